@@ -1,0 +1,68 @@
+package gitstore
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// Config is git's configuration as one listing: all scopes, includes resolved.
+// Keys are as git prints them: section and name in lower case, subsection as written.
+type Config map[string][]string
+
+// Get is the value that counts, the last one; "" when there is none.
+func (c Config) Get(key string) string {
+	values := c[strings.ToLower(key)]
+	if len(values) == 0 {
+		return ""
+	}
+	return values[len(values)-1]
+}
+
+// Bool reads a boolean as git does: true, yes, on, 1 and a bare key are true.
+func (c Config) Bool(key string) bool {
+	switch strings.ToLower(c.Get(key)) {
+	case "true", "yes", "on", "1":
+		return true
+	}
+	return false
+}
+
+type configAnswer struct {
+	config Config
+	err    error
+}
+
+func readConfig(ctx context.Context, dir string) configAnswer {
+	out, err := gitCall{dir: dir, bare: true, args: []string{"config", "--list", "-z"}}.run(ctx)
+	if err != nil {
+		return configAnswer{err: err}
+	}
+	return configAnswer{config: parseConfig(string(out))}
+}
+
+// parseConfig reads `git config --list -z`: key, newline, value, NUL. A key
+// without a newline is a bare one, which is true.
+func parseConfig(listing string) Config {
+	config := Config{}
+	for _, item := range strings.Split(listing, "\x00") {
+		key, value, valued := strings.Cut(item, "\n")
+		if key == "" {
+			continue
+		}
+		if !valued {
+			value = "true"
+		}
+		config[key] = append(config[key], value)
+	}
+	return config
+}
+
+// SetConfig writes one value to the repository's own configuration file.
+func (r *Repo) SetConfig(ctx context.Context, key, value string) error {
+	if _, err := r.git(ctx, "config", "--local", key, value); err != nil {
+		return fmt.Errorf("set %s: %w", key, err)
+	}
+	r.Config[strings.ToLower(key)] = []string{value}
+	return nil
+}

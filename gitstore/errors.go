@@ -1,0 +1,39 @@
+package gitstore
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Errors that callers tell apart with errors.Is. What wraps them says which
+// repository, ref or object is meant.
+var (
+	ErrNotRepository = errors.New("not a git repository")
+	ErrNotFound      = errors.New("not found")
+	ErrNoIdentity    = errors.New("no committer identity")
+	ErrBusy          = errors.New("busy") // somebody else holds a lock of git's; try again later
+	ErrLostRace      = errors.New("ref moved meanwhile")
+	ErrNoChange      = errors.New("nothing to record") // returned by a decide function to append nothing
+	ErrNewerFormat   = errors.New("written by a newer git-runr")
+	ErrDirty         = errors.New("uncommitted changes in the way")
+	ErrConflict      = errors.New("conflict")
+	ErrBare          = errors.New("a bare repository has no working tree")
+	ErrUnborn        = errors.New("no commit yet")
+)
+
+// GitError is a git process that ended with a status other than 0.
+type GitError struct {
+	Args   []string // the subcommand and its arguments, without the fixed options before it
+	Status int      // exit status, -1 when it was ended by a signal
+	Stderr string   // what it said, at most a few KiB
+}
+
+// Error gives the subcommand and the first line that git printed.
+func (e *GitError) Error() string {
+	said, _, _ := strings.Cut(strings.TrimSpace(e.Stderr), "\n")
+	if said == "" {
+		said = fmt.Sprintf("exit status %d", e.Status)
+	}
+	return fmt.Sprintf("git %s: %s", e.Args[0], said)
+}

@@ -1,0 +1,161 @@
+package gitstore
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// gitTimeout ends a git process that hangs; transport has a limit of its own.
+const gitTimeout = 10 * time.Minute
+
+// maxStderr is how much of a git process's standard error is kept.
+const maxStderr = 8 << 10
+
+// gitCall is one run of git. Every git process of the program goes through run.
+type gitCall struct {
+	args  []string
+	stdin io.Reader
+	env   []string // added last, so it wins
+	dir   string
+	// bare leaves out --git-dir and --work-tree: only discovery and init want that.
+	bare bool
+	// worktree is the --work-tree to use; "" leaves it out.
+	worktree string
+	gitDir   string
+	stdout   io.Writer // nil: collected and returned
+}
+
+// fixedOptions switch off everything that configuration planted in a repository
+// could make git execute on our behalf (reference: reliability facts 2.3).
+var fixedOptions = []string{
+	"--no-pager", "--literal-pathspecs", "--no-optional-locks",
+	"-c", "core.hooksPath=/dev/null",
+	"-c", "core.fsmonitor=false",
+	"-c", "core.warnAmbiguousRefs=false",
+	"-c", "core.fsync=loose-object,reference",
+	"-c", "gc.auto=0",
+	"-c", "maintenance.auto=false",
+	"-c", "advice.detachedHead=false",
+}
+
+// git runs git in this repository and returns its standard output.
+func (r *Repo) git(ctx context.Context, args ...string) ([]byte, error) {
+	return r.call(ctx, gitCall{args: args})
+}
+
+// gitIn is git with something on standard input.
+func (r *Repo) gitIn(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
+	return r.call(ctx, gitCall{args: args, stdin: bytes.NewReader(stdin)})
+}
+
+// gitLine is git for commands that answer in one line.
+func (r *Repo) gitLine(ctx context.Context, args ...string) (string, error) {
+	out, err := r.git(ctx, args...)
+	return strings.TrimRight(string(out), "\n"), err
+}
+
+// call fills in this repository and runs c.
+func (r *Repo) call(ctx context.Context, c gitCall) ([]byte, error) {
+	if c.gitDir == "" {
+		c.gitDir = r.GitDir
+	}
+	if c.dir == "" {
+		c.dir = c.worktree
+	}
+	if c.dir == "" {
+		c.dir = c.gitDir
+	}
+	return c.run(ctx)
+}
+
+// run starts git and waits for it. A status other than 0 is a *GitError.
+func (c gitCall) run(ctx context.Context) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, gitTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "git", c.argv()...)
+	cmd.Dir, cmd.Stdin = c.dir, c.stdin
+	cmd.Env = append(gitEnviron(os.Environ(), c.bare), c.env...)
+	cmd.WaitDelay = 5 * time.Second
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	if c.stdout != nil {
+		cmd.Stdout = c.stdout
+	}
+	stderr := &headWriter{left: maxStderr}
+	cmd.Stderr = stderr
+	err := cmd.Run()
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		err = &GitError{Args: c.args, Status: exit.ExitCode(), Stderr: stderr.String()}
+	}
+	return out.Bytes(), err
+}
+
+func (c gitCall) argv() []string {
+	argv := append([]string{}, fixedOptions...)
+	if !c.bare {
+		argv = append(argv, "--git-dir="+c.gitDir)
+		if c.worktree != "" {
+			argv = append(argv, "--work-tree="+c.worktree)
+		}
+	}
+	return append(argv, c.args...)
+}
+
+// keptGitVars are the variables of git that a user sets on purpose for every
+// repository: where configuration lies and how to reach a remote.
+var keptGitVars = map[string]bool{
+	"GIT_CONFIG_GLOBAL": true, "GIT_CONFIG_SYSTEM": true, "GIT_CONFIG_NOSYSTEM": true,
+	"GIT_SSH": true, "GIT_SSH_COMMAND": true, "GIT_SSH_VARIANT": true, "GIT_ASKPASS": true,
+	"GIT_EXEC_PATH": true, "GIT_SSL_CAINFO": true, "GIT_SSL_CAPATH": true, "GIT_SSL_NO_VERIFY": true,
+	"GIT_HTTP_LOW_SPEED_LIMIT": true, "GIT_HTTP_LOW_SPEED_TIME": true, "GIT_PROXY_COMMAND": true,
+	"GIT_CEILING_DIRECTORIES": true, "GIT_DISCOVERY_ACROSS_FILESYSTEM": true, "GIT_TERMINAL_PROMPT": true,
+	"GIT_TRACE": true, "GIT_TRACE2": true, "GIT_TRACE2_EVENT": true, "GIT_TRACE_PACKET": true, "GIT_TRACE_CURL": true,
+}
+
+// locatingVars say which repository is meant. They count while a repository is
+// being found, and never afterwards: a hook sets them, and they would make git
+// answer for another repository (reference: reliability facts 2.10).
+var locatingVars = map[string]bool{
+	"GIT_DIR": true, "GIT_WORK_TREE": true, "GIT_COMMON_DIR": true, "GIT_NAMESPACE": true,
+	"GIT_OBJECT_DIRECTORY": true, "GIT_ALTERNATE_OBJECT_DIRECTORIES": true,
+	"GIT_CONFIG_PARAMETERS": true, "GIT_CONFIG_COUNT": true, "GIT_CONFIG": true,
+}
+
+// gitEnviron is env without what would redirect git, and with a plain locale so
+// that messages can be recognised.
+func gitEnviron(env []string, discovery bool) []string {
+	kept := make([]string, 0, len(env)+2)
+	for _, kv := range env {
+		name, _, _ := strings.Cut(kv, "=")
+		inline := strings.HasPrefix(name, "GIT_CONFIG_KEY_") || strings.HasPrefix(name, "GIT_CONFIG_VALUE_")
+		isGit := strings.HasPrefix(name, "GIT_") && !strings.HasPrefix(name, "GIT_RUNR_")
+		if isGit && !keptGitVars[name] && (!discovery || !locatingVars[name] && !inline) {
+			continue
+		}
+		kept = append(kept, kv)
+	}
+	return append(kept, "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0")
+}
+
+// headWriter keeps the first bytes that are written and counts the rest as written.
+type headWriter struct {
+	bytes.Buffer
+	left int
+}
+
+func (w *headWriter) Write(p []byte) (int, error) {
+	keep := min(len(p), w.left)
+	w.left -= keep
+	w.Buffer.Write(p[:keep])
+	return len(p), nil
+}

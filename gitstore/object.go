@@ -1,0 +1,5 @@
+package gitstore
+
+type objectStore struct{}
+
+func newObjectStore(r *Repo) *objectStore { return &objectStore{} }

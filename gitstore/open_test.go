@@ -1,0 +1,133 @@
+package gitstore
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// testGit runs git as a user would, with nothing of the machine's configuration.
+func testGit(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GIT_AUTHOR_DATE=2026-01-02T03:04:05Z", "GIT_COMMITTER_DATE=2026-01-02T03:04:05Z")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return strings.TrimRight(string(out), "\n")
+}
+
+// isolate keeps the machine's git configuration and environment out of a test.
+func isolate(t *testing.T) {
+	t.Helper()
+	home := t.TempDir()
+	config := filepath.Join(home, "gitconfig")
+	text := "[user]\n\tname = Test\n\temail = test@example.com\n[init]\n\tdefaultBranch = main\n[protocol \"file\"]\n\tallow = always\n"
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("HOME", home)
+	t.Setenv("GIT_CONFIG_GLOBAL", config)
+	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+}
+
+// newTestRepo makes a repository with one commit and opens it.
+func newTestRepo(t *testing.T) *Repo {
+	t.Helper()
+	isolate(t)
+	dir := t.TempDir()
+	testGit(t, dir, "init", "-q")
+	writeTestFile(t, dir, "a.txt", "one\n")
+	testGit(t, dir, "add", ".")
+	testGit(t, dir, "commit", "-qm", "first")
+	return openTestRepo(t, dir)
+}
+
+func openTestRepo(t *testing.T, dir string) *Repo {
+	t.Helper()
+	repo, err := Open(context.Background(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return repo
+}
+
+func writeTestFile(t *testing.T, dir, name, text string) {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestOpenPlaces(t *testing.T) {
+	main := newTestRepo(t)
+	top := main.WorkTree
+	writeTestFile(t, top, "sub/b.txt", "b\n")
+	linked := filepath.Join(t.TempDir(), "linked")
+	testGit(t, top, "worktree", "add", "-q", linked)
+	bare := filepath.Join(t.TempDir(), "bare.git")
+	testGit(t, top, "clone", "-q", "--bare", top, bare)
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(top, link); err != nil {
+		t.Fatal(err)
+	}
+	super := t.TempDir()
+	testGit(t, super, "init", "-q")
+	testGit(t, super, "submodule", "--quiet", "add", top, "mod")
+
+	for _, c := range []struct{ name, dir, common, tree, prefix string }{
+		{"top", top, main.GitDir, top, ""},
+		{"subdirectory", filepath.Join(top, "sub"), main.GitDir, top, "sub/"},
+		{"symbolic link", link, main.GitDir, top, ""},
+		{"inside .git", filepath.Join(top, ".git", "refs"), main.GitDir, "", ""},
+		{"linked worktree", linked, main.GitDir, linked, ""},
+		{"bare", bare, bare, "", ""},
+		{"below bare", filepath.Join(bare, "refs"), bare, "", ""},
+		{"submodule", filepath.Join(super, "mod"), filepath.Join(super, ".git/modules/mod"), filepath.Join(super, "mod"), ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := openTestRepo(t, c.dir)
+			if got.CommonDir != c.common || got.WorkTree != c.tree || got.Prefix != c.prefix {
+				t.Errorf("common %q tree %q prefix %q, want %q %q %q", got.CommonDir, got.WorkTree, got.Prefix, c.common, c.tree, c.prefix)
+			}
+			if got.Bare != (c.name == "bare" || c.name == "below bare") {
+				t.Errorf("bare = %v", got.Bare)
+			}
+		})
+	}
+}
+
+func TestOpenWithExtensions(t *testing.T) {
+	repo := newTestRepo(t)
+	testGit(t, repo.WorkTree, "sparse-checkout", "set", "--cone", "a")
+	got := openTestRepo(t, repo.WorkTree)
+	if !got.Config.Bool("extensions.worktreeConfig") || got.GitDir != repo.GitDir {
+		t.Errorf("opened %+v", got)
+	}
+}
+
+func TestOpenInHookEnvironment(t *testing.T) {
+	repo := newTestRepo(t)
+	linked := filepath.Join(t.TempDir(), "linked")
+	testGit(t, repo.WorkTree, "worktree", "add", "-q", linked)
+	t.Setenv("GIT_DIR", filepath.Join(repo.GitDir, "worktrees", "linked"))
+	t.Setenv("GIT_INDEX_FILE", filepath.Join(repo.GitDir, "worktrees", "linked", "index"))
+	t.Setenv("GIT_AUTHOR_NAME", "Somebody Else")
+	got := openTestRepo(t, linked)
+	if got.CommonDir != repo.GitDir || got.WorkTree != linked {
+		t.Errorf("common %q tree %q", got.CommonDir, got.WorkTree)
+	}
+	id, err := got.Identity(context.Background())
+	if err != nil || id.Name != "Test" {
+		t.Errorf("identity %v, %v", id, err)
+	}
+}

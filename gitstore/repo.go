@@ -1,0 +1,113 @@
+package gitstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// ID is the name of an object in lower-case hex: 40 digits in a SHA-1
+// repository, 64 in a SHA-256 one. The zero ID ("") is no object.
+type ID string
+
+// Short is the first seven digits, for people.
+func (id ID) Short() string { return string(id[:min(7, len(id))]) }
+
+// Repo is an open repository. It holds no file descriptors, and its methods may
+// be called from several goroutines.
+type Repo struct {
+	GitDir    string // of this worktree, absolute
+	CommonDir string // shared by all worktrees, absolute; GitDir in the main one
+	WorkTree  string // top of the checkout, absolute; "" when bare or inside the git directory
+	Prefix    string // where the command was started, below WorkTree: "" or "dir/sub/"
+	Bare      bool
+	Config    Config // as it was when the repository was opened
+	format    string // sha1 or sha256
+	reftable  bool
+	objects   *objectStore
+}
+
+// Open finds the repository of dir as git itself does (so that GIT_DIR, ceilings,
+// safe.directory, worktrees, submodules and symbolic links count) and reads its
+// configuration. It is ErrNotRepository when git finds none or refuses it; the
+// message is git's.
+func Open(ctx context.Context, dir string) (*Repo, error) {
+	config := make(chan configAnswer, 1)
+	go func() { config <- readConfig(ctx, dir) }() // the two processes run side by side: it is on the hook's path
+	repo, err := discover(ctx, dir)
+	answer := <-config
+	if err != nil {
+		return nil, err
+	}
+	if answer.err != nil {
+		return nil, fmt.Errorf("read git configuration: %w", answer.err)
+	}
+	repo.Config = answer.config
+	repo.reftable = repo.Config.Get("extensions.refstorage") == "reftable"
+	repo.objects = newObjectStore(repo)
+	return repo, nil
+}
+
+// discover asks git where the repository of dir is.
+func discover(ctx context.Context, dir string) (*Repo, error) {
+	out, err := gitCall{dir: dir, bare: true, args: []string{
+		"rev-parse", "--path-format=absolute", "--is-bare-repository", "--show-object-format",
+		"--git-dir", "--git-common-dir", "--show-prefix", "--show-toplevel"}}.run(ctx)
+	fields := strings.Split(string(out), "\n")
+	var exit *GitError
+	noTree := errors.As(err, &exit) && len(fields) >= 6 // all answered but --show-toplevel
+	if err != nil && !noTree {
+		return nil, notRepository(dir, err)
+	}
+	if len(fields) < 6 {
+		return nil, fmt.Errorf("find repository of %q: git answered %q", dir, out)
+	}
+	repo := &Repo{Bare: fields[0] == "true", format: fields[1], GitDir: fields[2], CommonDir: fields[3], Prefix: fields[4]}
+	if !noTree {
+		repo.WorkTree = fields[5]
+	}
+	return repo, repo.resolveLinks()
+}
+
+// resolveLinks makes the paths the same however the repository was reached.
+func (r *Repo) resolveLinks() error {
+	for _, p := range []*string{&r.GitDir, &r.CommonDir, &r.WorkTree} {
+		if *p == "" {
+			continue
+		}
+		real, err := filepath.EvalSymlinks(*p)
+		if err != nil {
+			return fmt.Errorf("find repository: %w", err)
+		}
+		*p = real
+	}
+	return nil
+}
+
+func notRepository(dir string, err error) error {
+	var exit *GitError
+	if !errors.As(err, &exit) {
+		return fmt.Errorf("run git: %w", err)
+	}
+	if strings.Contains(exit.Stderr, "dubious ownership") {
+		return fmt.Errorf("%w: git refuses %q, another user owns it", ErrNotRepository, dir)
+	}
+	if _, statErr := os.Stat(dir); statErr != nil {
+		return fmt.Errorf("%w: %w", ErrNotRepository, statErr)
+	}
+	said, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(exit.Stderr), "fatal: "), "\n")
+	if strings.HasPrefix(said, "not a git repository") {
+		return fmt.Errorf("%w: %q", ErrNotRepository, dir)
+	}
+	return fmt.Errorf("%w: %s", ErrNotRepository, said)
+}
+
+// StateDir is where the tool keeps files of its own: caches, transcripts, locks.
+// Nothing in it is the truth about an event. It is shared by all worktrees.
+func (r *Repo) StateDir() string { return filepath.Join(r.CommonDir, "runr") }
+
+// SHA256 reports whether the repository names its objects by SHA-256.
+func (r *Repo) SHA256() bool { return r.format == "sha256" }

@@ -1,0 +1,3 @@
+module git-runr
+
+go 1.26.0
