@@ -2,4 +2,79 @@
 // logs with one writer each, writes notes, takes snapshots of working trees,
 // makes worktrees and exchanges logs with a remote. It knows nothing of runs and
 // reviews, and it is the only package that runs git or reads git's files.
+//
+// # Terms
+//
+//	writer      one clone that writes; its id is 12 hex digits, in the configuration
+//	log         the entries of one writer: a chain of commits on a ref of its own
+//	entry       one immutable record in a log: a commit
+//	attachment  a file that belongs to an entry: a file in the commit's tree
+//	tip         the last entry of a log
+//	note        a text about a commit, in a tree of notes as `git notes` keeps it
+//	pin         a ref that keeps a commit from being deleted by gc
+//
+// # Refs
+//
+//	refs/runr/log/<writer>          a log; its writer alone moves it, and only forward
+//	refs/notes/runr                 the notes; made from the logs, may be deleted
+//	refs/runr-local/pins/<name>     a pinned commit; everything in runr-local is never pushed
+//	refs/runr-remotes/<remote>/...  what a fetch brought, before it is taken over
+//
+// A ref moves by compare-and-swap: new value, and the value that the decision was
+// made on. [Repo.SwapRef] does it with git's own lock protocol, or by git itself
+// where files are not how refs are stored. All of it works in a linked worktree as
+// in the main one.
+//
+// # Configuration
+//
+//	[runr]
+//		writer = 3f9c0a12be47   # made at the first write, in the repository's own file
+//		sign = true             # entries are signed as commits are; else commit.gpgSign says
+//
+// # An entry
+//
+// A commit whose one parent is the writer's entry before it. Author and committer
+// are the one who acted; times are whole seconds, UTC. The message is the caller's.
+// The tree holds the attachments by path, or is the empty tree, written as an object.
+//
+//	tree 4b825dc642cb6eb9a060e54bf8d69288fbee4904
+//	parent 92a1c55dbbb1b8b5b4d5ff7b5d9e1bd4e63e1c0a
+//	author A Person <a@example.com> 1767323045 +0000
+//	committer A Person <a@example.com> 1767323045 +0000
+//
+//	review_submitted: 2 comments
+//
+//	{"v":1,"clock":41,...}
+//
+//	Runr-Type: review_submitted
+//
+// The message is what package loop makes of an event; nothing here reads it.
+//
+// # Notes
+//
+// A commit without parents, so that the same notes have the same id in every clone:
+// author and committer are always "git-runr <runr@localhost>", the time is the
+// caller's, in UTC. In the tree each note is a file named by the commit it is on.
+// Where there are many, names are split after two digits, exactly as `git notes`
+// would do it at the same moment.
+//
+//	100644 blob 1f7391f92b6a3792204e07e99f71f643cc35e7e1	02/b1e0f5bb90c8a1d0e5c9ab3d0a3f4a8f5d4d21
+//
+// # Files
+//
+// The directory runr in the common git directory is for what can be made again or
+// need not be shared. Of it this package itself uses
+//
+//	<name>.lock   a flock; the kernel frees it when its holder dies, the file stays
+//
+// with the names log (held from reading the tips to moving the ref) and refs (held
+// while a ref of this tool's own is moved, so that a lock file of git's kind that is
+// found beside it and is old can only be left over).
+//
+// # Order of writing
+//
+// Objects first, each synced and then renamed to its name; then the ref, synced and
+// renamed; then, when a gc runs, the end of it; then the answer to the caller. What
+// a killed process leaves behind are objects that nothing names, which gc removes,
+// or a lock file, which the next writer removes after ten seconds.
 package gitstore

@@ -20,6 +20,8 @@ var (
 	ErrConflict      = errors.New("conflict")
 	ErrBare          = errors.New("a bare repository has no working tree")
 	ErrUnborn        = errors.New("no commit yet")
+	ErrCorrupt       = errors.New("damaged object")
+	ErrTooLarge      = errors.New("object larger than the limit")
 )
 
 // GitError is a git process that ended with a status other than 0.

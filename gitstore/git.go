@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 )
@@ -101,12 +102,12 @@ func (c gitCall) run(ctx context.Context) ([]byte, error) {
 }
 
 func (c gitCall) argv() []string {
-	argv := append([]string{}, fixedOptions...)
-	if !c.bare {
-		argv = append(argv, "--git-dir="+c.gitDir)
-		if c.worktree != "" {
-			argv = append(argv, "--work-tree="+c.worktree)
-		}
+	if c.bare {
+		return c.args // it runs nothing that is configured, and must see the user's own values
+	}
+	argv := append(slices.Clone(fixedOptions), "--git-dir="+c.gitDir)
+	if c.worktree != "" {
+		argv = append(argv, "--work-tree="+c.worktree)
 	}
 	return append(argv, c.args...)
 }

@@ -1,5 +1,216 @@
 package gitstore
 
-type objectStore struct{}
+import (
+	"context"
+	"crypto/sha1"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
 
-func newObjectStore(r *Repo) *objectStore { return &objectStore{} }
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+// maxObject is the largest object that is read unless the caller says otherwise.
+// It is checked before anything is inflated: a few hundred KiB of a fetched pack
+// can stand for half a GiB (reference: reliability facts 0.11).
+const maxObject = 64 << 20
+
+// objectStore reads and writes the objects of a SHA-1 repository without a git
+// process. What it cannot read, it leaves to git.
+type objectStore struct {
+	repo *Repo
+	mu   sync.Mutex   // held while a pack is read, so that none is closed under a reader
+	dirs []*objectDir // our own first, then the alternates; nil until first needed
+
+	writer writerID
+}
+
+func newObjectStore(r *Repo) *objectStore { return &objectStore{repo: r} }
+
+// Close gives back the pack files that reading has opened. The repository can
+// still be used afterwards.
+func (r *Repo) Close() error {
+	r.objects.mu.Lock()
+	defer r.objects.mu.Unlock()
+	for _, dir := range r.objects.dirs {
+		dir.closePacks(0)
+	}
+	return nil
+}
+
+// readObject reads one object of at most 64 MiB. It is ErrNotFound when no place
+// has it, ErrTooLarge above the limit and ErrCorrupt when its content does not
+// match its id.
+func (r *Repo) readObject(ctx context.Context, id ID) (kind string, data []byte, err error) {
+	return r.readObjectLimit(ctx, id, maxObject)
+}
+
+// readObjectLimit is readObject with a limit of the caller's, in bytes.
+func (r *Repo) readObjectLimit(ctx context.Context, id ID, limit int64) (kind string, data []byte, err error) {
+	if !r.validID(id) {
+		return "", nil, fmt.Errorf("read object: %q is not an object id: %w", id, ErrNotFound)
+	}
+	own := ErrNotFound
+	if !r.SHA256() {
+		kind, data, own = r.objects.read(id, limit)
+		if own == nil || errors.Is(own, ErrTooLarge) {
+			return kind, data, wrapObject(id, own)
+		}
+	}
+	kind, data, err = r.catFile(ctx, id, limit)
+	if err != nil && !errors.Is(own, ErrNotFound) {
+		err = own
+	}
+	return kind, data, wrapObject(id, err)
+}
+
+func wrapObject(id ID, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("read object %s: %w", id, err)
+}
+
+// readKind reads an object that must be of one kind: blob, tree, commit or tag.
+func (r *Repo) readKind(ctx context.Context, id ID, want string) ([]byte, error) {
+	kind, data, err := r.readObject(ctx, id)
+	if err == nil && kind != want {
+		err = fmt.Errorf("object %s is a %s, not a %s: %w", id, kind, want, ErrNotFound)
+	}
+	return data, err
+}
+
+// writeObject stores an object durably and returns its id. An object that is
+// already there is marked as recently used, so that gc keeps it.
+func (r *Repo) writeObject(ctx context.Context, kind string, data []byte) (ID, error) {
+	if r.SHA256() {
+		return r.hashObject(ctx, kind, data)
+	}
+	typ, err := plumbing.ParseObjectType(kind)
+	if err != nil {
+		return "", fmt.Errorf("write object: unknown kind %q", kind)
+	}
+	id := r.objectID(kind, data)
+	if r.objects.freshen(id) {
+		return id, nil
+	}
+	if err := r.writeLoose(id, typ, data); err != nil {
+		return "", fmt.Errorf("write %s: %w", kind, err)
+	}
+	return id, nil
+}
+
+// objectID names an object by its content.
+func (r *Repo) objectID(kind string, data []byte) ID {
+	sum := sha1.New()
+	if r.SHA256() {
+		sum = sha256.New()
+	}
+	fmt.Fprintf(sum, "%s %d\x00", kind, len(data))
+	sum.Write(data)
+	return ID(hex.EncodeToString(sum.Sum(nil)))
+}
+
+// hasObject reports whether an object is in this repository or its alternates,
+// without asking a promisor remote for it.
+func (r *Repo) hasObject(ctx context.Context, id ID) bool {
+	if !r.validID(id) {
+		return false
+	}
+	if r.SHA256() {
+		_, err := r.git(ctx, "cat-file", "-e", string(id))
+		return err == nil
+	}
+	return r.objects.has(id)
+}
+
+// read looks in all places twice: gc may move an object from one to another
+// between two looks.
+func (s *objectStore) read(id ID, limit int64) (kind string, data []byte, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for range 2 {
+		kind, data, err = s.readOnce(id, limit)
+		if err == nil || errors.Is(err, ErrTooLarge) {
+			return kind, data, err
+		}
+	}
+	return "", nil, err
+}
+
+// readOnce prefers any good copy to a damaged one, and reports damage only when
+// there is no other copy.
+func (s *objectStore) readOnce(id ID, limit int64) (kind string, data []byte, err error) {
+	err = ErrNotFound
+	for _, dir := range s.objectDirs() {
+		for _, read := range []func(ID, int64) (string, []byte, error){dir.readLoose, dir.readPacked} {
+			kind, data, readErr := read(id, limit)
+			if readErr == nil || errors.Is(readErr, ErrTooLarge) {
+				return kind, data, readErr
+			}
+			if !errors.Is(readErr, ErrNotFound) {
+				err = readErr
+			}
+		}
+	}
+	return "", nil, err
+}
+
+func (s *objectStore) has(id ID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, dir := range s.objectDirs() {
+		if info, err := os.Stat(dir.loosePath(id)); err == nil && info.Size() > 0 {
+			return true
+		}
+		if _, _, err := dir.findPacked(id); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// freshen sets the time of last use of an object of our own, and reports whether
+// it is there. gc prunes unreachable objects by that time.
+func (s *objectStore) freshen(id ID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	own := s.objectDirs()[0]
+	loose := own.loosePath(id)
+	if info, err := os.Stat(loose); err == nil && info.Size() > 0 { // an empty one is what a power cut leaves
+		return touch(loose) == nil
+	}
+	pack, _, err := own.findPacked(id)
+	return err == nil && touch(pack.path+".pack") == nil
+}
+
+// validID reports whether id is a full object id of this repository's format.
+func (r *Repo) validID(id ID) bool {
+	want := 40
+	if r.SHA256() {
+		want = 64
+	}
+	return len(id) == want && isHex(string(id))
+}
+
+// isHex reports whether s is made of lower-case hex digits only.
+func isHex(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
+}
+
+// zeroID is how git writes "no object".
+func (r *Repo) zeroID() ID {
+	if r.SHA256() {
+		return "0000000000000000000000000000000000000000000000000000000000000000"
+	}
+	return "0000000000000000000000000000000000000000"
+}

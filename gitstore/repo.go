@@ -16,8 +16,8 @@ type ID string
 // Short is the first seven digits, for people.
 func (id ID) Short() string { return string(id[:min(7, len(id))]) }
 
-// Repo is an open repository. It holds no file descriptors, and its methods may
-// be called from several goroutines.
+// Repo is an open repository. It keeps the pack files that it has read from open
+// until Close. Its methods may be called from several goroutines.
 type Repo struct {
 	GitDir    string // of this worktree, absolute
 	CommonDir string // shared by all worktrees, absolute; GitDir in the main one

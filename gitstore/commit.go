@@ -1,0 +1,291 @@
+package gitstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+const strayPrefix = "refs/runr-local/stray/"
+
+// CommitSpec says how to commit a working tree.
+type CommitSpec struct {
+	Message string
+	Author  Identity
+	When    time.Time
+	Parent  ID     // the commit that the work began from; "" when it began from nothing
+	Ref     string // the branch to move, "refs/heads/…"; "" moves a detached HEAD
+}
+
+// CommitAll commits what `git add -A` and `git commit` would, without hooks, and
+// returns the branch's new commit. Commits that somebody made on top of Parent are
+// kept, and only the rest is committed on top of them. When HEAD or the branch was
+// moved to where Parent is not, the whole tree is committed on Parent, and what
+// would be lost is kept under refs/runr-local/stray/; in the user's own checkout
+// that is ErrConflict instead. changed is false when the branch ends where it
+// began, at Parent. Afterwards HEAD is on the branch and the index matches it.
+// ErrLostRace: the branch moved meanwhile.
+func (w *Worktree) CommitAll(ctx context.Context, spec CommitSpec) (id ID, changed bool, err error) {
+	id, err = w.commitAll(ctx, spec)
+	if err != nil {
+		return "", false, fmt.Errorf("commit files of %q: %w", w.Dir, err)
+	}
+	return id, id != spec.Parent, nil
+}
+
+func (w *Worktree) commitAll(ctx context.Context, spec CommitSpec) (ID, error) {
+	at, err := w.position(ctx, spec.Ref)
+	if err != nil {
+		return "", err
+	}
+	top, err := w.repo.commitBase(ctx, at, spec.Parent)
+	if err != nil {
+		return "", err
+	}
+	before, err := readIndexFile(w.indexPath())
+	if err != nil {
+		return "", err
+	}
+	path, done, err := w.scratchIndex(before)
+	if err != nil {
+		return "", err
+	}
+	defer done()
+	if err := w.stageAll(ctx, path); err != nil {
+		return "", err
+	}
+	tree, err := w.writeIndexTree(ctx, path)
+	if err != nil {
+		return "", err
+	}
+	id, err := w.repo.commitTree(ctx, tree, top, spec)
+	if err != nil {
+		return "", err
+	}
+	if err := w.keepStray(ctx, id, at.head, at.tip); err != nil {
+		return "", err
+	}
+	if err := w.moveTo(ctx, at, id, "runr: commit"); err != nil {
+		return "", err
+	}
+	return id, w.adoptIndex(ctx, before, path)
+}
+
+// adoptIndex makes a changed copy of the index the index. When somebody wrote to
+// the index meanwhile, as `git status` does, the change is made there again.
+func (w *Worktree) adoptIndex(ctx context.Context, before indexFile, path string) error {
+	after, err := readIndexFile(path)
+	if err != nil {
+		return err
+	}
+	err = w.installIndex(ctx, before.data, after)
+	if errors.Is(err, ErrLostRace) {
+		return w.stageAll(ctx, w.indexPath())
+	}
+	return err
+}
+
+// position is where a worktree stands.
+type position struct {
+	ref    string // the branch to move, "" for HEAD itself
+	tip    ID     // what ref is at
+	head   ID     // what HEAD is at
+	branch string // the branch that HEAD is on
+}
+
+func (w *Worktree) position(ctx context.Context, ref string) (at position, err error) {
+	at.ref = ref
+	if at.head, at.branch, err = w.head(ctx); err != nil {
+		return at, err
+	}
+	at.tip = at.head
+	if ref != "" {
+		at.tip, err = w.repo.Ref(ctx, ref)
+	}
+	return at, err
+}
+
+// commitBase is the commit to build on: the newest that comes from parent.
+func (r *Repo) commitBase(ctx context.Context, at position, parent ID) (ID, error) {
+	if parent == "" {
+		return at.head, nil
+	}
+	for _, id := range []ID{at.head, at.tip} {
+		if id == "" {
+			continue
+		}
+		if follows, err := r.IsAncestor(ctx, parent, id); err != nil || follows {
+			return id, err
+		}
+	}
+	return parent, nil
+}
+
+// commitTree commits a tree on top of a commit, unless nothing changed.
+func (r *Repo) commitTree(ctx context.Context, tree, top ID, spec CommitSpec) (ID, error) {
+	commit := Commit{Tree: tree, Author: spec.Author, AuthorWhen: spec.When, CommitterWhen: spec.When, Message: spec.Message}
+	if top != "" {
+		before, err := r.treeOf(ctx, top)
+		if err != nil || before == tree {
+			return top, err
+		}
+		commit.Parents = []ID{top}
+	}
+	var err error
+	if commit.Committer, err = r.committer(ctx, spec.Author); err != nil {
+		return "", err
+	}
+	return r.writeCommit(ctx, commit)
+}
+
+// committer is the user, and without one the author.
+func (r *Repo) committer(ctx context.Context, author Identity) (Identity, error) {
+	id, err := r.Identity(ctx)
+	if errors.Is(err, ErrNoIdentity) {
+		return author, nil
+	}
+	return id, err
+}
+
+// moveTo moves the branch (or HEAD itself) to a commit, and HEAD onto the branch.
+// Files and index are not touched. In the user's checkout HEAD stays where it is:
+// there ErrConflict.
+func (w *Worktree) moveTo(ctx context.Context, at position, to ID, why string) error {
+	if !w.Own && at.branch != at.ref {
+		return fmt.Errorf("HEAD is on %q, not on %q: %w", at.branch, at.ref, ErrConflict)
+	}
+	ref := at.ref
+	if ref == "" {
+		ref = "HEAD"
+	}
+	if at.tip != to || at.ref == "" && at.branch != "" {
+		if err := w.repo.moveRef(ctx, ref, to, at.tip, why); err != nil {
+			return err
+		}
+	}
+	if err := w.endOperation(); err != nil {
+		return err
+	}
+	if at.ref == "" || at.branch == at.ref {
+		return nil
+	}
+	_, err := w.git(ctx, "symbolic-ref", "-m", why, "HEAD", at.ref)
+	return err
+}
+
+// keepStray keeps those commits that a new one does not come from.
+func (w *Worktree) keepStray(ctx context.Context, to ID, commits ...ID) error {
+	for _, id := range commits {
+		if id == "" || id == to {
+			continue
+		}
+		kept, err := w.repo.IsAncestor(ctx, id, to)
+		if err != nil {
+			return err
+		}
+		if kept {
+			continue
+		}
+		if !w.Own {
+			return fmt.Errorf("HEAD was moved to %s: %w", id, ErrConflict)
+		}
+		if err := w.repo.keep(ctx, strayPrefix+string(id), id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keep makes a ref, unless it is there.
+func (r *Repo) keep(ctx context.Context, ref string, id ID) error {
+	have, err := r.Ref(ctx, ref)
+	if err != nil || have == id {
+		return err
+	}
+	return r.swapRef(ctx, ref, id, have)
+}
+
+// moveRef is the compare-and-swap of git with a line for the reflog, for branches
+// and HEAD.
+func (r *Repo) moveRef(ctx context.Context, ref string, to, from ID, why string) error {
+	old := from
+	if old == "" {
+		old = r.zeroID()
+	}
+	_, err := r.call(ctx, gitCall{
+		args: []string{"update-ref", "--no-deref", "-m", why, "--end-of-options", ref, string(to), string(old)}, env: refLockTimeout,
+	})
+	if err != nil && ref == "HEAD" {
+		return fmt.Errorf("move HEAD: %w", err)
+	}
+	if err = r.updateRefError(ctx, ref, old, err); err != nil {
+		return fmt.Errorf("move %s: %w", ref, err)
+	}
+	return nil
+}
+
+// endOperation forgets a merge, rebase or the like that was begun in a worktree of
+// ours; in the user's it is left.
+func (w *Worktree) endOperation() error {
+	if !w.Own {
+		return nil
+	}
+	for _, name := range []string{
+		"rebase-merge", "rebase-apply", "sequencer", "MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "MERGE_RR", "AUTO_MERGE",
+		"CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD", "SQUASH_MSG",
+		"BISECT_LOG", "BISECT_START", "BISECT_TERMS", "BISECT_NAMES", "BISECT_EXPECTED_REV",
+	} {
+		if err := os.RemoveAll(filepath.Join(w.GitDir, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ResetTo moves the branch of a worktree of the tool's own back, from one commit to
+// another (ErrLostRace when it is not at from), puts HEAD on it, and makes the index
+// match. Files are not touched: Revert has restored them. What HEAD was at is kept
+// under refs/runr-local/stray/ when the branch does not come from it.
+func (w *Worktree) ResetTo(ctx context.Context, branchRef string, to, from ID) error {
+	if !w.Own {
+		return fmt.Errorf("reset %q: %w", w.Dir, errNotOwn)
+	}
+	if err := w.resetTo(ctx, branchRef, to, from); err != nil {
+		return fmt.Errorf("reset %q to %s: %w", w.Dir, to.Short(), err)
+	}
+	return nil
+}
+
+func (w *Worktree) resetTo(ctx context.Context, branchRef string, to, from ID) error {
+	at, err := w.position(ctx, branchRef)
+	if err != nil {
+		return err
+	}
+	if at.tip != from {
+		return fmt.Errorf("%s is at %s, not at %s: %w", branchRef, at.tip, from, ErrLostRace)
+	}
+	if at.head != from { // from is the attempt's, which its snapshots keep
+		if err := w.keepStray(ctx, to, at.head); err != nil {
+			return err
+		}
+	}
+	if err := w.moveTo(ctx, at, to, "runr: reset"); err != nil {
+		return err
+	}
+	if _, err := w.git(ctx, "read-tree", "--reset", "--no-recurse-submodules", string(to)); err != nil {
+		return busy(err)
+	}
+	return w.refreshIndex(ctx)
+}
+
+// refreshIndex tells the index which files are unchanged.
+func (w *Worktree) refreshIndex(ctx context.Context) error {
+	_, err := w.git(ctx, "update-index", "--unmerged", "--refresh")
+	if exitStatus(err) == 1 { // some files are changed
+		return nil
+	}
+	return busy(err)
+}

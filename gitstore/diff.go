@@ -1,0 +1,201 @@
+package gitstore
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// DiffSpec is a difference of two trees or commits, or a part of it.
+type DiffSpec struct {
+	From, To ID       // From "": the empty tree
+	Paths    []string // from the top of the tree, taken literally; none: all
+	Exclude  []string // git globs (`**/*.lock`) that are left out
+	Context  int      // unchanged lines around a change; 0: three, as git does
+	MaxBytes int64    // of the patch; 0: no limit
+}
+
+// FileStat is one file of a difference.
+type FileStat struct {
+	Path    string `json:"path"`
+	OldPath string `json:"old_path,omitempty"` // before a rename
+	Added   int    `json:"added"`              // lines; 0 for a binary file
+	Deleted int    `json:"deleted"`
+	Binary  bool   `json:"binary,omitempty"`
+}
+
+// Change is one path that differs between two trees. A rename is a deletion and
+// an addition.
+type Change struct {
+	Status           string // A, M, D or T
+	Path             string
+	OldMode, NewMode string // "" on the side that does not have the path, as its id
+	OldID, NewID     ID
+}
+
+// LiteralGlob is a glob that matches path and nothing else.
+func LiteralGlob(path string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+}
+
+// pathspecs are git's pathspecs for the spec, with magic.
+func (d DiffSpec) pathspecs() []string {
+	var specs []string
+	for _, p := range d.Paths {
+		specs = append(specs, ":(top,literal)"+p)
+	}
+	if len(specs) == 0 {
+		specs = append(specs, ":(top)")
+	}
+	for _, glob := range d.Exclude {
+		specs = append(specs, ":(top,exclude,glob)"+glob)
+	}
+	return specs
+}
+
+// diffTree compares two trees and writes the answer to out. Trees have no filters, no
+// text conversion and no hooks, so nothing that a repository configures is run. The
+// .gitattributes files of the project do not count either: a change must not be able
+// to hide a file from its review by calling it binary.
+func (r *Repo) diffTree(ctx context.Context, out io.Writer, spec DiffSpec, options ...string) error {
+	args := append([]string{"--no-literal-pathspecs", "diff-tree", "-r", "-M", "--no-ext-diff", "--no-textconv", "--no-color"}, options...)
+	args = append(args, "--end-of-options", string(r.orEmptyTree(spec.From)), string(spec.To), "--")
+	_, err := r.callOptions(ctx, gitCall{args: append(args, spec.pathspecs()...), stdout: out, env: r.noAttributes()})
+	if err != nil {
+		return fmt.Errorf("compare %s with %s: %w", spec.From.Short(), spec.To.Short(), err)
+	}
+	return nil
+}
+
+// noAttributes gives git an index that does not exist, for that is where it would
+// read .gitattributes from.
+func (r *Repo) noAttributes() []string {
+	return []string{"GIT_INDEX_FILE=" + filepath.Join(r.StateDir(), "no-index")}
+}
+
+// Diff is the difference as a unified patch with full object ids and a/ and b/
+// before the paths. When it is longer than MaxBytes it is cut after a line, and
+// truncated is true.
+func (r *Repo) Diff(ctx context.Context, spec DiffSpec) (patch []byte, truncated bool, err error) {
+	lines := 3
+	if spec.Context > 0 {
+		lines = spec.Context
+	}
+	out := &cutWriter{left: spec.MaxBytes, limited: spec.MaxBytes > 0}
+	err = r.diffTree(ctx, out, spec, "-p", "--full-index", "-U"+strconv.Itoa(lines), "--src-prefix=a/", "--dst-prefix=b/")
+	if out.cut { // git was stopped, so its status says nothing
+		return lastLine(out.kept.Bytes()), true, nil
+	}
+	return out.kept.Bytes(), false, err
+}
+
+// cutWriter keeps the first bytes, and then refuses to take more.
+type cutWriter struct {
+	kept    bytes.Buffer // not embedded: io.Copy would use its ReadFrom, past the limit
+	left    int64
+	limited bool
+	cut     bool
+}
+
+func (w *cutWriter) Write(p []byte) (int, error) {
+	if !w.limited || int64(len(p)) <= w.left {
+		w.left -= int64(len(p))
+		return w.kept.Write(p)
+	}
+	w.kept.Write(p[:w.left])
+	w.left, w.cut = 0, true
+	return 0, ErrTooLarge
+}
+
+// lastLine cuts after the last whole line.
+func lastLine(text []byte) []byte { return text[:bytes.LastIndexByte(text, '\n')+1] }
+
+// DiffStat lists the files of the difference with their counts of lines.
+func (r *Repo) DiffStat(ctx context.Context, spec DiffSpec) ([]FileStat, error) {
+	var out bytes.Buffer
+	if err := r.diffTree(ctx, &out, spec, "--numstat", "-z"); err != nil {
+		return nil, err
+	}
+	return parseNumstat(out.String())
+}
+
+// parseNumstat reads `--numstat -z`: ADDED TAB DELETED TAB PATH NUL, where a rename
+// has an empty path and its two names behind.
+func parseNumstat(listing string) ([]FileStat, error) {
+	stats := []FileStat{}
+	items := strings.Split(strings.TrimSuffix(listing, "\x00"), "\x00")
+	for i := 0; i < len(items) && items[i] != ""; i++ {
+		counts := strings.SplitN(items[i], "\t", 3)
+		if len(counts) != 3 {
+			return nil, fmt.Errorf("read numstat: %q", items[i])
+		}
+		stat := FileStat{Path: counts[2], Binary: counts[0] == "-"}
+		stat.Added, _ = strconv.Atoi(counts[0]) // "-" is 0
+		stat.Deleted, _ = strconv.Atoi(counts[1])
+		if stat.Path == "" && i+2 < len(items) {
+			stat.OldPath, stat.Path = items[i+1], items[i+2]
+			i += 2
+		}
+		stats = append(stats, stat)
+	}
+	return stats, nil
+}
+
+// Changed lists the paths that differ between two trees or commits.
+func (r *Repo) Changed(ctx context.Context, a, b ID) ([]Change, error) {
+	out, err := r.git(ctx, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--end-of-options", string(a), string(b))
+	if err != nil {
+		return nil, fmt.Errorf("compare %s with %s: %w", a.Short(), b.Short(), err)
+	}
+	var changes []Change
+	items := splitNUL(out)
+	for i := 0; i+1 < len(items); i += 2 {
+		fields := strings.Fields(strings.TrimPrefix(items[i], ":"))
+		if len(fields) != 5 {
+			return nil, fmt.Errorf("compare trees: git answered %q", items[i])
+		}
+		changes = append(changes, Change{
+			Status: fields[4], Path: items[i+1], OldMode: present(fields[0]), NewMode: present(fields[1]), OldID: ID(present(fields[2])), NewID: ID(present(fields[3])),
+		})
+	}
+	return changes, nil
+}
+
+// present is "" for a mode or an id of all zeros, by which git means nothing.
+func present(s string) string {
+	if strings.Trim(s, "0") == "" {
+		return ""
+	}
+	return s
+}
+
+// MergeChanges are the paths in which a merge commit differs from all its parents:
+// what it does by itself. None for a clean merge, and for any other commit.
+func (r *Repo) MergeChanges(ctx context.Context, id ID) ([]string, error) {
+	commit, err := r.ReadCommit(ctx, id)
+	if err != nil || len(commit.Parents) < 2 {
+		return nil, err
+	}
+	out, err := r.git(ctx, "diff-tree", "-r", "-c", "-z", "--name-only", "--no-commit-id", "--end-of-options", string(id))
+	if err != nil {
+		return nil, fmt.Errorf("read merge %s: %w", id.Short(), err)
+	}
+	return splitNUL(out), nil
+}
+
+// HeadOrEmpty is HEAD's commit, or the empty tree where there is none yet.
+func (r *Repo) HeadOrEmpty(ctx context.Context) (ID, error) {
+	head, err := r.Head(ctx)
+	if errors.Is(err, ErrUnborn) {
+		return r.EmptyTree(ctx)
+	}
+	return head, err
+}
+
+// WriteCommit stores a commit and gives its id. No ref holds it yet.
+func (r *Repo) WriteCommit(ctx context.Context, c Commit) (ID, error) { return r.writeCommit(ctx, c) }

@@ -1,0 +1,81 @@
+package gitstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// HooksDir is where git looks for the hooks of a repository.
+type HooksDir struct {
+	Path    string // absolute; os.DevNull when core.hooksPath is empty, which git takes for no hooks
+	Scope   string // where core.hooksPath is set, in git's words: system, global, local, worktree; "" when it is not set
+	Tracked bool   // the index has files in it: it is the project's, not this clone's alone
+}
+
+// HooksDir finds the directory that `git commit` in this worktree would look in.
+// It need not exist. A relative core.hooksPath counts from the top of the working
+// tree, or from the git directory of a bare repository.
+func (r *Repo) HooksDir(ctx context.Context) (HooksDir, error) {
+	value, scope, err := r.hooksPath(ctx)
+	if err != nil {
+		return HooksDir{}, fmt.Errorf("read core.hooksPath: %w", err)
+	}
+	dir := HooksDir{Path: value, Scope: scope}
+	switch {
+	case scope == "":
+		dir.Path = filepath.Join(r.CommonDir, "hooks")
+	case value == "":
+		dir.Path = os.DevNull
+	case filepath.IsAbs(value):
+	case r.WorkTree != "":
+		dir.Path = filepath.Join(r.WorkTree, value)
+	case r.Bare:
+		dir.Path = filepath.Join(r.GitDir, value)
+	default:
+		return HooksDir{}, fmt.Errorf("core.hooksPath %q is relative to a working tree, and this is not in one", value)
+	}
+	dir.Tracked, err = r.tracksIn(ctx, dir.Path)
+	return dir, err
+}
+
+// hooksPath asks for the setting and its scope. Config does not have it: the
+// listing ends with the value that fixedOptions put there, of scope "command".
+func (r *Repo) hooksPath(ctx context.Context) (value, scope string, err error) {
+	out, err := r.git(ctx, "config", "--type=path", "--show-scope", "-z", "--get-all", "core.hooksPath")
+	var exit *GitError
+	if errors.As(err, &exit) && exit.Status == 1 {
+		return "", "", nil
+	}
+	fields := strings.Split(string(out), "\x00")
+	for i := 0; i+1 < len(fields); i += 2 {
+		if fields[i] != "command" {
+			scope, value = fields[i], fields[i+1]
+		}
+	}
+	return value, scope, err
+}
+
+// tracksIn reports whether the index has files below dir, an absolute path.
+func (r *Repo) tracksIn(ctx context.Context, dir string) (bool, error) {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	if r.WorkTree == "" || !below(dir, r.WorkTree) || below(dir, r.CommonDir) {
+		return false, nil
+	}
+	out, err := r.call(ctx, gitCall{worktree: r.WorkTree, args: []string{"ls-files", "-z", "--", dir}})
+	if err != nil {
+		return false, fmt.Errorf("look for tracked files in %q: %w", dir, err)
+	}
+	return len(out) > 0, nil
+}
+
+// below reports whether path is dir or lies in it. Both are absolute and clean.
+func below(path, dir string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
+}

@@ -1,0 +1,28 @@
+package gitstore
+
+import (
+	"context"
+	"fmt"
+)
+
+// Init makes a repository at dir, with main checked out and nothing in it, and opens it.
+func Init(ctx context.Context, dir string) (*Repo, error) {
+	if _, err := (gitCall{dir: dir, bare: true, args: []string{"init", "--quiet", "--template=", "--initial-branch=main"}}).run(ctx); err != nil {
+		return nil, fmt.Errorf("make repository: %w", err)
+	}
+	return Open(ctx, dir)
+}
+
+// LogWithNotes is what plain git log prints of the newest max commits of HEAD with
+// the notes of ref.
+func (r *Repo) LogWithNotes(ctx context.Context, ref string, max int) ([]byte, error) {
+	return r.git(ctx, "log", "--no-color", "--notes="+ref, fmt.Sprintf("-%d", max))
+}
+
+// AddConfig adds one value to a key of the repository's own configuration that may have several.
+func (r *Repo) AddConfig(ctx context.Context, key, value string) error {
+	if _, err := r.git(ctx, "config", "--local", "--add", key, value); err != nil {
+		return fmt.Errorf("set %s: %w", key, err)
+	}
+	return nil
+}

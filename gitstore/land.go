@@ -1,0 +1,332 @@
+package gitstore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// LandSpec says what to bring to a branch.
+type LandSpec struct {
+	Result  ID        // the last commit
+	Base    ID        // where its work began
+	Squash  bool      // as one commit
+	Message string    // of that commit
+	Author  Identity  // of that commit
+	When    time.Time // of that commit, and the committer's time of every new one; zero is now
+	Started *Snapshot // the user's working tree that the work began from, nil for none
+}
+
+// Landed is what a landing did.
+type Landed struct {
+	Commit ID       // where the branch is now; Old when there was nothing to land
+	Old    ID       // where it was; "" for a branch without commits
+	Files  []string // paths that changed between the two
+}
+
+// PathsError is an error about certain paths, such as ErrDirty or ErrConflict.
+type PathsError struct {
+	Err   error
+	Paths []string
+}
+
+// Error names the first paths.
+func (e *PathsError) Error() string {
+	const shown = 5
+	names := make([]string, 0, shown)
+	for _, path := range e.Paths[:min(shown, len(e.Paths))] {
+		names = append(names, fmt.Sprintf("%q", path))
+	}
+	text := e.Err.Error() + ": " + strings.Join(names, ", ")
+	if more := len(e.Paths) - shown; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// Unwrap gives the kind of error.
+func (e *PathsError) Unwrap() error { return e.Err }
+
+// Land brings the work from Base to Result to what is checked out: by fast-forward
+// where that is possible, else its commits one by one, or one commit with Squash,
+// merged with what happened on the branch since. No hook runs. Index and files are
+// updated as a merge does it, and nothing is changed at all when the work conflicts
+// with the branch (ErrConflict), or would overwrite something uncommitted
+// (ErrDirty); both are a *PathsError. A file that is as Started recorded it, or as
+// the work leaves it, is not in the way: the work began from it.
+func (w *Worktree) Land(ctx context.Context, spec LandSpec) (Landed, error) {
+	landed, err := w.land(ctx, spec)
+	if err != nil {
+		return Landed{}, fmt.Errorf("land %s: %w", spec.Result.Short(), err)
+	}
+	return landed, nil
+}
+
+func (w *Worktree) land(ctx context.Context, spec LandSpec) (Landed, error) {
+	if operation := w.repo.Operation(); operation != "" && operation != "bisect" {
+		return Landed{}, fmt.Errorf("a %s is not finished: %w", operation, ErrDirty)
+	}
+	head, branch, err := w.head(ctx)
+	if err != nil {
+		return Landed{}, err
+	}
+	landed := Landed{Old: head}
+	landed.Commit, err = w.repo.landOn(ctx, head, spec)
+	if err != nil || landed.Commit == head {
+		return landed, err
+	}
+	changed, err := w.repo.Changed(ctx, w.repo.orEmptyTree(head), landed.Commit)
+	if err != nil {
+		return Landed{}, err
+	}
+	landed.Files = changedPaths(changed)
+	undo, err := w.checkOut(ctx, head, landed.Commit, changed, spec.Started)
+	if err != nil {
+		return Landed{}, err
+	}
+	if branch == "" {
+		branch = "HEAD"
+	}
+	if err := w.repo.moveRef(ctx, branch, landed.Commit, head, landReason(spec)); err != nil {
+		undo()
+		return Landed{}, err
+	}
+	return landed, nil
+}
+
+func landReason(spec LandSpec) string { return "runr: land " + spec.Result.Short() }
+
+func changedPaths(changed []Change) []string {
+	var paths []string
+	for _, c := range changed {
+		paths = append(paths, c.Path)
+	}
+	return paths
+}
+
+func (r *Repo) orEmptyTree(id ID) ID {
+	if id == "" {
+		return r.emptyTreeID()
+	}
+	return id
+}
+
+// LandRef is Land for a branch that is not checked out anywhere, as in a bare
+// repository. It is ErrConflict when it is checked out.
+func (r *Repo) LandRef(ctx context.Context, ref string, spec LandSpec) (Landed, error) {
+	landed, err := r.landRef(ctx, ref, spec)
+	if err != nil {
+		return Landed{}, fmt.Errorf("land %s on %s: %w", spec.Result.Short(), ref, err)
+	}
+	return landed, nil
+}
+
+func (r *Repo) landRef(ctx context.Context, ref string, spec LandSpec) (Landed, error) {
+	if !strings.HasPrefix(ref, "refs/heads/") {
+		return Landed{}, fmt.Errorf("%q is not a branch", ref)
+	}
+	if dir, err := r.checkedOutIn(ctx, ref); err != nil || dir != "" {
+		if err == nil {
+			err = fmt.Errorf("it is checked out in %q: %w", dir, ErrConflict)
+		}
+		return Landed{}, err
+	}
+	old, err := r.Ref(ctx, ref)
+	if err != nil {
+		return Landed{}, err
+	}
+	landed := Landed{Old: old}
+	landed.Commit, err = r.landOn(ctx, old, spec)
+	if err != nil || landed.Commit == old {
+		return landed, err
+	}
+	changed, err := r.Changed(ctx, r.orEmptyTree(old), landed.Commit)
+	if err != nil {
+		return Landed{}, err
+	}
+	landed.Files = changedPaths(changed)
+	return landed, r.moveRef(ctx, ref, landed.Commit, old, landReason(spec))
+}
+
+// checkedOutIn is the working tree that a branch is checked out in, "" for none.
+func (r *Repo) checkedOutIn(ctx context.Context, ref string) (string, error) {
+	out, err := r.git(ctx, "worktree", "list", "--porcelain", "-z")
+	if err != nil {
+		return "", fmt.Errorf("list worktrees: %w", err)
+	}
+	dir, bare := "", false
+	for _, line := range splitNUL(out) {
+		key, value, _ := strings.Cut(line, " ")
+		switch key {
+		case "worktree":
+			dir, bare = value, false
+		case "bare":
+			bare = true
+		case "branch":
+			if value == ref && !bare {
+				return dir, nil
+			}
+		}
+	}
+	return "", nil
+}
+
+// landOn makes the commit that a branch at old has to move to; old itself when the
+// branch has the work already.
+func (r *Repo) landOn(ctx context.Context, old ID, spec LandSpec) (ID, error) {
+	if spec.When.IsZero() {
+		spec.When = time.Now()
+	}
+	if old == "" {
+		if spec.Squash {
+			return r.squash(ctx, "", spec)
+		}
+		return spec.Result, nil
+	}
+	if has, err := r.IsAncestor(ctx, spec.Result, old); err != nil || has {
+		return old, err
+	}
+	if spec.Squash {
+		return r.squash(ctx, old, spec)
+	}
+	if forward, err := r.between(ctx, spec.Base, old, spec.Result); err != nil || forward {
+		return spec.Result, err
+	}
+	return r.replay(ctx, old, spec)
+}
+
+// between reports whether a commit is on the way from base to result. A branch that
+// has not got base yet must not get it by a fast-forward: it is not of this work.
+func (r *Repo) between(ctx context.Context, base, id, result ID) (bool, error) {
+	if base != "" {
+		if after, err := r.IsAncestor(ctx, base, id); err != nil || !after {
+			return false, err
+		}
+	}
+	return r.IsAncestor(ctx, id, result)
+}
+
+// squash makes one commit of the work on top of old.
+func (r *Repo) squash(ctx context.Context, old ID, spec LandSpec) (ID, error) {
+	tree, err := r.mergeOnto(ctx, spec.Base, old, spec.Result)
+	if err != nil {
+		return "", err
+	}
+	return r.landCommit(ctx, old, Commit{Tree: tree, Author: spec.Author, AuthorWhen: spec.When, Message: spec.Message}, spec)
+}
+
+// replay makes the commits of the work again on top of old, each with its author
+// and message. What a merge among them brought in comes as one commit.
+func (r *Repo) replay(ctx context.Context, old ID, spec LandSpec) (ID, error) {
+	args := []string{"rev-list", "--first-parent", "--reverse", "--end-of-options", string(spec.Result)}
+	if spec.Base != "" {
+		args = append(args, "^"+string(spec.Base))
+	}
+	out, err := r.git(ctx, append(args, "--")...)
+	if err != nil {
+		return "", fmt.Errorf("list commits: %w", err)
+	}
+	top := old
+	for id := range strings.FieldsSeq(string(out)) {
+		commit, err := r.ReadCommit(ctx, ID(id))
+		if err != nil {
+			return "", err
+		}
+		parent := ID("")
+		if len(commit.Parents) > 0 {
+			parent = commit.Parents[0]
+		}
+		if commit.Tree, err = r.mergeOnto(ctx, parent, top, commit.ID); err != nil {
+			return "", err
+		}
+		if top, err = r.landCommit(ctx, top, commit, spec); err != nil {
+			return "", err
+		}
+	}
+	return top, nil
+}
+
+// landCommit writes a commit of the user's on top of another, signed if that is
+// what the user's commits are; top itself when nothing changed.
+func (r *Repo) landCommit(ctx context.Context, top ID, c Commit, spec LandSpec) (ID, error) {
+	c.Parents = nil
+	if top != "" {
+		before, err := r.treeOf(ctx, top)
+		if err != nil || before == c.Tree {
+			return top, err
+		}
+		c.Parents = []ID{top}
+	}
+	var err error
+	if c.Committer, err = r.committer(ctx, c.Author); err != nil {
+		return "", err
+	}
+	c.CommitterWhen = spec.When
+	if r.Config.Bool("commit.gpgsign") {
+		return r.signCommit(ctx, c)
+	}
+	return r.writeCommit(ctx, c)
+}
+
+// mergeOnto is the tree of ours with what changed from base to theirs; base "" is
+// nothing. It is ErrConflict with the paths when that does not fit together.
+func (r *Repo) mergeOnto(ctx context.Context, base, ours, theirs ID) (ID, error) {
+	var trees [3]ID
+	for i, id := range []ID{base, ours, theirs} {
+		var err error
+		if trees[i], err = r.treeOrEmpty(ctx, id); err != nil {
+			return "", err
+		}
+	}
+	if trees[0] == trees[1] {
+		return trees[2], nil
+	}
+	return r.mergeTrees(ctx, trees[0], trees[1], trees[2])
+}
+
+func (r *Repo) treeOrEmpty(ctx context.Context, id ID) (ID, error) {
+	if id == "" {
+		return r.EmptyTree(ctx)
+	}
+	return r.treeOf(ctx, id)
+}
+
+// mergeTrees is a three-way merge by git. git merge-tree finds the base from
+// commits (that it can be told one is newer than the git we ask for), so the trees
+// get commits that nothing refers to.
+func (r *Repo) mergeTrees(ctx context.Context, base, ours, theirs ID) (ID, error) {
+	root, err := r.scratchCommit(ctx, base)
+	if err != nil {
+		return "", err
+	}
+	left, err := r.scratchCommit(ctx, ours, root)
+	if err != nil {
+		return "", err
+	}
+	right, err := r.scratchCommit(ctx, theirs, root)
+	if err != nil {
+		return "", err
+	}
+	out, err := r.call(ctx, gitCall{worktree: r.WorkTree, args: []string{
+		"merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", "--end-of-options", string(left), string(right)}})
+	if exitStatus(err) > 1 || err != nil && exitStatus(err) == 0 {
+		return "", fmt.Errorf("merge: %w", err)
+	}
+	items := splitNUL(out)
+	if len(items) == 0 {
+		return "", fmt.Errorf("merge: git answered nothing")
+	}
+	if err != nil {
+		return "", &PathsError{Err: ErrConflict, Paths: slices.Compact(items[1:])}
+	}
+	return ID(items[0]), nil
+}
+
+// scratchCommit is the same for the same tree at any time.
+func (r *Repo) scratchCommit(ctx context.Context, tree ID, parents ...ID) (ID, error) {
+	epoch := time.Unix(0, 0).UTC()
+	return r.writeCommit(ctx, Commit{Tree: tree, Parents: parents, Message: "scratch",
+		Author: toolIdentity, Committer: toolIdentity, AuthorWhen: epoch, CommitterWhen: epoch})
+}

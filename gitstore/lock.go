@@ -1,0 +1,134 @@
+package gitstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// lockWait is how long Lock waits for another process.
+const lockWait = 30 * time.Second
+
+// Lock takes a lock of this tool's own by name, and waits up to 30 s for another
+// holder; then it is ErrBusy. The kernel gives the lock back when its holder dies.
+// In a read-only repository the error wraps fs.ErrPermission or EROFS.
+// The caller calls unlock once. The lock excludes other holders in this process too.
+func (r *Repo) Lock(ctx context.Context, name string) (unlock func(), err error) {
+	return r.lock(ctx, name)
+}
+
+// TryLock is Lock without waiting: ok is false when somebody else holds the lock.
+func (r *Repo) TryLock(name string) (unlock func(), ok bool, err error) {
+	path, err := r.lockPath(name)
+	if err != nil {
+		return nil, false, err
+	}
+	f, err := r.flock(path)
+	if err != nil || f == nil {
+		return nil, false, err
+	}
+	return func() { f.Close() }, true, nil
+}
+
+func (r *Repo) lock(ctx context.Context, name string) (unlock func(), err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, lockWait, errLockWait)
+	defer cancel()
+	for pause := newBackoff(time.Millisecond, 50*time.Millisecond); ; {
+		unlock, ok, err := r.TryLock(name)
+		if err != nil || ok {
+			return unlock, err
+		}
+		if err := pause.wait(ctx); errors.Is(err, errLockWait) {
+			return nil, fmt.Errorf("%w: another process has held %s.lock for %s", ErrBusy, name, lockWait)
+		} else if err != nil {
+			return nil, err
+		}
+	}
+}
+
+var errLockWait = errors.New("waited for a lock")
+
+func (r *Repo) lockPath(name string) (string, error) {
+	if !filepath.IsLocal(name) || filepath.Clean(name) != name || name == "." {
+		return "", fmt.Errorf("bad lock name %q", name)
+	}
+	return filepath.Join(r.StateDir(), filepath.FromSlash(name)+".lock"), nil
+}
+
+// flock gives the locked file, nil when another holds it. Closing it unlocks.
+func (r *Repo) flock(path string) (*os.File, error) {
+	f, err := r.openLock(path)
+	if err != nil {
+		return nil, readOnly(err)
+	}
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	for errors.Is(err, syscall.EINTR) {
+		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	}
+	if err == nil && sameFile(f, path) {
+		return f, nil
+	}
+	f.Close()
+	if err == nil || errors.Is(err, syscall.EWOULDBLOCK) { // locked, but the state directory was deleted meanwhile
+		return nil, nil
+	}
+	return nil, fmt.Errorf("lock %s: %w", path, err)
+}
+
+func (r *Repo) openLock(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := r.mkdirShared(filepath.Dir(path)); err != nil {
+			return nil, err
+		}
+		f, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
+	}
+	if err != nil {
+		return nil, err
+	}
+	_ = r.share(path) // another user's file cannot be changed, and need not be
+	return f, nil
+}
+
+func sameFile(f *os.File, path string) bool {
+	opened, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	named, err := os.Stat(path)
+	return err == nil && os.SameFile(opened, named)
+}
+
+// readOnly says what a permission error means here.
+func readOnly(err error) error {
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+		return fmt.Errorf("the repository cannot be written: %w", err)
+	}
+	return err
+}
+
+// backoff is a pause that doubles up to a limit, with jitter so that processes
+// that wait for the same thing do not come back together.
+type backoff struct{ next, limit time.Duration }
+
+func newBackoff(first, limit time.Duration) *backoff { return &backoff{first, limit} }
+
+// wait sleeps once; it gives the context's cause when that ends first.
+func (b *backoff) wait(ctx context.Context) error {
+	pause := b.next/2 + rand.N(b.next)
+	b.next = min(2*b.next, b.limit)
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

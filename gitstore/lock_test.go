@@ -1,0 +1,285 @@
+package gitstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestLockExcludes(t *testing.T) {
+	repo, ctx := newTestRepo(t), context.Background()
+	inside, most := 0, 0
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for range 20 {
+				unlock, err := repo.Lock(ctx, "test")
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				mu.Lock()
+				inside++
+				most = max(most, inside)
+				mu.Unlock()
+				time.Sleep(100 * time.Microsecond)
+				mu.Lock()
+				inside--
+				mu.Unlock()
+				unlock()
+			}
+		})
+	}
+	all.Wait()
+	if most != 1 {
+		t.Errorf("%d were inside at once", most)
+	}
+}
+
+func TestTryLock(t *testing.T) {
+	repo := newTestRepo(t)
+	unlock, ok, err := repo.TryLock("work/main")
+	if !ok || err != nil {
+		t.Fatalf("%v, %v", ok, err)
+	}
+	if _, ok, err := repo.TryLock("work/main"); ok || err != nil {
+		t.Errorf("taken twice: %v, %v", ok, err)
+	}
+	other, ok, err := repo.TryLock("work/other")
+	if !ok || err != nil {
+		t.Fatalf("another name: %v, %v", ok, err)
+	}
+	other()
+	unlock()
+	again, ok, err := repo.TryLock("work/main")
+	if !ok || err != nil {
+		t.Fatalf("after unlock: %v, %v", ok, err)
+	}
+	again()
+}
+
+func TestLockEndsWithContext(t *testing.T) {
+	repo := newTestRepo(t)
+	unlock, err := repo.Lock(context.Background(), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := repo.Lock(ctx, "test"); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestLockAfterStateWasDeleted(t *testing.T) {
+	repo, ctx := newTestRepo(t), context.Background()
+	unlock, err := repo.Lock(ctx, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	os.RemoveAll(repo.StateDir())
+	second, err := repo.Lock(ctx, "test") // a lock on a deleted file protects nobody
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlock()
+	if _, ok, err := repo.TryLock("test"); ok || err != nil {
+		t.Errorf("the second lock is not held: %v, %v", ok, err)
+	}
+	second()
+}
+
+func TestLockOfDeadProcess(t *testing.T) {
+	if os.Getenv("RUNR_TEST_HOLD") != "" {
+		repo, err := Open(context.Background(), os.Getenv("RUNR_TEST_HOLD"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := repo.Lock(context.Background(), "test"); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Println("held")
+		time.Sleep(time.Minute)
+	}
+	repo := newTestRepo(t)
+	child := exec.Command(os.Args[0], "-test.run=^TestLockOfDeadProcess$")
+	child.Env = append(os.Environ(), "RUNR_TEST_HOLD="+repo.WorkTree)
+	out, err := child.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	out.Read(make([]byte, 1)) // it says when it holds the lock
+	if _, ok, err := repo.TryLock("test"); ok || err != nil {
+		t.Errorf("while it lives: %v, %v", ok, err)
+	}
+	child.Process.Kill()
+	child.Wait()
+	if _, ok, err := repo.TryLock("test"); !ok || err != nil {
+		t.Errorf("after it was killed: %v, %v", ok, err)
+	}
+}
+
+func TestLockNames(t *testing.T) {
+	repo := newTestRepo(t)
+	for _, name := range []string{"", ".", "..", "../x", "/x", "a/../../x", "a/"} {
+		if _, _, err := repo.TryLock(name); err == nil {
+			t.Errorf("%q was locked", name)
+		}
+	}
+}
+
+// asNobody runs one test of this binary again as a user who is not root, for whom
+// permissions count; false when that is the case already.
+func asNobody(t *testing.T, dir string) bool {
+	t.Helper()
+	if os.Getuid() != 0 {
+		return false
+	}
+	const nobody = 65534
+	binary := filepath.Join(t.TempDir(), "test")
+	data, err := os.ReadFile(os.Args[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(binary, data, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, root := range []string{dir, os.Getenv("HOME"), filepath.Dir(binary)} {
+		for parent := root; parent != os.TempDir() && parent != "/"; parent = filepath.Dir(parent) {
+			os.Chmod(parent, 0o755)
+		}
+		filepath.WalkDir(root, func(path string, _ fs.DirEntry, _ error) error { return os.Lchown(path, nobody, nobody) })
+	}
+	child := exec.Command(binary, "-test.run=^"+t.Name()+"$", "-test.v")
+	child.Dir = dir
+	child.Env = append(os.Environ(), "RUNR_TEST_REPO="+dir)
+	child.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	if out, err := child.CombinedOutput(); err != nil {
+		t.Errorf("as another user: %v\n%s", err, out)
+	}
+	return true
+}
+
+func TestReadOnlyRepository(t *testing.T) {
+	dir := os.Getenv("RUNR_TEST_REPO")
+	if dir == "" {
+		repo := newTestRepo(t)
+		if _, err := repo.Append(context.Background(), appendText("before")); err != nil {
+			t.Fatal(err)
+		}
+		if asNobody(t, repo.WorkTree) {
+			return
+		}
+		dir = repo.WorkTree
+	}
+	repo, ctx := openTestRepo(t, dir), context.Background()
+	var dirs []string
+	filepath.WalkDir(repo.GitDir, func(path string, entry fs.DirEntry, _ error) error {
+		if entry.IsDir() {
+			dirs = append(dirs, path)
+		} else {
+			os.Chmod(path, 0o444)
+		}
+		return nil
+	})
+	for _, d := range dirs {
+		os.Chmod(d, 0o555)
+		defer os.Chmod(d, 0o755)
+	}
+	if tips, err := repo.Tips(ctx); len(tips) != 1 || err != nil {
+		t.Errorf("tips %v, %v", tips, err)
+	}
+	if _, err := repo.Append(ctx, appendText("after")); !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("append: %v", err)
+	}
+	if err := repo.SwapRef(ctx, "refs/runr-local/x", testHead(t, repo), ""); !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("move ref: %v", err)
+	}
+	if _, err := repo.writeObject(ctx, "blob", []byte("new")); !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("write object: %v", err)
+	}
+}
+
+func testHead(t *testing.T, repo *Repo) ID {
+	t.Helper()
+	head, err := repo.Head(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return head
+}
+
+func TestGCRuns(t *testing.T) {
+	repo := newTestRepo(t)
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dead := exec.Command("true")
+	if err := dead.Run(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(repo.CommonDir, "gc.pid")
+	for _, c := range []struct {
+		name, text string
+		age        time.Duration
+		want       bool
+	}{
+		{"alive", fmt.Sprint(os.Getpid(), " ", host), 0, true},
+		{"alive but old", fmt.Sprint(os.Getpid(), " ", host), 13 * time.Hour, false},
+		{"dead", fmt.Sprint(dead.Process.Pid, " ", host), 0, false},
+		{"another host", fmt.Sprint(dead.Process.Pid, " elsewhere.example"), 0, true},
+		{"empty", "", 0, false},
+		{"nonsense", "x y", 0, false},
+		{"negative", "-1 " + host, 0, false},
+	} {
+		replaceFile(t, path, []byte(c.text))
+		then := time.Now().Add(-c.age)
+		os.Chtimes(path, then, then)
+		if got := repo.gcRuns(); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+	os.Remove(path)
+	if repo.gcRuns() {
+		t.Error("no file: true")
+	}
+}
+
+func TestWaitForGC(t *testing.T) {
+	repo := newTestRepo(t)
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(repo.CommonDir, "gc.pid")
+	replaceFile(t, path, []byte(fmt.Sprint(os.Getpid(), " ", host)))
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+	defer cancel()
+	if err := repo.waitForGC(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("while it runs: %v", err)
+	}
+	if _, err := repo.Append(context.Background(), appendText("in a hook"), WithoutGCWait()); err != nil {
+		t.Errorf("without waiting: %v", err)
+	}
+	go func() {
+		time.Sleep(20 * time.Millisecond)
+		os.Remove(path)
+	}()
+	if err := repo.waitForGC(context.Background()); err != nil || repo.gcRuns() {
+		t.Errorf("after it ended: %v", err)
+	}
+}

@@ -1,0 +1,296 @@
+package gitstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+	"time"
+)
+
+// logPrefix is where the logs are, one ref for each writer.
+const logPrefix = "refs/runr/log/"
+
+const pinPrefix = "refs/runr-local/pins/"
+
+// appendTries is how often Append decides again after a lost race. Writers of one
+// clone take turns under a lock, so only somebody else's git can be in between.
+const appendTries = 10
+
+// Record is what a caller wants to have recorded.
+type Record struct {
+	Author      Identity
+	When        time.Time         // whole seconds, UTC; the zero Time is now
+	Message     string            // of the commit, without NUL bytes
+	Attachments map[string][]byte // by slash-separated path; nil for none
+}
+
+// Entry is a record as it stands in a log.
+type Entry struct {
+	ID      ID
+	Writer  string // "" when only the id was known
+	Parent  ID     // the entry before it in the same log, "" for the first
+	Tree    ID
+	Author  Identity
+	When    time.Time
+	Message string
+}
+
+// Tips are the last entries of all logs, by writer.
+type Tips map[string]ID
+
+// Decide looks at the tips and says what to append. It is called again when the
+// log moved meanwhile, so it must not have effects of its own. ErrNoChange means
+// that there is nothing to append.
+type Decide func(ctx context.Context, tips Tips, writer string) (Record, error)
+
+// AppendOption changes how Append works.
+type AppendOption func(*appendSettings)
+
+type appendSettings struct{ skipGCWait bool }
+
+// WithoutGCWait lets Append return while a gc is running. It is for hooks, which
+// may hold nobody up; what `git gc --prune=now` would delete in that moment is
+// written again, or else missed.
+func WithoutGCWait() AppendOption { return func(s *appendSettings) { s.skipGCWait = true } }
+
+// Tips gives the last entries of all logs, this clone's own and those taken over.
+func (r *Repo) Tips(ctx context.Context) (Tips, error) {
+	refs, err := r.Refs(ctx, logPrefix)
+	if err != nil {
+		return nil, err
+	}
+	tips := make(Tips, len(refs))
+	for name, id := range refs {
+		if writer := strings.TrimPrefix(name, logPrefix); IsWriter(writer) {
+			tips[writer] = id
+		}
+	}
+	return tips, nil
+}
+
+// Append adds one entry to this clone's log: decide is called under a lock that
+// all writers of the clone take, and what it decided on is what is appended to.
+// When Append returns, the entry is on disk and its ref has moved. It is
+// ErrNoChange, with no entry, when decide said so, and ErrBusy when the lock or
+// the ref's lock stays held.
+func (r *Repo) Append(ctx context.Context, decide Decide, options ...AppendOption) (Entry, error) {
+	var settings appendSettings
+	for _, set := range options {
+		set(&settings)
+	}
+	gcEnds, cancel := context.WithTimeoutCause(ctx, gcWait, errLockWait) // before and after together
+	defer cancel()
+	entry, objects, err := r.appendLocked(ctx, gcEnds, decide, settings)
+	if err != nil {
+		return Entry{}, err
+	}
+	if !settings.skipGCWait {
+		if err := r.waitForGC(gcEnds); err != nil {
+			return entry, fmt.Errorf("append: the entry is written, but a gc is running: %w", err)
+		}
+	}
+	return entry, r.restore(ctx, objects)
+}
+
+// lockLog takes the log's lock at a moment when no gc runs, as long as gcEnds lets
+// it wait for that.
+func (r *Repo) lockLog(ctx, gcEnds context.Context, settings appendSettings) (unlock func(), err error) {
+	for {
+		unlock, err := r.lock(ctx, "log")
+		if err != nil || settings.skipGCWait || gcEnds.Err() != nil || !r.gcRuns() {
+			return unlock, err
+		}
+		unlock()
+		if err := r.waitForGC(gcEnds); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (r *Repo) appendLocked(ctx, gcEnds context.Context, decide Decide, settings appendSettings) (Entry, objectBatch, error) {
+	unlock, err := r.lockLog(ctx, gcEnds, settings)
+	if err != nil {
+		return Entry{}, nil, fmt.Errorf("append: %w", err)
+	}
+	defer unlock()
+	writer, err := r.ensureWriter(ctx)
+	if err != nil {
+		return Entry{}, nil, fmt.Errorf("append: %w", err)
+	}
+	for range appendTries {
+		entry, objects, err := r.appendOnce(ctx, writer, decide)
+		if !errors.Is(err, ErrLostRace) {
+			return entry, objects, err
+		}
+	}
+	return Entry{}, nil, fmt.Errorf("append: %w %d times", ErrLostRace, appendTries)
+}
+
+func (r *Repo) appendOnce(ctx context.Context, writer string, decide Decide) (Entry, objectBatch, error) {
+	tips, err := r.Tips(ctx)
+	if err != nil {
+		return Entry{}, nil, fmt.Errorf("append: %w", err)
+	}
+	parent := tips[writer]
+	record, err := decide(ctx, tips, writer)
+	if err != nil {
+		return Entry{}, nil, err
+	}
+	entry, objects, err := r.writeEntry(ctx, parent, record)
+	if err != nil {
+		return Entry{}, nil, fmt.Errorf("append: %w", err)
+	}
+	entry.Writer = writer
+	if err := r.swapRef(ctx, logPrefix+writer, entry.ID, parent); err != nil {
+		return Entry{}, nil, fmt.Errorf("append: %w", err)
+	}
+	return entry, objects, nil
+}
+
+// writeEntry stores the objects of an entry.
+func (r *Repo) writeEntry(ctx context.Context, parent ID, record Record) (Entry, objectBatch, error) {
+	if record.When.IsZero() {
+		record.When = time.Now()
+	}
+	when := record.When.UTC().Truncate(time.Second)
+	var objects objectBatch
+	tree, err := r.addFiles(&objects, record.Attachments)
+	if err != nil {
+		return Entry{}, nil, err
+	}
+	commit := Commit{Tree: tree, Author: record.Author, Committer: record.Author, AuthorWhen: when, CommitterWhen: when, Message: record.Message}
+	if parent != "" {
+		commit.Parents = []ID{parent}
+	}
+	if r.signs() {
+		return r.writeSigned(ctx, commit, objects)
+	}
+	data, err := encodeCommit(commit)
+	if err != nil {
+		return Entry{}, nil, err
+	}
+	id := objects.add(r, "commit", data)
+	if err := r.storeBatch(ctx, objects); err != nil {
+		return Entry{}, nil, err
+	}
+	entry, err := decodeEntry(id, data)
+	return entry, objects, err
+}
+
+func (r *Repo) writeSigned(ctx context.Context, commit Commit, objects objectBatch) (Entry, objectBatch, error) {
+	if err := r.storeBatch(ctx, objects); err != nil {
+		return Entry{}, nil, err
+	}
+	id, err := r.signCommit(ctx, commit)
+	if err != nil {
+		return Entry{}, nil, err
+	}
+	data, err := r.readKind(ctx, id, "commit")
+	if err != nil {
+		return Entry{}, nil, err
+	}
+	objects.add(r, "commit", data)
+	entry, err := decodeEntry(id, data)
+	return entry, objects, err
+}
+
+// restore writes again what a gc has deleted meanwhile.
+func (r *Repo) restore(ctx context.Context, objects objectBatch) error {
+	var gone objectBatch
+	for _, object := range objects {
+		if !r.hasObject(ctx, object.id) {
+			gone = append(gone, object)
+		}
+	}
+	if err := r.storeBatch(ctx, gone); err != nil {
+		return fmt.Errorf("append: write again what gc has deleted: %w", err)
+	}
+	return nil
+}
+
+// Entry reads one entry. Its writer is not known from the id.
+func (r *Repo) Entry(ctx context.Context, id ID) (Entry, error) {
+	data, err := r.readKind(ctx, id, "commit")
+	if err != nil {
+		return Entry{}, err
+	}
+	return decodeEntry(id, data)
+}
+
+func decodeEntry(id ID, data []byte) (Entry, error) {
+	commit, err := decodeCommit(data)
+	if err != nil {
+		return Entry{}, fmt.Errorf("read entry %s: %w", id, err)
+	}
+	entry := Entry{ID: id, Tree: commit.Tree, Author: commit.Author, When: commit.AuthorWhen, Message: commit.Message}
+	if len(commit.Parents) > 0 {
+		entry.Parent = commit.Parents[0]
+	}
+	return entry, nil
+}
+
+// Attachment reads a file that was recorded with an entry; ErrNotFound when it has
+// none of that path.
+func (r *Repo) Attachment(ctx context.Context, id ID, path string) ([]byte, error) {
+	return r.Blob(ctx, id, path)
+}
+
+// Limits of the trees that are listed: an entry from elsewhere can hold any tree.
+const (
+	maxTreeDepth   = 8
+	maxTreeEntries = 10_000
+)
+
+// Attachments lists the paths of the files recorded with an entry, sorted as in a
+// tree. It is ErrTooLarge for a tree that no version of this tool writes.
+func (r *Repo) Attachments(ctx context.Context, id ID) ([]string, error) {
+	tree, err := r.treeOf(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return r.listFiles(ctx, tree, "", nil)
+}
+
+func (r *Repo) listFiles(ctx context.Context, tree ID, prefix string, paths []string) ([]string, error) {
+	entries, err := r.readTree(ctx, tree)
+	if err != nil {
+		return nil, err
+	}
+	if len(paths)+len(entries) > maxTreeEntries || strings.Count(prefix, "/") > maxTreeDepth {
+		return nil, fmt.Errorf("list tree %s: %w", tree, ErrTooLarge)
+	}
+	for _, e := range entries {
+		name := path.Join(prefix, e.Name)
+		if !e.IsTree() {
+			paths = append(paths, name)
+			continue
+		}
+		if paths, err = r.listFiles(ctx, e.ID, name+"/", paths); err != nil {
+			return nil, err
+		}
+	}
+	return paths, nil
+}
+
+// Pin keeps a commit from gc under refs/runr-local/pins/ by a name of the caller's,
+// or moves the pin there.
+func (r *Repo) Pin(ctx context.Context, name string, commit ID) error {
+	if _, err := r.readKind(ctx, commit, "commit"); err != nil {
+		return fmt.Errorf("pin %s: %w", name, err)
+	}
+	for range appendTries {
+		old, err := r.Ref(ctx, pinPrefix+name)
+		if err != nil {
+			return fmt.Errorf("pin: %w", err)
+		}
+		if old == commit {
+			return nil
+		}
+		if err := r.swapRef(ctx, pinPrefix+name, commit, old); !errors.Is(err, ErrLostRace) {
+			return err
+		}
+	}
+	return fmt.Errorf("pin %s: %w", name, ErrLostRace)
+}

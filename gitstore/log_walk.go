@@ -1,0 +1,145 @@
+package gitstore
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// walkReads is how many entries Walk reads one by one before it starts git, which
+// costs as much as some dozens of reads and then is faster.
+const walkReads = 64
+
+// Walk visits the entries of one log from after known up to tip, oldest first;
+// known "" is from the beginning. A known that tip does not come from is
+// ErrNotFound, before anything was visited: the caller then starts afresh.
+// An error from visit ends the walk and is returned.
+func (r *Repo) Walk(ctx context.Context, writer string, tip, known ID, visit func(Entry) error) error {
+	entries, complete, err := r.walkBack(ctx, tip, known)
+	if err != nil {
+		return fmt.Errorf("walk log %s: %w", writer, err)
+	}
+	if !complete {
+		return r.walkStream(ctx, writer, tip, known, visit)
+	}
+	for _, entry := range slices.Backward(entries) {
+		entry.Writer = writer
+		if err := visit(entry); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// walkBack reads entries from tip towards known, newest first, and gives up
+// (complete is false) when there are many.
+func (r *Repo) walkBack(ctx context.Context, tip, known ID) (entries []Entry, complete bool, err error) {
+	reads := walkReads
+	if r.SHA256() { // a process each
+		reads = 1
+	}
+	for id := tip; id != known; {
+		if id == "" {
+			return nil, false, fmt.Errorf("entry %s is not in it: %w", known, ErrNotFound)
+		}
+		if len(entries) == reads {
+			return nil, false, nil
+		}
+		entry, err := r.Entry(ctx, id)
+		if err != nil {
+			return nil, false, err
+		}
+		entries = append(entries, entry)
+		id = entry.Parent
+	}
+	return entries, true, nil
+}
+
+// walkStream is Walk by two git processes: one lists the ids, one prints the
+// commits as they are (git log would convert and indent their messages).
+func (r *Repo) walkStream(ctx context.Context, writer string, tip, known ID, visit func(Entry) error) error {
+	args := []string{"rev-list", "--first-parent", "--reverse", string(tip)}
+	if known != "" {
+		if !r.validID(known) || !r.hasObject(ctx, known) {
+			return fmt.Errorf("walk log %s: entry %s is not in it: %w", writer, known, ErrNotFound)
+		}
+		args = append(args, "^"+string(known))
+	}
+	list, err := r.call(ctx, gitCall{args: append(args, "--"), env: exactObjects})
+	if err != nil {
+		return fmt.Errorf("walk log %s: %w", writer, err)
+	}
+	if len(list) == 0 { // tip is older than known
+		return fmt.Errorf("walk log %s: entry %s is not in it: %w", writer, known, ErrNotFound)
+	}
+	first := true
+	return r.readCommits(ctx, list, func(id ID, data []byte) error {
+		entry, err := decodeEntry(id, data)
+		if err == nil && first && entry.Parent != known {
+			err = fmt.Errorf("entry %s is not in it: %w", known, ErrNotFound)
+		}
+		if err != nil {
+			return fmt.Errorf("walk log %s: %w", writer, err)
+		}
+		first = false
+		entry.Writer = writer
+		return visit(entry)
+	})
+}
+
+// readCommits visits the commits of a list of ids, one a line, in order.
+func (r *Repo) readCommits(ctx context.Context, list []byte, visit func(id ID, data []byte) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	output, input := io.Pipe()
+	done := make(chan error, 1)
+	go func() {
+		_, err := r.call(ctx, gitCall{
+			args: []string{"cat-file", "--batch", "--buffer"}, env: exactObjects,
+			stdin: bytes.NewReader(list), stdout: input,
+		})
+		input.CloseWithError(errGitEnded)
+		done <- err
+	}()
+	err := visitBatch(bufio.NewReaderSize(output, 1<<16), list, visit)
+	output.CloseWithError(io.ErrClosedPipe)
+	cancel() // git may still be printing what nobody wants any more
+	gitErr := <-done
+	if errors.Is(err, errGitEnded) && gitErr != nil {
+		return gitErr
+	}
+	return err
+}
+
+var errGitEnded = errors.New("git ended before all objects were read")
+
+// visitBatch reads git's answers to a list of ids.
+func visitBatch(in *bufio.Reader, list []byte, visit func(id ID, data []byte) error) error {
+	for line := range strings.Lines(string(list)) {
+		id := ID(strings.TrimSuffix(line, "\n"))
+		header, err := in.ReadString('\n')
+		if err != nil {
+			return err
+		}
+		kind, size, err := parseBatchHeader(strings.TrimSuffix(header, "\n"), id)
+		if err != nil {
+			return fmt.Errorf("read commit %s: %w", id, err)
+		}
+		if kind != "commit" || size > maxObject {
+			return fmt.Errorf("read commit %s: %w: %s of %d bytes", id, ErrCorrupt, kind, size)
+		}
+		data := make([]byte, size+1) // and the newline after it
+		if _, err := io.ReadFull(in, data); err != nil {
+			return err
+		}
+		if err := visit(id, data[:size]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

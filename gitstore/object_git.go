@@ -1,0 +1,88 @@
+package gitstore
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// exactObjects keeps replace refs out: an event is what was written, not what
+// somebody's refs/replace/ makes of it.
+var exactObjects = []string{"GIT_NO_REPLACE_OBJECTS=1"}
+
+// catFile reads an object through git, which knows SHA-256, promisor remotes and
+// whatever else a repository may be made of.
+func (r *Repo) catFile(ctx context.Context, id ID, limit int64) (kind string, data []byte, err error) {
+	out := &limitWriter{left: limit + 100} // the header line and the newline after the content
+	_, err = r.call(ctx, gitCall{
+		args: []string{"cat-file", "--batch"}, env: exactObjects,
+		stdin: strings.NewReader(string(id) + "\n"), stdout: out,
+	})
+	if out.full {
+		return "", nil, ErrTooLarge
+	}
+	var exit *GitError
+	if err != nil && !errors.As(err, &exit) {
+		return "", nil, err
+	}
+	header, rest, ok := bytes.Cut(out.Bytes(), []byte("\n"))
+	kind, size, parseErr := parseBatchHeader(string(header), id)
+	if !ok || err != nil && parseErr != nil {
+		return "", nil, fmt.Errorf("%w: %w", ErrCorrupt, errors.Join(err, parseErr))
+	}
+	if parseErr != nil {
+		return "", nil, parseErr
+	}
+	if size > limit {
+		return "", nil, ErrTooLarge
+	}
+	if int64(len(rest)) < size {
+		return "", nil, fmt.Errorf("%w: %d bytes of %d", ErrCorrupt, len(rest), size)
+	}
+	return kind, rest[:size], nil
+}
+
+// parseBatchHeader reads the line "ID KIND SIZE" or "ID missing".
+func parseBatchHeader(line string, id ID) (kind string, size int64, err error) {
+	fields := strings.Fields(line)
+	if len(fields) == 2 && fields[1] == "missing" {
+		return "", 0, ErrNotFound
+	}
+	if len(fields) != 3 || fields[0] != string(id) {
+		return "", 0, fmt.Errorf("git answered %q", line)
+	}
+	size, err = strconv.ParseInt(fields[2], 10, 64)
+	return fields[1], size, err
+}
+
+// hashObject writes an object through git, which names it by the repository's hash.
+func (r *Repo) hashObject(ctx context.Context, kind string, data []byte) (ID, error) {
+	out, err := r.gitIn(ctx, data, "hash-object", "-w", "-t", kind, "--stdin")
+	if err != nil {
+		return "", fmt.Errorf("write %s: %w", kind, err)
+	}
+	id := ID(strings.TrimSpace(string(out)))
+	if !r.validID(id) {
+		return "", fmt.Errorf("write %s: git answered %q", kind, out)
+	}
+	return id, nil
+}
+
+// limitWriter collects what is written, and refuses to take more than a limit.
+type limitWriter struct {
+	bytes.Buffer
+	left int64
+	full bool
+}
+
+func (w *limitWriter) Write(p []byte) (int, error) {
+	if int64(len(p)) > w.left {
+		w.full = true
+		return 0, ErrTooLarge
+	}
+	w.left -= int64(len(p))
+	return w.Buffer.Write(p)
+}

@@ -1,0 +1,135 @@
+package gitstore
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/format/objfile"
+)
+
+// renameTries is how often a directory is made again that gc, which removes
+// empty ones, took away before the file was in it.
+const renameTries = 20
+
+func (d *objectDir) loosePath(id ID) string {
+	return filepath.Join(d.path, string(id[:2]), string(id[2:]))
+}
+
+func (d *objectDir) readLoose(id ID, limit int64) (kind string, data []byte, err error) {
+	f, err := os.Open(d.loosePath(id))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil, ErrNotFound
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	defer f.Close()
+	kind, data, err = decodeLoose(f, id, limit)
+	if err != nil && !errors.Is(err, ErrTooLarge) {
+		err = fmt.Errorf("%w: loose: %w", ErrCorrupt, err)
+	}
+	return kind, data, err
+}
+
+// decodeLoose inflates a loose object and checks it against its id.
+func decodeLoose(f io.Reader, id ID, limit int64) (kind string, data []byte, err error) {
+	r, err := objfile.NewReader(f)
+	if err != nil {
+		return "", nil, err
+	}
+	defer r.Close()
+	typ, size, err := r.Header()
+	if err != nil {
+		return "", nil, err
+	}
+	if size > limit {
+		return "", nil, ErrTooLarge
+	}
+	data, err = io.ReadAll(io.LimitReader(r, size+1))
+	if err != nil {
+		return "", nil, err
+	}
+	if int64(len(data)) != size || r.Hash().String() != string(id) {
+		return "", nil, errors.New("content does not match its id")
+	}
+	return typ.String(), data, nil
+}
+
+// writeLoose writes a new loose object: whole and on disk before it gets its name.
+func (r *Repo) writeLoose(id ID, typ plumbing.ObjectType, data []byte) (err error) {
+	objects := filepath.Join(r.CommonDir, "objects")
+	final := filepath.Join(objects, string(id[:2]), string(id[2:]))
+	for range renameTries {
+		var temp string
+		if temp, err = r.writeTempObject(objects, typ, data); err != nil {
+			return err
+		}
+		if err = r.renameInto(temp, final); err == nil {
+			return nil
+		}
+		os.Remove(temp)
+		if !errors.Is(err, fs.ErrNotExist) { // else `git prune` took the temporary file
+			return err
+		}
+	}
+	return err
+}
+
+// writeTempObject uses a name that git's own clean-up knows, should we be killed.
+func (r *Repo) writeTempObject(dir string, typ plumbing.ObjectType, data []byte) (path string, err error) {
+	path = filepath.Join(dir, "tmp_obj_"+strconv.FormatUint(rand.Uint64(), 36))
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o444)
+	if err != nil {
+		return "", err
+	}
+	err = encodeLoose(f, typ, data)
+	if err == nil {
+		err = f.Sync()
+	}
+	err = errors.Join(err, f.Close())
+	if err == nil {
+		err = r.share(path)
+	}
+	if err != nil {
+		os.Remove(path)
+		return "", err
+	}
+	return path, nil
+}
+
+func encodeLoose(f io.Writer, typ plumbing.ObjectType, data []byte) error {
+	w := objfile.NewWriter(f)
+	if err := w.WriteHeader(typ, int64(len(data))); err != nil {
+		return err
+	}
+	if _, err := w.Write(data); err != nil {
+		return err
+	}
+	return w.Close()
+}
+
+// renameInto gives a finished temporary file its name, makes the directory when
+// it is missing, and makes the name durable.
+func (r *Repo) renameInto(temp, final string) (err error) {
+	dir := filepath.Dir(final)
+	for range renameTries {
+		err = os.Rename(temp, final)
+		if err == nil {
+			return syncDir(dir)
+		}
+		if _, gone := os.Lstat(temp); !errors.Is(err, fs.ErrNotExist) || gone != nil {
+			return err
+		}
+		if err := r.mkdirShared(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return err
+}

@@ -1,0 +1,430 @@
+package gitstore
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// newTestRepoFormat makes an empty repository with one object format.
+func newTestRepoFormat(t *testing.T, format string) *Repo {
+	t.Helper()
+	isolate(t)
+	dir := t.TempDir()
+	testGit(t, dir, "init", "-q", "--object-format="+format)
+	return openTestRepo(t, dir)
+}
+
+func TestObjectsBothWays(t *testing.T) {
+	for _, format := range []string{"sha1", "sha256"} {
+		t.Run(format, func(t *testing.T) {
+			repo, ctx := newTestRepoFormat(t, format), context.Background()
+			for _, text := range []string{"", "one\n", strings.Repeat("long line\n", 10000), "\x00\xff"} {
+				id, err := repo.writeObject(ctx, "blob", []byte(text))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := testGit(t, repo.WorkTree, "cat-file", "-s", string(id)); got != fmt.Sprint(len(text)) {
+					t.Errorf("git reads %s bytes of %d", got, len(text))
+				}
+				kind, data, err := repo.readObject(ctx, id)
+				if err != nil || kind != "blob" || string(data) != text {
+					t.Errorf("read %q of %d bytes, %v", kind, len(data), err)
+				}
+			}
+			testGit(t, repo.WorkTree, "fsck", "--strict")
+		})
+	}
+}
+
+func TestReadObjectMissing(t *testing.T) {
+	for _, format := range []string{"sha1", "sha256"} {
+		repo, ctx := newTestRepoFormat(t, format), context.Background()
+		missing := ID(strings.Repeat("ab", len(repo.zeroID())/2))
+		for _, id := range []ID{missing, "", "HEAD", "abc", missing[1:], missing + "^{tree}", "-" + missing[1:]} {
+			if _, _, err := repo.readObject(ctx, id); !errors.Is(err, ErrNotFound) {
+				t.Errorf("%s: read %q: %v", format, id, err)
+			}
+		}
+		if repo.hasObject(ctx, missing) {
+			t.Errorf("%s: has %q", format, missing)
+		}
+	}
+}
+
+func TestReadObjectLimit(t *testing.T) {
+	repo, ctx := newTestRepo(t), context.Background()
+	id, err := repo.writeObject(ctx, "blob", make([]byte, 1000))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, packed := range []bool{false, true} {
+		if packed {
+			testGit(t, repo.WorkTree, "tag", "blob", string(id))
+			testGit(t, repo.WorkTree, "gc", "-q")
+		}
+		if _, _, err := repo.readObjectLimit(ctx, id, 999); !errors.Is(err, ErrTooLarge) {
+			t.Errorf("packed %v: limit 999: %v", packed, err)
+		}
+		if _, data, err := repo.readObjectLimit(ctx, id, 1000); err != nil || len(data) != 1000 {
+			t.Errorf("packed %v: limit 1000: %v", packed, err)
+		}
+		if _, _, err := repo.catFile(ctx, id, 999); !errors.Is(err, ErrTooLarge) {
+			t.Errorf("packed %v: by git, limit 999: %v", packed, err)
+		}
+	}
+}
+
+// addFileVersions commits a file that grows by a line, so that its versions make deltas.
+func addFileVersions(t *testing.T, repo *Repo, n int) {
+	t.Helper()
+	text := ""
+	for i := range n {
+		text += fmt.Sprintf("line %d of a file that is long enough for deltas\n", i)
+		writeTestFile(t, repo.WorkTree, "grows.txt", text)
+		testGit(t, repo.WorkTree, "add", ".")
+		testGit(t, repo.WorkTree, "commit", "-qm", fmt.Sprint("version ", i))
+	}
+}
+
+// checkAllObjects compares every object with what git reads, without falling back on git.
+func checkAllObjects(t *testing.T, repo *Repo) {
+	t.Helper()
+	list := testGit(t, repo.WorkTree, "cat-file", "--batch-all-objects", "--batch-check")
+	for line := range strings.Lines(list) {
+		fields := strings.Fields(line)
+		kind, data, err := repo.objects.read(ID(fields[0]), maxObject)
+		if err != nil || kind != fields[1] || fmt.Sprint(len(data)) != fields[2] {
+			t.Errorf("object %s: read %s of %d bytes, %v", strings.TrimSpace(line), kind, len(data), err)
+		}
+	}
+}
+
+func TestReadPackedDeltas(t *testing.T) {
+	repo := newTestRepo(t)
+	addFileVersions(t, repo, 30)
+	testGit(t, repo.WorkTree, "repack", "-adfq", "--depth=50", "--window=50")
+	if deltas := testGit(t, repo.WorkTree, "count-objects", "-v"); !strings.Contains(deltas, "count: 0\n") {
+		t.Fatalf("objects are still loose:\n%s", deltas)
+	}
+	checkAllObjects(t, repo)
+
+	testGit(t, repo.WorkTree, "config", "repack.useDeltaBaseOffset", "false") // bases by id
+	testGit(t, repo.WorkTree, "repack", "-adfq", "--depth=50", "--window=50")
+	checkAllObjects(t, repo)
+}
+
+func TestReadWhilePacksChange(t *testing.T) {
+	repo, ctx := newTestRepo(t), context.Background()
+	head, err := repo.Head(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 5 {
+		if _, err := repo.ReadCommit(ctx, head); err != nil {
+			t.Fatalf("before repack %d: %v", i, err)
+		}
+		writeTestFile(t, repo.WorkTree, "a.txt", fmt.Sprint(i))
+		testGit(t, repo.WorkTree, "commit", "-qam", "more")
+		testGit(t, repo.WorkTree, "repack", "-adq")
+		checkAllObjects(t, repo)
+	}
+	if n := len(repo.objects.dirs[0].packs); n != 1 {
+		t.Errorf("%d packs are listed, 1 is there", n)
+	}
+}
+
+func TestOpenPacksAreBounded(t *testing.T) {
+	repo := newTestRepo(t)
+	for i := range maxOpenPacks + 8 {
+		writeTestFile(t, repo.WorkTree, "a.txt", fmt.Sprint(i))
+		testGit(t, repo.WorkTree, "commit", "-qam", "more")
+		testGit(t, repo.WorkTree, "repack", "-dq")
+	}
+	checkAllObjects(t, repo)
+	count := func() (open int) {
+		for _, p := range repo.objects.dirs[0].packs {
+			if p.idx != nil || p.pack != nil {
+				open++
+			}
+		}
+		return open
+	}
+	if open := count(); open == 0 || open > maxOpenPacks {
+		t.Errorf("%d packs open", open)
+	}
+	repo.Close()
+	if open := count(); open != 0 {
+		t.Errorf("%d packs open after Close", open)
+	}
+	checkAllObjects(t, repo)
+}
+
+func TestAlternates(t *testing.T) {
+	base := newTestRepo(t)
+	addFileVersions(t, base, 3)
+	testGit(t, base.WorkTree, "gc", "-q")
+	middle, last := filepath.Join(t.TempDir(), "middle"), filepath.Join(t.TempDir(), "last")
+	testGit(t, base.WorkTree, "clone", "-q", "--shared", base.WorkTree, middle)
+	testGit(t, base.WorkTree, "clone", "-q", "--shared", middle, last)
+
+	repo := openTestRepo(t, last)
+	checkAllObjects(t, repo)
+
+	relative, err := filepath.Rel(filepath.Join(repo.CommonDir, "objects"), filepath.Join(base.CommonDir, "objects"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := "# a comment\n\n\"" + relative + "\"\n"
+	if err := os.WriteFile(filepath.Join(repo.CommonDir, "objects/info/alternates"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	checkAllObjects(t, openTestRepo(t, last))
+}
+
+func TestAlternatesInCircle(t *testing.T) {
+	repo := newTestRepo(t)
+	objects := filepath.Join(repo.CommonDir, "objects")
+	if err := os.WriteFile(filepath.Join(objects, "info/alternates"), []byte(objects+"\n../objects\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	checkAllObjects(t, repo)
+	if n := len(repo.objects.dirs); n != 1 {
+		t.Errorf("%d object directories", n)
+	}
+}
+
+func TestPromisorObject(t *testing.T) {
+	origin := newTestRepo(t)
+	testGit(t, origin.WorkTree, "config", "uploadpack.allowFilter", "true")
+	dir := filepath.Join(t.TempDir(), "partial")
+	testGit(t, origin.WorkTree, "clone", "-q", "--no-checkout", "--filter=blob:none", "file://"+origin.WorkTree, dir)
+	repo, ctx := openTestRepo(t, dir), context.Background()
+	head, err := repo.Head(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := repo.Blob(ctx, head, "a.txt")
+	if err != nil || string(text) != "one\n" {
+		t.Errorf("read %q, %v", text, err)
+	}
+}
+
+func TestDamagedObject(t *testing.T) {
+	repo, ctx := newTestRepo(t), context.Background()
+	id, err := repo.writeObject(ctx, "blob", []byte("to be damaged"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := repo.objects.objectDirs()[0].loosePath(id)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range whole {
+		damaged := bytes.Clone(whole)
+		damaged[i] ^= 0x10
+		replaceFile(t, path, damaged)
+		_, data, err := repo.objects.read(id, maxObject)
+		if err == nil && string(data) != "to be damaged" || err != nil && !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrTooLarge) {
+			t.Errorf("byte %d changed: read %q, %v", i, data, err)
+		}
+	}
+	replaceFile(t, path, nil)
+	if _, _, err := repo.readObject(ctx, id); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("empty: %v", err)
+	}
+	if _, err := repo.writeObject(ctx, "blob", []byte("to be damaged")); err != nil { // an empty file is no object
+		t.Fatal(err)
+	}
+	if _, _, err := repo.readObject(ctx, id); err != nil {
+		t.Errorf("written again: %v", err)
+	}
+}
+
+func replaceFile(t *testing.T, path string, data []byte) {
+	t.Helper()
+	os.Remove(path)
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestWriteFreshens(t *testing.T) {
+	repo, ctx := newTestRepo(t), context.Background()
+	id, err := repo.writeObject(ctx, "blob", []byte("old but wanted"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := repo.objects.objectDirs()[0].loosePath(id)
+	old := time.Now().Add(-100 * 24 * time.Hour)
+	if err := os.Chtimes(path, old, old); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := repo.writeObject(ctx, "blob", []byte("old but wanted")); err != nil {
+		t.Fatal(err)
+	}
+	testGit(t, repo.WorkTree, "prune", "--expire=2.weeks.ago")
+	if !repo.hasObject(ctx, id) {
+		t.Error("the object was pruned")
+	}
+}
+
+func TestObjectPermissions(t *testing.T) {
+	repo, ctx := newTestRepo(t), context.Background()
+	testGit(t, repo.WorkTree, "config", "core.sharedRepository", "group")
+	repo = openTestRepo(t, repo.WorkTree)
+	for i := range 20 {
+		text := fmt.Sprint("shared ", i)
+		id, err := repo.writeObject(ctx, "blob", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ours := statModes(t, repo, id)
+		os.RemoveAll(filepath.Dir(repo.objects.objectDirs()[0].loosePath(id)))
+		writeTestFile(t, repo.WorkTree, "blob", text)
+		testGit(t, repo.WorkTree, "hash-object", "-w", "blob")
+		if gits := statModes(t, repo, id); ours != gits {
+			t.Fatalf("modes %v, git makes %v", ours, gits)
+		}
+	}
+}
+
+func statModes(t *testing.T, repo *Repo, id ID) [2]os.FileMode {
+	t.Helper()
+	path := repo.objects.objectDirs()[0].loosePath(id)
+	file, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := os.Stat(filepath.Dir(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return [2]os.FileMode{file.Mode(), dir.Mode()}
+}
+
+func TestReadOnlyObjects(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("root may write anywhere")
+	}
+	repo, ctx := newTestRepo(t), context.Background()
+	objects := filepath.Join(repo.CommonDir, "objects")
+	if err := os.Chmod(objects, 0o555); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Chmod(objects, 0o755)
+	if _, err := repo.writeObject(ctx, "blob", []byte("x")); !errors.Is(err, os.ErrPermission) {
+		t.Errorf("write: %v", err)
+	}
+}
+
+func TestBatch(t *testing.T) {
+	for _, format := range []string{"sha1", "sha256"} {
+		for _, n := range []int{1, batchLoose + 5} {
+			repo, ctx := newTestRepoFormat(t, format), context.Background()
+			files := map[string][]byte{}
+			for i := range n {
+				files[fmt.Sprintf("dir%d/file%d", i%3, i)] = []byte(strings.Repeat(fmt.Sprint("text ", i%5), i*30))
+			}
+			var objects objectBatch
+			tree, err := repo.addFiles(&objects, files)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := repo.storeBatch(ctx, objects); err != nil {
+				t.Fatal(err)
+			}
+			paths, err := repo.Attachments(ctx, tree)
+			if err != nil || len(paths) != n {
+				t.Errorf("%s: %d of %d files, %v", format, len(paths), n, err)
+			}
+			for path, want := range files {
+				if got, err := repo.Blob(ctx, tree, path); err != nil || !bytes.Equal(got, want) {
+					t.Errorf("%s: %s: %d bytes of %d, %v", format, path, len(got), len(want), err)
+				}
+			}
+			testGit(t, repo.WorkTree, "fsck", "--strict")
+		}
+	}
+}
+
+func TestHeadAndBranch(t *testing.T) {
+	repo, ctx := newTestRepoFormat(t, "sha1"), context.Background()
+	if _, err := repo.Head(ctx); !errors.Is(err, ErrUnborn) {
+		t.Errorf("unborn: %v", err)
+	}
+	if branch, err := repo.Branch(ctx); branch != "refs/heads/main" || err != nil {
+		t.Errorf("unborn: branch %q, %v", branch, err)
+	}
+	testGit(t, repo.WorkTree, "commit", "-q", "--allow-empty", "-m", "x")
+	want := ID(testGit(t, repo.WorkTree, "rev-parse", "HEAD"))
+	for _, how := range []string{"loose", "packed", "detached", "symbolic link"} {
+		switch how {
+		case "packed":
+			testGit(t, repo.WorkTree, "pack-refs", "--all")
+		case "detached":
+			testGit(t, repo.WorkTree, "checkout", "-q", "--detach")
+		case "symbolic link":
+			testGit(t, repo.WorkTree, "checkout", "-q", "main")
+			testGit(t, repo.WorkTree, "commit", "-q", "--allow-empty", "-m", "y")
+			want = ID(testGit(t, repo.WorkTree, "rev-parse", "HEAD"))
+			head := filepath.Join(repo.GitDir, "HEAD")
+			os.Remove(head)
+			if err := os.Symlink("refs/heads/main", head); err != nil {
+				t.Fatal(err)
+			}
+		}
+		branch, err := repo.Branch(ctx)
+		if err != nil || (branch == "") != (how == "detached") {
+			t.Errorf("%s: branch %q, %v", how, branch, err)
+		}
+		if head, err := repo.Head(ctx); head != want || err != nil {
+			t.Errorf("%s: head %q, %v", how, head, err)
+		}
+	}
+}
+
+func TestResolve(t *testing.T) {
+	repo, ctx := newTestRepo(t), context.Background()
+	want := ID(testGit(t, repo.WorkTree, "rev-parse", "HEAD"))
+	testGit(t, repo.WorkTree, "tag", "-a", "-m", "tag", "v1")
+	for _, rev := range []string{"HEAD", "main", "v1", string(want), want.Short(), "@", "HEAD^{/first}"} {
+		if got, err := repo.Resolve(ctx, rev); got != want || err != nil {
+			t.Errorf("%q: %q, %v", rev, got, err)
+		}
+	}
+	for _, rev := range []string{"", "nothing", "HEAD:a.txt", "HEAD~1", "--all", "-h", "a\nb", "HEAD..HEAD"} {
+		_, err := repo.Resolve(ctx, rev)
+		if !errors.Is(err, ErrNotFound) || !strings.Contains(err.Error(), fmt.Sprintf("%q", rev)) {
+			t.Errorf("%q: %v", rev, err)
+		}
+	}
+}
+
+func TestBlob(t *testing.T) {
+	repo, ctx := newTestRepo(t), context.Background()
+	writeTestFile(t, repo.WorkTree, "dir/sub/b.txt", "b\n")
+	testGit(t, repo.WorkTree, "add", ".")
+	testGit(t, repo.WorkTree, "commit", "-qm", "second")
+	head, err := repo.Head(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{"a.txt": "one\n", "dir/sub/b.txt": "b\n"} {
+		if got, err := repo.Blob(ctx, head, path); string(got) != want || err != nil {
+			t.Errorf("%q: %q, %v", path, got, err)
+		}
+	}
+	for _, path := range []string{"", "b.txt", "dir", "dir/sub", "dir/", "/a.txt", "a.txt/x", "../a.txt"} {
+		if _, err := repo.Blob(ctx, head, path); !errors.Is(err, ErrNotFound) {
+			t.Errorf("%q: %v", path, err)
+		}
+	}
+}

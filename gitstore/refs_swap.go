@@ -1,0 +1,323 @@
+package gitstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const (
+	refLockWait  = time.Second      // git's own default is 100 ms
+	refLockStale = 10 * time.Second // a ref's lock is held for milliseconds
+)
+
+// SwapRef moves a ref from old to new in one step. old "" means that the ref must
+// not exist, new "" deletes it. It is ErrLostRace when the ref is not at old,
+// ErrBusy when its lock stays held, and ErrConflict when another ref's name is in
+// the way. Symbolic refs are refused. Only refs of this tool, notes and branches
+// can be moved.
+func (r *Repo) SwapRef(ctx context.Context, name string, new, old ID) error {
+	if !ownRef(name) && !strings.HasPrefix(name, "refs/heads/") && !strings.HasPrefix(name, "refs/notes/") {
+		return fmt.Errorf("ref %q is not ours to move", name)
+	}
+	return r.swapRef(ctx, name, new, old)
+}
+
+// ownRef reports whether only this tool writes refs of this name.
+func ownRef(name string) bool {
+	for _, prefix := range []string{"refs/runr/", "refs/runr-local/", "refs/runr-remotes/"} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return name == "refs/notes/runr"
+}
+
+// swapRef is SwapRef for any ref. Git does what needs git: reftable, deletion
+// (which may have to rewrite packed-refs), and branches, so that the reflog has
+// the move. The rest is git's own protocol in Go, which costs a tenth of a process.
+func (r *Repo) swapRef(ctx context.Context, name string, new, old ID) error {
+	if err := checkRefName(name); err != nil {
+		return err
+	}
+	for _, id := range []ID{new, old} {
+		if id != "" && !r.validID(id) {
+			return fmt.Errorf("move ref %s: bad object id %q", name, id)
+		}
+	}
+	if new == "" && old == "" { // nothing to delete: only the comparison is left
+		have, err := r.Ref(ctx, name)
+		if err == nil && have != "" {
+			err = fmt.Errorf("move ref %s: %w: it is at %s", name, ErrLostRace, have)
+		}
+		return err
+	}
+	native := r.nativeRefs(name) && new != "" && !strings.HasPrefix(name, "refs/heads/")
+	var err error
+	if native {
+		err = r.swapLoose(ctx, name, new, old)
+	} else {
+		err = r.updateRef(ctx, name, new, old)
+	}
+	if err != nil {
+		return fmt.Errorf("move ref %s: %w", name, readOnly(err))
+	}
+	return nil
+}
+
+// swapLoose takes the ref's lock, compares, writes the lock file and renames it to
+// the ref. All writers of this tool's own refs go through one more lock, so that a
+// lock file that one of them finds cannot belong to another.
+func (r *Repo) swapLoose(ctx context.Context, name string, new, old ID) error {
+	if ownRef(name) {
+		unlock, err := r.lock(ctx, "refs")
+		if err != nil {
+			return err
+		}
+		defer unlock()
+	}
+	lockFile, err := r.lockRef(ctx, name)
+	if err != nil {
+		return err
+	}
+	moved := false
+	defer func() {
+		if !moved {
+			os.Remove(lockFile.Name())
+		}
+	}()
+	err = r.compareRef(name, old)
+	if err == nil && new != old {
+		_, err = lockFile.WriteString(string(new) + "\n")
+	}
+	if err == nil && new != old {
+		err = lockFile.Sync()
+	}
+	err = errors.Join(err, lockFile.Close())
+	if err != nil || new == old {
+		return err
+	}
+	if err := r.renameRef(lockFile.Name(), name); err != nil {
+		return err
+	}
+	moved = true
+	return syncDir(filepath.Dir(lockFile.Name()))
+}
+
+// compareRef checks, with the ref's lock held, that it stands at old.
+func (r *Repo) compareRef(name string, old ID) error {
+	have, target, err := r.readRef(name)
+	switch {
+	case err != nil:
+		return err
+	case target != "":
+		return fmt.Errorf("%w to %s", errSymbolic, target)
+	case have != old:
+		return fmt.Errorf("%w: it is at %s, not at %s", ErrLostRace, orNothing(have), orNothing(old))
+	case have == "":
+		return r.checkNameFree(name)
+	}
+	return nil
+}
+
+func orNothing(id ID) string {
+	if id == "" {
+		return "nothing"
+	}
+	return string(id)
+}
+
+// checkNameFree refuses a new ref a/b beside a, and a beside a/b, also when only
+// packed-refs knows of the other. The file system refuses it for loose ones.
+func (r *Repo) checkNameFree(name string) error {
+	inTheWay := ""
+	err := r.scanPacked(name+"/", func(have string, _ ID) bool {
+		inTheWay = have
+		return false
+	})
+	for parent := path.Dir(name); err == nil && inTheWay == "" && parent != "refs"; parent = path.Dir(parent) {
+		var id ID
+		if id, err = r.packedRef(parent); id != "" {
+			inTheWay = parent
+		}
+	}
+	if err == nil && inTheWay != "" {
+		err = fmt.Errorf("%w: ref %s is in the way", ErrConflict, inTheWay)
+	}
+	return err
+}
+
+// lockRef creates the ref's lock file, waiting for git up to a second.
+func (r *Repo) lockRef(ctx context.Context, name string) (*os.File, error) {
+	file := r.refPath(name) + ".lock"
+	ctx, cancel := context.WithTimeoutCause(ctx, refLockWait, errLockWait)
+	defer cancel()
+	var first fs.FileInfo // the lock file as it was found
+	for pause := newBackoff(time.Millisecond, 20*time.Millisecond); ; {
+		f, err := r.createLock(file)
+		if err == nil || !errors.Is(err, fs.ErrExist) {
+			return f, err
+		}
+		if info, err := os.Lstat(file); err == nil && first == nil {
+			first = info
+		}
+		err = pause.wait(ctx)
+		if errors.Is(err, errLockWait) {
+			return r.takeStaleLock(name, file, first)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// createLock makes the directory of a lock file as often as gc or pack-refs, which
+// remove empty ones, take it away.
+func (r *Repo) createLock(file string) (f *os.File, err error) {
+	for range renameTries {
+		f, err = os.OpenFile(file, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+		if err == nil {
+			_ = r.share(file) // a ref that a group member cannot read is git's to report
+			return f, nil
+		}
+		if errors.Is(err, syscall.ENOTDIR) {
+			return nil, fmt.Errorf("%w: a ref is where its directory has to be: %w", ErrConflict, err)
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		err = r.mkdirShared(filepath.Dir(file))
+		if errors.Is(err, syscall.ENOTDIR) {
+			return nil, fmt.Errorf("%w: a ref is where its directory has to be: %w", ErrConflict, err)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
+	return nil, err
+}
+
+// takeStaleLock removes a lock that a killed process has left, and takes it. git
+// never does, so that one kill would stop all later writers. Only locks of this
+// tool's own refs are removed: old ones that were the same file all the time that
+// we waited, under the lock that each of our writers holds.
+func (r *Repo) takeStaleLock(name, file string, first fs.FileInfo) (*os.File, error) {
+	now, err := os.Lstat(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return r.createLock(file)
+	}
+	if err != nil {
+		return nil, err
+	}
+	age := time.Since(now.ModTime()).Round(time.Millisecond)
+	same := first != nil && os.SameFile(first, now) && first.ModTime().Equal(now.ModTime())
+	if !ownRef(name) || !same || age < refLockStale {
+		return nil, fmt.Errorf("%w: %s has been there for %s", ErrBusy, file, age)
+	}
+	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	f, err := r.createLock(file)
+	if errors.Is(err, fs.ErrExist) {
+		err = fmt.Errorf("%w: %w", ErrBusy, err)
+	}
+	return f, err
+}
+
+// renameRef puts the lock file in the ref's place. Directories that are left of
+// deleted refs are removed, as git does.
+func (r *Repo) renameRef(lock, name string) error {
+	file := r.refPath(name)
+	err := os.Rename(lock, file)
+	if info, statErr := os.Lstat(file); err == nil || statErr != nil || !info.IsDir() {
+		return err
+	}
+	if !removeEmptyDirs(file) {
+		return fmt.Errorf("%w: there are refs below %s", ErrConflict, name)
+	}
+	return os.Rename(lock, file)
+}
+
+// removeEmptyDirs removes a directory that holds nothing but directories.
+func removeEmptyDirs(dir string) bool {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return false
+	}
+	for _, e := range entries {
+		if !e.IsDir() || !removeEmptyDirs(filepath.Join(dir, e.Name())) {
+			return false
+		}
+	}
+	return os.Remove(dir) == nil
+}
+
+// updateRef is the compare-and-swap of git.
+func (r *Repo) updateRef(ctx context.Context, name string, new, old ID) error {
+	target, err := r.symbolicTarget(ctx, name)
+	if err != nil {
+		return err
+	}
+	if target != "" {
+		return fmt.Errorf("%w to %s", errSymbolic, target)
+	}
+	if old == "" {
+		old = r.zeroID()
+	}
+	args := []string{"update-ref", "--no-deref", "-m", "runr", "--end-of-options", name, string(new), string(old)}
+	if new == "" {
+		args = []string{"update-ref", "--no-deref", "-d", "--end-of-options", name, string(old)}
+	}
+	_, err = r.call(ctx, gitCall{args: args, env: refLockTimeout})
+	return r.updateRefError(ctx, name, old, err)
+}
+
+// refLockTimeout lets git wait for a ref's lock as long as we do.
+var refLockTimeout = []string{"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=core.filesRefLockTimeout", "GIT_CONFIG_VALUE_0=1000"}
+
+// symbolicTarget gives what a symbolic ref points to, "" for any other ref.
+func (r *Repo) symbolicTarget(ctx context.Context, name string) (string, error) {
+	if r.nativeRefs(name) {
+		_, target, err := r.readLooseRef(name)
+		if errors.Is(err, errNotPlain) {
+			err = nil // git will say what it thinks
+		}
+		return target, err
+	}
+	out, err := r.gitLine(ctx, "symbolic-ref", "-q", name)
+	var exit *GitError
+	if errors.As(err, &exit) && exit.Status == 1 {
+		err = nil
+	}
+	return out, err
+}
+
+// updateRefError finds out why git refused: git has one exit status for all
+// reasons. What the ref is now tells a lost race.
+func (r *Repo) updateRefError(ctx context.Context, name string, old ID, err error) error {
+	var exit *GitError
+	if !errors.As(err, &exit) {
+		return err
+	}
+	if strings.Contains(exit.Stderr, ".lock': File exists") {
+		return fmt.Errorf("%w: %w", ErrBusy, err)
+	}
+	have, readErr := r.Ref(ctx, name)
+	if have == "" {
+		have = r.zeroID()
+	}
+	if readErr == nil && have != old {
+		return fmt.Errorf("%w: it is at %s, not at %s", ErrLostRace, have, old)
+	}
+	if strings.Contains(exit.Stderr, "cannot create '") || strings.Contains(exit.Stderr, "exists; cannot") {
+		return fmt.Errorf("%w: %w", ErrConflict, err)
+	}
+	return err
+}

@@ -1,0 +1,382 @@
+package gitstore
+
+import (
+	"context"
+	"crypto/sha1"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"syscall"
+)
+
+// tempPrefix begins the names of files that are being written.
+const tempPrefix = ".git-runr-tmp-"
+
+// errInTheWay is a directory or a parent that is not ours to remove.
+var errInTheWay = errors.New("something else is in the way")
+
+// fileState is a file as a tree records it; the zero value is no file.
+type fileState struct {
+	Mode string
+	ID   ID
+}
+
+// workFiles reads and writes the files of a worktree one path component at a time,
+// so that no symbolic link is ever followed.
+type workFiles struct {
+	root *os.Root
+	repo *Repo
+}
+
+func (w *Worktree) openFiles() (*workFiles, error) {
+	root, err := os.OpenRoot(w.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("open working tree: %w", err)
+	}
+	return &workFiles{root: root, repo: w.repo}, nil
+}
+
+func (f *workFiles) Close() error { return f.root.Close() }
+
+// restore makes each changed path as it was, where it is now as it became. What is
+// to be done is decided for all paths before the first is touched; files go before
+// others come, for a file may have become a directory or the other way round.
+func (f *workFiles) restore(ctx context.Context, changed []Change, done *Reverted) error {
+	var todo []Change
+	for _, c := range changed {
+		switch state, err := f.state(c.Path); {
+		case err != nil || c.OldMode == ModeCommit || c.NewMode == ModeCommit:
+			done.conflict(c.Path)
+		case state == fileState{c.NewMode, c.NewID}:
+			todo = append(todo, c)
+		case state == fileState{c.OldMode, c.OldID}:
+			done.Skipped = append(done.Skipped, c.Path)
+		default:
+			done.conflict(c.Path)
+		}
+	}
+	if err := f.each(todo, done, func(c Change) bool { return c.OldMode == "" }, f.remove); err != nil {
+		return err
+	}
+	err := f.each(todo, done, func(c Change) bool { return c.OldMode != "" }, func(c Change) error { return f.write(ctx, c) })
+	if err != nil {
+		return err
+	}
+	for _, c := range todo {
+		if c.OldMode == "" {
+			f.prune(path.Dir(c.Path))
+		}
+	}
+	return nil
+}
+
+// each does something to the changes that are chosen.
+func (f *workFiles) each(todo []Change, done *Reverted, chosen func(Change) bool, do func(Change) error) error {
+	for _, c := range todo {
+		if !chosen(c) {
+			continue
+		}
+		err := do(c)
+		if errors.Is(err, errInTheWay) {
+			done.conflict(c.Path)
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("restore %q: %w", c.Path, err)
+		}
+		done.Restored = append(done.Restored, c.Path)
+	}
+	return nil
+}
+
+// parent opens the directory that a path is in. When the directory is missing it is
+// made, or fs.ErrNotExist; when something else stands in its place it is errInTheWay.
+func (f *workFiles) parent(name string, create bool) (dir *os.Root, base string, err error) {
+	if unsafePath(name) {
+		return nil, "", fmt.Errorf("unsafe path %q: %w", name, errInTheWay)
+	}
+	dir, err = f.root.OpenRoot(".")
+	if err != nil {
+		return nil, "", err
+	}
+	parts := strings.Split(name, "/")
+	for _, part := range parts[:len(parts)-1] {
+		next, err := stepInto(dir, part, create)
+		dir.Close()
+		if err != nil {
+			return nil, "", err
+		}
+		dir = next
+	}
+	return dir, parts[len(parts)-1], nil
+}
+
+// stepInto opens a directory in dir, and makes sure that it was no symbolic link.
+func stepInto(dir *os.Root, name string, create bool) (*os.Root, error) {
+	if create {
+		if err := dir.Mkdir(name, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
+	}
+	info, err := dir.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, errInTheWay
+	}
+	next, err := dir.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	opened, err := next.Stat(".")
+	if err != nil || !os.SameFile(info, opened) {
+		next.Close()
+		return nil, errors.Join(errInTheWay, err)
+	}
+	return next, nil
+}
+
+// state is what is at a path now. A directory is no file, as is a path whose parent
+// is none.
+func (f *workFiles) state(name string) (fileState, error) {
+	dir, base, err := f.parent(name, false)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errInTheWay) && !unsafePath(name) {
+		return fileState{}, nil
+	}
+	if err != nil {
+		return fileState{}, err
+	}
+	defer dir.Close()
+	info, err := dir.Lstat(base)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fileState{}, nil
+	case err != nil:
+		return fileState{}, err
+	case info.IsDir():
+		return fileState{}, nil
+	case info.Mode()&fs.ModeSymlink != 0:
+		return f.linkState(dir, base)
+	case !info.Mode().IsRegular():
+		return fileState{}, errInTheWay
+	}
+	return f.regularState(dir, base)
+}
+
+func (f *workFiles) linkState(dir *os.Root, base string) (fileState, error) {
+	target, err := dir.Readlink(base)
+	if err != nil {
+		return fileState{}, err
+	}
+	id, err := f.blobID(int64(len(target)), strings.NewReader(target))
+	return fileState{ModeSymlink, id}, err
+}
+
+func (f *workFiles) regularState(dir *os.Root, base string) (fileState, error) {
+	file, err := dir.OpenFile(base, os.O_RDONLY|syscall.O_NOFOLLOW, 0)
+	if err != nil {
+		return fileState{}, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return fileState{}, err
+	}
+	id, err := f.blobID(info.Size(), file)
+	return fileState{fileMode(info.Mode()), id}, err
+}
+
+// fileMode is the mode that git records for a regular file.
+func fileMode(mode fs.FileMode) string {
+	if mode&0o100 != 0 {
+		return ModeExecutable
+	}
+	return ModeFile
+}
+
+// blobID names content as git does.
+func (f *workFiles) blobID(size int64, content io.Reader) (ID, error) {
+	var sum hash.Hash = sha1.New()
+	if f.repo.SHA256() {
+		sum = sha256.New()
+	}
+	fmt.Fprintf(sum, "blob %d\x00", size)
+	n, err := io.Copy(sum, content)
+	if err == nil && n != size {
+		err = errors.New("file changed while it was read")
+	}
+	return ID(hex.EncodeToString(sum.Sum(nil))), err
+}
+
+// remove takes a file away.
+func (f *workFiles) remove(c Change) error {
+	dir, base, err := f.parent(c.Path, false)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errInTheWay) {
+		return nil // decided before: there is no file at this path
+	}
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	if info, err := dir.Lstat(base); err != nil || info.IsDir() {
+		return nil
+	}
+	return dir.Remove(base)
+}
+
+// write puts the old content at a path, under another name first.
+func (f *workFiles) write(ctx context.Context, c Change) error {
+	dir, base, err := f.parent(c.Path, true)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	perm := fs.FileMode(0)
+	if info, err := dir.Lstat(base); err == nil && info.IsDir() {
+		if !removeEmpty(dir, base) {
+			return errInTheWay
+		}
+	} else if err == nil && info.Mode().IsRegular() {
+		perm = info.Mode().Perm()
+	}
+	name, err := randomName()
+	if err != nil {
+		return err
+	}
+	temp := tempPrefix + name
+	if c.OldMode == ModeSymlink {
+		err = f.writeLink(ctx, dir, temp, c.OldID)
+	} else {
+		err = f.writeFile(ctx, dir, temp, c.OldID, c.OldMode, perm)
+	}
+	if err == nil {
+		err = dir.Rename(temp, base)
+	}
+	if err != nil {
+		dir.Remove(temp)
+	}
+	return err
+}
+
+func (f *workFiles) writeLink(ctx context.Context, dir *os.Root, temp string, id ID) error {
+	target, err := f.repo.readKind(ctx, id, "blob")
+	if err != nil {
+		return err
+	}
+	return dir.Symlink(string(target), temp)
+}
+
+// writeFile writes a blob to a new file and to disk. perm is what the file that it
+// replaces had, 0 for none: the user's permissions stay but for the executable bits.
+func (f *workFiles) writeFile(ctx context.Context, dir *os.Root, temp string, id ID, mode string, perm fs.FileMode) error {
+	initial := fs.FileMode(0o666)
+	if mode == ModeExecutable {
+		initial = 0o777
+	}
+	file, err := dir.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL|syscall.O_NOFOLLOW, initial)
+	if err != nil {
+		return err
+	}
+	_, err = f.repo.call(ctx, gitCall{args: []string{"cat-file", "blob", string(id)}, stdout: file, env: exactObjects})
+	if err == nil && perm != 0 {
+		err = file.Chmod(setExecutable(perm, mode == ModeExecutable))
+	}
+	if err == nil {
+		err = file.Sync()
+	}
+	return errors.Join(err, file.Close())
+}
+
+// setExecutable lets those execute who may read, or nobody.
+func setExecutable(perm fs.FileMode, on bool) fs.FileMode {
+	perm &^= 0o111
+	if on {
+		perm |= perm & 0o444 >> 2
+	}
+	return perm
+}
+
+// removeEmpty removes a directory that holds nothing but directories.
+func removeEmpty(dir *os.Root, name string) bool {
+	sub, err := stepInto(dir, name, false)
+	if err != nil {
+		return false
+	}
+	defer sub.Close()
+	entries, err := fs.ReadDir(sub.FS(), ".")
+	if err != nil {
+		return false
+	}
+	for _, e := range entries {
+		if !e.IsDir() || !removeEmpty(sub, e.Name()) {
+			return false
+		}
+	}
+	return dir.Remove(name) == nil
+}
+
+// prune removes a directory and those above it as far as they are empty.
+func (f *workFiles) prune(name string) {
+	for ; name != "."; name = path.Dir(name) {
+		dir, base, err := f.parent(name, false)
+		if err != nil {
+			continue // an upper one may still be empty
+		}
+		info, err := dir.Lstat(base)
+		if err == nil && info.IsDir() {
+			err = dir.Remove(base)
+		}
+		dir.Close()
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return
+		}
+	}
+}
+
+// sweep removes the unfinished files that a killed revert left beside those it was
+// to restore.
+func (w *Worktree) sweep(ctx context.Context, base, end Snapshot) error {
+	changed, err := w.repo.Changed(ctx, base.Tree, end.Tree)
+	if err != nil {
+		return err
+	}
+	files, err := w.openFiles()
+	if err != nil {
+		return err
+	}
+	defer files.Close()
+	swept := map[string]bool{}
+	for _, c := range changed {
+		name := path.Dir(c.Path)
+		dir, _, err := files.parent(c.Path, false)
+		if err != nil {
+			continue // no directory, nothing left in it
+		}
+		if !swept[name] {
+			swept[name] = true
+			sweepDir(dir)
+		}
+		dir.Close()
+	}
+	return nil
+}
+
+func sweepDir(dir *os.Root) {
+	entries, err := fs.ReadDir(dir.FS(), ".")
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), tempPrefix) && !e.IsDir() {
+			dir.Remove(e.Name())
+		}
+	}
+}

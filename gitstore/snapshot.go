@@ -1,0 +1,337 @@
+package gitstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A snapshot is a commit of ours, not of the project: its parent is the commit
+// that HEAD was at, and its tree has
+//
+//	tree    the files of the working tree, byte for byte
+//	index   the index file as it was; absent when there was none
+//	state   lines: "head ID", "ref NAME" (absent when detached), "index-time NANOSECONDS"
+//	gaps    what could not be recorded, each path ended by NUL; absent when nothing
+//
+// Tracked files and untracked ones are recorded, and ignored ones only when they
+// are tracked, or an earlier snapshot of this working tree has them: what an agent
+// adds to .gitignore does not hide what it does to those files. No filter runs and
+// line ends stay, for the files go into a git directory of our own (the shadow)
+// whose attributes switch all that off. Directories, permissions beyond the
+// executable bit, and times are not recorded; of a nested repository only the
+// commit that it is at.
+
+// toolIdentity is the author of what is no person's work.
+var toolIdentity = Identity{Name: "git-runr", Email: "git-runr@localhost"}
+
+// maxIndex is the largest index that is read back from a snapshot.
+const maxIndex = 1 << 30
+
+// Snapshot is the recorded state of a working tree.
+type Snapshot struct {
+	ID      ID       // the commit; what else is here can be read from it
+	Tree    ID       // the files
+	Index   ID       // blob of the index file; "" when there was none
+	Head    ID       // what HEAD was at; "" before the first commit
+	HeadRef string   // the branch that HEAD was on; "" when detached
+	Gaps    []string // paths that could not be recorded; a nested repository without commits has a slash at the end
+
+	indexTime time.Time
+}
+
+// Snapshot records the working tree, its index and HEAD, and sets ref to the new
+// commit, whatever it was before; ref "" leaves the commit without a ref, for gc to
+// take. The user's index is read, never written.
+func (w *Worktree) Snapshot(ctx context.Context, ref, subject string) (Snapshot, error) {
+	snap, err := w.record(ctx, subject)
+	if err != nil {
+		return Snapshot{}, fmt.Errorf("snapshot of %q: %w", w.Dir, err)
+	}
+	if ref == "" {
+		return snap, nil
+	}
+	old, err := w.repo.Ref(ctx, ref)
+	if err == nil {
+		err = w.repo.swapRef(ctx, ref, snap.ID, old)
+	}
+	return snap, err
+}
+
+func (w *Worktree) record(ctx context.Context, subject string) (snap Snapshot, err error) {
+	snap.Tree, snap.Gaps, err = w.shadowTree(ctx)
+	if err != nil {
+		return snap, err
+	}
+	index, err := w.wholeIndex(ctx)
+	if err != nil {
+		return snap, err
+	}
+	snap.indexTime = index.modTime
+	if index.data != nil {
+		if snap.Index, err = w.repo.writeObject(ctx, "blob", index.data); err != nil {
+			return snap, err
+		}
+	}
+	if snap.Head, snap.HeadRef, err = w.head(ctx); err != nil {
+		return snap, err
+	}
+	return snap, w.writeSnapshot(ctx, &snap, subject)
+}
+
+// head is the commit of HEAD, "" before the first, and its branch, "" when detached.
+func (w *Worktree) head(ctx context.Context) (id ID, branch string, err error) {
+	if branch, err = w.repo.Branch(ctx); err != nil {
+		return "", "", err
+	}
+	id, err = w.repo.Head(ctx)
+	if errors.Is(err, ErrUnborn) {
+		err = nil
+	}
+	return id, branch, err
+}
+
+// writeSnapshot writes the commit of a snapshot and sets its ID.
+func (w *Worktree) writeSnapshot(ctx context.Context, snap *Snapshot, subject string) error {
+	entries := []TreeEntry{{Mode: ModeTree, Name: "tree", ID: snap.Tree}}
+	if snap.Index != "" {
+		entries = append(entries, TreeEntry{Mode: ModeFile, Name: "index", ID: snap.Index})
+	}
+	files := map[string][]byte{"state": snap.state()}
+	if len(snap.Gaps) > 0 {
+		files["gaps"] = joinNUL(snap.Gaps)
+	}
+	for name, data := range files {
+		id, err := w.repo.writeObject(ctx, "blob", data)
+		if err != nil {
+			return err
+		}
+		entries = append(entries, TreeEntry{Mode: ModeFile, Name: name, ID: id})
+	}
+	tree, err := w.repo.writeTree(ctx, entries)
+	if err != nil {
+		return err
+	}
+	now := time.Now().UTC()
+	commit := Commit{Tree: tree, Author: toolIdentity, Committer: toolIdentity, AuthorWhen: now, CommitterWhen: now, Message: subject}
+	if snap.Head != "" {
+		commit.Parents = []ID{snap.Head}
+	}
+	snap.ID, err = w.repo.writeCommit(ctx, commit)
+	return err
+}
+
+func (s Snapshot) state() []byte {
+	text := ""
+	if s.Head != "" {
+		text += "head " + string(s.Head) + "\n"
+	}
+	if s.HeadRef != "" {
+		text += "ref " + s.HeadRef + "\n"
+	}
+	if s.Index != "" {
+		text += "index-time " + strconv.FormatInt(s.indexTime.UnixNano(), 10) + "\n"
+	}
+	return []byte(text)
+}
+
+// ReadSnapshot reads a snapshot back from its commit.
+func (r *Repo) ReadSnapshot(ctx context.Context, id ID) (Snapshot, error) {
+	tree, err := r.treeOf(ctx, id)
+	if err != nil {
+		return Snapshot{}, fmt.Errorf("read snapshot: %w", err)
+	}
+	entries, err := r.readTree(ctx, tree)
+	if err != nil {
+		return Snapshot{}, fmt.Errorf("read snapshot %s: %w", id, err)
+	}
+	snap := Snapshot{ID: id}
+	for _, e := range entries {
+		if err := snap.take(ctx, r, e); err != nil {
+			return Snapshot{}, fmt.Errorf("read snapshot %s: %w", id, err)
+		}
+	}
+	if snap.Tree == "" {
+		return Snapshot{}, fmt.Errorf("commit %s is no snapshot: %w", id, ErrNotFound)
+	}
+	return snap, nil
+}
+
+// take sets the fields that one entry of the snapshot's tree holds.
+func (s *Snapshot) take(ctx context.Context, r *Repo, e TreeEntry) error {
+	switch e.Name {
+	case "tree":
+		s.Tree = e.ID
+	case "index":
+		s.Index = e.ID
+	case "gaps":
+		data, err := r.readKind(ctx, e.ID, "blob")
+		s.Gaps = splitNUL(data)
+		return err
+	case "state":
+		data, err := r.readKind(ctx, e.ID, "blob")
+		if err != nil {
+			return err
+		}
+		return s.parseState(string(data))
+	}
+	return nil
+}
+
+func (s *Snapshot) parseState(text string) error {
+	for line := range strings.Lines(text) {
+		key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		switch key {
+		case "head":
+			s.Head = ID(value)
+		case "ref":
+			s.HeadRef = value
+		case "index-time":
+			nanos, err := strconv.ParseInt(value, 10, 64)
+			if err != nil {
+				return fmt.Errorf("%w: index-time %q", ErrCorrupt, value)
+			}
+			s.indexTime = time.Unix(0, nanos)
+		}
+	}
+	return nil
+}
+
+// index reads back the index file of a snapshot.
+func (s Snapshot) index(ctx context.Context, r *Repo) (indexFile, error) {
+	if s.Index == "" {
+		return indexFile{}, nil
+	}
+	_, data, err := r.readObjectLimit(ctx, s.Index, maxIndex)
+	return indexFile{data: data, modTime: s.indexTime}, err
+}
+
+// shadowTree records the files of the working tree by way of the shadow git
+// directory. Its index is kept, so that the next time only what changed is read. It
+// is a cache: when it is damaged, or gc took objects that it names, it is made anew.
+func (w *Worktree) shadowTree(ctx context.Context) (tree ID, gaps []string, err error) {
+	unlock, err := w.repo.lock(ctx, shadowLock(w.GitDir))
+	if err != nil {
+		return "", nil, err
+	}
+	defer unlock()
+	tree, gaps, err = w.tryShadow(ctx)
+	var exit *GitError
+	if !errors.As(err, &exit) {
+		return tree, gaps, err
+	}
+	if err := os.RemoveAll(w.shadowDir()); err != nil {
+		return "", nil, err
+	}
+	return w.tryShadow(ctx)
+}
+
+func (w *Worktree) tryShadow(ctx context.Context) (tree ID, gaps []string, err error) {
+	ignored, err := w.ignoredButTracked(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	if err := w.prepareShadow(); err != nil {
+		return "", nil, err
+	}
+	c := gitCall{gitDir: w.shadowDir(), worktree: w.Dir, env: w.shadowEnv()}
+	gaps, err = w.stage(ctx, c, ignored)
+	if err != nil {
+		return "", nil, err
+	}
+	c.args = []string{"write-tree"}
+	out, err := w.repo.call(ctx, c)
+	if err != nil {
+		return "", nil, fmt.Errorf("write tree: %w", err)
+	}
+	return ID(strings.TrimSpace(string(out))), gaps, nil
+}
+
+func (w *Worktree) ignoredButTracked(ctx context.Context) ([]string, error) {
+	out, err := w.git(ctx, "ls-files", "-z", "--cached", "--ignored", "--exclude-standard")
+	if err != nil {
+		return nil, fmt.Errorf("list ignored files: %w", err)
+	}
+	return splitNUL(out), nil
+}
+
+// shadowLock is the name of the lock of a worktree's shadow.
+func shadowLock(gitDir string) string { return "shadow-" + filepath.Base(gitDir) }
+
+func (w *Worktree) shadowDir() string { return filepath.Join(w.GitDir, "runr", "shadow") }
+
+// shadowConfig makes git see files as they are. Objects are synced to disk
+// together, once, for a first snapshot can write many.
+const shadowConfig = `[core]
+	repositoryformatversion = %d
+	bare = false
+	fileMode = true
+	symlinks = true
+	autocrlf = false
+	safecrlf = false
+	trustctime = true
+	checkStat = default
+	ignoreCase = %t
+	precomposeUnicode = %t
+	untrackedCache = false
+	splitIndex = false
+	sparseCheckout = false
+	fsyncMethod = batch
+`
+
+// shadowAttributes outrank every .gitattributes file.
+const shadowAttributes = "* -text -eol -crlf -filter -ident -working-tree-encoding\n"
+
+// prepareShadow makes the shadow git directory, or brings it up to date. The
+// caller holds its lock, so a lock file in it is a killed process's.
+func (w *Worktree) prepareShadow() error {
+	dir, config := w.shadowDir(), w.repo.Config
+	text := fmt.Sprintf(shadowConfig, 0, config.Bool("core.ignorecase"), config.Bool("core.precomposeunicode"))
+	if w.repo.SHA256() {
+		text = fmt.Sprintf(shadowConfig, 1, config.Bool("core.ignorecase"), config.Bool("core.precomposeunicode")) +
+			"[extensions]\n\tobjectFormat = sha256\n"
+	}
+	exclude, err := os.ReadFile(filepath.Join(w.repo.CommonDir, "info", "exclude"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, sub := range []string{"objects", "refs", "info"} {
+		if err := os.MkdirAll(filepath.Join(dir, sub), 0o777); err != nil {
+			return err
+		}
+	}
+	files := map[string]string{
+		"HEAD": "ref: refs/heads/none\n", "config": text,
+		"info/attributes": shadowAttributes, "info/exclude": string(exclude),
+	}
+	for name, content := range files {
+		path := filepath.Join(dir, name)
+		if have, err := os.ReadFile(path); err == nil && string(have) == content {
+			continue
+		}
+		if err := WriteFile(path, []byte(content), 0o666); err != nil {
+			return err
+		}
+	}
+	return removeIfThere(filepath.Join(dir, "index.lock"))
+}
+
+// shadowEnv gives the shadow the repository's objects (and so its alternates), and
+// those settings of the repository that are not about what files contain.
+func (w *Worktree) shadowEnv() []string {
+	env := []string{"GIT_OBJECT_DIRECTORY=" + filepath.Join(w.repo.CommonDir, "objects")}
+	n := 0
+	for _, key := range []string{"core.excludesFile", "core.sharedRepository"} {
+		if value := w.repo.Config.Get(key); value != "" {
+			env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", n, key), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", n, value))
+			n++
+		}
+	}
+	return append(env, "GIT_CONFIG_COUNT="+strconv.Itoa(n))
+}

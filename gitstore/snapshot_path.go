@@ -1,0 +1,35 @@
+package gitstore
+
+import "strings"
+
+// unsafePath reports whether a path of a tree must not be written to disk: empty or
+// dotted components, or one that some file system takes for .git.
+func unsafePath(path string) bool {
+	for _, part := range strings.Split(path, "/") {
+		if part == "" || part == "." || part == ".." || isDotGit(part) {
+			return true
+		}
+	}
+	return strings.Contains(path, "\x00")
+}
+
+// isDotGit folds a file name as HFS+ does (ignorable code points, case) and as NTFS
+// does (case, short name, what follows a colon or a backslash, trailing dots and
+// spaces) and compares it with .git.
+func isDotGit(name string) bool {
+	name = strings.Map(func(r rune) rune {
+		if hfsIgnores(r) {
+			return -1
+		}
+		return r
+	}, name)
+	name, _, _ = strings.Cut(name, ":")
+	name, _, _ = strings.Cut(name, `\`)
+	name = strings.ToLower(strings.TrimRight(name, ". "))
+	return name == ".git" || name == "git~1"
+}
+
+// hfsIgnores reports whether HFS+ leaves the character out when it compares names.
+func hfsIgnores(r rune) bool {
+	return r >= 0x200c && r <= 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x206a && r <= 0x206f || r == 0xfeff
+}

@@ -1,0 +1,177 @@
+package gitstore
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// changes is what has to be done to an index to make it match a working tree.
+type changes struct {
+	remove, add []string
+	nested      []string // directories that are repositories themselves
+	gaps        []string // what cannot be recorded
+}
+
+// stage makes an index match its working tree, as `git add -A` does: c says which
+// (git directory, working tree, environment). The paths in also are recorded even
+// when they are ignored. What could not be recorded is returned: files that cannot
+// be read, and repositories without a commit (with a slash at the end).
+//
+// It is not `git add`, because that runs `git status` in nested repositories, whose
+// configuration could name a program, and because it gives up at the first nested
+// repository without a commit.
+func (w *Worktree) stage(ctx context.Context, c gitCall, also []string) (gaps []string, err error) {
+	found, err := w.unstaged(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	found = append(found, also...)
+	slices.Sort(found)
+	todo := w.sortChanges(slices.Compact(found))
+	if err := w.updateIndex(ctx, c, todo.remove, "--force-remove"); err != nil {
+		return nil, err
+	}
+	if err := w.updateIndex(ctx, c, todo.add, "--add", "--remove", "--replace"); err != nil {
+		return nil, err
+	}
+	unborn, err := w.stageNested(ctx, c, todo.nested)
+	return append(todo.gaps, unborn...), err
+}
+
+// unstaged lists tracked paths that differ from the index, and untracked ones.
+func (w *Worktree) unstaged(ctx context.Context, c gitCall) ([]string, error) {
+	var paths []string
+	for _, args := range [][]string{
+		{"diff-files", "-z", "--name-only", "--ignore-submodules=dirty"},
+		{"ls-files", "-z", "--others", "--exclude-standard"},
+	} {
+		c.args = args
+		out, err := w.repo.call(ctx, c)
+		if err != nil {
+			return nil, fmt.Errorf("list changes: %w", err)
+		}
+		paths = append(paths, splitNUL(out)...)
+	}
+	return paths, nil
+}
+
+// sortChanges looks at each path as it is on disk now.
+func (w *Worktree) sortChanges(paths []string) changes {
+	var todo changes
+	parents := map[string]bool{}
+	for _, path := range paths {
+		name := strings.TrimSuffix(path, "/")
+		switch w.kindOf(name, parents) {
+		case kindFile:
+			todo.add = append(todo.add, name)
+		case kindRepo:
+			todo.nested = append(todo.nested, name)
+		case kindClosed:
+			todo.gaps = append(todo.gaps, name)
+		default:
+			todo.remove = append(todo.remove, name)
+		}
+	}
+	return todo
+}
+
+type fileKind int
+
+const (
+	kindNone   fileKind = iota // nothing that git records
+	kindFile                   // regular file or symbolic link
+	kindRepo                   // directory with a repository of its own
+	kindClosed                 // something that should be recorded and cannot be
+)
+
+// kindOf does not follow symbolic links, not in the parents either. parents
+// remembers which are real directories.
+func (w *Worktree) kindOf(path string, parents map[string]bool) fileKind {
+	if unsafePath(path) {
+		return kindClosed
+	}
+	if !w.realParent(filepath.Dir(path), parents) {
+		return kindNone
+	}
+	full := filepath.Join(w.Dir, path)
+	info, err := os.Lstat(full)
+	switch {
+	case err != nil:
+		return kindNone
+	case info.Mode()&os.ModeSymlink != 0:
+		return kindFile
+	case info.IsDir():
+		if _, err := os.Lstat(filepath.Join(full, ".git")); err == nil {
+			return kindRepo
+		}
+		return kindNone
+	case !info.Mode().IsRegular():
+		return kindNone
+	}
+	f, err := os.Open(full)
+	if err != nil {
+		return kindClosed
+	}
+	f.Close()
+	return kindFile
+}
+
+func (w *Worktree) realParent(dir string, known map[string]bool) bool {
+	if dir == "." {
+		return true
+	}
+	if real, ok := known[dir]; ok {
+		return real
+	}
+	info, err := os.Lstat(filepath.Join(w.Dir, dir))
+	known[dir] = err == nil && info.IsDir() && w.realParent(filepath.Dir(dir), known)
+	return known[dir]
+}
+
+// updateIndex runs git update-index on paths.
+func (w *Worktree) updateIndex(ctx context.Context, c gitCall, paths []string, options ...string) error {
+	if len(paths) == 0 {
+		return nil
+	}
+	c.args = append(append([]string{"update-index"}, options...), "-z", "--stdin")
+	c.stdin = bytes.NewReader(joinNUL(paths))
+	if _, err := w.repo.call(ctx, c); err != nil {
+		return fmt.Errorf("stage files: %w", busy(err))
+	}
+	return nil
+}
+
+// stageNested records the commit of each nested repository.
+func (w *Worktree) stageNested(ctx context.Context, c gitCall, dirs []string) (unborn []string, err error) {
+	for _, dir := range dirs {
+		err := w.updateIndex(ctx, c, []string{dir}, "--add", "--replace")
+		var exit *GitError
+		if errors.As(err, &exit) && !errors.Is(err, ErrBusy) {
+			unborn = append(unborn, dir+"/")
+			err = w.updateIndex(ctx, c, []string{dir}, "--force-remove")
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return unborn, nil
+}
+
+// splitNUL splits a listing whose items end with NUL.
+func splitNUL(out []byte) []string {
+	text := strings.TrimSuffix(string(out), "\x00")
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, "\x00")
+}
+
+func joinNUL(items []string) []byte {
+	return []byte(strings.Join(items, "\x00") + "\x00")
+}

@@ -1,0 +1,189 @@
+package gitstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Adopted is what AdoptLogs took over.
+type Adopted struct {
+	Writers  []string    // whose logs moved forward here
+	Events   int         // how many entries came
+	Rejected []Rejection // logs that were left as they were
+	// Diverged: the remote has entries under our own writer's id that are not here.
+	// This clone, or the other, is a copy, or was restored. RenewWriter puts it right.
+	Diverged bool
+}
+
+// Rejection is a log that was not taken over, and why.
+type Rejection struct{ Writer, Reason string }
+
+// AdoptLogs takes over the logs that FetchLogs has staged: each one only forward,
+// and only when check accepts every new entry. A log that fails stays as it was
+// here, the others are taken over all the same.
+func (r *Repo) AdoptLogs(ctx context.Context, remote string, check func(Entry) error) (Adopted, error) {
+	var adopted Adopted
+	prefix := stagedPrefix(remote)
+	staged, err := r.Refs(ctx, prefix)
+	if err != nil {
+		return adopted, err
+	}
+	own, err := r.storedWriter(ctx)
+	if err != nil {
+		return adopted, err
+	}
+	for _, ref := range slices.Sorted(maps.Keys(staged)) {
+		writer := strings.TrimPrefix(ref, prefix)
+		if writer == own {
+			err = r.ownLog(ctx, own, staged[ref], check, &adopted)
+		} else {
+			err = r.adoptLog(ctx, writer, staged[ref], check, &adopted)
+		}
+		if err != nil {
+			return adopted, fmt.Errorf("take over log %s: %w", writer, err)
+		}
+	}
+	return adopted, nil
+}
+
+// ownLog looks whether the remote's log of our own writer has what ours has not, and
+// checks that.
+func (r *Repo) ownLog(ctx context.Context, own string, staged ID, check func(Entry) error, adopted *Adopted) error {
+	tip, err := r.Ref(ctx, logPrefix+own)
+	if err != nil || tip == staged {
+		return err
+	}
+	common := ID("")
+	if tip != "" {
+		common, err = r.MergeBase(ctx, staged, tip)
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err == nil && common == staged {
+		return nil
+	}
+	if err == nil || errors.Is(err, ErrNotFound) {
+		err = r.Walk(ctx, own, staged, common, check)
+	}
+	if err != nil {
+		adopted.reject(own, err)
+		return nil
+	}
+	adopted.Diverged = true
+	return nil
+}
+
+func (a *Adopted) reject(writer string, reason error) {
+	a.Rejected = append(a.Rejected, Rejection{Writer: writer, Reason: cleanLine(reason.Error())})
+}
+
+// adoptLog takes over one log. Only what the caller must know of is an error.
+func (r *Repo) adoptLog(ctx context.Context, writer string, staged ID, check func(Entry) error, adopted *Adopted) error {
+	if !IsWriter(writer) {
+		adopted.reject(writer, errors.New("its name is not a writer's"))
+		return nil
+	}
+	tip, err := r.Ref(ctx, logPrefix+writer)
+	if err != nil || tip == staged {
+		return err
+	}
+	events, err := r.checkLog(ctx, writer, staged, tip, check)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if errors.Is(err, errOlder) {
+		return nil
+	}
+	if err != nil {
+		adopted.reject(writer, err)
+		return nil
+	}
+	if err := r.swapRef(ctx, logPrefix+writer, staged, tip); err != nil {
+		return err
+	}
+	adopted.Writers = append(adopted.Writers, writer)
+	adopted.Events += events
+	return nil
+}
+
+// errOlder is a log that this clone has more of.
+var errOlder = errors.New("older than the log that is here")
+
+// checkLog counts and checks the entries that a staged log has beyond tip.
+func (r *Repo) checkLog(ctx context.Context, writer string, staged, tip ID, check func(Entry) error) (events int, err error) {
+	if tip != "" {
+		older, err := r.IsAncestor(ctx, staged, tip)
+		if err != nil {
+			return 0, err
+		}
+		if older {
+			return 0, errOlder
+		}
+	}
+	started := false
+	err = r.Walk(ctx, writer, staged, tip, func(e Entry) error {
+		started = true
+		events++
+		return check(e)
+	})
+	if errors.Is(err, ErrNotFound) && tip != "" && !started {
+		err = errors.New("it does not continue the log that is here")
+	}
+	return events, err
+}
+
+// RenewWriter gives this clone a new id as a writer, after AdoptLogs found that
+// another clone writes under the same one. The new writer has no log yet, and the old
+// one's is the remote's from now on. What only this clone had recorded under the old
+// id is kept as a whole under refs/runr-local/diverged/, for the caller to record
+// again: an entry names its writer, so it cannot just be put into another's log. The
+// new id is returned.
+func (r *Repo) RenewWriter(ctx context.Context, remote string) (string, error) {
+	unlock, err := r.lock(ctx, "log")
+	if err != nil {
+		return "", fmt.Errorf("renew writer: %w", err)
+	}
+	defer unlock()
+	old, err := r.storedWriter(ctx)
+	if err == nil && old == "" {
+		err = fmt.Errorf("this clone has not written yet: %w", ErrNotFound)
+	}
+	if err == nil {
+		err = r.leaveLog(ctx, remote, old)
+	}
+	if err != nil {
+		return "", fmt.Errorf("renew writer %s: %w", old, err)
+	}
+	return r.newWriter(ctx)
+}
+
+// leaveLog keeps our log and gives its name to the remote's. That comes before the
+// new id: a process that is killed in between has lost nothing, and the next sync
+// finds the same again as soon as somebody writes.
+func (r *Repo) leaveLog(ctx context.Context, remote, old string) error {
+	ours, err := r.Ref(ctx, logPrefix+old)
+	if err != nil {
+		return err
+	}
+	theirs, err := r.Ref(ctx, stagedPrefix(remote)+old)
+	if err != nil || theirs == "" || ours == theirs {
+		return err
+	}
+	if ours != "" {
+		contained, err := r.IsAncestor(ctx, ours, theirs)
+		if err != nil {
+			return err
+		}
+		if !contained {
+			if err := r.keep(ctx, divergedPrefix+old+"/"+string(ours), ours); err != nil {
+				return err
+			}
+		}
+	}
+	return r.swapRef(ctx, logPrefix+old, theirs, ours)
+}

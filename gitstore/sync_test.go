@@ -1,0 +1,453 @@
+package gitstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// newRemote is a bare repository, and clones of it, all with one commit.
+func newRemote(t *testing.T, clones int) (bare string, repos []*Repo) {
+	t.Helper()
+	first := newTestRepo(t)
+	bare = filepath.Join(t.TempDir(), "remote.git")
+	testGit(t, first.WorkTree, "clone", "-q", "--bare", first.WorkTree, bare)
+	for range clones {
+		dir := filepath.Join(t.TempDir(), "clone")
+		testGit(t, first.WorkTree, "clone", "-q", bare, dir)
+		repos = append(repos, openTestRepo(t, dir))
+	}
+	return bare, repos
+}
+
+func accept(Entry) error { return nil }
+
+func write(t *testing.T, repo *Repo, text string) ID {
+	t.Helper()
+	return mustAppend(t, repo, Record{Message: text, Author: testAgent, When: testWhen}).ID
+}
+
+func syncLogs(t *testing.T, repo *Repo) Adopted {
+	t.Helper()
+	ctx := context.Background()
+	if err := repo.FetchLogs(ctx, "origin"); err != nil {
+		t.Fatal(err)
+	}
+	adopted, err := repo.AdoptLogs(ctx, "origin", accept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := repo.PushLogs(ctx, "origin"); err != nil {
+		t.Fatal(err)
+	}
+	return adopted
+}
+
+func logTips(t *testing.T, repo *Repo) Tips {
+	t.Helper()
+	tips, err := repo.Tips(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tips
+}
+
+func TestSyncConverges(t *testing.T) {
+	_, clones := newRemote(t, 3)
+	for round, order := range [][]int{{0, 1, 2}, {2, 2, 0}, {1, 0, 2}} {
+		for _, i := range order {
+			write(t, clones[i], fmt.Sprintf("round %d clone %d", round, i))
+			syncLogs(t, clones[i])
+		}
+	}
+	for range 2 {
+		for _, repo := range clones {
+			syncLogs(t, repo)
+		}
+	}
+	want := logTips(t, clones[0])
+	if len(want) != 3 {
+		t.Fatalf("logs %v", want)
+	}
+	for i, repo := range clones {
+		if got := logTips(t, repo); !maps.Equal(got, want) {
+			t.Errorf("clone %d: %v, want %v", i, got, want)
+		}
+	}
+	events := 0
+	for writer, tip := range want {
+		if err := clones[1].Walk(context.Background(), writer, tip, "", func(Entry) error { events++; return nil }); err != nil {
+			t.Error(err)
+		}
+	}
+	if events != 9 {
+		t.Errorf("%d events", events)
+	}
+}
+
+func TestSyncWithNothing(t *testing.T) {
+	bare, clones := newRemote(t, 1)
+	if got := syncLogs(t, clones[0]); len(got.Writers) != 0 || got.Diverged {
+		t.Errorf("%+v", got)
+	}
+	if refs := testGit(t, bare, "for-each-ref", "refs/runr"); refs != "" {
+		t.Errorf("pushed %s", refs)
+	}
+}
+
+// A sync moves nothing but logs: not the user's branches, tags, FETCH_HEAD, not what
+// is local, whatever is configured for fetch and push.
+func TestSyncMovesOnlyLogs(t *testing.T) {
+	bare, clones := newRemote(t, 2)
+	a, b := clones[0], clones[1]
+	write(t, a, "a")
+	syncLogs(t, a)
+	testGit(t, bare, "update-ref", "refs/heads/news", "main")
+	testGit(t, bare, "tag", "v2", "main")
+
+	write(t, b, "b")
+	testGit(t, b.WorkTree, "update-ref", "refs/runr-local/secret", "HEAD")
+	testGit(t, b.WorkTree, "tag", "-am", "mine", "mine")
+	for key, value := range map[string]string{
+		"fetch.prune": "true", "remote.origin.prune": "true", "fetch.pruneTags": "true", "remote.origin.tagOpt": "--tags", "remote.origin.mirror": "true",
+		"push.followTags": "true", "push.default": "matching", "push.pushOption": "x", "push.recurseSubmodules": "check", "remote.origin.push": "+refs/*:refs/*",
+	} {
+		testGit(t, b.WorkTree, "config", key, value)
+	}
+	testGit(t, b.WorkTree, "config", "--add", "remote.origin.fetch", "+refs/runr/*:refs/runr/*")
+	hook := "#!/bin/sh\ntouch '" + filepath.Join(t.TempDir(), "fired") + "'; exit 1\n"
+	if err := os.WriteFile(filepath.Join(b.GitDir, "hooks", "pre-push"), []byte(hook), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	b = openTestRepo(t, b.WorkTree)
+	local := testGit(t, b.WorkTree, "for-each-ref", "refs/heads", "refs/tags", "refs/remotes", "refs/runr-local")
+	remote := testGit(t, bare, "for-each-ref", "refs/heads", "refs/tags")
+	syncLogs(t, b)
+	if got := testGit(t, b.WorkTree, "for-each-ref", "refs/heads", "refs/tags", "refs/remotes", "refs/runr-local"); got != local {
+		t.Errorf("local refs\n%s\nwere\n%s", got, local)
+	}
+	if got := testGit(t, bare, "for-each-ref", "refs/heads", "refs/tags"); got != remote {
+		t.Errorf("remote refs\n%s\nwere\n%s", got, remote)
+	}
+	if got := testGit(t, bare, "for-each-ref", "--format=%(refname)", "refs/runr", "refs/runr-local"); strings.Count(got, "refs/runr/log/") != 2 || strings.Contains(got, "local") {
+		t.Errorf("remote has %s", got)
+	}
+	if exists(filepath.Join(b.GitDir, "FETCH_HEAD")) {
+		t.Error("FETCH_HEAD was written")
+	}
+	if len(logTips(t, b)) != 2 {
+		t.Errorf("logs %v", logTips(t, b))
+	}
+}
+
+func TestAdoptChecksEveryEntry(t *testing.T) {
+	_, clones := newRemote(t, 2)
+	a, b := clones[0], clones[1]
+	ctx := context.Background()
+	write(t, a, "good")
+	syncLogs(t, a)
+	syncLogs(t, b)
+	before := logTips(t, b)
+	write(t, a, "bad")
+	write(t, a, "good again")
+	syncLogs(t, a)
+	if err := b.FetchLogs(ctx, "origin"); err != nil {
+		t.Fatal(err)
+	}
+	var seen []string
+	adopted, err := b.AdoptLogs(ctx, "origin", func(e Entry) error {
+		seen = append(seen, strings.TrimSpace(e.Message))
+		if strings.HasPrefix(e.Message, "bad") {
+			return errors.New("bad\x1b[31m entry")
+		}
+		return nil
+	})
+	if err != nil || len(adopted.Writers) != 0 || len(adopted.Rejected) != 1 || adopted.Rejected[0].Reason != "bad [31m entry" {
+		t.Errorf("%+v, %v", adopted, err)
+	}
+	if !slices.Equal(seen, []string{"bad"}) {
+		t.Errorf("checked %q", seen)
+	}
+	if !maps.Equal(logTips(t, b), before) {
+		t.Error("the log moved")
+	}
+	if adopted := syncLogs(t, b); adopted.Events != 2 || len(adopted.Writers) != 1 {
+		t.Errorf("afterwards %+v", adopted)
+	}
+}
+
+// What a remote can do to a log: rewind it, rewrite it, put something else there, or
+// give it a name that is no writer's. Nothing of it reaches what is here.
+func TestAdoptForwardOnly(t *testing.T) {
+	for name, c := range map[string]struct {
+		script   string
+		rejected int
+	}{
+		"rewound":         {`git update-ref refs/runr/log/$W refs/runr/log/$W~`, 0},
+		"rewritten":       {`git update-ref refs/runr/log/$W $(git commit-tree -p refs/runr/log/$W~ -m other $(git mktree </dev/null))`, 1},
+		"merged":          {`git update-ref refs/runr/log/$W $(git commit-tree -p $(git commit-tree -m root $(git mktree </dev/null)) -p refs/runr/log/$W -m other $(git mktree </dev/null))`, 1},
+		"unrelated":       {`git update-ref refs/runr/log/$W main`, 1},
+		"blob":            {`git update-ref refs/runr/log/$W $(echo x | git hash-object -w --stdin)`, 1},
+		"tag":             {`git -c user.name=x -c user.email=x tag -am x t refs/runr/log/$W; git update-ref refs/runr/log/$W t`, 1},
+		"deleted":         {`git update-ref -d refs/runr/log/$W`, 0},
+		"name too long":   {`git update-ref refs/runr/log/${W}0 refs/runr/log/$W`, 1},
+		"name in depth":   {`git update-ref refs/runr/log/x/$W refs/runr/log/$W`, 1},
+		"name in capital": {`git update-ref refs/runr/log/ABCDEF012345 refs/runr/log/$W`, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bare, clones := newRemote(t, 2)
+			a, b := clones[0], clones[1]
+			ctx := context.Background()
+			write(t, a, "one")
+			write(t, a, "two")
+			syncLogs(t, a)
+			syncLogs(t, b)
+			before := logTips(t, b)
+			shell(t, bare, "export GIT_AUTHOR_NAME=x GIT_AUTHOR_EMAIL=x GIT_COMMITTER_NAME=x GIT_COMMITTER_EMAIL=x; W="+a.Writer()+"; "+c.script)
+			if err := b.FetchLogs(ctx, "origin"); err != nil {
+				t.Fatal(err)
+			}
+			adopted, err := b.AdoptLogs(ctx, "origin", accept)
+			if err != nil || len(adopted.Rejected) != c.rejected || len(adopted.Writers) != 0 || adopted.Diverged {
+				t.Errorf("%+v, %v", adopted, err)
+			}
+			if !maps.Equal(logTips(t, b), before) {
+				t.Error("a log moved")
+			}
+		})
+	}
+}
+
+// Objects that git would not check out are refused as they come.
+func TestFetchChecksObjects(t *testing.T) {
+	bare, clones := newRemote(t, 1)
+	shell(t, bare, `blob=$(echo x | git hash-object -w --stdin)
+		tree=$(printf '100644 .git\0%b' "$(echo $blob | sed 's/../\\x&/g')" | git hash-object -w --literally -t tree --stdin)
+		c=$(GIT_AUTHOR_NAME=x GIT_AUTHOR_EMAIL=x GIT_COMMITTER_NAME=x GIT_COMMITTER_EMAIL=x git commit-tree -m x $tree)
+		git update-ref refs/runr/log/0123456789ab $c`)
+	if err := clones[0].FetchLogs(context.Background(), "origin"); !errors.Is(err, ErrRemote) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// copyClone is a clone that somebody copied with its configuration, writer and all.
+func copyClone(t *testing.T, repo *Repo) *Repo {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "copy")
+	if err := os.CopyFS(dir, os.DirFS(repo.WorkTree)); err != nil {
+		t.Fatal(err)
+	}
+	return openTestRepo(t, dir)
+}
+
+func TestCopiedCloneIsNoticed(t *testing.T) {
+	_, clones := newRemote(t, 2)
+	a, c := clones[0], clones[1]
+	ctx := context.Background()
+	write(t, a, "before the copy")
+	b := copyClone(t, a)
+	shared := a.Writer()
+	write(t, a, "by the original")
+	tail := write(t, b, "by the copy")
+	syncLogs(t, a)
+
+	if err := b.FetchLogs(ctx, "origin"); err != nil {
+		t.Fatal(err)
+	}
+	adopted, err := b.AdoptLogs(ctx, "origin", accept)
+	if err != nil || !adopted.Diverged || len(adopted.Rejected) != 0 {
+		t.Fatalf("%+v, %v", adopted, err)
+	}
+	if err := b.PushLogs(ctx, "origin"); !errors.Is(err, ErrLostRace) {
+		t.Errorf("pushed all the same: %v", err)
+	}
+	id, err := b.RenewWriter(ctx, "origin")
+	if err != nil || id == shared || b.Writer() != id || openTestRepo(t, b.WorkTree).Writer() != id {
+		t.Fatalf("writer %q, %v", id, err)
+	}
+	if tips := logTips(t, b); len(tips) != 1 || tips[shared] != logTips(t, a)[shared] {
+		t.Errorf("logs %v", tips)
+	}
+	kept, err := b.Refs(ctx, divergedPrefix)
+	if err != nil || kept[divergedPrefix+shared+"/"+string(tail)] != tail {
+		t.Errorf("kept %v, %v", kept, err)
+	}
+	write(t, b, "by the copy, again")
+	for _, repo := range []*Repo{b, a, c} {
+		if got := syncLogs(t, repo); got.Diverged {
+			t.Errorf("still diverged: %+v", got)
+		}
+	}
+	for _, repo := range []*Repo{a, c} {
+		if !maps.Equal(logTips(t, repo), logTips(t, b)) || len(logTips(t, repo)) != 2 {
+			t.Errorf("logs %v, want %v", logTips(t, repo), logTips(t, b))
+		}
+	}
+}
+
+// A clone that was put back from a backup is behind its own log.
+func TestRestoredClone(t *testing.T) {
+	_, clones := newRemote(t, 1)
+	a := clones[0]
+	write(t, a, "one")
+	backup := copyClone(t, a)
+	write(t, a, "two")
+	syncLogs(t, a)
+	ctx := context.Background()
+	if err := backup.FetchLogs(ctx, "origin"); err != nil {
+		t.Fatal(err)
+	}
+	adopted, err := backup.AdoptLogs(ctx, "origin", func(Entry) error { return errors.New("refused") })
+	if err != nil || adopted.Diverged || len(adopted.Rejected) != 1 {
+		t.Errorf("with entries that are refused: %+v, %v", adopted, err)
+	}
+	if adopted, err = backup.AdoptLogs(ctx, "origin", accept); err != nil || !adopted.Diverged {
+		t.Fatalf("%+v, %v", adopted, err)
+	}
+	if _, err := backup.RenewWriter(ctx, "origin"); err != nil {
+		t.Fatal(err)
+	}
+	if !maps.Equal(logTips(t, backup), logTips(t, a)) {
+		t.Errorf("logs %v, want %v", logTips(t, backup), logTips(t, a))
+	}
+	if kept, _ := backup.Refs(ctx, divergedPrefix); len(kept) != 0 {
+		t.Errorf("kept %v", kept)
+	}
+}
+
+// A remote that was made again gets all logs from the first clone that has news.
+func TestPushToEmptiedRemote(t *testing.T) {
+	bare, clones := newRemote(t, 2)
+	for i, repo := range clones {
+		write(t, repo, fmt.Sprint(i))
+		syncLogs(t, repo)
+	}
+	syncLogs(t, clones[0])
+	shell(t, bare, "git for-each-ref --format='delete %(refname)' refs/runr | git update-ref --stdin")
+	write(t, clones[0], "news")
+	syncLogs(t, clones[0])
+	if got := testGit(t, bare, "for-each-ref", "refs/runr/log"); strings.Count(got, "\n") != 1 {
+		t.Errorf("remote has %s", got)
+	}
+}
+
+func TestPushNotes(t *testing.T) {
+	bare, clones := newRemote(t, 2)
+	a, b := clones[0], clones[1]
+	ctx := context.Background()
+	const ref = "refs/notes/runr"
+	if err := a.PushNotes(ctx, "origin", ref); err != nil {
+		t.Errorf("without notes: %v", err)
+	}
+	testGit(t, a.WorkTree, "notes", "--ref=runr", "add", "-m", "a")
+	testGit(t, b.WorkTree, "notes", "--ref=runr", "add", "-m", "b")
+	for _, repo := range []*Repo{a, b, b} { // the newest replaces the others, and again nothing
+		if err := repo.PushNotes(ctx, "origin", ref); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := testGit(t, bare, "rev-parse", ref); got != testGit(t, b.WorkTree, "rev-parse", ref) {
+		t.Errorf("remote is at %s", got)
+	}
+	if err := a.PushNotes(ctx, "origin", "refs/heads/main"); err == nil {
+		t.Error("a branch was pushed")
+	}
+}
+
+// Somebody pushes between our look and our push: a hook of the remote stands for them.
+func TestPushNotesLostRace(t *testing.T) {
+	bare, clones := newRemote(t, 1)
+	testGit(t, clones[0].WorkTree, "notes", "--ref=runr", "add", "-m", "a")
+	lease := "refs/notes/runr:" + string(testHead(t, clones[0]))
+	tip := testGit(t, clones[0].WorkTree, "rev-parse", "refs/notes/runr")
+	answers, err := clones[0].push(context.Background(), "origin", []string{tip + ":refs/notes/runr"}, "--force-with-lease="+lease)
+	if err != nil || len(answers) != 1 || !errors.Is(answers[0].refusal("origin"), ErrLostRace) {
+		t.Errorf("%+v, %v", answers, err)
+	}
+	hook := "#!/bin/sh\nexit 1\n"
+	if err := os.WriteFile(filepath.Join(bare, "hooks", "pre-receive"), []byte(hook), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	err = clones[0].PushNotes(context.Background(), "origin", "refs/notes/runr")
+	if !errors.Is(err, ErrRemote) || errors.Is(err, ErrLostRace) || !strings.Contains(err.Error(), "pre-receive hook declined") {
+		t.Errorf("refused by policy: %v", err)
+	}
+}
+
+func TestRemoteOutOfReach(t *testing.T) {
+	_, clones := newRemote(t, 1)
+	testGit(t, clones[0].WorkTree, "remote", "set-url", "origin", "/no/such/place")
+	testGit(t, clones[0].WorkTree, "notes", "--ref=runr", "add", "-m", "a")
+	ctx := context.Background()
+	write(t, clones[0], "x")
+	for name, err := range map[string]error{
+		"fetch": clones[0].FetchLogs(ctx, "origin"), "push": clones[0].PushLogs(ctx, "origin"), "notes": clones[0].PushNotes(ctx, "origin", "refs/notes/runr"),
+	} {
+		if !errors.Is(err, ErrRemote) || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "/no/such/place") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := clones[0].FetchLogs(ctx, "/no/such/place"); !errors.Is(err, ErrNotFound) {
+		t.Errorf("a path for a name: %v", err)
+	}
+}
+
+func TestElectRemote(t *testing.T) {
+	for _, c := range []struct {
+		name, elected string
+		have          []string
+		given, set    string
+	}{
+		{name: "given", have: []string{"origin", "x"}, given: "x", elected: "x"},
+		{name: "configured", have: []string{"origin", "x/y"}, set: "x/y", elected: "x/y"},
+		{name: "origin", have: []string{"a", "origin"}, elected: "origin"},
+		{name: "the only one", have: []string{"a"}, elected: "a"},
+		{name: "none"},
+		{name: "several", have: []string{"a", "b"}},
+		{name: "unknown", have: []string{"a"}, given: "b"},
+		{name: "path", have: []string{"a"}, given: "/tmp"},
+		{name: "option", have: []string{"a"}, given: "--upload-pack=x"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			repo := &Repo{Config: Config{"runr.remote": {c.set}}}
+			for _, name := range c.have {
+				repo.Config["remote."+name+".url"] = []string{"u"}
+			}
+			got, err := repo.ElectRemote(c.given)
+			if c.elected == "" && (!errors.Is(err, ErrNotFound) || len(c.have) > 0 && !strings.Contains(err.Error(), strings.Join(c.have, ", "))) {
+				t.Errorf("got %v", err)
+			}
+			if c.elected != "" && (err != nil || got != c.elected) {
+				t.Errorf("got %q, %v", got, err)
+			}
+		})
+	}
+}
+
+func TestFirstComplaint(t *testing.T) {
+	for said, want := range map[string]string{
+		"": "exit status 128",
+		"fatal: '/x' does not appear to be a git repository\nfatal: Could not read from remote repository.\n\nPlease make sure": "'/x' does not appear to be a git repository",
+		"remote: Repository not found.\nfatal: repository 'https://h/x/' not found\n":                                           "repository 'https://h/x/' not found",
+		"warning: redirecting\nssh: connect to host h port 22: Connection refused\r\nfatal: Could not read\n":                   "ssh: connect to host h port 22: Connection refused",
+		"fatal: unable to access 'https://me:secret@h/x': \x1b[31mno\n":                                                         "unable to access 'https://h/x':  [31mno",
+	} {
+		if got := firstComplaint(&GitError{Status: 128, Stderr: said}); got != want {
+			t.Errorf("%q: got %q, want %q", said, got, want)
+		}
+	}
+}
+
+func TestParsePushed(t *testing.T) {
+	out := "To /x\n*\tabc:refs/notes/a\t[new reference]\n!\tabc:refs/notes/b\t[rejected] (stale info)\n=\tabc:refs/c\t[up to date]\nDone\n"
+	want := []pushed{{'*', "refs/notes/a", "[new reference]"}, {'!', "refs/notes/b", "[rejected] (stale info)"}, {'=', "refs/c", "[up to date]"}}
+	if got := parsePushed(out); !slices.Equal(got, want) {
+		t.Errorf("got %+v", got)
+	}
+}

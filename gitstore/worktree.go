@@ -1,0 +1,278 @@
+package gitstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// ownMarker is the file in a linked worktree's git directory that says that the
+// tool made it.
+const ownMarker = "runr-worktree"
+
+// errNotOwn is for what may only be done to a worktree of the tool's own.
+var errNotOwn = errors.New("not a worktree that git-runr made")
+
+// Worktree is one working tree of a repository with its index and its HEAD. Its
+// methods that change something must not run twice at the same time.
+type Worktree struct {
+	Dir    string // top of the working tree, absolute
+	GitDir string // its git directory, absolute: where its index and HEAD are
+	Own    bool   // made by AddWorktree, not the user's
+	repo   *Repo  // the repository as it is seen from this worktree
+}
+
+// Checkout is the working tree that the repository was opened in. It is ErrBare
+// when it was opened outside one.
+func (r *Repo) Checkout() (*Worktree, error) {
+	if r.WorkTree == "" {
+		return nil, fmt.Errorf("open working tree of %q: %w", r.GitDir, ErrBare)
+	}
+	return r.worktreeAt(r.WorkTree, r.GitDir), nil
+}
+
+// Repo is the repository as it is seen from this worktree: Head and Branch are
+// the worktree's.
+func (w *Worktree) Repo() *Repo { return w.repo }
+
+// AddWorktree makes a linked worktree at commit at, all files checked out also
+// when the user's checkout is sparse, submodules left empty. dir is an absolute
+// path, or a name below StateDir()/worktrees. With branch, a new branch is made
+// and checked out; without, HEAD is detached. No hook runs, and nothing of the
+// user's checkout is touched. The worktree is not locked: it lies beside the
+// repository, and a lock would outlive a directory that somebody removed.
+func (r *Repo) AddWorktree(ctx context.Context, dir, branch string, at ID) (*Worktree, error) {
+	if at == "" {
+		return nil, fmt.Errorf("add worktree %q: %w", dir, ErrUnborn)
+	}
+	dir, err := r.worktreeDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(filepath.Dir(dir), 0o777); err != nil {
+		return nil, fmt.Errorf("add worktree: %w", err)
+	}
+	dir = realDir(dir)
+	args := []string{"worktree", "add", "--quiet", "--no-checkout"}
+	branch = strings.TrimPrefix(branch, "refs/heads/")
+	if branch == "" {
+		args = append(args, "--detach")
+	} else {
+		args = append(args, "--no-track", "-b", branch)
+	}
+	if _, err := r.git(ctx, append(args, "--end-of-options", dir, string(at))...); err != nil {
+		return nil, fmt.Errorf("add worktree %q: %w", dir, err)
+	}
+	w, err := r.fillWorktree(ctx, dir)
+	if err != nil {
+		r.dropWorktree(ctx, dir, branch, at)
+		return nil, fmt.Errorf("add worktree %q: %w", dir, err)
+	}
+	return w, nil
+}
+
+// fillWorktree marks a new worktree as ours and checks out its files.
+func (r *Repo) fillWorktree(ctx context.Context, dir string) (*Worktree, error) {
+	reg, err := r.registration(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := WriteFile(filepath.Join(reg.gitDir, ownMarker), []byte("made by git-runr\n"), 0o666); err != nil {
+		return nil, err
+	}
+	w := r.worktreeAt(dir, reg.gitDir)
+	if err := w.makeFull(ctx); err != nil {
+		return nil, err
+	}
+	_, err = w.git(ctx, "read-tree", "-m", "-u", "--no-recurse-submodules", "HEAD")
+	return w, err
+}
+
+// makeFull takes back what git copies of the user's sparse checkout.
+func (w *Worktree) makeFull(ctx context.Context) error {
+	err := os.Remove(filepath.Join(w.GitDir, "info", "sparse-checkout"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	config := filepath.Join(w.GitDir, "config.worktree")
+	if _, err := os.Stat(config); err != nil {
+		return nil
+	}
+	for _, key := range []string{"core.sparseCheckout", "core.sparseCheckoutCone", "index.sparse"} {
+		if _, err := w.git(ctx, "config", "--file", config, key, "false"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropWorktree takes back a worktree that could not be finished, with its branch.
+func (r *Repo) dropWorktree(ctx context.Context, dir, branch string, at ID) {
+	ctx = context.WithoutCancel(ctx)
+	if r.RemoveWorktree(ctx, dir) == nil && branch != "" {
+		r.git(ctx, "update-ref", "-d", "refs/heads/"+branch, string(at)) // best effort: a branch too many harms nobody
+	}
+}
+
+// OpenWorktree opens a linked worktree of this repository that was made earlier.
+// It is ErrNotFound when there is none (any more) at dir. The worktree's .git file
+// is not asked: whoever works in the worktree can write to it.
+func (r *Repo) OpenWorktree(_ context.Context, dir string) (*Worktree, error) {
+	path, err := r.worktreeDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	path = realDir(path)
+	reg, err := r.registration(path)
+	if err != nil {
+		return nil, fmt.Errorf("open worktree %q: %w", dir, err)
+	}
+	info, err := os.Lstat(path)
+	if err != nil || !info.IsDir() {
+		return nil, fmt.Errorf("open worktree %q: its directory is gone: %w", dir, ErrNotFound)
+	}
+	return r.worktreeAt(path, reg.gitDir), nil
+}
+
+// RemoveWorktree removes a worktree that AddWorktree made, whatever is in it, and
+// its registration; its branch stays. Nothing outside is touched: symbolic links
+// are removed, not followed. It is no error when the worktree is gone already.
+func (r *Repo) RemoveWorktree(_ context.Context, dir string) error {
+	path, err := r.worktreeDir(dir)
+	if err != nil {
+		return err
+	}
+	path = realDir(path)
+	reg, err := r.registration(path)
+	known := err == nil
+	if !r.inOwnPlace(path) && !(known && reg.own()) {
+		if _, err := os.Lstat(path); !known && errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return fmt.Errorf("remove worktree %q: %w", dir, errNotOwn)
+	}
+	if err := removeTree(path); err != nil {
+		return fmt.Errorf("remove worktree: %w", err)
+	}
+	if !known {
+		return nil
+	}
+	// Not git worktree prune: that would forget the user's worktrees on a disk that is not mounted now.
+	if err := removeTree(reg.gitDir); err != nil {
+		return fmt.Errorf("remove worktree: %w", err)
+	}
+	return removeIfThere(filepath.Join(r.StateDir(), shadowLock(reg.gitDir)+".lock"))
+}
+
+// IsOwnWorktree reports whether the repository was opened in a worktree that
+// AddWorktree made. Hooks ask this, so as not to review the tool's own work.
+func (r *Repo) IsOwnWorktree() bool { return r.ownWorktree(r.WorkTree, r.GitDir) }
+
+func (r *Repo) ownWorktree(dir, gitDir string) bool {
+	if gitDir == r.CommonDir {
+		return false
+	}
+	return registration{gitDir: gitDir}.own() || dir != "" && r.inOwnPlace(dir)
+}
+
+// worktreeAt is the worktree with its view of the repository.
+func (r *Repo) worktreeAt(dir, gitDir string) *Worktree {
+	view := *r
+	view.GitDir, view.WorkTree, view.Prefix, view.Bare = gitDir, dir, "", false
+	return &Worktree{Dir: dir, GitDir: gitDir, Own: r.ownWorktree(dir, gitDir), repo: &view}
+}
+
+// worktreeDir makes a name an absolute path below the default place.
+func (r *Repo) worktreeDir(dir string) (string, error) {
+	if filepath.IsAbs(dir) {
+		return filepath.Clean(dir), nil
+	}
+	if !filepath.IsLocal(dir) || dir == "." {
+		return "", fmt.Errorf("worktree %q: not a name below %q", dir, r.worktreesDir())
+	}
+	return filepath.Join(r.worktreesDir(), dir), nil
+}
+
+func (r *Repo) worktreesDir() string { return filepath.Join(r.StateDir(), "worktrees") }
+
+// inOwnPlace reports whether path is below StateDir()/worktrees.
+func (r *Repo) inOwnPlace(path string) bool {
+	rel, err := filepath.Rel(realDir(r.worktreesDir()), path)
+	return err == nil && rel != "." && filepath.IsLocal(rel)
+}
+
+// registration is what git knows of a linked worktree.
+type registration struct {
+	gitDir string // CommonDir/worktrees/ID
+	dir    string // top of the working tree
+}
+
+func (g registration) own() bool {
+	_, err := os.Stat(filepath.Join(g.gitDir, ownMarker))
+	return err == nil
+}
+
+// registration finds the linked worktree at dir, a real path; else ErrNotFound.
+func (r *Repo) registration(dir string) (registration, error) {
+	base := filepath.Join(r.CommonDir, "worktrees")
+	entries, err := os.ReadDir(base)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return registration{}, err
+	}
+	for _, entry := range entries {
+		gitDir := filepath.Join(base, entry.Name())
+		if registeredDir(gitDir) == dir {
+			return registration{gitDir: gitDir, dir: dir}, nil
+		}
+	}
+	return registration{}, fmt.Errorf("%w: no worktree is registered there", ErrNotFound)
+}
+
+// registeredDir reads where the worktree of a git directory is, "" when unknown.
+// The path may be relative to the git directory (extensions.relativeWorktrees).
+func registeredDir(gitDir string) string {
+	data, err := os.ReadFile(filepath.Join(gitDir, "gitdir"))
+	if err != nil {
+		return ""
+	}
+	dotGit := strings.TrimRight(string(data), "\n")
+	if !filepath.IsAbs(dotGit) {
+		dotGit = filepath.Join(gitDir, dotGit)
+	}
+	return realDir(filepath.Dir(dotGit))
+}
+
+// realDir resolves symbolic links in all of path but its last part, as far as it
+// exists.
+func realDir(path string) string {
+	parent, err := filepath.EvalSymlinks(filepath.Dir(path))
+	if err != nil {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(parent, filepath.Base(path))
+}
+
+// removeTree is os.RemoveAll that also gets rid of directories without write
+// permission, as module caches have.
+func removeTree(path string) error {
+	err := os.RemoveAll(path)
+	if !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	filepath.WalkDir(path, func(p string, entry fs.DirEntry, err error) error {
+		if entry != nil && entry.IsDir() {
+			os.Chmod(p, 0o700) // before its content is read; what stays closed, RemoveAll reports
+		}
+		return nil
+	})
+	return os.RemoveAll(path)
+}
+
+// git runs git in the worktree, with its index.
+func (w *Worktree) git(ctx context.Context, args ...string) ([]byte, error) {
+	return w.repo.call(ctx, gitCall{args: args, worktree: w.Dir})
+}

@@ -1,0 +1,279 @@
+package gitstore
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// indexWait is how long a locked index is waited for.
+const indexWait = 5 * time.Second
+
+// indexFile is an index as it lies on disk. Its time counts: git takes an entry
+// that is as new as the index for possibly changed (reference: reliability facts 0.7).
+type indexFile struct {
+	data    []byte // nil when there is no index
+	modTime time.Time
+}
+
+func (w *Worktree) indexPath() string { return filepath.Join(w.GitDir, "index") }
+
+// readIndexFile reads bytes and time of one and the same file: git replaces an
+// index by renaming, so the open file does not change.
+func readIndexFile(path string) (indexFile, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return indexFile{}, nil
+	}
+	if err != nil {
+		return indexFile{}, fmt.Errorf("read index: %w", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return indexFile{}, fmt.Errorf("read index: %w", err)
+	}
+	buf := bytes.NewBuffer(make([]byte, 0, info.Size()+1))
+	if _, err := buf.ReadFrom(f); err != nil {
+		return indexFile{}, fmt.Errorf("read index: %w", err)
+	}
+	return indexFile{data: buf.Bytes(), modTime: info.ModTime()}, nil
+}
+
+// wholeIndex is the worktree's index in one file: a split index is put together,
+// for git removes its other half when nobody uses it.
+func (w *Worktree) wholeIndex(ctx context.Context) (indexFile, error) {
+	index, err := readIndexFile(w.indexPath())
+	if err != nil || index.data == nil {
+		return index, err
+	}
+	shared, err := filepath.Glob(filepath.Join(globQuote(w.GitDir), "sharedindex.*"))
+	if err != nil || len(shared) == 0 {
+		return index, err
+	}
+	path, done, err := w.scratchIndex(index)
+	if err != nil {
+		return indexFile{}, err
+	}
+	defer done()
+	_, err = w.gitIndex(ctx, path, nil, "-c", "core.splitIndex=false", "update-index", "--no-split-index")
+	if err != nil {
+		return indexFile{}, fmt.Errorf("read split index: %w", err)
+	}
+	whole, err := readIndexFile(path)
+	whole.modTime = index.modTime
+	return whole, err
+}
+
+func globQuote(path string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+}
+
+// scratchIndex makes a copy of an index that git may change; done removes it.
+func (w *Worktree) scratchIndex(index indexFile) (path string, done func(), err error) {
+	parent := filepath.Join(w.GitDir, "runr")
+	if err := os.MkdirAll(parent, 0o777); err != nil {
+		return "", nil, fmt.Errorf("copy index: %w", err)
+	}
+	dir, err := os.MkdirTemp(parent, "index-")
+	if err != nil {
+		return "", nil, fmt.Errorf("copy index: %w", err)
+	}
+	done = func() { os.RemoveAll(dir) }
+	path = filepath.Join(dir, "index")
+	if index.data == nil {
+		return path, done, nil
+	}
+	err = os.WriteFile(path, index.data, 0o600)
+	if err == nil {
+		err = os.Chtimes(path, index.modTime, index.modTime)
+	}
+	if err != nil {
+		done()
+		return "", nil, fmt.Errorf("copy index: %w", err)
+	}
+	return path, done, nil
+}
+
+// gitIndex runs git in the worktree with another index file.
+func (w *Worktree) gitIndex(ctx context.Context, index string, stdin []byte, args ...string) ([]byte, error) {
+	return w.repo.callOptions(ctx, gitCall{
+		args: args, worktree: w.Dir, stdin: bytes.NewReader(stdin), env: []string{"GIT_INDEX_FILE=" + index},
+	})
+}
+
+// installIndex replaces the worktree's index under git's own lock, if it still has
+// the bytes want; else ErrLostRace. An index without data is removed. It is ErrBusy
+// when somebody holds the lock.
+func (w *Worktree) installIndex(ctx context.Context, want []byte, index indexFile) error {
+	lock := w.indexPath() + ".lock"
+	f, err := createWaiting(ctx, lock, w.indexMode())
+	if err != nil {
+		return fmt.Errorf("write index: %w", err)
+	}
+	_, err = f.Write(index.data)
+	if err == nil {
+		err = f.Sync()
+	}
+	err = errors.Join(err, f.Close())
+	if err == nil {
+		err = w.replaceIndex(lock, want, index)
+	}
+	if err != nil || index.data == nil {
+		os.Remove(lock) // not after the rename: it would be another's by then
+	}
+	if err != nil {
+		return fmt.Errorf("write index: %w", err)
+	}
+	return nil
+}
+
+// replaceIndex gives the written lock file the name of the index.
+func (w *Worktree) replaceIndex(lock string, want []byte, index indexFile) error {
+	now, err := readIndexFile(w.indexPath())
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(now.data, want) {
+		return fmt.Errorf("it was changed: %w", ErrLostRace)
+	}
+	if index.data == nil {
+		return removeIfThere(w.indexPath())
+	}
+	if err := os.Chtimes(lock, index.modTime, index.modTime); err != nil {
+		return err
+	}
+	return os.Rename(lock, w.indexPath())
+}
+
+func (w *Worktree) indexMode() fs.FileMode {
+	info, err := os.Stat(w.indexPath())
+	if err != nil {
+		return 0o666
+	}
+	return info.Mode().Perm()
+}
+
+// createWaiting creates a lock file, and waits a bounded time for its holder.
+func createWaiting(ctx context.Context, path string, perm fs.FileMode) (*os.File, error) {
+	for deadline := time.Now().Add(indexWait); ; {
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+		if !errors.Is(err, fs.ErrExist) {
+			return f, err
+		}
+		if time.Now().After(deadline) {
+			return nil, fmt.Errorf("%w: %q exists: another git process is at work, or was killed", ErrBusy, path)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+func removeIfThere(path string) error {
+	err := os.Remove(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// busy makes git's message about a locked index ErrBusy.
+func busy(err error) error {
+	var exit *GitError
+	if errors.As(err, &exit) && strings.Contains(exit.Stderr, ".lock': File exists") {
+		return fmt.Errorf("%w: %w", ErrBusy, err)
+	}
+	return err
+}
+
+// indexEntries lists an index: for each path its entries as `git ls-files -s`
+// prints them before the tab, one a stage, joined by newlines.
+func (w *Worktree) indexEntries(ctx context.Context, index indexFile) (map[string]string, error) {
+	entries := map[string]string{}
+	if index.data == nil {
+		return entries, nil
+	}
+	path, done, err := w.scratchIndex(index)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	out, err := w.gitIndex(ctx, path, nil, "ls-files", "-s", "-z")
+	if err != nil {
+		return nil, fmt.Errorf("list index: %w", err)
+	}
+	for _, item := range splitNUL(out) {
+		entry, name, _ := strings.Cut(item, "\t")
+		if before, ok := entries[name]; ok {
+			entry = before + "\n" + entry
+		}
+		entries[name] = entry
+	}
+	return entries, nil
+}
+
+// IndexTree is the tree of what is staged, without touching the index. It is
+// ErrConflict while there are unmerged paths.
+func (w *Worktree) IndexTree(ctx context.Context) (ID, error) {
+	return w.scratchTree(ctx, func(string) error { return nil })
+}
+
+// NormalTree is the tree that `git add -A` would stage: tracked and untracked
+// files, not ignored ones, filters applied as they are configured. The index is
+// not touched. A nested repository without a commit is left out.
+func (w *Worktree) NormalTree(ctx context.Context) (ID, error) {
+	return w.scratchTree(ctx, func(index string) error { return w.stageAll(ctx, index) })
+}
+
+// scratchTree is the tree of a copy of the index after change.
+func (w *Worktree) scratchTree(ctx context.Context, change func(index string) error) (ID, error) {
+	index, err := readIndexFile(w.indexPath())
+	if err != nil {
+		return "", err
+	}
+	path, done, err := w.scratchIndex(index)
+	if err != nil {
+		return "", err
+	}
+	defer done()
+	if err := change(path); err != nil {
+		return "", err
+	}
+	return w.writeIndexTree(ctx, path)
+}
+
+// writeIndexTree writes the tree of an index file that is ours.
+func (w *Worktree) writeIndexTree(ctx context.Context, index string) (ID, error) {
+	out, err := w.gitIndex(ctx, index, nil, "write-tree")
+	var exit *GitError
+	if errors.As(err, &exit) && strings.Contains(exit.Stderr, "unmerged") {
+		return "", fmt.Errorf("write tree of index: unmerged paths: %w", ErrConflict)
+	}
+	if err != nil {
+		return "", fmt.Errorf("write tree of index: %w", err)
+	}
+	return ID(strings.TrimSpace(string(out))), nil
+}
+
+// stageAll is `git add -A` into an index file. A path that cannot be read is an error.
+func (w *Worktree) stageAll(ctx context.Context, index string) error {
+	gaps, err := w.stage(ctx, gitCall{worktree: w.Dir, env: []string{"GIT_INDEX_FILE=" + index}}, nil)
+	if err != nil {
+		return err
+	}
+	for _, gap := range gaps {
+		if !strings.HasSuffix(gap, "/") {
+			return fmt.Errorf("stage %q: cannot be read", gap)
+		}
+	}
+	return nil
+}
