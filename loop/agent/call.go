@@ -1,0 +1,135 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+)
+
+// What was wrong with an answer. The zero Problem is a good answer.
+const (
+	ProblemTimeout          = "timeout"           // over its wall time
+	ProblemIdle             = "idle_timeout"      // silent for too long
+	ProblemCancelled        = "cancelled"         // by the context
+	ProblemKilled           = "killed"            // by a signal that was not ours
+	ProblemExitStatus       = "exit_status"       // it failed and did not say why in its events
+	ProblemEmptyOutput      = "empty_output"      // it succeeded without a final message
+	ProblemAgentError       = "agent_error"       // it reported an error, whatever its exit status
+	ProblemPermissionDenied = "permission_denied" // it gave up at something it was not allowed to do
+)
+
+// Answer is what came of a call. Text is set exactly when Problem is "".
+type Answer struct {
+	Text    string // the final message, without surrounding space
+	Problem string
+	// Detail is one line for people: the cause of a problem, or with a good answer
+	// what the agent was not allowed to do ("" for nothing). It holds no control characters.
+	Detail string
+}
+
+// CallOptions is how a call is watched.
+type CallOptions struct {
+	Transcript io.Writer         // what the agent writes, as it comes; nil: none
+	OnLine     func(line string) // what it does now, in words; see Command.OnLine
+	BaseEnv    []string          // what the environment is taken from; nil: os.Environ
+}
+
+// Call asks the agent of spec and waits for its answer. Exit codes of agents lie
+// in both directions, so a good answer needs all of: exit status 0, no limit
+// reached, a final message that is not empty, no error among its events. The
+// error is for an agent that could not be started (ErrNotFound) or stopped.
+func Call(ctx context.Context, spec Spec, role Role, model, dir, prompt string, opts CallOptions) (Answer, Result, error) {
+	inv, err := spec.Invocation(role, model, Paths{Dir: dir})
+	if err != nil {
+		return Answer{}, Result{}, err
+	}
+	c := spec.command(inv, dir, opts)
+	c.Stdin = strings.NewReader(prompt)
+	res, err := Run(ctx, c)
+	if err != nil {
+		return Answer{}, res, fmt.Errorf("agent %q: %w", spec.Name, err)
+	}
+	return judge(inv.read(res), res, c), res, nil
+}
+
+func (s Spec) command(inv Invocation, dir string, opts CallOptions) Command {
+	base := opts.BaseEnv
+	if base == nil {
+		base = os.Environ()
+	}
+	c := Command{
+		Args:       inv.Args,
+		Dir:        dir,
+		Env:        slices.Concat(Environ(base, slices.Concat(s.Env, inv.PassEnv)), inv.ExtraEnv),
+		Timeout:    orDefault(s.Timeout, DefaultTimeout),
+		Idle:       s.Idle,
+		Transcript: opts.Transcript,
+		OnLine:     opts.OnLine,
+	}
+	if inv.reader != nil {
+		c.Idle = orDefault(s.Idle, DefaultIdle)
+		c.event = inv.reader.event
+	}
+	return c
+}
+
+// read takes the answer from the events, or from standard output as it is.
+func (inv Invocation) read(res Result) Answer {
+	if inv.reader != nil {
+		return inv.reader.answer()
+	}
+	text := plain(string(res.Stdout))
+	switch {
+	case res.cutStdout:
+		return Answer{Problem: ProblemAgentError, Detail: fmt.Sprintf("the answer is longer than %d bytes", DefaultMaxOutput)}
+	case blank(text):
+		return Answer{Problem: ProblemEmptyOutput, Detail: lastLines(res.Stderr)}
+	}
+	return Answer{Text: strings.TrimSpace(text)}
+}
+
+// judge lets how the command ended overrule what it said.
+func judge(said Answer, res Result, c Command) Answer {
+	cause := ""
+	if said.Problem == ProblemAgentError {
+		cause = said.Detail
+	}
+	switch {
+	case res.Cancelled:
+		return Answer{Problem: ProblemCancelled, Detail: cause}
+	case res.TimedOut:
+		return Answer{Problem: ProblemTimeout, Detail: join("no answer within "+c.Timeout.String(), cause)}
+	case res.Idled:
+		return Answer{Problem: ProblemIdle, Detail: join("no output for "+c.Idle.String(), cause)}
+	case res.Signal != "":
+		return Answer{Problem: ProblemKilled, Detail: join(res.Signal, cause)}
+	case res.ExitCode != 0 && cause != "":
+		return Answer{Problem: ProblemAgentError, Detail: join(fmt.Sprintf("exit status %d", res.ExitCode), cause)}
+	case res.ExitCode != 0:
+		return Answer{Problem: ProblemExitStatus, Detail: join(fmt.Sprintf("exit status %d", res.ExitCode), lastLines(res.Stderr))}
+	}
+	return said
+}
+
+func join(what, cause string) string {
+	if cause == "" {
+		return what
+	}
+	return what + ": " + cause
+}
+
+// lastLines is the end of an error stream on one line.
+func lastLines(stream []byte) string {
+	const most = 3
+	var last []string
+	for line := range bytes.Lines(stream) {
+		if text := visible(string(line)); text != "" {
+			last = append(last, text)
+		}
+	}
+	return excerpt(strings.Join(last[max(0, len(last)-most):], "; "))
+}

@@ -1,0 +1,207 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// played is a scripted agent: what it says and how it ends.
+type played struct {
+	preset        string // "" for a custom command
+	says          string
+	complains     string
+	status        string // exit status, or hang
+	timeout, idle time.Duration
+}
+
+// call runs the scripted agent as a call does, and returns what it heard.
+func (p played) call(t *testing.T, ctx context.Context, role Role, opts CallOptions) (Answer, Result, []string, string) {
+	t.Helper()
+	dir := t.TempDir()
+	says, heard, args := filepath.Join(dir, "says"), filepath.Join(dir, "heard"), filepath.Join(dir, "args")
+	if err := os.WriteFile(says, []byte(p.says), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	spec := Spec{
+		Name: "played", Preset: p.preset, Command: []string{executablePath(), "agent"}, Timeout: p.timeout, Idle: p.idle,
+		Env: []string{helperVar, "SAYS", "HEARD", "ARGS", "COMPLAINS", "STATUS", "GORACE"},
+	}
+	opts.BaseEnv = []string{
+		"PATH=" + os.Getenv("PATH"), helperVar + "=1", quickExit, "UNNAMED=secret",
+		"SAYS=" + says, "HEARD=" + heard, "ARGS=" + args, "COMPLAINS=" + p.complains, "STATUS=" + p.status,
+	}
+	answer, result, err := Call(ctx, spec, role, "", dir, "the prompt\n", opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	prompt, _ := os.ReadFile(heard)
+	argv, _ := os.ReadFile(args)
+	return answer, result, strings.Split(string(argv), "\n"), string(prompt)
+}
+
+const (
+	codexFine = `{"type":"turn.started"}
+{"type":"item.completed","item":{"type":"agent_message","text":"All is well."}}
+{"type":"turn.completed"}
+`
+	codexFailed = `{"type":"turn.failed","error":{"message":"no credit"}}
+`
+)
+
+func TestCallAnswers(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		played played
+		want   Answer
+	}{
+		{"custom", played{says: "\nfine \x1b[1mindeed\x1b[0m\n\n", status: "0"}, Answer{Text: "fine indeed"}},
+		{"custom, nothing", played{says: " \n", complains: "a\nb\n\nc\nno key\n", status: "0"}, Answer{Problem: ProblemEmptyOutput, Detail: "b; c; no key"}},
+		{"custom, failed", played{says: "### Verdict: PASS", complains: "no \x1b[31mkey\x1b[0m\n", status: "7"}, Answer{Problem: ProblemExitStatus, Detail: "exit status 7: no key"}},
+		{"custom, failed in silence", played{says: "x", status: "1"}, Answer{Problem: ProblemExitStatus, Detail: "exit status 1"}},
+		{"preset", played{preset: "codex", says: codexFine, status: "0"}, Answer{Text: "All is well."}},
+		{"preset, failed with an answer", played{preset: "codex", says: codexFine, status: "1"}, Answer{Problem: ProblemExitStatus, Detail: "exit status 1"}},
+		{"preset, failed and says why", played{preset: "codex", says: codexFailed, complains: "noise\n", status: "1"}, Answer{Problem: ProblemAgentError, Detail: "exit status 1: no credit"}},
+		{"preset, error with exit 0", played{preset: "codex", says: codexFailed, status: "0"}, Answer{Problem: ProblemAgentError, Detail: "no credit"}},
+		{"preset, no events", played{preset: "pi", says: "All is well.\n", status: "0"}, Answer{Problem: ProblemEmptyOutput, Detail: "it wrote no event that this version of git-runr understands"}},
+	} {
+		got, result, _, prompt := tc.played.call(t, t.Context(), Reviewer, CallOptions{})
+		if got != tc.want {
+			t.Errorf("%s: %+v, want %+v", tc.name, got, tc.want)
+		}
+		if prompt != "the prompt\n" || result.ExitCode != atoi(tc.played.status) {
+			t.Errorf("%s: heard %q, exit %d", tc.name, prompt, result.ExitCode)
+		}
+	}
+}
+
+func TestCallArguments(t *testing.T) {
+	_, _, args, _ := played{preset: "pi", status: "0"}.call(t, t.Context(), Implementer, CallOptions{})
+	if got := strings.Join(args, " "); got != "-p --mode json --no-session -ne -ns -np -nc" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestCallTimeout(t *testing.T) {
+	t.Parallel()
+	p := played{preset: "codex", says: codexFine + `{"type":"error","message":"Reconnecting... 1/5"}` + "\n", status: "hang", timeout: time.Second}
+	got, result, _, _ := p.call(t, t.Context(), Reviewer, CallOptions{})
+	if got.Problem != ProblemTimeout || got.Text != "" || !strings.HasPrefix(got.Detail, "no answer within 1s") || !result.TimedOut {
+		t.Errorf("%+v, %+v", got, result)
+	}
+}
+
+func TestCallIdle(t *testing.T) {
+	t.Parallel()
+	got, result, _, _ := played{says: "### Verdict: PASS\n", status: "hang", idle: 500 * time.Millisecond}.call(t, t.Context(), Reviewer, CallOptions{})
+	if got != (Answer{Problem: ProblemIdle, Detail: "no output for 500ms"}) || !result.Idled {
+		t.Errorf("%+v, %+v", got, result)
+	}
+}
+
+func TestCallCancelled(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	got, result, _, _ := played{says: "### Verdict: PASS\n", status: "hang"}.call(t, ctx, Reviewer, CallOptions{OnLine: func(string) { cancel() }})
+	if got != (Answer{Problem: ProblemCancelled}) || !result.Cancelled {
+		t.Errorf("%+v, %+v", got, result)
+	}
+}
+
+func TestCallKilled(t *testing.T) {
+	spec := Spec{Name: "mine", Command: []string{"sh", "-c", "echo '### Verdict: PASS'; kill -KILL $$"}}
+	got, _, err := Call(t.Context(), spec, Reviewer, "", t.TempDir(), "", CallOptions{})
+	if err != nil || got != (Answer{Problem: ProblemKilled, Detail: "SIGKILL"}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestCallNotFound(t *testing.T) {
+	_, _, err := Call(t.Context(), Spec{Name: "codex"}, Reviewer, "", t.TempDir(), "", CallOptions{BaseEnv: []string{"PATH=/none"}})
+	if !errors.Is(err, ErrNotFound) || !strings.Contains(err.Error(), `"codex"`) {
+		t.Errorf("%v", err)
+	}
+	_, _, err = Call(t.Context(), Spec{Name: "human"}, Reviewer, "", t.TempDir(), "", CallOptions{})
+	if !errors.Is(err, errReserved) {
+		t.Errorf("%v", err)
+	}
+}
+
+// The agent sees the allow-list, what its configuration names, what its preset
+// sets, and no more.
+func TestCallEnvironment(t *testing.T) {
+	spec := Spec{Name: "mine", Command: []string{"env"}, Env: []string{"NAMED"}}
+	base := []string{"PATH=" + os.Getenv("PATH"), "NAMED=yes", "ANTHROPIC_API_KEY=secret", "GIT_DIR=/elsewhere"}
+	got, _, err := Call(t.Context(), spec, Reviewer, "", t.TempDir(), "", CallOptions{BaseEnv: base})
+	if err != nil || !strings.Contains(got.Text, "NAMED=yes") || strings.Contains(got.Text, "secret") || strings.Contains(got.Text, "GIT_DIR") {
+		t.Errorf("%+v, %v", got, err)
+	}
+	c := Spec{Name: "opencode", Env: []string{"OPENCODE_PERMISSION"}}
+	inv, err := c.Invocation(Reviewer, "", Paths{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := c.command(inv, "", CallOptions{BaseEnv: []string{"OPENCODE_PERMISSION={}", "OPENAI_API_KEY=k"}}).Env
+	if got := lastValue(env, "OPENCODE_PERMISSION"); !strings.Contains(got, `"edit":"deny"`) || lastValue(env, "OPENAI_API_KEY") != "k" {
+		t.Errorf("%q", env)
+	}
+}
+
+func TestCallLimits(t *testing.T) {
+	for _, tc := range []struct {
+		spec          Spec
+		timeout, idle time.Duration
+	}{
+		{Spec{Name: "codex"}, DefaultTimeout, DefaultIdle},
+		{Spec{Name: "codex", Timeout: time.Hour, Idle: time.Minute}, time.Hour, time.Minute},
+		{Spec{Name: "mine", Command: []string{"x"}}, DefaultTimeout, 0},
+		{Spec{Name: "mine", Command: []string{"x"}, Idle: time.Minute}, DefaultTimeout, time.Minute},
+	} {
+		inv, err := tc.spec.Invocation(Reviewer, "", Paths{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c := tc.spec.command(inv, "", CallOptions{}); c.Timeout != tc.timeout || c.Idle != tc.idle {
+			t.Errorf("%+v: %v, %v", tc.spec, c.Timeout, c.Idle)
+		}
+	}
+}
+
+// An answer of which the middle is missing may have lost its worst finding.
+func TestCallAnswerTooLong(t *testing.T) {
+	got, _, _, _ := played{says: strings.Repeat("a word ", DefaultMaxOutput/7+10), status: "0"}.call(t, t.Context(), Reviewer, CallOptions{})
+	if got.Problem != ProblemAgentError || got.Text != "" || !strings.Contains(got.Detail, "longer than") {
+		t.Errorf("%.100q %+v", got.Text, got.Detail)
+	}
+}
+
+// A session that is longer than what is kept has its answer all the same.
+func TestCallLongSession(t *testing.T) {
+	chatter := `{"type":"item.completed","item":{"type":"command_execution","command":"` + strings.Repeat("x", 2200<<10) + "\"}}\n"
+	end := `{"type":"thread.ended","all":"` + strings.Repeat("y", 2200<<10) + "\"}\n"
+	got, result, _, _ := played{preset: "codex", says: chatter + codexFine + end, status: "0"}.call(t, t.Context(), Reviewer, CallOptions{})
+	if got.Text != "All is well." || result.Dropped == 0 {
+		t.Errorf("%+v, %d dropped", got, result.Dropped)
+	}
+}
+
+func TestCallTranscriptAndProgress(t *testing.T) {
+	says := `{"type":"message_update","message":{}}
+{"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":"All is\nwell."}],"stopReason":"stop"}}`
+	var transcript bytes.Buffer
+	var last string
+	opts := CallOptions{Transcript: &transcript, OnLine: func(line string) { last = line }}
+	got, _, _, _ := played{preset: "pi", says: says, status: "0"}.call(t, t.Context(), Reviewer, opts)
+	if got.Text != "All is\nwell." || last != "All is well." {
+		t.Errorf("%+v, shown %q", got, last)
+	}
+	_, want, _ := strings.Cut(says, "\n")
+	if transcript.String() != want+"\n" {
+		t.Errorf("transcript %q", transcript.String())
+	}
+}

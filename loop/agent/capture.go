@@ -1,0 +1,157 @@
+package agent
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unicode/utf8"
+)
+
+// recorder is where the output of one command goes: kept bytes, transcript,
+// lines. Both streams share its lock, so the transcript is in order of arrival.
+type recorder struct {
+	mu         sync.Mutex
+	began      time.Time
+	last       atomic.Int64 // nanoseconds from began to the newest output; 0: none yet
+	transcript io.Writer
+	progress   *progress
+
+	stdout, stderr *stream
+}
+
+func newRecorder(c Command) *recorder {
+	r := &recorder{began: time.Now(), transcript: c.Transcript, progress: newProgress(c.OnLine)}
+	limit := orDefault(c.MaxOutput, DefaultMaxOutput)
+	shown := lines{max: maxShown, cut: true, fn: r.progress.put}
+	r.stdout = &stream{rec: r, kept: newCapture(limit), lines: shown}
+	r.stderr = &stream{rec: r, kept: newCapture(limit), lines: shown}
+	if c.event != nil {
+		r.stdout.lines = lines{max: maxEvent, fn: r.eventLine(c.event)}
+		r.stdout.events = true
+	}
+	return r
+}
+
+// maxEvent is the longest line that is still read as an event. Some agents end
+// with one line that repeats their whole session.
+const maxEvent = 16 << 20
+
+func (r *recorder) eventLine(event func([]byte) (string, bool)) func([]byte) {
+	return func(line []byte) {
+		show, noise := event(line)
+		r.progress.put([]byte(show))
+		if !noise && r.transcript != nil {
+			_, _ = r.transcript.Write(append(line, '\n'))
+		}
+	}
+}
+
+func (r *recorder) lastOutput() time.Duration { return time.Duration(r.last.Load()) }
+
+// close reports the lines that had no end and waits for the last OnLine.
+func (r *recorder) close() {
+	r.stdout.lines.flush()
+	r.stderr.lines.flush()
+	r.progress.close()
+}
+
+// fill hands what was kept over to res.
+func (r *recorder) fill(res *Result) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	res.Stdout, res.Stderr = r.stdout.kept.bytes(), r.stderr.kept.bytes()
+	res.Dropped = r.stdout.kept.dropped() + r.stderr.kept.dropped()
+	res.cutStdout = r.stdout.kept.dropped() > 0
+	if last := r.lastOutput(); last > 0 {
+		res.LastOutput = r.began.Add(last)
+	}
+}
+
+// stream is one of the two outputs.
+type stream struct {
+	rec    *recorder
+	kept   capture
+	lines  lines
+	events bool // its lines go to the transcript one by one
+}
+
+// Write never fails: a full disk under the transcript must not kill the agent.
+func (s *stream) Write(p []byte) (int, error) {
+	r := s.rec
+	r.last.Store(max(1, int64(time.Since(r.began))))
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s.kept.add(p)
+	if r.transcript != nil && !s.events {
+		_, _ = r.transcript.Write(p)
+	}
+	s.lines.add(p)
+	return len(p), nil
+}
+
+// capture keeps the head and the tail of a stream, in bounded memory.
+type capture struct {
+	head, tail         []byte // tail is a ring once it is full
+	headLimit, tailMax int
+	total              int64
+	next               int // where the ring continues
+}
+
+func newCapture(limit int) capture {
+	return capture{headLimit: limit / 2, tailMax: limit - limit/2}
+}
+
+func (c *capture) add(p []byte) {
+	c.total += int64(len(p))
+	n := min(len(p), c.headLimit-len(c.head))
+	c.head = append(c.head, p[:n]...)
+	p = p[n:]
+	if len(p) > c.tailMax {
+		p = p[len(p)-c.tailMax:]
+	}
+	n = min(len(p), c.tailMax-len(c.tail))
+	c.tail = append(c.tail, p[:n]...)
+	for p = p[n:]; len(p) > 0; p = p[n:] {
+		n = copy(c.tail[c.next:], p)
+		c.next = (c.next + n) % len(c.tail)
+	}
+}
+
+// dropped is how many bytes were left out.
+func (c *capture) dropped() int64 { return c.total - int64(len(c.head)) - int64(len(c.tail)) }
+
+// bytes joins head and tail. What was left out becomes a line of its own, cut
+// so that no character is halved.
+func (c *capture) bytes() []byte {
+	tail := append(append([]byte{}, c.tail[c.next:]...), c.tail[:c.next]...)
+	dropped := c.dropped()
+	if dropped == 0 {
+		return append(append([]byte{}, c.head...), tail...)
+	}
+	head := c.head[:len(c.head)-halfRune(c.head)]
+	start := 0
+	for start < min(len(tail), utf8.UTFMax) && !utf8.RuneStart(tail[start]) {
+		start++
+	}
+	dropped += int64(len(c.head) - len(head) + start)
+	gap := fmt.Appendf(nil, "[%d bytes left out]\n", dropped)
+	if len(head) > 0 && head[len(head)-1] != '\n' {
+		gap = append([]byte{'\n'}, gap...)
+	}
+	return append(append(append([]byte{}, head...), gap...), tail[start:]...)
+}
+
+// halfRune is the length of an unfinished character at the end of b.
+func halfRune(b []byte) int {
+	for n := 1; n < utf8.UTFMax && n <= len(b); n++ {
+		if c := b[len(b)-n]; utf8.RuneStart(c) {
+			if c >= utf8.RuneSelf && !utf8.FullRune(b[len(b)-n:]) {
+				return n
+			}
+			return 0
+		}
+	}
+	return 0
+}

@@ -1,0 +1,38 @@
+// Package agent runs other people's programs: coding agents and checks.
+//
+// # Running
+//
+// Run starts one command without a shell, in a session of its own, with an
+// environment that is complete as given, and supervises it:
+//
+//	          ┌── ends by itself ─────────────▶ exit code, signal
+//	start ────┼── wall time over ───┐
+//	          ├── silent too long ──┼─ TERM ─▶ grace ─▶ KILL until none is left
+//	          └── ctx is done ──────┘
+//
+// Stopping reaches everything that the command started. On Linux the members of
+// its family are found by parent, group, session and a mark in the environment;
+// elsewhere only its process group is stopped. If git-runr itself is killed, the
+// kernel (on Linux) tells the command to end. A command that ends by itself may
+// leave a daemon: it is left alone and its pipes are not waited for.
+//
+// Output is kept in bounded memory, head and tail; a transcript gets all of it.
+//
+// # Environment
+//
+// Environ and CheckEnviron are allow-lists. Nothing of git's own variables
+// passes, for those that a hook inherits point at another repository. DepthVar
+// tells our hooks that an agent is at work.
+//
+// # Agents
+//
+// An agent is a command that takes a prompt on standard input. A custom command
+// answers on standard output. A preset is a known tool with an argument list
+// that keeps a reviewer from writing and keeps configuration in the repository
+// from being run, and with a reader of the events that it streams: the final
+// message, errors that the exit status hides, what was refused to it. Call puts
+// the parts together and is what the loop uses.
+//
+// The text of an Answer is foreign: it is valid UTF-8 and has been judged not to
+// be empty, and nothing else is promised of it.
+package agent

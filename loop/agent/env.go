@@ -1,0 +1,76 @@
+package agent
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// DepthVar counts how many git-runr stand above a process. Our hooks do nothing
+// when it is set: an agent's commits must not start reviews of their own.
+const DepthVar = "GIT_RUNR_DEPTH"
+
+// common is what every command may see.
+var common = []string{"PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "TMPDIR"}
+
+// network is how a machine reaches the world; agents and package managers need it.
+var network = []string{
+	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy",
+	"SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS",
+}
+
+// toolchain is what builds need to find their compilers, caches and packages.
+var toolchain = []string{
+	"GOPATH", "GOMODCACHE", "GOCACHE", "GOPROXY", "GONOPROXY", "GOFLAGS", "GONOSUMDB", "GONOSUMCHECK",
+	"GOSUMDB", "GOPRIVATE", "GOTOOLCHAIN", "GOROOT", "CARGO_HOME", "RUSTUP_HOME", "JAVA_HOME",
+	"NODE_PATH", "NVM_DIR", "PYTHONPATH", "VIRTUAL_ENV", "CI", "XDG_CACHE_HOME", "XDG_CONFIG_HOME",
+}
+
+// Environ makes the whole environment of an agent from base (KEY=VALUE, as
+// os.Environ gives it): PATH, HOME, LANG, LC_ALL, LC_CTYPE, TERM, TMPDIR and the
+// names in passthrough, nothing else (design, section 7). GIT_ variables are
+// never taken over, for those of a hook point at another repository; the ones
+// that git-runr sets are GIT_OPTIONAL_LOCKS, GIT_TERMINAL_PROMPT and DepthVar.
+// The result is sorted.
+func Environ(base, passthrough []string) []string {
+	allowed := slices.Concat(common, passthrough)
+	return environ(base, func(name string) bool { return slices.Contains(allowed, name) })
+}
+
+// CheckEnviron makes the environment of a check: that of an agent, and what
+// builds need of toolchains, caches, proxies and npm's configuration.
+func CheckEnviron(base []string) []string {
+	allowed := slices.Concat(common, network, toolchain)
+	return environ(base, func(name string) bool {
+		return slices.Contains(allowed, name) || strings.HasPrefix(strings.ToLower(name), "npm_config_")
+	})
+}
+
+func environ(base []string, allowed func(name string) bool) []string {
+	vars := map[string]string{}
+	for _, kv := range base {
+		name, value, ok := strings.Cut(kv, "=")
+		if ok && allowed(name) && !strings.HasPrefix(name, "GIT_") {
+			vars[name] = value
+		}
+	}
+	vars["GIT_OPTIONAL_LOCKS"] = "0"
+	vars["GIT_TERMINAL_PROMPT"] = "0"
+	vars["NO_COLOR"] = "1"
+	vars[DepthVar] = strconv.Itoa(depth(base) + 1)
+	var env []string
+	for _, name := range slices.Sorted(maps.Keys(vars)) {
+		env = append(env, name+"="+vars[name])
+	}
+	return env
+}
+
+// depth is the value of DepthVar in env; what is no count is 0.
+func depth(env []string) int {
+	n, err := strconv.Atoi(lastValue(env, DepthVar))
+	if err != nil || n < 0 || n > 1000 {
+		return 0
+	}
+	return n
+}

@@ -1,0 +1,383 @@
+package agent
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// reader follows the events of one run of an agent, a line at a time, and knows
+// the final message in the end. What was said before a tool was used is talk,
+// not an answer.
+type reader interface {
+	// event takes one line of standard output. It returns what to show of it, and
+	// whether the line only repeats others and is not worth keeping.
+	event(line []byte) (show string, noise bool)
+	answer() Answer
+}
+
+// outcome is what all readers gather.
+type outcome struct {
+	text   string   // the final message so far
+	fail   string   // the error that the agent reported and has not got over
+	denied []string // what it was not allowed to do
+	seen   bool     // an event was understood
+	done   bool     // the final message is whole
+}
+
+// answer judges the outcome by itself; exit status and limits are judged by Call.
+func (o *outcome) answer() Answer {
+	switch {
+	case o.fail != "":
+		return Answer{Problem: ProblemAgentError, Detail: excerpt(o.fail)}
+	case !o.seen:
+		return Answer{Problem: ProblemEmptyOutput, Detail: "it wrote no event that this version of git-runr understands"}
+	case !o.done:
+		return Answer{Problem: ProblemEmptyOutput, Detail: "it ended before its answer was complete"}
+	case !blank(o.text):
+		return Answer{Text: strings.TrimSpace(strings.ToValidUTF8(o.text, "\uFFFD")), Detail: o.hint()}
+	case len(o.denied) > 0:
+		return Answer{Problem: ProblemPermissionDenied, Detail: o.hint()}
+	}
+	return Answer{Problem: ProblemEmptyOutput, Detail: "it ended without a final message"}
+}
+
+// hint names what was denied, each once.
+func (o *outcome) hint() string {
+	if len(o.denied) == 0 {
+		return ""
+	}
+	names := slices.Compact(slices.Sorted(slices.Values(o.denied)))
+	return excerpt("permission denied: " + strings.Join(names, ", "))
+}
+
+// blank reports whether text shows nothing to a person.
+func blank(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool {
+		return unicode.IsGraphic(r) && !unicode.IsSpace(r) && r != unicode.ReplacementChar
+	})
+}
+
+// decode reads one event; other lines, and events of another shape, are not ok.
+func decode(line []byte, into any) (ok bool) {
+	line = bytes.TrimSpace(line)
+	return bytes.HasPrefix(line, []byte("{")) && json.Unmarshal(line, into) == nil
+}
+
+// refusal reports whether the error of a tool says that it was not allowed.
+func refusal(message string) bool {
+	message = strings.ToLower(message)
+	for _, word := range []string{"permission", "denied", "rejected", "not allowed", "prevents you"} {
+		if strings.Contains(message, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// toolCall shows the use of a tool: its name and what it is used on.
+func toolCall(name string, input json.RawMessage) string {
+	var in struct {
+		Command  string `json:"command"`
+		FilePath string `json:"file_path"`
+		Camel    string `json:"filePath"`
+		Path     string `json:"path"`
+		Pattern  string `json:"pattern"`
+	}
+	_ = json.Unmarshal(input, &in) // an input of another shape only shows less
+	for _, what := range []string{in.Command, in.FilePath, in.Camel, in.Path, in.Pattern} {
+		if what != "" {
+			return name + " " + what
+		}
+	}
+	return name
+}
+
+// part is a piece of a message.
+type part struct {
+	Type  string          `json:"type"`
+	Text  string          `json:"text"`
+	Name  string          `json:"name"`
+	Input json.RawMessage `json:"input"`
+}
+
+func joinText(parts []part) string {
+	var texts []string
+	for _, p := range parts {
+		if p.Type == "text" {
+			texts = append(texts, p.Text)
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// codexReader reads codex exec --json.
+type codexReader struct{ outcome }
+
+func (c *codexReader) event(line []byte) (string, bool) {
+	var ev struct {
+		Type    string `json:"type"`
+		Message string `json:"message"`
+		Error   struct {
+			Message string `json:"message"`
+		} `json:"error"`
+		Item struct {
+			Type    string `json:"type"`
+			Text    string `json:"text"`
+			Command string `json:"command"`
+		} `json:"item"`
+	}
+	if !decode(line, &ev) {
+		return "", false
+	}
+	switch ev.Type {
+	case "turn.started":
+		c.done, c.fail = false, ""
+	case "turn.completed":
+		c.done, c.fail = true, "" // retries that it told of as errors ended well
+	case "turn.failed":
+		c.fail = orDefault(ev.Error.Message, "turn failed")
+	case "error":
+		c.fail = orDefault(ev.Message, "unnamed error")
+		return c.fail, false
+	case "item.started", "item.completed":
+		return c.item(ev.Item.Type, ev.Item.Text, ev.Item.Command), false
+	default:
+		return "", false
+	}
+	c.seen = true
+	return "", false
+}
+
+func (c *codexReader) item(kind, text, command string) string {
+	switch kind {
+	case "agent_message":
+		c.text = text
+		return text
+	case "command_execution":
+		c.text = ""
+		return command
+	case "file_change", "mcp_tool_call", "web_search", "collab_tool_call":
+		c.text = ""
+		return strings.ReplaceAll(kind, "_", " ")
+	}
+	return ""
+}
+
+// claudeReader reads claude -p --output-format stream-json.
+type claudeReader struct{ outcome }
+
+func (c *claudeReader) event(line []byte) (string, bool) {
+	var ev struct {
+		Type    string          `json:"type"`
+		Subtype string          `json:"subtype"`
+		IsError bool            `json:"is_error"`
+		Result  string          `json:"result"`
+		Message json.RawMessage `json:"message"`
+		Denials []struct {
+			Tool string `json:"tool_name"`
+		} `json:"permission_denials"`
+	}
+	if !decode(line, &ev) {
+		return "", false
+	}
+	switch ev.Type {
+	case "assistant":
+		c.seen = true
+		return claudeMessage(ev.Message), false
+	case "result":
+		c.seen, c.done, c.text, c.fail, c.denied = true, true, ev.Result, "", nil
+		for _, d := range ev.Denials {
+			c.denied = append(c.denied, d.Tool)
+		}
+		if ev.IsError || strings.HasPrefix(ev.Subtype, "error") {
+			c.fail = orDefault(ev.Result, orDefault(ev.Subtype, "unnamed error"))
+		}
+	}
+	return "", false
+}
+
+func claudeMessage(raw json.RawMessage) string {
+	var m struct {
+		Content []part `json:"content"`
+	}
+	if json.Unmarshal(raw, &m) != nil {
+		return ""
+	}
+	for _, p := range m.Content {
+		if p.Type == "tool_use" {
+			return toolCall(p.Name, p.Input)
+		}
+	}
+	return joinText(m.Content)
+}
+
+// geminiReader reads gemini -o stream-json.
+type geminiReader struct{ outcome }
+
+func (g *geminiReader) event(line []byte) (string, bool) {
+	var ev struct {
+		Type       string          `json:"type"`
+		Role       string          `json:"role"`
+		Content    string          `json:"content"`
+		ToolName   string          `json:"tool_name"`
+		ToolID     string          `json:"tool_id"`
+		Parameters json.RawMessage `json:"parameters"`
+		Status     string          `json:"status"`
+		Severity   string          `json:"severity"`
+		Message    string          `json:"message"`
+		Error      struct {
+			Message string `json:"message"`
+		} `json:"error"`
+	}
+	if !decode(line, &ev) {
+		return "", false
+	}
+	switch ev.Type {
+	case "message":
+		return g.message(ev.Role, ev.Content), false
+	case "tool_use":
+		g.text = ""
+		return toolCall(ev.ToolName, ev.Parameters), false
+	case "tool_result":
+		g.text = ""
+		if ev.Status == "error" && refusal(ev.Error.Message) {
+			tool, _, _ := strings.Cut(ev.ToolID, "__")
+			g.denied = append(g.denied, orDefault(tool, "a tool"))
+		}
+	case "error":
+		if ev.Severity == "error" {
+			g.fail = orDefault(ev.Message, "unnamed error")
+		}
+		return ev.Message, false
+	case "result":
+		g.seen, g.done, g.fail = true, true, ""
+		if ev.Status != "success" {
+			g.fail = orDefault(ev.Error.Message, "ended with status "+ev.Status)
+		}
+	}
+	return "", false
+}
+
+func (g *geminiReader) message(role, content string) string {
+	g.seen, g.done = true, false
+	if role != "assistant" {
+		g.text = ""
+		return ""
+	}
+	g.text += content
+	return content
+}
+
+// opencodeReader reads opencode run --format json.
+type opencodeReader struct{ outcome }
+
+func (o *opencodeReader) event(line []byte) (string, bool) {
+	var ev struct {
+		Type string `json:"type"`
+		Part struct {
+			Text   string `json:"text"`
+			Tool   string `json:"tool"`
+			Reason string `json:"reason"`
+			State  struct {
+				Status string          `json:"status"`
+				Error  string          `json:"error"`
+				Input  json.RawMessage `json:"input"`
+			} `json:"state"`
+		} `json:"part"`
+		Error struct {
+			Name string `json:"name"`
+			Data struct {
+				Message string `json:"message"`
+			} `json:"data"`
+		} `json:"error"`
+	}
+	if !decode(line, &ev) {
+		return "", false
+	}
+	p := ev.Part
+	switch ev.Type {
+	case "step_start":
+		o.seen, o.done, o.text = true, false, ""
+	case "text":
+		o.text += p.Text + "\n"
+		return p.Text, false
+	case "tool_use":
+		if p.State.Status == "error" && refusal(p.State.Error) {
+			o.denied = append(o.denied, p.Tool)
+		}
+		return toolCall(p.Tool, p.State.Input), false
+	case "step_finish":
+		o.finish(p.Reason)
+	case "error":
+		o.fail = orDefault(ev.Error.Data.Message, orDefault(ev.Error.Name, "unnamed error"))
+		return o.fail, false
+	}
+	return "", false
+}
+
+// finish ends a step. One that ends in a call of tools has only announced it:
+// after a refusal there is no further step and no answer.
+func (o *opencodeReader) finish(reason string) {
+	o.done = true
+	switch reason {
+	case "tool-calls":
+		o.text = ""
+	case "length", "content-filter", "error":
+		o.fail = "the answer was cut short: " + reason
+	}
+}
+
+// piReader reads pi --mode json.
+type piReader struct{ outcome }
+
+func (p *piReader) event(line []byte) (string, bool) {
+	// Every token repeats the message so far, twice: megabytes for a page of text.
+	for _, repeat := range []string{`{"type":"message_update"`, `{"type":"tool_execution_update"`} {
+		if bytes.HasPrefix(line, []byte(repeat)) {
+			return "", true
+		}
+	}
+	var ev struct {
+		Type     string          `json:"type"`
+		ToolName string          `json:"toolName"`
+		Args     json.RawMessage `json:"args"`
+		Message  json.RawMessage `json:"message"`
+	}
+	if !decode(line, &ev) {
+		return "", false
+	}
+	switch ev.Type {
+	case "tool_execution_start":
+		return toolCall(ev.ToolName, ev.Args), false
+	case "message_end":
+		return p.message(ev.Message), false
+	}
+	return "", false
+}
+
+// message takes a whole message; each one of the assistant's replaces what was
+// before it, for pi tries again after errors.
+func (p *piReader) message(raw json.RawMessage) string {
+	var m struct {
+		Role       string `json:"role"`
+		Content    []part `json:"content"`
+		StopReason string `json:"stopReason"`
+		Error      string `json:"errorMessage"`
+	}
+	if json.Unmarshal(raw, &m) != nil || m.Role != "assistant" {
+		return ""
+	}
+	p.seen, p.done, p.fail, p.text = true, true, "", joinText(m.Content)
+	shown := p.text
+	switch m.StopReason {
+	case "stop":
+	case "toolUse":
+		p.text = ""
+	default:
+		p.fail = orDefault(m.Error, "the answer was cut short: "+m.StopReason)
+	}
+	return shown
+}

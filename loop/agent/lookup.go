@@ -1,0 +1,81 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+var errNoProgram = errors.New("empty command")
+
+// lookup finds the program of argv on the PATH of env, the environment that it
+// will have. Nothing is ever run from a relative place: what the checked-out
+// tree holds must not decide which program runs. The error is ErrNotFound, or
+// exec.ErrDot for a relative name or a program that only a relative entry of
+// PATH would give.
+func lookup(argv, env []string) (string, error) {
+	if len(argv) == 0 || argv[0] == "" {
+		return "", errNoProgram
+	}
+	name := argv[0]
+	if filepath.IsAbs(name) {
+		return name, executable(name)
+	}
+	if strings.ContainsRune(name, filepath.Separator) || name == "." || name == ".." {
+		return "", fmt.Errorf("run %q: a program is named by its absolute path or by a name on PATH: %w", name, exec.ErrDot)
+	}
+	return searchPath(name, lastValue(env, "PATH"))
+}
+
+func searchPath(name, path string) (string, error) {
+	err := fmt.Errorf("%q: %w on PATH", name, ErrNotFound)
+	for _, dir := range filepath.SplitList(path) {
+		file := filepath.Join(dir, name)
+		if executable(file) != nil {
+			continue
+		}
+		if filepath.IsAbs(dir) {
+			return file, nil
+		}
+		err = fmt.Errorf("run %q: found only in %q, a relative entry of PATH: %w", name, dir, exec.ErrDot)
+	}
+	return "", err
+}
+
+// executable gives nil for a regular file with an execute bit.
+func executable(file string) error {
+	info, err := os.Stat(file)
+	if err != nil {
+		return fmt.Errorf("%q: %w", file, ErrNotFound)
+	}
+	if !info.Mode().IsRegular() || info.Mode().Perm()&0o111 == 0 {
+		return fmt.Errorf("%q: %w", file, os.ErrPermission)
+	}
+	return nil
+}
+
+// checkDir says that dir is missing before the kernel says so of the program.
+func checkDir(dir string) error {
+	if dir == "" {
+		return nil
+	}
+	info, err := os.Stat(dir)
+	if err == nil && !info.IsDir() {
+		err = &os.PathError{Op: "chdir", Path: dir, Err: syscall.ENOTDIR}
+	}
+	return err
+}
+
+// lastValue is the value of key in env; of several the last counts, as in exec.
+func lastValue(env []string, key string) string {
+	for i := len(env) - 1; i >= 0; i-- {
+		if v, ok := strings.CutPrefix(env[i], key+"="); ok {
+			return v
+		}
+	}
+	return ""
+}

@@ -1,0 +1,173 @@
+package agent
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const helperVar = "AGENT_TEST_HELPER"
+
+// quickExit keeps a process with the race detector from sleeping a second at its end.
+const quickExit = "GORACE=atexit_sleep_ms=0"
+
+// TestMain lets the test binary stand for the programs that the tests run.
+func TestMain(m *testing.M) {
+	if os.Getenv(helperVar) == "" {
+		os.Exit(m.Run())
+	}
+	os.Exit(help(os.Args[1], os.Args[2:]))
+}
+
+// helper is a command that runs help(mode, args) in a process of its own.
+func helper(mode string, args ...string) Command {
+	return Command{
+		Args:  append([]string{executablePath(), mode}, args...),
+		Env:   []string{helperVar + "=1", "PATH=" + os.Getenv("PATH"), quickExit},
+		Grace: 50 * time.Millisecond,
+	}
+}
+
+func executablePath() string {
+	path, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	return path
+}
+
+// help is what a helper process does; it returns the exit status.
+func help(mode string, args []string) int {
+	switch mode {
+	case "say": // out err status
+		fmt.Print(args[0])
+		fmt.Fprint(os.Stderr, args[1])
+		return atoi(args[2])
+	case "cat":
+		n, _ := io.Copy(os.Stdout, os.Stdin)
+		fmt.Fprint(os.Stderr, n)
+	case "env":
+		fmt.Println(strings.Join(os.Environ(), "\n"))
+	case "flood": // bytes to each stream
+		flood(atoi(args[0]))
+	case "alternate": // lines to both streams in turn
+		for i := range atoi(args[0]) {
+			fmt.Fprintln([]*os.File{os.Stdout, os.Stderr}[i%2], i)
+		}
+	case "tick": // lines pause
+		for range atoi(args[0]) {
+			fmt.Println("tick")
+			time.Sleep(time.Duration(atoi(args[1])) * time.Millisecond)
+		}
+	case "sleep":
+		ready()
+	case "stubborn":
+		signal.Ignore(syscall.SIGTERM)
+		ready()
+	case "polite": // exits 0 on TERM, as some agents do
+		term := make(chan os.Signal, 1)
+		signal.Notify(term, syscall.SIGTERM)
+		fmt.Println("ready")
+		<-term
+	case "descend":
+		return descend(args[0], args[1:])
+	case "supervise": // pid file
+		supervise(args[0])
+	case "agent":
+		return playAgent()
+	default:
+		return 99
+	}
+	return 0
+}
+
+// ready says that the process stands, and waits to be killed.
+func ready() {
+	fmt.Println("ready")
+	time.Sleep(time.Minute)
+}
+
+func flood(n int) {
+	chunk := []byte(strings.Repeat("0123456789abcde\n", 4096))
+	for ; n > 0; n -= len(chunk) {
+		_, _ = os.Stdout.Write(chunk)
+		_, _ = os.Stderr.Write(chunk)
+	}
+}
+
+// sleeper writes its process id to the file $0 and sleeps.
+const sleeper = `echo $$ > "$0.new"; mv "$0.new" "$0"; exec sleep 60`
+
+// descend starts a sleeper the way that kind says. A kind that ends in "-exit"
+// ends then, any other waits to be killed. The sleeper holds our output open.
+func descend(kind string, args []string) int {
+	cmd := exec.Command("/bin/sh", "-c", sleeper, args[0])
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	way, _, leaves := strings.Cut(kind, "-")
+	switch way {
+	case "group":
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	case "session":
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	case "bare": // a session of its own, and nothing of our environment
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		cmd.Env = []string{"PATH=" + os.Getenv("PATH")}
+	case "daemon": // a session of its own, and its parent is gone
+		cmd = exec.Command(os.Args[0], "descend", "session-exit", args[0])
+		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+		_ = cmd.Run()
+	}
+	if way != "daemon" {
+		_ = cmd.Start()
+	}
+	for !fileExists(args[0]) {
+		time.Sleep(5 * time.Millisecond)
+	}
+	if !leaves {
+		ready()
+	}
+	return 0
+}
+
+// supervise runs an agent that never ends, and never ends itself.
+func supervise(pidFile string) {
+	c := Command{Args: []string{"/bin/sh", "-c", sleeper, pidFile}, Env: []string{"PATH=" + os.Getenv("PATH")}}
+	_, _ = Run(context.Background(), c)
+}
+
+// playAgent copies the file named by SAYS to standard output, and ends as STATUS says.
+func playAgent() int {
+	prompt, _ := io.ReadAll(bufio.NewReader(os.Stdin))
+	if name := os.Getenv("HEARD"); name != "" {
+		_ = os.WriteFile(name, prompt, 0o600)
+	}
+	if name := os.Getenv("ARGS"); name != "" {
+		_ = os.WriteFile(name, []byte(strings.Join(os.Args[2:], "\n")), 0o600)
+	}
+	said, _ := os.ReadFile(os.Getenv("SAYS"))
+	_, _ = os.Stdout.Write(said)
+	fmt.Fprint(os.Stderr, os.Getenv("COMPLAINS"))
+	if os.Getenv("STATUS") == "hang" {
+		time.Sleep(time.Minute)
+	}
+	return atoi(os.Getenv("STATUS"))
+}
+
+func atoi(s string) int {
+	n, _ := strconv.Atoi(s)
+	return n
+}
+
+func fileExists(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
+}

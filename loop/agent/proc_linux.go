@@ -1,0 +1,133 @@
+package agent
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// sysProcAttr puts the command into a session, and so a process group, of its
+// own: signals reach the whole group, and no program can ask anything on our
+// terminal. If we are killed, the command is told to end.
+func sysProcAttr() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGTERM}
+}
+
+// family is a command and all that it started. Members are found in /proc by
+// parent, group, session and a mark in the environment, because agents put
+// their tools into groups and sessions of their own, and daemons lose their
+// parent. Only a process that left all four before anyone looked is missed;
+// holding that one is the work of a sandbox.
+type family struct {
+	leader int
+	mark   []byte
+	since  uint64         // start time of the leader in clock ticks: nothing older belongs to it
+	known  map[int]uint64 // start times of members by process id
+}
+
+func newFamily(leader int, mark string) *family {
+	p, _ := readStat(strconv.Itoa(leader))
+	return &family{leader: leader, mark: []byte(mark), since: p.start, known: map[int]uint64{leader: p.start}}
+}
+
+// signal sends sig (0 for none) to every living member, the leader's group at
+// once, and returns how many there were.
+func (f *family) signal(sig syscall.Signal) int {
+	members := f.members()
+	grouped := false
+	for _, p := range members {
+		if p.group == f.leader {
+			grouped = true
+			continue
+		}
+		_ = syscall.Kill(p.pid, sig)
+	}
+	if grouped {
+		_ = syscall.Kill(-f.leader, sig)
+	}
+	return len(members)
+}
+
+// members looks for the family anew and remembers it, so that a child is still
+// found after its parent died.
+func (f *family) members() []proc {
+	var found, rest []proc
+	for _, p := range f.candidates() {
+		if start, ok := f.known[p.pid]; ok && start != p.start && start != 0 {
+			delete(f.known, p.pid) // the number was given to another process
+		}
+		rest = append(rest, p)
+	}
+	for again := true; again; {
+		again = false
+		var others []proc
+		for _, p := range rest {
+			if !f.owns(p) {
+				others = append(others, p)
+				continue
+			}
+			f.known[p.pid] = p.start
+			found, again = append(found, p), true
+		}
+		rest = others
+	}
+	return found
+}
+
+func (f *family) owns(p proc) bool {
+	for _, id := range []int{p.pid, p.parent, p.group, p.session} {
+		if _, ok := f.known[id]; ok {
+			return true
+		}
+	}
+	return p.marked
+}
+
+// candidates are the living processes that are not older than the leader.
+func (f *family) candidates() []proc {
+	var procs []proc
+	entries, _ := os.ReadDir("/proc")
+	for _, e := range entries {
+		p, ok := readStat(e.Name())
+		if !ok || p.zombie || p.start < f.since || p.pid == os.Getpid() {
+			continue
+		}
+		env, _ := os.ReadFile(filepath.Join("/proc", e.Name(), "environ"))
+		p.marked = bytes.Contains(env, f.mark)
+		procs = append(procs, p)
+	}
+	return procs
+}
+
+// proc is what /proc/PID says of a process.
+type proc struct {
+	pid, parent, group, session int
+	start                       uint64 // clock ticks since boot
+	zombie, marked              bool
+}
+
+// readStat reads /proc/PID/stat; ok is false when pid is no number or is gone.
+// The name of the program may hold anything, so fields count from its last ")".
+func readStat(pid string) (p proc, ok bool) {
+	id, err := strconv.Atoi(pid)
+	if err != nil {
+		return p, false
+	}
+	data, err := os.ReadFile(filepath.Join("/proc", pid, "stat"))
+	if err != nil {
+		return p, false
+	}
+	fields := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:]))
+	if len(fields) < 20 {
+		return p, false
+	}
+	p.pid, p.zombie = id, fields[0] == "Z" || fields[0] == "X"
+	p.parent, _ = strconv.Atoi(fields[1])
+	p.group, _ = strconv.Atoi(fields[2])
+	p.session, _ = strconv.Atoi(fields[3])
+	p.start, _ = strconv.ParseUint(fields[19], 10, 64)
+	return p, true
+}

@@ -1,0 +1,167 @@
+package agent
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// gone waits until the process whose id is in the file has ended; it gives up in the end.
+func gone(t *testing.T, pidFile string) bool {
+	t.Helper()
+	pid := strings.TrimSpace(waitForFile(t, pidFile))
+	for range 500 {
+		if p, ok := readStat(pid); !ok || p.zombie {
+			return true
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return false
+}
+
+// killAtEnd keeps a failing test from leaving its process behind.
+func killAtEnd(t *testing.T, pidFile string) {
+	t.Cleanup(func() {
+		data, _ := os.ReadFile(pidFile)
+		if pid := atoi(strings.TrimSpace(string(data))); pid > 1 {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	})
+}
+
+// Nothing that a command started outlives its cancellation, wherever it went.
+func TestRunLeavesNothingBehind(t *testing.T) {
+	for _, kind := range []string{"child", "group", "session", "bare", "daemon"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			pidFile := filepath.Join(t.TempDir(), "pid")
+			killAtEnd(t, pidFile)
+			if r := cancelWhenReady(t, helper("descend", kind, pidFile)); !r.Cancelled {
+				t.Errorf("%+v", r)
+			}
+			if !gone(t, pidFile) {
+				t.Error("it still runs")
+			}
+		})
+	}
+}
+
+// A child that ignores TERM is found by what is remembered of its dead parent.
+func TestRunKillsOrphanOfObedientParent(t *testing.T) {
+	t.Parallel()
+	pidFile := filepath.Join(t.TempDir(), "pid")
+	killAtEnd(t, pidFile)
+	script := `setsid env -i PATH="$PATH" sh -c 'trap "" TERM; echo $$ > "$0.new"; mv "$0.new" "$0"; while :; do sleep 0.05; done' "$0" &
+while [ ! -e "$0" ]; do sleep 0.02; done; echo ready; wait`
+	c := Command{Args: []string{"sh", "-c", script, pidFile}, Env: []string{"PATH=" + os.Getenv("PATH")}, Grace: 200 * time.Millisecond}
+	cancelWhenReady(t, c)
+	if !gone(t, pidFile) {
+		t.Error("it still runs")
+	}
+}
+
+// A command that ends by itself may leave a daemon; it is neither killed nor waited for.
+func TestRunLeavesDaemonOfNormalEnd(t *testing.T) {
+	t.Parallel()
+	pidFile := filepath.Join(t.TempDir(), "pid")
+	killAtEnd(t, pidFile)
+	script := `setsid sh -c 'echo $$ > "$0.new"; mv "$0.new" "$0"; i=0; while [ $i -lt 200 ]; do sleep 0.1; i=$((i+1)); done; echo > "$0.over"' "$0" &
+while [ ! -e "$0" ]; do sleep 0.02; done`
+	r := mustRun(t, t.Context(), Command{Args: []string{"sh", "-c", script, pidFile}, Env: []string{"PATH=" + os.Getenv("PATH")}})
+	if r.ExitCode != 0 || r.Signal != "" {
+		t.Errorf("%+v", r)
+	}
+	if fileExists(pidFile + ".over") {
+		t.Error("the daemon was waited for")
+	}
+	if p, ok := readStat(strings.TrimSpace(waitForFile(t, pidFile))); !ok || p.zombie {
+		t.Error("the daemon is gone")
+	}
+}
+
+// A command has a session of its own, so that it cannot reach our terminal.
+func TestRunOwnSession(t *testing.T) {
+	script := `read -r line < /proc/$$/stat; echo "$$ $line"`
+	r := mustRun(t, t.Context(), Command{Args: []string{"sh", "-c", script}, Env: []string{"PATH=" + os.Getenv("PATH")}})
+	fields := strings.Fields(string(r.Stdout)) // pid, pid, (sh), state, parent, group, session
+	if len(fields) < 7 || fields[5] != fields[0] || fields[6] != fields[0] {
+		t.Errorf("%q", r.Stdout)
+	}
+}
+
+// Stopping one command leaves those alone that run beside it.
+func TestRunStopsOnlyItsOwn(t *testing.T) {
+	t.Parallel()
+	beside := exec.Command("sleep", "60")
+	beside.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := beside.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer beside.Wait()
+	defer beside.Process.Kill()
+	ticks := make(chan Result, 1)
+	go func() {
+		r, _ := Run(t.Context(), helper("tick", "10", "50"))
+		ticks <- r
+	}()
+	cancelWhenReady(t, helper("sleep"))
+	if r := <-ticks; r.ExitCode != 0 || bytes.Count(r.Stdout, []byte("tick")) != 10 {
+		t.Errorf("the other command: %+v", r)
+	}
+	if err := beside.Process.Signal(syscall.Signal(0)); err != nil {
+		t.Errorf("the process beside: %v", err)
+	}
+}
+
+// When we are killed, the agent does not go on unsupervised.
+func TestRunEndsWithItsSupervisor(t *testing.T) {
+	t.Parallel()
+	pidFile := filepath.Join(t.TempDir(), "pid")
+	killAtEnd(t, pidFile)
+	cmd := exec.Command(executablePath(), "supervise", pidFile)
+	cmd.Env = append(os.Environ(), helperVar+"=1")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	waitForFile(t, pidFile)
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	if !gone(t, pidFile) {
+		t.Error("it still runs")
+	}
+}
+
+// A supervised git-runr keeps the marks of those above it, or a daemon below
+// two of them would be lost to the outer one.
+func TestRunNestsMarks(t *testing.T) {
+	t.Setenv(spawnVar, ":OUTER")
+	r := mustRun(t, t.Context(), helper("env"))
+	if !strings.Contains(string(r.Stdout), spawnVar+"=:OUTER:") {
+		t.Errorf("environment %q", r.Stdout)
+	}
+}
+
+func TestReadStat(t *testing.T) {
+	p, ok := readStat("self")
+	if ok {
+		t.Errorf("a name is no process id: %+v", p)
+	}
+	cmd := exec.Command("/bin/sh", "-c", "exec sleep 60")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Wait()
+	defer cmd.Process.Kill()
+	pid := cmd.Process.Pid
+	p, ok = readStat(strconv.Itoa(pid))
+	if !ok || p.pid != pid || p.parent != os.Getpid() || p.group != pid || p.session != pid || p.start == 0 || p.zombie {
+		t.Errorf("%+v of %d", p, pid)
+	}
+}

@@ -1,0 +1,26 @@
+//go:build unix && !linux
+
+package agent
+
+import "syscall"
+
+// sysProcAttr puts the command into a session, and so a process group, of its
+// own: signals reach the whole group, and no program can ask anything on our
+// terminal.
+func sysProcAttr() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setsid: true}
+}
+
+// family is a command and what is in its process group. A process that left the
+// group is not found here; only Linux has the means to look for it.
+type family struct{ leader int }
+
+func newFamily(leader int, _ string) *family { return &family{leader: leader} }
+
+// signal sends sig (0 for none) to the group and returns 0 when it is empty.
+func (f *family) signal(sig syscall.Signal) int {
+	if syscall.Kill(-f.leader, sig) == syscall.ESRCH {
+		return 0
+	}
+	return 1
+}

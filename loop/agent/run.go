@@ -1,0 +1,352 @@
+package agent
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"sync"
+	"syscall"
+	"time"
+)
+
+const (
+	// DefaultMaxOutput is how many bytes of each stream are kept when Command.MaxOutput is 0.
+	DefaultMaxOutput = 4 << 20
+
+	defaultGrace = 5 * time.Second // between TERM and KILL
+	drainDelay   = 2 * time.Second // for what a daemon still holds open after the command ended
+	killWait     = 2 * time.Second // for the kernel to end what was killed
+
+	// spawnVar marks everything a command starts, so that it can be found again
+	// after it left the process group and lost its parent.
+	spawnVar = "GIT_RUNR_SPAWN"
+)
+
+// Command is one program to run under supervision.
+type Command struct {
+	Args  []string // argv; never passed through a shell
+	Dir   string   // where it runs; "" is the current directory
+	Env   []string // the complete environment, KEY=VALUE
+	Stdin io.Reader
+
+	Timeout time.Duration // wall time before it is stopped; 0: none
+	Idle    time.Duration // time without a byte of output before it is stopped; 0: none
+	Grace   time.Duration // between TERM and KILL; 0: 5 s
+
+	MaxOutput  int       // bytes kept of each stream, half from the head and half from the tail; 0: DefaultMaxOutput
+	Merge      bool      // both streams go to Result.Stdout, in the order in which they were written
+	Transcript io.Writer // gets every byte of both streams as it comes; nil: none. Its errors do not stop the command
+
+	// OnLine is told the newest line of output without escape sequences and
+	// control characters. It is called from one goroutine, skips lines when they
+	// come faster than it returns, and always gets the last one.
+	OnLine func(line string)
+
+	// event is given every whole line of standard output and returns what to show
+	// for it ("" for nothing), and whether to leave it out of the transcript.
+	event func(line []byte) (show string, noise bool)
+}
+
+// Result is how a command ended. Its streams hold head and tail; a line in
+// between says how many bytes were left out.
+type Result struct {
+	Stdout, Stderr []byte
+	Dropped        int64  // bytes left out of both
+	ExitCode       int    // -1 when it did not end by itself
+	Signal         string // what ended it, as in SIGKILL; "" when it exited
+	TimedOut       bool
+	Idled          bool
+	Cancelled      bool
+	Started        time.Time
+	Duration       time.Duration
+	LastOutput     time.Time // zero when it wrote nothing
+
+	cutStdout bool // something of Stdout was left out
+}
+
+var (
+	// ErrNotFound says that the program does not exist; the error that wraps it names the program.
+	ErrNotFound = errors.New("program not found")
+
+	errUnstoppable = errors.New("still running after SIGKILL")
+)
+
+// Run runs c to its end, its time limit or the end of ctx, whichever is first,
+// and leaves nothing of it running in the last two cases. The error is for a
+// command that could not be started (ErrNotFound and others) or not be stopped;
+// a command that failed is a Result.
+//
+// Stdin must not block for ever when read: a prompt, not a terminal. A daemon
+// that outlives a command which ended by itself is left alone, but its output
+// is no longer waited for.
+func Run(ctx context.Context, c Command) (Result, error) {
+	path, err := lookup(c.Args, c.Env)
+	if err != nil {
+		return Result{}, err
+	}
+	if err := checkDir(c.Dir); err != nil {
+		return Result{}, fmt.Errorf("start %q: %w", c.Args[0], err)
+	}
+	if ctx.Err() != nil {
+		return Result{ExitCode: -1, Cancelled: true, Started: time.Now()}, nil
+	}
+	p, err := start(c, path)
+	if err != nil {
+		return Result{}, fmt.Errorf("start %q: %w", c.Args[0], err)
+	}
+	return p.finish(p.watch(ctx))
+}
+
+// process is a started command.
+type process struct {
+	Command
+	cmd    *exec.Cmd
+	family *family
+	rec    *recorder
+	pipes  []io.Closer // our ends of the pipes
+	copies sync.WaitGroup
+	exited chan struct{} // closed when cmd.ProcessState is known
+	began  time.Time
+}
+
+// start starts c with the program at path.
+func start(c Command, path string) (*process, error) {
+	mark := rand.Text()
+	p := &process{Command: c, rec: newRecorder(c), exited: make(chan struct{})}
+	p.cmd = &exec.Cmd{Path: path, Args: c.Args, Dir: c.Dir, SysProcAttr: sysProcAttr()}
+	p.cmd.Env = append(append([]string{}, c.Env...), spawnVar+"="+os.Getenv(spawnVar)+":"+mark)
+	theirs, err := p.openPipes()
+	if err == nil {
+		p.began = time.Now()
+		err = p.launch()
+	}
+	closeAll(theirs)
+	if err != nil {
+		closeAll(p.pipes)
+		p.copies.Wait()
+		p.rec.close()
+		return nil, err
+	}
+	p.family = newFamily(p.cmd.Process.Pid, mark)
+	return p, nil
+}
+
+// openPipes connects the streams and starts their readers; it returns the ends
+// that belong to the child. The pipes are ours, not exec's, so that Wait returns
+// when the process ends and not when the last holder of a pipe does.
+func (p *process) openPipes() (theirs []io.Closer, err error) {
+	out, err := p.openPipe(p.rec.stdout)
+	if err != nil {
+		return nil, err
+	}
+	p.cmd.Stdout, p.cmd.Stderr = out, out
+	if p.Merge {
+		return []io.Closer{out}, nil
+	}
+	errs, err := p.openPipe(p.rec.stderr)
+	if err != nil {
+		return []io.Closer{out}, err
+	}
+	p.cmd.Stderr = errs
+	return []io.Closer{out, errs}, nil
+}
+
+func (p *process) openPipe(to io.Writer) (*os.File, error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	p.pipes = append(p.pipes, r)
+	p.copies.Go(func() { _, _ = io.Copy(to, r) })
+	return w, nil
+}
+
+// launch starts the process and the goroutine that waits for it. Both happen on
+// one locked thread: the kernel's parent-death signal is tied to the thread that
+// forked (golang/go#27505).
+func (p *process) launch() error {
+	stdin, err := p.openStdin()
+	if err != nil {
+		return err
+	}
+	started := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := p.cmd.Start()
+		started <- err
+		if err == nil {
+			_ = p.cmd.Wait() // the state says it all
+			close(p.exited)
+		}
+	}()
+	if err := <-started; err != nil {
+		return err
+	}
+	if stdin != nil {
+		p.copies.Go(func() {
+			_, _ = io.Copy(stdin, p.Stdin) // a command need not read its prompt
+			_ = stdin.Close()
+		})
+	}
+	return nil
+}
+
+func (p *process) openStdin() (io.WriteCloser, error) {
+	if p.Stdin == nil {
+		return nil, nil
+	}
+	stdin, err := p.cmd.StdinPipe()
+	if err == nil {
+		p.pipes = append(p.pipes, stdin)
+	}
+	return stdin, err
+}
+
+// cause is why watching a process ended.
+type cause int
+
+const (
+	ended cause = iota
+	timedOut
+	idled
+	cancelled
+)
+
+// watch waits for the end of the process or a reason to stop it.
+func (p *process) watch(ctx context.Context) cause {
+	timeout, idle := after(p.Timeout), after(p.Idle)
+	for {
+		select {
+		case <-p.exited:
+			return ended
+		case <-ctx.Done():
+			return cancelled
+		case <-timeout:
+			return timedOut
+		case <-idle:
+			rest := p.Idle - time.Since(p.rec.began.Add(p.rec.lastOutput()))
+			if rest <= 0 {
+				return idled
+			}
+			idle = after(rest)
+		}
+	}
+}
+
+// after is time.After, and never for 0.
+func after(d time.Duration) <-chan time.Time {
+	if d <= 0 {
+		return nil
+	}
+	return time.After(d)
+}
+
+// finish stops the process if it has not ended, and collects what it left.
+func (p *process) finish(why cause) (Result, error) {
+	if why != ended {
+		p.family.stop(orDefault(p.Grace, defaultGrace))
+	}
+	stopped := p.waitExit(why)
+	took := time.Since(p.began)
+	p.drain()
+	p.rec.close()
+
+	r := Result{ExitCode: -1, Started: p.began, Duration: took}
+	r.TimedOut, r.Idled, r.Cancelled = why == timedOut, why == idled, why == cancelled
+	p.rec.fill(&r)
+	if !stopped {
+		return r, fmt.Errorf("stop %q, process %d: %w", p.Args[0], p.cmd.Process.Pid, errUnstoppable)
+	}
+	r.setStatus(p.cmd.ProcessState, why)
+	return r, nil
+}
+
+// waitExit reports whether the process ended. One that runs as another user
+// cannot be killed and must not hold us.
+func (p *process) waitExit(why cause) bool {
+	if why == ended {
+		return true
+	}
+	select {
+	case <-p.exited:
+		return true
+	case <-time.After(killWait):
+		return false
+	}
+}
+
+// drain waits for the readers, and closes the pipes that somebody still holds.
+func (p *process) drain() {
+	late := time.AfterFunc(drainDelay, func() { closeAll(p.pipes) })
+	p.copies.Wait()
+	if late.Stop() {
+		closeAll(p.pipes)
+	}
+}
+
+// setStatus takes exit code and signal over. A command that we stopped did not
+// end by itself, whatever it says: some exit 0 on TERM.
+func (r *Result) setStatus(state *os.ProcessState, why cause) {
+	if state == nil {
+		return
+	}
+	if why == ended {
+		r.ExitCode = state.ExitCode()
+	}
+	if ws, ok := state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		r.Signal = signalName(ws.Signal())
+	}
+}
+
+// signalName gives the usual name of the signals that end programs.
+func signalName(s syscall.Signal) string {
+	names := map[syscall.Signal]string{
+		syscall.SIGHUP: "SIGHUP", syscall.SIGINT: "SIGINT", syscall.SIGQUIT: "SIGQUIT",
+		syscall.SIGILL: "SIGILL", syscall.SIGTRAP: "SIGTRAP", syscall.SIGABRT: "SIGABRT",
+		syscall.SIGBUS: "SIGBUS", syscall.SIGFPE: "SIGFPE", syscall.SIGKILL: "SIGKILL",
+		syscall.SIGUSR1: "SIGUSR1", syscall.SIGSEGV: "SIGSEGV", syscall.SIGUSR2: "SIGUSR2",
+		syscall.SIGPIPE: "SIGPIPE", syscall.SIGALRM: "SIGALRM", syscall.SIGTERM: "SIGTERM",
+		syscall.SIGSYS: "SIGSYS", syscall.SIGXCPU: "SIGXCPU", syscall.SIGXFSZ: "SIGXFSZ",
+	}
+	if name, ok := names[s]; ok {
+		return name
+	}
+	return fmt.Sprintf("SIG%d", int(s))
+}
+
+// stop ends every member of the family: TERM, grace to obey, KILL until no
+// member is left or killing does not help.
+func (f *family) stop(grace time.Duration) {
+	f.signal(syscall.SIGTERM)
+	pause := 5 * time.Millisecond
+	for end := time.Now().Add(grace); time.Now().Before(end) && f.signal(0) > 0; {
+		time.Sleep(min(pause, time.Until(end)))
+		pause = min(2*pause, 200*time.Millisecond)
+	}
+	for range 50 {
+		if f.signal(syscall.SIGKILL) == 0 {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+func orDefault[T comparable](v, def T) T {
+	var zero T
+	if v == zero {
+		return def
+	}
+	return v
+}
+
+func closeAll(files []io.Closer) {
+	for _, f := range files {
+		_ = f.Close()
+	}
+}

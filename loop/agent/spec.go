@@ -1,0 +1,154 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+)
+
+const (
+	// DefaultTimeout is the wall time of one call when Spec.Timeout is 0.
+	DefaultTimeout = 30 * time.Minute
+	// DefaultIdle is the silence after which a preset is stopped when Spec.Idle
+	// is 0. Presets report every step, so silence means a hanging connection; a
+	// custom command may well say nothing before its answer and has no default.
+	DefaultIdle = 10 * time.Minute
+)
+
+// Role is what an agent is asked to do.
+type Role string
+
+const (
+	Reviewer    Role = "reviewer"    // reads and answers; must not write
+	Implementer Role = "implementer" // changes files; git-runr commits for it
+)
+
+// Spec is a configured agent: a preset, or a command of the user's. With both,
+// Command stands for the program of the preset (as in npx and a package name)
+// and the preset's arguments follow it.
+type Spec struct {
+	Name    string
+	Command []string // argv; "{model}" in an argument is replaced by the model
+	Preset  string   // one of Presets; "" with no Command: the preset called Name
+	Timeout time.Duration
+	Idle    time.Duration
+	Env     []string          // names of variables to pass through
+	Models  map[string]string // profile (quality, balanced, budget) to model
+}
+
+// Invocation is how one call of an agent is made. The prompt goes to standard input.
+type Invocation struct {
+	Args     []string
+	ExtraEnv []string // KEY=VALUE, set over everything else
+	PassEnv  []string // names that the agent needs from the caller's environment
+
+	reader reader // of standard output; nil: the answer is standard output as it is
+}
+
+// Paths is where an agent works.
+type Paths struct {
+	Dir string // top of the worktree
+}
+
+var (
+	errReserved = errors.New("the name is reserved and is not a command")
+	errNoModel  = errors.New(`the command asks for {model} and the profile gives none`)
+)
+
+// Reserved reports whether name means something other than a command: human, a
+// person, and builtin, the reviewer that needs no model.
+func Reserved(name string) bool { return name == "human" || name == "builtin" }
+
+// Invocation gives the command of s for role. An empty model leaves the choice
+// to the agent. The preset's arguments keep a reviewer from writing and keep
+// configuration that comes with the repository from being run.
+func (s Spec) Invocation(role Role, model string, paths Paths) (Invocation, error) {
+	inv, err := s.invocation(role, model, paths)
+	if err != nil {
+		return Invocation{}, fmt.Errorf("agent %q: %w", s.Name, err)
+	}
+	return inv, nil
+}
+
+func (s Spec) invocation(role Role, model string, paths Paths) (Invocation, error) {
+	if len(s.Command) == 0 && Reserved(orDefault(s.Preset, s.Name)) {
+		return Invocation{}, errReserved
+	}
+	if err := checkModel(model); err != nil {
+		return Invocation{}, err
+	}
+	command, err := withModel(s.Command, model)
+	if err != nil {
+		return Invocation{}, err
+	}
+	name := s.preset()
+	if name == "" {
+		return Invocation{Args: command}, nil
+	}
+	build, ok := preset(name)
+	if !ok {
+		return Invocation{}, fmt.Errorf("no command and no preset %q; presets are %s", name, strings.Join(Presets(), ", "))
+	}
+	inv := build(role, model, paths)
+	inv.PassEnv = append(inv.PassEnv, network...)
+	if len(command) > 0 {
+		inv.Args = append(command, inv.Args[1:]...)
+	}
+	return inv, nil
+}
+
+// preset is the name of the preset of s, "" for a custom command.
+func (s Spec) preset() string {
+	if s.Preset != "" || len(s.Command) > 0 {
+		return s.Preset
+	}
+	return s.Name
+}
+
+// checkModel refuses what an agent would read as an option.
+func checkModel(model string) error {
+	odd := func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }
+	if strings.HasPrefix(model, "-") || strings.ContainsFunc(model, odd) {
+		return fmt.Errorf("%q is not the name of a model", model)
+	}
+	return nil
+}
+
+func withModel(command []string, model string) ([]string, error) {
+	out := slices.Clone(command)
+	for i, arg := range out {
+		if !strings.Contains(arg, "{model}") {
+			continue
+		}
+		if model == "" {
+			return nil, errNoModel
+		}
+		out[i] = strings.ReplaceAll(arg, "{model}", model)
+	}
+	return out, nil
+}
+
+// Model chooses the model for role under profile (quality, balanced, budget; ""
+// is balanced): what spec.Models says, else seed 004's table for the claude
+// preset, else "", which leaves the choice to the agent.
+func Model(role Role, profile string, spec Spec) string {
+	profile = orDefault(profile, "balanced")
+	if model, ok := spec.Models[profile]; ok {
+		return model
+	}
+	if spec.preset() != "claude" {
+		return ""
+	}
+	switch {
+	case profile == "quality":
+		return "opus"
+	case profile == "budget" && role == Reviewer:
+		return "haiku"
+	case profile == "budget", profile == "balanced":
+		return "sonnet"
+	}
+	return ""
+}

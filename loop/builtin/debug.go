@@ -1,0 +1,192 @@
+package builtin
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+
+	"git-runr/loop"
+)
+
+// lineRule looks at one line of code: strings and comments are blanked in what
+// its pattern sees.
+type lineRule struct {
+	pattern *regexp.Regexp
+	issue   string
+	fix     string
+	// grade looks closer, at the raw text behind the match and at the lines so far;
+	// "" means that it is nothing after all. Nil means a warning.
+	grade func(m lineMatch) loop.Severity
+}
+
+// ruleSet is the rules of one language. A line that holds none of the words is
+// not worth their patterns.
+type ruleSet struct {
+	words []string
+	rules []lineRule
+}
+
+type lineMatch struct {
+	file  File
+	lines []codeLine // up to and including the one that matched
+	rest  string     // raw text from the end of the match on
+	start int        // offset of the match in the line
+}
+
+func (m lineMatch) line() codeLine { return m.lines[len(m.lines)-1] }
+
+// maxCodeLine is the length from which on a line is data or minified.
+const maxCodeLine = 1000
+
+// lineRules applies the rules to the added lines, one finding a line and rule name.
+func lineRules(rule string, set ruleSet, f File, k kind, lines []codeLine) []loop.Finding {
+	var found []loop.Finding
+	for i, l := range lines {
+		if !l.added || len(l.Text) > maxCodeLine || !containsAny(l.code, set.words) {
+			continue
+		}
+		for _, r := range set.rules {
+			at := r.pattern.FindStringIndex(l.code)
+			if at == nil {
+				continue
+			}
+			severity := r.severity(lineMatch{file: f, lines: lines[:i+1], rest: l.Text[at[1]:], start: at[0]})
+			if severity == "" {
+				continue
+			}
+			if k.fixture && rule != "focused-test" && rule != "skipped-test" {
+				severity = loop.Note
+			}
+			found = append(found, loop.Finding{Severity: severity, File: f.Path, Line: l.Number, Issue: r.issue, Fix: r.fix, Rule: rule})
+			break
+		}
+	}
+	return found
+}
+
+func (r lineRule) severity(m lineMatch) loop.Severity {
+	if r.grade == nil {
+		return loop.Warning
+	}
+	return r.grade(m)
+}
+
+// debugRules gives the rules of a language by its id.
+var debugRules = sync.OnceValue(func() map[string]ruleSet {
+	prints := func(pattern string) lineRule {
+		return lineRule{regexp.MustCompile(pattern), "a debug print was left in", "remove it, or log it on purpose", gradePrint}
+	}
+	stops := func(pattern, what string) lineRule {
+		return lineRule{pattern: regexp.MustCompile(pattern), issue: what + " was left in", fix: "remove it"}
+	}
+	return map[string]ruleSet{
+		"go": {[]string{"rint", "Dump", "Breakpoint"}, []lineRule{
+			{regexp.MustCompile(`^\s*print(?:ln)?\(`), "the built-in print was left in", "remove it, or log it on purpose", gradeGoPrint},
+			stops(`\bspew\.Dump\(`, "a dump of a value"),
+			stops(`\bruntime\.Breakpoint\(\)`, "a breakpoint"),
+			{regexp.MustCompile(`\bdebug\.PrintStack\(\)`), "a debug print of the stack was left in", "remove it", gradePrintStack},
+			prints(`\b(?:fmt\.(?:Print(?:ln|f)?|Fprint(?:ln|f)?\(os\.Std(?:err|out),\s*)|log\.Print(?:ln|f)?)`),
+		}},
+		"js": {[]string{"console", "debugger"}, []lineRule{
+			{regexp.MustCompile(`(?:^|[^.\w$])console\.(?:log|debug|trace)\(`), "a debug print was left in", "remove it, or use the project's logger", gradeConsole},
+			stops(`(?:^|[;{])\s*debugger\s*(?:;|$)`, "a breakpoint"),
+		}},
+		"python": {[]string{"breakpoint", "pdb", "pudb", "print"}, []lineRule{
+			stops(`^\s*breakpoint\(\)|\b(?:i?pdb|pudb)\.set_trace\(|^\s*(?:import|from)\s+(?:ipdb|pudb)\b|^\s*import\s+pdb\b`, "a breakpoint"),
+			prints(`^\s*print\(`),
+		}},
+		"ruby": {[]string{"binding", "byebug", "debugger", "p"}, []lineRule{
+			stops(`\bbinding\.(?:pry|irb)\b|^\s*(?:byebug|debugger)\s*$`, "a breakpoint"),
+			prints(`^\s*(?:puts|p|pp)\b`),
+		}},
+		"rust":   {[]string{"dbg!", "println"}, []lineRule{stops(`\bdbg!\(`, "a debug macro"), prints(`\be?println!\(`)}},
+		"php":    {[]string{"dump", "dd", "echo", "print"}, []lineRule{stops(`(?:^|[;{}(]|\s)(?:var_dump|dd|ddd)\(`, "a dump of a value"), prints(`^\s*(?:echo|print)\b`)}},
+		"elixir": {[]string{"IEx", "IO"}, []lineRule{stops(`\bIEx\.pry\b`, "a breakpoint"), prints(`\bIO\.puts\(`)}},
+		"java": {[]string{"rint"}, []lineRule{
+			stops(`\.printStackTrace\(\)`, "a print of the stack"),
+			prints(`\bSystem\.(?:out|err)\.print(?:ln|f)?\(|^\s*println\(`),
+		}},
+		"csharp": {[]string{"Debugger", "Console"}, []lineRule{stops(`\bDebugger\.Break\(\)`, "a breakpoint"), prints(`\bConsole\.Write(?:Line)?\(`)}},
+		"swift":  {[]string{"print"}, []lineRule{prints(`^\s*print\(`)}},
+		"dart":   {[]string{"print"}, []lineRule{prints(`^\s*print\(`)}},
+		"c":      {[]string{"printf", "puts", "NSLog", "cout", "cerr"}, []lineRule{prints(`\b(?:f?printf|puts|NSLog)\((?:\s*stderr\s*,)?|\b(?:std::)?(?:cout|cerr)\s*<<`)}},
+		"shell": {[]string{"set"}, []lineRule{{regexp.MustCompile(`^\s*set\s+-[a-wyz]*x[a-z]*\b`), "tracing (set -x) was switched on", "remove it",
+			func(m lineMatch) loop.Severity {
+				if m.line().Number <= 10 {
+					return ""
+				}
+				return loop.Note
+			}}}},
+	}
+})
+
+// debugLines finds what people put in to watch their code run, and forget.
+func debugLines(f File, k kind, lang *language, lines []codeLine) []loop.Finding {
+	if strings.Contains(strings.ToLower(f.Path), "debug") {
+		return nil
+	}
+	return lineRules("debug", debugRules()[lang.id], f, k, lines)
+}
+
+var (
+	stringArgument = lazy(`^\(?\s*@?[frbFL$]{0,2}["'` + "`" + `]([^"'` + "`" + `]*)`)
+	debugWords     = lazy(`^\s*(?:DEBUG\b|(?i:debug(?:ging)?)\s*(?:[:=>-]|$)|(?i:(?:xxx+|here\d*|got here|wtf|asdf+|aaa+|foo+|!!!+)\b?[\s!.:]*)(?:\\n)?$|(?:XXX+|WTF)\b|>>>+\s*[^\s\\]|\*{3,}\s*(?i:debug|here))`)
+)
+
+// gradePrint warns of a print whose text says that it is for debugging. Any
+// other print may be what the program is for.
+func gradePrint(m lineMatch) loop.Severity {
+	arg := stringArgument().FindStringSubmatch(m.rest)
+	if arg == nil || !debugWords().MatchString(arg[1]) {
+		return ""
+	}
+	return loop.Warning
+}
+
+var ownPrint = lazy(`\bfunc print(?:ln)?\(|\bprint(?:ln)?\s*:?=|\bprint(?:ln)?\s+func\b`)
+
+// gradeGoPrint leaves a print function of the package's own alone, if the diff shows it.
+func gradeGoPrint(m lineMatch) loop.Severity {
+	for _, l := range m.lines {
+		if ownPrint().MatchString(l.code) {
+			return ""
+		}
+	}
+	return loop.Warning
+}
+
+// gradePrintStack allows the stack of a panic that is handled.
+func gradePrintStack(m lineMatch) loop.Severity {
+	for _, l := range m.lines[max(0, len(m.lines)-8):] {
+		if strings.Contains(l.code, "recover()") {
+			return ""
+		}
+	}
+	return loop.Warning
+}
+
+var (
+	guarded     = lazy(`(?i)\b\w*(?:debug|verbose|is_?dev|__dev__|trace|quiet|silent)\w*\b`)
+	programTalk = lazy(`(?i)\b(?:listening|started|starting|running|ready|usage|server|connected|shutting|stopped|done|completed?|finished|success\w*|version|loaded|generated|built|created|wrote|written)\b|https?://`)
+)
+
+// gradeConsole knows that a page has no use for console.log and a program may:
+// scripts and loggers print on purpose, and a line about the program's own life
+// is worth no more than a note.
+func gradeConsole(m lineMatch) loop.Severity {
+	if isUnderScripts(m.file.Path) || hasShebang(m.lines) {
+		return ""
+	}
+	if guarded().MatchString(m.line().code[:m.start]) {
+		return ""
+	}
+	arg := stringArgument().FindStringSubmatch(m.rest)
+	if arg != nil && !debugWords().MatchString(arg[1]) && programTalk().MatchString(arg[1]) {
+		return loop.Note
+	}
+	return loop.Warning
+}
+
+func hasShebang(lines []codeLine) bool {
+	return len(lines) > 0 && lines[0].Number == 1 && strings.HasPrefix(lines[0].Text, "#!")
+}

@@ -1,0 +1,32 @@
+// Package builtin is the reviewer that needs no model.
+//
+// It reads a diff and reports what is wrong whatever the project: conflict
+// markers, secrets, debug lines, stubs, whitespace errors, files that do not
+// belong in a repository, and checks that fail. Only added lines are judged: a
+// fault that was there before is not the author's today.
+//
+// It is the default reviewer, so a clean commit must pass. A rule that cannot
+// tell a fault from a habit reports a note, and a note never asks for a fix.
+//
+//	rule             severity   what
+//	conflict-marker  critical   what a merge left behind
+//	secret           critical   gitleaks' rules, and passwords in URLs and literals
+//	debug            warning    print and breakpoint statements of the writer
+//	stub             warning    FIXME, "not implemented"; a TODO is a note
+//	focused-test     warning    a test that hides the others
+//	skipped-test     warning    a test that was switched off for later
+//	env-file         warning    an .env file with values
+//	leftover-file    warning    *.orig, *.rej, editor backups
+//	build-artefact   warning    what a build makes
+//	large-file       warning    over 1 MiB of text, over 500 KiB of binary
+//	binary-file      note       a binary that cannot be reviewed
+//	whitespace       note       trailing blanks, mixed line ends, no final newline
+//	check:NAME       warning    a check that fails, with the places in its output
+//
+// Generated, vendored, minified and lock files are read for conflict markers and
+// secrets only. In test fixtures everything weighs one step less.
+//
+// The patterns for secrets are those that gitleaks publishes, read from its
+// config package when the first text is scanned: its detect package would cost
+// every start of the program 3 ms.
+package builtin

@@ -1,0 +1,133 @@
+package builtin
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"git-runr/loop"
+)
+
+const (
+	maxText   = 1 << 20
+	maxBinary = 500 << 10
+)
+
+// wholeFile judges a file by its name, kind and size. The rules speak of files
+// that came with the change; one that was there before only if it grew too large.
+func wholeFile(f File, k kind) []loop.Finding {
+	if f.Deleted || f.Submodule() || f.Symlink() {
+		return nil
+	}
+	var found []loop.Finding
+	if x, ok := unwanted(f, k); ok {
+		found = append(found, x)
+	}
+	if x, ok := tooLarge(f); ok {
+		found = append(found, x)
+	}
+	return found
+}
+
+func fileFinding(f File, severity loop.Severity, rule, issue, fix string) loop.Finding {
+	return loop.Finding{Severity: severity, File: f.Path, Issue: issue, Fix: fix, Rule: rule}
+}
+
+// unwanted finds the new files that nobody means to commit.
+func unwanted(f File, k kind) (loop.Finding, bool) {
+	base := path.Base(f.Path)
+	severity := loop.Warning
+	if k.fixture {
+		severity = loop.Note
+	}
+	switch {
+	case isEnvFile(base) && hasValues(f.Added):
+		if !f.New {
+			severity = loop.Note
+		}
+		return fileFinding(f, severity, "env-file", "an environment file with values is committed",
+			"commit a template without values (.env.example) and ignore "+base), true
+	case !f.New:
+		return loop.Finding{}, false
+	case isLeftover(base):
+		return fileFinding(f, severity, "leftover-file", "a file that a merge or an editor left behind",
+			"remove it from the commit"), true
+	case isArtefact(base, f.Binary):
+		return fileFinding(f, severity, "build-artefact", "a file that a build or the system makes",
+			"remove it from the commit and ignore "+artefactPattern(base)), true
+	case f.Binary && !isAsset(base):
+		return fileFinding(f, loop.Note, "binary-file", "a binary file that cannot be reviewed is added", ""), true
+	}
+	return loop.Finding{}, false
+}
+
+func tooLarge(f File) (loop.Finding, bool) {
+	limit, what := int64(maxText), "text"
+	if f.Binary {
+		limit, what = maxBinary, "binary"
+	}
+	grew := f.New || (f.OldSize >= 0 && f.OldSize <= limit)
+	if !grew || f.Size <= limit {
+		return loop.Finding{}, false
+	}
+	return fileFinding(f, loop.Warning, "large-file", fmt.Sprintf("a %s file of %s", what, size(f.Size)),
+		"keep it outside the repository, or in large file storage"), true
+}
+
+func size(n int64) string {
+	if n >= 1<<20 {
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	}
+	return fmt.Sprintf("%d KiB", n>>10)
+}
+
+func isEnvFile(base string) bool {
+	if base != ".env" && !strings.HasPrefix(base, ".env.") {
+		return false
+	}
+	return !hasAnySuffix(base, ".example", ".sample", ".template", ".dist", ".defaults", ".tpl", ".schema", ".vault", ".test", ".ci")
+}
+
+var envValue = lazy(`^\s*(?:export\s+)?\w+\s*=\s*["']?[^\s"'#$]`)
+
+func hasValues(lines []Line) bool {
+	n, _ := count(lines, func(l Line) bool { return envValue().MatchString(l.Text) })
+	return n > 0
+}
+
+// mergetoolFile is what git mergetool keeps: x_BASE_123.c, x.REMOTE.123.c.
+var mergetoolFile = lazy(`[._](?:BACKUP|BASE|LOCAL|REMOTE)[._]\d+(?:\.\w+)?$`)
+
+func isLeftover(base string) bool {
+	return hasAnySuffix(base, ".orig", ".rej", "~", ".swp", ".swo", ".bak") || mergetoolFile().MatchString(base)
+}
+
+func isArtefact(base string, binary bool) bool {
+	lower := strings.ToLower(base)
+	switch lower {
+	case ".ds_store", "thumbs.db", "desktop.ini", "npm-debug.log", "yarn-error.log":
+		return true
+	case "gradle-wrapper.jar", "maven-wrapper.jar":
+		return false
+	}
+	return binary && (versionedLibrary().MatchString(lower) ||
+		hasAnySuffix(lower, ".exe", ".dll", ".so", ".dylib", ".a", ".o", ".obj", ".lib", ".class", ".jar", ".war",
+			".pyc", ".pyo", ".zip", ".tar", ".gz", ".tgz", ".xz", ".bz2", ".7z", ".rar", ".whl", ".egg", ".deb", ".rpm",
+			".apk", ".ipa", ".dmg", ".iso", ".pdb", ".test", ".prof", ".coverage"))
+}
+
+var versionedLibrary = lazy(`\.so(?:\.\d+)+$`)
+
+// artefactPattern is what an ignore file would say.
+func artefactPattern(base string) string {
+	if ext := path.Ext(base); len(ext) > 1 && ext != base {
+		return "*" + ext
+	}
+	return base
+}
+
+// isAsset names the binaries that belong in a repository and need no word.
+func isAsset(base string) bool {
+	return hasAnySuffix(strings.ToLower(base), ".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".ico", ".icns", ".bmp", ".svg",
+		".woff", ".woff2", ".ttf", ".otf", ".eot", ".mp3", ".ogg", ".wav", ".mp4", ".webm", ".pdf", ".mo", ".wasm")
+}

@@ -1,0 +1,253 @@
+package builtin
+
+import (
+	"path"
+	"strings"
+)
+
+var (
+	goTestEnd     = lazy(`^\s*--- (FAIL|PASS|SKIP): (\S+)`)
+	goTestRun     = lazy(`^=== (?:RUN|CONT|NAME|PAUSE)\s+(\S+)`)
+	goTestMessage = lazy(`^ {4,}([\w.-]+\.go):(\d+): ?(.*)$`)
+	goPackageEnd  = lazy(`^(FAIL|ok  |\?   )\t(\S+)`)
+	goPanic       = lazy(`^(?:panic|fatal error): (.*)$`)
+	goFrame       = lazy(`^\t(/?\S+\.go):(\d+)(?: \+0x[0-9a-f]+)?$`)
+)
+
+// goTest reads the output of go test. The package stands behind its tests, so
+// what they said is kept until it is known.
+type goTest struct {
+	at      *places
+	current string              // test that the next message belongs to
+	said    map[string]*failure // first message of each test
+	order   []string            // names of the tests that failed
+	panics  []goPanicFrames
+	open    *failure // takes the lines that continue its message
+	done    []failure
+}
+
+// goPanicFrames is a panic and the places it went through.
+type goPanicFrames struct {
+	msg    string
+	frames []goStackFrame
+	caller string // function named on the line before
+}
+
+type goStackFrame struct {
+	function, file string
+	line           int
+}
+
+func goTestFailures(lines []string, at *places) []failure {
+	at.learnModule(lines)
+	g := &goTest{at: at}
+	g.reset()
+	for _, line := range lines {
+		g.line(line)
+	}
+	g.settle("")
+	return g.done
+}
+
+func (g *goTest) reset() {
+	g.current, g.said, g.order, g.panics, g.open = "", map[string]*failure{}, nil, nil, nil
+}
+
+func (g *goTest) line(line string) {
+	if m := goTestEnd().FindStringSubmatch(line); m != nil {
+		g.current, g.open = m[2], nil
+		if m[1] == "FAIL" {
+			g.order = append(g.order, m[2])
+		}
+		return
+	}
+	if m := goTestRun().FindStringSubmatch(line); m != nil {
+		g.current, g.open = m[1], nil
+		return
+	}
+	if m := goPackageEnd().FindStringSubmatch(line); m != nil {
+		g.settle(m[2])
+		return
+	}
+	if g.panicLine(line) || g.message(line) {
+		return
+	}
+	g.more(line)
+}
+
+// message takes "    x_test.go:12: text". Of several the first is the place.
+func (g *goTest) message(line string) bool {
+	m := goTestMessage().FindStringSubmatch(line)
+	if m == nil || g.current == "" {
+		return false
+	}
+	if first := g.said[g.current]; first != nil {
+		first.msg += "; " + m[3]
+		g.open = first
+		return true
+	}
+	g.open = &failure{test: g.current, file: m[1], line: number(m[2]), msg: m[3]}
+	g.said[g.current] = g.open
+	return true
+}
+
+// more adds a continued line to the message before.
+func (g *goTest) more(line string) {
+	text := strings.TrimSpace(line)
+	if g.open == nil || !strings.HasPrefix(line, "        ") {
+		g.open = nil
+		return
+	}
+	if text != "" && !strings.HasPrefix(text, "Error Trace:") && len(g.open.msg) < 300 {
+		g.open.msg = strings.TrimSpace(g.open.msg + " " + text)
+	}
+}
+
+func (g *goTest) panicLine(line string) bool {
+	if m := goPanic().FindStringSubmatch(line); m != nil {
+		g.panics = append(g.panics, goPanicFrames{msg: m[1]})
+		return true
+	}
+	if len(g.panics) == 0 {
+		return false
+	}
+	last := &g.panics[len(g.panics)-1]
+	if m := goFrame().FindStringSubmatch(line); m != nil {
+		last.frames = append(last.frames, goStackFrame{last.caller, m[1], number(m[2])})
+		return true
+	}
+	last.caller = line
+	return false
+}
+
+// settle turns what was kept into failures of a package.
+func (g *goTest) settle(pkg string) {
+	dir, known := g.at.packageDir(pkg)
+	for _, name := range g.order {
+		f := failure{test: name, pkg: pkg}
+		if said := g.said[name]; said != nil {
+			f = *said
+			f.pkg = pkg
+			f.file, f.line, f.msg = inPackage(f, dir, known)
+		} else if g.isParent(name) || len(g.panics) > 0 {
+			continue
+		}
+		g.done = append(g.done, f)
+	}
+	for _, p := range g.panics {
+		g.done = append(g.done, g.panicFailure(p, pkg, dir, known))
+	}
+	g.reset()
+}
+
+// inPackage puts the file into its directory, or into the words when that is unknown.
+func inPackage(f failure, dir string, known bool) (file string, line int, msg string) {
+	if known {
+		return path.Join(dir, f.file), f.line, f.msg
+	}
+	return "", 0, strings.TrimSpace(f.file + ": " + f.msg)
+}
+
+func (g *goTest) isParent(name string) bool {
+	for _, other := range g.order {
+		if strings.HasPrefix(other, name+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// panicFailure names the first frame that lies in the change, or else in the package.
+func (g *goTest) panicFailure(p goPanicFrames, pkg, dir string, known bool) failure {
+	f := failure{pkg: pkg, msg: "panic: " + p.msg}
+	if len(g.order) > 0 {
+		f.test = g.order[len(g.order)-1]
+	}
+	for _, frame := range p.frames {
+		if c := g.at.bySuffix(frame.file); c != "" {
+			f.file, f.line = c, frame.line
+			return f
+		}
+	}
+	for _, frame := range p.frames {
+		if known && pkg != "" && strings.HasPrefix(frame.function, pkg+".") {
+			f.file, f.line = path.Join(dir, path.Base(frame.file)), frame.line
+			return f
+		}
+	}
+	return f
+}
+
+// learnModule works out the module's path from the packages in the output: one
+// whose end is a directory of the change gives it away.
+func (p *places) learnModule(lines []string) {
+	var packages []string
+	for _, line := range lines {
+		if m := goPackageEnd().FindStringSubmatch(line); m != nil {
+			packages = append(packages, m[2])
+		}
+	}
+	best := ""
+	for _, dir := range p.goDirs() {
+		for _, pkg := range packages {
+			if dir != "." && strings.HasSuffix(pkg, "/"+dir) && len(dir) > len(best) {
+				best, p.module = dir, strings.TrimSuffix(pkg, "/"+dir)
+			}
+		}
+	}
+	if p.module == "" && len(packages) > 0 && p.hasGoAtTop() {
+		p.module = commonParent(packages)
+	}
+}
+
+// commonParent is the shortest package if it is the parent of all others.
+func commonParent(packages []string) string {
+	shortest := packages[0]
+	for _, pkg := range packages {
+		if len(pkg) < len(shortest) {
+			shortest = pkg
+		}
+	}
+	for _, pkg := range packages {
+		if pkg != shortest && !strings.HasPrefix(pkg, shortest+"/") {
+			return ""
+		}
+	}
+	return shortest
+}
+
+// goDirs are the directories of the changed Go files, relative to where the command ran.
+func (p *places) goDirs() []string {
+	var dirs []string
+	for _, c := range p.list {
+		rel, ok := c, true
+		if p.dir != "" {
+			rel, ok = strings.CutPrefix(c, p.dir+"/")
+		}
+		if ok && strings.HasSuffix(rel, ".go") {
+			dirs = append(dirs, path.Dir(rel))
+		}
+	}
+	return dirs
+}
+
+func (p *places) hasGoAtTop() bool {
+	for _, dir := range p.goDirs() {
+		if dir == "." {
+			return true
+		}
+	}
+	return false
+}
+
+// packageDir is the directory of a package, relative to the top of the tree.
+func (p *places) packageDir(pkg string) (dir string, known bool) {
+	if p.module == "" || pkg == "" {
+		return "", false
+	}
+	if pkg == p.module {
+		return p.dir, true
+	}
+	rest, ok := strings.CutPrefix(pkg, p.module+"/")
+	return path.Join(p.dir, rest), ok
+}

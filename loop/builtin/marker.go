@@ -1,0 +1,68 @@
+package builtin
+
+import (
+	"strings"
+
+	"git-runr/loop"
+)
+
+const markerFix = "resolve the conflict and remove the marker lines"
+
+// conflictMarkers finds what a merge left behind in the added lines: whole
+// conflicts as one finding each, and single begin and end lines. A row of equals
+// signs alone is a heading in half of the world's documents and says nothing.
+func conflictMarkers(f File, k kind, lines []codeLine) []loop.Finding {
+	var found []loop.Finding
+	begin := 0 // index + 1 of the line that opened the conflict
+	for i, l := range lines {
+		if !l.added {
+			continue
+		}
+		switch markerOf(l.Text) {
+		case '<':
+			if begin > 0 {
+				found = append(found, markerFinding(f, k, lines[begin-1], 0))
+			}
+			begin = i + 1
+		case '>':
+			if begin > 0 {
+				found = append(found, markerFinding(f, k, lines[begin-1], l.Number))
+			} else if !k.docs {
+				found = append(found, markerFinding(f, k, l, 0))
+			}
+			begin = 0
+		}
+	}
+	if begin > 0 {
+		found = append(found, markerFinding(f, k, lines[begin-1], 0))
+	}
+	return found
+}
+
+// markerOf names the marker that a line is: '<' for the begin, '>' for the end,
+// 0 for anything else.
+func markerOf(text string) byte {
+	if len(text) < 8 || text[7] != ' ' || (text[0] != '<' && text[0] != '>') {
+		return 0
+	}
+	if text[:7] != strings.Repeat(text[:1], 7) || strings.TrimSpace(text[8:]) == "" {
+		return 0
+	}
+	return text[0]
+}
+
+func markerFinding(f File, k kind, l codeLine, end int) loop.Finding {
+	severity := loop.Critical
+	switch {
+	case k.patch, k.fixture && l.inString, k.docs && l.inString:
+		severity = loop.Note
+	}
+	issue := "an unresolved merge conflict"
+	if end == 0 {
+		issue = "a marker line of an unresolved merge conflict"
+	}
+	return loop.Finding{
+		Severity: severity, File: f.Path, Line: l.Number, EndLine: end,
+		Issue: issue, Fix: markerFix, Rule: "conflict-marker",
+	}
+}

@@ -1,0 +1,249 @@
+package builtin
+
+import (
+	"net/url"
+	"path"
+	"strings"
+)
+
+// secretNames occur in lower case in every name that assigned-secret looks for.
+var secretNames = []string{"passw", "passphrase", "pwd", "secret", "token", "credential",
+	"api_key", "api-key", "apikey", "access_key", "access-key", "accesskey", "auth_key", "auth-key", "authkey",
+	"private_key", "private-key", "privatekey"}
+
+// ownSecretRules are for what gitleaks does not look for: passwords that people
+// made up themselves.
+func ownSecretRules() []*secretRule {
+	name := `(?:password|passwd|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key|auth[_-]?key|private[_-]?key|credentials?)`
+	return []*secretRule{
+		{
+			ID:       "url-password",
+			Regex:    `^://([^\s/:@'"<>` + "`" + `]{0,100}):([^\s/@'"<>` + "`" + `]{2,200})@([^\s/'"<>?#:,)` + "`" + `]+)`,
+			Keywords: []string{"://"}, SecretGroup: 2, anchored: true, accept: acceptURL,
+		},
+		{
+			ID: "assigned-secret",
+			Regex: `(?i)^(` + name + `)["'\]]{0,2}\s{0,8}(?::\s{0,4}[\w.\[\]|]{1,20}\s{0,4}=|:=|=>|=|:)\s{0,8}` +
+				`(?:[rbuf@]{0,2}"([^"\s]{6,200})"|'([^'\s]{6,200})'|` + "`([^`\\s]{6,200})`" + `|([^\s"'` + "`" + `;,&|<>(){}\[\]]{6,200}))`,
+			Keywords: secretNames, SecretGroup: 2, anchored: true, accept: acceptAssigned,
+		},
+		{
+			ID:       "private-key-part",
+			Regex:    `-----BEGIN[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----(?:(?:\s|\\n)+[A-Za-z0-9+/=]{40,})+`,
+			Keywords: []string{"private key"}, multiline: true,
+		},
+	}
+}
+
+// placeholders are the words that stand for a secret in examples.
+var placeholders = lazy(`(?i)p[a@][s$]{2}[\W_]?w(?:[o0]?r)?d|passphrase|secret|token|credential|api_?key|example|sample|dummy|fake|placeholder|change|replace|your|insert|` +
+	`redacted|hidden|foobar|foo_|xxx|\*\*\*|\.\.\.|…|abc123|abcdef|123456|qwerty|letmein|default|undefined|optional|required|string|` +
+	`process\.env|environ|getenv|config|settings|some[_-]|my[_-]|test|demo|todo|admin|none|null|true|false|user|generate`)
+
+var (
+	isVariable   = lazy(`^[$%@{<(\[#]|[$%#]\{|\{\{|\$\(|\}\}|%[sdvqx]|^\w+\(|\)$|\\[(]`)
+	isPathLike   = lazy(`^(?:\.{0,2}|~|[A-Za-z]:|[\w.@-]+)[/\\][\w.@/\\-]*$|^[\w-]+(?:/[\w.-]+)*\.[a-z]{2,5}$|://`)
+	isReference  = lazy(`^[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+$|^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$|^[a-z]+(?:[_-][a-z]+)+[0-9]{0,2}$`)
+	isCamelName  = lazy(`^[a-z]+(?:[A-Z][a-z]+)+[0-9]?$|^(?:[A-Z][a-z]+){2,}[0-9]?$`)
+	isAlgorithm  = lazy(`(?i)^(?:sha|md|aes|rsa|hmac|hs|rs|es|ps|ed|utf|base|bcrypt|scrypt|argon|pbkdf|oauth|x|v|ecdsa|curve|int|uint|float|bytes?|char)[-_]?\d+(?:[-_.\w]*)?$`)
+	passwordName = lazy(`(?i)(?:password|passwd|passphrase|pwd)$`)
+	strongClass  = lazy(`[!#$%^&*?~+]`)
+)
+
+func isPlaceholder(v string) bool {
+	return placeholders().MatchString(v) || isVariable().MatchString(v) || sameByte(v)
+}
+
+func sameByte(v string) bool { return strings.Trim(v, v[:1]) == "" }
+
+// acceptURL takes the password of scheme://user:password@host, except the ones
+// that stand for something: user:password@localhost, ${VAR}, <password>.
+func acceptURL(c candidate) strength {
+	user, pass, host := c.groups[1], c.groups[2], strings.ToLower(c.groups[3])
+	if plain, err := url.PathUnescape(pass); err == nil && plain != "" {
+		pass = plain
+	}
+	if isVariable().MatchString(pass) || isVariable().MatchString(host) || sameByte(pass) {
+		return none
+	}
+	if c.freeing {
+		return freed(!strings.EqualFold(pass, "password"))
+	}
+	if isPlaceholder(pass) || strings.EqualFold(pass, user) || isExampleWord(pass) || isExampleHost(host) {
+		return none
+	}
+	if !strings.Contains(host, ".") || isLocal(host) {
+		if len(pass) < 12 || entropy(pass) < 3 || classes(pass) < 2 {
+			return none // the database of a developer's own machine
+		}
+		return weak
+	}
+	if len(pass) < 6 {
+		return weak
+	}
+	return strong
+}
+
+func freed(secret bool) strength {
+	if secret {
+		return strong
+	}
+	return none
+}
+
+func isExampleWord(v string) bool {
+	switch strings.ToLower(v) {
+	case "pass", "pw", "pwd", "p", "port", "postgres", "root", "mysql", "guest", "rabbitmq", "redis", "mongo", "key", "hunter2", "x-oauth-basic":
+		return true
+	}
+	return false
+}
+
+func isExampleHost(host string) bool {
+	host, _, _ = strings.Cut(host, ":")
+	return host == "host" || host == "hostname" || hasAnySuffix(host, "example.com", "example.org", "example.net",
+		".example", ".test", ".invalid", ".localhost", ".local") || hasAnyPrefix(host, "example.", "host.", "your", "my", "foo", "bar.")
+}
+
+func isLocal(host string) bool {
+	return hasAnyPrefix(host, "localhost", "127.", "0.0.0.0", "[::1]", "10.", "192.168.", "host.docker.internal")
+}
+
+// acceptAssigned takes a literal that is given to something called a password,
+// secret or token, if the literal looks like one.
+func acceptAssigned(c candidate) strength {
+	value := c.secret
+	quoted := c.groups[5] == ""
+	if !quoted && (!takesBareValues(c.path) || hasAnyPrefix(value, "=", "?", "-", "+")) { // ${NAME:?text}
+		return none
+	}
+	isPassword := passwordName().MatchString(c.groups[1])
+	if c.freeing && isPassword && !isVariable().MatchString(value) && digits(value) > 0 && letters(value) > 0 {
+		return strong
+	}
+	if !looksReal(value) {
+		return none
+	}
+	solid := len(value) >= 12 && entropy(value) >= 3
+	switch {
+	case isPassword:
+		if solid && classes(value) >= 3 {
+			return strong
+		}
+		return weak
+	case len(value) >= 16 && entropy(value) >= 3.2 && digits(value) >= 2 && !isWordy(value):
+		return strong
+	}
+	return none
+}
+
+// hasMixedWord reports whether there is a word with a digit that is long enough
+// for gitleaks' last resort. Its pattern is slow, and most lines have none.
+func hasMixedWord(rest string) bool {
+	run, digit := 0, false
+	for i := range len(rest) {
+		if !isTokenByte(rest[i]) {
+			run, digit = 0, false
+			continue
+		}
+		run++
+		digit = digit || isDigit(rest[i])
+		if digit && run >= 10 {
+			return true
+		}
+	}
+	return false
+}
+
+// acceptGeneric looks again at what gitleaks' last resort found: names of things
+// are no secrets, and in code a value without quotes is a name.
+func acceptGeneric(c candidate) strength {
+	if isWordy(c.secret) || isPathLike().MatchString(c.secret) || isAlgorithm().MatchString(c.secret) || isDate().MatchString(c.secret) {
+		return none
+	}
+	if c.freeing {
+		return strong
+	}
+	lang := languageOf(c.path)
+	quoted := strings.Contains(c.match, `"`+c.secret) || strings.Contains(c.match, "'"+c.secret) || strings.Contains(c.match, "`"+c.secret)
+	if lang != nil && lang != langHash && lang != langShell && !quoted && digits(c.secret) < 4 {
+		return none
+	}
+	return weak
+}
+
+var isDate = lazy(`^\d{4}-?\d{2}-?\d{2}(?:[T_-][\d:.+Z-]*)?$`)
+
+var wordPart = lazy(`[A-Z]?[a-z]{2,}|[A-Z]{2,}`)
+
+// isWordy reports whether v is put together from words, as names are, rather than
+// from letters and digits by chance.
+func isWordy(v string) bool {
+	inWords, groups := 0, 0
+	for _, w := range wordPart().FindAllString(v, -1) {
+		if len(w) >= 3 {
+			inWords += len(w)
+		}
+	}
+	for i := range len(v) {
+		if isDigit(v[i]) && (i == 0 || !isDigit(v[i-1])) {
+			groups++
+		}
+	}
+	return groups <= 3 && inWords*10 >= letters(v)*7 && digits(v)*2 < len(v)
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+// takesBareValues names the files where a value needs no quotes. In free text it does not either.
+func takesBareValues(p string) bool {
+	if p == "" || isEnvFile(path.Base(p)) {
+		return true
+	}
+	switch strings.ToLower(path.Ext(p)) {
+	case ".ini", ".cfg", ".conf", ".properties", ".yml", ".yaml", ".env", ".npmrc", ".netrc", ".pypirc":
+		return true
+	}
+	return false
+}
+
+// looksReal tells a password from a word, a name, a path or a place for one:
+// it mixes letters with digits or marks.
+func looksReal(v string) bool {
+	if isPlaceholder(v) || isPathLike().MatchString(v) || isReference().MatchString(v) ||
+		isCamelName().MatchString(v) || isAlgorithm().MatchString(v) {
+		return false
+	}
+	return classes(v) >= 2 && (digits(v) > 0 || strongClass().MatchString(v)) && letters(v) > 0
+}
+
+func digits(v string) int { return countBytes(v, func(c byte) bool { return c >= '0' && c <= '9' }) }
+func letters(v string) int {
+	return countBytes(v, func(c byte) bool { return isLower(c) || isUpper(c) })
+}
+
+func isLower(c byte) bool { return c >= 'a' && c <= 'z' }
+func isUpper(c byte) bool { return c >= 'A' && c <= 'Z' }
+
+func countBytes(v string, is func(byte) bool) int {
+	n := 0
+	for i := range len(v) {
+		if is(v[i]) {
+			n++
+		}
+	}
+	return n
+}
+
+// classes counts the kinds of characters: lower case, upper case, digits, others.
+func classes(v string) int {
+	n := 0
+	for _, k := range []int{
+		countBytes(v, isLower), countBytes(v, isUpper), digits(v), len(v) - letters(v) - digits(v),
+	} {
+		if k > 0 {
+			n++
+		}
+	}
+	return n
+}

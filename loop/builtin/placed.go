@@ -1,0 +1,181 @@
+package builtin
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// number reads a line number; 0 when it is none.
+func number(s string) int {
+	n, err := strconv.ParseInt(s, 10, 32)
+	if err != nil || n < 0 {
+		return 0
+	}
+	return int(n)
+}
+
+const pathPattern = `((?:[A-Za-z]:)?[^\s:()"'<>|,;\[\]]+)`
+
+// The shapes in which tools write a place: path, line, message.
+var (
+	placeColon   = lazy(`^\s*(?:vet: |error: |ERROR in |\[ERROR\] )?` + pathPattern + `:(\d+)(?::\d+)?(?::|\s+-)\s*(.*)$`) // gcc, go, mypy, ruff, tsc --pretty
+	placeParens  = lazy(`^\s*` + pathPattern + `\((\d+)(?:,\d+)*\)\s*:\s*(.*)$`)                                           // tsc, msbuild
+	placeMaven   = lazy(`^\[ERROR\] ` + pathPattern + `:\[(\d+),\d+\]\s*(.*)$`)
+	placeArrow   = lazy(`^\s*--> ` + pathPattern + `:(\d+):\d+$`) // rustc, cargo
+	placePanic   = lazy(`^thread '.*' (?:\(\d+\) )?panicked at ` + pathPattern + `:(\d+):\d+:()$`)
+	placeFrame   = lazy(`^\s+(?:at .*?\(?|location: ')` + pathPattern + `:(\d+):\d+[')]?$`) // node
+	placePython  = lazy(`^\s*File "([^"]+)", line (\d+)`)
+	placeFile    = lazy(`^(\S+\.\w+)$`) // eslint: the file on a line of its own
+	placeStylish = lazy(`^\s+(\d+):\d+\s+(error|warning)\s+(.*?)\s*$`)
+	rustHeader   = lazy(`^(error|warning)(?:\[E\d+\])?: (.*)$`)
+	pytestError  = lazy(`^E\s+(.*)$`)
+	pythonError  = lazy(`^(\w+(?:\.\w+)*(?:Error|Exception|Failure)\b.*)$`)
+	jestHeader   = lazy(`^\s*(?:● |not ok \d+ - )(.*)$`)
+	softWord     = lazy(`(?i)^(?:warning|info|hint|style|convention|note|remark)\b`)
+	noteWord     = lazy(`(?i)^(?:note|info|hint|remark|help)\b|^in (?:file|function|member)`)
+)
+
+// placed reads line by line what compilers, linters and test runners write.
+type placed struct {
+	at     *places
+	header string   // the message that a place on a later line belongs to
+	soft   bool     // the header is a warning
+	file   string   // eslint's heading
+	python *failure // the traceback that is open
+	list   []failure
+}
+
+func placedFailures(lines []string, at *places) []failure {
+	p := &placed{at: at}
+	for i, line := range lines {
+		if len(line) > 2000 {
+			continue
+		}
+		next := ""
+		if i+1 < len(lines) {
+			next = strings.TrimSpace(lines[i+1])
+		}
+		p.line(line, next)
+	}
+	return hardOnes(p.list)
+}
+
+func (p *placed) line(line, next string) {
+	if goTestMessage().MatchString(line) || goFrame().MatchString(line) {
+		return
+	}
+	if p.heading(line) || p.traceback(line) || p.underFile(line) {
+		return
+	}
+	if m := placePanic().FindStringSubmatch(line); m != nil {
+		p.add(m[1], m[2], "panic: "+next)
+		return
+	}
+	for _, shape := range []func() *regexp.Regexp{placeMaven, placeColon, placeParens} {
+		if m := shape().FindStringSubmatch(line); m != nil {
+			p.addMessage(m[1], m[2], m[3])
+			return
+		}
+	}
+	for _, shape := range []func() *regexp.Regexp{placeArrow, placeFrame} {
+		if m := shape().FindStringSubmatch(line); m != nil && p.header != "" {
+			p.underHeader(m[1], m[2])
+			return
+		}
+	}
+}
+
+// heading keeps the messages whose places follow.
+func (p *placed) heading(line string) bool {
+	if m := rustHeader().FindStringSubmatch(line); m != nil {
+		p.header, p.soft = m[2], m[1] == "warning"
+		return false // gcc and others write "error: path:1: …" as well
+	}
+	for _, shape := range []func() *regexp.Regexp{pytestError, jestHeader} {
+		if m := shape().FindStringSubmatch(line); m != nil {
+			p.header, p.soft = m[1], false
+			return true
+		}
+	}
+	return false
+}
+
+// underHeader adds the place of the header, once.
+func (p *placed) underHeader(file, line string) {
+	if !p.soft && p.add(file, line, p.header) {
+		p.header = ""
+	}
+	if p.soft {
+		p.header = ""
+	}
+}
+
+// traceback keeps the innermost frame of ours, and ends with the error's name.
+func (p *placed) traceback(line string) bool {
+	if m := placePython().FindStringSubmatch(line); m != nil {
+		if p.python == nil {
+			p.python = new(failure)
+		}
+		if file := p.at.find(m[1]); file != "" {
+			p.python.file, p.python.line = file, number(m[2])
+		}
+		return true
+	}
+	if m := pythonError().FindStringSubmatch(line); m != nil && p.python != nil {
+		p.python.msg = m[1]
+		p.list = append(p.list, *p.python)
+		p.python = nil
+		return true
+	}
+	return false
+}
+
+// underFile reads eslint's default form: a file, then its problems indented.
+func (p *placed) underFile(line string) bool {
+	if m := placeStylish().FindStringSubmatch(line); m != nil && p.file != "" {
+		p.list = append(p.list, failure{file: p.file, line: number(m[1]), msg: m[2] + ": " + m[3]})
+		return true
+	}
+	if m := placeFile().FindStringSubmatch(line); m != nil {
+		p.file = p.at.find(m[1])
+		return p.file != ""
+	}
+	return false
+}
+
+// addMessage adds a place with its message. pytest gives only the error's name
+// here and the message before.
+func (p *placed) addMessage(file, line, msg string) {
+	if noteWord().MatchString(msg) {
+		return
+	}
+	if p.header != "" && !strings.Contains(msg, " ") {
+		msg = strings.TrimSpace(msg + ": " + p.header)
+		p.header = ""
+	}
+	p.add(file, line, msg)
+}
+
+func (p *placed) add(name, line, msg string) bool {
+	file, n := p.at.find(name), number(line)
+	if file == "" || n == 0 {
+		return false
+	}
+	p.list = append(p.list, failure{file: file, line: n, msg: msg})
+	return true
+}
+
+// hardOnes drops the warnings when there are errors: the warnings did not make the check fail.
+func hardOnes(list []failure) []failure {
+	var hard []failure
+	for _, f := range list {
+		if !softWord().MatchString(f.msg) {
+			hard = append(hard, f)
+		}
+	}
+	if len(hard) == 0 {
+		return list
+	}
+	return hard
+}

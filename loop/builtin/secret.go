@@ -1,0 +1,403 @@
+package builtin
+
+import (
+	"bytes"
+	"fmt"
+	"sort"
+	"strings"
+
+	"git-runr/loop"
+)
+
+// strength says how sure a rule is.
+type strength int
+
+const (
+	none strength = iota
+	weak          // a short or guessable value: weighs less in tests and documents
+	strong
+)
+
+// secretMatch is the place of a secret in a text.
+type secretMatch struct {
+	start, end int // of the secret
+	rule       *secretRule
+	strength   strength
+}
+
+// secretScan looks for secrets in one text.
+type secretScan struct {
+	path     string // "": free text, to which the rules for certain files do not apply
+	freeing  bool   // the text is about to be stored: when in doubt it is a secret
+	sureOnly bool   // leave out the rules that guess: hashes would trip them
+
+	rules *secretRules
+	text  string
+	found []secretMatch
+	tried map[int]int // rule: end of the part that it has been tried on
+
+	lineStart, lineEnd int // of the line that was looked at last
+}
+
+// scanSecrets gives the secrets in text by place, none overlapping another.
+func scanSecrets(text string, s secretScan) []secretMatch {
+	s.rules, s.text, s.tried = loadSecretRules(), text, map[int]int{}
+	if s.rules.pathAllowed(s.path) {
+		return nil
+	}
+	s.rules.keywords.each(lowerASCII(text), s.keyword)
+	return s.merged()
+}
+
+// lowerASCII keeps the length, which strings.ToLower does not.
+func lowerASCII(text string) []byte {
+	lower := []byte(text)
+	for i, c := range lower {
+		if c >= 'A' && c <= 'Z' {
+			lower[i] = c + ('a' - 'A')
+		}
+	}
+	return lower
+}
+
+// keyword tries a rule on the part of the text around its keyword.
+func (s *secretScan) keyword(rule, at int) {
+	if at < s.tried[rule] {
+		return
+	}
+	r := s.rules.Rules[rule]
+	if s.sureOnly && r.rank() < 2 {
+		return
+	}
+	if r.path != nil && (s.path == "" || !r.path().MatchString(s.path)) {
+		return
+	}
+	start, end := 0, len(s.text)
+	if !r.multiline {
+		start, end = s.part(at, s.tried[rule])
+	}
+	if r.anchored {
+		s.try(r, at, end)
+		return
+	}
+	s.tried[rule] = end
+	if r.wanted == nil || r.wanted(s.text[at:end]) {
+		s.try(r, start, end)
+	}
+}
+
+const (
+	wholeLine = 4 << 10 // lines up to here are tried whole
+	before    = 256
+	behind    = 4 << 10
+)
+
+// part is the line around at, or of a very long line a window that cuts no word in two.
+func (s *secretScan) part(at, from int) (start, end int) {
+	if at >= s.lineEnd {
+		s.lineStart, s.lineEnd = lineAround(s.text, at)
+	}
+	start, end = s.lineStart, s.lineEnd
+	if end-start <= wholeLine {
+		return start, end
+	}
+	for low := at - before; start < low; low-- {
+		if !isTokenByte(s.text[low]) {
+			start = low
+			break
+		}
+	}
+	for high := at + behind; high < end; high++ {
+		if !isTokenByte(s.text[high]) {
+			end = high
+			break
+		}
+	}
+	return max(start, min(from, at)), end
+}
+
+func lineAround(text string, at int) (start, end int) {
+	start = strings.LastIndexByte(text[:at], '\n') + 1
+	if n := strings.IndexByte(text[at:], '\n'); n >= 0 {
+		return start, at + n
+	}
+	return start, len(text)
+}
+
+func isTokenByte(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("+/=_-.~", c) >= 0
+}
+
+func (s *secretScan) try(r *secretRule, start, end int) {
+	part := s.text[start:end]
+	for _, m := range r.pattern().FindAllStringSubmatchIndex(part, -1) {
+		from, to := secretGroup(m, r.SecretGroup)
+		if from == to {
+			continue
+		}
+		c := candidate{path: s.path, secret: part[from:to], match: part[m[0]:m[1]], freeing: s.freeing}
+		c.line = s.lines(start+m[0], start+m[1])
+		for i := 0; i+1 < len(m); i += 2 {
+			c.groups = append(c.groups, cut(part, m[i], m[i+1]))
+		}
+		if grade := s.judge(r, c); grade != none {
+			s.found = append(s.found, secretMatch{start + from, start + to, r, grade})
+		}
+	}
+}
+
+func cut(s string, from, to int) string {
+	if from < 0 {
+		return ""
+	}
+	return s[from:to]
+}
+
+// secretGroup is the group that the rule names, or the first from there on that
+// matched something.
+func secretGroup(m []int, group int) (from, to int) {
+	for i := 2 * max(group, 1); i+1 < len(m); i += 2 {
+		if m[i] >= 0 && m[i+1] > m[i] {
+			return m[i], m[i+1]
+		}
+	}
+	return m[0], m[1]
+}
+
+// lines widens a range to whole lines, within reason.
+func (s *secretScan) lines(start, end int) string {
+	low, _ := lineAround(s.text, start)
+	_, high := lineAround(s.text, end)
+	return s.text[max(low, start-wholeLine):min(high, end+wholeLine)]
+}
+
+// documentedJWT is the signature of the token in the standard's introduction at
+// jwt.io, which half of all tests use.
+const documentedJWT = "SflKxwRJSMeKKF2QT4fwpM"
+
+func (s *secretScan) judge(r *secretRule, c candidate) strength {
+	if !s.freeing && strings.Contains(c.line, "gitleaks:allow") {
+		return none
+	}
+	if strings.Contains(c.secret, redactedMark) || strings.Contains(c.secret, documentedJWT) || (r.Entropy > 0 && entropy(c.secret) <= r.Entropy) {
+		return none
+	}
+	for i := range s.rules.Allowlists {
+		if s.rules.Allowlists[i].allows(c) {
+			return none
+		}
+	}
+	for i := range r.Allowlists {
+		if r.Allowlists[i].allows(c) {
+			return none
+		}
+	}
+	if r.accept != nil {
+		return r.accept(c)
+	}
+	return strong
+}
+
+// merged sorts what was found and joins what overlaps. The more telling rule
+// names the whole: the generic one is the last resort.
+func (s *secretScan) merged() []secretMatch {
+	sort.SliceStable(s.found, func(i, j int) bool { return s.found[i].start < s.found[j].start })
+	var out []secretMatch
+	for _, m := range s.found {
+		last := len(out) - 1
+		if last < 0 || m.start >= out[last].end {
+			out = append(out, m)
+			continue
+		}
+		if m.rule.rank() > out[last].rule.rank() {
+			out[last].rule, out[last].strength = m.rule, m.strength
+		}
+		out[last].end = max(out[last].end, m.end)
+	}
+	return out
+}
+
+// rank says how telling a rule is: 2 for those that know a kind of secret by its
+// form, less for those that guess.
+func (r *secretRule) rank() int {
+	switch {
+	case r.ID == genericRule:
+		return 0
+	case r.accept != nil:
+		return 1
+	}
+	return 2
+}
+
+// invisible are the characters of no width that split a token for a machine and
+// not for a reader.
+const invisible = "\u00ad\u180e\u200b\u200c\u200d\u2060\u2061\u2062\u2063\u2064\ufeff"
+
+// visible removes the invisible characters; back gives for each byte of the
+// result, and for its end, the offset in text. back is nil when nothing was removed.
+func visible(text string) (clean string, back []int) {
+	if !strings.ContainsAny(text, invisible) {
+		return text, nil
+	}
+	var b strings.Builder
+	for i, r := range text {
+		if strings.ContainsRune(invisible, r) {
+			continue
+		}
+		n := len(string(r))
+		if r == '\uFFFD' && !strings.HasPrefix(text[i:], "\uFFFD") {
+			n = 1 // an invalid byte
+		}
+		for j := range n {
+			back = append(back, i+j)
+		}
+		b.WriteString(text[i : i+n])
+	}
+	return b.String(), append(back, len(text))
+}
+
+// secrets finds secrets in the added lines.
+func secrets(f File, k kind, lines []codeLine) []loop.Finding {
+	prose := proseLines(lines)
+	found := secretFile(f, k)
+	if f.Symlink() {
+		return found
+	}
+	for run := range runs(f.Added) {
+		var text bytes.Buffer
+		for _, l := range run {
+			text.WriteString(l.Text + "\n")
+		}
+		clean, _ := visible(text.String())
+		for _, m := range scanSecrets(clean, secretScan{path: f.Path, sureOnly: k.exempt}) {
+			line := run[0].Number + strings.Count(clean[:m.start], "\n")
+			end := run[0].Number + strings.Count(clean[:m.end-1], "\n")
+			at := k
+			at.docs = k.docs || prose[line]
+			found = append(found, secretFinding(f, at, m, clean[m.start:m.end], line, end))
+		}
+	}
+	return found
+}
+
+// proseLines are the lines that are comments, or lie inside a longer string such
+// as a Python description: people write examples there.
+func proseLines(lines []codeLine) map[int]bool {
+	prose := map[int]bool{}
+	for _, l := range lines {
+		if l.inString || (strings.TrimSpace(l.code) == "" && strings.TrimSpace(l.comment) != "") {
+			prose[l.Number] = true
+		}
+	}
+	return prose
+}
+
+// runs yields the stretches of lines that follow each other.
+func runs(lines []Line) func(yield func([]Line) bool) {
+	return func(yield func([]Line) bool) {
+		for len(lines) > 0 {
+			n := 1
+			for n < len(lines) && lines[n].Number == lines[n-1].Number+1 {
+				n++
+			}
+			if !yield(lines[:n]) {
+				return
+			}
+			lines = lines[n:]
+		}
+	}
+}
+
+func secretFinding(f File, k kind, m secretMatch, secret string, line, end int) loop.Finding {
+	severity := loop.Critical
+	switch {
+	case (k.fixture || k.docs) && m.strength == weak:
+		severity = loop.Note
+	case k.fixture, k.docs && m.rule.rank() < 2:
+		severity = loop.Warning
+	}
+	if end == line {
+		end = 0
+	}
+	return loop.Finding{
+		Severity: severity, File: f.Path, Line: line, EndLine: end, Rule: "secret",
+		Issue: fmt.Sprintf("a secret is in the change: %s%s", m.rule.ID, hint(secret)),
+		Fix: "take it out of the commit itself, revoke it, and read it from the environment or a secret store; " +
+			"if it is none, end the line with the comment gitleaks:allow",
+	}
+}
+
+// hint shows enough of a long secret to find it, and nothing of a short one.
+func hint(secret string) string {
+	if len(secret) < 16 || strings.ContainsAny(secret[:4], "-\n\r") {
+		return ""
+	}
+	return fmt.Sprintf(" (%s…)", strings.ToValidUTF8(secret[:4], ""))
+}
+
+// secretFile applies the rules that go by the path alone.
+func secretFile(f File, k kind) []loop.Finding {
+	if !f.New {
+		return nil
+	}
+	rules := loadSecretRules()
+	var found []loop.Finding
+	for _, r := range rules.Rules {
+		if r.Regex != "" || r.path == nil || !r.path().MatchString(f.Path) || rules.pathAllowed(f.Path) {
+			continue
+		}
+		found = append(found, secretFinding(f, k, secretMatch{rule: r, strength: strong}, "", 0, 0))
+	}
+	return found
+}
+
+const redactedMark = "[redacted:"
+
+// RedactSecrets replaces each secret in a free text by "[redacted:RULE]" and
+// counts them. It goes by the rules of the review, but errs on the other side:
+// what may be a secret is one, and no comment in the text allows it.
+func RedactSecrets(text string) (string, int) {
+	if !mayHoldSecret(text) {
+		return text, 0
+	}
+	clean, back := visible(text)
+	matches := scanSecrets(clean, secretScan{freeing: true})
+	if len(matches) == 0 {
+		return text, 0
+	}
+	var b strings.Builder
+	at := 0
+	for _, m := range matches {
+		start, end := m.start, m.end
+		if back != nil {
+			start, end = back[start], back[end]
+		}
+		b.WriteString(text[at:start] + redactedMark + m.rule.ID + "]")
+		at = end
+	}
+	return b.String() + text[at:], len(matches)
+}
+
+// mayHoldSecret spares a short plain text the loading of the rules: they need a
+// long or a mixed word, or one of the words of our own rules.
+func mayHoldSecret(text string) bool {
+	lower := string(lowerASCII(text))
+	if strings.ContainsAny(text, invisible) || strings.Contains(lower, "://") ||
+		strings.Contains(lower, "curl") || containsAny(lower, secretNames) {
+		return true
+	}
+	return hasMixedWord(text) || longestWord(text) >= 16
+}
+
+func longestWord(text string) int {
+	run, longest := 0, 0
+	for i := range len(text) {
+		if isTokenByte(text[i]) {
+			run++
+		} else {
+			run = 0
+		}
+		longest = max(longest, run)
+	}
+	return longest
+}

@@ -1,0 +1,222 @@
+package builtin
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"strings"
+	"testing"
+
+	"git-runr/loop"
+)
+
+// The secrets of these tests are put together at run time, so that neither we nor
+// anybody else's scanner finds them in this file.
+var (
+	awsKey   = "AK" + "IA" + "QYLPMN5HFIQR7XYA"
+	ghToken  = "gh" + "p_" + "x7Kq2mW9vLp4RtB8nYc3HdF6jSg1ZaE5uXo0"
+	glToken  = "gl" + "pat-" + "x7Kq2mW9vLp4RtB8nYc3"
+	stripe   = "sk_" + "live_" + "4eC39HqLyjWDarjtT1zdp7dc"
+	npmToken = "np" + "m_" + "x7kq2mw9vlp4rtb8nyc3hdf6jsg1zae5uxo0"
+	randomly = "q8Zr" + "T2xVn7LmK4wPb9sD"
+	pass     = "tr4v" + "el#Lamp9"
+)
+
+func privateKey(t testing.TB) string {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.MarshalECPrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}))
+}
+
+func TestSecrets(t *testing.T) {
+	for _, c := range []struct{ name, path, text, rule string }{
+		{"aws", "main.go", "\n\tkey := \"" + awsKey + "\"\n", "aws-access-token"},
+		{"github", "deploy.sh", "\nTOKEN=" + ghToken + "\n", "github-pat"},
+		{"gitlab", "x.py", "\nt = '" + glToken + "'\n", "gitlab-pat"},
+		{"stripe", "pay.rb", "\nStripe.api_key = \"" + stripe + "\"\n", "stripe-access-token"},
+		{"npm", ".npmrc", "\n//registry.npmjs.org/:_authToken=" + npmToken + "\n", "npm-access-token"},
+		{"private key", "key.go", "\nvar k = `" + privateKey(t) + "`\n", "private-key"},
+		{"key that is cut off", "id", "\n" + privateKey(t)[:120] + "\n", "private-key-part"},
+		{"generic", "app.py", "\nslack_auth = \"" + randomly + "\"\n", genericRule},
+		{"url", "a.go", "\ndb := \"postgres://app:" + pass + "@db.acme.io/prod\"\n", "url-password"},
+		{"url without user", "a.yml", "\nurl: redis://:" + pass + "@cache.acme.io:6379\n", "url-password"},
+		{"url, dev machine, solid", "a.py", "\nurl = 'postgres://app:" + randomly + "@localhost/x'\n", "url-password"},
+		{"password", "a.go", "\npassword := \"" + pass + "\"\n", "assigned-secret"},
+		{"short password", "a.py", "\nPASSWORD = 'hunter2'\n", "assigned-secret"},
+		{"password in yaml", "a.yml", "\n  db_password: " + pass + "\n", "assigned-secret"},
+		{"password in json", "a.json", "\n\"dbPassword\": \"" + pass + "\",\n", "assigned-secret"},
+		{"password, typed", "a.ts", "\nconst password: string = \"" + pass + "\";\n", "assigned-secret"},
+		{"password in env", ".env", "\nDB_PASSWORD=" + pass + "\n", "assigned-secret"},
+		{"split by a zero width space", "main.go", "\nkey := \"" + awsKey[:9] + "\u200b" + awsKey[9:] + "\"\n", "aws-access-token"},
+		{"in a minified file", "app.min.js", "\nvar a=1;" + strings.Repeat("f(1);", 3000) + "k=\"" + awsKey + "\";" + strings.Repeat("f(1);", 3000) + "\n", "aws-access-token"},
+		{"in a vendored file", "vendor/x/x.go", "\nkey := \"" + awsKey + "\"\n", "aws-access-token"},
+		{"in a README", "README.md", "\nuse " + awsKey + "\n", "aws-access-token"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var secrets []loop.Finding
+			for _, f := range review(newText(c.path, c.text)).Findings {
+				if f.Rule == "secret" {
+					secrets = append(secrets, f)
+				}
+			}
+			if len(secrets) != 1 || secrets[0].Severity != loop.Critical || secrets[0].Line != 2 || !strings.Contains(secrets[0].Issue, c.rule) {
+				t.Fatalf("%+v", secrets)
+			}
+		})
+	}
+}
+
+// A report goes into notes and to other people: it must not spread the secret.
+func TestFindingsDoNotHoldTheSecret(t *testing.T) {
+	for _, secret := range []string{awsKey, ghToken, pass, stripe} {
+		f := newText("a.go", "password := \""+secret+"\"\n")
+		check := loop.CheckResult{Name: "test", ExitCode: 1, Output: "a.go:1:1: bad password=\"" + secret + "\"\n"}
+		r := Review(Input{Files: []File{f}, Checks: []loop.CheckResult{check}, SkippedChecks: []string{"x"}})
+		if len(r.Findings) < 2 {
+			t.Fatalf("%+v", r.Findings)
+		}
+		if text := fmt.Sprintf("%+v", r); strings.Contains(text, secret[:5]) {
+			t.Errorf("%s is in %s", secret, text)
+		}
+	}
+}
+
+func TestSecretsInTestsAndDocumentsWeighLess(t *testing.T) {
+	wantFound(t, review(newText("a_test.go", "key := \""+awsKey+"\"\n")), "warning secret 1")
+	wantFound(t, review(newText("testdata/k.pem", privateKey(t))), "warning secret 1")
+	wantFound(t, review(newText("a_test.go", "password := \"hunter2\"\n")), "note secret 1")
+	wantFound(t, review(newText("a.md", "password = \"hunter2\"\n")), "note secret 1")
+	wantFound(t, review(newText("a.go", "// set password=\"tr4vel\"\n")), "note secret 1")
+	wantFound(t, review(newText("certs/a.p12", "x\n")), "critical secret 0")
+}
+
+func TestNoSecrets(t *testing.T) {
+	for _, c := range []struct{ name, path, text string }{
+		{"documented key", "a.go", "k := \"AK" + "IAIOSFODNN7EXAMPLE\"\n"},
+		{"documented secret", "a.md", "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY\n"},
+		{"allowed by a comment", "a.go", "k := \"" + awsKey + "\" // gitleaks:allow\n"},
+		{"go.sum", "go.sum", "github.com/a/b v1.0.0 h1:" + strings.Repeat("q8ZrT2xV", 5) + "abc=\n"},
+		{"lock file", "package-lock.json", "\"integrity\": \"sha512-" + strings.Repeat("q8ZrT2xV", 8) + "\",\n\"token\": \"" + randomly + "\"\n"},
+		{"Cargo.lock", "Cargo.lock", "checksum = \"" + strings.Repeat("0a1b2c3d", 8) + "\"\n"},
+		{"environment, go", "a.go", "token := os.Getenv(\"API_TOKEN_V2\")\npassword := cfg.DB.Password2\n"},
+		{"environment, js", "a.js", "const secret = process.env.SECRET_KEY_2;\nconst apiKey = `${env.KEY1}`;\n"},
+		{"environment, py", "a.py", "PASSWORD = os.environ[\"DB_PASSWORD1\"]\ntoken = settings.TOKEN2\n"},
+		{"environment, yaml", "a.yml", "password: ${DB_PASSWORD:?not set}\ntoken: ${{ secrets.NPM_TOKEN2 }}\nsecret: !Ref Secret2\napi_key: {{ .Values.key1 }}\n"},
+		{"environment, sh", "a.sh", "PASSWORD=\"$1\"\nTOKEN=\"$(cat token1.txt)\"\nexport SECRET=${SECRET_2}\n"},
+		{"placeholders", "a.py", "password = \"changeme1\"\ntoken = \"your-token-here-1\"\nsecret = \"xxxxxx1\"\napi_key = \"<api-key-1>\"\npwd = '********'\npassword = 'password123'\n"},
+		{"urls", "a.md", "postgres://user:password@localhost/db\nhttps://user:pass@host/x\nhttps://alice:s3cret99@example.com/\n" +
+			"postgres://${USER}:${PASS}@db/x\nredis://:<password>@cache.acme.io\nhttp://host:8080/@user\nssh://git@github.com:22/x\n"},
+		{"compose", "compose.yml", "DATABASE_URL: postgres://postgres:postgres@db:5432/app\nREDIS: redis://:devpass1@redis:6379\n"},
+		{"form", "a.html", "<input type=\"password\" name=\"password\" autocomplete=\"current-password\">\n<label for=\"password2\">Password:</label>\n"},
+		{"names", "a.go", "const tokenType = \"oauth2\"\nvar passwordField = \"user_password_2\"\nsecretName := \"my-secret-v2\"\nToken: \"sha256\"\n"},
+		{"ts types", "a.ts", "interface A { password: string; token?: string1; apiKey: Key2 }\nlogin({ password: values.password1 });\nif (type === 'password1') {}\n"},
+		{"messages", "a.go", "msg := \"invalid password: must have 8+ characters\"\nerrors.New(\"token: unexpected EOF\")\n"},
+		{"paths", "a.yml", "secret: config/secret1.yml\npassword_file: /run/secrets/db2\nprivate_key: ./keys/id_rsa2\ntoken: file:///x1\n"},
+		{"git ids", "a.md", "fixed in 3f786850e387550fdab836ed7e6dc881de23001b\nkey commit: 3f786850e38755\n"},
+		{"uuid", "a.json", "\"id\": \"123e4567-e89b-12d3-a456-426614174000\"\n"},
+		{"key names", "a.go", "\"NewEncapsulationKey768\": \"NewEncapsulationKey1024\",\ncacheKey := \"user:profile:v2\"\nprimaryKey = testRSA2048PrivateKey\n"},
+		{"keyboard", "a.js", "if (event.key === 'ArrowDown2') {}\nconst keyCode = 13;\n"},
+		{"css", "a.css", ".token1 { color: #ff00aa; }\n.password::after { content: 'x1y2z3'; }\n"},
+		{"hash", "a.py", "password_hash = hashlib.sha256(x).hexdigest()\nhashed_password = bcrypt.hashpw(p, salt1)\n"},
+		{"public key", "a.pub", "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIq8ZrT2xVn7LmK4wPb9sDq8ZrT2xVn7LmK4w me@x\n-----BEGIN PUBLIC KEY-----\nq8ZrT2xVn7LmK4wPb9sDq8ZrT2xVn7LmK4wPb9sDabcd\n-----END PUBLIC KEY-----\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, f := range review(newText(c.path, c.text)).Findings {
+				if f.Rule == "secret" {
+					t.Errorf("%+v", f)
+				}
+			}
+		})
+	}
+}
+
+func TestRedactSecrets(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"", ""},
+		{"nothing to hide: see a.go:12, the token is expired", "nothing to hide: see a.go:12, the token is expired"},
+		{"the call login(password=userPassword) is wrong", "the call login(password=userPassword) is wrong"},
+		{"use " + awsKey + " here", "use [redacted:aws-access-token] here"},
+		{awsKey + "\n" + ghToken, "[redacted:aws-access-token]\n[redacted:github-pat]"},
+		{"run with password=hunter2 now", "run with password=[redacted:assigned-secret] now"},
+		{"DB_PASSWORD: 'admin123'", "DB_PASSWORD: '[redacted:assigned-secret]'"},
+		{"password=$DB_PASSWORD1", "password=$DB_PASSWORD1"},
+		{"postgres://u:pw@host/db", "postgres://u:[redacted:url-password]@host/db"},
+		{"https://x:" + pass + "@git.acme.io/a.git", "https://x:[redacted:url-password]@git.acme.io/a.git"},
+		{"é\u200d " + awsKey[:6] + "\u200b" + awsKey[6:] + " 👩\u200d💻", "é\u200d [redacted:aws-access-token] 👩\u200d💻"},
+		{"bad \xff bytes \u200b" + awsKey + "\xff", "bad \xff bytes \u200b[redacted:aws-access-token]\xff"},
+		{awsKey + " // gitleaks:allow", "[redacted:aws-access-token] // gitleaks:allow"},
+		{"password=[redacted:assigned-secret]", "password=[redacted:assigned-secret]"},
+	} {
+		got, n := RedactSecrets(c.text)
+		if got != c.want {
+			t.Errorf("RedactSecrets(%q) = %q, want %q", c.text, got, c.want)
+		}
+		if want := strings.Count(c.want, redactedMark) - strings.Count(c.text, redactedMark); n != want {
+			t.Errorf("RedactSecrets(%q) counts %d, want %d", c.text, n, want)
+		}
+	}
+	key := privateKey(t)
+	if got, n := RedactSecrets("a\n" + key + "b\n"); n != 1 || strings.Contains(got, key[40:60]) || !strings.HasPrefix(got, "a\n") || !strings.HasSuffix(got, "\nb\n") {
+		t.Errorf("%d, %q", n, got)
+	}
+}
+
+// All patterns of the configuration must be ones that Go can compile, and the
+// own rules must be among them.
+func TestSecretRulesCompile(t *testing.T) {
+	rules := loadSecretRules()
+	if rules.err != nil || len(rules.Rules) < 200 {
+		t.Fatalf("%d rules, %v", len(rules.Rules), rules.err)
+	}
+	for _, r := range rules.Rules {
+		if r.Regex != "" {
+			r.pattern()
+		}
+		if r.Regex != "" && len(r.Keywords) == 0 {
+			t.Errorf("%s has no keyword and is never tried", r.ID)
+		}
+		for _, word := range r.Keywords {
+			if word != strings.ToLower(word) || len(word) < 2 {
+				t.Errorf("%s: keyword %q", r.ID, word)
+			}
+		}
+	}
+}
+
+func FuzzRedactSecrets(f *testing.F) {
+	f.Add("key = \"", "\"\n")
+	f.Add("\u200b", "\xff\u200d")
+	f.Add("password=", "@host password: x1y2z3")
+	f.Add("curl -u a:b \n-----BEGIN PRIVATE KEY-----\n", "KEY-----")
+	f.Fuzz(func(t *testing.T, before, behind string) {
+		// a key stands apart from letters and digits, or it is no key
+		text := before + " " + awsKey + "\n" + behind
+		got, n := RedactSecrets(text)
+		if n == 0 || strings.Contains(got, awsKey) {
+			t.Fatalf("%d redacted: %q", n, got)
+		}
+	})
+}
+
+func BenchmarkScanOneMegabyte(b *testing.B) {
+	line := "\tif err := store.Append(ctx, key, token.Value, access.User(name)); err != nil { // the api key %d\n"
+	var text strings.Builder
+	for i := 0; text.Len() < 1<<20; i++ {
+		fmt.Fprintf(&text, line, i)
+	}
+	f := newText("a.go", text.String())
+	b.SetBytes(int64(text.Len()))
+	for b.Loop() {
+		review(f)
+	}
+}

@@ -1,0 +1,244 @@
+package builtin
+
+import (
+	"math"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/BurntSushi/toml"
+	"github.com/zricethezav/gitleaks/v8/config"
+)
+
+// secretRule is a rule of gitleaks' configuration, or one of our own, which has
+// an accept function besides.
+type secretRule struct {
+	ID          string      `toml:"id"`
+	Regex       string      `toml:"regex"`
+	Path        string      `toml:"path"`
+	SecretGroup int         `toml:"secretGroup"`
+	Entropy     float64     `toml:"entropy"`
+	Keywords    []string    `toml:"keywords"` // lower case; one must occur in the text
+	Allowlists  []allowlist `toml:"allowlists"`
+
+	pattern   func() *regexp.Regexp
+	path      func() *regexp.Regexp // nil: any path
+	multiline bool
+	anchored  bool                       // the pattern begins at the keyword
+	wanted    func(rest string) bool     // whether the text from the keyword on is worth the pattern; nil: always
+	accept    func(c candidate) strength // nil: what matches is a secret
+}
+
+// allowlist says what is no secret though it looks like one.
+type allowlist struct {
+	Condition   string   `toml:"condition"`   // AND: all criteria must hold; otherwise any
+	RegexTarget string   `toml:"regexTarget"` // match, line, or the secret when empty
+	Paths       []string `toml:"paths"`
+	Regexes     []string `toml:"regexes"`
+	Stopwords   []string `toml:"stopwords"`
+
+	paths   []func() *regexp.Regexp
+	regexes []func() *regexp.Regexp
+}
+
+// genericRule is gitleaks' rule for anything that looks random behind a word
+// such as key: the one that is often wrong.
+const genericRule = "generic-api-key"
+
+// secretRules is the decoded configuration.
+type secretRules struct {
+	Allowlist  allowlist     `toml:"allowlist"`
+	Allowlists []allowlist   `toml:"allowlists"`
+	Rules      []*secretRule `toml:"rules"`
+
+	keywords keywordTable
+	err      error
+}
+
+// loadSecretRules decodes the configuration at the first call. It compiles no
+// pattern: each is compiled when one of its keywords occurs.
+var loadSecretRules = sync.OnceValue(func() *secretRules {
+	s := new(secretRules)
+	if _, s.err = toml.Decode(config.DefaultConfig, s); s.err != nil {
+		s = &secretRules{err: s.err}
+	}
+	for _, r := range s.Rules {
+		if r.ID == genericRule {
+			r.accept, r.wanted = acceptGeneric, hasMixedWord
+		}
+	}
+	s.Rules = append(ownSecretRules(), s.Rules...)
+	s.Allowlists = append(s.Allowlists, s.Allowlist)
+	prepareLists(s.Allowlists)
+	for i, r := range s.Rules {
+		r.prepare()
+		for _, word := range r.Keywords {
+			s.keywords.add(word, i)
+		}
+	}
+	return s
+})
+
+// spansLines finds the patterns that are meant to match over several lines; all
+// others are tried on a line at a time.
+func spansLines(pattern string) bool {
+	pattern = strings.ReplaceAll(pattern, `\\[nr]`, "")
+	return strings.Contains(pattern, `[\s\S`) || strings.Contains(pattern, `(?s`) || strings.Contains(pattern, `\n`)
+}
+
+func (r *secretRule) prepare() {
+	r.multiline = r.multiline || spansLines(r.Regex)
+	r.pattern = lazy(r.Regex)
+	if r.Path != "" {
+		r.path = lazy(r.Path)
+	}
+	prepareLists(r.Allowlists)
+}
+
+func prepareLists(lists []allowlist) {
+	for i := range lists {
+		a := &lists[i]
+		for _, p := range a.Paths {
+			a.paths = append(a.paths, lazy(p))
+		}
+		for _, p := range a.Regexes {
+			a.regexes = append(a.regexes, lazy(p))
+		}
+	}
+}
+
+// candidate is a match with what surrounds it.
+type candidate struct {
+	path    string // "" for free text
+	secret  string
+	match   string
+	line    string // the whole lines that the match lies on
+	groups  []string
+	freeing bool // of text about to be stored: when in doubt it is a secret
+}
+
+// allows reports whether the list takes the candidate out.
+func (a *allowlist) allows(c candidate) bool {
+	target := c.secret
+	switch a.RegexTarget {
+	case "match":
+		target = c.match
+	case "line":
+		target = c.line
+	}
+	checks := make([]bool, 0, 3)
+	if len(a.paths) > 0 {
+		checks = append(checks, matchesAny(a.paths, c.path))
+	}
+	if len(a.regexes) > 0 {
+		checks = append(checks, matchesAny(a.regexes, target))
+	}
+	if len(a.Stopwords) > 0 {
+		checks = append(checks, containsAny(strings.ToLower(c.secret), a.Stopwords))
+	}
+	all := strings.EqualFold(a.Condition, "AND")
+	for _, ok := range checks {
+		if ok != all {
+			return ok
+		}
+	}
+	return all && len(checks) > 0
+}
+
+func matchesAny(patterns []func() *regexp.Regexp, s string) bool {
+	for _, p := range patterns {
+		if p().MatchString(s) {
+			return true
+		}
+	}
+	return false
+}
+
+func containsAny(s string, words []string) bool {
+	for _, w := range words {
+		if strings.Contains(s, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// pathAllowed reports whether the configuration leaves the whole file out.
+func (s *secretRules) pathAllowed(path string) bool {
+	for i := range s.Allowlists {
+		if path != "" && matchesAny(s.Allowlists[i].paths, path) {
+			return true
+		}
+	}
+	return false
+}
+
+// entropy is Shannon's, in bits a byte.
+func entropy(s string) float64 {
+	var counts [256]int
+	for i := range len(s) {
+		counts[s[i]]++
+	}
+	bits := 0.0
+	for _, n := range counts {
+		if n > 0 {
+			p := float64(n) / float64(len(s))
+			bits -= p * math.Log2(p)
+		}
+	}
+	return bits
+}
+
+// keywordTable finds all keywords in one pass over a text: the first two bytes
+// of each position select the few words that can begin there.
+type keywordTable struct {
+	heads map[[2]byte]int // index in buckets
+	seen  []bool          // for both bytes, so that most positions cost one look
+	words [][]keyword
+}
+
+type keyword struct {
+	word  string
+	rules []int
+}
+
+func (t *keywordTable) add(word string, rule int) {
+	if len(word) < 2 {
+		return
+	}
+	if t.heads == nil {
+		t.heads, t.seen = map[[2]byte]int{}, make([]bool, 1<<16)
+	}
+	head := [2]byte{word[0], word[1]}
+	i, ok := t.heads[head]
+	if !ok {
+		i = len(t.words)
+		t.heads[head] = i
+		t.words = append(t.words, nil)
+		t.seen[int(head[0])<<8|int(head[1])] = true
+	}
+	for j, k := range t.words[i] {
+		if k.word == word {
+			t.words[i][j].rules = append(k.rules, rule)
+			return
+		}
+	}
+	t.words[i] = append(t.words[i], keyword{word, []int{rule}})
+}
+
+// each calls hit for every keyword of every rule in lower, by position.
+func (t *keywordTable) each(lower []byte, hit func(rule, at int)) {
+	for i := 0; i+1 < len(lower); i++ {
+		if !t.seen[int(lower[i])<<8|int(lower[i+1])] {
+			continue
+		}
+		for _, k := range t.words[t.heads[[2]byte{lower[i], lower[i+1]}]] {
+			if len(lower)-i < len(k.word) || string(lower[i:i+len(k.word)]) != k.word {
+				continue
+			}
+			for _, rule := range k.rules {
+				hit(rule, i)
+			}
+		}
+	}
+}

@@ -1,0 +1,201 @@
+package builtin
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+
+	"git-runr/loop"
+)
+
+// stubRules gives the rules of a language by its id.
+var stubRules = sync.OnceValue(func() map[string]ruleSet {
+	says := func(pattern string) lineRule {
+		return lineRule{regexp.MustCompile(pattern), "it is not implemented", "implement it, or leave it out of this change", gradeSaysStub}
+	}
+	is := func(pattern string) lineRule {
+		return lineRule{pattern: regexp.MustCompile(pattern), issue: "it is not implemented", fix: "implement it, or leave it out of this change"}
+	}
+	return map[string]ruleSet{
+		"go":     {[]string{"panic"}, []lineRule{says(`\bpanic\(`), says(`\bpanic\((?:fmt\.Sprintf|errors\.New|fmt\.Errorf)\(`)}},
+		"js":     {[]string{"throw"}, []lineRule{says(`\bthrow\s+(?:new\s+)?\w*Error\(`)}},
+		"java":   {[]string{"throw", "TODO"}, []lineRule{says(`\bthrow\s+(?:new\s+)?\w+(?:Exception|Error)\(`), is(`(?:^|[={]|\breturn|->)\s*TODO\(`)}},
+		"csharp": {[]string{"throw"}, []lineRule{is(`\bthrow\s+new\s+NotImplementedException\(`)}},
+		"rust":   {[]string{"unimplemented", "todo"}, []lineRule{is(`\b(?:unimplemented|todo)!\(`)}},
+		"python": {[]string{"raise"}, []lineRule{{regexp.MustCompile(`\braise\s+NotImplementedError\b`), "it is not implemented",
+			"implement it, or leave it out of this change", gradePython}}},
+		"ruby":   {[]string{"raise"}, []lineRule{says(`\braise\b(?:\s*\(?\s*NotImplementedError\s*,)?`)}},
+		"php":    {[]string{"throw"}, []lineRule{says(`\bthrow\s+new\s+\\?\w*Exception\(`)}},
+		"swift":  {[]string{"fatalError"}, []lineRule{says(`\bfatalError\(`)}},
+		"dart":   {[]string{"throw"}, []lineRule{is(`\bthrow\s+(?:new\s+)?UnimplementedError\(`)}},
+		"elixir": {[]string{"raise"}, []lineRule{says(`\braise\b`)}},
+		"c":      {[]string{"throw", "abort"}, []lineRule{says(`\bthrow\s+std::\w+\(`), says(`\babort\(`)}},
+	}
+})
+
+var (
+	stubWords     = lazy(`(?i)^\W*(?:todo\b|fixme\b|(?:this (?:method|function) is )?(?:not (?:yet )?implemented|unimplemented)(?: yet)?\b)`)
+	abstractWords = lazy(`(?i)\babstract|subclass|overrid|must (?:be )?implement|should (?:be )?implement|derived class|not supported|interface`)
+)
+
+// gradeSaysStub warns of an error whose text says that the code is to be written.
+func gradeSaysStub(m lineMatch) loop.Severity {
+	arg := stringArgument().FindStringSubmatch(strings.TrimLeft(m.rest, " ("))
+	if arg == nil || !stubWords().MatchString(arg[1]) || abstractWords().MatchString(m.line().Text) || nearAbstract(m.lines) {
+		return ""
+	}
+	return loop.Warning
+}
+
+// gradePython knows that a method of a base class raises NotImplementedError by
+// custom: only its own words, or a function at the top level, make it a stub.
+func gradePython(m lineMatch) loop.Severity {
+	if abstractWords().MatchString(m.line().Text) || nearAbstract(m.lines) {
+		return ""
+	}
+	arg := stringArgument().FindStringSubmatch(strings.TrimPrefix(m.rest, "("))
+	if arg != nil && stubWords().MatchString(arg[1]) {
+		return loop.Warning
+	}
+	code := m.line().code
+	after := strings.TrimSpace(code[len(code)-len(m.rest):])
+	switch {
+	case after != "" && after != "()":
+		return ""
+	case isTopLevelBody(m.lines):
+		return loop.Warning
+	}
+	return loop.Note
+}
+
+func nearAbstract(lines []codeLine) bool {
+	for _, l := range lines[max(0, len(lines)-10):] {
+		if strings.Contains(strings.ToLower(l.code), "abstract") {
+			return true
+		}
+	}
+	return false
+}
+
+// isTopLevelBody reports whether the line is the body of a function that belongs to no class.
+func isTopLevelBody(lines []codeLine) bool {
+	for i := len(lines) - 2; i >= max(0, len(lines)-8); i-- {
+		if strings.HasPrefix(lines[i].code, "def ") || strings.HasPrefix(lines[i].code, "async def ") {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	workMarker = lazy(`^[\s/*#;!<%-]*@?(TODO|FIXME|XXX|HACK)\b(\([^)]*\))?(?:\s*$|:|\s+[-–]?\s*\S)`)
+	workInline = lazy(`\b(TODO|FIXME|XXX|HACK)(\([^)]*\))?:`)
+	trackedRef = lazy(`#\d+|\b[A-Z]{2,10}-\d+\b|https?://`)
+	stubReturn = lazy(`(?i)^[\s/*#-]*(?:(?:just )?a?\s*(?:stub|dummy|placeholder)|not (?:yet )?implemented|implement me)(?:\s+(?:value|for now|yet))?[.!]*\s*$`)
+)
+
+var workWords = []string{"TODO", "FIXME", "XXX", "HACK"}
+
+// workComments finds notes to self in added comments.
+func workComments(f File, k kind, lines []codeLine) []loop.Finding {
+	var found []loop.Finding
+	for _, l := range lines {
+		if !l.added || len(l.Text) > maxCodeLine || strings.TrimSpace(l.comment) == "" {
+			continue
+		}
+		if !strings.Contains(l.code, "return") && !containsAny(l.comment, workWords) {
+			continue
+		}
+		severity, issue := workComment(l)
+		if severity == "" {
+			continue
+		}
+		if k.fixture {
+			severity = loop.Note
+		}
+		found = append(found, loop.Finding{Severity: severity, File: f.Path, Line: l.Number, Issue: issue,
+			Fix: "finish it, or point to where it is tracked", Rule: "stub"})
+	}
+	return found
+}
+
+func workComment(l codeLine) (loop.Severity, string) {
+	if strings.Contains(l.code, "return") && stubReturn().MatchString(l.comment) {
+		return loop.Warning, "the returned value is a stub"
+	}
+	mark := workMarker().FindStringSubmatch(l.comment)
+	if mark == nil {
+		mark = workInline().FindStringSubmatch(l.comment)
+	}
+	if mark == nil {
+		return "", ""
+	}
+	word, owner := mark[1], mark[2]
+	tracked := owner != "" || trackedRef().MatchString(l.comment)
+	if (word == "FIXME" || word == "XXX") && !tracked {
+		return loop.Warning, "a " + word + " comment is added"
+	}
+	return loop.Note, "a " + word + " comment is added"
+}
+
+// focusRules give what hides other tests, and skipRules what hides itself.
+var focusRules = sync.OnceValue(func() map[string]ruleSet {
+	focus := func(pattern string) lineRule {
+		return lineRule{pattern: regexp.MustCompile(pattern), issue: "a focused test hides all others", fix: "remove the focus"}
+	}
+	return map[string]ruleSet{
+		"js":   {[]string{".only", "fdescribe", "fit("}, []lineRule{focus(`(?:^|[\s;({])(?:it|test|describe|context|suite)\.only(?:\.each)?[(` + "`" + `]|^\s*(?:fdescribe|fit)\(\s*["'` + "`" + `]`)}},
+		"ruby": {[]string{"fdescribe", "fcontext", "fit", "focus"}, []lineRule{focus(`^\s*(?:fdescribe|fcontext|fit)\s+["']|,\s*(?:focus:\s*true|:focus)\b`)}},
+	}
+})
+
+var skipRules = sync.OnceValue(func() map[string]ruleSet {
+	skip := func(pattern string, grade func(lineMatch) loop.Severity) lineRule {
+		return lineRule{regexp.MustCompile(pattern), "a test is switched off", "repair it, or say why and where that is tracked", grade}
+	}
+	return map[string]ruleSet{
+		"js": {[]string{".skip", "xit", "xtest", "xdescribe"}, []lineRule{skip(`(?:^|[\s;({])(?:it|test|describe|context|suite)\.skip\(\s*["'`+"`"+`]|^\s*(?:xit|xtest|xdescribe)\(\s*["'`+"`"+`]`, gradeSkip)}},
+		"go": {[]string{".Skip"}, []lineRule{skip(`\b[tb]\.Skipf?\(`, gradeGoSkip)}},
+	}
+})
+
+var laterWords = lazy(`(?i)^\W*(?:todo|fixme|wip|broken|temporar(?:y|ily))\b(\([^)]+\))?`)
+
+// gradeGoSkip warns of tests that are skipped until somebody repairs them; those
+// that do not fit the machine are none of these.
+func gradeGoSkip(m lineMatch) loop.Severity {
+	arg := stringArgument().FindStringSubmatch(m.rest)
+	if arg == nil {
+		return ""
+	}
+	later := laterWords().FindStringSubmatch(arg[1])
+	switch {
+	case later == nil:
+		return ""
+	case later[1] != "" || trackedRef().MatchString(m.line().Text):
+		return loop.Note
+	}
+	return loop.Warning
+}
+
+// gradeSkip lets a skip pass that gives its reason beside it.
+func gradeSkip(m lineMatch) loop.Severity {
+	if trackedRef().MatchString(m.line().comment) {
+		return loop.Note
+	}
+	return loop.Warning
+}
+
+// loremIpsum finds filling text in code and pages, comments and strings included.
+func loremIpsum(f File, k kind) []loop.Finding {
+	if k.fixture {
+		return nil
+	}
+	words := "lorem" + " ipsum"
+	n, first := count(f.Added, func(l Line) bool { return strings.Contains(strings.ToLower(l.Text), words) })
+	if n == 0 {
+		return nil
+	}
+	return []loop.Finding{{Severity: loop.Note, File: f.Path, Line: first, Issue: "placeholder text",
+		Fix: "write the real text", Rule: "stub"}}
+}

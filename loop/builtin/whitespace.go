@@ -1,0 +1,107 @@
+package builtin
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"git-runr/loop"
+)
+
+// whitespace reports at most one note a file and fault, with a count: a file
+// written with the wrong editor would drown the rest otherwise.
+func whitespace(f File, k kind) []loop.Finding {
+	if k.patch || isTabular(f.Path) {
+		return nil
+	}
+	markdown := hasAnySuffix(strings.ToLower(f.Path), ".md", ".mdx", ".markdown")
+	var found []loop.Finding
+	add := func(issue, fix string, bad func(Line) bool) {
+		if n, first := count(f.Added, bad); n > 0 {
+			found = append(found, whitespaceFinding(f, first, counted(issue, n, first), fix))
+		}
+	}
+	add("trailing white space", "remove the blanks at the ends of the lines", func(l Line) bool {
+		return hasTrailingBlank(l.Text, markdown)
+	})
+	add("a space before a tab in the indentation", "indent with one of the two", func(l Line) bool {
+		return strings.Contains(indentOf(l.Text), " \t")
+	})
+	if cr, mixed := mixedLineEnds(f); mixed {
+		what := "CRLF line ends in a file that has LF"
+		if !cr {
+			what = "LF line ends in a file that has CRLF"
+		}
+		add(what, "use one kind of line end in a file", func(l Line) bool { return l.CR == cr })
+	}
+	if n := len(f.Added); f.NoNewline && n > 0 {
+		found = append(found, whitespaceFinding(f, f.Added[n-1].Number, "no newline at the end of the file", "end the last line with a newline"))
+	}
+	return found
+}
+
+func whitespaceFinding(f File, line int, issue, fix string) loop.Finding {
+	return loop.Finding{Severity: loop.Note, File: f.Path, Line: line, Issue: issue, Fix: fix, Rule: "whitespace"}
+}
+
+func count(lines []Line, bad func(Line) bool) (n, first int) {
+	for _, l := range lines {
+		if !bad(l) {
+			continue
+		}
+		if n == 0 {
+			first = l.Number
+		}
+		n++
+	}
+	return n, first
+}
+
+func counted(issue string, n, first int) string {
+	if n == 1 {
+		return issue
+	}
+	return fmt.Sprintf("%s: %d lines, first at %d", issue, n, first)
+}
+
+func indentOf(text string) string {
+	return text[:len(text)-len(strings.TrimLeft(text, " \t"))]
+}
+
+// hasTrailingBlank allows Markdown's hard break: two or more spaces behind a text.
+func hasTrailingBlank(text string, markdown bool) bool {
+	cut := strings.TrimRight(text, " \t")
+	if len(cut) == len(text) {
+		return false
+	}
+	blanks := text[len(cut):]
+	return !(markdown && cut != "" && len(blanks) >= 2 && !strings.Contains(blanks, "\t"))
+}
+
+// mixedLineEnds compares the added lines with the lines around them, and with
+// each other when they stand alone. cr says which kind of the added ones is odd.
+func mixedLineEnds(f File) (cr, mixed bool) {
+	addedCR, _ := count(f.Added, func(l Line) bool { return l.CR })
+	addedLF := len(f.Added) - addedCR
+	if f.NoNewline {
+		addedLF-- // the last line has no end at all
+	}
+	contextCR, _ := count(f.Context, func(l Line) bool { return l.CR })
+	contextLF := len(f.Context) - contextCR
+	switch {
+	case contextCR > contextLF:
+		return false, addedLF > 0
+	case contextLF > contextCR:
+		return true, addedCR > 0
+	}
+	return addedCR <= addedLF, addedCR > 0 && addedLF > 0
+}
+
+// isTabular names the formats in which a blank at the end of a line is data.
+func isTabular(p string) bool {
+	switch strings.ToLower(path.Ext(p)) {
+	case ".tsv", ".csv", ".svg", ".po", ".pem", ".eml", ".mbox":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,160 @@
+package loop
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"git-runr/gitstore"
+)
+
+// Census says what of a change a reviewer saw, and what not and why. A verdict
+// without it could be about nothing.
+type Census struct {
+	Files      int       `json:"files"`      // in the change, within the paths asked for
+	Lines      int       `json:"lines"`      // added and deleted in them
+	SentFiles  int       `json:"sent_files"` // shown to the reviewer
+	SentLines  int       `json:"sent_lines"`
+	SentBinary int       `json:"sent_binary,omitempty"` // binary files that a reviewer who can judge them was told of
+	LeftOut    []LeftOut `json:"left_out,omitempty"`
+}
+
+// LeftOut is a file that the reviewer did not see.
+type LeftOut struct {
+	Path string `json:"path"`
+	Why  string `json:"why"` // excluded, binary or too_large
+}
+
+// Nothing reports whether the reviewer saw nothing at all: never a pass.
+func (c Census) Nothing() bool { return c.SentLines == 0 && c.SentBinary == 0 }
+
+// Change is the difference that a reviewer is shown.
+type Change struct {
+	Base   gitstore.ID // commit or tree
+	Tree   gitstore.ID // commit or tree
+	Patch  []byte      // unified, as git diff prints it
+	Files  []string    // shown, in the patch's order
+	Census Census
+}
+
+// Limits bound what a reviewer is shown.
+type Limits struct {
+	Exclude  []string // git globs that are left out
+	MaxBytes int64    // of the patch; 0: no limit
+	Binary   bool     // whether the reviewer can judge that a binary file is there
+}
+
+// LockFiles are generated files whose diff tells an agent nothing. The built-in
+// reviewer reads them all the same.
+var LockFiles = []string{
+	"**/*.lock", "**/package-lock.json", "**/npm-shrinkwrap.json", "**/pnpm-lock.yaml", "**/go.sum",
+	"**/*.min.js", "**/*.min.css", "**/*.snap", "**/bun.lockb",
+}
+
+// ReadChange is the change of subject, and the census of it. A merge commit's
+// change is what it does beyond its parents.
+func (s *Store) ReadChange(ctx context.Context, subject Subject, limits Limits) (Change, error) {
+	change := Change{Base: subject.Base, Tree: subject.Tree}
+	paths := subject.Paths
+	if subject.Kind == SubjectCommit {
+		own, merge, err := s.mergePaths(ctx, subject.Commit)
+		if err != nil {
+			return change, err
+		}
+		if merge && len(own) == 0 {
+			return change, nil
+		}
+		if merge {
+			paths = own
+		}
+	}
+	spec := gitstore.DiffSpec{From: subject.Base, To: subject.Tree, Paths: paths}
+	all, err := s.Repo.DiffStat(ctx, spec)
+	if err != nil {
+		return change, fmt.Errorf("read change: %w", err)
+	}
+	spec.Exclude = limits.Exclude
+	kept, err := s.Repo.DiffStat(ctx, spec)
+	if err != nil {
+		return change, fmt.Errorf("read change: %w", err)
+	}
+	change.Census = census(all, kept, limits)
+	spec.Exclude = append(slices.Clone(limits.Exclude), change.Census.tooLarge()...)
+	if change.Census.Nothing() {
+		return change, nil
+	}
+	if change.Patch, _, err = s.Repo.Diff(ctx, spec); err != nil {
+		return change, fmt.Errorf("read change: %w", err)
+	}
+	for _, f := range kept {
+		if !change.Census.leftOut(f.Path) {
+			change.Files = append(change.Files, f.Path)
+		}
+	}
+	return change, nil
+}
+
+// mergePaths are the paths that a merge commit changed against all its parents.
+func (s *Store) mergePaths(ctx context.Context, id gitstore.ID) (paths []string, merge bool, err error) {
+	commit, err := s.Repo.ReadCommit(ctx, id)
+	if err != nil || len(commit.Parents) < 2 {
+		return nil, false, err
+	}
+	paths, err = s.Repo.MergeChanges(ctx, id)
+	return paths, true, err
+}
+
+// bytesPerLine turns the limit of the patch into lines, which is what is known
+// before the patch is made.
+const bytesPerLine = 60
+
+// census decides what is shown: everything that is not excluded, less the
+// largest files while the rest is too large.
+func census(all, kept []gitstore.FileStat, limits Limits) Census {
+	c := Census{Files: len(all)}
+	isKept := map[string]bool{}
+	for _, f := range kept {
+		isKept[f.Path] = true
+	}
+	var sent []gitstore.FileStat
+	for _, f := range all {
+		c.Lines += f.Added + f.Deleted
+		switch {
+		case !isKept[f.Path]:
+			c.LeftOut = append(c.LeftOut, LeftOut{Path: f.Path, Why: "excluded"})
+		case f.Binary && limits.Binary:
+			c.SentBinary++
+			c.SentFiles++
+		case f.Binary:
+			c.LeftOut = append(c.LeftOut, LeftOut{Path: f.Path, Why: "binary"})
+		default:
+			sent = append(sent, f)
+		}
+	}
+	slices.SortStableFunc(sent, func(a, b gitstore.FileStat) int { return cmp.Compare(a.Added+a.Deleted, b.Added+b.Deleted) })
+	for _, f := range sent {
+		if limits.MaxBytes > 0 && int64(c.SentLines+f.Added+f.Deleted)*bytesPerLine > limits.MaxBytes {
+			c.LeftOut = append(c.LeftOut, LeftOut{Path: f.Path, Why: "too_large"})
+			continue
+		}
+		c.SentFiles++
+		c.SentLines += f.Added + f.Deleted
+	}
+	return c
+}
+
+func (c Census) leftOut(path string) bool {
+	return slices.ContainsFunc(c.LeftOut, func(l LeftOut) bool { return l.Path == path })
+}
+
+// tooLarge are exact patterns for the files that were left out for their size.
+func (c Census) tooLarge() []string {
+	var globs []string
+	for _, l := range c.LeftOut {
+		if l.Why == "too_large" {
+			globs = append(globs, gitstore.LiteralGlob(l.Path))
+		}
+	}
+	return globs
+}

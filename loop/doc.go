@@ -1,0 +1,35 @@
+// Package loop is what a run and a review are, and what comes next in them.
+//
+// Both are folded from events. An event is one commit in a log that gitstore
+// keeps (see its package comment for the stored form); events are ordered by
+// Lamport clock, then writer, then commit, so that every clone folds the same
+// state. An event that the state does not allow arrived from a clone that did not
+// know better: it is kept, skipped by the fold and listed under Lost.
+//
+// A review:
+//
+//	          ┌──────────▶ cancelled
+//	          │
+//	open ─────┴─▶ submitted ──▶ claimed ──▶ resolved
+//	                  │ ◀──release──┘          ▲
+//	                  └────────────────────────┘
+//
+// More than one reviewer may submit; claims are exclusive; resolving twice is
+// resolving once.
+//
+// A run:
+//
+//	            ┌────────────── fix (targeted)  ◀── only warnings ──┐
+//	            ▼                                                    │
+//	implement ─▶ checks ─▶ review ─▶ verdict ── needs fix ──────────┤
+//	    ▲                               │                            │
+//	    └── revert the attempt's files, re-execute ◀── any critical ─┘
+//	                                    │
+//	                     pass ──▶ completed      retries used up, or no progress ──▶ reviewing
+//
+// The steps in between are a list (Policy.Workflow); Next decides what follows
+// from the folded run alone. A run whose last step is a review is completed only
+// if that review passed; otherwise a person must judge, and it is "reviewing".
+// Everything else that ends it early is "stopped" with one reason of the registry
+// (Reasons); "skipped" and "aborted" are a person's choices.
+package loop

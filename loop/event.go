@@ -1,0 +1,144 @@
+package loop
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"git-runr/gitstore"
+)
+
+// FormatVersion is the version of the event envelope that this program writes.
+const FormatVersion = 1
+
+// maxClock bounds what a foreign log can do to the Lamport clock.
+const maxClock = 1 << 40
+
+// Event types. A type that is not listed is kept, passed on and skipped by the fold.
+const (
+	ReviewRequested = "review_requested"
+	ReviewSubmitted = "review_submitted"
+	ReviewFailed    = "review_failed" // the reviewer could not be run; the review stays open
+	ReviewCancelled = "review_cancelled"
+	ReviewClaimed   = "review_claimed"
+	ReviewReleased  = "review_released"
+	ReviewResolved  = "review_resolved"
+
+	RunStarted         = "run_started"
+	AttemptStarted     = "attempt_started"
+	AttemptCompleted   = "attempt_completed"
+	AttemptReverted    = "attempt_reverted"
+	ChecksCompleted    = "checks_completed"
+	RoundCompleted     = "review_completed"
+	ReviewLoopDetected = "review_loop_detected" // seed 000
+	RunStopped         = "stop"
+	RunAnswered        = "run_answered"
+	RunCompleted       = "run_completed"
+	RunLanded          = "run_landed"
+	RunAborted         = "run_aborted"
+	RunResumed         = "run_resumed"
+)
+
+// Event is one immutable record: what the JSON of a log's commit holds, and what
+// the commit itself says about it. Timestamps are UTC, in milliseconds.
+type Event struct {
+	V         int             `json:"v"`
+	Clock     uint64          `json:"clock"` // Lamport: one more than the highest that the writer had seen
+	Writer    string          `json:"writer"`
+	Timestamp time.Time       `json:"timestamp"`
+	Type      string          `json:"type"`
+	Source    string          `json:"source"` // cli, hook, worker, runner, or the agent's name
+	Run       string          `json:"run,omitempty"`
+	Review    string          `json:"review,omitempty"`
+	Payload   json.RawMessage `json:"payload"`
+
+	ID    gitstore.ID `json:"-"` // the commit
+	Actor string      `json:"-"` // its author, "Name <email>"
+	Title string      `json:"-"` // its subject
+}
+
+// Before is the order of events, the same in every clone: clock, writer, commit.
+func (e Event) Before(o Event) bool {
+	if e.Clock != o.Clock {
+		return e.Clock < o.Clock
+	}
+	if e.Writer != o.Writer {
+		return e.Writer < o.Writer
+	}
+	return e.ID < o.ID
+}
+
+// message is the commit message of e: a subject for people, the event, and
+// trailers by which stock git can search.
+func (e Event) message(status string) (string, error) {
+	body, err := json.Marshal(e)
+	if err != nil {
+		return "", fmt.Errorf("encode %s: %w", e.Type, err)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n\n%s\n\nRunr-Type: %s\n", oneLine(e.Title), body, e.Type)
+	if e.Run != "" {
+		fmt.Fprintf(&b, "Runr-Run: %s\n", e.Run)
+	}
+	if e.Review != "" {
+		fmt.Fprintf(&b, "Runr-Review: %s\n", e.Review)
+	}
+	if status != "" {
+		fmt.Fprintf(&b, "Runr-Status: %s\n", status)
+	}
+	return b.String(), nil
+}
+
+// oneLine folds white space, so that a subject stays one line whatever it quotes.
+func oneLine(s string) string {
+	const limit = 200
+	s = strings.Join(strings.Fields(s), " ")
+	if len(s) > limit {
+		s = strings.ToValidUTF8(s[:limit], "") + "…"
+	}
+	return s
+}
+
+// DecodeEvent reads the event out of a log's record. It is strict: a duplicate or
+// case-variant key, invalid UTF-8, trailing bytes or a value out of range make
+// this record an error. gitstore.ErrNewerFormat names both versions.
+func DecodeEvent(entry gitstore.Entry) (Event, error) {
+	title, rest, _ := strings.Cut(entry.Message, "\n\n")
+	body, _, _ := strings.Cut(rest, "\n")
+	event := Event{ID: entry.ID, Actor: entry.Author.String(), Title: title}
+	if err := decodeStrict([]byte(body), &event); err != nil {
+		return event, fmt.Errorf("read event %s: %w", entry.ID.Short(), err)
+	}
+	if err := event.check(entry.Writer); err != nil {
+		return event, fmt.Errorf("read event %s: %w", entry.ID.Short(), err)
+	}
+	return event, nil
+}
+
+func (e Event) check(writer string) error {
+	switch {
+	case e.V > FormatVersion:
+		return fmt.Errorf("%w: format %d, this program reads up to %d", gitstore.ErrNewerFormat, e.V, FormatVersion)
+	case e.V < 1:
+		return fmt.Errorf("format %d", e.V)
+	case e.Clock == 0 || e.Clock > maxClock:
+		return fmt.Errorf("clock %d out of range", e.Clock)
+	case writer != "" && e.Writer != writer:
+		return fmt.Errorf("in the log of %q but written by %q", writer, e.Writer)
+	case e.Type == "" || e.Timestamp.IsZero():
+		return fmt.Errorf("type or timestamp missing")
+	case e.Run != "" && !validID(e.Run) || e.Review != "" && !validID(e.Review):
+		return fmt.Errorf("malformed run or review id")
+	}
+	return nil
+}
+
+// payload decodes e's payload into T. Unknown fields are left to newer programs.
+func payload[T any](e Event) (T, error) {
+	var p T
+	if err := decodeStrict(e.Payload, &p); err != nil {
+		return p, fmt.Errorf("payload of %s: %w", e.Type, err)
+	}
+	return p, nil
+}

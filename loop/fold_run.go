@@ -1,0 +1,230 @@
+package loop
+
+import "git-runr/gitstore"
+
+// answerPayload is a person's decision on a run that gave up.
+type answerPayload struct {
+	Choice Choice `json:"choice"`
+	By     string `json:"by,omitempty"` // how it was given: terminal, command line, policy
+}
+
+// completedPayload ends a run well.
+type completedPayload struct {
+	Result string      `json:"status"` // pass or pass_with_issues
+	Commit gitstore.ID `json:"commit"`
+	Open   []Finding   `json:"accepted_findings,omitempty"`
+}
+
+// runHandlers is one step of the fold for each event type.
+var runHandlers = map[string]func(*Run, Event) error{
+	AttemptStarted:     (*Run).attemptStarted,
+	AttemptCompleted:   (*Run).attemptCompleted,
+	AttemptReverted:    (*Run).attemptReverted,
+	ChecksCompleted:    (*Run).checksCompleted,
+	RoundCompleted:     (*Run).roundCompleted,
+	ReviewLoopDetected: (*Run).stopped,
+	RunStopped:         (*Run).stopped,
+	RunAnswered:        (*Run).answered,
+	RunCompleted:       (*Run).completed,
+	RunLanded:          (*Run).landed,
+	RunAborted:         (*Run).aborted,
+	RunResumed:         (*Run).resumed,
+}
+
+// runMoves lists the statuses from which an event may happen; a type that is
+// not in it needs a running run.
+var runMoves = map[string][]RunStatus{
+	RunAnswered:  {RunRunning, RunReviewing, RunStop},
+	RunCompleted: {RunRunning, RunReviewing, RunStop},
+	RunLanded:    {RunComplete},
+	RunAborted:   {RunRunning, RunReviewing, RunStop, RunSkipped},
+	RunResumed:   {RunRunning, RunReviewing, RunStop},
+}
+
+// runVerbs say what a refused event wanted, for people.
+var runVerbs = map[string]string{
+	RunAnswered: "answered", RunCompleted: "completed", RunLanded: "landed", RunAborted: "aborted", RunResumed: "resumed",
+}
+
+// allow reports, as a *StateError, why an event of type may not happen now.
+func (r Run) allow(eventType string) error {
+	from, listed := runMoves[eventType]
+	if !listed {
+		from = []RunStatus{RunRunning}
+	}
+	for _, status := range from {
+		if r.Status == status {
+			return nil
+		}
+	}
+	verb := runVerbs[eventType]
+	if verb == "" {
+		verb = "continued"
+	}
+	return &StateError{What: "run " + r.ID, Status: string(r.Status), Cannot: verb}
+}
+
+func (r *Run) apply(e Event) error {
+	if e.Type == RunStarted {
+		return r.started(e)
+	}
+	handle := runHandlers[e.Type]
+	if handle == nil || r.ID == "" {
+		return nil // of a newer program, of a review, or before its start arrived
+	}
+	if refused := r.allow(e.Type); refused != nil {
+		r.Lost = append(r.Lost, Lost{Event: e.ID, Type: e.Type, By: e.Actor, Why: refused.Error()})
+		return nil
+	}
+	r.UpdatedAt, r.last = e.Timestamp, e.Type
+	return handle(r, e)
+}
+
+func (r *Run) started(e Event) error {
+	plan, err := payload[RunPlan](e)
+	if err != nil || r.ID != "" {
+		return err
+	}
+	*r = Run{
+		ID: e.Run, Status: RunRunning, Plan: plan, StartedBy: e.Actor, Writer: e.Writer, last: e.Type,
+		CreatedAt: e.Timestamp, UpdatedAt: e.Timestamp, Commit: plan.Base,
+		Attempts: []Attempt{}, Checks: []CheckRun{}, Rounds: []Round{},
+	}
+	return nil
+}
+
+func (r *Run) attemptStarted(e Event) error {
+	attempt, err := payload[Attempt](e)
+	if err != nil {
+		return err
+	}
+	attempt.StartedAt = e.Timestamp
+	if last := r.lastAttempt(); last != nil && last.Number == attempt.Number { // taken up again after a crash
+		*last = attempt
+		return nil
+	}
+	r.Attempts = append(r.Attempts, attempt)
+	return nil
+}
+
+func (r *Run) attemptCompleted(e Event) error {
+	attempt, err := payload[Attempt](e)
+	if err != nil {
+		return err
+	}
+	attempt.EndedAt = e.Timestamp
+	if last := r.lastAttempt(); last != nil && last.Number == attempt.Number {
+		attempt.StartedAt = last.StartedAt
+		*last = attempt
+	} else {
+		r.Attempts = append(r.Attempts, attempt)
+	}
+	r.Commit = r.Head()
+	r.Position = r.stepAfter(attempt.Step)
+	return nil
+}
+
+func (r *Run) attemptReverted(e Event) error {
+	reverted, err := payload[Reverted](e)
+	if err != nil {
+		return err
+	}
+	for i := range r.Attempts {
+		if r.Attempts[i].Number == reverted.Attempt {
+			r.Attempts[i].Reverted = &reverted
+		}
+	}
+	r.Commit = r.Head()
+	return nil
+}
+
+func (r *Run) checksCompleted(e Event) error {
+	checks, err := payload[CheckRun](e)
+	if err != nil {
+		return err
+	}
+	checks.At = e.Timestamp
+	r.Checks = append(r.Checks, checks)
+	r.Position = r.stepAfter(checks.Step)
+	return nil
+}
+
+// roundPayload is a round and the step of the workflow that it was.
+type roundPayload struct {
+	Round
+	Step string `json:"step"`
+}
+
+func (r *Run) roundCompleted(e Event) error {
+	round, err := payload[roundPayload](e)
+	if err != nil {
+		return err
+	}
+	round.At = e.Timestamp
+	r.Rounds = append(r.Rounds, round.Round)
+	r.Position = r.stepAfter(round.Step)
+	return nil
+}
+
+// stepAfter is the position behind the step called name.
+func (r *Run) stepAfter(name string) int {
+	for i, s := range r.Plan.Policy.Workflow {
+		if s.Name == name {
+			return i + 1
+		}
+	}
+	return r.Position
+}
+
+func (r *Run) stopped(e Event) error {
+	stop, err := payload[Stop](e)
+	if err != nil {
+		return err
+	}
+	stop.At = e.Timestamp
+	r.Stop, r.Status, r.Result = &stop, RunStop, "abort"
+	if ReasonOf(stop.Reason).Judge && r.Plan.Policy.endsInReview() {
+		r.Status = RunReviewing
+	}
+	return nil
+}
+
+func (r *Run) answered(e Event) error {
+	answer, err := payload[answerPayload](e)
+	if err != nil {
+		return err
+	}
+	r.Answer = answer.Choice
+	if answer.Choice == ChoiceSkip {
+		r.Status, r.Result = RunSkipped, "skipped"
+	}
+	return nil
+}
+
+func (r *Run) completed(e Event) error {
+	done, err := payload[completedPayload](e)
+	if err != nil {
+		return err
+	}
+	r.Status, r.Result, r.Stop = RunComplete, done.Result, nil
+	return nil
+}
+
+func (r *Run) landed(e Event) error {
+	landed, err := payload[Landed](e)
+	landed.At = e.Timestamp
+	r.Landed = &landed
+	return err
+}
+
+func (r *Run) aborted(Event) error {
+	r.Status, r.Result = RunAbort, "abort"
+	return nil
+}
+
+// resumed starts the counters afresh: a person stepped in.
+func (r *Run) resumed(Event) error {
+	r.Status, r.Result, r.Stop, r.Answer = RunRunning, "", nil, ""
+	r.Since = len(r.Rounds)
+	return nil
+}

@@ -1,0 +1,237 @@
+package loop
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"git-runr/gitstore"
+)
+
+// The index is a cache of the folded state: for each run and review a summary and
+// the ids of its events, keyed by the tips of the logs that it has read. It holds
+// nothing that cannot be read again from the logs, and may be deleted at any time.
+//
+// The file is a prefix (magic, header length, number of rows), a JSON header, a
+// table of fixed-size rows, newest first, and a heap that the rows point into. So
+// a list reads the table and the few summaries that it shows.
+const (
+	indexMagic   = "RUNRIDX3"
+	indexName    = "index"
+	rowSize      = 72
+	prefixSize   = len(indexMagic) + 8
+	maxIndexSize = 1 << 31
+)
+
+type entityKind byte
+
+const (
+	kindReview entityKind = 'r'
+	kindRun    entityKind = 'R'
+)
+
+// eventRef is where an event stands in the order, and its commit.
+type eventRef struct {
+	clock  uint64
+	writer string
+	id     gitstore.ID
+}
+
+// row is one run or review. Its summary and events are read from the file when
+// they are asked for.
+type row struct {
+	kind    entityKind
+	status  string
+	id      string
+	sort    int64  // milliseconds since 1970, newest first
+	seq     uint64 // clock of its first event: what began last is the latest
+	summary []byte
+	events  []byte // one line an event: clock, writer, commit
+
+	summaryAt, summaryLen, eventsAt, eventsLen uint32 // in the heap, while not read
+}
+
+// index is the cache in memory.
+type index struct {
+	Tips  gitstore.Tips `json:"tips"`
+	Clock uint64        `json:"clock"`         // the highest that any log holds
+	Bad   []badEvent    `json:"bad,omitempty"` // records that cannot be read
+	rows  []*row
+	file  *os.File // for what was not read yet; nil when everything is in memory
+	heap  int64
+}
+
+type badEvent struct {
+	ID  gitstore.ID `json:"id"`
+	Why string      `json:"why"`
+}
+
+// openIndex reads the header and the table. A missing or damaged file is an empty
+// index, for everything in it can be read again.
+func openIndex(path string) *index {
+	empty := &index{Tips: gitstore.Tips{}}
+	file, err := os.Open(path)
+	if err != nil {
+		return empty
+	}
+	idx, err := readIndex(file)
+	if err != nil {
+		file.Close()
+		return empty
+	}
+	return idx
+}
+
+func readIndex(file *os.File) (*index, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	prefix := make([]byte, prefixSize)
+	if _, err := file.ReadAt(prefix, 0); err != nil || string(prefix[:len(indexMagic)]) != indexMagic {
+		return nil, fmt.Errorf("not an index of this version")
+	}
+	headerLen := int64(binary.BigEndian.Uint32(prefix[len(indexMagic):]))
+	rows := int64(binary.BigEndian.Uint32(prefix[len(indexMagic)+4:]))
+	heap := int64(prefixSize) + headerLen + rows*rowSize
+	if heap > info.Size() || info.Size() > maxIndexSize {
+		return nil, fmt.Errorf("truncated index")
+	}
+	body := make([]byte, headerLen+rows*rowSize)
+	if _, err := file.ReadAt(body, int64(prefixSize)); err != nil {
+		return nil, err
+	}
+	idx := &index{file: file, heap: heap, rows: make([]*row, 0, rows)}
+	if err := json.Unmarshal(body[:headerLen], idx); err != nil {
+		return nil, err
+	}
+	for table := body[headerLen:]; len(table) > 0; table = table[rowSize:] {
+		idx.rows = append(idx.rows, decodeRow(table[:rowSize]))
+	}
+	return idx, nil
+}
+
+func decodeRow(b []byte) *row {
+	text := func(from, to int) string { return strings.TrimRight(string(b[from:to]), "\x00") }
+	at := func(from int) uint32 { return binary.BigEndian.Uint32(b[from:]) }
+	return &row{
+		kind: entityKind(b[0]), status: text(1, 14), id: text(14, 40), sort: int64(binary.BigEndian.Uint64(b[40:])), seq: binary.BigEndian.Uint64(b[64:]),
+		summaryAt: at(48), summaryLen: at(52), eventsAt: at(56), eventsLen: at(60),
+	}
+}
+
+func (r *row) encode(heap *bytes.Buffer) []byte {
+	b := make([]byte, rowSize)
+	b[0] = byte(r.kind)
+	copy(b[1:14], r.status)
+	copy(b[14:40], r.id)
+	binary.BigEndian.PutUint64(b[40:], uint64(r.sort))
+	binary.BigEndian.PutUint64(b[64:], r.seq)
+	for i, part := range [][]byte{r.summary, r.events} {
+		binary.BigEndian.PutUint32(b[48+8*i:], uint32(heap.Len()))
+		binary.BigEndian.PutUint32(b[52+8*i:], uint32(len(part)))
+		heap.Write(part)
+	}
+	return b
+}
+
+// load reads r's summary and events from the file.
+func (idx *index) load(r *row) error {
+	if r.summary != nil {
+		return nil
+	}
+	var err error
+	if r.summary, err = idx.heapAt(r.summaryAt, r.summaryLen); err != nil {
+		return err
+	}
+	r.events, err = idx.heapAt(r.eventsAt, r.eventsLen)
+	return err
+}
+
+func (idx *index) heapAt(at, n uint32) ([]byte, error) {
+	b := make([]byte, n)
+	if _, err := idx.file.ReadAt(b, idx.heap+int64(at)); err != nil {
+		return nil, fmt.Errorf("read index: %w", err)
+	}
+	return b, nil
+}
+
+func (idx *index) close() {
+	if idx.file != nil {
+		idx.file.Close()
+	}
+}
+
+// save writes the index as a whole, so that a reader sees the old or the new one.
+func (idx *index) save(path string) error {
+	slices.SortFunc(idx.rows, func(a, b *row) int {
+		return cmp.Or(cmp.Compare(b.sort, a.sort), cmp.Compare(b.seq, a.seq), strings.Compare(b.id, a.id))
+	})
+	var table, heap bytes.Buffer
+	for _, r := range idx.rows {
+		if err := idx.load(r); err != nil {
+			return err
+		}
+		table.Write(r.encode(&heap))
+	}
+	header, err := json.Marshal(idx)
+	if err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	out.WriteString(indexMagic)
+	out.Write(binary.BigEndian.AppendUint32(nil, uint32(len(header))))
+	out.Write(binary.BigEndian.AppendUint32(nil, uint32(len(idx.rows))))
+	for _, part := range [][]byte{header, table.Bytes(), heap.Bytes()} {
+		out.Write(part)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return err
+	}
+	return gitstore.WriteFile(path, out.Bytes(), 0o666)
+}
+
+// find is the row of id, nil when there is none.
+func (idx *index) find(kind entityKind, id string) *row {
+	for _, r := range idx.rows {
+		if r.kind == kind && r.id == id {
+			return r
+		}
+	}
+	return nil
+}
+
+// refs are the events of r, in no particular order.
+func (idx *index) refs(r *row) ([]eventRef, error) {
+	if err := idx.load(r); err != nil {
+		return nil, err
+	}
+	var refs []eventRef
+	for line := range strings.Lines(string(r.events)) {
+		fields := strings.Fields(line)
+		if len(fields) != 3 {
+			return nil, fmt.Errorf("read index: event %q", line)
+		}
+		clock, err := strconv.ParseUint(fields[0], 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("read index: event %q", line)
+		}
+		refs = append(refs, eventRef{clock: clock, writer: fields[1], id: gitstore.ID(fields[2])})
+	}
+	return refs, nil
+}
+
+func encodeRefs(events []Event) []byte {
+	var b bytes.Buffer
+	for _, e := range events {
+		fmt.Fprintf(&b, "%d %s %s\n", e.Clock, e.Writer, e.ID)
+	}
+	return b.Bytes()
+}

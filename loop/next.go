@@ -1,0 +1,270 @@
+package loop
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Action is what a Step tells the runner to do.
+type Action string
+
+const (
+	DoAttempt  Action = "attempt"
+	DoChecks   Action = "checks"
+	DoReview   Action = "review"
+	DoRevert   Action = "revert"
+	DoExhaust  Action = "exhausted" // ask, or do what the policy says
+	DoStop     Action = "stop"
+	DoComplete Action = "complete"
+	DoNothing  Action = "nothing" // the run is over
+)
+
+// Step is what comes next in a run.
+type Step struct {
+	Action   Action
+	Work     WorkStep    // for attempt, checks and review
+	Mode     AttemptMode // for attempt
+	Number   int         // of the attempt or round; for revert, of the attempt to undo
+	Redo     bool        // the attempt was begun and never ended
+	Reason   string      // for stop and exhausted: a code of the registry
+	Detail   string
+	Repeated []string // for exhausted: ids of findings that were unmet twice
+}
+
+// Next decides what a run does next. It looks at nothing but its arguments, so
+// that a run taken up by another process goes on in the same way.
+func Next(run Run, policy Policy) Step {
+	if run.Done() {
+		return Step{Action: DoNothing}
+	}
+	switch run.last {
+	case AttemptStarted:
+		a := run.lastAttempt()
+		return Step{Action: DoAttempt, Work: stepNamed(policy, a.Step), Mode: a.Mode, Number: a.Number, Redo: true}
+	case AttemptCompleted:
+		if stop, bad := afterAttempt(run, policy); bad {
+			return stop
+		}
+	case AttemptReverted:
+		return afterRevert(run, policy)
+	case ChecksCompleted:
+		return afterChecks(run, policy)
+	case RoundCompleted:
+		return afterRound(run, policy)
+	case RunResumed:
+		return afterResume(run, policy)
+	case RunAnswered:
+		return afterAnswer(run)
+	}
+	return onward(run, policy)
+}
+
+// onward is the step at the run's position.
+func onward(run Run, policy Policy) Step {
+	if run.Plan.Context != nil && len(run.Attempts) == 0 {
+		return givenAttempt(policy)
+	}
+	if run.Position >= len(policy.Workflow) {
+		return Step{Action: DoComplete}
+	}
+	work := policy.Workflow[run.Position]
+	switch work.Kind {
+	case StepCheck:
+		return Step{Action: DoChecks, Work: work}
+	case StepReview:
+		return Step{Action: DoReview, Work: work, Number: len(run.Rounds) + 1}
+	}
+	return attempt(run, work, ModeImplement)
+}
+
+func attempt(run Run, work WorkStep, mode AttemptMode) Step {
+	if mode == ModeImplement && len(run.Plan.Findings)+len(run.Plan.Requests) > 0 {
+		mode = ModeFix // the run was started to fix a submitted review
+	}
+	return Step{Action: DoAttempt, Work: work, Mode: mode, Number: len(run.Attempts) + 1}
+}
+
+// givenAttempt takes over an executor's finished work as the first attempt, in the
+// place of the last agent step before the review.
+func givenAttempt(policy Policy) Step {
+	review := slices.IndexFunc(policy.Workflow, func(s WorkStep) bool { return s.Kind == StepReview })
+	if review < 0 {
+		review = len(policy.Workflow)
+	}
+	work := WorkStep{Name: "given", Kind: StepAgent}
+	if at := policy.fixStep(review); at >= 0 {
+		work = policy.Workflow[at]
+	}
+	return Step{Action: DoAttempt, Work: work, Mode: ModeGiven, Number: 1}
+}
+
+func stop(reason, detail string) Step {
+	return Step{Action: DoStop, Reason: reason, Detail: detail}
+}
+
+// afterAttempt stops when the attempt got nowhere.
+func afterAttempt(run Run, policy Policy) (Step, bool) {
+	a := *run.lastAttempt()
+	switch {
+	case a.Failure != nil:
+		return stop(a.Failure.Reason, a.Failure.Detail), true
+	case a.Status == ExecutorFailed:
+		return stop(ReasonBlocked, ""), true
+	case a.Status == ExecutorCheckpoint:
+		return stop(ReasonCheckpoint, ""), true
+	case len(a.Files) == 0 && a.Mode != ModeImplement && a.Mode != ModeGiven:
+		return stop(ReasonNoChange, fmt.Sprintf("attempt %d changed nothing", a.Number)), true
+	case run.Head() == run.Plan.Base && noAgentStepLeft(run, policy) && a.Mode == ModeImplement:
+		return stop(ReasonNoChange, fmt.Sprintf("after attempt %d nothing differs from where the run began", a.Number)), true
+	}
+	if earlier := refusedBefore(run, a); earlier != 0 {
+		return stop(ReasonNoProgress, fmt.Sprintf("attempt %d brought back the tree of attempt %d", a.Number, earlier)), true
+	}
+	return Step{}, false
+}
+
+func noAgentStepLeft(run Run, policy Policy) bool {
+	rest := policy.Workflow[min(run.Position, len(policy.Workflow)):]
+	return !slices.ContainsFunc(rest, func(s WorkStep) bool { return s.Kind == StepAgent })
+}
+
+// refusedBefore is the number of an earlier attempt whose reviewed and refused
+// tree is that of a; 0 when there is none.
+func refusedBefore(run Run, a Attempt) int {
+	for _, round := range run.Rounds {
+		if round.Tree == a.Tree && round.Attempt != a.Number && round.Failure == nil && !round.Report.Effective.Passed() {
+			return round.Attempt
+		}
+	}
+	return 0
+}
+
+func afterRevert(run Run, policy Policy) Step {
+	for _, a := range run.Attempts {
+		if a.Reverted != nil && len(a.Reverted.Conflicts) > 0 {
+			return stop(ReasonRevertConflict, fmt.Sprintf("%s changed since attempt %d", Count(len(a.Reverted.Conflicts), "file"), a.Number))
+		}
+	}
+	return attempt(run, policy.Workflow[policy.fixStep(run.Position)], ModeReexecute)
+}
+
+// afterChecks goes on to the review, which weighs the evidence; without one to
+// come, a failed check is what needs the fix.
+func afterChecks(run Run, policy Policy) Step {
+	checks := run.LastChecks()
+	if !checks.Failed() || reviewAhead(run, policy) {
+		return onward(run, policy)
+	}
+	failed := 0
+	for _, c := range run.Checks {
+		if c.Step == checks.Step && c.Failed() {
+			failed++
+		}
+	}
+	at := policy.fixStep(run.Position)
+	if at < 0 || failed > policy.MaxRetries {
+		return stop(ReasonChecksFailed, fmt.Sprintf("step %q failed %d times", checks.Step, failed))
+	}
+	return attempt(run, policy.Workflow[at], ModeFix)
+}
+
+func reviewAhead(run Run, policy Policy) bool {
+	rest := policy.Workflow[min(run.Position, len(policy.Workflow)):]
+	return slices.ContainsFunc(rest, func(s WorkStep) bool { return s.Kind == StepReview })
+}
+
+func afterRound(run Run, policy Policy) Step {
+	round := *run.lastRound()
+	switch {
+	case round.Failure != nil:
+		return stop(round.Failure.Reason, round.Failure.Detail)
+	case round.Census.Nothing():
+		return stop(ReasonNothing, "")
+	case !policy.blocks(round.Report, round.checksFailed()):
+		return onward(run, policy)
+	}
+	return refused(run, policy)
+}
+
+// refused is what follows a review that did not pass.
+func refused(run Run, policy Policy) Step {
+	at := policy.fixStep(run.Position - 1)
+	repeated := unmetTwice(run)
+	switch {
+	case at < 0 || run.Plan.Implementer == "":
+		return Step{Action: DoExhaust, Reason: ReasonReviewNotPassed}
+	case len(repeated) > 0:
+		return Step{Action: DoExhaust, Reason: ReasonReviewLoop, Detail: "the same finding was unmet twice", Repeated: repeated}
+	case run.RoundsUsed() > policy.MaxRetries:
+		return Step{Action: DoExhaust, Reason: ReasonReviewLoop, Detail: "the retries are used up"}
+	}
+	return again(run, policy, at)
+}
+
+// again is the way back into the loop: critical findings undo the attempt first.
+func again(run Run, policy Policy, at int) Step {
+	last := run.lastAttempt()
+	critical := run.lastRound() != nil && run.lastRound().Report.Effective == CriticalFail
+	if critical && last != nil && last.Reverted == nil {
+		return Step{Action: DoRevert, Number: last.Number, Work: policy.Workflow[at]}
+	}
+	if critical {
+		return attempt(run, policy.Workflow[at], ModeReexecute)
+	}
+	return attempt(run, policy.Workflow[at], ModeFix)
+}
+
+// unmetTwice are the ids of findings that two attempts in a row were asked to
+// fix and did not: they stand in each of the last three rounds.
+func unmetTwice(run Run) []string {
+	rounds := run.Rounds[min(run.Since, len(run.Rounds)):]
+	if len(rounds) < 3 {
+		return nil
+	}
+	rounds = rounds[len(rounds)-3:]
+	var ids []string
+	for _, f := range rounds[2].Report.Findings {
+		if f.Severity != Note && hasFinding(rounds[0], f.ID) && hasFinding(rounds[1], f.ID) {
+			ids = append(ids, f.ID)
+		}
+	}
+	return ids
+}
+
+func hasFinding(round Round, id string) bool {
+	return slices.ContainsFunc(round.Report.Findings, func(f Finding) bool { return f.ID == id })
+}
+
+// afterResume takes the run up where it stopped.
+func afterResume(run Run, policy Policy) Step {
+	last, round := run.lastAttempt(), run.lastRound()
+	unfinished := last != nil && (last.Failure != nil || last.EndedAt.IsZero())
+	switch {
+	case unfinished && last.Mode != ModeGiven:
+		return Step{Action: DoAttempt, Work: stepNamed(policy, last.Step), Mode: last.Mode, Number: last.Number, Redo: true}
+	case round != nil && round.Failure != nil:
+		return Step{Action: DoReview, Work: policy.Workflow[max(run.Position-1, 0)], Number: len(run.Rounds) + 1}
+	case round != nil && last != nil && round.Attempt == last.Number && policy.blocks(round.Report, round.checksFailed()):
+		if at := policy.fixStep(run.Position - 1); at >= 0 && run.Plan.Implementer != "" {
+			return again(run, policy, at)
+		}
+	}
+	return onward(run, policy)
+}
+
+// afterAnswer finishes what a person decided in a process that did not live to do it.
+func afterAnswer(run Run) Step {
+	if run.Answer == ChoiceCommit {
+		return Step{Action: DoComplete}
+	}
+	return stop(ReasonReviewLoop, "")
+}
+
+func stepNamed(policy Policy, name string) WorkStep {
+	for _, s := range policy.Workflow {
+		if s.Name == name {
+			return s
+		}
+	}
+	return WorkStep{Name: name, Kind: StepAgent}
+}

@@ -1,0 +1,255 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"git-runr/gitstore"
+)
+
+// NotesRef carries readable lines on the commits that events speak of. It is a
+// projection of the logs: its one commit has no parent and depends on the events
+// alone, so every clone that has the same events has the same notes, to the byte.
+const NotesRef = "refs/notes/runr"
+
+// noteTime sorts as text, which is how git joins notes.
+const noteTime = "2006-01-02T15:04:05.000Z"
+
+// notesTip is the trailer of the notes' commit that says how far a log was read.
+const notesTip = "Runr-Tip: "
+
+// noteRetries bounds how often a lost race for the notes is run again. Losing all
+// of them costs nothing: the next event projects what is missing.
+const noteRetries = 5
+
+// Project brings the notes up to the logs.
+func (s *Store) Project(ctx context.Context) error {
+	var err error
+	for range noteRetries {
+		if err = s.project(ctx, false); !errors.Is(err, gitstore.ErrLostRace) {
+			break
+		}
+	}
+	return err
+}
+
+// RebuildNotes derives all notes from the logs again.
+func (s *Store) RebuildNotes(ctx context.Context) error {
+	return s.project(ctx, true)
+}
+
+func (s *Store) project(ctx context.Context, afresh bool) error {
+	tips, err := s.Repo.Tips(ctx)
+	if err != nil {
+		return fmt.Errorf("list logs: %w", err)
+	}
+	if afresh {
+		return s.projectAll(ctx, tips)
+	}
+	notes, err := s.Repo.OpenNotes(ctx, NotesRef)
+	if err != nil {
+		return fmt.Errorf("read notes: %w", err)
+	}
+	known, newest := readNotesMessage(notes.Message())
+	if maps.Equal(known, tips) {
+		return nil
+	}
+	fresh, err := s.newEvents(ctx, &index{Tips: known}, tips)
+	if errors.Is(err, gitstore.ErrNotFound) { // the notes speak of logs that are not here
+		return s.projectAll(ctx, tips)
+	}
+	if err != nil {
+		return err
+	}
+	return commitNotes(ctx, notes, tips, fresh, newest)
+}
+
+// projectAll derives the notes from nothing but the logs.
+func (s *Store) projectAll(ctx context.Context, tips gitstore.Tips) error {
+	replaces, err := s.Repo.Ref(ctx, NotesRef)
+	if err != nil {
+		return fmt.Errorf("read notes: %w", err)
+	}
+	all, err := s.newEvents(ctx, &index{Tips: gitstore.Tips{}}, tips)
+	if err != nil {
+		return err
+	}
+	return commitNotes(ctx, s.Repo.NewNotes(NotesRef, replaces), tips, all, time.Time{})
+}
+
+func commitNotes(ctx context.Context, notes *gitstore.Notes, tips gitstore.Tips, fresh []Event, newest time.Time) error {
+	for _, e := range fresh {
+		if e.Timestamp.After(newest) {
+			newest = e.Timestamp
+		}
+	}
+	if err := addNotes(ctx, notes, fresh); err != nil {
+		return err
+	}
+	_, err := notes.Commit(ctx, notesMessage(tips, newest), newest)
+	return err
+}
+
+// addNotes puts the lines of events on the commits that they speak of.
+func addNotes(ctx context.Context, notes *gitstore.Notes, events []Event) error {
+	lines := map[gitstore.ID][]string{}
+	for _, e := range events {
+		commit, text := noteOf(e)
+		if commit == "" {
+			continue
+		}
+		at := e.Timestamp.UTC().Format(noteTime)
+		for line := range strings.Lines(text) {
+			lines[commit] = append(lines[commit], at+" "+strings.TrimRight(line, "\n"))
+		}
+	}
+	for commit, added := range lines {
+		old, err := notes.Get(ctx, commit)
+		if err != nil {
+			return fmt.Errorf("read note on %s: %w", commit.Short(), err)
+		}
+		all := append(strings.Split(strings.TrimRight(string(old), "\n"), "\n"), added...)
+		all = slices.DeleteFunc(all, func(l string) bool { return l == "" })
+		slices.SortStableFunc(all, func(a, b string) int { return strings.Compare(a, b) })
+		text := strings.Join(slices.Compact(all), "\n") + "\n"
+		if err := notes.Set(ctx, commit, []byte(text)); err != nil {
+			return fmt.Errorf("write note on %s: %w", commit.Short(), err)
+		}
+	}
+	return nil
+}
+
+func notesMessage(tips gitstore.Tips, newest time.Time) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "git-runr notes\n\nDerived from refs/runr/log; rebuilt by git runr fsck --rebuild.\n\nRunr-Newest: %s\n", newest.UTC().Format(noteTime))
+	for _, writer := range slices.Sorted(maps.Keys(tips)) {
+		fmt.Fprintf(&b, "%s%s %s\n", notesTip, writer, tips[writer])
+	}
+	return b.String()
+}
+
+func readNotesMessage(message string) (gitstore.Tips, time.Time) {
+	tips := gitstore.Tips{}
+	var newest time.Time
+	for line := range strings.Lines(message) {
+		line = strings.TrimSpace(line)
+		if at, ok := strings.CutPrefix(line, "Runr-Newest: "); ok {
+			newest, _ = time.Parse(noteTime, at)
+		}
+		if tip, ok := strings.CutPrefix(line, notesTip); ok {
+			writer, id, _ := strings.Cut(tip, " ")
+			tips[writer] = gitstore.ID(id)
+		}
+	}
+	return tips, newest
+}
+
+// noteOf is the commit that an event speaks of and what the note says, one or
+// more lines; no commit when the event is not for notes. It looks at nothing but
+// the event, so that the notes do not depend on the order in which events came.
+func noteOf(e Event) (gitstore.ID, string) {
+	switch e.Type {
+	case ReviewSubmitted:
+		return submissionNote(e)
+	case ReviewResolved:
+		if p, err := payload[resolvedPayload](e); err == nil {
+			return p.Commit, fmt.Sprintf("review %s resolved by %s", e.Review, oneLine(p.Actor))
+		}
+	case RoundCompleted:
+		return roundNote(e)
+	case RunStopped, ReviewLoopDetected:
+		if p, err := payload[stopPayload](e); err == nil {
+			return p.Commit, stopNote(e, p)
+		}
+	case RunCompleted:
+		if p, err := payload[completedPayload](e); err == nil {
+			return p.Commit, completedNote(e, p)
+		}
+	case RunLanded:
+		if p, err := payload[Landed](e); err == nil {
+			return p.Commit, fmt.Sprintf("run %s landed on %s", e.Run, orElse(p.Branch, "a detached HEAD"))
+		}
+	}
+	return "", ""
+}
+
+// resolvedPayload is the part of a resolution that its note needs.
+type resolvedPayload struct {
+	Actor  string      `json:"actor"`
+	Commit gitstore.ID `json:"commit"`
+}
+
+// stopPayload is a stop and the commit that its note goes to.
+type stopPayload struct {
+	Stop
+	Commit gitstore.ID `json:"commit,omitempty"`
+}
+
+func submissionNote(e Event) (gitstore.ID, string) {
+	sub, err := payload[Submission](e)
+	if err != nil || sub.Commit == "" {
+		return "", ""
+	}
+	if sub.Outcome == OutcomeNothing {
+		return sub.Commit, fmt.Sprintf("review %s by %s: nothing to review", e.Review, oneLine(sub.Reviewer))
+	}
+	head := fmt.Sprintf("review %s by %s: %s", e.Review, oneLine(sub.Reviewer), sub.Report.Effective)
+	return sub.Commit, head + findingsNote(sub.Report.Findings)
+}
+
+func roundNote(e Event) (gitstore.ID, string) {
+	round, err := payload[roundPayload](e)
+	if err != nil || round.Failure != nil {
+		return "", ""
+	}
+	head := fmt.Sprintf("run %s round %d by %s: %s", e.Run, round.Number, oneLine(round.Reviewer), round.Report.Effective)
+	return round.Commit, head + findingsNote(round.Report.Findings)
+}
+
+// findingsInNote is how many findings a note's line names.
+const findingsInNote = 5
+
+func findingsNote(findings []Finding) string {
+	if len(findings) == 0 {
+		return ""
+	}
+	var parts []string
+	for _, f := range findings[:min(len(findings), findingsInNote)] {
+		parts = append(parts, strings.TrimPrefix(fmt.Sprintf("%s %s %s", f.Severity, f.Place(), oneLine(f.Issue)), " "))
+	}
+	text := " (" + strings.Join(parts, "; ")
+	if more := len(findings) - findingsInNote; more > 0 {
+		text += fmt.Sprintf("; and %d more", more)
+	}
+	return text + ")"
+}
+
+func stopNote(e Event, p stopPayload) string {
+	lines := []string{fmt.Sprintf("run %s STOPPED: %s", e.Run, p.Reason)}
+	if p.Round > 0 {
+		lines[0] += fmt.Sprintf(" (round %d/%d)", p.Round, p.MaxRounds)
+	}
+	if p.Detail != "" {
+		lines[0] += ": " + oneLine(p.Detail)
+	}
+	for i, r := range p.Unmet {
+		lines = append(lines, fmt.Sprintf("run %s unmet %d: %s", e.Run, i+1, oneLine(r)))
+	}
+	for _, c := range p.Commands {
+		lines = append(lines, fmt.Sprintf("run %s command: %s", e.Run, oneLine(c)))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func completedNote(e Event, p completedPayload) string {
+	text := fmt.Sprintf("run %s completed: %s", e.Run, p.Result)
+	if len(p.Open) > 0 {
+		text += ", accepted" + findingsNote(p.Open)
+	}
+	return text
+}

@@ -1,0 +1,298 @@
+package loop
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// jsonReports reads every object in md that is a review in one of the known shapes.
+// The last result says that an object which meant to be one could not be read,
+// and that no readable one came after it.
+func jsonReports(md mdText, log *parseLog) (reports []Report, broken bool) {
+	for _, span := range jsonSpans(md) {
+		read := shapeOf(span)
+		if read == nil {
+			continue
+		}
+		report, err := read([]byte(span.data), log)
+		if errors.Is(err, errPlaceholder) {
+			log.add("a JSON report is our own instructions said again: it was ignored")
+			continue
+		}
+		if broken = err != nil; broken {
+			log.add(fmt.Sprintf("a JSON report could not be read: %v", err))
+			continue
+		}
+		reports = append(reports, report)
+	}
+	return reports, broken
+}
+
+// shapeOf picks the reader for an object by its keys; nil when it is no review.
+// Keys are compared without case here, so that "Success" is refused and not overlooked.
+// A short object counts only when the answer is nothing else: prose may quote one.
+func shapeOf(span jsonSpan) func([]byte, *parseLog) (Report, error) {
+	has := func(key string) bool { return strings.Contains(strings.ToLower(span.data), `"`+key+`"`) }
+	if span.valid {
+		keys := topKeys(span.data)
+		has = func(key string) bool { return keys[key] }
+	}
+	switch {
+	case has("success") && (has("review_summary") || has("review_issues") || span.whole):
+		return readReviewJSON
+	case has("overall_correctness"):
+		return readCodexJSON
+	case has("verdict") && (has("findings") || has("summary") || span.whole):
+		return readVerdictJSON
+	case has("status") && (has("changes") || span.whole):
+		return readChangesJSON
+	}
+	return nil
+}
+
+// topKeys are the keys of an object in lower case.
+func topKeys(data string) map[string]bool {
+	var fields map[string]json.RawMessage
+	keys := map[string]bool{}
+	if json.Unmarshal([]byte(data), &fields) == nil {
+		for key := range fields {
+			keys[strings.ToLower(key)] = true
+		}
+	}
+	return keys
+}
+
+// errPlaceholder is a report whose verdict is still the one of our instructions.
+var errPlaceholder = errors.New("its verdict is a placeholder")
+
+// readVerdictJSON reads the object that ReviewOutputInstructions asks for.
+func readVerdictJSON(data []byte, log *parseLog) (Report, error) {
+	o := readObject(data)
+	stated, summary := o.text("verdict"), o.text("summary")
+	var findings []Finding
+	for _, raw := range o.list("findings") {
+		f, err := readFindingJSON(raw, log)
+		if err != nil {
+			return Report{}, err
+		}
+		findings = append(findings, f)
+	}
+	if err := o.done(); err != nil {
+		return Report{}, err
+	}
+	verdict, warning := readVerdict(stated)
+	if warning != "" {
+		log.add(warning)
+	}
+	if verdict == "" {
+		return Report{}, errPlaceholder
+	}
+	return Report{Verdict: verdict, Format: formatVerdictJSON, Summary: summary, Findings: findings}, nil
+}
+
+func readFindingJSON(data []byte, log *parseLog) (Finding, error) {
+	o := readObject(data)
+	f := Finding{Issue: o.text("issue"), Fix: o.text("fix")}
+	severity, file := o.text("severity"), o.text("file")
+	line, end := o.number("line"), o.number("end_line")
+	if err := o.done(); err != nil {
+		return Finding{}, fmt.Errorf("read finding: %w", err)
+	}
+	p := readPlace(file)
+	if line > 0 && p.file != "" {
+		p = newPlace(p.file, line, end)
+	}
+	f.at(p)
+	f.Severity = severityOf(severity, log)
+	return described(f, "", log), nil
+}
+
+// severityOf is readSeverity that says what it could not read.
+func severityOf(value string, log *parseLog) Severity {
+	severity, known := readSeverity(value)
+	if !known {
+		log.add(fmt.Sprintf("severity %q is not known: taken as a warning", cutBytes(value, 80)))
+	}
+	return severity
+}
+
+// described gives a finding without an issue what text there is: a finding is
+// never dropped because it is badly written.
+func described(f Finding, heading string, log *parseLog) Finding {
+	if f.Issue != "" {
+		return f
+	}
+	log.add(fmt.Sprintf("a %s finding has no issue text", f.Severity))
+	for _, text := range []string{heading, f.Fix, "(no description)"} {
+		if f.Issue == "" {
+			f.Issue = text
+		}
+	}
+	return f
+}
+
+// readReviewJSON reads seed 002's report. success is what was stated; a blocker
+// overrules it.
+func readReviewJSON(data []byte, log *parseLog) (Report, error) {
+	o := readObject(data)
+	report := Report{Verdict: NeedsFix, Format: formatReviewJSON, Summary: o.text("review_summary")}
+	if o.truth("success") {
+		report.Verdict = Pass
+	}
+	for _, raw := range o.list("review_issues") {
+		issue := readObject(raw)
+		p, text := cutPlace(issue.text("issue_description"))
+		f := Finding{Issue: text, Fix: issue.text("issue_resolution")}
+		severity := issue.text("issue_severity")
+		if err := issue.done(); err != nil {
+			return Report{}, fmt.Errorf("read review issue: %w", err)
+		}
+		f.at(p)
+		f.Severity = severityOf(severity, log)
+		report.Findings = append(report.Findings, described(f, "", log))
+	}
+	return report, o.done()
+}
+
+// readCodexJSON reads what codex's review answers.
+func readCodexJSON(data []byte, log *parseLog) (Report, error) {
+	o := readObject(data)
+	report := Report{Verdict: NeedsFix, Format: formatCodexJSON, Summary: o.text("overall_explanation")}
+	switch stated := strings.ToLower(o.text("overall_correctness")); stated {
+	case "patch is correct", "correct":
+		report.Verdict = Pass
+	case "patch is incorrect", "incorrect":
+	default:
+		log.add(fmt.Sprintf("overall_correctness %q is not known: taken as NEEDS_FIX", cutBytes(stated, 80)))
+	}
+	for _, raw := range o.list("findings") {
+		f, err := readCodexFinding(raw, log)
+		if err != nil {
+			return Report{}, fmt.Errorf("read finding: %w", err)
+		}
+		report.Findings = append(report.Findings, f)
+	}
+	return report, o.done()
+}
+
+func readCodexFinding(data []byte, log *parseLog) (Finding, error) {
+	o := readObject(data)
+	severity, title := cutTag(o.text("title"))
+	f := Finding{Issue: strings.TrimSpace(title + "\n" + o.text("body")), Severity: severity}
+	if raw := o.raw("priority"); raw != nil {
+		severity = severityOf("P"+string(raw), log)
+	}
+	if f.Severity = severity; severity == "" {
+		f.Severity = severityOf("", log)
+	}
+	p, err := codexPlace(o.raw("code_location"))
+	if err != nil {
+		return Finding{}, err
+	}
+	f.at(p)
+	return described(f, "", log), o.done()
+}
+
+func codexPlace(data json.RawMessage) (place, error) {
+	if data == nil {
+		return place{}, nil
+	}
+	o := readObject(data)
+	file, lines := o.text("absolute_file_path"), o.raw("line_range")
+	if lines == nil || o.err != nil {
+		return newPlace(file, 0, 0), o.done()
+	}
+	r := readObject(lines)
+	p := newPlace(file, r.number("start"), r.number("end"))
+	if err := r.done(); err != nil {
+		return place{}, err
+	}
+	return p, o.done()
+}
+
+// readChangesJSON reads runr's review. Each change is a finding, since the reviewer
+// wants it made; one that is several list items is several.
+func readChangesJSON(data []byte, log *parseLog) (Report, error) {
+	o := readObject(data)
+	report := Report{Verdict: NeedsFix, Format: formatChangesJSON, Summary: o.text("summary")}
+	switch stated := strings.ToLower(o.text("status")); stated {
+	case "approve", "approved":
+		report.Verdict = Pass
+	case "request_changes", "changes_requested", "reject", "rejected":
+	default:
+		log.add(fmt.Sprintf("status %q is not approve, request_changes or reject: taken as NEEDS_FIX", cutBytes(stated, 80)))
+	}
+	for _, raw := range o.list("changes") {
+		findings, err := readChange(raw, log)
+		if err != nil {
+			return Report{}, fmt.Errorf("read change: %w", err)
+		}
+		report.Findings = append(report.Findings, findings...)
+	}
+	return report, o.done()
+}
+
+func readChange(raw json.RawMessage, log *parseLog) ([]Finding, error) {
+	if raw[0] == '{' {
+		f, err := readChangeObject(raw, log)
+		return []Finding{f}, err
+	}
+	var text string
+	if err := json.Unmarshal(raw, &text); err != nil {
+		return nil, err
+	}
+	var findings []Finding
+	for _, item := range listItems(text) {
+		p, issue := cutPlace(item)
+		f := Finding{Severity: Warning, Issue: issue}
+		f.at(p)
+		findings = append(findings, f)
+	}
+	return findings, nil
+}
+
+func readChangeObject(raw json.RawMessage, log *parseLog) (Finding, error) {
+	o := readObject(raw)
+	f := Finding{Severity: Warning}
+	for _, key := range []string{"issue", "description", "change", "message", "title", "body", "text"} {
+		if text := o.text(key); f.Issue == "" {
+			f.Issue = text
+		}
+	}
+	for _, key := range []string{"fix", "suggestion", "resolution"} {
+		if text := o.text(key); f.Fix == "" {
+			f.Fix = text
+		}
+	}
+	var p place
+	for _, key := range []string{"file", "path", "location"} {
+		if text := o.text(key); p.file == "" {
+			p = readPlace(text)
+		}
+	}
+	if line := o.number("line"); line > 0 && p.file != "" {
+		p = newPlace(p.file, line, o.number("end_line"))
+	}
+	f.at(p)
+	if severity := o.text("severity"); severity != "" {
+		f.Severity = severityOf(severity, log)
+	}
+	return described(f, string(raw), log), o.done()
+}
+
+// listItems are the list items of a text, or the text when it is no list.
+func listItems(text string) []string {
+	var items []string
+	for line := range strings.Lines(text) {
+		if _, rest, ok := cutBullet(line); ok && rest != "" {
+			items = append(items, rest)
+		} else if rest = strings.TrimSpace(line); rest != "" && len(items) > 0 {
+			items[len(items)-1] += "\n" + rest
+		} else if rest != "" {
+			return []string{strings.TrimSpace(text)}
+		}
+	}
+	return items
+}

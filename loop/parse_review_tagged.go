@@ -1,0 +1,90 @@
+package loop
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// blockTag is the first word of the info string of the block that we ask for.
+const blockTag = "runr-review"
+
+// placeholder stands for a verdict in our own instructions. It must never be read as one.
+const placeholder = "<PASS or PASS_WITH_NOTES or NEEDS_FIX or CRITICAL>"
+
+// ReviewOutputInstructions tells a reviewer how to answer: with one JSON object in
+// a fence tagged with nonce, or in a JSON fence when nonce is "".
+func ReviewOutputInstructions(nonce string) string {
+	info := "json"
+	if nonce != "" {
+		info = blockTag + " " + nonce
+	}
+	return `End your answer with exactly one block of this form, with nothing else in its fence. Only this block is read.
+
+` + "```" + info + `
+{
+  "verdict": "` + placeholder + `",
+  "summary": "<what you reviewed and what you concluded>",
+  "findings": [
+    {
+      "severity": "<critical or warning or note>",
+      "file": "<path from the top of the repository, empty if there is none>",
+      "line": 0,
+      "end_line": 0,
+      "issue": "<what is wrong>",
+      "fix": "<how to put it right>"
+    }
+  ]
+}
+` + "```" + `
+
+- Use PASS when every requirement is met and you found nothing, PASS_WITH_NOTES when the change may go in as it is, NEEDS_FIX when something must be changed, CRITICAL when it must be done again from scratch.
+- A finding is critical when the change must not be committed with it, a warning when it should be fixed, a note when it is only worth saying.
+- Give one finding for each problem, and an empty list when there is none. Line numbers are those of the new version of the file, and 0 when there is none.
+- It must be valid JSON: no comments, no trailing commas, each key once.
+`
+}
+
+// readTagged reads the blocks that carry the nonce. ok is false when there is none.
+func readTagged(md mdText, nonce string, log *parseLog) (report Report, ok bool) {
+	var reports []Report
+	var echoes []Report
+	for _, block := range taggedBlocks(md) {
+		if nonce == "" || block.nonce != nonce {
+			log.add("a block tagged with another nonce was ignored")
+			continue
+		}
+		report, err := readVerdictJSON([]byte(strings.TrimSpace(block.body)), log)
+		report.Format = formatTagged
+		switch {
+		case errors.Is(err, errPlaceholder):
+			echoes = append(echoes, unreadBlock(block.body))
+		case err != nil:
+			log.add(fmt.Sprintf("the tagged block could not be read: %v", err))
+			reports = append(reports, unreadBlock(block.body))
+		default:
+			reports = append(reports, report)
+		}
+	}
+	if len(reports) == 0 && len(echoes) > 0 {
+		log.add("the tagged block is our own instructions said again")
+		reports = echoes
+	}
+	return worst(reports, log), len(reports) > 0
+}
+
+func unreadBlock(body string) Report {
+	return Report{Verdict: NeedsFix, Format: formatTagged, Summary: cutBytes(strings.TrimSpace(body), maxSummary)}
+}
+
+type taggedBlock struct{ nonce, body string }
+
+func taggedBlocks(md mdText) []taggedBlock {
+	var blocks []taggedBlock
+	for i, l := range md.lines {
+		if tag, nonce, _ := strings.Cut(l.info, " "); l.kind == lineFence && tag == blockTag {
+			blocks = append(blocks, taggedBlock{nonce: strings.TrimSpace(nonce), body: md.codeBelow(i)})
+		}
+	}
+	return blocks
+}

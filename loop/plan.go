@@ -1,0 +1,121 @@
+package loop
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"git-runr/gitstore"
+)
+
+// TaskTitle is the first heading of a task file, or else its first line.
+func TaskTitle(text string) string {
+	first := ""
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if heading := strings.TrimLeft(line, "#"); heading != line && strings.HasPrefix(heading, " ") {
+			return strings.TrimSpace(heading)
+		}
+		if first == "" {
+			first = line
+		}
+	}
+	return first
+}
+
+// criteriaTitles are the headings under which a task file says when it is done.
+var criteriaTitles = []string{"done criteria", "done when", "acceptance criteria", "acceptance checks", "acceptance", "definition of done"}
+
+// DoneCriteria is the section of a task file that says when it is done; the whole
+// text where there is none.
+func DoneCriteria(text string) string {
+	var section []string
+	level := 0
+	for line := range strings.Lines(text) {
+		trimmed := strings.TrimSpace(line)
+		hashes := len(trimmed) - len(strings.TrimLeft(trimmed, "#"))
+		if hashes > 0 && level > 0 && hashes <= level {
+			break
+		}
+		if level > 0 {
+			section = append(section, line)
+		} else if hashes > 0 && isCriteriaTitle(strings.ToLower(strings.Trim(trimmed, "# :"))) {
+			level = hashes
+		}
+	}
+	return orElse(strings.TrimSpace(strings.Join(section, "")), strings.TrimSpace(text))
+}
+
+func isCriteriaTitle(title string) bool {
+	for _, t := range criteriaTitles {
+		if strings.HasPrefix(title, t) {
+			return true
+		}
+	}
+	return false
+}
+
+// PlanReview makes a submitted review what plan works on: its findings, on the
+// commit that it speaks of.
+func PlanReview(plan *RunPlan, review Review) error {
+	subject := review.Request.Subject
+	if subject.Commit == "" {
+		return fmt.Errorf("review %s is of a working tree, not of a commit: %w", review.ID, gitstore.ErrNotFound)
+	}
+	plan.FromReview, plan.Base = review.ID, subject.Commit
+	plan.Entity = Entity{Type: "review", Identifier: review.ID, Title: subject.Title}
+	plan.Findings = review.Findings()
+	for _, sub := range review.Submissions {
+		plan.Requests = append(plan.Requests, sub.Report.Requests...)
+		for _, c := range sub.Comments {
+			plan.Findings = append(plan.Findings, commentFinding(c))
+		}
+	}
+	if len(plan.Findings)+len(plan.Requests) == 0 {
+		return fmt.Errorf("review %s found nothing to fix: %w", review.ID, gitstore.ErrNoChange)
+	}
+	plan.Task = fmt.Sprintf("Address the review of %s (%s).\n\n%s", subject.Commit.Short(), subject.Title, review.Request.Message)
+	plan.DoneCriteria = "Every finding of the review is met:\n" + formatFindings(plan.Findings)
+	return nil
+}
+
+func commentFinding(c Comment) Finding {
+	f := Finding{Severity: Warning, File: c.File, Line: c.StartLine, EndLine: c.EndLine, Issue: c.Comment}
+	f.ID = FindingID(f)
+	return f
+}
+
+// PlanContext makes an executor's finished work what plan works on: what the
+// checkout adds to HEAD, or HEAD itself where the executor committed already.
+func (s *Store) PlanContext(ctx context.Context, plan *RunPlan, result string, files []string) error {
+	tree, err := s.Repo.Checkout()
+	if err != nil {
+		return err
+	}
+	id, err := tree.NormalTree(ctx)
+	if err != nil {
+		return fmt.Errorf("record the working tree: %w", err)
+	}
+	head, err := s.Repo.ReadCommit(ctx, plan.Base)
+	if err != nil {
+		return err
+	}
+	plan.Context = &Context{ExecutorResult: result, Files: files, Commit: head.ID}
+	if id == head.Tree {
+		if len(head.Parents) == 0 {
+			return fmt.Errorf("the working tree has no changes and HEAD has no parent: %w", gitstore.ErrNoChange)
+		}
+		plan.Base = head.Parents[0]
+		return nil
+	}
+	if plan.Context.Commit, err = s.keepTree(ctx, id, head.ID, oneLine(orElse(plan.Entity.Name(), "executor's work"))); err != nil {
+		return err
+	}
+	name := "context-" + string(plan.Context.Commit)
+	if err := s.Repo.Pin(ctx, name, plan.Context.Commit); err != nil {
+		return err
+	}
+	snap, err := tree.Snapshot(ctx, "refs/runr-local/snapshots/"+name, "the checkout that the run started from")
+	plan.Context.Snapshot = snap.ID
+	return err
+}

@@ -1,0 +1,80 @@
+package loop
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"io"
+
+	"git-runr/gitstore"
+)
+
+// Reviewer answers a request for review. An agent command and the built-in
+// reviewer are two of them.
+type Reviewer interface {
+	// Review gives a Failure, and no error, when the reviewer itself came to no answer.
+	Review(ctx context.Context, job ReviewJob) (ReviewAnswer, error)
+	// Limits say what it can be shown.
+	Limits() Limits
+	// NeedsCheckout reports whether it reads files beside the patch.
+	NeedsCheckout() bool
+}
+
+// ReviewJob is everything that a reviewer may look at.
+type ReviewJob struct {
+	Change     Change
+	Prompt     ReviewPrompt // its text is what an agent is told
+	Dir        string       // checkout of the change, "" when none was asked for
+	Checks     []CheckResult
+	BaseChecks map[string]CheckResult // of failing checks, on the base
+	NotChecked []string
+	Transcript io.Writer
+	OnLine     func(string)
+}
+
+// ReviewAnswer is a reviewer's answer. Raw is what it said.
+type ReviewAnswer struct {
+	Report  Report
+	Raw     string
+	Failure *Failure
+}
+
+// Implementer does an attempt's work in a directory.
+type Implementer interface {
+	// Implement gives a Failure, and no error, when the agent itself came to no end.
+	Implement(ctx context.Context, job ImplementJob) (ImplementAnswer, error)
+}
+
+// ImplementJob is one attempt's work.
+type ImplementJob struct {
+	Dir        string
+	Prompt     string
+	Transcript io.Writer
+	OnLine     func(string)
+}
+
+// ImplementAnswer is what the implementer said in the end.
+type ImplementAnswer struct {
+	Text    string
+	Failure *Failure
+}
+
+// CheckRunner runs one check in dir, whose files are those of tree.
+type CheckRunner func(ctx context.Context, check Check, dir string, tree gitstore.ID) CheckResult
+
+// Progress is told what goes on, for people.
+type Progress interface {
+	Step(name, detail string)
+	Line(text string)
+}
+
+// newNonce is what a reviewer's answer must carry, so that no text in the change
+// can pose as one.
+func newNonce() (string, error) {
+	b := make([]byte, 8)
+	if _, err := rand.Read(b); err != nil {
+		return "", fmt.Errorf("make nonce: %w", err)
+	}
+	return hex.EncodeToString(b), nil
+}

@@ -1,0 +1,269 @@
+package loop
+
+import (
+	"fmt"
+	"time"
+
+	"git-runr/gitstore"
+)
+
+// RunStatus is where a run stands; see the state machine in the package comment.
+type RunStatus string
+
+const (
+	RunRunning   RunStatus = "running"
+	RunReviewing RunStatus = "reviewing" // the review did not pass: a person must judge
+	RunStop      RunStatus = "stopped"
+	RunComplete  RunStatus = "completed"
+	RunSkipped   RunStatus = "skipped"
+	RunAbort     RunStatus = "aborted"
+)
+
+// Entity is what a run works on.
+type Entity struct {
+	Type       string `json:"type"` // task, subtask, plan or review
+	Identifier string `json:"identifier"`
+	Title      string `json:"title"`
+}
+
+// RunPlan is the payload of run_started: everything that the run decides by.
+type RunPlan struct {
+	Entity       Entity      `json:"entity"`
+	Task         string      `json:"task"` // what the implementer is told
+	DoneCriteria string      `json:"done_criteria,omitempty"`
+	References   string      `json:"references,omitempty"` // passed on to every prompt as it is
+	Base         gitstore.ID `json:"base"`
+	Branch       string      `json:"branch"`           // the run's own, refs/heads/runr/…
+	Target       string      `json:"target,omitempty"` // the branch that was checked out
+	Implementer  string      `json:"implementer,omitempty"`
+	Reviewer     string      `json:"reviewer"`
+	Profile      string      `json:"profile"`
+	Checks       []Check     `json:"checks,omitempty"`
+	Scope        []string    `json:"exclude,omitempty"` // globs left out of review
+	Policy       Policy      `json:"policy"`
+	InPlace      bool        `json:"in_place,omitempty"`
+	Context      *Context    `json:"context,omitempty"`     // an executor's finished work to start from
+	FromReview   string      `json:"from_review,omitempty"` // a submitted review whose findings are to be fixed
+	Findings     []Finding   `json:"findings,omitempty"`    // those findings
+	Requests     []string    `json:"requests,omitempty"`
+}
+
+// Context is the finished work that a run starts from at its review.
+type Context struct {
+	ExecutorResult string      `json:"executor_result"`
+	Files          []string    `json:"files_modified"`
+	Commit         gitstore.ID `json:"commit"`             // the work, as a commit on the run's base
+	Snapshot       gitstore.ID `json:"snapshot,omitempty"` // of the checkout that it was taken from, "" when it was committed already
+}
+
+// AttemptMode is how an implementer was asked.
+type AttemptMode string
+
+const (
+	ModeImplement AttemptMode = "implement"
+	ModeFix       AttemptMode = "fix"        // only the findings named
+	ModeReexecute AttemptMode = "re-execute" // from scratch, knowing what went wrong
+	ModeGiven     AttemptMode = "given"      // an executor's finished work, handed over
+)
+
+// Attempt is one turn of an implementer.
+type Attempt struct {
+	Number       int            `json:"attempt"`
+	Step         string         `json:"step"`
+	Mode         AttemptMode    `json:"mode"`
+	Agent        string         `json:"agent"`
+	From         gitstore.ID    `json:"from"`             // commit that it started from
+	Before       gitstore.ID    `json:"before,omitempty"` // snapshot of the working tree
+	After        gitstore.ID    `json:"after,omitempty"`
+	Commit       gitstore.ID    `json:"commit,omitempty"` // what came of it, on the run's branch
+	Tree         gitstore.ID    `json:"tree,omitempty"`   // of Commit
+	Files        []string       `json:"files"`            // changed, from trees
+	Claimed      []string       `json:"claimed,omitempty"`
+	Unclaimed    []string       `json:"unclaimed,omitempty"` // changed, but not said
+	Unchanged    []string       `json:"unchanged,omitempty"` // said, but not changed
+	Status       ExecutorStatus `json:"executor_status,omitempty"`
+	Verification string         `json:"verification,omitempty"`
+	Warnings     []string       `json:"parse_warnings,omitempty"`
+	Failure      *Failure       `json:"failure,omitempty"`
+	StartedAt    time.Time      `json:"started_at,omitzero"`
+	EndedAt      time.Time      `json:"ended_at,omitzero"`
+	Duration     Duration       `json:"duration_ms,omitzero"`
+	Reverted     *Reverted      `json:"reverted,omitempty"`
+}
+
+// Reverted is what undoing an attempt did, path by path.
+type Reverted struct {
+	Attempt   int      `json:"attempt"`
+	Restored  []string `json:"restored"`
+	Conflicts []string `json:"conflicts,omitempty"` // changed since by somebody else: left alone
+}
+
+// CheckRun is one turn of a check step.
+type CheckRun struct {
+	Step    string        `json:"step"`
+	Attempt int           `json:"attempt"`
+	Tree    gitstore.ID   `json:"tree"`
+	Results []CheckResult `json:"results"`
+	At      time.Time     `json:"at,omitzero"`
+}
+
+// Failed reports whether any check of it failed.
+func (c CheckRun) Failed() bool {
+	for _, r := range c.Results {
+		if !r.OK() {
+			return true
+		}
+	}
+	return false
+}
+
+// Round is one turn of a reviewer.
+type Round struct {
+	Number   int           `json:"round"`
+	Attempt  int           `json:"attempt"`
+	Reviewer string        `json:"reviewer"`
+	Commit   gitstore.ID   `json:"commit"`
+	Tree     gitstore.ID   `json:"tree"`
+	Report   Report        `json:"report"`
+	Census   Census        `json:"census"`
+	Checks   []CheckResult `json:"checks,omitempty"`
+	Failure  *Failure      `json:"failure,omitempty"`
+	At       time.Time     `json:"at,omitzero"`
+	Duration Duration      `json:"duration_ms,omitzero"`
+}
+
+// checksFailed reports whether the round's evidence holds a failed check.
+func (r Round) checksFailed() bool { return CheckRun{Results: r.Checks}.Failed() }
+
+// Stop is why a run ended early: a code of the registry and what is known of it.
+// The round and request fields are those of seed 000's event.
+type Stop struct {
+	Reason    string    `json:"reason"`
+	Detail    string    `json:"detail,omitempty"`
+	Round     int       `json:"round,omitempty"`
+	MaxRounds int       `json:"max_rounds,omitempty"` // max_retries: seed 000 counts "round 3/2"
+	Unmet     []string  `json:"unmet_requests,omitempty"`
+	Commands  []string  `json:"suggested_commands,omitempty"`
+	Repeated  []string  `json:"repeated_findings,omitempty"` // ids of findings that were unmet twice
+	At        time.Time `json:"at,omitzero"`
+}
+
+// Landed is where a run's result went.
+type Landed struct {
+	Commit gitstore.ID `json:"commit"`
+	Onto   gitstore.ID `json:"onto"`
+	Branch string      `json:"branch,omitempty"`
+	Squash bool        `json:"squash,omitempty"`
+	At     time.Time   `json:"at,omitzero"`
+}
+
+// Run is one execution of the loop, folded from its events.
+type Run struct {
+	ID        string      `json:"run_id"`
+	Status    RunStatus   `json:"status"`
+	Result    string      `json:"result,omitempty"` // pass, pass_with_issues, skipped or abort: seed 004
+	Plan      RunPlan     `json:"plan"`
+	Position  int         `json:"position"` // step of the workflow that comes next
+	Attempts  []Attempt   `json:"attempts"`
+	Checks    []CheckRun  `json:"checks"`
+	Rounds    []Round     `json:"rounds"`
+	Stop      *Stop       `json:"stop,omitempty"`
+	Answer    Choice      `json:"answer,omitempty"` // a person's, for a run that gave up
+	Landed    *Landed     `json:"landed,omitempty"`
+	Since     int         `json:"rounds_before"` // rounds that no longer count, after a person stepped in
+	Commit    gitstore.ID `json:"commit,omitempty"`
+	StartedBy string      `json:"started_by"`
+	Writer    string      `json:"writer"`
+	CreatedAt time.Time   `json:"created_at"`
+	UpdatedAt time.Time   `json:"updated_at"`
+	Lost      []Lost      `json:"lost,omitempty"`
+
+	last string // type of the newest event that counted
+}
+
+// Done reports whether nothing more will happen by itself.
+func (r Run) Done() bool { return r.Status != RunRunning }
+
+// RoundsUsed is the number of rounds since the run began or a person stepped in.
+func (r Run) RoundsUsed() int { return len(r.Rounds) - r.Since }
+
+// lastAttempt is the newest attempt, nil when there is none.
+func (r *Run) lastAttempt() *Attempt {
+	if len(r.Attempts) == 0 {
+		return nil
+	}
+	return &r.Attempts[len(r.Attempts)-1]
+}
+
+func (r *Run) lastRound() *Round {
+	if len(r.Rounds) == 0 {
+		return nil
+	}
+	return &r.Rounds[len(r.Rounds)-1]
+}
+
+// LastChecks is the evidence of the newest check step; nil when there was none.
+func (r Run) LastChecks() *CheckRun {
+	if len(r.Checks) == 0 {
+		return nil
+	}
+	return &r.Checks[len(r.Checks)-1]
+}
+
+// Head is the commit that the run's branch stands on.
+func (r Run) Head() gitstore.ID {
+	for i := len(r.Attempts) - 1; i >= 0; i-- {
+		if a := r.Attempts[i]; a.Reverted == nil && a.Commit != "" {
+			return a.Commit
+		}
+	}
+	return r.Plan.Base
+}
+
+// GoodAttempts are those whose work stands, oldest first.
+func (r Run) GoodAttempts() []Attempt {
+	var good []Attempt
+	for _, a := range r.Attempts {
+		if a.Reverted == nil && a.Commit != "" && a.Failure == nil {
+			good = append(good, a)
+		}
+	}
+	return good
+}
+
+// Open are the findings and requests of the newest round that nobody has met.
+func (r Run) Open() ([]Finding, []string) {
+	if round := r.lastRound(); round != nil {
+		return round.Report.Findings, round.Report.Requests
+	}
+	return r.Plan.Findings, r.Plan.Requests
+}
+
+// Files are the paths that differ between the run's base and its head, as far as
+// its attempts changed them, in the order in which they were first changed.
+func (r Run) Files() []string {
+	seen := map[string]bool{}
+	files := []string{}
+	for _, a := range r.GoodAttempts() {
+		for _, f := range a.Files {
+			if !seen[f] {
+				seen[f] = true
+				files = append(files, f)
+			}
+		}
+	}
+	return files
+}
+
+// FoldRun is the state of one run after events, which are in order. Events that
+// cannot be read are left out and reported.
+func FoldRun(events []Event) (Run, []error) {
+	var run Run
+	var bad []error
+	for _, e := range events {
+		if err := run.apply(e); err != nil {
+			bad = append(bad, fmt.Errorf("read event %s: %w", e.ID.Short(), err))
+		}
+	}
+	return run, bad
+}

@@ -1,0 +1,424 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"git-runr/gitstore"
+)
+
+// Runner carries out runs: it does what Next says until nothing is left to do.
+type Runner struct {
+	Store       *Store                                    // required
+	Implementer func(name string) (Implementer, *Failure) // required
+	Reviewer    func(name string) (Reviewer, *Failure)    // required
+	RunCheck    CheckRunner                               // required where the plan has checks
+	Progress    Progress                                  // required
+	// Ask decides on a run whose retries are used up. nil: nobody is there to ask.
+	Ask func(ctx context.Context, run Run, why Step) (Choice, error)
+	// Explain fills in what a stop's event says beyond its reason, and what it leaves behind.
+	Explain func(run Run, stop Stop) (Stop, map[string][]byte)
+}
+
+// Start records a run and carries it out. source is who asked for it.
+func (r *Runner) Start(ctx context.Context, plan RunPlan, source string) (Run, error) {
+	if err := plan.Policy.check(); err != nil {
+		return Run{}, err
+	}
+	event, err := r.Store.append(ctx, func(v *view) (draft, error) {
+		plan.Branch = ""
+		id, err := newID(v.now, v.writer, v.clock, plan)
+		plan.Branch = "runr/" + id
+		return draft{Type: RunStarted, Source: source, Run: id, Payload: plan, Status: string(RunRunning), Title: plan.Entity.Name()}, err
+	})
+	if err != nil {
+		return Run{}, fmt.Errorf("start run: %w", err)
+	}
+	run, bad := FoldRun([]Event{event})
+	if len(bad) > 0 {
+		return run, errors.Join(bad...)
+	}
+	return r.Continue(ctx, run)
+}
+
+// Name is what people call the entity: its identifier and its title.
+func (e Entity) Name() string {
+	return strings.Trim(e.Identifier+": "+e.Title, ": ")
+}
+
+// Continue carries run on from where its events leave it. Only one process at a
+// time can: another gets gitstore.ErrBusy.
+func (r *Runner) Continue(ctx context.Context, run Run) (Run, error) {
+	unlock, free, err := r.Store.Repo.TryLock("run-" + run.ID)
+	if err != nil {
+		return run, err
+	}
+	if !free {
+		return run, fmt.Errorf("run %s is being carried out by another process: %w", run.ID, gitstore.ErrBusy)
+	}
+	defer unlock()
+	turn := &turn{Runner: r, ctx: ctx, run: run}
+	if !run.Done() {
+		if err := turn.openTree(); err != nil {
+			return run, err
+		}
+	}
+	for !turn.run.Done() {
+		if err := turn.do(Next(turn.run, turn.run.Plan.Policy)); err != nil {
+			return turn.interrupted(err)
+		}
+	}
+	turn.cleanUp()
+	return turn.run, nil
+}
+
+// turn is one process's turn at a run.
+type turn struct {
+	*Runner
+	ctx  context.Context
+	run  Run
+	tree *gitstore.Worktree
+}
+
+func (t *turn) do(step Step) error {
+	switch step.Action {
+	case DoAttempt:
+		return t.attempt(step)
+	case DoChecks:
+		return t.checks(step)
+	case DoReview:
+		return t.review(step)
+	case DoRevert:
+		return t.revert(step)
+	case DoExhaust:
+		return t.exhausted(step)
+	case DoStop:
+		return t.stop(Stop{Reason: step.Reason, Detail: step.Detail}, RunStopped)
+	case DoComplete:
+		return t.complete("pass")
+	}
+	return fmt.Errorf("run %s: no way to do %q", t.run.ID, step.Action)
+}
+
+// record appends one event of this run, if its newest state still allows it, and
+// folds it in.
+func (t *turn) record(d draft) error {
+	run, err := t.Store.recordRun(t.ctx, t.run, d)
+	if err == nil {
+		t.run = run
+	}
+	return err
+}
+
+// recordRun appends d to run's log and gives the run after it. Somebody else may
+// have ended the run meanwhile: the newest state decides.
+func (s *Store) recordRun(ctx context.Context, run Run, d draft) (Run, error) {
+	event, err := s.append(ctx, func(v *view) (draft, error) {
+		newest, err := v.run(run.ID)
+		if err != nil {
+			return draft{}, err
+		}
+		if refused := newest.allow(d.Type); refused != nil {
+			return draft{}, refused
+		}
+		run = newest
+		d.Run, d.Review, d.Status = run.ID, run.Plan.FromReview, string(run.Status)
+		return d, nil
+	})
+	if err != nil {
+		return run, err
+	}
+	return run, run.apply(event)
+}
+
+// interrupted records that the run stopped because this process was told to end.
+// Any other error leaves the run as it is, to be taken up again.
+func (t *turn) interrupted(err error) (Run, error) {
+	if t.ctx.Err() == nil {
+		return t.run, err
+	}
+	t.ctx = context.WithoutCancel(t.ctx)
+	if stopErr := t.stop(Stop{Reason: ReasonInterrupted}, RunStopped); stopErr != nil {
+		return t.run, errors.Join(err, stopErr)
+	}
+	return t.run, nil
+}
+
+// TreeDir is where a run's worktree is, while it has one.
+func (s *Store) TreeDir(run string) string {
+	return filepath.Join(s.Repo.StateDir(), "worktrees", run)
+}
+
+// FilesDir is where a run keeps what is of this clone only: transcripts and the
+// files of its diagnosis.
+func (s *Store) FilesDir(run string) string {
+	return filepath.Join(s.Repo.StateDir(), "runs", run)
+}
+
+// openTree gives the run its worktree: the one of an earlier turn, or a new one.
+func (t *turn) openTree() error {
+	repo := t.Store.Repo
+	var err error
+	if t.run.Plan.InPlace {
+		t.tree, err = repo.Checkout()
+		return err
+	}
+	dir := t.Store.TreeDir(t.run.ID)
+	if t.tree, err = repo.OpenWorktree(t.ctx, dir); err == nil {
+		return nil
+	}
+	if !errors.Is(err, gitstore.ErrNotFound) {
+		return fmt.Errorf("open worktree: %w", err)
+	}
+	if t.tree, err = repo.AddWorktree(t.ctx, dir, t.run.Plan.Branch, t.run.Head()); err != nil {
+		return fmt.Errorf("make worktree: %w", err)
+	}
+	return nil
+}
+
+// cleanUp removes the worktree of a run that needs it no more. What it held is on
+// the run's branch.
+func (t *turn) cleanUp() {
+	over := t.run.Status == RunComplete || t.run.Status == RunSkipped || t.run.Status == RunAbort
+	if over && !t.run.Plan.InPlace {
+		if err := t.Store.Repo.RemoveWorktree(context.WithoutCancel(t.ctx), t.Store.TreeDir(t.run.ID)); err != nil {
+			t.Progress.Line(err.Error())
+		}
+	}
+}
+
+// checks runs a check step.
+func (t *turn) checks(step Step) error {
+	attempt := t.run.lastAttempt()
+	run := CheckRun{Step: step.Work.Name, Tree: t.run.Head(), Results: []CheckResult{}}
+	if attempt != nil {
+		run.Attempt = attempt.Number
+	}
+	for _, check := range t.run.Plan.Checks {
+		if !step.Work.runs(check.Name) {
+			continue
+		}
+		t.Progress.Step("check", check.Name)
+		run.Results = append(run.Results, t.RunCheck(t.ctx, check, t.tree.Dir, run.Tree))
+	}
+	if t.ctx.Err() != nil {
+		return t.ctx.Err()
+	}
+	attachments := map[string][]byte{}
+	addChecks(attachments, run.Results)
+	run.Results = withoutOutput(run.Results)
+	return t.record(draft{Type: ChecksCompleted, Source: "runner", Payload: run, Attachments: attachments, Title: checksTitle(run)})
+}
+
+// runs reports whether the step runs the check called name.
+func (w WorkStep) runs(name string) bool {
+	if len(w.Checks) == 0 {
+		return true
+	}
+	for _, c := range w.Checks {
+		if c == name {
+			return true
+		}
+	}
+	return false
+}
+
+func checksTitle(run CheckRun) string {
+	var parts []string
+	for _, c := range run.Results {
+		state := "ok"
+		if !c.OK() {
+			state = fmt.Sprintf("exit %d", c.ExitCode)
+		}
+		parts = append(parts, c.Name+" "+state)
+	}
+	return orElse(strings.Join(parts, ", "), "no checks")
+}
+
+// review runs a review step: a round.
+func (t *turn) review(step Step) error {
+	name := orElse(step.Work.Agent, t.run.Plan.Reviewer)
+	round := roundPayload{Step: step.Work.Name, Round: Round{
+		Number: step.Number, Reviewer: name, Commit: t.run.Head(), Tree: t.run.Head(), Report: emptyReport(),
+	}}
+	if a := t.run.lastAttempt(); a != nil {
+		round.Attempt = a.Number
+		round.Tree = a.Tree
+	}
+	t.Progress.Step("review", fmt.Sprintf("round %d by %s", step.Number, name))
+	started := time.Now()
+	answer, err := t.answer(name, &round.Round)
+	if err != nil {
+		return fmt.Errorf("review: %w", err)
+	}
+	round.Failure, round.Duration = answer.Failure, Duration(time.Since(started))
+	if answer.Failure == nil && !round.Census.Nothing() {
+		round.Report = answer.Report
+		round.Report.Effective = EffectiveVerdict(answer.Report.Verdict, answer.Report.Findings, round.checksFailed())
+	}
+	attachments := map[string][]byte{}
+	if answer.Raw != "" {
+		attachments["review.md"] = []byte(answer.Raw)
+	}
+	title := fmt.Sprintf("round %d %s by %s, %s", step.Number, round.Report.Effective, name, Count(len(round.Report.Findings), "finding"))
+	if answer.Failure != nil {
+		title = fmt.Sprintf("round %d by %s: %s", step.Number, name, answer.Failure.Reason)
+	}
+	return t.record(draft{Type: RoundCompleted, Source: name, Payload: round, Attachments: attachments, Title: title})
+}
+
+func (t *turn) answer(name string, round *Round) (ReviewAnswer, error) {
+	reviewer, failure := t.Reviewer(name)
+	if failure != nil {
+		round.Census.SentLines = 1 // the failure is the reason, not an empty change
+		return ReviewAnswer{Failure: failure}, nil
+	}
+	plan := t.run.Plan
+	limits := reviewer.Limits()
+	limits.Exclude = append(limits.Exclude, plan.Scope...)
+	change, err := t.Store.ReadChange(t.ctx, Subject{Kind: SubjectRange, Base: plan.Base, Tree: t.run.Head()}, limits)
+	round.Census = change.Census
+	if err != nil || change.Census.Nothing() {
+		return ReviewAnswer{}, err
+	}
+	nonce, err := newNonce()
+	if err != nil {
+		return ReviewAnswer{}, err
+	}
+	job := ReviewJob{Change: change, OnLine: t.Progress.Line}
+	if checks := t.run.LastChecks(); checks != nil {
+		job.Checks, round.Checks = checks.Results, checks.Results
+	}
+	job.Prompt = ReviewPrompt{
+		Entity: plan.Entity, DoneCriteria: plan.DoneCriteria, References: plan.References, Files: change.Files,
+		Verification: t.verification(), Round: round.Number, Previous: t.previous(), Checks: job.Checks,
+		Census: change.Census, Patch: change.Patch, Nonce: nonce,
+	}
+	transcript, err := t.transcript(fmt.Sprintf("review-%d.log", round.Number))
+	if err != nil {
+		return ReviewAnswer{}, err
+	}
+	defer transcript.Close()
+	job.Transcript = transcript
+	if !reviewer.NeedsCheckout() {
+		return reviewer.Review(t.ctx, job)
+	}
+	var answer ReviewAnswer
+	err = t.Store.inCheckout(t.ctx, t.run.Head(), func(tree *gitstore.Worktree) error {
+		job.Dir = tree.Dir
+		answer, err = guardTree(t.ctx, tree, func() (ReviewAnswer, error) { return reviewer.Review(t.ctx, job) })
+		return err
+	})
+	return answer, err
+}
+
+// verification is what the newest implementer says that it verified.
+func (t *turn) verification() string {
+	if a := t.run.lastAttempt(); a != nil {
+		return a.Verification
+	}
+	return ""
+}
+
+// previous are the findings that the implementer was last asked to meet.
+func (t *turn) previous() []Finding {
+	findings, _ := t.run.Open()
+	return findings
+}
+
+// transcript opens a file for what an agent says, in full and for this clone only.
+func (t *turn) transcript(name string) (io.WriteCloser, error) {
+	dir := t.Store.FilesDir(t.run.ID)
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, fmt.Errorf("open transcript: %w", err)
+	}
+	file, err := os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open transcript: %w", err)
+	}
+	return file, nil
+}
+
+// exhausted does what the policy or a person says about a run that gave up.
+func (t *turn) exhausted(step Step) error {
+	choice := t.run.Plan.Policy.OnExhausted
+	by := "policy"
+	if choice == ChoiceAsk || choice == "" {
+		choice, by = ChoiceStop, "no terminal"
+		if t.Ask != nil {
+			var err error
+			if choice, err = t.Ask(t.ctx, t.run, step); err != nil {
+				return err
+			}
+			by = "terminal"
+		}
+	}
+	if choice == ChoiceStop {
+		return t.giveUp(step)
+	}
+	return t.answered(choice, by)
+}
+
+func (t *turn) answered(choice Choice, by string) error {
+	err := t.record(draft{Type: RunAnswered, Source: "runner", Payload: answerPayload{Choice: choice, By: by}, Title: string(choice)})
+	if err != nil || choice != ChoiceCommit {
+		return err
+	}
+	return t.complete("pass_with_issues")
+}
+
+func (t *turn) giveUp(step Step) error {
+	_, requests := t.run.Open()
+	stop := Stop{
+		Reason: step.Reason, Detail: step.Detail, Round: t.run.RoundsUsed(), MaxRounds: t.run.Plan.Policy.MaxRetries,
+		Unmet: requests, Repeated: step.Repeated,
+	}
+	if step.Reason == ReasonReviewLoop {
+		return t.stop(stop, ReviewLoopDetected)
+	}
+	return t.stop(stop, RunStopped)
+}
+
+func (t *turn) stop(stop Stop, eventType string) error {
+	var attachments map[string][]byte
+	if t.Explain != nil {
+		stop, attachments = t.Explain(t.run, stop)
+	}
+	if err := writeFiles(t.Store.FilesDir(t.run.ID), attachments); err != nil {
+		t.Progress.Line(err.Error())
+	}
+	title := stop.Reason
+	if stop.Round > 0 {
+		title = fmt.Sprintf("round %d/%d, %s unmet", stop.Round, stop.MaxRounds, Count(len(stop.Unmet), "request"))
+	}
+	return t.record(draft{
+		Type: eventType, Source: "runner", Payload: stopPayload{Stop: stop, Commit: t.run.Head()}, Attachments: attachments, Title: title,
+	})
+}
+
+func writeFiles(dir string, files map[string][]byte) error {
+	for name, content := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			return err
+		}
+		if err := gitstore.WriteFile(path, content, 0o666); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *turn) complete(result string) error {
+	done := completedPayload{Result: result, Commit: t.run.Head()}
+	if round := t.run.lastRound(); round != nil {
+		done.Open = round.Report.Findings
+	}
+	return t.record(draft{Type: RunCompleted, Source: "runner", Payload: done, Title: result})
+}

@@ -1,0 +1,530 @@
+package loop
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"git-runr/gitstore"
+)
+
+// Store is the runs and reviews of a repository: events appended to this clone's
+// log, and state folded from the logs of all.
+type Store struct {
+	Repo   *gitstore.Repo                   // required
+	Now    func() time.Time                 // required
+	Redact func(string) string              // takes secrets out of free text; nil: text is stored as it is
+	Warn   func(id gitstore.ID, why string) // hears of records that cannot be read; nil: they are only counted
+	Hook   bool                             // called from a hook of git's, which nobody may wait for
+}
+
+// draft is an event before it has a clock.
+type draft struct {
+	Type, Source, Run, Review string
+	Title                     string
+	Status                    string // after the event, for the trailer
+	Payload                   any
+	Attachments               map[string][]byte // slash path → content
+}
+
+// view is what a decision sees: the state as of tips, and what the new event's
+// clock, time and writer will be.
+type view struct {
+	store  *Store
+	ctx    context.Context
+	tips   gitstore.Tips
+	writer string
+	clock  uint64
+	now    time.Time
+	idx    *index
+}
+
+// append records one event. decide runs under the log's lock on the newest state,
+// and again when the race for the ref was lost; it may refuse.
+func (s *Store) append(ctx context.Context, decide func(*view) (draft, error)) (Event, error) {
+	var event Event
+	entry, err := s.Repo.Append(ctx, func(ctx context.Context, tips gitstore.Tips, writer string) (gitstore.Record, error) {
+		v := &view{store: s, ctx: ctx, tips: tips, writer: writer, now: s.Now().UTC().Truncate(time.Millisecond)}
+		defer v.close()
+		var err error
+		if v.clock, err = s.nextClock(ctx, tips); err != nil {
+			return gitstore.Record{}, err
+		}
+		d, err := decide(v)
+		if err != nil {
+			return gitstore.Record{}, err
+		}
+		event, err = v.event(d)
+		if err != nil {
+			return gitstore.Record{}, err
+		}
+		return v.record(event, d)
+	}, s.appendOptions()...)
+	event.ID = entry.ID
+	return event, err
+}
+
+func (s *Store) appendOptions() []gitstore.AppendOption {
+	if s.Hook {
+		return []gitstore.AppendOption{gitstore.WithoutGCWait()}
+	}
+	return nil
+}
+
+// nextClock is one more than the highest clock of all logs. The newest event of a
+// log has the highest of that log.
+func (s *Store) nextClock(ctx context.Context, tips gitstore.Tips) (uint64, error) {
+	idx := openIndex(s.indexPath())
+	defer idx.close()
+	if maps.Equal(idx.Tips, tips) {
+		return idx.Clock + 1, nil
+	}
+	clock := uint64(0)
+	for writer, tip := range tips {
+		if idx.Tips[writer] == tip {
+			clock = max(clock, idx.Clock)
+			continue
+		}
+		c, err := s.clockOf(ctx, writer, tip)
+		if err != nil {
+			return 0, err
+		}
+		clock = max(clock, c)
+	}
+	return clock + 1, nil
+}
+
+// clockOf is the clock of the newest readable event at or before tip.
+func (s *Store) clockOf(ctx context.Context, writer string, tip gitstore.ID) (uint64, error) {
+	for id := tip; id != ""; {
+		entry, err := s.Repo.Entry(ctx, id)
+		if err != nil {
+			return 0, fmt.Errorf("read the newest event of %s: %w", writer, err)
+		}
+		event, err := DecodeEvent(entry)
+		if errors.Is(err, gitstore.ErrNewerFormat) {
+			return 0, err
+		}
+		if err == nil {
+			return event.Clock, nil
+		}
+		id = entry.Parent
+	}
+	return 0, nil
+}
+
+func (v *view) event(d draft) (Event, error) {
+	body, err := json.Marshal(d.Payload)
+	if err != nil {
+		return Event{}, fmt.Errorf("encode %s: %w", d.Type, err)
+	}
+	title := d.Title
+	if v.store.Redact != nil {
+		title = v.store.Redact(title)
+		if body, err = redactJSON(body, v.store.Redact); err != nil {
+			return Event{}, fmt.Errorf("encode %s: %w", d.Type, err)
+		}
+	}
+	return Event{
+		V: FormatVersion, Clock: v.clock, Writer: v.writer, Timestamp: v.now, Type: d.Type, Source: d.Source,
+		Run: d.Run, Review: d.Review, Payload: body, Title: d.Type + ": " + title,
+	}, nil
+}
+
+func (v *view) record(event Event, d draft) (gitstore.Record, error) {
+	author, err := v.store.Repo.Identity(v.ctx)
+	if err != nil {
+		return gitstore.Record{}, err
+	}
+	message, err := event.message(d.Status)
+	if err != nil {
+		return gitstore.Record{}, err
+	}
+	attachments := d.Attachments
+	if v.store.Redact != nil {
+		attachments = map[string][]byte{}
+		for path, content := range d.Attachments {
+			attachments[path] = []byte(v.store.Redact(string(content)))
+		}
+	}
+	return gitstore.Record{Author: author, When: v.now, Message: message, Attachments: attachments}, nil
+}
+
+// index is the state that the decision sees.
+func (v *view) index() (*index, error) {
+	if v.idx != nil {
+		return v.idx, nil
+	}
+	idx, err := v.store.indexAt(v.ctx, v.tips)
+	v.idx = idx
+	return idx, err
+}
+
+func (v *view) close() {
+	if v.idx != nil {
+		v.idx.close()
+	}
+}
+
+// review is the folded review of id as the decision sees it.
+func (v *view) review(id string) (Review, error) {
+	idx, err := v.index()
+	if err != nil {
+		return Review{}, err
+	}
+	events, err := v.store.eventsOf(v.ctx, idx, kindReview, id)
+	if err != nil {
+		return Review{}, err
+	}
+	review, _ := FoldReview(events)
+	return review, nil
+}
+
+// run is the folded run of id as the decision sees it.
+func (v *view) run(id string) (Run, error) {
+	idx, err := v.index()
+	if err != nil {
+		return Run{}, err
+	}
+	events, err := v.store.eventsOf(v.ctx, idx, kindRun, id)
+	if err != nil {
+		return Run{}, err
+	}
+	run, _ := FoldRun(events)
+	return run, nil
+}
+
+func (s *Store) indexPath() string { return filepath.Join(s.Repo.StateDir(), "cache", indexName) }
+
+// index brings the cache up to the logs as they are now.
+func (s *Store) index(ctx context.Context) (*index, error) {
+	tips, err := s.Repo.Tips(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list logs: %w", err)
+	}
+	return s.indexAt(ctx, tips)
+}
+
+func (s *Store) indexAt(ctx context.Context, tips gitstore.Tips) (*index, error) {
+	idx := openIndex(s.indexPath())
+	if maps.Equal(idx.Tips, tips) {
+		return idx, nil
+	}
+	fresh, err := s.newEvents(ctx, idx, tips)
+	if errors.Is(err, gitstore.ErrNotFound) { // a log that the cache knew is gone or was replaced
+		idx.close()
+		idx = &index{Tips: gitstore.Tips{}}
+		fresh, err = s.newEvents(ctx, idx, tips)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := s.merge(ctx, idx, fresh); err != nil {
+		return nil, err
+	}
+	idx.Tips = maps.Clone(tips)
+	_ = idx.save(s.indexPath()) // only a cache: a read-only repository is still readable
+	return idx, nil
+}
+
+// newEvents reads what the logs hold beyond the tips that idx has read.
+func (s *Store) newEvents(ctx context.Context, idx *index, tips gitstore.Tips) ([]Event, error) {
+	for writer := range idx.Tips {
+		if _, still := tips[writer]; !still {
+			return nil, fmt.Errorf("log of %s: %w", writer, gitstore.ErrNotFound)
+		}
+	}
+	var fresh []Event
+	for _, writer := range slices.Sorted(maps.Keys(tips)) {
+		if idx.Tips[writer] == tips[writer] {
+			continue
+		}
+		err := s.Repo.Walk(ctx, writer, tips[writer], idx.Tips[writer], func(entry gitstore.Entry) error {
+			event, err := DecodeEvent(entry)
+			if err != nil {
+				idx.Bad = append(idx.Bad, badEvent{ID: entry.ID, Why: err.Error()})
+				if s.Warn != nil {
+					s.Warn(entry.ID, err.Error())
+				}
+				return nil
+			}
+			fresh = append(fresh, event)
+			idx.Clock = max(idx.Clock, event.Clock)
+			return nil
+		})
+		if err != nil {
+			return nil, fmt.Errorf("read log of %s: %w", writer, err)
+		}
+	}
+	return fresh, nil
+}
+
+// merge folds the runs and reviews that fresh events speak of.
+func (s *Store) merge(ctx context.Context, idx *index, fresh []Event) error {
+	type entity struct {
+		kind entityKind
+		id   string
+	}
+	groups := map[entity][]Event{}
+	for _, e := range fresh {
+		if e.Review != "" {
+			key := entity{kindReview, e.Review}
+			groups[key] = append(groups[key], e)
+		}
+		if e.Run != "" {
+			key := entity{kindRun, e.Run}
+			groups[key] = append(groups[key], e)
+		}
+	}
+	known := map[entity]*row{}
+	for _, r := range idx.rows {
+		known[entity{r.kind, r.id}] = r
+	}
+	for key, events := range groups {
+		r := known[key]
+		if r == nil {
+			r = &row{kind: key.kind, id: key.id}
+			idx.rows = append(idx.rows, r)
+		} else if old, err := s.readRefs(ctx, idx, r); err == nil {
+			events = append(old, events...)
+		} else {
+			return err
+		}
+		if err := r.fold(events); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fold makes r the summary of events.
+func (r *row) fold(events []Event) error {
+	sortEvents(events)
+	r.events, r.seq = encodeRefs(events), events[0].Clock
+	var summary any
+	if r.kind == kindReview {
+		review, _ := FoldReview(events)
+		s := review.Summary()
+		r.status, r.sort, summary = string(review.Status), s.sortKey().UnixMilli(), s
+	} else {
+		run, _ := FoldRun(events)
+		r.status, r.sort, summary = string(run.Status), run.CreatedAt.UnixMilli(), run.Summary()
+	}
+	var err error
+	r.summary, err = json.Marshal(summary)
+	return err
+}
+
+func sortEvents(events []Event) {
+	slices.SortFunc(events, func(a, b Event) int {
+		if a.Before(b) {
+			return -1
+		}
+		if b.Before(a) {
+			return 1
+		}
+		return 0
+	})
+}
+
+// readRefs reads the events that r lists.
+func (s *Store) readRefs(ctx context.Context, idx *index, r *row) ([]Event, error) {
+	refs, err := idx.refs(r)
+	if err != nil {
+		return nil, err
+	}
+	events := make([]Event, 0, len(refs))
+	for _, ref := range refs {
+		entry, err := s.Repo.Entry(ctx, ref.id)
+		if err != nil {
+			return nil, fmt.Errorf("read event %s: %w", ref.id.Short(), err)
+		}
+		entry.Writer = ref.writer
+		event, err := DecodeEvent(entry)
+		if err != nil {
+			return nil, err
+		}
+		events = append(events, event)
+	}
+	return events, nil
+}
+
+func (s *Store) eventsOf(ctx context.Context, idx *index, kind entityKind, id string) ([]Event, error) {
+	r := idx.find(kind, id)
+	if r == nil {
+		return nil, notFound(kind, id)
+	}
+	events, err := s.readRefs(ctx, idx, r)
+	sortEvents(events)
+	return events, err
+}
+
+// NotFoundError is a run or review that no log speaks of, or a prefix that fits several.
+type NotFoundError struct {
+	What  string   // "run" or "review"
+	ID    string   // as it was asked for
+	Among []string // ids that the prefix fits, when it fits more than one
+}
+
+func (e *NotFoundError) Error() string {
+	if len(e.Among) > 0 {
+		return fmt.Sprintf("%s %q is ambiguous: %s", e.What, e.ID, strings.Join(e.Among, ", "))
+	}
+	if e.ID == Latest {
+		return fmt.Sprintf("there is no %s yet", e.What)
+	}
+	return fmt.Sprintf("%s %q does not exist here", e.What, e.ID)
+}
+
+func (e *NotFoundError) Is(target error) bool { return target == gitstore.ErrNotFound }
+
+// Latest is accepted for an id: the newest.
+const Latest = "latest"
+
+func notFound(kind entityKind, id string) *NotFoundError {
+	what := "review"
+	if kind == kindRun {
+		what = "run"
+	}
+	return &NotFoundError{What: what, ID: id}
+}
+
+// resolve is the full id of what a person typed: an id, a unique prefix or latest.
+func (idx *index) resolve(kind entityKind, typed string) (string, error) {
+	var fits []string
+	var latest *row
+	for _, r := range idx.rows {
+		if r.kind != kind {
+			continue
+		}
+		if r.id == typed {
+			return r.id, nil
+		}
+		if strings.HasPrefix(r.id, typed) && typed != "" {
+			fits = append(fits, r.id)
+		}
+		if latest == nil || r.seq > latest.seq {
+			latest = r
+		}
+	}
+	switch {
+	case typed == Latest && latest != nil:
+		return latest.id, nil
+	case len(fits) == 1:
+		return fits[0], nil
+	}
+	refused := notFound(kind, typed)
+	refused.Among = fits
+	return "", refused
+}
+
+// Review is the review that id names: an id, a unique prefix or latest.
+func (s *Store) Review(ctx context.Context, id string) (Review, error) {
+	events, err := s.entityEvents(ctx, kindReview, id)
+	if err != nil {
+		return Review{}, err
+	}
+	review, _ := FoldReview(events)
+	return review, nil
+}
+
+// Run is the run that id names: an id, a unique prefix or latest.
+func (s *Store) Run(ctx context.Context, id string) (Run, error) {
+	events, err := s.entityEvents(ctx, kindRun, id)
+	if err != nil {
+		return Run{}, err
+	}
+	run, _ := FoldRun(events)
+	return run, nil
+}
+
+func (s *Store) entityEvents(ctx context.Context, kind entityKind, typed string) ([]Event, error) {
+	idx, err := s.index(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer idx.close()
+	id, err := idx.resolve(kind, typed)
+	if err != nil {
+		return nil, err
+	}
+	return s.eventsOf(ctx, idx, kind, id)
+}
+
+// RunEvents are the events of one run in order.
+func (s *Store) RunEvents(ctx context.Context, id string) ([]Event, error) {
+	return s.entityEvents(ctx, kindRun, id)
+}
+
+// ReviewEvents are the events of one review in order.
+func (s *Store) ReviewEvents(ctx context.Context, id string) ([]Event, error) {
+	return s.entityEvents(ctx, kindReview, id)
+}
+
+// Events are all events of all logs in order, and what could not be read.
+func (s *Store) Events(ctx context.Context) ([]Event, []error, error) {
+	tips, err := s.Repo.Tips(ctx)
+	if err != nil {
+		return nil, nil, fmt.Errorf("list logs: %w", err)
+	}
+	scratch := &index{Tips: gitstore.Tips{}}
+	events, err := s.newEvents(ctx, scratch, tips)
+	sortEvents(events)
+	var bad []error
+	for _, b := range scratch.Bad {
+		bad = append(bad, errors.New(b.Why))
+	}
+	return events, bad, err
+}
+
+// Rebuild drops the cache and reads every log again.
+func (s *Store) Rebuild(ctx context.Context) error {
+	tips, err := s.Repo.Tips(ctx)
+	if err != nil {
+		return fmt.Errorf("list logs: %w", err)
+	}
+	idx := &index{Tips: gitstore.Tips{}}
+	fresh, err := s.newEvents(ctx, idx, tips)
+	if err != nil {
+		return err
+	}
+	if err := s.merge(ctx, idx, fresh); err != nil {
+		return err
+	}
+	idx.Tips = maps.Clone(tips)
+	return idx.save(s.indexPath())
+}
+
+// redactJSON takes secrets out of every string value of one JSON document.
+func redactJSON(body []byte, redact func(string) string) ([]byte, error) {
+	dec := json.NewDecoder(bytes.NewReader(body))
+	dec.UseNumber()
+	var doc any
+	if err := dec.Decode(&doc); err != nil {
+		return nil, err
+	}
+	return json.Marshal(redactValue(doc, redact))
+}
+
+func redactValue(v any, redact func(string) string) any {
+	switch v := v.(type) {
+	case string:
+		return redact(v)
+	case []any:
+		for i := range v {
+			v[i] = redactValue(v[i], redact)
+		}
+	case map[string]any:
+		for k := range v {
+			v[k] = redactValue(v[k], redact)
+		}
+	}
+	return v
+}

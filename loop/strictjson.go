@@ -1,0 +1,72 @@
+package loop
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// decodeStrict decodes one JSON value and refuses what encoding/json lets pass:
+// keys that are equal but for their case (another reader would take the other
+// one), invalid UTF-8 and bytes after the value.
+func decodeStrict(data []byte, v any) error {
+	if !utf8.Valid(data) {
+		return errors.New("invalid UTF-8")
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	if err := uniqueKeys(dec, 0); err != nil {
+		return err
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("bytes after the JSON value")
+	}
+	return json.Unmarshal(data, v)
+}
+
+// maxDepth is far above anything that we write.
+const maxDepth = 64
+
+// uniqueKeys reads one value from dec and checks the keys of every object in it.
+func uniqueKeys(dec *json.Decoder, depth int) error {
+	token, err := dec.Token()
+	if err != nil {
+		return err
+	}
+	open, isDelim := token.(json.Delim)
+	if !isDelim {
+		return nil
+	}
+	if depth > maxDepth {
+		return errors.New("nested too deeply")
+	}
+	seen := map[string]bool{}
+	for dec.More() {
+		if open == '{' {
+			if err := uniqueKey(dec, seen); err != nil {
+				return err
+			}
+		}
+		if err := uniqueKeys(dec, depth+1); err != nil {
+			return err
+		}
+	}
+	_, err = dec.Token() // the closing delimiter
+	return err
+}
+
+func uniqueKey(dec *json.Decoder, seen map[string]bool) error {
+	token, err := dec.Token()
+	if err != nil {
+		return err
+	}
+	key := strings.ToLower(fmt.Sprint(token))
+	if seen[key] {
+		return fmt.Errorf("duplicate key %q", key)
+	}
+	seen[key] = true
+	return nil
+}

@@ -1,0 +1,107 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"git-runr/gitstore"
+)
+
+// Subject is the change that spec names: a commit against its first parent, or a
+// range A..B or A...B.
+func (s *Store) Subject(ctx context.Context, spec string) (Subject, error) {
+	from, to, err := s.Repo.Range(ctx, spec)
+	if err != nil {
+		if _, headErr := s.Repo.Head(ctx); errors.Is(headErr, gitstore.ErrUnborn) {
+			err = headErr // whatever was named: there is nothing here yet
+		}
+		return Subject{}, err
+	}
+	commit, err := s.Repo.ReadCommit(ctx, to)
+	if err != nil {
+		return Subject{}, err
+	}
+	subject := Subject{Kind: SubjectCommit, Spec: spec, Base: from, Commit: to, Tree: to, Title: title(commit.Message)}
+	if strings.Contains(spec, "..") {
+		subject.Kind = SubjectRange
+	}
+	subject.Branch, err = s.Branch(ctx)
+	return subject, err
+}
+
+// HeadSubject is the commit that HEAD names. It reads objects and no more, for it
+// is on the hook's path.
+func (s *Store) HeadSubject(ctx context.Context) (Subject, error) {
+	head, err := s.Repo.Head(ctx)
+	if err != nil {
+		return Subject{}, err
+	}
+	commit, err := s.Repo.ReadCommit(ctx, head)
+	if err != nil {
+		return Subject{}, err
+	}
+	subject := Subject{Kind: SubjectCommit, Spec: "HEAD", Commit: head, Tree: head, Title: title(commit.Message)}
+	if len(commit.Parents) > 0 {
+		subject.Base = commit.Parents[0]
+	} else if subject.Base, err = s.Repo.EmptyTree(ctx); err != nil {
+		return subject, err
+	}
+	subject.Branch, err = s.Branch(ctx)
+	return subject, err
+}
+
+// Branch is the name of the branch that HEAD stands on, such as main; "" when HEAD
+// is detached.
+func (s *Store) Branch(ctx context.Context) (string, error) {
+	ref, err := s.Repo.Branch(ctx)
+	return strings.TrimPrefix(ref, "refs/heads/"), err
+}
+
+// title is the first line of a commit message.
+func title(message string) string {
+	line, _, _ := strings.Cut(strings.TrimLeft(message, "\n"), "\n")
+	return strings.TrimSpace(line)
+}
+
+// WorkingSubject is what the working tree, or what is staged in it, adds to HEAD,
+// recorded as a commit of its own that no branch holds.
+func (s *Store) WorkingSubject(ctx context.Context, kind SubjectKind) (Subject, error) {
+	tree, err := s.Repo.Checkout()
+	if err != nil {
+		return Subject{}, err
+	}
+	subject := Subject{Kind: kind, Spec: "--" + string(kind)}
+	read := tree.NormalTree
+	if kind == SubjectStaged {
+		read = tree.IndexTree
+	}
+	id, err := read(ctx)
+	if err != nil {
+		return subject, fmt.Errorf("record the %s changes: %w", kind, err)
+	}
+	if subject.Base, err = s.Repo.HeadOrEmpty(ctx); err != nil {
+		return subject, err
+	}
+	if subject.Branch, err = s.Branch(ctx); err != nil {
+		return subject, err
+	}
+	subject.Title = string(kind) + " changes"
+	subject.Tree, err = s.keepTree(ctx, id, subject.Base, subject.Title)
+	return subject, err
+}
+
+// keepTree is a commit of tree on base, which may be the empty tree.
+func (s *Store) keepTree(ctx context.Context, tree, base gitstore.ID, message string) (gitstore.ID, error) {
+	author, err := s.Repo.Identity(ctx)
+	if err != nil {
+		return "", err
+	}
+	now := s.Now()
+	commit := gitstore.Commit{Tree: tree, Author: author, Committer: author, AuthorWhen: now, CommitterWhen: now, Message: message + "\n"}
+	if _, err := s.Repo.ReadCommit(ctx, base); err == nil {
+		commit.Parents = []gitstore.ID{base}
+	}
+	return s.Repo.WriteCommit(ctx, commit)
+}

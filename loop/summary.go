@@ -1,0 +1,178 @@
+package loop
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"git-runr/gitstore"
+)
+
+// ReviewSummary is one line of the inbox.
+type ReviewSummary struct {
+	ID           string       `json:"review_id"`
+	Status       ReviewStatus `json:"status"`
+	Outcome      Outcome      `json:"outcome,omitempty"`
+	Verdict      Verdict      `json:"verdict,omitempty"` // effective, of the newest submission
+	Reviewer     string       `json:"reviewer"`
+	Kind         SubjectKind  `json:"kind"`
+	Spec         string       `json:"spec"`
+	Commit       gitstore.ID  `json:"commit,omitempty"`
+	Title        string       `json:"title,omitempty"`
+	Message      string       `json:"message,omitempty"`
+	Source       string       `json:"source"`
+	Writer       string       `json:"writer"`
+	RequestedBy  string       `json:"requested_by"`
+	CommentCount int          `json:"comment_count"` // findings and comments
+	ClaimedBy    string       `json:"claimed_by,omitempty"`
+	ResolvedBy   string       `json:"resolved_by,omitempty"`
+	Lost         int          `json:"lost,omitempty"`    // steps that the fold did not count
+	Failure      string       `json:"failure,omitempty"` // stop reason, when the reviewer could not be run
+	CreatedAt    time.Time    `json:"created_at"`
+	SubmittedAt  time.Time    `json:"submitted_at,omitzero"`
+	UpdatedAt    time.Time    `json:"updated_at"`
+}
+
+// Summary is r as one line of the inbox.
+func (r Review) Summary() ReviewSummary {
+	s := ReviewSummary{
+		ID: r.ID, Status: r.Status, Outcome: r.Outcome(), Reviewer: r.Request.Reviewer,
+		Kind: r.Request.Subject.Kind, Spec: r.Request.Subject.Spec, Commit: r.Request.Subject.Commit,
+		Title: r.Request.Subject.Title, Message: r.Request.Message, Source: r.Source, Writer: r.Writer,
+		RequestedBy: r.RequestedBy, ResolvedBy: r.ResolvedBy, Lost: len(r.Lost),
+		CreatedAt: r.CreatedAt, SubmittedAt: r.SubmittedAt, UpdatedAt: r.UpdatedAt,
+	}
+	for _, sub := range r.Submissions {
+		s.CommentCount += len(sub.Report.Findings) + len(sub.Comments)
+		s.Verdict = sub.Report.Effective
+	}
+	if r.Claim != nil {
+		s.ClaimedBy = r.Claim.By
+	}
+	if r.Failure != nil {
+		s.Failure = r.Failure.Reason
+	}
+	return s
+}
+
+// sortKey puts what was submitted last first, and what was never submitted by its request.
+func (s ReviewSummary) sortKey() time.Time {
+	if s.SubmittedAt.IsZero() {
+		return s.CreatedAt
+	}
+	return s.SubmittedAt
+}
+
+// RunSummary is one line of a list of runs.
+type RunSummary struct {
+	ID        string      `json:"run_id"`
+	Status    RunStatus   `json:"status"`
+	Result    string      `json:"result,omitempty"`
+	Reason    string      `json:"stop_reason,omitempty"`
+	Entity    Entity      `json:"entity"`
+	Branch    string      `json:"branch"`
+	Commit    gitstore.ID `json:"commit,omitempty"`
+	Attempts  int         `json:"attempts"`
+	Rounds    int         `json:"rounds"`
+	Verdict   Verdict     `json:"verdict,omitempty"` // effective, of the newest round
+	Landed    bool        `json:"landed"`
+	Writer    string      `json:"writer"`
+	CreatedAt time.Time   `json:"created_at"`
+	UpdatedAt time.Time   `json:"updated_at"`
+}
+
+// Summary is r as one line of a list.
+func (r Run) Summary() RunSummary {
+	s := RunSummary{
+		ID: r.ID, Status: r.Status, Result: r.Result, Entity: r.Plan.Entity, Branch: r.Plan.Branch, Commit: r.Commit,
+		Attempts: len(r.Attempts), Rounds: len(r.Rounds), Landed: r.Landed != nil, Writer: r.Writer,
+		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+	}
+	if r.Stop != nil {
+		s.Reason = r.Stop.Reason
+	}
+	if round := r.lastRound(); round != nil {
+		s.Verdict = round.Report.Effective
+	}
+	return s
+}
+
+// Filter chooses lines of a list.
+type Filter struct {
+	Status func(string) bool // nil: any
+	Limit  int               // 0: all
+}
+
+// Inbox statuses: what waits for somebody.
+func inboxStatus(status string) bool {
+	return status == string(ReviewOpen) || status == string(ReviewSubmit) || status == string(ReviewClaim)
+}
+
+// StatusFilter reads a --status value: inbox (open, submitted and claimed), all,
+// or one status.
+func StatusFilter(name string) (func(string) bool, error) {
+	switch name {
+	case "", "inbox":
+		return inboxStatus, nil
+	case "all":
+		return func(string) bool { return true }, nil
+	}
+	for _, s := range []ReviewStatus{ReviewOpen, ReviewSubmit, ReviewClaim, ReviewResolve, ReviewCancel} {
+		if name == string(s) {
+			return func(status string) bool { return status == name }, nil
+		}
+	}
+	return nil, fmt.Errorf("status %q is none of inbox, all, open, submitted, claimed, resolved, cancelled", name)
+}
+
+// Reviews lists reviews, newest submitted first, and counts all that the filter fits.
+func (s *Store) Reviews(ctx context.Context, f Filter) ([]ReviewSummary, int, error) {
+	return list[ReviewSummary](ctx, s, kindReview, f)
+}
+
+// Runs lists runs, newest first, and counts all that the filter fits.
+func (s *Store) Runs(ctx context.Context, f Filter) ([]RunSummary, int, error) {
+	return list[RunSummary](ctx, s, kindRun, f)
+}
+
+func list[T any](ctx context.Context, s *Store, kind entityKind, f Filter) ([]T, int, error) {
+	idx, err := s.index(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer idx.close()
+	found, total := []T{}, 0
+	for _, r := range idx.rows {
+		if r.kind != kind || f.Status != nil && !f.Status(r.status) {
+			continue
+		}
+		total++
+		if f.Limit > 0 && len(found) >= f.Limit {
+			continue
+		}
+		if err := idx.load(r); err != nil {
+			return nil, 0, err
+		}
+		var line T
+		if err := json.Unmarshal(r.summary, &line); err != nil {
+			return nil, 0, fmt.Errorf("read index: %w", err)
+		}
+		found = append(found, line)
+	}
+	return found, total, nil
+}
+
+// Unreadable are the records of the logs that cannot be read, by commit.
+func (s *Store) Unreadable(ctx context.Context) (map[gitstore.ID]string, error) {
+	idx, err := s.index(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer idx.close()
+	bad := map[gitstore.ID]string{}
+	for _, b := range idx.Bad {
+		bad[b.ID] = b.Why
+	}
+	return bad, nil
+}
