@@ -1,0 +1,49 @@
+package hooks
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"git-runr/gitstore"
+)
+
+// inProgress are the files in a worktree's git directory that stand for a command
+// of git's that makes commits in a row or has not ended. CHERRY_PICK_HEAD is not
+// among them: alone it is the pick of one commit, which counts like any commit.
+var inProgress = [...]struct{ file, what string }{
+	{"rebase-merge", "a rebase"},
+	{"rebase-apply", "a rebase or am"},
+	{"sequencer", "a cherry-pick or revert of several commits"},
+	{"MERGE_HEAD", "a merge"},
+	{"REVERT_HEAD", "a revert"},
+	{"BISECT_LOG", "a bisection"},
+}
+
+// ShouldRun decides whether a hook run should do anything: not for commits of the
+// tool itself or of an agent that it started, and not while git makes commits in a
+// row (the package comment has the table). env looks up an environment variable.
+// The reason is a clause for people, "" when it should run.
+func ShouldRun(ctx context.Context, repo *gitstore.Repo, env func(string) string) (run bool, reason string) {
+	if depth := env("GIT_RUNR_DEPTH"); depth != "" && depth != "0" {
+		return false, "git-runr itself started this (GIT_RUNR_DEPTH is set)"
+	}
+	if repo.IsOwnWorktree() {
+		return false, "this worktree belongs to a run"
+	}
+	branch, err := repo.Branch(ctx)
+	if err != nil {
+		return false, err.Error()
+	}
+	if run, ok := strings.CutPrefix(branch, "refs/heads/runr/"); ok {
+		return false, fmt.Sprintf("runr/%s is the branch of a run", run)
+	}
+	for _, p := range inProgress {
+		if _, err := os.Stat(filepath.Join(repo.GitDir, p.file)); err == nil {
+			return false, p.what + " is in progress"
+		}
+	}
+	return true, ""
+}

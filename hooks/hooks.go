@@ -1,0 +1,164 @@
+package hooks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"git-runr/gitstore"
+)
+
+// State is what stands between git and our hook.
+type State string
+
+const (
+	Absent    State = "absent"    // nothing calls us; Install can change that
+	Installed State = "installed" // git runs us, by our own block or a line added by hand
+	Outdated  State = "outdated"  // our block is of another version or its program is gone; Install mends it
+	Foreign   State = "foreign"   // a file or directory that is not ours to change: add Snippet by hand
+	Managed   State = "managed"   // a hook manager writes the file: add Snippet to its configuration
+	Dead      State = "dead"      // a hook is there, or meant to be, and git would not run it
+)
+
+// Status is one hook of ours in one repository.
+type Status struct {
+	Hook    string `json:"hook"`              // its name in git: post-commit
+	Path    string `json:"path"`              // the file that git looks for, absolute
+	State   State  `json:"state"`             //
+	Manager string `json:"manager,omitempty"` // husky, lefthook, pre-commit, overcommit
+	Detail  string `json:"detail,omitempty"`  // why, and what to do, in one sentence
+	Snippet string `json:"snippet,omitempty"` // text to add by hand; "" when there is nothing to add
+}
+
+// ErrByHand is wrapped when a hook can only be changed by a person; the Status of
+// that hook says how.
+var ErrByHand = errors.New("this needs a change by hand")
+
+// names are the hooks that are installed.
+var names = [...]string{"post-commit"}
+
+// Dir is the directory in which git looks for hooks, absolute; it need not exist.
+// It is os.DevNull when hooks are switched off.
+func Dir(ctx context.Context, repo *gitstore.Repo) (string, error) {
+	dir, err := repo.HooksDir(ctx)
+	return dir.Path, err
+}
+
+// StatusOf tells for each hook whether git would run us.
+func StatusOf(ctx context.Context, repo *gitstore.Repo) ([]Status, error) {
+	return forEach(ctx, repo, func(place) error { return nil })
+}
+
+// Install makes git run `program hooks run HOOK` after each commit. program is the
+// absolute path of the installing binary; without one, or once that file is gone,
+// git-runr is looked for on PATH. It writes nothing that is already right, and
+// returns an error that wraps ErrByHand where it must not write.
+func Install(ctx context.Context, repo *gitstore.Repo, program string) ([]Status, error) {
+	if !filepath.IsAbs(program) {
+		program = ""
+	}
+	if strings.ContainsAny(program, "\n\r\x00") {
+		return nil, fmt.Errorf("install hooks: a script cannot hold the program path %q", program)
+	}
+	return forEach(ctx, repo, func(p place) error { return p.install(program) })
+}
+
+// Uninstall takes out what Install wrote, to the byte, and removes a hook file
+// that holds nothing else. It also looks at the places where an earlier Install
+// may have written: the default directory, and where pre-commit moves scripts to.
+// A line that was added by hand is an error that wraps ErrByHand.
+func Uninstall(ctx context.Context, repo *gitstore.Repo) ([]Status, error) {
+	statuses, err := forEach(ctx, repo, func(p place) error { return p.uninstall(repo) })
+	for _, s := range statuses {
+		if s.State == Installed && err == nil {
+			err = fmt.Errorf("%s hook: %s: %w", s.Hook, s.Detail, ErrByHand)
+		}
+	}
+	return statuses, err
+}
+
+// forEach does act for each hook and returns how the hooks are afterwards.
+func forEach(ctx context.Context, repo *gitstore.Repo, act func(place) error) ([]Status, error) {
+	dir, err := repo.HooksDir(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("find hooks: %w", err)
+	}
+	var statuses []Status
+	var failed []error
+	for _, hook := range names {
+		p, err := look(repo, dir, hook)
+		if err == nil {
+			err = act(p)
+		}
+		if err == nil {
+			p, err = look(repo, dir, hook)
+		}
+		if err != nil {
+			failed = append(failed, fmt.Errorf("%s hook: %w", hook, err))
+		}
+		statuses = append(statuses, p.Status)
+	}
+	return statuses, errors.Join(failed...)
+}
+
+func (p place) install(program string) error {
+	if p.State == Installed && !p.editable {
+		return nil
+	}
+	if !p.editable {
+		return fmt.Errorf("%s: %w", p.Detail, ErrByHand)
+	}
+	text, mode := p.file.text, p.file.mode
+	if !p.file.exists {
+		text, mode = skeleton, 0o755
+	}
+	text, err := withBlock(text, block(p.Hook, program))
+	if err != nil {
+		return err
+	}
+	if p.file.ours() {
+		mode |= 0o111 // nobody else's script comes to life by that
+	}
+	if p.file.exists && text == p.file.text && mode == p.file.mode {
+		return nil
+	}
+	return writeFile(p.Path, text, mode)
+}
+
+func (p place) uninstall(repo *gitstore.Repo) error {
+	var paths []string
+	if !p.untouchable {
+		paths = append(paths, p.Path, p.Path+".legacy")
+	}
+	if old := filepath.Join(repo.CommonDir, "hooks", p.Hook); old != p.Path {
+		paths = append(paths, old)
+	}
+	for _, path := range paths {
+		if err := removeBlock(path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeBlock does nothing to a file that is missing, a link, or without a block.
+func removeBlock(path string) error {
+	f, err := readFile(path)
+	if err != nil || !f.exists || f.problem != nil {
+		return err
+	}
+	if f.ours() {
+		return os.Remove(path)
+	}
+	text, err := withoutBlock(f.text)
+	if err != nil {
+		return fmt.Errorf("%q: %w: %w", path, err, ErrByHand)
+	}
+	if text == f.text {
+		return nil
+	}
+	return writeFile(path, text, f.mode)
+}

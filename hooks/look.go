@@ -1,0 +1,152 @@
+package hooks
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"git-runr/gitstore"
+)
+
+// place is one hook where git looks for it.
+type place struct {
+	Status
+	file        file
+	editable    bool // Install may write the file
+	untouchable bool // the directory is not this clone's own: not even Uninstall may write in it
+}
+
+// look finds out how a hook stands. The first rule that fits decides: what
+// belongs to others comes before what we may write.
+func look(repo *gitstore.Repo, dir gitstore.HooksDir, hook string) (place, error) {
+	p := place{Status: Status{Hook: hook, Path: filepath.Join(dir.Path, hook)}}
+	if info, err := os.Stat(dir.Path); err == nil && !info.IsDir() {
+		p.Path, p.untouchable = dir.Path, true
+		p.State, p.Detail = Dead, fmt.Sprintf("hooks are switched off: core.hooksPath leads to %q, which is no directory", dir.Path)
+		return p, nil
+	}
+	var err error
+	if p.file, err = readFile(p.Path); err != nil {
+		return p, fmt.Errorf("read: %w", err)
+	}
+	reason := notOurs(repo, dir)
+	p.untouchable = reason != ""
+	manager := findManager(repo, dir.Path, hook, p.file)
+	span, damaged := findBlock(p.file.text)
+	switch {
+	case manager != nil && manager.owns(dir.Path):
+		p.managed(manager)
+	case p.untouchable:
+		p.foreign(reason)
+	case span != nil && p.file.problem == nil:
+		p.own(p.file.text[span.start:span.end])
+	case manager != nil:
+		p.managed(manager)
+	case !p.file.exists:
+		p.missing(repo)
+	case p.file.whyDead(p.Path) != nil:
+		p.dead(p.file.whyDead(p.Path))
+	case p.file.problem != nil:
+		p.foreign(fmt.Sprintf("%q is left alone: %v", p.Path, p.file.problem))
+	case damaged != nil:
+		p.foreign(fmt.Sprintf("%q is left alone: %v", p.Path, damaged))
+	default:
+		p.script()
+	}
+	return p, nil
+}
+
+// notOurs says why the directory must not be written in; "" when it may be.
+func notOurs(repo *gitstore.Repo, dir gitstore.HooksDir) string {
+	if dir.Tracked {
+		return fmt.Sprintf("%q is under version control", dir.Path)
+	}
+	if dir.Scope == "global" || dir.Scope == "system" {
+		return fmt.Sprintf("%q serves all repositories (core.hooksPath is set in the %s configuration)", dir.Path, dir.Scope)
+	}
+	real, err := filepath.EvalSymlinks(dir.Path)
+	if dir.Scope != "" || err != nil || inside(real, repo.CommonDir) || repo.WorkTree != "" && inside(real, repo.WorkTree) {
+		return ""
+	}
+	return fmt.Sprintf("%q is a link to %q, which may serve other repositories", dir.Path, real)
+}
+
+func inside(path, dir string) bool { return strings.HasPrefix(path, dir+string(filepath.Separator)) }
+
+// byHand sets the state of a hook that only a person can change: state when none
+// of texts calls us, else whether git would run the file.
+func (p *place) byHand(state State, detail, snippet string, texts ...string) {
+	p.State, p.Detail, p.Snippet = state, detail, snippet
+	if !slices.ContainsFunc(texts, func(text string) bool { return calls(text, p.Hook) }) {
+		return
+	}
+	p.State, p.Detail, p.Snippet = Installed, "called by a line that was added by hand", ""
+	if !p.file.exists {
+		p.State, p.Detail = Dead, fmt.Sprintf("the call is configured, but %q is missing: let %s install its hooks", p.Path, p.Manager)
+	} else if err := p.file.whyDead(p.Path); err != nil {
+		p.State, p.Detail = Dead, err.Error()
+	}
+}
+
+func (p *place) foreign(reason string) {
+	if !p.file.exists {
+		reason += fmt.Sprintf("; %q can be an executable script with the line", p.Path)
+	}
+	p.byHand(Foreign, reason, shellLine(p.Hook), p.file.text)
+}
+
+func (p *place) managed(m *manager) {
+	p.Manager = m.name
+	p.byHand(Managed, m.where, m.snippet, m.texts()...)
+}
+
+// missing is no hook file; one of ours may lie where git no longer looks.
+func (p *place) missing(repo *gitstore.Repo) {
+	p.State, p.editable = Absent, true
+	old := filepath.Join(repo.CommonDir, "hooks", p.Hook)
+	if old == p.Path {
+		return
+	}
+	f, err := readFile(old)
+	if span, _ := findBlock(f.text); err == nil && span != nil {
+		p.State = Dead
+		p.Detail = fmt.Sprintf("git does not look at %q, for core.hooksPath points to %q", old, filepath.Dir(p.Path))
+	}
+}
+
+// script is a shell script without a block of ours.
+func (p *place) script() {
+	p.State, p.editable = Absent, true
+	p.Detail = "a shell script is there; install adds a block to it"
+	if calls(p.file.text, p.Hook) {
+		p.State, p.editable, p.Detail = Installed, false, "called by a line that was added by hand"
+	}
+}
+
+// own is a file with our block in it.
+func (p *place) own(text string) {
+	if err := p.file.whyDead(p.Path); err != nil {
+		p.dead(err)
+		p.editable = p.file.ours()
+		return
+	}
+	p.State, p.editable = Installed, true
+	program, current := programOf(p.Hook, text)
+	switch {
+	case !current:
+		p.State, p.Detail = Outdated, "the block was written by another version of git-runr, or changed"
+	case !runnable(program) && !onPath():
+		p.State, p.Detail = Outdated, fmt.Sprintf("%q is gone and git-runr is not on PATH, so the hook does nothing", program)
+	}
+}
+
+// dead is a file that git would not run. To make somebody's script executable
+// would bring to life what its owner may have switched off.
+func (p *place) dead(why error) {
+	p.State, p.Detail = Dead, why.Error()
+	if p.file.mode&0o111 == 0 {
+		p.Detail += "; make it executable or remove it"
+	}
+}

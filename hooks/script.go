@@ -1,0 +1,171 @@
+package hooks
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+const (
+	beginMark = "# >>> git-runr >>>"
+	endMark   = "# <<< git-runr <<<"
+	// skeleton is what a hook file of our own has besides the block. Its comment
+	// tells it from a script that happens to be empty.
+	skeleton = "#!/bin/sh\n# Made by git-runr: \"git runr hooks uninstall\" removes it.\n"
+)
+
+var errDamaged = errors.New("the marker lines of its git-runr block do not pair")
+
+// block is the text that calls program for hook. A program that is gone, after an
+// upgrade say, is looked for on PATH. Only an absolute answer counts: with "." on
+// PATH the repository's own files would be run.
+func block(hook, program string) string {
+	return beginMark + " \"git runr hooks uninstall\" takes this out\n" +
+		"( p=" + quote(program) + "; [ -x \"$p\" ] || p=$(command -v git-runr)\n" +
+		"  case $p in /*) \"$p\" hooks run " + hook + " </dev/null ;; esac ) 2>/dev/null || :\n" +
+		endMark + "\n"
+}
+
+// programOf reads the program back from a block, and reports whether the block is
+// what this version writes for it.
+func programOf(hook, text string) (string, bool) {
+	_, line, _ := strings.Cut(text, "\n( p='")
+	line, _, _ = strings.Cut(line, "\n")
+	end := max(0, strings.LastIndex(line, "'; [ -x"))
+	program := strings.ReplaceAll(line[:end], `'\''`, "'")
+	return program, strings.TrimSuffix(text, "\n") == strings.TrimSuffix(block(hook, program), "\n")
+}
+
+func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// span is the place of our block in a script: text[start:end], its line ending included.
+type span struct{ start, end int }
+
+// findBlock returns nil when the script has no block, and errDamaged when markers
+// are missing, doubled or in the wrong order.
+func findBlock(text string) (*span, error) {
+	var begins, ends []span
+	for at := 0; at < len(text); {
+		line, _, more := strings.Cut(text[at:], "\n")
+		next := at + len(line)
+		if more {
+			next++
+		}
+		if strings.HasPrefix(line, beginMark) {
+			begins = append(begins, span{at, next})
+		}
+		if strings.HasPrefix(line, endMark) {
+			ends = append(ends, span{at, next})
+		}
+		at = next
+	}
+	if len(begins) == 0 && len(ends) == 0 {
+		return nil, nil
+	}
+	if len(begins) != 1 || len(ends) != 1 || ends[0].start < begins[0].end {
+		return nil, errDamaged
+	}
+	return &span{begins[0].start, ends[0].end}, nil
+}
+
+// withBlock is text with the block in it: in the place of the one that is there,
+// else after the comment lines at the top.
+func withBlock(text, block string) (string, error) {
+	old, err := findBlock(text)
+	if err != nil {
+		return "", err
+	}
+	if old != nil {
+		if !strings.HasSuffix(text[:old.end], "\n") {
+			block = strings.TrimSuffix(block, "\n")
+		}
+		return text[:old.start] + block + text[old.end:], nil
+	}
+	at := len(topComments(text))
+	if at > 0 && text[at-1] != '\n' {
+		return text + "\n" + strings.TrimSuffix(block, "\n"), nil
+	}
+	return text[:at] + block + text[at:], nil
+}
+
+// withoutBlock undoes withBlock to the byte.
+func withoutBlock(text string) (string, error) {
+	old, err := findBlock(text)
+	if err != nil || old == nil {
+		return text, err
+	}
+	before := text[:old.start]
+	if !strings.HasSuffix(text[:old.end], "\n") {
+		before = strings.TrimSuffix(before, "\n")
+	}
+	return before + text[old.end:], nil
+}
+
+// topComments is the run of comment lines at the top, the #! line included.
+func topComments(text string) string {
+	at := 0
+	for at < len(text) && text[at] == '#' {
+		line, _, more := strings.Cut(text[at:], "\n")
+		at += len(line)
+		if more {
+			at++
+		}
+	}
+	return text[:at]
+}
+
+// interpreter reads the #! line: the file that the kernel starts, and the name of
+// the program that reads the script, which env and busybox get as an argument.
+// Both are "" without such a line; git then has sh read the file.
+func interpreter(text string) (file, name string) {
+	line, _, _ := strings.Cut(text, "\n")
+	words := strings.FieldsFunc(strings.TrimPrefix(line, "#!"), func(r rune) bool { return r == ' ' || r == '\t' })
+	if !strings.HasPrefix(line, "#!") || len(words) == 0 {
+		return "", ""
+	}
+	file, words[0] = words[0], path.Base(words[0])
+	for len(words) > 1 && (words[0] == "env" || words[0] == "busybox" || strings.HasPrefix(words[0], "-") || strings.Contains(words[0], "=")) {
+		words = words[1:]
+	}
+	return file, path.Base(words[0])
+}
+
+// selfExec finds a script that starts itself again in another language.
+var selfExec = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("(?m)^[^#\\n]*\\bexec\\b[^\\n(`]*\\$\\{?0\\b")
+})
+
+// notShell says why a block of shell cannot be put into the script; nil when it can.
+func notShell(text string) error {
+	if strings.Contains(text, "\x00") {
+		return errors.New("it is not a text file")
+	}
+	switch _, name := interpreter(text); name {
+	case "", "sh", "bash", "dash", "ash", "ksh", "mksh", "zsh":
+	default:
+		return fmt.Errorf("it is written for %q, not for a shell", name)
+	}
+	if selfExec().MatchString(text) {
+		return errors.New("it hands itself over to another interpreter")
+	}
+	return nil
+}
+
+// calls reports whether the text has our block, or a line that is no comment and
+// names us and then the hook: a call that a person added by hand, in a script or
+// in a manager's configuration.
+func calls(text, hook string) bool {
+	if span, _ := findBlock(text); span != nil {
+		return true
+	}
+	for line := range strings.Lines(text) {
+		_, after, found := strings.Cut(line, "runr")
+		if found && strings.Contains(after, hook) && !strings.HasPrefix(strings.TrimSpace(line), "#") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,168 @@
+package hooks
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestWithBlockPlace(t *testing.T) {
+	b := block("post-commit", "/p")
+	for _, c := range []struct{ name, text, want string }{
+		{"after the shebang", "#!/bin/sh\nexit 1\n", "#!/bin/sh\n" + b + "exit 1\n"},
+		{"after the header", "#!/bin/sh\n# mine\n\necho\n", "#!/bin/sh\n# mine\n" + b + "\necho\n"},
+		{"no shebang", "echo\n", b + "echo\n"},
+		{"no line ending", "#!/bin/sh", "#!/bin/sh\n" + strings.TrimSuffix(b, "\n")},
+		{"empty", "", b},
+		{"CRLF kept", "#!/bin/sh -\r\necho\r\n", "#!/bin/sh -\r\n" + b + "echo\r\n"},
+		{"older block", "#!/bin/sh\na\n" + beginMark + " v0\nold\n" + endMark + "\nb\n", "#!/bin/sh\na\n" + b + "b\n"},
+	} {
+		if got, err := withBlock(c.text, b); err != nil || got != c.want {
+			t.Errorf("%s: got %q, %v", c.name, got, err)
+		}
+	}
+}
+
+func TestDamagedBlockIsRefused(t *testing.T) {
+	for _, text := range []string{
+		beginMark + "\nx\n", "x\n" + endMark + "\n", endMark + "\n" + beginMark + "\n",
+		block("a", "/p") + block("a", "/p"),
+	} {
+		if _, err := withBlock(text, "b\n"); err == nil {
+			t.Errorf("withBlock changed %q", text)
+		}
+		if _, err := withoutBlock(text); err == nil {
+			t.Errorf("withoutBlock changed %q", text)
+		}
+	}
+}
+
+func TestProgramOf(t *testing.T) {
+	for _, program := range []string{"", "/usr/bin/git-runr", "/it's/a b", `/x'; [ -x "y`, "/'''"} {
+		text := block("post-commit", program)
+		if got, current := programOf("post-commit", text); got != program || !current {
+			t.Errorf("%q: got %q, %v", program, got, current)
+		}
+		if _, current := programOf("post-commit", strings.Replace(text, "</dev/null", "", 1)); current {
+			t.Errorf("%q: a changed block is current", program)
+		}
+	}
+}
+
+func TestNotShell(t *testing.T) {
+	for text, shell := range map[string]bool{
+		"#!/bin/sh\n":                                         true,
+		"#! /bin/bash -e\n":                                   true,
+		"#!/usr/bin/env bash\n":                               true,
+		"#!/usr/bin/env -S A=b zsh -f\n":                      true,
+		"#!/bin/busybox sh\n":                                 true,
+		"echo no shebang\n":                                   true,
+		"#!/bin/sh\nexec \"$(dirname \"$0\")/x\"":             true,
+		"#!/usr/bin/python3\n":                                false,
+		"#!/usr/bin/env node\n":                               false,
+		"#!/usr/bin/fish\n":                                   false,
+		"\x7fELF\x00\x01":                                     false,
+		"#!/bin/sh\n# restart \\\nexec tclsh \"$0\" \"$@\"\n": false,
+		"#!/bin/sh\n''':'\nexec ${PYTHON:-python} \"$0\" \"$@\"\n'''\n": false,
+	} {
+		if err := notShell(text); (err == nil) != shell {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// A script keeps its variables, options, input, and exit status in every shell.
+func TestBlockLeavesTheScriptAlone(t *testing.T) {
+	dir := t.TempDir()
+	program := filepath.Join(dir, "it's $(a) \"program\"")
+	calls := filepath.Join(dir, "calls")
+	writeScript(t, program, "#!/bin/sh\ncat; echo \"$*\" >>"+quote(calls)+"\necho trouble >&2\nexit 9\n")
+	body := "echo \"status=$? p=${p-unset}\"\nread x\necho \"input=$x\"\ncase $- in *e*) echo errexit;; esac\nexit 3\n"
+
+	for _, shebang := range []string{"/bin/sh", "/bin/sh -eu", "/usr/bin/env bash", "/usr/bin/env -S bash -eu", "/usr/bin/env zsh", "/usr/bin/env -S busybox sh"} {
+		words := strings.Fields(shebang)
+		if _, err := exec.LookPath(strings.Trim(words[len(words)-1], "-eu")); words[0] == "/usr/bin/env" && err != nil && words[len(words)-1] != "-eu" {
+			continue
+		}
+		t.Run(shebang, func(t *testing.T) {
+			plain := "#!" + shebang + "\n" + body
+			for _, program := range []string{program, filepath.Join(dir, "missing"), dir} {
+				text, err := withBlock(plain, block("post-commit", program))
+				if err != nil {
+					t.Fatal(err)
+				}
+				want, wantStatus := runScript(t, dir, plain)
+				got, status := runScript(t, dir, text)
+				if got != want || status != wantStatus || status != 3 {
+					t.Errorf("%q: got %q (%d), without the block %q (%d)", program, got, status, want, wantStatus)
+				}
+			}
+			if got := readText(t, calls); got != "hooks run post-commit\n" {
+				t.Errorf("calls %q", got)
+			}
+			os.Remove(calls)
+		})
+	}
+}
+
+// runScript gives what the script wrote to both outputs, and its exit status.
+func runScript(t *testing.T, dir, text string) (string, int) {
+	t.Helper()
+	path := filepath.Join(dir, "script")
+	writeScript(t, path, text)
+	cmd := exec.Command(path)
+	cmd.Stdin = strings.NewReader("typed\n")
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH")}
+	out, err := cmd.CombinedOutput()
+	if cmd.ProcessState == nil {
+		t.Fatal(err)
+	}
+	return string(out), cmd.ProcessState.ExitCode()
+}
+
+// With "." on PATH, a git-runr in the repository is not ours.
+func TestBlockIgnoresRelativePathEntry(t *testing.T) {
+	dir := t.TempDir()
+	writeScript(t, filepath.Join(dir, "git-runr"), "#!/bin/sh\necho called >called\n")
+	script := filepath.Join(dir, "hook")
+	writeScript(t, script, "#!/bin/sh\n"+block("post-commit", ""))
+	for path, called := range map[string]bool{".:/usr/bin:/bin": false, dir + ":/usr/bin:/bin": true} {
+		cmd := exec.Command(script)
+		cmd.Dir, cmd.Env = dir, []string{"PATH=" + path}
+		if err := cmd.Run(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "called")); (err == nil) != called {
+			t.Errorf("PATH %q: called %v", path, err == nil)
+		}
+		os.Remove(filepath.Join(dir, "called"))
+	}
+}
+
+// What is put in can be taken out to the byte, and putting it in twice is once.
+func FuzzBlockRoundTrip(f *testing.F) {
+	for _, text := range []string{"", "\n", "#!/bin/sh", "#!/bin/sh\n", "#!/bin/bash\r\n# c\r\n\r\nx", "#\n#", "exit 1\n" + beginMark} {
+		f.Add(text, "/usr/bin/git-runr")
+	}
+	f.Fuzz(func(t *testing.T, text, program string) {
+		if strings.ContainsAny(program, "\n\r\x00") {
+			return
+		}
+		b := block("post-commit", program)
+		with, err := withBlock(text, b)
+		if old, findErr := findBlock(text); err != nil || findErr != nil || old != nil {
+			return
+		}
+		if without, err := withoutBlock(with); err != nil || without != text {
+			t.Errorf("%q came back as %q, %v", text, without, err)
+		}
+		if again, err := withBlock(with, b); err != nil || again != with {
+			t.Errorf("second time: %q, %v", again, err)
+		}
+		if got, current := programOf("post-commit", b); got != program || !current {
+			t.Errorf("program %q read as %q, %v", program, got, current)
+		}
+	})
+}
