@@ -1,0 +1,229 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"time"
+
+	"git-runr/gitstore"
+	"git-runr/loop"
+	"git-runr/loop/agent"
+	"git-runr/loop/builtin"
+)
+
+// Builtin is the reviewer that needs no model, and the default.
+const builtinName = "builtin"
+
+// maxPatch bounds the patch in an agent's prompt, in bytes.
+const maxPatch = 400 << 10
+
+// reviewer is the reviewer called name, or why it cannot be run.
+func (s *session) reviewer(name string) (loop.Reviewer, *loop.Failure) {
+	if name == builtinName {
+		return builtinReviewer{}, nil
+	}
+	spec, failure := s.agentSpec(name)
+	if failure != nil {
+		return nil, failure
+	}
+	return agentReviewer{spec: spec, model: agent.Model(agent.Reviewer, s.conf.Loop.Profile, spec)}, nil
+}
+
+// implementer is the implementer called name, or why it cannot be run.
+func (s *session) implementer(name string) (loop.Implementer, *loop.Failure) {
+	spec, failure := s.agentSpec(name)
+	if failure != nil {
+		return nil, failure
+	}
+	return agentImplementer{spec: spec, model: agent.Model(agent.Implementer, s.conf.Loop.Profile, spec)}, nil
+}
+
+// agentSpec is how the agent called name is run. One that only the repository's
+// file defines needs trust.
+func (s *session) agentSpec(name string) (agent.Spec, *loop.Failure) {
+	if name == loop.Human {
+		return agent.Spec{}, &loop.Failure{Reason: loop.ReasonHuman, Detail: "the next step is a person's"}
+	}
+	spec, fromRepository, known := s.conf.agent(name)
+	if !known {
+		return spec, &loop.Failure{Reason: loop.ReasonAgentNotFound, Detail: fmt.Sprintf("no agent %q is configured", name)}
+	}
+	if fromRepository && !s.trusts() {
+		return spec, &loop.Failure{Reason: loop.ReasonUntrusted, Detail: fmt.Sprintf("agent %q; type: git runr trust", name)}
+	}
+	return spec, nil
+}
+
+// builtinReviewer reads the diff and the checks' evidence.
+type builtinReviewer struct{}
+
+func (builtinReviewer) Limits() loop.Limits { return loop.Limits{Binary: true} }
+func (builtinReviewer) NeedsCheckout() bool { return false }
+
+func (builtinReviewer) Review(_ context.Context, job loop.ReviewJob) (loop.ReviewAnswer, error) {
+	files, err := builtin.ParseDiff(job.Change.Patch)
+	if err != nil {
+		return loop.ReviewAnswer{}, err
+	}
+	report := builtin.Review(builtin.Input{Files: files, Checks: job.Checks, BaseChecks: job.BaseChecks, SkippedChecks: job.NotChecked})
+	return loop.ReviewAnswer{Report: report}, nil
+}
+
+// agentReviewer asks an agent's command.
+type agentReviewer struct {
+	spec  agent.Spec
+	model string
+}
+
+func (r agentReviewer) Limits() loop.Limits {
+	return loop.Limits{Exclude: append([]string{}, loop.LockFiles...), MaxBytes: maxPatch}
+}
+func (r agentReviewer) NeedsCheckout() bool { return true }
+
+func (r agentReviewer) Review(ctx context.Context, job loop.ReviewJob) (loop.ReviewAnswer, error) {
+	options := agent.CallOptions{Transcript: job.Transcript, OnLine: job.OnLine}
+	answer, result, err := agent.Call(ctx, r.spec, agent.Reviewer, r.model, job.Dir, job.Prompt.Text(), options)
+	if failure, err := callFailure(ctx, r.spec, answer, result, err); failure != nil || err != nil {
+		return loop.ReviewAnswer{Raw: answer.Text, Failure: failure}, err
+	}
+	report := loop.ParseReview(answer.Text, job.Prompt.Nonce)
+	report.Effective = loop.EffectiveVerdict(report.Verdict, report.Findings, loop.CheckRun{Results: job.Checks}.Failed())
+	return loop.ReviewAnswer{Report: report, Raw: answer.Text}, nil
+}
+
+// agentImplementer lets an agent's command work.
+type agentImplementer struct {
+	spec  agent.Spec
+	model string
+}
+
+func (i agentImplementer) Implement(ctx context.Context, job loop.ImplementJob) (loop.ImplementAnswer, error) {
+	options := agent.CallOptions{Transcript: job.Transcript, OnLine: job.OnLine}
+	answer, result, err := agent.Call(ctx, i.spec, agent.Implementer, i.model, job.Dir, job.Prompt, options)
+	if err == nil && answer.Problem == agent.ProblemEmptyOutput {
+		return loop.ImplementAnswer{}, nil // what it did to the files is what counts
+	}
+	failure, err := callFailure(ctx, i.spec, answer, result, err)
+	return loop.ImplementAnswer{Text: answer.Text, Failure: failure}, err
+}
+
+// problemReasons are the stop reasons for what can be wrong with an answer.
+var problemReasons = map[string]string{
+	agent.ProblemTimeout: loop.ReasonAgentTimeout, agent.ProblemIdle: loop.ReasonAgentIdle,
+	agent.ProblemKilled: loop.ReasonAgentKilled, agent.ProblemEmptyOutput: loop.ReasonAgentEmpty,
+}
+
+// callFailure is why a call gave no answer; the error is for a call that was interrupted.
+func callFailure(ctx context.Context, spec agent.Spec, answer agent.Answer, result agent.Result, err error) (*loop.Failure, error) {
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case errors.Is(err, agent.ErrNotFound):
+		return &loop.Failure{Reason: loop.ReasonAgentNotFound, Detail: err.Error()}, nil
+	case err != nil:
+		return &loop.Failure{Reason: loop.ReasonAgentFailed, Detail: err.Error()}, nil
+	case answer.Problem == "":
+		return nil, nil
+	}
+	reason, listed := problemReasons[answer.Problem]
+	if !listed {
+		reason = loop.ReasonAgentFailed
+	}
+	detail := fmt.Sprintf("agent %q after %s: %s", spec.Name, result.Duration.Round(time.Second), orElse(answer.Detail, answer.Problem))
+	return &loop.Failure{Reason: reason, Detail: detail}, nil
+}
+
+// worker does reviews with this session's configuration.
+func (s *session) worker(progress *progress) *loop.Worker {
+	return &loop.Worker{
+		Store: s.store, Reviewer: s.reviewer, Checks: s.reviewChecks, RunCheck: runCheck,
+		Exclude: s.conf.Review.Exclude, Progress: watcher{progress},
+	}
+}
+
+func runCheck(ctx context.Context, check loop.Check, dir string, tree gitstore.ID) loop.CheckResult {
+	return agent.RunCheck(ctx, check, dir, agent.CheckEnviron(os.Environ()), string(tree))
+}
+
+// watcher tells a progress display what the loop does.
+type watcher struct{ *progress }
+
+func (w watcher) Step(name, detail string) { w.step(name, detail) }
+func (w watcher) Line(text string)         { w.line(text) }
+
+// reviewChecks are the checks to run for a review. Configured ones need trust
+// when the repository named them. Where none are configured, the project's
+// standard checks are found, and run only for code that is on a branch of this
+// clone: what a person has there is what that person would run.
+func (s *session) reviewChecks(ctx context.Context, review loop.Review, change loop.Change) ([]loop.Check, []string) {
+	if len(s.conf.checks) > 0 {
+		return s.trustedChecks()
+	}
+	if !s.conf.Review.DetectChecks {
+		return nil, nil
+	}
+	tree := change.Tree
+	read := func(file string) ([]byte, error) { return s.repo.Blob(ctx, tree, file) }
+	exists := func(file string) bool { _, err := read(file); return err == nil }
+	found := builtin.Detect(exists, read, change.Files)
+	if len(found) == 0 {
+		return nil, nil
+	}
+	if review.Source == "hook" {
+		return nil, []string{"standard checks: the hook runs only configured ones; type: git runr init"}
+	}
+	onBranch := review.Request.Subject.Commit == "" // the working tree's own content
+	if !onBranch {
+		var err error
+		if onBranch, err = s.repo.ContainedInBranch(ctx, review.Request.Subject.Commit); err != nil {
+			return nil, []string{"standard checks: " + err.Error()}
+		}
+	}
+	if !onBranch {
+		return nil, []string{"standard checks: the commit is on no branch of this clone"}
+	}
+	return found, nil
+}
+
+// trustedChecks are the configured checks that may be run, and why others may not.
+func (s *session) trustedChecks() (run []loop.Check, not []string) {
+	for _, c := range s.conf.checks {
+		if c.fromRepository && !s.trusts() {
+			not = append(not, fmt.Sprintf("check %s: .runr.toml is not trusted; type: git runr trust", c.Name))
+			continue
+		}
+		run = append(run, c.Check)
+	}
+	return run, not
+}
+
+// configName is the configuration file of a repository.
+const configName = ".runr.toml"
+
+// repoFile reads the repository's configuration: from the checkout that the user
+// stands in, or from HEAD in a bare repository. Never from what is under review.
+func repoFile(ctx context.Context, repo *gitstore.Repo) (data []byte, name string, err error) {
+	if repo.WorkTree != "" {
+		name = path.Join(repo.WorkTree, configName)
+		data, err = os.ReadFile(name)
+		if errors.Is(err, os.ErrNotExist) {
+			return nil, "", nil
+		}
+		return data, name, err
+	}
+	head, err := repo.Head(ctx)
+	if errors.Is(err, gitstore.ErrUnborn) {
+		return nil, "", nil
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	data, err = repo.Blob(ctx, head, configName)
+	if errors.Is(err, gitstore.ErrNotFound) {
+		return nil, "", nil
+	}
+	return data, "HEAD:" + configName, err
+}

@@ -1,0 +1,215 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// permuteArgs reorders args, the program's name first, so that flags may stand
+// anywhere: cli stops looking for them at the first argument. Each flag moves
+// before the arguments of the command that knows it, the innermost first, and the
+// arguments follow a "--" of ours. A command therefore sees in Args exactly the
+// arguments in their order, together with the user's own "--" when there was one.
+//
+// A flag that no command on the way knows, or that lacks its value, is a usage
+// problem. Flags come after the name of the command they belong to.
+func permuteArgs(app *cli.App, args []string) ([]string, error) {
+	if len(args) < 2 || completing(app, args) {
+		return args, nil
+	}
+	p := permuter{levels: []argLevel{appLevel(app)}, rest: args[1:]}
+	for len(p.rest) > 0 {
+		if err := p.next(); err != nil {
+			return nil, err
+		}
+	}
+	return p.joined(args[0]), nil
+}
+
+// completing reports whether the shell asks for completions: the line is then
+// unfinished by nature and none of our business.
+func completing(app *cli.App, args []string) bool {
+	return app.EnableBashCompletion && args[len(args)-1] == "--generate-bash-completion"
+}
+
+// argLevel is a command on the way from the program to the innermost subcommand.
+type argLevel struct {
+	name     string
+	known    []cli.Flag
+	commands []*cli.Command
+	verbatim bool     // it parses its flags itself
+	flags    []string // tokens found for it
+}
+
+func appLevel(app *cli.App) argLevel {
+	level := argLevel{known: slices.Clone(app.Flags), commands: app.Commands}
+	if !app.HideHelp && cli.HelpFlag != nil {
+		level.known = append(level.known, cli.HelpFlag)
+	}
+	if !app.HideVersion && app.Version != "" && cli.VersionFlag != nil {
+		level.known = append(level.known, cli.VersionFlag)
+	}
+	return level
+}
+
+func commandLevel(name string, c *cli.Command) argLevel {
+	level := argLevel{name: name, known: slices.Clone(c.Flags), commands: c.Subcommands, verbatim: c.SkipFlagParsing}
+	if !c.HideHelp && cli.HelpFlag != nil {
+		level.known = append(level.known, cli.HelpFlag)
+	}
+	return level
+}
+
+type permuter struct {
+	levels      []argLevel // never empty
+	positionals []string
+	rest        []string // not looked at yet
+}
+
+// next takes one token, a flag with its value, or everything after "--".
+func (p *permuter) next() error {
+	token := p.rest[0]
+	switch {
+	case p.inner().verbatim, token == "--":
+		p.positionals = append(p.positionals, p.rest...)
+		p.rest = nil
+	case isFlag(token):
+		return p.takeFlag(token)
+	case len(p.positionals) == 0 && p.descend(token):
+		p.rest = p.rest[1:]
+	default:
+		p.positionals = append(p.positionals, token)
+		p.rest = p.rest[1:]
+	}
+	return nil
+}
+
+func (p *permuter) inner() *argLevel { return &p.levels[len(p.levels)-1] }
+
+func (p *permuter) descend(name string) bool {
+	for _, c := range p.inner().commands {
+		if c.HasName(name) {
+			p.levels = append(p.levels, commandLevel(name, c))
+			return true
+		}
+	}
+	return false
+}
+
+func (p *permuter) takeFlag(token string) error {
+	name, _, inline := strings.Cut(flagName(token), "=")
+	for i := len(p.levels) - 1; i >= 0; i-- {
+		flag := findFlag(p.levels[i].known, name)
+		if flag == nil {
+			continue
+		}
+		size := 1
+		if !inline && takesValue(flag) {
+			size = 2
+		}
+		if len(p.rest) < size {
+			return problemf(exitUsage, "flag %q needs a value", token).withHint(p.helpCommand())
+		}
+		p.levels[i].flags = append(p.levels[i].flags, p.rest[:size]...)
+		p.rest = p.rest[size:]
+		return nil
+	}
+	return p.unknownFlag(dashed(token, name))
+}
+
+// isFlag is Go's rule: a lone dash is an argument, standard input by custom.
+func isFlag(token string) bool { return len(token) > 1 && token[0] == '-' }
+
+func flagName(token string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(token, "-"), "-")
+}
+
+// dashed is the flag as it was typed, without the value, which may be a secret.
+func dashed(token, name string) string {
+	return token[:len(token)-len(flagName(token))] + name
+}
+
+func findFlag(flags []cli.Flag, name string) cli.Flag {
+	for _, f := range flags {
+		if slices.Contains(f.Names(), name) {
+			return f
+		}
+	}
+	return nil
+}
+
+func takesValue(f cli.Flag) bool {
+	documented, ok := f.(cli.DocGenerationFlag)
+	return ok && documented.TakesValue()
+}
+
+func (p *permuter) unknownFlag(typed string) error {
+	err := problemf(exitUsage, "unknown flag %q", typed)
+	if apart := p.separated(typed); apart != "" {
+		err = problemf(exitUsage, "unknown flag %q; write %q", typed, apart)
+	} else if near := nearest(flagName(typed), p.flagNames()); near != "" {
+		err = problemf(exitUsage, "unknown flag %q; did you mean %q?", typed, withDashes(near))
+	}
+	return err.withHint(p.helpCommand())
+}
+
+// separated spells joined short flags, as in "-qm", one by one; "" when they are
+// not that.
+func (p *permuter) separated(typed string) string {
+	if strings.HasPrefix(typed, "--") || len(typed) < 3 {
+		return ""
+	}
+	known := p.flagNames()
+	var flags []string
+	for _, letter := range typed[1:] {
+		if !slices.Contains(known, string(letter)) {
+			return ""
+		}
+		flags = append(flags, "-"+string(letter))
+	}
+	return strings.Join(flags, " ")
+}
+
+// flagNames lists the flags known so far, innermost command first.
+func (p *permuter) flagNames() []string {
+	var names []string
+	for _, level := range slices.Backward(p.levels) {
+		for _, f := range level.known {
+			names = append(names, f.Names()...)
+		}
+	}
+	return names
+}
+
+func withDashes(name string) string {
+	if len(name) == 1 {
+		return "-" + name
+	}
+	return "--" + name
+}
+
+// helpCommand is what to type for help: -h, since git takes --help for itself
+// and looks for a manual page.
+func (p *permuter) helpCommand() string {
+	words := []string{"git runr"}
+	for _, level := range p.levels[1:] {
+		words = append(words, level.name)
+	}
+	return strings.Join(append(words, "-h"), " ")
+}
+
+func (p *permuter) joined(program string) []string {
+	out := []string{program}
+	for i, level := range p.levels {
+		if i > 0 {
+			out = append(out, level.name)
+		}
+		out = append(out, level.flags...)
+	}
+	if len(p.positionals) > 0 && !p.inner().verbatim {
+		out = append(out, "--")
+	}
+	return append(out, p.positionals...)
+}

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+)
+
+// seen is what a command got.
+type seen struct {
+	command string
+	args    []string
+	flags   map[string]any
+}
+
+// sampleApp has the shapes of ours: global flags, commands with and without
+// subcommands, flags with values, aliases, lists.
+func sampleApp(got *seen) *cli.App {
+	record := func(c *cli.Context) error {
+		*got = seen{command: c.Command.Name, args: c.Args().Slice(), flags: map[string]any{}}
+		for _, name := range []string{"json", "quiet", "wait", "staged"} {
+			if c.Bool(name) {
+				got.flags[name] = true
+			}
+		}
+		for _, name := range []string{"C", "message", "as", "max-retries"} {
+			if c.IsSet(name) {
+				got.flags[name] = c.Value(name)
+			}
+		}
+		if list := c.StringSlice("check"); len(list) > 0 {
+			got.flags["check"] = list
+		}
+		return nil
+	}
+	str := func(name string, alias ...string) cli.Flag { return &cli.StringFlag{Name: name, Aliases: alias} }
+	boolean := func(name string, alias ...string) cli.Flag { return &cli.BoolFlag{Name: name, Aliases: alias} }
+	review := &cli.Command{Name: "review", Aliases: []string{"rv"}, HideHelpCommand: true, Action: record, Flags: []cli.Flag{
+		str("message", "m"), boolean("wait"), boolean("staged"),
+		&cli.IntFlag{Name: "max-retries"}, &cli.StringSliceFlag{Name: "check"},
+	}}
+	inbox := &cli.Command{Name: "inbox", Action: record, Subcommands: []*cli.Command{
+		{Name: "list", HideHelpCommand: true, Action: record},
+		{Name: "claim", HideHelpCommand: true, Action: record, Flags: []cli.Flag{str("as")}},
+	}}
+	raw := &cli.Command{Name: "raw", SkipFlagParsing: true, Action: record}
+	return &cli.App{
+		Name: "git-runr", Action: record, Writer: io.Discard, ErrWriter: io.Discard,
+		ExitErrHandler:       func(*cli.Context, error) {},
+		EnableBashCompletion: true, HideVersion: true,
+		Flags:    []cli.Flag{str("C"), boolean("json"), boolean("quiet", "q")},
+		Commands: []*cli.Command{review, inbox, raw},
+	}
+}
+
+func TestPermuteArgs(t *testing.T) {
+	tests := []struct {
+		name, in, want string // words between spaces
+	}{
+		{"nothing", "", ""},
+		{"command only", "inbox list", "inbox list"},
+		{"flags after the argument", "review HEAD --wait -m x", "review --wait -m x -- HEAD"},
+		{"flags on both sides", "review --wait HEAD -m=x", "review --wait -m=x -- HEAD"},
+		{"one dash is two", "review HEAD -wait", "review -wait -- HEAD"},
+		{"global flag at the end", "inbox claim r1 --as ann --json", "--json inbox claim --as ann -- r1"},
+		{"global flag with value anywhere", "review HEAD -C dir", "-C dir review -- HEAD"},
+		{"global flag between", "inbox -q list", "-q inbox list"},
+		{"alias", "rv HEAD --wait", "rv --wait -- HEAD"},
+		{"negative value", "review --max-retries -1 HEAD", "review --max-retries -1 -- HEAD"},
+		{"value that looks like a flag", "review HEAD -m --wait", "review -m --wait -- HEAD"},
+		{"value that is a double dash", "review -m -- HEAD", "review -m -- -- HEAD"},
+		{"list keeps its order", "review --check b HEAD --check a", "review --check b --check a -- HEAD"},
+		{"paths after a double dash", "review HEAD --wait -- --staged a", "review --wait -- HEAD -- --staged a"},
+		{"double dash first", "review -- --wait", "review -- -- --wait"},
+		{"lone dash", "review - --wait", "review --wait -- -"},
+		{"empty argument", "review \"\" --wait", "review --wait -- \"\""},
+		{"command name as an argument", "review inbox --wait", "review --wait -- inbox"},
+		{"unknown command", "revew --json x", "--json -- revew x"},
+		{"help", "review HEAD -h", "review -h -- HEAD"},
+		{"command that parses itself", "--json raw a --odd", "--json raw a --odd"},
+		{"completion", "review HEAD --wa --generate-bash-completion", "review HEAD --wa --generate-bash-completion"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := permuteArgs(sampleApp(new(seen)), words(tt.in))
+			if err != nil || !slices.Equal(got, words(tt.want)) {
+				t.Errorf("got %q, %v, want %q", got, err, words(tt.want))
+			}
+		})
+	}
+}
+
+// words splits a line at spaces and puts the program's name first.
+func words(line string) []string {
+	out := append([]string{"git-runr"}, strings.Fields(line)...)
+	for i, w := range out {
+		out[i] = strings.ReplaceAll(w, `""`, "")
+	}
+	return out
+}
+
+func TestPermuteArgsErrors(t *testing.T) {
+	tests := []struct{ in, msg, hint string }{
+		{"review HEAD --wiat", `unknown flag "--wiat"; did you mean "--wait"?`, "git runr review -h"},
+		{"review HEAD --jsn", `unknown flag "--jsn"; did you mean "--json"?`, "git runr review -h"},
+		{"inbox claim r1 --token=secret", `unknown flag "--token"`, "git runr inbox claim -h"},
+		{"--wait review", `unknown flag "--wait"`, "git runr -h"},
+		{"review -qm x", `unknown flag "-qm"; write "-q -m"`, "git runr review -h"},
+		{"review HEAD -m", `flag "-m" needs a value`, "git runr review -h"},
+		{"review --=x", `unknown flag "--"`, "git runr review -h"},
+		{"review ---wait", `unknown flag "---wait"; did you mean "--wait"?`, "git runr review -h"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.in, func(t *testing.T) {
+			_, err := permuteArgs(sampleApp(new(seen)), words(tt.in))
+			var p *problem
+			if !errors.As(err, &p) || p.status != exitUsage || p.msg != tt.msg || !slices.Equal(p.hint, []string{tt.hint}) {
+				t.Errorf("got %+v, want status 2, %q, hint %q", err, tt.msg, tt.hint)
+			}
+		})
+	}
+}
+
+func TestPermutedArgsReachTheCommand(t *testing.T) {
+	var got seen
+	app := sampleApp(&got)
+	args, err := permuteArgs(app, words("review HEAD --wait -m x --json --max-retries -1 -- a --staged"))
+	if err == nil {
+		err = app.Run(args)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"HEAD", "--", "a", "--staged"}; got.command != "review" || !slices.Equal(got.args, want) {
+		t.Errorf("command %q got arguments %q, want %q", got.command, got.args, want)
+	}
+	for name, want := range map[string]any{"wait": true, "json": true, "message": "x", "max-retries": -1} {
+		if got.flags[name] != want {
+			t.Errorf("flag %s is %v, want %v", name, got.flags[name], want)
+		}
+	}
+	if got.flags["staged"] != nil {
+		t.Error("a path after -- became a flag")
+	}
+}
+
+func FuzzPermuteArgs(f *testing.F) {
+	for _, s := range []string{"review HEAD --wait -m x", "inbox claim --as a r1 --json", "review -- -- a", "raw --x", "-C", "inbox -- list", "review - \"\" --check=a,b"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		in := words(line)
+		out, err := permuteArgs(sampleApp(new(seen)), in)
+		if err != nil {
+			var p *problem
+			if !errors.As(err, &p) || p.status != exitUsage {
+				t.Errorf("%q: %v is not a usage problem", in, err)
+			}
+			return
+		}
+		if added := len(out) - len(in); added != 0 && added != 1 {
+			t.Fatalf("%q became %q", in, out)
+		}
+		sortedIn, sortedOut := slices.Sorted(slices.Values(in)), slices.Sorted(slices.Values(out))
+		if len(out) > len(in) {
+			i, found := slices.BinarySearch(sortedOut, "--")
+			if !found {
+				t.Fatalf("%q became %q", in, out)
+			}
+			sortedOut = slices.Delete(sortedOut, i, i+1)
+		}
+		if !slices.Equal(sortedIn, sortedOut) {
+			t.Errorf("tokens changed: %q became %q", in, out)
+		}
+		var got seen
+		if sampleApp(&got).Run(out) == nil && !inOrder(got.args, in) {
+			t.Errorf("arguments %q are not in the order of %q", got.args, in)
+		}
+	})
+}
+
+// inOrder reports whether part is what remains of whole after leaving some out.
+func inOrder(part, whole []string) bool {
+	for _, w := range whole {
+		if len(part) > 0 && part[0] == w {
+			part = part[1:]
+		}
+	}
+	return len(part) == 0
+}

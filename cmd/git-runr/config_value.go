@@ -1,0 +1,205 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"git-runr/loop"
+)
+
+// valueKind is what a key's values are.
+type valueKind[T any] struct {
+	wants string                    // completes "must be …"
+	parse func(raw any) (T, bool)   // from a value of TOML
+	text  func(values []string) any // from the values in git config or of a flag, to one of TOML
+}
+
+// configDuration is a loop.Duration; the name keeps the table short.
+type configDuration loop.Duration
+
+func (d configDuration) std() time.Duration { return time.Duration(d) }
+
+var (
+	boolKind      = valueKind[bool]{"true or false", asIs[bool], textTruth}
+	nameKind      = stringKind("a name", isName)
+	textKind      = stringKind("text", isText)
+	commandKind   = stringKind("a command line for sh", isText)
+	modelKind     = stringKind("the name of a model", isModel)
+	remoteKind    = stringKind("the name of a configured remote", isRemote)
+	namesKind     = listKind("names", isCheckName)
+	textsKind     = listKind("text", isText)
+	variablesKind = listKind("names of environment variables, without values", isVariable)
+	argvKind      = valueKind[[]string]{`a list of words such as ["my-agent", "--flag"]`, parseArgv, textList}
+	durationKind  = durationsFrom(0, "a duration such as \"90s\", \"10m\", \"2h\" or \"30d\"")
+	timeoutKind   = durationsFrom(1, "a duration above 0 such as \"90s\", \"10m\", \"2h\" or \"30d\"")
+)
+
+func stringKind(wants string, ok func(string) bool) valueKind[string] {
+	parse := func(raw any) (string, bool) {
+		s, isString := raw.(string)
+		return s, isString && ok(s)
+	}
+	return valueKind[string]{wants, parse, textLast}
+}
+
+func oneOf(allowed ...string) valueKind[string] {
+	quoted := make([]string, len(allowed))
+	for i, a := range allowed {
+		quoted[i] = strconv.Quote(a)
+	}
+	wants := strings.Join(quoted[:len(quoted)-1], ", ") + " or " + quoted[len(quoted)-1]
+	return stringKind(wants, func(s string) bool { return slices.Contains(allowed, s) })
+}
+
+// listKind takes a list of strings, or one string as a list of one.
+func listKind(of string, ok func(string) bool) valueKind[[]string] {
+	parse := func(raw any) ([]string, bool) {
+		if s, one := raw.(string); one {
+			raw = []any{s}
+		}
+		items, isList := stringList(raw)
+		return items, isList && !slices.ContainsFunc(items, func(s string) bool { return !ok(s) })
+	}
+	return valueKind[[]string]{"a list of " + of, parse, textList}
+}
+
+func numberKind(low, high int64) valueKind[int64] {
+	parse := func(raw any) (int64, bool) {
+		n, ok := raw.(int64)
+		return n, ok && low <= n && n <= high
+	}
+	return valueKind[int64]{fmt.Sprintf("a whole number from %d to %d", low, high), parse, textNumber}
+}
+
+// maxDuration bounds durations, so that no sum of a few overflows.
+const maxDuration = 100 * 365 * 24 * time.Hour
+
+func durationsFrom(low configDuration, wants string) valueKind[configDuration] {
+	parse := func(raw any) (configDuration, bool) {
+		s, ok := raw.(string)
+		if !ok || len(s) > len("99999d") && strings.HasSuffix(s, "d") {
+			return 0, false
+		}
+		var d loop.Duration
+		err := d.UnmarshalText([]byte(s))
+		return configDuration(d), err == nil && low <= configDuration(d) && time.Duration(d) <= maxDuration
+	}
+	return valueKind[configDuration]{wants, parse, textLast}
+}
+
+func parseArgv(raw any) ([]string, bool) {
+	items, ok := stringList(raw)
+	if !ok || len(items) == 0 || items[0] == "" {
+		return nil, false
+	}
+	return items, !slices.ContainsFunc(items, func(s string) bool { return strings.Contains(s, "\x00") })
+}
+
+func asIs[T any](raw any) (T, bool) {
+	v, ok := raw.(T)
+	return v, ok
+}
+
+func stringList(raw any) ([]string, bool) {
+	items, ok := raw.([]any)
+	out := make([]string, len(items))
+	for i, item := range items {
+		s, isString := item.(string)
+		ok = ok && isString
+		out[i] = s
+	}
+	return out, ok
+}
+
+func textLast(values []string) any { return values[len(values)-1] }
+
+func textList(values []string) any {
+	out := make([]any, len(values))
+	for i, v := range values {
+		out[i] = v
+	}
+	return out
+}
+
+// textTruth reads a truth value as git does.
+func textTruth(values []string) any {
+	last := values[len(values)-1]
+	switch strings.ToLower(last) {
+	case "true", "yes", "on", "1":
+		return true
+	case "false", "no", "off", "0", "":
+		return false
+	}
+	return last
+}
+
+func textNumber(values []string) any {
+	last := values[len(values)-1]
+	if n, err := strconv.ParseInt(last, 10, 64); err == nil {
+		return n
+	}
+	return last
+}
+
+// isText is text with something in it that can be passed to a program.
+func isText(s string) bool {
+	return strings.TrimSpace(s) != "" && !strings.Contains(s, "\x00")
+}
+
+func isName(s string) bool { return isMadeOf(s, "._-") }
+
+// isCheckName allows what the checks found in a project are called: test:some/dir.
+func isCheckName(s string) bool { return isMadeOf(s, "._-:/") }
+
+// isModel keeps a model's name from being an option or more than a word.
+func isModel(s string) bool { return isMadeOf(s, "._-:/@+") }
+
+// isRemote keeps to names: a URL or a path in the repository's file would let it
+// choose where things are pushed.
+func isRemote(s string) bool { return isMadeOf(s, "._-/") && !strings.Contains(s, "..") }
+
+func isVariable(s string) bool {
+	return isMadeOf(s, "_") && (s[0] < '0' || '9' < s[0]) || strings.HasPrefix(s, "_") && isMadeOf("x"+s, "_")
+}
+
+// isMadeOf reports whether s is of letters, digits and the given others, begins with
+// a letter or a digit, and is not too long for a name.
+func isMadeOf(s, others string) bool {
+	if s == "" || len(s) > 100 || !isAlphanumeric(s[0]) {
+		return false
+	}
+	for i := range len(s) {
+		if !isAlphanumeric(s[i]) && strings.IndexByte(others, s[i]) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// describe says what was found instead of what is wanted.
+func describe(raw any) string {
+	switch v := raw.(type) {
+	case string:
+		return strconv.Quote(clip(v))
+	case bool, int64, float64:
+		return fmt.Sprint(v)
+	case []any:
+		return "this list"
+	case map[string]any, []map[string]any:
+		return "a table"
+	}
+	return "a date or time"
+}
+
+// clip shortens s for a message.
+func clip(s string) string {
+	const limit = 60
+	if utf8.RuneCountInString(s) <= limit {
+		return s
+	}
+	return string([]rune(s)[:limit]) + "…"
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"git-runr/loop"
+)
+
+func TestReport(t *testing.T) {
+	_, noFile := os.Open("no/such/file")
+	claimed := problemf(exitClaimed, "review %s is claimed by %q", "r1", "ann").
+		withHint("git runr inbox release r1 --as ann")
+	tests := []struct {
+		name   string
+		err    error
+		status exitStatus
+		text   string
+	}{
+		{"nothing", nil, 0, ""},
+		{"problem with hint", claimed, 12, "git-runr: review r1 is claimed by \"ann\"\n  git runr inbox release r1 --as ann\n"},
+		{"wrapped problem keeps its hint", fmt.Errorf("resolve: %w", claimed), 12,
+			"git-runr: resolve: review r1 is claimed by \"ann\"\n  git runr inbox release r1 --as ann\n"},
+		{"silent", endWith(exitNotPassed), 1, ""},
+		{"silent, wrapped", fmt.Errorf("review: %w", endWith(exitNothing)), 5, ""},
+		{"interrupt", fmt.Errorf("git fetch: %w", context.Canceled), 130, "git-runr: interrupted\n"},
+		{"a problem beats its cause", problemf(exitStopped, "stopped: %w", context.Canceled), 4, "git-runr: stopped: context canceled\n"},
+		{"deadline", fmt.Errorf("git fetch: %w", context.DeadlineExceeded), 75, "git-runr: git fetch: context deadline exceeded\n"},
+		{"unforeseen", errors.New("odd"), 70, "git-runr: odd\n  " + bugHint + "\n"},
+		{"operating system", noFile, 70, "git-runr: open no/such/file: no such file or directory\n"},
+		{"permission", &os.PathError{Op: "open", Path: "x", Err: os.ErrPermission}, 11,
+			"git-runr: open x: permission denied\n  nothing was recorded; make the repository writable and try again\n"},
+		{"held by another", fmt.Errorf("claim: %w", &loop.StateError{What: "review r1", Status: "claimed", Holder: "ann", Cannot: "claimed"}), 12,
+			"git-runr: claim: review r1 is claimed by ann\n"},
+		{"state in the way", &loop.StateError{What: "review r1", Status: "resolved", Cannot: "claimed"}, 11,
+			"git-runr: review r1 is resolved and cannot be claimed\n"},
+		{"foreign text", problemf(exitNotFound, "no run %q: %s", "a\x1b[31m", "b\x1b[2K\nc"), 10,
+			`git-runr: no run "a\x1b[31m": b\x1b[2K c` + "\n"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var stdout, stderr bytes.Buffer
+			status := report(tt.err, &stdout, &stderr, false)
+			if status != int(tt.status) || stderr.String() != tt.text || stdout.Len() > 0 {
+				t.Errorf("status %d, want %d; stderr %q, want %q; stdout %q", status, tt.status, stderr.String(), tt.text, stdout.String())
+			}
+		})
+	}
+}
+
+func TestReportJSON(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	err := problemf(exitUntrusted, "not <trusted>").withHint("git runr trust --show")
+	if status := report(err, &stdout, &stderr, true); status != 20 {
+		t.Errorf("status %d", status)
+	}
+	want := `{"v":1,"error":{"status":20,"message":"not <trusted>","hint":["git runr trust --show"]}}` + "\n"
+	if stdout.String() != want || stderr.Len() > 0 {
+		t.Errorf("stdout %q, want %q; stderr %q", stdout.String(), want, stderr.String())
+	}
+}
+
+func TestReportJSONHintIsNeverNull(t *testing.T) {
+	var stdout bytes.Buffer
+	report(problemf(exitBusy, "x"), &stdout, &stdout, true)
+	var out map[string]map[string]any
+	json.Unmarshal(bytes.Replace(stdout.Bytes(), []byte(`"v":1,`), nil, 1), &out)
+	if hint, ok := out["error"]["hint"].([]any); !ok || len(hint) != 0 {
+		t.Errorf("hint is %v in %s", out["error"]["hint"], stdout.String())
+	}
+}
+
+func TestReportJSONSilent(t *testing.T) {
+	var stdout bytes.Buffer
+	if status := report(endWith(exitNotPassed), &stdout, &stdout, true); status != 1 || stdout.Len() > 0 {
+		t.Errorf("status %d, output %q", status, stdout.String())
+	}
+}
+
+func TestProblemIs(t *testing.T) {
+	cause := errors.New("cause")
+	if err := problemf(exitState, "do it: %w", cause); !errors.Is(err, cause) {
+		t.Error("the cause is lost")
+	}
+}
+
+func TestExitStatusHelpNamesEveryStatus(t *testing.T) {
+	help := exitStatusHelp()
+	for _, want := range []string{"   0  done", "   5  there was nothing", "  75  busy, try again\n", " 130  interrupted\n"} {
+		if !strings.Contains(help, want) {
+			t.Errorf("%q is not in\n%s", want, help)
+		}
+	}
+	for _, s := range sentinels {
+		if !strings.Contains(help, fmt.Sprintf("%4d  ", s.status)) {
+			t.Errorf("status %d of %v is not in the table", s.status, s.is)
+		}
+	}
+}

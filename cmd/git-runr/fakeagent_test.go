@@ -1,0 +1,110 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// fakeAgent is an agent of the tests: fake-agent DIR. Turn n saves its prompt as
+// DIR/prompt-n and does what DIR/n says, or DIR/last when there is no DIR/n:
+//
+//	write FILE TEXT   replaces a file of the working directory (\n in TEXT is a newline)
+//	remove FILE
+//	say FILE          answers with a file of DIR; NONCE in it becomes the prompt's nonce
+//	exit N, sleep DURATION, kill, flood N (bytes)
+func fakeAgent(args []string, in io.Reader, out, errOut io.Writer) int {
+	if len(args) != 1 {
+		fmt.Fprintln(errOut, "usage: fake-agent DIR")
+		return 2
+	}
+	dir := args[0]
+	prompt, err := io.ReadAll(in)
+	if err != nil {
+		fmt.Fprintln(errOut, err)
+		return 1
+	}
+	turn := 1
+	for ; exists(filepath.Join(dir, fmt.Sprintf("prompt-%d", turn))); turn++ {
+	}
+	if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("prompt-%d", turn)), prompt, 0o644); err != nil {
+		fmt.Fprintln(errOut, err)
+		return 1
+	}
+	script, err := os.ReadFile(filepath.Join(dir, fmt.Sprint(turn)))
+	if err != nil {
+		script, err = os.ReadFile(filepath.Join(dir, "last"))
+	}
+	if err != nil {
+		fmt.Fprintln(errOut, err)
+		return 1
+	}
+	for line := range strings.Lines(string(script)) {
+		if status, done := fakeStep(dir, string(prompt), strings.TrimSpace(line), out); done {
+			return status
+		}
+	}
+	return 0
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+func fakeStep(dir, prompt, line string, out io.Writer) (status int, done bool) {
+	verb, rest, _ := strings.Cut(line, " ")
+	switch verb {
+	case "write":
+		name, text, _ := strings.Cut(rest, " ")
+		os.MkdirAll(filepath.Dir(name), 0o755)
+		if err := os.WriteFile(name, []byte(strings.ReplaceAll(text, `\n`, "\n")), 0o644); err != nil {
+			return 1, true
+		}
+	case "remove":
+		if err := os.Remove(rest); err != nil {
+			return 1, true
+		}
+	case "say":
+		text, err := os.ReadFile(filepath.Join(dir, rest))
+		if err != nil {
+			return 1, true
+		}
+		fmt.Fprint(out, strings.ReplaceAll(string(text), "NONCE", promptNonce(prompt)))
+	case "exit":
+		fmt.Sscan(rest, &status)
+		return status, true
+	case "sleep":
+		d, _ := time.ParseDuration(rest)
+		time.Sleep(d)
+	case "kill":
+		self, _ := os.FindProcess(os.Getpid())
+		self.Kill()
+		time.Sleep(time.Minute)
+	case "flood":
+		n := 0
+		fmt.Sscan(rest, &n)
+		io.Copy(out, io.LimitReader(endless{}, int64(n)))
+	}
+	return 0, false
+}
+
+// endless is a stream of the letter x.
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = 'x'
+	}
+	return len(p), nil
+}
+
+func promptNonce(prompt string) string {
+	if m := changeMark.FindStringSubmatch(prompt); m != nil {
+		return m[1]
+	}
+	return ""
+}

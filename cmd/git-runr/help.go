@@ -1,0 +1,86 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"git-runr/loop"
+)
+
+// topics are help texts that are not about one command.
+func topics() map[string]func() string {
+	return map[string]func() string{
+		"exit-status":  exitStatusHelp,
+		"config":       configHelp,
+		"stop-reasons": stopReasonsHelp,
+	}
+}
+
+func (p *program) helpCommand() *cli.Command {
+	return &cli.Command{
+		Name: "help", Usage: "help on a command, or on config, exit-status or stop-reasons", ArgsUsage: "[COMMAND|TOPIC]",
+		Action: p.action(func(s *session) error {
+			name, err := s.arg("")
+			if err != nil {
+				return err
+			}
+			if name == "" {
+				return cli.ShowAppHelp(s.rootContext())
+			}
+			if topic, ok := topics()[name]; ok {
+				_, err := io.WriteString(s.out, topic())
+				return err
+			}
+			if s.App.Command(name) == nil {
+				return s.unknownCommand(name)
+			}
+			return cli.ShowCommandHelp(s.rootContext(), name)
+		}),
+	}
+}
+
+// rootContext is the context of the program itself, which app help is about.
+func (s *session) rootContext() *cli.Context {
+	lineage := s.Lineage()
+	for i := len(lineage) - 1; i >= 0; i-- {
+		if lineage[i].App != nil && lineage[i].Command != nil {
+			return lineage[i]
+		}
+	}
+	return s.Context
+}
+
+// unknownCommand names the command that was perhaps meant.
+func (s *session) unknownCommand(name string) error {
+	var names []string
+	for _, c := range s.App.VisibleCommands() {
+		names = append(names, c.Name)
+	}
+	unknown := problemf(exitUsage, "there is no command %q", name)
+	if near := nearest(name, names); near != "" {
+		return unknown.withHint("git runr " + near)
+	}
+	return unknown.withHint("git runr help")
+}
+
+// usageError makes cli's own complaint one of ours.
+func usageError(_ *cli.Context, err error, _ bool) error {
+	return problemf(exitUsage, "%w", err).withHint("git runr help")
+}
+
+func stopReasonsHelp() string {
+	var b strings.Builder
+	for _, r := range loop.Reasons() {
+		resumable := "not resumable"
+		if r.Resumable {
+			resumable = "resumable"
+		}
+		fmt.Fprintf(&b, "%s\n    %s\n    %s, %s, exit status %d\n", r.Code, r.Explanation, r.Family, resumable, r.Status)
+	}
+	return b.String()
+}
+
+func splitLines(s string) []string { return strings.Split(strings.TrimRight(s, "\n"), "\n") }

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"encoding/json"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// TestImports holds the direction cmd → diagnose, hooks → loop → gitstore, and that
+// git has one door.
+func TestImports(t *testing.T) {
+	layer := map[string]int{"gitstore": 0, "loop": 1, "diagnose": 2, "hooks": 2, "cmd": 3}
+	for _, p := range listPackages(t) {
+		name, local := strings.CutPrefix(p.ImportPath, "git-runr/")
+		if !local {
+			continue
+		}
+		top, _, _ := strings.Cut(name, "/")
+		for _, imported := range p.Imports {
+			other, _, _ := strings.Cut(strings.TrimPrefix(imported, "git-runr/"), "/")
+			if strings.HasPrefix(imported, "git-runr/") && other != top && layer[other] >= layer[top] {
+				t.Errorf("%s imports %s, against the direction", p.ImportPath, imported)
+			}
+			if strings.HasPrefix(imported, "github.com/go-git/") && top != "gitstore" {
+				t.Errorf("%s imports %s: only gitstore may", p.ImportPath, imported)
+			}
+			if imported == "os/exec" && top != "gitstore" && name != "loop/agent" {
+				t.Errorf("%s runs commands: only gitstore and loop/agent may", p.ImportPath)
+			}
+		}
+	}
+}
+
+type listed struct {
+	ImportPath string
+	Imports    []string
+}
+
+func listPackages(t *testing.T) []listed {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "git-runr/...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var packages []listed
+	for dec := json.NewDecoder(strings.NewReader(string(out))); dec.More(); {
+		var p listed
+		if err := dec.Decode(&p); err != nil {
+			t.Fatal(err)
+		}
+		packages = append(packages, p)
+	}
+	if len(packages) < 7 {
+		t.Fatalf("only %d packages listed", len(packages))
+	}
+	return packages
+}

@@ -1,0 +1,253 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"git-runr/diagnose"
+	"git-runr/gitstore"
+	"git-runr/loop"
+)
+
+// pollEvery is how often log --follow looks for something new.
+const pollEvery = 300 * time.Millisecond
+
+func (p *program) logCommand() *cli.Command {
+	return &cli.Command{
+		Name: "log", Usage: "events in order: all, or those of a run, a review or a commit", ArgsUsage: "[RUN|REVIEW|COMMIT]",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "go on until the run is over, with what its agents say"},
+			&cli.IntFlag{Name: "limit", Usage: "the newest `N`; 0 for all"},
+		},
+		Action: p.action(showLog),
+	}
+}
+
+type logJSON struct {
+	Events     []eventJSON `json:"events"`
+	Unreadable []string    `json:"unreadable"` // records that cannot be read
+}
+
+func showLog(s *session) error {
+	what, err := s.arg("")
+	if err != nil {
+		return err
+	}
+	store, err := s.open()
+	if err != nil {
+		return err
+	}
+	if s.Bool("follow") {
+		return follow(s, store, what)
+	}
+	events, bad, err := s.eventsAbout(store, what)
+	if err != nil {
+		return err
+	}
+	shown := events
+	if n := s.Int("limit"); n > 0 && n < len(events) {
+		shown = events[len(events)-n:]
+	}
+	doc := logJSON{Events: eventDocuments(events)[len(events)-len(shown):], Unreadable: []string{}}
+	for _, err := range bad {
+		doc.Unreadable = append(doc.Unreadable, err.Error())
+	}
+	return s.print(doc, func(w io.Writer) {
+		for _, e := range shown {
+			writeEvent(w, e)
+		}
+		for _, err := range bad {
+			fmt.Fprintf(w, "unreadable: %s\n", printableLine(err.Error()))
+		}
+	})
+}
+
+// eventsAbout are the events of a run, a review or a commit; all without a name.
+func (s *session) eventsAbout(store *loop.Store, what string) ([]loop.Event, []error, error) {
+	if what == "" {
+		return store.Events(s.ctx)
+	}
+	events, err := store.RunEvents(s.ctx, what)
+	if err == nil {
+		return events, nil, nil
+	}
+	missing := new(loop.NotFoundError)
+	if !errors.As(err, &missing) || len(missing.Among) > 0 {
+		return nil, nil, err
+	}
+	if events, err = store.ReviewEvents(s.ctx, what); err == nil || !errors.As(err, &missing) {
+		return events, nil, err
+	}
+	commit, err := s.repo.Resolve(s.ctx, what)
+	if err != nil {
+		return nil, nil, problemf(exitNotFound, "%q is no run, review or commit here", what)
+	}
+	all, bad, err := store.Events(s.ctx)
+	return loop.EventsOfCommit(all, commit), bad, err
+}
+
+// follow prints what is new until the run is over, or for ever.
+func follow(s *session, store *loop.Store, what string) error {
+	if what == "" || what == loop.Latest {
+		run, err := store.Run(s.ctx, loop.Latest)
+		if err == nil {
+			what = run.ID
+		}
+	}
+	seen := map[gitstore.ID]bool{}
+	chatter := transcripts{read: map[string]int64{}}
+	for {
+		events, _, err := s.eventsAbout(store, what)
+		if err != nil {
+			return err
+		}
+		for _, e := range events {
+			if seen[e.ID] {
+				continue
+			}
+			seen[e.ID] = true
+			if err := s.follow1(e); err != nil {
+				return err
+			}
+		}
+		run, err := store.Run(s.ctx, what)
+		if err == nil {
+			chatter.copy(s.err, store.FilesDir(run.ID))
+			if run.Done() {
+				return nil
+			}
+		}
+		if err := sleep(s.ctx, pollEvery); err != nil {
+			return ignoreInterrupt(err)
+		}
+	}
+}
+
+// follow1 prints one event as it came: a line, or with --json one object a line.
+func (s *session) follow1(e loop.Event) error {
+	if !s.json {
+		writeEvent(s.out, e)
+		return nil
+	}
+	return writeJSON(s.out, eventDocuments([]loop.Event{e})[0])
+}
+
+// ignoreInterrupt: ^C is how following ends.
+func ignoreInterrupt(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+// transcripts copies what agents write to their files, as it grows.
+type transcripts struct{ read map[string]int64 }
+
+func (t transcripts) copy(w io.Writer, dir string) {
+	names, _ := filepath.Glob(filepath.Join(dir, "*.log"))
+	slices.Sort(names)
+	for _, name := range names {
+		file, err := os.Open(name)
+		if err != nil {
+			continue
+		}
+		text, _ := io.ReadAll(io.NewSectionReader(file, t.read[name], 1<<20))
+		file.Close()
+		t.read[name] += int64(len(text))
+		for line := range strings.Lines(string(text)) {
+			fmt.Fprintf(w, "  | %s\n", printableLine(strings.TrimRight(line, "\n")))
+		}
+	}
+}
+
+func writeStop(w io.Writer, s *session, run loop.Run) {
+	if run.Stop != nil {
+		_, width := onTerminal(s.out)
+		fmt.Fprintf(w, "\n%s", printable(diagnose.Footer(run, width)))
+	}
+}
+
+func (p *program) diffCommand() *cli.Command {
+	return &cli.Command{
+		Name: "diff", Usage: "what a run changed, or changed from one attempt to another", ArgsUsage: "[RUN] [N..M] [-- PATH…]",
+		Description: "Without attempts: from where the run began to where it stands. 1..2 is what attempt 2 changed\nafter attempt 1; 0 is where the run began.",
+		Flags:       []cli.Flag{&cli.BoolFlag{Name: "stat", Usage: "files and counts only"}},
+		Action:      p.action(diff),
+	}
+}
+
+type diffJSON struct {
+	From  gitstore.ID         `json:"from"`
+	To    gitstore.ID         `json:"to"`
+	Files []gitstore.FileStat `json:"files"`
+	Patch string              `json:"patch,omitempty"`
+}
+
+func diff(s *session) error {
+	args, paths := splitPaths(s.Args().Slice())
+	id, span := loop.Latest, ""
+	for _, a := range args {
+		if strings.Contains(a, "..") {
+			span = a
+		} else {
+			id = a
+		}
+	}
+	store, err := s.open()
+	if err != nil {
+		return err
+	}
+	run, err := store.Run(s.ctx, id)
+	if err != nil {
+		return err
+	}
+	doc := diffJSON{}
+	if doc.From, doc.To, err = run.Span(span); err != nil {
+		return problemf(exitNotFound, "%w", err)
+	}
+	spec := gitstore.DiffSpec{From: doc.From, To: doc.To, Paths: s.topPaths(paths)}
+	if doc.Files, err = s.repo.DiffStat(s.ctx, spec); err != nil {
+		return err
+	}
+	if !s.Bool("stat") {
+		patch, _, err := s.repo.Diff(s.ctx, spec)
+		if err != nil {
+			return err
+		}
+		doc.Patch = string(patch)
+	}
+	return s.print(doc, func(w io.Writer) {
+		if s.Bool("stat") {
+			for _, f := range doc.Files {
+				fmt.Fprintf(w, "%6d %6d  %s\n", f.Added, f.Deleted, printableLine(f.Path))
+			}
+			return
+		}
+		io.WriteString(w, s.shown(doc.Patch))
+	})
+}
+
+// shown is foreign text for a terminal; a pipe gets it byte for byte, as git does.
+func (s *session) shown(text string) string {
+	if tty, _ := onTerminal(s.out); tty {
+		return printable(text)
+	}
+	return text
+}
+
+// splitPaths divides arguments at the user's own "--".
+func splitPaths(args []string) (before, after []string) {
+	if at := slices.Index(args, "--"); at >= 0 {
+		return args[:at], args[at+1:]
+	}
+	return args, nil
+}

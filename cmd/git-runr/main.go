@@ -1,0 +1,87 @@
+// Command git-runr keeps the review loop of people and coding agents inside a git
+// repository. Type it as "git runr"; see git runr help.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/urfave/cli/v2"
+)
+
+// version is set at release: -ldflags "-X main.version=v1.2.3".
+var version = ""
+
+func main() { os.Exit(start()) }
+
+// start runs the program with what the process was given.
+func start() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	p := &program{in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv, now: clock(os.Getenv)}
+	return p.run(ctx, os.Args)
+}
+
+// clock is the time of day, or the instant that GIT_RUNR_CLOCK pins it to, by
+// which tests and the demo give the same ids each time.
+func clock(getenv func(string) string) func() time.Time {
+	if at, err := time.Parse(time.RFC3339, getenv("GIT_RUNR_CLOCK")); err == nil {
+		return func() time.Time { return at }
+	}
+	return time.Now
+}
+
+// run carries out one command line and returns its exit status.
+func (p *program) run(ctx context.Context, argv []string) int {
+	app := p.app()
+	args, err := permuteArgs(app, argv)
+	if err == nil {
+		err = app.RunContext(ctx, args)
+	}
+	if ctx.Err() != nil && err != nil {
+		err = ctx.Err()
+	}
+	return report(err, p.out, p.err, slices.Contains(argv, "--json"))
+}
+
+// app is the command line as urfave/cli knows it.
+func (p *program) app() *cli.App {
+	return &cli.App{
+		Name: "git-runr", HelpName: "git runr", Usage: "the review loop of people and coding agents, kept in git",
+		UsageText: "git runr [-C DIR] [--json] COMMAND [ARGUMENT…]",
+		Version:   programVersion(), Writer: p.out, ErrWriter: p.err, Reader: nil,
+		HideVersion: true, HideHelpCommand: true, Suggest: true,
+		Flags:           globalFlags(),
+		Commands:        p.commands(),
+		Action:          p.action(overview),
+		ExitErrHandler:  func(*cli.Context, error) {}, // report turns errors into statuses
+		OnUsageError:    usageError,
+		CommandNotFound: nil,
+	}
+}
+
+func globalFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "C", Usage: "run as if started in `DIR`"},
+		&cli.BoolFlag{Name: "json", Usage: "results as one JSON document"},
+		&cli.BoolFlag{Name: "no-color", Usage: "no colours (as NO_COLOR does)"},
+		&cli.BoolFlag{Name: "q", Usage: "only results and errors"},
+		&cli.BoolFlag{Name: "v", Usage: "say more"},
+		&cli.BoolFlag{Name: "version", Usage: "print the version"},
+	}
+}
+
+// commands are all commands in the order of help.
+func (p *program) commands() []*cli.Command {
+	return []*cli.Command{
+		p.initCommand(), p.reviewCommand(), p.inboxCommand(), p.workCommand(),
+		p.runCommand(), p.resumeCommand(), p.answerCommand(), p.landCommand(), p.abortCommand(),
+		p.statusCommand(), p.logCommand(), p.showCommand(), p.diffCommand(), p.checkCommand(),
+		p.syncCommand(), p.hooksCommand(), p.trustCommand(), p.fsckCommand(),
+		p.parseCommand(), p.demoCommand(), p.helpCommand(), p.demoAgentCommand(),
+	}
+}

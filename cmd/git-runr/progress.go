@@ -1,0 +1,222 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+)
+
+const (
+	redrawEvery = 250 * time.Millisecond // on a terminal
+	heartbeat   = time.Minute            // elsewhere, so that a log shows that work goes on
+)
+
+// progress shows long work on standard error: on a terminal one line that is
+// redrawn, elsewhere a line for each step and one a minute while a step lasts. It
+// has no colours, so NO_COLOR needs no care. Its methods may be called from any
+// goroutine.
+type progress struct {
+	out      io.Writer
+	terminal bool
+	width    func() int // columns of the terminal now
+	quiet    bool
+	now      func() time.Time
+
+	mu      sync.Mutex // guards what follows
+	name    string     // the step, "" between steps
+	detail  string
+	last    string // last line of output
+	began   time.Time
+	spoke   time.Time // when the last line was written
+	drawn   bool      // a line without its line feed stands on the terminal
+	closed  bool
+	stop    chan struct{}
+	stopped chan struct{}
+}
+
+// newProgress starts the display. close must be called; until then it owns a
+// goroutine, unless quiet.
+func newProgress(out io.Writer, terminal bool, width func() int, quiet bool, now func() time.Time) *progress {
+	p := &progress{
+		out: out, terminal: terminal, width: width, quiet: quiet, now: now,
+		stop: make(chan struct{}), stopped: make(chan struct{}),
+	}
+	if quiet {
+		close(p.stopped)
+		return p
+	}
+	go p.beat()
+	return p
+}
+
+func (p *progress) beat() {
+	defer close(p.stopped)
+	ticker := time.NewTicker(redrawEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-p.stop:
+			return
+		case <-ticker.C:
+			p.tick()
+		}
+	}
+}
+
+// step begins a step, such as ("review", "claude").
+func (p *progress) step(name, detail string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.name, p.detail, p.last = printableLine(name), printableLine(detail), ""
+	p.began = p.now()
+	if p.terminal {
+		p.draw()
+		return
+	}
+	p.write(p.title() + "\n")
+}
+
+// line takes output of the step; its last line that is not blank is shown.
+func (p *progress) line(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	if last := strings.TrimSpace(printableLine(lines[len(lines)-1])); last != "" {
+		p.last = last
+	}
+}
+
+// done ends the step with a line that stays; "" ends it without one.
+func (p *progress) done(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.name, p.last = "", ""
+	if text == "" {
+		p.clear()
+		return
+	}
+	p.write(p.cleared() + printableLine(text) + "\n")
+}
+
+// close stops the display and leaves the line empty. Later calls do nothing.
+func (p *progress) close() {
+	p.mu.Lock()
+	first := !p.closed
+	if first {
+		p.clear()
+		p.closed = true
+		close(p.stop)
+	}
+	p.mu.Unlock()
+	<-p.stopped
+}
+
+// tick redraws the line, or writes the heartbeat when it is due.
+func (p *progress) tick() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.name == "":
+	case p.terminal:
+		p.draw()
+	case p.now().Sub(p.spoke) >= heartbeat:
+		p.write(p.status() + "\n")
+	}
+}
+
+func (p *progress) title() string {
+	if p.detail == "" {
+		return p.name
+	}
+	return p.name + ": " + p.detail
+}
+
+func (p *progress) status() string {
+	elapsed := p.now().Sub(p.began).Truncate(time.Second)
+	status := fmt.Sprintf("%s, %s", p.title(), elapsed)
+	if p.last != "" {
+		status += ": " + p.last
+	}
+	return status
+}
+
+func (p *progress) draw() {
+	width := p.width()
+	if width <= 1 {
+		width = 80
+	}
+	line := cutColumns(p.status(), width-1) // the last column would make some terminals wrap
+	p.write(p.cleared() + line)
+	p.drawn = true
+}
+
+func (p *progress) clear() {
+	if line := p.cleared(); line != "" {
+		p.write(line)
+	}
+}
+
+// cleared gives what empties the line on the terminal, if there is one.
+func (p *progress) cleared() string {
+	if !p.drawn {
+		return ""
+	}
+	p.drawn = false
+	return "\r\x1b[K"
+}
+
+// write writes text in one call, so that two writers do not mix within a line.
+func (p *progress) write(text string) {
+	if p.quiet || p.closed {
+		return
+	}
+	p.spoke = p.now()
+	io.WriteString(p.out, text)
+}
+
+// cutColumns shortens one printable line to at most width columns, with an
+// ellipsis where something was cut.
+func cutColumns(s string, width int) string {
+	columns, fits := 0, 0
+	for i, r := range s {
+		if columns <= width-1 {
+			fits = i
+		}
+		columns += runeColumns(r)
+		if columns > width {
+			return s[:fits] + "…"
+		}
+	}
+	return s
+}
+
+// runeColumns is how many columns of a terminal r takes: 0 for a mark that is set
+// over the letter before it, 2 for East Asian wide characters and emoji.
+func runeColumns(r rune) int {
+	switch {
+	case r < 0x300:
+		return 1
+	case unicode.In(r, unicode.Mn, unicode.Me):
+		return 0
+	case unicode.Is(wideRunes, r):
+		return 2
+	}
+	return 1
+}
+
+// wideRunes covers the blocks of wide characters whole: one column too many
+// cut away does no harm, one too few would wrap the line.
+var wideRunes = &unicode.RangeTable{
+	R16: []unicode.Range16{
+		{Lo: 0x1100, Hi: 0x115f, Stride: 1}, {Lo: 0x231a, Hi: 0x231b, Stride: 1}, {Lo: 0x23e9, Hi: 0x23f3, Stride: 1},
+		{Lo: 0x25fd, Hi: 0x27bf, Stride: 1}, {Lo: 0x2b1b, Hi: 0x2b55, Stride: 1}, {Lo: 0x2e80, Hi: 0xa4cf, Stride: 1},
+		{Lo: 0xa960, Hi: 0xa97c, Stride: 1}, {Lo: 0xac00, Hi: 0xd7a3, Stride: 1}, {Lo: 0xf900, Hi: 0xfaff, Stride: 1},
+		{Lo: 0xfe10, Hi: 0xfe6f, Stride: 1}, {Lo: 0xff01, Hi: 0xff60, Stride: 1}, {Lo: 0xffe0, Hi: 0xffe6, Stride: 1},
+	},
+	R32: []unicode.Range32{
+		{Lo: 0x16fe0, Hi: 0x18cff, Stride: 1}, {Lo: 0x1aff0, Hi: 0x1b2fb, Stride: 1}, {Lo: 0x1f000, Hi: 0x1faff, Stride: 1}, {Lo: 0x20000, Hi: 0x3fffd, Stride: 1},
+	},
+}

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+	"unicode/utf8"
+)
+
+// shownProgress is a display whose time and ticks the test makes.
+type shownProgress struct {
+	*progress
+	out bytes.Buffer
+	at  time.Time
+}
+
+// newShown leaves the ticking goroutine out: the test calls tick itself.
+func newShown(terminal, quiet bool, width int) *shownProgress {
+	s := &shownProgress{at: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	s.progress = &progress{
+		out: &s.out, terminal: terminal, quiet: quiet, width: func() int { return width },
+		now: func() time.Time { return s.at }, stop: make(chan struct{}), stopped: make(chan struct{}),
+	}
+	close(s.stopped)
+	return s
+}
+
+func (s *shownProgress) after(d time.Duration) { s.at = s.at.Add(d); s.tick() }
+
+func (s *shownProgress) wants(t *testing.T, want string) {
+	t.Helper()
+	if got := s.out.String(); got != want {
+		t.Errorf("shown %q\nwant  %q", got, want)
+	}
+	s.out.Reset()
+}
+
+func TestProgressInALog(t *testing.T) {
+	s := newShown(false, false, 10)
+	s.step("implement", "codex, attempt 1")
+	s.wants(t, "implement: codex, attempt 1\n")
+	s.line("reading\nwriting main.go\n\n")
+	s.after(59 * time.Second)
+	s.wants(t, "")
+	s.after(time.Second)
+	s.wants(t, "implement: codex, attempt 1, 1m0s: writing main.go\n")
+	s.after(30 * time.Second)
+	s.wants(t, "")
+	s.after(30 * time.Second)
+	s.wants(t, "implement: codex, attempt 1, 2m0s: writing main.go\n")
+	s.step("check", "")
+	s.wants(t, "check\n")
+	s.done("check test: passed")
+	s.after(time.Hour)
+	s.wants(t, "check test: passed\n")
+}
+
+func TestProgressOnATerminal(t *testing.T) {
+	s := newShown(true, false, 80)
+	s.step("review", "claude")
+	s.wants(t, "review: claude, 0s")
+	s.line("looking")
+	s.after(65*time.Second + 300*time.Millisecond)
+	s.wants(t, "\r\x1b[Kreview: claude, 1m5s: looking")
+	s.step("check", "test")
+	s.wants(t, "\r\x1b[Kcheck: test, 0s")
+	s.done("check test: passed")
+	s.wants(t, "\r\x1b[Kcheck test: passed\n")
+	s.after(time.Minute)
+	s.wants(t, "")
+	s.step("work", "")
+	s.done("")
+	s.wants(t, "work, 0s\r\x1b[K")
+}
+
+func TestProgressIsCutToTheWidth(t *testing.T) {
+	s := newShown(true, false, 20)
+	s.step("review", "claude")
+	s.out.Reset()
+	s.line("漢字漢字漢字")
+	s.tick()
+	s.wants(t, "\r\x1b[Kreview: claude, 0s…")
+}
+
+func TestProgressWithoutAWidthIsCutAt80(t *testing.T) {
+	s := newShown(true, false, 0)
+	s.step(strings.Repeat("x", 200), "")
+	s.wants(t, strings.Repeat("x", 78)+"…")
+}
+
+func TestProgressShowsNoForeignControl(t *testing.T) {
+	s := newShown(true, false, 80)
+	s.step("a\x1b[2J", "b\nc")
+	s.line("one\n\x1b]0;title\a two\u202e")
+	s.out.Reset()
+	s.tick()
+	s.wants(t, "\r\x1b[K"+`a\x1b[2J: b c, 0s: \x1b]0;title\x07 two\u{202e}`)
+	s.done("x\ny\x1b")
+	s.wants(t, "\r\x1b[K"+`x y\x1b`+"\n")
+}
+
+func TestProgressBlankOutputKeepsTheLastLine(t *testing.T) {
+	s := newShown(true, false, 80)
+	s.step("a", "")
+	s.line("kept")
+	s.line("\n  \n")
+	s.out.Reset()
+	s.tick()
+	s.wants(t, "\r\x1b[Ka, 0s: kept")
+}
+
+func TestProgressClosed(t *testing.T) {
+	s := newShown(true, false, 80)
+	s.step("a", "")
+	s.close()
+	s.wants(t, "a, 0s\r\x1b[K")
+	s.close()
+	s.step("b", "")
+	s.done("c")
+	s.after(time.Hour)
+	s.wants(t, "")
+}
+
+func TestProgressQuiet(t *testing.T) {
+	s := newShown(false, true, 80)
+	s.step("a", "")
+	s.done("b")
+	s.after(time.Hour)
+	s.wants(t, "")
+}
+
+func TestProgressFromManyGoroutines(t *testing.T) {
+	var out bytes.Buffer
+	p := newProgress(&out, false, func() int { return 80 }, false, time.Now)
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 50 {
+				p.step("step", "x")
+				p.line("output")
+				p.tick()
+				p.done("done")
+			}
+		})
+	}
+	wg.Wait()
+	p.close()
+	for line := range strings.Lines(out.String()) {
+		if line != "step: x\n" && line != "done\n" {
+			t.Fatalf("torn line %q", line)
+		}
+	}
+	if n := strings.Count(out.String(), "\n"); n != 800 {
+		t.Errorf("%d lines, want 800", n)
+	}
+}
+
+func TestCutColumns(t *testing.T) {
+	tests := []struct {
+		in    string
+		width int
+		want  string
+	}{
+		{"abc", 3, "abc"},
+		{"abcd", 3, "ab…"},
+		{"漢字", 4, "漢字"},
+		{"漢字", 3, "漢…"},
+		{"漢字", 2, "…"},
+		{"e\u0301e\u0301e", 3, "e\u0301e\u0301e"},
+		{"e\u0301e\u0301ee", 3, "e\u0301e\u0301…"},
+		{"", 1, ""},
+	}
+	for _, tt := range tests {
+		if got := cutColumns(tt.in, tt.width); got != tt.want {
+			t.Errorf("cutColumns(%q, %d) = %q, want %q", tt.in, tt.width, got, tt.want)
+		}
+	}
+}
+
+func FuzzCutColumns(f *testing.F) {
+	f.Add("review: 漢字 e\u0301 ⚠\ufe0f", 7)
+	f.Fuzz(func(t *testing.T, s string, width int) {
+		width = 1 + (width&0xff+0xff)%0xff
+		got := cutColumns(printableLine(s), width)
+		columns := 0
+		for _, r := range got {
+			columns += runeColumns(r)
+		}
+		if columns > width || !utf8.ValidString(got) {
+			t.Errorf("cutColumns(%q, %d) = %q, %d columns", s, width, got, columns)
+		}
+	})
+}

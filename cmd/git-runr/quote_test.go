@@ -1,0 +1,168 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestShellQuote(t *testing.T) {
+	tests := []struct{ in, want string }{
+		{"", "''"},
+		{"HEAD~1", "'HEAD~1'"},
+		{"20261121030405-ab12", "20261121030405-ab12"},
+		{"--note", "--note"},
+		{"src/a_b.go:12,+3@x=y%", "src/a_b.go:12,+3@x=y%"},
+		{"it's", `'it'\''s'`},
+		{`a\b`, `'a'\\'b'`},
+		{`\'`, `\\\'`},
+		{"=ls", "'=ls'"},
+		{"%self", "'%self'"},
+		{"a b", "'a b'"},
+		{"naïve", "'naïve'"},
+	}
+	for _, tt := range tests {
+		got, ok := shellQuote(tt.in)
+		if !ok || got != tt.want {
+			t.Errorf("shellQuote(%q) = %q, %v, want %q", tt.in, got, ok, tt.want)
+		}
+	}
+}
+
+func TestShellQuoteRefuses(t *testing.T) {
+	for _, in := range []string{"a\nb", "a\tb", "a\x1ab", "\x15rm", "\x00", "\x7f", "\u202e", "a\u200bb", "\u0085", "\xff", "\r\n"} {
+		if got, ok := shellQuote(in); ok {
+			t.Errorf("shellQuote(%q) = %q, want a refusal", in, got)
+		}
+		if _, ok := commandLine("git", "runr", "show", in); ok {
+			t.Errorf("commandLine offers %q", in)
+		}
+	}
+}
+
+func TestCommandLine(t *testing.T) {
+	got, ok := commandLine("git", "runr", "intervene", "2026-x", "--note", "don't $(reboot)")
+	if want := `git runr intervene 2026-x --note 'don'\''t $(reboot)'`; !ok || got != want {
+		t.Errorf("got %q, %v, want %q", got, ok, want)
+	}
+	if got, _ := commandLine("A=b", "c=d"); got != "'A=b' c=d" {
+		t.Errorf("first word stays an assignment: %q", got)
+	}
+	if _, ok := commandLine(); ok {
+		t.Error("an empty command is offered")
+	}
+}
+
+// hostileArgs are words that some shell would expand if it got the chance.
+var hostileArgs = []string{
+	"", " ", "-n", "--", "~", "~root/x", "=ls", "=", "a=~", "!history", "!!", "a!b", "it's !x", `\!x`,
+	"{a,b}", "{1..3}", "$HOME", "$(echo x)", "`echo x`", "${x}", "*", "?", "[a-z]*", "**/*.go", "^x", "x^y", "#x", "a#b",
+	"a;b", "a|b", "a&b", "a&&b", "<in", ">out", "(x)", "()", "\"", "\"a b\"", "'", "''", "'''", "a'b", "\\", `\\`, `\\\`, `\'`, `'\`, `\n`, `a\ b`,
+	`end\`, `'\''`, "%self", "%1", "@x", "+x", ":x", ",x", "a,b", "naïve", "漢 字", "a\u00a0b", "⚠\ufe0f", "if", "-", ".", "..",
+}
+
+// shells gives the ones of this machine, with the options that read a script from
+// standard input without the user's start-up files.
+func shells() map[string][]string {
+	all := map[string][]string{
+		"sh": {"-s"}, "dash": {"-s"}, "bash": {"--norc", "--noprofile", "-s"},
+		"zsh": {"-f", "-s"}, "fish": {"--no-config"}, "busybox": {"sh", "-s"},
+	}
+	for name := range all {
+		if _, err := exec.LookPath(name); err != nil {
+			delete(all, name)
+		}
+	}
+	return all
+}
+
+func runShell(t testing.TB, name string, args []string, script string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = t.TempDir()
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + cmd.Dir, "LC_ALL=C.UTF-8", "HISTFILE=/dev/null"}
+	cmd.Stdin = strings.NewReader(script)
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", name, err, said.String())
+	}
+	return string(out)
+}
+
+// printScript prints each word followed by "|", so that splitting shows.
+func printScript(t testing.TB, words []string) string {
+	var b strings.Builder
+	for _, w := range words {
+		word, ok := shellQuote(w)
+		if !ok {
+			t.Fatalf("shellQuote refuses %q", w)
+		}
+		b.WriteString("printf '%s|' " + word + " end\n")
+	}
+	return b.String()
+}
+
+func wantPrinted(words []string) string {
+	return strings.Join(words, "|end|") + "|end|"
+}
+
+func TestShellsReadWhatWasQuoted(t *testing.T) {
+	for name, args := range shells() {
+		t.Run(name, func(t *testing.T) {
+			got := runShell(t, name, args, printScript(t, hostileArgs))
+			if want := wantPrinted(hostileArgs); got != want {
+				t.Errorf("got  %q\nwant %q", got, want)
+			}
+		})
+	}
+}
+
+// An interactive bash expands !words before it reads quotes properly, which is
+// what a pasted command meets.
+func TestInteractiveBashExpandsNoHistory(t *testing.T) {
+	if _, err := exec.LookPath("bash"); err != nil {
+		t.Skip("no bash")
+	}
+	script := "set -o history\nset -H\necho !!-works\n" + printScript(t, hostileArgs) + "exit 0\n"
+	got := runShell(t, "bash", []string{"--norc", "--noprofile", "-i"}, script)
+	shown, printed, _ := strings.Cut(got, "\n")
+	if shown == "!!-works" {
+		t.Skip("this bash does not expand history from standard input")
+	}
+	if want := wantPrinted(hostileArgs); printed != want {
+		t.Errorf("got  %q\nwant %q", printed, want)
+	}
+}
+
+func FuzzShellQuote(f *testing.F) {
+	for _, s := range hostileArgs {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		word, ok := shellQuote(s)
+		if !ok {
+			if printableLine(s) == s {
+				t.Errorf("refuses %q", s)
+			}
+			return
+		}
+		if strings.ContainsAny(word, "\n\r\x00") {
+			t.Fatalf("more than a line: %q", word)
+		}
+		for _, name := range []string{"dash", "bash"} {
+			if args, has := shells()[name]; has {
+				if got := runShell(t, name, args, printScript(t, []string{s})); got != wantPrinted([]string{s}) {
+					t.Errorf("%s reads %q as %q", name, s, got)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,245 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"git-runr/loop"
+)
+
+// reviewJSON is a review as --json shows it: the folded state and, at the top
+// level, what a script asks for first.
+type reviewJSON struct {
+	loop.Review
+	Outcome  loop.Outcome   `json:"outcome,omitempty"`
+	Verdict  loop.Verdict   `json:"verdict,omitempty"`
+	Findings []loop.Finding `json:"findings"`
+}
+
+func reviewDocument(r loop.Review) reviewJSON {
+	doc := reviewJSON{Review: r, Outcome: r.Outcome(), Verdict: r.Summary().Verdict, Findings: r.Findings()}
+	if doc.Findings == nil {
+		doc.Findings = []loop.Finding{}
+	}
+	return doc
+}
+
+// writeReview shows a review to a person.
+func writeReview(w io.Writer, r loop.Review) {
+	subject := r.Request.Subject
+	fmt.Fprintf(w, "Review %s  %s\n", r.ID, r.Status)
+	fmt.Fprintf(w, "%s\n", printableLine(strings.TrimSpace(fmt.Sprintf("%s %s %s", subject.Spec, subject.Commit.Short(), subject.Title))))
+	if r.Request.Message != "" {
+		fmt.Fprintf(w, "%s\n", printable(r.Request.Message))
+	}
+	if r.Failure != nil {
+		reason := loop.ReasonOf(r.Failure.Reason)
+		fmt.Fprintf(w, "\nNot reviewed: %s. %s\n", printableLine(orElse(r.Failure.Detail, reason.Title)), reason.Explanation)
+	}
+	for _, sub := range r.Submissions {
+		writeSubmission(w, sub)
+	}
+	for _, lost := range r.Lost {
+		fmt.Fprintf(w, "\nNot counted: %s by %s: %s\n", lost.Type, printableLine(lost.By), printableLine(lost.Why))
+	}
+}
+
+func writeSubmission(w io.Writer, sub loop.Submission) {
+	if sub.Outcome == loop.OutcomeNothing {
+		fmt.Fprintf(w, "\nNothing to review: %s\n", censusLine(sub.Census))
+		return
+	}
+	fmt.Fprintf(w, "\nVerdict: %s by %s (%s)\n", sub.Report.Effective, printableLine(sub.Reviewer), censusLine(sub.Census))
+	if sub.Report.Summary != "" {
+		fmt.Fprintf(w, "%s\n", printable(sub.Report.Summary))
+	}
+	for _, c := range sub.Checks {
+		fmt.Fprintf(w, "check %s: %s\n", printableLine(c.Name), checkState(c))
+	}
+	for _, why := range sub.SkippedBy {
+		fmt.Fprintf(w, "not checked: %s\n", printableLine(why))
+	}
+	writeFindings(w, sub.Report.Findings)
+	for _, c := range sub.Comments {
+		fmt.Fprintf(w, "\n  %s:%d\n    %s\n", printableLine(c.File), c.StartLine, printable(c.Comment))
+	}
+	for _, warning := range sub.Report.Warnings {
+		fmt.Fprintf(w, "  note: %s\n", printableLine(warning))
+	}
+}
+
+func writeFindings(w io.Writer, findings []loop.Finding) {
+	for _, f := range findings {
+		fmt.Fprintf(w, "\n  %-8s  %s\n", f.Severity, printableLine(strings.TrimSpace(f.Place()+"  "+f.Issue)))
+		if f.Fix != "" {
+			fmt.Fprintf(w, "            fix: %s\n", printableLine(f.Fix))
+		}
+	}
+}
+
+func censusLine(c loop.Census) string {
+	line := fmt.Sprintf("%d of %d files, %d of %d lines", c.SentFiles, c.Files, c.SentLines, c.Lines)
+	if len(c.LeftOut) > 0 {
+		line += fmt.Sprintf(", %d left out", len(c.LeftOut))
+	}
+	return line
+}
+
+func checkState(c loop.CheckResult) string {
+	switch {
+	case c.OK():
+		return "ok"
+	case c.Reason != "":
+		return printableLine(c.Reason)
+	}
+	return fmt.Sprintf("exit %d", c.ExitCode)
+}
+
+// writeInbox shows one line a review.
+func writeInbox(w io.Writer, reviews []loop.ReviewSummary, total int) {
+	if total == 0 {
+		fmt.Fprintln(w, "No reviews found.")
+		return
+	}
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, r := range reviews {
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", r.ID, reviewState(r), r.Reviewer, r.Commit.Short(), printableLine(orElse(r.Title, r.Spec)))
+	}
+	table.Flush()
+	if total > len(reviews) {
+		fmt.Fprintf(w, "… and %d more (--limit 0 shows all)\n", total-len(reviews))
+	}
+}
+
+func reviewState(r loop.ReviewSummary) string {
+	state := string(r.Status)
+	switch {
+	case r.Failure != "":
+		state += " (" + r.Failure + ")"
+	case r.Outcome == loop.OutcomeNothing:
+		state += " nothing_to_review"
+	case r.Verdict != "":
+		state += fmt.Sprintf(" %s %d", r.Verdict, r.CommentCount)
+	}
+	if r.ClaimedBy != "" {
+		state += " by " + printableLine(r.ClaimedBy)
+	}
+	return state
+}
+
+// writeRuns shows one line a run.
+func writeRuns(w io.Writer, runs []loop.RunSummary, live func(string) bool) {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, r := range runs {
+		fmt.Fprintf(table, "%s\t%s\tattempts %d, rounds %d\t%s\n", r.ID, runState(r, live), r.Attempts, r.Rounds, printableLine(r.Entity.Name()))
+	}
+	table.Flush()
+}
+
+func runState(r loop.RunSummary, live func(string) bool) string {
+	switch {
+	case r.Landed:
+		return "landed"
+	case r.Status == loop.RunRunning && !live(r.ID):
+		return "died" // its process is gone: git runr resume takes it up
+	case r.Reason != "":
+		return fmt.Sprintf("%s (%s)", r.Status, r.Reason)
+	}
+	return string(r.Status)
+}
+
+// writeRun shows a run to a person.
+func writeRun(w io.Writer, run loop.Run, live bool) {
+	fmt.Fprintf(w, "Run %s  %s\n", run.ID, runState(run.Summary(), func(string) bool { return live }))
+	fmt.Fprintf(w, "%s\n", printableLine(run.Plan.Entity.Name()))
+	fmt.Fprintf(w, "workflow %s; implementer %s, reviewer %s\n", run.Plan.Policy, orElse(run.Plan.Implementer, "none"), run.Plan.Reviewer)
+	fmt.Fprintf(w, "base %s, branch %s at %s\n", run.Plan.Base.Short(), run.Plan.Branch, run.Commit.Short())
+	for _, a := range run.Attempts {
+		writeAttempt(w, a)
+		for _, c := range run.Checks {
+			if c.Attempt == a.Number {
+				writeChecks(w, c.Results)
+			}
+		}
+		for _, round := range run.Rounds {
+			if round.Attempt == a.Number {
+				writeRound(w, round)
+			}
+		}
+	}
+	if run.Landed != nil {
+		fmt.Fprintf(w, "\nlanded as %s on %s\n", run.Landed.Commit.Short(), orElse(run.Landed.Branch, "a detached HEAD"))
+	}
+}
+
+func writeAttempt(w io.Writer, a loop.Attempt) {
+	fmt.Fprintf(w, "\nattempt %d (%s) by %s: %s", a.Number, a.Mode, printableLine(a.Agent), loop.Count(len(a.Files), "file"))
+	if a.Commit != "" {
+		fmt.Fprintf(w, ", %s", a.Commit.Short())
+	}
+	if a.Reverted != nil {
+		fmt.Fprintf(w, ", reverted")
+	}
+	fmt.Fprintln(w)
+	if a.Failure != nil {
+		fmt.Fprintf(w, "  failed: %s %s\n", a.Failure.Reason, printableLine(a.Failure.Detail))
+	}
+	if len(a.Unchanged) > 0 {
+		fmt.Fprintf(w, "  said to be changed but is not: %s\n", printableLine(strings.Join(a.Unchanged, ", ")))
+	}
+	if len(a.Unclaimed) > 0 {
+		fmt.Fprintf(w, "  changed but not said: %s\n", printableLine(strings.Join(a.Unclaimed, ", ")))
+	}
+}
+
+func writeChecks(w io.Writer, results []loop.CheckResult) {
+	for _, c := range results {
+		fmt.Fprintf(w, "  check %s: %s\n", printableLine(c.Name), checkState(c))
+	}
+}
+
+func writeRound(w io.Writer, round loop.Round) {
+	if round.Failure != nil {
+		fmt.Fprintf(w, "  round %d by %s: %s %s\n", round.Number, printableLine(round.Reviewer), round.Failure.Reason, printableLine(round.Failure.Detail))
+		return
+	}
+	fmt.Fprintf(w, "  round %d by %s: %s, %s (%s)\n", round.Number, printableLine(round.Reviewer), round.Report.Effective, loop.Count(len(round.Report.Findings), "finding"), censusLine(round.Census))
+	for _, f := range round.Report.Findings {
+		fmt.Fprintf(w, "    %-8s  %s\n", f.Severity, printableLine(strings.TrimSpace(f.Place()+"  "+f.Issue)))
+	}
+}
+
+// eventJSON is an event as --json shows it. Seq is its place in the folded order.
+type eventJSON struct {
+	Seq int `json:"seq"`
+	loop.Event
+	ID    string `json:"id"`
+	Actor string `json:"actor"`
+	Title string `json:"title"`
+}
+
+func eventDocuments(events []loop.Event) []eventJSON {
+	docs := make([]eventJSON, len(events))
+	for i, e := range events {
+		docs[i] = eventJSON{Seq: i + 1, Event: e, ID: string(e.ID), Actor: e.Actor, Title: e.Title}
+	}
+	return docs
+}
+
+func writeEvent(w io.Writer, e loop.Event) {
+	about := e.Run
+	if about == "" {
+		about = e.Review
+	}
+	fmt.Fprintf(w, "%s  %s  %s\n", e.Timestamp.UTC().Format(time.DateTime), about, printableLine(e.Title))
+}
+
+func orElse(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}

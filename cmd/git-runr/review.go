@@ -1,0 +1,264 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"git-runr/gitstore"
+	"git-runr/loop"
+	"git-runr/loop/agent"
+)
+
+func (p *program) reviewCommand() *cli.Command {
+	return &cli.Command{
+		Name: "review", Usage: "ask for a review; returns at once", ArgsUsage: "[REV|A..B] [-- PATH…]",
+		Description: "Records a request for review of a commit (default HEAD), a range or the working tree,\nand starts git runr work in the background unless the reviewer is a person.\nExit status with --wait: 0 passed, 1 did not pass, 5 nothing to review.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "m", Usage: "what the reviewer should know"},
+			&cli.BoolFlag{Name: "worktree", Usage: "review the working tree, untracked files included"},
+			&cli.BoolFlag{Name: "staged", Usage: "review what is staged"},
+			&cli.StringFlag{Name: "reviewer", Usage: "`NAME` of an agent, builtin or human"},
+			&cli.BoolFlag{Name: "wait", Usage: "review now and show what was found"},
+		},
+		Action: p.action(review),
+	}
+}
+
+// requested is the answer of git runr review.
+type requested struct {
+	ID       string `json:"review_id"`
+	URL      string `json:"url"` // "" while no page is served
+	Reviewer string `json:"reviewer"`
+	Status   string `json:"status"`
+	Hint     string `json:"hint"`
+}
+
+func review(s *session) error {
+	store, conf, err := s.configured()
+	if err != nil {
+		return err
+	}
+	request, err := s.reviewRequest(store, conf)
+	if err != nil {
+		return err
+	}
+	made, err := store.RequestReview(s.ctx, request, "cli")
+	if err != nil {
+		return err
+	}
+	if err := s.pinSubject(made); err != nil {
+		return err
+	}
+	if s.Bool("wait") {
+		return s.reviewNow(made)
+	}
+	if request.Reviewer != loop.Human {
+		if err := s.startWorker(store.Repo); err != nil {
+			s.say("the background worker did not start (%v); type: git runr work", err)
+		}
+	}
+	hint := "git runr inbox get " + made.ID
+	return s.print(requested{ID: made.ID, Reviewer: request.Reviewer, Status: string(made.Status), Hint: hint}, func(w io.Writer) {
+		fmt.Fprintln(w, "Review requested (deferred).")
+		fmt.Fprintf(w, "review_id: %s\n", made.ID)
+		fmt.Fprintf(w, "url: none, no page is served; read it with: %s\n", hint)
+		fmt.Fprintln(w, "When it is submitted, use git runr inbox list and git runr inbox get to retrieve the comments.")
+	})
+}
+
+// reviewRequest reads the command line.
+func (s *session) reviewRequest(store *loop.Store, conf *config) (loop.ReviewRequest, error) {
+	request := loop.ReviewRequest{Message: s.String("m"), Reviewer: s.String("reviewer")}
+	if request.Reviewer == "" {
+		request.Reviewer = conf.Review.Reviewer
+	}
+	if err := conf.knownAgent("reviewer", request.Reviewer); err != nil {
+		return request, err
+	}
+	revs, paths := splitPaths(s.Args().Slice())
+	var err error
+	switch worktree, staged := s.Bool("worktree"), s.Bool("staged"); {
+	case worktree && staged || (worktree || staged) && len(revs) > 0:
+		return request, problemf(exitUsage, "a review is of one thing: a revision, --worktree or --staged")
+	case worktree:
+		request.Subject, err = store.WorkingSubject(s.ctx, loop.SubjectWorktree)
+	case staged:
+		request.Subject, err = store.WorkingSubject(s.ctx, loop.SubjectStaged)
+	case len(revs) > 1:
+		return request, problemf(exitUsage, "one revision or range is wanted, not %d; paths go after --", len(revs))
+	default:
+		request.Subject, err = store.Subject(s.ctx, append(revs, "HEAD")[0])
+	}
+	request.Subject.Paths = s.topPaths(paths)
+	return request, err
+}
+
+// topPaths are paths as they are from the top of the working tree.
+func (s *session) topPaths(paths []string) []string {
+	var top []string
+	for _, p := range paths {
+		if !filepath.IsAbs(p) {
+			p = filepath.Join(s.repo.Prefix, p)
+		} else if rel, err := filepath.Rel(s.repo.WorkTree, p); err == nil {
+			p = rel
+		}
+		top = append(top, filepath.ToSlash(p))
+	}
+	return top
+}
+
+// pinSubject keeps a commit under review from git's gc.
+func (s *session) pinSubject(made loop.Review) error {
+	subject := made.Request.Subject
+	return s.repo.Pin(s.ctx, "reviews/"+made.ID, subject.Tree)
+}
+
+// reviewNow does the review in this process and shows it.
+func (s *session) reviewNow(made loop.Review) error {
+	if made.Request.Reviewer == loop.Human {
+		return s.awaitReview(made)
+	}
+	progress := s.progress()
+	defer progress.close()
+	worker := s.worker(progress)
+	done, err := worker.Review(s.ctx, made)
+	if errors.Is(err, gitstore.ErrBusy) { // a worker in the background was quicker
+		progress.close()
+		return s.awaitReview(made)
+	}
+	progress.close()
+	if err != nil {
+		return err
+	}
+	return s.showReview(done)
+}
+
+// awaitReview waits until somebody has submitted the review.
+func (s *session) awaitReview(made loop.Review) error {
+	s.say("waiting for %s; interrupt with ^C, the request stays: git runr inbox get %s", made.Request.Reviewer, made.ID)
+	for {
+		review, err := s.store.Review(s.ctx, made.ID)
+		if err != nil {
+			return err
+		}
+		if review.Status != loop.ReviewOpen || review.Failure != nil {
+			return s.showReview(review)
+		}
+		select {
+		case <-s.ctx.Done():
+			return s.ctx.Err()
+		case <-time.After(300 * time.Millisecond):
+		}
+	}
+}
+
+// showReview prints a review and turns what came of it into the exit status.
+func (s *session) showReview(review loop.Review) error {
+	if err := s.print(reviewDocument(review), func(w io.Writer) { writeReview(w, review) }); err != nil {
+		return err
+	}
+	return outcomeStatus(review)
+}
+
+func outcomeStatus(review loop.Review) error {
+	if review.Failure != nil {
+		return stopStatus(review.Failure.Reason)
+	}
+	switch review.Outcome() {
+	case loop.OutcomeFailed:
+		return endWith(exitNotPassed)
+	case loop.OutcomeNothing:
+		return endWith(exitNothing)
+	}
+	return nil
+}
+
+// startWorker starts git runr work in a session of its own.
+func (s *session) startWorker(repo *gitstore.Repo) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	log := filepath.Join(repo.StateDir(), "work.log")
+	dir := repo.WorkTree
+	if dir == "" {
+		dir = repo.GitDir
+	}
+	return agent.StartDetached(self, []string{"-C", dir, "-q", "work"}, dir, workerEnviron(os.Environ()), log)
+}
+
+func (p *program) workCommand() *cli.Command {
+	return &cli.Command{
+		Name: "work", Usage: "do the open reviews that this clone asked for",
+		Description: "Runs the reviewers of open requests, one after the other, and ends. The post-commit hook and\ngit runr review start it in the background; any cron job or CI can run it.",
+		Flags:       []cli.Flag{&cli.BoolFlag{Name: "retry", Usage: "also those whose reviewer could not be run before"}},
+		Action:      p.action(work),
+	}
+}
+
+// worked is the answer of git runr work.
+type worked struct {
+	Reviews int  `json:"reviews"`
+	Busy    bool `json:"busy"` // another worker is at it
+}
+
+func work(s *session) error {
+	store, conf, err := s.configured()
+	if err != nil {
+		return err
+	}
+	if err := sleep(s.ctx, time.Duration(conf.Hooks.Debounce)); err != nil {
+		return err
+	}
+	progress := s.progress()
+	defer progress.close()
+	worker := s.worker(progress)
+	worker.Retry = s.Bool("retry")
+	result := worked{}
+	for {
+		unlock, free, err := store.Repo.TryLock("work")
+		if err != nil {
+			return err
+		}
+		if !free {
+			result.Busy = true
+			break
+		}
+		n, err := worker.Work(s.ctx)
+		unlock()
+		result.Reviews += n
+		if err != nil {
+			return err
+		}
+		if n == 0 { // looked again after unlocking: a request that came meanwhile found us busy
+			break
+		}
+	}
+	progress.close()
+	return s.print(result, func(w io.Writer) {
+		if result.Busy {
+			fmt.Fprintln(w, "Another worker is at it.")
+			return
+		}
+		fmt.Fprintf(w, "%s done.\n", loop.Count(result.Reviews, "review"))
+	})
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}

@@ -1,0 +1,430 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"git-runr/diagnose"
+	"git-runr/gitstore"
+	"git-runr/loop"
+)
+
+func (p *program) runCommand() *cli.Command {
+	return &cli.Command{
+		Name: "run", Usage: "let an implementer work on a task until its review passes", ArgsUsage: "TASK.md",
+		Description: "Carries out a task file, an executor's finished work (--context, from its review on), or the\nfindings of a submitted review (--review), in a worktree of its own. Nothing lands by itself:\nsee git runr land. Exit status: 0 passed, 4 stopped and needs a person, 30 an agent failed.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "context", Usage: "review_context in JSON from `FILE`, or - for standard input"},
+			&cli.StringFlag{Name: "review", Usage: "fix what the submitted review `ID` found"},
+			&cli.StringFlag{Name: "implementer", Usage: "`NAME` of an agent"},
+			&cli.StringFlag{Name: "reviewer", Usage: "`NAME` of an agent, builtin or human"},
+			&cli.IntFlag{Name: "max-retries", Usage: "fixes after a failed review"},
+			&cli.BoolFlag{Name: "in-place", Usage: "work in this checkout instead of a worktree"},
+			&cli.StringFlag{Name: "on-exhausted", Usage: "ask, commit, skip or stop when the retries are used up"},
+			&cli.StringFlag{Name: "profile", Usage: "quality, balanced or budget"},
+		},
+		Action: p.action(run),
+	}
+}
+
+func run(s *session) error {
+	store, conf, err := s.configured()
+	if err != nil {
+		return err
+	}
+	if err := conf.overrideLoop(s.Context); err != nil {
+		return err
+	}
+	plan, err := s.plan(store, conf)
+	if err != nil {
+		return err
+	}
+	if err := s.readyToRun(conf, plan); err != nil {
+		return err
+	}
+	return s.carryOut(store, func(runner *loop.Runner) (loop.Run, error) { return runner.Start(s.ctx, plan, "cli") })
+}
+
+// readyToRun refuses, before anything is recorded, what could not begin.
+func (s *session) readyToRun(conf *config, plan loop.RunPlan) error {
+	if plan.Implementer == "" && plan.Context == nil {
+		return problemf(exitUsage, "no implementer is configured").withHint(
+			"git runr run --implementer NAME …   (codex, claude, gemini, opencode, pi, or one of your own)",
+			"or set implementer under [loop] in .runr.toml")
+	}
+	if _, not := s.trustedChecks(); len(not) > 0 {
+		return notTrusted(not[0])
+	}
+	for _, name := range []string{plan.Implementer, plan.Reviewer} {
+		if name == "" {
+			continue
+		}
+		if err := conf.knownAgent("agent", name); err != nil {
+			return err
+		}
+		if name == builtinName || name == loop.Human {
+			continue
+		}
+		if _, failure := s.agentSpec(name); failure != nil && failure.Reason == loop.ReasonUntrusted {
+			return notTrusted(failure.Detail)
+		}
+	}
+	return nil
+}
+
+func notTrusted(what string) error {
+	return problemf(exitUntrusted, "%s", what).withHint("git runr trust --show", "git runr trust")
+}
+
+// carryOut runs the loop and shows how it ended.
+func (s *session) carryOut(store *loop.Store, begin func(*loop.Runner) (loop.Run, error)) error {
+	progress := s.progress()
+	defer progress.close()
+	runner := &loop.Runner{
+		Store: store, Implementer: s.implementer, Reviewer: s.reviewer, RunCheck: runCheck,
+		Progress: watcher{progress}, Explain: diagnose.Explain,
+	}
+	if s.interactive() {
+		runner.Ask = func(ctx context.Context, run loop.Run, why loop.Step) (loop.Choice, error) {
+			progress.done("")
+			return s.ask(run, why)
+		}
+	}
+	done, err := begin(runner)
+	progress.close()
+	if done.ID != "" {
+		s.project(store)
+	}
+	if err != nil {
+		return err
+	}
+	return s.showEnd(store, done)
+}
+
+// project brings the notes up to date. They can always be made again, so trouble
+// with them is told and no more.
+func (s *session) project(store *loop.Store) {
+	if err := store.Project(context.WithoutCancel(s.ctx)); err != nil {
+		s.say("the notes are behind (%v); type: git runr fsck --rebuild", err)
+	}
+}
+
+// ask puts the exhausted run's question to the person at the terminal.
+func (s *session) ask(run loop.Run, why loop.Step) (loop.Choice, error) {
+	findings, _ := run.Open()
+	fmt.Fprintf(s.err, "\nThe reviewer found issues after %d attempts for %s.\n", len(run.Attempts), printableLine(run.Plan.Entity.Name()))
+	writeFindings(s.err, findings)
+	fmt.Fprint(s.err, "\n  c  commit anyway: accept the current state with its known issues\n  s  skip: leave it undone and go on\n  x  stop: a person will look\n")
+	in := bufio.NewReader(s.in)
+	for {
+		fmt.Fprint(s.err, "How to proceed? [c/s/x] ")
+		line, err := in.ReadString('\n')
+		switch strings.TrimSpace(line) {
+		case "c", "commit":
+			return loop.ChoiceCommit, nil
+		case "s", "skip":
+			return loop.ChoiceSkip, nil
+		case "x", "stop":
+			return loop.ChoiceStop, nil
+		}
+		if err != nil {
+			return loop.ChoiceStop, nil
+		}
+	}
+}
+
+// endJSON is how a run ended, with seed 004's result object.
+type endJSON struct {
+	loop.RunSummary
+	Outcome loop.Result `json:"outcome"`
+	Stop    *loop.Stop  `json:"stop,omitempty"`
+}
+
+func (s *session) showEnd(store *loop.Store, run loop.Run) error {
+	doc := endJSON{RunSummary: run.Summary(), Outcome: loop.ResultOf(run, s.executorText(store, run)), Stop: run.Stop}
+	err := s.print(doc, func(w io.Writer) {
+		writeRun(w, run, false)
+		switch {
+		case run.Stop != nil:
+			_, width := onTerminal(s.out)
+			fmt.Fprintf(w, "\n%s", printable(diagnose.Footer(run, width)))
+		case run.Status == loop.RunComplete && run.Landed == nil:
+			fmt.Fprintf(w, "\n%s. Bring it to your branch:\n  git runr land %s\n", run.Result, run.ID)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if run.Stop != nil {
+		return stopStatus(run.Stop.Reason)
+	}
+	return nil
+}
+
+// stopStatus is the exit status of a stop, without a word more.
+func stopStatus(reason string) error { return endWith(exitStatus(loop.ReasonOf(reason).Status)) }
+
+// executorText is what the newest implementer said.
+func (s *session) executorText(store *loop.Store, run loop.Run) string {
+	events, err := store.RunEvents(s.ctx, run.ID)
+	if err != nil {
+		return ""
+	}
+	for _, e := range slices.Backward(events) {
+		if e.Type == loop.AttemptCompleted {
+			text, _ := store.Attachment(s.ctx, e.ID, "executor.md")
+			return string(text)
+		}
+	}
+	return ""
+}
+
+// plan reads the command line: what the run works on, and by which rules.
+func (s *session) plan(store *loop.Store, conf *config) (loop.RunPlan, error) {
+	policy, err := conf.policy()
+	if err != nil {
+		return loop.RunPlan{}, err
+	}
+	checks, _ := s.trustedChecks()
+	plan := loop.RunPlan{
+		Implementer: conf.Loop.Implementer, Reviewer: conf.Loop.Reviewer, Profile: conf.Loop.Profile,
+		Checks: checks, Scope: conf.Review.Exclude, Policy: policy, InPlace: s.Bool("in-place"),
+	}
+	if plan.Base, err = s.repo.Head(s.ctx); err != nil {
+		return plan, err
+	}
+	if plan.Target, err = store.Branch(s.ctx); err != nil {
+		return plan, err
+	}
+	given := 0
+	for _, set := range []bool{s.NArg() > 0, s.String("context") != "", s.String("review") != ""} {
+		if set {
+			given++
+		}
+	}
+	switch {
+	case given != 1 || s.NArg() > 1:
+		return plan, problemf(exitUsage, "what to run is wanted once: TASK.md, --context FILE or --review ID")
+	case s.String("context") != "":
+		return plan, s.planContext(store, &plan, s.String("context"))
+	case s.String("review") != "":
+		return plan, s.planReview(store, &plan, s.String("review"))
+	}
+	return plan, s.planTask(&plan, s.Args().First())
+}
+
+// planTask reads a task file: its first heading is the title, and a section
+// called done criteria or acceptance is what the reviewer checks.
+func (s *session) planTask(plan *loop.RunPlan, name string) error {
+	text, err := s.readInput(name)
+	if err != nil {
+		return err
+	}
+	if strings.TrimSpace(string(text)) == "" {
+		return problemf(exitUsage, "task %q is empty", name)
+	}
+	plan.Task, plan.DoneCriteria = string(text), loop.DoneCriteria(string(text))
+	base := strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))
+	plan.Entity = loop.Entity{Type: "task", Identifier: base, Title: loop.TaskTitle(string(text))}
+	return nil
+}
+
+// reviewContext is the document that orchestrators pass (seed 004).
+type reviewContext struct {
+	EntityType     string   `json:"entity_type"`
+	Identifier     string   `json:"entity_identifier"`
+	Title          string   `json:"entity_title"`
+	DoneCriteria   string   `json:"done_criteria"`
+	ExecutorResult string   `json:"executor_result"`
+	Files          []string `json:"files_modified"`
+	References     string   `json:"mosic_refs"`
+	Profile        string   `json:"model_profile"`
+	Config         struct {
+		Enabled    *bool  `json:"enabled"`
+		MaxRetries *int   `json:"max_retries"`
+		Model      string `json:"model"`
+	} `json:"config"`
+}
+
+func (s *session) planContext(store *loop.Store, plan *loop.RunPlan, name string) error {
+	text, err := s.readInput(name)
+	if err != nil {
+		return err
+	}
+	var given reviewContext
+	if err := json.Unmarshal(text, &given); err != nil {
+		return problemf(exitUsage, "review context %q: %v", name, err)
+	}
+	if given.Config.Enabled != nil && !*given.Config.Enabled {
+		return problemf(exitNothing, "review context %q: config.enabled is false", name)
+	}
+	if given.Config.MaxRetries != nil && !s.IsSet("max-retries") {
+		if *given.Config.MaxRetries < 0 {
+			return problemf(exitUsage, "review context %q: config.max_retries is negative", name)
+		}
+		plan.Policy.MaxRetries = *given.Config.MaxRetries
+	}
+	plan.Entity = loop.Entity{Type: orElse(given.EntityType, "task"), Identifier: given.Identifier, Title: given.Title}
+	plan.DoneCriteria, plan.References = given.DoneCriteria, given.References
+	plan.Task = strings.TrimSpace(given.Title + "\n\n" + given.DoneCriteria)
+	return store.PlanContext(s.ctx, plan, given.ExecutorResult, given.Files)
+}
+
+// planReview takes the findings of a submitted review as what is to be done.
+func (s *session) planReview(store *loop.Store, plan *loop.RunPlan, id string) error {
+	review, err := store.Review(s.ctx, id)
+	if err != nil {
+		return err
+	}
+	if review.Status == loop.ReviewOpen || review.Status == loop.ReviewCancel {
+		return &loop.StateError{What: "review " + review.ID, Status: string(review.Status), Cannot: "fixed"}
+	}
+	return loop.PlanReview(plan, review)
+}
+
+// readInput reads a file that the user named, from where the command was started,
+// or standard input for "-".
+func (s *session) readInput(name string) ([]byte, error) {
+	const limit = 4 << 20
+	if name == "-" {
+		return io.ReadAll(io.LimitReader(s.in, limit))
+	}
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(s.dir, name)
+	}
+	info, err := os.Stat(name)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil, problemf(exitNotFound, "there is no file %q", name)
+	case err != nil:
+		return nil, problemf(exitUsage, "%w", err)
+	case info.IsDir() || info.Size() > limit:
+		return nil, problemf(exitUsage, "%q is not a text file of at most 4 MiB", name)
+	}
+	return os.ReadFile(name)
+}
+
+func (p *program) resumeCommand() *cli.Command {
+	return &cli.Command{
+		Name: "resume", Usage: "take up a run that stopped; its counters start afresh", ArgsUsage: "[RUN]",
+		Action: p.action(func(s *session) error {
+			store, conf, run, err := s.chosenRun()
+			if err != nil {
+				return err
+			}
+			if err := s.readyToRun(conf, run.Plan); err != nil {
+				return err
+			}
+			return s.carryOut(store, func(runner *loop.Runner) (loop.Run, error) { return runner.Resume(s.ctx, run) })
+		}),
+	}
+}
+
+// chosenRun is the run that the only argument names; the newest without one.
+func (s *session) chosenRun() (*loop.Store, *config, loop.Run, error) {
+	id, err := s.arg(loop.Latest)
+	if err != nil {
+		return nil, nil, loop.Run{}, err
+	}
+	store, conf, err := s.configured()
+	if err != nil {
+		return nil, nil, loop.Run{}, err
+	}
+	run, err := store.Run(s.ctx, id)
+	return store, conf, run, err
+}
+
+func (p *program) answerCommand() *cli.Command {
+	return &cli.Command{
+		Name: "answer", Usage: "decide on a run that gave up: commit, skip or stop", ArgsUsage: "RUN commit|skip|stop",
+		Action: p.action(func(s *session) error {
+			choice := loop.Choice(s.Args().Get(1))
+			if s.NArg() != 2 || !slices.Contains([]loop.Choice{loop.ChoiceCommit, loop.ChoiceSkip, loop.ChoiceStop}, choice) {
+				return problemf(exitUsage, "a run and an answer are wanted").withHint("git runr answer RUN commit|skip|stop")
+			}
+			store, err := s.open()
+			if err != nil {
+				return err
+			}
+			run, err := store.Run(s.ctx, s.Args().First())
+			if err != nil {
+				return err
+			}
+			if run, err = store.Answer(s.ctx, run, choice); err != nil {
+				return err
+			}
+			s.project(store)
+			if err := s.showEnd(store, run); choice != loop.ChoiceStop {
+				return err
+			}
+			return nil
+		}),
+	}
+}
+
+func (p *program) landCommand() *cli.Command {
+	return &cli.Command{
+		Name: "land", Usage: "bring a completed run's result to the branch that is checked out", ArgsUsage: "[RUN]",
+		Flags: []cli.Flag{&cli.BoolFlag{Name: "squash", Usage: "as one commit"}},
+		Action: p.action(func(s *session) error {
+			store, _, run, err := s.chosenRun()
+			if err != nil {
+				return err
+			}
+			if run, err = store.Land(s.ctx, run, s.Bool("squash")); err != nil {
+				return landProblem(run, err)
+			}
+			s.project(store)
+			return s.print(run.Landed, func(w io.Writer) {
+				fmt.Fprintf(w, "Landed %s on %s: %s.\n", run.Landed.Commit.Short(), orElse(run.Landed.Branch, "a detached HEAD"), loop.Count(len(run.Files()), "file"))
+			})
+		}),
+	}
+}
+
+// landProblem says what to type when a result did not land.
+func landProblem(run loop.Run, err error) error {
+	state := new(loop.StateError)
+	switch {
+	case errors.Is(err, gitstore.ErrDirty):
+		return problemf(exitConflict, "%w", err).withHint("commit or stash these files, then: git runr land " + run.ID)
+	case errors.Is(err, gitstore.ErrConflict):
+		return problemf(exitConflict, "%w", err).withHint("merge it by hand: git merge " + run.Plan.Branch)
+	case errors.Is(err, gitstore.ErrNoChange):
+		return problemf(exitNothing, "%w", err)
+	case errors.As(err, &state) && run.Stop != nil:
+		return problemf(exitState, "%w", err).withHint("git runr answer "+run.ID+" commit   accepts it with its open findings", "git runr resume "+run.ID)
+	}
+	return err
+}
+
+func (p *program) abortCommand() *cli.Command {
+	return &cli.Command{
+		Name: "abort", Usage: "give up a run and remove its worktree; its branch stays", ArgsUsage: "RUN",
+		Action: p.action(func(s *session) error {
+			if s.NArg() != 1 {
+				return problemf(exitUsage, "a run is wanted").withHint("git runr abort RUN")
+			}
+			store, _, run, err := s.chosenRun()
+			if err != nil {
+				return err
+			}
+			if run, err = store.Abort(s.ctx, run); err != nil {
+				return err
+			}
+			return s.print(run.Summary(), func(w io.Writer) {
+				fmt.Fprintf(w, "Aborted %s. Its work stays on %s.\n", run.ID, run.Plan.Branch)
+			})
+		}),
+	}
+}

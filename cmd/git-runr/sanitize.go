@@ -1,0 +1,88 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// printable makes foreign text safe to show on a terminal: what an agent, a
+// remote, a file name or a commit message says passes through here and nowhere
+// else. Line feeds and tabs stay, CR LF becomes a line feed, and every other
+// character that moves the cursor, reorders text or cannot be seen is spelled
+// out: \x1b for C0, DEL and bytes that are not UTF-8, \u{202e} for the rest.
+func printable(s string) string { return sanitize(s, false) }
+
+// printableLine is printable for text that must stay on one line: line feeds and
+// tabs become spaces.
+func printableLine(s string) string { return sanitize(s, true) }
+
+func sanitize(s string, oneLine bool) string {
+	if plainASCII(s) {
+		return s
+	}
+	s = strings.ReplaceAll(s, "\r\n", "\n")
+	var b strings.Builder
+	b.Grow(len(s))
+	var before rune
+	for len(s) > 0 {
+		r, size := utf8.DecodeRuneInString(s)
+		if r == utf8.RuneError && size == 1 {
+			r = -1
+		}
+		writeSafe(&b, r, s[:size], before, oneLine)
+		before, s = r, s[size:]
+	}
+	return b.String()
+}
+
+// writeSafe writes one character, whose bytes are raw and which follows before;
+// -1 stands for a byte that is not UTF-8.
+func writeSafe(b *strings.Builder, r rune, raw string, before rune, oneLine bool) {
+	switch {
+	case r < 0:
+		fmt.Fprintf(b, `\x%02x`, raw[0])
+	case r == '\n' || r == '\t':
+		if oneLine {
+			raw = " "
+		}
+		b.WriteString(raw)
+	case visible(r) || emojiStyle(r, before):
+		b.WriteString(raw)
+	case r < utf8.RuneSelf:
+		fmt.Fprintf(b, `\x%02x`, r)
+	default:
+		fmt.Fprintf(b, `\u{%x}`, r)
+	}
+}
+
+// visible reports whether a terminal shows r as a mark or a space of its own.
+// Control, format (bidirectional, zero-width, tag), private and unassigned
+// characters are not; nor are the fillers and variation selectors that Unicode
+// counts as letters or marks but asks to be left blank.
+func visible(r rune) bool {
+	if r < utf8.RuneSelf {
+		return ' ' <= r && r <= '~'
+	}
+	if unicode.In(r, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) {
+		return false
+	}
+	return unicode.IsPrint(r) || unicode.Is(unicode.Zs, r)
+}
+
+// emojiStyle lets the selector through that makes "⚠" an emoji: agents write it
+// often. A run of selectors, which can carry hidden bytes, is not let through.
+func emojiStyle(r, before rune) bool {
+	return (r == 0xfe0e || r == 0xfe0f) && before >= utf8.RuneSelf && visible(before)
+}
+
+// plainASCII reports whether s needs no change even on one line.
+func plainASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"git-runr":   func() { os.Exit(start()) },
+		"fake-agent": func() { os.Exit(fakeAgent(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+	})
+}
+
+// TestScript drives the program as a user does: real git, real processes, the test
+// binary as git-runr and as the agents.
+func TestScript(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("..", "..", "testdata", "script"),
+		Setup:               setUpScript,
+		RequireExplicitExec: false,
+		RequireUniqueNames:  true,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"status":  wantStatus,
+			"repo":    makeRepo,
+			"replace": replaceInFile,
+		},
+	})
+}
+
+// setUpScript pins clock and author, and keeps the machine's configuration out.
+func setUpScript(env *testscript.Env) error {
+	home := filepath.Join(env.WorkDir, ".home")
+	if err := os.MkdirAll(home, 0o755); err != nil {
+		return err
+	}
+	config := "[user]\n\tname = Ada\n\temail = ada@example.com\n[init]\n\tdefaultBranch = main\n[core]\n\tabbrev = 7\n[protocol \"file\"]\n\tallow = always\n"
+	if err := os.WriteFile(filepath.Join(home, ".gitconfig"), []byte(config), 0o644); err != nil {
+		return err
+	}
+	env.Setenv("HOME", home)
+	env.Setenv("XDG_CONFIG_HOME", filepath.Join(home, "config"))
+	env.Setenv("XDG_STATE_HOME", filepath.Join(home, "state"))
+	env.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+	env.Setenv("GIT_AUTHOR_DATE", "2026-01-02T03:04:05Z")
+	env.Setenv("GIT_COMMITTER_DATE", "2026-01-02T03:04:05Z")
+	env.Setenv("GIT_RUNR_CLOCK", "2026-01-02T03:04:05Z")
+	env.Setenv("NO_COLOR", "1")
+	env.Setenv("GOCACHE", goEnv("GOCACHE", filepath.Join(home, "gocache")))
+	env.Setenv("GOFLAGS", "-mod=mod")
+	return nil
+}
+
+func goEnv(name, other string) string {
+	if v := os.Getenv(name); v != "" {
+		return v
+	}
+	if cache, err := os.UserCacheDir(); err == nil {
+		return filepath.Join(cache, "go-build")
+	}
+	return other
+}
+
+// wantStatus is `status N git-runr ARG…`: runs a command and wants that exit status.
+// Its output can be looked at with stdout and stderr.
+func wantStatus(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: status N command [args…]")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	got := "0"
+	if err != nil {
+		got = strings.TrimPrefix(err.Error(), "exit status ")
+	}
+	if got != args[0] {
+		ts.Fatalf("%s ended with %s, want status %s", strings.Join(args[1:], " "), got, args[0])
+	}
+}
+
+// makeRepo is `repo DIR`: a repository with one commit and the writer's id pinned.
+func makeRepo(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: repo DIR")
+	}
+	dir := ts.MkAbs(args[0])
+	ts.Check(os.MkdirAll(dir, 0o755))
+	if _, err := os.Stat(filepath.Join(dir, "README.md")); err != nil {
+		ts.Check(os.WriteFile(filepath.Join(dir, "README.md"), []byte("# project\n"), 0o644))
+	}
+	for _, argv := range [][]string{
+		{"init", "-q"}, {"config", "runr.writer", "0123456789ab"}, {"add", "."}, {"commit", "-q", "-m", "first"},
+	} {
+		ts.Check(ts.Exec("git", append([]string{"-C", dir}, argv...)...))
+	}
+}
+
+// replaceInFile is `replace FILE OLD NEW`.
+func replaceInFile(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: replace FILE OLD NEW")
+	}
+	path := ts.MkAbs(args[0])
+	text, err := os.ReadFile(path)
+	ts.Check(err)
+	if !strings.Contains(string(text), args[1]) {
+		ts.Fatalf("%s does not hold %q", args[0], args[1])
+	}
+	ts.Check(os.WriteFile(path, []byte(strings.ReplaceAll(string(text), args[1], args[2])), 0o644))
+}

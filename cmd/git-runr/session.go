@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"time"
+
+	"github.com/urfave/cli/v2"
+	"golang.org/x/term"
+
+	"git-runr/gitstore"
+	"git-runr/loop"
+	"git-runr/loop/builtin"
+)
+
+// program is what the process was started with.
+type program struct {
+	in       io.Reader
+	out, err io.Writer
+	getenv   func(string) string
+	now      func() time.Time
+}
+
+// session is one command's run: the program, the command's flags and arguments,
+// and the repository, which is opened when it is first asked for.
+type session struct {
+	*program
+	*cli.Context
+	ctx   context.Context
+	dir   string
+	json  bool
+	repo  *gitstore.Repo
+	store *loop.Store
+	conf  *config
+}
+
+// action makes a command of do.
+func (p *program) action(do func(*session) error) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		s := &session{program: p, Context: c, ctx: c.Context, dir: c.String("C"), json: c.Bool("json")}
+		if s.dir == "" {
+			s.dir = "."
+		}
+		return do(s)
+	}
+}
+
+// open finds the repository, once.
+func (s *session) open() (*loop.Store, error) {
+	if s.store != nil {
+		return s.store, nil
+	}
+	dir, err := filepath.Abs(s.dir)
+	if err != nil {
+		return nil, err
+	}
+	if s.repo, err = gitstore.Open(s.ctx, dir); err != nil {
+		return nil, err
+	}
+	s.store = &loop.Store{Repo: s.repo, Now: s.now, Redact: redact}
+	return s.store, nil
+}
+
+func redact(text string) string {
+	clean, _ := builtin.RedactSecrets(text)
+	return clean
+}
+
+// configured opens the repository and reads its configuration, once.
+func (s *session) configured() (*loop.Store, *config, error) {
+	store, err := s.open()
+	if err != nil || s.conf != nil {
+		return store, s.conf, err
+	}
+	s.conf, err = readConfiguration(s.ctx, s.repo, s.getenv)
+	return store, s.conf, err
+}
+
+// print writes a result: as JSON with a version, or as the text that show writes.
+func (s *session) print(doc any, show func(w io.Writer)) error {
+	if !s.json {
+		show(s.out)
+		return nil
+	}
+	return writeJSON(s.out, doc)
+}
+
+// writeJSON writes one document with "v":1 before its own fields.
+func writeJSON(w io.Writer, doc any) error {
+	body, err := json.Marshal(doc)
+	if err != nil {
+		return fmt.Errorf("encode result: %w", err)
+	}
+	if len(body) < 2 || body[0] != '{' {
+		return errors.New("encode result: not an object")
+	}
+	versioned := []byte(`{"v":1`)
+	if string(body) != "{}" {
+		versioned = append(append(versioned, ','), body[1:]...)
+	} else {
+		versioned = append(versioned, '}')
+	}
+	_, err = fmt.Fprintf(w, "%s\n", versioned)
+	return err
+}
+
+// say tells people something on standard error, unless -q.
+func (s *session) say(format string, args ...any) {
+	if !s.Bool("q") {
+		fmt.Fprintln(s.err, printable(fmt.Sprintf(format, args...)))
+	}
+}
+
+// onTerminal reports whether w is a terminal, and how wide it is.
+func onTerminal(w any) (bool, int) {
+	file, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(file.Fd())) {
+		return false, 80
+	}
+	width, _, err := term.GetSize(int(file.Fd()))
+	if err != nil || width <= 0 {
+		width = 80
+	}
+	return true, width
+}
+
+// interactive reports whether a person can be asked.
+func (s *session) interactive() bool {
+	in, _ := onTerminal(s.in)
+	out, _ := onTerminal(s.err)
+	return in && out && s.getenv("CI") == ""
+}
+
+// progress shows long work on standard error.
+func (s *session) progress() *progress {
+	tty, _ := onTerminal(s.err)
+	width := func() int { _, w := onTerminal(s.err); return w }
+	return newProgress(s.err, tty && s.getenv("TERM") != "dumb", width, s.Bool("q"), time.Now)
+}
+
+// arg is the only argument, or what is used without one.
+func (s *session) arg(other string) (string, error) {
+	switch s.NArg() {
+	case 0:
+		return other, nil
+	case 1:
+		return s.Args().First(), nil
+	}
+	return "", problemf(exitUsage, "one argument is wanted, not %d", s.NArg())
+}
+
+// programVersion is the release, or what the go command recorded.
+func programVersion() string {
+	if version != "" {
+		return version
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "devel"
+	}
+	for _, setting := range info.Settings {
+		if setting.Key == "vcs.revision" && len(setting.Value) > 12 {
+			return "devel-" + setting.Value[:12]
+		}
+	}
+	if info.Main.Version == "" || info.Main.Version == "(devel)" {
+		return "devel"
+	}
+	return info.Main.Version
+}

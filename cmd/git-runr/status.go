@@ -1,0 +1,167 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/urfave/cli/v2"
+
+	"git-runr/gitstore"
+	"git-runr/hooks"
+	"git-runr/loop"
+)
+
+// runsShown is how many runs status lists.
+const runsShown = 10
+
+func (p *program) statusCommand() *cli.Command {
+	return &cli.Command{
+		Name: "status", Usage: "runs and reviews at a glance, or one run", ArgsUsage: "[RUN]",
+		Action: p.action(func(s *session) error {
+			if s.NArg() > 0 {
+				return showRun(s)
+			}
+			return overview(s)
+		}),
+	}
+}
+
+// overviewJSON is where things stand, and the three next things to type.
+type overviewJSON struct {
+	Branch  string               `json:"branch"`
+	Head    gitstore.ID          `json:"head,omitempty"`
+	Hook    hooks.State          `json:"post_commit_hook"`
+	Inbox   int                  `json:"inbox"` // open, submitted and claimed
+	Reviews []loop.ReviewSummary `json:"reviews"`
+	Runs    []loop.RunSummary    `json:"runs"`
+	Next    []string             `json:"next"`
+}
+
+// overview is bare git runr.
+func overview(s *session) error {
+	if s.Bool("version") {
+		_, err := fmt.Fprintf(s.out, "git-runr %s\n", programVersion())
+		return err
+	}
+	if s.NArg() > 0 {
+		return s.unknownCommand(s.Args().First())
+	}
+	store, err := s.open()
+	if err != nil {
+		return err
+	}
+	doc, err := s.overview(store)
+	if err != nil {
+		return err
+	}
+	return s.print(doc, func(w io.Writer) { writeOverview(w, doc, store.Live) })
+}
+
+func (s *session) overview(store *loop.Store) (overviewJSON, error) {
+	var doc overviewJSON
+	var err error
+	if doc.Branch, err = store.Branch(s.ctx); err != nil {
+		return doc, err
+	}
+	doc.Head, _ = s.repo.Head(s.ctx) // "" while there is no commit
+	statuses, err := hooks.StatusOf(s.ctx, s.repo)
+	if err == nil && len(statuses) > 0 {
+		doc.Hook = statuses[0].State
+	}
+	waiting, err := loop.StatusFilter("inbox")
+	if err != nil {
+		return doc, err
+	}
+	if doc.Reviews, doc.Inbox, err = store.Reviews(s.ctx, loop.Filter{Status: waiting, Limit: 5}); err != nil {
+		return doc, err
+	}
+	if doc.Runs, _, err = store.Runs(s.ctx, loop.Filter{Limit: runsShown}); err != nil {
+		return doc, err
+	}
+	doc.Next = doc.next(store.Live)
+	return doc, nil
+}
+
+// next are the three things that make most sense to type now.
+func (d overviewJSON) next(live func(string) bool) []string {
+	var lines []string
+	for _, r := range d.Runs {
+		switch {
+		case r.Status == loop.RunComplete && !r.Landed:
+			lines = append(lines, "git runr land "+r.ID)
+		case r.Status == loop.RunReviewing, r.Status == loop.RunStop:
+			lines = append(lines, "git runr show "+r.ID)
+		case r.Status == loop.RunRunning && !live(r.ID):
+			lines = append(lines, "git runr resume "+r.ID)
+		}
+	}
+	for _, r := range d.Reviews {
+		if r.Status == loop.ReviewSubmit && r.Outcome == loop.OutcomeFailed {
+			lines = append(lines, "git runr inbox get "+r.ID)
+		}
+	}
+	if d.Hook == hooks.Absent {
+		lines = append(lines, "git runr hooks install")
+	}
+	lines = append(lines, "git runr review", "git runr inbox", "git runr help")
+	return lines[:3]
+}
+
+func writeOverview(w io.Writer, d overviewJSON, live func(string) bool) {
+	on := orElse(d.Branch, "a detached HEAD")
+	if d.Head == "" {
+		fmt.Fprintf(w, "On %s, no commit yet.\n", printableLine(on))
+	} else {
+		fmt.Fprintf(w, "On %s at %s; post-commit hook %s.\n", printableLine(on), d.Head.Short(), orElse(string(d.Hook), "unknown"))
+	}
+	if len(d.Runs) > 0 {
+		fmt.Fprintln(w, "\nRuns:")
+		writeRuns(w, d.Runs, live)
+	}
+	if d.Inbox > 0 {
+		fmt.Fprintf(w, "\nInbox (%d):\n", d.Inbox)
+		writeInbox(w, d.Reviews, d.Inbox)
+	}
+	fmt.Fprintln(w, "\nNext:")
+	for _, line := range d.Next {
+		fmt.Fprintf(w, "  %s\n", line)
+	}
+}
+
+func (p *program) showCommand() *cli.Command {
+	return &cli.Command{
+		Name: "show", Usage: "one run or review in full", ArgsUsage: "[RUN|REVIEW]",
+		Action: p.action(func(s *session) error {
+			store, err := s.open()
+			if err != nil {
+				return err
+			}
+			if s.NArg() == 1 {
+				review, err := store.Review(s.ctx, s.Args().First())
+				if _, runErr := store.Run(s.ctx, s.Args().First()); err == nil && (runErr != nil || s.Args().First() == loop.Latest) {
+					return s.print(reviewDocument(review), func(w io.Writer) { writeReview(w, review) })
+				}
+			}
+			return showRun(s)
+		}),
+	}
+}
+
+func showRun(s *session) error {
+	id, err := s.arg(loop.Latest)
+	if err != nil {
+		return err
+	}
+	store, err := s.open()
+	if err != nil {
+		return err
+	}
+	run, err := store.Run(s.ctx, id)
+	if err != nil {
+		return err
+	}
+	return s.print(run, func(w io.Writer) {
+		writeRun(w, run, store.Live(run.ID))
+		writeStop(w, s, run)
+	})
+}
