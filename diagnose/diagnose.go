@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"git-runr/loop"
+	"git-runr/loop/safetext"
 )
 
 // Action is one thing to type or to do next (seed 001).
@@ -122,9 +123,8 @@ func was(c loop.CheckResult) string {
 	return fmt.Sprintf("exit %d", c.ExitCode)
 }
 
-func printable(s string) bool {
-	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
-}
+// printable reports whether a command may be offered: what is pasted is what was seen.
+func printable(s string) bool { return s != "" && safetext.Line(s) == s }
 
 type command struct{ line, what string }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"git-runr/loop"
+	"git-runr/loop/safetext"
 )
 
 // requestsShown is how many requests a footer lists (seed 000).
@@ -56,7 +57,7 @@ func writeRequests(b *strings.Builder, asked []string) {
 	}
 	b.WriteString("Reviewer requested:\n")
 	for i, r := range asked[:min(len(asked), requestsShown)] {
-		fmt.Fprintf(b, "  %d. %s\n", i+1, strings.Join(strings.Fields(r), " "))
+		fmt.Fprintf(b, "  %d. %s\n", i+1, oneLine(r))
 	}
 	if more := len(asked) - requestsShown; more > 0 {
 		fmt.Fprintf(b, "  … and %d more\n", more)
@@ -102,6 +103,9 @@ func section(b *strings.Builder, title string, items []string) {
 	}
 	fmt.Fprintf(b, "\n## %s\n\n", title)
 	for _, item := range items {
-		fmt.Fprintf(b, "- %s\n", strings.Join(strings.Fields(item), " "))
+		fmt.Fprintf(b, "- %s\n", oneLine(item))
 	}
 }
+
+// oneLine is foreign text on one line, with nothing in it that a terminal acts on.
+func oneLine(s string) string { return safetext.Line(strings.Join(strings.Fields(s), " ")) }

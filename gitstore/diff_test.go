@@ -268,7 +268,7 @@ func TestContainedInBranch(t *testing.T) {
 		}
 	}
 	testGit(t, dir, "checkout", "-q", "main")
-	testGit(t, dir, "update-ref", "refs/runr-local/pins/x", string(detached))
+	testGit(t, dir, "update-ref", "refs/runr-local/kept/x", string(detached))
 	if got, err := repo.ContainedInBranch(context.Background(), detached); err != nil || got {
 		t.Errorf("left behind: %v, %v", got, err)
 	}

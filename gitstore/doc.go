@@ -11,13 +11,14 @@
 //	attachment  a file that belongs to an entry: a file in the commit's tree
 //	tip         the last entry of a log
 //	note        a text about a commit, in a tree of notes as `git notes` keeps it
-//	pin         a ref that keeps a commit from being deleted by gc
+//	pin         what keeps a commit from being deleted by gc
 //
 // # Refs
 //
 //	refs/runr/log/<writer>          a log; its writer alone moves it, and only forward
 //	refs/notes/runr                 the notes; made from the logs, may be deleted
-//	refs/runr-local/pins/<name>     a pinned commit; everything in runr-local is never pushed
+//	refs/runr-local/pins            a chain of commits whose second parents are pinned;
+//	                                everything in runr-local is never pushed
 //	refs/runr-remotes/<remote>/...  what a fetch brought, before it is taken over
 //
 // A ref moves by compare-and-swap: new value, and the value that the decision was

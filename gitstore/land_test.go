@@ -3,6 +3,7 @@ package gitstore
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,11 +24,7 @@ func landRepo(t *testing.T) (repo *Repo, spec LandSpec) {
 
 func landingState(t *testing.T, repo *Repo) string {
 	t.Helper()
-	state := testGit(t, repo.WorkTree, "rev-parse", "HEAD") + indexState(t, repo.WorkTree)
-	for name, content := range diskState(t, repo.WorkTree) {
-		state += "|" + name + content
-	}
-	return state
+	return fmt.Sprintf("%s %q %q", testHead(t, repo), indexState(t, repo.WorkTree), diskState(t, repo.WorkTree))
 }
 
 func mustLand(t *testing.T, repo *Repo, spec LandSpec) Landed {

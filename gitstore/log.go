@@ -12,7 +12,7 @@ import (
 // logPrefix is where the logs are, one ref for each writer.
 const logPrefix = "refs/runr/log/"
 
-const pinPrefix = "refs/runr-local/pins/"
+const pinRef = "refs/runr-local/pins"
 
 // appendTries is how often Append decides again after a lost race. Writers of one
 // clone take turns under a lock, so only somebody else's git can be in between.
@@ -274,23 +274,35 @@ func (r *Repo) listFiles(ctx context.Context, tree ID, prefix string, paths []st
 	return paths, nil
 }
 
-// Pin keeps a commit from gc under refs/runr-local/pins/ by a name of the caller's,
-// or moves the pin there.
-func (r *Repo) Pin(ctx context.Context, name string, commit ID) error {
+// Pin keeps a commit from gc. Pins are a chain of commits on one ref, each with what
+// it pins as its second parent: a ref a pin would slow down every command of the
+// user's that looks at all refs. why is for people.
+func (r *Repo) Pin(ctx context.Context, why string, commit ID) error {
 	if _, err := r.readKind(ctx, commit, "commit"); err != nil {
-		return fmt.Errorf("pin %s: %w", name, err)
+		return fmt.Errorf("pin %s: %w", why, err)
+	}
+	empty, err := r.writeTree(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("pin %s: %w", why, err)
 	}
 	for range appendTries {
-		old, err := r.Ref(ctx, pinPrefix+name)
+		old, err := r.Ref(ctx, pinRef)
 		if err != nil {
 			return fmt.Errorf("pin: %w", err)
 		}
-		if old == commit {
-			return nil
+		pin := Commit{Tree: empty, Author: notesIdentity, Committer: notesIdentity, Message: "pin " + why + "\n"}
+		pin.AuthorWhen, pin.CommitterWhen = time.Unix(0, 0), time.Unix(0, 0)
+		if old != "" {
+			pin.Parents = append(pin.Parents, old)
 		}
-		if err := r.swapRef(ctx, pinPrefix+name, commit, old); !errors.Is(err, ErrLostRace) {
+		pin.Parents = append(pin.Parents, commit)
+		id, err := r.writeCommit(ctx, pin)
+		if err != nil {
+			return fmt.Errorf("pin %s: %w", why, err)
+		}
+		if err := r.swapRef(ctx, pinRef, id, old); !errors.Is(err, ErrLostRace) {
 			return err
 		}
 	}
-	return fmt.Errorf("pin %s: %w", name, ErrLostRace)
+	return fmt.Errorf("pin %s: %w", why, ErrLostRace)
 }

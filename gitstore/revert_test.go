@@ -3,11 +3,13 @@ package gitstore
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 )
 
 // shell runs a script in a directory, as an agent would.
@@ -66,6 +68,8 @@ var revertCases = []struct {
 	{name: "ignored file", prepare: "echo '*.log' >.gitignore; echo mine >x.log", attempt: "echo agent >x.log; echo agent >a.txt", without: []string{"x.log"}},
 	{name: "hidden by an ignore rule", prepare: "echo mine >data.csv", attempt: "echo agent >data.csv; echo '*.csv' >.gitignore"},
 	{name: "intent to add", prepare: "echo n >n; git add -N n", attempt: "echo agent >n; git add n"},
+	{name: "split index", prepare: "git config core.splitIndex true; echo mine >a.txt; git add a.txt; git update-index --split-index",
+		attempt: "git rm -q --cached a.txt; git config core.splitIndex false; git update-index --no-split-index; rm .git/sharedindex.*"},
 	{name: "edited afterwards", attempt: "echo agent >a.txt; echo agent >d/b.txt", later: "echo mine >a.txt", conflicts: []string{"a.txt"}},
 	{name: "deleted afterwards", attempt: "echo agent >a.txt; echo agent >d/b.txt", later: "rm a.txt", conflicts: []string{"a.txt"}},
 	{name: "new file edited afterwards", attempt: "echo n >n/new || { mkdir n; echo n >n/new; }; echo n >n/other", later: "echo mine >n/new", conflicts: []string{"n/new"}},
@@ -290,29 +294,26 @@ func TestRevertLeavesNestedRepository(t *testing.T) {
 	}
 }
 
-func TestRevertLockedIndex(t *testing.T) {
-	dir, w := revertRepo(t)
-	base := takeSnapshot(t, w, "base")
-	shell(t, dir, "echo agent >a.txt; git add -A")
-	end := takeSnapshot(t, w, "end")
-	writeTestFile(t, w.GitDir, "index.lock", "")
-	ctx, cancel := context.WithTimeout(context.Background(), 2_000_000_000)
-	defer cancel()
-	if _, err := w.Revert(ctx, base, end); err == nil {
-		t.Fatal("reverted with a locked index")
-	}
-	if !exists(w.indexPath() + ".lock") {
-		t.Error("somebody else's lock was removed")
-	}
-	if err := os.Remove(w.indexPath() + ".lock"); err != nil {
+func TestInstallIndexWaitsForLock(t *testing.T) {
+	_, w := revertRepo(t)
+	index, err := readIndexFile(w.indexPath())
+	if err != nil {
 		t.Fatal(err)
 	}
-	finished, err := w.FinishReverts(context.Background())
-	if err != nil || len(finished) != 1 {
-		t.Fatalf("finished %d, %v", len(finished), err)
+	lock := w.indexPath() + ".lock"
+	writeTestFile(t, w.GitDir, "index.lock", "somebody's")
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	if err := w.installIndex(ctx, index.data, indexFile{}); err == nil || !exists(lock) || !exists(w.indexPath()) {
+		t.Errorf("installed under somebody's lock: %v", err)
 	}
-	if got := testGit(t, dir, "status", "--porcelain"); got != "" {
-		t.Errorf("status %q", got)
+	timer := time.AfterFunc(50*time.Millisecond, func() { os.Remove(lock) })
+	defer timer.Stop()
+	if err := w.installIndex(context.Background(), index.data, index); err != nil || exists(lock) {
+		t.Errorf("after the lock: %v", err)
+	}
+	if err := w.installIndex(context.Background(), []byte("another"), indexFile{}); !errors.Is(err, ErrLostRace) || exists(lock) || !exists(w.indexPath()) {
+		t.Errorf("over another index: %v", err)
 	}
 }
 

@@ -317,6 +317,7 @@ func TestSnapshotFollowsShape(t *testing.T) {
 	writeTestFile(t, dir, "file", "f")
 	writeTestFile(t, dir, "dir/x", "x")
 	writeTestFile(t, dir, "moved/y", "y")
+	writeTestFile(t, dir, "data.csv", "recorded before it was ignored")
 	w := checkoutOf(t, repo)
 	takeSnapshot(t, w, "one")
 	for _, step := range []error{
@@ -331,7 +332,7 @@ func TestSnapshotFollowsShape(t *testing.T) {
 	}
 	writeTestFile(t, dir, "file/inside", "i")
 	writeTestFile(t, dir, "dir", "d")
-	writeTestFile(t, dir, ".gitignore", "moved\n")
+	writeTestFile(t, dir, ".gitignore", "moved\n*.csv\n")
 	snap := takeSnapshot(t, w, "two")
 	want := diskState(t, dir)
 	delete(want, "moved") // ignored

@@ -185,6 +185,14 @@ func TestAdoptChecksEveryEntry(t *testing.T) {
 // What a remote can do to a log: rewind it, rewrite it, put something else there, or
 // give it a name that is no writer's. Nothing of it reaches what is here.
 func TestAdoptForwardOnly(t *testing.T) {
+	bare, clones := newRemote(t, 2)
+	a, b := clones[0], clones[1]
+	ctx := context.Background()
+	write(t, a, "one")
+	write(t, a, "two")
+	syncLogs(t, a)
+	syncLogs(t, b)
+	before := logTips(t, b)
 	for name, c := range map[string]struct {
 		script   string
 		rejected int
@@ -194,21 +202,13 @@ func TestAdoptForwardOnly(t *testing.T) {
 		"merged":          {`git update-ref refs/runr/log/$W $(git commit-tree -p $(git commit-tree -m root $(git mktree </dev/null)) -p refs/runr/log/$W -m other $(git mktree </dev/null))`, 1},
 		"unrelated":       {`git update-ref refs/runr/log/$W main`, 1},
 		"blob":            {`git update-ref refs/runr/log/$W $(echo x | git hash-object -w --stdin)`, 1},
-		"tag":             {`git -c user.name=x -c user.email=x tag -am x t refs/runr/log/$W; git update-ref refs/runr/log/$W t`, 1},
+		"tag":             {`git -c user.name=x -c user.email=x tag -am x t $(git commit-tree -p refs/runr/log/$W -m new $(git mktree </dev/null)); git update-ref refs/runr/log/$W t`, 1},
 		"deleted":         {`git update-ref -d refs/runr/log/$W`, 0},
 		"name too long":   {`git update-ref refs/runr/log/${W}0 refs/runr/log/$W`, 1},
 		"name in depth":   {`git update-ref refs/runr/log/x/$W refs/runr/log/$W`, 1},
 		"name in capital": {`git update-ref refs/runr/log/ABCDEF012345 refs/runr/log/$W`, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bare, clones := newRemote(t, 2)
-			a, b := clones[0], clones[1]
-			ctx := context.Background()
-			write(t, a, "one")
-			write(t, a, "two")
-			syncLogs(t, a)
-			syncLogs(t, b)
-			before := logTips(t, b)
 			shell(t, bare, "export GIT_AUTHOR_NAME=x GIT_AUTHOR_EMAIL=x GIT_COMMITTER_NAME=x GIT_COMMITTER_EMAIL=x; W="+a.Writer()+"; "+c.script)
 			if err := b.FetchLogs(ctx, "origin"); err != nil {
 				t.Fatal(err)
@@ -220,6 +220,9 @@ func TestAdoptForwardOnly(t *testing.T) {
 			if !maps.Equal(logTips(t, b), before) {
 				t.Error("a log moved")
 			}
+			const clear = "git for-each-ref --format='delete %(refname)' refs/runr refs/runr-remotes | git update-ref --stdin"
+			shell(t, bare, clear+"; git update-ref refs/runr/log/"+a.Writer()+" "+string(before[a.Writer()]))
+			shell(t, b.WorkTree, strings.Replace(clear, "refs/runr ", "", 1))
 		})
 	}
 }
@@ -227,11 +230,22 @@ func TestAdoptForwardOnly(t *testing.T) {
 // Objects that git would not check out are refused as they come.
 func TestFetchChecksObjects(t *testing.T) {
 	bare, clones := newRemote(t, 1)
-	shell(t, bare, `blob=$(echo x | git hash-object -w --stdin)
-		tree=$(printf '100644 .git\0%b' "$(echo $blob | sed 's/../\\x&/g')" | git hash-object -w --literally -t tree --stdin)
-		c=$(GIT_AUTHOR_NAME=x GIT_AUTHOR_EMAIL=x GIT_COMMITTER_NAME=x GIT_COMMITTER_EMAIL=x git commit-tree -m x $tree)
-		git update-ref refs/runr/log/0123456789ab $c`)
-	if err := clones[0].FetchLogs(context.Background(), "origin"); !errors.Is(err, ErrRemote) {
+	ctx := context.Background()
+	remote := openTestRepo(t, bare)
+	blob, err := remote.writeObject(ctx, "blob", []byte("x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree, err := remote.writeObject(ctx, "tree", []byte("100644 .git\x00"+string(unhex(t, blob))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	evil, err := remote.writeCommit(ctx, Commit{Tree: tree, Author: testAgent, Committer: testAgent, AuthorWhen: testWhen, CommitterWhen: testWhen})
+	if err != nil {
+		t.Fatal(err)
+	}
+	testGit(t, bare, "update-ref", "refs/runr/log/0123456789ab", string(evil))
+	if err := clones[0].FetchLogs(ctx, "origin"); !errors.Is(err, ErrRemote) || !strings.Contains(err.Error(), ".git") {
 		t.Errorf("got %v", err)
 	}
 }

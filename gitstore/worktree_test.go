@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // addTestWorktree makes a worktree of the tool's own on branch work at HEAD.
@@ -304,6 +305,32 @@ func TestIndexTreeAndNormalTree(t *testing.T) {
 	}
 	if readTestFile(t, repo.GitDir, "index") != before {
 		t.Error("the index was written")
+	}
+}
+
+// An edit within the second of the index, as long as before, is only seen when the
+// copy of the index is as old as the index.
+func TestNormalTreeSeesFastEdits(t *testing.T) {
+	repo := newTestRepo(t)
+	dir := repo.WorkTree
+	testGit(t, dir, "config", "core.trustctime", "false")
+	past := time.Now().Add(-time.Hour)
+	set := func(path string) {
+		if err := os.Chtimes(path, past, past); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set(filepath.Join(dir, "a.txt"))
+	testGit(t, dir, "update-index", "--refresh")
+	set(filepath.Join(repo.GitDir, "index"))
+	writeTestFile(t, dir, "a.txt", "two\n")
+	set(filepath.Join(dir, "a.txt"))
+	tree, err := checkoutOf(t, repo).NormalTree(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := testGit(t, dir, "cat-file", "blob", string(tree)+":a.txt"); got != "two" {
+		t.Errorf("a.txt is %q", got)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"git-runr/gitstore"
@@ -151,6 +152,9 @@ func (t *turn) finish(a Attempt, before gitstore.Snapshot, answer ImplementAnswe
 		a.Files = append(a.Files, c.Path)
 	}
 	a.claim(ParseExecutor(answer.Text))
+	if outside := t.run.Plan.Scope.Outside(a.Files); len(outside) > 0 && a.Failure == nil {
+		a.Failure = &Failure{Reason: ReasonScope, Detail: strings.Join(outside, ", ")}
+	}
 	if a.Failure == nil {
 		if err := t.commit(&a); err != nil {
 			return err
@@ -184,6 +188,9 @@ func (a *Attempt) claim(report ExecutorReport) {
 
 // commit puts the attempt's work on the run's branch.
 func (t *turn) commit(a *Attempt) error {
+	if t.run.Plan.InPlace {
+		return t.commitAside(a)
+	}
 	author, err := t.Store.Repo.Identity(t.ctx)
 	if err != nil {
 		return err
@@ -201,6 +208,34 @@ func (t *turn) commit(a *Attempt) error {
 	commit, err := t.Store.Repo.ReadCommit(t.ctx, id)
 	a.Tree = commit.Tree
 	return err
+}
+
+// commitAside puts the work on the run's branch and leaves the user's HEAD and
+// index alone.
+func (t *turn) commitAside(a *Attempt) error {
+	tree, err := t.tree.NormalTree(t.ctx)
+	if err != nil {
+		return fmt.Errorf("commit attempt %d: %w", a.Number, err)
+	}
+	from, err := t.Store.Repo.ReadCommit(t.ctx, a.From)
+	a.Tree = tree
+	if err != nil || from.Tree == tree {
+		return err
+	}
+	if a.Commit, err = t.Store.keepTree(t.ctx, tree, a.From, t.message(*a)); err != nil {
+		return fmt.Errorf("commit attempt %d: %w", a.Number, err)
+	}
+	return t.moveBranch(a.Commit)
+}
+
+// moveBranch sets the run's branch, which nobody has checked out.
+func (t *turn) moveBranch(to gitstore.ID) error {
+	ref := "refs/heads/" + t.run.Plan.Branch
+	old, err := t.Store.Repo.Ref(t.ctx, ref)
+	if err != nil {
+		return err
+	}
+	return t.Store.Repo.SwapRef(t.ctx, ref, to, old)
 }
 
 func (t *turn) message(a Attempt) string {
@@ -227,10 +262,10 @@ func (t *turn) revert(step Step) error {
 		return fmt.Errorf("revert attempt %d: %w", a.Number, err)
 	}
 	if a.Commit != "" && len(done.Conflicts) == 0 {
-		if err := repo.Pin(t.ctx, fmt.Sprintf("attempts/%s/%d", t.run.ID, a.Number), a.Commit); err != nil {
+		if err := repo.Pin(t.ctx, fmt.Sprintf("attempt %d of run %s", a.Number, t.run.ID), a.Commit); err != nil {
 			return err
 		}
-		if err := t.tree.ResetTo(t.ctx, "refs/heads/"+t.run.Plan.Branch, a.From, a.Commit); err != nil {
+		if err := t.resetBranch(*a); err != nil {
 			return fmt.Errorf("revert attempt %d: %w", a.Number, err)
 		}
 	}
@@ -238,6 +273,14 @@ func (t *turn) revert(step Step) error {
 		Type: AttemptReverted, Source: "runner", Title: fmt.Sprintf("attempt %d, %s", a.Number, Count(len(done.Restored), "file")),
 		Payload: Reverted{Attempt: a.Number, Restored: append([]string{}, done.Restored...), Conflicts: done.Conflicts},
 	})
+}
+
+// resetBranch takes a reverted attempt off the run's branch.
+func (t *turn) resetBranch(a Attempt) error {
+	if t.run.Plan.InPlace {
+		return t.moveBranch(a.From)
+	}
+	return t.tree.ResetTo(t.ctx, "refs/heads/"+t.run.Plan.Branch, a.From, a.Commit)
 }
 
 func (t *turn) attemptNumbered(n int) *Attempt {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/loop/safetext"
 )
 
 // FormatVersion is the version of the event envelope that this program writes.
@@ -90,10 +91,11 @@ func (e Event) message(status string) (string, error) {
 	return b.String(), nil
 }
 
-// oneLine folds white space, so that a subject stays one line whatever it quotes.
+// oneLine is text for a subject or a note: one line whatever it quotes, with
+// nothing in it that a terminal would act on.
 func oneLine(s string) string {
 	const limit = 200
-	s = strings.Join(strings.Fields(s), " ")
+	s = safetext.Line(strings.Join(strings.Fields(s), " "))
 	if len(s) > limit {
 		s = strings.ToValidUTF8(s[:limit], "") + "…"
 	}

@@ -46,6 +46,11 @@ func submissionTitle(sub Submission) string {
 	return fmt.Sprintf("%s by %s, %s", sub.Report.Effective, sub.Reviewer, Count(len(sub.Report.Findings)+len(sub.Comments), "finding"))
 }
 
+// PinReview keeps what is under review from git's gc, in this clone.
+func (s *Store) PinReview(ctx context.Context, review Review) error {
+	return s.Repo.Pin(ctx, "review "+review.ID, review.Request.Subject.Tree)
+}
+
 // FailReview records that the reviewer could not be run; the review stays open.
 func (s *Store) FailReview(ctx context.Context, id, reviewer string, failure Failure) (Review, error) {
 	return s.reviewEvent(ctx, id, draft{

@@ -37,6 +37,9 @@ func (s *Store) Land(ctx context.Context, run Run, squash bool) (Run, error) {
 	if run.Landed != nil {
 		return run, &StateError{What: "run " + run.ID, Status: "landed as " + run.Landed.Commit.Short(), Cannot: "landed again"}
 	}
+	if run.Plan.InPlace {
+		return run, &StateError{What: "run " + run.ID, Status: "in your checkout already", Cannot: "landed"}
+	}
 	if len(run.GoodAttempts()) == 0 {
 		return run, fmt.Errorf("run %s: %w", run.ID, gitstore.ErrNoChange)
 	}
@@ -93,7 +96,7 @@ func (s *Store) dropBranch(ctx context.Context, run Run) error {
 	if err != nil || head == "" {
 		return err
 	}
-	if err := s.Repo.Pin(ctx, "runs/"+run.ID, head); err != nil {
+	if err := s.Repo.Pin(ctx, "run "+run.ID, head); err != nil {
 		return err
 	}
 	return s.Repo.SwapRef(ctx, "refs/heads/"+run.Plan.Branch, "", head)

@@ -1,6 +1,9 @@
 package loop
 
-import "strings"
+import (
+	"iter"
+	"strings"
+)
 
 // findingMode is what a finding may look like.
 type findingMode byte
@@ -124,8 +127,11 @@ func (r *findingReader) line(i int, l mdLine) {
 		}
 		return
 	}
-	if f, value := readField(l.text); f != noField {
-		r.field(i, l, f, value)
+	if f, _ := readField(l.text); f != noField {
+		for _, part := range splitFields(l.text) {
+			f, value := readField(part)
+			r.field(i, l, f, value)
+		}
 		return
 	}
 	_, isVerdict := verdictLine(l)
@@ -142,6 +148,33 @@ func (r *findingReader) line(i int, l mdLine) {
 	}
 	if r.draft != nil {
 		r.draft.blank = false
+	}
+}
+
+// splitFields parts a line with several fields in bold: "**Severity:** High | **File:** a.go".
+func splitFields(text string) []string {
+	var parts []string
+	start := 0
+	for at := range boldStarts(text) {
+		before := strings.TrimRight(text[start:at], " ")
+		f, _ := readField(cutBytes(text[at:], 80))
+		if f != noField && strings.Contains(before, ":") && before != strings.TrimRight(before, "-|,;.—") {
+			parts, start = append(parts, strings.TrimRight(before, " -|,;—")), at
+		}
+	}
+	return append(parts, text[start:])
+}
+
+// boldStarts are the places in s where a space is followed by bold text.
+func boldStarts(s string) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for at := 0; ; {
+			next := strings.Index(s[at:], " **")
+			if next < 0 || !yield(at+next+1) {
+				return
+			}
+			at += next + 3
+		}
 	}
 }
 

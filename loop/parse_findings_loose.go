@@ -88,7 +88,7 @@ func cutPlaceAtEnd(text string) (before, after string, ok bool) {
 
 // cutSeverity takes the severity off an item: "**[HIGH]** text", "[P1] text",
 // "**Critical:** text", "**HIGH** - text", "🔴 Critical: text". A word that is
-// neither in brackets nor in bold needs its colon.
+// neither in brackets nor in bold needs its colon or capitals.
 func cutSeverity(item string) (severity, rest string, ok bool) {
 	s := strings.TrimLeftFunc(item, isDecor)
 	if tag, after, found := strings.Cut(strings.TrimPrefix(s, "["), "]"); found && strings.HasPrefix(s, "[") {
@@ -105,7 +105,8 @@ func cutSeverity(item string) (severity, rest string, ok bool) {
 		return "", "", false
 	}
 	_, ok = knownSeverity(severity)
-	closes := strings.HasPrefix(after, ":") || bold && strings.HasPrefix(after, "**")
+	capitals := len(severity) > 2 && severity == strings.ToUpper(severity)
+	closes := strings.HasPrefix(after, ":") || bold && strings.HasPrefix(after, "**") || capitals && strings.HasPrefix(after, " ")
 	return severity, trimSeparator(after), ok && closes
 }
 

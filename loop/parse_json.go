@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -80,7 +82,7 @@ func (o *jsonObject) number(key string) int {
 // done reports the first error, or a field that is one of those asked for but
 // for its case.
 func (o *jsonObject) done() error {
-	for key := range o.fields {
+	for _, key := range slices.Sorted(maps.Keys(o.fields)) {
 		for _, asked := range o.asked {
 			if o.err == nil && key != asked && strings.EqualFold(key, asked) {
 				o.err = fmt.Errorf("field %q should be %q", key, asked)

@@ -140,7 +140,7 @@ func printable(r rune) rune {
 
 // approvals are the sentences that approve and say nothing else.
 var approvals = map[string]bool{
-	"lgtm": true, "looks good": true, "looks good to me": true, "this looks good": true, "this looks good to me": true,
+	"lgtm": true, "pass": true, "passed": true, "looks good": true, "looks good to me": true, "this looks good": true, "this looks good to me": true,
 	"approve": true, "approved": true, "i approve": true, "change approved": true, "this change is approved": true,
 	"the change is approved": true, "no issues": true, "no issues found": true, "i found no issues": true, "found no issues": true,
 	"no problems found": true, "no findings": true, "ship it": true, "ready to merge": true, "this is ready to merge": true,

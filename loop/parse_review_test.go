@@ -39,8 +39,10 @@ func TestUnreadableSummaryIsCutAtARune(t *testing.T) {
 	}
 }
 
+var overLimit = strings.Repeat(strings.Repeat("x", 1000)+"\n", 5000)
+
 func TestReviewOverTheLimit(t *testing.T) {
-	r := ParseReview("### Verdict: NEEDS_FIX\n"+strings.Repeat("x\n", 3<<20)+"### Verdict: PASS\n", "")
+	r := ParseReview("### Verdict: NEEDS_FIX\n"+overLimit+"### Verdict: PASS\n", "")
 	if r.Verdict != NeedsFix || len(r.Warnings) == 0 || !strings.Contains(r.Warnings[0], "4 MiB") {
 		t.Errorf("verdict %s, warnings %q", r.Verdict, r.Warnings)
 	}
@@ -48,7 +50,7 @@ func TestReviewOverTheLimit(t *testing.T) {
 
 // A pass at the start of an answer that was not read to its end is none.
 func TestPassOverTheLimit(t *testing.T) {
-	r := ParseReview("### Verdict: PASS\n"+strings.Repeat("x\n", 3<<20), "")
+	r := ParseReview("### Verdict: PASS\n"+overLimit, "")
 	if r.Effective.Passed() {
 		t.Errorf("effective verdict %s", r.Effective)
 	}
@@ -67,7 +69,7 @@ func TestHostileReviews(t *testing.T) {
 		"objects": `{"a":`, "arrays": `[{`, "braces": "{", "brackets": "[1,", "quotes": `{"`, "empty objects": "{}", "backticks": "`",
 		"fences": "```\n", "openers": "x ```\n", "comments": "<!--", "verdicts": "### Verdict: PASS\n", "rows": "| High | a.go:1 | x |\n",
 		"severities": "- **Severity:** Critical\n", "continuations": "- **Issue:** x\nmore\n", "links": "- [HIGH] [", "headings": "### Findings\n",
-		"colours": "\x1b[", "struck": "Verdict: ~~", "places": "- [HIGH] a:1,", "bold": "**", "bullets": "- ",
+		"colours": "\x1b[", "struck": "Verdict: ~~", "places": "- [HIGH] a:1,", "bold": "**", "bullets": "- ", "fields": "**Fix:** x | ",
 	} {
 		for _, text := range []string{strings.Repeat(unit, 200_000/len(unit)), "### Findings\n" + strings.Repeat(unit, 200_000/len(unit))} {
 			if r := ParseReview(text, "n"); r.Findings == nil || r.Requests == nil || r.Warnings == nil {

@@ -79,6 +79,28 @@ func PlanReview(plan *RunPlan, review Review) error {
 	return nil
 }
 
+// PlanInPlace makes the checkout as it is, uncommitted changes included, what plan
+// begins from.
+func (s *Store) PlanInPlace(ctx context.Context, plan *RunPlan) error {
+	plan.InPlace = true
+	tree, err := s.Repo.Checkout()
+	if err != nil {
+		return err
+	}
+	id, err := tree.NormalTree(ctx)
+	if err != nil {
+		return fmt.Errorf("record the working tree: %w", err)
+	}
+	head, err := s.Repo.ReadCommit(ctx, plan.Base)
+	if err != nil || head.Tree == id {
+		return err
+	}
+	if plan.Base, err = s.keepTree(ctx, id, head.ID, "the checkout before the run"); err != nil {
+		return err
+	}
+	return s.Repo.Pin(ctx, "base of a run in place", plan.Base)
+}
+
 func commentFinding(c Comment) Finding {
 	f := Finding{Severity: Warning, File: c.File, Line: c.StartLine, EndLine: c.EndLine, Issue: c.Comment}
 	f.ID = FindingID(f)
@@ -111,11 +133,10 @@ func (s *Store) PlanContext(ctx context.Context, plan *RunPlan, result string, f
 	if plan.Context.Commit, err = s.keepTree(ctx, id, head.ID, oneLine(orElse(plan.Entity.Name(), "executor's work"))); err != nil {
 		return err
 	}
-	name := "context-" + string(plan.Context.Commit)
-	if err := s.Repo.Pin(ctx, name, plan.Context.Commit); err != nil {
+	if err := s.Repo.Pin(ctx, "an executor's work", plan.Context.Commit); err != nil {
 		return err
 	}
-	snap, err := tree.Snapshot(ctx, "refs/runr-local/snapshots/"+name, "the checkout that the run started from")
+	snap, err := tree.Snapshot(ctx, "refs/runr-local/snapshots/context-"+string(plan.Context.Commit), "the checkout that the run started from")
 	plan.Context.Snapshot = snap.ID
 	return err
 }

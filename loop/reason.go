@@ -33,6 +33,7 @@ const (
 	ReasonNoChange        = "no_change"
 	ReasonBlocked         = "implement_blocked"
 	ReasonCheckpoint      = "checkpoint_reached"
+	ReasonScope           = "scope_violation"
 	ReasonChecksFailed    = "verification_failed_max_retries"
 	ReasonAgentFailed     = "agent_failed"
 	ReasonAgentNotFound   = "agent_not_found"
@@ -57,6 +58,7 @@ func Reasons() []Reason {
 		{ReasonNoChange, "no change", "The implementer ended without changing a file.", FamilyAgent, true, 4, false},
 		{ReasonBlocked, "implementer blocked", "The implementer reported that it could not do the work.", FamilyAgent, true, 4, false},
 		{ReasonCheckpoint, "checkpoint", "The implementer waits for a person.", FamilyAgent, true, 4, false},
+		{ReasonScope, "scope violated", "The implementer changed files that it may not change.", FamilyTree, true, 4, false},
 		{ReasonChecksFailed, "checks failed", "A check still fails after the last allowed fix.", FamilyChecks, true, 4, false},
 		{ReasonAgentFailed, "agent failed", "The agent's command ended with an error.", FamilyAgent, true, 30, false},
 		{ReasonAgentNotFound, "agent not found", "The agent's program is not installed or not on PATH.", FamilySetup, true, 30, false},

@@ -39,7 +39,8 @@ type RunPlan struct {
 	Reviewer     string      `json:"reviewer"`
 	Profile      string      `json:"profile"`
 	Checks       []Check     `json:"checks,omitempty"`
-	Scope        []string    `json:"exclude,omitempty"` // globs left out of review
+	Exclude      []string    `json:"exclude,omitempty"` // globs left out of review
+	Scope        Scope       `json:"scope,omitzero"`
 	Policy       Policy      `json:"policy"`
 	InPlace      bool        `json:"in_place,omitempty"`
 	Context      *Context    `json:"context,omitempty"`     // an executor's finished work to start from

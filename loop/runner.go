@@ -281,7 +281,7 @@ func (t *turn) answer(name string, round *Round) (ReviewAnswer, error) {
 	}
 	plan := t.run.Plan
 	limits := reviewer.Limits()
-	limits.Exclude = append(limits.Exclude, plan.Scope...)
+	limits.Exclude = append(limits.Exclude, plan.Exclude...)
 	change, err := t.Store.ReadChange(t.ctx, Subject{Kind: SubjectRange, Base: plan.Base, Tree: t.run.Head()}, limits)
 	round.Census = change.Census
 	if err != nil || change.Census.Nothing() {

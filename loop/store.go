@@ -513,9 +513,19 @@ func redactJSON(body []byte, redact func(string) string) ([]byte, error) {
 	return json.Marshal(redactValue(doc, redact))
 }
 
+// isID reports whether s is an id of ours or of git's: no free text, and what looks
+// into free text is slow to start.
+func isID(s string) bool {
+	hex := (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
+	return hex || validID(s) || validID(strings.TrimPrefix(s, "runr/"))
+}
+
 func redactValue(v any, redact func(string) string) any {
 	switch v := v.(type) {
 	case string:
+		if isID(v) {
+			return v
+		}
 		return redact(v)
 	case []any:
 		for i := range v {

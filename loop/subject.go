@@ -99,7 +99,7 @@ func (s *Store) keepTree(ctx context.Context, tree, base gitstore.ID, message st
 		return "", err
 	}
 	now := s.Now()
-	commit := gitstore.Commit{Tree: tree, Author: author, Committer: author, AuthorWhen: now, CommitterWhen: now, Message: message + "\n"}
+	commit := gitstore.Commit{Tree: tree, Author: author, Committer: author, AuthorWhen: now, CommitterWhen: now, Message: strings.TrimRight(message, "\n") + "\n"}
 	if _, err := s.Repo.ReadCommit(ctx, base); err == nil {
 		commit.Parents = []gitstore.ID{base}
 	}

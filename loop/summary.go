@@ -102,6 +102,9 @@ func (r Run) Summary() RunSummary {
 type Filter struct {
 	Status func(string) bool // nil: any
 	Limit  int               // 0: all
+	// ClosedSince leaves out what was resolved or cancelled before; the zero Time
+	// leaves out nothing.
+	ClosedSince time.Time
 }
 
 // Inbox statuses: what waits for somebody.
@@ -144,7 +147,7 @@ func list[T any](ctx context.Context, s *Store, kind entityKind, f Filter) ([]T,
 	defer idx.close()
 	found, total := []T{}, 0
 	for _, r := range idx.rows {
-		if r.kind != kind || f.Status != nil && !f.Status(r.status) {
+		if r.kind != kind || !f.fits(r) {
 			continue
 		}
 		total++
@@ -161,6 +164,16 @@ func list[T any](ctx context.Context, s *Store, kind entityKind, f Filter) ([]T,
 		found = append(found, line)
 	}
 	return found, total, nil
+}
+
+// fits goes by what the index knows without reading a summary. A closed review
+// counts from its submission, which is when it was last of use.
+func (f Filter) fits(r *row) bool {
+	if f.Status != nil && !f.Status(r.status) {
+		return false
+	}
+	closed := r.status == string(ReviewResolve) || r.status == string(ReviewCancel)
+	return !closed || f.ClosedSince.IsZero() || r.sort >= f.ClosedSince.UnixMilli()
 }
 
 // Unreadable are the records of the logs that cannot be read, by commit.

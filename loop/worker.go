@@ -74,6 +74,9 @@ func (w *Worker) Review(ctx context.Context, review Review) (Review, error) {
 	if review, err = w.Store.Review(ctx, review.ID); err != nil || review.Status != ReviewOpen {
 		return review, err
 	}
+	if err := w.Store.PinReview(ctx, review); err != nil {
+		return review, err
+	}
 	done, err := w.review(ctx, review)
 	if err == nil {
 		err = w.Store.Project(ctx)

@@ -17,9 +17,6 @@ import (
 // Builtin is the reviewer that needs no model, and the default.
 const builtinName = "builtin"
 
-// maxPatch bounds the patch in an agent's prompt, in bytes.
-const maxPatch = 400 << 10
-
 // reviewer is the reviewer called name, or why it cannot be run.
 func (s *session) reviewer(name string) (loop.Reviewer, *loop.Failure) {
 	if name == builtinName {
@@ -29,7 +26,8 @@ func (s *session) reviewer(name string) (loop.Reviewer, *loop.Failure) {
 	if failure != nil {
 		return nil, failure
 	}
-	return agentReviewer{spec: spec, model: agent.Model(agent.Reviewer, s.conf.Loop.Profile, spec)}, nil
+	model := agent.Model(agent.Reviewer, s.conf.Loop.Profile, spec)
+	return agentReviewer{spec: spec, model: model, maxPatch: int64(s.conf.Review.MaxBytes)}, nil
 }
 
 // implementer is the implementer called name, or why it cannot be run.
@@ -74,12 +72,13 @@ func (builtinReviewer) Review(_ context.Context, job loop.ReviewJob) (loop.Revie
 
 // agentReviewer asks an agent's command.
 type agentReviewer struct {
-	spec  agent.Spec
-	model string
+	spec     agent.Spec
+	model    string
+	maxPatch int64 // in the prompt, in bytes
 }
 
 func (r agentReviewer) Limits() loop.Limits {
-	return loop.Limits{Exclude: append([]string{}, loop.LockFiles...), MaxBytes: maxPatch}
+	return loop.Limits{Exclude: append([]string{}, loop.LockFiles...), MaxBytes: r.maxPatch}
 }
 func (r agentReviewer) NeedsCheckout() bool { return true }
 

@@ -15,6 +15,7 @@ import (
 
 	"git-runr/loop"
 	"git-runr/loop/agent"
+	"git-runr/loop/safetext"
 )
 
 // config is what is configured, from all layers. See configKeys for what the
@@ -200,13 +201,13 @@ func unknownSetting(name string) string {
 		known = append(known, g.name)
 	}
 	if near := nearest(name, known); near != "" {
-		return fmt.Sprintf("git config %s means nothing; did you mean %s?", printableLine(name), near)
+		return fmt.Sprintf("git config %s means nothing; did you mean %s?", safetext.Line(name), near)
 	}
-	return fmt.Sprintf("git config %s means nothing", printableLine(name))
+	return fmt.Sprintf("git config %s means nothing", safetext.Line(name))
 }
 
 func wrongValue(where string, k configKey, raw any) error {
-	return problemf(exitUsage, "%s: must be %s, not %s", printableLine(where), k.wants, describe(raw))
+	return problemf(exitUsage, "%s: must be %s, not %s", safetext.Line(where), k.wants, describe(raw))
 }
 
 // flagValue is a flag that stands for a key.

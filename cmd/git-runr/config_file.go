@@ -13,6 +13,7 @@ import (
 
 	"git-runr/loop"
 	"git-runr/loop/agent"
+	"git-runr/loop/safetext"
 )
 
 const (
@@ -34,7 +35,7 @@ func (c *config) readFile(path string, data []byte) error {
 	if data == nil {
 		return nil
 	}
-	f := configFile{config: c, path: printableLine(path), data: data}
+	f := configFile{config: c, path: safetext.Line(path), data: data}
 	if len(data) > maxConfigFile {
 		return problemf(exitUsage, "%s: larger than 1 MiB", f.path)
 	}
@@ -53,9 +54,9 @@ func (c *config) readFile(path string, data []byte) error {
 func (f *configFile) syntaxError(err error) error {
 	var parse toml.ParseError
 	if !errors.As(err, &parse) {
-		return problemf(exitUsage, "%s: %s", f.path, printableLine(err.Error()))
+		return problemf(exitUsage, "%s: %s", f.path, safetext.Line(err.Error()))
 	}
-	return problemf(exitUsage, "%s:%d: %s", f.path, parse.Position.Line, printableLine(parse.Message))
+	return problemf(exitUsage, "%s:%d: %s", f.path, parse.Position.Line, safetext.Line(parse.Message))
 }
 
 // entries takes a table in the order of the file, so that the first mistake is

@@ -147,7 +147,7 @@ func configHelp() string {
 	var b strings.Builder
 	b.WriteString(configIntro)
 	for _, k := range configKeys {
-		fmt.Fprintf(&b, "\n%s%s\n    %s\n    %s. %s.\n", k.name, defaultText(k.def), k.means, k.wants, k.setBy())
+		fmt.Fprintf(&b, "\n%s%s\n    %s\n    %s; %s\n", k.name, defaultText(k.def), k.means, k.wants, k.setBy())
 	}
 	b.WriteString("\nOnly in git config:\n")
 	for _, g := range gitOnly {
@@ -179,11 +179,11 @@ func defaultText(def string) string {
 func (k configKey) setBy() string {
 	switch {
 	case k.executable:
-		return "Files; in the repository's file it needs git runr trust"
+		return "in files, in the repository's after git runr trust"
 	case k.named():
-		return "Files"
+		return "in files"
 	}
-	return "Files, git config " + gitName(k.name)
+	return "in files and as git config " + gitName(k.name)
 }
 
 // gitName is a key as git config spells it: without underscores, in camel case.

@@ -14,6 +14,7 @@ import (
 
 	"git-runr/loop"
 	"git-runr/loop/agent"
+	"git-runr/loop/safetext"
 )
 
 func repoConfig(t *testing.T, file string) *config {
@@ -506,8 +507,8 @@ func TestConfigHelp(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		"\nloop.max_retries = 2\n    fixes after a review that did not pass; reviews are one more\n    a whole number from 0 to 100. Files, git config runr.loop.maxRetries.\n",
-		"\n    a command line for sh. Files; in the repository's file it needs git runr trust.\n",
+		"\nloop.max_retries = 2\n    fixes after a review that did not pass; reviews are one more\n    a whole number from 0 to 100; in files and as git config runr.loop.maxRetries\n",
+		"\n    a command line for sh; in files, in the repository's after git runr trust\n",
 		"\nrunr.sign\n",
 	} {
 		if !strings.Contains(help, want) {
@@ -535,8 +536,8 @@ func FuzzConfig(f *testing.F) {
 	f.Fuzz(func(t *testing.T, file []byte) {
 		c, err := loadConfig(configInput{RepoFile: file, RepoPath: ".runr.toml"})
 		if err != nil {
-			if !strings.HasPrefix(err.Error(), ".runr.toml:") || printableLine(err.Error()) != err.Error() {
-				t.Errorf("error %q does not name the file in one printable line", err)
+			if !strings.HasPrefix(err.Error(), ".runr.toml:") || safetext.Line(err.Error()) != err.Error() {
+				t.Errorf("error %q does not name the file in one safetext.Text line", err)
 			}
 			return
 		}

@@ -12,6 +12,7 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/loop"
+	"git-runr/loop/safetext"
 )
 
 // readConfiguration reads every layer for repo.
@@ -101,7 +102,7 @@ func trust(s *session) error {
 func writeLines(w io.Writer, lines []string) {
 	for _, line := range lines {
 		if line != "" {
-			fmt.Fprintf(w, "  %s\n", printableLine(line))
+			fmt.Fprintf(w, "  %s\n", safetext.Line(line))
 		}
 	}
 }

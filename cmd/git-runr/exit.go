@@ -13,6 +13,7 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/loop"
+	"git-runr/loop/safetext"
 )
 
 // exitStatus is what a command ends with; the numbers are a contract with scripts.
@@ -203,9 +204,9 @@ func report(err error, stdout, stderr io.Writer, jsonOut bool) int {
 
 func writeProblemText(w io.Writer, p problem) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "git-runr: %s\n", printableLine(p.msg))
+	fmt.Fprintf(&b, "git-runr: %s\n", safetext.Line(p.msg))
 	for _, line := range p.hint {
-		fmt.Fprintf(&b, "  %s\n", printableLine(line))
+		fmt.Fprintf(&b, "  %s\n", safetext.Line(line))
 	}
 	io.WriteString(w, b.String())
 }
@@ -223,10 +224,10 @@ type problemJSON struct {
 func writeProblemJSON(w io.Writer, p problem) {
 	out := problemJSON{V: 1}
 	out.Error.Status = p.status
-	out.Error.Message = printableLine(p.msg)
+	out.Error.Message = safetext.Line(p.msg)
 	out.Error.Hint = []string{}
 	for _, line := range p.hint {
-		out.Error.Hint = append(out.Error.Hint, printableLine(line))
+		out.Error.Hint = append(out.Error.Hint, safetext.Line(line))
 	}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -41,10 +42,11 @@ func inboxList(s *session) error {
 	if filter.Status, err = loop.StatusFilter(s.String("status")); err != nil {
 		return problemf(exitUsage, "%w", err)
 	}
-	store, err := s.open()
+	store, conf, err := s.configured()
 	if err != nil {
 		return err
 	}
+	filter.ClosedSince = s.now().Add(-time.Duration(conf.Inbox.Retention))
 	reviews, total, err := store.Reviews(s.ctx, filter)
 	if err != nil {
 		return err

@@ -16,6 +16,7 @@ import (
 	"git-runr/diagnose"
 	"git-runr/gitstore"
 	"git-runr/loop"
+	"git-runr/loop/safetext"
 )
 
 // pollEvery is how often log --follow looks for something new.
@@ -66,7 +67,7 @@ func showLog(s *session) error {
 			writeEvent(w, e)
 		}
 		for _, err := range bad {
-			fmt.Fprintf(w, "unreadable: %s\n", printableLine(err.Error()))
+			fmt.Fprintf(w, "unreadable: %s\n", safetext.Line(err.Error()))
 		}
 	})
 }
@@ -164,7 +165,7 @@ func (t transcripts) copy(w io.Writer, dir string) {
 		file.Close()
 		t.read[name] += int64(len(text))
 		for line := range strings.Lines(string(text)) {
-			fmt.Fprintf(w, "  | %s\n", printableLine(strings.TrimRight(line, "\n")))
+			fmt.Fprintf(w, "  | %s\n", safetext.Line(strings.TrimRight(line, "\n")))
 		}
 	}
 }
@@ -172,7 +173,7 @@ func (t transcripts) copy(w io.Writer, dir string) {
 func writeStop(w io.Writer, s *session, run loop.Run) {
 	if run.Stop != nil {
 		_, width := onTerminal(s.out)
-		fmt.Fprintf(w, "\n%s", printable(diagnose.Footer(run, width)))
+		fmt.Fprintf(w, "\n%s", safetext.Text(diagnose.Footer(run, width)))
 	}
 }
 
@@ -228,7 +229,7 @@ func diff(s *session) error {
 	return s.print(doc, func(w io.Writer) {
 		if s.Bool("stat") {
 			for _, f := range doc.Files {
-				fmt.Fprintf(w, "%6d %6d  %s\n", f.Added, f.Deleted, printableLine(f.Path))
+				fmt.Fprintf(w, "%6d %6d  %s\n", f.Added, f.Deleted, safetext.Line(f.Path))
 			}
 			return
 		}
@@ -239,7 +240,7 @@ func diff(s *session) error {
 // shown is foreign text for a terminal; a pipe gets it byte for byte, as git does.
 func (s *session) shown(text string) string {
 	if tty, _ := onTerminal(s.out); tty {
-		return printable(text)
+		return safetext.Text(text)
 	}
 	return text
 }

@@ -39,13 +39,26 @@ func clock(getenv func(string) string) func() time.Time {
 func (p *program) run(ctx context.Context, argv []string) int {
 	app := p.app()
 	args, err := permuteArgs(app, argv)
+	asJSON := slices.Contains(flagsOf(args, argv), "--json")
 	if err == nil {
 		err = app.RunContext(ctx, args)
 	}
 	if ctx.Err() != nil && err != nil {
 		err = ctx.Err()
 	}
-	return report(err, p.out, p.err, slices.Contains(argv, "--json"))
+	return report(err, p.out, p.err, asJSON)
+}
+
+// flagsOf are the sorted arguments before the "--" that ends flags, or what was
+// typed where they could not be sorted.
+func flagsOf(sorted, typed []string) []string {
+	if sorted == nil {
+		return typed
+	}
+	if end := slices.Index(sorted, "--"); end >= 0 {
+		return sorted[:end]
+	}
+	return sorted
 }
 
 // app is the command line as urfave/cli knows it.
@@ -77,11 +90,15 @@ func globalFlags() []cli.Flag {
 
 // commands are all commands in the order of help.
 func (p *program) commands() []*cli.Command {
-	return []*cli.Command{
+	all := []*cli.Command{
 		p.initCommand(), p.reviewCommand(), p.inboxCommand(), p.workCommand(),
 		p.runCommand(), p.resumeCommand(), p.answerCommand(), p.landCommand(), p.abortCommand(),
 		p.statusCommand(), p.logCommand(), p.showCommand(), p.diffCommand(), p.checkCommand(),
 		p.syncCommand(), p.hooksCommand(), p.trustCommand(), p.fsckCommand(),
 		p.parseCommand(), p.demoCommand(), p.helpCommand(), p.demoAgentCommand(),
 	}
+	for _, c := range all {
+		c.HideHelpCommand = true // cli would add "help" to each, which then is no argument any more
+	}
+	return all
 }

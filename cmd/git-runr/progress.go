@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 	"unicode"
+
+	"git-runr/loop/safetext"
 )
 
 const (
@@ -70,7 +72,7 @@ func (p *progress) beat() {
 func (p *progress) step(name, detail string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.name, p.detail, p.last = printableLine(name), printableLine(detail), ""
+	p.name, p.detail, p.last = safetext.Line(name), safetext.Line(detail), ""
 	p.began = p.now()
 	if p.terminal {
 		p.draw()
@@ -84,7 +86,7 @@ func (p *progress) line(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	lines := strings.Split(strings.TrimSpace(text), "\n")
-	if last := strings.TrimSpace(printableLine(lines[len(lines)-1])); last != "" {
+	if last := strings.TrimSpace(safetext.Line(lines[len(lines)-1])); last != "" {
 		p.last = last
 	}
 }
@@ -98,7 +100,7 @@ func (p *progress) done(text string) {
 		p.clear()
 		return
 	}
-	p.write(p.cleared() + printableLine(text) + "\n")
+	p.write(p.cleared() + safetext.Line(text) + "\n")
 }
 
 // close stops the display and leaves the line empty. Later calls do nothing.
@@ -177,7 +179,7 @@ func (p *progress) write(text string) {
 	io.WriteString(p.out, text)
 }
 
-// cutColumns shortens one printable line to at most width columns, with an
+// cutColumns shortens one safetext.Text line to at most width columns, with an
 // ellipsis where something was cut.
 func cutColumns(s string, width int) string {
 	columns, fits := 0, 0

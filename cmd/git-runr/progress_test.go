@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"git-runr/loop/safetext"
 )
 
 // shownProgress is a display whose time and ticks the test makes.
@@ -183,7 +185,7 @@ func FuzzCutColumns(f *testing.F) {
 	f.Add("review: 漢字 e\u0301 ⚠\ufe0f", 7)
 	f.Fuzz(func(t *testing.T, s string, width int) {
 		width = 1 + (width&0xff+0xff)%0xff
-		got := cutColumns(printableLine(s), width)
+		got := cutColumns(safetext.Line(s), width)
 		columns := 0
 		for _, r := range got {
 			columns += runeColumns(r)

@@ -1,6 +1,10 @@
 package main
 
-import "strings"
+import (
+	"strings"
+
+	"git-runr/loop/safetext"
+)
 
 // shellQuote writes arg as one word that sh, bash, zsh and fish all read as arg.
 //
@@ -8,7 +12,7 @@ import "strings"
 // character acts on the line editor before any quote counts (^U and ^Z in single
 // quotes still let the rest run), and an invisible one hides what will run.
 func shellQuote(arg string) (string, bool) {
-	if printableLine(arg) != arg {
+	if safetext.Line(arg) != arg {
 		return "", false
 	}
 	if plainWord(arg) {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"git-runr/loop/safetext"
 )
 
 func TestShellQuote(t *testing.T) {
@@ -149,7 +151,7 @@ func FuzzShellQuote(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		word, ok := shellQuote(s)
 		if !ok {
-			if printableLine(s) == s {
+			if safetext.Line(s) == s {
 				t.Errorf("refuses %q", s)
 			}
 			return

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"git-runr/loop"
+	"git-runr/loop/safetext"
 )
 
 // reviewJSON is a review as --json shows it: the folded state and, at the top
@@ -31,19 +32,19 @@ func reviewDocument(r loop.Review) reviewJSON {
 func writeReview(w io.Writer, r loop.Review) {
 	subject := r.Request.Subject
 	fmt.Fprintf(w, "Review %s  %s\n", r.ID, r.Status)
-	fmt.Fprintf(w, "%s\n", printableLine(strings.TrimSpace(fmt.Sprintf("%s %s %s", subject.Spec, subject.Commit.Short(), subject.Title))))
+	fmt.Fprintf(w, "%s\n", safetext.Line(strings.TrimSpace(fmt.Sprintf("%s %s %s", subject.Spec, subject.Commit.Short(), subject.Title))))
 	if r.Request.Message != "" {
-		fmt.Fprintf(w, "%s\n", printable(r.Request.Message))
+		fmt.Fprintf(w, "%s\n", safetext.Text(r.Request.Message))
 	}
 	if r.Failure != nil {
 		reason := loop.ReasonOf(r.Failure.Reason)
-		fmt.Fprintf(w, "\nNot reviewed: %s. %s\n", printableLine(orElse(r.Failure.Detail, reason.Title)), reason.Explanation)
+		fmt.Fprintf(w, "\nNot reviewed: %s. %s\n", safetext.Line(orElse(r.Failure.Detail, reason.Title)), reason.Explanation)
 	}
 	for _, sub := range r.Submissions {
 		writeSubmission(w, sub)
 	}
 	for _, lost := range r.Lost {
-		fmt.Fprintf(w, "\nNot counted: %s by %s: %s\n", lost.Type, printableLine(lost.By), printableLine(lost.Why))
+		fmt.Fprintf(w, "\nNot counted: %s by %s: %s\n", lost.Type, safetext.Line(lost.By), safetext.Line(lost.Why))
 	}
 }
 
@@ -52,30 +53,30 @@ func writeSubmission(w io.Writer, sub loop.Submission) {
 		fmt.Fprintf(w, "\nNothing to review: %s\n", censusLine(sub.Census))
 		return
 	}
-	fmt.Fprintf(w, "\nVerdict: %s by %s (%s)\n", sub.Report.Effective, printableLine(sub.Reviewer), censusLine(sub.Census))
+	fmt.Fprintf(w, "\nVerdict: %s by %s (%s)\n", sub.Report.Effective, safetext.Line(sub.Reviewer), censusLine(sub.Census))
 	if sub.Report.Summary != "" {
-		fmt.Fprintf(w, "%s\n", printable(sub.Report.Summary))
+		fmt.Fprintf(w, "%s\n", safetext.Text(sub.Report.Summary))
 	}
 	for _, c := range sub.Checks {
-		fmt.Fprintf(w, "check %s: %s\n", printableLine(c.Name), checkState(c))
+		fmt.Fprintf(w, "check %s: %s\n", safetext.Line(c.Name), checkState(c))
 	}
 	for _, why := range sub.SkippedBy {
-		fmt.Fprintf(w, "not checked: %s\n", printableLine(why))
+		fmt.Fprintf(w, "not checked: %s\n", safetext.Line(why))
 	}
 	writeFindings(w, sub.Report.Findings)
 	for _, c := range sub.Comments {
-		fmt.Fprintf(w, "\n  %s:%d\n    %s\n", printableLine(c.File), c.StartLine, printable(c.Comment))
+		fmt.Fprintf(w, "\n  %s:%d\n    %s\n", safetext.Line(c.File), c.StartLine, safetext.Text(c.Comment))
 	}
 	for _, warning := range sub.Report.Warnings {
-		fmt.Fprintf(w, "  note: %s\n", printableLine(warning))
+		fmt.Fprintf(w, "  note: %s\n", safetext.Line(warning))
 	}
 }
 
 func writeFindings(w io.Writer, findings []loop.Finding) {
 	for _, f := range findings {
-		fmt.Fprintf(w, "\n  %-8s  %s\n", f.Severity, printableLine(strings.TrimSpace(f.Place()+"  "+f.Issue)))
+		fmt.Fprintf(w, "\n  %-8s  %s\n", f.Severity, safetext.Line(strings.TrimSpace(f.Place()+"  "+f.Issue)))
 		if f.Fix != "" {
-			fmt.Fprintf(w, "            fix: %s\n", printableLine(f.Fix))
+			fmt.Fprintf(w, "            fix: %s\n", safetext.Line(f.Fix))
 		}
 	}
 }
@@ -93,7 +94,7 @@ func checkState(c loop.CheckResult) string {
 	case c.OK():
 		return "ok"
 	case c.Reason != "":
-		return printableLine(c.Reason)
+		return safetext.Line(c.Reason)
 	}
 	return fmt.Sprintf("exit %d", c.ExitCode)
 }
@@ -106,7 +107,7 @@ func writeInbox(w io.Writer, reviews []loop.ReviewSummary, total int) {
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, r := range reviews {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", r.ID, reviewState(r), r.Reviewer, r.Commit.Short(), printableLine(orElse(r.Title, r.Spec)))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", r.ID, reviewState(r), r.Reviewer, r.Commit.Short(), safetext.Line(orElse(r.Title, r.Spec)))
 	}
 	table.Flush()
 	if total > len(reviews) {
@@ -125,7 +126,7 @@ func reviewState(r loop.ReviewSummary) string {
 		state += fmt.Sprintf(" %s %d", r.Verdict, r.CommentCount)
 	}
 	if r.ClaimedBy != "" {
-		state += " by " + printableLine(r.ClaimedBy)
+		state += " by " + safetext.Line(r.ClaimedBy)
 	}
 	return state
 }
@@ -134,7 +135,7 @@ func reviewState(r loop.ReviewSummary) string {
 func writeRuns(w io.Writer, runs []loop.RunSummary, live func(string) bool) {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, r := range runs {
-		fmt.Fprintf(table, "%s\t%s\tattempts %d, rounds %d\t%s\n", r.ID, runState(r, live), r.Attempts, r.Rounds, printableLine(r.Entity.Name()))
+		fmt.Fprintf(table, "%s\t%s\tattempts %d, rounds %d\t%s\n", r.ID, runState(r, live), r.Attempts, r.Rounds, safetext.Line(r.Entity.Name()))
 	}
 	table.Flush()
 }
@@ -154,7 +155,7 @@ func runState(r loop.RunSummary, live func(string) bool) string {
 // writeRun shows a run to a person.
 func writeRun(w io.Writer, run loop.Run, live bool) {
 	fmt.Fprintf(w, "Run %s  %s\n", run.ID, runState(run.Summary(), func(string) bool { return live }))
-	fmt.Fprintf(w, "%s\n", printableLine(run.Plan.Entity.Name()))
+	fmt.Fprintf(w, "%s\n", safetext.Line(run.Plan.Entity.Name()))
 	fmt.Fprintf(w, "workflow %s; implementer %s, reviewer %s\n", run.Plan.Policy, orElse(run.Plan.Implementer, "none"), run.Plan.Reviewer)
 	fmt.Fprintf(w, "base %s, branch %s at %s\n", run.Plan.Base.Short(), run.Plan.Branch, run.Commit.Short())
 	for _, a := range run.Attempts {
@@ -176,7 +177,7 @@ func writeRun(w io.Writer, run loop.Run, live bool) {
 }
 
 func writeAttempt(w io.Writer, a loop.Attempt) {
-	fmt.Fprintf(w, "\nattempt %d (%s) by %s: %s", a.Number, a.Mode, printableLine(a.Agent), loop.Count(len(a.Files), "file"))
+	fmt.Fprintf(w, "\nattempt %d (%s) by %s: %s", a.Number, a.Mode, safetext.Line(a.Agent), loop.Count(len(a.Files), "file"))
 	if a.Commit != "" {
 		fmt.Fprintf(w, ", %s", a.Commit.Short())
 	}
@@ -185,30 +186,30 @@ func writeAttempt(w io.Writer, a loop.Attempt) {
 	}
 	fmt.Fprintln(w)
 	if a.Failure != nil {
-		fmt.Fprintf(w, "  failed: %s %s\n", a.Failure.Reason, printableLine(a.Failure.Detail))
+		fmt.Fprintf(w, "  failed: %s %s\n", a.Failure.Reason, safetext.Line(a.Failure.Detail))
 	}
 	if len(a.Unchanged) > 0 {
-		fmt.Fprintf(w, "  said to be changed but is not: %s\n", printableLine(strings.Join(a.Unchanged, ", ")))
+		fmt.Fprintf(w, "  said to be changed but is not: %s\n", safetext.Line(strings.Join(a.Unchanged, ", ")))
 	}
 	if len(a.Unclaimed) > 0 {
-		fmt.Fprintf(w, "  changed but not said: %s\n", printableLine(strings.Join(a.Unclaimed, ", ")))
+		fmt.Fprintf(w, "  changed but not said: %s\n", safetext.Line(strings.Join(a.Unclaimed, ", ")))
 	}
 }
 
 func writeChecks(w io.Writer, results []loop.CheckResult) {
 	for _, c := range results {
-		fmt.Fprintf(w, "  check %s: %s\n", printableLine(c.Name), checkState(c))
+		fmt.Fprintf(w, "  check %s: %s\n", safetext.Line(c.Name), checkState(c))
 	}
 }
 
 func writeRound(w io.Writer, round loop.Round) {
 	if round.Failure != nil {
-		fmt.Fprintf(w, "  round %d by %s: %s %s\n", round.Number, printableLine(round.Reviewer), round.Failure.Reason, printableLine(round.Failure.Detail))
+		fmt.Fprintf(w, "  round %d by %s: %s %s\n", round.Number, safetext.Line(round.Reviewer), round.Failure.Reason, safetext.Line(round.Failure.Detail))
 		return
 	}
-	fmt.Fprintf(w, "  round %d by %s: %s, %s (%s)\n", round.Number, printableLine(round.Reviewer), round.Report.Effective, loop.Count(len(round.Report.Findings), "finding"), censusLine(round.Census))
+	fmt.Fprintf(w, "  round %d by %s: %s, %s (%s)\n", round.Number, safetext.Line(round.Reviewer), round.Report.Effective, loop.Count(len(round.Report.Findings), "finding"), censusLine(round.Census))
 	for _, f := range round.Report.Findings {
-		fmt.Fprintf(w, "    %-8s  %s\n", f.Severity, printableLine(strings.TrimSpace(f.Place()+"  "+f.Issue)))
+		fmt.Fprintf(w, "    %-8s  %s\n", f.Severity, safetext.Line(strings.TrimSpace(f.Place()+"  "+f.Issue)))
 	}
 }
 
@@ -234,7 +235,7 @@ func writeEvent(w io.Writer, e loop.Event) {
 	if about == "" {
 		about = e.Review
 	}
-	fmt.Fprintf(w, "%s  %s  %s\n", e.Timestamp.UTC().Format(time.DateTime), about, printableLine(e.Title))
+	fmt.Fprintf(w, "%s  %s  %s\n", e.Timestamp.UTC().Format(time.DateTime), about, safetext.Line(e.Title))
 }
 
 func orElse(s, other string) string {

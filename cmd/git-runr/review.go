@@ -53,7 +53,7 @@ func review(s *session) error {
 	if err != nil {
 		return err
 	}
-	if err := s.pinSubject(made); err != nil {
+	if err := s.pinSubject(store, made); err != nil {
 		return err
 	}
 	if s.Bool("wait") {
@@ -114,10 +114,14 @@ func (s *session) topPaths(paths []string) []string {
 	return top
 }
 
-// pinSubject keeps a commit under review from git's gc.
-func (s *session) pinSubject(made loop.Review) error {
-	subject := made.Request.Subject
-	return s.repo.Pin(s.ctx, "reviews/"+made.ID, subject.Tree)
+// pinSubject keeps what is under review from git's gc. What HEAD names is safe for
+// weeks, and the worker pins it; anything else may be on no branch.
+func (s *session) pinSubject(store *loop.Store, made loop.Review) error {
+	head, err := s.repo.Head(s.ctx)
+	if err == nil && head == made.Request.Subject.Tree {
+		return nil
+	}
+	return store.PinReview(s.ctx, made)
 }
 
 // reviewNow does the review in this process and shows it.

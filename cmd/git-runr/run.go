@@ -17,6 +17,7 @@ import (
 	"git-runr/diagnose"
 	"git-runr/gitstore"
 	"git-runr/loop"
+	"git-runr/loop/safetext"
 )
 
 func (p *program) runCommand() *cli.Command {
@@ -122,7 +123,7 @@ func (s *session) project(store *loop.Store) {
 // ask puts the exhausted run's question to the person at the terminal.
 func (s *session) ask(run loop.Run, why loop.Step) (loop.Choice, error) {
 	findings, _ := run.Open()
-	fmt.Fprintf(s.err, "\nThe reviewer found issues after %d attempts for %s.\n", len(run.Attempts), printableLine(run.Plan.Entity.Name()))
+	fmt.Fprintf(s.err, "\nThe reviewer found issues after %d attempts for %s.\n", len(run.Attempts), safetext.Line(run.Plan.Entity.Name()))
 	writeFindings(s.err, findings)
 	fmt.Fprint(s.err, "\n  c  commit anyway: accept the current state with its known issues\n  s  skip: leave it undone and go on\n  x  stop: a person will look\n")
 	in := bufio.NewReader(s.in)
@@ -157,7 +158,9 @@ func (s *session) showEnd(store *loop.Store, run loop.Run) error {
 		switch {
 		case run.Stop != nil:
 			_, width := onTerminal(s.out)
-			fmt.Fprintf(w, "\n%s", printable(diagnose.Footer(run, width)))
+			fmt.Fprintf(w, "\n%s", safetext.Text(diagnose.Footer(run, width)))
+		case run.Plan.InPlace && run.Status == loop.RunComplete:
+			fmt.Fprintf(w, "\n%s. The work is in your checkout: look at it and commit it.\n", run.Result)
 		case run.Status == loop.RunComplete && run.Landed == nil:
 			fmt.Fprintf(w, "\n%s. Bring it to your branch:\n  git runr land %s\n", run.Result, run.ID)
 		}
@@ -198,7 +201,8 @@ func (s *session) plan(store *loop.Store, conf *config) (loop.RunPlan, error) {
 	checks, _ := s.trustedChecks()
 	plan := loop.RunPlan{
 		Implementer: conf.Loop.Implementer, Reviewer: conf.Loop.Reviewer, Profile: conf.Loop.Profile,
-		Checks: checks, Scope: conf.Review.Exclude, Policy: policy, InPlace: s.Bool("in-place"),
+		Checks: checks, Exclude: conf.Review.Exclude, Policy: policy,
+		Scope: loop.Scope{Allow: conf.Scope.Allow, Deny: conf.Scope.Deny},
 	}
 	if plan.Base, err = s.repo.Head(s.ctx); err != nil {
 		return plan, err
@@ -215,12 +219,17 @@ func (s *session) plan(store *loop.Store, conf *config) (loop.RunPlan, error) {
 	switch {
 	case given != 1 || s.NArg() > 1:
 		return plan, problemf(exitUsage, "what to run is wanted once: TASK.md, --context FILE or --review ID")
+	case s.Bool("in-place") && s.NArg() == 0:
+		return plan, problemf(exitUsage, "--in-place goes with a task file")
 	case s.String("context") != "":
 		return plan, s.planContext(store, &plan, s.String("context"))
 	case s.String("review") != "":
 		return plan, s.planReview(store, &plan, s.String("review"))
 	}
-	return plan, s.planTask(&plan, s.Args().First())
+	if err := s.planTask(&plan, s.Args().First()); err != nil || !s.Bool("in-place") {
+		return plan, err
+	}
+	return plan, store.PlanInPlace(s.ctx, &plan)
 }
 
 // planTask reads a task file: its first heading is the title, and a section

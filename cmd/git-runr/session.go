@@ -17,6 +17,7 @@ import (
 	"git-runr/gitstore"
 	"git-runr/loop"
 	"git-runr/loop/builtin"
+	"git-runr/loop/safetext"
 )
 
 // program is what the process was started with.
@@ -78,8 +79,13 @@ func (s *session) configured() (*loop.Store, *config, error) {
 	if err != nil || s.conf != nil {
 		return store, s.conf, err
 	}
-	s.conf, err = readConfiguration(s.ctx, s.repo, s.getenv)
-	return store, s.conf, err
+	if s.conf, err = readConfiguration(s.ctx, s.repo, s.getenv); err != nil {
+		return store, nil, err
+	}
+	for _, warning := range s.conf.warnings {
+		s.say("%s", warning)
+	}
+	return store, s.conf, nil
 }
 
 // print writes a result: as JSON with a version, or as the text that show writes.
@@ -113,7 +119,7 @@ func writeJSON(w io.Writer, doc any) error {
 // say tells people something on standard error, unless -q.
 func (s *session) say(format string, args ...any) {
 	if !s.Bool("q") {
-		fmt.Fprintln(s.err, printable(fmt.Sprintf(format, args...)))
+		fmt.Fprintln(s.err, safetext.Text(fmt.Sprintf(format, args...)))
 	}
 }
 

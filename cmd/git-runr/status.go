@@ -9,6 +9,7 @@ import (
 	"git-runr/gitstore"
 	"git-runr/hooks"
 	"git-runr/loop"
+	"git-runr/loop/safetext"
 )
 
 // runsShown is how many runs status lists.
@@ -110,9 +111,9 @@ func (d overviewJSON) next(live func(string) bool) []string {
 func writeOverview(w io.Writer, d overviewJSON, live func(string) bool) {
 	on := orElse(d.Branch, "a detached HEAD")
 	if d.Head == "" {
-		fmt.Fprintf(w, "On %s, no commit yet.\n", printableLine(on))
+		fmt.Fprintf(w, "On %s, no commit yet.\n", safetext.Line(on))
 	} else {
-		fmt.Fprintf(w, "On %s at %s; post-commit hook %s.\n", printableLine(on), d.Head.Short(), orElse(string(d.Hook), "unknown"))
+		fmt.Fprintf(w, "On %s at %s; post-commit hook %s.\n", safetext.Line(on), d.Head.Short(), orElse(string(d.Hook), "unknown"))
 	}
 	if len(d.Runs) > 0 {
 		fmt.Fprintln(w, "\nRuns:")

@@ -14,6 +14,7 @@ import (
 	"git-runr/hooks"
 	"git-runr/loop"
 	"git-runr/loop/builtin"
+	"git-runr/loop/safetext"
 )
 
 func (p *program) checkCommand() *cli.Command {
@@ -61,9 +62,9 @@ func check(s *session) error {
 	err = s.print(doc, func(w io.Writer) {
 		for _, c := range doc.Checks {
 			if !c.OK() {
-				fmt.Fprintf(w, "%s\n", printable(c.Output))
+				fmt.Fprintf(w, "%s\n", safetext.Text(c.Output))
 			}
-			fmt.Fprintf(w, "%s: %s\n", printableLine(c.Name), checkState(c))
+			fmt.Fprintf(w, "%s: %s\n", safetext.Line(c.Name), checkState(c))
 		}
 	})
 	if err == nil && failed {
@@ -153,10 +154,10 @@ func syncWith(s *session) error {
 	return s.print(done, func(w io.Writer) {
 		fmt.Fprintf(w, "Synced with %s: %s from %s; %s of ours pushed.\n", remote, loop.Count(done.Taken, "new event"), loop.Count(len(done.Writers), "writer"), loop.Count(done.Pushed, "event"))
 		for _, r := range done.Rejected {
-			fmt.Fprintf(w, "not taken over from %s: %s\n", printableLine(r.Writer), printableLine(r.Reason))
+			fmt.Fprintf(w, "not taken over from %s: %s\n", safetext.Line(r.Writer), safetext.Line(r.Reason))
 		}
 		for _, lost := range done.Lost {
-			fmt.Fprintf(w, "not counted: %s\n", printableLine(lost))
+			fmt.Fprintf(w, "not counted: %s\n", safetext.Line(lost))
 		}
 		if done.Renewed {
 			fmt.Fprintln(w, "This clone was copied with its configuration: it writes under a new id from now on.")
@@ -199,7 +200,7 @@ func fsck(s *session) error {
 	err = s.print(doc, func(w io.Writer) {
 		fmt.Fprintf(w, "%s, %d unreadable.\n", loop.Count(doc.Events, "event"), len(doc.Unreadable))
 		for _, line := range doc.Unreadable {
-			fmt.Fprintf(w, "  %s\n", printableLine(line))
+			fmt.Fprintf(w, "  %s\n", safetext.Line(line))
 		}
 	})
 	if err == nil && len(bad) > 0 {
@@ -273,9 +274,9 @@ func hookAction(s *session, do func(context.Context, *gitstore.Repo) ([]hooks.St
 	}
 	return s.print(hooksJSON{statuses}, func(w io.Writer) {
 		for _, st := range statuses {
-			fmt.Fprintf(w, "%s: %s  %s\n", st.Hook, st.State, printableLine(st.Path))
+			fmt.Fprintf(w, "%s: %s  %s\n", st.Hook, st.State, safetext.Line(st.Path))
 			if st.Detail != "" {
-				fmt.Fprintf(w, "  %s\n", printableLine(st.Detail))
+				fmt.Fprintf(w, "  %s\n", safetext.Line(st.Detail))
 			}
 		}
 	})
@@ -329,7 +330,7 @@ func (s *session) logHook(err error) {
 		return
 	}
 	defer file.Close()
-	fmt.Fprintf(file, "%s %s\n", s.now().UTC().Format("2006-01-02T15:04:05Z"), printableLine(err.Error()))
+	fmt.Fprintf(file, "%s %s\n", s.now().UTC().Format("2006-01-02T15:04:05Z"), safetext.Line(err.Error()))
 }
 
 func (p *program) initCommand() *cli.Command {
@@ -416,20 +417,20 @@ func (s *session) showNotes() error {
 
 func writeInit(w io.Writer, doc initJSON) {
 	if doc.Written {
-		fmt.Fprintf(w, "Wrote %s with %s:\n", printableLine(doc.Config), loop.Count(len(doc.Checks), "check"))
+		fmt.Fprintf(w, "Wrote %s with %s:\n", safetext.Line(doc.Config), loop.Count(len(doc.Checks), "check"))
 		for _, c := range doc.Checks {
-			fmt.Fprintf(w, "  %s: %s\n", printableLine(c.Name), printableLine(c.Command))
+			fmt.Fprintf(w, "  %s: %s\n", safetext.Line(c.Name), safetext.Line(c.Command))
 		}
 		if !doc.Trusted {
 			fmt.Fprintln(w, "Its commands are not trusted yet; type: git runr trust")
 		}
 	} else {
-		fmt.Fprintf(w, "Kept %s.\n", printableLine(doc.Config))
+		fmt.Fprintf(w, "Kept %s.\n", safetext.Line(doc.Config))
 	}
 	for _, st := range doc.Hooks {
 		fmt.Fprintf(w, "%s hook: %s\n", st.Hook, st.State)
 		if st.Snippet != "" {
-			fmt.Fprintf(w, "  %s; add:\n%s\n", printableLine(st.Detail), printable(st.Snippet))
+			fmt.Fprintf(w, "  %s; add:\n%s\n", safetext.Line(st.Detail), safetext.Text(st.Snippet))
 		}
 	}
 	fmt.Fprintln(w, "git log shows the notes. Try: git runr review --wait")

@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"git-runr/loop/safetext"
 )
 
 // trustStore keeps which commands of which repository the user has approved. It
@@ -198,10 +200,10 @@ func trustDiff(old, new []byte) string {
 			continue
 		}
 		if gone {
-			b.WriteString(printableLine("- "+key+" = "+was) + "\n")
+			b.WriteString(safetext.Line("- "+key+" = "+was) + "\n")
 		}
 		if comes {
-			b.WriteString(printableLine("+ "+key+" = "+is) + "\n")
+			b.WriteString(safetext.Line("+ "+key+" = "+is) + "\n")
 		}
 	}
 	return b.String()

@@ -33,14 +33,16 @@ func CheckFindings(result loop.CheckResult, base *loop.CheckResult, changed []st
 		return nil
 	case j.same:
 		return []loop.Finding{note("fails on the base too: " + lastLines(result))}
-	case len(j.fresh) == 0:
+	}
+	shown := ours(j.fresh)
+	if len(shown) == 0 {
 		return []loop.Finding{checkFinding(result.Name, loop.Warning, failure{msg: "failed: " + lastLines(result)})}
 	}
 	var found []loop.Finding
-	for _, f := range j.fresh[:min(len(j.fresh), maxPerCheck)] {
+	for _, f := range shown[:min(len(shown), maxPerCheck)] {
 		found = append(found, checkFinding(result.Name, loop.Warning, f))
 	}
-	if left := len(j.fresh) - maxPerCheck; left > 0 {
+	if left := len(shown) - maxPerCheck; left > 0 {
 		last := &found[maxPerCheck-1]
 		last.Issue += fmt.Sprintf(" (and %d more)", left)
 	}
@@ -69,6 +71,7 @@ type checkJudgement struct {
 
 func (j checkJudgement) failed() bool { return !j.ok && j.notRun == "" && !j.same }
 
+// judgeCheck decides the same whatever the changed paths are: they only name places.
 func judgeCheck(result loop.CheckResult, base *loop.CheckResult, changed []string) checkJudgement {
 	if result.OK() {
 		return checkJudgement{ok: true}
@@ -210,11 +213,13 @@ func oneLine(s string, n int) string {
 
 // failure is one thing that a check's output says is wrong.
 type failure struct {
-	test string // name of the test, if it was one
-	pkg  string
-	file string // relative to the top of the tree; empty when unknown
-	line int
-	msg  string
+	test    string // name of the test, if it was one
+	pkg     string
+	file    string // relative to the top of the tree; empty when unknown
+	line    int
+	msg     string
+	name    string // last element of the path in the output
+	foreign bool   // its file is none of the tree's
 }
 
 func (f failure) text() string {
@@ -227,34 +232,36 @@ func (f failure) text() string {
 	return f.test + ": " + f.msg
 }
 
-// key is the same for the same failure in two runs.
+// key is the same for the same failure in two runs, wherever the tree lay.
 func (f failure) key() string {
 	if f.test != "" {
 		return "test " + f.pkg + " " + f.test
 	}
-	return f.file + " " + steady(f.msg)
+	return f.name + " " + steady(f.msg)
 }
 
-// readFailures reads the output of go test, then what any compiler or linter
-// writes, and lists each place once.
+// readFailures reads the output of go test, then what any compiler or linter writes.
 func readFailures(result loop.CheckResult, changed []string) []failure {
 	lines := outputLines(result.Output)
 	at := newPlaces(result.Command, changed)
-	all := goTestFailures(lines, at)
-	all = append(all, placedFailures(lines, at)...)
+	return append(goTestFailures(lines, at), placedFailures(lines, at)...)
+}
+
+// ours are the failures in files of the tree, or in none, each place once.
+func ours(all []failure) []failure {
 	seen := map[string]bool{}
-	var once []failure
+	var kept []failure
 	for _, f := range all {
-		place := fmt.Sprintf("%s:%d", f.file, f.line)
-		if f.file == "" {
-			place = f.key()
+		place := f.key()
+		if f.file != "" {
+			place = fmt.Sprintf("%s:%d", f.file, f.line)
 		}
-		if !seen[place] {
+		if !f.foreign && !seen[place] {
 			seen[place] = true
-			once = append(once, f)
+			kept = append(kept, f)
 		}
 	}
-	return once
+	return kept
 }
 
 // places finds the file that an output means.
@@ -278,23 +285,24 @@ func newPlaces(command string, changed []string) *places {
 	return p
 }
 
-// find gives the path in the tree that name means; "" when it is none of ours.
-func (p *places) find(name string) string {
+// find gives the path in the tree that name means, "" when it is none of ours.
+// source is false when it does not look like a file that people write.
+func (p *places) find(name string) (file string, source bool) {
 	name = strings.ReplaceAll(strings.TrimPrefix(name, "file://"), `\`, "/")
 	full := path.Join(p.dir, name)
 	if p.changed[full] {
-		return full
+		return full, true
 	}
 	if c := p.bySuffix(path.Clean(name)); c != "" {
-		return c
+		return c, true
 	}
-	if path.IsAbs(name) || strings.HasPrefix(full, "..") || strings.Contains(name, ":") || isVendored(full) {
-		return ""
+	if strings.Contains(name, ":") || (languageOf(full) == nil && !isDocs(full)) {
+		return "", false
 	}
-	if languageOf(full) == nil && !isDocs(full) {
-		return ""
+	if path.IsAbs(name) || strings.HasPrefix(full, "..") || isVendored(full) {
+		return "", true
 	}
-	return full
+	return full, true
 }
 
 // bySuffix finds the only changed path that an absolute or shortened name ends in.

@@ -214,7 +214,7 @@ func TestCheckFindingsAreLimited(t *testing.T) {
 	var out strings.Builder
 	for i := range 30 {
 		out.WriteString("a/x.go:" + strings.Repeat("1", i%8+1) + "1: problem " + strings.Repeat("x", i) + "\n")
-		out.WriteString("a/y" + strings.Repeat("y", i) + ".go:1: " + strings.Repeat("long ", 500) + "\n")
+		out.WriteString("a/y" + strings.Repeat("y", i) + ".go:1: " + strings.Repeat("long ", 200) + "\n")
 	}
 	found := CheckFindings(failed("", out.String()), nil, nil)
 	if len(found) != maxPerCheck || !strings.Contains(found[maxPerCheck-1].Issue, "more)") {
@@ -328,8 +328,12 @@ func FuzzCheckFindings(f *testing.F) {
 				t.Fatalf("%+v", x)
 			}
 		}
-		if CheckFailed(r, &r) && found[0].Severity == loop.Warning {
+		if CheckFailed(r, &r) {
 			t.Fatal("it does not fail in the same way as itself")
+		}
+		base := failed(command, output+"\n"+path+":1:1: another\n")
+		if CheckFailed(r, &base) != (CheckFindings(r, &base, []string{path})[0].Severity == loop.Warning) {
+			t.Fatal("the judgement depends on the changed paths")
 		}
 	})
 }

@@ -15,6 +15,7 @@ func TestWhitespace(t *testing.T) {
 		{"a.go", "\t  x\n\t\ty\n * x\n", nil},
 		{"a.go", "no end", []string{"note whitespace 1"}},
 		{"a.go", "a\nb\r\nc\n", []string{"note whitespace 2"}},
+		{"a.go", "var s = `\na \n \tb\n`\nx \n", []string{"note whitespace 5"}},
 		{"a.bat", "a\r\nb\r\n", nil},
 		{"a.bat", "a\r\nb\nc\r\n", []string{"note whitespace 2"}},
 		{"a.bat", "a\r\nb\r\nno end", []string{"note whitespace 3"}},

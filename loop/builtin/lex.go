@@ -100,6 +100,7 @@ type codeLine struct {
 	code     string
 	comment  string
 	inString bool // the line begins inside a string
+	leftOpen bool // the line ends inside a string
 }
 
 // takeApart reads the lines that the diff shows in order. What stands in the
@@ -118,8 +119,9 @@ func takeApart(lang *language, f File) []codeLine {
 		if n := len(lines); n > 0 && lines[n-1].Number+1 != l.Number {
 			x = lexer{lang: lang}
 		}
-		l.inString = x.closer != "" && x.closer != "*/"
+		l.inString = x.inString()
 		l.code, l.comment = x.line(l.Text)
+		l.leftOpen = x.inString()
 		lines = append(lines, l)
 	}
 	return lines
@@ -134,6 +136,8 @@ type lexer struct {
 	at            int
 	code, comment []byte
 }
+
+func (x *lexer) inString() bool { return x.closer != "" && x.closer != "*/" }
 
 func (x *lexer) line(text string) (code, comment string) {
 	x.text, x.at = text, 0

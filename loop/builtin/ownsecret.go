@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"path"
 	"strings"
+	"sync"
 )
 
 // secretNames occur in lower case in every name that assigned-secret looks for.
@@ -14,26 +15,32 @@ var secretNames = []string{"passw", "passphrase", "pwd", "secret", "token", "cre
 // ownSecretRules are for what gitleaks does not look for: passwords that people
 // made up themselves.
 func ownSecretRules() []*secretRule {
-	name := `(?:password|passwd|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key|auth[_-]?key|private[_-]?key|credentials?)`
+	own := func(r secretRule, body ruleBody) *secretRule {
+		r.body = sync.OnceValue(body.prepare)
+		return &r
+	}
 	return []*secretRule{
-		{
-			ID:       "url-password",
-			Regex:    `^://([^\s/:@'"<>` + "`" + `]{0,100}):([^\s/@'"<>` + "`" + `]{2,200})@([^\s/'"<>?#:,)` + "`" + `]+)`,
-			Keywords: []string{"://"}, SecretGroup: 2, anchored: true, accept: acceptURL,
-		},
-		{
-			ID: "assigned-secret",
-			Regex: `(?i)^(` + name + `)["'\]]{0,2}\s{0,8}(?::\s{0,4}[\w.\[\]|]{1,20}\s{0,4}=|:=|=>|=|:)\s{0,8}` +
-				`(?:[rbuf@]{0,2}"([^"\s]{6,200})"|'([^'\s]{6,200})'|` + "`([^`\\s]{6,200})`" + `|([^\s"'` + "`" + `;,&|<>(){}\[\]]{6,200}))`,
-			Keywords: secretNames, SecretGroup: 2, anchored: true, accept: acceptAssigned,
-		},
-		{
-			ID:       "private-key-part",
-			Regex:    `-----BEGIN[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----(?:(?:\s|\\n)+[A-Za-z0-9+/=]{40,})+`,
-			Keywords: []string{"private key"}, multiline: true,
-		},
+		own(secretRule{ID: "url-password", Keywords: []string{"://"}, anchored: true, accept: acceptURL},
+			ruleBody{Regex: urlPassword, SecretGroup: 2}),
+		own(secretRule{ID: "assigned-secret", Keywords: secretNames, anchored: true, accept: acceptAssigned},
+			ruleBody{Regex: assignedSecret, SecretGroup: 2}),
+		own(secretRule{ID: "private-key-part", Keywords: []string{"private key"}}, ruleBody{Regex: privateKeyPart}),
 	}
 }
+
+const (
+	// urlPassword matches ://user:password@host, from the colon on.
+	urlPassword = "^://([^\\s/:@'\"<>`]{0,100}):([^\\s/@'\"<>`]{2,200})@([^\\s/'\"<>?#:,)`]+)"
+
+	// assignedSecret matches a name, what assigns, and a value in quotes of any
+	// kind or without: password: string = "…", "token": '…', SECRET=….
+	assignedSecret = `(?i)^(password|passwd|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key|auth[_-]?key|private[_-]?key|credentials?)` +
+		`["'\]]{0,2}\s{0,8}(?::\s{0,4}[\w.\[\]|]{1,20}\s{0,4}=|:=|=>|=|:)\s{0,8}` +
+		"(?:[rbuf@]{0,2}\"([^\"\\s]{6,200})\"|'([^'\\s]{6,200})'|`([^`\\s]{6,200})`|([^\\s\"'`;,&|<>(){}\\[\\]]{6,200}))"
+
+	// privateKeyPart matches a private key whose end is not there.
+	privateKeyPart = `-----BEGIN[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----(?:(?:\s|\\n)+[A-Za-z0-9+/=]{40,})+`
+)
 
 // placeholders are the words that stand for a secret in examples.
 var placeholders = lazy(`(?i)p[a@][s$]{2}[\W_]?w(?:[o0]?r)?d|passphrase|secret|token|credential|api_?key|example|sample|dummy|fake|placeholder|change|replace|your|insert|` +
@@ -42,13 +49,19 @@ var placeholders = lazy(`(?i)p[a@][s$]{2}[\W_]?w(?:[o0]?r)?d|passphrase|secret|t
 
 var (
 	isVariable   = lazy(`^[$%@{<(\[#]|[$%#]\{|\{\{|\$\(|\}\}|%[sdvqx]|^\w+\(|\)$|\\[(]`)
-	isPathLike   = lazy(`^(?:\.{0,2}|~|[A-Za-z]:|[\w.@-]+)[/\\][\w.@/\\-]*$|^[\w-]+(?:/[\w.-]+)*\.[a-z]{2,5}$|://`)
+	plainPath    = lazy(`^(?:\.{1,2}|~|[A-Za-z]:)?[/\\][\w.@/\\-]*$|^[\w-]+(?:/[\w.-]+)*\.[a-z]{2,5}$|://`)
 	isReference  = lazy(`^[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+$|^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$|^[a-z]+(?:[_-][a-z]+)+[0-9]{0,2}$`)
 	isCamelName  = lazy(`^[a-z]+(?:[A-Z][a-z]+)+[0-9]?$|^(?:[A-Z][a-z]+){2,}[0-9]?$`)
 	isAlgorithm  = lazy(`(?i)^(?:sha|md|aes|rsa|hmac|hs|rs|es|ps|ed|utf|base|bcrypt|scrypt|argon|pbkdf|oauth|x|v|ecdsa|curve|int|uint|float|bytes?|char)[-_]?\d+(?:[-_.\w]*)?$`)
 	passwordName = lazy(`(?i)(?:password|passwd|passphrase|pwd)$`)
 	strongClass  = lazy(`[!#$%^&*?~+]`)
 )
+
+// isPath allows for slashes in base64: without a beginning or an ending of a path
+// it takes words between them.
+func isPath(v string) bool {
+	return plainPath().MatchString(v) || (strings.ContainsAny(v, `/\`) && isWordy(v))
+}
 
 func isPlaceholder(v string) bool {
 	return placeholders().MatchString(v) || isVariable().MatchString(v) || sameByte(v)
@@ -93,7 +106,7 @@ func freed(secret bool) strength {
 
 func isExampleWord(v string) bool {
 	switch strings.ToLower(v) {
-	case "pass", "pw", "pwd", "p", "port", "postgres", "root", "mysql", "guest", "rabbitmq", "redis", "mongo", "key", "hunter2", "x-oauth-basic":
+	case "pass", "pw", "pwd", "p", "port", "postgres", "root", "mysql", "guest", "rabbitmq", "redis", "mongo", "key", "x-oauth-basic":
 		return true
 	}
 	return false
@@ -158,7 +171,7 @@ func hasMixedWord(rest string) bool {
 // acceptGeneric looks again at what gitleaks' last resort found: names of things
 // are no secrets, and in code a value without quotes is a name.
 func acceptGeneric(c candidate) strength {
-	if isWordy(c.secret) || isPathLike().MatchString(c.secret) || isAlgorithm().MatchString(c.secret) || isDate().MatchString(c.secret) {
+	if isWordy(c.secret) || isPath(c.secret) || isAlgorithm().MatchString(c.secret) || isDate().MatchString(c.secret) {
 		return none
 	}
 	if c.freeing {
@@ -210,7 +223,7 @@ func takesBareValues(p string) bool {
 // looksReal tells a password from a word, a name, a path or a place for one:
 // it mixes letters with digits or marks.
 func looksReal(v string) bool {
-	if isPlaceholder(v) || isPathLike().MatchString(v) || isReference().MatchString(v) ||
+	if isPlaceholder(v) || isPath(v) || isReference().MatchString(v) ||
 		isCamelName().MatchString(v) || isAlgorithm().MatchString(v) {
 		return false
 	}

@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"path"
 	"regexp"
 	"strconv"
 	"strings"
@@ -41,6 +42,7 @@ type placed struct {
 	at     *places
 	header string   // the message that a place on a later line belongs to
 	soft   bool     // the header is a warning
+	detail bool     // the header is pytest's
 	file   string   // eslint's heading
 	python *failure // the traceback that is open
 	list   []failure
@@ -86,17 +88,22 @@ func (p *placed) line(line, next string) {
 	}
 }
 
-// heading keeps the messages whose places follow.
+// heading keeps the messages whose places follow. Of pytest's several lines the
+// first says it.
 func (p *placed) heading(line string) bool {
 	if m := rustHeader().FindStringSubmatch(line); m != nil {
-		p.header, p.soft = m[2], m[1] == "warning"
+		p.header, p.soft, p.detail = m[2], m[1] == "warning", false
 		return false // gcc and others write "error: path:1: …" as well
 	}
-	for _, shape := range []func() *regexp.Regexp{pytestError, jestHeader} {
-		if m := shape().FindStringSubmatch(line); m != nil {
-			p.header, p.soft = m[1], false
-			return true
+	if m := pytestError().FindStringSubmatch(line); m != nil {
+		if !p.detail || p.header == "" {
+			p.header, p.soft, p.detail = m[1], false, true
 		}
+		return true
+	}
+	if m := jestHeader().FindStringSubmatch(line); m != nil {
+		p.header, p.soft, p.detail = m[1], false, false
+		return true
 	}
 	return false
 }
@@ -117,9 +124,10 @@ func (p *placed) traceback(line string) bool {
 		if p.python == nil {
 			p.python = new(failure)
 		}
-		if file := p.at.find(m[1]); file != "" {
+		if file, _ := p.at.find(m[1]); file != "" {
 			p.python.file, p.python.line = file, number(m[2])
 		}
+		p.python.name = path.Base(m[1])
 		return true
 	}
 	if m := pythonError().FindStringSubmatch(line); m != nil && p.python != nil {
@@ -134,11 +142,11 @@ func (p *placed) traceback(line string) bool {
 // underFile reads eslint's default form: a file, then its problems indented.
 func (p *placed) underFile(line string) bool {
 	if m := placeStylish().FindStringSubmatch(line); m != nil && p.file != "" {
-		p.list = append(p.list, failure{file: p.file, line: number(m[1]), msg: m[2] + ": " + m[3]})
+		p.list = append(p.list, failure{file: p.file, line: number(m[1]), msg: m[2] + ": " + m[3], name: path.Base(p.file)})
 		return true
 	}
 	if m := placeFile().FindStringSubmatch(line); m != nil {
-		p.file = p.at.find(m[1])
+		p.file, _ = p.at.find(m[1])
 		return p.file != ""
 	}
 	return false
@@ -158,12 +166,17 @@ func (p *placed) addMessage(file, line, msg string) {
 }
 
 func (p *placed) add(name, line, msg string) bool {
-	file, n := p.at.find(name), number(line)
-	if file == "" || n == 0 {
+	file, source := p.at.find(name)
+	n := number(line)
+	if !source || n == 0 {
 		return false
 	}
-	p.list = append(p.list, failure{file: file, line: n, msg: msg})
-	return true
+	f := failure{file: file, line: n, msg: msg, name: path.Base(name), foreign: file == ""}
+	if f.foreign {
+		f.line = 0
+	}
+	p.list = append(p.list, f)
+	return !f.foreign
 }
 
 // hardOnes drops the warnings when there are errors: the warnings did not make the check fail.

@@ -60,7 +60,7 @@ func reviewFile(f File) []loop.Finding {
 	if f.Symlink() || f.Deleted {
 		return found
 	}
-	found = append(found, whitespace(f, k)...)
+	found = append(found, whitespace(f, k, lines)...)
 	if k.docs {
 		return append(found, loremIpsum(f, k)...)
 	}
@@ -83,7 +83,7 @@ func reviewChecks(in Input) (failing []string, found []loop.Finding) {
 		if b, ok := in.BaseChecks[result.Name]; ok {
 			base = &b
 		}
-		if CheckFailed(result, base) {
+		if judgeCheck(result, base, changed).failed() {
 			failing = append(failing, result.Name)
 		}
 		found = append(found, CheckFindings(result, base, changed)...)

@@ -65,25 +65,29 @@ func (s *secretScan) keyword(rule, at int) {
 	if at < s.tried[rule] {
 		return
 	}
-	r := s.rules.Rules[rule]
+	r := s.rules.rules[rule]
 	if s.sureOnly && r.rank() < 2 {
 		return
 	}
-	if r.path != nil && (s.path == "" || !r.path().MatchString(s.path)) {
+	start, end := s.part(at, s.tried[rule])
+	if r.wanted != nil && !r.wanted(s.text[at:end]) {
+		s.tried[rule] = end
 		return
 	}
-	start, end := 0, len(s.text)
-	if !r.multiline {
-		start, end = s.part(at, s.tried[rule])
+	body := r.body()
+	if !body.applies(s.path) {
+		s.tried[rule] = len(s.text)
+		return
+	}
+	if body.multiline {
+		start, end = 0, len(s.text)
 	}
 	if r.anchored {
 		s.try(r, at, end)
 		return
 	}
 	s.tried[rule] = end
-	if r.wanted == nil || r.wanted(s.text[at:end]) {
-		s.try(r, start, end)
-	}
+	s.try(r, start, end)
 }
 
 const (
@@ -130,8 +134,9 @@ func isTokenByte(c byte) bool {
 
 func (s *secretScan) try(r *secretRule, start, end int) {
 	part := s.text[start:end]
-	for _, m := range r.pattern().FindAllStringSubmatchIndex(part, -1) {
-		from, to := secretGroup(m, r.SecretGroup)
+	body := r.body()
+	for _, m := range body.pattern.FindAllStringSubmatchIndex(part, -1) {
+		from, to := secretGroup(m, body.SecretGroup)
 		if from == to {
 			continue
 		}
@@ -176,10 +181,11 @@ func (s *secretScan) lines(start, end int) string {
 const documentedJWT = "SflKxwRJSMeKKF2QT4fwpM"
 
 func (s *secretScan) judge(r *secretRule, c candidate) strength {
+	body := r.body()
 	if !s.freeing && strings.Contains(c.line, "gitleaks:allow") {
 		return none
 	}
-	if strings.Contains(c.secret, redactedMark) || strings.Contains(c.secret, documentedJWT) || (r.Entropy > 0 && entropy(c.secret) <= r.Entropy) {
+	if strings.Contains(c.secret, redactedMark) || strings.Contains(c.secret, documentedJWT) || (body.Entropy > 0 && entropy(c.secret) <= body.Entropy) {
 		return none
 	}
 	for i := range s.rules.Allowlists {
@@ -187,8 +193,8 @@ func (s *secretScan) judge(r *secretRule, c candidate) strength {
 			return none
 		}
 	}
-	for i := range r.Allowlists {
-		if r.Allowlists[i].allows(c) {
+	for i := range body.Allowlists {
+		if body.Allowlists[i].allows(c) {
 			return none
 		}
 	}
@@ -342,8 +348,12 @@ func secretFile(f File, k kind) []loop.Finding {
 	}
 	rules := loadSecretRules()
 	var found []loop.Finding
-	for _, r := range rules.Rules {
-		if r.Regex != "" || r.path == nil || !r.path().MatchString(f.Path) || rules.pathAllowed(f.Path) {
+	for _, r := range rules.rules {
+		if len(r.Keywords) > 0 {
+			continue
+		}
+		body := r.body()
+		if body.Regex != "" || body.path == nil || !body.path.MatchString(f.Path) || rules.pathAllowed(f.Path) {
 			continue
 		}
 		found = append(found, secretFinding(f, k, secretMatch{rule: r, strength: strong}, "", 0, 0))

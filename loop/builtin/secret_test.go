@@ -7,8 +7,12 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/BurntSushi/toml"
+	"github.com/zricethezav/gitleaks/v8/config"
 
 	"git-runr/loop"
 )
@@ -16,13 +20,14 @@ import (
 // The secrets of these tests are put together at run time, so that neither we nor
 // anybody else's scanner finds them in this file.
 var (
-	awsKey   = "AK" + "IA" + "QYLPMN5HFIQR7XYA"
-	ghToken  = "gh" + "p_" + "x7Kq2mW9vLp4RtB8nYc3HdF6jSg1ZaE5uXo0"
-	glToken  = "gl" + "pat-" + "x7Kq2mW9vLp4RtB8nYc3"
-	stripe   = "sk_" + "live_" + "4eC39HqLyjWDarjtT1zdp7dc"
-	npmToken = "np" + "m_" + "x7kq2mw9vlp4rtb8nyc3hdf6jsg1zae5uxo0"
-	randomly = "q8Zr" + "T2xVn7LmK4wPb9sD"
-	pass     = "tr4v" + "el#Lamp9"
+	awsKey    = "AK" + "IA" + "QYLPMN5HFIQR7XYA"
+	ghToken   = "gh" + "p_" + "x7Kq2mW9vLp4RtB8nYc3HdF6jSg1ZaE5uXo0"
+	glToken   = "gl" + "pat-" + "x7Kq2mW9vLp4RtB8nYc3"
+	stripe    = "sk_" + "live_" + "4eC39HqLyjWDarjtT1zdp7dc"
+	npmToken  = "np" + "m_" + "x7kq2mw9vlp4rtb8nyc3hdf6jsg1zae5uxo0"
+	randomly  = "q8Zr" + "T2xVn7LmK4wPb9sD"
+	awsSecret = "k7Pq/" + "X2mWv9LpRtB8+nYc3HdF/6jSg1ZaE5uXo0Qw"
+	pass      = "tr4v" + "el#Lamp9"
 )
 
 func privateKey(t testing.TB) string {
@@ -48,6 +53,8 @@ func TestSecrets(t *testing.T) {
 		{"private key", "key.go", "\nvar k = `" + privateKey(t) + "`\n", "private-key"},
 		{"key that is cut off", "id", "\n" + privateKey(t)[:120] + "\n", "private-key-part"},
 		{"generic", "app.py", "\nslack_auth = \"" + randomly + "\"\n", genericRule},
+		{"aws secret", "a.ini", "\naws_secret_access_key = " + awsSecret + "\n", genericRule},
+		{"aws secret in code", "a.py", "\nsecret = '" + awsSecret + "'\n", "assigned-secret"},
 		{"url", "a.go", "\ndb := \"postgres://app:" + pass + "@db.acme.io/prod\"\n", "url-password"},
 		{"url without user", "a.yml", "\nurl: redis://:" + pass + "@cache.acme.io:6379\n", "url-password"},
 		{"url, dev machine, solid", "a.py", "\nurl = 'postgres://app:" + randomly + "@localhost/x'\n", "url-password"},
@@ -171,24 +178,61 @@ func TestRedactSecrets(t *testing.T) {
 	}
 }
 
-// All patterns of the configuration must be ones that Go can compile, and the
-// own rules must be among them.
-func TestSecretRulesCompile(t *testing.T) {
-	rules := loadSecretRules()
-	if rules.err != nil || len(rules.Rules) < 200 {
-		t.Fatalf("%d rules, %v", len(rules.Rules), rules.err)
-	}
-	for _, r := range rules.Rules {
-		if r.Regex != "" {
-			r.pattern()
+// What is read of the configuration by hand must be what a TOML decoder reads,
+// and every pattern must compile. This fails when a newer gitleaks writes its
+// configuration in another form.
+func TestSecretRulesAreRead(t *testing.T) {
+	var doc struct {
+		Rules []struct {
+			ID, Regex, Path string
+			Keywords        []string
+			SkipReport      bool
+			Required        []any
 		}
-		if r.Regex != "" && len(r.Keywords) == 0 {
+	}
+	if _, err := toml.Decode(config.DefaultConfig, &doc); err != nil {
+		t.Fatal(err)
+	}
+	rules := loadSecretRules()
+	published := rules.rules[len(ownSecretRules()):]
+	if rules.err != nil || len(rules.Allowlist.Paths) == 0 || len(published) != len(doc.Rules) || len(published) < 200 {
+		t.Fatalf("%d rules, want %d, %v", len(published), len(doc.Rules), rules.err)
+	}
+	for i, want := range doc.Rules {
+		got, body := published[i], published[i].body()
+		if got.ID != want.ID || !slices.Equal(got.Keywords, want.Keywords) || body.Regex != want.Regex || body.Path != want.Path || body.err != nil {
+			t.Errorf("%s: %+v %+v", want.ID, got, body)
+		}
+		if want.SkipReport || len(want.Required) > 0 {
+			t.Errorf("%s uses what is not implemented here", want.ID)
+		}
+	}
+	for _, r := range rules.rules {
+		if r.body().Regex != "" && len(r.Keywords) == 0 {
 			t.Errorf("%s has no keyword and is never tried", r.ID)
 		}
 		for _, word := range r.Keywords {
 			if word != strings.ToLower(word) || len(word) < 2 {
 				t.Errorf("%s: keyword %q", r.ID, word)
 			}
+		}
+	}
+}
+
+// Ids, paths and times stand in every event: they must come through as they are.
+func TestRedactSecretsLeavesIdentifiers(t *testing.T) {
+	for _, text := range []string{
+		"3f786850e387550fdab836ed7e6dc881de23001b",
+		"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+		"20261121051700-ab12cd", "2026-11-21T05:17:00Z", "f-a37638b4c6-2", "123e4567-e89b-12d3-a456-426614174000",
+		"internal/token/token2_test.go:12", "config/secrets/api_key_v2.yml", "src/auth/access-key-2024.ts",
+		"refs/runr/log/3f786850e387", "commit 3f786850e387550fdab836ed7e6dc881de23001b in refs/heads/token-refresh-2",
+		"go test ./internal/auth ./internal/token", "key=value1 pairs", "https://git.acme.io/team/token-service2.git",
+		"git@github.com:acme/secrets2.git", "ssh://git@git.acme.io:2222/a/b.git", "the token at a.go:12 has 64 bytes",
+		"KeyError: 'token2'", "missing credentials: see docs/credentials.md", "password: must have 8+ characters",
+	} {
+		if got, n := RedactSecrets(text); n != 0 || got != text {
+			t.Errorf("RedactSecrets(%q) = %q", text, got)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"fmt"
 	"math"
 	"regexp"
 	"strings"
@@ -11,22 +12,29 @@ import (
 )
 
 // secretRule is a rule of gitleaks' configuration, or one of our own, which has
-// an accept function besides.
+// an accept function.
 type secretRule struct {
-	ID          string      `toml:"id"`
-	Regex       string      `toml:"regex"`
+	ID       string
+	Keywords []string // lower case; one must occur in the text
+
+	anchored bool                       // the pattern begins at the keyword
+	wanted   func(rest string) bool     // whether the text from the keyword on is worth the pattern; nil: always
+	accept   func(c candidate) strength // nil: what matches is a secret
+	body     func() *ruleBody
+}
+
+// ruleBody is the rest of a rule, which is read when one of its keywords occurs.
+type ruleBody struct {
+	Regex       string      `toml:"regex"` // empty: the path alone decides
 	Path        string      `toml:"path"`
 	SecretGroup int         `toml:"secretGroup"`
 	Entropy     float64     `toml:"entropy"`
-	Keywords    []string    `toml:"keywords"` // lower case; one must occur in the text
 	Allowlists  []allowlist `toml:"allowlists"`
 
-	pattern   func() *regexp.Regexp
-	path      func() *regexp.Regexp // nil: any path
+	pattern   *regexp.Regexp // nil when Regex is empty
+	path      *regexp.Regexp // nil: any path
 	multiline bool
-	anchored  bool                       // the pattern begins at the keyword
-	wanted    func(rest string) bool     // whether the text from the keyword on is worth the pattern; nil: always
-	accept    func(c candidate) strength // nil: what matches is a secret
+	err       error
 }
 
 // allowlist says what is no secret though it looks like one.
@@ -45,39 +53,80 @@ type allowlist struct {
 // such as key: the one that is often wrong.
 const genericRule = "generic-api-key"
 
-// secretRules is the decoded configuration.
+// secretRules is the configuration.
 type secretRules struct {
-	Allowlist  allowlist     `toml:"allowlist"`
-	Allowlists []allowlist   `toml:"allowlists"`
-	Rules      []*secretRule `toml:"rules"`
+	Allowlist  allowlist   `toml:"allowlist"`
+	Allowlists []allowlist `toml:"allowlists"`
 
+	rules    []*secretRule
 	keywords keywordTable
 	err      error
 }
 
-// loadSecretRules decodes the configuration at the first call. It compiles no
-// pattern: each is compiled when one of its keywords occurs.
+// loadSecretRules reads the ids and keywords at the first call. To decode the
+// whole configuration takes 4 to 15 ms, and most texts need none of it.
 var loadSecretRules = sync.OnceValue(func() *secretRules {
-	s := new(secretRules)
-	if _, s.err = toml.Decode(config.DefaultConfig, s); s.err != nil {
-		s = &secretRules{err: s.err}
-	}
-	for _, r := range s.Rules {
-		if r.ID == genericRule {
-			r.accept, r.wanted = acceptGeneric, hasMixedWord
-		}
-	}
-	s.Rules = append(ownSecretRules(), s.Rules...)
+	head, rest, _ := strings.Cut(config.DefaultConfig, ruleHeader)
+	s := &secretRules{rules: ownSecretRules()}
+	_, s.err = toml.Decode(head, s)
 	s.Allowlists = append(s.Allowlists, s.Allowlist)
 	prepareLists(s.Allowlists)
-	for i, r := range s.Rules {
-		r.prepare()
+	for block := range strings.SplitSeq(rest, ruleHeader) {
+		s.rules = append(s.rules, publishedRule(block))
+	}
+	for i, r := range s.rules {
 		for _, word := range r.Keywords {
 			s.keywords.add(word, i)
 		}
 	}
 	return s
 })
+
+const ruleHeader = "\n[[rules]]\n"
+
+// publishedRule reads the two fields of a rule that are needed at once.
+func publishedRule(block string) *secretRule {
+	r := &secretRule{Keywords: quoted(between(block, "\nkeywords = [", "]"))}
+	if id := quoted(between("\n"+block, "\nid = ", "\n")); len(id) == 1 {
+		r.ID = id[0]
+	}
+	if r.ID == genericRule {
+		r.accept, r.wanted = acceptGeneric, hasMixedWord
+	}
+	r.body = sync.OnceValue(func() *ruleBody {
+		// the block has [[rules.allowlists]] tables of its own
+		doc := struct{ Rules []*ruleBody }{}
+		_, err := toml.Decode(ruleHeader+block, &doc)
+		if err != nil || len(doc.Rules) != 1 {
+			return &ruleBody{err: fmt.Errorf("read rule %s: %w", r.ID, err)}
+		}
+		return doc.Rules[0].prepare()
+	})
+	return r
+}
+
+// between gives the text from begin to the next end; "" when there is none.
+func between(s, begin, end string) string {
+	_, rest, _ := strings.Cut(s, begin)
+	text, _, ok := strings.Cut(rest, end)
+	if !ok {
+		return ""
+	}
+	return text
+}
+
+// quoted gives the strings in double quotes; keywords and ids hold no escapes.
+func quoted(s string) []string {
+	var list []string
+	for {
+		_, rest, ok := strings.Cut(s, `"`)
+		word, after, ok2 := strings.Cut(rest, `"`)
+		if !ok || !ok2 {
+			return list
+		}
+		list, s = append(list, word), after
+	}
+}
 
 // spansLines finds the patterns that are meant to match over several lines; all
 // others are tried on a line at a time.
@@ -86,13 +135,24 @@ func spansLines(pattern string) bool {
 	return strings.Contains(pattern, `[\s\S`) || strings.Contains(pattern, `(?s`) || strings.Contains(pattern, `\n`)
 }
 
-func (r *secretRule) prepare() {
-	r.multiline = r.multiline || spansLines(r.Regex)
-	r.pattern = lazy(r.Regex)
-	if r.Path != "" {
-		r.path = lazy(r.Path)
+func (b *ruleBody) prepare() *ruleBody {
+	b.multiline = spansLines(b.Regex)
+	if b.Regex != "" {
+		b.pattern, b.err = regexp.Compile(b.Regex)
 	}
-	prepareLists(r.Allowlists)
+	if b.Path != "" && b.err == nil {
+		b.path, b.err = regexp.Compile(b.Path)
+	}
+	prepareLists(b.Allowlists)
+	return b
+}
+
+// applies reports whether the rule has a pattern for files of that path.
+func (b *ruleBody) applies(path string) bool {
+	if b.err != nil || b.pattern == nil {
+		return false
+	}
+	return b.path == nil || (path != "" && b.path.MatchString(path))
 }
 
 func prepareLists(lists []allowlist) {

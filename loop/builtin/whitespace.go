@@ -9,12 +9,17 @@ import (
 )
 
 // whitespace reports at most one note a file and fault, with a count: a file
-// written with the wrong editor would drown the rest otherwise.
-func whitespace(f File, k kind) []loop.Finding {
+// written with the wrong editor would drown the rest otherwise. Blanks in a
+// string that goes over lines are content.
+func whitespace(f File, k kind, lines []codeLine) []loop.Finding {
 	if k.patch || isTabular(f.Path) {
 		return nil
 	}
 	markdown := hasAnySuffix(strings.ToLower(f.Path), ".md", ".mdx", ".markdown")
+	content := map[int]bool{}
+	for _, l := range lines {
+		content[l.Number] = l.leftOpen
+	}
 	var found []loop.Finding
 	add := func(issue, fix string, bad func(Line) bool) {
 		if n, first := count(f.Added, bad); n > 0 {
@@ -22,10 +27,10 @@ func whitespace(f File, k kind) []loop.Finding {
 		}
 	}
 	add("trailing white space", "remove the blanks at the ends of the lines", func(l Line) bool {
-		return hasTrailingBlank(l.Text, markdown)
+		return !content[l.Number] && hasTrailingBlank(l.Text, markdown)
 	})
 	add("a space before a tab in the indentation", "indent with one of the two", func(l Line) bool {
-		return strings.Contains(indentOf(l.Text), " \t")
+		return !content[l.Number] && strings.Contains(indentOf(l.Text), " \t")
 	})
 	if cr, mixed := mixedLineEnds(f); mixed {
 		what := "CRLF line ends in a file that has LF"

@@ -1,4 +1,5 @@
-package main
+// Package safetext makes foreign text safe to show to people.
+package safetext
 
 import (
 	"fmt"
@@ -7,16 +8,16 @@ import (
 	"unicode/utf8"
 )
 
-// printable makes foreign text safe to show on a terminal: what an agent, a
+// Text makes foreign text safe to show on a terminal: what an agent, a
 // remote, a file name or a commit message says passes through here and nowhere
 // else. Line feeds and tabs stay, CR LF becomes a line feed, and every other
 // character that moves the cursor, reorders text or cannot be seen is spelled
 // out: \x1b for C0, DEL and bytes that are not UTF-8, \u{202e} for the rest.
-func printable(s string) string { return sanitize(s, false) }
+func Text(s string) string { return sanitize(s, false) }
 
-// printableLine is printable for text that must stay on one line: line feeds and
+// Line is Text for text that must stay on one line: line feeds and
 // tabs become spaces.
-func printableLine(s string) string { return sanitize(s, true) }
+func Line(s string) string { return sanitize(s, true) }
 
 func sanitize(s string, oneLine bool) string {
 	if plainASCII(s) {

@@ -1,4 +1,4 @@
-package main
+package safetext
 
 import (
 	"strings"
@@ -37,15 +37,15 @@ func TestPrintable(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := printable(tt.in); got != tt.want {
-				t.Errorf("printable(%q) = %q, want %q", tt.in, got, tt.want)
+			if got := Text(tt.in); got != tt.want {
+				t.Errorf("Text(%q) = %q, want %q", tt.in, got, tt.want)
 			}
 		})
 	}
 }
 
 func TestPrintableLineHasNoLineFeed(t *testing.T) {
-	if got, want := printableLine("a\r\nb\nc\td\x1b"), `a b c d\x1b`; got != want {
+	if got, want := Line("a\r\nb\nc\td\x1b"), `a b c d\x1b`; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -55,15 +55,15 @@ func FuzzPrintable(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		text, line := printable(s), printableLine(s)
+		text, line := Text(s), Line(s)
 		if r, bad := firstHostile(text, "\n\t"); bad {
-			t.Errorf("printable(%q) lets %U through", s, r)
+			t.Errorf("Text(%q) lets %U through", s, r)
 		}
 		if r, bad := firstHostile(line, ""); bad {
-			t.Errorf("printableLine(%q) lets %U through", s, r)
+			t.Errorf("Line(%q) lets %U through", s, r)
 		}
-		if again := printable(text); again != text {
-			t.Errorf("printable is not settled: %q, then %q", text, again)
+		if again := Text(text); again != text {
+			t.Errorf("Text is not settled: %q, then %q", text, again)
 		}
 	})
 }
