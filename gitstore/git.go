@@ -96,7 +96,7 @@ func (c gitCall) run(ctx context.Context) ([]byte, error) {
 	}
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
-		err = &GitError{Args: c.args, Status: exit.ExitCode(), Stderr: stderr.String()}
+		err = &GitError{Args: c.args, Status: exit.ExitCode(), Stderr: stderr.kept.String()}
 	}
 	return out.Bytes(), err
 }
@@ -150,13 +150,13 @@ func gitEnviron(env []string, discovery bool) []string {
 
 // headWriter keeps the first bytes that are written and counts the rest as written.
 type headWriter struct {
-	bytes.Buffer
+	kept bytes.Buffer // not embedded: io.Copy would use its ReadFrom, past the limit
 	left int
 }
 
 func (w *headWriter) Write(p []byte) (int, error) {
 	keep := min(len(p), w.left)
 	w.left -= keep
-	w.Buffer.Write(p[:keep])
+	w.kept.Write(p[:keep])
 	return len(p), nil
 }

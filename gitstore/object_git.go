@@ -28,7 +28,7 @@ func (r *Repo) catFile(ctx context.Context, id ID, limit int64) (kind string, da
 	if err != nil && !errors.As(err, &exit) {
 		return "", nil, err
 	}
-	header, rest, ok := bytes.Cut(out.Bytes(), []byte("\n"))
+	header, rest, ok := bytes.Cut(out.kept.Bytes(), []byte("\n"))
 	kind, size, parseErr := parseBatchHeader(string(header), id)
 	if !ok || err != nil && parseErr != nil {
 		return "", nil, fmt.Errorf("%w: %w", ErrCorrupt, errors.Join(err, parseErr))
@@ -73,7 +73,7 @@ func (r *Repo) hashObject(ctx context.Context, kind string, data []byte) (ID, er
 
 // limitWriter collects what is written, and refuses to take more than a limit.
 type limitWriter struct {
-	bytes.Buffer
+	kept bytes.Buffer // not embedded: io.Copy would use its ReadFrom, past the limit
 	left int64
 	full bool
 }
@@ -84,5 +84,5 @@ func (w *limitWriter) Write(p []byte) (int, error) {
 		return 0, ErrTooLarge
 	}
 	w.left -= int64(len(p))
-	return w.Buffer.Write(p)
+	return w.kept.Write(p)
 }

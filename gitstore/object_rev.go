@@ -11,8 +11,12 @@ import (
 
 // Resolve gives the commit that a revision means, such as a branch, "HEAD~2" or
 // an abbreviated id. It is ErrNotFound, with the revision as it was given, when
-// there is none; a revision that begins with "-" is refused.
+// there is none; a revision that begins with "-" is refused. HEAD needs no git
+// process, and is ErrUnborn before the first commit.
 func (r *Repo) Resolve(ctx context.Context, rev string) (ID, error) {
+	if rev == "HEAD" {
+		return r.Head(ctx)
+	}
 	if rev == "" || strings.HasPrefix(rev, "-") || strings.ContainsAny(rev, "\x00\n") {
 		return "", fmt.Errorf("revision %q: %w", rev, ErrNotFound)
 	}

@@ -40,7 +40,7 @@ type Finding struct {
 type Report struct {
 	Verdict   Verdict   `json:"verdict"`           // as stated; NEEDS_FIX when none could be read
 	Effective Verdict   `json:"effective_verdict"` // what counts: see Effective
-	Format    string    `json:"format"`            // tagged, markdown, review_json, changes_json, unreadable
+	Format    string    `json:"format"`            // tagged, markdown, review_json, verdict_json, codex_json, changes_json, builtin, unreadable
 	Summary   string    `json:"summary,omitempty"`
 	Findings  []Finding `json:"findings"`
 	Requests  []string  `json:"requests"` // what was asked for, findings first

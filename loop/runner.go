@@ -161,25 +161,36 @@ func (s *Store) FilesDir(run string) string {
 	return filepath.Join(s.Repo.StateDir(), "runs", run)
 }
 
-// openTree gives the run its worktree: the one of an earlier turn, or a new one.
+// openTree gives the run its working tree, and finishes a revert there that was
+// killed.
 func (t *turn) openTree() error {
-	repo := t.Store.Repo
 	var err error
-	if t.run.Plan.InPlace {
-		t.tree, err = repo.Checkout()
+	if t.tree, err = t.findTree(); err != nil {
 		return err
 	}
+	_, err = t.tree.FinishReverts(t.ctx)
+	return err
+}
+
+// findTree is the user's checkout for a run in place, else the worktree of an
+// earlier turn, or a new one.
+func (t *turn) findTree() (*gitstore.Worktree, error) {
+	repo := t.Store.Repo
+	if t.run.Plan.InPlace {
+		return repo.Checkout()
+	}
 	dir := t.Store.TreeDir(t.run.ID)
-	if t.tree, err = repo.OpenWorktree(t.ctx, dir); err == nil {
-		return nil
+	tree, err := repo.OpenWorktree(t.ctx, dir)
+	if err == nil {
+		return tree, nil
 	}
 	if !errors.Is(err, gitstore.ErrNotFound) {
-		return fmt.Errorf("open worktree: %w", err)
+		return nil, fmt.Errorf("open worktree: %w", err)
 	}
-	if t.tree, err = repo.AddWorktree(t.ctx, dir, t.run.Plan.Branch, t.run.Head()); err != nil {
-		return fmt.Errorf("make worktree: %w", err)
+	if tree, err = repo.AddWorktree(t.ctx, dir, t.run.Plan.Branch, t.run.Head()); err != nil {
+		return nil, fmt.Errorf("make worktree: %w", err)
 	}
-	return nil
+	return tree, nil
 }
 
 // cleanUp removes the worktree of a run that needs it no more. What it held is on

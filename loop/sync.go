@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"git-runr/gitstore"
 )
@@ -39,10 +40,13 @@ func (s *Store) Sync(ctx context.Context, remote string, notes bool) (Synced, er
 	done.Taken, done.Writers = adopted.Events, append(done.Writers, adopted.Writers...)
 	done.Rejected = append(done.Rejected, adopted.Rejected...)
 	if adopted.Diverged {
-		if err := s.separate(ctx, remote); err != nil {
+		if _, err := s.Repo.RenewWriter(ctx, remote); err != nil {
 			return done, fmt.Errorf("take a new writer id: %w", err)
 		}
 		done.Renewed = true
+	}
+	if err := s.recordDiverged(ctx); err != nil {
+		return done, err
 	}
 	if done.Pushed, err = s.unpushed(ctx, remote); err != nil {
 		return done, err
@@ -86,45 +90,63 @@ func (s *Store) unpushed(ctx context.Context, remote string) (int, error) {
 
 func stagedLog(remote, writer string) string { return "refs/runr-remotes/" + remote + "/log/" + writer }
 
-// separate gives a clone that was copied with its configuration an id of its own,
-// and records under it what only this clone knows. The shared id is the other's.
-func (s *Store) separate(ctx context.Context, remote string) error {
-	shared := s.Repo.Writer()
-	own, err := s.onlyHere(ctx, remote, shared)
+// divergedRefs hold what a clone that was copied with its configuration recorded
+// under the id that it shared: refs/runr-local/diverged/<old id>/<tip>.
+const divergedRefs = "refs/runr-local/diverged/"
+
+// recordDiverged records under this clone's new id what only it knows. It is done
+// at every sync, so that a process that was killed in the middle loses nothing.
+func (s *Store) recordDiverged(ctx context.Context) error {
+	refs, err := s.Repo.Refs(ctx, divergedRefs)
 	if err != nil {
 		return err
 	}
-	if _, err := s.Repo.RenewWriter(ctx, remote); err != nil {
-		return err
-	}
-	for _, entry := range own {
-		if err := s.recordAgain(ctx, entry); err != nil {
+	for ref, tip := range refs {
+		shared, _, _ := strings.Cut(strings.TrimPrefix(ref, divergedRefs), "/")
+		if err := s.recordOnlyHere(ctx, shared, tip); err != nil {
+			return fmt.Errorf("record again what %s wrote here: %w", shared, err)
+		}
+		if err := s.Repo.SwapRef(ctx, ref, "", tip); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// onlyHere are this clone's entries that the remote's log of the same id does not have.
-func (s *Store) onlyHere(ctx context.Context, remote, writer string) ([]gitstore.Entry, error) {
+// recordOnlyHere records the entries up to tip that the log of the shared id does
+// not have, and that were not recorded again before.
+func (s *Store) recordOnlyHere(ctx context.Context, shared string, tip gitstore.ID) error {
 	tips, err := s.Repo.Tips(ctx)
-	if err != nil || tips[writer] == "" {
-		return nil, err
-	}
-	theirs, err := s.Repo.Ref(ctx, stagedLog(remote, writer))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	from, err := s.Repo.MergeBase(ctx, tips[writer], theirs)
+	from, err := s.Repo.MergeBase(ctx, tip, tips[shared])
 	if err != nil && !errors.Is(err, gitstore.ErrNotFound) {
-		return nil, err
+		return err
 	}
-	var own []gitstore.Entry
-	err = s.Repo.Walk(ctx, writer, tips[writer], from, func(e gitstore.Entry) error {
-		own = append(own, e)
-		return nil
+	own := s.Repo.Writer()
+	again := map[string]bool{}
+	if tips[own] != "" {
+		err = s.Repo.Walk(ctx, own, tips[own], "", func(e gitstore.Entry) error { again[likeness(e)] = true; return nil })
+		if err != nil {
+			return err
+		}
+	}
+	return s.Repo.Walk(ctx, shared, tip, from, func(e gitstore.Entry) error {
+		if again[likeness(e)] {
+			return nil
+		}
+		return s.recordAgain(ctx, e)
 	})
-	return own, err
+}
+
+// likeness is what an event and its copy under another id have in common.
+func likeness(entry gitstore.Entry) string {
+	e, err := DecodeEvent(gitstore.Entry{Message: entry.Message})
+	if err != nil {
+		return string(entry.ID)
+	}
+	return fmt.Sprintf("%s %s %s %s %s", e.Timestamp, e.Type, e.Run, e.Review, e.Payload)
 }
 
 // recordAgain appends an event once more, as it was but for its writer and clock.

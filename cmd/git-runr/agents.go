@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path"
+	"path/filepath"
 	"time"
 
 	"git-runr/gitstore"
@@ -20,7 +21,7 @@ const builtinName = "builtin"
 // reviewer is the reviewer called name, or why it cannot be run.
 func (s *session) reviewer(name string) (loop.Reviewer, *loop.Failure) {
 	if name == builtinName {
-		return builtinReviewer{}, nil
+		return builtinReviewer{s.repo}, nil
 	}
 	spec, failure := s.agentSpec(name)
 	if failure != nil {
@@ -56,17 +57,27 @@ func (s *session) agentSpec(name string) (agent.Spec, *loop.Failure) {
 }
 
 // builtinReviewer reads the diff and the checks' evidence.
-type builtinReviewer struct{}
+type builtinReviewer struct{ repo *gitstore.Repo }
 
 func (builtinReviewer) Limits() loop.Limits { return loop.Limits{Binary: true} }
 func (builtinReviewer) NeedsCheckout() bool { return false }
 
-func (builtinReviewer) Review(_ context.Context, job loop.ReviewJob) (loop.ReviewAnswer, error) {
+func (r builtinReviewer) Review(ctx context.Context, job loop.ReviewJob) (loop.ReviewAnswer, error) {
 	files, err := builtin.ParseDiff(job.Change.Patch)
 	if err != nil {
 		return loop.ReviewAnswer{}, err
 	}
-	report := builtin.Review(builtin.Input{Files: files, Checks: job.Checks, BaseChecks: job.BaseChecks, SkippedChecks: job.NotChecked})
+	sizes, err := r.repo.FileSizes(ctx, job.Change.Tree, job.Change.Files)
+	if err != nil {
+		return loop.ReviewAnswer{}, err
+	}
+	size := func(file string) int64 {
+		if n, known := sizes[file]; known {
+			return n
+		}
+		return -1
+	}
+	report := builtin.Review(builtin.Input{Files: files, Size: size, Checks: job.Checks, BaseChecks: job.BaseChecks, SkippedChecks: job.NotChecked})
 	return loop.ReviewAnswer{Report: report}, nil
 }
 
@@ -89,8 +100,24 @@ func (r agentReviewer) Review(ctx context.Context, job loop.ReviewJob) (loop.Rev
 		return loop.ReviewAnswer{Raw: answer.Text, Failure: failure}, err
 	}
 	report := loop.ParseReview(answer.Text, job.Prompt.Nonce)
+	placeFindings(report.Findings, job.Dir)
 	report.Effective = loop.EffectiveVerdict(report.Verdict, report.Findings, loop.CheckRun{Results: job.Checks}.Failed())
 	return loop.ReviewAnswer{Report: report, Raw: answer.Text}, nil
+}
+
+// placeFindings makes absolute paths, as some agents give them, relative to the
+// checkout that the agent was in.
+func placeFindings(findings []loop.Finding, dir string) {
+	for i := range findings {
+		f := &findings[i]
+		if !filepath.IsAbs(f.File) {
+			continue
+		}
+		if rel, err := filepath.Rel(dir, f.File); err == nil && filepath.IsLocal(rel) {
+			f.File = filepath.ToSlash(rel)
+			f.ID = loop.FindingID(*f)
+		}
+	}
 }
 
 // agentImplementer lets an agent's command work.

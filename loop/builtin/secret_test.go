@@ -53,7 +53,7 @@ func TestSecrets(t *testing.T) {
 		{"private key", "key.go", "\nvar k = `" + privateKey(t) + "`\n", "private-key"},
 		{"key that is cut off", "id", "\n" + privateKey(t)[:120] + "\n", "private-key-part"},
 		{"generic", "app.py", "\nslack_auth = \"" + randomly + "\"\n", genericRule},
-		{"aws secret", "a.ini", "\naws_secret_access_key = " + awsSecret + "\n", genericRule},
+		{"aws secret", "a.ini", "\naws_secret_access_key = " + awsSecret + "\n", "assigned-secret"},
 		{"aws secret in code", "a.py", "\nsecret = '" + awsSecret + "'\n", "assigned-secret"},
 		{"url", "a.go", "\ndb := \"postgres://app:" + pass + "@db.acme.io/prod\"\n", "url-password"},
 		{"url without user", "a.yml", "\nurl: redis://:" + pass + "@cache.acme.io:6379\n", "url-password"},

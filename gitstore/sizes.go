@@ -1,0 +1,33 @@
+package gitstore
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// sizesAsked bounds the paths of one question, which go to git as arguments.
+const sizesAsked = 500
+
+// FileSizes are the sizes in bytes of the files at paths in a tree or commit, for
+// the first 500 of them; a path that is no file there has none.
+func (r *Repo) FileSizes(ctx context.Context, tree ID, paths []string) (map[string]int64, error) {
+	sizes := map[string]int64{}
+	if len(paths) == 0 {
+		return sizes, nil
+	}
+	args := append([]string{"ls-tree", "-l", "-z", "--full-tree", "--end-of-options", string(tree), "--"}, paths[:min(len(paths), sizesAsked)]...)
+	out, err := r.git(ctx, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read sizes in %s: %w", tree.Short(), err)
+	}
+	for _, line := range splitNUL(out) {
+		about, name, _ := strings.Cut(line, "\t")
+		fields := strings.Fields(about)
+		if size, err := strconv.ParseInt(fields[len(fields)-1], 10, 64); err == nil {
+			sizes[name] = size
+		}
+	}
+	return sizes, nil
+}
