@@ -1,0 +1,214 @@
+// Bench times whole processes of git-runr against git's own, in turns, and prints
+// medians and ratios. It asserts nothing.
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+func main() {
+	bin := flag.String("bin", "", "the git-runr to measure")
+	work := flag.String("work", "", "an empty directory for scratch repositories")
+	rounds := flag.Int("rounds", 41, "turns of each command")
+	reviews := flag.Int("reviews", 10000, "reviews in the inbox")
+	objects := flag.Int("objects", 300000, "objects in the large pack")
+	flag.Parse()
+	b := &bench{bin: *bin, work: *work, rounds: *rounds}
+	b.env = append(os.Environ(), "HOME="+*work, "XDG_STATE_HOME="+*work+"/state", "XDG_CONFIG_HOME="+*work+"/config",
+		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+filepath.Join(*work, "gitconfig"))
+	config := "[user]\n\tname = Bench\n\temail = bench@example.com\n[init]\n\tdefaultBranch = main\n[gc]\n\tauto = 0\n"
+	if err := os.WriteFile(filepath.Join(*work, "gitconfig"), []byte(config), 0o644); err != nil {
+		log.Fatal(err)
+	}
+	b.start()
+	b.append()
+	b.hook()
+	b.inbox(*reviews)
+	b.largePack(*objects)
+}
+
+type bench struct {
+	bin, work string
+	rounds    int
+	env       []string
+}
+
+// command is one side of a comparison, run as a whole process.
+type command struct {
+	name   string
+	dir    string
+	argv   []string
+	before func() // not timed
+}
+
+// compare times the commands in turns and prints each as a ratio to the first.
+func (b *bench) compare(title, aim string, commands ...command) {
+	times := make([][]float64, len(commands))
+	for range b.rounds {
+		for i, c := range commands {
+			if c.before != nil {
+				c.before()
+			}
+			times[i] = append(times[i], b.time(c))
+		}
+	}
+	fmt.Printf("\n%s\n", title)
+	base := median(times[0])
+	for i, c := range commands {
+		m := median(times[i])
+		fmt.Printf("  %-44s %8.2f ms  %6.2fx  p90 %8.2f ms\n", c.name, m, m/base, quantile(times[i], 0.9))
+	}
+	if aim != "" {
+		fmt.Printf("  aim: %s\n", aim)
+	}
+}
+
+func median(t []float64) float64 { return quantile(t, 0.5) }
+
+func quantile(t []float64, q float64) float64 {
+	sorted := slices.Sorted(slices.Values(t))
+	return sorted[int(q*float64(len(sorted)-1))]
+}
+
+// time runs c and gives its wall time in milliseconds.
+func (b *bench) time(c command) float64 {
+	cmd := exec.Command(c.argv[0], c.argv[1:]...)
+	cmd.Dir, cmd.Env = c.dir, b.env
+	start := time.Now()
+	if err := cmd.Run(); err != nil {
+		log.Fatalf("%s: %v", strings.Join(c.argv, " "), err)
+	}
+	return float64(time.Since(start).Microseconds()) / 1000
+}
+
+// must runs a command that prepares something.
+func (b *bench) must(dir string, stdin []byte, argv ...string) string {
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Dir, cmd.Env, cmd.Stdin = dir, b.env, bytes.NewReader(stdin)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		log.Fatalf("%s: %v\n%s", strings.Join(argv, " "), err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func (b *bench) repo(name string) string {
+	dir := filepath.Join(b.work, name)
+	b.must(b.work, nil, "git", "init", "-q", dir)
+	b.must(dir, nil, "git", "commit", "-q", "--allow-empty", "-m", "first")
+	return dir
+}
+
+func (b *bench) start() {
+	b.compare("start-up", "",
+		command{name: "git --version", argv: []string{"git", "--version"}},
+		command{name: "git-runr --version", argv: []string{b.bin, "--version"}})
+}
+
+func (b *bench) append() {
+	dir := b.repo("append")
+	b.must(dir, nil, b.bin, "review", "--reviewer", "human")
+	b.compare("one event as a whole process", "at most 2.5x git notes append, with our fsync on",
+		command{name: "git notes append", dir: dir, argv: []string{"git", "notes", "append", "-m", "x", "HEAD"}},
+		command{name: "git -c core.fsync=all notes append", dir: dir, argv: []string{"git", "-c", "core.fsync=all", "notes", "append", "-m", "x", "HEAD"}},
+		command{name: "git-runr review --reviewer human", dir: dir, argv: []string{b.bin, "review", "--reviewer", "human"}})
+}
+
+func (b *bench) hook() {
+	commit := []string{"git", "commit", "-q", "--allow-empty", "-m", "x"}
+	none, empty, record, full := b.repo("none"), b.repo("empty"), b.repo("record"), b.repo("full")
+	hook := filepath.Join(empty, ".git", "hooks", "post-commit")
+	if err := os.MkdirAll(filepath.Dir(hook), 0o755); err != nil {
+		log.Fatal(err)
+	}
+	if err := os.WriteFile(hook, []byte("#!/bin/sh\n"), 0o755); err != nil {
+		log.Fatal(err)
+	}
+	for _, dir := range []string{record, full} {
+		b.must(dir, nil, b.bin, "hooks", "install")
+	}
+	b.must(record, nil, "git", "config", "runr.review.reviewer", "human")
+	// The worker that the hook starts must not weigh on the next turn.
+	idle := func() { b.must(full, nil, b.bin, "work") }
+	b.compare("git commit with a post-commit hook", "at most 3x the empty hook's, and at most 20 ms more than without",
+		command{name: "an empty shell hook", dir: empty, argv: commit},
+		command{name: "no hook", dir: none, argv: commit},
+		command{name: "ours, for a person", dir: record, argv: commit},
+		command{name: "ours, starting the worker", dir: full, argv: commit, before: idle})
+}
+
+// inbox makes many reviews out of one real event and lists them.
+func (b *bench) inbox(n int) {
+	dir := b.repo("inbox")
+	b.must(dir, nil, b.bin, "review", "--reviewer", "human")
+	ref := b.must(dir, nil, "git", "for-each-ref", "--format=%(refname)", "refs/runr/log")
+	message := b.must(dir, nil, "git", "log", "-1", "--format=%B", ref)
+	id := b.must(dir, nil, "sh", "-c", "git log -1 --format=%B "+ref+" | sed -n 's/^Runr-Review: //p'")
+	tip := b.must(dir, nil, "git", "rev-parse", ref)
+	var stream bytes.Buffer
+	for i := 2; i <= n; i++ {
+		text := strings.ReplaceAll(message, id, "20260102030405-"+suffix(i))
+		text = strings.Replace(text, `"clock":1,`, fmt.Sprintf(`"clock":%d,`, i), 1)
+		fmt.Fprintf(&stream, "commit %s\ncommitter Bench <bench@example.com> 1767323045 +0000\ndata %d\n%s\n", ref, len(text), text)
+		if i == 2 {
+			fmt.Fprintf(&stream, "from %s\n", tip)
+		}
+	}
+	b.must(dir, stream.Bytes(), "git", "fast-import", "--quiet", "--force")
+	b.must(dir, nil, b.bin, "inbox", "list")
+	if out := b.must(dir, nil, b.bin, "inbox", "list", "--json", "--limit", "1"); !strings.Contains(out, fmt.Sprintf(`"total":%d`, n)) {
+		log.Fatalf("the inbox does not hold %d reviews: %s", n, out)
+	}
+	list := []string{b.bin, "inbox", "list"}
+	cold := func() { os.RemoveAll(filepath.Join(dir, ".git", "runr", "cache")) }
+	b.compare(fmt.Sprintf("inbox list at %d reviews", n), "at most 10x git --version, warm",
+		command{name: "git --version", argv: []string{"git", "--version"}},
+		command{name: "git-runr inbox list, warm", dir: dir, argv: list})
+	b.rounds = min(b.rounds, 5)
+	b.compare("the same without its cache", "", command{name: "git-runr inbox list, cold", dir: dir, argv: list, before: cold})
+}
+
+// suffix is the i-th suffix of an id.
+func suffix(i int) string {
+	const letters = "abcdefghijkmnpqrstuvwxyz23456789"
+	s := make([]byte, 6)
+	for k := range s {
+		s[k] = letters[i%len(letters)]
+		i /= len(letters)
+	}
+	return string(s)
+}
+
+// largePack reads one review out of one big pack.
+func (b *bench) largePack(n int) {
+	dir := b.repo("pack")
+	b.must(dir, nil, b.bin, "review", "--reviewer", "human")
+	var stream bytes.Buffer
+	for i := range n {
+		text := fmt.Sprint("object ", i)
+		fmt.Fprintf(&stream, "blob\nmark :%d\ndata %d\n%s\n", i+1, len(text), text)
+	}
+	stream.WriteString("commit refs/heads/big\ncommitter Bench <bench@example.com> 1767323045 +0000\ndata 3\nbig\n")
+	for i := range n {
+		fmt.Fprintf(&stream, "M 100644 :%d %d/%d\n", i+1, i/1000, i)
+	}
+	b.must(dir, stream.Bytes(), "git", "fast-import", "--quiet")
+	b.must(dir, nil, "git", "repack", "-adq")
+	b.must(dir, nil, "git", "prune-packed")
+	event := b.must(dir, nil, "sh", "-c", "git rev-parse $(git for-each-ref --format='%(refname)' refs/runr/log)")
+	id := b.must(dir, nil, "sh", "-c", "git log -1 --format=%B "+event+" | sed -n 's/^Runr-Review: //p'")
+	b.must(dir, nil, b.bin, "inbox", "list")
+	b.rounds = max(b.rounds, 11)
+	b.compare(fmt.Sprintf("one review in a pack of %d objects", n), "under 3x git cat-file",
+		command{name: "git cat-file -p EVENT", dir: dir, argv: []string{"git", "cat-file", "-p", event}},
+		command{name: "git-runr inbox get ID", dir: dir, argv: []string{b.bin, "inbox", "get", id}})
+}
