@@ -1,6 +1,7 @@
 package gitstore
 
 import (
+	"compress/zlib"
 	"errors"
 	"fmt"
 	"io"
@@ -104,15 +105,18 @@ func (r *Repo) writeTempObject(dir string, typ plumbing.ObjectType, data []byte)
 	return path, nil
 }
 
+// encodeLoose compresses fast: what is written one by one is small, git repacks it,
+// and the tables of a stronger level cost more than the rest of an append.
 func encodeLoose(f io.Writer, typ plumbing.ObjectType, data []byte) error {
-	w := objfile.NewWriter(f)
-	if err := w.WriteHeader(typ, int64(len(data))); err != nil {
+	w, err := zlib.NewWriterLevel(f, zlib.BestSpeed)
+	if err != nil {
 		return err
 	}
-	if _, err := w.Write(data); err != nil {
-		return err
+	_, err = fmt.Fprintf(w, "%s %d\x00", typ, len(data))
+	if err == nil {
+		_, err = w.Write(data)
 	}
-	return w.Close()
+	return errors.Join(err, w.Close())
 }
 
 // renameInto gives a finished temporary file its name, makes the directory when

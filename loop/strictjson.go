@@ -63,7 +63,7 @@ func uniqueKey(dec *json.Decoder, seen map[string]bool) error {
 	if err != nil {
 		return err
 	}
-	key := strings.ToLower(fmt.Sprint(token))
+	key := strings.ToLower(strings.ToUpper(fmt.Sprint(token))) // as encoding/json folds: "ſ" is an "s" too
 	if seen[key] {
 		return fmt.Errorf("duplicate key %q", key)
 	}
