@@ -9,6 +9,7 @@ import (
 // Errors that callers tell apart with errors.Is. What wraps them says which
 // repository, ref or object is meant.
 var (
+	ErrNoGit         = errors.New("git is not installed, or not on PATH")
 	ErrNotRepository = errors.New("not a git repository")
 	ErrNotFound      = errors.New("not found")
 	ErrNoIdentity    = errors.New("no committer identity")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 )
@@ -89,6 +90,9 @@ func (r *Repo) resolveLinks() error {
 
 func notRepository(dir string, err error) error {
 	var exit *GitError
+	if errors.Is(err, exec.ErrNotFound) {
+		return ErrNoGit
+	}
 	if !errors.As(err, &exit) {
 		return fmt.Errorf("run git: %w", err)
 	}

@@ -102,6 +102,7 @@ type sentinel struct {
 }
 
 var sentinels = []sentinel{
+	{gitstore.ErrNoGit, exitNotFound, "install git 2.39 or newer"},
 	{gitstore.ErrNotRepository, exitNotFound, "cd into a repository, or: git runr -C DIR …"},
 	{gitstore.ErrNoIdentity, exitUsage, "git config --global user.name \"Your Name\" && git config --global user.email you@example.com"},
 	{gitstore.ErrUnborn, exitNothing, "make a first commit"},

@@ -85,6 +85,7 @@ func globalFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "q", Usage: "only results and errors"},
 		&cli.BoolFlag{Name: "v", Usage: "say more"},
 		&cli.BoolFlag{Name: "version", Usage: "print the version"},
+		cli.HelpFlag, // cli leaves it out where a command is called help
 	}
 }
 

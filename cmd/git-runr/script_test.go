@@ -50,9 +50,20 @@ func setUpScript(env *testscript.Env) error {
 	env.Setenv("GIT_COMMITTER_DATE", "2026-01-02T03:04:05Z")
 	env.Setenv("GIT_RUNR_CLOCK", "2026-01-02T03:04:05Z")
 	env.Setenv("NO_COLOR", "1")
+	env.Setenv("RUNR", lookPath(env.Getenv("PATH"), "git-runr"))
 	env.Setenv("GOCACHE", goEnv("GOCACHE", filepath.Join(home, "gocache")))
 	env.Setenv("GOFLAGS", "-mod=mod")
 	return nil
+}
+
+// lookPath is where a program is on path.
+func lookPath(path, name string) string {
+	for _, dir := range filepath.SplitList(path) {
+		if file := filepath.Join(dir, name); exists(file) {
+			return file
+		}
+	}
+	return ""
 }
 
 func goEnv(name, other string) string {

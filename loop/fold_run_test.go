@@ -1,0 +1,432 @@
+package loop
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"git-runr/gitstore"
+)
+
+// testPlan is a run of the default workflow.
+func testPlan() RunPlan {
+	return RunPlan{
+		Entity: Entity{Type: "task", Identifier: "T1", Title: "Add a thing"}, Base: "base", Branch: "runr/" + testRun,
+		Implementer: "imp", Reviewer: "rev",
+		Policy: Policy{Workflow: DefaultWorkflow(), MaxRetries: 2, Threshold: ThresholdVerdict},
+	}
+}
+
+// workflow is a list of steps by name. The kind is in the name: "check…" and
+// "review…" are what they say, anything else is an agent's.
+func workflow(names string) []WorkStep {
+	var steps []WorkStep
+	for _, name := range strings.Fields(names) {
+		step := WorkStep{Name: name, Kind: StepAgent}
+		for _, kind := range []StepKind{StepCheck, StepReview} {
+			if strings.HasPrefix(name, string(kind)) {
+				step.Kind = kind
+			}
+		}
+		steps = append(steps, step)
+	}
+	return steps
+}
+
+// story tells what happened in a run, one short line an event.
+type story struct {
+	t       testing.TB
+	events  []Event
+	attempt int
+	tree    gitstore.ID // of the newest attempt
+	rounds  int
+}
+
+// tell gives the events of a run: its start and what the lines say.
+//
+//	implement | fix | re-execute | given   an attempt of that mode, begun and ended; options:
+//	    step=NAME tree=ID status=S failure=REASON unchanged (no file differs) begun (it never ended) redo (the same number again)
+//	check ok | check fail                  options: step=NAME
+//	review VERDICT [ID=SEVERITY…]          options: step=NAME failure=REASON nothing (no line was seen) badcheck (its evidence holds a failed check)
+//	revert N [conflict]
+//	stop REASON | loop | answer CHOICE | complete RESULT | land | abort | resume | unknown
+func tell(t testing.TB, plan RunPlan, lines ...string) []Event {
+	t.Helper()
+	s := &story{t: t, tree: "tree-0"}
+	s.add(RunStarted, plan)
+	for _, line := range lines {
+		s.line(line)
+	}
+	return s.events
+}
+
+func (s *story) add(eventType string, what any) {
+	e := eventAt(len(s.events)+1, eventType, what)
+	e.Run = testRun
+	s.events = append(s.events, e)
+}
+
+// options splits a line's words into flags and NAME=VALUE pairs.
+func options(words []string) (flags []string, values map[string]string) {
+	values = map[string]string{}
+	for _, w := range words {
+		if name, value, ok := strings.Cut(w, "="); ok {
+			values[name] = value
+		} else {
+			flags = append(flags, w)
+		}
+	}
+	return flags, values
+}
+
+func (s *story) line(line string) {
+	s.t.Helper()
+	words := strings.Fields(line)
+	flags, values := options(words[1:])
+	switch words[0] {
+	case "implement", "fix", "re-execute", "given":
+		s.attempted(AttemptMode(words[0]), flags, values)
+	case "check":
+		exit := map[string]int{"ok": 0, "fail": 1}[words[1]]
+		s.add(ChecksCompleted, CheckRun{Step: orElse(values["step"], "check"), Attempt: s.attempt, Results: []CheckResult{{Name: "test", ExitCode: exit}}})
+	case "review":
+		s.reviewed(Verdict(words[1]), flags[1:], values)
+	case "revert":
+		s.reverted(flags)
+	case "stop":
+		s.add(RunStopped, Stop{Reason: words[1]})
+	case "loop":
+		s.add(ReviewLoopDetected, Stop{Reason: ReasonReviewLoop, Round: s.rounds})
+	case "answer":
+		s.add(RunAnswered, answerPayload{Choice: Choice(words[1])})
+	case "complete":
+		s.add(RunCompleted, completedPayload{Result: words[1]})
+	case "land":
+		s.add(RunLanded, Landed{Commit: "landed"})
+	case "abort":
+		s.add(RunAborted, struct{}{})
+	case "resume":
+		s.add(RunResumed, struct{}{})
+	case "unknown":
+		s.add("of_a_newer_program", `{"later":true}`)
+	default:
+		s.t.Fatalf("no event for %q", line)
+	}
+}
+
+func (s *story) attempted(mode AttemptMode, flags []string, values map[string]string) {
+	if !slices.Contains(flags, "redo") {
+		s.attempt++
+	}
+	a := Attempt{Number: s.attempt, Step: orElse(values["step"], "implement"), Mode: mode, Agent: "imp", Files: []string{}}
+	s.add(AttemptStarted, a)
+	if slices.Contains(flags, "begun") {
+		return
+	}
+	a.Status = ExecutorStatus(orElse(values["status"], string(ExecutorComplete)))
+	if reason := values["failure"]; reason != "" {
+		a.Failure = &Failure{Reason: reason, Detail: "so it said"}
+	} else if !slices.Contains(flags, "unchanged") {
+		s.tree = gitstore.ID(orElse(values["tree"], fmt.Sprintf("tree-%d", s.attempt)))
+		a.Files, a.Commit = []string{"a.go"}, gitstore.ID(fmt.Sprintf("commit-%d", s.attempt))
+	}
+	a.Tree = s.tree
+	s.add(AttemptCompleted, a)
+}
+
+func (s *story) reviewed(verdict Verdict, flags []string, values map[string]string) {
+	s.rounds++
+	report := Report{Verdict: verdict, Findings: []Finding{}}
+	round := roundPayload{Step: orElse(values["step"], "review"), Round: Round{Number: s.rounds, Attempt: s.attempt, Reviewer: "rev", Tree: s.tree}}
+	for id, severity := range values {
+		if strings.HasPrefix(id, "f-") {
+			report.Findings = append(report.Findings, Finding{ID: id, Severity: Severity(severity), Issue: "issue " + id})
+		}
+	}
+	slices.SortFunc(report.Findings, func(a, b Finding) int { return strings.Compare(a.ID, b.ID) })
+	if slices.Contains(flags, "badcheck") {
+		round.Checks = []CheckResult{{Name: "test", ExitCode: 1}}
+	}
+	report.Effective = EffectiveVerdict(verdict, report.Findings, round.checksFailed())
+	round.Census = Census{Files: 1, Lines: 3, SentFiles: 1, SentLines: 3}
+	switch {
+	case values["failure"] != "":
+		round.Failure, report = &Failure{Reason: values["failure"], Detail: "so it said"}, emptyReport()
+	case slices.Contains(flags, "nothing"):
+		round.Census, report = Census{Files: 1, Lines: 3}, emptyReport()
+	}
+	round.Report = report
+	s.add(RoundCompleted, round)
+}
+
+func (s *story) reverted(flags []string) {
+	done := Reverted{Restored: []string{"a.go"}}
+	fmt.Sscan(flags[0], &done.Attempt)
+	if slices.Contains(flags, "conflict") {
+		done.Restored, done.Conflicts = nil, []string{"a.go"}
+	}
+	s.add(AttemptReverted, done)
+}
+
+func foldRun(t testing.TB, events []Event) Run {
+	t.Helper()
+	run, bad := FoldRun(events)
+	if len(bad) > 0 {
+		t.Fatalf("unreadable: %v", bad)
+	}
+	return run
+}
+
+// TestRunEnds is seed 002: a run is completed only if its review passed; else a
+// person must judge, or the run is stopped.
+func TestRunEnds(t *testing.T) {
+	for _, test := range []struct {
+		steps, lines string
+		status       RunStatus
+		result       string
+	}{
+		{"implement check review", "implement", RunRunning, ""},
+		{"implement check review", "implement; check ok; review PASS", RunRunning, ""},
+		{"implement check review", "implement; check ok; review PASS; complete pass", RunComplete, "pass"},
+		{"implement review", "implement; review NEEDS_FIX; loop", RunReviewing, "abort"},
+		{"implement review", "implement; review NEEDS_FIX; stop review_loop_detected", RunReviewing, "abort"},
+		{"review", "review NEEDS_FIX; stop review_not_passed", RunReviewing, "abort"},
+		{"implement judgement-review", "implement; stop no_progress", RunStop, "abort"},
+		{"implement review", "implement; stop no_progress", RunReviewing, "abort"},
+		{"implement review check", "implement; review NEEDS_FIX; loop", RunStop, "abort"},
+		{"implement review", "implement unchanged; stop no_change", RunStop, "abort"},
+		{"implement review", "implement; review PASS failure=agent_failed; stop agent_failed", RunStop, "abort"},
+		{"implement review", "implement; review PASS nothing; stop nothing_to_review", RunStop, "abort"},
+		{"implement review", "implement; review PASS failure=human_turn; stop human_turn", RunStop, "abort"},
+		{"implement review", "implement; stop of_a_newer_program", RunStop, "abort"},
+		{"implement review", "implement; review NEEDS_FIX; loop; answer commit; complete pass_with_issues", RunComplete, "pass_with_issues"},
+		{"implement review", "implement; review NEEDS_FIX; answer commit; complete pass_with_issues", RunComplete, "pass_with_issues"},
+		{"implement review", "implement; review NEEDS_FIX; loop; answer skip", RunSkipped, "skipped"},
+		{"implement review", "implement; review NEEDS_FIX; answer skip", RunSkipped, "skipped"},
+		{"implement review", "implement; review NEEDS_FIX; answer skip; abort", RunAbort, "abort"},
+		{"implement review", "implement; review NEEDS_FIX; loop; resume", RunRunning, ""},
+		{"implement review", "implement; stop interrupted; resume", RunRunning, ""},
+		{"implement review", "implement begun; abort", RunAbort, "abort"},
+		{"implement review", "implement; unknown", RunRunning, ""},
+	} {
+		plan := testPlan()
+		plan.Policy.Workflow = workflow(test.steps)
+		run := foldRun(t, tell(t, plan, strings.Split(test.lines, "; ")...))
+		if run.Status != test.status || run.Result != test.result || len(run.Lost) > 0 {
+			t.Errorf("%s: %s: %q with result %q, lost %v, want %q, %q", test.steps, test.lines, run.Status, run.Result, run.Lost, test.status, test.result)
+		}
+		if run.Done() != (test.status != RunRunning) {
+			t.Errorf("%s: done is %v", test.lines, run.Done())
+		}
+	}
+}
+
+// TestRunRefuses is about events from a clone that did not know how the run stood.
+func TestRunRefuses(t *testing.T) {
+	for _, test := range []struct{ lines, late, says string }{
+		{"implement; stop no_change", "fix", "stopped and cannot be continued"},
+		{"implement; stop no_change", "check ok", "stopped and cannot be continued"},
+		{"implement; stop no_change", "land", "stopped and cannot be landed"},
+		{"implement; review NEEDS_FIX; loop", "review PASS", "reviewing and cannot be continued"},
+		{"implement; review PASS; complete pass", "resume", "completed and cannot be resumed"},
+		{"implement; review PASS; complete pass", "abort", "completed and cannot be aborted"},
+		{"implement; review PASS; complete pass", "answer skip", "completed and cannot be answered"},
+		{"implement; review PASS; complete pass", "complete pass_with_issues", "completed and cannot be completed"},
+		{"implement; review NEEDS_FIX; loop; answer skip", "resume", "skipped and cannot be resumed"},
+		{"abort", "resume", "aborted and cannot be resumed"},
+		{"abort", "complete pass", "aborted and cannot be completed"},
+		{"implement", "land", "running and cannot be landed"},
+	} {
+		lines := strings.Split(test.lines, "; ")
+		events := tell(t, testPlan(), append(lines, test.late)...)
+		cut := len(tell(t, testPlan(), lines...))
+		before, after := foldRun(t, events[:cut]), foldRun(t, events)
+		if len(after.Lost) != len(events)-cut || after.Lost[0].Event != events[cut].ID || !strings.HasSuffix(after.Lost[0].Why, test.says) {
+			t.Errorf("%s; %s: lost %+v, want %q", test.lines, test.late, after.Lost, test.says)
+		}
+		after.Lost = nil
+		if !reflect.DeepEqual(before, after) {
+			t.Errorf("%s; %s: changed %+v to %+v", test.lines, test.late, before, after)
+		}
+	}
+}
+
+func TestRunStartsOnce(t *testing.T) {
+	events := tell(t, testPlan(), "implement")
+	want := foldRun(t, events)
+	if want.ID != testRun || want.Plan.Entity.Title != "Add a thing" || want.Writer != oneWriter || want.StartedBy != events[0].Actor {
+		t.Errorf("run %+v", want)
+	}
+	other := testPlan()
+	other.Base = "elsewhere"
+	again := tell(t, other)[0]
+	early := tell(t, testPlan(), "review PASS")[1]
+	review := reviewEventAt(9, ReviewRequested, ReviewRequest{})
+	for name, with := range map[string][]Event{
+		"started twice":     append(slices.Clone(events), again),
+		"before the start":  append([]Event{early}, events...),
+		"event of a review": append(slices.Clone(events), review),
+	} {
+		if got := foldRun(t, with); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v, want %+v", name, got, want)
+		}
+	}
+}
+
+func TestRunReportsUnreadableEvents(t *testing.T) {
+	for _, eventType := range []string{RunStarted, AttemptStarted, AttemptCompleted, AttemptReverted, ChecksCompleted, RoundCompleted, RunStopped, ReviewLoopDetected, RunAnswered, RunCompleted} {
+		events := tell(t, testPlan(), "implement")
+		want := foldRun(t, events)
+		broken := eventAt(9, eventType, `[]`)
+		broken.Run = testRun
+		got, bad := FoldRun(append(events, broken))
+		if len(bad) != 1 || !strings.Contains(bad[0].Error(), broken.ID.Short()) {
+			t.Errorf("%s: reported %v", eventType, bad)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: an unreadable event changed the run: updated at %v, was %v", eventType, got.UpdatedAt, want.UpdatedAt)
+		}
+		if why := panics(func() { Next(got, got.Plan.Policy) }); why != nil {
+			t.Errorf("%s: what comes next: %v", eventType, why)
+		}
+	}
+}
+
+func TestRunHead(t *testing.T) {
+	for _, test := range []struct {
+		lines, head, files string
+		good               int
+	}{
+		{"unknown", "base", "", 0},
+		{"implement begun", "base", "", 0},
+		{"implement", "commit-1", "a.go", 1},
+		{"implement unchanged", "base", "", 0},
+		{"implement; review NEEDS_FIX; fix unchanged", "commit-1", "a.go", 1},
+		{"implement; review NEEDS_FIX; fix failure=agent_failed", "commit-1", "a.go", 1},
+		{"implement; review NEEDS_FIX; fix", "commit-2", "a.go", 2},
+		{"implement; review CRITICAL; revert 1", "base", "", 0},
+		{"implement; review NEEDS_FIX; fix; review CRITICAL; revert 2", "commit-1", "a.go", 1},
+		{"implement; review CRITICAL; revert 1; re-execute", "commit-2", "a.go", 1},
+	} {
+		run := foldRun(t, tell(t, testPlan(), strings.Split(test.lines, "; ")...))
+		if string(run.Head()) != test.head || run.Commit != run.Head() || strings.Join(run.Files(), " ") != test.files || len(run.GoodAttempts()) != test.good {
+			t.Errorf("%s: head %s, commit %s, files %v, %d good attempts", test.lines, run.Head(), run.Commit, run.Files(), len(run.GoodAttempts()))
+		}
+	}
+}
+
+func TestRunAttemptTakenUpAgainIsOneAttempt(t *testing.T) {
+	events := tell(t, testPlan(), "implement begun", "implement redo")
+	run := foldRun(t, events)
+	if len(run.Attempts) != 1 || run.Attempts[0].EndedAt.IsZero() || !run.Attempts[0].StartedAt.Equal(events[2].Timestamp) {
+		t.Errorf("attempts %+v", run.Attempts)
+	}
+}
+
+func TestRunResumeStartsTheCountersAfresh(t *testing.T) {
+	run := foldRun(t, tell(t, testPlan(), "implement", "review NEEDS_FIX", "fix", "review NEEDS_FIX", "loop", "resume", "fix", "review NEEDS_FIX"))
+	if run.RoundsUsed() != 1 || len(run.Rounds) != 3 || run.Stop != nil || run.Answer != "" {
+		t.Errorf("%d of %d rounds used, stop %v, answer %q", run.RoundsUsed(), len(run.Rounds), run.Stop, run.Answer)
+	}
+}
+
+func TestRunLands(t *testing.T) {
+	events := tell(t, testPlan(), "implement", "review PASS", "complete pass", "land")
+	run := foldRun(t, events)
+	if run.Landed == nil || run.Landed.Commit != "landed" || !run.Landed.At.Equal(events[len(events)-1].Timestamp) || run.Status != RunComplete {
+		t.Errorf("landed %+v, status %q", run.Landed, run.Status)
+	}
+}
+
+func TestRunOpen(t *testing.T) {
+	plan := testPlan()
+	plan.Findings, plan.Requests = []Finding{{ID: "f-plan"}}, []string{"from the review"}
+	run := foldRun(t, tell(t, plan))
+	if findings, asked := run.Open(); len(findings) != 1 || findings[0].ID != "f-plan" || len(asked) != 1 {
+		t.Errorf("before the first round: %v, %v", findings, asked)
+	}
+	run = foldRun(t, tell(t, plan, "fix", "review NEEDS_FIX f-new=warning"))
+	if findings, asked := run.Open(); len(findings) != 1 || findings[0].ID != "f-new" || len(asked) != 0 {
+		t.Errorf("after it: %v, %v", findings, asked)
+	}
+}
+
+// randomRunEvent is an event that may or may not make sense where it comes.
+func randomRunEvent(rng *rand.Rand, clock int) Event {
+	types := []string{
+		AttemptStarted, AttemptCompleted, AttemptCompleted, AttemptReverted, ChecksCompleted, RoundCompleted, RoundCompleted, ReviewLoopDetected,
+		RunStopped, RunAnswered, RunCompleted, RunLanded, RunAborted, RunResumed, RunResumed, RunStarted, ReviewSubmitted, "newer",
+	}
+	payloads := []string{
+		`{}`, `null`, ``, `[]`, `{"attempt":1,"step":"implement","mode":"implement","files":["a"],"commit":"c1","tree":"t1"}`,
+		`{"attempt":2,"step":"implement","mode":"fix","files":[]}`, `{"attempt":1,"failure":{"reason":"agent_failed"}}`,
+		`{"attempt":1,"restored":["a"]}`, `{"attempt":1,"conflicts":["a"]}`, `{"step":"check","results":[{"name":"t","exit_code":1}]}`,
+		`{"round":1,"attempt":1,"step":"review","tree":"t1","census":{"sent_lines":1},"report":{"effective_verdict":"NEEDS_FIX","findings":[{"id":"f"}]}}`,
+		`{"round":2,"attempt":1,"step":"review","census":{"sent_lines":1},"report":{"effective_verdict":"CRITICAL"}}`,
+		`{"round":-1,"step":"nowhere","attempt":-3}`, `{"round":1,"step":"review","census":{"sent_lines":1},"report":{"effective_verdict":"PASS"}}`,
+		`{"reason":"review_loop_detected"}`, `{"choice":"commit"}`, `{"choice":"skip"}`, `{"status":"pass"}`,
+	}
+	e := eventAt(clock, types[rng.IntN(len(types))], payloads[rng.IntN(len(payloads))])
+	e.Run = testRun
+	if clock <= 2 {
+		e = eventAt(clock, RunStarted, randomPlan(rng))
+		e.Run = testRun
+	}
+	return e
+}
+
+func randomPlan(rng *rand.Rand) RunPlan {
+	plan := testPlan()
+	workflows := []string{"implement check review", "review", "implement check", "check", "", "spec implement review check"}
+	plan.Policy.Workflow = workflow(workflows[rng.IntN(len(workflows))])
+	plan.Policy.MaxRetries = rng.IntN(4) - 1
+	plan.Policy.Threshold = []Threshold{"", ThresholdWarning, ThresholdCritical}[rng.IntN(3)]
+	if rng.IntN(4) == 0 {
+		plan.Implementer = ""
+	}
+	if rng.IntN(4) == 0 {
+		plan.Context = &Context{Commit: "given"}
+	}
+	return plan
+}
+
+func TestFoldRunDoesNotDependOnArrival(t *testing.T) {
+	seed := rand.Uint64()
+	rng := rand.New(rand.NewPCG(seed, 3))
+	for i := range 300 {
+		one, two := randomLogs(rng, func(clock int) Event { return randomRunEvent(rng, clock) })
+		all := slices.Concat(one, two)
+		want, wantBad := FoldRun(sorted(all...))
+		rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		for name, events := range map[string][]Event{"one after two": slices.Concat(two, one), "shuffled": all} {
+			got, bad := FoldRun(sorted(events...))
+			if !reflect.DeepEqual(got, want) || fmt.Sprint(bad) != fmt.Sprint(wantBad) {
+				t.Fatalf("seed %d, case %d, %s: %+v, want %+v", seed, i, name, got, want)
+			}
+		}
+	}
+}
+
+// TestFoldRunAndNextNeverPanic: a foreign log can hold anything, and what comes
+// next is asked of every run.
+func TestFoldRunAndNextNeverPanic(t *testing.T) {
+	seed := rand.Uint64()
+	rng := rand.New(rand.NewPCG(seed, 4))
+	for i := range 5000 {
+		events := tell(t, randomPlan(rng))
+		for range rng.IntN(12) {
+			events = append(events, randomRunEvent(rng, len(events)+2))
+		}
+		why := panics(func() {
+			run, _ := FoldRun(events)
+			Next(run, run.Plan.Policy)
+			run.Summary()
+		})
+		if why != nil {
+			t.Fatalf("seed %d, case %d: %v on %v", seed, i, why, strings.Join(types(events), "\n"))
+		}
+	}
+}

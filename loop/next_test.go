@@ -1,0 +1,385 @@
+package loop
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// stepText is a step in a line, for tables.
+func stepText(s Step) string {
+	text := string(s.Action)
+	switch s.Action {
+	case DoAttempt:
+		text = fmt.Sprintf("attempt %d %s at %s", s.Number, s.Mode, s.Work.Name)
+	case DoChecks:
+		text += " at " + s.Work.Name
+	case DoReview:
+		text += fmt.Sprintf(" %d at %s", s.Number, s.Work.Name)
+	case DoRevert:
+		text += fmt.Sprintf(" %d", s.Number)
+	case DoStop, DoExhaust:
+		text += " " + s.Reason
+	}
+	if s.Redo {
+		text += " again"
+	}
+	if len(s.Repeated) > 0 {
+		text += " " + strings.Join(s.Repeated, ",")
+	}
+	return text
+}
+
+type nextTest struct {
+	name  string
+	lines string // what happened, in the words of tell
+	want  string
+}
+
+// check folds what happened and asks what comes next.
+func (test nextTest) check(t *testing.T, plan RunPlan) {
+	t.Helper()
+	var lines []string
+	if test.lines != "" {
+		lines = strings.Split(test.lines, "; ")
+	}
+	run := foldRun(t, tell(t, plan, lines...))
+	if len(run.Lost) > 0 {
+		t.Fatalf("%s: lost %v", test.name, run.Lost)
+	}
+	if got := stepText(Next(run, plan.Policy)); got != test.want {
+		t.Errorf("%s:\n after %s\n next is %q, want %q", test.name, test.lines, got, test.want)
+	}
+}
+
+func TestNext(t *testing.T) {
+	for _, test := range []nextTest{
+		{"first", "", "attempt 1 implement at implement"},
+		{"then the checks", "implement", "checks at check"},
+		{"then the review", "implement; check ok", "review 1 at review"},
+		{"a failed check is for the review to weigh", "implement; check fail", "review 1 at review"},
+		{"pass", "implement; check ok; review PASS", "complete"},
+		{"pass with notes", "implement; check ok; review PASS_WITH_NOTES f-1=warning", "complete"},
+		{"a stated pass with a critical finding", "implement; check ok; review PASS f-1=critical", "revert 1"},
+		{"a stated pass with a failed check", "implement; check fail; review PASS badcheck", "attempt 2 fix at implement"},
+		{"only warnings", "implement; check ok; review NEEDS_FIX f-1=warning", "attempt 2 fix at implement"},
+		{"after the fix the checks again", "implement; check ok; review NEEDS_FIX f-1=warning; fix", "checks at check"},
+		{"and the review", "implement; check ok; review NEEDS_FIX f-1=warning; fix; check ok", "review 2 at review"},
+		{"critical", "implement; check ok; review CRITICAL f-1=critical", "revert 1"},
+		{"critical in words alone", "implement; check ok; review CRITICAL", "revert 1"},
+		{"critical beside warnings", "implement; check ok; review NEEDS_FIX f-1=warning f-2=critical", "revert 1"},
+		{"reverted", "implement; check ok; review CRITICAL f-1=critical; revert 1", "attempt 2 re-execute at implement"},
+		{"the newest attempt is reverted", "implement; check ok; review NEEDS_FIX f-1=warning; fix; check ok; review CRITICAL f-2=critical", "revert 2"},
+		{"conflict", "implement; check ok; review CRITICAL f-1=critical; revert 1 conflict", "stop revert_conflict"},
+		{"unknown events do not count", "implement; unknown; unknown", "checks at check"},
+		{"an attempt that was begun", "implement begun", "attempt 1 implement at implement again"},
+		{"a fix that was begun", "implement; check ok; review NEEDS_FIX f-1=warning; fix begun", "attempt 2 fix at implement again"},
+		{"begun twice", "implement begun; implement redo begun", "attempt 1 implement at implement again"},
+		{"taken up and ended", "implement begun; implement redo", "checks at check"},
+		{"blocked", "implement status=failed", "stop implement_blocked"},
+		{"blocked, with files", "implement status=failed tree=t", "stop implement_blocked"},
+		{"checkpoint", "implement status=checkpoint", "stop checkpoint_reached"},
+		{"a report that cannot be read is no reason to stop", "implement status=unknown", "checks at check"},
+		{"the agent failed", "implement failure=agent_failed", "stop agent_failed"},
+		{"the agent is a person", "implement failure=human_turn", "stop human_turn"},
+		{"no change at all", "implement unchanged", "stop no_change"},
+		{"a fix without a change", "implement; check ok; review NEEDS_FIX f-1=warning; fix unchanged", "stop no_change"},
+		{"a re-execution without a change", "implement; check ok; review CRITICAL; revert 1; re-execute unchanged", "stop no_change"},
+		{"the reviewer failed", "implement; check ok; review PASS failure=worker_call_timeout", "stop worker_call_timeout"},
+		{"the reviewer wrote", "implement; check ok; review PASS failure=review_tampered", "stop review_tampered"},
+		{"the reviewer is a person", "implement; check ok; review PASS failure=human_turn", "stop human_turn"},
+		{"nothing to review", "implement; check ok; review PASS nothing", "stop nothing_to_review"},
+		{"the reviewer failed on nothing", "implement; check ok; review PASS nothing failure=agent_failed", "stop agent_failed"},
+		{"accepted, and the process died", "implement; check ok; review NEEDS_FIX f-1=warning; answer commit", "complete"},
+		{"stopped", "implement; stop no_change", "nothing"},
+		{"reviewing", "implement; check ok; review NEEDS_FIX; loop", "nothing"},
+		{"skipped", "implement; check ok; review NEEDS_FIX; answer skip", "nothing"},
+		{"aborted", "implement; abort", "nothing"},
+		{"completed", "implement; check ok; review PASS; complete pass", "nothing"},
+		{"landed", "implement; check ok; review PASS; complete pass; land", "nothing"},
+	} {
+		test.check(t, testPlan())
+	}
+}
+
+// reviews is n failed reviews, each with a finding of its own, and the fixes between them.
+func reviews(n int) string {
+	lines := []string{"implement"}
+	for i := range n {
+		if i > 0 {
+			lines = append(lines, "fix")
+		}
+		lines = append(lines, "check ok", fmt.Sprintf("review NEEDS_FIX f-%d=warning", i))
+	}
+	return strings.Join(lines, "; ")
+}
+
+func TestNextExhausted(t *testing.T) {
+	for _, test := range []struct {
+		retries int
+		nextTest
+	}{
+		{2, nextTest{"one of two", reviews(1), "attempt 2 fix at implement"}},
+		{2, nextTest{"two of two", reviews(2), "attempt 3 fix at implement"}},
+		{2, nextTest{"used up", reviews(3), "exhausted review_loop_detected"}},
+		{1, nextTest{"used up", reviews(2), "exhausted review_loop_detected"}},
+		{0, nextTest{"none allowed", reviews(1), "exhausted review_loop_detected"}},
+		{2, nextTest{"the last review passes", reviews(2) + "; fix; check ok; review PASS", "complete"}},
+		{2, nextTest{"critical findings are no way round", reviews(2) + "; fix; check ok; review CRITICAL f-9=critical", "exhausted review_loop_detected"}},
+		{1, nextTest{"a re-execution is a retry", "implement; check ok; review CRITICAL; revert 1; re-execute; check ok; review CRITICAL", "exhausted review_loop_detected"}},
+		{5, nextTest{"other findings each time", reviews(4), "attempt 5 fix at implement"}},
+		{2, nextTest{"a person resumed", reviews(3) + "; loop; resume", "attempt 4 fix at implement"}},
+		{2, nextTest{"and the counter began again", reviews(3) + "; loop; resume; fix; check ok; review NEEDS_FIX f-8=warning", "attempt 5 fix at implement"}},
+		{0, nextTest{"and is used up again", reviews(1) + "; loop; resume; fix; check ok; review NEEDS_FIX f-8=warning", "exhausted review_loop_detected"}},
+	} {
+		plan := testPlan()
+		plan.Policy.MaxRetries = test.retries
+		test.check(t, plan)
+	}
+}
+
+// sameFinding is n reviews that report f-same beside one of their own.
+func sameFinding(n int, severity string) string {
+	return strings.ReplaceAll(reviews(n), "NEEDS_FIX", "NEEDS_FIX f-same="+severity)
+}
+
+func TestNextNoticesAFindingThatSurvives(t *testing.T) {
+	for _, test := range []nextTest{
+		{"asked for once", sameFinding(2, "warning"), "attempt 3 fix at implement"},
+		{"unmet twice", sameFinding(3, "warning"), "exhausted review_loop_detected f-same"},
+		{"a note may stay", sameFinding(3, "note"), "attempt 4 fix at implement"},
+		{"it went and came back", "implement; check ok; review NEEDS_FIX f-a=warning; fix; check ok; review NEEDS_FIX f-b=warning; fix; check ok; review NEEDS_FIX f-a=warning", "attempt 4 fix at implement"},
+		{"two of them", strings.ReplaceAll(sameFinding(3, "warning"), "f-same=warning", "f-a=warning f-b=warning"), "exhausted review_loop_detected f-a,f-b"},
+		{"a person stepped in", sameFinding(3, "warning") + "; loop; resume; fix; check ok; review NEEDS_FIX f-same=warning", "attempt 5 fix at implement"},
+		{"and it survived again", sameFinding(3, "warning") + "; loop; resume; fix; check ok; review NEEDS_FIX f-same=warning; fix; check ok; review NEEDS_FIX f-same=warning; fix; check ok; review NEEDS_FIX f-same=warning", "exhausted review_loop_detected f-same"},
+	} {
+		plan := testPlan()
+		plan.Policy.MaxRetries = 5
+		test.check(t, plan)
+	}
+}
+
+func TestNextNoticesAnEarlierTree(t *testing.T) {
+	for _, test := range []nextTest{
+		{"a refused tree", "implement; check ok; review NEEDS_FIX; fix; check ok; review NEEDS_FIX; fix tree=tree-1", "stop no_progress"},
+		{"the tree before", "implement; check ok; review NEEDS_FIX; fix tree=tree-1", "stop no_progress"},
+		{"re-executed the same", "implement; check ok; review CRITICAL; revert 1; re-execute tree=tree-1", "stop no_progress"},
+		{"never reviewed", "implement; check ok; fix tree=tree-1", "checks at check"},
+		{"the reviewer failed on it", "implement; check ok; review PASS failure=agent_failed; stop agent_failed; resume; fix tree=tree-1", "checks at check"},
+	} {
+		test.check(t, testPlan())
+	}
+}
+
+func TestNextThreshold(t *testing.T) {
+	for _, test := range []struct {
+		threshold Threshold
+		nextTest
+	}{
+		{ThresholdVerdict, nextTest{"the reviewer decides", "implement; review PASS f-1=warning", "complete"}},
+		{ThresholdVerdict, nextTest{"the reviewer decides", "implement; review NEEDS_FIX f-1=note", "attempt 2 fix at implement"}},
+		{"", nextTest{"the default is the verdict", "implement; review PASS f-1=warning", "complete"}},
+		{ThresholdWarning, nextTest{"a warning", "implement; review PASS f-1=warning", "attempt 2 fix at implement"}},
+		{ThresholdWarning, nextTest{"a note", "implement; review PASS f-1=note", "complete"}},
+		{ThresholdWarning, nextTest{"a verdict", "implement; review NEEDS_FIX f-1=note", "attempt 2 fix at implement"}},
+		{ThresholdWarning, nextTest{"a refused tree came back", "implement; review PASS f-1=warning; fix tree=tree-1", "stop no_progress"}},
+		{ThresholdCritical, nextTest{"a warning", "implement; review NEEDS_FIX f-1=warning", "complete"}},
+		{ThresholdCritical, nextTest{"a critical finding", "implement; review NEEDS_FIX f-1=warning f-2=critical", "revert 1"}},
+		{ThresholdCritical, nextTest{"a critical verdict", "implement; review CRITICAL f-1=warning", "revert 1"}},
+		{ThresholdCritical, nextTest{"an answer that says nothing", "implement; review NEEDS_FIX", "attempt 2 fix at implement"}},
+		{ThresholdCritical, nextTest{"a failed check", "implement; review NEEDS_FIX f-1=warning badcheck", "attempt 2 fix at implement"}},
+	} {
+		plan := testPlan()
+		plan.Policy.Workflow = workflow("implement review")
+		plan.Policy.Threshold = test.threshold
+		test.name = string(test.threshold) + ": " + test.name
+		test.check(t, plan)
+	}
+}
+
+func TestNextWorkflows(t *testing.T) {
+	for _, test := range []struct {
+		steps string
+		nextTest
+	}{
+		{"review", nextTest{"only a review", "", "review 1 at review"}},
+		{"review", nextTest{"nobody could fix it", "review NEEDS_FIX f-1=warning", "exhausted review_not_passed"}},
+		{"review", nextTest{"nor do it again", "review CRITICAL f-1=critical", "exhausted review_not_passed"}},
+		{"review", nextTest{"passed", "review PASS", "complete"}},
+		{"check review", nextTest{"checks first", "", "checks at check"}},
+		{"check review", nextTest{"nobody could fix it", "check fail; review NEEDS_FIX badcheck", "exhausted review_not_passed"}},
+		{"implement check", nextTest{"ends in a check", "implement; check ok", "complete"}},
+		{"implement check", nextTest{"a failed check is fixed", "implement; check fail", "attempt 2 fix at implement"}},
+		{"implement check", nextTest{"and again", "implement; check fail; fix; check fail", "attempt 3 fix at implement"}},
+		{"implement check", nextTest{"and given up", "implement; check fail; fix; check fail; fix; check fail", "stop verification_failed_max_retries"}},
+		{"implement check", nextTest{"fixed in the end", "implement; check fail; fix; check fail; fix; check ok", "complete"}},
+		{"check", nextTest{"nobody could fix it", "check fail", "stop verification_failed_max_retries"}},
+		{"implement review check", nextTest{"a check after the review", "implement; review PASS; check fail", "attempt 2 fix at implement"}},
+		{"implement review check", nextTest{"is reviewed again", "implement; review PASS; check fail; fix", "review 2 at review"}},
+		{"implement", nextTest{"only an agent", "implement", "complete"}},
+		{"implement", nextTest{"without a change", "implement unchanged", "stop no_change"}},
+		{"spec implement review", nextTest{"the first agent", "", "attempt 1 implement at spec"}},
+		{"spec implement review", nextTest{"the second agent", "implement step=spec", "attempt 2 implement at implement"}},
+		{"spec implement review", nextTest{"the first may change nothing", "implement step=spec unchanged", "attempt 2 implement at implement"}},
+		{"spec implement review", nextTest{"the second not", "implement step=spec unchanged; implement unchanged", "stop no_change"}},
+		{"spec implement review", nextTest{"the last agent before the review fixes", "implement step=spec; implement; review NEEDS_FIX", "attempt 3 fix at implement"}},
+		{"spec implement review", nextTest{"and is reverted", "implement step=spec; implement; review CRITICAL", "revert 2"}},
+		{"spec implement review", nextTest{"and does it again", "implement step=spec; implement; review CRITICAL; revert 2", "attempt 3 re-execute at implement"}},
+		{"implement review polish", nextTest{"an agent after the review does not fix", "implement; review NEEDS_FIX", "attempt 2 fix at implement"}},
+		{"implement review polish", nextTest{"but has its turn", "implement; review PASS", "attempt 2 implement at polish"}},
+		{"implement review-a review-b", nextTest{"two reviews", "implement; review PASS step=review-a", "review 2 at review-b"}},
+		{"implement review-a review-b", nextTest{"both passed", "implement; review PASS step=review-a; review PASS step=review-b", "complete"}},
+		{"implement review-a review-b", nextTest{"the second asks for a fix", "implement; review PASS step=review-a; review NEEDS_FIX step=review-b", "attempt 2 fix at implement"}},
+		{"implement review-a review-b", nextTest{"a review that passed uses up no retry", "implement; review PASS step=review-a; review NEEDS_FIX step=review-b; fix; review PASS step=review-a; review NEEDS_FIX step=review-b", "attempt 3 fix at implement"}},
+	} {
+		plan := testPlan()
+		plan.Policy.Workflow = workflow(test.steps)
+		test.name = test.steps + ": " + test.name
+		test.check(t, plan)
+	}
+}
+
+// TestNextGivenContext is a run that starts from an executor's finished work.
+func TestNextGivenContext(t *testing.T) {
+	for _, test := range []struct {
+		steps string
+		nextTest
+	}{
+		{"implement check review", nextTest{"the given attempt is first", "", "attempt 1 given at implement"}},
+		{"spec implement check review", nextTest{"in the place of the last agent before the review", "", "attempt 1 given at implement"}},
+		{"implement review polish", nextTest{"and not after it", "", "attempt 1 given at implement"}},
+		{"spec implement check", nextTest{"without a review", "", "attempt 1 given at implement"}},
+		{"check review", nextTest{"without an agent", "", "attempt 1 given at given"}},
+		{"spec implement check review", nextTest{"then what follows", "given", "checks at check"}},
+		{"check review", nextTest{"then what there is", "given step=given", "checks at check"}},
+		{"implement review", nextTest{"critical findings undo it", "given; review CRITICAL", "revert 1"}},
+		{"implement review", nextTest{"and it is done again", "given; review CRITICAL; revert 1", "attempt 2 re-execute at implement"}},
+		{"implement review", nextTest{"warnings are fixed", "given; review NEEDS_FIX", "attempt 2 fix at implement"}},
+		{"implement review", nextTest{"an empty one is for the review to notice", "given unchanged", "review 1 at review"}},
+		{"check review", nextTest{"nobody could fix it", "given step=given; check ok; review NEEDS_FIX", "exhausted review_not_passed"}},
+		{"implement review", nextTest{"begun", "given begun", "attempt 1 given at implement again"}},
+		{"implement review", nextTest{"interrupted while it was taken over", "given begun; stop interrupted; resume", "attempt 1 given at implement again"}},
+	} {
+		plan := testPlan()
+		plan.Policy.Workflow = workflow(test.steps)
+		plan.Context = &Context{Commit: "given"}
+		test.name = test.steps + ": " + test.name
+		test.check(t, plan)
+	}
+}
+
+// TestNextFromReview is a run that fixes a submitted review.
+func TestNextFromReview(t *testing.T) {
+	for _, test := range []nextTest{
+		{"starts with the fix", "", "attempt 1 fix at implement"},
+		{"goes on as ever", "fix; check ok", "review 1 at review"},
+		{"without a change", "fix unchanged", "stop no_change"},
+		{"critical findings of its own", "fix; check ok; review CRITICAL; revert 1", "attempt 2 re-execute at implement"},
+	} {
+		plan := testPlan()
+		plan.FromReview, plan.Findings = testReview, []Finding{{ID: "f-1", Severity: Critical, Issue: "leak"}}
+		test.check(t, plan)
+		plan.Findings, plan.Requests = nil, []string{"add a test"}
+		test.check(t, plan)
+	}
+}
+
+func TestNextWithoutImplementer(t *testing.T) {
+	plan := testPlan()
+	plan.Context, plan.Implementer = &Context{Commit: "given"}, ""
+	nextTest{"nobody to fix it", "given; check ok; review NEEDS_FIX f-1=warning", "exhausted review_not_passed"}.check(t, plan)
+	nextTest{"resumed: still nobody, and no pass", "given; check ok; review NEEDS_FIX f-1=warning; stop review_not_passed; resume", "review 2 at review"}.check(t, plan)
+}
+
+func TestNextResumed(t *testing.T) {
+	for _, test := range []struct {
+		steps string
+		nextTest
+	}{
+		{"implement check review", nextTest{"the agent failed", "implement failure=agent_failed; stop agent_failed; resume", "attempt 1 implement at implement again"}},
+		{"implement check review", nextTest{"a fix failed", "implement; check ok; review NEEDS_FIX; fix failure=stalled_timeout; stop stalled_timeout; resume", "attempt 2 fix at implement again"}},
+		{"implement check review", nextTest{"interrupted in an attempt", "implement begun; stop interrupted; resume", "attempt 1 implement at implement again"}},
+		{"implement check review", nextTest{"interrupted before the first", "stop interrupted; resume", "attempt 1 implement at implement"}},
+		{"implement check review", nextTest{"interrupted after an attempt", "implement; stop interrupted; resume", "checks at check"}},
+		{"implement check review", nextTest{"interrupted after the checks", "implement; check fail; stop interrupted; resume", "review 1 at review"}},
+		{"implement check review", nextTest{"interrupted after a review", "implement; check ok; review NEEDS_FIX; stop interrupted; resume", "attempt 2 fix at implement"}},
+		{"implement check review", nextTest{"interrupted after a pass", "implement; check ok; review PASS; stop interrupted; resume", "complete"}},
+		{"implement check review", nextTest{"interrupted before a revert", "implement; check ok; review CRITICAL; stop interrupted; resume", "revert 1"}},
+		{"implement check review", nextTest{"interrupted after a revert", "implement; check ok; review CRITICAL; revert 1; stop interrupted; resume", "attempt 2 re-execute at implement"}},
+		{"implement check review", nextTest{"the reviewer failed", "implement; check ok; review PASS failure=agent_failed; stop agent_failed; resume", "review 2 at review"}},
+		{"implement check review", nextTest{"a person's turn", "implement; check ok; review PASS failure=human_turn; stop human_turn; resume", "review 2 at review"}},
+		{"implement check review", nextTest{"a review that wrote", "implement; check ok; review PASS failure=review_tampered; stop review_tampered; resume", "review 2 at review"}},
+		{"implement check review", nextTest{"given up", reviews(3) + "; loop; resume", "attempt 4 fix at implement"}},
+		{"implement check review", nextTest{"given up on something critical", "implement; check ok; review CRITICAL; loop; resume", "revert 1"}},
+		{"implement check review", nextTest{"no progress is reviewed again", "implement; check ok; review NEEDS_FIX; fix tree=tree-1; stop no_progress; resume", "checks at check"}},
+		{"implement check review", nextTest{"checkpoint passed", "implement status=checkpoint; stop checkpoint_reached; resume", "checks at check"}},
+		{"implement check review", nextTest{"a conflict", "implement; check ok; review CRITICAL; revert 1 conflict; stop revert_conflict; resume", "attempt 2 re-execute at implement"}},
+		{"implement check review", nextTest{"an old conflict stops once", "implement; check ok; review CRITICAL; revert 1 conflict; stop revert_conflict; resume; re-execute; check ok; review CRITICAL; revert 2", "attempt 3 re-execute at implement"}},
+		{"implement check", nextTest{"a check that still fails", "implement; check fail; fix; check fail; fix; check fail; stop verification_failed_max_retries; resume", "attempt 4 fix at implement"}},
+		{"implement check", nextTest{"counts afresh", "implement; check fail; fix; check fail; fix; check fail; stop verification_failed_max_retries; resume; fix; check fail", "attempt 5 fix at implement"}},
+		{"implement check", nextTest{"interrupted after a failed check", "implement; check fail; stop interrupted; resume", "attempt 2 fix at implement"}},
+		{"review", nextTest{"a refused review does not pass by itself", "review NEEDS_FIX; stop review_not_passed; resume", "review 2 at review"}},
+		{"review", nextTest{"nothing to review is no pass", "review PASS nothing; stop nothing_to_review; resume", "review 2 at review"}},
+		{"check", nextTest{"a failed check does not pass by itself", "check fail; stop verification_failed_max_retries; resume", "checks at check"}},
+		{"implement review-a review-b", nextTest{"between two reviews", "implement; review PASS step=review-a; stop interrupted; resume", "review 2 at review-b"}},
+	} {
+		plan := testPlan()
+		plan.Policy.Workflow = workflow(test.steps)
+		test.name = test.steps + ": " + test.name
+		test.check(t, plan)
+	}
+}
+
+func TestNextSaysWhy(t *testing.T) {
+	for lines, want := range map[string]string{
+		"implement failure=agent_failed":                                                          "so it said",
+		"implement; check ok; review PASS failure=agent_failed":                                   "so it said",
+		"implement; check ok; review NEEDS_FIX; fix unchanged":                                    "attempt 2 changed nothing",
+		"implement; check ok; review NEEDS_FIX; fix; check ok; review NEEDS_FIX; fix tree=tree-1": "attempt 3 brought back the tree of attempt 1",
+		"implement; check ok; review CRITICAL; revert 1 conflict":                                 "1 file changed since attempt 1",
+		reviews(3):                "the retries are used up",
+		sameFinding(3, "warning"): "the same finding was unmet twice",
+	} {
+		run := foldRun(t, tell(t, testPlan(), strings.Split(lines, "; ")...))
+		if got := Next(run, run.Plan.Policy).Detail; got != want {
+			t.Errorf("%s: %q, want %q", lines, got, want)
+		}
+	}
+}
+
+func TestNextTellsTheStepsWork(t *testing.T) {
+	plan := testPlan()
+	plan.Policy.Workflow[0].Agent, plan.Policy.Workflow[0].Prompt = "other", "think first"
+	run := foldRun(t, tell(t, plan, "implement begun"))
+	if work := Next(run, plan.Policy).Work; work.Agent != "other" || work.Prompt != "think first" {
+		t.Errorf("taken up with %+v", work)
+	}
+}
+
+func TestPolicyCheck(t *testing.T) {
+	for steps, says := range map[string]string{"": "no steps", "implement review implement": `"implement" twice`} {
+		if err := (Policy{Workflow: workflow(steps)}).check(); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%q: error %v", steps, err)
+		}
+	}
+	policy := Policy{Workflow: DefaultWorkflow()}
+	if err := policy.check(); err != nil || policy.String() != "implement → check → review" {
+		t.Errorf("%s: %v", policy, err)
+	}
+}
+
+func TestReasons(t *testing.T) {
+	seen := map[string]bool{}
+	for _, r := range Reasons() {
+		if seen[r.Code] || r.Title == "" || r.Explanation == "" || r.Family == "" || r.Status == 0 {
+			t.Errorf("reason %+v", r)
+		}
+		seen[r.Code] = true
+		if ReasonOf(r.Code) != r {
+			t.Errorf("%s: ReasonOf gives %+v", r.Code, ReasonOf(r.Code))
+		}
+	}
+	if r := ReasonOf("of_a_newer_program"); r.Code != "of_a_newer_program" || r.Judge || r.Status != 4 || !strings.Contains(r.Explanation, "of_a_newer_program") {
+		t.Errorf("unknown: %+v", r)
+	}
+}
