@@ -76,8 +76,11 @@ func (r *Run) apply(e Event) error {
 		r.Lost = append(r.Lost, Lost{Event: e.ID, Type: e.Type, By: e.Actor, Why: refused.Error()})
 		return nil
 	}
+	if err := handle(r, e); err != nil { // handlers read the whole payload before they change anything
+		return err
+	}
 	r.UpdatedAt, r.last = e.Timestamp, e.Type
-	return handle(r, e)
+	return nil
 }
 
 func (r *Run) started(e Event) error {
@@ -212,9 +215,12 @@ func (r *Run) completed(e Event) error {
 
 func (r *Run) landed(e Event) error {
 	landed, err := payload[Landed](e)
+	if err != nil {
+		return err
+	}
 	landed.At = e.Timestamp
 	r.Landed = &landed
-	return err
+	return nil
 }
 
 func (r *Run) aborted(Event) error {
@@ -225,6 +231,6 @@ func (r *Run) aborted(Event) error {
 // resumed starts the counters afresh: a person stepped in.
 func (r *Run) resumed(Event) error {
 	r.Status, r.Result, r.Stop, r.Answer = RunRunning, "", nil, ""
-	r.Since = len(r.Rounds)
+	r.Since, r.ChecksSince = len(r.Rounds), len(r.Checks)
 	return nil
 }

@@ -328,8 +328,8 @@ func TestRunAttemptTakenUpAgainIsOneAttempt(t *testing.T) {
 
 func TestRunResumeStartsTheCountersAfresh(t *testing.T) {
 	run := foldRun(t, tell(t, testPlan(), "implement", "review NEEDS_FIX", "fix", "review NEEDS_FIX", "loop", "resume", "fix", "review NEEDS_FIX"))
-	if run.RoundsUsed() != 1 || len(run.Rounds) != 3 || run.Stop != nil || run.Answer != "" {
-		t.Errorf("%d of %d rounds used, stop %v, answer %q", run.RoundsUsed(), len(run.Rounds), run.Stop, run.Answer)
+	if len(run.Rounds)-run.Since != 1 || len(run.Rounds) != 3 || run.Stop != nil || run.Answer != "" {
+		t.Errorf("%d of %d rounds used, stop %v, answer %q", len(run.Rounds)-run.Since, len(run.Rounds), run.Stop, run.Answer)
 	}
 }
 

@@ -5,7 +5,9 @@ import (
 	"cmp"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"hash/crc32"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,16 +21,20 @@ import (
 // the ids of its events, keyed by the tips of the logs that it has read. It holds
 // nothing that cannot be read again from the logs, and may be deleted at any time.
 //
-// The file is a prefix (magic, header length, number of rows), a JSON header, a
-// table of fixed-size rows, newest first, and a heap that the rows point into. So
-// a list reads the table and the few summaries that it shows.
+// The file is a prefix (magic, header length, number of rows, length of the
+// heap, checksum of what follows up to the heap), a JSON header, a table of fixed-size rows, newest first,
+// and a heap that the rows point into, each with a checksum of its part. So a list
+// reads the table and the few summaries that it shows, and never a damaged one.
 const (
-	indexMagic   = "RUNRIDX3"
+	indexMagic   = "RUNRIDX4"
 	indexName    = "index"
-	rowSize      = 72
-	prefixSize   = len(indexMagic) + 8
+	rowSize      = 76
+	prefixSize   = len(indexMagic) + 16
 	maxIndexSize = 1 << 31
 )
+
+// errIndex is a cache that cannot be used: it is made again.
+var errIndex = errors.New("damaged index")
 
 type entityKind byte
 
@@ -56,6 +62,7 @@ type row struct {
 	events  []byte // one line an event: clock, writer, commit
 
 	summaryAt, summaryLen, eventsAt, eventsLen uint32 // in the heap, while not read
+	sum                                        uint32 // of summary and events
 }
 
 // index is the cache in memory.
@@ -101,12 +108,15 @@ func readIndex(file *os.File) (*index, error) {
 	headerLen := int64(binary.BigEndian.Uint32(prefix[len(indexMagic):]))
 	rows := int64(binary.BigEndian.Uint32(prefix[len(indexMagic)+4:]))
 	heap := int64(prefixSize) + headerLen + rows*rowSize
-	if heap > info.Size() || info.Size() > maxIndexSize {
+	if heap+int64(binary.BigEndian.Uint32(prefix[len(indexMagic)+8:])) != info.Size() || info.Size() > maxIndexSize {
 		return nil, fmt.Errorf("truncated index")
 	}
 	body := make([]byte, headerLen+rows*rowSize)
 	if _, err := file.ReadAt(body, int64(prefixSize)); err != nil {
 		return nil, err
+	}
+	if crc32.ChecksumIEEE(body) != binary.BigEndian.Uint32(prefix[len(indexMagic)+12:]) {
+		return nil, errIndex
 	}
 	idx := &index{file: file, heap: heap, rows: make([]*row, 0, rows)}
 	if err := json.Unmarshal(body[:headerLen], idx); err != nil {
@@ -123,7 +133,7 @@ func decodeRow(b []byte) *row {
 	at := func(from int) uint32 { return binary.BigEndian.Uint32(b[from:]) }
 	return &row{
 		kind: entityKind(b[0]), status: text(1, 14), id: text(14, 40), sort: int64(binary.BigEndian.Uint64(b[40:])), seq: binary.BigEndian.Uint64(b[64:]),
-		summaryAt: at(48), summaryLen: at(52), eventsAt: at(56), eventsLen: at(60),
+		summaryAt: at(48), summaryLen: at(52), eventsAt: at(56), eventsLen: at(60), sum: at(72),
 	}
 }
 
@@ -134,6 +144,7 @@ func (r *row) encode(heap *bytes.Buffer) []byte {
 	copy(b[14:40], r.id)
 	binary.BigEndian.PutUint64(b[40:], uint64(r.sort))
 	binary.BigEndian.PutUint64(b[64:], r.seq)
+	binary.BigEndian.PutUint32(b[72:], checksum(r.summary, r.events))
 	for i, part := range [][]byte{r.summary, r.events} {
 		binary.BigEndian.PutUint32(b[48+8*i:], uint32(heap.Len()))
 		binary.BigEndian.PutUint32(b[52+8*i:], uint32(len(part)))
@@ -151,14 +162,28 @@ func (idx *index) load(r *row) error {
 	if r.summary, err = idx.heapAt(r.summaryAt, r.summaryLen); err != nil {
 		return err
 	}
-	r.events, err = idx.heapAt(r.eventsAt, r.eventsLen)
-	return err
+	if r.events, err = idx.heapAt(r.eventsAt, r.eventsLen); err != nil {
+		return err
+	}
+	if checksum(r.summary, r.events) != r.sum {
+		r.summary, r.events = nil, nil
+		return errIndex
+	}
+	return nil
+}
+
+func checksum(parts ...[]byte) uint32 {
+	sum := uint32(0)
+	for _, part := range parts {
+		sum = crc32.Update(sum, crc32.IEEETable, part)
+	}
+	return sum
 }
 
 func (idx *index) heapAt(at, n uint32) ([]byte, error) {
 	b := make([]byte, n)
 	if _, err := idx.file.ReadAt(b, idx.heap+int64(at)); err != nil {
-		return nil, fmt.Errorf("read index: %w", err)
+		return nil, fmt.Errorf("%w: %w", errIndex, err)
 	}
 	return b, nil
 }
@@ -189,6 +214,8 @@ func (idx *index) save(path string) error {
 	out.WriteString(indexMagic)
 	out.Write(binary.BigEndian.AppendUint32(nil, uint32(len(header))))
 	out.Write(binary.BigEndian.AppendUint32(nil, uint32(len(idx.rows))))
+	out.Write(binary.BigEndian.AppendUint32(nil, uint32(heap.Len())))
+	out.Write(binary.BigEndian.AppendUint32(nil, checksum(header, table.Bytes())))
 	for _, part := range [][]byte{header, table.Bytes(), heap.Bytes()} {
 		out.Write(part)
 	}

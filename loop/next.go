@@ -117,7 +117,7 @@ func afterAttempt(run Run, policy Policy) (Step, bool) {
 	case run.Head() == run.Plan.Base && noAgentStepLeft(run, policy) && a.Mode == ModeImplement:
 		return stop(ReasonNoChange, fmt.Sprintf("after attempt %d nothing differs from where the run began", a.Number)), true
 	}
-	if earlier := refusedBefore(run, a); earlier != 0 {
+	if earlier := refusedBefore(run, policy, a); earlier != 0 {
 		return stop(ReasonNoProgress, fmt.Sprintf("attempt %d brought back the tree of attempt %d", a.Number, earlier)), true
 	}
 	return Step{}, false
@@ -130,9 +130,9 @@ func noAgentStepLeft(run Run, policy Policy) bool {
 
 // refusedBefore is the number of an earlier attempt whose reviewed and refused
 // tree is that of a; 0 when there is none.
-func refusedBefore(run Run, a Attempt) int {
+func refusedBefore(run Run, policy Policy, a Attempt) int {
 	for _, round := range run.Rounds {
-		if round.Tree == a.Tree && round.Attempt != a.Number && round.Failure == nil && !round.Report.Effective.Passed() {
+		if round.Tree == a.Tree && round.Attempt != a.Number && policy.refuses(round) {
 			return round.Attempt
 		}
 	}
@@ -140,12 +140,14 @@ func refusedBefore(run Run, a Attempt) int {
 }
 
 func afterRevert(run Run, policy Policy) Step {
-	for _, a := range run.Attempts {
-		if a.Reverted != nil && len(a.Reverted.Conflicts) > 0 {
-			return stop(ReasonRevertConflict, fmt.Sprintf("%s changed since attempt %d", Count(len(a.Reverted.Conflicts), "file"), a.Number))
-		}
+	if a := run.lastAttempt(); a != nil && a.Reverted != nil && len(a.Reverted.Conflicts) > 0 {
+		return stop(ReasonRevertConflict, fmt.Sprintf("%s changed since attempt %d", Count(len(a.Reverted.Conflicts), "file"), a.Number))
 	}
-	return attempt(run, policy.Workflow[policy.fixStep(run.Position)], ModeReexecute)
+	at := policy.fixStep(run.Position)
+	if at < 0 {
+		return stop(ReasonReviewNotPassed, "")
+	}
+	return attempt(run, policy.Workflow[at], ModeReexecute)
 }
 
 // afterChecks goes on to the review, which weighs the evidence; without one to
@@ -156,7 +158,7 @@ func afterChecks(run Run, policy Policy) Step {
 		return onward(run, policy)
 	}
 	failed := 0
-	for _, c := range run.Checks {
+	for _, c := range run.Checks[min(run.ChecksSince, len(run.Checks)):] {
 		if c.Step == checks.Step && c.Failed() {
 			failed++
 		}
@@ -189,13 +191,13 @@ func afterRound(run Run, policy Policy) Step {
 // refused is what follows a review that did not pass.
 func refused(run Run, policy Policy) Step {
 	at := policy.fixStep(run.Position - 1)
-	repeated := unmetTwice(run)
+	repeated := unmetTwice(run, policy)
 	switch {
 	case at < 0 || run.Plan.Implementer == "":
 		return Step{Action: DoExhaust, Reason: ReasonReviewNotPassed}
 	case len(repeated) > 0:
 		return Step{Action: DoExhaust, Reason: ReasonReviewLoop, Detail: "the same finding was unmet twice", Repeated: repeated}
-	case run.RoundsUsed() > policy.MaxRetries:
+	case len(refusals(run, policy)) > policy.MaxRetries:
 		return Step{Action: DoExhaust, Reason: ReasonReviewLoop, Detail: "the retries are used up"}
 	}
 	return again(run, policy, at)
@@ -214,10 +216,21 @@ func again(run Run, policy Policy, at int) Step {
 	return attempt(run, policy.Workflow[at], ModeFix)
 }
 
+// refusals are the rounds that did not pass since the run began or a person stepped in.
+func refusals(run Run, policy Policy) []Round {
+	var refused []Round
+	for _, round := range run.Rounds[min(run.Since, len(run.Rounds)):] {
+		if policy.refuses(round) {
+			refused = append(refused, round)
+		}
+	}
+	return refused
+}
+
 // unmetTwice are the ids of findings that two attempts in a row were asked to
-// fix and did not: they stand in each of the last three rounds.
-func unmetTwice(run Run) []string {
-	rounds := run.Rounds[min(run.Since, len(run.Rounds)):]
+// fix and did not: they stand in each of the last three refusals.
+func unmetTwice(run Run, policy Policy) []string {
+	rounds := refusals(run, policy)
 	if len(rounds) < 3 {
 		return nil
 	}
@@ -235,21 +248,39 @@ func hasFinding(round Round, id string) bool {
 	return slices.ContainsFunc(round.Report.Findings, func(f Finding) bool { return f.ID == id })
 }
 
-// afterResume takes the run up where it stopped.
+// afterResume takes the run up where it stopped. What was refused is not passed by
+// going on: it is mended, or looked at again.
 func afterResume(run Run, policy Policy) Step {
-	last, round := run.lastAttempt(), run.lastRound()
-	unfinished := last != nil && (last.Failure != nil || last.EndedAt.IsZero())
-	switch {
-	case unfinished && last.Mode != ModeGiven:
-		return Step{Action: DoAttempt, Work: stepNamed(policy, last.Step), Mode: last.Mode, Number: last.Number, Redo: true}
-	case round != nil && round.Failure != nil:
-		return Step{Action: DoReview, Work: policy.Workflow[max(run.Position-1, 0)], Number: len(run.Rounds) + 1}
-	case round != nil && last != nil && round.Attempt == last.Number && policy.blocks(round.Report, round.checksFailed()):
-		if at := policy.fixStep(run.Position - 1); at >= 0 && run.Plan.Implementer != "" {
-			return again(run, policy, at)
+	if a := run.lastAttempt(); a != nil && (a.Failure != nil || a.EndedAt.IsZero()) {
+		return Step{Action: DoAttempt, Work: stepNamed(policy, a.Step), Mode: a.Mode, Number: a.Number, Redo: true}
+	}
+	at := run.Position - 1
+	if at < 0 || at >= len(policy.Workflow) {
+		return onward(run, policy)
+	}
+	switch work := policy.Workflow[at]; {
+	case work.Kind == StepReview && run.lastRound() != nil:
+		return reviewResumed(run, policy, at)
+	case work.Kind == StepCheck && run.LastChecks() != nil && run.LastChecks().Failed() && !reviewAhead(run, policy):
+		if fix := policy.fixStep(at); fix >= 0 {
+			return attempt(run, policy.Workflow[fix], ModeFix)
 		}
+		return Step{Action: DoChecks, Work: work}
 	}
 	return onward(run, policy)
+}
+
+// reviewResumed goes on after the review step at position at.
+func reviewResumed(run Run, policy Policy, at int) Step {
+	round := *run.lastRound()
+	answered := round.Failure == nil && !round.Census.Nothing()
+	if answered && !policy.blocks(round.Report, round.checksFailed()) {
+		return onward(run, policy)
+	}
+	if fix := policy.fixStep(at); answered && fix >= 0 && run.Plan.Implementer != "" {
+		return again(run, policy, fix)
+	}
+	return Step{Action: DoReview, Work: policy.Workflow[at], Number: len(run.Rounds) + 1}
 }
 
 // afterAnswer finishes what a person decided in a process that did not live to do it.

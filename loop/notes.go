@@ -56,8 +56,11 @@ func (s *Store) project(ctx context.Context, afresh bool) error {
 		return fmt.Errorf("read notes: %w", err)
 	}
 	known, newest := readNotesMessage(notes.Message())
-	if maps.Equal(known, tips) {
+	switch {
+	case maps.Equal(known, tips) && (len(tips) > 0 || notes.Message() == ""):
 		return nil
+	case len(known) == 0: // the first time, or somebody else wrote the ref
+		return s.projectAll(ctx, tips)
 	}
 	fresh, err := s.newEvents(ctx, &index{Tips: known}, tips)
 	if errors.Is(err, gitstore.ErrNotFound) { // the notes speak of logs that are not here

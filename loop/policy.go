@@ -69,6 +69,12 @@ func (p Policy) blocks(r Report, checksFailed bool) bool {
 	return !r.Effective.Passed()
 }
 
+// refuses reports whether a round came to an answer and the answer keeps the change
+// from passing.
+func (p Policy) refuses(round Round) bool {
+	return round.Failure == nil && !round.Census.Nothing() && p.blocks(round.Report, round.checksFailed())
+}
+
 func hasSeverity(findings []Finding, severity Severity) bool {
 	return slices.ContainsFunc(findings, func(f Finding) bool { return f.Severity == severity })
 }

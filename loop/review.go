@@ -214,8 +214,11 @@ func (r *Review) apply(e Event) error {
 		r.Lost = append(r.Lost, Lost{Event: e.ID, Type: e.Type, By: e.Actor, Why: refused.Error()})
 		return nil
 	}
+	if err := r.move(e, by); err != nil {
+		return err
+	}
 	r.UpdatedAt = e.Timestamp
-	return r.move(e, by)
+	return nil
 }
 
 func (r *Review) open(e Event) error {
@@ -236,9 +239,11 @@ func (r *Review) move(e Event, by actorPayload) error {
 		return r.submit(e)
 	case ReviewFailed:
 		failure, err := payload[Failure](e)
+		if err != nil {
+			return err
+		}
 		failure.At = e.Timestamp
 		r.Failure = &failure
-		return err
 	case ReviewCancelled:
 		r.Status = ReviewCancel
 	case ReviewClaimed:

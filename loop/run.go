@@ -160,33 +160,31 @@ type Landed struct {
 
 // Run is one execution of the loop, folded from its events.
 type Run struct {
-	ID        string      `json:"run_id"`
-	Status    RunStatus   `json:"status"`
-	Result    string      `json:"result,omitempty"` // pass, pass_with_issues, skipped or abort: seed 004
-	Plan      RunPlan     `json:"plan"`
-	Position  int         `json:"position"` // step of the workflow that comes next
-	Attempts  []Attempt   `json:"attempts"`
-	Checks    []CheckRun  `json:"checks"`
-	Rounds    []Round     `json:"rounds"`
-	Stop      *Stop       `json:"stop,omitempty"`
-	Answer    Choice      `json:"answer,omitempty"` // a person's, for a run that gave up
-	Landed    *Landed     `json:"landed,omitempty"`
-	Since     int         `json:"rounds_before"` // rounds that no longer count, after a person stepped in
-	Commit    gitstore.ID `json:"commit,omitempty"`
-	StartedBy string      `json:"started_by"`
-	Writer    string      `json:"writer"`
-	CreatedAt time.Time   `json:"created_at"`
-	UpdatedAt time.Time   `json:"updated_at"`
-	Lost      []Lost      `json:"lost,omitempty"`
+	ID          string      `json:"run_id"`
+	Status      RunStatus   `json:"status"`
+	Result      string      `json:"result,omitempty"` // pass, pass_with_issues, skipped or abort: seed 004
+	Plan        RunPlan     `json:"plan"`
+	Position    int         `json:"position"` // step of the workflow that comes next
+	Attempts    []Attempt   `json:"attempts"`
+	Checks      []CheckRun  `json:"checks"`
+	Rounds      []Round     `json:"rounds"`
+	Stop        *Stop       `json:"stop,omitempty"`
+	Answer      Choice      `json:"answer,omitempty"` // a person's, for a run that gave up
+	Landed      *Landed     `json:"landed,omitempty"`
+	Since       int         `json:"rounds_before"` // rounds that no longer count, after a person stepped in
+	ChecksSince int         `json:"checks_before"` // the same for check steps
+	Commit      gitstore.ID `json:"commit,omitempty"`
+	StartedBy   string      `json:"started_by"`
+	Writer      string      `json:"writer"`
+	CreatedAt   time.Time   `json:"created_at"`
+	UpdatedAt   time.Time   `json:"updated_at"`
+	Lost        []Lost      `json:"lost,omitempty"`
 
 	last string // type of the newest event that counted
 }
 
 // Done reports whether nothing more will happen by itself.
 func (r Run) Done() bool { return r.Status != RunRunning }
-
-// RoundsUsed is the number of rounds since the run began or a person stepped in.
-func (r Run) RoundsUsed() int { return len(r.Rounds) - r.Since }
 
 // lastAttempt is the newest attempt, nil when there is none.
 func (r *Run) lastAttempt() *Attempt {

@@ -387,7 +387,7 @@ func (t *turn) answered(choice Choice, by string) error {
 func (t *turn) giveUp(step Step) error {
 	_, requests := t.run.Open()
 	stop := Stop{
-		Reason: step.Reason, Detail: step.Detail, Round: t.run.RoundsUsed(), MaxRounds: t.run.Plan.Policy.MaxRetries,
+		Reason: step.Reason, Detail: step.Detail, Round: len(refusals(t.run, t.run.Plan.Policy)), MaxRounds: t.run.Plan.Policy.MaxRetries,
 		Unmet: requests, Repeated: step.Repeated,
 	}
 	if step.Reason == ReasonReviewLoop {

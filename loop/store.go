@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -43,7 +44,6 @@ type view struct {
 	writer string
 	clock  uint64
 	now    time.Time
-	idx    *index
 }
 
 // append records one event. decide runs under the log's lock on the newest state,
@@ -52,7 +52,6 @@ func (s *Store) append(ctx context.Context, decide func(*view) (draft, error)) (
 	var event Event
 	entry, err := s.Repo.Append(ctx, func(ctx context.Context, tips gitstore.Tips, writer string) (gitstore.Record, error) {
 		v := &view{store: s, ctx: ctx, tips: tips, writer: writer, now: s.Now().UTC().Truncate(time.Millisecond)}
-		defer v.close()
 		var err error
 		if v.clock, err = s.nextClock(ctx, tips); err != nil {
 			return gitstore.Record{}, err
@@ -157,29 +156,34 @@ func (v *view) record(event Event, d draft) (gitstore.Record, error) {
 	return gitstore.Record{Author: author, When: v.now, Message: message, Attachments: attachments}, nil
 }
 
-// index is the state that the decision sees.
-func (v *view) index() (*index, error) {
-	if v.idx != nil {
-		return v.idx, nil
-	}
-	idx, err := v.store.indexAt(v.ctx, v.tips)
-	v.idx = idx
-	return idx, err
+// events are those of one run or review as the decision sees them.
+func (v *view) events(kind entityKind, id string) ([]Event, error) {
+	var events []Event
+	err := v.store.retryIndex(func() error {
+		idx, err := v.store.indexAt(v.ctx, v.tips)
+		if err != nil {
+			return err
+		}
+		defer idx.close()
+		events, err = v.store.eventsOf(v.ctx, idx, kind, id)
+		return err
+	})
+	return events, err
 }
 
-func (v *view) close() {
-	if v.idx != nil {
-		v.idx.close()
+// retryIndex runs read once more, without the cache, when the cache was damaged.
+func (s *Store) retryIndex(read func() error) error {
+	err := read()
+	if errors.Is(err, errIndex) {
+		_ = os.Remove(s.indexPath()) // when it cannot be removed, the next try says so
+		err = read()
 	}
+	return err
 }
 
 // review is the folded review of id as the decision sees it.
 func (v *view) review(id string) (Review, error) {
-	idx, err := v.index()
-	if err != nil {
-		return Review{}, err
-	}
-	events, err := v.store.eventsOf(v.ctx, idx, kindReview, id)
+	events, err := v.events(kindReview, id)
 	if err != nil {
 		return Review{}, err
 	}
@@ -189,11 +193,7 @@ func (v *view) review(id string) (Review, error) {
 
 // run is the folded run of id as the decision sees it.
 func (v *view) run(id string) (Run, error) {
-	idx, err := v.index()
-	if err != nil {
-		return Run{}, err
-	}
-	events, err := v.store.eventsOf(v.ctx, idx, kindRun, id)
+	events, err := v.events(kindRun, id)
 	if err != nil {
 		return Run{}, err
 	}
@@ -227,6 +227,7 @@ func (s *Store) indexAt(ctx context.Context, tips gitstore.Tips) (*index, error)
 		return nil, err
 	}
 	if err := s.merge(ctx, idx, fresh); err != nil {
+		idx.close()
 		return nil, err
 	}
 	idx.Tips = maps.Clone(tips)
@@ -446,16 +447,21 @@ func (s *Store) Run(ctx context.Context, id string) (Run, error) {
 }
 
 func (s *Store) entityEvents(ctx context.Context, kind entityKind, typed string) ([]Event, error) {
-	idx, err := s.index(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer idx.close()
-	id, err := idx.resolve(kind, typed)
-	if err != nil {
-		return nil, err
-	}
-	return s.eventsOf(ctx, idx, kind, id)
+	var events []Event
+	err := s.retryIndex(func() error {
+		idx, err := s.index(ctx)
+		if err != nil {
+			return err
+		}
+		defer idx.close()
+		id, err := idx.resolve(kind, typed)
+		if err != nil {
+			return err
+		}
+		events, err = s.eventsOf(ctx, idx, kind, id)
+		return err
+	})
+	return events, err
 }
 
 // RunEvents are the events of one run in order.

@@ -139,12 +139,20 @@ func (s *Store) Runs(ctx context.Context, f Filter) ([]RunSummary, int, error) {
 	return list[RunSummary](ctx, s, kindRun, f)
 }
 
-func list[T any](ctx context.Context, s *Store, kind entityKind, f Filter) ([]T, int, error) {
-	idx, err := s.index(ctx)
-	if err != nil {
-		return nil, 0, err
-	}
-	defer idx.close()
+func list[T any](ctx context.Context, s *Store, kind entityKind, f Filter) (found []T, total int, err error) {
+	err = s.retryIndex(func() error {
+		idx, err := s.index(ctx)
+		if err != nil {
+			return err
+		}
+		defer idx.close()
+		found, total, err = listIndex[T](idx, kind, f)
+		return err
+	})
+	return found, total, err
+}
+
+func listIndex[T any](idx *index, kind entityKind, f Filter) ([]T, int, error) {
 	found, total := []T{}, 0
 	for _, r := range idx.rows {
 		if r.kind != kind || !f.fits(r) {

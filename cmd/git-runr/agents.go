@@ -166,7 +166,7 @@ func callFailure(ctx context.Context, spec agent.Spec, answer agent.Answer, resu
 func (s *session) worker(progress *progress) *loop.Worker {
 	return &loop.Worker{
 		Store: s.store, Reviewer: s.reviewer, Checks: s.reviewChecks, RunCheck: runCheck,
-		Exclude: s.conf.Review.Exclude, Progress: watcher{progress},
+		Exclude: s.conf.Review.Exclude, Progress: watcher{progress, s.Bool("v")},
 	}
 }
 
@@ -174,11 +174,22 @@ func runCheck(ctx context.Context, check loop.Check, dir string, tree gitstore.I
 	return agent.RunCheck(ctx, check, dir, agent.CheckEnviron(os.Environ()), string(tree))
 }
 
-// watcher tells a progress display what the loop does.
-type watcher struct{ *progress }
+// watcher tells a progress display what the loop does; with -v every line that an
+// agent says, too.
+type watcher struct {
+	*progress
+	verbose bool
+}
 
 func (w watcher) Step(name, detail string) { w.step(name, detail) }
-func (w watcher) Line(text string)         { w.line(text) }
+
+func (w watcher) Line(text string) {
+	if w.verbose {
+		w.done("  | " + text)
+		return
+	}
+	w.line(text)
+}
 
 // reviewChecks are the checks to run for a review. Configured ones need trust
 // when the repository named them. Where none are configured, the project's

@@ -112,12 +112,16 @@ func (s *session) confirmTrust(doc trustJSON) error {
 	if s.Bool("yes") {
 		return nil
 	}
-	fmt.Fprintf(s.err, "%s names these commands:\n", configName)
-	writeLines(s.err, doc.Commands)
-	if !s.interactive() {
+	tty := s.terminal()
+	if tty == nil {
+		fmt.Fprintf(s.err, "%s names these commands:\n", configName)
+		writeLines(s.err, doc.Commands)
 		return problemf(exitUntrusted, "there is no terminal to ask on").withHint("git runr trust --yes")
 	}
-	fmt.Fprint(s.err, "They will run with your rights. Trust them? [y/N] ")
+	defer tty.Close()
+	fmt.Fprintf(tty, "%s names these commands:\n", configName)
+	writeLines(tty, doc.Commands)
+	fmt.Fprint(tty, "They will run with your rights. Trust them? [y/N] ")
 	var answer string
 	fmt.Fscanln(s.in, &answer)
 	if answer = strings.ToLower(answer); answer != "y" && answer != "yes" {

@@ -93,12 +93,13 @@ func (s *session) carryOut(store *loop.Store, begin func(*loop.Runner) (loop.Run
 	defer progress.close()
 	runner := &loop.Runner{
 		Store: store, Implementer: s.implementer, Reviewer: s.reviewer, RunCheck: runCheck,
-		Progress: watcher{progress}, Explain: diagnose.Explain,
+		Progress: watcher{progress, s.Bool("v")}, Explain: diagnose.Explain,
 	}
-	if s.interactive() {
-		runner.Ask = func(ctx context.Context, run loop.Run, why loop.Step) (loop.Choice, error) {
+	if tty := s.terminal(); tty != nil {
+		defer tty.Close()
+		runner.Ask = func(_ context.Context, run loop.Run, _ loop.Step) (loop.Choice, error) {
 			progress.done("")
-			return s.ask(run, why)
+			return s.ask(tty, run)
 		}
 	}
 	done, err := begin(runner)
@@ -121,14 +122,14 @@ func (s *session) project(store *loop.Store) {
 }
 
 // ask puts the exhausted run's question to the person at the terminal.
-func (s *session) ask(run loop.Run, why loop.Step) (loop.Choice, error) {
+func (s *session) ask(tty io.Writer, run loop.Run) (loop.Choice, error) {
 	findings, _ := run.Open()
-	fmt.Fprintf(s.err, "\nThe reviewer found issues after %d attempts for %s.\n", len(run.Attempts), safetext.Line(run.Plan.Entity.Name()))
-	writeFindings(s.err, findings)
-	fmt.Fprint(s.err, "\n  c  commit anyway: accept the current state with its known issues\n  s  skip: leave it undone and go on\n  x  stop: a person will look\n")
+	fmt.Fprintf(tty, "\nThe reviewer found issues after %d attempts for %s.\n", len(run.Attempts), safetext.Line(run.Plan.Entity.Name()))
+	writeFindings(tty, findings)
+	fmt.Fprint(tty, "\n  c  commit anyway: accept the current state with its known issues\n  s  skip: leave it undone and go on\n  x  stop: a person will look\n")
 	in := bufio.NewReader(s.in)
 	for {
-		fmt.Fprint(s.err, "How to proceed? [c/s/x] ")
+		fmt.Fprint(tty, "How to proceed? [c/s/x] ")
 		line, err := in.ReadString('\n')
 		switch strings.TrimSpace(line) {
 		case "c", "commit":

@@ -65,6 +65,9 @@ func (s *session) open() (*loop.Store, error) {
 		return nil, err
 	}
 	s.store = &loop.Store{Repo: s.repo, Now: s.now, Redact: redact}
+	if s.Bool("v") {
+		s.store.Warn = func(id gitstore.ID, why string) { s.say("record %s: %s", id.Short(), why) }
+	}
 	return s.store, nil
 }
 
@@ -136,11 +139,17 @@ func onTerminal(w any) (bool, int) {
 	return true, width
 }
 
-// interactive reports whether a person can be asked.
-func (s *session) interactive() bool {
-	in, _ := onTerminal(s.in)
-	out, _ := onTerminal(s.err)
-	return in && out && s.getenv("CI") == ""
+// terminal is where a person can be asked, who answers on standard input; nil when
+// nobody is there. It is /dev/tty, so that a redirected standard error hides no question.
+func (s *session) terminal() io.WriteCloser {
+	if in, _ := onTerminal(s.in); !in || s.getenv("CI") != "" {
+		return nil
+	}
+	tty, err := os.OpenFile("/dev/tty", os.O_WRONLY, 0)
+	if err != nil {
+		return nil
+	}
+	return tty
 }
 
 // progress shows long work on standard error.

@@ -1,0 +1,353 @@
+package loop
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"git-runr/gitstore"
+)
+
+// reviewEvents gives a test's short words as the events of one review, in order:
+// "claim ann", "resolve bob force". A request is the first.
+func reviewEvents(t *testing.T, words ...string) []Event {
+	t.Helper()
+	events := []Event{reviewEventAt(1, ReviewRequested, ReviewRequest{Reviewer: "builtin", Message: "look"})}
+	for _, word := range words {
+		events = append(events, reviewStep(t, len(events)+1, word))
+	}
+	return events
+}
+
+func reviewEventAt(clock int, eventType string, what any) Event {
+	e := eventAt(clock, eventType, what)
+	e.Review = testReview
+	return e
+}
+
+func reviewStep(t *testing.T, clock int, word string) Event {
+	t.Helper()
+	fields := append(strings.Fields(word), "", "")
+	by := actorPayload{Actor: fields[1], Force: fields[2] == "force"}
+	switch fields[0] {
+	case "submit":
+		return reviewEventAt(clock, ReviewSubmitted, Submission{Reviewer: fields[1], Outcome: OutcomePassed})
+	case "fail":
+		return reviewEventAt(clock, ReviewFailed, Failure{Reason: ReasonAgentFailed})
+	case "cancel":
+		return reviewEventAt(clock, ReviewCancelled, by)
+	case "claim":
+		return reviewEventAt(clock, ReviewClaimed, by)
+	case "release":
+		return reviewEventAt(clock, ReviewReleased, by)
+	case "resolve":
+		return reviewEventAt(clock, ReviewResolved, by)
+	}
+	t.Fatalf("no event for %q", word)
+	return Event{}
+}
+
+func foldReview(t *testing.T, events []Event) Review {
+	t.Helper()
+	review, bad := FoldReview(events)
+	if len(bad) > 0 {
+		t.Fatalf("unreadable: %v", bad)
+	}
+	return review
+}
+
+// reviewPaths lead to each status.
+var reviewPaths = map[ReviewStatus][]string{
+	ReviewOpen:    {},
+	ReviewSubmit:  {"submit rex"},
+	ReviewClaim:   {"submit rex", "claim ann"},
+	ReviewResolve: {"submit rex", "resolve ann"},
+	ReviewCancel:  {"cancel ann"},
+}
+
+// TestReviewTransitions is the whole table of seed 003 and what the design adds to
+// it. An event without a row in a status is refused there.
+func TestReviewTransitions(t *testing.T) {
+	steps := []string{
+		"submit sue", "fail", "cancel ann", "claim ann", "claim bob", "claim bob force",
+		"release ann", "release bob", "release bob force", "resolve ann", "resolve bob", "resolve bob force",
+	}
+	allowed := map[ReviewStatus]map[string]ReviewStatus{
+		ReviewOpen: {"submit sue": ReviewSubmit, "fail": ReviewOpen, "cancel ann": ReviewCancel},
+		ReviewSubmit: {
+			"submit sue": ReviewSubmit, "claim ann": ReviewClaim, "claim bob": ReviewClaim, "claim bob force": ReviewClaim,
+			"resolve ann": ReviewResolve, "resolve bob": ReviewResolve, "resolve bob force": ReviewResolve,
+		},
+		ReviewClaim: {
+			"submit sue": ReviewClaim, "claim ann": ReviewClaim, "claim bob force": ReviewClaim,
+			"release ann": ReviewSubmit, "release bob force": ReviewSubmit, "resolve ann": ReviewResolve, "resolve bob force": ReviewResolve,
+		},
+		ReviewResolve: {"resolve ann": ReviewResolve, "resolve bob": ReviewResolve, "resolve bob force": ReviewResolve},
+		ReviewCancel:  {"cancel ann": ReviewCancel},
+	}
+	for status, path := range reviewPaths {
+		for _, step := range steps {
+			t.Run(string(status)+"/"+step, func(t *testing.T) {
+				events := reviewEvents(t, append(slices.Clone(path), step)...)
+				before, review := foldReview(t, events[:len(events)-1]), foldReview(t, events)
+				if before.Status != status || len(before.Lost) > 0 {
+					t.Fatalf("the path leads to %q", before.Status)
+				}
+				if want, ok := allowed[status][step]; ok {
+					if review.Status != want || len(review.Lost) > 0 {
+						t.Errorf("status %q, want %q; lost %v", review.Status, want, review.Lost)
+					}
+					return
+				}
+				checkRefused(t, before, review, events[len(events)-1])
+			})
+		}
+	}
+}
+
+// checkRefused: a refused event changes nothing but the list of those that lost.
+func checkRefused(t *testing.T, before, after Review, e Event) {
+	t.Helper()
+	if len(after.Lost) != 1 {
+		t.Fatalf("status %q, lost %v: want it refused", after.Status, after.Lost)
+	}
+	lost := after.Lost[0]
+	if lost.Event != e.ID || lost.Type != e.Type || lost.By != e.Actor || !strings.Contains(lost.Why, testReview) {
+		t.Errorf("lost %+v of %+v", lost, e)
+	}
+	after.Lost = nil
+	if !reflect.DeepEqual(before, after) {
+		t.Errorf("the refused event changed %+v to %+v", before, after)
+	}
+}
+
+func TestReviewRefusalsSayWhy(t *testing.T) {
+	for _, test := range []struct{ path, step, says string }{
+		{"submit rex, claim ann", "claim bob", "is claimed by ann"},
+		{"submit rex, claim ann", "resolve bob", "is claimed by ann"},
+		{"submit rex, claim ann", "release bob", "is claimed by ann"},
+		{"cancel ann", "claim bob", "is cancelled and cannot be claimed"},
+		{"cancel ann", "submit rex", "is cancelled and cannot be submitted"},
+		{"submit rex, resolve ann", "submit sue", "is resolved and cannot be submitted"},
+		{"submit rex, resolve ann", "claim bob", "is resolved and cannot be claimed"},
+		{"submit rex, resolve ann", "cancel bob", "is resolved and cannot be cancelled"},
+		{"submit rex", "cancel ann", "is submitted and cannot be cancelled"},
+		{"submit rex", "fail", "is submitted and cannot be reviewed"},
+		{"submit rex", "release ann", "is submitted and cannot be released"},
+	} {
+		review := foldReview(t, reviewEvents(t, append(strings.Split(test.path, ", "), test.step)...))
+		if len(review.Lost) != 1 || review.Lost[0].Why != "review "+testReview+" "+test.says {
+			t.Errorf("%s, then %s: lost %v, want %q", test.path, test.step, review.Lost, test.says)
+		}
+	}
+}
+
+func TestReviewRequestIsWhatWasAsked(t *testing.T) {
+	request := reviewEvents(t)[0]
+	review := foldReview(t, []Event{request})
+	if review.ID != testReview || review.Status != ReviewOpen || review.Request.Message != "look" || review.RequestedBy != request.Actor ||
+		review.Writer != oneWriter || review.Source != "cli" || !review.CreatedAt.Equal(request.Timestamp) || review.Submissions == nil {
+		t.Errorf("review %+v", review)
+	}
+	again := reviewEventAt(2, ReviewRequested, ReviewRequest{Message: "another"})
+	if twice := foldReview(t, []Event{request, again}); !reflect.DeepEqual(review, twice) {
+		t.Errorf("a second request changed %+v to %+v", review, twice)
+	}
+}
+
+func TestReviewResolvedTwiceIsResolvedOnce(t *testing.T) {
+	events := reviewEvents(t, "submit rex", "resolve ann", "resolve bob", "resolve ann")
+	review := foldReview(t, events)
+	if review.ResolvedBy != "ann" || !review.ResolvedAt.Equal(events[2].Timestamp) || len(review.Lost) > 0 {
+		t.Errorf("resolved by %q at %v, lost %v: want the first", review.ResolvedBy, review.ResolvedAt, review.Lost)
+	}
+}
+
+func TestReviewClaims(t *testing.T) {
+	for path, want := range map[string]string{
+		"submit rex, claim ann":                         "ann",
+		"submit rex, claim ann, claim ann":              "ann",
+		"submit rex, claim ann, claim bob":              "ann",
+		"submit rex, claim ann, claim bob force":        "bob",
+		"submit rex, claim ann, release ann":            "",
+		"submit rex, claim ann, release ann, claim bob": "bob",
+		"submit rex, claim ann, submit sue":             "ann",
+	} {
+		review := foldReview(t, reviewEvents(t, strings.Split(path, ", ")...))
+		got := ""
+		if review.Claim != nil {
+			got = review.Claim.By
+		}
+		if got != want {
+			t.Errorf("%s: held by %q, want %q", path, got, want)
+		}
+	}
+}
+
+func TestReviewSubmissionsAreKeptInOrder(t *testing.T) {
+	events := reviewEvents(t, "fail", "submit rex", "submit sue")
+	if review := foldReview(t, events[:2]); review.Status != ReviewOpen || review.Failure == nil || review.Failure.Reason != ReasonAgentFailed || !review.Failure.At.Equal(events[1].Timestamp) {
+		t.Errorf("after the failure: %+v", review)
+	}
+	review := foldReview(t, events)
+	if len(review.Submissions) != 2 || review.Submissions[0].Reviewer != "rex" || review.Submissions[1].Reviewer != "sue" {
+		t.Fatalf("submissions %+v", review.Submissions)
+	}
+	if review.Failure != nil || !review.SubmittedAt.Equal(events[2].Timestamp) || !review.Submissions[1].At.Equal(events[3].Timestamp) || !review.UpdatedAt.Equal(events[3].Timestamp) {
+		t.Errorf("failure %v, submitted at %v, updated at %v", review.Failure, review.SubmittedAt, review.UpdatedAt)
+	}
+}
+
+func TestReviewOutcomeIsTheWorst(t *testing.T) {
+	for _, test := range []struct {
+		outcomes []Outcome
+		want     Outcome
+	}{
+		{nil, ""},
+		{[]Outcome{OutcomeNothing}, OutcomeNothing},
+		{[]Outcome{OutcomeNothing, OutcomePassed}, OutcomePassed},
+		{[]Outcome{OutcomePassed, OutcomeNothing}, OutcomePassed},
+		{[]Outcome{OutcomePassed, OutcomeFailed, OutcomePassed}, OutcomeFailed},
+		{[]Outcome{OutcomeNothing, OutcomeFailed}, OutcomeFailed},
+	} {
+		var review Review
+		for _, o := range test.outcomes {
+			review.Submissions = append(review.Submissions, Submission{Outcome: o})
+		}
+		if got := review.Outcome(); got != test.want {
+			t.Errorf("%v: %q, want %q", test.outcomes, got, test.want)
+		}
+	}
+}
+
+func TestReviewSkipsWhatItDoesNotKnow(t *testing.T) {
+	events := reviewEvents(t, "submit rex")
+	want := foldReview(t, events)
+	unknown := reviewEventAt(3, "review_praised", `{"stars":5}`)
+	started := reviewEventAt(3, RunStarted, RunPlan{})
+	started.Run = testRun
+	for name, with := range map[string][]Event{
+		"unknown type":       {events[0], unknown, events[1]},
+		"event of a run":     {events[0], events[1], started},
+		"before the request": {reviewStep(t, 0, "submit early"), reviewStep(t, 0, "claim early"), events[0], events[1]},
+	} {
+		if got := foldReview(t, with); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v, want %+v", name, got, want)
+		}
+	}
+}
+
+func TestReviewReportsUnreadableEvents(t *testing.T) {
+	events := reviewEvents(t, "submit rex")
+	want := foldReview(t, events)
+	for _, broken := range []Event{
+		reviewEventAt(3, ReviewSubmitted, `{"reviewer":1}`),
+		reviewEventAt(3, ReviewSubmitted, `{"reviewer":"a","Reviewer":"b"}`),
+		reviewEventAt(3, ReviewClaimed, `[]`),
+		reviewEventAt(3, ReviewRequested, `7`),
+	} {
+		got, bad := FoldReview(append(slices.Clone(events), broken))
+		if len(bad) != 1 || !strings.Contains(bad[0].Error(), broken.ID.Short()) || !strings.Contains(bad[0].Error(), broken.Type) {
+			t.Errorf("%s %s: reported %v", broken.Type, broken.Payload, bad)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s %s changed the review: updated at %v, was %v", broken.Type, broken.Payload, got.UpdatedAt, want.UpdatedAt)
+		}
+	}
+}
+
+func TestReviewReportsUnreadableFailure(t *testing.T) {
+	events := reviewEvents(t)
+	want := foldReview(t, events)
+	got, bad := FoldReview(append(events, reviewEventAt(2, ReviewFailed, `{"reason":1}`)))
+	if len(bad) != 1 || !reflect.DeepEqual(got, want) {
+		t.Errorf("reported %v, folded %+v", bad, got)
+	}
+}
+
+// randomLogs are the events of two writers about one entity; each writer's clocks
+// rise, as do those that a log holds.
+func randomLogs(rng *rand.Rand, of func(clock int) Event) (one, two []Event) {
+	for writer, log := range map[string]*[]Event{oneWriter: &one, twoWriter: &two} {
+		clock := 0
+		for range rng.IntN(15) {
+			clock += rng.IntN(3) + 1
+			e := of(clock)
+			e.Writer = writer
+			e.ID = gitstore.ID(writer) + e.ID
+			*log = append(*log, e)
+		}
+	}
+	return one, two
+}
+
+func randomReviewEvent(rng *rand.Rand, clock int) Event {
+	types := []string{ReviewRequested, ReviewSubmitted, ReviewSubmitted, ReviewFailed, ReviewCancelled, ReviewClaimed, ReviewReleased, ReviewResolved, "newer", RunStarted, ""}
+	payloads := []string{`{"actor":"ann"}`, `{"actor":"ann"}`, `{"actor":"bob"}`, `{"actor":"bob","force":true}`, `{"reviewer":"rex","outcome":"failed"}`, `{"reason":"x"}`, `null`, ``, `{`, `[]`, `{"actor":7}`}
+	if clock <= 2 {
+		types = types[:1]
+	}
+	return reviewEventAt(clock, types[rng.IntN(len(types))], payloads[rng.IntN(len(payloads))])
+}
+
+// sorted is how a clone orders what arrived, whichever way it arrived.
+func sorted(events ...Event) []Event {
+	events = slices.Clone(events)
+	sortEvents(events)
+	return events
+}
+
+func TestFoldReviewDoesNotDependOnArrival(t *testing.T) {
+	seed := rand.Uint64()
+	rng := rand.New(rand.NewPCG(seed, 1))
+	for i := range 500 {
+		one, two := randomLogs(rng, func(clock int) Event { return randomReviewEvent(rng, clock) })
+		all := slices.Concat(one, two)
+		want, wantBad := FoldReview(sorted(all...))
+		rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		for name, events := range map[string][]Event{
+			"one after two": slices.Concat(two, one), "shuffled": all, "merged twice": slices.Concat(sorted(two...), one),
+		} {
+			got, bad := FoldReview(sorted(events...))
+			if !reflect.DeepEqual(got, want) || fmt.Sprint(bad) != fmt.Sprint(wantBad) {
+				t.Fatalf("seed %d, case %d, %s: %+v, want %+v", seed, i, name, got, want)
+			}
+		}
+		if want.Status == ReviewClaim && want.Claim == nil || want.ID == "" && want.Status != "" {
+			t.Fatalf("seed %d, case %d: impossible state %+v", seed, i, want)
+		}
+	}
+}
+
+func TestFoldReviewNeverPanics(t *testing.T) {
+	seed := rand.Uint64()
+	rng := rand.New(rand.NewPCG(seed, 2))
+	for i := range 3000 {
+		var events []Event
+		for range rng.IntN(20) {
+			events = append(events, randomReviewEvent(rng, rng.IntN(10)))
+		}
+		if why := panics(func() { review, _ := FoldReview(events); review.Summary() }); why != nil {
+			t.Fatalf("seed %d, case %d: %v on %v", seed, i, why, types(events))
+		}
+	}
+}
+
+// panics gives what f panicked with, nil when it did not.
+func panics(f func()) (why any) {
+	defer func() { why = recover() }()
+	f()
+	return nil
+}
+
+// types are the events for a failure's message.
+func types(events []Event) []string {
+	var list []string
+	for _, e := range events {
+		list = append(list, e.Type+string(e.Payload))
+	}
+	return list
+}
