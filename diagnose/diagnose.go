@@ -118,7 +118,7 @@ func was(c loop.CheckResult) string {
 	case c.OK():
 		return "ok"
 	case c.Reason != "":
-		return c.Reason
+		return oneLine(c.Reason) // of a log that anybody may have written
 	}
 	return fmt.Sprintf("exit %d", c.ExitCode)
 }

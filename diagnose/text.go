@@ -22,9 +22,9 @@ func Footer(run loop.Run, width int) string {
 	var b strings.Builder
 	b.WriteString(rule + header(stop) + "\n\n" + checkpoint(run) + "\n\n")
 	if d.Detail != "" {
-		fmt.Fprintf(&b, "%s\n\n", d.Detail)
+		fmt.Fprintf(&b, "%s\n\n", oneLine(d.Detail))
 	} else if len(d.LastReviewRequests) == 0 {
-		fmt.Fprintf(&b, "%s\n\n", d.Explanation)
+		fmt.Fprintf(&b, "%s\n\n", oneLine(d.Explanation))
 	}
 	writeRequests(&b, d.LastReviewRequests)
 	writeCommands(&b, d.commands)
@@ -36,7 +36,7 @@ func Footer(run loop.Run, width int) string {
 }
 
 func header(stop loop.Stop) string {
-	text := "STOPPED: " + stop.Reason
+	text := "STOPPED: " + oneLine(stop.Reason)
 	if stop.Round > 0 {
 		text += fmt.Sprintf(" (round %d/%d)", stop.Round, stop.MaxRounds)
 	}
@@ -84,7 +84,7 @@ func writeCommands(b *strings.Builder, commands []suggestion) {
 func Digest(run loop.Run, stop loop.Stop) string {
 	d := Of(run, stop)
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\n- Run: %s\n- Stop reason: %s\n- Rounds: %d\n\n%s\n", run.Plan.Entity.Name(), run.ID, stop.Reason, len(run.Rounds), d.Explanation)
+	fmt.Fprintf(&b, "# %s\n\n- Run: %s\n- Stop reason: %s\n- Rounds: %d\n\n%s\n", oneLine(run.Plan.Entity.Name()), run.ID, oneLine(stop.Reason), len(run.Rounds), oneLine(d.Explanation))
 	section(&b, "Reviewer requested", d.LastReviewRequests)
 	section(&b, "Evidence provided", d.LastEvidenceProvided)
 	var lines []string

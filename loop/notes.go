@@ -223,7 +223,7 @@ func findingsNote(findings []Finding) string {
 	}
 	var parts []string
 	for _, f := range findings[:min(len(findings), findingsInNote)] {
-		parts = append(parts, strings.TrimPrefix(fmt.Sprintf("%s %s %s", f.Severity, f.Place(), oneLine(f.Issue)), " "))
+		parts = append(parts, oneLine(fmt.Sprintf("%s %s %s", f.Severity, f.Place(), f.Issue)))
 	}
 	text := " (" + strings.Join(parts, "; ")
 	if more := len(findings) - findingsInNote; more > 0 {

@@ -181,7 +181,10 @@ func (p *program) diffCommand() *cli.Command {
 	return &cli.Command{
 		Name: "diff", Usage: "what a run changed, or changed from one attempt to another", ArgsUsage: "[RUN] [N..M] [-- PATH…]",
 		Description: "Without attempts: from where the run began to where it stands. 1..2 is what attempt 2 changed\nafter attempt 1; 0 is where the run began.",
-		Flags:       []cli.Flag{&cli.BoolFlag{Name: "stat", Usage: "files and counts only"}},
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "stat", Usage: "files and counts only"},
+			&cli.BoolFlag{Name: "words", Usage: "mark what changed within lines"},
+		},
 		Action:      p.action(diff),
 	}
 }
@@ -225,6 +228,9 @@ func diff(s *session) error {
 			return err
 		}
 		doc.Patch = string(patch)
+		if s.Bool("words") {
+			doc.Patch = markWords(doc.Patch)
+		}
 	}
 	return s.print(doc, func(w io.Writer) {
 		if s.Bool("stat") {

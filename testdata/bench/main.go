@@ -4,9 +4,11 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"flag"
 	"fmt"
 	"log"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,12 +19,13 @@ import (
 
 func main() {
 	bin := flag.String("bin", "", "the git-runr to measure")
+	plain := flag.String("plain", "", "git-runr built without tags, to compare; may be left out")
 	work := flag.String("work", "", "an empty directory for scratch repositories")
 	rounds := flag.Int("rounds", 41, "turns of each command")
 	reviews := flag.Int("reviews", 10000, "reviews in the inbox")
 	objects := flag.Int("objects", 300000, "objects in the large pack")
 	flag.Parse()
-	b := &bench{bin: *bin, work: *work, rounds: *rounds}
+	b := &bench{bin: *bin, plain: *plain, work: *work, rounds: *rounds}
 	b.env = append(os.Environ(), "HOME="+*work, "XDG_STATE_HOME="+*work+"/state", "XDG_CONFIG_HOME="+*work+"/config",
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+filepath.Join(*work, "gitconfig"))
 	config := "[user]\n\tname = Bench\n\temail = bench@example.com\n[init]\n\tdefaultBranch = main\n[gc]\n\tauto = 0\n"
@@ -30,6 +33,7 @@ func main() {
 		log.Fatal(err)
 	}
 	b.start()
+	b.initialisation()
 	b.append()
 	b.hook()
 	b.inbox(*reviews)
@@ -37,9 +41,9 @@ func main() {
 }
 
 type bench struct {
-	bin, work string
-	rounds    int
-	env       []string
+	bin, plain, work string
+	rounds           int
+	env              []string
 }
 
 // command is one side of a comparison, run as a whole process.
@@ -48,28 +52,38 @@ type command struct {
 	dir    string
 	argv   []string
 	before func() // not timed
+	after  func() // not timed
 }
 
-// compare times the commands in turns and prints each as a ratio to the first.
+// compare times the commands in turns, each round beginning with another one, and
+// prints each as a ratio to the first.
 func (b *bench) compare(title, aim string, commands ...command) {
 	times := make([][]float64, len(commands))
-	for range b.rounds {
-		for i, c := range commands {
-			if c.before != nil {
-				c.before()
-			}
-			times[i] = append(times[i], b.time(c))
+	for round := range b.rounds {
+		for k := range commands {
+			i := (k + round) % len(commands)
+			times[i] = append(times[i], b.turn(commands[i]))
 		}
 	}
-	fmt.Printf("\n%s\n", title)
+	fmt.Printf("\n%s (%d rounds)\n", title, b.rounds)
 	base := median(times[0])
 	for i, c := range commands {
 		m := median(times[i])
-		fmt.Printf("  %-44s %8.2f ms  %6.2fx  p90 %8.2f ms\n", c.name, m, m/base, quantile(times[i], 0.9))
+		fmt.Printf("  %-44s %8.2f ms  %6.2fx  %+8.2f ms  p90 %8.2f ms\n", c.name, m, m/base, m-base, quantile(times[i], 0.9))
 	}
 	if aim != "" {
 		fmt.Printf("  aim: %s\n", aim)
 	}
+}
+
+func (b *bench) turn(c command) float64 {
+	if c.before != nil {
+		c.before()
+	}
+	if c.after != nil {
+		defer c.after()
+	}
+	return b.time(c)
 }
 
 func median(t []float64) float64 { return quantile(t, 0.5) }
@@ -109,9 +123,47 @@ func (b *bench) repo(name string) string {
 }
 
 func (b *bench) start() {
-	b.compare("start-up", "",
-		command{name: "git --version", argv: []string{"git", "--version"}},
-		command{name: "git-runr --version", argv: []string{b.bin, "--version"}})
+	commands := []command{
+		{name: "git --version", argv: []string{"git", "--version"}},
+		{name: "git-runr --version", argv: []string{b.bin, "--version"}},
+		{name: "git-runr help", argv: []string{b.bin, "help"}},
+	}
+	if b.plain != "" {
+		commands = append(commands, command{name: "git-runr --version, built without tags", argv: []string{b.plain, "--version"}})
+	}
+	b.compare("start-up", "", commands...)
+}
+
+// initialisation prints the packages whose variables take longest to make.
+func (b *bench) initialisation() {
+	perPackage := map[string][]float64{}
+	for range b.rounds {
+		cmd := exec.Command(b.bin, "--version")
+		cmd.Env = append(slices.Clone(b.env), "GODEBUG=inittrace=1")
+		var trace bytes.Buffer
+		cmd.Stderr = &trace
+		if err := cmd.Run(); err != nil {
+			log.Fatal(err)
+		}
+		for line := range strings.Lines(trace.String()) {
+			var name string
+			var at, took float64
+			if n, _ := fmt.Sscanf(line, "init %s @%f ms, %f ms clock", &name, &at, &took); n == 3 {
+				perPackage[name] = append(perPackage[name], took)
+			}
+		}
+	}
+	sum := 0.0
+	names := slices.SortedFunc(maps.Keys(perPackage), func(x, y string) int {
+		return cmp.Compare(median(perPackage[y]), median(perPackage[x]))
+	})
+	for _, name := range names {
+		sum += median(perPackage[name])
+	}
+	fmt.Printf("\ninitialisation: %d packages, %.2f ms together\n", len(names), sum)
+	for _, name := range names[:min(10, len(names))] {
+		fmt.Printf("  %-44s %8.3f ms\n", name, median(perPackage[name]))
+	}
 }
 
 func (b *bench) append() {
@@ -137,13 +189,19 @@ func (b *bench) hook() {
 		b.must(dir, nil, b.bin, "hooks", "install")
 	}
 	b.must(record, nil, "git", "config", "runr.review.reviewer", "human")
-	// The worker that the hook starts must not weigh on the next turn.
-	idle := func() { b.must(full, nil, b.bin, "work") }
 	b.compare("git commit with a post-commit hook", "at most 3x the empty hook's, and at most 20 ms more than without",
 		command{name: "an empty shell hook", dir: empty, argv: commit},
 		command{name: "no hook", dir: none, argv: commit},
 		command{name: "ours, for a person", dir: record, argv: commit},
-		command{name: "ours, starting the worker", dir: full, argv: commit, before: idle})
+		command{name: "ours, starting the worker", dir: full, argv: commit, after: func() { b.idle(full) }})
+}
+
+// idle waits until the worker that the hook has started is done, so that it does
+// not weigh on the next turn.
+func (b *bench) idle(dir string) {
+	for strings.Contains(b.must(dir, nil, b.bin, "--json", "work"), `"busy":true`) {
+		time.Sleep(10 * time.Millisecond)
+	}
 }
 
 // inbox makes many reviews out of one real event and lists them.
@@ -164,6 +222,9 @@ func (b *bench) inbox(n int) {
 		}
 	}
 	b.must(dir, stream.Bytes(), "git", "fast-import", "--quiet", "--force")
+	if out := b.must(dir, nil, b.bin, "--json", "fsck"); !strings.Contains(out, fmt.Sprintf(`"events":%d,"unreadable":[]`, n)) {
+		log.Fatalf("the events do not read: %.300s", out)
+	}
 	b.must(dir, nil, b.bin, "inbox", "list")
 	if out := b.must(dir, nil, b.bin, "inbox", "list", "--json", "--limit", "1"); !strings.Contains(out, fmt.Sprintf(`"total":%d`, n)) {
 		log.Fatalf("the inbox does not hold %d reviews: %s", n, out)
@@ -173,8 +234,11 @@ func (b *bench) inbox(n int) {
 	b.compare(fmt.Sprintf("inbox list at %d reviews", n), "at most 10x git --version, warm",
 		command{name: "git --version", argv: []string{"git", "--version"}},
 		command{name: "git-runr inbox list, warm", dir: dir, argv: list})
-	b.rounds = min(b.rounds, 5)
-	b.compare("the same without its cache", "", command{name: "git-runr inbox list, cold", dir: dir, argv: list, before: cold})
+	few := *b
+	few.rounds = min(b.rounds, 7)
+	few.compare("the same without its cache", "",
+		command{name: "git log, all events", dir: dir, argv: []string{"git", "log", "--format=%B", ref}},
+		command{name: "git-runr inbox list, cold", dir: dir, argv: list, before: cold})
 }
 
 // suffix is the i-th suffix of an id.
@@ -207,7 +271,6 @@ func (b *bench) largePack(n int) {
 	event := b.must(dir, nil, "sh", "-c", "git rev-parse $(git for-each-ref --format='%(refname)' refs/runr/log)")
 	id := b.must(dir, nil, "sh", "-c", "git log -1 --format=%B "+event+" | sed -n 's/^Runr-Review: //p'")
 	b.must(dir, nil, b.bin, "inbox", "list")
-	b.rounds = max(b.rounds, 11)
 	b.compare(fmt.Sprintf("one review in a pack of %d objects", n), "under 3x git cat-file",
 		command{name: "git cat-file -p EVENT", dir: dir, argv: []string{"git", "cat-file", "-p", event}},
 		command{name: "git-runr inbox get ID", dir: dir, argv: []string{b.bin, "inbox", "get", id}})

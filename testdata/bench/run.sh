@@ -5,5 +5,9 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+rounds=41
+[ "${1:-}" != quick ] || rounds=11
+go build -o "$work/plain" ./cmd/git-runr
 go build -tags urfave_cli_no_docs -o "$work/git-runr" ./cmd/git-runr
-go run ./testdata/bench -bin "$work/git-runr" -work "$work" -rounds "$([ "${1:-}" = quick ] && echo 11 || echo 41)"
+go build -o "$work/bench" ./testdata/bench
+"$work/bench" -bin "$work/git-runr" -plain "$work/plain" -work "$work" -rounds "$rounds"
