@@ -36,6 +36,15 @@ func (r *Repo) TryLock(name string) (unlock func(), ok bool, err error) {
 	return func() { f.Close() }, true, nil
 }
 
+// DropLock removes the file of a lock that nobody will need again. The caller holds
+// the lock, and what it guards must say so itself to whoever comes later: another
+// process may hold a lock on the removed file.
+func (r *Repo) DropLock(name string) {
+	if path, err := r.lockPath(name); err == nil {
+		os.Remove(path)
+	}
+}
+
 func (r *Repo) lock(ctx context.Context, name string) (unlock func(), err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, lockWait, errLockWait)
 	defer cancel()

@@ -75,6 +75,9 @@ func (r *Runner) Continue(ctx context.Context, run Run) (Run, error) {
 		}
 	}
 	turn.cleanUp()
+	if turn.run.Status == RunComplete {
+		r.Store.Repo.DropLock("run-" + run.ID)
+	}
 	return turn.run, nil
 }
 

@@ -78,6 +78,9 @@ func (w *Worker) Review(ctx context.Context, review Review) (Review, error) {
 		return review, err
 	}
 	done, err := w.review(ctx, review)
+	if err == nil && done.Status != ReviewOpen {
+		w.Store.Repo.DropLock("review-" + review.ID)
+	}
 	if err == nil {
 		err = w.Store.Project(ctx)
 	}
