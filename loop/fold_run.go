@@ -48,6 +48,9 @@ var runVerbs = map[string]string{
 
 // allow reports, as a *StateError, why an event of type may not happen now.
 func (r Run) allow(eventType string) error {
+	if eventType == RunLanded && r.Landed != nil {
+		return &StateError{What: "run " + r.ID, Status: "landed as " + r.Landed.Commit.Short(), Cannot: "landed again"}
+	}
 	from, listed := runMoves[eventType]
 	if !listed {
 		from = []RunStatus{RunRunning}

@@ -15,7 +15,7 @@ func (s *Store) RequestReview(ctx context.Context, request ReviewRequest, source
 	event, err := s.append(ctx, func(v *view) (draft, error) {
 		id, err := newID(v.now, v.writer, v.clock, request)
 		return draft{
-			Type: ReviewRequested, Source: source, Review: id, Payload: request, Status: string(ReviewOpen),
+			Type: ReviewRequested, Source: source, Review: id, Payload: request, Status: func(Event) string { return string(ReviewOpen) },
 			Title: strings.TrimSpace(request.Subject.Spec + " " + request.Subject.Commit.Short() + " " + request.Subject.Title),
 		}, err
 	})
@@ -69,7 +69,12 @@ func (s *Store) reviewEvent(ctx context.Context, id string, d draft, by actorPay
 		if refused := before.allow(d.Type, by); refused != nil {
 			return draft{}, refused
 		}
-		d.Review, d.Status = id, string(before.Status)
+		d.Review = id
+		d.Status = func(e Event) string {
+			after := before
+			_ = after.apply(e) // what cannot be applied changes nothing
+			return string(after.Status)
+		}
 		return d, nil
 	})
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/loop/safetext"
 )
 
 // NotesRef carries readable lines on the commits that events speak of. It is a
@@ -108,7 +109,7 @@ func addNotes(ctx context.Context, notes *gitstore.Notes, events []Event) error 
 		}
 		at := e.Timestamp.UTC().Format(noteTime)
 		for line := range strings.Lines(text) {
-			lines[commit] = append(lines[commit], at+" "+strings.TrimRight(line, "\n"))
+			lines[commit] = append(lines[commit], at+" "+safetext.Line(strings.TrimRight(line, "\n")))
 		}
 	}
 	for commit, added := range lines {

@@ -199,7 +199,7 @@ func TestNotesText(t *testing.T) {
 func record(t *testing.T, s *Store, e Event) Event {
 	t.Helper()
 	recorded, err := s.append(context.Background(), func(*view) (draft, error) {
-		return draft{Type: e.Type, Source: e.Source, Run: e.Run, Review: e.Review, Title: "a title", Status: "open", Payload: e.Payload}, nil
+		return draft{Type: e.Type, Source: e.Source, Run: e.Run, Review: e.Review, Title: "a title", Status: func(Event) string { return "open" }, Payload: e.Payload}, nil
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -34,9 +34,6 @@ func (s *Store) Land(ctx context.Context, run Run, squash bool) (Run, error) {
 	if refused := run.allow(RunLanded); refused != nil {
 		return run, refused
 	}
-	if run.Landed != nil {
-		return run, &StateError{What: "run " + run.ID, Status: "landed as " + run.Landed.Commit.Short(), Cannot: "landed again"}
-	}
 	if run.Plan.InPlace {
 		return run, &StateError{What: "run " + run.ID, Status: "in your checkout already", Cannot: "landed"}
 	}

@@ -49,7 +49,7 @@ func (p ReviewPrompt) Text() string {
 	}
 	fmt.Fprintf(&b, "\nThe change (%d of %d files, %d of %d lines", p.Census.SentFiles, p.Census.Files, p.Census.SentLines, p.Census.Lines)
 	if n := len(p.Census.LeftOut); n > 0 {
-		fmt.Fprintf(&b, "; %d files left out", n)
+		fmt.Fprintf(&b, "; %s left out", Count(n, "file"))
 	}
 	fmt.Fprintf(&b, "):\n\n----- BEGIN CHANGE %s -----\n%s\n----- END CHANGE %s -----\n\n", p.Nonce, strings.TrimRight(string(p.Patch), "\n"), p.Nonce)
 	b.WriteString(ReviewOutputInstructions(p.Nonce))

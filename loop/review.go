@@ -187,7 +187,7 @@ func (r Review) allow(eventType string, by actorPayload) error {
 	if !slices.Contains(move.from, r.Status) {
 		return refused
 	}
-	held := r.Claim != nil && r.Claim.By != by.Actor && !by.Force
+	held := r.Claim != nil && r.Claim.By != by.Actor && !by.Force && r.Status != ReviewResolve
 	if held && (eventType == ReviewClaimed || eventType == ReviewReleased || eventType == ReviewResolved) {
 		refused.Holder = r.Claim.By
 		return refused

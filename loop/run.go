@@ -92,6 +92,10 @@ type Attempt struct {
 	Reverted     *Reverted      `json:"reverted,omitempty"`
 }
 
+// undone reports whether nothing is left of the attempt: one that was reverted with
+// conflicts still stands on the run's branch.
+func (a Attempt) undone() bool { return a.Reverted != nil && len(a.Reverted.Conflicts) == 0 }
+
 // Reverted is what undoing an attempt did, path by path.
 type Reverted struct {
 	Attempt   int      `json:"attempt"`
@@ -212,7 +216,7 @@ func (r Run) LastChecks() *CheckRun {
 // Head is the commit that the run's branch stands on.
 func (r Run) Head() gitstore.ID {
 	for i := len(r.Attempts) - 1; i >= 0; i-- {
-		if a := r.Attempts[i]; a.Reverted == nil && a.Commit != "" {
+		if a := r.Attempts[i]; !a.undone() && a.Commit != "" {
 			return a.Commit
 		}
 	}
@@ -223,7 +227,7 @@ func (r Run) Head() gitstore.ID {
 func (r Run) GoodAttempts() []Attempt {
 	var good []Attempt
 	for _, a := range r.Attempts {
-		if a.Reverted == nil && a.Commit != "" && a.Failure == nil {
+		if !a.undone() && a.Commit != "" && a.Failure == nil {
 			good = append(good, a)
 		}
 	}

@@ -35,7 +35,7 @@ func (r *Runner) Start(ctx context.Context, plan RunPlan, source string) (Run, e
 		plan.Branch = ""
 		id, err := newID(v.now, v.writer, v.clock, plan)
 		plan.Branch = "runr/" + id
-		return draft{Type: RunStarted, Source: source, Run: id, Payload: plan, Status: string(RunRunning), Title: plan.Entity.Name()}, err
+		return draft{Type: RunStarted, Source: source, Run: id, Payload: plan, Status: func(Event) string { return string(RunRunning) }, Title: plan.Entity.Name()}, err
 	})
 	if err != nil {
 		return Run{}, fmt.Errorf("start run: %w", err)
@@ -104,6 +104,9 @@ func (t *turn) do(step Step) error {
 	case DoStop:
 		return t.stop(Stop{Reason: step.Reason, Detail: step.Detail}, RunStopped)
 	case DoComplete:
+		if t.run.Answer == ChoiceCommit { // a process that was ended between the answer and this
+			return t.complete("pass_with_issues")
+		}
 		return t.complete("pass")
 	}
 	return fmt.Errorf("run %s: no way to do %q", t.run.ID, step.Action)
@@ -131,7 +134,12 @@ func (s *Store) recordRun(ctx context.Context, run Run, d draft) (Run, error) {
 			return draft{}, refused
 		}
 		run = newest
-		d.Run, d.Review, d.Status = run.ID, run.Plan.FromReview, string(run.Status)
+		d.Run, d.Review = run.ID, run.Plan.FromReview
+		d.Status = func(e Event) string {
+			after := run
+			_ = after.apply(e) // what cannot be applied changes nothing
+			return string(after.Status)
+		}
 		return d, nil
 	})
 	if err != nil {

@@ -30,7 +30,7 @@ type Store struct {
 type draft struct {
 	Type, Source, Run, Review string
 	Title                     string
-	Status                    string // after the event, for the trailer
+	Status                    func(Event) string // of the run or review after the event, for the trailer
 	Payload                   any
 	Attachments               map[string][]byte // slash path → content
 }
@@ -142,7 +142,7 @@ func (v *view) record(event Event, d draft) (gitstore.Record, error) {
 	if err != nil {
 		return gitstore.Record{}, err
 	}
-	message, err := event.message(d.Status)
+	message, err := event.message(d.Status(event))
 	if err != nil {
 		return gitstore.Record{}, err
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
 	"unicode/utf8"
 )
@@ -24,7 +25,35 @@ func decodeStrict(data []byte, v any) error {
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return errors.New("bytes after the JSON value")
 	}
+	if err := exactKeys(data, v); err != nil {
+		return err
+	}
 	return json.Unmarshal(data, v)
+}
+
+// exactKeys refuses a key of the outermost object that is one of v's but for its
+// case: encoding/json would take it, and another reader would not.
+func exactKeys(data []byte, v any) error {
+	t := reflect.TypeOf(v).Elem()
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
+	var keys map[string]json.RawMessage
+	if err := json.Unmarshal(data, &keys); err != nil {
+		return err
+	}
+	for _, field := range reflect.VisibleFields(t) {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if name == "" || name == "-" {
+			continue
+		}
+		for key := range keys {
+			if key != name && strings.EqualFold(key, name) {
+				return fmt.Errorf("key %q is not %q", key, name)
+			}
+		}
+	}
+	return nil
 }
 
 // maxDepth is far above anything that we write.

@@ -185,7 +185,7 @@ func (p *program) diffCommand() *cli.Command {
 			&cli.BoolFlag{Name: "stat", Usage: "files and counts only"},
 			&cli.BoolFlag{Name: "words", Usage: "mark what changed within lines"},
 		},
-		Action:      p.action(diff),
+		Action: p.action(diff),
 	}
 }
 
