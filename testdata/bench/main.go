@@ -69,7 +69,8 @@ func (b *bench) compare(title, aim string, commands ...command) {
 	base := median(times[0])
 	for i, c := range commands {
 		m := median(times[i])
-		fmt.Printf("  %-44s %8.2f ms  %6.2fx  %+8.2f ms  p90 %8.2f ms\n", c.name, m, m/base, m-base, quantile(times[i], 0.9))
+		fmt.Printf("  %-40s %8.2f ms %6.2fx %+8.2f ms   min %8.2f p90 %8.2f\n",
+			c.name, m, m/base, m-base, slices.Min(times[i]), quantile(times[i], 0.9))
 	}
 	if aim != "" {
 		fmt.Printf("  aim: %s\n", aim)
