@@ -137,9 +137,14 @@ func (e Event) check(writer string) error {
 }
 
 // payload decodes e's payload into T. Unknown fields are left to newer programs.
+// That no key is there twice was checked when the event was.
 func payload[T any](e Event) (T, error) {
 	var p T
-	if err := decodeStrict(e.Payload, &p); err != nil {
+	err := exactKeys(e.Payload, &p)
+	if err == nil {
+		err = json.Unmarshal(e.Payload, &p)
+	}
+	if err != nil {
 		return p, fmt.Errorf("payload of %s: %w", e.Type, err)
 	}
 	return p, nil
