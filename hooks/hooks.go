@@ -40,13 +40,6 @@ var ErrByHand = errors.New("this needs a change by hand")
 // names are the hooks that are installed.
 var names = [...]string{"post-commit"}
 
-// Dir is the directory in which git looks for hooks, absolute; it need not exist.
-// It is os.DevNull when hooks are switched off.
-func Dir(ctx context.Context, repo *gitstore.Repo) (string, error) {
-	dir, err := repo.HooksDir(ctx)
-	return dir.Path, err
-}
-
 // StatusOf tells for each hook whether git would run us.
 func StatusOf(ctx context.Context, repo *gitstore.Repo) ([]Status, error) {
 	return forEach(ctx, repo, func(place) error { return nil })

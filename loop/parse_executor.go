@@ -26,13 +26,8 @@ func ParseExecutor(text string) ExecutorReport {
 	return report
 }
 
-// VerificationSection is what an implementer says of its own verification: the
-// text below "### Verification Results" or "### Artifact Self-Check", "" when there is none.
-func VerificationSection(executorText string) string {
-	text, _ := cleanInput(executorText, &parseLog{})
-	return readMarkdown(text).verification()
-}
-
+// verification is what an implementer says of its own verification: the text below
+// "### Verification Results" or "### Artifact Self-Check", "" when there is none.
 func (md mdText) verification() string {
 	var parts []string
 	for _, s := range md.sections(func(title string) bool { return titleIs(title, "verification results", "artifact self-check") }, true) {

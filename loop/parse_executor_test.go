@@ -22,7 +22,7 @@ func TestVerificationSection(t *testing.T) {
 		"in a sentence":   {"see ### Verification Results\nok\n", ""},
 		"two":             {"### Verification Results\na\n### Artifact Self-Check\nb\n", "a\n\nb"},
 	} {
-		if got := VerificationSection(c.text); got != c.want {
+		if got := ParseExecutor(c.text).Verification; got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}

@@ -183,17 +183,3 @@ func (f Filter) fits(r *row) bool {
 	closed := r.status == string(ReviewResolve) || r.status == string(ReviewCancel)
 	return !closed || f.ClosedSince.IsZero() || r.sort >= f.ClosedSince.UnixMilli()
 }
-
-// Unreadable are the records of the logs that cannot be read, by commit.
-func (s *Store) Unreadable(ctx context.Context) (map[gitstore.ID]string, error) {
-	idx, err := s.index(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer idx.close()
-	bad := map[gitstore.ID]string{}
-	for _, b := range idx.Bad {
-		bad[b.ID] = b.Why
-	}
-	return bad, nil
-}

@@ -101,8 +101,20 @@ func (r agentReviewer) Review(ctx context.Context, job loop.ReviewJob) (loop.Rev
 	}
 	report := loop.ParseReview(answer.Text, job.Prompt.Nonce)
 	placeFindings(report.Findings, job.Dir)
-	report.Effective = loop.EffectiveVerdict(report.Verdict, report.Findings, loop.CheckRun{Results: job.Checks}.Failed())
+	report.Effective = loop.EffectiveVerdict(report.Verdict, report.Findings, checksFailed(job))
 	return loop.ReviewAnswer{Report: report, Raw: answer.Text}, nil
+}
+
+// checksFailed reports whether a check counts against the change: not one that could
+// not run here, or that fails on the base too.
+func checksFailed(job loop.ReviewJob) bool {
+	for _, result := range job.Checks {
+		base, ran := job.BaseChecks[result.Name]
+		if ran && builtin.CheckFailed(result, &base) || !ran && builtin.CheckFailed(result, nil) {
+			return true
+		}
+	}
+	return false
 }
 
 // placeFindings makes absolute paths, as some agents give them, relative to the

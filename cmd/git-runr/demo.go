@@ -69,7 +69,7 @@ func demo(s *session) error {
 		return err
 	}
 	if s.Bool("keep") {
-		defer fmt.Fprintf(s.out, "\nThe repository is at %s\n", filepath.Join(root, "repo"))
+		defer func() { lookAround(s.out, filepath.Join(root, "repo")) }()
 	} else {
 		defer os.RemoveAll(root)
 	}
@@ -78,6 +78,13 @@ func demo(s *session) error {
 		return err
 	}
 	return d.tell()
+}
+
+// lookAround says how to get to the repository that was kept.
+func lookAround(w io.Writer, dir string) {
+	if line, ok := commandLine("cd", dir); ok {
+		fmt.Fprintf(w, "\nLook around:\n  %s\n", line)
+	}
 }
 
 func (d *scratch) make() error {

@@ -137,15 +137,22 @@ func (p *program) showCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			if s.NArg() == 1 {
-				review, err := store.Review(s.ctx, s.Args().First())
-				if _, runErr := store.Run(s.ctx, s.Args().First()); err == nil && (runErr != nil || s.Args().First() == loop.Latest) {
-					return s.print(reviewDocument(review), func(w io.Writer) { writeReview(w, review) })
-				}
+			id, err := s.arg(loop.Latest)
+			if err != nil {
+				return err
+			}
+			if review, err := store.Review(s.ctx, id); err == nil && !hasRun(s, store, id) {
+				return s.print(reviewDocument(review), func(w io.Writer) { writeReview(w, review) })
 			}
 			return showRun(s)
 		}),
 	}
+}
+
+// hasRun reports whether id names a run; latest is the latest run where there is one.
+func hasRun(s *session, store *loop.Store, id string) bool {
+	_, err := store.Run(s.ctx, id)
+	return err == nil
 }
 
 func showRun(s *session) error {
