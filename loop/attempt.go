@@ -100,7 +100,7 @@ func (t *turn) prompt(step Step) ImplementPrompt {
 	plan := t.run.Plan
 	p := ImplementPrompt{
 		Entity: plan.Entity, Task: plan.Task, DoneCriteria: plan.DoneCriteria, References: plan.References,
-		Lead: step.Work.Prompt, Attempt: step.Number, Files: t.run.Files(), History: t.history(), Checks: plan.Checks,
+		Lead: step.Work.Prompt, Attempt: step.Number, Files: t.run.Files(), History: t.history(), Notes: t.run.fromPeople(), Checks: plan.Checks,
 	}
 	if step.Mode != ModeImplement {
 		p.Findings, p.Requests = t.run.Open()

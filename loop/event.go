@@ -39,6 +39,7 @@ const (
 	RunLanded          = "run_landed"
 	RunAborted         = "run_aborted"
 	RunResumed         = "run_resumed"
+	RunIntervened      = "run_intervened"
 )
 
 // Event is one immutable record: what the JSON of a log's commit holds, and what

@@ -29,21 +29,24 @@ var runHandlers = map[string]func(*Run, Event) error{
 	RunLanded:          (*Run).landed,
 	RunAborted:         (*Run).aborted,
 	RunResumed:         (*Run).resumed,
+	RunIntervened:      (*Run).intervened,
 }
 
 // runMoves lists the statuses from which an event may happen; a type that is
 // not in it needs a running run.
 var runMoves = map[string][]RunStatus{
-	RunAnswered:  {RunRunning, RunReviewing, RunStop},
-	RunCompleted: {RunRunning, RunReviewing, RunStop},
-	RunLanded:    {RunComplete},
-	RunAborted:   {RunRunning, RunReviewing, RunStop, RunSkipped},
-	RunResumed:   {RunRunning, RunReviewing, RunStop},
+	RunAnswered:   {RunRunning, RunReviewing, RunStop},
+	RunCompleted:  {RunRunning, RunReviewing, RunStop},
+	RunLanded:     {RunComplete},
+	RunAborted:    {RunRunning, RunReviewing, RunStop, RunSkipped},
+	RunResumed:    {RunRunning, RunReviewing, RunStop},
+	RunIntervened: {RunRunning, RunReviewing, RunStop},
 }
 
 // runVerbs say what a refused event wanted, for people.
 var runVerbs = map[string]string{
 	RunAnswered: "answered", RunCompleted: "completed", RunLanded: "landed", RunAborted: "aborted", RunResumed: "resumed",
+	RunIntervened: "intervened in",
 }
 
 // allow reports, as a *StateError, why an event of type may not happen now.
@@ -93,7 +96,7 @@ func (r *Run) started(e Event) error {
 	}
 	*r = Run{
 		ID: e.Run, Status: RunRunning, Plan: plan, StartedBy: e.Actor, Writer: e.Writer, last: e.Type,
-		CreatedAt: e.Timestamp, UpdatedAt: e.Timestamp, Commit: plan.Base,
+		CreatedAt: e.Timestamp, UpdatedAt: e.Timestamp, began: e.Timestamp, Commit: plan.Base,
 		Attempts: []Attempt{}, Checks: []CheckRun{}, Rounds: []Round{},
 	}
 	return nil
@@ -104,7 +107,7 @@ func (r *Run) attemptStarted(e Event) error {
 	if err != nil {
 		return err
 	}
-	attempt.StartedAt = e.Timestamp
+	attempt.StartedAt, r.news = e.Timestamp, 0
 	if last := r.lastAttempt(); last != nil && last.Number == attempt.Number { // taken up again after a crash
 		*last = attempt
 		return nil
@@ -149,7 +152,7 @@ func (r *Run) checksCompleted(e Event) error {
 	if err != nil {
 		return err
 	}
-	checks.At = e.Timestamp
+	checks.At, r.news = e.Timestamp, 0
 	r.Checks = append(r.Checks, checks)
 	r.Position = r.stepAfter(checks.Step)
 	return nil
@@ -166,7 +169,7 @@ func (r *Run) roundCompleted(e Event) error {
 	if err != nil {
 		return err
 	}
-	round.At = e.Timestamp
+	round.At, r.news = e.Timestamp, 0
 	r.Rounds = append(r.Rounds, round.Round)
 	r.Position = r.stepAfter(round.Step)
 	return nil
@@ -188,6 +191,7 @@ func (r *Run) stopped(e Event) error {
 		return err
 	}
 	stop.At = e.Timestamp
+	r.sameStops = r.sameStops.after(stop.Reason, len(r.Rounds)+len(r.GoodAttempts())+len(r.Interventions))
 	r.Stop, r.Status, r.Result = &stop, RunStop, "abort"
 	if ReasonOf(stop.Reason).Judge && r.Plan.Policy.endsInReview() {
 		r.Status = RunReviewing
@@ -232,8 +236,37 @@ func (r *Run) aborted(Event) error {
 }
 
 // resumed starts the counters afresh: a person stepped in.
-func (r *Run) resumed(Event) error {
+func (r *Run) resumed(e Event) error {
 	r.Status, r.Result, r.Stop, r.Answer = RunRunning, "", nil, ""
-	r.Since, r.ChecksSince = len(r.Rounds), len(r.Checks)
+	r.Since, r.ChecksSince, r.began = len(r.Rounds), len(r.Checks), e.Timestamp
 	return nil
+}
+
+// intervened keeps what a person did. The run stays as it stopped: the evidence
+// may be all that somebody wanted to leave.
+func (r *Run) intervened(e Event) error {
+	p, err := payload[interventionPayload](e)
+	if err != nil {
+		return err
+	}
+	p.Number, p.At = len(r.Interventions)+1, e.Timestamp
+	r.Interventions = append(r.Interventions, p.Intervention)
+	r.Since, r.ChecksSince, r.began = len(r.Rounds), len(r.Checks), e.Timestamp
+	r.news++
+	r.Commit = r.Head()
+	return nil
+}
+
+// stopCount is how often in a row a run stopped for one reason without getting on.
+type stopCount struct {
+	reason   string
+	progress int
+	times    int
+}
+
+func (c stopCount) after(reason string, progress int) stopCount {
+	if c.reason == reason && c.progress == progress {
+		return stopCount{reason, progress, c.times + 1}
+	}
+	return stopCount{reason, progress, 1}
 }

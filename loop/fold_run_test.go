@@ -50,8 +50,9 @@ type story struct {
 //	implement | fix | re-execute | given   an attempt of that mode, begun and ended; options:
 //	    step=NAME tree=ID status=S failure=REASON unchanged (no file differs) begun (it never ended) redo (the same number again)
 //	check ok | check fail                  options: step=NAME
-//	review VERDICT [ID=SEVERITY…]          options: step=NAME failure=REASON nothing (no line was seen) badcheck (its evidence holds a failed check)
+//	review VERDICT [ID=SEVERITY…]          options: step=NAME failure=REASON nothing (no line was seen) badcheck (its evidence holds a failed check) unreadable
 //	revert N [conflict]
+//	intervene [work] [ok] [fail]           with a commit of the person's, with commands that passed or failed
 //	stop REASON | loop | answer CHOICE | complete RESULT | land | abort | resume | unknown
 func tell(t testing.TB, plan RunPlan, lines ...string) []Event {
 	t.Helper()
@@ -110,6 +111,8 @@ func (s *story) line(line string) {
 		s.add(RunAborted, struct{}{})
 	case "resume":
 		s.add(RunResumed, struct{}{})
+	case "intervene":
+		s.intervened(flags)
 	case "unknown":
 		s.add("of_a_newer_program", `{"later":true}`)
 	default:
@@ -151,6 +154,9 @@ func (s *story) reviewed(verdict Verdict, flags []string, values map[string]stri
 		round.Checks = []CheckResult{{Name: "test", ExitCode: 1}}
 	}
 	report.Effective = EffectiveVerdict(verdict, report.Findings, round.checksFailed())
+	if slices.Contains(flags, "unreadable") {
+		report.Format = formatUnreadable
+	}
 	round.Census = Census{Files: 1, Lines: 3, SentFiles: 1, SentLines: 3}
 	switch {
 	case values["failure"] != "":
@@ -160,6 +166,20 @@ func (s *story) reviewed(verdict Verdict, flags []string, values map[string]stri
 	}
 	round.Report = report
 	s.add(RoundCompleted, round)
+}
+
+func (s *story) intervened(flags []string) {
+	iv := Intervention{Reason: InterveneReviewLoop, Note: "did it", By: "Ada", Attempts: s.attempt, Files: []string{}, Commits: []gitstore.ID{}}
+	if slices.Contains(flags, "work") {
+		iv.Commit, iv.Tree = "by-ada", "tree-ada"
+		s.tree = iv.Tree
+	}
+	for _, flag := range flags {
+		if exit, known := map[string]int{"ok": 0, "fail": 1}[flag]; known {
+			iv.Commands = append(iv.Commands, CheckResult{Command: "make test", ExitCode: exit})
+		}
+	}
+	s.add(RunIntervened, interventionPayload{Intervention: iv, On: "by-ada"})
 }
 
 func (s *story) reverted(flags []string) {

@@ -3,6 +3,7 @@ package loop
 import (
 	"fmt"
 	"slices"
+	"time"
 )
 
 // Action is what a Step tells the runner to do.
@@ -37,6 +38,15 @@ func Next(run Run, policy Policy) Step {
 	if run.Done() {
 		return Step{Action: DoNothing}
 	}
+	step := next(run, policy)
+	works := step.Action == DoAttempt || step.Action == DoChecks || step.Action == DoReview
+	if took := run.UpdatedAt.Sub(run.began); works && policy.TimeBudget > 0 && took >= time.Duration(policy.TimeBudget) {
+		return stop(ReasonBudget, fmt.Sprintf("the run took %s, and %s are allowed", took.Round(time.Second), time.Duration(policy.TimeBudget)))
+	}
+	return step
+}
+
+func next(run Run, policy Policy) Step {
 	switch run.last {
 	case AttemptStarted:
 		a := run.lastAttempt()
@@ -51,7 +61,7 @@ func Next(run Run, policy Policy) Step {
 		return afterChecks(run, policy)
 	case RoundCompleted:
 		return afterRound(run, policy)
-	case RunResumed:
+	case RunResumed, RunIntervened:
 		return afterResume(run, policy)
 	case RunAnswered:
 		return afterAnswer(run)
@@ -182,10 +192,23 @@ func afterRound(run Run, policy Policy) Step {
 		return stop(round.Failure.Reason, round.Failure.Detail)
 	case round.Census.Nothing():
 		return stop(ReasonNothing, "")
+	case round.Report.unreadable() && policy.blocks(round.Report, round.checksFailed()):
+		return afterUnreadable(run, policy)
 	case !policy.blocks(round.Report, round.checksFailed()):
 		return onward(run, policy)
 	}
 	return refused(run, policy)
+}
+
+// afterUnreadable asks the reviewer once more: an implementer can do nothing with
+// an answer that asks for nothing.
+func afterUnreadable(run Run, policy Policy) Step {
+	rounds := run.Rounds[min(run.Since, len(run.Rounds)):]
+	again := len(rounds) > 1 && rounds[len(rounds)-2].Report.unreadable()
+	if at := run.Position - 1; !again && at >= 0 {
+		return Step{Action: DoReview, Work: policy.Workflow[at], Number: len(run.Rounds) + 1}
+	}
+	return Step{Action: DoExhaust, Reason: ReasonReviewUnreadable, Detail: "the reviewer's answer could not be read twice"}
 }
 
 // refused is what follows a review that did not pass.
@@ -203,10 +226,14 @@ func refused(run Run, policy Policy) Step {
 	return again(run, policy, at)
 }
 
-// again is the way back into the loop: critical findings undo the attempt first.
+// again is the way back into the loop: critical findings undo the attempt first,
+// but never what a person did after it.
 func again(run Run, policy Policy, at int) Step {
 	last := run.lastAttempt()
 	critical := run.lastRound() != nil && run.lastRound().Report.Effective == CriticalFail
+	if critical && run.byPeople(len(run.Attempts)) != "" {
+		return attempt(run, policy.Workflow[at], ModeFix)
+	}
 	if critical && last != nil && last.Reverted == nil {
 		return Step{Action: DoRevert, Number: last.Number, Work: policy.Workflow[at]}
 	}
@@ -249,9 +276,12 @@ func hasFinding(round Round, id string) bool {
 }
 
 // afterResume takes the run up where it stopped. What was refused is not passed by
-// going on: it is mended, or looked at again.
+// going on: it is mended, or looked at again. What people did meanwhile decides.
 func afterResume(run Run, policy Policy) Step {
-	if a := run.lastAttempt(); a != nil && (a.Failure != nil || a.EndedAt.IsZero()) {
+	if step, ok := afterPeople(run, policy); ok {
+		return step
+	}
+	if a := run.lastAttempt(); a != nil && (a.Failure != nil || a.EndedAt.IsZero()) && run.byPeople(len(run.Attempts)) == "" {
 		return Step{Action: DoAttempt, Work: stepNamed(policy, a.Step), Mode: a.Mode, Number: a.Number, Redo: true}
 	}
 	at := run.Position - 1
@@ -259,6 +289,8 @@ func afterResume(run Run, policy Policy) Step {
 		return onward(run, policy)
 	}
 	switch work := policy.Workflow[at]; {
+	case work.Kind == StepAgent:
+		return attemptResumed(run, policy, work)
 	case work.Kind == StepReview && run.lastRound() != nil:
 		return reviewResumed(run, policy, at)
 	case work.Kind == StepCheck && run.LastChecks() != nil && run.LastChecks().Failed() && !reviewAhead(run, policy):
@@ -270,12 +302,52 @@ func afterResume(run Run, policy Policy) Step {
 	return onward(run, policy)
 }
 
+// afterPeople is what follows an intervention: work that a person did, or commands
+// that all passed, are checked and reviewed before an implementer is asked again.
+func afterPeople(run Run, policy Policy) (Step, bool) {
+	worked, proved := false, false
+	for _, iv := range run.News() {
+		worked = worked || iv.Commit != ""
+		proved = len(iv.Commands) > 0 && !CheckRun{Results: iv.Commands}.Failed()
+	}
+	a := run.lastAttempt()
+	unfinished := a != nil && (a.Failure != nil || a.EndedAt.IsZero())
+	if !worked && (!proved || a == nil || unfinished) {
+		return Step{}, false
+	}
+	at := policy.fixStep(run.Position)
+	if a != nil {
+		at = slices.IndexFunc(policy.Workflow, func(s WorkStep) bool { return s.Name == a.Step })
+	}
+	run.Position = at + 1
+	return onward(run, policy), true
+}
+
+// attemptResumed goes on after an attempt: one that got nowhere is not carried
+// further, but made again.
+func attemptResumed(run Run, policy Policy, work WorkStep) Step {
+	a := run.lastAttempt()
+	if a == nil {
+		return onward(run, policy)
+	}
+	if why, bad := afterAttempt(run, policy); !bad || why.Reason == ReasonCheckpoint && len(run.News()) == 0 {
+		return onward(run, policy)
+	}
+	if a.Mode == ModeGiven {
+		return attempt(run, work, ModeFix)
+	}
+	return attempt(run, work, a.Mode)
+}
+
 // reviewResumed goes on after the review step at position at.
 func reviewResumed(run Run, policy Policy, at int) Step {
 	round := *run.lastRound()
 	answered := round.Failure == nil && !round.Census.Nothing()
 	if answered && !policy.blocks(round.Report, round.checksFailed()) {
 		return onward(run, policy)
+	}
+	if round.Report.unreadable() {
+		return Step{Action: DoReview, Work: policy.Workflow[at], Number: len(run.Rounds) + 1}
 	}
 	if fix := policy.fixStep(at); answered && fix >= 0 && run.Plan.Implementer != "" {
 		return again(run, policy, fix)

@@ -2,8 +2,10 @@ package loop
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
+	"time"
 )
 
 // stepText is a step in a line, for tables.
@@ -311,7 +313,7 @@ func TestNextResumed(t *testing.T) {
 		{"implement check review", nextTest{"a review that wrote", "implement; check ok; review PASS failure=review_tampered; stop review_tampered; resume", "review 2 at review"}},
 		{"implement check review", nextTest{"given up", reviews(3) + "; loop; resume", "attempt 4 fix at implement"}},
 		{"implement check review", nextTest{"given up on something critical", "implement; check ok; review CRITICAL; loop; resume", "revert 1"}},
-		{"implement check review", nextTest{"no progress is reviewed again", "implement; check ok; review NEEDS_FIX; fix tree=tree-1; stop no_progress; resume", "checks at check"}},
+		{"implement check review", nextTest{"no progress is tried again", "implement; check ok; review NEEDS_FIX; fix tree=tree-1; stop no_progress; resume", "attempt 3 fix at implement"}},
 		{"implement check review", nextTest{"checkpoint passed", "implement status=checkpoint; stop checkpoint_reached; resume", "checks at check"}},
 		{"implement check review", nextTest{"a conflict", "implement; check ok; review CRITICAL; revert 1 conflict; stop revert_conflict; resume", "attempt 2 re-execute at implement"}},
 		{"implement check review", nextTest{"an old conflict stops once", "implement; check ok; review CRITICAL; revert 1 conflict; stop revert_conflict; resume; re-execute; check ok; review CRITICAL; revert 2", "attempt 3 re-execute at implement"}},
@@ -326,6 +328,58 @@ func TestNextResumed(t *testing.T) {
 		plan := testPlan()
 		plan.Policy.Workflow = workflow(test.steps)
 		test.name = test.steps + ": " + test.name
+		test.check(t, plan)
+	}
+}
+
+func TestNextAfterPeople(t *testing.T) {
+	loop3 := reviews(3) + "; loop; "
+	for _, test := range []nextTest{
+		{"a note is for the next attempt", loop3 + "intervene; resume", "attempt 4 fix at implement"},
+		{"a person's work is checked and reviewed", loop3 + "intervene work; resume", "checks at check"},
+		{"and then reviewed", loop3 + "intervene work; resume; check ok", "review 4 at review"},
+		{"commands that passed are for the reviewer", loop3 + "intervene ok; resume", "checks at check"},
+		{"commands that failed are for the implementer", loop3 + "intervene ok fail; resume", "attempt 4 fix at implement"},
+		{"the newest evidence counts", loop3 + "intervene fail; intervene ok; resume", "checks at check"},
+		{"counters start afresh", loop3 + "intervene work; resume; check ok; review NEEDS_FIX", "attempt 4 fix at implement"},
+		{"a person's work is not reverted", loop3 + "intervene work; resume; check ok; review CRITICAL", "attempt 4 fix at implement"},
+		{"a later attempt is", loop3 + "intervene work; resume; check ok; review NEEDS_FIX; fix; check ok; review CRITICAL", "revert 4"},
+		{"a failed attempt is made again", "implement failure=agent_failed; stop agent_failed; intervene; resume", "attempt 1 implement at implement again"},
+		{"unless a person did it", "implement failure=agent_failed; stop agent_failed; intervene work; resume", "checks at check"},
+		{"a killed run that a person finished", "implement begun; intervene work", "checks at check"},
+		{"what changed nothing is tried again", "implement; check ok; review NEEDS_FIX; fix unchanged; stop no_change; intervene; resume", "attempt 3 fix at implement"},
+		{"also without a person's help", "implement; check ok; review NEEDS_FIX; fix unchanged; stop no_change; resume", "attempt 3 fix at implement"},
+		{"blocked", "implement status=failed; stop implement_blocked; resume", "attempt 2 implement at implement"},
+		{"an answered checkpoint goes on working", "implement status=checkpoint; stop checkpoint_reached; intervene; resume", "attempt 2 implement at implement"},
+	} {
+		test.check(t, testPlan())
+	}
+}
+
+func TestNextAsksAnUnreadableReviewerAgain(t *testing.T) {
+	for _, test := range []nextTest{
+		{"once", "implement; check ok; review NEEDS_FIX unreadable", "review 2 at review"},
+		{"not twice", "implement; check ok; review NEEDS_FIX unreadable; review NEEDS_FIX unreadable", "exhausted review_parse_failed"},
+		{"it costs no retry", "implement; check ok; review NEEDS_FIX unreadable; review NEEDS_FIX; fix; check ok; review NEEDS_FIX; fix; check ok; review PASS", "complete"},
+		{"and again when resumed", "implement; check ok; review NEEDS_FIX unreadable; review NEEDS_FIX unreadable; stop review_parse_failed; resume", "review 3 at review"},
+	} {
+		test.check(t, testPlan())
+	}
+}
+
+func TestNextKeepsToTheTimeBudget(t *testing.T) {
+	plan := testPlan()
+	minute := Duration(time.Minute) // each event of a story is a minute after the one before
+	for _, test := range []struct {
+		budget Duration
+		nextTest
+	}{
+		{3 * minute, nextTest{"in time", "implement", "checks at check"}},
+		{2 * minute, nextTest{"used up", "implement", "stop time_budget_exceeded"}},
+		{2 * minute, nextTest{"what is done is done", "implement; check ok; review PASS", "complete"}},
+		{2 * minute, nextTest{"a new one when resumed", "implement; stop time_budget_exceeded; resume", "checks at check"}},
+	} {
+		plan.Policy.TimeBudget = test.budget
 		test.check(t, plan)
 	}
 }
@@ -375,7 +429,7 @@ func TestReasons(t *testing.T) {
 			t.Errorf("reason %+v", r)
 		}
 		seen[r.Code] = true
-		if ReasonOf(r.Code) != r {
+		if !reflect.DeepEqual(ReasonOf(r.Code), r) {
 			t.Errorf("%s: ReasonOf gives %+v", r.Code, ReasonOf(r.Code))
 		}
 	}

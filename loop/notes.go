@@ -170,6 +170,8 @@ func noteOf(e Event) (gitstore.ID, string) {
 		if p, err := payload[stopPayload](e); err == nil {
 			return p.Commit, stopNote(e, p)
 		}
+	case RunIntervened:
+		return interventionNote(e)
 	case RunCompleted:
 		if p, err := payload[completedPayload](e); err == nil {
 			return p.Commit, completedNote(e, p)

@@ -37,7 +37,7 @@ func (s *Store) Land(ctx context.Context, run Run, squash bool) (Run, error) {
 	if run.Plan.InPlace {
 		return run, &StateError{What: "run " + run.ID, Status: "in your checkout already", Cannot: "landed"}
 	}
-	if len(run.GoodAttempts()) == 0 {
+	if run.Head() == run.Plan.Base {
 		return run, fmt.Errorf("run %s: %w", run.ID, gitstore.ErrNoChange)
 	}
 	landed, err := s.land(ctx, run, squash)

@@ -55,6 +55,7 @@ type Policy struct {
 	MaxRetries  int        `json:"max_retries"` // fixes after a failed review; reviews are one more
 	Threshold   Threshold  `json:"threshold"`
 	OnExhausted Choice     `json:"on_exhausted"`
+	TimeBudget  Duration   `json:"time_budget_ms,omitzero"` // for the whole run, from its start or resumption; 0: no limit
 }
 
 // blocks reports whether a round's report keeps the change from passing.
@@ -69,10 +70,10 @@ func (p Policy) blocks(r Report, checksFailed bool) bool {
 	return !r.Effective.Passed()
 }
 
-// refuses reports whether a round came to an answer and the answer keeps the change
-// from passing.
+// refuses reports whether a round came to an answer that somebody can act on and
+// the answer keeps the change from passing.
 func (p Policy) refuses(round Round) bool {
-	return round.Failure == nil && !round.Census.Nothing() && p.blocks(round.Report, round.checksFailed())
+	return round.Failure == nil && !round.Report.unreadable() && !round.Census.Nothing() && p.blocks(round.Report, round.checksFailed())
 }
 
 func hasSeverity(findings []Finding, severity Severity) bool {

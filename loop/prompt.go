@@ -17,6 +17,7 @@ type ReviewPrompt struct {
 	Verification string // the implementer's own words about its verification
 	Round        int
 	Previous     []Finding
+	People       []string // what people said and did meanwhile, a line each
 	Checks       []CheckResult
 	NotChecked   []string
 	Census       Census
@@ -38,6 +39,7 @@ func (p ReviewPrompt) Text() string {
 	writeBlock(&b, "files_modified", strings.Join(p.Files, "\n"))
 	writeBlock(&b, "executor_verification", orElse(p.Verification, "No verification section found in executor output"))
 	writeBlock(&b, "check_results", formatChecks(p.Checks, p.NotChecked))
+	writeBlock(&b, "interventions_by_people", strings.Join(p.People, "\n"))
 	writeBlock(&b, "attempt_number", fmt.Sprint(p.Round))
 	if len(p.Previous) > 0 {
 		writeBlock(&b, "previous_findings", formatFindings(p.Previous))

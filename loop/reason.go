@@ -1,5 +1,10 @@
 package loop
 
+import (
+	"slices"
+	"strings"
+)
+
 // Family groups stop reasons by what a person has to look at.
 type Family string
 
@@ -23,55 +28,145 @@ type Reason struct {
 	Resumable   bool   `json:"resumable"`
 	Status      int    `json:"exit_status"`
 	Judge       bool   `json:"-"` // the review did not pass: a run that ends in one is reviewing, not stopped
+	// Intervene is the reason that an intervention for such a stop is given, "" where none helps.
+	Intervene string `json:"intervention_reason,omitempty"`
+	// Next are the steps to take, at most three, the one that helps most often first.
+	Next []NextStep `json:"next_steps"`
 }
 
-// Codes of stop reasons.
+// NextStep is a command and what it is good for.
+type NextStep struct {
+	Command string `json:"command"` // RUN stands for the run's id
+	What    string `json:"what"`
+}
+
+// For is the command as it is typed for run.
+func (n NextStep) For(run string) string { return strings.ReplaceAll(n.Command, "RUN", run) }
+
+// Steps are the commands of the next steps as they are typed for run.
+func (r Reason) Steps(run string) []string {
+	lines := make([]string, len(r.Next))
+	for i, n := range r.Next {
+		lines[i] = n.For(run)
+	}
+	return lines
+}
+
+// Retry reports whether a run that stopped for it may be taken up again without a
+// person having looked: nothing was refused, and another try may well succeed.
+func (r Reason) Retry() bool {
+	switch r.Code {
+	case ReasonInterrupted, ReasonAgentTimeout, ReasonAgentIdle, ReasonAgentKilled, ReasonAgentFailed, ReasonAgentEmpty, ReasonBudget, ReasonTampered:
+		return true
+	}
+	return false
+}
+
+// Codes of stop reasons. Those that runr knows too have its names.
 const (
-	ReasonReviewLoop      = "review_loop_detected"
-	ReasonReviewNotPassed = "review_not_passed"
-	ReasonNoProgress      = "no_progress"
-	ReasonNoChange        = "no_change"
-	ReasonBlocked         = "implement_blocked"
-	ReasonCheckpoint      = "checkpoint_reached"
-	ReasonScope           = "scope_violation"
-	ReasonChecksFailed    = "verification_failed_max_retries"
-	ReasonAgentFailed     = "agent_failed"
-	ReasonAgentNotFound   = "agent_not_found"
-	ReasonAgentEmpty      = "agent_empty_output"
-	ReasonAgentTimeout    = "worker_call_timeout"
-	ReasonAgentIdle       = "stalled_timeout"
-	ReasonAgentKilled     = "agent_killed"
-	ReasonNothing         = "nothing_to_review"
-	ReasonUntrusted       = "untrusted_config"
-	ReasonRevertConflict  = "revert_conflict"
-	ReasonTampered        = "review_tampered"
-	ReasonInterrupted     = "interrupted"
-	ReasonHuman           = "human_turn"
+	ReasonReviewLoop       = "review_loop_detected"
+	ReasonReviewNotPassed  = "review_not_passed"
+	ReasonNoProgress       = "no_progress"
+	ReasonReviewUnreadable = "review_parse_failed"
+	ReasonNoChange         = "no_change"
+	ReasonBlocked          = "implement_blocked"
+	ReasonCheckpoint       = "checkpoint_reached"
+	ReasonScope            = "scope_violation"
+	ReasonChecksFailed     = "verification_failed_max_retries"
+	ReasonAgentFailed      = "agent_failed"
+	ReasonAgentNotFound    = "agent_not_found"
+	ReasonAgentEmpty       = "agent_empty_output"
+	ReasonAgentTimeout     = "worker_call_timeout"
+	ReasonAgentIdle        = "stalled_timeout"
+	ReasonAgentKilled      = "agent_killed"
+	ReasonBudget           = "time_budget_exceeded"
+	ReasonNothing          = "nothing_to_review"
+	ReasonUntrusted        = "untrusted_config"
+	ReasonRevertConflict   = "revert_conflict"
+	ReasonTampered         = "review_tampered"
+	ReasonInterrupted      = "interrupted"
+	ReasonHuman            = "human_turn"
 )
+
+// Reasons of an intervention: what it was that a person stepped in for. The first
+// six are runr's.
+const (
+	InterveneReviewLoop   = "review_loop"
+	InterveneStalled      = "stalled_timeout"
+	InterveneVerification = "verification_failed"
+	InterveneScope        = "scope_violation"
+	InterveneManualFix    = "manual_fix"
+	InterveneOther        = "other"
+	InterveneNoProgress   = "no_progress"
+	InterveneAgent        = "agent_failed"
+	InterveneConflict     = "revert_conflict"
+)
+
+// InterventionReasons are all of them, in the order in which they are listed.
+func InterventionReasons() []string {
+	return []string{
+		InterveneReviewLoop, InterveneStalled, InterveneVerification, InterveneScope, InterveneManualFix,
+		InterveneNoProgress, InterveneAgent, InterveneConflict, InterveneOther,
+	}
+}
+
+// Next steps that several reasons share.
+var (
+	stepShow   = NextStep{"git runr show RUN", "read the findings"}
+	stepLog    = NextStep{"git runr log RUN", "see what happened"}
+	stepResume = NextStep{"git runr resume RUN", "let the loop go on, with fresh counters"}
+	stepAccept = NextStep{"git runr answer RUN commit", "accept what there is, with its open findings"}
+	stepAudit  = NextStep{"git runr audit --run RUN", "see which commits are accounted for"}
+	stepAbort  = NextStep{"git runr abort RUN", "give it up"}
+	stepReport = NextStep{"git runr report RUN", "see what each attempt did and how long it took"}
+)
+
+// stepIntervene tells the loop what a person did for it.
+func stepIntervene(reason string) NextStep {
+	return NextStep{"git runr intervene RUN --reason " + reason + ` --note "..."`, "record what you did; the next prompt says it"}
+}
 
 // Reasons is the registry, in the order in which help lists it.
 func Reasons() []Reason {
+	return slices.Concat(reviewReasons(), agentReasons(), otherReasons())
+}
+
+func reviewReasons() []Reason {
+	loopSteps := []NextStep{stepResume, stepIntervene(InterveneReviewLoop), stepAudit}
 	return []Reason{
-		{ReasonReviewLoop, "review loop", "The reviewer's findings are still unmet and the retries are used up, or one finding survived two attempts to fix it.", FamilyReview, true, 4, true},
-		{ReasonReviewNotPassed, "review not passed", "The review did not pass and the workflow has no agent step that could fix anything.", FamilyReview, true, 4, true},
-		{ReasonNoProgress, "no progress", "An attempt brought back a tree that a review had already refused.", FamilyReview, true, 4, true},
-		{ReasonNoChange, "no change", "The implementer ended without changing a file.", FamilyAgent, true, 4, false},
-		{ReasonBlocked, "implementer blocked", "The implementer reported that it could not do the work.", FamilyAgent, true, 4, false},
-		{ReasonCheckpoint, "checkpoint", "The implementer waits for a person.", FamilyAgent, true, 4, false},
-		{ReasonScope, "scope violated", "The implementer changed files that it may not change.", FamilyTree, true, 4, false},
-		{ReasonChecksFailed, "checks failed", "A check still fails after the last allowed fix.", FamilyChecks, true, 4, false},
-		{ReasonAgentFailed, "agent failed", "The agent's command ended with an error.", FamilyAgent, true, 30, false},
-		{ReasonAgentNotFound, "agent not found", "The agent's program is not installed or not on PATH.", FamilySetup, true, 30, false},
-		{ReasonAgentEmpty, "empty answer", "The agent ended without saying anything.", FamilyAgent, true, 30, false},
-		{ReasonAgentTimeout, "time limit", "The agent ran longer than its time limit and was ended.", FamilyLimit, true, 30, false},
-		{ReasonAgentIdle, "stalled", "The agent said nothing for longer than its idle limit and was ended.", FamilyLimit, true, 30, false},
-		{ReasonAgentKilled, "agent killed", "The agent was ended by a signal.", FamilyAgent, true, 30, false},
-		{ReasonNothing, "nothing to review", "The reviewer would have seen no lines; that is never a pass.", FamilyReview, false, 5, false},
-		{ReasonUntrusted, "configuration not trusted", "The repository's .runr.toml names commands that nobody has approved.", FamilySetup, true, 20, false},
-		{ReasonRevertConflict, "conflict on revert", "Files that the attempt changed were changed again by somebody else, so they were left alone.", FamilyTree, true, 3, false},
-		{ReasonTampered, "review void", "The reviewer changed the files that it was to read, so its verdict does not count.", FamilyAgent, true, 30, false},
-		{ReasonInterrupted, "interrupted", "The run was interrupted.", FamilyUser, true, 130, false},
-		{ReasonHuman, "a person's turn", "The next step belongs to a person.", FamilyUser, true, 4, false},
+		{ReasonReviewLoop, "review loop", "The reviewer's findings are still unmet and the retries are used up, or one finding survived two attempts to fix it.", FamilyReview, true, 4, true, InterveneReviewLoop, loopSteps},
+		{ReasonReviewNotPassed, "review not passed", "The review did not pass and the workflow has no agent step that could fix anything.", FamilyReview, true, 4, true, InterveneManualFix, []NextStep{stepShow, stepIntervene(InterveneManualFix), stepAccept}},
+		{ReasonNoProgress, "no progress", "An attempt brought back a tree that a review had already refused.", FamilyReview, true, 4, true, InterveneNoProgress, []NextStep{stepIntervene(InterveneNoProgress), stepResume, stepAccept}},
+		{ReasonReviewUnreadable, "review unreadable", "The reviewer answered twice with text that holds neither a verdict nor a request.", FamilyReview, true, 4, true, InterveneReviewLoop, []NextStep{stepLog, stepResume, stepAccept}},
+		{ReasonNothing, "nothing to review", "The reviewer would have seen no lines; that is never a pass.", FamilyReview, false, 5, false, "", []NextStep{stepShow, stepReport, stepAbort}},
+	}
+}
+
+func agentReasons() []Reason {
+	retry := []NextStep{stepResume, stepLog, stepAbort}
+	return []Reason{
+		{ReasonNoChange, "no change", "The implementer ended without changing a file.", FamilyAgent, true, 4, false, InterveneNoProgress, []NextStep{stepIntervene(InterveneNoProgress), stepResume, stepAbort}},
+		{ReasonBlocked, "implementer blocked", "The implementer reported that it could not do the work.", FamilyAgent, true, 4, false, InterveneManualFix, []NextStep{stepIntervene(InterveneManualFix), stepResume, stepAbort}},
+		{ReasonCheckpoint, "checkpoint", "The implementer waits for a person.", FamilyAgent, true, 4, false, InterveneManualFix, []NextStep{stepShow, stepIntervene(InterveneManualFix), stepResume}},
+		{ReasonAgentFailed, "agent failed", "The agent's command ended with an error.", FamilyAgent, true, 30, false, InterveneAgent, retry},
+		{ReasonAgentNotFound, "agent not found", "The agent's program is not installed or not on PATH.", FamilySetup, true, 30, false, "", retry},
+		{ReasonAgentEmpty, "empty answer", "The agent ended without saying anything.", FamilyAgent, true, 30, false, InterveneAgent, retry},
+		{ReasonAgentTimeout, "time limit", "The agent ran longer than its time limit and was ended.", FamilyLimit, true, 30, false, InterveneStalled, retry},
+		{ReasonAgentIdle, "stalled", "The agent said nothing for longer than its idle limit and was ended.", FamilyLimit, true, 30, false, InterveneStalled, retry},
+		{ReasonAgentKilled, "agent killed", "The agent was ended by a signal.", FamilyAgent, true, 30, false, InterveneAgent, retry},
+		{ReasonTampered, "review void", "The reviewer changed the files that it was to read, so its verdict does not count.", FamilyAgent, true, 30, false, "", retry},
+	}
+}
+
+func otherReasons() []Reason {
+	return []Reason{
+		{ReasonChecksFailed, "checks failed", "A check still fails after the last allowed fix.", FamilyChecks, true, 4, false, InterveneVerification, []NextStep{stepIntervene(InterveneVerification), stepResume, stepAudit}},
+		{ReasonScope, "scope violated", "The implementer changed files that it may not change.", FamilyTree, true, 4, false, InterveneScope, []NextStep{stepShow, stepIntervene(InterveneScope), stepResume}},
+		{ReasonRevertConflict, "conflict on revert", "Files that the attempt changed were changed again by somebody else, so they were left alone.", FamilyTree, true, 3, false, InterveneConflict, []NextStep{stepShow, stepIntervene(InterveneConflict), stepResume}},
+		{ReasonBudget, "time used up", "The run took longer than loop.time_budget allows.", FamilyLimit, true, 4, false, InterveneStalled, []NextStep{stepReport, stepResume, stepAbort}},
+		{ReasonUntrusted, "configuration not trusted", "The repository's .runr.toml names commands that nobody has approved.", FamilySetup, true, 20, false, "", []NextStep{{"git runr trust --show", "see what the commands are"}, {"git runr trust", "approve the commands of .runr.toml"}, stepResume}},
+		{ReasonInterrupted, "interrupted", "The run was interrupted.", FamilyUser, true, 130, false, InterveneOther, []NextStep{stepResume, stepLog, stepAbort}},
+		{ReasonHuman, "a person's turn", "The next step belongs to a person.", FamilyUser, true, 4, false, InterveneManualFix, []NextStep{stepShow, stepIntervene(InterveneManualFix), stepAccept}},
 	}
 }
 
@@ -83,5 +178,8 @@ func ReasonOf(code string) Reason {
 			return r
 		}
 	}
-	return Reason{Code: code, Title: code, Explanation: "The run stopped with reason " + code + ".", Family: FamilyUser, Resumable: true, Status: 4}
+	return Reason{
+		Code: code, Title: code, Explanation: "The run stopped with reason " + code + ".", Family: FamilyUser, Resumable: true, Status: 4,
+		Intervene: InterveneOther, Next: []NextStep{stepLog, stepResume, stepAbort},
+	}
 }

@@ -48,6 +48,11 @@ type Report struct {
 	Warnings  []string  `json:"parse_warnings"`
 }
 
+// unreadable reports whether the answer held nothing that anybody could act on.
+func (r Report) unreadable() bool {
+	return r.Format == formatUnreadable && len(r.Findings) == 0 && len(r.Requests) == 0
+}
+
 // ExecutorStatus is how an implementer says its work ended.
 type ExecutorStatus string
 
@@ -83,6 +88,7 @@ type CheckResult struct {
 	Reason   string   `json:"reason,omitempty"`     // why it did not end by itself or could not run: timeout, not_found, signal:NAME, untrusted_config
 	Output   string   `json:"output,omitempty"`     // head and tail of both streams, capped
 	Tree     string   `json:"tree,omitempty"`       // the tree it ran on
+	Said     string   `json:"said,omitempty"`       // what the output says in a few words: see Said
 	Duration Duration `json:"duration_ms,omitzero"` // wall time
 }
 

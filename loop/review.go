@@ -120,6 +120,8 @@ type Failure struct {
 	Reason string    `json:"reason"`
 	Detail string    `json:"detail,omitempty"`
 	At     time.Time `json:"at,omitzero"`
+	// LastActivity is when an agent last wrote something, where that is known.
+	LastActivity time.Time `json:"last_activity_at,omitzero"`
 }
 
 // Outcome is that of the worst submission; "" while there is none.

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -47,6 +48,7 @@ type RunPlan struct {
 	FromReview   string      `json:"from_review,omitempty"` // a submitted review whose findings are to be fixed
 	Findings     []Finding   `json:"findings,omitempty"`    // those findings
 	Requests     []string    `json:"requests,omitempty"`
+	Imported     string      `json:"imported_from,omitempty"` // id of the run in another system's timeline
 }
 
 // Context is the finished work that a run starts from at its review.
@@ -149,8 +151,29 @@ type Stop struct {
 	MaxRounds int       `json:"max_rounds,omitempty"` // max_retries: seed 000 counts "round 3/2"
 	Unmet     []string  `json:"unmet_requests,omitempty"`
 	Commands  []string  `json:"suggested_commands,omitempty"`
-	Repeated  []string  `json:"repeated_findings,omitempty"` // ids of findings that were unmet twice
+	Repeated  []string  `json:"repeated_findings,omitempty"` // ids of findings, or requests without one, that were unmet twice
 	At        time.Time `json:"at,omitzero"`
+	// LastActivity is when the agent that the run stopped for last wrote something.
+	LastActivity time.Time `json:"last_activity_at,omitzero"`
+}
+
+// Intervention is what a person did for a run that had stopped. Field names are
+// those of runr's receipts where it has them.
+type Intervention struct {
+	Number   int           `json:"intervention"` // from 1
+	Reason   string        `json:"reason"`       // one of InterventionReasons
+	Note     string        `json:"note"`
+	By       string        `json:"by"`
+	Attempts int           `json:"attempts"`             // how many there were before it
+	Since    gitstore.ID   `json:"base_sha"`             // where the commits in range begin, exclusive
+	Head     gitstore.ID   `json:"head_sha"`             // where they end
+	Branch   string        `json:"branch,omitempty"`     // of the checkout that they were made in
+	Commits  []gitstore.ID `json:"commits_in_range"`     // made by people since, newest first
+	Files    []string      `json:"files_changed"`        // by those commits and in the run's working tree
+	Commit   gitstore.ID   `json:"checkpoint,omitempty"` // what a person did in the run's working tree, on the run's branch
+	Tree     gitstore.ID   `json:"tree,omitempty"`       // of Commit
+	Commands []CheckResult `json:"commands"`             // run as part of it; Name is the check's, "" for another command
+	At       time.Time     `json:"at,omitzero"`
 }
 
 // Landed is where a run's result went.
@@ -164,28 +187,58 @@ type Landed struct {
 
 // Run is one execution of the loop, folded from its events.
 type Run struct {
-	ID          string      `json:"run_id"`
-	Status      RunStatus   `json:"status"`
-	Result      string      `json:"result,omitempty"` // pass, pass_with_issues, skipped or abort: seed 004
-	Plan        RunPlan     `json:"plan"`
-	Position    int         `json:"position"` // step of the workflow that comes next
-	Attempts    []Attempt   `json:"attempts"`
-	Checks      []CheckRun  `json:"checks"`
-	Rounds      []Round     `json:"rounds"`
-	Stop        *Stop       `json:"stop,omitempty"`
-	Answer      Choice      `json:"answer,omitempty"` // a person's, for a run that gave up
-	Landed      *Landed     `json:"landed,omitempty"`
-	Since       int         `json:"rounds_before"` // rounds that no longer count, after a person stepped in
-	ChecksSince int         `json:"checks_before"` // the same for check steps
-	Commit      gitstore.ID `json:"commit,omitempty"`
-	StartedBy   string      `json:"started_by"`
-	Writer      string      `json:"writer"`
-	CreatedAt   time.Time   `json:"created_at"`
-	UpdatedAt   time.Time   `json:"updated_at"`
-	Lost        []Lost      `json:"lost,omitempty"`
+	ID       string     `json:"run_id"`
+	Status   RunStatus  `json:"status"`
+	Result   string     `json:"result,omitempty"` // pass, pass_with_issues, skipped or abort: seed 004
+	Plan     RunPlan    `json:"plan"`
+	Position int        `json:"position"` // step of the workflow that comes next
+	Attempts []Attempt  `json:"attempts"`
+	Checks   []CheckRun `json:"checks"`
+	Rounds   []Round    `json:"rounds"`
+	Stop     *Stop      `json:"stop,omitempty"`
+	// Interventions are what people did meanwhile, oldest first.
+	Interventions []Intervention `json:"interventions,omitempty"`
+	Answer        Choice         `json:"answer,omitempty"` // a person's, for a run that gave up
+	Landed        *Landed        `json:"landed,omitempty"`
+	Since         int            `json:"rounds_before"` // rounds that no longer count, after a person stepped in
+	ChecksSince   int            `json:"checks_before"` // the same for check steps
+	Commit        gitstore.ID    `json:"commit,omitempty"`
+	StartedBy     string         `json:"started_by"`
+	Writer        string         `json:"writer"`
+	CreatedAt     time.Time      `json:"created_at"`
+	UpdatedAt     time.Time      `json:"updated_at"`
+	Lost          []Lost         `json:"lost,omitempty"`
 
-	last string // type of the newest event that counted
+	last      string    // type of the newest event that counted
+	news      int       // interventions that no step has followed yet
+	began     time.Time // when the run was started, or last taken up
+	sameStops stopCount
 }
+
+// lastActivity is when the newest thing happened: what the agent that failed last
+// wrote, where that is known, else the newest event.
+func (r Run) lastActivity() time.Time {
+	var failure *Failure
+	if a := r.lastAttempt(); a != nil && r.last == AttemptCompleted {
+		failure = a.Failure
+	}
+	if round := r.lastRound(); round != nil && r.last == RoundCompleted {
+		failure = round.Failure
+	}
+	if failure != nil && !failure.LastActivity.IsZero() {
+		return failure.LastActivity
+	}
+	return r.UpdatedAt
+}
+
+// News are the interventions that no step has followed yet, oldest first.
+func (r Run) News() []Intervention {
+	return r.Interventions[len(r.Interventions)-r.news:]
+}
+
+// StoppedAlike is how often in a row the run stopped for the same reason without
+// getting on in between.
+func (r Run) StoppedAlike() int { return r.sameStops.times }
 
 // Done reports whether nothing more will happen by itself.
 func (r Run) Done() bool { return r.Status != RunRunning }
@@ -216,11 +269,39 @@ func (r Run) LastChecks() *CheckRun {
 // Head is the commit that the run's branch stands on.
 func (r Run) Head() gitstore.ID {
 	for i := len(r.Attempts) - 1; i >= 0; i-- {
+		if commit := r.byPeople(i + 1); commit != "" {
+			return commit
+		}
 		if a := r.Attempts[i]; !a.undone() && a.Commit != "" {
 			return a.Commit
 		}
 	}
-	return r.Plan.Base
+	return cmp.Or(r.byPeople(0), r.Plan.Base)
+}
+
+// headTree is the tree of Head; "" when that is the run's base.
+func (r Run) headTree() gitstore.ID {
+	head := r.Head()
+	for _, iv := range r.Interventions {
+		if iv.Commit == head {
+			return iv.Tree
+		}
+	}
+	if a := r.lastAttempt(); a != nil {
+		return a.Tree
+	}
+	return ""
+}
+
+// byPeople is what people committed for the run when it had that many attempts; ""
+// when they committed nothing.
+func (r Run) byPeople(attempts int) gitstore.ID {
+	for i := len(r.Interventions) - 1; i >= 0; i-- {
+		if iv := r.Interventions[i]; iv.Attempts == attempts && iv.Commit != "" {
+			return iv.Commit
+		}
+	}
+	return ""
 }
 
 // GoodAttempts are those whose work stands, oldest first.
@@ -247,12 +328,20 @@ func (r Run) Open() ([]Finding, []string) {
 func (r Run) Files() []string {
 	seen := map[string]bool{}
 	files := []string{}
-	for _, a := range r.GoodAttempts() {
-		for _, f := range a.Files {
+	add := func(paths []string) {
+		for _, f := range paths {
 			if !seen[f] {
 				seen[f] = true
 				files = append(files, f)
 			}
+		}
+	}
+	for _, a := range r.GoodAttempts() {
+		add(a.Files)
+	}
+	for _, iv := range r.Interventions {
+		if iv.Commit != "" {
+			add(iv.Files)
 		}
 	}
 	return files

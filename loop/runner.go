@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -227,7 +228,7 @@ func (t *turn) checks(step Step) error {
 			continue
 		}
 		t.Progress.Step("check", check.Name)
-		run.Results = append(run.Results, t.RunCheck(t.ctx, check, t.tree.Dir, run.Tree))
+		run.Results = append(run.Results, t.runCheck(check, run.Tree))
 	}
 	if t.ctx.Err() != nil {
 		return t.ctx.Err()
@@ -236,6 +237,11 @@ func (t *turn) checks(step Step) error {
 	addChecks(attachments, run.Results)
 	run.Results = withoutOutput(run.Results)
 	return t.record(draft{Type: ChecksCompleted, Source: "runner", Payload: run, Attachments: attachments, Title: checksTitle(run)})
+}
+
+// runCheck runs one command in the run's working tree, which holds the commit on.
+func (t *turn) runCheck(check Check, on gitstore.ID) CheckResult {
+	return t.RunCheck(t.ctx, check, t.tree.Dir, on)
 }
 
 // runs reports whether the step runs the check called name.
@@ -271,8 +277,8 @@ func (t *turn) review(step Step) error {
 	}}
 	if a := t.run.lastAttempt(); a != nil {
 		round.Attempt = a.Number
-		round.Tree = a.Tree
 	}
+	round.Tree = cmp.Or(t.run.headTree(), round.Tree)
 	t.Progress.Step("review", fmt.Sprintf("round %d by %s", step.Number, name))
 	started := time.Now()
 	answer, err := t.answer(name, &round.Round)
@@ -320,7 +326,7 @@ func (t *turn) answer(name string, round *Round) (ReviewAnswer, error) {
 	job.Prompt = ReviewPrompt{
 		Entity: plan.Entity, DoneCriteria: plan.DoneCriteria, References: plan.References, Files: change.Files,
 		Verification: t.verification(), Round: round.Number, Previous: t.previous(), Checks: job.Checks,
-		Census: change.Census, Patch: change.Patch, Nonce: nonce,
+		Census: change.Census, Patch: change.Patch, Nonce: nonce, People: t.run.fromPeople(),
 	}
 	transcript, err := t.transcript(fmt.Sprintf("review-%d.log", round.Number))
 	if err != nil {
@@ -409,6 +415,7 @@ func (t *turn) giveUp(step Step) error {
 
 func (t *turn) stop(stop Stop, eventType string) error {
 	var attachments map[string][]byte
+	stop.LastActivity, stop.At = t.run.lastActivity(), t.Store.Now()
 	if t.Explain != nil {
 		stop, attachments = t.Explain(t.run, stop)
 	}

@@ -171,7 +171,16 @@ func callFailure(ctx context.Context, spec agent.Spec, answer agent.Answer, resu
 		reason = loop.ReasonAgentFailed
 	}
 	detail := fmt.Sprintf("agent %q after %s: %s", spec.Name, result.Duration.Round(time.Second), orElse(answer.Detail, answer.Problem))
-	return &loop.Failure{Reason: reason, Detail: detail}, nil
+	return &loop.Failure{Reason: reason, Detail: detail, LastActivity: lastOutput(result)}, nil
+}
+
+// lastOutput is when the agent last wrote something, or began.
+func lastOutput(result agent.Result) time.Time {
+	at := result.LastOutput
+	if at.IsZero() {
+		at = result.Started
+	}
+	return at.UTC().Truncate(time.Millisecond)
 }
 
 // worker does reviews with this session's configuration.

@@ -26,6 +26,7 @@ type config struct {
 		Workflow                       []string
 		MaxRetries                     int
 		OnExhausted                    loop.Choice
+		TimeBudget                     loop.Duration
 		Threshold                      loop.Threshold
 	}
 	Scope  struct{ Allow, Deny []string }
@@ -267,7 +268,7 @@ func (c *config) knownAgent(what, name string) error {
 
 // policy is how a run decides.
 func (c *config) policy() (loop.Policy, error) {
-	p := loop.Policy{MaxRetries: c.Loop.MaxRetries, Threshold: c.Loop.Threshold, OnExhausted: c.Loop.OnExhausted}
+	p := loop.Policy{MaxRetries: c.Loop.MaxRetries, Threshold: c.Loop.Threshold, OnExhausted: c.Loop.OnExhausted, TimeBudget: c.Loop.TimeBudget}
 	for i, name := range c.Loop.Workflow {
 		step, err := c.workStep(name)
 		if err != nil {

@@ -59,6 +59,8 @@ var configKeys = []configKey{
 		func(c *config, _ string, v []string) { c.Loop.Workflow = v }),
 	keyOf("loop.max_retries", numberKind(0, 100), "2", "fixes after a review that did not pass; reviews are one more",
 		func(c *config, _ string, v int64) { c.Loop.MaxRetries = int(v) }),
+	keyOf("loop.time_budget", durationKind, `"0s"`, "how long a run may take from its start or resumption; 0s is no limit",
+		func(c *config, _ string, v configDuration) { c.Loop.TimeBudget = loop.Duration(v) }),
 	keyOf("loop.on_exhausted", oneOf("ask", "commit", "skip", "stop"), `"ask"`, "what becomes of a run whose retries are used up; without a terminal, ask is stop",
 		func(c *config, _, v string) { c.Loop.OnExhausted = loop.Choice(v) }),
 	keyOf("loop.profile", oneOf("quality", "balanced", "budget"), `"balanced"`, "which of an agent's models is used",

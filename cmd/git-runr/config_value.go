@@ -203,3 +203,7 @@ func clip(s string) string {
 	}
 	return string([]rune(s)[:limit]) + "…"
 }
+
+func isAlphanumeric(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+}

@@ -15,6 +15,7 @@ import (
 	"git-runr/gitstore"
 	"git-runr/loop"
 	"git-runr/loop/agent"
+	"git-runr/loop/safetext"
 )
 
 func (p *program) demoCommand() *cli.Command {
@@ -82,7 +83,7 @@ func demo(s *session) error {
 
 // lookAround says how to get to the repository that was kept.
 func lookAround(w io.Writer, dir string) {
-	if line, ok := commandLine("cd", dir); ok {
+	if line, ok := safetext.CommandLine("cd", dir); ok {
 		fmt.Fprintf(w, "\nLook around:\n  %s\n", line)
 	}
 }

@@ -93,7 +93,7 @@ func globalFlags() []cli.Flag {
 func (p *program) commands() []*cli.Command {
 	all := []*cli.Command{
 		p.initCommand(), p.reviewCommand(), p.inboxCommand(), p.workCommand(),
-		p.runCommand(), p.resumeCommand(), p.answerCommand(), p.landCommand(), p.abortCommand(),
+		p.runCommand(), p.continueCommand(), p.resumeCommand(), p.interveneCommand(), p.answerCommand(), p.landCommand(), p.abortCommand(),
 		p.statusCommand(), p.logCommand(), p.showCommand(), p.diffCommand(), p.checkCommand(),
 		p.syncCommand(), p.hooksCommand(), p.trustCommand(), p.fsckCommand(),
 		p.parseCommand(), p.demoCommand(), p.helpCommand(), p.demoAgentCommand(),

@@ -87,14 +87,19 @@ func notTrusted(what string) error {
 	return problemf(exitUntrusted, "%s", what).withHint("git runr trust --show", "git runr trust")
 }
 
+// runner carries runs out with this session's configuration.
+func (s *session) runner(store *loop.Store, progress *progress) *loop.Runner {
+	return &loop.Runner{
+		Store: store, Implementer: s.implementer, Reviewer: s.reviewer, RunCheck: runCheck,
+		Progress: watcher{progress, s.Bool("v")}, Explain: diagnose.Explain,
+	}
+}
+
 // carryOut runs the loop and shows how it ended.
 func (s *session) carryOut(store *loop.Store, begin func(*loop.Runner) (loop.Run, error)) error {
 	progress := s.progress()
 	defer progress.close()
-	runner := &loop.Runner{
-		Store: store, Implementer: s.implementer, Reviewer: s.reviewer, RunCheck: runCheck,
-		Progress: watcher{progress, s.Bool("v")}, Explain: diagnose.Explain,
-	}
+	runner := s.runner(store, progress)
 	if tty := s.terminal(); tty != nil {
 		defer tty.Close()
 		runner.Ask = func(_ context.Context, run loop.Run, _ loop.Step) (loop.Choice, error) {
@@ -322,22 +327,6 @@ func (s *session) readInput(name string) ([]byte, error) {
 		return nil, problemf(exitUsage, "%q is not a text file of at most 4 MiB", name)
 	}
 	return os.ReadFile(name)
-}
-
-func (p *program) resumeCommand() *cli.Command {
-	return &cli.Command{
-		Name: "resume", Usage: "take up a run that stopped; its counters start afresh", ArgsUsage: "[RUN]",
-		Action: p.action(func(s *session) error {
-			store, conf, run, err := s.chosenRun()
-			if err != nil {
-				return err
-			}
-			if err := s.readyToRun(conf, run.Plan); err != nil {
-				return err
-			}
-			return s.carryOut(store, func(runner *loop.Runner) (loop.Run, error) { return runner.Resume(s.ctx, run) })
-		}),
-	}
 }
 
 // chosenRun is the run that the only argument names; the newest without one.

@@ -1,4 +1,4 @@
-package main
+package safetext
 
 import (
 	"bytes"
@@ -8,11 +8,9 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"git-runr/loop/safetext"
 )
 
-func TestShellQuote(t *testing.T) {
+func TestShellWord(t *testing.T) {
 	tests := []struct{ in, want string }{
 		{"", "''"},
 		{"HEAD~1", "'HEAD~1'"},
@@ -24,37 +22,85 @@ func TestShellQuote(t *testing.T) {
 		{`\'`, `\\\'`},
 		{"=ls", "'=ls'"},
 		{"%self", "'%self'"},
-		{"a b", "'a b'"},
+		{"a b", `"a b"`},
 		{"naïve", "'naïve'"},
 	}
 	for _, tt := range tests {
-		got, ok := shellQuote(tt.in)
+		got, ok := ShellWord(tt.in)
 		if !ok || got != tt.want {
-			t.Errorf("shellQuote(%q) = %q, %v, want %q", tt.in, got, ok, tt.want)
+			t.Errorf("ShellWord(%q) = %q, %v, want %q", tt.in, got, ok, tt.want)
 		}
 	}
 }
 
-func TestShellQuoteRefuses(t *testing.T) {
+func TestShellWordRefuses(t *testing.T) {
 	for _, in := range []string{"a\nb", "a\tb", "a\x1ab", "\x15rm", "\x00", "\x7f", "\u202e", "a\u200bb", "\u0085", "\xff", "\r\n"} {
-		if got, ok := shellQuote(in); ok {
-			t.Errorf("shellQuote(%q) = %q, want a refusal", in, got)
+		if got, ok := ShellWord(in); ok {
+			t.Errorf("ShellWord(%q) = %q, want a refusal", in, got)
 		}
-		if _, ok := commandLine("git", "runr", "show", in); ok {
-			t.Errorf("commandLine offers %q", in)
+		if _, ok := CommandLine("git", "runr", "show", in); ok {
+			t.Errorf("CommandLine offers %q", in)
 		}
+	}
+}
+
+func TestPortableCommand(t *testing.T) {
+	for _, tt := range []struct{ in, want string }{
+		{"npm run typecheck", "npm run typecheck"},
+		{"npm test -- --coverage", "npm test -- --coverage"},
+		{"sh typecheck.sh", "sh typecheck.sh"},
+		{"npm ci && npm test", "sh -c 'npm ci && npm test'"},
+		{"go test ./... | tee x", "sh -c 'go test ./... | tee x'"},
+		{"CI=1 make test", `sh -c "CI=1 make test"`},
+		{"cd web", `sh -c "cd web"`},
+		{"exit 1", `sh -c "exit 1"`},
+		{"make =x", `sh -c "make =x"`},
+		{"grep 'a b' $FILE", `sh -c 'grep '\''a b'\'' $FILE'`},
+		{"", ""}, {"  ", ""}, {"make\ntest", ""}, {"make\ttest", ""}, {"make \u202etest", ""}, {"make\xff", ""}, {"make\x1b", ""},
+	} {
+		got, ok := PortableCommand(tt.in)
+		if got != tt.want || ok != (tt.want != "") {
+			t.Errorf("PortableCommand(%q) = %q, %v, want %q", tt.in, got, ok, tt.want)
+		}
+	}
+}
+
+// TestShellsRunPortableCommands: each line does in every shell what its text does
+// in sh, and the shell goes on after it.
+func TestShellsRunPortableCommands(t *testing.T) {
+	commands := []string{
+		"printf %s, a b", "printf 'a b|'", "X=1 && printf $X", "printf a && printf b", "printf `echo c`", "false || printf d",
+		`printf '%s|' "it's" \$HOME '!!' {a,b} =x`, "exit 3", "cd / && printf here", "X=5 sh -c 'printf $X'", "set -- q && printf $1",
+		"for i in 1 2; do printf $i; done", "printf %%1", "test -d /",
+	}
+	var script, inSh strings.Builder
+	for _, c := range commands {
+		line, ok := PortableCommand(c)
+		if !ok {
+			t.Fatalf("refuses %q", c)
+		}
+		script.WriteString(line + "\nprintf ';'\n")
+		inSh.WriteString("(" + c + ")\nprintf ';'\n")
+	}
+	want := runShell(t, "sh", []string{"-s"}, inSh.String())
+	for name, args := range shells() {
+		t.Run(name, func(t *testing.T) {
+			if got := runShell(t, name, args, script.String()); got != want {
+				t.Errorf("got  %q\nwant %q", got, want)
+			}
+		})
 	}
 }
 
 func TestCommandLine(t *testing.T) {
-	got, ok := commandLine("git", "runr", "intervene", "2026-x", "--note", "don't $(reboot)")
+	got, ok := CommandLine("git", "runr", "intervene", "2026-x", "--note", "don't $(reboot)")
 	if want := `git runr intervene 2026-x --note 'don'\''t $(reboot)'`; !ok || got != want {
 		t.Errorf("got %q, %v, want %q", got, ok, want)
 	}
-	if got, _ := commandLine("A=b", "c=d"); got != "'A=b' c=d" {
+	if got, _ := CommandLine("A=b", "c=d"); got != "'A=b' c=d" {
 		t.Errorf("first word stays an assignment: %q", got)
 	}
-	if _, ok := commandLine(); ok {
+	if _, ok := CommandLine(); ok {
 		t.Error("an empty command is offered")
 	}
 }
@@ -65,6 +111,7 @@ var hostileArgs = []string{
 	"{a,b}", "{1..3}", "$HOME", "$(echo x)", "`echo x`", "${x}", "*", "?", "[a-z]*", "**/*.go", "^x", "x^y", "#x", "a#b",
 	"a;b", "a|b", "a&b", "a&&b", "<in", ">out", "(x)", "()", "\"", "\"a b\"", "'", "''", "'''", "a'b", "\\", `\\`, `\\\`, `\'`, `'\`, `\n`, `a\ b`,
 	`end\`, `'\''`, "%self", "%1", "@x", "+x", ":x", ",x", "a,b", "naïve", "漢 字", "a\u00a0b", "⚠\ufe0f", "if", "-", ".", "..",
+	"npm test -- --coverage", "a  b ", "=ls x", "%1 x", "a=b c", "Fixed a, b and c-d/e.f:1 @g +h 5%", "don't stop", "say \"a b\"",
 }
 
 // shells gives the ones of this machine, with the options that read a script from
@@ -103,9 +150,9 @@ func runShell(t testing.TB, name string, args []string, script string) string {
 func printScript(t testing.TB, words []string) string {
 	var b strings.Builder
 	for _, w := range words {
-		word, ok := shellQuote(w)
+		word, ok := ShellWord(w)
 		if !ok {
-			t.Fatalf("shellQuote refuses %q", w)
+			t.Fatalf("ShellWord refuses %q", w)
 		}
 		b.WriteString("printf '%s|' " + word + " end\n")
 	}
@@ -144,14 +191,14 @@ func TestInteractiveBashExpandsNoHistory(t *testing.T) {
 	}
 }
 
-func FuzzShellQuote(f *testing.F) {
+func FuzzShellWord(f *testing.F) {
 	for _, s := range hostileArgs {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		word, ok := shellQuote(s)
+		word, ok := ShellWord(s)
 		if !ok {
-			if safetext.Line(s) == s {
+			if Line(s) == s {
 				t.Errorf("refuses %q", s)
 			}
 			return

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"git-runr/loop"
+	"git-runr/loop/safetext"
+)
+
+func (p *program) interveneCommand() *cli.Command {
+	return &cli.Command{
+		Name: "intervene", Usage: "record what you did for a run that stopped", ArgsUsage: "RUN",
+		Description: "What you changed in the run's working tree becomes a commit on its branch, the commands are run\n" +
+			"there and kept as evidence, and the next prompts say what you noted. Then: git runr resume RUN.\n" +
+			"Reasons: " + strings.Join(loop.InterventionReasons(), ", ") + ".\nExit status: 0 recorded, 1 recorded but a command failed.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "reason", Usage: "why you stepped in: a `REASON` of the list above"},
+			&cli.StringFlag{Name: "note", Usage: "what you did, in your words; nothing in it is expanded"},
+			&cli.StringSliceFlag{Name: "cmd", Usage: "`COMMAND` to run as evidence; may be given again"},
+			&cli.StringFlag{Name: "commit", Usage: "`MESSAGE` of the commit of what you changed in the run's working tree"},
+			&cli.StringFlag{Name: "since", Usage: "`REV` after which the commits of this checkout are yours; else where the run began"},
+		},
+		Action: p.action(intervene),
+	}
+}
+
+// interventionJSON is what `intervene --json` prints.
+type interventionJSON struct {
+	Run          string            `json:"run_id"`
+	Intervention loop.Intervention `json:"intervention"`
+	Next         []string          `json:"next"`
+}
+
+func intervene(s *session) error {
+	store, _, run, err := s.runArgument("git runr intervene RUN --reason REASON --note TEXT")
+	if err != nil {
+		return err
+	}
+	spec, err := s.interventionSpec(run)
+	if err != nil {
+		return err
+	}
+	progress := s.progress()
+	defer progress.close()
+	run, iv, err := s.runner(store, progress).Intervene(s.ctx, run, spec)
+	progress.close()
+	if err != nil {
+		return err
+	}
+	if s.IsSet("commit") && iv.Commit == "" {
+		s.say("there was nothing to commit in the run's working tree")
+	}
+	s.project(store)
+	return s.showIntervention(run, iv)
+}
+
+// interventionSpec reads the flags.
+func (s *session) interventionSpec(run loop.Run) (loop.InterventionSpec, error) {
+	spec := loop.InterventionSpec{Reason: s.String("reason"), Note: s.String("note"), Commands: s.StringSlice("cmd"), Message: s.String("commit")}
+	known := loop.InterventionReasons()
+	hint := "git runr intervene " + run.ID + " --reason " + known[0] + ` --note "what you did"`
+	switch {
+	case spec.Reason == "":
+		return spec, problemf(exitUsage, "a reason is wanted: %s", strings.Join(known, ", ")).withHint(hint)
+	case !slices.Contains(known, spec.Reason):
+		return spec, problemf(exitUsage, "%q is no reason of an intervention: %s", spec.Reason, strings.Join(known, ", ")).withHint(hint)
+	case strings.TrimSpace(spec.Note) == "":
+		return spec, problemf(exitUsage, "a note is wanted: what you did, for the next prompt and for people").withHint(hint)
+	case s.IsSet("commit") && strings.TrimSpace(spec.Message) == "":
+		return spec, problemf(exitUsage, "--commit wants a message")
+	case slices.ContainsFunc(spec.Commands, func(c string) bool { return strings.TrimSpace(c) == "" }):
+		return spec, problemf(exitUsage, "--cmd wants a command")
+	}
+	var err error
+	if rev := s.String("since"); rev != "" {
+		spec.Since, err = s.repo.Resolve(s.ctx, rev)
+	}
+	return spec, err
+}
+
+// runArgument is the run that a command wants named; usage is how it is typed.
+func (s *session) runArgument(usage string) (*loop.Store, *config, loop.Run, error) {
+	if s.NArg() != 1 {
+		return nil, nil, loop.Run{}, problemf(exitUsage, "a run is wanted").withHint(usage)
+	}
+	return s.chosenRun()
+}
+
+func (s *session) showIntervention(run loop.Run, iv loop.Intervention) error {
+	doc := interventionJSON{Run: run.ID, Intervention: iv, Next: []string{"git runr resume " + run.ID}}
+	err := s.print(doc, func(w io.Writer) { writeIntervention(w, run, iv) })
+	failed := slices.ContainsFunc(iv.Commands, func(c loop.CheckResult) bool { return !c.OK() })
+	if err == nil && failed {
+		return endWith(exitNotPassed)
+	}
+	return err
+}
+
+func writeIntervention(w io.Writer, run loop.Run, iv loop.Intervention) {
+	fmt.Fprintf(w, "Intervention %d in %s (%s)\n", iv.Number, run.ID, iv.Reason)
+	if iv.Commit != "" {
+		fmt.Fprintf(w, "  your work is %s on %s\n", iv.Commit.Short(), run.Plan.Branch)
+	}
+	if n := len(iv.Commits); n > 0 {
+		fmt.Fprintf(w, "  %s since %s\n", loop.Count(n, "commit"), iv.Since.Short())
+	}
+	for _, f := range iv.Files {
+		fmt.Fprintf(w, "  changed  %s\n", safetext.Line(f))
+	}
+	for _, c := range iv.Commands {
+		if !c.OK() && c.Output != "" {
+			fmt.Fprintf(w, "%s\n", safetext.Text(c.Output))
+		}
+		fmt.Fprintf(w, "  %s: %s\n", safetext.Line(c.Command), checkState(c))
+	}
+	fmt.Fprintf(w, "\nNext:\n  git runr resume %s\n", run.ID)
+}

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"git-runr/loop"
+)
+
+func (p *program) resumeCommand() *cli.Command {
+	return &cli.Command{
+		Name: "resume", Usage: "take up a run that stopped; its counters start afresh", ArgsUsage: "[RUN]",
+		Flags:  []cli.Flag{&cli.StringSliceFlag{Name: "after", Usage: "run the check `NAME` first, and resume only if it passes; may be given again"}},
+		Action: p.action(resume),
+	}
+}
+
+func resume(s *session) error {
+	store, conf, run, err := s.chosenRun()
+	if err != nil {
+		return err
+	}
+	return s.resume(store, conf, run, s.StringSlice("after"))
+}
+
+// resume takes run up, after the checks that the user named.
+func (s *session) resume(store *loop.Store, conf *config, run loop.Run, after []string) error {
+	if err := s.readyToRun(conf, run.Plan); err != nil {
+		return err
+	}
+	if reason := stopReason(run); run.Stop != nil && !reason.Resumable && len(run.News()) == 0 {
+		return &loop.StateError{What: "run " + run.ID, Status: "stopped for good: " + reason.Title, Cannot: "resumed"}
+	}
+	if len(after) > 0 {
+		var err error
+		if run, err = s.prove(store, run, after); err != nil {
+			return err
+		}
+	}
+	if missing := notProved(run); len(missing) > 0 {
+		s.say("not run since the review asked for it: %s\n  git runr resume %s --after %s   runs it first", missing[0].Command, run.ID, missing[0].Name)
+	}
+	return s.carryOut(store, func(runner *loop.Runner) (loop.Run, error) { return runner.Resume(s.ctx, run) })
+}
+
+// stopReason is why run stopped; the entry of no code when it did not.
+func stopReason(run loop.Run) loop.Reason {
+	if run.Stop == nil {
+		return loop.Reason{}
+	}
+	return loop.ReasonOf(run.Stop.Reason)
+}
+
+// prove runs the named checks in the run's working tree and keeps them as evidence.
+func (s *session) prove(store *loop.Store, run loop.Run, names []string) (loop.Run, error) {
+	for _, name := range names {
+		if !slices.ContainsFunc(run.Plan.Checks, func(c loop.Check) bool { return c.Name == name }) {
+			return run, problemf(exitNotFound, "the run has no check called %q", name).withHint(checkNames(run)...)
+		}
+	}
+	progress := s.progress()
+	defer progress.close()
+	run, iv, err := s.runner(store, progress).Prove(s.ctx, run, names)
+	progress.close()
+	if err != nil {
+		return run, err
+	}
+	s.project(store)
+	for _, c := range iv.Commands {
+		s.say("check %s: %s", c.Name, checkState(c))
+		if !c.OK() {
+			s.say("%s", c.Output)
+			return run, problemf(exitStopped, "not resumed: check %s failed", c.Name).withHint("git runr diagnose " + run.ID)
+		}
+	}
+	return run, nil
+}
+
+func checkNames(run loop.Run) []string {
+	var names []string
+	for _, c := range run.Plan.Checks {
+		names = append(names, c.Name)
+	}
+	if len(names) == 0 {
+		return []string{"it has none: git runr help config tells how checks are configured"}
+	}
+	return []string{"its checks: " + strings.Join(names, ", ")}
+}
+
+// notProved are the checks that the stop suggested and that nobody has run since.
+func notProved(run loop.Run) []loop.Check {
+	if run.Stop == nil || !loop.ReasonOf(run.Stop.Reason).Judge {
+		return nil
+	}
+	var missing []loop.Check
+	for _, c := range run.Plan.Checks {
+		ran := slices.ContainsFunc(run.News(), func(iv loop.Intervention) bool {
+			return slices.ContainsFunc(iv.Commands, func(done loop.CheckResult) bool { return done.Command == c.Command })
+		})
+		if slices.Contains(run.Stop.Commands, c.Command) && !ran {
+			missing = append(missing, c)
+		}
+	}
+	return missing
+}
+
+func (p *program) continueCommand() *cli.Command {
+	return &cli.Command{
+		Name: "continue", Usage: "do the next thing that is safe to do for a run, or say why not", ArgsUsage: "[RUN]",
+		Description: "Takes up a run that was interrupted, timed out or died, whose configuration is trusted by now, or\nin which you intervened. Anything else needs you: it says what. Nothing lands by itself.\nExit status: that of the run, 4 when it needs you.",
+		Action:      p.action(continueRun),
+	}
+}
+
+func continueRun(s *session) error {
+	store, conf, run, err := s.chosenRun()
+	if err != nil {
+		return err
+	}
+	if why := s.needsPerson(store, run); why != nil {
+		return why
+	}
+	return s.resume(store, conf, run, nil)
+}
+
+// sameStopsAllowed is how often a run may stop for the same reason without getting
+// on before continue leaves it to a person.
+const sameStopsAllowed = 2
+
+// needsPerson says why run is not taken up by itself; nil when it may be.
+func (s *session) needsPerson(store *loop.Store, run loop.Run) error {
+	switch {
+	case run.Status == loop.RunRunning && store.Live(run.ID):
+		return problemf(exitBusy, "run %s is being carried out now", run.ID).withHint("git runr log --follow " + run.ID)
+	case run.Status == loop.RunRunning:
+		return nil
+	case run.Status == loop.RunComplete && run.Landed == nil && !run.Plan.InPlace:
+		return problemf(exitStopped, "run %s is completed; it is for you to land it", run.ID).withHint("git runr land " + run.ID)
+	case run.Stop == nil:
+		return problemf(exitState, "run %s is %s: there is nothing to continue", run.ID, run.Status)
+	}
+	reason := stopReason(run)
+	hints := reason.Steps(run.ID)
+	switch {
+	case !reason.Resumable:
+		return problemf(exitStopped, "run %s stopped for good: %s", run.ID, reason.Title).withHint(hints...)
+	case len(run.News()) > 0, reason.Code == loop.ReasonUntrusted:
+		return nil
+	case reason.Retry() && run.StoppedAlike() < sameStopsAllowed:
+		return nil
+	case reason.Retry():
+		return problemf(exitStopped, "run %s stopped %d times for the same reason without getting on: %s", run.ID, run.StoppedAlike(), reason.Title).withHint(hints...)
+	}
+	return problemf(exitStopped, "run %s needs you: %s", run.ID, strings.ToLower(reason.Explanation[:1])+reason.Explanation[1:]).withHint(hints...)
+}

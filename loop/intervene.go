@@ -1,0 +1,304 @@
+package loop
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"git-runr/gitstore"
+)
+
+// InterventionSpec is what a person says of an intervention.
+type InterventionSpec struct {
+	Reason   string      // one of InterventionReasons
+	Note     string      // taken as it is: nothing in it is expanded
+	Commands []string    // run by sh -c in the run's working tree, in this order
+	Since    gitstore.ID // where the person's commits begin; "": the newest intervention, else the run's base
+	Message  string      // of the commit of what the person changed in the run's working tree; "": made from the note
+}
+
+// interventionPayload is an intervention and the commit that its note goes to.
+type interventionPayload struct {
+	Intervention
+	On gitstore.ID `json:"commit"`
+}
+
+// Intervene records what a person did for a run that stopped: the work in the run's
+// working tree becomes a commit on its branch, commands are run there and kept as
+// evidence. The counters start afresh.
+func (r *Runner) Intervene(ctx context.Context, run Run, spec InterventionSpec) (Run, Intervention, error) {
+	var iv Intervention
+	unlock, free, err := r.Store.Repo.TryLock("run-" + run.ID)
+	if err != nil {
+		return run, iv, err
+	}
+	if !free {
+		return run, iv, fmt.Errorf("run %s is being carried out by another process: %w", run.ID, gitstore.ErrBusy)
+	}
+	defer unlock()
+	if refused := run.allow(RunIntervened); refused != nil {
+		return run, iv, refused
+	}
+	t := &turn{Runner: r, ctx: ctx, run: run}
+	if err := t.openTree(); err != nil {
+		return run, iv, err
+	}
+	iv = Intervention{Number: len(run.Interventions) + 1, Reason: spec.Reason, Note: spec.Note, Attempts: len(run.Attempts), Files: []string{}}
+	if err := t.findCommits(&iv, spec.Since); err != nil {
+		return run, iv, fmt.Errorf("list commits: %w", err)
+	}
+	if err := t.takeWork(&iv, spec); err != nil {
+		return run, iv, err
+	}
+	if iv.Commands, err = t.runCommands(iv, spec.Commands); err != nil {
+		return run, iv, err
+	}
+	return t.recordIntervention(iv)
+}
+
+// findCommits lists what was committed in the user's checkout since the run began
+// or a person last stepped in.
+func (t *turn) findCommits(iv *Intervention, since gitstore.ID) error {
+	repo := t.Store.Repo
+	iv.Commits = []gitstore.ID{}
+	head, err := repo.HeadOrEmpty(t.ctx)
+	if err != nil {
+		return err
+	}
+	iv.Head, iv.Since = head, t.run.Plan.Base
+	if iv.Branch, err = t.Store.Branch(t.ctx); err != nil {
+		return err
+	}
+	if n := len(t.run.Interventions); n > 0 {
+		iv.Since = t.run.Interventions[n-1].Head
+	}
+	if since != "" {
+		iv.Since = since
+	}
+	follows, err := repo.IsAncestor(t.ctx, iv.Since, head)
+	if err != nil || !follows {
+		return t.unrelated(iv, since, err)
+	}
+	commits, err := repo.Commits(t.ctx, iv.Since, head, 0)
+	if err != nil {
+		return err
+	}
+	for _, c := range commits {
+		iv.Commits = append(iv.Commits, c.ID)
+	}
+	return t.addFiles(iv, iv.Since, head)
+}
+
+// unrelated leaves a checkout that does not go on from where the run began out of
+// account; a start that the person named must fit.
+func (t *turn) unrelated(iv *Intervention, since gitstore.ID, err error) error {
+	if since != "" && err == nil {
+		return &StateError{What: "commit " + since.Short(), Status: "no ancestor of HEAD", Cannot: "where the intervention began"}
+	}
+	iv.Since = iv.Head
+	return nil
+}
+
+func (t *turn) addFiles(iv *Intervention, from, to gitstore.ID) error {
+	changes, err := t.Store.Repo.Changed(t.ctx, from, to)
+	if err != nil {
+		return err
+	}
+	for _, c := range changes {
+		if !slices.Contains(iv.Files, c.Path) {
+			iv.Files = append(iv.Files, c.Path)
+		}
+	}
+	return nil
+}
+
+// takeWork puts what the person did in the run's working tree on the run's branch.
+func (t *turn) takeWork(iv *Intervention, spec InterventionSpec) error {
+	theirs, err := t.changedByPeople(spec)
+	if err != nil || !theirs {
+		return err
+	}
+	from := t.run.Head()
+	message := t.interventionMessage(*iv, spec.Message)
+	var at gitstore.ID
+	if t.run.Plan.InPlace {
+		if at, err = t.takeAside(from, message); err != nil {
+			return err
+		}
+	} else {
+		author, err := t.Store.Repo.Identity(t.ctx)
+		if err != nil {
+			return err
+		}
+		if at, _, err = t.tree.CommitAll(t.ctx, gitstore.CommitSpec{
+			Message: message, Author: author, When: t.Store.Now(), Parent: from, Ref: "refs/heads/" + t.run.Plan.Branch,
+		}); err != nil {
+			return err
+		}
+	}
+	if at == from {
+		return nil
+	}
+	commit, err := t.Store.Repo.ReadCommit(t.ctx, at)
+	if err != nil {
+		return err
+	}
+	iv.Commit, iv.Tree = at, commit.Tree
+	return t.addFiles(iv, from, at)
+}
+
+func (t *turn) takeAside(from gitstore.ID, message string) (gitstore.ID, error) {
+	tree, err := t.tree.NormalTree(t.ctx)
+	if err != nil {
+		return "", err
+	}
+	commit, err := t.Store.Repo.ReadCommit(t.ctx, from)
+	if err != nil || commit.Tree == tree {
+		return from, err
+	}
+	at, err := t.Store.keepTree(t.ctx, tree, from, message)
+	if err != nil {
+		return "", err
+	}
+	return at, t.moveBranch(at)
+}
+
+// changedByPeople reports whether the working tree holds more than an attempt left
+// there that failed or never ended: that is put back when the run is resumed.
+// A message for the commit says that it is the person's.
+func (t *turn) changedByPeople(spec InterventionSpec) (bool, error) {
+	a := t.run.lastAttempt()
+	if spec.Message != "" || a == nil || a.Failure == nil && !a.EndedAt.IsZero() || t.run.byPeople(len(t.run.Attempts)) != "" {
+		return true, nil
+	}
+	if a.After == "" {
+		return false, nil
+	}
+	left, err := t.Store.Repo.ReadSnapshot(t.ctx, a.After)
+	if err != nil {
+		return false, fmt.Errorf("read what attempt %d left: %w", a.Number, err)
+	}
+	now, err := t.snapshot(a.Number, "intervention")
+	return err == nil && now.Tree != left.Tree, err
+}
+
+func (t *turn) interventionMessage(iv Intervention, message string) string {
+	if strings.TrimSpace(message) == "" {
+		first, _, _ := strings.Cut(strings.TrimSpace(iv.Note), "\n")
+		message = oneLine(orElse(first, "Intervention in run "+t.run.ID))
+	}
+	return fmt.Sprintf("%s\n\nRunr-Run: %s\nRunr-Intervention: true\nRunr-Reason: %s\n", strings.TrimSpace(message), t.run.ID, iv.Reason)
+}
+
+// runCommands keeps exit code, duration and output of each command.
+func (t *turn) runCommands(iv Intervention, commands []string) ([]CheckResult, error) {
+	on := t.run.Head()
+	if iv.Commit != "" {
+		on = iv.Commit
+	}
+	results := []CheckResult{}
+	for _, command := range commands {
+		check := Check{Command: command}
+		for _, c := range t.run.Plan.Checks {
+			if c.Command == command {
+				check = c
+			}
+		}
+		t.Progress.Step("run", command)
+		results = append(results, t.runCheck(check, on))
+	}
+	return results, t.ctx.Err()
+}
+
+func (t *turn) recordIntervention(iv Intervention) (Run, Intervention, error) {
+	attachments := map[string][]byte{}
+	for i, c := range iv.Commands {
+		if c.Output != "" {
+			attachments[fmt.Sprintf("commands/%d.log", i+1)] = []byte(c.Output)
+		}
+	}
+	recorded := iv
+	recorded.Commands = withoutOutput(iv.Commands)
+	on := t.run.Head()
+	if iv.Commit != "" {
+		on = iv.Commit
+	}
+	author, err := t.Store.Repo.Identity(t.ctx)
+	if err != nil {
+		return t.run, iv, err
+	}
+	recorded.By = author.String()
+	err = t.record(draft{
+		Type: RunIntervened, Source: "cli", Payload: interventionPayload{Intervention: recorded, On: on}, Attachments: attachments,
+		Title: oneLine(iv.Reason + ": " + iv.Note),
+	})
+	iv.By = recorded.By
+	return t.run, iv, err
+}
+
+// interventionNote is the note on the run's commit.
+func interventionNote(e Event) (gitstore.ID, string) {
+	p, err := payload[interventionPayload](e)
+	if err != nil {
+		return "", ""
+	}
+	text := fmt.Sprintf("run %s intervention (%s): %s", e.Run, oneLine(p.Reason), oneLine(p.Note))
+	for _, c := range p.Commands {
+		text += fmt.Sprintf("\nrun %s ran: %s: %s", e.Run, oneLine(c.Command), c.outcome())
+	}
+	return p.On, text
+}
+
+// outcome is how the command ended, in a few words.
+func (c CheckResult) outcome() string {
+	state := "ok"
+	switch {
+	case c.Reason != "":
+		state = oneLine(c.Reason)
+	case c.ExitCode != 0:
+		state = fmt.Sprintf("exit %d", c.ExitCode)
+	}
+	if c.Said != "" {
+		state += ", " + c.Said
+	}
+	return state
+}
+
+// words are what the next prompt says of an intervention, a line each.
+func (iv Intervention) words() []string {
+	lines := []string{fmt.Sprintf("%s (%s): %s", oneLine(iv.By), iv.Reason, strings.TrimSpace(iv.Note))}
+	if len(iv.Files) > 0 {
+		lines = append(lines, "they changed: "+strings.Join(iv.Files, ", "))
+	}
+	for _, c := range iv.Commands {
+		lines = append(lines, fmt.Sprintf("they ran %q: %s", c.Command, c.outcome()))
+	}
+	return lines
+}
+
+// fromPeople is what people said and did since the run began, for prompts.
+func (r Run) fromPeople() []string {
+	var lines []string
+	for _, iv := range r.Interventions {
+		lines = append(lines, iv.words()...)
+	}
+	return lines
+}
+
+// Prove runs the named checks in the run's working tree before it is resumed, and
+// records them as an intervention.
+func (r *Runner) Prove(ctx context.Context, run Run, names []string) (Run, Intervention, error) {
+	spec := InterventionSpec{Reason: InterveneOther, Note: "checked before resuming: " + strings.Join(names, ", ")}
+	if run.Stop != nil {
+		spec.Reason = orElse(ReasonOf(run.Stop.Reason).Intervene, InterveneOther)
+	}
+	for _, name := range names {
+		for _, c := range run.Plan.Checks {
+			if c.Name == name {
+				spec.Commands = append(spec.Commands, c.Command)
+			}
+		}
+	}
+	return r.Intervene(ctx, run, spec)
+}

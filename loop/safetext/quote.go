@@ -1,0 +1,111 @@
+package safetext
+
+import "strings"
+
+// ShellWord writes arg as one word that sh, bash, zsh and fish all read as arg: as
+// it is, in double quotes when it is plain words with spaces between them, else in
+// single quotes.
+//
+// The second result is false when arg must not be offered for pasting: a control
+// character acts on the line editor before any quote counts (^U and ^Z in single
+// quotes still let the rest run), and an invisible one hides what will run.
+func ShellWord(arg string) (string, bool) {
+	switch {
+	case Line(arg) != arg:
+		return "", false
+	case plainWord(arg):
+		return arg, true
+	case strings.Contains(arg, " ") && plain(strings.ReplaceAll(arg, " ", "")):
+		return `"` + arg + `"`, true // no shell acts on any of these inside double quotes
+	}
+	return quoted(arg), true
+}
+
+// CommandLine joins argv to one line that can be pasted. It is false when argv is
+// empty or one of its words must not be offered (see ShellWord).
+func CommandLine(argv ...string) (string, bool) {
+	words := make([]string, len(argv))
+	for i, arg := range argv {
+		word, ok := ShellWord(arg)
+		if !ok {
+			return "", false
+		}
+		words[i] = word
+	}
+	// A first word like a=b would be an assignment.
+	if len(argv) > 0 && strings.Contains(words[0], "=") {
+		words[0] = quoted(argv[0])
+	}
+	return strings.Join(words, " "), len(argv) > 0
+}
+
+// PortableCommand is cmd, which is text for "sh -c", as a line that does the same
+// in sh, bash, zsh and fish: itself when it is plain words, else sh -c with cmd in
+// quotes. It is false when cmd is empty or must not be offered (see ShellWord).
+func PortableCommand(cmd string) (line string, ok bool) {
+	word, ok := ShellWord(cmd)
+	fields := strings.Fields(cmd)
+	if !ok || len(fields) == 0 {
+		return "", false
+	}
+	if strings.Contains(fields[0], "=") || strings.Contains(ownWords, " "+fields[0]+" ") {
+		return "sh -c " + word, true
+	}
+	for _, field := range fields {
+		if !plainWord(field) {
+			return "sh -c " + word, true
+		}
+	}
+	return cmd, true
+}
+
+// ownWords are first words by which a shell does something itself that other
+// shells do in another way, or that would act on the user's own shell.
+const ownWords = " . alias and autoload begin bg bind bindkey break builtin case cd command complete continue" +
+	" coproc declare dirs disable disown do done echo elif else enable end esac eval exec exit export fc fg fi for" +
+	" foreach function functions hash help history if in jobs let local logout nocorrect noglob not or popd print" +
+	" pushd read readonly rehash repeat return select set setopt shift shopt source suspend switch then time times" +
+	" trap type typeset ulimit umask unalias unset unsetopt until vared wait whence where while "
+
+// quoted puts everything in single quotes but ' and \, which stand outside behind
+// a backslash: fish reads \ inside single quotes as an escape, the others do not.
+func quoted(arg string) string {
+	var b strings.Builder
+	for arg != "" {
+		i := strings.IndexAny(arg, `'\`)
+		if i == 0 {
+			b.WriteString(`\` + arg[:1])
+			arg = arg[1:]
+			continue
+		}
+		if i < 0 {
+			i = len(arg)
+		}
+		b.WriteString("'" + arg[:i] + "'")
+		arg = arg[i:]
+	}
+	if b.Len() == 0 {
+		return "''"
+	}
+	return b.String()
+}
+
+// plainWord reports whether arg needs no quotes. The first character is narrower:
+// zsh expands =name, and fish and job control read a leading %.
+func plainWord(arg string) bool {
+	return arg != "" && !strings.ContainsRune("@%+=:,", rune(arg[0])) && plain(arg)
+}
+
+// plain reports whether no shell acts on any character of s.
+func plain(s string) bool {
+	for i := range len(s) {
+		if !isAlphanumeric(s[i]) && !strings.ContainsRune("_@%+=:,./-", rune(s[i])) {
+			return false
+		}
+	}
+	return true
+}
+
+func isAlphanumeric(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+}
