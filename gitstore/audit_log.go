@@ -1,0 +1,113 @@
+package gitstore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// LoggedCommit is a commit with its whole message and the files that it changes.
+type LoggedCommit struct {
+	ID      ID
+	Parents []ID
+	When    time.Time // of the committer, UTC
+	Subject string    // the first paragraph of the message in one line
+	Message string    // whole, in UTF-8
+	Files   []string  // changed, sorted, a rename under both names; none for a merge
+}
+
+// LogMessages lists the commits that to has and from has not, newest first; from ""
+// or the empty tree gives all. max limits their number; 0 is no limit. It is one git
+// process however many there are.
+func (r *Repo) LogMessages(ctx context.Context, from, to ID, max int) ([]LoggedCommit, error) {
+	revs := []ID{to}
+	if from != "" && from != r.emptyTreeID() {
+		revs = append(revs, "^"+from)
+	}
+	commits, err := r.logMessages(ctx, revs, "--max-count="+strconv.Itoa(limitOrAll(max)))
+	if err != nil {
+		return nil, fmt.Errorf("list commits of %s..%s: %w", from.Short(), to.Short(), err)
+	}
+	return commits, nil
+}
+
+// limitOrAll is max as git's --max-count takes it, where 0 means none at all.
+func limitOrAll(max int) int {
+	if max <= 0 {
+		return -1
+	}
+	return max
+}
+
+// LogOnly is LogMessages for certain commits, in the order given. What is not a
+// commit here is left out.
+func (r *Repo) LogOnly(ctx context.Context, ids []ID) ([]LoggedCommit, error) {
+	var known []ID
+	for _, id := range ids {
+		if !r.validID(id) {
+			continue
+		}
+		if _, err := r.ReadCommit(ctx, id); err == nil {
+			known = append(known, id)
+		}
+	}
+	if len(known) == 0 {
+		return nil, nil // git would log HEAD
+	}
+	commits, err := r.logMessages(ctx, known, "--no-walk=unsorted")
+	if err != nil {
+		return nil, fmt.Errorf("read %d commits: %w", len(known), err)
+	}
+	return commits, nil
+}
+
+// loggedFormat is five fields, each behind a NUL, and one more NUL.
+const loggedFormat = "--format=tformat:%x00%H%x00%P%x00%ct%x00%s%x00%B%x00"
+
+func (r *Repo) logMessages(ctx context.Context, revs []ID, choice string) ([]LoggedCommit, error) {
+	var stdin strings.Builder
+	for _, rev := range revs {
+		if !r.validID(ID(strings.TrimPrefix(string(rev), "^"))) {
+			return nil, fmt.Errorf("commit %q: %w", string(rev), ErrNotFound)
+		}
+		stdin.WriteString(string(rev) + "\n")
+	}
+	out, err := r.gitIn(ctx, []byte(stdin.String()), "log", "-z", "--stdin", choice, loggedFormat, "--encoding=UTF-8",
+		"--name-only", "--root", "--no-renames", "--diff-merges=off", "--no-relative", "--no-ext-diff", "--no-textconv",
+		"--no-show-signature", "--no-notes", "--no-color", "--no-decorate", "--")
+	if err != nil {
+		return nil, err
+	}
+	return r.parseLogged(string(out))
+}
+
+// parseLogged reads what git log -z makes of loggedFormat: an empty field, the five,
+// an empty field that ends the format, and the files, the first one behind a newline.
+// No file name is empty, so the next empty field begins the next commit.
+func (r *Repo) parseLogged(out string) ([]LoggedCommit, error) {
+	var commits []LoggedCommit
+	for fields := strings.Split(out, "\x00"); len(fields) > 1; {
+		if len(fields) < 7 || fields[0] != "" || !r.validID(ID(fields[1])) {
+			return nil, fmt.Errorf("read git log: unexpected %.60q", strings.Join(fields[:min(len(fields), 3)], "\x00"))
+		}
+		commit := LoggedCommit{ID: ID(fields[1]), When: parseWhen(fields[3:4]), Subject: fields[4], Message: fields[5]}
+		for _, parent := range strings.Fields(fields[2]) {
+			commit.Parents = append(commit.Parents, ID(parent))
+		}
+		fields = fields[7:]
+		for i := 0; len(fields) > 0 && fields[0] != ""; i++ {
+			name := fields[0]
+			if i == 0 {
+				name = strings.TrimPrefix(name, "\n")
+			}
+			commit.Files = append(commit.Files, name)
+			fields = fields[1:]
+		}
+		slices.Sort(commit.Files)
+		commits = append(commits, commit)
+	}
+	return commits, nil
+}
