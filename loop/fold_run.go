@@ -94,6 +94,7 @@ func (r *Run) started(e Event) error {
 	if err != nil || r.ID != "" {
 		return err
 	}
+	plan.Branch = "runr/" + e.Run // whatever a log says: a run moves no branch but its own
 	*r = Run{
 		ID: e.Run, Status: RunRunning, Plan: plan, StartedBy: e.Actor, Writer: e.Writer, last: e.Type,
 		CreatedAt: e.Timestamp, UpdatedAt: e.Timestamp, began: e.Timestamp, Commit: plan.Base,
@@ -186,11 +187,11 @@ func (r *Run) stepAfter(name string) int {
 }
 
 func (r *Run) stopped(e Event) error {
-	stop, err := payload[Stop](e)
+	read, err := readStop(e)
 	if err != nil {
 		return err
 	}
-	stop.At = e.Timestamp
+	stop := read.Stop
 	r.sameStops = r.sameStops.after(stop.Reason, len(r.Rounds)+len(r.GoodAttempts())+len(r.Interventions))
 	r.Stop, r.Status, r.Result = &stop, RunStop, "abort"
 	if ReasonOf(stop.Reason).Judge && r.Plan.Policy.endsInReview() {

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -254,25 +255,27 @@ func refusals(run Run, policy Policy) []Round {
 	return refused
 }
 
-// unmetTwice are the ids of findings that two attempts in a row were asked to
-// fix and did not: they stand in each of the last three refusals.
+// unmetTwice are the ids of findings that two attempts in a row were asked to fix
+// and did not, and the texts of requests that have none: they stand in each of the
+// last three refusals, in whatever words. The id is that of the newest wording.
 func unmetTwice(run Run, policy Policy) []string {
 	rounds := refusals(run, policy)
 	if len(rounds) < 3 {
 		return nil
 	}
 	rounds = rounds[len(rounds)-3:]
-	var ids []string
-	for _, f := range rounds[2].Report.Findings {
-		if f.Severity != Note && hasFinding(rounds[0], f.ID) && hasFinding(rounds[1], f.ID) {
-			ids = append(ids, f.ID)
+	var unmet []ask
+	for _, t := range follow(rounds) {
+		if len(t.seen) == len(rounds) && t.newestAsk.severity != Note {
+			unmet = append(unmet, t.newestAsk)
 		}
 	}
-	return ids
-}
-
-func hasFinding(round Round, id string) bool {
-	return slices.ContainsFunc(round.Report.Findings, func(f Finding) bool { return f.ID == id })
+	slices.SortFunc(unmet, func(a, b ask) int { return cmp.Compare(a.at, b.at) })
+	var repeated []string
+	for _, a := range unmet {
+		repeated = append(repeated, cmp.Or(a.id, a.text))
+	}
+	return repeated
 }
 
 // afterResume takes the run up where it stopped. What was refused is not passed by
@@ -312,7 +315,7 @@ func afterPeople(run Run, policy Policy) (Step, bool) {
 	}
 	a := run.lastAttempt()
 	unfinished := a != nil && (a.Failure != nil || a.EndedAt.IsZero())
-	if !worked && (!proved || a == nil || unfinished) {
+	if !worked && (!proved || a == nil || unfinished || run.Head() == run.Plan.Base) {
 		return Step{}, false
 	}
 	at := policy.fixStep(run.Position)

@@ -44,6 +44,20 @@ func (s *Store) RebuildNotes(ctx context.Context) error {
 	return s.project(ctx, true)
 }
 
+// Note is the text of a commit's note, "" when there is none. It is brought up to no
+// log: a clone may have the notes and not the logs.
+func (s *Store) Note(ctx context.Context, commit gitstore.ID) (string, error) {
+	notes, err := s.Repo.OpenNotes(ctx, NotesRef)
+	if err != nil {
+		return "", fmt.Errorf("read notes: %w", err)
+	}
+	text, err := notes.Get(ctx, commit)
+	if err != nil {
+		return "", fmt.Errorf("read note on %s: %w", commit.Short(), err)
+	}
+	return string(text), nil
+}
+
 func (s *Store) project(ctx context.Context, afresh bool) error {
 	tips, err := s.Repo.Tips(ctx)
 	if err != nil {
@@ -167,7 +181,7 @@ func noteOf(e Event) (gitstore.ID, string) {
 	case RoundCompleted:
 		return roundNote(e)
 	case RunStopped, ReviewLoopDetected:
-		if p, err := payload[stopPayload](e); err == nil {
+		if p, err := readStop(e); err == nil {
 			return p.Commit, stopNote(e, p)
 		}
 	case RunIntervened:
@@ -235,22 +249,40 @@ func findingsNote(findings []Finding) string {
 	return text + ")"
 }
 
+// stopNote is the whole diagnosis, so that people who have only the notes know what
+// is unmet and what to type.
 func stopNote(e Event, p stopPayload) string {
-	lines := []string{fmt.Sprintf("run %s STOPPED: %s", e.Run, p.Reason)}
+	head := fmt.Sprintf("STOPPED: %s", oneLine(p.Reason))
 	if p.Round > 0 {
-		lines[0] += fmt.Sprintf(" (round %d/%d)", p.Round, p.MaxRounds)
+		head += fmt.Sprintf(" (round %d/%d)", p.Round, p.MaxRounds)
 	}
 	if p.Detail != "" {
-		lines[0] += ": " + oneLine(p.Detail)
+		head += ": " + oneLine(p.Detail)
 	}
+	lines := []string{head}
 	for i, r := range p.Unmet {
-		lines = append(lines, fmt.Sprintf("run %s unmet %d: %s", e.Run, i+1, oneLine(r)))
+		lines = append(lines, fmt.Sprintf("unmet %d: %s", i+1, oneLine(r)))
+	}
+	if len(p.UnmetChecks) > 0 {
+		lines = append(lines, "unmet checks: "+typed(strings.Join(p.UnmetChecks, ", ")))
 	}
 	for _, c := range p.Commands {
-		lines = append(lines, fmt.Sprintf("run %s command: %s", e.Run, oneLine(c)))
+		lines = append(lines, "command: "+typed(c))
+	}
+	if p.Intervention != "" {
+		lines = append(lines, "intervene: "+typed(p.Intervention))
+	}
+	for i, step := range p.NextSteps {
+		lines = append(lines, fmt.Sprintf("next %d: %s", i+1, typed(step)))
+	}
+	for i := range lines {
+		lines[i] = "run " + e.Run + " " + lines[i]
 	}
 	return strings.Join(lines, "\n")
 }
+
+// typed is what people are to type or to search for, which is not shortened.
+func typed(s string) string { return safetext.Line(s) }
 
 func completedNote(e Event, p completedPayload) string {
 	text := fmt.Sprintf("run %s completed: %s", e.Run, p.Result)

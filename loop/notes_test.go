@@ -104,6 +104,14 @@ func TestNoteOf(t *testing.T) {
 			ReviewLoopDetected, stopPayload{Stop: Stop{Reason: ReasonReviewLoop, Round: 3, MaxRounds: 2, Unmet: []string{"fix\nit", "test it"}, Commands: []string{"npm test"}}, Commit: "c"},
 			run + "STOPPED: review_loop_detected (round 3/2)\n" + run + "unmet 1: fix it\n" + run + "unmet 2: test it\n" + run + "command: npm test",
 		},
+		{
+			RunStopped, stopPayload{Stop: Stop{
+				Reason: "bad\nrun x completed: pass", UnmetChecks: []string{"test_failed", "file_not_created: a.go"}, Commands: []string{"npm test"},
+				Intervention: "git runr intervene x --note \"\x1b\"", NextSteps: []string{"git runr resume x", "git runr audit --run x"},
+			}, Commit: "c"},
+			run + "STOPPED: bad run x completed: pass\n" + run + "unmet checks: test_failed, file_not_created: a.go\n" + run + "command: npm test\n" +
+				run + `intervene: git runr intervene x --note "\x1b"` + "\n" + run + "next 1: git runr resume x\n" + run + "next 2: git runr audit --run x",
+		},
 		{RunCompleted, completedPayload{Result: "pass", Commit: "c"}, run + "completed: pass"},
 		{RunCompleted, completedPayload{Result: "pass_with_issues", Commit: "c", Open: many[:1]}, run + "completed: pass_with_issues, accepted (note a.go:1 nit)"},
 		{RunLanded, Landed{Commit: "c", Branch: "main"}, run + "landed on main"},

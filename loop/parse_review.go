@@ -108,14 +108,9 @@ func finish(report Report, rest mdText, log *parseLog) Report {
 	}
 	identify(report.Findings)
 	report.Effective = EffectiveVerdict(report.Verdict, report.Findings, false)
-	if report.Format != formatUnreadable {
-		report.Approved = report.Effective.Passed()
-	}
-	asked := requestsIn(rest)
-	if len(asked) == 0 && len(report.Findings) == 0 && !report.Effective.Passed() {
-		asked = sentencesAsking(rest)
-	}
-	report.Requests = requests(report.Findings, asked)
+	read := readRequests(rest, reading{refusing: !report.Effective.Passed(), beside: len(report.Findings) > 0})
+	report.Approved = report.Effective.Passed() || report.Format == formatUnreadable && read.given() && !rest.unclosed
+	report.Requests = requests(report.Findings, read.asked())
 	report.Warnings = log.all()
 	return report
 }
@@ -125,7 +120,7 @@ func finish(report Report, rest mdText, log *parseLog) Report {
 func unreadable(text string, md mdText, log *parseLog) Report {
 	log.add("no verdict could be read: expected a \"### Verdict:\" line or a JSON report")
 	text = strings.TrimSpace(text)
-	report := Report{Verdict: NeedsFix, Format: formatUnreadable, Summary: cutBytes(text, maxSummary), Approved: isApproval(text)}
+	report := Report{Verdict: NeedsFix, Format: formatUnreadable, Summary: cutBytes(text, maxSummary)}
 	return finish(report, md, log)
 }
 
@@ -136,32 +131,4 @@ func printable(r rune) rune {
 		return utf8.RuneError
 	}
 	return r
-}
-
-// approvals are the sentences that approve and say nothing else.
-var approvals = map[string]bool{
-	"lgtm": true, "pass": true, "passed": true, "looks good": true, "looks good to me": true, "this looks good": true, "this looks good to me": true,
-	"approve": true, "approved": true, "i approve": true, "change approved": true, "this change is approved": true,
-	"the change is approved": true, "no issues": true, "no issues found": true, "i found no issues": true, "found no issues": true,
-	"no problems found": true, "no findings": true, "ship it": true, "ready to merge": true, "this is ready to merge": true,
-}
-
-// isApproval reports whether every sentence of text approves. One more word, such
-// as "not" or "but", and it does not.
-func isApproval(text string) bool {
-	if len(text) > 500 {
-		return false
-	}
-	sentences := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return strings.ContainsRune(".,;:!\n—–-", r) })
-	approving := 0
-	for _, s := range sentences {
-		words := strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '?' })
-		switch sentence := strings.Join(words, " "); {
-		case approvals[sentence]:
-			approving++
-		case sentence != "":
-			return false
-		}
-	}
-	return approving > 0
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -282,8 +283,24 @@ func readChangeObject(raw json.RawMessage, log *parseLog) (Finding, error) {
 	return described(f, string(raw), log), o.done()
 }
 
-// listItems are the list items of a text, or the text when it is no list.
+// listItems are the list items of a text; one that is no list is what it says,
+// line by line when each line asks for something.
 func listItems(text string) []string {
+	if items := markedItems(text); items != nil {
+		return items
+	}
+	if text = strings.TrimSpace(text); text == "" {
+		return nil
+	}
+	lines := joinWrapped(strings.Split(text, "\n"), false)
+	if len(lines) == 1 || slices.ContainsFunc(lines, func(line string) bool { return !beginsAsking(line) }) {
+		return []string{text}
+	}
+	return lines
+}
+
+// markedItems are the items of a text that begins with a list mark.
+func markedItems(text string) []string {
 	var items []string
 	for line := range strings.Lines(text) {
 		if _, rest, ok := cutBullet(line); ok && rest != "" {
@@ -291,7 +308,7 @@ func listItems(text string) []string {
 		} else if rest = strings.TrimSpace(line); rest != "" && len(items) > 0 {
 			items[len(items)-1] += "\n" + rest
 		} else if rest != "" {
-			return []string{strings.TrimSpace(text)}
+			return nil
 		}
 	}
 	return items

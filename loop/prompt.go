@@ -150,7 +150,7 @@ func (p ImplementPrompt) extraRequests() []string {
 	for _, r := range p.Requests {
 		said := false
 		for _, f := range p.Findings {
-			said = said || strings.Contains(r, f.Issue)
+			said = said || strings.Contains(r, f.Issue) || r == requestOf(f)
 		}
 		if !said {
 			extra = append(extra, r)

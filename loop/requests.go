@@ -4,154 +4,429 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // requests are what a reviewer asked for: the findings, then what it asked for
-// beside them, each once.
+// beside them, each once, each on one line.
 func requests(findings []Finding, asked []string) []string {
 	list := []string{}
 	seen := map[string]bool{}
-	add := func(key, text string) {
-		if key = requestKey(key); key != "" && !seen[key] {
+	add := func(text string) {
+		if key := sameRequest(text); key != "" && !seen[key] {
 			seen[key] = true
 			list = append(list, text)
 		}
 	}
 	for _, f := range findings {
-		text := f.Issue
-		if f.File != "" {
-			text = f.Place() + ": " + text
-		}
-		add(text, text)
-		seen[requestKey(f.Issue)] = true
+		add(requestOf(f))
+		seen[sameRequest(issueLine(f.Issue))] = true
 	}
 	for _, text := range asked {
-		add(text, text)
+		add(text)
 	}
 	return list
 }
 
-// requestKey is the letters and digits of a request, which is what makes two the same.
+// requestOf is a finding as a request: its place, and its issue without the code
+// and the explanations below it.
+func requestOf(f Finding) string {
+	issue := issueLine(f.Issue)
+	switch {
+	case f.File == "":
+		return issue
+	case issue == "":
+		return f.Place()
+	}
+	return oneRow(f.Place()) + ": " + issue
+}
+
+// issueLine is the first paragraph of an issue that is no code, on one line; of
+// one that begins with a title, the title.
+func issueLine(issue string) string {
+	var lines []string
+	for _, l := range splitMarkdown(issue).lines {
+		if l.kind == lineText && !l.blank() && !(len(lines) == 1 && isTitleOf(lines[0], l.text)) {
+			lines = append(lines, withoutFence(l.text))
+		} else if len(lines) > 0 {
+			break
+		}
+	}
+	return strings.TrimRight(oneRow(strings.Join(lines, " ")), ": ")
+}
+
+// isTitleOf reports whether line, above next, is a title and not the start of a sentence.
+func isTitleOf(line, next string) bool {
+	first, _ := utf8.DecodeRuneInString(strings.TrimSpace(next))
+	return len(line) < 72 && unicode.IsUpper(first) && !goesOn(line) && !strings.ContainsRune(".!?:;", lastRune(line))
+}
+
+// withoutFence takes off a line the code fence that opens at its end.
+func withoutFence(text string) string {
+	if endsInFence(text) {
+		return text[:strings.LastIndex(text, "```")]
+	}
+	return text
+}
+
+// oneRow is text with single spaces for all white space.
+func oneRow(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// sameRequest is equal for two requests that differ only in what means nothing:
+// case, emphasis, punctuation and politeness. "--all" and "-all", "C" and "C++" differ.
+func sameRequest(text string) string {
+	var words []string
+	for word := range strings.FieldsSeq(text) {
+		code := strings.Contains(word, "`")
+		word = strings.Trim(word, "\"'`*_~.,;:!?()[]{}“”‘’„«»…。，；：！？")
+		if !code && !strings.ContainsFunc(word, unicode.IsDigit) {
+			word = strings.ToLower(word)
+		}
+		switch word {
+		case "", "please", "-", "–", "—", "/", "&":
+			continue
+		}
+		words = append(words, splitHyphens(word)...)
+	}
+	return strings.Join(words, " ")
+}
+
+// splitHyphens parts "type-errors" as "type errors", and leaves "--type-errors" alone.
+func splitHyphens(word string) []string {
+	if strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && r != '-' }) || strings.HasPrefix(word, "-") {
+		return []string{word}
+	}
+	return strings.FieldsFunc(word, func(r rune) bool { return r == '-' })
+}
+
+// requestKey is the letters and digits of a text, in lower case.
 func requestKey(text string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }), " ")
 }
 
-// requestsIn are the list items of md that ask for something, in the order in which they stand.
-func requestsIn(md mdText) []string {
+// reading is how a text is read for requests.
+type reading struct {
+	refusing bool // the review does not pass: what is at fault is to be put right
+	beside   bool // findings stand beside the text: its prose only explains them
+}
+
+// askedText is a request in a text.
+type askedText struct {
+	text  string
+	weak  bool // counts only where nothing else asks
+	prose bool // and only where the prose refuses
+}
+
+// requestReader reads requests block by block.
+type requestReader struct {
+	reading
+	sections []section
+	lead     sectionKind // of the line that introduces what comes next
+	leadText string      // that line when it asks itself, until something below it does
+	wishes   []askedText
+	approval
+}
+
+// section is a heading that is open, and what stands below it.
+type section struct {
+	level int
+	kind  sectionKind
+}
+
+// readRequests reads what md asks for and whether it approves.
+func readRequests(md mdText, how reading) *requestReader {
+	r := &requestReader{reading: how}
+	blocks := readBlocks(md)
+	for i := 0; i < len(blocks); {
+		b := blocks[i]
+		if b.kind == blockItem {
+			end := listEnd(blocks, i)
+			r.list(blocks[i:end])
+			r.endLead()
+			i = end
+			continue
+		}
+		r.block(b)
+		i++
+	}
+	r.endLead()
+	return r
+}
+
+// asked are the wishes in the order in which they stand; the weak ones only where
+// there is no other.
+func (r *requestReader) asked() []string {
+	strong := slices.ContainsFunc(r.wishes, func(w askedText) bool { return !w.weak })
 	var asked []string
-	skipping := 0 // level of the heading whose section asks for nothing
-	for i, l := range md.lines {
-		if level, title := l.headingOrBold(); level > 0 {
-			if skipping == 0 || level <= skipping {
-				skipping = 0
-				if asksNothing(title) {
-					skipping = level
-				}
-			}
-			continue
-		}
-		indent, item, ok := cutBullet(l.text)
-		if l.kind != lineText || skipping > 0 || !ok {
-			continue
-		}
-		if text, asks := askOf(item); asks {
-			asked = append(asked, text+md.continued(i+1, indent))
+	for _, w := range r.wishes {
+		if !w.weak || !strong && (!w.prose || r.taken) {
+			asked = append(asked, w.text)
 		}
 	}
 	return asked
 }
 
-// asksNothing reports whether the section below title lists what was asked before,
-// what is met, or praise.
-func asksNothing(title string) bool {
-	title = strings.ToLower(title)
-	words := []string{"requirement", "what's good", "what’s good", "what is good", "strength", "positive", "previous", "resolved", "addressed", "fixed", "done criteria"}
-	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(title, w) })
-}
-
-// continued are the lines from i that belong to the list item above them, which is
-// indented by indent.
-func (md mdText) continued(i, indent int) string {
-	var b strings.Builder
-	for ; i < len(md.lines); i++ {
-		l := md.lines[i]
-		_, _, isItem := cutBullet(l.text)
-		if l.kind != lineText || l.blank() || isItem || indentOf(l.text) <= indent {
-			break
-		}
-		b.WriteString(" " + strings.TrimSpace(l.text))
+func (r *requestReader) block(b block) {
+	switch b.kind {
+	case blockHeading:
+		r.endLead()
+		r.heading(b)
+	case blockRow:
+		r.row(b)
+	case blockGap:
+		r.endLead()
+	case blockLines:
+		r.endLead()
+		r.paragraph(b.lines)
 	}
-	return b.String()
 }
 
-// sentencesAsking are the sentences of md that ask for something, for answers that are prose.
-func sentencesAsking(md mdText) []string {
-	var asked []string
-	for _, l := range md.lines {
-		if level, _ := l.headingOrBold(); l.kind != lineText || level > 0 {
-			continue
+// heading opens a section. What is muted stays so below smaller headings.
+func (r *requestReader) heading(b block) {
+	for len(r.sections) > 0 && r.sections[len(r.sections)-1].level >= b.level {
+		r.sections = r.sections[:len(r.sections)-1]
+	}
+	kind, above := kindOfTitle(b.text), r.section()
+	if kind == sectionPlain || above == sectionMuted {
+		kind = above
+	}
+	r.sections = append(r.sections, section{level: b.level, kind: kind})
+	if kind == sectionMuted {
+		return
+	}
+	r.approval.hearTitle(b.text)
+	if _, title, numbered := cutItem(b.text); numbered && r.refusing && !r.beside && weigh(title) > weightNothing {
+		r.wishes = append(r.wishes, askedText{text: plainItem(title), weak: true})
+	}
+}
+
+func (r *requestReader) section() sectionKind {
+	if len(r.sections) == 0 {
+		return sectionPlain
+	}
+	return r.sections[len(r.sections)-1].kind
+}
+
+// kind is what the next list or line stands under: its lead-in, or else its section.
+func (r *requestReader) kind() sectionKind {
+	if r.section() == sectionMuted || r.lead == sectionPlain {
+		return r.section()
+	}
+	return r.lead
+}
+
+// endLead ends what a lead-in introduced. One that asks, with nothing below it
+// that says more, is a request itself.
+func (r *requestReader) endLead() {
+	if r.leadText != "" {
+		r.take(r.leadText, weightAsked, weightAsked)
+	}
+	r.lead, r.leadText = sectionPlain, ""
+}
+
+// take keeps a text that weighs at least floor.
+func (r *requestReader) take(text string, w, floor weight) {
+	weak := w < floor
+	if w == weightNothing || weak && (!r.refusing || r.beside || floor > weightAsked) {
+		return
+	}
+	r.leadText = ""
+	if text = plainItem(text); text != "" {
+		r.wishes = append(r.wishes, askedText{text: text, weak: weak})
+	}
+}
+
+// itemFloor is what an item must weigh to count.
+func (r *requestReader) itemFloor(listAsks bool) weight {
+	switch kind := r.kind(); {
+	case kind == sectionCriteria:
+		return weightMarked
+	case r.beside:
+		return weightWished
+	case kind == sectionAsking:
+		return weightNeutral
+	case !r.refusing:
+		return weightWished
+	case listAsks:
+		return weightFault
+	}
+	return weightFailing
+}
+
+// list reads a list with the lists in it.
+func (r *requestReader) list(blocks []block) {
+	if r.kind() == sectionMuted {
+		return
+	}
+	weights := make([]weight, len(blocks))
+	asks := false
+	for i, b := range blocks {
+		if b.kind == blockItem {
+			weights[i] = weigh(b.text)
+			r.approval.hear(b.text)
 		}
-		for _, sentence := range sentences(l.text) {
-			if text, asks := askOf(sentence); asks {
-				asked = append(asked, text)
+		asks = asks || weights[i] >= weightWished
+	}
+	if r.joinedWithLead(blocks, weights) {
+		return
+	}
+	floor := r.itemFloor(asks)
+	for i := 0; i < len(blocks); {
+		i += r.item(blocks[i:], weights[i:], floor)
+	}
+}
+
+// joinedWithLead puts bare names, such as paths, behind the sentence that introduces them.
+func (r *requestReader) joinedWithLead(blocks []block, weights []weight) bool {
+	if r.leadText == "" {
+		return false
+	}
+	var names []string
+	for i, b := range blocks {
+		if b.kind != blockItem || weights[i] > weightFault || strings.ContainsAny(strings.TrimSpace(b.text), " \t") {
+			return false
+		}
+		names = append(names, b.text)
+	}
+	text := r.leadText + ": " + strings.Join(names, ", ")
+	r.take(text, weightAsked, weightAsked)
+	return true
+}
+
+// item reads the first of blocks and gives how many it took. Items below one
+// that asks explain it, unless they ask themselves.
+func (r *requestReader) item(blocks []block, weights []weight, floor weight) int {
+	b, w := blocks[0], weights[0]
+	if b.kind != blockItem {
+		if r.kind() != sectionCriteria {
+			r.paragraph(b.lines)
+		}
+		return 1
+	}
+	below := itemsBelow(blocks)
+	text, isLead := strings.CutSuffix(strings.TrimSpace(b.text), ":")
+	if len(below) == 0 || w < weightWished {
+		if w >= weightWished || !isLead { // else it is a title
+			r.take(b.text, w, floor)
+		}
+		return 1
+	}
+	asks := slices.ContainsFunc(weights[1:1+len(below)], func(w weight) bool { return w >= weightWished })
+	if isLead && !asks {
+		r.take(text+": "+joinTexts(below), w, floor)
+		return 1 + len(below)
+	}
+	if isLead {
+		floor = weightNeutral
+	} else {
+		r.take(b.text, w, floor)
+		floor = max(floor, weightWished)
+	}
+	for i := 0; i < len(below); {
+		i += r.item(blocks[1+i:1+len(below)], weights[1+i:1+len(below)], floor)
+	}
+	return 1 + len(below)
+}
+
+// itemsBelow are the blocks that are indented below the first.
+func itemsBelow(blocks []block) []block {
+	end := 1
+	for end < len(blocks) && blocks[end].indent > blocks[0].indent {
+		end++
+	}
+	return blocks[1:end]
+}
+
+func joinTexts(blocks []block) string {
+	var texts []string
+	for _, b := range blocks {
+		if b.kind == blockItem && weigh(b.text) > weightNothing {
+			texts = append(texts, b.text)
+		}
+	}
+	return strings.Join(texts, ", ")
+}
+
+// row reads a row of a table: by its status when it has one, else by its cells.
+func (r *requestReader) row(b block) {
+	text, w := weighRow(b.cells)
+	if floor := max(r.itemFloor(false), weightFailing); w >= floor && r.kind() != sectionMuted {
+		r.take(text, w, floor)
+	}
+}
+
+// paragraph reads lines that are no list: the sentences in them, and lines that
+// stand for items below one that ends with a colon.
+func (r *requestReader) paragraph(lines []string) {
+	for len(lines) > 0 && r.section() != sectionMuted {
+		end := 1 + slices.IndexFunc(lines, endsInColon)
+		if end == 0 {
+			end = len(lines)
+		}
+		if r.lead != sectionPlain || r.leadText != "" {
+			for _, text := range joinWrapped(lines[:end], true) {
+				r.plainLine(text)
 			}
+		} else {
+			r.prose(strings.Join(joinWrapped(lines[:end], false), "\n"))
+		}
+		lines = lines[end:]
+	}
+}
+
+// prose reads statements, a line each, of which the last may introduce what follows.
+func (r *requestReader) prose(text string) {
+	sentences := sentencesOf(text)
+	for i, s := range sentences {
+		if i == len(sentences)-1 && endsInColon(s) {
+			r.openLead(s)
+		} else {
+			r.sentence(s)
 		}
 	}
-	return asked
 }
 
-// sentences splits a line where a stop is followed by white space, and before "but".
-func sentences(line string) []string {
-	line = strings.ReplaceAll(line, ", but ", "; ")
-	var list []string
-	start := 0
-	for i := 0; i+1 < len(line); i++ {
-		if strings.IndexByte(".!?;", line[i]) >= 0 && (line[i+1] == ' ' || line[i+1] == '\t') {
-			list = append(list, line[start:i])
-			start = i + 1
+// openLead takes a sentence that introduces what follows.
+func (r *requestReader) openLead(text string) {
+	text = strings.TrimRight(text, ":* ")
+	if r.lead = kindOfLead(text); r.lead == sectionMuted {
+		return
+	}
+	r.approval.hear(text)
+	w := weigh(text)
+	if w >= weightObliged && !r.beside && (w >= weightAsked || r.refusing) {
+		r.leadText = text
+	}
+	if w >= weightObliged || saysRefused(wordsOf(text)) || asksGenerally(text) {
+		r.lead = sectionAsking
+	}
+}
+
+// plainLine is a line without a mark below a lead-in.
+func (r *requestReader) plainLine(text string) {
+	if r.kind() == sectionMuted {
+		return
+	}
+	r.approval.hear(text)
+	r.take(text, weigh(text), r.itemFloor(true))
+}
+
+// sentence reads one sentence, and what it says after "but" or a semicolon.
+func (r *requestReader) sentence(text string) {
+	r.approval.hear(text)
+	if r.beside || r.kind() == sectionCriteria {
+		return
+	}
+	floor := weightAsked
+	if r.refusing {
+		floor = weightFailing
+	}
+	for _, part := range parts(text) {
+		text := strings.TrimRight(part, ".!?;:。！？； ")
+		if w := weigh(part); w >= floor {
+			r.take(text, w, floor)
+		} else if w == weightFault && r.refusing && !saysRefused(wordsOf(part)) {
+			r.wishes = append(r.wishes, askedText{text: plainItem(text), weak: true, prose: true})
 		}
 	}
-	list = append(list, strings.TrimRight(strings.TrimSpace(line[start:]), ".!;"))
-	return list
-}
-
-// askVerbs begin a sentence that asks for something.
-var askVerbs = map[string]bool{
-	"add": true, "avoid": true, "bump": true, "change": true, "check": true, "clarify": true, "clean": true, "correct": true,
-	"cover": true, "create": true, "delete": true, "document": true, "drop": true, "ensure": true, "escape": true, "extract": true,
-	"fix": true, "guard": true, "handle": true, "implement": true, "improve": true, "include": true, "increase": true, "make": true,
-	"move": true, "provide": true, "reduce": true, "refactor": true, "remove": true, "rename": true, "replace": true, "rerun": true,
-	"resolve": true, "restore": true, "revert": true, "rewrite": true, "run": true, "sanitise": true, "sanitize": true,
-	"simplify": true, "split": true, "update": true, "use": true, "validate": true, "verify": true, "wrap": true, "write": true,
-	"missing": true,
-}
-
-// askPhrases make a request of a sentence wherever they stand.
-var askPhrases = []string{" please ", " need to ", " needs to ", " must ", " should ", " have to ", " has to "}
-
-// notAsking are phrases with the words of a request that are none.
-var notAsking = []string{" no need to ", " not need to ", " nothing needs to ", " not have to ", " should be fine ", " should be ok "}
-
-// askOf reads an item or a sentence: what it asks for, and whether it asks at all.
-// A ticked box does not, one that is not ticked does; a template does not.
-func askOf(item string) (text string, asks bool) {
-	item = strings.TrimSpace(item)
-	if f, value := readField(item); f != noField && isPlaceholder(value) {
-		return "", false
-	}
-	lower := strings.ToLower(item)
-	if strings.HasPrefix(lower, "[x]") {
-		return "", false
-	}
-	if box, ok := strings.CutPrefix(item, "[ ]"); ok {
-		box = strings.TrimSpace(box)
-		return box, box != ""
-	}
-	words := " " + requestKey(item) + " "
-	first, _, _ := strings.Cut(words[1:], " ")
-	contains := func(phrase string) bool { return strings.Contains(words, phrase) }
-	if first == "" || slices.ContainsFunc(notAsking, contains) {
-		return "", false
-	}
-	return item, askVerbs[first] || slices.ContainsFunc(askPhrases, contains)
 }

@@ -145,14 +145,19 @@ func (r Round) checksFailed() bool { return CheckRun{Results: r.Checks}.Failed()
 // Stop is why a run ended early: a code of the registry and what is known of it.
 // The round and request fields are those of seed 000's event.
 type Stop struct {
-	Reason    string    `json:"reason"`
-	Detail    string    `json:"detail,omitempty"`
-	Round     int       `json:"round,omitempty"`
-	MaxRounds int       `json:"max_rounds,omitempty"` // max_retries: seed 000 counts "round 3/2"
-	Unmet     []string  `json:"unmet_requests,omitempty"`
-	Commands  []string  `json:"suggested_commands,omitempty"`
-	Repeated  []string  `json:"repeated_findings,omitempty"` // ids of findings, or requests without one, that were unmet twice
-	At        time.Time `json:"at,omitzero"`
+	Reason    string   `json:"reason"`
+	Detail    string   `json:"detail,omitempty"`
+	Round     int      `json:"round,omitempty"`
+	MaxRounds int      `json:"max_rounds,omitempty"` // max_retries: seed 000 counts "round 3/2"
+	Unmet     []string `json:"unmet_requests,omitempty"`
+	Commands  []string `json:"suggested_commands,omitempty"`
+	Repeated  []string `json:"repeated_findings,omitempty"` // ids of findings, or requests without one, that were unmet twice
+	// UnmetChecks, Intervention and NextSteps are the diagnosis as far as the note on
+	// the commit tells it: codes, and lines to type.
+	UnmetChecks  []string  `json:"unmet_checks,omitempty"`
+	Intervention string    `json:"suggested_intervention,omitempty"`
+	NextSteps    []string  `json:"next_steps,omitempty"`
+	At           time.Time `json:"at,omitzero"`
 	// LastActivity is when the agent that the run stopped for last wrote something.
 	LastActivity time.Time `json:"last_activity_at,omitzero"`
 }

@@ -320,7 +320,7 @@ func (t *turn) answer(name string, round *Round) (ReviewAnswer, error) {
 		return ReviewAnswer{}, err
 	}
 	job := ReviewJob{Change: change, OnLine: t.Progress.Line}
-	if checks := t.run.LastChecks(); checks != nil {
+	if checks := t.run.LastChecks(); checks != nil && checks.Attempt == round.Attempt {
 		job.Checks, round.Checks = checks.Results, checks.Results
 	}
 	job.Prompt = ReviewPrompt{

@@ -33,6 +33,7 @@ type draft struct {
 	Status                    func(Event) string // of the run or review after the event, for the trailer
 	Payload                   any
 	Attachments               map[string][]byte // slash path → content
+	At                        time.Time         // when it happened; the zero Time: now, when it is recorded
 }
 
 // view is what a decision sees: the state as of tips, and what the new event's
@@ -131,8 +132,12 @@ func (v *view) event(d draft) (Event, error) {
 			return Event{}, fmt.Errorf("encode %s: %w", d.Type, err)
 		}
 	}
+	at := v.now
+	if !d.At.IsZero() {
+		at = d.At.UTC().Truncate(time.Millisecond)
+	}
 	return Event{
-		V: FormatVersion, Clock: v.clock, Writer: v.writer, Timestamp: v.now, Type: d.Type, Source: d.Source,
+		V: FormatVersion, Clock: v.clock, Writer: v.writer, Timestamp: at, Type: d.Type, Source: d.Source,
 		Run: d.Run, Review: d.Review, Payload: body, Title: d.Type + ": " + title,
 	}, nil
 }

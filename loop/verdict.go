@@ -102,7 +102,7 @@ func withoutStruck(s string) string {
 	}
 	var b strings.Builder
 	for i := 0; i < len(parts); i += 2 {
-		b.WriteString(parts[i])
+		b.WriteString(parts[i] + " ")
 	}
 	return b.String()
 }
@@ -133,12 +133,16 @@ func endsVerdict(rest string) bool {
 	if len(words) == 0 {
 		return true
 	}
-	switch words[0] {
-	case "BUT", "IF", "ONLY", "ONCE", "UNLESS", "UNTIL", "PROVIDED", "PENDING", "ASSUMING", "EXCEPT", "HOWEVER", "CONDITIONAL":
-		return false
-	}
-	return true
+	return !slices.Contains(conditions, words[0]) && !slices.Contains(takenBack, strings.Join(words[:min(2, len(words))], " "))
 }
+
+// conditions and takenBack begin what takes a pass back; takenBack are all of it, or
+// its first two words.
+var (
+	conditions = []string{"BUT", "IF", "ONLY", "ONCE", "UNLESS", "UNTIL", "PROVIDED", "PENDING", "ASSUMING", "EXCEPT", "HOWEVER", "CONDITIONAL", "CONDITIONALLY",
+		"AFTER", "WHEN", "BEFORE", "THOUGH", "ALTHOUGH", "SUBJECT", "CONTINGENT", "BARRING", "MODULO", "MINUS", "APART", "WOULD"}
+	takenBack = []string{"NO", "NOT", "NOT READY", "NOT YET", "NOT REALLY", "NOT APPROVED", "OTHER THAN"}
+)
 
 // isTemplate reports whether value is a prompt's placeholder and no answer:
 // "PASS | PASS_WITH_NOTES | NEEDS_FIX", "{verdict}", "<VERDICT>".

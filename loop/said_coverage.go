@@ -1,0 +1,214 @@
+package loop
+
+import "strings"
+
+// percent is a figure of coverage as it was printed, without the sign; "" is none.
+// It is not rounded: 79.99 is not 80.
+type percent string
+
+// String is "65%", "65.5%" or "".
+func (p percent) String() string {
+	if p == "" {
+		return ""
+	}
+	return string(p) + "%"
+}
+
+// hundredths makes percents comparable.
+func (p percent) hundredths() int {
+	whole, part, _ := strings.Cut(string(p), ".")
+	n, _ := figure(whole)
+	m, _ := figure((part + "00")[:2])
+	return 100*n + m
+}
+
+// newPercent reads "65", "65.00", "65.123" (65.12); "" when it is no share of a hundred.
+func newPercent(s string) percent {
+	whole, part, _ := strings.Cut(s, ".")
+	n, ok := figure(whole)
+	if _, partOK := figure(cutBytes(part, 2)); !ok || n > 100 || part != "" && !partOK {
+		return ""
+	}
+	p := percent(strings.TrimLeft(whole, "0"))
+	if p == "" {
+		p = "0"
+	}
+	if part = strings.TrimRight(cutBytes(part, 2), "0"); part != "" {
+		p += percent("." + part)
+	}
+	return p
+}
+
+var percentPattern = pattern(`(?:^|[^\d.\-])(\d{1,3}(?:\.\d+)?) ?%`)
+
+// percentsIn are the percents of a line in their order.
+func percentsIn(line string) []percent {
+	if !strings.Contains(line, "%") {
+		return nil
+	}
+	var list []percent
+	for _, m := range percentPattern().FindAllStringSubmatch(line, -1) {
+		if p := newPercent(m[1]); p != "" {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// shortfall is coverage that is less than a check asks for.
+type shortfall struct{ is, need percent }
+
+// String is "65%, need 80%", or "".
+func (s shortfall) String() string {
+	if s.is == "" {
+		return ""
+	}
+	return s.is.String() + ", need " + s.need.String()
+}
+
+// shortWords say that a threshold was missed.
+var shortWords = []string{"not met", "not meet", "not reached", "is below", "less than", "lower than"}
+
+// coverageShortfall is the first threshold that was missed, that of lines if there is
+// one: jest, nyc, c8, vitest, pytest-cov, coverage.py, SimpleCov, JaCoCo.
+func coverageShortfall(lines []string) shortfall {
+	var first shortfall
+	for _, line := range lines {
+		lower := strings.ToLower(line)
+		if !strings.Contains(lower, "cover") {
+			continue
+		}
+		s := shortfallIn(lower)
+		if s.is != "" && (strings.Contains(lower, "for lines") || strings.Contains(lower, "lines covered")) {
+			return s
+		}
+		if first.is == "" {
+			first = s
+		}
+	}
+	return first
+}
+
+var (
+	ratioPattern     = pattern(`covered ratio is ([01](?:\.\d+)?), but expected minimum is ([01](?:\.\d+)?)`)
+	failUnderPattern = pattern(`total of (\d+(?:\.\d+)?) is less than fail-under=(\d+(?:\.\d+)?)`)
+)
+
+// shortfallIn reads one line in lower case. Tools differ in which of the two figures
+// they give first; the smaller is what there is.
+func shortfallIn(line string) shortfall {
+	found := percentsIn(line)
+	if m := ratioPattern().FindStringSubmatch(line); m != nil {
+		found = []percent{ratio(m[1]), ratio(m[2])}
+	} else if m := failUnderPattern().FindStringSubmatch(line); m != nil {
+		found = []percent{newPercent(m[1]), newPercent(m[2])}
+	} else if !containsAny(line, shortWords) {
+		return shortfall{}
+	}
+	if len(found) != 2 || found[0] == "" || found[1] == "" || found[0].hundredths() == found[1].hundredths() {
+		return shortfall{}
+	}
+	if found[0].hundredths() > found[1].hundredths() {
+		found[0], found[1] = found[1], found[0]
+	}
+	return shortfall{is: found[0], need: found[1]}
+}
+
+func containsAny(s string, words []string) bool {
+	for _, word := range words {
+		if strings.Contains(s, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// ratio is "0.65" as a percent.
+func ratio(s string) percent {
+	whole, part, _ := strings.Cut(s, ".")
+	part += "00"
+	return newPercent(whole + part[:2] + "." + part[2:])
+}
+
+// coverageFigure is the coverage of lines, or of statements, that a tool printed.
+func coverageFigure(lines []string) string {
+	for _, read := range []func([]string) string{coverageTable, coverageTotal, goCoverage} {
+		if said := read(lines); said != "" {
+			return said
+		}
+	}
+	return ""
+}
+
+// coverageTable reads the "All files" row of istanbul's table, whose columns its heading names.
+func coverageTable(lines []string) string {
+	column := -1
+	for _, line := range lines {
+		cells := strings.Split(line, "|")
+		if len(cells) < 3 {
+			continue
+		}
+		for i, cell := range cells {
+			if strings.TrimSpace(cell) == "% Lines" {
+				column = i
+			}
+		}
+		if strings.TrimSpace(cells[0]) == "All files" && column > 0 && column < len(cells) {
+			return newPercent(strings.TrimSpace(cells[column])).String()
+		}
+	}
+	return ""
+}
+
+// totalPattern is a line that gives one figure for all: istanbul's and PHPUnit's
+// "Lines", go tool cover's "total:", coverage.py's "TOTAL", SimpleCov's, tarpaulin's,
+// and coverlet's table.
+var totalPattern = pattern(`^\s*Lines\s*: +\d|^total:\s+\(statements\)\s|^TOTAL\s|(?i:\b(?:total|line) coverage: *\d)|^\d+(?:\.\d+)?% coverage, |^\| Total +\| `)
+
+// coverageTotal reads the last of such lines.
+func coverageTotal(lines []string) string {
+	said := ""
+	for _, line := range lines {
+		if !strings.Contains(line, "%") || !totalPattern().MatchString(line) {
+			continue
+		}
+		found := percentsIn(line)
+		if many := strings.HasPrefix(line, "TOTAL") && len(found) > 1; len(found) > 0 && !many {
+			said = found[0].String()
+			if strings.Contains(line, "Total coverage:") {
+				said = found[len(found)-1].String() // pytest-cov says first what it asks for
+			}
+		}
+	}
+	return said
+}
+
+var goCoveragePattern = pattern(`\bcoverage: (\d+(?:\.\d+)?)% of statements`)
+
+// goCoverage is the coverage of go test: of several packages the lowest and the highest.
+func goCoverage(lines []string) string {
+	var low, high percent
+	for _, line := range lines {
+		if !strings.Contains(line, "coverage: ") {
+			continue
+		}
+		m := goCoveragePattern().FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		p := newPercent(m[1])
+		if p == "" {
+			continue
+		}
+		if low == "" || p.hundredths() < low.hundredths() {
+			low = p
+		}
+		if high == "" || p.hundredths() > high.hundredths() {
+			high = p
+		}
+	}
+	if low == high {
+		return low.String()
+	}
+	return low.String() + " to " + high.String()
+}

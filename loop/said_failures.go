@@ -1,0 +1,230 @@
+package loop
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// testSummary is how a test runner tells how many tests failed. The figures of all
+// lines that match are added up, unless the last one with failures counts for all.
+type testSummary struct {
+	hint       string         // a line without it does not match
+	line       *regexp.Regexp // groups named failed and total are the figures themselves
+	wordsFirst bool           // "failures: 2", not "2 failures"
+	failed     string         // words for what failed
+	passed     string
+	total      string
+	errors     string // words for what could not even run
+	last       bool
+}
+
+// testSummaries are the runners that are known, one a line.
+var testSummaries = sync.OnceValue(func() []testSummary {
+	re := regexp.MustCompile
+	return []testSummary{
+		{hint: "Tests:", line: re(`\bTests:\s+\d.*\btotal\b`), failed: "failed", total: "total"},                                                                         // jest
+		{hint: "Tests ", line: re(`\bTests  +\d.*\(\d+\)`), failed: "failed", passed: "passed"},                                                                          // vitest
+		{hint: "test result:", line: re(`\btest result: `), failed: "failed", passed: "passed"},                                                                          // cargo
+		{hint: " in ", line: re(`^=* ?\d+ (?:failed|passed|errors?|skipped|deselected)\b.* in [\d.]+s`), failed: "failed", passed: "passed", errors: "error errors"},     // pytest
+		{hint: "Tests run:", line: re(`\bTests run: *\d+, *Failures: *\d+[^T]*$`), wordsFirst: true, failed: "failures errors", total: "run", last: true},                // surefire, JUnit
+		{hint: "Assertions:", line: re(`^Tests: \d+, Assertions: `), wordsFirst: true, failed: "failures errors", total: "tests"},                                        // PHPUnit
+		{hint: "Total:", line: re(`\bFailed: +\d+, Passed: +\d+`), wordsFirst: true, failed: "failed", total: "total"},                                                   // dotnet test
+		{hint: ": ", line: re(`^\s*(?:Total tests|total|Passed|succeeded|Failed|failed): +\d+$`), wordsFirst: true, failed: "failed", total: "tests total"},              // dotnet test, older and newer
+		{hint: "completed", line: re(`(?P<total>\d+) tests? completed, (?P<failed>\d+) failed`)},                                                                         // Gradle
+		{hint: "tests failed out of", line: re(`(?P<failed>\d+) tests failed out of (?P<total>\d+)`)},                                                                    // CTest
+		{hint: "Executed ", line: re(`\bExecuted (?P<total>\d+) tests?, with (?P<failed>\d+) failures?`), last: true},                                                    // XCTest
+		{hint: "assertions,", line: re(`\d+ (?:runs|tests), \d+ assertions, `), failed: "failures errors", total: "runs tests"},                                          // minitest
+		{hint: "failure", line: re(`\b\d+ (?:examples?|tests?|specs?),.* \d+ failures?\b`), failed: "failures failure", total: "example examples test tests spec specs"}, // RSpec, ExUnit, Jasmine, gotestsum
+		{hint: " ", line: re(`^(?:Ran \d+ tests? in|FAILED \()`), wordsFirst: true, failed: "failures errors", total: "ran"},                                             // unittest
+		{hint: "ing", line: re(`^\s+\d+ (?:passing|failing)\b`), failed: "failing", passed: "passing"},                                                                   // Mocha
+		{hint: "FAILED |", line: re(`\bFAILED \| \d+ passed`), failed: "failed", passed: "passed"},                                                                       // Deno
+		{hint: " ", line: re(`^(?:#|ℹ) (?:tests|pass|fail) +\d+$`), wordsFirst: true, failed: "fail", total: "tests"},                                                    // TAP, node --test
+		{hint: " ", line: re(`^\s+\d+ (?:pass|fail)$`), failed: "fail", passed: "pass"},                                                                                  // Bun
+		{hint: "ed", line: re(`^\s+\d+ (?:failed|passed)(?: \([\d.]+m?s\))?$`), failed: "failed", passed: "passed"},                                                      // Playwright
+		{hint: "failed", line: re(`^\s*(?P<failed>\d+) tests? failed$`)},                                                                                                 // AVA
+	}
+})
+
+// tally is what summaries add up to.
+type tally struct{ failed, passed, total, errors int }
+
+// String is "2 of 12 tests failed"; "" when nothing did.
+func (t tally) String() string { return t.of("test") }
+
+func (t tally) of(what string) string {
+	total := t.total
+	if total == 0 && t.passed > 0 {
+		total = t.failed + t.passed
+	}
+	var said string
+	switch {
+	case t.failed > 0 && total >= t.failed:
+		said = fmt.Sprintf("%d of %s failed", t.failed, Count(total, what))
+	case t.failed > 0:
+		said = Count(t.failed, what) + " failed"
+	}
+	if t.errors > 0 {
+		said = joinSaid(said, Count(t.errors, "error"))
+	}
+	return said
+}
+
+// joinSaid joins two answers if there is room for both.
+func joinSaid(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	if both := a + ", " + b; len(both) <= maxSaid {
+		return both
+	}
+	return a
+}
+
+// failedTests says how many tests failed; "" when none did.
+func failedTests(lines []string) string {
+	if said := failedGoTests(lines); said != "" {
+		return said
+	}
+	for _, s := range testSummaries() {
+		if said := s.read(lines).String(); said != "" {
+			return said
+		}
+	}
+	if said := failedTAP(lines); said != "" {
+		return said
+	}
+	return failedTestFiles(lines)
+}
+
+// read adds up the lines that match.
+func (s testSummary) read(lines []string) tally {
+	var sum tally
+	for _, line := range lines {
+		if !strings.Contains(line, s.hint) {
+			continue
+		}
+		m := s.line.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		t := s.tally(line, m)
+		if s.last {
+			if t.failed > 0 {
+				sum = t
+			}
+			continue
+		}
+		sum = tally{sum.failed + t.failed, sum.passed + t.passed, sum.total + t.total, sum.errors + t.errors}
+	}
+	return sum
+}
+
+func (s testSummary) tally(line string, m []string) tally {
+	if at := s.line.SubexpIndex("failed"); at > 0 {
+		t := tally{}
+		t.failed, _ = figure(m[at])
+		if at = s.line.SubexpIndex("total"); at > 0 {
+			t.total, _ = figure(m[at])
+		}
+		return t
+	}
+	counts := countsIn(line, s.wordsFirst)
+	sum := func(words string) int {
+		n := 0
+		for word := range strings.FieldsSeq(words) {
+			n += counts[word]
+		}
+		return n
+	}
+	return tally{failed: sum(s.failed), passed: sum(s.passed), total: sum(s.total), errors: sum(s.errors)}
+}
+
+// countsIn are the figures of a line by the word after them, or before.
+func countsIn(line string, wordsFirst bool) map[string]int {
+	counts := map[string]int{}
+	word, number, hasNumber := "", 0, false
+	for field := range strings.FieldsFuncSeq(line, func(r rune) bool { return strings.ContainsRune(" \t,;:=|()!.", r) }) {
+		n, isNumber := figure(field)
+		switch {
+		case isNumber && wordsFirst && word != "":
+			counts[word] += n
+			word = ""
+		case isNumber:
+			number, hasNumber = n, true
+		case wordsFirst:
+			word = strings.ToLower(field)
+		case hasNumber:
+			counts[strings.ToLower(field)] += number
+			hasNumber = false
+		}
+	}
+	return counts
+}
+
+// failedGoTests reads go test: subtests are indented and belong to their test.
+func failedGoTests(lines []string) string {
+	failed, passed, packages, broken := 0, 0, 0, false
+	for _, line := range lines {
+		switch {
+		case strings.HasPrefix(line, "--- FAIL: "):
+			failed++
+		case strings.HasPrefix(line, "--- PASS: "):
+			passed++
+		case strings.HasPrefix(line, "FAIL\t") && (strings.HasSuffix(line, "[build failed]") || strings.HasSuffix(line, "[setup failed]")):
+			broken = true
+		case strings.HasPrefix(line, "FAIL\t"):
+			packages++
+		}
+	}
+	said := tally{failed: failed, passed: passed}.String()
+	if said == "" && packages > 0 {
+		said = Count(packages, "package") + " failed"
+	}
+	if broken {
+		return joinSaid(said, "build failed")
+	}
+	return said
+}
+
+// failedTAP counts the results of a TAP stream that has no summary.
+func failedTAP(lines []string) string {
+	var t tally
+	for _, line := range lines {
+		rest, failed := strings.CutPrefix(line, "not ok ")
+		if !failed && !strings.HasPrefix(line, "ok ") || rest == "" {
+			continue
+		}
+		directive := strings.ToUpper(rest)
+		if strings.Contains(directive, "# TODO") || strings.Contains(directive, "# SKIP") {
+			continue
+		}
+		if _, isNumber := figure(strings.SplitN(strings.TrimPrefix(rest, "ok "), " ", 2)[0]); !isNumber {
+			continue
+		}
+		t.total++
+		if failed {
+			t.failed++
+		}
+	}
+	return t.String()
+}
+
+var testFiles = pattern(`\bTest (?:Suites:|Files) +\d`)
+
+// failedTestFiles reads the suites of jest and the files of vitest, for those that
+// failed before any test of theirs ran.
+func failedTestFiles(lines []string) string {
+	for _, line := range lines {
+		if !strings.Contains(line, "Test ") || !testFiles().MatchString(line) {
+			continue
+		}
+		counts := countsIn(line, false)
+		t := tally{failed: counts["failed"], passed: counts["passed"], total: counts["total"]}
+		if said := t.of("test file"); said != "" {
+			return said
+		}
+	}
+	return ""
+}

@@ -1,0 +1,281 @@
+package loop
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// problems says how much compilers, type checkers, linters and formatters complained of.
+func problems(command string, lines []string) string {
+	for _, read := range []func([]string) string{
+		eslintProblems, foundProblems, typescriptErrors, cargoErrors, lintIssues, errorLines, unformatted,
+	} {
+		if said := read(lines); said != "" {
+			return said
+		}
+	}
+	if said := listedFiles(command, lines); said != "" {
+		return said
+	}
+	if said := placedProblems(command, lines); said != "" {
+		return said
+	}
+	return brokenBuild(lines)
+}
+
+// errorsAndWarnings is "3 errors, 2 warnings", leaving out what there is none of.
+func errorsAndWarnings(errors, warnings int) string {
+	said := ""
+	if errors > 0 {
+		said = Count(errors, "error")
+	}
+	if warnings > 0 {
+		said = joinSaid(said, Count(warnings, "warning"))
+	}
+	return said
+}
+
+var eslintPattern = pattern(`\b\d+ problems? \((\d+) errors?, (\d+) warnings?|^\s*(\d+) errors?, (\d+) warnings?\b`)
+
+// eslintProblems reads eslint and stylelint, and pyright's "3 errors, 1 warning".
+func eslintProblems(lines []string) string {
+	errors, warnings := 0, 0
+	for _, line := range lines {
+		if !strings.Contains(line, "error") {
+			continue
+		}
+		if m := eslintPattern().FindStringSubmatch(line); m != nil {
+			e, _ := figure(m[1] + m[3])
+			w, _ := figure(m[2] + m[4])
+			errors, warnings = errors+e, warnings+w
+		}
+	}
+	return errorsAndWarnings(errors, warnings)
+}
+
+var foundPattern = pattern(`(?i)\bfound (\d+) (error|warning|problem|issue|violation)s?\b(?:.*\((?:\d+ fixed, )?(\d+) remaining\))?`)
+
+// foundProblems reads tsc, mypy, ruff, biome, svelte-check, phpstan: "Found 3 errors".
+func foundProblems(lines []string) string {
+	found := map[string]int{}
+	for _, line := range lines {
+		if !strings.Contains(line, "ound ") {
+			continue
+		}
+		m := foundPattern().FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		n, _ := figure(m[1])
+		if m[3] != "" {
+			n, _ = figure(m[3])
+		}
+		found[strings.ToLower(m[2])] += n
+	}
+	if said := errorsAndWarnings(found["error"], found["warning"]); said != "" {
+		return said
+	}
+	if n := found["problem"] + found["issue"] + found["violation"]; n > 0 {
+		return Count(n, "problem")
+	}
+	return ""
+}
+
+var typescriptPattern = pattern(`\berror TS\d+: `)
+
+// typescriptErrors counts tsc's errors where it does not.
+func typescriptErrors(lines []string) string {
+	n := 0
+	for _, line := range lines {
+		if strings.Contains(line, "error TS") && typescriptPattern().MatchString(line) {
+			n++
+		}
+	}
+	return errorsAndWarnings(n, 0)
+}
+
+var (
+	cargoPattern         = pattern("^error: could not compile `[^`]*`.* due to (?:(\\d+) )?previous errors?")
+	rustcPattern         = pattern(`^error: aborting due to (?:(\d+) )?previous errors?`)
+	cargoWarningsPattern = pattern("^warning: `[^`]*` .*generated (\\d+) warnings?")
+)
+
+// cargoErrors reads cargo build, check and clippy. A crate and its tests report the
+// same errors, so the largest figure counts.
+func cargoErrors(lines []string) string {
+	most := max(mostErrors(lines, cargoPattern()), mostErrors(lines, rustcPattern()))
+	if most > 0 {
+		return errorsAndWarnings(most, 0)
+	}
+	return errorsAndWarnings(0, sumOf(lines, "generated", cargoWarningsPattern()))
+}
+
+func mostErrors(lines []string, expr *regexp.Regexp) int {
+	most := 0
+	for _, line := range lines {
+		if !strings.HasPrefix(line, "error: ") {
+			continue
+		}
+		if m := expr.FindStringSubmatch(line); m != nil {
+			n, ok := figure(m[1])
+			if !ok {
+				n = 1 // "due to previous error"
+			}
+			most = max(most, n)
+		}
+	}
+	return most
+}
+
+var (
+	issuesPattern   = pattern(`^(\d+) issues?:`)
+	offensesPattern = pattern(`\binspected, (\d+) offenses? detected`)
+)
+
+// lintIssues reads golangci-lint and RuboCop.
+func lintIssues(lines []string) string {
+	if n := sumOf(lines, "issue", issuesPattern()); n > 0 {
+		return Count(n, "issue")
+	}
+	if n := sumOf(lines, "offense", offensesPattern()); n > 0 {
+		return Count(n, "offense")
+	}
+	return ""
+}
+
+var errorLinePattern = pattern(`^\s*(\d+) errors?$|\b(\d+) errors? generated\.?$|^\s*(\d+) Error\(s\)$|\bcompiled with (\d+) errors?\b|^(\d+) errors? found\b`)
+
+// errorLines reads the last line of javac, esbuild, clang, MSBuild, webpack and psalm.
+func errorLines(lines []string) string {
+	n := 0
+	for _, line := range lines {
+		if !strings.Contains(line, "rror") {
+			continue
+		}
+		if m := errorLinePattern().FindStringSubmatch(line); m != nil {
+			found, _ := figure(strings.Join(m[1:], ""))
+			n += found
+		}
+	}
+	return errorsAndWarnings(n, 0)
+}
+
+var (
+	prettierPattern = pattern(`\bCode style issues (?:were )?found in (\d+) files`)
+	reformatPattern = pattern(`^(\d+) files? would be reformatted`)
+)
+
+// unformatted reads prettier, black, ruff format, cargo fmt and gofmt -d.
+func unformatted(lines []string) string {
+	n := sumOf(lines, "Code style issues", prettierPattern()) + sumOf(lines, "would be reformatted", reformatPattern())
+	if n == 0 {
+		n = prettierAbove(lines)
+	}
+	if n == 0 {
+		n = diffedFiles(lines)
+	}
+	return notFormatted(n)
+}
+
+func notFormatted(files int) string {
+	if files == 0 {
+		return ""
+	}
+	return Count(files, "file") + " not formatted"
+}
+
+// prettierAbove counts the files above the remark that they have issues.
+func prettierAbove(lines []string) int {
+	files := 0
+	for _, line := range lines {
+		if strings.Contains(line, "Code style issues found in the above file") {
+			return files
+		}
+		if strings.HasPrefix(line, "[warn] ") {
+			files++
+		}
+	}
+	return 0
+}
+
+// diffedFiles counts the files that cargo fmt --check and gofmt -d show a difference for.
+func diffedFiles(lines []string) int {
+	files := map[string]bool{}
+	for _, line := range lines {
+		if rest, ok := strings.CutPrefix(line, "Diff in "); ok {
+			file, _, _ := strings.Cut(rest, ".rs")
+			files[file] = true
+		}
+		if rest, ok := strings.CutPrefix(line, "diff "); ok && strings.Contains(rest, ".go.orig ") {
+			files[rest] = true
+		}
+	}
+	return len(files)
+}
+
+// listedFiles counts the files that gofmt -l and goimports -l list.
+func listedFiles(command string, lines []string) string {
+	if !strings.Contains(command, "gofmt") && !strings.Contains(command, "gofumpt") && !strings.Contains(command, "goimports") {
+		return ""
+	}
+	n := 0
+	for _, line := range lines {
+		if strings.HasSuffix(line, ".go") && !strings.ContainsAny(line, ": \t") {
+			n++
+		}
+	}
+	return notFormatted(n)
+}
+
+var placedPattern = pattern(`^(?:vet: )?(\S+?):\d+(:\d+)?:? +(?:\[?(error|fatal error|warning|note)\b)?`)
+
+// placedProblems counts lines that begin with a place: go vet, staticcheck, flake8,
+// gcc and many others.
+func placedProblems(command string, lines []string) string {
+	counts := map[string]int{}
+	atLeast := ""
+	for _, line := range lines {
+		if strings.HasSuffix(line, "too many errors") {
+			atLeast = "at least "
+			continue
+		}
+		m := placedPattern().FindStringSubmatch(line)
+		if m == nil || !isSource(m[1]) || m[2] == "" && m[3] == "" {
+			continue
+		}
+		counts[strings.TrimPrefix(m[3], "fatal ")]++
+	}
+	if said := errorsAndWarnings(counts["error"], counts["warning"]); said != "" {
+		return said
+	}
+	if n := counts[""]; n > 0 {
+		return atLeast + Count(n, problemWord(command))
+	}
+	return ""
+}
+
+// problemWord is what a line with a place is: a compiler's are errors.
+func problemWord(command string) string {
+	if strings.Contains(command, "build") || strings.Contains(command, "compile") {
+		return "error"
+	}
+	return "problem"
+}
+
+// isSource tells the path of a source file from a time or an address.
+func isSource(s string) bool {
+	return hasExtension(s) && !strings.Contains(s, "://") && strings.ContainsFunc(s[strings.LastIndexByte(s, '.')+1:], unicode.IsLetter)
+}
+
+// brokenBuildWords say that a build failed, and no more.
+var brokenBuildWords = []string{"BUILD FAILED", "BUILD FAILURE", "Failed to compile", "error during build", "error: could not compile", "Compilation failed"}
+
+func brokenBuild(lines []string) string {
+	for _, line := range lines {
+		if containsAny(line, brokenBuildWords) {
+			return "build failed"
+		}
+	}
+	return ""
+}

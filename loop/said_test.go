@@ -1,0 +1,82 @@
+package loop
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"git-runr/loop/safetext"
+)
+
+// saidCase is what a case says Said is given. Its output has ␛ for ESC.
+func saidCase(t testing.TB, c parseCase) (command, output string, exit int) {
+	exit, err := strconv.Atoi(strings.TrimSpace(c.file("exit")))
+	if err != nil {
+		t.Fatalf("%s: %v", c.path, err)
+	}
+	output = strings.ReplaceAll(c.file("output"), "␛", "\x1b")
+	if strings.Contains(c.file("options"), "crlf") {
+		output = strings.ReplaceAll(output, "\n", "\r\n")
+	}
+	return strings.TrimSpace(c.file("command")), output, exit
+}
+
+func TestSaidCases(t *testing.T) {
+	runCases(t, "said", func(t *testing.T, c parseCase) {
+		command, output, exit := saidCase(t, c)
+		want := strings.TrimSpace(c.file("want"))
+		if got := Said(command, output, exit); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		if got := Said(command, strings.ReplaceAll(output, "\n", "\x1b[0m\r\n"), exit); got != want {
+			t.Errorf("coloured, with CRLF: got %q, want %q", got, want)
+		}
+	})
+}
+
+func TestWithoutEscapes(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain":                "plain",
+		"\x1b[1;31mred\x1b[0m": "red",
+		"\x1b[2K\x1b[1Gagain":  "again",
+		"\x1b]0;title\aa":      "a",
+		"\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\": "link",
+		"\x1b]0;never ends\nnext":                  "\nnext",
+		"\x1b[31\nnext":                            "\nnext",
+		"a\x1b":                                    "a",
+		"a\x1bcb":                                  "ab",
+		"\x1b\x1b[1mb":                             "b",
+	} {
+		if got := withoutEscapes(in); got != want {
+			t.Errorf("withoutEscapes(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func FuzzSaid(f *testing.F) {
+	for _, c := range readCases(f, "said") {
+		command, output, exit := saidCase(f, c)
+		f.Add(command, output, exit)
+	}
+	f.Fuzz(func(t *testing.T, command, output string, exit int) {
+		said := Said(command, output, exit)
+		if utf8.RuneCountInString(said) > maxSaid || safetext.Line(said) != said {
+			t.Fatalf("%q", said)
+		}
+		if exit != 0 && (strings.HasPrefix(said, "0 ") || strings.Contains(said, " 0 ")) {
+			t.Fatalf("failed, and %q", said)
+		}
+		if again := Said(command, output, exit); again != said {
+			t.Fatalf("%q, then %q", said, again)
+		}
+		for word := range strings.FieldsFuncSeq(said, func(r rune) bool { return strings.ContainsRune(" ,.%0123456789", r) }) {
+			if !saidWords[word] {
+				t.Fatalf("%q is no word of ours: %q", word, said)
+			}
+		}
+	})
+}
+
+var saidWords = wordSet("of test tests file files failed error errors warning warnings problem problems issue issues offense offenses",
+	"package packages build not formatted need to at least")

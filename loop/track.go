@@ -1,0 +1,292 @@
+package loop
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// RequestState is how a request fared over the rounds of a run.
+type RequestState string
+
+const (
+	RequestNew      RequestState = "new"       // first asked in the newest round
+	RequestUnmet    RequestState = "unmet"     // asked in the newest round and in the one before it
+	RequestCameBack RequestState = "came_back" // absent in between and asked again
+	RequestMet      RequestState = "met"       // asked before and not in the newest round
+)
+
+// Tracked is one request over the rounds of a run.
+type Tracked struct {
+	Text  string       `json:"text"`         // the newest wording; a finding's begins with its place
+	ID    string       `json:"id,omitempty"` // finding id of the newest wording, "" for prose
+	First int          `json:"first_round"`
+	Last  int          `json:"last_round"` // the newest round that asked for it
+	Times int          `json:"times"`      // rounds that asked for it
+	State RequestState `json:"state"`
+}
+
+// Track follows the requests of the rounds that came to an answer, oldest first:
+// those of the newest such round in their order, then those that are met, newest
+// first. A round that neither passed nor asked for anything says nothing about
+// what was met, and does not count.
+func Track(rounds []Round) []Tracked {
+	rounds = slices.DeleteFunc(slices.Clone(rounds), func(r Round) bool { return !r.answered() })
+	threads := follow(rounds)
+	slices.SortStableFunc(threads, func(a, b *thread) int {
+		return cmp.Or(cmp.Compare(b.newest(), a.newest()), cmp.Compare(a.newestAsk.at, b.newestAsk.at))
+	})
+	tracked := make([]Tracked, len(threads))
+	for i, t := range threads {
+		tracked[i] = Tracked{
+			Text: t.newestAsk.text, ID: t.newestAsk.id,
+			First: rounds[t.seen[0]].Number, Last: rounds[t.newest()].Number, Times: len(t.seen),
+			State: t.state(len(rounds) - 1),
+		}
+	}
+	return tracked
+}
+
+// answered reports whether the round tells which requests stand.
+func (r Round) answered() bool {
+	asks := len(r.Report.Findings)+len(r.Report.Requests) > 0
+	return r.Failure == nil && (asks || r.Report.Effective.Passed() || r.Report.Verdict.Passed())
+}
+
+// ask is one request of one round.
+type ask struct {
+	text     string
+	id       string   // of a finding
+	severity Severity // of a finding, "" for prose
+	rule     string
+	line     int
+	at       int // place among its round's requests
+	wording
+}
+
+// asksOf are the requests of a round, each once: its findings, then the prose that
+// no finding says already.
+func asksOf(round Round) []ask {
+	var asks []ask
+	seen := map[string]bool{}
+	add := func(a ask, keys ...string) {
+		if strings.TrimSpace(a.text) != "" && !seen[textKey(a.text)] {
+			a.at = len(asks)
+			asks = append(asks, a)
+		}
+		for _, key := range keys {
+			seen[textKey(key)] = true
+		}
+	}
+	for _, f := range round.Report.Findings {
+		text := f.Issue
+		if place := f.Place(); place != "" {
+			text = place + ": " + text
+		}
+		words := readWording(f.Issue)
+		words.addFile(f.File)
+		add(ask{text: text, id: f.ID, severity: f.Severity, rule: f.Rule, line: f.Line, wording: words}, text, f.Issue)
+	}
+	for _, text := range round.Report.Requests {
+		add(ask{text: text, wording: readWording(text)}, text)
+	}
+	return asks
+}
+
+// textKey is what two spellings of one text share; see requestKey.
+func textKey(text string) string {
+	return cmp.Or(requestKey(text), strings.TrimSpace(text))
+}
+
+// thread is one request and the rounds that asked for it.
+type thread struct {
+	newestAsk ask
+	ids       []string // of every wording
+	seen      []int    // indexes of rounds, ascending
+}
+
+func (t *thread) newest() int { return t.seen[len(t.seen)-1] }
+
+// state is how the request stands in the round of index last, the newest.
+func (t *thread) state(last int) RequestState {
+	switch {
+	case t.newest() != last:
+		return RequestMet
+	case len(t.seen) == 1:
+		return RequestNew
+	case t.seen[len(t.seen)-2] == last-1:
+		return RequestUnmet
+	}
+	return RequestCameBack
+}
+
+// follow joins the requests of rounds, oldest first, into threads, in the order in
+// which they were first asked. Within a round a thread continues at most once.
+func follow(rounds []Round) []*thread {
+	var threads []*thread
+	for i, round := range rounds {
+		asks := asksOf(round)
+		link := linkAsks(threads, asks)
+		for j, a := range asks {
+			if link[j] == nil {
+				link[j] = &thread{}
+				threads = append(threads, link[j])
+			}
+			link[j].newestAsk = a
+			link[j].seen = append(link[j].seen, i)
+			if a.id != "" && !slices.Contains(link[j].ids, a.id) {
+				link[j].ids = append(link[j].ids, a.id)
+			}
+		}
+	}
+	return threads
+}
+
+// linkAsks gives each request the thread that it continues, nil for a new one:
+// first by the same words and place (of two findings with one issue the second's id
+// becomes the first's when that is met), then by the id, then the most similar pair first.
+func linkAsks(threads []*thread, asks []ask) []*thread {
+	link := make([]*thread, len(asks))
+	taken := map[*thread]bool{}
+	join := func(i int, t *thread) {
+		if t != nil && link[i] == nil && !taken[t] {
+			link[i], taken[t] = t, true
+		}
+	}
+	byID, byText := map[string]*thread{}, map[string]*thread{}
+	for _, t := range threads {
+		byText[textKey(t.newestAsk.text)] = t
+		for _, id := range t.ids {
+			byID[id] = t
+		}
+	}
+	for i, a := range asks {
+		join(i, byText[textKey(a.text)])
+	}
+	for i, a := range asks {
+		join(i, byID[a.id])
+	}
+	for _, p := range similarPairs(threads, asks, func(i int, t *thread) bool { return link[i] == nil && !taken[t] }) {
+		join(p.ask, p.thread)
+	}
+	return link
+}
+
+// maxPairs bounds the work that a reviewer can cause by asking for thousands of
+// things: beyond it only what has the same words or id is the same.
+const maxPairs = 250_000
+
+type pair struct {
+	thread *thread
+	ask    int
+	score  int
+	lines  int // between the two places
+}
+
+// similarPairs are the pairs that may be the same request, the best first; of two
+// that are equally good the one asked more recently, then the nearer one.
+func similarPairs(threads []*thread, asks []ask, free func(int, *thread) bool) []pair {
+	if len(threads)*len(asks) > maxPairs {
+		return nil
+	}
+	var pairs []pair
+	for _, t := range threads {
+		for i, a := range asks {
+			if !free(i, t) {
+				continue
+			}
+			if score := sameAsk(t.newestAsk, a); score > 0 {
+				pairs = append(pairs, pair{thread: t, ask: i, score: score, lines: max(t.newestAsk.line-a.line, a.line-t.newestAsk.line)})
+			}
+		}
+	}
+	slices.SortStableFunc(pairs, func(a, b pair) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.thread.newest(), a.thread.newest()), cmp.Compare(a.lines, b.lines))
+	})
+	return pairs
+}
+
+// sameAsk is how similar two requests of different rounds are; 0 when they are not the same.
+func sameAsk(a, b ask) int {
+	if a.rule != "" && b.rule != "" && a.rule != b.rule {
+		return 0
+	}
+	return similarity(a.wording, b.wording)
+}
+
+// SameRequest reports whether a and b ask for the same thing in other words or in
+// another order.
+//
+// They never do when they name different files or identifiers, speak of different
+// kinds of check (type errors, lint errors), or one wants what the other does not
+// ("log the token", "do not log the token"). Figures do not count. Otherwise the
+// weights of the words that they share, over those of all their words, must reach
+// six tenths; a short request that stands almost whole in a longer one is the same
+// as well. Words that every review uses weigh half, identifiers double; what only
+// gives a sentence its form ("please", "still", "add", "fix") weighs nothing.
+func SameRequest(a, b string) bool {
+	if strings.EqualFold(strings.Join(strings.Fields(a), " "), strings.Join(strings.Fields(b), " ")) {
+		return true
+	}
+	return similarity(readWording(a), readWording(b)) > 0
+}
+
+// The weights of what a wording is made of.
+const (
+	weighsLittle = 1 // words that every review uses, and files: most requests about a file share it
+	weighsWord   = 2
+	weighsName   = 4 // identifiers
+)
+
+// sameScore and containedScore are the least shares, of 1000, by which two wordings
+// are the same: of all their words, and of the shorter one's when it has enough of them.
+const (
+	sameScore       = 600
+	containedScore  = 800
+	containedWeight = 6
+)
+
+// similarity is the share of 1000 that two wordings have in common; 0 when they are
+// not the same request.
+func similarity(a, b wording) int {
+	if a.weight == 0 || b.weight == 0 || differ(a, b) {
+		return 0
+	}
+	common := min(a.weightIn(b), b.weightIn(a))
+	score := 1000 * common / (a.weight + b.weight - common)
+	least := min(a.weight, b.weight)
+	contained := least >= containedWeight && 1000*common >= containedScore*least
+	if score < sameScore && !contained {
+		return 0
+	}
+	return max(score, 1)
+}
+
+// differ reports whether two wordings cannot be the same request, however many
+// words they share.
+func differ(a, b wording) bool {
+	return eachHasOwn(a.files, b.files, sameFile) ||
+		a.hasOwnName(b) && b.hasOwnName(a) ||
+		a.kinds&^b.kinds != 0 && b.kinds&^a.kinds != 0 ||
+		a.opposes(b.wish)
+}
+
+// eachHasOwn reports whether both lists hold something that the other does not.
+func eachHasOwn(a, b []string, same func(a, b string) bool) bool {
+	hasOwn := func(a, b []string) bool {
+		return slices.ContainsFunc(a, func(x string) bool {
+			return !slices.ContainsFunc(b, func(y string) bool { return same(x, y) })
+		})
+	}
+	return hasOwn(a, b) && hasOwn(b, a)
+}
+
+// sameFile reports whether one path is the other or its end: reviewers shorten paths.
+func sameFile(a, b string) bool {
+	return a == b || strings.HasSuffix(a, "/"+b) || strings.HasSuffix(b, "/"+a)
+}
+
+// sameName is sameFile for identifiers: "pkg.Close" and "Close".
+func sameName(a, b string) bool {
+	return a == b || strings.HasSuffix(a, "."+b) || strings.HasSuffix(b, "."+a)
+}

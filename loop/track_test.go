@@ -1,0 +1,178 @@
+package loop
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// trackRound reads one round of a case: a request a line, "auth.go:12 warning: text"
+// for a finding. PASS and FAILED alone are rounds that passed, or did not come to an answer.
+func trackRound(number int, text string) Round {
+	round := Round{Number: number, Report: Report{Verdict: NeedsFix, Effective: NeedsFix}}
+	var asked []string
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\n")
+		place, rest, _ := strings.Cut(line, " ")
+		severity, issue, isFinding := strings.Cut(rest, ": ")
+		switch known, ok := severityWords[severity]; {
+		case line == "PASS":
+			round.Report.Verdict, round.Report.Effective = Pass, Pass
+		case line == "FAILED":
+			round.Failure = &Failure{Reason: ReasonAgentFailed}
+		case isFinding && ok:
+			f := Finding{Severity: known, Issue: issue}
+			f.at(readPlace(place))
+			round.Report.Findings = append(round.Report.Findings, f)
+		case line != "":
+			asked = append(asked, line)
+		}
+	}
+	identify(round.Report.Findings)
+	round.Report.Requests = requests(round.Report.Findings, asked)
+	if len(asked) > 0 && requestKey(asked[0]) == "" {
+		round.Report.Requests = asked // of another program
+	}
+	return round
+}
+
+func TestTrackCases(t *testing.T) {
+	runCases(t, "track", func(t *testing.T, c parseCase) {
+		var rounds []Round
+		for _, f := range c.archive.Files {
+			if f.Name != "want" {
+				rounds = append(rounds, trackRound(len(rounds)+1, string(f.Data)))
+			}
+		}
+		var got strings.Builder
+		for _, r := range Track(rounds) {
+			fmt.Fprintf(&got, "%s %s\n", r.State, r.Text)
+		}
+		if want := c.file("want"); got.String() != want {
+			t.Errorf("got:\n%swant:\n%s", got.String(), want)
+		}
+	})
+}
+
+func TestSameRequest(t *testing.T) {
+	for _, test := range []struct {
+		a, b string
+		want bool
+	}{
+		{"Fix type errors", "fix  TYPE errors", true},
+		{"???", "???", true},
+		{"", " ", true},
+		{"???", "!!!", false},
+		{"Typecheck output was not provided", "Please include the output of the type checker", true},
+		{"Provide typecheck output", "Provide test output", false},
+		{"Document `--dry-run` in the README", "The README does not mention the new `--dry-run` flag", true},
+		{"`handleUpload` does not limit the size of the file", "No size limit on files in `handleUpload`", true},
+		{"`handleUpload` does not limit the size of the file", "`handleUpload` does not check the type of the file", false},
+		{"Make the failing tests pass", "Tests are failing", true},
+		{"npm run lint reports 4 errors", "Fix the lint errors", true},
+		{"Ensure the token is logged", "Ensure the token is not logged", false},
+		{"Make the cache private", "Make the cache public", false},
+		{"Worker goroutine does not stop on context cancellation and leaks", "Goroutine leak: the worker never exits when the context is cancelled", true},
+	} {
+		if got := SameRequest(test.a, test.b); got != test.want {
+			t.Errorf("SameRequest(%q, %q) = %v", test.a, test.b, got)
+		}
+		if got := SameRequest(test.b, test.a); got != test.want {
+			t.Errorf("SameRequest(%q, %q) = %v", test.b, test.a, got)
+		}
+	}
+}
+
+func TestTrackCounts(t *testing.T) {
+	rounds := []Round{
+		trackRound(1, "Fix type errors\n"),
+		trackRound(2, "FAILED\n"),
+		trackRound(4, "a.go:3 warning: the type errors are not fixed\nFix type errors\n"),
+	}
+	got := Track(rounds)
+	want := Tracked{Text: "Fix type errors", First: 1, Last: 4, Times: 2, State: RequestUnmet}
+	if len(got) != 2 || got[1] != want {
+		t.Errorf("got %+v", got)
+	}
+	if got[0].ID != rounds[2].Report.Findings[0].ID || got[0].State != RequestNew {
+		t.Errorf("got %+v", got[0])
+	}
+	if got := Track(nil); got == nil || len(got) != 0 {
+		t.Errorf("no rounds: %v", got)
+	}
+}
+
+// FuzzTrack takes rounds that are separated by lines with "--" alone.
+func FuzzTrack(f *testing.F) {
+	for _, c := range readCases(f, "track") {
+		var rounds []string
+		for _, file := range c.archive.Files {
+			if file.Name != "want" {
+				rounds = append(rounds, string(file.Data))
+			}
+		}
+		f.Add(strings.Join(rounds, "--\n"))
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		var rounds []Round
+		var asked []string
+		for i, part := range strings.Split(text, "--\n") {
+			rounds = append(rounds, trackRound(i+1, part))
+			asked = append(asked, strings.Split(part, "\n")...)
+		}
+		checkTracked(t, rounds, Track(rounds))
+		asked = asked[:min(len(asked), 6)]
+		for _, a := range asked {
+			for _, b := range asked {
+				if SameRequest(a, b) != SameRequest(b, a) {
+					t.Fatalf("not symmetric: %q and %q", a, b)
+				}
+			}
+			if !SameRequest(a, a) {
+				t.Fatalf("not the same as itself: %q", a)
+			}
+		}
+	})
+}
+
+// checkTracked: each request of the newest round that counts stands there once, in order, and
+// nothing else does but what is met.
+func checkTracked(t *testing.T, rounds []Round, tracked []Tracked) {
+	newest := -1
+	for i, r := range rounds {
+		if r.answered() {
+			newest = i
+		}
+	}
+	if newest < 0 {
+		if len(tracked) > 0 {
+			t.Fatalf("nobody asked for %+v", tracked)
+		}
+		return
+	}
+	open := 0
+	seen := map[string]bool{}
+	for _, r := range tracked {
+		if r.State == RequestMet {
+			continue
+		}
+		if open++; seen[textKey(r.Text)] || r.Last != rounds[newest].Number {
+			t.Fatalf("%+v twice, or not of round %d", r, rounds[newest].Number)
+		}
+		seen[textKey(r.Text)] = true
+	}
+	asks := asksOf(rounds[newest])
+	if len(asks) != open {
+		t.Fatalf("%d requests, %d tracked", len(asks), open)
+	}
+	for i, a := range asks {
+		if tracked[i].Text != a.text || tracked[i].ID != a.id {
+			t.Fatalf("request %d is %+v, want %q", i, tracked[i], a.text)
+		}
+	}
+	for _, text := range rounds[newest].Report.Requests {
+		if strings.TrimSpace(text) != "" && !seen[textKey(text)] {
+			t.Fatalf("request %q is lost", text)
+		}
+	}
+}
