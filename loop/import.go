@@ -1,0 +1,297 @@
+package loop
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Limits of a timeline that is read. Real ones are far below.
+const (
+	maxTimelineBytes  = 64 << 20
+	maxTimelineLine   = 4 << 20
+	maxTimelineEvents = 100_000
+	maxTimelineRuns   = 100
+	maxRunActivity    = 2_000 // events of one run that become native ones
+	lineWarnings      = 20    // lines that are named one by one
+)
+
+// ErrNoTimeline is a file in which nothing was an event.
+var ErrNoTimeline = errors.New("no event of a timeline in it")
+
+// Timeline is what another system recorded of its runs: runr's timeline.jsonl, as
+// it is written and as seeds 000 and 001 have it.
+type Timeline struct {
+	Runs     []ForeignRun
+	Warnings []string // one line each, for people
+}
+
+// ForeignRun is one run of a timeline.
+type ForeignRun struct {
+	ID      string         // as the other system calls it; "" when the timeline does not say
+	Task    string         // text of its task, where the caller has it
+	Events  []ForeignEvent // by seq, else as they stood in the file
+	Read    int            // events of the run in the file
+	Skipped int            // of those, the ones of a type that is not known
+	Mark    string         // a name made from how the run began, for one without an ID
+}
+
+// ReadTimeline reads a timeline, one JSON object a line. What cannot be read is
+// left out and warned of by the number of its line. It is ErrNoTimeline, with the
+// first reason, when nothing could be read, and otherwise only an error of r.
+func ReadTimeline(r io.Reader) (Timeline, error) {
+	reader := timelineReader{in: bufio.NewReaderSize(io.LimitReader(r, maxTimelineBytes+1), 64<<10)}
+	events, err := reader.events()
+	if err != nil {
+		return Timeline{}, fmt.Errorf("read timeline: %w", err)
+	}
+	if len(events) == 0 {
+		why := orElse(reader.firstBad, "it is empty")
+		return Timeline{}, fmt.Errorf("%w: %s", ErrNoTimeline, why)
+	}
+	timeline := Timeline{Runs: groupRuns(events), Warnings: reader.warnings}
+	if reader.bad > lineWarnings {
+		timeline.warn("%s more could not be read", Count(reader.bad-lineWarnings, "line"))
+	}
+	if more := len(timeline.Runs) - maxTimelineRuns; more > 0 {
+		timeline.Runs = timeline.Runs[:maxTimelineRuns]
+		timeline.warn("only the first %d runs were read, not %d more", maxTimelineRuns, more)
+	}
+	timeline.finish()
+	return timeline, nil
+}
+
+func (t *Timeline) warn(format string, args ...any) {
+	t.Warnings = append(t.Warnings, oneLine(fmt.Sprintf(format, args...)))
+}
+
+// finish orders the runs' events and says once which types are not known.
+func (t *Timeline) finish() {
+	unknown := map[string]int{}
+	for i := range t.Runs {
+		run := &t.Runs[i]
+		run.Mark = run.Events[0].mark()
+		run.sort()
+		run.Read = len(run.Events)
+		for at, e := range run.Events {
+			if !knownForeign(e.Type) {
+				unknown[e.Type]++
+				run.Skipped++
+				run.Events[at].fields = nil // its time still says that something went on
+			}
+		}
+		if left := run.trim(); left > 0 {
+			t.warn("a run of %d events keeps its newest: %d were left out", run.Read, left)
+		}
+	}
+	if len(unknown) > 0 {
+		t.warn("left out, for their type is not known: %s", listTypes(unknown))
+	}
+}
+
+// listTypes names at most ten types and how often each was there.
+func listTypes(counts map[string]int) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		if len(parts) == 10 {
+			parts = append(parts, "…")
+			break
+		}
+		parts = append(parts, fmt.Sprintf("%s (%d)", cutBytes(name, 40), counts[name]))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// trim drops the oldest of too many events, but none that says what the run is.
+// It returns how many it dropped.
+func (f *ForeignRun) trim() int {
+	extra := -maxRunActivity
+	for _, e := range f.Events {
+		if !planTypes[e.Type] {
+			extra++
+		}
+	}
+	dropped := 0
+	f.Events = slices.DeleteFunc(f.Events, func(e ForeignEvent) bool {
+		drop := dropped < extra && !planTypes[e.Type]
+		if drop {
+			dropped++
+		}
+		return drop
+	})
+	return dropped
+}
+
+// count is how many events of these types the run has.
+func (f ForeignRun) count(types ...string) int {
+	n := 0
+	for _, e := range f.Events {
+		if slices.Contains(types, e.Type) {
+			n++
+		}
+	}
+	return n
+}
+
+// sort orders the events by seq. One without stays behind the one that it follows
+// in the file. The same line twice is one event; two events with one seq are two,
+// for the other system counts without a lock.
+func (f *ForeignRun) sort() {
+	seq := int64(0)
+	for i := range f.Events {
+		if f.Events[i].Seq > 0 {
+			seq = f.Events[i].Seq
+		}
+		f.Events[i].place = seq
+	}
+	slices.SortStableFunc(f.Events, func(a, b ForeignEvent) int { return cmp.Compare(a.place, b.place) })
+	seen := map[string]bool{}
+	f.Events = slices.DeleteFunc(f.Events, func(e ForeignEvent) bool {
+		if e.Seq == 0 {
+			return false
+		}
+		again := seen[e.raw]
+		seen[e.raw] = true
+		return again
+	})
+	fillTimes(f.Events)
+}
+
+// fillTimes gives an event without a time that of the one before it, and those at
+// the beginning the first that is known.
+func fillTimes(events []ForeignEvent) {
+	var at time.Time
+	for _, e := range slices.Backward(events) {
+		if !e.At.IsZero() {
+			at = e.At
+		}
+	}
+	for i := range events {
+		if events[i].At.IsZero() {
+			events[i].At = at
+		}
+		at = events[i].At
+	}
+}
+
+// groupRuns divides events by run. An event that names none belongs to the run of
+// the event before it, unless it is another first event: then files were joined.
+func groupRuns(events []ForeignEvent) []ForeignRun {
+	var runs []ForeignRun
+	named := map[string]int{}
+	current := -1
+	begin := func(id string) {
+		runs = append(runs, ForeignRun{ID: id})
+		current = len(runs) - 1
+		if id != "" {
+			named[id] = current
+		}
+	}
+	for _, e := range events {
+		at, known := named[e.run]
+		switch {
+		case e.run == "" && (current < 0 || runs[current].beginsAgain(e)):
+			begin("")
+		case e.run == "":
+		case known:
+			current = at
+		case current >= 0 && runs[current].ID == "":
+			runs[current].ID = e.run
+			named[e.run] = current
+		default:
+			begin(e.run)
+		}
+		runs[current].Events = append(runs[current].Events, e)
+	}
+	return runs
+}
+
+// beginsAgain reports whether e is the first event of another run than f.
+func (f *ForeignRun) beginsAgain(e ForeignEvent) bool {
+	first := e.Seq == 1 || e.Seq == 0 && e.Type == foreignStarted
+	return first && slices.ContainsFunc(f.Events, func(o ForeignEvent) bool {
+		return o.run == "" && o.Seq == e.Seq && (e.Seq == 1 || o.Type == e.Type) && o.raw != e.raw
+	})
+}
+
+// timelineReader reads lines and keeps what is wrong with them.
+type timelineReader struct {
+	in       *bufio.Reader
+	line     int
+	bytes    int
+	bad      int
+	firstBad string
+	warnings []string
+}
+
+func (r *timelineReader) refuse(format string, args ...any) {
+	why := oneLine(fmt.Sprintf("line %d: ", r.line) + fmt.Sprintf(format, args...))
+	if r.bad++; r.bad == 1 {
+		r.firstBad = why
+	}
+	if r.bad <= lineWarnings {
+		r.warnings = append(r.warnings, why)
+	}
+}
+
+func (r *timelineReader) events() ([]ForeignEvent, error) {
+	var events []ForeignEvent
+	for {
+		line, whole, err := r.next()
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, err
+		}
+		if r.bytes > maxTimelineBytes {
+			r.warnings = append(r.warnings, fmt.Sprintf("only the first %d MiB were read", maxTimelineBytes>>20))
+			return events, nil
+		}
+		if line = bytes.TrimSpace(line); !whole {
+			r.refuse("longer than %d MiB", maxTimelineLine>>20)
+		} else if len(line) > 0 {
+			event, bad := decodeForeign(line)
+			if event.Line = r.line; bad != nil {
+				r.refuse("%v", bad)
+			} else {
+				events = append(events, event)
+			}
+		}
+		if err != nil {
+			return events, nil
+		}
+		if len(events) == maxTimelineEvents {
+			r.warnings = append(r.warnings, fmt.Sprintf("only the first %d events were read", maxTimelineEvents))
+			return events, nil
+		}
+	}
+}
+
+// next reads one line; of one that is too long it keeps nothing. The error is
+// io.EOF with the last line.
+func (r *timelineReader) next() (line []byte, whole bool, err error) {
+	r.line++
+	whole = true
+	for {
+		part, err := r.in.ReadSlice('\n')
+		r.bytes += len(part)
+		if len(line)+len(part) > maxTimelineLine {
+			line, whole = nil, false
+		}
+		if whole {
+			line = append(line, part...)
+		}
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		}
+		if r.line == 1 {
+			line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
+		}
+		return line, whole, err
+	}
+}

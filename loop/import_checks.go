@@ -1,0 +1,158 @@
+package loop
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+)
+
+// maxForeignOutput is how much of a command's output is kept, in bytes: its end.
+const maxForeignOutput = 256 << 10
+
+// verified keeps the evidence of verification commands until their turn is over:
+// the other system writes one event a tier.
+func (im *importer) verified(e ForeignEvent) {
+	im.active()
+	results := e.fields.objects("command_results")
+	for _, r := range results {
+		im.evidenceOf(r.text("command"), r.exit("exit_code", "exitCode"), r.prose("output"))
+	}
+	if len(results) > 0 {
+		return
+	}
+	exit := -1
+	if ok, _ := e.fields.truth("ok"); ok {
+		exit = 0
+	}
+	commands := e.fields.lines("commands")
+	for _, command := range commands {
+		im.evidenceOf(command, exit, "")
+	}
+}
+
+// evidenceOf adds one command's result. That of the same command before it, in the
+// same turn, no longer counts.
+func (im *importer) evidenceOf(command string, exit int, output string) {
+	command = cutBytes(strings.TrimSpace(command), 4<<10)
+	if command == "" || len(im.pending) >= maxForeignList {
+		return
+	}
+	if over := len(output) - maxForeignOutput; over > 0 {
+		output = "…\n" + strings.ToValidUTF8(output[over:], "")
+	}
+	im.pending = slices.DeleteFunc(im.pending, func(c CheckResult) bool { return c.Command == command })
+	result := CheckResult{Command: command, ExitCode: exit, Output: output, Said: Said(command, output, exit)}
+	if exit < 0 {
+		result.Reason = "not_recorded"
+	}
+	result.Name = im.checkName(command)
+	im.pending, im.checkedAt = append(im.pending, result), im.at
+}
+
+// verifyFailed tells which command failed where the event before it did not say.
+func (im *importer) verifyFailed(e ForeignEvent) {
+	im.active()
+	failed := strings.TrimSpace(e.fields.text("failed_command"))
+	for i, c := range im.pending {
+		if c.Reason == "not_recorded" && c.Command == failed {
+			im.pending[i].Reason, im.pending[i].ExitCode = "", 1
+		}
+	}
+	if len(im.pending) == 0 && failed != "" {
+		im.evidenceOf(failed, 1, "")
+	}
+	for _, c := range im.pending {
+		if !c.OK() {
+			im.problem[ReasonChecksFailed] = oneLine(c.Command)
+		}
+	}
+	im.flushChecks()
+}
+
+// verifyComplete ends a turn. Its own list matters where the commands were not
+// recorded one by one.
+func (im *importer) verifyComplete(e ForeignEvent) {
+	im.active()
+	if len(im.pending) == 0 {
+		for _, c := range e.fields.object("verification_evidence").objects("commands_run") {
+			im.evidenceOf(c.text("command"), c.exit("exit_code"), "")
+		}
+	}
+	im.flushChecks()
+}
+
+// flushChecks records the commands' results as one check step.
+func (im *importer) flushChecks() {
+	if len(im.pending) == 0 {
+		return
+	}
+	run := CheckRun{Step: im.step(StepCheck), Results: im.pending}
+	im.pending = nil
+	if a := im.run.lastAttempt(); a != nil {
+		run.Attempt, run.Tree = a.Number, a.Commit
+	}
+	for i := range run.Results {
+		run.Results[i].Tree = string(run.Tree)
+	}
+	attachments := map[string][]byte{}
+	addChecks(attachments, run.Results)
+	run.Results = withoutOutput(run.Results)
+	now := im.at
+	im.at = im.checkedAt
+	im.add(ChecksCompleted, checksTitle(run), run, attachments)
+	im.at = now
+}
+
+// checkName is the name of the configured check with that command, else one made
+// from the command, which is no configured check's and no other command's.
+func (im *importer) checkName(command string) string {
+	taken := map[string]bool{}
+	for _, c := range im.run.Plan.Checks {
+		if strings.TrimSpace(c.Command) == command {
+			return c.Name
+		}
+		taken[c.Name] = true
+	}
+	for _, c := range im.pending {
+		taken[c.Name] = true
+	}
+	tool, word := commandWords(command)
+	name := word
+	if taken[name] {
+		name = tool + "-" + word
+	}
+	for i := 2; taken[name]; i++ {
+		name = fmt.Sprintf("%s-%s-%d", tool, word, i)
+	}
+	return name
+}
+
+// runnerWords come before the word that says what a command does.
+var runnerWords = map[string]bool{
+	"npm": true, "npx": true, "pnpm": true, "yarn": true, "bun": true, "bunx": true, "run": true, "exec": true, "go": true, "cargo": true,
+	"make": true, "python": true, "python3": true, "poetry": true, "uv": true, "bundle": true, "sh": true, "bash": true, "node": true, "env": true,
+	"mvn": true, "gradle": true, "gradlew": true, "just": true, "task": true, "deno": true, "dotnet": true, "mix": true, "composer": true,
+}
+
+// commandWords are a command's program and the word that says what it does: npm and
+// typecheck for "npm run typecheck".
+func commandWords(command string) (tool, word string) {
+	for _, field := range strings.Fields(command) {
+		if strings.HasPrefix(field, "-") || strings.Contains(field, "=") {
+			continue
+		}
+		name := strings.ToLower(safeName(path.Base(field)))
+		name = strings.Trim(cutBytes(strings.TrimSuffix(name, path.Ext(name)), 40), "_-.")
+		if name == "" {
+			continue
+		}
+		if tool == "" {
+			tool = name
+		}
+		if word = name; !runnerWords[name] {
+			break
+		}
+	}
+	return orElse(tool, "command"), orElse(word, "command")
+}

@@ -1,0 +1,311 @@
+package loop
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// halt is a stop that the timeline speaks of. It is recorded when nothing follows
+// it, or when the run was taken up again.
+type halt struct {
+	code   string // of the other system
+	at     time.Time
+	stated bool // that the run stopped, and not only that something was wrong
+	detail []string
+	round  int
+	max    int
+	unmet  []string
+}
+
+func (h halt) completed() bool { return h.code == "complete" }
+
+// foreignReasons are codes that have another name here.
+var foreignReasons = map[string]string{
+	"verification_failed": ReasonChecksFailed, "max_ticks_reached": ReasonBudget, "guard_violation": ReasonScope, "guard_fail": ReasonScope,
+	"ownership_violation": ReasonScope, "plan_scope_violation": ReasonScope, "implement_parse_failed": ReasonAgentFailed,
+	"plan_parse_failed": ReasonAgentFailed, "insufficient_evidence": ReasonNoChange,
+}
+
+// nativeReason is the registry's code for one of the other system's; a code that
+// the registry does not know stays what it is.
+func nativeReason(code string) string {
+	if reason, ok := foreignReasons[code]; ok {
+		return reason
+	}
+	code = strings.Map(func(r rune) rune {
+		if r == '_' || r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '_'
+	}, strings.ToLower(cutBytes(code, 60)))
+	return orElse(strings.Trim(code, "_"), ReasonInterrupted)
+}
+
+// halting is the stop with code: the one that is pending where it is the same.
+func (im *importer) halting(code string, stated bool) *halt {
+	if im.halt == nil || im.halt.code != code && (im.halt.stated || stated) {
+		before := im.halt
+		im.halt = &halt{code: code, at: im.at}
+		if before != nil && !before.stated {
+			im.halt.detail = before.detail
+		}
+	}
+	im.halt.stated = im.halt.stated || stated
+	return im.halt
+}
+
+func (h *halt) say(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); strings.TrimSpace(text) != "" {
+		h.detail = append(h.detail, cutBytes(text, 2000))
+	}
+}
+
+// stopping reads an event by which the run ends.
+func (im *importer) stopping(e ForeignEvent) {
+	f := e.fields
+	code := strings.TrimSpace(cutBytes(f.text("reason", "stop_reason"), 100))
+	switch e.Type {
+	case ReviewLoopDetected:
+		code = ReasonReviewLoop
+	case "max_ticks_reached":
+		code = e.Type
+	case "run_complete":
+		code = "complete"
+	case "run_dry_stop":
+		code = orElse(code, "dry_run")
+	}
+	if code == "" && im.halt != nil {
+		code = im.halt.code
+	}
+	im.stops--
+	h := im.halting(code, true)
+	h.round = cmp.Or(int(min(max(f.number("review_rounds"), f.number("round")), 1<<20)), h.round)
+	h.max = cmp.Or(f.maxRounds(), h.max)
+	if asked := f.requests(); len(asked) > 0 {
+		h.unmet = asked
+	}
+	if same, _ := f.truth("same_fingerprint"); same {
+		h.say("the reviewer asked for the same twice")
+	}
+	h.say("%s", f.text("error"))
+	h.sayLimits(f)
+}
+
+// requests are what the reviewer asked for, under its name of seed 000 or of runr.
+func (f foreignFields) requests() []string {
+	if asked := f.lines("unmet_requests"); len(asked) > 0 {
+		return asked
+	}
+	return f.lines("reviewer_requests")
+}
+
+func (f foreignFields) maxRounds() int {
+	return int(min(max(f.number("max_review_rounds"), f.number("max_rounds")), 1<<20))
+}
+
+// sayLimits says which limit was passed, where the event has one.
+func (h *halt) sayLimits(f foreignFields) {
+	if used, most := f.number("ticks_used"), f.number("max_ticks"); used > 0 && most > 0 {
+		h.say("%d of %d steps used", used, most)
+	}
+	if quiet, most := f.duration("elapsed_ms"), f.duration("timeout_ms"); quiet > 0 && most > 0 {
+		h.say("nothing happened for %s, %s are allowed", quiet.Round(time.Second), most.Round(time.Second))
+	}
+	if took, most := f.duration("worker_call_duration_ms"), f.duration("max_worker_call_ms"); took > 0 && most > 0 {
+		h.say("a call took %s, %s are allowed", took.Round(time.Second), most.Round(time.Second))
+	}
+	if phase := f.text("phase"); phase != "" && len(phase) < 40 {
+		h.say("in phase %s", phase)
+	}
+}
+
+// violated reads an event that says what a stop will be for. What the implementer
+// did outside its scope ends its attempt, as it does natively.
+func (im *importer) violated(e ForeignEvent) {
+	f := e.fields
+	if guard := f.object("guard"); guard != nil {
+		f = guard
+	}
+	var files []string
+	for _, key := range []string{"violations", "scope_violations", "lockfile_violations", "violating_files", "predicted_files"} {
+		files = append(files, f.lines(key)...)
+	}
+	h := im.halting(e.Type, false)
+	h.say("%s", strings.Join(append(files, f.lines("reasons")...), ", "))
+	if nativeReason(e.Type) != ReasonScope || !im.open {
+		return
+	}
+	halt := im.halt
+	im.halt = nil
+	changed := append(f.paths("scope_violations"), f.paths("lockfile_violations")...)
+	changed = append(changed, f.paths("violating_files")...)
+	failure := &Failure{Reason: ReasonScope, Detail: strings.Join(changed, ", ")}
+	im.worked(e, Attempt{Agent: e.agent("implementer"), Files: changed, Failure: failure}, "")
+	im.halt = halt
+}
+
+// parseFailed keeps why an answer could not be read, for the stop that may follow.
+func (im *importer) parseFailed(e ForeignEvent) {
+	im.active()
+	stage := e.fields.text("stage")
+	im.problem[stage+"_parse_failed"] = strings.TrimSpace(cutBytes(e.fields.text("error"), 500))
+}
+
+// finish records how the run ended. One that just ends was interrupted.
+func (im *importer) finish() {
+	if im.halt == nil {
+		im.halt = &halt{code: ReasonInterrupted, at: im.at, stated: true, detail: []string{"the timeline ends without a stop"}}
+	}
+	im.at = im.halt.at
+	im.flushChecks()
+	if im.halt.completed() {
+		im.complete()
+		return
+	}
+	im.lastRound()
+	im.beginNext()
+	im.stop()
+}
+
+// lastRound makes up for the review that a loop's event speaks of, where the
+// timeline has none that asked for anything.
+func (im *importer) lastRound() {
+	if _, asked := im.run.Open(); len(asked) > 0 || len(im.halt.unmet) == 0 {
+		return
+	}
+	changes := make([]json.RawMessage, len(im.halt.unmet))
+	for i, request := range im.halt.unmet {
+		changes[i], _ = json.Marshal(request) // a string is always JSON
+	}
+	im.round("reviewer", changesText("request_changes", changes))
+}
+
+// complete records a run that ended well, as it was recorded.
+func (im *importer) complete() {
+	done := completedPayload{Result: "pass", Commit: im.head()}
+	if round := im.run.lastRound(); round != nil {
+		done.Open = round.Report.Findings
+	}
+	im.add(RunCompleted, done.Result, done, nil)
+}
+
+// beginNext begins the attempt that a resumed run would otherwise take for done: it
+// would pass, review or undo work that is not in this repository.
+func (im *importer) beginNext() {
+	next := im.run
+	for _, eventType := range []string{RunStopped, RunResumed} {
+		event := Event{Type: eventType, Timestamp: im.at, Payload: []byte(`{"reason":"interrupted"}`)}
+		if err := next.apply(event); err != nil && im.bad == nil { // unreachable: the payload is ours
+			im.bad = err
+		}
+	}
+	last := im.run.lastAttempt()
+	switch step := Next(next, next.Plan.Policy); step.Action {
+	case DoRevert:
+		im.beginAgain(ModeReexecute)
+	case DoComplete:
+		im.beginAgain(im.mode())
+	case DoReview, DoChecks:
+		if last == nil || last.Commit == "" {
+			im.beginAgain(im.mode())
+		}
+	}
+}
+
+// beginAgain begins the last attempt once more, with what is known of its first
+// time, or a new one where the last one's work is here.
+func (im *importer) beginAgain(mode AttemptMode) {
+	last := im.run.lastAttempt()
+	if last == nil || last.Commit != "" {
+		im.begin(mode, orElse(im.run.Plan.Implementer, "implementer"))
+		return
+	}
+	a := *last
+	a.Mode, a.StartedAt, a.EndedAt = mode, time.Time{}, time.Time{}
+	im.open = true
+	im.add(AttemptStarted, fmt.Sprintf("attempt %d, again: its work is not here", a.Number), a, nil)
+}
+
+// stop records the pending stop, with its diagnosis, as the runner would.
+func (im *importer) stop() {
+	h := *im.halt
+	stop := Stop{Reason: nativeReason(h.code), At: im.at, LastActivity: im.activity, Detail: im.detail(h)}
+	eventType, title := RunStopped, stop.Reason
+	if stop.Reason == ReasonReviewLoop {
+		eventType = ReviewLoopDetected
+		stop.Round, stop.MaxRounds = cmp.Or(h.round, im.refusedInARow()), cmp.Or(h.max, im.run.Plan.Policy.MaxRetries)
+		stop.Unmet = im.unmet(h.unmet)
+		title = fmt.Sprintf("round %d/%d, %s unmet", stop.Round, stop.MaxRounds, Count(len(stop.Unmet), "request"))
+	}
+	var attachments map[string][]byte
+	if im.stops <= maxExplained {
+		stop, attachments = im.explained(stop)
+	}
+	im.add(eventType, title, stopPayload{Stop: stop, Commit: im.head()}, attachments)
+}
+
+func (im *importer) explained(stop Stop) (Stop, map[string][]byte) {
+	if step := Next(im.run, im.run.Plan.Policy); stop.Reason == ReasonReviewLoop && step.Action == DoExhaust {
+		stop.Repeated = step.Repeated
+	}
+	if im.explain == nil {
+		return stop, nil
+	}
+	return im.explain(im.run, stop)
+}
+
+// detail is what is known of a stop, after its foreign name where it has another
+// here.
+func (im *importer) detail(h halt) string {
+	parts := h.detail
+	if why := orElse(im.problem[h.code], im.problem[nativeReason(h.code)]); why != "" {
+		parts = append([]string{why}, parts...)
+	}
+	seen := map[string]bool{}
+	text := ""
+	for _, part := range parts {
+		if !seen[part] {
+			seen[part] = true
+			text += "; " + part
+		}
+	}
+	text = strings.TrimPrefix(text, "; ")
+	if nativeReason(h.code) != h.code && h.code != "" {
+		text = strings.TrimSuffix(oneLine(h.code)+": "+text, ": ")
+	}
+	return text
+}
+
+// unmet are the requests of the last round, and those recorded with the stop that
+// none of them says.
+func (im *importer) unmet(recorded []string) []string {
+	_, asked := im.run.Open()
+	if round := im.run.lastRound(); round == nil || round.Report.Effective.Passed() {
+		asked = nil
+	}
+	asked = slices.Clone(asked)
+	said := ""
+	for _, r := range asked {
+		said += " " + requestKey(r) + " "
+	}
+	for _, r := range recorded {
+		if key := requestKey(r); key != "" && !strings.Contains(said, " "+key+" ") {
+			asked = append(asked, r)
+			said += " " + key + " "
+		}
+	}
+	return asked
+}
+
+// refusedInARow are the newest rounds, one after the other, that did not pass.
+func (im *importer) refusedInARow() int {
+	n := 0
+	for i := len(im.run.Rounds) - 1; i >= 0 && !im.run.Rounds[i].Report.Effective.Passed(); i-- {
+		n++
+	}
+	return n
+}

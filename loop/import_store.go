@@ -1,0 +1,178 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"git-runr/gitstore"
+)
+
+// ImportOptions say how a foreign run is imported.
+type ImportOptions struct {
+	Again bool // also one that was imported before
+	// Explain is as the Runner's.
+	Explain func(run Run, stop Stop) (Stop, map[string][]byte)
+}
+
+// Imported is what became of a foreign run.
+type Imported struct {
+	Run      Run
+	Recorded int  // events that were recorded now; 0 for a run that was here already
+	Before   bool // it was imported before, in whole or in part
+	Differs  bool // what was imported before is not what the timeline says now: nothing was recorded
+}
+
+// Import records a foreign run's events as native ones of a run of its own. plan
+// holds what is configured here, and HEAD as its base. A run that was imported
+// before is not imported again; an import that did not come to its end, or a
+// timeline that has grown since, goes on where it stopped.
+func (s *Store) Import(ctx context.Context, foreign ForeignRun, plan RunPlan, options ImportOptions) (Imported, error) {
+	if err := plan.Policy.check(); err != nil {
+		return Imported{}, err
+	}
+	if foreign.ID == "" {
+		foreign.ID = foreign.Mark
+	}
+	unlock, err := s.Repo.Lock(ctx, "import")
+	if err != nil {
+		return Imported{}, err
+	}
+	defer unlock()
+	found, err := s.planForeign(ctx, &plan, foreign)
+	if err != nil {
+		return Imported{}, err
+	}
+	if !options.Again {
+		done, here, err := s.importedBefore(ctx, foreign, plan, found, options)
+		if err != nil || here {
+			return done, err
+		}
+	}
+	run, err := s.beginImport(ctx, foreign, plan)
+	if err != nil {
+		return Imported{Run: run}, err
+	}
+	drafts, _, err := importRun(run, foreign, found, s.Now().UTC(), options.Explain)
+	if err != nil {
+		return Imported{Run: run}, err
+	}
+	run, err = s.recordImport(ctx, run, drafts)
+	return Imported{Run: run, Recorded: len(drafts) + 1}, err
+}
+
+// beginImport records the run's start.
+func (s *Store) beginImport(ctx context.Context, foreign ForeignRun, plan RunPlan) (Run, error) {
+	event, err := s.append(ctx, func(v *view) (draft, error) {
+		plan.Branch = ""
+		id, err := newID(foreign.began(v.now), v.writer, v.clock, plan)
+		plan.Branch = "runr/" + id
+		return draft{
+			Type: RunStarted, Source: importSource, Run: id, Payload: plan, Title: orElse(plan.Entity.Name(), foreign.ID),
+			At: foreign.at(0, v.now), Status: func(Event) string { return string(RunRunning) },
+		}, err
+	})
+	if err != nil {
+		return Run{}, fmt.Errorf("import: %w", err)
+	}
+	run, bad := FoldRun([]Event{event})
+	return run, errors.Join(bad...)
+}
+
+// recordImport appends drafts to a run that nobody else knows of or may touch: no
+// draft has to be decided on again, so that the cost of each does not grow.
+func (s *Store) recordImport(ctx context.Context, run Run, drafts []draft) (Run, error) {
+	unlock, free, err := s.Repo.TryLock("run-" + run.ID)
+	if err != nil {
+		return run, err
+	}
+	if !free {
+		return run, fmt.Errorf("run %s is being carried out by another process: %w", run.ID, gitstore.ErrBusy)
+	}
+	defer unlock()
+	for _, d := range drafts {
+		if d.Type == RunStopped || d.Type == ReviewLoopDetected {
+			if err := writeFiles(s.FilesDir(run.ID), d.Attachments); err != nil {
+				return run, fmt.Errorf("import: %w", err)
+			}
+		}
+		event, err := s.append(ctx, func(*view) (draft, error) { return d, run.allow(d.Type) })
+		if err != nil {
+			return run, fmt.Errorf("import: %w", err)
+		}
+		if err := run.apply(event); err != nil {
+			return run, fmt.Errorf("import: %w", err)
+		}
+	}
+	return run, nil
+}
+
+// importedBefore looks for foreign among the runs that are here. One that is there
+// in part is completed, when what is there is how the timeline begins.
+func (s *Store) importedBefore(ctx context.Context, foreign ForeignRun, plan RunPlan, found foundWork, options ImportOptions) (Imported, bool, error) {
+	known, err := s.importsOf(ctx, foreign, plan.Entity)
+	if err != nil || len(known) == 0 {
+		return Imported{}, false, err
+	}
+	now := s.Now().UTC()
+	result := Imported{Before: true}
+	for i, events := range known {
+		run, _ := FoldRun(events)
+		begun, _ := FoldRun(events[:1])
+		drafts, _, err := importRun(begun, foreign, found, now, options.Explain)
+		if err != nil {
+			return result, true, err
+		}
+		rest, fits := beyond(drafts, events[1:], now)
+		if i == 0 {
+			result.Run, result.Differs = run, !fits
+		}
+		if len(rest) > 0 {
+			result.Differs, result.Recorded = false, len(rest)
+			result.Run, err = s.recordImport(ctx, run, rest)
+			return result, true, err
+		}
+	}
+	return result, true, nil
+}
+
+// importsOf are the events of each run that foreign was imported as, newest first.
+// Its native id or its entity tells which ones to look at.
+func (s *Store) importsOf(ctx context.Context, foreign ForeignRun, entity Entity) ([][]Event, error) {
+	runs, _, err := s.Runs(ctx, Filter{})
+	if err != nil {
+		return nil, err
+	}
+	var known [][]Event
+	prefix := foreign.began(s.Now()).UTC().Format(idTime) + "-"
+	for _, r := range runs {
+		if !strings.HasPrefix(r.ID, prefix) && r.Entity != entity {
+			continue
+		}
+		events, err := s.RunEvents(ctx, r.ID)
+		if err != nil {
+			return nil, err
+		}
+		if run, _ := FoldRun(events); run.Plan.Imported == foreign.ID {
+			known = append(known, events)
+		}
+	}
+	return known, nil
+}
+
+// beyond are the drafts that events do not hold yet. It does not fit when neither
+// is the beginning of the other. Secrets were taken out of events, so that their
+// types and times are what is compared; now is that of drafts without a time.
+func beyond(drafts []draft, events []Event, now time.Time) (rest []draft, fits bool) {
+	for i, e := range events {
+		if i == len(drafts) {
+			return nil, true // the run went on here
+		}
+		if d := drafts[i]; d.Type != e.Type || !d.At.Equal(now) && !d.At.Equal(e.Timestamp) {
+			return nil, false
+		}
+	}
+	return drafts[len(events):], true
+}
