@@ -2,167 +2,326 @@ package diagnose
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
-	"unicode"
+	"time"
 
+	"git-runr/gitstore"
 	"git-runr/loop"
 	"git-runr/loop/safetext"
 )
 
-// Action is one thing to type or to do next (seed 001).
+// Action is one thing to type or to change (seed 001).
 type Action struct {
-	Command     string `json:"command,omitempty"`
-	Edit        string `json:"edit,omitempty"`
+	Command     string `json:"command,omitempty"` // a line that runs as it is in sh, bash, zsh and fish
+	Edit        string `json:"edit,omitempty"`    // a path, with :LINE where that is known
 	Description string `json:"description"`
+
+	label string // what a list puts before the command
 }
 
-// Diagnosis is why a run stopped, in the fields of seed 001's StopDiagnostics.
+// labelRun is the label of a check's command.
+const labelRun = "Run"
+
+// Suggestion is a configured check that would show a request to be met.
+type Suggestion struct {
+	Check   string `json:"check"`
+	Command string `json:"command"` // as it is configured: text for sh -c
+	Was     string `json:"was"`     // what it said last: "3 errors", "exit 1", "never run"
+
+	line string // the command as it is pasted
+}
+
+// Checkpoint is the work that stands: a commit, and the attempt or intervention
+// that made it.
+type Checkpoint struct {
+	Commit       gitstore.ID `json:"commit"`
+	Attempt      int         `json:"attempt,omitempty"`
+	Attempts     int         `json:"attempts"`
+	Intervention int         `json:"intervention,omitempty"` // a person's work on top
+}
+
+// Diagnosis is why a run stopped and what to do about it. Its first fields are
+// those of seed 001's StopDiagnostics; times are UTC.
 type Diagnosis struct {
-	StopReason           string   `json:"stop_reason"`
-	Explanation          string   `json:"explanation"`
-	Detail               string   `json:"detail,omitempty"`
-	LoopCount            int      `json:"loop_count,omitempty"`
-	LastReviewRequests   []string `json:"last_review_requests,omitempty"`
-	LastEvidenceProvided []string `json:"last_evidence_provided,omitempty"`
-	UnmetChecks          []string `json:"unmet_checks,omitempty"`
-	SuggestedActions     []Action `json:"suggested_actions"`
+	StopReason           string    `json:"stop_reason"`
+	Explanation          string    `json:"explanation"`
+	Detail               string    `json:"detail,omitempty"`
+	LoopCount            int       `json:"loop_count,omitempty"`
+	LastReviewRequests   []string  `json:"last_review_requests,omitempty"`
+	LastEvidenceProvided []string  `json:"last_evidence_provided,omitempty"`
+	UnmetChecks          []string  `json:"unmet_checks,omitempty"` // codes: see UnmetCodes
+	LastActivityAt       time.Time `json:"last_activity_at,omitzero"`
+	TimeSinceActivity    int64     `json:"time_since_activity_ms,omitempty"` // from then to the stop
+	SuggestedActions     []Action  `json:"suggested_actions"`
 
-	commands []suggestion
+	RunID             string          `json:"run_id,omitempty"`
+	ReviewID          string          `json:"review_id,omitempty"`
+	Title             string          `json:"title"`
+	Family            loop.Family     `json:"family"`
+	Resumable         bool            `json:"resumable"`
+	ExitStatus        int             `json:"exit_status"`
+	Round             int             `json:"round,omitempty"`
+	MaxRounds         int             `json:"max_rounds,omitempty"`
+	Checkpoint        *Checkpoint     `json:"checkpoint,omitempty"`
+	Files             []string        `json:"files,omitempty"`    // that the stop is about
+	Requests          []loop.Tracked  `json:"requests,omitempty"` // over all rounds
+	SuggestedCommands []Suggestion    `json:"suggested_commands,omitempty"`
+	NextSteps         []loop.NextStep `json:"next_steps"`
+	Intervention      string          `json:"intervention,omitempty"` // one line
+
+	intervention []string // the same in lines
 }
-
-// suggestion is a configured check that would satisfy a request, and what it said last.
-type suggestion struct{ command, was string }
 
 // Of diagnoses run, which stopped, or is about to stop, for stop.
 func Of(run loop.Run, stop loop.Stop) Diagnosis {
-	reason := loop.ReasonOf(stop.Reason)
+	reason, known, checks := loop.ReasonOf(stop.Reason), proofOf(run), newMatcher(run.Plan.Checks)
 	d := Diagnosis{
 		StopReason: stop.Reason, Explanation: reason.Explanation, Detail: stop.Detail, LoopCount: stop.Round,
-		LastReviewRequests: requests(run, stop),
+		LastReviewRequests: requests(run, stop), LastEvidenceProvided: provided(run, known),
+		RunID: run.ID, Title: run.Plan.Entity.Name(),
+		Family: reason.Family, Resumable: reason.Resumable, ExitStatus: reason.Status,
+		Round: stop.Round, MaxRounds: stop.MaxRounds, Checkpoint: checkpointOf(run),
+		Files: filesAtStop(run, stop), Requests: loop.Track(run.Rounds),
 	}
-	for _, c := range evidence(run) {
-		d.LastEvidenceProvided = append(d.LastEvidenceProvided, c.Name+": "+was(c))
-		if !c.OK() {
-			d.UnmetChecks = append(d.UnmetChecks, c.Name+"_failing")
-		}
+	d.UnmetChecks = unmetOf(run, checks, d.LastReviewRequests, known)
+	if slices.Contains([]loop.Family{loop.FamilyLimit, loop.FamilyUser, loop.FamilyAgent}, reason.Family) {
+		d.activity(run, stop)
 	}
-	d.commands = suggestions(run, d.LastReviewRequests)
-	for _, s := range d.commands {
-		d.SuggestedActions = append(d.SuggestedActions, Action{Command: s.command, Description: "run the check; it said: " + s.was})
+	d.SuggestedCommands = suggestions(run.Plan, checks, d.LastReviewRequests, known)
+	if run.Status == loop.RunAbort || run.Status == loop.RunSkipped { // there is nothing left to act on
+		reason.Intervene, reason.Next, d.Resumable = "", afterwards, false
 	}
-	for _, command := range nextSteps(run, reason) {
-		d.SuggestedActions = append(d.SuggestedActions, Action{Command: command.line, Description: command.what})
+	d.NextSteps = nextSteps(reason, run.ID)
+	d.SuggestedActions = slices.Concat(d.runs(), d.steps(), edits(run, stop, d.Files))
+	if reason.Intervene != "" {
+		d.intervention = intervention(run.ID, reason.Intervene, d.note(checks), d.SuggestedCommands)
+		d.Intervention = strings.Join(d.intervention, " ")
 	}
 	return d
 }
 
+// requests are what the reviewer still wants: what the stop says, else what the
+// newest review that did not pass asked for.
 func requests(run loop.Run, stop loop.Stop) []string {
 	if len(stop.Unmet) > 0 {
 		return stop.Unmet
+	}
+	if n := len(run.Rounds); n > 0 && run.Rounds[n-1].Report.Effective.Passed() {
+		return nil
 	}
 	_, asked := run.Open()
 	return asked
 }
 
-func evidence(run loop.Run) []loop.CheckResult {
-	if last := run.LastChecks(); last != nil {
-		return last.Results
+func checkpointOf(run loop.Run) *Checkpoint {
+	head := run.Head()
+	c := &Checkpoint{Commit: head, Attempts: len(run.Attempts)}
+	for _, iv := range run.Interventions {
+		if iv.Commit == head {
+			c.Intervention = iv.Number
+		}
+	}
+	for _, a := range run.GoodAttempts() {
+		if a.Commit == head || c.Intervention > 0 {
+			c.Attempt = a.Number
+		}
+	}
+	if head == "" || c.Attempt == 0 && c.Intervention == 0 {
+		return nil
+	}
+	return c
+}
+
+// filesAtStop are the paths that a stop is about: those outside the scope, or those
+// that could not be put back.
+func filesAtStop(run loop.Run, stop loop.Stop) []string {
+	if len(run.Attempts) == 0 {
+		return nil
+	}
+	last := run.Attempts[len(run.Attempts)-1]
+	switch {
+	case stop.Reason == loop.ReasonScope:
+		return run.Plan.Scope.Outside(last.Files)
+	case stop.Reason == loop.ReasonRevertConflict && last.Reverted != nil:
+		return last.Reverted.Conflicts
 	}
 	return nil
 }
 
-// suggestions are the checks that requests speak of, and those that failed: a
-// command always comes from the configuration, never from a reviewer's text.
-func suggestions(run loop.Run, asked []string) []suggestion {
-	results := map[string]loop.CheckResult{}
-	for _, c := range evidence(run) {
-		results[c.Name] = c
+// activity fills in when something was last heard of whoever worked, and how long
+// before the stop that was.
+func (d *Diagnosis) activity(run loop.Run, stop loop.Stop) {
+	at, end := stop.LastActivity, stop.At
+	if end.IsZero() {
+		end = run.UpdatedAt
 	}
-	var found []suggestion
-	for _, check := range run.Plan.Checks {
-		result, ran := results[check.Name]
-		wanted := ran && !result.OK() || slices.ContainsFunc(asked, func(r string) bool { return means(check, r) })
-		if !wanted || !printable(check.Command) {
+	if at.IsZero() {
+		at = lastEvent(run)
+	}
+	if at.IsZero() {
+		return
+	}
+	d.LastActivityAt = at.UTC()
+	d.TimeSinceActivity = max(end.Sub(at).Milliseconds(), 0)
+}
+
+// lastEvent is when something last happened in run, other than that it ended or
+// that an agent failed.
+func lastEvent(run loop.Run) time.Time {
+	newest := run.CreatedAt
+	add := func(at time.Time) {
+		if at.After(newest) {
+			newest = at
+		}
+	}
+	for _, a := range run.Attempts {
+		add(a.StartedAt)
+		if a.Failure == nil {
+			add(a.EndedAt)
+		}
+	}
+	for _, c := range run.Checks {
+		add(c.At)
+	}
+	for _, r := range run.Rounds {
+		if r.Failure == nil {
+			add(r.At)
+		}
+	}
+	for _, iv := range run.Interventions {
+		add(iv.At)
+	}
+	return newest
+}
+
+// suggestions are the checks that requests and done criteria speak of and that did
+// not pass on the newest tree, and those that failed: a command always comes from
+// the configuration, never from a reviewer's text.
+func suggestions(plan loop.RunPlan, checks matcher, asked []string, known proof) []Suggestion {
+	wanted := checks.commands(asked)
+	for _, command := range checks.commands(doneChecks(plan)) {
+		if c := checkWith(plan.Checks, command); known.of(c).state != passed {
+			wanted = append(wanted, command)
+		}
+	}
+	for _, c := range plan.Checks {
+		if known.of(c).state == failed {
+			wanted = append(wanted, c.Command)
+		}
+	}
+	var found []Suggestion
+	for i, command := range wanted {
+		line, ok := safetext.PortableCommand(command)
+		if !ok || slices.Contains(wanted[:i], command) {
 			continue
 		}
-		s := suggestion{command: check.Command, was: "never run"}
-		if ran {
-			s.was = was(result)
-		}
-		found = append(found, s)
+		check := checkWith(plan.Checks, command)
+		found = append(found, Suggestion{Check: check.Name, Command: command, Was: known.of(check).was, line: line})
 	}
 	return found
 }
 
-// means reports whether a request speaks of check: by its name or its match words, as whole words.
-func means(check loop.Check, request string) bool {
-	text := words(request)
-	for _, name := range append([]string{check.Name}, check.Match...) {
-		if name = words(name); name != " " && strings.Contains(text, name) {
-			return true
+func checkWith(checks []loop.Check, command string) loop.Check {
+	for _, c := range checks {
+		if c.Command == command {
+			return c
 		}
 	}
-	return false
+	return loop.Check{}
 }
 
-// words is s in lower case with single spaces between and around its words.
-func words(s string) string {
-	fields := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	return " " + strings.Join(fields, " ") + " "
-}
+// afterwards are the next steps for a run that somebody gave up.
+var afterwards = []loop.NextStep{{Command: "git runr show RUN", What: "see what it came to"}, {Command: "git runr report RUN", What: "see what each attempt did"}}
 
-func was(c loop.CheckResult) string {
-	switch {
-	case c.OK():
-		return "ok"
-	case c.Reason != "":
-		return oneLine(c.Reason) // of a log that anybody may have written
+// nextSteps are those of the registry, for the run called id.
+func nextSteps(reason loop.Reason, id string) []loop.NextStep {
+	steps := []loop.NextStep{}
+	for _, s := range reason.Next {
+		steps = append(steps, loop.NextStep{Command: strings.Replace(s.Command, "RUN", id, 1), What: s.What})
 	}
-	return fmt.Sprintf("exit %d", c.ExitCode)
+	return steps
 }
 
-// printable reports whether a command may be offered: what is pasted is what was seen.
-func printable(s string) bool { return s != "" && safetext.Line(s) == s }
+// runs are the commands that would show what is unmet to be met.
+func (d Diagnosis) runs() []Action {
+	var actions []Action
+	for _, s := range d.SuggestedCommands {
+		actions = append(actions, Action{Command: s.line, Description: "run the check " + oneLine(s.Check) + "; it was: " + s.Was, label: labelRun})
+	}
+	return actions
+}
 
-type command struct{ line, what string }
-
-// nextSteps are at most three commands that work in the run's state.
-func nextSteps(run loop.Run, reason loop.Reason) []command {
-	id := run.ID
-	switch {
-	case reason.Code == loop.ReasonUntrusted:
-		return []command{{"git runr trust", "approve the commands of .runr.toml"}, {"git runr resume " + id, "take the run up again"}}
-	case reason.Judge:
-		return []command{
-			{"git runr show " + id, "read the findings"},
-			{"git runr answer " + id + " commit", "accept what there is, with its open findings"},
-			{"git runr resume " + id, "let the loop go on"},
-		}
-	case reason.Resumable:
-		return []command{
-			{"git runr log " + id, "see what happened"},
-			{"git runr resume " + id, "take the run up again"},
-			{"git runr abort " + id, "give it up"},
+// steps are the next steps that do something about the stop. The intervention has
+// a line of its own.
+func (d Diagnosis) steps() []Action {
+	var actions []Action
+	for _, s := range d.NextSteps {
+		verb, _, _ := strings.Cut(strings.TrimPrefix(s.Command, "git runr "), " ")
+		if verb != "intervene" && verb != "audit" {
+			actions = append(actions, Action{Command: s.Command, Description: s.What, label: strings.ToUpper(verb[:1]) + verb[1:]})
 		}
 	}
-	return []command{{"git runr show " + id, "see what happened"}, {"git runr abort " + id, "give it up"}}
+	return actions
 }
 
-// Explain fills in stop's suggested commands and gives the files that a stop
-// leaves behind: stop_diagnostics.json and review_digest.md.
+// editsShown is how many places are offered for editing.
+const editsShown = 10
+
+// edits are the places to change: the files that the stop is about, and where the
+// open findings are.
+func edits(run loop.Run, stop loop.Stop, files []string) []Action {
+	why := "outside of the run's scope: undo the change, or allow it under [scope] in .runr.toml"
+	if stop.Reason == loop.ReasonRevertConflict {
+		why = "changed since the attempt: bring it to what it is to be"
+	}
+	var actions []Action
+	for _, f := range files {
+		actions = append(actions, Action{Edit: oneLine(f), Description: why, label: "Edit"})
+	}
+	findings, _ := run.Open()
+	if len(requests(run, stop)) == 0 {
+		findings = nil
+	}
+	for _, f := range findings {
+		if f.File != "" {
+			actions = append(actions, Action{Edit: oneLine(f.Place()), Description: oneLine(f.Issue), label: "Edit"})
+		}
+	}
+	return actions[:min(len(actions), editsShown)]
+}
+
+// Explain fills in what a stop's event says of its diagnosis, and gives the files
+// that a stop leaves behind: stop_diagnostics.json and review_digest.md.
 func Explain(run loop.Run, stop loop.Stop) (loop.Stop, map[string][]byte) {
 	d := Of(run, stop)
-	for _, s := range d.commands {
-		stop.Commands = append(stop.Commands, s.command)
+	stop.Unmet, stop.UnmetChecks, stop.Intervention = d.LastReviewRequests, d.UnmetChecks, d.Intervention
+	stop.Commands = nil
+	for _, s := range d.SuggestedCommands {
+		stop.Commands = append(stop.Commands, s.Command)
 	}
-	body, err := json.MarshalIndent(d, "", "  ")
-	if err != nil { // unreachable: a Diagnosis holds only strings and numbers
-		body = []byte("{}")
+	stop.NextSteps = nil
+	for _, s := range d.NextSteps {
+		stop.NextSteps = append(stop.NextSteps, s.Command)
 	}
 	return stop, map[string][]byte{
-		"stop_diagnostics.json": append(body, '\n'),
-		"review_digest.md":      []byte(Digest(run, stop)),
+		"stop_diagnostics.json": d.document(),
+		"review_digest.md":      []byte(d.Digest()),
 	}
 }
+
+// document is d as a file of JSON.
+func (d Diagnosis) document() []byte {
+	versioned := struct {
+		V int `json:"v"`
+		Diagnosis
+	}{1, d}
+	body, err := json.MarshalIndent(versioned, "", "  ")
+	if err != nil { // unreachable: a Diagnosis holds only strings, numbers and times of this age
+		body = []byte("{}")
+	}
+	return append(body, '\n')
+}
+
+// oneLine is foreign text on one line, with nothing in it that a terminal acts on.
+func oneLine(s string) string { return safetext.Line(strings.Join(strings.Fields(s), " ")) }

@@ -191,8 +191,11 @@ func (s *session) worker(progress *progress) *loop.Worker {
 	}
 }
 
+// runCheck runs a check and reads what its output says.
 func runCheck(ctx context.Context, check loop.Check, dir string, tree gitstore.ID) loop.CheckResult {
-	return agent.RunCheck(ctx, check, dir, agent.CheckEnviron(os.Environ()), string(tree))
+	result := agent.RunCheck(ctx, check, dir, agent.CheckEnviron(os.Environ()), string(tree))
+	result.Said = loop.Said(result.Command, result.Output, result.ExitCode)
+	return result
 }
 
 // watcher tells a progress display what the loop does; with -v every line that an

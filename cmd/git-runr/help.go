@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/diagnose"
 	"git-runr/loop"
 )
 
@@ -78,7 +79,14 @@ func stopReasonsHelp() string {
 		if r.Resumable {
 			resumable = "resumable"
 		}
-		fmt.Fprintf(&b, "%s\n    %s\n    %s, %s, exit status %d\n", r.Code, r.Explanation, r.Family, resumable, r.Status)
+		fmt.Fprintf(&b, "%s (%s)\n    %s\n    %s, %s, exit status %d\n", r.Code, r.Title, r.Explanation, r.Family, resumable, r.Status)
+		for _, step := range r.Next {
+			fmt.Fprintf(&b, "      %s   %s\n", step.Command, step.What)
+		}
+	}
+	b.WriteString("\nWhat a stop calls unmet. CHECK is typecheck, test, build, lint, format, docs, security or a check's name:\n")
+	for _, u := range diagnose.UnmetCodes() {
+		fmt.Fprintf(&b, "%s\n    %s\n", u.Code, u.Meaning)
 	}
 	return b.String()
 }

@@ -171,10 +171,15 @@ func (t transcripts) copy(w io.Writer, dir string) {
 }
 
 func writeStop(w io.Writer, s *session, run loop.Run) {
-	if run.Stop != nil {
-		_, width := onTerminal(s.out)
-		fmt.Fprintf(w, "\n%s", safetext.Text(diagnose.Footer(run, width)))
+	if run.Stop == nil {
+		return
 	}
+	run, err := s.offered(run)
+	if err != nil {
+		run.Plan.Checks = nil // without the configuration nothing of another clone's is offered
+	}
+	_, width := onTerminal(s.out)
+	fmt.Fprintf(w, "\n%s", safetext.Text(diagnose.Footer(run, width)))
 }
 
 func (p *program) diffCommand() *cli.Command {

@@ -93,13 +93,22 @@ func globalFlags() []cli.Flag {
 func (p *program) commands() []*cli.Command {
 	all := []*cli.Command{
 		p.initCommand(), p.reviewCommand(), p.inboxCommand(), p.workCommand(),
-		p.runCommand(), p.continueCommand(), p.resumeCommand(), p.interveneCommand(), p.answerCommand(), p.landCommand(), p.abortCommand(),
-		p.statusCommand(), p.logCommand(), p.showCommand(), p.diffCommand(), p.checkCommand(),
+		p.runCommand(), p.continueCommand(), p.resumeCommand(), p.interveneCommand(), p.answerCommand(), p.landCommand(), p.abortCommand(), p.importCommand(),
+		p.statusCommand(), p.logCommand(), p.showCommand(), p.diffCommand(), p.diagnoseCommand(), p.reportCommand(), p.auditCommand(), p.metricsCommand(), p.checkCommand(),
 		p.syncCommand(), p.hooksCommand(), p.trustCommand(), p.fsckCommand(),
 		p.parseCommand(), p.demoCommand(), p.helpCommand(), p.demoAgentCommand(),
 	}
 	for _, c := range all {
-		c.HideHelpCommand = true // cli would add "help" to each, which then is no argument any more
+		common(c)
 	}
 	return all
+}
+
+// common sets what all commands have in common.
+func common(c *cli.Command) {
+	c.HideHelpCommand = true // cli would add "help" to each, which then is no argument any more
+	c.OnUsageError = usageError
+	for _, sub := range c.Subcommands {
+		common(sub)
+	}
 }

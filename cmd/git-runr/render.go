@@ -95,6 +95,8 @@ func checkState(c loop.CheckResult) string {
 		return "ok"
 	case c.Reason != "":
 		return safetext.Line(c.Reason)
+	case c.Said != "":
+		return fmt.Sprintf("exit %d (%s)", c.ExitCode, safetext.Line(c.Said))
 	}
 	return fmt.Sprintf("exit %d", c.ExitCode)
 }
@@ -152,12 +154,16 @@ func runState(r loop.RunSummary, live func(string) bool) string {
 	return string(r.Status)
 }
 
-// writeRun shows a run to a person.
-func writeRun(w io.Writer, run loop.Run, live bool) {
+// writeRun shows a run to a person. tree is the working tree that it has of its own,
+// where commands for it are run; "" where it has none.
+func writeRun(w io.Writer, run loop.Run, live bool, tree string) {
 	fmt.Fprintf(w, "Run %s  %s\n", run.ID, runState(run.Summary(), func(string) bool { return live }))
 	fmt.Fprintf(w, "%s\n", safetext.Line(run.Plan.Entity.Name()))
 	fmt.Fprintf(w, "workflow %s; implementer %s, reviewer %s\n", run.Plan.Policy, orElse(run.Plan.Implementer, "none"), run.Plan.Reviewer)
 	fmt.Fprintf(w, "base %s, branch %s at %s\n", run.Plan.Base.Short(), run.Plan.Branch, run.Commit.Short())
+	if tree != "" {
+		fmt.Fprintf(w, "worktree: %s\n", safetext.Line(tree))
+	}
 	for _, a := range run.Attempts {
 		writeAttempt(w, a)
 		for _, c := range run.Checks {

@@ -160,11 +160,10 @@ type endJSON struct {
 func (s *session) showEnd(store *loop.Store, run loop.Run) error {
 	doc := endJSON{RunSummary: run.Summary(), Outcome: loop.ResultOf(run, s.executorText(store, run)), Stop: run.Stop}
 	err := s.print(doc, func(w io.Writer) {
-		writeRun(w, run, false)
+		writeRun(w, run, false, treeDir(store, run.ID))
 		switch {
 		case run.Stop != nil:
-			_, width := onTerminal(s.out)
-			fmt.Fprintf(w, "\n%s", safetext.Text(diagnose.Footer(run, width)))
+			writeStop(w, s, run)
 		case run.Plan.InPlace && run.Status == loop.RunComplete:
 			fmt.Fprintf(w, "\n%s. The work is in your checkout: look at it and commit it.\n", run.Result)
 		case run.Status == loop.RunComplete && run.Landed == nil:

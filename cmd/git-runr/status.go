@@ -169,7 +169,7 @@ func showRun(s *session) error {
 		return err
 	}
 	return s.print(run, func(w io.Writer) {
-		writeRun(w, run, store.Live(run.ID))
+		writeRun(w, run, store.Live(run.ID), treeDir(store, run.ID))
 		writeStop(w, s, run)
 	})
 }

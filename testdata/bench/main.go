@@ -23,7 +23,10 @@ func main() {
 	work := flag.String("work", "", "an empty directory for scratch repositories")
 	rounds := flag.Int("rounds", 41, "turns of each command")
 	reviews := flag.Int("reviews", 10000, "reviews in the inbox")
+	runs := flag.Int("runs", 1000, "stopped runs in the history of git runr diagnose")
+	events := flag.Int("events", 10000, "events of the longest of them")
 	objects := flag.Int("objects", 300000, "objects in the large pack")
+	only := flag.String("only", "", "one part: start, initialisation, append, hook, inbox, pack or diagnose")
 	flag.Parse()
 	b := &bench{bin: *bin, plain: *plain, work: *work, rounds: *rounds}
 	b.env = append(os.Environ(), "HOME="+*work, "XDG_STATE_HOME="+*work+"/state", "XDG_CONFIG_HOME="+*work+"/config",
@@ -32,12 +35,20 @@ func main() {
 	if err := os.WriteFile(filepath.Join(*work, "gitconfig"), []byte(config), 0o644); err != nil {
 		log.Fatal(err)
 	}
-	b.start()
-	b.initialisation()
-	b.append()
-	b.hook()
-	b.inbox(*reviews)
-	b.largePack(*objects)
+	parts := []struct {
+		name string
+		run  func()
+	}{
+		{"start", b.start}, {"initialisation", b.initialisation}, {"append", b.append}, {"hook", b.hook},
+		{"inbox", func() { b.inbox(*reviews) }},
+		{"pack", func() { b.largePack(*objects) }},
+		{"diagnose", func() { b.diagnose(*runs, *events) }},
+	}
+	for _, part := range parts {
+		if *only == "" || *only == part.name {
+			part.run()
+		}
+	}
 }
 
 type bench struct {

@@ -1,0 +1,296 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"git-runr/diagnose"
+	"git-runr/gitstore"
+	"git-runr/loop"
+	"git-runr/loop/safetext"
+)
+
+func (p *program) diagnoseCommand() *cli.Command {
+	return &cli.Command{
+		Name: "diagnose", Usage: "why a run stopped, what is unmet and what to type", ArgsUsage: "[RUN|REVIEW|COMMIT]",
+		Description: "The newest run without an argument. A commit is looked up in its notes (refs/notes/runr) and leads\n" +
+			"to the runs and reviews that speak of it. --json is the document that a stop leaves behind as\n" +
+			"stop_diagnostics.json, --md its review_digest.md. The codes of unmet checks: git runr help stop-reasons.",
+		Flags:  []cli.Flag{&cli.BoolFlag{Name: "md", Usage: "as Markdown"}},
+		Action: p.action(diagnoseStop),
+	}
+}
+
+func diagnoseStop(s *session) error {
+	if s.Bool("md") && s.json {
+		return problemf(exitUsage, "a diagnosis is wanted once: --md or --json")
+	}
+	what, err := s.arg(loop.Latest)
+	if err != nil {
+		return err
+	}
+	store, err := s.open()
+	if err != nil {
+		return err
+	}
+	run, err := store.Run(s.ctx, what)
+	if err == nil {
+		return s.diagnoseRun(store, run)
+	}
+	missing := new(loop.NotFoundError)
+	if !errors.As(err, &missing) || len(missing.Among) > 0 || what == loop.Latest {
+		return err
+	}
+	review, err := store.Review(s.ctx, what)
+	if err == nil {
+		return s.diagnoseReview(store, review)
+	}
+	if !errors.As(err, &missing) || len(missing.Among) > 0 {
+		return err
+	}
+	commit, err := s.repo.Resolve(s.ctx, what)
+	if err != nil {
+		return problemf(exitNotFound, "%q is no run, review or commit here", what)
+	}
+	return s.diagnoseCommit(store, commit)
+}
+
+// diagnoseRun shows why run stopped, or that it did not.
+func (s *session) diagnoseRun(store *loop.Store, run loop.Run) error {
+	if run.Stop == nil {
+		return s.notStopped(store, run)
+	}
+	run, err := s.offered(run)
+	if err != nil {
+		return err
+	}
+	return s.showDiagnosis(diagnose.Of(run, *run.Stop), s.placeOf(store, run))
+}
+
+func (s *session) showDiagnosis(d diagnose.Diagnosis, place diagnose.Place) error {
+	return s.print(d, func(w io.Writer) {
+		if s.Bool("md") {
+			io.WriteString(w, d.Digest())
+			return
+		}
+		io.WriteString(w, safetext.Text(d.Block(place)))
+	})
+}
+
+// notStoppedJSON is the answer for a run that has nothing to diagnose.
+type notStoppedJSON struct {
+	RunID   string         `json:"run_id"`
+	Status  loop.RunStatus `json:"status"`
+	Stopped bool           `json:"stopped"`
+	Next    []string       `json:"next"`
+}
+
+// notStopped says how run is, and what to type: the next step for it, and the
+// newest run that did stop.
+func (s *session) notStopped(store *loop.Store, run loop.Run) error {
+	runs, _, err := store.Runs(s.ctx, loop.Filter{})
+	if err != nil {
+		return err
+	}
+	doc := notStoppedJSON{RunID: run.ID, Status: run.Status, Next: []string{}}
+	live := store.Live(run.ID)
+	switch {
+	case run.Status == loop.RunRunning && live:
+		doc.Next = append(doc.Next, "git runr log --follow "+run.ID)
+	case run.Status == loop.RunRunning:
+		doc.Next = append(doc.Next, "git runr resume "+run.ID)
+	case run.Status == loop.RunComplete && run.Landed == nil && !run.Plan.InPlace:
+		doc.Next = append(doc.Next, "git runr land "+run.ID)
+	default:
+		doc.Next = append(doc.Next, "git runr show "+run.ID)
+	}
+	if i := slices.IndexFunc(runs, func(r loop.RunSummary) bool { return r.Reason != "" && r.ID != run.ID }); i >= 0 {
+		doc.Next = append(doc.Next, "git runr diagnose "+runs[i].ID)
+	}
+	return s.print(doc, func(w io.Writer) {
+		fmt.Fprintf(w, "Run %s did not stop: it is %s.\n", run.ID, runState(run.Summary(), func(string) bool { return live }))
+		for _, line := range doc.Next {
+			fmt.Fprintf(w, "  %s\n", line)
+		}
+	})
+}
+
+// diagnoseReview shows the run that was started from a review, or else what the
+// review itself says.
+func (s *session) diagnoseReview(store *loop.Store, review loop.Review) error {
+	events, err := store.ReviewEvents(s.ctx, review.ID)
+	if err != nil {
+		return err
+	}
+	for _, e := range slices.Backward(events) {
+		if e.Run == "" {
+			continue
+		}
+		run, err := store.Run(s.ctx, e.Run)
+		if err != nil {
+			return err
+		}
+		return s.diagnoseRun(store, run)
+	}
+	if _, _, err := s.configured(); err != nil {
+		return err
+	}
+	checks, _ := s.trustedChecks() // what nobody approved is not offered for pasting
+	d, ok := diagnose.OfReview(review, checks)
+	if !ok {
+		return problemf(exitNothing, "review %s is %s and asks for nothing", review.ID, review.Status).withHint("git runr show " + review.ID)
+	}
+	return s.showDiagnosis(d, diagnose.Place{Width: s.width()})
+}
+
+// diagnoseCommit finds what speaks of commit: a run that stopped, by the commit's
+// note or else by all events, then a review that asks for something, then any run.
+// In a clone that has the notes and no logs, the note itself is all that is known.
+func (s *session) diagnoseCommit(store *loop.Store, commit gitstore.ID) error {
+	note, err := store.Note(s.ctx, commit)
+	if err != nil {
+		return err
+	}
+	ids, reviews := namedIn(note)
+	if known, err := s.runsAbout(store, ids, true); err != nil || known {
+		return err
+	}
+	events, _, err := store.Events(s.ctx)
+	if err != nil {
+		return err
+	}
+	for _, e := range slices.Backward(loop.EventsOfCommit(events, commit)) {
+		ids, reviews = append(ids, nonEmpty(e.Run)...), append(reviews, nonEmpty(e.Review)...)
+	}
+	if known, err := s.runsAbout(store, ids, true); err != nil || known {
+		return err
+	}
+	here := false
+	for _, id := range reviews {
+		review, err := store.Review(s.ctx, id)
+		if here = here || err == nil; err == nil && diagnose.Asks(review) {
+			return s.diagnoseReview(store, review)
+		}
+	}
+	if known, err := s.runsAbout(store, ids, false); err != nil || known {
+		return err
+	}
+	if note == "" || here {
+		return problemf(exitNotFound, "no run that stopped and no review that asks for anything speaks of commit %s", commit.Short())
+	}
+	return s.showNote(commit, note)
+}
+
+// runsAbout diagnoses the first of the runs that stopped, and names the others.
+// Where none did it is false, or else, unless only a stop is wanted, tells how the
+// first run is.
+func (s *session) runsAbout(store *loop.Store, ids []string, onlyStopped bool) (bool, error) {
+	var known []loop.Run
+	for i, id := range ids {
+		if slices.Contains(ids[:i], id) {
+			continue
+		}
+		run, err := store.Run(s.ctx, id)
+		switch {
+		case errors.Is(err, gitstore.ErrNotFound) || err == nil && run.ID != id: // a note may hold anything
+		case err != nil:
+			return false, err
+		case run.Stop != nil || !onlyStopped:
+			known = append(known, run)
+		}
+	}
+	if len(known) == 0 {
+		return false, nil
+	}
+	for _, run := range known[1:] {
+		s.say("also about this commit: git runr diagnose %s", run.ID)
+	}
+	return true, s.diagnoseRun(store, known[0])
+}
+
+// namedIn are the runs and reviews that a note names, the newest first.
+func namedIn(note string) (runs, reviews []string) {
+	for _, line := range slices.Backward(splitLines(note)) {
+		fields := strings.Fields(line)
+		if len(fields) < 3 {
+			continue
+		}
+		switch fields[1] { // after the time
+		case "run":
+			runs = append(runs, fields[2])
+		case "review":
+			reviews = append(reviews, fields[2])
+		}
+	}
+	return runs, reviews
+}
+
+// noteJSON is all that is known of a commit where only the notes were fetched.
+type noteJSON struct {
+	Commit gitstore.ID `json:"commit"`
+	Note   []string    `json:"note"`
+}
+
+func (s *session) showNote(commit gitstore.ID, note string) error {
+	lines := splitLines(note)
+	s.say("the logs are not in this clone; type: git runr sync")
+	return s.print(noteJSON{commit, lines}, func(w io.Writer) {
+		for _, line := range lines {
+			fmt.Fprintln(w, safetext.Line(line))
+		}
+	})
+}
+
+// placeOf is where run keeps its things in this clone, as the user can type it.
+func (s *session) placeOf(store *loop.Store, run loop.Run) diagnose.Place {
+	place := diagnose.Place{Tree: treeDir(store, run.ID), Files: store.FilesDir(run.ID), Width: s.width()}
+	if !onDisk(place.Files) {
+		place.Files = ""
+	}
+	if place.Files != "" && place.Tree == "" { // else the command is run there, from where a relative path leads nowhere
+		place.Files = fromHere(place.Files)
+	}
+	return place
+}
+
+// treeDir is the working tree that a run has of its own, "" where it has none here.
+func treeDir(store *loop.Store, run string) string {
+	if dir := store.TreeDir(run); onDisk(dir) {
+		return dir
+	}
+	return ""
+}
+
+func onDisk(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// fromHere is path from where the command was started, when it is below that.
+func fromHere(path string) string {
+	here, err := os.Getwd()
+	if err != nil {
+		return path
+	}
+	if resolved, err := filepath.EvalSymlinks(here); err == nil {
+		here = resolved
+	}
+	rel, err := filepath.Rel(here, path)
+	if err != nil || !filepath.IsLocal(rel) {
+		return path
+	}
+	return filepath.ToSlash(rel)
+}
+
+// width is that of the terminal, in columns.
+func (s *session) width() int {
+	_, width := onTerminal(s.out)
+	return width
+}

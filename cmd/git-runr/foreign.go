@@ -1,0 +1,44 @@
+package main
+
+import (
+	"slices"
+
+	"git-runr/loop"
+)
+
+// A run that another clone recorded names the checks of that clone. Whoever can push
+// a log could have written them: they are offered only where this repository's
+// configuration has them, too, and run only where they are trusted here.
+
+// offered is run with commands only of those checks that may be shown as something
+// to type; the others still say what was asked for and shown.
+func (s *session) offered(run loop.Run) (loop.Run, error) {
+	if run.Writer == s.repo.Writer() || len(run.Plan.Checks) == 0 {
+		return run, nil
+	}
+	_, conf, err := s.configured()
+	if err != nil {
+		return run, err
+	}
+	run.Plan.Checks = slices.Clone(run.Plan.Checks)
+	for i, c := range run.Plan.Checks {
+		if !slices.ContainsFunc(conf.checks, func(known checkTable) bool { return known.Command == c.Command }) {
+			run.Plan.Checks[i].Command = ""
+		}
+	}
+	return run, nil
+}
+
+// trustedPlan refuses to run checks that only another clone's log names.
+func (s *session) trustedPlan(run loop.Run) error {
+	if run.Writer == s.repo.Writer() {
+		return nil
+	}
+	trusted, _ := s.trustedChecks()
+	for _, c := range run.Plan.Checks {
+		if !slices.ContainsFunc(trusted, func(known loop.Check) bool { return known.Command == c.Command }) {
+			return notTrusted("check " + c.Name + " of a run of another clone is not a trusted check of this one")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"git-runr/diagnose"
+	"git-runr/loop"
+	"git-runr/loop/safetext"
+)
+
+func (p *program) importCommand() *cli.Command {
+	return &cli.Command{
+		Name: "import", Usage: "take over a run of runr from its timeline", ArgsUsage: "FILE.jsonl|-",
+		Description: "Each run of the timeline becomes a run of this repository, with its attempts, evidence, reviews and\n" +
+			"the diagnosis of its stop, at the times that were recorded. Checks, agents and rules are those that are\n" +
+			"configured here: no recorded command is ever run or suggested. A run that is here already is not\n" +
+			"imported twice. Exit status: 0 imported, however the run ended.",
+		Flags:  []cli.Flag{&cli.BoolFlag{Name: "again", Usage: "import a run once more that was imported before"}},
+		Action: p.action(importTimeline),
+	}
+}
+
+// importJSON is what `import --json` prints.
+type importJSON struct {
+	Runs     []importedJSON `json:"runs"`
+	Warnings []string       `json:"warnings"`
+}
+
+type importedJSON struct {
+	Run      string         `json:"run_id"`
+	From     string         `json:"imported_from"`
+	Events   int            `json:"events"`   // of the timeline
+	Skipped  int            `json:"skipped"`  // of those, the ones whose type is not known
+	Recorded int            `json:"recorded"` // native events; 0 when the run was here already
+	Status   loop.RunStatus `json:"status"`
+	Reason   string         `json:"stop_reason"`
+}
+
+func importTimeline(s *session) error {
+	if s.NArg() != 1 {
+		return problemf(exitUsage, "a timeline is wanted").withHint("git runr import FILE.jsonl", "git runr import -   reads standard input")
+	}
+	name := s.Args().First()
+	timeline, err := s.readTimeline(name)
+	if err != nil {
+		return err
+	}
+	store, _, err := s.configured()
+	if err != nil {
+		return err
+	}
+	plan, err := s.importPlan(store, &timeline)
+	if err != nil {
+		return err
+	}
+	doc := importJSON{Runs: []importedJSON{}, Warnings: append([]string{}, timeline.Warnings...)}
+	runs := []loop.Imported{}
+	for _, foreign := range timeline.Runs {
+		done, err := store.Import(s.ctx, foreign, plan, loop.ImportOptions{Again: s.Bool("again"), Explain: diagnose.Explain})
+		if err != nil {
+			return err
+		}
+		if done.Differs {
+			doc.Warnings = append(doc.Warnings, fmt.Sprintf("run %s is not what %s says now; --again imports it as another run", done.Run.ID, done.Run.Plan.Imported))
+		}
+		runs = append(runs, done)
+		doc.Runs = append(doc.Runs, importedDocument(foreign, done))
+	}
+	s.project(store)
+	for _, warning := range doc.Warnings {
+		s.say("%s", warning)
+	}
+	return s.print(doc, func(w io.Writer) {
+		for i, done := range runs {
+			writeImported(w, s, doc.Runs[i], done)
+		}
+	})
+}
+
+func importedDocument(foreign loop.ForeignRun, done loop.Imported) importedJSON {
+	doc := importedJSON{
+		Run: done.Run.ID, From: done.Run.Plan.Imported, Events: foreign.Read, Skipped: foreign.Skipped, Recorded: done.Recorded, Status: done.Run.Status,
+	}
+	if done.Run.Stop != nil {
+		doc.Reason = done.Run.Stop.Reason
+	}
+	return doc
+}
+
+func writeImported(w io.Writer, s *session, doc importedJSON, done loop.Imported) {
+	from := safetext.Line(doc.From)
+	if doc.Recorded == 0 {
+		fmt.Fprintf(w, "Run %s was imported before, as %s: nothing was recorded.\n  git runr show %s\n", from, doc.Run, doc.Run)
+		return
+	}
+	skipped := ""
+	if doc.Skipped > 0 {
+		skipped = fmt.Sprintf(", %d of them skipped", doc.Skipped)
+	}
+	fmt.Fprintf(w, "Imported %s as %s: %s%s.\n\n", from, doc.Run, loop.Count(doc.Events, "event"), skipped)
+	writeRun(w, done.Run, false, "")
+	writeStop(w, s, done.Run)
+}
+
+// importPlan is what is configured here for a run: nothing of it is the timeline's.
+func (s *session) importPlan(store *loop.Store, timeline *loop.Timeline) (loop.RunPlan, error) {
+	conf := s.conf
+	policy, err := conf.policy()
+	if err != nil {
+		return loop.RunPlan{}, err
+	}
+	checks, not := s.trustedChecks()
+	timeline.Warnings = append(timeline.Warnings, not...)
+	if conf.Loop.Implementer == "" {
+		timeline.Warnings = append(timeline.Warnings, "no implementer is configured: the run can be read but not resumed")
+	}
+	plan := loop.RunPlan{
+		Implementer: conf.Loop.Implementer, Reviewer: conf.Loop.Reviewer, Profile: conf.Loop.Profile, Checks: checks,
+		Exclude: conf.Review.Exclude, Policy: policy, Scope: loop.Scope{Allow: conf.Scope.Allow, Deny: conf.Scope.Deny},
+	}
+	if plan.Base, err = s.repo.Head(s.ctx); err != nil {
+		return plan, err
+	}
+	plan.Target, err = store.Branch(s.ctx)
+	return plan, err
+}
+
+// readTimeline reads a file that the user named, from where the command was
+// started, or standard input for "-".
+func (s *session) readTimeline(name string) (loop.Timeline, error) {
+	if name == "-" {
+		return decodeTimeline("standard input", s.in)
+	}
+	path := name
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(s.dir, path)
+	}
+	file, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return loop.Timeline{}, problemf(exitNotFound, "there is no file %q", name)
+	}
+	if err != nil {
+		return loop.Timeline{}, problemf(exitUsage, "%w", err)
+	}
+	defer file.Close()
+	if info, err := file.Stat(); err == nil && info.IsDir() {
+		hint, _ := safetext.CommandLine("git", "runr", "import", filepath.Join(name, "timeline.jsonl"))
+		return loop.Timeline{}, problemf(exitUsage, "%q is a directory", name).withHint(nonEmpty(hint)...)
+	}
+	timeline, err := decodeTimeline(fmt.Sprintf("%q", name), file)
+	if err == nil && len(timeline.Runs) == 1 {
+		fromRunDirectory(&timeline.Runs[0], path)
+	}
+	return timeline, err
+}
+
+func decodeTimeline(what string, in io.Reader) (loop.Timeline, error) {
+	timeline, err := loop.ReadTimeline(in)
+	if errors.Is(err, loop.ErrNoTimeline) {
+		return timeline, problemf(exitUsage, "%s: %w", what, err)
+	}
+	return timeline, err
+}
+
+// maxTaskFile is how much of a task file is read, in bytes.
+const maxTaskFile = 1 << 20
+
+// fromRunDirectory takes over what runr keeps beside a timeline and not in it: the
+// run's id, which is its directory's name, and the text of its task.
+func fromRunDirectory(run *loop.ForeignRun, timeline string) {
+	if filepath.Base(timeline) != "timeline.jsonl" {
+		return
+	}
+	path, err := filepath.Abs(timeline)
+	if err != nil {
+		return
+	}
+	dir := filepath.Dir(path)
+	if id := filepath.Base(dir); run.ID == "" && len(id) == 14 && strings.Trim(id, "0123456789") == "" {
+		run.ID = id
+	}
+	task := filepath.Join(dir, "artifacts", "task.md")
+	info, err := os.Lstat(task)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxTaskFile {
+		return
+	}
+	if text, err := os.ReadFile(task); err == nil {
+		run.Task = strings.ToValidUTF8(string(text), "\uFFFD")
+	}
+}

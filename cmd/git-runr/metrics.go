@@ -1,0 +1,120 @@
+package main
+
+import (
+	"io"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"git-runr/diagnose"
+	"git-runr/loop"
+)
+
+// metricsPeriod is how far metrics look back unless --since says otherwise.
+const metricsPeriod = 30 * 24 * time.Hour
+
+func (p *program) metricsCommand() *cli.Command {
+	return &cli.Command{
+		Name: "metrics", Usage: "what the runs and reviews of a period came to",
+		Description: "Rounds to pass, stops by reason, time per step, findings by severity, and how long reviews took.\n" +
+			"Without --since: the last 30 days. A date is that day at midnight; --until a date includes that day.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "since", Usage: "`WHEN` the period begins: 7d, 12h, 2026-01-31, or RFC 3339"},
+			&cli.StringFlag{Name: "until", Usage: "`WHEN` it ends: the same; now without it"},
+		},
+		Action: p.action(metrics),
+	}
+}
+
+func metrics(s *session) error {
+	if s.NArg() > 0 {
+		return problemf(exitUsage, "metrics takes no argument %q", s.Args().First()).withHint("git runr metrics --since 7d")
+	}
+	since, until, err := s.period()
+	if err != nil {
+		return err
+	}
+	store, err := s.open()
+	if err != nil {
+		return err
+	}
+	doc, err := s.measure(store, since, until)
+	if err != nil {
+		return err
+	}
+	return s.print(doc, func(w io.Writer) { io.WriteString(w, doc.Text()) })
+}
+
+// period is what --since and --until say.
+func (s *session) period() (since, until time.Time, err error) {
+	now := s.now()
+	since, until = now.Add(-metricsPeriod), now.Add(time.Millisecond) // what happens now is in it
+	if text := s.String("until"); text != "" {
+		if until, err = moment(text, now, true); err != nil {
+			return since, until, err
+		}
+		since = until.Add(-metricsPeriod)
+	}
+	if text := s.String("since"); text != "" {
+		if since, err = moment(text, now, false); err != nil {
+			return since, until, err
+		}
+	}
+	if !since.Before(until) {
+		return since, until, problemf(exitUsage, "the period begins (%s) after it ends (%s)", since.Format(time.DateTime), until.Format(time.DateTime))
+	}
+	return since, until, nil
+}
+
+// moment reads a point in time: a duration before now, a date in now's time zone, or
+// RFC 3339. The end of a period that is a date is the end of that day.
+func moment(text string, now time.Time, end bool) (time.Time, error) {
+	var ago loop.Duration
+	if ago.UnmarshalText([]byte(text)) == nil {
+		return now.Add(-time.Duration(ago)), nil
+	}
+	if at, err := time.Parse(time.RFC3339, text); err == nil {
+		return at, nil
+	}
+	at, err := time.ParseInLocation(time.DateOnly, text, now.Location())
+	if err != nil {
+		return at, problemf(exitUsage, "%q is no time such as 7d, 12h, 2026-01-31 or 2026-01-31T12:00:00Z", text)
+	}
+	if end {
+		at = at.AddDate(0, 0, 1)
+	}
+	return at, nil
+}
+
+// measure reads the events once, and folds only what was begun in the period.
+func (s *session) measure(store *loop.Store, since, until time.Time) (diagnose.Metrics, error) {
+	within := func(at time.Time) bool { return !at.Before(since) && at.Before(until) }
+	runs, _, err := store.Runs(s.ctx, loop.Filter{})
+	if err != nil {
+		return diagnose.Metrics{}, err
+	}
+	reviews, _, err := store.Reviews(s.ctx, loop.Filter{})
+	if err != nil {
+		return diagnose.Metrics{}, err
+	}
+	chosen := map[string]bool{}
+	for _, r := range runs {
+		if within(r.CreatedAt) {
+			chosen[r.ID] = true
+		}
+	}
+	for _, r := range reviews {
+		if within(r.CreatedAt) {
+			chosen[r.ID] = true
+		}
+	}
+	if len(chosen) == 0 {
+		return diagnose.NewMetrics(since, until, nil, nil), nil
+	}
+	events, _, err := store.Events(s.ctx)
+	if err != nil {
+		return diagnose.Metrics{}, err
+	}
+	histories, folded := diagnose.Histories(events, func(id string) bool { return chosen[id] })
+	return diagnose.NewMetrics(since, until, histories, folded), nil
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"errors"
+	"io"
+
+	"github.com/urfave/cli/v2"
+
+	"git-runr/diagnose"
+	"git-runr/gitstore"
+	"git-runr/loop"
+)
+
+func (p *program) reportCommand() *cli.Command {
+	return &cli.Command{
+		Name: "report", Usage: "what a run did, step by step, and how long it took", ArgsUsage: "[RUN]",
+		Description: "The timeline of a run (the newest without one): attempts with their files, checks, reviews, stops and\n" +
+			"what people did; totals; and where the output of each check is kept. --md is for a pull request.",
+		Flags:  []cli.Flag{&cli.BoolFlag{Name: "md", Usage: "as Markdown"}},
+		Action: p.action(reportRun),
+	}
+}
+
+func reportRun(s *session) error {
+	if s.Bool("md") && s.json {
+		return problemf(exitUsage, "a report is wanted once: --md or --json")
+	}
+	id, err := s.arg(loop.Latest)
+	if err != nil {
+		return err
+	}
+	store, err := s.open()
+	if err != nil {
+		return err
+	}
+	events, err := store.RunEvents(s.ctx, id)
+	if err != nil {
+		return err
+	}
+	run, unreadable := loop.FoldRun(events)
+	for _, why := range unreadable {
+		s.say("%v", why)
+	}
+	in, err := s.reportInput(store, run, events)
+	if err != nil {
+		return err
+	}
+	report := diagnose.NewReport(in)
+	return s.print(report, func(w io.Writer) {
+		if s.Bool("md") {
+			io.WriteString(w, report.Markdown())
+			return
+		}
+		io.WriteString(w, report.Text())
+	})
+}
+
+// reportInput adds what only the repository knows. Commits that are not in this
+// clone have no counts of lines: the logs travel without them.
+func (s *session) reportInput(store *loop.Store, run loop.Run, events []loop.Event) (diagnose.ReportInput, error) {
+	in := diagnose.ReportInput{
+		Run: run, Events: events, Live: run.Status == loop.RunRunning && store.Live(run.ID),
+		Attempts: map[int][]gitstore.FileStat{}, Attachments: map[gitstore.ID][]string{},
+	}
+	for _, a := range run.Attempts {
+		stat, err := s.diffStat(a.From, a.Commit)
+		if err != nil {
+			return in, err
+		}
+		if stat != nil {
+			in.Attempts[a.Number] = stat
+		}
+	}
+	var err error
+	if in.Changes, err = s.diffStat(run.Plan.Base, run.Head()); err != nil {
+		return in, err
+	}
+	for _, e := range events {
+		if !leavesFiles[e.Type] {
+			continue
+		}
+		paths, err := s.repo.Attachments(s.ctx, e.ID)
+		if err != nil {
+			return in, err
+		}
+		in.Attachments[e.ID] = paths
+	}
+	return in, nil
+}
+
+// leavesFiles are the types of events that may have attachments.
+var leavesFiles = map[string]bool{
+	loop.AttemptCompleted: true, loop.ChecksCompleted: true, loop.RoundCompleted: true, loop.RunIntervened: true,
+	loop.RunStopped: true, loop.ReviewLoopDetected: true,
+}
+
+// diffStat is nil when a commit is missing here, or was never made.
+func (s *session) diffStat(from, to gitstore.ID) ([]gitstore.FileStat, error) {
+	if from == "" || to == "" {
+		return nil, nil
+	}
+	stat, err := s.repo.DiffStat(s.ctx, gitstore.DiffSpec{From: from, To: to})
+	var git *gitstore.GitError
+	if errors.As(err, &git) || errors.Is(err, gitstore.ErrNotFound) {
+		return nil, nil
+	}
+	return stat, err
+}

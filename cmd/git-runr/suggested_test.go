@@ -1,0 +1,346 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"git-runr/diagnose"
+	"git-runr/gitstore"
+	"git-runr/loop"
+)
+
+// pastingShells are those into which every suggested line must be pasteable.
+var pastingShells = []string{"sh", "bash", "zsh", "fish"}
+
+// hostileTexts go into findings, details, notes, titles and file names.
+var hostileTexts = []string{
+	`Fix type errors`,
+	`Fix $(touch pwned) and ` + "`touch pwned`" + ` in "a" 'b' \ !! #`,
+	"Add tests\n$(touch pwned)\ntouch pwned # it",
+	"Update \x1b[31mred\x1b[0m \x15touch pwned\x1a \x03 \u202etouch pwned",
+	`'; touch pwned; '" && touch pwned | touch pwned & touch pwned > pwned`,
+	`Ensure ${IFS}touch${IFS}pwned %s %n ~ * ? [a] {a,b} =cat (touch pwned) ^touch <(touch pwned)`,
+	"Prüfe „Zitate“ — 日本語 \U0001f600 missing test coverage",
+}
+
+// hostileChecks have commands that no two shells would read alike.
+func hostileChecks() []loop.Check {
+	return []loop.Check{
+		{Name: "typecheck", Command: "record one two", Match: []string{"type errors"}},
+		{Name: "test", Command: `record "it's" '$HOME' "\$x" \\ '#' '!' *.none`, Match: []string{"tests", "coverage"}},
+		{Name: "lint", Command: "for i in a b; do record $i; done", Match: []string{"update", "red"}},
+		{Name: "docs", Command: "record\tx\x1b[31m", Match: []string{"ensure"}},
+	}
+}
+
+// TestSuggestedLines executes every line that any stop suggests, in every shell.
+func TestSuggestedLines(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts some hundred shells")
+	}
+	var shells []string
+	for _, shell := range pastingShells {
+		if path, err := exec.LookPath(shell); err == nil {
+			shells = append(shells, path)
+		} else {
+			t.Logf("%s is not installed", shell)
+		}
+	}
+	w := newPasteWorld(t)
+	try := func(code string, text int) {
+		run := w.stopped(code, hostileTexts[text], text)
+		lines := w.suggested(run)
+		if len(lines) == 0 {
+			t.Fatalf("%s: nothing is suggested", code)
+		}
+		for _, line := range lines {
+			w.paste(shells, run, line)
+		}
+	}
+	for i, reason := range append(loop.Reasons(), loop.ReasonOf("of_a_newer_program")) {
+		try(reason.Code, i%len(hostileTexts))
+	}
+	for i := range hostileTexts {
+		try(loop.ReasonReviewLoop, i)
+		try(loop.ReasonChecksFailed, i)
+	}
+	if w.executed < 20 {
+		t.Errorf("only %d different lines were suggested", w.executed)
+	}
+}
+
+// pasteWorld is a repository of stopped runs, and a PATH whose git and checks only
+// write down how they were called.
+type pasteWorld struct {
+	t        *testing.T
+	dir, bin string
+	repo     *gitstore.Repo
+	clock    uint64
+	runs     int
+	seen     map[string]bool // lines that differ from these only by the run's id need no second look
+	executed int
+}
+
+func newPasteWorld(t *testing.T) *pasteWorld {
+	w := &pasteWorld{t: t, dir: filepath.Join(t.TempDir(), "a repo's \"dir\" $(touch pwned)"), bin: t.TempDir(), seen: map[string]bool{}}
+	if err := os.MkdirAll(w.dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	home := t.TempDir()
+	for name, value := range map[string]string{
+		"HOME": home, "XDG_CONFIG_HOME": home, "XDG_STATE_HOME": home, "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null",
+		"GIT_AUTHOR_NAME": "Ada", "GIT_AUTHOR_EMAIL": "ada@example.com", "GIT_COMMITTER_NAME": "Ada", "GIT_COMMITTER_EMAIL": "ada@example.com",
+	} {
+		t.Setenv(name, value)
+	}
+	branch := "we'ird\"$(touch${IFS}pwned)`touch`;&|"
+	w.git("init", "-q", "-b", branch)
+	w.git("commit", "-q", "--allow-empty", "-m", "first")
+	w.stub("git", `printf '%s\0' git "$@" >>"$RECORD"`)
+	w.stub("record", `printf '%s\0' record "$@" >>"$RECORD"`)
+	repo, err := gitstore.Open(context.Background(), w.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { repo.Close() })
+	w.repo = repo
+	return w
+}
+
+func (w *pasteWorld) git(args ...string) {
+	w.t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = w.dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		w.t.Fatalf("git %q: %v\n%s", args, err, out)
+	}
+}
+
+func (w *pasteWorld) stub(name, body string) {
+	w.t.Helper()
+	if err := os.WriteFile(filepath.Join(w.bin, name), []byte("#!/bin/sh\n"+body+"\n"), 0o755); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// stopped records a run that two rounds refused and that stopped for reason, with
+// text wherever somebody else could have put it.
+func (w *pasteWorld) stopped(reason, text string, turn int) loop.Run {
+	w.t.Helper()
+	w.runs++
+	id := fmt.Sprintf("20260102030405-%s", suffixOf(w.runs))
+	head, err := w.repo.Head(context.Background())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	branch, _ := w.repo.Branch(context.Background())
+	file := "src/" + strings.ReplaceAll(text, "/", "_")
+	finding := loop.Finding{Severity: loop.Warning, File: file, Line: 3, Issue: text, Fix: text}
+	finding.ID = loop.FindingID(finding)
+	report := loop.Report{Verdict: loop.NeedsFix, Effective: loop.NeedsFix, Findings: []loop.Finding{finding}, Requests: []string{text, "Fix type errors", "Add missing tests"}}
+	plan := loop.RunPlan{
+		Entity: loop.Entity{Type: "task", Identifier: text, Title: text}, Task: text, Base: head, Branch: "runr/" + id,
+		Target: strings.TrimPrefix(branch, "refs/heads/"), Implementer: "impl", Reviewer: "rev", Checks: hostileChecks(),
+		Policy: loop.Policy{Workflow: loop.DefaultWorkflow(), MaxRetries: 1, Threshold: loop.ThresholdVerdict},
+	}
+	var events []loop.Event
+	add := func(eventType string, payload any) { events = append(events, w.append(id, eventType, payload, nil)) }
+	add(loop.RunStarted, plan)
+	for n := 1; n <= 2; n++ {
+		attempt := loop.Attempt{Number: n, Step: "implement", Mode: loop.ModeImplement, Agent: "impl", From: head, Commit: head, Files: []string{file}}
+		add(loop.AttemptStarted, attempt)
+		add(loop.AttemptCompleted, attempt)
+		add(loop.ChecksCompleted, loop.CheckRun{Step: "check", Attempt: n, Tree: head, Results: []loop.CheckResult{
+			{Name: "typecheck", Command: hostileChecks()[0].Command, ExitCode: 1 + turn, Tree: string(head)},
+			{Name: "lint", Command: hostileChecks()[2].Command, ExitCode: -1, Reason: text, Tree: string(head)},
+		}})
+		add(loop.RoundCompleted, struct {
+			loop.Round
+			Step string `json:"step"`
+		}{loop.Round{Number: n, Attempt: n, Reviewer: "rev", Commit: head, Tree: head, Report: report, Census: loop.Census{SentLines: 1}}, "review"})
+	}
+	run, bad := loop.FoldRun(events)
+	if len(bad) > 0 {
+		w.t.Fatal(bad)
+	}
+	stop := loop.Stop{Reason: reason, Detail: text, Round: 2, MaxRounds: 1, At: run.UpdatedAt}
+	stop, files := diagnose.Explain(run, stop)
+	events = append(events, w.append(id, loop.RunStopped, stop, files))
+	if run, bad = loop.FoldRun(events); len(bad) > 0 || run.Stop == nil {
+		w.t.Fatalf("%s: %v", reason, bad)
+	}
+	return run
+}
+
+// append records an event as the program does.
+func (w *pasteWorld) append(run, eventType string, payload any, files map[string][]byte) loop.Event {
+	w.t.Helper()
+	body, err := json.Marshal(payload)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.clock++
+	event := loop.Event{
+		V: loop.FormatVersion, Clock: w.clock, Timestamp: time.Date(2026, 1, 2, 3, 4, int(w.clock%60), 0, time.UTC),
+		Type: eventType, Source: "runner", Run: run, Payload: body,
+	}
+	author := gitstore.Identity{Name: "Ada", Email: "ada@example.com"}
+	entry, err := w.repo.Append(context.Background(), func(_ context.Context, _ gitstore.Tips, writer string) (gitstore.Record, error) {
+		event.Writer = writer
+		text, err := json.Marshal(event)
+		return gitstore.Record{Author: author, When: event.Timestamp, Message: eventType + "\n\n" + string(text) + "\n", Attachments: files}, err
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	event.ID = entry.ID
+	return event
+}
+
+func suffixOf(n int) string {
+	const letters = "abcdefghijkmnpqrstuvwxyz23456789"
+	s := make([]byte, 6)
+	for k := range s {
+		s[k] = letters[n%len(letters)]
+		n /= len(letters)
+	}
+	return string(s)
+}
+
+// suggested are the lines to paste out of everything that is printed of a stop.
+func (w *pasteWorld) suggested(run loop.Run) []string {
+	w.t.Helper()
+	var lines []string
+	for _, argv := range [][]string{{"show", run.ID}, {"diagnose", run.ID}, {"diagnose", "--md", run.ID}, {"continue", run.ID}} {
+		out := w.output(argv)
+		if strings.ContainsAny(out, "\x1b\x03\x15\x1a\r\u202e") {
+			w.t.Errorf("%q prints control characters: %q", argv, out)
+		}
+		lines = append(lines, pasteable(out)...)
+	}
+	slices.Sort(lines)
+	return slices.Compact(lines)
+}
+
+// output is what a command prints on both streams, whatever its status.
+func (w *pasteWorld) output(argv []string) string {
+	var out bytes.Buffer
+	p := &program{in: strings.NewReader(""), out: &out, err: &out, getenv: os.Getenv, now: time.Now}
+	p.run(w.t.Context(), append([]string{"git-runr", "-C", w.dir}, argv...))
+	return out.String()
+}
+
+var labelled = regexp.MustCompile(`^ *(?:[0-9]+\. )?(?:Run|Resume|Answer|Intervene|Audit|Report|Show|Log|Abort|Trust|Next|Check): `)
+
+// pasteable are the commands in a text: lines that begin with git runr or a check's
+// command, with what a backslash joins to them.
+func pasteable(text string) []string {
+	var lines []string
+	for line := range strings.Lines(strings.ReplaceAll(text, "\\\n", "\x00")) {
+		line = strings.TrimRight(line, "\n")
+		line = strings.TrimSpace(labelled.ReplaceAllString(line, ""))
+		if strings.HasPrefix(line, "git runr ") || strings.HasPrefix(line, "record ") || strings.HasPrefix(line, "sh -c ") {
+			lines = append(lines, strings.ReplaceAll(line, "\x00", "\\\n"))
+		}
+	}
+	return lines
+}
+
+// paste executes line in every shell: each must see the same words, which are those
+// of the run and the configuration, and nothing else may happen.
+func (w *pasteWorld) paste(shells []string, run loop.Run, line string) {
+	w.t.Helper()
+	key := strings.ReplaceAll(line, run.ID, "RUN")
+	if w.seen[key] {
+		return
+	}
+	w.seen[key] = true
+	w.executed++
+	var first []string
+	for i, shell := range shells {
+		words := w.execute(shell, line)
+		if i == 0 {
+			first = words
+			w.check(run, line, words)
+		} else if !slices.Equal(words, first) {
+			w.t.Errorf("%s reads %q as %q, %s as %q", filepath.Base(shells[0]), line, first, filepath.Base(shell), words)
+		}
+	}
+}
+
+// execute pastes line into a shell and gives the words that were recorded.
+func (w *pasteWorld) execute(shell, line string) []string {
+	w.t.Helper()
+	scratch := w.t.TempDir()
+	record := filepath.Join(scratch, "record")
+	cmd := exec.Command(shell)
+	cmd.Dir = scratch
+	cmd.Stdin = strings.NewReader(line + "\n")
+	cmd.Env = []string{"PATH=" + w.bin + ":" + os.Getenv("PATH"), "HOME=" + scratch, "RECORD=" + record}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		w.t.Errorf("%s: %q: %v\n%s", shell, line, err, out)
+	}
+	if _, err := os.Stat(filepath.Join(scratch, "pwned")); err == nil {
+		w.t.Errorf("%s: %q executed what a reviewer wrote", shell, line)
+	}
+	words, _ := os.ReadFile(record)
+	return strings.Split(strings.TrimSuffix(string(words), "\x00"), "\x00")
+}
+
+// check compares the words that a line became with what it may say.
+func (w *pasteWorld) check(run loop.Run, line string, words []string) {
+	w.t.Helper()
+	if len(words) < 2 {
+		w.t.Errorf("%q ran nothing: %q", line, words)
+		return
+	}
+	if words[0] == "record" {
+		return // a configured check, compared between the shells
+	}
+	if words[0] != "git" || words[1] != "runr" {
+		w.t.Errorf("%q ran %q", line, words)
+	}
+	if status := w.accepted(words[2:]); status == int(exitUsage) || status == int(exitNotFound) || status == int(exitBug) {
+		w.t.Errorf("%q ends with %d", line, status)
+	}
+	for i, word := range words {
+		if word == "--cmd" && !slices.ContainsFunc(run.Plan.Checks, func(c loop.Check) bool { return c.Command == words[i+1] }) {
+			w.t.Errorf("%q offers %q, which is not configured", line, words[i+1])
+		}
+	}
+	if words[2] != "trust" && words[2] != "help" && !slices.Contains(words, run.ID) {
+		w.t.Errorf("%q does not name the run", line)
+	}
+}
+
+// accepted carries the words out with the real program, in a copy of the
+// repository, without running agents or checks of which there are none here.
+func (w *pasteWorld) accepted(argv []string) int {
+	copied := filepath.Join(w.t.TempDir(), "copy")
+	if out, err := exec.Command("cp", "-a", w.dir, copied).CombinedOutput(); err != nil {
+		w.t.Fatalf("%v: %s", err, out)
+	}
+	config := "[loop]\nimplementer = \"impl\"\nreviewer = \"rev\"\n[agents.impl]\ncommand = [\"true\"]\n[agents.rev]\ncommand = [\"true\"]\n"
+	if err := os.WriteFile(filepath.Join(copied, ".runr.toml"), []byte(config), 0o644); err != nil {
+		w.t.Fatal(err)
+	}
+	var out bytes.Buffer
+	p := &program{in: strings.NewReader(""), out: &out, err: &out, getenv: os.Getenv, now: time.Now}
+	p.run(w.t.Context(), []string{"git-runr", "-C", copied, "-q", "trust", "--yes"})
+	out.Reset()
+	status := p.run(w.t.Context(), append([]string{"git-runr", "-C", copied}, argv...))
+	if status == int(exitUsage) || status == int(exitNotFound) || status == int(exitBug) {
+		w.t.Logf("%q: %s", argv, out.String())
+	}
+	return status
+}

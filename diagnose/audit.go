@@ -1,0 +1,335 @@
+package diagnose
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"git-runr/gitstore"
+	"git-runr/loop"
+)
+
+// AuditClass says by what a commit is accounted for.
+type AuditClass string
+
+const (
+	AuditCheckpoint   AuditClass = "checkpoint"   // a run made it, as its events or its trailers say
+	AuditIntervention AuditClass = "intervention" // a person made it for a run that had stopped
+	AuditAttributed   AuditClass = "attributed"   // it names its run, or a review of it was submitted
+	AuditInferred     AuditClass = "inferred"     // it looks like a run's work, or speaks of a run
+	AuditGap          AuditClass = "gap"          // nothing is known of it
+)
+
+// auditMarks are what stands before each line.
+var auditMarks = map[AuditClass]string{AuditCheckpoint: "✓", AuditIntervention: "!", AuditAttributed: "·", AuditInferred: "~", AuditGap: "?"}
+
+// Audit is what `git runr audit --json` prints after "v":1. Coverage is in percent,
+// rounded down to one decimal; 100 where there is nothing to audit.
+type Audit struct {
+	Range    string          `json:"range"` // what was audited, as it was asked for
+	Run      string          `json:"run_id,omitempty"`
+	Commits  []AuditedCommit `json:"commits"` // newest first
+	Counts   AuditCounts     `json:"counts"`
+	Coverage AuditCoverage   `json:"coverage"`
+	Failed   bool            `json:"failed"` // coverage is below what --fail-under asks for
+}
+
+// AuditedCommit is one commit and why it counts as it does.
+type AuditedCommit struct {
+	Commit  gitstore.ID `json:"commit"`
+	Subject string      `json:"subject"`
+	Merge   bool        `json:"merge"`
+	Class   AuditClass  `json:"class"`
+	Why     string      `json:"why"` // in words
+	Run     string      `json:"run_id,omitempty"`
+	Attempt int         `json:"attempt,omitempty"`
+	Review  string      `json:"review_id,omitempty"`
+}
+
+// AuditCounts are the commits by class.
+type AuditCounts struct {
+	Total        int `json:"total"`
+	Checkpoint   int `json:"checkpoint"`
+	Intervention int `json:"intervention"`
+	Attributed   int `json:"attributed"`
+	Inferred     int `json:"inferred"`
+	Gap          int `json:"gap"`
+}
+
+// AuditCoverage is the share of commits that are accounted for.
+type AuditCoverage struct {
+	Explicit     float64 `json:"explicit"` // checkpoints, interventions and attributed commits
+	WithInferred float64 `json:"with_inferred"`
+}
+
+// auditor knows what runs and reviews say of commits.
+type auditor struct {
+	recorded map[gitstore.ID]AuditedCommit // by the events of runs
+	reviewed map[gitstore.ID]string        // commit → review
+	runs     map[string]bool
+	looks    map[string]string // subject and files → run
+}
+
+// NewAudit classifies commits, which are newest first. from is what the range
+// excludes, "" for nothing: a review of the range that begins there covers it.
+func NewAudit(commits []gitstore.LoggedCommit, from gitstore.ID, runs []loop.Run, reviews []loop.Review) Audit {
+	a := auditor{recorded: map[gitstore.ID]AuditedCommit{}, reviewed: map[gitstore.ID]string{}, runs: map[string]bool{}, looks: map[string]string{}}
+	for _, run := range runs {
+		a.addRun(run)
+	}
+	graph := newAuditGraph(commits, from)
+	for _, review := range reviews {
+		for _, id := range graph.coveredBy(review) {
+			a.reviewed[id] = review.ID
+		}
+	}
+	audit := Audit{Commits: []AuditedCommit{}}
+	for _, c := range commits {
+		audited := a.classify(c)
+		audited.Commit, audited.Subject, audited.Merge = c.ID, oneLine(c.Subject), len(c.Parents) > 1
+		audit.Counts.add(audited.Class)
+		audit.Commits = append(audit.Commits, audited)
+	}
+	audit.Coverage = audit.Counts.coverage()
+	return audit
+}
+
+// addRun takes in what the events of one run say. What an attempt or a person made
+// counts before where it landed, which may be the same commit.
+func (a *auditor) addRun(run loop.Run) {
+	a.runs[run.ID] = true
+	for _, at := range run.Attempts {
+		a.record(at.Commit, AuditedCommit{Class: AuditCheckpoint, Run: run.ID, Attempt: at.Number, Why: fmt.Sprintf("run %s, attempt %d", run.ID, at.Number)})
+		a.look(run, at.Files)
+	}
+	a.look(run, run.Files())
+	for _, iv := range run.Interventions {
+		why := fmt.Sprintf("run %s, intervention %d (%s)", run.ID, iv.Number, iv.Reason)
+		for _, id := range append([]gitstore.ID{iv.Commit}, iv.Commits...) {
+			a.record(id, AuditedCommit{Class: AuditIntervention, Run: run.ID, Why: why})
+		}
+	}
+	if run.Landed != nil && run.Landed.Commit != run.Landed.Onto {
+		a.record(run.Landed.Commit, AuditedCommit{Class: AuditCheckpoint, Run: run.ID, Why: "run " + run.ID + ", landed"})
+	}
+	if given := run.Plan.Context; given != nil {
+		a.record(given.Commit, AuditedCommit{Class: AuditAttributed, Run: run.ID, Why: "given to run " + run.ID})
+	}
+}
+
+// strength orders classes: the strongest claim on a commit counts.
+var strength = map[AuditClass]int{AuditCheckpoint: 3, AuditIntervention: 2, AuditAttributed: 1}
+
+// record keeps the first claim of the strongest kind. A commit that a run made
+// stays the run's when a later intervention lists it among what it found.
+func (a *auditor) record(id gitstore.ID, c AuditedCommit) {
+	if id == "" || strength[a.recorded[id].Class] >= strength[c.Class] {
+		return
+	}
+	a.recorded[id] = c
+}
+
+// look remembers what a landed copy of the run's work would look like.
+func (a *auditor) look(run loop.Run, files []string) {
+	if len(files) > 0 {
+		name := cmp.Or(run.Plan.Entity.Name(), "run "+run.ID)
+		a.looks[looksLike(name, files)] = run.ID
+	}
+}
+
+// looksLike joins a subject, which may have been cut, and the files changed.
+func looksLike(subject string, files []string) string {
+	const cut = 190
+	subject = oneLine(subject)
+	return subject[:min(len(subject), cut)] + "\x00" + strings.Join(slices.Sorted(slices.Values(files)), "\x00")
+}
+
+func (a *auditor) classify(c gitstore.LoggedCommit) AuditedCommit {
+	if known, ok := a.recorded[c.ID]; ok && known.Class != AuditAttributed {
+		return known
+	}
+	trailers := trailersOf(c.Message)
+	run := oneLine(cmp.Or(trailers["runr-run"], trailers["runr-run-id"]))
+	attempt := oneLine(trailers["runr-attempt"])
+	switch {
+	case attempt != "" && a.runs[run]:
+		return AuditedCommit{Class: AuditCheckpoint, Run: run, Attempt: number(attempt), Why: fmt.Sprintf("run %s, attempt %s, by its trailers", run, attempt)}
+	case strings.EqualFold(trailers["runr-intervention"], "true"):
+		return AuditedCommit{Class: AuditIntervention, Run: run, Why: strings.TrimSpace("by its trailers " + orElse(run, "(no run named)"))}
+	case run != "" && a.runs[run]:
+		return AuditedCommit{Class: AuditAttributed, Run: run, Why: "trailer of run " + run}
+	case run != "":
+		return AuditedCommit{Class: AuditAttributed, Run: run, Why: "trailer of run " + run + ", which is not known here"}
+	}
+	if known, ok := a.recorded[c.ID]; ok {
+		return known
+	}
+	if review := a.reviewed[c.ID]; review != "" {
+		return AuditedCommit{Class: AuditAttributed, Review: review, Why: "review " + review}
+	}
+	return a.infer(c)
+}
+
+// infer looks for a run that a commit may come from.
+func (a *auditor) infer(c gitstore.LoggedCommit) AuditedCommit {
+	if run := a.named(c.Message); run != "" {
+		return AuditedCommit{Class: AuditInferred, Run: run, Why: "its message names run " + run}
+	}
+	if run := a.looks[looksLike(c.Subject, c.Files)]; run != "" {
+		return AuditedCommit{Class: AuditInferred, Run: run, Why: "subject and files are those of run " + run}
+	}
+	return AuditedCommit{Class: AuditGap, Why: "nothing is recorded of it"}
+}
+
+// named is the first known run that a text speaks of.
+func (a *auditor) named(text string) string {
+	isPart := func(r rune) bool { return r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' }
+	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return !isPart(r) }) {
+		if word = strings.Trim(word, "-"); a.runs[word] {
+			return word
+		}
+	}
+	return ""
+}
+
+func number(s string) int {
+	n := 0
+	_, _ = fmt.Sscanf(s, "%d", &n) // 0 when it is none
+	return n
+}
+
+// trailersOf are the trailers of a commit message by name in lower case, the last
+// one of each: the lines of the last paragraph, which is not the subject.
+func trailersOf(message string) map[string]string {
+	message = strings.TrimSpace(strings.ReplaceAll(message, "\r\n", "\n"))
+	at := strings.LastIndex(message, "\n\n")
+	if at < 0 {
+		return nil
+	}
+	found := map[string]string{}
+	for line := range strings.Lines(message[at:]) {
+		name, value, ok := strings.Cut(line, ":")
+		if ok && !strings.ContainsAny(name, " \t") {
+			found[strings.ToLower(name)] = strings.TrimSpace(value)
+		}
+	}
+	return found
+}
+
+// auditGraph is the part of history that is audited.
+type auditGraph struct {
+	parents map[gitstore.ID][]gitstore.ID
+	from    gitstore.ID
+}
+
+func newAuditGraph(commits []gitstore.LoggedCommit, from gitstore.ID) auditGraph {
+	g := auditGraph{parents: map[gitstore.ID][]gitstore.ID{}, from: from}
+	for _, c := range commits {
+		g.parents[c.ID] = c.Parents
+	}
+	return g
+}
+
+// coveredBy are the commits that a submitted review is of. The commits of a range
+// count one by one where it is known which they are: when its base is in view, or
+// is where the view begins.
+func (g auditGraph) coveredBy(review loop.Review) []gitstore.ID {
+	subject := review.Request.Subject
+	answered := review.Status == loop.ReviewSubmit || review.Status == loop.ReviewClaim || review.Status == loop.ReviewResolve
+	if outcome := review.Outcome(); !answered || outcome == "" || outcome == loop.OutcomeNothing || len(subject.Paths) > 0 {
+		return nil
+	}
+	if _, inView := g.parents[subject.Commit]; !inView {
+		return nil
+	}
+	_, baseInView := g.parents[subject.Base]
+	if subject.Kind != loop.SubjectRange || !baseInView && (g.from == "" || subject.Base != g.from) {
+		return []gitstore.ID{subject.Commit}
+	}
+	covered := g.ancestors(subject.Commit)
+	for id := range g.ancestors(subject.Base) {
+		delete(covered, id)
+	}
+	return slices.Collect(maps.Keys(covered))
+}
+
+// ancestors are id and what it comes from, as far as it is in view.
+func (g auditGraph) ancestors(id gitstore.ID) map[gitstore.ID]bool {
+	seen := map[gitstore.ID]bool{}
+	for open := []gitstore.ID{id}; len(open) > 0; {
+		id, open = open[0], open[1:]
+		parents, inView := g.parents[id]
+		if !inView || seen[id] {
+			continue
+		}
+		seen[id] = true
+		open = append(open, parents...)
+	}
+	return seen
+}
+
+func (c *AuditCounts) add(class AuditClass) {
+	c.Total++
+	switch class {
+	case AuditCheckpoint:
+		c.Checkpoint++
+	case AuditIntervention:
+		c.Intervention++
+	case AuditAttributed:
+		c.Attributed++
+	case AuditInferred:
+		c.Inferred++
+	default:
+		c.Gap++
+	}
+}
+
+func (c AuditCounts) explicit() int { return c.Checkpoint + c.Intervention + c.Attributed }
+
+func (c AuditCounts) coverage() AuditCoverage {
+	return AuditCoverage{Explicit: percentDown(c.explicit(), c.Total), WithInferred: percentDown(c.explicit()+c.Inferred, c.Total)}
+}
+
+// percentDown is n of total in percent, rounded down to one decimal so that 100 is
+// all of it; all of nothing is 100.
+func percentDown(n, total int) float64 {
+	if total == 0 {
+		return 100
+	}
+	return math.Floor(1000*float64(n)/float64(total)) / 10
+}
+
+// Below reports whether the share of commits that are accounted for, or with those
+// inferred, is less than percent. Of no commits it never is.
+func (c AuditCounts) Below(percent float64, inferred bool) bool {
+	n := c.explicit()
+	if inferred {
+		n += c.Inferred
+	}
+	return float64(n)*100 < percent*float64(c.Total)
+}
+
+// Text is the audit for a terminal: one line a commit, then the coverage.
+func (a Audit) Text() string {
+	if a.Counts.Total == 0 {
+		return fmt.Sprintf("Nothing to audit: there are no commits in %s.\n", oneLine(a.Range))
+	}
+	var b strings.Builder
+	for _, c := range a.Commits {
+		subject := orElse(c.Subject, "(no subject)")
+		if c.Merge {
+			subject += " (merge)"
+		}
+		fmt.Fprintf(&b, "%s %-12s  %s  %s — %s\n", auditMarks[c.Class], c.Class, c.Commit.Short(), subject, oneLine(c.Why))
+	}
+	n := a.Counts
+	fmt.Fprintf(&b, "\nCoverage: %s%% of %s (%d checkpoint, %d intervention, %d attributed)", decimal(a.Coverage.Explicit), loop.Count(n.Total, "commit"), n.Checkpoint, n.Intervention, n.Attributed)
+	fmt.Fprintf(&b, "; %s%% with %d inferred; %s.\n", decimal(a.Coverage.WithInferred), n.Inferred, loop.Count(n.Gap, "gap"))
+	return b.String()
+}
+
+// decimal is a percentage with at most one decimal.
+func decimal(f float64) string { return strings.TrimSuffix(fmt.Sprintf("%.1f", f), ".0") }

@@ -1,0 +1,133 @@
+package diagnose
+
+import (
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"git-runr/loop"
+	"git-runr/loop/safetext"
+)
+
+// Place is where a run keeps its things, as paths that the user can type.
+type Place struct {
+	Files string // the directory of its files, "" where it has none here
+	Tree  string // its working tree, "" where it has none here
+	Width int    // of the terminal, in columns
+}
+
+// Block is what git runr diagnose shows of a run: the layout of seed 001, section 5,
+// and what else is known. "" for a run that did not stop.
+func Block(run loop.Run, place Place) string {
+	if run.Stop == nil {
+		return ""
+	}
+	return Of(run, *run.Stop).Block(place)
+}
+
+// Block is the diagnosis in the layout of seed 001, section 5.
+func (d Diagnosis) Block(place Place) string {
+	var b strings.Builder
+	if d.RunID != "" {
+		fmt.Fprintf(&b, "Run %s STOPPED: %s\n", d.RunID, oneLine(d.StopReason))
+	} else {
+		fmt.Fprintf(&b, "Review %s: %s\n", d.ReviewID, oneLine(d.StopReason))
+	}
+	b.WriteString("\nDiagnostics:\n")
+	d.writeFacts(&b, place)
+	writeItems(&b, "Unmet checks:", d.UnmetChecks)
+	d.writeFates(&b, place.Width)
+	writeItems(&b, "Files:", d.Files)
+	writeItems(&b, "Evidence provided:", d.evidenceShown())
+	b.WriteString("\n  Suggested actions:\n")
+	for i, a := range d.SuggestedActions {
+		fmt.Fprintf(&b, "    %d. %s\n", i+1, d.actionLine(a, i, place))
+	}
+	if len(d.intervention) > 0 {
+		b.WriteString("\n")
+		d.writeIntervention(&b, "    Or use intervention:\n", "       ")
+		return strings.TrimSuffix(b.String(), "\n")
+	}
+	return b.String()
+}
+
+// evidenceShown is left out for a review loop, whose unmet checks say the same in
+// the words of seed 001.
+func (d Diagnosis) evidenceShown() []string {
+	if d.Family == loop.FamilyReview {
+		return nil
+	}
+	return d.LastEvidenceProvided
+}
+
+// writeFacts writes what is known in one line each.
+func (d Diagnosis) writeFacts(b *strings.Builder, place Place) {
+	if d.LoopCount > 0 {
+		fmt.Fprintf(b, "  Loop count: %d\n", d.LoopCount)
+	}
+	if n := len(d.LastReviewRequests); n > 0 {
+		fmt.Fprintf(b, "  Last reviewer request: \"%s\"\n", oneLine(d.LastReviewRequests[0]))
+	}
+	if d.Family != loop.FamilyReview || len(d.LastReviewRequests) == 0 {
+		b.WriteString(indented("  ", d.paragraph(max(place.Width, 40)-2)))
+	}
+	if !d.LastActivityAt.IsZero() {
+		idle := time.Duration(d.TimeSinceActivity) * time.Millisecond
+		fmt.Fprintf(b, "  Last activity: %s, %s before the stop\n", d.LastActivityAt.Format(time.RFC3339), idle.Round(100*time.Millisecond))
+	}
+	if place.Tree != "" {
+		if tree, ok := safetext.ShellWord(place.Tree); ok {
+			fmt.Fprintf(b, "  Working tree: %s\n", tree)
+		}
+	}
+}
+
+func indented(by, text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		b.WriteString(by + line)
+	}
+	return b.String()
+}
+
+func writeItems(b *strings.Builder, title string, items []string) {
+	if len(items) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n  %s\n", title)
+	for _, item := range items {
+		fmt.Fprintf(b, "    - %s\n", oneLine(item))
+	}
+}
+
+// writeFates lists the requests where one line cannot tell of all: there is more
+// than one, or there was more than one round.
+func (d Diagnosis) writeFates(b *strings.Builder, width int) {
+	var lines []string
+	rounds := 0
+	for _, t := range d.Requests {
+		rounds = max(rounds, t.Last)
+		lines = append(lines, cut(oneLine(t.Text), max(width, 40)-10)+" ("+fateOf(t)+")")
+	}
+	if rounds < 2 && len(lines) < 2 {
+		return
+	}
+	writeItems(b, "Requests:", lines)
+}
+
+// actionLine is one suggested action as a list shows it.
+func (d Diagnosis) actionLine(a Action, i int, place Place) string {
+	if a.Edit != "" {
+		return fmt.Sprintf("Edit: %s  %s", a.Edit, cut(oneLine(a.Description), max(place.Width, 40)))
+	}
+	line := a.label + ": " + a.Command
+	if a.label != labelRun || place.Files == "" || i >= len(d.SuggestedCommands) {
+		return line
+	}
+	log, ok := safetext.ShellWord(path.Join(place.Files, codeName(d.SuggestedCommands[i].Check)+".log"))
+	if !ok {
+		return line
+	}
+	return line + " 2>&1 | tee " + log
+}

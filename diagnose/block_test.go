@@ -1,0 +1,118 @@
+package diagnose
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"git-runr/loop"
+)
+
+// TestBlockOfSeed001 is the example of seed 001, section 5. What the second code
+// comes from is not in the seed: here it is the task's done criteria.
+func TestBlockOfSeed001(t *testing.T) {
+	request := "Include npm run typecheck output in evidence"
+	run := loop.Run{
+		ID: "20260106120000", Status: loop.RunReviewing,
+		Plan: loop.RunPlan{
+			Base: base, DoneCriteria: "- test coverage is reported\n", Checks: npmChecks()[:1],
+			Policy: loop.Policy{Workflow: loop.DefaultWorkflow(), MaxRetries: 2},
+		},
+		Rounds: []loop.Round{asked(1, request)},
+		Stop:   &loop.Stop{Reason: loop.ReasonReviewLoop, Round: 3, MaxRounds: 2, Unmet: []string{request}},
+	}
+	want := `Run 20260106120000 STOPPED: review_loop_detected
+
+Diagnostics:
+  Loop count: 3
+  Last reviewer request: "Include npm run typecheck output in evidence"
+
+  Unmet checks:
+    - typecheck_output_missing
+    - test_coverage_not_reported
+
+  Suggested actions:
+    1. Run: npm run typecheck 2>&1 | tee .git/runr/runs/20260106120000/typecheck.log
+    2. Resume: git runr resume 20260106120000
+
+    Or use intervention:
+       git runr intervene 20260106120000 --reason review_loop \
+         --note "Ran typecheck manually" \
+         --cmd "npm run typecheck"
+`
+	if got := Block(run, Place{Files: ".git/runr/runs/20260106120000", Width: 80}); got != want {
+		t.Errorf("block:\n%s\nwant:\n%s", got, want)
+	}
+}
+
+func TestBlockOfARunThatDidNotStop(t *testing.T) {
+	if got := Block(loop.Run{ID: runID}, Place{}); got != "" {
+		t.Errorf("block %q", got)
+	}
+}
+
+func TestBlockTellsHowRequestsFared(t *testing.T) {
+	run := stoppedRun()
+	run.Rounds = []loop.Round{
+		asked(1, "Rename the helper to parseDate", "Fix type errors"), asked(2, "Fix type errors"),
+		asked(3, "Fix type errors", "Remove the debug output"),
+	}
+	got := Block(run, Place{Width: 80})
+	want := `
+  Requests:
+    - Fix type errors (unmet: asked for 3 times, first in round 1)
+    - Remove the debug output (new)
+    - Rename the helper to parseDate (met: not asked for since round 1)
+`
+	if !strings.Contains(got, want) {
+		t.Errorf("block:\n%s\nwant in it:\n%s", got, want)
+	}
+}
+
+func TestBlockSaysWhereAndWhen(t *testing.T) {
+	run := stoppedFor(loop.ReasonAgentIdle, "no output for 10m0s")
+	run.Stop.LastActivity = run.Stop.At.Add(-10 * time.Minute)
+	got := Block(run, Place{Tree: "my tree/it's", Width: 60})
+	for _, part := range []string{
+		"  The agent said nothing for longer than its idle limit and\n  was ended.\n  no output for 10m0s\n",
+		"  Last activity: 2026-01-07T12:50:00Z, 10m0s before the stop\n", `  Working tree: 'my tree/it'\''s'` + "\n",
+		"    1. Resume: git runr resume " + runID + "\n    2. Log: git runr log " + runID + "\n    3. Abort: git runr abort " + runID + "\n",
+	} {
+		if !strings.Contains(got, part) {
+			t.Errorf("no %q in:\n%s", part, got)
+		}
+	}
+}
+
+func TestBlockNamesPlacesToEdit(t *testing.T) {
+	run := stoppedRun()
+	run.Rounds[2].Report.Findings = []loop.Finding{{File: "src/a.ts", Line: 12, Issue: "The type is wrong"}, {Issue: "No place"}}
+	if got := Block(run, Place{Width: 80}); !strings.Contains(got, "    4. Edit: src/a.ts:12  The type is wrong\n\n    Or use") {
+		t.Errorf("block:\n%s", got)
+	}
+}
+
+func TestBlockNamesFiles(t *testing.T) {
+	scope := stoppedFor(loop.ReasonScope, "go.mod")
+	scope.Plan.Scope = loop.Scope{Allow: []string{"src/**"}}
+	scope.Attempts[2].Files = []string{"src/a.ts", "go.mod"}
+	conflict := stoppedFor(loop.ReasonRevertConflict, "1 file changed since attempt 3")
+	conflict.Attempts[2].Reverted = &loop.Reverted{Attempt: 3, Conflicts: []string{"go.mod"}}
+	for _, run := range []loop.Run{scope, conflict} {
+		got := Block(run, Place{Width: 80})
+		if !strings.Contains(got, "  Files:\n    - go.mod\n") || !strings.Contains(got, ". Edit: go.mod  ") || strings.Contains(got, "src/a.ts") {
+			t.Errorf("%s:\n%s", run.Stop.Reason, got)
+		}
+	}
+}
+
+func TestBlockWithoutFilesHasNoTee(t *testing.T) {
+	for _, dir := range []string{"", "a\nb"} {
+		if got := Block(stoppedRun(), Place{Files: dir, Width: 80}); !strings.Contains(got, "1. Run: npm run typecheck\n") {
+			t.Errorf("%q:\n%s", dir, got)
+		}
+	}
+	if got := Block(stoppedRun(), Place{Files: "a b", Width: 80}); !strings.Contains(got, "1. Run: npm run typecheck 2>&1 | tee \"a b/typecheck.log\"\n") {
+		t.Errorf("block:\n%s", got)
+	}
+}

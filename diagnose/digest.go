@@ -1,0 +1,122 @@
+package diagnose
+
+import (
+	"fmt"
+	"strings"
+
+	"git-runr/loop"
+)
+
+// Digest is review_digest.md for run, which stopped for stop; see Diagnosis.Digest.
+func Digest(run loop.Run, stop loop.Stop) string { return Of(run, stop).Digest() }
+
+// Digest is the diagnosis as Markdown (seed 000, section 5). What people and agents
+// wrote shows as they wrote it and is no markup of the page's.
+func (d Diagnosis) Digest() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Review digest: %s\n\n", markdown(orElse(d.Title, d.RunID+d.ReviewID)))
+	if d.RunID != "" {
+		fmt.Fprintf(&b, "- Run: %s\n", d.RunID)
+	}
+	if d.ReviewID != "" {
+		fmt.Fprintf(&b, "- Review: %s\n", d.ReviewID)
+	}
+	fmt.Fprintf(&b, "- Stop reason: %s\n", markdown(d.StopReason))
+	if d.Round > 0 {
+		fmt.Fprintf(&b, "- Rounds: %d/%d\n", d.Round, d.MaxRounds)
+	}
+	if c := d.Checkpoint; c != nil {
+		fmt.Fprintf(&b, "- Last checkpoint: %s\n", c.Commit)
+	}
+	fmt.Fprintf(&b, "\n%s\n", markdown(d.Explanation))
+	if d.Detail != "" {
+		fmt.Fprintf(&b, "\n%s\n", markdown(d.Detail))
+	}
+	d.digestRequests(&b)
+	digestList(&b, "Unmet checks", d.UnmetChecks)
+	digestList(&b, "Files", d.Files)
+	digestList(&b, "Evidence provided", d.LastEvidenceProvided)
+	digestCode(&b, "Commands to satisfy", d.commandLines())
+	if d.Intervention != "" {
+		digestCode(&b, "Suggested intervention", []string{strings.Join(d.intervention, " \\\n  ")})
+	}
+	var steps []string
+	for _, s := range d.NextSteps {
+		steps = append(steps, s.Command+"  # "+s.What)
+	}
+	digestCode(&b, "Next steps", steps)
+	return b.String()
+}
+
+func (d Diagnosis) digestRequests(b *strings.Builder) {
+	if len(d.LastReviewRequests)+len(d.Requests) == 0 {
+		return
+	}
+	b.WriteString("\n## Reviewer requested\n\n")
+	for i, r := range d.LastReviewRequests {
+		fmt.Fprintf(b, "%d. %s%s\n", i+1, markdown(r), d.fate(r))
+	}
+	var met []string
+	for _, t := range d.Requests {
+		if t.State == loop.RequestMet {
+			met = append(met, t.Text)
+		}
+	}
+	digestList(b, "Met since", met)
+}
+
+// fate is how request fared over the rounds, in parentheses; "" where that is not known.
+func (d Diagnosis) fate(request string) string {
+	for _, t := range d.Requests {
+		if t.Text == request && t.State != loop.RequestMet {
+			return " (" + fateOf(t) + ")"
+		}
+	}
+	return ""
+}
+
+// fateOf is how a request fared, in words.
+func fateOf(t loop.Tracked) string {
+	switch t.State {
+	case loop.RequestMet:
+		return fmt.Sprintf("met: not asked for since round %d", t.Last)
+	case loop.RequestCameBack:
+		return fmt.Sprintf("came back: asked for %s, first in round %d", times(t.Times), t.First)
+	case loop.RequestUnmet:
+		return fmt.Sprintf("unmet: asked for %s, first in round %d", times(t.Times), t.First)
+	}
+	return "new"
+}
+
+func times(n int) string {
+	switch n {
+	case 1:
+		return "once"
+	case 2:
+		return "twice"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+func digestList(b *strings.Builder, title string, items []string) {
+	if len(items) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n## %s\n\n", title)
+	for _, item := range items {
+		fmt.Fprintf(b, "- %s\n", markdown(item))
+	}
+}
+
+// digestCode fences lines of shell, with a fence longer than any in them.
+func digestCode(b *strings.Builder, title string, lines []string) {
+	if len(lines) == 0 {
+		return
+	}
+	text := strings.Join(lines, "\n")
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	fmt.Fprintf(b, "\n## %s\n\n%ssh\n%s\n%s\n", title, fence, text, fence)
+}

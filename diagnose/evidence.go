@@ -1,0 +1,184 @@
+package diagnose
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"git-runr/gitstore"
+	"git-runr/loop"
+)
+
+// state is what the newest evidence says about a check.
+type state int
+
+const (
+	neverRun state = iota
+	passed
+	failed
+	stale // it ran on another tree than the one that the run ended with
+)
+
+// evidence is the newest result of one check.
+type evidence struct {
+	state  state
+	result loop.CheckResult
+	was    string // what it said, in short
+}
+
+// proof is the newest evidence of each configured check, by name.
+type proof map[string]evidence
+
+// of is the evidence of check, which was perhaps never run.
+func (p proof) of(check loop.Check) evidence {
+	if e, ran := p[check.Name]; ran {
+		return e
+	}
+	return evidence{was: "never run"}
+}
+
+// dated is a result and where in the run it belongs.
+type dated struct {
+	loop.CheckResult
+	tree     gitstore.ID
+	attempts int // that there were before it
+	at       int64
+}
+
+// results are all results of a run, oldest first: those of check steps, and of
+// commands that people ran.
+func results(run loop.Run) []dated {
+	var all []dated
+	for _, step := range run.Checks {
+		for _, r := range step.Results {
+			all = append(all, dated{r, cmp.Or(gitstore.ID(r.Tree), step.Tree), step.Attempt, step.At.UnixMilli()})
+		}
+	}
+	for _, iv := range run.Interventions {
+		for _, r := range iv.Commands {
+			all = append(all, dated{r, cmp.Or(gitstore.ID(r.Tree), iv.Commit), iv.Attempts, iv.At.UnixMilli()})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b dated) int {
+		return cmp.Or(cmp.Compare(a.attempts, b.attempts), cmp.Compare(a.at, b.at))
+	})
+	return all
+}
+
+// proofOf reads what is known of run's checks.
+func proofOf(run loop.Run) proof {
+	known := proof{}
+	for _, r := range results(run) {
+		if r.Name == "" {
+			r.Name = checkOf(run, r.Command)
+		}
+		if r.Name != "" {
+			known[r.Name] = judge(run, r)
+		}
+	}
+	return known
+}
+
+// checkOf is the name of the check that is configured with command, "" where none is.
+func checkOf(run loop.Run, command string) string {
+	for _, c := range run.Plan.Checks {
+		if c.Command == command {
+			return c.Name
+		}
+	}
+	return ""
+}
+
+func judge(run loop.Run, r dated) evidence {
+	e := evidence{state: failed, result: r.CheckResult, was: saidOf(r.CheckResult)}
+	if r.OK() {
+		e.state = passed
+	}
+	if r.tree != "" && run.Head() != "" && r.tree != run.Head() {
+		e.state = stale
+		e.was += ", " + before(run, r.tree)
+	}
+	if r.tree == "" && r.attempts < lastEnded(run) { // imported evidence says no tree
+		e.state = stale
+		e.was += ", before the last attempt"
+	}
+	return e
+}
+
+// lastEnded is the number of the newest attempt that ended; 0 without one.
+func lastEnded(run loop.Run) int {
+	for _, a := range slices.Backward(run.Attempts) {
+		if !a.EndedAt.IsZero() {
+			return a.Number
+		}
+	}
+	return 0
+}
+
+// saidOf is what a check said, in a few words.
+func saidOf(c loop.CheckResult) string {
+	switch {
+	case c.Said != "":
+		return oneLine(c.Said)
+	case c.Reason != "":
+		return oneLine(c.Reason) // of a log that anybody may have written
+	case c.OK():
+		return "ok"
+	}
+	return fmt.Sprintf("exit %d", c.ExitCode)
+}
+
+// before says what came after tree, on which a check ran.
+func before(run loop.Run, tree gitstore.ID) string {
+	for _, a := range run.Attempts {
+		if a.Commit == tree && a.Reverted != nil {
+			return fmt.Sprintf("on attempt %d, which was reverted", a.Number)
+		}
+	}
+	for _, iv := range run.Interventions {
+		if iv.Commit != "" && iv.Commit == run.Head() {
+			return "before the intervention"
+		}
+	}
+	return "before the last attempt"
+}
+
+// provided is what the last attempt was able to show: what each check said, what
+// the implementer says that it verified, and the files that it named but did not
+// change.
+func provided(run loop.Run, known proof) []string {
+	var lines []string
+	for _, c := range run.Plan.Checks {
+		if e := known.of(c); e.state != neverRun {
+			lines = append(lines, oneLine(c.Name)+": "+e.was)
+		}
+	}
+	for _, r := range results(run) {
+		if configured := slices.ContainsFunc(run.Plan.Checks, func(c loop.Check) bool { return c.Name == r.Name || c.Command == r.Command }); !configured {
+			lines = append(lines, oneLine(cmp.Or(r.Name, r.Command))+": "+saidOf(r.CheckResult))
+		}
+	}
+	if len(run.Attempts) == 0 {
+		return lines
+	}
+	last := run.Attempts[len(run.Attempts)-1]
+	if claim := shorten(oneLine(last.Verification), claimWidth); claim != "" {
+		lines = append(lines, "implementer: "+claim)
+	}
+	for _, f := range last.Unchanged {
+		lines = append(lines, "said to be changed but is not: "+oneLine(f))
+	}
+	return lines
+}
+
+// claimWidth is how much of an implementer's own report is repeated.
+const claimWidth = 200
+
+// shorten is s on at most width columns; what is cut off is marked.
+func shorten(s string, width int) string {
+	runes := []rune(s)
+	if len(runes) <= width {
+		return s
+	}
+	return string(runes[:max(width-1, 0)]) + "…"
+}

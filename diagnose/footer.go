@@ -1,0 +1,127 @@
+package diagnose
+
+import (
+	"fmt"
+	"strings"
+
+	"git-runr/loop"
+)
+
+// requestsShown is how many requests a footer lists (seed 000).
+const requestsShown = 3
+
+// ruleWidth is how wide the rules of a footer are where there is room (seed 000).
+const ruleWidth = 49
+
+// Footer is what the terminal shows when run has stopped: the layout of seed 000,
+// section 2. What people and agents wrote is cut to width columns; commands never are.
+// "" for a run that did not stop.
+func Footer(run loop.Run, width int) string {
+	if run.Stop == nil {
+		return ""
+	}
+	width = max(width, 20)
+	d := Of(run, *run.Stop)
+	rule := strings.Repeat("─", min(width, ruleWidth)) + "\n"
+	var b strings.Builder
+	b.WriteString(rule + header(*run.Stop) + "\n\n" + d.checkpoint(run) + "\n\n")
+	switch {
+	case d.Family != loop.FamilyReview || len(d.LastReviewRequests) == 0:
+		b.WriteString(d.paragraph(width) + "\n")
+	case len(run.Stop.Repeated) > 0 && d.Detail != "": // it stopped before its retries were used up
+		b.WriteString(wrap(oneLine("Given up early: "+d.Detail), width) + "\n")
+	}
+	d.writeRequests(&b, width)
+	d.writeCommands(&b)
+	d.writeIntervention(&b, "Suggested intervention:\n", "  ")
+	b.WriteString("Next steps:\n")
+	for _, s := range d.NextSteps {
+		fmt.Fprintf(&b, "  %s\n", s.Command)
+	}
+	return b.String() + rule
+}
+
+// header is the line that names the stop.
+func header(stop loop.Stop) string {
+	text := "STOPPED: " + oneLine(stop.Reason)
+	if stop.Round > 0 {
+		text += fmt.Sprintf(" (round %d/%d)", stop.Round, stop.MaxRounds)
+	}
+	return text
+}
+
+func (d Diagnosis) checkpoint(run loop.Run) string {
+	switch c := d.Checkpoint; {
+	case c == nil:
+		return fmt.Sprintf("No checkpoint (nothing differs from %s)", run.Plan.Base.Short())
+	case c.Intervention > 0:
+		return fmt.Sprintf("Last checkpoint: %s (intervention %d)", c.Commit.Short(), c.Intervention)
+	default:
+		return fmt.Sprintf("Last checkpoint: %s (attempt %d/%d)", c.Commit.Short(), c.Attempt, c.Attempts)
+	}
+}
+
+// paragraph is what the stop means and what is known of this one.
+func (d Diagnosis) paragraph(width int) string {
+	text := wrap(oneLine(d.Explanation), width)
+	if d.Detail != "" {
+		text += wrap(oneLine(d.Detail), width)
+	}
+	return text
+}
+
+func (d Diagnosis) writeRequests(b *strings.Builder, width int) {
+	asked := d.LastReviewRequests
+	if len(asked) == 0 {
+		return
+	}
+	b.WriteString("Reviewer requested:\n")
+	for i, r := range asked[:min(len(asked), requestsShown)] {
+		fmt.Fprintf(b, "  %d. %s\n", i+1, cut(oneLine(r), width-5))
+	}
+	if more := len(asked) - requestsShown; more > 0 {
+		fmt.Fprintf(b, "  … and %d more\n", more)
+	}
+	b.WriteString("\n")
+}
+
+func (d Diagnosis) writeCommands(b *strings.Builder) {
+	if len(d.SuggestedCommands) == 0 {
+		return
+	}
+	b.WriteString("Commands to satisfy:\n")
+	for _, line := range d.commandLines() {
+		fmt.Fprintf(b, "  %s\n", line)
+	}
+	b.WriteString("\n")
+}
+
+// commandLines are the suggested commands with what they said last, one below the other.
+func (d Diagnosis) commandLines() []string {
+	widest := 0
+	for _, s := range d.SuggestedCommands {
+		widest = max(widest, columns(s.line))
+	}
+	var lines []string
+	for _, s := range d.SuggestedCommands {
+		lines = append(lines, s.line+strings.Repeat(" ", widest-columns(s.line))+"  # was: "+s.Was)
+	}
+	return lines
+}
+
+// writeIntervention writes the three lines below title; a backslash at the end of a
+// line joins it with the next one in sh, bash, zsh and fish.
+func (d Diagnosis) writeIntervention(b *strings.Builder, title, indent string) {
+	if len(d.intervention) == 0 {
+		return
+	}
+	b.WriteString(title)
+	for i, line := range d.intervention {
+		if i > 0 {
+			b.WriteString(" \\\n" + indent + "  " + line)
+		} else {
+			b.WriteString(indent + line)
+		}
+	}
+	b.WriteString("\n\n")
+}

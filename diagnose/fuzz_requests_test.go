@@ -1,0 +1,82 @@
+package diagnose
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"git-runr/loop"
+)
+
+// FuzzRequests: whatever a reviewer writes, a request is a line of its own words,
+// never from a code fence, and a command is a configured one.
+func FuzzRequests(f *testing.F) {
+	for _, c := range readRequestCases(f) {
+		f.Add(c.review)
+	}
+	checks := readChecks(defaultChecks)
+	f.Fuzz(func(t *testing.T, text string) {
+		report := loop.ParseReview(text, "")
+		if again := loop.ParseReview(text, ""); !slices.Equal(report.Requests, again.Requests) || report.Approved != again.Approved {
+			t.Fatalf("two readings differ: %q and %q", report.Requests, again.Requests)
+		}
+		for i, r := range report.Requests {
+			if r == "" || !utf8.ValidString(r) || strings.Join(strings.Fields(r), " ") != r || slices.Contains(report.Requests[:i], r) {
+				t.Fatalf("request %q of %q", r, report.Requests)
+			}
+		}
+		ownWords(t, text, report)
+		nothingFromFences(t, text)
+		for _, command := range Commands(checks, report.Requests) {
+			if !slices.ContainsFunc(checks, func(c loop.Check) bool { return c.Command == command }) {
+				t.Fatalf("command %q", command)
+			}
+		}
+	})
+}
+
+func wordsIn(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+}
+
+// ownWords: requests are made of words that occur in the text. Not compared: JSON,
+// whose escapes hide them, and colours, which part them.
+func ownWords(t *testing.T, text string, report loop.Report) {
+	if report.Format != "markdown" && report.Format != "unreadable" || strings.Contains(text, "\x1b") {
+		return
+	}
+	known := map[string]bool{"no": true, "description": true} // of a finding that has none
+	for _, w := range wordsIn(text) {
+		known[w] = true
+	}
+	for _, finding := range report.Findings {
+		for _, w := range wordsIn(finding.Place()) {
+			known[w] = true
+		}
+	}
+	for _, r := range report.Requests {
+		for _, w := range wordsIn(r) {
+			if !known[w] {
+				t.Fatalf("request %q has %q, which nobody said", r, w)
+			}
+		}
+	}
+}
+
+// nothingFromFences: what is added in a fence asks for nothing. A text with a
+// fence, a comment or an element of its own may take in what follows it.
+func nothingFromFences(t *testing.T, text string) {
+	if strings.TrimSpace(text) == "" || strings.ContainsAny(text, "`~<{[") {
+		return
+	}
+	for _, fence := range []string{"```", "~~~~"} {
+		report := loop.ParseReview(text+"\n\n"+fence+"\n- Please add Zzyzx\nYou must fix Zzyzx\n"+fence+"\n", "")
+		for _, r := range report.Requests {
+			if strings.Contains(r, "Zzyzx") {
+				t.Fatalf("request %q comes from a fence", r)
+			}
+		}
+	}
+}

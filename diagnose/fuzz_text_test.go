@@ -1,0 +1,42 @@
+package diagnose
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+
+	"git-runr/loop"
+)
+
+// FuzzForeignText: whatever reviewers, agents and files say, every line that a stop
+// shows is one of ours, nothing acts on the terminal, and no command is theirs.
+func FuzzForeignText(f *testing.F) {
+	for _, s := range []string{
+		"Fix type errors", "Create src/foo.ts and `x`", "a\nb\x1b[2J", "\u202e", "Run `rm -rf ~`; $(reboot)", "- [ ] 65%, need 80%", "1. x\n```\n# y", "\xff\xfe", "Add tests to a/b.go:12: x", "",
+	} {
+		f.Add(s, 60)
+	}
+	f.Fuzz(func(t *testing.T, text string, width int) {
+		run := stoppedRun()
+		run.Plan.Entity.Title, run.Plan.DoneCriteria, run.Plan.Checks[2].Match = text, "- "+text, []string{text}
+		run.Stop.Unmet, run.Stop.Detail = []string{text, "Fix " + text}, text
+		run.Checks[0].Results[0].Said, run.Attempts[2].Verification = text, text
+		run.Rounds[2].Report = loop.Report{Requests: []string{text}, Findings: []loop.Finding{{File: text, Issue: text, Line: 1}}}
+		d := diagnosisOf(run)
+		for _, s := range d.SuggestedCommands {
+			if !slices.ContainsFunc(run.Plan.Checks, func(c loop.Check) bool { return c.Command == s.Command }) {
+				t.Errorf("offers %q", s.Command)
+			}
+		}
+		if strings.ContainsFunc(d.Intervention, unicode.IsControl) || len(d.intervention) != 2 && len(d.intervention) != 3 {
+			t.Errorf("intervention %q", d.intervention)
+		}
+		width %= 200
+		for _, shown := range []string{Footer(run, width), Block(run, Place{Width: width}), d.Digest()} {
+			if r := strings.IndexFunc(shown, func(r rune) bool { return r != '\n' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) }); r >= 0 {
+				t.Errorf("%q at %d of %q", shown[r:r+1], r, shown)
+			}
+		}
+	})
+}

@@ -1,0 +1,337 @@
+package diagnose
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"git-runr/gitstore"
+	"git-runr/loop"
+)
+
+// topShown is how many rules and files are listed.
+const topShown = 5
+
+// Metrics is what the runs and reviews of a period came to: what `git runr metrics
+// --json` prints after "v":1. A run or review belongs to the period that it was
+// begun in. Durations are milliseconds, shares are percent; p50 and p90 are values
+// that occurred (nearest rank).
+type Metrics struct {
+	Since         time.Time             `json:"since"`
+	Until         time.Time             `json:"until"` // exclusive
+	Runs          RunMetrics            `json:"runs"`
+	Stops         []Tally               `json:"stops"` // by reason, resumed ones included
+	Steps         map[string]TimeSpread `json:"steps"` // implement, check and review
+	Findings      FindingMetrics        `json:"findings"`
+	Interventions []Tally               `json:"interventions"` // by reason
+	Reviews       ReviewMetrics         `json:"reviews"`
+}
+
+// RunMetrics counts runs.
+type RunMetrics struct {
+	Total       int      `json:"total"`
+	Ended       int      `json:"ended"` // all but those that run
+	Running     int      `json:"running"`
+	Completed   int      `json:"completed"`
+	Reviewing   int      `json:"reviewing"`
+	Stopped     int      `json:"stopped"`
+	Skipped     int      `json:"skipped"`
+	Aborted     int      `json:"aborted"`
+	Landed      int      `json:"landed"`
+	FirstReview int      `json:"passed_at_first_review"`
+	SuccessRate *float64 `json:"success_rate"`   // completed of ended; null while none has ended
+	Rounds      Spread   `json:"rounds_to_pass"` // of runs that a review passed
+	Attempts    Spread   `json:"attempts_per_run"`
+}
+
+// FindingMetrics counts findings, each once in a run or review however often it
+// came back.
+type FindingMetrics struct {
+	Total int `json:"total"`
+	SeverityCounts
+	Rules []Tally `json:"top_rules"`
+	Files []Tally `json:"top_files"`
+}
+
+// ReviewMetrics counts the reviews of the inbox.
+type ReviewMetrics struct {
+	Requested int        `json:"requested"`
+	Open      int        `json:"open"`
+	Submitted int        `json:"submitted"` // at any time, also those resolved since
+	Resolved  int        `json:"resolved"`
+	Cancelled int        `json:"cancelled"`
+	Failed    int        `json:"failed"` // open, and the reviewer could not be run
+	Passed    int        `json:"passed"`
+	NotPassed int        `json:"not_passed"`
+	Nothing   int        `json:"nothing_to_review"`
+	ToSubmit  TimeSpread `json:"time_to_submit"`  // from the request
+	ToResolve TimeSpread `json:"time_to_resolve"` // from the submission
+}
+
+// Tally is how often something was there.
+type Tally struct {
+	Name  string `json:"name"`
+	Count int    `json:"count"`
+}
+
+// Spread is how numbers lie; all zero where there are none.
+type Spread struct {
+	Count int     `json:"count"`
+	P50   int     `json:"p50"`
+	P90   int     `json:"p90"`
+	Max   int     `json:"max"`
+	Mean  float64 `json:"mean"` // rounded to two decimals
+}
+
+// TimeSpread is how durations lie; all zero where there are none.
+type TimeSpread struct {
+	Count int           `json:"count"`
+	P50   loop.Duration `json:"p50_ms"`
+	P90   loop.Duration `json:"p90_ms"`
+	Max   loop.Duration `json:"max_ms"`
+	Total loop.Duration `json:"total_ms"`
+}
+
+// NewMetrics counts the runs and reviews that were begun at or after since and
+// before until.
+func NewMetrics(since, until time.Time, runs []RunHistory, reviews []loop.Review) Metrics {
+	c := newCounter()
+	m := Metrics{Since: since, Until: until}
+	within := func(at time.Time) bool { return !at.Before(since) && at.Before(until) }
+	for _, h := range runs {
+		if within(h.Run.CreatedAt) {
+			c.run(&m.Runs, h)
+		}
+	}
+	for _, r := range reviews {
+		if within(r.CreatedAt) {
+			c.review(&m.Reviews, r)
+		}
+	}
+	c.finish(&m)
+	return m
+}
+
+// Empty reports whether there was nothing to count.
+func (m Metrics) Empty() bool { return m.Runs.Total == 0 && m.Reviews.Requested == 0 }
+
+// counter collects what is put in order at the end.
+type counter struct {
+	rounds, attempts                   []int
+	steps                              map[string][]loop.Duration
+	toSubmit, toResolve                []loop.Duration
+	stops, interventions, rules, files map[string]int
+	seen                               map[string]bool // findings
+	findings                           FindingMetrics
+}
+
+func newCounter() *counter {
+	return &counter{
+		steps: map[string][]loop.Duration{}, stops: map[string]int{}, interventions: map[string]int{},
+		rules: map[string]int{}, files: map[string]int{}, seen: map[string]bool{},
+	}
+}
+
+func (c *counter) run(m *RunMetrics, h RunHistory) {
+	run := h.Run
+	m.add(run)
+	c.attempts = append(c.attempts, len(run.Attempts))
+	if rounds := answeredRounds(run); run.Status == loop.RunComplete && run.Result == "pass" && rounds > 0 {
+		c.rounds = append(c.rounds, rounds)
+		if rounds == 1 {
+			m.FirstReview++
+		}
+	}
+	for _, reason := range stopReasons(h) {
+		c.stops[reason]++
+	}
+	for _, iv := range run.Interventions {
+		c.interventions[oneLine(iv.Reason)]++
+	}
+	for _, a := range run.Attempts {
+		if !a.EndedAt.IsZero() {
+			c.steps[phaseImplement] = append(c.steps[phaseImplement], attemptTook(a))
+		}
+	}
+	for _, turn := range run.Checks {
+		total := loop.Duration(0)
+		for _, result := range turn.Results {
+			total = addDurations(total, max(0, result.Duration))
+		}
+		c.steps[phaseCheck] = append(c.steps[phaseCheck], total)
+	}
+	for _, round := range run.Rounds {
+		c.steps[phaseReview] = append(c.steps[phaseReview], max(0, round.Duration))
+		c.count("run "+run.ID, round.Report.Findings)
+	}
+}
+
+func attemptTook(a loop.Attempt) loop.Duration {
+	if a.Duration > 0 {
+		return a.Duration
+	}
+	if a.StartedAt.IsZero() {
+		return 0
+	}
+	return between(a.StartedAt, a.EndedAt)
+}
+
+func (m *RunMetrics) add(run loop.Run) {
+	m.Total++
+	m.Ended++
+	switch run.Status {
+	case loop.RunRunning:
+		m.Running++
+		m.Ended--
+	case loop.RunComplete:
+		m.Completed++
+	case loop.RunReviewing:
+		m.Reviewing++
+	case loop.RunSkipped:
+		m.Skipped++
+	case loop.RunAbort:
+		m.Aborted++
+	default:
+		m.Stopped++
+	}
+	if run.Landed != nil {
+		m.Landed++
+	}
+}
+
+// answeredRounds are the rounds in which the reviewer saw something and answered.
+func answeredRounds(run loop.Run) int {
+	n := 0
+	for _, round := range run.Rounds {
+		if round.Failure == nil && !round.Census.Nothing() {
+			n++
+		}
+	}
+	return n
+}
+
+// stopReasons are the reasons of all stops of a run, those that it was resumed from
+// included.
+func stopReasons(h RunHistory) []string {
+	lost := map[gitstore.ID]bool{}
+	for _, l := range h.Run.Lost {
+		lost[l.Event] = true
+	}
+	var reasons []string
+	for _, e := range h.Events {
+		if e.Type != loop.RunStopped && e.Type != loop.ReviewLoopDetected || lost[e.ID] {
+			continue
+		}
+		if stop, err := eventPayload[loop.Stop](e); err == nil {
+			reasons = append(reasons, oneLine(stop.Reason))
+		}
+	}
+	return reasons
+}
+
+// count counts the findings of one run or review that it has not had yet.
+func (c *counter) count(of string, findings []loop.Finding) {
+	for _, f := range findings {
+		key := of + "\x00" + cmp.Or(f.ID, string(f.Severity)+"\x00"+f.File+"\x00"+f.Issue)
+		if c.seen[key] {
+			continue
+		}
+		c.seen[key] = true
+		c.findings.Total++
+		c.findings.add(f.Severity)
+		if f.Rule != "" {
+			c.rules[oneLine(f.Rule)]++
+		}
+		if f.File != "" {
+			c.files[oneLine(f.File)]++
+		}
+	}
+}
+
+func (c *counter) review(m *ReviewMetrics, r loop.Review) {
+	m.Requested++
+	switch r.Status {
+	case loop.ReviewOpen:
+		m.Open++
+	case loop.ReviewCancel:
+		m.Cancelled++
+	case loop.ReviewResolve:
+		m.Resolved++
+		c.toResolve = append(c.toResolve, between(r.SubmittedAt, r.ResolvedAt))
+	}
+	if r.Failure != nil {
+		m.Failed++
+	}
+	if len(r.Submissions) == 0 {
+		return
+	}
+	m.Submitted++
+	c.toSubmit = append(c.toSubmit, between(r.CreatedAt, r.SubmittedAt))
+	switch r.Outcome() {
+	case loop.OutcomePassed:
+		m.Passed++
+	case loop.OutcomeFailed:
+		m.NotPassed++
+	case loop.OutcomeNothing:
+		m.Nothing++
+	}
+	c.count("review "+r.ID, r.Findings())
+}
+
+func (c *counter) finish(m *Metrics) {
+	if m.Runs.Ended > 0 {
+		rate := percentDown(m.Runs.Completed, m.Runs.Ended)
+		m.Runs.SuccessRate = &rate
+	}
+	m.Runs.Rounds, m.Runs.Attempts = newSpread(c.rounds), newSpread(c.attempts)
+	m.Stops, m.Interventions = tallies(c.stops, 0), tallies(c.interventions, 0)
+	m.Steps = map[string]TimeSpread{}
+	for _, kind := range []string{phaseImplement, phaseCheck, phaseReview} {
+		m.Steps[kind] = newTimeSpread(c.steps[kind])
+	}
+	m.Findings = c.findings
+	m.Findings.Rules, m.Findings.Files = tallies(c.rules, topShown), tallies(c.files, topShown)
+	m.Reviews.ToSubmit, m.Reviews.ToResolve = newTimeSpread(c.toSubmit), newTimeSpread(c.toResolve)
+}
+
+// tallies are counts, the highest first and then by name; limit 0 is all.
+func tallies(counts map[string]int, limit int) []Tally {
+	list := []Tally{}
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		list = append(list, Tally{Name: name, Count: counts[name]})
+	}
+	slices.SortStableFunc(list, func(a, b Tally) int { return cmp.Compare(b.Count, a.Count) })
+	if limit > 0 && len(list) > limit {
+		list = list[:limit]
+	}
+	return list
+}
+
+// rank is the place of a percentile in n sorted values, by nearest rank.
+func rank(n, percent int) int { return (n*percent+99)/100 - 1 }
+
+func newSpread(values []int) Spread {
+	if len(values) == 0 {
+		return Spread{}
+	}
+	slices.Sort(values)
+	sum, n := 0, len(values)
+	for _, v := range values {
+		sum += v
+	}
+	mean := (100*sum + n/2) / n
+	return Spread{Count: n, P50: values[rank(n, 50)], P90: values[rank(n, 90)], Max: values[n-1], Mean: float64(mean) / 100}
+}
+
+func newTimeSpread(values []loop.Duration) TimeSpread {
+	if len(values) == 0 {
+		return TimeSpread{}
+	}
+	slices.Sort(values)
+	n, total := len(values), loop.Duration(0)
+	for _, v := range values {
+		total = addDurations(total, v)
+	}
+	return TimeSpread{Count: n, P50: values[rank(n, 50)], P90: values[rank(n, 90)], Max: values[n-1], Total: total}
+}

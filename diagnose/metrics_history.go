@@ -1,0 +1,57 @@
+package diagnose
+
+import "git-runr/loop"
+
+// RunHistory is a run and the events that it was folded from, in order.
+type RunHistory struct {
+	Run    loop.Run
+	Events []loop.Event
+}
+
+// Histories folds the runs and reviews that events, which are in order, speak of, in
+// the order of their first event. keep chooses by id; nil is all. A run or review
+// whose beginning is not among the events is left out.
+func Histories(events []loop.Event, keep func(id string) bool) ([]RunHistory, []loop.Review) {
+	runs, reviews := newGrouping(keep), newGrouping(keep)
+	for _, e := range events {
+		runs.add(e.Run, e)
+		reviews.add(e.Review, e)
+	}
+	var histories []RunHistory
+	for _, group := range runs.groups {
+		if run, _ := loop.FoldRun(group); run.ID != "" {
+			histories = append(histories, RunHistory{Run: run, Events: group})
+		}
+	}
+	var folded []loop.Review
+	for _, group := range reviews.groups {
+		if review, _ := loop.FoldReview(group); review.ID != "" {
+			folded = append(folded, review)
+		}
+	}
+	return histories, folded
+}
+
+// grouping divides events by what they speak of.
+type grouping struct {
+	keep   func(string) bool
+	at     map[string]int
+	groups [][]loop.Event
+}
+
+func newGrouping(keep func(string) bool) *grouping {
+	return &grouping{keep: keep, at: map[string]int{}}
+}
+
+func (g *grouping) add(id string, e loop.Event) {
+	if id == "" || g.keep != nil && !g.keep(id) {
+		return
+	}
+	i, known := g.at[id]
+	if !known {
+		i = len(g.groups)
+		g.at[id] = i
+		g.groups = append(g.groups, nil)
+	}
+	g.groups[i] = append(g.groups[i], e)
+}

@@ -1,0 +1,219 @@
+package diagnose
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"git-runr/gitstore"
+	"git-runr/loop"
+)
+
+var (
+	periodStart = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	periodEnd   = time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)
+)
+
+func measured(run loop.Run) RunHistory {
+	if run.CreatedAt.IsZero() {
+		run.CreatedAt = periodStart.Add(time.Hour)
+	}
+	return RunHistory{Run: run}
+}
+
+// rounds are n rounds with an answer, and took what is given.
+func rounds(took ...time.Duration) []loop.Round {
+	var all []loop.Round
+	for i, d := range took {
+		all = append(all, loop.Round{Number: i + 1, Census: loop.Census{SentLines: 1}, Duration: loop.Duration(d)})
+	}
+	return all
+}
+
+func TestMetricsOfRuns(t *testing.T) {
+	attempts := make([]loop.Attempt, 3)
+	failed := loop.Round{Failure: &loop.Failure{Reason: loop.ReasonAgentTimeout}}
+	m := NewMetrics(periodStart, periodEnd, []RunHistory{
+		measured(loop.Run{ID: "1", Status: loop.RunComplete, Result: "pass", Rounds: rounds(0), Attempts: attempts[:1], Landed: &loop.Landed{}}),
+		measured(loop.Run{ID: "2", Status: loop.RunComplete, Result: "pass", Rounds: append(rounds(0, 0, 0), failed), Attempts: attempts[:3]}),
+		measured(loop.Run{ID: "3", Status: loop.RunComplete, Result: "pass_with_issues", Rounds: rounds(0, 0)}), // a person let it pass
+		measured(loop.Run{ID: "4", Status: loop.RunComplete, Result: "pass"}),                                   // without a review
+		measured(loop.Run{ID: "5", Status: loop.RunReviewing}), measured(loop.Run{ID: "6", Status: loop.RunStop}), measured(loop.Run{ID: "7", Status: loop.RunRunning}),
+		measured(loop.Run{ID: "8", Status: loop.RunSkipped}), measured(loop.Run{ID: "9", Status: loop.RunAbort}),
+	}, nil)
+	r := m.Runs
+	if r.Total != 9 || r.Ended != 8 || r.Completed != 4 || r.Landed != 1 || r.FirstReview != 1 || r.SuccessRate == nil || *r.SuccessRate != 50 {
+		t.Errorf("runs %+v", r)
+	}
+	if r.Reviewing != 1 || r.Stopped != 1 || r.Running != 1 || r.Skipped != 1 || r.Aborted != 1 {
+		t.Errorf("states %+v", r)
+	}
+	if want := (Spread{Count: 2, P50: 1, P90: 3, Max: 3, Mean: 2}); r.Rounds != want {
+		t.Errorf("rounds to pass %+v", r.Rounds)
+	}
+	if want := (Spread{Count: 9, P50: 0, P90: 3, Max: 3, Mean: 0.44}); r.Attempts != want {
+		t.Errorf("attempts %+v", r.Attempts)
+	}
+}
+
+func TestMetricsPeriod(t *testing.T) {
+	at := func(when time.Time) loop.Run { return loop.Run{ID: when.String(), CreatedAt: when} }
+	m := NewMetrics(periodStart, periodEnd, []RunHistory{
+		measured(at(periodStart.Add(-1))), measured(at(periodStart)), measured(at(periodEnd.Add(-1))), measured(at(periodEnd)),
+	}, []loop.Review{{CreatedAt: periodStart.Add(-1)}, {CreatedAt: periodStart}, {CreatedAt: periodEnd}})
+	if m.Runs.Total != 2 || m.Reviews.Requested != 1 {
+		t.Errorf("%d runs, %d reviews", m.Runs.Total, m.Reviews.Requested)
+	}
+}
+
+// TestMetricsStops: a stop that was resumed from counts, one that came too late does not.
+func TestMetricsStops(t *testing.T) {
+	h := newHistory(t)
+	h.add(0, loop.RunStopped, loop.Stop{Reason: loop.ReasonInterrupted}).add(0, loop.RunResumed, struct{}{})
+	h.add(0, loop.ReviewLoopDetected, loop.Stop{Reason: loop.ReasonReviewLoop}).add(0, loop.RunIntervened, loop.Intervention{Reason: loop.InterveneReviewLoop, By: "Ada"})
+	h.add(0, loop.RunResumed, struct{}{}).add(0, loop.RunStopped, loop.Stop{Reason: loop.ReasonInterrupted}).add(0, loop.RunStopped, loop.Stop{Reason: loop.ReasonScope})
+	run, _ := loop.FoldRun(h.events)
+	m := NewMetrics(periodStart, periodEnd, []RunHistory{{Run: run, Events: h.events}}, nil)
+	if want := []Tally{{loop.ReasonInterrupted, 2}, {loop.ReasonReviewLoop, 1}}; !slices.Equal(m.Stops, want) {
+		t.Errorf("stops %+v", m.Stops)
+	}
+	if want := []Tally{{loop.InterveneReviewLoop, 1}}; !slices.Equal(m.Interventions, want) {
+		t.Errorf("interventions %+v", m.Interventions)
+	}
+}
+
+func TestMetricsTimes(t *testing.T) {
+	began := periodStart.Add(time.Hour)
+	run := loop.Run{
+		Attempts: []loop.Attempt{
+			{StartedAt: began, EndedAt: began.Add(time.Minute)}, // no duration of its own
+			{StartedAt: began, EndedAt: began.Add(time.Hour), Duration: ms(2_000)},
+			{StartedAt: began}, // not finished
+			{StartedAt: began, EndedAt: began.Add(-time.Hour)},
+		},
+		Checks: []loop.CheckRun{{Results: []loop.CheckResult{{Duration: ms(1_000)}, {Duration: ms(500)}, {Duration: -1}}}},
+		Rounds: rounds(-time.Second, time.Second, 2*time.Second, 3*time.Second),
+	}
+	m := NewMetrics(periodStart, periodEnd, []RunHistory{measured(run)}, nil)
+	for kind, want := range map[string]TimeSpread{
+		"implement": {Count: 3, P50: ms(2_000), P90: ms(60_000), Max: ms(60_000), Total: ms(62_000)},
+		"check":     {Count: 1, P50: ms(1_500), P90: ms(1_500), Max: ms(1_500), Total: ms(1_500)},
+		"review":    {Count: 4, P50: ms(1_000), P90: ms(3_000), Max: ms(3_000), Total: ms(6_000)},
+	} {
+		if m.Steps[kind] != want {
+			t.Errorf("%s %+v, want %+v", kind, m.Steps[kind], want)
+		}
+	}
+}
+
+func TestMetricsFindings(t *testing.T) {
+	again := loop.Finding{ID: "f-1", Severity: loop.Warning, File: "a.go", Rule: "todo"}
+	run := measured(loop.Run{ID: "1", Rounds: rounds(0, 0)})
+	run.Run.Rounds[0].Report.Findings = []loop.Finding{again, {ID: "f-2", Severity: loop.Critical, File: "b.go"}}
+	run.Run.Rounds[1].Report.Findings = []loop.Finding{again, {Severity: loop.Note, Issue: "no id"}, {Severity: loop.Note, Issue: "no id"}}
+	review := loop.Review{ID: "2", CreatedAt: periodStart, Submissions: []loop.Submission{{Report: loop.Report{Findings: []loop.Finding{again}}}}}
+	f := NewMetrics(periodStart, periodEnd, []RunHistory{run}, []loop.Review{review}).Findings
+	if f.Total != 4 || f.SeverityCounts != (SeverityCounts{Critical: 1, Warning: 2, Note: 1}) {
+		t.Errorf("findings %+v", f)
+	}
+	if !slices.Equal(f.Rules, []Tally{{"todo", 2}}) || !slices.Equal(f.Files, []Tally{{"a.go", 2}, {"b.go", 1}}) {
+		t.Errorf("rules %v, files %v", f.Rules, f.Files)
+	}
+}
+
+func TestMetricsOfReviews(t *testing.T) {
+	submitted := func(after, resolved time.Duration, outcome loop.Outcome) loop.Review {
+		r := loop.Review{CreatedAt: periodStart, Status: loop.ReviewSubmit, SubmittedAt: periodStart.Add(after), Submissions: []loop.Submission{{Outcome: outcome}}}
+		if resolved != 0 {
+			r.Status, r.ResolvedAt = loop.ReviewResolve, r.SubmittedAt.Add(resolved)
+		}
+		return r
+	}
+	m := NewMetrics(periodStart, periodEnd, nil, []loop.Review{
+		submitted(time.Minute, 0, loop.OutcomePassed), submitted(time.Hour, 2*time.Hour, loop.OutcomeFailed), submitted(-time.Hour, -time.Hour, loop.OutcomeNothing),
+		{CreatedAt: periodStart, Status: loop.ReviewOpen, Failure: &loop.Failure{}}, {CreatedAt: periodStart, Status: loop.ReviewCancel},
+	})
+	r := m.Reviews
+	if r.Requested != 5 || r.Submitted != 3 || r.Resolved != 2 || r.Open != 1 || r.Cancelled != 1 || r.Failed != 1 || r.Passed != 1 || r.NotPassed != 1 || r.Nothing != 1 {
+		t.Errorf("reviews %+v", r)
+	}
+	if want := (TimeSpread{Count: 3, P50: ms(60_000), P90: ms(3_600_000), Max: ms(3_600_000), Total: ms(3_660_000)}); r.ToSubmit != want {
+		t.Errorf("time to submit %+v", r.ToSubmit)
+	}
+	if want := (TimeSpread{Count: 2, P90: ms(7_200_000), Max: ms(7_200_000), Total: ms(7_200_000)}); r.ToResolve != want {
+		t.Errorf("time to resolve %+v", r.ToResolve)
+	}
+}
+
+func TestMetricsOfNothing(t *testing.T) {
+	m := NewMetrics(periodStart, periodEnd, nil, nil)
+	if got := m.Text(); got != "No runs or reviews from 2026-01-01 to 2026-02-01.\n" {
+		t.Errorf("text %q", got)
+	}
+	body, err := json.Marshal(m)
+	if err != nil || strings.Contains(string(body), "NaN") || !strings.Contains(string(body), `"success_rate":null`) || !strings.Contains(string(body), `"stops":[]`) {
+		t.Errorf("%s, %v", body, err)
+	}
+	running := NewMetrics(periodStart, periodEnd, []RunHistory{measured(loop.Run{Status: loop.RunRunning})}, nil)
+	if text := running.Text(); !strings.Contains(text, "1: 1 running") || strings.Contains(text, "success") {
+		t.Errorf("one that runs:\n%s", text)
+	}
+}
+
+func TestMetricsText(t *testing.T) {
+	in := wholeRun(t)
+	review := loop.Review{ID: "2", CreatedAt: periodStart, Status: loop.ReviewSubmit, SubmittedAt: periodStart.Add(time.Minute), Submissions: []loop.Submission{{
+		Outcome: loop.OutcomeFailed, Report: loop.Report{Findings: []loop.Finding{{ID: "f-9", Severity: loop.Warning, File: "a.go", Rule: "todo"}}},
+	}}}
+	m := NewMetrics(periodStart, periodEnd.Add(90*time.Minute), []RunHistory{{Run: in.Run, Events: in.Events}}, []loop.Review{review})
+	golden(t, "metrics.txt", m.Text())
+}
+
+// TestMetricsAreDeterministic: the order in which runs are given does not matter.
+func TestMetricsAreDeterministic(t *testing.T) {
+	var histories []RunHistory
+	for i := range 20 {
+		run := loop.Run{ID: fmt.Sprint(i), Rounds: rounds(time.Duration(i) * time.Second)}
+		run.Rounds[0].Report.Findings = []loop.Finding{{ID: "f", File: fmt.Sprintf("%d.go", i%7)}}
+		histories = append(histories, measured(run))
+	}
+	want := NewMetrics(periodStart, periodEnd, histories, nil)
+	slices.Reverse(histories)
+	if got := NewMetrics(periodStart, periodEnd, histories, nil); !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v\n%+v", got, want)
+	}
+	if len(want.Findings.Files) != topShown {
+		t.Errorf("files %+v", want.Findings.Files)
+	}
+}
+
+func TestRank(t *testing.T) {
+	for n := 1; n <= 200; n++ {
+		for _, p := range []int{50, 90} {
+			if got, want := rank(n, p), int(math.Ceil(float64(n)*float64(p)/100))-1; got != want {
+				t.Errorf("rank(%d, %d) = %d, want %d", n, p, got, want)
+			}
+		}
+	}
+}
+
+func TestHistories(t *testing.T) {
+	events := newHistory(t).add(0, loop.RunAborted, struct{}{}).events
+	other := newHistory(t).checks(1, "", 0).events[1]
+	other.Run = "20260107120000-bbbbbb" // its start is not here
+	review, _ := json.Marshal(loop.ReviewRequest{Reviewer: "human"})
+	events = append(events, other, loop.Event{Type: loop.ReviewRequested, Review: "20260107120000-cccccc", Payload: review, ID: gitstore.ID("e")})
+	runs, reviews := Histories(events, nil)
+	if len(runs) != 1 || runs[0].Run.Status != loop.RunAbort || len(runs[0].Events) != 2 || len(reviews) != 1 || reviews[0].Request.Reviewer != "human" {
+		t.Errorf("runs %+v, reviews %+v", runs, reviews)
+	}
+	runs, reviews = Histories(events, func(id string) bool { return id != runID })
+	if len(runs) != 0 || len(reviews) != 1 {
+		t.Errorf("runs %+v, reviews %+v", runs, reviews)
+	}
+}

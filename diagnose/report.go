@@ -1,0 +1,328 @@
+package diagnose
+
+import (
+	"math"
+	"strings"
+	"time"
+
+	"git-runr/gitstore"
+	"git-runr/loop"
+)
+
+// ReportInput is what a report is made of. Nothing but Run and Events must be there.
+type ReportInput struct {
+	Run    loop.Run
+	Events []loop.Event // of the run, in order
+	// Attempts are the files of each attempt by its number, for those whose commits
+	// are in this clone.
+	Attempts map[int][]gitstore.FileStat
+	Changes  []gitstore.FileStat // from where the run began to where it stands
+	// Attachments are the paths of what each event left behind.
+	Attachments map[gitstore.ID][]string
+	Live        bool // a process on this machine carries the run out
+}
+
+// Report is what a run did and how long it took: what `git runr report --json`
+// prints after "v":1. Durations are milliseconds, never negative. Names that runr's
+// report has too (its KPI, version 1) are used as there: run_id, outcome,
+// checkpoint_sha, the times and durations, phases, verify, reliability, stop_reason,
+// next_action and suggested_command.
+type Report struct {
+	RunID       string         `json:"run_id"`
+	Entity      loop.Entity    `json:"entity"`
+	Outcome     loop.RunStatus `json:"outcome"` // the run's status; "unknown" while its start has not arrived here
+	Result      string         `json:"result,omitempty"`
+	Live        bool           `json:"live"` // a process on this machine carries it out
+	Implementer string         `json:"implementer,omitempty"`
+	Reviewer    string         `json:"reviewer,omitempty"`
+	Branch      string         `json:"branch,omitempty"`
+	Base        gitstore.ID    `json:"base_sha,omitempty"`
+	Checkpoint  gitstore.ID    `json:"checkpoint_sha,omitempty"` // where the run's branch stands
+	Landed      gitstore.ID    `json:"landed_sha,omitempty"`
+
+	StopReason  string `json:"stop_reason,omitempty"`
+	Explanation string `json:"stop_explanation,omitempty"`
+	// NextAction is none, land, resume, intervene, answer, fix_config,
+	// resolve_scope_violation or inspect_logs.
+	NextAction string `json:"next_action"`
+	Suggested  string `json:"suggested_command,omitempty"`
+
+	StartedAt    time.Time              `json:"started_at,omitzero"`
+	EndedAt      time.Time              `json:"ended_at,omitzero"` // of its end or its newest stop; none while it runs
+	Total        loop.Duration          `json:"total_duration_ms"` // to its end, or to the newest event
+	Waiting      loop.Duration          `json:"waiting_ms"`        // stopped, until it went on
+	Unattributed loop.Duration          `json:"unattributed_ms"`   // neither in a phase nor waiting
+	Phases       map[string]ReportPhase `json:"phases"`            // implement, check and review
+	Verify       ReportVerify           `json:"verify"`
+	Reliability  ReportReliability      `json:"reliability"`
+	Totals       ReportTotals           `json:"totals"`
+
+	Changes  []gitstore.FileStat `json:"changes"` // from where it began to where it stands
+	Timeline []ReportEntry       `json:"timeline"`
+	Evidence []ReportEvidence    `json:"evidence"`
+}
+
+// ReportPhase is the time that one kind of step took.
+type ReportPhase struct {
+	Duration loop.Duration `json:"duration_ms"`
+	Count    int           `json:"count"`
+}
+
+// ReportVerify is what the check steps came to.
+type ReportVerify struct {
+	Attempts int           `json:"attempts"` // turns of a check step
+	Retries  int           `json:"retries"`  // turns that followed a turn with a failed check
+	Total    loop.Duration `json:"total_duration_ms"`
+}
+
+// ReportReliability counts what went wrong around the work.
+type ReportReliability struct {
+	AgentFailures int `json:"agent_failures"`          // turns that ended without an answer
+	Stalls        int `json:"stalls_triggered"`        // of these, time and idle limits
+	Interrupted   int `json:"interrupted_attempts"`    // begun and never finished
+	LateResults   int `json:"late_results_ignored"`    // events that came when the run no longer allowed them
+	Unreadable    int `json:"unreadable_events"`       // events whose payload could not be read
+	ParseWarnings int `json:"parse_warnings"`          // of agents' answers
+	Conflicts     int `json:"revert_conflicts"`        // files that a revert left alone
+	Unclaimed     int `json:"unclaimed_files"`         // changed, but not said
+	Unchanged     int `json:"claimed_files_unchanged"` // said, but not changed
+}
+
+// ReportTotals counts what happened.
+type ReportTotals struct {
+	Attempts      int `json:"attempts"`
+	Rounds        int `json:"rounds"`
+	ChecksRun     int `json:"checks_run"`
+	ChecksFailed  int `json:"checks_failed"`
+	Reverts       int `json:"reverts"`
+	Stops         int `json:"stops"`
+	Resumes       int `json:"resumes"`
+	Interventions int `json:"interventions"`
+	Files         int `json:"files_changed"` // of Changes
+	Added         int `json:"lines_added"`
+	Deleted       int `json:"lines_deleted"`
+}
+
+// outcomeUnknown is that of a run whose start is not in this clone.
+const outcomeUnknown = loop.RunStatus("unknown")
+
+// NewReport makes the report of a run.
+func NewReport(in ReportInput) Report {
+	run := in.Run
+	r := Report{
+		RunID: run.ID, Entity: run.Plan.Entity, Outcome: run.Status, Result: run.Result, Live: in.Live,
+		Implementer: run.Plan.Implementer, Reviewer: run.Plan.Reviewer, Branch: run.Plan.Branch, Base: run.Plan.Base,
+		Checkpoint: run.Head(), StartedAt: run.CreatedAt, Changes: in.Changes,
+		Phases: map[string]ReportPhase{phaseImplement: {}, phaseCheck: {}, phaseReview: {}},
+	}
+	if run.ID == "" { // its start is in a log that has not arrived
+		r.Outcome = outcomeUnknown
+		for _, e := range in.Events[:min(1, len(in.Events))] {
+			r.RunID, r.StartedAt = e.Run, e.Timestamp
+		}
+	}
+	if run.Stop != nil {
+		r.StopReason, r.Explanation = run.Stop.Reason, loop.ReasonOf(run.Stop.Reason).Explanation
+	}
+	if run.Landed != nil {
+		r.Landed = run.Landed.Commit
+	}
+	if r.Changes == nil {
+		r.Changes = []gitstore.FileStat{}
+	}
+	r.NextAction, r.Suggested = nextAction(run, in.Live)
+	t := newTimeline(in, r.StartedAt)
+	r.Timeline = t.entries
+	r.addTimes(in)
+	r.count(run)
+	r.Evidence = reportEvidence(run, r.Timeline)
+	return r
+}
+
+// Kinds of steps, as phases are called.
+const (
+	phaseImplement = "implement"
+	phaseCheck     = "check"
+	phaseReview    = "review"
+)
+
+// phaseOf is the phase that an entry's time belongs to; "" for none.
+func phaseOf(kind string) string {
+	switch kind {
+	case entryAttempt:
+		return phaseImplement
+	case entryChecks:
+		return phaseCheck
+	case entryReview:
+		return phaseReview
+	}
+	return ""
+}
+
+// addTimes divides the run's time among its steps, waiting and the rest.
+func (r *Report) addTimes(in ReportInput) {
+	end := r.StartedAt
+	var stoppedAt time.Time
+	for _, e := range r.Timeline {
+		if name := phaseOf(e.Kind); name != "" {
+			phase := r.Phases[name]
+			r.Phases[name] = ReportPhase{Duration: addDurations(phase.Duration, e.Duration), Count: phase.Count + 1}
+		}
+		if e.goesOn() && !stoppedAt.IsZero() {
+			r.Waiting = addDurations(r.Waiting, between(stoppedAt, e.At))
+			stoppedAt = time.Time{}
+		}
+		if e.Kind == entryStopped {
+			stoppedAt = e.At
+		}
+		if e.ends() {
+			r.EndedAt = e.At
+		}
+	}
+	if !in.Run.Done() || r.Outcome == outcomeUnknown {
+		r.EndedAt = time.Time{}
+		for _, e := range in.Events {
+			end = latest(end, e.Timestamp)
+		}
+	}
+	r.Total = between(r.StartedAt, latest(end, r.EndedAt))
+	spent := r.Waiting
+	for _, phase := range r.Phases {
+		spent = addDurations(spent, phase.Duration)
+	}
+	r.Unattributed = max(0, r.Total-spent)
+	r.Verify.Total = r.Phases[phaseCheck].Duration
+}
+
+func latest(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// between is the time from one moment to another; 0 where a clock went backwards.
+func between(from, to time.Time) loop.Duration { return loop.Duration(max(0, to.Sub(from))) }
+
+// addDurations is a + b, where what a log claims must not overflow.
+func addDurations(a, b loop.Duration) loop.Duration {
+	if b > math.MaxInt64-a {
+		return math.MaxInt64
+	}
+	return a + b
+}
+
+// count fills in what is counted over the timeline.
+func (r *Report) count(run loop.Run) {
+	failedBefore := false
+	for _, e := range r.Timeline {
+		switch e.Kind {
+		case entryAttempt:
+			r.countAttempt(*e.Attempt)
+		case entryChecks:
+			r.Verify.Attempts++
+			if failedBefore {
+				r.Verify.Retries++
+			}
+			failedBefore = r.countChecks(e.Checks)
+		case entryReview:
+			r.Totals.Rounds++
+			r.countFailure(e.Review.Failure)
+			r.Reliability.ParseWarnings += len(e.Review.Warnings)
+		case entryReverted:
+			r.Totals.Reverts++
+			r.Reliability.Conflicts += len(e.Reverted.Conflicts)
+		case entryStopped:
+			r.Totals.Stops++
+		case entryResumed:
+			r.Totals.Resumes++
+		case entryIntervened:
+			r.Totals.Interventions++
+			r.countChecks(e.Checks)
+		case entryNotCounted:
+			r.Reliability.LateResults++
+		case entryUnreadable:
+			r.Reliability.Unreadable++
+		}
+	}
+	r.Totals.Attempts = len(run.Attempts)
+	for _, f := range r.Changes {
+		r.Totals.Files++
+		r.Totals.Added += f.Added
+		r.Totals.Deleted += f.Deleted
+	}
+}
+
+func (r *Report) countAttempt(a ReportAttempt) {
+	if !a.Finished {
+		r.Reliability.Interrupted++
+	}
+	r.countFailure(a.Failure)
+	r.Reliability.ParseWarnings += len(a.Warnings)
+	r.Reliability.Unclaimed += len(a.Unclaimed)
+	r.Reliability.Unchanged += len(a.Unchanged)
+}
+
+func (r *Report) countFailure(f *loop.Failure) {
+	if f == nil {
+		return
+	}
+	r.Reliability.AgentFailures++
+	if f.Reason == loop.ReasonAgentTimeout || f.Reason == loop.ReasonAgentIdle {
+		r.Reliability.Stalls++
+	}
+}
+
+// countChecks counts the results of configured checks and reports whether one of
+// them failed.
+func (r *Report) countChecks(checks []ReportCheck) bool {
+	failed := 0
+	for _, c := range checks {
+		if c.Name == "" {
+			continue // another command, which a person ran
+		}
+		r.Totals.ChecksRun++
+		if !c.OK {
+			failed++
+		}
+	}
+	r.Totals.ChecksFailed += failed
+	return failed > 0
+}
+
+// nextAction is what to do with run now, and the command that begins it.
+func nextAction(run loop.Run, live bool) (action, command string) {
+	switch {
+	case run.ID == "", run.Status == loop.RunRunning && live:
+		return "none", ""
+	case run.Status == loop.RunRunning:
+		return "resume", "git runr resume " + run.ID
+	case run.Status == loop.RunComplete && run.Landed == nil && !run.Plan.InPlace && run.Head() != run.Plan.Base:
+		return "land", "git runr land " + run.ID
+	case run.Stop == nil || run.Status != loop.RunStop && run.Status != loop.RunReviewing:
+		return "none", ""
+	}
+	reason := loop.ReasonOf(run.Stop.Reason)
+	if len(reason.Next) == 0 {
+		return "inspect_logs", "git runr log " + run.ID
+	}
+	command = strings.ReplaceAll(reason.Next[0].Command, "RUN", run.ID)
+	switch reason.Code {
+	case loop.ReasonUntrusted:
+		return "fix_config", command
+	case loop.ReasonScope:
+		return "resolve_scope_violation", command
+	}
+	return actionOf(command), command
+}
+
+// actionOf names what a command of ours does.
+func actionOf(command string) string {
+	words := strings.Fields(command)
+	for _, verb := range []string{"resume", "intervene", "answer"} {
+		if len(words) > 2 && words[2] == verb {
+			return verb
+		}
+	}
+	return "inspect_logs"
+}

@@ -1,0 +1,80 @@
+package diagnose
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Markdown is the report for a pull request.
+func (r Report) Markdown() string {
+	var b strings.Builder
+	title := r.Entity.Name()
+	if title == "" {
+		title = "Run " + r.RunID
+	}
+	fmt.Fprintf(&b, "## %s\n\n**%s**\n\n", markdown(title), markdown(r.outcomeLine()))
+	fmt.Fprintf(&b, "- run: `%s`\n", r.RunID)
+	if r.Base != "" {
+		fmt.Fprintf(&b, "- from %s to %s\n", markdown(r.Base.Short()), markdown(r.Checkpoint.Short()))
+	}
+	for _, line := range r.totalLines() {
+		fmt.Fprintf(&b, "- %s: %s\n", line[0], markdown(line[1]))
+	}
+	if r.StopReason != "" {
+		fmt.Fprintf(&b, "\n%s\n", markdown(r.Explanation))
+	}
+	b.WriteString("\n### Timeline\n\n")
+	for _, e := range r.Timeline {
+		fmt.Fprintf(&b, "- `+%s` %s%s\n", took(e.Offset), markdown(e.Title), e.tookSuffix())
+		for _, line := range e.details {
+			fmt.Fprintf(&b, "  - %s\n", markdown(line))
+		}
+	}
+	if len(r.Evidence) > 0 {
+		b.WriteString("\n### Evidence\n\n| check | state | output |\n|---|---|---|\n")
+		for _, e := range r.Evidence {
+			log := ""
+			if e.Log != "" {
+				log = "`git show " + e.Log + "`"
+			}
+			fmt.Fprintf(&b, "| %s | %s | %s |\n", markdown(e.Check), markdown(e.line()), log)
+		}
+	}
+	if r.Suggested != "" {
+		fmt.Fprintf(&b, "\n### Next\n\n```sh\n%s\n```\n", r.Suggested)
+	}
+	return b.String()
+}
+
+// markdown is foreign text as one line of Markdown that shows what it says: no
+// markup, no HTML, nobody mentioned and no issue linked.
+func markdown(s string) string {
+	s = oneLine(s)
+	var b strings.Builder
+	for i, r := range s {
+		switch {
+		case strings.ContainsRune("\\`*_[]|~!$", r), i == 0 && strings.ContainsRune("+-=", r):
+			b.WriteByte('\\')
+		case r == '<':
+			b.WriteString("&lt;")
+			continue
+		case r == '>':
+			b.WriteString("&gt;")
+			continue
+		case r == '&':
+			b.WriteString("&amp;")
+			continue
+		}
+		b.WriteRune(r)
+		if r == '@' || r == '#' || startsOrderedList(s, i, r) {
+			b.WriteString("&#8203;") // nothing to see, and no name or number begins behind it
+		}
+	}
+	return b.String()
+}
+
+// startsOrderedList reports whether r, at i of s, would make the line an item of a
+// numbered list.
+func startsOrderedList(s string, i int, r rune) bool {
+	return (r == '.' || r == ')') && i > 0 && strings.Trim(s[:i], "0123456789") == ""
+}

@@ -1,0 +1,421 @@
+package diagnose
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"git-runr/gitstore"
+	"git-runr/loop"
+)
+
+const (
+	baseCommit  = gitstore.ID("ba5e000000000000000000000000000000000000")
+	firstWork   = gitstore.ID("aaaa100000000000000000000000000000000000")
+	secondWork  = gitstore.ID("bbbb200000000000000000000000000000000000")
+	personsWork = gitstore.ID("cccc300000000000000000000000000000000000")
+)
+
+// history builds a run's events, one after the other.
+type history struct {
+	t      *testing.T
+	at     time.Time
+	events []loop.Event
+}
+
+func newHistory(t *testing.T) *history {
+	h := &history{t: t, at: time.Date(2026, 1, 7, 12, 0, 0, 0, time.UTC)}
+	h.add(0, loop.RunStarted, loop.RunPlan{
+		Entity: loop.Entity{Type: "task", Identifier: "T1", Title: "Add a thing"}, Base: baseCommit, Branch: "runr/" + runID,
+		Implementer: "impl", Reviewer: "rev", Policy: loop.Policy{Workflow: loop.DefaultWorkflow(), MaxRetries: 2},
+		Checks: []loop.Check{{Name: "test", Command: "go test ./..."}, {Name: "lint", Command: "golint"}},
+	})
+	return h
+}
+
+// add appends an event that is recorded some time after the one before.
+func (h *history) add(later time.Duration, eventType string, payload any) *history {
+	h.t.Helper()
+	body, err := json.Marshal(payload)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.at = h.at.Add(later)
+	n := len(h.events) + 1
+	h.events = append(h.events, loop.Event{
+		V: 1, Clock: uint64(n), Writer: "0123456789ab", Timestamp: h.at, Type: eventType, Run: runID, Payload: body,
+		ID: gitstore.ID(fmt.Sprintf("e%039d", n)), Actor: "Ada <ada@example.com>", Title: eventType + ": title",
+	})
+	return h
+}
+
+func (h *history) attempt(number int, mode loop.AttemptMode, took time.Duration, from, commit gitstore.ID) *history {
+	a := loop.Attempt{Number: number, Step: "implement", Mode: mode, Agent: "impl", From: from}
+	h.add(time.Second, loop.AttemptStarted, a)
+	a.Commit, a.Files, a.Duration = commit, []string{"a.go", "b.go"}, loop.Duration(took)
+	a.Unclaimed, a.Unchanged, a.Status = []string{"b.go"}, []string{"ghost.go"}, loop.ExecutorComplete
+	return h.add(took, loop.AttemptCompleted, a)
+}
+
+func (h *history) checks(attempt int, on gitstore.ID, exit int) *history {
+	result := loop.CheckResult{Name: "test", Command: "go test ./...", ExitCode: exit, Tree: string(on), Duration: loop.Duration(10 * time.Second)}
+	if exit != 0 {
+		result.Said = "3 errors"
+	}
+	return h.add(10*time.Second, loop.ChecksCompleted, loop.CheckRun{Step: "check", Attempt: attempt, Tree: on, Results: []loop.CheckResult{result}})
+}
+
+func (h *history) round(number, attempt int, verdict loop.Verdict, findings ...loop.Finding) *history {
+	return h.add(90*time.Second, loop.RoundCompleted, loop.Round{
+		Number: number, Attempt: attempt, Reviewer: "rev", Report: loop.Report{Verdict: verdict, Effective: verdict, Findings: findings},
+		Census: loop.Census{Files: 2, Lines: 12, SentFiles: 2, SentLines: 12}, Duration: loop.Duration(90 * time.Second),
+	})
+}
+
+func (h *history) input() ReportInput {
+	run, bad := loop.FoldRun(h.events)
+	if len(bad) > 0 {
+		h.t.Fatalf("fold: %v", bad)
+	}
+	return ReportInput{Run: run, Events: h.events}
+}
+
+var wrong = loop.Finding{ID: "f-1", Severity: loop.Critical, File: "a.go", Line: 3, Issue: "It is all wrong"}
+
+// wholeRun goes round twice, stops, is helped by a person, passes and lands.
+func wholeRun(t *testing.T) ReportInput {
+	h := newHistory(t)
+	h.attempt(1, loop.ModeImplement, 3*time.Minute+12*time.Second, baseCommit, firstWork)
+	h.checks(1, firstWork, 1)
+	h.round(1, 1, loop.CriticalFail, wrong, loop.Finding{Severity: loop.Note, Issue: "a nit"})
+	h.add(time.Second, loop.AttemptReverted, loop.Reverted{Attempt: 1, Restored: []string{"a.go", "b.go"}})
+	h.attempt(2, loop.ModeReexecute, 500*time.Millisecond, baseCommit, secondWork)
+	h.checks(2, secondWork, 0)
+	h.round(2, 2, loop.NeedsFix, loop.Finding{ID: "f-2", Severity: loop.Warning, File: "a.go", Issue: "Say please"})
+	h.add(time.Second, loop.ReviewLoopDetected, loop.Stop{Reason: loop.ReasonReviewLoop, Round: 2, MaxRounds: 1, Detail: "the retries are used up", Unmet: []string{"Say please"}})
+	h.add(2*time.Hour, loop.RunIntervened, loop.Intervention{
+		Number: 1, Reason: loop.InterveneReviewLoop, Note: "said please", By: "Ada <ada@example.com>", Attempts: 2, Commit: personsWork, Files: []string{"a.go"},
+		Commands: []loop.CheckResult{
+			{Name: "test", Command: "go test ./...", Tree: string(personsWork), Duration: loop.Duration(4 * time.Second)},
+			{Command: "make docs", ExitCode: 2, Tree: string(personsWork)},
+		},
+	})
+	h.add(time.Minute, loop.RunResumed, struct{}{})
+	h.round(3, 2, loop.Pass)
+	h.add(0, loop.RunCompleted, map[string]any{"status": "pass", "commit": personsWork})
+	h.add(time.Hour, loop.RunLanded, loop.Landed{Commit: personsWork, Onto: baseCommit, Branch: "main", Squash: true})
+	in := h.input()
+	in.Attempts = map[int][]gitstore.FileStat{
+		1: {{Path: "a.go", Added: 12, Deleted: 3}, {Path: "b.go", Binary: true}},
+		2: {{Path: "a.go", Added: 2}, {OldPath: "c.go", Path: "b.go", Added: 1, Deleted: 1}},
+	}
+	in.Changes = []gitstore.FileStat{{Path: "a.go", Added: 3, Deleted: 1}}
+	in.Attachments = map[gitstore.ID][]string{
+		h.events[3].ID: {"checks/test.log"}, h.events[11].ID: {"commands/1.log", "commands/2.log"},
+	}
+	return in
+}
+
+// golden compares got with a file; UPDATE_GOLDEN=1 writes it.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if os.Getenv("UPDATE_GOLDEN") != "" {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs:\n%s", name, got)
+	}
+}
+
+func TestReportText(t *testing.T) { golden(t, "report.txt", NewReport(wholeRun(t)).Text()) }
+
+func TestReportMarkdown(t *testing.T) { golden(t, "report.md", NewReport(wholeRun(t)).Markdown()) }
+
+func TestReportTimes(t *testing.T) {
+	r := NewReport(wholeRun(t))
+	for what, pair := range map[string][2]loop.Duration{
+		"implement": {r.Phases["implement"].Duration, ms(192_500)},
+		"check":     {r.Phases["check"].Duration, ms(20_000)},
+		"review":    {r.Phases["review"].Duration, ms(270_000)},
+		"verify":    {r.Verify.Total, ms(20_000)},
+		"waiting":   {r.Waiting, ms(7_260_000)},
+		"total":     {r.Total, ms(192_500 + 20_000 + 270_000 + 7_260_000 + 4_000)}, // the rest: a second each of two starts, revert and stop
+		"rest":      {r.Unattributed, ms(4_000)},
+	} {
+		if pair[0] != pair[1] {
+			t.Errorf("%s took %s, want %s", what, time.Duration(pair[0]), time.Duration(pair[1]))
+		}
+	}
+	if r.Phases["review"].Count != 3 || r.EndedAt.IsZero() || r.EndedAt != r.StartedAt.Add(time.Duration(r.Total)) {
+		t.Errorf("%d reviews, from %s to %s", r.Phases["review"].Count, r.StartedAt, r.EndedAt)
+	}
+}
+
+func ms(n int64) loop.Duration { return loop.Duration(n * int64(time.Millisecond)) }
+
+func TestReportCounts(t *testing.T) {
+	r := NewReport(wholeRun(t))
+	want := ReportTotals{Attempts: 2, Rounds: 3, ChecksRun: 3, ChecksFailed: 1, Reverts: 1, Stops: 1, Resumes: 1, Interventions: 1, Files: 1, Added: 3, Deleted: 1}
+	if r.Totals != want {
+		t.Errorf("totals %+v, want %+v", r.Totals, want)
+	}
+	if r.Verify.Attempts != 2 || r.Verify.Retries != 1 {
+		t.Errorf("verify %+v", r.Verify)
+	}
+	if r.Reliability.Unclaimed != 2 || r.Reliability.Unchanged != 2 || r.Reliability.AgentFailures != 0 {
+		t.Errorf("reliability %+v", r.Reliability)
+	}
+	if r.Outcome != loop.RunComplete || r.Result != "pass" || r.NextAction != "none" || r.Landed != personsWork || r.Checkpoint != personsWork {
+		t.Errorf("%s %s, next %s, landed %s, checkpoint %s", r.Outcome, r.Result, r.NextAction, r.Landed, r.Checkpoint)
+	}
+}
+
+// TestReportEvidence: the newest result counts, wherever it was recorded.
+func TestReportEvidence(t *testing.T) {
+	in := wholeRun(t)
+	r := NewReport(in)
+	if len(r.Evidence) != 2 {
+		t.Fatalf("evidence %+v", r.Evidence)
+	}
+	test, lint := r.Evidence[0], r.Evidence[1]
+	if test.State != "ok" || test.Stale || test.Log != string(in.Events[11].ID)+":commands/1.log" {
+		t.Errorf("test: %+v", test)
+	}
+	if lint.State != "never_run" || lint.Command != "golint" {
+		t.Errorf("lint: %+v", lint)
+	}
+	in.Run.Interventions, in.Events = nil, in.Events[:11] // only what the check step said
+	stale := NewReport(in).Evidence[0]
+	if stale.State != "ok" || stale.Stale {
+		t.Errorf("evidence on the run's head: %+v", stale)
+	}
+	in.Run.Attempts[1].Commit = personsWork
+	if stale = NewReport(in).Evidence[0]; !stale.Stale {
+		t.Errorf("evidence on an older commit: %+v", stale)
+	}
+	in.Events = in.Events[:5]
+	if failed := NewReport(in).Evidence[0]; failed.State != "failed" || failed.Was != "exit 1, 3 errors" || failed.Log != string(in.Events[3].ID)+":checks/test.log" {
+		t.Errorf("failed: %+v", failed)
+	}
+}
+
+func TestReportJSONNames(t *testing.T) {
+	body, err := json.Marshal(NewReport(wholeRun(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc map[string]any
+	if err := json.Unmarshal(body, &doc); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{
+		"run_id", "checkpoint_sha", "total_duration_ms", "unattributed_ms", "started_at", "ended_at", "phases", "verify", "reliability", "outcome", "next_action", "timeline", "evidence",
+	} {
+		if doc[name] == nil {
+			t.Errorf("no %s", name)
+		}
+	}
+	if doc["total_duration_ms"] != 7746500.0 {
+		t.Errorf("total_duration_ms %v", doc["total_duration_ms"])
+	}
+}
+
+func TestReportOfAStoppedRun(t *testing.T) {
+	in := wholeRun(t)
+	in.Events = in.Events[:11]
+	in.Run, _ = loop.FoldRun(in.Events)
+	r := NewReport(in)
+	first := loop.ReasonOf(loop.ReasonReviewLoop).Next[0]
+	if r.StopReason != loop.ReasonReviewLoop || r.Suggested != strings.ReplaceAll(first.Command, "RUN", runID) || r.Waiting != 0 {
+		t.Errorf("stop %q, suggested %q, waiting %d", r.StopReason, r.Suggested, r.Waiting)
+	}
+	if text := r.Text(); !strings.Contains(text, "STOPPED: review_loop_detected (round 2/1)") || !strings.Contains(text, "unmet: Say please") {
+		t.Errorf("text:\n%s", text)
+	}
+}
+
+func TestReportSaysWhatComesNext(t *testing.T) {
+	stopped := func(reason string) loop.Run {
+		return loop.Run{ID: runID, Status: loop.RunStop, Stop: &loop.Stop{Reason: reason}}
+	}
+	done := loop.Run{ID: runID, Status: loop.RunComplete, Plan: loop.RunPlan{Base: baseCommit}, Attempts: []loop.Attempt{{Commit: firstWork}}}
+	nothing := done
+	nothing.Attempts = nil
+	inPlace := done
+	inPlace.Plan.InPlace = true
+	for _, test := range []struct {
+		name, action string
+		run          loop.Run
+		live         bool
+	}{
+		{"being carried out", "none", loop.Run{ID: runID, Status: loop.RunRunning}, true},
+		{"killed", "resume", loop.Run{ID: runID, Status: loop.RunRunning}, false},
+		{"passed", "land", done, false},
+		{"passed without a change", "none", nothing, false},
+		{"passed in place", "none", inPlace, false},
+		{"aborted", "none", loop.Run{ID: runID, Status: loop.RunAbort, Stop: &loop.Stop{Reason: loop.ReasonScope}}, false},
+		{"untrusted", "fix_config", stopped(loop.ReasonUntrusted), false},
+		{"scope", "resolve_scope_violation", stopped(loop.ReasonScope), false},
+		{"interrupted", "resume", stopped(loop.ReasonInterrupted), false},
+		{"checks", "intervene", stopped(loop.ReasonChecksFailed), false},
+		{"nothing to review", "inspect_logs", stopped(loop.ReasonNothing), false},
+	} {
+		action, command := nextAction(test.run, test.live)
+		if action != test.action || (action == "none") != (command == "") {
+			t.Errorf("%s: %s, %q; want %s", test.name, action, command, test.action)
+		}
+	}
+}
+
+func TestReportOfAKilledRun(t *testing.T) {
+	h := newHistory(t)
+	h.add(time.Second, loop.AttemptStarted, loop.Attempt{Number: 1, Mode: loop.ModeImplement, Agent: "impl"})
+	h.add(time.Hour, loop.AttemptStarted, loop.Attempt{Number: 1, Mode: loop.ModeImplement, Agent: "impl"})
+	h.add(time.Minute, loop.AttemptCompleted, loop.Attempt{Number: 1, Mode: loop.ModeImplement, Agent: "impl", Commit: firstWork, Files: []string{"a.go"}})
+	h.add(time.Second, loop.AttemptStarted, loop.Attempt{Number: 2, Mode: loop.ModeFix, Agent: "impl"})
+	r := NewReport(h.input())
+	if r.Reliability.Interrupted != 2 || r.Totals.Attempts != 2 || len(r.Timeline) != 4 {
+		t.Errorf("%d interrupted, %d attempts, %d entries", r.Reliability.Interrupted, r.Totals.Attempts, len(r.Timeline))
+	}
+	if r.Phases["implement"].Duration != ms(60_000) || !r.EndedAt.IsZero() || r.Total != ms(3_662_000) {
+		t.Errorf("implement %d, ended %s, total %d", r.Phases["implement"].Duration, r.EndedAt, r.Total)
+	}
+	text := r.Text()
+	for _, part := range []string{"running, but no process on this machine", "attempt 1 (implement) by impl: 1 file, aaaa100 (1m00s)", "attempt 2 (fix) by impl: begun, not finished", "git runr resume " + runID} {
+		if !strings.Contains(text, part) {
+			t.Errorf("no %q in:\n%s", part, text)
+		}
+	}
+}
+
+func TestReportOfOneEvent(t *testing.T) {
+	started := newHistory(t)
+	if text := NewReport(started.input()).Text(); !strings.Contains(text, "+0s  started by Ada\n") || !strings.Contains(text, "test: never run") {
+		t.Errorf("started:\n%s", text)
+	}
+	h := newHistory(t).checks(1, firstWork, 0)
+	r := NewReport(ReportInput{Events: h.events[1:]}) // the start is in a log that has not come
+	if r.RunID != runID || r.Outcome != "unknown" || r.NextAction != "none" || len(r.Timeline) != 1 {
+		t.Errorf("without its start: %+v", r)
+	}
+	if text := r.Text(); !strings.Contains(text, "has not arrived") {
+		t.Errorf("without its start:\n%s", text)
+	}
+}
+
+// TestReportOfClocksThatDisagree: no duration is negative, and none overflows.
+func TestReportOfClocksThatDisagree(t *testing.T) {
+	h := newHistory(t)
+	h.add(-time.Hour, loop.AttemptStarted, loop.Attempt{Number: 1})
+	h.add(-time.Hour, loop.AttemptCompleted, loop.Attempt{Number: 1, Duration: loop.Duration(-time.Minute)})
+	huge := loop.Duration(time.Duration(1<<63 - 1).Truncate(time.Millisecond))
+	h.add(0, loop.ChecksCompleted, loop.CheckRun{Results: []loop.CheckResult{{Name: "a", Duration: huge}, {Name: "b", Duration: huge}, {Name: "c", Duration: -5}}})
+	h.add(-time.Hour, loop.RunStopped, loop.Stop{Reason: loop.ReasonHuman})
+	h.add(-time.Hour, loop.RunResumed, struct{}{})
+	r := NewReport(h.input())
+	all := []loop.Duration{r.Total, r.Waiting, r.Unattributed, r.Verify.Total, r.Phases["implement"].Duration}
+	for _, e := range r.Timeline {
+		all = append(all, e.Offset, e.Duration)
+	}
+	for _, d := range all {
+		if d < 0 {
+			t.Errorf("a duration of %s", time.Duration(d))
+		}
+	}
+}
+
+func TestReportOfEventsThatDoNotCount(t *testing.T) {
+	h := newHistory(t)
+	h.add(0, loop.RunAborted, struct{}{})
+	h.add(0, loop.RunCompleted, map[string]string{"status": "pass"})
+	h.add(0, "of_a_newer_program", map[string]string{})
+	h.add(0, loop.ChecksCompleted, map[string]string{"results": "many"})
+	run, _ := loop.FoldRun(h.events)
+	r := NewReport(ReportInput{Run: run, Events: h.events})
+	var kinds []string
+	for _, e := range r.Timeline {
+		kinds = append(kinds, e.Kind)
+	}
+	if got := strings.Join(kinds, " "); got != "started aborted not_counted other not_counted" {
+		t.Errorf("entries %s", got)
+	}
+	if r.Reliability.LateResults != 2 || r.Totals.ChecksRun != 0 || r.Outcome != loop.RunAbort {
+		t.Errorf("%+v, %+v, %s", r.Reliability, r.Totals, r.Outcome)
+	}
+	h = newHistory(t).add(0, loop.ChecksCompleted, map[string]string{"results": "many"})
+	run, _ = loop.FoldRun(h.events)
+	if r := NewReport(ReportInput{Run: run, Events: h.events}); r.Reliability.Unreadable != 1 {
+		t.Errorf("unreadable: %+v", r.Timeline)
+	}
+}
+
+// TestNothingForeignGetsOutOfAReport: text is one line each and Markdown stays text.
+func TestNothingForeignGetsOutOfAReport(t *testing.T) {
+	hostile := "x\x1b[2J\n## owned\r\n- [click](http://e) <img src=x> @everyone #1 | `tick` \u202e*b*"
+	h := newHistory(t)
+	h.events[0].Payload, _ = json.Marshal(loop.RunPlan{Entity: loop.Entity{Title: hostile}, Base: gitstore.ID(hostile), Branch: hostile, Checks: []loop.Check{{Name: hostile}}})
+	h.add(0, loop.AttemptStarted, loop.Attempt{Number: 1, Mode: loop.AttemptMode(hostile), Agent: hostile})
+	h.add(0, loop.AttemptCompleted, loop.Attempt{
+		Number: 1, Agent: hostile, Commit: gitstore.ID(hostile), Files: []string{hostile}, Unclaimed: []string{hostile}, Unchanged: []string{hostile}, Warnings: []string{hostile},
+	})
+	h.add(0, loop.ChecksCompleted, loop.CheckRun{Results: []loop.CheckResult{{Name: hostile, Command: hostile, Reason: hostile, Said: hostile}}})
+	h.round(1, 1, loop.Verdict(hostile), loop.Finding{Severity: loop.Severity(hostile), File: hostile, Issue: hostile})
+	h.add(0, loop.RunStopped, loop.Stop{Reason: hostile, Detail: hostile, Unmet: []string{hostile}})
+	h.add(0, loop.RunIntervened, loop.Intervention{Reason: hostile, Note: hostile, By: hostile, Files: []string{hostile}})
+	h.add(0, loop.RunAnswered, map[string]string{"choice": hostile, "by": hostile})
+	h.add(0, "type "+hostile, map[string]string{})
+	h.events[len(h.events)-1].Title = hostile
+	r := NewReport(h.input())
+	text, md := r.Text(), r.Markdown()
+	for name, got := range map[string]string{"text": text, "markdown": md} {
+		if strings.ContainsAny(got, "\x1b\r\u202e") || strings.Contains(got, "\n## owned") {
+			t.Errorf("%s:\n%q", name, got)
+		}
+	}
+	for _, markup := range []string{"[click](", "<img", "@everyone", "#1", " `tick", " *b*", " | \\`"} {
+		if strings.Contains(md, markup) {
+			t.Errorf("%q in:\n%s", markup, md)
+		}
+	}
+}
+
+func TestMarkdownShowsWhatItSays(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain text, (1) a/b.go:3": "plain text, (1) a/b.go:3",
+		"+1 -2":                    `\+1 -2`,
+		"- item":                   `\- item`,
+		"1. item":                  "1.&#8203; item",
+		"a_b*c":                    `a\_b\*c`,
+		`C:\dir`:                   `C:\\dir`,
+		"a|b":                      `a\|b`,
+		"<b>&amp;":                 "&lt;b&gt;&amp;amp;",
+		"see @bob and #12":         "see @&#8203;bob and #&#8203;12",
+		"two\nlines":               "two lines",
+	} {
+		if got := markdown(in); got != want {
+			t.Errorf("%q becomes %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestTook(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "0s", 340 * time.Millisecond: "340ms", 1400 * time.Millisecond: "1s", 59 * time.Second: "59s", 192 * time.Second: "3m12s",
+		2*time.Hour + 3*time.Minute: "2h03m", 76 * time.Hour: "3d4h",
+	} {
+		if got := took(loop.Duration(d)); got != want {
+			t.Errorf("%s is shown as %s, want %s", d, got, want)
+		}
+	}
+}

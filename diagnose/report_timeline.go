@@ -1,0 +1,561 @@
+package diagnose
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"git-runr/gitstore"
+	"git-runr/loop"
+)
+
+// Kinds of entries.
+const (
+	entryStarted    = "started"
+	entryAttempt    = "attempt"
+	entryChecks     = "checks"
+	entryReview     = "review"
+	entryReverted   = "reverted"
+	entryStopped    = "stopped"
+	entryResumed    = "resumed"
+	entryIntervened = "intervention"
+	entryAnswered   = "answered"
+	entryCompleted  = "completed"
+	entryLanded     = "landed"
+	entryAborted    = "aborted"
+	entryNotCounted = "not_counted" // the run's state did not allow it any more
+	entryUnreadable = "unreadable"
+	entryOther      = "other" // of a newer program
+)
+
+// ReportEntry is one thing that happened in a run. Kind is started, attempt, checks,
+// review, reverted, stopped, resumed, intervention, answered, completed, landed,
+// aborted, not_counted, unreadable or other; the field of that name holds more.
+type ReportEntry struct {
+	Kind        string        `json:"kind"`
+	At          time.Time     `json:"at"`          // when it began
+	Offset      loop.Duration `json:"offset_ms"`   // from the run's start
+	Duration    loop.Duration `json:"duration_ms"` // 0 for what takes no time
+	Event       gitstore.ID   `json:"event"`
+	By          string        `json:"by,omitempty"` // agent or person
+	Title       string        `json:"title"`        // all of it in one line, safe to show
+	Attachments []string      `json:"attachments,omitempty"`
+
+	Attempt      *ReportAttempt      `json:"attempt,omitempty"`
+	Checks       []ReportCheck       `json:"checks,omitempty"` // also the commands of an intervention
+	Review       *ReportRound        `json:"review,omitempty"`
+	Reverted     *loop.Reverted      `json:"reverted,omitempty"`
+	Stop         *loop.Stop          `json:"stop,omitempty"`
+	Intervention *ReportIntervention `json:"intervention,omitempty"`
+	Landed       *loop.Landed        `json:"landed,omitempty"`
+
+	details []string
+}
+
+// ReportAttempt is one turn of an implementer. Where its commit is not in this clone,
+// files have no counts of lines.
+type ReportAttempt struct {
+	Number    int                 `json:"attempt"`
+	Mode      loop.AttemptMode    `json:"mode"`
+	Agent     string              `json:"agent"`
+	Finished  bool                `json:"finished"` // false: it was killed
+	Commit    gitstore.ID         `json:"commit,omitempty"`
+	Files     []gitstore.FileStat `json:"files"`
+	Counted   bool                `json:"counted"` // the files' lines are
+	Added     int                 `json:"lines_added"`
+	Deleted   int                 `json:"lines_deleted"`
+	Claimed   []string            `json:"claimed,omitempty"`
+	Unclaimed []string            `json:"unclaimed,omitempty"`
+	Unchanged []string            `json:"unchanged,omitempty"`
+	Status    loop.ExecutorStatus `json:"executor_status,omitempty"`
+	Warnings  []string            `json:"parse_warnings,omitempty"`
+	Failure   *loop.Failure       `json:"failure,omitempty"`
+	Reverted  bool                `json:"reverted"` // later, as a whole
+}
+
+// ReportCheck is one command's result.
+type ReportCheck struct {
+	Name     string        `json:"name,omitempty"` // "" for a command that is no configured check
+	Command  string        `json:"command"`
+	OK       bool          `json:"ok"`
+	ExitCode int           `json:"exit_code"`
+	Reason   string        `json:"reason,omitempty"`
+	Said     string        `json:"said,omitempty"` // what its output says in a few words
+	Tree     string        `json:"tree,omitempty"`
+	Log      string        `json:"log,omitempty"` // EVENT:PATH of its output, for git show
+	Duration loop.Duration `json:"duration_ms"`
+}
+
+// ReportRound is one turn of a reviewer.
+type ReportRound struct {
+	Number   int            `json:"round"`
+	Attempt  int            `json:"attempt"`
+	Reviewer string         `json:"reviewer"`
+	Verdict  loop.Verdict   `json:"verdict,omitempty"` // effective
+	Severity SeverityCounts `json:"severities"`
+	Findings []loop.Finding `json:"findings"`
+	Census   loop.Census    `json:"census"`
+	Warnings []string       `json:"parse_warnings,omitempty"`
+	Failure  *loop.Failure  `json:"failure,omitempty"`
+}
+
+// ReportIntervention is what a person did. Its commands are the entry's checks.
+type ReportIntervention struct {
+	Number     int           `json:"intervention"`
+	Reason     string        `json:"reason"`
+	Note       string        `json:"note"`
+	Commits    []gitstore.ID `json:"commits_in_range"`
+	Files      []string      `json:"files_changed"`
+	Checkpoint gitstore.ID   `json:"checkpoint,omitempty"`
+}
+
+// SeverityCounts are findings by severity.
+type SeverityCounts struct {
+	Critical int `json:"critical"`
+	Warning  int `json:"warning"`
+	Note     int `json:"note"`
+}
+
+// add counts one finding. A severity of a newer program counts as a note.
+func (s *SeverityCounts) add(severity loop.Severity) {
+	switch severity {
+	case loop.Critical:
+		s.Critical++
+	case loop.Warning:
+		s.Warning++
+	default:
+		s.Note++
+	}
+}
+
+// String is "1 critical, 2 warnings", without what there is none of.
+func (s SeverityCounts) String() string {
+	var parts []string
+	if s.Critical > 0 {
+		parts = append(parts, fmt.Sprintf("%d critical", s.Critical))
+	}
+	if s.Warning > 0 {
+		parts = append(parts, loop.Count(s.Warning, "warning"))
+	}
+	if s.Note > 0 {
+		parts = append(parts, loop.Count(s.Note, "note"))
+	}
+	if len(parts) == 0 {
+		return "no findings"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// goesOn reports whether a stopped run is not waiting any more with e.
+func (e ReportEntry) goesOn() bool {
+	switch e.Kind {
+	case entryAttempt, entryChecks, entryReview, entryReverted, entryResumed, entryCompleted, entryAborted:
+		return true
+	}
+	return false
+}
+
+// ends reports whether e may be how the run ended.
+func (e ReportEntry) ends() bool {
+	switch e.Kind {
+	case entryStopped, entryCompleted, entryAborted, entryAnswered:
+		return true
+	}
+	return false
+}
+
+// timeline collects entries from events.
+type timeline struct {
+	in      ReportInput
+	start   time.Time
+	lost    map[gitstore.ID]string
+	begun   map[int]int // attempt number → entry that waits for its end
+	entries []ReportEntry
+}
+
+func newTimeline(in ReportInput, start time.Time) *timeline {
+	t := &timeline{in: in, start: start, lost: map[gitstore.ID]string{}, begun: map[int]int{}, entries: []ReportEntry{}}
+	for _, l := range in.Run.Lost {
+		t.lost[l.Event] = l.Why
+	}
+	for _, e := range in.Events {
+		t.add(e)
+	}
+	for i := range t.entries {
+		t.entries[i].finish(t.start)
+	}
+	return t
+}
+
+// finish fills in what is said of an entry when all is known of it.
+func (e *ReportEntry) finish(start time.Time) {
+	e.Duration = max(0, e.Duration)
+	e.Offset = between(start, e.At)
+	if e.Attempt != nil {
+		e.Title, e.details = e.Attempt.title(), e.Attempt.lines()
+	}
+	e.Title = oneLine(e.Title)
+}
+
+// add is one step of the timeline.
+func (t *timeline) add(e loop.Event) {
+	entry := ReportEntry{Kind: entryOther, At: e.Timestamp, Event: e.ID, By: e.Actor, Title: e.Title, Attachments: t.in.Attachments[e.ID]}
+	if why, lost := t.lost[e.ID]; lost {
+		entry.Kind, entry.Title = entryNotCounted, fmt.Sprintf("not counted: %s by %s: %s", e.Type, person(e.Actor), why)
+		t.entries = append(t.entries, entry)
+		return
+	}
+	fill := entryReaders[e.Type]
+	if fill == nil {
+		t.entries = append(t.entries, entry)
+		return
+	}
+	if err := fill(t, &entry, e); err != nil {
+		entry.Kind, entry.Title = entryUnreadable, fmt.Sprintf("unreadable: %s: %v", e.Type, err)
+	}
+	if entry.Kind != "" {
+		t.entries = append(t.entries, entry)
+	}
+}
+
+// entryReaders fill in an entry by the event's type. One that leaves Kind empty has
+// put what the event says into an earlier entry.
+var entryReaders = map[string]func(*timeline, *ReportEntry, loop.Event) error{
+	loop.RunStarted:         (*timeline).started,
+	loop.AttemptStarted:     (*timeline).attemptStarted,
+	loop.AttemptCompleted:   (*timeline).attemptCompleted,
+	loop.AttemptReverted:    (*timeline).reverted,
+	loop.ChecksCompleted:    (*timeline).checks,
+	loop.RoundCompleted:     (*timeline).round,
+	loop.ReviewLoopDetected: (*timeline).stopped,
+	loop.RunStopped:         (*timeline).stopped,
+	loop.RunAnswered:        (*timeline).answered,
+	loop.RunCompleted:       (*timeline).completed,
+	loop.RunLanded:          (*timeline).landed,
+	loop.RunAborted:         (*timeline).aborted,
+	loop.RunResumed:         (*timeline).resumed,
+	loop.RunIntervened:      (*timeline).intervened,
+}
+
+// eventPayload decodes an event's payload into T.
+func eventPayload[T any](e loop.Event) (T, error) {
+	var p T
+	err := json.Unmarshal(e.Payload, &p)
+	return p, err
+}
+
+func (t *timeline) started(entry *ReportEntry, e loop.Event) error {
+	entry.Kind, entry.Title = entryStarted, "started by "+person(e.Actor)
+	return nil
+}
+
+func (t *timeline) attemptStarted(entry *ReportEntry, e loop.Event) error {
+	a, err := eventPayload[loop.Attempt](e)
+	if err != nil {
+		return err
+	}
+	t.fillAttempt(entry, a)
+	entry.Attempt.Finished = false
+	t.begun[a.Number] = len(t.entries)
+	return nil
+}
+
+// attemptCompleted completes the entry of the attempt's start, which is where it
+// stands in time.
+func (t *timeline) attemptCompleted(entry *ReportEntry, e loop.Event) error {
+	a, err := eventPayload[loop.Attempt](e)
+	if err != nil {
+		return err
+	}
+	target := entry
+	at, known := t.begun[a.Number]
+	if known {
+		target = &t.entries[at]
+		delete(t.begun, a.Number)
+		target.Event, target.Attachments = entry.Event, entry.Attachments
+	}
+	t.fillAttempt(target, a)
+	if target.Duration <= 0 {
+		target.Duration = between(target.At, e.Timestamp)
+	}
+	if known {
+		entry.Kind = ""
+	} else {
+		entry.At = e.Timestamp.Add(-time.Duration(max(0, entry.Duration)))
+	}
+	return nil
+}
+
+func (t *timeline) fillAttempt(entry *ReportEntry, a loop.Attempt) {
+	entry.Kind, entry.By, entry.Duration = entryAttempt, a.Agent, a.Duration
+	r := &ReportAttempt{
+		Number: a.Number, Mode: a.Mode, Agent: a.Agent, Finished: true, Commit: a.Commit, Claimed: a.Claimed, Unclaimed: a.Unclaimed,
+		Unchanged: a.Unchanged, Status: a.Status, Warnings: a.Warnings, Failure: a.Failure, Files: []gitstore.FileStat{},
+	}
+	stats, counted := t.in.Attempts[a.Number]
+	if r.Counted = counted && a.Commit != ""; r.Counted {
+		r.Files = stats
+	} else {
+		for _, f := range a.Files {
+			r.Files = append(r.Files, gitstore.FileStat{Path: f})
+		}
+	}
+	for _, f := range r.Files {
+		r.Added += f.Added
+		r.Deleted += f.Deleted
+	}
+	entry.Attempt = r
+}
+
+func (t *timeline) reverted(entry *ReportEntry, e loop.Event) error {
+	r, err := eventPayload[loop.Reverted](e)
+	if err != nil {
+		return err
+	}
+	entry.Kind, entry.By, entry.Reverted = entryReverted, "", &r
+	entry.Title = fmt.Sprintf("attempt %d reverted: %s as before it", r.Attempt, loop.Count(len(r.Restored), "file"))
+	for _, c := range r.Conflicts {
+		entry.details = append(entry.details, "left alone, changed since: "+c)
+	}
+	for i := range t.entries {
+		if a := t.entries[i].Attempt; a != nil && a.Number == r.Attempt && len(r.Conflicts) == 0 {
+			a.Reverted = true
+		}
+	}
+	return nil
+}
+
+func (t *timeline) checks(entry *ReportEntry, e loop.Event) error {
+	run, err := eventPayload[loop.CheckRun](e)
+	if err != nil {
+		return err
+	}
+	entry.Kind, entry.By = entryChecks, ""
+	t.fillChecks(entry, run.Results, func(_ int, c loop.CheckResult) string { return checkLog(c.Name) })
+	entry.At = e.Timestamp.Add(-time.Duration(entry.Duration)) // the event was recorded at their end
+	entry.Title = "checks"
+	if run.Attempt > 0 {
+		entry.Title += fmt.Sprintf(" after attempt %d", run.Attempt)
+	}
+	entry.Title += ": " + checksState(entry.Checks)
+	return nil
+}
+
+// fillChecks takes results over; logOf is the path of a result's output among the
+// event's attachments.
+func (t *timeline) fillChecks(entry *ReportEntry, results []loop.CheckResult, logOf func(int, loop.CheckResult) string) {
+	entry.Duration = 0
+	for i, c := range results {
+		check := ReportCheck{
+			Name: c.Name, Command: c.Command, OK: c.OK(), ExitCode: c.ExitCode, Reason: c.Reason, Said: c.Said, Tree: c.Tree, Duration: max(0, c.Duration),
+		}
+		if path := logOf(i, c); slices.Contains(entry.Attachments, path) {
+			check.Log = string(entry.Event) + ":" + path
+		}
+		entry.Duration = addDurations(entry.Duration, check.Duration)
+		entry.Checks = append(entry.Checks, check)
+		entry.details = append(entry.details, check.line())
+	}
+}
+
+// checkLog is where an event keeps the output of the check called name.
+func checkLog(name string) string {
+	clean := strings.Map(func(r rune) rune {
+		if r == '-' || r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			return r
+		}
+		return '_'
+	}, name)
+	return "checks/" + strings.TrimLeft(clean, ".") + ".log"
+}
+
+func checksState(checks []ReportCheck) string {
+	failed := 0
+	for _, c := range checks {
+		if !c.OK {
+			failed++
+		}
+	}
+	switch {
+	case len(checks) == 0:
+		return "none configured"
+	case failed == 0:
+		return fmt.Sprintf("%d of %d ok", len(checks), len(checks))
+	}
+	return fmt.Sprintf("%d of %d failed", failed, len(checks))
+}
+
+func (t *timeline) round(entry *ReportEntry, e loop.Event) error {
+	round, err := eventPayload[loop.Round](e)
+	if err != nil {
+		return err
+	}
+	r := &ReportRound{
+		Number: round.Number, Attempt: round.Attempt, Reviewer: round.Reviewer, Verdict: round.Report.Effective, Findings: round.Report.Findings,
+		Census: round.Census, Warnings: round.Report.Warnings, Failure: round.Failure,
+	}
+	if r.Findings == nil {
+		r.Findings = []loop.Finding{}
+	}
+	for _, f := range r.Findings {
+		r.Severity.add(f.Severity)
+	}
+	entry.Kind, entry.By, entry.Review, entry.Duration = entryReview, round.Reviewer, r, max(0, round.Duration)
+	entry.At = e.Timestamp.Add(-time.Duration(entry.Duration))
+	entry.Title, entry.details = r.title(), r.lines()
+	return nil
+}
+
+func (t *timeline) stopped(entry *ReportEntry, e loop.Event) error {
+	stop, err := eventPayload[loop.Stop](e)
+	if err != nil {
+		return err
+	}
+	stop.At = e.Timestamp
+	entry.Kind, entry.By, entry.Stop, entry.Title = entryStopped, "", &stop, header(stop)
+	entry.details = []string{orElse(stop.Detail, loop.ReasonOf(stop.Reason).Explanation)}
+	for _, r := range stop.Unmet {
+		entry.details = append(entry.details, "unmet: "+r)
+	}
+	return nil
+}
+
+// person is an actor without the address, which belongs in no pull request.
+func person(actor string) string {
+	name, _, _ := strings.Cut(actor, " <")
+	return orElse(name, actor)
+}
+
+func orElse(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}
+
+func (t *timeline) answered(entry *ReportEntry, e loop.Event) error {
+	answer, err := eventPayload[struct {
+		Choice string `json:"choice"`
+		By     string `json:"by"`
+	}](e)
+	if err != nil {
+		return err
+	}
+	entry.Kind, entry.Title = entryAnswered, "answered: "+answer.Choice
+	if answer.By != "" {
+		entry.Title += " (by " + answer.By + ")"
+	}
+	return nil
+}
+
+func (t *timeline) completed(entry *ReportEntry, e loop.Event) error {
+	done, err := eventPayload[struct {
+		Result string         `json:"status"`
+		Open   []loop.Finding `json:"accepted_findings"`
+	}](e)
+	if err != nil {
+		return err
+	}
+	entry.Kind, entry.By, entry.Title = entryCompleted, "", "completed: "+done.Result
+	for _, f := range done.Open {
+		entry.details = append(entry.details, "accepted: "+findingLine(f))
+	}
+	return nil
+}
+
+func (t *timeline) landed(entry *ReportEntry, e loop.Event) error {
+	landed, err := eventPayload[loop.Landed](e)
+	if err != nil {
+		return err
+	}
+	landed.At = e.Timestamp
+	entry.Kind, entry.Landed = entryLanded, &landed
+	entry.Title = fmt.Sprintf("landed as %s on %s", landed.Commit.Short(), orElse(landed.Branch, "a detached HEAD"))
+	if landed.Squash {
+		entry.Title += ", as one commit"
+	}
+	return nil
+}
+
+func (t *timeline) aborted(entry *ReportEntry, e loop.Event) error {
+	entry.Kind, entry.Title = entryAborted, "aborted by "+person(e.Actor)
+	return nil
+}
+
+func (t *timeline) resumed(entry *ReportEntry, e loop.Event) error {
+	entry.Kind, entry.Title = entryResumed, "resumed by "+person(e.Actor)
+	return nil
+}
+
+func (t *timeline) intervened(entry *ReportEntry, e loop.Event) error {
+	iv, err := eventPayload[loop.Intervention](e)
+	if err != nil {
+		return err
+	}
+	entry.Kind, entry.By = entryIntervened, orElse(iv.By, e.Actor)
+	entry.Intervention = &ReportIntervention{
+		Number: iv.Number, Reason: iv.Reason, Note: iv.Note, Commits: append([]gitstore.ID{}, iv.Commits...),
+		Files: append([]string{}, iv.Files...), Checkpoint: iv.Commit,
+	}
+	entry.Title = fmt.Sprintf("intervention %d (%s) by %s: %s", iv.Number, iv.Reason, person(entry.By), iv.Note)
+	if iv.Commit != "" {
+		entry.details = append(entry.details, "committed as "+iv.Commit.Short())
+	}
+	if len(iv.Commits) > 0 {
+		entry.details = append(entry.details, loop.Count(len(iv.Commits), "commit")+" in the checkout")
+	}
+	if len(iv.Files) > 0 {
+		entry.details = append(entry.details, "changed: "+shortList(iv.Files))
+	}
+	t.fillChecks(entry, iv.Commands, func(i int, _ loop.CheckResult) string { return fmt.Sprintf("commands/%d.log", i+1) })
+	entry.At = e.Timestamp.Add(-time.Duration(entry.Duration))
+	return nil
+}
+
+// ReportEvidence is the newest result of one check. State is ok, failed or never_run.
+type ReportEvidence struct {
+	Check   string      `json:"check"`
+	Command string      `json:"command"`
+	State   string      `json:"state"`
+	Was     string      `json:"was"`             // in a few words
+	Stale   bool        `json:"stale"`           // it ran on another commit than the run's branch stands on
+	Tree    string      `json:"tree,omitempty"`  // what it ran on
+	Event   gitstore.ID `json:"event,omitempty"` // that holds it
+	Log     string      `json:"log,omitempty"`   // EVENT:PATH of its whole output, for git show; "" when it wrote nothing
+}
+
+// reportEvidence is the newest result of each check, in the order of the
+// configuration and then of appearance.
+func reportEvidence(run loop.Run, entries []ReportEntry) []ReportEvidence {
+	evidence, at := []ReportEvidence{}, map[string]int{}
+	slot := func(name string) *ReportEvidence {
+		i, known := at[name]
+		if !known {
+			i = len(evidence)
+			at[name] = i
+			evidence = append(evidence, ReportEvidence{Check: name})
+		}
+		return &evidence[i]
+	}
+	for _, c := range run.Plan.Checks {
+		e := slot(c.Name)
+		e.Command, e.State, e.Was = c.Command, "never_run", "never run"
+	}
+	head := string(run.Head())
+	for _, entry := range entries {
+		for _, c := range entry.Checks {
+			if c.Name == "" {
+				continue // a command of a person's, not a check
+			}
+			e := slot(c.Name)
+			*e = ReportEvidence{Check: c.Name, Command: c.Command, State: "failed", Was: c.state(), Tree: c.Tree, Event: entry.Event, Log: c.Log}
+			e.Stale = c.Tree != "" && head != "" && c.Tree != head
+			if c.OK {
+				e.State = "ok"
+			}
+		}
+	}
+	return evidence
+}

@@ -1,0 +1,86 @@
+package diagnose
+
+import (
+	"slices"
+
+	"git-runr/loop"
+)
+
+// OfReview diagnoses a review that could not be done, saw nothing or asks for
+// changes; checks are those that are configured now. It is false when there is
+// nothing to say: nobody has reviewed yet, or nothing was found.
+func OfReview(review loop.Review, checks []loop.Check) (Diagnosis, bool) {
+	reason, detail, ok := reviewReason(review)
+	if !ok {
+		return Diagnosis{}, false
+	}
+	run := reviewAsRun(review, checks)
+	d := Of(run, loop.Stop{Reason: reason, Detail: detail})
+	d.ReviewID, d.Checkpoint, d.Requests = review.ID, nil, nil
+	d.Resumable, d.intervention, d.Intervention = false, nil, ""
+	d.NextSteps = []loop.NextStep{{Command: "git runr inbox get " + review.ID, What: "read the review"}}
+	switch {
+	case reason == loop.ReasonReviewNotPassed:
+		d.Explanation = "The review asks for changes that nobody has made yet."
+		if review.Request.Subject.Commit != "" {
+			fix := loop.NextStep{Command: "git runr run --review " + review.ID, What: "let an implementer fix what was found"}
+			d.NextSteps = slices.Insert(d.NextSteps, 0, fix)
+		}
+	case review.Failure != nil:
+		d.NextSteps = slices.Insert(d.NextSteps, 0, loop.NextStep{Command: "git runr work --retry", What: "let the reviewer try again"})
+		if reason == loop.ReasonUntrusted {
+			d.NextSteps = slices.Insert(d.NextSteps, 0, loop.NextStep{Command: "git runr trust", What: "approve the commands of .runr.toml"})
+		}
+	}
+	d.SuggestedActions = slices.Concat(d.runs(), d.steps(), edits(run, loop.Stop{Reason: reason}, nil))
+	return d, true
+}
+
+// Asks reports whether review has something to diagnose: see OfReview.
+func Asks(review loop.Review) bool {
+	_, _, ok := reviewReason(review)
+	return ok
+}
+
+// reviewReason is what is wrong with a review, as a code of the registry.
+func reviewReason(review loop.Review) (code, detail string, ok bool) {
+	if review.Failure != nil {
+		return review.Failure.Reason, review.Failure.Detail, true
+	}
+	asks := slices.ContainsFunc(review.Submissions, func(s loop.Submission) bool { return len(s.Report.Requests)+len(s.Comments) > 0 })
+	switch {
+	case len(review.Findings()) > 0 || asks || review.Outcome() == loop.OutcomeFailed:
+		return loop.ReasonReviewNotPassed, "", true
+	case review.Outcome() == loop.OutcomeNothing:
+		return loop.ReasonNothing, "", true
+	}
+	return "", "", false
+}
+
+// reviewAsRun is a run that has come as far as the review: what its submissions say
+// is one round, and their evidence is of the commit under review.
+func reviewAsRun(review loop.Review, checks []loop.Check) loop.Run {
+	subject := review.Request.Subject
+	run := loop.Run{Plan: loop.RunPlan{
+		Entity: loop.Entity{Type: "review", Title: subject.Title}, Base: subject.Commit, Checks: checks, FromReview: review.ID,
+	}}
+	round := loop.Round{Number: 1, At: review.SubmittedAt, Report: loop.Report{Effective: loop.NeedsFix}}
+	for _, sub := range review.Submissions {
+		round.Report.Findings = append(round.Report.Findings, sub.Report.Findings...)
+		round.Report.Requests = append(round.Report.Requests, sub.Report.Requests...)
+		for _, c := range sub.Comments {
+			round.Report.Findings = append(round.Report.Findings, loop.Finding{File: c.File, Line: c.StartLine, EndLine: c.EndLine, Issue: c.Comment})
+			round.Report.Requests = append(round.Report.Requests, c.Comment)
+		}
+		step := loop.CheckRun{At: sub.At}
+		for _, c := range sub.Checks {
+			c.Tree = "" // it is the tree under review by another id
+			step.Results = append(step.Results, c)
+		}
+		run.Checks = append(run.Checks, step)
+	}
+	if len(review.Submissions) > 0 {
+		run.Rounds = []loop.Round{round}
+	}
+	return run
+}

@@ -1,0 +1,74 @@
+package diagnose
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"git-runr/loop"
+)
+
+const reviewID = "20260107120000-fedcba"
+
+func reviewed(submissions ...loop.Submission) loop.Review {
+	request := loop.ReviewRequest{Subject: loop.Subject{Commit: head, Title: "Add a thing"}}
+	return loop.Review{ID: reviewID, Status: loop.ReviewSubmit, Request: request, Submissions: submissions}
+}
+
+func TestReviewThatAsksForChanges(t *testing.T) {
+	d, ok := OfReview(reviewed(loop.Submission{
+		Outcome: loop.OutcomeFailed, Comments: []loop.Comment{{File: "b.ts", StartLine: 3, Comment: "Run the lint check"}},
+		Report: loop.Report{Effective: loop.NeedsFix, Findings: []loop.Finding{{File: "a.ts", Line: 1, Issue: "Fix type errors"}}, Requests: []string{"a.ts:1: Fix type errors"}},
+		Checks: []loop.CheckResult{{Name: "typecheck", ExitCode: 1, Said: "3 errors", Tree: "of the change"}},
+	}), npmChecks())
+	if !ok || d.ReviewID != reviewID || d.RunID != "" || d.StopReason != loop.ReasonReviewNotPassed || d.Intervention != "" {
+		t.Fatalf("%v %+v", ok, d)
+	}
+	if !slices.Equal(d.LastReviewRequests, []string{"a.ts:1: Fix type errors", "Run the lint check"}) || !slices.Equal(d.UnmetChecks, []string{"typecheck_failed", "lint_output_missing"}) {
+		t.Errorf("requests %q, unmet %q", d.LastReviewRequests, d.UnmetChecks)
+	}
+	got := d.Block(Place{Width: 80})
+	for _, part := range []string{
+		"Review " + reviewID + ": review_not_passed\n", "1. Run: npm run typecheck\n", "3. Run: git runr run --review " + reviewID + "\n", "Edit: a.ts:1  Fix type errors\n", "Edit: b.ts:3  Run the lint check\n",
+	} {
+		if !strings.Contains(got, part) {
+			t.Errorf("no %q in:\n%s", part, got)
+		}
+	}
+	for _, part := range []string{"resume", "intervene", reviewID + " commit"} {
+		if strings.Contains(got, part) {
+			t.Errorf("%q in:\n%s", part, got)
+		}
+	}
+}
+
+func TestReviewThatCouldNotBeDone(t *testing.T) {
+	review := reviewed()
+	review.Failure = &loop.Failure{Reason: loop.ReasonUntrusted, Detail: "agents.mine"}
+	d, ok := OfReview(review, nil)
+	if !ok || d.StopReason != loop.ReasonUntrusted || d.Detail != "agents.mine" || d.NextSteps[0].Command != "git runr trust" || d.NextSteps[1].Command != "git runr work --retry" {
+		t.Errorf("%v %+v", ok, d)
+	}
+}
+
+func TestReviewWithNothingToSay(t *testing.T) {
+	pass := loop.Submission{Outcome: loop.OutcomePassed, Report: loop.Report{Effective: loop.Pass}}
+	for _, review := range []loop.Review{reviewed(), reviewed(pass)} {
+		if d, ok := OfReview(review, npmChecks()); ok {
+			t.Errorf("diagnosed as %+v", d)
+		}
+	}
+	if d, ok := OfReview(reviewed(loop.Submission{Outcome: loop.OutcomeNothing}), nil); !ok || d.StopReason != loop.ReasonNothing {
+		t.Errorf("nothing to review: %v %+v", ok, d)
+	}
+}
+
+func TestRunThatWasGivenUp(t *testing.T) {
+	for _, status := range []loop.RunStatus{loop.RunAbort, loop.RunSkipped} {
+		run := stoppedRun()
+		run.Status = status
+		if d := diagnosisOf(run); d.Resumable || d.Intervention != "" || slices.ContainsFunc(d.SuggestedActions, func(a Action) bool { return strings.Contains(a.Command, "resume") }) {
+			t.Errorf("%s: %+v", status, d)
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package diagnose
+
+import (
+	"time"
+
+	"git-runr/gitstore"
+	"git-runr/loop"
+)
+
+const (
+	runID = "20260107120000-abcdef"
+	base  = gitstore.ID("0123456789012345678901234567890123456789")
+	first = gitstore.ID("1111111222222233333334444444555555566666")
+	head  = gitstore.ID("abc1234222222233333334444444555555566666")
+)
+
+var epoch = time.Date(2026, 1, 7, 12, 0, 0, 0, time.UTC)
+
+// npmChecks are those of seed 000's example.
+func npmChecks() []loop.Check {
+	return []loop.Check{
+		{Name: "typecheck", Command: "npm run typecheck"},
+		{Name: "test", Command: "npm test -- --coverage"},
+		{Name: "lint", Command: "npm run lint"},
+		{Name: "build", Command: "npm run build"},
+	}
+}
+
+// asked is a round that asked for requests and did not pass.
+func asked(number int, requests ...string) loop.Round {
+	return loop.Round{Number: number, Attempt: number, At: epoch, Report: loop.Report{Effective: loop.NeedsFix, Requests: requests}}
+}
+
+// stoppedRun is seed 000's example: the reviewer twice asked for two things, and
+// two of three attempts left something.
+func stoppedRun() loop.Run {
+	wanted := []string{"Fix type errors", "Add test coverage for new function"}
+	return loop.Run{
+		ID: runID, Status: loop.RunReviewing, CreatedAt: epoch, UpdatedAt: epoch.Add(time.Hour),
+		Plan: loop.RunPlan{
+			Entity: loop.Entity{Identifier: "T1", Title: "Add a thing"}, Base: base, Checks: npmChecks(),
+			Policy: loop.Policy{Workflow: loop.DefaultWorkflow(), MaxRetries: 2},
+		},
+		Attempts: []loop.Attempt{
+			{Number: 1, Commit: first, Files: []string{"src/a.ts"}, StartedAt: epoch, EndedAt: epoch},
+			{Number: 2, Commit: head, Files: []string{"src/a.ts", "src/b.ts"}, StartedAt: epoch, EndedAt: epoch},
+			{Number: 3, StartedAt: epoch, EndedAt: epoch},
+		},
+		Checks: []loop.CheckRun{checked(head,
+			loop.CheckResult{Name: "typecheck", Command: "npm run typecheck", ExitCode: 2, Said: "3 errors"},
+			loop.CheckResult{Name: "test", Command: "npm test -- --coverage", ExitCode: 1, Said: "65%, need 80%"},
+			loop.CheckResult{Name: "lint", Command: "npm run lint"},
+		)},
+		Rounds: []loop.Round{asked(1, wanted[0]), asked(2, wanted...), asked(3, wanted...)},
+		Stop:   &loop.Stop{Reason: loop.ReasonReviewLoop, Round: 3, MaxRounds: 2, Unmet: wanted, At: epoch.Add(time.Hour)},
+	}
+}
+
+// checked is a check step on tree after the third attempt.
+func checked(tree gitstore.ID, results ...loop.CheckResult) loop.CheckRun {
+	return loop.CheckRun{Step: "check", Attempt: 3, Tree: tree, Results: results, At: epoch}
+}
+
+// stoppedFor is stoppedRun stopped for another reason, without a review that asked
+// for anything.
+func stoppedFor(reason, detail string) loop.Run {
+	run := stoppedRun()
+	run.Rounds, run.Checks = nil, nil
+	run.Stop = &loop.Stop{Reason: reason, Detail: detail, At: epoch.Add(time.Hour)}
+	return run
+}
+
+func diagnosisOf(run loop.Run) Diagnosis { return Of(run, *run.Stop) }

@@ -1,0 +1,281 @@
+package diagnose
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+
+	"git-runr/loop"
+	"git-runr/loop/safetext"
+)
+
+// UnmetCode is one code of Diagnosis.UnmetChecks and what it means. In codes,
+// CHECK stands for typecheck, test, build, lint, format, docs or security, or for
+// the name of a check that is of no such kind, and PATH for a path.
+type UnmetCode struct {
+	Code    string `json:"code"`
+	Meaning string `json:"meaning"`
+}
+
+// Endings of the codes that speak of one check.
+const (
+	outputMissing = "_output_missing"
+	outputStale   = "_output_stale"
+	checkFailed   = "_failed"
+)
+
+const (
+	coverageMissing    = "test_coverage_not_reported"
+	coverageLow        = "test_coverage_insufficient"
+	fileMissing        = "file_not_created: "
+	evidenceIncomplete = "evidence_incomplete"
+)
+
+// UnmetCodes are all codes (seed 001, section 3, and what it leaves open).
+func UnmetCodes() []UnmetCode {
+	return []UnmetCode{
+		{"CHECK" + outputMissing, "asked for, and the check was never run"},
+		{"CHECK" + checkFailed, "the check ran on the newest tree and failed"},
+		{"CHECK" + outputStale, "asked for, and the check ran only before the last change"},
+		{coverageMissing, "coverage was asked for, and no evidence gives a figure"},
+		{coverageLow, "coverage was reported and is below what is wanted"},
+		{fileMissing + "PATH", "a file was asked for, and the run has not written it"},
+		{evidenceIncomplete, "evidence was asked for that no configured check gives"},
+	}
+}
+
+// unmet compares what was asked for with what was provided.
+type unmet struct {
+	run    loop.Run
+	checks matcher
+	known  proof
+	codes  []string
+}
+
+// unmetOf are the codes of what requests and the task's done criteria ask for and
+// the evidence does not show, and of every check that fails.
+func unmetOf(run loop.Run, checks matcher, requests []string, known proof) []string {
+	u := &unmet{run: run, checks: checks, known: known}
+	for _, r := range requests {
+		u.ask(r)
+	}
+	for _, c := range doneChecks(run.Plan) {
+		u.askChecks(c)
+	}
+	for _, c := range checks {
+		if known.of(c.Check).state == failed {
+			u.failed(c)
+		}
+	}
+	slices.SortStableFunc(u.codes, func(a, b string) int { return cmp.Compare(codeRank(a), codeRank(b)) })
+	return u.codes
+}
+
+func (u *unmet) add(code string) {
+	if !slices.Contains(u.codes, code) {
+		u.codes = append(u.codes, code)
+	}
+}
+
+// ask adds what one request misses.
+func (u *unmet) ask(request string) {
+	mapped := u.askChecks(request)
+	for _, file := range filesToCreate(request) {
+		mapped = true
+		if !slices.ContainsFunc(filesMade(u.run), func(f string) bool { return f == file || strings.HasSuffix(f, "/"+file) }) {
+			u.add(fileMissing + file)
+		}
+	}
+	if !mapped && asksForEvidence(request) {
+		u.add(evidenceIncomplete)
+	}
+}
+
+// filesMade are the paths that the run's attempts and people changed, whether or not
+// their work is in this clone.
+func filesMade(run loop.Run) []string {
+	files := run.Files()
+	for _, a := range run.Attempts {
+		if run.Plan.Imported != "" && a.Reverted == nil {
+			files = append(files, a.Files...)
+		}
+	}
+	return files
+}
+
+// askChecks adds what the checks that request mentions do not show, and reports
+// whether it mentions any.
+func (u *unmet) askChecks(request string) bool {
+	mentions := u.checks.mentions(request)
+	for _, m := range mentions {
+		if m.category == catCoverage {
+			u.coverage(m.check)
+			continue
+		}
+		name, e := m.category, evidence{}
+		if m.check != nil {
+			name, e = u.name(*m.check), u.known.of(m.check.Check)
+		} else if !slices.Contains([]string{catTypecheck, catTest, catBuild, catLint}, name) {
+			continue // words about documents or security are seldom about a check
+		}
+		switch e.state {
+		case neverRun:
+			u.add(name + outputMissing)
+		case failed:
+			u.failed(*m.check)
+		case stale:
+			u.add(name + outputStale)
+		}
+	}
+	return len(mentions) > 0
+}
+
+// failed adds why a check fails.
+func (u *unmet) failed(check checkWords) {
+	was := u.known.of(check.Check).was
+	if strings.Contains(was, "%") && strings.Contains(was, "need") && check.member(catCoverage) > 0 {
+		u.add(coverageLow)
+		return
+	}
+	u.add(u.name(check) + checkFailed)
+}
+
+// coverage adds what a request about coverage misses beyond that the check fails.
+// check is nil when none is configured that could tell.
+func (u *unmet) coverage(check *checkWords) {
+	if check == nil {
+		u.add(coverageMissing)
+		return
+	}
+	switch e := u.known.of(check.Check); {
+	case !strings.Contains(e.was, "%"):
+		u.add(coverageMissing)
+	case e.state == stale:
+		u.add(u.name(*check) + outputStale)
+	}
+}
+
+// name is what codes call a check: its kind, or its own name where it is of none
+// or several are of that kind.
+func (u *unmet) name(check checkWords) string {
+	own, kind := codeName(check.Name), check.kind()
+	if kind == "" {
+		return own
+	}
+	alike := 0
+	for _, other := range u.checks {
+		if other.kind() == kind {
+			alike++
+		}
+	}
+	if alike > 1 {
+		return own
+	}
+	return kind
+}
+
+// codeName is a check's name with nothing in it that a script must quote.
+func codeName(name string) string { return strings.Join(splitWords(name), "_") }
+
+// codeRank is the place of a code in the list: kinds in the order of categories, then
+// other checks, files, and what is left.
+func codeRank(code string) int {
+	order := []string{catTypecheck, catTest, catBuild, catLint, catFormat, catDocs, catSecurity}
+	switch {
+	case code == coverageMissing || code == coverageLow:
+		return 2*slices.Index(order, catTest) + 1
+	case strings.HasPrefix(code, fileMissing):
+		return 100
+	case code == evidenceIncomplete:
+		return 101
+	}
+	for i, kind := range order {
+		if strings.HasPrefix(code, kind+"_") {
+			return 2 * i
+		}
+	}
+	return 50
+}
+
+// doneChecks are the items of a task's done criteria that are lists of their own.
+func doneChecks(plan loop.RunPlan) []string {
+	if strings.TrimSpace(plan.DoneCriteria) == strings.TrimSpace(plan.Task) || plan.FromReview != "" {
+		return nil // not structured: the whole task, or the findings once more
+	}
+	var items []string
+	for line := range strings.Lines(plan.DoneCriteria) {
+		line = strings.TrimSpace(line)
+		for _, bullet := range []string{"- ", "* ", "+ "} {
+			if item, ok := strings.CutPrefix(line, bullet); ok {
+				items = append(items, strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(item, "[ ]"), "[x]")))
+			}
+		}
+	}
+	return items
+}
+
+// asksForEvidence reports whether a request wants to see something rather than to
+// have something changed.
+func asksForEvidence(request string) bool {
+	text := wordsOf(request)
+	has := func(words string) bool {
+		return slices.ContainsFunc(text, func(w word) bool { return !w.code && strings.Contains(words, " "+singular(w.text)+" ") })
+	}
+	return has(" evidence proof ") ||
+		has(" output log result ") && has(" include provide show attach paste report missing share post supply run ")
+}
+
+// filesToCreate are the paths that a request wants to exist.
+func filesToCreate(request string) []string {
+	fields := strings.Fields(withoutPlace(request))
+	var files []string
+	creating := false // a verb of creation was read, and since then only words that may stand before a path
+	for i, field := range fields {
+		bare := barePath(field)
+		word := strings.ToLower(strings.Trim(field, ".,;:()`'\"*"))
+		switch {
+		case isFile(bare) && (creating || saidMissing(fields[i+1:])):
+			if !slices.Contains(files, bare) {
+				files = append(files, bare)
+			}
+		case strings.Contains(" create add write provide missing ", " "+word+" "):
+			creating = true
+		case !strings.Contains(" a an the new file files called named and missing empty test tests module script page at : ", " "+word+" "):
+			creating = false
+		}
+	}
+	return files
+}
+
+// saidMissing reports whether what follows a path says that it is not there.
+func saidMissing(after []string) bool {
+	text := " " + strings.Join(splitWords(strings.Join(after[:min(len(after), 4)], " ")), " ") + " "
+	for _, said := range []string{" is missing ", " does not exist ", " doesn t exist ", " was not created ", " has not been ", " must exist ", " must be created ", " should exist "} {
+		if strings.HasPrefix(text, said) {
+			return true
+		}
+	}
+	return false
+}
+
+func barePath(field string) string {
+	return strings.TrimPrefix(strings.TrimRight(strings.Trim(field, "`'\"*()[],;:"), ".!?,;:`'\""), "./")
+}
+
+// isFile reports whether s is a path that can be shown and that ends in the name of a file.
+func isFile(s string) bool {
+	base := path.Base(s)
+	ext := path.Ext(base)
+	named := len(ext) > 1 && len(ext) <= 12 && len(splitWords(ext)) == 1 && strings.Trim(ext[1:], "0123456789") != ""
+	return named && safetext.Line(s) == s && !strings.Contains(s, "://") && !strings.ContainsAny(s, "*$<>|(){}=") && !path.IsAbs(s)
+}
+
+// withoutPlace is a request without the place of its finding: "a.go:12: add a check".
+func withoutPlace(request string) string {
+	place, rest, ok := strings.Cut(request, ": ")
+	if ok && !strings.Contains(place, " ") && strings.ContainsAny(place, "./:") {
+		return rest
+	}
+	return request
+}
