@@ -28,7 +28,7 @@ func Footer(run loop.Run, width int) string {
 	switch {
 	case d.Family != loop.FamilyReview || len(d.LastReviewRequests) == 0:
 		b.WriteString(d.paragraph(width) + "\n")
-	case len(run.Stop.Repeated) > 0 && d.Detail != "": // it stopped before its retries were used up
+	case len(run.Stop.Repeated) > 0 && run.Stop.Round <= run.Stop.MaxRounds: // its retries were not used up
 		b.WriteString(wrap(oneLine("Given up early: "+d.Detail), width) + "\n")
 	}
 	d.writeRequests(&b, width)

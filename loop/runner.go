@@ -415,7 +415,7 @@ func (t *turn) giveUp(step Step) error {
 
 func (t *turn) stop(stop Stop, eventType string) error {
 	var attachments map[string][]byte
-	stop.LastActivity, stop.At = t.run.lastActivity(), t.Store.Now()
+	stop.LastActivity, stop.At = t.run.lastActivity(), t.Store.Now().UTC().Truncate(time.Millisecond)
 	if t.Explain != nil {
 		stop, attachments = t.Explain(t.run, stop)
 	}
