@@ -16,11 +16,24 @@ import (
 // never a part. Missing parent directories are made. It is not synced to disk: it
 // is for what can be made again.
 func WriteFile(path string, data []byte, perm fs.FileMode) error {
+	return putFile(path, data, perm, false)
+}
+
+// WriteDurable is WriteFile for what cannot be made again: it is on the disk when
+// it returns.
+func WriteDurable(path string, data []byte, perm fs.FileMode) error {
+	if err := putFile(path, data, perm, true); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+func putFile(path string, data []byte, perm fs.FileMode, sync bool) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err
 	}
 	temp := path + ".tmp" + strconv.FormatUint(rand.Uint64(), 36)
-	err := writeNewFile(temp, data, perm)
+	err := writeNewFile(temp, data, perm, sync)
 	if err == nil {
 		err = os.Rename(temp, path)
 	}
@@ -31,12 +44,15 @@ func WriteFile(path string, data []byte, perm fs.FileMode) error {
 }
 
 // writeNewFile creates a file, which must not exist.
-func writeNewFile(path string, data []byte, perm fs.FileMode) error {
+func writeNewFile(path string, data []byte, perm fs.FileMode, sync bool) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(data)
+	if err == nil && sync {
+		err = f.Sync()
+	}
 	return errors.Join(err, f.Close())
 }
 

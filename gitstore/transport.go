@@ -50,7 +50,7 @@ func remoteOptions(remote string) []string {
 // transport runs a git command that talks to a remote. It has no time limit but the
 // context's and the general one; git may ask for a password as it always does.
 func (r *Repo) transport(ctx context.Context, remote string, args ...string) ([]byte, error) {
-	c := gitCall{args: append(remoteOptions(remote), args...)}
+	c := gitCall{args: append(remoteOptions(remote), args...), dir: r.WorkTree} // where a relative path of a remote begins
 	if allowed := os.Getenv("GIT_ALLOW_PROTOCOL"); allowed != "" {
 		c.env = []string{"GIT_ALLOW_PROTOCOL=" + allowed}
 	}

@@ -1,0 +1,68 @@
+package gitstore
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// sharedPrefix is where refs are that clones decide something with: they are on the
+// remote alone, and each moves only from a value that somebody has seen.
+const sharedPrefix = "refs/runr/"
+
+// SwapShared moves a ref of the remote under refs/runr/, which is no log, from old
+// ("" where it does not exist) to new ("" deletes it). It is ErrLostRace when the
+// ref holds another value, and ErrRemote when the remote cannot be asked.
+func (r *Repo) SwapShared(ctx context.Context, remote, ref string, new, old ID) error {
+	if err := r.checkShared(remote, ref); err != nil {
+		return err
+	}
+	lease := fmt.Sprintf("--force-with-lease=%s:%s", ref, old)
+	answers, err := r.push(ctx, remote, []string{string(new) + ":" + ref}, lease)
+	if err != nil {
+		return err
+	}
+	for _, a := range answers {
+		if a.ref == ref {
+			return a.refusal(remote)
+		}
+	}
+	return fmt.Errorf("%w %q says nothing of %s", ErrRemote, remote, ref)
+}
+
+// ReadShared brings what a ref of the remote names, and gives its id; "" when the
+// remote has no such ref.
+func (r *Repo) ReadShared(ctx context.Context, remote, ref string) (ID, error) {
+	if err := r.checkShared(remote, ref); err != nil {
+		return "", err
+	}
+	out, err := r.transport(ctx, remote, "ls-remote", "--end-of-options", remote, ref)
+	if err != nil {
+		return "", remoteError(remote, err)
+	}
+	for line := range strings.Lines(string(out)) {
+		id, name, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		if name != ref || !r.validID(ID(id)) {
+			continue
+		}
+		staged := remotesPrefix + remote + "/" + strings.TrimPrefix(ref, sharedPrefix)
+		_, err := r.transport(ctx, remote, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-prune",
+			"--no-recurse-submodules", "--no-auto-maintenance", "--no-show-forced-updates", "--refmap=",
+			"--end-of-options", remote, "+"+ref+":"+staged)
+		if err != nil {
+			return "", remoteError(remote, err)
+		}
+		return r.Ref(ctx, staged)
+	}
+	return "", nil
+}
+
+func (r *Repo) checkShared(remote, ref string) error {
+	if err := r.checkRemote(remote); err != nil {
+		return err
+	}
+	if !strings.HasPrefix(ref, sharedPrefix) || strings.HasPrefix(ref, logPrefix) {
+		return fmt.Errorf("ref %q is not shared in this way", ref)
+	}
+	return checkRefName(ref)
+}

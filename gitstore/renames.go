@@ -1,0 +1,94 @@
+package gitstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Bounds of a search for renames: each deleted file may be compared with each added one.
+const (
+	renameTimeout = 10 * time.Second
+	renamePairs   = "-l1000" // files on each side; above that only files that moved unchanged are found
+	renameOutput  = 16 << 20 // bytes of git's answer
+)
+
+// Renames maps paths of commit or tree from to where git sees the same file in to:
+// at least half of it is unchanged. A file that became two alike ones has no new
+// path. rewritten also looks for the old content of files that still exist but hold
+// mostly something else, which costs a look at every changed file. It is ErrTooLarge
+// when the search takes longer than 10 s.
+func (r *Repo) Renames(ctx context.Context, from, to ID, rewritten bool) (map[string]string, error) {
+	how := []string{"-C"} // copies too, so that two alike ones show
+	if rewritten {
+		how = []string{"-M", "-B"}
+	}
+	args := []string{"diff-tree", "-r", renamePairs, "--diff-filter=RC", "--name-status", "-z", "--no-ext-diff", "--no-textconv"}
+	args = append(append(args, how...), "--end-of-options", string(r.orEmptyTree(from)), string(r.orEmptyTree(to)))
+	limited, cancel := context.WithTimeout(ctx, renameTimeout)
+	defer cancel()
+	out := &limitWriter{left: renameOutput}
+	_, err := r.call(limited, gitCall{args: args, stdout: out, env: r.noAttributes()})
+	if out.full || errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		err = ErrTooLarge
+	}
+	if err != nil {
+		return nil, fmt.Errorf("find renames between %s and %s: %w", from.Short(), to.Short(), err)
+	}
+	return parseRenames(out.kept.Bytes(), rewritten)
+}
+
+// parseRenames reads `--name-status -z` of renames and copies: R or C and a score,
+// NUL, the old path, NUL, the new path, NUL. Copies of a file that is still there count
+// where it may hold something else.
+func parseRenames(listing []byte, rewritten bool) (map[string]string, error) {
+	items := splitNUL(listing)
+	renames, best, moved := map[string]string{}, map[string]int{}, map[string]bool{}
+	for i := 0; i < len(items); i += 3 {
+		score, err := strconv.Atoi(strings.TrimLeft(items[i], "RC"))
+		if i+2 >= len(items) || err != nil {
+			return nil, fmt.Errorf("find renames: git answered %q", items[i])
+		}
+		from, to := items[i+1], items[i+2]
+		moved[from] = moved[from] || rewritten || items[i][0] == 'R'
+		switch {
+		case score > best[from]:
+			renames[from], best[from] = to, score
+		case score == best[from]:
+			delete(renames, from)
+		}
+	}
+	maps.DeleteFunc(renames, func(from, _ string) bool { return !moved[from] })
+	return renames, nil
+}
+
+// File is the entry of a commit or tree at a slash-separated path: a file, a symbolic
+// link or a submodule. ErrNotFound when there is none of them.
+func (r *Repo) File(ctx context.Context, treeish ID, path string) (TreeEntry, error) {
+	tree, err := r.TreeOf(ctx, treeish)
+	if err != nil {
+		return TreeEntry{}, err
+	}
+	entry, err := r.findPath(ctx, tree, path)
+	if err == nil && entry.IsTree() {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return TreeEntry{}, fmt.Errorf("find %q in %s: %w", path, treeish.Short(), err)
+	}
+	return entry, nil
+}
+
+// TreeOf gives the tree of a commit, and a tree itself; ErrNotFound for what is not here.
+func (r *Repo) TreeOf(ctx context.Context, treeish ID) (ID, error) {
+	return r.treeOf(ctx, r.orEmptyTree(treeish))
+}
+
+// ReadBlob reads a blob of at most 64 MiB by its id.
+func (r *Repo) ReadBlob(ctx context.Context, id ID) ([]byte, error) {
+	return r.readKind(ctx, id, "blob")
+}
