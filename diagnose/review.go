@@ -64,12 +64,10 @@ func reviewAsRun(review loop.Review, checks []loop.Check) loop.Run {
 	run := loop.Run{Plan: loop.RunPlan{
 		Entity: loop.Entity{Type: "review", Title: subject.Title}, Base: subject.Commit, Checks: checks, FromReview: review.ID,
 	}}
-	round := loop.Round{Number: 1, At: review.SubmittedAt, Report: loop.Report{Effective: loop.NeedsFix}}
+	round := loop.Round{Number: 1, At: review.SubmittedAt, Report: loop.Report{Effective: loop.NeedsFix, Findings: review.Findings()}}
 	for _, sub := range review.Submissions {
-		round.Report.Findings = append(round.Report.Findings, sub.Report.Findings...)
 		round.Report.Requests = append(round.Report.Requests, sub.Report.Requests...)
 		for _, c := range sub.Comments {
-			round.Report.Findings = append(round.Report.Findings, loop.Finding{File: c.File, Line: c.StartLine, EndLine: c.EndLine, Issue: c.Comment})
 			round.Report.Requests = append(round.Report.Requests, c.Comment)
 		}
 		step := loop.CheckRun{At: sub.At}

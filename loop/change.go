@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"git-runr/gitstore"
 )
@@ -62,11 +63,11 @@ func (s *Store) ReadChange(ctx context.Context, subject Subject, limits Limits) 
 		if err != nil {
 			return change, err
 		}
-		if merge && len(own) == 0 {
-			return change, nil
-		}
 		if merge {
-			paths = own
+			paths = within(own, subject.Paths)
+		}
+		if merge && len(paths) == 0 {
+			return change, nil
 		}
 	}
 	spec := gitstore.DiffSpec{From: subject.Base, To: subject.Tree, Paths: paths}
@@ -93,6 +94,16 @@ func (s *Store) ReadChange(ctx context.Context, subject Subject, limits Limits) 
 		}
 	}
 	return change, nil
+}
+
+// within are the files that are one of paths or below one; all of them without paths.
+func within(files, paths []string) []string {
+	if len(paths) == 0 {
+		return files
+	}
+	return slices.DeleteFunc(slices.Clone(files), func(f string) bool {
+		return !slices.ContainsFunc(paths, func(p string) bool { return f == p || p == "." || strings.HasPrefix(f, strings.TrimSuffix(p, "/")+"/") })
+	})
 }
 
 // mergePaths are the paths that a merge commit changed against all its parents.

@@ -14,8 +14,12 @@
 //	                  │ ◀──release──┘          ▲
 //	                  └────────────────────────┘
 //
-// More than one reviewer may submit; claims are exclusive; resolving twice is
-// resolving once.
+// More than one reviewer may be asked and may submit, also what was submitted or
+// claimed already; of one reviewer's verdicts the newest stands. A claim is exclusive
+// until it is released, forced, or its lease has run out at the time of the event
+// that takes it over. While a review is submitted or claimed, each finding and comment
+// can be answered: fixed, refuted or deferred. Resolving twice is resolving once.
+// Reopening makes a resolved or cancelled review what it was before it was claimed.
 //
 // A run:
 //

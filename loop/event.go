@@ -25,6 +25,8 @@ const (
 	ReviewClaimed   = "review_claimed"
 	ReviewReleased  = "review_released"
 	ReviewResolved  = "review_resolved"
+	ReviewReopened  = "review_reopened"
+	ReviewAnswered  = "review_answered"
 
 	RunStarted         = "run_started"
 	AttemptStarted     = "attempt_started"

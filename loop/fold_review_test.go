@@ -1,12 +1,14 @@
 package loop
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"git-runr/gitstore"
 )
@@ -32,11 +34,20 @@ func reviewStep(t *testing.T, clock int, word string) Event {
 	t.Helper()
 	fields := append(strings.Fields(word), "", "")
 	by := actorPayload{Actor: fields[1], Force: fields[2] == "force"}
+	if lease, err := time.ParseDuration(fields[2]); err == nil {
+		by.Lease = Duration(lease)
+	}
 	switch fields[0] {
 	case "submit":
 		return reviewEventAt(clock, ReviewSubmitted, Submission{Reviewer: fields[1], Outcome: OutcomePassed})
 	case "fail":
-		return reviewEventAt(clock, ReviewFailed, Failure{Reason: ReasonAgentFailed})
+		e := reviewEventAt(clock, ReviewFailed, Failure{Reason: ReasonAgentFailed})
+		e.Source = fields[1]
+		return e
+	case "answer":
+		return reviewEventAt(clock, ReviewAnswered, findingAnswer{Answer{Finding: "f-1", Kind: AnswerDeferred, Actor: by.Actor}, by.Force})
+	case "reopen":
+		return reviewEventAt(clock, ReviewReopened, by)
 	case "cancel":
 		return reviewEventAt(clock, ReviewCancelled, by)
 	case "claim":
@@ -72,21 +83,23 @@ var reviewPaths = map[ReviewStatus][]string{
 // it. An event without a row in a status is refused there.
 func TestReviewTransitions(t *testing.T) {
 	steps := []string{
-		"submit sue", "fail", "cancel ann", "claim ann", "claim bob", "claim bob force",
+		"submit sue", "fail builtin", "cancel ann", "reopen ann", "answer ann", "answer bob", "answer bob force", "claim ann", "claim bob", "claim bob force",
 		"release ann", "release bob", "release bob force", "resolve ann", "resolve bob", "resolve bob force",
 	}
 	allowed := map[ReviewStatus]map[string]ReviewStatus{
-		ReviewOpen: {"submit sue": ReviewSubmit, "fail": ReviewOpen, "cancel ann": ReviewCancel},
+		ReviewOpen: {"submit sue": ReviewSubmit, "fail builtin": ReviewOpen, "cancel ann": ReviewCancel},
 		ReviewSubmit: {
+			"fail builtin": ReviewSubmit, "answer ann": ReviewSubmit, "answer bob": ReviewSubmit, "answer bob force": ReviewSubmit,
 			"submit sue": ReviewSubmit, "claim ann": ReviewClaim, "claim bob": ReviewClaim, "claim bob force": ReviewClaim,
 			"resolve ann": ReviewResolve, "resolve bob": ReviewResolve, "resolve bob force": ReviewResolve,
 		},
 		ReviewClaim: {
+			"fail builtin": ReviewClaim, "answer ann": ReviewClaim, "answer bob force": ReviewClaim,
 			"submit sue": ReviewClaim, "claim ann": ReviewClaim, "claim bob force": ReviewClaim,
 			"release ann": ReviewSubmit, "release bob force": ReviewSubmit, "resolve ann": ReviewResolve, "resolve bob force": ReviewResolve,
 		},
-		ReviewResolve: {"resolve ann": ReviewResolve, "resolve bob": ReviewResolve, "resolve bob force": ReviewResolve},
-		ReviewCancel:  {"cancel ann": ReviewCancel},
+		ReviewResolve: {"reopen ann": ReviewSubmit, "resolve ann": ReviewResolve, "resolve bob": ReviewResolve, "resolve bob force": ReviewResolve},
+		ReviewCancel:  {"reopen ann": ReviewOpen, "cancel ann": ReviewCancel},
 	}
 	for status, path := range reviewPaths {
 		for _, step := range steps {
@@ -115,7 +128,7 @@ func checkRefused(t *testing.T, before, after Review, e Event) {
 		t.Fatalf("status %q, lost %v: want it refused", after.Status, after.Lost)
 	}
 	lost := after.Lost[0]
-	if lost.Event != e.ID || lost.Type != e.Type || lost.By != e.Actor || !strings.Contains(lost.Why, testReview) {
+	if lost.Event != e.ID || lost.Type != e.Type || lost.By != e.Actor || lost.Writer != e.Writer || !lost.At.Equal(e.Timestamp) || !strings.Contains(lost.Why, testReview) {
 		t.Errorf("lost %+v of %+v", lost, e)
 	}
 	after.Lost = nil
@@ -135,7 +148,11 @@ func TestReviewRefusalsSayWhy(t *testing.T) {
 		{"submit rex, resolve ann", "claim bob", "is resolved and cannot be claimed"},
 		{"submit rex, resolve ann", "cancel bob", "is resolved and cannot be cancelled"},
 		{"submit rex", "cancel ann", "is submitted and cannot be cancelled"},
-		{"submit rex", "fail", "is submitted and cannot be reviewed"},
+		{"submit rex, resolve ann", "fail", "is resolved and cannot be reviewed"},
+		{"submit rex, resolve ann", "answer ann", "is resolved and cannot be answered"},
+		{"submit rex, claim ann", "answer bob", "is claimed by ann"},
+		{"submit rex", "reopen ann", "is submitted and cannot be reopened"},
+		{"submit rex", "claim", "is submitted and cannot be claimed by nobody"},
 		{"submit rex", "release ann", "is submitted and cannot be released"},
 	} {
 		review := foldReview(t, reviewEvents(t, append(strings.Split(test.path, ", "), test.step)...))
@@ -168,13 +185,22 @@ func TestReviewResolvedTwiceIsResolvedOnce(t *testing.T) {
 
 func TestReviewClaims(t *testing.T) {
 	for path, want := range map[string]string{
-		"submit rex, claim ann":                         "ann",
-		"submit rex, claim ann, claim ann":              "ann",
-		"submit rex, claim ann, claim bob":              "ann",
-		"submit rex, claim ann, claim bob force":        "bob",
-		"submit rex, claim ann, release ann":            "",
-		"submit rex, claim ann, release ann, claim bob": "bob",
-		"submit rex, claim ann, submit sue":             "ann",
+		"submit rex, claim ann":                          "ann",
+		"submit rex, claim ann, claim ann":               "ann",
+		"submit rex, claim ann, claim bob":               "ann",
+		"submit rex, claim ann, claim bob force":         "bob",
+		"submit rex, claim ann, release ann":             "",
+		"submit rex, claim ann, release ann, claim bob":  "bob",
+		"submit rex, claim ann, submit sue":              "ann",
+		"submit rex, claim ann, resolve ann, reopen bob": "",
+
+		// a test's clock ticks once a minute
+		"submit rex, claim ann 2m, claim bob":                        "ann",
+		"submit rex, claim ann 2m, submit sue, claim bob":            "bob",
+		"submit rex, claim ann 2m, claim ann 2m, claim bob":          "ann",
+		"submit rex, claim ann 2m, submit sue, resolve bob":          "ann", // it is resolved: he had it last
+		"submit rex, claim ann 2m, submit sue, release bob":          "",
+		"submit rex, claim ann 2m, claim ann, submit sue, claim bob": "ann", // a renewal without a lease is for good
 	} {
 		review := foldReview(t, reviewEvents(t, strings.Split(path, ", ")...))
 		got := ""
@@ -212,13 +238,110 @@ func TestReviewOutcomeIsTheWorst(t *testing.T) {
 		{[]Outcome{OutcomePassed, OutcomeNothing}, OutcomePassed},
 		{[]Outcome{OutcomePassed, OutcomeFailed, OutcomePassed}, OutcomeFailed},
 		{[]Outcome{OutcomeNothing, OutcomeFailed}, OutcomeFailed},
+		{[]Outcome{OutcomeCommented, OutcomePassed}, OutcomeCommented},
+		{[]Outcome{OutcomeFailed, OutcomeCommented}, OutcomeFailed},
 	} {
 		var review Review
-		for _, o := range test.outcomes {
-			review.Submissions = append(review.Submissions, Submission{Outcome: o})
+		for i, o := range test.outcomes {
+			review.Submissions = append(review.Submissions, Submission{Reviewer: fmt.Sprint("reviewer ", i), Outcome: o})
 		}
 		if got := review.Outcome(); got != test.want {
 			t.Errorf("%v: %q, want %q", test.outcomes, got, test.want)
+		}
+	}
+}
+
+// TestReviewClaimedInTwoClones: whichever clone folds, one has it and the other lost.
+func TestReviewClaimedInTwoClones(t *testing.T) {
+	events := reviewEvents(t, "submit rex")
+	one, two := reviewStep(t, 3, "claim ann"), reviewStep(t, 3, "claim bob")
+	one.Writer, two.Writer = oneWriter, twoWriter
+	holder, loser := "ann", "bob"
+	if !one.Before(two) {
+		holder, loser = "bob", "ann"
+	}
+	for _, arrived := range [][]Event{{one, two}, {two, one}} {
+		review := foldReview(t, sorted(slices.Concat(arrived, events)...))
+		if review.Claim == nil || review.Claim.By != holder || len(review.Lost) != 1 || review.Lost[0].Actor != loser || review.Lost[0].Writer == "" {
+			t.Errorf("held by %+v, lost %+v; want %s", review.Claim, review.Lost, holder)
+		}
+	}
+}
+
+func TestReviewNewestVerdictOfAReviewerCounts(t *testing.T) {
+	sub := func(reviewer string, o Outcome, v Verdict) Submission {
+		return Submission{Reviewer: reviewer, Outcome: o, Report: Report{Effective: v}}
+	}
+	failed, passed, said := sub("ann", OutcomeFailed, NeedsFix), sub("ann", OutcomePassed, Pass), sub("ann", OutcomeCommented, PassWithNotes)
+	for _, test := range []struct {
+		submissions []Submission
+		outcome     Outcome
+		verdict     Verdict
+	}{
+		{[]Submission{failed, passed}, OutcomePassed, Pass},
+		{[]Submission{passed, failed}, OutcomeFailed, NeedsFix},
+		{[]Submission{failed, said}, OutcomeFailed, NeedsFix},
+		{[]Submission{said, passed}, OutcomePassed, Pass},
+		{[]Submission{said}, OutcomeCommented, ""},
+		{[]Submission{failed, sub("bob", OutcomePassed, Pass)}, OutcomeFailed, NeedsFix},
+		{[]Submission{failed, sub("bob", OutcomeFailed, CriticalFail), passed}, OutcomeFailed, CriticalFail},
+	} {
+		review := Review{Submissions: test.submissions}
+		if review.Outcome() != test.outcome || review.Verdict() != test.verdict {
+			t.Errorf("%+v: %s %s, want %s %s", test.submissions, review.Outcome(), review.Verdict(), test.outcome, test.verdict)
+		}
+	}
+}
+
+func TestReviewKeepsTheFailureOfEachReviewer(t *testing.T) {
+	events := reviewEvents(t, "fail rex", "fail sue", "fail rex", "submit sue", "fail tom")
+	request := ReviewRequest{Reviewer: "rex", Others: []string{"sue"}}
+	events[0] = reviewEventAt(1, ReviewRequested, request)
+	for n, want := range [][]string{nil, {"rex"}, {"rex", "sue"}, {"sue", "rex"}, {"rex"}, {"rex"}} {
+		review := foldReview(t, events[:n+1])
+		if !slices.Equal(review.failed(), want) {
+			t.Errorf("after %d events: failures of %v, want %v", n+1, review.failed(), want)
+		}
+	}
+}
+
+func TestReviewMakesCommentsOfALogSound(t *testing.T) {
+	events := reviewEvents(t)
+	comments := []Comment{
+		{ID: "c-0123456789", Comment: "a"}, {ID: "c-0123456789", Comment: "b"}, {Comment: "c"}, {Comment: "c"}, {ID: "f-0123456789", Comment: "d"},
+		{File: "a.go", StartLine: -3, EndLine: 7}, {File: "a.go", StartLine: 7, EndLine: 3},
+	}
+	for clock := 2; clock < 4; clock++ {
+		events = append(events, reviewEventAt(clock, ReviewSubmitted, Submission{Reviewer: "ann", Outcome: OutcomeCommented, Comments: comments}))
+	}
+	review := foldReview(t, events)
+	seen := map[string]bool{}
+	for _, c := range review.Comments() {
+		if !isCommentID(c.ID) || seen[c.ID] || c.StartLine < 0 || c.EndLine < c.StartLine {
+			t.Errorf("%+v", c)
+		}
+		seen[c.ID] = true
+	}
+	if first := review.Submissions[0].Comments[0].ID; first != "c-0123456789" || len(seen) != 14 {
+		t.Errorf("%d ids, the first is %q", len(seen), first)
+	}
+	if again := foldReview(t, events); !reflect.DeepEqual(review, again) {
+		t.Error("folded again it is another")
+	}
+}
+
+// A summary that cannot be written would take every list with it.
+func TestReviewLeaseIsBounded(t *testing.T) {
+	for _, test := range []struct {
+		year  int
+		lease string
+	}{{2026, "9223372036854775807"}, {9999, "31536000000"}, {2026, "-5"}, {2026, "31536000000000"}} {
+		events := reviewEvents(t, "submit rex")
+		claim := reviewEventAt(3, ReviewClaimed, `{"actor":"ann","lease_ms":`+test.lease+`}`)
+		claim.Timestamp = time.Date(test.year, 12, 31, 23, 0, 0, 0, time.UTC)
+		review := foldReview(t, append(events, claim))
+		if _, err := json.Marshal(review.Summary()); err != nil || review.Claim == nil || review.Claim.Until.Sub(claim.Timestamp) > MaxLease {
+			t.Errorf("%d, lease of %s: %+v, %v", test.year, test.lease, review.Claim, err)
 		}
 	}
 }
@@ -285,8 +408,8 @@ func randomLogs(rng *rand.Rand, of func(clock int) Event) (one, two []Event) {
 }
 
 func randomReviewEvent(rng *rand.Rand, clock int) Event {
-	types := []string{ReviewRequested, ReviewSubmitted, ReviewSubmitted, ReviewFailed, ReviewCancelled, ReviewClaimed, ReviewReleased, ReviewResolved, "newer", RunStarted, ""}
-	payloads := []string{`{"actor":"ann"}`, `{"actor":"ann"}`, `{"actor":"bob"}`, `{"actor":"bob","force":true}`, `{"reviewer":"rex","outcome":"failed"}`, `{"reason":"x"}`, `null`, ``, `{`, `[]`, `{"actor":7}`}
+	types := []string{ReviewRequested, ReviewSubmitted, ReviewSubmitted, ReviewFailed, ReviewCancelled, ReviewClaimed, ReviewReleased, ReviewResolved, ReviewReopened, ReviewAnswered, "newer", RunStarted, ""}
+	payloads := []string{`{"actor":"ann"}`, `{"actor":"ann"}`, `{"actor":"bob"}`, `{"actor":"bob","force":true}`, `{"actor":"ann","lease_ms":60000}`, `{"reviewer":"rex","outcome":"failed"}`, `{"reason":"x"}`, `null`, ``, `{`, `[]`, `{"actor":7}`}
 	if clock <= 2 {
 		types = types[:1]
 	}

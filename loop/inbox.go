@@ -4,7 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"git-runr/gitstore"
 )
@@ -39,9 +43,206 @@ func (s *Store) SubmitReview(ctx context.Context, id string, sub Submission, raw
 	}, actorPayload{})
 }
 
+// Person is what a person submits: a decision, a message and comments.
+type Person struct {
+	Actor    string
+	Decision Decision
+	Message  string
+	Comments []Comment
+	Key      string // the same for the same submission sent again; "": it is sent once
+}
+
+// SubmitPerson records a person's answer. One that is sent again under its key is
+// recorded once. It drops the drafts that it was made of.
+func (s *Store) SubmitPerson(ctx context.Context, id string, p Person) (Review, error) {
+	review, err := s.Review(ctx, id)
+	if err != nil {
+		return review, err
+	}
+	if err := p.check(); err != nil {
+		return review, err
+	}
+	review, err = s.SubmitReview(ctx, review.ID, p.submission(review), "")
+	if err != nil {
+		return review, err
+	}
+	return review, s.dropDraft(ctx, review, p.Actor)
+}
+
+// check refuses a submission that says nothing.
+func (p Person) check() error {
+	verdict := p.Decision == Approve || p.Decision == RequestChanges
+	if !verdict && p.Decision != CommentOnly && p.Decision != "" {
+		return &InputError{fmt.Sprintf("decision %q is none of approve, request_changes, comment", p.Decision)}
+	}
+	if !verdict && len(p.Comments) == 0 && strings.TrimSpace(p.Message) == "" {
+		return &InputError{"there is nothing to submit: no comment, no message and no verdict"}
+	}
+	for i, c := range p.Comments {
+		if strings.TrimSpace(c.Comment) == "" {
+			return &InputError{fmt.Sprintf("comment %d says nothing", i+1)}
+		}
+	}
+	return checkActor(p.Actor)
+}
+
+// maxActor is the longest name of an actor, in bytes.
+const maxActor = 300
+
+// checkActor refuses a name by which nobody could be told from somebody else.
+func checkActor(name string) error {
+	switch {
+	case strings.TrimSpace(name) == "":
+		return &InputError{"an actor is wanted"}
+	case len(name) > maxActor || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
+		return &InputError{fmt.Sprintf("%q is no name of an actor", cutBytes(name, maxActor))}
+	}
+	return nil
+}
+
+// InputError is a request that says too little, or what cannot be.
+type InputError struct{ Why string }
+
+func (e *InputError) Error() string { return e.Why }
+
+// submission is the person's answer in the form that all reviewers' have.
+func (p Person) submission(review Review) Submission {
+	sub := Submission{
+		Reviewer: p.Actor, Decision: p.Decision, Key: p.Key, Comments: slices.Clone(p.Comments),
+		Commit: review.Request.Subject.Commit, Tree: review.Request.Subject.Tree, Report: emptyReport(),
+	}
+	taken := commentIDs(review.Comments())
+	for i := range sub.Comments {
+		sub.Comments[i].fillIn(p.Actor, taken)
+	}
+	sub.Report.Format, sub.Report.Summary = "human", p.Message
+	switch p.Decision {
+	case Approve:
+		sub.Outcome, sub.Report.Verdict, sub.Report.Approved = OutcomePassed, Pass, true
+	case RequestChanges:
+		sub.Outcome, sub.Report.Verdict = OutcomeFailed, NeedsFix
+		sub.Report.Requests = personRequests(p)
+	default:
+		sub.Decision, sub.Outcome, sub.Report.Verdict = CommentOnly, OutcomeCommented, PassWithNotes
+	}
+	sub.Report.Effective = sub.Report.Verdict
+	if p.Decision == Approve && len(p.Comments) > 0 {
+		sub.Report.Effective = PassWithNotes
+	}
+	return sub
+}
+
+// personRequests are what a person who requests changes asks for beside the
+// comments, which are findings of their own.
+func personRequests(p Person) []string {
+	if len(p.Comments) == 0 && strings.TrimSpace(p.Message) != "" {
+		return []string{strings.TrimSpace(p.Message)}
+	}
+	return []string{}
+}
+
+// sentBefore reports whether the review holds the submission that sub is.
+func (r Review) sentBefore(sub Submission) bool {
+	return sub.Key != "" && slices.ContainsFunc(r.Submissions, func(s Submission) bool { return s.Key == sub.Key && s.Reviewer == sub.Reviewer })
+}
+
+// Hold is by whom and for how long a review is claimed.
+type Hold struct {
+	Actor string
+	Lease time.Duration // 0: until it is released
+	Force bool          // although somebody else holds it
+}
+
+// ClaimReview takes a submitted review for by.Actor, or renews the claim that it
+// has. It is a *StateError with a Holder when somebody else has it.
+func (s *Store) ClaimReview(ctx context.Context, id string, by Hold) (Review, error) {
+	return s.actorEvent(ctx, id, ReviewClaimed, actorPayload{Actor: by.Actor, Force: by.Force, Lease: Duration(by.Lease)})
+}
+
+// ReleaseReview gives a claim back.
+func (s *Store) ReleaseReview(ctx context.Context, id string, by Hold) (Review, error) {
+	return s.actorEvent(ctx, id, ReviewReleased, actorPayload{Actor: by.Actor, Force: by.Force})
+}
+
+// ResolveReview closes a submitted review as dealt with. Doing it twice is doing it
+// once.
+func (s *Store) ResolveReview(ctx context.Context, id string, by Hold, note string) (Review, error) {
+	return s.actorEvent(ctx, id, ReviewResolved, actorPayload{Actor: by.Actor, Force: by.Force, Note: note})
+}
+
+// CancelReview withdraws an open request.
+func (s *Store) CancelReview(ctx context.Context, id, actor, note string) (Review, error) {
+	return s.actorEvent(ctx, id, ReviewCancelled, actorPayload{Actor: actor, Note: note})
+}
+
+// ReopenReview takes a resolution or a cancellation back.
+func (s *Store) ReopenReview(ctx context.Context, id, actor string) (Review, error) {
+	return s.actorEvent(ctx, id, ReviewReopened, actorPayload{Actor: actor})
+}
+
+// findingAnswer is the payload of an answer.
+type findingAnswer struct {
+	Answer
+	Force bool `json:"force,omitempty"` // although somebody else holds the review
+}
+
+// AnswerFinding records what became of one finding or comment. It is a
+// *NotFoundError when the review has none of that id.
+func (s *Store) AnswerFinding(ctx context.Context, id string, answer Answer, force bool) (Review, error) {
+	review, err := s.Review(ctx, id)
+	if err != nil {
+		return review, err
+	}
+	if err := answer.check(); err != nil {
+		return review, err
+	}
+	if !slices.ContainsFunc(review.Findings(), func(f Finding) bool { return f.ID == answer.Finding }) {
+		return review, &NotFoundError{What: "finding", ID: answer.Finding, Where: "in review " + review.ID}
+	}
+	return s.reviewEvent(ctx, review.ID, draft{
+		Type: ReviewAnswered, Source: "cli", Payload: findingAnswer{answer, force}, Title: fmt.Sprintf("%s %s", answer.Finding, answer.Kind),
+	}, actorPayload{Actor: answer.Actor, Force: force})
+}
+
+// actorEvent records what an actor does with a review.
+func (s *Store) actorEvent(ctx context.Context, id, eventType string, by actorPayload) (Review, error) {
+	review, err := s.Review(ctx, id)
+	if err != nil {
+		return review, err
+	}
+	if err := checkActor(by.Actor); err != nil {
+		return review, err
+	}
+	if s.Redact != nil {
+		by.Actor = s.Redact(by.Actor) // as it will be recorded, for that is what a claim is compared with
+	}
+	if eventType == ReviewResolved || eventType == ReviewReopened {
+		by.Commit = review.Request.Subject.Commit
+	}
+	return s.reviewEvent(ctx, review.ID, draft{Type: eventType, Source: "cli", Payload: by, Title: "by " + by.Actor}, by)
+}
+
+// settled reports whether an event would change nothing that counts.
+func (r Review) settled(d draft) bool {
+	switch p := d.Payload.(type) {
+	case Submission:
+		return r.sentBefore(p)
+	case actorPayload:
+		return d.Type == ReviewResolved && r.Status == ReviewResolve || d.Type == ReviewCancelled && r.Status == ReviewCancel ||
+			d.Type == ReviewClaimed && r.Status == ReviewClaim && p.Lease == 0 && *r.Claim == Claim{By: p.Actor, At: r.Claim.At}
+	}
+	return false
+}
+
+// errSettled ends a decision that has nothing to record.
+var errSettled = errors.New("nothing to record")
+
 func submissionTitle(sub Submission) string {
 	if sub.Outcome == OutcomeNothing {
 		return "nothing to review"
+	}
+	if sub.Decision != "" {
+		return fmt.Sprintf("%s by %s, %s", sub.Decision, sub.Reviewer, Count(len(sub.Comments), "comment"))
 	}
 	return fmt.Sprintf("%s by %s, %s", sub.Report.Effective, sub.Reviewer, Count(len(sub.Report.Findings)+len(sub.Comments), "finding"))
 }
@@ -66,7 +267,10 @@ func (s *Store) reviewEvent(ctx context.Context, id string, d draft, by actorPay
 		if before, err = v.review(id); err != nil {
 			return draft{}, err
 		}
-		if refused := before.allow(d.Type, by); refused != nil {
+		if before.settled(d) {
+			return draft{}, errSettled
+		}
+		if refused := before.allow(d.Type, by, v.now); refused != nil {
 			return draft{}, refused
 		}
 		d.Review = id
@@ -77,6 +281,9 @@ func (s *Store) reviewEvent(ctx context.Context, id string, d draft, by actorPay
 		}
 		return d, nil
 	})
+	if errors.Is(err, errSettled) {
+		return before, nil
+	}
 	if err != nil {
 		return before, err
 	}

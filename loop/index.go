@@ -1,7 +1,6 @@
 package loop
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/binary"
 	"encoding/json"
@@ -9,7 +8,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,9 +24,9 @@ import (
 // and a heap that the rows point into, each with a checksum of its part. So a list
 // reads the table and the few summaries that it shows, and never a damaged one.
 const (
-	indexMagic   = "RUNRIDX4"
+	indexMagic   = "RUNRIDX6"
 	indexName    = "index"
-	rowSize      = 76
+	rowSize      = 84
 	prefixSize   = len(indexMagic) + 16
 	maxIndexSize = 1 << 31
 )
@@ -58,6 +56,7 @@ type row struct {
 	id      string
 	sort    int64  // milliseconds since 1970, newest first
 	seq     uint64 // clock of its first event: what began last is the latest
+	closed  int64  // milliseconds since 1970 of a review's resolution or cancellation, 0 while it is not closed
 	summary []byte
 	events  []byte // one line an event: clock, writer, commit
 
@@ -122,35 +121,57 @@ func readIndex(file *os.File) (*index, error) {
 	if err := json.Unmarshal(body[:headerLen], idx); err != nil {
 		return nil, err
 	}
-	for table := body[headerLen:]; len(table) > 0; table = table[rowSize:] {
-		idx.rows = append(idx.rows, decodeRow(table[:rowSize]))
+	table := body[headerLen:]
+	text, slab := string(table), make([]row, rows) // one of each for all rows: there may be many
+	for i := range slab {
+		slab[i].decode(table[i*rowSize:][:rowSize], text[i*rowSize:][:rowSize])
+		idx.rows = append(idx.rows, &slab[i])
 	}
 	return idx, nil
 }
 
-func decodeRow(b []byte) *row {
-	text := func(from, to int) string { return strings.TrimRight(string(b[from:to]), "\x00") }
+// decode reads an entry of the table; text is the same bytes.
+func (r *row) decode(b []byte, text string) {
 	at := func(from int) uint32 { return binary.BigEndian.Uint32(b[from:]) }
-	return &row{
-		kind: entityKind(b[0]), status: text(1, 14), id: text(14, 40), sort: int64(binary.BigEndian.Uint64(b[40:])), seq: binary.BigEndian.Uint64(b[64:]),
-		summaryAt: at(48), summaryLen: at(52), eventsAt: at(56), eventsLen: at(60), sum: at(72),
+	*r = row{
+		kind: entityKind(b[0]), status: strings.TrimRight(text[1:14], "\x00"), id: strings.TrimRight(text[14:40], "\x00"), sort: int64(binary.BigEndian.Uint64(b[40:])), seq: binary.BigEndian.Uint64(b[64:]),
+		summaryAt: at(48), summaryLen: at(52), eventsAt: at(56), eventsLen: at(60), sum: at(72), closed: int64(binary.BigEndian.Uint64(b[76:])),
 	}
 }
 
-func (r *row) encode(heap *bytes.Buffer) []byte {
-	b := make([]byte, rowSize)
+// parts are r's summary and events with their checksum. What was not read is taken
+// out of old, the heap that it is in, with the checksum that it has.
+func (r *row) parts(old []byte) (summary, events []byte, sum uint32, err error) {
+	if r.summary != nil {
+		return r.summary, r.events, checksum(r.summary, r.events), nil
+	}
+	for _, end := range []uint64{uint64(r.summaryAt) + uint64(r.summaryLen), uint64(r.eventsAt) + uint64(r.eventsLen)} {
+		if end > uint64(len(old)) {
+			return nil, nil, 0, errIndex
+		}
+	}
+	return old[r.summaryAt:][:r.summaryLen], old[r.eventsAt:][:r.eventsLen], r.sum, nil
+}
+
+// encode fills in b, r's entry of the table. Its parts go to the end of out, whose
+// heap begins at heap.
+func (r *row) encode(b, out, old []byte, heap int) ([]byte, error) {
+	summary, events, sum, err := r.parts(old)
+	if err != nil {
+		return out, err
+	}
 	b[0] = byte(r.kind)
 	copy(b[1:14], r.status)
 	copy(b[14:40], r.id)
 	binary.BigEndian.PutUint64(b[40:], uint64(r.sort))
 	binary.BigEndian.PutUint64(b[64:], r.seq)
-	binary.BigEndian.PutUint32(b[72:], checksum(r.summary, r.events))
-	for i, part := range [][]byte{r.summary, r.events} {
-		binary.BigEndian.PutUint32(b[48+8*i:], uint32(heap.Len()))
-		binary.BigEndian.PutUint32(b[52+8*i:], uint32(len(part)))
-		heap.Write(part)
+	binary.BigEndian.PutUint32(b[72:], sum)
+	binary.BigEndian.PutUint64(b[76:], uint64(r.closed))
+	at := len(out) - heap
+	for i, n := range []int{at, len(summary), at + len(summary), len(events)} {
+		binary.BigEndian.PutUint32(b[48+4*i:], uint32(n))
 	}
-	return b
+	return append(append(out, summary...), events...), nil
 }
 
 // load reads r's summary and events from the file.
@@ -188,6 +209,22 @@ func (idx *index) heapAt(at, n uint32) ([]byte, error) {
 	return b, nil
 }
 
+// wholeHeap is the heap of the file, none when everything is in memory.
+func (idx *index) wholeHeap() ([]byte, error) {
+	if idx.file == nil {
+		return nil, nil
+	}
+	info, err := idx.file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	old := make([]byte, info.Size()-idx.heap)
+	if _, err := idx.file.ReadAt(old, idx.heap); err != nil {
+		return nil, fmt.Errorf("%w: %w", errIndex, err)
+	}
+	return old, nil
+}
+
 func (idx *index) close() {
 	if idx.file != nil {
 		idx.file.Close()
@@ -199,30 +236,38 @@ func (idx *index) save(path string) error {
 	slices.SortFunc(idx.rows, func(a, b *row) int {
 		return cmp.Or(cmp.Compare(b.sort, a.sort), cmp.Compare(b.seq, a.seq), strings.Compare(b.id, a.id))
 	})
-	var table, heap bytes.Buffer
-	for _, r := range idx.rows {
-		if err := idx.load(r); err != nil {
-			return err
-		}
-		table.Write(r.encode(&heap))
-	}
-	header, err := json.Marshal(idx)
+	out, err := idx.encode()
 	if err != nil {
 		return err
 	}
-	var out bytes.Buffer
-	out.WriteString(indexMagic)
-	out.Write(binary.BigEndian.AppendUint32(nil, uint32(len(header))))
-	out.Write(binary.BigEndian.AppendUint32(nil, uint32(len(idx.rows))))
-	out.Write(binary.BigEndian.AppendUint32(nil, uint32(heap.Len())))
-	out.Write(binary.BigEndian.AppendUint32(nil, checksum(header, table.Bytes())))
-	for _, part := range [][]byte{header, table.Bytes(), heap.Bytes()} {
-		out.Write(part)
+	return gitstore.WriteFile(path, out, 0o666)
+}
+
+// encode is the file's content.
+func (idx *index) encode() ([]byte, error) {
+	old, err := idx.wholeHeap()
+	if err != nil {
+		return nil, err
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		return err
+	header, err := json.Marshal(idx)
+	if err != nil {
+		return nil, err
 	}
-	return gitstore.WriteFile(path, out.Bytes(), 0o666)
+	table := prefixSize + len(header)
+	heap := table + len(idx.rows)*rowSize
+	out := make([]byte, heap, heap+len(old)+len(old)/64+4096) // it grows a little each time
+	for i, r := range idx.rows {
+		if out, err = r.encode(out[table+i*rowSize:][:rowSize], out, old, heap); err != nil {
+			return nil, err
+		}
+	}
+	copy(out, indexMagic)
+	copy(out[prefixSize:], header)
+	sum := int(crc32.ChecksumIEEE(out[prefixSize:heap]))
+	for i, n := range []int{len(header), len(idx.rows), len(out) - heap, sum} {
+		binary.BigEndian.PutUint32(out[len(indexMagic)+4*i:], uint32(n))
+	}
+	return out, nil
 }
 
 // find is the row of id, nil when there is none.
@@ -256,9 +301,9 @@ func (idx *index) refs(r *row) ([]eventRef, error) {
 }
 
 func encodeRefs(events []Event) []byte {
-	var b bytes.Buffer
+	var b []byte
 	for _, e := range events {
-		fmt.Fprintf(&b, "%d %s %s\n", e.Clock, e.Writer, e.ID)
+		b = fmt.Appendf(b, "%d %s %s\n", e.Clock, e.Writer, e.ID)
 	}
-	return b.Bytes()
+	return b
 }

@@ -176,7 +176,11 @@ func noteOf(e Event) (gitstore.ID, string) {
 		return submissionNote(e)
 	case ReviewResolved:
 		if p, err := payload[resolvedPayload](e); err == nil {
-			return p.Commit, fmt.Sprintf("review %s resolved by %s", e.Review, oneLine(p.Actor))
+			return p.Commit, fmt.Sprintf("review %s resolved by %s%s", e.Review, oneLine(p.Actor), afterColon(p.Note))
+		}
+	case ReviewReopened:
+		if p, err := payload[resolvedPayload](e); err == nil {
+			return p.Commit, fmt.Sprintf("review %s reopened by %s", e.Review, oneLine(p.Actor))
 		}
 	case RoundCompleted:
 		return roundNote(e)
@@ -202,7 +206,18 @@ func noteOf(e Event) (gitstore.ID, string) {
 type resolvedPayload struct {
 	Actor  string      `json:"actor"`
 	Commit gitstore.ID `json:"commit"`
+	Note   string      `json:"note"`
 }
+
+func afterColon(text string) string {
+	if text == "" {
+		return ""
+	}
+	return ": " + oneLine(text)
+}
+
+// decisionWords are what a person's submission says in a note.
+var decisionWords = map[Decision]string{Approve: "approved", RequestChanges: "changes requested", CommentOnly: "commented"}
 
 // stopPayload is a stop and the commit that its note goes to.
 type stopPayload struct {
@@ -218,8 +233,16 @@ func submissionNote(e Event) (gitstore.ID, string) {
 	if sub.Outcome == OutcomeNothing {
 		return sub.Commit, fmt.Sprintf("review %s by %s: nothing to review", e.Review, oneLine(sub.Reviewer))
 	}
-	head := fmt.Sprintf("review %s by %s: %s", e.Review, oneLine(sub.Reviewer), sub.Report.Effective)
-	return sub.Commit, head + findingsNote(sub.Report.Findings)
+	said := orElse(decisionWords[sub.Decision], string(sub.Report.Effective))
+	head := fmt.Sprintf("review %s by %s: %s", e.Review, oneLine(sub.Reviewer), said)
+	if sub.Decision != "" {
+		head += afterColon(sub.Report.Summary)
+	}
+	findings := slices.Clone(sub.Report.Findings)
+	for _, c := range sub.Comments {
+		findings = append(findings, c.finding(sub.Decision))
+	}
+	return sub.Commit, head + findingsNote(findings)
 }
 
 func roundNote(e Event) (gitstore.ID, string) {

@@ -3,6 +3,7 @@ package loop
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"git-runr/gitstore"
@@ -64,11 +65,12 @@ func PlanReview(plan *RunPlan, review Review) error {
 	}
 	plan.FromReview, plan.Base = review.ID, subject.Commit
 	plan.Entity = Entity{Type: "review", Identifier: review.ID, Title: subject.Title}
-	plan.Findings = review.Findings()
 	for _, sub := range review.Submissions {
-		plan.Requests = append(plan.Requests, sub.Report.Requests...)
-		for _, c := range sub.Comments {
-			plan.Findings = append(plan.Findings, commentFinding(c))
+		findings := sub.findings()
+		todo := slices.DeleteFunc(slices.Clone(findings), review.settledFinding)
+		plan.Findings = append(plan.Findings, todo...)
+		if len(todo) > 0 || len(findings) == 0 {
+			plan.Requests = append(plan.Requests, sub.Report.Requests...)
 		}
 	}
 	if len(plan.Findings)+len(plan.Requests) == 0 {
@@ -77,6 +79,12 @@ func PlanReview(plan *RunPlan, review Review) error {
 	plan.Task = fmt.Sprintf("Address the review of %s (%s).\n\n%s", subject.Commit.Short(), subject.Title, review.Request.Message)
 	plan.DoneCriteria = "Every finding of the review is met:\n" + formatFindings(plan.Findings)
 	return nil
+}
+
+// settledFinding reports whether f was fixed or refuted since.
+func (r Review) settledFinding(f Finding) bool {
+	answer, _ := r.AnswerTo(f.ID)
+	return answer.Kind == AnswerFixed || answer.Kind == AnswerRefuted
 }
 
 // PlanInPlace makes the checkout as it is, uncommitted changes included, what plan
@@ -99,12 +107,6 @@ func (s *Store) PlanInPlace(ctx context.Context, plan *RunPlan) error {
 		return err
 	}
 	return s.Repo.Pin(ctx, "base of a run in place", plan.Base)
-}
-
-func commentFinding(c Comment) Finding {
-	f := Finding{Severity: Warning, File: c.File, Line: c.StartLine, EndLine: c.EndLine, Issue: c.Comment}
-	f.ID = FindingID(f)
-	return f
 }
 
 // PlanContext makes an executor's finished work what plan works on: what the

@@ -43,18 +43,21 @@ type Subject struct {
 
 // ReviewRequest asks for comments. Reviewer is builtin, human or an agent's name.
 type ReviewRequest struct {
-	Subject  Subject `json:"subject"`
-	Message  string  `json:"message,omitempty"`
-	Reviewer string  `json:"reviewer"`
+	Subject  Subject  `json:"subject"`
+	Message  string   `json:"message,omitempty"`
+	Reviewer string   `json:"reviewer"`
+	Others   []string `json:"other_reviewers,omitempty"` // asked as well
 }
 
-// Comment is one remark of a person, at a place or (File "") about the whole.
-type Comment struct {
-	File         string `json:"file,omitempty"`
-	StartLine    int    `json:"start_line,omitempty"`
-	EndLine      int    `json:"end_line,omitempty"`
-	SelectedText string `json:"selected_text,omitempty"`
-	Comment      string `json:"comment"`
+// Reviewers are all who were asked, each once.
+func (r ReviewRequest) Reviewers() []string {
+	all := []string{r.Reviewer}
+	for _, name := range r.Others {
+		if !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	return all
 }
 
 // Submission is one reviewer's answer to a request.
@@ -62,6 +65,8 @@ type Submission struct {
 	Reviewer  string        `json:"reviewer"`
 	Report    Report        `json:"report"`
 	Outcome   Outcome       `json:"outcome"`
+	Decision  Decision      `json:"decision,omitempty"` // a person's
+	Key       string        `json:"key,omitempty"`      // by which a submission that is sent twice is one
 	Comments  []Comment     `json:"comments,omitempty"`
 	Commit    gitstore.ID   `json:"commit,omitempty"`
 	Tree      gitstore.ID   `json:"tree,omitempty"` // the tree that was seen
@@ -72,28 +77,49 @@ type Submission struct {
 	SkippedBy []string      `json:"not_checked,omitempty"` // checks that were not run, and why
 }
 
+// Decision is a person's verdict.
+type Decision string
+
+const (
+	Approve        Decision = "approve"
+	RequestChanges Decision = "request_changes"
+	CommentOnly    Decision = "comment"
+)
+
 // Outcome is what a review came to, for exit statuses and lists.
 type Outcome string
 
 const (
-	OutcomePassed  Outcome = "passed"
-	OutcomeFailed  Outcome = "failed"
-	OutcomeNothing Outcome = "nothing_to_review"
+	OutcomePassed    Outcome = "passed"
+	OutcomeFailed    Outcome = "failed"
+	OutcomeCommented Outcome = "commented" // neither: a person left comments and no verdict
+	OutcomeNothing   Outcome = "nothing_to_review"
 )
 
-// Claim says who has taken a review to address it.
+// Claim says who has taken a review to address it, and until when: a holder that
+// lives renews it.
 type Claim struct {
-	By string    `json:"by"`
-	At time.Time `json:"at"`
+	By    string    `json:"by"`
+	At    time.Time `json:"at"`
+	Until time.Time `json:"until,omitzero"` // zero: until it is released
 }
+
+// MaxLease is the longest lease of a claim; a longer one counts as this.
+const MaxLease = 366 * 24 * time.Hour
+
+// Lapsed reports whether the claim has run out at now, so that another may take over.
+func (c *Claim) Lapsed(now time.Time) bool { return !c.Until.IsZero() && !now.Before(c.Until) }
 
 // Lost is an event that the fold skipped because the state did not allow it: it
 // arrived from another clone after one that excluded it.
 type Lost struct {
-	Event gitstore.ID `json:"event"`
-	Type  string      `json:"type"`
-	By    string      `json:"by"`
-	Why   string      `json:"why"`
+	Event  gitstore.ID `json:"event"`
+	Type   string      `json:"type"`
+	By     string      `json:"by"`              // author of the event
+	Actor  string      `json:"actor,omitempty"` // as whom, where the event says it
+	Writer string      `json:"writer,omitempty"`
+	At     time.Time   `json:"at,omitzero"`
+	Why    string      `json:"why"`
 }
 
 // Review is a request for comments and what came of it, folded from its events.
@@ -109,42 +135,95 @@ type Review struct {
 	SubmittedAt time.Time     `json:"submitted_at,omitzero"`
 	ResolvedAt  time.Time     `json:"resolved_at,omitzero"`
 	ResolvedBy  string        `json:"resolved_by,omitempty"`
+	ClosedAt    time.Time     `json:"closed_at,omitzero"` // resolved or cancelled
 	Submissions []Submission  `json:"submissions"`
 	Claim       *Claim        `json:"claim,omitempty"`
-	Failure     *Failure      `json:"failure,omitempty"` // why the reviewer could not be run, last time
+	Answers     []Answer      `json:"answers,omitempty"`  // what became of findings and comments, oldest first
+	Note        string        `json:"note,omitempty"`     // of the resolution or cancellation
+	Failure     *Failure      `json:"failure,omitempty"`  // the newest of Failures
+	Failures    []Failure     `json:"failures,omitempty"` // why reviewers could not be run, last time, one for each
 	Lost        []Lost        `json:"lost,omitempty"`
 }
 
 // Failure is why an agent or a reviewer gave no answer: a stop reason and its detail.
 type Failure struct {
-	Reason string    `json:"reason"`
-	Detail string    `json:"detail,omitempty"`
-	At     time.Time `json:"at,omitzero"`
+	Reason   string    `json:"reason"`
+	Detail   string    `json:"detail,omitempty"`
+	Reviewer string    `json:"reviewer,omitempty"` // of a review: who it was
+	At       time.Time `json:"at,omitzero"`
 	// LastActivity is when an agent last wrote something, where that is known.
 	LastActivity time.Time `json:"last_activity_at,omitzero"`
 }
 
-// Outcome is that of the worst submission; "" while there is none.
+// outcomeRank orders outcomes from the best to the worst.
+var outcomeRank = map[Outcome]int{OutcomeNothing: 1, OutcomePassed: 2, OutcomeCommented: 3, OutcomeFailed: 4}
+
+// Outcome is the worst of what stands; "" while nothing was submitted.
 func (r Review) Outcome() Outcome {
 	worst := Outcome("")
-	for _, s := range r.Submissions {
-		switch {
-		case s.Outcome == OutcomeFailed || worst == OutcomeFailed:
-			worst = OutcomeFailed
-		case s.Outcome == OutcomePassed || worst == "":
+	for _, s := range r.Standing() {
+		if worst == "" || outcomeRank[s.Outcome] > outcomeRank[worst] {
 			worst = s.Outcome
 		}
 	}
 	return worst
 }
 
-// Findings are those of all submissions, in order.
+// Standing are the submissions that count, oldest first: the newest of each
+// reviewer. Comments alone take no verdict of their reviewer back.
+func (r Review) Standing() []Submission {
+	var standing []Submission
+	for _, s := range r.Submissions {
+		i := slices.IndexFunc(standing, func(o Submission) bool { return o.Reviewer == s.Reviewer })
+		switch {
+		case i < 0:
+			standing = append(standing, s)
+		case s.Outcome != OutcomeCommented || standing[i].Outcome == OutcomeCommented:
+			standing = append(slices.Delete(standing, i, i+1), s)
+		}
+	}
+	return standing
+}
+
+// Findings are those of all submissions, in order, with the comments of people.
 func (r Review) Findings() []Finding {
 	var all []Finding
 	for _, s := range r.Submissions {
-		all = append(all, s.Report.Findings...)
+		all = append(all, s.findings()...)
 	}
 	return all
+}
+
+// findings are what the submission found, with its comments.
+func (s Submission) findings() []Finding {
+	all := slices.Clone(s.Report.Findings)
+	for _, c := range s.Comments {
+		all = append(all, c.finding(s.Decision))
+	}
+	return all
+}
+
+// Comments are those of all submissions, in order.
+func (r Review) Comments() []Comment {
+	var all []Comment
+	for _, s := range r.Submissions {
+		all = append(all, s.Comments...)
+	}
+	return all
+}
+
+// Waiting are the reviewers who were asked and have not answered.
+func (r Review) Waiting() []string {
+	var waiting []string
+	for _, name := range r.Request.Reviewers() {
+		answered := slices.ContainsFunc(r.Submissions, func(s Submission) bool {
+			return s.Reviewer == name || name == Human && s.Decision != ""
+		})
+		if !answered {
+			waiting = append(waiting, name)
+		}
+	}
+	return waiting
 }
 
 // StateError is a step that the state of a run or review does not allow.
@@ -168,8 +247,10 @@ var reviewMoves = map[string]struct {
 	cannot string
 }{
 	ReviewSubmitted: {[]ReviewStatus{ReviewOpen, ReviewSubmit, ReviewClaim}, "submitted"},
-	ReviewFailed:    {[]ReviewStatus{ReviewOpen}, "reviewed"},
+	ReviewFailed:    {[]ReviewStatus{ReviewOpen, ReviewSubmit, ReviewClaim}, "reviewed"},
 	ReviewCancelled: {[]ReviewStatus{ReviewOpen, ReviewCancel}, "cancelled"},
+	ReviewReopened:  {[]ReviewStatus{ReviewResolve, ReviewCancel}, "reopened"},
+	ReviewAnswered:  {[]ReviewStatus{ReviewSubmit, ReviewClaim}, "answered"},
 	ReviewClaimed:   {[]ReviewStatus{ReviewSubmit, ReviewClaim}, "claimed"},
 	ReviewReleased:  {[]ReviewStatus{ReviewClaim}, "released"},
 	ReviewResolved:  {[]ReviewStatus{ReviewSubmit, ReviewClaim, ReviewResolve}, "resolved"},
@@ -177,20 +258,29 @@ var reviewMoves = map[string]struct {
 
 // actorPayload is the payload of claims, releases, resolutions and cancellations.
 type actorPayload struct {
-	Actor string `json:"actor"`
-	Force bool   `json:"force,omitempty"`
-	Note  string `json:"note,omitempty"`
+	Actor  string      `json:"actor"`
+	Force  bool        `json:"force,omitempty"`
+	Note   string      `json:"note,omitempty"`
+	Lease  Duration    `json:"lease_ms,omitzero"` // of a claim; 0: until it is released
+	Commit gitstore.ID `json:"commit,omitempty"`  // where the note of a resolution goes
 }
 
-// allow reports, as a *StateError, why an event of type may not happen now.
-func (r Review) allow(eventType string, by actorPayload) error {
+// heldMoves are the events that a claim of somebody else's keeps from happening.
+var heldMoves = []string{ReviewClaimed, ReviewReleased, ReviewResolved, ReviewAnswered}
+
+// allow reports, as a *StateError, why an event of type may not happen at now.
+func (r Review) allow(eventType string, by actorPayload, now time.Time) error {
 	move := reviewMoves[eventType]
 	refused := &StateError{What: "review " + r.ID, Status: string(r.Status), Cannot: move.cannot}
 	if !slices.Contains(move.from, r.Status) {
 		return refused
 	}
-	held := r.Claim != nil && r.Claim.By != by.Actor && !by.Force && r.Status != ReviewResolve
-	if held && (eventType == ReviewClaimed || eventType == ReviewReleased || eventType == ReviewResolved) {
+	if eventType == ReviewClaimed && by.Actor == "" {
+		refused.Cannot = "claimed by nobody"
+		return refused
+	}
+	held := r.Status == ReviewClaim && r.Claim != nil && r.Claim.By != by.Actor && !by.Force && !r.Claim.Lapsed(now)
+	if held && slices.Contains(heldMoves, eventType) {
 		refused.Holder = r.Claim.By
 		return refused
 	}
@@ -212,8 +302,14 @@ func (r *Review) apply(e Event) error {
 			return err
 		}
 	}
-	if refused := r.allow(e.Type, by); refused != nil {
-		r.Lost = append(r.Lost, Lost{Event: e.ID, Type: e.Type, By: e.Actor, Why: refused.Error()})
+	if refused := r.allow(e.Type, by, e.Timestamp); refused != nil {
+		if e.Type == ReviewSubmitted {
+			sub, _ := payload[Submission](e) // who it was is all that is told of it
+			by.Actor = sub.Reviewer
+		}
+		r.Lost = append(r.Lost, Lost{
+			Event: e.ID, Type: e.Type, By: e.Actor, Actor: by.Actor, Writer: e.Writer, At: e.Timestamp, Why: refused.Error(),
+		})
 		return nil
 	}
 	if err := r.move(e, by); err != nil {
@@ -240,24 +336,78 @@ func (r *Review) move(e Event, by actorPayload) error {
 	case ReviewSubmitted:
 		return r.submit(e)
 	case ReviewFailed:
-		failure, err := payload[Failure](e)
-		if err != nil {
-			return err
-		}
-		failure.At = e.Timestamp
-		r.Failure = &failure
+		return r.fail(e)
 	case ReviewCancelled:
-		r.Status = ReviewCancel
+		if r.Status != ReviewCancel { // as with resolutions
+			r.Status, r.Note, r.ClosedAt = ReviewCancel, by.Note, e.Timestamp
+		}
 	case ReviewClaimed:
-		r.Status, r.Claim = ReviewClaim, &Claim{By: by.Actor, At: e.Timestamp}
+		r.claim(e, by)
 	case ReviewReleased:
 		r.Status, r.Claim = ReviewSubmit, nil
 	case ReviewResolved:
 		if r.Status != ReviewResolve { // resolving twice is one resolution: the first one counts
-			r.Status, r.ResolvedAt, r.ResolvedBy = ReviewResolve, e.Timestamp, by.Actor
+			r.Status, r.ResolvedAt, r.ResolvedBy, r.Note = ReviewResolve, e.Timestamp, by.Actor, by.Note
+			r.ClosedAt = e.Timestamp
 		}
+	case ReviewReopened:
+		r.reopen()
+	case ReviewAnswered:
+		answer, err := payload[Answer](e)
+		if err != nil {
+			return err
+		}
+		answer.At = e.Timestamp
+		r.Answers = append(r.Answers, answer)
 	}
 	return nil
+}
+
+// fail keeps why a reviewer could not be run, the newest reason of each.
+func (r *Review) fail(e Event) error {
+	failure, err := payload[Failure](e)
+	if err != nil {
+		return err
+	}
+	failure.At, failure.Reviewer = e.Timestamp, e.Source
+	earlier := slices.DeleteFunc(slices.Clone(r.Failures), func(f Failure) bool { return f.Reviewer == e.Source })
+	r.keepFailures(append(earlier, failure))
+	return nil
+}
+
+// keepFailures keeps those that still matter: once somebody has answered, those of
+// reviewers who have not.
+func (r *Review) keepFailures(failures []Failure) {
+	if waiting := r.Waiting(); r.Status != ReviewOpen {
+		failures = slices.DeleteFunc(failures, func(f Failure) bool { return !slices.Contains(waiting, f.Reviewer) })
+	}
+	r.Failures, r.Failure = failures, nil
+	if len(failures) > 0 {
+		newest := failures[len(failures)-1]
+		r.Failure = &newest
+	}
+}
+
+// claim takes the review, or renews the holder's claim.
+func (r *Review) claim(e Event, by actorPayload) {
+	claim := Claim{By: by.Actor, At: e.Timestamp}
+	if r.Claim != nil && r.Claim.By == by.Actor {
+		claim.At = r.Claim.At
+	}
+	if by.Lease > 0 {
+		claim.Until = e.Timestamp.Add(min(time.Duration(by.Lease), MaxLease))
+		if claim.Until.Year() > 9999 { // JSON knows no later time
+			claim.Until = e.Timestamp
+		}
+	}
+	r.Status, r.Claim = ReviewClaim, &claim
+}
+
+func (r *Review) reopen() {
+	r.Status, r.Claim, r.ResolvedAt, r.ResolvedBy, r.ClosedAt, r.Note = ReviewOpen, nil, time.Time{}, "", time.Time{}, ""
+	if len(r.Submissions) > 0 {
+		r.Status = ReviewSubmit
+	}
 }
 
 func (r *Review) submit(e Event) error {
@@ -266,11 +416,15 @@ func (r *Review) submit(e Event) error {
 		return err
 	}
 	submission.At = e.Timestamp
+	taken := commentIDs(r.Comments())
+	for i := range submission.Comments {
+		submission.Comments[i].fillIn(submission.Reviewer, taken)
+	}
 	r.Submissions = append(r.Submissions, submission)
-	r.Failure = nil
 	if r.Status == ReviewOpen {
 		r.Status, r.SubmittedAt = ReviewSubmit, e.Timestamp
 	}
+	r.keepFailures(slices.Clone(r.Failures))
 	return nil
 }
 

@@ -318,7 +318,7 @@ func (r *row) fold(events []Event) error {
 	if r.kind == kindReview {
 		review, _ := FoldReview(events)
 		s := review.Summary()
-		r.status, r.sort, summary = string(review.Status), s.sortKey().UnixMilli(), s
+		r.status, r.sort, r.closed, summary = string(review.Status), s.sortKey().UnixMilli(), closedMillis(s), s
 	} else {
 		run, _ := FoldRun(events)
 		r.status, r.sort, summary = string(run.Status), run.CreatedAt.UnixMilli(), run.Summary()
@@ -326,6 +326,13 @@ func (r *row) fold(events []Event) error {
 	var err error
 	r.summary, err = json.Marshal(summary)
 	return err
+}
+
+func closedMillis(s ReviewSummary) int64 {
+	if s.ClosedAt.IsZero() {
+		return 0
+	}
+	return s.ClosedAt.UnixMilli()
 }
 
 func sortEvents(events []Event) {
@@ -376,6 +383,7 @@ func (s *Store) eventsOf(ctx context.Context, idx *index, kind entityKind, id st
 type NotFoundError struct {
 	What  string   // "run" or "review"
 	ID    string   // as it was asked for
+	Where string   // "in" and what was looked into; "" is here
 	Among []string // ids that the prefix fits, when it fits more than one
 }
 
@@ -386,7 +394,7 @@ func (e *NotFoundError) Error() string {
 	if e.ID == Latest {
 		return fmt.Sprintf("there is no %s yet", e.What)
 	}
-	return fmt.Sprintf("%s %q does not exist here", e.What, e.ID)
+	return fmt.Sprintf("%s %q does not exist %s", e.What, e.ID, orElse(e.Where, "here"))
 }
 
 func (e *NotFoundError) Is(target error) bool { return target == gitstore.ErrNotFound }

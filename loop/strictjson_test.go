@@ -23,7 +23,7 @@ func TestDecodeStrictKeys(t *testing.T) {
 
 func TestSecondStepsThatChangeNothing(t *testing.T) {
 	resolved := Review{ID: "r", Status: ReviewResolve, Claim: &Claim{By: "ann"}}
-	if err := resolved.allow(ReviewResolved, actorPayload{Actor: "bob"}); err != nil {
+	if err := resolved.allow(ReviewResolved, actorPayload{Actor: "bob"}, testEpoch); err != nil {
 		t.Errorf("resolving what is resolved: %v", err)
 	}
 	landed := Run{ID: "r", Status: RunComplete, Landed: &Landed{Commit: "0123456789"}}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"git-runr/gitstore"
@@ -14,7 +15,7 @@ type ReviewSummary struct {
 	ID           string       `json:"review_id"`
 	Status       ReviewStatus `json:"status"`
 	Outcome      Outcome      `json:"outcome,omitempty"`
-	Verdict      Verdict      `json:"verdict,omitempty"` // effective, of the newest submission
+	Verdict      Verdict      `json:"verdict,omitempty"` // the worst effective one that stands; "" while nobody gave one
 	Reviewer     string       `json:"reviewer"`
 	Kind         SubjectKind  `json:"kind"`
 	Spec         string       `json:"spec"`
@@ -25,10 +26,18 @@ type ReviewSummary struct {
 	Writer       string       `json:"writer"`
 	RequestedBy  string       `json:"requested_by"`
 	CommentCount int          `json:"comment_count"` // findings and comments
+	Others       []string     `json:"other_reviewers,omitempty"`
+	Waiting      []string     `json:"waiting_for,omitempty"` // reviewers who have not answered
+	Files        []string     `json:"files,omitempty"`       // that were asked about, or commented on
 	ClaimedBy    string       `json:"claimed_by,omitempty"`
+	ClaimedAt    time.Time    `json:"claimed_at,omitzero"`
+	ClaimedUntil time.Time    `json:"claimed_until,omitzero"`
 	ResolvedBy   string       `json:"resolved_by,omitempty"`
-	Lost         int          `json:"lost,omitempty"`    // steps that the fold did not count
-	Failure      string       `json:"failure,omitempty"` // stop reason, when the reviewer could not be run
+	ResolvedAt   time.Time    `json:"resolved_at,omitzero"`
+	ClosedAt     time.Time    `json:"closed_at,omitzero"`         // resolved or cancelled
+	Lost         int          `json:"lost,omitempty"`             // steps that the fold did not count
+	Failure      string       `json:"failure,omitempty"`          // stop reason, when a reviewer could not be run
+	Failed       []string     `json:"failed_reviewers,omitempty"` // who could not be run
 	CreatedAt    time.Time    `json:"created_at"`
 	SubmittedAt  time.Time    `json:"submitted_at,omitzero"`
 	UpdatedAt    time.Time    `json:"updated_at"`
@@ -40,20 +49,51 @@ func (r Review) Summary() ReviewSummary {
 		ID: r.ID, Status: r.Status, Outcome: r.Outcome(), Reviewer: r.Request.Reviewer,
 		Kind: r.Request.Subject.Kind, Spec: r.Request.Subject.Spec, Commit: r.Request.Subject.Commit,
 		Title: r.Request.Subject.Title, Message: r.Request.Message, Source: r.Source, Writer: r.Writer,
-		RequestedBy: r.RequestedBy, ResolvedBy: r.ResolvedBy, Lost: len(r.Lost),
+		RequestedBy: r.RequestedBy, ResolvedBy: r.ResolvedBy, ResolvedAt: r.ResolvedAt, ClosedAt: r.ClosedAt, Lost: len(r.Lost), Verdict: r.Verdict(),
 		CreatedAt: r.CreatedAt, SubmittedAt: r.SubmittedAt, UpdatedAt: r.UpdatedAt,
+		Others: r.Request.Others, Waiting: r.Waiting(), Files: r.summaryFiles(),
 	}
 	for _, sub := range r.Submissions {
 		s.CommentCount += len(sub.Report.Findings) + len(sub.Comments)
-		s.Verdict = sub.Report.Effective
 	}
 	if r.Claim != nil {
-		s.ClaimedBy = r.Claim.By
+		s.ClaimedBy, s.ClaimedAt, s.ClaimedUntil = r.Claim.By, r.Claim.At, r.Claim.Until
 	}
 	if r.Failure != nil {
 		s.Failure = r.Failure.Reason
 	}
+	s.Failed = r.failed()
 	return s
+}
+
+// Verdict is the worst effective verdict that stands. A person who only commented
+// gave none.
+func (r Review) Verdict() Verdict {
+	worst := Verdict("")
+	for _, sub := range r.Standing() {
+		v := sub.Report.Effective
+		if sub.Outcome != OutcomeCommented && (worst == "" || verdictRank(v) > verdictRank(worst)) {
+			worst = v
+		}
+	}
+	return worst
+}
+
+// filesInSummary is how many files a line of the inbox names.
+const filesInSummary = 10
+
+// summaryFiles are the paths that the request names, else those of what was found.
+func (r Review) summaryFiles() []string {
+	if len(r.Request.Subject.Paths) > 0 {
+		return r.Request.Subject.Paths[:min(len(r.Request.Subject.Paths), filesInSummary)]
+	}
+	var files []string
+	for _, f := range r.Findings() {
+		if f.File != "" && !slices.Contains(files, f.File) && len(files) < filesInSummary {
+			files = append(files, f.File)
+		}
+	}
+	return files
 }
 
 // sortKey puts what was submitted last first, and what was never submitted by its request.
@@ -100,8 +140,9 @@ func (r Run) Summary() RunSummary {
 
 // Filter chooses lines of a list.
 type Filter struct {
-	Status func(string) bool // nil: any
-	Limit  int               // 0: all
+	Status func(string) bool        // nil: any
+	Limit  int                      // 0: all
+	Review func(ReviewSummary) bool // nil: any; reads the summary of each review that fits otherwise
 	// ClosedSince leaves out what was resolved or cancelled before; the zero Time
 	// leaves out nothing.
 	ClosedSince time.Time
@@ -158,28 +199,41 @@ func listIndex[T any](idx *index, kind entityKind, f Filter) ([]T, int, error) {
 		if r.kind != kind || !f.fits(r) {
 			continue
 		}
-		total++
-		if f.Limit > 0 && len(found) >= f.Limit {
+		full := f.Limit > 0 && len(found) >= f.Limit
+		if full && f.Review == nil {
+			total++
 			continue
 		}
-		if err := idx.load(r); err != nil {
+		line, err := loadLine[T](idx, r)
+		if err != nil {
 			return nil, 0, err
 		}
-		var line T
-		if err := json.Unmarshal(r.summary, &line); err != nil {
-			return nil, 0, fmt.Errorf("read index: %w", err)
+		if review, ok := any(line).(ReviewSummary); ok && f.Review != nil && !f.Review(review) {
+			continue
 		}
-		found = append(found, line)
+		total++
+		if !full {
+			found = append(found, line)
+		}
 	}
 	return found, total, nil
 }
 
-// fits goes by what the index knows without reading a summary. A closed review
-// counts from its submission, which is when it was last of use.
+// loadLine reads the summary of one row.
+func loadLine[T any](idx *index, r *row) (line T, err error) {
+	if err = idx.load(r); err == nil {
+		err = json.Unmarshal(r.summary, &line)
+	}
+	if err != nil {
+		return line, fmt.Errorf("read index: %w", err)
+	}
+	return line, nil
+}
+
+// fits goes by what the index knows without reading a summary.
 func (f Filter) fits(r *row) bool {
 	if f.Status != nil && !f.Status(r.status) {
 		return false
 	}
-	closed := r.status == string(ReviewResolve) || r.status == string(ReviewCancel)
-	return !closed || f.ClosedSince.IsZero() || r.sort >= f.ClosedSince.UnixMilli()
+	return r.closed == 0 || f.ClosedSince.IsZero() || r.closed >= f.ClosedSince.UnixMilli()
 }

@@ -30,6 +30,10 @@ const syncRetries = 5
 // which never stops a sync.
 func (s *Store) Sync(ctx context.Context, remote string, notes bool) (Synced, error) {
 	done := Synced{Remote: remote, Writers: []string{}, Rejected: []gitstore.Rejection{}, Lost: []string{}}
+	known, err := s.ownLost(ctx)
+	if err != nil {
+		return done, err
+	}
 	if err := s.Repo.FetchLogs(ctx, remote); err != nil {
 		return done, err
 	}
@@ -60,7 +64,8 @@ func (s *Store) Sync(ctx context.Context, remote string, notes bool) (Synced, er
 	if notes {
 		done.Notes = s.pushNotes(ctx, remote) == nil
 	}
-	done.Lost, err = s.lostSteps(ctx)
+	lost, err := s.ownLost(ctx)
+	done.Lost = append(done.Lost, lostLines(lost, known)...)
 	return done, err
 }
 
@@ -188,32 +193,45 @@ func (s *Store) pushNotes(ctx context.Context, remote string) error {
 	return err
 }
 
-// lostSteps are this clone's steps in open reviews that lost to another clone's.
-func (s *Store) lostSteps(ctx context.Context) ([]string, error) {
-	lost := []string{}
-	reviews, _, err := s.Reviews(ctx, Filter{Status: inboxStatus})
+// lostStep is a step of this clone's in a review that the fold does not count.
+type lostStep struct {
+	Lost
+	review ReviewSummary
+}
+
+// ownLost are this clone's steps in reviews that lost to another clone's.
+func (s *Store) ownLost(ctx context.Context) ([]lostStep, error) {
+	var lost []lostStep
+	reviews, _, err := s.Reviews(ctx, Filter{Review: func(r ReviewSummary) bool { return r.Lost > 0 }})
 	if err != nil {
-		return lost, err
+		return nil, err
 	}
-	me, err := s.Repo.Identity(ctx)
-	if err != nil {
-		return lost, nil // nobody to tell
-	}
+	own := s.Repo.Writer()
 	for _, line := range reviews {
-		if line.Lost == 0 {
-			continue
-		}
 		review, err := s.Review(ctx, line.ID)
 		if err != nil {
-			return lost, err
+			return nil, err
 		}
 		for _, l := range review.Lost {
-			if l.By == me.String() {
-				lost = append(lost, fmt.Sprintf("%s of %s: %s", l.Type, review.ID, l.Why))
+			if l.Writer == own {
+				lost = append(lost, lostStep{l, line})
 			}
 		}
 	}
 	return lost, nil
+}
+
+// lostLines tell of lost steps: of those in reviews that still wait for somebody,
+// and of those that are not among known.
+func lostLines(lost, known []lostStep) []string {
+	var lines []string
+	for _, l := range lost {
+		told := slices.ContainsFunc(known, func(k lostStep) bool { return k.Event == l.Event })
+		if inboxStatus(string(l.review.Status)) || !told {
+			lines = append(lines, fmt.Sprintf("%s of %s: %s", l.Type, l.review.ID, l.Why))
+		}
+	}
+	return lines
 }
 
 // EventsOfCommit are the events that speak of commit.

@@ -1,11 +1,14 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"git-runr/gitstore"
@@ -26,8 +29,9 @@ type Worker struct {
 	Progress Progress    // required
 }
 
-// Work does every open review that this clone asked for, oldest first, until none
-// is left; it returns how many it did. A review whose reviewer cannot be run stays open.
+// Work does every review that this clone asked an agent for, oldest first, until
+// none is left; it returns how many it did. A reviewer that cannot be run is not
+// tried again unless Retry says so.
 func (w *Worker) Work(ctx context.Context) (int, error) {
 	done := map[string]bool{}
 	for {
@@ -46,22 +50,35 @@ func (w *Worker) Work(ctx context.Context) (int, error) {
 	}
 }
 
-// next is the oldest open review of this clone that is not in done.
+// next is the oldest review of this clone that waits for an agent and is not in done.
 func (w *Worker) next(ctx context.Context, done map[string]bool) (string, error) {
-	open, _, err := w.Store.Reviews(ctx, Filter{Status: func(s string) bool { return s == string(ReviewOpen) }})
-	if err != nil {
+	waits := func(r ReviewSummary) bool {
+		return !done[r.ID] && r.Writer == w.Store.Repo.Writer() && len(w.turns(r.Waiting, r.Failed)) > 0
+	}
+	waiting, _, err := w.Store.Reviews(ctx, Filter{Status: inboxStatus, Review: waits})
+	if err != nil || len(waiting) == 0 {
 		return "", err
 	}
-	for i := len(open) - 1; i >= 0; i-- {
-		if r := open[i]; !done[r.ID] && r.Writer == w.Store.Repo.Writer() && r.Reviewer != Human && (w.Retry || r.Failure == "") {
-			return r.ID, nil
-		}
-	}
-	return "", nil
+	oldest := slices.MinFunc(waiting, func(a, b ReviewSummary) int {
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), strings.Compare(a.ID, b.ID))
+	})
+	return oldest.ID, nil
 }
 
-// Review does one review and records the answer, or why there is none. It is
-// gitstore.ErrBusy when another process of this clone is at it.
+// turns are the agents among those who are waited for that are to be run now.
+func (w *Worker) turns(waiting, failed []string) []string {
+	var agents []string
+	for _, name := range waiting {
+		if name != Human && name != "" && (w.Retry || !slices.Contains(failed, name)) {
+			agents = append(agents, name)
+		}
+	}
+	return agents
+}
+
+// Review has every agent that was asked and has not answered do its review, and
+// records the answers, or why there are none. It is gitstore.ErrBusy when another
+// process of this clone is at it.
 func (w *Worker) Review(ctx context.Context, review Review) (Review, error) {
 	unlock, free, err := w.Store.Repo.TryLock("review-" + review.ID)
 	if err != nil {
@@ -71,31 +88,40 @@ func (w *Worker) Review(ctx context.Context, review Review) (Review, error) {
 		return review, fmt.Errorf("review %s: another worker is at it: %w", review.ID, gitstore.ErrBusy)
 	}
 	defer unlock()
-	if review, err = w.Store.Review(ctx, review.ID); err != nil || review.Status != ReviewOpen {
+	if review, err = w.Store.Review(ctx, review.ID); err != nil || !inboxStatus(string(review.Status)) {
 		return review, err
 	}
 	if err := w.Store.PinReview(ctx, review); err != nil {
 		return review, err
 	}
-	done, err := w.review(ctx, review)
-	if err == nil && done.Status != ReviewOpen {
+	for _, name := range w.turns(review.Waiting(), review.failed()) {
+		if review, err = w.review(ctx, review, name); err != nil {
+			return review, err
+		}
+	}
+	if review.Status != ReviewOpen && len(w.turns(review.Waiting(), nil)) == 0 {
 		w.Store.Repo.DropLock("review-" + review.ID)
 	}
-	if err == nil {
-		err = w.Store.Project(ctx)
-	}
-	return done, err
+	return review, w.Store.Project(ctx)
 }
 
-func (w *Worker) review(ctx context.Context, review Review) (Review, error) {
-	name := review.Request.Reviewer
+// failed are the reviewers that could not be run.
+func (r Review) failed() []string {
+	var names []string
+	for _, f := range r.Failures {
+		names = append(names, f.Reviewer)
+	}
+	return names
+}
+
+func (w *Worker) review(ctx context.Context, review Review, name string) (Review, error) {
 	reviewer, failure := w.Reviewer(name)
 	if failure != nil {
 		return w.Store.FailReview(ctx, review.ID, name, *failure)
 	}
 	w.Progress.Step("review", fmt.Sprintf("%s by %s", review.Request.Subject.Spec, name))
 	started := time.Now()
-	sub, raw, failure, err := w.answer(ctx, review, reviewer)
+	sub, raw, failure, err := w.answer(ctx, review, name, reviewer)
 	switch {
 	case err != nil:
 		return review, fmt.Errorf("review %s: %w", review.ID, err)
@@ -106,9 +132,9 @@ func (w *Worker) review(ctx context.Context, review Review) (Review, error) {
 	return w.Store.SubmitReview(ctx, review.ID, sub, raw)
 }
 
-func (w *Worker) answer(ctx context.Context, review Review, reviewer Reviewer) (Submission, string, *Failure, error) {
+func (w *Worker) answer(ctx context.Context, review Review, name string, reviewer Reviewer) (Submission, string, *Failure, error) {
 	subject := review.Request.Subject
-	sub := Submission{Reviewer: review.Request.Reviewer, Commit: subject.Commit, Tree: subject.Tree, Outcome: OutcomeNothing, Report: emptyReport()}
+	sub := Submission{Reviewer: name, Commit: subject.Commit, Tree: subject.Tree, Outcome: OutcomeNothing, Report: emptyReport()}
 	limits := reviewer.Limits()
 	limits.Exclude = append(limits.Exclude, w.Exclude...)
 	change, err := w.Store.ReadChange(ctx, subject, limits)

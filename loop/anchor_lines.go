@@ -1,0 +1,321 @@
+package loop
+
+import (
+	"sort"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// splitLines gives the lines of a file without their newlines. A newline at the end
+// begins no further line.
+func splitLines(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+}
+
+// comparableLine is a line as far as it counts when texts are compared: blanks and a
+// carriage return at its end do not. What is no UTF-8 is as JSON keeps it.
+func comparableLine(line string) string {
+	return validText(strings.TrimRight(line, " \t\r"))
+}
+
+// validText is text as it comes back from JSON.
+func validText(text string) string {
+	if utf8.ValidString(text) {
+		return text
+	}
+	return string([]rune(text))
+}
+
+// lineTable gives equal lines equal numbers. Number 0 is the blank line.
+type lineTable struct {
+	numbers map[string]int
+	weights []int // letters and digits of each line, by its number
+	indents []int // columns before its text
+	closers []bool
+}
+
+func newLineTable() *lineTable {
+	t := &lineTable{numbers: map[string]int{}}
+	t.number("")
+	return t
+}
+
+func (t *lineTable) number(line string) int {
+	line = comparableLine(line)
+	n, known := t.numbers[line]
+	if !known {
+		n = len(t.weights)
+		t.numbers[line] = n
+		body := strings.TrimLeft(line, " \t")
+		t.weights = append(t.weights, countWords(body))
+		t.indents = append(t.indents, columns(line[:len(line)-len(body)]))
+		t.closers = append(t.closers, body != "" && strings.ContainsRune(")]}", rune(body[0])) || body == "end")
+	}
+	return n
+}
+
+func (t *lineTable) all(text string) []int {
+	lines := splitLines(text)
+	numbers := make([]int, len(lines))
+	for i, line := range lines {
+		numbers[i] = t.number(line)
+	}
+	return numbers
+}
+
+// weight is the number of letters and digits in lines.
+func (t *lineTable) weight(lines []int) int {
+	sum := 0
+	for _, n := range lines {
+		sum += t.weights[n]
+	}
+	return sum
+}
+
+func countWords(s string) int {
+	n := 0
+	for _, r := range s {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			n++
+		}
+	}
+	return n
+}
+
+func columns(indent string) int { return len(indent) + 7*strings.Count(indent, "\t") }
+
+// lineCounts says of each number how often a text has it, and on which line last.
+type lineCounts struct{ count, last []int }
+
+func (t *lineTable) counts(lines []int) lineCounts {
+	found := lineCounts{make([]int, len(t.weights)), make([]int, len(t.weights))}
+	for i, n := range lines {
+		found.count[n]++
+		found.last[n] = i
+	}
+	return found
+}
+
+// nesting is what each line of a text stands in, as the indentation tells.
+type nesting struct {
+	parent []int    // the line that begins the block around a line; -1 at the top
+	path   []uint64 // that line and those around it, as one number; 0 at the top
+}
+
+func (t *lineTable) nesting(lines []int) nesting {
+	in := nesting{parent: unmapped(len(lines)), path: make([]uint64, len(lines))}
+	var open []int // lines that the current one may stand in, each indented further than the one before
+	for i, n := range lines {
+		if n == 0 {
+			continue
+		}
+		limit := t.indents[n] // lines indented less are around this one
+		if t.closers[n] {
+			limit++ // and so is the line that it closes
+		}
+		for len(open) > 0 && t.indents[lines[last(open)]] >= limit {
+			open = open[:len(open)-1]
+		}
+		if len(open) > 0 {
+			in.parent[i] = last(open)
+			in.path[i] = in.path[last(open)]*1099511628211 + uint64(lines[last(open)]) + 1
+		}
+		if !t.closers[n] {
+			open = append(open, i)
+		}
+	}
+	return in
+}
+
+// within reports whether line i stands in what line outer begins.
+func (in nesting) within(i, outer int) bool {
+	for i = in.parent[i]; i > outer; {
+		i = in.parent[i]
+	}
+	return i == outer
+}
+
+// lineMap says for each line of two texts which line of the other it is; -1 is none.
+// Lines that belong together stand in the same order in both.
+type lineMap struct{ toNew, toOld []int }
+
+// Bounds of the comparison, so that no pair of files takes long. Beyond them lines
+// are taken as changed.
+const (
+	gapCells   = 1 << 20 // cells of the table for a gap without lines of its own
+	workALine  = 64      // how often a line may be looked at
+	workAtBest = 32 << 20
+)
+
+// mapLines compares two texts by patience: lines that each text has once hold the
+// rest together. Its answer depends on the texts alone.
+func mapLines(old, new []int, numbers int) lineMap {
+	d := lineDiffer{a: old, b: new, work: min(workAtBest, workALine*(len(old)+len(new))+gapCells)}
+	d.toNew, d.toOld = unmapped(len(old)), unmapped(len(new))
+	d.inA, d.inB, d.lastInB = make([]int, numbers), make([]int, numbers), make([]int, numbers)
+	d.compare(0, len(old), 0, len(new))
+	return d.lineMap
+}
+
+func unmapped(n int) []int {
+	m := make([]int, n)
+	for i := range m {
+		m[i] = -1
+	}
+	return m
+}
+
+type lineDiffer struct {
+	lineMap
+	a, b     []int
+	work     int
+	inA, inB []int // how often the gap at hand has each number
+	lastInB  []int // and where last
+}
+
+func (d *lineDiffer) pair(i, j int) { d.toNew[i], d.toOld[j] = j, i }
+
+// compare maps a[a0:a1] to b[b0:b1].
+func (d *lineDiffer) compare(a0, a1, b0, b1 int) {
+	for a0 < a1 && b0 < b1 && d.a[a0] == d.b[b0] {
+		d.pair(a0, b0)
+		a0, b0 = a0+1, b0+1
+	}
+	for a0 < a1 && b0 < b1 && d.a[a1-1] == d.b[b1-1] {
+		a1, b1 = a1-1, b1-1
+		d.pair(a1, b1)
+	}
+	d.work -= a1 - a0 + b1 - b0
+	if a0 == a1 || b0 == b1 || d.work < 0 {
+		return
+	}
+	anchors := rising(d.uniques(a0, a1, b0, b1))
+	if len(anchors) == 0 {
+		d.compareGap(a0, a1, b0, b1)
+		return
+	}
+	for _, anchor := range anchors {
+		d.compare(a0, anchor[0], b0, anchor[1])
+		d.pair(anchor[0], anchor[1])
+		a0, b0 = anchor[0]+1, anchor[1]+1
+	}
+	d.compare(a0, a1, b0, b1)
+}
+
+// uniques are the pairs of lines that both parts have once, in the order of a.
+func (d *lineDiffer) uniques(a0, a1, b0, b1 int) [][2]int {
+	for i := a0; i < a1; i++ {
+		d.inA[d.a[i]]++
+	}
+	for j := b0; j < b1; j++ {
+		d.inB[d.b[j]]++
+		d.lastInB[d.b[j]] = j
+	}
+	var pairs [][2]int
+	for i := a0; i < a1; i++ {
+		if n := d.a[i]; d.inA[n] == 1 && d.inB[n] == 1 {
+			pairs = append(pairs, [2]int{i, d.lastInB[n]})
+		}
+	}
+	for i := a0; i < a1; i++ {
+		d.inA[d.a[i]] = 0
+	}
+	for j := b0; j < b1; j++ {
+		d.inB[d.b[j]] = 0
+	}
+	return pairs
+}
+
+// rising is a longest part of pairs in which the second number rises too.
+func rising(pairs [][2]int) [][2]int {
+	var ends []int                    // ends[k]: the pair that ends the best part of length k+1
+	before := make([]int, len(pairs)) // the pair before it in that part
+	for i, p := range pairs {
+		k := sort.Search(len(ends), func(k int) bool { return pairs[ends[k]][1] >= p[1] })
+		before[i] = -1
+		if k > 0 {
+			before[i] = ends[k-1]
+		}
+		if k == len(ends) {
+			ends = append(ends, i)
+		} else {
+			ends[k] = i
+		}
+	}
+	part := make([][2]int, len(ends))
+	for k := len(ends) - 1; k >= 0; k-- {
+		part[k] = pairs[ends[k]]
+		if k > 0 {
+			ends[k-1] = before[ends[k]]
+		}
+	}
+	return part
+}
+
+// compareGap maps a gap in which no line is alone, by the longest common part.
+func (d *lineDiffer) compareGap(a0, a1, b0, b1 int) {
+	rows, cols := a1-a0, b1-b0
+	if rows > gapCells/cols || d.work < rows*cols/16 {
+		return
+	}
+	d.work -= rows * cols / 16
+	common := make([]int32, (rows+1)*(cols+1)) // of the ends that begin at a cell
+	at := func(i, j int) int { return i*(cols+1) + j }
+	for i := rows - 1; i >= 0; i-- {
+		for j := cols - 1; j >= 0; j-- {
+			if d.a[a0+i] == d.b[b0+j] {
+				common[at(i, j)] = common[at(i+1, j+1)] + 1
+			} else {
+				common[at(i, j)] = max(common[at(i+1, j)], common[at(i, j+1)])
+			}
+		}
+	}
+	for i, j := 0, 0; i < rows && j < cols; {
+		switch {
+		case d.a[a0+i] == d.b[b0+j]:
+			d.pair(a0+i, b0+j)
+			i, j = i+1, j+1
+		case common[at(i+1, j)] >= common[at(i, j+1)]:
+			i++
+		default:
+			j++
+		}
+	}
+}
+
+// occurrences are the places where part stands in lines, in time that grows with
+// their lengths.
+func occurrences(lines, part []int) []int {
+	if len(part) == 0 {
+		return nil
+	}
+	back := make([]int, len(part)) // the longest beginning of part that ends before an index too
+	for i, k := 1, 0; i < len(part); i++ {
+		for k > 0 && part[i] != part[k] {
+			k = back[k-1]
+		}
+		if part[i] == part[k] {
+			k++
+		}
+		back[i] = k
+	}
+	var found []int
+	k := 0
+	for i, n := range lines {
+		for k > 0 && n != part[k] {
+			k = back[k-1]
+		}
+		if n == part[k] {
+			k++
+		}
+		if k == len(part) {
+			found = append(found, i-k+1)
+			k = back[k-1]
+		}
+	}
+	return found
+}

@@ -1,0 +1,140 @@
+package loop
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"git-runr/gitstore"
+)
+
+// claimRefs are on the shared remote only: who made refs/runr/claims/<review> holds
+// the review, whatever other clones record meanwhile.
+const claimRefs = "refs/runr/claims/"
+
+// claimTimeout bounds what a claim waits for a remote.
+const claimTimeout = 10 * time.Second
+
+// sharedClaim is the message of the commit that a claim's ref names.
+type sharedClaim struct {
+	V      int       `json:"v"`
+	Review string    `json:"review"`
+	Actor  string    `json:"actor"`
+	Writer string    `json:"writer"`
+	At     time.Time `json:"at"`
+	Until  time.Time `json:"until,omitzero"`
+}
+
+// ClaimShared claims a review where all clones decide it: on remote. provisional
+// says why the claim counts in this clone only; "" when the remote has it. It is a
+// *StateError with a Holder when somebody else has the review, here or elsewhere.
+func (s *Store) ClaimShared(ctx context.Context, remote, id string, by Hold) (review Review, provisional string, err error) {
+	if review, err = s.Review(ctx, id); err != nil {
+		return review, "", err
+	}
+	if refused := review.allow(ReviewClaimed, actorPayload{Actor: by.Actor, Force: by.Force}, s.Now()); refused != nil {
+		return review, "", refused
+	}
+	asking, cancel := context.WithTimeout(ctx, claimTimeout)
+	defer cancel()
+	claim, err := s.takeShared(asking, remote, review, by)
+	switch {
+	case errors.Is(err, gitstore.ErrRemote) || asking.Err() != nil && ctx.Err() == nil:
+		provisional = err.Error()
+	case err != nil:
+		return review, "", err
+	}
+	review, err = s.ClaimReview(ctx, review.ID, by)
+	if err != nil && claim != "" { // somebody in this clone was quicker
+		err = errors.Join(err, s.Repo.SwapShared(ctx, remote, claimRefs+review.ID, "", claim))
+	}
+	return review, provisional, err
+}
+
+// takeShared makes the review's ref on the remote ours, and gives the commit that it names.
+func (s *Store) takeShared(ctx context.Context, remote string, review Review, by Hold) (gitstore.ID, error) {
+	ref := claimRefs + review.ID
+	claim, err := s.claimCommit(ctx, review, by)
+	if err != nil {
+		return "", err
+	}
+	err = s.Repo.SwapShared(ctx, remote, ref, claim, "")
+	if !errors.Is(err, gitstore.ErrLostRace) {
+		return claim, err
+	}
+	held, err := s.Repo.ReadShared(ctx, remote, ref)
+	if err != nil {
+		return "", err
+	}
+	if held != "" {
+		holder, err := s.readClaim(ctx, held)
+		if err != nil {
+			return "", err
+		}
+		lapsed := !holder.Until.IsZero() && !s.Now().Before(holder.Until)
+		if holder.Actor != by.Actor && !lapsed && !by.Force {
+			return "", &StateError{What: "review " + review.ID, Status: string(ReviewClaim), Cannot: "claimed", Holder: holder.Actor}
+		}
+	}
+	return claim, s.Repo.SwapShared(ctx, remote, ref, claim, held)
+}
+
+// claimCommit is a commit without files that says who claims review.
+func (s *Store) claimCommit(ctx context.Context, review Review, by Hold) (gitstore.ID, error) {
+	author, err := s.Repo.Identity(ctx)
+	if err != nil {
+		return "", err
+	}
+	empty, err := s.Repo.EmptyTree(ctx)
+	if err != nil {
+		return "", err
+	}
+	now := s.Now().UTC().Truncate(time.Millisecond)
+	claim := sharedClaim{V: FormatVersion, Review: review.ID, Actor: by.Actor, Writer: s.Repo.Writer(), At: now}
+	if by.Lease > 0 {
+		claim.Until = now.Add(by.Lease)
+	}
+	body, err := json.Marshal(claim)
+	if err != nil {
+		return "", fmt.Errorf("encode claim: %w", err)
+	}
+	return s.Repo.WriteCommit(ctx, gitstore.Commit{
+		Tree: empty, Author: author, Committer: author, AuthorWhen: now, CommitterWhen: now,
+		Message: "claim of review " + review.ID + "\n\n" + string(body) + "\n",
+	})
+}
+
+// readClaim reads who holds a review. A claim that cannot be read is one of a newer
+// program's, or nobody's: either way it is not ours to break without force.
+func (s *Store) readClaim(ctx context.Context, id gitstore.ID) (sharedClaim, error) {
+	commit, err := s.Repo.ReadCommit(ctx, id)
+	if err != nil {
+		return sharedClaim{}, fmt.Errorf("read claim: %w", err)
+	}
+	claim := sharedClaim{Actor: commit.Author.String()}
+	_, body, _ := strings.Cut(commit.Message, "\n\n")
+	var read sharedClaim
+	if err := decodeStrict([]byte(strings.TrimSpace(body)), &read); err == nil && read.Actor != "" {
+		claim = read
+	}
+	return claim, nil
+}
+
+// DropShared gives a review's claim on the remote back, where by.Actor holds it or
+// forces it. A remote that cannot be reached keeps it until it lapses.
+func (s *Store) DropShared(ctx context.Context, remote, id string, by Hold) error {
+	ctx, cancel := context.WithTimeout(ctx, claimTimeout)
+	defer cancel()
+	held, err := s.Repo.ReadShared(ctx, remote, claimRefs+id)
+	if err != nil || held == "" {
+		return err
+	}
+	holder, err := s.readClaim(ctx, held)
+	if err != nil || holder.Actor != by.Actor && !by.Force {
+		return err
+	}
+	return s.Repo.SwapShared(ctx, remote, claimRefs+id, "", held)
+}
