@@ -1,0 +1,241 @@
+// Package editdiff is the text in which a person comments on a diff in an editor: how
+// it is made of a patch, and what was written in it.
+package editdiff
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"git-runr/loop"
+	"git-runr/loop/safetext"
+)
+
+// editHelp stands above the diff. Lines with its mark are left out of what was written.
+const (
+	helpMark = "#!"
+	editHelp = `#! The verdict is approve, request changes or comment.
+#! What you write here, above the diff, is about the change as a whole.
+#! To comment on a line, write below it; begin with anything but + - @ \ or a blank.
+#! Begin with ^3 to mean the three lines above you. Below a file's name you comment on
+#! the file, below a line with @@ on that whole part. Leave the diff's own lines as they
+#! are. If you change nothing, or empty the file, nothing is recorded.
+`
+)
+
+// Text is a diff with room for what a person says of it.
+type Text struct {
+	text  string
+	patch []string
+}
+
+// String is what the editor is given.
+func (e Text) String() string { return e.text }
+
+// New makes the text for a patch as gitstore.Repo.Diff gives it. notes are lines for
+// the reader.
+func New(patch []byte, notes []string) Text {
+	var b strings.Builder
+	b.WriteString("verdict: comment\n\n" + editHelp)
+	for _, note := range notes {
+		fmt.Fprintf(&b, "%s %s\n", helpMark, safetext.Line(note))
+	}
+	b.WriteString("\n")
+	text := strings.TrimSuffix(string(patch), "\n")
+	return Text{text: b.String() + text + "\n", patch: strings.Split(text, "\n")}
+}
+
+// Written is what a person wrote.
+type Written struct {
+	Decision loop.Decision // CommentOnly without a verdict
+	Message  string        // on the whole
+	Comments []Comment     // in the order of the text
+}
+
+// Comment is on lines of one side of a file, or, with Start 0, on a file. The side of a
+// whole file is "".
+type Comment struct {
+	Path       string
+	Side       loop.Side
+	Start, End int
+	Text       string // Markdown
+	Line       int    // where it begins in the edited text, from 1
+}
+
+// Empty reports whether nothing was written.
+func (w Written) Empty() bool {
+	return w.Decision == loop.CommentOnly && w.Message == "" && len(w.Comments) == 0
+}
+
+// Parse reads the text as the person left it; what is wrong is a *LineError. The lines of the patch must all be there
+// in their order; what stands between them is comments, each on the line above it. A
+// comment's first line must not look like one of a diff, so that a line of the diff
+// that was doubled or made up is noticed. An emptied file is empty.
+func (e Text) Parse(saved string) (Written, error) {
+	lines := strings.Split(strings.TrimPrefix(saved, "\uFEFF"), "\n")
+	at, ok := e.align(lines)
+	if !ok {
+		if !slices.ContainsFunc(lines, func(l string) bool { return !isBlank(l) && !strings.HasPrefix(l, helpMark) }) {
+			return Written{Decision: loop.CommentOnly}, nil
+		}
+		return Written{}, e.mismatch(lines)
+	}
+	result, err := parseTop(lines[:at[0]])
+	if err != nil {
+		return Written{}, err
+	}
+	places := readPatch(e.patch)
+	for i, from := range at {
+		to := len(lines)
+		if i+1 < len(at) {
+			to = at[i+1]
+		}
+		comment, err := parseComment(lines[from+1:to], from+2, places[i])
+		if err != nil {
+			return Written{}, err
+		}
+		if comment.Text != "" {
+			result.Comments = append(result.Comments, comment)
+		}
+	}
+	return result, nil
+}
+
+// align finds the patch's lines among those of the file. Some editors take blanks away
+// at the ends of lines; only then is a line taken without them.
+func (e Text) align(lines []string) (at []int, ok bool) {
+	if at, ok = alignLast(lines, e.patch, func(a, b string) bool { return a == b }); ok {
+		return at, true
+	}
+	return alignLast(lines, e.patch, equalBeforeBlanks)
+}
+
+func equalBeforeBlanks(a, b string) bool {
+	return strings.TrimRight(a, " \t\r") == strings.TrimRight(b, " \t\r")
+}
+
+func isBlank(line string) bool { return strings.TrimSpace(line) == "" }
+
+// alignLast matches from the end: when a comment's line reads as the diff's next one,
+// the later of the two is the diff's.
+func alignLast(lines, patch []string, equal func(a, b string) bool) (at []int, ok bool) {
+	at = make([]int, len(patch))
+	k := len(patch) - 1
+	for i := len(lines) - 1; i >= 0 && k >= 0; i-- {
+		if equal(lines[i], patch[k]) {
+			at[k] = i
+			k--
+		}
+	}
+	return at, k < 0
+}
+
+// mismatch says which line of the patch is not there, and where it should be.
+func (e Text) mismatch(lines []string) error {
+	k, next := 0, 0
+	for i, line := range lines {
+		if k < len(e.patch) && equalBeforeBlanks(line, e.patch[k]) {
+			k, next = k+1, i+1
+		}
+	}
+	missing := safetext.Line(e.patch[min(k, len(e.patch)-1)])
+	return &LineError{next + 1, fmt.Sprintf("the diff's own lines must stay as they are; here was %q", missing)}
+}
+
+// parseTop reads what stands above the diff.
+func parseTop(lines []string) (Written, error) {
+	result := Written{Decision: loop.CommentOnly}
+	var message []string
+	given := false
+	for i, line := range lines {
+		value, isVerdict := cutVerdict(line)
+		switch {
+		case strings.HasPrefix(line, helpMark):
+		case isVerdict && given:
+			return Written{}, &LineError{i + 1, "there is a verdict above already"}
+		case isVerdict:
+			given = true
+			var ok bool
+			if result.Decision, ok = decisionOf(value); !ok {
+				return Written{}, &LineError{i + 1, fmt.Sprintf("%q is none of approve, request changes, comment", safetext.Line(value))}
+			}
+		default:
+			message = append(message, strings.TrimSuffix(line, "\r"))
+		}
+	}
+	result.Message = trimBlankLines(message)
+	return result, nil
+}
+
+// cutVerdict reads "verdict: VALUE".
+func cutVerdict(line string) (value string, ok bool) {
+	name, value, ok := strings.Cut(line, ":")
+	return strings.TrimSpace(value), ok && strings.EqualFold(name, "verdict")
+}
+
+func decisionOf(value string) (loop.Decision, bool) {
+	switch strings.NewReplacer("_", " ", "-", " ").Replace(strings.ToLower(value)) {
+	case "approve", "approved":
+		return loop.Approve, true
+	case "request changes", "changes requested":
+		return loop.RequestChanges, true
+	case "comment", "":
+		return loop.CommentOnly, true
+	}
+	return "", false
+}
+
+// parseComment reads the lines below one of the diff; first is the number of the first.
+// Blank lines alone are no comment: its text is "".
+func parseComment(lines []string, first int, place patchPlace) (Comment, error) {
+	begin := slices.IndexFunc(lines, func(l string) bool { return !isBlank(l) })
+	if begin < 0 {
+		return Comment{}, nil
+	}
+	at := first + begin
+	if line := lines[begin]; strings.ContainsRune("+-@\\ \t", rune(line[0])) || strings.HasPrefix(line, "diff --git ") {
+		return Comment{}, &LineError{at, "this is not a line of the diff, and a comment must not begin like one"}
+	}
+	text := make([]string, 0, len(lines)-begin)
+	for _, line := range lines[begin:] {
+		text = append(text, strings.TrimSuffix(line, "\r"))
+	}
+	if n, rest, ok := cutUpwards(text[0]); ok {
+		text[0] = rest
+		if place, ok = place.upwards(n); !ok {
+			return Comment{}, &LineError{at, fmt.Sprintf("there are not %s of one side above it", loop.Count(n, "line"))}
+		}
+	}
+	comment := Comment{Path: place.path(), Side: place.side, Start: place.start, End: place.end, Text: trimBlankLines(text), Line: at}
+	if comment.Text == "" {
+		return Comment{}, &LineError{at, "the comment says nothing"}
+	}
+	return comment, nil
+}
+
+// cutUpwards reads "^N TEXT".
+func cutUpwards(line string) (n int, rest string, ok bool) {
+	mark, rest, _ := strings.Cut(line, " ")
+	digits, ok := strings.CutPrefix(mark, "^")
+	n, err := strconv.Atoi(digits)
+	return n, rest, ok && err == nil && n > 0
+}
+
+func trimBlankLines(lines []string) string {
+	for len(lines) > 0 && isBlank(lines[0]) {
+		lines = lines[1:]
+	}
+	for len(lines) > 0 && isBlank(lines[len(lines)-1]) {
+		lines = lines[:len(lines)-1]
+	}
+	return strings.Join(lines, "\n")
+}
+
+// LineError is what is wrong in a line of the edited text.
+type LineError struct {
+	Line int // from 1
+	Why  string
+}
+
+func (e *LineError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Why) }

@@ -1,0 +1,94 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"sync"
+	"time"
+
+	"git-runr/gitstore"
+	"git-runr/loop"
+)
+
+// claims are the reviews that this process holds, with the actor that holds each.
+type claims struct {
+	mu   sync.Mutex
+	held map[string]string
+}
+
+func (c *claims) add(review, actor string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.held[review] = actor
+}
+
+func (c *claims) drop(review string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.held, review)
+}
+
+func (c *claims) all() map[string]string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return maps.Clone(c.held)
+}
+
+// keepClaims renews what is held until ctx ends: at a third of the lease, so that two
+// renewals may fail.
+func (s *Server) keepClaims(ctx context.Context) {
+	if s.Lease <= 0 {
+		return
+	}
+	tick := time.NewTicker(max(s.Lease/3, time.Millisecond))
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			s.renew(ctx)
+		}
+	}
+}
+
+// renew renews every claim once, and forgets those that are no longer ours.
+func (s *Server) renew(ctx context.Context) {
+	held := s.claims.all()
+	if len(held) == 0 {
+		return
+	}
+	project, err := s.Open(ctx)
+	if err != nil {
+		s.Log("claims are not renewed: %v", err)
+		return
+	}
+	defer project.Close()
+	for review, actor := range held {
+		err := s.renewOne(ctx, project, review, actor)
+		var state *loop.StateError
+		if errors.As(err, &state) || errors.Is(err, gitstore.ErrNotFound) {
+			s.claims.drop(review)
+		}
+		if err != nil && ctx.Err() == nil {
+			s.Log("the claim of review %s is not renewed: %v", review, err)
+		}
+	}
+}
+
+// renewOne looks first: a claim that a person took away must not be taken again.
+func (s *Server) renewOne(ctx context.Context, p *Project, id, actor string) error {
+	review, err := p.Store.Review(ctx, id)
+	if err != nil {
+		return err
+	}
+	if review.Status != loop.ReviewClaim || review.Claim == nil || review.Claim.By != actor {
+		return &loop.StateError{What: "review " + id, Status: string(review.Status), Cannot: "renewed"}
+	}
+	_, provisional, err := p.Claim(ctx, id, loop.Hold{Actor: actor, Lease: s.Lease})
+	if provisional != "" {
+		s.Log("the claim of review %s is renewed in this clone only: %s", id, provisional)
+	}
+	return err
+}

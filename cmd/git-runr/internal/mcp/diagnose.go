@@ -1,0 +1,140 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"git-runr/diagnose"
+	"git-runr/gitstore"
+	"git-runr/loop"
+)
+
+// errNoStop is the answer where nothing stopped.
+const errNoStop = refusal("No run of the loop has stopped here.")
+
+func (s *Server) diagnose(ctx context.Context, c call, in diagnoseArgs) (reply[any], error) {
+	d, calm, err := c.diagnosis(ctx, strings.TrimSpace(in.ID))
+	if err != nil || calm != "" {
+		return reply[any]{text: calm}, err
+	}
+	return reply[any]{text: d.Digest(), doc: document(d)}, nil
+}
+
+// diagnosis is that of what id names. Where nothing is wrong, calm says so.
+func (c call) diagnosis(ctx context.Context, id string) (d diagnose.Diagnosis, calm string, err error) {
+	if id == "" {
+		return c.newestStop(ctx)
+	}
+	run, err := c.Store.Run(ctx, id)
+	if err == nil {
+		return c.ofRun(run)
+	}
+	if !absent(err) {
+		return d, "", err
+	}
+	review, err := c.Store.Review(ctx, id)
+	if err == nil {
+		return c.ofReview(ctx, review)
+	}
+	if !absent(err) {
+		return d, "", err
+	}
+	commit, err := c.Store.Repo.Resolve(ctx, id)
+	if err != nil {
+		return d, "", refusef("%q is no run, review or commit here.", id)
+	}
+	return c.ofCommit(ctx, commit)
+}
+
+// absent reports whether there is no such thing, rather than several or a fault.
+func absent(err error) bool {
+	var missing *loop.NotFoundError
+	return errors.As(err, &missing) && len(missing.Among) == 0
+}
+
+func (c call) newestStop(ctx context.Context) (d diagnose.Diagnosis, calm string, err error) {
+	runs, _, err := c.Store.Runs(ctx, loop.Filter{})
+	if err != nil {
+		return d, "", err
+	}
+	i := slices.IndexFunc(runs, func(r loop.RunSummary) bool { return r.Reason != "" })
+	if i < 0 {
+		return d, string(errNoStop), nil
+	}
+	run, err := c.Store.Run(ctx, runs[i].ID)
+	if err != nil {
+		return d, "", err
+	}
+	return c.ofRun(run)
+}
+
+func (c call) ofRun(run loop.Run) (d diagnose.Diagnosis, calm string, err error) {
+	if run.Stop == nil {
+		return d, fmt.Sprintf("Run %s did not stop: it is %s. The user can type: git runr show %s", run.ID, run.Status, run.ID), nil
+	}
+	if run, err = c.Offered(run); err != nil {
+		return d, "", err
+	}
+	return diagnose.Of(run, *run.Stop), "", nil
+}
+
+// ofReview is that of the run which was started from a review, or else of the review.
+func (c call) ofReview(ctx context.Context, review loop.Review) (d diagnose.Diagnosis, calm string, err error) {
+	events, err := c.Store.ReviewEvents(ctx, review.ID)
+	if err != nil {
+		return d, "", err
+	}
+	for _, e := range slices.Backward(events) {
+		if e.Run == "" {
+			continue
+		}
+		run, err := c.Store.Run(ctx, e.Run)
+		if err != nil {
+			return d, "", err
+		}
+		return c.ofRun(run)
+	}
+	d, asks := diagnose.OfReview(review, c.Checks)
+	if !asks {
+		calm = fmt.Sprintf("Review %s is %s and asks for nothing.", review.ID, review.Status)
+	}
+	return d, calm, nil
+}
+
+// ofCommit is that of the newest run that stopped, or else of the newest review that
+// asks for something, of all that speak of commit.
+func (c call) ofCommit(ctx context.Context, commit gitstore.ID) (d diagnose.Diagnosis, calm string, err error) {
+	events, _, err := c.Store.Events(ctx)
+	if err != nil {
+		return d, "", err
+	}
+	about := loop.EventsOfCommit(events, commit)
+	for _, e := range slices.Backward(about) {
+		if e.Run == "" {
+			continue
+		}
+		run, err := c.Store.Run(ctx, e.Run)
+		if err != nil {
+			return d, "", err
+		}
+		if run.Stop != nil {
+			return c.ofRun(run)
+		}
+	}
+	for _, e := range slices.Backward(about) {
+		if e.Review == "" {
+			continue
+		}
+		review, err := c.Store.Review(ctx, e.Review)
+		if err != nil {
+			return d, "", err
+		}
+		if diagnose.Asks(review) {
+			return c.ofReview(ctx, review)
+		}
+	}
+	return d, fmt.Sprintf("No run that stopped and no review that asks for anything speaks of commit %s.", commit.Short()), nil
+}

@@ -1,0 +1,84 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// drained is a transport whose end waits until what was asked before it is answered:
+// a client may send its last request, close its side, and read.
+type drained struct{ sdk.Transport }
+
+func (d drained) Connect(ctx context.Context) (sdk.Connection, error) {
+	conn, err := d.Transport.Connect(ctx)
+	return &drainedConn{Connection: conn, idle: make(chan struct{}, 1)}, err
+}
+
+// drainedConn counts the calls that have come and are not answered.
+type drainedConn struct {
+	sdk.Connection
+	mu      sync.Mutex
+	pending int
+	idle    chan struct{} // is sent to when pending becomes 0
+}
+
+// drainTime is the longest that an end waits.
+const drainTime = 10 * time.Second
+
+func (c *drainedConn) Read(ctx context.Context) (jsonrpc.Message, error) {
+	msg, err := c.Connection.Read(ctx)
+	if request, ok := msg.(*jsonrpc.Request); ok && request.IsCall() {
+		c.count(1)
+	}
+	if errors.Is(err, io.EOF) {
+		c.await(ctx)
+	}
+	return msg, err
+}
+
+func (c *drainedConn) Write(ctx context.Context, msg jsonrpc.Message) error {
+	err := c.Connection.Write(ctx, msg)
+	if _, ok := msg.(*jsonrpc.Response); ok {
+		c.count(-1)
+	}
+	return err
+}
+
+func (c *drainedConn) count(n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.pending += n
+	if c.pending > 0 {
+		return
+	}
+	select {
+	case c.idle <- struct{}{}:
+	default:
+	}
+}
+
+func (c *drainedConn) await(ctx context.Context) {
+	limit := time.NewTimer(drainTime)
+	defer limit.Stop()
+	for c.busy() {
+		select {
+		case <-c.idle:
+		case <-ctx.Done():
+			return
+		case <-limit.C:
+			return
+		}
+	}
+}
+
+func (c *drainedConn) busy() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.pending > 0
+}

@@ -1,0 +1,89 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"git-runr/gitstore"
+	"git-runr/loop"
+	"git-runr/loop/safetext"
+)
+
+// refusal is an error that already says all there is to say.
+type refusal string
+
+func (r refusal) Error() string { return string(r) }
+
+func refusef(format string, args ...any) error { return refusal(fmt.Sprintf(format, args...)) }
+
+// advice is what to do about errors that other packages tell apart.
+var advice = []struct {
+	is   error
+	then string
+}{
+	{gitstore.ErrNotRepository, "start the agent in a git repository, or register: git runr -C DIR mcp"},
+	{gitstore.ErrNoGit, "install git 2.39 or newer"},
+	{gitstore.ErrNoIdentity, "set user.name and user.email with git config"},
+	{gitstore.ErrUnborn, "make a first commit"},
+	{gitstore.ErrBusy, "try again"},
+	{gitstore.ErrLostRace, "try again"},
+	{gitstore.ErrNewerFormat, "update git-runr"},
+	{context.DeadlineExceeded, "try again"},
+}
+
+// explain is err as one line for a model: what is wrong, and what to do.
+func explain(err error) error {
+	var said refusal
+	if errors.As(err, &said) {
+		return refusal(safetext.Text(said.Error()))
+	}
+	return refusal(clip(safetext.Line(explanation(err)), maxString))
+}
+
+func explanation(err error) string {
+	var missing *loop.NotFoundError
+	if errors.As(err, &missing) {
+		return notFound(missing)
+	}
+	var state *loop.StateError
+	if errors.As(err, &state) {
+		return stateRefused(state)
+	}
+	for _, a := range advice {
+		if errors.Is(err, a.is) {
+			return fmt.Sprintf("Error: %v: %s.", err, a.then)
+		}
+	}
+	return fmt.Sprintf("Error: %v.", err)
+}
+
+func notFound(e *loop.NotFoundError) string {
+	switch {
+	case len(e.Among) > 0:
+		return fmt.Sprintf("Error: %v: give more of the id.", e)
+	case e.ID == loop.Latest:
+		return fmt.Sprintf("Error: %v.", e)
+	case e.What == "review":
+		return fmt.Sprintf("Review %s not found. Use review_inbox list to see what there is.", e.ID)
+	}
+	return fmt.Sprintf("Error: %v: the ids are in review_inbox get.", e)
+}
+
+// stateAdvice is what to do about a review that is in another state than an action needs.
+var stateAdvice = map[string]string{
+	string(loop.ReviewOpen):    "nobody has submitted it yet, a person answers later: go on and look again another time",
+	string(loop.ReviewSubmit):  "claim it first with review_inbox claim",
+	string(loop.ReviewResolve): "it was dealt with already; to take that back a person types: git runr inbox reopen ID",
+	string(loop.ReviewCancel):  "ask for a new one with review; to take the cancellation back a person types: git runr inbox reopen ID",
+}
+
+func stateRefused(e *loop.StateError) string {
+	if e.Holder != "" {
+		return fmt.Sprintf("Error: %v: leave it to them, or pass force when the user says that you should take it over.", e)
+	}
+	if then, known := stateAdvice[e.Status]; known {
+		return fmt.Sprintf("Error: %v: %s.", e, then)
+	}
+	return fmt.Sprintf("Error: %v.", e)
+}

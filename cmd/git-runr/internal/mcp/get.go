@@ -1,0 +1,190 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"git-runr/gitstore"
+	"git-runr/loop"
+	"git-runr/loop/safetext"
+)
+
+// get is a review as text. There is no document: clients that get one show it instead.
+func (c call) get(ctx context.Context, id string) (inboxReply, error) {
+	review, err := c.Store.Review(ctx, id)
+	if err != nil {
+		return inboxReply{}, err
+	}
+	places, err := c.places(ctx, review)
+	if err != nil {
+		return inboxReply{}, err
+	}
+	return inboxReply{text: c.reviewText(review, places)}, nil
+}
+
+// places says for the comments that are not where they were made any more where they
+// are at HEAD, by the comment's id.
+func (c call) places(ctx context.Context, r loop.Review) (map[string]string, error) {
+	head, err := c.Store.Repo.Head(ctx)
+	if errors.Is(err, gitstore.ErrUnborn) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	comments := r.Comments()
+	placed, err := c.Store.Places(ctx, comments, head)
+	if err != nil {
+		return nil, err
+	}
+	now := map[string]string{}
+	for i, p := range placed {
+		switch {
+		case comments[i].File == "" || comments[i].Side == loop.SideOld: // HEAD is the other side
+		case p.Outdated:
+			now[comments[i].ID] = "outdated: " + p.Why
+		case p.Moved:
+			now[comments[i].ID] = "now at " + loop.Comment{File: p.File, StartLine: p.StartLine, EndLine: p.EndLine}.Place()
+		}
+	}
+	return now, nil
+}
+
+func (c call) reviewText(r loop.Review, places map[string]string) string {
+	var b strings.Builder
+	if len(r.Submissions) == 0 {
+		fmt.Fprintf(&b, "Review %s has no submitted comments (status: %s).\n", r.ID, r.Status)
+	} else {
+		fmt.Fprintf(&b, "# Review %s\n", r.ID)
+	}
+	c.writeFacts(&b, r)
+	if len(r.Submissions) > 0 {
+		b.WriteString("\n" + foreign(submitted(r, places)))
+	}
+	if open := unanswered(r); len(open) > 0 && r.Status != loop.ReviewResolve {
+		fmt.Fprintf(&b, "\nTo answer, each with review_inbox answer (fixed with the commit, refuted with the reason, or deferred): %s\n", strings.Join(open, ", "))
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// writeFacts says what the request was and where it stands.
+func (c call) writeFacts(b *strings.Builder, r loop.Review) {
+	fmt.Fprintf(b, "\nstatus: %s\n", r.Status)
+	if outcome := r.Outcome(); outcome != "" {
+		fmt.Fprintf(b, "outcome: %s\n", outcome)
+	}
+	fmt.Fprintf(b, "applies to: %s\n", appliesTo(r.Request.Subject))
+	if paths := r.Request.Subject.Paths; len(paths) > 0 {
+		fmt.Fprintf(b, "files: %s\n", line(strings.Join(paths, ", "), maxString))
+	}
+	fmt.Fprintf(b, "asked for by: %s at %s\n", line(r.RequestedBy, 200), isoTime(r.CreatedAt))
+	if waiting := r.Waiting(); len(waiting) > 0 && r.ClosedAt.IsZero() {
+		fmt.Fprintf(b, "waiting for: %s\n", line(strings.Join(waiting, ", "), 500))
+	}
+	for _, f := range r.Failures {
+		fmt.Fprintf(b, "reviewer %s could not be run: %s\n", line(f.Reviewer, 200), line(f.Reason+" "+f.Detail, 500))
+	}
+	c.writeClaim(b, r)
+	if r.ResolvedBy != "" {
+		fmt.Fprintf(b, "resolved by: %s\n", line(r.ResolvedBy, 200))
+	}
+	if r.Note != "" {
+		fmt.Fprintf(b, "note: %s\n", line(r.Note, maxString))
+	}
+	if r.Request.Message != "" {
+		fmt.Fprintf(b, "message of the request:\n%s", quoted(r.Request.Message))
+	}
+}
+
+func (c call) writeClaim(b *strings.Builder, r loop.Review) {
+	if r.Claim == nil || r.Status != loop.ReviewClaim {
+		return
+	}
+	fmt.Fprintf(b, "claimed by: %s", line(r.Claim.By, 200))
+	switch {
+	case r.Claim.By == c.actor:
+		b.WriteString(" (you)")
+	case r.Claim.Lapsed(c.Store.Now()):
+		b.WriteString(" (lapsed: you may claim it)")
+	}
+	b.WriteString("\n")
+}
+
+// submitted is what the reviewers said: who, then the comments of people in the form
+// of seed 003, then every finding with its id.
+func submitted(r loop.Review, places map[string]string) string {
+	var b strings.Builder
+	for _, sub := range r.Submissions {
+		writeSubmission(&b, sub)
+	}
+	if comments := r.Comments(); len(comments) > 0 {
+		b.WriteString("\n" + loop.FormatReviewMessage(comments) + "\n")
+	}
+	if findings := r.Findings(); len(findings) > 0 {
+		b.WriteString("\n## By id\n\n")
+		for _, f := range findings {
+			writeFinding(&b, f)
+			if now := places[f.ID]; now != "" {
+				fmt.Fprintf(&b, "  %s\n", line(now, 500))
+			}
+			if a, ok := r.AnswerTo(f.ID); ok {
+				fmt.Fprintf(&b, "  %s\n", answered(a))
+			}
+		}
+	}
+	return b.String()
+}
+
+// writeSubmission says what one reviewer came to.
+func writeSubmission(b *strings.Builder, sub loop.Submission) {
+	verdict := string(sub.Report.Effective)
+	if sub.Decision != "" {
+		verdict = string(sub.Decision)
+	}
+	if sub.Outcome == loop.OutcomeNothing {
+		verdict = "nothing to review"
+	}
+	fmt.Fprintf(b, "%s by %s at %s, %s\n", verdict, line(sub.Reviewer, 200), isoTime(sub.At),
+		loop.Count(len(sub.Comments)+len(sub.Report.Findings), "comment"))
+	if sub.Report.Summary != "" {
+		b.WriteString(quoted(sub.Report.Summary))
+	}
+	for _, check := range sub.Checks {
+		if !check.OK() {
+			fmt.Fprintf(b, "check %s did not pass: %s\n", line(check.Name, 200), line(check.Command, 500))
+		}
+	}
+	for _, why := range sub.SkippedBy {
+		fmt.Fprintf(b, "not checked: %s\n", line(why, 500))
+	}
+}
+
+// writeFinding is one finding with its id. The text of a comment stands above in
+// full, so here its beginning will do.
+func writeFinding(b *strings.Builder, f loop.Finding) {
+	place, most := f.Place(), maxString
+	if place == "" {
+		place = "general"
+	}
+	if strings.HasPrefix(f.ID, "c-") {
+		most = 100
+	}
+	fmt.Fprintf(b, "- [%s] %s, %s: %s\n", f.ID, f.Severity, safetext.Line(place), line(f.Issue, most))
+	if f.Fix != "" {
+		fmt.Fprintf(b, "  fix: %s\n", line(f.Fix, maxString))
+	}
+}
+
+// answered is what became of a finding, in one line.
+func answered(a loop.Answer) string {
+	text := fmt.Sprintf("answered: %s", a.Kind)
+	if a.Commit != "" {
+		text += " by " + a.Commit.Short()
+	}
+	if a.Reason != "" {
+		text += ", " + line(a.Reason, 500)
+	}
+	return text + " (" + line(a.Actor, 200) + ")"
+}

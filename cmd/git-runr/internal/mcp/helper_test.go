@@ -1,0 +1,254 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"git-runr/gitstore"
+	"git-runr/loop"
+)
+
+// project is a repository with one commit and the servers that tests start on it.
+type project struct {
+	t         *testing.T
+	dir       string
+	from      string // where servers are started: dir, or below it
+	lease     time.Duration
+	workers   atomic.Int32 // started
+	page      string       // what stands before the id in a page's address; "": none is served
+	elsewhere atomic.Int32 // claims given back elsewhere
+	closed    atomic.Int32
+	checks    []loop.Check
+	offline   string // why a claim counts in this clone only
+}
+
+func newProject(t *testing.T) *project {
+	t.Helper()
+	t.Setenv("GIT_CONFIG_GLOBAL", "/dev/null")
+	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+	for _, who := range []string{"AUTHOR", "COMMITTER"} {
+		t.Setenv("GIT_"+who+"_NAME", "Ada")
+		t.Setenv("GIT_"+who+"_EMAIL", "ada@example.com")
+	}
+	p := &project{t: t, dir: t.TempDir(), lease: time.Hour}
+	p.from = p.dir
+	p.git("init", "-q", "-b", "main")
+	p.write("a.txt", "one\n")
+	p.write("src/b.go", "package b\n")
+	p.commit("first")
+	return p
+}
+
+func (p *project) git(args ...string) {
+	p.t.Helper()
+	cmd := exec.CommandContext(p.t.Context(), "git", append([]string{"-C", p.dir}, args...)...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		p.t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+}
+
+func (p *project) write(name, text string) {
+	p.t.Helper()
+	path := filepath.Join(p.dir, name)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p *project) commit(message string) {
+	p.t.Helper()
+	p.git("add", "-A")
+	p.git("commit", "-q", "-m", message)
+}
+
+// store opens the repository as another process would.
+func (p *project) store() *loop.Store {
+	p.t.Helper()
+	repo, err := gitstore.Open(p.t.Context(), p.from)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(func() { repo.Close() })
+	return &loop.Store{Repo: repo, Now: time.Now}
+}
+
+func (p *project) open(ctx context.Context) (*Project, error) {
+	repo, err := gitstore.Open(ctx, p.from)
+	if err != nil {
+		return nil, err
+	}
+	store := &loop.Store{Repo: repo, Now: time.Now}
+	return &Project{
+		Store: store, Reviewer: "builtin", Checks: p.checks,
+		Page: func(r loop.Review) string {
+			if p.page == "" {
+				return ""
+			}
+			return p.page + r.ID
+		},
+		Claim: func(ctx context.Context, id string, by loop.Hold) (loop.Review, string, error) {
+			review, err := store.ClaimReview(ctx, id, by)
+			return review, p.offline, err
+		},
+		Unclaim: func(loop.Review, loop.Hold) { p.elsewhere.Add(1) },
+		Closed:  func() { p.closed.Add(1) },
+		KnownReviewer: func(name string) error {
+			if name != "builtin" && name != loop.Human {
+				return errors.New("no agent " + name + " is configured")
+			}
+			return nil
+		},
+		StartWorker: func() error { p.workers.Add(1); return nil },
+		Offered:     func(run loop.Run) (loop.Run, error) { return run, nil },
+		Close:       func() { repo.Close() },
+	}, nil
+}
+
+// server is one server process's worth of state, and client talks to it.
+func (p *project) server() *Server {
+	return New(Config{Version: "test", Open: p.open, Lease: p.lease, Log: p.t.Logf})
+}
+
+// chat is one conversation: a client with a server of its own.
+type chat struct {
+	t      *testing.T
+	server *Server
+	*sdk.ClientSession
+}
+
+func (p *project) chat() *chat { return connect(p.t, p.server()) }
+
+func connect(t *testing.T, s *Server) *chat {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	here, there := sdk.NewInMemoryTransports()
+	ended := make(chan error)
+	go func() { ended <- s.serve(ctx, there) }()
+	client := sdk.NewClient(&sdk.Implementation{Name: "tester", Version: "1"}, nil)
+	session, err := client.Connect(ctx, here, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("serve ended with %v", err)
+		}
+	})
+	return &chat{t, s, session}
+}
+
+type args map[string]any
+
+// call wants a result that is no error.
+func (c *chat) call(tool string, a args) string {
+	c.t.Helper()
+	text, failed := c.try(tool, a)
+	if failed {
+		c.t.Fatalf("%s %v: %s", tool, a, text)
+	}
+	return text
+}
+
+// refused wants an error result, not an error of the protocol.
+func (c *chat) refused(tool string, a args) string {
+	c.t.Helper()
+	text, failed := c.try(tool, a)
+	if !failed {
+		c.t.Fatalf("%s %v was allowed: %s", tool, a, text)
+	}
+	return text
+}
+
+func (c *chat) try(tool string, a args) (text string, failed bool) {
+	c.t.Helper()
+	result := c.result(tool, a)
+	if len(result.Content) != 1 {
+		c.t.Fatalf("%s: %d contents", tool, len(result.Content))
+	}
+	return result.Content[0].(*sdk.TextContent).Text, result.IsError
+}
+
+func (c *chat) result(tool string, a args) *sdk.CallToolResult {
+	c.t.Helper()
+	result, err := c.CallTool(c.t.Context(), &sdk.CallToolParams{Name: tool, Arguments: a})
+	if err != nil {
+		c.t.Fatalf("%s %v: protocol error %v", tool, a, err)
+	}
+	return result
+}
+
+// document is the structured content of a result.
+func (c *chat) document(tool string, a args) map[string]any {
+	c.t.Helper()
+	body, err := json.Marshal(c.result(tool, a).StructuredContent)
+	var doc map[string]any
+	if err = errors.Join(err, json.Unmarshal(body, &doc)); err != nil {
+		c.t.Fatalf("%s: %v", tool, err)
+	}
+	return doc
+}
+
+// asked is a request for a person's review of HEAD.
+func (p *project) asked(message string) loop.Review {
+	p.t.Helper()
+	store := p.store()
+	subject, err := store.Subject(p.t.Context(), "HEAD")
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	review, err := store.RequestReview(p.t.Context(), loop.ReviewRequest{Subject: subject, Reviewer: loop.Human, Message: message}, "cli")
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return review
+}
+
+// submit answers a review as a person.
+func (p *project) submit(id string, person loop.Person) loop.Review {
+	p.t.Helper()
+	if person.Actor == "" {
+		person.Actor = "Grace"
+	}
+	review, err := p.store().SubmitPerson(p.t.Context(), id, person)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return review
+}
+
+// submitted is a review with one comment on a line.
+func (p *project) submitted() loop.Review {
+	p.t.Helper()
+	return p.submit(p.asked("").ID, loop.Person{Decision: loop.RequestChanges, Message: "nearly", Comments: []loop.Comment{
+		{File: "a.txt", StartLine: 1, EndLine: 1, SelectedText: "one", Comment: "say two"},
+	}})
+}
+
+func (p *project) review(id string) loop.Review {
+	p.t.Helper()
+	review, err := p.store().Review(p.t.Context(), id)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return review
+}
+
+func wants(t *testing.T, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("lacks %q:\n%s", part, text)
+		}
+	}
+}

@@ -1,0 +1,214 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"git-runr/loop"
+)
+
+// inboxReply is what the actions of review_inbox give; its document may be anything.
+type inboxReply = reply[any]
+
+func (s *Server) inbox(ctx context.Context, c call, in inboxArgs) (inboxReply, error) {
+	if in.Actor != "" {
+		c.actor = in.Actor
+	}
+	if in.Action == "list" {
+		return c.list(ctx, in)
+	}
+	if strings.TrimSpace(in.ID) == "" {
+		return inboxReply{}, refusef("Error: id is required for action %s.", in.Action)
+	}
+	in.ID = strings.TrimSpace(in.ID)
+	switch in.Action {
+	case "get":
+		return c.get(ctx, in.ID)
+	case "claim":
+		return s.claim(ctx, c, in)
+	case "release":
+		return s.release(ctx, c, in)
+	case "resolve":
+		return s.resolve(ctx, c, in)
+	}
+	return c.answer(ctx, in)
+}
+
+// listed is the document of a list.
+type listed struct {
+	Reviews []loop.ReviewSummary `json:"reviews"`
+	Total   int                  `json:"total"` // that fit the filter, shown or not
+}
+
+func (c call) list(ctx context.Context, in inboxArgs) (inboxReply, error) {
+	filter := loop.Filter{Limit: in.Limit, Review: c.wanted(in)}
+	if filter.Limit == 0 {
+		filter.Limit = limitDefault
+	}
+	var err error
+	if filter.Status, err = loop.StatusFilter(in.Status); err != nil {
+		return inboxReply{}, err
+	}
+	if filter.ClosedSince, err = c.Store.ClosedSince(); err != nil {
+		return inboxReply{}, err
+	}
+	reviews, total, err := c.Store.Reviews(ctx, filter)
+	if err != nil {
+		return inboxReply{}, err
+	}
+	return inboxReply{text: listText(reviews, total), doc: document(listed{reviews, total})}, nil
+}
+
+// wanted is the filter by names; nil without one.
+func (c call) wanted(in inboxArgs) func(loop.ReviewSummary) bool {
+	if in.ClaimedBy == "" && in.Reviewer == "" {
+		return nil
+	}
+	claimer := in.ClaimedBy
+	if claimer == "me" {
+		claimer = c.actor
+	}
+	return func(r loop.ReviewSummary) bool {
+		asked := in.Reviewer == "" || r.Reviewer == in.Reviewer || slices.Contains(r.Others, in.Reviewer)
+		return asked && (claimer == "" || r.ClaimedBy == claimer)
+	}
+}
+
+// listText is the list in the form of seed 003.
+func listText(reviews []loop.ReviewSummary, total int) string {
+	if len(reviews) == 0 {
+		return "No submitted reviews found."
+	}
+	var b strings.Builder
+	b.WriteString("## Review Inbox\n")
+	for _, r := range reviews {
+		b.WriteString(listLine(r) + "\n")
+	}
+	if total > len(reviews) {
+		fmt.Fprintf(&b, "(%d more: pass a higher limit or a status)\n", total-len(reviews))
+	}
+	b.WriteString("\nUse review_inbox get with an id to retrieve full comments.")
+	return b.String()
+}
+
+func listLine(r loop.ReviewSummary) string {
+	at := r.SubmittedAt
+	if at.IsZero() {
+		at = r.CreatedAt
+	}
+	about := strings.Join(r.Files, ", ")
+	if about == "" {
+		about = strings.TrimSpace(r.Spec + " " + r.Commit.Short())
+	}
+	text := fmt.Sprintf("- [%s] %s · %d comment(s) · %s · %s", r.ID, r.Status, r.CommentCount, line(about, 500), isoTime(at))
+	if r.ClaimedBy != "" {
+		text += " · claimed by " + line(r.ClaimedBy, 200)
+	}
+	return text
+}
+
+func isoTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// changed is the document of an action that changes a review.
+type changed struct {
+	ID           string            `json:"review_id"`
+	Status       loop.ReviewStatus `json:"status"`
+	ClaimedBy    string            `json:"claimed_by,omitempty"`
+	ClaimedUntil time.Time         `json:"claimed_until,omitzero"`
+	ResolvedBy   string            `json:"resolved_by,omitempty"`
+	Unanswered   []string          `json:"unanswered"` // ids of findings and comments
+}
+
+func changedDocument(r loop.Review) any {
+	doc := changed{ID: r.ID, Status: r.Status, ResolvedBy: r.ResolvedBy, Unanswered: unanswered(r)}
+	if r.Claim != nil {
+		doc.ClaimedBy, doc.ClaimedUntil = r.Claim.By, r.Claim.Until
+	}
+	return document(doc)
+}
+
+func unanswered(r loop.Review) []string {
+	ids := []string{}
+	for _, f := range r.Findings() {
+		if _, ok := r.AnswerTo(f.ID); !ok {
+			ids = append(ids, f.ID)
+		}
+	}
+	return ids
+}
+
+// claim takes a review for as long as this process lives and a lease longer.
+func (s *Server) claim(ctx context.Context, c call, in inboxArgs) (inboxReply, error) {
+	review, provisional, err := c.Claim(ctx, in.ID, loop.Hold{Actor: c.actor, Lease: s.Lease, Force: in.Force})
+	if err != nil {
+		return inboxReply{}, err
+	}
+	s.claims.add(review.ID, c.actor)
+	text := fmt.Sprintf("Claimed review %s (%s).\nclaimed by: %s", review.ID, review.Status, c.actor)
+	if until := review.Claim.Until; !until.IsZero() {
+		text += fmt.Sprintf(", until %s and for as long as this conversation lives", isoTime(until))
+	}
+	if provisional != "" {
+		text += "\nwarning: the claim counts in this clone only: " + line(provisional, maxString)
+	}
+	return inboxReply{text: text, doc: changedDocument(review)}, nil
+}
+
+func (s *Server) release(ctx context.Context, c call, in inboxArgs) (inboxReply, error) {
+	by := loop.Hold{Actor: c.actor, Force: in.Force}
+	review, err := c.Store.ReleaseReview(ctx, in.ID, by)
+	if err != nil {
+		return inboxReply{}, err
+	}
+	s.claims.drop(review.ID)
+	c.Unclaim(review, by)
+	return inboxReply{text: fmt.Sprintf("Released review %s (%s).", review.ID, review.Status), doc: changedDocument(review)}, nil
+}
+
+func (s *Server) resolve(ctx context.Context, c call, in inboxArgs) (inboxReply, error) {
+	by := loop.Hold{Actor: c.actor, Force: in.Force}
+	review, err := c.Store.ResolveReview(ctx, in.ID, by, in.Note)
+	if err != nil {
+		return inboxReply{}, err
+	}
+	s.claims.drop(review.ID)
+	c.Unclaim(review, by)
+	c.Closed()
+	text := fmt.Sprintf("Resolved review %s.", review.ID)
+	if open := unanswered(review); len(open) > 0 {
+		text += fmt.Sprintf("\nNot answered one by one: %s.", strings.Join(open, ", "))
+	}
+	return inboxReply{text: text, doc: changedDocument(review)}, nil
+}
+
+// answer records what became of one finding.
+func (c call) answer(ctx context.Context, in inboxArgs) (inboxReply, error) {
+	given := loop.Answer{Finding: in.Finding, Kind: loop.AnswerKind(in.Answer), Reason: in.Reason, Actor: c.actor}
+	switch {
+	case in.Finding == "":
+		return inboxReply{}, refusal("Error: finding is required for action answer: the ids are in review_inbox get.")
+	case in.Answer == "":
+		return inboxReply{}, refusal("Error: answer is required for action answer: fixed, refuted or deferred.")
+	case given.Kind == loop.AnswerFixed && in.Commit == "":
+		return inboxReply{}, refusal("Error: commit is required for answer fixed: commit the fix and name it, such as HEAD.")
+	case given.Kind == loop.AnswerRefuted && strings.TrimSpace(in.Reason) == "":
+		return inboxReply{}, refusal("Error: reason is required for answer refuted.")
+	}
+	what := in.Answer
+	if given.Kind == loop.AnswerFixed {
+		commit, err := c.Store.Repo.Resolve(ctx, in.Commit)
+		if err != nil {
+			return inboxReply{}, refusef("Error: commit %q is not here: %v.", in.Commit, err)
+		}
+		given.Commit, what = commit, "fixed by "+commit.Short()
+	}
+	review, err := c.Store.AnswerFinding(ctx, in.ID, given, in.Force)
+	if err != nil {
+		return inboxReply{}, err
+	}
+	text := fmt.Sprintf("Answered %s of review %s: %s. %s left.", in.Finding, review.ID, what, loop.Count(len(unanswered(review)), "finding"))
+	return inboxReply{text: text, doc: changedDocument(review)}, nil
+}

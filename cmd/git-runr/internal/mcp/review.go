@@ -1,0 +1,221 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"git-runr/gitstore"
+	"git-runr/loop"
+	"git-runr/loop/safetext"
+)
+
+// requested is the document of the tool review.
+type requested struct {
+	ID       string `json:"review_id"`
+	URL      string `json:"url"` // "" while no page is served
+	Status   string `json:"status"`
+	Reviewer string `json:"reviewer"`
+	Hint     string `json:"hint"`
+}
+
+// hint is the last line of the answer, in the words of seed 003.
+const hint = "When the user submits, use review_inbox list/get to retrieve comments."
+
+// errNoFiles is said in the words of seed 003.
+const errNoFiles = refusal("No files found matching the provided paths.")
+
+func (s *Server) review(ctx context.Context, c call, in reviewArgs) (reply[requested], error) {
+	request := loop.ReviewRequest{Message: in.Message, Reviewer: in.Reviewer}
+	if request.Reviewer == "" {
+		request.Reviewer = c.Reviewer
+	}
+	if err := c.KnownReviewer(request.Reviewer); err != nil {
+		return reply[requested]{}, err
+	}
+	subject, missing, err := c.subject(ctx, in)
+	if err != nil {
+		return reply[requested]{}, err
+	}
+	request.Subject = subject
+	made, err := c.Store.RequestReview(ctx, request, "mcp")
+	if err != nil {
+		return reply[requested]{}, err
+	}
+	if err := c.pin(ctx, made); err != nil {
+		return reply[requested]{}, err
+	}
+	warnings := s.start(c, request.Reviewer)
+	if len(missing) > 0 {
+		warnings = append(warnings, "warning: nothing to review in: "+line(strings.Join(missing, ", "), maxString))
+	}
+	doc := requested{ID: made.ID, URL: c.Page(made), Status: string(made.Status), Reviewer: request.Reviewer, Hint: hint}
+	return reply[requested]{text: doc.text(warnings), doc: doc}, nil
+}
+
+// text is the answer in the form of seed 003, with what there is to say beside it.
+func (d requested) text(warnings []string) string {
+	url, more := d.URL, []string{}
+	if url == "" {
+		url = "none, no page is served; read it with: git runr inbox get " + d.ID
+	}
+	if d.URL == "" && d.Reviewer == loop.Human {
+		more = append(more, "To review it in a browser, the user types: git runr serve --open")
+	}
+	lines := slices.Concat([]string{"Review requested (deferred).", "review_id: " + d.ID, "url: " + url, hint}, more, warnings)
+	return strings.Join(lines, "\n")
+}
+
+// pin keeps what is under review from git's gc. What HEAD names is safe for weeks,
+// and the worker pins it.
+func (c call) pin(ctx context.Context, made loop.Review) error {
+	head, err := c.Store.Repo.Head(ctx)
+	if err == nil && head == made.Request.Subject.Tree {
+		return nil
+	}
+	return c.Store.PinReview(ctx, made)
+}
+
+// start sees to it that an agent reviews; a person is not started.
+func (s *Server) start(c call, reviewer string) (warnings []string) {
+	if reviewer == loop.Human {
+		return nil
+	}
+	if err := c.StartWorker(); err != nil {
+		s.Log("the background worker did not start: %v", err)
+		return []string{"warning: the background worker did not start; the user can type: git runr work"}
+	}
+	return nil
+}
+
+// subject is what is to be reviewed, and which of the files that were named are not in it.
+func (c call) subject(ctx context.Context, in reviewArgs) (subject loop.Subject, missing []string, err error) {
+	if in.Revision != "" {
+		if subject, err = c.Store.Subject(ctx, in.Revision); err != nil || len(in.Files) == 0 {
+			return subject, nil, err
+		}
+		return c.limited(ctx, subject, in.Files)
+	}
+	for _, candidate := range []func(context.Context) (loop.Subject, error){c.working, c.head, c.whole} {
+		if subject, err = candidate(ctx); err != nil {
+			return subject, nil, err
+		}
+		if subject.Tree == "" {
+			continue
+		}
+		if len(in.Files) == 0 {
+			return subject, nil, nil
+		}
+		if subject, missing, err = c.limited(ctx, subject, in.Files); err != errNoFiles {
+			return subject, missing, err
+		}
+	}
+	return subject, nil, errNoFiles
+}
+
+// working is what the working tree adds to HEAD; the zero Subject when that is nothing.
+func (c call) working(ctx context.Context) (loop.Subject, error) {
+	if c.Store.Repo.WorkTree == "" {
+		return loop.Subject{}, nil
+	}
+	subject, err := c.Store.WorkingSubject(ctx, loop.SubjectWorktree)
+	if err != nil {
+		return subject, err
+	}
+	changed, err := c.Store.Repo.Changed(ctx, subject.Base, subject.Tree)
+	if len(changed) == 0 {
+		return loop.Subject{}, err
+	}
+	return subject, err
+}
+
+func (c call) head(ctx context.Context) (loop.Subject, error) { return c.Store.Subject(ctx, "HEAD") }
+
+// whole are all files as HEAD has them, for a review of files that nobody changed.
+func (c call) whole(ctx context.Context) (loop.Subject, error) {
+	subject, err := c.head(ctx)
+	if err != nil {
+		return subject, err
+	}
+	subject.Base, err = c.Store.Repo.EmptyTree(ctx)
+	subject.Kind, subject.Title = loop.SubjectRange, "whole files at: "+subject.Title
+	return subject, err
+}
+
+// limited is subject with only the files that are named.
+func (c call) limited(ctx context.Context, subject loop.Subject, files []string) (loop.Subject, []string, error) {
+	changes, err := c.Store.Repo.Changed(ctx, subject.Base, subject.Tree)
+	if err != nil {
+		return subject, nil, err
+	}
+	var paths, missing []string
+	for _, file := range files {
+		found := c.chosen(changes, file)
+		if len(found) == 0 {
+			missing = append(missing, file)
+		}
+		paths = append(paths, found...)
+	}
+	if len(paths) == 0 {
+		return subject, missing, errNoFiles
+	}
+	if slices.Contains(paths, ".") { // all there is
+		return subject, missing, nil
+	}
+	slices.Sort(paths)
+	subject.Paths = slices.Compact(paths)
+	return subject, missing, nil
+}
+
+// chosen is name when it is a changed file or a directory with one, else the changed
+// files that it fits as a glob.
+func (c call) chosen(changes []gitstore.Change, name string) []string {
+	name, inside := topPath(c.Store.Repo, name)
+	if !inside {
+		return nil
+	}
+	var fits []string
+	for _, change := range changes {
+		if name == "." || change.Path == name || strings.HasPrefix(change.Path, name+"/") {
+			return []string{name}
+		}
+		if ok, err := path.Match(name, change.Path); ok && err == nil {
+			fits = append(fits, change.Path)
+		}
+	}
+	return fits
+}
+
+// topPath is name as it is from the top of the working tree; false when it is outside.
+func topPath(repo *gitstore.Repo, name string) (string, bool) {
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(repo.Prefix, name)
+		return filepath.ToSlash(name), filepath.IsLocal(name)
+	}
+	if real, err := filepath.EvalSymlinks(filepath.Dir(name)); err == nil { // the working tree's own path is resolved
+		name = filepath.Join(real, filepath.Base(name))
+	}
+	rel, err := filepath.Rel(repo.WorkTree, name)
+	return filepath.ToSlash(rel), err == nil && repo.WorkTree != "" && filepath.IsLocal(rel)
+}
+
+// appliesTo is what a review is about, on one line.
+func appliesTo(s loop.Subject) string {
+	text := fmt.Sprintf("%s %s", s.Kind, s.Spec)
+	switch {
+	case s.Commit != "":
+		text += " = commit " + s.Commit.Short()
+	case s.Base != "":
+		text += " on " + s.Base.Short()
+	}
+	if s.Title != "" && s.Commit != "" {
+		text += fmt.Sprintf(" %q", line(s.Title, 200))
+	}
+	if s.Branch != "" {
+		text += " on branch " + s.Branch
+	}
+	return safetext.Line(text)
+}

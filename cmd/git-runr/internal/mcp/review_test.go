@@ -1,0 +1,186 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"git-runr/loop"
+)
+
+func TestReviewAnswersInTheFormOfTheSeed(t *testing.T) {
+	p := newProject(t)
+	p.page = "http://127.0.0.1:1/review/"
+	c := p.chat()
+	text := c.call("review", args{"reviewer": "human", "message": "mind the gap"})
+	id := p.review(loop.Latest).ID
+	want := fmt.Sprintf("Review requested (deferred).\nreview_id: %s\nurl: http://127.0.0.1:1/review/%s\n"+
+		"When the user submits, use review_inbox list/get to retrieve comments.", id, id)
+	if text != want {
+		t.Errorf("got  %q\nwant %q", text, want)
+	}
+	r := p.review(id)
+	if r.Status != loop.ReviewOpen || r.Source != "mcp" || r.Request.Reviewer != loop.Human || r.Request.Message != "mind the gap" {
+		t.Errorf("recorded %+v", r)
+	}
+	if p.workers.Load() != 0 {
+		t.Error("a worker was started for a person's review")
+	}
+}
+
+func TestReviewDocument(t *testing.T) {
+	p := newProject(t)
+	doc := p.chat().document("review", args{})
+	id := p.review(loop.Latest).ID
+	for key, want := range map[string]any{
+		"review_id": id, "url": "", "status": "open", "reviewer": "builtin", "hint": hint,
+	} {
+		if doc[key] != want {
+			t.Errorf("%s is %v, want %v", key, doc[key], want)
+		}
+	}
+	if len(doc) != 5 {
+		t.Errorf("document %v", doc)
+	}
+	if p.workers.Load() != 1 {
+		t.Error("no worker was started for an agent's review")
+	}
+}
+
+func TestReviewWithoutPage(t *testing.T) {
+	p := newProject(t)
+	text := p.chat().call("review", args{"reviewer": "human"})
+	wants(t, text, "url: none, no page is served; read it with: git runr inbox get "+p.review(loop.Latest).ID,
+		"git runr serve --open")
+}
+
+func TestReviewWarnsWithoutWorker(t *testing.T) {
+	p := newProject(t)
+	s := p.server()
+	open := s.Open
+	s.Open = func(ctx context.Context) (*Project, error) {
+		project, err := open(ctx)
+		project.StartWorker = func() error { return errors.New("no more processes") }
+		return project, err
+	}
+	wants(t, connect(t, s).call("review", args{}), "warning: the background worker did not start", "git runr work")
+}
+
+// TestReviewSubject: what is reviewed, from where things stand and what is asked for.
+func TestReviewSubject(t *testing.T) {
+	change := func(p *project) { p.write("a.txt", "two\n"); p.write("new/c.txt", "three\n") }
+	second := func(p *project) { p.write("src/b.go", "package c\n"); p.commit("second") }
+	for _, tt := range []struct {
+		name  string
+		setUp func(*project)
+		args  args
+		kind  loop.SubjectKind
+		spec  string
+		paths string
+	}{
+		{"clean is HEAD", second, args{}, loop.SubjectCommit, "HEAD", ""},
+		{"dirty is the working tree", change, args{}, loop.SubjectWorktree, "--worktree", ""},
+		{"a changed file", change, args{"files": []string{"a.txt"}}, loop.SubjectWorktree, "--worktree", "a.txt"},
+		{"a directory", change, args{"files": []string{"new/"}}, loop.SubjectWorktree, "--worktree", "new"},
+		{"all", change, args{"files": []string{".", "a.txt"}}, loop.SubjectWorktree, "--worktree", ""},
+		{"a glob", change, args{"files": []string{"*/*.txt"}}, loop.SubjectWorktree, "--worktree", "new/c.txt"},
+		{"twice", change, args{"files": []string{"a.txt", "*.txt"}}, loop.SubjectWorktree, "--worktree", "a.txt"},
+		{"one of two", change, args{"files": []string{"a.txt", "gone.txt"}}, loop.SubjectWorktree, "--worktree", "a.txt"},
+		{"a file of the last commit", func(p *project) { second(p); change(p) }, args{"files": []string{"src/b.go"}}, loop.SubjectCommit, "HEAD", "src/b.go"},
+		{"a file that nobody changed", func(p *project) { second(p); p.write("d.txt", ""); p.commit("third") }, args{"files": []string{"src"}}, loop.SubjectRange, "HEAD", "src"},
+		{"a revision", func(p *project) { second(p); change(p) }, args{"revision": "HEAD~1"}, loop.SubjectCommit, "HEAD~1", ""},
+		{"a range", second, args{"revision": "HEAD~1..HEAD", "files": []string{"src/*.go"}}, loop.SubjectRange, "HEAD~1..HEAD", "src/b.go"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := newProject(t)
+			tt.setUp(p)
+			p.chat().call("review", tt.args)
+			got := p.review(loop.Latest).Request.Subject
+			if got.Kind != tt.kind || got.Spec != tt.spec || strings.Join(got.Paths, " ") != tt.paths {
+				t.Errorf("got %s %s %v", got.Kind, got.Spec, got.Paths)
+			}
+			change, err := p.store().ReadChange(t.Context(), got, loop.Limits{})
+			if err != nil || len(change.Files) == 0 {
+				t.Errorf("there is nothing in it: %v %v", change.Files, err)
+			}
+		})
+	}
+}
+
+func TestReviewNamesWhatIsMissing(t *testing.T) {
+	p := newProject(t)
+	p.write("a.txt", "two\n")
+	wants(t, p.chat().call("review", args{"files": []string{"a.txt", "gone.txt"}}), "\nwarning: nothing to review in: gone.txt")
+}
+
+func TestReviewFromBelowAndByAbsolutePath(t *testing.T) {
+	p := newProject(t)
+	p.write("src/b.go", "package changed\n")
+	p.write("a.txt", "changed\n")
+	p.from = filepath.Join(p.dir, "src")
+	for _, file := range []string{"b.go", filepath.Join(p.dir, "src", "b.go"), "../src/b.go"} {
+		p.chat().call("review", args{"files": []string{file}})
+		if got := p.review(loop.Latest).Request.Subject.Paths; !slices.Equal(got, []string{"src/b.go"}) {
+			t.Errorf("%s is %v", file, got)
+		}
+	}
+}
+
+func TestReviewRefuses(t *testing.T) {
+	p := newProject(t)
+	c := p.chat()
+	outside := filepath.Join(t.TempDir(), "x")
+	for _, tt := range []struct {
+		args args
+		want string
+	}{
+		{args{"files": []string{"gone.txt"}}, "No files found matching the provided paths."},
+		{args{"files": []string{"../a.txt", outside, "[", ""}, "revision": "HEAD"}, "No files found matching the provided paths."},
+		{args{"revision": "nonsense"}, "nonsense"},
+		{args{"revision": "--output=x"}, "--output=x"},
+		{args{"reviewer": "nobody"}, "no agent nobody is configured"},
+	} {
+		if text := c.refused("review", tt.args); !strings.Contains(text, tt.want) || strings.Contains(text, "\n") {
+			t.Errorf("%v: %q, want %q", tt.args, text, tt.want)
+		}
+	}
+	if _, total, _ := p.store().Reviews(t.Context(), loop.Filter{}); total != 0 {
+		t.Errorf("%d requests were recorded", total)
+	}
+}
+
+func TestReviewWithoutACommit(t *testing.T) {
+	p := newProject(t)
+	p.dir = t.TempDir()
+	p.from = p.dir
+	p.git("init", "-q")
+	wants(t, p.chat().refused("review", args{}), "no commit yet", "make a first commit")
+}
+
+func TestReviewInABareRepository(t *testing.T) {
+	p := newProject(t)
+	bare := filepath.Join(t.TempDir(), "bare.git")
+	p.git("clone", "-q", "--bare", p.dir, bare)
+	p.from = bare
+	c := p.chat()
+	c.call("review", args{"files": []string{"a.txt"}})
+	got := p.review(loop.Latest).Request.Subject
+	if got.Spec != "HEAD" || !slices.Equal(got.Paths, []string{"a.txt"}) {
+		t.Errorf("got %+v", got)
+	}
+	wants(t, c.call("review_inbox", args{"action": "list"}), "open")
+}
+
+func TestReviewInALinkedWorktree(t *testing.T) {
+	p := newProject(t)
+	linked := filepath.Join(t.TempDir(), "linked")
+	p.git("worktree", "add", "-q", linked)
+	main := p.chat()
+	p.from = linked
+	p.chat().call("review", args{"reviewer": "human"})
+	wants(t, main.call("review_inbox", args{"action": "list"}), p.review(loop.Latest).ID)
+}

@@ -1,0 +1,173 @@
+// Package mcp offers the inbox of a repository to coding agents as tools of the Model
+// Context Protocol, on standard input and output: review, review_inbox (seed 003) and
+// diagnose. It calls the same methods of loop as the command line. No tool waits for
+// anybody: a review is asked for now and read when it is there.
+package mcp
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"git-runr/loop"
+)
+
+// Config is what a server works with. Its functions may be called from several
+// goroutines at once.
+type Config struct {
+	Version string
+	// Open gives the repository and its configuration as they are now. It is called for
+	// every call of a tool, so that a server that lives for days sees what changes.
+	Open func(ctx context.Context) (*Project, error)
+	// Lease is how long a claim lasts that nobody renews. This server renews its own.
+	Lease time.Duration
+	Log   func(format string, args ...any) // for people, never on standard output
+}
+
+// Project is a repository during one call.
+type Project struct {
+	Store         *loop.Store
+	Reviewer      string                  // who is asked when a request names nobody
+	KnownReviewer func(name string) error // nil for a name that can be asked
+	StartWorker   func() error            // starts what runs the agents that review, in the background
+	// Page is the address at which a person finds a review; "" where none is served.
+	Page func(loop.Review) string
+	// Claim claims a review where all clones decide it. provisional says why the claim
+	// counts in this clone only; "" when it counts in all.
+	Claim func(ctx context.Context, id string, by loop.Hold) (review loop.Review, provisional string, err error)
+	// Unclaim gives back what Claim took elsewhere, once the claim here is gone.
+	Unclaim func(review loop.Review, by loop.Hold)
+	Closed  func()                           // hears that a review was resolved
+	Checks  []loop.Check                     // configured here and trusted
+	Offered func(loop.Run) (loop.Run, error) // a run with only those commands that may be offered for pasting
+	Close   func()
+}
+
+// Server answers the agent at the other end of one connection.
+type Server struct {
+	Config
+	sdk    *sdk.Server
+	actor  func(client string) string
+	claims claims
+}
+
+// instructions tell the agent what the tools are for, all in one place.
+const instructions = `Reviews of this git repository, by people and by agents. No tool blocks: "review" asks for a review and returns at once, and the answer comes minutes or days later, perhaps after this conversation. Do not poll or wait for it: go on, and look with "review_inbox" list when the user says that the review is there, or at the start of a conversation. To address a review: claim it, get it, change the code, answer each finding, resolve it. "diagnose" says why a run of the loop stopped and what to do.`
+
+// New is a server with all its tools.
+func New(c Config) *Server {
+	s := &Server{Config: c, actor: onceNamed()}
+	s.claims.held = map[string]string{}
+	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "git-runr", Title: "git-runr", Version: c.Version}, &sdk.ServerOptions{
+		Instructions: instructions,
+		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
+	})
+	sdk.AddTool(s.sdk, reviewTool(), handler(s, s.review))
+	sdk.AddTool(s.sdk, inboxTool(), handler(s, s.inbox))
+	sdk.AddTool(s.sdk, diagnoseTool(), handler(s, s.diagnose))
+	return s
+}
+
+// Run serves one client until in ends or ctx does, which is no error. Claims are
+// renewed until then and left to lapse.
+func (s *Server) Run(ctx context.Context, in io.Reader, out io.Writer) error {
+	return s.serve(ctx, drained{&sdk.IOTransport{Reader: io.NopCloser(in), Writer: unclosed{out}}})
+}
+
+func (s *Server) serve(ctx context.Context, t sdk.Transport) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var renewals sync.WaitGroup
+	renewals.Go(func() { s.keepClaims(ctx) })
+	err := s.sdk.Run(ctx, t)
+	ended := ctx.Err() != nil || errors.Is(err, io.EOF)
+	cancel()
+	renewals.Wait()
+	if ended {
+		return nil
+	}
+	return err
+}
+
+// unclosed keeps the protocol from closing standard output, which is not its own.
+type unclosed struct{ io.Writer }
+
+func (unclosed) Close() error { return nil }
+
+// call is one call of a tool.
+type call struct {
+	*Project
+	actor string // who this server acts as unless it is told a name
+}
+
+// reply is what a tool gives: text for the model, and a document (nil for none) for
+// clients that prefer one. Either says everything.
+type reply[T any] struct {
+	text string
+	doc  T
+}
+
+// handler makes a tool of do. What goes wrong is told to the model as a result: only
+// faults of the protocol itself are errors of the protocol.
+func handler[In, Out any](s *Server, do func(context.Context, call, In) (reply[Out], error)) sdk.ToolHandlerFor[In, Out] {
+	return func(ctx context.Context, req *sdk.CallToolRequest, in In) (*sdk.CallToolResult, Out, error) {
+		var none Out
+		project, err := s.Open(ctx)
+		if err != nil {
+			return nil, none, explain(err)
+		}
+		defer project.Close()
+		got, err := do(ctx, call{project, s.actor(clientOf(req))}, in)
+		if err != nil {
+			return nil, none, explain(err)
+		}
+		text := &sdk.TextContent{Text: bounded(got.text)}
+		return &sdk.CallToolResult{Content: []sdk.Content{text}}, got.doc, nil
+	}
+}
+
+// clientOf names the program at the other end.
+func clientOf(req *sdk.CallToolRequest) string {
+	info := req.ClientInfo()
+	if info == nil || plainName(info.Name) == "" {
+		return "agent"
+	}
+	if version := plainName(info.Version); version != "" {
+		return plainName(info.Name) + "/" + version
+	}
+	return plainName(info.Name)
+}
+
+// plainName is what a client calls itself, as one short word.
+func plainName(name string) string {
+	word := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '.', r == '_', r == '-':
+			return r
+		case r == ' ':
+			return '-'
+		}
+		return -1
+	}, name)
+	return word[:min(len(word), 40)]
+}
+
+// onceNamed gives the name under which a process acts: the same at every call, and
+// never that of another process, so that two chats cannot hold one claim together.
+func onceNamed() func(client string) string {
+	var once sync.Once
+	var name string
+	return func(client string) string {
+		once.Do(func() {
+			name = fmt.Sprintf("%s-%d-%s", client, os.Getpid(), strings.ToLower(rand.Text()[:8]))
+		})
+		return name
+	}
+}

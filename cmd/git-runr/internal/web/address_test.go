@@ -1,0 +1,134 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+func take(t *testing.T, s *site, port int) *Place {
+	t.Helper()
+	p, err := Listen(s.repo, port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Leave)
+	return p
+}
+
+// serveOn serves s where p listens until the test ends.
+func serveOn(t *testing.T, s *site, p *Place) {
+	t.Helper()
+	s.Server.Port, s.Server.Secret = p.Address.Port, p.Secret
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(ctx, p, time.Hour, p.Gone) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestOneServerKeepsItsAddress(t *testing.T) {
+	s := newSite(t)
+	first := take(t, s, 0)
+	if _, err := Listen(s.repo, 0); !errors.Is(err, ErrRunning) {
+		t.Fatalf("a second server: %v", err)
+	}
+	if ip := first.Addr().(*net.TCPAddr).IP; !ip.IsLoopback() {
+		t.Errorf("listens on %s", ip)
+	}
+	for _, path := range []string{addressPath(s.repo), secretPath(s.repo)} {
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v", path, info, err)
+		}
+	}
+	first.Leave()
+	second := take(t, s, 0)
+	if second.Address.Port != first.Address.Port || string(second.Secret) != string(first.Secret) {
+		t.Errorf("port %d after %d, or another secret", second.Address.Port, first.Address.Port)
+	}
+	second.Leave()
+
+	// somebody else has the port now, and would be given the tokens of old links
+	foreign, err := listenOn(first.Address.Port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer foreign.Close()
+	third := take(t, s, 0)
+	if third.Address.Port == first.Address.Port || string(third.Secret) == string(first.Secret) {
+		t.Errorf("port %d, and the old secret lives on", third.Address.Port)
+	}
+	third.Leave()
+	if _, err := Listen(s.repo, first.Address.Port); err == nil {
+		t.Error("listens on a port that is taken")
+	}
+	take(t, s, 0).Leave() // what failed left the place free
+}
+
+func TestSecretThatOthersCanRead(t *testing.T) {
+	s := newSite(t)
+	first := take(t, s, 0)
+	first.Leave()
+	if err := os.Chmod(secretPath(s.repo), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	second := take(t, s, 0)
+	if string(second.Secret) == string(first.Secret) || readSecret(s.repo) == nil {
+		t.Error("the secret that others can read is used")
+	}
+}
+
+func TestRunning(t *testing.T) {
+	s := newSite(t)
+	ctx := t.Context()
+	if _, _, ok := Running(ctx, s.repo); ok {
+		t.Fatal("runs before it was started")
+	}
+	p := take(t, s, 0)
+	serveOn(t, s, p)
+	address, secret, ok := Await(ctx, s.repo, 10*time.Second)
+	if !ok || address != p.Address || string(secret) != string(p.Secret) {
+		t.Fatalf("%+v, %v", address, ok)
+	}
+	if err := os.WriteFile(secretPath(s.repo), []byte(strings.Repeat("x", secretSize)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, ok := Running(ctx, s.repo); ok {
+		t.Error("a server that has not the secret is taken for ours")
+	}
+	if _, _, ok := Await(ctx, s.repo, 30*time.Millisecond); ok {
+		t.Error("waited for a server that never came")
+	}
+	if p.Gone() {
+		t.Error("gone while it is there")
+	}
+	if err := os.Remove(addressPath(s.repo)); err != nil {
+		t.Fatal(err)
+	}
+	if !p.Gone() {
+		t.Error("not gone without its address")
+	}
+}
+
+func TestReadAddress(t *testing.T) {
+	s := newSite(t)
+	for _, bad := range []string{"", "{", `{"port":0}`, `{"port":70000}`, `{"port":"x"}`} {
+		if err := os.MkdirAll(s.repo.StateDir(), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(addressPath(s.repo), []byte(bad), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := readAddress(s.repo); got != (Address{}) {
+			t.Errorf("%s: %+v", bad, got)
+		}
+	}
+}

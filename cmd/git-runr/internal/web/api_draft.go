@@ -1,0 +1,259 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"git-runr/gitstore"
+	"git-runr/loop"
+)
+
+// commentJSON is a comment: the five names of seed 003, then ours. Commit and blob are
+// read from the code whatever is sent; selectedText must be what stands there.
+type commentJSON struct {
+	File         string `json:"file"`      // "" for the review as a whole
+	StartLine    int    `json:"startLine"` // from 1; 0 for a whole file
+	EndLine      int    `json:"endLine"`
+	SelectedText string `json:"selectedText"`
+	Comment      string `json:"comment"` // Markdown
+
+	ID       string `json:"id"`
+	Side     string `json:"side,omitempty"` // old, or new where it is left out
+	Severity string `json:"severity,omitempty"`
+	Commit   string `json:"commit,omitempty"`
+	Blob     string `json:"blob,omitempty"`
+}
+
+func comment(c loop.Comment) commentJSON {
+	return commentJSON{
+		File: c.File, StartLine: c.StartLine, EndLine: c.EndLine, SelectedText: c.SelectedText, Comment: c.Comment,
+		ID: c.ID, Side: string(c.Side), Severity: string(c.Severity), Commit: string(c.Commit), Blob: string(c.Blob),
+	}
+}
+
+// findingComment is an agent's finding as a comment.
+func findingComment(f loop.Finding) commentJSON {
+	text := f.Issue
+	if f.Fix != "" {
+		text += "\n\nFix: " + f.Fix
+	}
+	return commentJSON{File: f.File, StartLine: f.Line, EndLine: max(f.Line, f.EndLine), Comment: text, ID: f.ID, Severity: string(f.Severity)}
+}
+
+// draftJSON is what the person at the browser has written and not submitted.
+type draftJSON struct {
+	Reviewer string        `json:"reviewer"`
+	Comments []commentJSON `json:"comments"`
+	Message  string        `json:"message"`
+	Viewed   []string      `json:"viewed"`
+}
+
+func draft(d loop.Draft) draftJSON {
+	doc := draftJSON{Reviewer: d.Actor, Comments: []commentJSON{}, Message: d.Message, Viewed: append([]string{}, d.Viewed...)}
+	for _, c := range d.Comments {
+		doc.Comments = append(doc.Comments, comment(c))
+	}
+	return doc
+}
+
+func (s *Server) getDraft(r *http.Request) (any, error) {
+	review, err := s.Store.Review(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	d, err := s.Store.Draft(review, s.Actor)
+	if err != nil {
+		return nil, err
+	}
+	return draft(d), nil
+}
+
+func (s *Server) addDraftComment(r *http.Request) (any, error) {
+	in, err := readJSON[commentJSON](r)
+	if err != nil {
+		return nil, err
+	}
+	review, err := s.Store.Review(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	c, err := s.place(r.Context(), review, in)
+	if err != nil {
+		return nil, err
+	}
+	_, err = s.Store.EditDraft(r.Context(), review.ID, s.Actor, func(d *loop.Draft) error {
+		c = d.Add(c)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return comment(c), nil
+}
+
+func (s *Server) setDraftComment(r *http.Request) (any, error) {
+	in, err := readJSON[struct {
+		Comment string `json:"comment"`
+	}](r)
+	if err != nil {
+		return nil, err
+	}
+	if strings.TrimSpace(in.Comment) == "" {
+		return nil, badRequest("comment is empty")
+	}
+	return s.editDraft(r, func(d *loop.Draft) error {
+		if !d.Set(r.PathValue("comment"), in.Comment) {
+			return noComment(r)
+		}
+		return nil
+	})
+}
+
+func (s *Server) removeDraftComment(r *http.Request) (any, error) {
+	return s.editDraft(r, func(d *loop.Draft) error {
+		if !d.Remove(r.PathValue("comment")) {
+			return noComment(r)
+		}
+		return nil
+	})
+}
+
+func noComment(r *http.Request) error {
+	return &loop.NotFoundError{What: "comment", ID: r.PathValue("comment")}
+}
+
+func (s *Server) setDraftMessage(r *http.Request) (any, error) {
+	in, err := readJSON[struct {
+		Message string `json:"message"`
+	}](r)
+	if err != nil {
+		return nil, err
+	}
+	return s.editDraft(r, func(d *loop.Draft) error {
+		d.Message = in.Message
+		return nil
+	})
+}
+
+func (s *Server) setDraftViewed(r *http.Request) (any, error) {
+	in, err := readJSON[struct {
+		File   string `json:"file"`
+		Viewed bool   `json:"viewed"`
+	}](r)
+	if err != nil {
+		return nil, err
+	}
+	if in.File == "" {
+		return nil, badRequest("file is required")
+	}
+	return s.editDraft(r, func(d *loop.Draft) error {
+		d.Viewed = slices.DeleteFunc(d.Viewed, func(file string) bool { return file == in.File })
+		if in.Viewed {
+			d.Viewed = append(d.Viewed, in.File)
+		}
+		return nil
+	})
+}
+
+func (s *Server) editDraft(r *http.Request, edit func(*loop.Draft) error) (any, error) {
+	d, err := s.Store.EditDraft(r.Context(), r.PathValue("id"), s.Actor, edit)
+	if err != nil {
+		return nil, err
+	}
+	return draft(d), nil
+}
+
+// place makes a comment of what was sent: where it says it is, there are such lines,
+// and the text of them is taken from the code.
+func (s *Server) place(ctx context.Context, review loop.Review, in commentJSON) (loop.Comment, error) {
+	severity := loop.Severity(in.Severity)
+	switch {
+	case strings.TrimSpace(in.Comment) == "":
+		return loop.Comment{}, badRequest("comment is empty")
+	case severity != "" && severity != loop.Critical && severity != loop.Warning && severity != loop.Note:
+		return loop.Comment{}, badRequest("severity %q is none of critical, warning, note", in.Severity)
+	case in.File == "" && in.StartLine != 0:
+		return loop.Comment{}, badRequest("lines need a file")
+	}
+	c, err := s.Store.AnchorComment(ctx, review.Request.Subject, loop.Comment{
+		File: in.File, Side: loop.Side(in.Side), StartLine: in.StartLine, EndLine: in.EndLine,
+		SelectedText: in.SelectedText, Comment: in.Comment, Severity: severity,
+	})
+	if errors.Is(err, gitstore.ErrNotFound) {
+		return c, badRequest("%v", err)
+	}
+	return c, err
+}
+
+// submitJSON is a person's answer to a request.
+type submitJSON struct {
+	Decision string        `json:"decision"` // approve, request_changes or comment
+	Message  *string       `json:"message"`  // left out: the draft's
+	Comments []commentJSON `json:"comments"` // beside the draft's
+	Key      string        `json:"key"`      // sent again with the same key, it is one submission
+	Reviewer string        `json:"reviewer"` // left out: the person at the browser, with the draft
+}
+
+// maxSubmission is how much text one submission may hold, in bytes.
+const maxSubmission = 200 << 10
+
+// submit records a decision with the comments of the draft and those sent with it.
+func (s *Server) submit(r *http.Request) (any, error) {
+	in, err := readJSON[submitJSON](r)
+	if err != nil {
+		return nil, err
+	}
+	review, err := s.Store.Review(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	person, err := s.person(r.Context(), review, in)
+	if err != nil {
+		return nil, err
+	}
+	if sent(review, person) { // the draft that it was made of is gone
+		return summary(review.Summary()), nil
+	}
+	return moved(s.submitPerson(r.Context(), review.ID, person))
+}
+
+// person is what in submits: with the draft, unless it is in somebody else's name.
+func (s *Server) person(ctx context.Context, review loop.Review, in submitJSON) (loop.Person, error) {
+	p := loop.Person{Actor: strings.TrimSpace(in.Reviewer), Decision: loop.Decision(in.Decision), Key: in.Key}
+	if p.Decision == "" {
+		return p, badRequest("decision is none of approve, request_changes, comment")
+	}
+	if p.Actor == "" || p.Actor == s.Actor {
+		d, err := s.Store.Draft(review, s.Actor)
+		if err != nil {
+			return p, err
+		}
+		p.Actor, p.Message, p.Comments = s.Actor, d.Message, d.Comments
+	}
+	if in.Message != nil {
+		p.Message = *in.Message
+	}
+	size := len(p.Message)
+	for _, sent := range in.Comments {
+		if sent.ID != "" && slices.ContainsFunc(p.Comments, func(c loop.Comment) bool { return c.ID == sent.ID }) {
+			continue
+		}
+		c, err := s.place(ctx, review, sent)
+		if err != nil {
+			return p, err
+		}
+		if size += len(c.Comment) + len(c.SelectedText); size > maxSubmission {
+			return p, loop.ErrDraftFull
+		}
+		p.Comments = append(p.Comments, c)
+	}
+	return p, nil
+}
+
+// sent reports whether p was recorded under its key before.
+func sent(review loop.Review, p loop.Person) bool {
+	return p.Key != "" && slices.ContainsFunc(review.Submissions, func(s loop.Submission) bool { return s.Key == p.Key && s.Reviewer == p.Actor })
+}

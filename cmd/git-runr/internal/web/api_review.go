@@ -1,0 +1,456 @@
+package web
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"git-runr/gitstore"
+	"git-runr/loop"
+)
+
+// summaryJSON is a review in a list: the names of seed 003, then ours.
+type summaryJSON struct {
+	ID           string   `json:"id"`
+	Status       string   `json:"status"`
+	CreatedAt    *int64   `json:"createdAt"`
+	UpdatedAt    *int64   `json:"updatedAt"`
+	SubmittedAt  *int64   `json:"submittedAt"`
+	ClaimedAt    *int64   `json:"claimedAt"`
+	ClaimedBy    *string  `json:"claimedBy"`
+	ResolvedAt   *int64   `json:"resolvedAt"`
+	ResolvedBy   *string  `json:"resolvedBy"`
+	FileCount    int      `json:"fileCount"`
+	Files        []string `json:"files"` // at most ten
+	Message      string   `json:"message"`
+	CommentCount int      `json:"commentCount"`
+
+	ClaimedUntil *int64   `json:"claimedUntil"` // null: until it is released
+	Reviewer     string   `json:"reviewer"`
+	WaitingFor   []string `json:"waitingFor,omitempty"`
+	RequestedBy  string   `json:"requestedBy"`
+	Source       string   `json:"source"`
+	Kind         string   `json:"kind"` // commit, range, worktree or staged
+	Revision     string   `json:"revision"`
+	Commit       string   `json:"commit,omitempty"`
+	Title        string   `json:"title,omitempty"`
+	Outcome      string   `json:"outcome,omitempty"`
+	Verdict      string   `json:"verdict,omitempty"`
+	Failure      string   `json:"failure,omitempty"` // stop reason, when the reviewer could not be run
+}
+
+func summary(r loop.ReviewSummary) summaryJSON {
+	return summaryJSON{
+		ID: r.ID, Status: string(r.Status), CreatedAt: millis(r.CreatedAt), UpdatedAt: millis(r.UpdatedAt),
+		SubmittedAt: millis(r.SubmittedAt), ClaimedAt: millis(r.ClaimedAt), ClaimedBy: text(r.ClaimedBy),
+		ResolvedAt: millis(r.ResolvedAt), ResolvedBy: text(r.ResolvedBy),
+		FileCount: len(r.Files), Files: append([]string{}, r.Files...), Message: r.Message, CommentCount: r.CommentCount,
+		ClaimedUntil: millis(r.ClaimedUntil), Reviewer: r.Reviewer, WaitingFor: r.Waiting, RequestedBy: r.RequestedBy, Source: r.Source,
+		Kind: string(r.Kind), Revision: r.Spec, Commit: string(r.Commit), Title: r.Title,
+		Outcome: string(r.Outcome), Verdict: string(r.Verdict), Failure: r.Failure,
+	}
+}
+
+// sessionJSON is a request that is still open. Seed 003 gave its token to anyone.
+type sessionJSON struct {
+	summaryJSON
+	Done      bool `json:"done"`
+	Cancelled bool `json:"cancelled"`
+}
+
+type createdJSON struct {
+	ID       string `json:"id"`
+	Token    string `json:"token"` // opens this review
+	URL      string `json:"url"`
+	Status   string `json:"status"`
+	Reviewer string `json:"reviewer"`
+}
+
+// createSession asks for a review and returns at once.
+func (s *Server) createSession(r *http.Request) (any, error) {
+	in, err := readJSON[struct {
+		Files    []string `json:"files"`
+		Revision string   `json:"revision"`
+		Message  string   `json:"message"`
+		Reviewer string   `json:"reviewer"`
+	}](r)
+	if err != nil {
+		return nil, err
+	}
+	request := loop.ReviewRequest{Message: in.Message, Reviewer: in.Reviewer}
+	if request.Reviewer == "" {
+		request.Reviewer = s.Reviewer
+	}
+	if s.KnownReviewer != nil {
+		if err := s.KnownReviewer(request.Reviewer); err != nil {
+			return nil, badRequest("%v", err)
+		}
+	}
+	if request.Subject, err = s.subject(r.Context(), in.Revision, in.Files); err != nil {
+		return nil, err
+	}
+	made, err := s.Store.RequestReview(r.Context(), request, "http")
+	if err != nil {
+		return nil, err
+	}
+	if s.Requested != nil {
+		if err := s.Requested(r.Context(), made); err != nil {
+			s.log("review %s: %v", made.ID, err) // it is recorded; what did not start can be started later
+		}
+	}
+	address := Address{Port: s.Port}
+	return createdJSON{made.ID, s.Secret.Review(made.ID), address.ReviewURL(s.Secret, made.ID), string(made.Status), request.Reviewer}, nil
+}
+
+// subject is what is to be reviewed: a revision, some files of one, or, without one,
+// the files as they are in the working tree.
+func (s *Server) subject(ctx context.Context, revision string, files []string) (loop.Subject, error) {
+	paths, err := s.topPaths(files)
+	if err != nil {
+		return loop.Subject{}, err
+	}
+	if revision == "" && len(paths) == 0 {
+		return loop.Subject{}, badRequest("files is required, or a revision")
+	}
+	if revision == "" {
+		return s.fileSubject(ctx, paths)
+	}
+	subject, err := s.Store.Subject(ctx, revision)
+	if err != nil {
+		return subject, badRequest("revision %q: %v", revision, err)
+	}
+	subject.Paths = paths
+	return subject, nil
+}
+
+// fileSubject is what the working tree changed in paths, else what the last commit
+// did; where both are nothing, the files as a whole.
+func (s *Server) fileSubject(ctx context.Context, paths []string) (loop.Subject, error) {
+	for _, candidate := range []func(context.Context) (loop.Subject, error){s.working, s.head, s.whole} {
+		subject, err := candidate(ctx)
+		if err != nil {
+			return subject, err
+		}
+		if subject.Tree == "" {
+			continue
+		}
+		subject.Paths = paths
+		changed, err := s.repo.DiffStat(ctx, gitstore.DiffSpec{From: subject.Base, To: subject.Tree, Paths: paths})
+		if err != nil || len(changed) > 0 {
+			return subject, err
+		}
+	}
+	return loop.Subject{}, badRequest("No files found matching the provided paths.")
+}
+
+// working is what the working tree adds to HEAD; the zero Subject where there is none.
+func (s *Server) working(ctx context.Context) (loop.Subject, error) {
+	if s.repo.WorkTree == "" {
+		return loop.Subject{}, nil
+	}
+	return s.Store.WorkingSubject(ctx, loop.SubjectWorktree)
+}
+
+func (s *Server) head(ctx context.Context) (loop.Subject, error) { return s.Store.Subject(ctx, "HEAD") }
+
+func (s *Server) whole(ctx context.Context) (loop.Subject, error) {
+	subject, err := s.head(ctx)
+	if err != nil {
+		return subject, err
+	}
+	subject.Base, err = s.repo.EmptyTree(ctx)
+	subject.Kind, subject.Title = loop.SubjectRange, "whole files at: "+subject.Title
+	return subject, err
+}
+
+// topPaths are paths as they are from the top of the working tree.
+func (s *Server) topPaths(files []string) ([]string, error) {
+	var paths []string
+	for _, file := range files {
+		path := file
+		if filepath.IsAbs(file) && s.repo.WorkTree != "" {
+			if rel, err := filepath.Rel(s.repo.WorkTree, file); err == nil {
+				path = rel
+			}
+		}
+		path = filepath.ToSlash(filepath.Clean(path))
+		if file == "" || strings.ContainsRune(path, 0) || !filepath.IsLocal(path) || path == "." {
+			return nil, badRequest("%q is no path below the top of the repository", file)
+		}
+		paths = append(paths, path)
+	}
+	return paths, nil
+}
+
+func (s *Server) listSessions(r *http.Request) (any, error) {
+	open, _, err := s.Store.Reviews(r.Context(), loop.Filter{Status: func(status string) bool { return status == string(loop.ReviewOpen) }})
+	if err != nil {
+		return nil, err
+	}
+	list := []sessionJSON{}
+	for _, review := range open {
+		list = append(list, sessionJSON{summaryJSON: summary(review)})
+	}
+	return list, nil
+}
+
+// maxListed is how many reviews one answer lists at most, as in seed 003.
+const maxListed = 200
+
+func (s *Server) listSubmissions(r *http.Request) (any, error) {
+	q := r.URL.Query()
+	filter := loop.Filter{Limit: 50}
+	var err error
+	if filter.ClosedSince, err = s.Store.ClosedSince(); err != nil {
+		return nil, err
+	}
+	if filter.Status, err = loop.StatusFilter(q.Get("status")); err != nil {
+		return nil, badRequest("%v", err)
+	}
+	if limit := q.Get("limit"); limit != "" {
+		n, err := strconv.Atoi(limit)
+		if err != nil {
+			return nil, badRequest("limit %q is no number", limit)
+		}
+		filter.Limit = min(max(n, 1), maxListed)
+	}
+	if claimedBy, reviewer := q.Get("claimedBy"), q.Get("reviewer"); claimedBy != "" || reviewer != "" {
+		filter.Review = func(r loop.ReviewSummary) bool {
+			return (claimedBy == "" || r.ClaimedBy == claimedBy) && (reviewer == "" || r.Reviewer == reviewer || slices.Contains(r.Others, reviewer))
+		}
+	}
+	reviews, total, err := s.Store.Reviews(r.Context(), filter)
+	if err != nil {
+		return nil, err
+	}
+	list := []summaryJSON{}
+	for _, review := range reviews {
+		list = append(list, summary(review))
+	}
+	return counted{list, total}, nil
+}
+
+// recordJSON is one review as a whole.
+type recordJSON struct {
+	summaryJSON
+	CancelledAt   *int64          `json:"cancelledAt"`
+	Request       requestJSON     `json:"request"`
+	Submission    *submissionJSON `json:"submission"` // null while nobody has answered
+	ResultSummary resultJSON      `json:"resultSummary"`
+	Submissions   []personsAnswer `json:"submissions"`
+	Answers       []loop.Answer   `json:"answers"`
+	Note          string          `json:"note,omitempty"`
+	Lost          []loop.Lost     `json:"lost,omitempty"` // steps that came too late
+}
+
+type requestJSON struct {
+	Files          []string `json:"files"`
+	Warnings       []string `json:"warnings"`
+	Message        string   `json:"message,omitempty"`
+	Branch         string   `json:"branch,omitempty"`
+	Commit         string   `json:"commit,omitempty"`
+	Source         string   `json:"source"`
+	OtherReviewers []string `json:"otherReviewers,omitempty"`
+}
+
+type submissionJSON struct {
+	Comments []commentJSON `json:"comments"`
+}
+
+type resultJSON struct {
+	CommentCount int `json:"commentCount"`
+}
+
+// personsAnswer is what one reviewer answered; agents have no decision.
+type personsAnswer struct {
+	Reviewer string `json:"reviewer"`
+	Decision string `json:"decision,omitempty"`
+	Outcome  string `json:"outcome"`
+	Verdict  string `json:"verdict"`
+	Message  string `json:"message,omitempty"`
+	At       *int64 `json:"at"`
+}
+
+func (s *Server) getSubmission(r *http.Request) (any, error) {
+	review, err := s.Store.Review(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	return record(review), nil
+}
+
+func record(r loop.Review) recordJSON {
+	doc := recordJSON{
+		summaryJSON: summary(r.Summary()), Answers: append([]loop.Answer{}, r.Answers...), Note: r.Note, Lost: r.Lost,
+		Request: requestJSON{
+			Files: append([]string{}, r.Request.Subject.Paths...), Warnings: []string{}, Message: r.Request.Message,
+			Branch: r.Request.Subject.Branch, Commit: string(r.Request.Subject.Commit), Source: r.Source, OtherReviewers: r.Request.Others,
+		},
+		Submissions: []personsAnswer{},
+	}
+	if r.Status == loop.ReviewCancel {
+		doc.CancelledAt = millis(r.UpdatedAt)
+	}
+	for _, sub := range r.Submissions {
+		doc.Submissions = append(doc.Submissions, personsAnswer{
+			Reviewer: sub.Reviewer, Decision: string(sub.Decision), Outcome: string(sub.Outcome),
+			Verdict: string(sub.Report.Effective), Message: sub.Report.Summary, At: millis(sub.At),
+		})
+	}
+	if len(r.Submissions) > 0 {
+		doc.Submission = &submissionJSON{Comments: allComments(r)}
+	}
+	doc.ResultSummary.CommentCount = doc.CommentCount
+	return doc
+}
+
+// allComments are what all reviewers, people and agents, remarked.
+func allComments(r loop.Review) []commentJSON {
+	all := []commentJSON{}
+	for _, sub := range r.Submissions {
+		for _, f := range sub.Report.Findings {
+			all = append(all, findingComment(f))
+		}
+		for _, c := range sub.Comments {
+			all = append(all, comment(c))
+		}
+	}
+	return all
+}
+
+// actor is who acts: whoever the request names; else the person at the browser, and
+// for a program a name that nobody else has, so that two never are one.
+func (s *Server) actor(r *http.Request, named string) string {
+	if named = strings.TrimSpace(named); named != "" {
+		return named
+	}
+	if s.hasCookie(r) {
+		return s.Actor
+	}
+	random := make([]byte, 4)
+	rand.Read(random)
+	return "http-" + hex.EncodeToString(random)
+}
+
+// moved answers with the summary of a review after a step.
+func moved(review loop.Review, err error) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	return summary(review.Summary()), nil
+}
+
+// claimedJSON is a review that was claimed. Provisional says why that counts in this
+// clone only, for now.
+type claimedJSON struct {
+	summaryJSON
+	Provisional string `json:"provisional,omitempty"`
+}
+
+func (s *Server) claim(r *http.Request) (any, error) {
+	in, err := readJSON[struct {
+		ClaimedBy string `json:"claimedBy"`
+		Force     bool   `json:"force"`
+	}](r)
+	if err != nil {
+		return nil, err
+	}
+	actor := s.actor(r, in.ClaimedBy)
+	review, provisional, err := s.claimReview(r.Context(), r.PathValue("id"), loop.Hold{Actor: actor, Lease: s.Lease, Force: in.Force})
+	if err != nil {
+		return nil, err
+	}
+	return claimedJSON{summary(review.Summary()), provisional}, nil
+}
+
+func (s *Server) release(r *http.Request) (any, error) {
+	in, err := readJSON[struct {
+		ClaimedBy string `json:"claimedBy"`
+		Force     bool   `json:"force"`
+	}](r)
+	if err != nil {
+		return nil, err
+	}
+	actor := s.actor(r, in.ClaimedBy)
+	return moved(s.releaseReview(r.Context(), r.PathValue("id"), loop.Hold{Actor: actor, Force: in.Force}))
+}
+
+func (s *Server) resolve(r *http.Request) (any, error) {
+	in, err := readJSON[struct {
+		ResolvedBy string `json:"resolvedBy"`
+		Note       string `json:"note"`
+		Force      bool   `json:"force"`
+	}](r)
+	if err != nil {
+		return nil, err
+	}
+	actor := s.actor(r, in.ResolvedBy)
+	return moved(s.resolveReview(r.Context(), r.PathValue("id"), loop.Hold{Actor: actor, Force: in.Force}, in.Note))
+}
+
+func (s *Server) cancel(r *http.Request) (any, error) {
+	in, err := readJSON[struct {
+		CancelledBy string `json:"cancelledBy"`
+		Note        string `json:"note"`
+	}](r)
+	if err != nil {
+		return nil, err
+	}
+	actor := s.actor(r, in.CancelledBy)
+	return moved(s.Store.CancelReview(r.Context(), r.PathValue("id"), actor, in.Note))
+}
+
+func (s *Server) reopen(r *http.Request) (any, error) {
+	in, err := readJSON[struct {
+		ReopenedBy string `json:"reopenedBy"`
+	}](r)
+	if err != nil {
+		return nil, err
+	}
+	actor := s.actor(r, in.ReopenedBy)
+	return moved(s.reopenReview(r.Context(), r.PathValue("id"), actor))
+}
+
+// deleteSession cancels an open request.
+func (s *Server) deleteSession(r *http.Request) (any, error) {
+	if _, err := s.Store.CancelReview(r.Context(), r.PathValue("id"), s.actor(r, ""), ""); err != nil {
+		return nil, err
+	}
+	return okJSON{OK: true}, nil
+}
+
+type okJSON struct {
+	OK bool `json:"ok"`
+}
+
+// answer records what became of one finding or comment.
+func (s *Server) answer(r *http.Request) (any, error) {
+	in, err := readJSON[struct {
+		Finding    string `json:"finding"`
+		Answer     string `json:"answer"` // fixed, refuted or deferred
+		Commit     string `json:"commit"`
+		Reason     string `json:"reason"`
+		AnsweredBy string `json:"answeredBy"`
+		Force      bool   `json:"force"`
+	}](r)
+	if err != nil {
+		return nil, err
+	}
+	given := loop.Answer{Finding: in.Finding, Kind: loop.AnswerKind(in.Answer), Reason: strings.TrimSpace(in.Reason)}
+	if in.Commit != "" {
+		if given.Commit, err = s.repo.Resolve(r.Context(), in.Commit); err != nil {
+			return nil, badRequest("commit %q: %v", in.Commit, err)
+		}
+	}
+	given.Actor = s.actor(r, in.AnsweredBy)
+	review, err := s.Store.AnswerFinding(r.Context(), r.PathValue("id"), given, in.Force)
+	if err != nil {
+		return nil, err
+	}
+	return record(review), nil
+}

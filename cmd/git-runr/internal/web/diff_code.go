@@ -1,0 +1,110 @@
+package web
+
+import (
+	"html/template"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"git-runr/loop/safetext"
+)
+
+// maxShown is how much of one line is shown, in bytes: what is longer was written
+// by a program and is read by none.
+const maxShown = 1200
+
+// codeHTML is one line of source as HTML: its tokens coloured, the range mark
+// emphasised, and whatever cannot be seen or would reorder the line spelled out.
+// Nothing but fixed tags surrounds the escaped text.
+func codeHTML(line string, toks []token, mark [2]int) template.HTML {
+	var b strings.Builder
+	shown := cutLine(line)
+	b.Grow(len(shown) + 32*len(toks))
+	begin := 0
+	for _, t := range toks {
+		end := min(t.end, len(shown))
+		for begin < end {
+			next := end
+			for _, bound := range mark {
+				if begin < bound && bound < next {
+					next = bound
+				}
+			}
+			writePiece(&b, shown[begin:next], t.kind, mark[0] <= begin && next <= mark[1])
+			begin = next
+		}
+	}
+	if begin < len(shown) {
+		writePiece(&b, shown[begin:], plainText, false)
+	}
+	if len(shown) < len(line) {
+		b.WriteString(`<i class="cut">… ` + strconv.Itoa(len(line)-len(shown)) + ` more bytes</i>`)
+	}
+	return template.HTML(b.String())
+}
+
+// cutLine is line up to maxShown, cut between characters.
+func cutLine(line string) string {
+	if len(line) <= maxShown {
+		return line
+	}
+	end := maxShown
+	for end > maxShown-utf8.UTFMax && !utf8.RuneStart(line[end]) {
+		end--
+	}
+	return line[:end]
+}
+
+// writePiece writes text of one kind. Strings and comments are isolated, so that
+// right-to-left letters in them do not move what stands beside them.
+func writePiece(b *strings.Builder, text string, kind tokenKind, marked bool) {
+	if marked {
+		b.WriteString("<mark>")
+	}
+	if kind != plainText {
+		b.WriteString(`<span class="`)
+		b.WriteByte(byte(kind))
+		b.WriteString(`">`)
+	}
+	writeVisible(b, text)
+	if kind != plainText {
+		b.WriteString("</span>")
+	}
+	if marked {
+		b.WriteString("</mark>")
+	}
+}
+
+// writeVisible escapes text, with a mark around what safetext spells out.
+func writeVisible(b *strings.Builder, text string) {
+	if isPlain(text) {
+		template.HTMLEscape(b, []byte(text))
+		return
+	}
+	before := ""
+	for len(text) > 0 {
+		_, size := utf8.DecodeRuneInString(text)
+		char := text[:size]
+		spelled := safetext.Text(before + char)
+		if spelled == before+char {
+			b.WriteString(template.HTMLEscapeString(char))
+		} else {
+			b.WriteString(`<span class="iv">` + template.HTMLEscapeString(safetext.Text(char)) + `</span>`)
+		}
+		before = ""
+		if size > 1 && safetext.Text(char) == char {
+			before = char // a selector behind it may be fine
+		}
+		text = text[size:]
+	}
+}
+
+// isPlain reports whether text is ASCII that can be seen, and tabs.
+func isPlain(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; (c < ' ' || c > '~') && c != '\t' {
+			return false
+		}
+	}
+	return true
+}

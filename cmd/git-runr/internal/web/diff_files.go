@@ -1,0 +1,248 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"git-runr/gitstore"
+	"git-runr/loop"
+)
+
+// comparison is two trees and where the page shows what differs between them.
+type comparison struct {
+	from, to gitstore.ID
+	paths    []string // only these; none: all
+	none     bool     // nothing is to be shown: a clean merge
+	base     string   // "/review/ID" or "/run/ID"
+	query    url.Values
+}
+
+// url is a page of the comparison's, such as diff, about one file.
+func (c comparison) url(page string, pairs ...string) string {
+	q := url.Values{}
+	for k, v := range c.query {
+		q[k] = v
+	}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		q.Set(pairs[i], pairs[i+1])
+	}
+	u := url.URL{Path: c.base, RawQuery: q.Encode()}
+	if page != "" {
+		u.Path += "/" + page
+	}
+	return u.String()
+}
+
+// changedFile is one file of a comparison.
+type changedFile struct {
+	gitstore.FileStat
+	Index            int
+	Status           string // A, M, D, R or T as git has them
+	OldMode, NewMode string // "" on the side that does not have it
+	Generated        bool   // by a tool: folded
+}
+
+// Key names the file in the ids of a page, whatever its name holds.
+func (f changedFile) Key() string { return fileKey(f.Path) }
+
+func fileKey(name string) string {
+	sum := sha256.Sum256([]byte(name))
+	return "f" + hex.EncodeToString(sum[:6])
+}
+
+// From is the path on the old side, Lines how many were changed.
+func (f changedFile) From() string { return cmp.Or(f.OldPath, f.Path) }
+func (f changedFile) Lines() int   { return f.Added + f.Deleted }
+
+// Dir and Base are the two parts of the path.
+func (f changedFile) Dir() string {
+	dir, _ := path.Split(f.Path)
+	return dir
+}
+
+func (f changedFile) Base() string {
+	_, base := path.Split(f.Path)
+	return base
+}
+
+// pathspecs are the paths by which git shows the file, and the rename that it is.
+func (f changedFile) pathspecs() []string {
+	if f.OldPath != "" {
+		return []string{f.OldPath, f.Path}
+	}
+	return []string{f.Path}
+}
+
+// What says in a word or two what became of the file, beside its lines.
+func (f changedFile) What() string {
+	switch {
+	case f.Status == "A":
+		return "new"
+	case f.Status == "D":
+		return "deleted"
+	case f.OldPath != "":
+		return "renamed"
+	case f.Status == "T":
+		return "type changed"
+	}
+	return ""
+}
+
+// Mode says how the mode changed, "" when it did not.
+func (f changedFile) Mode() string {
+	if f.OldMode == f.NewMode || f.OldMode == "" && f.NewMode == gitstore.ModeFile || f.NewMode == "" {
+		return ""
+	}
+	if f.OldMode == "" {
+		return modeName(f.NewMode)
+	}
+	return modeName(f.OldMode) + " → " + modeName(f.NewMode)
+}
+
+func modeName(mode string) string {
+	switch mode {
+	case "100644":
+		return "file"
+	case "100755":
+		return "executable"
+	case "120000":
+		return "symbolic link"
+	case "160000":
+		return "submodule"
+	}
+	return "mode " + mode
+}
+
+// generated reports whether a file is written by a tool, by its name.
+func generated(name string) bool {
+	base := path.Base(name)
+	for _, end := range []string{".lock", "-lock.json", "-lock.yaml", "-shrinkwrap.json", ".min.js", ".min.css", ".snap", ".lockb", ".map", ".pb.go"} {
+		if strings.HasSuffix(base, end) {
+			return true
+		}
+	}
+	return base == "go.sum"
+}
+
+// fileList is the files of a comparison.
+type fileList struct {
+	files          []changedFile
+	byPath         map[string]int
+	added, deleted int
+}
+
+// find is the file that is called name on either side.
+func (l *fileList) find(name string) (changedFile, bool) {
+	i, ok := l.byPath[name]
+	if !ok {
+		return changedFile{}, false
+	}
+	return l.files[i], true
+}
+
+// listCache keeps the lists of the newest comparisons: trees do not change.
+type listCache struct {
+	mu   sync.Mutex
+	keys []string // the newest last
+	all  map[string]*fileList
+}
+
+// listsKept is how many lists are kept: one of 50,000 files is some 20 MB.
+const listsKept = 4
+
+func (c *listCache) get(key string) *fileList {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.all[key]
+}
+
+func (c *listCache) put(key string, list *fileList) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.all == nil {
+		c.all = map[string]*fileList{}
+	}
+	c.keys = append(slices.DeleteFunc(c.keys, func(k string) bool { return k == key }), key)
+	c.all[key] = list
+	for len(c.keys) > listsKept {
+		delete(c.all, c.keys[0])
+		c.keys = c.keys[1:]
+	}
+}
+
+// list is the files that differ, in git's order.
+func (p *pages) list(ctx context.Context, c comparison) (*fileList, error) {
+	key := strings.Join(append([]string{string(c.from), string(c.to)}, c.paths...), "\x00")
+	if c.none {
+		return &fileList{}, nil
+	}
+	if list := p.lists.get(key); list != nil {
+		return list, nil
+	}
+	stats, err := p.repo.DiffStat(ctx, gitstore.DiffSpec{From: c.from, To: c.to, Paths: c.paths})
+	if err != nil {
+		return nil, err
+	}
+	changes, err := p.repo.Changed(ctx, c.from, c.to)
+	if err != nil {
+		return nil, err
+	}
+	list := newFileList(stats, changes)
+	p.lists.put(key, list)
+	return list, nil
+}
+
+func newFileList(stats []gitstore.FileStat, changes []gitstore.Change) *fileList {
+	list := &fileList{byPath: map[string]int{}}
+	known := map[string]gitstore.Change{}
+	for _, c := range changes {
+		known[c.Path] = c
+	}
+	for _, stat := range stats {
+		change := known[stat.Path]
+		f := changedFile{
+			FileStat: stat, Index: len(list.files), Status: change.Status, OldMode: change.OldMode, NewMode: change.NewMode,
+			Generated: generated(stat.Path),
+		}
+		if stat.OldPath != "" {
+			f.Status, f.OldMode = "R", known[stat.OldPath].OldMode
+		}
+		list.byPath[f.Path] = f.Index
+		list.files = append(list.files, f)
+		list.added, list.deleted = list.added+f.Added, list.deleted+f.Deleted
+	}
+	for _, f := range list.files {
+		if _, taken := list.byPath[f.From()]; !taken {
+			list.byPath[f.From()] = f.Index
+		}
+	}
+	return list
+}
+
+// reviewComparison is the change that a review is about. Of a merge it is what the
+// merge does beyond its parents.
+func (p *pages) reviewComparison(ctx context.Context, review loop.Review) (comparison, error) {
+	subject := review.Request.Subject
+	c := comparison{from: subject.Base, to: subject.Tree, paths: subject.Paths, base: "/review/" + review.ID}
+	if subject.Kind != loop.SubjectCommit || subject.Commit == "" {
+		return c, nil
+	}
+	commit, err := p.repo.ReadCommit(ctx, subject.Commit)
+	if err != nil || len(commit.Parents) < 2 {
+		return c, err
+	}
+	own, err := p.repo.MergeChanges(ctx, subject.Commit)
+	if err != nil {
+		return c, fmt.Errorf("read merge: %w", err)
+	}
+	c.paths, c.none = own, len(own) == 0
+	return c, nil
+}

@@ -1,0 +1,197 @@
+package web
+
+import (
+	"fmt"
+	"html"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"git-runr/loop/safetext"
+)
+
+const samplePatch = `diff --git a/f b/f
+index 1..2 100644
+--- a/f
++++ b/f
+@@ -1,4 +1,5 @@ func f()
+ one
+-two
+-three
++2
++3
++three and a half
+ four
+@@ -9 +10 @@
+-last
+\ No newline at end of file
++last
+diff --git a/g b/g
+new file mode 100644
+--- /dev/null
++++ b/g
+@@ -0,0 +1 @@
++diff --git a/x b/x
+`
+
+func TestSplitPatch(t *testing.T) {
+	parts := splitPatch([]byte(samplePatch))
+	if len(parts) != 2 || !strings.HasPrefix(string(parts[1]), "diff --git a/g b/g\n") || string(slices.Concat(parts...)) != samplePatch {
+		t.Fatalf("%q", parts)
+	}
+	if parts := splitPatch(nil); parts != nil {
+		t.Errorf("%q", parts)
+	}
+}
+
+// outline is the lines of hunks as kind, old and new number and text.
+func outline(hunks []hunk) (lines []string) {
+	for _, h := range hunks {
+		for _, l := range h.lines {
+			lines = append(lines, fmt.Sprintf("%c %d %d %s %v", l.kind, l.old, l.new, l.text, l.noEOL))
+		}
+	}
+	return lines
+}
+
+func TestParseHunks(t *testing.T) {
+	parts := splitPatch([]byte(samplePatch))
+	hunks, err := parseHunks(parts[0])
+	if err != nil || len(hunks) != 2 || hunks[0].section != "func f()" || hunks[1].header() != "@@ -9,1 +10,1 @@" {
+		t.Fatalf("%+v, %v", hunks, err)
+	}
+	want := []string{
+		"  1 1 one false", "- 2 0 two false", "- 3 0 three false", "+ 0 2 2 false", "+ 0 3 3 false", "+ 0 4 three and a half false",
+		"  4 5 four false", "- 9 0 last true", "+ 0 10 last false",
+	}
+	if got := outline(hunks); !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	hunks, err = parseHunks(parts[1])
+	if got := outline(hunks); err != nil || !slices.Equal(got, []string{"+ 0 1 diff --git a/x b/x false"}) {
+		t.Errorf("%q, %v", got, err)
+	}
+	for _, bad := range []string{"@@ -1 +1\n", "@@ -1 +x @@\n", "@@ -1 +1 @@\n+a\n+b\n", "@@ -1 +1 @@\nxx\n", "@@ -0,0 +1 @@\n+a\nb\n"} {
+		if _, err := parseHunks([]byte(bad)); err == nil {
+			t.Errorf("%q is read", bad)
+		}
+	}
+	if hunks, err := parseHunks([]byte("@@ -1,3 +1,3 @@\n a\n-b\n")); err != nil || len(outline(hunks)) != 2 {
+		t.Errorf("a cut patch: %v, %v", outline(hunks), err)
+	}
+}
+
+func TestSplitRows(t *testing.T) {
+	hunks, err := parseHunks(splitPatch([]byte(samplePatch))[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []splitRow{{0, 0}, {1, 3}, {2, 4}, {-1, 5}, {6, 6}}
+	if got := hunks[0].splitRows(); !slices.Equal(got, want) {
+		t.Errorf("got  %v\nwant %v", got, want)
+	}
+}
+
+func TestChangedPart(t *testing.T) {
+	for _, c := range []struct{ a, b, inA, inB string }{
+		{"return count + 1", "return total + 1", "count", "total"},
+		{"f(a, b)", "f(a, c, b)", "", "c, "},
+		{"naïve way of it", "naive way of it", "naïve", "naive"},
+		{"all is new", "nothing stays", "-", "-"},
+		{"same", "same", "-", "-"},
+	} {
+		a, b, ok := changedPart(c.a, c.b)
+		if ok != (c.inA != "-") || ok && (c.a[a[0]:a[1]] != c.inA || c.b[b[0]:b[1]] != c.inB) {
+			t.Errorf("%q, %q: %v %v %v", c.a, c.b, a, b, ok)
+		}
+	}
+}
+
+func TestCodeHTML(t *testing.T) {
+	line := "a <b> := \"x\u202ey\" // &"
+	toks := newScanner(languageOf("a.go")).line(line)
+	want := `a &lt;<mark>b</mark>&gt; := <span class="s">&#34;x<span class="iv">\u{202e}</span>y&#34;</span> <span class="c">// &amp;</span>`
+	if got := string(codeHTML(line, toks, [2]int{3, 4})); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	long := strings.Repeat("é", maxShown)
+	if got := string(codeHTML(long, nil, [2]int{})); !strings.HasSuffix(got, `é<i class="cut">… 1200 more bytes</i>`) {
+		t.Errorf("…%s", got[len(got)-80:])
+	}
+	if got := string(codeHTML("⚠\ufe0f\ufe0f a\ufe0f", nil, [2]int{})); got != "⚠\ufe0f"+`<span class="iv">\u{fe0f}</span> a<span class="iv">\u{fe0f}</span>` {
+		t.Errorf("%q", got)
+	}
+}
+
+var anyTag = regexp.MustCompile(`</?(span|mark|i)( class="[a-z]+")?>`)
+
+// plainOf is the text of what codeHTML made; any tag that is not its own stays.
+func plainOf(code string) string { return html.UnescapeString(anyTag.ReplaceAllString(code, "")) }
+
+// A line is shown whole and with nothing in it that a browser would act on, whatever
+// its language and whichever part of it is marked.
+func FuzzCodeHTML(f *testing.F) {
+	for _, s := range []string{"", "<script>", "a\u202eb", "\"&lt;\"", "⚠\ufe0f\ufe0f", "\xff\xfe", "\x00\x1b[m", "a\tb\r"} {
+		f.Add(s, 0, 2)
+	}
+	f.Fuzz(func(t *testing.T, line string, from, to int) {
+		line = strings.ReplaceAll(line, "\n", "")
+		inside := func(i int) bool { return i > 0 && i < len(line) && !utf8.RuneStart(line[i]) }
+		if len(line) > maxShown || from < 0 || to < from || to > len(line) || inside(from) || inside(to) {
+			return
+		}
+		code := string(codeHTML(line, newScanner(languageOf("a.js")).line(line), [2]int{from, to}))
+		bare := anyTag.ReplaceAllString(code, "")
+		if strings.ContainsAny(bare, `<>"'`) {
+			t.Fatalf("%q becomes %s", line, code)
+		}
+		if plain := plainOf(code); safetext.Text(plain) != plain {
+			t.Fatalf("%q shows %q", line, plain)
+		}
+		if safetext.Text(line) == line && plainOf(code) != line {
+			t.Fatalf("%q becomes %q", line, plainOf(code))
+		}
+	})
+}
+
+// Of every patch that is read, both views show each line of the new side once, and
+// each of the old.
+func FuzzRows(f *testing.F) {
+	f.Add(samplePatch)
+	f.Add("@@ -1,2 +1,3 @@\n-a\n-b\n+c\n+d\n+e\n\\ No newline at end of file\n")
+	f.Fuzz(func(t *testing.T, patch string) {
+		hunks, err := parseHunks([]byte(patch))
+		if err != nil {
+			return
+		}
+		for _, h := range hunks {
+			var old, new []int
+			for _, l := range h.lines {
+				if l.kind != '+' {
+					old = append(old, l.old)
+				}
+				if l.kind != '-' {
+					new = append(new, l.new)
+				}
+			}
+			for _, split := range []bool{false, true} {
+				maker := rowMaker{split: split, shown: map[place]bool{}}
+				var gotOld, gotNew []int
+				for _, row := range maker.hunk(h).Rows {
+					if row.Old > 0 {
+						gotOld = append(gotOld, row.Old)
+					}
+					if row.New > 0 {
+						gotNew = append(gotNew, row.New)
+					}
+				}
+				positive := func(n int) bool { return n <= 0 }
+				if !slices.Equal(gotOld, slices.DeleteFunc(slices.Clone(old), positive)) || !slices.Equal(gotNew, slices.DeleteFunc(slices.Clone(new), positive)) {
+					t.Fatalf("split %v: old %v, new %v of %v, %v", split, gotOld, gotNew, old, new)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,453 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"html/template"
+	"net/http"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"git-runr/gitstore"
+	"git-runr/loop"
+)
+
+// Bounds of what one answer shows, so that no change makes the server or the
+// browser heavy. The rest is a click away.
+const (
+	firstLines    = 1200    // changed lines that a page shows at once
+	firstFiles    = 20      // files that a page shows at once
+	foldLines     = 500     // a file with more changed lines is folded
+	foldBytes     = 100_000 // a file with a larger patch is folded
+	maxPatch      = 4 << 20 // of one file, in bytes
+	rowsShown     = 4000    // rows of one file in one answer
+	highlightSize = 512_000 // a larger file is coloured by what the diff shows of it
+	moreContext   = 30      // lines of context after one click
+	allContext    = 1 << 20 // lines of context: the whole file
+)
+
+// fileView is one file of a comparison as the page shows it.
+type fileView struct {
+	changedFile
+	Load    string // where the diff is, when it is not in here
+	Folded  string // why it is not shown without a click, "" when it is
+	Note    string // what is there instead of lines
+	Hunks   []hunkView
+	Images  []imageView
+	Notes   []remark // on the whole file, and on lines that are not shown
+	More    string   // where the rows after these are
+	Context string   // where more lines around the changes are
+	Cut     bool     // the rest is too large for the page
+	Split   bool
+	Viewed  bool
+	CRLF    bool   // all its lines end in CR LF
+	File    string // the whole new file
+	OldFile string // the whole old file
+	Compose string // the form for a comment; "" where nobody comments
+	Anchor  string // where the page is that this is a part of
+}
+
+// Shown reports whether the file is here, or waits for a click; otherwise it is loaded
+// when it comes into sight, and is no more than a line until then.
+func (v fileView) Shown() bool { return v.Load == "" || v.Folded != "" }
+
+// hunkView is a hunk as rows of a table.
+type hunkView struct {
+	Header string // ranges, as git writes them
+	Rest   string // the function they are in
+	Rows   []rowView
+}
+
+// rowView is one row. In the unified view Right is the line, whichever side it is of.
+type rowView struct {
+	Old, New    int // line numbers, 0 for none
+	Left, Right cellView
+	Notes       []remark
+}
+
+// cellView is one line of code. Class is a for added, d for removed, x for neither
+// and e for no line at all.
+type cellView struct {
+	Class, Mark string
+	Code        template.HTML
+	NoEOL       bool
+}
+
+type imageView struct{ Label, URL string }
+
+// remarksAt are the remarks on a file by side and last line; those on the whole file
+// are at line 0.
+type remarksAt map[place][]remark
+
+type place struct {
+	side loop.Side
+	line int
+}
+
+// viewOptions say how files are shown.
+type viewOptions struct {
+	split   bool
+	context int
+	skip    int // rows that an earlier answer had
+	remarks map[string]remarksAt
+	viewed  map[string]bool
+	compose bool
+}
+
+// fileViews shows the files of a page: the first ones whole, the others as where
+// they are to be had.
+func (p *pages) fileViews(ctx context.Context, c comparison, list []changedFile, o viewOptions) ([]fileView, error) {
+	views := make([]fileView, len(list))
+	var now []int
+	lines := 0
+	for i, f := range list {
+		views[i] = p.newFileView(c, f, o)
+		views[i].Load = c.url("diff", "path", f.Path)
+		if views[i].Folded = f.folded(); views[i].Viewed && views[i].Folded == "" {
+			views[i].Folded = "viewed"
+		}
+		if views[i].Folded == "" && len(now) < firstFiles && lines+f.Lines() <= firstLines {
+			now, lines = append(now, i), lines+f.Lines()
+		}
+	}
+	patches, err := p.patches(ctx, c, list, now)
+	if err != nil {
+		return nil, err
+	}
+	sizes, err := p.sizes(ctx, c, list, now)
+	if err != nil {
+		return nil, err
+	}
+	for _, i := range now {
+		patch, ok := patches[i]
+		switch {
+		case !ok: // the patches before it filled what one answer takes
+		case len(patch) > foldBytes:
+			views[i].Folded = "long lines"
+		default:
+			views[i].Load = ""
+			if err := p.fill(ctx, c, &views[i], patch, sizes, o); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return views, nil
+}
+
+// folded says why a file is not shown without a click, "" when it is.
+func (f changedFile) folded() string {
+	switch {
+	case f.Generated:
+		return "generated"
+	case f.Lines() > foldLines:
+		return "large"
+	}
+	return ""
+}
+
+func (p *pages) newFileView(c comparison, f changedFile, o viewOptions) fileView {
+	v := fileView{changedFile: f, Split: o.split, Viewed: o.viewed[f.Path], Anchor: c.url("") + "#" + f.Key()}
+	if f.Status != "D" {
+		v.File = c.url("file", "path", f.Path, "side", string(loop.SideNew))
+	}
+	if f.Status != "A" {
+		v.OldFile = c.url("file", "path", f.From(), "side", string(loop.SideOld))
+	}
+	if o.compose {
+		v.Compose = c.url("comment", "path", f.Path)
+	}
+	return v
+}
+
+// patches are those of the files with the given indexes, as far as one answer takes
+// them. A symbolic link that became a file is two patches.
+func (p *pages) patches(ctx context.Context, c comparison, list []changedFile, now []int) (map[int][]byte, error) {
+	found := map[int][]byte{}
+	if len(now) == 0 {
+		return found, nil
+	}
+	spec := gitstore.DiffSpec{From: c.from, To: c.to, MaxBytes: maxPatch}
+	for _, i := range now {
+		spec.Paths = append(spec.Paths, list[i].pathspecs()...)
+	}
+	all, truncated, err := p.repo.Diff(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	parts := splitPatch(all)
+	if truncated && len(parts) > 0 {
+		parts = parts[:len(parts)-1]
+	}
+	for _, i := range now {
+		take := 1
+		if list[i].Status == "T" {
+			take = 2
+		}
+		if take > len(parts) {
+			break
+		}
+		found[i] = slices.Concat(parts[:take]...)
+		parts = parts[take:]
+	}
+	if len(parts) > 0 && !truncated {
+		return p.patchEach(ctx, c, list, now)
+	}
+	return found, nil
+}
+
+// patchEach asks for one patch at a time, where git sees other files in all than in
+// the one.
+func (p *pages) patchEach(ctx context.Context, c comparison, list []changedFile, now []int) (map[int][]byte, error) {
+	found := map[int][]byte{}
+	for _, i := range now {
+		patch, _, err := p.repo.Diff(ctx, gitstore.DiffSpec{From: c.from, To: c.to, Paths: list[i].pathspecs(), MaxBytes: maxPatch})
+		if err != nil {
+			return nil, err
+		}
+		found[i] = patch
+	}
+	return found, nil
+}
+
+// oneFile is the diff of one file, whatever its size, from row o.skip on.
+func (p *pages) oneFile(ctx context.Context, c comparison, f changedFile, o viewOptions) (fileView, error) {
+	v := p.newFileView(c, f, o)
+	spec := gitstore.DiffSpec{From: c.from, To: c.to, Paths: f.pathspecs(), MaxBytes: maxPatch, Context: o.context}
+	patch, cut, err := p.repo.Diff(ctx, spec)
+	if err != nil {
+		return v, err
+	}
+	v.Cut, v.Folded = cut, ""
+	sizes, err := p.sizes(ctx, c, []changedFile{f}, []int{0})
+	if err != nil {
+		return v, err
+	}
+	return v, p.fill(ctx, c, &v, patch, sizes, o)
+}
+
+// fill puts the rows of patch into the view.
+func (p *pages) fill(ctx context.Context, c comparison, v *fileView, patch []byte, sizes fileSizes, o viewOptions) error {
+	if v.Binary {
+		if v.Images = images(c, v.changedFile); v.Images == nil {
+			v.Note = "Binary file: nothing to show"
+		}
+	}
+	var hunks []hunk
+	for _, part := range splitPatch(patch) {
+		read, err := parseHunks(part)
+		if err != nil {
+			return err
+		}
+		hunks = append(hunks, read...)
+	}
+	if len(hunks) == 0 && !v.Binary {
+		v.Note = "No lines changed"
+		if v.Status == "A" || v.Status == "D" {
+			v.Note = "Empty file"
+		}
+	}
+	v.CRLF = allCRLF(hunks)
+	notes := o.remarks[v.Path]
+	maker := rowMaker{split: o.split, crlf: v.CRLF, notes: notes, shown: map[place]bool{}}
+	hunks, next := window(hunks, o.skip)
+	var err error
+	if maker.tokens, err = p.tokensOf(ctx, c, v.changedFile, hunks, sizes); err != nil {
+		return err
+	}
+	for _, h := range hunks {
+		v.Hunks = append(v.Hunks, maker.hunk(h))
+	}
+	if next > 0 {
+		v.More = c.url("diff", "path", v.Path, "skip", strconv.Itoa(next), "context", strconv.Itoa(o.context))
+	}
+	if o.skip == 0 {
+		v.Notes = maker.left(next > 0)
+	}
+	if o.context < allContext && len(hunks) > 0 && (v.Status == "M" || v.Status == "R") {
+		wider := moreContext
+		if o.context >= moreContext {
+			wider = allContext
+		}
+		v.Context = c.url("diff", "path", v.Path, "context", strconv.Itoa(wider))
+	}
+	return nil
+}
+
+// window is the part of hunks that one answer shows, and how many lines there are
+// before what comes next, 0 at the end. A hunk is cut where it must be.
+func window(hunks []hunk, skip int) (shown []hunk, next int) {
+	at, end := 0, skip+rowsShown
+	for _, h := range hunks {
+		from, to := max(0, skip-at), min(len(h.lines), end-at)
+		if from < to {
+			part := h
+			part.lines = h.lines[from:to]
+			shown = append(shown, part)
+		}
+		at += len(h.lines)
+	}
+	if at > end {
+		next = end
+	}
+	return shown, next
+}
+
+// allCRLF reports whether every line ends in CR LF, so that none needs a mark.
+func allCRLF(hunks []hunk) bool {
+	for _, h := range hunks {
+		for _, l := range h.lines {
+			if !strings.HasSuffix(l.text, "\r") && !l.noEOL {
+				return false
+			}
+		}
+	}
+	return len(hunks) > 0
+}
+
+// images are the two versions of an image that browsers show.
+func images(c comparison, f changedFile) []imageView {
+	if !isRaster(f.Path) {
+		return nil
+	}
+	var found []imageView
+	if f.Status != "A" {
+		found = append(found, imageView{"before", c.url("raw", "path", f.From(), "side", string(loop.SideOld))})
+	}
+	if f.Status != "D" {
+		found = append(found, imageView{"after", c.url("raw", "path", f.Path, "side", string(loop.SideNew))})
+	}
+	return found
+}
+
+// rasterTypes are the images that are shown, as net/http tells them by their
+// content. SVG is text that can hold scripts.
+var rasterTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
+
+func isRaster(name string) bool {
+	return slices.Contains([]string{".png", ".jpg", ".jpeg", ".gif", ".webp"}, strings.ToLower(path.Ext(name)))
+}
+
+// maxImage is the largest image that is shown, in bytes.
+const maxImage = 8 << 20
+
+// raw serves one side of an image, and nothing else.
+func (p *pages) raw(w http.ResponseWriter, r *http.Request, c comparison) error {
+	name, tree := r.FormValue("path"), c.to
+	if r.FormValue("side") == string(loop.SideOld) {
+		tree = c.from
+	}
+	sizes, err := p.repo.FileSizes(r.Context(), tree, []string{name})
+	if err != nil {
+		return err
+	}
+	if sizes[name] > maxImage {
+		return gitstore.ErrTooLarge
+	}
+	data, err := p.repo.Blob(r.Context(), tree, name)
+	if err != nil {
+		return err
+	}
+	kind := http.DetectContentType(data)
+	if !slices.Contains(rasterTypes, kind) {
+		return badRequest("%q is no image that is shown", name)
+	}
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; sandbox")
+	w.Header().Set("Cache-Control", "private, max-age=3600")
+	_, err = w.Write(data)
+	return err
+}
+
+// tokensOf are the tokens of the lines that hunks show, by side and number. They are
+// found in the whole file where that is small enough: a line in the middle does not
+// tell whether it is inside a comment.
+func (p *pages) tokensOf(ctx context.Context, c comparison, f changedFile, hunks []hunk, sizes fileSizes) (map[place][]token, error) {
+	tokens := map[place][]token{}
+	lang := languageOf(f.Path)
+	if lang == nil || len(hunks) == 0 {
+		return tokens, nil
+	}
+	for _, side := range []struct {
+		side loop.Side
+		tree gitstore.ID
+		path string
+	}{{loop.SideOld, c.from, f.From()}, {loop.SideNew, c.to, f.Path}} {
+		size, there := sizes[side.side][side.path]
+		if !there || size > highlightSize {
+			scanHunks(lang, side.side, hunks, tokens)
+			continue
+		}
+		whole, err := p.repo.Blob(ctx, side.tree, side.path)
+		if err != nil {
+			return nil, err
+		}
+		scanWhole(lang, whole, side.side, hunks, tokens)
+	}
+	return tokens, nil
+}
+
+// fileSizes are the sizes of files in bytes, by side and path.
+type fileSizes map[loop.Side]map[string]int64
+
+// sizes are those of the files with the given indexes, on both sides.
+func (p *pages) sizes(ctx context.Context, c comparison, list []changedFile, now []int) (fileSizes, error) {
+	var before, after []string
+	for _, i := range now {
+		if list[i].Status != "A" {
+			before = append(before, list[i].From())
+		}
+		if list[i].Status != "D" {
+			after = append(after, list[i].Path)
+		}
+	}
+	old, err := p.repo.FileSizes(ctx, c.from, before)
+	if err != nil {
+		return nil, err
+	}
+	new, err := p.repo.FileSizes(ctx, c.to, after)
+	return fileSizes{loop.SideOld: old, loop.SideNew: new}, err
+}
+
+// number is the line's on a side, 0 when that does not have it.
+func (l diffLine) number(side loop.Side) int {
+	if side == loop.SideOld {
+		return l.old
+	}
+	return l.new
+}
+
+// scanWhole keeps the tokens of the lines that hunks show.
+func scanWhole(lang *language, whole []byte, side loop.Side, hunks []hunk, tokens map[place][]token) {
+	wanted, last := map[int]bool{}, 0
+	for _, h := range hunks {
+		for _, l := range h.lines {
+			wanted[l.number(side)] = true
+			last = max(last, l.number(side))
+		}
+	}
+	scan, number := newScanner(lang), 0
+	for line := range bytes.Lines(whole) {
+		if number++; number > last {
+			return
+		}
+		found := scan.line(strings.TrimSuffix(string(line), "\n"))
+		if wanted[number] {
+			tokens[place{side, number}] = slices.Clone(found)
+		}
+	}
+}
+
+// scanHunks takes each hunk as if nothing were open before it.
+func scanHunks(lang *language, side loop.Side, hunks []hunk, tokens map[place][]token) {
+	for _, h := range hunks {
+		scan := newScanner(lang)
+		for _, l := range h.lines {
+			if n := l.number(side); n > 0 {
+				tokens[place{side, n}] = slices.Clone(scan.line(l.text))
+			}
+		}
+	}
+}

@@ -1,0 +1,203 @@
+package web
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"git-runr/gitstore"
+	"git-runr/loop"
+)
+
+const (
+	maxListeners = 32
+	pollEvery    = 500 * time.Millisecond
+	beatEvery    = 15 * time.Second
+	sendTime     = 10 * time.Second // a listener that takes longer is gone
+)
+
+// Names of live updates: the first two are seed 003's.
+const (
+	sessionsChanged    = "review_sessions_changed"    // requests came, or were answered or withdrawn
+	submissionsChanged = "review_submissions_changed" // anything happened to reviews
+	runChanged         = "run_changed"
+)
+
+// updateJSON is the data of a live update.
+type updateJSON struct {
+	Type string   `json:"type"` // ui_event
+	Name string   `json:"name"`
+	At   int64    `json:"at"`
+	IDs  []string `json:"ids,omitempty"` // of what changed; none: anything may have
+}
+
+// tipsCache spares listeners who look at the same time from reading the refs each.
+type tipsCache struct {
+	mu        sync.Mutex
+	at        time.Time
+	tips      gitstore.Tips
+	listeners int
+}
+
+func (c *tipsCache) read(ctx context.Context, repo *gitstore.Repo) (gitstore.Tips, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if time.Since(c.at) < pollEvery/2 {
+		return c.tips, nil
+	}
+	tips, err := repo.Tips(ctx)
+	if err == nil {
+		c.at, c.tips = time.Now(), tips
+	}
+	return tips, err
+}
+
+// join counts a listener; false when there are too many.
+func (c *tipsCache) join() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.listeners >= maxListeners {
+		return false
+	}
+	c.listeners++
+	return true
+}
+
+func (c *tipsCache) leave() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.listeners--
+}
+
+// events tells a listener what any process writes, until the listener goes. The id of
+// an update names the state, so one who comes back hears of what was missed.
+func (s *Server) events(w http.ResponseWriter, r *http.Request) {
+	if !s.tips.join() {
+		s.fail(w, r, &requestError{http.StatusServiceUnavailable, "too many listeners"})
+		return
+	}
+	defer s.tips.leave()
+	tips, err := s.tips.read(r.Context(), s.repo)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	l := &listener{w: w, control: http.NewResponseController(w)}
+	l.send("retry: 2000\nid: %s\n\n", stateID(tips))
+	if last := r.Header.Get("Last-Event-ID"); last != "" && last != stateID(tips) {
+		l.update(stateID(tips), anything())
+	}
+	s.follow(r.Context(), l, tips)
+}
+
+// follow sends what changes from tips on.
+func (s *Server) follow(ctx context.Context, l *listener, tips gitstore.Tips) {
+	poll, beat := time.NewTicker(pollEvery), time.NewTicker(beatEvery)
+	defer poll.Stop()
+	defer beat.Stop()
+	for l.err == nil {
+		select {
+		case <-ctx.Done():
+			return
+		case <-beat.C:
+			l.send(": still here\n\n")
+		case <-poll.C:
+			now, err := s.tips.read(ctx, s.repo)
+			if err != nil || maps.Equal(now, tips) {
+				continue // what cannot be read now is read in a moment
+			}
+			l.update(stateID(now), s.updates(ctx, tips, now))
+			tips = now
+		}
+	}
+}
+
+// updates are what the logs say beyond old.
+func (s *Server) updates(ctx context.Context, old, now gitstore.Tips) []updateJSON {
+	ids := map[string][]string{}
+	note := func(name, id string) {
+		if id != "" && !slices.Contains(ids[name], id) {
+			ids[name] = append(ids[name], id)
+		}
+	}
+	for writer, tip := range now {
+		if old[writer] == tip {
+			continue
+		}
+		err := s.repo.Walk(ctx, writer, tip, old[writer], func(entry gitstore.Entry) error {
+			event, err := loop.DecodeEvent(entry)
+			if err != nil {
+				return nil // of no review or run that we know
+			}
+			note(submissionsChanged, event.Review)
+			note(runChanged, event.Run)
+			if slices.Contains([]string{loop.ReviewRequested, loop.ReviewSubmitted, loop.ReviewCancelled, loop.ReviewReopened}, event.Type) {
+				note(sessionsChanged, event.Review)
+			}
+			return nil
+		})
+		if err != nil {
+			return anything()
+		}
+	}
+	if len(ids) == 0 { // a log went away
+		return anything()
+	}
+	var updates []updateJSON
+	for _, name := range slices.Sorted(maps.Keys(ids)) {
+		updates = append(updates, updateJSON{Name: name, IDs: ids[name]})
+	}
+	return updates
+}
+
+func anything() []updateJSON {
+	return []updateJSON{{Name: sessionsChanged}, {Name: submissionsChanged}, {Name: runChanged}}
+}
+
+// stateID names what the logs hold.
+func stateID(tips gitstore.Tips) string {
+	sum := sha256.New()
+	for _, writer := range slices.Sorted(maps.Keys(tips)) {
+		fmt.Fprintf(sum, "%s %s\n", writer, tips[writer])
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:8])
+}
+
+// listener is one connection for live updates.
+type listener struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+	err     error
+}
+
+func (l *listener) send(format string, args ...any) {
+	if l.err == nil {
+		l.err = l.control.SetWriteDeadline(time.Now().Add(sendTime))
+	}
+	if l.err == nil {
+		_, l.err = fmt.Fprintf(l.w, format, args...)
+	}
+	if l.err == nil {
+		l.err = l.control.Flush()
+	}
+}
+
+func (l *listener) update(id string, updates []updateJSON) {
+	for _, u := range updates {
+		u.Type, u.At = "ui_event", time.Now().UnixMilli()
+		data, err := json.Marshal(u)
+		if err != nil {
+			l.err = err
+			return
+		}
+		l.send("id: %s\nevent: %s\ndata: %s\n\n", id, u.Name, data)
+	}
+}

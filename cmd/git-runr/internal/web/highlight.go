@@ -1,0 +1,344 @@
+package web
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// tokenKind is how a piece of source text is coloured. Its letter is the CSS class.
+type tokenKind byte
+
+const (
+	plainText   tokenKind = 0
+	commentText tokenKind = 'c'
+	stringText  tokenKind = 's'
+	numberText  tokenKind = 'n'
+	keywordText tokenKind = 'k'
+	builtinText tokenKind = 'b' // types and values that the language gives a name to
+	callText    tokenKind = 'f'
+	keyText     tokenKind = 'a' // keys, attributes, properties
+	headingText tokenKind = 'h' // headings, section names, tags
+)
+
+// token is a piece of a line; it begins where the one before ends.
+type token struct {
+	kind tokenKind
+	end  int // byte offset in the line, exclusive
+}
+
+// openText is what a line leaves open for the next one; the zero value is nothing.
+type openText struct {
+	kind   tokenKind
+	close  string // what ends it
+	nest   string // what opens another level, "" where comments do not nest
+	depth  int    // further levels
+	escape bool   // a backslash takes the next character along
+	line   bool   // close stands on a line of its own
+	tag    bool   // inside a tag of markup
+}
+
+// scanner cuts the lines of one file into tokens, the first line first. It knows
+// enough of a language for colours, and nothing that could go wrong worse than that.
+type scanner struct {
+	lang *language
+	open openText
+	src  string
+	at   int
+	toks []token
+}
+
+func newScanner(lang *language) *scanner { return &scanner{lang: lang} }
+
+// line gives the tokens of the next line, which has no line feed. They cover it
+// from end to end; the slice is valid until the next call.
+func (s *scanner) line(src string) []token {
+	s.src, s.at, s.toks = src, 0, s.toks[:0]
+	if s.open.close != "" {
+		s.finishOpen()
+	}
+	switch {
+	case s.lang == nil:
+	case s.lang.scan != nil:
+		s.lang.scan(s)
+	default:
+		s.code()
+	}
+	s.emit(plainText, len(src))
+	return s.toks
+}
+
+// emit ends a token at end; one of the same kind grows.
+func (s *scanner) emit(kind tokenKind, end int) {
+	if n := len(s.toks); n > 0 && s.toks[n-1].kind == kind {
+		s.toks[n-1].end = end
+	} else if end > s.begun() {
+		s.toks = append(s.toks, token{kind, end})
+	}
+	s.at = max(s.at, end)
+}
+
+// begun is where the token that comes next begins.
+func (s *scanner) begun() int {
+	if len(s.toks) == 0 {
+		return 0
+	}
+	return s.toks[len(s.toks)-1].end
+}
+
+func (s *scanner) rest() string { return s.src[s.at:] }
+
+// finishOpen goes on with what the line before left open.
+func (s *scanner) finishOpen() {
+	if s.open.line {
+		done := strings.TrimLeft(s.src, " \t") == s.open.close || s.src == s.open.close
+		s.emit(s.open.kind, len(s.src))
+		if done {
+			s.open = openText{tag: s.open.tag}
+		}
+		return
+	}
+	kind := s.open.kind // before endOf empties it
+	s.emit(kind, s.endOf(&s.open))
+}
+
+// endOf is where open ends in the line, from s.at on; it is emptied when it does.
+func (s *scanner) endOf(open *openText) int {
+	for i := s.at; i < len(s.src); {
+		rest := s.src[i:]
+		switch {
+		case open.escape && rest[0] == '\\':
+			i += 1 + min(1, len(rest)-1)
+		case strings.HasPrefix(rest, open.close):
+			i += len(open.close)
+			if open.depth == 0 {
+				*open = openText{tag: open.tag}
+				return i
+			}
+			open.depth--
+		case open.nest != "" && strings.HasPrefix(rest, open.nest):
+			open.depth++
+			i += len(open.nest)
+		default:
+			i++
+		}
+	}
+	return len(s.src)
+}
+
+// code scans a line of a programming language.
+func (s *scanner) code() {
+	if s.lang.lineStart != nil && s.at == 0 {
+		s.lang.lineStart(s)
+	}
+	var heredoc openText
+	for s.at < len(s.src) {
+		switch {
+		case s.comment() || s.quoted() || s.number() || s.word():
+		case s.lang.heredoc != nil && s.lang.heredoc(s, &heredoc):
+		default:
+			_, size := utf8.DecodeRuneInString(s.rest())
+			s.emit(plainText, s.at+size)
+		}
+	}
+	if s.open.close == "" && heredoc.close != "" {
+		s.open = heredoc
+	}
+}
+
+func (s *scanner) comment() bool {
+	rest := s.rest()
+	for _, start := range s.lang.lineComments {
+		if strings.HasPrefix(rest, start) && (start != "#" || !s.lang.spacedHash || s.at == 0 || isBlank(s.src[s.at-1])) {
+			s.emit(commentText, len(s.src))
+			return true
+		}
+	}
+	for _, pair := range s.lang.blockComments {
+		if !strings.HasPrefix(rest, pair[0]) {
+			continue
+		}
+		open := openText{kind: commentText, close: pair[1]}
+		if s.lang.nested {
+			open.nest = pair[0]
+		}
+		s.take(open, len(pair[0]))
+		return true
+	}
+	return false
+}
+
+// take emits what open begins, whose first size bytes are its start, and leaves it
+// open where the line ends before it does.
+func (s *scanner) take(open openText, size int) {
+	open.tag = s.open.tag
+	s.open = open
+	kind, from := open.kind, s.at
+	s.at += size
+	end := s.endOf(&s.open)
+	s.at = from
+	s.emit(kind, end)
+}
+
+func (s *scanner) quoted() bool {
+	rest := s.rest()
+	for _, q := range s.lang.quotes {
+		if !strings.HasPrefix(rest, q.open) {
+			continue
+		}
+		if q.char && !charLiteral(rest) {
+			return false
+		}
+		kind := stringText
+		was := s.open
+		s.take(openText{kind: kind, close: q.close, escape: q.escape}, len(q.open))
+		if !q.multi {
+			s.open = was // it ends with its line at the latest
+		}
+		s.markKey()
+		return true
+	}
+	if s.lang.rawString != nil {
+		if open, size := s.lang.rawString(rest); size > 0 && (s.at == 0 || !isWordByte(s.src[s.at-1])) {
+			s.take(open, size)
+			return true
+		}
+	}
+	return s.lang.regexps && s.regexp()
+}
+
+// markKey makes a key of the string just emitted, where a colon follows it and the
+// language has such keys.
+func (s *scanner) markKey() {
+	if s.lang.stringKeys && strings.HasPrefix(strings.TrimLeft(s.rest(), " \t"), ":") {
+		s.toks[len(s.toks)-1].kind = keyText
+	}
+}
+
+// charLiteral tells a character in single quotes from a Rust lifetime or a C++
+// digit separator.
+func charLiteral(rest string) bool {
+	if strings.HasPrefix(rest, `'\`) {
+		return strings.Contains(rest[2:], "'")
+	}
+	_, size := utf8.DecodeRuneInString(rest[1:])
+	return strings.HasPrefix(rest[1+size:], "'") || strings.HasPrefix(rest, "''")
+}
+
+// regexp takes a regular expression literal, which begins where no value can end.
+func (s *scanner) regexp() bool {
+	rest := s.rest()
+	if rest[0] != '/' || len(rest) < 2 || rest[1] == '=' {
+		return false
+	}
+	before := strings.TrimRight(s.src[:s.at], " \t")
+	if before != "" && !strings.ContainsAny(before[len(before)-1:], "(,=:[!&|?{};<>+-*%~^") && !strings.HasSuffix(before, "return") {
+		return false
+	}
+	class := false
+	for i := 1; i < len(rest); i++ {
+		switch {
+		case rest[i] == '\\':
+			i++
+		case rest[i] == '[':
+			class = true
+		case rest[i] == ']':
+			class = false
+		case rest[i] == '/' && !class:
+			s.emit(stringText, s.at+i+1)
+			return true
+		}
+	}
+	return false
+}
+
+func (s *scanner) number() bool {
+	rest := s.rest()
+	if !isDigit(rest[0]) && !(rest[0] == '.' && len(rest) > 1 && isDigit(rest[1])) {
+		return false
+	}
+	i := 1
+	for i < len(rest) && (isWordByte(rest[i]) || rest[i] == '.' && i+1 < len(rest) && isDigit(rest[i+1]) || isExponentSign(rest, i)) {
+		i++
+	}
+	if s.lang.units && i < len(rest) && rest[i] == '%' {
+		i++
+	}
+	s.emit(numberText, s.at+i)
+	return true
+}
+
+func isExponentSign(s string, i int) bool {
+	return (s[i] == '+' || s[i] == '-') && (s[i-1] == 'e' || s[i-1] == 'E') && i+1 < len(s) && isDigit(s[i+1]) && !strings.HasPrefix(s, "0x")
+}
+
+func (s *scanner) word() bool {
+	rest := s.rest()
+	size := s.wordSize(rest)
+	if size == 0 {
+		return false
+	}
+	word, after := rest[:size], strings.TrimLeft(rest[size:], " \t")
+	end := s.at + size
+	if s.lang.fold {
+		word = strings.ToLower(word)
+	}
+	switch {
+	case s.lang.words()[word] != plainText && !s.isMember():
+		s.emit(s.lang.words()[word], end)
+	case s.lang.wordKeys != "" && strings.HasPrefix(after, s.lang.wordKeys) && s.startsLine():
+		s.emit(keyText, end)
+	case word[0] == '$' || word[0] == '@':
+		s.emit(builtinText, end)
+	case s.lang.calls && strings.HasPrefix(rest[size:], "("):
+		s.emit(callText, end)
+	default:
+		s.emit(plainText, end)
+	}
+	return true
+}
+
+// isMember reports whether the word at s.at stands behind a dot: x.type is no keyword.
+func (s *scanner) isMember() bool {
+	return s.at > 0 && s.src[s.at-1] == '.' && !strings.HasSuffix(s.src[:s.at], "..") && s.lang.calls
+}
+
+// startsLine reports whether nothing but blanks and list marks stands before s.at.
+func (s *scanner) startsLine() bool {
+	return strings.Trim(s.src[:s.at], " \t-?{,;") == "" || s.lang.units
+}
+
+// wordSize is the length of the word that rest begins with, 0 for none.
+func (s *scanner) wordSize(rest string) int {
+	i := 0
+	if strings.IndexByte(s.lang.sigils, rest[0]) >= 0 && len(rest) > 1 {
+		i = 1
+	}
+	start := i
+	for i < len(rest) {
+		c := rest[i]
+		if c < utf8.RuneSelf {
+			if !isWordByte(c) && !(i > start && strings.IndexByte(s.lang.wordBytes, c) >= 0) {
+				break
+			}
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(rest[i:])
+		if !unicode.IsLetter(r) && !unicode.IsMark(r) {
+			break
+		}
+		i += size
+	}
+	if i == start || isDigit(rest[start]) && start == 0 {
+		return 0
+	}
+	return i
+}
+
+func isBlank(c byte) bool { return c == ' ' || c == '\t' }
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+func isWordByte(c byte) bool {
+	return c == '_' || isDigit(c) || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}

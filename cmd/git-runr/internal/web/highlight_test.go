@@ -1,0 +1,101 @@
+package web
+
+import (
+	"strings"
+	"testing"
+)
+
+// spelled is the tokens of text, each line on its own, as KIND:text with a bar
+// between, plain text without a kind.
+func spelled(lang *language, text string) string {
+	scan := newScanner(lang)
+	var lines []string
+	for line := range strings.SplitSeq(text, "\n") {
+		var parts []string
+		begin := 0
+		for _, t := range scan.line(line) {
+			piece := line[begin:t.end]
+			if t.kind != plainText {
+				piece = string(rune(t.kind)) + ":" + piece
+			}
+			parts, begin = append(parts, piece), t.end
+		}
+		lines = append(lines, strings.Join(parts, "|"))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func TestHighlight(t *testing.T) {
+	for _, c := range []struct{ file, text, want string }{
+		{"a.go", "func f(a int) { return x.type }", "k:func| |f:f|(a |b:int|) { |k:return| x.type }"},
+		{"a.go", "a /* b\nc */ d // e", "a |c:/* b\nc:c */| d |c:// e"},
+		{"a.go", "s := `a\nb` + \"c\\\"d\" + 'x' + '\\''", "s := |s:`a\ns:b`| + |s:\"c\\\"d\"| + |s:'x'| + |s:'\\''"},
+		{"a.go", "x = 0x1F + 1.5e-3 + a1", "x = |n:0x1F| + |n:1.5e-3| + a1"},
+		{"a.ts", "const a = /\"[/]/.test(b) / 2", "k:const| a = |s:/\"[/]/|.|f:test|(b) / |n:2"},
+		{"a.js", "let s = `a ${b}\n c`", "k:let| s = |s:`a ${b}\ns: c`"},
+		{"a.py", "def f(): # x\n  '''a\nb''' + 'c'", "k:def| |f:f|(): |c:# x\n  |s:'''a\ns:b'''| + |s:'c'"},
+		{"a.rs", "fn f<'a>(c: char) { r#\"a\"b\"# } /* a /* b */ c */ x", "k:fn| f<'a>(c: |b:char|) { |s:r#\"a\"b\"#| } |c:/* a /* b */ c */| x"},
+		{"a.cc", "#include <a.h>\nR\"x(a)\" )x\" L", "k:#include| |s:<a.h>\ns:R\"x(a)\" )x\"| L"},
+		{"a.h", "int n = 1'000; // x", "b:int| n = |n:1|'|n:000|; |c:// x"},
+		{"a.sh", "echo a#b $x # c\ncat <<'EOF'\n$y\nEOF\nls", "b:echo| a#b |b:$x| |c:# c\ncat |s:<<'EOF'\ns:$y\ns:EOF\nls"},
+		{"a.rb", "x = <<~SQL\n a\n SQL\nputs :y", "x = |s:<<~SQL\ns: a\ns: SQL\nputs :y"},
+		{"a.php", "ECHO $a; # b", "k:ECHO| |b:$a|; |c:# b"},
+		{"a.sql", "select 'it''s' -- x", "k:select| |s:'it''s'| |c:-- x"},
+		{"a.json", `{"a": "b", "c": [1, true]}`, `{|a:"a"|: |s:"b"|, |a:"c"|: [|n:1|, |b:true|]}`},
+		{"a.yaml", "a-b: 'c' # d\n- e: x#y", "a:a-b|: |s:'c'| |c:# d\n- |a:e|: x#y"},
+		{"a.toml", "[a.b]\nc = \"d\" # e", "h:[a.b]\na:c| = |s:\"d\"| |c:# e"},
+		{"a.css", "a { color: #fff; margin: 0 50% } /* x */", "a { |a:color|: #fff; |a:margin|: |n:0| |n:50%| } |c:/* x */"},
+		{"a.html", "<!-- a\nb --><p class='c'>d &lt; e</p>", "c:<!-- a\nc:b -->|h:<p| |a:class|=|s:'c'|h:>|d &lt; e|h:</p>"},
+		{"a.xml", "<a b=\"c\nd\">e", "h:<a| |a:b|=|s:\"c\ns:d\"|h:>|e"},
+		{"a.md", "# a\n```go\nx\n```\n> b\nc `d` e", "h:# a\ns:```go\ns:x\ns:```\nc:> b\nc |s:`d`| e"},
+		{"Dockerfile", "FROM a # b\n  RUN c", "k:FROM| a |c:# b\n  |k:RUN| c"},
+		{"Makefile", "all: a $(B)\n\techo # c", "h:all|: a $(B)\n\techo |c:# c"},
+		{"a.txt", "func // x", "func // x"},
+	} {
+		if got := spelled(languageOf(c.file), c.text); got != c.want {
+			t.Errorf("%s: %q\ngot  %q\nwant %q", c.file, c.text, got, c.want)
+		}
+	}
+}
+
+func TestLanguageNames(t *testing.T) {
+	for name, same := range map[string]string{
+		"x/GNUmakefile": "a.mk", "Dockerfile.dev": "a.dockerfile", "X.TSX": "a.js", "a.b.yml": "a.yaml", "go.mod": "a.go", ".bashrc": "a.sh",
+	} {
+		if languageOf(name) == nil || languageOf(name) != languageOf(same) {
+			t.Errorf("%s is not the language of %s", name, same)
+		}
+	}
+	for name, file := range map[string]string{"golang": "a.go", "ts": "a.js", "Bash": "a.sh", "py": "a.py", "c++": "a.c"} {
+		if languageNamed(name) != languageOf(file) {
+			t.Errorf("%s is not the language of %s", name, file)
+		}
+	}
+	if languageNamed("") != nil || languageNamed("suggestion") != nil {
+		t.Error("a language of no name")
+	}
+}
+
+// Whatever the text is, its tokens cover it, each with something in it.
+func FuzzHighlight(f *testing.F) {
+	for _, text := range []string{"", "a /* b", "\"\\", "'", "<<EOF\nx", "<a b='", "r#\"x", "R\"a(", "```\n", "/[", "\xff\u202e", "#", "$", "0x.e+", "<!", "a\r"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for name, lang := range languages() {
+			scan := newScanner(lang)
+			for line := range strings.SplitSeq(text, "\n") {
+				at := 0
+				for _, token := range scan.line(line) {
+					if token.end <= at || token.end > len(line) {
+						t.Fatalf("%s: %q: a token from %d to %d", name, line, at, token.end)
+					}
+					at = token.end
+				}
+				if at != len(line) {
+					t.Fatalf("%s: %q is covered up to %d", name, line, at)
+				}
+			}
+		}
+	})
+}

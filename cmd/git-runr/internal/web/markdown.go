@@ -1,0 +1,291 @@
+package web
+
+import (
+	"bytes"
+	"html/template"
+	"net/url"
+	"strings"
+	"sync"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer"
+	"github.com/yuin/goldmark/renderer/html"
+	mdtext "github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+
+	"git-runr/loop/safetext"
+)
+
+// Limits of what is read as Markdown. What is beyond them is shown as it was
+// written: a few KiB of a table can ask for millions of cells.
+const (
+	maxMarkdown   = 64 << 10 // bytes
+	maxTableCells = 20_000   // lines times the most bars in one of them
+	maxNesting    = 50       // quotes and lists that one line begins
+	maxDelimiters = 3000     // marks of emphasis and links: what they cost grows with their square
+)
+
+// quotedLines are the lines that a comment speaks of: what a suggestion replaces.
+type quotedLines struct {
+	file  string
+	start int
+	lines []string
+}
+
+// attrQuoted holds the quotedLines of a suggestion's block.
+const attrQuoted = "quoted"
+
+// markdownParser is made on first use. It has no parsers for HTML, so that a tag is
+// text like any other; what it makes of text cannot hold a tag that is not ours.
+var markdownParser = sync.OnceValue(func() goldmark.Markdown {
+	blocks := []util.PrioritizedValue{
+		util.Prioritized(parser.NewSetextHeadingParser(), 100), util.Prioritized(parser.NewThematicBreakParser(), 200),
+		util.Prioritized(parser.NewListParser(), 300), util.Prioritized(parser.NewListItemParser(), 400),
+		util.Prioritized(parser.NewCodeBlockParser(), 500), util.Prioritized(parser.NewATXHeadingParser(), 600),
+		util.Prioritized(parser.NewFencedCodeBlockParser(), 700), util.Prioritized(parser.NewBlockquoteParser(), 800),
+		util.Prioritized(parser.NewParagraphParser(), 1000),
+	}
+	inlines := []util.PrioritizedValue{
+		util.Prioritized(parser.NewCodeSpanParser(), 100), util.Prioritized(parser.NewLinkParser(), 200),
+		util.Prioritized(parser.NewAutoLinkParser(), 300), util.Prioritized(parser.NewEmphasisParser(), 500),
+	}
+	p := parser.NewParser(parser.WithBlockParsers(blocks...), parser.WithInlineParsers(inlines...),
+		parser.WithParagraphTransformers(parser.DefaultParagraphTransformers()...))
+	r := renderer.NewRenderer(renderer.WithNodeRenderers(
+		util.Prioritized(html.NewRenderer(), 1000), util.Prioritized(ownNodes{}, 100)))
+	return goldmark.New(goldmark.WithParser(p), goldmark.WithRenderer(r), goldmark.WithExtensions(
+		// Alignment by attribute: a style would be refused by the content policy.
+		extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)),
+		extension.Strikethrough, extension.Linkify, extension.TaskList))
+})
+
+// markdownHTML is foreign Markdown as HTML. Suggestions are shown against quoted.
+func markdownHTML(source string, quoted quotedLines) template.HTML {
+	source = safetext.Text(source)
+	if tooMuchMarkdown(source) {
+		return template.HTML(`<pre class="plain">` + template.HTMLEscapeString(source) + "</pre>")
+	}
+	md, src := markdownParser(), []byte(source)
+	doc := md.Parser().Parse(mdtext.NewReader(src))
+	for node := range suggestions(doc, src) {
+		node.SetAttributeString(attrQuoted, quoted)
+	}
+	var out bytes.Buffer
+	if err := md.Renderer().Render(&out, src, doc); err != nil {
+		return template.HTML(`<pre class="plain">` + template.HTMLEscapeString(source) + "</pre>")
+	}
+	return template.HTML(out.String())
+}
+
+func tooMuchMarkdown(source string) bool {
+	lines, bars, delimiters := 0, 0, 0
+	for line := range strings.Lines(source) {
+		lines++
+		bars = max(bars, strings.Count(line, "|"))
+		if nesting(line) > maxNesting {
+			return true
+		}
+	}
+	for _, mark := range []string{"*", "_", "~", "[", "]"} {
+		delimiters += strings.Count(source, mark)
+	}
+	return len(source) > maxMarkdown || lines*bars > maxTableCells || delimiters > maxDelimiters
+}
+
+// nesting is how many quotes and lists a line begins.
+func nesting(line string) int {
+	for depth := 0; ; depth++ {
+		line = strings.TrimLeft(line, " \t")
+		mark := line[:len(line)-len(strings.TrimLeft(line, "0123456789"))]
+		rest := line[len(mark):]
+		switch {
+		case mark == "" && strings.HasPrefix(rest, ">"):
+		case mark == "" && len(rest) > 1 && strings.IndexByte("-+*", rest[0]) >= 0 && isBlank(rest[1]):
+		case mark != "" && len(rest) > 1 && strings.IndexByte(".)", rest[0]) >= 0 && isBlank(rest[1]):
+		default:
+			return depth
+		}
+		line = rest[1:]
+	}
+}
+
+// suggestions are the fenced blocks that propose other lines.
+func suggestions(doc ast.Node, source []byte) func(func(*ast.FencedCodeBlock) bool) {
+	return func(yield func(*ast.FencedCodeBlock) bool) {
+		_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+			block, ok := n.(*ast.FencedCodeBlock)
+			if ok && entering && string(block.Language(source)) == "suggestion" && !yield(block) {
+				return ast.WalkStop, nil
+			}
+			return ast.WalkContinue, nil
+		})
+	}
+}
+
+// ownNodes renders what the page wants otherwise than goldmark does.
+type ownNodes struct{}
+
+func (ownNodes) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
+	reg.Register(ast.KindHeading, renderHeading)
+	reg.Register(ast.KindLink, renderLink)
+	reg.Register(ast.KindAutoLink, renderAutoLink)
+	reg.Register(ast.KindImage, renderImage)
+	reg.Register(ast.KindFencedCodeBlock, renderFenced)
+}
+
+// renderHeading keeps headings below those of the page.
+func renderHeading(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+	tag := "<h" + string(rune('0'+min(node.(*ast.Heading).Level+3, 6))) + ">"
+	if !entering {
+		tag = "</" + tag[1:]
+	}
+	_, err := w.WriteString(tag)
+	return ast.WalkContinue, err
+}
+
+// safeURL is a link's target where a comment may lead there. Targets without a
+// scheme would lead to this server.
+func safeURL(dest string) (string, bool) {
+	u, err := url.Parse(strings.TrimSpace(dest))
+	if err != nil {
+		return "", false
+	}
+	switch strings.ToLower(u.Scheme) {
+	case "http", "https":
+		return u.String(), u.Host != ""
+	case "mailto":
+		return u.String(), u.Opaque != ""
+	}
+	return "", false
+}
+
+// linkStart opens a link that tells nobody where it was followed from.
+func linkStart(dest string) string {
+	escaped := template.HTMLEscapeString(dest)
+	return `<a href="` + escaped + `" title="` + escaped + `" rel="nofollow noopener noreferrer" target="_blank">`
+}
+
+func renderLink(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+	raw := string(node.(*ast.Link).Destination)
+	dest, ok := safeURL(raw)
+	written := ""
+	switch {
+	case ok && entering:
+		written = linkStart(dest)
+	case ok:
+		written = "</a>"
+	case !entering:
+		written = ` <span class="nolink">(` + template.HTMLEscapeString(raw) + `)</span>`
+	}
+	_, err := w.WriteString(written)
+	return ast.WalkContinue, err
+}
+
+func renderAutoLink(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+	if !entering {
+		return ast.WalkContinue, nil
+	}
+	n := node.(*ast.AutoLink)
+	raw := string(n.URL(source))
+	if n.AutoLinkType == ast.AutoLinkEmail && !strings.HasPrefix(strings.ToLower(raw), "mailto:") {
+		raw = "mailto:" + raw
+	}
+	label := template.HTMLEscapeString(string(n.Label(source)))
+	if dest, ok := safeURL(raw); ok {
+		label = linkStart(dest) + label + "</a>"
+	}
+	_, err := w.WriteString(label)
+	return ast.WalkContinue, err
+}
+
+// renderImage shows a link: nothing is loaded from elsewhere.
+func renderImage(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+	n := node.(*ast.Image)
+	raw := string(n.Destination)
+	dest, ok := safeURL(raw)
+	written := ""
+	switch {
+	case entering && ok:
+		written = linkStart(dest) + "image: "
+	case entering:
+		written = "image: "
+	case ok:
+		written = "</a>"
+	default:
+		written = ` <span class="nolink">(` + template.HTMLEscapeString(raw) + `)</span>`
+	}
+	_, err := w.WriteString(written)
+	return ast.WalkContinue, err
+}
+
+func renderFenced(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+	if !entering {
+		return ast.WalkContinue, nil
+	}
+	block := node.(*ast.FencedCodeBlock)
+	lines := blockLines(block, source)
+	written := ""
+	if quoted, ok := block.AttributeString(attrQuoted); ok {
+		q, _ := quoted.(quotedLines)
+		written = suggestionHTML(q, lines)
+	} else {
+		written = `<pre class="code"><code>` + codeLinesHTML(languageNamed(string(block.Language(source))), lines) + "</code></pre>\n"
+	}
+	_, err := w.WriteString(written)
+	return ast.WalkSkipChildren, err
+}
+
+func blockLines(block *ast.FencedCodeBlock, source []byte) []string {
+	var lines []string
+	for i := range block.Lines().Len() {
+		segment := block.Lines().At(i)
+		lines = append(lines, strings.TrimSuffix(string(segment.Value(source)), "\n"))
+	}
+	return lines
+}
+
+func codeLinesHTML(lang *language, lines []string) string {
+	var b strings.Builder
+	scan := newScanner(lang)
+	for _, line := range lines {
+		b.WriteString(string(codeHTML(line, scan.line(line), [2]int{})))
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// suggestionHTML shows what a suggestion does to the quoted lines.
+func suggestionHTML(q quotedLines, lines []string) string {
+	head, tail := 0, 0
+	for head < len(q.lines) && head < len(lines) && q.lines[head] == lines[head] {
+		head++
+	}
+	for tail < len(q.lines)-head && tail < len(lines)-head && q.lines[len(q.lines)-1-tail] == lines[len(lines)-1-tail] {
+		tail++
+	}
+	lang := languageOf(q.file)
+	var b strings.Builder
+	b.WriteString(`<div class="suggestion"><p class="cap">Suggested change</p><table class="diff"><tbody>`)
+	row := func(class, mark, label, line string) {
+		b.WriteString(`<tr class="` + class + `"><td class="mk"><span class="vh">` + label + `</span>` + mark + `</td><td class="code">`)
+		b.WriteString(string(codeHTML(line, newScanner(lang).line(line), [2]int{})))
+		b.WriteString("</td></tr>")
+	}
+	for _, line := range q.lines[:head] {
+		row("x", " ", "", line)
+	}
+	for _, line := range q.lines[head : len(q.lines)-tail] {
+		row("d", "−", "removed: ", line)
+	}
+	for _, line := range lines[head : len(lines)-tail] {
+		row("a", "+", "added: ", line)
+	}
+	for _, line := range q.lines[len(q.lines)-tail:] {
+		row("x", " ", "", line)
+	}
+	b.WriteString("</tbody></table></div>\n")
+	return b.String()
+}

@@ -1,0 +1,230 @@
+package web
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"mime"
+	"net/http"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"git-runr/gitstore"
+	"git-runr/loop"
+	"git-runr/loop/safetext"
+)
+
+//go:embed templates/*.html assets/*
+var files embed.FS
+
+// pages serves what people read. It keeps nothing but what was computed from trees,
+// which never change.
+type pages struct {
+	*Server
+	lists listCache
+}
+
+// pageRoutes adds the pages to mux. Nothing that is asked for with GET changes state.
+func (s *Server) pageRoutes(mux *http.ServeMux) {
+	p := &pages{Server: s}
+	for pattern, handle := range map[string]func(http.ResponseWriter, *http.Request) error{
+		"GET /{$}":                   p.inbox,
+		"GET /review":                p.inbox,
+		"GET /review/{id}":           p.review,
+		"GET /review/{id}/diff":      p.reviewDiff,
+		"GET /review/{id}/file":      p.reviewFile,
+		"GET /review/{id}/raw":       p.reviewRaw,
+		"GET /review/{id}/comment":   p.commentForm,
+		"GET /review/{id}/remark":    p.remarkFragment,
+		"POST /review/{id}/preview":  p.preview,
+		"POST /review/{id}/comment":  p.postComment,
+		"POST /review/{id}/submit":   p.postSubmit,
+		"POST /review/{id}/viewed":   p.postViewed,
+		"POST /review/{id}/claim":    p.postState,
+		"POST /review/{id}/release":  p.postState,
+		"POST /review/{id}/resolve":  p.postState,
+		"POST /review/{id}/reopen":   p.postState,
+		"POST /review/{id}/cancel":   p.postState,
+		"POST /review/{id}/answer":   p.postAnswer,
+		"GET /runs":                  p.runs,
+		"GET /run/{id}":              p.run,
+		"GET /run/{id}/diff":         p.runDiff,
+		"GET /run/{id}/file":         p.runFile,
+		"GET /run/{id}/raw":          p.runRaw,
+		"GET /run/{id}/left/{event}": p.runLeft,
+	} {
+		mux.HandleFunc(pattern, p.handle(handle))
+	}
+	mux.HandleFunc("GET /assets/{name}", serveAsset)
+	mux.HandleFunc("/", p.handle(func(http.ResponseWriter, *http.Request) error { return errNoPage }))
+}
+
+var errNoPage = errors.New("there is no such page")
+
+// handle shows a handler's error as a page, or as text where a script asked.
+func (p *pages) handle(do func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		err := do(w, r)
+		if err == nil {
+			return
+		}
+		status := pageStatus(err)
+		switch {
+		case status == http.StatusInternalServerError:
+			p.fault(w, r, err)
+			return
+		case r.FormValue("fragment") != "":
+			http.Error(w, safetext.Text(err.Error()), status)
+			return
+		}
+		view := struct {
+			page
+			Status  int
+			Message string
+		}{p.page(r, http.StatusText(status), ""), status, err.Error()}
+		if shown := p.show(w, status, "error.html", view); shown != nil {
+			http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
+		}
+	}
+}
+
+// pageStatus is the HTTP status of an error.
+func pageStatus(err error) int {
+	if errors.Is(err, errNoPage) {
+		return http.StatusNotFound
+	}
+	return errorStatus(err)
+}
+
+// page is what every page has.
+type page struct {
+	Title   string
+	Tab     string // inbox or runs, "" for neither
+	Actor   string
+	Theme   string // dark, light, or "" for the system's
+	Split   bool   // diffs side by side
+	Token   string // of forms
+	Path    string // of this page, for links to its other views
+	Watched string // the review or run that the page is about, for live updates
+	now     time.Time
+}
+
+// paged is any page, for the parts that it is made of.
+type paged interface{ common() page }
+
+func (p page) common() page { return p }
+
+// When is a time as a person reads it, with the time itself to point at.
+func (p page) When(t time.Time) template.HTML {
+	return template.HTML(`<time datetime="` + at(t) + `" title="` + at(t) + `">` + ago(p.now, t) + `</time>`)
+}
+
+// Left is how long a claim still holds.
+func (p page) Left(until time.Time) template.HTML {
+	text := "lapsed"
+	if d := until.Sub(p.now); d > 0 {
+		text = units(d) + " left"
+	}
+	return template.HTML(`<time datetime="` + at(until) + `" title="` + at(until) + `">` + text + `</time>`)
+}
+
+// ReviewPath is the address of the review that the page is about.
+func (p page) ReviewPath() string { return "/review/" + p.Watched }
+
+func (p *pages) page(r *http.Request, title, tab string) page {
+	return page{
+		Title: title, Tab: tab, Actor: p.Actor, Theme: preference(r, "theme", "dark", "light"),
+		Split: p.split(r), Token: p.formToken(r), Path: r.URL.EscapedPath(), now: p.Now(),
+	}
+}
+
+// preference is a setting that the browser remembers in a cookie, "" for none of known.
+func preference(r *http.Request, name string, known ...string) string {
+	cookie, err := r.Cookie("runr-" + name)
+	if err != nil {
+		return ""
+	}
+	for _, k := range known {
+		if cookie.Value == k {
+			return k
+		}
+	}
+	return ""
+}
+
+// split reports whether diffs are wanted side by side: by the address, else as the
+// browser remembers.
+func (p *pages) split(r *http.Request) bool {
+	switch r.FormValue("view") {
+	case "split":
+		return true
+	case "unified":
+		return false
+	}
+	return preference(r, "view", "split") != ""
+}
+
+// show renders a template as a whole page; nothing is sent when it goes wrong.
+func (p *pages) show(w http.ResponseWriter, status int, name string, view any) error {
+	var out bytes.Buffer
+	if err := templates().ExecuteTemplate(&out, name, view); err != nil {
+		return fmt.Errorf("show %s: %w", name, err)
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(out.Bytes()) // the browser went away
+	return nil
+}
+
+// templates are parsed on first use.
+var templates = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Funcs(template.FuncMap{
+		"asset": func(name string) string { return assets().urls[name] },
+		"safe":  func(s any) string { return safetext.Line(fmt.Sprint(s)) }, "text": safetext.Text, "name": personName,
+		"short": func(id gitstore.ID) string { return id.Short() }, "count": loop.Count, "took": took,
+		"words": func(s any) string { return safetext.Line(strings.ReplaceAll(fmt.Sprint(s), "_", " ")) }, "lower": strings.ToLower,
+		"add": func(a, b int) int { return a + b }, "join": func(a, b string) string { return a + b },
+		"icon": icon, "outcome": outcomeClass, "fileKey": fileKey, "newKey": newKey, "entryClass": entryClass,
+		"inPage":   func(v paged, f fileView) diffView { return diffView{v.common(), f} },
+		"remarkOf": func(r remark, v paged) remarkView { return remarkView{r, v.common()} },
+	}).ParseFS(files, "templates/*.html"))
+})
+
+// assetFiles are the assets by the names under which they are served.
+type assetFiles struct {
+	urls    map[string]string // file name → URL with the hash of its content
+	content map[string][]byte // by the last part of the URL
+}
+
+var assets = sync.OnceValue(func() assetFiles {
+	a := assetFiles{urls: map[string]string{}, content: map[string][]byte{}}
+	entries, _ := fs.ReadDir(files, "assets") // embedded: it is there
+	for _, e := range entries {
+		data, _ := fs.ReadFile(files, "assets/"+e.Name())
+		sum := sha256.Sum256(data)
+		base, ext, _ := strings.Cut(e.Name(), ".")
+		name := base + "-" + hex.EncodeToString(sum[:6]) + "." + ext
+		a.urls[e.Name()], a.content[name] = "/assets/"+name, data
+	}
+	return a
+})
+
+// serveAsset serves what never changes under its name.
+func serveAsset(w http.ResponseWriter, r *http.Request) {
+	data, ok := assets().content[r.PathValue("name")]
+	if !ok {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", mime.TypeByExtension(path.Ext(r.PathValue("name"))))
+	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
+}

@@ -1,0 +1,117 @@
+package web
+
+import (
+	"bytes"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"git-runr/gitstore"
+	"git-runr/loop"
+)
+
+// wholeView is the page of a whole file, on one side of a change.
+type wholeView struct {
+	page
+	Name    string
+	Side    loop.Side
+	Other   string // the other side, "" when it has none
+	Note    string
+	Rows    []rowView
+	Notes   []remark // on the whole file
+	More    string
+	Back    string
+	Compose string
+	Lines   int
+}
+
+// reviewFile shows a whole file of the change.
+func (p *pages) reviewFile(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	review, err := p.Store.Review(ctx, r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	rv := reviewView{page: p.page(r, reviewTitle(review), "inbox"), Review: review}
+	rv.Watched = review.ID
+	remarks, err := p.remarks(ctx, &rv)
+	if err != nil {
+		return err
+	}
+	c, err := p.reviewComparison(ctx, review)
+	if err != nil {
+		return err
+	}
+	list, err := p.list(ctx, c)
+	if err != nil {
+		return err
+	}
+	return p.showWhole(w, r, c, list, viewOptions{remarks: rv.sortRemarks(list, remarks), compose: rv.CanComment()}, rv.page)
+}
+
+// showWhole shows the file that the request names, on the side that it names.
+func (p *pages) showWhole(w http.ResponseWriter, r *http.Request, c comparison, list *fileList, o viewOptions, common page) error {
+	f, known := list.find(r.FormValue("path"))
+	if !known {
+		return &loop.NotFoundError{What: "file", ID: r.FormValue("path")}
+	}
+	v := wholeView{page: common, Name: f.Path, Side: loop.SideNew, Back: c.url("") + "#" + f.Key()}
+	tree, other := c.to, loop.SideOld
+	if r.FormValue("side") == string(loop.SideOld) {
+		v.Side, v.Name, tree, other = loop.SideOld, f.From(), c.from, loop.SideNew
+	}
+	if f.Status != "A" && f.Status != "D" {
+		v.Other = c.url("file", "path", f.Path, "side", string(other))
+	}
+	if o.compose {
+		v.Compose = c.url("comment", "path", f.Path)
+	}
+	if err := p.wholeRows(r, &v, tree, o.remarks[f.Path], c); err != nil {
+		return err
+	}
+	return p.show(w, http.StatusOK, "file.html", v)
+}
+
+// wholeRows fills in the lines of the file, as many as one page shows.
+func (p *pages) wholeRows(r *http.Request, v *wholeView, tree gitstore.ID, notes remarksAt, c comparison) error {
+	sizes, err := p.repo.FileSizes(r.Context(), tree, []string{v.Name})
+	if err != nil {
+		return err
+	}
+	if sizes[v.Name] > maxPatch {
+		v.Note = "The file is too large for this page"
+		return nil
+	}
+	data, err := p.repo.Blob(r.Context(), tree, v.Name)
+	if err != nil {
+		return err
+	}
+	if bytes.IndexByte(data[:min(len(data), 8000)], 0) >= 0 {
+		v.Note = "Binary file"
+		return nil
+	}
+	skip, _ := strconv.Atoi(r.FormValue("skip")) // 0 unless it is a number
+	scan := newScanner(languageOf(v.Name))
+	crlf := bytes.Count(data, []byte("\r\n")) == bytes.Count(data, []byte("\n"))
+	v.Notes = notes[place{v.Side, 0}]
+	for raw := range bytes.Lines(data) {
+		v.Lines++
+		line := strings.TrimSuffix(string(raw), "\n")
+		tokens := scan.line(line)
+		if v.Lines <= skip || v.Lines > skip+rowsShown {
+			continue
+		}
+		maker := rowMaker{crlf: crlf, tokens: map[place][]token{{loop.SideNew, v.Lines}: tokens}}
+		row := rowView{Right: maker.cell(diffLine{kind: ' ', new: v.Lines, text: line}, [2]int{}), Notes: notes[place{v.Side, v.Lines}]}
+		if v.Side == loop.SideOld {
+			row.Old = v.Lines
+		} else {
+			row.New = v.Lines
+		}
+		v.Rows = append(v.Rows, row)
+	}
+	if v.Lines > skip+rowsShown {
+		v.More = c.url("file", "path", v.Name, "side", string(v.Side), "skip", strconv.Itoa(skip+rowsShown))
+	}
+	return nil
+}

@@ -1,0 +1,290 @@
+package web
+
+import (
+	"context"
+	"crypto/rand"
+	"net/http"
+	"net/url"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"git-runr/loop"
+)
+
+// The forms of the pages work without scripts. A script sends drafts to the API
+// instead, and leaves the page where it is.
+
+// composeView is the form for a comment.
+type composeView struct {
+	page
+	Review   string
+	ID       string // of the draft comment that is edited, "" for a new one
+	File     string
+	Side     loop.Side
+	Start    string
+	End      string
+	Text     string
+	Back     string
+	Severity loop.Severity
+}
+
+// commentForm is the form for a comment on path, or the draft comment edit.
+func (p *pages) commentForm(w http.ResponseWriter, r *http.Request) error {
+	review, err := p.Store.Review(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	v := composeView{
+		page: p.page(r, "Comment", "inbox"), Review: review.ID, File: r.FormValue("path"), Side: loop.SideNew,
+		Start: r.FormValue("start"), End: r.FormValue("end"),
+	}
+	if r.FormValue("side") == string(loop.SideOld) {
+		v.Side = loop.SideOld
+	}
+	if id := r.FormValue("edit"); id != "" {
+		c, err := p.draftComment(review, id)
+		if err != nil {
+			return err
+		}
+		v.ID, v.File, v.Side, v.Text, v.Severity = id, c.File, sideOf(c), c.Comment, c.Severity
+		v.Start, v.End = strconv.Itoa(c.StartLine), strconv.Itoa(c.EndLine)
+	}
+	v.Back = reviewURL(review.ID, v.File)
+	return p.show(w, http.StatusOK, "comment.html", v)
+}
+
+// reviewURL is the page of a review, at a file where one is named.
+func reviewURL(id, file string) string {
+	u := url.URL{Path: "/review/" + id}
+	if file != "" {
+		u.Fragment = fileKey(file)
+	}
+	return u.String()
+}
+
+func (p *pages) draftComment(review loop.Review, id string) (loop.Comment, error) {
+	d, err := p.Store.Draft(review, p.Actor)
+	if err != nil {
+		return loop.Comment{}, err
+	}
+	for _, c := range d.Comments {
+		if c.ID == id {
+			return c, nil
+		}
+	}
+	return loop.Comment{}, &loop.NotFoundError{What: "comment", ID: id}
+}
+
+// postComment adds a comment to the draft, or changes or drops the one with an id.
+func (p *pages) postComment(w http.ResponseWriter, r *http.Request) error {
+	review, err := p.Store.Review(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	id := r.PostForm.Get("id")
+	switch {
+	case id == "":
+		err = p.addComment(r, review)
+	case r.PostForm.Has("delete"):
+		err = p.edit(r.Context(), review, func(d *loop.Draft) error { return foundComment(d.Remove(id), id) })
+	default:
+		text := r.PostForm.Get("comment")
+		if strings.TrimSpace(text) == "" {
+			return badRequest("comment is empty")
+		}
+		err = p.edit(r.Context(), review, func(d *loop.Draft) error { return foundComment(d.Set(id, text), id) })
+	}
+	if err != nil {
+		return err
+	}
+	http.Redirect(w, r, reviewURL(review.ID, r.PostForm.Get("file")), http.StatusSeeOther)
+	return nil
+}
+
+func foundComment(found bool, id string) error {
+	if !found {
+		return &loop.NotFoundError{What: "comment", ID: id}
+	}
+	return nil
+}
+
+func (p *pages) edit(ctx context.Context, review loop.Review, edit func(*loop.Draft) error) error {
+	_, err := p.Store.EditDraft(ctx, review.ID, p.Actor, edit)
+	return err
+}
+
+func (p *pages) addComment(r *http.Request, review loop.Review) error {
+	in, err := commentFields(r)
+	if err != nil {
+		return err
+	}
+	c, err := p.place(r.Context(), review, in)
+	if err != nil {
+		return err
+	}
+	return p.edit(r.Context(), review, func(d *loop.Draft) error {
+		d.Add(c)
+		return nil
+	})
+}
+
+// commentFields reads a comment out of a form.
+func commentFields(r *http.Request) (commentJSON, error) {
+	in := commentJSON{
+		File: r.PostForm.Get("file"), Side: r.PostForm.Get("side"), Severity: r.PostForm.Get("severity"),
+		Comment: strings.ReplaceAll(r.PostForm.Get("comment"), "\r\n", "\n"),
+	}
+	for name, to := range map[string]*int{"start": &in.StartLine, "end": &in.EndLine} {
+		value := strings.TrimSpace(r.PostForm.Get(name))
+		if value == "" {
+			continue
+		}
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 0 {
+			return in, badRequest("line %q is no number", value)
+		}
+		*to = n
+	}
+	return in, nil
+}
+
+// preview shows a comment as it will look.
+func (p *pages) preview(w http.ResponseWriter, r *http.Request) error {
+	in, err := commentFields(r)
+	if err != nil {
+		return err
+	}
+	quoted := quotedLines{file: in.File, start: in.StartLine}
+	if in.File != "" && in.StartLine > 0 {
+		review, err := p.Store.Review(r.Context(), r.PathValue("id"))
+		if err != nil {
+			return err
+		}
+		c, err := p.Store.Anchor(r.Context(), review.Request.Subject, in.File, loop.Side(in.Side), in.StartLine, in.EndLine)
+		if err != nil {
+			return err
+		}
+		quoted.lines = quoteOf(c)
+	}
+	return p.show(w, http.StatusOK, "preview", markdownHTML(in.Comment, quoted))
+}
+
+// remarkFragment is one comment of the draft, for a script that has just saved it.
+func (p *pages) remarkFragment(w http.ResponseWriter, r *http.Request) error {
+	review, err := p.Store.Review(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	c, err := p.draftComment(review, r.FormValue("comment"))
+	if err != nil {
+		return err
+	}
+	return p.show(w, http.StatusOK, "remark", remarkView{p.newDraft(review, c), p.page(r, "", "")})
+}
+
+// remarkView is a remark with what its forms and times need.
+type remarkView struct {
+	remark
+	Page page
+}
+
+// postSubmit records the reader's answer with the draft.
+func (p *pages) postSubmit(w http.ResponseWriter, r *http.Request) error {
+	review, err := p.Store.Review(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	message := strings.ReplaceAll(r.PostForm.Get("message"), "\r\n", "\n")
+	person, err := p.person(r.Context(), review, submitJSON{
+		Decision: r.PostForm.Get("decision"), Message: &message, Key: r.PostForm.Get("key"),
+	})
+	if err != nil {
+		return err
+	}
+	if !sent(review, person) {
+		if _, err := p.submitPerson(r.Context(), review.ID, person); err != nil {
+			return err
+		}
+	}
+	http.Redirect(w, r, (&url.URL{Path: "/review/" + review.ID, RawQuery: "sent=1"}).String(), http.StatusSeeOther)
+	return nil
+}
+
+// newKey is what makes one submission of a form that is sent twice.
+func newKey() string { return rand.Text() }
+
+// postViewed marks a file as looked at, or takes the mark away.
+func (p *pages) postViewed(w http.ResponseWriter, r *http.Request) error {
+	review, err := p.Store.Review(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	file := r.PostForm.Get("file")
+	err = p.edit(r.Context(), review, func(d *loop.Draft) error {
+		had := len(d.Viewed)
+		d.Viewed = slices.DeleteFunc(d.Viewed, func(name string) bool { return name == file })
+		if len(d.Viewed) == had && file != "" {
+			d.Viewed = append(d.Viewed, file)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	http.Redirect(w, r, reviewURL(review.ID, file), http.StatusSeeOther)
+	return nil
+}
+
+// postState moves a review on: the last part of the path says how.
+func (p *pages) postState(w http.ResponseWriter, r *http.Request) error {
+	ctx, id, note := r.Context(), r.PathValue("id"), strings.TrimSpace(r.PostForm.Get("note"))
+	hold := loop.Hold{Actor: p.Actor, Lease: p.Lease, Force: r.PostForm.Get("force") != ""}
+	var review loop.Review
+	var err error
+	switch path.Base(r.URL.Path) {
+	case "claim":
+		review, _, err = p.claimReview(ctx, id, hold)
+	case "release":
+		review, err = p.releaseReview(ctx, id, hold)
+	case "resolve":
+		review, err = p.resolveReview(ctx, id, hold, note)
+	case "reopen":
+		review, err = p.reopenReview(ctx, id, p.Actor)
+	case "cancel":
+		review, err = p.Store.CancelReview(ctx, id, p.Actor, note)
+	}
+	if err != nil {
+		return err
+	}
+	http.Redirect(w, r, reviewURL(review.ID, ""), http.StatusSeeOther)
+	return nil
+}
+
+// postAnswer records what became of one finding or comment.
+func (p *pages) postAnswer(w http.ResponseWriter, r *http.Request) error {
+	a := loop.Answer{
+		Finding: r.PostForm.Get("finding"), Kind: loop.AnswerKind(r.PostForm.Get("answer")),
+		Reason: strings.TrimSpace(r.PostForm.Get("reason")), Actor: p.Actor,
+	}
+	switch {
+	case a.Kind == loop.AnswerFixed:
+		commit, err := p.repo.Resolve(r.Context(), strings.TrimSpace(r.PostForm.Get("commit")))
+		if err != nil {
+			return badRequest("commit %q: %v", r.PostForm.Get("commit"), err)
+		}
+		a.Commit = commit
+	case a.Kind != loop.AnswerRefuted && a.Kind != loop.AnswerDeferred:
+		return badRequest("answer %q is none of fixed, refuted, deferred", a.Kind)
+	case a.Reason == "":
+		return badRequest("%s needs a reason", a.Kind)
+	}
+	review, err := p.Store.AnswerFinding(r.Context(), r.PathValue("id"), a, false)
+	if err != nil {
+		return err
+	}
+	u := url.URL{Path: "/review/" + review.ID, Fragment: a.Finding}
+	http.Redirect(w, r, u.String(), http.StatusSeeOther)
+	return nil
+}

@@ -1,0 +1,75 @@
+package web
+
+import (
+	"fmt"
+	"html/template"
+	"strings"
+	"time"
+
+	"git-runr/loop"
+	"git-runr/loop/safetext"
+)
+
+// ago is how long before now a time was.
+func ago(now, then time.Time) string {
+	d := now.Sub(then)
+	switch {
+	case then.IsZero():
+		return ""
+	case d < time.Minute:
+		return "just now"
+	}
+	return units(d) + " ago"
+}
+
+// units is a duration in the largest unit that it has two of.
+func units(d time.Duration) string {
+	switch {
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h", int(d.Hours()))
+	}
+	return fmt.Sprintf("%d days", int(d.Hours()/24))
+}
+
+// at is a time for machines and for whoever points at it.
+func at(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// took is a duration as a person reads it.
+func took(d loop.Duration) string {
+	switch v := time.Duration(d); {
+	case v < time.Second:
+		return fmt.Sprintf("%d ms", v.Milliseconds())
+	case v < time.Minute:
+		return fmt.Sprintf("%.1f s", v.Seconds())
+	case v < time.Hour:
+		return fmt.Sprintf("%d min %d s", int(v.Minutes()), int(v.Seconds())%60)
+	default:
+		return fmt.Sprintf("%d h %d min", int(v.Hours()), int(v.Minutes())%60)
+	}
+}
+
+// personName is an actor without the address: "Ada <ada@example.com>" is Ada.
+func personName(actor string) string {
+	name, _, found := strings.Cut(actor, " <")
+	if !found || name == "" {
+		return safetext.Line(actor)
+	}
+	return safetext.Line(name)
+}
+
+// icons are drawn on a grid of 16 by 16, in the colour of the text.
+var icons = map[string]string{
+	"copy":    `<rect x="5.5" y="5.5" width="8" height="8" rx="1.5"/><path d="M10.5 5.5v-2a1 1 0 0 0-1-1h-6a1 1 0 0 0-1 1v6a1 1 0 0 0 1 1h2"/>`,
+	"theme":   `<circle cx="8" cy="8" r="5.5"/><path d="M8 2.5v11a5.5 5.5 0 0 0 0-11z" fill="currentColor"/>`,
+	"keys":    `<rect x="1.5" y="4" width="13" height="8" rx="1.5"/><path d="M4 6.7h.01M6.7 6.7h.01M9.3 6.7h.01M12 6.7h.01M5 9.5h6"/>`,
+	"file":    `<path d="M3.5 2.5h5l4 4v7h-9zM8.5 2.5v4h4"/>`,
+	"comment": `<path d="M2.5 3.5h11v7.5h-6l-3 2.5v-2.5h-2z"/>`,
+	"chevron": `<path d="M4 6l4 4 4-4"/>`,
+}
+
+// icon is one of icons as an element that screen readers pass over.
+func icon(name string) template.HTML {
+	return template.HTML(`<svg class="icon" viewBox="0 0 16 16" width="16" height="16" fill="none" stroke="currentColor" stroke-width="1.3" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">` + icons[name] + `</svg>`)
+}

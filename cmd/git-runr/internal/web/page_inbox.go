@@ -1,0 +1,148 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"git-runr/loop"
+)
+
+// aPage is how many reviews or runs one page lists.
+const aPage = 50
+
+// inboxView is the list of reviews.
+type inboxView struct {
+	page
+	Status     string
+	Tabs       []tab
+	Reviews    []loop.ReviewSummary
+	Total      int
+	From, To   int // of those shown, from 1
+	Prev, Next string
+	EmptyAtAll bool // there is no review of any status
+}
+
+// tab is one status of the inbox.
+type tab struct {
+	Name, Label, URL string
+	Count            int
+	Current          bool
+}
+
+// inboxTabs are the statuses in the order of the work.
+var inboxTabs = []struct{ name, label string }{
+	{"inbox", "Inbox"}, {"open", "Open"}, {"submitted", "Submitted"}, {"claimed", "Claimed"},
+	{"resolved", "Resolved"}, {"cancelled", "Cancelled"}, {"all", "All"},
+}
+
+func (p *pages) inbox(w http.ResponseWriter, r *http.Request) error {
+	v := inboxView{page: p.page(r, "Inbox", "inbox"), Status: r.FormValue("status")}
+	v.Watched = "*"
+	if v.Status == "" {
+		v.Status = "inbox"
+	}
+	fits, err := loop.StatusFilter(v.Status)
+	if err != nil {
+		return badRequest("%v", err)
+	}
+	number := pageNumber(r)
+	counts := map[string]int{}
+	filter := loop.Filter{Limit: number * aPage, Status: func(status string) bool {
+		counts[status]++
+		return fits(status)
+	}}
+	if filter.ClosedSince, err = p.Store.ClosedSince(); err != nil {
+		return err
+	}
+	reviews, total, err := p.Store.Reviews(r.Context(), filter)
+	if err != nil {
+		return err
+	}
+	v.Total, v.EmptyAtAll = total, len(counts) == 0
+	v.Reviews, v.From, v.To = lastPage(reviews, number)
+	v.Prev, v.Next = neighbours("/review", v.Status, number, total)
+	for _, t := range inboxTabs {
+		fits, _ := loop.StatusFilter(t.name) // of our own list
+		shown := tab{Name: t.name, Label: t.label, URL: listURL("/review", t.name, 1), Current: t.name == v.Status}
+		for status, n := range counts {
+			if fits(status) {
+				shown.Count += n
+			}
+		}
+		v.Tabs = append(v.Tabs, shown)
+	}
+	return p.show(w, http.StatusOK, "inbox.html", v)
+}
+
+// pageNumber is the page that is asked for, from 1.
+func pageNumber(r *http.Request) int {
+	n, err := strconv.Atoi(r.FormValue("page"))
+	if err != nil {
+		return 1
+	}
+	return min(max(n, 1), 1_000_000)
+}
+
+// lastPage is the last page of a list that goes up to it, and which items those are.
+func lastPage[T any](list []T, number int) (shown []T, from, to int) {
+	start := min((number-1)*aPage, len(list))
+	shown = list[start:]
+	if len(shown) == 0 {
+		return shown, 0, 0
+	}
+	return shown, start + 1, len(list)
+}
+
+// neighbours are the pages before and after, "" where there is none.
+func neighbours(path, status string, number, total int) (prev, next string) {
+	if number > 1 {
+		prev = listURL(path, status, number-1)
+	}
+	if number*aPage < total {
+		next = listURL(path, status, number+1)
+	}
+	return prev, next
+}
+
+func listURL(path, status string, number int) string {
+	q := url.Values{}
+	if status != "" && status != "inbox" {
+		q.Set("status", status)
+	}
+	if number > 1 {
+		q.Set("page", strconv.Itoa(number))
+	}
+	return (&url.URL{Path: path, RawQuery: q.Encode()}).String()
+}
+
+// runsView is the list of runs.
+type runsView struct {
+	page
+	Runs       []runLine
+	Total      int
+	From, To   int
+	Prev, Next string
+}
+
+type runLine struct {
+	loop.RunSummary
+	Live bool
+}
+
+func (p *pages) runs(w http.ResponseWriter, r *http.Request) error {
+	v := runsView{page: p.page(r, "Runs", "runs")}
+	v.Watched = "*"
+	number := pageNumber(r)
+	runs, total, err := p.Store.Runs(r.Context(), loop.Filter{Limit: number * aPage})
+	if err != nil {
+		return err
+	}
+	shown, from, to := lastPage(runs, number)
+	v.Total, v.From, v.To = total, from, to
+	for _, run := range shown {
+		v.Runs = append(v.Runs, runLine{run, run.Status == loop.RunRunning && p.Store.Live(run.ID)})
+	}
+	v.Prev, v.Next = neighbours("/runs", "", number, total)
+	return p.show(w, http.StatusOK, "runs.html", v)
+}

@@ -1,0 +1,248 @@
+package web
+
+import (
+	"context"
+	"html/template"
+	"strings"
+	"time"
+
+	"git-runr/loop"
+	"git-runr/loop/safetext"
+)
+
+// remark is a finding, a comment or a draft of one, as the page shows it.
+type remark struct {
+	ID        string
+	Draft     bool
+	Author    string
+	At        time.Time
+	Severity  loop.Severity
+	Rule      string
+	File      string
+	Side      loop.Side
+	Start     int // lines; 0 for the whole file
+	End       int
+	Body, Fix template.HTML
+	Source    string   // of a draft: what is edited
+	First     string   // the first line, for lists
+	Quote     []string // the lines that it speaks of
+	Answers   []loop.Answer
+	Elsewhere bool // its lines are not among those that the page shows
+	Outdated  bool // its lines are gone from what is shown
+	Why       string
+	Was       string // where it was made, when that is elsewhere
+	Later     string // where its lines are in the newest commit, when that is elsewhere
+	Review    string
+	CanAnswer bool
+
+	made loop.Comment // as it was made
+}
+
+// Place is where the remark is, as people write it; "" for the whole review.
+func (r remark) Place() string {
+	return loop.Finding{File: safetext.Line(r.File), Line: r.Start, EndLine: r.End}.Place()
+}
+
+// State is what became of it: fixed, refuted or deferred, "" for nothing yet.
+func (r remark) State() loop.AnswerKind {
+	if len(r.Answers) == 0 {
+		return ""
+	}
+	return r.Answers[len(r.Answers)-1].Kind
+}
+
+// submissionView is one reviewer's answer.
+type submissionView struct {
+	loop.Submission
+	Summary template.HTML
+	Remarks []remark
+}
+
+// Badge is the word for what the reviewer concluded, Class its colour.
+func (s submissionView) Badge() string {
+	switch s.Decision {
+	case loop.Approve:
+		return "approved"
+	case loop.RequestChanges:
+		return "changes requested"
+	case loop.CommentOnly:
+		return "commented"
+	}
+	if s.Outcome == loop.OutcomeNothing {
+		return "nothing to review"
+	}
+	return strings.ToLower(strings.ReplaceAll(string(s.Report.Effective), "_", " "))
+}
+
+func (s submissionView) Class() string { return outcomeClass(s.Outcome) }
+
+func outcomeClass(o loop.Outcome) string {
+	switch o {
+	case loop.OutcomePassed:
+		return "good"
+	case loop.OutcomeFailed:
+		return "bad"
+	}
+	return "quiet"
+}
+
+// submissions are the answers of a review with their remarks.
+func submissions(review loop.Review) []submissionView {
+	views := make([]submissionView, len(review.Submissions))
+	for i, sub := range review.Submissions {
+		v := submissionView{Submission: sub, Summary: markdownHTML(sub.Report.Summary, quotedLines{})}
+		for _, f := range sub.Report.Findings {
+			v.Remarks = append(v.Remarks, newFinding(review, sub, f))
+		}
+		for _, c := range sub.Comments {
+			v.Remarks = append(v.Remarks, newComment(review, sub, c))
+		}
+		views[i] = v
+	}
+	return views
+}
+
+// finding is one of an agent's. It has no quoted lines: agents give numbers.
+func newFinding(review loop.Review, sub loop.Submission, f loop.Finding) remark {
+	r := remark{
+		ID: f.ID, Author: sub.Reviewer, At: sub.At, Severity: f.Severity, Rule: f.Rule, File: f.File, Side: loop.SideNew,
+		Start: f.Line, End: max(f.Line, f.EndLine), First: firstLine(f.Issue), Review: review.ID,
+		Body: markdownHTML(f.Issue, quotedLines{file: f.File, start: f.Line}),
+		made: loop.Comment{ID: f.ID, File: f.File, StartLine: f.Line, EndLine: f.EndLine, Side: loop.SideNew, Commit: sub.Tree},
+	}
+	if f.Fix != "" {
+		r.Fix = markdownHTML(f.Fix, quotedLines{file: f.File, start: f.Line})
+	}
+	r.answers(review)
+	return r
+}
+
+// newComment is one of a person's.
+func newComment(review loop.Review, sub loop.Submission, c loop.Comment) remark {
+	r := remark{
+		ID: c.ID, Author: sub.Reviewer, At: sub.At, Severity: c.Severity, File: c.File, Side: sideOf(c),
+		Start: c.StartLine, End: max(c.StartLine, c.EndLine), First: firstLine(c.Comment), Quote: quoteOf(c), Review: review.ID,
+		Body: markdownHTML(c.Comment, quotedLines{c.File, c.StartLine, quoteOf(c)}), made: c,
+	}
+	r.answers(review)
+	return r
+}
+
+// newDraft is a comment that was not submitted yet.
+func (p *pages) newDraft(review loop.Review, c loop.Comment) remark {
+	r := newComment(review, loop.Submission{Reviewer: p.Actor}, c)
+	r.Draft, r.Source, r.CanAnswer = true, c.Comment, false
+	return r
+}
+
+// settle finds where the remarks are in the change that is shown, and says of those
+// that are elsewhere in the newest commit where that is.
+func (p *pages) settle(ctx context.Context, subject loop.Subject, remarks []*remark) error {
+	head, err := p.repo.Head(ctx)
+	if err != nil {
+		head = "" // unborn: there is no newer version
+	}
+	var later []*remark
+	for _, r := range remarks {
+		if err := p.settleOne(ctx, subject, r); err != nil {
+			return err
+		}
+		if r.File != "" && r.Side == loop.SideNew && len(later) < maxPlaced {
+			later = append(later, r)
+		}
+	}
+	if head == "" || head == subject.Tree || len(later) == 0 {
+		return nil
+	}
+	comments := make([]loop.Comment, len(later))
+	for i, r := range later {
+		comments[i] = r.made
+	}
+	placed, err := p.Store.Places(ctx, comments, head)
+	if err != nil {
+		return err
+	}
+	for i, at := range placed {
+		later[i].now(at)
+	}
+	return nil
+}
+
+// maxPlaced is how many remarks are looked for in the newest commit.
+const maxPlaced = 200
+
+// settleOne moves a remark that was made on another version to where its lines are
+// in the version that is shown.
+func (p *pages) settleOne(ctx context.Context, subject loop.Subject, r *remark) error {
+	at := subject.Tree
+	if r.Side == loop.SideOld {
+		at = subject.Base
+	}
+	made := r.made.Commit
+	if r.File == "" || made == "" || made == at || r.Side == loop.SideNew && made == subject.Commit {
+		return nil
+	}
+	placed, err := p.Store.Place(ctx, r.made, at)
+	if err != nil {
+		return err
+	}
+	if placed.Moved {
+		r.Was = r.Place()
+	}
+	r.File, r.Start, r.End = placed.File, placed.StartLine, placed.EndLine
+	if placed.Outdated {
+		r.Outdated, r.Why = true, placed.Why
+	}
+	return nil
+}
+
+// now says where the remark's lines are in the newest commit, when that is elsewhere.
+func (r *remark) now(at loop.Placed) {
+	switch {
+	case at.Outdated:
+		r.Later = "outdated: " + at.Why
+	case at.Moved:
+		r.Later = "now " + loop.Finding{File: safetext.Line(at.File), Line: at.StartLine, EndLine: at.EndLine}.Place()
+	}
+}
+
+func (r *remark) answers(review loop.Review) {
+	for _, a := range review.Answers {
+		if a.Finding == r.ID {
+			r.Answers = append(r.Answers, a)
+		}
+	}
+	r.CanAnswer = review.Status == loop.ReviewSubmit || review.Status == loop.ReviewClaim
+}
+
+func sideOf(c loop.Comment) loop.Side {
+	if c.Side == loop.SideOld {
+		return loop.SideOld
+	}
+	return loop.SideNew
+}
+
+// quoteOf are the lines that a comment quotes.
+func quoteOf(c loop.Comment) []string {
+	if c.SelectedText == "" {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(c.SelectedText, "\n"), "\n")
+}
+
+// firstLine is the start of a text, for a list.
+func firstLine(s string) string {
+	line, rest, more := strings.Cut(strings.TrimSpace(s), "\n")
+	if strings.HasPrefix(line, "```") {
+		if _, rest, _ = strings.Cut(rest, "\n```"); strings.TrimSpace(rest) != "" && more {
+			return firstLine(rest)
+		}
+		line = "suggestion"
+	}
+	line = safetext.Line(strings.Join(strings.Fields(line), " "))
+	const limit = 120
+	if runes := []rune(line); len(runes) > limit {
+		return string(runes[:limit]) + "…"
+	}
+	return line
+}

@@ -1,0 +1,278 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"html/template"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"git-runr/gitstore"
+	"git-runr/loop"
+)
+
+// filesAPage is how many files one page lists.
+const filesAPage = 2500
+
+// reviewView is the page of one review.
+type reviewView struct {
+	page
+	Review      loop.Review
+	Message     template.HTML
+	Submissions []submissionView
+	Missing     string // why there is no diff
+	Files       []changedFile
+	Views       []fileView
+	Total       int // files
+	Added       int
+	Deleted     int
+	Prev, Next  string // other pages of files
+	From        int
+	PerFile     map[string]int // remarks by path
+	Elsewhere   []remark       // on files that the change does not have
+	General     []remark       // of the draft, on the whole
+	Draft       loop.Draft
+	Viewed      map[string]bool
+	Runs        []string // that go back to this review
+	Sent        bool     // it was submitted just now
+	Mine        bool     // the claim is the reader's
+	Lapsed      bool     // the claim has run out
+}
+
+// Can report what may be done now.
+func (v reviewView) CanComment() bool {
+	return v.Review.Status == loop.ReviewOpen || v.Review.Status == loop.ReviewSubmit || v.Review.Status == loop.ReviewClaim
+}
+func (v reviewView) CanClaim() bool {
+	return v.Review.Status == loop.ReviewSubmit || v.Review.Status == loop.ReviewClaim && (v.Lapsed || v.Mine)
+}
+func (v reviewView) CanResolve() bool {
+	return v.Review.Status == loop.ReviewSubmit || v.Review.Status == loop.ReviewClaim && (v.Mine || v.Lapsed)
+}
+func (v reviewView) CanReopen() bool {
+	return v.Review.Status == loop.ReviewResolve || v.Review.Status == loop.ReviewCancel
+}
+
+// RemarkURL leads to a remark: in this page where its file is shown whole, else to a
+// page of the file's own. A script loads the file instead.
+func (v reviewView) RemarkURL(r remark) string {
+	here := (&url.URL{Fragment: r.ID}).String()
+	for _, f := range v.Views {
+		if (f.Path == r.File || f.From() == r.File) && f.Load != "" {
+			return f.Load + here
+		}
+	}
+	return here
+}
+
+// review is the page of one review.
+func (p *pages) review(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	review, err := p.Store.Review(ctx, r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	v := reviewView{page: p.page(r, reviewTitle(review), "inbox"), Review: review, Sent: r.FormValue("sent") != ""}
+	v.Watched = review.ID
+	v.Message = markdownHTML(review.Request.Message, quotedLines{})
+	if review.Claim != nil {
+		v.Mine, v.Lapsed = review.Claim.By == p.Actor, review.Claim.Lapsed(p.Now())
+	}
+	remarks, err := p.remarks(ctx, &v)
+	if err != nil {
+		return err
+	}
+	if v.Runs, err = p.runsOf(ctx, review); err != nil {
+		return err
+	}
+	err = p.reviewFiles(r, &v, remarks)
+	var git *gitstore.GitError
+	if errors.Is(err, gitstore.ErrNotFound) || errors.As(err, &git) {
+		v.Missing = "The change is not in this clone: fetch it, and load this page again."
+		for _, list := range remarks {
+			v.Elsewhere = append(v.Elsewhere, *list)
+		}
+	} else if err != nil {
+		return err
+	}
+	return p.show(w, http.StatusOK, "review.html", v)
+}
+
+func reviewTitle(review loop.Review) string {
+	subject := review.Request.Subject
+	if subject.Title != "" {
+		return subject.Title
+	}
+	return subject.Spec
+}
+
+// remarks are all that was said of lines and files, and what is in the draft. They
+// are filled into v, and returned in order.
+func (p *pages) remarks(ctx context.Context, v *reviewView) ([]*remark, error) {
+	var err error
+	if v.Draft, err = p.Store.Draft(v.Review, p.Actor); err != nil {
+		return nil, err
+	}
+	v.Viewed = map[string]bool{}
+	for _, name := range v.Draft.Viewed {
+		v.Viewed[name] = true
+	}
+	v.Submissions = submissions(v.Review)
+	var all []*remark
+	for i := range v.Submissions {
+		for j := range v.Submissions[i].Remarks {
+			all = append(all, &v.Submissions[i].Remarks[j])
+		}
+	}
+	for _, c := range v.Draft.Comments {
+		r := p.newDraft(v.Review, c)
+		all = append(all, &r)
+	}
+	err = p.settle(ctx, v.Review.Request.Subject, all)
+	if errors.Is(err, gitstore.ErrNotFound) {
+		err = nil // they stay where they were made
+	}
+	return all, err
+}
+
+// reviewFiles fills in the files of the change with their remarks.
+func (p *pages) reviewFiles(r *http.Request, v *reviewView, remarks []*remark) error {
+	c, err := p.reviewComparison(r.Context(), v.Review)
+	if err != nil {
+		return err
+	}
+	list, err := p.list(r.Context(), c)
+	if err != nil {
+		return err
+	}
+	v.Total, v.Added, v.Deleted = len(list.files), list.added, list.deleted
+	v.Files, v.From = list.page(r.FormValue("from"))
+	if v.From > 0 {
+		v.Prev = c.url("", "from", strconv.Itoa(max(0, v.From-filesAPage)))
+	}
+	if v.From+len(v.Files) < v.Total {
+		v.Next = c.url("", "from", strconv.Itoa(v.From+filesAPage))
+	}
+	byFile := v.sortRemarks(list, remarks)
+	o := viewOptions{split: v.Split, remarks: byFile, viewed: v.Viewed, compose: v.CanComment()}
+	v.Views, err = p.fileViews(r.Context(), c, v.Files, o)
+	return err
+}
+
+// page is the part of the files that begins with the one at index from.
+func (l *fileList) page(from string) ([]changedFile, int) {
+	n, err := strconv.Atoi(from)
+	if err != nil || n < 0 || n >= len(l.files) {
+		n = 0
+	}
+	return l.files[n:min(len(l.files), n+filesAPage)], n
+}
+
+// sortRemarks puts the remarks to their files.
+func (v *reviewView) sortRemarks(list *fileList, remarks []*remark) map[string]remarksAt {
+	byFile := map[string]remarksAt{}
+	v.PerFile = map[string]int{}
+	for _, r := range remarks {
+		f, known := list.find(r.File)
+		switch {
+		case r.File == "" && r.Draft:
+			v.General = append(v.General, *r)
+		case r.File == "": // shown with its submission
+		case !known:
+			v.Elsewhere = append(v.Elsewhere, *r)
+		default:
+			if byFile[f.Path] == nil {
+				byFile[f.Path] = remarksAt{}
+			}
+			at := place{r.Side, r.End}
+			if r.Outdated {
+				at = place{r.Side, 0}
+			}
+			byFile[f.Path][at] = append(byFile[f.Path][at], *r)
+			v.PerFile[f.Path]++
+		}
+	}
+	return byFile
+}
+
+// runsOf are the runs that go back to a review.
+func (p *pages) runsOf(ctx context.Context, review loop.Review) ([]string, error) {
+	events, err := p.Store.ReviewEvents(ctx, review.ID)
+	if err != nil {
+		return nil, err
+	}
+	var runs []string
+	for _, e := range events {
+		if e.Run != "" && (len(runs) == 0 || runs[len(runs)-1] != e.Run) {
+			runs = append(runs, e.Run)
+		}
+	}
+	return runs, nil
+}
+
+// reviewDiff is the diff of one file: a part of the page for scripts, a page of its
+// own without them.
+func (p *pages) reviewDiff(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	review, err := p.Store.Review(ctx, r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	v := reviewView{page: p.page(r, reviewTitle(review), "inbox"), Review: review}
+	v.Watched = review.ID
+	remarks, err := p.remarks(ctx, &v)
+	if err != nil {
+		return err
+	}
+	c, err := p.reviewComparison(ctx, review)
+	if err != nil {
+		return err
+	}
+	list, err := p.list(ctx, c)
+	if err != nil {
+		return err
+	}
+	return p.showDiff(w, r, c, list, viewOptions{
+		split: v.Split, remarks: v.sortRemarks(list, remarks), viewed: v.Viewed, compose: v.CanComment(),
+	}, v.page)
+}
+
+// diffView is the page of one file's diff.
+type diffView struct {
+	page
+	File fileView
+}
+
+// showDiff shows the file that the request names.
+func (p *pages) showDiff(w http.ResponseWriter, r *http.Request, c comparison, list *fileList, o viewOptions, common page) error {
+	f, known := list.find(r.FormValue("path"))
+	if !known {
+		return &loop.NotFoundError{What: "file", ID: r.FormValue("path")}
+	}
+	o.skip, _ = strconv.Atoi(r.FormValue("skip")) // 0 unless it is a number
+	o.context, _ = strconv.Atoi(r.FormValue("context"))
+	o.skip, o.context = max(0, o.skip), min(max(0, o.context), allContext)
+	file, err := p.oneFile(r.Context(), c, f, o)
+	if err != nil {
+		return err
+	}
+	name := "diff.html"
+	if r.FormValue("fragment") != "" {
+		name = "file"
+	}
+	return p.show(w, http.StatusOK, name, diffView{common, file})
+}
+
+// reviewRaw serves an image of the change.
+func (p *pages) reviewRaw(w http.ResponseWriter, r *http.Request) error {
+	review, err := p.Store.Review(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	c, err := p.reviewComparison(r.Context(), review)
+	if err != nil {
+		return err
+	}
+	return p.raw(w, r, c)
+}

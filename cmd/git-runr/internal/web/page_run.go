@@ -1,0 +1,253 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+
+	"git-runr/diagnose"
+	"git-runr/gitstore"
+	"git-runr/loop"
+	"git-runr/loop/safetext"
+)
+
+// runView is the page of one run.
+type runView struct {
+	page
+	Run       loop.Run
+	Report    diagnose.Report
+	Task      template.HTML
+	Diagnosis *diagnose.Diagnosis
+	Tree      string // command that goes to the run's working tree, "" where it has none here
+	Picture   picture
+	Entries   []entryView
+	Steps     []stepTree // whose trees can be compared
+	From, To  int        // of the comparison shown
+	Missing   string
+	Views     []fileView
+	Total     int
+	Added     int
+	Deleted   int
+}
+
+// entryView is a line of the timeline with where what it left behind can be read.
+type entryView struct {
+	diagnose.ReportEntry
+	Left []leftView
+}
+
+type leftView struct{ Name, URL string }
+
+// stepTree is a state of the run's work: its base, or what an attempt made of it.
+type stepTree struct {
+	Number int // of the attempt, 0 for the base
+	Label  string
+	tree   gitstore.ID
+}
+
+func (p *pages) run(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	events, err := p.Store.RunEvents(ctx, r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	run, _ := loop.FoldRun(events)
+	if run.ID == "" && len(events) > 0 { // its start has not arrived here
+		run.ID = events[0].Run
+	}
+	v := runView{page: p.page(r, "Run: "+run.Plan.Entity.Name(), "runs"), Run: run, Task: markdownHTML(run.Plan.Task, quotedLines{})}
+	v.Watched = run.ID
+	in := diagnose.ReportInput{
+		Run: run, Events: events, Live: run.Status == loop.RunRunning && p.Store.Live(run.ID),
+		Attempts: map[int][]gitstore.FileStat{}, Attachments: map[gitstore.ID][]string{},
+	}
+	for _, e := range events {
+		if in.Attachments[e.ID], err = p.repo.Attachments(ctx, e.ID); err != nil {
+			return err
+		}
+	}
+	v.Report = diagnose.NewReport(in)
+	v.Picture = newPicture(v.Report.Timeline)
+	for _, entry := range v.Report.Timeline {
+		v.Entries = append(v.Entries, entryView{entry, leftBehind(run.ID, entry)})
+	}
+	p.diagnosis(&v)
+	if err := p.interdiff(r, &v); err != nil {
+		return err
+	}
+	return p.show(w, http.StatusOK, "run.html", v)
+}
+
+// leftBehind are the files of an entry's event.
+func leftBehind(run string, entry diagnose.ReportEntry) []leftView {
+	var left []leftView
+	for _, name := range entry.Attachments {
+		u := url.URL{Path: "/run/" + run + "/left/" + string(entry.Event), RawQuery: url.Values{"name": {name}}.Encode()}
+		left = append(left, leftView{name, u.String()})
+	}
+	return left
+}
+
+// diagnosis says why the run stopped. Commands of checks are offered where they are
+// trusted here, or this clone wrote the run.
+func (p *pages) diagnosis(v *runView) {
+	if v.Run.Stop == nil {
+		return
+	}
+	run := v.Run
+	if run.Writer != p.repo.Writer() {
+		run.Plan.Checks = slices.Clone(run.Plan.Checks)
+		for i, c := range run.Plan.Checks {
+			if !slices.ContainsFunc(p.Checks, func(known loop.Check) bool { return known.Command == c.Command }) {
+				run.Plan.Checks[i].Command = ""
+			}
+		}
+	}
+	d := diagnose.Of(run, *run.Stop)
+	v.Diagnosis = &d
+	if dir := p.Store.TreeDir(run.ID); isDir(dir) {
+		v.Tree, _ = safetext.CommandLine("cd", dir)
+	}
+}
+
+// stepTrees are the states of a run's work that are in this clone by its own account.
+func stepTrees(run loop.Run) []stepTree {
+	steps := []stepTree{{0, "base", run.Plan.Base}}
+	for _, a := range run.Attempts {
+		tree := a.Tree
+		if tree == "" {
+			tree = a.Commit
+		}
+		if tree != "" {
+			steps = append(steps, stepTree{a.Number, fmt.Sprintf("attempt %d", a.Number), tree})
+		}
+	}
+	return steps
+}
+
+// interdiff fills in what differs between two attempts: from the one before the last
+// to the last, unless the request says otherwise.
+func (p *pages) interdiff(r *http.Request, v *runView) error {
+	v.Steps = stepTrees(v.Run)
+	if len(v.Steps) < 2 || v.Run.Plan.Base == "" {
+		return nil
+	}
+	c, from, to := runComparison(r, v.Run, v.Steps)
+	v.From, v.To = from, to
+	list, err := p.list(r.Context(), c)
+	if gone(err) {
+		v.Missing = "The commits of this run are not in this clone."
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	v.Total, v.Added, v.Deleted = len(list.files), list.added, list.deleted
+	shown, _ := list.page("")
+	v.Views, err = p.fileViews(r.Context(), c, shown, viewOptions{split: v.Split})
+	return err
+}
+
+// gone reports whether err says that objects are not here.
+func gone(err error) bool {
+	var git *gitstore.GitError
+	return errors.Is(err, gitstore.ErrNotFound) || errors.As(err, &git)
+}
+
+// runComparison is the comparison of two steps that the request asks for.
+func runComparison(r *http.Request, run loop.Run, steps []stepTree) (c comparison, from, to int) {
+	pick := func(name string, fallback stepTree) stepTree {
+		n, err := strconv.Atoi(r.FormValue(name))
+		i := slices.IndexFunc(steps, func(s stepTree) bool { return err == nil && s.Number == n })
+		if i < 0 {
+			return fallback
+		}
+		return steps[i]
+	}
+	a, b := pick("from", steps[0]), pick("to", steps[len(steps)-1])
+	c = comparison{from: a.tree, to: b.tree, base: "/run/" + run.ID, query: url.Values{
+		"from": {strconv.Itoa(a.Number)}, "to": {strconv.Itoa(b.Number)},
+	}}
+	return c, a.Number, b.Number
+}
+
+// compared is what a part of a run's page compares.
+func (p *pages) compared(ctx context.Context, r *http.Request) (comparison, *fileList, error) {
+	run, err := p.Store.Run(ctx, r.PathValue("id"))
+	if err != nil {
+		return comparison{}, nil, err
+	}
+	steps := stepTrees(run)
+	if len(steps) < 2 || run.Plan.Base == "" {
+		return comparison{}, nil, badRequest("run %s has nothing to compare", run.ID)
+	}
+	c, _, _ := runComparison(r, run, steps)
+	list, err := p.list(ctx, c)
+	return c, list, err
+}
+
+func (p *pages) runDiff(w http.ResponseWriter, r *http.Request) error {
+	c, list, err := p.compared(r.Context(), r)
+	if err != nil {
+		return err
+	}
+	common := p.page(r, "Run", "runs")
+	return p.showDiff(w, r, c, list, viewOptions{split: common.Split}, common)
+}
+
+func (p *pages) runFile(w http.ResponseWriter, r *http.Request) error {
+	c, list, err := p.compared(r.Context(), r)
+	if err != nil {
+		return err
+	}
+	return p.showWhole(w, r, c, list, viewOptions{}, p.page(r, r.FormValue("path"), "runs"))
+}
+
+func (p *pages) runRaw(w http.ResponseWriter, r *http.Request) error {
+	c, _, err := p.compared(r.Context(), r)
+	if err != nil {
+		return err
+	}
+	return p.raw(w, r, c)
+}
+
+// leftShown is how much of what an event left behind is shown, in bytes.
+const leftShown = 1 << 20
+
+// runLeft shows a file that an event of a run left behind, as text.
+func (p *pages) runLeft(w http.ResponseWriter, r *http.Request) error {
+	events, err := p.Store.RunEvents(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	id, name := gitstore.ID(r.PathValue("event")), r.FormValue("name")
+	if !slices.ContainsFunc(events, func(e loop.Event) bool { return e.ID == id }) {
+		return &loop.NotFoundError{What: "event", ID: string(id)}
+	}
+	data, err := p.Store.Attachment(r.Context(), id, name)
+	if err != nil {
+		return err
+	}
+	v := struct {
+		page
+		Name, Text, Back string
+		Cut              int
+	}{page: p.page(r, name, "runs"), Name: name, Back: (&url.URL{Path: "/run/" + events[0].Run}).String()}
+	if len(data) > leftShown {
+		v.Cut = len(data) - leftShown
+		data = data[:leftShown]
+	}
+	v.Text = safetext.Text(string(data))
+	return p.show(w, http.StatusOK, "left.html", v)
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}

@@ -1,0 +1,172 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"git-runr/diagnose"
+	"git-runr/gitstore"
+	"git-runr/loop"
+)
+
+// stubborn is an implementer that writes another line each time, and a reviewer that
+// is never content with it.
+type stubborn struct{ turns int }
+
+func (b *stubborn) Implement(_ context.Context, job loop.ImplementJob) (loop.ImplementAnswer, error) {
+	b.turns++
+	text := fmt.Sprintf("one\n%d\nthree\n", b.turns+10)
+	return loop.ImplementAnswer{Text: "## TASK COMPLETE <script>xss()</script>"}, os.WriteFile(filepath.Join(job.Dir, "a.txt"), []byte(text), 0o644)
+}
+
+func (b *stubborn) Review(context.Context, loop.ReviewJob) (loop.ReviewAnswer, error) {
+	finding := loop.Finding{ID: "f-0123456789", Severity: loop.Warning, File: "a.txt", Line: 2, Issue: "no test for <b>xss</b>"}
+	return loop.ReviewAnswer{Raw: "raw <script>xss()</script>", Report: loop.Report{
+		Verdict: loop.NeedsFix, Effective: loop.NeedsFix, Findings: []loop.Finding{finding}, Requests: []string{finding.Issue}, Warnings: []string{},
+	}}, nil
+}
+
+func (b *stubborn) Limits() loop.Limits { return loop.Limits{} }
+func (b *stubborn) NeedsCheckout() bool { return false }
+func (b *stubborn) Step(string, string) {}
+func (b *stubborn) Line(string)         {}
+
+// stopped is a run that gave up after its retries.
+func (s *site) stopped() loop.Run {
+	s.Helper()
+	head, err := s.repo.Head(context.Background())
+	if err != nil {
+		s.Fatal(err)
+	}
+	b := &stubborn{}
+	runner := &loop.Runner{
+		Store: s.Store, Progress: b, Explain: diagnose.Explain,
+		Implementer: func(string) (loop.Implementer, *loop.Failure) { return b, nil },
+		Reviewer:    func(string) (loop.Reviewer, *loop.Failure) { return b, nil },
+		RunCheck: func(_ context.Context, c loop.Check, _ string, tree gitstore.ID) loop.CheckResult {
+			return loop.CheckResult{Name: c.Name, Command: c.Command, ExitCode: 1, Said: "2 <failed>", Output: "out\x1b[31m", Tree: string(tree)}
+		},
+	}
+	run, err := runner.Start(context.Background(), loop.RunPlan{
+		Entity: loop.Entity{Type: "task", Identifier: "t", Title: "A task </title><script>xss()</script>"}, Task: "# Do <script>xss()</script>",
+		Base: head, Implementer: "bot", Reviewer: "other bot", Checks: []loop.Check{{Name: "test", Command: "go test ./... && echo '<x>'"}},
+		Policy: loop.Policy{Workflow: loop.DefaultWorkflow(), MaxRetries: 2, Threshold: loop.ThresholdVerdict, OnExhausted: loop.ChoiceAsk},
+	}, "cli")
+	if err != nil {
+		s.Fatal(err)
+	}
+	return run
+}
+
+func TestRunPage(t *testing.T) {
+	s := newSite(t)
+	shows(t, s.page("/runs"), "No run yet")
+	run := s.stopped()
+	list := s.page("/runs")
+	checkHTML(t, list)
+	shows(t, list, "/run/"+run.ID, "A task", "needs fix")
+	page := s.page("/run/" + run.ID)
+	text := checkHTML(t, page)
+	shows(t, page, "<svg", "Stopped:", "git runr resume "+run.ID, `class="bad"`, "#entry-1", `id="entry-1"`, "2 &lt;failed&gt;", "a.txt")
+	if !strings.Contains(text, "no test for <b>xss</b>") {
+		t.Error("the request is not shown as it was written")
+	}
+	commands := regexp.MustCompile(`<code>([^<]*)</code><button`).FindAllStringSubmatch(page, -1)
+	if len(commands) < 3 {
+		t.Errorf("commands to copy: %q", commands)
+	}
+	for _, left := range regexp.MustCompile(`/run/[^"]*/left/[^"]*`).FindAllString(page, -1) {
+		kept := s.page(strings.ReplaceAll(left, "&amp;", "&"))
+		checkHTML(t, kept)
+		if strings.ContainsRune(kept, '\x1b') {
+			t.Errorf("%s holds an escape", left)
+		}
+	}
+	s.ask("GET", "/run/"+run.ID+"/left/"+string(run.Plan.Base)+"?name=a.txt", "", s.asPerson()).want(404)
+	s.ask("GET", "/run/nix", "", s.asPerson()).want(404)
+}
+
+func TestInterdiff(t *testing.T) {
+	s := newSite(t)
+	run := s.stopped()
+	if len(run.Attempts) < 2 {
+		t.Fatalf("%d attempts", len(run.Attempts))
+	}
+	base := "/run/" + run.ID
+	page := s.page(base + "?from=1&to=2")
+	checkHTML(t, page)
+	shows(t, section(t, page, "a.txt"), ">11</td>", ">12</td>")
+	hides(t, section(t, page, "a.txt"), "/comment", "Viewed")
+	shows(t, page, `<option value="1" selected>attempt 1`, `<option value="2" selected>attempt 2`)
+	shows(t, section(t, s.page(base+"?from=0&to=1"), "a.txt"), "2</", "11</")
+	shows(t, s.page(base+"?from=1&to=1"), "Nothing changed")
+	shows(t, s.page(base+"?from=x&to=99"), `<option value="0" selected>base`)
+	shows(t, s.page(base+"/diff?from=1&to=2&path=a.txt&fragment=1"), ">12</td>")
+	shows(t, s.page(base+"/file?from=1&to=2&path=a.txt"), "after the change")
+	s.ask("GET", base+"/diff?from=1&to=2&path=b.txt", "", s.asPerson()).want(404)
+}
+
+// Commands that only another clone's log names are not offered for pasting.
+func TestForeignCommandsAreNotOffered(t *testing.T) {
+	s := newSite(t)
+	run := s.stopped()
+	v := runView{Run: run}
+	pages := &pages{Server: s.Server}
+	offered := func(checks ...loop.Check) bool {
+		pages.Checks = checks
+		pages.diagnosis(&v)
+		for _, a := range v.Diagnosis.SuggestedActions {
+			if strings.Contains(a.Command, "go test") {
+				return true
+			}
+		}
+		return false
+	}
+	if !offered() {
+		t.Error("the own run's check is not offered")
+	}
+	v.Run.Writer = "somebody-else"
+	if offered() {
+		t.Error("a foreign check is offered")
+	}
+	if !offered(run.Plan.Checks...) {
+		t.Error("a check that is trusted here is not offered")
+	}
+}
+
+func entry(kind string, offset, took time.Duration) diagnose.ReportEntry {
+	return diagnose.ReportEntry{Kind: kind, Offset: loop.Duration(offset), Duration: loop.Duration(took), Title: kind}
+}
+
+func TestPicture(t *testing.T) {
+	p := newPicture([]diagnose.ReportEntry{
+		entry("started", 0, 0), entry("attempt", time.Second, 10*time.Second), entry("checks", 11*time.Second, 0), entry("review", 12*time.Second, 5*time.Second),
+		entry("stopped", 17*time.Second, 0), entry("resumed", 20*time.Hour, 0), entry("attempt", 20*time.Hour, time.Second), entry("unknown", 20*time.Hour, 0),
+	})
+	if len(p.Shapes) != 7 || len(p.Lanes) != 4 {
+		t.Fatalf("%+v", p)
+	}
+	last := 0
+	for _, s := range p.Shapes {
+		if s.X < last || s.X+s.Width > pictureWidth || s.X < pictureLeft {
+			t.Errorf("%q from %d, %d wide, after %d", s.Title, s.X, s.Width, last)
+		}
+		last = s.X
+	}
+	if p.Shapes[1].Width < pictureWidth/3 {
+		t.Errorf("the night pushes the work together: %+v", p.Shapes[1])
+	}
+	if p.Shapes[6].Width < minBar || p.Shapes[2].Width != 0 {
+		t.Errorf("%+v", p.Shapes)
+	}
+	if empty := newPicture(nil); len(empty.Shapes) != 0 || len(empty.Ticks) != 0 {
+		t.Errorf("%+v", empty)
+	}
+	newPicture([]diagnose.ReportEntry{entry("started", 0, 0)})
+}

@@ -1,0 +1,300 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"html"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	maxBody     = 1 << 20          // of a request, in bytes
+	requestTime = 30 * time.Second // for everything but live updates
+	cookieLife  = 30 * 24 * time.Hour
+)
+
+// contentPolicy lets a page load what this server serves, and run and style nothing
+// that stands in the page itself: what a comment or a file name says stays text.
+const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+	"frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
+
+// Paths that need no token: they tell nothing about the repository.
+const (
+	healthPath  = "/api/health"
+	loginPath   = "/login"
+	assetPrefix = "/assets/"
+	eventsPath  = "/api/events"
+)
+
+// Handler is the whole server: what keeps others out, then the routes. A request
+// passes, in this order, the allow-list of hosts (against DNS rebinding), the limits,
+// the check of where it comes from (against forged requests of other sites, and of
+// other ports of this machine), and the tokens (against other users of the machine).
+func (s *Server) Handler() http.Handler {
+	inner := s.authenticate(s.checkBody(s.mux))
+	return s.observe(secureHeaders(s.allowHost(limited(sameOrigin(inner)))))
+}
+
+func secureHeaders(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", contentPolicy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Cache-Control", "no-store") // assets say otherwise themselves
+		next.ServeHTTP(w, r)
+	})
+}
+
+// allowHost answers only to the names that a person's browser uses for this machine.
+func (s *Server) allowHost(next http.Handler) http.Handler {
+	allowed := []string{}
+	for _, host := range []string{"127.0.0.1", "localhost", "[::1]"} {
+		allowed = append(allowed, fmt.Sprintf("%s:%d", host, s.Port))
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !slices.Contains(allowed, r.Host) {
+			refuse(w, r, http.StatusMisdirectedRequest, "this server answers only to "+strings.Join(allowed, ", "))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// limited bounds what one request may cost.
+func limited(next http.Handler) http.Handler {
+	methods := []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodDelete}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !slices.Contains(methods, r.Method) {
+			w.Header().Set("Allow", strings.Join(methods, ", "))
+			refuse(w, r, http.StatusMethodNotAllowed, "method not allowed")
+			return
+		}
+		if r.ContentLength > maxBody {
+			_, _ = io.CopyN(io.Discard, r.Body, 4*maxBody) // who is cut off while sending does not read the answer
+			refuse(w, r, http.StatusRequestEntityTooLarge, tooLarge)
+			return
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+		if r.URL.Path == eventsPath {
+			next.ServeHTTP(w, r)
+			return
+		}
+		ctx, cancel := context.WithTimeout(r.Context(), requestTime)
+		defer cancel()
+		next.ServeHTTP(w, r.WithContext(ctx))
+	})
+}
+
+const tooLarge = "the request is larger than 1 MiB"
+
+// sameOrigin refuses what pages of other origins send. Beside writes these are reads
+// that are no navigation: a page on another port of this machine would send our
+// cookie with them.
+func sameOrigin(next http.Handler) http.Handler {
+	const foreign = "the request comes from another site"
+	cop := http.NewCrossOriginProtection()
+	cop.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		refuse(w, r, http.StatusForbidden, foreign)
+	}))
+	return cop.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if fromElsewhere(r) && r.Header.Get("Sec-Fetch-Mode") != "navigate" {
+			refuse(w, r, http.StatusForbidden, foreign)
+			return
+		}
+		next.ServeHTTP(w, r)
+	}))
+}
+
+// fromElsewhere reports whether the browser says that another origin made it ask.
+func fromElsewhere(r *http.Request) bool {
+	site := r.Header.Get("Sec-Fetch-Site")
+	return site == "cross-site" || site == "same-site"
+}
+
+// authenticate lets those through who have the cookie or a token.
+func (s *Server) authenticate(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		path := r.URL.Path
+		switch {
+		case path == healthPath || strings.HasPrefix(path, assetPrefix):
+			next.ServeHTTP(w, r)
+		case !isAPI(r) && r.URL.Query().Has("token"):
+			s.logIn(w, r)
+		case s.hasCookie(r):
+			next.ServeHTTP(w, r)
+		case !isAPI(r):
+			refusePage(w, http.StatusUnauthorized, "Not logged in", "To open the inbox in this browser, type in the repository:", "git runr serve --open")
+		default:
+			s.authenticateAPI(w, r, next)
+		}
+	})
+}
+
+func isAPI(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/api/") }
+
+func (s *Server) authenticateAPI(w http.ResponseWriter, r *http.Request, next http.Handler) {
+	token, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if !bearer {
+		token = r.URL.Query().Get("token") // as in seed 003
+	}
+	id := reviewOfPath(r.URL.Path)
+	switch {
+	case token == "":
+		w.Header().Set("WWW-Authenticate", "Bearer")
+		refuse(w, r, http.StatusUnauthorized, "a token is needed: git runr serve --json prints one")
+	case sameToken(token, s.Secret.Session()) || id != "" && sameToken(token, s.Secret.Review(id)):
+		next.ServeHTTP(w, r)
+	default:
+		refuse(w, r, http.StatusForbidden, "forbidden")
+	}
+}
+
+// reviewOfPath is the full id of the one review that a path is about, "" for others:
+// /review/ID and /api/review/KIND/ID, with whatever follows.
+func reviewOfPath(path string) string {
+	parts := strings.Split(path, "/")
+	at := 2
+	if len(parts) > 1 && parts[1] == "api" {
+		at = 4
+	}
+	if len(parts) <= at || parts[at-1] != "review" && (at != 4 || parts[2] != "review") || !isReviewID(parts[at]) {
+		return ""
+	}
+	return parts[at]
+}
+
+// isReviewID reports whether s can be a full id, such as 20260102030405-abcdef.
+func isReviewID(s string) bool {
+	digits, rest, ok := strings.Cut(s, "-")
+	return ok && len(digits) == 14 && len(rest) == 6 && strings.Trim(digits, "0123456789") == ""
+}
+
+// cookieName has the port in it: browsers give a cookie to all ports of a host.
+func (s *Server) cookieName() string { return fmt.Sprintf("runr_%d", s.Port) }
+
+func (s *Server) hasCookie(r *http.Request) bool {
+	cookie, err := r.Cookie(s.cookieName())
+	return err == nil && sameToken(cookie.Value, s.Secret.Session())
+}
+
+// logIn turns the token of a link into a cookie and a clean address.
+func (s *Server) logIn(w http.ResponseWriter, r *http.Request) {
+	id := reviewOfPath(r.URL.Path)
+	if r.Method != http.MethodGet || id == "" && r.URL.Path != loginPath {
+		refusePage(w, http.StatusForbidden, "Forbidden", "This address takes no token.")
+		return
+	}
+	token := r.URL.Query().Get("token")
+	known := sameToken(token, s.Secret.Session()) || id != "" && sameToken(token, s.Secret.Review(id)) ||
+		s.codes.use(s.Secret, token, time.Now())
+	if !known {
+		refusePage(w, http.StatusForbidden, "Forbidden", "The link is wrong or was used before. For a new one, type in the repository:", "git runr serve --open")
+		return
+	}
+	http.SetCookie(w, &http.Cookie{
+		Name: s.cookieName(), Value: s.Secret.Session(), Path: "/", MaxAge: int(cookieLife.Seconds()),
+		HttpOnly: true, SameSite: http.SameSiteStrictMode,
+	})
+	target := "/"
+	if id != "" {
+		target = (&url.URL{Path: "/review/" + id}).String()
+	}
+	redirect(w, r, target)
+}
+
+// redirect sends the browser on. A browser that came from another site does not send
+// a strict cookie after a redirect: it gets a page that goes on by itself.
+func redirect(w http.ResponseWriter, r *http.Request, target string) {
+	if !fromElsewhere(r) {
+		http.Redirect(w, r, target, http.StatusSeeOther)
+		return
+	}
+	link := html.EscapeString(target)
+	writePage(w, http.StatusOK, "Logged in", `<meta http-equiv="refresh" content="0;url=`+link+`">`, `<p><a href="`+link+`">Go on to the review</a></p>`)
+}
+
+// formTokenField is the field of a form that holds its token.
+const formTokenField = "form_token"
+
+// formToken is what a form on the page must send back in formTokenField. Only who can
+// read the page knows it.
+func (s *Server) formToken(*http.Request) string { return s.Secret.token("form") }
+
+// checkBody holds writes to what the page and programs send: JSON to the API, forms
+// of ours to the page. A form or text of another page can be neither.
+func (s *Server) checkBody(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet || r.Method == http.MethodHead || r.Method == http.MethodDelete && isAPI(r) && r.ContentLength == 0 {
+			next.ServeHTTP(w, r)
+			return
+		}
+		wanted := "application/x-www-form-urlencoded"
+		if isAPI(r) {
+			wanted = "application/json"
+		}
+		if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != wanted {
+			refuse(w, r, http.StatusUnsupportedMediaType, "Content-Type must be "+wanted)
+			return
+		}
+		if !isAPI(r) && !s.checkForm(w, r) {
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (s *Server) checkForm(w http.ResponseWriter, r *http.Request) bool {
+	var large *http.MaxBytesError
+	switch err := r.ParseForm(); {
+	case errors.As(err, &large):
+		refuse(w, r, http.StatusRequestEntityTooLarge, tooLarge)
+	case err != nil:
+		refuse(w, r, http.StatusBadRequest, "the form cannot be read")
+	case !sameToken(r.PostForm.Get(formTokenField), s.formToken(r)):
+		refuse(w, r, http.StatusForbidden, "the form is not one of this page; load it again")
+	default:
+		return true
+	}
+	return false
+}
+
+// refuse answers before any handler: as JSON to programs, as a page to people.
+func refuse(w http.ResponseWriter, r *http.Request, status int, message string) {
+	if isAPI(r) {
+		writeJSON(w, status, errorJSON{Error: message})
+		return
+	}
+	refusePage(w, status, http.StatusText(status), message)
+}
+
+// refusePage is a page that needs nothing else of the server.
+func refusePage(w http.ResponseWriter, status int, title, message string, commands ...string) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "<p>%s</p>\n", html.EscapeString(message))
+	for _, command := range commands {
+		fmt.Fprintf(&b, "<pre><code>%s</code></pre>\n", html.EscapeString(command))
+	}
+	if status == http.StatusUnauthorized {
+		// From a link on another site the browser sends no strict cookie; from here it does.
+		b.WriteString("<p>Did you follow a link? <a href=\"\">Try again</a></p>\n")
+	}
+	writePage(w, status, title, "", b.String())
+}
+
+func writePage(w http.ResponseWriter, status int, title, head, body string) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	fmt.Fprintf(w, "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n"+
+		"<meta name=\"color-scheme\" content=\"light dark\">\n%s\n<title>%s</title>\n<main>\n<h1>%s</h1>\n%s</main>\n</html>\n",
+		head, html.EscapeString(title), html.EscapeString(title), body)
+}

@@ -1,0 +1,96 @@
+package web
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Secret is what all tokens of one repository and user are made of: 32 random bytes
+// that never leave this machine's state directory. Whoever can read it can make every
+// token, so processes of the same user need not ask each other for one.
+type Secret []byte
+
+// secretSize is the length of a Secret in bytes.
+const secretSize = 32
+
+// newSecret makes every token that was ever given worthless.
+func newSecret() Secret {
+	secret := make(Secret, secretSize)
+	rand.Read(secret) // never returns an error
+	return secret
+}
+
+// token is the token for a purpose: 32 hexadecimal digits.
+func (s Secret) token(purpose string) string {
+	mac := hmac.New(sha256.New, s)
+	mac.Write([]byte(purpose))
+	return hex.EncodeToString(mac.Sum(nil)[:16])
+}
+
+// Session is the token that opens everything.
+func (s Secret) Session() string { return s.token("session") }
+
+// Review is the token that opens one review; id is the full one.
+func (s Secret) Review(id string) string { return s.token("review:" + id) }
+
+// proof answers a challenge, by which a client knows that it talks to a server that
+// has the secret, and not to whoever took over its port.
+func (s Secret) proof(challenge string) string { return s.token("health:" + challenge) }
+
+// codeLife is how long a login code can be used.
+const codeLife = time.Minute
+
+// Code is a login code that works once and only for a minute. It may stand on a
+// command line, which every user of the machine can read.
+func (s Secret) Code(now time.Time) string {
+	nonce := make([]byte, 8)
+	rand.Read(nonce)
+	head := strconv.FormatInt(now.UnixMilli(), 36) + "." + hex.EncodeToString(nonce)
+	return head + "." + s.token("code:"+head)
+}
+
+// codes remembers which login codes were used, for as long as they could be.
+type codes struct {
+	mu   sync.Mutex
+	used map[string]time.Time
+}
+
+// use reports whether code is one of secret's that is fresh at now and was not used.
+func (c *codes) use(secret Secret, code string, now time.Time) bool {
+	at := strings.LastIndexByte(code, '.')
+	if at < 0 || !sameToken(code[at+1:], secret.token("code:"+code[:at])) {
+		return false
+	}
+	millis, err := strconv.ParseInt(strings.SplitN(code, ".", 2)[0], 36, 64)
+	age := now.Sub(time.UnixMilli(millis))
+	if err != nil || age < -codeLife || age > codeLife {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for old, when := range c.used {
+		if now.Sub(when) > 2*codeLife {
+			delete(c.used, old)
+		}
+	}
+	if _, used := c.used[code]; used {
+		return false
+	}
+	if c.used == nil {
+		c.used = map[string]time.Time{}
+	}
+	c.used[code] = now
+	return true
+}
+
+// sameToken compares in a time that says nothing about where they differ.
+func sameToken(got, want string) bool {
+	return subtle.ConstantTimeCompare([]byte(got), []byte(want)) == 1
+}
