@@ -157,7 +157,7 @@ func (c *config) origin(key string) string {
 func (c *config) readGit(settings map[string][]string) error {
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
 		setting, ours := strings.CutPrefix(strings.ToLower(name), "runr.")
-		if !ours || setting == "writer" || setting == "sign" || len(settings[name]) == 0 {
+		if !ours || setting == "writer" || setting == "sign" || setting == "serve" || setting == "serveidle" || len(settings[name]) == 0 {
 			continue
 		}
 		if setting == "remote" {

@@ -140,6 +140,8 @@ func agentStep(review bool) loop.StepKind {
 // gitOnly are the settings of git config that other parts read, with what they mean.
 var gitOnly = []struct{ name, means string }{
 	{"runr.remote", "short for runr.sync.remote"},
+	{"runr.serve", "false: git runr review starts no server by itself"},
+	{"runr.serveIdle", "how long such a server lives that nobody asks anything: 1h, 30m"},
 	{"runr.sign", "sign events as commits are signed; without it commit.gpgSign counts"},
 	{"runr.writer", "the id of this clone, made at its first write"},
 }

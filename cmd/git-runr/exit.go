@@ -136,6 +136,10 @@ func classify(err error) problem {
 	if errors.As(err, &state) {
 		return stateProblem(err, state)
 	}
+	var input *loop.InputError
+	if errors.As(err, &input) {
+		return problem{status: exitUsage, msg: err.Error()}
+	}
 	for _, s := range sentinels {
 		if errors.Is(err, s.is) {
 			return problem{status: s.status, msg: sentinelMessage(err, s), hint: nonEmpty(s.hint)}

@@ -1,11 +1,15 @@
 package main
 
 import (
+	"errors"
 	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/gitstore"
 	"git-runr/loop"
 )
 
@@ -17,14 +21,25 @@ func (p *program) inboxCommand() *cli.Command {
 		Name: "list", Usage: "what waits for somebody, newest submitted first",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "status", Value: "inbox", Usage: "inbox, all, open, submitted, claimed, resolved or cancelled"},
+			&cli.StringFlag{Name: "claimed-by", Usage: "only what `ACTOR` holds"},
+			&cli.StringFlag{Name: "reviewer", Usage: "only what `NAME` was asked for"},
+			&cli.BoolFlag{Name: "mine", Usage: "only what you asked for or hold"},
+			&cli.BoolFlag{Name: "archived", Usage: "also what git runr gc has dropped from the lists"},
 			&cli.IntFlag{Name: "limit", Value: inboxLimit, Usage: "at most `N`; 0 for all"},
 		},
 		Action: p.action(inboxList),
 	}
-	get := &cli.Command{Name: "get", Usage: "one review with its findings", ArgsUsage: "ID", Action: p.action(inboxGet)}
+	get := &cli.Command{
+		Name: "get", Usage: "one review with its comments and findings", ArgsUsage: "[ID]",
+		Description: "Shows the comments as Markdown for an agent or a person to address, each finding with its id,\nwhat became of it, and where it is now when the code has moved.",
+		Action:      p.action(inboxGet),
+	}
 	return &cli.Command{
-		Name: "inbox", Usage: "reviews: list and get", Flags: list.Flags, Action: p.action(inboxList),
-		Subcommands: []*cli.Command{list, get},
+		Name: "inbox", Usage: "reviews: list, get, comment, submit, claim, resolve …", Flags: list.Flags, Action: p.action(inboxList),
+		Subcommands: []*cli.Command{
+			list, get, p.inboxCommentCommand(), p.inboxSubmitCommand(), p.inboxClaimCommand(), p.inboxReleaseCommand(),
+			p.inboxResolveCommand(), p.inboxCancelCommand(), p.inboxReopenCommand(), p.inboxAnswerCommand(),
+		},
 	}
 }
 
@@ -37,21 +52,71 @@ func inboxList(s *session) error {
 	if s.NArg() > 0 {
 		return problemf(exitUsage, "inbox knows no %q", s.Args().First()).withHint("git runr inbox -h")
 	}
-	filter := loop.Filter{Limit: s.Int("limit")}
-	var err error
-	if filter.Status, err = loop.StatusFilter(s.String("status")); err != nil {
-		return problemf(exitUsage, "%w", err)
-	}
-	store, conf, err := s.configured()
+	filter, err := s.inboxFilter()
 	if err != nil {
 		return err
 	}
-	filter.ClosedSince = s.now().Add(-time.Duration(conf.Inbox.Retention))
-	reviews, total, err := store.Reviews(s.ctx, filter)
+	reviews, total, err := s.store.Reviews(s.ctx, filter)
 	if err != nil {
 		return err
 	}
 	return s.print(inboxJSON{reviews, total}, func(w io.Writer) { writeInbox(w, reviews, total) })
+}
+
+// inboxFilter reads the flags of a list.
+func (s *session) inboxFilter() (loop.Filter, error) {
+	filter := loop.Filter{Limit: s.Int("limit")}
+	if filter.Limit < 0 {
+		return filter, problemf(exitUsage, "--limit %d is below 0", filter.Limit)
+	}
+	var err error
+	if filter.Status, err = loop.StatusFilter(s.String("status")); err != nil {
+		return filter, problemf(exitUsage, "%w", err)
+	}
+	store, err := s.open()
+	if err != nil {
+		return filter, err
+	}
+	if !s.Bool("archived") {
+		if filter.ClosedSince, err = store.ClosedSince(); err != nil {
+			return filter, err
+		}
+	}
+	filter.Review, err = s.reviewFilter()
+	return filter, err
+}
+
+// reviewFilter is what a list's flags say about people; nil when they say nothing.
+func (s *session) reviewFilter() (func(loop.ReviewSummary) bool, error) {
+	holder, reviewer, mine := s.String("claimed-by"), s.String("reviewer"), s.Bool("mine")
+	if holder == "" && reviewer == "" && !mine {
+		return nil, nil
+	}
+	me, person, actor := gitstore.Identity{}, "", ""
+	if mine {
+		var err, personErr, actorErr error
+		me, err = s.repo.Identity(s.ctx)
+		person, personErr = s.person()
+		actor, actorErr = s.actor()
+		if err := errors.Join(err, personErr, actorErr); err != nil {
+			return nil, err
+		}
+	}
+	return func(r loop.ReviewSummary) bool {
+		switch {
+		case holder != "" && !isActor(r.ClaimedBy, holder):
+			return false
+		case reviewer != "" && r.Reviewer != reviewer && !slices.Contains(r.Others, reviewer):
+			return false
+		}
+		return !mine || r.RequestedBy == me.String() || r.ClaimedBy == actor || isActor(r.ClaimedBy, person)
+	}, nil
+}
+
+// isActor reports whether actor is name, or name with more behind it: an address, or
+// the terminal in which it acts.
+func isActor(actor, name string) bool {
+	return actor == name || strings.HasPrefix(actor, name+" ")
 }
 
 func inboxGet(s *session) error {
@@ -67,5 +132,67 @@ func inboxGet(s *session) error {
 	if err != nil {
 		return err
 	}
-	return s.print(reviewDocument(review), func(w io.Writer) { writeReview(w, review) })
+	doc := reviewDocument(review)
+	if err := s.placeComments(store, &doc); err != nil {
+		return err
+	}
+	return s.print(doc, func(w io.Writer) { writeReviewDocument(w, doc) })
 }
+
+// placeComments finds where the comments of people are at HEAD.
+func (s *session) placeComments(store *loop.Store, doc *reviewJSON) error {
+	head, err := s.repo.Head(s.ctx)
+	if errors.Is(err, gitstore.ErrUnborn) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var comments []loop.Comment
+	for _, c := range doc.Comments {
+		comments = append(comments, c.Comment)
+	}
+	places, err := store.Places(s.ctx, comments, head)
+	if err != nil {
+		return err
+	}
+	for i, c := range doc.Comments {
+		if c.File != "" && c.Side != loop.SideOld { // HEAD is the other side
+			doc.Comments[i].Now = &places[i]
+		}
+	}
+	return nil
+}
+
+// oneID is the first argument, which must be there, and the number of others that
+// may follow it.
+func (s *session) oneID(others int, usage string) (string, error) {
+	if s.NArg() < 1 || s.NArg() > 1+others || s.Args().First() == "" {
+		return "", problemf(exitUsage, "%s", usage).withHint("git runr inbox " + s.Command.Name + " -h")
+	}
+	return s.Args().First(), nil
+}
+
+// maxMessage is the longest message that is read from standard input, in bytes.
+const maxMessage = 64 << 10
+
+// message is what -m says; standard input for "-", and, where piped allows it, when
+// there is no -m and standard input is no terminal.
+func (s *session) message(piped bool) (string, error) {
+	text := s.String("m")
+	terminal, _ := onTerminal(s.in)
+	if text == "-" || piped && !s.IsSet("m") && !terminal {
+		read, err := io.ReadAll(io.LimitReader(s.in, maxMessage+1))
+		if err != nil {
+			return "", problemf(exitUsage, "read the message: %w", err)
+		}
+		text = string(read)
+	}
+	if len(text) > maxMessage {
+		return "", problemf(exitUsage, "the message is longer than %d bytes", maxMessage)
+	}
+	return strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD")), nil
+}
+
+// shortTime is a time for people, in UTC.
+func shortTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04Z") }

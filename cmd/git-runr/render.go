@@ -11,67 +11,6 @@ import (
 	"git-runr/loop/safetext"
 )
 
-// reviewJSON is a review as --json shows it: the folded state and, at the top
-// level, what a script asks for first.
-type reviewJSON struct {
-	loop.Review
-	Outcome  loop.Outcome   `json:"outcome,omitempty"`
-	Verdict  loop.Verdict   `json:"verdict,omitempty"`
-	Findings []loop.Finding `json:"findings"`
-}
-
-func reviewDocument(r loop.Review) reviewJSON {
-	doc := reviewJSON{Review: r, Outcome: r.Outcome(), Verdict: r.Summary().Verdict, Findings: r.Findings()}
-	if doc.Findings == nil {
-		doc.Findings = []loop.Finding{}
-	}
-	return doc
-}
-
-// writeReview shows a review to a person.
-func writeReview(w io.Writer, r loop.Review) {
-	subject := r.Request.Subject
-	fmt.Fprintf(w, "Review %s  %s\n", r.ID, r.Status)
-	fmt.Fprintf(w, "%s\n", safetext.Line(strings.TrimSpace(fmt.Sprintf("%s %s %s", subject.Spec, subject.Commit.Short(), subject.Title))))
-	if r.Request.Message != "" {
-		fmt.Fprintf(w, "%s\n", safetext.Text(r.Request.Message))
-	}
-	if r.Failure != nil {
-		reason := loop.ReasonOf(r.Failure.Reason)
-		fmt.Fprintf(w, "\nNot reviewed: %s. %s\n", safetext.Line(orElse(r.Failure.Detail, reason.Title)), reason.Explanation)
-	}
-	for _, sub := range r.Submissions {
-		writeSubmission(w, sub)
-	}
-	for _, lost := range r.Lost {
-		fmt.Fprintf(w, "\nNot counted: %s by %s: %s\n", lost.Type, safetext.Line(lost.By), safetext.Line(lost.Why))
-	}
-}
-
-func writeSubmission(w io.Writer, sub loop.Submission) {
-	if sub.Outcome == loop.OutcomeNothing {
-		fmt.Fprintf(w, "\nNothing to review: %s\n", censusLine(sub.Census))
-		return
-	}
-	fmt.Fprintf(w, "\nVerdict: %s by %s (%s)\n", sub.Report.Effective, safetext.Line(sub.Reviewer), censusLine(sub.Census))
-	if sub.Report.Summary != "" {
-		fmt.Fprintf(w, "%s\n", safetext.Text(sub.Report.Summary))
-	}
-	for _, c := range sub.Checks {
-		fmt.Fprintf(w, "check %s: %s\n", safetext.Line(c.Name), checkState(c))
-	}
-	for _, why := range sub.SkippedBy {
-		fmt.Fprintf(w, "not checked: %s\n", safetext.Line(why))
-	}
-	writeFindings(w, sub.Report.Findings)
-	for _, c := range sub.Comments {
-		fmt.Fprintf(w, "\n  %s:%d\n    %s\n", safetext.Line(c.File), c.StartLine, safetext.Text(c.Comment))
-	}
-	for _, warning := range sub.Report.Warnings {
-		fmt.Fprintf(w, "  note: %s\n", safetext.Line(warning))
-	}
-}
-
 func writeFindings(w io.Writer, findings []loop.Finding) {
 	for _, f := range findings {
 		fmt.Fprintf(w, "\n  %-8s  %s\n", f.Severity, safetext.Line(strings.TrimSpace(f.Place()+"  "+f.Issue)))
@@ -99,38 +38,6 @@ func checkState(c loop.CheckResult) string {
 		return fmt.Sprintf("exit %d (%s)", c.ExitCode, safetext.Line(c.Said))
 	}
 	return fmt.Sprintf("exit %d", c.ExitCode)
-}
-
-// writeInbox shows one line a review.
-func writeInbox(w io.Writer, reviews []loop.ReviewSummary, total int) {
-	if total == 0 {
-		fmt.Fprintln(w, "No reviews found.")
-		return
-	}
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, r := range reviews {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", r.ID, reviewState(r), r.Reviewer, r.Commit.Short(), safetext.Line(orElse(r.Title, r.Spec)))
-	}
-	table.Flush()
-	if total > len(reviews) {
-		fmt.Fprintf(w, "… and %d more (--limit 0 shows all)\n", total-len(reviews))
-	}
-}
-
-func reviewState(r loop.ReviewSummary) string {
-	state := string(r.Status)
-	switch {
-	case r.Failure != "":
-		state += " (" + r.Failure + ")"
-	case r.Outcome == loop.OutcomeNothing:
-		state += " nothing_to_review"
-	case r.Verdict != "":
-		state += fmt.Sprintf(" %s %d", r.Verdict, r.CommentCount)
-	}
-	if r.ClaimedBy != "" {
-		state += " by " + safetext.Line(r.ClaimedBy)
-	}
-	return state
 }
 
 // writeRuns shows one line a run.

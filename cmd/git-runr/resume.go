@@ -45,6 +45,11 @@ func (s *session) resume(store *loop.Store, conf *config, run loop.Run, after []
 	if missing := notProved(run); len(missing) > 0 {
 		s.say("not run since the review asked for it: %s\n  git runr resume %s --after %s   runs it first", missing[0].Command, run.ID, missing[0].Name)
 	}
+	letGo, err := s.holdReview(store, run.Plan.FromReview)
+	if err != nil {
+		return err
+	}
+	defer letGo()
 	return s.carryOut(store, func(runner *loop.Runner) (loop.Run, error) { return runner.Resume(s.ctx, run) })
 }
 

@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -24,8 +26,10 @@ func (p *program) reviewCommand() *cli.Command {
 			&cli.StringFlag{Name: "m", Usage: "what the reviewer should know"},
 			&cli.BoolFlag{Name: "worktree", Usage: "review the working tree, untracked files included"},
 			&cli.BoolFlag{Name: "staged", Usage: "review what is staged"},
-			&cli.StringFlag{Name: "reviewer", Usage: "`NAME` of an agent, builtin or human"},
+			&cli.StringSliceFlag{Name: "reviewer", Usage: "`NAME` of an agent, builtin or human; may be given more than once"},
 			&cli.BoolFlag{Name: "wait", Usage: "review now and show what was found"},
+			&cli.BoolFlag{Name: "edit", Usage: "review it yourself: write comments into the diff in your editor"},
+			&cli.BoolFlag{Name: "no-serve", Usage: "start no server for the page"},
 		},
 		Action: p.action(review),
 	}
@@ -33,11 +37,12 @@ func (p *program) reviewCommand() *cli.Command {
 
 // requested is the answer of git runr review.
 type requested struct {
-	ID       string `json:"review_id"`
-	URL      string `json:"url"` // "" while no page is served
-	Reviewer string `json:"reviewer"`
-	Status   string `json:"status"`
-	Hint     string `json:"hint"`
+	ID       string   `json:"review_id"`
+	URL      string   `json:"url"` // "" while no page is served
+	Reviewer string   `json:"reviewer"`
+	Others   []string `json:"other_reviewers,omitempty"`
+	Status   string   `json:"status"`
+	Hint     string   `json:"hint"`
 }
 
 func review(s *session) error {
@@ -49,6 +54,9 @@ func review(s *session) error {
 	if err != nil {
 		return err
 	}
+	if s.Bool("edit") {
+		return s.editNew(store, request)
+	}
 	made, err := store.RequestReview(s.ctx, request, "cli")
 	if err != nil {
 		return err
@@ -59,27 +67,36 @@ func review(s *session) error {
 	if s.Bool("wait") {
 		return s.reviewNow(made)
 	}
-	if request.Reviewer != loop.Human {
+	if hasAgent(made.Request.Reviewers()) {
 		if err := s.startWorker(store.Repo); err != nil {
 			s.say("the background worker did not start (%v); type: git runr work", err)
 		}
 	}
 	hint := "git runr inbox get " + made.ID
-	return s.print(requested{ID: made.ID, Reviewer: request.Reviewer, Status: string(made.Status), Hint: hint}, func(w io.Writer) {
-		fmt.Fprintln(w, "Review requested (deferred).")
-		fmt.Fprintf(w, "review_id: %s\n", made.ID)
-		fmt.Fprintf(w, "url: none, no page is served; read it with: %s\n", hint)
-		fmt.Fprintln(w, "When it is submitted, use git runr inbox list and git runr inbox get to retrieve the comments.")
+	url := s.reviewURL(store, made.ID, slices.Contains(made.Request.Reviewers(), loop.Human))
+	return s.print(requested{ID: made.ID, URL: url, Reviewer: request.Reviewer, Others: request.Others, Status: string(made.Status), Hint: hint}, func(w io.Writer) {
+		for _, line := range requestedLines(made, url, hint) {
+			fmt.Fprintln(w, line)
+		}
 	})
+}
+
+// requestedLines are the words of seed 003, and how to get at a page where none is served.
+func requestedLines(made loop.Review, url, hint string) []string {
+	lines := []string{"Review requested (deferred).", "review_id: " + made.ID, "url: " + url}
+	if url == "" {
+		lines[2] = "url: none, no page is served; read it with: " + hint
+	}
+	if url == "" && slices.Contains(made.Request.Reviewers(), loop.Human) {
+		lines = append(lines, "To review it in a browser, type: git runr serve --open")
+	}
+	return append(lines, "When it is submitted, use git runr inbox list and git runr inbox get to retrieve the comments.")
 }
 
 // reviewRequest reads the command line.
 func (s *session) reviewRequest(store *loop.Store, conf *config) (loop.ReviewRequest, error) {
-	request := loop.ReviewRequest{Message: s.String("m"), Reviewer: s.String("reviewer")}
-	if request.Reviewer == "" {
-		request.Reviewer = conf.Review.Reviewer
-	}
-	if err := conf.knownAgent("reviewer", request.Reviewer); err != nil {
+	request := loop.ReviewRequest{Message: s.String("m")}
+	if err := s.chooseReviewers(conf, &request); err != nil {
 		return request, err
 	}
 	revs, paths := splitPaths(s.Args().Slice())
@@ -98,6 +115,27 @@ func (s *session) reviewRequest(store *loop.Store, conf *config) (loop.ReviewReq
 	}
 	request.Subject.Paths = s.topPaths(paths)
 	return request, err
+}
+
+// chooseReviewers takes those of the command line, each once, or the configured one.
+func (s *session) chooseReviewers(conf *config, request *loop.ReviewRequest) error {
+	names := s.StringSlice("reviewer")
+	if len(names) == 0 {
+		names = []string{conf.Review.Reviewer}
+	}
+	for _, name := range names {
+		if err := conf.knownAgent("reviewer", name); err != nil {
+			return err
+		}
+	}
+	request.Reviewer, request.Others = names[0], names[1:]
+	request.Others = request.Reviewers()[1:]
+	return nil
+}
+
+// hasAgent reports whether any of the reviewers is somebody to start.
+func hasAgent(reviewers []string) bool {
+	return slices.ContainsFunc(reviewers, func(name string) bool { return name != loop.Human })
 }
 
 // topPaths are paths as they are from the top of the working tree.
@@ -126,7 +164,10 @@ func (s *session) pinSubject(store *loop.Store, made loop.Review) error {
 
 // reviewNow does the review in this process and shows it.
 func (s *session) reviewNow(made loop.Review) error {
-	if made.Request.Reviewer == loop.Human {
+	if !hasAgent(made.Request.Reviewers()) {
+		if url := s.reviewURL(s.store, made.ID, true); url != "" {
+			s.say("the page: %s", url)
+		}
 		return s.awaitReview(made)
 	}
 	progress := s.progress()
@@ -141,18 +182,21 @@ func (s *session) reviewNow(made loop.Review) error {
 	if err != nil {
 		return err
 	}
+	if done.Failure == nil && len(done.Waiting()) > 0 {
+		return s.awaitReview(done)
+	}
 	return s.showReview(done)
 }
 
-// awaitReview waits until somebody has submitted the review.
+// awaitReview waits until everybody who was asked has answered.
 func (s *session) awaitReview(made loop.Review) error {
-	s.say("waiting for %s; interrupt with ^C, the request stays: git runr inbox get %s", made.Request.Reviewer, made.ID)
+	s.say("waiting for %s; interrupt with ^C, the request stays: git runr inbox get %s", strings.Join(made.Waiting(), ", "), made.ID)
 	for {
 		review, err := s.store.Review(s.ctx, made.ID)
 		if err != nil {
 			return err
 		}
-		if review.Status != loop.ReviewOpen || review.Failure != nil {
+		if len(review.Waiting()) == 0 || review.Failure != nil || !review.ClosedAt.IsZero() {
 			return s.showReview(review)
 		}
 		select {

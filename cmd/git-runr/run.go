@@ -53,6 +53,11 @@ func run(s *session) error {
 	if err := s.readyToRun(conf, plan); err != nil {
 		return err
 	}
+	letGo, err := s.holdReview(store, plan.FromReview)
+	if err != nil {
+		return err
+	}
+	defer letGo()
 	return s.carryOut(store, func(runner *loop.Runner) (loop.Run, error) { return runner.Start(s.ctx, plan, "cli") })
 }
 
@@ -111,6 +116,7 @@ func (s *session) carryOut(store *loop.Store, begin func(*loop.Runner) (loop.Run
 	progress.close()
 	if done.ID != "" {
 		s.project(store)
+		s.answerFindings(store, done)
 	}
 	if err != nil {
 		return err
@@ -383,6 +389,7 @@ func (p *program) landCommand() *cli.Command {
 				return landProblem(run, err)
 			}
 			s.project(store)
+			s.answerLanded(store, run)
 			return s.print(run.Landed, func(w io.Writer) {
 				fmt.Fprintf(w, "Landed %s on %s: %s.\n", run.Landed.Commit.Short(), orElse(run.Landed.Branch, "a detached HEAD"), loop.Count(len(run.Files()), "file"))
 			})

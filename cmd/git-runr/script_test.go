@@ -28,6 +28,7 @@ func TestScript(t *testing.T) {
 			"status":  wantStatus,
 			"repo":    makeRepo,
 			"replace": replaceInFile,
+			"http":    askServer,
 		},
 	})
 }

@@ -91,7 +91,7 @@ func (d overviewJSON) next(live func(string) bool) []string {
 		case r.Status == loop.RunComplete && !r.Landed:
 			lines = append(lines, "git runr land "+r.ID)
 		case r.Status == loop.RunReviewing, r.Status == loop.RunStop:
-			lines = append(lines, "git runr show "+r.ID)
+			lines = append(lines, "git runr diagnose "+r.ID)
 		case r.Status == loop.RunRunning && !live(r.ID):
 			lines = append(lines, "git runr resume "+r.ID)
 		}

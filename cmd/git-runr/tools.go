@@ -336,9 +336,10 @@ func (s *session) logHook(err error) {
 func (p *program) initCommand() *cli.Command {
 	return &cli.Command{
 		Name: "init", Usage: "set up this repository: .runr.toml, hook and notes",
-		Description: "Writes .runr.toml with the checks that the project seems to have (an existing one is kept),\ninstalls the post-commit hook, and lets git log show the notes and carry them over a rebase.",
-		Flags:       []cli.Flag{&cli.BoolFlag{Name: "no-hooks", Usage: "leave git's hooks alone"}},
-		Action:      p.action(initialise),
+		Description: "Writes .runr.toml with the checks that the project seems to have (an existing one is kept),\ninstalls the post-commit hook, and lets git log show the notes and carry them over a rebase.\n" +
+			"Offers to register git runr mcp with the agent tools that it finds, in their own configuration files.",
+		Flags:  append([]cli.Flag{&cli.BoolFlag{Name: "no-hooks", Usage: "leave git's hooks alone"}}, registerFlags()...),
+		Action: p.action(initialise),
 	}
 }
 
@@ -348,6 +349,7 @@ type initJSON struct {
 	Checks  []loop.Check   `json:"checks"`
 	Hooks   []hooks.Status `json:"hooks"`
 	Trusted bool           `json:"trusted"`
+	MCP     []registration `json:"mcp"`
 }
 
 func initialise(s *session) error {
@@ -371,6 +373,7 @@ func initialise(s *session) error {
 			return err
 		}
 	}
+	doc.MCP = s.register()
 	return s.print(doc, func(w io.Writer) { writeInit(w, doc) })
 }
 
@@ -433,5 +436,6 @@ func writeInit(w io.Writer, doc initJSON) {
 			fmt.Fprintf(w, "  %s; add:\n%s\n", safetext.Line(st.Detail), safetext.Text(st.Snippet))
 		}
 	}
+	writeRegistrations(w, doc.MCP)
 	fmt.Fprintln(w, "git log shows the notes. Try: git runr review --wait")
 }

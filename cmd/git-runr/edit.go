@@ -1,0 +1,209 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"git-runr/cmd/git-runr/internal/editdiff"
+	"git-runr/gitstore"
+	"git-runr/loop"
+)
+
+// maxEditPatch bounds the diff that is opened in an editor, in bytes.
+const maxEditPatch = 32 << 20
+
+// notWritten cancels: the person wrote nothing.
+func notWritten() error {
+	return problemf(exitNothing, "nothing was written, so nothing is recorded").
+		withHint("an editor that returns at once must be told to wait: git config core.editor \"code --wait\"")
+}
+
+// editNew is git runr review --edit: a review by oneself, asked for and submitted when
+// something was written.
+func (s *session) editNew(store *loop.Store, request loop.ReviewRequest) error {
+	if len(s.StringSlice("reviewer")) > 0 || s.Bool("wait") {
+		return problemf(exitUsage, "--edit is a review by yourself, without --reviewer and --wait")
+	}
+	request.Reviewer, request.Others = loop.Human, nil
+	return s.editAndSubmit(store, request.Subject, loop.Draft{}, func() (loop.Review, error) {
+		made, err := store.RequestReview(s.ctx, request, "cli")
+		if err != nil {
+			return made, err
+		}
+		return made, s.pinSubject(store, made)
+	})
+}
+
+// editInbox is git runr inbox comment ID --edit. The draft is handed in with it.
+func (s *session) editInbox(store *loop.Store, review loop.Review, person string) error {
+	if s.NArg() > 1 || s.IsSet("m") {
+		return problemf(exitUsage, "with --edit the comments are written in the editor").withHint("git runr inbox comment " + review.ID + " --edit")
+	}
+	if review.Status == loop.ReviewResolve || review.Status == loop.ReviewCancel {
+		return &loop.StateError{What: "review " + review.ID, Status: string(review.Status), Cannot: "submitted"}
+	}
+	draft, err := store.Draft(review, person)
+	if err != nil {
+		return err
+	}
+	return s.editAndSubmit(store, review.Request.Subject, draft, func() (loop.Review, error) { return review, nil })
+}
+
+// editAndSubmit lets the person write into the diff of subject and submits that to the
+// review that open gives. Whatever goes wrong, what was written stays in its file.
+func (s *session) editAndSubmit(store *loop.Store, subject loop.Subject, draft loop.Draft, open func() (loop.Review, error)) error {
+	actor, err := s.person()
+	if err != nil {
+		return err
+	}
+	file, err := s.editFileFor(store, subject, draft)
+	if err != nil {
+		return err
+	}
+	review, person, err := s.writeAndSubmit(store, file, subject, loop.Person{Actor: actor, Message: draft.Message, Comments: draft.Comments}, open)
+	if err != nil {
+		return file.keep(err)
+	}
+	file.drop()
+	s.project(store)
+	return s.print(reviewDocument(review), func(w io.Writer) {
+		fmt.Fprintf(w, "Submitted to %s: %s, %s.\n", review.ID, decisionWords(person.Decision), loop.Count(len(person.Comments), "comment"))
+	})
+}
+
+func (s *session) writeAndSubmit(store *loop.Store, file editFile, subject loop.Subject, person loop.Person, open func() (loop.Review, error)) (loop.Review, loop.Person, error) {
+	written, err := s.write(file)
+	if err != nil {
+		return loop.Review{}, person, err
+	}
+	person.Decision = written.Decision
+	person.Message = strings.TrimSpace(person.Message + "\n\n" + written.Message)
+	for _, c := range written.Comments {
+		comment, err := store.Anchor(s.ctx, subject, c.Path, c.Side, c.Start, c.End)
+		if err != nil {
+			return loop.Review{}, person, problemf(exitUsage, "line %d: %w", c.Line, err)
+		}
+		comment.Comment = c.Text
+		person.Comments = append(person.Comments, comment)
+	}
+	review, err := open()
+	if err != nil {
+		return review, person, err
+	}
+	review, err = store.SubmitPerson(s.ctx, review.ID, person)
+	return review, person, err
+}
+
+// write opens the editor and reads what was written.
+func (s *session) write(file editFile) (editdiff.Written, error) {
+	editor, err := s.repo.Editor(s.ctx)
+	if err != nil {
+		return editdiff.Written{}, problemf(exitNotFound, "%w", err).withHint("git config --global core.editor NAME")
+	}
+	if editor == gitstore.NoEditor {
+		return editdiff.Written{}, problemf(exitUsage, "your editor is %q, which edits nothing", editor).withHint("git runr inbox comment ID FILE:LINE -m TEXT", "git config --global core.editor NAME")
+	}
+	if file.found {
+		s.say("going on with what was left in %s", file.path)
+	}
+	terminal := gitstore.Terminal{In: s.in, Out: s.out, Err: s.err}
+	if tty, _ := onTerminal(s.out); !tty {
+		terminal.Out = s.err // standard output is for the result
+	}
+	if err := s.repo.EditFile(s.ctx, editor, file.path, terminal); err != nil {
+		return editdiff.Written{}, problemf(exitStopped, "%w", err)
+	}
+	if err := s.ctx.Err(); err != nil {
+		return editdiff.Written{}, err
+	}
+	text, err := file.read()
+	if err != nil {
+		return editdiff.Written{}, err
+	}
+	written, err := file.Parse(text)
+	if err != nil {
+		return editdiff.Written{}, problemf(exitUsage, "%w", err)
+	}
+	if written.Empty() {
+		return editdiff.Written{}, notWritten()
+	}
+	return written, nil
+}
+
+// editFile is the file that a person writes in. Its name is that of the change, so that
+// whoever comes back to the same change finds what was left there.
+type editFile struct {
+	editdiff.Text
+	path  string
+	found bool // it was there already
+}
+
+// editFileFor makes the file for a change, unless it is there.
+func (s *session) editFileFor(store *loop.Store, subject loop.Subject, draft loop.Draft) (editFile, error) {
+	change, err := store.ReadChange(s.ctx, subject, loop.Limits{Binary: true, MaxBytes: maxEditPatch})
+	if err != nil {
+		return editFile{}, err
+	}
+	if len(change.Patch) == 0 {
+		return editFile{}, problemf(exitNothing, "there is nothing to review: no line is changed")
+	}
+	name := sha256.Sum256(change.Patch)
+	made := editFile{
+		Text: editdiff.New(change.Patch, editNotes(subject, change, draft)),
+		path: filepath.Join(store.Repo.StateDir(), "edit", hex.EncodeToString(name[:6])+".diff"),
+	}
+	if text, err := made.read(); err == nil && text != "" {
+		made.found = true
+		return made, nil
+	}
+	if err := gitstore.WriteFile(made.path, []byte(made.String()), 0o600); err != nil {
+		return made, fmt.Errorf("open the diff: %w", err)
+	}
+	return made, nil
+}
+
+// editNotes tell the reader what the diff is, and what it leaves out.
+func editNotes(subject loop.Subject, change loop.Change, draft loop.Draft) []string {
+	notes := []string{fmt.Sprintf("The change: %s %s", subject.Spec, subject.Title)}
+	for _, left := range change.Census.LeftOut {
+		notes = append(notes, fmt.Sprintf("Not shown (%s): %s", left.Why, left.Path))
+	}
+	if n := len(draft.Comments); n > 0 {
+		notes = append(notes, fmt.Sprintf("Your draft has %s already; handed in with what you write here.", loop.Count(n, "comment")))
+	}
+	return notes
+}
+
+// read gives the file's text; one that is gone was emptied.
+func (f editFile) read() (string, error) {
+	text, err := os.ReadFile(f.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("read what was written: %w", err)
+	}
+	return string(text), nil
+}
+
+// drop removes the file. It may stay: then it is offered again.
+func (f editFile) drop() { os.Remove(f.path) }
+
+// keep says where the file is after err, or removes it when nothing is in it.
+func (f editFile) keep(err error) error {
+	text, readErr := f.read()
+	written, parseErr := f.Parse(text)
+	if readErr == nil && parseErr == nil && written.Empty() {
+		f.drop()
+		return err
+	}
+	known := classify(err)
+	return known.withHint("what you wrote is in "+f.path, "the same command goes on with it")
+}

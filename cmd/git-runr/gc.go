@@ -1,0 +1,77 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"git-runr/loop"
+	"git-runr/loop/safetext"
+)
+
+func (p *program) gcCommand() *cli.Command {
+	return &cli.Command{
+		Name: "gc", Usage: "drop what was over long ago from the lists, and what old runs left here",
+		Description: "Reviews that were resolved or cancelled longer than inbox.retention ago leave the lists; they can\nstill be read (inbox list --archived, inbox get ID). Of runs that were over so long, this clone's\nworktree, transcripts and snapshots are removed. No event is ever deleted.",
+		Flags:       []cli.Flag{&cli.BoolFlag{Name: "dry-run", Usage: "say what would be done"}},
+		Action:      p.action(gc),
+	}
+}
+
+type gcJSON struct {
+	loop.Garbage
+	DryRun bool `json:"dry_run"`
+}
+
+func gc(s *session) error {
+	if s.NArg() > 0 {
+		return problemf(exitUsage, "gc takes no arguments").withHint("git runr gc -h")
+	}
+	store, conf, err := s.configured()
+	if err != nil {
+		return err
+	}
+	now := s.now()
+	doc := gcJSON{DryRun: s.Bool("dry-run")}
+	if doc.Garbage, err = store.FindGarbage(s.ctx, now.Add(-time.Duration(conf.Inbox.Retention))); err != nil {
+		return err
+	}
+	if !doc.DryRun {
+		if err := store.CollectGarbage(s.ctx, doc.Garbage); err != nil {
+			return err
+		}
+	}
+	return s.print(doc, func(w io.Writer) { writeGarbage(w, doc, now) })
+}
+
+func writeGarbage(w io.Writer, doc gcJSON, now time.Time) {
+	for _, r := range doc.Reviews {
+		fmt.Fprintf(w, "review %s  %s %s ago\n", r.ID, r.Status, age(now.Sub(r.ClosedAt)))
+	}
+	for _, g := range doc.Runs {
+		fmt.Fprintf(w, "run %s  %s %s ago\n", g.Run.ID, runState(g.Run, func(string) bool { return false }), age(now.Sub(g.Run.UpdatedAt)))
+		for _, path := range []string{g.Worktree, g.Files} {
+			if path != "" {
+				fmt.Fprintf(w, "  %s\n", safetext.Line(path))
+			}
+		}
+		if len(g.Snapshots) > 0 {
+			fmt.Fprintf(w, "  %s\n", loop.Count(len(g.Snapshots), "snapshot"))
+		}
+	}
+	verb := "dropped from the lists"
+	if doc.DryRun {
+		verb = "would be " + verb
+	}
+	fmt.Fprintf(w, "%s %s, and what %s left here.\n", loop.Count(len(doc.Reviews), "review"), verb, loop.Count(len(doc.Runs), "run"))
+}
+
+// age is how long ago something was, in whole days where it was days.
+func age(d time.Duration) string {
+	if days := int(d.Hours() / 24); days > 0 {
+		return loop.Count(days, "day")
+	}
+	return d.Truncate(time.Second).String()
+}

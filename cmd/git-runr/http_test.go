@@ -1,0 +1,274 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"git-runr/cmd/git-runr/internal/web"
+	"git-runr/gitstore"
+)
+
+// askServer is `http STATUS METHOD DIR PATH [BODY]`: asks the server of the repository
+// in DIR, which may be starting, and wants that status. The token of a program is sent
+// along unless the path has one; stdout is the answer.
+func askServer(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 4 || len(args) > 5 {
+		ts.Fatalf("usage: http STATUS METHOD DIR PATH [BODY]")
+	}
+	body := ""
+	if len(args) == 5 {
+		body = args[4]
+	}
+	repo, err := gitstore.Open(context.Background(), ts.MkAbs(args[2]))
+	ts.Check(err)
+	defer repo.Close()
+	status, answer, err := server{repo}.ask(args[1], args[3], body)
+	ts.Check(err)
+	fmt.Fprintln(ts.Stdout(), answer)
+	if got := fmt.Sprint(status); got != args[0] {
+		ts.Fatalf("%s %s: status %s, want %s\n%s", args[1], args[3], got, args[0], answer)
+	}
+}
+
+// server is the server of a repository, wherever it listens.
+type server struct{ repo *gitstore.Repo }
+
+func (s server) ask(method, path, body string) (status int, answer string, err error) {
+	at, err := s.find()
+	if err != nil {
+		return 0, "", err
+	}
+	return at.ask(method, path, body)
+}
+
+// find waits for the server to answer.
+func (s server) find() (place, error) {
+	address, secret, ok := web.Await(context.Background(), s.repo, 20*time.Second)
+	if !ok {
+		return place{}, fmt.Errorf("no server answers at %s", address.URL())
+	}
+	return place{address, secret}, nil
+}
+
+// place is where one server listens.
+type place struct {
+	address web.Address
+	secret  web.Secret
+}
+
+func (p place) ask(method, path, body string) (status int, answer string, err error) {
+	r, err := http.NewRequest(method, strings.TrimSuffix(p.address.URL(), "/")+path, strings.NewReader(body))
+	if err != nil {
+		return 0, "", err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	if !strings.Contains(path, "token=") {
+		r.Header.Set("Authorization", "Bearer "+p.secret.Session())
+	}
+	client := &http.Client{
+		Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 20 * time.Second,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	reply, err := client.Do(r)
+	if err != nil {
+		return 0, "", err
+	}
+	defer reply.Body.Close()
+	text, err := io.ReadAll(reply.Body)
+	return reply.StatusCode, string(text), err
+}
+
+// want is ask for what must succeed. A server that says that it is busy is asked again.
+func (s server) want(t *testing.T, method, path, body string) (doc map[string]any) {
+	t.Helper()
+	for end := time.Now().Add(40 * time.Second); ; {
+		status, answer, err := s.ask(method, path, body)
+		if status == http.StatusServiceUnavailable && time.Now().Before(end) {
+			time.Sleep(100 * time.Millisecond)
+			continue
+		}
+		if err != nil || status != 200 {
+			t.Fatalf("%s %s: %d, %v\n%s", method, path, status, err, answer)
+		}
+		if err := json.Unmarshal([]byte(answer), &doc); err != nil {
+			t.Fatalf("%s %s: %v\n%s", method, path, err, answer)
+		}
+		return doc
+	}
+}
+
+// serveRepo is a repository with one commit, for processes of their own to serve.
+func serveRepo(t *testing.T) server {
+	t.Helper()
+	home := t.TempDir()
+	for name, value := range map[string]string{
+		"HOME": home, "XDG_CONFIG_HOME": home, "XDG_STATE_HOME": home, "GIT_CONFIG_GLOBAL": os.DevNull, "GIT_CONFIG_NOSYSTEM": "1",
+	} {
+		t.Setenv(name, value)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a.txt"), []byte("one\ntwo\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, argv := range [][]string{{"init", "-q"}, {"config", "user.name", "Ada"}, {"config", "user.email", "ada@example.com"}, {"add", "."}, {"commit", "-q", "-m", "first"}} {
+		cmd := exec.Command("git", argv...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", argv, err, out)
+		}
+	}
+	repo, err := gitstore.Open(context.Background(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { repo.Close() })
+	return server{repo}
+}
+
+// start starts git runr serve and gives the running process.
+func (s server) start(t *testing.T) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command("git-runr", "-C", s.repo.WorkTree, "serve", "--idle", "1m")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	return cmd
+}
+
+// A server that is killed at any moment of a submit has recorded it or not: the draft
+// is there as long as the submission is not, and sent again it is one submission.
+func TestKillDuringSubmit(t *testing.T) {
+	s := serveRepo(t)
+	process := s.start(t)
+	id := s.draftSome(t)
+	began := time.Now()
+	s.want(t, "POST", "/api/review/submissions/"+id+"/submit", submitBody)
+	took := time.Since(began)
+	const moments = 10
+	seen := map[int]int{}
+	for i := range moments {
+		id := s.draftSome(t)
+		at, err := s.find()
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			at.ask("POST", "/api/review/submissions/"+id+"/submit", submitBody)
+		}()
+		time.Sleep(took * time.Duration(i) / moments)
+		process.Process.Signal(syscall.SIGKILL)
+		process.Wait()
+		<-ended
+		process = s.start(t)
+		seen[s.afterKill(t, id)]++
+		s.submitSome(t, id)
+	}
+	t.Logf("killed before it was recorded %d times, after it %d times", seen[0], seen[1])
+}
+
+// afterKill wants the draft or the submission, and gives the number of submissions.
+func (s server) afterKill(t *testing.T, id string) int {
+	t.Helper()
+	review := s.want(t, "GET", "/api/review/submissions/"+id, "")
+	draft := s.want(t, "GET", "/api/review/drafts/"+id, "")
+	kept, submitted := len(draft["comments"].([]any)), len(review["submissions"].([]any))
+	switch {
+	case submitted == 0 && kept == 2 && draft["message"] == "in all" && review["status"] == "open":
+	case submitted == 1 && kept == 0 && draft["message"] == "" && review["commentCount"] == 2.0:
+	default:
+		t.Fatalf("%d submissions, %d comments in the draft\n%v\n%v", submitted, kept, review, draft)
+	}
+	return submitted
+}
+
+const submitBody = `{"decision":"request_changes","key":"the same"}`
+
+// draftSome makes a request and a draft with two comments and a message.
+func (s server) draftSome(t *testing.T) (id string) {
+	t.Helper()
+	id = s.want(t, "POST", "/api/review/sessions", `{"revision":"HEAD","reviewer":"human"}`)["id"].(string)
+	s.want(t, "POST", "/api/review/drafts/"+id, `{"file":"a.txt","startLine":1,"comment":"first"}`)
+	s.want(t, "POST", "/api/review/drafts/"+id, `{"comment":"second"}`)
+	s.want(t, "PUT", "/api/review/drafts/"+id+"/message", `{"message":"in all"}`)
+	return id
+}
+
+// submitSome submits once more under the same key and wants one submission of it.
+func (s server) submitSome(t *testing.T, id string) {
+	t.Helper()
+	s.want(t, "POST", "/api/review/submissions/"+id+"/submit", submitBody)
+	review := s.want(t, "GET", "/api/review/submissions/"+id, "")
+	if n := len(review["submissions"].([]any)); n != 1 || review["commentCount"] != 2.0 || review["status"] != "submitted" {
+		t.Fatalf("%d submissions: %v", n, review)
+	}
+	if draft := s.want(t, "GET", "/api/review/drafts/"+id, ""); len(draft["comments"].([]any)) != 0 {
+		t.Fatalf("the draft is still there: %v", draft)
+	}
+}
+
+// Of many servers that are started at once, one serves and the others say where.
+func TestServeOnce(t *testing.T) {
+	s := serveRepo(t)
+	const processes = 6
+	said, done := make(chan served), make(chan struct{})
+	var all sync.WaitGroup
+	for range processes {
+		cmd := exec.Command("git-runr", "-C", s.repo.WorkTree, "serve", "--idle", "1m", "--json")
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		all.Go(func() {
+			var doc served
+			if err := json.NewDecoder(out).Decode(&doc); err != nil {
+				t.Errorf("no document: %v", err)
+			}
+			said <- doc
+			<-done
+			if !doc.Running {
+				cmd.Process.Signal(os.Interrupt)
+			}
+			if err := cmd.Wait(); err != nil {
+				t.Errorf("ended: %v", err)
+			}
+		})
+	}
+	var ports []int
+	serving := 0
+	for range processes {
+		doc := <-said
+		ports = append(ports, doc.Port)
+		if !doc.Running {
+			serving++
+		}
+	}
+	close(done)
+	all.Wait()
+	slices.Sort(ports)
+	if ports = slices.Compact(ports); len(ports) != 1 || ports[0] == 0 || serving != 1 {
+		t.Errorf("%d serve, at ports %v", serving, ports)
+	}
+}

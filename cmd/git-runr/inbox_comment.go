@@ -1,0 +1,350 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"git-runr/gitstore"
+	"git-runr/loop"
+	"git-runr/loop/safetext"
+)
+
+func (p *program) inboxCommentCommand() *cli.Command {
+	return &cli.Command{
+		Name: "comment", Usage: "add a comment to your draft of a review", ArgsUsage: "ID [FILE[:LINE[-END]]]",
+		Description: "Without lines the comment is on the file, without a file on the whole. The text is that of -m,\nor standard input. Nobody sees it before git runr inbox submit ID.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "m", Usage: "the comment, in Markdown; - reads standard input"},
+			&cli.StringFlag{Name: "side", Value: string(loop.SideNew), Usage: "new, or old: the file as it was before the change"},
+			&cli.StringFlag{Name: "severity", Usage: "critical, warning or note"},
+			&cli.BoolFlag{Name: "edit", Usage: "write comments into the diff in your editor, and submit them with your draft"},
+			asFlag(), &cli.BoolFlag{Name: "list", Usage: "show your draft"},
+			&cli.StringFlag{Name: "drop", Usage: "take the comment `COMMENT_ID` out of your draft"},
+		},
+		Action: p.action(inboxComment),
+	}
+}
+
+func asFlag() cli.Flag {
+	return &cli.StringFlag{Name: "as", Usage: "act as `ACTOR` (default: GIT_RUNR_ACTOR, else you)"}
+}
+
+// commented is the answer of git runr inbox comment.
+type commented struct {
+	ID       string         `json:"review_id"`
+	Reviewer string         `json:"reviewer"`
+	Comment  *loop.Comment  `json:"comment,omitempty"` // that was added
+	Draft    []loop.Comment `json:"draft"`
+	Message  string         `json:"message,omitempty"`
+}
+
+func inboxComment(s *session) error {
+	id, err := s.oneID(1, "a review and a place are wanted")
+	if err != nil {
+		return err
+	}
+	store, err := s.open()
+	if err != nil {
+		return err
+	}
+	person, err := s.person()
+	if err != nil {
+		return err
+	}
+	review, err := store.Review(s.ctx, id)
+	if err != nil {
+		return err
+	}
+	switch {
+	case (s.Bool("list") || s.IsSet("drop")) && s.NArg() > 1, s.Bool("list") && s.IsSet("drop"):
+		return problemf(exitUsage, "--list and --drop COMMENT_ID go with a review alone")
+	case s.Bool("edit"):
+		return s.editInbox(store, review, person)
+	case s.Bool("list"):
+		draft, err := store.Draft(review, person)
+		if err != nil {
+			return err
+		}
+		return s.showDraft(review, draft, nil)
+	case s.IsSet("drop"):
+		return s.dropComment(store, review, person)
+	}
+	return s.addComment(store, review, person)
+}
+
+func (s *session) dropComment(store *loop.Store, review loop.Review, person string) error {
+	id := s.String("drop")
+	draft, err := store.EditDraft(s.ctx, review.ID, person, func(d *loop.Draft) error {
+		if !d.Remove(id) {
+			return &loop.NotFoundError{What: "comment", ID: id, Where: "in your draft"}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return s.showDraft(review, draft, nil)
+}
+
+func (s *session) addComment(store *loop.Store, review loop.Review, person string) error {
+	comment := loop.Comment{Side: loop.Side(s.String("side")), Severity: loop.Severity(s.String("severity"))}
+	switch comment.Severity {
+	case "", loop.Critical, loop.Warning, loop.Note:
+	default:
+		return problemf(exitUsage, "severity %q is none of critical, warning, note", comment.Severity)
+	}
+	comment, err := s.commentPlace(store, review.Request.Subject, comment, s.Args().Get(1))
+	if err != nil {
+		return err
+	}
+	if comment.Comment, err = s.message(true); err != nil {
+		return err
+	}
+	if comment.Comment == "" {
+		return problemf(exitUsage, "a comment is wanted").withHint("git runr inbox comment ID FILE:LINE -m TEXT")
+	}
+	var added loop.Comment
+	draft, err := store.EditDraft(s.ctx, review.ID, person, func(d *loop.Draft) error {
+		added = d.Add(comment)
+		return nil
+	})
+	if errors.Is(err, loop.ErrDraftFull) {
+		return problemf(exitState, "%w", err).withHint("git runr inbox submit " + review.ID)
+	}
+	if err != nil {
+		return err
+	}
+	return s.showDraft(review, draft, &added)
+}
+
+// commentPlace binds a comment to the place that was typed. A path is taken from
+// where the command was started, or else from the top. What names a file as a whole
+// is that file, whatever it looks like.
+func (s *session) commentPlace(store *loop.Store, subject loop.Subject, c loop.Comment, place string) (loop.Comment, error) {
+	if place == "" {
+		return store.AnchorComment(s.ctx, subject, c)
+	}
+	var first error
+	for _, file := range []string{place, cutLines(place)} {
+		c.File, c.StartLine, c.EndLine = file, 0, 0
+		if file != place {
+			if c.StartLine, c.EndLine, _ = lineRange(place[len(file)+1:]); c.StartLine < 1 {
+				return c, problemf(exitUsage, "%q is no range of lines", place[len(file)+1:])
+			}
+		}
+		for _, path := range append(s.topPaths([]string{file}), filepath.ToSlash(filepath.Clean(file))) {
+			c.File = path
+			placed, err := store.AnchorComment(s.ctx, subject, c)
+			if err == nil || !errors.Is(err, gitstore.ErrNotFound) {
+				return placed, err
+			}
+			first = err
+		}
+	}
+	if c.Side != loop.SideOld {
+		return c, problemf(exitNotFound, "%w", first).withHint("--side old   where the change removed it")
+	}
+	return c, first
+}
+
+// cutLines is place without the lines at its end: the file of "FILE:3-7".
+func cutLines(place string) string {
+	colon := strings.LastIndexByte(place, ':')
+	if colon <= 0 {
+		return place
+	}
+	if _, _, ok := lineRange(place[colon+1:]); !ok {
+		return place
+	}
+	return place[:colon]
+}
+
+// lineRange reads "3" and "3-7".
+func lineRange(text string) (start, end int, ok bool) {
+	from, to, isRange := strings.Cut(text, "-")
+	if !isRange {
+		to = from
+	}
+	start, err := strconv.Atoi(from)
+	end, endErr := strconv.Atoi(to)
+	digits := strings.Trim(from+to, "0123456789") == ""
+	return start, end, digits && err == nil && endErr == nil
+}
+
+func (s *session) showDraft(review loop.Review, draft loop.Draft, added *loop.Comment) error {
+	doc := commented{ID: review.ID, Reviewer: draft.Actor, Comment: added, Draft: draft.Comments, Message: draft.Message}
+	return s.print(doc, func(w io.Writer) {
+		if added != nil {
+			fmt.Fprintf(w, "Added %s to your draft (%s).\n", added.ID, loop.Count(len(draft.Comments), "comment"))
+			fmt.Fprintf(w, "Nobody sees it before: git runr inbox submit %s\n", review.ID)
+			return
+		}
+		if len(draft.Comments) == 0 {
+			fmt.Fprintf(w, "Your draft of %s has no comments.\n", review.ID)
+		}
+		for _, c := range draft.Comments {
+			fmt.Fprintf(w, "%s  %s\n%s\n", c.ID, placeOf(c), indent(c.Comment, "    "))
+		}
+	})
+}
+
+// placeOf is where a comment was made, for people.
+func placeOf(c loop.Comment) string {
+	if c.Side == loop.SideOld {
+		return safetext.Line(c.Place() + " (old)")
+	}
+	return safetext.Line(orElse(c.Place(), "general"))
+}
+
+// indent shows text with every line that holds something behind prefix.
+func indent(text, prefix string) string {
+	lines := strings.Split(safetext.Text(strings.TrimSpace(text)), "\n")
+	for i := range lines {
+		if lines[i] != "" {
+			lines[i] = prefix + lines[i]
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (p *program) inboxSubmitCommand() *cli.Command {
+	return &cli.Command{
+		Name: "submit", Usage: "hand in your comments and your verdict", ArgsUsage: "ID",
+		Description: "Submits your draft of a review together with the comments of --file, a JSON list of\n{\"file\", \"startLine\", \"endLine\", \"selectedText\", \"comment\"}. Without a verdict it only comments.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "m", Usage: "what to say on the whole, in Markdown; - reads standard input"},
+			&cli.BoolFlag{Name: "approve", Usage: "the change is good"},
+			&cli.BoolFlag{Name: "request-changes", Usage: "the change is not good yet"},
+			&cli.StringFlag{Name: "file", Usage: "JSON list of comments from `FILE`, or - for standard input"},
+			asFlag(),
+		},
+		Action: p.action(inboxSubmit),
+	}
+}
+
+func inboxSubmit(s *session) error {
+	id, err := s.oneID(0, "a review is wanted")
+	if err != nil {
+		return err
+	}
+	person, err := s.submission()
+	if err != nil {
+		return err
+	}
+	store, err := s.open()
+	if err != nil {
+		return err
+	}
+	if person.Actor, err = s.person(); err != nil {
+		return err
+	}
+	review, err := store.Review(s.ctx, id)
+	if err != nil {
+		return err
+	}
+	draft, err := store.Draft(review, person.Actor)
+	if err != nil {
+		return err
+	}
+	if person.Message == "" {
+		person.Message = draft.Message
+	}
+	fromFile, err := s.fileComments(store, review.Request.Subject)
+	if err != nil {
+		return err
+	}
+	person.Comments = append(draft.Comments, fromFile...)
+	if review, err = store.SubmitPerson(s.ctx, review.ID, person); err != nil {
+		return err
+	}
+	s.project(store)
+	return s.print(reviewDocument(review), func(w io.Writer) {
+		fmt.Fprintf(w, "Submitted to %s: %s, %s.\n", review.ID, decisionWords(person.Decision), loop.Count(len(person.Comments), "comment"))
+	})
+}
+
+// submission reads the flags of a submission.
+func (s *session) submission() (loop.Person, error) {
+	p := loop.Person{Decision: loop.CommentOnly}
+	switch {
+	case s.Bool("approve") && s.Bool("request-changes"):
+		return p, problemf(exitUsage, "a verdict is --approve or --request-changes, not both")
+	case s.Bool("approve"):
+		p.Decision = loop.Approve
+	case s.Bool("request-changes"):
+		p.Decision = loop.RequestChanges
+	}
+	if s.String("m") == "-" && s.String("file") == "-" {
+		return p, problemf(exitUsage, "standard input is the message or the comments, not both")
+	}
+	var err error
+	p.Message, err = s.message(false)
+	return p, err
+}
+
+// decisionWords say a person's decision.
+func decisionWords(d loop.Decision) string {
+	switch d {
+	case loop.Approve:
+		return "approved"
+	case loop.RequestChanges:
+		return "changes requested"
+	}
+	return "commented"
+}
+
+// fileComments are the comments of --file, bound to the subject.
+func (s *session) fileComments(store *loop.Store, subject loop.Subject) ([]loop.Comment, error) {
+	name := s.String("file")
+	if name == "" {
+		return nil, nil
+	}
+	data, err := s.readCommentsFile(name)
+	if err != nil {
+		return nil, err
+	}
+	comments, err := loop.DecodeComments(data)
+	if err != nil {
+		return nil, problemf(exitUsage, "%q: %w", name, err)
+	}
+	for i, c := range comments {
+		if comments[i], err = store.AnchorComment(s.ctx, subject, c); err != nil {
+			return nil, fmt.Errorf("%q, comment %d: %w", name, i+1, err)
+		}
+	}
+	return comments, nil
+}
+
+func (s *session) readCommentsFile(name string) ([]byte, error) {
+	in := s.in
+	if name != "-" {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(s.dir, name)
+		}
+		info, err := os.Stat(name)
+		switch {
+		case errors.Is(err, os.ErrNotExist):
+			return nil, problemf(exitNotFound, "there is no file %q", name)
+		case err == nil && !info.Mode().IsRegular():
+			return nil, problemf(exitUsage, "%q is not a file", name)
+		}
+		file, err := os.Open(name)
+		if err != nil {
+			return nil, problemf(exitUsage, "%w", err)
+		}
+		defer file.Close()
+		in = file
+	}
+	data, err := io.ReadAll(io.LimitReader(in, loop.MaxCommentsFile+1))
+	if err != nil {
+		return nil, problemf(exitUsage, "%q: %w", name, err)
+	}
+	return data, nil
+}

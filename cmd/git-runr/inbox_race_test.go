@@ -1,0 +1,102 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// claimers is how many processes claim one review at once.
+const claimers = 20
+
+// claimEnd is how one of them ended.
+type claimEnd struct {
+	status int
+	said   string
+}
+
+// TestClaimIsExclusive has twenty processes claim one review at once, again and
+// again: one gets it, and the others are told who.
+func TestClaimIsExclusive(t *testing.T) {
+	rounds := 50
+	if testing.Short() {
+		rounds = 10
+	}
+	dir, env := raceRepo(t)
+	for round := range rounds {
+		runIn(t, dir, env, "git-runr", "-q", "review", "--reviewer", "human", "--no-serve")
+		runIn(t, dir, env, "git-runr", "-q", "inbox", "submit", "latest", "--approve")
+		checkClaims(t, round, claimAtOnce(dir, env))
+	}
+}
+
+func raceRepo(t *testing.T) (dir string, env []string) {
+	t.Helper()
+	dir, home := t.TempDir(), t.TempDir()
+	config := filepath.Join(home, "gitconfig")
+	if err := os.WriteFile(config, []byte("[user]\n\tname = Ada\n\temail = ada@example.com\n[core]\n\tfsync = none\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home, "GIT_CONFIG_GLOBAL="+config, "GIT_CONFIG_NOSYSTEM=1")
+	runIn(t, dir, env, "git", "init", "-q")
+	runIn(t, dir, env, "git", "commit", "-q", "--allow-empty", "-m", "first")
+	return dir, env
+}
+
+func runIn(t *testing.T, dir string, env []string, argv ...string) string {
+	t.Helper()
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Dir, cmd.Env = dir, env
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", strings.Join(argv, " "), err, out)
+	}
+	return string(out)
+}
+
+// claimAtOnce lets all claimers go together.
+func claimAtOnce(dir string, env []string) []claimEnd {
+	ends := make([]claimEnd, claimers)
+	start := make(chan struct{})
+	var all sync.WaitGroup
+	for i := range ends {
+		all.Go(func() {
+			cmd := exec.Command("git-runr", "inbox", "claim", "latest", "--as", fmt.Sprintf("chat-%d", i))
+			cmd.Dir, cmd.Env = dir, env
+			var out bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &out, &out
+			<-start
+			_ = cmd.Run() // how it ended is in its status
+			ends[i] = claimEnd{cmd.ProcessState.ExitCode(), out.String()}
+		})
+	}
+	close(start)
+	all.Wait()
+	return ends
+}
+
+// checkClaims wants exactly one winner, and every other told the winner's name.
+func checkClaims(t *testing.T, round int, ends []claimEnd) {
+	t.Helper()
+	winner := -1
+	for i, end := range ends {
+		if end.status == int(exitOK) && winner < 0 {
+			winner = i
+		} else if end.status != int(exitClaimed) {
+			t.Fatalf("round %d: chat-%d ended with %d beside chat-%d:\n%s", round, i, end.status, winner, end.said)
+		}
+	}
+	if winner < 0 {
+		t.Fatalf("round %d: nobody got it", round)
+	}
+	for i, end := range ends {
+		if told := fmt.Sprintf("is claimed by chat-%d\n", winner); i != winner && !strings.Contains(end.said, told) {
+			t.Fatalf("round %d: chat-%d was told %q, not of chat-%d", round, i, end.said, winner)
+		}
+	}
+}

@@ -1,0 +1,228 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"git-runr/loop"
+	"git-runr/loop/safetext"
+)
+
+// reviewJSON is a review as --json shows it: the folded state and, at the top
+// level, what a script asks for first.
+type reviewJSON struct {
+	loop.Review
+	Outcome  loop.Outcome   `json:"outcome,omitempty"`
+	Verdict  loop.Verdict   `json:"verdict,omitempty"`
+	Waiting  []string       `json:"waiting_for"` // reviewers who have not answered
+	Findings []loop.Finding `json:"findings"`    // of agents, and comments of people with their ids
+	Comments []commentJSON  `json:"comments"`    // of people
+	Markdown string         `json:"markdown"`    // the comments in the form of seed 003, "" without any
+}
+
+// commentJSON is a comment of a person.
+type commentJSON struct {
+	loop.Comment
+	Reviewer string       `json:"reviewer"`
+	Answer   *loop.Answer `json:"answer,omitempty"` // what became of it
+	Now      *loop.Placed `json:"now,omitempty"`    // where it is at HEAD; git runr inbox get fills it in
+}
+
+func reviewDocument(r loop.Review) reviewJSON {
+	doc := reviewJSON{
+		Review: r, Outcome: r.Outcome(), Verdict: r.Verdict(), Waiting: append([]string{}, r.Waiting()...),
+		Findings: append([]loop.Finding{}, r.Findings()...), Comments: []commentJSON{},
+	}
+	for _, sub := range r.Submissions {
+		for _, c := range sub.Comments {
+			line := commentJSON{Comment: c, Reviewer: sub.Reviewer}
+			if answer, ok := r.AnswerTo(c.ID); ok {
+				line.Answer = &answer
+			}
+			doc.Comments = append(doc.Comments, line)
+		}
+	}
+	if comments := r.Comments(); len(comments) > 0 {
+		doc.Markdown = loop.FormatReviewMessage(comments)
+	}
+	return doc
+}
+
+// writeReview shows a review to a person.
+func writeReview(w io.Writer, r loop.Review) { writeReviewDocument(w, reviewDocument(r)) }
+
+func writeReviewDocument(w io.Writer, doc reviewJSON) {
+	writeReviewHead(w, doc)
+	for _, sub := range doc.Submissions {
+		if sub.Decision != "" {
+			writeDecision(w, sub)
+		}
+	}
+	writeComments(w, doc)
+	for _, f := range doc.Failures {
+		reason := loop.ReasonOf(f.Reason)
+		fmt.Fprintf(w, "\nNot reviewed: %s. %s\n", safetext.Line(orElse(f.Detail, reason.Title)), reason.Explanation)
+	}
+	for _, sub := range doc.Submissions {
+		if sub.Decision == "" {
+			writeSubmission(w, doc.Review, sub)
+		}
+	}
+	for _, lost := range doc.Lost {
+		who := safetext.Line(orElse(lost.Actor, lost.By))
+		fmt.Fprintf(w, "\nNot counted: %s by %s: %s\n  it is kept: git show %s\n", safetext.Line(lost.Type), who, safetext.Line(lost.Why), lost.Event.Short())
+	}
+}
+
+// writeReviewHead says what the review is of and where it stands.
+func writeReviewHead(w io.Writer, doc reviewJSON) {
+	subject := doc.Request.Subject
+	fmt.Fprintf(w, "Review %s  %s\n", doc.ID, doc.Status)
+	fmt.Fprintf(w, "%s\n", safetext.Line(strings.TrimSpace(fmt.Sprintf("%s %s %s", subject.Spec, subject.Commit.Short(), subject.Title))))
+	if len(subject.Paths) > 0 {
+		fmt.Fprintf(w, "only %s\n", safetext.Line(strings.Join(subject.Paths, ", ")))
+	}
+	fmt.Fprintf(w, "requested by %s on %s\n", safetext.Line(doc.RequestedBy), shortTime(doc.CreatedAt))
+	if doc.Claim != nil && doc.Status == loop.ReviewClaim {
+		until := ""
+		if !doc.Claim.Until.IsZero() {
+			until = " until " + shortTime(doc.Claim.Until)
+		}
+		fmt.Fprintf(w, "claimed by %s%s\n", safetext.Line(doc.Claim.By), until)
+	}
+	if doc.ResolvedBy != "" {
+		fmt.Fprintf(w, "resolved by %s on %s\n", safetext.Line(doc.ResolvedBy), shortTime(doc.ResolvedAt))
+	}
+	if doc.Note != "" {
+		fmt.Fprintf(w, "%s\n", safetext.Text(doc.Note))
+	}
+	if len(doc.Waiting) > 0 && doc.ClosedAt.IsZero() {
+		fmt.Fprintf(w, "waiting for: %s\n", safetext.Line(strings.Join(doc.Waiting, ", ")))
+	}
+	if doc.Request.Message != "" {
+		fmt.Fprintf(w, "\n%s\n", safetext.Text(strings.TrimSpace(doc.Request.Message)))
+	}
+}
+
+// writeDecision is a person's verdict and what they said on the whole.
+func writeDecision(w io.Writer, sub loop.Submission) {
+	fmt.Fprintf(w, "\nVerdict: %s by %s, %s\n", decisionWords(sub.Decision), safetext.Line(sub.Reviewer), loop.Count(len(sub.Comments), "comment"))
+	if sub.Report.Summary != "" {
+		fmt.Fprintf(w, "%s\n", safetext.Text(sub.Report.Summary))
+	}
+}
+
+// writeComments shows the comments of people as one message, and after it the id of
+// each, where it is now and what became of it.
+func writeComments(w io.Writer, doc reviewJSON) {
+	if len(doc.Comments) == 0 {
+		if len(doc.Submissions) == 0 {
+			fmt.Fprintf(w, "\nReview %s has no submitted comments (status: %s).\n", doc.ID, doc.Status)
+		}
+		return
+	}
+	fmt.Fprintf(w, "\n%s\n\n", safetext.Text(doc.Markdown))
+	for _, c := range doc.Comments {
+		fmt.Fprintf(w, "%s  %s  by %s%s\n", c.ID, placeOf(c.Comment), safetext.Line(c.Reviewer), nowAt(c))
+		if c.Answer != nil {
+			fmt.Fprintf(w, "  %s\n", answerLine(*c.Answer))
+		}
+	}
+}
+
+// nowAt says where a comment is now, when that is not where it was made.
+func nowAt(c commentJSON) string {
+	switch {
+	case c.Now == nil:
+		return ""
+	case c.Now.Outdated:
+		return fmt.Sprintf("  (outdated: %s)", safetext.Line(c.Now.Why))
+	case c.Now.Moved:
+		place := loop.Comment{File: c.Now.File, StartLine: c.Now.StartLine, EndLine: c.Now.EndLine}.Place()
+		return fmt.Sprintf("  (now at %s)", safetext.Line(place))
+	}
+	return ""
+}
+
+func answerLine(a loop.Answer) string {
+	line := string(a.Kind)
+	if a.Commit != "" {
+		line += " by " + a.Commit.Short()
+	}
+	line += ", says " + a.Actor
+	if a.Reason != "" {
+		line += ": " + a.Reason
+	}
+	return safetext.Line(line)
+}
+
+func writeSubmission(w io.Writer, r loop.Review, sub loop.Submission) {
+	if sub.Outcome == loop.OutcomeNothing {
+		fmt.Fprintf(w, "\nNothing to review: %s\n", censusLine(sub.Census))
+		return
+	}
+	fmt.Fprintf(w, "\nVerdict: %s by %s (%s)\n", sub.Report.Effective, safetext.Line(sub.Reviewer), censusLine(sub.Census))
+	if sub.Report.Summary != "" {
+		fmt.Fprintf(w, "%s\n", safetext.Text(sub.Report.Summary))
+	}
+	for _, c := range sub.Checks {
+		fmt.Fprintf(w, "check %s: %s\n", safetext.Line(c.Name), checkState(c))
+	}
+	for _, why := range sub.SkippedBy {
+		fmt.Fprintf(w, "not checked: %s\n", safetext.Line(why))
+	}
+	for _, f := range sub.Report.Findings {
+		writeFindings(w, []loop.Finding{f})
+		fmt.Fprintf(w, "            %s", safetext.Line(f.ID))
+		if answer, ok := r.AnswerTo(f.ID); ok {
+			fmt.Fprintf(w, ": %s", answerLine(answer))
+		}
+		fmt.Fprintln(w)
+	}
+	for _, warning := range sub.Report.Warnings {
+		fmt.Fprintf(w, "  note: %s\n", safetext.Line(warning))
+	}
+}
+
+// writeInbox shows one line a review.
+func writeInbox(w io.Writer, reviews []loop.ReviewSummary, total int) {
+	if total == 0 {
+		fmt.Fprintln(w, "No reviews found.")
+		return
+	}
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, r := range reviews {
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", r.ID, reviewState(r), reviewersOf(r), r.Commit.Short(), safetext.Line(orElse(r.Title, r.Spec)))
+	}
+	table.Flush()
+	if total > len(reviews) {
+		fmt.Fprintf(w, "… and %d more (--limit 0 shows all)\n", total-len(reviews))
+	}
+}
+
+func reviewersOf(r loop.ReviewSummary) string {
+	return safetext.Line(strings.Join(append([]string{r.Reviewer}, r.Others...), ", "))
+}
+
+func reviewState(r loop.ReviewSummary) string {
+	state := string(r.Status)
+	switch {
+	case r.Failure != "":
+		state += " (" + safetext.Line(r.Failure) + ")"
+	case r.Outcome == loop.OutcomeNothing:
+		state += " nothing_to_review"
+	case r.Outcome == loop.OutcomeCommented:
+		state += fmt.Sprintf(" commented %d", r.CommentCount)
+	case r.Verdict != "":
+		state += fmt.Sprintf(" %s %d", safetext.Line(string(r.Verdict)), r.CommentCount)
+	}
+	if r.ClaimedBy != "" {
+		state += " by " + safetext.Line(r.ClaimedBy)
+	}
+	if r.Lost > 0 {
+		state += fmt.Sprintf(" (%d not counted)", r.Lost)
+	}
+	return state
+}

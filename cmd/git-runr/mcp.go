@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"git-runr/cmd/git-runr/internal/mcp"
+	"git-runr/loop"
+)
+
+// mcpLease is how long a claim of an agent lasts after its conversation ended without
+// giving it back.
+const mcpLease = 30 * time.Minute
+
+func (p *program) mcpCommand() *cli.Command {
+	return &cli.Command{
+		Name: "mcp", Usage: "serve the inbox to a coding agent, on standard input and output",
+		Description: "A server of the Model Context Protocol with the tools review, review_inbox and diagnose. An agent tool\n" +
+			"starts it; git runr init --register tells those that it finds. By hand:\n\n" +
+			"  claude    claude mcp add runr -- git runr mcp\n" +
+			"  codex     codex mcp add runr -- git runr mcp\n" +
+			"  gemini    gemini mcp add runr git runr mcp\n" +
+			"  opencode  \"mcp\": {\"runr\": {\"type\": \"local\", \"command\": [\"git\", \"runr\", \"mcp\"]}} in opencode.json\n\n" +
+			"It works on the repository that it is started in. It never asks anything, and no tool waits for anybody.",
+		Action: p.action(serveMCP),
+	}
+}
+
+func serveMCP(s *session) error {
+	if s.NArg() > 0 {
+		return problemf(exitUsage, "mcp takes no arguments").withHint("git runr -C DIR mcp")
+	}
+	if person, _ := onTerminal(s.in); person {
+		s.say("This waits for an agent tool on standard input; git runr mcp -h says how to register it. ^D ends it.")
+	}
+	server := mcp.New(mcp.Config{Version: programVersion(), Open: s.mcpProject, Lease: mcpLease, Log: s.say})
+	if err := server.Run(s.ctx, s.in, s.out); err != nil {
+		return problemf(exitUsage, "what came on standard input is not the protocol: %w", err)
+	}
+	return nil
+}
+
+// mcpProject opens the repository for one call of a tool.
+func (s *session) mcpProject(ctx context.Context) (*mcp.Project, error) {
+	each := &session{program: s.program, Context: s.Context, ctx: ctx, dir: s.dir}
+	store, conf, err := each.configured()
+	if err != nil {
+		return nil, err
+	}
+	checks, _ := each.trustedChecks() // what nobody approved is not offered
+	return &mcp.Project{
+		Store: store, Reviewer: conf.Review.Reviewer, Checks: checks, Offered: each.offered,
+		KnownReviewer: func(name string) error { return conf.knownAgent("reviewer", name) },
+		StartWorker:   func() error { return each.startWorker(store.Repo) },
+		Page: func(review loop.Review) string {
+			return each.reviewURL(store, review.ID, slices.Contains(review.Request.Reviewers(), loop.Human))
+		},
+		Claim: func(ctx context.Context, id string, by loop.Hold) (loop.Review, string, error) {
+			if remote := each.sharedRemote(); remote != "" {
+				return store.ClaimShared(ctx, remote, id, by)
+			}
+			review, err := store.ClaimReview(ctx, id, by)
+			return review, "", err
+		},
+		Unclaim: func(review loop.Review, by loop.Hold) { each.unshare(store, review, by) },
+		Closed:  func() { each.project(store) },
+		Close:   func() { store.Repo.Close() },
+	}, nil
+}

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// mcpServer is a git runr mcp process with pipes to it, and a client of nobody's library.
+type mcpServer struct {
+	t     *testing.T
+	cmd   *exec.Cmd
+	in    io.WriteCloser
+	out   *bufio.Reader
+	calls int
+}
+
+func startMCP(t *testing.T, dir string) *mcpServer {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "git-runr", "mcp")
+	cmd.Dir = dir
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	s := &mcpServer{t: t, cmd: cmd, in: in, out: bufio.NewReader(out)}
+	t.Cleanup(func() {
+		in.Close()
+		cmd.Wait() // again after stop, which then says so and is of no interest
+	})
+	s.request("initialize", `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"pipes","version":"1"}}`)
+	fmt.Fprintln(in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	return s
+}
+
+// request sends a request and reads its answer, which is the next line.
+func (s *mcpServer) request(method, params string) json.RawMessage {
+	s.t.Helper()
+	s.calls++
+	fmt.Fprintf(s.in, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`+"\n", s.calls, method, params)
+	line, err := s.out.ReadBytes('\n')
+	if err != nil {
+		s.t.Fatalf("%s: %v", method, err)
+	}
+	var response struct {
+		ID     int             `json:"id"`
+		Result json.RawMessage `json:"result"`
+		Error  json.RawMessage `json:"error"`
+	}
+	if err := json.Unmarshal(line, &response); err != nil || response.ID != s.calls || response.Error != nil {
+		s.t.Fatalf("%s: %v in %s", method, err, line)
+	}
+	return response.Result
+}
+
+// call calls a tool and gives its text.
+func (s *mcpServer) call(tool, arguments string) (text string, failed bool) {
+	s.t.Helper()
+	var result struct {
+		Content []struct{ Text string }
+		IsError bool
+	}
+	raw := s.request("tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, tool, arguments))
+	if err := json.Unmarshal(raw, &result); err != nil || len(result.Content) != 1 {
+		s.t.Fatalf("%s: %v in %s", tool, err, raw)
+	}
+	return result.Content[0].Text, result.IsError
+}
+
+// stop ends the process by a signal and gives how it ended.
+func (s *mcpServer) stop(signal os.Signal) error {
+	s.t.Helper()
+	if err := s.cmd.Process.Signal(signal); err != nil {
+		s.t.Fatal(err)
+	}
+	return s.cmd.Wait()
+}
+
+// mcpRepo is a repository with a commit and its review, which a person has submitted.
+func mcpRepo(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for key, value := range map[string]string{
+		"HOME": t.TempDir(), "XDG_CONFIG_HOME": "", "XDG_STATE_HOME": "", "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1",
+		"GIT_AUTHOR_NAME": "Ada", "GIT_AUTHOR_EMAIL": "ada@example.com", "GIT_COMMITTER_NAME": "Ada", "GIT_COMMITTER_EMAIL": "ada@example.com",
+	} {
+		t.Setenv(key, value)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "a.txt"), []byte("one\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, argv := range []string{"git init -q", "git add .", "git commit -q -m first", "git-runr review --reviewer human",
+		"git-runr inbox comment latest a.txt:1 -m why", "git-runr inbox submit latest --request-changes"} {
+		mcpRun(t, dir, strings.Fields(argv)...)
+	}
+	return dir
+}
+
+func mcpRun(t *testing.T, dir string, argv ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %v\n%s", argv, err, out)
+	}
+	return string(out)
+}
+
+// TestMCPTwoConversations: what one process records, the other one sees at once, and
+// only one holds the review.
+func TestMCPTwoConversations(t *testing.T) {
+	dir := mcpRepo(t)
+	first, second := startMCP(t, dir), startMCP(t, dir)
+	if text, failed := first.call("review_inbox", `{"action":"claim","id":"latest"}`); failed {
+		t.Fatal(text)
+	}
+	text, failed := second.call("review_inbox", `{"action":"claim","id":"latest"}`)
+	if holder := fmt.Sprintf("is claimed by pipes/1-%d-", first.cmd.Process.Pid); !failed || !strings.Contains(text, holder) {
+		t.Errorf("second claim: %v %q, want %q", failed, text, holder)
+	}
+	if text, failed := second.call("review_inbox", `{"action":"resolve","id":"latest"}`); !failed {
+		t.Errorf("resolved although it is claimed: %q", text)
+	}
+	if text, _ := second.call("review_inbox", `{"action":"get","id":"latest"}`); !strings.Contains(text, "> one\n\nwhy") {
+		t.Errorf("get: %q", text)
+	}
+	if text, failed := first.call("review_inbox", `{"action":"resolve","id":"latest"}`); failed {
+		t.Error(text)
+	}
+	if list := mcpRun(t, dir, "git-runr", "inbox", "list", "--status", "resolved"); !strings.Contains(list, "resolved") {
+		t.Errorf("the command line shows %q", list)
+	}
+}
+
+// TestMCPEndsBySignal: most clients end their servers so. What was answered is
+// recorded, and nothing is given back.
+func TestMCPEndsBySignal(t *testing.T) {
+	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGKILL} {
+		t.Run(signal.String(), func(t *testing.T) {
+			dir := mcpRepo(t)
+			s := startMCP(t, dir)
+			if text, failed := s.call("review_inbox", `{"action":"claim","id":"latest"}`); failed {
+				t.Fatal(text)
+			}
+			if err := s.stop(signal); err != nil && signal != syscall.SIGKILL {
+				t.Errorf("ended with %v", err)
+			}
+			if list := mcpRun(t, dir, "git-runr", "inbox", "list"); !strings.Contains(list, "claimed") {
+				t.Errorf("the claim is gone: %q", list)
+			}
+		})
+	}
+}

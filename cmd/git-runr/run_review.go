@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"git-runr/gitstore"
+	"git-runr/loop"
+)
+
+// runLease is the lease of the claim that a run has on the review it addresses. It
+// is renewed at a third of it.
+const runLease = 30 * time.Minute
+
+// holdReview claims the review that a run addresses, so that nobody else does, until
+// letGo is called. id "" is no review. One that this actor has claimed for good
+// before, or that is closed, is left as it is.
+func (s *session) holdReview(store *loop.Store, id string) (letGo func(), err error) {
+	nothing := func() {}
+	if id == "" {
+		return nothing, nil
+	}
+	review, err := store.Review(s.ctx, id)
+	if err != nil || !review.ClosedAt.IsZero() {
+		return nothing, err
+	}
+	hold := loop.Hold{Lease: runLease}
+	if hold.Actor, err = s.actor(); err != nil {
+		return nothing, err
+	}
+	if review.Claim != nil && review.Claim.By == hold.Actor && review.Claim.Until.IsZero() {
+		return nothing, nil
+	}
+	if review, err = s.claim(store, review.ID, hold); err != nil {
+		var state *loop.StateError
+		if errors.As(err, &state) && state.Holder != "" {
+			err = problemf(exitClaimed, "%w", err).withHint("git runr inbox claim " + review.ID + " --force   although it is somebody else's")
+		}
+		return nothing, err
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(s.ctx))
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		s.renewClaim(ctx, store, review.ID, hold)
+	}()
+	return func() {
+		cancel()
+		<-ended
+		s.letGo(store, review.ID, hold)
+	}, nil
+}
+
+// renewClaim renews a claim until ctx ends or somebody took it away.
+func (s *session) renewClaim(ctx context.Context, store *loop.Store, id string, hold loop.Hold) {
+	tick := time.NewTicker(hold.Lease / 3)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		review, err := store.Review(ctx, id)
+		if err == nil && (review.Claim == nil || review.Claim.By != hold.Actor) {
+			return
+		}
+		_, err = store.ClaimReview(ctx, id, hold)
+		if state := new(loop.StateError); errors.As(err, &state) {
+			return
+		}
+	}
+}
+
+// letGo gives a claim back, if it is still there to give.
+func (s *session) letGo(store *loop.Store, id string, hold loop.Hold) {
+	ctx := context.WithoutCancel(s.ctx)
+	review, err := store.Review(ctx, id)
+	if err == nil && (review.Status != loop.ReviewClaim || review.Claim.By != hold.Actor) {
+		return
+	}
+	if err == nil {
+		review, err = store.ReleaseReview(ctx, id, hold)
+	}
+	if err != nil {
+		s.say("the claim of review %s stays until it lapses: %v", id, err)
+		return
+	}
+	s.unshare(store, review, hold)
+}
+
+// answerFindings records what a run that is completed fixed of the review that it
+// addressed: what its last round did not find again.
+func (s *session) answerFindings(store *loop.Store, run loop.Run) {
+	if run.Plan.FromReview == "" || run.Status != loop.RunComplete {
+		return
+	}
+	open, _ := run.Open()
+	fixed := func(f loop.Finding) bool {
+		again := func(o loop.Finding) bool { return o.ID == f.ID || o.ID == loop.FindingID(f) }
+		return run.Result == "pass" && !slices.ContainsFunc(open, again)
+	}
+	s.answerFixed(store, run, run.Commit, func(f loop.Finding, before loop.Answer) bool { return before.Kind == "" && fixed(f) })
+}
+
+// answerLanded names the commit that landed in place of the run's own.
+func (s *session) answerLanded(store *loop.Store, run loop.Run) {
+	if run.Plan.FromReview == "" || run.Landed == nil || run.Landed.Commit == run.Commit {
+		return
+	}
+	s.answerFixed(store, run, run.Landed.Commit, func(_ loop.Finding, before loop.Answer) bool {
+		return before.Kind == loop.AnswerFixed && before.Commit == run.Commit
+	})
+}
+
+// answerFixed answers what chosen picks of the run's findings, by what was answered before.
+func (s *session) answerFixed(store *loop.Store, run loop.Run, by gitstore.ID, chosen func(f loop.Finding, before loop.Answer) bool) {
+	review, err := store.Review(s.ctx, run.Plan.FromReview)
+	if err != nil || !review.ClosedAt.IsZero() {
+		return // there is nothing to say it of any more
+	}
+	actor, err := s.actor()
+	for _, f := range run.Plan.Findings {
+		before, _ := review.AnswerTo(f.ID)
+		if err != nil || !chosen(f, before) {
+			continue
+		}
+		_, err = store.AnswerFinding(s.ctx, review.ID, loop.Answer{Finding: f.ID, Kind: loop.AnswerFixed, Commit: by, Reason: "run " + run.ID, Actor: actor}, false)
+	}
+	if err != nil {
+		s.say("review %s does not say what was fixed: %v", review.ID, err)
+	}
+}

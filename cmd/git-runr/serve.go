@@ -1,0 +1,212 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"git-runr/cmd/git-runr/internal/web"
+	"git-runr/gitstore"
+	"git-runr/loop"
+	"git-runr/loop/agent"
+)
+
+const (
+	serveIdle = time.Hour       // how long a server that nobody asks lives
+	serveWait = 2 * time.Second // how long a starting server is waited for
+)
+
+func (p *program) serveCommand() *cli.Command {
+	return &cli.Command{
+		Name: "serve", Usage: "serve the inbox to a browser on this machine",
+		Description: "Listens on 127.0.0.1, where the last server was if that port is free, and prints the address to open.\n" +
+			"One server a repository: a second one prints the address of the first. It ends by itself when nobody\n" +
+			"has asked it anything for an hour. git runr review starts one in the background where a person is asked;\n" +
+			"git config runr.serve false keeps it from that.",
+		Flags: []cli.Flag{
+			&cli.IntFlag{Name: "port", Usage: "listen on port `N`"},
+			&cli.BoolFlag{Name: "open", Usage: "open the browser"},
+			&cli.DurationFlag{Name: "idle", Value: serveIdle, Usage: "end after so long without a request"},
+			&cli.BoolFlag{Name: "detached", Hidden: true, Usage: "print no address: what is printed goes to a log"},
+		},
+		Action: p.action(serve),
+	}
+}
+
+// served is the answer of git runr serve.
+type served struct {
+	URL      string `json:"url"`
+	LoginURL string `json:"login_url"` // opens it in a browser
+	Token    string `json:"token"`     // for programs: Authorization: Bearer TOKEN
+	Port     int    `json:"port"`
+	PID      int    `json:"pid"`
+	Running  bool   `json:"running"` // it ran already
+}
+
+func serve(s *session) error {
+	if s.NArg() > 0 {
+		return problemf(exitUsage, "serve takes no arguments").withHint("git runr serve -h")
+	}
+	if port := s.Int("port"); port < 0 || port > 65535 {
+		return problemf(exitUsage, "port %d is none", port)
+	}
+	if s.Duration("idle") <= 0 {
+		return problemf(exitUsage, "--idle must be above 0")
+	}
+	store, conf, err := s.configured()
+	if err != nil {
+		return err
+	}
+	actor, err := s.person()
+	if err != nil {
+		return err
+	}
+	place, err := web.Listen(s.repo, s.Int("port"))
+	if errors.Is(err, web.ErrRunning) {
+		return s.showRunning()
+	}
+	var network *net.OpError
+	if errors.As(err, &network) {
+		return problemf(exitBusy, "%w", err)
+	}
+	if err != nil {
+		return err
+	}
+	defer place.Leave()
+	if err := s.showServer(place.Address, place.Secret, false); err != nil {
+		return err
+	}
+	return web.New(s.webConfig(store, conf, place, actor)).Serve(s.ctx, place, s.Duration("idle"), place.Gone)
+}
+
+func (s *session) webConfig(store *loop.Store, conf *config, place *web.Place, actor string) web.Config {
+	checks, _ := s.trustedChecks() // what nobody approved is not offered
+	return web.Config{
+		Store: store, Now: s.now, Checks: checks, Actor: actor, Reviewer: conf.Review.Reviewer,
+		Secret: place.Secret, Port: place.Address.Port,
+		KnownReviewer: func(name string) error { return conf.knownAgent("reviewer", name) },
+		Requested:     s.requested,
+		Claim: func(ctx context.Context, id string, by loop.Hold) (loop.Review, string, error) {
+			if remote := s.sharedRemote(); remote != "" {
+				return store.ClaimShared(ctx, remote, id, by)
+			}
+			review, err := store.ClaimReview(ctx, id, by)
+			return review, "", err
+		},
+		Unclaim: func(review loop.Review, by loop.Hold) { s.unshare(store, review, by) },
+		Closed:  func() { s.project(store) },
+		Log: func(line string) {
+			if s.Bool("v") || s.Bool("detached") {
+				s.say("%s %s", time.Now().UTC().Format(time.RFC3339), line)
+			}
+		},
+	}
+}
+
+// requested does what git runr review does beside the event.
+func (s *session) requested(ctx context.Context, made loop.Review) error {
+	if err := s.store.PinReview(ctx, made); err != nil {
+		return err
+	}
+	if made.Request.Reviewer == loop.Human {
+		return nil
+	}
+	return s.startWorker(s.repo)
+}
+
+// showRunning shows the server that has the place; it may have taken it just now.
+func (s *session) showRunning() error {
+	address, secret, ok := web.Await(s.ctx, s.repo, serveWait)
+	if !ok {
+		return problemf(exitBusy, "a server of this repository is starting or ending, or does not answer")
+	}
+	return s.showServer(address, secret, true)
+}
+
+// showServer says where the server is, and opens the browser there.
+func (s *session) showServer(address web.Address, secret web.Secret, running bool) error {
+	if s.Bool("detached") {
+		return nil
+	}
+	doc := served{
+		URL: address.URL(), LoginURL: address.LoginURL(secret.Session()), Token: secret.Session(),
+		Port: address.Port, PID: address.PID, Running: running,
+	}
+	err := s.print(doc, func(w io.Writer) { fmt.Fprintf(w, "The inbox is served at\n  %s\n", doc.LoginURL) })
+	if err != nil || !s.Bool("open") {
+		return err
+	}
+	if err := s.openBrowser(address.LoginURL(secret.Code(time.Now()))); err != nil {
+		s.say("no browser opens (%v); open the address above yourself", err)
+	}
+	return nil
+}
+
+// openBrowser starts the user's browser. Everybody on the machine can read the
+// address on its command line.
+func (s *session) openBrowser(url string) error {
+	opener := "xdg-open"
+	if runtime.GOOS == "darwin" {
+		opener = "open"
+	}
+	return agent.StartDetached(opener, []string{url}, s.repo.CommonDir, nil, filepath.Join(s.repo.StateDir(), "browser.log"))
+}
+
+// reviewURL is the address of a review's page, with the token that opens it; "" where
+// no server runs. start starts one in the background where a browser can be near.
+func (s *session) reviewURL(store *loop.Store, reviewID string, start bool) string {
+	address, secret, ok := web.Running(s.ctx, store.Repo)
+	if !ok && start && s.mayServe(store.Repo) {
+		if err := s.startServer(store.Repo); err != nil {
+			s.say("the page is not served (%v); type: git runr serve --open", err)
+			return ""
+		}
+		address, secret, ok = web.Await(s.ctx, store.Repo, serveWait)
+	}
+	if !ok {
+		return ""
+	}
+	return address.ReviewURL(secret, reviewID)
+}
+
+// mayServe reports whether a server may be started unasked: nobody forbade it, and a
+// browser can be on this machine.
+func (s *session) mayServe(repo *gitstore.Repo) bool {
+	if setting := repo.Config.Get("runr.serve"); setting != "" && !repo.Config.Bool("runr.serve") || s.Bool("no-serve") {
+		return false
+	}
+	if s.getenv("CI") != "" || s.getenv("SSH_CONNECTION") != "" {
+		return false
+	}
+	return runtime.GOOS == "darwin" || s.getenv("DISPLAY") != "" || s.getenv("WAYLAND_DISPLAY") != ""
+}
+
+// startServer starts git runr serve in a session of its own.
+func (s *session) startServer(repo *gitstore.Repo) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	dir := repo.WorkTree
+	if dir == "" {
+		dir = repo.GitDir
+	}
+	args := []string{"-C", dir, "serve", "--detached"}
+	if idle := repo.Config.Get("runr.serveIdle"); idle != "" {
+		args = append(args, "--idle", idle)
+	}
+	env := slices.DeleteFunc(workerEnviron(os.Environ()), func(kv string) bool {
+		return strings.HasPrefix(kv, "GIT_RUNR_ACTOR=") // of the chat that asks; the page is a person's
+	})
+	return agent.StartDetached(self, args, dir, env, filepath.Join(repo.StateDir(), "serve.log"))
+}

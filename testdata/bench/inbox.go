@@ -1,0 +1,59 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"log"
+	"strings"
+)
+
+// claim times what a chat does with a full inbox, in which everything is submitted.
+func (b *bench) claim(n int) {
+	dir := b.submitted(n)
+	list := []string{b.bin, "inbox", "list"}
+	get := []string{b.bin, "inbox", "get", reviewID(n / 2)}
+	claim := []string{b.bin, "inbox", "claim", "", "--as", "chat"}
+	next := 0
+	warm := func() { b.must(dir, nil, list...) }
+	other := func() {
+		next++
+		b.must(dir, nil, b.bin, "inbox", "claim", reviewID(next), "--as", "other")
+	}
+	b.compare(fmt.Sprintf("a chat and its inbox at %d submitted reviews", n), "list and get at most 10x git --version",
+		command{name: "git --version", argv: []string{"git", "--version"}},
+		command{name: "git-runr --version", argv: []string{b.bin, "--version"}},
+		command{name: "git-runr inbox list", dir: dir, argv: list, before: warm},
+		command{name: "git-runr inbox list, after a change", dir: dir, argv: list, before: other},
+		command{name: "git-runr inbox get ID", dir: dir, argv: get, before: warm},
+		command{name: "git-runr inbox claim ID", dir: dir, argv: claim, before: func() { warm(); next++; claim[3] = reviewID(next) }})
+}
+
+func reviewID(i int) string { return "20260102030405-" + suffix(i+1) }
+
+// submitted is a repository with n submitted reviews, made out of a real one.
+func (b *bench) submitted(n int) string {
+	dir := b.repo("claim")
+	b.must(dir, nil, b.bin, "review", "--reviewer", "human", "--no-serve")
+	b.must(dir, nil, b.bin, "inbox", "comment", "latest", "-m", "what the reviewer says")
+	b.must(dir, nil, b.bin, "inbox", "submit", "latest", "--request-changes")
+	ref := b.must(dir, nil, "git", "for-each-ref", "--format=%(refname)", "refs/runr/log")
+	id := b.must(dir, nil, "sh", "-c", "git log -1 --format=%B "+ref+" | sed -n 's/^Runr-Review: //p'")
+	messages := []string{b.must(dir, nil, "git", "log", "-1", "--format=%B", ref+"^"), b.must(dir, nil, "git", "log", "-1", "--format=%B", ref)}
+	var stream bytes.Buffer
+	for i := range n {
+		for k, message := range messages {
+			text := strings.ReplaceAll(message, id, reviewID(i))
+			text = strings.Replace(text, fmt.Sprintf(`"clock":%d,`, k+1), fmt.Sprintf(`"clock":%d,`, 2*i+k+3), 1)
+			fmt.Fprintf(&stream, "commit %s\ncommitter Bench <bench@example.com> 1767323045 +0000\ndata %d\n%s\n", ref, len(text), text)
+			if i+k == 0 {
+				fmt.Fprintf(&stream, "from %s\n", b.must(dir, nil, "git", "rev-parse", ref))
+			}
+		}
+	}
+	b.must(dir, stream.Bytes(), "git", "fast-import", "--quiet", "--force")
+	out := b.must(dir, nil, b.bin, "inbox", "list", "--json", "--limit", "1", "--status", "submitted")
+	if !strings.Contains(out, fmt.Sprintf(`"total":%d`, n+1)) {
+		log.Fatalf("the inbox does not hold %d submitted reviews: %s", n+1, out)
+	}
+	return dir
+}
