@@ -63,7 +63,7 @@ fi
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 npm_config_cache=$(npm config get cache 2>/dev/null)
-export npm_config_cache HOME=$dir/home GIT_CONFIG_NOSYSTEM=1
+export npm_config_cache HOME=$dir/home GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=$dir/home/.gitconfig
 mkdir "$HOME" "$dir/repo"
 git config --global user.name Ada
 git config --global user.email ada@example.com
