@@ -105,3 +105,54 @@ func (s *Store) keepTree(ctx context.Context, tree, base gitstore.ID, message st
 	}
 	return s.Repo.WriteCommit(ctx, commit)
 }
+
+// ErrNoSubject says that nothing of what a request may mean is what it wants.
+var ErrNoSubject = errors.New("no files found matching the provided paths")
+
+// ChooseSubject is the first thing that a request without a revision may mean for
+// which fits holds: what the working tree adds to HEAD, what the newest commit did,
+// and all files as HEAD has them. fits may narrow it. ErrNoSubject when it fits none.
+func (s *Store) ChooseSubject(ctx context.Context, fits func(*Subject) (bool, error)) (Subject, error) {
+	for _, candidate := range []func(context.Context) (Subject, error){s.workingSubject, s.commitSubject, s.wholeSubject} {
+		subject, err := candidate(ctx)
+		if err != nil {
+			return subject, err
+		}
+		if subject.Tree == "" {
+			continue
+		}
+		if ok, err := fits(&subject); ok || err != nil {
+			return subject, err
+		}
+	}
+	return Subject{}, ErrNoSubject
+}
+
+// workingSubject is what the working tree adds to HEAD; the zero Subject when that is nothing.
+func (s *Store) workingSubject(ctx context.Context) (Subject, error) {
+	if s.Repo.WorkTree == "" {
+		return Subject{}, nil
+	}
+	subject, err := s.WorkingSubject(ctx, SubjectWorktree)
+	if err != nil {
+		return subject, err
+	}
+	changed, err := s.Repo.Changed(ctx, subject.Base, subject.Tree)
+	if len(changed) == 0 {
+		return Subject{}, err
+	}
+	return subject, err
+}
+
+func (s *Store) commitSubject(ctx context.Context) (Subject, error) { return s.Subject(ctx, "HEAD") }
+
+// wholeSubject is all files as HEAD has them, for files that nobody changed.
+func (s *Store) wholeSubject(ctx context.Context) (Subject, error) {
+	subject, err := s.commitSubject(ctx)
+	if err != nil {
+		return subject, err
+	}
+	subject.Base, err = s.Repo.EmptyTree(ctx)
+	subject.Kind, subject.Title = SubjectRange, "whole files at: "+subject.Title
+	return subject, err
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -100,15 +101,21 @@ func inboxClaim(s *session) error {
 
 // claim claims a review on the remote that is synced with, and here.
 func (s *session) claim(store *loop.Store, id string, by loop.Hold) (loop.Review, error) {
-	remote := s.sharedRemote()
-	if remote == "" {
-		return store.ClaimReview(s.ctx, id, by)
-	}
-	review, provisional, err := store.ClaimShared(s.ctx, remote, id, by)
+	review, provisional, err := s.decideClaim(s.ctx, store, id, by)
 	if provisional != "" {
 		s.say("claimed in this clone only, for now: %s", provisional)
 	}
 	return review, err
+}
+
+// decideClaim claims a review where clones decide it; provisional says why the claim
+// counts in this clone only.
+func (s *session) decideClaim(ctx context.Context, store *loop.Store, id string, by loop.Hold) (review loop.Review, provisional string, err error) {
+	if remote := s.sharedRemote(); remote != "" {
+		return store.ClaimShared(ctx, remote, id, by)
+	}
+	review, err = store.ClaimReview(ctx, id, by)
+	return review, "", err
 }
 
 // sharedRemote is the remote where clones decide who has a review: one that was

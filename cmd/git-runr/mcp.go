@@ -59,11 +59,7 @@ func (s *session) mcpProject(ctx context.Context) (*mcp.Project, error) {
 			return each.reviewURL(store, review.ID, slices.Contains(review.Request.Reviewers(), loop.Human))
 		},
 		Claim: func(ctx context.Context, id string, by loop.Hold) (loop.Review, string, error) {
-			if remote := each.sharedRemote(); remote != "" {
-				return store.ClaimShared(ctx, remote, id, by)
-			}
-			review, err := store.ClaimReview(ctx, id, by)
-			return review, "", err
+			return each.decideClaim(ctx, store, id, by)
 		},
 		Unclaim: func(review loop.Review, by loop.Hold) { each.unshare(store, review, by) },
 		Closed:  func() { each.project(store) },

@@ -97,11 +97,7 @@ func (s *session) webConfig(store *loop.Store, conf *config, place *web.Place, a
 		KnownReviewer: func(name string) error { return conf.knownAgent("reviewer", name) },
 		Requested:     s.requested,
 		Claim: func(ctx context.Context, id string, by loop.Hold) (loop.Review, string, error) {
-			if remote := s.sharedRemote(); remote != "" {
-				return store.ClaimShared(ctx, remote, id, by)
-			}
-			review, err := store.ClaimReview(ctx, id, by)
-			return review, "", err
+			return s.decideClaim(ctx, store, id, by)
 		},
 		Unclaim: func(review loop.Review, by loop.Hold) { s.unshare(store, review, by) },
 		Closed:  func() { s.project(store) },

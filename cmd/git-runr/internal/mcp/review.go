@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path"
 	"path/filepath"
@@ -99,50 +100,21 @@ func (c call) subject(ctx context.Context, in reviewArgs) (subject loop.Subject,
 		}
 		return c.limited(ctx, subject, in.Files)
 	}
-	for _, candidate := range []func(context.Context) (loop.Subject, error){c.working, c.head, c.whole} {
-		if subject, err = candidate(ctx); err != nil {
-			return subject, nil, err
-		}
-		if subject.Tree == "" {
-			continue
-		}
+	subject, err = c.Store.ChooseSubject(ctx, func(chosen *loop.Subject) (bool, error) {
 		if len(in.Files) == 0 {
-			return subject, nil, nil
+			return true, nil
 		}
-		if subject, missing, err = c.limited(ctx, subject, in.Files); err != errNoFiles {
-			return subject, missing, err
+		var err error
+		*chosen, missing, err = c.limited(ctx, *chosen, in.Files)
+		if err == errNoFiles {
+			return false, nil
 		}
+		return err == nil, err
+	})
+	if errors.Is(err, loop.ErrNoSubject) {
+		err = errNoFiles
 	}
-	return subject, nil, errNoFiles
-}
-
-// working is what the working tree adds to HEAD; the zero Subject when that is nothing.
-func (c call) working(ctx context.Context) (loop.Subject, error) {
-	if c.Store.Repo.WorkTree == "" {
-		return loop.Subject{}, nil
-	}
-	subject, err := c.Store.WorkingSubject(ctx, loop.SubjectWorktree)
-	if err != nil {
-		return subject, err
-	}
-	changed, err := c.Store.Repo.Changed(ctx, subject.Base, subject.Tree)
-	if len(changed) == 0 {
-		return loop.Subject{}, err
-	}
-	return subject, err
-}
-
-func (c call) head(ctx context.Context) (loop.Subject, error) { return c.Store.Subject(ctx, "HEAD") }
-
-// whole are all files as HEAD has them, for a review of files that nobody changed.
-func (c call) whole(ctx context.Context) (loop.Subject, error) {
-	subject, err := c.head(ctx)
-	if err != nil {
-		return subject, err
-	}
-	subject.Base, err = c.Store.Repo.EmptyTree(ctx)
-	subject.Kind, subject.Title = loop.SubjectRange, "whole files at: "+subject.Title
-	return subject, err
+	return subject, missing, err
 }
 
 // limited is subject with only the files that are named.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -131,40 +132,14 @@ func (s *Server) subject(ctx context.Context, revision string, files []string) (
 // fileSubject is what the working tree changed in paths, else what the last commit
 // did; where both are nothing, the files as a whole.
 func (s *Server) fileSubject(ctx context.Context, paths []string) (loop.Subject, error) {
-	for _, candidate := range []func(context.Context) (loop.Subject, error){s.working, s.head, s.whole} {
-		subject, err := candidate(ctx)
-		if err != nil {
-			return subject, err
-		}
-		if subject.Tree == "" {
-			continue
-		}
+	subject, err := s.Store.ChooseSubject(ctx, func(subject *loop.Subject) (bool, error) {
 		subject.Paths = paths
 		changed, err := s.repo.DiffStat(ctx, gitstore.DiffSpec{From: subject.Base, To: subject.Tree, Paths: paths})
-		if err != nil || len(changed) > 0 {
-			return subject, err
-		}
+		return len(changed) > 0, err
+	})
+	if errors.Is(err, loop.ErrNoSubject) {
+		return subject, badRequest("No files found matching the provided paths.")
 	}
-	return loop.Subject{}, badRequest("No files found matching the provided paths.")
-}
-
-// working is what the working tree adds to HEAD; the zero Subject where there is none.
-func (s *Server) working(ctx context.Context) (loop.Subject, error) {
-	if s.repo.WorkTree == "" {
-		return loop.Subject{}, nil
-	}
-	return s.Store.WorkingSubject(ctx, loop.SubjectWorktree)
-}
-
-func (s *Server) head(ctx context.Context) (loop.Subject, error) { return s.Store.Subject(ctx, "HEAD") }
-
-func (s *Server) whole(ctx context.Context) (loop.Subject, error) {
-	subject, err := s.head(ctx)
-	if err != nil {
-		return subject, err
-	}
-	subject.Base, err = s.repo.EmptyTree(ctx)
-	subject.Kind, subject.Title = loop.SubjectRange, "whole files at: "+subject.Title
 	return subject, err
 }
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/extension"
+	east "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/renderer/html"
@@ -53,13 +53,11 @@ var markdownParser = sync.OnceValue(func() goldmark.Markdown {
 		util.Prioritized(parser.NewAutoLinkParser(), 300), util.Prioritized(parser.NewEmphasisParser(), 500),
 	}
 	p := parser.NewParser(parser.WithBlockParsers(blocks...), parser.WithInlineParsers(inlines...),
-		parser.WithParagraphTransformers(parser.DefaultParagraphTransformers()...))
+		parser.WithParagraphTransformers(append(parser.DefaultParagraphTransformers(), util.Prioritized(tables{}, 200))...),
+		parser.WithASTTransformers(util.Prioritized(bareLinks{}, 100)))
 	r := renderer.NewRenderer(renderer.WithNodeRenderers(
 		util.Prioritized(html.NewRenderer(), 1000), util.Prioritized(ownNodes{}, 100)))
-	return goldmark.New(goldmark.WithParser(p), goldmark.WithRenderer(r), goldmark.WithExtensions(
-		// Alignment by attribute: a style would be refused by the content policy.
-		extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)),
-		extension.Strikethrough, extension.Linkify, extension.TaskList))
+	return goldmark.New(goldmark.WithParser(p), goldmark.WithRenderer(r))
 })
 
 // markdownHTML is foreign Markdown as HTML. Suggestions are shown against quoted.
@@ -134,6 +132,9 @@ func (ownNodes) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 	reg.Register(ast.KindAutoLink, renderAutoLink)
 	reg.Register(ast.KindImage, renderImage)
 	reg.Register(ast.KindFencedCodeBlock, renderFenced)
+	for _, kind := range []ast.NodeKind{east.KindTable, east.KindTableHeader, east.KindTableRow, east.KindTableCell} {
+		reg.Register(kind, renderTable)
+	}
 }
 
 // renderHeading keeps headings below those of the page.

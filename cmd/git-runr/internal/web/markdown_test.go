@@ -189,7 +189,11 @@ func TestMarkdownOfPayloads(t *testing.T) {
 
 func TestMarkdown(t *testing.T) {
 	for _, c := range []struct{ source, want string }{
-		{"a *b* **c** `d` ~~e~~", "<p>a <em>b</em> <strong>c</strong> <code>d</code> <del>e</del></p>\n"},
+		{"a *b* **c** `d` ~~e~~", "<p>a <em>b</em> <strong>c</strong> <code>d</code> ~~e~~</p>\n"},
+		{"a | b\n--|:-:\n`c` \\| *d* | <e>\nf", "<table>\n<tr>\n<th>a</th>\n<th align=\"center\">b</th>\n</tr>\n<tr>\n<td><code>c</code> | <em>d</em></td>\n<td align=\"center\">&lt;e&gt;</td>\n</tr>\n<tr>\n<td>f</td>\n<td align=\"center\"></td>\n</tr>\n</table>\n"},
+		{"x\n| a |\n|--:|\n| b | c |", "<p>x</p>\n<table>\n<tr>\n<th align=\"right\">a</th>\n</tr>\n<tr>\n<td align=\"right\">b | c</td>\n</tr>\n</table>\n"},
+		{"a | b\n--\nc | d\n|-|", "<h5>a | b</h5><p>c | d\n|-|</p>\n"},
+		{"*see http://b.test/a_b_c?d=e&f*", `<p><em>see <a href="http://b.test/a_b_c?d=e&amp;f" title="http://b.test/a_b_c?d=e&amp;f" rel="nofollow noopener noreferrer" target="_blank">http://b.test/a_b_c?d=e&amp;f</a></em></p>` + "\n"},
 		{"# a", "<h4>a</h4>"},
 		{"###### a", "<h6>a</h6>"},
 		{"[a](https://b.test/c?d=e&f)", `<p><a href="https://b.test/c?d=e&amp;f" title="https://b.test/c?d=e&amp;f" rel="nofollow noopener noreferrer" target="_blank">a</a></p>` + "\n"},
@@ -198,7 +202,10 @@ func TestMarkdown(t *testing.T) {
 		{"```go\nfunc\n```", `<pre class="code"><code><span class="k">func</span>` + "\n</code></pre>\n"},
 		{"<b>a</b>", "<p>&lt;b&gt;a&lt;/b&gt;</p>\n"},
 		{"a\u202eb", `<p>a\u{202e}b</p>` + "\n"},
-		{"| a |\n|--:|\n| b |", "<table>\n<thead>\n<tr>\n<th align=\"right\">a</th>\n</tr>\n</thead>\n<tbody>\n<tr>\n<td align=\"right\">b</td>\n</tr>\n</tbody>\n</table>\n"},
+		{"see https://b.test/c_(d).", `<p>see <a href="https://b.test/c_(d)" title="https://b.test/c_(d)" rel="nofollow noopener noreferrer" target="_blank">https://b.test/c_(d)</a>.</p>` + "\n"},
+		{"(http://b.test)!", `<p>(<a href="http://b.test" title="http://b.test" rel="nofollow noopener noreferrer" target="_blank">http://b.test</a>)!</p>` + "\n"},
+		{"xhttps://b.test https:// http://.", "<p>xhttps://b.test https:// http://.</p>\n"},
+		{"[https://a.test](https://b.test)", `<p><a href="https://b.test" title="https://b.test" rel="nofollow noopener noreferrer" target="_blank">https://a.test</a></p>` + "\n"},
 	} {
 		if got := string(markdownHTML(c.source, quotedLines{})); got != c.want {
 			t.Errorf("%q\ngot  %s\nwant %s", c.source, got, c.want)

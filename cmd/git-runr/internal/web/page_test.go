@@ -227,7 +227,7 @@ func TestReviewPage(t *testing.T) {
 	if !strings.Contains(text, `dir with "quotes" & <b>\u{202e}/new line.txt`) {
 		t.Errorf("%s", text)
 	}
-	shows(t, page, `<b>16 files</b>`, "please", "all kinds")
+	shows(t, page, `<h2>16 files</h2>`, "please", "all kinds")
 	split := s.page("/review/" + id + "?view=split")
 	checkHTML(t, split)
 	shows(t, section(t, split, "old/new.go"), `class="diff split"`, `<td class="ln d">7</td>`, `<td class="ln a">7</td>`)
@@ -522,7 +522,7 @@ func TestLargeChange(t *testing.T) {
 	if n := strings.Count(page, "data-lazy"); n != filesAPage-firstFiles {
 		t.Errorf("%d files are to come", n)
 	}
-	shows(t, page, fmt.Sprintf("<b>%d files</b>", filesAPage+100), `href="/review/`+id+`?from=2500"`)
+	shows(t, page, fmt.Sprintf("<h2>%d files</h2>", filesAPage+100), `href="/review/`+id+`?from=2500"`)
 	rest := s.page("/review/" + id + "?from=2500")
 	shows(t, rest, "f2599.txt", "Earlier files")
 	hides(t, rest, "f2499.txt")

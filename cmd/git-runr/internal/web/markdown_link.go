@@ -1,0 +1,119 @@
+package web
+
+import (
+	"html"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
+	mdtext "github.com/yuin/goldmark/text"
+)
+
+// bareLinks makes links of addresses that stand in the text.
+type bareLinks struct{}
+
+// Transform is called once, for the whole document.
+func (bareLinks) Transform(doc *ast.Document, reader mdtext.Reader, _ parser.Context) {
+	var texts []*ast.Text
+	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		switch n.Kind() {
+		case ast.KindLink, ast.KindImage, ast.KindCodeSpan, ast.KindAutoLink:
+			return ast.WalkSkipChildren, nil
+		case ast.KindText:
+			if text := n.(*ast.Text); entering && !isContinued(text) {
+				joinTexts(text)
+				texts = append(texts, text)
+			}
+		}
+		return ast.WalkContinue, nil
+	})
+	for _, text := range texts {
+		for text != nil {
+			text = linkFirst(text, reader.Source())
+		}
+	}
+}
+
+// isContinued reports whether text goes on where the one before it ends.
+func isContinued(text *ast.Text) bool {
+	before, ok := text.PreviousSibling().(*ast.Text)
+	return ok && goesOn(before, text)
+}
+
+func goesOn(a, b *ast.Text) bool {
+	return a.Segment.Stop == b.Segment.Start && !a.SoftLineBreak() && !a.HardLineBreak() && a.Segment.Padding == 0 && b.Segment.Padding == 0
+}
+
+// joinTexts takes in what goes on behind text: marks of emphasis that are none divide it.
+func joinTexts(text *ast.Text) {
+	for {
+		next, ok := text.NextSibling().(*ast.Text)
+		if !ok || !goesOn(text, next) {
+			return
+		}
+		text.Segment.Stop = next.Segment.Stop
+		text.SetSoftLineBreak(next.SoftLineBreak())
+		text.SetHardLineBreak(next.HardLineBreak())
+		text.Parent().RemoveChild(text.Parent(), next)
+	}
+}
+
+// linkFirst makes a link of the first address in text, and returns the text behind
+// it; nil when there is none.
+func linkFirst(text *ast.Text, source []byte) *ast.Text {
+	value := string(text.Segment.Value(source))
+	from, to := findAddress(value)
+	if from < 0 {
+		return nil
+	}
+	parent, start := text.Parent(), text.Segment.Start
+	link := ast.NewLink()
+	link.Destination = []byte(html.UnescapeString(value[from:to]))
+	link.AppendChild(link, ast.NewTextSegment(mdtext.NewSegment(start+from, start+to)))
+	rest := ast.NewTextSegment(mdtext.NewSegment(start+to, text.Segment.Stop))
+	rest.SetSoftLineBreak(text.SoftLineBreak())
+	rest.SetHardLineBreak(text.HardLineBreak())
+	text.Segment.Stop = start + from
+	text.SetSoftLineBreak(false)
+	text.SetHardLineBreak(false)
+	parent.InsertAfter(parent, text, link)
+	parent.InsertAfter(parent, link, rest)
+	return rest
+}
+
+// findAddress finds the first http or https address in s, without the punctuation of
+// the sentence behind it; -1 for none.
+func findAddress(s string) (from, to int) {
+	for at := 0; ; {
+		i := strings.Index(s[at:], "http")
+		if i < 0 {
+			return -1, -1
+		}
+		from = at + i
+		at = from + len("http")
+		rest, ok := strings.CutPrefix(strings.TrimPrefix(s[at:], "s"), "://")
+		if !ok || from > 0 && isWordByte(s[from-1]) {
+			continue
+		}
+		if to = len(s) - len(rest) + addressEnd(rest); to > len(s)-len(rest) {
+			return from, to
+		}
+	}
+}
+
+// addressEnd is where an address ends whose part behind the slashes s begins with.
+func addressEnd(s string) int {
+	end := strings.IndexAny(s, " \t\n<>\"`{}|\\^")
+	if end < 0 {
+		end = len(s)
+	}
+	for end > 0 {
+		last := s[end-1]
+		open := last == ')' && strings.Count(s[:end], "(") >= strings.Count(s[:end], ")")
+		if open || strings.IndexByte(".,:;!?'*_~)]", last) < 0 {
+			return end
+		}
+		end--
+	}
+	return end
+}
