@@ -27,26 +27,11 @@ type wholeView struct {
 
 // reviewFile shows a whole file of the change.
 func (p *pages) reviewFile(w http.ResponseWriter, r *http.Request) error {
-	ctx := r.Context()
-	review, err := p.Store.Review(ctx, r.PathValue("id"))
+	o, err := p.open(r)
 	if err != nil {
 		return err
 	}
-	rv := reviewView{page: p.page(r, reviewTitle(review), "inbox"), Review: review}
-	rv.Watched = review.ID
-	remarks, err := p.remarks(ctx, &rv)
-	if err != nil {
-		return err
-	}
-	c, err := p.reviewComparison(ctx, review)
-	if err != nil {
-		return err
-	}
-	list, err := p.list(ctx, c)
-	if err != nil {
-		return err
-	}
-	return p.showWhole(w, r, c, list, viewOptions{remarks: rv.sortRemarks(list, remarks), compose: rv.CanComment()}, rv.page)
+	return p.showWhole(w, r, o.change, o.files, viewOptions{remarks: o.sortRemarks(o.files, o.remarks), compose: o.CanComment()}, o.page)
 }
 
 // showWhole shows the file that the request names, on the side that it names.

@@ -211,31 +211,43 @@ func (p *pages) runsOf(ctx context.Context, review loop.Review) ([]string, error
 	return runs, nil
 }
 
-// reviewDiff is the diff of one file: a part of the page for scripts, a page of its
-// own without them.
-func (p *pages) reviewDiff(w http.ResponseWriter, r *http.Request) error {
+// opened is a review with its change and what was said of it.
+type opened struct {
+	reviewView
+	change  comparison
+	files   *fileList
+	remarks []*remark
+}
+
+// open reads the review that the request names.
+func (p *pages) open(r *http.Request) (o opened, err error) {
 	ctx := r.Context()
 	review, err := p.Store.Review(ctx, r.PathValue("id"))
 	if err != nil {
-		return err
+		return o, err
 	}
-	v := reviewView{page: p.page(r, reviewTitle(review), "inbox"), Review: review}
-	v.Watched = review.ID
-	remarks, err := p.remarks(ctx, &v)
+	o.reviewView = reviewView{page: p.page(r, reviewTitle(review), "inbox"), Review: review}
+	o.Watched = review.ID
+	if o.remarks, err = p.remarks(ctx, &o.reviewView); err != nil {
+		return o, err
+	}
+	if o.change, err = p.reviewComparison(ctx, review); err != nil {
+		return o, err
+	}
+	o.files, err = p.list(ctx, o.change)
+	return o, err
+}
+
+// reviewDiff is the diff of one file: a part of the page for scripts, a page of its
+// own without them.
+func (p *pages) reviewDiff(w http.ResponseWriter, r *http.Request) error {
+	o, err := p.open(r)
 	if err != nil {
 		return err
 	}
-	c, err := p.reviewComparison(ctx, review)
-	if err != nil {
-		return err
-	}
-	list, err := p.list(ctx, c)
-	if err != nil {
-		return err
-	}
-	return p.showDiff(w, r, c, list, viewOptions{
-		split: v.Split, remarks: v.sortRemarks(list, remarks), viewed: v.Viewed, compose: v.CanComment(),
-	}, v.page)
+	return p.showDiff(w, r, o.change, o.files, viewOptions{
+		split: o.Split, remarks: o.sortRemarks(o.files, o.remarks), viewed: o.Viewed, compose: o.CanComment(),
+	}, o.page)
 }
 
 // diffView is the page of one file's diff.
