@@ -36,6 +36,7 @@ func serveMCP(s *session) error {
 	if person, _ := onTerminal(s.in); person {
 		s.say("This waits for an agent tool on standard input; git runr mcp -h says how to register it. ^D ends it.")
 	}
+	collect(longGC)
 	server := mcp.New(mcp.Config{Version: programVersion(), Open: s.mcpProject, Lease: mcpLease, Log: s.say})
 	if err := server.Run(s.ctx, s.in, s.out); err != nil {
 		return problemf(exitUsage, "what came on standard input is not the protocol: %w", err)

@@ -86,6 +86,7 @@ func serve(s *session) error {
 	if err := s.showServer(place.Address, place.Secret, false); err != nil {
 		return err
 	}
+	collect(longGC)
 	return web.New(s.webConfig(store, conf, place, actor)).Serve(s.ctx, place, s.Duration("idle"), place.Gone)
 }
 
