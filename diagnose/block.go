@@ -17,16 +17,8 @@ type Place struct {
 	Width int    // of the terminal, in columns
 }
 
-// Block is what git runr diagnose shows of a run: the layout of seed 001, section 5,
-// and what else is known. "" for a run that did not stop.
-func Block(run loop.Run, place Place) string {
-	if run.Stop == nil {
-		return ""
-	}
-	return Of(run, *run.Stop).Block(place)
-}
-
-// Block is the diagnosis in the layout of seed 001, section 5.
+// Block is what git runr diagnose shows: the layout of seed 001, section 5, and what
+// else is known.
 func (d Diagnosis) Block(place Place) string {
 	var b strings.Builder
 	if d.RunID != "" {

@@ -45,12 +45,6 @@ Diagnostics:
 	}
 }
 
-func TestBlockOfARunThatDidNotStop(t *testing.T) {
-	if got := Block(loop.Run{ID: runID}, Place{}); got != "" {
-		t.Errorf("block %q", got)
-	}
-}
-
 func TestBlockTellsHowRequestsFared(t *testing.T) {
 	run := stoppedRun()
 	run.Rounds = []loop.Round{

@@ -7,10 +7,7 @@ import (
 	"git-runr/loop"
 )
 
-// Digest is review_digest.md for run, which stopped for stop; see Diagnosis.Digest.
-func Digest(run loop.Run, stop loop.Stop) string { return Of(run, stop).Digest() }
-
-// Digest is the diagnosis as Markdown (seed 000, section 5). What people and agents
+// Digest is review_digest.md: the diagnosis as Markdown (seed 000, section 5). What people and agents
 // wrote shows as they wrote it and is no markup of the page's.
 func (d Diagnosis) Digest() string {
 	var b strings.Builder

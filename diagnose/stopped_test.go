@@ -71,3 +71,9 @@ func stoppedFor(reason, detail string) loop.Run {
 }
 
 func diagnosisOf(run loop.Run) Diagnosis { return Of(run, *run.Stop) }
+
+// Block is the block of a run that stopped.
+func Block(run loop.Run, place Place) string { return Of(run, *run.Stop).Block(place) }
+
+// Digest is the digest of a run that stopped for stop.
+func Digest(run loop.Run, stop loop.Stop) string { return Of(run, stop).Digest() }
