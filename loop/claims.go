@@ -43,7 +43,7 @@ func (s *Store) ClaimShared(ctx context.Context, remote, id string, by Hold) (re
 	claim, err := s.takeShared(asking, remote, review, by)
 	switch {
 	case errors.Is(err, gitstore.ErrRemote) || asking.Err() != nil && ctx.Err() == nil:
-		provisional = err.Error()
+		claim, provisional = "", err.Error()
 	case err != nil:
 		return review, "", err
 	}
@@ -52,6 +52,25 @@ func (s *Store) ClaimShared(ctx context.Context, remote, id string, by Hold) (re
 		err = errors.Join(err, s.Repo.SwapShared(ctx, remote, claimRefs+review.ID, "", claim))
 	}
 	return review, provisional, err
+}
+
+// RenewClaim makes the lease of a claim that by.Actor has begin again, on remote as
+// well unless that is "". It looks first: a claim that was released or taken away is
+// not taken again, which is a *StateError.
+func (s *Store) RenewClaim(ctx context.Context, remote, id string, by Hold) error {
+	review, err := s.Review(ctx, id)
+	if err != nil {
+		return err
+	}
+	if review.Status != ReviewClaim || review.Claim.By != by.Actor {
+		return &StateError{What: "review " + review.ID, Status: string(review.Status), Cannot: "renewed"}
+	}
+	if remote == "" {
+		_, err = s.ClaimReview(ctx, review.ID, by)
+		return err
+	}
+	_, _, err = s.ClaimShared(ctx, remote, review.ID, by)
+	return err
 }
 
 // takeShared makes the review's ref on the remote ours, and gives the commit that it names.

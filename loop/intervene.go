@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -37,6 +38,9 @@ func (r *Runner) Intervene(ctx context.Context, run Run, spec InterventionSpec) 
 		return run, iv, fmt.Errorf("run %s is being carried out by another process: %w", run.ID, gitstore.ErrBusy)
 	}
 	defer unlock()
+	if run, err = r.Store.Run(ctx, run.ID); err != nil { // somebody may have carried it on since it was read
+		return run, iv, err
+	}
 	if refused := run.allow(RunIntervened); refused != nil {
 		return run, iv, refused
 	}
@@ -120,34 +124,36 @@ func (t *turn) takeWork(iv *Intervention, spec InterventionSpec) error {
 		return err
 	}
 	from := t.run.Head()
-	message := t.interventionMessage(*iv, spec.Message)
-	var at gitstore.ID
+	commit := t.commitWork
 	if t.run.Plan.InPlace {
-		if at, err = t.takeAside(from, message); err != nil {
-			return err
-		}
-	} else {
-		author, err := t.Store.Repo.Identity(t.ctx)
-		if err != nil {
-			return err
-		}
-		if at, _, err = t.tree.CommitAll(t.ctx, gitstore.CommitSpec{
-			Message: message, Author: author, When: t.Store.Now(), Parent: from, Ref: "refs/heads/" + t.run.Plan.Branch,
-		}); err != nil {
-			return err
-		}
+		commit = t.takeAside
 	}
-	if at == from {
-		return nil
+	at, err := commit(from, t.interventionMessage(*iv, spec.Message))
+	if err != nil || at == from {
+		return err
 	}
-	commit, err := t.Store.Repo.ReadCommit(t.ctx, at)
+	made, err := t.Store.Repo.ReadCommit(t.ctx, at)
 	if err != nil {
 		return err
 	}
-	iv.Commit, iv.Tree = at, commit.Tree
+	iv.Commit, iv.Tree = at, made.Tree
 	return t.addFiles(iv, from, at)
 }
 
+// commitWork commits the run's working tree on its branch, on top of from.
+func (t *turn) commitWork(from gitstore.ID, message string) (gitstore.ID, error) {
+	author, err := t.Store.Repo.Identity(t.ctx)
+	if err != nil {
+		return "", err
+	}
+	at, _, err := t.tree.CommitAll(t.ctx, gitstore.CommitSpec{
+		Message: message, Author: author, When: t.Store.Now(), Parent: from, Ref: "refs/heads/" + t.run.Plan.Branch,
+	})
+	return at, err
+}
+
+// takeAside commits the user's checkout on the run's branch and leaves their HEAD and
+// index alone.
 func (t *turn) takeAside(from gitstore.ID, message string) (gitstore.ID, error) {
 	tree, err := t.tree.NormalTree(t.ctx)
 	if err != nil {
@@ -193,10 +199,7 @@ func (t *turn) interventionMessage(iv Intervention, message string) string {
 
 // runCommands keeps exit code, duration and output of each command.
 func (t *turn) runCommands(iv Intervention, commands []string) ([]CheckResult, error) {
-	on := t.run.Head()
-	if iv.Commit != "" {
-		on = iv.Commit
-	}
+	on := cmp.Or(iv.Commit, t.run.Head())
 	results := []CheckResult{}
 	for _, command := range commands {
 		check := Check{Command: command}
@@ -220,10 +223,7 @@ func (t *turn) recordIntervention(iv Intervention) (Run, Intervention, error) {
 	}
 	recorded := iv
 	recorded.Commands = withoutOutput(iv.Commands)
-	on := t.run.Head()
-	if iv.Commit != "" {
-		on = iv.Commit
-	}
+	on := cmp.Or(iv.Commit, t.run.Head())
 	author, err := t.Store.Repo.Identity(t.ctx)
 	if err != nil {
 		return t.run, iv, err

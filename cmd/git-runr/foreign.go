@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"slices"
 
+	"git-runr/gitstore"
 	"git-runr/loop"
 )
 
@@ -27,6 +29,16 @@ func (s *session) offered(run loop.Run) (loop.Run, error) {
 		}
 	}
 	return run, nil
+}
+
+// workHere refuses to go on with a run whose commits did not come with its log.
+func (s *session) workHere(run loop.Run) error {
+	_, err := s.repo.ReadCommit(s.ctx, run.Head())
+	if !errors.Is(err, gitstore.ErrNotFound) {
+		return err
+	}
+	return problemf(exitNotFound, "the work of run %s (%s) is not in this clone", run.ID, run.Head().Short()).withHint(
+		"where it was made: git push origin "+run.Plan.Branch, "here: git fetch origin "+run.Plan.Branch)
 }
 
 // trustedPlan refuses to run checks that only another clone's log names.

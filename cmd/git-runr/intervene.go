@@ -42,6 +42,9 @@ func intervene(s *session) error {
 		return err
 	}
 	spec, err := s.interventionSpec(run)
+	if err == nil {
+		err = s.workHere(run)
+	}
 	if err != nil {
 		return err
 	}

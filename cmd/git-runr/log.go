@@ -216,6 +216,9 @@ func diff(s *session) error {
 		return err
 	}
 	run, err := store.Run(s.ctx, id)
+	if err == nil {
+		err = s.workHere(run)
+	}
 	if err != nil {
 		return err
 	}

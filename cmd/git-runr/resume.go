@@ -33,6 +33,9 @@ func (s *session) resume(store *loop.Store, conf *config, run loop.Run, after []
 	if err := s.trustedPlan(run); err != nil {
 		return err
 	}
+	if err := s.workHere(run); err != nil {
+		return err
+	}
 	if reason := stopReason(run); run.Stop != nil && !reason.Resumable && len(run.News()) == 0 {
 		return &loop.StateError{What: "run " + run.ID, Status: "stopped for good: " + reason.Title, Cannot: "resumed"}
 	}

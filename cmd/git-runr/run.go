@@ -385,6 +385,11 @@ func (p *program) landCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
+			if run.Status == loop.RunComplete && run.Landed == nil {
+				if err := s.workHere(run); err != nil {
+					return err
+				}
+			}
 			if run, err = store.Land(s.ctx, run, s.Bool("squash")); err != nil {
 				return landProblem(run, err)
 			}

@@ -42,9 +42,10 @@ func (s *session) holdReview(store *loop.Store, id string) (letGo func(), err er
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(s.ctx))
 	ended := make(chan struct{})
+	remote := s.sharedRemote()
 	go func() {
 		defer close(ended)
-		s.renewClaim(ctx, store, review.ID, hold)
+		renewClaim(ctx, store, remote, review.ID, hold)
 	}()
 	return func() {
 		cancel()
@@ -53,8 +54,9 @@ func (s *session) holdReview(store *loop.Store, id string) (letGo func(), err er
 	}, nil
 }
 
-// renewClaim renews a claim until ctx ends or somebody took it away.
-func (s *session) renewClaim(ctx context.Context, store *loop.Store, id string, hold loop.Hold) {
+// renewClaim renews a claim until ctx ends or somebody took it away. A renewal that
+// fails for another reason is tried again: the lease outlives two of them.
+func renewClaim(ctx context.Context, store *loop.Store, remote, id string, hold loop.Hold) {
 	tick := time.NewTicker(hold.Lease / 3)
 	defer tick.Stop()
 	for {
@@ -63,11 +65,7 @@ func (s *session) renewClaim(ctx context.Context, store *loop.Store, id string, 
 			return
 		case <-tick.C:
 		}
-		review, err := store.Review(ctx, id)
-		if err == nil && (review.Claim == nil || review.Claim.By != hold.Actor) {
-			return
-		}
-		_, err = store.ClaimReview(ctx, id, hold)
+		err := store.RenewClaim(ctx, remote, id, hold)
 		if state := new(loop.StateError); errors.As(err, &state) {
 			return
 		}
