@@ -192,7 +192,7 @@ func TestPlacesKeepTheirOrder(t *testing.T) {
 			t.Errorf("%d: %s, want %s", i, placed[i].text(), want)
 		}
 	}
-	if _, err := s.Places(context.Background(), comments, at[:39]+"0"); !errors.Is(err, gitstore.ErrNotFound) {
+	if _, err := s.Places(context.Background(), comments, gitstore.ID(strings.Repeat("12", 20))); !errors.Is(err, gitstore.ErrNotFound) {
 		t.Errorf("at nothing: %v", err)
 	}
 }

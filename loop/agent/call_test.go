@@ -30,10 +30,10 @@ func (p played) call(t *testing.T, ctx context.Context, role Role, opts CallOpti
 	}
 	spec := Spec{
 		Name: "played", Preset: p.preset, Command: []string{executablePath(), "agent"}, Timeout: p.timeout, Idle: p.idle,
-		Env: []string{helperVar, "SAYS", "HEARD", "ARGS", "COMPLAINS", "STATUS", "GORACE"},
+		Env: []string{helperVar, "SAYS", "HEARD", "ARGS", "COMPLAINS", "STATUS"},
 	}
 	opts.BaseEnv = []string{
-		"PATH=" + os.Getenv("PATH"), helperVar + "=1", quickExit, "UNNAMED=secret",
+		"PATH=" + os.Getenv("PATH"), helperVar + "=1", "UNNAMED=secret",
 		"SAYS=" + says, "HEARD=" + heard, "ARGS=" + args, "COMPLAINS=" + p.complains, "STATUS=" + p.status,
 	}
 	answer, result, err := Call(ctx, spec, role, "", dir, "the prompt\n", opts)

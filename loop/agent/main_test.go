@@ -17,22 +17,21 @@ import (
 
 const helperVar = "AGENT_TEST_HELPER"
 
-// quickExit keeps a process with the race detector from sleeping a second at its end.
-const quickExit = "GORACE=atexit_sleep_ms=0"
-
 // TestMain lets the test binary stand for the programs that the tests run.
 func TestMain(m *testing.M) {
 	if os.Getenv(helperVar) == "" {
 		os.Exit(m.Run())
 	}
-	os.Exit(help(os.Args[1], os.Args[2:]))
+	// Not os.Exit: there a binary that counts coverage complains on standard error,
+	// and one with the race detector sleeps a second.
+	syscall.Exit(help(os.Args[1], os.Args[2:]))
 }
 
 // helper is a command that runs help(mode, args) in a process of its own.
 func helper(mode string, args ...string) Command {
 	return Command{
 		Args:  append([]string{executablePath(), mode}, args...),
-		Env:   []string{helperVar + "=1", "PATH=" + os.Getenv("PATH"), quickExit},
+		Env:   []string{helperVar + "=1", "PATH=" + os.Getenv("PATH")},
 		Grace: 50 * time.Millisecond,
 	}
 }
@@ -82,6 +81,11 @@ func help(mode string, args []string) int {
 		return descend(args[0], args[1:])
 	case "supervise": // pid file
 		supervise(args[0])
+	case "setsid": // command: becomes it, in a session of its own; setsid(1) is on no POSIX list
+		_, _ = syscall.Setsid()
+		path, err := exec.LookPath(args[0])
+		fmt.Fprintln(os.Stderr, err, syscall.Exec(path, args, os.Environ()))
+		return 98
 	case "agent":
 		return playAgent()
 	default:

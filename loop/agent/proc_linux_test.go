@@ -57,9 +57,10 @@ func TestRunKillsOrphanOfObedientParent(t *testing.T) {
 	t.Parallel()
 	pidFile := filepath.Join(t.TempDir(), "pid")
 	killAtEnd(t, pidFile)
-	script := `setsid env -i PATH="$PATH" sh -c 'trap "" TERM; echo $$ > "$0.new"; mv "$0.new" "$0"; while :; do sleep 0.05; done' "$0" &
+	script := `"$1" setsid env -i PATH="$PATH" sh -c 'trap "" TERM; echo $$ > "$0.new"; mv "$0.new" "$0"; while :; do sleep 0.05; done' "$0" &
 while [ ! -e "$0" ]; do sleep 0.02; done; echo ready; wait`
-	c := Command{Args: []string{"sh", "-c", script, pidFile}, Env: []string{"PATH=" + os.Getenv("PATH")}, Grace: 200 * time.Millisecond}
+	c := helper("")
+	c.Args, c.Grace = []string{"sh", "-c", script, pidFile, executablePath()}, 200*time.Millisecond
 	cancelWhenReady(t, c)
 	if !gone(t, pidFile) {
 		t.Error("it still runs")
@@ -71,9 +72,11 @@ func TestRunLeavesDaemonOfNormalEnd(t *testing.T) {
 	t.Parallel()
 	pidFile := filepath.Join(t.TempDir(), "pid")
 	killAtEnd(t, pidFile)
-	script := `setsid sh -c 'echo $$ > "$0.new"; mv "$0.new" "$0"; i=0; while [ $i -lt 200 ]; do sleep 0.1; i=$((i+1)); done; echo > "$0.over"' "$0" &
+	script := `"$1" setsid sh -c 'echo $$ > "$0.new"; mv "$0.new" "$0"; i=0; while [ $i -lt 200 ]; do sleep 0.1; i=$((i+1)); done; echo > "$0.over"' "$0" &
 while [ ! -e "$0" ]; do sleep 0.02; done`
-	r := mustRun(t, t.Context(), Command{Args: []string{"sh", "-c", script, pidFile}, Env: []string{"PATH=" + os.Getenv("PATH")}})
+	c := helper("")
+	c.Args = []string{"sh", "-c", script, pidFile, executablePath()}
+	r := mustRun(t, t.Context(), c)
 	if r.ExitCode != 0 || r.Signal != "" {
 		t.Errorf("%+v", r)
 	}
