@@ -46,12 +46,24 @@ func (r *Repo) DropLock(name string) {
 }
 
 func (r *Repo) lock(ctx context.Context, name string) (unlock func(), err error) {
+	f, err := r.lockFile(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return func() { f.Close() }, nil
+}
+
+// lockFile is lock for who writes into the lock's file.
+func (r *Repo) lockFile(ctx context.Context, name string) (*os.File, error) {
+	path, err := r.lockPath(name)
+	if err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithTimeoutCause(ctx, lockWait, errLockWait)
 	defer cancel()
 	for pause := newBackoff(time.Millisecond, 50*time.Millisecond); ; {
-		unlock, ok, err := r.TryLock(name)
-		if err != nil || ok {
-			return unlock, err
+		if f, err := r.flock(path); err != nil || f != nil {
+			return f, err
 		}
 		if err := pause.wait(ctx); errors.Is(err, errLockWait) {
 			return nil, fmt.Errorf("%w: another process has held %s.lock for %s", ErrBusy, name, lockWait)

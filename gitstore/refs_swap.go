@@ -9,13 +9,6 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
-	"syscall"
-	"time"
-)
-
-const (
-	refLockWait  = time.Second      // git's own default is 100 ms
-	refLockStale = 10 * time.Second // a ref's lock is held for milliseconds
 )
 
 // SwapRef moves a ref from old to new in one step. old "" means that the ref must
@@ -73,26 +66,13 @@ func (r *Repo) swapRef(ctx context.Context, name string, new, old ID) error {
 }
 
 // swapLoose takes the ref's lock, compares, writes the lock file and renames it to
-// the ref. All writers of this tool's own refs go through one more lock, so that a
-// lock file that one of them finds cannot belong to another.
+// the ref.
 func (r *Repo) swapLoose(ctx context.Context, name string, new, old ID) error {
-	if ownRef(name) {
-		unlock, err := r.lock(ctx, "refs")
-		if err != nil {
-			return err
-		}
-		defer unlock()
-	}
-	lockFile, err := r.lockRef(ctx, name)
+	lockFile, release, err := r.lockRef(ctx, name)
 	if err != nil {
 		return err
 	}
-	moved := false
-	defer func() {
-		if !moved {
-			os.Remove(lockFile.Name())
-		}
-	}()
+	defer release()
 	err = r.compareRef(name, old)
 	if err == nil && new != old {
 		_, err = lockFile.WriteString(string(new) + "\n")
@@ -101,14 +81,29 @@ func (r *Repo) swapLoose(ctx context.Context, name string, new, old ID) error {
 		err = lockFile.Sync()
 	}
 	err = errors.Join(err, lockFile.Close())
+	if err == nil && new != old {
+		err = r.renameRef(lockFile.Name(), name)
+	}
 	if err != nil || new == old {
+		os.Remove(lockFile.Name())
 		return err
 	}
-	if err := r.renameRef(lockFile.Name(), name); err != nil {
+	return r.syncRef(name)
+}
+
+// syncRef makes a ref that has moved durable. When its directory is gone, pack-refs
+// has taken the ref to packed-refs since, and that is what has to be on the disk; a
+// caller that heard of an error instead would do again what is done.
+func (r *Repo) syncRef(name string) error {
+	err := syncDir(filepath.Dir(r.refPath(name)))
+	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	moved = true
-	return syncDir(filepath.Dir(lockFile.Name()))
+	err = syncDir(filepath.Join(r.CommonDir, "packed-refs"))
+	if errors.Is(err, fs.ErrNotExist) { // somebody has deleted the ref
+		return nil
+	}
+	return errors.Join(err, syncDir(r.CommonDir))
 }
 
 // compareRef checks, with the ref's lock held, that it stands at old.
@@ -152,83 +147,6 @@ func (r *Repo) checkNameFree(name string) error {
 		err = fmt.Errorf("%w: ref %s is in the way", ErrConflict, inTheWay)
 	}
 	return err
-}
-
-// lockRef creates the ref's lock file, waiting for git up to a second.
-func (r *Repo) lockRef(ctx context.Context, name string) (*os.File, error) {
-	file := r.refPath(name) + ".lock"
-	ctx, cancel := context.WithTimeoutCause(ctx, refLockWait, errLockWait)
-	defer cancel()
-	var first fs.FileInfo // the lock file as it was found
-	for pause := newBackoff(time.Millisecond, 20*time.Millisecond); ; {
-		f, err := r.createLock(file)
-		if err == nil || !errors.Is(err, fs.ErrExist) {
-			return f, err
-		}
-		if info, err := os.Lstat(file); err == nil && first == nil {
-			first = info
-		}
-		err = pause.wait(ctx)
-		if errors.Is(err, errLockWait) {
-			return r.takeStaleLock(name, file, first)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-}
-
-// createLock makes the directory of a lock file as often as gc or pack-refs, which
-// remove empty ones, take it away.
-func (r *Repo) createLock(file string) (f *os.File, err error) {
-	for range renameTries {
-		f, err = os.OpenFile(file, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
-		if err == nil {
-			_ = r.share(file) // a ref that a group member cannot read is git's to report
-			return f, nil
-		}
-		if errors.Is(err, syscall.ENOTDIR) {
-			return nil, fmt.Errorf("%w: a ref is where its directory has to be: %w", ErrConflict, err)
-		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
-		}
-		err = r.mkdirShared(filepath.Dir(file))
-		if errors.Is(err, syscall.ENOTDIR) {
-			return nil, fmt.Errorf("%w: a ref is where its directory has to be: %w", ErrConflict, err)
-		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
-		}
-	}
-	return nil, err
-}
-
-// takeStaleLock removes a lock that a killed process has left, and takes it. git
-// never does, so that one kill would stop all later writers. Only locks of this
-// tool's own refs are removed: old ones that were the same file all the time that
-// we waited, under the lock that each of our writers holds.
-func (r *Repo) takeStaleLock(name, file string, first fs.FileInfo) (*os.File, error) {
-	now, err := os.Lstat(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return r.createLock(file)
-	}
-	if err != nil {
-		return nil, err
-	}
-	age := time.Since(now.ModTime()).Round(time.Millisecond)
-	same := first != nil && os.SameFile(first, now) && first.ModTime().Equal(now.ModTime())
-	if !ownRef(name) || !same || age < refLockStale {
-		return nil, fmt.Errorf("%w: %s has been there for %s", ErrBusy, file, age)
-	}
-	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	f, err := r.createLock(file)
-	if errors.Is(err, fs.ErrExist) {
-		err = fmt.Errorf("%w: %w", ErrBusy, err)
-	}
-	return f, err
 }
 
 // renameRef puts the lock file in the ref's place. Directories that are left of

@@ -4,7 +4,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -25,10 +27,11 @@ func TestScript(t *testing.T) {
 		RequireExplicitExec: false,
 		RequireUniqueNames:  true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"status":  wantStatus,
-			"repo":    makeRepo,
-			"replace": replaceInFile,
-			"http":    askServer,
+			"status":   wantStatus,
+			"repo":     makeRepo,
+			"replace":  replaceInFile,
+			"http":     askServer,
+			"unlocked": waitForLock,
 		},
 	})
 }
@@ -108,6 +111,29 @@ func makeRepo(ts *testscript.TestScript, neg bool, args []string) {
 	} {
 		ts.Check(ts.Exec("git", append([]string{"-C", dir}, argv...)...))
 	}
+}
+
+// waitForLock is `unlocked GLOB`: waits until the process that holds a lock on the one
+// file has ended.
+func waitForLock(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: unlocked GLOB")
+	}
+	files, err := filepath.Glob(ts.MkAbs(args[0]))
+	ts.Check(err)
+	if len(files) != 1 {
+		ts.Fatalf("%s is %d files", args[0], len(files))
+	}
+	file, err := os.Open(files[0])
+	ts.Check(err)
+	defer file.Close()
+	for range 1200 {
+		if err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err == nil {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	ts.Fatalf("lock %s: %v", files[0], err)
 }
 
 // replaceInFile is `replace FILE OLD NEW`.
