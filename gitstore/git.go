@@ -39,7 +39,7 @@ var fixedOptions = []string{
 	"-c", "core.hooksPath=/dev/null",
 	"-c", "core.fsmonitor=false",
 	"-c", "core.warnAmbiguousRefs=false",
-	"-c", "core.fsync=loose-object,reference",
+	"-c", "core.fsync=objects,derived-metadata,reference",
 	"-c", "gc.auto=0",
 	"-c", "maintenance.auto=false",
 	"-c", "advice.detachedHead=false",
@@ -91,7 +91,7 @@ func (c gitCall) run(ctx context.Context) ([]byte, error) {
 	stderr := &headWriter{left: maxStderr}
 	cmd.Stderr = stderr
 	err := cmd.Run()
-	if ctx.Err() != nil {
+	if err != nil && ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
 	var exit *exec.ExitError

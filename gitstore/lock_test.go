@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -259,27 +260,108 @@ func TestGCRuns(t *testing.T) {
 	}
 }
 
-func TestWaitForGC(t *testing.T) {
-	repo := newTestRepo(t)
+// beginGC makes a gc of this process's that does nothing, until it is ended.
+func beginGC(t *testing.T, repo *Repo) (end func()) {
+	t.Helper()
 	host, err := os.Hostname()
 	if err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(repo.CommonDir, "gc.pid")
 	replaceFile(t, path, []byte(fmt.Sprint(os.Getpid(), " ", host)))
+	return func() { os.Remove(path) }
+}
+
+func TestWaitForGC(t *testing.T) {
+	repo := newTestRepo(t)
+	end := beginGC(t, repo)
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
 	defer cancel()
 	if err := repo.waitForGC(ctx); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("while it runs: %v", err)
 	}
-	if _, err := repo.Append(context.Background(), appendText("in a hook"), WithoutGCWait()); err != nil {
-		t.Errorf("without waiting: %v", err)
-	}
 	go func() {
 		time.Sleep(20 * time.Millisecond)
-		os.Remove(path)
+		end()
 	}()
 	if err := repo.waitForGC(context.Background()); err != nil || repo.gcRuns() {
 		t.Errorf("after it ended: %v", err)
+	}
+}
+
+// Nobody waits for a gc to record something: gc does not take it, though it looked at
+// the refs before.
+func TestAppendDuringGC(t *testing.T) {
+	for _, format := range []string{"sha1", "sha256"} {
+		repo, ctx := newTestRepoFormat(t, format), context.Background()
+		testGit(t, repo.WorkTree, "commit", "-q", "--allow-empty", "-m", "first")
+		first := mustAppend(t, repo, Record{Message: "first"})
+		end := beginGC(t, repo)
+		second := mustAppend(t, repo, Record{Message: "second", Attachments: map[string][]byte{"a": []byte("b")}})
+		if err := repo.Pin(ctx, "test", testHead(t, repo)); err != nil {
+			t.Fatal(err)
+		}
+		notes, err := repo.OpenNotes(ctx, "refs/notes/runr")
+		if err == nil {
+			err = notes.Set(ctx, testHead(t, repo), []byte("text\n"))
+		}
+		if err == nil {
+			_, err = notes.Commit(ctx, "notes\n", time.Unix(1800000000, 0))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		// What this gc does: it deletes everything that the refs did not need when it began.
+		refs := []string{logPrefix + repo.Writer(), "refs/notes/runr", pinRef}
+		for i, old := range []ID{first.ID, "", ""} {
+			now := testGit(t, repo.WorkTree, "rev-parse", refs[i])
+			testGit(t, repo.WorkTree, "update-ref", "-d", refs[i])
+			if old != "" {
+				testGit(t, repo.WorkTree, "update-ref", refs[i], string(old))
+			}
+			refs[i] += " " + now
+		}
+		testGit(t, repo.WorkTree, "repack", "-q", "-a", "-d")
+		testGit(t, repo.WorkTree, "prune", "--expire=now")
+		for _, ref := range refs {
+			name, id, _ := strings.Cut(ref, " ")
+			testGit(t, repo.WorkTree, "update-ref", name, id)
+		}
+		testGit(t, repo.WorkTree, "fsck", "--strict")
+		keeps := filepath.Join(repo.CommonDir, "objects", "pack", "*.keep")
+		if kept, _ := filepath.Glob(keeps); len(kept) != 3 {
+			t.Errorf("kept %v", kept)
+		}
+		mustAppend(t, repo, Record{Message: "third"})
+		if kept, _ := filepath.Glob(keeps); len(kept) != 4 {
+			t.Errorf("kept, while it still runs, %v", kept)
+		}
+		end()
+		mustAppend(t, repo, Record{Message: "fourth"})
+		if kept, _ := filepath.Glob(keeps); len(kept) != 0 {
+			t.Errorf("still kept %v", kept)
+		}
+		testGit(t, repo.WorkTree, "gc", "-q", "--prune=now")
+		if text, err := openTestRepo(t, repo.WorkTree).Attachment(ctx, second.ID, "a"); string(text) != "b" || err != nil {
+			t.Errorf("%q, %v", text, err)
+		}
+	}
+}
+
+// Other refs wait for a gc, and do not move to what it has deleted.
+func TestSwapRefDuringGC(t *testing.T) {
+	repo, ctx := newTestRepo(t), context.Background()
+	id := testCommits(t, repo, 1)[0]
+	for _, deleted := range []bool{false, true} {
+		end := beginGC(t, repo)
+		done := make(chan error, 1)
+		go func() { done <- repo.SwapRef(ctx, fmt.Sprintf("refs/runr-local/test/%v", deleted), id, "") }()
+		if deleted {
+			loseObject(t, repo, id)
+		}
+		end()
+		if err := <-done; errors.Is(err, ErrLostRace) != deleted || !deleted && err != nil {
+			t.Errorf("deleted %v: %v", deleted, err)
+		}
 	}
 }

@@ -45,16 +45,6 @@ type Tips map[string]ID
 // that there is nothing to append.
 type Decide func(ctx context.Context, tips Tips, writer string) (Record, error)
 
-// AppendOption changes how Append works.
-type AppendOption func(*appendSettings)
-
-type appendSettings struct{ skipGCWait bool }
-
-// WithoutGCWait lets Append return while a gc is running. It is for hooks, which
-// may hold nobody up; what `git gc --prune=now` would delete in that moment is
-// written again, or else missed.
-func WithoutGCWait() AppendOption { return func(s *appendSettings) { s.skipGCWait = true } }
-
 // Tips gives the last entries of all logs, this clone's own and those taken over.
 func (r *Repo) Tips(ctx context.Context) (Tips, error) {
 	refs, err := r.Refs(ctx, logPrefix)
@@ -75,78 +65,75 @@ func (r *Repo) Tips(ctx context.Context) (Tips, error) {
 // When Append returns, the entry is on disk and its ref has moved. It is
 // ErrNoChange, with no entry, when decide said so, and ErrBusy when the lock or
 // the ref's lock stays held.
-func (r *Repo) Append(ctx context.Context, decide Decide, options ...AppendOption) (Entry, error) {
-	var settings appendSettings
-	for _, set := range options {
-		set(&settings)
-	}
-	gcEnds, cancel := context.WithTimeoutCause(ctx, gcWait, errLockWait) // before and after together
-	defer cancel()
-	entry, objects, err := r.appendLocked(ctx, gcEnds, decide, settings)
+func (r *Repo) Append(ctx context.Context, decide Decide) (Entry, error) {
+	unlock, err := r.lock(ctx, "log")
 	if err != nil {
-		return Entry{}, err
-	}
-	if !settings.skipGCWait {
-		if err := r.waitForGC(gcEnds); err != nil {
-			return entry, fmt.Errorf("append: the entry is written, but a gc is running: %w", err)
-		}
-	}
-	return entry, r.restore(ctx, objects)
-}
-
-// lockLog takes the log's lock at a moment when no gc runs, as long as gcEnds lets
-// it wait for that.
-func (r *Repo) lockLog(ctx, gcEnds context.Context, settings appendSettings) (unlock func(), err error) {
-	for {
-		unlock, err := r.lock(ctx, "log")
-		if err != nil || settings.skipGCWait || gcEnds.Err() != nil || !r.gcRuns() {
-			return unlock, err
-		}
-		unlock()
-		if err := r.waitForGC(gcEnds); err != nil {
-			return nil, err
-		}
-	}
-}
-
-func (r *Repo) appendLocked(ctx, gcEnds context.Context, decide Decide, settings appendSettings) (Entry, objectBatch, error) {
-	unlock, err := r.lockLog(ctx, gcEnds, settings)
-	if err != nil {
-		return Entry{}, nil, fmt.Errorf("append: %w", err)
+		return Entry{}, fmt.Errorf("append: %w", err)
 	}
 	defer unlock()
 	writer, err := r.ensureWriter(ctx)
 	if err != nil {
-		return Entry{}, nil, fmt.Errorf("append: %w", err)
+		return Entry{}, fmt.Errorf("append: %w", err)
 	}
+	tail, err := r.openTail(writer)
+	if err != nil {
+		return Entry{}, fmt.Errorf("append: %w", err)
+	}
+	defer tail.close()
 	for range appendTries {
-		entry, objects, err := r.appendOnce(ctx, writer, decide)
+		entry, err := r.appendOnce(ctx, tail, writer, decide)
 		if !errors.Is(err, ErrLostRace) {
-			return entry, objects, err
+			return entry, err
 		}
 	}
-	return Entry{}, nil, fmt.Errorf("append: %w %d times", ErrLostRace, appendTries)
+	return Entry{}, fmt.Errorf("append: %w %d times", ErrLostRace, appendTries)
 }
 
-func (r *Repo) appendOnce(ctx context.Context, writer string, decide Decide) (Entry, objectBatch, error) {
-	tips, err := r.Tips(ctx)
+func (r *Repo) appendOnce(ctx context.Context, tail *logTail, writer string, decide Decide) (Entry, error) {
+	tips, err := r.soundTips(ctx, tail, writer)
 	if err != nil {
-		return Entry{}, nil, fmt.Errorf("append: %w", err)
+		return Entry{}, fmt.Errorf("append: %w", err)
 	}
-	parent := tips[writer]
 	record, err := decide(ctx, tips, writer)
 	if err != nil {
-		return Entry{}, nil, err
+		return Entry{}, err
 	}
-	entry, objects, err := r.writeEntry(ctx, parent, record)
+	entry, objects, err := r.writeEntry(ctx, tips[writer], record)
+	if err == nil {
+		entry.Writer = writer
+		err = r.moveTo(ctx, tail, entry, objects)
+	}
 	if err != nil {
-		return Entry{}, nil, fmt.Errorf("append: %w", err)
+		return Entry{}, fmt.Errorf("append: %w", err)
 	}
-	entry.Writer = writer
-	if err := r.swapRef(ctx, logPrefix+writer, entry.ID, parent); err != nil {
-		return Entry{}, nil, fmt.Errorf("append: %w", err)
+	return entry, nil
+}
+
+// soundTips are the tips when this clone's own log is as its writer left it.
+func (r *Repo) soundTips(ctx context.Context, tail *logTail, writer string) (Tips, error) {
+	if _, err := r.takeUp(ctx, tail, writer, nil); err != nil {
+		return nil, err
 	}
-	return entry, objects, nil
+	if err := r.keepTail(ctx, tail, writer); err != nil {
+		return nil, err
+	}
+	return r.Tips(ctx)
+}
+
+// moveTo moves the log's ref to an entry, whose objects are in the log's tail first.
+func (r *Repo) moveTo(ctx context.Context, tail *logTail, entry Entry, objects objectBatch) error {
+	if err := tail.add(entry, objects); err != nil {
+		return err
+	}
+	ref := logPrefix + entry.Writer
+	err := r.moveToNew(ctx, ref, entry.ID, entry.Parent, objects)
+	if err != nil {
+		if have, readErr := r.Ref(ctx, ref); readErr != nil || have != entry.ID {
+			return errors.Join(err, tail.drop())
+		}
+	} // else it has moved, whatever came after that
+	_ = tail.confirm() // whoever writes next finds out without it
+	return nil
 }
 
 // writeEntry stores the objects of an entry.
@@ -194,20 +181,6 @@ func (r *Repo) writeSigned(ctx context.Context, commit Commit, objects objectBat
 	objects.add(r, "commit", data)
 	entry, err := decodeEntry(id, data)
 	return entry, objects, err
-}
-
-// restore writes again what a gc has deleted meanwhile.
-func (r *Repo) restore(ctx context.Context, objects objectBatch) error {
-	var gone objectBatch
-	for _, object := range objects {
-		if !r.hasObject(ctx, object.id) {
-			gone = append(gone, object)
-		}
-	}
-	if err := r.storeBatch(ctx, gone); err != nil {
-		return fmt.Errorf("append: write again what gc has deleted: %w", err)
-	}
-	return nil
 }
 
 // Entry reads one entry. Its writer is not known from the id.
@@ -281,26 +254,32 @@ func (r *Repo) Pin(ctx context.Context, why string, commit ID) error {
 	if _, err := r.readKind(ctx, commit, "commit"); err != nil {
 		return fmt.Errorf("pin %s: %w", why, err)
 	}
-	empty, err := r.writeTree(ctx, nil)
-	if err != nil {
-		return fmt.Errorf("pin %s: %w", why, err)
-	}
 	for range appendTries {
 		old, err := r.Ref(ctx, pinRef)
 		if err != nil {
 			return fmt.Errorf("pin: %w", err)
 		}
-		pin := Commit{Tree: empty, Author: notesIdentity, Committer: notesIdentity, Message: "pin " + why + "\n"}
+		replaces := old
+		if old != "" && !r.hasObject(ctx, old) {
+			old = "" // a chain that begins again is better than one that no git can walk
+		}
+		pin := Commit{Tree: r.emptyTreeID(), Author: notesIdentity, Committer: notesIdentity, Message: "pin " + why + "\n"}
 		pin.AuthorWhen, pin.CommitterWhen = time.Unix(0, 0), time.Unix(0, 0)
 		if old != "" {
 			pin.Parents = append(pin.Parents, old)
 		}
 		pin.Parents = append(pin.Parents, commit)
-		id, err := r.writeCommit(ctx, pin)
+		data, err := encodeCommit(pin)
 		if err != nil {
 			return fmt.Errorf("pin %s: %w", why, err)
 		}
-		if err := r.swapRef(ctx, pinRef, id, old); !errors.Is(err, ErrLostRace) {
+		var objects objectBatch
+		objects.add(r, "tree", nil)
+		id := objects.add(r, "commit", data)
+		if err := r.storeBatch(ctx, objects); err != nil {
+			return fmt.Errorf("pin %s: %w", why, err)
+		}
+		if err := r.moveToNew(ctx, pinRef, id, replaces, objects); !errors.Is(err, ErrLostRace) {
 			return err
 		}
 	}

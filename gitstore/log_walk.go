@@ -17,7 +17,8 @@ const walkReads = 64
 
 // Walk visits the entries of one log from after known up to tip, oldest first;
 // known "" is from the beginning. A known that tip does not come from is
-// ErrNotFound, before anything was visited: the caller then starts afresh.
+// ErrNotFound, before anything was visited: the caller then starts afresh. An entry
+// that is missing or damaged is ErrCorrupt: Salvage reads such a log.
 // An error from visit ends the walk and is returned.
 func (r *Repo) Walk(ctx context.Context, writer string, tip, known ID, visit func(Entry) error) error {
 	entries, complete, err := r.walkBack(ctx, tip, known)
@@ -51,6 +52,9 @@ func (r *Repo) walkBack(ctx context.Context, tip, known ID) (entries []Entry, co
 			return nil, false, nil
 		}
 		entry, err := r.Entry(ctx, id)
+		if err != nil && isDamage(err) {
+			err = &DamagedError{ID: id, Err: err}
+		}
 		if err != nil {
 			return nil, false, err
 		}
@@ -72,28 +76,53 @@ func (r *Repo) walkStream(ctx context.Context, writer string, tip, known ID, vis
 	}
 	list, err := r.call(ctx, gitCall{args: append(args, "--"), env: exactObjects})
 	if err != nil {
-		return fmt.Errorf("walk log %s: %w", writer, err)
+		return fmt.Errorf("walk log %s: %w", writer, asDamage(err))
 	}
 	if len(list) == 0 { // tip is older than known
 		return fmt.Errorf("walk log %s: entry %s is not in it: %w", writer, known, ErrNotFound)
 	}
+	var stop error
 	first := true
-	return r.readCommits(ctx, list, func(id ID, data []byte) error {
+	err = r.readCommits(ctx, list, func(id ID, data []byte) error {
 		entry, err := decodeEntry(id, data)
 		if err == nil && first && entry.Parent != known {
 			err = fmt.Errorf("entry %s is not in it: %w", known, ErrNotFound)
 		}
 		if err != nil {
-			return fmt.Errorf("walk log %s: %w", writer, err)
+			stop = fmt.Errorf("walk log %s: %w", writer, err)
+			return stop
 		}
 		first = false
 		entry.Writer = writer
-		return visit(entry)
+		stop = visit(entry)
+		return stop
 	})
+	if err != nil && stop == nil {
+		err = fmt.Errorf("walk log %s: %w", writer, asDamage(err))
+	}
+	return err
+}
+
+// asDamage makes what git says of an object that it cannot read an ErrCorrupt.
+func asDamage(err error) error {
+	if !isDamage(err) {
+		return err
+	}
+	return fmt.Errorf("%w: %s", ErrCorrupt, err)
 }
 
 // readCommits visits the commits of a list of ids, one a line, in order.
 func (r *Repo) readCommits(ctx context.Context, list []byte, visit func(id ID, data []byte) error) error {
+	return r.readObjects(ctx, list, func(id ID, kind string, data []byte) error {
+		if kind != "commit" {
+			return fmt.Errorf("read commit %s: %w: it is a %s", id, ErrCorrupt, kind)
+		}
+		return visit(id, data)
+	})
+}
+
+// readObjects visits the objects of a list of ids, one a line, in order.
+func (r *Repo) readObjects(ctx context.Context, list []byte, visit visitObject) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	output, input := io.Pipe()
@@ -116,10 +145,12 @@ func (r *Repo) readCommits(ctx context.Context, list []byte, visit func(id ID, d
 	return err
 }
 
+type visitObject func(id ID, kind string, data []byte) error
+
 var errGitEnded = errors.New("git ended before all objects were read")
 
 // visitBatch reads git's answers to a list of ids.
-func visitBatch(in *bufio.Reader, list []byte, visit func(id ID, data []byte) error) error {
+func visitBatch(in *bufio.Reader, list []byte, visit visitObject) error {
 	for line := range strings.Lines(string(list)) {
 		id := ID(strings.TrimSuffix(line, "\n"))
 		header, err := in.ReadString('\n')
@@ -127,17 +158,17 @@ func visitBatch(in *bufio.Reader, list []byte, visit func(id ID, data []byte) er
 			return err
 		}
 		kind, size, err := parseBatchHeader(strings.TrimSuffix(header, "\n"), id)
-		if err != nil {
-			return fmt.Errorf("read commit %s: %w", id, err)
+		if err == nil && size > maxObject {
+			err = ErrTooLarge
 		}
-		if kind != "commit" || size > maxObject {
-			return fmt.Errorf("read commit %s: %w: %s of %d bytes", id, ErrCorrupt, kind, size)
+		if err != nil {
+			return fmt.Errorf("read object %s: %w", id, err)
 		}
 		data := make([]byte, size+1) // and the newline after it
 		if _, err := io.ReadFull(in, data); err != nil {
 			return err
 		}
-		if err := visit(id, data[:size]); err != nil {
+		if err := visit(id, kind, data[:size]); err != nil {
 			return err
 		}
 	}

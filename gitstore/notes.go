@@ -20,6 +20,7 @@ type Notes struct {
 	root     *noteNode
 	others   []otherEntry  // what is in the tree and no note; it is kept
 	pending  map[ID][]byte // blobs that are not written yet
+	opened   bool          // from what is stored, which can be read then
 }
 
 type otherEntry struct {
@@ -42,7 +43,7 @@ func (r *Repo) OpenNotes(ctx context.Context, ref string) (*Notes, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open notes %s: %w", ref, err)
 	}
-	n.message = commit.Message
+	n.message, n.opened = commit.Message, true
 	if err := n.unpack(ctx, n.root, 0, &noteItem{id: commit.Tree}); err != nil {
 		return nil, fmt.Errorf("open notes %s: %w", ref, err)
 	}
@@ -125,19 +126,25 @@ func (n *Notes) each(ctx context.Context, node *noteNode, level int, visit func(
 
 // Commit writes the notes as a commit without parents, by a fixed author at the
 // time given, and moves the ref to it; it gives the commit. When the ref is there
-// already nothing is written. It is ErrLostRace when the ref moved since the notes
-// were opened: open them again and set what there is to set.
+// already nothing is written but, for notes made from nothing, what is missing or
+// damaged. It is ErrLostRace when the ref moved since the notes were opened: open them
+// again and set what there is to set.
 func (n *Notes) Commit(ctx context.Context, message string, when time.Time) (ID, error) {
 	objects, err := n.encode(ctx, message, when.UTC())
 	if err != nil {
 		return "", fmt.Errorf("write notes: %w", err)
 	}
 	id := objects[len(objects)-1].id
+	if id == n.replaces && !n.opened {
+		if err := n.repo.mend(ctx, objects); err != nil {
+			return "", fmt.Errorf("write notes: %w", err)
+		}
+	}
 	if id != n.replaces {
 		if err := n.repo.storeBatch(ctx, objects); err != nil {
 			return "", fmt.Errorf("write notes: %w", err)
 		}
-		if err := n.repo.swapRef(ctx, n.ref, id, n.replaces); err != nil {
+		if err := n.repo.moveToNew(ctx, n.ref, id, n.replaces, objects); err != nil {
 			return "", fmt.Errorf("write notes: %w", err)
 		}
 	}

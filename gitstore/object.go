@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 	"sync"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -120,11 +122,50 @@ func (r *Repo) hasObject(ctx context.Context, id ID) bool {
 	if !r.validID(id) {
 		return false
 	}
-	if r.SHA256() {
-		_, err := r.git(ctx, "cat-file", "-e", string(id))
-		return err == nil
+	if !r.SHA256() {
+		return r.objects.has(id)
 	}
-	return r.objects.has(id)
+	own := objectDir{path: filepath.Join(r.CommonDir, "objects")}
+	if info, err := os.Stat(own.loosePath(id)); err == nil && info.Size() > 0 {
+		return true
+	}
+	_, err := r.git(ctx, "cat-file", "-e", string(id))
+	return err == nil
+}
+
+// missing gives those of ids that hasObject does not find.
+func (r *Repo) missing(ctx context.Context, ids []ID) (gone []ID, err error) {
+	if !r.SHA256() {
+		for _, id := range ids {
+			if !r.hasObject(ctx, id) {
+				gone = append(gone, id)
+			}
+		}
+		return gone, nil
+	}
+	out, err := r.callIDs(ctx, ids, "cat-file", "--batch-check")
+	for line := range strings.Lines(string(out)) {
+		if id, ok := strings.CutSuffix(line, " missing\n"); ok {
+			gone = append(gone, ID(id))
+		}
+	}
+	return gone, err
+}
+
+// callIDs runs a git command that reads object ids, one a line.
+func (r *Repo) callIDs(ctx context.Context, ids []ID, args ...string) ([]byte, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	return r.call(ctx, gitCall{args: args, env: exactObjects, stdin: strings.NewReader(idLines(ids))})
+}
+
+func idLines(ids []ID) string {
+	var b strings.Builder
+	for _, id := range ids {
+		b.WriteString(string(id) + "\n")
+	}
+	return b.String()
 }
 
 // read looks in all places twice: gc may move an object from one to another

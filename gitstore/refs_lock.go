@@ -148,4 +148,3 @@ func (r *Repo) takeStaleLock(name, file string, first fs.FileInfo) (*os.File, er
 	}
 	return f, err
 }
-

@@ -33,10 +33,24 @@ func ownRef(name string) bool {
 	return name == "refs/notes/runr"
 }
 
-// swapRef is SwapRef for any ref. Git does what needs git: reftable, deletion
+// swapRef is SwapRef for any ref. It waits for a gc that runs: what is new and named by
+// no ref yet may be deleted by it, and then it is ErrLostRace before the ref is moved.
+func (r *Repo) swapRef(ctx context.Context, name string, new, old ID) error {
+	if new != "" && r.gcRuns() {
+		if err := r.waitForGC(ctx); err != nil {
+			return fmt.Errorf("move ref %s: %w", name, err)
+		}
+		if !r.hasObject(ctx, new) {
+			return fmt.Errorf("move ref %s: gc has deleted %s: %w", name, new, ErrLostRace)
+		}
+	}
+	return r.swapRefNow(ctx, name, new, old)
+}
+
+// swapRefNow is swapRef whatever gc does. Git does what needs git: reftable, deletion
 // (which may have to rewrite packed-refs), and branches, so that the reflog has
 // the move. The rest is git's own protocol in Go, which costs a tenth of a process.
-func (r *Repo) swapRef(ctx context.Context, name string, new, old ID) error {
+func (r *Repo) swapRefNow(ctx context.Context, name string, new, old ID) error {
 	if err := checkRefName(name); err != nil {
 		return err
 	}

@@ -363,6 +363,37 @@ func TestFinishRevertsOfThisWorktreeOnly(t *testing.T) {
 	}
 }
 
+// A journal is a worktree's own when directory and git directory are: either may be
+// given to another worktree afterwards. Nothing of another one's is taken back.
+func TestFinishRevertsOfAnotherWorktree(t *testing.T) {
+	dir, w := revertRepo(t)
+	ctx := context.Background()
+	shell(t, dir, "echo 1 >f1")
+	base := takeSnapshot(t, w, "base")
+	shell(t, dir, "echo 2 >f1; echo new >f2")
+	end := takeSnapshot(t, w, "end")
+	files := diskState(t, dir)
+	for name, change := range map[string]func(*Worktree){
+		"another-directory": func(o *Worktree) { o.Dir += "x" },
+		"a-directory-below": func(o *Worktree) { o.Dir = "/elsewhere" + o.Dir },
+		"a-git-directory":   func(o *Worktree) { o.GitDir = filepath.Join(o.GitDir, "worktrees", "x") },
+		"both":              func(o *Worktree) { o.GitDir, o.Dir = o.GitDir+"x", o.Dir+"x" },
+	} {
+		other := *w
+		change(&other)
+		if _, err := other.beginJournal(ctx, name, base, end); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if finished, err := w.FinishReverts(ctx); err != nil || len(finished) != 0 {
+		t.Errorf("finished %d, %v", len(finished), err)
+	}
+	sameState(t, "another worktree's journals", diskState(t, dir), files)
+	if refs, _ := w.repo.Refs(ctx, journalPrefix); len(refs) != 4 {
+		t.Errorf("journals %v", refs)
+	}
+}
+
 func TestSetExecutable(t *testing.T) {
 	for _, c := range []struct {
 		perm os.FileMode

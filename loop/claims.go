@@ -42,7 +42,7 @@ func (s *Store) ClaimShared(ctx context.Context, remote, id string, by Hold) (re
 	defer cancel()
 	claim, err := s.takeShared(asking, remote, review, by)
 	switch {
-	case errors.Is(err, gitstore.ErrRemote) || asking.Err() != nil && ctx.Err() == nil:
+	case notAsked(err, asking.Err() != nil && ctx.Err() == nil):
 		claim, provisional = "", err.Error()
 	case err != nil:
 		return review, "", err
@@ -52,6 +52,13 @@ func (s *Store) ClaimShared(ctx context.Context, remote, id string, by Hold) (re
 		err = errors.Join(err, s.Repo.SwapShared(ctx, remote, claimRefs+review.ID, "", claim))
 	}
 	return review, provisional, err
+}
+
+// notAsked reports whether an attempt to claim ended without the remote's word on it.
+// What it answered in the last moment counts.
+func notAsked(err error, timeUp bool) bool {
+	var refused *StateError
+	return err != nil && !errors.As(err, &refused) && (timeUp || errors.Is(err, gitstore.ErrRemote))
 }
 
 // RenewClaim makes the lease of a claim that by.Actor has begin again, on remote as

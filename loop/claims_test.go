@@ -133,3 +133,20 @@ func TestProvisionalClaimThatIsRefused(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// The time limit may pass at the moment of the answer: then the answer counts.
+func TestClaimAnsweredInTheLastMoment(t *testing.T) {
+	refused := &StateError{What: "review", Holder: "two"}
+	for _, c := range []struct {
+		err    error
+		timeUp bool
+		want   bool
+	}{
+		{nil, false, false}, {nil, true, false}, {refused, true, false}, {refused, false, false},
+		{gitstore.ErrRemote, false, true}, {context.DeadlineExceeded, true, true}, {gitstore.ErrCorrupt, false, false},
+	} {
+		if got := notAsked(c.err, c.timeUp); got != c.want {
+			t.Errorf("%v, time up %v: %v", c.err, c.timeUp, got)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -13,8 +14,12 @@ import (
 // FormatVersion is the version of the event envelope that this program writes.
 const FormatVersion = 1
 
-// maxClock bounds what a foreign log can do to the Lamport clock.
-const maxClock = 1 << 40
+// Limits of the Lamport clock: what one log says must not end the clock of all.
+const (
+	maxClock  = 1<<53 - 1 // the largest number that every reader of JSON keeps; a clock that is there stays there
+	maxAhead  = 1 << 41   // how far ahead of all others a clock is believed; older programs stand within
+	lateClock = 1 << 40   // beyond it an older program gave all its events one clock: there time orders equals
+)
 
 // Event types. A type that is not listed is kept, passed on and skipped by the fold.
 const (
@@ -60,12 +65,17 @@ type Event struct {
 	ID    gitstore.ID `json:"-"` // the commit
 	Actor string      `json:"-"` // its author, "Name <email>"
 	Title string      `json:"-"` // its subject
+	late  int64       // beyond lateClock: its time in ms, and more than that of the event before it in its log; else 0
 }
 
 // Before is the order of events, the same in every clone: clock, writer, commit.
+// Where clocks can be equal in one log, beyond lateClock, time comes before the writer.
 func (e Event) Before(o Event) bool {
 	if e.Clock != o.Clock {
 		return e.Clock < o.Clock
+	}
+	if e.late != o.late {
+		return e.late < o.late
 	}
 	if e.Writer != o.Writer {
 		return e.Writer < o.Writer
@@ -137,6 +147,12 @@ func (e Event) check(writer string) error {
 		return fmt.Errorf("malformed run or review id")
 	}
 	return nil
+}
+
+// isEntry is how gitstore recognizes a record of the log of entry.Writer.
+func isEntry(entry gitstore.Entry) bool {
+	event, err := DecodeEvent(entry)
+	return event.Writer == entry.Writer && (err == nil || errors.Is(err, gitstore.ErrNewerFormat))
 }
 
 // payload decodes e's payload into T. Unknown fields are left to newer programs.

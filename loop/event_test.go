@@ -179,7 +179,7 @@ func TestDecodeEventRefuses(t *testing.T) {
 		"newer":                {with(`"v":1`, `"v":2`), "format 2, this program reads up to 1"},
 		"version nought":       {with(`"v":1`, `"v":0`), "format 0"},
 		"no clock":             {with(`"clock":1`, `"clock":0`), "clock 0"},
-		"clock out of range":   {with(`"clock":1`, `"clock":1099511627777`), "out of range"},
+		"clock out of range":   {with(`"clock":1`, `"clock":9007199254740992`), "out of range"},
 		"negative clock":       {with(`"clock":1`, `"clock":-1`), "cannot unmarshal"},
 		"another's log":        {with("aaaaaaaaaaaa", "bbbbbbbbbbbb"), `written by "bbbbbbbbbbbb"`},
 		"no type":              {with(`"type":"x"`, `"type":""`), "missing"},

@@ -474,3 +474,33 @@ func types(events []Event) []string {
 	}
 	return list
 }
+
+// The time of a claim is when its holder took the review: a renewal keeps it, and who
+// takes over a claim that lapsed, or forces it, has it from then on.
+func TestReviewClaimTimes(t *testing.T) {
+	for _, c := range []struct {
+		words  string
+		holder string
+		at     int // minutes since the epoch
+		until  int // 0: for ever
+	}{
+		{"submit rex; claim ann", "ann", 3, 0},
+		{"submit rex; claim ann 1m; claim ann 1m", "ann", 3, 5},
+		{"submit rex; claim ann 1m; claim bob", "bob", 4, 0},
+		{"submit rex; claim ann 1m; claim bob 2m; claim bob 9m", "bob", 4, 14},
+		{"submit rex; claim ann; claim bob", "ann", 3, 0},
+		{"submit rex; claim ann; claim bob force", "bob", 4, 0},
+		{"submit rex; claim ann 1m; claim bob 1m; claim ann", "ann", 5, 0},
+		{"submit rex; claim ann; release ann; claim ann", "ann", 5, 0},
+		{"submit rex; claim ann; resolve ann; reopen ann; claim ann", "ann", 6, 0},
+	} {
+		review := foldReview(t, reviewEvents(t, strings.Split(c.words, "; ")...))
+		want := Claim{By: c.holder, At: testEpoch.Add(time.Duration(c.at) * time.Minute)}
+		if c.until > 0 {
+			want.Until = testEpoch.Add(time.Duration(c.until) * time.Minute)
+		}
+		if review.Claim == nil || *review.Claim != want {
+			t.Errorf("%s: %+v, want %+v", c.words, review.Claim, want)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,6 +22,7 @@ type Garbage struct {
 	ClosedBefore time.Time       `json:"closed_before"` // reviews closed before are in no list
 	Reviews      []ReviewSummary `json:"reviews"`       // that leave the lists now, newest submitted first
 	Runs         []RunGarbage    `json:"runs"`
+	Snapshots    []string        `json:"snapshots"` // refs of snapshots that reverts took long ago
 }
 
 // RunGarbage is what this clone keeps of a run that is over: its worktree, its
@@ -74,8 +76,34 @@ func (s *Store) FindGarbage(ctx context.Context, then time.Time) (Garbage, error
 	if err != nil {
 		return g, err
 	}
-	g.Runs, err = s.runGarbage(ctx, then)
+	if g.Runs, err = s.runGarbage(ctx, then); err != nil {
+		return g, err
+	}
+	g.Snapshots, err = s.oldReverts(ctx, then)
 	return g, err
+}
+
+// revertRefs are the snapshots around reverts, which belong to no run: what they undid
+// may be somebody's in the checkout.
+const revertRefs = "refs/runr-local/snapshots/revert/"
+
+// oldReverts are the snapshots that reverts took before then.
+func (s *Store) oldReverts(ctx context.Context, then time.Time) ([]string, error) {
+	found := []string{}
+	refs, err := s.Repo.Refs(ctx, revertRefs)
+	if err != nil {
+		return found, fmt.Errorf("list snapshots: %w", err)
+	}
+	for _, ref := range slices.Sorted(maps.Keys(refs)) {
+		commit, err := s.Repo.ReadCommit(ctx, refs[ref])
+		if ctx.Err() != nil {
+			return found, context.Cause(ctx)
+		}
+		if err != nil || commit.CommitterWhen.Before(then) { // what cannot be read gives nothing back, and stops git's gc
+			found = append(found, ref)
+		}
+	}
+	return found, nil
 }
 
 // runGarbage is what is left of runs that were over before then.
@@ -152,6 +180,9 @@ func (s *Store) CollectGarbage(ctx context.Context, g Garbage) error {
 			return fmt.Errorf("run %s: %w", run.Run.ID, err)
 		}
 	}
+	if err := s.dropSnapshots(ctx, g.Snapshots); err != nil {
+		return err
+	}
 	data, err := json.Marshal(cutoff{g.ClosedBefore})
 	if err == nil {
 		err = gitstore.WriteFile(s.cutoffPath(), append(data, '\n'), 0o666)
@@ -162,23 +193,28 @@ func (s *Store) CollectGarbage(ctx context.Context, g Garbage) error {
 	return nil
 }
 
+// dropSnapshots deletes refs that are still there.
+func (s *Store) dropSnapshots(ctx context.Context, refs []string) error {
+	for _, ref := range refs {
+		id, err := s.Repo.Ref(ctx, ref)
+		if err == nil && id != "" {
+			err = s.Repo.SwapRef(ctx, ref, "", id)
+		}
+		if err != nil {
+			return fmt.Errorf("drop snapshot: %w", err)
+		}
+	}
+	return nil
+}
+
 func (s *Store) dropRun(ctx context.Context, g RunGarbage) error {
 	unlock, free, err := s.Repo.TryLock("run-" + g.Run.ID)
 	if err != nil || !free { // somebody began to look after it meanwhile
 		return err
 	}
 	defer unlock()
-	refs, err := s.Repo.Refs(ctx, snapshotRefs(g.Run.ID))
-	if err != nil {
+	if err := s.dropSnapshots(ctx, g.Snapshots); err != nil {
 		return err
-	}
-	for _, ref := range g.Snapshots {
-		if refs[ref] == "" {
-			continue
-		}
-		if err := s.Repo.SwapRef(ctx, ref, "", refs[ref]); err != nil {
-			return fmt.Errorf("drop snapshot: %w", err)
-		}
 	}
 	if g.Worktree != "" {
 		if err := s.Repo.RemoveWorktree(ctx, s.TreeDir(g.Run.ID)); err != nil {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -24,7 +25,7 @@ import (
 // and a heap that the rows point into, each with a checksum of its part. So a list
 // reads the table and the few summaries that it shows, and never a damaged one.
 const (
-	indexMagic   = "RUNRIDX6"
+	indexMagic   = "RUNRIDX7"
 	indexName    = "index"
 	rowSize      = 84
 	prefixSize   = len(indexMagic) + 16
@@ -43,10 +44,13 @@ const (
 
 // eventRef is where an event stands in the order, and its commit.
 type eventRef struct {
-	clock  uint64
-	writer string
-	id     gitstore.ID
+	Clock  uint64      `json:"clock"`
+	Writer string      `json:"writer"`
+	ID     gitstore.ID `json:"id"`
+	Late   int64       `json:"late,omitempty"`
 }
+
+func refOf(e Event) eventRef { return eventRef{e.Clock, e.Writer, e.ID, e.late} }
 
 // row is one run or review. Its summary and events are read from the file when
 // they are asked for.
@@ -58,39 +62,118 @@ type row struct {
 	seq     uint64 // clock of its first event: what began last is the latest
 	closed  int64  // milliseconds since 1970 of a review's resolution or cancellation, 0 while it is not closed
 	summary []byte
-	events  []byte // one line an event: clock, writer, commit
+	events  []byte // one line an event: clock, writer, commit, late
 
 	summaryAt, summaryLen, eventsAt, eventsLen uint32 // in the heap, while not read
 	sum                                        uint32 // of summary and events
 }
 
+// begun reports whether the event that begins r is here. A log that names a run of
+// another log may come first.
+func (r *row) begun() bool { return r.status != "" }
+
 // index is the cache in memory.
 type index struct {
-	Tips  gitstore.Tips `json:"tips"`
-	Clock uint64        `json:"clock"`         // the highest that any log holds
-	Bad   []badEvent    `json:"bad,omitempty"` // records that cannot be read
-	rows  []*row
-	file  *os.File // for what was not read yet; nil when everything is in memory
-	heap  int64
+	Tips    gitstore.Tips    `json:"tips"`
+	Clock   uint64           `json:"clock"`             // the highest that is believed of any log
+	Late    map[string]int64 `json:"late,omitempty"`    // of the newest event of a writer that has one
+	Ahead   []eventRef       `json:"ahead,omitempty"`   // events whose clocks are not believed yet
+	Damaged []damagedRecord  `json:"damaged,omitempty"` // records that are missing or damaged here
+	bad     []error          // records that were read and say nothing
+	rows    []*row
+	file    *os.File // for what was not read yet; nil when everything is in memory
+	heap    int64
 }
 
-type badEvent struct {
-	ID  gitstore.ID `json:"id"`
-	Why string      `json:"why"`
+// damagedRecord is one that cannot be read here and may come again.
+type damagedRecord struct {
+	Writer string      `json:"writer"`
+	ID     gitstore.ID `json:"id"`
+	Why    string      `json:"why"`
+}
+
+func damagedIDs(records []damagedRecord) []gitstore.ID {
+	ids := make([]gitstore.ID, len(records))
+	for i, r := range records {
+		ids[i] = r.ID
+	}
+	return ids
+}
+
+func emptyIndex() *index { return &index{Tips: gitstore.Tips{}} }
+
+// damage notes a record that cannot be read, once.
+func (idx *index) damage(d *gitstore.DamagedError) {
+	if !slices.Contains(damagedIDs(idx.Damaged), d.ID) {
+		idx.Damaged = append(idx.Damaged, damagedRecord{d.Writer, d.ID, d.Error()})
+	}
+}
+
+// soundTips are those of tips whose logs were read without a loss. Who goes by them
+// reads the others again, until nothing is missing.
+func (idx *index) soundTips(tips gitstore.Tips) gitstore.Tips {
+	sound := maps.Clone(tips)
+	for _, d := range idx.Damaged {
+		delete(sound, d.Writer)
+	}
+	return sound
+}
+
+// unreadable are the records that are not among the events, and why.
+func (idx *index) unreadable() []error {
+	list := slices.Clone(idx.bad)
+	for _, d := range idx.Damaged {
+		list = append(list, fmt.Errorf("in the log of %s: %s", d.Writer, d.Why))
+	}
+	for _, ref := range idx.Ahead {
+		list = append(list, fmt.Errorf("event %s in the log of %s: clock %d is too far ahead of %d to be believed", ref.ID.Short(), ref.Writer, ref.Clock, idx.Clock))
+	}
+	return list
+}
+
+// placed gives an event its place among those of one clock. Events of a log are to be
+// placed oldest first.
+func (idx *index) placed(e Event) Event {
+	if e.Clock <= lateClock {
+		return e
+	}
+	if idx.Late == nil {
+		idx.Late = map[string]int64{}
+	}
+	e.late = max(e.Timestamp.UnixMilli(), idx.Late[e.Writer]+1)
+	idx.Late[e.Writer] = e.late
+	return e
+}
+
+// believe gives the events, in order, whose clocks are at most maxAhead beyond those
+// before them, and notes the others. It depends on nothing but what events there are,
+// so that all clones that have the same believe the same.
+func (idx *index) believe(events []Event) []Event {
+	sortEvents(events)
+	idx.Ahead = nil
+	for i, e := range events {
+		if e.Clock > idx.Clock+maxAhead {
+			for _, ahead := range events[i:] {
+				idx.Ahead = append(idx.Ahead, refOf(ahead))
+			}
+			return events[:i]
+		}
+		idx.Clock = max(idx.Clock, e.Clock)
+	}
+	return events
 }
 
 // openIndex reads the header and the table. A missing or damaged file is an empty
 // index, for everything in it can be read again.
 func openIndex(path string) *index {
-	empty := &index{Tips: gitstore.Tips{}}
 	file, err := os.Open(path)
 	if err != nil {
-		return empty
+		return emptyIndex()
 	}
 	idx, err := readIndex(file)
 	if err != nil {
 		file.Close()
-		return empty
+		return emptyIndex()
 	}
 	return idx
 }
@@ -287,23 +370,37 @@ func (idx *index) refs(r *row) ([]eventRef, error) {
 	}
 	var refs []eventRef
 	for line := range strings.Lines(string(r.events)) {
-		fields := strings.Fields(line)
-		if len(fields) != 3 {
-			return nil, fmt.Errorf("read index: event %q", line)
-		}
-		clock, err := strconv.ParseUint(fields[0], 10, 64)
+		ref, err := parseRef(strings.Fields(line))
 		if err != nil {
 			return nil, fmt.Errorf("read index: event %q", line)
 		}
-		refs = append(refs, eventRef{clock: clock, writer: fields[1], id: gitstore.ID(fields[2])})
+		refs = append(refs, ref)
 	}
 	return refs, nil
+}
+
+func parseRef(fields []string) (ref eventRef, err error) {
+	if len(fields) != 3 && len(fields) != 4 {
+		return ref, errIndex
+	}
+	if len(fields) == 4 {
+		if ref.Late, err = strconv.ParseInt(fields[3], 10, 64); err != nil {
+			return ref, err
+		}
+	}
+	ref.Writer, ref.ID = fields[1], gitstore.ID(fields[2])
+	ref.Clock, err = strconv.ParseUint(fields[0], 10, 64)
+	return ref, err
 }
 
 func encodeRefs(events []Event) []byte {
 	var b []byte
 	for _, e := range events {
-		b = fmt.Appendf(b, "%d %s %s\n", e.Clock, e.Writer, e.ID)
+		b = fmt.Appendf(b, "%d %s %s", e.Clock, e.Writer, e.ID)
+		if e.late != 0 {
+			b = fmt.Appendf(b, " %d", e.late)
+		}
+		b = append(b, '\n')
 	}
 	return b
 }

@@ -25,7 +25,8 @@ func testIndex() *index {
 	}
 	return &index{
 		Tips: gitstore.Tips{oneWriter: "1111111111111111111111111111111111111111", twoWriter: "2222222222222222222222222222222222222222"}, Clock: 41,
-		Bad: []badEvent{{ID: "3333333333333333333333333333333333333333", Why: "duplicate key"}},
+		Damaged: []damagedRecord{{oneWriter, "3333333333333333333333333333333333333333", "object is missing"}},
+		Ahead:   []eventRef{{1 << 50, twoWriter, "4444444444444444444444444444444444444444", 7}}, Late: map[string]int64{twoWriter: 7},
 		rows: []*row{
 			{kind: kindReview, status: "open", id: "20260107120000-aaaaaa", sort: 1000, seq: 1, summary: []byte(`{"review_id":"one"}`), events: refs(1)},
 			{kind: kindRun, status: "reviewing", id: "20260107120000-bbbbbb", sort: 3000, seq: 9, summary: []byte(`{"run_id":"two"}`), events: refs(2, 3, 9)},
@@ -36,15 +37,17 @@ func testIndex() *index {
 
 // content is all that an index says, with every row read.
 type content struct {
-	tips  gitstore.Tips
-	clock uint64
-	bad   []badEvent
-	rows  []row
-	refs  [][]eventRef
+	tips    gitstore.Tips
+	clock   uint64
+	damaged []damagedRecord
+	ahead   []eventRef
+	late    map[string]int64
+	rows    []row
+	refs    [][]eventRef
 }
 
 func contentOf(idx *index) (content, error) {
-	c := content{tips: idx.Tips, clock: idx.Clock, bad: idx.Bad}
+	c := content{tips: idx.Tips, clock: idx.Clock, damaged: idx.Damaged, ahead: idx.Ahead, late: idx.Late}
 	for _, r := range idx.rows {
 		refs, err := idx.refs(r)
 		if err != nil {
@@ -196,14 +199,14 @@ func TestIndexResolveRefuses(t *testing.T) {
 }
 
 func TestIndexResolveTakesAnIDBeforeAPrefix(t *testing.T) {
-	idx := &index{rows: []*row{{kind: kindRun, id: "20260107120000-aaaaaa2", seq: 2}, {kind: kindRun, id: "20260107120000-aaaaaa", seq: 1}}}
+	idx := &index{rows: []*row{{kind: kindRun, status: "running", id: "20260107120000-aaaaaa2", seq: 2}, {kind: kindRun, status: "running", id: "20260107120000-aaaaaa", seq: 1}}}
 	if got, err := idx.resolve(kindRun, "20260107120000-aaaaaa"); got != "20260107120000-aaaaaa" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
 }
 
 func TestIndexLatestIsWhatBeganLast(t *testing.T) {
-	idx := &index{rows: []*row{{kind: kindRun, id: "old", seq: 1, sort: 9000}, {kind: kindRun, id: "new", seq: 2, sort: 5}}}
+	idx := &index{rows: []*row{{kind: kindRun, status: "running", id: "old", seq: 1, sort: 9000}, {kind: kindRun, status: "running", id: "new", seq: 2, sort: 5}, {kind: kindRun, id: "not begun", seq: 3, sort: 9999}}}
 	if got, err := idx.resolve(kindRun, "latest"); got != "new" || err != nil {
 		t.Errorf("%q, %v: a wall clock decided", got, err)
 	}

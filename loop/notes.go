@@ -21,8 +21,12 @@ const NotesRef = "refs/notes/runr"
 // noteTime sorts as text, which is how git joins notes.
 const noteTime = "2006-01-02T15:04:05.000Z"
 
-// notesTip is the trailer of the notes' commit that says how far a log was read.
-const notesTip = "Runr-Tip: "
+// Trailers of the notes' commit: the version of what is derived, and how far a log was
+// read. Notes of another version, or without one, are derived again from nothing.
+const (
+	notesVersion = "Runr-Notes: 2"
+	notesTip     = "Runr-Tip: "
+)
 
 // noteRetries bounds how often a lost race for the notes is run again. Losing all
 // of them costs nothing: the next event projects what is missing.
@@ -59,13 +63,22 @@ func (s *Store) Note(ctx context.Context, commit gitstore.ID) (string, error) {
 }
 
 func (s *Store) project(ctx context.Context, afresh bool) error {
-	tips, err := s.Repo.Tips(ctx)
+	tips, err := s.tips(ctx)
 	if err != nil {
-		return fmt.Errorf("list logs: %w", err)
+		return err
 	}
-	if afresh {
-		return s.projectAll(ctx, tips)
+	if !afresh {
+		err = s.projectNew(ctx, tips)
 	}
+	if afresh || errors.Is(err, errAfresh) || errors.Is(err, gitstore.ErrCorrupt) || errors.Is(err, gitstore.ErrNotFound) {
+		err = s.projectAll(ctx, tips) // the notes speak of logs that are not here, or are damaged
+	}
+	return err
+}
+
+// projectNew adds to the notes what the logs hold beyond them; errAfresh when the notes
+// are nobody's to go on from.
+func (s *Store) projectNew(ctx context.Context, tips gitstore.Tips) error {
 	notes, err := s.Repo.OpenNotes(ctx, NotesRef)
 	if err != nil {
 		return fmt.Errorf("read notes: %w", err)
@@ -75,16 +88,14 @@ func (s *Store) project(ctx context.Context, afresh bool) error {
 	case maps.Equal(known, tips) && (len(tips) > 0 || notes.Message() == ""):
 		return nil
 	case len(known) == 0: // the first time, or somebody else wrote the ref
-		return s.projectAll(ctx, tips)
+		return errAfresh
 	}
-	fresh, err := s.newEvents(ctx, &index{Tips: known}, tips)
-	if errors.Is(err, gitstore.ErrNotFound) { // the notes speak of logs that are not here
-		return s.projectAll(ctx, tips)
-	}
+	idx := &index{Tips: known}
+	fresh, err := s.newEvents(ctx, idx, tips)
 	if err != nil {
 		return err
 	}
-	return commitNotes(ctx, notes, tips, fresh, newest)
+	return commitNotes(ctx, notes, idx.soundTips(tips), fresh, newest)
 }
 
 // projectAll derives the notes from nothing but the logs.
@@ -93,11 +104,12 @@ func (s *Store) projectAll(ctx context.Context, tips gitstore.Tips) error {
 	if err != nil {
 		return fmt.Errorf("read notes: %w", err)
 	}
-	all, err := s.newEvents(ctx, &index{Tips: gitstore.Tips{}}, tips)
+	idx := emptyIndex()
+	all, err := s.newEvents(ctx, idx, tips)
 	if err != nil {
 		return err
 	}
-	return commitNotes(ctx, s.Repo.NewNotes(NotesRef, replaces), tips, all, time.Time{})
+	return commitNotes(ctx, s.Repo.NewNotes(NotesRef, replaces), idx.soundTips(tips), all, time.Time{})
 }
 
 func commitNotes(ctx context.Context, notes *gitstore.Notes, tips gitstore.Tips, fresh []Event, newest time.Time) error {
@@ -144,7 +156,7 @@ func addNotes(ctx context.Context, notes *gitstore.Notes, events []Event) error 
 
 func notesMessage(tips gitstore.Tips, newest time.Time) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "git-runr notes\n\nDerived from refs/runr/log; rebuilt by git runr fsck --rebuild.\n\nRunr-Newest: %s\n", newest.UTC().Format(noteTime))
+	fmt.Fprintf(&b, "git-runr notes\n\nDerived from refs/runr/log; rebuilt by git runr fsck --rebuild.\n\n%s\nRunr-Newest: %s\n", notesVersion, newest.UTC().Format(noteTime))
 	for _, writer := range slices.Sorted(maps.Keys(tips)) {
 		fmt.Fprintf(&b, "%s%s %s\n", notesTip, writer, tips[writer])
 	}
@@ -154,6 +166,9 @@ func notesMessage(tips gitstore.Tips, newest time.Time) string {
 func readNotesMessage(message string) (gitstore.Tips, time.Time) {
 	tips := gitstore.Tips{}
 	var newest time.Time
+	if !strings.Contains(message, "\n"+notesVersion+"\n") {
+		return tips, newest
+	}
 	for line := range strings.Lines(message) {
 		line = strings.TrimSpace(line)
 		if at, ok := strings.CutPrefix(line, "Runr-Newest: "); ok {

@@ -304,7 +304,6 @@ func (t *turn) review(step Step) error {
 func (t *turn) answer(name string, round *Round) (ReviewAnswer, error) {
 	reviewer, failure := t.Reviewer(name)
 	if failure != nil {
-		round.Census.SentLines = 1 // the failure is the reason, not an empty change
 		return ReviewAnswer{Failure: failure}, nil
 	}
 	plan := t.run.Plan

@@ -22,8 +22,8 @@ type Store struct {
 	Repo   *gitstore.Repo                   // required
 	Now    func() time.Time                 // required
 	Redact func(string) string              // takes secrets out of free text; nil: text is stored as it is
-	Warn   func(id gitstore.ID, why string) // hears of records that cannot be read; nil: they are only counted
-	Hook   bool                             // called from a hook of git's, which nobody may wait for
+	Warn   func(id gitstore.ID, why string) // hears of records that say nothing that can be read; nil: they are only counted
+	Tell   func(line string)                // hears of records that are lost or damaged, and of what was put right; nil: nobody does
 }
 
 // draft is an event before it has a clock.
@@ -51,6 +51,9 @@ type view struct {
 // and again when the race for the ref was lost; it may refuse.
 func (s *Store) append(ctx context.Context, decide func(*view) (draft, error)) (Event, error) {
 	var event Event
+	if err := s.takeUp(ctx); err != nil {
+		return event, err
+	}
 	entry, err := s.Repo.Append(ctx, func(ctx context.Context, tips gitstore.Tips, writer string) (gitstore.Record, error) {
 		v := &view{store: s, ctx: ctx, tips: tips, writer: writer, now: s.Now().UTC().Truncate(time.Millisecond)}
 		var err error
@@ -66,58 +69,58 @@ func (s *Store) append(ctx context.Context, decide func(*view) (draft, error)) (
 			return gitstore.Record{}, err
 		}
 		return v.record(event, d)
-	}, s.appendOptions()...)
+	})
 	event.ID = entry.ID
 	return event, err
 }
 
-func (s *Store) appendOptions() []gitstore.AppendOption {
-	if s.Hook {
-		return []gitstore.AppendOption{gitstore.WithoutGCWait()}
-	}
-	return nil
-}
-
-// nextClock is one more than the highest clock of all logs. The newest event of a
-// log has the highest of that log.
+// nextClock is one more than the highest clock that is believed of any log. The newest
+// event of a log has the highest of that log; one that does not is left to the cache.
 func (s *Store) nextClock(ctx context.Context, tips gitstore.Tips) (uint64, error) {
 	idx := openIndex(s.indexPath())
 	defer idx.close()
-	if maps.Equal(idx.Tips, tips) {
-		return idx.Clock + 1, nil
-	}
-	clock := uint64(0)
+	clock := idx.Clock
 	for writer, tip := range tips {
 		if idx.Tips[writer] == tip {
-			clock = max(clock, idx.Clock)
 			continue
 		}
 		c, err := s.clockOf(ctx, writer, tip)
 		if err != nil {
 			return 0, err
 		}
+		if c == 0 || c > idx.Clock+maxAhead {
+			return s.clockOfAll(ctx, tips)
+		}
 		clock = max(clock, c)
 	}
-	return clock + 1, nil
+	return min(clock+1, maxClock), nil
 }
 
-// clockOf is the clock of the newest readable event at or before tip.
+// clockOf is the clock of a log's newest event, 0 when that cannot be read. A newer
+// program's event in our own log is an error: what we write would not come after it.
 func (s *Store) clockOf(ctx context.Context, writer string, tip gitstore.ID) (uint64, error) {
-	for id := tip; id != ""; {
-		entry, err := s.Repo.Entry(ctx, id)
-		if err != nil {
-			return 0, fmt.Errorf("read the newest event of %s: %w", writer, err)
-		}
-		event, err := DecodeEvent(entry)
-		if errors.Is(err, gitstore.ErrNewerFormat) {
-			return 0, err
-		}
-		if err == nil {
-			return event.Clock, nil
-		}
-		id = entry.Parent
+	entry, err := s.Repo.Entry(ctx, tip)
+	if err != nil {
+		return 0, context.Cause(ctx)
+	}
+	event, err := DecodeEvent(entry)
+	if err == nil {
+		return event.Clock, nil
+	}
+	if errors.Is(err, gitstore.ErrNewerFormat) && writer == s.Repo.Writer() {
+		return 0, err
 	}
 	return 0, nil
+}
+
+// clockOfAll is nextClock by reading all that is new.
+func (s *Store) clockOfAll(ctx context.Context, tips gitstore.Tips) (uint64, error) {
+	idx, err := s.indexAt(ctx, tips)
+	if err != nil {
+		return 0, err
+	}
+	defer idx.close()
+	return min(idx.Clock+1, maxClock), nil
 }
 
 func (v *view) event(d draft) (Event, error) {
@@ -150,6 +153,9 @@ func (v *view) record(event Event, d draft) (gitstore.Record, error) {
 	message, err := event.message(d.Status(event))
 	if err != nil {
 		return gitstore.Record{}, err
+	}
+	if _, err := DecodeEvent(gitstore.Entry{Writer: event.Writer, Message: message}); err != nil {
+		return gitstore.Record{}, &InputError{fmt.Sprintf("%s would be recorded so that nobody can read it: %v", event.Type, err)}
 	}
 	attachments := d.Attachments
 	if v.store.Redact != nil {
@@ -208,43 +214,103 @@ func (v *view) run(id string) (Run, error) {
 
 func (s *Store) indexPath() string { return filepath.Join(s.Repo.StateDir(), "cache", indexName) }
 
-// index brings the cache up to the logs as they are now.
-func (s *Store) index(ctx context.Context) (*index, error) {
+// takeUp makes sure that this clone's own log is as its writer left it.
+func (s *Store) takeUp(ctx context.Context) error {
+	done, err := s.Repo.TakeUpLog(ctx, isEntry)
+	switch {
+	case done.Missing && done.To == "":
+		s.tell("Nothing is left of the log of this clone: object %s is missing. git runr sync fetches what the remote has.", done.From)
+	case done.Missing:
+		s.tell("The newest event of this clone, %s, is missing: its log now ends at %s. git runr sync fetches what the remote has.", done.From, done.To.Short())
+	case done.Moved:
+		s.tell("The log of this clone had been moved to %s: its own events up to %s are taken up again.", orElse(done.From.Short(), "nothing"), done.To.Short())
+	case done.Entries > 0:
+		s.tell("%s of this clone had been deleted, by git gc or prune, and written again.", Count(done.Entries, "event"))
+	}
+	return err
+}
+
+func (s *Store) tell(format string, args ...any) {
+	if s.Tell != nil {
+		s.Tell(fmt.Sprintf(format, args...))
+	}
+}
+
+// tips are the ends of all logs, this clone's own as its writer left it.
+func (s *Store) tips(ctx context.Context) (gitstore.Tips, error) {
+	if err := s.takeUp(ctx); err != nil {
+		return nil, err
+	}
 	tips, err := s.Repo.Tips(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list logs: %w", err)
 	}
-	return s.indexAt(ctx, tips)
+	return tips, nil
+}
+
+// index brings the cache up to the logs as they are now.
+func (s *Store) index(ctx context.Context) (*index, error) {
+	tips, err := s.tips(ctx)
+	if err != nil {
+		return nil, err
+	}
+	idx, err := s.indexAt(ctx, tips)
+	if err == nil {
+		s.tellDamage(idx.Damaged)
+	}
+	return idx, err
 }
 
 func (s *Store) indexAt(ctx context.Context, tips gitstore.Tips) (*index, error) {
 	idx := openIndex(s.indexPath())
+	if len(idx.Damaged) > 0 && s.Repo.AnyReadable(ctx, damagedIDs(idx.Damaged)) {
+		idx.close()
+		idx = emptyIndex() // what was missing is back, and belongs in between
+	}
 	if maps.Equal(idx.Tips, tips) {
 		return idx, nil
 	}
-	fresh, err := s.newEvents(ctx, idx, tips)
-	if errors.Is(err, gitstore.ErrNotFound) { // a log that the cache knew is gone or was replaced
+	err := s.readOn(ctx, idx, tips)
+	if errors.Is(err, errAfresh) {
 		idx.close()
-		idx = &index{Tips: gitstore.Tips{}}
-		fresh, err = s.newEvents(ctx, idx, tips)
+		idx = emptyIndex()
+		err = s.readOn(ctx, idx, tips)
 	}
 	if err != nil {
-		return nil, err
-	}
-	if err := s.merge(ctx, idx, fresh); err != nil {
 		idx.close()
 		return nil, err
 	}
-	idx.Tips = maps.Clone(tips)
 	_ = idx.save(s.indexPath()) // only a cache: a read-only repository is still readable
 	return idx, nil
 }
 
-// newEvents reads what the logs hold beyond the tips that idx has read.
+// readOn takes into idx what the logs hold beyond it.
+func (s *Store) readOn(ctx context.Context, idx *index, tips gitstore.Tips) error {
+	fresh, err := s.newEvents(ctx, idx, tips)
+	if err != nil {
+		return err
+	}
+	ahead, _, err := s.readRefs(ctx, idx.Ahead)
+	if err != nil {
+		return err
+	}
+	if err := s.merge(ctx, idx, idx.believe(append(fresh, ahead...))); err != nil {
+		return err
+	}
+	idx.Tips = maps.Clone(tips)
+	return nil
+}
+
+// errAfresh is a log that does not go on where it was read to, or is damaged there: a
+// reader starts from nothing.
+var errAfresh = errors.New("read the logs afresh")
+
+// newEvents reads what the logs hold beyond the tips that idx has read, and notes what
+// cannot be read.
 func (s *Store) newEvents(ctx context.Context, idx *index, tips gitstore.Tips) ([]Event, error) {
 	for writer := range idx.Tips {
 		if _, still := tips[writer]; !still {
-			return nil, fmt.Errorf("log of %s: %w", writer, gitstore.ErrNotFound)
+			return nil, fmt.Errorf("%w: log of %s", errAfresh, writer)
 		}
 	}
 	var fresh []Event
@@ -252,24 +318,52 @@ func (s *Store) newEvents(ctx context.Context, idx *index, tips gitstore.Tips) (
 		if idx.Tips[writer] == tips[writer] {
 			continue
 		}
-		err := s.Repo.Walk(ctx, writer, tips[writer], idx.Tips[writer], func(entry gitstore.Entry) error {
-			event, err := DecodeEvent(entry)
-			if err != nil {
-				idx.Bad = append(idx.Bad, badEvent{ID: entry.ID, Why: err.Error()})
-				if s.Warn != nil {
-					s.Warn(entry.ID, err.Error())
-				}
-				return nil
-			}
-			fresh = append(fresh, event)
-			idx.Clock = max(idx.Clock, event.Clock)
-			return nil
-		})
+		entries, err := s.readLog(ctx, idx, writer, tips[writer])
 		if err != nil {
 			return nil, fmt.Errorf("read log of %s: %w", writer, err)
 		}
+		fresh = append(fresh, s.decode(idx, entries)...)
 	}
 	return fresh, nil
+}
+
+// decode gives the events of records of one log, and notes those that say nothing.
+func (s *Store) decode(idx *index, entries []gitstore.Entry) []Event {
+	events := make([]Event, 0, len(entries))
+	for _, entry := range entries {
+		event, err := DecodeEvent(entry)
+		if err == nil {
+			events = append(events, idx.placed(event))
+			continue
+		}
+		idx.bad = append(idx.bad, err)
+		if s.Warn != nil {
+			s.Warn(entry.ID, err.Error())
+		}
+	}
+	return events
+}
+
+// readLog reads the records of one log beyond what idx has read of it. Where records
+// are lost or damaged it reads the rest, and notes them.
+func (s *Store) readLog(ctx context.Context, idx *index, writer string, tip gitstore.ID) (entries []gitstore.Entry, err error) {
+	known := idx.Tips[writer]
+	collect := func(entry gitstore.Entry) error { entries = append(entries, entry); return nil }
+	err = s.Repo.Walk(ctx, writer, tip, known, collect)
+	switch {
+	case err == nil || known == "" && !errors.Is(err, gitstore.ErrCorrupt):
+		return entries, err
+	case known != "" && (errors.Is(err, gitstore.ErrCorrupt) || errors.Is(err, gitstore.ErrNotFound)):
+		return nil, fmt.Errorf("%w: %w", errAfresh, err)
+	case known != "":
+		return nil, err
+	}
+	entries = nil
+	damaged, err := s.Repo.Salvage(ctx, writer, tip, isEntry, collect)
+	for _, d := range damaged {
+		idx.damage(d)
+	}
+	return entries, err
 }
 
 // merge folds the runs and reviews that fresh events speak of.
@@ -298,10 +392,12 @@ func (s *Store) merge(ctx context.Context, idx *index, fresh []Event) error {
 		if r == nil {
 			r = &row{kind: key.kind, id: key.id}
 			idx.rows = append(idx.rows, r)
-		} else if old, err := s.readRefs(ctx, idx, r); err == nil {
-			events = append(old, events...)
 		} else {
-			return err
+			old, err := s.readRow(ctx, idx, r)
+			if err != nil {
+				return err
+			}
+			events = append(old, events...)
 		}
 		if err := r.fold(events); err != nil {
 			return err
@@ -347,36 +443,70 @@ func sortEvents(events []Event) {
 	})
 }
 
-// readRefs reads the events that r lists.
-func (s *Store) readRefs(ctx context.Context, idx *index, r *row) ([]Event, error) {
+// readRow reads the events that r lists, and notes those that are lost.
+func (s *Store) readRow(ctx context.Context, idx *index, r *row) ([]Event, error) {
 	refs, err := idx.refs(r)
 	if err != nil {
 		return nil, err
 	}
-	events := make([]Event, 0, len(refs))
+	events, lost, err := s.readRefs(ctx, refs)
+	for _, d := range lost {
+		idx.damage(d)
+	}
+	return events, err
+}
+
+// readRefs reads events, and names those that are missing or damaged.
+func (s *Store) readRefs(ctx context.Context, refs []eventRef) (events []Event, lost []*gitstore.DamagedError, err error) {
+	events = make([]Event, 0, len(refs))
 	for _, ref := range refs {
-		entry, err := s.Repo.Entry(ctx, ref.id)
-		if err != nil {
-			return nil, fmt.Errorf("read event %s: %w", ref.id.Short(), err)
+		entry, err := s.Repo.Entry(ctx, ref.ID)
+		if ctx.Err() != nil {
+			return nil, nil, context.Cause(ctx)
 		}
-		entry.Writer = ref.writer
+		if err != nil {
+			lost = append(lost, &gitstore.DamagedError{Writer: ref.Writer, ID: ref.ID, Err: err})
+			continue
+		}
+		entry.Writer = ref.Writer
 		event, err := DecodeEvent(entry)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
+		event.late = ref.Late
 		events = append(events, event)
 	}
-	return events, nil
+	return events, lost, nil
 }
 
 func (s *Store) eventsOf(ctx context.Context, idx *index, kind entityKind, id string) ([]Event, error) {
 	r := idx.find(kind, id)
-	if r == nil {
+	if r == nil || !r.begun() {
 		return nil, notFound(kind, id)
 	}
-	events, err := s.readRefs(ctx, idx, r)
+	known := len(idx.Damaged)
+	events, err := s.readRow(ctx, idx, r)
+	s.tellDamage(idx.Damaged[known:])
 	sortEvents(events)
 	return events, err
+}
+
+// tellDamage names records that cannot be read.
+func (s *Store) tellDamage(damaged []damagedRecord) {
+	for _, d := range damaged {
+		s.tell("In the log of %s %s: git runr sync fetches it again.", d.Writer, d.Why)
+	}
+}
+
+// Damaged are the records of all logs that are missing or damaged here, as the cache
+// knows them: fsck looks anew.
+func (s *Store) Damaged(ctx context.Context) ([]gitstore.ID, error) {
+	idx, err := s.index(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer idx.close()
+	return damagedIDs(idx.Damaged), nil
 }
 
 // NotFoundError is a run or review that no log speaks of, or a prefix that fits several.
@@ -415,7 +545,7 @@ func (idx *index) resolve(kind entityKind, typed string) (string, error) {
 	var fits []string
 	var latest *row
 	for _, r := range idx.rows {
-		if r.kind != kind {
+		if r.kind != kind || !r.begun() {
 			continue
 		}
 		if r.id == typed {
@@ -436,6 +566,9 @@ func (idx *index) resolve(kind entityKind, typed string) (string, error) {
 	}
 	refused := notFound(kind, typed)
 	refused.Among = fits
+	if idx.find(kind, typed) != nil {
+		refused.Where = "here: its beginning is in a log that did not come yet, git runr sync fetches it"
+	}
 	return "", refused
 }
 
@@ -489,35 +622,70 @@ func (s *Store) ReviewEvents(ctx context.Context, id string) ([]Event, error) {
 
 // Events are all events of all logs in order, and what could not be read.
 func (s *Store) Events(ctx context.Context) ([]Event, []error, error) {
-	tips, err := s.Repo.Tips(ctx)
+	tips, err := s.tips(ctx)
 	if err != nil {
-		return nil, nil, fmt.Errorf("list logs: %w", err)
+		return nil, nil, err
 	}
-	scratch := &index{Tips: gitstore.Tips{}}
+	scratch := emptyIndex()
 	events, err := s.newEvents(ctx, scratch, tips)
-	sortEvents(events)
-	var bad []error
-	for _, b := range scratch.Bad {
-		bad = append(bad, errors.New(b.Why))
+	if err != nil {
+		return nil, nil, err
 	}
-	return events, bad, err
+	events = scratch.believe(events)
+	return events, scratch.unreadable(), nil
+}
+
+// Check reads every record of every log with all that is attached to it, and gives the
+// number of events and what cannot be read. What is missing or damaged, sync asks for.
+func (s *Store) Check(ctx context.Context) (events int, unreadable []error, err error) {
+	tips, err := s.tips(ctx)
+	if err != nil {
+		return 0, nil, err
+	}
+	idx := emptyIndex()
+	var all []Event
+	for _, writer := range slices.Sorted(maps.Keys(tips)) {
+		entries, err := s.readLog(ctx, idx, writer, tips[writer])
+		if err != nil {
+			return 0, nil, fmt.Errorf("read log of %s: %w", writer, err)
+		}
+		all = append(all, s.decode(idx, entries)...)
+		damaged, err := s.Repo.CheckAttachments(ctx, entries)
+		if err != nil {
+			return 0, nil, err
+		}
+		for _, d := range damaged {
+			idx.damage(d)
+		}
+	}
+	events = len(idx.believe(all))
+	return events, idx.unreadable(), s.noteDamage(ctx, tips, idx.Damaged)
+}
+
+// noteDamage puts into the cache what a look at everything has found.
+func (s *Store) noteDamage(ctx context.Context, tips gitstore.Tips, damaged []damagedRecord) error {
+	idx, err := s.indexAt(ctx, tips)
+	if err != nil {
+		return err
+	}
+	defer idx.close()
+	if !slices.Equal(idx.Damaged, damaged) {
+		idx.Damaged = damaged
+		_ = idx.save(s.indexPath())
+	}
+	return nil
 }
 
 // Rebuild drops the cache and reads every log again.
 func (s *Store) Rebuild(ctx context.Context) error {
-	tips, err := s.Repo.Tips(ctx)
-	if err != nil {
-		return fmt.Errorf("list logs: %w", err)
-	}
-	idx := &index{Tips: gitstore.Tips{}}
-	fresh, err := s.newEvents(ctx, idx, tips)
+	tips, err := s.tips(ctx)
 	if err != nil {
 		return err
 	}
-	if err := s.merge(ctx, idx, fresh); err != nil {
+	idx := emptyIndex()
+	if err := s.readOn(ctx, idx, tips); err != nil {
 		return err
 	}
-	idx.Tips = maps.Clone(tips)
 	return idx.save(s.indexPath())
 }
 

@@ -196,7 +196,7 @@ func list[T any](ctx context.Context, s *Store, kind entityKind, f Filter) (foun
 func listIndex[T any](idx *index, kind entityKind, f Filter) ([]T, int, error) {
 	found, total := []T{}, 0
 	for _, r := range idx.rows {
-		if r.kind != kind || !f.fits(r) {
+		if r.kind != kind || !r.begun() || !f.fits(r) {
 			continue
 		}
 		full := f.Limit > 0 && len(found) >= f.Limit

@@ -114,6 +114,7 @@ var sentinels = []sentinel{
 	{gitstore.ErrBare, exitState, ""},
 	{gitstore.ErrNoChange, exitNothing, ""},
 	{gitstore.ErrRemote, exitBusy, ""},
+	{gitstore.ErrCorrupt, exitConflict, "git runr fsck names what is damaged, git runr sync fetches it again"},
 	{gitstore.ErrNotFound, exitNotFound, ""},
 	{context.Canceled, exitInterrupted, ""},
 	{context.DeadlineExceeded, exitBusy, ""},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -104,33 +105,57 @@ func follow(s *session, store *loop.Store, what string) error {
 			what = run.ID
 		}
 	}
-	seen := map[gitstore.ID]bool{}
+	f := follower{session: s, store: store, what: what, seen: map[gitstore.ID]bool{}}
 	chatter := transcripts{read: map[string]int64{}}
 	for {
-		events, _, err := s.eventsAbout(store, what)
-		if err != nil {
+		if err := f.look(); err != nil {
 			return err
 		}
-		for _, e := range events {
-			if seen[e.ID] {
-				continue
-			}
-			seen[e.ID] = true
-			if err := s.follow1(e); err != nil {
-				return err
-			}
+		if f.run != "" {
+			chatter.copy(s.err, store.FilesDir(f.run))
 		}
-		run, err := store.Run(s.ctx, what)
-		if err == nil {
-			chatter.copy(s.err, store.FilesDir(run.ID))
-			if run.Done() {
-				return nil
-			}
+		if f.over {
+			return nil
 		}
 		if err := sleep(s.ctx, pollEvery); err != nil {
 			return ignoreInterrupt(err)
 		}
 	}
+}
+
+// follower prints the events of what as they come.
+type follower struct {
+	*session
+	store *loop.Store
+	what  string
+	tips  gitstore.Tips // of the logs that were looked at
+	seen  map[gitstore.ID]bool
+	run   string // id of the run that is followed, "" for none
+	over  bool
+}
+
+// look prints what is new. Whether the run is over it asks before it reads the events:
+// what is recorded in between is printed all the same.
+func (f *follower) look() error {
+	tips, err := f.repo.Tips(f.ctx)
+	if err != nil || f.tips != nil && maps.Equal(tips, f.tips) {
+		return err
+	}
+	f.tips = tips
+	if run, err := f.store.Run(f.ctx, f.what); err == nil {
+		f.run, f.over = run.ID, run.Done()
+	}
+	events, _, err := f.eventsAbout(f.store, f.what)
+	for _, e := range events {
+		if f.seen[e.ID] {
+			continue
+		}
+		f.seen[e.ID] = true
+		if err := f.follow1(e); err != nil {
+			return err
+		}
+	}
+	return err
 }
 
 // follow1 prints one event as it came: a line, or with --json one object a line.

@@ -13,8 +13,9 @@ import (
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"git-runr":   func() { os.Exit(start()) },
-		"fake-agent": func() { os.Exit(fakeAgent(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+		"git-runr":     func() { os.Exit(start()) },
+		"fake-agent":   func() { os.Exit(fakeAgent(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+		"ask-for-ever": func() { os.Exit(askForEver(os.Args[1], os.Stdout, os.Stderr)) },
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -64,11 +65,25 @@ func (s *session) open() (*loop.Store, error) {
 	if s.repo, err = gitstore.Open(s.ctx, dir); err != nil {
 		return nil, err
 	}
-	s.store = &loop.Store{Repo: s.repo, Now: s.now, Redact: redact}
+	s.store = &loop.Store{Repo: s.repo, Now: s.now, Redact: redact, Tell: s.tellOnce()}
 	if s.Bool("v") {
 		s.store.Warn = func(id gitstore.ID, why string) { s.say("record %s: %s", id.Short(), why) }
 	}
 	return s.store, nil
+}
+
+// tellOnce says each line once, whoever says it how often.
+func (s *session) tellOnce() func(string) {
+	var mu sync.Mutex
+	told := map[string]bool{}
+	return func(line string) {
+		mu.Lock()
+		defer mu.Unlock()
+		if !told[line] {
+			told[line] = true
+			s.say("%s", line)
+		}
+	}
 }
 
 func redact(text string) string {

@@ -1,0 +1,158 @@
+package gitstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Whatever is lost of a log, everything else is visited, and what is lost is named.
+func TestSalvage(t *testing.T) {
+	for _, format := range []string{"sha1", "sha256"} {
+		for _, lost := range [][]int{{3}, {9}, {0}, {4, 5}, {2, 6, 9}, {}} {
+			for _, how := range []func(*testing.T, *Repo, ID){loseObject, damageObject} {
+				if format == "sha256" && len(lost) != 3 {
+					continue
+				}
+				repo, ctx := newTestRepoFormat(t, format), context.Background()
+				events := appendEvents(t, repo, 10)
+				var want, named []ID
+				for i, id := range events {
+					if slices.Contains(lost, i) {
+						how(t, repo, id)
+					} else {
+						want = append(want, id)
+					}
+				}
+				repo = openTestRepo(t, repo.WorkTree)
+				err := repo.Walk(ctx, repo.Writer(), events[9], "", func(Entry) error { return nil })
+				if errors.Is(err, ErrCorrupt) != (len(lost) > 0) || errors.Is(err, ErrNotFound) {
+					t.Errorf("%v: walk: %v", lost, err)
+				}
+				var got []ID
+				damaged, err := repo.Salvage(ctx, repo.Writer(), events[9], ownEntry, func(e Entry) error {
+					if e.Writer != repo.Writer() {
+						t.Errorf("%s is by %q", e.ID, e.Writer)
+					}
+					got = append(got, e.ID)
+					return nil
+				})
+				if err != nil || !slices.Equal(got, want) {
+					t.Errorf("%s %v: visited %v, want %v, %v", format, lost, got, want, err)
+				}
+				for _, d := range damaged {
+					named = append(named, d.ID)
+				}
+				for _, i := range lost {
+					inside := slices.Contains(lost, i+1) // nothing that is left names it
+					if slices.Contains(named, events[i]) == inside {
+						t.Errorf("%s %v: named %v", format, lost, named)
+					}
+				}
+			}
+		}
+	}
+}
+
+// An entry of a killed writer, to which the ref never moved, is not part of a log, unless
+// the one that came after it is what is lost (then nothing tells them apart); nor
+// is what somebody else's log leads to, whatever it says.
+func TestSalvageTakesNothingElse(t *testing.T) {
+	repo, ctx := newTestRepo(t), context.Background()
+	events := appendEvents(t, repo, 6)
+	tree := testGit(t, repo.WorkTree, "rev-parse", string(events[0])+"^{tree}")
+	for _, parent := range []ID{events[0], events[3]} {
+		testGit(t, repo.WorkTree, "commit-tree", "-p", string(parent), "-m", "event of a killed writer", tree)
+	}
+	forged := testGit(t, repo.WorkTree, "commit-tree", "-m", "event forged", tree)
+	testGit(t, repo.WorkTree, "update-ref", logPrefix+"aaaaaaaaaaaa", forged)
+	staged := testGit(t, repo.WorkTree, "commit-tree", "-m", "event forged and staged", tree)
+	testGit(t, repo.WorkTree, "update-ref", stagedPrefix("origin")+"aaaaaaaaaaaa", staged)
+	loseObject(t, repo, events[2])
+	repo = openTestRepo(t, repo.WorkTree)
+	var got []ID
+	_, err := repo.Salvage(ctx, repo.Writer(), events[5], ownEntry, func(e Entry) error { got = append(got, e.ID); return nil })
+	if want := slices.Delete(slices.Clone(events), 2, 3); err != nil || !slices.Equal(got, want) {
+		t.Errorf("visited %v, want %v, %v", got, want, err)
+	}
+}
+
+// What is set aside can be fetched again, and then everything is as it was.
+func TestSetAsideAndFetchAgain(t *testing.T) {
+	for _, format := range []string{"sha1", "sha256"} {
+		repo, ctx := newTestRepoFormat(t, format), context.Background()
+		events := appendEvents(t, repo, 4)
+		entry, err := repo.Entry(ctx, events[2])
+		if err != nil {
+			t.Fatal(err)
+		}
+		remote := t.TempDir()
+		testGit(t, remote, "init", "-q", "--bare", "--object-format="+format)
+		testGit(t, repo.WorkTree, "push", "-q", remote, logPrefix+"*:"+logPrefix+"*")
+		damageObject(t, repo, events[1])
+		damageObject(t, repo, entry.Tree)
+		loseObject(t, repo, events[3])
+		repo = openTestRepo(t, repo.WorkTree)
+		sound := loosePathOf(repo, events[0])
+		if err := repo.SetAside(ctx, append([]ID{entry.Tree}, events...)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(sound); err != nil {
+			t.Errorf("a sound object was set aside: %v", err)
+		}
+		if _, err := os.Stat(filepath.Join(repo.StateDir(), "damaged", string(events[1]))); err != nil {
+			t.Errorf("the damaged one was not kept: %v", err)
+		}
+		if err := repo.SetAside(ctx, []ID{"../../x"}); !errors.Is(err, ErrNotFound) {
+			t.Errorf("no id: %v", err)
+		}
+		testGit(t, repo.WorkTree, "fetch", "-q", "--refetch", remote, "+"+logPrefix+"*:"+stagedPrefix("origin")+"*")
+		repo = openTestRepo(t, repo.WorkTree)
+		var got []ID
+		err = repo.Walk(ctx, repo.Writer(), events[3], "", func(e Entry) error { got = append(got, e.ID); return nil })
+		if err != nil || !slices.Equal(got, events) {
+			t.Errorf("%s: %v, %v", format, got, err)
+		}
+		testGit(t, repo.WorkTree, "fsck", "--strict")
+	}
+}
+
+// Many commits are read past those that cannot be.
+func TestReadSound(t *testing.T) {
+	repo, ctx := newTestRepo(t), context.Background()
+	ids := testCommits(t, repo, 9)
+	damageObject(t, repo, ids[0])
+	damageObject(t, repo, ids[4])
+	loseObject(t, repo, ids[5])
+	damageObject(t, repo, ids[8])
+	var got []ID
+	damaged, err := repo.readSound(ctx, ids, func(id ID, kind string, data []byte) error {
+		if kind != "commit" || !strings.HasPrefix(string(data), "tree ") {
+			t.Errorf("%s is a %s, %q", id, kind, data)
+		}
+		got = append(got, id)
+		return nil
+	})
+	if want := []ID{ids[1], ids[2], ids[3], ids[6], ids[7]}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v, want %v, %v", got, want, err)
+	}
+	for i, at := range []int{0, 4, 5, 8} {
+		if len(damaged) != 4 || damaged[i].ID != ids[at] || !errors.Is(damaged[i], ErrCorrupt) {
+			t.Errorf("damaged %v", damaged)
+		}
+	}
+	stop := fmt.Errorf("stop: %w", ErrNotFound)
+	if _, err := repo.readSound(ctx, ids[1:3], func(ID, string, []byte) error { return stop }); err != stop {
+		t.Errorf("stopped: %v", err)
+	}
+	gone, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := repo.readSound(gone, ids, func(ID, string, []byte) error { return nil }); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
