@@ -146,6 +146,17 @@ func (n *Notes) Commit(ctx context.Context, message string, when time.Time) (ID,
 	return id, nil
 }
 
+// NotesCommit writes a commit of notes that no ref names: a tree of notes with
+// parents, by the fixed author at the time given. The same is the same in every clone.
+func (r *Repo) NotesCommit(ctx context.Context, tree ID, parents []ID, message string, when time.Time) (ID, error) {
+	id, err := r.writeCommit(ctx, Commit{Tree: tree, Parents: parents, Author: notesIdentity, Committer: notesIdentity,
+		AuthorWhen: when.UTC(), CommitterWhen: when.UTC(), Message: message})
+	if err != nil {
+		return "", fmt.Errorf("write notes: %w", err)
+	}
+	return id, nil
+}
+
 // encode makes the objects of the notes; the last one is the commit.
 func (n *Notes) encode(ctx context.Context, message string, when time.Time) (objectBatch, error) {
 	var objects objectBatch

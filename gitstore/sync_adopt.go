@@ -36,11 +36,18 @@ func (r *Repo) AdoptLogs(ctx context.Context, remote string, check func(Entry) e
 	if err != nil {
 		return adopted, err
 	}
+	tips, err := r.Tips(ctx)
+	if err != nil {
+		return adopted, err
+	}
 	for _, ref := range slices.Sorted(maps.Keys(staged)) {
 		writer := strings.TrimPrefix(ref, prefix)
-		if writer == own {
+		switch {
+		case staged[ref] == tips[writer]:
+			continue
+		case writer == own:
 			err = r.ownLog(ctx, own, staged[ref], check, &adopted)
-		} else {
+		default:
 			err = r.adoptLog(ctx, writer, staged[ref], check, &adopted)
 		}
 		if err != nil {
@@ -103,7 +110,12 @@ func (r *Repo) adoptLog(ctx context.Context, writer string, staged ID, check fun
 		adopted.reject(writer, err)
 		return nil
 	}
-	if err := r.swapRef(ctx, logPrefix+writer, staged, tip); err != nil {
+	err = r.swapRef(ctx, logPrefix+writer, staged, tip)
+	if errors.Is(err, ErrBusy) || errors.Is(err, ErrConflict) || errors.Is(err, ErrLostRace) {
+		adopted.reject(writer, err)
+		return nil
+	}
+	if err != nil {
 		return err
 	}
 	adopted.Writers = append(adopted.Writers, writer)

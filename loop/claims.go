@@ -42,7 +42,7 @@ func (s *Store) ClaimShared(ctx context.Context, remote, id string, by Hold) (re
 	defer cancel()
 	claim, err := s.takeShared(asking, remote, review, by)
 	switch {
-	case errors.Is(err, gitstore.ErrRemote) || asking.Err() != nil && ctx.Err() == nil:
+	case outOfReach(ctx, err):
 		claim, provisional = "", err.Error()
 	case err != nil:
 		return review, "", err
@@ -52,6 +52,12 @@ func (s *Store) ClaimShared(ctx context.Context, remote, id string, by Hold) (re
 		err = errors.Join(err, s.Repo.SwapShared(ctx, remote, claimRefs+review.ID, "", claim))
 	}
 	return review, provisional, err
+}
+
+// outOfReach reports whether err, of asking a remote within a time of its own below
+// ctx, means that the remote has not decided. That time may also pass when it has.
+func outOfReach(ctx context.Context, err error) bool {
+	return errors.Is(err, gitstore.ErrRemote) || ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded)
 }
 
 // RenewClaim makes the lease of a claim that by.Actor has begin again, on remote as

@@ -3,6 +3,7 @@ package loop
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"testing"
 	"time"
@@ -131,5 +132,30 @@ func TestProvisionalClaimThatIsRefused(t *testing.T) {
 	_, _, err := gone.ClaimShared(ctx, "origin", id, Hold{Actor: "one"})
 	if holderOf(err) != "two" || errors.Is(err, gitstore.ErrRemote) {
 		t.Errorf("%v", err)
+	}
+}
+
+// The time that a claim waits for a remote may pass just when the remote has answered.
+func TestOutOfReach(t *testing.T) {
+	ctx, ended := context.Background(), context.Background()
+	ended, cancel := context.WithCancel(ended)
+	cancel()
+	late := fmt.Errorf("take a lock: %w", context.DeadlineExceeded)
+	for name, c := range map[string]struct {
+		ctx  context.Context
+		err  error
+		want bool
+	}{
+		"it has the claim":          {ctx, nil, false},
+		"somebody else has it":      {ctx, &StateError{Holder: "bob"}, false},
+		"it did not answer":         {ctx, fmt.Errorf("%w: gone", gitstore.ErrRemote), true},
+		"it refused":                {ctx, &gitstore.RefusedError{Remote: "origin"}, true},
+		"the time is over":          {ctx, late, true},
+		"the caller gave up":        {ended, late, false},
+		"something else goes wrong": {ctx, errors.New("disk"), false},
+	} {
+		if got := outOfReach(c.ctx, c.err); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
 	}
 }

@@ -97,7 +97,22 @@ func (s *Store) projectAll(ctx context.Context, tips gitstore.Tips) error {
 	if err != nil {
 		return err
 	}
-	return commitNotes(ctx, s.Repo.NewNotes(NotesRef, replaces), tips, all, time.Time{})
+	return commitNotes(ctx, s.Repo.NewNotes(NotesRef, replaces), tips, all, noEvents)
+}
+
+// noEvents is the time of notes that speak of nothing.
+var noEvents = time.Unix(0, 0).UTC()
+
+// emptyNotes writes the commit of notes that speak of nothing: what init begins with,
+// and what the first notes on a remote stand on, so that a plain fetch of them into a
+// clone that has nothing yet is a fast-forward.
+func (s *Store) emptyNotes(ctx context.Context) (gitstore.Commit, error) {
+	tree, err := s.Repo.EmptyTree(ctx)
+	if err != nil {
+		return gitstore.Commit{}, err
+	}
+	id, err := s.Repo.NotesCommit(ctx, tree, nil, notesMessage(nil, noEvents), noEvents)
+	return gitstore.Commit{ID: id, Tree: tree}, err
 }
 
 func commitNotes(ctx context.Context, notes *gitstore.Notes, tips gitstore.Tips, fresh []Event, newest time.Time) error {
@@ -142,9 +157,12 @@ func addNotes(ctx context.Context, notes *gitstore.Notes, events []Event) error 
 	return nil
 }
 
+// notesTitle begins the message of every commit of notes that this program makes.
+const notesTitle = "git-runr notes\n"
+
 func notesMessage(tips gitstore.Tips, newest time.Time) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "git-runr notes\n\nDerived from refs/runr/log; rebuilt by git runr fsck --rebuild.\n\nRunr-Newest: %s\n", newest.UTC().Format(noteTime))
+	fmt.Fprintf(&b, notesTitle+"\nDerived from refs/runr/log; rebuilt by git runr fsck --rebuild.\n\nRunr-Newest: %s\n", newest.UTC().Format(noteTime))
 	for _, writer := range slices.Sorted(maps.Keys(tips)) {
 		fmt.Fprintf(&b, "%s%s %s\n", notesTip, writer, tips[writer])
 	}

@@ -140,6 +140,10 @@ func classify(err error) problem {
 	if errors.As(err, &input) {
 		return problem{status: exitUsage, msg: err.Error()}
 	}
+	var refused *gitstore.RefusedError
+	if errors.As(err, &refused) {
+		return problem{status: exitState, msg: err.Error(), hint: refusedProblem(refused).hint}
+	}
 	for _, s := range sentinels {
 		if errors.Is(err, s.is) {
 			return problem{status: s.status, msg: sentinelMessage(err, s), hint: nonEmpty(s.hint)}
@@ -154,6 +158,13 @@ func stateProblem(err error, state *loop.StateError) problem {
 		return problem{status: exitClaimed, msg: err.Error()}
 	}
 	return problem{status: exitState, msg: err.Error()}
+}
+
+// refusedProblem is a remote's no: what it said, that nothing is lost, and what to type.
+func refusedProblem(refused *gitstore.RefusedError) *problem {
+	return problemf(exitState, "%w", refused).withHint(
+		"nothing is lost: what was recorded stays in this clone",
+		"when the remote lets you push refs/runr/* and refs/notes/runr: git runr sync "+refused.Remote)
 }
 
 // fullMessage keeps what was wrapped around a problem, but adds no words to one

@@ -151,18 +151,38 @@ func syncWith(s *session) error {
 	if err != nil {
 		return err
 	}
-	return s.print(done, func(w io.Writer) {
-		fmt.Fprintf(w, "Synced with %s: %s from %s; %s of ours pushed.\n", remote, loop.Count(done.Taken, "new event"), loop.Count(len(done.Writers), "writer"), loop.Count(done.Pushed, "event"))
-		for _, r := range done.Rejected {
-			fmt.Fprintf(w, "not taken over from %s: %s\n", safetext.Line(r.Writer), safetext.Line(r.Reason))
-		}
-		for _, lost := range done.Lost {
-			fmt.Fprintf(w, "not counted: %s\n", safetext.Line(lost))
-		}
-		if done.Renewed {
-			fmt.Fprintln(w, "This clone was copied with its configuration: it writes under a new id from now on.")
-		}
-	})
+	if err := s.print(done, func(w io.Writer) { writeSynced(w, done) }); err != nil || done.Refused == nil {
+		return err
+	}
+	if s.json {
+		return endWith(exitState)
+	}
+	return refusedProblem(done.Refused)
+}
+
+func writeSynced(w io.Writer, done loop.Synced) {
+	for _, line := range done.Recovered {
+		fmt.Fprintf(w, "recovered: %s\n", safetext.Line(line))
+	}
+	fmt.Fprintf(w, "Synced with %s: %s from %s; %s of ours pushed.\n", done.Remote, loop.Count(done.Taken, "new event"), loop.Count(len(done.Writers), "writer"), loop.Count(done.Pushed, "event"))
+	for _, r := range done.Rejected {
+		fmt.Fprintf(w, "not taken over from %s: %s\n", safetext.Line(r.Writer), safetext.Line(r.Reason))
+	}
+	for _, r := range done.Missing {
+		fmt.Fprintf(w, "damaged here, and the remote does not have it: the log of %s: %s\n", safetext.Line(r.Writer), safetext.Line(r.Reason))
+	}
+	for _, lost := range done.Lost {
+		fmt.Fprintf(w, "not counted: %s\n", safetext.Line(lost))
+	}
+	if done.NotesWhy != "" {
+		fmt.Fprintf(w, "notes not pushed: %s\n", safetext.Line(done.NotesWhy))
+	}
+	if done.Foreign != "" {
+		fmt.Fprintf(w, "notes of somebody else's hand were at %s; they are in the history of %s there: git show %s\n", done.Remote, loop.NotesRef, done.Foreign.Short())
+	}
+	if done.Renewed {
+		fmt.Fprintln(w, "This clone was copied with its configuration: it writes under a new id from now on.")
+	}
 }
 
 func (p *program) fsckCommand() *cli.Command {
