@@ -58,6 +58,9 @@ func (r *Repo) NewNotes(ref string, replaces ID) *Notes {
 // Message is the message of the commit that the notes were read from, "" for none.
 func (n *Notes) Message() string { return n.message }
 
+// CanHold reports whether a note can be on commit: whether that is a whole object id.
+func (n *Notes) CanHold(commit ID) bool { return n.repo.validID(commit) }
+
 // Get gives the note on a commit, nil when there is none.
 func (n *Notes) Get(ctx context.Context, commit ID) ([]byte, error) {
 	if !n.repo.validID(commit) {

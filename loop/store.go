@@ -67,7 +67,7 @@ func (s *Store) append(ctx context.Context, decide func(*view) (draft, error)) (
 		}
 		return v.record(event, d)
 	}, s.appendOptions()...)
-	event.ID = entry.ID
+	event.ID, event.Actor = entry.ID, entry.Author.String()
 	return event, err
 }
 

@@ -455,9 +455,22 @@ func (s *Store) ownAmong(ctx context.Context, ids map[string]bool) (among []stri
 	return among, err
 }
 
-// EventsOfCommit are the events that speak of commit.
+// EventsOfCommit are the events that speak of commit, and where it landed in place of
+// others, those that speak of them: that is where its review is.
 func EventsOfCommit(events []Event, commit gitstore.ID) []Event {
-	return slices.DeleteFunc(slices.Clone(events), func(e Event) bool { return !speaksOf(e, commit) })
+	reviewed := map[gitstore.ID]bool{}
+	for _, e := range events {
+		if e.Type != RunLanded {
+			continue
+		}
+		landed, err := payload[Landed](e)
+		for _, c := range landed.Carried {
+			if err == nil && c.To == commit {
+				reviewed[c.From] = true
+			}
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(events), func(e Event) bool { return !speaksOf(e, commit, reviewed) })
 }
 
 // subjectOf is the part of any payload that names commits.
@@ -465,11 +478,21 @@ type subjectOf struct {
 	Commit  gitstore.ID `json:"commit"`
 	Base    gitstore.ID `json:"base"`
 	Subject Subject     `json:"subject"`
+	Carried []Carried   `json:"carried"`
 }
 
-func speaksOf(e Event, commit gitstore.ID) bool {
+// speaksOf reports whether e speaks of commit, or of one that it was reviewed as.
+func speaksOf(e Event, commit gitstore.ID, reviewed map[gitstore.ID]bool) bool {
 	p, err := payload[subjectOf](e)
-	return err == nil && (p.Commit == commit || p.Subject.Commit == commit || p.Base == commit && e.Type == RunStarted)
+	if err != nil {
+		return false
+	}
+	if p.Base == commit && e.Type == RunStarted {
+		return true
+	}
+	meant := func(id gitstore.ID) bool { return id == commit || reviewed[id] }
+	return meant(p.Commit) || meant(p.Subject.Commit) ||
+		slices.ContainsFunc(p.Carried, func(c Carried) bool { return c.From == commit || c.To == commit })
 }
 
 // Span is the pair of commits that a span of attempts means: "" is from the run's

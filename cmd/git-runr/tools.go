@@ -373,7 +373,8 @@ type initJSON struct {
 }
 
 func initialise(s *session) error {
-	if _, err := s.open(); err != nil {
+	store, err := s.open()
+	if err != nil {
 		return err
 	}
 	if s.repo.WorkTree == "" {
@@ -383,11 +384,10 @@ func initialise(s *session) error {
 	if err := s.writeConfig(&doc); err != nil {
 		return err
 	}
-	if err := s.showNotes(); err != nil {
+	if err := s.showNotes(store); err != nil {
 		return err
 	}
 	if !s.Bool("no-hooks") {
-		var err error
 		doc.Hooks, err = hooks.Install(s.ctx, s.repo, installedProgram(s.getenv("PATH")))
 		if err != nil && !errors.Is(err, hooks.ErrByHand) {
 			return err
@@ -428,8 +428,12 @@ func (s *session) writeConfig(doc *initJSON) error {
 	return nil
 }
 
-// showNotes lets plain git log show the notes. Nothing is added to what git fetches.
-func (s *session) showNotes() error {
+// showNotes lets plain git log show the notes, of which there may be none yet. Nothing
+// is added to what git fetches.
+func (s *session) showNotes(store *loop.Store) error {
+	if err := store.BeginNotes(s.ctx); err != nil {
+		return err
+	}
 	for _, v := range s.repo.Config["notes.displayref"] {
 		if v == loop.NotesRef {
 			return nil
