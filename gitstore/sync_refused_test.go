@@ -243,3 +243,26 @@ func TestFetchRecoversItsLock(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// Many logs move at once; one that cannot move does not hold up the others.
+func TestAdoptMany(t *testing.T) {
+	bare, clones := newRemote(t, 2)
+	remote, ctx := openTestRepo(t, bare), context.Background()
+	for i := range 2 * moveAtOnce {
+		plantLog(t, remote, fmt.Sprintf("%012x", i+1), fmt.Sprint(i), true)
+	}
+	if adopted := syncLogs(t, clones[0]); adopted.Events != 2*moveAtOnce || len(adopted.Writers) != 2*moveAtOnce {
+		t.Errorf("%d events of %d writers", adopted.Events, len(adopted.Writers))
+	}
+	clone := clones[1]
+	inTheWay := logPrefix + fmt.Sprintf("%012x", 7)
+	testGit(t, clone.WorkTree, "update-ref", inTheWay+"/x", "HEAD")
+	fetchLogs(t, clone)
+	adopted, err := clone.AdoptLogs(ctx, "origin", accept)
+	if err != nil || len(adopted.Writers) != 2*moveAtOnce-1 || len(adopted.Rejected) != 1 || !strings.Contains(adopted.Rejected[0].Reason, inTheWay) {
+		t.Errorf("%d writers, %+v, %v", len(adopted.Writers), adopted.Rejected, err)
+	}
+	if n := len(logTips(t, clone)); n != 2*moveAtOnce-1 {
+		t.Errorf("%d logs", n)
+	}
+}

@@ -48,7 +48,7 @@ var exitMeanings = []struct {
 	{exitStopped, "the run stopped and needs a person"},
 	{exitNothing, "there was nothing to review"},
 	{exitNotFound, "no such run, review or other thing"},
-	{exitState, "the state of the run or review does not allow it"},
+	{exitState, "the state of the run or review, or the remote, does not allow it"},
 	{exitClaimed, "claimed by somebody else"},
 	{exitUntrusted, "the repository's commands are not trusted"},
 	{exitAgent, "an agent failed"},

@@ -107,7 +107,7 @@ func follow(s *session, store *loop.Store, what string) error {
 	f := &follower{session: s, store: store, what: what, seen: map[gitstore.ID]bool{}, chatter: transcripts{read: map[string]int64{}}}
 	for {
 		if over, err := f.turn(); err != nil || over {
-			return err
+			return ignoreInterrupt(err)
 		}
 		if err := sleep(s.ctx, pollEvery); err != nil {
 			return ignoreInterrupt(err)

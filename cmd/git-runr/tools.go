@@ -129,7 +129,7 @@ func parse(s *session, read func(string) any) error {
 func (p *program) syncCommand() *cli.Command {
 	return &cli.Command{
 		Name: "sync", Usage: "exchange runs and reviews with a remote", ArgsUsage: "[REMOTE]",
-		Description: "Fetches the logs of others, takes over what only moved forward, and pushes this clone's log and\nthe notes. Nothing else is fetched or pushed.",
+		Description: "Fetches the logs of others, takes over what only moved forward, and pushes this clone's log and\nthe notes. Nothing else is fetched or pushed. What git or this program refuses of a log is named, the\nrest is taken; what a log has lost in this clone is brought again. Ends with 11 when the remote does\nnot let this clone push its log, and with 75 when it cannot be reached.",
 		Action:      p.action(syncWith),
 	}
 }
