@@ -287,3 +287,33 @@ func TestRefetchDropsBrokenCopies(t *testing.T) {
 	}
 	syncLogs(t, repo)
 }
+
+// A damaged pack may say any size of an object; another one has it.
+func TestReadFromTheOtherPack(t *testing.T) {
+	for damaged := range 2 {
+		repo, ctx := newTestRepo(t), context.Background()
+		shell(t, repo.GitDir, "x=$(echo x | git hash-object -w --stdin); y=$(echo y | git hash-object -w --stdin); cd objects\n"+
+			"echo $x | git pack-objects -q pack/pack >one; printf '%s\\n' $x $y | git pack-objects -q pack/pack >two; git prune-packed")
+		id := repo.objectID("blob", []byte("x\n"))
+		name := strings.TrimSpace(readTestFile(t, repo.GitDir, "objects/"+[]string{"one", "two"}[damaged]))
+		pack := &packFile{path: filepath.Join(repo.GitDir, "objects", "pack", "pack-"+name)}
+		if err := pack.open(); err != nil {
+			t.Fatal(err)
+		}
+		hash, err := hashOf(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, err := pack.index.find(hash)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pack.close()
+		spoil(t, pack.path+".pack", func(b []byte) []byte {
+			return slices.Concat(b[:at], []byte{0xbf, 0xff, 0xff, 0xff, 0x7f}, b[at+5:])
+		})
+		if kind, data, err := repo.readObject(ctx, id); err != nil || kind != "blob" || string(data) != "x\n" {
+			t.Errorf("pack %d: %q %q, %v", damaged, kind, data, err)
+		}
+	}
+}
