@@ -142,16 +142,16 @@ func (s *objectStore) read(id ID, limit int64) (kind string, data []byte, err er
 }
 
 // readOnce prefers any good copy to a damaged one, and reports damage only when
-// there is no other copy. A damaged header may say any size.
+// there is no other copy.
 func (s *objectStore) readOnce(id ID, limit int64) (kind string, data []byte, err error) {
 	err = ErrNotFound
 	for _, dir := range s.objectDirs() {
 		for _, read := range []func(ID, int64) (string, []byte, error){dir.readLoose, dir.readPacked} {
 			kind, data, readErr := read(id, limit)
-			if readErr == nil {
-				return kind, data, nil
+			if readErr == nil || errors.Is(readErr, ErrTooLarge) {
+				return kind, data, readErr
 			}
-			if !errors.Is(readErr, ErrNotFound) && !errors.Is(err, ErrTooLarge) {
+			if !errors.Is(readErr, ErrNotFound) {
 				err = readErr
 			}
 		}

@@ -317,3 +317,23 @@ func TestReadFromTheOtherPack(t *testing.T) {
 		}
 	}
 }
+
+// A ref of ours that names a missing object makes git bring nothing: that is said, and
+// not laid to the logs of the remote.
+func TestFetchWithABrokenRef(t *testing.T) {
+	bare, repo, foreign := damagedPair(t)
+	plantLog(t, openTestRepo(t, bare), "0123456789ab", "news", true)
+	if err := os.Remove(loosePath(repo, foreign[4])); err != nil {
+		t.Fatal(err)
+	}
+	fetched, err := repo.FetchLogs(context.Background(), "origin", testNotes)
+	if !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), writerOf(t, repo)) || len(fetched.Refused) > 0 || len(repo.readRefusals("origin")) > 0 {
+		t.Errorf("%+v, %v", fetched, err)
+	}
+	if _, err := repo.Refetch(context.Background(), "origin"); err != nil {
+		t.Fatal(err)
+	}
+	if adopted := syncLogs(t, repo); len(adopted.Writers) != 1 {
+		t.Errorf("%+v", adopted)
+	}
+}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 
 	"git-runr/gitstore"
 )
@@ -16,9 +15,6 @@ func (s *Store) EventsSince(ctx context.Context, since gitstore.Tips) ([]Event, 
 	tips, err := s.Repo.Tips(ctx)
 	if err != nil {
 		return nil, nil, fmt.Errorf("list logs: %w", err)
-	}
-	if maps.Equal(since, tips) {
-		return nil, tips, nil
 	}
 	events, err := s.newEvents(ctx, &index{Tips: since}, tips)
 	if errors.Is(err, gitstore.ErrNotFound) {

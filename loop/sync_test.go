@@ -94,3 +94,44 @@ func TestSyncReadsWhatCame(t *testing.T) {
 		t.Errorf("all reviews were read for nothing: %v", err)
 	}
 }
+
+// What was derived from logs that had lost something is derived again when they are
+// whole: an index and notes that say that everything was read, and lack an event.
+func TestSyncReadsAgainWhatWasLost(t *testing.T) {
+	ctx := context.Background()
+	now := testEpoch
+	a, _, id := twoClones(t, &now)
+	mustSync(t, a)
+	want, err := a.Repo.Ref(ctx, NotesRef)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tips, err := a.Repo.Tips(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lost := tips[a.Repo.Writer()]
+	idx := &index{Tips: tips, Bad: []badEvent{{ID: lost, Why: "it is missing"}}}
+	if err := idx.save(a.indexPath()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Repo.NewNotes(NotesRef, want).Commit(ctx, notesMessage(tips, testEpoch), testEpoch); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(a.Repo.CommonDir, "objects", string(lost[:2]), string(lost[2:]))); err != nil {
+		t.Fatal(err)
+	}
+	done := mustSync(t, a)
+	if len(done.Recovered) != 1 || len(done.Missing) != 0 {
+		t.Errorf("%+v", done)
+	}
+	if review, err := a.Review(ctx, id); err != nil || review.Status != ReviewSubmit {
+		t.Errorf("%s, %v", review.Status, err)
+	}
+	if got, err := a.Repo.Ref(ctx, NotesRef); err != nil || got != want {
+		t.Errorf("notes at %s, %v, want %s", got, err, want)
+	}
+	if done := mustSync(t, a); len(done.Recovered) != 0 {
+		t.Errorf("again: %+v", done)
+	}
+}
