@@ -19,7 +19,9 @@
 //	refs/notes/runr                 the notes; made from the logs, may be deleted
 //	refs/runr-local/pins            a chain of commits whose second parents are pinned;
 //	                                everything in runr-local is never pushed
-//	refs/runr-remotes/<remote>/...  what a fetch brought, before it is taken over
+//	refs/runr-local/log/<writer>    where this clone's own log was some entries ago
+//	refs/runr-remotes/<remote>/...  what the remote had at the last fetch: log/<writer>
+//	                                before it is taken over, and notes
 //
 // A ref moves by compare-and-swap: new value, and the value that the decision was
 // made on. [Repo.SwapRef] does it with git's own lock protocol, or by git itself
@@ -61,21 +63,30 @@
 //
 //	100644 blob 1f7391f92b6a3792204e07e99f71f643cc35e7e1	02/b1e0f5bb90c8a1d0e5c9ab3d0a3f4a8f5d4d21
 //
+// What is pushed is the same tree on a commit whose parent is what the remote has, so
+// that only the difference travels and whoever fetches the notes goes forward.
+//
 // # Files
 //
 // The directory runr in the common git directory is for what can be made again or
 // need not be shared. Of it this package itself uses
 //
 //	<name>.lock   a flock; the kernel frees it when its holder dies, the file stays
+//	refused.json  what refs of remotes were at that could not be fetched, and why
+//	damaged       entries of logs that could not be read, for the next sync
+//	aside/        damaged objects that were written again
+//	log-<writer>  the newest entries of this clone's own log with all their objects
+//	refetch.git   where damaged logs are fetched again, while that goes on
 //
-// with the names log (held from reading the tips to moving the ref) and refs (held
+// with the names log (held from reading the tips to moving the ref), refs (held
 // while a ref of this tool's own is moved, so that a lock file of git's kind that is
-// found beside it and is old can only be left over).
+// found beside it and is old can only be left over), refetch, and kept (whose file names
+// the packs that are kept from a gc that runs).
 //
 // # Order of writing
 //
 // Objects first, each synced and then renamed to its name; then the ref, synced and
-// renamed; then, when a gc runs, the end of it; then the answer to the caller. What
+// renamed; then, when a gc runs, a pack that it leaves alone; then the answer. What
 // a killed process leaves behind are objects that nothing names, which gc removes,
 // or a lock file, which the next writer removes after ten seconds.
 package gitstore

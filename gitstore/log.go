@@ -187,7 +187,7 @@ func (r *Repo) writeSigned(ctx context.Context, commit Commit, objects objectBat
 func (r *Repo) Entry(ctx context.Context, id ID) (Entry, error) {
 	data, err := r.readKind(ctx, id, "commit")
 	if err != nil {
-		return Entry{}, err
+		return Entry{}, r.noteDamage(ctx, id, err)
 	}
 	return decodeEntry(id, data)
 }
@@ -207,7 +207,8 @@ func decodeEntry(id ID, data []byte) (Entry, error) {
 // Attachment reads a file that was recorded with an entry; ErrNotFound when it has
 // none of that path.
 func (r *Repo) Attachment(ctx context.Context, id ID, path string) ([]byte, error) {
-	return r.Blob(ctx, id, path)
+	data, err := r.Blob(ctx, id, path)
+	return data, r.noteDamage(ctx, id, err)
 }
 
 // Limits of the trees that are listed: an entry from elsewhere can hold any tree.
@@ -221,9 +222,10 @@ const (
 func (r *Repo) Attachments(ctx context.Context, id ID) ([]string, error) {
 	tree, err := r.treeOf(ctx, id)
 	if err != nil {
-		return nil, err
+		return nil, r.noteDamage(ctx, id, err)
 	}
-	return r.listFiles(ctx, tree, "", nil)
+	paths, err := r.listFiles(ctx, tree, "", nil)
+	return paths, r.noteDamage(ctx, id, err)
 }
 
 func (r *Repo) listFiles(ctx context.Context, tree ID, prefix string, paths []string) ([]string, error) {

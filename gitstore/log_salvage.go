@@ -193,26 +193,16 @@ func isDamage(err error) bool {
 	return errors.Is(err, ErrNotFound) || errors.Is(err, ErrCorrupt) || errors.Is(err, ErrTooLarge) || errors.As(err, &git)
 }
 
-// SetAside takes damaged loose copies of objects out of the way, so that a fetch can
-// bring them again: git takes no object that it believes to have. They are kept in
-// the state directory, under damaged/. What can be read all the same stays, and so do
-// packs: git looks for another copy of what is damaged in one.
-func (r *Repo) SetAside(ctx context.Context, ids []ID) error {
-	for _, id := range ids {
-		if !r.validID(id) {
-			return fmt.Errorf("set aside object %q: %w", string(id), ErrNotFound)
-		}
-		if _, _, err := r.readObject(ctx, id); err == nil || !isDamage(err) {
-			continue
-		}
-		aside := filepath.Join(r.StateDir(), "damaged", string(id))
-		err := r.mkdirShared(filepath.Dir(aside))
-		if err == nil {
-			err = os.Rename((&objectDir{path: filepath.Join(r.CommonDir, "objects")}).loosePath(id), aside)
-		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) { // it is in no file of its own
-			return fmt.Errorf("set aside object %s: %w", id, readOnly(err))
-		}
+// setAside takes a damaged loose object out of the way, for git writes none that it
+// believes to have. It is kept in the state directory.
+func (r *Repo) setAside(id ID) error {
+	aside := filepath.Join(r.StateDir(), "aside", string(id))
+	err := r.mkdirShared(filepath.Dir(aside))
+	if err == nil {
+		err = os.Rename((&objectDir{path: filepath.Join(r.CommonDir, "objects")}).loosePath(id), aside)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // it is in no file of its own
+		return fmt.Errorf("set aside object %s: %w", id, readOnly(err))
 	}
 	return nil
 }
@@ -223,7 +213,7 @@ func (r *Repo) mend(ctx context.Context, objects objectBatch) error {
 		if r.AnyReadable(ctx, []ID{object.id}) {
 			continue
 		}
-		if err := r.SetAside(ctx, []ID{object.id}); err != nil {
+		if err := r.setAside(object.id); err != nil {
 			return err
 		}
 		if err := r.writeAgain(ctx, object); err != nil {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -79,46 +77,6 @@ func TestSalvageTakesNothingElse(t *testing.T) {
 	_, err := repo.Salvage(ctx, repo.Writer(), events[5], ownEntry, func(e Entry) error { got = append(got, e.ID); return nil })
 	if want := slices.Delete(slices.Clone(events), 2, 3); err != nil || !slices.Equal(got, want) {
 		t.Errorf("visited %v, want %v, %v", got, want, err)
-	}
-}
-
-// What is set aside can be fetched again, and then everything is as it was.
-func TestSetAsideAndFetchAgain(t *testing.T) {
-	for _, format := range []string{"sha1", "sha256"} {
-		repo, ctx := newTestRepoFormat(t, format), context.Background()
-		events := appendEvents(t, repo, 4)
-		entry, err := repo.Entry(ctx, events[2])
-		if err != nil {
-			t.Fatal(err)
-		}
-		remote := t.TempDir()
-		testGit(t, remote, "init", "-q", "--bare", "--object-format="+format)
-		testGit(t, repo.WorkTree, "push", "-q", remote, logPrefix+"*:"+logPrefix+"*")
-		damageObject(t, repo, events[1])
-		damageObject(t, repo, entry.Tree)
-		loseObject(t, repo, events[3])
-		repo = openTestRepo(t, repo.WorkTree)
-		sound := loosePathOf(repo, events[0])
-		if err := repo.SetAside(ctx, append([]ID{entry.Tree}, events...)); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := os.Stat(sound); err != nil {
-			t.Errorf("a sound object was set aside: %v", err)
-		}
-		if _, err := os.Stat(filepath.Join(repo.StateDir(), "damaged", string(events[1]))); err != nil {
-			t.Errorf("the damaged one was not kept: %v", err)
-		}
-		if err := repo.SetAside(ctx, []ID{"../../x"}); !errors.Is(err, ErrNotFound) {
-			t.Errorf("no id: %v", err)
-		}
-		testGit(t, repo.WorkTree, "fetch", "-q", "--refetch", remote, "+"+logPrefix+"*:"+stagedPrefix("origin")+"*")
-		repo = openTestRepo(t, repo.WorkTree)
-		var got []ID
-		err = repo.Walk(ctx, repo.Writer(), events[3], "", func(e Entry) error { got = append(got, e.ID); return nil })
-		if err != nil || !slices.Equal(got, events) {
-			t.Errorf("%s: %v, %v", format, got, err)
-		}
-		testGit(t, repo.WorkTree, "fsck", "--strict")
 	}
 }
 

@@ -59,6 +59,9 @@ func (r *Repo) NewNotes(ref string, replaces ID) *Notes {
 // Message is the message of the commit that the notes were read from, "" for none.
 func (n *Notes) Message() string { return n.message }
 
+// CanHold reports whether a note can be on commit: whether that is a whole object id.
+func (n *Notes) CanHold(commit ID) bool { return n.repo.validID(commit) }
+
 // Get gives the note on a commit, nil when there is none.
 func (n *Notes) Get(ctx context.Context, commit ID) ([]byte, error) {
 	if !n.repo.validID(commit) {
@@ -150,6 +153,17 @@ func (n *Notes) Commit(ctx context.Context, message string, when time.Time) (ID,
 	}
 	n.replaces, n.message = id, message
 	clear(n.pending)
+	return id, nil
+}
+
+// NotesCommit writes a commit of notes that no ref names: a tree of notes with
+// parents, by the fixed author at the time given. The same is the same in every clone.
+func (r *Repo) NotesCommit(ctx context.Context, tree ID, parents []ID, message string, when time.Time) (ID, error) {
+	id, err := r.writeCommit(ctx, Commit{Tree: tree, Parents: parents, Author: notesIdentity, Committer: notesIdentity,
+		AuthorWhen: when.UTC(), CommitterWhen: when.UTC(), Message: message})
+	if err != nil {
+		return "", fmt.Errorf("write notes: %w", err)
+	}
 	return id, nil
 }
 

@@ -66,12 +66,36 @@ func (p *packFile) close() {
 	p.idx, p.pack, p.index = nil, nil, nil
 }
 
-// readPacked reads an object from the packs of one directory.
+// readPacked reads an object from the packs of one directory: from the first that
+// has it, and where that copy is damaged from any other.
 func (d *objectDir) readPacked(id ID, limit int64) (kind string, data []byte, err error) {
 	p, offset, err := d.findPacked(id)
 	if err != nil {
 		return "", nil, err
 	}
+	if kind, data, err = p.readAt(id, offset, limit); err == nil {
+		return kind, data, nil
+	}
+	defer d.closePacks(maxOpenPacks)
+	if d.listingChanged() {
+		_ = d.listPacks() // then those that are known have to do
+	}
+	hash, _ := hashOf(id) // it was found by it
+	for _, other := range d.packs {
+		if other == p || other.open() != nil {
+			continue
+		}
+		if offset, findErr := other.index.find(hash); findErr == nil {
+			if kind, data, readErr := other.readAt(id, offset, limit); readErr == nil {
+				return kind, data, nil
+			}
+		}
+	}
+	return "", nil, err
+}
+
+// readAt reads the object at an offset and checks it against its id.
+func (p *packFile) readAt(id ID, offset, limit int64) (kind string, data []byte, err error) {
 	typ, data, err := p.read(offset, limit)
 	if errors.Is(err, ErrTooLarge) {
 		return "", nil, err
@@ -165,11 +189,16 @@ func deltaResultSize(delta []byte) uint64 {
 	return size
 }
 
+func hashOf(id ID) (hash [idxHash]byte, err error) {
+	_, err = hex.Decode(hash[:], []byte(id))
+	return hash, err
+}
+
 // findPacked looks for an object in the packs of one directory, and in the packs
 // that have come since it was listed. ErrNotFound when none has it.
 func (d *objectDir) findPacked(id ID) (*packFile, int64, error) {
-	var hash [idxHash]byte
-	if _, err := hex.Decode(hash[:], []byte(id)); err != nil {
+	hash, err := hashOf(id)
+	if err != nil {
 		return nil, 0, ErrNotFound
 	}
 	p, offset, err := d.findListed(hash)

@@ -31,30 +31,22 @@ func (r *Repo) SwapShared(ctx context.Context, remote, ref string, new, old ID) 
 }
 
 // ReadShared brings what a ref of the remote names, and gives its id; "" when the
-// remote has no such ref.
+// remote has no such ref. Nothing here names it: it is to be read at once.
 func (r *Repo) ReadShared(ctx context.Context, remote, ref string) (ID, error) {
 	if err := r.checkShared(remote, ref); err != nil {
 		return "", err
 	}
-	out, err := r.transport(ctx, remote, "ls-remote", "--end-of-options", remote, ref)
-	if err != nil {
+	there, err := r.listRemote(ctx, remote, ref)
+	if err != nil || there[ref] == "" {
+		return "", err
+	}
+	if err := r.fetchRefs(ctx, remote, []string{ref}, "--no-prune"); err != nil {
 		return "", remoteError(remote, err)
 	}
-	for line := range strings.Lines(string(out)) {
-		id, name, _ := strings.Cut(strings.TrimSpace(line), "\t")
-		if name != ref || !r.validID(ID(id)) {
-			continue
-		}
-		staged := remotesPrefix + remote + "/" + strings.TrimPrefix(ref, sharedPrefix)
-		_, err := r.transport(ctx, remote, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-prune",
-			"--no-recurse-submodules", "--no-auto-maintenance", "--no-show-forced-updates", "--refmap=",
-			"--end-of-options", remote, "+"+ref+":"+staged)
-		if err != nil {
-			return "", remoteError(remote, err)
-		}
-		return r.Ref(ctx, staged)
+	if !r.hasObject(ctx, there[ref]) {
+		return "", fmt.Errorf("read %s of %q: %w", ref, remote, ErrLostRace)
 	}
-	return "", nil
+	return there[ref], nil
 }
 
 func (r *Repo) checkShared(remote, ref string) error {

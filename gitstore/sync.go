@@ -2,16 +2,19 @@ package gitstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
 
 // Sharing goes in three steps. A fetch brings the remote's logs to a staging place
-// of its own, so that nothing that it brings can overwrite what is here. AdoptLogs
-// looks at them and takes them over, forward only. A push names its refs one by one.
-// Nothing is pruned, nothing is added to the user's refspecs, and refs/runr-local/
-// never leaves the clone (reference: reliability facts 2.1).
+// of its own, which is what the remote had then and nothing else, so that nothing
+// that it brings can overwrite what is here. AdoptLogs looks at them and takes them
+// over, forward only. A push names its refs one by one. Only the staging place is
+// pruned, nothing is added to the user's refspecs, and refs/runr-local/ never leaves
+// the clone.
 
 const (
 	remotesPrefix  = "refs/runr-remotes/"
@@ -21,7 +24,10 @@ const (
 // stagedPrefix is where the logs of a remote are staged.
 func stagedPrefix(remote string) string { return remotesPrefix + remote + "/log/" }
 
-// Remotes lists the names of the configured remotes, sorted.
+// stagedNotes is where the notes of a remote are staged.
+func stagedNotes(remote string) string { return remotesPrefix + remote + "/notes" }
+
+// Remotes lists the names of the remotes that are configured with a URL, sorted.
 func (r *Repo) Remotes() []string {
 	var names []string
 	for key := range r.Config {
@@ -63,23 +69,106 @@ func (r *Repo) checkRemote(name string) error {
 	if slices.Contains(have, name) && !strings.HasPrefix(name, "-") && checkRefName(stagedPrefix(name)+"x") == nil {
 		return nil
 	}
-	if len(have) == 0 {
+	switch {
+	case !slices.Contains(have, name) && r.namesRemote(name):
+		return fmt.Errorf("remote %q has no URL (git config remote.%s.url URL): %w", name, name, ErrNotFound)
+	case len(have) == 0:
 		return fmt.Errorf("remote %q: no remote is configured: %w", name, ErrNotFound)
 	}
 	return fmt.Errorf("remote %q: there are %s: %w", name, strings.Join(have, ", "), ErrNotFound)
 }
 
-// FetchLogs brings the remote's logs to refs/runr-remotes/. What is here already
-// stays, also when the remote has it no more. Objects are checked as they come.
-func (r *Repo) FetchLogs(ctx context.Context, remote string) error {
+// namesRemote reports whether anything is configured for a remote of that name.
+func (r *Repo) namesRemote(name string) bool {
+	for key := range r.Config {
+		if strings.HasPrefix(key, "remote."+name+".") {
+			return true
+		}
+	}
+	return false
+}
+
+// Fetched is what FetchLogs could not bring, and what it had to put right.
+type Fetched struct {
+	Refused []Rejection // refs of the remote that were left out; the others came
+	Locks   []string    // lock files of a killed process that were removed, with their age
+}
+
+// FetchLogs brings the remote's logs, and its notes of the ref called notes unless
+// that is "", to refs/runr-remotes/, where afterwards is what the remote has. Objects
+// are checked as they come; a ref that names one that git refuses is left out as it
+// was, and is looked at again when it has moved, or after some time.
+func (r *Repo) FetchLogs(ctx context.Context, remote, notes string) (Fetched, error) {
+	var done Fetched
 	if err := r.checkRemote(remote); err != nil {
-		return err
+		return done, err
 	}
-	_, err := r.transport(ctx, remote, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-prune",
-		"--no-recurse-submodules", "--no-auto-maintenance", "--no-show-forced-updates", "--refmap=",
-		"--end-of-options", remote, "+"+logPrefix+"*:"+stagedPrefix(remote)+"*")
-	if err != nil {
-		return remoteError(remote, err)
+	known := r.readRefusals(remote)
+	all := append(wantedRefs(remote, notes), except(slices.Sorted(maps.Keys(known)))...)
+	err := r.fetchRefs(ctx, remote, all, "--prune")
+	if err != nil && ctx.Err() == nil {
+		if done.Locks = r.dropStaleLocks(ctx, remotesPrefix+remote+"/"); len(done.Locks) > 0 {
+			err = r.fetchRefs(ctx, remote, all, "--prune")
+		}
 	}
-	return nil
+	if err == nil && len(known) == 0 {
+		return done, nil
+	}
+	switch {
+	case ctx.Err() != nil:
+		return done, context.Cause(ctx)
+	case unconnected(err):
+		return done, remoteError(remote, err)
+	case isLocked(err):
+		return done, fmt.Errorf("fetch from %q: %w: %s", remote, ErrBusy, localComplaint(err))
+	}
+	if broken := r.brokenRef(ctx); broken != "" && err != nil {
+		return done, fmt.Errorf("fetch from %q: %w: ref %s names an object that cannot be read", remote, ErrCorrupt, broken)
+	}
+	done.Refused, err = r.fetchApart(ctx, remote, notes, known, err == nil)
+	return done, err
+}
+
+// brokenRef is a ref of this tool's own whose object cannot be read, "" for none. git
+// brings nothing while there is one.
+func (r *Repo) brokenRef(ctx context.Context) string {
+	for _, place := range []string{logPrefix, remotesPrefix} {
+		refs, err := r.Refs(ctx, place)
+		if err != nil {
+			continue
+		}
+		for ref, id := range refs {
+			if _, _, err := r.readObject(ctx, id); err != nil && !errors.Is(err, ErrTooLarge) {
+				return ref
+			}
+		}
+	}
+	return ""
+}
+
+// wantedRefs are the refspecs of a fetch.
+func wantedRefs(remote, notes string) []string {
+	specs := []string{"+" + logPrefix + "*:" + stagedPrefix(remote) + "*"}
+	if notes != "" { // a pattern: a remote without notes is no error
+		specs = append(specs, "+"+notes+"*:"+stagedNotes(remote)+"*")
+	}
+	return specs
+}
+
+// except are the refspecs that leave refs out.
+func except(refs []string) []string {
+	specs := make([]string, 0, len(refs))
+	for _, ref := range refs {
+		specs = append(specs, "^"+ref)
+	}
+	return specs
+}
+
+// fetchRefs fetches by refspecs and nothing else. The refspecs go by standard input:
+// there may be more than a command line holds.
+func (r *Repo) fetchRefs(ctx context.Context, remote string, refspecs []string, options ...string) error {
+	args := append([]string{"fetch", "--quiet", "--no-tags", "--no-prune-tags", "--no-write-fetch-head",
+		"--no-recurse-submodules", "--no-auto-maintenance", "--no-show-forced-updates", "--refmap=", "--stdin"}, options...)
+	_, err := r.transportIn(ctx, remote, strings.Join(refspecs, "\n")+"\n", append(args, "--end-of-options", remote)...)
+	return err
 }

@@ -1,6 +1,7 @@
 package gitstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,13 @@ type Adopted struct {
 // Rejection is a log that was not taken over, and why.
 type Rejection struct{ Writer, Reason string }
 
+// adoption is a log that is to move forward here.
+type adoption struct {
+	writer   string
+	new, old ID
+	events   int
+}
+
 // AdoptLogs takes over the logs that FetchLogs has staged: each one only forward,
 // and only when check accepts every new entry. A log that fails stays as it was
 // here, the others are taken over all the same.
@@ -36,18 +44,27 @@ func (r *Repo) AdoptLogs(ctx context.Context, remote string, check func(Entry) e
 	if err != nil {
 		return adopted, err
 	}
+	tips, err := r.Tips(ctx)
+	if err != nil {
+		return adopted, err
+	}
+	var forward []adoption
 	for _, ref := range slices.Sorted(maps.Keys(staged)) {
-		writer := strings.TrimPrefix(ref, prefix)
-		if writer == own {
-			err = r.ownLog(ctx, own, staged[ref], check, &adopted)
-		} else {
-			err = r.adoptLog(ctx, writer, staged[ref], check, &adopted)
+		a := adoption{writer: strings.TrimPrefix(ref, prefix), new: staged[ref]}
+		a.old = tips[a.writer]
+		switch {
+		case a.new == a.old:
+			continue
+		case a.writer == own:
+			err = r.ownLog(ctx, own, a.new, check, &adopted)
+		case r.checkAdoption(ctx, &a, check, &adopted):
+			forward = append(forward, a)
 		}
-		if err != nil {
-			return adopted, fmt.Errorf("take over log %s: %w", writer, err)
+		if err = cmp.Or(context.Cause(ctx), err); err != nil {
+			return adopted, fmt.Errorf("take over log %s: %w", a.writer, err)
 		}
 	}
-	return adopted, nil
+	return adopted, r.moveForward(ctx, forward, &adopted)
 }
 
 // ownLog looks whether the remote's log of our own writer has what ours has not, and
@@ -82,33 +99,54 @@ func (a *Adopted) reject(writer string, reason error) {
 	a.Rejected = append(a.Rejected, Rejection{Writer: writer, Reason: cleanLine(reason.Error())})
 }
 
-// adoptLog takes over one log. Only what the caller must know of is an error.
-func (r *Repo) adoptLog(ctx context.Context, writer string, staged ID, check func(Entry) error, adopted *Adopted) error {
-	if !IsWriter(writer) {
-		adopted.reject(writer, errors.New("its name is not a writer's"))
-		return nil
+// checkAdoption reports whether a log may be taken over.
+func (r *Repo) checkAdoption(ctx context.Context, a *adoption, check func(Entry) error, adopted *Adopted) bool {
+	err := errors.New("its name is not a writer's")
+	if IsWriter(a.writer) {
+		a.events, err = r.checkLog(ctx, a.writer, a.new, a.old, check)
 	}
-	tip, err := r.Ref(ctx, logPrefix+writer)
-	if err != nil || tip == staged {
-		return err
+	if err != nil && ctx.Err() == nil && !errors.Is(err, errOlder) {
+		adopted.reject(a.writer, err)
 	}
-	events, err := r.checkLog(ctx, writer, staged, tip, check)
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
+	return err == nil
+}
+
+// moveAtOnce is from how many logs on git moves them together, in a tenth of the time.
+const moveAtOnce = 50
+
+// moveForward moves logs that were checked.
+func (r *Repo) moveForward(ctx context.Context, logs []adoption, adopted *Adopted) error {
+	together := len(logs) >= moveAtOnce && r.moveTogether(ctx, logs) == nil
+	for _, a := range logs {
+		if !together {
+			err := r.swapRef(ctx, logPrefix+a.writer, a.new, a.old)
+			if errors.Is(err, ErrBusy) || errors.Is(err, ErrConflict) || errors.Is(err, ErrLostRace) {
+				adopted.reject(a.writer, err)
+				continue
+			}
+			if err != nil {
+				return fmt.Errorf("take over log %s: %w", a.writer, err)
+			}
+		}
+		adopted.Writers = append(adopted.Writers, a.writer)
+		adopted.Events += a.events
 	}
-	if errors.Is(err, errOlder) {
-		return nil
-	}
-	if err != nil {
-		adopted.reject(writer, err)
-		return nil
-	}
-	if err := r.swapRef(ctx, logPrefix+writer, staged, tip); err != nil {
-		return err
-	}
-	adopted.Writers = append(adopted.Writers, writer)
-	adopted.Events += events
 	return nil
+}
+
+// moveTogether moves all logs or none.
+func (r *Repo) moveTogether(ctx context.Context, logs []adoption) error {
+	unlock, err := r.lock(ctx, "refs") // as everybody does who moves a ref of our own
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	var moves strings.Builder
+	for _, a := range logs {
+		fmt.Fprintf(&moves, "update %s%s %s %s\n", logPrefix, a.writer, a.new, cmp.Or(a.old, r.zeroID()))
+	}
+	_, err = r.call(ctx, gitCall{args: []string{"update-ref", "--no-deref", "--stdin"}, stdin: strings.NewReader(moves.String()), env: refLockTimeout})
+	return err
 }
 
 // errOlder is a log that this clone has more of.
@@ -116,25 +154,22 @@ var errOlder = errors.New("older than the log that is here")
 
 // checkLog counts and checks the entries that a staged log has beyond tip.
 func (r *Repo) checkLog(ctx context.Context, writer string, staged, tip ID, check func(Entry) error) (events int, err error) {
-	if tip != "" {
-		older, err := r.IsAncestor(ctx, staged, tip)
-		if err != nil {
-			return 0, err
-		}
-		if older {
-			return 0, errOlder
-		}
-	}
 	started := false
 	err = r.Walk(ctx, writer, staged, tip, func(e Entry) error {
 		started = true
 		events++
 		return check(e)
 	})
-	if errors.Is(err, ErrNotFound) && tip != "" && !started {
+	if !errors.Is(err, ErrNotFound) || tip == "" || started {
+		return events, err
+	}
+	older, err := r.IsAncestor(ctx, staged, tip)
+	if err == nil && older {
+		err = errOlder
+	} else if err == nil {
 		err = errors.New("it does not continue the log that is here")
 	}
-	return events, err
+	return 0, err
 }
 
 // RenewWriter gives this clone a new id as a writer, after AdoptLogs found that

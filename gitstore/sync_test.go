@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -36,17 +37,35 @@ func write(t *testing.T, repo *Repo, text string) ID {
 func syncLogs(t *testing.T, repo *Repo) Adopted {
 	t.Helper()
 	ctx := context.Background()
-	if err := repo.FetchLogs(ctx, "origin"); err != nil {
-		t.Fatal(err)
+	if fetched := fetchLogs(t, repo); len(fetched.Refused)+len(fetched.Locks) > 0 {
+		t.Fatalf("%+v", fetched)
 	}
 	adopted, err := repo.AdoptLogs(ctx, "origin", accept)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := repo.PushLogs(ctx, "origin"); err != nil {
-		t.Fatal(err)
+	if pushed := pushLogs(t, repo); pushed.Log != nil {
+		t.Fatal(pushed.Log)
 	}
 	return adopted
+}
+
+func fetchLogs(t *testing.T, repo *Repo) Fetched {
+	t.Helper()
+	fetched, err := repo.FetchLogs(context.Background(), "origin", testNotes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fetched
+}
+
+func pushLogs(t *testing.T, repo *Repo) Pushed {
+	t.Helper()
+	pushed, err := repo.Push(context.Background(), "origin", "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pushed
 }
 
 func logTips(t *testing.T, repo *Repo) Tips {
@@ -157,9 +176,7 @@ func TestAdoptChecksEveryEntry(t *testing.T) {
 	write(t, a, "bad")
 	write(t, a, "good again")
 	syncLogs(t, a)
-	if err := b.FetchLogs(ctx, "origin"); err != nil {
-		t.Fatal(err)
-	}
+	fetchLogs(t, b)
 	var seen []string
 	adopted, err := b.AdoptLogs(ctx, "origin", func(e Entry) error {
 		seen = append(seen, strings.TrimSpace(e.Message))
@@ -210,9 +227,7 @@ func TestAdoptForwardOnly(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			shell(t, bare, "export GIT_AUTHOR_NAME=x GIT_AUTHOR_EMAIL=x GIT_COMMITTER_NAME=x GIT_COMMITTER_EMAIL=x; W="+a.Writer()+"; "+c.script)
-			if err := b.FetchLogs(ctx, "origin"); err != nil {
-				t.Fatal(err)
-			}
+			fetchLogs(t, b)
 			adopted, err := b.AdoptLogs(ctx, "origin", accept)
 			if err != nil || len(adopted.Rejected) != c.rejected || len(adopted.Writers) != 0 || adopted.Diverged {
 				t.Errorf("%+v, %v", adopted, err)
@@ -227,7 +242,7 @@ func TestAdoptForwardOnly(t *testing.T) {
 	}
 }
 
-// Objects that git would not check out are refused as they come.
+// Objects that git would not check out are refused as they come, and named.
 func TestFetchChecksObjects(t *testing.T) {
 	bare, clones := newRemote(t, 1)
 	ctx := context.Background()
@@ -245,8 +260,9 @@ func TestFetchChecksObjects(t *testing.T) {
 		t.Fatal(err)
 	}
 	testGit(t, bare, "update-ref", "refs/runr/log/0123456789ab", string(evil))
-	if err := clones[0].FetchLogs(ctx, "origin"); !errors.Is(err, ErrRemote) || !strings.Contains(err.Error(), ".git") {
-		t.Errorf("got %v", err)
+	fetched := fetchLogs(t, clones[0])
+	if len(fetched.Refused) != 1 || fetched.Refused[0].Writer != "0123456789ab" || !strings.Contains(fetched.Refused[0].Reason, ".git") {
+		t.Errorf("got %+v", fetched)
 	}
 }
 
@@ -271,15 +287,13 @@ func TestCopiedCloneIsNoticed(t *testing.T) {
 	tail := write(t, b, "by the copy")
 	syncLogs(t, a)
 
-	if err := b.FetchLogs(ctx, "origin"); err != nil {
-		t.Fatal(err)
-	}
+	fetchLogs(t, b)
 	adopted, err := b.AdoptLogs(ctx, "origin", accept)
 	if err != nil || !adopted.Diverged || len(adopted.Rejected) != 0 {
 		t.Fatalf("%+v, %v", adopted, err)
 	}
-	if err := b.PushLogs(ctx, "origin"); !errors.Is(err, ErrLostRace) {
-		t.Errorf("pushed all the same: %v", err)
+	if pushed := pushLogs(t, b); !errors.Is(pushed.Log, ErrLostRace) {
+		t.Errorf("pushed all the same: %v", pushed.Log)
 	}
 	id, err := b.RenewWriter(ctx, "origin")
 	if err != nil || id == shared || b.Writer() != id || openTestRepo(t, b.WorkTree).Writer() != id {
@@ -314,9 +328,7 @@ func TestRestoredClone(t *testing.T) {
 	write(t, a, "two")
 	syncLogs(t, a)
 	ctx := context.Background()
-	if err := backup.FetchLogs(ctx, "origin"); err != nil {
-		t.Fatal(err)
-	}
+	fetchLogs(t, backup)
 	adopted, err := backup.AdoptLogs(ctx, "origin", func(Entry) error { return errors.New("refused") })
 	if err != nil || adopted.Diverged || len(adopted.Rejected) != 1 {
 		t.Errorf("with entries that are refused: %+v, %v", adopted, err)
@@ -351,64 +363,144 @@ func TestPushToEmptiedRemote(t *testing.T) {
 	}
 }
 
+// notesOnto is what is pushed of a clone's notes: their tree on the remote's commit.
+func notesOnto(t *testing.T, repo *Repo) ID {
+	t.Helper()
+	ctx := context.Background()
+	tip, err := repo.Ref(ctx, testNotes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine, err := repo.ReadCommit(ctx, tip)
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs, err := repo.SharedNotes(ctx, "origin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var parents []ID
+	if theirs.ID != "" {
+		parents = []ID{theirs.ID}
+	}
+	id, err := repo.NotesCommit(ctx, mine.Tree, parents, "notes\n", testWhen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
 func TestPushNotes(t *testing.T) {
 	bare, clones := newRemote(t, 2)
 	a, b := clones[0], clones[1]
 	ctx := context.Background()
-	const ref = "refs/notes/runr"
-	if err := a.PushNotes(ctx, "origin", ref); err != nil {
-		t.Errorf("without notes: %v", err)
-	}
 	testGit(t, a.WorkTree, "notes", "--ref=runr", "add", "-m", "a")
 	testGit(t, b.WorkTree, "notes", "--ref=runr", "add", "-m", "b")
-	for _, repo := range []*Repo{a, b, b} { // the newest replaces the others, and again nothing
-		if err := repo.PushNotes(ctx, "origin", ref); err != nil {
-			t.Fatal(err)
+	fetchLogs(t, b)
+	early := notesOnto(t, b)
+	for i, repo := range []*Repo{a, b} {
+		fetchLogs(t, repo)
+		if pushed, err := repo.Push(ctx, "origin", testNotes, notesOnto(t, repo)); err != nil || pushed.Notes != nil {
+			t.Fatalf("clone %d: %+v, %v", i, pushed, err)
 		}
 	}
-	if got := testGit(t, bare, "rev-parse", ref); got != testGit(t, b.WorkTree, "rev-parse", ref) {
-		t.Errorf("remote is at %s", got)
+	if got := testGit(t, bare, "notes", "--ref=runr", "show", "main"); got != "b" {
+		t.Errorf("remote has %q", got)
 	}
-	if err := a.PushNotes(ctx, "origin", "refs/heads/main"); err == nil {
+	if got := testGit(t, bare, "rev-list", "--count", testNotes); got != "2" {
+		t.Errorf("%s commits", got)
+	}
+	if pushed, err := b.Push(ctx, "origin", testNotes, early); err != nil || !errors.Is(pushed.Notes, ErrLostRace) {
+		t.Errorf("what was made before somebody else pushed: %+v, %v", pushed, err)
+	}
+	if _, err := a.Push(ctx, "origin", "refs/heads/main", early); err == nil {
 		t.Error("a branch was pushed")
 	}
 }
 
-// Somebody pushes between our look and our push: a hook of the remote stands for them.
-func TestPushNotesLostRace(t *testing.T) {
-	bare, clones := newRemote(t, 1)
-	testGit(t, clones[0].WorkTree, "notes", "--ref=runr", "add", "-m", "a")
-	lease := "refs/notes/runr:" + string(testHead(t, clones[0]))
-	tip := testGit(t, clones[0].WorkTree, "rev-parse", "refs/notes/runr")
-	answers, err := clones[0].push(context.Background(), "origin", []string{tip + ":refs/notes/runr"}, "--force-with-lease="+lease)
-	if err != nil || len(answers) != 1 || !errors.Is(answers[0].refusal("origin"), ErrLostRace) {
-		t.Errorf("%+v, %v", answers, err)
-	}
-	hook := "#!/bin/sh\nexit 1\n"
-	if err := os.WriteFile(filepath.Join(bare, "hooks", "pre-receive"), []byte(hook), 0o755); err != nil {
+// refuseBy makes a remote refuse pushes by a pre-receive hook.
+func refuseBy(t *testing.T, bare, script string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(bare, "hooks", "pre-receive"), []byte("#!/bin/sh\n"+script), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	err = clones[0].PushNotes(context.Background(), "origin", "refs/notes/runr")
-	if !errors.Is(err, ErrRemote) || errors.Is(err, ErrLostRace) || !strings.Contains(err.Error(), "pre-receive hook declined") {
-		t.Errorf("refused by policy: %v", err)
+}
+
+// A remote that says no is quoted, but not with everything that it may send.
+func TestPushRefused(t *testing.T) {
+	bare, clones := newRemote(t, 1)
+	write(t, clones[0], "x")
+	refuseBy(t, bare, `printf 'No pushes on Fridays.\n\n=====\n\033[31mAsk Ann\033[0m\n%s\n' "$(head -c 3000 /dev/zero | tr '\0' z)"
+for i in 1 2 3 4 5 6 7 8 9; do echo "more $i"; done; exit 1`)
+	fetchLogs(t, clones[0])
+	err := pushLogs(t, clones[0]).Log
+	var refused *RefusedError
+	if !errors.As(err, &refused) || !errors.Is(err, ErrRemote) || errors.Is(err, ErrLostRace) {
+		t.Fatalf("got %v", err)
+	}
+	if refused.Reason != "pre-receive hook declined" || refused.Ref != logPrefix+clones[0].Writer() || refused.Remote != "origin" {
+		t.Errorf("%+v", refused)
+	}
+	if said := refused.Said; len(said) != saidLines || said[0] != "No pushes on Fridays." || said[1] != "[31mAsk Ann [0m" || len(said[2]) > saidRunes+len("…") || said[3] != "more 1" {
+		t.Errorf("said %q", said)
+	}
+}
+
+// A remote that refuses the notes gets the log all the same, though many refuse a push
+// as a whole.
+func TestPushRefusedInPart(t *testing.T) {
+	bare, clones := newRemote(t, 1)
+	write(t, clones[0], "x")
+	testGit(t, clones[0].WorkTree, "notes", "--ref=runr", "add", "-m", "a")
+	refuseBy(t, bare, `while read old new ref; do case $ref in refs/notes/*) echo no notes here; exit 1; esac; done`)
+	fetchLogs(t, clones[0])
+	pushed, err := clones[0].Push(context.Background(), "origin", testNotes, notesOnto(t, clones[0]))
+	var refused *RefusedError
+	if err != nil || pushed.Log != nil || !errors.As(pushed.Notes, &refused) || !slices.Equal(refused.Said, []string{"no notes here"}) {
+		t.Fatalf("%+v, %v", pushed, err)
+	}
+	if got := testGit(t, bare, "for-each-ref", "--format=%(refname)", "refs/runr", "refs/notes"); got != logPrefix+clones[0].Writer() {
+		t.Errorf("remote has %s", got)
 	}
 }
 
 func TestRemoteOutOfReach(t *testing.T) {
 	_, clones := newRemote(t, 1)
 	testGit(t, clones[0].WorkTree, "remote", "set-url", "origin", "/no/such/place")
-	testGit(t, clones[0].WorkTree, "notes", "--ref=runr", "add", "-m", "a")
 	ctx := context.Background()
 	write(t, clones[0], "x")
-	for name, err := range map[string]error{
-		"fetch": clones[0].FetchLogs(ctx, "origin"), "push": clones[0].PushLogs(ctx, "origin"), "notes": clones[0].PushNotes(ctx, "origin", "refs/notes/runr"),
-	} {
-		if !errors.Is(err, ErrRemote) || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "/no/such/place") {
+	_, fetched := clones[0].FetchLogs(ctx, "origin", "")
+	_, pushed := clones[0].Push(ctx, "origin", "", "")
+	for name, err := range map[string]error{"fetch": fetched, "push": pushed} {
+		if !errors.Is(err, ErrRemote) || isRefusal(err) || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "/no/such/place") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := clones[0].FetchLogs(ctx, "/no/such/place"); !errors.Is(err, ErrNotFound) {
+	if _, err := clones[0].FetchLogs(ctx, "/no/such/place", ""); !errors.Is(err, ErrNotFound) {
 		t.Errorf("a path for a name: %v", err)
+	}
+}
+
+// What git, ssh and servers print when somebody was reached, and when nobody was.
+func TestRemoteSaysNo(t *testing.T) {
+	for said, no := range map[string]bool{
+		"fatal: '/x' does not appear to be a git repository\nfatal: Could not read from remote repository.\n\nPlease make sure you have the correct access rights\nand the repository exists.\n":   false,
+		"ssh: connect to host h port 22: Connection refused\r\nfatal: Could not read from remote repository.\n\nPlease make sure you have the correct access rights\nand the repository exists.\n": false,
+		"fatal: unable to access 'https://h/x/': Could not resolve host: h\n":                                                               false,
+		"fatal: unable to access 'https://h/x/': The requested URL returned error: 503\n":                                                   false,
+		"ERROR: Permission to a/b.git denied to c.\nfatal: Could not read from remote repository.\n":                                        true,
+		"ERROR: The repository you are pushing to is locked.\nfatal: Could not read from remote repository.\n":                              true,
+		"git@h: Permission denied (publickey).\r\nfatal: Could not read from remote repository.\n":                                          true,
+		"remote: Permission to a/b.git denied to c.\nfatal: unable to access 'https://h/a/b.git/': The requested URL returned error: 403\n": true,
+		"fatal: could not read Username for 'https://h': terminal prompts disabled\n":                                                       true,
+		"fatal: remote error: access denied or repository not exported: /x\n":                                                               true,
+		"remote: Repository not found.\nfatal: repository 'https://h/x/' not found\n":                                                       true,
+		"remote: HTTP Basic: Access denied\nfatal: Authentication failed for 'https://h/x/'\n":                                              true,
+	} {
+		err := remoteError("origin", &GitError{Status: 128, Stderr: said})
+		if isRefusal(err) != no || !errors.Is(err, ErrRemote) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q: %v", said, err)
+		}
 	}
 }
 
@@ -460,8 +552,8 @@ func TestFirstComplaint(t *testing.T) {
 
 func TestParsePushed(t *testing.T) {
 	out := "To /x\n*\tabc:refs/notes/a\t[new reference]\n!\tabc:refs/notes/b\t[rejected] (stale info)\n=\tabc:refs/c\t[up to date]\nDone\n"
-	want := []pushed{{'*', "refs/notes/a", "[new reference]"}, {'!', "refs/notes/b", "[rejected] (stale info)"}, {'=', "refs/c", "[up to date]"}}
-	if got := parsePushed(out); !slices.Equal(got, want) {
+	want := []pushed{{'*', "refs/notes/a", "[new reference]", nil}, {'!', "refs/notes/b", "[rejected] (stale info)", nil}, {'=', "refs/c", "[up to date]", nil}}
+	if got := parsePushed(out); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v", got)
 	}
 }

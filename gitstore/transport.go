@@ -1,10 +1,12 @@
 package gitstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -35,6 +37,30 @@ func optionCount(args []string) int {
 // ErrRemote is what a remote, or the way to it, refused. The message is one line.
 var ErrRemote = errors.New("remote")
 
+// RefusedError is the no of a remote that was reached; it is ErrRemote too.
+type RefusedError struct {
+	Remote string   `json:"remote"`
+	Ref    string   `json:"ref,omitempty"`  // on the remote; "" when it refused as a whole
+	Reason string   `json:"reason"`         // in git's words, one line
+	Said   []string `json:"said,omitempty"` // the server's own lines, a few, each safe to show
+}
+
+// Error is one line with what the server said, if anything.
+func (e *RefusedError) Error() string {
+	text := fmt.Sprintf("%v %q refuses", ErrRemote, e.Remote)
+	if e.Ref != "" {
+		text += " " + e.Ref
+	}
+	text += ": " + e.Reason
+	if len(e.Said) > 0 {
+		text += ": " + strings.Join(e.Said, " / ")
+	}
+	return text
+}
+
+// Unwrap gives ErrRemote.
+func (e *RefusedError) Unwrap() error { return ErrRemote }
+
 // remoteOptions keep a push or fetch from doing more than it is told to, whatever
 // is configured for the remote.
 func remoteOptions(remote string) []string {
@@ -50,20 +76,128 @@ func remoteOptions(remote string) []string {
 // transport runs a git command that talks to a remote. It has no time limit but the
 // context's and the general one; git may ask for a password as it always does.
 func (r *Repo) transport(ctx context.Context, remote string, args ...string) ([]byte, error) {
-	c := gitCall{args: append(remoteOptions(remote), args...), dir: r.WorkTree} // where a relative path of a remote begins
-	if allowed := os.Getenv("GIT_ALLOW_PROTOCOL"); allowed != "" {
-		c.env = []string{"GIT_ALLOW_PROTOCOL=" + allowed}
-	}
-	return r.callOptions(ctx, c)
+	return r.transportIn(ctx, remote, "", args...)
 }
 
-// remoteError makes an error of git's about a remote one clear line.
+// transportIn is transport with something on standard input.
+func (r *Repo) transportIn(ctx context.Context, remote, stdin string, args ...string) ([]byte, error) {
+	return r.callOptions(ctx, r.transportCall(remote, stdin, args...))
+}
+
+func (r *Repo) transportCall(remote, stdin string, args ...string) gitCall {
+	c := gitCall{
+		args: append(remoteOptions(remote), args...), stdin: strings.NewReader(stdin),
+		dir: r.WorkTree, // where a relative path of a remote begins
+		env: refLockTimeout,
+	}
+	if allowed := os.Getenv("GIT_ALLOW_PROTOCOL"); allowed != "" {
+		c.env = append(slices.Clone(c.env), "GIT_ALLOW_PROTOCOL="+allowed)
+	}
+	return c
+}
+
+// remoteError makes an error of git's about a remote as a whole one clear line, and
+// tells a remote that said no from one that was not reached.
 func remoteError(remote string, err error) error {
 	var exit *GitError
-	if !errors.As(err, &exit) {
+	switch {
+	case !errors.As(err, &exit):
 		return fmt.Errorf("reach %w %q: %w", ErrRemote, remote, err)
+	case saysNo(exit.Stderr):
+		refused := &RefusedError{Remote: remote, Reason: firstComplaint(exit), Said: serverSaid(exit.Stderr)}
+		refused.Said = slices.DeleteFunc(refused.Said, func(said string) bool { return said == refused.Reason })
+		return refused
 	}
 	return fmt.Errorf("cannot reach %w %q: %s", ErrRemote, remote, firstComplaint(exit))
+}
+
+// noWords are how git, ssh and the servers that people use say that somebody was
+// reached and does not want to.
+var noWords = []string{
+	"remote error: ", "permission denied", "access denied", "permission to", "not allowed", "not authorized", "unauthorized",
+	"forbidden", "authentication failed", "could not read username", "could not read password", "returned error: 401", "returned error: 403",
+	"read-only", "read only", "repository not found", "hook declined", "is archived",
+}
+
+// saysNo reports whether a failure of git's is the answer of a server.
+func saysNo(stderr string) bool {
+	said := strings.ToLower(stderr)
+	return strings.HasPrefix(said, "error: ") && strings.Contains(said, "could not read from remote repository") || // over ssh a server's banner
+		slices.ContainsFunc(noWords, func(word string) bool { return strings.Contains(said, word) })
+}
+
+// Limits of what a server is quoted with.
+const (
+	saidLines = 4
+	saidRunes = 300
+)
+
+// serverSaid are the lines that a server sent for people, without its progress.
+func serverSaid(stderr string) []string {
+	var said []string
+	for line := range strings.Lines(stderr) {
+		text, fromServer := strings.CutPrefix(line, "remote: ")
+		if text = cleanLine(text); !fromServer || text == "" || strings.Trim(text, "=-*# ") == "" || len(said) == saidLines {
+			continue
+		}
+		if runes := []rune(text); len(runes) > saidRunes {
+			text = string(runes[:saidRunes]) + "…"
+		}
+		said = append(said, text)
+	}
+	return said
+}
+
+// unconnected reports whether git did not get as far as talking to a remote.
+func unconnected(err error) bool {
+	var exit *GitError
+	return errors.As(err, &exit) && (strings.Contains(exit.Stderr, "Could not read from remote repository") ||
+		strings.Contains(exit.Stderr, "unable to access '") || strings.Contains(exit.Stderr, "unable to connect to"))
+}
+
+// localLines are what git itself said, without what a server sent.
+func localLines(err error) []string {
+	var exit *GitError
+	if !errors.As(err, &exit) {
+		return nil
+	}
+	var lines []string
+	for line := range strings.Lines(exit.Stderr) {
+		if line = cleanLine(line); line != "" && !strings.HasPrefix(line, "remote: ") {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// localLine is the first line of git's own with one of the words, "" for none.
+func localLine(err error, words ...string) string {
+	for _, line := range localLines(err) {
+		if slices.ContainsFunc(words, func(word string) bool { return strings.Contains(line, word) }) {
+			return strings.TrimPrefix(strings.TrimPrefix(line, "fatal: "), "error: ")
+		}
+	}
+	return ""
+}
+
+// isLocked reports whether a lock file of this clone's was in git's way.
+func isLocked(err error) bool { return localComplaint(err) != "" }
+
+func localComplaint(err error) string { return localLine(err, ".lock': File exists") }
+
+// refusedByGit reports whether git refused an object that came.
+func refusedByGit(err error) bool { return localLine(err, "fsck error") != "" }
+
+// fetchComplaint says why a ref could not be fetched.
+func fetchComplaint(err error) string {
+	var exit *GitError
+	if !errors.As(err, &exit) {
+		return cleanLine(err.Error())
+	}
+	if refusedByGit(err) {
+		return "git refuses it: " + cmp.Or(localLine(err, "object "), localLine(err, "fsck error"))
+	}
+	return firstComplaint(exit)
 }
 
 // firstComplaint is the first line with which git, ssh or the server said no.
@@ -107,10 +241,12 @@ type pushed struct {
 	flag    byte   // ' ' moved, '*' new, '=' as it was, '!' refused
 	ref     string // on the remote
 	summary string
+	said    []string // by the server, to the push as a whole
 }
 
 // push pushes refspecs, without force but for the lease, and without hooks. An error
-// means that the remote could not be reached; what it refused is in the answers.
+// means that the remote refused as a whole or could not be reached; what else it
+// refused is in the answers.
 func (r *Repo) push(ctx context.Context, remote string, refspecs []string, options ...string) ([]pushed, error) {
 	args := append([]string{"push", "--porcelain", "--no-progress", "--no-verify", "--no-follow-tags", "--no-atomic",
 		"--no-signed", "--recurse-submodules=no"}, options...)
@@ -119,6 +255,13 @@ func (r *Repo) push(ctx context.Context, remote string, refspecs []string, optio
 	answers := parsePushed(string(out))
 	if err != nil && (exitStatus(err) != 1 || len(answers) == 0) {
 		return nil, remoteError(remote, err)
+	}
+	var exit *GitError
+	if errors.As(err, &exit) {
+		said := serverSaid(exit.Stderr)
+		for i := range answers {
+			answers[i].said = said
+		}
 	}
 	return answers, nil
 }
@@ -138,15 +281,23 @@ func parsePushed(out string) []pushed {
 }
 
 // refusal is nil for a ref that the remote took, ErrLostRace when the ref was moved
-// by somebody else, and ErrRemote for everything else that a remote says no to.
+// by somebody else, and a *RefusedError for everything else that a remote says no to.
 func (p pushed) refusal(remote string) error {
 	if p.flag != '!' {
 		return nil
 	}
 	for _, race := range []string{"fetch first", "non-fast-forward", "stale info", "cannot lock ref", "failed to update ref", "incorrect old value", "reference already exists"} {
 		if strings.Contains(p.summary, race) {
-			return fmt.Errorf("push %s to %q: %s: %w", p.ref, remote, p.summary, ErrLostRace)
+			return fmt.Errorf("push %s to %q: %s: %w", p.ref, remote, strings.Join(append([]string{p.summary}, p.said...), ": "), ErrLostRace)
 		}
 	}
-	return fmt.Errorf("%w %q refuses %s: %s", ErrRemote, remote, p.ref, p.summary)
+	return &RefusedError{Remote: remote, Ref: p.ref, Reason: p.reason(), Said: p.said}
+}
+
+// reason is what stands in brackets behind "[remote rejected]".
+func (p pushed) reason() string {
+	if _, reason, ok := strings.Cut(p.summary, "] ("); ok {
+		return strings.TrimSuffix(reason, ")")
+	}
+	return p.summary
 }

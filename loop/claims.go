@@ -42,7 +42,7 @@ func (s *Store) ClaimShared(ctx context.Context, remote, id string, by Hold) (re
 	defer cancel()
 	claim, err := s.takeShared(asking, remote, review, by)
 	switch {
-	case notAsked(err, asking.Err() != nil && ctx.Err() == nil):
+	case outOfReach(ctx, err):
 		claim, provisional = "", err.Error()
 	case err != nil:
 		return review, "", err
@@ -54,11 +54,10 @@ func (s *Store) ClaimShared(ctx context.Context, remote, id string, by Hold) (re
 	return review, provisional, err
 }
 
-// notAsked reports whether an attempt to claim ended without the remote's word on it.
-// What it answered in the last moment counts.
-func notAsked(err error, timeUp bool) bool {
-	var refused *StateError
-	return err != nil && !errors.As(err, &refused) && (timeUp || errors.Is(err, gitstore.ErrRemote))
+// outOfReach reports whether err, of asking a remote within a time of its own below
+// ctx, means that the remote has not decided. That time may also pass when it has.
+func outOfReach(ctx context.Context, err error) bool {
+	return errors.Is(err, gitstore.ErrRemote) || ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded)
 }
 
 // RenewClaim makes the lease of a claim that by.Actor has begin again, on remote as

@@ -3,6 +3,7 @@ package loop
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"testing"
 	"time"
@@ -134,19 +135,27 @@ func TestProvisionalClaimThatIsRefused(t *testing.T) {
 	}
 }
 
-// The time limit may pass at the moment of the answer: then the answer counts.
-func TestClaimAnsweredInTheLastMoment(t *testing.T) {
-	refused := &StateError{What: "review", Holder: "two"}
-	for _, c := range []struct {
-		err    error
-		timeUp bool
-		want   bool
+// The time that a claim waits for a remote may pass just when the remote has answered.
+func TestOutOfReach(t *testing.T) {
+	ctx, ended := context.Background(), context.Background()
+	ended, cancel := context.WithCancel(ended)
+	cancel()
+	late := fmt.Errorf("take a lock: %w", context.DeadlineExceeded)
+	for name, c := range map[string]struct {
+		ctx  context.Context
+		err  error
+		want bool
 	}{
-		{nil, false, false}, {nil, true, false}, {refused, true, false}, {refused, false, false},
-		{gitstore.ErrRemote, false, true}, {context.DeadlineExceeded, true, true}, {gitstore.ErrCorrupt, false, false},
+		"it has the claim":          {ctx, nil, false},
+		"somebody else has it":      {ctx, &StateError{Holder: "bob"}, false},
+		"it did not answer":         {ctx, fmt.Errorf("%w: gone", gitstore.ErrRemote), true},
+		"it refused":                {ctx, &gitstore.RefusedError{Remote: "origin"}, true},
+		"the time is over":          {ctx, late, true},
+		"the caller gave up":        {ended, late, false},
+		"something else goes wrong": {ctx, errors.New("disk"), false},
 	} {
-		if got := notAsked(c.err, c.timeUp); got != c.want {
-			t.Errorf("%v, time up %v: %v", c.err, c.timeUp, got)
+		if got := outOfReach(c.ctx, c.err); got != c.want {
+			t.Errorf("%s: %v", name, got)
 		}
 	}
 }

@@ -1,6 +1,10 @@
 package loop
 
-import "git-runr/gitstore"
+import (
+	"strings"
+
+	"git-runr/gitstore"
+)
 
 // answerPayload is a person's decision on a run that gave up.
 type answerPayload struct {
@@ -10,9 +14,11 @@ type answerPayload struct {
 
 // completedPayload ends a run well.
 type completedPayload struct {
-	Result string      `json:"status"` // pass or pass_with_issues
-	Commit gitstore.ID `json:"commit"`
-	Open   []Finding   `json:"accepted_findings,omitempty"`
+	Result   string      `json:"status"` // pass or pass_with_issues
+	Commit   gitstore.ID `json:"commit"`
+	Open     []Finding   `json:"accepted_findings,omitempty"`
+	Requests []string    `json:"accepted_requests,omitempty"` // where there are no findings
+	By       string      `json:"accepted_by,omitempty"`       // who accepted what is open; "" when nobody had to
 }
 
 // runHandlers is one step of the fold for each event type.
@@ -205,11 +211,20 @@ func (r *Run) answered(e Event) error {
 	if err != nil {
 		return err
 	}
-	r.Answer = answer.Choice
+	r.Answer, r.AnsweredBy = answer.Choice, personName(e.Actor)
+	if answer.By == "policy" {
+		r.AnsweredBy = "the policy of " + r.AnsweredBy
+	}
 	if answer.Choice == ChoiceSkip {
 		r.Status, r.Result = RunSkipped, "skipped"
 	}
 	return nil
+}
+
+// personName is the name in "Name <email>".
+func personName(actor string) string {
+	name, _, _ := strings.Cut(actor, " <")
+	return name
 }
 
 func (r *Run) completed(e Event) error {
@@ -238,7 +253,7 @@ func (r *Run) aborted(Event) error {
 
 // resumed starts the counters afresh: a person stepped in.
 func (r *Run) resumed(e Event) error {
-	r.Status, r.Result, r.Stop, r.Answer = RunRunning, "", nil, ""
+	r.Status, r.Result, r.Stop, r.Answer, r.AnsweredBy = RunRunning, "", nil, "", ""
 	r.Since, r.ChecksSince, r.began = len(r.Rounds), len(r.Checks), e.Timestamp
 	return nil
 }

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
@@ -448,5 +449,31 @@ func TestFoldRunAndNextNeverPanic(t *testing.T) {
 		if why != nil {
 			t.Fatalf("seed %d, case %d: %v on %v", seed, i, why, strings.Join(types(events), "\n"))
 		}
+	}
+}
+
+// A log comes from anywhere, and may name any branch for a run: landing and aborting
+// must never move or delete one that is not the run's own.
+func TestRunMovesNoBranchButItsOwn(t *testing.T) {
+	s, ctx := newTestStore(t), context.Background()
+	main := testCommit(t, s, "the user's")
+	for _, ref := range []string{"refs/heads/precious", "refs/heads/runr/" + testRun} {
+		if err := s.Repo.SwapRef(ctx, ref, main, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, named := range []string{"precious", "runr/../precious", "", "runr/other"} {
+		started := eventAt(1, RunStarted, RunPlan{Branch: named, Base: main})
+		started.Run = testRun
+		run, bad := FoldRun([]Event{started})
+		if len(bad) > 0 || run.Plan.Branch != "runr/"+testRun {
+			t.Errorf("%q is taken for %q, %v", named, run.Plan.Branch, bad)
+		}
+		if err := s.dropBranch(ctx, run); err != nil {
+			t.Errorf("%q: %v", named, err)
+		}
+	}
+	if id, err := s.Repo.Ref(ctx, "refs/heads/precious"); err != nil || id != main {
+		t.Errorf("the branch is at %q, %v", id, err)
 	}
 }

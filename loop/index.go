@@ -25,7 +25,7 @@ import (
 // and a heap that the rows point into, each with a checksum of its part. So a list
 // reads the table and the few summaries that it shows, and never a damaged one.
 const (
-	indexMagic   = "RUNRIDX7"
+	indexMagic   = "RUNRIDX8"
 	indexName    = "index"
 	rowSize      = 84
 	prefixSize   = len(indexMagic) + 16
@@ -89,6 +89,7 @@ type index struct {
 type damagedRecord struct {
 	Writer string      `json:"writer"`
 	ID     gitstore.ID `json:"id"`
+	Entry  gitstore.ID `json:"entry"` // that it is, or is attached to
 	Why    string      `json:"why"`
 }
 
@@ -105,7 +106,7 @@ func emptyIndex() *index { return &index{Tips: gitstore.Tips{}} }
 // damage notes a record that cannot be read, once.
 func (idx *index) damage(d *gitstore.DamagedError) {
 	if !slices.Contains(damagedIDs(idx.Damaged), d.ID) {
-		idx.Damaged = append(idx.Damaged, damagedRecord{d.Writer, d.ID, d.Error()})
+		idx.Damaged = append(idx.Damaged, damagedRecord{d.Writer, d.ID, cmp.Or(d.Of, d.ID), d.Error()})
 	}
 }
 
@@ -161,6 +162,11 @@ func (idx *index) believe(events []Event) []Event {
 		idx.Clock = max(idx.Clock, e.Clock)
 	}
 	return events
+}
+
+// isAhead reports whether the clock of e is not believed yet.
+func (idx *index) isAhead(e Event) bool {
+	return slices.ContainsFunc(idx.Ahead, func(ref eventRef) bool { return ref.ID == e.ID })
 }
 
 // openIndex reads the header and the table. A missing or damaged file is an empty

@@ -25,7 +25,7 @@ func testIndex() *index {
 	}
 	return &index{
 		Tips: gitstore.Tips{oneWriter: "1111111111111111111111111111111111111111", twoWriter: "2222222222222222222222222222222222222222"}, Clock: 41,
-		Damaged: []damagedRecord{{oneWriter, "3333333333333333333333333333333333333333", "object is missing"}},
+		Damaged: []damagedRecord{{oneWriter, "3333333333333333333333333333333333333333", "5555555555555555555555555555555555555555", "object is missing"}},
 		Ahead:   []eventRef{{1 << 50, twoWriter, "4444444444444444444444444444444444444444", 7}}, Late: map[string]int64{twoWriter: 7},
 		rows: []*row{
 			{kind: kindReview, status: "open", id: "20260107120000-aaaaaa", sort: 1000, seq: 1, summary: []byte(`{"review_id":"one"}`), events: refs(1)},

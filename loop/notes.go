@@ -48,6 +48,15 @@ func (s *Store) RebuildNotes(ctx context.Context) error {
 	return s.project(ctx, true)
 }
 
+// BeginNotes makes the notes where there are none: git warns of a ref that it is to
+// show and does not find.
+func (s *Store) BeginNotes(ctx context.Context) error {
+	if tip, err := s.Repo.Ref(ctx, NotesRef); err != nil || tip != "" {
+		return err
+	}
+	return s.RebuildNotes(ctx)
+}
+
 // Note is the text of a commit's note, "" when there is none. It is brought up to no
 // log: a clone may have the notes and not the logs.
 func (s *Store) Note(ctx context.Context, commit gitstore.ID) (string, error) {
@@ -70,7 +79,13 @@ func (s *Store) project(ctx context.Context, afresh bool) error {
 	if !afresh {
 		err = s.projectNew(ctx, tips)
 	}
-	if afresh || errors.Is(err, errAfresh) || errors.Is(err, gitstore.ErrCorrupt) || errors.Is(err, gitstore.ErrNotFound) {
+	damaged := errors.Is(err, gitstore.ErrCorrupt) || errors.Is(err, gitstore.ErrNotFound)
+	if afresh || damaged { // a remote's are much the same objects
+		if err := s.Repo.ForgetSharedNotes(ctx); err != nil {
+			return err
+		}
+	}
+	if afresh || damaged || errors.Is(err, errAfresh) {
 		err = s.projectAll(ctx, tips) // the notes speak of logs that are not here, or are damaged
 	}
 	return err
@@ -109,7 +124,22 @@ func (s *Store) projectAll(ctx context.Context, tips gitstore.Tips) error {
 	if err != nil {
 		return err
 	}
-	return commitNotes(ctx, s.Repo.NewNotes(NotesRef, replaces), idx.soundTips(tips), all, time.Time{})
+	return commitNotes(ctx, s.Repo.NewNotes(NotesRef, replaces), idx.soundTips(tips), all, noEvents)
+}
+
+// noEvents is the time of notes that speak of nothing.
+var noEvents = time.Unix(0, 0).UTC()
+
+// emptyNotes writes the commit of notes that speak of nothing: what init begins with,
+// and what the first notes on a remote stand on, so that a plain fetch of them into a
+// clone that has nothing yet is a fast-forward.
+func (s *Store) emptyNotes(ctx context.Context) (gitstore.Commit, error) {
+	tree, err := s.Repo.EmptyTree(ctx)
+	if err != nil {
+		return gitstore.Commit{}, err
+	}
+	id, err := s.Repo.NotesCommit(ctx, tree, nil, notesMessage(nil, noEvents), noEvents)
+	return gitstore.Commit{ID: id, Tree: tree}, err
 }
 
 func commitNotes(ctx context.Context, notes *gitstore.Notes, tips gitstore.Tips, fresh []Event, newest time.Time) error {
@@ -129,13 +159,11 @@ func commitNotes(ctx context.Context, notes *gitstore.Notes, tips gitstore.Tips,
 func addNotes(ctx context.Context, notes *gitstore.Notes, events []Event) error {
 	lines := map[gitstore.ID][]string{}
 	for _, e := range events {
-		commit, text := noteOf(e)
-		if commit == "" {
-			continue
-		}
-		at := e.Timestamp.UTC().Format(noteTime)
-		for line := range strings.Lines(text) {
-			lines[commit] = append(lines[commit], at+" "+safetext.Line(strings.TrimRight(line, "\n")))
+		for _, l := range notesOf(e) {
+			if !notes.CanHold(l.commit) { // an event from elsewhere may say anything
+				continue
+			}
+			lines[l.commit] = append(lines[l.commit], l.at.UTC().Format(noteTime)+" "+safetext.Line(l.text))
 		}
 	}
 	for commit, added := range lines {
@@ -154,9 +182,12 @@ func addNotes(ctx context.Context, notes *gitstore.Notes, events []Event) error 
 	return nil
 }
 
+// notesTitle begins the message of every commit of notes that this program makes.
+const notesTitle = "git-runr notes\n"
+
 func notesMessage(tips gitstore.Tips, newest time.Time) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "git-runr notes\n\nDerived from refs/runr/log; rebuilt by git runr fsck --rebuild.\n\n%s\nRunr-Newest: %s\n", notesVersion, newest.UTC().Format(noteTime))
+	fmt.Fprintf(&b, notesTitle+"\nDerived from refs/runr/log; rebuilt by git runr fsck --rebuild.\n\n%s\nRunr-Newest: %s\n", notesVersion, newest.UTC().Format(noteTime))
 	for _, writer := range slices.Sorted(maps.Keys(tips)) {
 		fmt.Fprintf(&b, "%s%s %s\n", notesTip, writer, tips[writer])
 	}
@@ -182,9 +213,32 @@ func readNotesMessage(message string) (gitstore.Tips, time.Time) {
 	return tips, newest
 }
 
-// noteOf is the commit that an event speaks of and what the note says, one or
-// more lines; no commit when the event is not for notes. It looks at nothing but
-// the event, so that the notes do not depend on the order in which events came.
+// noteLine is one line on a commit.
+type noteLine struct {
+	commit gitstore.ID
+	at     time.Time
+	text   string
+}
+
+// notesOf are the lines that an event puts on commits. It looks at nothing but the
+// event, so that the notes do not depend on the order in which events came.
+func notesOf(e Event) []noteLine {
+	var lines []noteLine
+	if commit, text := noteOf(e); commit != "" {
+		for line := range strings.Lines(text) {
+			lines = append(lines, noteLine{commit, e.Timestamp, strings.TrimRight(line, "\n")})
+		}
+	}
+	if e.Type == RunLanded {
+		if landed, err := payload[Landed](e); err == nil {
+			lines = append(lines, carriedNotes(e, landed)...)
+		}
+	}
+	return lines
+}
+
+// noteOf is the commit that an event speaks of and what the note says of the event
+// itself, one or more lines; no commit when the event is not for notes.
 func noteOf(e Event) (gitstore.ID, string) {
 	switch e.Type {
 	case ReviewSubmitted:
@@ -211,7 +265,7 @@ func noteOf(e Event) (gitstore.ID, string) {
 		}
 	case RunLanded:
 		if p, err := payload[Landed](e); err == nil {
-			return p.Commit, fmt.Sprintf("run %s landed on %s", e.Run, orElse(p.Branch, "a detached HEAD"))
+			return p.Commit, landedNote(e, p, p.reviewedAs(p.Commit))
 		}
 	}
 	return "", ""
@@ -269,19 +323,28 @@ func roundNote(e Event) (gitstore.ID, string) {
 	return round.Commit, head + findingsNote(round.Report.Findings)
 }
 
-// findingsInNote is how many findings a note's line names.
+// findingsInNote is how many findings or requests a note's line names.
 const findingsInNote = 5
 
 func findingsNote(findings []Finding) string {
-	if len(findings) == 0 {
+	items := make([]string, len(findings))
+	for i, f := range findings {
+		items[i] = fmt.Sprintf("%s %s %s", f.Severity, f.Place(), f.Issue)
+	}
+	return listNote(items)
+}
+
+// listNote is a list in brackets, of which a note's line names the first few.
+func listNote(items []string) string {
+	if len(items) == 0 {
 		return ""
 	}
 	var parts []string
-	for _, f := range findings[:min(len(findings), findingsInNote)] {
-		parts = append(parts, oneLine(fmt.Sprintf("%s %s %s", f.Severity, f.Place(), f.Issue)))
+	for _, item := range items[:min(len(items), findingsInNote)] {
+		parts = append(parts, oneLine(item))
 	}
 	text := " (" + strings.Join(parts, "; ")
-	if more := len(findings) - findingsInNote; more > 0 {
+	if more := len(items) - findingsInNote; more > 0 {
 		text += fmt.Sprintf("; and %d more", more)
 	}
 	return text + ")"
@@ -324,8 +387,15 @@ func typed(s string) string { return safetext.Line(s) }
 
 func completedNote(e Event, p completedPayload) string {
 	text := fmt.Sprintf("run %s completed: %s", e.Run, p.Result)
-	if len(p.Open) > 0 {
-		text += ", accepted" + findingsNote(p.Open)
+	if p.By == "" && len(p.Open) == 0 {
+		return text
 	}
-	return text
+	text += ", accepted"
+	if p.By != "" {
+		text += " by " + oneLine(p.By)
+	}
+	if len(p.Open) == 0 {
+		return text + listNote(p.Requests)
+	}
+	return text + findingsNote(p.Open)
 }

@@ -58,7 +58,7 @@ func noteEvents(one, two gitstore.ID) []Event {
 		eventAt(3, RoundCompleted, roundPayload{Round: Round{Number: 2, Reviewer: "rev", Commit: two, Report: Report{Effective: Pass}}}),
 		eventAt(4, ReviewLoopDetected, stopPayload{Stop: Stop{Reason: ReasonReviewLoop, Round: 3, MaxRounds: 2, Unmet: []string{"fix it", "test it"}, Commands: []string{"npm test"}}, Commit: two}),
 		eventAt(5, RunCompleted, completedPayload{Result: "pass_with_issues", Commit: two, Open: []Finding{finding}}),
-		eventAt(6, RunLanded, Landed{Commit: one, Branch: "main"}),
+		eventAt(6, RunLanded, Landed{Commit: one, Branch: "main", Carried: []Carried{{From: two, To: one, Said: []Saying{{testEpoch, "run " + testRun + " round 2 by rev: PASS"}}}}}),
 		eventAt(7, RunResumed, struct{}{}),
 	}
 	for i := range events {
@@ -116,6 +116,10 @@ func TestNoteOf(t *testing.T) {
 		{RunCompleted, completedPayload{Result: "pass_with_issues", Commit: "c", Open: many[:1]}, run + "completed: pass_with_issues, accepted (note a.go:1 nit)"},
 		{RunLanded, Landed{Commit: "c", Branch: "main"}, run + "landed on main"},
 		{RunLanded, Landed{Commit: "c"}, run + "landed on a detached HEAD"},
+		{RunLanded, Landed{Commit: "c", Branch: "main", Carried: []Carried{{From: "0123456789", To: "b"}, {From: "123456789a", To: "c"}}}, run + "landed on main, reviewed as 1234567"},
+		{RunCompleted, completedPayload{Result: "pass_with_issues", Commit: "c", Open: many[:1], By: "Ann"}, run + "completed: pass_with_issues, accepted by Ann (note a.go:1 nit)"},
+		{RunCompleted, completedPayload{Result: "pass_with_issues", Commit: "c", Requests: []string{"fix it", "test\nit"}, By: "the policy of Ann"}, run + "completed: pass_with_issues, accepted by the policy of Ann (fix it; test it)"},
+		{RunCompleted, completedPayload{Result: "pass_with_issues", Commit: "c", By: "Ann"}, run + "completed: pass_with_issues, accepted by Ann"},
 		{RunResumed, struct{}{}, ""},
 		{ReviewRequested, ReviewRequest{Subject: Subject{Commit: "c"}}, ""},
 		{"of_a_newer_program", `{"commit":"c"}`, ""},
@@ -200,6 +204,44 @@ func TestNotesText(t *testing.T) {
 		"2026-01-07T12:05:00.000Z" + run + "completed: pass_with_issues, accepted (warning a.go:3 leak)\n"
 	if string(text) != want || err != nil {
 		t.Errorf("note, %v:\n%s\nwant:\n%s", err, text, want)
+	}
+}
+
+// A landing puts what was said of a commit on the one that it landed as, with the time
+// when it was said.
+func TestLandingCarriesWhatWasSaid(t *testing.T) {
+	s, ctx := newTestStore(t), context.Background()
+	one, two, three := testCommit(t, s, "one"), testCommit(t, s, "two"), testCommit(t, s, "three")
+	said := func(minute int, text string) []Saying {
+		return []Saying{{testEpoch.Add(time.Duration(minute) * time.Minute), text}}
+	}
+	landing := eventAt(60, RunLanded, Landed{Commit: three, Branch: "main", Carried: []Carried{
+		{From: "1111111111", To: two, Said: said(1, "run r round 1 by rev: NEEDS_FIX\x1b[2J")},
+		{From: "2222222222", To: three, Said: said(2, "run r round 2 by rev: PASS\nrun r completed: pass")},
+		{From: "3333333333", To: "no commit", Said: said(3, "nowhere")},
+	}})
+	landing.Run = testRun
+	notesAfter(t, s, []Event{landing})
+	for commit, want := range map[gitstore.ID]string{
+		one:   "",
+		two:   "2026-01-07T12:01:00.000Z run r round 1 by rev: NEEDS_FIX\\x1b[2J\n2026-01-07T13:00:00.000Z run " + testRun + " landed on main, reviewed as 1111111\n",
+		three: "2026-01-07T12:02:00.000Z run r round 2 by rev: PASS run r completed: pass\n2026-01-07T13:00:00.000Z run " + testRun + " landed on main, reviewed as 2222222\n",
+	} {
+		if got, err := s.Note(ctx, commit); err != nil || got != want {
+			t.Errorf("%v\n got %q\nwant %q", err, got, want)
+		}
+	}
+}
+
+// What a foreign landing carries is bounded.
+func TestLandingCarriesSoMuch(t *testing.T) {
+	landed := Landed{Commit: "c"}
+	for range 3 * maxCarried {
+		landed.Carried = append(landed.Carried, Carried{From: "f", To: "t", Said: make([]Saying, 3*maxSayings)})
+	}
+	e := eventAt(1, RunLanded, landed)
+	if n := len(notesOf(e)); n != maxCarried*maxSayings+2 {
+		t.Errorf("%d lines", n)
 	}
 }
 

@@ -44,6 +44,7 @@ func (s *Store) Land(ctx context.Context, run Run, squash bool) (Run, error) {
 	if err != nil {
 		return run, err
 	}
+	landed.Carried = s.carried(ctx, run, landed)
 	run, err = s.recordRun(ctx, run, draft{
 		Type: RunLanded, Source: "cli", Payload: landed, Title: fmt.Sprintf("%s onto %s", landed.Commit.Short(), orElse(landed.Branch, "a detached HEAD")),
 	})

@@ -183,11 +183,26 @@ type Intervention struct {
 
 // Landed is where a run's result went.
 type Landed struct {
-	Commit gitstore.ID `json:"commit"`
-	Onto   gitstore.ID `json:"onto"`
-	Branch string      `json:"branch,omitempty"`
-	Squash bool        `json:"squash,omitempty"`
-	At     time.Time   `json:"at,omitzero"`
+	Commit  gitstore.ID `json:"commit"`
+	Onto    gitstore.ID `json:"onto"`
+	Branch  string      `json:"branch,omitempty"`
+	Squash  bool        `json:"squash,omitempty"`
+	Carried []Carried   `json:"carried,omitempty"` // commits that landed as others, oldest first
+	At      time.Time   `json:"at,omitzero"`
+}
+
+// Carried is a commit of a run that landed as another, and what its note says of its
+// review: the commit that landed has that in its own note.
+type Carried struct {
+	From gitstore.ID `json:"from"`
+	To   gitstore.ID `json:"to"`
+	Said []Saying    `json:"said,omitempty"`
+}
+
+// Saying is one line of a note, without its time.
+type Saying struct {
+	At   time.Time `json:"at"`
+	Text string    `json:"text"`
 }
 
 // Run is one execution of the loop, folded from its events.
@@ -203,7 +218,8 @@ type Run struct {
 	Stop     *Stop      `json:"stop,omitempty"`
 	// Interventions are what people did meanwhile, oldest first.
 	Interventions []Intervention `json:"interventions,omitempty"`
-	Answer        Choice         `json:"answer,omitempty"` // a person's, for a run that gave up
+	Answer        Choice         `json:"answer,omitempty"`      // a person's, for a run that gave up
+	AnsweredBy    string         `json:"answered_by,omitempty"` // whose answer it is
 	Landed        *Landed        `json:"landed,omitempty"`
 	Since         int            `json:"rounds_before"` // rounds that no longer count, after a person stepped in
 	ChecksSince   int            `json:"checks_before"` // the same for check steps

@@ -448,5 +448,11 @@ func (t *turn) complete(result string) error {
 	if round := t.run.lastRound(); round != nil {
 		done.Open = round.Report.Findings
 	}
+	if t.run.Answer == ChoiceCommit {
+		done.By = t.run.AnsweredBy
+		if _, requests := t.run.Open(); len(done.Open) == 0 {
+			done.Requests = requests
+		}
+	}
 	return t.record(draft{Type: RunCompleted, Source: "runner", Payload: done, Title: result})
 }

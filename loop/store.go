@@ -70,7 +70,7 @@ func (s *Store) append(ctx context.Context, decide func(*view) (draft, error)) (
 		}
 		return v.record(event, d)
 	})
-	event.ID = entry.ID
+	event.ID, event.Actor = entry.ID, entry.Author.String()
 	return event, err
 }
 
@@ -496,17 +496,6 @@ func (s *Store) tellDamage(damaged []damagedRecord) {
 	for _, d := range damaged {
 		s.tell("In the log of %s %s: git runr sync fetches it again.", d.Writer, d.Why)
 	}
-}
-
-// Damaged are the records of all logs that are missing or damaged here, as the cache
-// knows them: fsck looks anew.
-func (s *Store) Damaged(ctx context.Context) ([]gitstore.ID, error) {
-	idx, err := s.index(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer idx.close()
-	return damagedIDs(idx.Damaged), nil
 }
 
 // NotFoundError is a run or review that no log speaks of, or a prefix that fits several.

@@ -48,7 +48,7 @@ var exitMeanings = []struct {
 	{exitStopped, "the run stopped and needs a person"},
 	{exitNothing, "there was nothing to review"},
 	{exitNotFound, "no such run, review or other thing"},
-	{exitState, "the state of the run or review does not allow it"},
+	{exitState, "the state of the run or review, or the remote, does not allow it"},
 	{exitClaimed, "claimed by somebody else"},
 	{exitUntrusted, "the repository's commands are not trusted"},
 	{exitAgent, "an agent failed"},
@@ -141,6 +141,10 @@ func classify(err error) problem {
 	if errors.As(err, &input) {
 		return problem{status: exitUsage, msg: err.Error()}
 	}
+	var refused *gitstore.RefusedError
+	if errors.As(err, &refused) {
+		return problem{status: exitState, msg: err.Error(), hint: refusedProblem(refused).hint}
+	}
 	for _, s := range sentinels {
 		if errors.Is(err, s.is) {
 			return problem{status: s.status, msg: sentinelMessage(err, s), hint: nonEmpty(s.hint)}
@@ -155,6 +159,13 @@ func stateProblem(err error, state *loop.StateError) problem {
 		return problem{status: exitClaimed, msg: err.Error()}
 	}
 	return problem{status: exitState, msg: err.Error()}
+}
+
+// refusedProblem is a remote's no: what it said, that nothing is lost, and what to type.
+func refusedProblem(refused *gitstore.RefusedError) *problem {
+	return problemf(exitState, "%w", refused).withHint(
+		"nothing is lost: what was recorded stays in this clone",
+		"when the remote lets you push refs/runr/* and refs/notes/runr: git runr sync "+refused.Remote)
 }
 
 // fullMessage keeps what was wrapped around a problem, but adds no words to one

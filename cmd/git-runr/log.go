@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -105,17 +104,10 @@ func follow(s *session, store *loop.Store, what string) error {
 			what = run.ID
 		}
 	}
-	f := follower{session: s, store: store, what: what, seen: map[gitstore.ID]bool{}}
-	chatter := transcripts{read: map[string]int64{}}
+	f := &follower{session: s, store: store, what: what, seen: map[gitstore.ID]bool{}, chatter: transcripts{read: map[string]int64{}}}
 	for {
-		if err := f.look(); err != nil {
-			return err
-		}
-		if f.run != "" {
-			chatter.copy(s.err, store.FilesDir(f.run))
-		}
-		if f.over {
-			return nil
+		if over, err := f.turn(); err != nil || over {
+			return ignoreInterrupt(err)
 		}
 		if err := sleep(s.ctx, pollEvery); err != nil {
 			return ignoreInterrupt(err)
@@ -123,39 +115,58 @@ func follow(s *session, store *loop.Store, what string) error {
 	}
 }
 
-// follower prints the events of what as they come.
+// follower is what was followed so far.
 type follower struct {
 	*session
-	store *loop.Store
-	what  string
-	tips  gitstore.Tips // of the logs that were looked at
-	seen  map[gitstore.ID]bool
-	run   string // id of the run that is followed, "" for none
-	over  bool
+	store   *loop.Store
+	what    string
+	tips    gitstore.Tips // of the logs, as far as they were read
+	seen    map[gitstore.ID]bool
+	run     loop.Run // what is followed, when it is a run
+	chatter transcripts
 }
 
-// look prints what is new. Whether the run is over it asks before it reads the events:
-// what is recorded in between is printed all the same.
-func (f *follower) look() error {
-	tips, err := f.repo.Tips(f.ctx)
-	if err != nil || f.tips != nil && maps.Equal(tips, f.tips) {
-		return err
+// turn prints what came since the last one. A run that is over was read together with
+// its last event.
+func (f *follower) turn() (over bool, err error) {
+	news, tips, err := f.store.EventsSince(f.ctx, f.tips)
+	if err != nil {
+		return false, err
+	}
+	if f.tips == nil || len(news) > 0 {
+		if news, err = f.about(news); err != nil {
+			return false, err
+		}
 	}
 	f.tips = tips
-	if run, err := f.store.Run(f.ctx, f.what); err == nil {
-		f.run, f.over = run.ID, run.Done()
-	}
-	events, _, err := f.eventsAbout(f.store, f.what)
-	for _, e := range events {
+	for _, e := range news {
 		if f.seen[e.ID] {
 			continue
 		}
 		f.seen[e.ID] = true
 		if err := f.follow1(e); err != nil {
-			return err
+			return false, err
 		}
 	}
-	return err
+	if f.run.ID == "" {
+		return false, nil
+	}
+	for f.chatter.copy(f.err, f.store.FilesDir(f.run.ID)) && f.run.Done() { // what was said before the end, to the end
+	}
+	return f.run.Done(), nil
+}
+
+// about are the events about what is followed: all of a run, a review or a commit, or
+// without a name the news.
+func (f *follower) about(news []loop.Event) ([]loop.Event, error) {
+	if f.what == "" {
+		return news, nil
+	}
+	events, _, err := f.eventsAbout(f.store, f.what)
+	if run, _ := loop.FoldRun(events); err == nil && strings.HasPrefix(run.ID, f.what) { // else a run's events may be among those of a commit
+		f.run = run
+	}
+	return events, err
 }
 
 // follow1 prints one event as it came: a line, or with --json one object a line.
@@ -178,7 +189,8 @@ func ignoreInterrupt(err error) error {
 // transcripts copies what agents write to their files, as it grows.
 type transcripts struct{ read map[string]int64 }
 
-func (t transcripts) copy(w io.Writer, dir string) {
+// copy reports whether there was anything to copy.
+func (t transcripts) copy(w io.Writer, dir string) (copied bool) {
 	names, _ := filepath.Glob(filepath.Join(dir, "*.log"))
 	slices.Sort(names)
 	for _, name := range names {
@@ -189,10 +201,12 @@ func (t transcripts) copy(w io.Writer, dir string) {
 		text, _ := io.ReadAll(io.NewSectionReader(file, t.read[name], 1<<20))
 		file.Close()
 		t.read[name] += int64(len(text))
+		copied = copied || len(text) > 0
 		for line := range strings.Lines(string(text)) {
 			fmt.Fprintf(w, "  | %s\n", safetext.Line(strings.TrimRight(line, "\n")))
 		}
 	}
+	return copied
 }
 
 func writeStop(w io.Writer, s *session, run loop.Run) {

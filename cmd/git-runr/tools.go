@@ -129,7 +129,7 @@ func parse(s *session, read func(string) any) error {
 func (p *program) syncCommand() *cli.Command {
 	return &cli.Command{
 		Name: "sync", Usage: "exchange runs and reviews with a remote", ArgsUsage: "[REMOTE]",
-		Description: "Fetches the logs of others, takes over what only moved forward, and pushes this clone's log and\nthe notes. Nothing else is fetched or pushed.",
+		Description: "Fetches the logs of others, takes over what only moved forward, and pushes this clone's log and\nthe notes. Nothing else is fetched or pushed. What git or this program refuses of a log is named, the\nrest is taken; what a log has lost in this clone is brought again. Ends with 11 when the remote does\nnot let this clone push its log, and with 75 when it cannot be reached.",
 		Action:      p.action(syncWith),
 	}
 }
@@ -151,18 +151,38 @@ func syncWith(s *session) error {
 	if err != nil {
 		return err
 	}
-	return s.print(done, func(w io.Writer) {
-		fmt.Fprintf(w, "Synced with %s: %s from %s; %s of ours pushed.\n", remote, loop.Count(done.Taken, "new event"), loop.Count(len(done.Writers), "writer"), loop.Count(done.Pushed, "event"))
-		for _, r := range done.Rejected {
-			fmt.Fprintf(w, "not taken over from %s: %s\n", safetext.Line(r.Writer), safetext.Line(r.Reason))
-		}
-		for _, lost := range done.Lost {
-			fmt.Fprintf(w, "not counted: %s\n", safetext.Line(lost))
-		}
-		if done.Renewed {
-			fmt.Fprintln(w, "This clone was copied with its configuration: it writes under a new id from now on.")
-		}
-	})
+	if err := s.print(done, func(w io.Writer) { writeSynced(w, done) }); err != nil || done.Refused == nil {
+		return err
+	}
+	if s.json {
+		return endWith(exitState)
+	}
+	return refusedProblem(done.Refused)
+}
+
+func writeSynced(w io.Writer, done loop.Synced) {
+	for _, line := range done.Recovered {
+		fmt.Fprintf(w, "recovered: %s\n", safetext.Line(line))
+	}
+	fmt.Fprintf(w, "Synced with %s: %s from %s; %s of ours pushed.\n", done.Remote, loop.Count(done.Taken, "new event"), loop.Count(len(done.Writers), "writer"), loop.Count(done.Pushed, "event"))
+	for _, r := range done.Rejected {
+		fmt.Fprintf(w, "not taken over from %s: %s\n", safetext.Line(r.Writer), safetext.Line(r.Reason))
+	}
+	for _, r := range done.Missing {
+		fmt.Fprintf(w, "damaged here, and the remote does not have it: the log of %s: %s\n", safetext.Line(r.Writer), safetext.Line(r.Reason))
+	}
+	for _, lost := range done.Lost {
+		fmt.Fprintf(w, "not counted: %s\n", safetext.Line(lost))
+	}
+	if done.NotesWhy != "" {
+		fmt.Fprintf(w, "notes not pushed: %s\n", safetext.Line(done.NotesWhy))
+	}
+	if done.Foreign != "" {
+		fmt.Fprintf(w, "notes of somebody else's hand were at %s; they are in the history of %s there: git show %s\n", done.Remote, loop.NotesRef, done.Foreign.Short())
+	}
+	if done.Renewed {
+		fmt.Fprintln(w, "This clone was copied with its configuration: it writes under a new id from now on.")
+	}
 }
 
 func (p *program) fsckCommand() *cli.Command {
@@ -354,7 +374,8 @@ type initJSON struct {
 }
 
 func initialise(s *session) error {
-	if _, err := s.open(); err != nil {
+	store, err := s.open()
+	if err != nil {
 		return err
 	}
 	if s.repo.WorkTree == "" {
@@ -364,11 +385,10 @@ func initialise(s *session) error {
 	if err := s.writeConfig(&doc); err != nil {
 		return err
 	}
-	if err := s.showNotes(); err != nil {
+	if err := s.showNotes(store); err != nil {
 		return err
 	}
 	if !s.Bool("no-hooks") {
-		var err error
 		doc.Hooks, err = hooks.Install(s.ctx, s.repo, installedProgram(s.getenv("PATH")))
 		if err != nil && !errors.Is(err, hooks.ErrByHand) {
 			return err
@@ -409,8 +429,12 @@ func (s *session) writeConfig(doc *initJSON) error {
 	return nil
 }
 
-// showNotes lets plain git log show the notes. Nothing is added to what git fetches.
-func (s *session) showNotes() error {
+// showNotes lets plain git log show the notes, of which there may be none yet. Nothing
+// is added to what git fetches.
+func (s *session) showNotes(store *loop.Store) error {
+	if err := store.BeginNotes(s.ctx); err != nil {
+		return err
+	}
 	for _, v := range s.repo.Config["notes.displayref"] {
 		if v == loop.NotesRef {
 			return nil

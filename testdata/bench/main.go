@@ -20,15 +20,16 @@ import (
 func main() {
 	bin := flag.String("bin", "", "the git-runr to measure")
 	plain := flag.String("plain", "", "git-runr built without tags, to compare; may be left out")
+	base := flag.String("base", "", "another git-runr, to compare sync with; may be left out")
 	work := flag.String("work", "", "an empty directory for scratch repositories")
 	rounds := flag.Int("rounds", 41, "turns of each command")
 	reviews := flag.Int("reviews", 10000, "reviews in the inbox")
 	runs := flag.Int("runs", 1000, "stopped runs in the history of git runr diagnose")
 	events := flag.Int("events", 10000, "events of the longest of them")
 	objects := flag.Int("objects", 300000, "objects in the large pack")
-	only := flag.String("only", "", "one part: start, initialisation, append, hook, inbox, claim, pack or diagnose")
+	only := flag.String("only", "", "one part: start, initialisation, append, hook, inbox, claim, pack, sync or diagnose")
 	flag.Parse()
-	b := &bench{bin: *bin, plain: *plain, work: *work, rounds: *rounds}
+	b := &bench{bin: *bin, plain: *plain, base: *base, work: *work, rounds: *rounds}
 	b.env = append(os.Environ(), "HOME="+*work, "XDG_STATE_HOME="+*work+"/state", "XDG_CONFIG_HOME="+*work+"/config",
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+filepath.Join(*work, "gitconfig"))
 	config := "[user]\n\tname = Bench\n\temail = bench@example.com\n[init]\n\tdefaultBranch = main\n[gc]\n\tauto = 0\n"
@@ -43,6 +44,7 @@ func main() {
 		{"inbox", func() { b.inbox(*reviews) }},
 		{"claim", func() { b.claim(*reviews) }},
 		{"pack", func() { b.largePack(*objects) }},
+		{"sync", func() { b.sync(*reviews) }},
 		{"diagnose", func() { b.diagnose(*runs, *events) }},
 	}
 	for _, part := range parts {
@@ -53,9 +55,9 @@ func main() {
 }
 
 type bench struct {
-	bin, plain, work string
-	rounds           int
-	env              []string
+	bin, plain, base, work string
+	rounds                 int
+	env                    []string
 }
 
 // command is one side of a comparison, run as a whole process.

@@ -1,0 +1,67 @@
+package gitstore
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// Moved is a commit of work that landed as another.
+type Moved struct{ From, To ID }
+
+// LandedAs pairs the commits of what spec described with those that done made of them,
+// oldest first; none where they landed as they are. What a squash made one commit of
+// landed as that. A commit that changed nothing any more on top of the branch is left
+// out, but for the last one, which landed as where the branch is.
+func (r *Repo) LandedAs(ctx context.Context, spec LandSpec, done Landed) ([]Moved, error) {
+	if done.Commit == spec.Result || done.Commit == done.Old {
+		return nil, nil
+	}
+	work, err := r.firstParents(ctx, spec.Base, spec.Result)
+	if err != nil {
+		return nil, fmt.Errorf("pair landed commits: %w", err)
+	}
+	made := []Commit{}
+	if !spec.Squash {
+		if made, err = r.firstParents(ctx, done.Old, done.Commit); err != nil {
+			return nil, fmt.Errorf("pair landed commits: %w", err)
+		}
+	}
+	var moved []Moved
+	for _, from := range work {
+		switch {
+		case spec.Squash || from.ID == spec.Result:
+			moved = append(moved, Moved{from.ID, done.Commit})
+		case len(made) > 0 && sameWork(from, made[0]):
+			moved, made = append(moved, Moved{from.ID, made[0].ID}), made[1:]
+		}
+	}
+	return moved, nil
+}
+
+// sameWork reports whether a commit was made again from another.
+func sameWork(a, b Commit) bool {
+	return a.Author == b.Author && a.AuthorWhen.Equal(b.AuthorWhen) && wholeLine(a.Message) == wholeLine(b.Message)
+}
+
+// firstParents are the commits after base up to tip along first parents, oldest
+// first; base "" is from the beginning.
+func (r *Repo) firstParents(ctx context.Context, base, tip ID) ([]Commit, error) {
+	args := []string{"rev-list", "--first-parent", "--reverse", "--end-of-options", string(tip)}
+	if base != "" {
+		args = append(args, "^"+string(base))
+	}
+	out, err := r.git(ctx, append(args, "--")...)
+	if err != nil {
+		return nil, err
+	}
+	var commits []Commit
+	for id := range strings.FieldsSeq(string(out)) {
+		commit, err := r.ReadCommit(ctx, ID(id))
+		if err != nil {
+			return nil, err
+		}
+		commits = append(commits, commit)
+	}
+	return commits, nil
+}

@@ -1,0 +1,41 @@
+package gitstore
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// dropStaleLocks removes the lock files below a place of this tool's own refs that a
+// killed git has left there, and tells them. git never does, so that one kill would
+// stop every later fetch. A ref's lock is held for milliseconds; one that is older
+// than ten seconds is nobody's, and no writer of ours is at work meanwhile.
+func (r *Repo) dropStaleLocks(ctx context.Context, place string) []string {
+	if r.reftable {
+		return nil
+	}
+	unlock, err := r.lock(ctx, "refs")
+	if err != nil {
+		return nil // whoever holds it is at work
+	}
+	defer unlock()
+	var dropped []string
+	root := filepath.Join(r.CommonDir, filepath.FromSlash(place))
+	_ = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".lock") {
+			return nil // what cannot be read stays
+		}
+		info, err := entry.Info()
+		if err != nil || time.Since(info.ModTime()) < refLockStale || os.Remove(path) != nil {
+			return nil
+		}
+		below, _ := filepath.Rel(r.CommonDir, path)
+		dropped = append(dropped, fmt.Sprintf("%s (%s old)", filepath.ToSlash(below), time.Since(info.ModTime()).Round(time.Second)))
+		return nil
+	})
+	return dropped
+}
