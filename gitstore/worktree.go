@@ -24,6 +24,8 @@ type Worktree struct {
 	GitDir string // its git directory, absolute: where its index and HEAD are
 	Own    bool   // made by AddWorktree, not the user's
 	repo   *Repo  // the repository as it is seen from this worktree
+
+	beside func(path string) // see workFiles
 }
 
 // Checkout is the working tree that the repository was opened in. It is ErrBare
