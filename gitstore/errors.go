@@ -19,6 +19,7 @@ var (
 	ErrNewerFormat   = errors.New("written by a newer git-runr")
 	ErrDirty         = errors.New("uncommitted changes in the way")
 	ErrConflict      = errors.New("conflict")
+	ErrDeletions     = errors.New("it would delete most files")
 	ErrBare          = errors.New("a bare repository has no working tree")
 	ErrUnborn        = errors.New("no commit yet")
 	ErrCorrupt       = errors.New("damaged object")

@@ -29,6 +29,8 @@ type Reverted struct {
 	Conflicts []string // changed by somebody else since end, or not restorable: left alone
 	Before    Snapshot
 	After     Snapshot
+	Operation Recorded // what it was part of, and as what it can be taken back
+	Left      bool     // of a killed one: HEAD was moved meanwhile, so nothing was done
 }
 
 // RevertOption says more about a revert.
@@ -84,6 +86,9 @@ func (w *Worktree) Revert(ctx context.Context, base, end Snapshot, options ...Re
 		return Reverted{}, fmt.Errorf("revert: %w", err)
 	}
 	done, err := w.revert(ctx, job)
+	if err == nil {
+		err = w.recordRevert(ctx, job, &done)
+	}
 	if err != nil {
 		return done, fmt.Errorf("revert: %w", err)
 	}
@@ -179,7 +184,7 @@ func (w *Worktree) finishRevert(ctx context.Context, name string) (done Reverted
 	if err := w.sweep(ctx, job.base, job.end); err != nil {
 		return Reverted{}, false, err
 	}
-	if done, err = w.revert(ctx, job); err != nil {
+	if done, err = w.finishJob(ctx, job); err != nil {
 		return done, false, err
 	}
 	return done, true, w.repo.swapRef(ctx, journalPrefix+name, "", journal)
@@ -223,6 +228,9 @@ func (w *Worktree) revert(ctx context.Context, job revertJob) (done Reverted, er
 	}
 	defer files.Close()
 	if done.Before, err = w.beforeRevert(ctx, job); err != nil {
+		return done, err
+	}
+	if err := w.moveHead(ctx, job); err != nil {
 		return done, err
 	}
 	if err := files.restore(ctx, changed, &done); err != nil {
@@ -272,7 +280,7 @@ func (w *Worktree) afterRevert(ctx context.Context, job revertJob, done *Reverte
 		return err
 	}
 	before := revertedPrefix + job.name + "-before"
-	if after.Tree == done.Before.Tree && after.Index == done.Before.Index {
+	if after.Tree == done.Before.Tree && after.Index == done.Before.Index && !job.movesHead() {
 		done.After = done.Before
 		return w.repo.swapRef(ctx, before, "", done.Before.ID)
 	}
