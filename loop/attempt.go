@@ -53,7 +53,7 @@ func (t *turn) undoUnfinished() error {
 	if err != nil {
 		return err
 	}
-	_, err = t.tree.Revert(t.ctx, before, now)
+	_, err = t.tree.Revert(t.ctx, before, now, t.as(gitstore.OpResume, a.Number))
 	return err
 }
 
@@ -90,7 +90,7 @@ func (t *turn) takeOver() (ImplementAnswer, error) {
 	if t.run.Plan.InPlace {
 		return answer, nil // it is there already
 	}
-	_, err := t.tree.Land(t.ctx, gitstore.LandSpec{Base: t.run.Plan.Base, Result: given.Commit})
+	_, err := t.tree.Land(t.ctx, gitstore.LandSpec{Base: t.run.Plan.Base, Result: given.Commit, AllowDeletions: true})
 	return answer, err
 }
 
@@ -257,7 +257,7 @@ func (t *turn) revert(step Step) error {
 	if err := errors.Join(beforeErr, afterErr); err != nil {
 		return fmt.Errorf("revert attempt %d: %w", a.Number, err)
 	}
-	done, err := t.tree.Revert(t.ctx, before, after)
+	done, err := t.tree.Revert(t.ctx, before, after, t.as(gitstore.OpRevert, a.Number))
 	if err != nil {
 		return fmt.Errorf("revert attempt %d: %w", a.Number, err)
 	}

@@ -27,6 +27,7 @@ var runHandlers = map[string]func(*Run, Event) error{
 	RunAnswered:        (*Run).answered,
 	RunCompleted:       (*Run).completed,
 	RunLanded:          (*Run).landed,
+	RunUnlanded:        (*Run).unlanded,
 	RunAborted:         (*Run).aborted,
 	RunResumed:         (*Run).resumed,
 	RunIntervened:      (*Run).intervened,
@@ -38,6 +39,7 @@ var runMoves = map[string][]RunStatus{
 	RunAnswered:   {RunRunning, RunReviewing, RunStop},
 	RunCompleted:  {RunRunning, RunReviewing, RunStop},
 	RunLanded:     {RunComplete},
+	RunUnlanded:   {RunComplete},
 	RunAborted:    {RunRunning, RunReviewing, RunStop, RunSkipped},
 	RunResumed:    {RunRunning, RunReviewing, RunStop},
 	RunIntervened: {RunRunning, RunReviewing, RunStop},
@@ -51,6 +53,9 @@ var runVerbs = map[string]string{
 
 // allow reports, as a *StateError, why an event of type may not happen now.
 func (r Run) allow(eventType string) error {
+	if eventType == RunUnlanded && r.Landed == nil {
+		return &StateError{What: "run " + r.ID, Status: "not landed", Cannot: "taken back"}
+	}
 	if eventType == RunLanded && r.Landed != nil {
 		return &StateError{What: "run " + r.ID, Status: "landed as " + r.Landed.Commit.Short(), Cannot: "landed again"}
 	}
@@ -228,6 +233,11 @@ func (r *Run) landed(e Event) error {
 	}
 	landed.At = e.Timestamp
 	r.Landed = &landed
+	return nil
+}
+
+func (r *Run) unlanded(Event) error {
+	r.Landed = nil
 	return nil
 }
 

@@ -198,6 +198,10 @@ func noteOf(e Event) (gitstore.ID, string) {
 		if p, err := payload[Landed](e); err == nil {
 			return p.Commit, fmt.Sprintf("run %s landed on %s", e.Run, orElse(p.Branch, "a detached HEAD"))
 		}
+	case RunUnlanded:
+		if p, err := payload[Landed](e); err == nil {
+			return p.Commit, fmt.Sprintf("run %s: its landing on %s was taken back", e.Run, orElse(p.Branch, "a detached HEAD"))
+		}
 	}
 	return "", ""
 }

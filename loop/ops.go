@@ -28,63 +28,100 @@ func ResultOf(run Run, executor string) Result {
 	return result
 }
 
-// Land brings a completed run's result to the branch that is checked out, as one
-// commit or as the run made them. Nothing else ever lands.
-func (s *Store) Land(ctx context.Context, run Run, squash bool) (Run, error) {
-	if refused := run.allow(RunLanded); refused != nil {
-		return run, refused
-	}
-	if run.Plan.InPlace {
-		return run, &StateError{What: "run " + run.ID, Status: "in your checkout already", Cannot: "landed"}
-	}
-	if run.Head() == run.Plan.Base {
-		return run, fmt.Errorf("run %s: %w", run.ID, gitstore.ErrNoChange)
-	}
-	landed, err := s.land(ctx, run, squash)
-	if err != nil {
-		return run, err
-	}
-	run, err = s.recordRun(ctx, run, draft{
-		Type: RunLanded, Source: "cli", Payload: landed, Title: fmt.Sprintf("%s onto %s", landed.Commit.Short(), orElse(landed.Branch, "a detached HEAD")),
-	})
-	if err != nil {
-		return run, err
-	}
-	return run, s.dropBranch(ctx, run)
+// LandSpec says how to land.
+type LandSpec struct {
+	Squash         bool   // as one commit
+	Onto           string // branch; "": the one that is checked out
+	AllowDeletions bool   // also when that removes most of its files
 }
 
-func (s *Store) land(ctx context.Context, run Run, squash bool) (Landed, error) {
+// Land brings a completed run's result to a branch. Nothing else ever lands. Undo
+// takes it back. Before, Settle has been called.
+func (s *Store) Land(ctx context.Context, run Run, spec LandSpec) (Run, gitstore.Landed, error) {
+	none := gitstore.Landed{}
+	run, err := s.sayUnlanded(ctx, run)
+	if err != nil {
+		return run, none, err
+	}
+	if refused := run.allow(RunLanded); refused != nil {
+		return run, none, refused
+	}
+	if run.Plan.InPlace {
+		return run, none, &StateError{What: "run " + run.ID, Status: "in your checkout already", Cannot: "landed"}
+	}
+	if run.Head() == run.Plan.Base {
+		return run, none, fmt.Errorf("run %s: %w", run.ID, gitstore.ErrNoChange)
+	}
+	if err := s.notInUse(ctx); err != nil {
+		return run, none, err
+	}
+	done, branch, err := s.land(ctx, run, spec)
+	if err != nil {
+		return run, none, err
+	}
+	landed := Landed{Commit: done.Commit, Onto: done.Old, Branch: branch, Squash: spec.Squash}
+	run, err = s.recordRun(ctx, run, draft{Type: RunLanded, Source: "cli", Payload: landed, Title: landed.title()})
+	if err != nil {
+		return run, done, err
+	}
+	return run, done, s.dropBranch(ctx, run)
+}
+
+// sayUnlanded records that the landing of a run was taken back, where a killed undo
+// could not say so any more.
+func (s *Store) sayUnlanded(ctx context.Context, run Run) (Run, error) {
+	if run.Landed == nil {
+		return run, nil
+	}
+	last, err := newest(ctx, s.Repo, run.ID)
+	if err != nil || last == nil || !last.Back {
+		return run, err
+	}
+	if err := s.recordLanding(ctx, *last); err != nil {
+		return run, err
+	}
+	return s.Run(ctx, run.ID)
+}
+
+// land also gives the name of the branch, "" for a detached HEAD.
+func (s *Store) land(ctx context.Context, run Run, how LandSpec) (done gitstore.Landed, branch string, err error) {
 	author, err := s.Repo.Identity(ctx)
 	if err != nil {
-		return Landed{}, err
+		return done, "", err
 	}
 	spec := gitstore.LandSpec{
-		Result: run.Commit, Base: run.Plan.Base, Squash: squash, Author: author, When: s.Now(),
+		Result: run.Commit, Base: run.Plan.Base, Squash: how.Squash, Author: author, When: s.Now(), AllowDeletions: how.AllowDeletions,
 		Message: fmt.Sprintf("%s\n\nRunr-Run: %s\n", oneLine(orElse(run.Plan.Entity.Name(), "run "+run.ID)), run.ID),
 	}
 	if c := run.Plan.Context; c != nil && c.Snapshot != "" {
 		started, err := s.Repo.ReadSnapshot(ctx, c.Snapshot)
 		if err != nil {
-			return Landed{}, fmt.Errorf("land: %w", err)
+			return done, "", fmt.Errorf("land: %w", err)
 		}
 		spec.Started = &started
 	}
-	result := Landed{Squash: squash, Branch: run.Plan.Target}
+	here, err := s.Branch(ctx)
+	if err != nil {
+		return done, "", err
+	}
+	branch = orElse(how.Onto, here)
 	if s.Repo.Bare {
-		done, err := s.Repo.LandRef(ctx, "refs/heads/"+run.Plan.Target, spec)
-		result.Commit, result.Onto = done.Commit, done.Old
-		return result, err
+		branch, here = orElse(how.Onto, run.Plan.Target), ""
+	}
+	spec.Op = gitstore.Operation{Kind: gitstore.OpLand, Run: run.ID, What: "on " + orElse(branch, "a detached HEAD")}
+	if branch != here {
+		if id, err := s.Repo.Ref(ctx, "refs/heads/"+branch); err != nil || id == "" {
+			return done, branch, errors.Join(err, fmt.Errorf("there is no branch %q: %w", branch, gitstore.ErrNotFound))
+		}
+		done, err = s.Repo.LandRef(ctx, "refs/heads/"+branch, spec)
+		return done, branch, err
 	}
 	tree, err := s.Repo.Checkout()
 	if err != nil {
-		return result, err
+		return done, branch, err
 	}
-	if result.Branch, err = s.Branch(ctx); err != nil {
-		return result, err
-	}
-	done, err := tree.Land(ctx, spec)
-	result.Commit, result.Onto = done.Commit, done.Old
-	return result, err
+	done, err = tree.Land(ctx, spec)
+	return done, branch, err
 }
 
 // dropBranch removes the run's branch; its commits stay, for diff and undo.
@@ -114,7 +151,7 @@ func (s *Store) Abort(ctx context.Context, run Run) (Run, error) {
 	if err != nil || run.Plan.InPlace {
 		return run, err
 	}
-	return run, s.Repo.RemoveWorktree(ctx, s.TreeDir(run.ID))
+	return run, s.removeTree(ctx, run)
 }
 
 // Answer decides on a run that gave up: commit accepts it with its open findings,

@@ -190,6 +190,11 @@ type Landed struct {
 	At     time.Time   `json:"at,omitzero"`
 }
 
+// title is the landing in a few words.
+func (l Landed) title() string {
+	return fmt.Sprintf("%s onto %s", l.Commit.Short(), orElse(l.Branch, "a detached HEAD"))
+}
+
 // Run is one execution of the loop, folded from its events.
 type Run struct {
 	ID       string     `json:"run_id"`

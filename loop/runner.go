@@ -210,7 +210,7 @@ func (t *turn) findTree() (*gitstore.Worktree, error) {
 func (t *turn) cleanUp() {
 	over := t.run.Status == RunComplete || t.run.Status == RunSkipped || t.run.Status == RunAbort
 	if over && !t.run.Plan.InPlace {
-		if err := t.Store.Repo.RemoveWorktree(context.WithoutCancel(t.ctx), t.Store.TreeDir(t.run.ID)); err != nil {
+		if err := t.Store.removeTree(context.WithoutCancel(t.ctx), t.run); err != nil {
 			t.Progress.Line(err.Error())
 		}
 	}

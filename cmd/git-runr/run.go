@@ -15,7 +15,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"git-runr/diagnose"
-	"git-runr/gitstore"
 	"git-runr/loop"
 	"git-runr/loop/safetext"
 )
@@ -376,46 +375,11 @@ func (p *program) answerCommand() *cli.Command {
 	}
 }
 
-func (p *program) landCommand() *cli.Command {
-	return &cli.Command{
-		Name: "land", Usage: "bring a completed run's result to the branch that is checked out", ArgsUsage: "[RUN]",
-		Flags: []cli.Flag{&cli.BoolFlag{Name: "squash", Usage: "as one commit"}},
-		Action: p.action(func(s *session) error {
-			store, _, run, err := s.chosenRun()
-			if err != nil {
-				return err
-			}
-			if run.Status == loop.RunComplete && run.Landed == nil {
-				if err := s.workHere(run); err != nil {
-					return err
-				}
-			}
-			if run, err = store.Land(s.ctx, run, s.Bool("squash")); err != nil {
-				return landProblem(run, err)
-			}
-			s.project(store)
-			s.answerLanded(store, run)
-			return s.print(run.Landed, func(w io.Writer) {
-				fmt.Fprintf(w, "Landed %s on %s: %s.\n", run.Landed.Commit.Short(), orElse(run.Landed.Branch, "a detached HEAD"), loop.Count(len(run.Files()), "file"))
-			})
-		}),
-	}
-}
-
-// landProblem says what to type when a result did not land.
-func landProblem(run loop.Run, err error) error {
-	state := new(loop.StateError)
-	switch {
-	case errors.Is(err, gitstore.ErrDirty):
-		return problemf(exitConflict, "%w", err).withHint("commit or stash these files, then: git runr land " + run.ID)
-	case errors.Is(err, gitstore.ErrConflict):
-		return problemf(exitConflict, "%w", err).withHint("merge it by hand: git merge " + run.Plan.Branch)
-	case errors.Is(err, gitstore.ErrNoChange):
-		return problemf(exitNothing, "%w", err)
-	case errors.As(err, &state) && run.Stop != nil:
-		return problemf(exitState, "%w", err).withHint("git runr answer "+run.ID+" commit   accepts it with its open findings", "git runr resume "+run.ID)
-	}
-	return err
+// abortedJSON is a run that was aborted, and what to type for what was in its worktree
+// and in no commit.
+type abortedJSON struct {
+	loop.RunSummary
+	Left string `json:"restore,omitempty"`
 }
 
 func (p *program) abortCommand() *cli.Command {
@@ -432,8 +396,10 @@ func (p *program) abortCommand() *cli.Command {
 			if run, err = store.Abort(s.ctx, run); err != nil {
 				return err
 			}
-			return s.print(run.Summary(), func(w io.Writer) {
+			doc := abortedJSON{RunSummary: run.Summary(), Left: s.left(store, run.ID)}
+			return s.print(doc, func(w io.Writer) {
 				fmt.Fprintf(w, "Aborted %s. Its work stays on %s.\n", run.ID, run.Plan.Branch)
+				writeLeft(w, doc.Left)
 			})
 		}),
 	}
