@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -50,8 +51,12 @@ func (l *landing) bring(ctx context.Context) (op Recorded, err error) {
 		return op, err
 	}
 	if err = l.moveAll(ctx); err != nil {
-		if _, backErr := l.takeBack(ctx, job); backErr != nil {
+		back, backErr := l.takeBack(ctx, job)
+		if backErr != nil {
 			return op, errors.Join(err, backErr) // the journal stays, for the next start
+		}
+		if len(back.Conflicts) > 0 {
+			err = errors.Join(err, fmt.Errorf("changed meanwhile and left alone: %w", &PathsError{Err: ErrConflict, Paths: back.Conflicts}))
 		}
 	} else if op, err = l.recordLanding(ctx, job); err != nil {
 		return op, err
@@ -70,14 +75,28 @@ func (l *landing) begin(ctx context.Context) (job revertJob, err error) {
 	if job.base, err = l.Snapshot(ctx, landedPrefix+job.name+"-before", l.spec.Op.String()+" (before)"); err != nil {
 		return job, err
 	}
-	if job.end, err = l.asCommitted(ctx, job.base, l.new, changedPaths(l.changed)); err != nil {
+	files, modules := splitModules(l.changed)
+	if job.end, err = l.asCommitted(ctx, job.base, l.new, changedPaths(files)); err != nil {
+		return job, err
+	}
+	if job.end.Index, err = l.indexWith(ctx, job.end, modules); err != nil {
 		return job, err
 	}
 	job.end.Head, job.end.HeadRef = l.new, l.branch
-	if err = l.writeSnapshot(ctx, &job.end, l.spec.Op.String()+" (after)"); err != nil {
-		return job, err
+	return job, l.writeSnapshot(ctx, &job.end, l.spec.Op.String()+" (after)")
+}
+
+// splitModules sorts out the submodules that come, go or move: a landing changes them
+// in the index alone.
+func splitModules(changed []Change) (files, modules []Change) {
+	for _, c := range changed {
+		if c.NewMode == ModeCommit || c.OldMode == ModeCommit && c.NewMode == "" {
+			modules = append(modules, c)
+		} else {
+			files = append(files, c)
+		}
 	}
-	return job, l.repo.keep(ctx, landedPrefix+job.name+"-after", job.end.ID)
+	return files, modules
 }
 
 // moveAll is git's two-tree merge, which refuses as a whole when a file is in the
@@ -98,18 +117,55 @@ func (l *landing) moveAll(ctx context.Context) error {
 }
 
 // recordLanding records a landing whose branch has moved. One that is not to be
-// recorded leaves no snapshots either.
+// recorded leaves no snapshot either.
 func (w *Worktree) recordLanding(ctx context.Context, job revertJob) (Recorded, error) {
-	op := ParseOperation(job.why)
-	if op.Kind = OpLand; op.What != "" {
-		return w.repo.record(ctx, op, "", job.base, job.end)
+	op := job.landing()
+	if op.What == "" {
+		return Recorded{}, w.repo.swapRef(ctx, landedPrefix+job.name+"-before", "", job.base.ID)
 	}
-	for name, snap := range map[string]Snapshot{"-before": job.base, "-after": job.end} {
-		if err := w.repo.swapRef(ctx, landedPrefix+job.name+name, "", snap.ID); err != nil {
-			return Recorded{}, err
+	end, err := w.asLanded(ctx, job)
+	if err == nil {
+		err = w.repo.keep(ctx, landedPrefix+job.name+"-after", end.ID)
+	}
+	if err != nil {
+		return Recorded{}, err
+	}
+	return w.repo.record(ctx, op, "", job.base, end)
+}
+
+// landing is the operation that a job of kind opLanding is.
+func (j revertJob) landing() Operation {
+	op := ParseOperation(j.why)
+	op.Kind = OpLand
+	return op
+}
+
+// asLanded is the snapshot of how a landing was to be, with the index as git made it
+// where that says the same of all paths.
+func (w *Worktree) asLanded(ctx context.Context, job revertJob) (Snapshot, error) {
+	end := job.end
+	wanted, err := end.index(ctx, w.repo)
+	if err != nil {
+		return end, err
+	}
+	now, err := w.wholeIndex(ctx)
+	if err != nil {
+		return end, err
+	}
+	var entries [2]map[string]string
+	for i, index := range []indexFile{wanted, now} {
+		if entries[i], err = w.indexEntries(ctx, index); err != nil {
+			return end, err
 		}
 	}
-	return Recorded{}, nil
+	if !maps.Equal(entries[0], entries[1]) {
+		return end, nil
+	}
+	if end.Index, err = w.repo.writeObject(ctx, "blob", now.data); err != nil {
+		return end, err
+	}
+	end.indexTime = now.modTime
+	return end, w.writeSnapshot(ctx, &end, job.landing().String()+" (after)")
 }
 
 // takeBack takes back a landing whose branch has not moved. What the index has for
@@ -145,8 +201,7 @@ func (w *Worktree) takeBack(ctx context.Context, job revertJob) (done Reverted, 
 // else taken back. When HEAD is elsewhere by now, what there is may be anything, and
 // is left alone.
 func (w *Worktree) finishLanding(ctx context.Context, job revertJob) (done Reverted, err error) {
-	op := ParseOperation(job.why)
-	op.Kind = OpLand
+	op := job.landing()
 	landed, err := w.hasLanded(ctx, job)
 	if err != nil {
 		return done, err

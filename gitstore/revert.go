@@ -1,7 +1,6 @@
 package gitstore
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -74,6 +73,7 @@ func (w *Worktree) Revert(ctx context.Context, base, end Snapshot, options ...Re
 		return Reverted{}, fmt.Errorf("revert: %w", err)
 	}
 	defer unlock()
+	ctx = context.WithoutCancel(ctx) // a git that is killed half-way leaves locks
 	job := revertJob{base: base, end: end, why: "files taken back"}
 	for _, option := range options {
 		option(&job)
@@ -157,6 +157,7 @@ func (w *Worktree) FinishReverts(ctx context.Context) ([]Reverted, error) {
 		return nil, fmt.Errorf("finish revert: %w", err)
 	}
 	defer unlock()
+	ctx = context.WithoutCancel(ctx)
 	var finished []Reverted
 	for _, ref := range slices.Sorted(maps.Keys(journals)) {
 		done, ours, err := w.finishRevert(ctx, strings.TrimPrefix(ref, journalPrefix))
@@ -334,7 +335,11 @@ func (w *Worktree) revertIndex(ctx context.Context, job revertJob, done *Reverte
 	if err != nil {
 		return err
 	}
-	if job.only == nil && bytes.Equal(now.data, after.data) {
+	same, err := w.sameIndex(ctx, now, after)
+	if err != nil {
+		return err
+	}
+	if job.only == nil && same {
 		err := w.installIndex(ctx, raw.data, wanted)
 		if !errors.Is(err, ErrLostRace) {
 			return err
@@ -364,6 +369,7 @@ func (w *Worktree) revertEntries(ctx context.Context, job revertJob, indexes [3]
 		}
 	}
 	var remove, add strings.Builder
+	var back []string
 	for path, changed := range paths {
 		switch {
 		case !changed || now[path] == base[path]:
@@ -372,6 +378,7 @@ func (w *Worktree) revertEntries(ctx context.Context, job revertJob, indexes [3]
 		default:
 			fmt.Fprintf(&remove, "0 %s\t%s\x00", w.repo.zeroID(), path)
 			if base[path] != "" {
+				back = append(back, path)
 				add.WriteString(strings.ReplaceAll(base[path], "\n", "\t"+path+"\x00") + "\t" + path + "\x00")
 			}
 		}
@@ -379,8 +386,10 @@ func (w *Worktree) revertEntries(ctx context.Context, job revertJob, indexes [3]
 	if remove.Len() == 0 {
 		return nil
 	}
-	_, err := w.gitIndex(ctx, w.indexPath(), []byte(remove.String()+add.String()), "update-index", "-z", "--index-info")
-	return busy(err)
+	if _, err := w.gitIndex(ctx, w.indexPath(), []byte(remove.String()+add.String()), "update-index", "-z", "--index-info"); err != nil {
+		return busy(err)
+	}
+	return w.keepSparse(ctx, indexes[0], back)
 }
 
 func (d *Reverted) conflict(path string) {

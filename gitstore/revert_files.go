@@ -110,7 +110,7 @@ func (f *workFiles) each(todo []Change, done *Reverted, chosen func(Change) bool
 			continue
 		}
 		err := do(c)
-		if errors.Is(err, errInTheWay) || errors.Is(err, errChanged) {
+		if errors.Is(err, errInTheWay) || errors.Is(err, errChanged) || errors.Is(err, fs.ErrPermission) {
 			done.conflict(c.Path)
 			continue
 		}
