@@ -45,9 +45,11 @@ func (r *Runner) Intervene(ctx context.Context, run Run, spec InterventionSpec) 
 		return run, iv, refused
 	}
 	t := &turn{Runner: r, ctx: ctx, run: run}
-	if err := t.openTree(); err != nil {
+	release, err := t.openTree()
+	if err != nil {
 		return run, iv, err
 	}
+	defer release()
 	iv = Intervention{Number: len(run.Interventions) + 1, Reason: spec.Reason, Note: spec.Note, Attempts: len(run.Attempts), Files: []string{}}
 	if err := t.findCommits(&iv, spec.Since); err != nil {
 		return run, iv, fmt.Errorf("list commits: %w", err)
@@ -167,21 +169,19 @@ func (t *turn) takeAside(from gitstore.ID, message string) (gitstore.ID, error) 
 	if err != nil {
 		return "", err
 	}
-	return at, t.moveBranch(at)
+	return at, t.Store.Repo.MoveBranch(t.ctx, "refs/heads/"+t.run.Plan.Branch, at, from)
 }
 
 // changedByPeople reports whether the working tree holds more than an attempt left
-// there that failed or never ended: that is put back when the run is resumed.
-// A message for the commit says that it is the person's.
+// there that failed or was killed. Of one that was killed nobody knows what it left:
+// the person who intervenes answers for all that there is. A message for the commit
+// says that it is the person's, too.
 func (t *turn) changedByPeople(spec InterventionSpec) (bool, error) {
 	a := t.run.lastAttempt()
 	if spec.Message != "" || a == nil || a.Failure == nil && !a.EndedAt.IsZero() || t.run.byPeople(len(t.run.Attempts)) != "" {
 		return true, nil
 	}
-	if a.After == "" {
-		return false, nil
-	}
-	left, err := t.Store.Repo.ReadSnapshot(t.ctx, a.After)
+	left, err := t.Store.Repo.ReadSnapshot(t.ctx, cmp.Or(a.After, a.Before))
 	if err != nil {
 		return false, fmt.Errorf("read what attempt %d left: %w", a.Number, err)
 	}

@@ -62,13 +62,6 @@ func (s *Store) land(ctx context.Context, run Run, squash bool) (Landed, error) 
 		Result: run.Commit, Base: run.Plan.Base, Squash: squash, Author: author, When: s.Now(),
 		Message: fmt.Sprintf("%s\n\nRunr-Run: %s\n", oneLine(orElse(run.Plan.Entity.Name(), "run "+run.ID)), run.ID),
 	}
-	if c := run.Plan.Context; c != nil && c.Snapshot != "" {
-		started, err := s.Repo.ReadSnapshot(ctx, c.Snapshot)
-		if err != nil {
-			return Landed{}, fmt.Errorf("land: %w", err)
-		}
-		spec.Started = &started
-	}
 	result := Landed{Squash: squash, Branch: run.Plan.Target}
 	if s.Repo.Bare {
 		done, err := s.Repo.LandRef(ctx, "refs/heads/"+run.Plan.Target, spec)
@@ -82,9 +75,26 @@ func (s *Store) land(ctx context.Context, run Run, squash bool) (Landed, error) 
 	if result.Branch, err = s.Branch(ctx); err != nil {
 		return result, err
 	}
+	if spec.Started, err = s.startedFrom(ctx, tree, run); err != nil {
+		return result, fmt.Errorf("land: %w", err)
+	}
 	done, err := tree.Land(ctx, spec)
 	result.Commit, result.Onto = done.Commit, done.Old
 	return result, err
+}
+
+// startedFrom is what of the user's checkout the run's work began from, nil for none:
+// an executor's files as they were, and nothing that was beside them.
+func (s *Store) startedFrom(ctx context.Context, tree *gitstore.Worktree, run Run) (*gitstore.Snapshot, error) {
+	c := run.Plan.Context
+	if c == nil || c.Snapshot == "" {
+		return nil, nil
+	}
+	started, err := s.Repo.ReadSnapshot(ctx, c.Snapshot)
+	if err == nil {
+		started.Tree, err = tree.TreeWith(ctx, run.Plan.Base, started.Tree, among(c.Files))
+	}
+	return &started, err
 }
 
 // dropBranch removes the run's branch; its commits stay, for diff and undo.
@@ -155,6 +165,7 @@ type quiet struct{}
 
 func (quiet) Step(string, string) {}
 func (quiet) Line(string)         {}
+func (quiet) Say(string)          {}
 
 // Live reports whether a process is carrying run out on this machine now.
 func (s *Store) Live(run string) bool {

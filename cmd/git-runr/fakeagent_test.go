@@ -6,18 +6,24 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 )
 
-// fakeAgent is an agent of the tests: fake-agent DIR. Turn n saves its prompt as
+// fakeAgent is an agent of the tests: fake-agent DIR; what follows, as the arguments
+// of a preset do, is not read. Turn n saves its prompt as
 // DIR/prompt-n and does what DIR/n says, or DIR/last when there is no DIR/n:
 //
 //	write FILE TEXT   replaces a file of the working directory (\n in TEXT is a newline)
 //	remove FILE
 //	say FILE          answers with a file of DIR; NONCE in it becomes the prompt's nonce
+//	rmtree DIR
 //	exit N, sleep DURATION, kill, flood N (bytes)
+//	wait FILE         until it is there
+//	orphan            kills git-runr; what follows may or may not be done
+//	interrupt         sends git-runr what ^C does, and waits for its end
 func fakeAgent(args []string, in io.Reader, out, errOut io.Writer) int {
-	if len(args) != 1 {
+	if len(args) == 0 {
 		fmt.Fprintln(errOut, "usage: fake-agent DIR")
 		return 2
 	}
@@ -68,6 +74,19 @@ func fakeStep(dir, prompt, line string, out io.Writer) (status int, done bool) {
 		if err := os.Remove(rest); err != nil {
 			return 1, true
 		}
+	case "rmtree":
+		if err := os.RemoveAll(rest); err != nil {
+			return 1, true
+		}
+	case "wait":
+		for !exists(rest) {
+			time.Sleep(5 * time.Millisecond)
+		}
+	case "orphan":
+		signalParent(syscall.SIGKILL)
+	case "interrupt":
+		signalParent(os.Interrupt)
+		time.Sleep(time.Minute)
 	case "say":
 		text, err := os.ReadFile(filepath.Join(dir, rest))
 		if err != nil {
@@ -90,6 +109,12 @@ func fakeStep(dir, prompt, line string, out io.Writer) (status int, done bool) {
 		io.Copy(out, io.LimitReader(endless{}, int64(n)))
 	}
 	return 0, false
+}
+
+func signalParent(what os.Signal) {
+	if parent, err := os.FindProcess(os.Getppid()); err == nil {
+		parent.Signal(what)
+	}
 }
 
 // endless is a stream of the letter x.
