@@ -17,6 +17,7 @@ type InterventionSpec struct {
 	Commands []string    // run by sh -c in the run's working tree, in this order
 	Since    gitstore.ID // where the person's commits begin; "": the newest intervention, else the run's base
 	Message  string      // of the commit of what the person changed in the run's working tree; "": made from the note
+	Proof    bool        // only its commands count: the person does not answer for what a killed attempt left
 }
 
 // interventionPayload is an intervention and the commit that its note goes to.
@@ -181,6 +182,9 @@ func (t *turn) changedByPeople(spec InterventionSpec) (bool, error) {
 	if spec.Message != "" || a == nil || a.Failure == nil && !a.EndedAt.IsZero() || t.run.byPeople(len(t.run.Attempts)) != "" {
 		return true, nil
 	}
+	if a.After == "" && spec.Proof {
+		return false, nil
+	}
 	left, err := t.Store.Repo.ReadSnapshot(t.ctx, cmp.Or(a.After, a.Before))
 	if err != nil {
 		return false, fmt.Errorf("read what attempt %d left: %w", a.Number, err)
@@ -289,7 +293,7 @@ func (r Run) fromPeople() []string {
 // Prove runs the named checks in the run's working tree before it is resumed, and
 // records them as an intervention.
 func (r *Runner) Prove(ctx context.Context, run Run, names []string) (Run, Intervention, error) {
-	spec := InterventionSpec{Reason: InterveneOther, Note: "checked before resuming: " + strings.Join(names, ", ")}
+	spec := InterventionSpec{Reason: InterveneOther, Note: "checked before resuming: " + strings.Join(names, ", "), Proof: true}
 	if run.Stop != nil {
 		spec.Reason = orElse(ReasonOf(run.Stop.Reason).Intervene, InterveneOther)
 	}

@@ -30,7 +30,7 @@ func (t *turn) revert(step Step) error {
 // undo takes an attempt's work back wherever it is. Each part of it can be done
 // twice: a process that was killed in between leaves the rest to the next.
 func (t *turn) undo(a Attempt) (Reverted, error) {
-	done, err := t.takeBack(t.tree, a, a.Before, a.After, "critical findings")
+	done, err := t.takeBack(t.tree, a, a.Before, a.After, "revert", "critical findings")
 	reverted := Reverted{Attempt: a.Number, Restored: asBefore(done), Conflicts: done.Conflicts}
 	if err != nil {
 		return reverted, err
@@ -70,21 +70,21 @@ func (t *turn) undoGiven(a Attempt, reverted *Reverted) error {
 	if err := t.finishReverts(checkout); err != nil {
 		return err
 	}
-	done, err := t.takeBack(checkout, a, given.Before, given.Snapshot, "critical findings, in the checkout")
+	done, err := t.takeBack(checkout, a, given.Before, given.Snapshot, "revert", "critical findings")
 	reverted.Checkout, reverted.Left = asBefore(done), done.Conflicts
 	return err
 }
 
 // takeBack restores what changed in a working tree between two snapshots. In a
 // checkout of the user's that is the attempt's own files, and what is taken back is
-// named.
-func (t *turn) takeBack(tree *gitstore.Worktree, a Attempt, before, after gitstore.ID, why string) (gitstore.Reverted, error) {
+// named. Its snapshots say what it is part of, in the form "KIND RUN: attempt N, why".
+func (t *turn) takeBack(tree *gitstore.Worktree, a Attempt, before, after gitstore.ID, kind, why string) (gitstore.Reverted, error) {
 	from, beforeErr := t.Store.Repo.ReadSnapshot(t.ctx, before)
 	to, afterErr := t.Store.Repo.ReadSnapshot(t.ctx, after)
 	if err := errors.Join(beforeErr, afterErr); err != nil {
 		return gitstore.Reverted{}, err
 	}
-	options := []gitstore.RevertOption{gitstore.Because(fmt.Sprintf("run %s, attempt %d taken back: %s", t.run.ID, a.Number, why))}
+	options := []gitstore.RevertOption{gitstore.Because(fmt.Sprintf("%s %s: attempt %d, %s", kind, t.run.ID, a.Number, why))}
 	if t.run.Plan.InPlace {
 		options = append(options, gitstore.OnlyPaths(a.Files))
 	}
@@ -155,7 +155,7 @@ func (t *turn) takeUp() error {
 	if t.Keep {
 		return nil
 	}
-	done, err := t.takeBack(t.tree, *a, a.Before, a.After, "it is made again")
+	done, err := t.takeBack(t.tree, *a, a.Before, a.After, "resume", "which is made again")
 	if err == nil && t.run.Plan.InPlace && len(done.Conflicts) > 0 {
 		return &LeftError{Run: t.run.ID, Attempt: a.Number, Before: a.Before, Paths: done.Conflicts}
 	}

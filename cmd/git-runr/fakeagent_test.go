@@ -14,7 +14,8 @@ import (
 // of a preset do, is not read. Turn n saves its prompt as
 // DIR/prompt-n and does what DIR/n says, or DIR/last when there is no DIR/n:
 //
-//	write FILE TEXT   replaces a file of the working directory (\n in TEXT is a newline)
+//	write FILE TEXT   replaces a file of the working directory (\n in TEXT is a newline, TURN is n)
+//	append FILE TEXT  adds to one
 //	remove FILE
 //	say FILE          answers with a file of DIR; NONCE in it becomes the prompt's nonce
 //	rmtree DIR
@@ -49,7 +50,8 @@ func fakeAgent(args []string, in io.Reader, out, errOut io.Writer) int {
 		return 1
 	}
 	for line := range strings.Lines(string(script)) {
-		if status, done := fakeStep(dir, string(prompt), strings.TrimSpace(line), out); done {
+		line = strings.ReplaceAll(strings.TrimSpace(line), "TURN", fmt.Sprint(turn))
+		if status, done := fakeStep(dir, string(prompt), line, out); done {
 			return status
 		}
 	}
@@ -68,6 +70,16 @@ func fakeStep(dir, prompt, line string, out io.Writer) (status int, done bool) {
 		name, text, _ := strings.Cut(rest, " ")
 		os.MkdirAll(filepath.Dir(name), 0o755)
 		if err := os.WriteFile(name, []byte(strings.ReplaceAll(text, `\n`, "\n")), 0o644); err != nil {
+			return 1, true
+		}
+	case "append":
+		name, text, _ := strings.Cut(rest, " ")
+		file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
+		if err != nil {
+			return 1, true
+		}
+		fmt.Fprint(file, strings.ReplaceAll(text, `\n`, "\n"))
+		if err := file.Close(); err != nil {
 			return 1, true
 		}
 	case "remove":
