@@ -49,9 +49,10 @@ type story struct {
 //
 //	implement | fix | re-execute | given   an attempt of that mode, begun and ended; options:
 //	    step=NAME tree=ID status=S failure=REASON unchanged (no file differs) begun (it never ended) redo (the same number again)
+//	    unclaimed (a file that it does not speak of differs, too)
 //	check ok | check fail                  options: step=NAME
 //	review VERDICT [ID=SEVERITY…]          options: step=NAME failure=REASON nothing (no line was seen) badcheck (its evidence holds a failed check) unreadable
-//	revert N [conflict]
+//	revert N [conflict] [left]             left: a file of the executor's in the checkout
 //	intervene [work] [ok] [fail]           with a commit of the person's, with commands that passed or failed
 //	stop REASON | loop | answer CHOICE | complete RESULT | land | abort | resume | unknown
 func tell(t testing.TB, plan RunPlan, lines ...string) []Event {
@@ -136,6 +137,9 @@ func (s *story) attempted(mode AttemptMode, flags []string, values map[string]st
 		s.tree = gitstore.ID(orElse(values["tree"], fmt.Sprintf("tree-%d", s.attempt)))
 		a.Files, a.Commit = []string{"a.go"}, gitstore.ID(fmt.Sprintf("commit-%d", s.attempt))
 	}
+	if slices.Contains(flags, "unclaimed") {
+		a.Unclaimed = []string{"mine.go"}
+	}
 	a.Tree = s.tree
 	s.add(AttemptCompleted, a)
 }
@@ -187,6 +191,9 @@ func (s *story) reverted(flags []string) {
 	fmt.Sscan(flags[0], &done.Attempt)
 	if slices.Contains(flags, "conflict") {
 		done.Restored, done.Conflicts = nil, []string{"a.go"}
+	}
+	if slices.Contains(flags, "left") {
+		done.Left = []string{"a.go"}
 	}
 	s.add(AttemptReverted, done)
 }
@@ -241,6 +248,16 @@ func TestRunEnds(t *testing.T) {
 		if run.Done() != (test.status != RunRunning) {
 			t.Errorf("%s: done is %v", test.lines, run.Done())
 		}
+	}
+}
+
+// TestResumeForgetsTheAnswer: who accepted what there was before the run was taken up
+// again has not accepted what comes of it.
+func TestResumeForgetsTheAnswer(t *testing.T) {
+	plan := testPlan()
+	run := foldRun(t, tell(t, plan, "implement", "check ok", "review NEEDS_FIX f-1=warning", "loop", "answer commit", "resume"))
+	if run.Answer != "" || stepText(Next(run, plan.Policy)) != "attempt 2 fix at implement" {
+		t.Errorf("answer %q, next %s", run.Answer, stepText(Next(run, plan.Policy)))
 	}
 }
 

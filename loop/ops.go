@@ -52,9 +52,6 @@ func (s *Store) Land(ctx context.Context, run Run, spec LandSpec) (Run, gitstore
 	if run.Head() == run.Plan.Base {
 		return run, none, fmt.Errorf("run %s: %w", run.ID, gitstore.ErrNoChange)
 	}
-	if err := s.notInUse(ctx); err != nil {
-		return run, none, err
-	}
 	done, branch, err := s.land(ctx, run, spec)
 	if err != nil {
 		return run, none, err
@@ -93,13 +90,6 @@ func (s *Store) land(ctx context.Context, run Run, how LandSpec) (done gitstore.
 		Result: run.Commit, Base: run.Plan.Base, Squash: how.Squash, Author: author, When: s.Now(), AllowDeletions: how.AllowDeletions,
 		Message: fmt.Sprintf("%s\n\nRunr-Run: %s\n", oneLine(orElse(run.Plan.Entity.Name(), "run "+run.ID)), run.ID),
 	}
-	if c := run.Plan.Context; c != nil && c.Snapshot != "" {
-		started, err := s.Repo.ReadSnapshot(ctx, c.Snapshot)
-		if err != nil {
-			return done, "", fmt.Errorf("land: %w", err)
-		}
-		spec.Started = &started
-	}
 	here, err := s.Branch(ctx)
 	if err != nil {
 		return done, "", err
@@ -120,8 +110,30 @@ func (s *Store) land(ctx context.Context, run Run, how LandSpec) (done gitstore.
 	if err != nil {
 		return done, branch, err
 	}
+	free, err := s.holdCheckout(tree)
+	if err != nil {
+		return done, branch, err
+	}
+	defer free()
+	if spec.Started, err = s.startedFrom(ctx, tree, run); err != nil {
+		return done, branch, fmt.Errorf("land: %w", err)
+	}
 	done, err = tree.Land(ctx, spec)
 	return done, branch, err
+}
+
+// startedFrom is what of the user's checkout the run's work began from, nil for none:
+// an executor's files as they were, and nothing that was beside them.
+func (s *Store) startedFrom(ctx context.Context, tree *gitstore.Worktree, run Run) (*gitstore.Snapshot, error) {
+	c := run.Plan.Context
+	if c == nil || c.Snapshot == "" {
+		return nil, nil
+	}
+	started, err := s.Repo.ReadSnapshot(ctx, c.Snapshot)
+	if err == nil {
+		started.Tree, err = tree.TreeWith(ctx, run.Plan.Base, started.Tree, among(c.Files))
+	}
+	return &started, err
 }
 
 // dropBranch removes the run's branch; its commits stay, for diff and undo.
@@ -192,6 +204,7 @@ type quiet struct{}
 
 func (quiet) Step(string, string) {}
 func (quiet) Line(string)         {}
+func (quiet) Say(string)          {}
 
 // Live reports whether a process is carrying run out on this machine now.
 func (s *Store) Live(run string) bool {

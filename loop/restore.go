@@ -53,7 +53,7 @@ func (s *Store) FindSnapshot(ctx context.Context, name string) (gitstore.Snapsho
 	}
 	for _, info := range list {
 		below, of := strings.CutPrefix(info.Name, run.ID+"/")
-		if of && (below == rest || strings.HasPrefix(below, rest+"-") && below != rest+"-before") {
+		if of && (below == rest || strings.HasPrefix(below, rest+"-") && !strings.HasPrefix(below, rest+"-before")) {
 			return s.Repo.ReadSnapshot(ctx, info.ID)
 		}
 	}
@@ -74,9 +74,11 @@ func (s *Store) Restore(ctx context.Context, name string, paths []string, staged
 	if err != nil {
 		return done, err
 	}
-	if err := s.notInUse(ctx); err != nil {
+	free, err := s.holdCheckout(tree)
+	if err != nil {
 		return done, err
 	}
+	defer free()
 	if done.From, err = s.FindSnapshot(ctx, name); err != nil {
 		return done, err
 	}

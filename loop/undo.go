@@ -33,12 +33,16 @@ func (s *Store) Undo(ctx context.Context, run string) (Undone, error) {
 		}
 		run = found.ID
 	}
-	if err := s.notInUse(ctx); err != nil {
-		return Undone{}, err
-	}
 	tree, err := s.treeToUndo(ctx, run)
 	if err != nil {
 		return Undone{}, err
+	}
+	if tree != nil {
+		free, err := s.holdCheckout(tree)
+		if err != nil {
+			return Undone{}, err
+		}
+		defer free()
 	}
 	finished, err := s.settle(ctx, tree)
 	if err != nil || len(finished) > 0 {
@@ -149,27 +153,6 @@ func (s *Store) holdRun(run string) (unlock func(), err error) {
 	return unlock, err
 }
 
-// notInUse is gitstore.ErrBusy while a run works in this very working tree.
-func (s *Store) notInUse(ctx context.Context) error {
-	runs, _, err := s.Runs(ctx, Filter{Status: func(status string) bool { return status == string(RunRunning) }})
-	if err != nil {
-		return err
-	}
-	for _, line := range runs {
-		if !s.Live(line.ID) {
-			continue
-		}
-		run, err := s.Run(ctx, line.ID)
-		if err != nil {
-			return err
-		}
-		if run.Plan.InPlace {
-			return fmt.Errorf("run %s is at work in this checkout: %w", run.ID, gitstore.ErrBusy)
-		}
-	}
-	return nil
-}
-
 // Settle ends what killed processes began in the working tree that the repository was
 // opened in, and says what came of it. There is mostly nothing to do.
 func (s *Store) Settle(ctx context.Context) ([]gitstore.Reverted, error) {
@@ -261,7 +244,20 @@ func (s *Store) bringBranchBack(ctx context.Context, run Run) error {
 	return err
 }
 
-// as says what a revert is part of.
-func (t *turn) as(kind string, attempt int) gitstore.RevertOption {
-	return gitstore.As(gitstore.Operation{Kind: kind, Run: t.run.ID, What: fmt.Sprintf("attempt %d", attempt)})
+// FinishedText says in one line what became of what a killed process had begun.
+func FinishedText(done gitstore.Reverted) string {
+	op, left := done.Operation, ""
+	if len(done.Conflicts) > 0 {
+		left = "; left alone, changed since: " + strings.Join(done.Conflicts, ", ")
+	}
+	switch {
+	case done.Left:
+		return fmt.Sprintf("%s was cut short, and HEAD has moved since: all was left as it is; what was there before it: git runr restore %s --to DIR", op, op.Before.Short())
+	case op.Name != "":
+		return fmt.Sprintf("%s was cut short, and is finished now (git runr undo takes it back)%s", op, left)
+	case op.Kind == gitstore.OpLand && op.Back:
+		op.Back = false
+		return fmt.Sprintf("%s was cut short, and is taken back now%s", op, left)
+	}
+	return fmt.Sprintf("%s was cut short; nothing was left to do%s", op, left)
 }

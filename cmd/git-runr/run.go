@@ -229,8 +229,8 @@ func (s *session) plan(store *loop.Store, conf *config) (loop.RunPlan, error) {
 	switch {
 	case given != 1 || s.NArg() > 1:
 		return plan, problemf(exitUsage, "what to run is wanted once: TASK.md, --context FILE or --review ID")
-	case s.Bool("in-place") && s.NArg() == 0:
-		return plan, problemf(exitUsage, "--in-place goes with a task file")
+	case s.Bool("in-place") && s.String("review") != "":
+		return plan, problemf(exitUsage, "--in-place goes with a task file or --context")
 	case s.String("context") != "":
 		return plan, s.planContext(store, &plan, s.String("context"))
 	case s.String("review") != "":
@@ -296,7 +296,12 @@ func (s *session) planContext(store *loop.Store, plan *loop.RunPlan, name string
 	plan.Entity = loop.Entity{Type: orElse(given.EntityType, "task"), Identifier: given.Identifier, Title: given.Title}
 	plan.DoneCriteria, plan.References = given.DoneCriteria, given.References
 	plan.Task = strings.TrimSpace(given.Title + "\n\n" + given.DoneCriteria)
-	return store.PlanContext(s.ctx, plan, given.ExecutorResult, given.Files)
+	plan.InPlace = s.Bool("in-place")
+	left, err := store.PlanContext(s.ctx, plan, given.ExecutorResult, given.Files)
+	if len(left) > 0 {
+		s.say("left alone, not among the executor's files: %s", strings.Join(left, ", "))
+	}
+	return err
 }
 
 // planReview takes the findings of a submitted review as what is to be done.

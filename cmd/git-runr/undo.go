@@ -73,7 +73,11 @@ func undo(s *session) error {
 			doc.Finished = append(doc.Finished, operationDocument(done.Operation))
 			doc.Conflicts = append(doc.Conflicts, done.Conflicts...)
 		}
-		err = s.print(doc, func(w io.Writer) { writeFinished(w, undone.Finished) })
+		err = s.print(doc, func(w io.Writer) {
+			for _, done := range undone.Finished {
+				fmt.Fprintln(w, safetext.Line(loop.FinishedText(done)))
+			}
+		})
 	} else {
 		took := operationDocument(undone.Took)
 		doc.Took, doc.Undo = &took, strings.TrimSpace("git runr undo "+run)
@@ -155,26 +159,8 @@ func (s *session) listOperations(run string) error {
 
 // sayFinished tells what became of what killed processes had begun.
 func (s *session) sayFinished(finished []gitstore.Reverted) {
-	var text strings.Builder
-	writeFinished(&text, finished)
-	if text.Len() > 0 {
-		s.say("%s", strings.TrimSuffix(text.String(), "\n"))
-	}
-}
-
-func writeFinished(w io.Writer, finished []gitstore.Reverted) {
 	for _, done := range finished {
-		op := safetext.Line(done.Operation.String())
-		switch {
-		case done.Left:
-			fmt.Fprintf(w, "Cut short, and HEAD has moved since, so all was left as it is: %s\n  git runr restore %s --to ../git-runr-restored   gives what was there before\n", op, done.Operation.Before.Short())
-		case done.Operation.Name != "":
-			fmt.Fprintf(w, "It was cut short, and is finished now: %s\n", op)
-			writeUndo(w, "git runr undo")
-		default:
-			fmt.Fprintf(w, "It was cut short, and is taken back now: %s\n", strings.TrimPrefix(op, "undo "))
-		}
-		writePaths(w, "changed meanwhile, left alone", done.Conflicts)
+		s.say("%s", loop.FinishedText(done))
 	}
 }
 
