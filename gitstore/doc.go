@@ -20,7 +20,9 @@
 //	refs/runr-local/pins            a chain of commits whose second parents are pinned;
 //	                                everything in runr-local is never pushed
 //	refs/runr-local/snapshots/...   working trees as they were; see Snapshot
-//	refs/runr-local/journal/...     reverts that have not ended
+//	refs/runr-local/undo/...        what was done to working trees and branches and can
+//	                                be undone; see Operation
+//	refs/runr-local/journal/...     reverts and landings that have not ended
 //	refs/runr-local/stray/<commit>  commits that somebody made on a branch of ours, and
 //	                                that it does not come from any more
 //	refs/runr-remotes/<remote>/...  what a fetch brought, before it is taken over

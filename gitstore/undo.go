@@ -373,10 +373,24 @@ func (r *Repo) UndoBranch(ctx context.Context, op Recorded) (Recorded, error) {
 func (r *Repo) notCheckedOut(ctx context.Context, ref string) error {
 	dir, err := r.checkedOutIn(ctx, ref)
 	if err == nil && dir != "" {
-		err = fmt.Errorf("%s is checked out in %q: %w", headName(ref), dir, ErrConflict)
+		err = &CheckedOutError{Branch: headName(ref), Dir: dir}
 	}
 	return err
 }
+
+// CheckedOutError is an ErrConflict: a branch is not moved behind the back of whoever
+// works on it.
+type CheckedOutError struct {
+	Branch string
+	Dir    string // where it is checked out
+}
+
+func (e *CheckedOutError) Error() string {
+	return fmt.Sprintf("%s is checked out in %q: %v", e.Branch, e.Dir, ErrConflict)
+}
+
+// Unwrap is ErrConflict.
+func (e *CheckedOutError) Unwrap() error { return ErrConflict }
 
 // DropOperation forgets an operation: it cannot be taken back any more.
 func (r *Repo) DropOperation(ctx context.Context, op Recorded) error {

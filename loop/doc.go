@@ -47,6 +47,10 @@
 //	after it failed   its changes are taken back before it is made again, the rest stays
 //	after a kill      all stays                      all stays, and the user says whose it is
 //
+// What a landing, a revert, a resumed run or a restore did to a working tree can be
+// undone, and the undo undone (Store.Undo); a landing that is undone makes the run
+// what it was before it landed.
+//
 // Every step can be done twice. One that was killed is done again by the next process
 // from the events, the refs and the files as they are: a branch that was moved before
 // its event, a working tree that is half made, gone or locked is no error.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,7 +22,15 @@ type Garbage struct {
 	ClosedBefore time.Time       `json:"closed_before"` // reviews closed before are in no list
 	Reviews      []ReviewSummary `json:"reviews"`       // that leave the lists now, newest submitted first
 	Runs         []RunGarbage    `json:"runs"`
+	Undo         []string        `json:"undo"` // refs of what then cannot be undone any more
 }
+
+// What can be undone is kept for undoDays, and the newest undoKept are kept however
+// old they are.
+const (
+	undoDays = 30
+	undoKept = 50
+)
 
 // RunGarbage is what this clone keeps of a run that is over: its worktree, its
 // transcripts and the snapshots of its attempts. Their paths and refs, "" or none
@@ -74,7 +83,10 @@ func (s *Store) FindGarbage(ctx context.Context, then time.Time) (Garbage, error
 	if err != nil {
 		return g, err
 	}
-	g.Runs, err = s.runGarbage(ctx, then)
+	if g.Runs, err = s.runGarbage(ctx, then); err != nil {
+		return g, err
+	}
+	g.Undo, err = s.Repo.OldOperations(ctx, s.Now().AddDate(0, 0, -undoDays), undoKept)
 	return g, err
 }
 
@@ -97,8 +109,12 @@ func (s *Store) runGarbage(ctx context.Context, then time.Time) ([]RunGarbage, e
 			continue
 		}
 		g := RunGarbage{Run: run, Worktree: present(s.TreeDir(run.ID)), Files: present(s.FilesDir(run.ID)), Snapshots: []string{}}
+		given, err := s.givenSnapshots(ctx, run.ID, refs)
+		if err != nil {
+			return found, err
+		}
 		for ref := range refs {
-			if strings.HasPrefix(ref, snapshotRefs(run.ID)) {
+			if strings.HasPrefix(ref, snapshotRefs(run.ID)) || given != "" && strings.HasPrefix(ref, given) {
 				g.Snapshots = append(g.Snapshots, ref)
 			}
 		}
@@ -116,6 +132,23 @@ func (s *Store) runGarbage(ctx context.Context, then time.Time) ([]RunGarbage, e
 	}
 	return found, nil
 }
+
+// givenSnapshots is how the refs begin of the snapshots of the checkout that a run's
+// work was taken from; "" when there are none.
+func (s *Store) givenSnapshots(ctx context.Context, id string, refs map[string]gitstore.ID) (string, error) {
+	if !slices.ContainsFunc(slices.Collect(maps.Keys(refs)), func(ref string) bool { return strings.HasPrefix(ref, contextRefs) }) {
+		return "", nil
+	}
+	run, err := s.Run(ctx, id)
+	if err != nil || run.Plan.Context == nil {
+		return "", err
+	}
+	return contextRefs + string(run.Plan.Context.Commit), nil
+}
+
+// contextRefs is how the refs begin of snapshots of checkouts that an executor's work
+// was taken from; the commit of that work follows.
+const contextRefs = "refs/runr-local/snapshots/context-"
 
 func snapshotRefs(run string) string { return "refs/runr-local/snapshots/" + run + "/" }
 
@@ -152,6 +185,9 @@ func (s *Store) CollectGarbage(ctx context.Context, g Garbage) error {
 			return fmt.Errorf("run %s: %w", run.Run.ID, err)
 		}
 	}
+	if err := s.Repo.DropRefs(ctx, g.Undo); err != nil {
+		return err
+	}
 	data, err := json.Marshal(cutoff{g.ClosedBefore})
 	if err == nil {
 		err = gitstore.WriteFile(s.cutoffPath(), append(data, '\n'), 0o666)
@@ -168,17 +204,8 @@ func (s *Store) dropRun(ctx context.Context, g RunGarbage) error {
 		return err
 	}
 	defer unlock()
-	refs, err := s.Repo.Refs(ctx, snapshotRefs(g.Run.ID))
-	if err != nil {
+	if err := s.Repo.DropRefs(ctx, g.Snapshots); err != nil {
 		return err
-	}
-	for _, ref := range g.Snapshots {
-		if refs[ref] == "" {
-			continue
-		}
-		if err := s.Repo.SwapRef(ctx, ref, "", refs[ref]); err != nil {
-			return fmt.Errorf("drop snapshot: %w", err)
-		}
 	}
 	if g.Worktree != "" {
 		if err := s.Repo.RemoveWorktree(ctx, s.TreeDir(g.Run.ID)); err != nil {

@@ -256,7 +256,7 @@ func (s *Store) keepGiven(ctx context.Context, plan *RunPlan, tree, on gitstore.
 // snapGiven records the checkout as the executor left it, and as it was before.
 func (s *Store) snapGiven(ctx context.Context, tree *gitstore.Worktree, plan *RunPlan, work executed) error {
 	given := plan.Context
-	ref := "refs/runr-local/snapshots/context-" + string(given.Commit)
+	ref := contextRefs + string(given.Commit)
 	snap, err := tree.Snapshot(ctx, ref, "the checkout with an executor's work, before its review: "+oneLine(plan.Entity.Name()))
 	if err != nil {
 		return err

@@ -100,7 +100,7 @@ func (t *turn) takeBack(tree *gitstore.Worktree, a Attempt, before, after gitsto
 func (t *turn) revertText(done gitstore.Reverted, own bool) string {
 	var parts []string
 	if n := len(done.Restored); n > 0 && own {
-		parts = append(parts, "taken back: "+Count(n, "file"))
+		parts = append(parts, fmt.Sprintf("taken back: %s (git runr restore %s --to DIR gives them as they were)", Count(n, "file"), done.Before.ID.Short()))
 	} else if n > 0 {
 		parts = append(parts, fmt.Sprintf("taken back: %s (git runr undo %s brings that back)", strings.Join(done.Restored, ", "), t.run.ID))
 	}

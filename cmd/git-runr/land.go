@@ -48,6 +48,9 @@ func land(s *session) error {
 	if err != nil {
 		return err
 	}
+	for _, done := range finished {
+		s.answerMoved(store, done.Operation)
+	}
 	if len(finished) > 0 { // the run may have landed
 		if run, err = store.Run(s.ctx, run.ID); err != nil {
 			return err
@@ -100,8 +103,14 @@ func writePaths(w io.Writer, what string, paths []string) {
 
 // landProblem says what to type when a result did not land.
 func landProblem(run loop.Run, err error) error {
-	state := new(loop.StateError)
+	state, elsewhere := new(loop.StateError), new(gitstore.CheckedOutError)
 	switch {
+	case errors.As(err, &elsewhere):
+		refused := problemf(exitConflict, "%w", err)
+		if line, ok := safetext.CommandLine("git", "-C", elsewhere.Dir, "runr", "land", run.ID); ok {
+			refused = refused.withHint(line)
+		}
+		return refused
 	case errors.Is(err, gitstore.ErrDeletions):
 		return problemf(exitConflict, "%w", err).withHint(
 			"git diff --stat --diff-filter=D HEAD "+run.Commit.Short()+"   shows what would go", "git runr land "+run.ID+" --allow-deletions   lands it all the same")

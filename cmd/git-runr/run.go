@@ -155,15 +155,17 @@ func (s *session) ask(tty io.Writer, run loop.Run) (loop.Choice, error) {
 	}
 }
 
-// endJSON is how a run ended, with seed 004's result object.
+// endJSON is how a run ended, with seed 004's result object, and what to type for what
+// was in its worktree and in no commit.
 type endJSON struct {
 	loop.RunSummary
 	Outcome loop.Result `json:"outcome"`
 	Stop    *loop.Stop  `json:"stop,omitempty"`
+	Left    string      `json:"restore,omitempty"`
 }
 
 func (s *session) showEnd(store *loop.Store, run loop.Run) error {
-	doc := endJSON{RunSummary: run.Summary(), Outcome: loop.ResultOf(run, s.executorText(store, run)), Stop: run.Stop}
+	doc := endJSON{RunSummary: run.Summary(), Outcome: loop.ResultOf(run, s.executorText(store, run)), Stop: run.Stop, Left: s.left(store, run.ID)}
 	err := s.print(doc, func(w io.Writer) {
 		writeRun(w, run, false, treeDir(store, run.ID))
 		switch {
@@ -174,6 +176,7 @@ func (s *session) showEnd(store *loop.Store, run loop.Run) error {
 		case run.Status == loop.RunComplete && run.Landed == nil:
 			fmt.Fprintf(w, "\n%s. Bring it to your branch:\n  git runr land %s\n", run.Result, run.ID)
 		}
+		writeLeft(w, doc.Left)
 	})
 	if err != nil {
 		return err
@@ -380,13 +383,6 @@ func (p *program) answerCommand() *cli.Command {
 	}
 }
 
-// abortedJSON is a run that was aborted, and what to type for what was in its worktree
-// and in no commit.
-type abortedJSON struct {
-	loop.RunSummary
-	Left string `json:"restore,omitempty"`
-}
-
 func (p *program) abortCommand() *cli.Command {
 	return &cli.Command{
 		Name: "abort", Usage: "give up a run and remove its worktree; its branch stays", ArgsUsage: "RUN",
@@ -401,7 +397,10 @@ func (p *program) abortCommand() *cli.Command {
 			if run, err = store.Abort(s.ctx, run); err != nil {
 				return err
 			}
-			doc := abortedJSON{RunSummary: run.Summary(), Left: s.left(store, run.ID)}
+			doc := struct {
+				loop.RunSummary
+				Left string `json:"restore,omitempty"`
+			}{run.Summary(), s.left(store, run.ID)}
 			return s.print(doc, func(w io.Writer) {
 				fmt.Fprintf(w, "Aborted %s. Its work stays on %s.\n", run.ID, run.Plan.Branch)
 				writeLeft(w, doc.Left)

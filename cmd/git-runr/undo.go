@@ -67,6 +67,7 @@ func undo(s *session) error {
 		return undoProblem(s, undone, err)
 	}
 	s.project(store)
+	s.answerMoved(store, undone.Done.Operation)
 	doc := undoneJSON{Restored: []string{}, Conflicts: []string{}}
 	if len(undone.Finished) > 0 {
 		for _, done := range undone.Finished {
