@@ -173,9 +173,13 @@ func (w *Worktree) filtered(ctx context.Context, entries []Change) ([]Change, er
 	}
 	defer root.Close()
 	onDisk := slices.Clone(entries)
+	files := &workFiles{root: root, repo: w.repo}
 	for i, c := range onDisk {
 		if c.NewMode != ModeFile && c.NewMode != ModeExecutable {
 			continue
+		}
+		if state, err := files.state("files/" + c.Path); err == nil && state.ID == c.NewID {
+			continue // no filter, so that it need not be read into memory
 		}
 		data, err := root.ReadFile("files/" + c.Path)
 		if err != nil {

@@ -54,7 +54,7 @@ type story struct {
 //	review VERDICT [ID=SEVERITY…]          options: step=NAME failure=REASON nothing (no line was seen) badcheck (its evidence holds a failed check) unreadable
 //	revert N [conflict] [left]             left: a file of the executor's in the checkout
 //	intervene [work] [ok] [fail]           with a commit of the person's, with commands that passed or failed
-//	stop REASON | loop | answer CHOICE | complete RESULT | land | abort | resume | unknown
+//	stop REASON | loop | answer CHOICE | complete RESULT | land | unland | abort | resume | unknown
 func tell(t testing.TB, plan RunPlan, lines ...string) []Event {
 	t.Helper()
 	s := &story{t: t, tree: "tree-0"}
@@ -108,6 +108,8 @@ func (s *story) line(line string) {
 		s.add(RunCompleted, completedPayload{Result: words[1]})
 	case "land":
 		s.add(RunLanded, Landed{Commit: "landed"})
+	case "unland":
+		s.add(RunUnlanded, Landed{Commit: "landed"})
 	case "abort":
 		s.add(RunAborted, struct{}{})
 	case "resume":
@@ -276,6 +278,9 @@ func TestRunRefuses(t *testing.T) {
 		{"abort", "resume", "aborted and cannot be resumed"},
 		{"abort", "complete pass", "aborted and cannot be completed"},
 		{"implement", "land", "running and cannot be landed"},
+		{"implement; review PASS; complete pass; land", "land", "landed as landed and cannot be landed again"},
+		{"implement; review PASS; complete pass", "unland", "not landed and cannot be taken back"},
+		{"implement; review PASS; complete pass; land; unland", "unland", "not landed and cannot be taken back"},
 	} {
 		lines := strings.Split(test.lines, "; ")
 		events := tell(t, testPlan(), append(lines, test.late)...)
@@ -376,6 +381,15 @@ func TestRunLands(t *testing.T) {
 	if run.Landed == nil || run.Landed.Commit != "landed" || !run.Landed.At.Equal(events[len(events)-1].Timestamp) || run.Status != RunComplete {
 		t.Errorf("landed %+v, status %q", run.Landed, run.Status)
 	}
+	// A landing that is taken back can be made again.
+	lines := []string{"implement", "review PASS", "complete pass", "land", "unland"}
+	before, after := foldRun(t, tell(t, testPlan(), lines[:3]...)), foldRun(t, tell(t, testPlan(), lines...))
+	if after.Landed != nil || after.Status != before.Status || after.Commit != before.Commit || len(after.Lost) != 0 {
+		t.Errorf("taken back: %+v", after)
+	}
+	if again := foldRun(t, tell(t, testPlan(), append(lines, "land")...)); again.Landed == nil || len(again.Lost) != 0 {
+		t.Errorf("landed again: %+v", again)
+	}
 }
 
 func TestRunOpen(t *testing.T) {
@@ -395,7 +409,7 @@ func TestRunOpen(t *testing.T) {
 func randomRunEvent(rng *rand.Rand, clock int) Event {
 	types := []string{
 		AttemptStarted, AttemptCompleted, AttemptCompleted, AttemptReverted, ChecksCompleted, RoundCompleted, RoundCompleted, ReviewLoopDetected,
-		RunStopped, RunAnswered, RunCompleted, RunLanded, RunAborted, RunResumed, RunResumed, RunStarted, ReviewSubmitted, "newer",
+		RunStopped, RunAnswered, RunCompleted, RunLanded, RunUnlanded, RunAborted, RunResumed, RunResumed, RunStarted, ReviewSubmitted, "newer",
 	}
 	payloads := []string{
 		`{}`, `null`, ``, `[]`, `{"attempt":1,"step":"implement","mode":"implement","files":["a"],"commit":"c1","tree":"t1"}`,

@@ -200,7 +200,7 @@ func noteOf(e Event) (gitstore.ID, string) {
 		}
 	case RunUnlanded:
 		if p, err := payload[Landed](e); err == nil {
-			return p.Commit, fmt.Sprintf("run %s: its landing on %s was taken back", e.Run, orElse(p.Branch, "a detached HEAD"))
+			return p.Commit, fmt.Sprintf("run %s taken back from %s", e.Run, orElse(p.Branch, "a detached HEAD"))
 		}
 	}
 	return "", ""

@@ -115,6 +115,7 @@ func TestNoteOf(t *testing.T) {
 		{RunCompleted, completedPayload{Result: "pass", Commit: "c"}, run + "completed: pass"},
 		{RunCompleted, completedPayload{Result: "pass_with_issues", Commit: "c", Open: many[:1]}, run + "completed: pass_with_issues, accepted (note a.go:1 nit)"},
 		{RunLanded, Landed{Commit: "c", Branch: "main"}, run + "landed on main"},
+		{RunUnlanded, Landed{Commit: "c", Branch: "main"}, run + "taken back from main"},
 		{RunLanded, Landed{Commit: "c"}, run + "landed on a detached HEAD"},
 		{RunResumed, struct{}{}, ""},
 		{ReviewRequested, ReviewRequest{Subject: Subject{Commit: "c"}}, ""},

@@ -88,23 +88,18 @@ func (s *Store) undoNewest(ctx context.Context, tree *gitstore.Worktree, run str
 	if tree != nil {
 		repo = tree.Repo()
 	}
-	for {
-		op, err := newest(ctx, repo, run)
-		if err != nil {
-			return Undone{}, err
-		}
-		if op == nil {
-			return Undone{}, s.nothingToUndo(ctx, run)
-		}
-		done, err := s.undoOne(ctx, repo, tree, *op)
-		if errors.Is(err, gitstore.ErrNoChange) { // it never happened, or was taken back by hand
-			err = repo.DropOperation(ctx, *op)
-			if err == nil {
-				continue
-			}
-		}
-		return Undone{Took: *op, Done: done}, err
+	op, err := newest(ctx, repo, run)
+	if err != nil {
+		return Undone{}, err
 	}
+	if op == nil {
+		return Undone{}, s.nothingToUndo(ctx, run)
+	}
+	done, err := s.undoOne(ctx, repo, tree, *op)
+	if errors.Is(err, gitstore.ErrNoChange) { // it never happened, or was taken back by hand
+		err = repo.DropOperation(ctx, *op)
+	}
+	return Undone{Took: *op, Done: done}, err
 }
 
 func (s *Store) undoOne(ctx context.Context, repo *gitstore.Repo, tree *gitstore.Worktree, op gitstore.Recorded) (done gitstore.Reverted, err error) {

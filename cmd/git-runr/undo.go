@@ -81,7 +81,9 @@ func undo(s *session) error {
 		})
 	} else {
 		took := operationDocument(undone.Took)
-		doc.Took, doc.Undo = &took, strings.TrimSpace("git runr undo "+run)
+		if doc.Took = &took; undone.Done.Operation.Name != "" {
+			doc.Undo = strings.TrimSpace("git runr undo " + run)
+		}
 		doc.Restored, doc.Conflicts = append(doc.Restored, undone.Done.Restored...), append(doc.Conflicts, undone.Done.Conflicts...)
 		err = s.print(doc, func(w io.Writer) { s.writeUndone(w, undone, doc) })
 	}

@@ -181,6 +181,23 @@ func TestKilledAtEveryGitCall(t *testing.T) {
 	}
 }
 
+// An undo that was killed before it could say so does not keep the run from landing.
+func TestLandAfterUndoWithoutItsEvent(t *testing.T) {
+	w := newKillWorld(t)
+	landed := w.copyOf(w.repo)
+	w.runr(landed, "land")
+	calls := w.calls(w.copyOf(landed), []string{"undo"})
+	n := slices.IndexFunc(calls, func(c string) bool {
+		return strings.Contains(c, " update-ref ") && strings.Contains(c, " refs/runr-local/journal/")
+	})
+	dir := w.kill(landed, fmt.Sprintf("after %d", n+1), []string{"undo"})
+	if out := w.runr(dir, "status"); !strings.Contains(out, "  landed  ") {
+		t.Fatalf("it said so: %s", out)
+	}
+	w.runr(dir, "land")
+	w.saysWhatIs("landed again", dir)
+}
+
 func (w *killWorld) killEverywhere(repo string, args []string) {
 	before, done := w.state(repo), w.copyOf(repo)
 	calls := w.calls(done, args)
