@@ -176,7 +176,7 @@ func (r *Repo) RestoreTo(ctx context.Context, dir string, spec RestoreSpec) (don
 	if err != nil {
 		return done, fmt.Errorf("restore: %w", err)
 	}
-	files := &workFiles{root: root, repo: r}
+	files := &workFiles{root: root, repo: r, lazy: true}
 	defer func() { err = errors.Join(err, files.Close()) }()
 	for i, c := range wanted {
 		wanted[i] = Change{Path: c.Path, OldMode: c.NewMode, OldID: c.NewID}

@@ -38,6 +38,7 @@ type workFiles struct {
 	root   *os.Root
 	repo   *Repo
 	blobs  *blobStream       // opened when the first blob is wanted
+	lazy   bool              // what is written need not be on disk: it can be had again
 	beside func(path string) // called where somebody could change a path at the last moment; nil but in tests
 }
 
@@ -328,7 +329,7 @@ func (f *workFiles) writeFile(dir *os.Root, temp string, id ID, mode string, per
 	if err == nil && perm != 0 {
 		err = file.Chmod(setExecutable(perm, mode == ModeExecutable))
 	}
-	if err == nil {
+	if err == nil && !f.lazy {
 		err = file.Sync()
 	}
 	return errors.Join(err, file.Close())

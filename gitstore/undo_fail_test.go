@@ -188,3 +188,108 @@ func settleTest(t *testing.T, w *Worktree) bool {
 	}
 	return len(finished) > 0
 }
+
+// killedLanding begins a landing as Land does, and is killed after some steps.
+func killedLanding(t *testing.T, repo *Repo, spec LandSpec, steps string) {
+	t.Helper()
+	ctx := context.Background()
+	l := landing{Worktree: checkoutOf(t, repo), spec: spec, branch: "refs/heads/main", old: spec.Base, new: spec.Result}
+	var err error
+	if l.changed, err = repo.Changed(ctx, l.old, l.new); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.makeWay(ctx); err != nil {
+		t.Fatal(err)
+	}
+	job, err := l.begin(ctx)
+	if err == nil {
+		_, err = l.beginJournal(ctx, job)
+	}
+	if err == nil && steps == "recorded" {
+		if err = l.moveAll(ctx); err == nil {
+			_, err = l.recordLanding(ctx, job)
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	switch steps {
+	case "staged":
+		_, err = l.withFiles(ctx, l.old, l.mine)
+	case "half of the files":
+		shell(t, l.Dir, "git show "+string(l.new)+":b.txt >b.txt; git show "+string(l.new)+":new.txt >new.txt")
+	case "files":
+		var from ID
+		if from, err = l.withFiles(ctx, l.old, l.mine); err == nil {
+			testGit(t, l.Dir, "read-tree", "-m", "-u", string(from), string(l.new))
+		}
+	case "branch":
+		err = l.moveAll(ctx)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A landing that was killed anywhere is taken back, or recorded when its branch had
+// moved. What was done since stays.
+func TestFinishLanding(t *testing.T) {
+	for _, c := range []struct {
+		steps, since string
+		landed, left bool
+		conflicts    []string
+	}{
+		{steps: "journal"},
+		{steps: "staged"},
+		{steps: "half of the files"},
+		{steps: "files"},
+		{steps: "branch", landed: true},
+		{steps: "recorded", landed: true},
+		{steps: "files", since: "echo typed >b.txt; echo typed >typed; git add typed", conflicts: []string{"b.txt"}},
+		{steps: "branch", since: "echo typed >b.txt; git add b.txt; echo typed >typed", landed: true},
+		{steps: "branch", since: "git commit -q --allow-empty -m since", landed: true},
+		{steps: "files", since: "git checkout -q -b elsewhere", left: true},
+		{steps: "journal", since: "git commit -q --allow-empty -m since", left: true},
+	} {
+		t.Run(c.steps+" "+c.since, func(t *testing.T) {
+			repo, spec := landRepo(t)
+			dir := repo.WorkTree
+			shell(t, dir, "echo staged >new.txt; git add new.txt; echo mine >new.txt; echo other >other; git add other")
+			started := takeSnapshot(t, checkoutOf(t, repo), "started")
+			spec.Started, spec.Op = &started, testLanding
+			before := userState(t, dir)
+			killedLanding(t, repo, spec, c.steps)
+			shell(t, dir, c.since)
+			then := userState(t, dir)
+			finished, err := checkoutOf(t, repo).FinishReverts(context.Background())
+			if err != nil || len(finished) != 1 {
+				t.Fatalf("%d finished, %v", len(finished), err)
+			}
+			done, got := finished[0], userState(t, dir)
+			if !slices.Equal(done.Conflicts, c.conflicts) || done.Left != c.left {
+				t.Errorf("conflicts %q, left %v", done.Conflicts, done.Left)
+			}
+			switch {
+			case c.left || c.landed:
+				sameState(t, "as it was then", got, then)
+			case c.since == "":
+				sameState(t, "taken back", got, before)
+			default:
+				if got["b.txt"] != "100644 typed\n" || got["typed"] != "100644 typed\n" || got["new.txt"] != before["new.txt"] {
+					t.Errorf("taken back: %q", got)
+				}
+			}
+			ops, err := repo.Operations(context.Background())
+			if err != nil || len(ops) != map[bool]int{true: 1}[c.landed] {
+				t.Errorf("%d operations, %v", len(ops), err)
+			}
+			if c.landed && c.since == "" {
+				mustUndo(t, checkoutOf(t, repo))
+				sameState(t, "undone", userState(t, dir), before)
+			}
+			if refs, _ := repo.Refs(context.Background(), journalPrefix); len(refs) != 0 {
+				t.Errorf("journal is left: %v", refs)
+			}
+		})
+	}
+}

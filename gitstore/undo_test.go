@@ -347,7 +347,7 @@ func TestOperationLine(t *testing.T) {
 	}
 }
 
-// A file keeps its permissions over an undo, and a new one has those of the umask.
+// A file keeps its permissions over an undo.
 func TestUndoKeepsPermissions(t *testing.T) {
 	repo, spec := landRepo(t)
 	spec.Op = testLanding
