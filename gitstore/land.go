@@ -92,7 +92,7 @@ func (w *Worktree) land(ctx context.Context, spec LandSpec) (Landed, error) {
 	if err := l.makeWay(ctx); err != nil {
 		return Landed{}, err
 	}
-	landed.Operation, err = l.bring(context.WithoutCancel(ctx)) // git that is killed half-way leaves locks
+	landed.Operation, err = l.bring(ctx)
 	return landed, err
 }
 

@@ -46,6 +46,7 @@ func (l *landing) bring(ctx context.Context) (op Recorded, err error) {
 	if err != nil {
 		return op, err
 	}
+	ctx = context.WithoutCancel(ctx) // a git that is killed half-way leaves locks
 	journal, err := l.beginJournal(ctx, job)
 	if err != nil {
 		return op, err

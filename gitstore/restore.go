@@ -152,7 +152,7 @@ func (r *Repo) stagedTree(ctx context.Context, snap Snapshot) (ID, error) {
 	if err != nil {
 		return "", err
 	}
-	w := &Worktree{GitDir: r.GitDir, repo: r}
+	w := r.worktreeAt(r.WorkTree, r.GitDir)
 	name, done, err := w.scratchIndex(index)
 	if err != nil {
 		return "", err

@@ -109,8 +109,11 @@ func (r *Repo) operations(ctx context.Context, stack string) ([]Recorded, error)
 	var list []Recorded
 	for _, ref := range slices.Backward(slices.Sorted(maps.Keys(refs))) {
 		op, err := r.readOperation(ctx, ref, refs[ref])
-		if err != nil {
+		if ctx.Err() != nil {
 			return nil, err
+		}
+		if err != nil { // which does not keep the others from being undone
+			op = Recorded{Operation: Operation{Kind: OpRevert, What: err.Error()}, Name: strings.TrimPrefix(ref, undoPrefix)}
 		}
 		list = append(list, op)
 	}
@@ -144,9 +147,8 @@ func (r *Repo) record(ctx context.Context, op Operation, branch string, before, 
 	number := 0
 	if len(refs) > 0 {
 		newest := slices.Max(slices.Collect(maps.Keys(refs)))
-		last, err := r.readOperation(ctx, newest, refs[newest])
-		if err != nil || last.Before == before.ID {
-			return last, err
+		if last, err := r.readOperation(ctx, newest, refs[newest]); err == nil && last.Before == before.ID {
+			return last, nil
 		}
 		if number, err = strconv.Atoi(newest[strings.LastIndex(newest, "/")+1:]); err != nil {
 			return Recorded{}, fmt.Errorf("record %s: %q is no number of an operation", op.Kind, newest)
@@ -313,14 +315,14 @@ func (r *Repo) branchSnapshot(ctx context.Context, ref string, at ID, subject st
 		return Snapshot{}, err
 	}
 	snap := Snapshot{Tree: tree, Head: at, HeadRef: ref}
-	return snap, (&Worktree{repo: r}).writeSnapshot(ctx, &snap, subject)
+	return snap, r.worktreeAt(r.WorkTree, r.GitDir).writeSnapshot(ctx, &snap, subject)
 }
 
 // moveRecorded moves a branch that is not checked out anywhere, recorded so that it
 // can be taken back. The record comes first: of one that did not happen nothing is left
 // but a record of what is so already.
 func (r *Repo) moveRecorded(ctx context.Context, op Operation, ref string, to, from ID) (Recorded, error) {
-	unlock, err := r.lock(ctx, "revert-"+filepath.Base(r.GitDir))
+	unlock, err := r.worktreeAt(r.WorkTree, r.GitDir).lockFiles(ctx)
 	if err != nil {
 		return Recorded{}, err
 	}

@@ -361,3 +361,28 @@ func TestUndoKeepsPermissions(t *testing.T) {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
 }
+
+// A record that is damaged neither hides the others nor keeps new ones from being made.
+func TestDamagedOperation(t *testing.T) {
+	repo, w, landed := landTest(t)
+	mustUndo(t, w)
+	ref := undoPrefix + "main/00000002"
+	id := testGit(t, repo.WorkTree, "rev-parse", ref)
+	if err := os.Remove(filepath.Join(repo.GitDir, "objects", id[:2], id[2:])); err != nil {
+		t.Fatal(err)
+	}
+	repo = openTestRepo(t, repo.WorkTree)
+	ctx := context.Background()
+	ops, err := repo.Operations(ctx)
+	if err != nil || len(ops) != 2 || ops[0].Run != "" || ops[1].Run != testLanding.Run {
+		t.Fatalf("%+v, %v", ops, err)
+	}
+	if _, err := checkoutOf(t, repo).Undo(ctx, ops[0]); err == nil {
+		t.Error("a damaged record was undone")
+	}
+	spec := LandSpec{Base: landed.Old, Result: landed.Commit, Op: testLanding}
+	if again := mustLand(t, repo, spec); again.Operation.Name != "main/00000003" {
+		t.Errorf("recorded as %q", again.Operation.Name)
+	}
+	mustUndo(t, checkoutOf(t, repo))
+}

@@ -135,6 +135,10 @@ func (s *Store) keepLeft(ctx context.Context, run Run, tree *gitstore.Worktree) 
 			return err
 		}
 	}
-	_, err = tree.Snapshot(ctx, snapshotRefs(run.ID)+leftName, "what was in the worktree of run "+run.ID+" when it was removed")
+	ref, err := s.freeRef(ctx, run.ID, leftName) // a removal that was killed must not hide what it began with
+	if err != nil {
+		return err
+	}
+	_, err = tree.Snapshot(ctx, ref, "what was in the worktree of run "+run.ID+" when it was removed")
 	return err
 }

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -183,7 +184,7 @@ var snapshotWhen = map[string]string{
 // keep records a working tree under the run's snapshots. None is ever written over:
 // what was recorded when the same thing was done before has the name without a number.
 func (t *turn) keep(tree *gitstore.Worktree, name, subject string) (gitstore.Snapshot, error) {
-	ref, err := t.freeRef(snapshotRefs(t.run.ID) + name)
+	ref, err := t.Store.freeRef(t.ctx, t.run.ID, name)
 	if err != nil {
 		return gitstore.Snapshot{}, fmt.Errorf("record the working tree: %w", err)
 	}
@@ -194,9 +195,11 @@ func (t *turn) keep(tree *gitstore.Worktree, name, subject string) (gitstore.Sna
 	return snap, nil
 }
 
-// freeRef is ref, or the first of ref-2, ref-3 and so on that does not exist.
-func (t *turn) freeRef(ref string) (string, error) {
-	have, err := t.Store.Repo.Refs(t.ctx, snapshotRefs(t.run.ID))
+// freeRef is the ref of a run's snapshot of that name, or the first with -2, -3 and so
+// on that does not exist.
+func (s *Store) freeRef(ctx context.Context, run, name string) (string, error) {
+	have, err := s.Repo.Refs(ctx, snapshotRefs(run))
+	ref := snapshotRefs(run) + name
 	free := ref
 	for n := 2; have[free] != ""; n++ {
 		free = fmt.Sprintf("%s-%d", ref, n)

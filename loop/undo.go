@@ -249,7 +249,7 @@ func FinishedText(done gitstore.Reverted) string {
 	case done.Left:
 		return fmt.Sprintf("%s was cut short, and HEAD has moved since: all was left as it is; what was there before it: git runr restore %s --to DIR", op, op.Before.Short())
 	case op.Name != "":
-		return fmt.Sprintf("%s was cut short, and is finished now (git runr undo takes it back)%s", op, left)
+		return fmt.Sprintf("%s was cut short, and is finished now (%s takes it back)%s", op, strings.TrimSpace("git runr undo "+op.Run), left)
 	case op.Kind == gitstore.OpLand && op.Back:
 		op.Back = false
 		return fmt.Sprintf("%s was cut short, and is taken back now%s", op, left)

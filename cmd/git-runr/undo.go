@@ -18,7 +18,7 @@ func (p *program) undoCommand() *cli.Command {
 	return &cli.Command{
 		Name: "undo", Usage: "take back the last land, restore, revert or resume that changed this working tree", ArgsUsage: "[RUN]",
 		Description: "With RUN, the last one that was done for that run. What you changed since is named and left alone\n(exit status 3); a branch that went on since is not moved, and then nothing is changed. An undo can\nbe undone: type it again. Each working tree has operations of its own.",
-		Flags:       []cli.Flag{&cli.BoolFlag{Name: "list", Usage: "show what was done here, newest first, and change nothing"}},
+		Flags:       []cli.Flag{&cli.BoolFlag{Name: "list", Usage: "show what was done here, or for RUN, newest first, and change nothing"}},
 		Action:      p.action(undo),
 	}
 }
@@ -131,16 +131,17 @@ func undoProblem(s *session, undone loop.Undone, err error) error {
 
 // listOperations shows what was recorded in this working tree.
 func (s *session) listOperations(run string) error {
-	list, err := s.repo.Operations(s.ctx)
-	if err != nil {
-		return err
-	}
+	recorded := s.repo.Operations
 	if run != "" {
 		found, err := s.store.Run(s.ctx, run)
 		if err != nil {
 			return err
 		}
-		run = found.ID
+		run, recorded = found.ID, s.repo.AllOperations
+	}
+	list, err := recorded(s.ctx)
+	if err != nil {
+		return err
 	}
 	doc := struct {
 		Operations []operationJSON `json:"operations"`
