@@ -169,14 +169,45 @@ func (t *turn) interrupted(err error) (Run, error) {
 }
 
 // cleanUp removes the worktree of a run that needs it no more. What it held is on
-// the run's branch.
+// the run's branch; anything else in it is kept first.
 func (t *turn) cleanUp() {
 	over := t.run.Status == RunComplete || t.run.Status == RunSkipped || t.run.Status == RunAbort
-	if over && !t.run.Plan.InPlace {
-		if err := t.Store.Repo.RemoveWorktree(context.WithoutCancel(t.ctx), t.Store.TreeDir(t.run.ID)); err != nil {
-			t.Progress.Say(err.Error())
-		}
+	if !over || t.run.Plan.InPlace {
+		return
 	}
+	t.ctx = context.WithoutCancel(t.ctx)
+	err := t.keepRest()
+	if err == nil {
+		err = t.Store.Repo.RemoveWorktree(t.ctx, t.Store.TreeDir(t.run.ID))
+	}
+	if err != nil {
+		t.Progress.Say(err.Error())
+	}
+}
+
+// keepRest records what is in the run's working tree and in no commit: what a person
+// did there that came too late for the run.
+func (t *turn) keepRest() error {
+	tree, err := t.Store.Repo.OpenWorktree(t.ctx, t.Store.TreeDir(t.run.ID))
+	if errors.Is(err, gitstore.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	files, err := tree.NormalTree(t.ctx)
+	if err != nil {
+		return err
+	}
+	head, err := t.Store.Repo.ReadCommit(t.ctx, t.run.Head())
+	if err != nil || head.Tree == files {
+		return err
+	}
+	snap, err := t.keep(tree, "left", "what was left in the working tree of run "+t.run.ID)
+	if err == nil {
+		t.Progress.Say("the run's working tree is removed; what came too late for the run: git runr restore " + snap.ID.Short() + " --to DIR")
+	}
+	return err
 }
 
 // checks runs a check step.
