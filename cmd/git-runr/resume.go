@@ -75,7 +75,7 @@ func leftProblem(err error) error {
 	if !errors.As(err, &left) {
 		return err
 	}
-	return problemf(exitConflict, "%w; nothing was touched", err).withHint(
+	return problemf(exitConflict, "%w", err).withHint(
 		"git runr resume "+left.Run+" --keep   they are yours: leave them, begin the attempt again",
 		"git runr intervene "+left.Run+" --reason manual_fix --note \"...\"   they are the run's work: have them checked and reviewed",
 		"git runr restore "+left.Before.Short()+" -- PATH...   puts paths back to what they were before the attempt")
