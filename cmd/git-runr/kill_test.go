@@ -217,7 +217,7 @@ func (c *scene) counted(name string) int {
 
 // chosen are some of the points, others for each story; all where they are asked for.
 func chosen(points []killPoint, story int) []killPoint {
-	want := 5
+	want := 3
 	switch {
 	case os.Getenv("RUNR_KILLS") == "all":
 		return points
