@@ -19,7 +19,7 @@ type LandSpec struct {
 	Started *Snapshot // the user's working tree that the work began from, nil for none
 
 	AllowDeletions bool      // also when it removes more than half of the branch's files
-	Op             Operation // as what it is recorded, so that it can be undone; the zero Operation is not recorded
+	Op             Operation // as what it is recorded, so that it can be undone
 }
 
 // Landed is what a landing did.
@@ -92,7 +92,7 @@ func (w *Worktree) land(ctx context.Context, spec LandSpec) (Landed, error) {
 	if err := l.makeWay(ctx); err != nil {
 		return Landed{}, err
 	}
-	landed.Operation, err = l.bring(ctx)
+	landed.Operation, err = l.carryOut(ctx)
 	return landed, err
 }
 
@@ -179,9 +179,6 @@ func (r *Repo) landRef(ctx context.Context, ref string, spec LandSpec) (Landed, 
 	landed, _, err := r.planLanding(ctx, old, spec)
 	if err != nil || landed.Commit == old {
 		return landed, err
-	}
-	if spec.Op.Kind == "" {
-		return landed, r.moveRef(ctx, ref, landed.Commit, old, landReason(spec))
 	}
 	landed.Operation, err = r.moveRecorded(ctx, spec.Op, ref, landed.Commit, old)
 	return landed, err

@@ -39,9 +39,9 @@ func (l *landing) makeWay(ctx context.Context) error {
 	return err
 }
 
-// bring brings files, index and branch to the new commit, or changes nothing. A
+// carryOut brings files, index and branch to the new commit, or changes nothing. A
 // journal is kept meanwhile: see finishLanding.
-func (l *landing) bring(ctx context.Context) (op Recorded, err error) {
+func (l *landing) carryOut(ctx context.Context) (op Recorded, err error) {
 	job, err := l.begin(ctx)
 	if err != nil {
 		return op, err
@@ -117,13 +117,8 @@ func (l *landing) moveAll(ctx context.Context) error {
 	return l.repo.moveRef(ctx, ref, l.new, l.old, landReason(l.spec))
 }
 
-// recordLanding records a landing whose branch has moved. One that is not to be
-// recorded leaves no snapshot either.
+// recordLanding records a landing whose branch has moved.
 func (w *Worktree) recordLanding(ctx context.Context, job revertJob) (Recorded, error) {
-	op := job.landing()
-	if op.What == "" {
-		return Recorded{}, w.repo.swapRef(ctx, landedPrefix+job.name+"-before", "", job.base.ID)
-	}
 	end, err := w.asLanded(ctx, job)
 	if err == nil {
 		err = w.repo.keep(ctx, landedPrefix+job.name+"-after", end.ID)
@@ -131,7 +126,7 @@ func (w *Worktree) recordLanding(ctx context.Context, job revertJob) (Recorded, 
 	if err != nil {
 		return Recorded{}, err
 	}
-	return w.repo.record(ctx, op, "", job.base, end)
+	return w.repo.record(ctx, job.landing(), "", job.base, end)
 }
 
 // landing is the operation that a job of kind opLanding is.

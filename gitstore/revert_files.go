@@ -35,11 +35,13 @@ type fileState struct {
 // workFiles reads and writes the files of a worktree one path component at a time,
 // so that no symbolic link is ever followed.
 type workFiles struct {
-	root   *os.Root
-	repo   *Repo
-	blobs  *blobStream       // opened when the first blob is wanted
-	lazy   bool              // what is written need not be on disk: it can be had again
-	beside func(path string) // called where somebody could change a path at the last moment; nil but in tests
+	root  *os.Root
+	repo  *Repo
+	blobs *blobStream // opened when the first blob is wanted
+	lazy  bool        // what is written need not be on disk: it can be had again
+	// Where somebody could change a file at the last moment; nil but in tests.
+	beside  func(path string) // before the last look at a path
+	reading func()            // while a file is looked at
 }
 
 func (w *Worktree) openFiles() (*workFiles, error) {
@@ -217,8 +219,20 @@ func (f *workFiles) regularState(dir *os.Root, base string) (fileState, error) {
 	if err != nil {
 		return fileState{}, err
 	}
+	if f.reading != nil {
+		f.reading()
+	}
 	id, err := f.blobID(info.Size(), file)
+	again, statErr := dir.Lstat(base)
+	if err == nil && (statErr != nil || !unchanged(info, again)) { // reading a large file takes its time
+		err = errChanged
+	}
 	return fileState{fileMode(info.Mode()), id}, err
+}
+
+// unchanged reports whether nobody wrote to a file between two looks at it.
+func unchanged(before, after fs.FileInfo) bool {
+	return os.SameFile(before, after) && before.ModTime().Equal(after.ModTime()) && before.Size() == after.Size()
 }
 
 // fileMode is the mode that git records for a regular file.
@@ -238,7 +252,7 @@ func (f *workFiles) blobID(size int64, content io.Reader) (ID, error) {
 	fmt.Fprintf(sum, "blob %d\x00", size)
 	n, err := io.Copy(sum, content)
 	if err == nil && n != size {
-		err = errors.New("file changed while it was read")
+		err = errChanged
 	}
 	return ID(hex.EncodeToString(sum.Sum(nil))), err
 }

@@ -2,12 +2,14 @@ package gitstore
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // What somebody saves while a revert is at work is left alone and named, also when
@@ -193,5 +195,37 @@ func TestAsCommitted(t *testing.T) {
 	}
 	if same, err := w.AsCommitted(ctx, snap, head, nil, "refs/runr-local/snapshots/test/same", "nothing"); err != nil || same.Tree != snap.Tree || same.Index != snap.Index {
 		t.Errorf("without paths %+v, %v", same, err)
+	}
+}
+
+// A file that is saved while it is read is what nobody has seen.
+func TestFileChangedWhileItIsRead(t *testing.T) {
+	dir, w := revertRepo(t)
+	for name, save := range map[string]func(path string) error{
+		"written to": func(path string) error { return os.WriteFile(path, []byte("two\n"), 0o644) },
+		"longer":     func(path string) error { return os.WriteFile(path, []byte("longer\n"), 0o644) },
+		"replaced": func(path string) error {
+			return errors.Join(os.WriteFile(path+"~", []byte("one\n"), 0o644), os.Rename(path+"~", path))
+		},
+		"removed": os.Remove,
+	} {
+		writeTestFile(t, dir, "f", "one\n")
+		past := time.Now().Add(-time.Hour)
+		if err := os.Chtimes(filepath.Join(dir, "f"), past, past); err != nil {
+			t.Fatal(err)
+		}
+		files, err := w.openFiles()
+		if err != nil {
+			t.Fatal(err)
+		}
+		files.reading = func() {
+			if err := save(filepath.Join(dir, "f")); err != nil {
+				t.Error(err)
+			}
+		}
+		if _, err := files.state("f"); !errors.Is(err, errChanged) {
+			t.Errorf("%s: %v", name, err)
+		}
+		files.Close()
 	}
 }

@@ -92,6 +92,64 @@ func (w *Worktree) asCommitted(ctx context.Context, snap Snapshot, commit ID, pa
 	return before, err
 }
 
+// Bring puts the work between two commits into a worktree of the tool's own: branch
+// and index are at the last, and so is each file that was as in the first. A file that
+// is neither is somebody's: it stays, and is returned. Doing it twice is doing it once.
+// before is the working tree without the work, kept under ref.
+func (w *Worktree) Bring(ctx context.Context, branchRef string, from, to ID, ref, subject string) (before Snapshot, left []string, err error) {
+	if !w.Own {
+		return before, nil, fmt.Errorf("bring %s to %q: %w", to.Short(), w.Dir, errNotOwn)
+	}
+	done, err := w.bring(ctx, from, to)
+	if err == nil {
+		err = w.resetTo(ctx, branchRef, to, "")
+	}
+	var now Snapshot
+	if err == nil {
+		now, err = w.record(ctx, subject)
+	}
+	if err == nil {
+		before, err = w.AsCommitted(ctx, now, from, slices.Concat(done.Restored, done.Skipped), ref, subject)
+	}
+	if err != nil {
+		return before, nil, fmt.Errorf("bring %s to %q: %w", to.Short(), w.Dir, err)
+	}
+	return before, done.Conflicts, nil
+}
+
+// bring writes the files.
+func (w *Worktree) bring(ctx context.Context, from, to ID) (done Reverted, err error) {
+	changes, err := w.repo.Changed(ctx, from, to)
+	if err != nil {
+		return done, err
+	}
+	now, err := w.record(ctx, "before work is brought")
+	if err != nil {
+		return done, err
+	}
+	paths := changedPaths(changes)
+	was, err := w.asCommitted(ctx, now, from, paths)
+	if err != nil {
+		return done, err
+	}
+	is, err := w.asCommitted(ctx, now, to, paths)
+	if err != nil {
+		return done, err
+	}
+	if err := w.sweep(ctx, was, is); err != nil {
+		return done, err
+	}
+	if changes, err = w.repo.Changed(ctx, is.Tree, was.Tree); err != nil {
+		return done, err
+	}
+	files, err := w.openFiles()
+	if err != nil {
+		return done, err
+	}
+	defer files.Close()
+	return done, files.restore(ctx, changes, &done)
+}
+
 // entriesOf are the paths as a commit has them; one that it does not have is to go.
 func (w *Worktree) entriesOf(ctx context.Context, commit ID, paths []string) ([]Change, error) {
 	has, err := w.repo.Changed(ctx, w.repo.emptyTreeID(), commit)

@@ -101,3 +101,44 @@ func TestClearLocks(t *testing.T) {
 		t.Errorf("the user's: %v", err)
 	}
 }
+
+// Work is brought into a worktree, again after a kill at any file, and somebody's own
+// edits of it stay.
+func TestBring(t *testing.T) {
+	type files = map[string]string
+	for name, test := range map[string]struct {
+		typed         string
+		left          []string
+		want, without files
+	}{
+		"new":     {"true", nil, files{"a.txt": "100644 work\n", "d/new": "100644 work\n"}, files{"a.txt": "100644 one\n"}},
+		"halfway": {"echo work >a.txt", nil, files{"a.txt": "100644 work\n", "d/new": "100644 work\n"}, files{"a.txt": "100644 one\n"}},
+		"with somebody's edits": {
+			"echo mine >a.txt; echo mine >mine", []string{"a.txt"},
+			files{"a.txt": "100644 mine\n", "mine": "100644 mine\n", "d/new": "100644 work\n"}, files{"a.txt": "100644 mine\n", "mine": "100644 mine\n"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			repo := newTestRepo(t)
+			from := testHead(t, repo)
+			w := addTestWorktree(t, repo)
+			shell(t, repo.WorkTree, "echo work >a.txt; mkdir d; echo work >d/new; git add .; git commit -qm work")
+			to := testHead(t, repo)
+			shell(t, w.Dir, test.typed)
+			for range 2 {
+				before, left, err := w.Bring(context.Background(), "refs/heads/work", from, to, "refs/runr-local/snapshots/test/without", "without")
+				if err != nil || !slices.Equal(left, test.left) {
+					t.Fatalf("left %q, %v", left, err)
+				}
+				if got := testGit(t, w.Dir, "rev-parse", "HEAD", "work"); got != string(to)+"\n"+string(to) {
+					t.Errorf("at %s", got)
+				}
+				sameState(t, "brought", diskState(t, w.Dir), test.want)
+				sameState(t, "without", treeState(t, repo, before.Tree), test.without)
+			}
+		})
+	}
+	if _, _, err := checkoutOf(t, newTestRepo(t)).Bring(context.Background(), "refs/heads/main", "", "", "", ""); !errors.Is(err, errNotOwn) {
+		t.Errorf("to the user's checkout: %v", err)
+	}
+}

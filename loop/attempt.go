@@ -30,11 +30,11 @@ func (t *turn) attempt(step Step) error {
 		return err
 	}
 	started := time.Now()
-	answer, err := t.implement(name, step, a)
+	answer, err := t.implement(name, step, a, &before)
 	if err != nil && t.ctx.Err() == nil {
 		return fmt.Errorf("attempt %d: %w", a.Number, err)
 	}
-	a.Duration = Duration(time.Since(started))
+	a.Before, a.Duration = before.ID, Duration(time.Since(started))
 	return t.finish(a, before, answer)
 }
 
@@ -46,9 +46,10 @@ func (t *turn) stateBefore(a Attempt) (gitstore.Snapshot, error) {
 	return t.snapshot(a.Number, "before")
 }
 
-func (t *turn) implement(name string, step Step, a Attempt) (ImplementAnswer, error) {
+// implement has the work done. What was done elsewhere before is not in before.
+func (t *turn) implement(name string, step Step, a Attempt, before *gitstore.Snapshot) (ImplementAnswer, error) {
 	if a.Mode == ModeGiven {
-		return t.takeOver()
+		return t.takeOver(a, before)
 	}
 	implementer, failure := t.Implementer(name)
 	if failure != nil {
@@ -72,13 +73,22 @@ func (t *turn) implement(name string, step Step, a Attempt) (ImplementAnswer, er
 }
 
 // takeOver brings an executor's finished work into the run's worktree.
-func (t *turn) takeOver() (ImplementAnswer, error) {
+func (t *turn) takeOver(a Attempt, before *gitstore.Snapshot) (ImplementAnswer, error) {
 	given := t.run.Plan.Context
 	answer := ImplementAnswer{Text: given.ExecutorResult}
 	if t.run.Plan.InPlace {
 		return answer, nil // it is there already
 	}
-	_, err := t.tree.Land(t.ctx, gitstore.LandSpec{Base: t.run.Plan.Base, Result: given.Commit, AllowDeletions: true})
+	ref, err := t.Store.freeRef(t.ctx, t.run.ID, fmt.Sprintf("%d-without", a.Number))
+	if err != nil {
+		return answer, err
+	}
+	subject := fmt.Sprintf("run %s, attempt %d: without the executor's work", t.run.ID, a.Number)
+	var left []string
+	*before, left, err = t.tree.Bring(t.ctx, "refs/heads/"+t.run.Plan.Branch, t.run.Plan.Base, given.Commit, ref, subject)
+	if len(left) > 0 {
+		t.Progress.Say("left as they are in the run's working tree: " + strings.Join(left, ", "))
+	}
 	return answer, err
 }
 

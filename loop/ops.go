@@ -149,43 +149,42 @@ func (s *Store) dropBranch(ctx context.Context, run Run) error {
 }
 
 // Abort ends a run for good and removes its worktree. Its commits stay on its
-// branch until the branch is deleted.
-func (s *Store) Abort(ctx context.Context, run Run) (Run, error) {
-	unlock, free, err := s.Repo.TryLock("run-" + run.ID)
+// branch until the branch is deleted; left is a snapshot of what else was in the
+// worktree, "" for nothing.
+func (s *Store) Abort(ctx context.Context, run Run) (after Run, left gitstore.ID, err error) {
+	unlock, err := s.holdRun(run.ID)
 	if err != nil {
-		return run, err
-	}
-	if !free {
-		return run, fmt.Errorf("run %s is being carried out by another process: %w", run.ID, gitstore.ErrBusy)
+		return run, "", err
 	}
 	defer unlock()
 	run, err = s.recordRun(ctx, run, draft{Type: RunAborted, Source: "cli", Payload: struct{}{}, Title: "by " + run.StartedBy})
 	if err != nil || run.Plan.InPlace {
-		return run, err
+		return run, "", err
 	}
-	return run, s.removeTree(ctx, run)
+	left, err = s.removeTree(ctx, run)
+	return run, left, err
 }
 
 // Answer decides on a run that gave up: commit accepts it with its open findings,
-// skip leaves it, stop leaves it stopped.
-func (s *Store) Answer(ctx context.Context, run Run, choice Choice) (Run, error) {
+// skip leaves it, stop leaves it stopped. left is as in Abort.
+func (s *Store) Answer(ctx context.Context, run Run, choice Choice) (after Run, left gitstore.ID, err error) {
 	if run.Status != RunReviewing && run.Status != RunStop {
-		return run, &StateError{What: "run " + run.ID, Status: string(run.Status), Cannot: "answered"}
+		return run, "", &StateError{What: "run " + run.ID, Status: string(run.Status), Cannot: "answered"}
 	}
 	if choice == ChoiceStop {
-		return run, nil
+		return run, "", nil
 	}
-	unlock, free, err := s.Repo.TryLock("run-" + run.ID)
-	if err != nil || !free {
-		return run, errors.Join(err, fmt.Errorf("run %s: %w", run.ID, gitstore.ErrBusy))
+	unlock, err := s.holdRun(run.ID)
+	if err != nil {
+		return run, "", err
 	}
 	defer unlock()
 	t := &turn{Runner: &Runner{Store: s, Progress: quiet{}}, ctx: ctx, run: run}
 	if err := t.answered(choice, "command line"); err != nil {
-		return run, err
+		return run, "", err
 	}
-	t.cleanUp()
-	return t.run, nil
+	left, err = t.cleanUp()
+	return t.run, left, err
 }
 
 // Resume takes up a run that stopped; the counters start afresh.

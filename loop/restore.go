@@ -99,46 +99,33 @@ func (s *Store) RestoreTo(ctx context.Context, dir, name string, paths []string,
 	return done, err
 }
 
-// leftName is the name of the snapshot of what was in a run's worktree when that was
-// removed and that none of its commits has.
-const leftName = "worktree"
-
-// Left is the name of the snapshot of what was in a run's removed worktree and was in
-// no commit, as FindSnapshot takes it; "" when there was nothing.
-func (s *Store) Left(ctx context.Context, run string) (string, error) {
-	id, err := s.Repo.Ref(ctx, snapshotRefs(run)+leftName)
-	if err != nil || id == "" {
-		return "", err
-	}
-	return run + "/" + leftName, nil
-}
-
 // removeTree removes the worktree of a run that needs it no more. What is in it and in
-// no commit is kept as a snapshot first.
-func (s *Store) removeTree(ctx context.Context, run Run) error {
+// no commit, which came too late for the run, is kept first: left is its snapshot, ""
+// where there is nothing.
+func (s *Store) removeTree(ctx context.Context, run Run) (left gitstore.ID, err error) {
 	dir := s.TreeDir(run.ID)
 	tree, err := s.Repo.OpenWorktree(ctx, dir)
 	if err == nil {
-		err = s.keepLeft(ctx, run, tree)
+		left, err = s.keepLeft(ctx, run, tree)
 	}
 	if err != nil && !errors.Is(err, gitstore.ErrNotFound) {
-		return fmt.Errorf("the worktree of run %s stays: %w", run.ID, err)
+		return left, fmt.Errorf("the worktree of run %s stays: %w", run.ID, err)
 	}
-	return s.Repo.RemoveWorktree(ctx, dir)
+	return left, s.Repo.RemoveWorktree(ctx, dir)
 }
 
-func (s *Store) keepLeft(ctx context.Context, run Run, tree *gitstore.Worktree) error {
+func (s *Store) keepLeft(ctx context.Context, run Run, tree *gitstore.Worktree) (gitstore.ID, error) {
 	files, err := tree.NormalTree(ctx)
-	if err == nil {
+	if err == nil { // else what can be read is kept
 		head, err := s.Repo.TreeOf(ctx, run.Head())
 		if err != nil || files == head {
-			return err
+			return "", err
 		}
 	}
-	ref, err := s.freeRef(ctx, run.ID, leftName) // a removal that was killed must not hide what it began with
+	ref, err := s.freeRef(ctx, run.ID, "left") // a removal that was killed must not hide what it began with
 	if err != nil {
-		return err
+		return "", err
 	}
-	_, err = tree.Snapshot(ctx, ref, "what was in the worktree of run "+run.ID+" when it was removed")
-	return err
+	snap, err := tree.Snapshot(ctx, ref, "what was left in the working tree of run "+run.ID)
+	return snap.ID, err
 }

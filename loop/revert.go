@@ -60,10 +60,10 @@ func (t *turn) undoGiven(a Attempt, reverted *Reverted) error {
 		return nil
 	}
 	checkout, err := t.Store.Repo.Checkout()
-	if err != nil {
+	if err != nil && !errors.Is(err, gitstore.ErrBare) {
 		return err
 	}
-	if checkout.ID() != t.run.Plan.Checkout {
+	if err != nil || checkout.ID() != t.run.Plan.Checkout {
 		t.Progress.Say("the executor's files stay as they are in the checkout that the run was started from")
 		return nil
 	}
@@ -121,7 +121,7 @@ func (t *turn) resetBranch(a Attempt) error {
 
 // LeftError is what is in the way of making an attempt in place again: files that
 // differ from what they were before it, and of which nobody can say whether they are
-// the attempt's or a person's. Nothing of them was touched.
+// the attempt's or a person's. They were left alone.
 type LeftError struct {
 	Run     string
 	Attempt int
@@ -135,7 +135,7 @@ func (e *LeftError) Error() string {
 	if !e.Killed {
 		why = fmt.Sprintf("attempt %d failed, and these files of it changed since", e.Attempt)
 	}
-	return why + ": " + strings.Join(e.Paths, ", ")
+	return why + ": " + strings.Join(e.Paths, ", ") + "; they were left alone"
 }
 
 func (e *LeftError) Is(target error) bool { return target == gitstore.ErrConflict }

@@ -80,7 +80,13 @@ func (r *Runner) Continue(ctx context.Context, run Run) (Run, error) {
 			return turn.interrupted(err)
 		}
 	}
-	turn.cleanUp()
+	left, err := turn.cleanUp()
+	if err != nil {
+		turn.Progress.Say(err.Error())
+	}
+	if left != "" {
+		turn.Progress.Say("the run's working tree is removed; what came too late for the run: git runr restore " + left.Short() + " --to DIR")
+	}
 	if turn.run.Status == RunComplete {
 		r.Store.Repo.DropLock("run-" + run.ID)
 	}
@@ -169,14 +175,13 @@ func (t *turn) interrupted(err error) (Run, error) {
 }
 
 // cleanUp removes the worktree of a run that needs it no more. What it held is on
-// the run's branch.
-func (t *turn) cleanUp() {
+// the run's branch; left is a snapshot of anything else, "" for nothing.
+func (t *turn) cleanUp() (left gitstore.ID, err error) {
 	over := t.run.Status == RunComplete || t.run.Status == RunSkipped || t.run.Status == RunAbort
-	if over && !t.run.Plan.InPlace {
-		if err := t.Store.removeTree(context.WithoutCancel(t.ctx), t.run); err != nil {
-			t.Progress.Say(err.Error())
-		}
+	if !over || t.run.Plan.InPlace {
+		return "", nil
 	}
+	return t.Store.removeTree(context.WithoutCancel(t.ctx), t.run)
 }
 
 // checks runs a check step.

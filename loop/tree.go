@@ -178,7 +178,7 @@ func (t *turn) snapshot(attempt int, name string) (gitstore.Snapshot, error) {
 // snapshotWhen says of each snapshot of an attempt when it was taken.
 var snapshotWhen = map[string]string{
 	"before": "before it began", "after": "when it ended", "found": "as it was found when the attempt was taken up again",
-	"intervention": "when a person intervened", "stopped": "when the run stopped",
+	"intervention": "when a person intervened",
 }
 
 // keep records a working tree under the run's snapshots. None is ever written over:

@@ -13,6 +13,7 @@ import (
 func (p *program) resumeCommand() *cli.Command {
 	return &cli.Command{
 		Name: "resume", Usage: "take up a run that stopped; its counters start afresh", ArgsUsage: "[RUN]",
+		Description: "An attempt that failed is made again: what it changed is taken back first, but for what was changed\nsince. After a kill in your checkout nobody can say what is whose: then what differs is listed, and\nyou do (exit status 3). In the run's own working tree all stays.",
 		Flags: []cli.Flag{
 			&cli.StringSliceFlag{Name: "after", Usage: "run the check `NAME` first, and resume only if it passes; may be given again"},
 			keepFlag(),
@@ -75,7 +76,7 @@ func leftProblem(err error) error {
 	if !errors.As(err, &left) {
 		return err
 	}
-	return problemf(exitConflict, "%w; nothing was touched", err).withHint(
+	return problemf(exitConflict, "%w", err).withHint(
 		"git runr resume "+left.Run+" --keep   they are yours: leave them, begin the attempt again",
 		"git runr intervene "+left.Run+" --reason manual_fix --note \"...\"   they are the run's work: have them checked and reviewed",
 		"git runr restore "+left.Before.Short()+" -- PATH...   puts paths back to what they were before the attempt")

@@ -22,7 +22,7 @@ import (
 func (p *program) runCommand() *cli.Command {
 	return &cli.Command{
 		Name: "run", Usage: "let an implementer work on a task until its review passes", ArgsUsage: "TASK.md",
-		Description: "Carries out a task file, an executor's finished work (--context, from its review on), or the\nfindings of a submitted review (--review), in a worktree of its own. Nothing lands by itself:\nsee git runr land. Exit status: 0 passed, 4 stopped and needs a person, 30 an agent failed.",
+		Description: "Carries out a task file, an executor's finished work (--context, from its review on), or the\nfindings of a submitted review (--review), in a worktree of its own. Nothing lands by itself:\nsee git runr land. Of an executor's work the files in files_modified are taken, others are left.\nWith --in-place only what the agent lists or was seen to edit is its own; other files that change\nmeanwhile are left alone and stop the run.\nExit status: 0 passed, 3 files changed meanwhile, 4 stopped and needs a person, 30 an agent failed.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "context", Usage: "review_context in JSON from `FILE`, or - for standard input"},
 			&cli.StringFlag{Name: "review", Usage: "fix what the submitted review `ID` found"},
@@ -155,17 +155,15 @@ func (s *session) ask(tty io.Writer, run loop.Run) (loop.Choice, error) {
 	}
 }
 
-// endJSON is how a run ended, with seed 004's result object, and what to type for what
-// was in its worktree and in no commit.
+// endJSON is how a run ended, with seed 004's result object.
 type endJSON struct {
 	loop.RunSummary
 	Outcome loop.Result `json:"outcome"`
 	Stop    *loop.Stop  `json:"stop,omitempty"`
-	Left    string      `json:"restore,omitempty"`
 }
 
 func (s *session) showEnd(store *loop.Store, run loop.Run) error {
-	doc := endJSON{RunSummary: run.Summary(), Outcome: loop.ResultOf(run, s.executorText(store, run)), Stop: run.Stop, Left: s.left(store, run.ID)}
+	doc := endJSON{RunSummary: run.Summary(), Outcome: loop.ResultOf(run, s.executorText(store, run)), Stop: run.Stop}
 	err := s.print(doc, func(w io.Writer) {
 		writeRun(w, run, false, treeDir(store, run.ID))
 		switch {
@@ -176,7 +174,6 @@ func (s *session) showEnd(store *loop.Store, run loop.Run) error {
 		case run.Status == loop.RunComplete && run.Landed == nil:
 			fmt.Fprintf(w, "\n%s. Bring it to your branch:\n  git runr land %s\n", run.Result, run.ID)
 		}
-		writeLeft(w, doc.Left)
 	})
 	if err != nil {
 		return err
@@ -371,8 +368,12 @@ func (p *program) answerCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			if run, err = store.Answer(s.ctx, run, choice); err != nil {
+			run, left, err := store.Answer(s.ctx, run, choice)
+			if err != nil {
 				return err
+			}
+			if left != "" {
+				s.say("what was in its worktree and in no commit is kept: %s", restoreLine(run.ID, left))
 			}
 			s.project(store)
 			if err := s.showEnd(store, run); choice != loop.ChoiceStop {
@@ -394,13 +395,14 @@ func (p *program) abortCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			if run, err = store.Abort(s.ctx, run); err != nil {
+			run, left, err := store.Abort(s.ctx, run)
+			if err != nil {
 				return err
 			}
 			doc := struct {
 				loop.RunSummary
 				Left string `json:"restore,omitempty"`
-			}{run.Summary(), s.left(store, run.ID)}
+			}{run.Summary(), restoreLine(run.ID, left)}
 			return s.print(doc, func(w io.Writer) {
 				fmt.Fprintf(w, "Aborted %s. Its work stays on %s.\n", run.ID, run.Plan.Branch)
 				writeLeft(w, doc.Left)

@@ -168,13 +168,13 @@ func (s *session) sayFinished(finished []gitstore.Reverted) {
 	}
 }
 
-// left is what to type for what was in a run's removed worktree and in no commit.
-func (s *session) left(store *loop.Store, run string) string {
-	name, err := store.Left(s.ctx, run)
-	if err != nil || name == "" {
+// restoreLine is what to type for what was in a run's removed worktree and in no
+// commit; left is its snapshot, "" for nothing.
+func restoreLine(run string, left gitstore.ID) string {
+	if left == "" {
 		return ""
 	}
-	return "git runr restore " + name + " --to ../" + run
+	return "git runr restore " + left.Short() + " --to ../" + run
 }
 
 func writeLeft(w io.Writer, restore string) {
