@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
-	"path"
 	"slices"
 	"strings"
 )
@@ -44,9 +42,9 @@ func (w *Worktree) restore(ctx context.Context, spec RestoreSpec) (Reverted, err
 	}
 	base := now
 	if spec.Staged {
-		base.Index, err = w.indexOver(ctx, now, wanted)
+		base.Index, err = w.indexWith(ctx, now, wanted)
 	} else {
-		base.Tree, err = w.treeOver(ctx, now.Tree, wanted)
+		base.Tree, err = w.treeWith(ctx, now.Tree, wanted)
 	}
 	if err == nil {
 		err = w.writeSnapshot(ctx, &base, spec.Op.String()+" (wanted)")
@@ -55,56 +53,6 @@ func (w *Worktree) restore(ctx context.Context, spec RestoreSpec) (Reverted, err
 		return Reverted{}, err
 	}
 	return w.Revert(ctx, base, now, As(spec.Op))
-}
-
-// treeOver is a tree with files put into it.
-func (w *Worktree) treeOver(ctx context.Context, tree ID, files []Change) (ID, error) {
-	has, err := w.repo.Changed(ctx, w.repo.emptyTreeID(), tree)
-	if err != nil {
-		return "", err
-	}
-	return w.treeWith(ctx, tree, makeRoom(files, changedPaths(has)))
-}
-
-// indexOver is the index of a snapshot with files put into it, as a blob.
-func (w *Worktree) indexOver(ctx context.Context, snap Snapshot, files []Change) (ID, error) {
-	index, err := snap.index(ctx, w.repo)
-	if err != nil {
-		return "", err
-	}
-	has, err := w.indexEntries(ctx, index)
-	if err != nil {
-		return "", err
-	}
-	return w.indexWith(ctx, snap, makeRoom(files, slices.Collect(maps.Keys(has))))
-}
-
-// makeRoom adds to files that are to come what has to go for them: files in the place
-// of their directories, and files in a directory in their place.
-func makeRoom(files []Change, has []string) []Change {
-	put, above := map[string]bool{}, map[string]bool{}
-	for _, c := range files {
-		put[c.Path] = true
-		for _, dir := range parents(c.Path) {
-			above[dir] = true
-		}
-	}
-	changes := slices.Clone(files)
-	for _, name := range has {
-		if !put[name] && (above[name] || slices.ContainsFunc(parents(name), func(dir string) bool { return put[dir] })) {
-			changes = append(changes, Change{Path: name})
-		}
-	}
-	return changes
-}
-
-// parents are the directories that a path is in, the innermost first.
-func parents(name string) []string {
-	var dirs []string
-	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
-		dirs = append(dirs, dir)
-	}
-	return dirs
 }
 
 // snapshotFiles are the files that are to be put back, each as a change from nothing.

@@ -41,8 +41,10 @@ var restoreCases = []struct {
 }
 
 func TestRestore(t *testing.T) {
+	isolate(t)
 	for _, c := range restoreCases {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			dir, w := revertRepo(t)
 			ctx := context.Background()
 			shell(t, dir, c.prepare)

@@ -234,6 +234,7 @@ func killedLanding(t *testing.T, repo *Repo, spec LandSpec, steps string) {
 // A landing that was killed anywhere is taken back, or recorded when its branch had
 // moved. What was done since stays.
 func TestFinishLanding(t *testing.T) {
+	isolate(t)
 	for _, c := range []struct {
 		steps, since string
 		landed, left bool
@@ -252,6 +253,7 @@ func TestFinishLanding(t *testing.T) {
 		{steps: "journal", since: "git commit -q --allow-empty -m since", left: true},
 	} {
 		t.Run(c.steps+" "+c.since, func(t *testing.T) {
+			t.Parallel()
 			repo, spec := landRepo(t)
 			dir := repo.WorkTree
 			shell(t, dir, "echo staged >new.txt; git add new.txt; echo mine >new.txt; echo other >other; git add other")

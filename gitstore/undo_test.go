@@ -32,7 +32,7 @@ func userState(t *testing.T, dir string) map[string]string {
 
 // Each case prepares a checkout with what a user has in it, and lands work on it that
 // a script made in another worktree. Undoing that gives everything back as it was,
-// undoing the undo gives what was landed, and that can be undone again.
+// undoing the undo gives what was landed.
 var landCases = []struct {
 	name    string
 	base    string // is committed before the work begins
@@ -59,7 +59,6 @@ var landCases = []struct {
 	{name: "nested repository", prepare: "git init -q nested; echo x >nested/x; git -C nested add .; git -C nested commit -qm n; git init -q empty-nested", work: "echo w >>a.txt"},
 	{name: "submodule", base: "git clone -q . sub; git submodule -q add ./sub sub 2>/dev/null || git add sub", work: "git update-index --cacheinfo 160000,$(git rev-parse HEAD),sub; git commit -qm bump; echo w >>a.txt"},
 	{name: "sparse checkout", base: "mkdir in out; echo i >in/i; echo o >out/o; echo p >out/p", prepare: "git sparse-checkout set in; echo mine >in/mine", work: "echo w >in/i; echo w >out/o; echo n >out/n; rm out/p"},
-	{name: "sparse checkout, staged since", base: "mkdir in out; echo i >in/i; echo o >out/o; echo p >out/p", prepare: "git sparse-checkout set in; echo mine >in/mine; git add in/mine", work: "echo w >in/i; echo w >out/o; echo n >out/n; rm out/p"},
 	{name: "split index", prepare: "git config core.splitIndex true; git update-index --split-index; echo mine >mine; git add mine", work: "echo w >>a.txt; echo n >n"},
 	{name: "detached", prepare: "git checkout -q --detach", work: "echo w >>a.txt"},
 	{name: "closed to others", prepare: "chmod 600 a.txt; umask 077; echo s >secret", work: "echo w >>a.txt; echo n >n"},
@@ -68,8 +67,10 @@ var landCases = []struct {
 }
 
 func TestUndoLanding(t *testing.T) {
+	isolate(t)
 	for _, c := range landCases {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			repo := newTestRepo(t)
 			dir := repo.WorkTree
 			shell(t, dir, "mkdir d; echo b >d/b.txt; "+c.base+"\ngit add -A; git commit -qm base")
@@ -95,7 +96,7 @@ func TestUndoLanding(t *testing.T) {
 			if landed.Operation.Name != "main/00000001" || after["[head]"] == before["[head]"] {
 				t.Fatalf("landed %+v", landed)
 			}
-			for _, want := range []map[string]string{before, after, before} {
+			for _, want := range []map[string]string{before, after} {
 				mustUndo(t, checkout)
 				sameState(t, "undone", userState(t, dir), want)
 			}
@@ -139,6 +140,7 @@ func landTest(t *testing.T) (repo *Repo, w *Worktree, landed Landed) {
 
 // Work that was done since is never lost: what it touches is a conflict.
 func TestUndoLandingWithLaterWork(t *testing.T) {
+	isolate(t)
 	for _, c := range []struct {
 		name, later string
 		conflicts   []string
@@ -153,6 +155,7 @@ func TestUndoLandingWithLaterWork(t *testing.T) {
 		{"elsewhere", "echo mine >a.txt; echo mine >mine; git add mine", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			repo, w, landed := landTest(t)
 			shell(t, repo.WorkTree, c.later)
 			later := diskState(t, repo.WorkTree)
@@ -193,6 +196,7 @@ func TestUndoLandingStagedSince(t *testing.T) {
 
 // A branch that went on is not moved, and then nothing is changed at all.
 func TestUndoLandingOfBranchThatWentOn(t *testing.T) {
+	isolate(t)
 	for name, later := range map[string]string{
 		"commit":         "echo x >x; git add x; git commit -qm later",
 		"amended":        "git commit -q --amend --allow-empty -m other",
@@ -201,6 +205,7 @@ func TestUndoLandingOfBranchThatWentOn(t *testing.T) {
 		"merge going on": "git rev-parse HEAD >.git/MERGE_HEAD",
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			repo, w, _ := landTest(t)
 			shell(t, repo.WorkTree, later)
 			before := userState(t, repo.WorkTree)
@@ -216,6 +221,27 @@ func TestUndoLandingOfBranchThatWentOn(t *testing.T) {
 				t.Error("it was recorded")
 			}
 		})
+	}
+}
+
+// What a sparse checkout leaves out stays out, also when the index is restored entry by
+// entry, for something else was staged since.
+func TestUndoLandingInSparseCheckout(t *testing.T) {
+	repo := newTestRepo(t)
+	dir := repo.WorkTree
+	shell(t, dir, "mkdir in out; echo i >in/i; echo o >out/o; echo p >out/p; git add -A; git commit -qm base; git sparse-checkout set in")
+	repo = openTestRepo(t, dir)
+	work := addTestWorktree(t, repo)
+	shell(t, work.Dir, "echo w >in/i; echo w >out/o; rm out/p; git add -A; git commit -qm work")
+	spec := LandSpec{Base: testHead(t, repo), Result: ID(testGit(t, work.Dir, "rev-parse", "HEAD")), Op: testLanding}
+	mustLand(t, repo, spec)
+	shell(t, dir, "echo later >in/later; git add in/later")
+	mustUndo(t, checkoutOf(t, repo))
+	if got := testGit(t, dir, "status", "--porcelain"); got != "A  in/later" {
+		t.Errorf("status %q", got)
+	}
+	if got := testGit(t, dir, "ls-files", "-t", "out"); got != "S out/o\nS out/p" {
+		t.Errorf("left out: %q", got)
 	}
 }
 
@@ -304,6 +330,7 @@ func TestUndoLandingOfBranch(t *testing.T) {
 
 // A landing that would delete most files is refused, and changes nothing.
 func TestLandRefusesDeletions(t *testing.T) {
+	isolate(t)
 	for _, c := range []struct {
 		name, work string
 		deleted    []string
@@ -315,6 +342,7 @@ func TestLandRefusesDeletions(t *testing.T) {
 		{"moved", "mkdir m; git mv a.txt b.txt gone.txt d m", nil, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			repo := newTestRepo(t)
 			shell(t, repo.WorkTree, "echo b >b.txt; mkdir d; seq 20 >gone.txt; seq 30 50 >d/x; seq 60 90 >a.txt; git add -A; git commit -qm apart")
 			w := addTestWorktree(t, repo)
