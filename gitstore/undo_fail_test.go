@@ -33,12 +33,12 @@ func closeDir(t *testing.T, dir string) {
 // What is in a directory that cannot be written is left alone and named; the rest is
 // undone.
 func TestUndoInReadOnlyDirectory(t *testing.T) {
-	repo, spec := landRepo(t)
+	repo := newTestRepo(t)
 	dir := repo.WorkTree
 	shell(t, dir, "mkdir ro; echo ro >ro/x; git add -A; git commit -qm ro")
-	w := addNamedWorktree(t, repo, "ro-work")
+	w := addTestWorktree(t, repo)
 	shell(t, w.Dir, "echo work >ro/x; echo work >a.txt; git commit -qam work")
-	spec = LandSpec{Base: testHead(t, repo), Result: ID(testGit(t, w.Dir, "rev-parse", "HEAD")), Op: testLanding}
+	spec := LandSpec{Base: testHead(t, repo), Result: ID(testGit(t, w.Dir, "rev-parse", "HEAD")), Op: testLanding}
 	before := userState(t, dir)
 	closeDir(t, filepath.Join(dir, "ro"))
 	if _, err := checkoutOf(t, repo).Land(context.Background(), spec); err == nil {
@@ -65,15 +65,6 @@ func TestUndoInReadOnlyDirectory(t *testing.T) {
 	open()
 	mustUndo(t, checkoutOf(t, repo))
 	sameState(t, "done again", diskState(t, dir), treeState(t, repo, spec.Result))
-}
-
-func addNamedWorktree(t *testing.T, repo *Repo, name string) *Worktree {
-	t.Helper()
-	w, err := repo.AddWorktree(context.Background(), name, name, testHead(t, repo))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return w
 }
 
 // smallDisk is a file system of a few megabytes; the test ends when none can be had.
