@@ -133,8 +133,8 @@ func checkpointOf(run loop.Run) *Checkpoint {
 	return c
 }
 
-// filesAtStop are the paths that a stop is about: those outside the scope, or those
-// that could not be put back.
+// filesAtStop are the paths that a stop is about: those outside the scope, those that
+// could not be put back, or those that nobody claims.
 func filesAtStop(run loop.Run, stop loop.Stop) []string {
 	if len(run.Attempts) == 0 {
 		return nil
@@ -144,7 +144,9 @@ func filesAtStop(run loop.Run, stop loop.Stop) []string {
 	case stop.Reason == loop.ReasonScope:
 		return run.Plan.Scope.Outside(last.Files)
 	case stop.Reason == loop.ReasonRevertConflict && last.Reverted != nil:
-		return last.Reverted.Conflicts
+		return append(slices.Clone(last.Reverted.Conflicts), last.Reverted.Left...)
+	case stop.Reason == loop.ReasonUnclaimed:
+		return last.Unclaimed
 	}
 	return nil
 }
@@ -271,10 +273,11 @@ const editsShown = 10
 // edits are the places to change: the files that the stop is about, and where the
 // open findings are.
 func edits(run loop.Run, stop loop.Stop, files []string) []Action {
-	why := "outside of the run's scope: undo the change, or allow it under [scope] in .runr.toml"
-	if stop.Reason == loop.ReasonRevertConflict {
-		why = "changed since the attempt: bring it to what it is to be"
-	}
+	why := map[string]string{
+		loop.ReasonScope:          "outside of the run's scope: undo the change, or allow it under [scope] in .runr.toml",
+		loop.ReasonRevertConflict: "changed since the attempt: bring it to what it is to be",
+		loop.ReasonUnclaimed:      "changed while the agent worked, and not by its account: yours to keep or to undo",
+	}[stop.Reason]
 	var actions []Action
 	for _, f := range files {
 		actions = append(actions, Action{Edit: oneLine(f), Description: why, label: "Edit"})

@@ -65,6 +65,10 @@ func TestReasonsOfStops(t *testing.T) {
 	scope.Attempts[2].Files = []string{"go.mod", "src/a.ts"}
 	conflict := stoppedFor(loop.ReasonRevertConflict, "1 file changed since attempt 3")
 	conflict.Attempts[2].Reverted = &loop.Reverted{Attempt: 3, Conflicts: []string{"src/b.ts"}}
+	left := stoppedFor(loop.ReasonRevertConflict, "1 file changed in your checkout since the executor")
+	left.Attempts[2].Reverted = &loop.Reverted{Attempt: 3, Left: []string{"src/c.ts"}}
+	unclaimed := stoppedFor(loop.ReasonUnclaimed, "mine.ts")
+	unclaimed.Attempts[2].Unclaimed = []string{"mine.ts"}
 	failing := stoppedFor(loop.ReasonChecksFailed, "step \"check\" failed 3 times")
 	failing.Checks = stoppedRun().Checks
 	for _, test := range []struct {
@@ -77,6 +81,8 @@ func TestReasonsOfStops(t *testing.T) {
 		{failing, Action{Command: "npm test -- --coverage"}, "test_coverage_insufficient", "verification_failed"},
 		{scope, Action{Edit: "go.mod"}, "", "scope_violation"},
 		{conflict, Action{Edit: "src/b.ts"}, "", "revert_conflict"},
+		{left, Action{Edit: "src/c.ts"}, "", "revert_conflict"},
+		{unclaimed, Action{Edit: "mine.ts"}, "", "manual_fix"},
 		{stoppedFor(loop.ReasonAgentTimeout, "30m0s"), Action{Command: "git runr resume " + runID}, "", "stalled_timeout"},
 		{stoppedFor(loop.ReasonAgentIdle, "10m0s"), Action{Command: "git runr log " + runID}, "", "stalled_timeout"},
 		{stoppedFor(loop.ReasonAgentFailed, "exit 1"), Action{Command: "git runr resume " + runID}, "", "agent_failed"},

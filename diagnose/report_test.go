@@ -419,3 +419,21 @@ func TestTook(t *testing.T) {
 		}
 	}
 }
+
+// A landing that was taken back is in the timeline, and what comes next is to land.
+func TestReportOfTakenBackLanding(t *testing.T) {
+	h := newHistory(t)
+	h.attempt(1, loop.ModeImplement, time.Minute, baseCommit, firstWork)
+	h.round(1, 1, loop.Pass)
+	h.add(0, loop.RunCompleted, map[string]any{"status": "pass", "commit": firstWork})
+	h.add(time.Hour, loop.RunLanded, loop.Landed{Commit: firstWork, Onto: baseCommit, Branch: "main"})
+	h.add(time.Hour, loop.RunUnlanded, loop.Landed{Commit: firstWork, Onto: baseCommit, Branch: "main"})
+	r := NewReport(h.input())
+	last := r.Timeline[len(r.Timeline)-1]
+	if last.Kind != "unlanded" || last.Title != "no longer landed as "+firstWork.Short()+" on main" || r.Landed != "" {
+		t.Errorf("%+v, landed %q", last, r.Landed)
+	}
+	if r.NextAction != "land" {
+		t.Errorf("next %q", r.NextAction)
+	}
+}

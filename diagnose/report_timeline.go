@@ -24,6 +24,7 @@ const (
 	entryAnswered   = "answered"
 	entryCompleted  = "completed"
 	entryLanded     = "landed"
+	entryUnlanded   = "unlanded"
 	entryAborted    = "aborted"
 	entryNotCounted = "not_counted" // the run's state did not allow it any more
 	entryUnreadable = "unreadable"
@@ -32,7 +33,7 @@ const (
 
 // ReportEntry is one thing that happened in a run. Kind is started, attempt, checks,
 // review, reverted, stopped, resumed, intervention, answered, completed, landed,
-// aborted, not_counted, unreadable or other; the field of that name holds more.
+// unlanded, aborted, not_counted, unreadable or other; the field of that name holds more.
 type ReportEntry struct {
 	Kind        string        `json:"kind"`
 	At          time.Time     `json:"at"`          // when it began
@@ -234,6 +235,7 @@ var entryReaders = map[string]func(*timeline, *ReportEntry, loop.Event) error{
 	loop.RunAnswered:        (*timeline).answered,
 	loop.RunCompleted:       (*timeline).completed,
 	loop.RunLanded:          (*timeline).landed,
+	loop.RunUnlanded:        (*timeline).unlanded,
 	loop.RunAborted:         (*timeline).aborted,
 	loop.RunResumed:         (*timeline).resumed,
 	loop.RunIntervened:      (*timeline).intervened,
@@ -477,6 +479,12 @@ func (t *timeline) landed(entry *ReportEntry, e loop.Event) error {
 		entry.Title += ", as one commit"
 	}
 	return nil
+}
+
+func (t *timeline) unlanded(entry *ReportEntry, e loop.Event) error {
+	err := t.landed(entry, e)
+	entry.Kind, entry.Title = entryUnlanded, "no longer "+entry.Title
+	return err
 }
 
 func (t *timeline) aborted(entry *ReportEntry, e loop.Event) error {

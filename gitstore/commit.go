@@ -199,6 +199,26 @@ func (w *Worktree) keepStray(ctx context.Context, to ID, commits ...ID) error {
 	return nil
 }
 
+// MoveBranch sets a branch that nobody has checked out, whatever it is at. What it was
+// at is kept under refs/runr-local/stray/ when the branch does not come from it any
+// more; off is a commit that is meant to go.
+func (r *Repo) MoveBranch(ctx context.Context, ref string, to, off ID) error {
+	old, err := r.Ref(ctx, ref)
+	if err != nil || old == to {
+		return err
+	}
+	if old != "" && old != off {
+		kept, err := r.IsAncestor(ctx, old, to)
+		if err == nil && !kept {
+			err = r.keep(ctx, strayPrefix+string(old), old)
+		}
+		if err != nil {
+			return fmt.Errorf("move %s: %w", ref, err)
+		}
+	}
+	return r.SwapRef(ctx, ref, to, old)
+}
+
 // keep makes a ref, unless it is there.
 func (r *Repo) keep(ctx context.Context, ref string, id ID) error {
 	have, err := r.Ref(ctx, ref)
@@ -245,30 +265,31 @@ func (w *Worktree) endOperation() error {
 	return nil
 }
 
-// ResetTo moves the branch of a worktree of the tool's own back, from one commit to
-// another (ErrLostRace when it is not at from), puts HEAD on it, and makes the index
-// match. Files are not touched: Revert has restored them. What HEAD was at is kept
-// under refs/runr-local/stray/ when the branch does not come from it.
-func (w *Worktree) ResetTo(ctx context.Context, branchRef string, to, from ID) error {
+// ResetTo takes a commit off the branch of a worktree of the tool's own: the branch
+// is moved back to another commit, HEAD is put on it, and the index made to match.
+// Files are not touched: Revert has restored them. Doing it twice is doing it once.
+// Commits that somebody made meanwhile, which the branch does not come from any more,
+// are kept under refs/runr-local/stray/.
+func (w *Worktree) ResetTo(ctx context.Context, branchRef string, to, off ID) error {
 	if !w.Own {
 		return fmt.Errorf("reset %q: %w", w.Dir, errNotOwn)
 	}
-	if err := w.resetTo(ctx, branchRef, to, from); err != nil {
+	if err := w.resetTo(ctx, branchRef, to, off); err != nil {
 		return fmt.Errorf("reset %q to %s: %w", w.Dir, to.Short(), err)
 	}
 	return nil
 }
 
-func (w *Worktree) resetTo(ctx context.Context, branchRef string, to, from ID) error {
+func (w *Worktree) resetTo(ctx context.Context, branchRef string, to, off ID) error {
 	at, err := w.position(ctx, branchRef)
 	if err != nil {
 		return err
 	}
-	if at.tip != from {
-		return fmt.Errorf("%s is at %s, not at %s: %w", branchRef, at.tip, from, ErrLostRace)
-	}
-	if at.head != from { // from is the attempt's, which its snapshots keep
-		if err := w.keepStray(ctx, to, at.head); err != nil {
+	for _, id := range []ID{at.head, at.tip} {
+		if id == off { // its snapshots and a pin keep it
+			continue
+		}
+		if err := w.keepStray(ctx, to, id); err != nil {
 			return err
 		}
 	}

@@ -223,17 +223,63 @@ func TestResetTo(t *testing.T) {
 	if _, err := w.Revert(ctx, base, end); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.ResetTo(ctx, "refs/heads/work", start, start); !errors.Is(err, ErrLostRace) {
-		t.Errorf("from another commit: %v", err)
+	for range 2 { // the second time by somebody who does not know of the first
+		if err := w.ResetTo(ctx, "refs/heads/work", start, id); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err := w.ResetTo(ctx, "refs/heads/work", start, id); err != nil {
-		t.Fatal(err)
+	if stray, err := repo.Refs(ctx, strayPrefix); err != nil || len(stray) > 0 {
+		t.Errorf("kept %v, %v", stray, err)
 	}
 	if got := testGit(t, w.Dir, "status", "--porcelain"); got != "" || testGit(t, w.Dir, "rev-parse", "HEAD") != string(start) {
 		t.Errorf("status %q", got)
 	}
 	if err := checkoutOf(t, repo).ResetTo(ctx, "refs/heads/main", start, start); !errors.Is(err, errNotOwn) {
 		t.Errorf("in the user's checkout: %v", err)
+	}
+}
+
+// What a person committed on top of what is taken off stays: as a stray commit, and in
+// the files.
+func TestResetToKeepsLaterCommits(t *testing.T) {
+	repo := newTestRepo(t)
+	ctx := context.Background()
+	w := addTestWorktree(t, repo)
+	start := testHead(t, repo)
+	writeTestFile(t, w.Dir, "a.txt", "agent\n")
+	id, _ := mustCommitAll(t, w, commitSpec(start))
+	writeTestFile(t, w.Dir, "mine", "mine\n")
+	testGit(t, w.Dir, "add", "mine")
+	testGit(t, w.Dir, "commit", "-qm", "mine")
+	mine := testGit(t, w.Dir, "rev-parse", "HEAD")
+	if err := w.ResetTo(ctx, "refs/heads/work", start, id); err != nil {
+		t.Fatal(err)
+	}
+	if kept, err := repo.Ref(ctx, strayPrefix+mine); err != nil || kept == "" {
+		t.Errorf("stray commit: %q, %v", kept, err)
+	}
+	if got := testGit(t, w.Dir, "status", "--porcelain"); got != " M a.txt\n?? mine" {
+		t.Errorf("status %q", got)
+	}
+}
+
+func TestMoveBranchKeepsWhatItLeaves(t *testing.T) {
+	repo := newTestRepo(t)
+	ctx := context.Background()
+	start := testHead(t, repo)
+	testGit(t, repo.WorkTree, "commit", "-q", "--allow-empty", "-m", "second")
+	second := testHead(t, repo)
+	for _, step := range []struct {
+		to, off ID
+		stray   int
+	}{{start, "", 0}, {second, "", 0}, {start, second, 0}, {second, "", 0}, {start, "", 1}, {start, "", 1}} {
+		if err := repo.MoveBranch(ctx, "refs/heads/run", step.to, step.off); err != nil {
+			t.Fatal(err)
+		}
+		stray, err := repo.Refs(ctx, strayPrefix)
+		if at, _ := repo.Ref(ctx, "refs/heads/run"); at != step.to || len(stray) != step.stray {
+			t.Errorf("%+v: at %s, kept %v, %v", step, at, stray, err)
+		}
 	}
 }
 

@@ -20,6 +20,12 @@
 //	refs/runr-local/pins            a chain of commits whose second parents are pinned;
 //	                                everything in runr-local is never pushed
 //	refs/runr-local/log/<writer>    where this clone's own log was some entries ago
+//	refs/runr-local/snapshots/...   working trees as they were; see Snapshot
+//	refs/runr-local/undo/...        what was done to working trees and branches and can
+//	                                be undone; see Operation
+//	refs/runr-local/journal/...     reverts and landings that have not ended
+//	refs/runr-local/stray/<commit>  commits that somebody made on a branch of ours, and
+//	                                that it does not come from any more
 //	refs/runr-remotes/<remote>/...  what the remote had at the last fetch: log/<writer>
 //	                                before it is taken over, and notes
 //

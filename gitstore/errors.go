@@ -3,7 +3,9 @@ package gitstore
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"syscall"
 )
 
 // Errors that callers tell apart with errors.Is. What wraps them says which
@@ -19,6 +21,7 @@ var (
 	ErrNewerFormat   = errors.New("written by a newer git-runr")
 	ErrDirty         = errors.New("uncommitted changes in the way")
 	ErrConflict      = errors.New("conflict")
+	ErrDeletions     = errors.New("it would delete most files")
 	ErrBare          = errors.New("a bare repository has no working tree")
 	ErrUnborn        = errors.New("no commit yet")
 	ErrCorrupt       = errors.New("damaged object")
@@ -53,6 +56,16 @@ type GitError struct {
 	Args   []string // the subcommand and its arguments, without the fixed options before it
 	Status int      // exit status, -1 when it was ended by a signal
 	Stderr string   // what it said, at most a few KiB
+}
+
+// fullDisk is what git says when there is no room: it gives the system's own words, or
+// only that it could not write to a file that it had opened.
+var fullDisk = []string{"No space left on device", "Out of diskspace", "unable to write file"}
+
+// Is makes what git says of a full disk ENOSPC.
+func (e *GitError) Is(target error) bool {
+	says := func(words string) bool { return strings.Contains(e.Stderr, words) }
+	return target == syscall.ENOSPC && slices.ContainsFunc(fullDisk, says)
 }
 
 // Error gives the subcommand and the first line that git printed.

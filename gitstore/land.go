@@ -17,13 +17,18 @@ type LandSpec struct {
 	Author  Identity  // of that commit
 	When    time.Time // of that commit, and the committer's time of every new one; zero is now
 	Started *Snapshot // the user's working tree that the work began from, nil for none
+
+	AllowDeletions bool      // also when it removes more than half of the branch's files
+	Op             Operation // as what it is recorded, so that it can be undone
 }
 
 // Landed is what a landing did.
 type Landed struct {
-	Commit ID       // where the branch is now; Old when there was nothing to land
-	Old    ID       // where it was; "" for a branch without commits
-	Files  []string // paths that changed between the two
+	Commit    ID       // where the branch is now; Old when there was nothing to land
+	Old       ID       // where it was; "" for a branch without commits
+	Files     []string // paths that changed between the two
+	Deleted   []string // those of them that are gone, and were not renamed
+	Operation Recorded // that can be undone
 }
 
 // PathsError is an error about certain paths, such as ErrDirty or ErrConflict.
@@ -53,9 +58,11 @@ func (e *PathsError) Unwrap() error { return e.Err }
 // where that is possible, else its commits one by one, or one commit with Squash,
 // merged with what happened on the branch since. No hook runs. Index and files are
 // updated as a merge does it, and nothing is changed at all when the work conflicts
-// with the branch (ErrConflict), or would overwrite something uncommitted
-// (ErrDirty); both are a *PathsError. A file that is as Started recorded it, or as
-// the work leaves it, is not in the way: the work began from it.
+// with the branch (ErrConflict), would overwrite something uncommitted (ErrDirty), or
+// removes most of its files (ErrDeletions); all are a *PathsError. A file that is as
+// Started recorded it, or as the work leaves it, is not in the way: the work began
+// from it. A killed landing is taken back by FinishReverts, or recorded when the
+// branch had moved.
 func (w *Worktree) Land(ctx context.Context, spec LandSpec) (Landed, error) {
 	landed, err := w.land(ctx, spec)
 	if err != nil {
@@ -68,32 +75,67 @@ func (w *Worktree) land(ctx context.Context, spec LandSpec) (Landed, error) {
 	if operation := w.repo.Operation(); operation != "" && operation != "bisect" {
 		return Landed{}, fmt.Errorf("a %s is not finished: %w", operation, ErrDirty)
 	}
-	head, branch, err := w.head(ctx)
+	unlock, err := w.lockFiles(ctx)
 	if err != nil {
 		return Landed{}, err
 	}
-	landed := Landed{Old: head}
-	landed.Commit, err = w.repo.landOn(ctx, head, spec)
-	if err != nil || landed.Commit == head {
+	defer unlock()
+	l := landing{Worktree: w, spec: spec}
+	if l.old, l.branch, err = w.head(ctx); err != nil {
+		return Landed{}, err
+	}
+	landed, changed, err := w.repo.planLanding(ctx, l.old, spec)
+	if err != nil || landed.Commit == l.old {
 		return landed, err
 	}
-	changed, err := w.repo.Changed(ctx, w.repo.orEmptyTree(head), landed.Commit)
-	if err != nil {
+	l.new, l.changed = landed.Commit, changed
+	if err := l.makeWay(ctx); err != nil {
 		return Landed{}, err
+	}
+	landed.Operation, err = l.carryOut(ctx)
+	return landed, err
+}
+
+// planLanding makes the commit that a branch at old has to move to, and says what
+// that changes. Nothing is changed when it is old itself.
+func (r *Repo) planLanding(ctx context.Context, old ID, spec LandSpec) (landed Landed, changed []Change, err error) {
+	landed.Old = old
+	if landed.Commit, err = r.landOn(ctx, old, spec); err != nil || landed.Commit == old {
+		return landed, nil, err
+	}
+	if changed, err = r.Changed(ctx, r.orEmptyTree(old), landed.Commit); err != nil {
+		return landed, nil, err
 	}
 	landed.Files = changedPaths(changed)
-	undo, err := w.checkOut(ctx, head, landed.Commit, changed, spec.Started)
+	if landed.Deleted, err = r.deletions(ctx, old, landed.Commit, changed); err != nil || spec.AllowDeletions {
+		return landed, changed, err
+	}
+	return landed, changed, r.keepsMost(ctx, old, landed.Deleted)
+}
+
+// deletions are the files of one commit that another has not, under any name.
+func (r *Repo) deletions(ctx context.Context, from, to ID, changed []Change) ([]string, error) {
+	if !slices.ContainsFunc(changed, func(c Change) bool { return c.NewMode == "" }) {
+		return nil, nil
+	}
+	out, err := r.call(ctx, gitCall{env: r.noAttributes(), args: []string{
+		"diff-tree", "-r", "-z", "-M", renamePairs, "--diff-filter=D", "--name-only", "--no-ext-diff", "--end-of-options", string(from), string(to)}})
 	if err != nil {
-		return Landed{}, err
+		return nil, fmt.Errorf("list deletions: %w", err)
 	}
-	if branch == "" {
-		branch = "HEAD"
+	return splitNUL(out), nil
+}
+
+// keepsMost is ErrDeletions when more than half of a commit's files are deleted.
+func (r *Repo) keepsMost(ctx context.Context, commit ID, deleted []string) error {
+	if len(deleted) == 0 {
+		return nil
 	}
-	if err := w.repo.moveRef(ctx, branch, landed.Commit, head, landReason(spec)); err != nil {
-		undo()
-		return Landed{}, err
+	all, err := r.Changed(ctx, r.emptyTreeID(), commit)
+	if err != nil || 2*len(deleted) <= len(all) {
+		return err
 	}
-	return landed, nil
+	return &PathsError{Err: fmt.Errorf("%w, %d of %d", ErrDeletions, len(deleted), len(all)), Paths: deleted}
 }
 
 func landReason(spec LandSpec) string { return "runr: land " + spec.Result.Short() }
@@ -127,27 +169,19 @@ func (r *Repo) landRef(ctx context.Context, ref string, spec LandSpec) (Landed, 
 	if !strings.HasPrefix(ref, "refs/heads/") {
 		return Landed{}, fmt.Errorf("%q is not a branch", ref)
 	}
-	if dir, err := r.checkedOutIn(ctx, ref); err != nil || dir != "" {
-		if err == nil {
-			err = fmt.Errorf("it is checked out in %q: %w", dir, ErrConflict)
-		}
+	if err := r.notCheckedOut(ctx, ref); err != nil {
 		return Landed{}, err
 	}
 	old, err := r.Ref(ctx, ref)
 	if err != nil {
 		return Landed{}, err
 	}
-	landed := Landed{Old: old}
-	landed.Commit, err = r.landOn(ctx, old, spec)
+	landed, _, err := r.planLanding(ctx, old, spec)
 	if err != nil || landed.Commit == old {
 		return landed, err
 	}
-	changed, err := r.Changed(ctx, r.orEmptyTree(old), landed.Commit)
-	if err != nil {
-		return Landed{}, err
-	}
-	landed.Files = changedPaths(changed)
-	return landed, r.moveRef(ctx, ref, landed.Commit, old, landReason(spec))
+	landed.Operation, err = r.moveRecorded(ctx, spec.Op, ref, landed.Commit, old)
+	return landed, err
 }
 
 // checkedOutIn is the working tree that a branch is checked out in, "" for none.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -12,57 +13,221 @@ import (
 	"strings"
 )
 
-// checkOut brings index and files from one commit to another, or changes nothing.
-// undo takes it back.
-func (w *Worktree) checkOut(ctx context.Context, from, to ID, changed []Change, started *Snapshot) (undo func(), err error) {
-	if err := w.refreshIndex(ctx); err != nil {
-		return nil, err
-	}
-	mine, dirty, err := w.inTheWay(ctx, from, changed, started)
-	if err != nil {
-		return nil, err
-	}
-	if len(dirty) > 0 {
-		return nil, &PathsError{Err: ErrDirty, Paths: dirty}
-	}
-	before, err := readIndexFile(w.indexPath())
-	if err != nil {
-		return nil, err
-	}
-	old, err := w.withFiles(ctx, from, mine)
-	if err != nil {
-		return nil, w.giveBack(ctx, before, err)
-	}
-	if err := w.switchTrees(ctx, old, to); err != nil {
-		return nil, w.giveBack(ctx, before, err)
-	}
-	return func() {
-		ctx := context.WithoutCancel(ctx)
-		if w.switchTrees(ctx, to, old) == nil { // what else can be done is what the caller reports
-			_ = w.giveBack(ctx, before, nil)
-		}
-	}, nil
+// landedPrefix is below where snapshots from before and after landings are kept.
+const landedPrefix = "refs/runr-local/snapshots/land/"
+
+// landing is one that is going on.
+type landing struct {
+	*Worktree
+	spec     LandSpec
+	branch   string   // that HEAD is on, "" when it is detached
+	old, new ID       // what it is at, and is to be at
+	changed  []Change // between the two
+	mine     []string // paths that are not as in old, and may be overwritten
 }
 
-// switchTrees is git's two-tree merge: it refuses as a whole when a file is in the way.
-func (w *Worktree) switchTrees(ctx context.Context, from, to ID) error {
-	_, err := w.git(ctx, "read-tree", "-m", "-u", "--no-recurse-submodules", "--end-of-options", string(from), string(to))
-	if err != nil {
-		return fmt.Errorf("update files: %w", busy(err))
-	}
-	return nil
-}
-
-// giveBack restores an index that only we have written to since, and gives err.
-func (w *Worktree) giveBack(ctx context.Context, before indexFile, err error) error {
-	now, readErr := readIndexFile(w.indexPath())
-	if readErr != nil {
-		return errors.Join(err, readErr)
-	}
-	if slices.Equal(now.data, before.data) {
+// makeWay is ErrDirty when something uncommitted would be overwritten.
+func (l *landing) makeWay(ctx context.Context) error {
+	if err := l.refreshIndex(ctx); err != nil {
 		return err
 	}
-	return errors.Join(err, w.installIndex(ctx, now.data, before))
+	mine, dirty, err := l.inTheWay(ctx, l.old, l.changed, l.spec.Started)
+	if err == nil && len(dirty) > 0 {
+		err = &PathsError{Err: ErrDirty, Paths: dirty}
+	}
+	l.mine = mine
+	return err
+}
+
+// carryOut brings files, index and branch to the new commit, or changes nothing. A
+// journal is kept meanwhile: see finishLanding.
+func (l *landing) carryOut(ctx context.Context) (op Recorded, err error) {
+	job, err := l.begin(ctx)
+	if err != nil {
+		return op, err
+	}
+	ctx = context.WithoutCancel(ctx) // a git that is killed half-way leaves locks
+	journal, err := l.beginJournal(ctx, job)
+	if err != nil {
+		return op, err
+	}
+	if err = l.moveAll(ctx); err != nil {
+		back, backErr := l.takeBack(ctx, job)
+		if backErr != nil {
+			return op, errors.Join(err, backErr) // the journal stays, for the next start
+		}
+		if len(back.Conflicts) > 0 {
+			err = errors.Join(err, fmt.Errorf("changed meanwhile and left alone: %w", &PathsError{Err: ErrConflict, Paths: back.Conflicts}))
+		}
+	} else if op, err = l.recordLanding(ctx, job); err != nil {
+		return op, err
+	}
+	return op, errors.Join(err, l.repo.swapRef(ctx, journalPrefix+job.name, "", journal))
+}
+
+// begin records how the working tree is, and how it is to be.
+func (l *landing) begin(ctx context.Context) (job revertJob, err error) {
+	op := l.spec.Op
+	op.Kind = opLanding
+	job.why = op.String()
+	if job.name, err = randomName(); err != nil {
+		return job, err
+	}
+	if job.base, err = l.Snapshot(ctx, landedPrefix+job.name+"-before", l.spec.Op.String()+" (before)"); err != nil {
+		return job, err
+	}
+	files, modules := splitModules(l.changed)
+	if job.end, err = l.asCommitted(ctx, job.base, l.new, changedPaths(files)); err != nil {
+		return job, err
+	}
+	if job.end.Index, err = l.indexWith(ctx, job.end, modules); err != nil {
+		return job, err
+	}
+	job.end.Head, job.end.HeadRef = l.new, l.branch
+	return job, l.writeSnapshot(ctx, &job.end, l.spec.Op.String()+" (after)")
+}
+
+// splitModules sorts out the submodules that come, go or move: a landing changes them
+// in the index alone.
+func splitModules(changed []Change) (files, modules []Change) {
+	for _, c := range changed {
+		if c.NewMode == ModeCommit || c.OldMode == ModeCommit && c.NewMode == "" {
+			modules = append(modules, c)
+		} else {
+			files = append(files, c)
+		}
+	}
+	return files, modules
+}
+
+// moveAll is git's two-tree merge, which refuses as a whole when a file is in the
+// way, and then the move of the branch.
+func (l *landing) moveAll(ctx context.Context) error {
+	from, err := l.withFiles(ctx, l.old, l.mine)
+	if err != nil {
+		return err
+	}
+	if _, err := l.git(ctx, "read-tree", "-m", "-u", "--no-recurse-submodules", "--end-of-options", string(from), string(l.new)); err != nil {
+		return fmt.Errorf("update files: %w", busy(err))
+	}
+	ref := l.branch
+	if ref == "" {
+		ref = "HEAD"
+	}
+	return l.repo.moveRef(ctx, ref, l.new, l.old, landReason(l.spec))
+}
+
+// recordLanding records a landing whose branch has moved.
+func (w *Worktree) recordLanding(ctx context.Context, job revertJob) (Recorded, error) {
+	end, err := w.asLanded(ctx, job)
+	if err == nil {
+		err = w.repo.keep(ctx, landedPrefix+job.name+"-after", end.ID)
+	}
+	if err != nil {
+		return Recorded{}, err
+	}
+	return w.repo.record(ctx, job.landing(), "", job.base, end)
+}
+
+// landing is the operation that a job of kind opLanding is.
+func (j revertJob) landing() Operation {
+	op := ParseOperation(j.why)
+	op.Kind = OpLand
+	return op
+}
+
+// asLanded is the snapshot of how a landing was to be, with the index as git made it
+// where that says the same of all paths.
+func (w *Worktree) asLanded(ctx context.Context, job revertJob) (Snapshot, error) {
+	end := job.end
+	wanted, err := end.index(ctx, w.repo)
+	if err != nil {
+		return end, err
+	}
+	now, err := w.wholeIndex(ctx)
+	if err != nil {
+		return end, err
+	}
+	var entries [2]map[string]string
+	for i, index := range []indexFile{wanted, now} {
+		if entries[i], err = w.indexEntries(ctx, index); err != nil {
+			return end, err
+		}
+	}
+	if !maps.Equal(entries[0], entries[1]) {
+		return end, nil
+	}
+	if end.Index, err = w.repo.writeObject(ctx, "blob", now.data); err != nil {
+		return end, err
+	}
+	end.indexTime = now.modTime
+	return end, w.writeSnapshot(ctx, &end, job.landing().String()+" (after)")
+}
+
+// takeBack takes back a landing whose branch has not moved. What the index has for
+// its paths is the landing's, half-way or whole.
+func (w *Worktree) takeBack(ctx context.Context, job revertJob) (done Reverted, err error) {
+	changed, err := w.repo.Changed(ctx, job.base.Tree, job.end.Tree)
+	if err != nil {
+		return done, err
+	}
+	index, err := w.wholeIndex(ctx)
+	if err != nil {
+		return done, err
+	}
+	now, err := w.indexEntries(ctx, index)
+	if err != nil {
+		return done, err
+	}
+	var entries []Change
+	for _, c := range changed {
+		entry := Change{Path: c.Path}
+		if fields := strings.Fields(now[c.Path]); len(fields) == 3 {
+			entry.NewMode, entry.NewID = fields[0], ID(fields[1])
+		}
+		entries = append(entries, entry)
+	}
+	if job.end.Index, err = w.indexWith(ctx, job.base, entries); err != nil {
+		return done, err
+	}
+	return w.revert(ctx, job)
+}
+
+// finishLanding ends a killed landing: it is recorded when its branch had moved, and
+// else taken back. When HEAD is elsewhere by now, what there is may be anything, and
+// is left alone.
+func (w *Worktree) finishLanding(ctx context.Context, job revertJob) (done Reverted, err error) {
+	op := job.landing()
+	landed, err := w.hasLanded(ctx, job)
+	if err != nil {
+		return done, err
+	}
+	if landed {
+		done = Reverted{Before: job.base, After: job.end, Operation: Recorded{Operation: op}}
+		done.Operation, err = w.recordLanding(ctx, job)
+		return done, err
+	}
+	if there, err := w.isAt(ctx, job.base); err != nil || !there {
+		return w.leave(op, job), err
+	}
+	done, err = w.takeBack(ctx, job)
+	op.Back = true
+	done.Operation.Operation = op
+	return done, err
+}
+
+// hasLanded reports whether the branch of a landing has its commit.
+func (w *Worktree) hasLanded(ctx context.Context, job revertJob) (bool, error) {
+	at := job.end.HeadRef
+	if at == "" {
+		here, err := w.isAt(ctx, job.end)
+		return here, err
+	}
+	tip, err := w.repo.Ref(ctx, at)
+	if err != nil || tip == "" {
+		return false, err
+	}
+	return w.repo.IsAncestor(ctx, job.end.Head, tip)
 }
 
 // withFiles stages files of the user's, and gives the tree of a commit with them in

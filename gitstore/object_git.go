@@ -1,10 +1,13 @@
 package gitstore
 
 import (
+	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 )
@@ -56,6 +59,59 @@ func parseBatchHeader(line string, id ID) (kind string, size int64, err error) {
 	}
 	size, err = strconv.ParseInt(fields[2], 10, 64)
 	return fields[1], size, err
+}
+
+// blobStream reads blobs through one git process, one after the other, without
+// holding one in memory. Nobody else may use it at the same time.
+type blobStream struct {
+	ask  *io.PipeWriter
+	says *bufio.Reader
+	from *io.PipeReader
+	done chan struct{} // closed when git has ended
+}
+
+// openBlobs starts the process; the caller closes it.
+func (r *Repo) openBlobs(ctx context.Context) *blobStream {
+	asked, ask := io.Pipe()
+	from, says := io.Pipe()
+	b := &blobStream{ask: ask, says: bufio.NewReader(from), from: from, done: make(chan struct{})}
+	go func() {
+		defer close(b.done)
+		_, err := r.call(ctx, gitCall{args: []string{"cat-file", "--batch"}, env: exactObjects, stdin: asked, stdout: says})
+		says.CloseWithError(cmp.Or(err, io.ErrUnexpectedEOF))
+		asked.CloseWithError(cmp.Or(err, io.ErrClosedPipe))
+	}()
+	return b
+}
+
+// copy writes the content of a blob to w. After an error the stream is of no more use.
+func (b *blobStream) copy(w io.Writer, id ID) error {
+	if _, err := fmt.Fprintln(b.ask, id); err != nil {
+		return fmt.Errorf("read blob %s: %w", id, err)
+	}
+	header, err := b.says.ReadString('\n')
+	if err != nil {
+		return fmt.Errorf("read blob %s: %w", id, err)
+	}
+	kind, size, err := parseBatchHeader(header, id)
+	if err == nil && kind != "blob" {
+		err = fmt.Errorf("%w: it is a %s", ErrCorrupt, kind)
+	}
+	if err != nil {
+		return fmt.Errorf("read blob %s: %w", id, err)
+	}
+	if _, err := io.CopyN(w, b.says, size); err != nil {
+		return fmt.Errorf("copy blob %s: %w", id, err)
+	}
+	_, err = b.says.Discard(1) // the newline after the content
+	return err
+}
+
+// close ends the process and waits for it.
+func (b *blobStream) close() {
+	b.ask.Close()
+	b.from.Close()
+	<-b.done
 }
 
 // hashObject writes an object through git, which names it by the repository's hash.

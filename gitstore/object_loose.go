@@ -1,6 +1,7 @@
 package gitstore
 
 import (
+	"cmp"
 	"compress/zlib"
 	"errors"
 	"fmt"
@@ -116,7 +117,7 @@ func encodeLoose(f io.Writer, typ plumbing.ObjectType, data []byte) error {
 	if err == nil {
 		_, err = w.Write(data)
 	}
-	return errors.Join(err, w.Close())
+	return cmp.Or(err, w.Close()) // which gives the same error again
 }
 
 // renameInto gives a finished temporary file its name, makes the directory when

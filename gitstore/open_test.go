@@ -25,6 +25,10 @@ func testGit(t *testing.T, dir string, args ...string) string {
 // isolate keeps the machine's git configuration and environment out of a test.
 func isolate(t *testing.T) {
 	t.Helper()
+	if os.Getenv("GITSTORE_TEST") != "" { // by a test that this one is part of, and may run beside others
+		return
+	}
+	t.Setenv("GITSTORE_TEST", t.Name())
 	home := t.TempDir()
 	config := filepath.Join(home, "gitconfig")
 	text := "[user]\n\tname = Test\n\temail = test@example.com\n[init]\n\tdefaultBranch = main\n[protocol \"file\"]\n\tallow = always\n"

@@ -1,7 +1,6 @@
 package gitstore
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -20,14 +19,45 @@ const (
 )
 
 // Reverted is what a revert did. Before and After are the snapshots around it, kept
-// under refs/runr-local/snapshots/revert/: Revert(Before, After) undoes it.
+// under refs/runr-local/snapshots/revert/: Revert(Before, After) undoes it, and touches
+// nothing that somebody else changed meanwhile. Where nothing was left to do they are
+// one and the same, and are kept nowhere.
 type Reverted struct {
 	Restored  []string // now as in base
 	Skipped   []string // were as in base already
 	Conflicts []string // changed by somebody else since end, or not restorable: left alone
 	Before    Snapshot
 	After     Snapshot
+	Operation Recorded // what it was part of, and as what it can be taken back
+	Left      bool     // of a killed one: HEAD was moved meanwhile, so nothing was done
 }
+
+// RevertOption says more about a revert.
+type RevertOption func(*revertJob)
+
+// OnlyPaths leaves alone what is not among paths, whatever changed there.
+func OnlyPaths(paths []string) RevertOption {
+	return func(j *revertJob) {
+		j.only = map[string]bool{}
+		for _, path := range paths {
+			j.only[path] = true
+		}
+	}
+}
+
+// Because is what the snapshots around the revert say of it: one line.
+func Because(why string) RevertOption { return func(j *revertJob) { j.why = why } }
+
+// revertJob is a revert that was asked for.
+type revertJob struct {
+	name      string // of its journal and snapshots; it sorts by time
+	base, end Snapshot
+	only      map[string]bool // nil: every path
+	why       string
+}
+
+// covers reports whether the job is about a path.
+func (j revertJob) covers(path string) bool { return j.only == nil || j.only[path] }
 
 // Revert takes back what changed between two snapshots of this worktree, path by
 // path, files and index. A path is restored to what it is in base only when it is
@@ -36,26 +66,33 @@ type Reverted struct {
 // removed, and the directories that this leaves empty.
 //
 // A journal is kept while it runs: what a killed process left undone, FinishReverts
-// does (design 2.4).
-func (w *Worktree) Revert(ctx context.Context, base, end Snapshot) (Reverted, error) {
+// does.
+func (w *Worktree) Revert(ctx context.Context, base, end Snapshot, options ...RevertOption) (Reverted, error) {
 	unlock, err := w.lockFiles(ctx)
 	if err != nil {
 		return Reverted{}, fmt.Errorf("revert: %w", err)
 	}
 	defer unlock()
-	name, err := randomName()
+	ctx = context.WithoutCancel(ctx) // a git that is killed half-way leaves locks
+	job := revertJob{base: base, end: end, why: "files taken back"}
+	for _, option := range options {
+		option(&job)
+	}
+	if job.name, err = randomName(); err != nil {
+		return Reverted{}, fmt.Errorf("revert: %w", err)
+	}
+	journal, err := w.beginJournal(ctx, job)
 	if err != nil {
 		return Reverted{}, fmt.Errorf("revert: %w", err)
 	}
-	journal, err := w.beginJournal(ctx, name, base, end)
-	if err != nil {
-		return Reverted{}, fmt.Errorf("revert: %w", err)
+	done, err := w.revert(ctx, job)
+	if err == nil {
+		err = w.recordRevert(ctx, job, &done)
 	}
-	done, err := w.revert(ctx, name, base, end)
 	if err != nil {
 		return done, fmt.Errorf("revert: %w", err)
 	}
-	if err := w.repo.swapRef(ctx, journalPrefix+name, "", journal); err != nil {
+	if err := w.repo.swapRef(ctx, journalPrefix+job.name, "", journal); err != nil {
 		return done, fmt.Errorf("revert: end journal: %w", err)
 	}
 	return done, nil
@@ -75,23 +112,38 @@ func randomName() (string, error) {
 	return time.Now().UTC().Format("20060102150405") + "-" + hex.EncodeToString(random[:]), nil
 }
 
+// onlyFile is the file of a journal that holds the paths of a revert, each ended by
+// NUL; it is absent where the revert is about all of them.
+const onlyFile = "only"
+
 // beginJournal records which revert is about to be done. Its parents are the two
-// snapshots, its message names the worktree.
-func (w *Worktree) beginJournal(ctx context.Context, name string, base, end Snapshot) (ID, error) {
-	tree, err := w.repo.EmptyTree(ctx)
+// snapshots, its message says why and names the worktree.
+func (w *Worktree) beginJournal(ctx context.Context, job revertJob) (ID, error) {
+	var entries []TreeEntry
+	if job.only != nil {
+		blob, err := w.repo.writeObject(ctx, "blob", joinNUL(slices.Sorted(maps.Keys(job.only))))
+		if err != nil {
+			return "", err
+		}
+		entries = append(entries, TreeEntry{Mode: ModeFile, Name: onlyFile, ID: blob})
+	}
+	tree, err := w.repo.writeTree(ctx, entries)
 	if err != nil {
 		return "", err
 	}
 	now := time.Now().UTC()
 	id, err := w.repo.writeCommit(ctx, Commit{
-		Tree: tree, Parents: []ID{base.ID, end.ID}, Message: "revert in progress\n\n" + w.GitDir + "\n" + w.Dir,
+		Tree: tree, Parents: []ID{job.base.ID, job.end.ID}, Message: job.why + w.journalEnd(),
 		Author: toolIdentity, Committer: toolIdentity, AuthorWhen: now, CommitterWhen: now,
 	})
 	if err != nil {
 		return "", err
 	}
-	return id, w.repo.swapRef(ctx, journalPrefix+name, id, "")
+	return id, w.repo.swapRef(ctx, journalPrefix+job.name, id, "")
 }
+
+// journalEnd is how the message of each journal of this worktree ends.
+func (w *Worktree) journalEnd() string { return "\n\n" + w.GitDir + "\n" + w.Dir + "\n" }
 
 // FinishReverts does what a killed Revert of this worktree left undone. Call it
 // before anything else is done to the worktree. There is mostly nothing to do.
@@ -105,6 +157,7 @@ func (w *Worktree) FinishReverts(ctx context.Context) ([]Reverted, error) {
 		return nil, fmt.Errorf("finish revert: %w", err)
 	}
 	defer unlock()
+	ctx = context.WithoutCancel(ctx)
 	var finished []Reverted
 	for _, ref := range slices.Sorted(maps.Keys(journals)) {
 		done, ours, err := w.finishRevert(ctx, strings.TrimPrefix(ref, journalPrefix))
@@ -125,67 +178,152 @@ func (w *Worktree) finishRevert(ctx context.Context, name string) (done Reverted
 	if err != nil || journal == "" {
 		return Reverted{}, false, err
 	}
-	commit, err := w.repo.ReadCommit(ctx, journal)
-	if err != nil {
+	job, ours, err := w.readJournal(ctx, name, journal)
+	if err != nil || !ours {
 		return Reverted{}, false, err
 	}
-	if !strings.HasSuffix(commit.Message, "\n\n"+w.GitDir+"\n"+w.Dir+"\n") || len(commit.Parents) != 2 {
-		return Reverted{}, false, nil
-	}
-	base, err := w.repo.ReadSnapshot(ctx, commit.Parents[0])
-	if err != nil {
+	if err := w.sweep(ctx, job.base, job.end); err != nil {
 		return Reverted{}, false, err
 	}
-	end, err := w.repo.ReadSnapshot(ctx, commit.Parents[1])
-	if err != nil {
-		return Reverted{}, false, err
-	}
-	if err := w.sweep(ctx, base, end); err != nil {
-		return Reverted{}, false, err
-	}
-	if done, err = w.revert(ctx, name+"-again", base, end); err != nil {
+	if done, err = w.finishJob(ctx, job); err != nil {
 		return done, false, err
 	}
 	return done, true, w.repo.swapRef(ctx, journalPrefix+name, "", journal)
 }
 
-func (w *Worktree) revert(ctx context.Context, name string, base, end Snapshot) (Reverted, error) {
-	changed, err := w.repo.Changed(ctx, base.Tree, end.Tree)
+// readJournal reads the revert of a journal back; ours is false for another worktree's.
+func (w *Worktree) readJournal(ctx context.Context, name string, journal ID) (job revertJob, ours bool, err error) {
+	commit, err := w.repo.ReadCommit(ctx, journal)
 	if err != nil {
-		return Reverted{}, err
+		return job, false, err
 	}
+	why, ours := strings.CutSuffix(commit.Message, w.journalEnd())
+	if !ours || len(commit.Parents) != 2 {
+		return job, false, nil
+	}
+	job = revertJob{name: name, why: why}
+	if job.base, err = w.repo.ReadSnapshot(ctx, commit.Parents[0]); err != nil {
+		return job, false, err
+	}
+	if job.end, err = w.repo.ReadSnapshot(ctx, commit.Parents[1]); err != nil {
+		return job, false, err
+	}
+	only, err := w.repo.Blob(ctx, commit.Tree, onlyFile)
+	if errors.Is(err, ErrNotFound) {
+		return job, true, nil
+	}
+	OnlyPaths(splitNUL(only))(&job)
+	return job, true, err
+}
+
+// revert does a job, or the rest of one.
+func (w *Worktree) revert(ctx context.Context, job revertJob) (done Reverted, err error) {
+	changed, err := w.repo.Changed(ctx, job.base.Tree, job.end.Tree)
+	if err != nil {
+		return done, err
+	}
+	changed = slices.DeleteFunc(changed, func(c Change) bool { return !job.covers(c.Path) })
 	files, err := w.openFiles()
 	if err != nil {
-		return Reverted{}, err
+		return done, err
 	}
 	defer files.Close()
-	done := Reverted{}
-	if done.Before, err = w.Snapshot(ctx, revertedPrefix+name+"-before", "before a revert"); err != nil {
+	if done.Before, err = w.beforeRevert(ctx, job); err != nil {
+		return done, err
+	}
+	if err := w.moveHead(ctx, job); err != nil {
 		return done, err
 	}
 	if err := files.restore(ctx, changed, &done); err != nil {
 		return done, err
 	}
-	if err := w.revertIndex(ctx, base, end, &done); err != nil {
+	if err := w.revertIndex(ctx, job, &done); err != nil {
 		return done, err
 	}
-	slices.Sort(done.Restored)
 	slices.Sort(done.Conflicts)
-	done.After, err = w.Snapshot(ctx, revertedPrefix+name+"-after", "after a revert")
-	return done, err
+	return done, w.afterRevert(ctx, job, &done)
 }
 
-// revertIndex makes the index what it was in base: as a whole when it is still that
-// of end, else entry by entry.
-func (w *Worktree) revertIndex(ctx context.Context, base, end Snapshot, done *Reverted) error {
-	if base.Index == end.Index {
-		return nil
+// beforeRevert is the snapshot from before the job was begun, by whichever process.
+func (w *Worktree) beforeRevert(ctx context.Context, job revertJob) (Snapshot, error) {
+	ref := revertedPrefix + job.name + "-before"
+	id, err := w.repo.Ref(ctx, ref)
+	if err != nil {
+		return Snapshot{}, err
 	}
-	wanted, err := base.index(ctx, w.repo)
+	if id != "" {
+		return w.repo.ReadSnapshot(ctx, id)
+	}
+	return w.Snapshot(ctx, ref, job.why+" (before)")
+}
+
+// afterRevert records what the job came to: the files of Before with those in their
+// old state that it restored. So it speaks of nobody else's work.
+func (w *Worktree) afterRevert(ctx context.Context, job revertJob, done *Reverted) error {
+	restored, err := w.restoredSince(ctx, job, done)
 	if err != nil {
 		return err
 	}
-	after, err := end.index(ctx, w.repo)
+	after := Snapshot{Gaps: done.Before.Gaps}
+	if after.Tree, err = w.treeWith(ctx, done.Before.Tree, restored); err != nil {
+		return err
+	}
+	index, err := w.wholeIndex(ctx)
+	if err != nil {
+		return err
+	}
+	if after.indexTime = index.modTime; index.data != nil {
+		if after.Index, err = w.repo.writeObject(ctx, "blob", index.data); err != nil {
+			return err
+		}
+	}
+	if after.Head, after.HeadRef, err = w.head(ctx); err != nil {
+		return err
+	}
+	before := revertedPrefix + job.name + "-before"
+	if after.Tree == done.Before.Tree && after.Index == done.Before.Index && !job.movesHead() {
+		done.After = done.Before
+		return w.repo.swapRef(ctx, before, "", done.Before.ID)
+	}
+	if err := w.writeSnapshot(ctx, &after, job.why+" (after)"); err != nil {
+		return err
+	}
+	done.After = after
+	return w.repo.keep(ctx, revertedPrefix+job.name+"-after", after.ID)
+}
+
+// restoredSince are the changes that take a path from what it was in Before to what
+// it is in base: what was restored now, and what a killed process had restored. They
+// are what Restored names in the end.
+func (w *Worktree) restoredSince(ctx context.Context, job revertJob, done *Reverted) ([]Change, error) {
+	back, err := w.repo.Changed(ctx, done.Before.Tree, job.base.Tree)
+	if err != nil {
+		return nil, err
+	}
+	asInBase, restored := map[string]bool{}, map[string]bool{}
+	for _, path := range slices.Concat(done.Restored, done.Skipped) {
+		asInBase[path] = true
+	}
+	back = slices.DeleteFunc(back, func(c Change) bool { return !asInBase[c.Path] })
+	for _, c := range back {
+		restored[c.Path] = true
+	}
+	done.Restored = slices.Sorted(maps.Keys(restored))
+	done.Skipped = slices.DeleteFunc(done.Skipped, func(path string) bool { return restored[path] })
+	return back, nil
+}
+
+// revertIndex makes the index what it was in base: as a whole when it is still that
+// of end and the job is about every path, else entry by entry.
+func (w *Worktree) revertIndex(ctx context.Context, job revertJob, done *Reverted) error {
+	if job.base.Index == job.end.Index {
+		return nil
+	}
+	wanted, err := job.base.index(ctx, w.repo)
+	if err != nil {
+		return err
+	}
+	after, err := job.end.index(ctx, w.repo)
 	if err != nil {
 		return err
 	}
@@ -197,7 +335,11 @@ func (w *Worktree) revertIndex(ctx context.Context, base, end Snapshot, done *Re
 	if err != nil {
 		return err
 	}
-	if bytes.Equal(now.data, after.data) {
+	same, err := w.sameIndex(ctx, now, after)
+	if err != nil {
+		return err
+	}
+	if job.only == nil && same {
 		err := w.installIndex(ctx, raw.data, wanted)
 		if !errors.Is(err, ErrLostRace) {
 			return err
@@ -206,12 +348,12 @@ func (w *Worktree) revertIndex(ctx context.Context, base, end Snapshot, done *Re
 			return err
 		}
 	}
-	return w.revertEntries(ctx, [3]indexFile{wanted, after, now}, done)
+	return w.revertEntries(ctx, job, [3]indexFile{wanted, after, now}, done)
 }
 
 // revertEntries restores those entries of the index that are as in end: indexes are
 // those of base, end and now.
-func (w *Worktree) revertEntries(ctx context.Context, indexes [3]indexFile, done *Reverted) error {
+func (w *Worktree) revertEntries(ctx context.Context, job revertJob, indexes [3]indexFile, done *Reverted) error {
 	var lists [3]map[string]string
 	for i, index := range indexes {
 		var err error
@@ -223,10 +365,11 @@ func (w *Worktree) revertEntries(ctx context.Context, indexes [3]indexFile, done
 	paths := map[string]bool{}
 	for _, list := range []map[string]string{base, end} {
 		for path := range list {
-			paths[path] = base[path] != end[path]
+			paths[path] = base[path] != end[path] && job.covers(path)
 		}
 	}
 	var remove, add strings.Builder
+	var back []string
 	for path, changed := range paths {
 		switch {
 		case !changed || now[path] == base[path]:
@@ -235,6 +378,7 @@ func (w *Worktree) revertEntries(ctx context.Context, indexes [3]indexFile, done
 		default:
 			fmt.Fprintf(&remove, "0 %s\t%s\x00", w.repo.zeroID(), path)
 			if base[path] != "" {
+				back = append(back, path)
 				add.WriteString(strings.ReplaceAll(base[path], "\n", "\t"+path+"\x00") + "\t" + path + "\x00")
 			}
 		}
@@ -242,8 +386,10 @@ func (w *Worktree) revertEntries(ctx context.Context, indexes [3]indexFile, done
 	if remove.Len() == 0 {
 		return nil
 	}
-	_, err := w.gitIndex(ctx, w.indexPath(), []byte(remove.String()+add.String()), "update-index", "-z", "--index-info")
-	return busy(err)
+	if _, err := w.gitIndex(ctx, w.indexPath(), []byte(remove.String()+add.String()), "update-index", "-z", "--index-info"); err != nil {
+		return busy(err)
+	}
+	return w.keepSparse(ctx, indexes[0], back)
 }
 
 func (d *Reverted) conflict(path string) {

@@ -1,6 +1,7 @@
 package gitstore
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha1"
 	"crypto/sha256"
@@ -19,8 +20,11 @@ import (
 // tempPrefix begins the names of files that are being written.
 const tempPrefix = ".git-runr-tmp-"
 
-// errInTheWay is a directory or a parent that is not ours to remove.
-var errInTheWay = errors.New("something else is in the way")
+// What keeps a path from being restored, and makes it a conflict.
+var (
+	errInTheWay = errors.New("something else is in the way") // a directory or a parent that is not ours to remove
+	errChanged  = errors.New("changed meanwhile")
+)
 
 // fileState is a file as a tree records it; the zero value is no file.
 type fileState struct {
@@ -31,8 +35,13 @@ type fileState struct {
 // workFiles reads and writes the files of a worktree one path component at a time,
 // so that no symbolic link is ever followed.
 type workFiles struct {
-	root *os.Root
-	repo *Repo
+	root  *os.Root
+	repo  *Repo
+	blobs *blobStream // opened when the first blob is wanted
+	lazy  bool        // what is written need not be on disk: it can be had again
+	// Where somebody could change a file at the last moment; nil but in tests.
+	beside  func(path string) // before the last look at a path
+	reading func()            // while a file is looked at
 }
 
 func (w *Worktree) openFiles() (*workFiles, error) {
@@ -40,14 +49,21 @@ func (w *Worktree) openFiles() (*workFiles, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open working tree: %w", err)
 	}
-	return &workFiles{root: root, repo: w.repo}, nil
+	return &workFiles{root: root, repo: w.repo, beside: w.beside}, nil
 }
 
-func (f *workFiles) Close() error { return f.root.Close() }
+func (f *workFiles) Close() error {
+	if f.blobs != nil {
+		f.blobs.close()
+	}
+	return f.root.Close()
+}
 
-// restore makes each changed path as it was, where it is now as it became. What is
-// to be done is decided for all paths before the first is touched; files go before
-// others come, for a file may have become a directory or the other way round.
+// restore makes each changed path as it was, where it is now as it became. That is
+// decided for all paths, so that what cannot be restored is known to be so, and asked
+// again of each path right before it is touched: somebody may save a file meanwhile.
+// Files go before others come, for a file may have become a directory or the other
+// way round.
 func (f *workFiles) restore(ctx context.Context, changed []Change, done *Reverted) error {
 	var todo []Change
 	for _, c := range changed {
@@ -77,6 +93,19 @@ func (f *workFiles) restore(ctx context.Context, changed []Change, done *Reverte
 	return nil
 }
 
+// stillAs is errChanged when a path is no longer as it became. Between this and the
+// rename that follows there is nothing but the system call.
+func (f *workFiles) stillAs(c Change) error {
+	if f.beside != nil {
+		f.beside(c.Path)
+	}
+	state, err := f.state(c.Path)
+	if err == nil && state != (fileState{c.NewMode, c.NewID}) {
+		err = errChanged
+	}
+	return err
+}
+
 // each does something to the changes that are chosen.
 func (f *workFiles) each(todo []Change, done *Reverted, chosen func(Change) bool, do func(Change) error) error {
 	for _, c := range todo {
@@ -84,7 +113,7 @@ func (f *workFiles) each(todo []Change, done *Reverted, chosen func(Change) bool
 			continue
 		}
 		err := do(c)
-		if errors.Is(err, errInTheWay) {
+		if errors.Is(err, errInTheWay) || errors.Is(err, errChanged) || errors.Is(err, fs.ErrPermission) {
 			done.conflict(c.Path)
 			continue
 		}
@@ -190,8 +219,20 @@ func (f *workFiles) regularState(dir *os.Root, base string) (fileState, error) {
 	if err != nil {
 		return fileState{}, err
 	}
+	if f.reading != nil {
+		f.reading()
+	}
 	id, err := f.blobID(info.Size(), file)
+	again, statErr := dir.Lstat(base)
+	if err == nil && (statErr != nil || !unchanged(info, again)) { // reading a large file takes its time
+		err = errChanged
+	}
 	return fileState{fileMode(info.Mode()), id}, err
+}
+
+// unchanged reports whether nobody wrote to a file between two looks at it.
+func unchanged(before, after fs.FileInfo) bool {
+	return os.SameFile(before, after) && before.ModTime().Equal(after.ModTime()) && before.Size() == after.Size()
 }
 
 // fileMode is the mode that git records for a regular file.
@@ -211,7 +252,7 @@ func (f *workFiles) blobID(size int64, content io.Reader) (ID, error) {
 	fmt.Fprintf(sum, "blob %d\x00", size)
 	n, err := io.Copy(sum, content)
 	if err == nil && n != size {
-		err = errors.New("file changed while it was read")
+		err = errChanged
 	}
 	return ID(hex.EncodeToString(sum.Sum(nil))), err
 }
@@ -226,6 +267,9 @@ func (f *workFiles) remove(c Change) error {
 		return err
 	}
 	defer dir.Close()
+	if err := f.stillAs(c); err != nil {
+		return err
+	}
 	if info, err := dir.Lstat(base); err != nil || info.IsDir() {
 		return nil
 	}
@@ -247,36 +291,46 @@ func (f *workFiles) write(ctx context.Context, c Change) error {
 	} else if err == nil && info.Mode().IsRegular() {
 		perm = info.Mode().Perm()
 	}
-	name, err := randomName()
-	if err != nil {
-		return err
-	}
-	temp := tempPrefix + name
-	if c.OldMode == ModeSymlink {
-		err = f.writeLink(ctx, dir, temp, c.OldID)
-	} else {
-		err = f.writeFile(ctx, dir, temp, c.OldID, c.OldMode, perm)
+	temp, err := f.writeTemp(ctx, dir, c, perm)
+	if err == nil {
+		err = f.stillAs(c)
 	}
 	if err == nil {
 		err = dir.Rename(temp, base)
 	}
-	if err != nil {
+	if err != nil && temp != "" {
 		dir.Remove(temp)
 	}
 	return err
 }
 
-func (f *workFiles) writeLink(ctx context.Context, dir *os.Root, temp string, id ID) error {
-	target, err := f.repo.readKind(ctx, id, "blob")
+// writeTemp writes the old content under another name, "" where there is none to remove.
+func (f *workFiles) writeTemp(ctx context.Context, dir *os.Root, c Change, perm fs.FileMode) (temp string, err error) {
+	name, err := randomName()
+	if err == nil && f.blobs == nil {
+		f.blobs = f.repo.openBlobs(ctx)
+	}
 	if err != nil {
+		return "", err
+	}
+	temp = tempPrefix + name
+	if c.OldMode == ModeSymlink {
+		return temp, f.writeLink(dir, temp, c.OldID)
+	}
+	return temp, f.writeFile(dir, temp, c.OldID, c.OldMode, perm)
+}
+
+func (f *workFiles) writeLink(dir *os.Root, temp string, id ID) error {
+	var target bytes.Buffer
+	if err := f.blobs.copy(&target, id); err != nil {
 		return err
 	}
-	return dir.Symlink(string(target), temp)
+	return dir.Symlink(target.String(), temp)
 }
 
 // writeFile writes a blob to a new file and to disk. perm is what the file that it
 // replaces had, 0 for none: the user's permissions stay but for the executable bits.
-func (f *workFiles) writeFile(ctx context.Context, dir *os.Root, temp string, id ID, mode string, perm fs.FileMode) error {
+func (f *workFiles) writeFile(dir *os.Root, temp string, id ID, mode string, perm fs.FileMode) error {
 	initial := fs.FileMode(0o666)
 	if mode == ModeExecutable {
 		initial = 0o777
@@ -285,11 +339,11 @@ func (f *workFiles) writeFile(ctx context.Context, dir *os.Root, temp string, id
 	if err != nil {
 		return err
 	}
-	_, err = f.repo.call(ctx, gitCall{args: []string{"cat-file", "blob", string(id)}, stdout: file, env: exactObjects})
+	err = f.blobs.copy(file, id)
 	if err == nil && perm != 0 {
 		err = file.Chmod(setExecutable(perm, mode == ModeExecutable))
 	}
-	if err == nil {
+	if err == nil && !f.lazy {
 		err = file.Sync()
 	}
 	return errors.Join(err, file.Close())

@@ -327,7 +327,7 @@ func TestFinishReverts(t *testing.T) {
 		files := diskState(t, dir)
 		shell(t, dir, "echo x >f1; rm f2; echo x >f3; echo x >new")
 		end := takeSnapshot(t, w, "end")
-		if _, err := w.beginJournal(ctx, "killed", base, end); err != nil {
+		if _, err := w.beginJournal(ctx, revertJob{name: "killed", base: base, end: end, why: "test"}); err != nil {
 			t.Fatal(err)
 		}
 		names := []string{"f1", "f2", "f3"}
@@ -351,7 +351,7 @@ func TestFinishRevertsOfThisWorktreeOnly(t *testing.T) {
 	repo := newTestRepo(t)
 	w := addTestWorktree(t, repo)
 	snap := takeSnapshot(t, w, "one")
-	if _, err := w.beginJournal(context.Background(), "theirs", snap, snap); err != nil {
+	if _, err := w.beginJournal(context.Background(), revertJob{name: "theirs", base: snap, end: snap, why: "test"}); err != nil {
 		t.Fatal(err)
 	}
 	finished, err := checkoutOf(t, repo).FinishReverts(context.Background())
@@ -381,7 +381,7 @@ func TestFinishRevertsOfAnotherWorktree(t *testing.T) {
 	} {
 		other := *w
 		change(&other)
-		if _, err := other.beginJournal(ctx, name, base, end); err != nil {
+		if _, err := other.beginJournal(ctx, revertJob{name: name, base: base, end: end, why: "test"}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -8,11 +8,16 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
-// ownMarker is the file in a linked worktree's git directory that says that the
-// tool made it.
-const ownMarker = "runr-worktree"
+// ownMarker is the file in a linked worktree's git directory that says that the tool
+// made it, or is about to: what it holds is one of the two lines.
+const (
+	ownMarker = "runr-worktree"
+	ownBegun  = "being made by git-runr\n"
+	ownMade   = "made by git-runr\n"
+)
 
 // errNotOwn is for what may only be done to a worktree of the tool's own.
 var errNotOwn = errors.New("not a worktree that git-runr made")
@@ -23,7 +28,10 @@ type Worktree struct {
 	Dir    string // top of the working tree, absolute
 	GitDir string // its git directory, absolute: where its index and HEAD are
 	Own    bool   // made by AddWorktree, not the user's
+	Half   bool   // its AddWorktree was killed before all files were checked out
 	repo   *Repo  // the repository as it is seen from this worktree
+
+	beside func(path string) // see workFiles
 }
 
 // Checkout is the working tree that the repository was opened in. It is ErrBare
@@ -41,10 +49,12 @@ func (w *Worktree) Repo() *Repo { return w.repo }
 
 // AddWorktree makes a linked worktree at commit at, all files checked out also
 // when the user's checkout is sparse, submodules left empty. dir is an absolute
-// path, or a name below StateDir()/worktrees. With branch, a new branch is made
-// and checked out; without, HEAD is detached. No hook runs, and nothing of the
-// user's checkout is touched. The worktree is not locked: it lies beside the
-// repository, and a lock would outlive a directory that somebody removed.
+// path, or a name below StateDir()/worktrees. With branch, that branch is checked
+// out: a new one at that commit, or the one that is there, wherever it is. Without,
+// HEAD is detached. No hook runs, and nothing of the user's checkout is touched. The
+// worktree is not locked: it lies beside the repository, and a lock would outlive a
+// directory that somebody removed. It is ErrConflict when the branch is checked out
+// elsewhere.
 func (r *Repo) AddWorktree(ctx context.Context, dir, branch string, at ID) (*Worktree, error) {
 	if at == "" {
 		return nil, fmt.Errorf("add worktree %q: %w", dir, ErrUnborn)
@@ -57,22 +67,53 @@ func (r *Repo) AddWorktree(ctx context.Context, dir, branch string, at ID) (*Wor
 		return nil, fmt.Errorf("add worktree: %w", err)
 	}
 	dir = realDir(dir)
-	args := []string{"worktree", "add", "--quiet", "--no-checkout"}
-	branch = strings.TrimPrefix(branch, "refs/heads/")
-	if branch == "" {
-		args = append(args, "--detach")
-	} else {
-		args = append(args, "--no-track", "-b", branch)
+	if err := r.forgetGone(ctx, dir); err != nil {
+		return nil, fmt.Errorf("add worktree %q: %w", dir, err)
 	}
-	if _, err := r.git(ctx, append(args, "--end-of-options", dir, string(at))...); err != nil {
+	branch = strings.TrimPrefix(branch, "refs/heads/")
+	args, made, err := r.addArgs(ctx, dir, branch, at)
+	if err != nil {
+		return nil, fmt.Errorf("add worktree %q: %w", dir, err)
+	}
+	if _, err := r.git(ctx, args...); err != nil {
 		return nil, fmt.Errorf("add worktree %q: %w", dir, err)
 	}
 	w, err := r.fillWorktree(ctx, dir)
 	if err != nil {
-		r.dropWorktree(ctx, dir, branch, at)
+		r.dropWorktree(ctx, dir, made, at)
 		return nil, fmt.Errorf("add worktree %q: %w", dir, err)
 	}
 	return w, nil
+}
+
+// addArgs are the arguments of git for AddWorktree; made is the branch that they make.
+func (r *Repo) addArgs(ctx context.Context, dir, branch string, at ID) (args []string, made string, err error) {
+	args = []string{"worktree", "add", "--quiet", "--no-checkout"}
+	if branch == "" {
+		return append(args, "--detach", "--end-of-options", dir, string(at)), "", nil
+	}
+	tip, err := r.Ref(ctx, "refs/heads/"+branch)
+	if err != nil || tip == "" {
+		return append(args, "--no-track", "-b", branch, "--end-of-options", dir, string(at)), branch, err
+	}
+	elsewhere, err := r.checkedOutIn(ctx, "refs/heads/"+branch)
+	if err == nil && elsewhere != "" {
+		err = fmt.Errorf("branch %s is checked out in %q: %w", branch, elsewhere, ErrConflict)
+	}
+	return append(args, "--end-of-options", dir, branch), "", err
+}
+
+// forgetGone removes what git knows of a worktree of ours whose directory somebody
+// has removed: git would refuse to make another in its place.
+func (r *Repo) forgetGone(ctx context.Context, dir string) error {
+	reg, err := r.registration(dir)
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	if _, statErr := os.Lstat(dir); err != nil || !errors.Is(statErr, fs.ErrNotExist) || !r.inOwnPlace(dir) && !reg.own() {
+		return err
+	}
+	return r.RemoveWorktree(ctx, dir)
 }
 
 // fillWorktree marks a new worktree as ours and checks out its files.
@@ -81,15 +122,19 @@ func (r *Repo) fillWorktree(ctx context.Context, dir string) (*Worktree, error) 
 	if err != nil {
 		return nil, err
 	}
-	if err := WriteFile(filepath.Join(reg.gitDir, ownMarker), []byte("made by git-runr\n"), 0o666); err != nil {
+	marker := filepath.Join(reg.gitDir, ownMarker)
+	if err := WriteFile(marker, []byte(ownBegun), 0o666); err != nil {
 		return nil, err
 	}
 	w := r.worktreeAt(dir, reg.gitDir)
 	if err := w.makeFull(ctx); err != nil {
 		return nil, err
 	}
-	_, err = w.git(ctx, "read-tree", "-m", "-u", "--no-recurse-submodules", "HEAD")
-	return w, err
+	if _, err = w.git(ctx, "read-tree", "-m", "-u", "--no-recurse-submodules", "HEAD"); err != nil {
+		return nil, err
+	}
+	w.Half = false
+	return w, WriteFile(marker, []byte(ownMade), 0o666)
 }
 
 // makeFull takes back what git copies of the user's sparse checkout.
@@ -183,7 +228,61 @@ func (r *Repo) ownWorktree(dir, gitDir string) bool {
 func (r *Repo) worktreeAt(dir, gitDir string) *Worktree {
 	view := *r
 	view.GitDir, view.WorkTree, view.Prefix, view.Bare = gitDir, dir, "", false
-	return &Worktree{Dir: dir, GitDir: gitDir, Own: r.ownWorktree(dir, gitDir), repo: &view}
+	w := &Worktree{Dir: dir, GitDir: gitDir, Own: r.ownWorktree(dir, gitDir), repo: &view}
+	if w.Own {
+		state, err := os.ReadFile(filepath.Join(gitDir, ownMarker))
+		w.Half = err != nil || string(state) != ownMade
+	}
+	return w
+}
+
+// ID tells the working trees of one repository apart: "" is the main one, a linked
+// one has the name by which git knows it.
+func (w *Worktree) ID() string {
+	if w.GitDir == w.repo.CommonDir {
+		return ""
+	}
+	return filepath.Base(w.GitDir)
+}
+
+// ClearLocks removes the lock files that a killed git process left in a worktree of
+// the tool's own: of its index, its HEAD and its branch ("refs/heads/…"). The caller
+// sees to it that no git process of the tool's is at work there. One that is younger
+// than ten seconds is waited for. The names of those removed are returned.
+func (w *Worktree) ClearLocks(ctx context.Context, branch string) ([]string, error) {
+	if !w.Own {
+		return nil, fmt.Errorf("clear locks of %q: %w", w.Dir, errNotOwn)
+	}
+	var cleared []string
+	for _, path := range []string{w.indexPath(), filepath.Join(w.GitDir, "HEAD"), w.repo.refPath(branch)} {
+		stale, err := waitStale(ctx, path+".lock")
+		if err == nil && stale {
+			err = removeIfThere(path + ".lock")
+			cleared = append(cleared, filepath.Base(path)+".lock")
+		}
+		if err != nil {
+			return cleared, fmt.Errorf("clear locks of %q: %w", w.Dir, err)
+		}
+	}
+	return cleared, nil
+}
+
+// waitStale waits until a lock file is gone, or so old that nobody holds it.
+func waitStale(ctx context.Context, path string) (stale bool, err error) {
+	for deadline := time.Now().Add(refLockStale); ; {
+		info, err := os.Lstat(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return false, nil
+		}
+		if err != nil || time.Since(info.ModTime()) > refLockStale || time.Now().After(deadline) {
+			return err == nil, err
+		}
+		select {
+		case <-ctx.Done():
+			return false, context.Cause(ctx)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
 }
 
 // worktreeDir makes a name an absolute path below the default place.

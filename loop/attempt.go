@@ -1,7 +1,7 @@
 package loop
 
 import (
-	"errors"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,11 +17,11 @@ func (t *turn) attempt(step Step) error {
 	a := Attempt{Number: step.Number, Step: step.Work.Name, Mode: step.Mode, Agent: name, From: t.run.Head(), Files: []string{}}
 	t.Progress.Step(step.Work.Name, fmt.Sprintf("attempt %d (%s) by %s", a.Number, a.Mode, name))
 	if step.Redo {
-		if err := t.undoUnfinished(); err != nil {
+		if err := t.takeUp(); err != nil {
 			return err
 		}
 	}
-	before, err := t.snapshot(a.Number, "before")
+	before, err := t.stateBefore(a)
 	if err != nil {
 		return err
 	}
@@ -30,49 +30,34 @@ func (t *turn) attempt(step Step) error {
 		return err
 	}
 	started := time.Now()
-	answer, err := t.implement(name, step, a)
-	if err != nil {
+	answer, err := t.implement(name, step, a, &before)
+	if err != nil && t.ctx.Err() == nil {
 		return fmt.Errorf("attempt %d: %w", a.Number, err)
 	}
-	a.Duration = Duration(time.Since(started))
+	a.Before, a.Duration = before.ID, Duration(time.Since(started))
 	return t.finish(a, before, answer)
 }
 
-// undoUnfinished puts the working tree back to where an attempt that was never
-// finished began.
-func (t *turn) undoUnfinished() error {
-	a := t.run.lastAttempt()
-	if a == nil || a.Before == "" {
-		return nil
+// stateBefore is the working tree as the attempt finds it.
+func (t *turn) stateBefore(a Attempt) (gitstore.Snapshot, error) {
+	if given := t.run.Plan.Context; t.run.Plan.InPlace && a.Mode == ModeGiven {
+		return t.Store.Repo.ReadSnapshot(t.ctx, given.Before)
 	}
-	before, err := t.Store.Repo.ReadSnapshot(t.ctx, a.Before)
-	if err != nil {
-		return fmt.Errorf("take up attempt %d: %w", a.Number, err)
-	}
-	now, err := t.snapshot(a.Number, "interrupted")
-	if err != nil {
-		return err
-	}
-	_, err = t.tree.Revert(t.ctx, before, now)
-	return err
+	return t.snapshot(a.Number, "before")
 }
 
-func (t *turn) snapshot(attempt int, name string) (gitstore.Snapshot, error) {
-	ref := fmt.Sprintf("refs/runr-local/snapshots/%s/%d-%s", t.run.ID, attempt, name)
-	snap, err := t.tree.Snapshot(t.ctx, ref, fmt.Sprintf("run %s attempt %d %s", t.run.ID, attempt, name))
-	if err != nil {
-		return snap, fmt.Errorf("record the working tree: %w", err)
-	}
-	return snap, nil
-}
-
-func (t *turn) implement(name string, step Step, a Attempt) (ImplementAnswer, error) {
+// implement has the work done. What was done elsewhere before is not in before.
+func (t *turn) implement(name string, step Step, a Attempt, before *gitstore.Snapshot) (ImplementAnswer, error) {
 	if a.Mode == ModeGiven {
-		return t.takeOver()
+		return t.takeOver(a, before)
 	}
 	implementer, failure := t.Implementer(name)
 	if failure != nil {
 		return ImplementAnswer{Failure: failure}, nil
+	}
+	if t.run.Plan.InPlace && !implementer.ReportsEdits() && t.warned != name {
+		t.warned = name
+		t.Progress.Say(name + " does not tell which files it edits: unless it lists them in the end, whatever changes here while it works is taken for its work")
 	}
 	transcript, err := t.transcript(fmt.Sprintf("attempt-%d.log", a.Number))
 	if err != nil {
@@ -80,17 +65,30 @@ func (t *turn) implement(name string, step Step, a Attempt) (ImplementAnswer, er
 	}
 	defer transcript.Close()
 	job := ImplementJob{Dir: t.tree.Dir, Prompt: t.prompt(step).Text(a.Mode), Transcript: transcript, OnLine: t.Progress.Line}
-	return implementer.Implement(t.ctx, job)
+	answer, err := implementer.Implement(t.ctx, job)
+	if err == nil && t.gone() {
+		answer.Failure = &Failure{Reason: ReasonAgentFailed, Detail: fmt.Sprintf("agent %q removed its working tree", name)}
+	}
+	return answer, err
 }
 
 // takeOver brings an executor's finished work into the run's worktree.
-func (t *turn) takeOver() (ImplementAnswer, error) {
+func (t *turn) takeOver(a Attempt, before *gitstore.Snapshot) (ImplementAnswer, error) {
 	given := t.run.Plan.Context
 	answer := ImplementAnswer{Text: given.ExecutorResult}
 	if t.run.Plan.InPlace {
 		return answer, nil // it is there already
 	}
-	_, err := t.tree.Land(t.ctx, gitstore.LandSpec{Base: t.run.Plan.Base, Result: given.Commit})
+	ref, err := t.Store.freeRef(t.ctx, t.run.ID, fmt.Sprintf("%d-without", a.Number))
+	if err != nil {
+		return answer, err
+	}
+	subject := fmt.Sprintf("run %s, attempt %d: without the executor's work", t.run.ID, a.Number)
+	var left []string
+	*before, left, err = t.tree.Bring(t.ctx, "refs/heads/"+t.run.Plan.Branch, t.run.Plan.Base, given.Commit, ref, subject)
+	if len(left) > 0 {
+		t.Progress.Say("left as they are in the run's working tree: " + strings.Join(left, ", "))
+	}
 	return answer, err
 }
 
@@ -134,29 +132,16 @@ func (t *turn) history() []string {
 	return lines
 }
 
-// finish records what came of the attempt.
+// finish records what came of the attempt, however it ended.
 func (t *turn) finish(a Attempt, before gitstore.Snapshot, answer ImplementAnswer) error {
 	if t.ctx.Err() != nil {
-		return t.ctx.Err()
+		answer.Failure = &Failure{Reason: ReasonInterrupted}
 	}
-	after, err := t.snapshot(a.Number, "after")
-	if err != nil {
-		return err
-	}
-	a.After, a.Failure = after.ID, answer.Failure
-	changes, err := t.Store.Repo.Changed(t.ctx, before.Tree, after.Tree)
-	if err != nil {
-		return fmt.Errorf("compare snapshots: %w", err)
-	}
-	for _, c := range changes {
-		a.Files = append(a.Files, c.Path)
-	}
-	a.claim(ParseExecutor(answer.Text))
-	if outside := t.run.Plan.Scope.Outside(a.Files); len(outside) > 0 && a.Failure == nil {
-		a.Failure = &Failure{Reason: ReasonScope, Detail: strings.Join(outside, ", ")}
-	}
-	if a.Failure == nil {
-		if err := t.commit(&a); err != nil {
+	defer func(ctx context.Context) { t.ctx = ctx }(t.ctx)
+	t.ctx = context.WithoutCancel(t.ctx) // what is not recorded now is known to nobody later
+	a.Failure = answer.Failure
+	if !t.gone() {
+		if err := t.takeStock(&a, before, answer); err != nil {
 			return err
 		}
 	}
@@ -171,18 +156,79 @@ func (t *turn) finish(a Attempt, before gitstore.Snapshot, answer ImplementAnswe
 	return t.record(draft{Type: AttemptCompleted, Source: a.Agent, Payload: a, Attachments: attachments, Title: title})
 }
 
+// takeStock finds out what the attempt changed, and commits what it did well.
+func (t *turn) takeStock(a *Attempt, before gitstore.Snapshot, answer ImplementAnswer) error {
+	after, err := t.stateAfter(*a)
+	if err != nil {
+		return err
+	}
+	a.After = after.ID
+	changes, err := t.Store.Repo.Changed(t.ctx, before.Tree, after.Tree)
+	if err != nil {
+		return fmt.Errorf("compare snapshots: %w", err)
+	}
+	for _, c := range changes {
+		a.Files = append(a.Files, c.Path)
+	}
+	a.Edited = answer.Edited
+	a.claim(ParseExecutor(withoutDir(answer.Text, t.tree.Dir)))
+	if t.run.Plan.InPlace && a.Mode != ModeGiven {
+		t.leaveUnclaimed(a)
+	}
+	if outside := t.run.Plan.Scope.Outside(a.Files); len(outside) > 0 && a.Failure == nil {
+		a.Failure = &Failure{Reason: ReasonScope, Detail: strings.Join(outside, ", ")}
+	}
+	if a.Failure != nil {
+		return nil
+	}
+	return t.commit(a)
+}
+
+// stateAfter is the working tree as the attempt leaves it.
+func (t *turn) stateAfter(a Attempt) (gitstore.Snapshot, error) {
+	if given := t.run.Plan.Context; t.run.Plan.InPlace && a.Mode == ModeGiven {
+		return t.Store.Repo.ReadSnapshot(t.ctx, given.Snapshot)
+	}
+	return t.snapshot(a.Number, "after")
+}
+
+// withoutDir makes the paths in an implementer's report relative.
+func withoutDir(text, dir string) string { return strings.ReplaceAll(text, dir+"/", "") }
+
 // claim compares what the implementer says with what it did.
 func (a *Attempt) claim(report ExecutorReport) {
 	a.Status, a.Verification, a.Claimed, a.Warnings = report.Status, report.Verification, report.Files, report.Warnings
 	for _, f := range report.Files {
-		if !slices.Contains(a.Files, f) {
+		if !slices.ContainsFunc(a.Files, func(changed string) bool { return covers(f, changed) }) {
 			a.Unchanged = append(a.Unchanged, f)
 		}
 	}
+	said := slices.Concat(a.Claimed, a.Edited)
 	for _, f := range a.Files {
-		if len(report.Files) > 0 && !slices.Contains(report.Files, f) {
+		if len(said) > 0 && !slices.ContainsFunc(said, func(claim string) bool { return covers(claim, f) }) {
 			a.Unclaimed = append(a.Unclaimed, f)
 		}
+	}
+}
+
+// covers reports whether a claim means a file: it names the file, or a directory that
+// the file is in.
+func covers(claim, file string) bool {
+	return claim == file || strings.HasPrefix(file, strings.TrimSuffix(claim, "/")+"/")
+}
+
+// leaveUnclaimed keeps an attempt in place to what its implementer says to be its
+// own. Anything else that changed meanwhile may be a person's, who works beside it:
+// it is left alone. One that says nothing is taken to have made every change.
+func (t *turn) leaveUnclaimed(a *Attempt) {
+	implementer, _ := t.Implementer(a.Agent)
+	tells := implementer != nil && implementer.ReportsEdits()
+	if tells && len(a.Claimed)+len(a.Edited) == 0 {
+		a.Unclaimed = a.Files
+	}
+	a.Files = slices.DeleteFunc(slices.Clone(a.Files), func(f string) bool { return slices.Contains(a.Unclaimed, f) })
+	if len(a.Unclaimed) > 0 {
+		t.Progress.Say(fmt.Sprintf("left alone, for %s does not say that it changed them: %s", a.Agent, strings.Join(a.Unclaimed, ", ")))
 	}
 }
 
@@ -191,6 +237,22 @@ func (t *turn) commit(a *Attempt) error {
 	if t.run.Plan.InPlace {
 		return t.commitAside(a)
 	}
+	if err := t.commitTree(a); err != nil || a.Commit == "" {
+		return err
+	}
+	// What an earlier try of the attempt left, and what a person did in the run's
+	// working tree, is in the commit, too.
+	changes, err := t.Store.Repo.Changed(t.ctx, a.From, a.Commit)
+	for _, c := range changes {
+		if !slices.Contains(a.Files, c.Path) {
+			a.Files = append(a.Files, c.Path)
+		}
+	}
+	return err
+}
+
+// commitTree commits the run's own working tree.
+func (t *turn) commitTree(a *Attempt) error {
 	author, err := t.Store.Repo.Identity(t.ctx)
 	if err != nil {
 		return err
@@ -211,9 +273,13 @@ func (t *turn) commit(a *Attempt) error {
 }
 
 // commitAside puts the work on the run's branch and leaves the user's HEAD and
-// index alone.
+// index alone, and whatever else there is in the checkout.
 func (t *turn) commitAside(a *Attempt) error {
-	tree, err := t.tree.NormalTree(t.ctx)
+	now, err := t.workNow(*a)
+	if err != nil {
+		return fmt.Errorf("commit attempt %d: %w", a.Number, err)
+	}
+	tree, err := t.tree.TreeWith(t.ctx, a.From, now, func(path string) bool { return slices.Contains(a.Files, path) })
 	if err != nil {
 		return fmt.Errorf("commit attempt %d: %w", a.Number, err)
 	}
@@ -225,62 +291,20 @@ func (t *turn) commitAside(a *Attempt) error {
 	if a.Commit, err = t.Store.keepTree(t.ctx, tree, a.From, t.message(*a)); err != nil {
 		return fmt.Errorf("commit attempt %d: %w", a.Number, err)
 	}
-	return t.moveBranch(a.Commit)
+	return t.Store.Repo.MoveBranch(t.ctx, "refs/heads/"+t.run.Plan.Branch, a.Commit, a.From)
 }
 
-// moveBranch sets the run's branch, which nobody has checked out.
-func (t *turn) moveBranch(to gitstore.ID) error {
-	ref := "refs/heads/" + t.run.Plan.Branch
-	old, err := t.Store.Repo.Ref(t.ctx, ref)
-	if err != nil {
-		return err
+// workNow is the tree that the attempt's files are taken from.
+func (t *turn) workNow(a Attempt) (gitstore.ID, error) {
+	if a.Mode == ModeGiven {
+		return t.run.Plan.Context.Commit, nil
 	}
-	return t.Store.Repo.SwapRef(t.ctx, ref, to, old)
+	return t.tree.NormalTree(t.ctx)
 }
 
 func (t *turn) message(a Attempt) string {
 	return fmt.Sprintf("%s\n\nAttempt %d (%s) by %s.\n\nRunr-Run: %s\nRunr-Attempt: %d\n",
 		oneLine(orElse(t.run.Plan.Entity.Name(), "run "+t.run.ID)), a.Number, a.Mode, oneLine(a.Agent), t.run.ID, a.Number)
-}
-
-// revert undoes an attempt: exactly the files that it changed, back to what they
-// were before it. Its commit is kept for this clone.
-func (t *turn) revert(step Step) error {
-	a := t.attemptNumbered(step.Number)
-	if a == nil {
-		return fmt.Errorf("revert attempt %d: %w", step.Number, gitstore.ErrNotFound)
-	}
-	t.Progress.Step("revert", fmt.Sprintf("attempt %d, %s", a.Number, Count(len(a.Files), "file")))
-	repo := t.Store.Repo
-	before, beforeErr := repo.ReadSnapshot(t.ctx, a.Before)
-	after, afterErr := repo.ReadSnapshot(t.ctx, a.After)
-	if err := errors.Join(beforeErr, afterErr); err != nil {
-		return fmt.Errorf("revert attempt %d: %w", a.Number, err)
-	}
-	done, err := t.tree.Revert(t.ctx, before, after)
-	if err != nil {
-		return fmt.Errorf("revert attempt %d: %w", a.Number, err)
-	}
-	if a.Commit != "" && len(done.Conflicts) == 0 {
-		if err := repo.Pin(t.ctx, fmt.Sprintf("attempt %d of run %s", a.Number, t.run.ID), a.Commit); err != nil {
-			return err
-		}
-		if err := t.resetBranch(*a); err != nil {
-			return fmt.Errorf("revert attempt %d: %w", a.Number, err)
-		}
-	}
-	return t.record(draft{
-		Type: AttemptReverted, Source: "runner", Title: fmt.Sprintf("attempt %d, %s", a.Number, Count(len(done.Restored), "file")),
-		Payload: Reverted{Attempt: a.Number, Restored: append([]string{}, done.Restored...), Conflicts: done.Conflicts},
-	})
-}
-
-// resetBranch takes a reverted attempt off the run's branch.
-func (t *turn) resetBranch(a Attempt) error {
-	if t.run.Plan.InPlace {
-		return t.moveBranch(a.From)
-	}
-	return t.tree.ResetTo(t.ctx, "refs/heads/"+t.run.Plan.Branch, a.From, a.Commit)
 }
 
 func (t *turn) attemptNumbered(n int) *Attempt {

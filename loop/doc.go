@@ -36,4 +36,22 @@
 // if that review passed; otherwise a person must judge, and it is "reviewing".
 // Everything else that ends it early is "stopped" with one reason of the registry
 // (Reasons); "skipped" and "aborted" are a person's choices.
+//
+// A run works in a worktree of its own, or in the user's checkout. Around each attempt
+// the working tree is recorded, however the attempt ends; what it changed is the
+// difference. The working tree belongs to people, too:
+//
+//	                  worktree of the run's own      the user's checkout
+//	while it works    all changes are the attempt's  those that the implementer claims; others stop the run
+//	taken back        what changed, unless changed since: that is left and named
+//	after it failed   its changes are taken back before it is made again, the rest stays
+//	after a kill      all stays                      all stays, and the user says whose it is
+//
+// What a landing, a revert, a resumed run or a restore did to a working tree can be
+// undone, and the undo undone (Store.Undo); a landing that is undone makes the run
+// what it was before it landed.
+//
+// Every step can be done twice. One that was killed is done again by the next process
+// from the events, the refs and the files as they are: a branch that was moved before
+// its event, a working tree that is half made, gone or locked is no error.
 package loop

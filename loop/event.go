@@ -44,6 +44,7 @@ const (
 	RunAnswered        = "run_answered"
 	RunCompleted       = "run_completed"
 	RunLanded          = "run_landed"
+	RunUnlanded        = "run_unlanded" // a landing was taken back
 	RunAborted         = "run_aborted"
 	RunResumed         = "run_resumed"
 	RunIntervened      = "run_intervened"

@@ -33,6 +33,7 @@ var runHandlers = map[string]func(*Run, Event) error{
 	RunAnswered:        (*Run).answered,
 	RunCompleted:       (*Run).completed,
 	RunLanded:          (*Run).landed,
+	RunUnlanded:        (*Run).unlanded,
 	RunAborted:         (*Run).aborted,
 	RunResumed:         (*Run).resumed,
 	RunIntervened:      (*Run).intervened,
@@ -44,6 +45,7 @@ var runMoves = map[string][]RunStatus{
 	RunAnswered:   {RunRunning, RunReviewing, RunStop},
 	RunCompleted:  {RunRunning, RunReviewing, RunStop},
 	RunLanded:     {RunComplete},
+	RunUnlanded:   {RunComplete},
 	RunAborted:    {RunRunning, RunReviewing, RunStop, RunSkipped},
 	RunResumed:    {RunRunning, RunReviewing, RunStop},
 	RunIntervened: {RunRunning, RunReviewing, RunStop},
@@ -57,6 +59,9 @@ var runVerbs = map[string]string{
 
 // allow reports, as a *StateError, why an event of type may not happen now.
 func (r Run) allow(eventType string) error {
+	if eventType == RunUnlanded && r.Landed == nil {
+		return &StateError{What: "run " + r.ID, Status: "not landed", Cannot: "taken back"}
+	}
 	if eventType == RunLanded && r.Landed != nil {
 		return &StateError{What: "run " + r.ID, Status: "landed as " + r.Landed.Commit.Short(), Cannot: "landed again"}
 	}
@@ -243,6 +248,11 @@ func (r *Run) landed(e Event) error {
 	}
 	landed.At = e.Timestamp
 	r.Landed = &landed
+	return nil
+}
+
+func (r *Run) unlanded(Event) error {
+	r.Landed = nil
 	return nil
 }
 

@@ -50,11 +50,12 @@ type story struct {
 //
 //	implement | fix | re-execute | given   an attempt of that mode, begun and ended; options:
 //	    step=NAME tree=ID status=S failure=REASON unchanged (no file differs) begun (it never ended) redo (the same number again)
+//	    unclaimed (a file that it does not speak of differs, too)
 //	check ok | check fail                  options: step=NAME
 //	review VERDICT [ID=SEVERITY…]          options: step=NAME failure=REASON nothing (no line was seen) badcheck (its evidence holds a failed check) unreadable
-//	revert N [conflict]
+//	revert N [conflict] [left]             left: a file of the executor's in the checkout
 //	intervene [work] [ok] [fail]           with a commit of the person's, with commands that passed or failed
-//	stop REASON | loop | answer CHOICE | complete RESULT | land | abort | resume | unknown
+//	stop REASON | loop | answer CHOICE | complete RESULT | land | unland | abort | resume | unknown
 func tell(t testing.TB, plan RunPlan, lines ...string) []Event {
 	t.Helper()
 	s := &story{t: t, tree: "tree-0"}
@@ -108,6 +109,8 @@ func (s *story) line(line string) {
 		s.add(RunCompleted, completedPayload{Result: words[1]})
 	case "land":
 		s.add(RunLanded, Landed{Commit: "landed"})
+	case "unland":
+		s.add(RunUnlanded, Landed{Commit: "landed"})
 	case "abort":
 		s.add(RunAborted, struct{}{})
 	case "resume":
@@ -136,6 +139,9 @@ func (s *story) attempted(mode AttemptMode, flags []string, values map[string]st
 	} else if !slices.Contains(flags, "unchanged") {
 		s.tree = gitstore.ID(orElse(values["tree"], fmt.Sprintf("tree-%d", s.attempt)))
 		a.Files, a.Commit = []string{"a.go"}, gitstore.ID(fmt.Sprintf("commit-%d", s.attempt))
+	}
+	if slices.Contains(flags, "unclaimed") {
+		a.Unclaimed = []string{"mine.go"}
 	}
 	a.Tree = s.tree
 	s.add(AttemptCompleted, a)
@@ -188,6 +194,9 @@ func (s *story) reverted(flags []string) {
 	fmt.Sscan(flags[0], &done.Attempt)
 	if slices.Contains(flags, "conflict") {
 		done.Restored, done.Conflicts = nil, []string{"a.go"}
+	}
+	if slices.Contains(flags, "left") {
+		done.Left = []string{"a.go"}
 	}
 	s.add(AttemptReverted, done)
 }
@@ -245,6 +254,16 @@ func TestRunEnds(t *testing.T) {
 	}
 }
 
+// TestResumeForgetsTheAnswer: who accepted what there was before the run was taken up
+// again has not accepted what comes of it.
+func TestResumeForgetsTheAnswer(t *testing.T) {
+	plan := testPlan()
+	run := foldRun(t, tell(t, plan, "implement", "check ok", "review NEEDS_FIX f-1=warning", "loop", "answer commit", "resume"))
+	if run.Answer != "" || stepText(Next(run, plan.Policy)) != "attempt 2 fix at implement" {
+		t.Errorf("answer %q, next %s", run.Answer, stepText(Next(run, plan.Policy)))
+	}
+}
+
 // TestRunRefuses is about events from a clone that did not know how the run stood.
 func TestRunRefuses(t *testing.T) {
 	for _, test := range []struct{ lines, late, says string }{
@@ -260,6 +279,9 @@ func TestRunRefuses(t *testing.T) {
 		{"abort", "resume", "aborted and cannot be resumed"},
 		{"abort", "complete pass", "aborted and cannot be completed"},
 		{"implement", "land", "running and cannot be landed"},
+		{"implement; review PASS; complete pass; land", "land", "landed as landed and cannot be landed again"},
+		{"implement; review PASS; complete pass", "unland", "not landed and cannot be taken back"},
+		{"implement; review PASS; complete pass; land; unland", "unland", "not landed and cannot be taken back"},
 	} {
 		lines := strings.Split(test.lines, "; ")
 		events := tell(t, testPlan(), append(lines, test.late)...)
@@ -360,6 +382,15 @@ func TestRunLands(t *testing.T) {
 	if run.Landed == nil || run.Landed.Commit != "landed" || !run.Landed.At.Equal(events[len(events)-1].Timestamp) || run.Status != RunComplete {
 		t.Errorf("landed %+v, status %q", run.Landed, run.Status)
 	}
+	// A landing that is taken back can be made again.
+	lines := []string{"implement", "review PASS", "complete pass", "land", "unland"}
+	before, after := foldRun(t, tell(t, testPlan(), lines[:3]...)), foldRun(t, tell(t, testPlan(), lines...))
+	if after.Landed != nil || after.Status != before.Status || after.Commit != before.Commit || len(after.Lost) != 0 {
+		t.Errorf("taken back: %+v", after)
+	}
+	if again := foldRun(t, tell(t, testPlan(), append(lines, "land")...)); again.Landed == nil || len(again.Lost) != 0 {
+		t.Errorf("landed again: %+v", again)
+	}
 }
 
 func TestRunOpen(t *testing.T) {
@@ -379,7 +410,7 @@ func TestRunOpen(t *testing.T) {
 func randomRunEvent(rng *rand.Rand, clock int) Event {
 	types := []string{
 		AttemptStarted, AttemptCompleted, AttemptCompleted, AttemptReverted, ChecksCompleted, RoundCompleted, RoundCompleted, ReviewLoopDetected,
-		RunStopped, RunAnswered, RunCompleted, RunLanded, RunAborted, RunResumed, RunResumed, RunStarted, ReviewSubmitted, "newer",
+		RunStopped, RunAnswered, RunCompleted, RunLanded, RunUnlanded, RunAborted, RunResumed, RunResumed, RunStarted, ReviewSubmitted, "newer",
 	}
 	payloads := []string{
 		`{}`, `null`, ``, `[]`, `{"attempt":1,"step":"implement","mode":"implement","files":["a"],"commit":"c1","tree":"t1"}`,

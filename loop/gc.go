@@ -22,8 +22,15 @@ type Garbage struct {
 	ClosedBefore time.Time       `json:"closed_before"` // reviews closed before are in no list
 	Reviews      []ReviewSummary `json:"reviews"`       // that leave the lists now, newest submitted first
 	Runs         []RunGarbage    `json:"runs"`
-	Snapshots    []string        `json:"snapshots"` // refs of snapshots that reverts took long ago
+	Undo         []string        `json:"undo"` // refs of what then cannot be undone any more
 }
+
+// What can be undone is kept for undoDays, and the newest undoKept are kept however
+// old they are.
+const (
+	undoDays = 30
+	undoKept = 50
+)
 
 // RunGarbage is what this clone keeps of a run that is over: its worktree, its
 // transcripts and the snapshots of its attempts. Their paths and refs, "" or none
@@ -79,31 +86,8 @@ func (s *Store) FindGarbage(ctx context.Context, then time.Time) (Garbage, error
 	if g.Runs, err = s.runGarbage(ctx, then); err != nil {
 		return g, err
 	}
-	g.Snapshots, err = s.oldReverts(ctx, then)
+	g.Undo, err = s.Repo.OldOperations(ctx, s.Now().AddDate(0, 0, -undoDays), undoKept)
 	return g, err
-}
-
-// revertRefs are the snapshots around reverts, which belong to no run: what they undid
-// may be somebody's in the checkout.
-const revertRefs = "refs/runr-local/snapshots/revert/"
-
-// oldReverts are the snapshots that reverts took before then.
-func (s *Store) oldReverts(ctx context.Context, then time.Time) ([]string, error) {
-	found := []string{}
-	refs, err := s.Repo.Refs(ctx, revertRefs)
-	if err != nil {
-		return found, fmt.Errorf("list snapshots: %w", err)
-	}
-	for _, ref := range slices.Sorted(maps.Keys(refs)) {
-		commit, err := s.Repo.ReadCommit(ctx, refs[ref])
-		if ctx.Err() != nil {
-			return found, context.Cause(ctx)
-		}
-		if err != nil || commit.CommitterWhen.Before(then) { // what cannot be read gives nothing back, and stops git's gc
-			found = append(found, ref)
-		}
-	}
-	return found, nil
 }
 
 // runGarbage is what is left of runs that were over before then.
@@ -125,8 +109,12 @@ func (s *Store) runGarbage(ctx context.Context, then time.Time) ([]RunGarbage, e
 			continue
 		}
 		g := RunGarbage{Run: run, Worktree: present(s.TreeDir(run.ID)), Files: present(s.FilesDir(run.ID)), Snapshots: []string{}}
+		given, err := s.givenSnapshots(ctx, run.ID, refs)
+		if err != nil {
+			return found, err
+		}
 		for ref := range refs {
-			if strings.HasPrefix(ref, snapshotRefs(run.ID)) {
+			if strings.HasPrefix(ref, snapshotRefs(run.ID)) || given != "" && strings.HasPrefix(ref, given) {
 				g.Snapshots = append(g.Snapshots, ref)
 			}
 		}
@@ -144,6 +132,23 @@ func (s *Store) runGarbage(ctx context.Context, then time.Time) ([]RunGarbage, e
 	}
 	return found, nil
 }
+
+// givenSnapshots is how the refs begin of the snapshots of the checkout that a run's
+// work was taken from; "" when there are none.
+func (s *Store) givenSnapshots(ctx context.Context, id string, refs map[string]gitstore.ID) (string, error) {
+	if !slices.ContainsFunc(slices.Collect(maps.Keys(refs)), func(ref string) bool { return strings.HasPrefix(ref, contextRefs) }) {
+		return "", nil
+	}
+	run, err := s.Run(ctx, id)
+	if err != nil || run.Plan.Context == nil {
+		return "", err
+	}
+	return contextRefs + string(run.Plan.Context.Commit), nil
+}
+
+// contextRefs is how the refs begin of snapshots of checkouts that an executor's work
+// was taken from; the commit of that work follows.
+const contextRefs = "refs/runr-local/snapshots/context-"
 
 func snapshotRefs(run string) string { return "refs/runr-local/snapshots/" + run + "/" }
 
@@ -180,7 +185,7 @@ func (s *Store) CollectGarbage(ctx context.Context, g Garbage) error {
 			return fmt.Errorf("run %s: %w", run.Run.ID, err)
 		}
 	}
-	if err := s.dropSnapshots(ctx, g.Snapshots); err != nil {
+	if err := s.Repo.DropRefs(ctx, g.Undo); err != nil {
 		return err
 	}
 	data, err := json.Marshal(cutoff{g.ClosedBefore})
@@ -193,27 +198,13 @@ func (s *Store) CollectGarbage(ctx context.Context, g Garbage) error {
 	return nil
 }
 
-// dropSnapshots deletes refs that are still there.
-func (s *Store) dropSnapshots(ctx context.Context, refs []string) error {
-	for _, ref := range refs {
-		id, err := s.Repo.Ref(ctx, ref)
-		if err == nil && id != "" {
-			err = s.Repo.SwapRef(ctx, ref, "", id)
-		}
-		if err != nil {
-			return fmt.Errorf("drop snapshot: %w", err)
-		}
-	}
-	return nil
-}
-
 func (s *Store) dropRun(ctx context.Context, g RunGarbage) error {
 	unlock, free, err := s.Repo.TryLock("run-" + g.Run.ID)
 	if err != nil || !free { // somebody began to look after it meanwhile
 		return err
 	}
 	defer unlock()
-	if err := s.dropSnapshots(ctx, g.Snapshots); err != nil {
+	if err := s.Repo.DropRefs(ctx, g.Snapshots); err != nil {
 		return err
 	}
 	if g.Worktree != "" {

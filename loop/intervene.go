@@ -17,6 +17,7 @@ type InterventionSpec struct {
 	Commands []string    // run by sh -c in the run's working tree, in this order
 	Since    gitstore.ID // where the person's commits begin; "": the newest intervention, else the run's base
 	Message  string      // of the commit of what the person changed in the run's working tree; "": made from the note
+	Proof    bool        // only its commands count: the person does not answer for what a killed attempt left
 }
 
 // interventionPayload is an intervention and the commit that its note goes to.
@@ -45,9 +46,11 @@ func (r *Runner) Intervene(ctx context.Context, run Run, spec InterventionSpec) 
 		return run, iv, refused
 	}
 	t := &turn{Runner: r, ctx: ctx, run: run}
-	if err := t.openTree(); err != nil {
+	release, err := t.openTree()
+	if err != nil {
 		return run, iv, err
 	}
+	defer release()
 	iv = Intervention{Number: len(run.Interventions) + 1, Reason: spec.Reason, Note: spec.Note, Attempts: len(run.Attempts), Files: []string{}}
 	if err := t.findCommits(&iv, spec.Since); err != nil {
 		return run, iv, fmt.Errorf("list commits: %w", err)
@@ -167,21 +170,22 @@ func (t *turn) takeAside(from gitstore.ID, message string) (gitstore.ID, error) 
 	if err != nil {
 		return "", err
 	}
-	return at, t.moveBranch(at)
+	return at, t.Store.Repo.MoveBranch(t.ctx, "refs/heads/"+t.run.Plan.Branch, at, from)
 }
 
 // changedByPeople reports whether the working tree holds more than an attempt left
-// there that failed or never ended: that is put back when the run is resumed.
-// A message for the commit says that it is the person's.
+// there that failed or was killed. Of one that was killed nobody knows what it left:
+// the person who intervenes answers for all that there is. A message for the commit
+// says that it is the person's, too.
 func (t *turn) changedByPeople(spec InterventionSpec) (bool, error) {
 	a := t.run.lastAttempt()
 	if spec.Message != "" || a == nil || a.Failure == nil && !a.EndedAt.IsZero() || t.run.byPeople(len(t.run.Attempts)) != "" {
 		return true, nil
 	}
-	if a.After == "" {
+	if a.After == "" && spec.Proof {
 		return false, nil
 	}
-	left, err := t.Store.Repo.ReadSnapshot(t.ctx, a.After)
+	left, err := t.Store.Repo.ReadSnapshot(t.ctx, cmp.Or(a.After, a.Before))
 	if err != nil {
 		return false, fmt.Errorf("read what attempt %d left: %w", a.Number, err)
 	}
@@ -289,7 +293,7 @@ func (r Run) fromPeople() []string {
 // Prove runs the named checks in the run's working tree before it is resumed, and
 // records them as an intervention.
 func (r *Runner) Prove(ctx context.Context, run Run, names []string) (Run, Intervention, error) {
-	spec := InterventionSpec{Reason: InterveneOther, Note: "checked before resuming: " + strings.Join(names, ", ")}
+	spec := InterventionSpec{Reason: InterveneOther, Note: "checked before resuming: " + strings.Join(names, ", "), Proof: true}
 	if run.Stop != nil {
 		spec.Reason = orElse(ReasonOf(run.Stop.Reason).Intervene, InterveneOther)
 	}

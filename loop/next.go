@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -113,7 +114,8 @@ func stop(reason, detail string) Step {
 	return Step{Action: DoStop, Reason: reason, Detail: detail}
 }
 
-// afterAttempt stops when the attempt got nowhere.
+// afterAttempt stops when the attempt got nowhere, and in place when files changed
+// meanwhile of which nobody says that they are the attempt's.
 func afterAttempt(run Run, policy Policy) (Step, bool) {
 	a := *run.lastAttempt()
 	switch {
@@ -123,6 +125,16 @@ func afterAttempt(run Run, policy Policy) (Step, bool) {
 		return stop(ReasonBlocked, ""), true
 	case a.Status == ExecutorCheckpoint:
 		return stop(ReasonCheckpoint, ""), true
+	case run.Plan.InPlace && a.Mode != ModeGiven && len(a.Unclaimed) > 0:
+		return stop(ReasonUnclaimed, strings.Join(a.Unclaimed, ", ")), true
+	}
+	return withoutProgress(run, policy)
+}
+
+// withoutProgress stops when the attempt came to nothing new.
+func withoutProgress(run Run, policy Policy) (Step, bool) {
+	a := *run.lastAttempt()
+	switch {
 	case len(a.Files) == 0 && a.Mode != ModeImplement && a.Mode != ModeGiven:
 		return stop(ReasonNoChange, fmt.Sprintf("attempt %d changed nothing", a.Number)), true
 	case run.Head() == run.Plan.Base && noAgentStepLeft(run, policy) && a.Mode == ModeImplement:
@@ -152,7 +164,10 @@ func refusedBefore(run Run, policy Policy, a Attempt) int {
 
 func afterRevert(run Run, policy Policy) Step {
 	if a := run.lastAttempt(); a != nil && a.Reverted != nil && len(a.Reverted.Conflicts) > 0 {
-		return stop(ReasonRevertConflict, fmt.Sprintf("%s changed since attempt %d", Count(len(a.Reverted.Conflicts), "file"), a.Number))
+		return stop(ReasonRevertConflict, fmt.Sprintf("%s changed since attempt %d: %s", Count(len(a.Reverted.Conflicts), "file"), a.Number, strings.Join(a.Reverted.Conflicts, ", ")))
+	}
+	if a := run.lastAttempt(); a != nil && a.Reverted != nil && len(a.Reverted.Left) > 0 {
+		return stop(ReasonRevertConflict, fmt.Sprintf("%s changed in your checkout since the executor: %s", Count(len(a.Reverted.Left), "file"), strings.Join(a.Reverted.Left, ", ")))
 	}
 	at := policy.fixStep(run.Position)
 	if at < 0 {
@@ -333,7 +348,11 @@ func attemptResumed(run Run, policy Policy, work WorkStep) Step {
 	if a == nil {
 		return onward(run, policy)
 	}
-	if why, bad := afterAttempt(run, policy); !bad || why.Reason == ReasonCheckpoint && len(run.News()) == 0 {
+	why, bad := afterAttempt(run, policy)
+	if why.Reason == ReasonUnclaimed { // going on says that those files are not the run's
+		why, bad = withoutProgress(run, policy)
+	}
+	if !bad || why.Reason == ReasonCheckpoint && len(run.News()) == 0 {
 		return onward(run, policy)
 	}
 	if a.Mode == ModeGiven {

@@ -104,6 +104,31 @@ func TestNext(t *testing.T) {
 	}
 }
 
+// Files that nobody claims stop a run in place, once: going on leaves them out of it.
+func TestNextInPlace(t *testing.T) {
+	plan := testPlan()
+	for _, test := range []nextTest{
+		{"elsewhere it is only said", "implement unclaimed", "checks at check"},
+	} {
+		test.check(t, plan)
+	}
+	plan.InPlace = true
+	for _, test := range []nextTest{
+		{"all claimed", "implement", "checks at check"},
+		{"some not", "implement unclaimed", "stop unclaimed_changes"},
+		{"none", "implement unclaimed unchanged", "stop unclaimed_changes"},
+		{"it failed", "implement unclaimed failure=agent_failed", "stop agent_failed"},
+		{"an executor's work has a list", "given unclaimed", "checks at check"},
+		{"resumed", "implement unclaimed; stop unclaimed_changes; resume", "checks at check"},
+		{"nothing is left of a fix", "implement; check ok; review NEEDS_FIX; fix unclaimed unchanged; stop unclaimed_changes; resume", "attempt 3 fix at implement"},
+		{"a person takes them in", "implement unclaimed; stop unclaimed_changes; intervene work; resume", "checks at check"},
+		{"left alone in the checkout", "given; review CRITICAL; revert 1 left", "stop revert_conflict"},
+		{"and gone on from there", "given; review CRITICAL; revert 1 left; stop revert_conflict; resume", "attempt 2 re-execute at implement"},
+	} {
+		test.check(t, plan)
+	}
+}
+
 // reviews is n failed reviews, each with a finding of its own, and the fixes between them.
 func reviews(n int) string {
 	lines := []string{"implement"}
@@ -130,6 +155,7 @@ func TestNextExhausted(t *testing.T) {
 		{2, nextTest{"critical findings are no way round", reviews(2) + "; fix; check ok; review CRITICAL f-9=critical", "exhausted review_loop_detected"}},
 		{1, nextTest{"a re-execution is a retry", "implement; check ok; review CRITICAL; revert 1; re-execute; check ok; review CRITICAL", "exhausted review_loop_detected"}},
 		{5, nextTest{"other findings each time", reviews(4), "attempt 5 fix at implement"}},
+		{1, nextTest{"an answer that nobody could read is no refusal", "implement; check ok; review NEEDS_FIX unreadable; review NEEDS_FIX f-1=warning", "attempt 2 fix at implement"}},
 		{2, nextTest{"a person resumed", reviews(3) + "; loop; resume", "attempt 4 fix at implement"}},
 		{2, nextTest{"and the counter began again", reviews(3) + "; loop; resume; fix; check ok; review NEEDS_FIX f-8=warning", "attempt 5 fix at implement"}},
 		{0, nextTest{"and is used up again", reviews(1) + "; loop; resume; fix; check ok; review NEEDS_FIX f-8=warning", "exhausted review_loop_detected"}},
@@ -390,7 +416,7 @@ func TestNextSaysWhy(t *testing.T) {
 		"implement; check ok; review PASS failure=agent_failed":                                   "so it said",
 		"implement; check ok; review NEEDS_FIX; fix unchanged":                                    "attempt 2 changed nothing",
 		"implement; check ok; review NEEDS_FIX; fix; check ok; review NEEDS_FIX; fix tree=tree-1": "attempt 3 brought back the tree of attempt 1",
-		"implement; check ok; review CRITICAL; revert 1 conflict":                                 "1 file changed since attempt 1",
+		"implement; check ok; review CRITICAL; revert 1 conflict":                                 "1 file changed since attempt 1: a.go",
 		reviews(3):                "the retries are used up",
 		sameFinding(3, "warning"): "the same finding was unmet twice",
 	} {

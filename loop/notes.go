@@ -267,6 +267,10 @@ func noteOf(e Event) (gitstore.ID, string) {
 		if p, err := payload[Landed](e); err == nil {
 			return p.Commit, landedNote(e, p, p.reviewedAs(p.Commit))
 		}
+	case RunUnlanded:
+		if p, err := payload[Landed](e); err == nil {
+			return p.Commit, fmt.Sprintf("run %s taken back from %s", e.Run, orElse(p.Branch, "a detached HEAD"))
+		}
 	}
 	return "", ""
 }

@@ -115,6 +115,7 @@ func TestNoteOf(t *testing.T) {
 		{RunCompleted, completedPayload{Result: "pass", Commit: "c"}, run + "completed: pass"},
 		{RunCompleted, completedPayload{Result: "pass_with_issues", Commit: "c", Open: many[:1]}, run + "completed: pass_with_issues, accepted (note a.go:1 nit)"},
 		{RunLanded, Landed{Commit: "c", Branch: "main"}, run + "landed on main"},
+		{RunUnlanded, Landed{Commit: "c", Branch: "main"}, run + "taken back from main"},
 		{RunLanded, Landed{Commit: "c"}, run + "landed on a detached HEAD"},
 		{RunLanded, Landed{Commit: "c", Branch: "main", Carried: []Carried{{From: "0123456789", To: "b"}, {From: "123456789a", To: "c"}}}, run + "landed on main, reviewed as 1234567"},
 		{RunCompleted, completedPayload{Result: "pass_with_issues", Commit: "c", Open: many[:1], By: "Ann"}, run + "completed: pass_with_issues, accepted by Ann (note a.go:1 nit)"},

@@ -28,64 +28,113 @@ func ResultOf(run Run, executor string) Result {
 	return result
 }
 
-// Land brings a completed run's result to the branch that is checked out, as one
-// commit or as the run made them. Nothing else ever lands.
-func (s *Store) Land(ctx context.Context, run Run, squash bool) (Run, error) {
-	if refused := run.allow(RunLanded); refused != nil {
-		return run, refused
-	}
-	if run.Plan.InPlace {
-		return run, &StateError{What: "run " + run.ID, Status: "in your checkout already", Cannot: "landed"}
-	}
-	if run.Head() == run.Plan.Base {
-		return run, fmt.Errorf("run %s: %w", run.ID, gitstore.ErrNoChange)
-	}
-	landed, err := s.land(ctx, run, squash)
-	if err != nil {
-		return run, err
-	}
-	landed.Carried = s.carried(ctx, run, landed)
-	run, err = s.recordRun(ctx, run, draft{
-		Type: RunLanded, Source: "cli", Payload: landed, Title: fmt.Sprintf("%s onto %s", landed.Commit.Short(), orElse(landed.Branch, "a detached HEAD")),
-	})
-	if err != nil {
-		return run, err
-	}
-	return run, s.dropBranch(ctx, run)
+// LandSpec says how to land.
+type LandSpec struct {
+	Squash         bool   // as one commit
+	Onto           string // branch; "": the one that is checked out
+	AllowDeletions bool   // also when that removes most of its files
 }
 
-func (s *Store) land(ctx context.Context, run Run, squash bool) (Landed, error) {
+// Land brings a completed run's result to a branch. Nothing else ever lands. Undo
+// takes it back. Before, Settle has been called.
+func (s *Store) Land(ctx context.Context, run Run, spec LandSpec) (Run, gitstore.Landed, error) {
+	none := gitstore.Landed{}
+	run, err := s.sayUnlanded(ctx, run)
+	if err != nil {
+		return run, none, err
+	}
+	if refused := run.allow(RunLanded); refused != nil {
+		return run, none, refused
+	}
+	if run.Plan.InPlace {
+		return run, none, &StateError{What: "run " + run.ID, Status: "in your checkout already", Cannot: "landed"}
+	}
+	if run.Head() == run.Plan.Base {
+		return run, none, fmt.Errorf("run %s: %w", run.ID, gitstore.ErrNoChange)
+	}
+	done, branch, err := s.land(ctx, run, spec)
+	if err != nil {
+		return run, none, err
+	}
+	landed := Landed{Commit: done.Commit, Onto: done.Old, Branch: branch, Squash: spec.Squash}
+	landed.Carried = s.carried(ctx, run, landed)
+	run, err = s.recordRun(ctx, run, draft{Type: RunLanded, Source: "cli", Payload: landed, Title: landed.title()})
+	if err != nil {
+		return run, done, err
+	}
+	return run, done, s.dropBranch(ctx, run)
+}
+
+// sayUnlanded records that the landing of a run was taken back, where a killed undo
+// could not say so any more.
+func (s *Store) sayUnlanded(ctx context.Context, run Run) (Run, error) {
+	if run.Landed == nil {
+		return run, nil
+	}
+	last, err := newest(ctx, s.Repo, run.ID)
+	if err != nil || last == nil || !last.Back {
+		return run, err
+	}
+	if err := s.recordLanding(ctx, *last); err != nil {
+		return run, err
+	}
+	return s.Run(ctx, run.ID)
+}
+
+// land also gives the name of the branch, "" for a detached HEAD.
+func (s *Store) land(ctx context.Context, run Run, how LandSpec) (done gitstore.Landed, branch string, err error) {
 	author, err := s.Repo.Identity(ctx)
 	if err != nil {
-		return Landed{}, err
+		return done, "", err
 	}
 	spec := gitstore.LandSpec{
-		Result: run.Commit, Base: run.Plan.Base, Squash: squash, Author: author, When: s.Now(),
+		Result: run.Commit, Base: run.Plan.Base, Squash: how.Squash, Author: author, When: s.Now(), AllowDeletions: how.AllowDeletions,
 		Message: fmt.Sprintf("%s\n\nRunr-Run: %s\n", oneLine(orElse(run.Plan.Entity.Name(), "run "+run.ID)), run.ID),
 	}
-	if c := run.Plan.Context; c != nil && c.Snapshot != "" {
-		started, err := s.Repo.ReadSnapshot(ctx, c.Snapshot)
-		if err != nil {
-			return Landed{}, fmt.Errorf("land: %w", err)
-		}
-		spec.Started = &started
+	here, err := s.Branch(ctx)
+	if err != nil {
+		return done, "", err
 	}
-	result := Landed{Squash: squash, Branch: run.Plan.Target}
+	branch = orElse(how.Onto, here)
 	if s.Repo.Bare {
-		done, err := s.Repo.LandRef(ctx, "refs/heads/"+run.Plan.Target, spec)
-		result.Commit, result.Onto = done.Commit, done.Old
-		return result, err
+		branch, here = orElse(how.Onto, run.Plan.Target), ""
+	}
+	spec.Op = gitstore.Operation{Kind: gitstore.OpLand, Run: run.ID, What: "on " + orElse(branch, "a detached HEAD")}
+	if branch != here {
+		if id, err := s.Repo.Ref(ctx, "refs/heads/"+branch); err != nil || id == "" {
+			return done, branch, errors.Join(err, fmt.Errorf("there is no branch %q: %w", branch, gitstore.ErrNotFound))
+		}
+		done, err = s.Repo.LandRef(ctx, "refs/heads/"+branch, spec)
+		return done, branch, err
 	}
 	tree, err := s.Repo.Checkout()
 	if err != nil {
-		return result, err
+		return done, branch, err
 	}
-	if result.Branch, err = s.Branch(ctx); err != nil {
-		return result, err
+	free, err := s.holdCheckout(tree)
+	if err != nil {
+		return done, branch, err
 	}
-	done, err := tree.Land(ctx, spec)
-	result.Commit, result.Onto = done.Commit, done.Old
-	return result, err
+	defer free()
+	if spec.Started, err = s.startedFrom(ctx, tree, run); err != nil {
+		return done, branch, fmt.Errorf("land: %w", err)
+	}
+	done, err = tree.Land(ctx, spec)
+	return done, branch, err
+}
+
+// startedFrom is what of the user's checkout the run's work began from, nil for none:
+// an executor's files as they were, and nothing that was beside them.
+func (s *Store) startedFrom(ctx context.Context, tree *gitstore.Worktree, run Run) (*gitstore.Snapshot, error) {
+	c := run.Plan.Context
+	if c == nil || c.Snapshot == "" {
+		return nil, nil
+	}
+	started, err := s.Repo.ReadSnapshot(ctx, c.Snapshot)
+	if err == nil {
+		started.Tree, err = tree.TreeWith(ctx, run.Plan.Base, started.Tree, among(c.Files))
+	}
+	return &started, err
 }
 
 // dropBranch removes the run's branch; its commits stay, for diff and undo.
@@ -101,43 +150,42 @@ func (s *Store) dropBranch(ctx context.Context, run Run) error {
 }
 
 // Abort ends a run for good and removes its worktree. Its commits stay on its
-// branch until the branch is deleted.
-func (s *Store) Abort(ctx context.Context, run Run) (Run, error) {
-	unlock, free, err := s.Repo.TryLock("run-" + run.ID)
+// branch until the branch is deleted; left is a snapshot of what else was in the
+// worktree, "" for nothing.
+func (s *Store) Abort(ctx context.Context, run Run) (after Run, left gitstore.ID, err error) {
+	unlock, err := s.holdRun(run.ID)
 	if err != nil {
-		return run, err
-	}
-	if !free {
-		return run, fmt.Errorf("run %s is being carried out by another process: %w", run.ID, gitstore.ErrBusy)
+		return run, "", err
 	}
 	defer unlock()
 	run, err = s.recordRun(ctx, run, draft{Type: RunAborted, Source: "cli", Payload: struct{}{}, Title: "by " + run.StartedBy})
 	if err != nil || run.Plan.InPlace {
-		return run, err
+		return run, "", err
 	}
-	return run, s.Repo.RemoveWorktree(ctx, s.TreeDir(run.ID))
+	left, err = s.removeTree(ctx, run)
+	return run, left, err
 }
 
 // Answer decides on a run that gave up: commit accepts it with its open findings,
-// skip leaves it, stop leaves it stopped.
-func (s *Store) Answer(ctx context.Context, run Run, choice Choice) (Run, error) {
+// skip leaves it, stop leaves it stopped. left is as in Abort.
+func (s *Store) Answer(ctx context.Context, run Run, choice Choice) (after Run, left gitstore.ID, err error) {
 	if run.Status != RunReviewing && run.Status != RunStop {
-		return run, &StateError{What: "run " + run.ID, Status: string(run.Status), Cannot: "answered"}
+		return run, "", &StateError{What: "run " + run.ID, Status: string(run.Status), Cannot: "answered"}
 	}
 	if choice == ChoiceStop {
-		return run, nil
+		return run, "", nil
 	}
-	unlock, free, err := s.Repo.TryLock("run-" + run.ID)
-	if err != nil || !free {
-		return run, errors.Join(err, fmt.Errorf("run %s: %w", run.ID, gitstore.ErrBusy))
+	unlock, err := s.holdRun(run.ID)
+	if err != nil {
+		return run, "", err
 	}
 	defer unlock()
 	t := &turn{Runner: &Runner{Store: s, Progress: quiet{}}, ctx: ctx, run: run}
 	if err := t.answered(choice, "command line"); err != nil {
-		return run, err
+		return run, "", err
 	}
-	t.cleanUp()
-	return t.run, nil
+	left, err = t.cleanUp()
+	return t.run, left, err
 }
 
 // Resume takes up a run that stopped; the counters start afresh.
@@ -156,6 +204,7 @@ type quiet struct{}
 
 func (quiet) Step(string, string) {}
 func (quiet) Line(string)         {}
+func (quiet) Say(string)          {}
 
 // Live reports whether a process is carrying run out on this machine now.
 func (s *Store) Live(run string) bool {

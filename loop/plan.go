@@ -3,6 +3,7 @@ package loop
 import (
 	"context"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -88,10 +89,9 @@ func (r Review) settledFinding(f Finding) bool {
 }
 
 // PlanInPlace makes the checkout as it is, uncommitted changes included, what plan
-// begins from.
+// begins from. It refuses where no run can work in the checkout now.
 func (s *Store) PlanInPlace(ctx context.Context, plan *RunPlan) error {
-	plan.InPlace = true
-	tree, err := s.Repo.Checkout()
+	tree, err := s.placeFor(plan)
 	if err != nil {
 		return err
 	}
@@ -99,46 +99,174 @@ func (s *Store) PlanInPlace(ctx context.Context, plan *RunPlan) error {
 	if err != nil {
 		return fmt.Errorf("record the working tree: %w", err)
 	}
-	head, err := s.Repo.ReadCommit(ctx, plan.Base)
-	if err != nil || head.Tree == id {
-		return err
-	}
-	if plan.Base, err = s.keepTree(ctx, id, head.ID, "the checkout before the run"); err != nil {
-		return err
-	}
-	return s.Repo.Pin(ctx, "base of a run in place", plan.Base)
+	plan.Base, err = s.keepBase(ctx, id, plan.Base)
+	return err
 }
 
-// PlanContext makes an executor's finished work what plan works on: what the
-// checkout adds to HEAD, or HEAD itself where the executor committed already.
-func (s *Store) PlanContext(ctx context.Context, plan *RunPlan, result string, files []string) error {
+// placeFor is the checkout for a run in place, which plan remembers.
+func (s *Store) placeFor(plan *RunPlan) (*gitstore.Worktree, error) {
 	tree, err := s.Repo.Checkout()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	id, err := tree.NormalTree(ctx)
+	plan.InPlace, plan.Checkout = true, tree.ID()
+	_, free, err := s.lockCheckout(Run{Plan: *plan}) // for the look: the run itself locks it when it has begun
+	free()
+	return tree, err
+}
+
+// keepBase is a commit of tree on top of head for a run to begin from; head itself
+// where it has that tree.
+func (s *Store) keepBase(ctx context.Context, tree, head gitstore.ID) (gitstore.ID, error) {
+	commit, err := s.Repo.ReadCommit(ctx, head)
+	if err != nil || commit.Tree == tree {
+		return head, err
+	}
+	base, err := s.keepTree(ctx, tree, head, "the checkout before the run")
 	if err != nil {
-		return fmt.Errorf("record the working tree: %w", err)
+		return "", err
 	}
-	head, err := s.Repo.ReadCommit(ctx, plan.Base)
+	return base, s.Repo.Pin(ctx, "base of a run in place", base)
+}
+
+// PlanContext makes an executor's finished work what plan works on: what the files
+// that it says to have modified add to HEAD, or what HEAD itself did to them where the
+// executor committed already. Other files that differ from HEAD are left, and
+// returned. With plan.InPlace the run goes on in the checkout.
+func (s *Store) PlanContext(ctx context.Context, plan *RunPlan, result string, files []string) (left []string, err error) {
+	tree, err := s.Repo.Checkout()
+	if err == nil && plan.InPlace {
+		tree, err = s.placeFor(plan)
+	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	plan.Context = &Context{ExecutorResult: result, Files: files, Commit: head.ID}
-	if id == head.Tree {
-		if len(head.Parents) == 0 {
-			return fmt.Errorf("the working tree has no changes and HEAD has no parent: %w", gitstore.ErrNoChange)
+	plan.Checkout = tree.ID()
+	if len(files) == 0 {
+		files = ParseExecutor(withoutDir(result, tree.Dir)).Files
+	}
+	work, err := s.executorsWork(ctx, tree, plan.Base, files)
+	if err != nil {
+		return nil, err
+	}
+	plan.Context = &Context{ExecutorResult: result, Files: work.files}
+	if plan.InPlace {
+		err = s.givenInPlace(ctx, tree, plan, work)
+	} else {
+		err = s.givenAside(ctx, tree, plan, work)
+	}
+	return work.left, err
+}
+
+// executed is an executor's work as it is found in a checkout.
+type executed struct {
+	head   gitstore.ID
+	now    gitstore.ID // tree of the checkout
+	before gitstore.ID // commit that has the files as they were before the executor
+	files  []string    // the executor's, of those that differ from before
+	left   []string    // others that differ from HEAD
+}
+
+func (s *Store) executorsWork(ctx context.Context, tree *gitstore.Worktree, head gitstore.ID, listed []string) (executed, error) {
+	work := executed{head: head, before: head}
+	var err error
+	if work.now, err = tree.NormalTree(ctx); err != nil {
+		return work, fmt.Errorf("record the working tree: %w", err)
+	}
+	if work.files, work.left, err = s.changedFiles(ctx, head, work.now, tree.Dir, listed); err != nil || len(work.files) > 0 {
+		return work, err
+	}
+	if len(listed) == 0 && len(work.left) > 0 {
+		return work, &InputError{Why: fmt.Sprintf("which files are the executor's? files_modified is empty and its result lists none; these differ from HEAD: %s", strings.Join(work.left, ", "))}
+	}
+	commit, err := s.Repo.ReadCommit(ctx, head)
+	if err != nil {
+		return work, err
+	}
+	if len(commit.Parents) == 0 {
+		return work, fmt.Errorf("the executor's files are as in HEAD, and HEAD has no parent: %w", gitstore.ErrNoChange)
+	}
+	work.before = commit.Parents[0]
+	var others []string
+	work.files, others, err = s.changedFiles(ctx, work.before, head, tree.Dir, listed)
+	if len(listed) == 0 {
+		work.files = others
+	}
+	if err == nil && len(work.files) == 0 {
+		err = fmt.Errorf("the executor's files are as in HEAD, and its newest commit did not change them: %w", gitstore.ErrNoChange)
+	}
+	return work, err
+}
+
+// changedFiles are the paths that differ between two trees or commits: those that
+// listed names, and the others.
+func (s *Store) changedFiles(ctx context.Context, from, to gitstore.ID, dir string, listed []string) (named, others []string, err error) {
+	changes, err := s.Repo.Changed(ctx, from, to)
+	for _, c := range changes {
+		if slices.ContainsFunc(listed, func(l string) bool { return covers(path.Clean(strings.TrimPrefix(l, dir+"/")), c.Path) }) {
+			named = append(named, c.Path)
+		} else {
+			others = append(others, c.Path)
 		}
-		plan.Base = head.Parents[0]
+	}
+	return named, others, err
+}
+
+// givenAside makes the work a commit for the run's own worktree. Where it is not
+// committed yet, the checkout is recorded as it is, and as it was before the executor.
+func (s *Store) givenAside(ctx context.Context, tree *gitstore.Worktree, plan *RunPlan, work executed) error {
+	given := plan.Context
+	if work.before != work.head {
+		given.Commit, plan.Base = work.head, work.before
 		return nil
 	}
-	if plan.Context.Commit, err = s.keepTree(ctx, id, head.ID, oneLine(orElse(plan.Entity.Name(), "executor's work"))); err != nil {
+	id, err := tree.TreeWith(ctx, work.head, work.now, among(work.files))
+	if err != nil {
 		return err
 	}
-	if err := s.Repo.Pin(ctx, "an executor's work", plan.Context.Commit); err != nil {
+	if given.Commit, err = s.keepGiven(ctx, plan, id, work.head); err != nil {
 		return err
 	}
-	snap, err := tree.Snapshot(ctx, "refs/runr-local/snapshots/context-"+string(plan.Context.Commit), "the checkout that the run started from")
-	plan.Context.Snapshot = snap.ID
+	return s.snapGiven(ctx, tree, plan, work)
+}
+
+// givenInPlace makes the checkout without the work what the run begins from.
+func (s *Store) givenInPlace(ctx context.Context, tree *gitstore.Worktree, plan *RunPlan, work executed) error {
+	id, err := tree.TreeWith(ctx, work.now, work.before, among(work.files))
+	if err != nil {
+		return err
+	}
+	if plan.Base, err = s.keepBase(ctx, id, work.head); err != nil {
+		return err
+	}
+	if plan.Context.Commit, err = s.keepGiven(ctx, plan, work.now, plan.Base); err != nil {
+		return err
+	}
+	return s.snapGiven(ctx, tree, plan, work)
+}
+
+func (s *Store) keepGiven(ctx context.Context, plan *RunPlan, tree, on gitstore.ID) (gitstore.ID, error) {
+	id, err := s.keepTree(ctx, tree, on, oneLine(orElse(plan.Entity.Name(), "executor's work")))
+	if err != nil {
+		return "", err
+	}
+	return id, s.Repo.Pin(ctx, "an executor's work", id)
+}
+
+// snapGiven records the checkout as the executor left it, and as it was before.
+func (s *Store) snapGiven(ctx context.Context, tree *gitstore.Worktree, plan *RunPlan, work executed) error {
+	given := plan.Context
+	ref := contextRefs + string(given.Commit)
+	snap, err := tree.Snapshot(ctx, ref, "the checkout with an executor's work, before its review: "+oneLine(plan.Entity.Name()))
+	if err != nil {
+		return err
+	}
+	before, err := tree.AsCommitted(ctx, snap, work.before, work.files, ref+"-before", "the checkout without that executor's work: "+oneLine(plan.Entity.Name()))
+	given.Snapshot, given.Before = snap.ID, before.ID
 	return err
+}
+
+// among reports whether a path is one of paths.
+func among(paths []string) func(string) bool {
+	return func(p string) bool { return slices.Contains(paths, p) }
 }

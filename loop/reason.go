@@ -83,6 +83,7 @@ const (
 	ReasonNothing          = "nothing_to_review"
 	ReasonUntrusted        = "untrusted_config"
 	ReasonRevertConflict   = "revert_conflict"
+	ReasonUnclaimed        = "unclaimed_changes"
 	ReasonTampered         = "review_tampered"
 	ReasonInterrupted      = "interrupted"
 	ReasonHuman            = "human_turn"
@@ -118,6 +119,7 @@ var (
 	stepAccept = NextStep{"git runr answer RUN commit", "accept what there is, with its open findings"}
 	stepAudit  = NextStep{"git runr audit --run RUN", "see which commits are accounted for"}
 	stepAbort  = NextStep{"git runr abort RUN", "give it up"}
+	stepKept   = NextStep{"git runr snapshots RUN", "see what is kept of its files; git runr restore gives it back"}
 	stepReport = NextStep{"git runr report RUN", "see what each attempt did and how long it took"}
 )
 
@@ -162,7 +164,8 @@ func otherReasons() []Reason {
 	return []Reason{
 		{ReasonChecksFailed, "checks failed", "A check still fails after the last allowed fix.", FamilyChecks, true, 4, false, InterveneVerification, []NextStep{stepIntervene(InterveneVerification), stepResume, stepAudit}},
 		{ReasonScope, "scope violated", "The implementer changed files that it may not change.", FamilyTree, true, 4, false, InterveneScope, []NextStep{stepShow, stepIntervene(InterveneScope), stepResume}},
-		{ReasonRevertConflict, "conflict on revert", "Files that the attempt changed were changed again by somebody else, so they were left alone.", FamilyTree, true, 3, false, InterveneConflict, []NextStep{stepShow, stepIntervene(InterveneConflict), stepResume}},
+		{ReasonRevertConflict, "conflict on revert", "Files that the attempt changed were changed again by somebody else, so they were left alone.", FamilyTree, true, 3, false, InterveneConflict, []NextStep{stepKept, stepIntervene(InterveneConflict), stepResume}},
+		{ReasonUnclaimed, "changes that nobody claims", "Files of your checkout changed while the agent worked, and it does not say that it changed them: they were left alone and are no part of the run. Resuming leaves it at that; an intervention makes them the run's.", FamilyTree, true, 3, false, InterveneManualFix, []NextStep{stepResume, stepIntervene(InterveneManualFix), stepShow}},
 		{ReasonBudget, "time used up", "The run took longer than loop.time_budget allows.", FamilyLimit, true, 4, false, InterveneStalled, []NextStep{stepReport, stepResume, stepAbort}},
 		{ReasonUntrusted, "configuration not trusted", "The repository's .runr.toml names commands that nobody has approved.", FamilySetup, true, 20, false, "", []NextStep{{"git runr trust --show", "see what the commands are"}, {"git runr trust", "approve the commands of .runr.toml"}, stepResume}},
 		{ReasonInterrupted, "interrupted", "The run was interrupted.", FamilyUser, true, 130, false, InterveneOther, []NextStep{stepResume, stepLog, stepAbort}},

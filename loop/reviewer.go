@@ -44,6 +44,9 @@ type ReviewAnswer struct {
 type Implementer interface {
 	// Implement gives a Failure, and no error, when the agent itself came to no end.
 	Implement(ctx context.Context, job ImplementJob) (ImplementAnswer, error)
+	// ReportsEdits says that its answers name the files that it edits: all but those
+	// that a command which it ran changed.
+	ReportsEdits() bool
 }
 
 // ImplementJob is one attempt's work.
@@ -54,9 +57,10 @@ type ImplementJob struct {
 	OnLine     func(string)
 }
 
-// ImplementAnswer is what the implementer said in the end.
+// ImplementAnswer is what the implementer said, whether it came to an end or not.
 type ImplementAnswer struct {
 	Text    string
+	Edited  []string // files that it said to edit as it worked, relative to Dir
 	Failure *Failure
 }
 
@@ -66,7 +70,8 @@ type CheckRunner func(ctx context.Context, check Check, dir string, tree gitstor
 // Progress is told what goes on, for people.
 type Progress interface {
 	Step(name, detail string)
-	Line(text string)
+	Line(text string) // of an agent's output: may be shown, and passes
+	Say(text string)  // what people must know: stays
 }
 
 // newNonce is what a reviewer's answer must carry, so that no text in the change

@@ -44,6 +44,7 @@ type RunPlan struct {
 	Scope        Scope       `json:"scope,omitzero"`
 	Policy       Policy      `json:"policy"`
 	InPlace      bool        `json:"in_place,omitempty"`
+	Checkout     string      `json:"checkout,omitempty"`    // the linked worktree that the run was started from, as git calls it; "" is the main one
 	Context      *Context    `json:"context,omitempty"`     // an executor's finished work to start from
 	FromReview   string      `json:"from_review,omitempty"` // a submitted review whose findings are to be fixed
 	Findings     []Finding   `json:"findings,omitempty"`    // those findings
@@ -54,9 +55,10 @@ type RunPlan struct {
 // Context is the finished work that a run starts from at its review.
 type Context struct {
 	ExecutorResult string      `json:"executor_result"`
-	Files          []string    `json:"files_modified"`
+	Files          []string    `json:"files_modified"`     // the executor's, of those that differ
 	Commit         gitstore.ID `json:"commit"`             // the work, as a commit on the run's base
 	Snapshot       gitstore.ID `json:"snapshot,omitempty"` // of the checkout that it was taken from, "" when it was committed already
+	Before         gitstore.ID `json:"before,omitempty"`   // the same with Files as they were before the executor; "" where Snapshot is
 }
 
 // AttemptMode is how an implementer was asked.
@@ -82,7 +84,8 @@ type Attempt struct {
 	Tree         gitstore.ID    `json:"tree,omitempty"`   // of Commit
 	Files        []string       `json:"files"`            // changed, from trees
 	Claimed      []string       `json:"claimed,omitempty"`
-	Unclaimed    []string       `json:"unclaimed,omitempty"` // changed, but not said
+	Edited       []string       `json:"edited,omitempty"`    // seen in its tool calls
+	Unclaimed    []string       `json:"unclaimed,omitempty"` // changed, but not said; in place they are nobody's that we know, and not among Files
 	Unchanged    []string       `json:"unchanged,omitempty"` // said, but not changed
 	Status       ExecutorStatus `json:"executor_status,omitempty"`
 	Verification string         `json:"verification,omitempty"`
@@ -103,6 +106,10 @@ type Reverted struct {
 	Attempt   int      `json:"attempt"`
 	Restored  []string `json:"restored"`
 	Conflicts []string `json:"conflicts,omitempty"` // changed since by somebody else: left alone
+	// Checkout and Left are the same for the user's checkout, where an executor's work
+	// was taken from it.
+	Checkout []string `json:"checkout_restored,omitempty"`
+	Left     []string `json:"checkout_conflicts,omitempty"`
 }
 
 // CheckRun is one turn of a check step.
@@ -203,6 +210,11 @@ type Carried struct {
 type Saying struct {
 	At   time.Time `json:"at"`
 	Text string    `json:"text"`
+}
+
+// title is the landing in a few words.
+func (l Landed) title() string {
+	return fmt.Sprintf("%s onto %s", l.Commit.Short(), orElse(l.Branch, "a detached HEAD"))
 }
 
 // Run is one execution of the loop, folded from its events.

@@ -23,6 +23,9 @@ type Runner struct {
 	Progress    Progress                                  // required
 	// Ask decides on a run whose retries are used up. nil: nobody is there to ask.
 	Ask func(ctx context.Context, run Run, why Step) (Choice, error)
+	// Keep begins an attempt again that was killed or failed on the files as they are
+	// now, and takes nothing back of what it left.
+	Keep bool
 	// Explain fills in what a stop's event says beyond its reason, and what it leaves behind.
 	Explain func(run Run, stop Stop) (Stop, map[string][]byte)
 }
@@ -66,16 +69,24 @@ func (r *Runner) Continue(ctx context.Context, run Run) (Run, error) {
 	defer unlock()
 	turn := &turn{Runner: r, ctx: ctx, run: run}
 	if !run.Done() {
-		if err := turn.openTree(); err != nil {
+		free, err := turn.openTree()
+		if err != nil {
 			return run, err
 		}
+		defer free()
 	}
 	for !turn.run.Done() {
 		if err := turn.do(Next(turn.run, turn.run.Plan.Policy)); err != nil {
 			return turn.interrupted(err)
 		}
 	}
-	turn.cleanUp()
+	left, err := turn.cleanUp()
+	if err != nil {
+		turn.Progress.Say(err.Error())
+	}
+	if left != "" {
+		turn.Progress.Say("the run's working tree is removed; what came too late for the run: git runr restore " + left.Short() + " --to DIR")
+	}
 	if turn.run.Status == RunComplete {
 		r.Store.Repo.DropLock("run-" + run.ID)
 	}
@@ -85,9 +96,10 @@ func (r *Runner) Continue(ctx context.Context, run Run) (Run, error) {
 // turn is one process's turn at a run.
 type turn struct {
 	*Runner
-	ctx  context.Context
-	run  Run
-	tree *gitstore.Worktree
+	ctx    context.Context
+	run    Run
+	tree   *gitstore.Worktree
+	warned string // the implementer of whose silence people were told
 }
 
 func (t *turn) do(step Step) error {
@@ -162,58 +174,14 @@ func (t *turn) interrupted(err error) (Run, error) {
 	return t.run, nil
 }
 
-// TreeDir is where a run's worktree is, while it has one.
-func (s *Store) TreeDir(run string) string {
-	return filepath.Join(s.Repo.StateDir(), "worktrees", run)
-}
-
-// FilesDir is where a run keeps what is of this clone only: transcripts and the
-// files of its diagnosis.
-func (s *Store) FilesDir(run string) string {
-	return filepath.Join(s.Repo.StateDir(), "runs", run)
-}
-
-// openTree gives the run its working tree, and finishes a revert there that was
-// killed.
-func (t *turn) openTree() error {
-	var err error
-	if t.tree, err = t.findTree(); err != nil {
-		return err
-	}
-	_, err = t.tree.FinishReverts(t.ctx)
-	return err
-}
-
-// findTree is the user's checkout for a run in place, else the worktree of an
-// earlier turn, or a new one.
-func (t *turn) findTree() (*gitstore.Worktree, error) {
-	repo := t.Store.Repo
-	if t.run.Plan.InPlace {
-		return repo.Checkout()
-	}
-	dir := t.Store.TreeDir(t.run.ID)
-	tree, err := repo.OpenWorktree(t.ctx, dir)
-	if err == nil {
-		return tree, nil
-	}
-	if !errors.Is(err, gitstore.ErrNotFound) {
-		return nil, fmt.Errorf("open worktree: %w", err)
-	}
-	if tree, err = repo.AddWorktree(t.ctx, dir, t.run.Plan.Branch, t.run.Head()); err != nil {
-		return nil, fmt.Errorf("make worktree: %w", err)
-	}
-	return tree, nil
-}
-
 // cleanUp removes the worktree of a run that needs it no more. What it held is on
-// the run's branch.
-func (t *turn) cleanUp() {
+// the run's branch; left is a snapshot of anything else, "" for nothing.
+func (t *turn) cleanUp() (left gitstore.ID, err error) {
 	over := t.run.Status == RunComplete || t.run.Status == RunSkipped || t.run.Status == RunAbort
-	if over && !t.run.Plan.InPlace {
-		if err := t.Store.Repo.RemoveWorktree(context.WithoutCancel(t.ctx), t.Store.TreeDir(t.run.ID)); err != nil {
-			t.Progress.Line(err.Error())
-		}
+	if !over || t.run.Plan.InPlace {
+		return "", nil
 	}
+	return t.Store.removeTree(context.WithoutCancel(t.ctx), t.run)
 }
 
 // checks runs a check step.
@@ -419,7 +387,7 @@ func (t *turn) stop(stop Stop, eventType string) error {
 		stop, attachments = t.Explain(t.run, stop)
 	}
 	if err := writeFiles(t.Store.FilesDir(t.run.ID), attachments); err != nil {
-		t.Progress.Line(err.Error())
+		t.Progress.Say(err.Error())
 	}
 	title := stop.Reason
 	if stop.Round > 0 {

@@ -63,7 +63,7 @@ func request(t testing.TB, s *Store) Review {
 }
 
 // newest is the newest event of a log, as the program reads it.
-func newest(t testing.TB, s *Store, writer string) Event {
+func newestOf(t testing.TB, s *Store, writer string) Event {
 	t.Helper()
 	tips, err := s.Repo.Tips(context.Background())
 	if err != nil {
@@ -114,7 +114,7 @@ func TestForeignClocks(t *testing.T) {
 			}
 			for i := range 3 {
 				review := request(t, s)
-				if got, want := newest(t, s, s.Repo.Writer()).Clock, c.next+uint64(i); got != want {
+				if got, want := newestOf(t, s, s.Repo.Writer()).Clock, c.next+uint64(i); got != want {
 					t.Errorf("%v, cached %v: our clock is %d, want %d", c.clocks, cached, got, want)
 				}
 				if latest, err := s.Review(context.Background(), Latest); err != nil || latest.ID != review.ID {
@@ -152,7 +152,7 @@ func TestClockStays(t *testing.T) {
 	var want []string
 	for range 4 {
 		want = append(want, request(t, s).ID)
-		if got := newest(t, s, s.Repo.Writer()).Clock; got != maxClock {
+		if got := newestOf(t, s, s.Repo.Writer()).Clock; got != maxClock {
 			t.Errorf("clock %d", got)
 		}
 		s.Now = func() time.Time { return testEpoch } // the wall clock is set back
@@ -307,7 +307,7 @@ func TestNextClock(t *testing.T) {
 	step := func(what string, want uint64) {
 		t.Helper()
 		request(t, s)
-		if got := newest(t, s, s.Repo.Writer()).Clock; got != want {
+		if got := newestOf(t, s, s.Repo.Writer()).Clock; got != want {
 			t.Errorf("%s: clock %d, want %d", what, got, want)
 		}
 	}

@@ -142,11 +142,13 @@ func (i agentImplementer) Implement(ctx context.Context, job loop.ImplementJob) 
 	options := agent.CallOptions{Transcript: job.Transcript, OnLine: job.OnLine}
 	answer, result, err := agent.Call(ctx, i.spec, agent.Implementer, i.model, job.Dir, job.Prompt, options)
 	if err == nil && answer.Problem == agent.ProblemEmptyOutput {
-		return loop.ImplementAnswer{}, nil // what it did to the files is what counts
+		return loop.ImplementAnswer{Edited: result.Edited}, nil // what it did to the files is what counts
 	}
 	failure, err := callFailure(ctx, i.spec, answer, result, err)
-	return loop.ImplementAnswer{Text: answer.Text, Failure: failure}, err
+	return loop.ImplementAnswer{Text: answer.Text, Edited: result.Edited, Failure: failure}, err
 }
+
+func (i agentImplementer) ReportsEdits() bool { return i.spec.ReportsEdits() }
 
 // problemReasons are the stop reasons for what can be wrong with an answer.
 var problemReasons = map[string]string{
@@ -206,6 +208,8 @@ type watcher struct {
 }
 
 func (w watcher) Step(name, detail string) { w.step(name, detail) }
+
+func (w watcher) Say(text string) { w.say(text) }
 
 func (w watcher) Line(text string) {
 	if w.verbose {

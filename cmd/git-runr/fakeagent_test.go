@@ -6,18 +6,25 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 )
 
-// fakeAgent is an agent of the tests: fake-agent DIR. Turn n saves its prompt as
+// fakeAgent is an agent of the tests: fake-agent DIR; what follows, as the arguments
+// of a preset do, is not read. Turn n saves its prompt as
 // DIR/prompt-n and does what DIR/n says, or DIR/last when there is no DIR/n:
 //
-//	write FILE TEXT   replaces a file of the working directory (\n in TEXT is a newline)
+//	write FILE TEXT   replaces a file of the working directory (\n in TEXT is a newline, TURN is n)
+//	append FILE TEXT  adds to one
 //	remove FILE
 //	say FILE          answers with a file of DIR; NONCE in it becomes the prompt's nonce
+//	rmtree DIR
 //	exit N, sleep DURATION, kill, flood N (bytes)
+//	wait FILE         until it is there
+//	orphan            kills git-runr; what follows may or may not be done
+//	interrupt         sends git-runr what ^C does, and waits for its end
 func fakeAgent(args []string, in io.Reader, out, errOut io.Writer) int {
-	if len(args) != 1 {
+	if len(args) == 0 {
 		fmt.Fprintln(errOut, "usage: fake-agent DIR")
 		return 2
 	}
@@ -43,7 +50,8 @@ func fakeAgent(args []string, in io.Reader, out, errOut io.Writer) int {
 		return 1
 	}
 	for line := range strings.Lines(string(script)) {
-		if status, done := fakeStep(dir, string(prompt), strings.TrimSpace(line), out); done {
+		line = strings.ReplaceAll(strings.TrimSpace(line), "TURN", fmt.Sprint(turn))
+		if status, done := fakeStep(dir, string(prompt), line, out); done {
 			return status
 		}
 	}
@@ -64,10 +72,33 @@ func fakeStep(dir, prompt, line string, out io.Writer) (status int, done bool) {
 		if err := os.WriteFile(name, []byte(strings.ReplaceAll(text, `\n`, "\n")), 0o644); err != nil {
 			return 1, true
 		}
+	case "append":
+		name, text, _ := strings.Cut(rest, " ")
+		file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
+		if err != nil {
+			return 1, true
+		}
+		fmt.Fprint(file, strings.ReplaceAll(text, `\n`, "\n"))
+		if err := file.Close(); err != nil {
+			return 1, true
+		}
 	case "remove":
 		if err := os.Remove(rest); err != nil {
 			return 1, true
 		}
+	case "rmtree":
+		if err := os.RemoveAll(rest); err != nil {
+			return 1, true
+		}
+	case "wait":
+		for !exists(rest) {
+			time.Sleep(5 * time.Millisecond)
+		}
+	case "orphan":
+		signalParent(syscall.SIGKILL)
+	case "interrupt":
+		signalParent(os.Interrupt)
+		time.Sleep(time.Minute)
 	case "say":
 		text, err := os.ReadFile(filepath.Join(dir, rest))
 		if err != nil {
@@ -90,6 +121,12 @@ func fakeStep(dir, prompt, line string, out io.Writer) (status int, done bool) {
 		io.Copy(out, io.LimitReader(endless{}, int64(n)))
 	}
 	return 0, false
+}
+
+func signalParent(what os.Signal) {
+	if parent, err := os.FindProcess(os.Getppid()); err == nil {
+		parent.Signal(what)
+	}
 }
 
 // endless is a stream of the letter x.

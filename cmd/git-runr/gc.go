@@ -14,7 +14,7 @@ import (
 func (p *program) gcCommand() *cli.Command {
 	return &cli.Command{
 		Name: "gc", Usage: "drop what was over long ago from the lists, and what old runs left here",
-		Description: "Reviews that were resolved or cancelled longer than inbox.retention ago leave the lists; they can\nstill be read (inbox list --archived, inbox get ID). Of runs that were over so long, this clone's\nworktree, transcripts and snapshots are removed, and the snapshots of reverts that old. No event is ever deleted.",
+		Description: "Reviews that were resolved or cancelled longer than inbox.retention ago leave the lists; they can\nstill be read (inbox list --archived, inbox get ID). Of runs that were over so long, this clone's\nworktree, transcripts and snapshots are removed. What landings, reverts and restores can be undone by\nis kept for 30 days, and of the newest 50 for good. No event is ever deleted.",
 		Flags:       []cli.Flag{&cli.BoolFlag{Name: "dry-run", Usage: "say what would be done"}},
 		Action:      p.action(gc),
 	}
@@ -61,18 +61,14 @@ func writeGarbage(w io.Writer, doc gcJSON, now time.Time) {
 			fmt.Fprintf(w, "  %s\n", loop.Count(len(g.Snapshots), "snapshot"))
 		}
 	}
+	if len(doc.Undo) > 0 {
+		fmt.Fprintf(w, "%s of what can be undone\n", loop.Count(len(doc.Undo), "old record"))
+	}
 	verb := "dropped from the lists"
 	if doc.DryRun {
 		verb = "would be " + verb
 	}
 	fmt.Fprintf(w, "%s %s, and what %s left here.\n", loop.Count(len(doc.Reviews), "review"), verb, loop.Count(len(doc.Runs), "run"))
-	if n := len(doc.Snapshots); n > 0 {
-		verb := "removed"
-		if doc.DryRun {
-			verb = "would be " + verb
-		}
-		fmt.Fprintf(w, "%s of reverts of long ago %s.\n", loop.Count(n, "snapshot"), verb)
-	}
 }
 
 // age is how long ago something was, in whole days where it was days.

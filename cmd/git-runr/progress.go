@@ -103,6 +103,13 @@ func (p *progress) done(text string) {
 	p.write(p.cleared() + safetext.Line(text) + "\n")
 }
 
+// say writes a line that stays, and the step goes on.
+func (p *progress) say(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.write(p.cleared() + safetext.Line(text) + "\n")
+}
+
 // close stops the display and leaves the line empty. Later calls do nothing.
 func (p *progress) close() {
 	p.mu.Lock()

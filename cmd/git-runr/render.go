@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -106,6 +107,9 @@ func writeAttempt(w io.Writer, a loop.Attempt) {
 	}
 	if len(a.Unclaimed) > 0 {
 		fmt.Fprintf(w, "  changed but not said: %s\n", safetext.Line(strings.Join(a.Unclaimed, ", ")))
+	}
+	if r := a.Reverted; r != nil && len(r.Conflicts)+len(r.Left) > 0 {
+		fmt.Fprintf(w, "  not taken back, changed since: %s\n", safetext.Line(strings.Join(append(slices.Clone(r.Conflicts), r.Left...), ", ")))
 	}
 }
 

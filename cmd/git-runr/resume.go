@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -12,9 +13,18 @@ import (
 func (p *program) resumeCommand() *cli.Command {
 	return &cli.Command{
 		Name: "resume", Usage: "take up a run that stopped; its counters start afresh", ArgsUsage: "[RUN]",
-		Flags:  []cli.Flag{&cli.StringSliceFlag{Name: "after", Usage: "run the check `NAME` first, and resume only if it passes; may be given again"}},
+		Description: "An attempt that failed is made again: what it changed is taken back first, but for what was changed\nsince. After a kill in your checkout nobody can say what is whose: then what differs is listed, and\nyou do (exit status 3). In the run's own working tree all stays.",
+		Flags: []cli.Flag{
+			&cli.StringSliceFlag{Name: "after", Usage: "run the check `NAME` first, and resume only if it passes; may be given again"},
+			keepFlag(),
+		},
 		Action: p.action(resume),
 	}
+}
+
+// keepFlag is for the commands that take a run up.
+func keepFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "keep", Usage: "begin an attempt that was killed or failed again on the files as they are; nothing of what it left is taken back"}
 }
 
 func resume(s *session) error {
@@ -53,7 +63,23 @@ func (s *session) resume(store *loop.Store, conf *config, run loop.Run, after []
 		return err
 	}
 	defer letGo()
-	return s.carryOut(store, func(runner *loop.Runner) (loop.Run, error) { return runner.Resume(s.ctx, run) })
+	return leftProblem(s.carryOut(store, func(runner *loop.Runner) (loop.Run, error) {
+		runner.Keep = s.Bool("keep")
+		return runner.Resume(s.ctx, run)
+	}))
+}
+
+// leftProblem says what to type where files of the user's checkout may be the
+// attempt's or the user's.
+func leftProblem(err error) error {
+	left := new(loop.LeftError)
+	if !errors.As(err, &left) {
+		return err
+	}
+	return problemf(exitConflict, "%w", err).withHint(
+		"git runr resume "+left.Run+" --keep   they are yours: leave them, begin the attempt again",
+		"git runr intervene "+left.Run+" --reason manual_fix --note \"...\"   they are the run's work: have them checked and reviewed",
+		"git runr restore "+left.Before.Short()+" -- PATH...   puts paths back to what they were before the attempt")
 }
 
 // stopReason is why run stopped; the entry of no code when it did not.
@@ -121,6 +147,7 @@ func (p *program) continueCommand() *cli.Command {
 	return &cli.Command{
 		Name: "continue", Usage: "do the next thing that is safe to do for a run, or say why not", ArgsUsage: "[RUN]",
 		Description: "Takes up a run that was interrupted, timed out or died, whose configuration is trusted by now, or\nin which you intervened. Anything else needs you: it says what. Nothing lands by itself.\nExit status: that of the run, 4 when it needs you.",
+		Flags:       []cli.Flag{keepFlag()},
 		Action:      p.action(continueRun),
 	}
 }

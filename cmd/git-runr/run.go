@@ -15,7 +15,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"git-runr/diagnose"
-	"git-runr/gitstore"
 	"git-runr/loop"
 	"git-runr/loop/safetext"
 )
@@ -23,7 +22,7 @@ import (
 func (p *program) runCommand() *cli.Command {
 	return &cli.Command{
 		Name: "run", Usage: "let an implementer work on a task until its review passes", ArgsUsage: "TASK.md",
-		Description: "Carries out a task file, an executor's finished work (--context, from its review on), or the\nfindings of a submitted review (--review), in a worktree of its own. Nothing lands by itself:\nsee git runr land. Exit status: 0 passed, 4 stopped and needs a person, 30 an agent failed.",
+		Description: "Carries out a task file, an executor's finished work (--context, from its review on), or the\nfindings of a submitted review (--review), in a worktree of its own. Nothing lands by itself:\nsee git runr land. Of an executor's work the files in files_modified are taken, others are left.\nWith --in-place only what the agent lists or was seen to edit is its own; other files that change\nmeanwhile are left alone and stop the run.\nExit status: 0 passed, 3 files changed meanwhile, 4 stopped and needs a person, 30 an agent failed.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "context", Usage: "review_context in JSON from `FILE`, or - for standard input"},
 			&cli.StringFlag{Name: "review", Usage: "fix what the submitted review `ID` found"},
@@ -230,8 +229,8 @@ func (s *session) plan(store *loop.Store, conf *config) (loop.RunPlan, error) {
 	switch {
 	case given != 1 || s.NArg() > 1:
 		return plan, problemf(exitUsage, "what to run is wanted once: TASK.md, --context FILE or --review ID")
-	case s.Bool("in-place") && s.NArg() == 0:
-		return plan, problemf(exitUsage, "--in-place goes with a task file")
+	case s.Bool("in-place") && s.String("review") != "":
+		return plan, problemf(exitUsage, "--in-place goes with a task file or --context")
 	case s.String("context") != "":
 		return plan, s.planContext(store, &plan, s.String("context"))
 	case s.String("review") != "":
@@ -297,7 +296,12 @@ func (s *session) planContext(store *loop.Store, plan *loop.RunPlan, name string
 	plan.Entity = loop.Entity{Type: orElse(given.EntityType, "task"), Identifier: given.Identifier, Title: given.Title}
 	plan.DoneCriteria, plan.References = given.DoneCriteria, given.References
 	plan.Task = strings.TrimSpace(given.Title + "\n\n" + given.DoneCriteria)
-	return store.PlanContext(s.ctx, plan, given.ExecutorResult, given.Files)
+	plan.InPlace = s.Bool("in-place")
+	left, err := store.PlanContext(s.ctx, plan, given.ExecutorResult, given.Files)
+	if len(left) > 0 {
+		s.say("left alone, not among the executor's files: %s", strings.Join(left, ", "))
+	}
+	return err
 }
 
 // planReview takes the findings of a submitted review as what is to be done.
@@ -364,8 +368,12 @@ func (p *program) answerCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			if run, err = store.Answer(s.ctx, run, choice); err != nil {
+			run, left, err := store.Answer(s.ctx, run, choice)
+			if err != nil {
 				return err
+			}
+			if left != "" {
+				s.say("what was in its worktree and in no commit is kept: %s", restoreLine(run.ID, left))
 			}
 			s.project(store)
 			if err := s.showEnd(store, run); choice != loop.ChoiceStop {
@@ -374,48 +382,6 @@ func (p *program) answerCommand() *cli.Command {
 			return nil
 		}),
 	}
-}
-
-func (p *program) landCommand() *cli.Command {
-	return &cli.Command{
-		Name: "land", Usage: "bring a completed run's result to the branch that is checked out", ArgsUsage: "[RUN]",
-		Flags: []cli.Flag{&cli.BoolFlag{Name: "squash", Usage: "as one commit"}},
-		Action: p.action(func(s *session) error {
-			store, _, run, err := s.chosenRun()
-			if err != nil {
-				return err
-			}
-			if run.Status == loop.RunComplete && run.Landed == nil {
-				if err := s.workHere(run); err != nil {
-					return err
-				}
-			}
-			if run, err = store.Land(s.ctx, run, s.Bool("squash")); err != nil {
-				return landProblem(run, err)
-			}
-			s.project(store)
-			s.answerLanded(store, run)
-			return s.print(run.Landed, func(w io.Writer) {
-				fmt.Fprintf(w, "Landed %s on %s: %s.\n", run.Landed.Commit.Short(), orElse(run.Landed.Branch, "a detached HEAD"), loop.Count(len(run.Files()), "file"))
-			})
-		}),
-	}
-}
-
-// landProblem says what to type when a result did not land.
-func landProblem(run loop.Run, err error) error {
-	state := new(loop.StateError)
-	switch {
-	case errors.Is(err, gitstore.ErrDirty):
-		return problemf(exitConflict, "%w", err).withHint("commit or stash these files, then: git runr land " + run.ID)
-	case errors.Is(err, gitstore.ErrConflict):
-		return problemf(exitConflict, "%w", err).withHint("merge it by hand: git merge " + run.Plan.Branch)
-	case errors.Is(err, gitstore.ErrNoChange):
-		return problemf(exitNothing, "%w", err)
-	case errors.As(err, &state) && run.Stop != nil:
-		return problemf(exitState, "%w", err).withHint("git runr answer "+run.ID+" commit   accepts it with its open findings", "git runr resume "+run.ID)
-	}
-	return err
 }
 
 func (p *program) abortCommand() *cli.Command {
@@ -429,11 +395,17 @@ func (p *program) abortCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			if run, err = store.Abort(s.ctx, run); err != nil {
+			run, left, err := store.Abort(s.ctx, run)
+			if err != nil {
 				return err
 			}
-			return s.print(run.Summary(), func(w io.Writer) {
+			doc := struct {
+				loop.RunSummary
+				Left string `json:"restore,omitempty"`
+			}{run.Summary(), restoreLine(run.ID, left)}
+			return s.print(doc, func(w io.Writer) {
 				fmt.Fprintf(w, "Aborted %s. Its work stays on %s.\n", run.ID, run.Plan.Branch)
+				writeLeft(w, doc.Left)
 			})
 		}),
 	}

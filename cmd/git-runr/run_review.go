@@ -113,6 +113,26 @@ func (s *session) answerLanded(store *loop.Store, run loop.Run) {
 	})
 }
 
+// answerMoved names the commit that fixed what was found after a landing was taken
+// back, or made again.
+func (s *session) answerMoved(store *loop.Store, op gitstore.Recorded) {
+	if op.Kind != gitstore.OpLand || op.Run == "" {
+		return
+	}
+	run, err := store.Run(s.ctx, op.Run)
+	if err != nil || run.Plan.FromReview == "" {
+		return
+	}
+	landed, err := s.repo.ReadSnapshot(s.ctx, op.Before)
+	if err != nil || !op.Back || landed.Head == run.Commit {
+		s.answerLanded(store, run)
+		return
+	}
+	s.answerFixed(store, run, run.Commit, func(_ loop.Finding, before loop.Answer) bool {
+		return before.Kind == loop.AnswerFixed && before.Commit == landed.Head
+	})
+}
+
 // answerFixed answers what chosen picks of the run's findings, by what was answered before.
 func (s *session) answerFixed(store *loop.Store, run loop.Run, by gitstore.ID, chosen func(f loop.Finding, before loop.Answer) bool) {
 	review, err := store.Review(s.ctx, run.Plan.FromReview)

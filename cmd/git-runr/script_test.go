@@ -13,7 +13,7 @@ import (
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"git-runr":     func() { os.Exit(start()) },
+		"git-runr":     func() { os.Exit(startMortal()) },
 		"fake-agent":   func() { os.Exit(fakeAgent(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 		"ask-for-ever": func() { os.Exit(askForEver(os.Args[1], os.Stdout, os.Stderr)) },
 	})

@@ -50,6 +50,9 @@ func Call(ctx context.Context, spec Spec, role Role, model, dir, prompt string, 
 	c := spec.command(inv, dir, opts)
 	c.Stdin = strings.NewReader(prompt)
 	res, err := Run(ctx, c)
+	if inv.reader != nil {
+		res.Edited = below(dir, inv.reader.edited())
+	}
 	if err != nil {
 		return Answer{}, res, fmt.Errorf("agent %q: %w", spec.Name, err)
 	}

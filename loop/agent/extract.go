@@ -16,6 +16,7 @@ type reader interface {
 	// whether the line only repeats others and is not worth keeping.
 	event(line []byte) (show string, noise bool)
 	answer() Answer
+	edited() []string
 }
 
 // outcome is what all readers gather.
@@ -25,6 +26,7 @@ type outcome struct {
 	denied []string // what it was not allowed to do
 	seen   bool     // an event was understood
 	done   bool     // the final message is whole
+	edits
 }
 
 // answer judges the outcome by itself; exit status and limits are judged by Call.
@@ -97,10 +99,13 @@ func toolCall(name string, input json.RawMessage) string {
 
 // part is a piece of a message.
 type part struct {
-	Type  string          `json:"type"`
-	Text  string          `json:"text"`
-	Name  string          `json:"name"`
-	Input json.RawMessage `json:"input"`
+	Type    string          `json:"type"`
+	Text    string          `json:"text"`
+	ID      string          `json:"id"`
+	Name    string          `json:"name"`
+	Input   json.RawMessage `json:"input"`
+	Of      string          `json:"tool_use_id"`
+	IsError bool            `json:"is_error"`
 }
 
 func joinText(parts []part) string {
@@ -123,11 +128,7 @@ func (c *codexReader) event(line []byte) (string, bool) {
 		Error   struct {
 			Message string `json:"message"`
 		} `json:"error"`
-		Item struct {
-			Type    string `json:"type"`
-			Text    string `json:"text"`
-			Command string `json:"command"`
-		} `json:"item"`
+		Item codexItem `json:"item"`
 	}
 	if !decode(line, &ev) {
 		return "", false
@@ -143,7 +144,7 @@ func (c *codexReader) event(line []byte) (string, bool) {
 		c.fail = orDefault(ev.Message, "unnamed error")
 		return c.fail, false
 	case "item.started", "item.completed":
-		return c.item(ev.Item.Type, ev.Item.Text, ev.Item.Command), false
+		return c.item(ev.Item), false
 	default:
 		return "", false
 	}
@@ -151,17 +152,37 @@ func (c *codexReader) event(line []byte) (string, bool) {
 	return "", false
 }
 
-func (c *codexReader) item(kind, text, command string) string {
-	switch kind {
+// codexItem is something that codex said or did.
+type codexItem struct {
+	ID      string `json:"id"`
+	Type    string `json:"type"`
+	Text    string `json:"text"`
+	Command string `json:"command"`
+	Status  string `json:"status"`
+	Changes []struct {
+		Path string `json:"path"`
+	} `json:"changes"`
+}
+
+func (c *codexReader) item(item codexItem) string {
+	switch item.Type {
 	case "agent_message":
-		c.text = text
-		return text
+		c.text = item.Text
+		return item.Text
 	case "command_execution":
 		c.text = ""
-		return command
-	case "file_change", "mcp_tool_call", "web_search", "collab_tool_call":
+		return item.Command
+	case "file_change":
+		for _, change := range item.Changes {
+			c.add(item.ID, change.Path)
+		}
+		if item.Status == "failed" {
+			c.drop(item.ID)
+		}
+		fallthrough
+	case "mcp_tool_call", "web_search", "collab_tool_call":
 		c.text = ""
-		return strings.ReplaceAll(kind, "_", " ")
+		return strings.ReplaceAll(item.Type, "_", " ")
 	}
 	return ""
 }
@@ -186,7 +207,9 @@ func (c *claudeReader) event(line []byte) (string, bool) {
 	switch ev.Type {
 	case "assistant":
 		c.seen = true
-		return claudeMessage(ev.Message), false
+		return c.message(ev.Message), false
+	case "user": // what came of tools
+		c.message(ev.Message)
 	case "result":
 		c.seen, c.done, c.text, c.fail, c.denied = true, true, ev.Result, "", nil
 		for _, d := range ev.Denials {
@@ -199,19 +222,25 @@ func (c *claudeReader) event(line []byte) (string, bool) {
 	return "", false
 }
 
-func claudeMessage(raw json.RawMessage) string {
+// message takes a message and gives what to show of it.
+func (c *claudeReader) message(raw json.RawMessage) string {
 	var m struct {
 		Content []part `json:"content"`
 	}
 	if json.Unmarshal(raw, &m) != nil {
 		return ""
 	}
+	show := ""
 	for _, p := range m.Content {
-		if p.Type == "tool_use" {
-			return toolCall(p.Name, p.Input)
+		switch {
+		case p.Type == "tool_use":
+			c.use(p.ID, p.Name, p.Input)
+			show = orDefault(show, toolCall(p.Name, p.Input))
+		case p.Type == "tool_result" && p.IsError:
+			c.drop(p.Of)
 		}
 	}
-	return joinText(m.Content)
+	return orDefault(show, joinText(m.Content))
 }
 
 // geminiReader reads gemini -o stream-json.
@@ -240,9 +269,13 @@ func (g *geminiReader) event(line []byte) (string, bool) {
 		return g.message(ev.Role, ev.Content), false
 	case "tool_use":
 		g.text = ""
+		g.use(ev.ToolID, ev.ToolName, ev.Parameters)
 		return toolCall(ev.ToolName, ev.Parameters), false
 	case "tool_result":
 		g.text = ""
+		if ev.Status == "error" {
+			g.drop(ev.ToolID)
+		}
 		if ev.Status == "error" && refusal(ev.Error.Message) {
 			tool, _, _ := strings.Cut(ev.ToolID, "__")
 			g.denied = append(g.denied, orDefault(tool, "a tool"))
@@ -305,7 +338,9 @@ func (o *opencodeReader) event(line []byte) (string, bool) {
 		o.text += p.Text + "\n"
 		return p.Text, false
 	case "tool_use":
-		if p.State.Status == "error" && refusal(p.State.Error) {
+		if p.State.Status != "error" {
+			o.use("", p.Tool, p.State.Input)
+		} else if refusal(p.State.Error) {
 			o.denied = append(o.denied, p.Tool)
 		}
 		return toolCall(p.Tool, p.State.Input), false
@@ -342,8 +377,10 @@ func (p *piReader) event(line []byte) (string, bool) {
 	}
 	var ev struct {
 		Type     string          `json:"type"`
+		CallID   string          `json:"toolCallId"`
 		ToolName string          `json:"toolName"`
 		Args     json.RawMessage `json:"args"`
+		IsError  bool            `json:"isError"`
 		Message  json.RawMessage `json:"message"`
 	}
 	if !decode(line, &ev) {
@@ -351,7 +388,12 @@ func (p *piReader) event(line []byte) (string, bool) {
 	}
 	switch ev.Type {
 	case "tool_execution_start":
+		p.use(ev.CallID, ev.ToolName, ev.Args)
 		return toolCall(ev.ToolName, ev.Args), false
+	case "tool_execution_end":
+		if ev.IsError {
+			p.drop(ev.CallID)
+		}
 	case "message_end":
 		return p.message(ev.Message), false
 	}

@@ -65,6 +65,7 @@ type Result struct {
 	Started        time.Time
 	Duration       time.Duration
 	LastOutput     time.Time // zero when it wrote nothing
+	Edited         []string  // files below its directory that an agent said to edit; only Call fills it in
 
 	cutStdout bool // something of Stdout was left out
 }

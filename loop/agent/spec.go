@@ -108,6 +108,10 @@ func (s Spec) preset() string {
 	return s.Name
 }
 
+// ReportsEdits reports whether the agent tells which files it edits, as it works. A
+// command of the user's only says in the end what it likes.
+func (s Spec) ReportsEdits() bool { return s.preset() != "" }
+
 // checkModel refuses what an agent would read as an option.
 func checkModel(model string) error {
 	odd := func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }

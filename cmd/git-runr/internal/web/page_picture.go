@@ -57,7 +57,7 @@ var lanes = []struct {
 	{"attempts", []string{"attempt", "reverted", "intervention"}},
 	{"checks", []string{"checks"}},
 	{"verdicts", []string{"review"}},
-	{"run", []string{"started", "stopped", "resumed", "answered", "completed", "landed", "aborted"}},
+	{"run", []string{"started", "stopped", "resumed", "answered", "completed", "landed", "unlanded", "aborted"}},
 }
 
 // newPicture draws the entries of a timeline. Long waits between them are cut short,

@@ -36,6 +36,8 @@ func (b *stubborn) Limits() loop.Limits { return loop.Limits{} }
 func (b *stubborn) NeedsCheckout() bool { return false }
 func (b *stubborn) Step(string, string) {}
 func (b *stubborn) Line(string)         {}
+func (b *stubborn) Say(string)          {}
+func (b *stubborn) ReportsEdits() bool  { return false }
 
 // stopped is a run that gave up after its retries.
 func (s *site) stopped() loop.Run {

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/urfave/cli/v2"
+
+	"git-runr/gitstore"
+	"git-runr/loop"
+	"git-runr/loop/safetext"
+)
+
+func (p *program) landCommand() *cli.Command {
+	return &cli.Command{
+		Name: "land", Usage: "bring a completed run's result to the branch that is checked out", ArgsUsage: "[RUN]",
+		Description: "What is in the way is named and nothing is changed. git runr undo takes a landing back, with what\nwas uncommitted before it.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "squash", Usage: "as one commit"},
+			&cli.StringFlag{Name: "onto", Usage: "to `BRANCH`, which is not checked out"},
+			&cli.BoolFlag{Name: "allow-deletions", Usage: "also when it deletes more than half of the files"},
+		},
+		Action: p.action(land),
+	}
+}
+
+// landedJSON is what land prints.
+type landedJSON struct {
+	*loop.Landed
+	Files   []string `json:"files"`
+	Deleted []string `json:"deleted"` // those of files that are gone, and were not renamed
+	Undo    string   `json:"undo,omitempty"`
+}
+
+func land(s *session) error {
+	store, _, run, err := s.chosenRun()
+	if err != nil {
+		return err
+	}
+	if run.Status == loop.RunComplete && run.Landed == nil {
+		if err := s.workHere(run); err != nil {
+			return err
+		}
+	}
+	finished, err := store.Settle(s.ctx)
+	s.sayFinished(finished)
+	if err != nil {
+		return err
+	}
+	for _, done := range finished {
+		s.answerMoved(store, done.Operation)
+	}
+	if len(finished) > 0 { // the run may have landed
+		if run, err = store.Run(s.ctx, run.ID); err != nil {
+			return err
+		}
+	}
+	how := loop.LandSpec{Squash: s.Bool("squash"), Onto: s.String("onto"), AllowDeletions: s.Bool("allow-deletions")}
+	run, done, err := store.Land(s.ctx, run, how)
+	if err != nil {
+		return landProblem(run, err)
+	}
+	s.project(store)
+	s.answerLanded(store, run)
+	doc := landedJSON{Landed: run.Landed, Files: append([]string{}, done.Files...), Deleted: append([]string{}, done.Deleted...)}
+	if done.Operation.Name != "" {
+		doc.Undo = "git runr undo"
+	}
+	return s.print(doc, func(w io.Writer) { writeLanded(w, doc) })
+}
+
+func writeLanded(w io.Writer, doc landedJSON) {
+	fmt.Fprintf(w, "Landed %s on %s: %s", doc.Commit.Short(), orElse(doc.Branch, "a detached HEAD"), loop.Count(len(doc.Files), "file"))
+	if len(doc.Deleted) > 0 {
+		fmt.Fprintf(w, ", %d of them deleted:\n", len(doc.Deleted))
+		writePaths(w, "deleted", doc.Deleted)
+	} else {
+		fmt.Fprintln(w, ".")
+	}
+	writeUndo(w, doc.Undo)
+}
+
+// writeUndo says what to type to take a command back; "" is nothing.
+func writeUndo(w io.Writer, undo string) {
+	if undo != "" {
+		fmt.Fprintf(w, "  %s   takes it back\n", undo)
+	}
+}
+
+// pathsShown is how many paths a command names; all of them are in its JSON.
+const pathsShown = 20
+
+// writePaths names paths, a line each.
+func writePaths(w io.Writer, what string, paths []string) {
+	for _, path := range paths[:min(len(paths), pathsShown)] {
+		fmt.Fprintf(w, "  %s  %s\n", what, safetext.Line(path))
+	}
+	if more := len(paths) - pathsShown; more > 0 {
+		fmt.Fprintf(w, "  … and %d more\n", more)
+	}
+}
+
+// landProblem says what to type when a result did not land.
+func landProblem(run loop.Run, err error) error {
+	state, elsewhere := new(loop.StateError), new(gitstore.CheckedOutError)
+	switch {
+	case errors.As(err, &elsewhere):
+		refused := problemf(exitConflict, "%w", err)
+		if line, ok := safetext.CommandLine("git", "-C", elsewhere.Dir, "runr", "land", run.ID); ok {
+			refused = refused.withHint(line)
+		}
+		return refused
+	case errors.Is(err, gitstore.ErrDeletions):
+		return problemf(exitConflict, "%w", err).withHint(
+			"git diff --stat --diff-filter=D HEAD "+run.Commit.Short()+"   shows what would go", "git runr land "+run.ID+" --allow-deletions   lands it all the same")
+	case errors.Is(err, gitstore.ErrDirty):
+		return problemf(exitConflict, "%w", err).withHint("commit or stash these files, then: git runr land " + run.ID)
+	case errors.Is(err, gitstore.ErrConflict):
+		return problemf(exitConflict, "%w", err).withHint("merge it by hand: git merge " + run.Plan.Branch)
+	case errors.Is(err, gitstore.ErrNoChange):
+		return problemf(exitNothing, "%w", err)
+	case errors.As(err, &state) && run.Stop != nil:
+		return problemf(exitState, "%w", err).withHint("git runr answer "+run.ID+" commit   accepts it with its open findings", "git runr resume "+run.ID)
+	}
+	return err
+}

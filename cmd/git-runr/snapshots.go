@@ -1,0 +1,190 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"text/tabwriter"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"git-runr/gitstore"
+	"git-runr/loop"
+	"git-runr/loop/safetext"
+)
+
+func (p *program) snapshotsCommand() *cli.Command {
+	return &cli.Command{
+		Name: "snapshots", Usage: "the working trees that are kept: before and after each attempt, land, revert and restore", ArgsUsage: "[RUN]",
+		Description: "Newest first: its id, when and why it was taken, and how many files in it differ from the commit\nthat was checked out. They are of this clone only. git runr restore gives files of one back.",
+		Action:      p.action(snapshots),
+	}
+}
+
+// snapshotJSON is one line of the list.
+type snapshotJSON struct {
+	ID    gitstore.ID `json:"snapshot"`
+	Name  string      `json:"name"` // as git runr restore takes it
+	When  time.Time   `json:"when"`
+	Why   string      `json:"why"`
+	Head  gitstore.ID `json:"head,omitempty"` // what was checked out
+	Files int         `json:"files"`          // that differ from it, -1 when that is not known
+	Bytes int64       `json:"bytes"`          // of those
+	Error string      `json:"error,omitempty"`
+}
+
+func snapshots(s *session) error {
+	run, err := s.arg("")
+	if err != nil {
+		return err
+	}
+	store, err := s.open()
+	if err != nil {
+		return err
+	}
+	list, err := store.Snapshots(s.ctx, run)
+	if err != nil {
+		return err
+	}
+	doc := struct {
+		Snapshots []snapshotJSON `json:"snapshots"`
+	}{make([]snapshotJSON, 0, len(list))}
+	for _, info := range list {
+		line := snapshotJSON{ID: info.ID, Name: info.Name, When: info.When, Why: info.Why, Head: info.Head, Files: info.Files, Bytes: info.Bytes}
+		if info.Err != nil {
+			line.Error = info.Err.Error()
+		}
+		doc.Snapshots = append(doc.Snapshots, line)
+	}
+	return s.print(doc, func(w io.Writer) { writeSnapshots(w, doc.Snapshots) })
+}
+
+func writeSnapshots(w io.Writer, list []snapshotJSON) {
+	if len(list) == 0 {
+		fmt.Fprintln(w, "No snapshots are kept here.")
+		return
+	}
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, snap := range list {
+		size := fmt.Sprintf("%s, %s", loop.Count(snap.Files, "file"), byteCount(snap.Bytes))
+		switch {
+		case snap.Error != "":
+			size = "damaged"
+		case snap.Files < 0:
+			size = "?"
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", snap.ID.Short(), snap.When.Local().Format(time.DateTime), size, safetext.Line(snap.Why))
+	}
+	table.Flush()
+	fmt.Fprintf(w, "\nTo look at one, or to put its files back:\n  git runr restore %s --to ../git-runr-restored\n  git runr restore %[1]s -- PATH\n", list[0].ID.Short())
+}
+
+// byteCount is n bytes for people.
+func byteCount(n int64) string {
+	switch {
+	case n < 1<<10:
+		return fmt.Sprintf("%d B", n)
+	case n < 1<<20:
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	case n < 1<<30:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	}
+	return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+}
+
+func (p *program) restoreCommand() *cli.Command {
+	return &cli.Command{
+		Name: "restore", Usage: "put files of a snapshot back, or write them elsewhere", ArgsUsage: "SNAPSHOT [-- PATH…]",
+		Description: "SNAPSHOT is an id of git runr snapshots or the beginning of one, RUN/N for what attempt N of a run\nleft, or RUN/N-before for what it found. What is overwritten is recorded first: git runr undo brings\nit back. Files that the snapshot has not stay. What cannot be recorded (ignored files, nested\nrepositories) is named and left alone: exit status 3.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "to", Usage: "write below `DIR` and leave the working tree alone; nothing there is overwritten"},
+			&cli.BoolFlag{Name: "staged", Usage: "what was staged, instead of what the files held"},
+		},
+		Action: p.action(restore),
+	}
+}
+
+// restoredJSON is what restore prints.
+type restoredJSON struct {
+	Snapshot  gitstore.ID `json:"snapshot"`
+	To        string      `json:"to,omitempty"`
+	Restored  []string    `json:"restored"`
+	Conflicts []string    `json:"conflicts"` // left alone
+	Undo      string      `json:"undo,omitempty"`
+}
+
+func restore(s *session) error {
+	names, paths := splitPaths(s.Args().Slice())
+	if len(names) != 1 {
+		return problemf(exitUsage, "one snapshot is wanted; paths go after --").withHint("git runr snapshots", "git runr restore SNAPSHOT -- PATH")
+	}
+	store, err := s.open()
+	if err != nil {
+		return err
+	}
+	if paths, err = s.pathsInside(paths); err != nil {
+		return err
+	}
+	var done loop.Restored
+	doc := restoredJSON{To: s.String("to")}
+	if s.IsSet("to") {
+		if doc.To == "" {
+			return problemf(exitUsage, "--to wants a directory")
+		}
+		done, err = store.RestoreTo(s.ctx, s.fromStart(doc.To), names[0], paths, s.Bool("staged"))
+	} else {
+		done, err = store.Restore(s.ctx, names[0], paths, s.Bool("staged"))
+	}
+	s.sayFinished(done.Finished)
+	if err != nil {
+		return err
+	}
+	doc.Snapshot, doc.Restored, doc.Conflicts = done.From.ID, append([]string{}, done.Restored...), append([]string{}, done.Conflicts...)
+	if done.Operation.Name != "" {
+		doc.Undo = "git runr undo"
+	}
+	err = s.print(doc, func(w io.Writer) { writeRestored(w, doc) })
+	if err == nil && len(doc.Conflicts) > 0 {
+		return endWith(exitConflict)
+	}
+	return err
+}
+
+func writeRestored(w io.Writer, doc restoredJSON) {
+	where := ""
+	if doc.To != "" {
+		where = " in " + safetext.Line(doc.To)
+	}
+	switch {
+	case len(doc.Restored) > 0:
+		fmt.Fprintf(w, "Restored %s of snapshot %s%s.\n", loop.Count(len(doc.Restored), "file"), doc.Snapshot.Short(), where)
+	case doc.Undo != "":
+		fmt.Fprintf(w, "Restored what was staged in snapshot %s.\n", doc.Snapshot.Short())
+	default:
+		fmt.Fprintf(w, "Nothing to restore: the files%s are as in snapshot %s.\n", where, doc.Snapshot.Short())
+	}
+	writePaths(w, "restored", doc.Restored)
+	writePaths(w, "in the way, left alone", doc.Conflicts)
+	writeUndo(w, doc.Undo)
+}
+
+// pathsInside are paths as git names them, from the top of the repository.
+func (s *session) pathsInside(typed []string) ([]string, error) {
+	paths := s.topPaths(typed)
+	for i, path := range paths {
+		if path != "." && !filepath.IsLocal(path) {
+			return nil, problemf(exitUsage, "%q is outside the repository", typed[i])
+		}
+		paths[i] = filepath.ToSlash(filepath.Clean(path))
+	}
+	return paths, nil
+}
+
+// fromStart is a path as it is meant where the command was started.
+func (s *session) fromStart(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(s.dir, path)
+}

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"git-runr/gitstore"
+	"git-runr/loop"
+	"git-runr/loop/safetext"
+)
+
+func (p *program) undoCommand() *cli.Command {
+	return &cli.Command{
+		Name: "undo", Usage: "take back the last land, restore, revert or resume that changed this working tree", ArgsUsage: "[RUN]",
+		Description: "With RUN, the last one that was done for that run. What you changed since is named and left alone\n(exit status 3); a branch that went on since is not moved, and then nothing is changed. An undo can\nbe undone: type it again. Each working tree has operations of its own.",
+		Flags:       []cli.Flag{&cli.BoolFlag{Name: "list", Usage: "show what was done here, or for RUN, newest first, and change nothing"}},
+		Action:      p.action(undo),
+	}
+}
+
+// operationJSON is something that was done to a working tree or a branch.
+type operationJSON struct {
+	ID     string      `json:"id"`
+	What   string      `json:"what"` // such as "undo land RUN: on main"
+	Run    string      `json:"run_id,omitempty"`
+	Branch string      `json:"branch,omitempty"` // that alone was moved
+	When   time.Time   `json:"when"`
+	Before gitstore.ID `json:"before"` // snapshots
+	After  gitstore.ID `json:"after"`
+}
+
+func operationDocument(op gitstore.Recorded) operationJSON {
+	return operationJSON{
+		ID: op.Name, What: op.String(), Run: op.Run, Branch: strings.TrimPrefix(op.Branch, "refs/heads/"),
+		When: op.When, Before: op.Before, After: op.After,
+	}
+}
+
+// undoneJSON is what undo prints.
+type undoneJSON struct {
+	Took      *operationJSON  `json:"undone,omitempty"`
+	Restored  []string        `json:"restored"`
+	Conflicts []string        `json:"conflicts"`          // changed since, and left alone
+	Finished  []operationJSON `json:"finished,omitempty"` // that a killed process had begun: nothing else was done
+	Undo      string          `json:"undo,omitempty"`
+}
+
+func undo(s *session) error {
+	run, err := s.arg("")
+	if err != nil {
+		return err
+	}
+	store, err := s.open()
+	if err != nil {
+		return err
+	}
+	if s.Bool("list") {
+		return s.listOperations(run)
+	}
+	undone, err := store.Undo(s.ctx, run)
+	if err != nil {
+		return undoProblem(s, undone, err)
+	}
+	s.project(store)
+	s.answerMoved(store, undone.Done.Operation)
+	doc := undoneJSON{Restored: []string{}, Conflicts: []string{}}
+	if len(undone.Finished) > 0 {
+		for _, done := range undone.Finished {
+			doc.Finished = append(doc.Finished, operationDocument(done.Operation))
+			doc.Conflicts = append(doc.Conflicts, done.Conflicts...)
+		}
+		err = s.print(doc, func(w io.Writer) {
+			for _, done := range undone.Finished {
+				fmt.Fprintln(w, safetext.Line(loop.FinishedText(done)))
+			}
+		})
+	} else {
+		took := operationDocument(undone.Took)
+		if doc.Took = &took; undone.Done.Operation.Name != "" {
+			doc.Undo = strings.TrimSpace("git runr undo " + run)
+		}
+		doc.Restored, doc.Conflicts = append(doc.Restored, undone.Done.Restored...), append(doc.Conflicts, undone.Done.Conflicts...)
+		err = s.print(doc, func(w io.Writer) { s.writeUndone(w, undone, doc) })
+	}
+	if err == nil && len(doc.Conflicts) > 0 {
+		return endWith(exitConflict)
+	}
+	return err
+}
+
+func (s *session) writeUndone(w io.Writer, undone loop.Undone, doc undoneJSON) {
+	fmt.Fprintf(w, "Undone: %s\n", safetext.Line(doc.Took.What))
+	if moved := s.movedBack(undone); moved != "" {
+		fmt.Fprintf(w, "  %s\n", moved)
+	}
+	writePaths(w, "restored", doc.Restored)
+	writePaths(w, "changed since, left alone", doc.Conflicts)
+	writeUndo(w, doc.Undo)
+}
+
+// movedBack says where a branch went, "" when none did.
+func (s *session) movedBack(undone loop.Undone) string {
+	now, err := s.repo.ReadSnapshot(s.ctx, undone.Took.Before)
+	if err != nil || undone.Took.Kind != gitstore.OpLand {
+		return ""
+	}
+	at := "without a commit"
+	if now.Head != "" {
+		at = "at " + now.Head.Short()
+	}
+	return safetext.Line(orElse(strings.TrimPrefix(now.HeadRef, "refs/heads/"), "HEAD")) + " is " + at + " again"
+}
+
+// undoProblem says what to type when nothing was undone.
+func undoProblem(s *session, undone loop.Undone, err error) error {
+	if !errors.Is(err, gitstore.ErrConflict) || undone.Took.Kind != gitstore.OpLand {
+		return err
+	}
+	before, beforeErr := s.repo.ReadSnapshot(s.ctx, undone.Took.Before)
+	after, afterErr := s.repo.ReadSnapshot(s.ctx, undone.Took.After)
+	if beforeErr != nil || afterErr != nil || undone.Took.Back || before.Head == "" {
+		return err
+	}
+	return problemf(exitConflict, "%w", err).withHint(fmt.Sprintf("git revert --no-edit %s..%s   undoes what landed with a new commit", before.Head.Short(), after.Head.Short()))
+}
+
+// listOperations shows what was recorded in this working tree.
+func (s *session) listOperations(run string) error {
+	recorded := s.repo.Operations
+	if run != "" {
+		found, err := s.store.Run(s.ctx, run)
+		if err != nil {
+			return err
+		}
+		run, recorded = found.ID, s.repo.AllOperations
+	}
+	list, err := recorded(s.ctx)
+	if err != nil {
+		return err
+	}
+	doc := struct {
+		Operations []operationJSON `json:"operations"`
+	}{[]operationJSON{}}
+	for _, op := range list {
+		if run == "" || op.Run == run {
+			doc.Operations = append(doc.Operations, operationDocument(op))
+		}
+	}
+	return s.print(doc, func(w io.Writer) {
+		for _, op := range doc.Operations {
+			fmt.Fprintf(w, "%s  %s  before it: %s\n", op.When.Local().Format(time.DateTime), safetext.Line(op.What), op.Before.Short())
+		}
+		if len(doc.Operations) == 0 {
+			fmt.Fprintln(w, "Nothing is recorded that could be undone here.")
+		}
+	})
+}
+
+// sayFinished tells what became of what killed processes had begun.
+func (s *session) sayFinished(finished []gitstore.Reverted) {
+	for _, done := range finished {
+		s.say("%s", loop.FinishedText(done))
+	}
+}
+
+// restoreLine is what to type for what was in a run's removed worktree and in no
+// commit; left is its snapshot, "" for nothing.
+func restoreLine(run string, left gitstore.ID) string {
+	if left == "" {
+		return ""
+	}
+	return "git runr restore " + left.Short() + " --to ../" + run
+}
+
+func writeLeft(w io.Writer, restore string) {
+	if restore != "" {
+		fmt.Fprintf(w, "What was in its worktree and in no commit is kept:\n  %s\n", restore)
+	}
+}

@@ -1,0 +1,91 @@
+package gitstore
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// OldOperations are the refs of operations that were recorded before then and are not
+// among the newest keep of this clone, and of the snapshots around landings and reverts
+// by the same rule. Without them they cannot be undone. What a killed process still
+// needs is not among them.
+func (r *Repo) OldOperations(ctx context.Context, then time.Time, keep int) ([]string, error) {
+	begun, err := r.Refs(ctx, journalPrefix)
+	if err != nil {
+		return nil, fmt.Errorf("list operations: %w", err)
+	}
+	old := []string{}
+	for _, prefix := range []string{undoPrefix, landedPrefix, revertedPrefix} {
+		refs, err := r.Refs(ctx, prefix)
+		if err != nil {
+			return nil, fmt.Errorf("list operations: %w", err)
+		}
+		groups := map[string]*refGroup{}
+		for ref, id := range refs {
+			name := strings.TrimSuffix(strings.TrimSuffix(ref, "-before"), "-after")
+			if begun[journalPrefix+strings.TrimPrefix(name, prefix)] != "" {
+				continue
+			}
+			if groups[name] == nil {
+				groups[name] = &refGroup{}
+			}
+			groups[name].add(ref, r.whenWritten(ctx, id))
+		}
+		old = append(old, oldest(slices.Collect(maps.Values(groups)), then, keep)...)
+	}
+	slices.Sort(old)
+	return old, nil
+}
+
+// refGroup is refs that are kept or dropped together.
+type refGroup struct {
+	refs []string
+	when time.Time // of the newest
+}
+
+func (g *refGroup) add(ref string, when time.Time) {
+	g.refs = append(g.refs, ref)
+	if when.After(g.when) {
+		g.when = when
+	}
+}
+
+// oldest are the refs of the groups from before then that are not among the newest keep,
+// and of those that cannot be read: they give nothing back, and stop git's own gc.
+func oldest(groups []*refGroup, then time.Time, keep int) []string {
+	slices.SortFunc(groups, func(a, b *refGroup) int { return b.when.Compare(a.when) })
+	var refs []string
+	for i, g := range groups {
+		if (i >= keep || g.when.IsZero()) && g.when.Before(then) {
+			refs = append(refs, g.refs...)
+		}
+	}
+	return refs
+}
+
+// whenWritten is when a commit was made, the zero Time for one that cannot be read.
+func (r *Repo) whenWritten(ctx context.Context, id ID) time.Time {
+	commit, err := r.ReadCommit(ctx, id)
+	if err != nil {
+		return time.Time{}
+	}
+	return commit.CommitterWhen
+}
+
+// DropRefs deletes refs of this tool's own that are there.
+func (r *Repo) DropRefs(ctx context.Context, names []string) error {
+	for _, name := range names {
+		id, err := r.Ref(ctx, name)
+		if err == nil && id != "" {
+			err = r.SwapRef(ctx, name, "", id)
+		}
+		if err != nil {
+			return fmt.Errorf("drop %s: %w", name, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,131 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"git-runr/gitstore"
+)
+
+// Snapshots are those that this clone keeps, newest first; with a run, what names it,
+// those that were taken for it.
+func (s *Store) Snapshots(ctx context.Context, run string) ([]gitstore.SnapshotInfo, error) {
+	all, err := s.Repo.Snapshots(ctx)
+	if err != nil || run == "" {
+		return all, err
+	}
+	found, err := s.Run(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	list := []gitstore.SnapshotInfo{}
+	for _, snap := range all {
+		if snapshotOf(snap, found) {
+			list = append(list, snap)
+		}
+	}
+	return list, nil
+}
+
+func snapshotOf(snap gitstore.SnapshotInfo, run Run) bool {
+	given := run.Plan.Context != nil && snap.ID == run.Plan.Context.Snapshot
+	return given || strings.HasPrefix(snap.Name, run.ID+"/") || strings.Contains(snap.Why, run.ID)
+}
+
+// FindSnapshot finds a snapshot by its id or ref, as gitstore does it, or as RUN/NAME:
+// what is kept of a run under that name, or, when the name is the number of an
+// attempt, what that attempt left.
+func (s *Store) FindSnapshot(ctx context.Context, name string) (gitstore.Snapshot, error) {
+	snap, err := s.Repo.FindSnapshot(ctx, name)
+	typed, rest, ok := strings.Cut(name, "/")
+	if !errors.Is(err, gitstore.ErrNotFound) || !ok {
+		return snap, err
+	}
+	run, runErr := s.Run(ctx, typed)
+	if runErr != nil {
+		return snap, err
+	}
+	list, listErr := s.Snapshots(ctx, run.ID)
+	if listErr != nil {
+		return snap, listErr
+	}
+	for _, info := range list {
+		below, of := strings.CutPrefix(info.Name, run.ID+"/")
+		if of && (below == rest || strings.HasPrefix(below, rest+"-") && !strings.HasPrefix(below, rest+"-before")) {
+			return s.Repo.ReadSnapshot(ctx, info.ID)
+		}
+	}
+	return snap, fmt.Errorf("run %s has no snapshot %q: %w", run.ID, rest, gitstore.ErrNotFound)
+}
+
+// Restored is what a restore did. Finished is as in Undone.
+type Restored struct {
+	gitstore.Reverted
+	From     gitstore.Snapshot
+	Finished []gitstore.Reverted
+}
+
+// Restore puts files of the snapshot that name names back into the working tree that
+// the repository was opened in. See gitstore.Worktree.Restore.
+func (s *Store) Restore(ctx context.Context, name string, paths []string, staged bool) (done Restored, err error) {
+	tree, err := s.Repo.Checkout()
+	if err != nil {
+		return done, err
+	}
+	free, err := s.holdCheckout(tree)
+	if err != nil {
+		return done, err
+	}
+	defer free()
+	if done.From, err = s.FindSnapshot(ctx, name); err != nil {
+		return done, err
+	}
+	if done.Finished, err = s.settle(ctx, tree); err != nil {
+		return done, err
+	}
+	op := gitstore.Operation{Kind: gitstore.OpRestore, What: "of snapshot " + done.From.ID.Short()}
+	done.Reverted, err = tree.Restore(ctx, gitstore.RestoreSpec{From: done.From, Paths: paths, Staged: staged, Op: op})
+	return done, err
+}
+
+// RestoreTo writes files of a snapshot below a directory. See gitstore.Repo.RestoreTo.
+func (s *Store) RestoreTo(ctx context.Context, dir, name string, paths []string, staged bool) (done Restored, err error) {
+	if done.From, err = s.FindSnapshot(ctx, name); err != nil {
+		return done, err
+	}
+	done.Reverted, err = s.Repo.RestoreTo(ctx, dir, gitstore.RestoreSpec{From: done.From, Paths: paths, Staged: staged})
+	return done, err
+}
+
+// removeTree removes the worktree of a run that needs it no more. What is in it and in
+// no commit, which came too late for the run, is kept first: left is its snapshot, ""
+// where there is nothing.
+func (s *Store) removeTree(ctx context.Context, run Run) (left gitstore.ID, err error) {
+	dir := s.TreeDir(run.ID)
+	tree, err := s.Repo.OpenWorktree(ctx, dir)
+	if err == nil {
+		left, err = s.keepLeft(ctx, run, tree)
+	}
+	if err != nil && !errors.Is(err, gitstore.ErrNotFound) {
+		return left, fmt.Errorf("the worktree of run %s stays: %w", run.ID, err)
+	}
+	return left, s.Repo.RemoveWorktree(ctx, dir)
+}
+
+func (s *Store) keepLeft(ctx context.Context, run Run, tree *gitstore.Worktree) (gitstore.ID, error) {
+	files, err := tree.NormalTree(ctx)
+	if err == nil { // else what can be read is kept
+		head, err := s.Repo.TreeOf(ctx, run.Head())
+		if err != nil || files == head {
+			return "", err
+		}
+	}
+	ref, err := s.freeRef(ctx, run.ID, "left") // a removal that was killed must not hide what it began with
+	if err != nil {
+		return "", err
+	}
+	snap, err := tree.Snapshot(ctx, ref, "what was left in the working tree of run "+run.ID)
+	return snap.ID, err
+}

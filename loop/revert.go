@@ -1,0 +1,190 @@
+package loop
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"git-runr/gitstore"
+)
+
+// revert undoes an attempt: exactly the files that it changed, back to what they
+// were before it. Its commit is kept for this clone.
+func (t *turn) revert(step Step) error {
+	a := t.attemptNumbered(step.Number)
+	if a == nil {
+		return fmt.Errorf("revert attempt %d: %w", step.Number, gitstore.ErrNotFound)
+	}
+	t.Progress.Step("revert", fmt.Sprintf("attempt %d, %s", a.Number, Count(len(a.Files), "file")))
+	reverted, err := t.undo(*a)
+	if err != nil {
+		return fmt.Errorf("revert attempt %d: %w", a.Number, err)
+	}
+	return t.record(draft{
+		Type: AttemptReverted, Source: "runner", Title: fmt.Sprintf("attempt %d, %s", a.Number, Count(len(reverted.Restored), "file")),
+		Payload: reverted,
+	})
+}
+
+// undo takes an attempt's work back wherever it is. Each part of it can be done
+// twice: a process that was killed in between leaves the rest to the next.
+func (t *turn) undo(a Attempt) (Reverted, error) {
+	done, err := t.takeBack(t.tree, a, a.Before, a.After, "revert", "critical findings")
+	reverted := Reverted{Attempt: a.Number, Restored: asBefore(done), Conflicts: done.Conflicts}
+	if err != nil {
+		return reverted, err
+	}
+	if err := t.undoGiven(a, &reverted); err != nil {
+		return reverted, fmt.Errorf("in the checkout: %w", err)
+	}
+	if a.Commit == "" || len(done.Conflicts) > 0 {
+		return reverted, nil
+	}
+	if err := t.Store.Repo.Pin(t.ctx, fmt.Sprintf("attempt %d of run %s", a.Number, t.run.ID), a.Commit); err != nil {
+		return reverted, err
+	}
+	return reverted, t.resetBranch(a)
+}
+
+// asBefore are the paths that are now what they were before, by whichever process.
+func asBefore(done gitstore.Reverted) []string {
+	return slices.Sorted(slices.Values(append(slices.Clone(done.Restored), done.Skipped...)))
+}
+
+// undoGiven takes an executor's work back in the checkout that it was taken from: the
+// files that the executor was said to have modified, and no others.
+func (t *turn) undoGiven(a Attempt, reverted *Reverted) error {
+	given := t.run.Plan.Context
+	if a.Mode != ModeGiven || t.run.Plan.InPlace || given.Before == "" {
+		return nil
+	}
+	checkout, err := t.Store.Repo.Checkout()
+	if err != nil && !errors.Is(err, gitstore.ErrBare) {
+		return err
+	}
+	if err != nil || checkout.ID() != t.run.Plan.Checkout {
+		t.Progress.Say("the executor's files stay as they are in the checkout that the run was started from")
+		return nil
+	}
+	if err := t.finishReverts(checkout); err != nil {
+		return err
+	}
+	done, err := t.takeBack(checkout, a, given.Before, given.Snapshot, "revert", "critical findings")
+	reverted.Checkout, reverted.Left = asBefore(done), done.Conflicts
+	return err
+}
+
+// takeBack restores what changed in a working tree between two snapshots. In a
+// checkout of the user's that is the attempt's own files, and what is taken back is
+// named. Its snapshots say what it is part of, in the form "KIND RUN: attempt N, why".
+func (t *turn) takeBack(tree *gitstore.Worktree, a Attempt, before, after gitstore.ID, kind, why string) (gitstore.Reverted, error) {
+	from, beforeErr := t.Store.Repo.ReadSnapshot(t.ctx, before)
+	to, afterErr := t.Store.Repo.ReadSnapshot(t.ctx, after)
+	if err := errors.Join(beforeErr, afterErr); err != nil {
+		return gitstore.Reverted{}, err
+	}
+	options := []gitstore.RevertOption{gitstore.Because(fmt.Sprintf("%s %s: attempt %d, %s", kind, t.run.ID, a.Number, why))}
+	if t.run.Plan.InPlace {
+		options = append(options, gitstore.OnlyPaths(a.Files))
+	}
+	done, err := tree.Revert(t.ctx, from, to, options...)
+	if err == nil && len(done.Restored)+len(done.Conflicts) > 0 {
+		t.Progress.Say(fmt.Sprintf("attempt %d: %s", a.Number, t.revertText(done, tree.Own)))
+	}
+	return done, err
+}
+
+// revertText says what a revert took back and what it left alone, and in a checkout
+// of the user's what brings it back.
+func (t *turn) revertText(done gitstore.Reverted, own bool) string {
+	var parts []string
+	if n := len(done.Restored); n > 0 && own {
+		parts = append(parts, fmt.Sprintf("taken back: %s (git runr restore %s --to DIR gives them as they were)", Count(n, "file"), done.Before.ID.Short()))
+	} else if n > 0 {
+		parts = append(parts, fmt.Sprintf("taken back: %s (git runr undo %s brings that back)", strings.Join(done.Restored, ", "), t.run.ID))
+	}
+	if len(done.Conflicts) > 0 {
+		parts = append(parts, "left alone, changed since: "+strings.Join(done.Conflicts, ", "))
+	}
+	return orElse(strings.Join(parts, "; "), "nothing was left to do")
+}
+
+// resetBranch takes a reverted attempt off the run's branch.
+func (t *turn) resetBranch(a Attempt) error {
+	branch := "refs/heads/" + t.run.Plan.Branch
+	if t.run.Plan.InPlace {
+		return t.Store.Repo.MoveBranch(t.ctx, branch, a.From, a.Commit)
+	}
+	return t.tree.ResetTo(t.ctx, branch, a.From, a.Commit)
+}
+
+// LeftError is what is in the way of making an attempt in place again: files that
+// differ from what they were before it, and of which nobody can say whether they are
+// the attempt's or a person's. They were left alone.
+type LeftError struct {
+	Run     string
+	Attempt int
+	Before  gitstore.ID // snapshot of the checkout from before the attempt
+	Paths   []string
+	Killed  bool // the attempt never ended; else they changed after it
+}
+
+func (e *LeftError) Error() string {
+	why := fmt.Sprintf("attempt %d was killed, and these files differ from what they were before it", e.Attempt)
+	if !e.Killed {
+		why = fmt.Sprintf("attempt %d failed, and these files of it changed since", e.Attempt)
+	}
+	return why + ": " + strings.Join(e.Paths, ", ") + "; they were left alone"
+}
+
+func (e *LeftError) Is(target error) bool { return target == gitstore.ErrConflict }
+
+// takeUp clears the way for an attempt that is made again: what its first try changed
+// is taken back where the try has ended, so that it is known. What a killed one left
+// cannot be told from what a person did since: in the run's own working tree all of
+// it stays, in the user's checkout they are asked.
+func (t *turn) takeUp() error {
+	a := t.run.lastAttempt()
+	if a == nil || a.Before == "" || a.Mode == ModeGiven {
+		return nil
+	}
+	if a.After == "" {
+		return t.takeUpKilled(*a)
+	}
+	if t.Keep {
+		return nil
+	}
+	done, err := t.takeBack(t.tree, *a, a.Before, a.After, "resume", "which is made again")
+	if err == nil && t.run.Plan.InPlace && len(done.Conflicts) > 0 {
+		return &LeftError{Run: t.run.ID, Attempt: a.Number, Before: a.Before, Paths: done.Conflicts}
+	}
+	if err != nil {
+		return fmt.Errorf("take up attempt %d: %w", a.Number, err)
+	}
+	return nil
+}
+
+func (t *turn) takeUpKilled(a Attempt) error {
+	before, err := t.Store.Repo.ReadSnapshot(t.ctx, a.Before)
+	if err != nil {
+		return fmt.Errorf("take up attempt %d: %w", a.Number, err)
+	}
+	now, err := t.snapshot(a.Number, "found")
+	if err != nil {
+		return err
+	}
+	changes, err := t.Store.Repo.Changed(t.ctx, before.Tree, now.Tree)
+	if err != nil || len(changes) == 0 {
+		return err
+	}
+	paths := make([]string, len(changes))
+	for i, c := range changes {
+		paths[i] = c.Path
+	}
+	if t.run.Plan.InPlace && !t.Keep {
+		return &LeftError{Run: t.run.ID, Attempt: a.Number, Before: a.Before, Paths: paths, Killed: true}
+	}
+	t.Progress.Say(fmt.Sprintf("attempt %d was killed; what it left stays as it is: %s", a.Number, strings.Join(paths, ", ")))
+	return nil
+}

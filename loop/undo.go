@@ -1,0 +1,259 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"git-runr/gitstore"
+)
+
+// Undone is what an undo did.
+type Undone struct {
+	Took gitstore.Recorded // the operation that was taken back
+	// Done says how; its Operation is the undo itself, which can be taken back too.
+	Done gitstore.Reverted
+	// Finished is what killed processes had begun and what came of it. When there is
+	// any, nothing else was taken back.
+	Finished []gitstore.Reverted
+}
+
+// Undo takes back the newest operation on the working tree that the repository was
+// opened in, or on that of a run: landing, revert, restore, what a resumed run took
+// back, or the undo of one of them. run is "" or what names a run. It is
+// gitstore.ErrNotFound when nothing is left to undo, and gitstore.ErrConflict, with
+// nothing changed, when the branch went on since. Files that were changed since are
+// among Done.Conflicts and are left alone.
+func (s *Store) Undo(ctx context.Context, run string) (Undone, error) {
+	if run != "" {
+		found, err := s.Run(ctx, run)
+		if err != nil {
+			return Undone{}, err
+		}
+		run = found.ID
+	}
+	tree, err := s.treeToUndo(ctx, run)
+	if err != nil {
+		return Undone{}, err
+	}
+	if tree != nil {
+		free, err := s.holdCheckout(tree)
+		if err != nil {
+			return Undone{}, err
+		}
+		defer free()
+	}
+	finished, err := s.settle(ctx, tree)
+	if err != nil || len(finished) > 0 {
+		return Undone{Finished: finished}, err
+	}
+	return s.undoNewest(ctx, tree, run)
+}
+
+// treeToUndo is the working tree that the repository was opened in, or the run's own
+// one when only that has an operation of the run; nil in a bare repository.
+func (s *Store) treeToUndo(ctx context.Context, run string) (*gitstore.Worktree, error) {
+	tree, err := s.Repo.Checkout()
+	if errors.Is(err, gitstore.ErrBare) {
+		tree, err = nil, nil
+	}
+	if err != nil || run == "" {
+		return tree, err
+	}
+	here, err := newest(ctx, s.Repo, run)
+	if err != nil || here != nil {
+		return tree, err
+	}
+	own, err := s.Repo.OpenWorktree(ctx, s.TreeDir(run))
+	if errors.Is(err, gitstore.ErrNotFound) {
+		return tree, nil
+	}
+	return own, err
+}
+
+// newest is the newest operation of a worktree, or that on a run; nil for none.
+func newest(ctx context.Context, repo *gitstore.Repo, run string) (*gitstore.Recorded, error) {
+	list, err := repo.Operations(ctx)
+	for i := range list {
+		if run == "" || list[i].Run == run {
+			return &list[i], err
+		}
+	}
+	return nil, err
+}
+
+func (s *Store) undoNewest(ctx context.Context, tree *gitstore.Worktree, run string) (Undone, error) {
+	repo := s.Repo
+	if tree != nil {
+		repo = tree.Repo()
+	}
+	op, err := newest(ctx, repo, run)
+	if err != nil {
+		return Undone{}, err
+	}
+	if op == nil {
+		return Undone{}, s.nothingToUndo(ctx, run)
+	}
+	done, err := s.undoOne(ctx, repo, tree, *op)
+	if errors.Is(err, gitstore.ErrNoChange) { // it never happened, or was taken back by hand
+		err = repo.DropOperation(ctx, *op)
+	}
+	return Undone{Took: *op, Done: done}, err
+}
+
+func (s *Store) undoOne(ctx context.Context, repo *gitstore.Repo, tree *gitstore.Worktree, op gitstore.Recorded) (done gitstore.Reverted, err error) {
+	unlock, err := s.holdRun(op.Run)
+	if err != nil {
+		return done, err
+	}
+	defer unlock()
+	if op.Branch != "" {
+		done.Operation, err = repo.UndoBranch(ctx, op)
+	} else {
+		done, err = tree.Undo(ctx, op)
+	}
+	if err != nil {
+		return done, err
+	}
+	return done, s.recordLanding(ctx, done.Operation)
+}
+
+// nothingToUndo says where there may be something.
+func (s *Store) nothingToUndo(ctx context.Context, run string) error {
+	if run == "" {
+		return fmt.Errorf("nothing is recorded that could be undone in this working tree: %w", gitstore.ErrNotFound)
+	}
+	all, err := s.Repo.AllOperations(ctx)
+	if err != nil {
+		return err
+	}
+	for _, op := range all {
+		if op.Run == run {
+			return fmt.Errorf("what was done for run %s was done in another worktree (%s): %w", run, strings.TrimSuffix(op.Name[:strings.LastIndex(op.Name, "/")], "/"), gitstore.ErrNotFound)
+		}
+	}
+	return fmt.Errorf("nothing is recorded that could be undone for run %s: %w", run, gitstore.ErrNotFound)
+}
+
+// holdRun keeps others from carrying a run on; "" is no run.
+func (s *Store) holdRun(run string) (unlock func(), err error) {
+	if run == "" {
+		return func() {}, nil
+	}
+	unlock, free, err := s.Repo.TryLock("run-" + run)
+	if err == nil && !free {
+		err = fmt.Errorf("run %s is being carried out by another process: %w", run, gitstore.ErrBusy)
+	}
+	return unlock, err
+}
+
+// Settle ends what killed processes began in the working tree that the repository was
+// opened in, and says what came of it. There is mostly nothing to do.
+func (s *Store) Settle(ctx context.Context) ([]gitstore.Reverted, error) {
+	tree, err := s.Repo.Checkout()
+	if errors.Is(err, gitstore.ErrBare) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.settle(ctx, tree)
+}
+
+func (s *Store) settle(ctx context.Context, tree *gitstore.Worktree) ([]gitstore.Reverted, error) {
+	if tree == nil {
+		return nil, nil
+	}
+	finished, err := tree.FinishReverts(ctx)
+	for _, done := range finished {
+		if err == nil && done.Operation.Name != "" {
+			err = s.recordLanding(ctx, done.Operation)
+		}
+	}
+	return finished, err
+}
+
+// recordLanding records that a run has landed, or has no longer: op is the operation
+// that landed it or took it back. Where the run says so already there is nothing to do.
+func (s *Store) recordLanding(ctx context.Context, op gitstore.Recorded) error {
+	if op.Kind != gitstore.OpLand || op.Run == "" {
+		return nil
+	}
+	run, err := s.Run(ctx, op.Run)
+	if errors.Is(err, gitstore.ErrNotFound) {
+		return nil // its log is not in this clone any more
+	}
+	if err != nil {
+		return err
+	}
+	landed, err := s.landedBy(ctx, op)
+	if err != nil {
+		return err
+	}
+	event := draft{Type: RunUnlanded, Source: "cli", Title: landed.title()}
+	if !op.Back {
+		event.Type, landed.Carried = RunLanded, s.carried(ctx, run, landed)
+	}
+	event.Payload = landed
+	if run.allow(event.Type) != nil {
+		return nil
+	}
+	if run, err = s.recordRun(ctx, run, event); err != nil {
+		return err
+	}
+	if op.Back {
+		return s.bringBranchBack(ctx, run)
+	}
+	return s.dropBranch(ctx, run)
+}
+
+// landedBy is where an operation landed a run, or took its landing back.
+func (s *Store) landedBy(ctx context.Context, op gitstore.Recorded) (Landed, error) {
+	onto, err := s.Repo.ReadSnapshot(ctx, op.Before)
+	if err != nil {
+		return Landed{}, err
+	}
+	at, err := s.Repo.ReadSnapshot(ctx, op.After)
+	if err != nil {
+		return Landed{}, err
+	}
+	if op.Back {
+		onto, at = at, onto
+	}
+	landed := Landed{Commit: at.Head, Onto: onto.Head, Branch: strings.TrimPrefix(at.HeadRef, "refs/heads/")}
+	events, err := s.RunEvents(ctx, op.Run)
+	for _, e := range events {
+		if before, readErr := payload[Landed](e); e.Type == RunLanded && readErr == nil && before.Commit == landed.Commit {
+			landed.Squash = before.Squash
+		}
+	}
+	return landed, err
+}
+
+// bringBranchBack gives a run the branch again that dropBranch took.
+func (s *Store) bringBranchBack(ctx context.Context, run Run) error {
+	err := s.Repo.SwapRef(ctx, "refs/heads/"+run.Plan.Branch, run.Commit, "")
+	if errors.Is(err, gitstore.ErrLostRace) {
+		return nil // somebody has a branch of that name
+	}
+	return err
+}
+
+// FinishedText says in one line what became of what a killed process had begun.
+func FinishedText(done gitstore.Reverted) string {
+	op, left := done.Operation, ""
+	if len(done.Conflicts) > 0 {
+		left = "; left alone, changed since: " + strings.Join(done.Conflicts, ", ")
+	}
+	switch {
+	case done.Left:
+		return fmt.Sprintf("%s was cut short, and HEAD has moved since: all was left as it is; what was there before it: git runr restore %s --to DIR", op, op.Before.Short())
+	case op.Name != "":
+		return fmt.Sprintf("%s was cut short, and is finished now (%s takes it back)%s", op, strings.TrimSpace("git runr undo "+op.Run), left)
+	case op.Kind == gitstore.OpLand && op.Back:
+		op.Back = false
+		return fmt.Sprintf("%s was cut short, and is taken back now%s", op, left)
+	}
+	return fmt.Sprintf("%s was cut short; nothing was left to do%s", op, left)
+}
