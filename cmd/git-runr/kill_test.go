@@ -400,14 +400,14 @@ func (c *scene) checkAfter(s killStory, trees []string) {
 }
 
 // checkLanded lands the run. What the person did in its working tree is part of it,
-// unless it came too late, which was said.
+// unless that was said to be kept elsewhere: it came too late, or before there was one.
 func (c *scene) checkLanded(trees []string, said string) {
 	c.t.Helper()
 	if status, said := c.runr(nil, "land", "latest"); status != 0 {
 		c.t.Errorf("land ended with %d:\n%s", status, said)
 	}
-	late := strings.Contains(said, "came too late") || strings.Contains(said, "is completed")
-	if len(trees) > 0 && !late {
+	elsewhere := strings.Contains(said, "came too late") || strings.Contains(said, "is completed") || strings.Contains(said, "what was in it: git runr restore")
+	if len(trees) > 0 && !elsewhere {
 		c.holds("fix.txt", "by hand\n")
 	}
 	if got := c.shell(c.repo, "git ls-tree --name-only HEAD README.md new.txt own.txt tracked.txt work.txt"); strings.Count(got, "\n") != 5 {
