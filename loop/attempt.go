@@ -84,8 +84,10 @@ func (t *turn) takeOver(a Attempt, before *gitstore.Snapshot) (ImplementAnswer, 
 		return answer, err
 	}
 	subject := fmt.Sprintf("run %s, attempt %d: without the executor's work", t.run.ID, a.Number)
-	var left []string
-	*before, left, err = t.tree.Bring(t.ctx, "refs/heads/"+t.run.Plan.Branch, t.run.Plan.Base, given.Commit, ref, subject)
+	without, left, err := t.tree.Bring(t.ctx, "refs/heads/"+t.run.Plan.Branch, t.run.Plan.Base, given.Commit, ref, subject)
+	if err == nil {
+		*before = without
+	}
 	if len(left) > 0 {
 		t.Progress.Say("left as they are in the run's working tree: " + strings.Join(left, ", "))
 	}

@@ -265,9 +265,12 @@ func (s killStory) killedAt(t *testing.T, point killPoint) {
 	}
 	c.shell(c.repo, typedAfter)
 	trees := c.handFix(s)
-	c.recover(s)
+	said := c.recover(s)
 	c.check(s)
 	c.checkAfter(s, trees)
+	if !s.context && !s.inPlace {
+		c.checkLanded(trees, said)
+	}
 }
 
 // mortal has git-runr be killed in a turn of an agent, when that has done its work.
@@ -300,11 +303,10 @@ func (c *scene) handFix(s killStory) (trees []string) {
 	return trees
 }
 
-// recover types what the program says until the run is over.
-func (c *scene) recover(s killStory) {
+// recover types what the program says until the run is over, and gives all that it said.
+func (c *scene) recover(s killStory) (all string) {
 	c.t.Helper()
 	next := []string{"resume", "latest"}
-	var all string
 	for range 12 {
 		status, said := c.runr(nil, next...)
 		all += "$ " + strings.Join(next, " ") + "\n" + said
@@ -317,12 +319,13 @@ func (c *scene) recover(s killStory) {
 			next = append(next, "--keep")
 		case status == 3: // unclaimed, or changed since: left alone
 		case status == 0, status == 11 && strings.Contains(said, "is completed"):
-			return
+			return all
 		default:
 			c.t.Fatalf("ended with %d:\n%s", status, all)
 		}
 	}
 	c.t.Fatalf("no end:\n%s", all)
+	return ""
 }
 
 // named checks that a refusal names all that differs, where nobody can say whose it is.
@@ -371,6 +374,9 @@ func (c *scene) turns() string {
 func (c *scene) holds(name, want string) {
 	c.t.Helper()
 	got, err := os.ReadFile(filepath.Join(c.repo, name))
+	if want == "" && errors.Is(err, os.ErrNotExist) {
+		return
+	}
 	if err != nil || string(got) != want {
 		c.t.Errorf("%s is %q, %v, want %q", name, got, err, want)
 	}
@@ -394,14 +400,21 @@ func (c *scene) checkAfter(s killStory, trees []string) {
 		c.somewhere("by hand", "work.txt", dir)
 		c.somewhere("by hand", "fix.txt", dir)
 	}
-	if s.context || s.inPlace {
-		return
-	}
+}
+
+// checkLanded lands the run. What the person did in its working tree is part of it,
+// unless that was said to be kept elsewhere: it came too late, or before there was one.
+func (c *scene) checkLanded(trees []string, said string) {
+	c.t.Helper()
 	if status, said := c.runr(nil, "land", "latest"); status != 0 {
 		c.t.Errorf("land ended with %d:\n%s", status, said)
 	}
-	if len(trees) > 0 {
+	elsewhere := strings.Contains(said, "came too late") || strings.Contains(said, "is completed") || strings.Contains(said, "what was in it: git runr restore")
+	if len(trees) > 0 && !elsewhere {
 		c.holds("fix.txt", "by hand\n")
+	}
+	if c.t.Failed() {
+		c.t.Log(said)
 	}
 	if got := c.shell(c.repo, "git ls-tree --name-only HEAD README.md new.txt own.txt tracked.txt work.txt"); strings.Count(got, "\n") != 5 {
 		c.t.Errorf("landed %q", got)
