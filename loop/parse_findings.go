@@ -5,20 +5,12 @@ import (
 	"strings"
 )
 
-// findingMode is what a finding may look like.
-type findingMode byte
-
-const (
-	modeStructured findingMode = iota // "- **Severity:** High" and more fields
-	modeTagged                        // also "- **[HIGH]** auth.go:12 leaks", table rows, items under "#### Critical"
-	modeLoose                         // also "- High: auth.go:12 leaks" and what only a Findings section makes a finding
-	modePlain                         // also every list item, as a warning
-)
-
-// foundFinding is a finding and the lines that it was read from.
+// foundFinding is a finding, the lines that it was read from, and whether they
+// stand in a section of findings.
 type foundFinding struct {
 	Finding
-	lines []int
+	lines  []int
+	inside bool
 }
 
 type field byte
@@ -81,73 +73,93 @@ func (d *findingDraft) value(f field) string {
 	return strings.TrimSpace(strings.Join(d.values[f], "\n"))
 }
 
+// severityGroup is a severity that stands above what has it.
+type severityGroup struct {
+	severity string // "": none
+	level    int    // of its title
+	indent   int    // of its item, -1 when it is no item
+	used     bool   // something of it was read
+	listed   bool   // what was read is a list
+}
+
 // findingReader reads findings line by line.
 type findingReader struct {
-	mode    findingMode
 	log     *parseLog
+	plain   bool // every item of a section of findings is one
+	inside  bool // the line stands in a section of findings
 	found   []foundFinding
+	tallied map[Severity]int // what counts of findings say
 	draft   *findingDraft
-	starter field    // the field that begins each finding
-	heading string   // the nearest one
-	group   string   // severity that the nearest heading gives to the items below it
-	table   []string // header cells of the table that is being read
+	starter field  // the field that begins each finding
+	heading string // the nearest one
+	group   severityGroup
 }
 
-// readFindings reads the findings in the lines of md that scope marks.
-func readFindings(md mdText, scope []bool, mode findingMode, log *parseLog) []foundFinding {
-	r := &findingReader{mode: mode, log: log}
-	for i, l := range md.lines {
-		if !scope[i] {
+// read reads the findings in the lines that scope does not leave out.
+func (r *findingReader) read(lines []readLine, scope []findingScope) {
+	r.tallied = map[Severity]int{}
+	for i, l := range lines {
+		if i > 0 && scope[i] != scope[i-1] || scope[i] == scopeOut {
 			r.flush()
-			r.heading, r.group, r.starter = "", "", noField
-			continue
+			r.heading, r.group, r.starter = "", severityGroup{}, noField
 		}
-		r.line(i, l)
+		if r.inside = scope[i] == scopeIn; scope[i] != scopeOut {
+			r.line(i, l)
+		}
 	}
 	r.flush()
-	return r.found
 }
 
-func (r *findingReader) line(i int, l mdLine) {
-	switch l.kind {
-	case lineText:
-	case lineComment:
-		return
-	default: // code and quotations are part of the field above them
-		r.extend(i, l.text)
-		return
-	}
-	if !strings.HasPrefix(strings.TrimSpace(l.text), "|") {
-		r.table = nil
-	}
-	if l.blank() {
-		r.extend(i, "")
-		if r.draft != nil {
-			r.draft.blank = true
+func (r *findingReader) line(i int, l readLine) {
+	if l.mark.aside() && !r.inside && (l.role == roleLead || l.role == roleGroup) {
+		l.role = roleText
+		if l.level > 0 {
+			l.role = roleTitle
 		}
-		return
 	}
-	if f, _ := readField(l.text); f != noField {
+	switch l.role {
+	case roleNone:
+		r.silent(i, l.mdLine)
+		return
+	case roleField:
 		for _, part := range splitFields(l.text) {
 			f, value := readField(part)
 			r.field(i, l, f, value)
 		}
-		return
-	}
-	_, isVerdict := verdictLine(l)
-	if level, title := l.headingOrBold(); level > 0 && !isVerdict {
-		r.title(i, title)
-		return
-	}
-	if isVerdict || isRule(l.text) {
+	case roleTitle:
+		r.title(i, l)
+	case roleGroup:
 		r.flush()
-		return
-	}
-	if r.mode == modeStructured || !r.loose(i, l) {
-		r.continued(i, l)
+		r.open(l)
+	case roleLead:
+		r.lead(i, l)
+	case roleRow:
+		r.row(i, l)
+	case roleText:
+		if !r.item(i, l) {
+			r.continued(i, l)
+		}
+	default:
+		r.flush()
+		if l.role == roleTally {
+			r.tallied[l.mark.severity] += l.mark.count
+		}
 	}
 	if r.draft != nil {
 		r.draft.blank = false
+	}
+}
+
+// silent takes a line that the author does not say: code and quotations are part of
+// the field above them.
+func (r *findingReader) silent(i int, l mdLine) {
+	switch {
+	case r.draft == nil || l.kind == lineComment:
+	case l.kind == lineText:
+		r.extend(i, "")
+		r.draft.blank = true
+	default:
+		r.extend(i, l.text)
 	}
 }
 
@@ -186,7 +198,7 @@ func isRule(text string) bool {
 
 // field takes a labelled line. A finding begins at the field that came first of all,
 // and wherever a second severity stands.
-func (r *findingReader) field(i int, l mdLine, f field, value string) {
+func (r *findingReader) field(i int, l readLine, f field, value string) {
 	if r.starter == noField && r.draft == nil {
 		r.starter = f
 	}
@@ -196,23 +208,19 @@ func (r *findingReader) field(i int, l mdLine, f field, value string) {
 	}
 	r.draft.set(f, value)
 	r.draft.lines = append(r.draft.lines, i)
-	r.draft.blank = false
 }
 
-func (r *findingReader) start(l mdLine) {
+func (r *findingReader) start(l readLine) {
 	r.flush()
-	indent, _, listed := cutBullet(l.text)
-	r.draft = &findingDraft{indent: indent, listed: listed, heading: r.heading}
-	if r.group != "" {
-		r.draft.values[severityField] = []string{r.group}
+	r.draft = &findingDraft{indent: l.indent, listed: l.listed, heading: r.heading}
+	if r.group.severity != "" {
+		r.draft.values[severityField] = []string{r.group.severity}
+		r.group.used, r.group.listed = true, l.listed
 	}
 }
 
 // extend appends a line to the field that is being read.
 func (r *findingReader) extend(i int, text string) {
-	if r.draft == nil {
-		return
-	}
 	f := r.draft.current
 	if f < issueField && !r.draft.has[issueField] {
 		f = issueField // a severity and a place are one line each
@@ -223,38 +231,101 @@ func (r *findingReader) extend(i int, text string) {
 
 // continued takes a line without a label: more of the field above it, unless a
 // blank line or the next item says that it is not.
-func (r *findingReader) continued(i int, l mdLine) {
+func (r *findingReader) continued(i int, l readLine) {
 	if r.draft == nil {
 		return
 	}
-	indent, _, listed := cutBullet(l.text)
-	next := r.draft.loose && listed
-	if r.draft.listed && indent <= r.draft.indent && (r.draft.blank || next) {
+	next := r.draft.loose && l.listed
+	if r.draft.listed && l.indent <= r.draft.indent && (r.draft.blank || next) {
 		r.flush()
 		return
 	}
 	r.extend(i, strings.TrimSpace(l.text))
 }
 
-// title takes a heading, or a line in bold alone.
-func (r *findingReader) title(i int, title string) {
+// title takes a heading, or a line in bold alone: below a severity it is the title
+// of a finding.
+func (r *findingReader) title(i int, l readLine) {
 	r.flush()
-	r.heading, r.group, r.starter = title, "", noField
-	if r.mode == modeStructured {
+	if g := r.group; g.severity != "" && (l.level > g.level || !g.used && l.level == levelBold) {
+		if r.group.used = true; !isNone(l.title) {
+			r.startLoose(i, readLine{}, g.severity, l.title)
+		}
 		return
 	}
-	_, title, _ = cutBullet(title)
-	if severity, rest, ok := cutSeverity(title); ok && !isNone(rest) {
-		r.start(mdLine{})
-		r.draft.heading = ""
+	r.heading, r.group, r.starter = l.title, severityGroup{}, noField
+}
+
+// open begins a group of findings.
+func (r *findingReader) open(l readLine) {
+	r.heading, r.starter = "", noField
+	r.group = severityGroup{severity: string(l.mark.severity), level: l.level, indent: -1}
+	if l.listed {
+		r.group.indent = l.indent
+	}
+	if l.level == 0 {
+		r.group.level = levelLine
+	}
+	r.tallied[l.mark.severity] += max(l.mark.count, 0)
+}
+
+// levelLine is the level of a severity that is no title: below all of them.
+const levelLine = levelBold + 1
+
+// lead takes a line that says severity, place and issue in one.
+func (r *findingReader) lead(i int, l readLine) {
+	r.flush()
+	if l.level > 0 {
+		r.heading, r.group, r.starter = "", severityGroup{}, noField
+	}
+	if !isNone(l.rest) {
+		r.startLoose(i, l, string(l.mark.severity), l.rest)
+	}
+}
+
+func (r *findingReader) startLoose(i int, l readLine, severity, text string) {
+	r.start(l)
+	r.draft.loose = l.level == 0 && l.text != ""
+	r.draft.listed = r.draft.listed && l.level == 0
+	r.draft.values[severityField] = nil
+	if severity != "" {
 		r.draft.set(severityField, severity)
-		r.loosePlace(rest)
-		r.draft.lines = []int{i}
+	}
+	r.draft.loosePlace(text)
+	r.draft.lines = append(r.draft.lines, i)
+}
+
+// row takes a row of a table of findings.
+func (r *findingReader) row(i int, l readLine) {
+	r.flush()
+	if l.draft == nil || isNone(l.draft.value(issueField)) {
 		return
 	}
-	if isGroup(title) && !r.asideOnly(title) {
-		r.group, r.heading = title, ""
+	r.draft = l.draft
+	r.draft.lines = []int{i}
+	r.flush()
+}
+
+// item takes a line without a severity of its own below one, or any item where all
+// of them are findings. ok is false for a line that belongs to what is above it.
+func (r *findingReader) item(i int, l readLine) (ok bool) {
+	if r.group.severity == "" && !r.plain {
+		return false
 	}
+	nested := r.draft != nil && (!l.listed || l.indent > r.draft.indent)
+	if nested || !l.listed && (r.group.severity == "" || r.group.used) {
+		return false
+	}
+	if r.group.severity != "" && l.listed && l.indent <= r.group.indent || l.listed && r.group.used && !r.group.listed {
+		r.group = severityGroup{}
+		return false
+	}
+	r.flush()
+	_, text, _ := cutBullet(l.text)
+	if r.group.used, r.group.listed = true, l.listed; !isNone(text) {
+		r.startLoose(i, l, r.group.severity, text)
+	}
+	return true
 }
 
 // flush ends the finding that is being read.
@@ -264,16 +335,16 @@ func (r *findingReader) flush() {
 	if d == nil || d.isEmpty() {
 		return
 	}
-	if d.value(severityField) == "" && (r.mode <= modeTagged || r.mode == modeLoose && d.value(issueField) == "") {
+	if issue := d.value(issueField); d.value(severityField) == "" && !r.plain && (issue == "" || !r.inside && d.place() == (place{}) && !namesPlace(issue)) {
 		return
 	}
 	if d.isTemplate() {
-		if r.mode != modePlain { // which reads the same lines again
+		if !r.plain { // which reads the same lines again
 			r.log.add("a finding is a template: it was ignored")
 		}
 		return
 	}
-	r.found = append(r.found, foundFinding{Finding: d.finding(r.mode, r.log), lines: d.lines})
+	r.found = append(r.found, foundFinding{Finding: d.finding(r.plain, r.log), lines: d.lines, inside: r.inside})
 }
 
 // isEmpty: no severity worth the name and nothing said. "Severity: None".
@@ -289,9 +360,9 @@ func (d *findingDraft) isTemplate() bool {
 	return !filled && (isPlaceholder(severity) || len(severitiesIn(severity)) > 1)
 }
 
-func (d *findingDraft) finding(mode findingMode, log *parseLog) Finding {
+func (d *findingDraft) finding(plain bool, log *parseLog) Finding {
 	f := Finding{Severity: Warning, Issue: d.value(issueField), Fix: d.value(fixField)}
-	if severity := d.value(severityField); severity != "" || mode != modePlain {
+	if severity := d.value(severityField); severity != "" || !plain {
 		f.Severity = severityOf(severity, log)
 	}
 	if isNone(f.Fix) {

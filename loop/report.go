@@ -42,6 +42,7 @@ type Report struct {
 	Effective Verdict   `json:"effective_verdict"` // what counts: see Effective
 	Format    string    `json:"format"`            // tagged, markdown, review_json, verdict_json, codex_json, changes_json, builtin, unreadable
 	Summary   string    `json:"summary,omitempty"`
+	Text      string    `json:"text,omitempty"` // the reviewer's own words, at most maxText bytes: see ownWords
 	Findings  []Finding `json:"findings"`
 	Requests  []string  `json:"requests"` // what was asked for, findings first
 	Approved  bool      `json:"approved"`
