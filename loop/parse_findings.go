@@ -3,6 +3,7 @@ package loop
 import (
 	"iter"
 	"strings"
+	"unicode"
 )
 
 // foundFinding is a finding, the lines that it was read from, and whether they
@@ -59,6 +60,7 @@ type findingDraft struct {
 	indent  int   // of its first line
 	listed  bool  // its first line is a list item
 	loose   bool  // one item is the whole of it
+	short   bool  // one paragraph is
 	blank   bool  // the line before was blank
 	heading string
 	lines   []int
@@ -236,7 +238,8 @@ func (r *findingReader) continued(i int, l readLine) {
 		return
 	}
 	next := r.draft.loose && l.listed
-	if r.draft.listed && l.indent <= r.draft.indent && (r.draft.blank || next) {
+	over := r.draft.short && (r.draft.blank || isLabel(l.text)) && !l.listed
+	if r.draft.listed && l.indent <= r.draft.indent && (r.draft.blank || next) || over && l.indent <= r.draft.indent {
 		r.flush()
 		return
 	}
@@ -280,7 +283,14 @@ func (r *findingReader) lead(i int, l readLine) {
 	}
 	if !isNone(l.rest) {
 		r.startLoose(i, l, string(l.mark.severity), l.rest)
+		r.draft.short = l.level == 0
 	}
+}
+
+// isLabel reports whether a line begins with one word and a colon: "question: why?".
+func isLabel(text string) bool {
+	word, _, ok := strings.Cut(labelled(text), ":")
+	return ok && word != "" && !strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) })
 }
 
 func (r *findingReader) startLoose(i int, l readLine, severity, text string) {
@@ -372,6 +382,12 @@ func (d *findingDraft) finding(plain bool, log *parseLog) Finding {
 	if p, issue := cutPlace(f.Issue); f.File == "" && p.file != "" {
 		f.at(p)
 		f.Issue = issue
+	}
+	said, _, _ := strings.Cut(f.Issue, "```")
+	for _, text := range []string{d.heading, said} {
+		if p := placeAmong(text); f.File == "" {
+			f.at(p)
+		}
 	}
 	return described(f, d.heading, log)
 }

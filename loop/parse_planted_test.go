@@ -170,7 +170,7 @@ func TestReasonInProse(t *testing.T) {
 		"The loop never terminates.\n\n### Verdict: NEEDS_FIX":                                            "The loop never terminates",
 		"{\"success\": false, \"review_summary\": \"The loop never terminates.\", \"review_issues\": []}": "The loop never terminates",
 		"### Verdict: CRITICAL\n\nIt cannot stay like this.":                                              "It cannot stay like this",
-		"### Verdict: NEEDS_FIX\n\n### Summary\nIt is purple.":                                                  "It is purple",
+		"### Verdict: NEEDS_FIX\n\n### Summary\nIt is purple.":                                            "It is purple",
 	} {
 		r := ParseReview(text, "")
 		if len(r.Requests) != 1 || strings.TrimRight(r.Requests[0], ".") != want {

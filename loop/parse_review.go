@@ -45,6 +45,7 @@ type answer struct {
 	found   []candidate
 	read    []int            // lines that a report was made of
 	broken  bool             // what meant to be a report could not be read
+	refused bool             // the words beside a pass refuse
 	tallied map[Severity]int // what the answer says of how many findings it has
 	log     *parseLog
 }
@@ -90,7 +91,7 @@ func parseReview(text string, whole bool, nonce string, log *parseLog) Report {
 		rest = splitMarkdown(report.Summary)
 	}
 	report = finish(report, rest, log)
-	if len(report.Requests) == 0 && !picked.Verdict.Passed() && !report.Effective.Passed() {
+	if len(report.Requests) == 0 && !report.Effective.Passed() && (a.refused || !picked.Verdict.Passed()) {
 		report.Requests = append(report.Requests, firstWords(rest, a.rest())...)
 	}
 	return report
@@ -161,6 +162,7 @@ func (a *answer) doubt(c candidate) string {
 	case a.tallied[Critical] > 0:
 		return "critical findings are counted and not given"
 	case readRequests(a.rest(), reading{}).refused:
+		a.refused = true
 		return "the words beside it say that the change must not go in"
 	case a.nonce != "" && !c.titled && a.speaks(0, c.from) && a.speaks(c.to+1, len(a.lines)):
 		return "it stands in the middle of an answer without the block that was asked for"

@@ -178,7 +178,7 @@ func (a *answer) markdownFindings() (findings []Finding, sectioned bool) {
 		a.read = append(a.read, f.lines...)
 	}
 	for i, l := range a.lines {
-		if l.role == roleLegend || l.role == roleTally {
+		if l.role == roleLegend || l.role == roleTally || l.role == roleGroup && l.level == 0 {
 			a.read = append(a.read, i)
 		}
 	}

@@ -239,8 +239,11 @@ func withoutTags(text string) string {
 	return text
 }
 
-// isTag reports whether a line is one element's tag and nothing else.
+// isTag reports whether text is one element's tag, or one address, and nothing else.
 func isTag(text string) bool {
+	if strings.Contains(text, "://") && !strings.ContainsAny(text, " \t") {
+		return true
+	}
 	name, ok := strings.CutPrefix(text, "<")
 	name, closed := strings.CutSuffix(name, ">")
 	return ok && closed && name != "" && !strings.ContainsAny(name, "<> :.@")
