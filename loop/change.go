@@ -19,6 +19,7 @@ type Census struct {
 	SentLines  int       `json:"sent_lines"`
 	SentBinary int       `json:"sent_binary,omitempty"` // binary files that a reviewer who can judge them was told of
 	LeftOut    []LeftOut `json:"left_out,omitempty"`
+	Unmatched  []string  `json:"unmatched_globs,omitempty"` // of what is to be left out: they match no file of the tree
 }
 
 // LeftOut is a file that the reviewer did not see.
@@ -41,7 +42,7 @@ type Change struct {
 
 // Limits bound what a reviewer is shown.
 type Limits struct {
-	Exclude  []string // git globs that are left out
+	Exclude  []string // globs that are left out: see gitstore.Globs
 	MaxBytes int64    // of the patch; 0: no limit
 	Binary   bool     // whether the reviewer can judge that a binary file is there
 }
@@ -81,6 +82,9 @@ func (s *Store) ReadChange(ctx context.Context, subject Subject, limits Limits) 
 		return change, fmt.Errorf("read change: %w", err)
 	}
 	change.Census = census(all, kept, limits)
+	if change.Census.Unmatched, err = s.unmatched(ctx, subject.Tree, limits, change.Census); err != nil {
+		return change, fmt.Errorf("read change: %w", err)
+	}
 	spec.Exclude = append(slices.Clone(limits.Exclude), change.Census.tooLarge()...)
 	if change.Census.Nothing() {
 		return change, nil
@@ -94,6 +98,16 @@ func (s *Store) ReadChange(ctx context.Context, subject Subject, limits Limits) 
 		}
 	}
 	return change, nil
+}
+
+// unmatched are the globs of a configuration that leave out nothing here and could
+// leave out nothing anywhere in the tree: they are most likely wrong.
+func (s *Store) unmatched(ctx context.Context, tree gitstore.ID, limits Limits, c Census) ([]string, error) {
+	idle := slices.DeleteFunc(slices.Clone(limits.Exclude), func(glob string) bool {
+		matches := gitstore.CompileGlobs([]string{glob}).Match
+		return slices.Contains(LockFiles, glob) || slices.ContainsFunc(c.LeftOut, func(l LeftOut) bool { return matches(l.Path) })
+	})
+	return s.Repo.UnmatchedGlobs(ctx, tree, idle)
 }
 
 // within are the files that are one of paths or below one; all of them without paths.

@@ -25,6 +25,9 @@ func censusLine(c loop.Census) string {
 	if len(c.LeftOut) > 0 {
 		line += fmt.Sprintf(", %d left out", len(c.LeftOut))
 	}
+	if len(c.Unmatched) > 0 {
+		line += fmt.Sprintf("; no file matches exclude %s", safetext.Line(strings.Join(c.Unmatched, ", ")))
+	}
 	return line
 }
 
