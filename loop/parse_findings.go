@@ -160,6 +160,9 @@ func (r *findingReader) silent(i int, l mdLine) {
 	case l.kind == lineText:
 		r.extend(i, "")
 		r.draft.blank = true
+	case r.draft.short && r.draft.blank:
+		r.flush()
+	case r.draft.current < issueField && !r.draft.has[issueField]: // a quotation is no issue by itself
 	default:
 		r.extend(i, l.text)
 	}
@@ -383,13 +386,23 @@ func (d *findingDraft) finding(plain bool, log *parseLog) Finding {
 		f.at(p)
 		f.Issue = issue
 	}
-	said, _, _ := strings.Cut(f.Issue, "```")
-	for _, text := range []string{d.heading, said} {
+	for _, text := range append([]string{d.heading}, ownLines(f.Issue)...) {
 		if p := placeAmong(text); f.File == "" {
 			f.at(p)
 		}
 	}
 	return described(f, d.heading, log)
+}
+
+// ownLines are the lines of a text that are neither code nor quoted.
+func ownLines(text string) []string {
+	var own []string
+	for _, l := range splitMarkdown(text).lines {
+		if l.kind == lineText {
+			own = append(own, l.text)
+		}
+	}
+	return own
 }
 
 // place puts the file field and the line field together.

@@ -190,7 +190,7 @@ func (md mdText) codeBelow(i int) string {
 
 func mayHoldJSON(info string) bool {
 	language, _, _ := strings.Cut(strings.ToLower(info), " ")
-	return strings.HasPrefix(language, "json") || wrapsText(language)
+	return strings.HasPrefix(language, "json") || language == ""
 }
 
 // startsJSON tells an object or array from the braces and brackets of prose and code.
