@@ -277,6 +277,9 @@ func firstTerm(text string) (head, rest string) {
 		end := strings.Index(text, ")") + 1
 		return text[:end], text[end:]
 	}
+	if inner, after, ok := strings.Cut(strings.TrimPrefix(text, "["), "]"); ok && strings.HasPrefix(text, "[") && len(inner) < maxPath && readPlace(inner).line > 0 {
+		return inner, after
+	}
 	if inner, after, ok := strings.Cut(strings.TrimPrefix(text, "`"), "`"); ok && strings.HasPrefix(text, "`") {
 		if digits, ok := strings.CutPrefix(after, ":"); ok && digits != "" && digits[0] >= '0' && digits[0] <= '9' {
 			word, rest := firstTerm(digits)

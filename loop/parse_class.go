@@ -1,6 +1,9 @@
 package loop
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // role is what a line is to those who read a review.
 type role byte
@@ -23,90 +26,101 @@ const (
 type readLine struct {
 	mdLine
 	role   role
-	level  int    // of a title or a group
+	level  int    // of a title
 	title  string // of a title
 	indent int
 	listed bool
 	mark   severityMark
-	rest   string // what a lead says behind its mark, or a verdict line behind its label
-	label  string // of a verdict line
-	titled bool   // a verdict line that is a heading or behind emphasis
-	draft  *findingDraft
+	rest   string        // what a lead says behind its mark, or a verdict line behind its label
+	label  string        // of a verdict line
+	titled bool          // a verdict line that is a heading or behind emphasis
+	draft  *findingDraft // of a row
 }
 
 // classify says what each line of md is. All readers of findings and verdicts go by it.
 func classify(md mdText) []readLine {
-	lines := make([]readLine, len(md.lines))
-	c := classifier{}
-	for i, l := range md.lines {
-		c.next = ""
-		if i+1 < len(md.lines) {
-			c.next = md.lines[i+1].text
+	c := classifier{lines: make([]readLine, len(md.lines)), below: make([]string, len(md.lines)+1)}
+	for i, l := range slices.Backward(md.lines) {
+		if c.below[i] = l.text; l.blank() {
+			c.below[i] = c.below[i+1]
 		}
-		lines[i] = c.line(l)
 	}
-	markLegends(lines)
-	return lines
+	for i, l := range md.lines {
+		c.lines[i].mdLine = l
+		if l.kind != lineText || l.blank() || !c.row(i) {
+			c.columns = nil
+		}
+		if l.kind == lineText && !l.blank() && c.lines[i].role == roleNone {
+			c.line(i)
+		}
+	}
+	markLegends(c.lines)
+	return c.lines
 }
 
-// classifier keeps what a line of a table needs of those above it.
+// classifier keeps what a line needs of those around it.
 type classifier struct {
-	next    string   // the text of the line below
-	columns []string // header of the table; empty and not nil: it has none
+	lines   []readLine
+	below   []string // for each line itself, or the next one that is not blank
+	columns []string // header of the table that is being read; empty and not nil: it has none
 }
 
-func (c *classifier) line(l mdLine) readLine {
-	out := readLine{mdLine: l}
-	if l.kind != lineText || l.blank() {
-		c.columns = nil
-		return out
-	}
+// line reads a line that is no row of a table.
+func (c *classifier) line(i int) {
+	l := &c.lines[i]
 	var item string
-	out.indent, item, out.listed = cutBullet(l.text)
-	if strings.HasPrefix(item, "|") {
-		return c.row(out)
-	}
-	c.columns = nil
-	if v, ok := verdictLine(l); ok {
-		out.role, out.rest, out.label, out.titled = roleVerdict, v.value, v.label, v.titled
-		return out
+	l.indent, item, l.listed = cutBullet(l.text)
+	if v, ok := verdictLine(l.mdLine); ok {
+		l.role, l.rest, l.label, l.titled = roleVerdict, v.value, v.label, v.titled
+		return
 	}
 	if f, value := readField(l.text); f != noField {
-		out.role = roleField
+		l.role = roleField
 		if f == severityField && definesSeverity(value) {
-			out.role = roleLegend
+			l.role = roleLegend
 		}
-		return out
+		return
 	}
-	out.level, out.title = l.headingOrBold()
-	if out.level > 0 {
-		_, item, _ = cutBullet(out.title)
-	} else if isRule(l.text) {
-		out.role = roleRule
-		return out
+	l.level, l.title = l.headingOrBold()
+	if title, ok := summaryOf(l.text); ok {
+		l.level, l.title = levelSummary, title
 	}
-	out.words(item)
-	return out
+	switch {
+	case l.level > 0:
+		_, item, _ = cutBullet(l.title)
+	case isRule(l.text):
+		l.role = roleRule
+		return
+	}
+	l.words(item, c.titles(i))
+	if text := withoutTags(strings.TrimSpace(l.text)); l.role == roleText && (text == "" || isTag(text)) {
+		l.role = roleNone
+	}
+}
+
+// titles reports whether line i stands above what it may be the title of: a list, or
+// the line that makes a heading of it.
+func (c *classifier) titles(i int) bool {
+	_, _, listed := cutBullet(c.below[i+1])
+	return listed || strings.Trim(strings.TrimSpace(c.below[i+1]), "-=") == ""
 }
 
 // words reads a title, an item or a line of prose.
-func (l *readLine) words(item string) {
+func (l *readLine) words(item string, titles bool) {
 	m, ok := aloneMark(item)
-	if !ok && l.level > 0 {
+	if !ok && (l.level > 0 || titles) {
 		m, ok = readMark(item)
 	}
 	if ok {
 		l.role, l.mark = roleGroup, m
 		return
 	}
+	if critical, ok := criticalTally(item); ok {
+		l.role, l.mark.count = roleTally, critical
+		return
+	}
 	if l.mark, l.rest, ok = cutMark(item); ok {
 		l.role = roleLead
-		switch n := strings.TrimSpace(l.rest); {
-		case n == "":
-			l.role = roleGroup
-		case isNumber(n):
-			l.role, l.mark.count = roleTally, lineNumber(n)
-		}
 		return
 	}
 	l.role = roleText
@@ -130,29 +144,40 @@ func definesSeverity(value string) bool {
 }
 
 // row reads one row of a table. The first row is its header when a line of dashes
-// stands below it, or when its cells name fields.
-func (c *classifier) row(l readLine) readLine {
+// stands below it, or when its cells name fields; a header without a severity says
+// nothing of the columns.
+func (c *classifier) row(i int) (ok bool) {
+	l := &c.lines[i]
+	if _, item, _ := cutBullet(l.text); !strings.HasPrefix(item, "|") {
+		return false
+	}
 	cells := tableCells(l.text)
 	l.role = roleRow
 	switch {
 	case isDashes(l.text):
-		return l
-	case c.columns == nil && (isHeader(cells) || isDashes(c.next)):
-		c.columns = cells
-		return l
+		return true
+	case c.columns == nil && (isHeader(cells) || i+1 < len(c.lines) && isDashes(c.below[i+1])):
+		c.columns = []string{}
+		if slices.ContainsFunc(cells, func(cell string) bool { f, _ := readField(cell + ":"); return f == severityField }) {
+			c.columns = cells
+		}
+		return true
 	case c.columns == nil:
 		c.columns = []string{}
 	}
 	d := rowDraft(c.columns, cells)
 	m, known := readMark(d.value(severityField))
 	if !known {
-		return l
+		return true
 	}
-	l.draft, l.mark = d, m
-	if l.rest = d.value(issueField); isNumber(l.rest) && l.rest != "" {
-		l.role, l.mark.count = roleTally, lineNumber(l.rest)
+	l.draft, l.mark, l.rest = d, m, d.value(issueField)
+	if isNumber(l.rest) && l.rest != "" {
+		l.role, l.mark.count = roleTally, 0
+		if m.severity == Critical {
+			l.mark.count = lineNumber(l.rest)
+		}
 	}
-	return l
+	return true
 }
 
 // markLegends finds the runs of lines that say what the severities mean. An entry

@@ -31,7 +31,7 @@ var fieldLabels = []struct {
 	name  string
 	field field
 }{
-	{"severity", severityField},
+	{"severity", severityField}, {"priority", severityField},
 	{"file:line", placeField}, {"file/line", placeField}, {"file, line", placeField}, {"file", placeField},
 	{"location", placeField}, {"path", placeField},
 	{"lines", lineField}, {"line", lineField},
@@ -90,7 +90,7 @@ type findingReader struct {
 	plain   bool // every item of a section of findings is one
 	inside  bool // the line stands in a section of findings
 	found   []foundFinding
-	tallied map[Severity]int // what counts of findings say
+	tallied int // critical findings, by what the answer counts
 	draft   *findingDraft
 	starter field  // the field that begins each finding
 	heading string // the nearest one
@@ -99,7 +99,6 @@ type findingReader struct {
 
 // read reads the findings in the lines that scope does not leave out.
 func (r *findingReader) read(lines []readLine, scope []findingScope) {
-	r.tallied = map[Severity]int{}
 	for i, l := range lines {
 		if i > 0 && scope[i] != scope[i-1] || scope[i] == scopeOut {
 			r.flush()
@@ -144,7 +143,7 @@ func (r *findingReader) line(i int, l readLine) {
 	default:
 		r.flush()
 		if l.role == roleTally {
-			r.tallied[l.mark.severity] += l.mark.count
+			r.tallied += l.mark.count
 		}
 	}
 	if r.draft != nil {
@@ -253,10 +252,13 @@ func (r *findingReader) continued(i int, l readLine) {
 // of a finding.
 func (r *findingReader) title(i int, l readLine) {
 	r.flush()
-	if g := r.group; g.severity != "" && (l.level > g.level || !g.used && l.level == levelBold) {
-		if r.group.used = true; !isNone(l.title) {
-			r.startLoose(i, readLine{}, g.severity, l.title)
-		}
+	g := r.group
+	if g.severity != "" && l.level == levelSummary && !g.used {
+		return
+	}
+	if g.severity != "" && l.level < levelSummary && (l.level > g.level || !g.used && l.level == levelBold) && !isNone(l.title) {
+		r.startLoose(i, readLine{}, g.severity, l.title)
+		r.group.used = true
 		return
 	}
 	r.heading, r.group, r.starter = l.title, severityGroup{}, noField
@@ -270,13 +272,12 @@ func (r *findingReader) open(l readLine) {
 		r.group.indent = l.indent
 	}
 	if l.level == 0 {
-		r.group.level = levelLine
+		r.group.level = levelSummary
 	}
-	r.tallied[l.mark.severity] += max(l.mark.count, 0)
+	if l.mark.severity == Critical {
+		r.tallied += max(l.mark.count, 0)
+	}
 }
-
-// levelLine is the level of a severity that is no title: below all of them.
-const levelLine = levelBold + 1
 
 // lead takes a line that says severity, place and issue in one.
 func (r *findingReader) lead(i int, l readLine) {
@@ -335,9 +336,12 @@ func (r *findingReader) item(i int, l readLine) (ok bool) {
 	}
 	r.flush()
 	_, text, _ := cutBullet(l.text)
-	if r.group.used, r.group.listed = true, l.listed; !isNone(text) {
-		r.startLoose(i, l, r.group.severity, text)
+	if isNone(text) {
+		r.group = severityGroup{}
+		return true
 	}
+	r.group.used, r.group.listed = true, l.listed
+	r.startLoose(i, l, r.group.severity, text)
 	return true
 }
 

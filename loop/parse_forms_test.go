@@ -62,6 +62,12 @@ func TestSeverityLeadsALine(t *testing.T) {
 		{"**<sub><sub>![P0 Badge](https://example.com/P0.svg)</sub></sub>  token logged in a.go:1**", a},
 		{"| Critical | a.go:1 | token logged |", a},
 		{"#### Critical: token logged in a.go:1", a},
+		{"Critical — a.go:1 — token logged", a},
+		{"* *Critical*: token logged in a.go:1", a},
+		{"[a.go:1] Critical: token logged", a},
+		{"**[a.go:1]** Critical: token logged", a},
+		{"Priority: P0\nFile: a.go:1\nIssue: token logged", a},
+		{"| Level | Where | What |\n|---|---|---|\n| Critical | a.go:1 | token logged |", a},
 		{"- **Severity:** Critical\n- **File:** a.go:1\n- **Issue:** token logged", a},
 	}
 	checkForms(t, "", "### Verdict: PASS\n\n", "\n", placed)
@@ -111,6 +117,13 @@ func TestSeverityAbove(t *testing.T) {
 		{"![critical](https://example.com/critical.svg)\n\ntoken logged in a.go:1\n\n```suggestion\nlog.Print(\"in\")\n```", a},
 		{"### token logged in a.go:1\n\n**Critical Severity**\n\ntoken logged in a.go:1", a},
 		{"- Critical:\n  - token logged in a.go:1", a},
+		{"Critical\n--------\n- token logged in a.go:1", a},
+		{"Critical\n- token logged in a.go:1", a},
+		{"CRITICAL\n\n- token logged in a.go:1", a},
+		{"<details>\n<summary>🔴 Critical (1)</summary>\n\n- token logged in a.go:1\n\n</details>", a},
+		{"### Critical\n\nNo critical issues were identified in this review.\n\n### Warnings\n\nNo warnings were found during the review of the change.", "PASS"},
+		{"### Critical\n\nNo errors are handled in the loop.", "CRITICAL; critical No errors are handled in the loop."},
+		{"### Critical\n\nNo issues found, but the token is logged.", "CRITICAL; critical No issues found, but the token is logged."},
 		{"#### Critical\nNone.\n\n#### Warnings\nNo warnings found.", "PASS"},
 		{"#### Critical\n\n#### Nits\n- rename x", "PASS_WITH_NOTES; note rename x"},
 	})
@@ -136,6 +149,10 @@ func TestLegendIsNoFinding(t *testing.T) {
 		{"**Critical** / **Warning** / **Note**", "PASS"},
 		{"Severities: Critical, Warning, Note", "PASS"},
 		{"**Severity scale**\n\nP0 - drop everything\nP1 - next release\nP2 - some day", "PASS"},
+		{"(Critical: blocks merge; Warning: fix soon; Note: optional)", "PASS"},
+		{"*Severity: 🔴 Critical | 🟡 Warning | 🟢 Note*", "PASS"},
+		{"**Severity levels**: Critical (must fix), Warning (should fix), Note (for information)", "PASS"},
+		{"| Level | Meaning | Action |\n|---|---|---|\n| Critical | data loss | revert |\n| Warning | a bug | fix |", "PASS"},
 		{"<sub>Severity legend: Critical: stops the release; Warning: should be fixed</sub>", "PASS"},
 	}
 	checkForms(t, "", "### Verdict: PASS\n\n", "\n", legends)
@@ -158,6 +175,13 @@ func TestTallyOfFindings(t *testing.T) {
 		{"- Critical: 2\n- Warning: 1", "NEEDS_FIX"},
 		{"| Severity | Count |\n|---|---|\n| Critical | 2 |\n| Warning | 0 |", "NEEDS_FIX"},
 		{"**Critical issues:** 1", "NEEDS_FIX"},
+		{"Critical: 0 | High: 0 | Medium: 1 | Low: 2", "PASS"},
+		{"Critical: 1 | High: 0 | Medium: 1 | Low: 2", "NEEDS_FIX"},
+		{"**Critical:** 0, **High:** 1", "PASS"},
+		{"🔴 Critical: 3 · 🟡 Warning: 2", "NEEDS_FIX"},
+		{"Findings: 2 critical, 1 warning", "NEEDS_FIX"},
+		{"0 critical, 3 minor issues", "PASS"},
+		{"**Total:** 3 findings (1 critical, 2 notes)", "NEEDS_FIX"},
 		{"- Critical: 0\n- Warning: 3", "PASS"},
 		{"Critical: 1\n\n- Critical: token logged in a.go:1", "CRITICAL; critical a.go:1 token logged"},
 	})

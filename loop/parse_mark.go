@@ -87,6 +87,37 @@ func readLabel(text string) (m severityMark, ok bool) {
 	return m, len(words) > 0
 }
 
+// tallyWords may stand in a line that counts findings.
+var tallyWords = tableOf(`found total and`)
+
+// criticalTally reads a line that only counts findings, by numbers before the severities or
+// behind them: how many critical ones there are.
+func criticalTally(item string) (critical int, ok bool) {
+	words := strings.Fields(requestKey(cutBytes(item, 4*maxMark)))
+	if len(item) > 4*maxMark || !slices.ContainsFunc(words, func(w string) bool { return w[0] <= '9' && isNumber(w) }) {
+		return 0, false
+	}
+	number, severity, behind, counted := -1, Severity(""), false, false
+	for i := 0; i < len(words); {
+		n, word := severityAt(words[i:])
+		switch {
+		case n > 0:
+			severity, counted = severityWords[word], true
+			if behind = behind || number < 0; !behind && severity == Critical {
+				critical += number
+			}
+		case isNumber(words[i]):
+			if number = lineNumber(words[i]); behind && severity == Critical {
+				critical += number
+			}
+		case !tallyWords.has(words[i]) && !markNouns.has(strings.TrimSuffix(words[i], "s")):
+			return 0, false
+		}
+		i += max(n, 1)
+	}
+	return critical, counted
+}
+
 // severityAt is the severity that words begin with, and of how many words it is.
 func severityAt(words []string) (n int, word string) {
 	for n := min(3, len(words)); n > 0; n-- {
@@ -279,6 +310,13 @@ func isKeyTitle(text string) bool {
 	if len(words) > 6 || slices.ContainsFunc(words, isFault) {
 		return false
 	}
-	about := slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(w, "severit") || strings.HasPrefix(w, "priorit") })
-	return hasWord(words, keyWords) && (about || len(words) == 1)
+	keys := 0
+	about := false
+	for _, w := range words {
+		about = about || strings.HasPrefix(w, "severit") || strings.HasPrefix(w, "priorit")
+		if keyWords.has(w) {
+			keys++
+		}
+	}
+	return keys > 0 && (about || len(words) == 1) || keys > 1
 }

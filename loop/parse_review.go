@@ -43,10 +43,10 @@ type answer struct {
 	md      mdText
 	lines   []readLine // those of md, and what they are
 	found   []candidate
-	read    []int            // lines that a report was made of
-	broken  bool             // what meant to be a report could not be read
-	refused bool             // the words beside a pass refuse
-	tallied map[Severity]int // what the answer says of how many findings it has
+	read    []int // lines that a report was made of
+	broken  bool  // what meant to be a report could not be read
+	refused bool  // the words beside a pass refuse
+	tallied bool  // it counts critical findings
 	log     *parseLog
 }
 
@@ -54,7 +54,8 @@ type answer struct {
 type candidate struct {
 	Report
 	from, to int
-	titled   bool // a heading or a label in bold states it
+	titled   bool   // a heading or a label in bold states it
+	unread   string // the field of an object that may hold faults and is not known
 }
 
 // readers are the formats of a review in the order in which they are tried. What a
@@ -137,33 +138,55 @@ func worst(found []candidate, log *parseLog) candidate {
 // weighed takes a pass back that the rest of the answer puts in doubt.
 func (a *answer) weighed(c candidate) Report {
 	report := c.Report
-	if report.Format == "" || report.Format == formatTagged {
+	if report.Format == "" {
 		return report
 	}
 	if report.Verdict == "" {
 		a.log.add("no verdict line: expected \"### Verdict: PASS\" or another verdict; taken as NEEDS_FIX")
 		report.Verdict = NeedsFix
 	}
-	if a.md.unclosed {
+	if a.md.unclosed && report.Format != formatTagged {
 		a.log.add("the answer is cut off, or a code fence or comment in it is not closed: the rest was not read")
 	}
-	if why := a.doubt(c); EffectiveVerdict(report.Verdict, report.Findings, false).Passed() && why != "" {
+	if report.Verdict.Passed() && report.Format != formatMarkdown {
+		report.Findings = append(report.Findings, criticalIn(report.Summary)...)
+	}
+	if !EffectiveVerdict(report.Verdict, report.Findings, false).Passed() {
+		return report
+	}
+	if why := a.doubt(c); why != "" {
 		a.log.add(fmt.Sprintf("stated %s, but %s: taken as NEEDS_FIX", report.Verdict, why))
 		report.Verdict = NeedsFix
 	}
 	return report
 }
 
-// doubt is why a pass is none; "" when it is one.
+// criticalIn are the critical findings in a summary.
+func criticalIn(summary string) []Finding {
+	a := &answer{md: splitMarkdown(summary), log: &parseLog{}}
+	a.lines = classify(a.md)
+	findings, _ := a.markdownFindings()
+	return slices.DeleteFunc(findings, func(f Finding) bool { return f.Severity != Critical })
+}
+
+// doubt is why a pass is none; "" when it is one. A block with the nonce is believed
+// as far as it goes.
 func (a *answer) doubt(c candidate) string {
+	words := splitMarkdown(c.Summary)
+	if c.Format != formatTagged {
+		words.lines = append(words.lines, a.rest().lines...)
+	}
 	switch {
-	case a.broken || a.md.unclosed:
-		return "a part of the answer could not be read"
-	case a.tallied[Critical] > 0:
-		return "critical findings are counted and not given"
-	case readRequests(a.rest(), reading{}).refused:
+	case c.unread != "":
+		return fmt.Sprintf("its field %q could not be read", c.unread)
+	case readRequests(words, reading{}).refused:
 		a.refused = true
 		return "the words beside it say that the change must not go in"
+	case c.Format == formatTagged:
+	case a.broken || a.md.unclosed:
+		return "a part of the answer could not be read"
+	case a.tallied:
+		return "critical findings are counted and not given"
 	case a.nonce != "" && !c.titled && a.speaks(0, c.from) && a.speaks(c.to+1, len(a.lines)):
 		return "it stands in the middle of an answer without the block that was asked for"
 	}

@@ -98,15 +98,27 @@ func withoutNegation(words []string) []string {
 
 var findVerbs = tableOf(`find see spot have identify detect notice discover be`)
 
-// refusesMerge: "must not be merged", "I cannot approve this", "changes requested".
+// refusesMerge reports whether words forbid that the change goes in, and do not
+// speak of what its code merges or approves: "This must not be merged", "I cannot
+// approve it", "Changes requested".
 func refusesMerge(words []string) bool {
 	if says(words, "no changes requested", "no further changes requested", "no more changes requested") {
 		return false
 	}
-	return says(words, "not merge", "not be merged", "not ship", "not land", "not approve", "not approved", "not approving", "not comfortable approving", "not lgtm",
+	text := strings.Join(words, " ")
+	for _, verb := range []string{"not merge", "not ship", "not land", "not approve"} {
+		if strings.HasSuffix(text, verb) || says(words, verb+" this", verb+" it", verb+" yet", verb+" until", verb+" before", verb+" the change") {
+			return true
+		}
+	}
+	whole := len(words) <= 4 || hasWord(words, wholeWords)
+	return whole && says(words, "not be merged", "not be approved", "not be shipped", "not approved", "not approving", "not comfortable approving", "not lgtm",
 		"not ready to merge", "not ready to be merged", "not ready for merge", "not ready to ship", "not recommend merging", "not recommend approving",
 		"changes requested", "request changes", "requesting changes", "reject this", "i reject", "nack")
 }
+
+// wholeWords speak of the change as a whole, or of who judges it.
+var wholeWords = tableOf(`this it i we pr patch`)
 
 // saysRefused: "not approved", "changes requested", "no".
 func saysRefused(words []string) bool {
@@ -114,8 +126,11 @@ func saysRefused(words []string) bool {
 	case "no", "not", "nope", "nah", "not really", "not yet", "no way":
 		return true
 	}
-	return refusesMerge(words) || says(words, "not accept", "not recommend", "not ready", "rejected",
-		"needs work", "needs fix", "needs fixes", "not acceptable", "not good enough", "not pass", "not looks good")
+	if says(words, "no changes requested", "no further changes requested", "no more changes requested") {
+		return false
+	}
+	return says(words, "not comfortable approving", "not approving", "not accept", "not recommend", "not approved", "not approve", "not lgtm", "not ready", "not merge", "not be merged", "changes requested", "request changes", "requesting changes",
+		"rejected", "reject this", "i reject", "needs work", "needs fix", "needs fixes", "not acceptable", "not good enough", "nack", "not pass", "not looks good")
 }
 
 // binds: what must be done first takes an approval back, and so does a box that is open.

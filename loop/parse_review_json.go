@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -33,7 +34,7 @@ func readJSON(a *answer) []candidate {
 			a.log.add("a JSON report in the middle of other words was ignored")
 			continue
 		}
-		found = append(found, candidate{Report: report, from: span.from, to: span.to})
+		found = append(found, candidate{Report: report, from: span.from, to: span.to, unread: unreadList([]byte(span.data))})
 	}
 	return found
 }
@@ -48,7 +49,7 @@ type jsonShape struct {
 
 var jsonShapes = []jsonShape{
 	{"success", []string{"review_summary", "review_issues"}, readReviewJSON},
-	{"overall_correctness", []string{"overall_correctness"}, readCodexJSON},
+	{"overall_correctness", []string{"overall_correctness", "findings"}, readCodexJSON},
 	{"verdict", []string{"findings", "summary"}, readVerdictJSON},
 	{"status", []string{"changes"}, readChangesJSON},
 }
@@ -67,6 +68,23 @@ func shapeOf(span jsonSpan) *jsonShape {
 		}
 	}
 	return nil
+}
+
+// unreadList is the key of a list that by its name holds faults and that no shape
+// has; "" when there is none.
+func unreadList(data []byte) string {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(data, &fields) != nil {
+		return ""
+	}
+	for _, key := range slices.Sorted(maps.Keys(fields)) {
+		words := strings.FieldsFunc(key, func(r rune) bool { return r == '_' || r == '-' })
+		known := slices.ContainsFunc(jsonShapes, func(s jsonShape) bool { return slices.Contains(s.beside, key) })
+		if list := string(fields[key]); len(words) > 0 && !known && len(list) > 2 && list[0] == '[' && faultNouns.has(strings.TrimSuffix(words[len(words)-1], "s")) {
+			return key
+		}
+	}
+	return ""
 }
 
 // topKeys are the keys of an object in lower case.

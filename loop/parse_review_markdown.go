@@ -160,7 +160,7 @@ func (a *answer) markdownFindings() (findings []Finding, sectioned bool) {
 	scope := findingScopes(a.md)
 	r := &findingReader{log: a.log}
 	r.read(a.lines, scope)
-	a.tallied = r.tallied
+	a.tallied = r.tallied > 0
 	inside, strays := splitFindings(r.found)
 	if len(inside) == 0 {
 		plain := &findingReader{log: a.log, plain: true}
@@ -275,17 +275,28 @@ func isNone(text string) bool {
 	return false
 }
 
-// closingWords may stand behind what there is none of.
-var closingWords = tableOf(`found detected identified reported seen remaining remain left observed noted spotted were was are in this the change changes code diff here at time to report all`)
+// foundWords say that there was none of something, and closingWords where.
+var (
+	foundWords   = tableOf(`found detected identified reported seen remaining remain left observed noted spotted`)
+	beWords      = tableOf(`were was is are have has been be`)
+	closingWords = tableOf(`in this the change changes code diff patch pr commit review files file here at time to report all`)
+)
 
-// saysNoFaults reports whether words, behind "no", name faults and nothing more.
+// saysNoFaults reports whether words, behind "no", say that there is no fault. "No
+// errors are handled" says that there is one.
 func saysNoFaults(words []string) bool {
-	for i, w := range words {
-		if i < 3 && faultNouns.has(strings.TrimSuffix(w, "s")) {
-			return !slices.ContainsFunc(words[i+1:], func(w string) bool { return !closingWords.has(w) })
-		}
+	at := slices.IndexFunc(words, func(w string) bool { return faultNouns.has(strings.TrimSuffix(w, "s")) })
+	if at < 0 || at > 2 {
+		return false
 	}
-	return false
+	rest := words[at+1:]
+	for len(rest) > 0 && beWords.has(rest[0]) {
+		rest = rest[1:]
+	}
+	if len(rest) > 0 && foundWords.has(rest[0]) {
+		return !hasWord(rest, adversatives)
+	}
+	return !slices.ContainsFunc(rest, func(w string) bool { return !closingWords.has(w) })
 }
 
 func isNumber(s string) bool {

@@ -62,7 +62,7 @@ func readTagged(a *answer) []candidate {
 			a.log.add(fmt.Sprintf("the tagged block could not be read: %v", err))
 			reports = append(reports, candidate{Report: unreadBlock(block.body)})
 		default:
-			reports = append(reports, candidate{Report: report})
+			reports = append(reports, candidate{Report: report, unread: unreadList([]byte(block.body))})
 		}
 	}
 	switch {
