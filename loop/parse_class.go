@@ -93,6 +93,9 @@ func (c *classifier) line(i int) {
 		return
 	}
 	l.words(item, c.titles(i))
+	if l.role == roleLead && l.level == 0 && !l.listed && i > 0 && c.lines[i-1].role == roleText && goesOn(c.lines[i-1].text) && !namesPlace(l.rest) {
+		l.role = roleText // "… of which one is" / "critical - the lock"
+	}
 	if text := withoutTags(strings.TrimSpace(l.text)); l.role == roleText && (text == "" || isTag(text)) {
 		l.role = roleNone
 	}

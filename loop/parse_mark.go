@@ -72,7 +72,7 @@ func readMark(text string) (m severityMark, ok bool) {
 
 // readLabel reads the words of a mark. One of nouns alone has no word.
 func readLabel(text string) (m severityMark, ok bool) {
-	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	words := strings.FieldsFunc(strings.ToLower(untagged(text)), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	m.count = -1
 	for i := 0; i < len(words); {
 		n, word := severityAt(words[i:])
@@ -87,11 +87,20 @@ func readLabel(text string) (m severityMark, ok bool) {
 	return m, len(words) > 0
 }
 
+// untagged is a short text without the tags of HTML.
+func untagged(text string) string {
+	before, rest, found := strings.Cut(text, "<")
+	if _, after, closed := strings.Cut(rest, ">"); found && closed {
+		return before + " " + untagged(after)
+	}
+	return text
+}
+
 // tallyWords may stand in a line that counts findings.
 var tallyWords = tableOf(`found total and`)
 
-// criticalTally reads a line that only counts findings, by numbers before the severities or
-// behind them: how many critical ones there are.
+// criticalTally reads a line that only counts findings, by numbers before the
+// severities or behind them: how many critical ones there are.
 func criticalTally(item string) (critical int, ok bool) {
 	words := strings.Fields(requestKey(cutBytes(item, 4*maxMark)))
 	if len(item) > 4*maxMark || !slices.ContainsFunc(words, func(w string) bool { return w[0] <= '9' && isNumber(w) }) {
@@ -273,6 +282,9 @@ func namesPlace(text string) bool {
 
 func trimSeparator(s string) string {
 	s = strings.TrimLeft(s, " \t*_:：—–-|")
+	if _, after, closed := strings.Cut(s, ">"); closed && strings.HasPrefix(s, "</") {
+		return trimSeparator(after)
+	}
 	return strings.TrimSpace(s)
 }
 
