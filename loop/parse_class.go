@@ -69,7 +69,10 @@ type classifier struct {
 func (c *classifier) line(i int) {
 	l := &c.lines[i]
 	var item string
-	l.indent, item, l.listed = cutBullet(l.text)
+	l.indent, item, l.listed = cutItem(l.text)
+	if strings.HasPrefix(item, "<") {
+		item = strings.TrimPrefix(withoutTags(item), "- ")
+	}
 	if v, ok := verdictLine(l.mdLine); ok {
 		l.role, l.rest, l.label, l.titled = roleVerdict, v.value, v.label, v.titled
 		return
@@ -175,7 +178,7 @@ func (c *classifier) row(i int) (ok bool) {
 	}
 	l.draft, l.mark, l.rest = d, m, d.value(issueField)
 	if isNumber(l.rest) && l.rest != "" {
-		l.role, l.mark.count = roleTally, 0
+		l.role = roleTally
 		if m.severity == Critical {
 			l.mark.count = lineNumber(l.rest)
 		}

@@ -90,11 +90,13 @@ type findingReader struct {
 	plain   bool // every item of a section of findings is one
 	inside  bool // the line stands in a section of findings
 	found   []foundFinding
-	tallied int // critical findings, by what the answer counts
+	other   []int // lines about severities that are no findings
+	tallied int   // critical findings, by what the answer counts
 	draft   *findingDraft
 	starter field  // the field that begins each finding
 	heading string // the nearest one
 	group   severityGroup
+	above   readLine // the nearest item that is no finding by itself
 }
 
 // read reads the findings in the lines that scope does not leave out.
@@ -131,7 +133,7 @@ func (r *findingReader) line(i int, l readLine) {
 		r.title(i, l)
 	case roleGroup:
 		r.flush()
-		r.open(l)
+		r.open(i, l)
 	case roleLead:
 		r.lead(i, l)
 	case roleRow:
@@ -140,11 +142,15 @@ func (r *findingReader) line(i int, l readLine) {
 		if !r.item(i, l) {
 			r.continued(i, l)
 		}
+		if l.listed {
+			r.above = l
+		}
+	case roleTally, roleLegend:
+		r.flush()
+		r.tallied += l.mark.count
+		r.other = append(r.other, i)
 	default:
 		r.flush()
-		if l.role == roleTally {
-			r.tallied += l.mark.count
-		}
 	}
 	if r.draft != nil {
 		r.draft.blank = false
@@ -212,11 +218,17 @@ func (r *findingReader) field(i int, l readLine, f field, value string) {
 	}
 	r.draft.set(f, value)
 	r.draft.lines = append(r.draft.lines, i)
+	if _, issue, ok := leadingMark(value); ok && f == severityField && issue != "" {
+		r.draft.short = true // "Severity: Critical — token logged"
+	}
 }
 
 func (r *findingReader) start(l readLine) {
 	r.flush()
 	r.draft = &findingDraft{indent: l.indent, listed: l.listed, heading: r.heading}
+	if r.above.listed && l.indent > r.above.indent {
+		_, r.draft.heading, _ = cutItem(r.above.text)
+	}
 	if r.group.severity != "" {
 		r.draft.values[severityField] = []string{r.group.severity}
 		r.group.used, r.group.listed = true, l.listed
@@ -241,7 +253,8 @@ func (r *findingReader) continued(i int, l readLine) {
 	}
 	next := r.draft.loose && l.listed
 	over := r.draft.short && (r.draft.blank || isLabel(l.text)) && !l.listed
-	if r.draft.listed && l.indent <= r.draft.indent && (r.draft.blank || next) || over && l.indent <= r.draft.indent {
+	outer := r.draft.blank && l.indent < r.draft.indent
+	if r.draft.listed && l.indent <= r.draft.indent && (r.draft.blank || next) || over && l.indent <= r.draft.indent || outer {
 		r.flush()
 		return
 	}
@@ -261,11 +274,11 @@ func (r *findingReader) title(i int, l readLine) {
 		r.group.used = true
 		return
 	}
-	r.heading, r.group, r.starter = l.title, severityGroup{}, noField
+	r.heading, r.group, r.starter, r.above = l.title, severityGroup{}, noField, readLine{}
 }
 
 // open begins a group of findings.
-func (r *findingReader) open(l readLine) {
+func (r *findingReader) open(i int, l readLine) {
 	r.heading, r.starter = "", noField
 	r.group = severityGroup{severity: string(l.mark.severity), level: l.level, indent: -1}
 	if l.listed {
@@ -273,9 +286,10 @@ func (r *findingReader) open(l readLine) {
 	}
 	if l.level == 0 {
 		r.group.level = levelSummary
+		r.other = append(r.other, i)
 	}
 	if l.mark.severity == Critical {
-		r.tallied += max(l.mark.count, 0)
+		r.tallied += l.mark.count
 	}
 }
 
@@ -285,10 +299,12 @@ func (r *findingReader) lead(i int, l readLine) {
 	if l.level > 0 {
 		r.heading, r.group, r.starter = "", severityGroup{}, noField
 	}
-	if !isNone(l.rest) {
-		r.startLoose(i, l, string(l.mark.severity), l.rest)
-		r.draft.short = l.level == 0
+	if isNone(l.rest) {
+		r.other = append(r.other, i)
+		return
 	}
+	r.startLoose(i, l, string(l.mark.severity), l.rest)
+	r.draft.short = l.level == 0
 }
 
 // isLabel reports whether a line begins with one word and a colon: "question: why?".
@@ -378,6 +394,9 @@ func (d *findingDraft) isTemplate() bool {
 }
 
 func (d *findingDraft) finding(plain bool, log *parseLog) Finding {
+	if _, issue, ok := leadingMark(d.value(severityField)); ok && d.value(issueField) == "" {
+		d.loosePlace(issue)
+	}
 	f := Finding{Severity: Warning, Issue: d.value(issueField), Fix: d.value(fixField)}
 	if severity := d.value(severityField); severity != "" || !plain {
 		f.Severity = severityOf(severity, log)

@@ -24,12 +24,12 @@ func (d *findingDraft) loosePlace(text string) {
 
 // cutPlaceAtEnd reads "title — /path/to/file:4-4", "title (file:4)" and "title in file:4".
 func cutPlaceAtEnd(text string) (before, after string, ok bool) {
-	for _, sep := range []string{" — ", " – ", " - ", " (", " in ", " at "} {
+	for _, sep := range []string{" — ", " – ", " - ", " (", " in ", " at ", " `"} {
 		i := strings.LastIndex(text, sep)
 		if i <= 0 {
 			continue
 		}
-		after := strings.TrimRight(text[i+len(sep):], ".!*_")
+		after := strings.TrimRight(text[i+len(sep):], ".!*_`")
 		if p := readPlace(after); p.line > 0 && strings.ContainsAny(p.file, "./") && len(strings.Fields(after)) < 4 {
 			return strings.TrimSpace(text[:i]), after, true
 		}

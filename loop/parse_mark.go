@@ -31,7 +31,7 @@ var asideWords = tableOf(`note info informational suggestion`)
 type severityMark struct {
 	severity Severity
 	word     string // the first one, in lower case and singular
-	count    int    // "Critical issues (2)"; -1: none is given
+	count    int    // "Critical issues (2)"; 0: none is given
 }
 
 // aside reports whether the mark may be no severity.
@@ -73,7 +73,6 @@ func readMark(text string) (m severityMark, ok bool) {
 // readLabel reads the words of a mark. One of nouns alone has no word.
 func readLabel(text string) (m severityMark, ok bool) {
 	words := strings.FieldsFunc(strings.ToLower(untagged(text)), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	m.count = -1
 	for i := 0; i < len(words); {
 		n, word := severityAt(words[i:])
 		if n == 0 && !markNouns.has(strings.TrimSuffix(words[i], "s")) {
@@ -168,6 +167,23 @@ func aloneMark(item string) (m severityMark, ok bool) {
 	return m, ok
 }
 
+// cutNumber takes the number of a finding off an item: "Finding 1: ", "#1 ", "C1. ".
+func cutNumber(item string) (rest string, ok bool) {
+	s := strings.TrimLeftFunc(item, isDecor)
+	word, after, _ := strings.Cut(cutBytes(s, maxMark), " ")
+	named := faultNouns.has(strings.ToLower(word))
+	if named {
+		word, _, _ = strings.Cut(after, " ")
+	}
+	label := strings.TrimLeft(strings.TrimRight(word, ".:)"), "#")
+	digits := strings.TrimLeft(label, "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+	_, isMark := severityWords[strings.ToLower(label)]
+	if digits == "" || !isNumber(digits) || len(label) > 4 || isMark || word == digits && !named {
+		return item, false
+	}
+	return trimSeparator(s[strings.Index(s, word)+len(word):]), true
+}
+
 // cutMark takes the mark off an item that says more: one that leads it, stands
 // behind the place that leads it, or ends it.
 func cutMark(item string) (m severityMark, rest string, ok bool) {
@@ -175,6 +191,7 @@ func cutMark(item string) (m severityMark, rest string, ok bool) {
 	if box == doneMark {
 		return severityMark{}, "", false
 	}
+	s, numbered := cutNumber(s)
 	if m, rest, ok := leadingMark(s); ok {
 		return m, rest, true
 	}
@@ -183,13 +200,13 @@ func cutMark(item string) (m severityMark, rest string, ok bool) {
 			return m, p.String() + " " + rest, true
 		}
 	}
-	if m, rest, ok := endingMark(s); ok && (namesPlace(rest) || hasFault(wordsOf(rest))) {
+	if m, rest, ok := endingMark(s); ok && (numbered || namesPlace(rest) || hasFault(wordsOf(rest))) {
 		return m, rest, true
 	}
 	sign, n := utf8.DecodeRuneInString(strings.TrimLeftFunc(s, isLoose))
 	if severity, known := severitySigns[sign]; known {
 		rest := strings.TrimLeftFunc(strings.TrimLeftFunc(s, isLoose)[n:], isLoose)
-		return severityMark{severity: severity, word: string(sign), count: -1}, rest, namesPlace(rest)
+		return severityMark{severity: severity, word: string(sign)}, rest, namesPlace(rest)
 	}
 	return severityMark{}, "", false
 }
@@ -220,9 +237,10 @@ func leadingMark(item string) (m severityMark, rest string, ok bool) {
 			return m, trimSeparator(s[len(label)+len(sep):]), true
 		}
 	}
-	word, after, _ := strings.Cut(head, " ")
-	if m, ok := readMark(word); ok && len(word) > 2 && word == strings.ToUpper(word) && namesPlace(after) {
-		return m, trimSeparator(s[len(word):]), true
+	word := head[:len(head)-len(strings.TrimLeftFunc(head, unicode.IsLetter))]
+	capitals := len(word) > 2 && word == strings.ToUpper(word)
+	if m, ok := readMark(word); ok && (capitals || strings.IndexAny(head, ",;!") == len(word)) && namesPlace(head) {
+		return m, trimSeparator(strings.TrimLeft(s[len(word):], ",;!")), true
 	}
 	return severityMark{}, "", false
 }

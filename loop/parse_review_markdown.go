@@ -160,7 +160,7 @@ func (a *answer) markdownFindings() (findings []Finding, sectioned bool) {
 	scope := findingScopes(a.md)
 	r := &findingReader{log: a.log}
 	r.read(a.lines, scope)
-	a.tallied = r.tallied > 0
+	a.tallied, a.read = r.tallied > 0, append(a.read, r.other...)
 	inside, strays := splitFindings(r.found)
 	if len(inside) == 0 {
 		plain := &findingReader{log: a.log, plain: true}
@@ -176,11 +176,6 @@ func (a *answer) markdownFindings() (findings []Finding, sectioned bool) {
 	for _, f := range append(inside, strays...) {
 		findings = append(findings, f.Finding)
 		a.read = append(a.read, f.lines...)
-	}
-	for i, l := range a.lines {
-		if l.role == roleLegend || l.role == roleTally || l.role == roleGroup && l.level == 0 {
-			a.read = append(a.read, i)
-		}
 	}
 	return findings, len(inside) > 0
 }
@@ -265,7 +260,7 @@ func isNone(text string) bool {
 		return true
 	}
 	switch key := strings.Join(words, " "); {
-	case key == "n a", key == "na", key == "nil", key == "nothing to report", isNumber(key):
+	case key == "n a", key == "na", key == "no", key == "nil", key == "nothing to report", isNumber(key):
 		return true
 	case words[0] == "none", words[0] == "nothing":
 		return len(words) <= 2
