@@ -178,7 +178,7 @@ func (c *classifier) row(i int) (ok bool) {
 	}
 	l.draft, l.mark, l.rest = d, m, d.value(issueField)
 	if isNumber(l.rest) && l.rest != "" {
-		l.role = roleTally
+		l.role, l.mark.count = roleTally, 0
 		if m.severity == Critical {
 			l.mark.count = lineNumber(l.rest)
 		}
