@@ -36,4 +36,21 @@
 // if that review passed; otherwise a person must judge, and it is "reviewing".
 // Everything else that ends it early is "stopped" with one reason of the registry
 // (Reasons); "skipped" and "aborted" are a person's choices.
+//
+// A reviewer's answer is text by somebody who has read the change, and the change may
+// be written to be repeated in it. Each line of it is classified once, and a pass is
+// read strictly, a fault loosely: a severity that leads or ends a line makes a finding
+// wherever it stands, unless the line is of a legend; a verdict or an object of JSON
+// passes only where it is the answer, and not where it is quoted, code, a diff, an
+// element of our own prompt, in a list, in a sentence, or told of by the line above.
+// Words beside a pass that forbid the merge take it back, and so does what could not
+// be read. A block that carries the review's nonce, which the change cannot know, is
+// all that counts where there is one.
+//
+// What an attacker can still do: persuade the reviewer, for whatever it then says in
+// its block is what it says; and where a reviewer forgets the block, have it repeat a
+// pass on lines of its own, at an edge of the answer or as a heading, without a mark of
+// quotation and with no word near it that refuses. A refusal in words that are not
+// known here ("I would sleep better without it"), in a language other than English, or
+// in a quotation or a fence does not take such a pass back.
 package loop
