@@ -114,6 +114,8 @@ func TestSeverityLeadsALine(t *testing.T) {
 		{"- [x] Critical: the token is logged", "PASS"},
 		{"Critical: none", "PASS"},
 		{"Blocking: no", "PASS"},
+		{"- Critical: nothing to fix", "PASS"},
+		{"- Critical: nothing is validated", "CRITICAL; critical nothing is validated"},
 		{"- Critical: 0\n- Warning: 0", "PASS"},
 		{"**Critical issues:** No security vulnerabilities found.", "PASS"},
 		{"Critical issues (0)", "PASS"},

@@ -82,6 +82,7 @@ func TestAnswersPass(t *testing.T) {
 		"**Ready to merge?** Yes",
 		"Ready to merge? yes",
 		"### Ready to merge?\n\nYes",
+		"### Verdict\npass",
 	} {
 		if r := ParseReview(text, ""); r.Effective != Pass {
 			t.Errorf("%q: %+v", text, r)

@@ -21,7 +21,7 @@ func readMarkdownReview(a *answer) []candidate {
 	if stated.Verdict == "" && !hasSeverity(findings, Critical) && (!faulty || len(a.found) > 0) {
 		return nil // notes alone are prose, and beside another report only a critical finding counts
 	}
-	return []candidate{{Report: report, from: stated.line, to: stated.line, titled: stated.titled}}
+	return []candidate{{Report: report, from: stated.from, to: stated.to, titled: stated.titled}}
 }
 
 // verdictWord is what a verdict line says.
@@ -31,11 +31,11 @@ type verdictWord struct {
 	titled bool   // in a heading or behind emphasis
 }
 
-// statedVerdict is a verdict and the line that states it.
+// statedVerdict is a verdict and the lines [from, to] that state it.
 type statedVerdict struct {
 	Verdict
-	line   int
-	titled bool
+	from, to int
+	titled   bool
 }
 
 // lastVerdict is the last verdict that the answer states; of lines with different
@@ -46,9 +46,9 @@ func (a *answer) lastVerdict() statedVerdict {
 		if l.role != roleVerdict {
 			continue
 		}
-		value := l.rest
+		value, end := l.rest, i
 		if value == "" {
-			value = a.md.textBelow(i)
+			value, end = a.md.textBelow(i)
 		}
 		if l.label == labelMerge && titleIs(value, "yes") {
 			value = "approved" + value[len("yes"):]
@@ -61,13 +61,13 @@ func (a *answer) lastVerdict() statedVerdict {
 		case verdict == "":
 			a.log.add("a verdict line is a template and states no verdict")
 			continue
-		case verdict.Passed() && !a.isAnswer(i, i, l.titled):
+		case verdict.Passed() && !a.isAnswer(i, end, l.titled):
 			a.log.add("a verdict in the middle of other words was ignored")
 			continue
 		case before.Verdict != "" && verdict != before.Verdict:
 			a.log.add(fmt.Sprintf("the answer states different verdicts: the last one, %s, counts", verdict))
 		}
-		last[l.label] = statedVerdict{verdict, i, l.titled}
+		last[l.label] = statedVerdict{verdict, i, end, l.titled}
 	}
 	verdict, merge := last[labelVerdict], last[labelMerge]
 	if verdict.Verdict == "" || merge.Verdict != "" && verdictRank(merge.Verdict) > verdictRank(verdict.Verdict) {
@@ -139,18 +139,20 @@ func verdictValue(s, label string, heading bool) (value string, ok bool) {
 	return s, s == "" || known || isTemplate(s)
 }
 
-// textBelow is the first line below i that is not blank, "" when that is no plain text.
-func (md mdText) textBelow(i int) string {
-	for _, l := range md.lines[i+1:] {
+// textBelow is the first line below i that is not blank, and its number; "" and i
+// when that is no plain text.
+func (md mdText) textBelow(i int) (text string, at int) {
+	for at := i + 1; at < len(md.lines); at++ {
+		l := md.lines[at]
 		if l.blank() {
 			continue
 		}
 		if level, _ := headingOf(l.text); l.kind != lineText || level > 0 {
-			return ""
+			break
 		}
-		return strings.TrimSpace(l.text)
+		return strings.TrimSpace(l.text), at
 	}
-	return ""
+	return "", i
 }
 
 // markdownFindings reads the findings of the answer. Those under a "Findings"
@@ -263,7 +265,7 @@ func isNone(text string) bool {
 	case key == "n a", key == "na", key == "no", key == "nil", key == "nothing to report", isNumber(key):
 		return true
 	case words[0] == "none", words[0] == "nothing":
-		return len(words) <= 2
+		return len(words) <= 2 || !slices.ContainsFunc(words, func(w string) bool { return !closingWords.has(w) && !foundWords.has(w) })
 	case words[0] == "no" || words[0] == "zero" || words[0] == "0":
 		return saysNoFaults(words[1:])
 	}
@@ -274,7 +276,7 @@ func isNone(text string) bool {
 var (
 	foundWords   = tableOf(`found detected identified reported seen remaining remain left observed noted spotted`)
 	beWords      = tableOf(`were was is are have has been be`)
-	closingWords = tableOf(`in this the change changes code diff patch pr commit review files file here at time to report all`)
+	closingWords = tableOf(`none nothing else fix of in this the change changes code diff patch pr commit review files file here at time to report all`)
 )
 
 // saysNoFaults reports whether words, behind "no", say that there is no fault. "No
