@@ -107,7 +107,7 @@ func (t *turn) prompt(step Step) ImplementPrompt {
 		p.Findings = slices.DeleteFunc(slices.Clone(p.Findings), func(f Finding) bool { return f.Severity == Note && step.Mode == ModeReexecute })
 		if checks := t.run.LastChecks(); checks != nil {
 			for _, c := range checks.Results {
-				if !c.OK() {
+				if c.Fails() {
 					p.Failed = append(p.Failed, c)
 				}
 			}

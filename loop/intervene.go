@@ -209,7 +209,7 @@ func (t *turn) runCommands(iv Intervention, commands []string) ([]CheckResult, e
 			}
 		}
 		t.Progress.Step("run", command)
-		results = append(results, t.runCheck(check, on))
+		results = append(results, t.Checker.Judge(t.Checker.Run(t.ctx, check, t.tree.Dir, on), nil, nil))
 	}
 	return results, t.ctx.Err()
 }
@@ -245,24 +245,9 @@ func interventionNote(e Event) (gitstore.ID, string) {
 	}
 	text := fmt.Sprintf("run %s intervention (%s): %s", e.Run, oneLine(p.Reason), oneLine(p.Note))
 	for _, c := range p.Commands {
-		text += fmt.Sprintf("\nrun %s ran: %s: %s", e.Run, oneLine(c.Command), c.outcome())
+		text += fmt.Sprintf("\nrun %s ran: %s: %s", e.Run, oneLine(c.Command), c.State())
 	}
 	return p.On, text
-}
-
-// outcome is how the command ended, in a few words.
-func (c CheckResult) outcome() string {
-	state := "ok"
-	switch {
-	case c.Reason != "":
-		state = oneLine(c.Reason)
-	case c.ExitCode != 0:
-		state = fmt.Sprintf("exit %d", c.ExitCode)
-	}
-	if c.Said != "" {
-		state += ", " + c.Said
-	}
-	return state
 }
 
 // words are what the next prompt says of an intervention, a line each.
@@ -272,7 +257,7 @@ func (iv Intervention) words() []string {
 		lines = append(lines, "they changed: "+strings.Join(iv.Files, ", "))
 	}
 	for _, c := range iv.Commands {
-		lines = append(lines, fmt.Sprintf("they ran %q: %s", c.Command, c.outcome()))
+		lines = append(lines, fmt.Sprintf("they ran %q: %s", c.Command, c.State()))
 	}
 	return lines
 }

@@ -311,7 +311,9 @@ func afterPeople(run Run, policy Policy) (Step, bool) {
 	worked, proved := false, false
 	for _, iv := range run.News() {
 		worked = worked || iv.Commit != ""
-		proved = len(iv.Commands) > 0 && !CheckRun{Results: iv.Commands}.Failed()
+		if len(iv.Commands) > 0 { // a note alone takes no proof back
+			proved = !slices.ContainsFunc(iv.Commands, func(c CheckResult) bool { return !c.OK() })
+		}
 	}
 	a := run.lastAttempt()
 	unfinished := a != nil && (a.Failure != nil || a.EndedAt.IsZero())

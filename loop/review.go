@@ -75,6 +75,7 @@ type Submission struct {
 	At        time.Time     `json:"at,omitzero"` // filled in by the fold
 	Duration  Duration      `json:"duration_ms,omitzero"`
 	SkippedBy []string      `json:"not_checked,omitempty"` // checks that were not run, and why
+	Event     gitstore.ID   `json:"event,omitempty"`       // that records it and keeps what it left behind; filled in by the fold
 }
 
 // Decision is a person's verdict.
@@ -415,7 +416,7 @@ func (r *Review) submit(e Event) error {
 	if err != nil {
 		return err
 	}
-	submission.At = e.Timestamp
+	submission.At, submission.Event = e.Timestamp, e.ID
 	taken := commentIDs(r.Comments())
 	for i := range submission.Comments {
 		submission.Comments[i].fillIn(submission.Reviewer, taken)

@@ -3,6 +3,7 @@ package loop
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"git-runr/gitstore"
@@ -48,6 +49,7 @@ type RunPlan struct {
 	FromReview   string      `json:"from_review,omitempty"` // a submitted review whose findings are to be fixed
 	Findings     []Finding   `json:"findings,omitempty"`    // those findings
 	Requests     []string    `json:"requests,omitempty"`
+	FailedChecks []string    `json:"failed_checks,omitempty"` // names of checks that failed in that review: they are to be mended
 	Imported     string      `json:"imported_from,omitempty"` // id of the run in another system's timeline
 }
 
@@ -92,6 +94,7 @@ type Attempt struct {
 	EndedAt      time.Time      `json:"ended_at,omitzero"`
 	Duration     Duration       `json:"duration_ms,omitzero"`
 	Reverted     *Reverted      `json:"reverted,omitempty"`
+	Event        gitstore.ID    `json:"event,omitempty"` // that records its end and keeps what it left behind
 }
 
 // undone reports whether nothing is left of the attempt: one that was reverted with
@@ -112,17 +115,11 @@ type CheckRun struct {
 	Tree    gitstore.ID   `json:"tree"`
 	Results []CheckResult `json:"results"`
 	At      time.Time     `json:"at,omitzero"`
+	Event   gitstore.ID   `json:"event,omitempty"`
 }
 
-// Failed reports whether any check of it failed.
-func (c CheckRun) Failed() bool {
-	for _, r := range c.Results {
-		if !r.OK() {
-			return true
-		}
-	}
-	return false
-}
+// Failed reports whether any check of it counts against the change.
+func (c CheckRun) Failed() bool { return slices.ContainsFunc(c.Results, CheckResult.Fails) }
 
 // Round is one turn of a reviewer.
 type Round struct {
@@ -137,6 +134,7 @@ type Round struct {
 	Failure  *Failure      `json:"failure,omitempty"`
 	At       time.Time     `json:"at,omitzero"`
 	Duration Duration      `json:"duration_ms,omitzero"`
+	Event    gitstore.ID   `json:"event,omitempty"`
 }
 
 // checksFailed reports whether the round's evidence holds a failed check.

@@ -23,10 +23,10 @@ type Worker struct {
 	Reviewer func(name string) (Reviewer, *Failure) // required
 	// Checks are those to run for a change, and why others are not run. nil: none.
 	Checks   func(ctx context.Context, review Review, change Change) (run []Check, not []string)
-	RunCheck CheckRunner // required with Checks
-	Retry    bool        // also reviews whose reviewer could not be run before
-	Exclude  []string    // git globs left out of every review
-	Progress Progress    // required
+	Checker  Checker  // required with Checks
+	Retry    bool     // also reviews whose reviewer could not be run before
+	Exclude  []string // git globs left out of every review
+	Progress Progress // required
 }
 
 // Work does every review that this clone asked an agent for, oldest first, until
@@ -160,6 +160,7 @@ func (w *Worker) answer(ctx context.Context, review Review, name string, reviewe
 		return sub, answer.Raw, answer.Failure, err
 	}
 	sub.Report, sub.Checks, sub.SkippedBy = answer.Report, job.Checks, job.NotChecked
+	sub.Census.countChecks(job.Checks, len(job.NotChecked))
 	sub.Outcome = OutcomeFailed
 	if sub.Report.Effective.Passed() {
 		sub.Outcome = OutcomePassed
@@ -182,46 +183,18 @@ func (w *Worker) examine(ctx context.Context, subject Subject, reviewer Reviewer
 	}
 	var answer ReviewAnswer
 	err := w.Store.inCheckout(ctx, subject.Tree, func(tree *gitstore.Worktree) error {
-		job.Checks = w.runChecks(ctx, checks, tree.Dir, subject.Tree)
-		if err := w.checkBase(ctx, subject, checks, job); err != nil {
+		var err error
+		job.Checks, err = w.Store.check(ctx, w.Checker, w.Progress, checkup{
+			checks: checks, dir: tree.Dir, tree: subject.Tree, base: subject.Base, changed: job.Change.Files, known: map[string]CheckResult{},
+		})
+		if err != nil {
 			return err
 		}
 		job.Dir, job.Prompt.Checks = tree.Dir, job.Checks
-		var err error
 		answer, err = w.reviewReadOnly(ctx, tree, reviewer, *job)
 		return err
 	})
 	return answer, err
-}
-
-func (w *Worker) runChecks(ctx context.Context, checks []Check, dir string, tree gitstore.ID) []CheckResult {
-	var results []CheckResult
-	for _, check := range checks {
-		w.Progress.Step("check", check.Name)
-		results = append(results, w.RunCheck(ctx, check, dir, tree))
-	}
-	return results
-}
-
-// checkBase runs the checks that failed on the base too: what failed before is not
-// this change's fault.
-func (w *Worker) checkBase(ctx context.Context, subject Subject, checks []Check, job *ReviewJob) error {
-	var failed []Check
-	for i, result := range job.Checks {
-		if !result.OK() {
-			failed = append(failed, checks[i])
-		}
-	}
-	if _, err := w.Store.Repo.ReadCommit(ctx, subject.Base); len(failed) == 0 || err != nil {
-		return nil // nothing failed, or there is nothing before
-	}
-	return w.Store.inCheckout(ctx, subject.Base, func(tree *gitstore.Worktree) error {
-		job.BaseChecks = map[string]CheckResult{}
-		for _, result := range w.runChecks(ctx, failed, tree.Dir, subject.Base) {
-			job.BaseChecks[result.Name] = result
-		}
-		return nil
-	})
 }
 
 // reviewReadOnly asks the reviewer and makes its answer void when it changed the

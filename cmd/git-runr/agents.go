@@ -23,37 +23,48 @@ func (s *session) reviewer(name string) (loop.Reviewer, *loop.Failure) {
 	if name == builtinName {
 		return builtinReviewer{s.repo}, nil
 	}
-	spec, failure := s.agentSpec(name)
+	spec, model, failure := s.agentSpec(name, agent.Reviewer)
 	if failure != nil {
 		return nil, failure
 	}
-	model := agent.Model(agent.Reviewer, s.conf.Loop.Profile, spec)
 	return agentReviewer{spec: spec, model: model, maxPatch: int64(s.conf.Review.MaxBytes)}, nil
 }
 
 // implementer is the implementer called name, or why it cannot be run.
 func (s *session) implementer(name string) (loop.Implementer, *loop.Failure) {
-	spec, failure := s.agentSpec(name)
+	spec, model, failure := s.agentSpec(name, agent.Implementer)
 	if failure != nil {
 		return nil, failure
 	}
-	return agentImplementer{spec: spec, model: agent.Model(agent.Implementer, s.conf.Loop.Profile, spec)}, nil
+	return agentImplementer{spec: spec, model: model}, nil
 }
 
-// agentSpec is how the agent called name is run. One that only the repository's
-// file defines needs trust.
-func (s *session) agentSpec(name string) (agent.Spec, *loop.Failure) {
+// agentSpec is how the agent called name is run as role, and with which model. One that
+// only the repository's file defines needs trust, and its program must be there.
+func (s *session) agentSpec(name string, role agent.Role) (spec agent.Spec, model string, failure *loop.Failure) {
 	if name == loop.Human {
-		return agent.Spec{}, &loop.Failure{Reason: loop.ReasonHuman, Detail: "the next step is a person's"}
+		return spec, "", &loop.Failure{Reason: loop.ReasonHuman, Detail: "the next step is a person's"}
 	}
 	spec, fromRepository, known := s.conf.agent(name)
 	if !known {
-		return spec, &loop.Failure{Reason: loop.ReasonAgentNotFound, Detail: fmt.Sprintf("no agent %q is configured", name)}
+		return spec, "", &loop.Failure{Reason: loop.ReasonAgentNotFound, Detail: fmt.Sprintf("no agent %q is configured", name)}
 	}
 	if fromRepository && !s.trusts() {
-		return spec, &loop.Failure{Reason: loop.ReasonUntrusted, Detail: fmt.Sprintf("agent %q; type: git runr trust", name)}
+		return spec, "", &loop.Failure{Reason: loop.ReasonUntrusted, Detail: fmt.Sprintf("agent %q; type: git runr trust", name)}
 	}
-	return spec, nil
+	model = agent.Model(role, s.conf.Loop.Profile, spec)
+	return spec, model, startFailure(spec.Ready(role, model, os.Environ()))
+}
+
+// startFailure is why an agent cannot be started; nil for no error.
+func startFailure(err error) *loop.Failure {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, agent.ErrNotFound):
+		return &loop.Failure{Reason: loop.ReasonAgentNotFound, Detail: err.Error()}
+	}
+	return &loop.Failure{Reason: loop.ReasonAgentFailed, Detail: err.Error()}
 }
 
 // builtinReviewer reads the diff and the checks' evidence.
@@ -77,7 +88,7 @@ func (r builtinReviewer) Review(ctx context.Context, job loop.ReviewJob) (loop.R
 		}
 		return -1
 	}
-	report := builtin.Review(builtin.Input{Files: files, Size: size, Checks: job.Checks, BaseChecks: job.BaseChecks, SkippedChecks: job.NotChecked})
+	report := builtin.Review(builtin.Input{Files: files, Size: size, Checks: job.Checks})
 	return loop.ReviewAnswer{Report: report}, nil
 }
 
@@ -101,20 +112,8 @@ func (r agentReviewer) Review(ctx context.Context, job loop.ReviewJob) (loop.Rev
 	}
 	report := loop.ParseReview(answer.Text, job.Prompt.Nonce)
 	placeFindings(report.Findings, job.Dir)
-	report.Effective = loop.EffectiveVerdict(report.Verdict, report.Findings, checksFailed(job))
+	report.Effective = loop.EffectiveVerdict(report.Verdict, report.Findings, loop.CheckRun{Results: job.Checks}.Failed())
 	return loop.ReviewAnswer{Report: report, Raw: answer.Text}, nil
-}
-
-// checksFailed reports whether a check counts against the change: not one that could
-// not run here, or that fails on the base too.
-func checksFailed(job loop.ReviewJob) bool {
-	for _, result := range job.Checks {
-		base, ran := job.BaseChecks[result.Name]
-		if ran && builtin.CheckFailed(result, &base) || !ran && builtin.CheckFailed(result, nil) {
-			return true
-		}
-	}
-	return false
 }
 
 // placeFindings makes absolute paths, as some agents give them, relative to the
@@ -159,10 +158,8 @@ func callFailure(ctx context.Context, spec agent.Spec, answer agent.Answer, resu
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case errors.Is(err, agent.ErrNotFound):
-		return &loop.Failure{Reason: loop.ReasonAgentNotFound, Detail: err.Error()}, nil
 	case err != nil:
-		return &loop.Failure{Reason: loop.ReasonAgentFailed, Detail: err.Error()}, nil
+		return startFailure(err), nil
 	case answer.Problem == "":
 		return nil, nil
 	}
@@ -186,10 +183,13 @@ func lastOutput(result agent.Result) time.Time {
 // worker does reviews with this session's configuration.
 func (s *session) worker(progress *progress) *loop.Worker {
 	return &loop.Worker{
-		Store: s.store, Reviewer: s.reviewer, Checks: s.reviewChecks, RunCheck: runCheck,
+		Store: s.store, Reviewer: s.reviewer, Checks: s.reviewChecks, Checker: checker,
 		Exclude: s.conf.Review.Exclude, Progress: watcher{progress, s.Bool("v")},
 	}
 }
+
+// checker runs checks here.
+var checker = loop.Checker{Run: runCheck, Judge: builtin.Judge}
 
 // runCheck runs a check and reads what its output says.
 func runCheck(ctx context.Context, check loop.Check, dir string, tree gitstore.ID) loop.CheckResult {

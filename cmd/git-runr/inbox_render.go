@@ -168,7 +168,7 @@ func writeSubmission(w io.Writer, r loop.Review, sub loop.Submission) {
 		fmt.Fprintf(w, "%s\n", safetext.Text(sub.Report.Summary))
 	}
 	for _, c := range sub.Checks {
-		fmt.Fprintf(w, "check %s: %s\n", safetext.Line(c.Name), checkState(c))
+		writeCheck(w, "", c, sub.Event)
 	}
 	for _, why := range sub.SkippedBy {
 		fmt.Fprintf(w, "not checked: %s\n", safetext.Line(why))

@@ -119,7 +119,7 @@ func writeIntervention(w io.Writer, run loop.Run, iv loop.Intervention) {
 		if !c.OK() && c.Output != "" {
 			fmt.Fprintf(w, "%s\n", safetext.Text(c.Output))
 		}
-		fmt.Fprintf(w, "  %s: %s\n", safetext.Line(c.Command), checkState(c))
+		fmt.Fprintf(w, "  %s: %s\n", safetext.Line(c.Command), c.State())
 	}
 	fmt.Fprintf(w, "\nNext:\n  git runr resume %s\n", run.ID)
 }

@@ -80,7 +80,7 @@ func (s *session) prove(store *loop.Store, run loop.Run, names []string) (loop.R
 	}
 	s.project(store)
 	for _, c := range iv.Commands {
-		s.say("check %s: %s", c.Name, checkState(c))
+		s.say("check %s: %s", c.Name, c.State())
 		if !c.OK() {
 			s.say("%s", c.Output)
 			return run, problemf(exitStopped, "not resumed: check %s failed", c.Name).withHint("git runr diagnose " + run.ID)

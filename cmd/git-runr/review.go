@@ -67,6 +67,7 @@ func review(s *session) error {
 	if s.Bool("wait") {
 		return s.reviewNow(made)
 	}
+	s.warnNotReady(made.Request.Reviewers())
 	if hasAgent(made.Request.Reviewers()) {
 		if err := s.startWorker(store.Repo); err != nil {
 			s.say("the background worker did not start (%v); type: git runr work", err)
@@ -79,6 +80,19 @@ func review(s *session) error {
 			fmt.Fprintln(w, line)
 		}
 	})
+}
+
+// warnNotReady says which of the reviewers cannot be started here. The request stays:
+// what is missing may come.
+func (s *session) warnNotReady(names []string) {
+	for _, name := range names {
+		if name == builtinName || name == loop.Human {
+			continue
+		}
+		if _, _, failure := s.agentSpec(name, agent.Reviewer); failure != nil {
+			s.say("not reviewed until that is mended: %s\n  git runr work --retry   asks again then", failure.Detail)
+		}
+	}
 }
 
 // requestedLines are the words of seed 003, and how to get at a page where none is served.

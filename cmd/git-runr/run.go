@@ -17,6 +17,7 @@ import (
 	"git-runr/diagnose"
 	"git-runr/gitstore"
 	"git-runr/loop"
+	"git-runr/loop/agent"
 	"git-runr/loop/safetext"
 )
 
@@ -78,14 +79,39 @@ func (s *session) readyToRun(conf *config, plan loop.RunPlan) error {
 		if err := conf.knownAgent("agent", name); err != nil {
 			return err
 		}
-		if name == builtinName || name == loop.Human {
+	}
+	return s.agentsReady(plan)
+}
+
+// agentsReady refuses a run whose agents cannot be started. Who would fix what is found
+// in finished work is perhaps never asked: that it is missing is said.
+func (s *session) agentsReady(plan loop.RunPlan) error {
+	for _, step := range plan.Policy.Workflow {
+		name, role := orElse(step.Agent, plan.Implementer), agent.Implementer
+		if step.Kind == loop.StepReview {
+			name, role = orElse(step.Agent, plan.Reviewer), agent.Reviewer
+		}
+		if step.Kind == loop.StepCheck || name == "" || name == builtinName || name == loop.Human {
 			continue
 		}
-		if _, failure := s.agentSpec(name); failure != nil && failure.Reason == loop.ReasonUntrusted {
+		_, _, failure := s.agentSpec(name, role)
+		switch {
+		case failure == nil:
+		case failure.Reason == loop.ReasonUntrusted:
 			return notTrusted(failure.Detail)
+		case role == agent.Implementer && plan.Context != nil:
+			s.say("what the review finds cannot be fixed here: %s", failure.Detail)
+		default:
+			return notReady(failure)
 		}
 	}
 	return nil
+}
+
+// notReady says of an agent that cannot be started what to do about it.
+func notReady(failure *loop.Failure) error {
+	return problemf(exitStatus(loop.ReasonOf(failure.Reason).Status), "%s", failure.Detail).withHint(
+		"install it, or name another agent: git runr help config tells how one is configured")
 }
 
 func notTrusted(what string) error {
@@ -95,7 +121,7 @@ func notTrusted(what string) error {
 // runner carries runs out with this session's configuration.
 func (s *session) runner(store *loop.Store, progress *progress) *loop.Runner {
 	return &loop.Runner{
-		Store: store, Implementer: s.implementer, Reviewer: s.reviewer, RunCheck: runCheck,
+		Store: store, Implementer: s.implementer, Reviewer: s.reviewer, Checker: checker,
 		Progress: watcher{progress, s.Bool("v")}, Explain: diagnose.Explain,
 	}
 }

@@ -51,7 +51,7 @@ func check(s *session) error {
 	doc, failed := checkJSON{Checks: []loop.CheckResult{}}, false
 	for _, c := range run {
 		progress.step("check", c.Name)
-		result := runCheck(s.ctx, c, s.repo.WorkTree, "")
+		result := checker.Judge(checker.Run(s.ctx, c, s.repo.WorkTree, ""), nil, nil)
 		failed = failed || !result.OK()
 		doc.Checks = append(doc.Checks, result)
 	}
@@ -61,10 +61,10 @@ func check(s *session) error {
 	}
 	err = s.print(doc, func(w io.Writer) {
 		for _, c := range doc.Checks {
-			if !c.OK() {
+			if !c.OK() && c.Output != "" {
 				fmt.Fprintf(w, "%s\n", safetext.Text(c.Output))
 			}
-			fmt.Fprintf(w, "%s: %s\n", safetext.Line(c.Name), checkState(c))
+			fmt.Fprintf(w, "%s: %s\n", safetext.Line(c.Name), c.State())
 		}
 	})
 	if err == nil && failed {

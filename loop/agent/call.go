@@ -56,6 +56,19 @@ func Call(ctx context.Context, spec Spec, role Role, model, dir, prompt string, 
 	return judge(inv.read(res), res, c), res, nil
 }
 
+// Ready is why the agent of spec cannot be started, nil when it can: ErrNotFound for a
+// program that is not there. Nothing is run.
+func (s Spec) Ready(role Role, model string, base []string) error {
+	inv, err := s.Invocation(role, model, Paths{})
+	if err != nil {
+		return err
+	}
+	if _, err = lookup(inv.Args, Environ(base, nil)); err != nil {
+		return fmt.Errorf("agent %q: %w", s.Name, err)
+	}
+	return nil
+}
+
 func (s Spec) command(inv Invocation, dir string, opts CallOptions) Command {
 	base := opts.BaseEnv
 	if base == nil {

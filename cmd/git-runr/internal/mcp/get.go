@@ -153,7 +153,7 @@ func writeSubmission(b *strings.Builder, sub loop.Submission) {
 	}
 	for _, check := range sub.Checks {
 		if !check.OK() {
-			fmt.Fprintf(b, "check %s did not pass: %s\n", line(check.Name, 200), line(check.Command, 500))
+			fmt.Fprintf(b, "check %s did not pass: %s: %s\n", line(check.Name, 200), line(check.Command, 500), line(check.Why(), 500))
 		}
 	}
 	for _, why := range sub.SkippedBy {
