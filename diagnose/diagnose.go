@@ -70,6 +70,12 @@ type Diagnosis struct {
 	NextSteps         []loop.NextStep `json:"next_steps"`
 	Intervention      string          `json:"intervention,omitempty"` // one line
 
+	FailingChecks []FailingCheck `json:"failing_checks,omitempty"`
+	Setting       *loop.Setting  `json:"setting,omitempty"`    // the configured value that ended the run
+	Said          string         `json:"said,omitempty"`       // the words of whoever the run stopped for
+	SaidBy        string         `json:"said_by,omitempty"`    //
+	Transcript    string         `json:"transcript,omitempty"` // file among the run's own with all that the agent wrote
+
 	intervention []string // the same in lines
 }
 
@@ -83,6 +89,10 @@ func Of(run loop.Run, stop loop.Stop) Diagnosis {
 		Family: reason.Family, Resumable: reason.Resumable, ExitStatus: reason.Status,
 		Round: stop.Round, MaxRounds: stop.MaxRounds, Checkpoint: checkpointOf(run),
 		Files: filesAtStop(run, stop), Requests: loop.Track(run.Rounds),
+		Setting: stop.Setting, Said: stop.Said, SaidBy: stop.SaidBy, Transcript: transcriptOf(run, reason.Family),
+	}
+	if checks := run.LastChecks(); checks != nil {
+		d.FailingChecks = failingChecks(run.Failing(), checks.Event)
 	}
 	d.UnmetChecks = unmetOf(run, checks, d.LastReviewRequests, known)
 	if slices.Contains([]loop.Family{loop.FamilyLimit, loop.FamilyUser, loop.FamilyAgent}, reason.Family) {

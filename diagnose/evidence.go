@@ -16,7 +16,8 @@ const (
 	neverRun state = iota
 	passed
 	failed
-	stale // it ran on another tree than the one that the run ended with
+	failedBefore // as it does on the run's base
+	stale        // it ran on another tree than the one that the run ended with
 )
 
 // evidence is the newest result of one check.
@@ -29,12 +30,15 @@ type evidence struct {
 // proof is the newest evidence of each configured check, by name.
 type proof map[string]evidence
 
+// never is what a check said that nobody tried to run.
+const never = "never run"
+
 // of is the evidence of check, which was perhaps never run.
 func (p proof) of(check loop.Check) evidence {
 	if e, ran := p[check.Name]; ran {
 		return e
 	}
-	return evidence{was: "never run"}
+	return evidence{was: never}
 }
 
 // dated is a result and where in the run it belongs.
@@ -91,8 +95,14 @@ func checkOf(run loop.Run, command string) string {
 
 func judge(run loop.Run, r dated) evidence {
 	e := evidence{state: failed, result: r.CheckResult, was: saidOf(r.CheckResult)}
-	if r.OK() {
+	switch {
+	case r.OK():
 		e.state = passed
+	case r.NotRun != "":
+		e.state = neverRun
+		return e
+	case r.FailsOnBase:
+		e.state = failedBefore
 	}
 	if r.tree != "" && run.Head() != "" && r.tree != run.Head() {
 		e.state = stale
@@ -118,6 +128,8 @@ func lastEnded(run loop.Run) int {
 // saidOf is what a check said, in a few words.
 func saidOf(c loop.CheckResult) string {
 	switch {
+	case c.NotRun != "":
+		return c.State()
 	case c.Said != "":
 		return oneLine(c.Said)
 	case c.Reason != "":
@@ -149,7 +161,7 @@ func before(run loop.Run, tree gitstore.ID) string {
 func provided(run loop.Run, known proof) []string {
 	var lines []string
 	for _, c := range run.Plan.Checks {
-		if e := known.of(c); e.state != neverRun {
+		if e := known.of(c); e.was != never {
 			lines = append(lines, oneLine(c.Name)+": "+e.was)
 		}
 	}

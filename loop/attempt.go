@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"git-runr/gitstore"
@@ -153,7 +152,7 @@ func (t *turn) finish(a Attempt, before gitstore.Snapshot, answer ImplementAnswe
 	}
 	a.claim(ParseExecutor(answer.Text))
 	if outside := t.run.Plan.Scope.Outside(a.Files); len(outside) > 0 && a.Failure == nil {
-		a.Failure = &Failure{Reason: ReasonScope, Detail: strings.Join(outside, ", ")}
+		a.Failure = &Failure{Reason: ReasonScope, Detail: t.run.Plan.Scope.violations(outside)}
 	}
 	if a.Failure == nil {
 		if err := t.commit(&a); err != nil {

@@ -290,6 +290,15 @@ func stopNote(e Event, p stopPayload) string {
 		head += ": " + oneLine(p.Detail)
 	}
 	lines := []string{head}
+	if p.Setting != nil {
+		lines = append(lines, "ended by "+p.Setting.String())
+	}
+	if p.Said != "" {
+		lines = append(lines, oneLine(orElse(p.SaidBy, "the agent")+" said: "+p.Said))
+	}
+	if len(p.FailingChecks) > 0 {
+		lines = append(lines, "failing checks: "+typed(strings.Join(p.FailingChecks, ", ")))
+	}
 	for i, r := range p.Unmet {
 		lines = append(lines, fmt.Sprintf("unmet %d: %s", i+1, oneLine(r)))
 	}

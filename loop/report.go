@@ -68,7 +68,8 @@ const (
 type ExecutorReport struct {
 	Status       ExecutorStatus `json:"status"`
 	Files        []string       `json:"files"`
-	Verification string         `json:"verification"` // the "### Verification Results" section
+	Verification string         `json:"verification"`     // the "### Verification Results" section
+	Reason       string         `json:"reason,omitempty"` // why it did not finish, or what it waits for, in its words
 	Warnings     []string       `json:"parse_warnings"`
 }
 

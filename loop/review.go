@@ -154,6 +154,7 @@ type Failure struct {
 	At       time.Time `json:"at,omitzero"`
 	// LastActivity is when an agent last wrote something, where that is known.
 	LastActivity time.Time `json:"last_activity_at,omitzero"`
+	Setting      *Setting  `json:"setting,omitempty"` // the limit that ended it
 }
 
 // outcomeRank orders outcomes from the best to the worst.

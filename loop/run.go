@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"git-runr/gitstore"
@@ -44,6 +45,7 @@ type RunPlan struct {
 	Exclude      []string    `json:"exclude,omitempty"` // globs left out of review
 	Scope        Scope       `json:"scope,omitzero"`
 	Policy       Policy      `json:"policy"`
+	Settings     []Setting   `json:"settings,omitempty"` // the limits of Policy, and where they come from
 	InPlace      bool        `json:"in_place,omitempty"`
 	Context      *Context    `json:"context,omitempty"`     // an executor's finished work to start from
 	FromReview   string      `json:"from_review,omitempty"` // a submitted review whose findings are to be fixed
@@ -118,6 +120,17 @@ type CheckRun struct {
 	Event   gitstore.ID   `json:"event,omitempty"`
 }
 
+// failing names the checks that count against the change.
+func (c CheckRun) failing() string {
+	var names []string
+	for _, r := range c.Results {
+		if r.Fails() {
+			names = append(names, r.Name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
 // Failed reports whether any check of it counts against the change.
 func (c CheckRun) Failed() bool { return slices.ContainsFunc(c.Results, CheckResult.Fails) }
 
@@ -152,10 +165,18 @@ type Stop struct {
 	Repeated  []string `json:"repeated_findings,omitempty"` // ids of findings, or requests without one, that were unmet twice
 	// UnmetChecks, Intervention and NextSteps are the diagnosis as far as the note on
 	// the commit tells it: codes, and lines to type.
-	UnmetChecks  []string  `json:"unmet_checks,omitempty"`
-	Intervention string    `json:"suggested_intervention,omitempty"`
-	NextSteps    []string  `json:"next_steps,omitempty"`
-	At           time.Time `json:"at,omitzero"`
+	UnmetChecks  []string `json:"unmet_checks,omitempty"`
+	Intervention string   `json:"suggested_intervention,omitempty"`
+	NextSteps    []string `json:"next_steps,omitempty"`
+	// FailingChecks are the names of the checks that count against the work.
+	FailingChecks []string `json:"failing_checks,omitempty"`
+	// Setting is the configured value that ended the run.
+	Setting *Setting `json:"setting,omitempty"`
+	// Said are the words of whoever the run stopped for, bounded: why an implementer did
+	// not finish, or a review that could not be read.
+	Said   string    `json:"said,omitempty"`
+	SaidBy string    `json:"said_by,omitempty"`
+	At     time.Time `json:"at,omitzero"`
 	// LastActivity is when the agent that the run stopped for last wrote something.
 	LastActivity time.Time `json:"last_activity_at,omitzero"`
 }
@@ -221,13 +242,7 @@ type Run struct {
 // lastActivity is when the newest thing happened: what the agent that failed last
 // wrote, where that is known, else the newest event.
 func (r Run) lastActivity() time.Time {
-	var failure *Failure
-	if a := r.lastAttempt(); a != nil && r.last == AttemptCompleted {
-		failure = a.Failure
-	}
-	if round := r.lastRound(); round != nil && r.last == RoundCompleted {
-		failure = round.Failure
-	}
+	failure := r.failure()
 	if failure != nil && !failure.LastActivity.IsZero() {
 		return failure.LastActivity
 	}

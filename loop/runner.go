@@ -408,6 +408,8 @@ func (t *turn) giveUp(step Step) error {
 
 func (t *turn) stop(stop Stop, eventType string) error {
 	var attachments map[string][]byte
+	stop = t.run.facts(stop)
+	stop.SaidBy, stop.Said = t.said(stop)
 	stop.LastActivity, stop.At = t.run.lastActivity(), t.Store.Now().UTC().Truncate(time.Millisecond)
 	if t.Explain != nil {
 		stop, attachments = t.Explain(t.run, stop)

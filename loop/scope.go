@@ -1,7 +1,9 @@
 package loop
 
 import (
+	"fmt"
 	"path"
+	"strconv"
 	"strings"
 )
 
@@ -16,11 +18,45 @@ type Scope struct {
 func (s Scope) Outside(files []string) []string {
 	var outside []string
 	for _, f := range files {
-		if matchAny(s.Deny, f) || len(s.Allow) > 0 && !matchAny(s.Allow, f) {
+		if s.Why(f) != "" {
 			outside = append(outside, f)
 		}
 	}
 	return outside
+}
+
+// Why is the rule that keeps an implementer from changing file; "" when it may.
+func (s Scope) Why(file string) string {
+	for _, g := range s.Deny {
+		if matchAny([]string{g}, file) {
+			return fmt.Sprintf("denied by %q", g)
+		}
+	}
+	if len(s.Allow) > 0 && !matchAny(s.Allow, file) {
+		return fmt.Sprintf("not in %s", strings.Join(quotedAll(s.Allow), ", "))
+	}
+	return ""
+}
+
+func quotedAll(globs []string) []string {
+	quoted := make([]string, len(globs))
+	for i, g := range globs {
+		quoted[i] = strconv.Quote(g)
+	}
+	return quoted
+}
+
+// violations names files and the rules that they break, the first few.
+func (s Scope) violations(files []string) string {
+	const most = 5
+	var parts []string
+	for _, f := range files[:min(len(files), most)] {
+		parts = append(parts, f+" is "+s.Why(f))
+	}
+	if more := len(files) - most; more > 0 {
+		parts = append(parts, fmt.Sprintf("and %s more", Count(more, "file")))
+	}
+	return strings.Join(parts, "; ")
 }
 
 func matchAny(globs []string, file string) bool {

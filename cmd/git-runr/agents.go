@@ -27,7 +27,7 @@ func (s *session) reviewer(name string) (loop.Reviewer, *loop.Failure) {
 	if failure != nil {
 		return nil, failure
 	}
-	return agentReviewer{spec: spec, model: model, maxPatch: int64(s.conf.Review.MaxBytes)}, nil
+	return agentReviewer{spec: spec, model: model, conf: s.conf}, nil
 }
 
 // implementer is the implementer called name, or why it cannot be run.
@@ -36,7 +36,7 @@ func (s *session) implementer(name string) (loop.Implementer, *loop.Failure) {
 	if failure != nil {
 		return nil, failure
 	}
-	return agentImplementer{spec: spec, model: model}, nil
+	return agentImplementer{spec: spec, model: model, conf: s.conf}, nil
 }
 
 // agentSpec is how the agent called name is run as role, and with which model. One that
@@ -94,20 +94,20 @@ func (r builtinReviewer) Review(ctx context.Context, job loop.ReviewJob) (loop.R
 
 // agentReviewer asks an agent's command.
 type agentReviewer struct {
-	spec     agent.Spec
-	model    string
-	maxPatch int64 // in the prompt, in bytes
+	spec  agent.Spec
+	model string
+	conf  *config
 }
 
 func (r agentReviewer) Limits() loop.Limits {
-	return loop.Limits{Exclude: append([]string{}, loop.LockFiles...), MaxBytes: r.maxPatch}
+	return loop.Limits{Exclude: append([]string{}, loop.LockFiles...), MaxBytes: int64(r.conf.Review.MaxBytes)}
 }
 func (r agentReviewer) NeedsCheckout() bool { return true }
 
 func (r agentReviewer) Review(ctx context.Context, job loop.ReviewJob) (loop.ReviewAnswer, error) {
 	options := agent.CallOptions{Transcript: job.Transcript, OnLine: job.OnLine}
 	answer, result, err := agent.Call(ctx, r.spec, agent.Reviewer, r.model, job.Dir, job.Prompt.Text(), options)
-	if failure, err := callFailure(ctx, r.spec, answer, result, err); failure != nil || err != nil {
+	if failure, err := r.conf.callFailure(ctx, r.spec, answer, result, err); failure != nil || err != nil {
 		return loop.ReviewAnswer{Raw: answer.Text, Failure: failure}, err
 	}
 	report := loop.ParseReview(answer.Text, job.Prompt.Nonce)
@@ -135,6 +135,7 @@ func placeFindings(findings []loop.Finding, dir string) {
 type agentImplementer struct {
 	spec  agent.Spec
 	model string
+	conf  *config
 }
 
 func (i agentImplementer) Implement(ctx context.Context, job loop.ImplementJob) (loop.ImplementAnswer, error) {
@@ -143,7 +144,7 @@ func (i agentImplementer) Implement(ctx context.Context, job loop.ImplementJob) 
 	if err == nil && answer.Problem == agent.ProblemEmptyOutput {
 		return loop.ImplementAnswer{}, nil // what it did to the files is what counts
 	}
-	failure, err := callFailure(ctx, i.spec, answer, result, err)
+	failure, err := i.conf.callFailure(ctx, i.spec, answer, result, err)
 	return loop.ImplementAnswer{Text: answer.Text, Failure: failure}, err
 }
 
@@ -154,7 +155,7 @@ var problemReasons = map[string]string{
 }
 
 // callFailure is why a call gave no answer; the error is for a call that was interrupted.
-func callFailure(ctx context.Context, spec agent.Spec, answer agent.Answer, result agent.Result, err error) (*loop.Failure, error) {
+func (c *config) callFailure(ctx context.Context, spec agent.Spec, answer agent.Answer, result agent.Result, err error) (*loop.Failure, error) {
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -168,7 +169,7 @@ func callFailure(ctx context.Context, spec agent.Spec, answer agent.Answer, resu
 		reason = loop.ReasonAgentFailed
 	}
 	detail := fmt.Sprintf("agent %q after %s: %s", spec.Name, result.Duration.Round(time.Second), orElse(answer.Detail, answer.Problem))
-	return &loop.Failure{Reason: reason, Detail: detail, LastActivity: lastOutput(result)}, nil
+	return &loop.Failure{Reason: reason, Detail: detail, LastActivity: lastOutput(result), Setting: c.agentLimit(spec, answer.Problem)}, nil
 }
 
 // lastOutput is when the agent last wrote something, or began.
@@ -265,10 +266,17 @@ func (s *session) trustedChecks() (run []loop.Check, not []string) {
 const configName = ".runr.toml"
 
 // repoFile reads the repository's configuration: from the checkout that the user
-// stands in, or from HEAD in a bare repository. Never from what is under review.
+// stands in, or from HEAD in a bare repository. Never from what is under review: in a
+// working tree of a run, where an agent can write, the user's own checkout counts.
 func repoFile(ctx context.Context, repo *gitstore.Repo) (data []byte, name string, err error) {
-	if repo.WorkTree != "" {
-		name = path.Join(repo.WorkTree, configName)
+	dir := repo.WorkTree
+	if repo.IsOwnWorktree() {
+		if dir = path.Dir(repo.CommonDir); path.Base(repo.CommonDir) != ".git" {
+			return nil, "", nil
+		}
+	}
+	if dir != "" {
+		name = path.Join(dir, configName)
 		data, err = os.ReadFile(name)
 		if errors.Is(err, os.ErrNotExist) {
 			return nil, "", nil

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -238,7 +239,7 @@ func (s *session) plan(store *loop.Store, conf *config) (loop.RunPlan, error) {
 	checks, _ := s.trustedChecks()
 	plan := loop.RunPlan{
 		Implementer: conf.Loop.Implementer, Reviewer: conf.Loop.Reviewer, Profile: conf.Loop.Profile,
-		Checks: checks, Exclude: conf.Review.Exclude, Policy: policy,
+		Checks: checks, Exclude: conf.Review.Exclude, Policy: policy, Settings: conf.limits(),
 		Scope: loop.Scope{Allow: conf.Scope.Allow, Deny: conf.Scope.Deny},
 	}
 	if plan.Base, err = s.repo.Head(s.ctx); err != nil {
@@ -319,6 +320,8 @@ func (s *session) planContext(store *loop.Store, plan *loop.RunPlan, name string
 			return problemf(exitUsage, "review context %q: config.max_retries is negative", name)
 		}
 		plan.Policy.MaxRetries = *given.Config.MaxRetries
+		retries := slices.IndexFunc(plan.Settings, func(s loop.Setting) bool { return s.Name == loop.SettingRetries })
+		plan.Settings[retries].Value, plan.Settings[retries].From = strconv.Itoa(plan.Policy.MaxRetries), "the review context"
 	}
 	plan.Entity = loop.Entity{Type: orElse(given.EntityType, "task"), Identifier: given.Identifier, Title: given.Title}
 	plan.DoneCriteria, plan.References = given.DoneCriteria, given.References
@@ -410,6 +413,9 @@ func (p *program) landCommand() *cli.Command {
 			store, _, run, err := s.chosenRun()
 			if err != nil {
 				return err
+			}
+			if s.repo.IsOwnWorktree() {
+				return problemf(exitState, "this is the working tree of a run: its result lands in your own checkout").withHint("cd there, then: git runr land " + run.ID)
 			}
 			if run.Status == loop.RunComplete && run.Landed == nil {
 				if err := s.workHere(run); err != nil {
