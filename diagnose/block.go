@@ -138,8 +138,8 @@ func (d Diagnosis) actionLine(a Action, i int, place Place) string {
 	if a.label != labelRun || place.Files == "" || i >= len(d.SuggestedCommands) {
 		return line
 	}
-	log, ok := safetext.ShellWord(path.Join(place.Files, codeName(d.SuggestedCommands[i].Check)+".log"))
-	if !ok {
+	log, ok := safetext.ShellWord(path.Join(place.Files, d.SuggestedCommands[i].log))
+	if !ok || d.SuggestedCommands[i].log == "" {
 		return line
 	}
 	return line + " 2>&1 | tee " + log

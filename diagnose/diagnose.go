@@ -30,6 +30,7 @@ type Suggestion struct {
 	Was     string `json:"was"`     // what it said last: "3 errors", "exit 1", "never run"
 
 	line string // the command as it is pasted
+	log  string // the file among the run's own that its output is read from as evidence
 }
 
 // Checkpoint is the work that stands: a commit, and the attempt or intervention
@@ -220,6 +221,10 @@ func suggestions(plan loop.RunPlan, checks matcher, asked []string, known proof)
 			wanted = append(wanted, c.Command)
 		}
 	}
+	logs := map[string]string{}
+	for i, name := range loop.EvidenceFiles(plan.Checks) {
+		logs[plan.Checks[i].Name] = name
+	}
 	var found []Suggestion
 	for i, command := range wanted {
 		line, ok := safetext.PortableCommand(command)
@@ -227,7 +232,7 @@ func suggestions(plan loop.RunPlan, checks matcher, asked []string, known proof)
 			continue
 		}
 		check := checkWith(plan.Checks, command)
-		found = append(found, Suggestion{Check: check.Name, Command: command, Was: known.of(check).was, line: line})
+		found = append(found, Suggestion{Check: check.Name, Command: command, Was: known.of(check).was, line: line, log: logs[check.Name]})
 	}
 	return found
 }

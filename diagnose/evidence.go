@@ -18,6 +18,7 @@ const (
 	failed
 	failedBefore // as it does on the run's base
 	stale        // it ran on another tree than the one that the run ended with
+	shown        // its output was left by a person: how it ended is not known
 )
 
 // evidence is the newest result of one check.
@@ -47,6 +48,7 @@ type dated struct {
 	tree     gitstore.ID
 	attempts int // that there were before it
 	at       int64
+	left     *loop.Evidence // the output that a person left, nil for a command that was run
 }
 
 // results are all results of a run, oldest first: those of check steps, and of
@@ -55,12 +57,18 @@ func results(run loop.Run) []dated {
 	var all []dated
 	for _, step := range run.Checks {
 		for _, r := range step.Results {
-			all = append(all, dated{r, cmp.Or(gitstore.ID(r.Tree), step.Tree), step.Attempt, step.At.UnixMilli()})
+			all = append(all, dated{r, cmp.Or(gitstore.ID(r.Tree), step.Tree), step.Attempt, step.At.UnixMilli(), nil})
 		}
 	}
 	for _, iv := range run.Interventions {
 		for _, r := range iv.Commands {
-			all = append(all, dated{r, cmp.Or(gitstore.ID(r.Tree), iv.Commit), iv.Attempts, iv.At.UnixMilli()})
+			all = append(all, dated{r, cmp.Or(gitstore.ID(r.Tree), iv.Commit), iv.Attempts, iv.At.UnixMilli(), nil})
+		}
+		for _, e := range iv.Evidence {
+			if e.Counts() {
+				result := loop.CheckResult{Name: e.Check, Command: e.Command, Said: e.Said}
+				all = append(all, dated{result, e.Tree, iv.Attempts, iv.At.UnixMilli(), &e})
+			}
 		}
 	}
 	slices.SortStableFunc(all, func(a, b dated) int {
@@ -96,6 +104,11 @@ func checkOf(run loop.Run, command string) string {
 func judge(run loop.Run, r dated) evidence {
 	e := evidence{state: failed, result: r.CheckResult, was: saidOf(r.CheckResult)}
 	switch {
+	case r.left != nil:
+		e.was = "by hand: " + oneLine(r.left.State())
+		if !r.left.Failing {
+			e.state = shown
+		}
 	case r.OK():
 		e.state = passed
 	case r.NotRun != "":

@@ -323,8 +323,8 @@ func afterPeople(run Run, policy Policy) (Step, bool) {
 	worked, proved := false, false
 	for _, iv := range run.News() {
 		worked = worked || iv.Commit != ""
-		if len(iv.Commands) > 0 { // a note alone takes no proof back
-			proved = !slices.ContainsFunc(iv.Commands, func(c CheckResult) bool { return !c.OK() })
+		if shown, good := iv.proof(); shown { // a note alone takes no proof back
+			proved = good
 		}
 	}
 	a := run.lastAttempt()

@@ -197,6 +197,7 @@ type Intervention struct {
 	Commit   gitstore.ID   `json:"checkpoint,omitempty"` // what a person did in the run's working tree, on the run's branch
 	Tree     gitstore.ID   `json:"tree,omitempty"`       // of Commit
 	Commands []CheckResult `json:"commands"`             // run as part of it; Name is the check's, "" for another command
+	Evidence []Evidence    `json:"evidence,omitempty"`   // that was left for it
 	At       time.Time     `json:"at,omitzero"`
 }
 

@@ -414,6 +414,7 @@ func (t *turn) stop(stop Stop, eventType string) error {
 	if t.Explain != nil {
 		stop, attachments = t.Explain(t.run, stop)
 	}
+	t.setEvidenceAside()
 	if err := writeFiles(t.Store.FilesDir(t.run.ID), attachments); err != nil {
 		t.Progress.Line(err.Error())
 	}
