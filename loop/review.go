@@ -155,6 +155,10 @@ type Failure struct {
 	// LastActivity is when an agent last wrote something, where that is known.
 	LastActivity time.Time `json:"last_activity_at,omitzero"`
 	Setting      *Setting  `json:"setting,omitempty"` // the limit that ended it
+	// Transient says that the same may well work later: a rate limit, a broken connection.
+	Transient bool      `json:"transient,omitempty"`
+	Tries     int       `json:"tries,omitempty"`   // of a review: how often in a row
+	RetryAt   time.Time `json:"retry_at,omitzero"` // of a review: when it is tried again by itself
 }
 
 // outcomeRank orders outcomes from the best to the worst.

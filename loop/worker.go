@@ -30,8 +30,8 @@ type Worker struct {
 }
 
 // Work does every review that this clone asked an agent for, oldest first, until
-// none is left; it returns how many it did. A reviewer that cannot be run is not
-// tried again unless Retry says so.
+// none is left; it returns how many it did. A reviewer that could not be run is tried
+// again when it is due, if it may well answer then, and otherwise when Retry says so.
 func (w *Worker) Work(ctx context.Context) (int, error) {
 	done := map[string]bool{}
 	for {
@@ -53,7 +53,7 @@ func (w *Worker) Work(ctx context.Context) (int, error) {
 // next is the oldest review of this clone that waits for an agent and is not in done.
 func (w *Worker) next(ctx context.Context, done map[string]bool) (string, error) {
 	waits := func(r ReviewSummary) bool {
-		return !done[r.ID] && r.Writer == w.Store.Repo.Writer() && len(w.turns(r.Waiting, r.Failed)) > 0
+		return !done[r.ID] && r.Writer == w.Store.Repo.Writer() && len(w.turns(r.Waiting, r.Failed, r.RetryAt)) > 0
 	}
 	waiting, _, err := w.Store.Reviews(ctx, Filter{Status: inboxStatus, Review: waits})
 	if err != nil || len(waiting) == 0 {
@@ -65,11 +65,15 @@ func (w *Worker) next(ctx context.Context, done map[string]bool) (string, error)
 	return oldest.ID, nil
 }
 
-// turns are the agents among those who are waited for that are to be run now.
-func (w *Worker) turns(waiting, failed []string) []string {
+// turns are the agents among those who are waited for that are to be run now: not those
+// that failed, unless they are due again.
+func (w *Worker) turns(waiting, failed []string, retryAt map[string]time.Time) []string {
+	now := w.Store.Now()
 	var agents []string
 	for _, name := range waiting {
-		if name != Human && name != "" && (w.Retry || !slices.Contains(failed, name)) {
+		at, due := retryAt[name]
+		due = w.Retry || !slices.Contains(failed, name) || due && !now.Before(at)
+		if name != Human && name != "" && due {
 			agents = append(agents, name)
 		}
 	}
@@ -94,30 +98,22 @@ func (w *Worker) Review(ctx context.Context, review Review) (Review, error) {
 	if err := w.Store.PinReview(ctx, review); err != nil {
 		return review, err
 	}
-	for _, name := range w.turns(review.Waiting(), review.failed()) {
+	failed, retryAt := review.failed()
+	for _, name := range w.turns(review.Waiting(), failed, retryAt) {
 		if review, err = w.review(ctx, review, name); err != nil {
 			return review, err
 		}
 	}
-	if review.Status != ReviewOpen && len(w.turns(review.Waiting(), nil)) == 0 {
+	if review.Status != ReviewOpen && len(w.turns(review.Waiting(), nil, nil)) == 0 {
 		w.Store.Repo.DropLock("review-" + review.ID)
 	}
 	return review, w.Store.Project(ctx)
 }
 
-// failed are the reviewers that could not be run.
-func (r Review) failed() []string {
-	var names []string
-	for _, f := range r.Failures {
-		names = append(names, f.Reviewer)
-	}
-	return names
-}
-
 func (w *Worker) review(ctx context.Context, review Review, name string) (Review, error) {
 	reviewer, failure := w.Reviewer(name)
 	if failure != nil {
-		return w.Store.FailReview(ctx, review.ID, name, *failure)
+		return w.fail(ctx, review, name, *failure)
 	}
 	w.Progress.Step("review", fmt.Sprintf("%s by %s", review.Request.Subject.Spec, name))
 	started := time.Now()
@@ -126,7 +122,7 @@ func (w *Worker) review(ctx context.Context, review Review, name string) (Review
 	case err != nil:
 		return review, fmt.Errorf("review %s: %w", review.ID, err)
 	case failure != nil:
-		return w.Store.FailReview(ctx, review.ID, name, *failure)
+		return w.fail(ctx, review, name, *failure)
 	}
 	sub.Duration = Duration(time.Since(started))
 	return w.Store.SubmitReview(ctx, review.ID, sub, raw)

@@ -169,7 +169,7 @@ func (c *config) callFailure(ctx context.Context, spec agent.Spec, answer agent.
 		reason = loop.ReasonAgentFailed
 	}
 	detail := fmt.Sprintf("agent %q after %s: %s", spec.Name, result.Duration.Round(time.Second), orElse(answer.Detail, answer.Problem))
-	return &loop.Failure{Reason: reason, Detail: detail, LastActivity: lastOutput(result), Setting: c.agentLimit(spec, answer.Problem)}, nil
+	return &loop.Failure{Reason: reason, Detail: detail, LastActivity: lastOutput(result), Setting: c.agentLimit(spec, answer.Problem), Transient: answer.Transient()}, nil
 }
 
 // lastOutput is when the agent last wrote something, or began.

@@ -64,6 +64,9 @@ func writeReviewDocument(w io.Writer, doc reviewJSON) {
 	for _, f := range doc.Failures {
 		reason := loop.ReasonOf(f.Reason)
 		fmt.Fprintf(w, "\nNot reviewed: %s. %s\n", safetext.Line(orElse(f.Detail, reason.Title)), reason.Explanation)
+		if doc.ClosedAt.IsZero() {
+			fmt.Fprintf(w, "  %s\n", f.Next())
+		}
 	}
 	for _, sub := range doc.Submissions {
 		if sub.Decision == "" {

@@ -85,6 +85,9 @@ func (c call) writeFacts(b *strings.Builder, r loop.Review) {
 	}
 	for _, f := range r.Failures {
 		fmt.Fprintf(b, "reviewer %s could not be run: %s\n", line(f.Reviewer, 200), line(f.Reason+" "+f.Detail, 500))
+		if r.ClosedAt.IsZero() {
+			fmt.Fprintf(b, "the user can type: %s\n", f.Next())
+		}
 	}
 	c.writeClaim(b, r)
 	if r.ResolvedBy != "" {
