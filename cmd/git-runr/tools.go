@@ -404,7 +404,7 @@ func (s *session) writeConfig(doc *initJSON) error {
 	if _, _, err = s.configured(); err != nil {
 		return err
 	}
-	doc.Trusted = s.approve() == nil
+	doc.Trusted = s.conf.executables() == nil || s.approve() == nil
 	return nil
 }
 
@@ -420,7 +420,11 @@ func (s *session) showNotes() error {
 
 func writeInit(w io.Writer, doc initJSON) {
 	if doc.Written {
-		fmt.Fprintf(w, "Wrote %s with %s:\n", safetext.Line(doc.Config), loop.Count(len(doc.Checks), "check"))
+		if len(doc.Checks) == 0 {
+			fmt.Fprintf(w, "Wrote %s. No checks were found here: git runr help config tells how they are added.\n", safetext.Line(doc.Config))
+		} else {
+			fmt.Fprintf(w, "Wrote %s with %s:\n", safetext.Line(doc.Config), loop.Count(len(doc.Checks), "check"))
+		}
 		for _, c := range doc.Checks {
 			fmt.Fprintf(w, "  %s: %s\n", safetext.Line(c.Name), safetext.Line(c.Command))
 		}
