@@ -25,20 +25,20 @@ func (w *Worker) fail(ctx context.Context, review Review, name string, failure F
 	return w.Store.FailReview(ctx, review.ID, name, failure)
 }
 
-// Next says what happens after a reviewer gave no answer, and what to type.
-func (f Failure) Next() string {
+// Next says what happens after a reviewer gave no answer, and what to type, in order.
+func (f Failure) Next() (what string, commands []string) {
 	const again = "git runr work --retry"
 	switch {
 	case !f.RetryAt.IsZero():
-		return fmt.Sprintf("git runr work tries again after %s; at once: %s", f.RetryAt.UTC().Format(time.DateTime+"Z"), again)
+		return fmt.Sprintf("tried again by git runr work after %s; at once:", f.RetryAt.UTC().Format(time.DateTime+"Z")), []string{again}
 	case f.Transient:
-		return fmt.Sprintf("tried %d times; once more: %s", f.Tries, again)
+		return fmt.Sprintf("tried %d times; once more:", f.Tries), []string{again}
 	case f.Reason == ReasonUntrusted:
-		return "git runr trust, then: " + again
+		return "when its command is approved:", []string{"git runr trust", again}
 	case f.Reason == ReasonAgentNotFound:
-		return "install it, then: " + again
+		return "when it is installed:", []string{again}
 	}
-	return "when that is mended: " + again
+	return "when that is mended:", []string{again}
 }
 
 // failed are the reviewers that could not be run, and retryAt when those of them are

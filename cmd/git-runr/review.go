@@ -91,7 +91,8 @@ func (s *session) warnNotReady(names []string) {
 			continue
 		}
 		if _, _, failure := s.agentSpec(name, agent.Reviewer); failure != nil {
-			s.say("not reviewed until that is mended: %s\n  git runr work --retry   asks again then", failure.Detail)
+			what, commands := failure.Next()
+			s.say("not reviewed: %s\n%s\n  %s", failure.Detail, what, strings.Join(commands, "\n  "))
 		}
 	}
 }
@@ -275,10 +276,9 @@ type worked struct {
 
 // heldJSON is a review that is left alone because its reviewer failed.
 type heldJSON struct {
-	ID     string `json:"review_id"`
-	Reason string `json:"reason"`
-	Next   string `json:"next"`
-	fails  loop.Failure
+	ID      string       `json:"review_id"`
+	Failure loop.Failure `json:"failure"`
+	Next    []string     `json:"next"` // what to type
 }
 
 // held are the reviews that this clone leaves alone.
@@ -293,7 +293,8 @@ func (s *session) held(worker *loop.Worker) ([]heldJSON, error) {
 		if err != nil || review.Failure == nil {
 			continue
 		}
-		held = append(held, heldJSON{r.ID, review.Failure.Reason, review.Failure.Next(), *review.Failure})
+		_, next := review.Failure.Next()
+		held = append(held, heldJSON{r.ID, *review.Failure, next})
 	}
 	return held, nil
 }
@@ -303,7 +304,8 @@ const heldShown = 5
 
 func writeHeld(w io.Writer, held []heldJSON) {
 	for _, h := range held[:min(len(held), heldShown)] {
-		fmt.Fprintf(w, "Left alone: %s, %s\n  %s\n", h.ID, safetext.Line(orElse(h.fails.Detail, h.Reason)), h.Next)
+		fmt.Fprintf(w, "Left alone: %s, %s\n", h.ID, safetext.Line(orElse(h.Failure.Detail, h.Failure.Reason)))
+		writeNext(w, h.Failure)
 	}
 	if more := len(held) - heldShown; more > 0 {
 		fmt.Fprintf(w, "… and %d more\n", more)

@@ -86,7 +86,8 @@ func (c call) writeFacts(b *strings.Builder, r loop.Review) {
 	for _, f := range r.Failures {
 		fmt.Fprintf(b, "reviewer %s could not be run: %s\n", line(f.Reviewer, 200), line(f.Reason+" "+f.Detail, 500))
 		if r.ClosedAt.IsZero() {
-			fmt.Fprintf(b, "the user can type: %s\n", f.Next())
+			what, commands := f.Next()
+			fmt.Fprintf(b, "%s the user can type %s\n", what, strings.Join(commands, ", then "))
 		}
 	}
 	c.writeClaim(b, r)
@@ -157,6 +158,9 @@ func writeSubmission(b *strings.Builder, sub loop.Submission) {
 	for _, check := range sub.Checks {
 		if !check.OK() {
 			fmt.Fprintf(b, "check %s did not pass: %s: %s\n", line(check.Name, 200), line(check.Command, 500), line(check.Why(), 500))
+			if check.Output != "" && sub.Event != "" {
+				fmt.Fprintf(b, "  whole output: %s\n", loop.LogCommand(sub.Event, check.Name))
+			}
 		}
 	}
 	for _, why := range sub.SkippedBy {
