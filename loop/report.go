@@ -81,8 +81,8 @@ type Check struct {
 	Timeout Duration `json:"timeout_ms,omitzero"` // 0: the default, 10 minutes
 }
 
-// CheckResult is the evidence that one check left behind. The last five fields are the
-// judgement of it: see Checker.
+// CheckResult is the evidence that one check left behind. The fields from NotRun on
+// are the judgement of it: see Checker.
 type CheckResult struct {
 	Name     string   `json:"name"`
 	Command  string   `json:"command"`

@@ -3,7 +3,6 @@ package loop
 import (
 	"fmt"
 	"path"
-	"strconv"
 	"strings"
 )
 
@@ -33,18 +32,13 @@ func (s Scope) Why(file string) string {
 		}
 	}
 	if len(s.Allow) > 0 && !matchAny(s.Allow, file) {
-		return fmt.Sprintf("not in %s", strings.Join(quotedAll(s.Allow), ", "))
+		return fmt.Sprintf("not in %s", quotedList(s.Allow))
 	}
 	return ""
 }
 
-func quotedAll(globs []string) []string {
-	quoted := make([]string, len(globs))
-	for i, g := range globs {
-		quoted[i] = strconv.Quote(g)
-	}
-	return quoted
-}
+// quotedList shows patterns as they would be written.
+func quotedList(globs []string) string { return strings.Trim(fmt.Sprintf("%q", globs), "[]") }
 
 // violations names files and the rules that they break, the first few.
 func (s Scope) violations(files []string) string {

@@ -88,7 +88,7 @@ func (p RunPlan) scopeSetting(files []string) *Setting {
 	if matchAny(p.Scope.Deny, outside[0]) {
 		name, globs = SettingDeny, p.Scope.Deny
 	}
-	return p.setting(name, strings.Join(quotedAll(globs), ", "))
+	return p.setting(name, quotedList(globs))
 }
 
 // failure is why the agent that the run waited for last gave no answer; nil when it did.

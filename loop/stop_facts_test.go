@@ -75,14 +75,14 @@ func TestBeginning(t *testing.T) {
 func TestScopeWhy(t *testing.T) {
 	s := Scope{Allow: []string{"src/**", "docs/*"}, Deny: []string{"**/*.lock"}}
 	for file, want := range map[string]string{
-		"src/a.go": "", "docs/a": "", "src/a.lock": `denied by "**/*.lock"`, "a.go": `not in "src/**", "docs/*"`,
+		"src/a.go": "", "docs/a": "", "src/a.lock": `denied by "**/*.lock"`, "a.go": `not in "src/**" "docs/*"`,
 	} {
 		if got := s.Why(file); got != want {
 			t.Errorf("%s: %q", file, got)
 		}
 	}
 	files := []string{"a", "b", "c", "d", "e", "f", "g"}
-	if got := s.violations(files); !strings.HasPrefix(got, `a is not in "src/**", "docs/*"; b is`) || !strings.HasSuffix(got, "; and 2 files more") {
+	if got := s.violations(files); !strings.HasPrefix(got, `a is not in "src/**" "docs/*"; b is`) || !strings.HasSuffix(got, "; and 2 files more") {
 		t.Errorf("%q", got)
 	}
 }

@@ -170,7 +170,7 @@ func (c *config) setting(key, value string) loop.Setting {
 
 // limits are the settings that can end a run.
 func (c *config) limits() []loop.Setting {
-	quoted := func(globs []string) string { return strings.Join(quotedAll(globs), ", ") }
+	quoted := func(globs []string) string { return strings.Trim(fmt.Sprintf("%q", globs), "[]") }
 	limits := []loop.Setting{c.setting(loop.SettingRetries, strconv.Itoa(c.Loop.MaxRetries))}
 	if c.Loop.TimeBudget > 0 {
 		limits = append(limits, c.setting(loop.SettingBudget, c.Loop.TimeBudget.String()))
@@ -182,14 +182,6 @@ func (c *config) limits() []loop.Setting {
 		limits = append(limits, c.setting(loop.SettingDeny, quoted(c.Scope.Deny)))
 	}
 	return limits
-}
-
-func quotedAll(words []string) []string {
-	quoted := make([]string, len(words))
-	for i, w := range words {
-		quoted[i] = strconv.Quote(w)
-	}
-	return quoted
 }
 
 // agentLimit is the setting that ended a call of spec; nil for a problem that is none.

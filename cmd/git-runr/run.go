@@ -134,9 +134,9 @@ func (s *session) carryOut(store *loop.Store, begin func(*loop.Runner) (loop.Run
 	runner := s.runner(store, progress)
 	if tty := s.terminal(); tty != nil {
 		defer tty.Close()
-		runner.Ask = func(_ context.Context, run loop.Run, _ loop.Step) (loop.Choice, error) {
+		runner.Ask = func(_ context.Context, run loop.Run, why loop.Step) (loop.Choice, error) {
 			progress.done("")
-			return s.ask(tty, run)
+			return s.ask(tty, run, why)
 		}
 	}
 	done, err := begin(runner)
@@ -160,10 +160,18 @@ func (s *session) project(store *loop.Store) {
 }
 
 // ask puts the exhausted run's question to the person at the terminal.
-func (s *session) ask(tty io.Writer, run loop.Run) (loop.Choice, error) {
+func (s *session) ask(tty io.Writer, run loop.Run, why loop.Step) (loop.Choice, error) {
 	findings, _ := run.Open()
-	fmt.Fprintf(tty, "\nThe reviewer found issues after %d attempts for %s.\n", len(run.Attempts), safetext.Line(run.Plan.Entity.Name()))
-	writeFindings(tty, findings)
+	name := safetext.Line(run.Plan.Entity.Name())
+	if why.Reason == loop.ReasonChecksFailed {
+		fmt.Fprintf(tty, "\nChecks fail after %d attempts for %s; the reviewer has nothing else against it.\n", len(run.Attempts), name)
+		for _, c := range run.Failing() {
+			fmt.Fprintf(tty, "\n  %s: %s\n", safetext.Line(c.Name), c.Why())
+		}
+	} else {
+		fmt.Fprintf(tty, "\nThe reviewer found issues after %d attempts for %s.\n", len(run.Attempts), name)
+		writeFindings(tty, findings)
+	}
 	fmt.Fprint(tty, "\n  c  commit anyway: accept the current state with its known issues\n  s  skip: leave it undone and go on\n  x  stop: a person will look\n")
 	in := bufio.NewReader(s.in)
 	for {
