@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"slices"
+	"time"
 
 	"git-runr/loop"
 )
@@ -27,13 +28,21 @@ func OfReview(review loop.Review, checks []loop.Check) (Diagnosis, bool) {
 			d.NextSteps = slices.Insert(d.NextSteps, 0, fix)
 		}
 	case review.Failure != nil:
-		d.NextSteps = slices.Insert(d.NextSteps, 0, loop.NextStep{Command: "git runr work --retry", What: "let the reviewer try again"})
+		d.NextSteps = slices.Insert(d.NextSteps, 0, loop.NextStep{Command: "git runr work --retry", What: retryWhat(*review.Failure)})
 		if reason == loop.ReasonUntrusted {
 			d.NextSteps = slices.Insert(d.NextSteps, 0, loop.NextStep{Command: "git runr trust", What: "approve the commands of .runr.toml"})
 		}
 	}
 	d.SuggestedActions = slices.Concat(d.runs(), d.steps(), edits(run, loop.Stop{Reason: reason}, nil))
 	return d, true
+}
+
+// retryWhat is what asking a reviewer again does.
+func retryWhat(f loop.Failure) string {
+	if f.RetryAt.IsZero() {
+		return "let the reviewer try again"
+	}
+	return "let the reviewer try again now; git runr work does so by itself after " + f.RetryAt.UTC().Format(time.DateTime+"Z")
 }
 
 // Asks reports whether review has something to diagnose: see OfReview.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"git-runr/gitstore"
@@ -107,7 +106,7 @@ func (t *turn) prompt(step Step) ImplementPrompt {
 		p.Findings = slices.DeleteFunc(slices.Clone(p.Findings), func(f Finding) bool { return f.Severity == Note && step.Mode == ModeReexecute })
 		if checks := t.run.LastChecks(); checks != nil {
 			for _, c := range checks.Results {
-				if !c.OK() {
+				if c.Fails() {
 					p.Failed = append(p.Failed, c)
 				}
 			}
@@ -153,7 +152,7 @@ func (t *turn) finish(a Attempt, before gitstore.Snapshot, answer ImplementAnswe
 	}
 	a.claim(ParseExecutor(answer.Text))
 	if outside := t.run.Plan.Scope.Outside(a.Files); len(outside) > 0 && a.Failure == nil {
-		a.Failure = &Failure{Reason: ReasonScope, Detail: strings.Join(outside, ", ")}
+		a.Failure = &Failure{Reason: ReasonScope, Detail: t.run.Plan.Scope.violations(outside)}
 	}
 	if a.Failure == nil {
 		if err := t.commit(&a); err != nil {

@@ -20,6 +20,22 @@ type Census struct {
 	SentBinary int       `json:"sent_binary,omitempty"` // binary files that a reviewer who can judge them was told of
 	LeftOut    []LeftOut `json:"left_out,omitempty"`
 	Unmatched  []string  `json:"unmatched_globs,omitempty"` // of what is to be left out: they match no file of the tree
+	Checks     int       `json:"checks,omitempty"`          // that there are to run
+	ChecksLeft int       `json:"checks_not_run,omitempty"`
+}
+
+// NotRun says how many checks were not run, "" when all were.
+func (c Census) NotRun() string {
+	if c.ChecksLeft == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %s not run", c.ChecksLeft, Count(c.Checks, "check"))
+}
+
+// countChecks counts checks that say nothing as left out: results that could not be
+// run, and others that were not tried.
+func (c *Census) countChecks(results []CheckResult, others int) {
+	c.Checks, c.ChecksLeft = len(results)+others, notRun(results)+others
 }
 
 // LeftOut is a file that the reviewer did not see.

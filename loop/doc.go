@@ -31,6 +31,10 @@
 //	                                    │
 //	                     pass ──▶ completed      retries used up, or no progress ──▶ reviewing
 //
+// A check fails the work when it ran, failed, and does not fail in the same way on the
+// run's base: see Checker. A stop says why in one code of the registry and keeps the
+// fact that matters beside it: see Stop.
+//
 // The steps in between are a list (Policy.Workflow); Next decides what follows
 // from the folded run alone. A run whose last step is a review is completed only
 // if that review passed; otherwise a person must judge, and it is "reviewing".

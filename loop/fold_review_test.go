@@ -299,8 +299,8 @@ func TestReviewKeepsTheFailureOfEachReviewer(t *testing.T) {
 	events[0] = reviewEventAt(1, ReviewRequested, request)
 	for n, want := range [][]string{nil, {"rex"}, {"rex", "sue"}, {"sue", "rex"}, {"rex"}, {"rex"}} {
 		review := foldReview(t, events[:n+1])
-		if !slices.Equal(review.failed(), want) {
-			t.Errorf("after %d events: failures of %v, want %v", n+1, review.failed(), want)
+		if names, _ := review.failed(); !slices.Equal(names, want) {
+			t.Errorf("after %d events: failures of %v, want %v", n+1, names, want)
 		}
 	}
 }

@@ -290,11 +290,11 @@ func (s *Store) reviewEvent(ctx context.Context, id string, d draft, by actorPay
 	return before, before.apply(event)
 }
 
-// addChecks attaches the whole output of checks, which the event itself leaves out.
+// addChecks attaches the output of checks, which the event itself leaves out.
 func addChecks(attachments map[string][]byte, results []CheckResult) {
 	for _, c := range results {
 		if c.Output != "" {
-			attachments["checks/"+safeName(c.Name)+".log"] = []byte(c.Output)
+			attachments[CheckLog(c.Name)] = []byte(c.Output)
 		}
 	}
 }

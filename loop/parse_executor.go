@@ -22,6 +22,9 @@ func ParseExecutor(text string) ExecutorReport {
 	report.Status = executorStatus(md, log)
 	report.Files = claimedFiles(md, log)
 	report.Verification = md.verification()
+	if report.Status == ExecutorFailed || report.Status == ExecutorCheckpoint {
+		report.Reason = md.reason()
+	}
 	report.Warnings = log.all()
 	return report
 }

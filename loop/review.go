@@ -75,6 +75,7 @@ type Submission struct {
 	At        time.Time     `json:"at,omitzero"` // filled in by the fold
 	Duration  Duration      `json:"duration_ms,omitzero"`
 	SkippedBy []string      `json:"not_checked,omitempty"` // checks that were not run, and why
+	Event     gitstore.ID   `json:"event,omitempty"`       // that records it and keeps what it left behind; filled in by the fold
 }
 
 // Decision is a person's verdict.
@@ -153,6 +154,11 @@ type Failure struct {
 	At       time.Time `json:"at,omitzero"`
 	// LastActivity is when an agent last wrote something, where that is known.
 	LastActivity time.Time `json:"last_activity_at,omitzero"`
+	Setting      *Setting  `json:"setting,omitempty"` // the limit that ended it
+	// Transient says that the same may well work later: a rate limit, a broken connection.
+	Transient bool      `json:"transient,omitempty"`
+	Tries     int       `json:"tries,omitempty"`   // of a review: how often in a row
+	RetryAt   time.Time `json:"retry_at,omitzero"` // of a review: when it is tried again by itself
 }
 
 // outcomeRank orders outcomes from the best to the worst.
@@ -415,7 +421,7 @@ func (r *Review) submit(e Event) error {
 	if err != nil {
 		return err
 	}
-	submission.At = e.Timestamp
+	submission.At, submission.Event = e.Timestamp, e.ID
 	taken := commentIDs(r.Comments())
 	for i := range submission.Comments {
 		submission.Comments[i].fillIn(submission.Reviewer, taken)

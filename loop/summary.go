@@ -38,9 +38,11 @@ type ReviewSummary struct {
 	Lost         int          `json:"lost,omitempty"`             // steps that the fold did not count
 	Failure      string       `json:"failure,omitempty"`          // stop reason, when a reviewer could not be run
 	Failed       []string     `json:"failed_reviewers,omitempty"` // who could not be run
-	CreatedAt    time.Time    `json:"created_at"`
-	SubmittedAt  time.Time    `json:"submitted_at,omitzero"`
-	UpdatedAt    time.Time    `json:"updated_at"`
+	// RetryAt is when those of them are tried again by themselves that are.
+	RetryAt     map[string]time.Time `json:"retry_at,omitempty"`
+	CreatedAt   time.Time            `json:"created_at"`
+	SubmittedAt time.Time            `json:"submitted_at,omitzero"`
+	UpdatedAt   time.Time            `json:"updated_at"`
 }
 
 // Summary is r as one line of the inbox.
@@ -62,7 +64,7 @@ func (r Review) Summary() ReviewSummary {
 	if r.Failure != nil {
 		s.Failure = r.Failure.Reason
 	}
-	s.Failed = r.failed()
+	s.Failed, s.RetryAt = r.failed()
 	return s
 }
 

@@ -23,15 +23,15 @@ type Worker struct {
 	Reviewer func(name string) (Reviewer, *Failure) // required
 	// Checks are those to run for a change, and why others are not run. nil: none.
 	Checks   func(ctx context.Context, review Review, change Change) (run []Check, not []string)
-	RunCheck CheckRunner // required with Checks
-	Retry    bool        // also reviews whose reviewer could not be run before
-	Exclude  []string    // git globs left out of every review
-	Progress Progress    // required
+	Checker  Checker  // required with Checks
+	Retry    bool     // also reviews whose reviewer could not be run before
+	Exclude  []string // git globs left out of every review
+	Progress Progress // required
 }
 
 // Work does every review that this clone asked an agent for, oldest first, until
-// none is left; it returns how many it did. A reviewer that cannot be run is not
-// tried again unless Retry says so.
+// none is left; it returns how many it did. A reviewer that could not be run is tried
+// again when it is due, if it may well answer then, and otherwise when Retry says so.
 func (w *Worker) Work(ctx context.Context) (int, error) {
 	done := map[string]bool{}
 	for {
@@ -53,7 +53,7 @@ func (w *Worker) Work(ctx context.Context) (int, error) {
 // next is the oldest review of this clone that waits for an agent and is not in done.
 func (w *Worker) next(ctx context.Context, done map[string]bool) (string, error) {
 	waits := func(r ReviewSummary) bool {
-		return !done[r.ID] && r.Writer == w.Store.Repo.Writer() && len(w.turns(r.Waiting, r.Failed)) > 0
+		return !done[r.ID] && r.Writer == w.Store.Repo.Writer() && len(w.turns(r.Waiting, r.Failed, r.RetryAt)) > 0
 	}
 	waiting, _, err := w.Store.Reviews(ctx, Filter{Status: inboxStatus, Review: waits})
 	if err != nil || len(waiting) == 0 {
@@ -65,11 +65,15 @@ func (w *Worker) next(ctx context.Context, done map[string]bool) (string, error)
 	return oldest.ID, nil
 }
 
-// turns are the agents among those who are waited for that are to be run now.
-func (w *Worker) turns(waiting, failed []string) []string {
+// turns are the agents among those who are waited for that are to be run now: not those
+// that failed, unless they are due again.
+func (w *Worker) turns(waiting, failed []string, retryAt map[string]time.Time) []string {
+	now := w.Store.Now()
 	var agents []string
 	for _, name := range waiting {
-		if name != Human && name != "" && (w.Retry || !slices.Contains(failed, name)) {
+		at, due := retryAt[name]
+		due = w.Retry || !slices.Contains(failed, name) || due && !now.Before(at)
+		if name != Human && name != "" && due {
 			agents = append(agents, name)
 		}
 	}
@@ -94,30 +98,22 @@ func (w *Worker) Review(ctx context.Context, review Review) (Review, error) {
 	if err := w.Store.PinReview(ctx, review); err != nil {
 		return review, err
 	}
-	for _, name := range w.turns(review.Waiting(), review.failed()) {
+	failed, retryAt := review.failed()
+	for _, name := range w.turns(review.Waiting(), failed, retryAt) {
 		if review, err = w.review(ctx, review, name); err != nil {
 			return review, err
 		}
 	}
-	if review.Status != ReviewOpen && len(w.turns(review.Waiting(), nil)) == 0 {
+	if review.Status != ReviewOpen && len(w.turns(review.Waiting(), nil, nil)) == 0 {
 		w.Store.Repo.DropLock("review-" + review.ID)
 	}
 	return review, w.Store.Project(ctx)
 }
 
-// failed are the reviewers that could not be run.
-func (r Review) failed() []string {
-	var names []string
-	for _, f := range r.Failures {
-		names = append(names, f.Reviewer)
-	}
-	return names
-}
-
 func (w *Worker) review(ctx context.Context, review Review, name string) (Review, error) {
 	reviewer, failure := w.Reviewer(name)
 	if failure != nil {
-		return w.Store.FailReview(ctx, review.ID, name, *failure)
+		return w.fail(ctx, review, name, *failure)
 	}
 	w.Progress.Step("review", fmt.Sprintf("%s by %s", review.Request.Subject.Spec, name))
 	started := time.Now()
@@ -126,7 +122,7 @@ func (w *Worker) review(ctx context.Context, review Review, name string) (Review
 	case err != nil:
 		return review, fmt.Errorf("review %s: %w", review.ID, err)
 	case failure != nil:
-		return w.Store.FailReview(ctx, review.ID, name, *failure)
+		return w.fail(ctx, review, name, *failure)
 	}
 	sub.Duration = Duration(time.Since(started))
 	return w.Store.SubmitReview(ctx, review.ID, sub, raw)
@@ -160,6 +156,7 @@ func (w *Worker) answer(ctx context.Context, review Review, name string, reviewe
 		return sub, answer.Raw, answer.Failure, err
 	}
 	sub.Report, sub.Checks, sub.SkippedBy = answer.Report, job.Checks, job.NotChecked
+	sub.Census.countChecks(job.Checks, len(job.NotChecked))
 	sub.Outcome = OutcomeFailed
 	if sub.Report.Effective.Passed() {
 		sub.Outcome = OutcomePassed
@@ -182,46 +179,18 @@ func (w *Worker) examine(ctx context.Context, subject Subject, reviewer Reviewer
 	}
 	var answer ReviewAnswer
 	err := w.Store.inCheckout(ctx, subject.Tree, func(tree *gitstore.Worktree) error {
-		job.Checks = w.runChecks(ctx, checks, tree.Dir, subject.Tree)
-		if err := w.checkBase(ctx, subject, checks, job); err != nil {
+		var err error
+		job.Checks, err = w.Store.check(ctx, w.Checker, w.Progress, checkup{
+			checks: checks, dir: tree.Dir, tree: subject.Tree, base: subject.Base, changed: job.Change.Files, known: map[string]CheckResult{},
+		})
+		if err != nil {
 			return err
 		}
 		job.Dir, job.Prompt.Checks = tree.Dir, job.Checks
-		var err error
 		answer, err = w.reviewReadOnly(ctx, tree, reviewer, *job)
 		return err
 	})
 	return answer, err
-}
-
-func (w *Worker) runChecks(ctx context.Context, checks []Check, dir string, tree gitstore.ID) []CheckResult {
-	var results []CheckResult
-	for _, check := range checks {
-		w.Progress.Step("check", check.Name)
-		results = append(results, w.RunCheck(ctx, check, dir, tree))
-	}
-	return results
-}
-
-// checkBase runs the checks that failed on the base too: what failed before is not
-// this change's fault.
-func (w *Worker) checkBase(ctx context.Context, subject Subject, checks []Check, job *ReviewJob) error {
-	var failed []Check
-	for i, result := range job.Checks {
-		if !result.OK() {
-			failed = append(failed, checks[i])
-		}
-	}
-	if _, err := w.Store.Repo.ReadCommit(ctx, subject.Base); len(failed) == 0 || err != nil {
-		return nil // nothing failed, or there is nothing before
-	}
-	return w.Store.inCheckout(ctx, subject.Base, func(tree *gitstore.Worktree) error {
-		job.BaseChecks = map[string]CheckResult{}
-		for _, result := range w.runChecks(ctx, failed, tree.Dir, subject.Base) {
-			job.BaseChecks[result.Name] = result
-		}
-		return nil
-	})
 }
 
 // reviewReadOnly asks the reviewer and makes its answer void when it changed the

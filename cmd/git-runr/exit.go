@@ -114,6 +114,8 @@ var sentinels = []sentinel{
 	{gitstore.ErrBare, exitState, ""},
 	{gitstore.ErrNoChange, exitNothing, ""},
 	{gitstore.ErrRemote, exitBusy, ""},
+	{gitstore.ErrSign, exitUsage, "mend what signs your commits, or leave the records of git-runr unsigned: git config runr.sign false"},
+	{gitstore.ErrBrokenRef, exitState, "git fsck names what is damaged; git reflog shows where the branch was: git update-ref REF COMMIT"},
 	{gitstore.ErrNotFound, exitNotFound, ""},
 	{context.Canceled, exitInterrupted, ""},
 	{context.DeadlineExceeded, exitBusy, ""},

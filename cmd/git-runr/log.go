@@ -178,8 +178,7 @@ func writeStop(w io.Writer, s *session, run loop.Run) {
 	if err != nil {
 		run.Plan.Checks = nil // without the configuration nothing of another clone's is offered
 	}
-	_, width := onTerminal(s.out)
-	fmt.Fprintf(w, "\n%s", safetext.Text(diagnose.Footer(run, width)))
+	fmt.Fprintf(w, "\n%s", safetext.Text(diagnose.Footer(run, s.placeOf(s.store, run))))
 }
 
 func (p *program) diffCommand() *cli.Command {

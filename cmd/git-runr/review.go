@@ -16,6 +16,7 @@ import (
 	"git-runr/gitstore"
 	"git-runr/loop"
 	"git-runr/loop/agent"
+	"git-runr/loop/safetext"
 )
 
 func (p *program) reviewCommand() *cli.Command {
@@ -67,6 +68,7 @@ func review(s *session) error {
 	if s.Bool("wait") {
 		return s.reviewNow(made)
 	}
+	s.warnNotReady(made.Request.Reviewers())
 	if hasAgent(made.Request.Reviewers()) {
 		if err := s.startWorker(store.Repo); err != nil {
 			s.say("the background worker did not start (%v); type: git runr work", err)
@@ -79,6 +81,20 @@ func review(s *session) error {
 			fmt.Fprintln(w, line)
 		}
 	})
+}
+
+// warnNotReady says which of the reviewers cannot be started here. The request stays:
+// what is missing may come.
+func (s *session) warnNotReady(names []string) {
+	for _, name := range names {
+		if name == builtinName || name == loop.Human {
+			continue
+		}
+		if _, _, failure := s.agentSpec(name, agent.Reviewer); failure != nil {
+			what, commands := failure.Next()
+			s.say("not reviewed: %s\n%s\n  %s", failure.Detail, what, strings.Join(commands, "\n  "))
+		}
+	}
 }
 
 // requestedLines are the words of seed 003, and how to get at a page where none is served.
@@ -245,16 +261,55 @@ func (s *session) startWorker(repo *gitstore.Repo) error {
 func (p *program) workCommand() *cli.Command {
 	return &cli.Command{
 		Name: "work", Usage: "do the open reviews that this clone asked for",
-		Description: "Runs the reviewers of open requests, one after the other, and ends. The post-commit hook and\ngit runr review start it in the background; any cron job or CI can run it.",
-		Flags:       []cli.Flag{&cli.BoolFlag{Name: "retry", Usage: "also those whose reviewer could not be run before"}},
+		Description: "Runs the reviewers of open requests, one after the other, and ends. The post-commit hook and\ngit runr review start it in the background; any cron job or CI can run it. A reviewer that was\nlimited, cut off or too slow is asked again by the next work that comes 1, 5 and 25 minutes later.",
+		Flags:       []cli.Flag{&cli.BoolFlag{Name: "retry", Usage: "also those whose reviewer could not be run before, and now those that wait for a limit to pass"}},
 		Action:      p.action(work),
 	}
 }
 
 // worked is the answer of git runr work.
 type worked struct {
-	Reviews int  `json:"reviews"`
-	Busy    bool `json:"busy"` // another worker is at it
+	Reviews int        `json:"reviews"`
+	Busy    bool       `json:"busy"`           // another worker is at it
+	Held    []heldJSON `json:"held,omitempty"` // reviews whose reviewer failed, until it is due or --retry
+}
+
+// heldJSON is a review that is left alone because its reviewer failed.
+type heldJSON struct {
+	ID      string       `json:"review_id"`
+	Failure loop.Failure `json:"failure"`
+	Next    []string     `json:"next"` // what to type
+}
+
+// held are the reviews that this clone leaves alone.
+func (s *session) held(worker *loop.Worker) ([]heldJSON, error) {
+	summaries, err := worker.Held(s.ctx)
+	if err != nil {
+		return nil, err
+	}
+	var held []heldJSON
+	for _, r := range summaries {
+		review, err := s.store.Review(s.ctx, r.ID)
+		if err != nil || review.Failure == nil {
+			continue
+		}
+		_, next := review.Failure.Next()
+		held = append(held, heldJSON{r.ID, *review.Failure, next})
+	}
+	return held, nil
+}
+
+// heldShown is how many reviews that are left alone are told of.
+const heldShown = 5
+
+func writeHeld(w io.Writer, held []heldJSON) {
+	for _, h := range held[:min(len(held), heldShown)] {
+		fmt.Fprintf(w, "Left alone: %s, %s\n", h.ID, safetext.Line(orElse(h.Failure.Detail, h.Failure.Reason)))
+		writeNext(w, h.Failure)
+	}
+	if more := len(held) - heldShown; more > 0 {
+		fmt.Fprintf(w, "… and %d more\n", more)
+	}
 }
 
 func work(s *session) error {
@@ -285,17 +340,22 @@ func work(s *session) error {
 		if err != nil {
 			return err
 		}
-		if n == 0 { // looked again after unlocking: a request that came meanwhile found us busy
+		worker.Retry = false // once is what was asked for
+		if n == 0 {          // looked again after unlocking: a request that came meanwhile found us busy
 			break
 		}
 	}
 	progress.close()
+	if result.Held, err = s.held(worker); err != nil {
+		return err
+	}
 	return s.print(result, func(w io.Writer) {
 		if result.Busy {
 			fmt.Fprintln(w, "Another worker is at it.")
 			return
 		}
 		fmt.Fprintf(w, "%s done.\n", loop.Count(result.Reviews, "review"))
+		writeHeld(w, result.Held)
 	})
 }
 

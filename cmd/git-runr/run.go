@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -17,6 +18,7 @@ import (
 	"git-runr/diagnose"
 	"git-runr/gitstore"
 	"git-runr/loop"
+	"git-runr/loop/agent"
 	"git-runr/loop/safetext"
 )
 
@@ -78,14 +80,39 @@ func (s *session) readyToRun(conf *config, plan loop.RunPlan) error {
 		if err := conf.knownAgent("agent", name); err != nil {
 			return err
 		}
-		if name == builtinName || name == loop.Human {
+	}
+	return s.agentsReady(plan)
+}
+
+// agentsReady refuses a run whose agents cannot be started. Who would fix what is found
+// in finished work is perhaps never asked: that it is missing is said.
+func (s *session) agentsReady(plan loop.RunPlan) error {
+	for _, step := range plan.Policy.Workflow {
+		name, role := orElse(step.Agent, plan.Implementer), agent.Implementer
+		if step.Kind == loop.StepReview {
+			name, role = orElse(step.Agent, plan.Reviewer), agent.Reviewer
+		}
+		if step.Kind == loop.StepCheck || name == "" || name == builtinName || name == loop.Human {
 			continue
 		}
-		if _, failure := s.agentSpec(name); failure != nil && failure.Reason == loop.ReasonUntrusted {
+		_, _, failure := s.agentSpec(name, role)
+		switch {
+		case failure == nil:
+		case failure.Reason == loop.ReasonUntrusted:
 			return notTrusted(failure.Detail)
+		case role == agent.Implementer && plan.Context != nil:
+			s.say("what the review finds cannot be fixed here: %s", failure.Detail)
+		default:
+			return notReady(failure)
 		}
 	}
 	return nil
+}
+
+// notReady says of an agent that cannot be started what to do about it.
+func notReady(failure *loop.Failure) error {
+	return problemf(exitStatus(loop.ReasonOf(failure.Reason).Status), "%s", failure.Detail).withHint(
+		"install it, or name another agent: git runr help config tells how one is configured")
 }
 
 func notTrusted(what string) error {
@@ -95,7 +122,7 @@ func notTrusted(what string) error {
 // runner carries runs out with this session's configuration.
 func (s *session) runner(store *loop.Store, progress *progress) *loop.Runner {
 	return &loop.Runner{
-		Store: store, Implementer: s.implementer, Reviewer: s.reviewer, RunCheck: runCheck,
+		Store: store, Implementer: s.implementer, Reviewer: s.reviewer, Checker: checker,
 		Progress: watcher{progress, s.Bool("v")}, Explain: diagnose.Explain,
 	}
 }
@@ -107,9 +134,9 @@ func (s *session) carryOut(store *loop.Store, begin func(*loop.Runner) (loop.Run
 	runner := s.runner(store, progress)
 	if tty := s.terminal(); tty != nil {
 		defer tty.Close()
-		runner.Ask = func(_ context.Context, run loop.Run, _ loop.Step) (loop.Choice, error) {
+		runner.Ask = func(_ context.Context, run loop.Run, why loop.Step) (loop.Choice, error) {
 			progress.done("")
-			return s.ask(tty, run)
+			return s.ask(tty, run, why)
 		}
 	}
 	done, err := begin(runner)
@@ -133,10 +160,18 @@ func (s *session) project(store *loop.Store) {
 }
 
 // ask puts the exhausted run's question to the person at the terminal.
-func (s *session) ask(tty io.Writer, run loop.Run) (loop.Choice, error) {
+func (s *session) ask(tty io.Writer, run loop.Run, why loop.Step) (loop.Choice, error) {
 	findings, _ := run.Open()
-	fmt.Fprintf(tty, "\nThe reviewer found issues after %d attempts for %s.\n", len(run.Attempts), safetext.Line(run.Plan.Entity.Name()))
-	writeFindings(tty, findings)
+	name := safetext.Line(run.Plan.Entity.Name())
+	if why.Reason == loop.ReasonChecksFailed {
+		fmt.Fprintf(tty, "\nChecks fail after %d attempts for %s; the reviewer has nothing else against it.\n", len(run.Attempts), name)
+		for _, c := range run.Failing() {
+			fmt.Fprintf(tty, "\n  %s: %s\n", safetext.Line(c.Name), c.Why())
+		}
+	} else {
+		fmt.Fprintf(tty, "\nThe reviewer found issues after %d attempts for %s.\n", len(run.Attempts), name)
+		writeFindings(tty, findings)
+	}
 	fmt.Fprint(tty, "\n  c  commit anyway: accept the current state with its known issues\n  s  skip: leave it undone and go on\n  x  stop: a person will look\n")
 	in := bufio.NewReader(s.in)
 	for {
@@ -212,7 +247,7 @@ func (s *session) plan(store *loop.Store, conf *config) (loop.RunPlan, error) {
 	checks, _ := s.trustedChecks()
 	plan := loop.RunPlan{
 		Implementer: conf.Loop.Implementer, Reviewer: conf.Loop.Reviewer, Profile: conf.Loop.Profile,
-		Checks: checks, Exclude: conf.Review.Exclude, Policy: policy,
+		Checks: checks, Exclude: conf.Review.Exclude, Policy: policy, Settings: conf.limits(),
 		Scope: loop.Scope{Allow: conf.Scope.Allow, Deny: conf.Scope.Deny},
 	}
 	if plan.Base, err = s.repo.Head(s.ctx); err != nil {
@@ -293,6 +328,8 @@ func (s *session) planContext(store *loop.Store, plan *loop.RunPlan, name string
 			return problemf(exitUsage, "review context %q: config.max_retries is negative", name)
 		}
 		plan.Policy.MaxRetries = *given.Config.MaxRetries
+		retries := slices.IndexFunc(plan.Settings, func(s loop.Setting) bool { return s.Name == loop.SettingRetries })
+		plan.Settings[retries].Value, plan.Settings[retries].From = strconv.Itoa(plan.Policy.MaxRetries), "the review context"
 	}
 	plan.Entity = loop.Entity{Type: orElse(given.EntityType, "task"), Identifier: given.Identifier, Title: given.Title}
 	plan.DoneCriteria, plan.References = given.DoneCriteria, given.References
@@ -384,6 +421,9 @@ func (p *program) landCommand() *cli.Command {
 			store, _, run, err := s.chosenRun()
 			if err != nil {
 				return err
+			}
+			if s.repo.IsOwnWorktree() {
+				return problemf(exitState, "this is the working tree of a run: its result lands in your own checkout").withHint("cd there, then: git runr land " + run.ID)
 			}
 			if run.Status == loop.RunComplete && run.Landed == nil {
 				if err := s.workHere(run); err != nil {

@@ -51,7 +51,7 @@ func check(s *session) error {
 	doc, failed := checkJSON{Checks: []loop.CheckResult{}}, false
 	for _, c := range run {
 		progress.step("check", c.Name)
-		result := runCheck(s.ctx, c, s.repo.WorkTree, "")
+		result := checker.Judge(checker.Run(s.ctx, c, s.repo.WorkTree, ""), nil, nil)
 		failed = failed || !result.OK()
 		doc.Checks = append(doc.Checks, result)
 	}
@@ -61,10 +61,10 @@ func check(s *session) error {
 	}
 	err = s.print(doc, func(w io.Writer) {
 		for _, c := range doc.Checks {
-			if !c.OK() {
+			if !c.OK() && c.Output != "" {
 				fmt.Fprintf(w, "%s\n", safetext.Text(c.Output))
 			}
-			fmt.Fprintf(w, "%s: %s\n", safetext.Line(c.Name), checkState(c))
+			fmt.Fprintf(w, "%s: %s\n", safetext.Line(c.Name), c.State())
 		}
 	})
 	if err == nil && failed {
@@ -404,7 +404,7 @@ func (s *session) writeConfig(doc *initJSON) error {
 	if _, _, err = s.configured(); err != nil {
 		return err
 	}
-	doc.Trusted = s.approve() == nil
+	doc.Trusted = s.conf.executables() == nil || s.approve() == nil
 	return nil
 }
 
@@ -420,7 +420,11 @@ func (s *session) showNotes() error {
 
 func writeInit(w io.Writer, doc initJSON) {
 	if doc.Written {
-		fmt.Fprintf(w, "Wrote %s with %s:\n", safetext.Line(doc.Config), loop.Count(len(doc.Checks), "check"))
+		if len(doc.Checks) == 0 {
+			fmt.Fprintf(w, "Wrote %s. No checks were found here: git runr help config tells how they are added.\n", safetext.Line(doc.Config))
+		} else {
+			fmt.Fprintf(w, "Wrote %s with %s:\n", safetext.Line(doc.Config), loop.Count(len(doc.Checks), "check"))
+		}
 		for _, c := range doc.Checks {
 			fmt.Fprintf(w, "  %s: %s\n", safetext.Line(c.Name), safetext.Line(c.Command))
 		}

@@ -435,7 +435,7 @@ func TestFindingsOfAgents(t *testing.T) {
 	page := s.page("/review/" + id)
 	checkHTML(t, page)
 	shows(t, section(t, page, "a.txt"), `id="f-0123456789"`, "remark critical", "the <code>2</code> is wrong", "write <strong>two</strong>", "numbers")
-	shows(t, page, "critical</span> <b>bot", "sum <strong>up</strong>", "saw 2 of 3 files", "of no file", "not of this change", "test: 2 failed", "not checked: lint: not trusted")
+	shows(t, page, "critical</span> <b>bot", "sum <strong>up</strong>", "saw 2 of 3 files", "of no file", "not of this change", "test: exit 1 (2 failed)", "not checked: lint: not trusted")
 }
 
 // A missing object is not an error of the page: the change may be in another clone.
