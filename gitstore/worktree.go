@@ -183,6 +183,9 @@ func (r *Repo) ownWorktree(dir, gitDir string) bool {
 func (r *Repo) worktreeAt(dir, gitDir string) *Worktree {
 	view := *r
 	view.GitDir, view.WorkTree, view.Prefix, view.Bare = gitDir, dir, "", false
+	if gitDir != r.GitDir {
+		view.IndexFile = ""
+	}
 	return &Worktree{Dir: dir, GitDir: gitDir, Own: r.ownWorktree(dir, gitDir), repo: &view}
 }
 
