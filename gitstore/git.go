@@ -74,7 +74,8 @@ func (r *Repo) call(ctx context.Context, c gitCall) ([]byte, error) {
 	if c.dir == "" {
 		c.dir = c.gitDir
 	}
-	return c.run(ctx)
+	out, err := c.run(ctx)
+	return out, r.explain(err)
 }
 
 // run starts git and waits for it. A status other than 0 is a *GitError.

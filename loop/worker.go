@@ -139,6 +139,12 @@ func (w *Worker) answer(ctx context.Context, review Review, name string, reviewe
 	limits.Exclude = append(limits.Exclude, w.Exclude...)
 	change, err := w.Store.ReadChange(ctx, subject, limits)
 	sub.Census = change.Census
+	if err == nil && change.Census.Files == 0 {
+		err = w.Store.nothing(ctx, subject)
+		if none := new(NothingError); errors.As(err, &none) {
+			sub.Report.Summary, err = none.text(), nil
+		}
+	}
 	if err != nil || change.Census.Nothing() {
 		return sub, "", nil, err
 	}

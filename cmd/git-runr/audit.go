@@ -127,7 +127,13 @@ func (s *session) auditSpan(store *loop.Store) (audited, error) {
 	if err != nil {
 		return span, err
 	}
-	span.commits, err = s.repo.LogMessages(s.ctx, span.from, to, limit)
+	if span.commits, err = s.repo.LogMessages(s.ctx, span.from, to, limit); err != nil || span.from == "" {
+		return span, err
+	}
+	span.from, err = s.repo.MergeBase(s.ctx, span.from, to) // where reviews of this range begin
+	if errors.Is(err, gitstore.ErrNotFound) {
+		span.from, err = "", nil
+	}
 	return span, err
 }
 

@@ -160,7 +160,7 @@ func answerLine(a loop.Answer) string {
 
 func writeSubmission(w io.Writer, r loop.Review, sub loop.Submission) {
 	if sub.Outcome == loop.OutcomeNothing {
-		fmt.Fprintf(w, "\nNothing to review: %s\n", censusLine(sub.Census))
+		fmt.Fprintf(w, "\nNothing to review: %s\n", safetext.Line(orElse(sub.Report.Summary, censusLine(sub.Census))))
 		return
 	}
 	fmt.Fprintf(w, "\nVerdict: %s by %s (%s)\n", sub.Report.Effective, safetext.Line(sub.Reviewer), censusLine(sub.Census))

@@ -226,7 +226,10 @@ func diff(s *session) error {
 	if doc.From, doc.To, err = run.Span(span); err != nil {
 		return problemf(exitNotFound, "%w", err)
 	}
-	spec := gitstore.DiffSpec{From: doc.From, To: doc.To, Paths: s.topPaths(paths)}
+	spec := gitstore.DiffSpec{From: doc.From, To: doc.To}
+	if spec.Paths, err = s.pathsInside(paths); err != nil {
+		return err
+	}
 	if doc.Files, err = s.repo.DiffStat(s.ctx, spec); err != nil {
 		return err
 	}

@@ -16,12 +16,13 @@ import (
 	"git-runr/gitstore"
 	"git-runr/loop"
 	"git-runr/loop/agent"
+	"git-runr/loop/safetext"
 )
 
 func (p *program) reviewCommand() *cli.Command {
 	return &cli.Command{
 		Name: "review", Usage: "ask for a review; returns at once", ArgsUsage: "[REV|A..B] [-- PATH…]",
-		Description: "Records a request for review of a commit (default HEAD), a range or the working tree,\nand starts git runr work in the background unless the reviewer is a person.\nExit status with --wait: 0 passed, 1 did not pass, 5 nothing to review.",
+		Description: "Records a request for review of a commit (default HEAD), a range or the working tree,\nand starts git runr work in the background unless the reviewer is a person. A range is what\nits right side did since it left the left one; a merge commit is what was done in it beyond\nmerging. As a pre-commit hook, --staged --wait reviews what is about to be committed.\nExit status with --wait: 0 passed, 1 did not pass, 5 nothing to review.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "m", Usage: "what the reviewer should know"},
 			&cli.BoolFlag{Name: "worktree", Usage: "review the working tree, untracked files included"},
@@ -51,6 +52,9 @@ func review(s *session) error {
 		return err
 	}
 	request, err := s.reviewRequest(store, conf)
+	if nothing := new(loop.NothingError); errors.As(err, &nothing) {
+		return s.showNothing(nothing)
+	}
 	if err != nil {
 		return err
 	}
@@ -79,6 +83,24 @@ func review(s *session) error {
 			fmt.Fprintln(w, line)
 		}
 	})
+}
+
+// nothingJSON is the answer where nothing was asked for, as there is nothing to review.
+type nothingJSON struct {
+	Outcome loop.Outcome    `json:"outcome"`
+	Why     string          `json:"why"`
+	Next    []loop.NextStep `json:"next_steps"` // what may have been meant
+}
+
+func (s *session) showNothing(nothing *loop.NothingError) error {
+	doc := nothingJSON{loop.OutcomeNothing, nothing.Why, append([]loop.NextStep{}, nothing.Try...)}
+	err := s.print(doc, func(w io.Writer) {
+		fmt.Fprintf(w, "Nothing to review: %s.\n", safetext.Line(doc.Why))
+		for _, step := range doc.Next {
+			fmt.Fprintf(w, "  %s   %s\n", step.Command, step.What)
+		}
+	})
+	return errors.Join(err, endWith(exitNothing))
 }
 
 // requestedLines are the words of seed 003, and how to get at a page where none is served.
@@ -113,7 +135,12 @@ func (s *session) reviewRequest(store *loop.Store, conf *config) (loop.ReviewReq
 	default:
 		request.Subject, err = store.Subject(s.ctx, append(revs, "HEAD")[0])
 	}
-	request.Subject.Paths = s.topPaths(paths)
+	if err != nil {
+		return request, err
+	}
+	if request.Subject.Paths, err = s.pathsInside(paths); err == nil {
+		err = store.CheckSubject(s.ctx, request.Subject)
+	}
 	return request, err
 }
 
@@ -150,6 +177,17 @@ func (s *session) topPaths(paths []string) []string {
 		top = append(top, filepath.ToSlash(p))
 	}
 	return top
+}
+
+// pathsInside is topPaths of paths that lie in the repository.
+func (s *session) pathsInside(paths []string) ([]string, error) {
+	top := s.topPaths(paths)
+	for i, path := range top {
+		if !filepath.IsLocal(path) {
+			return nil, problemf(exitUsage, "%q is outside the repository", paths[i])
+		}
+	}
+	return top, nil
 }
 
 // pinSubject keeps what is under review from git's gc. What HEAD names is safe for

@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"git-runr/gitstore"
 	"git-runr/loop"
 )
 
@@ -126,7 +125,7 @@ func (s *Server) subject(ctx context.Context, revision string, files []string) (
 		return subject, badRequest("revision %q: %v", revision, err)
 	}
 	subject.Paths = paths
-	return subject, nil
+	return subject, s.Store.CheckSubject(ctx, subject)
 }
 
 // fileSubject is what the working tree changed in paths, else what the last commit
@@ -134,8 +133,12 @@ func (s *Server) subject(ctx context.Context, revision string, files []string) (
 func (s *Server) fileSubject(ctx context.Context, paths []string) (loop.Subject, error) {
 	subject, err := s.Store.ChooseSubject(ctx, func(subject *loop.Subject) (bool, error) {
 		subject.Paths = paths
-		changed, err := s.repo.DiffStat(ctx, gitstore.DiffSpec{From: subject.Base, To: subject.Tree, Paths: paths})
-		return len(changed) > 0, err
+		err := s.Store.CheckSubject(ctx, *subject)
+		nothing, nowhere := new(loop.NothingError), new(loop.InputError)
+		if errors.As(err, &nothing) || errors.As(err, &nowhere) {
+			return false, nil
+		}
+		return err == nil, err
 	})
 	if errors.Is(err, loop.ErrNoSubject) {
 		return subject, badRequest("No files found matching the provided paths.")

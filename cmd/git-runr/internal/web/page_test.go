@@ -419,6 +419,30 @@ func TestRemarksAtTheirLines(t *testing.T) {
 	shows(t, s.page("/review/"+id), "outdated: the file is gone")
 }
 
+// A merge is shown by what was done in it, with its conflicts on the old side.
+func TestMergePage(t *testing.T) {
+	s := newSite(t)
+	runGit(t, s.dir, "checkout", "-q", "-b", "topic", "HEAD~1")
+	s.put("a.txt", []byte("one\n2 of topic\nthree\n"))
+	s.put("other.txt", []byte("of topic\n"))
+	s.commit("topic")
+	runGit(t, s.dir, "checkout", "-q", "main")
+	runGit(t, s.dir, "merge", "-q", "--no-commit", "-X", "ours", "topic")
+	s.put("a.txt", []byte("one\n2 of both\nthree\n"))
+	s.commit("merged")
+	id := s.request()
+	page := s.page("/review/" + id)
+	checkHTML(t, page)
+	hides(t, page, "other.txt", "not in this clone")
+	shows(t, section(t, page, "a.txt"), "2 of topic", "2 of both", "&gt;&gt;&gt;&gt;&gt;&gt;&gt; ")
+	s.browser("POST", "/api/review/submissions/"+id+"/submit", `{"decision":"comment","comments":[
+		{"file":"a.txt","startLine":5,"side":"old","comment":"of the topic"},{"file":"a.txt","startLine":2,"comment":"of both"}]}`).want(200)
+	file := section(t, s.page("/review/"+id), "a.txt")
+	_, table, _ := strings.Cut(file, "<table")
+	shows(t, table, "of the topic", "of both")
+	hides(t, file, "outdated", "which the diff does not show")
+}
+
 func TestFindingsOfAgents(t *testing.T) {
 	s := newSite(t)
 	id := s.request()
