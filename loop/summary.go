@@ -37,7 +37,7 @@ type ReviewSummary struct {
 	ClosedAt     time.Time    `json:"closed_at,omitzero"`         // resolved or cancelled
 	Lost         int          `json:"lost,omitempty"`             // steps that the fold did not count
 	Failure      string       `json:"failure,omitempty"`          // stop reason, when a reviewer could not be run
-	Failed       []string     `json:"failed_reviewers,omitempty"` // who could not be run
+	Failed       []string     `json:"failed_reviewers,omitempty"` // who could not be run, and is not tried again unasked
 	CreatedAt    time.Time    `json:"created_at"`
 	SubmittedAt  time.Time    `json:"submitted_at,omitzero"`
 	UpdatedAt    time.Time    `json:"updated_at"`

@@ -29,23 +29,38 @@ type Worker struct {
 	Progress Progress    // required
 }
 
+// Skipped is a review that cannot be done in this clone as it is now.
+type Skipped struct {
+	Review string `json:"review_id"`
+	Why    string `json:"why"` // and what to type, where that is known
+}
+
 // Work does every review that this clone asked an agent for, oldest first, until
-// none is left; it returns how many it did. A reviewer that cannot be run is not
-// tried again unless Retry says so.
-func (w *Worker) Work(ctx context.Context) (int, error) {
-	done := map[string]bool{}
-	for {
-		next, err := w.next(ctx, done)
+// none is left; it returns how many it did, and which it could not. A reviewer that
+// cannot be run is not tried again unless Retry says so.
+func (w *Worker) Work(ctx context.Context) (did int, skipped []Skipped, err error) {
+	var failed []error // git's refusals of single reviews
+	for seen := map[string]bool{}; ; {
+		next, err := w.next(ctx, seen)
 		if err != nil || next == "" {
-			return len(done), err
+			return did, skipped, errors.Join(append(failed, err)...)
 		}
-		done[next] = true
+		seen[next] = true
 		review, err := w.Store.Review(ctx, next)
 		if err == nil {
-			_, err = w.Review(ctx, review)
+			review, err = w.Review(ctx, review)
 		}
-		if state := new(StateError); err != nil && !errors.As(err, &state) && !errors.Is(err, gitstore.ErrBusy) {
-			return len(done), err
+		state, refused := new(StateError), new(gitstore.GitError)
+		switch {
+		case errors.As(err, &state), errors.Is(err, gitstore.ErrBusy): // somebody else was quicker
+		case errors.As(err, &refused):
+			failed = append(failed, err)
+		case err != nil:
+			return did, skipped, errors.Join(append(failed, err)...)
+		case review.Failure != nil && review.Failure.Reason == ReasonObjects:
+			skipped = append(skipped, Skipped{next, review.Failure.Detail})
+		default:
+			did++
 		}
 	}
 }
@@ -91,10 +106,11 @@ func (w *Worker) Review(ctx context.Context, review Review) (Review, error) {
 	if review, err = w.Store.Review(ctx, review.ID); err != nil || !inboxStatus(string(review.Status)) {
 		return review, err
 	}
+	turns := w.turns(review.Waiting(), review.failed())
 	if err := w.Store.PinReview(ctx, review); err != nil {
-		return review, err
+		return w.skip(ctx, review, turns, err)
 	}
-	for _, name := range w.turns(review.Waiting(), review.failed()) {
+	for _, name := range turns {
 		if review, err = w.review(ctx, review, name); err != nil {
 			return review, err
 		}
@@ -105,13 +121,40 @@ func (w *Worker) Review(ctx context.Context, review Review) (Review, error) {
 	return review, w.Store.Project(ctx)
 }
 
-// failed are the reviewers that could not be run.
+// failed are the reviewers that could not be run, and whom nobody runs again unasked.
 func (r Review) failed() []string {
 	var names []string
 	for _, f := range r.Failures {
-		names = append(names, f.Reviewer)
+		if f.Reason != ReasonObjects { // they may have been fetched meanwhile
+			names = append(names, f.Reviewer)
+		}
 	}
 	return names
+}
+
+// skip records why a review cannot be done by those who were asked, once, where that
+// is for want of an object. Any other err is returned.
+func (w *Worker) skip(ctx context.Context, review Review, names []string, err error) (Review, error) {
+	var object *gitstore.MissingError
+	if !errors.As(err, &object) {
+		return review, fmt.Errorf("review %s: %w", review.ID, err)
+	}
+	failure := Failure{Reason: ReasonObjects, Detail: object.What}
+	if object.Try != "" {
+		failure.Detail += "; type: " + object.Try
+	}
+	for _, name := range names {
+		known := func(f Failure) bool {
+			return f.Reviewer == name && f.Reason == failure.Reason && f.Detail == failure.Detail
+		}
+		if slices.ContainsFunc(review.Failures, known) {
+			continue
+		}
+		if review, err = w.Store.FailReview(ctx, review.ID, name, failure); err != nil {
+			return review, err
+		}
+	}
+	return review, nil
 }
 
 func (w *Worker) review(ctx context.Context, review Review, name string) (Review, error) {
@@ -124,7 +167,7 @@ func (w *Worker) review(ctx context.Context, review Review, name string) (Review
 	sub, raw, failure, err := w.answer(ctx, review, name, reviewer)
 	switch {
 	case err != nil:
-		return review, fmt.Errorf("review %s: %w", review.ID, err)
+		return w.skip(ctx, review, []string{name}, err)
 	case failure != nil:
 		return w.Store.FailReview(ctx, review.ID, name, *failure)
 	}

@@ -291,8 +291,9 @@ func (p *program) workCommand() *cli.Command {
 
 // worked is the answer of git runr work.
 type worked struct {
-	Reviews int  `json:"reviews"`
-	Busy    bool `json:"busy"` // another worker is at it
+	Reviews int            `json:"reviews"`
+	Skipped []loop.Skipped `json:"skipped"` // that cannot be done in this clone as it is now
+	Busy    bool           `json:"busy"`    // another worker is at it
 }
 
 func work(s *session) error {
@@ -307,7 +308,7 @@ func work(s *session) error {
 	defer progress.close()
 	worker := s.worker(progress)
 	worker.Retry = s.Bool("retry")
-	result := worked{}
+	result := worked{Skipped: []loop.Skipped{}}
 	for {
 		unlock, free, err := store.Repo.TryLock("work")
 		if err != nil {
@@ -317,9 +318,9 @@ func work(s *session) error {
 			result.Busy = true
 			break
 		}
-		n, err := worker.Work(s.ctx)
+		n, skipped, err := worker.Work(s.ctx)
 		unlock()
-		result.Reviews += n
+		result.Reviews, result.Skipped = result.Reviews+n, append([]loop.Skipped{}, skipped...)
 		if err != nil {
 			return err
 		}
@@ -328,12 +329,19 @@ func work(s *session) error {
 		}
 	}
 	progress.close()
+	for _, skipped := range result.Skipped {
+		s.say("skipped review %s: %s", skipped.Review, skipped.Why)
+	}
 	return s.print(result, func(w io.Writer) {
 		if result.Busy {
 			fmt.Fprintln(w, "Another worker is at it.")
 			return
 		}
-		fmt.Fprintf(w, "%s done.\n", loop.Count(result.Reviews, "review"))
+		fmt.Fprintf(w, "%s done", loop.Count(result.Reviews, "review"))
+		if len(result.Skipped) > 0 {
+			fmt.Fprintf(w, ", %d skipped", len(result.Skipped))
+		}
+		fmt.Fprintln(w, ".")
 	})
 }
 
