@@ -38,10 +38,7 @@ func serveMCP(s *session) error {
 	}
 	collect(longGC)
 	server := mcp.New(mcp.Config{Version: programVersion(), Open: s.mcpProject, Lease: mcpLease, Log: s.say})
-	if err := server.Run(s.ctx, s.in, s.out); err != nil {
-		return problemf(exitUsage, "what came on standard input is not the protocol: %w", err)
-	}
-	return nil
+	return server.Run(s.ctx, s.in, s.out)
 }
 
 // mcpProject opens the repository for one call of a tool.

@@ -79,7 +79,8 @@ func New(c Config) *Server {
 // Run serves one client until in ends or ctx does, which is no error. Claims are
 // renewed until then and left to lapse.
 func (s *Server) Run(ctx context.Context, in io.Reader, out io.Writer) error {
-	return s.serve(ctx, drained{&sdk.IOTransport{Reader: io.NopCloser(in), Writer: unclosed{out}}})
+	shared := &whole{out: out}
+	return s.serve(ctx, drained{&sdk.IOTransport{Reader: newMessages(in, shared), Writer: shared}})
 }
 
 func (s *Server) serve(ctx context.Context, t sdk.Transport) error {
@@ -95,11 +96,6 @@ func (s *Server) serve(ctx context.Context, t sdk.Transport) error {
 	}
 	return err
 }
-
-// unclosed keeps the protocol from closing standard output, which is not its own.
-type unclosed struct{ io.Writer }
-
-func (unclosed) Close() error { return nil }
 
 // call is one call of a tool.
 type call struct {
