@@ -70,7 +70,7 @@ func (w *Worker) next(ctx context.Context, done map[string]bool) (string, error)
 	waits := func(r ReviewSummary) bool {
 		return !done[r.ID] && r.Writer == w.Store.Repo.Writer() && len(w.turns(r.Waiting, r.Failed)) > 0
 	}
-	waiting, _, err := w.Store.Reviews(ctx, Filter{Status: inboxStatus, Review: waits})
+	waiting, _, err := w.Store.Reviews(ctx, Filter{Status: waitingStatus, Review: waits})
 	if err != nil || len(waiting) == 0 {
 		return "", err
 	}
@@ -103,7 +103,7 @@ func (w *Worker) Review(ctx context.Context, review Review) (Review, error) {
 		return review, fmt.Errorf("review %s: another worker is at it: %w", review.ID, gitstore.ErrBusy)
 	}
 	defer unlock()
-	if review, err = w.Store.Review(ctx, review.ID); err != nil || !inboxStatus(string(review.Status)) {
+	if review, err = w.Store.Review(ctx, review.ID); err != nil || !waitingStatus(string(review.Status)) {
 		return review, err
 	}
 	turns := w.turns(review.Waiting(), review.failed())

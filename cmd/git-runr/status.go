@@ -69,7 +69,7 @@ func (s *session) overview(store *loop.Store) (overviewJSON, error) {
 	if err == nil && len(statuses) > 0 {
 		doc.Hook = statuses[0].State
 	}
-	waiting, err := loop.StatusFilter("inbox")
+	waiting, err := loop.StatusFilter(loop.StatusWaiting)
 	if err != nil {
 		return doc, err
 	}

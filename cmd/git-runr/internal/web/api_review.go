@@ -331,7 +331,7 @@ type claimedJSON struct {
 }
 
 func (s *Server) claim(r *http.Request) (any, error) {
-	in, err := readJSON[struct {
+	in, err := readStep[struct {
 		ClaimedBy string `json:"claimedBy"`
 		Force     bool   `json:"force"`
 	}](r)
@@ -347,7 +347,7 @@ func (s *Server) claim(r *http.Request) (any, error) {
 }
 
 func (s *Server) release(r *http.Request) (any, error) {
-	in, err := readJSON[struct {
+	in, err := readStep[struct {
 		ClaimedBy string `json:"claimedBy"`
 		Force     bool   `json:"force"`
 	}](r)
@@ -359,7 +359,7 @@ func (s *Server) release(r *http.Request) (any, error) {
 }
 
 func (s *Server) resolve(r *http.Request) (any, error) {
-	in, err := readJSON[struct {
+	in, err := readStep[struct {
 		ResolvedBy string `json:"resolvedBy"`
 		Note       string `json:"note"`
 		Force      bool   `json:"force"`
@@ -372,7 +372,7 @@ func (s *Server) resolve(r *http.Request) (any, error) {
 }
 
 func (s *Server) cancel(r *http.Request) (any, error) {
-	in, err := readJSON[struct {
+	in, err := readStep[struct {
 		CancelledBy string `json:"cancelledBy"`
 		Note        string `json:"note"`
 	}](r)
@@ -384,7 +384,7 @@ func (s *Server) cancel(r *http.Request) (any, error) {
 }
 
 func (s *Server) reopen(r *http.Request) (any, error) {
-	in, err := readJSON[struct {
+	in, err := readStep[struct {
 		ReopenedBy string `json:"reopenedBy"`
 	}](r)
 	if err != nil {
