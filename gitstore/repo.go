@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -165,14 +166,18 @@ func notRepository(dir string, err error) error {
 	if errors.Is(err, exec.ErrNotFound) {
 		return ErrNoGit
 	}
+	if info, statErr := os.Stat(dir); errors.Is(statErr, fs.ErrNotExist) {
+		return fmt.Errorf("%w: %q does not exist", ErrNotRepository, dir)
+	} else if statErr != nil {
+		return fmt.Errorf("%w: %w", ErrNotRepository, statErr)
+	} else if !info.IsDir() {
+		return fmt.Errorf("%w: %q is no directory", ErrNotRepository, dir)
+	}
 	if !errors.As(err, &exit) {
 		return fmt.Errorf("run git: %w", err)
 	}
 	if strings.Contains(exit.Stderr, "dubious ownership") {
 		return fmt.Errorf("%w: git refuses %q, another user owns it", ErrNotRepository, dir)
-	}
-	if _, statErr := os.Stat(dir); statErr != nil {
-		return fmt.Errorf("%w: %w", ErrNotRepository, statErr)
 	}
 	said, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(exit.Stderr), "fatal: "), "\n")
 	if strings.HasPrefix(said, "not a git repository") {

@@ -25,8 +25,8 @@ func (p *program) auditCommand() *cli.Command {
 			"inferred (it looks like a run's work) or a gap. Exit status: 1 when coverage is below what is asked for.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "run", Usage: "the commits of `RUN`: its own, and those that people made for it"},
-			&cli.Float64Flag{Name: "fail-under", Usage: "end with 1 when less than `N` percent are accounted for"},
-			&cli.Float64Flag{Name: "fail-under-with-inferred", Usage: "the same for `N` percent, with those inferred"},
+			&cli.Float64Flag{Name: "fail-under", DefaultText: "none", Usage: "end with 1 when less than `N` percent are accounted for"},
+			&cli.Float64Flag{Name: "fail-under-with-inferred", DefaultText: "none", Usage: "the same for `N` percent, with those inferred"},
 			&cli.IntFlag{Name: "limit", Value: auditLimit, Usage: "the newest `N`; 0 for all"},
 		},
 		Action: p.action(audit),

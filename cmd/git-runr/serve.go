@@ -34,7 +34,7 @@ func (p *program) serveCommand() *cli.Command {
 			"has asked it anything for an hour. git runr review starts one in the background where a person is asked;\n" +
 			"git config runr.serve false keeps it from that.",
 		Flags: []cli.Flag{
-			&cli.IntFlag{Name: "port", Usage: "listen on port `N`"},
+			&cli.IntFlag{Name: "port", DefaultText: "where the last server was", Usage: "listen on port `N`"},
 			&cli.BoolFlag{Name: "open", Usage: "open the browser"},
 			&cli.DurationFlag{Name: "idle", Value: serveIdle, Usage: "end after so long without a request"},
 			&cli.BoolFlag{Name: "detached", Hidden: true, Usage: "print no address: what is printed goes to a log"},

@@ -59,7 +59,7 @@ func (s *session) open() (*loop.Store, error) {
 	}
 	dir, err := filepath.Abs(s.dir)
 	if err != nil {
-		return nil, err
+		return nil, problemf(exitNotFound, "find the current directory: %w", err).withHint("cd into a repository")
 	}
 	if s.repo, err = gitstore.Open(s.ctx, dir); err != nil {
 		return nil, err

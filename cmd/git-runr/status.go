@@ -45,7 +45,7 @@ func overview(s *session) error {
 		return err
 	}
 	if s.NArg() > 0 {
-		return s.unknownCommand(s.Args().First())
+		return unknownCommand(s.Args().First(), s.App.Commands)
 	}
 	store, err := s.open()
 	if err != nil {
