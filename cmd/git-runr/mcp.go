@@ -59,6 +59,10 @@ func (s *session) mcpProject(ctx context.Context) (*mcp.Project, error) {
 		Claim: func(ctx context.Context, id string, by loop.Hold) (loop.Review, string, error) {
 			return each.decideClaim(ctx, store, id, by)
 		},
+		Held: func(ctx context.Context, id string, by loop.Hold) error {
+			_, err := each.heldElsewhere(ctx, store, id, by)
+			return err
+		},
 		Unclaim: func(review loop.Review, by loop.Hold) { each.unshare(store, review, by) },
 		Closed:  func() { each.project(store) },
 		Close:   func() { store.Repo.Close() },

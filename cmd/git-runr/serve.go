@@ -100,6 +100,10 @@ func (s *session) webConfig(store *loop.Store, conf *config, place *web.Place, a
 		Claim: func(ctx context.Context, id string, by loop.Hold) (loop.Review, string, error) {
 			return s.decideClaim(ctx, store, id, by)
 		},
+		Held: func(ctx context.Context, id string, by loop.Hold) error {
+			_, err := s.heldElsewhere(ctx, store, id, by)
+			return err
+		},
 		Unclaim: func(review loop.Review, by loop.Hold) { s.unshare(store, review, by) },
 		Closed:  func() { s.project(store) },
 		Log: func(line string) {

@@ -43,6 +43,8 @@ type Project struct {
 	// Claim claims a review where all clones decide it. provisional says why the claim
 	// counts in this clone only; "" when it counts in all.
 	Claim func(ctx context.Context, id string, by loop.Hold) (review loop.Review, provisional string, err error)
+	// Held refuses a step on a review that somebody else has where all clones decide it.
+	Held func(ctx context.Context, id string, by loop.Hold) error
 	// Unclaim gives back what Claim took elsewhere, once the claim here is gone.
 	Unclaim func(review loop.Review, by loop.Hold)
 	Closed  func()                           // hears that a review was resolved
@@ -65,7 +67,7 @@ const instructions = `Reviews of this git repository, by people and by agents. N
 // New is a server with all its tools.
 func New(c Config) *Server {
 	s := &Server{Config: c, actor: onceNamed()}
-	s.claims.held = map[string]string{}
+	s.claims.held = map[string]loop.Hold{}
 	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "git-runr", Title: "git-runr", Version: c.Version}, &sdk.ServerOptions{
 		Instructions: instructions,
 		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"git-runr/gitstore"
 	"git-runr/loop"
 )
 
@@ -327,6 +328,7 @@ func moved(review loop.Review, err error) (any, error) {
 // clone only, for now.
 type claimedJSON struct {
 	summaryJSON
+	Claim       string `json:"claim"` // its id, by which a later step can be held to it
 	Provisional string `json:"provisional,omitempty"`
 }
 
@@ -343,32 +345,34 @@ func (s *Server) claim(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return claimedJSON{summary(review.Summary()), provisional}, nil
+	return claimedJSON{summary(review.Summary()), string(review.Claim.ID), provisional}, nil
 }
 
 func (s *Server) release(r *http.Request) (any, error) {
 	in, err := readStep[struct {
-		ClaimedBy string `json:"claimedBy"`
-		Force     bool   `json:"force"`
+		ClaimedBy string      `json:"claimedBy"`
+		Claim     gitstore.ID `json:"claim"` // only while it stands
+		Force     bool        `json:"force"`
 	}](r)
 	if err != nil {
 		return nil, err
 	}
 	actor := s.actor(r, in.ClaimedBy)
-	return moved(s.releaseReview(r.Context(), r.PathValue("id"), loop.Hold{Actor: actor, Force: in.Force}))
+	return moved(s.releaseReview(r.Context(), r.PathValue("id"), loop.Hold{Actor: actor, Force: in.Force, Claim: in.Claim}))
 }
 
 func (s *Server) resolve(r *http.Request) (any, error) {
 	in, err := readStep[struct {
-		ResolvedBy string `json:"resolvedBy"`
-		Note       string `json:"note"`
-		Force      bool   `json:"force"`
+		ResolvedBy string      `json:"resolvedBy"`
+		Note       string      `json:"note"`
+		Claim      gitstore.ID `json:"claim"` // only while it stands
+		Force      bool        `json:"force"`
 	}](r)
 	if err != nil {
 		return nil, err
 	}
 	actor := s.actor(r, in.ResolvedBy)
-	return moved(s.resolveReview(r.Context(), r.PathValue("id"), loop.Hold{Actor: actor, Force: in.Force}, in.Note))
+	return moved(s.resolveReview(r.Context(), r.PathValue("id"), loop.Hold{Actor: actor, Force: in.Force, Claim: in.Claim}, in.Note))
 }
 
 func (s *Server) cancel(r *http.Request) (any, error) {
@@ -426,7 +430,7 @@ func (s *Server) answer(r *http.Request) (any, error) {
 		}
 	}
 	given.Actor = s.actor(r, in.AnsweredBy)
-	review, err := s.Store.AnswerFinding(r.Context(), r.PathValue("id"), given, in.Force)
+	review, err := s.answerFinding(r.Context(), r.PathValue("id"), given, in.Force)
 	if err != nil {
 		return nil, err
 	}
