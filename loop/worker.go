@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -39,6 +37,9 @@ type Skipped struct {
 // none is left; it returns how many it did, and which it could not. A reviewer that
 // cannot be run is not tried again unless Retry says so.
 func (w *Worker) Work(ctx context.Context) (did int, skipped []Skipped, err error) {
+	if _, err := w.Store.dropCheckouts(ctx, false); err != nil {
+		return 0, nil, err
+	}
 	var failed []error // git's refusals of single reviews
 	for seen := map[string]bool{}; ; {
 		next, err := w.next(ctx, seen)
@@ -297,24 +298,4 @@ func guardTree(ctx context.Context, tree *gitstore.Worktree, review func() (Revi
 		answer.Failure = &Failure{Reason: ReasonTampered, Detail: "files differ from what was to be reviewed"}
 	}
 	return answer, err
-}
-
-// inCheckout runs use in a temporary worktree of commit.
-func (s *Store) inCheckout(ctx context.Context, commit gitstore.ID, use func(*gitstore.Worktree) error) error {
-	parent := filepath.Join(s.Repo.StateDir(), "worktrees")
-	if err := os.MkdirAll(parent, 0o777); err != nil {
-		return fmt.Errorf("make worktree: %w", err)
-	}
-	nonce, err := newNonce()
-	if err != nil {
-		return err
-	}
-	dir := filepath.Join(parent, "review-"+nonce)
-	tree, err := s.Repo.AddWorktree(ctx, dir, "", commit)
-	if err != nil {
-		return fmt.Errorf("make worktree: %w", err)
-	}
-	err = use(tree)
-	clean := context.WithoutCancel(ctx) // an interrupted review must not leave its checkout behind
-	return errors.Join(err, s.Repo.RemoveWorktree(clean, dir))
 }
