@@ -565,7 +565,7 @@ func TestLargeFile(t *testing.T) {
 	}
 	s.put("large.txt", []byte(text.String()))
 	s.put("huge.txt", []byte(strings.Repeat("0123456789abcde\n", maxPatch/16+100)))
-	s.put("wide.txt", []byte(strings.Repeat("x", foldBytes+1)+"\n"))
+	s.put("wide.txt", []byte(strings.Repeat("x", foldBytes+1)+"theend\n"))
 	s.commit("large")
 	id := s.request()
 	page := s.page("/review/" + id)
@@ -579,11 +579,29 @@ func TestLargeFile(t *testing.T) {
 	huge := s.page("/review/" + id + "/diff?path=huge.txt")
 	shows(t, huge, "The rest is too large for this page")
 	wide := s.page("/review/" + id + "/diff?path=wide.txt")
-	shows(t, wide, "more bytes")
-	if len(wide) > 50_000 {
-		t.Errorf("%d bytes", len(wide))
-	}
+	shows(t, wide, "more bytes</summary>", "theend</details>")
 	shows(t, s.page("/review/"+id+"/file?path=huge.txt"), "too large for this page")
+}
+
+// No change hides in a long line: all of it is there without a script, and the part that
+// changed is not behind a click.
+func TestLongLines(t *testing.T) {
+	s := newSite(t)
+	long := func(n int, end string) []byte { return []byte(strings.Repeat("0123456789", n) + end + "\n") }
+	s.put("line.txt", long(400, "safe"))
+	s.put("longer.txt", long(4000, "safe"))
+	s.commit("before")
+	s.put("line.txt", long(400, "evil"))
+	s.put("longer.txt", long(4000, "evil"))
+	s.commit("after")
+	for _, view := range []string{"", "?view=split"} {
+		page := s.page("/review/" + s.request() + view)
+		line := section(t, page, "line.txt")
+		shows(t, line, strings.Repeat("0123456789", 390), "safe</mark>", "evil</mark>")
+		hides(t, line, "more bytes")
+		longer := section(t, page, "longer.txt")
+		shows(t, longer, `<details class="cut" open><summary>`, "safe</mark></details>", "evil</mark></details>")
+	}
 }
 
 func TestAgo(t *testing.T) {
