@@ -168,11 +168,7 @@ var optional = regexp.MustCompile(` ?\[([^\]]*)\]`)
 // forms are the commands that a line stands for: without anything that is optional,
 // and with each choice of each of those.
 func forms(line string) []string {
-	var all []string
-	bare := optional.ReplaceAllString(line, "")
-	for _, one := range choices(bare) {
-		all = append(all, one)
-	}
+	all := choices(optional.ReplaceAllString(line, ""))
 	for _, m := range optional.FindAllStringSubmatchIndex(line, -1) {
 		for choice := range strings.SplitSeq(line[m[2]:m[3]], "|") {
 			before, after := optional.ReplaceAllString(line[:m[0]], ""), optional.ReplaceAllString(line[m[1]:], "")
