@@ -103,16 +103,19 @@ func (s *Store) takeShared(ctx context.Context, remote string, review Review, by
 
 // CheckShared is a *StateError with a Holder, and the review, when the remote says that
 // somebody but by has it, which this clone may not have heard of. Where the remote
-// cannot be asked, what it said last counts.
-func (s *Store) CheckShared(ctx context.Context, remote, id string, by Hold) (Review, error) {
+// is not to be asked, or cannot be, what it said last counts.
+func (s *Store) CheckShared(ctx context.Context, remote, id string, by Hold, ask bool) (Review, error) {
 	review, err := s.Review(ctx, id)
 	if err != nil || !review.ClosedAt.IsZero() {
 		return review, err
 	}
 	asking, cancel := context.WithTimeout(ctx, claimTimeout)
 	defer cancel()
-	held, err := s.Repo.ReadShared(asking, remote, claimRefs+review.ID)
-	if errors.Is(err, gitstore.ErrRemote) || asking.Err() != nil && ctx.Err() == nil {
+	held := gitstore.ID("")
+	if ask {
+		held, err = s.Repo.ReadShared(asking, remote, claimRefs+review.ID)
+	}
+	if !ask || err != nil && (errors.Is(err, gitstore.ErrRemote) || asking.Err() != nil && ctx.Err() == nil) {
 		held, err = s.Repo.LastShared(ctx, remote, claimRefs+review.ID)
 	}
 	if err != nil {

@@ -149,7 +149,7 @@ func TestSharedClaimKeepsOthersFromTheReview(t *testing.T) {
 		t.Fatal(err)
 	}
 	check := func(actor string, force bool) string {
-		_, err := b.CheckShared(ctx, "origin", id, Hold{Actor: actor, Force: force})
+		_, err := b.CheckShared(ctx, "origin", id, Hold{Actor: actor, Force: force}, true)
 		if err != nil && holderOf(err) == "" {
 			t.Error(err)
 		}

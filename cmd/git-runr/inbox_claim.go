@@ -149,13 +149,14 @@ func (s *session) sharedRemote() string {
 	return remote
 }
 
-// heldElsewhere refuses a step on a review that somebody else has where clones decide it.
-func (s *session) heldElsewhere(ctx context.Context, store *loop.Store, id string, by loop.Hold) (loop.Review, error) {
+// heldElsewhere refuses a step on a review that somebody else has where clones decide it;
+// ask says whether the remote is to be asked, or what it said last will do.
+func (s *session) heldElsewhere(ctx context.Context, store *loop.Store, id string, by loop.Hold, ask bool) (loop.Review, error) {
 	remote := s.sharedRemote()
 	if remote == "" {
 		return loop.Review{}, nil
 	}
-	return store.CheckShared(ctx, remote, id, by)
+	return store.CheckShared(ctx, remote, id, by, ask)
 }
 
 // unshare gives the claim on the remote back. Where that fails it lapses, or the
@@ -176,7 +177,7 @@ func (p *program) inboxReleaseCommand() *cli.Command {
 		Action: p.action(func(s *session) error {
 			return s.act(func(store *loop.Store, id, actor string) (loop.Review, error) {
 				by := s.hold(actor)
-				if review, err := s.heldElsewhere(s.ctx, store, id, by); err != nil {
+				if review, err := s.heldElsewhere(s.ctx, store, id, by, true); err != nil {
 					return review, err
 				}
 				review, err := store.ReleaseReview(s.ctx, id, by)
@@ -200,7 +201,7 @@ func (p *program) inboxResolveCommand() *cli.Command {
 			}
 			return s.act(func(store *loop.Store, id, actor string) (loop.Review, error) {
 				by := s.hold(actor)
-				if review, err := s.heldElsewhere(s.ctx, store, id, by); err != nil {
+				if review, err := s.heldElsewhere(s.ctx, store, id, by, true); err != nil {
 					return review, err
 				}
 				review, err := store.ResolveReview(s.ctx, id, by, note)
@@ -337,7 +338,7 @@ func inboxAnswer(s *session) error {
 			return err
 		}
 	}
-	review, err := s.heldElsewhere(s.ctx, store, s.Args().First(), s.hold(answer.Actor))
+	review, err := s.heldElsewhere(s.ctx, store, s.Args().First(), s.hold(answer.Actor), false)
 	if err == nil {
 		review, err = store.AnswerFinding(s.ctx, s.Args().First(), answer, s.Bool("force"))
 	}

@@ -160,7 +160,11 @@ func answerLine(a loop.Answer) string {
 
 func writeSubmission(w io.Writer, r loop.Review, sub loop.Submission) {
 	if sub.Outcome == loop.OutcomeNothing {
-		fmt.Fprintf(w, "\nNothing to review: %s\n", safetext.Line(orElse(sub.Report.Summary, censusLine(sub.Census))))
+		why := censusLine(sub.Census)
+		if sub.Census.Files == 0 {
+			why = orElse(sub.Report.Summary, why)
+		}
+		fmt.Fprintf(w, "\nNothing to review: %s\n", safetext.Line(why))
 		return
 	}
 	fmt.Fprintf(w, "\nVerdict: %s by %s (%s)\n", sub.Report.Effective, safetext.Line(sub.Reviewer), censusLine(sub.Census))

@@ -59,8 +59,8 @@ func (s *session) mcpProject(ctx context.Context) (*mcp.Project, error) {
 		Claim: func(ctx context.Context, id string, by loop.Hold) (loop.Review, string, error) {
 			return each.decideClaim(ctx, store, id, by)
 		},
-		Held: func(ctx context.Context, id string, by loop.Hold) error {
-			_, err := each.heldElsewhere(ctx, store, id, by)
+		Held: func(ctx context.Context, id string, by loop.Hold, ask bool) error {
+			_, err := each.heldElsewhere(ctx, store, id, by, ask)
 			return err
 		},
 		Unclaim: func(review loop.Review, by loop.Hold) { each.unshare(store, review, by) },

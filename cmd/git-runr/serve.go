@@ -100,8 +100,8 @@ func (s *session) webConfig(store *loop.Store, conf *config, place *web.Place, a
 		Claim: func(ctx context.Context, id string, by loop.Hold) (loop.Review, string, error) {
 			return s.decideClaim(ctx, store, id, by)
 		},
-		Held: func(ctx context.Context, id string, by loop.Hold) error {
-			_, err := s.heldElsewhere(ctx, store, id, by)
+		Held: func(ctx context.Context, id string, by loop.Hold, ask bool) error {
+			_, err := s.heldElsewhere(ctx, store, id, by, ask)
 			return err
 		},
 		Unclaim: func(review loop.Review, by loop.Hold) { s.unshare(store, review, by) },

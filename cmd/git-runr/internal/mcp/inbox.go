@@ -165,7 +165,7 @@ func (s *Server) hold(ctx context.Context, c call, in inboxArgs) (loop.Hold, err
 		return by, err
 	}
 	by.Claim = s.claims.under(review.ID, c.actor)
-	return by, c.Held(ctx, review.ID, by)
+	return by, c.Held(ctx, review.ID, by, in.Action != "answer")
 }
 
 func (s *Server) release(ctx context.Context, c call, in inboxArgs) (inboxReply, error) {

@@ -105,7 +105,7 @@ func (c call) subject(ctx context.Context, in reviewArgs) (subject loop.Subject,
 	}
 	subject, err = c.Store.ChooseSubject(ctx, func(chosen *loop.Subject) (bool, error) {
 		if len(in.Files) == 0 {
-			return true, nil
+			return true, c.Store.CheckSubject(ctx, *chosen)
 		}
 		var err error
 		*chosen, missing, err = c.limited(ctx, *chosen, in.Files)

@@ -43,8 +43,9 @@ type Project struct {
 	// Claim claims a review where all clones decide it. provisional says why the claim
 	// counts in this clone only; "" when it counts in all.
 	Claim func(ctx context.Context, id string, by loop.Hold) (review loop.Review, provisional string, err error)
-	// Held refuses a step on a review that somebody else has where all clones decide it.
-	Held func(ctx context.Context, id string, by loop.Hold) error
+	// Held refuses a step on a review that somebody else has where all clones decide it:
+	// asked there, or as it was last heard.
+	Held func(ctx context.Context, id string, by loop.Hold, ask bool) error
 	// Unclaim gives back what Claim took elsewhere, once the claim here is gone.
 	Unclaim func(review loop.Review, by loop.Hold)
 	Closed  func()                           // hears that a review was resolved
