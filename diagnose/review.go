@@ -28,21 +28,28 @@ func OfReview(review loop.Review, checks []loop.Check) (Diagnosis, bool) {
 			d.NextSteps = slices.Insert(d.NextSteps, 0, fix)
 		}
 	case review.Failure != nil:
-		d.NextSteps = slices.Insert(d.NextSteps, 0, loop.NextStep{Command: "git runr work --retry", What: retryWhat(*review.Failure)})
-		if reason == loop.ReasonUntrusted {
-			d.NextSteps = slices.Insert(d.NextSteps, 0, loop.NextStep{Command: "git runr trust", What: "approve the commands of .runr.toml"})
-		}
+		d.NextSteps = append(retrySteps(*review.Failure), d.NextSteps...)
 	}
 	d.SuggestedActions = slices.Concat(d.runs(), d.steps(), edits(run, loop.Stop{Reason: reason}, nil))
 	return d, true
 }
 
-// retryWhat is what asking a reviewer again does.
-func retryWhat(f loop.Failure) string {
-	if f.RetryAt.IsZero() {
-		return "let the reviewer try again"
+// retrySteps are what to type to have a reviewer asked again.
+func retrySteps(f loop.Failure) []loop.NextStep {
+	steps := []loop.NextStep{}
+	for _, command := range f.Next().Commands {
+		steps = append(steps, loop.NextStep{Command: command, What: "let the reviewer try again"})
 	}
-	return "let the reviewer try again now; git runr work does so by itself after " + f.RetryAt.UTC().Format(time.DateTime+"Z")
+	again := &steps[len(steps)-1]
+	switch {
+	case f.Reason == loop.ReasonUntrusted:
+		steps[0].What = "approve the commands of .runr.toml"
+	case f.Reason == loop.ReasonObjects && f.Try != "":
+		steps[0].What = "look for what is missing"
+	case !f.RetryAt.IsZero():
+		again.What = "let the reviewer try again now; git runr work does so by itself after " + f.RetryAt.UTC().Format(time.DateTime+"Z")
+	}
+	return steps
 }
 
 // Asks reports whether review has something to diagnose: see OfReview.

@@ -171,20 +171,6 @@ func present(s string) string {
 	return s
 }
 
-// MergeChanges are the paths in which a merge commit differs from all its parents:
-// what it does by itself. None for a clean merge, and for any other commit.
-func (r *Repo) MergeChanges(ctx context.Context, id ID) ([]string, error) {
-	commit, err := r.ReadCommit(ctx, id)
-	if err != nil || len(commit.Parents) < 2 {
-		return nil, err
-	}
-	out, err := r.git(ctx, "diff-tree", "-r", "-c", "-z", "--name-only", "--no-commit-id", "--end-of-options", string(id))
-	if err != nil {
-		return nil, fmt.Errorf("read merge %s: %w", id.Short(), err)
-	}
-	return splitNUL(out), nil
-}
-
 // HeadOrEmpty is HEAD's commit, or the empty tree where there is none yet.
 func (r *Repo) HeadOrEmpty(ctx context.Context) (ID, error) {
 	head, err := r.Head(ctx)

@@ -57,19 +57,22 @@ func (r *Repo) readObjectLimit(ctx context.Context, id ID, limit int64) (kind st
 	if !r.SHA256() {
 		kind, data, own = r.objects.read(id, limit)
 		if own == nil || errors.Is(own, ErrTooLarge) {
-			return kind, data, wrapObject(id, own)
+			return kind, data, r.wrapObject(id, own)
 		}
 	}
 	kind, data, err = r.catFile(ctx, id, limit)
 	if err != nil && !errors.Is(own, ErrNotFound) {
 		err = own
 	}
-	return kind, data, wrapObject(id, err)
+	return kind, data, r.wrapObject(id, err)
 }
 
-func wrapObject(id ID, err error) error {
-	if err == nil {
-		return nil
+func (r *Repo) wrapObject(id ID, err error) error {
+	switch known := new(MissingError); {
+	case err == nil || errors.As(err, &known):
+		return err
+	case errors.Is(err, ErrNotFound):
+		return r.missing(id, "", err)
 	}
 	return fmt.Errorf("read object %s: %w", id, err)
 }

@@ -45,7 +45,7 @@ func (r *Repo) ReadShared(ctx context.Context, remote, ref string) (ID, error) {
 		if name != ref || !r.validID(ID(id)) {
 			continue
 		}
-		staged := remotesPrefix + remote + "/" + strings.TrimPrefix(ref, sharedPrefix)
+		staged := stagedShared(remote, ref)
 		_, err := r.transport(ctx, remote, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-prune",
 			"--no-recurse-submodules", "--no-auto-maintenance", "--no-show-forced-updates", "--refmap=",
 			"--end-of-options", remote, "+"+ref+":"+staged)
@@ -55,6 +55,18 @@ func (r *Repo) ReadShared(ctx context.Context, remote, ref string) (ID, error) {
 		return r.Ref(ctx, staged)
 	}
 	return "", nil
+}
+
+// LastShared is what ReadShared found last: the id, "" when it never found any.
+func (r *Repo) LastShared(ctx context.Context, remote, ref string) (ID, error) {
+	if err := r.checkShared(remote, ref); err != nil {
+		return "", err
+	}
+	return r.Ref(ctx, stagedShared(remote, ref))
+}
+
+func stagedShared(remote, ref string) string {
+	return remotesPrefix + remote + "/" + strings.TrimPrefix(ref, sharedPrefix)
 }
 
 func (r *Repo) checkShared(remote, ref string) error {

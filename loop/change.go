@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"git-runr/gitstore"
 )
@@ -71,23 +70,14 @@ var LockFiles = []string{
 }
 
 // ReadChange is the change of subject, and the census of it. A merge commit's
-// change is what it does beyond its parents.
+// change is what it does beyond what git merges by itself.
 func (s *Store) ReadChange(ctx context.Context, subject Subject, limits Limits) (Change, error) {
-	change := Change{Base: subject.Base, Tree: subject.Tree}
-	paths := subject.Paths
-	if subject.Kind == SubjectCommit {
-		own, merge, err := s.mergePaths(ctx, subject.Commit)
-		if err != nil {
-			return change, err
-		}
-		if merge {
-			paths = within(own, subject.Paths)
-		}
-		if merge && len(paths) == 0 {
-			return change, nil
-		}
+	from, err := s.ComparedWith(ctx, subject)
+	change := Change{Base: from, Tree: subject.Tree}
+	if err != nil {
+		return change, fmt.Errorf("read change: %w", err)
 	}
-	spec := gitstore.DiffSpec{From: subject.Base, To: subject.Tree, Paths: paths}
+	spec := gitstore.DiffSpec{From: from, To: subject.Tree, Paths: subject.Paths}
 	all, err := s.Repo.DiffStat(ctx, spec)
 	if err != nil {
 		return change, fmt.Errorf("read change: %w", err)
@@ -126,24 +116,22 @@ func (s *Store) unmatched(ctx context.Context, tree gitstore.ID, limits Limits, 
 	return s.Repo.UnmatchedGlobs(ctx, tree, idle)
 }
 
-// within are the files that are one of paths or below one; all of them without paths.
-func within(files, paths []string) []string {
-	if len(paths) == 0 {
-		return files
+// ComparedWith is the commit or tree that the files of subject are compared with: its
+// base, but for a merge commit what git makes of the parents by itself.
+func (s *Store) ComparedWith(ctx context.Context, subject Subject) (gitstore.ID, error) {
+	if merge, err := s.isMerge(ctx, subject); err != nil || !merge {
+		return subject.Base, err
 	}
-	return slices.DeleteFunc(slices.Clone(files), func(f string) bool {
-		return !slices.ContainsFunc(paths, func(p string) bool { return f == p || p == "." || strings.HasPrefix(f, strings.TrimSuffix(p, "/")+"/") })
-	})
+	return s.Repo.Remerge(ctx, subject.Commit)
 }
 
-// mergePaths are the paths that a merge commit changed against all its parents.
-func (s *Store) mergePaths(ctx context.Context, id gitstore.ID) (paths []string, merge bool, err error) {
-	commit, err := s.Repo.ReadCommit(ctx, id)
-	if err != nil || len(commit.Parents) < 2 {
-		return nil, false, err
+// isMerge reports whether subject is a merge commit.
+func (s *Store) isMerge(ctx context.Context, subject Subject) (bool, error) {
+	if subject.Kind != SubjectCommit || subject.Commit == "" {
+		return false, nil
 	}
-	paths, err = s.Repo.MergeChanges(ctx, id)
-	return paths, true, err
+	commit, err := s.Repo.ReadCommit(ctx, subject.Commit)
+	return len(commit.Parents) > 1, err
 }
 
 // bytesPerLine turns the limit of the patch into lines, which is what is known

@@ -17,7 +17,10 @@
 // More than one reviewer may be asked and may submit, also what was submitted or
 // claimed already; of one reviewer's verdicts the newest stands. A claim is exclusive
 // until it is released, forced, or its lease has run out at the time of the event
-// that takes it over. While a review is submitted or claimed, each finding and comment
+// that takes it over; one that the remote decided goes before one that it did not.
+// A claimant is a name in one clone. Who lost a claim can neither release, answer nor
+// resolve while another has the review, and who acts under a claim by its id only while
+// it stands. While a review is submitted or claimed, each finding and comment
 // can be answered: fixed, refuted or deferred. Resolving twice is resolving once.
 // Reopening makes a resolved or cancelled review what it was before it was claimed.
 //

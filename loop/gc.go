@@ -21,6 +21,7 @@ type Garbage struct {
 	ClosedBefore time.Time       `json:"closed_before"` // reviews closed before are in no list
 	Reviews      []ReviewSummary `json:"reviews"`       // that leave the lists now, newest submitted first
 	Runs         []RunGarbage    `json:"runs"`
+	Checkouts    []string        `json:"checkouts"` // directories that killed reviews left
 }
 
 // RunGarbage is what this clone keeps of a run that is over: its worktree, its
@@ -74,7 +75,10 @@ func (s *Store) FindGarbage(ctx context.Context, then time.Time) (Garbage, error
 	if err != nil {
 		return g, err
 	}
-	g.Runs, err = s.runGarbage(ctx, then)
+	if g.Runs, err = s.runGarbage(ctx, then); err != nil {
+		return g, err
+	}
+	g.Checkouts, err = s.dropCheckouts(ctx, true)
 	return g, err
 }
 
@@ -151,6 +155,9 @@ func (s *Store) CollectGarbage(ctx context.Context, g Garbage) error {
 		if err := s.dropRun(ctx, run); err != nil {
 			return fmt.Errorf("run %s: %w", run.Run.ID, err)
 		}
+	}
+	if _, err := s.dropCheckouts(ctx, false); err != nil {
+		return err
 	}
 	data, err := json.Marshal(cutoff{g.ClosedBefore})
 	if err == nil {

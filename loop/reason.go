@@ -86,6 +86,7 @@ const (
 	ReasonTampered         = "review_tampered"
 	ReasonInterrupted      = "interrupted"
 	ReasonHuman            = "human_turn"
+	ReasonObjects          = "objects_missing"
 )
 
 // Reasons of an intervention: what it was that a person stepped in for. The first
@@ -165,6 +166,7 @@ func otherReasons() []Reason {
 		{ReasonRevertConflict, "conflict on revert", "Files that the attempt changed were changed again by somebody else, so they were left alone.", FamilyTree, true, 3, false, InterveneConflict, []NextStep{stepShow, stepIntervene(InterveneConflict), stepResume}},
 		{ReasonBudget, "time used up", "The run took longer than loop.time_budget allows.", FamilyLimit, true, 4, false, InterveneStalled, []NextStep{stepReport, stepResume, stepAbort}},
 		{ReasonUntrusted, "configuration not trusted", "The repository's .runr.toml names commands that nobody has approved.", FamilySetup, true, 20, false, "", []NextStep{{"git runr trust --show", "see what the commands are"}, {"git runr trust", "approve the commands of .runr.toml"}, stepResume}},
+		{ReasonObjects, "objects missing", "What is to be looked at is not in this clone, or cannot be read; once it is there the next try goes on.", FamilySetup, true, 10, false, "", []NextStep{stepLog, stepResume, stepAbort}},
 		{ReasonInterrupted, "interrupted", "The run was interrupted.", FamilyUser, true, 130, false, InterveneOther, []NextStep{stepResume, stepLog, stepAbort}},
 		{ReasonHuman, "a person's turn", "The next step belongs to a person.", FamilyUser, true, 4, false, InterveneManualFix, []NextStep{stepShow, stepIntervene(InterveneManualFix), stepAccept}},
 	}

@@ -25,20 +25,30 @@ func (w *Worker) fail(ctx context.Context, review Review, name string, failure F
 	return w.Store.FailReview(ctx, review.ID, name, failure)
 }
 
-// Next says what happens after a reviewer gave no answer, and what to type, in order.
-func (f Failure) Next() (what string, commands []string) {
-	const again = "git runr work --retry"
+// Retry is what happens after a reviewer gave no answer.
+type Retry struct {
+	What     string   // when it is asked again
+	Commands []string // what to type then, in order
+}
+
+// Next says what happens after a reviewer gave no answer, and what to type.
+func (f Failure) Next() Retry {
+	again := []string{"git runr work --retry"}
 	switch {
+	case f.Reason == ReasonObjects && f.Try != "":
+		return Retry{"when it can be read:", []string{f.Try, "git runr work"}}
+	case f.Reason == ReasonObjects:
+		return Retry{"when it can be read:", []string{"git runr work"}}
 	case !f.RetryAt.IsZero():
-		return fmt.Sprintf("tried again by git runr work after %s; at once:", f.RetryAt.UTC().Format(time.DateTime+"Z")), []string{again}
+		return Retry{fmt.Sprintf("tried again by git runr work after %s; at once:", f.RetryAt.UTC().Format(time.DateTime+"Z")), again}
 	case f.Transient:
-		return fmt.Sprintf("tried %d times; once more:", f.Tries), []string{again}
+		return Retry{fmt.Sprintf("tried %d times; once more:", f.Tries), again}
 	case f.Reason == ReasonUntrusted:
-		return "when its command is approved:", []string{"git runr trust", again}
+		return Retry{"when its command is approved:", append([]string{"git runr trust"}, again...)}
 	case f.Reason == ReasonAgentNotFound:
-		return "when it is installed:", []string{again}
+		return Retry{"when it is installed:", again}
 	}
-	return "when that is mended:", []string{again}
+	return Retry{"when that is mended:", again}
 }
 
 // failed are the reviewers that could not be run, and retryAt when those of them are
@@ -57,12 +67,12 @@ func (r Review) failed() (names []string, retryAt map[string]time.Time) {
 	return names, retryAt
 }
 
-// Held are the reviews of this clone that wait for an agent which failed, until they are
-// due or a person asks for them.
+// Held are the reviews of this clone that wait for an agent which failed: until it is
+// due, what is missing is there, or a person asks for them.
 func (w *Worker) Held(ctx context.Context) ([]ReviewSummary, error) {
-	held, _, err := w.Store.Reviews(ctx, Filter{Status: inboxStatus, Review: func(r ReviewSummary) bool {
+	held, _, err := w.Store.Reviews(ctx, Filter{Status: waitingStatus, Review: func(r ReviewSummary) bool {
 		waits := slices.ContainsFunc(r.Waiting, func(name string) bool { return slices.Contains(r.Failed, name) })
-		return r.Writer == w.Store.Repo.Writer() && waits && len(w.turns(r.Waiting, r.Failed, r.RetryAt)) == 0
+		return r.Writer == w.Store.Repo.Writer() && waits
 	}})
 	return held, err
 }

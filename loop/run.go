@@ -31,28 +31,29 @@ type Entity struct {
 
 // RunPlan is the payload of run_started: everything that the run decides by.
 type RunPlan struct {
-	Entity       Entity      `json:"entity"`
-	Task         string      `json:"task"` // what the implementer is told
-	DoneCriteria string      `json:"done_criteria,omitempty"`
-	References   string      `json:"references,omitempty"` // passed on to every prompt as it is
-	Base         gitstore.ID `json:"base"`
-	Branch       string      `json:"branch"`           // the run's own, refs/heads/runr/…
-	Target       string      `json:"target,omitempty"` // the branch that was checked out
-	Implementer  string      `json:"implementer,omitempty"`
-	Reviewer     string      `json:"reviewer"`
-	Profile      string      `json:"profile"`
-	Checks       []Check     `json:"checks,omitempty"`
-	Exclude      []string    `json:"exclude,omitempty"` // globs left out of review
-	Scope        Scope       `json:"scope,omitzero"`
-	Policy       Policy      `json:"policy"`
-	Settings     []Setting   `json:"settings,omitempty"` // the limits of Policy, and where they come from
-	InPlace      bool        `json:"in_place,omitempty"`
-	Context      *Context    `json:"context,omitempty"`     // an executor's finished work to start from
-	FromReview   string      `json:"from_review,omitempty"` // a submitted review whose findings are to be fixed
-	Findings     []Finding   `json:"findings,omitempty"`    // those findings
-	Requests     []string    `json:"requests,omitempty"`
-	FailedChecks []string    `json:"failed_checks,omitempty"` // names of checks that failed in that review: they are to be mended
-	Imported     string      `json:"imported_from,omitempty"` // id of the run in another system's timeline
+	Entity        Entity      `json:"entity"`
+	Task          string      `json:"task"` // what the implementer is told
+	DoneCriteria  string      `json:"done_criteria,omitempty"`
+	References    string      `json:"references,omitempty"` // passed on to every prompt as it is
+	Base          gitstore.ID `json:"base"`
+	Branch        string      `json:"branch"`           // the run's own, refs/heads/runr/…
+	Target        string      `json:"target,omitempty"` // the branch that was checked out
+	Implementer   string      `json:"implementer,omitempty"`
+	Reviewer      string      `json:"reviewer"`
+	Profile       string      `json:"profile"`
+	Checks        []Check     `json:"checks,omitempty"`
+	Exclude       []string    `json:"exclude,omitempty"` // globs left out of review
+	Scope         Scope       `json:"scope,omitzero"`
+	Policy        Policy      `json:"policy"`
+	Settings      []Setting   `json:"settings,omitempty"` // the limits of Policy, and where they come from
+	InPlace       bool        `json:"in_place,omitempty"`
+	Context       *Context    `json:"context,omitempty"`     // an executor's finished work to start from
+	FromReview    string      `json:"from_review,omitempty"` // a submitted review whose findings are to be fixed
+	Findings      []Finding   `json:"findings,omitempty"`    // those findings
+	Requests      []string    `json:"requests,omitempty"`
+	FailedChecks  []string    `json:"failed_checks,omitempty"`  // names of checks that failed in that review: they are to be mended
+	Imported      string      `json:"imported_from,omitempty"`  // id of the run in another system's timeline
+	ImportedLines string      `json:"imported_lines,omitempty"` // how many lines that had, where it has no id, and their hash: "N:HASH"
 }
 
 // Context is the finished work that a run starts from at its review.

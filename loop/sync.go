@@ -227,7 +227,7 @@ func lostLines(lost, known []lostStep) []string {
 	var lines []string
 	for _, l := range lost {
 		told := slices.ContainsFunc(known, func(k lostStep) bool { return k.Event == l.Event })
-		if inboxStatus(string(l.review.Status)) || !told {
+		if waitingStatus(string(l.review.Status)) || !told {
 			lines = append(lines, fmt.Sprintf("%s of %s: %s", l.Type, l.review.ID, l.Why))
 		}
 	}

@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -32,20 +30,32 @@ type Worker struct {
 // Work does every review that this clone asked an agent for, oldest first, until
 // none is left; it returns how many it did. A reviewer that could not be run is tried
 // again when it is due, if it may well answer then, and otherwise when Retry says so.
-func (w *Worker) Work(ctx context.Context) (int, error) {
-	done := map[string]bool{}
-	for {
-		next, err := w.next(ctx, done)
+// What is left alone is Held.
+func (w *Worker) Work(ctx context.Context) (did int, err error) {
+	if _, err := w.Store.dropCheckouts(ctx, false); err != nil {
+		return 0, err
+	}
+	var failed []error // git's refusals of single reviews
+	for seen := map[string]bool{}; ; {
+		next, err := w.next(ctx, seen)
 		if err != nil || next == "" {
-			return len(done), err
+			return did, errors.Join(append(failed, err)...)
 		}
-		done[next] = true
+		seen[next] = true
 		review, err := w.Store.Review(ctx, next)
 		if err == nil {
-			_, err = w.Review(ctx, review)
+			review, err = w.Review(ctx, review)
 		}
-		if state := new(StateError); err != nil && !errors.As(err, &state) && !errors.Is(err, gitstore.ErrBusy) {
-			return len(done), err
+		state, refused := new(StateError), new(gitstore.GitError)
+		switch {
+		case errors.As(err, &state), errors.Is(err, gitstore.ErrBusy): // somebody else was quicker
+		case errors.As(err, &refused):
+			failed = append(failed, err)
+		case err != nil:
+			return did, errors.Join(append(failed, err)...)
+		case review.Failure != nil && review.Failure.Reason == ReasonObjects: // see Held
+		default:
+			did++
 		}
 	}
 }
@@ -55,7 +65,7 @@ func (w *Worker) next(ctx context.Context, done map[string]bool) (string, error)
 	waits := func(r ReviewSummary) bool {
 		return !done[r.ID] && r.Writer == w.Store.Repo.Writer() && len(w.turns(r.Waiting, r.Failed, r.RetryAt)) > 0
 	}
-	waiting, _, err := w.Store.Reviews(ctx, Filter{Status: inboxStatus, Review: waits})
+	waiting, _, err := w.Store.Reviews(ctx, Filter{Status: waitingStatus, Review: waits})
 	if err != nil || len(waiting) == 0 {
 		return "", err
 	}
@@ -92,14 +102,15 @@ func (w *Worker) Review(ctx context.Context, review Review) (Review, error) {
 		return review, fmt.Errorf("review %s: another worker is at it: %w", review.ID, gitstore.ErrBusy)
 	}
 	defer unlock()
-	if review, err = w.Store.Review(ctx, review.ID); err != nil || !inboxStatus(string(review.Status)) {
-		return review, err
-	}
-	if err := w.Store.PinReview(ctx, review); err != nil {
+	if review, err = w.Store.Review(ctx, review.ID); err != nil || !waitingStatus(string(review.Status)) {
 		return review, err
 	}
 	failed, retryAt := review.failed()
-	for _, name := range w.turns(review.Waiting(), failed, retryAt) {
+	turns := w.turns(review.Waiting(), failed, retryAt)
+	if err := w.Store.PinReview(ctx, review); err != nil {
+		return w.skip(ctx, review, turns, err)
+	}
+	for _, name := range turns {
 		if review, err = w.review(ctx, review, name); err != nil {
 			return review, err
 		}
@@ -108,6 +119,28 @@ func (w *Worker) Review(ctx context.Context, review Review) (Review, error) {
 		w.Store.Repo.DropLock("review-" + review.ID)
 	}
 	return review, w.Store.Project(ctx)
+}
+
+// skip records why a review cannot be done by those who were asked, once, where that
+// is for want of an object, which may be there the next time. Any other err is returned.
+func (w *Worker) skip(ctx context.Context, review Review, names []string, err error) (Review, error) {
+	var object *gitstore.MissingError
+	if !errors.As(err, &object) {
+		return review, fmt.Errorf("review %s: %w", review.ID, err)
+	}
+	failure := Failure{Reason: ReasonObjects, Detail: object.What, Try: object.Try, RetryAt: w.Store.Now().UTC().Truncate(time.Millisecond)}
+	for _, name := range names {
+		known := func(f Failure) bool {
+			return f.Reviewer == name && f.Reason == failure.Reason && f.Detail == failure.Detail
+		}
+		if slices.ContainsFunc(review.Failures, known) {
+			continue
+		}
+		if review, err = w.Store.FailReview(ctx, review.ID, name, failure); err != nil {
+			return review, err
+		}
+	}
+	return review, nil
 }
 
 func (w *Worker) review(ctx context.Context, review Review, name string) (Review, error) {
@@ -120,7 +153,7 @@ func (w *Worker) review(ctx context.Context, review Review, name string) (Review
 	sub, raw, failure, err := w.answer(ctx, review, name, reviewer)
 	switch {
 	case err != nil:
-		return review, fmt.Errorf("review %s: %w", review.ID, err)
+		return w.skip(ctx, review, []string{name}, err)
 	case failure != nil:
 		return w.fail(ctx, review, name, *failure)
 	}
@@ -135,6 +168,12 @@ func (w *Worker) answer(ctx context.Context, review Review, name string, reviewe
 	limits.Exclude = append(limits.Exclude, w.Exclude...)
 	change, err := w.Store.ReadChange(ctx, subject, limits)
 	sub.Census = change.Census
+	if err == nil && change.Census.Files == 0 {
+		err = w.Store.nothing(ctx, subject)
+		if none := new(NothingError); errors.As(err, &none) {
+			sub.Report.Summary, err = none.text(), nil
+		}
+	}
 	if err != nil || change.Census.Nothing() {
 		return sub, "", nil, err
 	}
@@ -217,24 +256,4 @@ func guardTree(ctx context.Context, tree *gitstore.Worktree, review func() (Revi
 		answer.Failure = &Failure{Reason: ReasonTampered, Detail: "files differ from what was to be reviewed"}
 	}
 	return answer, err
-}
-
-// inCheckout runs use in a temporary worktree of commit.
-func (s *Store) inCheckout(ctx context.Context, commit gitstore.ID, use func(*gitstore.Worktree) error) error {
-	parent := filepath.Join(s.Repo.StateDir(), "worktrees")
-	if err := os.MkdirAll(parent, 0o777); err != nil {
-		return fmt.Errorf("make worktree: %w", err)
-	}
-	nonce, err := newNonce()
-	if err != nil {
-		return err
-	}
-	dir := filepath.Join(parent, "review-"+nonce)
-	tree, err := s.Repo.AddWorktree(ctx, dir, "", commit)
-	if err != nil {
-		return fmt.Errorf("make worktree: %w", err)
-	}
-	err = use(tree)
-	clean := context.WithoutCancel(ctx) // an interrupted review must not leave its checkout behind
-	return errors.Join(err, s.Repo.RemoveWorktree(clean, dir))
 }

@@ -84,9 +84,9 @@ func writeReviewDocument(w io.Writer, doc reviewJSON) {
 
 // writeNext says what happens after a reviewer failed, and what to type.
 func writeNext(w io.Writer, f loop.Failure) {
-	what, commands := f.Next()
-	fmt.Fprintf(w, "  %s\n", what)
-	for _, line := range commands {
+	next := f.Next()
+	fmt.Fprintf(w, "  %s\n", next.What)
+	for _, line := range next.Commands {
 		fmt.Fprintf(w, "    %s\n", line)
 	}
 }
@@ -175,7 +175,11 @@ func answerLine(a loop.Answer) string {
 
 func writeSubmission(w io.Writer, r loop.Review, sub loop.Submission) {
 	if sub.Outcome == loop.OutcomeNothing {
-		fmt.Fprintf(w, "\nNothing to review: %s\n", censusLine(sub.Census))
+		why := censusLine(sub.Census)
+		if sub.Census.Files == 0 {
+			why = orElse(sub.Report.Summary, why)
+		}
+		fmt.Fprintf(w, "\nNothing to review: %s\n", safetext.Line(why))
 		return
 	}
 	fmt.Fprintf(w, "\nVerdict: %s by %s (%s)\n", sub.Report.Effective, safetext.Line(sub.Reviewer), censusLine(sub.Census))

@@ -31,7 +31,7 @@ func (p *program) runCommand() *cli.Command {
 			&cli.StringFlag{Name: "review", Usage: "fix what the submitted review `ID` found"},
 			&cli.StringFlag{Name: "implementer", Usage: "`NAME` of an agent"},
 			&cli.StringFlag{Name: "reviewer", Usage: "`NAME` of an agent, builtin or human"},
-			&cli.IntFlag{Name: "max-retries", Usage: "fixes after a failed review"},
+			&cli.IntFlag{Name: "max-retries", Usage: "fixes after a failed review", DefaultText: "loop.max_retries"},
 			&cli.BoolFlag{Name: "in-place", Usage: "work in this checkout instead of a worktree"},
 			&cli.StringFlag{Name: "on-exhausted", Usage: "ask, commit, skip or stop when the retries are used up"},
 			&cli.StringFlag{Name: "profile", Usage: "quality, balanced or budget"},

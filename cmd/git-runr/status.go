@@ -47,7 +47,7 @@ func overview(s *session) error {
 		return err
 	}
 	if s.NArg() > 0 {
-		return s.unknownCommand(s.Args().First())
+		return unknownCommand(s.Args().First(), s.App.Commands)
 	}
 	store, err := s.open()
 	if err != nil {
@@ -73,7 +73,7 @@ func (s *session) overview(store *loop.Store) (overviewJSON, error) {
 	if err == nil && len(statuses) > 0 {
 		doc.Hook = statuses[0].State
 	}
-	waiting, err := loop.StatusFilter("inbox")
+	waiting, err := loop.StatusFilter(loop.StatusWaiting)
 	if err != nil {
 		return doc, err
 	}

@@ -278,8 +278,19 @@ func hookAction(s *session, do func(context.Context, *gitstore.Repo) ([]hooks.St
 			if st.Detail != "" {
 				fmt.Fprintf(w, "  %s\n", safetext.Line(st.Detail))
 			}
+			writeWithout(w, st)
 		}
 	})
+}
+
+// writeWithout names the worktrees that a hook does not reach.
+func writeWithout(w io.Writer, st hooks.Status) {
+	for _, top := range st.Without {
+		fmt.Fprintf(w, "  core.hooksPath is relative, so this worktree has hooks of its own, without it: %s\n", safetext.Line(top))
+		if line, ok := safetext.CommandLine("git", "-C", top, "runr", "hooks", "install"); ok {
+			fmt.Fprintf(w, "    %s\n", line)
+		}
+	}
 }
 
 // hookRun is what git's post-commit hook calls. It records the request and starts
@@ -439,6 +450,7 @@ func writeInit(w io.Writer, doc initJSON) {
 		if st.Snippet != "" {
 			fmt.Fprintf(w, "  %s; add:\n%s\n", safetext.Line(st.Detail), safetext.Text(st.Snippet))
 		}
+		writeWithout(w, st)
 	}
 	writeRegistrations(w, doc.MCP)
 	fmt.Fprintln(w, "git log shows the notes. Try: git runr review --wait")

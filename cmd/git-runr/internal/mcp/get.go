@@ -86,8 +86,8 @@ func (c call) writeFacts(b *strings.Builder, r loop.Review) {
 	for _, f := range r.Failures {
 		fmt.Fprintf(b, "reviewer %s could not be run: %s\n", line(f.Reviewer, 200), line(f.Reason+" "+f.Detail, 500))
 		if r.ClosedAt.IsZero() {
-			what, commands := f.Next()
-			fmt.Fprintf(b, "%s the user can type %s\n", what, strings.Join(commands, ", then "))
+			next := f.Next()
+			fmt.Fprintf(b, "%s the user can type %s\n", next.What, strings.Join(next.Commands, ", then "))
 		}
 	}
 	c.writeClaim(b, r)
