@@ -14,6 +14,7 @@ import (
 type Place struct {
 	Files string // the directory of its files, "" where it has none here
 	Tree  string // its working tree, "" where it has none here
+	Dir   string // where its checks are to be run, "" where that is the current directory or not here
 	Width int    // of the terminal, in columns
 }
 
@@ -28,6 +29,7 @@ func (d Diagnosis) Block(place Place) string {
 	}
 	b.WriteString("\nDiagnostics:\n")
 	d.writeFacts(&b, place)
+	d.writeWords(&b, place)
 	writeItems(&b, "Unmet checks:", d.UnmetChecks)
 	d.writeFates(&b, place.Width)
 	writeItems(&b, "Files:", d.Files)
@@ -61,17 +63,36 @@ func (d Diagnosis) writeFacts(b *strings.Builder, place Place) {
 	if n := len(d.LastReviewRequests); n > 0 {
 		fmt.Fprintf(b, "  Last reviewer request: \"%s\"\n", oneLine(d.LastReviewRequests[0]))
 	}
-	if d.Family != loop.FamilyReview || len(d.LastReviewRequests) == 0 {
+	if d.plain() {
 		b.WriteString(indented("  ", d.paragraph(max(place.Width, 40)-2)))
 	}
 	if !d.LastActivityAt.IsZero() {
 		idle := time.Duration(d.TimeSinceActivity) * time.Millisecond
 		fmt.Fprintf(b, "  Last activity: %s, %s before the stop\n", d.LastActivityAt.Format(time.RFC3339), idle.Round(100*time.Millisecond))
 	}
-	if place.Tree != "" {
-		if tree, ok := safetext.ShellWord(place.Tree); ok {
-			fmt.Fprintf(b, "  Working tree: %s\n", tree)
+	if tree, ok := safetext.ShellWord(place.Tree); ok && place.Tree != "" {
+		fmt.Fprintf(b, "  Working tree: %s\n", tree)
+	}
+	if dir, ok := safetext.ShellWord(place.Dir); ok && place.Dir != "" && len(d.SuggestedCommands) > 0 {
+		if place.Dir == place.Tree {
+			dir = "the working tree"
 		}
+		fmt.Fprintf(b, "  The checks are to be run in: %s\n", dir)
+	}
+	for _, line := range []string{d.limitLine(), d.transcriptLine(place)} {
+		if line != "" {
+			fmt.Fprintf(b, "  %s\n", line)
+		}
+	}
+}
+
+// writeWords writes what the stop is about beyond what can be said in a line.
+func (d Diagnosis) writeWords(b *strings.Builder, place Place) {
+	var words strings.Builder
+	d.writeSaid(&words, "  ", max(place.Width, 40))
+	d.writeFailing(&words, "  ", max(place.Width, 40))
+	if words.Len() > 0 {
+		b.WriteString("\n" + strings.TrimSuffix(words.String(), "\n"))
 	}
 }
 
@@ -117,8 +138,8 @@ func (d Diagnosis) actionLine(a Action, i int, place Place) string {
 	if a.label != labelRun || place.Files == "" || i >= len(d.SuggestedCommands) {
 		return line
 	}
-	log, ok := safetext.ShellWord(path.Join(place.Files, codeName(d.SuggestedCommands[i].Check)+".log"))
-	if !ok {
+	log, ok := safetext.ShellWord(path.Join(place.Files, d.SuggestedCommands[i].log))
+	if !ok || d.SuggestedCommands[i].log == "" {
 		return line
 	}
 	return line + " 2>&1 | tee " + log

@@ -30,6 +30,7 @@ type Suggestion struct {
 	Was     string `json:"was"`     // what it said last: "3 errors", "exit 1", "never run"
 
 	line string // the command as it is pasted
+	log  string // the file among the run's own that its output is read from as evidence
 }
 
 // Checkpoint is the work that stands: a commit, and the attempt or intervention
@@ -70,6 +71,12 @@ type Diagnosis struct {
 	NextSteps         []loop.NextStep `json:"next_steps"`
 	Intervention      string          `json:"intervention,omitempty"` // one line
 
+	FailingChecks []FailingCheck `json:"failing_checks,omitempty"`
+	Setting       *loop.Setting  `json:"setting,omitempty"`    // the configured value that ended the run
+	Said          string         `json:"said,omitempty"`       // the words of whoever the run stopped for
+	SaidBy        string         `json:"said_by,omitempty"`    //
+	Transcript    string         `json:"transcript,omitempty"` // file among the run's own with all that the agent wrote
+
 	intervention []string // the same in lines
 }
 
@@ -83,6 +90,10 @@ func Of(run loop.Run, stop loop.Stop) Diagnosis {
 		Family: reason.Family, Resumable: reason.Resumable, ExitStatus: reason.Status,
 		Round: stop.Round, MaxRounds: stop.MaxRounds, Checkpoint: checkpointOf(run),
 		Files: filesAtStop(run, stop), Requests: loop.Track(run.Rounds),
+		Setting: stop.Setting, Said: stop.Said, SaidBy: stop.SaidBy, Transcript: transcriptOf(run, reason.Family),
+	}
+	if checks := run.LastChecks(); checks != nil {
+		d.FailingChecks = failingChecks(run.Failing(), checks.Event)
 	}
 	d.UnmetChecks = unmetOf(run, checks, d.LastReviewRequests, known)
 	if slices.Contains([]loop.Family{loop.FamilyLimit, loop.FamilyUser, loop.FamilyAgent}, reason.Family) {
@@ -212,6 +223,10 @@ func suggestions(plan loop.RunPlan, checks matcher, asked []string, known proof)
 			wanted = append(wanted, c.Command)
 		}
 	}
+	logs := map[string]string{}
+	for i, name := range loop.EvidenceFiles(plan.Checks) {
+		logs[plan.Checks[i].Name] = name
+	}
 	var found []Suggestion
 	for i, command := range wanted {
 		line, ok := safetext.PortableCommand(command)
@@ -219,7 +234,7 @@ func suggestions(plan loop.RunPlan, checks matcher, asked []string, known proof)
 			continue
 		}
 		check := checkWith(plan.Checks, command)
-		found = append(found, Suggestion{Check: check.Name, Command: command, Was: known.of(check).was, line: line})
+		found = append(found, Suggestion{Check: check.Name, Command: command, Was: known.of(check).was, line: line, log: logs[check.Name]})
 	}
 	return found
 }

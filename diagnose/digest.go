@@ -25,10 +25,15 @@ func (d Diagnosis) Digest() string {
 	if c := d.Checkpoint; c != nil {
 		fmt.Fprintf(&b, "- Last checkpoint: %s\n", c.Commit)
 	}
+	if d.Setting != nil {
+		fmt.Fprintf(&b, "- Ended by: %s\n", markdown(d.Setting.String()))
+	}
 	fmt.Fprintf(&b, "\n%s\n", markdown(d.Explanation))
 	if d.Detail != "" {
 		fmt.Fprintf(&b, "\n%s\n", markdown(d.Detail))
 	}
+	d.digestSaid(&b)
+	d.digestFailing(&b)
 	d.digestRequests(&b)
 	digestList(&b, "Unmet checks", d.UnmetChecks)
 	digestList(&b, "Files", d.Files)
@@ -43,6 +48,38 @@ func (d Diagnosis) Digest() string {
 	}
 	digestCode(&b, "Next steps", steps)
 	return b.String()
+}
+
+func (d Diagnosis) digestSaid(b *strings.Builder) {
+	if d.Said == "" {
+		return
+	}
+	fmt.Fprintf(b, "\n## What %s said\n\n", markdown(orElse(d.SaidBy, "the agent")))
+	for line := range strings.Lines(d.Said) {
+		fmt.Fprintf(b, "> %s\n", markdown(strings.TrimSpace(line)))
+	}
+}
+
+func (d Diagnosis) digestFailing(b *strings.Builder) {
+	failing := d.failing()
+	if len(failing) == 0 {
+		return
+	}
+	b.WriteString("\n## Checks that fail\n\n")
+	var logs []string
+	for _, c := range failing {
+		fmt.Fprintf(b, "- %s: %s\n", markdown(c.Check), markdown(c.State))
+		for _, f := range c.Failures {
+			fmt.Fprintf(b, "  - %s\n", markdown(f))
+		}
+		if c.More > 0 {
+			fmt.Fprintf(b, "  - … and %d more\n", c.More)
+		}
+		if c.Log != "" {
+			logs = append(logs, c.Log)
+		}
+	}
+	digestCode(b, "Their whole output", logs)
 }
 
 func (d Diagnosis) digestRequests(b *strings.Builder) {

@@ -12,8 +12,9 @@
 //     of the task's done criteria. The matcher finds the checks that they mean: by the
 //     check's command, match words or name, or by common words for its kind
 //     (categories). Paths and identifiers in a request mean no check.
-//   - Provided: for each check its newest result, from check steps and from commands
-//     that people ran. It passed, failed, is stale (of another commit than the run's
+//   - Provided: for each check its newest result, from check steps, from commands that
+//     people ran and from output that they left (loop.Evidence). It passed, failed, is
+//     shown (nobody knows how it ended), is stale (of another commit than the run's
 //     head) or is missing. Codes for these: UnmetCodes.
 //
 // Every line that is offered for typing is made of the run's id, words of this

@@ -16,7 +16,9 @@ const (
 	neverRun state = iota
 	passed
 	failed
-	stale // it ran on another tree than the one that the run ended with
+	failedBefore // as it does on the run's base
+	stale        // it ran on another tree than the one that the run ended with
+	shown        // its output was left by a person: how it ended is not known
 )
 
 // evidence is the newest result of one check.
@@ -29,12 +31,15 @@ type evidence struct {
 // proof is the newest evidence of each configured check, by name.
 type proof map[string]evidence
 
+// never is what a check said that nobody tried to run.
+const never = "never run"
+
 // of is the evidence of check, which was perhaps never run.
 func (p proof) of(check loop.Check) evidence {
 	if e, ran := p[check.Name]; ran {
 		return e
 	}
-	return evidence{was: "never run"}
+	return evidence{was: never}
 }
 
 // dated is a result and where in the run it belongs.
@@ -43,6 +48,7 @@ type dated struct {
 	tree     gitstore.ID
 	attempts int // that there were before it
 	at       int64
+	left     *loop.Evidence // the output that a person left, nil for a command that was run
 }
 
 // results are all results of a run, oldest first: those of check steps, and of
@@ -51,12 +57,18 @@ func results(run loop.Run) []dated {
 	var all []dated
 	for _, step := range run.Checks {
 		for _, r := range step.Results {
-			all = append(all, dated{r, cmp.Or(gitstore.ID(r.Tree), step.Tree), step.Attempt, step.At.UnixMilli()})
+			all = append(all, dated{r, cmp.Or(gitstore.ID(r.Tree), step.Tree), step.Attempt, step.At.UnixMilli(), nil})
 		}
 	}
 	for _, iv := range run.Interventions {
 		for _, r := range iv.Commands {
-			all = append(all, dated{r, cmp.Or(gitstore.ID(r.Tree), iv.Commit), iv.Attempts, iv.At.UnixMilli()})
+			all = append(all, dated{r, cmp.Or(gitstore.ID(r.Tree), iv.Commit), iv.Attempts, iv.At.UnixMilli(), nil})
+		}
+		for _, e := range iv.Evidence {
+			if e.Counts() {
+				result := loop.CheckResult{Name: e.Check, Command: e.Command, Said: e.Said}
+				all = append(all, dated{result, e.Tree, iv.Attempts, iv.At.UnixMilli(), &e})
+			}
 		}
 	}
 	slices.SortStableFunc(all, func(a, b dated) int {
@@ -91,8 +103,19 @@ func checkOf(run loop.Run, command string) string {
 
 func judge(run loop.Run, r dated) evidence {
 	e := evidence{state: failed, result: r.CheckResult, was: saidOf(r.CheckResult)}
-	if r.OK() {
+	switch {
+	case r.left != nil:
+		e.was = "by hand: " + oneLine(r.left.State())
+		if !r.left.Failing {
+			e.state = shown
+		}
+	case r.OK():
 		e.state = passed
+	case r.NotRun != "":
+		e.state = neverRun
+		return e
+	case r.FailsOnBase:
+		e.state = failedBefore
 	}
 	if r.tree != "" && run.Head() != "" && r.tree != run.Head() {
 		e.state = stale
@@ -118,6 +141,8 @@ func lastEnded(run loop.Run) int {
 // saidOf is what a check said, in a few words.
 func saidOf(c loop.CheckResult) string {
 	switch {
+	case c.NotRun != "":
+		return c.State()
 	case c.Said != "":
 		return oneLine(c.Said)
 	case c.Reason != "":
@@ -149,7 +174,7 @@ func before(run loop.Run, tree gitstore.ID) string {
 func provided(run loop.Run, known proof) []string {
 	var lines []string
 	for _, c := range run.Plan.Checks {
-		if e := known.of(c); e.state != neverRun {
+		if e := known.of(c); e.was != never {
 			lines = append(lines, oneLine(c.Name)+": "+e.was)
 		}
 	}

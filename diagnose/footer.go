@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"git-runr/loop"
+	"git-runr/loop/safetext"
 )
 
 // requestsShown is how many requests a footer lists (seed 000).
@@ -14,25 +15,28 @@ const requestsShown = 3
 const ruleWidth = 49
 
 // Footer is what the terminal shows when run has stopped: the layout of seed 000,
-// section 2. What people and agents wrote is cut to width columns; commands never are.
-// "" for a run that did not stop.
-func Footer(run loop.Run, width int) string {
+// section 2. What people and agents wrote is cut to the width of place; commands never
+// are. "" for a run that did not stop.
+func Footer(run loop.Run, place Place) string {
 	if run.Stop == nil {
 		return ""
 	}
-	width = max(width, 20)
+	width := max(place.Width, 20)
 	d := Of(run, *run.Stop)
 	rule := strings.Repeat("─", min(width, ruleWidth)) + "\n"
 	var b strings.Builder
 	b.WriteString(rule + header(*run.Stop) + "\n\n" + d.checkpoint(run) + "\n\n")
 	switch {
-	case d.Family != loop.FamilyReview || len(d.LastReviewRequests) == 0:
+	case d.plain():
 		b.WriteString(d.paragraph(width) + "\n")
+		d.writeSaid(&b, "", width)
+		d.writeFailing(&b, "", width)
 	case len(run.Stop.Repeated) > 0 && run.Stop.Round <= run.Stop.MaxRounds: // its retries were not used up
 		b.WriteString(wrap(oneLine("Given up early: "+d.Detail), width) + "\n")
 	}
+	d.writeEnding(&b, place)
 	d.writeRequests(&b, width)
-	d.writeCommands(&b)
+	d.writeCommands(&b, place)
 	d.writeIntervention(&b, "Suggested intervention:\n", "  ")
 	b.WriteString("Next steps:\n")
 	for _, s := range d.NextSteps {
@@ -85,11 +89,29 @@ func (d Diagnosis) writeRequests(b *strings.Builder, width int) {
 	b.WriteString("\n")
 }
 
-func (d Diagnosis) writeCommands(b *strings.Builder) {
+// writeEnding says which setting ended the run, and where the agent's words are. A
+// limit that nobody set stands in the header's round.
+func (d Diagnosis) writeEnding(b *strings.Builder, place Place) {
+	var lines []string
+	if d.Setting != nil && (d.plain() || d.Setting.From != loop.SettingDefault) {
+		lines = append(lines, d.limitLine())
+	}
+	if line := d.transcriptLine(place); line != "" {
+		lines = append(lines, line)
+	}
+	if len(lines) > 0 {
+		b.WriteString(strings.Join(lines, "\n") + "\n\n")
+	}
+}
+
+func (d Diagnosis) writeCommands(b *strings.Builder, place Place) {
 	if len(d.SuggestedCommands) == 0 {
 		return
 	}
 	b.WriteString("Commands to satisfy:\n")
+	if line, ok := safetext.CommandLine("cd", place.Dir); ok && place.Dir != "" {
+		fmt.Fprintf(b, "  %s\n", line)
+	}
 	for _, line := range d.commandLines() {
 		fmt.Fprintf(b, "  %s\n", line)
 	}

@@ -32,20 +32,20 @@ Next steps:
   git runr intervene 20260107120000-abcdef --reason review_loop --note "..."
   git runr audit --run 20260107120000-abcdef
 ` + rule
-	if got := Footer(stoppedRun(), 80); got != want {
+	if got := footer(stoppedRun(), 80); got != want {
 		t.Errorf("footer:\n%s\nwant:\n%s", got, want)
 	}
 }
 
 func TestFooterOfARunThatDidNotStop(t *testing.T) {
-	if got := Footer(loop.Run{ID: runID, Status: loop.RunRunning}, 80); got != "" {
+	if got := footer(loop.Run{ID: runID, Status: loop.RunRunning}, 80); got != "" {
 		t.Errorf("footer %q", got)
 	}
 }
 
 func TestFooterRuleFitsTheTerminal(t *testing.T) {
 	for width, want := range map[int]int{0: 20, 20: 20, 30: 30, 49: 49, 200: 49} {
-		first, _, _ := strings.Cut(Footer(stoppedRun(), width), "\n")
+		first, _, _ := strings.Cut(footer(stoppedRun(), width), "\n")
 		if first != strings.Repeat("─", want) {
 			t.Errorf("width %d: rule of %d columns", width, strings.Count(first, "─"))
 		}
@@ -55,11 +55,11 @@ func TestFooterRuleFitsTheTerminal(t *testing.T) {
 func TestFooterListsThreeRequests(t *testing.T) {
 	run := stoppedRun()
 	run.Stop.Unmet = []string{"one", "two", "three"}
-	if got := Footer(run, 80); !strings.Contains(got, "  3. three\n\n") || strings.Contains(got, "more") {
+	if got := footer(run, 80); !strings.Contains(got, "  3. three\n\n") || strings.Contains(got, "more") {
 		t.Errorf("three requests:\n%s", got)
 	}
 	run.Stop.Unmet = []string{"one", "two", "three", "four", "five"}
-	if got := Footer(run, 80); !strings.Contains(got, "  3. three\n  … and 2 more\n\n") || strings.Contains(got, "four") {
+	if got := footer(run, 80); !strings.Contains(got, "  3. three\n  … and 2 more\n\n") || strings.Contains(got, "four") {
 		t.Errorf("five requests:\n%s", got)
 	}
 }
@@ -68,7 +68,7 @@ func TestFooterCutsTextAndNeverCommands(t *testing.T) {
 	run := stoppedRun()
 	run.Stop.Unmet = []string{"Fix the type errors that the compiler reports in the whole of the payments module", "直す 型の 誤り を すべて 直してください お願い します どうぞ"}
 	run.Plan.Checks[0].Command = "npm run typecheck -- --project packages/payments/tsconfig.strict.json"
-	got := Footer(run, 40)
+	got := footer(run, 40)
 	for _, part := range []string{"  1. Fix the type errors that the compi…\n", " " + run.Plan.Checks[0].Command + " "} {
 		if !strings.Contains(got, part) {
 			t.Errorf("no %q in:\n%s", part, got)
@@ -84,17 +84,16 @@ func TestFooterCutsTextAndNeverCommands(t *testing.T) {
 func TestFooterExplainsWhereNobodyAsked(t *testing.T) {
 	run := stoppedFor(loop.ReasonNoChange, "attempt 1 changed nothing")
 	run.Attempts = nil
-	got := Footer(run, 30)
+	got := footer(run, 30)
 	for _, part := range []string{
 		"STOPPED: no_change\n", "No checkpoint (nothing differs from 0123456)\n",
-		"The implementer ended without\nchanging a file.\nattempt 1 changed nothing\n\nSuggested intervention:",
-		"--reason no_progress \\\n    --note \"Fixed by hand\"\n\nNext steps:\n  git runr intervene " + runID,
+		"The implementer ended without\nchanging a file.\nattempt 1 changed nothing\n\nNext steps:\n  git runr intervene " + runID,
 	} {
 		if !strings.Contains(got, part) {
 			t.Errorf("no %q in:\n%s", part, got)
 		}
 	}
-	for _, part := range []string{"Reviewer requested", "Commands to satisfy", "(round", "--cmd"} {
+	for _, part := range []string{"Reviewer requested", "Commands to satisfy", "Suggested intervention", "Fixed by hand", "(round", "--cmd"} {
 		if strings.Contains(got, part) {
 			t.Errorf("%q in:\n%s", part, got)
 		}
@@ -103,7 +102,7 @@ func TestFooterExplainsWhereNobodyAsked(t *testing.T) {
 
 func TestFooterWithoutAnIntervention(t *testing.T) {
 	run := stoppedFor(loop.ReasonUntrusted, "checks.test")
-	got := Footer(run, 80)
+	got := footer(run, 80)
 	if strings.Contains(got, "Suggested intervention") || !strings.Contains(got, "Next steps:\n  git runr trust --show\n  git runr trust\n  git runr resume "+runID+"\n") {
 		t.Errorf("footer:\n%s", got)
 	}
@@ -112,7 +111,7 @@ func TestFooterWithoutAnIntervention(t *testing.T) {
 func TestFooterNamesAnIntervention(t *testing.T) {
 	run := stoppedRun()
 	run.Interventions = []loop.Intervention{{Number: 1, Attempts: 3, Commit: "def5678222222233333334444444555555566666"}}
-	if got := Footer(run, 80); !strings.Contains(got, "Last checkpoint: def5678 (intervention 1)\n") {
+	if got := footer(run, 80); !strings.Contains(got, "Last checkpoint: def5678 (intervention 1)\n") {
 		t.Errorf("footer:\n%s", got)
 	}
 }
@@ -129,7 +128,7 @@ func TestNothingForeignReachesTheTerminal(t *testing.T) {
 		run.Plan.Scope = loop.Scope{Allow: []string{"src/**"}}
 		run.Rounds[2].Report = loop.Report{Effective: loop.NeedsFix, Requests: []string{hostile}, Findings: []loop.Finding{{File: hostile, Line: 1, Issue: hostile}}}
 		for name, text := range map[string]string{
-			"footer": Footer(run, 80), "digest": Digest(run, *run.Stop), "block": Block(run, Place{Files: hostile, Tree: hostile, Width: 80}),
+			"footer": footer(run, 80), "digest": Digest(run, *run.Stop), "block": Block(run, Place{Files: hostile, Tree: hostile, Width: 80}),
 		} {
 			if strings.ContainsAny(text, "\x1b\r\a\u202e") {
 				t.Errorf("%s of %q:\n%q", name, reason, text)

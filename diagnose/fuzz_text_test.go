@@ -23,6 +23,10 @@ func FuzzForeignText(f *testing.F) {
 		run.Stop.Unmet, run.Stop.Detail = []string{text, "Fix " + text}, text
 		run.Checks[0].Results[0].Said, run.Attempts[2].Verification = text, text
 		run.Rounds[2].Report = loop.Report{Requests: []string{text}, Findings: []loop.Finding{{File: text, Issue: text, Line: 1}}}
+		run.Stop.Said, run.Stop.SaidBy, run.Stop.Setting = text, text, &loop.Setting{Name: text, Value: text, From: text}
+		run.Checks[0].Event, run.Checks[0].Results[0].Output = head, text
+		run.Checks[0].Results[0].Failures = []loop.CheckFailure{{Test: text, File: text, Line: 1, Message: text}, {Message: text}}
+		run.Checks[0].Results[0].Name, run.Plan.Checks[0].Name = text, text
 		d := diagnosisOf(run)
 		for _, s := range d.SuggestedCommands {
 			if !slices.ContainsFunc(run.Plan.Checks, func(c loop.Check) bool { return c.Command == s.Command }) {
@@ -33,7 +37,11 @@ func FuzzForeignText(f *testing.F) {
 			t.Errorf("intervention %q", d.intervention)
 		}
 		width %= 200
-		for _, shown := range []string{Footer(run, width), Block(run, Place{Width: width}), d.Digest()} {
+		blocked := run
+		blocked.Stop = &loop.Stop{Reason: loop.ReasonBlocked, Said: text, SaidBy: text, Setting: run.Stop.Setting}
+		for _, shown := range []string{
+			footer(run, width), Block(run, Place{Width: width}), d.Digest(), footer(blocked, width), Block(blocked, Place{Width: width}), Digest(blocked, *blocked.Stop),
+		} {
 			if r := strings.IndexFunc(shown, func(r rune) bool { return r != '\n' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) }); r >= 0 {
 				t.Errorf("%q at %d of %q", shown[r:r+1], r, shown)
 			}

@@ -13,16 +13,13 @@ const (
 	noteWidth      = 72
 )
 
-// byHand is the note for what cannot be said shortly or safely.
-const byHand = "Fixed by hand"
-
 // intervention is the line by which a person tells the loop what they did, in three
 // lines that end in a backslash but for the last (seed 000, section 2). nil when one
-// of its words must not be shown.
+// of its words must not be shown, and where nothing can be noted but what nobody did.
 func intervention(id, reason, note string, commands []Suggestion) []string {
 	first, ok := safetext.CommandLine("git", "runr", "intervene", id, "--reason", reason)
 	word, noteOK := safetext.ShellWord(note)
-	if !ok || !noteOK {
+	if !ok || !noteOK || note == "" {
 		return nil
 	}
 	lines := []string{first, "--note " + word}
@@ -38,9 +35,37 @@ func intervention(id, reason, note string, commands []Suggestion) []string {
 	return lines
 }
 
-// note says in the past tense what the requests ask for: those that have a command
-// where any do. Nothing but plain words comes out of a reviewer's text.
+// note says in the past tense what the requests ask for, or else which checks the
+// intervention runs; "" where there is neither. Nothing but plain words comes out of a
+// reviewer's text.
 func (d Diagnosis) note(checks matcher) string {
+	if note := d.requestsMet(checks); note != "" {
+		return note
+	}
+	var names []string
+	for _, c := range d.SuggestedCommands {
+		names = append(names, c.Check)
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	if note := plainNote("Ran " + joined(names)); note != "" && len(note) <= noteWidth {
+		return note
+	}
+	return "Ran the checks"
+}
+
+// joined is a list as a sentence has it.
+func joined(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
+}
+
+// requestsMet says that what the requests ask for was done: those that have a command
+// where any do. "" when it cannot be said shortly or safely.
+func (d Diagnosis) requestsMet(checks matcher) string {
 	var asked []string
 	for _, r := range d.LastReviewRequests {
 		if len(asked) < requestsInNote && len(checks.commands([]string{r})) > 0 {
@@ -54,7 +79,7 @@ func (d Diagnosis) note(checks matcher) string {
 	for _, r := range asked {
 		text := noteOf(checks, r)
 		if text == "" {
-			return byHand
+			return ""
 		}
 		if !slices.Contains(done, text) {
 			done = append(done, text)
@@ -62,7 +87,7 @@ func (d Diagnosis) note(checks matcher) string {
 	}
 	note := strings.Join(done, " and ")
 	if note == "" || len(note) > noteWidth {
-		return byHand
+		return ""
 	}
 	return strings.ToUpper(note[:1]) + note[1:]
 }
@@ -87,7 +112,7 @@ func noteOf(checks matcher, request string) string {
 		return ""
 	}
 	past, ok := pastOf(words[0])
-	if !ok {
+	if !ok || isStatement(words[1:]) {
 		return ""
 	}
 	words[0] = past
@@ -97,6 +122,29 @@ func noteOf(checks matcher, request string) string {
 		}
 	}
 	return plainNote(strings.Join(words, " "))
+}
+
+// finite are the verbs by which reviewers state something and ask for nothing: "Lint
+// fails in 2 files" begins with a noun. Forms that are nouns as well are not among them.
+const finite = " is are was were be been has have had does do did don't doesn't isn't aren't wasn't can cannot can't could should must will would won't may might" +
+	" needs fails fail failed breaks broke crashes crashed panics hangs throws returns leaks reports complains shows says finds found exits misses lacks remains" +
+	" passes works differs ignores uses seems looks gives takes makes goes stops blocks causes violates depends "
+
+// opening begin a part of a sentence whose verbs are its own: "Fix the test that fails".
+const opening = " that which who what how why so when if because to whether where while until unless after before since as it "
+
+// isStatement reports whether the words after the first make a statement of it.
+func isStatement(words []string) bool {
+	for _, w := range words {
+		w = strings.ToLower(strings.Trim(w, ",;:.!?()"))
+		switch {
+		case strings.Contains(opening, " "+w+" "):
+			return false
+		case strings.Contains(finite, " "+w+" "):
+			return true
+		}
+	}
+	return false
 }
 
 // plainNote is text if it can stand between double quotes as it is.

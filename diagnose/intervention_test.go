@@ -21,16 +21,46 @@ func TestSuggestedNote(t *testing.T) {
 		{[]string{"Rename the helper", "Simplify the loop", "Drop the flag"}, "Renamed the helper and simplified the loop"},
 		{[]string{"Missing semicolon at the end"}, "Added semicolon at the end"},
 		{[]string{"Fix type errors; then rest"}, "Fixed type errors"},
-		{[]string{"Fix type errors", "The test is wrong"}, byHand},
-		{[]string{"Fix"}, byHand},
-		{[]string{"Fix the $(reboot) error"}, byHand},
-		{[]string{"Fix the \x1b[2J error"}, byHand},
-		{[]string{"Fix " + strings.Repeat("very ", 20) + "long names"}, byHand},
-		{nil, byHand},
+		{[]string{"Ensure that the lint check passes"}, "Ensured that the lint check passes"},
+		{[]string{"Fix the test that fails on Windows"}, "Fixed the test that fails on Windows"},
+		{[]string{"Update what it returns"}, "Updated what it returns"},
+		{[]string{"Lint fails in 2 files"}, ""},
+		{[]string{"Test coverage is 65%"}, ""},
+		{[]string{"Test suite doesn't pass"}, ""},
+		{[]string{"Build breaks on Windows"}, ""},
+		{[]string{"Format differs in a.go"}, ""},
+		{[]string{"Fix type errors", "The test is wrong"}, ""},
+		{[]string{"Fix"}, ""},
+		{[]string{"Fix the $(reboot) error"}, ""},
+		{[]string{"Fix the \x1b[2J error"}, ""},
+		{[]string{"Fix " + strings.Repeat("very ", 20) + "long names"}, ""},
+		{nil, ""},
 	} {
 		d := Diagnosis{LastReviewRequests: test.requests}
 		if got := d.note(newMatcher(npmChecks())); got != test.want {
 			t.Errorf("%q: %q, want %q", test.requests, got, test.want)
+		}
+	}
+}
+
+// Where no request can be said to be met, the note says what the line itself does.
+func TestSuggestedNoteOfChecks(t *testing.T) {
+	for _, test := range []struct {
+		checks []string
+		want   string
+	}{
+		{[]string{"lint"}, "Ran lint"},
+		{[]string{"lint", "test:sub/dir"}, "Ran lint and test:sub/dir"},
+		{[]string{"lint", "test", "build"}, "Ran lint, test and build"},
+		{[]string{"a`reboot`"}, "Ran the checks"},
+		{[]string{strings.Repeat("long", 20)}, "Ran the checks"},
+	} {
+		d := Diagnosis{LastReviewRequests: []string{"Lint fails in 2 files"}}
+		for _, c := range test.checks {
+			d.SuggestedCommands = append(d.SuggestedCommands, Suggestion{Check: c, Command: "make"})
+		}
+		if got := d.note(newMatcher(npmChecks())); got != test.want {
+			t.Errorf("%q: %q, want %q", test.checks, got, test.want)
 		}
 	}
 }
@@ -46,7 +76,12 @@ func TestInterventionIsOneLineInJSON(t *testing.T) {
 
 func TestNoInterventionWhereTheReasonHasNone(t *testing.T) {
 	for _, r := range loop.Reasons() {
-		d := diagnosisOf(stoppedFor(r.Code, ""))
+		if d := diagnosisOf(stoppedFor(r.Code, "")); d.Intervention != "" {
+			t.Errorf("%s: %q, and nobody did anything", r.Code, d.Intervention)
+		}
+		run := stoppedFor(r.Code, "")
+		run.Checks = stoppedRun().Checks
+		d := diagnosisOf(run)
 		if (d.Intervention != "") != (r.Intervene != "") || r.Intervene != "" && !strings.Contains(d.Intervention, " --reason "+r.Intervene+" ") {
 			t.Errorf("%s: %q", r.Code, d.Intervention)
 		}

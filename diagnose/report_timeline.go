@@ -335,7 +335,7 @@ func (t *timeline) checks(entry *ReportEntry, e loop.Event) error {
 		return err
 	}
 	entry.Kind, entry.By = entryChecks, ""
-	t.fillChecks(entry, run.Results, func(_ int, c loop.CheckResult) string { return checkLog(c.Name) })
+	t.fillChecks(entry, run.Results, func(_ int, c loop.CheckResult) string { return loop.CheckLog(c.Name) })
 	entry.At = e.Timestamp.Add(-time.Duration(entry.Duration)) // the event was recorded at their end
 	entry.Title = "checks"
 	if run.Attempt > 0 {
@@ -360,17 +360,6 @@ func (t *timeline) fillChecks(entry *ReportEntry, results []loop.CheckResult, lo
 		entry.Checks = append(entry.Checks, check)
 		entry.details = append(entry.details, check.line())
 	}
-}
-
-// checkLog is where an event keeps the output of the check called name.
-func checkLog(name string) string {
-	clean := strings.Map(func(r rune) rune {
-		if r == '-' || r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
-			return r
-		}
-		return '_'
-	}, name)
-	return "checks/" + strings.TrimLeft(clean, ".") + ".log"
 }
 
 func checksState(checks []ReportCheck) string {

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"slices"
+	"time"
 
 	"git-runr/loop"
 )
@@ -27,13 +28,28 @@ func OfReview(review loop.Review, checks []loop.Check) (Diagnosis, bool) {
 			d.NextSteps = slices.Insert(d.NextSteps, 0, fix)
 		}
 	case review.Failure != nil:
-		d.NextSteps = slices.Insert(d.NextSteps, 0, loop.NextStep{Command: "git runr work --retry", What: "let the reviewer try again"})
-		if reason == loop.ReasonUntrusted {
-			d.NextSteps = slices.Insert(d.NextSteps, 0, loop.NextStep{Command: "git runr trust", What: "approve the commands of .runr.toml"})
-		}
+		d.NextSteps = append(retrySteps(*review.Failure), d.NextSteps...)
 	}
 	d.SuggestedActions = slices.Concat(d.runs(), d.steps(), edits(run, loop.Stop{Reason: reason}, nil))
 	return d, true
+}
+
+// retrySteps are what to type to have a reviewer asked again.
+func retrySteps(f loop.Failure) []loop.NextStep {
+	steps := []loop.NextStep{}
+	for _, command := range f.Next().Commands {
+		steps = append(steps, loop.NextStep{Command: command, What: "let the reviewer try again"})
+	}
+	again := &steps[len(steps)-1]
+	switch {
+	case f.Reason == loop.ReasonUntrusted:
+		steps[0].What = "approve the commands of .runr.toml"
+	case f.Reason == loop.ReasonObjects && f.Try != "":
+		steps[0].What = "look for what is missing"
+	case !f.RetryAt.IsZero():
+		again.What = "let the reviewer try again now; git runr work does so by itself after " + f.RetryAt.UTC().Format(time.DateTime+"Z")
+	}
+	return steps
 }
 
 // Asks reports whether review has something to diagnose: see OfReview.

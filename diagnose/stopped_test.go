@@ -72,6 +72,9 @@ func stoppedFor(reason, detail string) loop.Run {
 
 func diagnosisOf(run loop.Run) Diagnosis { return Of(run, *run.Stop) }
 
+// footer is the footer of a run at a terminal of that width.
+func footer(run loop.Run, width int) string { return Footer(run, Place{Width: width}) }
+
 // Block is the block of a run that stopped.
 func Block(run loop.Run, place Place) string { return Of(run, *run.Stop).Block(place) }
 

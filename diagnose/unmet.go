@@ -122,7 +122,7 @@ func (u *unmet) askChecks(request string) bool {
 		switch e.state {
 		case neverRun:
 			u.add(name + outputMissing)
-		case failed:
+		case failed, failedBefore:
 			u.failed(*m.check)
 		case stale:
 			u.add(name + outputStale)
@@ -153,6 +153,8 @@ func (u *unmet) coverage(check *checkWords) {
 		u.add(coverageMissing)
 	case e.state == stale:
 		u.add(u.name(*check) + outputStale)
+	case e.state == failedBefore:
+		u.failed(*check)
 	}
 }
 

@@ -33,8 +33,9 @@ type configAnswer struct {
 	err    error
 }
 
-func readConfig(ctx context.Context, dir string) configAnswer {
-	out, err := gitCall{dir: dir, bare: true, args: []string{"config", "--list", "-z"}}.run(ctx)
+func readConfig(ctx context.Context, c gitCall) configAnswer {
+	c.args = []string{"config", "--list", "-z"}
+	out, err := c.run(ctx)
 	if err != nil {
 		return configAnswer{err: err}
 	}

@@ -15,7 +15,7 @@ import (
 type DiffSpec struct {
 	From, To ID       // From "": the empty tree
 	Paths    []string // from the top of the tree, taken literally; none: all
-	Exclude  []string // git globs (`**/*.lock`) that are left out
+	Exclude  []string // globs that are left out: see Globs
 	Context  int      // unchanged lines around a change; 0: three, as git does
 	MaxBytes int64    // of the patch; 0: no limit
 }
@@ -38,11 +38,6 @@ type Change struct {
 	OldID, NewID     ID
 }
 
-// LiteralGlob is a glob that matches path and nothing else.
-func LiteralGlob(path string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
-}
-
 // pathspecs are git's pathspecs for the spec, with magic.
 func (d DiffSpec) pathspecs() []string {
 	var specs []string
@@ -53,7 +48,9 @@ func (d DiffSpec) pathspecs() []string {
 		specs = append(specs, ":(top)")
 	}
 	for _, glob := range d.Exclude {
-		specs = append(specs, ":(top,exclude,glob)"+glob)
+		for _, g := range anchored(glob) {
+			specs = append(specs, ":(top,exclude,glob)"+g)
+		}
 	}
 	return specs
 }
@@ -172,20 +169,6 @@ func present(s string) string {
 		return ""
 	}
 	return s
-}
-
-// MergeChanges are the paths in which a merge commit differs from all its parents:
-// what it does by itself. None for a clean merge, and for any other commit.
-func (r *Repo) MergeChanges(ctx context.Context, id ID) ([]string, error) {
-	commit, err := r.ReadCommit(ctx, id)
-	if err != nil || len(commit.Parents) < 2 {
-		return nil, err
-	}
-	out, err := r.git(ctx, "diff-tree", "-r", "-c", "-z", "--name-only", "--no-commit-id", "--end-of-options", string(id))
-	if err != nil {
-		return nil, fmt.Errorf("read merge %s: %w", id.Short(), err)
-	}
-	return splitNUL(out), nil
 }
 
 // HeadOrEmpty is HEAD's commit, or the empty tree where there is none yet.

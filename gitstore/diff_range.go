@@ -57,11 +57,12 @@ func orHead(rev string) string {
 	return rev
 }
 
-// MergeBase is the best common ancestor of two commits; ErrNotFound when they have none.
+// MergeBase is the best common ancestor of two commits; a *MissingError when they have
+// none here.
 func (r *Repo) MergeBase(ctx context.Context, a, b ID) (ID, error) {
 	out, err := r.gitLine(ctx, "merge-base", "--end-of-options", string(a), string(b))
 	if exitStatus(err) == 1 {
-		return "", fmt.Errorf("merge base of %s and %s: %w", a.Short(), b.Short(), ErrNotFound)
+		return "", r.unrelated(a, b, err)
 	}
 	return ID(out), err
 }

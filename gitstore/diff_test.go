@@ -174,26 +174,6 @@ func FuzzParseNumstat(f *testing.F) {
 	})
 }
 
-func TestMergeChanges(t *testing.T) {
-	repo := newTestRepo(t)
-	dir := repo.WorkTree
-	ctx := context.Background()
-	commitFiles(t, repo, map[string]string{"both": "1\n2\n3\n4\n5\n6\n7\n8\n9\n"})
-	testGit(t, dir, "checkout", "-qb", "side")
-	commitFiles(t, repo, map[string]string{"side.txt": "s\n", "both": "side\n2\n3\n4\n5\n6\n7\n8\n9\n"})
-	testGit(t, dir, "checkout", "-q", "main")
-	plain := commitFiles(t, repo, map[string]string{"main.txt": "m\n", "both": "1\n2\n3\n4\n5\n6\n7\n8\nmain\n"})
-	testGit(t, dir, "merge", "-q", "--no-commit", "side")
-	merge := commitFiles(t, repo, map[string]string{"a.txt": "by the merge itself\n"})
-	got, err := repo.MergeChanges(ctx, merge)
-	if err != nil || !slices.Equal(got, []string{"a.txt", "both"}) {
-		t.Errorf("merge: %q, %v", got, err)
-	}
-	if got, err := repo.MergeChanges(ctx, plain); err != nil || len(got) != 0 {
-		t.Errorf("plain commit: %q, %v", got, err)
-	}
-}
-
 func TestRange(t *testing.T) {
 	repo := newTestRepo(t)
 	dir := repo.WorkTree

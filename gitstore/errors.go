@@ -25,6 +25,8 @@ var (
 	ErrBare          = errors.New("a bare repository has no working tree")
 	ErrUnborn        = errors.New("no commit yet")
 	ErrCorrupt       = errors.New("damaged object")
+	ErrBrokenRef     = errors.New("damaged ref")
+	ErrSign          = errors.New("git cannot sign")
 	ErrTooLarge      = errors.New("object larger than the limit")
 )
 

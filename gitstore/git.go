@@ -26,6 +26,8 @@ type gitCall struct {
 	dir   string
 	// bare leaves out --git-dir and --work-tree: only discovery and init want that.
 	bare bool
+	// unlocated keeps from discovery the variables that say which repository is meant.
+	unlocated bool
 	// worktree is the --work-tree to use; "" leaves it out.
 	worktree string
 	gitDir   string
@@ -72,7 +74,8 @@ func (r *Repo) call(ctx context.Context, c gitCall) ([]byte, error) {
 	if c.dir == "" {
 		c.dir = c.gitDir
 	}
-	return c.run(ctx)
+	out, err := c.run(ctx)
+	return out, r.explain(err)
 }
 
 // run starts git and waits for it. A status other than 0 is a *GitError.
@@ -81,7 +84,7 @@ func (c gitCall) run(ctx context.Context) ([]byte, error) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "git", c.argv()...)
 	cmd.Dir, cmd.Stdin = c.dir, c.stdin
-	cmd.Env = append(gitEnviron(os.Environ(), c.bare), c.env...)
+	cmd.Env = append(gitEnviron(os.Environ(), c.bare && !c.unlocated), c.env...)
 	cmd.WaitDelay = 5 * time.Second
 	var out bytes.Buffer
 	cmd.Stdout = &out

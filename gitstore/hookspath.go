@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -14,6 +15,9 @@ type HooksDir struct {
 	Path    string // absolute; os.DevNull when core.hooksPath is empty, which git takes for no hooks
 	Scope   string // where core.hooksPath is set, in git's words: system, global, local, worktree; "" when it is not set
 	Tracked bool   // the index has files in it: it is the project's, not this clone's alone
+	Project bool   // it is in the working tree and not ignored: what is written there would be committed
+	// Relative is core.hooksPath where it counts from the top of each worktree.
+	Relative string
 }
 
 // HooksDir finds the directory that `git commit` in this worktree would look in.
@@ -33,13 +37,58 @@ func (r *Repo) HooksDir(ctx context.Context) (HooksDir, error) {
 	case filepath.IsAbs(value):
 	case r.WorkTree != "":
 		dir.Path = filepath.Join(r.WorkTree, value)
+		if scope != "worktree" {
+			dir.Relative = value
+		}
 	case r.Bare:
 		dir.Path = filepath.Join(r.GitDir, value)
 	default:
 		return HooksDir{}, fmt.Errorf("core.hooksPath %q is relative to a working tree, and this is not in one", value)
 	}
-	dir.Tracked, err = r.tracksIn(ctx, dir.Path)
+	if dir.Tracked, err = r.tracksIn(ctx, dir.Path); err != nil || dir.Tracked {
+		return dir, err
+	}
+	dir.Project, err = r.wouldCommit(ctx, dir.Path)
 	return dir, err
+}
+
+// wouldCommit reports whether a file in dir, an absolute path, is one that git add takes.
+func (r *Repo) wouldCommit(ctx context.Context, dir string) (bool, error) {
+	if r.WorkTree == "" || !below(dir, r.WorkTree) || below(dir, r.CommonDir) {
+		return false, nil
+	}
+	_, err := r.callOptions(ctx, gitCall{worktree: r.WorkTree, args: []string{"--no-literal-pathspecs", "check-ignore", "-q", "--", filepath.Join(dir, "post-commit")}})
+	if exitStatus(err) == 1 {
+		return true, nil
+	}
+	return false, err
+}
+
+// OtherWorktrees are the tops of the worktrees but this one, those that AddWorktree
+// made left out.
+func (r *Repo) OtherWorktrees(ctx context.Context) ([]string, error) {
+	out, err := r.git(ctx, "worktree", "list", "--porcelain", "-z")
+	if err != nil {
+		return nil, fmt.Errorf("list worktrees: %w", err)
+	}
+	var tops []string
+	for record := range strings.SplitSeq(string(out), "\x00\x00") {
+		lines := strings.Split(record, "\x00")
+		top, ok := strings.CutPrefix(lines[0], "worktree ")
+		if real := realDir(top); !ok || real == r.WorkTree || slices.Contains(lines, "bare") || slices.ContainsFunc(lines, isPrunable) || r.isOwnAt(real) {
+			continue
+		}
+		tops = append(tops, top)
+	}
+	return tops, nil
+}
+
+func isPrunable(line string) bool { return line == "prunable" || strings.HasPrefix(line, "prunable ") }
+
+// isOwnAt reports whether AddWorktree made the worktree at dir, a real path.
+func (r *Repo) isOwnAt(dir string) bool {
+	reg, err := r.registration(dir)
+	return err == nil && r.ownWorktree(dir, reg.gitDir)
 }
 
 // hooksPath asks for the setting and its scope. Config does not have it: the

@@ -196,7 +196,7 @@ func (r *Repo) restoreTail(ctx context.Context, tail *logTail) (int, error) {
 	for _, record := range tail.records {
 		ids = append(ids, record.id)
 	}
-	missing, err := r.missing(ctx, ids)
+	missing, err := r.absent(ctx, ids)
 	if err != nil || len(missing) == 0 {
 		return 0, err
 	}

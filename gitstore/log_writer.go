@@ -111,6 +111,9 @@ func (r *Repo) signCommit(ctx context.Context, c Commit) (ID, error) {
 		env: append(identityEnv(c),
 			"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=i18n.commitEncoding", "GIT_CONFIG_VALUE_0=UTF-8"),
 	})
+	if said := new(GitError); errors.As(err, &said) {
+		return "", fmt.Errorf("%w: %s", ErrSign, strings.Join(strings.Fields(said.Stderr), " "))
+	}
 	if err != nil {
 		return "", fmt.Errorf("sign commit: %w", err)
 	}

@@ -59,19 +59,22 @@ func (r *Repo) readObjectLimit(ctx context.Context, id ID, limit int64) (kind st
 	if !r.SHA256() {
 		kind, data, own = r.objects.read(id, limit)
 		if own == nil || errors.Is(own, ErrTooLarge) {
-			return kind, data, wrapObject(id, own)
+			return kind, data, r.wrapObject(id, own)
 		}
 	}
 	kind, data, err = r.catFile(ctx, id, limit)
 	if err != nil && !errors.Is(own, ErrNotFound) {
 		err = own
 	}
-	return kind, data, wrapObject(id, err)
+	return kind, data, r.wrapObject(id, err)
 }
 
-func wrapObject(id ID, err error) error {
-	if err == nil {
-		return nil
+func (r *Repo) wrapObject(id ID, err error) error {
+	switch known := new(MissingError); {
+	case err == nil || errors.As(err, &known):
+		return err
+	case errors.Is(err, ErrNotFound):
+		return r.missing(id, "", err)
 	}
 	return fmt.Errorf("read object %s: %w", id, err)
 }
@@ -133,8 +136,8 @@ func (r *Repo) hasObject(ctx context.Context, id ID) bool {
 	return err == nil
 }
 
-// missing gives those of ids that hasObject does not find.
-func (r *Repo) missing(ctx context.Context, ids []ID) (gone []ID, err error) {
+// absent gives those of ids that hasObject does not find.
+func (r *Repo) absent(ctx context.Context, ids []ID) (gone []ID, err error) {
 	if !r.SHA256() {
 		for _, id := range ids {
 			if !r.hasObject(ctx, id) {

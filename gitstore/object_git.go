@@ -28,7 +28,7 @@ func (r *Repo) catFile(ctx context.Context, id ID, limit int64) (kind string, da
 		return "", nil, ErrTooLarge
 	}
 	var exit *GitError
-	if err != nil && !errors.As(err, &exit) {
+	if missing := new(MissingError); err != nil && !errors.As(err, &exit) || errors.As(err, &missing) {
 		return "", nil, err
 	}
 	header, rest, ok := bytes.Cut(out.kept.Bytes(), []byte("\n"))

@@ -22,6 +22,9 @@ func (r *Repo) Resolve(ctx context.Context, rev string) (ID, error) {
 	}
 	out, err := r.gitLine(ctx, "rev-parse", "--verify", "--end-of-options", rev+"^{commit}")
 	var exit *GitError
+	if errors.As(err, &exit) && strings.ContainsAny(rev, "~^") && r.shallow() {
+		return "", &MissingError{fmt.Sprintf("revision %q is not in this clone, which is shallow", rev), "git fetch --unshallow", ErrNotFound, err}
+	}
 	if errors.As(err, &exit) {
 		return "", fmt.Errorf("revision %q: %w", rev, ErrNotFound)
 	}

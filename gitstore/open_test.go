@@ -135,3 +135,44 @@ func TestOpenInHookEnvironment(t *testing.T) {
 		t.Errorf("identity %v, %v", id, err)
 	}
 }
+
+// TestOpenInHook is what git sets for its hooks, at the top, below it, and gone elsewhere.
+func TestOpenInHook(t *testing.T) {
+	main := newTestRepo(t)
+	writeTestFile(t, main.WorkTree, "sub/b.txt", "b\n")
+	linked := filepath.Join(t.TempDir(), "linked")
+	testGit(t, main.WorkTree, "worktree", "add", "-q", linked)
+	gitDir := testGit(t, linked, "rev-parse", "--absolute-git-dir")
+	writeTestFile(t, linked, "sub/b.txt", "b\n")
+	other := t.TempDir()
+	testGit(t, other, "init", "-q")
+	scratch := filepath.Join(t.TempDir(), "index")
+	for _, c := range []struct {
+		name, gitDir, index, dir        string
+		top, prefix, wantGit, wantIndex string
+	}{
+		{"main", "", ".git/index", main.WorkTree, main.WorkTree, "", main.GitDir, ""},
+		{"commit -a", "", ".git/index.lock", main.WorkTree, main.WorkTree, "", main.GitDir, main.GitDir + "/index.lock"},
+		{"commit PATH, below", "", main.GitDir + "/next-index-7.lock", main.WorkTree + "/sub", main.WorkTree, "sub/", main.GitDir, main.GitDir + "/next-index-7.lock"},
+		{"elsewhere", "", main.GitDir + "/index.lock", other, other, "", other + "/.git", ""},
+		{"elsewhere, of a newer git", main.GitDir, main.GitDir + "/index.lock", other, other, "", other + "/.git", ""},
+		{"linked", gitDir, gitDir + "/index", linked, linked, "", gitDir, ""},
+		{"linked, below", gitDir, gitDir + "/index.lock", linked + "/sub", linked, "sub/", gitDir, gitDir + "/index.lock"},
+		{"linked, elsewhere", gitDir, gitDir + "/index.lock", other, other, "", other + "/.git", ""},
+		{"a person's GIT_DIR", main.GitDir, "", other, other, "", main.GitDir, ""},
+		{"a person's index", "", scratch, main.WorkTree, main.WorkTree, "", main.GitDir, scratch},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if c.gitDir != "" {
+				t.Setenv("GIT_DIR", c.gitDir)
+			}
+			if c.index != "" {
+				t.Setenv("GIT_INDEX_FILE", c.index)
+			}
+			got := openTestRepo(t, c.dir)
+			if got.GitDir != c.wantGit || got.WorkTree != c.top || got.Prefix != c.prefix || got.IndexFile != c.wantIndex {
+				t.Errorf("%s %s %q %q, want %s %s %q %q", got.GitDir, got.WorkTree, got.Prefix, got.IndexFile, c.wantGit, c.top, c.prefix, c.wantIndex)
+			}
+		})
+	}
+}

@@ -67,7 +67,7 @@ func (r *Repo) Ref(ctx context.Context, name string) (ID, error) {
 		if errors.Is(err, errNotPlain) {
 			id, gitErr := r.gitRef(ctx, name)
 			if gitErr == nil && id == "" { // a broken ref is not the same as none
-				gitErr = err
+				gitErr = fmt.Errorf("%w: %s names no commit", ErrBrokenRef, name)
 			}
 			return id, gitErr
 		}

@@ -31,22 +31,35 @@ func (r *Repo) SwapShared(ctx context.Context, remote, ref string, new, old ID) 
 }
 
 // ReadShared brings what a ref of the remote names, and gives its id; "" when the
-// remote has no such ref. Nothing here names it: it is to be read at once.
+// remote has no such ref.
 func (r *Repo) ReadShared(ctx context.Context, remote, ref string) (ID, error) {
 	if err := r.checkShared(remote, ref); err != nil {
 		return "", err
 	}
 	there, err := r.listRemote(ctx, remote, ref)
-	if err != nil || there[ref] == "" {
+	if err != nil {
 		return "", err
 	}
-	if err := r.fetchRefs(ctx, remote, []string{ref}, "--no-prune"); err != nil {
+	staged := stagedShared(remote, ref)
+	if there[ref] == "" {
+		return "", r.DropRefs(ctx, []string{staged})
+	}
+	if err := r.fetchRefs(ctx, remote, []string{"+" + ref + ":" + staged}, "--no-prune"); err != nil {
 		return "", remoteError(remote, err)
 	}
-	if !r.hasObject(ctx, there[ref]) {
-		return "", fmt.Errorf("read %s of %q: %w", ref, remote, ErrLostRace)
+	return r.Ref(ctx, staged)
+}
+
+// LastShared is what ReadShared found last: the id, "" when it never found any.
+func (r *Repo) LastShared(ctx context.Context, remote, ref string) (ID, error) {
+	if err := r.checkShared(remote, ref); err != nil {
+		return "", err
 	}
-	return there[ref], nil
+	return r.Ref(ctx, stagedShared(remote, ref))
+}
+
+func stagedShared(remote, ref string) string {
+	return remotesPrefix + remote + "/" + strings.TrimPrefix(ref, sharedPrefix)
 }
 
 func (r *Repo) checkShared(remote, ref string) error {

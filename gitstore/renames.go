@@ -83,6 +83,20 @@ func (r *Repo) File(ctx context.Context, treeish ID, path string) (TreeEntry, er
 	return entry, nil
 }
 
+// HasPath reports whether a commit or tree has a file or directory at a slash-separated
+// path; "." is the tree itself.
+func (r *Repo) HasPath(ctx context.Context, treeish ID, path string) (bool, error) {
+	tree, err := r.TreeOf(ctx, treeish)
+	if err != nil || path == "." {
+		return err == nil, err
+	}
+	_, err = r.findPath(ctx, tree, path)
+	if errors.Is(err, ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // TreeOf gives the tree of a commit, and a tree itself; ErrNotFound for what is not here.
 func (r *Repo) TreeOf(ctx context.Context, treeish ID) (ID, error) {
 	return r.treeOf(ctx, r.orEmptyTree(treeish))

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -213,6 +215,30 @@ func (r *Repo) RemoveWorktree(_ context.Context, dir string) error {
 	return removeIfThere(filepath.Join(r.StateDir(), shadowLock(reg.gitDir)+".lock"))
 }
 
+// OwnWorktrees are the names below StateDir()/worktrees that begin with prefix and stand
+// for a directory there, or for a registration of one: whatever a killed AddWorktree or
+// RemoveWorktree left.
+func (r *Repo) OwnWorktrees(prefix string) ([]string, error) {
+	names := map[string]bool{}
+	dirs, err := os.ReadDir(r.worktreesDir())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, entry := range dirs {
+		names[entry.Name()] = true
+	}
+	registered, err := os.ReadDir(filepath.Join(r.CommonDir, "worktrees"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, entry := range registered {
+		dir := registeredDir(filepath.Join(r.CommonDir, "worktrees", entry.Name()))
+		names[filepath.Base(dir)] = names[filepath.Base(dir)] || r.inOwnPlace(dir)
+	}
+	maps.DeleteFunc(names, func(name string, own bool) bool { return !own || !strings.HasPrefix(name, prefix) })
+	return slices.Sorted(maps.Keys(names)), nil
+}
+
 // IsOwnWorktree reports whether the repository was opened in a worktree that
 // AddWorktree made. Hooks ask this, so as not to review the tool's own work.
 func (r *Repo) IsOwnWorktree() bool { return r.ownWorktree(r.WorkTree, r.GitDir) }
@@ -228,6 +254,9 @@ func (r *Repo) ownWorktree(dir, gitDir string) bool {
 func (r *Repo) worktreeAt(dir, gitDir string) *Worktree {
 	view := *r
 	view.GitDir, view.WorkTree, view.Prefix, view.Bare = gitDir, dir, "", false
+	if gitDir != r.GitDir {
+		view.IndexFile = ""
+	}
 	w := &Worktree{Dir: dir, GitDir: gitDir, Own: r.ownWorktree(dir, gitDir), repo: &view}
 	if w.Own {
 		state, err := os.ReadFile(filepath.Join(gitDir, ownMarker))

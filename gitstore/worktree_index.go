@@ -2,6 +2,7 @@ package gitstore
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +24,12 @@ type indexFile struct {
 }
 
 func (w *Worktree) indexPath() string { return filepath.Join(w.GitDir, "index") }
+
+// stagedPath is the index that a commit would be made of now: during git's own
+// commit another file than indexPath.
+func (w *Worktree) stagedPath() string {
+	return cmp.Or(w.repo.IndexFile, w.indexPath())
+}
 
 // readIndexFile reads bytes and time of one and the same file: git replaces an
 // index by renaming, so the open file does not change.
@@ -236,7 +243,7 @@ func (w *Worktree) NormalTree(ctx context.Context) (ID, error) {
 
 // scratchTree is the tree of a copy of the index after change.
 func (w *Worktree) scratchTree(ctx context.Context, change func(index string) error) (ID, error) {
-	index, err := readIndexFile(w.indexPath())
+	index, err := readIndexFile(w.stagedPath())
 	if err != nil {
 		return "", err
 	}

@@ -13,8 +13,10 @@
 // it keeps to one line, reaches the user.
 //
 // Everything else is left alone, with a line to add by hand: a hook that is not a
-// shell script, a symbolic link, a directory under version control or shared by
-// several repositories, and the files of a hook manager.
+// shell script, a symbolic link, a directory in the working tree that is not ignored
+// or shared by several repositories, and the files of a hook manager. Where a relative
+// core.hooksPath gives each worktree a directory of its own, those without the hook are
+// told of.
 //
 // # When a hook run does nothing
 //

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"git-runr/gitstore"
@@ -31,6 +32,9 @@ type Status struct {
 	Manager string `json:"manager,omitempty"` // husky, lefthook, pre-commit, overcommit
 	Detail  string `json:"detail,omitempty"`  // why, and what to do, in one sentence
 	Snippet string `json:"snippet,omitempty"` // text to add by hand; "" when there is nothing to add
+	// Without are other worktrees that have a directory of hooks of their own, as a
+	// relative core.hooksPath has it, and none that calls us in it.
+	Without []string `json:"worktrees_without,omitempty"`
 }
 
 // ErrByHand is wrapped when a hook can only be changed by a person; the Status of
@@ -48,7 +52,8 @@ func StatusOf(ctx context.Context, repo *gitstore.Repo) ([]Status, error) {
 // Install makes git run `program hooks run HOOK` after each commit. program is the
 // absolute path of the installing binary; without one, or once that file is gone,
 // git-runr is looked for on PATH. It writes nothing that is already right, and
-// returns an error that wraps ErrByHand where it must not write.
+// returns an error that wraps ErrByHand where it must not write, and one that wraps
+// gitstore.ErrBare in a bare repository without worktrees, where no hook would run.
 func Install(ctx context.Context, repo *gitstore.Repo, program string) ([]Status, error) {
 	if !filepath.IsAbs(program) {
 		program = ""
@@ -79,11 +84,18 @@ func forEach(ctx context.Context, repo *gitstore.Repo, act func(place) error) ([
 	if err != nil {
 		return nil, fmt.Errorf("find hooks: %w", err)
 	}
+	var others []string
+	if repo.Bare || dir.Relative != "" {
+		if others, err = repo.OtherWorktrees(ctx); err != nil {
+			return nil, fmt.Errorf("find hooks: %w", err)
+		}
+	}
+	idle := repo.Bare && len(others) == 0
 	var statuses []Status
 	var failed []error
 	for _, hook := range names {
 		p, err := look(repo, dir, hook)
-		if err == nil {
+		if p.idle = idle; err == nil {
 			err = act(p)
 		}
 		if err == nil {
@@ -92,12 +104,29 @@ func forEach(ctx context.Context, repo *gitstore.Repo, act func(place) error) ([
 		if err != nil {
 			failed = append(failed, fmt.Errorf("%s hook: %w", hook, err))
 		}
+		if idle {
+			p.Detail = "a bare repository makes no commits, so the hook would never run"
+		}
+		if dir.Relative != "" {
+			p.Without = without(others, dir.Relative, hook)
+		}
 		statuses = append(statuses, p.Status)
 	}
 	return statuses, errors.Join(failed...)
 }
 
+// without are the worktrees in which nothing at path, from the top of each, calls us.
+func without(worktrees []string, path, hook string) []string {
+	return slices.DeleteFunc(slices.Clone(worktrees), func(top string) bool {
+		f, err := readFile(filepath.Join(top, path, hook))
+		return err == nil && calls(f.text, hook) && f.whyDead(top) == nil
+	})
+}
+
 func (p place) install(program string) error {
+	if p.idle {
+		return fmt.Errorf("nothing was installed, for no commit is made here: %w", gitstore.ErrBare)
+	}
 	if p.State == Installed && !p.editable {
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -192,6 +193,7 @@ func TestInstalledHookFires(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			repo := newRepo(t)
+			ignore(t, repo, "/my hooks/\n")
 			if c.hooksPath != "" {
 				git(t, repo.WorkTree, "config", "core.hooksPath", strings.Replace(c.hooksPath, "ABSOLUTE", filepath.Join(t.TempDir(), "h"), 1))
 			}
@@ -364,6 +366,8 @@ func TestLeftAlone(t *testing.T) {
 		{"binary", hookText("\x7fELF\x00\x00"), Foreign, "", "git-runr hooks run post-commit"},
 		{"damaged block", hookText("#!/bin/sh\n" + beginMark + "\n"), Foreign, "", "git-runr hooks run post-commit"},
 		{"symbolic link", linkedHook, Foreign, "", "git-runr hooks run post-commit"},
+		{"directory in the working tree", hooksPath(".githooks"), Foreign, "", "git-runr hooks run post-commit"},
+		{"directory that a global setting has in the working tree", globalHooksPath(".githooks"), Foreign, "", "git-runr hooks run post-commit"},
 		{"tracked directory", trackedHooks, Foreign, "", "git-runr hooks run post-commit"},
 		{"global hooksPath", globalHooks, Foreign, "", "git-runr hooks run post-commit"},
 		{"linked directory", linkedHooks, Foreign, "", "git-runr hooks run post-commit"},
@@ -408,6 +412,10 @@ func topFile(name, text string) func(*testing.T, string) {
 
 func hooksPath(value string) func(*testing.T, string) {
 	return func(t *testing.T, top string) { git(t, top, "config", "core.hooksPath", value) }
+}
+
+func globalHooksPath(value string) func(*testing.T, string) {
+	return func(t *testing.T, top string) { git(t, top, "config", "--global", "core.hooksPath", value) }
 }
 
 func linkedHook(t *testing.T, top string) {
@@ -504,6 +512,7 @@ func TestHooksPathSetLater(t *testing.T) {
 	program, log := fakeProgram(t, "git-runr")
 	old := install(t, repo, program).Path
 	hooksPath("elsewhere")(t, repo.WorkTree)
+	ignore(t, repo, "/elsewhere/\n")
 	wantState(t, status(t, repo), Dead)
 	wantState(t, install(t, repo, program), Installed)
 	commit(t, repo.WorkTree, "a")
@@ -547,5 +556,66 @@ func TestBareRepository(t *testing.T) {
 	isolate(t)
 	dir := t.TempDir()
 	git(t, dir, "init", "-q", "--bare", "-b", "main")
-	wantState(t, install(t, open(t, dir), "/usr/bin/true"), Installed)
+	repo := open(t, dir)
+	statuses, err := Install(context.Background(), repo, "/usr/bin/true")
+	if !errors.Is(err, gitstore.ErrBare) || len(statuses) != 1 || !strings.Contains(statuses[0].Detail, "makes no commits") {
+		t.Errorf("%+v, %v", statuses, err)
+	}
+	if text := readText(t, filepath.Join(dir, "hooks/post-commit")); text != "" {
+		t.Errorf("written: %q", text)
+	}
+
+	// With a worktree beside it commits are made, and reach the hook of the bare one.
+	full := newRepo(t)
+	git(t, dir, "fetch", "-q", full.WorkTree, "HEAD:refs/heads/main")
+	linked := filepath.Join(t.TempDir(), "linked")
+	git(t, dir, "worktree", "add", "-q", linked, "main")
+	program, log := fakeProgram(t, "git-runr")
+	wantState(t, install(t, open(t, dir), program), Installed)
+	commit(t, linked, "a")
+	wantCalls(t, log, 1)
+}
+
+func ignore(t *testing.T, repo *gitstore.Repo, patterns string) {
+	writeText(t, filepath.Join(repo.CommonDir, "info/exclude"), patterns)
+}
+
+// TestRelativeHooksPath: each worktree has a directory of its own, and is told of by
+// the others until it has the hook.
+func TestRelativeHooksPath(t *testing.T) {
+	repo := newRepo(t)
+	hooksPath(".hooks")(t, repo.WorkTree)
+	ignore(t, repo, "/.hooks/\n")
+	first, second := filepath.Join(t.TempDir(), "first"), filepath.Join(t.TempDir(), "second")
+	git(t, repo.WorkTree, "worktree", "add", "-q", first)
+	git(t, repo.WorkTree, "worktree", "add", "-q", second)
+	if _, err := repo.AddWorktree(context.Background(), "of-a-run", "", head(t, repo)); err != nil {
+		t.Fatal(err)
+	}
+	program, log := fakeProgram(t, "git-runr")
+	got := install(t, repo, program)
+	wantState(t, got, Installed)
+	if !slices.Equal(got.Without, []string{first, second}) {
+		t.Errorf("told of %q", got.Without)
+	}
+	commit(t, first, "a")
+	wantCalls(t, log, 0)
+	if got := install(t, open(t, first), program); !slices.Equal(got.Without, []string{second}) {
+		t.Errorf("told of %q", got.Without)
+	}
+	commit(t, first, "b")
+	wantCalls(t, log, 1)
+	hooksPath(filepath.Join(repo.WorkTree, ".hooks"))(t, repo.WorkTree)
+	if got := status(t, open(t, second)); got.State != Installed || got.Without != nil {
+		t.Errorf("an absolute path: %+v", got)
+	}
+}
+
+func head(t *testing.T, repo *gitstore.Repo) gitstore.ID {
+	t.Helper()
+	id, err := repo.Head(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
 }

@@ -16,6 +16,7 @@ type place struct {
 	file        file
 	editable    bool // Install may write the file
 	untouchable bool // the directory is not this clone's own: not even Uninstall may write in it
+	idle        bool // no commit is made in the repository
 }
 
 // look finds out how a hook stands. The first rule that fits decides: what
@@ -62,6 +63,9 @@ func look(repo *gitstore.Repo, dir gitstore.HooksDir, hook string) (place, error
 func notOurs(repo *gitstore.Repo, dir gitstore.HooksDir) string {
 	if dir.Tracked {
 		return fmt.Sprintf("%q is under version control", dir.Path)
+	}
+	if dir.Project {
+		return fmt.Sprintf("%q is in the working tree, where a hook would be committed for everybody (it is not ignored)", dir.Path)
 	}
 	if dir.Scope == "global" || dir.Scope == "system" {
 		return fmt.Sprintf("%q serves all repositories (core.hooksPath is set in the %s configuration)", dir.Path, dir.Scope)

@@ -107,7 +107,7 @@ func (t *turn) prompt(step Step) ImplementPrompt {
 		p.Findings = slices.DeleteFunc(slices.Clone(p.Findings), func(f Finding) bool { return f.Severity == Note && step.Mode == ModeReexecute })
 		if checks := t.run.LastChecks(); checks != nil {
 			for _, c := range checks.Results {
-				if !c.OK() {
+				if c.Fails() {
 					p.Failed = append(p.Failed, c)
 				}
 			}
@@ -178,7 +178,7 @@ func (t *turn) takeStock(a *Attempt, before gitstore.Snapshot, answer ImplementA
 		t.leaveUnclaimed(a)
 	}
 	if outside := t.run.Plan.Scope.Outside(a.Files); len(outside) > 0 && a.Failure == nil {
-		a.Failure = &Failure{Reason: ReasonScope, Detail: strings.Join(outside, ", ")}
+		a.Failure = &Failure{Reason: ReasonScope, Detail: t.run.Plan.Scope.violations(outside)}
 	}
 	if a.Failure != nil {
 		return nil

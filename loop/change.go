@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"git-runr/gitstore"
 )
@@ -19,6 +18,23 @@ type Census struct {
 	SentLines  int       `json:"sent_lines"`
 	SentBinary int       `json:"sent_binary,omitempty"` // binary files that a reviewer who can judge them was told of
 	LeftOut    []LeftOut `json:"left_out,omitempty"`
+	Unmatched  []string  `json:"unmatched_globs,omitempty"` // of what is to be left out: they match no file of the tree
+	Checks     int       `json:"checks,omitempty"`          // that there are to run
+	ChecksLeft int       `json:"checks_not_run,omitempty"`
+}
+
+// NotRun says how many checks were not run, "" when all were.
+func (c Census) NotRun() string {
+	if c.ChecksLeft == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %s not run", c.ChecksLeft, Count(c.Checks, "check"))
+}
+
+// countChecks counts checks that say nothing as left out: results that could not be
+// run, and others that were not tried.
+func (c *Census) countChecks(results []CheckResult, others int) {
+	c.Checks, c.ChecksLeft = len(results)+others, notRun(results)+others
 }
 
 // LeftOut is a file that the reviewer did not see.
@@ -41,7 +57,7 @@ type Change struct {
 
 // Limits bound what a reviewer is shown.
 type Limits struct {
-	Exclude  []string // git globs that are left out
+	Exclude  []string // globs that are left out: see gitstore.Globs
 	MaxBytes int64    // of the patch; 0: no limit
 	Binary   bool     // whether the reviewer can judge that a binary file is there
 }
@@ -54,23 +70,14 @@ var LockFiles = []string{
 }
 
 // ReadChange is the change of subject, and the census of it. A merge commit's
-// change is what it does beyond its parents.
+// change is what it does beyond what git merges by itself.
 func (s *Store) ReadChange(ctx context.Context, subject Subject, limits Limits) (Change, error) {
-	change := Change{Base: subject.Base, Tree: subject.Tree}
-	paths := subject.Paths
-	if subject.Kind == SubjectCommit {
-		own, merge, err := s.mergePaths(ctx, subject.Commit)
-		if err != nil {
-			return change, err
-		}
-		if merge {
-			paths = within(own, subject.Paths)
-		}
-		if merge && len(paths) == 0 {
-			return change, nil
-		}
+	from, err := s.ComparedWith(ctx, subject)
+	change := Change{Base: from, Tree: subject.Tree}
+	if err != nil {
+		return change, fmt.Errorf("read change: %w", err)
 	}
-	spec := gitstore.DiffSpec{From: subject.Base, To: subject.Tree, Paths: paths}
+	spec := gitstore.DiffSpec{From: from, To: subject.Tree, Paths: subject.Paths}
 	all, err := s.Repo.DiffStat(ctx, spec)
 	if err != nil {
 		return change, fmt.Errorf("read change: %w", err)
@@ -81,6 +88,9 @@ func (s *Store) ReadChange(ctx context.Context, subject Subject, limits Limits) 
 		return change, fmt.Errorf("read change: %w", err)
 	}
 	change.Census = census(all, kept, limits)
+	if change.Census.Unmatched, err = s.unmatched(ctx, subject.Tree, limits, change.Census); err != nil {
+		return change, fmt.Errorf("read change: %w", err)
+	}
 	spec.Exclude = append(slices.Clone(limits.Exclude), change.Census.tooLarge()...)
 	if change.Census.Nothing() {
 		return change, nil
@@ -96,24 +106,32 @@ func (s *Store) ReadChange(ctx context.Context, subject Subject, limits Limits) 
 	return change, nil
 }
 
-// within are the files that are one of paths or below one; all of them without paths.
-func within(files, paths []string) []string {
-	if len(paths) == 0 {
-		return files
-	}
-	return slices.DeleteFunc(slices.Clone(files), func(f string) bool {
-		return !slices.ContainsFunc(paths, func(p string) bool { return f == p || p == "." || strings.HasPrefix(f, strings.TrimSuffix(p, "/")+"/") })
+// unmatched are the globs of a configuration that leave out nothing here and could
+// leave out nothing anywhere in the tree: they are most likely wrong.
+func (s *Store) unmatched(ctx context.Context, tree gitstore.ID, limits Limits, c Census) ([]string, error) {
+	idle := slices.DeleteFunc(slices.Clone(limits.Exclude), func(glob string) bool {
+		matches := gitstore.CompileGlobs([]string{glob}).Match
+		return slices.Contains(LockFiles, glob) || slices.ContainsFunc(c.LeftOut, func(l LeftOut) bool { return matches(l.Path) })
 	})
+	return s.Repo.UnmatchedGlobs(ctx, tree, idle)
 }
 
-// mergePaths are the paths that a merge commit changed against all its parents.
-func (s *Store) mergePaths(ctx context.Context, id gitstore.ID) (paths []string, merge bool, err error) {
-	commit, err := s.Repo.ReadCommit(ctx, id)
-	if err != nil || len(commit.Parents) < 2 {
-		return nil, false, err
+// ComparedWith is the commit or tree that the files of subject are compared with: its
+// base, but for a merge commit what git makes of the parents by itself.
+func (s *Store) ComparedWith(ctx context.Context, subject Subject) (gitstore.ID, error) {
+	if merge, err := s.isMerge(ctx, subject); err != nil || !merge {
+		return subject.Base, err
 	}
-	paths, err = s.Repo.MergeChanges(ctx, id)
-	return paths, true, err
+	return s.Repo.Remerge(ctx, subject.Commit)
+}
+
+// isMerge reports whether subject is a merge commit.
+func (s *Store) isMerge(ctx context.Context, subject Subject) (bool, error) {
+	if subject.Kind != SubjectCommit || subject.Commit == "" {
+		return false, nil
+	}
+	commit, err := s.Repo.ReadCommit(ctx, subject.Commit)
+	return len(commit.Parents) > 1, err
 }
 
 // bytesPerLine turns the limit of the patch into lines, which is what is known

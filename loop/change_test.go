@@ -72,19 +72,3 @@ func TestCensusTooLargePatternsAreLiteral(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
-
-func TestWithin(t *testing.T) {
-	files := []string{"a/b.go", "a/c/d.go", "ab.go", "e.go"}
-	for _, test := range []struct{ paths, want []string }{
-		{nil, files},
-		{[]string{"."}, files},
-		{[]string{"a"}, []string{"a/b.go", "a/c/d.go"}},
-		{[]string{"a/"}, []string{"a/b.go", "a/c/d.go"}},
-		{[]string{"a/b.go", "e.go"}, []string{"a/b.go", "e.go"}},
-		{[]string{"none"}, []string{}},
-	} {
-		if got := within(files, test.paths); !slices.Equal(got, test.want) {
-			t.Errorf("within %q: %q, want %q", test.paths, got, test.want)
-		}
-	}
-}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,7 +36,8 @@ func (s *Store) ClaimShared(ctx context.Context, remote, id string, by Hold) (re
 	if review, err = s.Review(ctx, id); err != nil {
 		return review, "", err
 	}
-	if refused := review.allow(ReviewClaimed, actorPayload{Actor: by.Actor, Force: by.Force}, s.Now()); refused != nil {
+	asked := actorPayload{Actor: by.Actor, Force: by.Force, Claim: by.Claim, writer: s.Repo.Writer()}
+	if refused := review.allow(ReviewClaimed, asked, s.Now()); refused != nil {
 		return review, "", refused
 	}
 	asking, cancel := context.WithTimeout(ctx, claimTimeout)
@@ -47,7 +49,7 @@ func (s *Store) ClaimShared(ctx context.Context, remote, id string, by Hold) (re
 	case err != nil:
 		return review, "", err
 	}
-	review, err = s.ClaimReview(ctx, review.ID, by)
+	review, err = s.claimReview(ctx, review.ID, by, claim != "")
 	if err != nil && claim != "" { // somebody in this clone was quicker
 		err = errors.Join(err, s.Repo.SwapShared(ctx, remote, claimRefs+review.ID, "", claim))
 	}
@@ -68,8 +70,13 @@ func (s *Store) RenewClaim(ctx context.Context, remote, id string, by Hold) erro
 	if err != nil {
 		return err
 	}
-	if review.Status != ReviewClaim || review.Claim.By != by.Actor {
-		return &StateError{What: "review " + review.ID, Status: string(review.Status), Cannot: "renewed"}
+	gone := &StateError{What: "review " + review.ID, Status: string(review.Status), Cannot: "renewed"}
+	switch own := review.Claim; {
+	case review.Status != ReviewClaim:
+		return gone
+	case own.By != by.Actor || own.Writer != s.Repo.Writer() || by.Claim != "" && !own.is(by.Claim):
+		gone.Holder = holderFor(own.By, by.Actor)
+		return gone
 	}
 	if remote == "" {
 		_, err = s.ClaimReview(ctx, review.ID, by)
@@ -94,17 +101,54 @@ func (s *Store) takeShared(ctx context.Context, remote string, review Review, by
 	if err != nil {
 		return "", err
 	}
-	if held != "" {
-		holder, err := s.readClaim(ctx, held)
-		if err != nil {
-			return "", err
-		}
-		lapsed := !holder.Until.IsZero() && !s.Now().Before(holder.Until)
-		if holder.Actor != by.Actor && !lapsed && !by.Force {
-			return "", &StateError{What: "review " + review.ID, Status: string(ReviewClaim), Cannot: "claimed", Holder: holder.Actor}
-		}
+	if err := s.heldBy(ctx, review, held, by); err != nil {
+		return "", err
 	}
 	return claim, s.Repo.SwapShared(ctx, remote, ref, claim, held)
+}
+
+// CheckShared is a *StateError with a Holder, and the review, when the remote says that
+// somebody but by has it, which this clone may not have heard of. Where the remote
+// is not to be asked, or cannot be, what it said last counts.
+func (s *Store) CheckShared(ctx context.Context, remote, id string, by Hold, ask bool) (Review, error) {
+	review, err := s.Review(ctx, id)
+	if err != nil || !review.ClosedAt.IsZero() {
+		return review, err
+	}
+	asking, cancel := context.WithTimeout(ctx, claimTimeout)
+	defer cancel()
+	held := gitstore.ID("")
+	if ask {
+		held, err = s.Repo.ReadShared(asking, remote, claimRefs+review.ID)
+	}
+	if !ask || outOfReach(ctx, err) {
+		held, err = s.Repo.LastShared(ctx, remote, claimRefs+review.ID)
+	}
+	if err != nil {
+		return review, err
+	}
+	return review, s.heldBy(ctx, review, held, by)
+}
+
+// heldBy is a *StateError when the commit held, "" for none, is a claim that keeps by
+// from the review: not one that has run out, or that is known to be over.
+func (s *Store) heldBy(ctx context.Context, review Review, held gitstore.ID, by Hold) error {
+	if held == "" || by.Force {
+		return nil
+	}
+	holder, err := s.readClaim(ctx, held)
+	if err != nil {
+		return err
+	}
+	own := holder.Actor == by.Actor && holder.Writer == s.Repo.Writer()
+	lapsed := !holder.Until.IsZero() && !s.Now().Before(holder.Until)
+	over := slices.ContainsFunc(review.Ended, func(e EndedClaim) bool {
+		return e.By == holder.Actor && e.Writer == holder.Writer && !e.Lost && e.At.After(holder.At)
+	})
+	if own || lapsed || over {
+		return nil
+	}
+	return &StateError{What: "review " + review.ID, Status: string(ReviewClaim), Cannot: "claimed", Holder: holderFor(holder.Actor, by.Actor)}
 }
 
 // claimCommit is a commit without files that says who claims review.
@@ -158,7 +202,7 @@ func (s *Store) DropShared(ctx context.Context, remote, id string, by Hold) erro
 		return err
 	}
 	holder, err := s.readClaim(ctx, held)
-	if err != nil || holder.Actor != by.Actor && !by.Force {
+	if err != nil || (holder.Actor != by.Actor || holder.Writer != s.Repo.Writer()) && !by.Force {
 		return err
 	}
 	return s.Repo.SwapShared(ctx, remote, claimRefs+id, "", held)

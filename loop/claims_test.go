@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -157,5 +158,51 @@ func TestOutOfReach(t *testing.T) {
 		if got := outOfReach(c.ctx, c.err); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
+	}
+}
+
+// TestSharedClaimKeepsOthersFromTheReview: also where its event has not arrived, and
+// where the remote is away since, until it is known to be over.
+func TestSharedClaimKeepsOthersFromTheReview(t *testing.T) {
+	ctx := context.Background()
+	now := testEpoch
+	a, b, id := twoClones(t, &now)
+	url := runGit(t, b.Repo.WorkTree, nil, "remote", "get-url", "origin")
+	away := func(s *Store) {
+		runGit(t, s.Repo.WorkTree, nil, "remote", "set-url", "origin", filepath.Join(t.TempDir(), "gone"))
+	}
+	if _, _, err := a.ClaimShared(ctx, "origin", id, Hold{Actor: "one"}); err != nil {
+		t.Fatal(err)
+	}
+	check := func(actor string, force bool) string {
+		_, err := b.CheckShared(ctx, "origin", id, Hold{Actor: actor, Force: force}, true)
+		if err != nil && holderOf(err) == "" {
+			t.Error(err)
+		}
+		return holderOf(err)
+	}
+	if got := []string{check("two", false), check("one", false), check("two", true)}; !slices.Equal(got, []string{"one", "one (another claim)", ""}) {
+		t.Errorf("held by %q", got)
+	}
+	away(b)
+	if holder := check("two", false); holder != "one" {
+		t.Errorf("with the remote away: held by %q", holder)
+	}
+	away(a) // the ref on the remote stays
+	now = now.Add(time.Minute)
+	if _, err := a.ReleaseReview(ctx, id, Hold{Actor: "one"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []*Store{a, b} {
+		runGit(t, s.Repo.WorkTree, nil, "remote", "set-url", "origin", url)
+		if _, err := s.Sync(ctx, "origin", false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if holder := check("two", false); holder != "" {
+		t.Errorf("it was given back, and is held by %q", holder)
+	}
+	if _, _, err := b.ClaimShared(ctx, "origin", id, Hold{Actor: "two"}); err != nil {
+		t.Errorf("it was given back, and cannot be claimed: %v", err)
 	}
 }

@@ -28,6 +28,10 @@ func (s *Store) AnchorComment(ctx context.Context, subject Subject, c Comment) (
 		return c, nil
 	}
 	c.Commit = subject.Tree
+	var err error
+	if subject.Base, err = s.ComparedWith(ctx, subject); err != nil {
+		return c, fmt.Errorf("place comment: %w", err)
+	}
 	switch c.Side {
 	case SideOld:
 		c.Commit = subject.Base

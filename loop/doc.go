@@ -17,7 +17,10 @@
 // More than one reviewer may be asked and may submit, also what was submitted or
 // claimed already; of one reviewer's verdicts the newest stands. A claim is exclusive
 // until it is released, forced, or its lease has run out at the time of the event
-// that takes it over. While a review is submitted or claimed, each finding and comment
+// that takes it over; one that the remote decided goes before one that it did not.
+// A claimant is a name in one clone. Who lost a claim can neither release, answer nor
+// resolve while another has the review, and who acts under a claim by its id only while
+// it stands. While a review is submitted or claimed, each finding and comment
 // can be answered: fixed, refuted or deferred. Resolving twice is resolving once.
 // Reopening makes a resolved or cancelled review what it was before it was claimed.
 //
@@ -30,6 +33,10 @@
 //	    └── revert the attempt's files, re-execute ◀── any critical ─┘
 //	                                    │
 //	                     pass ──▶ completed      retries used up, or no progress ──▶ reviewing
+//
+// A check fails the work when it ran, failed, and does not fail in the same way on the
+// run's base: see Checker. A stop says why in one code of the registry and keeps the
+// fact that matters beside it: see Stop.
 //
 // The steps in between are a list (Policy.Workflow); Next decides what follows
 // from the folded run alone. A run whose last step is a review is completed only
@@ -54,4 +61,21 @@
 // Every step can be done twice. One that was killed is done again by the next process
 // from the events, the refs and the files as they are: a branch that was moved before
 // its event, a working tree that is half made, gone or locked is no error.
+//
+// A reviewer's answer is text by somebody who has read the change, and the change may
+// be written to be repeated in it. Each line of it is classified once, and a pass is
+// read strictly, a fault loosely: a severity that leads or ends a line makes a finding
+// wherever it stands, unless the line is of a legend; a verdict or an object of JSON
+// passes only where it is the answer, and not where it is quoted, code, a diff, an
+// element of our own prompt, in a list, in a sentence, or told of by the line above.
+// Words beside a pass that forbid the merge take it back, and so does what could not
+// be read. A block that carries the review's nonce, which the change cannot know, is
+// all that counts where there is one.
+//
+// What an attacker can still do: persuade the reviewer, for whatever it then says in
+// its block is what it says; and where a reviewer forgets the block, have it repeat a
+// pass on lines of its own, at an edge of the answer or as a heading, without a mark of
+// quotation and with no word near it that refuses. A refusal in words that are not
+// known here ("I would sleep better without it"), in a language other than English, or
+// in a quotation or a fence does not take such a pass back.
 package loop

@@ -3,11 +3,24 @@ package loop
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 )
 
 // Duration is a time.Duration that reads as text ("1m30s", "30d") in TOML and is milliseconds in JSON.
 type Duration time.Duration
+
+// String is the shortest form that reads the same: "10m", not "10m0s".
+func (d Duration) String() string {
+	s := time.Duration(d).String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
 
 // MarshalText gives the form of time.Duration.String.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }

@@ -64,26 +64,6 @@ func identify(findings []Finding) {
 	}
 }
 
-// severityWords are the words for a severity. P0 is critical and P1 a warning;
-// P2 and below are worth saying only, as codex defines them.
-var severityWords = map[string]Severity{
-	"critical": Critical, "blocker": Critical, "blocking": Critical, "severe": Critical, "fatal": Critical, "p0": Critical,
-	"warning": Warning, "warn": Warning, "error": Warning, "high": Warning, "major": Warning, "medium": Warning,
-	"moderate": Warning, "important": Warning, "tech_debt": Warning, "tech debt": Warning, "p1": Warning,
-	"note": Note, "low": Note, "minor": Note, "info": Note, "informational": Note, "nit": Note, "nitpick": Note,
-	"trivial": Note, "suggestion": Note, "skippable": Note, "p2": Note, "p3": Note, "p4": Note,
-}
-
-// knownSeverity reads one severity word, however it is decorated, and the plural of a heading.
-func knownSeverity(word string) (Severity, bool) {
-	s := strings.ToLower(trimDecor(strings.Trim(trimDecor(word), "[](){}!:")))
-	severity, ok := severityWords[s]
-	if !ok {
-		severity, ok = severityWords[strings.TrimSuffix(s, "s")]
-	}
-	return severity, ok
-}
-
 // readSeverity reads the value of a severity field: "Critical (must fix — blocks
 // commit)", "**HIGH**", "P1". Of several ("Low/Medium") the worst counts. One that is
 // unknown counts as a warning.
@@ -296,6 +276,9 @@ func firstTerm(text string) (head, rest string) {
 	if _, _, ok := cutLink(text); ok {
 		end := strings.Index(text, ")") + 1
 		return text[:end], text[end:]
+	}
+	if inner, after, ok := strings.Cut(strings.TrimPrefix(text, "["), "]"); ok && strings.HasPrefix(text, "[") && len(inner) < maxPath && readPlace(inner).line > 0 {
+		return inner, after
 	}
 	if inner, after, ok := strings.Cut(strings.TrimPrefix(text, "`"), "`"); ok && strings.HasPrefix(text, "`") {
 		if digits, ok := strings.CutPrefix(after, ":"); ok && digits != "" && digits[0] >= '0' && digits[0] <= '9' {

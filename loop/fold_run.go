@@ -119,7 +119,7 @@ func (r *Run) attemptStarted(e Event) error {
 	if err != nil {
 		return err
 	}
-	attempt.StartedAt, r.news = e.Timestamp, 0
+	attempt.StartedAt, attempt.Event, r.news = e.Timestamp, "", 0
 	if last := r.lastAttempt(); last != nil && last.Number == attempt.Number { // taken up again after a crash
 		*last = attempt
 		return nil
@@ -133,7 +133,7 @@ func (r *Run) attemptCompleted(e Event) error {
 	if err != nil {
 		return err
 	}
-	attempt.EndedAt = e.Timestamp
+	attempt.EndedAt, attempt.Event = e.Timestamp, e.ID
 	if last := r.lastAttempt(); last != nil && last.Number == attempt.Number {
 		attempt.StartedAt = last.StartedAt
 		*last = attempt
@@ -164,7 +164,7 @@ func (r *Run) checksCompleted(e Event) error {
 	if err != nil {
 		return err
 	}
-	checks.At, r.news = e.Timestamp, 0
+	checks.At, checks.Event, r.news = e.Timestamp, e.ID, 0
 	r.Checks = append(r.Checks, checks)
 	r.Position = r.stepAfter(checks.Step)
 	return nil
@@ -181,7 +181,7 @@ func (r *Run) roundCompleted(e Event) error {
 	if err != nil {
 		return err
 	}
-	round.At, r.news = e.Timestamp, 0
+	round.At, round.Event, r.news = e.Timestamp, e.ID, 0
 	r.Rounds = append(r.Rounds, round.Round)
 	r.Position = r.stepAfter(round.Step)
 	return nil

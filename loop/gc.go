@@ -22,7 +22,8 @@ type Garbage struct {
 	ClosedBefore time.Time       `json:"closed_before"` // reviews closed before are in no list
 	Reviews      []ReviewSummary `json:"reviews"`       // that leave the lists now, newest submitted first
 	Runs         []RunGarbage    `json:"runs"`
-	Undo         []string        `json:"undo"` // refs of what then cannot be undone any more
+	Undo         []string        `json:"undo"`      // refs of what then cannot be undone any more
+	Checkouts    []string        `json:"checkouts"` // directories that killed reviews left
 }
 
 // What can be undone is kept for undoDays, and the newest undoKept are kept however
@@ -87,6 +88,10 @@ func (s *Store) FindGarbage(ctx context.Context, then time.Time) (Garbage, error
 		return g, err
 	}
 	g.Undo, err = s.Repo.OldOperations(ctx, s.Now().AddDate(0, 0, -undoDays), undoKept)
+	if err != nil {
+		return g, err
+	}
+	g.Checkouts, err = s.dropCheckouts(ctx, true)
 	return g, err
 }
 
@@ -186,6 +191,9 @@ func (s *Store) CollectGarbage(ctx context.Context, g Garbage) error {
 		}
 	}
 	if err := s.Repo.DropRefs(ctx, g.Undo); err != nil {
+		return err
+	}
+	if _, err := s.dropCheckouts(ctx, false); err != nil {
 		return err
 	}
 	data, err := json.Marshal(cutoff{g.ClosedBefore})

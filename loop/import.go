@@ -4,11 +4,13 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -41,6 +43,21 @@ type ForeignRun struct {
 	Read    int            // events of the run in the file
 	Skipped int            // of those, the ones of a type that is not known
 	Mark    string         // a name made from how the run began, for one without an ID
+	raws    []string       // hashes of its lines as they stood in the file
+}
+
+// digest names the first n lines of the run: "N:HASH".
+func (f ForeignRun) digest(n int) string {
+	sum := sha256.Sum256([]byte(strings.Join(f.raws[:n], "")))
+	return fmt.Sprintf("%d:%x", n, sum[:8])
+}
+
+// goesOn reports whether the timeline begins with the lines that digest names, or is
+// itself too short to tell. "" is of no lines.
+func (f ForeignRun) goesOn(digest string) bool {
+	count, _, _ := strings.Cut(digest, ":")
+	n, err := strconv.Atoi(count)
+	return err != nil || n < 0 || n > len(f.raws) || f.digest(n) == digest
 }
 
 // ReadTimeline reads a timeline, one JSON object a line. What cannot be read is
@@ -187,17 +204,18 @@ func groupRuns(events []ForeignEvent) []ForeignRun {
 	var runs []ForeignRun
 	named := map[string]int{}
 	current := -1
+	var seen map[string]bool // lines of the current run
 	begin := func(id string) {
 		runs = append(runs, ForeignRun{ID: id})
-		current = len(runs) - 1
+		current, seen = len(runs)-1, map[string]bool{}
 		if id != "" {
 			named[id] = current
 		}
 	}
-	for _, e := range events {
+	for i, e := range events {
 		at, known := named[e.run]
 		switch {
-		case e.run == "" && (current < 0 || runs[current].beginsAgain(e)):
+		case e.run == "" && (current < 0 || runs[current].beginsAgain(e) || seen[e.raw] && e.first() && newLines(events[i+1:], seen)):
 			begin("")
 		case e.run == "":
 		case known:
@@ -209,14 +227,32 @@ func groupRuns(events []ForeignEvent) []ForeignRun {
 			begin(e.run)
 		}
 		runs[current].Events = append(runs[current].Events, e)
+		runs[current].raws = append(runs[current].raws, e.raw)
+		seen[e.raw] = true
 	}
 	return runs
 }
 
+// first reports whether e is how a run begins.
+func (e ForeignEvent) first() bool { return e.Seq == 1 || e.Seq == 0 && e.Type == foreignStarted }
+
+// newLines reports whether events, up to where the next run begins, say something that
+// is not in seen: then the line before them, which stands twice, begins another run.
+func newLines(events []ForeignEvent, seen map[string]bool) bool {
+	for _, e := range events {
+		if e.run != "" || e.first() {
+			return false
+		}
+		if !seen[e.raw] {
+			return true
+		}
+	}
+	return false
+}
+
 // beginsAgain reports whether e is the first event of another run than f.
 func (f *ForeignRun) beginsAgain(e ForeignEvent) bool {
-	first := e.Seq == 1 || e.Seq == 0 && e.Type == foreignStarted
-	return first && slices.ContainsFunc(f.Events, func(o ForeignEvent) bool {
+	return e.first() && slices.ContainsFunc(f.Events, func(o ForeignEvent) bool {
 		return o.run == "" && o.Seq == e.Seq && (e.Seq == 1 || o.Type == e.Type) && o.raw != e.raw
 	})
 }

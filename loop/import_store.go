@@ -34,7 +34,7 @@ func (s *Store) Import(ctx context.Context, foreign ForeignRun, plan RunPlan, op
 		return Imported{}, err
 	}
 	if foreign.ID == "" {
-		foreign.ID = foreign.Mark
+		foreign.ID, plan.ImportedLines = foreign.Mark, foreign.digest(len(foreign.raws))
 	}
 	unlock, err := s.Repo.Lock(ctx, "import")
 	if err != nil {
@@ -118,7 +118,7 @@ func (s *Store) importedBefore(ctx context.Context, foreign ForeignRun, plan Run
 	}
 	now := s.Now().UTC()
 	result := Imported{Before: true}
-	for i, events := range known {
+	for _, events := range known {
 		run, _ := FoldRun(events)
 		begun, _ := FoldRun(events[:1])
 		drafts, _, err := importRun(begun, foreign, found, now, options.Explain)
@@ -126,7 +126,10 @@ func (s *Store) importedBefore(ctx context.Context, foreign ForeignRun, plan Run
 			return result, true, err
 		}
 		rest, fits := beyond(drafts, events[1:], now)
-		if i == 0 {
+		if !fits && plan.ImportedLines != "" { // without an id it is another run that began alike
+			continue
+		}
+		if result.Run.ID == "" {
 			result.Run, result.Differs = run, !fits
 		}
 		if len(rest) > 0 {
@@ -135,7 +138,7 @@ func (s *Store) importedBefore(ctx context.Context, foreign ForeignRun, plan Run
 			return result, true, err
 		}
 	}
-	return result, true, nil
+	return result, result.Run.ID != "", nil
 }
 
 // importsOf are the events of each run that foreign was imported as, newest first.
@@ -155,7 +158,7 @@ func (s *Store) importsOf(ctx context.Context, foreign ForeignRun, entity Entity
 		if err != nil {
 			return nil, err
 		}
-		if run, _ := FoldRun(events); run.Plan.Imported == foreign.ID {
+		if run, _ := FoldRun(events); run.Plan.Imported == foreign.ID && foreign.goesOn(run.Plan.ImportedLines) {
 			known = append(known, events)
 		}
 	}

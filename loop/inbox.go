@@ -151,23 +151,29 @@ type Hold struct {
 	Actor string
 	Lease time.Duration // 0: until it is released
 	Force bool          // although somebody else holds it
+	Claim gitstore.ID   // the claim under which it is done, or its first digits; "": whichever stands
 }
 
 // ClaimReview takes a submitted review for by.Actor, or renews the claim that it
 // has. It is a *StateError with a Holder when somebody else has it.
 func (s *Store) ClaimReview(ctx context.Context, id string, by Hold) (Review, error) {
-	return s.actorEvent(ctx, id, ReviewClaimed, actorPayload{Actor: by.Actor, Force: by.Force, Lease: Duration(by.Lease)})
+	return s.claimReview(ctx, id, by, false)
+}
+
+// claimReview is ClaimReview, also of a claim that the remote decided.
+func (s *Store) claimReview(ctx context.Context, id string, by Hold, shared bool) (Review, error) {
+	return s.actorEvent(ctx, id, ReviewClaimed, actorPayload{Actor: by.Actor, Force: by.Force, Lease: Duration(by.Lease), Claim: by.Claim, Shared: shared})
 }
 
 // ReleaseReview gives a claim back.
 func (s *Store) ReleaseReview(ctx context.Context, id string, by Hold) (Review, error) {
-	return s.actorEvent(ctx, id, ReviewReleased, actorPayload{Actor: by.Actor, Force: by.Force})
+	return s.actorEvent(ctx, id, ReviewReleased, actorPayload{Actor: by.Actor, Force: by.Force, Claim: by.Claim})
 }
 
 // ResolveReview closes a submitted review as dealt with. Doing it twice is doing it
 // once.
 func (s *Store) ResolveReview(ctx context.Context, id string, by Hold, note string) (Review, error) {
-	return s.actorEvent(ctx, id, ReviewResolved, actorPayload{Actor: by.Actor, Force: by.Force, Note: note})
+	return s.actorEvent(ctx, id, ReviewResolved, actorPayload{Actor: by.Actor, Force: by.Force, Note: note, Claim: by.Claim})
 }
 
 // CancelReview withdraws an open request.
@@ -223,15 +229,20 @@ func (s *Store) actorEvent(ctx context.Context, id, eventType string, by actorPa
 }
 
 // settled reports whether an event would change nothing that counts.
-func (r Review) settled(d draft) bool {
+func (r Review) settled(d draft, by actorPayload) bool {
 	switch p := d.Payload.(type) {
 	case Submission:
 		return r.sentBefore(p)
 	case actorPayload:
 		return d.Type == ReviewResolved && r.Status == ReviewResolve || d.Type == ReviewCancelled && r.Status == ReviewCancel ||
-			d.Type == ReviewClaimed && r.Status == ReviewClaim && p.Lease == 0 && *r.Claim == Claim{By: p.Actor, At: r.Claim.At}
+			d.Type == ReviewClaimed && r.Status == ReviewClaim && p.Lease == 0 && r.Claim.sameAs(by)
 	}
 	return false
+}
+
+// sameAs reports whether a claim for good by by is the one that stands.
+func (c *Claim) sameAs(by actorPayload) bool {
+	return c.By == by.Actor && c.Writer == by.writer && c.Until.IsZero() && (c.Shared || !by.Shared) && (by.Claim == "" || c.is(by.Claim))
 }
 
 // errSettled ends a decision that has nothing to record.
@@ -267,7 +278,8 @@ func (s *Store) reviewEvent(ctx context.Context, id string, d draft, by actorPay
 		if before, err = v.review(id); err != nil {
 			return draft{}, err
 		}
-		if before.settled(d) {
+		by.writer = v.writer
+		if before.settled(d, by) {
 			return draft{}, errSettled
 		}
 		if refused := before.allow(d.Type, by, v.now); refused != nil {
@@ -290,11 +302,11 @@ func (s *Store) reviewEvent(ctx context.Context, id string, d draft, by actorPay
 	return before, before.apply(event)
 }
 
-// addChecks attaches the whole output of checks, which the event itself leaves out.
+// addChecks attaches the output of checks, which the event itself leaves out.
 func addChecks(attachments map[string][]byte, results []CheckResult) {
 	for _, c := range results {
 		if c.Output != "" {
-			attachments["checks/"+safeName(c.Name)+".log"] = []byte(c.Output)
+			attachments[CheckLog(c.Name)] = []byte(c.Output)
 		}
 	}
 }

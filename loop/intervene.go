@@ -16,6 +16,7 @@ type InterventionSpec struct {
 	Note     string      // taken as it is: nothing in it is expanded
 	Commands []string    // run by sh -c in the run's working tree, in this order
 	Since    gitstore.ID // where the person's commits begin; "": the newest intervention, else the run's base
+	Evidence bool        // it is about what the person left: where nothing of that counts and nothing was done, nothing is recorded
 	Message  string      // of the commit of what the person changed in the run's working tree; "": made from the note
 	Proof    bool        // only its commands count: the person does not answer for what a killed attempt left
 }
@@ -60,6 +61,12 @@ func (r *Runner) Intervene(ctx context.Context, run Run, spec InterventionSpec) 
 	}
 	if iv.Commands, err = t.runCommands(iv, spec.Commands); err != nil {
 		return run, iv, err
+	}
+	if err := t.takeEvidence(&iv); err != nil {
+		return run, iv, err
+	}
+	if spec.Evidence && iv.Commit == "" && !slices.ContainsFunc(iv.Evidence, Evidence.Counts) {
+		return run, iv, nil
 	}
 	return t.recordIntervention(iv)
 }
@@ -213,7 +220,7 @@ func (t *turn) runCommands(iv Intervention, commands []string) ([]CheckResult, e
 			}
 		}
 		t.Progress.Step("run", command)
-		results = append(results, t.runCheck(check, on))
+		results = append(results, t.Checker.Judge(t.Checker.Run(t.ctx, check, t.tree.Dir, on), nil, nil))
 	}
 	return results, t.ctx.Err()
 }
@@ -224,6 +231,9 @@ func (t *turn) recordIntervention(iv Intervention) (Run, Intervention, error) {
 		if c.Output != "" {
 			attachments[fmt.Sprintf("commands/%d.log", i+1)] = []byte(c.Output)
 		}
+	}
+	for _, e := range iv.Evidence {
+		attachments["evidence/"+safeName(e.File)] = []byte(e.text)
 	}
 	recorded := iv
 	recorded.Commands = withoutOutput(iv.Commands)
@@ -249,24 +259,12 @@ func interventionNote(e Event) (gitstore.ID, string) {
 	}
 	text := fmt.Sprintf("run %s intervention (%s): %s", e.Run, oneLine(p.Reason), oneLine(p.Note))
 	for _, c := range p.Commands {
-		text += fmt.Sprintf("\nrun %s ran: %s: %s", e.Run, oneLine(c.Command), c.outcome())
+		text += fmt.Sprintf("\nrun %s ran: %s: %s", e.Run, oneLine(c.Command), c.State())
+	}
+	for _, left := range p.Evidence {
+		text += fmt.Sprintf("\nrun %s was given output of %s: %s", e.Run, oneLine(left.Check), left.State())
 	}
 	return p.On, text
-}
-
-// outcome is how the command ended, in a few words.
-func (c CheckResult) outcome() string {
-	state := "ok"
-	switch {
-	case c.Reason != "":
-		state = oneLine(c.Reason)
-	case c.ExitCode != 0:
-		state = fmt.Sprintf("exit %d", c.ExitCode)
-	}
-	if c.Said != "" {
-		state += ", " + c.Said
-	}
-	return state
 }
 
 // words are what the next prompt says of an intervention, a line each.
@@ -276,9 +274,25 @@ func (iv Intervention) words() []string {
 		lines = append(lines, "they changed: "+strings.Join(iv.Files, ", "))
 	}
 	for _, c := range iv.Commands {
-		lines = append(lines, fmt.Sprintf("they ran %q: %s", c.Command, c.outcome()))
+		lines = append(lines, fmt.Sprintf("they ran %q: %s", c.Command, c.State()))
+	}
+	for _, e := range iv.Evidence {
+		lines = append(lines, e.words())
 	}
 	return lines
+}
+
+// proof is what the intervention shows of the work: whether anything, and whether that
+// is good. Commands count by how they ended, evidence as long as it tells of no failure.
+func (iv Intervention) proof() (shown, good bool) {
+	good = !slices.ContainsFunc(iv.Commands, func(c CheckResult) bool { return !c.OK() })
+	shown = len(iv.Commands) > 0
+	for _, e := range iv.Evidence {
+		if e.Counts() {
+			shown, good = true, good && !e.Failing
+		}
+	}
+	return shown, good
 }
 
 // fromPeople is what people said and did since the run began, for prompts.
@@ -290,13 +304,31 @@ func (r Run) fromPeople() []string {
 	return lines
 }
 
+// TakeEvidence records what people left since run stopped, as an intervention.
+func (r *Runner) TakeEvidence(ctx context.Context, run Run) (Run, Intervention, error) {
+	found, err := run.evidenceIn(r.Store.FilesDir(run.ID))
+	if err != nil || len(found) == 0 {
+		return run, Intervention{}, err
+	}
+	var files []string
+	for _, e := range found {
+		files = append(files, e.File)
+	}
+	return r.Intervene(ctx, run, InterventionSpec{Reason: run.interventionReason(), Note: "left evidence: " + strings.Join(files, ", "), Evidence: true})
+}
+
+// interventionReason is the reason of an intervention that a person did not put into words.
+func (r Run) interventionReason() string {
+	if r.Stop == nil {
+		return InterveneOther
+	}
+	return orElse(ReasonOf(r.Stop.Reason).Intervene, InterveneOther)
+}
+
 // Prove runs the named checks in the run's working tree before it is resumed, and
 // records them as an intervention.
 func (r *Runner) Prove(ctx context.Context, run Run, names []string) (Run, Intervention, error) {
-	spec := InterventionSpec{Reason: InterveneOther, Note: "checked before resuming: " + strings.Join(names, ", "), Proof: true}
-	if run.Stop != nil {
-		spec.Reason = orElse(ReasonOf(run.Stop.Reason).Intervene, InterveneOther)
-	}
+	spec := InterventionSpec{Reason: run.interventionReason(), Note: "checked before resuming: " + strings.Join(names, ", "), Proof: true}
 	for _, name := range names {
 		for _, c := range run.Plan.Checks {
 			if c.Name == name {

@@ -43,7 +43,7 @@ func Next(run Run, policy Policy) Step {
 	step := next(run, policy)
 	works := step.Action == DoAttempt || step.Action == DoChecks || step.Action == DoReview
 	if took := run.UpdatedAt.Sub(run.began); works && policy.TimeBudget > 0 && took >= time.Duration(policy.TimeBudget) {
-		return stop(ReasonBudget, fmt.Sprintf("the run took %s, and %s are allowed", took.Round(time.Second), time.Duration(policy.TimeBudget)))
+		return stop(ReasonBudget, fmt.Sprintf("the run took %s, and %s are allowed", took.Round(time.Second), policy.TimeBudget))
 	}
 	return step
 }
@@ -191,7 +191,7 @@ func afterChecks(run Run, policy Policy) Step {
 	}
 	at := policy.fixStep(run.Position)
 	if at < 0 || failed > policy.MaxRetries {
-		return stop(ReasonChecksFailed, fmt.Sprintf("step %q failed %d times", checks.Step, failed))
+		return stop(ReasonChecksFailed, fmt.Sprintf("failing: %s; step %q failed %d times", checks.failing(), checks.Step, failed))
 	}
 	return attempt(run, policy.Workflow[at], ModeFix)
 }
@@ -233,13 +233,24 @@ func refused(run Run, policy Policy) Step {
 	repeated := unmetTwice(run, policy)
 	switch {
 	case at < 0 || run.Plan.Implementer == "":
-		return Step{Action: DoExhaust, Reason: ReasonReviewNotPassed}
+		return spent(run, policy, Step{Reason: ReasonReviewNotPassed})
 	case len(repeated) > 0:
-		return Step{Action: DoExhaust, Reason: ReasonReviewLoop, Detail: "the same finding was unmet twice", Repeated: repeated}
+		return spent(run, policy, Step{Reason: ReasonReviewLoop, Detail: "the same finding was unmet twice", Repeated: repeated})
 	case len(refusals(run, policy)) > policy.MaxRetries:
-		return Step{Action: DoExhaust, Reason: ReasonReviewLoop, Detail: "the retries are used up"}
+		return spent(run, policy, Step{Reason: ReasonReviewLoop, Detail: "the retries are used up"})
 	}
 	return again(run, policy, at)
+}
+
+// spent gives the run up for what step says, unless the reviewer has nothing
+// against the work and only checks are: then they are the reason.
+func spent(run Run, policy Policy, step Step) Step {
+	step.Action = DoExhaust
+	if round := *run.lastRound(); policy.refusedByChecks(round) {
+		step.Reason = ReasonChecksFailed
+		step.Detail = strings.TrimSuffix("failing: "+CheckRun{Results: round.Checks}.failing()+"; "+step.Detail, "; ")
+	}
+	return step
 }
 
 // again is the way back into the loop: critical findings undo the attempt first,
@@ -326,7 +337,9 @@ func afterPeople(run Run, policy Policy) (Step, bool) {
 	worked, proved := false, false
 	for _, iv := range run.News() {
 		worked = worked || iv.Commit != ""
-		proved = len(iv.Commands) > 0 && !CheckRun{Results: iv.Commands}.Failed()
+		if shown, good := iv.proof(); shown { // a note alone takes no proof back
+			proved = good
+		}
 	}
 	a := run.lastAttempt()
 	unfinished := a != nil && (a.Failure != nil || a.EndedAt.IsZero())

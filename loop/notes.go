@@ -289,6 +289,13 @@ func afterColon(text string) string {
 	return ": " + oneLine(text)
 }
 
+func afterComma(text string) string {
+	if text == "" {
+		return ""
+	}
+	return ", " + text
+}
+
 // decisionWords are what a person's submission says in a note.
 var decisionWords = map[Decision]string{Approve: "approved", RequestChanges: "changes requested", CommentOnly: "commented"}
 
@@ -307,7 +314,7 @@ func submissionNote(e Event) (gitstore.ID, string) {
 		return sub.Commit, fmt.Sprintf("review %s by %s: nothing to review", e.Review, oneLine(sub.Reviewer))
 	}
 	said := orElse(decisionWords[sub.Decision], string(sub.Report.Effective))
-	head := fmt.Sprintf("review %s by %s: %s", e.Review, oneLine(sub.Reviewer), said)
+	head := fmt.Sprintf("review %s by %s: %s%s", e.Review, oneLine(sub.Reviewer), said, afterComma(sub.Census.NotRun()))
 	if sub.Decision != "" {
 		head += afterColon(sub.Report.Summary)
 	}
@@ -323,7 +330,7 @@ func roundNote(e Event) (gitstore.ID, string) {
 	if err != nil || round.Failure != nil {
 		return "", ""
 	}
-	head := fmt.Sprintf("run %s round %d by %s: %s", e.Run, round.Number, oneLine(round.Reviewer), round.Report.Effective)
+	head := fmt.Sprintf("run %s round %d by %s: %s%s", e.Run, round.Number, oneLine(round.Reviewer), round.Report.Effective, afterComma(round.Census.NotRun()))
 	return round.Commit, head + findingsNote(round.Report.Findings)
 }
 
@@ -365,6 +372,15 @@ func stopNote(e Event, p stopPayload) string {
 		head += ": " + oneLine(p.Detail)
 	}
 	lines := []string{head}
+	if p.Setting != nil {
+		lines = append(lines, "ended by "+p.Setting.String())
+	}
+	if p.Said != "" {
+		lines = append(lines, oneLine(orElse(p.SaidBy, "the agent")+" said: "+p.Said))
+	}
+	if len(p.FailingChecks) > 0 {
+		lines = append(lines, "failing checks: "+typed(strings.Join(p.FailingChecks, ", ")))
+	}
 	for i, r := range p.Unmet {
 		lines = append(lines, fmt.Sprintf("unmet %d: %s", i+1, oneLine(r)))
 	}

@@ -22,6 +22,9 @@ func ParseExecutor(text string) ExecutorReport {
 	report.Status = executorStatus(md, log)
 	report.Files = claimedFiles(md, log)
 	report.Verification = md.verification()
+	if report.Status == ExecutorFailed || report.Status == ExecutorCheckpoint {
+		report.Reason = md.reason()
+	}
 	report.Warnings = log.all()
 	return report
 }
@@ -174,11 +177,7 @@ func isFilesTitle(title string) bool {
 // inlineClaims are the paths in a title that goes on: "Files Modified: a.go, b.go".
 func inlineClaims(title string) []string {
 	_, list, _ := strings.Cut(title, ":")
-	var claims []string
-	for item := range strings.SplitSeq(list, ", ") {
-		claims = append(claims, pathsIn(item, false)...)
-	}
-	return claims
+	return pathsIn(list, false)
 }
 
 // claims are the paths that the lines of a section name. A line in a fence is one,
@@ -195,6 +194,9 @@ func (md mdText) claims(s mdSection) []string {
 			_, item, listed := cutBullet(l.text)
 			if !listed && strings.HasPrefix(item, "**") && strings.Contains(item, ":") {
 				continue // another field: "**Issues:** a.go is slow"
+			}
+			if !listed {
+				item = strings.TrimPrefix(item, "+") // git's sign
 			}
 			claims = append(claims, pathsIn(item, false)...)
 		}

@@ -3,6 +3,7 @@ package loop
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -20,12 +21,18 @@ var statusVerb = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(?:(?:new file|new|both modified|typechange):\s*|(?:modified|added|created|updated|changed|deleted|removed|renamed|edited|copied)(?::\s*|\s+))(\S.*)$`)
 })
 
-// pathsIn are the paths that one line names: none, one, or both sides of a rename.
-// A fenced line names a path whatever it looks like.
+// pathsIn are the paths that one line names: none, several, or both sides of a rename.
+// A fenced line names one path whatever it looks like.
 func pathsIn(line string, fenced bool) []string {
 	item := withoutBox(strings.TrimSpace(cutBytes(line, 4*maxPath)))
 	if isShellLine(item) {
 		return nil
+	}
+	if strings.HasPrefix(item, "|") {
+		return pathsInRow(tableCells(item))
+	}
+	if fenced {
+		_, item, _ = cutBullet(strings.TrimPrefix(item, "~ "))
 	}
 	if m := statusCode().FindStringSubmatch(item); m != nil {
 		item = m[1]
@@ -33,6 +40,17 @@ func pathsIn(line string, fenced bool) []string {
 		item = m[1]
 	}
 	return namedPaths(item, fenced)
+}
+
+// pathsInRow are the paths in the first cell of a table's row that names any.
+func pathsInRow(cells []string) []string {
+	for _, cell := range cells {
+		first, _, quoted := quotedPath(cell)
+		if quoted && claimsPath(first) || strings.Contains(cell, "/") || hasExtension(cell) {
+			return namedPaths(cell, false)
+		}
+	}
+	return nil
 }
 
 // namedPaths reads what stands after git's code or a verb.
@@ -45,12 +63,24 @@ func namedPaths(item string, fenced bool) []string {
 		return namedPaths(m[1], true)
 	}
 	if to, ok := cutArrow(rest); ok {
-		return append([]string{first}, onePath(to, true)...)
+		return append([]string{withoutLines(first)}, onePath(to, true)...)
 	}
 	if strings.Contains(first, " -> ") {
 		return barePaths(first, true)
 	}
-	return []string{first}
+	paths := []string{withoutLines(first)}
+	if next := strings.TrimLeft(rest, " ,;&"); next != rest && !fenced {
+		next = strings.TrimPrefix(next, "and ")
+		if word, _, quoted := quotedPath(next); quoted && claimsPath(word) || hasExtension(firstWord(next)) {
+			paths = append(paths, namedPaths(next, false)...)
+		}
+	}
+	return paths
+}
+
+func firstWord(s string) string {
+	word, _, _ := strings.Cut(s, " ")
+	return strings.TrimRight(word, ",;")
 }
 
 // isShellLine: a prompt or git's own words around a list.
@@ -80,8 +110,10 @@ func quotedPath(item string) (first, rest string, ok bool) {
 	}
 	for _, mark := range []string{"**", "``", "`", `"`} {
 		inner, opens := strings.CutPrefix(item, mark)
-		first, rest, closes := strings.Cut(inner, mark)
-		if opens && closes {
+		if !opens {
+			continue
+		}
+		if first, rest, closes := strings.Cut(inner, mark); closes {
 			first = strings.Trim(strings.TrimSpace(first), "`")
 			return first, rest, first != "" && (mark != "**" || claimsPath(first))
 		}
@@ -110,13 +142,51 @@ func barePaths(item string, fenced bool) []string {
 			return append(onePath(from, fenced), onePath(to, fenced)...)
 		}
 	}
-	return onePath(item, fenced)
+	if fenced {
+		return onePath(item, true)
+	}
+	var paths []string
+	for i, part := range listed(item) {
+		_, _, quoted := quotedPath(part)
+		if i > 0 && !quoted && !strings.Contains(part, "/") && !hasExtension(firstWord(part)) && !hasExtension(withoutAnnotation(part)) {
+			break // "a.go, because it is slow"
+		}
+		paths = append(paths, onePath(part, false)...)
+	}
+	return paths
+}
+
+// listed are the parts of a line that lists paths: "a.go, b.go and c.go", "a.go b.go".
+// A name of several words is one part.
+func listed(item string) []string {
+	words := strings.Fields(item)
+	if !slices.ContainsFunc(words, func(w string) bool { return !isPathWord(w) && !hasExtension(w) }) {
+		return words
+	}
+	var parts []string
+	for part := range strings.SplitSeq(strings.ReplaceAll(item, "; ", ", "), ", ") {
+		for _, and := range []string{" and ", " & "} {
+			if first, second, ok := strings.Cut(part, and); ok && hasExtension(withoutLines(first)) {
+				parts, part = append(parts, first), second
+			}
+		}
+		parts = append(parts, strings.TrimPrefix(part, "and "))
+	}
+	return parts
+}
+
+// withoutLines cuts a place in a file off its path: ":42", "#L3-L9", ":12:4".
+func withoutLines(s string) string {
+	if m := placePattern().FindStringSubmatch(s); m != nil && m[1] != "" {
+		return m[1]
+	}
+	return s
 }
 
 // onePath is the path that one side of an arrow names.
 func onePath(item string, fenced bool) []string {
 	if first, _, quoted := quotedPath(item); quoted {
-		return []string{first}
+		return []string{withoutLines(first)}
 	}
 	if item = withoutAnnotation(item); item == "." || item == "./" {
 		return []string{item}
@@ -152,10 +222,7 @@ func withoutAnnotation(s string) string {
 	if i := strings.LastIndex(s, " ("); i > 0 && strings.HasSuffix(s, ")") {
 		s = s[:i]
 	}
-	if i := strings.LastIndexByte(s, ':'); i > 0 && i+1 < len(s) && strings.Trim(s[i+1:], "0123456789-") == "" {
-		s = s[:i]
-	}
-	return strings.TrimSpace(s)
+	return strings.TrimSpace(withoutLines(s))
 }
 
 // claimsPath tells a path from prose: one word, or several that end like a file and

@@ -3,22 +3,15 @@ package loop
 import (
 	"iter"
 	"strings"
+	"unicode"
 )
 
-// findingMode is what a finding may look like.
-type findingMode byte
-
-const (
-	modeStructured findingMode = iota // "- **Severity:** High" and more fields
-	modeTagged                        // also "- **[HIGH]** auth.go:12 leaks", table rows, items under "#### Critical"
-	modeLoose                         // also "- High: auth.go:12 leaks" and what only a Findings section makes a finding
-	modePlain                         // also every list item, as a warning
-)
-
-// foundFinding is a finding and the lines that it was read from.
+// foundFinding is a finding, the lines that it was read from, and whether they
+// stand in a section of findings.
 type foundFinding struct {
 	Finding
-	lines []int
+	lines  []int
+	inside bool
 }
 
 type field byte
@@ -38,7 +31,7 @@ var fieldLabels = []struct {
 	name  string
 	field field
 }{
-	{"severity", severityField},
+	{"severity", severityField}, {"priority", severityField},
 	{"file:line", placeField}, {"file/line", placeField}, {"file, line", placeField}, {"file", placeField},
 	{"location", placeField}, {"path", placeField},
 	{"lines", lineField}, {"line", lineField},
@@ -67,6 +60,7 @@ type findingDraft struct {
 	indent  int   // of its first line
 	listed  bool  // its first line is a list item
 	loose   bool  // one item is the whole of it
+	short   bool  // one paragraph is
 	blank   bool  // the line before was blank
 	heading string
 	lines   []int
@@ -81,73 +75,101 @@ func (d *findingDraft) value(f field) string {
 	return strings.TrimSpace(strings.Join(d.values[f], "\n"))
 }
 
+// severityGroup is a severity that stands above what has it.
+type severityGroup struct {
+	severity string // "": none
+	level    int    // of its title
+	indent   int    // of its item, -1 when it is no item
+	used     bool   // something of it was read
+	listed   bool   // what was read is a list
+}
+
 // findingReader reads findings line by line.
 type findingReader struct {
-	mode    findingMode
 	log     *parseLog
+	plain   bool // every item of a section of findings is one
+	inside  bool // the line stands in a section of findings
 	found   []foundFinding
+	other   []int // lines about severities that are no findings
+	tallied int   // critical findings, by what the answer counts
 	draft   *findingDraft
-	starter field    // the field that begins each finding
-	heading string   // the nearest one
-	group   string   // severity that the nearest heading gives to the items below it
-	table   []string // header cells of the table that is being read
+	starter field  // the field that begins each finding
+	heading string // the nearest one
+	group   severityGroup
+	above   readLine // the nearest item that is no finding by itself
 }
 
-// readFindings reads the findings in the lines of md that scope marks.
-func readFindings(md mdText, scope []bool, mode findingMode, log *parseLog) []foundFinding {
-	r := &findingReader{mode: mode, log: log}
-	for i, l := range md.lines {
-		if !scope[i] {
+// read reads the findings in the lines that scope does not leave out.
+func (r *findingReader) read(lines []readLine, scope []findingScope) {
+	for i, l := range lines {
+		if i > 0 && scope[i] != scope[i-1] || scope[i] == scopeOut {
 			r.flush()
-			r.heading, r.group, r.starter = "", "", noField
-			continue
+			r.heading, r.group, r.starter = "", severityGroup{}, noField
 		}
-		r.line(i, l)
+		if r.inside = scope[i] == scopeIn; scope[i] != scopeOut {
+			r.line(i, l)
+		}
 	}
 	r.flush()
-	return r.found
 }
 
-func (r *findingReader) line(i int, l mdLine) {
-	switch l.kind {
-	case lineText:
-	case lineComment:
-		return
-	default: // code and quotations are part of the field above them
-		r.extend(i, l.text)
-		return
-	}
-	if !strings.HasPrefix(strings.TrimSpace(l.text), "|") {
-		r.table = nil
-	}
-	if l.blank() {
-		r.extend(i, "")
-		if r.draft != nil {
-			r.draft.blank = true
+func (r *findingReader) line(i int, l readLine) {
+	if l.mark.aside() && !r.inside && (l.role == roleLead || l.role == roleGroup) {
+		l.role = roleText
+		if l.level > 0 {
+			l.role = roleTitle
 		}
-		return
 	}
-	if f, _ := readField(l.text); f != noField {
+	switch l.role {
+	case roleNone:
+		r.silent(i, l.mdLine)
+		return
+	case roleField:
 		for _, part := range splitFields(l.text) {
 			f, value := readField(part)
 			r.field(i, l, f, value)
 		}
-		return
-	}
-	_, isVerdict := verdictLine(l)
-	if level, title := l.headingOrBold(); level > 0 && !isVerdict {
-		r.title(i, title)
-		return
-	}
-	if isVerdict || isRule(l.text) {
+	case roleTitle:
+		r.title(i, l)
+	case roleGroup:
 		r.flush()
-		return
-	}
-	if r.mode == modeStructured || !r.loose(i, l) {
-		r.continued(i, l)
+		r.open(i, l)
+	case roleLead:
+		r.lead(i, l)
+	case roleRow:
+		r.row(i, l)
+	case roleText:
+		if !r.item(i, l) {
+			r.continued(i, l)
+		}
+		if l.listed {
+			r.above = l
+		}
+	case roleTally, roleLegend:
+		r.flush()
+		r.tallied += l.mark.count
+		r.other = append(r.other, i)
+	default:
+		r.flush()
 	}
 	if r.draft != nil {
 		r.draft.blank = false
+	}
+}
+
+// silent takes a line that the author does not say: code and quotations are part of
+// the field above them.
+func (r *findingReader) silent(i int, l mdLine) {
+	switch {
+	case r.draft == nil || l.kind == lineComment:
+	case l.kind == lineText:
+		r.extend(i, "")
+		r.draft.blank = true
+	case r.draft.short && r.draft.blank:
+		r.flush()
+	case r.draft.current < issueField && !r.draft.has[issueField]: // a quotation is no issue by itself
+	default:
+		r.extend(i, l.text)
 	}
 }
 
@@ -186,7 +208,7 @@ func isRule(text string) bool {
 
 // field takes a labelled line. A finding begins at the field that came first of all,
 // and wherever a second severity stands.
-func (r *findingReader) field(i int, l mdLine, f field, value string) {
+func (r *findingReader) field(i int, l readLine, f field, value string) {
 	if r.starter == noField && r.draft == nil {
 		r.starter = f
 	}
@@ -196,23 +218,25 @@ func (r *findingReader) field(i int, l mdLine, f field, value string) {
 	}
 	r.draft.set(f, value)
 	r.draft.lines = append(r.draft.lines, i)
-	r.draft.blank = false
+	if _, issue, ok := leadingMark(value); ok && f == severityField && issue != "" {
+		r.draft.short = true // "Severity: Critical — token logged"
+	}
 }
 
-func (r *findingReader) start(l mdLine) {
+func (r *findingReader) start(l readLine) {
 	r.flush()
-	indent, _, listed := cutBullet(l.text)
-	r.draft = &findingDraft{indent: indent, listed: listed, heading: r.heading}
-	if r.group != "" {
-		r.draft.values[severityField] = []string{r.group}
+	r.draft = &findingDraft{indent: l.indent, listed: l.listed, heading: r.heading}
+	if r.above.listed && l.indent > r.above.indent {
+		_, r.draft.heading, _ = cutItem(r.above.text)
+	}
+	if r.group.severity != "" {
+		r.draft.values[severityField] = []string{r.group.severity}
+		r.group.used, r.group.listed = true, l.listed
 	}
 }
 
 // extend appends a line to the field that is being read.
 func (r *findingReader) extend(i int, text string) {
-	if r.draft == nil {
-		return
-	}
 	f := r.draft.current
 	if f < issueField && !r.draft.has[issueField] {
 		f = issueField // a severity and a place are one line each
@@ -223,38 +247,118 @@ func (r *findingReader) extend(i int, text string) {
 
 // continued takes a line without a label: more of the field above it, unless a
 // blank line or the next item says that it is not.
-func (r *findingReader) continued(i int, l mdLine) {
+func (r *findingReader) continued(i int, l readLine) {
 	if r.draft == nil {
 		return
 	}
-	indent, _, listed := cutBullet(l.text)
-	next := r.draft.loose && listed
-	if r.draft.listed && indent <= r.draft.indent && (r.draft.blank || next) {
+	next := r.draft.loose && l.listed
+	over := r.draft.short && (r.draft.blank || isLabel(l.text)) && !l.listed
+	outer := r.draft.blank && l.indent < r.draft.indent
+	if r.draft.listed && l.indent <= r.draft.indent && (r.draft.blank || next) || over && l.indent <= r.draft.indent || outer {
 		r.flush()
 		return
 	}
 	r.extend(i, strings.TrimSpace(l.text))
 }
 
-// title takes a heading, or a line in bold alone.
-func (r *findingReader) title(i int, title string) {
+// title takes a heading, or a line in bold alone: below a severity it is the title
+// of a finding.
+func (r *findingReader) title(i int, l readLine) {
 	r.flush()
-	r.heading, r.group, r.starter = title, "", noField
-	if r.mode == modeStructured {
+	g := r.group
+	if g.severity != "" && l.level == levelSummary && !g.used {
 		return
 	}
-	_, title, _ = cutBullet(title)
-	if severity, rest, ok := cutSeverity(title); ok && !isNone(rest) {
-		r.start(mdLine{})
-		r.draft.heading = ""
+	if g.severity != "" && l.level < levelSummary && (l.level > g.level || !g.used && l.level == levelBold) && !isNone(l.title) {
+		r.startLoose(i, readLine{}, g.severity, l.title)
+		r.group.used = true
+		return
+	}
+	r.heading, r.group, r.starter, r.above = l.title, severityGroup{}, noField, readLine{}
+}
+
+// open begins a group of findings.
+func (r *findingReader) open(i int, l readLine) {
+	r.heading, r.starter = "", noField
+	r.group = severityGroup{severity: string(l.mark.severity), level: l.level, indent: -1}
+	if l.listed {
+		r.group.indent = l.indent
+	}
+	if l.level == 0 {
+		r.group.level = levelSummary
+		r.other = append(r.other, i)
+	}
+	if l.mark.severity == Critical {
+		r.tallied += l.mark.count
+	}
+}
+
+// lead takes a line that says severity, place and issue in one.
+func (r *findingReader) lead(i int, l readLine) {
+	r.flush()
+	if l.level > 0 {
+		r.heading, r.group, r.starter = "", severityGroup{}, noField
+	}
+	if isNone(l.rest) {
+		r.other = append(r.other, i)
+		return
+	}
+	r.startLoose(i, l, string(l.mark.severity), l.rest)
+	r.draft.short = l.level == 0
+}
+
+// isLabel reports whether a line begins with one word and a colon: "question: why?".
+func isLabel(text string) bool {
+	word, _, ok := strings.Cut(labelled(text), ":")
+	return ok && word != "" && !strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) })
+}
+
+func (r *findingReader) startLoose(i int, l readLine, severity, text string) {
+	r.start(l)
+	r.draft.loose = l.level == 0 && l.text != ""
+	r.draft.listed = r.draft.listed && l.level == 0
+	r.draft.values[severityField] = nil
+	if severity != "" {
 		r.draft.set(severityField, severity)
-		r.loosePlace(rest)
-		r.draft.lines = []int{i}
+	}
+	r.draft.loosePlace(text)
+	r.draft.lines = append(r.draft.lines, i)
+}
+
+// row takes a row of a table of findings.
+func (r *findingReader) row(i int, l readLine) {
+	r.flush()
+	if l.draft == nil || isNone(l.draft.value(issueField)) {
 		return
 	}
-	if isGroup(title) && !r.asideOnly(title) {
-		r.group, r.heading = title, ""
+	r.draft = l.draft
+	r.draft.lines = []int{i}
+	r.flush()
+}
+
+// item takes a line without a severity of its own below one, or any item where all
+// of them are findings. ok is false for a line that belongs to what is above it.
+func (r *findingReader) item(i int, l readLine) (ok bool) {
+	if r.group.severity == "" && !r.plain {
+		return false
 	}
+	nested := r.draft != nil && (!l.listed || l.indent > r.draft.indent)
+	if nested || !l.listed && (r.group.severity == "" || r.group.used) {
+		return false
+	}
+	if r.group.severity != "" && l.listed && l.indent <= r.group.indent || l.listed && r.group.used && !r.group.listed {
+		r.group = severityGroup{}
+		return false
+	}
+	r.flush()
+	_, text, _ := cutBullet(l.text)
+	if isNone(text) {
+		r.group = severityGroup{}
+		return true
+	}
+	r.group.used, r.group.listed = true, l.listed
+	r.startLoose(i, l, r.group.severity, text)
+	return true
 }
 
 // flush ends the finding that is being read.
@@ -264,16 +368,16 @@ func (r *findingReader) flush() {
 	if d == nil || d.isEmpty() {
 		return
 	}
-	if d.value(severityField) == "" && (r.mode <= modeTagged || r.mode == modeLoose && d.value(issueField) == "") {
+	if issue := d.value(issueField); d.value(severityField) == "" && !r.plain && (issue == "" || !r.inside && d.place() == (place{}) && !namesPlace(issue)) {
 		return
 	}
 	if d.isTemplate() {
-		if r.mode != modePlain { // which reads the same lines again
+		if !r.plain { // which reads the same lines again
 			r.log.add("a finding is a template: it was ignored")
 		}
 		return
 	}
-	r.found = append(r.found, foundFinding{Finding: d.finding(r.mode, r.log), lines: d.lines})
+	r.found = append(r.found, foundFinding{Finding: d.finding(r.plain, r.log), lines: d.lines, inside: r.inside})
 }
 
 // isEmpty: no severity worth the name and nothing said. "Severity: None".
@@ -289,9 +393,12 @@ func (d *findingDraft) isTemplate() bool {
 	return !filled && (isPlaceholder(severity) || len(severitiesIn(severity)) > 1)
 }
 
-func (d *findingDraft) finding(mode findingMode, log *parseLog) Finding {
+func (d *findingDraft) finding(plain bool, log *parseLog) Finding {
+	if _, issue, ok := leadingMark(d.value(severityField)); ok && d.value(issueField) == "" {
+		d.loosePlace(issue)
+	}
 	f := Finding{Severity: Warning, Issue: d.value(issueField), Fix: d.value(fixField)}
-	if severity := d.value(severityField); severity != "" || mode != modePlain {
+	if severity := d.value(severityField); severity != "" || !plain {
 		f.Severity = severityOf(severity, log)
 	}
 	if isNone(f.Fix) {
@@ -302,7 +409,23 @@ func (d *findingDraft) finding(mode findingMode, log *parseLog) Finding {
 		f.at(p)
 		f.Issue = issue
 	}
+	for _, text := range append([]string{d.heading}, ownLines(f.Issue)...) {
+		if p := placeAmong(text); f.File == "" {
+			f.at(p)
+		}
+	}
 	return described(f, d.heading, log)
+}
+
+// ownLines are the lines of a text that are neither code nor quoted.
+func ownLines(text string) []string {
+	var own []string
+	for _, l := range splitMarkdown(text).lines {
+		if l.kind == lineText {
+			own = append(own, l.text)
+		}
+	}
+	return own
 }
 
 // place puts the file field and the line field together.

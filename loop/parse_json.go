@@ -92,18 +92,20 @@ func (o *jsonObject) done() error {
 	return o.err
 }
 
-// jsonSpan is an object that stands by itself in a text.
+// jsonSpan is an object that stands by itself in a text, on the lines [from, to].
 type jsonSpan struct {
-	data  string
-	valid bool
-	whole bool // the text holds nothing else
+	data     string
+	valid    bool
+	whole    bool // the text holds nothing else
+	alone    bool // nothing else stands on its lines, and they are in no list
+	from, to int
 }
 
 // jsonSpans finds the objects at the top level of what the author says: in plain
 // text and in fences of JSON or of no language. One inside an array or inside
 // another object is part of that and stands for nothing itself.
 func jsonSpans(md mdText) []jsonSpan {
-	text := strings.TrimSpace(md.jsonText())
+	text, at := md.jsonText()
 	var spans []jsonSpan
 	for i := 0; i < len(text); {
 		if !startsJSON(text[i:]) {
@@ -112,31 +114,69 @@ func jsonSpans(md mdText) []jsonSpan {
 		}
 		end := i + valueEnd(text[i:])
 		if text[i] == '{' {
-			data := text[i:end]
-			spans = append(spans, jsonSpan{data: data, valid: json.Valid([]byte(data)), whole: len(data) == len(text)})
+			span := jsonSpan{data: text[i:end], from: lineAt(at, i), to: lineAt(at, end-1)}
+			span.valid = json.Valid([]byte(span.data))
+			span.whole = len(span.data) == len(strings.TrimSpace(text))
+			span.alone = standsAlone(text, i, end)
+			spans = append(spans, md.fenced(span))
 		}
 		i = end
 	}
 	return spans
 }
 
-// jsonText leaves out quotations, comments, code in other languages and fences
-// that hold more than JSON, which are examples.
-func (md mdText) jsonText() string {
-	var b strings.Builder
-	for i := 0; i < len(md.lines); i++ {
-		switch l := md.lines[i]; l.kind {
-		case lineText:
-			b.WriteString(l.text + "\n")
-		case lineFence:
-			code := md.codeBelow(i)
-			if mayHoldJSON(l.info) && strings.HasPrefix(strings.TrimPrefix(strings.TrimSpace(code), "BEGIN_JSON\n"), "{") {
-				b.WriteString(code)
-			}
-			i += strings.Count(code, "\n")
-		}
+// standsAlone reports whether nothing stands on the lines of text[from:to] beside
+// it, and it is not indented as code or as a part of a list is.
+func standsAlone(text string, from, to int) bool {
+	before := strings.TrimRight(text[:from], " \t")
+	after := strings.TrimLeft(text[to:], " \t")
+	indent := indentOf(text[len(before):from])
+	return (before == "" || strings.HasSuffix(before, "\n")) && (after == "" || after[0] == '\n') && indent < 4
+}
+
+// fenced widens a span to the fence that it stands in.
+func (md mdText) fenced(span jsonSpan) jsonSpan {
+	if md.lines[span.from].kind != lineCode {
+		return span
 	}
-	return b.String()
+	for span.from > 0 && md.lines[span.from].kind == lineCode {
+		span.from--
+	}
+	for span.to < len(md.lines)-1 && md.lines[span.to].kind == lineCode {
+		span.to++
+	}
+	_, _, listed := cutBullet(md.lines[span.from].text)
+	span.alone = !listed && indentOf(md.lines[span.from].text) < 2
+	return span
+}
+
+// lineAt is the line of the byte at i, where starts are those of the lines.
+func lineAt(starts []int, i int) int {
+	n, found := slices.BinarySearch(starts, i)
+	if !found {
+		n--
+	}
+	return n
+}
+
+// jsonText leaves out quotations, comments, code in other languages and fences
+// that hold more than JSON, which are examples. It has an empty line for each line
+// left out; starts says where the lines begin.
+func (md mdText) jsonText() (text string, starts []int) {
+	var b strings.Builder
+	code := false // within a fence that may hold JSON
+	for i, l := range md.lines {
+		starts = append(starts, b.Len())
+		if l.kind == lineFence {
+			body := strings.TrimPrefix(strings.TrimSpace(md.codeBelow(i)), "BEGIN_JSON\n")
+			code = mayHoldJSON(l.info) && strings.HasPrefix(body, "{")
+		}
+		if l.kind == lineText || l.kind == lineCode && code {
+			b.WriteString(l.text)
+		}
+		b.WriteByte('\n')
+	}
+	return strings.TrimRight(b.String(), "\n "), starts
 }
 
 // codeBelow is the code in the fence that line i opens.
@@ -150,7 +190,7 @@ func (md mdText) codeBelow(i int) string {
 
 func mayHoldJSON(info string) bool {
 	language, _, _ := strings.Cut(strings.ToLower(info), " ")
-	return strings.HasPrefix(language, "json") || wrapsText(language)
+	return strings.HasPrefix(language, "json") || language == ""
 }
 
 // startsJSON tells an object or array from the braces and brackets of prose and code.

@@ -83,9 +83,10 @@ const (
 	lineText    lineKind = iota
 	lineFence            // opens or closes a code fence
 	lineCode             // inside a fence
-	lineQuote            // blockquote
+	lineDiff             // inside a hunk of a diff that stands without a fence
+	lineQuote            // blockquote, or an element of a prompt that was said again
 	lineComment          // HTML comment
-	lineTaken            // already read as part of a finding
+	lineTaken            // already read as part of a report
 )
 
 // mdLine is one line of Markdown and how much its words count: only a lineText
@@ -98,6 +99,9 @@ type mdLine struct {
 
 func (l mdLine) blank() bool { return strings.TrimSpace(l.text) == "" }
 
+// silent reports whether l is not part of what the author says.
+func (l mdLine) silent() bool { return l.blank() || l.kind == lineQuote || l.kind == lineComment }
+
 // mdText is a text, line by line.
 type mdText struct {
 	lines []mdLine
@@ -106,7 +110,8 @@ type mdText struct {
 }
 
 // readMarkdown splits text into lines. An answer that is one single fence
-// (models wrap whole answers in one) is read as what it holds.
+// (models wrap whole answers in one) is read as what it holds; quotations beside it
+// are not the answer.
 func readMarkdown(text string) mdText {
 	md := splitMarkdown(text)
 	first, last := md.span()
@@ -131,13 +136,13 @@ func wrapsText(info string) bool {
 	return false
 }
 
-// span is the first and the last line that is not blank.
+// span is the first and the last line that is neither blank nor quoted.
 func (md mdText) span() (first, last int) {
 	last = len(md.lines) - 1
-	for first < last && md.lines[first].blank() {
+	for first < last && md.lines[first].silent() {
 		first++
 	}
-	for last > first && md.lines[last].blank() {
+	for last > first && md.lines[last].silent() {
 		last--
 	}
 	return first, last
@@ -145,12 +150,31 @@ func (md mdText) span() (first, last int) {
 
 func splitMarkdown(text string) mdText {
 	raw := strings.Split(text, "\n")
-	s := splitter{bare: bareFenceNext(raw)}
+	s := splitter{raw: raw, bare: bareFenceNext(raw), closes: closingTags(raw)}
 	lines := make([]mdLine, len(raw))
 	for i, text := range raw {
 		lines[i] = s.next(i, text)
 	}
 	return mdText{lines: lines, unclosed: s.fence.size > 0 || s.comment}
+}
+
+// closingTags is, for each element, the last line that begins with its closing tag.
+func closingTags(raw []string) map[string]int {
+	closes := map[string]int{}
+	for i, text := range raw {
+		if name, ok := strings.CutPrefix(strings.TrimSpace(text), "</"); ok {
+			closes[strings.TrimSuffix(name, ">")] = i
+		}
+	}
+	return closes
+}
+
+// echoed are the elements of our own prompts, and those in which agents think aloud.
+var echoed = map[string]bool{
+	"references": true, "review_scope": true, "request": true, "objective": true, "task": true, "done_criteria": true, "instructions": true,
+	"earlier_attempts": true, "notes_from_people": true, "fix_instructions": true, "previous_attempt_failures": true, "previous_findings": true,
+	"subtask_done_criteria": true, "files_modified": true, "files_already_modified": true, "executor_verification": true, "check_results": true,
+	"interventions_by_people": true, "thinking": true, "think": true, "scratchpad": true, "reasoning": true,
 }
 
 // bareFenceNext says for each line whether the next fence mark below it is one
@@ -168,32 +192,88 @@ func bareFenceNext(raw []string) []bool {
 }
 
 type splitter struct {
+	raw     []string
 	bare    []bool
+	closes  map[string]int
 	fence   fence // the open one; size 0: none
 	comment bool
+	element string // closing tag of the one that is open
+	hunk    hunk
 }
 
 func (s *splitter) next(i int, text string) mdLine {
+	trimmed := strings.TrimSpace(text)
 	switch {
 	case s.comment:
 		s.comment = !strings.Contains(text, "-->")
 		return mdLine{text: text, kind: lineComment}
+	case s.element != "":
+		if strings.Contains(text, s.element) {
+			s.element = ""
+		}
+		return mdLine{text: text, kind: lineQuote}
 	case s.fence.size > 0:
 		if f, ok := fenceMark(text); ok && s.fence.closedBy(f) {
 			s.fence = fence{}
 			return mdLine{text: text, kind: lineFence}
 		}
 		return mdLine{text: text, kind: lineCode}
-	}
-	trimmed := strings.TrimSpace(text)
-	if strings.HasPrefix(trimmed, ">") {
+	case s.hunk.takes(text):
+		return mdLine{text: text, kind: lineDiff}
+	case strings.HasPrefix(trimmed, ">"):
 		return mdLine{text: text, kind: lineQuote}
-	}
-	if strings.HasPrefix(trimmed, "<!--") {
+	case strings.HasPrefix(trimmed, "<!--"):
 		s.comment = !strings.Contains(trimmed, "-->")
 		return mdLine{text: text, kind: lineComment}
 	}
+	if name := strings.TrimSuffix(strings.TrimPrefix(trimmed, "<"), ">"); len(name) == len(trimmed)-2 && echoed[name] && s.closes[name] > i {
+		s.element = "</" + name + ">"
+		return mdLine{text: text, kind: lineQuote}
+	}
+	if h, ok := hunkHeader(text); ok {
+		s.hunk = h
+		return mdLine{text: text, kind: lineDiff}
+	}
 	return s.opens(i, text)
+}
+
+// hunk is how many lines of a diff are still to come.
+type hunk struct{ old, new int }
+
+// hunkHeader reads "@@ -1,2 +3,4 @@".
+func hunkHeader(text string) (hunk, bool) {
+	fields := strings.Fields(text)
+	if len(fields) < 4 || fields[0] != "@@" || fields[3] != "@@" || !strings.HasPrefix(fields[1], "-") || !strings.HasPrefix(fields[2], "+") {
+		return hunk{}, false
+	}
+	count := func(span string) int {
+		if _, n, ok := strings.Cut(span, ","); ok {
+			return lineNumber(n)
+		}
+		return 1
+	}
+	return hunk{old: count(fields[1]), new: count(fields[2])}, true
+}
+
+// takes reports whether text is the next line of the hunk. One that no diff holds
+// ends it, whatever its header said.
+func (h *hunk) takes(text string) bool {
+	sign := text[:min(1, len(text))]
+	switch {
+	case h.old <= 0 && h.new <= 0:
+		return false
+	case sign == "" || sign == " ":
+		h.old--
+		h.new--
+	case sign == "-":
+		h.old--
+	case sign == "+":
+		h.new--
+	case sign != `\`:
+		*h = hunk{}
+		return false
+	}
+	return true
 }
 
 // opens reads a line outside of everything, which may open a fence: alone, after

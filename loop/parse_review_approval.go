@@ -7,8 +7,9 @@ import (
 
 // approval is what a text says about approving.
 type approval struct {
-	said  bool
-	taken bool // refused, or bound to a condition
+	said    bool
+	taken   bool // refused, or bound to a condition
+	refused bool // said in so many words: the change must not go in
 }
 
 // given reports whether approval was said and nothing took it back.
@@ -18,13 +19,13 @@ func (a approval) given() bool { return a.said && !a.taken }
 var approvals = []string{
 	"looks good to me", "looks great to me", "look good to me", "looks good", "looks great", "ready to merge", "ready to be merged", "ready for merge",
 	"ready to ship", "good to merge", "good to go", "ship it", "lgtm", "approved", "approve", "approval granted", "pass", "passed", "accepted",
-	"no issues", "no problems", "no findings", "no objections", "no issues found", "no problems found",
+	"no issues", "no problems", "no findings", "no objections", "no bugs",
 }
 
 // fillers may stand around such a phrase without changing it.
 var fillers = tableOf(`this the that it is are all everything overall i we now very ok okay great thanks thank you nice good job work well done change changes pr patch commit
 	code to me us for merge merging into main from my side by with in respects and as so yes found were was have be can consider as a whole round review of
-	again here comments nits notes suggestions remarks minor small optional perfect excellent happy finally`)
+	again here there comments nits notes suggestions remarks minor small optional perfect excellent happy finally`)
 
 // negating words turn an approval into none, wherever they stand in its sentence.
 var negating = tableOf(`not never nobody none neither nor hardly barely if once when unless until after before except but however though although pending
@@ -39,16 +40,17 @@ var aboutOthers = tableOf(`previous previously earlier last author says said lis
 
 // hear reads one sentence or item.
 func (a *approval) hear(sentence string) {
-	words := wordsOf(sentence)
+	words := withoutNegation(wordsOf(sentence))
 	if len(words) == 0 || hasWord(words, aboutOthers) {
 		return
 	}
+	a.refused = a.refused || refusesMerge(words)
 	if saysRefused(words) || binds(sentence, words) {
 		a.taken = true
 		return
 	}
 	for _, clause := range clausesOf(sentence) {
-		if approves(wordsOf(clause)) {
+		if approves(withoutNegation(wordsOf(clause))) {
 			a.heard(words, strings.Contains(sentence, "?"))
 			return
 		}
@@ -81,7 +83,42 @@ func (a *approval) hearTitle(title string) {
 	} else if saysRefused(words) {
 		a.taken = true
 	}
+	a.refused = a.refused || refusesMerge(wordsOf(title))
 }
+
+// withoutNegation says "did not find any issues" as "no issues".
+func withoutNegation(words []string) []string {
+	not := slices.Index(words, "not")
+	anyAt := slices.Index(words, "any")
+	if not < 1 || anyAt < not || anyAt > not+3 || slices.ContainsFunc(words[not+1:anyAt], func(w string) bool { return !findVerbs.has(w) }) {
+		return words
+	}
+	return slices.Concat(words[:not-1], []string{"no"}, words[anyAt+1:])
+}
+
+var findVerbs = tableOf(`find see spot have identify detect notice discover be`)
+
+// refusesMerge reports whether words forbid that the change goes in, and do not
+// speak of what its code merges or approves: "This must not be merged", "I cannot
+// approve it", "Changes requested".
+func refusesMerge(words []string) bool {
+	if says(words, "no changes requested", "no further changes requested", "no more changes requested") {
+		return false
+	}
+	text := strings.Join(words, " ")
+	for _, verb := range []string{"not merge", "not ship", "not land", "not approve"} {
+		if strings.HasSuffix(text, verb) || says(words, verb+" this", verb+" it", verb+" yet", verb+" until", verb+" before", verb+" the change") {
+			return true
+		}
+	}
+	whole := len(words) <= 4 || hasWord(words, wholeWords)
+	return whole && says(words, "not be merged", "not be approved", "not be shipped", "not approved", "not approving", "not comfortable approving", "not lgtm",
+		"not ready to merge", "not ready to be merged", "not ready for merge", "not ready to ship", "not recommend merging", "not recommend approving",
+		"changes requested", "request changes", "requesting changes", "reject this", "i reject", "nack")
+}
+
+// wholeWords speak of the change as a whole, or of who judges it.
+var wholeWords = tableOf(`this it i we pr patch`)
 
 // saysRefused: "not approved", "changes requested", "no".
 func saysRefused(words []string) bool {

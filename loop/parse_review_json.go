@@ -4,53 +4,87 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
 
-// jsonReports reads every object in md that is a review in one of the known shapes.
-// The last result says that an object which meant to be one could not be read,
-// and that no readable one came after it.
-func jsonReports(md mdText, log *parseLog) (reports []Report, broken bool) {
-	for _, span := range jsonSpans(md) {
-		read := shapeOf(span)
-		if read == nil {
+// readJSON reads every object in the answer that is a review in one of the known
+// shapes. One that passes counts only where it is the answer.
+func readJSON(a *answer) []candidate {
+	var found []candidate
+	for _, span := range jsonSpans(a.md) {
+		shape := shapeOf(span)
+		if shape == nil {
 			continue
 		}
-		report, err := read([]byte(span.data), log)
+		for i := span.from; i <= span.to; i++ {
+			a.read = append(a.read, i)
+		}
+		report, err := shape.read([]byte(span.data), a.log)
 		if errors.Is(err, errPlaceholder) {
-			log.add("a JSON report is our own instructions said again: it was ignored")
+			a.log.add("a JSON report is our own instructions said again: it was ignored")
 			continue
 		}
-		if broken = err != nil; broken {
-			log.add(fmt.Sprintf("a JSON report could not be read: %v", err))
+		if a.broken = err != nil; a.broken { // a readable one below makes up for it
+			a.log.add(fmt.Sprintf("a JSON report could not be read: %v", err))
 			continue
 		}
-		reports = append(reports, report)
+		if report.Verdict.Passed() && !(span.alone && a.isAnswer(span.from, span.to, false)) {
+			a.log.add("a JSON report in the middle of other words was ignored")
+			continue
+		}
+		found = append(found, candidate{Report: report, from: span.from, to: span.to, unread: unreadList([]byte(span.data))})
 	}
-	return reports, broken
+	return found
 }
 
-// shapeOf picks the reader for an object by its keys; nil when it is no review.
+// jsonShape is a form of an object that is a review: it has key, and one of beside
+// unless the answer is nothing else, for prose may quote a short object.
+type jsonShape struct {
+	key    string
+	beside []string
+	read   func([]byte, *parseLog) (Report, error)
+}
+
+var jsonShapes = []jsonShape{
+	{"success", []string{"review_summary", "review_issues"}, readReviewJSON},
+	{"overall_correctness", []string{"overall_correctness", "findings"}, readCodexJSON},
+	{"verdict", []string{"findings", "summary"}, readVerdictJSON},
+	{"status", []string{"changes"}, readChangesJSON},
+}
+
+// shapeOf picks the shape of an object by its keys; nil when it is no review.
 // Keys are compared without case here, so that "Success" is refused and not overlooked.
-// A short object counts only when the answer is nothing else: prose may quote one.
-func shapeOf(span jsonSpan) func([]byte, *parseLog) (Report, error) {
+func shapeOf(span jsonSpan) *jsonShape {
 	has := func(key string) bool { return strings.Contains(strings.ToLower(span.data), `"`+key+`"`) }
 	if span.valid {
 		keys := topKeys(span.data)
 		has = func(key string) bool { return keys[key] }
 	}
-	switch {
-	case has("success") && (has("review_summary") || has("review_issues") || span.whole):
-		return readReviewJSON
-	case has("overall_correctness"):
-		return readCodexJSON
-	case has("verdict") && (has("findings") || has("summary") || span.whole):
-		return readVerdictJSON
-	case has("status") && (has("changes") || span.whole):
-		return readChangesJSON
+	for i, shape := range jsonShapes {
+		if has(shape.key) && (span.whole || slices.ContainsFunc(shape.beside, has)) {
+			return &jsonShapes[i]
+		}
 	}
 	return nil
+}
+
+// unreadList is the key of a list that by its name holds faults and that no shape
+// has; "" when there is none.
+func unreadList(data []byte) string {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(data, &fields) != nil {
+		return ""
+	}
+	for _, key := range slices.Sorted(maps.Keys(fields)) {
+		words := strings.FieldsFunc(key, func(r rune) bool { return r == '_' || r == '-' })
+		known := slices.ContainsFunc(jsonShapes, func(s jsonShape) bool { return slices.Contains(s.beside, key) })
+		if list := string(fields[key]); len(words) > 0 && !known && len(list) > 2 && list[0] == '[' && faultNouns.has(strings.TrimSuffix(words[len(words)-1], "s")) {
+			return key
+		}
+	}
+	return ""
 }
 
 // topKeys are the keys of an object in lower case.
@@ -180,12 +214,15 @@ func readCodexJSON(data []byte, log *parseLog) (Report, error) {
 
 func readCodexFinding(data []byte, log *parseLog) (Finding, error) {
 	o := readObject(data)
-	severity, title := cutTag(o.text("title"))
-	f := Finding{Issue: strings.TrimSpace(title + "\n" + o.text("body")), Severity: severity}
-	if raw := o.raw("priority"); raw != nil {
-		severity = severityOf("P"+string(raw), log)
+	title := o.text("title")
+	m, rest, marked := leadingMark(title)
+	if marked {
+		title = rest
 	}
-	if f.Severity = severity; severity == "" {
+	f := Finding{Issue: strings.TrimSpace(title + "\n" + o.text("body")), Severity: m.severity}
+	if raw := o.raw("priority"); raw != nil {
+		f.Severity = severityOf("P"+string(raw), log)
+	} else if !marked {
 		f.Severity = severityOf("", log)
 	}
 	p, err := codexPlace(o.raw("code_location"))

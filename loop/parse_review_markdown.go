@@ -8,52 +8,85 @@ import (
 	"unicode/utf8"
 )
 
-// readMarkdownReview reads seed 004's report. The verdict is empty when no line
-// states one. rest is md without the lines that are findings. ok is false when
-// there is neither verdict nor finding.
-func readMarkdownReview(md mdText, log *parseLog) (report Report, rest mdText, ok bool) {
-	report = Report{Format: formatMarkdown, Verdict: lastVerdict(md, log)}
-	report.Findings, rest = markdownFindings(md, log)
-	if s := md.sections(func(title string) bool { return titleIs(title, "summary") }, true); len(s) > 0 {
-		report.Summary = cutBytes(md.text(s[0]), maxSummary)
+// readMarkdownReview reads seed 004's report: verdict lines and findings, with a
+// section for them or without. The report has no verdict when no line states one.
+func readMarkdownReview(a *answer) []candidate {
+	stated := a.lastVerdict()
+	findings, sectioned := a.markdownFindings()
+	report := Report{Format: formatMarkdown, Verdict: stated.Verdict, Findings: findings}
+	if s := a.md.sections(func(title string) bool { return titleIs(title, "summary") }, true); len(s) > 0 {
+		report.Summary = cutBytes(a.md.text(s[0]), maxSummary)
 	}
-	return report, rest, report.Verdict != "" || len(report.Findings) > 0
+	faulty := hasSeverity(findings, Warning) || sectioned && len(findings) > 0
+	if stated.Verdict == "" && !hasSeverity(findings, Critical) && (!faulty || len(a.found) > 0) {
+		return nil // notes alone are prose, and beside another report only a critical finding counts
+	}
+	return []candidate{{Report: report, from: stated.from, to: stated.to, titled: stated.titled}}
 }
 
-// lastVerdict is the last verdict that md states; empty when there is none.
-func lastVerdict(md mdText, log *parseLog) Verdict {
-	var last Verdict
-	differ := false
-	for i, l := range md.lines {
-		value, ok := verdictLine(l)
-		if !ok {
+// verdictWord is what a verdict line says.
+type verdictWord struct {
+	label  string
+	value  string // empty when it stands on a line below
+	titled bool   // in a heading or behind emphasis
+}
+
+// statedVerdict is a verdict and the lines [from, to] that state it.
+type statedVerdict struct {
+	Verdict
+	from, to int
+	titled   bool
+}
+
+// lastVerdict is the last verdict that the answer states; of lines with different
+// labels the worst. It is empty when there is none.
+func (a *answer) lastVerdict() statedVerdict {
+	last := map[string]statedVerdict{}
+	for i, l := range a.lines {
+		if l.role != roleVerdict {
 			continue
 		}
+		value, end := l.rest, i
 		if value == "" {
-			value = md.textBelow(i)
+			value, end = a.md.textBelow(i)
+		}
+		if l.label == labelMerge && titleIs(value, "yes") {
+			value = "approved" + value[len("yes"):]
 		}
 		verdict, warning := readVerdict(value)
 		if warning != "" {
-			log.add(warning)
+			a.log.add(warning)
 		}
-		if verdict == "" {
-			log.add("a verdict line is a template and states no verdict")
+		switch before := last[l.label]; {
+		case verdict == "":
+			a.log.add("a verdict line is a template and states no verdict")
 			continue
+		case verdict.Passed() && !a.isAnswer(i, end, l.titled):
+			a.log.add("a verdict in the middle of other words was ignored")
+			continue
+		case before.Verdict != "" && verdict != before.Verdict:
+			a.log.add(fmt.Sprintf("the answer states different verdicts: the last one, %s, counts", verdict))
 		}
-		differ = differ || last != "" && verdict != last
-		last = verdict
+		last[l.label] = statedVerdict{verdict, i, end, l.titled}
 	}
-	if differ {
-		log.add(fmt.Sprintf("the answer states different verdicts: the last one, %s, counts", last))
+	verdict, merge := last[labelVerdict], last[labelMerge]
+	if verdict.Verdict == "" || merge.Verdict != "" && verdictRank(merge.Verdict) > verdictRank(verdict.Verdict) {
+		return merge
 	}
-	return last
+	return verdict
 }
 
-// verdictLine reads "### Verdict: X", "**Verdict:** X", "Verdict: X" and "### Final
-// verdict — X". The value is empty when it stands on a line below.
-func verdictLine(l mdLine) (value string, ok bool) {
+// The labels of verdict lines.
+const (
+	labelVerdict = "verdict"
+	labelMerge   = "ready to merge"
+)
+
+// verdictLine reads "### Verdict: X", "**Verdict:** X", "Verdict: X", "### Final
+// verdict — X" and "Ready to merge? X". The value is empty when it stands on a line below.
+func verdictLine(l mdLine) (v verdictWord, ok bool) {
 	if l.kind != lineText || indentOf(l.text) > 3 {
-		return "", false
+		return v, false
 	}
 	level, s := headingOf(l.text)
 	if level > 0 {
@@ -62,20 +95,30 @@ func verdictLine(l mdLine) (value string, ok bool) {
 		s = text
 	}
 	_, isBold := boldOnly(l.text)
+	decorated := s
 	s = strings.TrimLeftFunc(s, isDecor)
+	decor := decorated[:len(decorated)-len(s)]
+	if strings.Contains(decor, "`") {
+		return v, false // a code span names a line and does not say it
+	}
+	v.titled = level > 0 || strings.ContainsAny(decor, "*_")
 	for _, word := range []string{"final ", "overall ", "review "} {
 		if len(s) > len(word) && strings.EqualFold(s[:len(word)], word) {
 			s = s[len(word):]
 		}
 	}
-	if !titleIs(s, "verdict") {
-		return "", false
+	for _, v.label = range []string{labelVerdict, labelMerge} {
+		if titleIs(s, v.label) {
+			v.value, ok = verdictValue(s[len(v.label):], v.label, level > 0 || isBold)
+			return v, ok
+		}
 	}
-	return verdictValue(s[len("verdict"):], level > 0 || isBold)
+	return v, false
 }
 
-// verdictValue reads what follows the word "Verdict". Only a heading may do without a colon.
-func verdictValue(s string, heading bool) (value string, ok bool) {
+// verdictValue reads what follows the label. Only a heading may do without a colon
+// or, where it asks, a question mark.
+func verdictValue(s, label string, heading bool) (value string, ok bool) {
 	s = strings.TrimLeft(s, " ")
 	if strings.HasPrefix(s, "(") { // "(round 2)"
 		if _, after, closed := strings.Cut(s, ")"); closed {
@@ -85,6 +128,9 @@ func verdictValue(s string, heading bool) (value string, ok bool) {
 	if value, ok := cutColon(s); ok {
 		return value, true
 	}
+	if answer, ok := strings.CutPrefix(s, "?"); ok && label == labelMerge {
+		return strings.TrimLeft(answer, "*_: "), true
+	}
 	if !heading {
 		return "", false
 	}
@@ -93,76 +139,119 @@ func verdictValue(s string, heading bool) (value string, ok bool) {
 	return s, s == "" || known || isTemplate(s)
 }
 
-// textBelow is the first line below i that is not blank, "" when that is no plain text.
-func (md mdText) textBelow(i int) string {
-	for _, l := range md.lines[i+1:] {
+// textBelow is the first line below i that is not blank, and its number; "" and i
+// when that is no plain text.
+func (md mdText) textBelow(i int) (text string, at int) {
+	for at := i + 1; at < len(md.lines); at++ {
+		l := md.lines[at]
 		if l.blank() {
 			continue
 		}
 		if level, _ := headingOf(l.text); l.kind != lineText || level > 0 {
-			return ""
+			break
 		}
-		return strings.TrimSpace(l.text)
+		return strings.TrimSpace(l.text), at
 	}
-	return ""
+	return "", i
 }
 
-// markdownFindings reads the findings of md. Those under a "Findings" heading count;
-// outside of one, structured findings count when there is no other, and a critical
-// one always does: where a reviewer put it is no reason to miss it.
-func markdownFindings(md mdText, log *parseLog) (findings []Finding, rest mdText) {
-	rest = mdText{lines: slices.Clone(md.lines)}
-	inside, outside := findingScopes(md)
-	found := readFindings(md, inside, modeLoose, log)
-	if len(found) == 0 {
-		if found = readFindings(md, inside, modePlain, log); len(found) > 0 {
-			log.add("the findings have no severity: taken as warnings")
+// markdownFindings reads the findings of the answer. Those under a "Findings"
+// heading count; where there are any, of the others only critical ones do: where a
+// reviewer put one is no reason to miss it.
+func (a *answer) markdownFindings() (findings []Finding, sectioned bool) {
+	scope := findingScopes(a.md)
+	r := &findingReader{log: a.log}
+	r.read(a.lines, scope)
+	a.tallied, a.read = r.tallied > 0, append(a.read, r.other...)
+	inside, strays := splitFindings(r.found)
+	if len(inside) == 0 {
+		plain := &findingReader{log: a.log, plain: true}
+		plain.read(a.lines, insideOnly(scope))
+		if inside = plain.found; len(inside) > 0 {
+			a.log.add("the findings have no severity: taken as warnings")
 		}
 	}
-	stray := readFindings(md, outside, modeStructured, log)
-	if len(found) == 0 && len(stray) == 0 {
-		stray = readFindings(md, outside, modeTagged, log)
+	if len(inside) > 0 && len(strays) > 0 {
+		a.log.add(fmt.Sprintf("findings outside the Findings section: %d, of which only critical ones are taken", len(strays)))
+		strays = slices.DeleteFunc(strays, func(f foundFinding) bool { return f.Severity != Critical })
 	}
-	if len(found) > 0 {
-		all := len(stray)
-		stray = slices.DeleteFunc(stray, func(f foundFinding) bool { return f.Severity != Critical })
-		if all > 0 {
-			log.add(fmt.Sprintf("findings outside the Findings section: %d, of which only critical ones are taken", all))
-		}
-	}
-	for _, f := range append(found, stray...) {
+	for _, f := range append(inside, strays...) {
 		findings = append(findings, f.Finding)
-		for _, i := range f.lines {
-			rest.lines[i].kind = lineTaken
-		}
+		a.read = append(a.read, f.lines...)
 	}
-	return findings, rest
+	return findings, len(inside) > 0
 }
 
-// findingScopes marks the lines in sections of findings, and those outside that are
-// not about something else either.
-func findingScopes(md mdText) (inside, outside []bool) {
-	inside, outside = make([]bool, len(md.lines)), make([]bool, len(md.lines))
-	for i := range outside {
-		outside[i] = true
+func splitFindings(found []foundFinding) (inside, strays []foundFinding) {
+	for _, f := range found {
+		if f.inside {
+			inside = append(inside, f)
+		} else {
+			strays = append(strays, f)
+		}
 	}
-	mark := func(scope []bool, value bool, wanted func(string) bool) {
+	return inside, strays
+}
+
+// findingScope says what a finding on a line is worth.
+type findingScope byte
+
+const (
+	scopeStray findingScope = iota // outside a section of findings
+	scopeIn                        // in one
+	scopeOut                       // in a section about something else
+)
+
+func findingScopes(md mdText) []findingScope {
+	scope := make([]findingScope, len(md.lines))
+	mark := func(value findingScope, wanted func(string) bool) {
 		for _, s := range md.sections(wanted, false) {
+			if value == scopeOut {
+				s.to = md.asideEnd(s)
+			}
 			for i := s.from; i < s.to; i++ {
 				scope[i] = value
 			}
 		}
 	}
-	isFindings := func(title string) bool {
-		_, title, _ = cutBullet(title)
-		return titleIs(trimDecor(title), "findings")
-	}
-	mark(inside, true, isFindings)
-	mark(outside, false, isFindings)
-	mark(outside, false, func(title string) bool {
+	mark(scopeOut, func(title string) bool {
 		return asksNothing(title) || titleIs(title, "example", "output format", "earlier")
 	})
-	return inside, outside
+	mark(scopeIn, func(title string) bool {
+		_, title, _ = cutBullet(title)
+		return titleIs(trimDecor(title), "findings")
+	})
+	return scope
+}
+
+// asideEnd is where a section ends that is about something else. Below a line that
+// is no heading that is at the end of its paragraph or list.
+func (md mdText) asideEnd(s mdSection) int {
+	title := md.lines[s.from-1]
+	if level, _ := title.headingOrBold(); level > 0 {
+		return s.to
+	}
+	if !endsInColon(title.text) {
+		return s.from
+	}
+	for i := s.from; i < s.to; i++ {
+		_, _, listed := cutBullet(md.lines[i].text)
+		if i > s.from+1 && md.lines[i-1].blank() && !listed && indentOf(md.lines[i].text) == 0 {
+			return i
+		}
+	}
+	return s.to
+}
+
+// insideOnly leaves out what is in no section of findings.
+func insideOnly(scope []findingScope) []findingScope {
+	inside := slices.Clone(scope)
+	for i, s := range inside {
+		if s != scopeIn {
+			inside[i] = scopeOut
+		}
+	}
+	return inside
 }
 
 // isNone reports whether text says that there is nothing: "None", "N/A", "0",
@@ -173,27 +262,38 @@ func isNone(text string) bool {
 		return true
 	}
 	switch key := strings.Join(words, " "); {
-	case key == "n a", key == "na", key == "nil", key == "nothing to report", isNumber(key):
+	case key == "n a", key == "na", key == "no", key == "nil", key == "nothing to report", isNumber(key):
 		return true
 	case words[0] == "none", words[0] == "nothing":
-		return len(words) <= 2
+		return len(words) <= 2 || !slices.ContainsFunc(words, func(w string) bool { return !closingWords.has(w) && !foundWords.has(w) })
 	case words[0] == "no" || words[0] == "zero" || words[0] == "0":
-		return saysNoIssues(words[1:])
+		return saysNoFaults(words[1:])
 	}
 	return false
 }
 
-func saysNoIssues(words []string) bool {
-	nouns := []string{"issue", "finding", "problem", "concern", "warning", "error", "comment", "note", "blocker"}
-	for i, w := range words {
-		if i > 2 {
-			return false
-		}
-		if slices.Contains(nouns, strings.TrimSuffix(w, "s")) {
-			return len(words)-i <= 3
-		}
+// foundWords say that there was none of something, and closingWords where.
+var (
+	foundWords   = tableOf(`found detected identified reported seen remaining remain left observed noted spotted`)
+	beWords      = tableOf(`were was is are have has been be`)
+	closingWords = tableOf(`none nothing else fix of in this the change changes code diff patch pr commit review files file here at time to report all`)
+)
+
+// saysNoFaults reports whether words, behind "no", say that there is no fault. "No
+// errors are handled" says that there is one.
+func saysNoFaults(words []string) bool {
+	at := slices.IndexFunc(words, func(w string) bool { return faultNouns.has(strings.TrimSuffix(w, "s")) })
+	if at < 0 || at > 2 {
+		return false
 	}
-	return false
+	rest := words[at+1:]
+	for len(rest) > 0 && beWords.has(rest[0]) {
+		rest = rest[1:]
+	}
+	if len(rest) > 0 && foundWords.has(rest[0]) {
+		return !hasWord(rest, adversatives)
+	}
+	return !slices.ContainsFunc(rest, func(w string) bool { return !closingWords.has(w) })
 }
 
 func isNumber(s string) bool {

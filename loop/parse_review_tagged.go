@@ -45,32 +45,35 @@ func ReviewOutputInstructions(nonce string) string {
 `
 }
 
-// readTagged reads the blocks that carry the nonce. ok is false when there is none.
-func readTagged(md mdText, nonce string, log *parseLog) (report Report, ok bool) {
-	var reports []Report
-	var echoes []Report
-	for _, block := range taggedBlocks(md) {
-		if nonce == "" || block.nonce != nonce {
-			log.add("a block tagged with another nonce was ignored")
+// readTagged reads the blocks that carry the nonce.
+func readTagged(a *answer) []candidate {
+	var reports, echoes []candidate
+	for _, block := range taggedBlocks(a.md) {
+		if a.nonce == "" || block.nonce != a.nonce {
+			a.log.add("a block tagged with another nonce was ignored")
 			continue
 		}
-		report, err := readVerdictJSON([]byte(strings.TrimSpace(block.body)), log)
+		report, err := readVerdictJSON([]byte(strings.TrimSpace(block.body)), a.log)
 		report.Format = formatTagged
 		switch {
 		case errors.Is(err, errPlaceholder):
-			echoes = append(echoes, unreadBlock(block.body))
+			echoes = append(echoes, candidate{Report: unreadBlock(block.body)})
 		case err != nil:
-			log.add(fmt.Sprintf("the tagged block could not be read: %v", err))
-			reports = append(reports, unreadBlock(block.body))
+			a.log.add(fmt.Sprintf("the tagged block could not be read: %v", err))
+			reports = append(reports, candidate{Report: unreadBlock(block.body)})
 		default:
-			reports = append(reports, report)
+			reports = append(reports, candidate{Report: report, unread: unreadList([]byte(block.body))})
 		}
 	}
-	if len(reports) == 0 && len(echoes) > 0 {
-		log.add("the tagged block is our own instructions said again")
-		reports = echoes
+	switch {
+	case len(reports) > 0:
+		return reports
+	case len(echoes) > 0:
+		a.log.add("the tagged block is our own instructions said again")
+	case a.nonce != "":
+		a.log.add("no block tagged with this review's nonce: other formats were tried")
 	}
-	return worst(reports, log), len(reports) > 0
+	return echoes
 }
 
 func unreadBlock(body string) Report {

@@ -73,6 +73,7 @@ func PlanReview(plan *RunPlan, review Review) error {
 		if len(todo) > 0 || len(findings) == 0 {
 			plan.Requests = append(plan.Requests, sub.Report.Requests...)
 		}
+		plan.mend(sub.Checks, findings)
 	}
 	if len(plan.Findings)+len(plan.Requests) == 0 {
 		return fmt.Errorf("review %s found nothing to fix: %w", review.ID, gitstore.ErrNoChange)
@@ -80,6 +81,28 @@ func PlanReview(plan *RunPlan, review Review) error {
 	plan.Task = fmt.Sprintf("Address the review of %s (%s).\n\n%s", subject.Commit.Short(), subject.Title, review.Request.Message)
 	plan.DoneCriteria = "Every finding of the review is met:\n" + formatFindings(plan.Findings)
 	return nil
+}
+
+// mend makes checks that fail a thing to do, where no finding says so already.
+func (p *RunPlan) mend(results []CheckResult, findings []Finding) {
+	for _, c := range results {
+		if !c.Fails() || slices.Contains(p.FailedChecks, c.Name) {
+			continue
+		}
+		p.FailedChecks = append(p.FailedChecks, c.Name)
+		if !slices.ContainsFunc(findings, func(f Finding) bool { return f.Rule == RuleOfCheck+c.Name }) {
+			p.Requests = append(p.Requests, oneLine("check "+c.Name+" fails: "+c.Why()))
+		}
+	}
+}
+
+// asksFor reports whether it is part of the work that check passes: it then counts
+// although it failed before the run. It is one that failed in the review that is
+// addressed, or one whose command the task names.
+func (p RunPlan) asksFor(check Check) bool {
+	const shortest = 4 // "make" and shorter stand in texts by chance
+	return slices.Contains(p.FailedChecks, check.Name) ||
+		p.FromReview == "" && len(check.Command) > shortest && strings.Contains(p.Task+"\n"+p.DoneCriteria, check.Command)
 }
 
 // settledFinding reports whether f was fixed or refuted since.

@@ -76,6 +76,19 @@ func (p Policy) refuses(round Round) bool {
 	return round.Failure == nil && !round.Report.unreadable() && !round.Census.Nothing() && p.blocks(round.Report, round.checksFailed())
 }
 
+// refusedByChecks reports whether it is only checks that keep a round from passing: the
+// reviewer has nothing against the change but that they fail.
+func (p Policy) refusedByChecks(round Round) bool {
+	report := round.Report
+	report.Findings = slices.DeleteFunc(slices.Clone(report.Findings), func(f Finding) bool { return strings.HasPrefix(f.Rule, RuleOfCheck) })
+	told := len(report.Findings) < len(round.Report.Findings)
+	if told && !hasSeverity(report.Findings, Warning) {
+		report.Verdict = Pass // of a reviewer that reports checks as findings
+	}
+	report.Effective = EffectiveVerdict(report.Verdict, report.Findings, false)
+	return round.checksFailed() && !p.blocks(report, false)
+}
+
 func hasSeverity(findings []Finding, severity Severity) bool {
 	return slices.ContainsFunc(findings, func(f Finding) bool { return f.Severity == severity })
 }

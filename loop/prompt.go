@@ -140,7 +140,7 @@ func (p ImplementPrompt) writeIssues(b *strings.Builder, fixLabel string) {
 		fmt.Fprintf(b, "### Requested\n**Issue:** %s\n\n", r)
 	}
 	for _, c := range p.Failed {
-		fmt.Fprintf(b, "### Check %s fails\n**Command:** %s\n**Exit code:** %d\n%s\n\n", c.Name, c.Command, c.ExitCode, indent(tail(c.Output, 60)))
+		fmt.Fprintf(b, "### Check %s fails\n**Command:** %s\n**Exit code:** %d\n%s\n\n", c.Name, c.Command, c.ExitCode, indent(c.shown(60)))
 	}
 }
 
@@ -195,13 +195,13 @@ func formatFindings(findings []Finding) string {
 func formatChecks(results []CheckResult, notRun []string) string {
 	var lines []string
 	for _, c := range results {
-		line := fmt.Sprintf("%s: %s: exit %d", c.Name, c.Command, c.ExitCode)
-		if c.Reason != "" {
-			line += " (" + c.Reason + ")"
+		state := c.State()
+		if c.OK() {
+			state = "exit 0"
 		}
-		lines = append(lines, line)
-		if !c.OK() {
-			lines = append(lines, indent(tail(c.Output, 40)))
+		lines = append(lines, fmt.Sprintf("%s: %s: %s", c.Name, c.Command, state))
+		if !c.OK() && c.NotRun == "" {
+			lines = append(lines, indent(c.shown(40)))
 		}
 	}
 	for _, why := range notRun {

@@ -43,7 +43,7 @@ func TestReviewPrompt(t *testing.T) {
 		"<subtask_done_criteria>\nit works\n</subtask_done_criteria>\n", "<request>\nmind the locks\n</request>\n",
 		"<files_modified>\na.go\nb.go\n</files_modified>\n", "<executor_verification>\ngo test: ok\n</executor_verification>\n",
 		"<attempt_number>\n2\n</attempt_number>\n",
-		"test: go test ./...: exit 1\n    --- FAIL: TestX\n", "lint: lint: exit -1 (timeout)\n", "not run: build: untrusted_config\n",
+		"test: go test ./...: exit 1\n    --- FAIL: TestX\n", "lint: lint: timeout\n", "not run: build: untrusted_config\n",
 		"(2 of 3 files, 20 of 30 lines; 1 file left out)",
 		"You did not write this change, and you must not edit any file",
 	)

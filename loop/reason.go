@@ -87,6 +87,7 @@ const (
 	ReasonTampered         = "review_tampered"
 	ReasonInterrupted      = "interrupted"
 	ReasonHuman            = "human_turn"
+	ReasonObjects          = "objects_missing"
 )
 
 // Reasons of an intervention: what it was that a person stepped in for. The first
@@ -162,12 +163,13 @@ func agentReasons() []Reason {
 
 func otherReasons() []Reason {
 	return []Reason{
-		{ReasonChecksFailed, "checks failed", "A check still fails after the last allowed fix.", FamilyChecks, true, 4, false, InterveneVerification, []NextStep{stepIntervene(InterveneVerification), stepResume, stepAudit}},
+		{ReasonChecksFailed, "checks failed", "A check still fails, and no further fix is allowed.", FamilyChecks, true, 4, false, InterveneVerification, []NextStep{stepIntervene(InterveneVerification), stepResume, stepAudit}},
 		{ReasonScope, "scope violated", "The implementer changed files that it may not change.", FamilyTree, true, 4, false, InterveneScope, []NextStep{stepShow, stepIntervene(InterveneScope), stepResume}},
 		{ReasonRevertConflict, "conflict on revert", "Files that the attempt changed were changed again by somebody else, so they were left alone.", FamilyTree, true, 3, false, InterveneConflict, []NextStep{stepKept, stepIntervene(InterveneConflict), stepResume}},
 		{ReasonUnclaimed, "changes that nobody claims", "Files of your checkout changed while the agent worked, and it does not say that it changed them: they were left alone and are no part of the run. Resuming leaves it at that; an intervention makes them the run's.", FamilyTree, true, 3, false, InterveneManualFix, []NextStep{stepResume, stepIntervene(InterveneManualFix), stepShow}},
 		{ReasonBudget, "time used up", "The run took longer than loop.time_budget allows.", FamilyLimit, true, 4, false, InterveneStalled, []NextStep{stepReport, stepResume, stepAbort}},
 		{ReasonUntrusted, "configuration not trusted", "The repository's .runr.toml names commands that nobody has approved.", FamilySetup, true, 20, false, "", []NextStep{{"git runr trust --show", "see what the commands are"}, {"git runr trust", "approve the commands of .runr.toml"}, stepResume}},
+		{ReasonObjects, "objects missing", "What is to be looked at is not in this clone, or cannot be read; once it is there the next try goes on.", FamilySetup, true, 10, false, "", []NextStep{stepLog, stepResume, stepAbort}},
 		{ReasonInterrupted, "interrupted", "The run was interrupted.", FamilyUser, true, 130, false, InterveneOther, []NextStep{stepResume, stepLog, stepAbort}},
 		{ReasonHuman, "a person's turn", "The next step belongs to a person.", FamilyUser, true, 4, false, InterveneManualFix, []NextStep{stepShow, stepIntervene(InterveneManualFix), stepAccept}},
 	}

@@ -42,6 +42,7 @@ type Report struct {
 	Effective Verdict   `json:"effective_verdict"` // what counts: see Effective
 	Format    string    `json:"format"`            // tagged, markdown, review_json, verdict_json, codex_json, changes_json, builtin, unreadable
 	Summary   string    `json:"summary,omitempty"`
+	Text      string    `json:"text,omitempty"` // the reviewer's own words, at most maxText bytes: see ownWords
 	Findings  []Finding `json:"findings"`
 	Requests  []string  `json:"requests"` // what was asked for, findings first
 	Approved  bool      `json:"approved"`
@@ -68,7 +69,8 @@ const (
 type ExecutorReport struct {
 	Status       ExecutorStatus `json:"status"`
 	Files        []string       `json:"files"`
-	Verification string         `json:"verification"` // the "### Verification Results" section
+	Verification string         `json:"verification"`     // the "### Verification Results" section
+	Reason       string         `json:"reason,omitempty"` // why it did not finish, or what it waits for, in its words
 	Warnings     []string       `json:"parse_warnings"`
 }
 
@@ -80,17 +82,30 @@ type Check struct {
 	Timeout Duration `json:"timeout_ms,omitzero"` // 0: the default, 10 minutes
 }
 
-// CheckResult is the evidence that one check left behind.
+// CheckResult is the evidence that one check left behind. The fields from NotRun on
+// are the judgement of it: see Checker.
 type CheckResult struct {
 	Name     string   `json:"name"`
 	Command  string   `json:"command"`
 	ExitCode int      `json:"exit_code"`            // -1 when it did not end by itself
-	Reason   string   `json:"reason,omitempty"`     // why it did not end by itself or could not run: timeout, not_found, signal:NAME, untrusted_config
+	Reason   string   `json:"reason,omitempty"`     // why it did not end by itself or could not run: timeout, not_found, not_installed, signal:NAME, untrusted_config
 	Output   string   `json:"output,omitempty"`     // head and tail of both streams, capped
 	Tree     string   `json:"tree,omitempty"`       // the tree it ran on
 	Said     string   `json:"said,omitempty"`       // what the output says in a few words: see Said
 	Duration Duration `json:"duration_ms,omitzero"` // wall time
+
+	NotRun         string         `json:"not_run,omitempty"`          // why it says nothing about the change: "eslint is not installed"
+	FailsOnBase    bool           `json:"fails_on_base,omitempty"`    // it fails in the same way without the change
+	Failures       []CheckFailure `json:"failures,omitempty"`         // that the base does not have, the first few that the output names
+	FailuresMore   int            `json:"failures_more,omitempty"`    // how many more there are
+	FailuresOnBase int            `json:"failures_on_base,omitempty"` // how many the base has as well
+	Excerpt        string         `json:"excerpt,omitempty"`          // lines of the output from the first failure on, capped
 }
 
-// OK reports whether the check ran and succeeded.
-func (c CheckResult) OK() bool { return c.ExitCode == 0 && c.Reason == "" }
+// CheckFailure is one thing that a check's output says is wrong, on one line.
+type CheckFailure struct {
+	Test    string `json:"test,omitempty"`
+	File    string `json:"file,omitempty"` // relative to the top of the tree; "" when it is not known
+	Line    int    `json:"line,omitempty"` // from 1
+	Message string `json:"message,omitempty"`
+}

@@ -253,6 +253,27 @@ func (r *requestReader) itemFloor(listAsks bool) weight {
 	return weightFailing
 }
 
+// maxFirstWords is how much of a text stands for a request, in bytes.
+const maxFirstWords = 300
+
+// firstWords is the first statement in one of texts, for a review that refuses and
+// asks for nothing; none when they state nothing.
+func firstWords(texts ...mdText) []string {
+	for _, md := range texts {
+		for _, b := range readBlocks(md) {
+			text := oneRow(strings.Join(b.lines, " "))
+			if b.kind != blockItem && b.kind != blockLines || endsInColon(text) || len(wordsOf(text)) < 2 || strings.HasPrefix(text, "{") {
+				continue
+			}
+			if len(text) > maxFirstWords {
+				text = cutBytes(text, maxFirstWords) + " …"
+			}
+			return []string{strings.TrimRight(plainItem(text), ".")}
+		}
+	}
+	return nil
+}
+
 // list reads a list with the lists in it.
 func (r *requestReader) list(blocks []block) {
 	if r.kind() == sectionMuted {

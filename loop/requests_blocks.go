@@ -33,8 +33,8 @@ const levelSummary = levelBold + 1
 // blockReader splits a text into blocks.
 type blockReader struct {
 	lines  []mdLine
-	base   int            // indentation of the whole text
-	closes map[string]int // last line with the closing tag of an element
+	base   int // indentation of the whole text
+	folded int // the last line that ends HTML details
 	blocks []block
 	open   bool // the last block may go on in the next line
 	inList bool // a list began and no paragraph ended it
@@ -43,9 +43,14 @@ type blockReader struct {
 }
 
 func readBlocks(md mdText) []block {
-	r := &blockReader{lines: md.lines, base: baseIndent(md), closes: closingTags(md), blank: true}
+	r := &blockReader{lines: md.lines, base: baseIndent(md), folded: -1, blank: true}
+	for i, l := range r.lines {
+		if strings.HasPrefix(strings.TrimSpace(l.text), "</details>") {
+			r.folded = i
+		}
+	}
 	for i := 0; i < len(r.lines); i++ {
-		if i = r.skipElement(i); i >= len(r.lines) || r.endsMail(i) {
+		if i = r.skipFolded(i); i >= len(r.lines) || r.endsMail(i) {
 			break
 		}
 		r.line(r.lines[i])
@@ -69,42 +74,13 @@ func baseIndent(md mdText) int {
 	return max(base, 0)
 }
 
-// echoed are the elements of our own prompts, and those in which agents think aloud.
-var echoed = map[string]bool{
-	"references": true, "review_scope": true, "request": true, "objective": true, "task": true, "done_criteria": true, "instructions": true,
-	"earlier_attempts": true, "notes_from_people": true, "fix_instructions": true, "previous_attempt_failures": true, "previous_findings": true,
-	"subtask_done_criteria": true, "files_modified": true, "files_already_modified": true, "executor_verification": true, "check_results": true,
-	"interventions_by_people": true, "thinking": true, "think": true, "scratchpad": true, "reasoning": true,
-}
-
-func closingTags(md mdText) map[string]int {
-	closes := map[string]int{}
-	for i, l := range md.lines {
-		if name, ok := strings.CutPrefix(strings.TrimSpace(l.text), "</"); ok {
-			closes[strings.TrimSuffix(name, ">")] = i
-		}
-	}
-	return closes
-}
-
-// skipElement steps over an element of a prompt that was said again, and over
-// folded parts about the past.
-func (r *blockReader) skipElement(i int) int {
-	l := r.lines[i]
-	name, ok := strings.CutPrefix(strings.TrimSpace(l.text), "<")
-	if l.kind != lineText || !ok {
+// skipFolded steps over folded parts about the past.
+func (r *blockReader) skipFolded(i int) int {
+	title, ok := summaryOf(r.lines[i].text)
+	if !ok || r.lines[i].kind != lineText || r.folded <= i || kindOfTitle(title) != sectionMuted {
 		return i
 	}
-	if title, ok := summaryOf(l.text); ok && kindOfTitle(title) == sectionMuted {
-		name = "details>"
-	} else if name, _ = strings.CutSuffix(name, ">"); !echoed[name] {
-		return i
-	}
-	name = strings.TrimSuffix(name, ">")
-	if last := r.closes[name]; last <= i {
-		return i
-	}
-	for !strings.Contains(r.lines[i].text, "</"+name+">") {
+	for !strings.Contains(r.lines[i].text, "</details>") {
 		i++
 	}
 	return i + 1
@@ -263,8 +239,11 @@ func withoutTags(text string) string {
 	return text
 }
 
-// isTag reports whether a line is one element's tag and nothing else.
+// isTag reports whether text is one element's tag, or one address, and nothing else.
 func isTag(text string) bool {
+	if strings.Contains(text, "://") && !strings.ContainsAny(text, " \t") {
+		return true
+	}
 	name, ok := strings.CutPrefix(text, "<")
 	name, closed := strings.CutSuffix(name, ">")
 	return ok && closed && name != "" && !strings.ContainsAny(name, "<> :.@")

@@ -72,13 +72,18 @@ func plainItem(item string) string {
 	text := strings.TrimSpace(withoutStruck(item))
 	_, text = cutBox(text)
 	text, _ = cutStatusMark(text)
+	return strings.TrimRight(oneRow(withoutEmphasis(text)), ": ")
+}
+
+// withoutEmphasis takes off text the emphasis that is around the whole of it.
+func withoutEmphasis(text string) string {
 	for _, mark := range []string{"***", "**", "__", "*", "_"} {
 		inner, ok := strings.CutPrefix(text, mark)
 		if end, closed := strings.CutSuffix(inner, mark); ok && closed && !strings.Contains(end, mark[:1]) {
 			text = end
 		}
 	}
-	return strings.TrimRight(oneRow(text), ": ")
+	return text
 }
 
 // saysNothing: no letter, a placeholder or a verb before one, a field without an issue.

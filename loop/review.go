@@ -3,6 +3,7 @@ package loop
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"git-runr/gitstore"
@@ -75,6 +76,7 @@ type Submission struct {
 	At        time.Time     `json:"at,omitzero"` // filled in by the fold
 	Duration  Duration      `json:"duration_ms,omitzero"`
 	SkippedBy []string      `json:"not_checked,omitempty"` // checks that were not run, and why
+	Event     gitstore.ID   `json:"event,omitempty"`       // that records it and keeps what it left behind; filled in by the fold
 }
 
 // Decision is a person's verdict.
@@ -99,9 +101,20 @@ const (
 // Claim says who has taken a review to address it, and until when: a holder that
 // lives renews it.
 type Claim struct {
-	By    string    `json:"by"`
-	At    time.Time `json:"at"`
-	Until time.Time `json:"until,omitzero"` // zero: until it is released
+	ID     gitstore.ID `json:"id"` // the event that took it; renewals keep it
+	By     string      `json:"by"`
+	Writer string      `json:"writer"` // the clone that it was taken in: one name in two clones is two claimants
+	At     time.Time   `json:"at"`
+	Until  time.Time   `json:"until,omitzero"`   // zero: until it is released
+	Shared bool        `json:"shared,omitempty"` // decided on the remote
+}
+
+// EndedClaim is a claim that is over: given back, or lost to somebody else.
+type EndedClaim struct {
+	By     string    `json:"by"`
+	Writer string    `json:"writer"`
+	At     time.Time `json:"at"` // when it ended
+	Lost   bool      `json:"lost,omitempty"`
 }
 
 // MaxLease is the longest lease of a claim; a longer one counts as this.
@@ -138,10 +151,11 @@ type Review struct {
 	ClosedAt    time.Time     `json:"closed_at,omitzero"` // resolved or cancelled
 	Submissions []Submission  `json:"submissions"`
 	Claim       *Claim        `json:"claim,omitempty"`
-	Answers     []Answer      `json:"answers,omitempty"`  // what became of findings and comments, oldest first
-	Note        string        `json:"note,omitempty"`     // of the resolution or cancellation
-	Failure     *Failure      `json:"failure,omitempty"`  // the newest of Failures
-	Failures    []Failure     `json:"failures,omitempty"` // why reviewers could not be run, last time, one for each
+	Ended       []EndedClaim  `json:"ended_claims,omitempty"` // oldest first
+	Answers     []Answer      `json:"answers,omitempty"`      // what became of findings and comments, oldest first
+	Note        string        `json:"note,omitempty"`         // of the resolution or cancellation
+	Failure     *Failure      `json:"failure,omitempty"`      // the newest of Failures
+	Failures    []Failure     `json:"failures,omitempty"`     // why reviewers could not be run, last time, one for each
 	Lost        []Lost        `json:"lost,omitempty"`
 }
 
@@ -153,6 +167,12 @@ type Failure struct {
 	At       time.Time `json:"at,omitzero"`
 	// LastActivity is when an agent last wrote something, where that is known.
 	LastActivity time.Time `json:"last_activity_at,omitzero"`
+	Setting      *Setting  `json:"setting,omitempty"` // the limit that ended it
+	// Transient says that the same may well work later: a rate limit, a broken connection.
+	Transient bool      `json:"transient,omitempty"`
+	Tries     int       `json:"tries,omitempty"`   // of a review: how often in a row
+	RetryAt   time.Time `json:"retry_at,omitzero"` // of a review: when it is tried again by itself
+	Try       string    `json:"try,omitempty"`     // a command that may mend it
 }
 
 // outcomeRank orders outcomes from the best to the worst.
@@ -263,6 +283,9 @@ type actorPayload struct {
 	Note   string      `json:"note,omitempty"`
 	Lease  Duration    `json:"lease_ms,omitzero"` // of a claim; 0: until it is released
 	Commit gitstore.ID `json:"commit,omitempty"`  // where the note of a resolution goes
+	Claim  gitstore.ID `json:"claim,omitempty"`   // the claim under which it is done, or its first digits
+	Shared bool        `json:"shared,omitempty"`  // of a claim: the remote decided
+	writer string      // the clone in which it is done
 }
 
 // heldMoves are the events that a claim of somebody else's keeps from happening.
@@ -279,12 +302,63 @@ func (r Review) allow(eventType string, by actorPayload, now time.Time) error {
 		refused.Cannot = "claimed by nobody"
 		return refused
 	}
-	held := r.Status == ReviewClaim && r.Claim != nil && r.Claim.By != by.Actor && !by.Force && !r.Claim.Lapsed(now)
-	if held && slices.Contains(heldMoves, eventType) {
-		refused.Holder = r.Claim.By
+	held := r.Status == ReviewClaim && r.Claim != nil && !by.Force && slices.Contains(heldMoves, eventType)
+	if held && r.fenced(eventType, by, now) {
+		refused.Holder = holderFor(r.Claim.By, by.Actor)
 		return refused
 	}
 	return nil
+}
+
+// holderFor names the holder to actor, who may have the same name.
+func holderFor(holder, actor string) string {
+	if holder == actor {
+		return holder + " (another claim)"
+	}
+	return holder
+}
+
+// fenced reports whether the claim that stands keeps by from an event of type. Who lost
+// a claim has to claim again: what they would do rests on a state that is not there.
+func (r Review) fenced(eventType string, by actorPayload, now time.Time) bool {
+	switch c := r.Claim; {
+	case by.Claim != "" && !c.is(by.Claim):
+		return true
+	case c.By == by.Actor && c.Writer == by.writer:
+		return false
+	case eventType == ReviewClaimed:
+		return !c.Lapsed(now) && (c.Shared || !by.Shared) // a provisional one gives way to the remote's
+	case c.By == by.Actor || c.Lapsed(now):
+		return r.lost(by)
+	}
+	return true
+}
+
+// minClaimID is how many digits name a claim.
+const minClaimID = 7
+
+// is reports whether id, or the digits with which it begins, names the claim.
+func (c *Claim) is(id gitstore.ID) bool {
+	return c.ID == id || len(id) >= minClaimID && strings.HasPrefix(string(c.ID), string(id))
+}
+
+// lost reports whether the newest claim of an actor in a clone went to somebody else,
+// in the end or at once.
+func (r Review) lost(by actorPayload) bool {
+	newest := EndedClaim{}
+	for _, e := range r.Ended {
+		if e.By == by.Actor && e.Writer == by.writer {
+			newest = e
+		}
+	}
+	return newest.Lost || slices.ContainsFunc(r.Lost, func(l Lost) bool {
+		return l.Type == ReviewClaimed && l.Actor == by.Actor && l.Writer == by.writer && !l.At.Before(newest.At)
+	})
+}
+
+// end files a claim that is over.
+func (r *Review) end(by, writer string, at time.Time, lost bool) {
+	r.Ended = append(slices.Clip(r.Ended), EndedClaim{by, writer, at, lost})
 }
 
 // apply is one step of the fold. An event that is not allowed is kept in Lost.
@@ -302,6 +376,7 @@ func (r *Review) apply(e Event) error {
 			return err
 		}
 	}
+	by.writer = e.Writer
 	if refused := r.allow(e.Type, by, e.Timestamp); refused != nil {
 		if e.Type == ReviewSubmitted {
 			sub, _ := payload[Submission](e) // who it was is all that is told of it
@@ -344,6 +419,7 @@ func (r *Review) move(e Event, by actorPayload) error {
 	case ReviewClaimed:
 		r.claim(e, by)
 	case ReviewReleased:
+		r.end(r.Claim.By, r.Claim.Writer, e.Timestamp, r.Claim.By != by.Actor)
 		r.Status, r.Claim = ReviewSubmit, nil
 	case ReviewResolved:
 		if r.Status != ReviewResolve { // resolving twice is one resolution: the first one counts
@@ -390,9 +466,11 @@ func (r *Review) keepFailures(failures []Failure) {
 
 // claim takes the review, or renews the holder's claim.
 func (r *Review) claim(e Event, by actorPayload) {
-	claim := Claim{By: by.Actor, At: e.Timestamp}
-	if r.Claim != nil && r.Claim.By == by.Actor {
-		claim.At = r.Claim.At
+	claim := Claim{ID: e.ID, By: by.Actor, Writer: e.Writer, At: e.Timestamp, Shared: by.Shared}
+	if old := r.Claim; old != nil && old.By == by.Actor && old.Writer == e.Writer {
+		claim.ID, claim.At, claim.Shared = old.ID, old.At, old.Shared || by.Shared
+	} else if old != nil {
+		r.takeOver(*old, e, by)
 	}
 	if by.Lease > 0 {
 		claim.Until = e.Timestamp.Add(min(time.Duration(by.Lease), MaxLease))
@@ -401,6 +479,19 @@ func (r *Review) claim(e Event, by actorPayload) {
 		}
 	}
 	r.Status, r.Claim = ReviewClaim, &claim
+}
+
+// takeOver ends a claim that another took the place of. A provisional one that the
+// remote decided against is told of like a step that came too late.
+func (r *Review) takeOver(old Claim, e Event, by actorPayload) {
+	r.end(old.By, old.Writer, e.Timestamp, true)
+	if by.Force || old.Lapsed(e.Timestamp) {
+		return
+	}
+	r.Lost = append(r.Lost, Lost{
+		Event: old.ID, Type: ReviewClaimed, By: old.By, Actor: old.By, Writer: old.Writer, At: old.At,
+		Why: (&StateError{What: "review " + r.ID, Holder: holderFor(by.Actor, old.By)}).Error(),
+	})
 }
 
 func (r *Review) reopen() {
@@ -415,7 +506,7 @@ func (r *Review) submit(e Event) error {
 	if err != nil {
 		return err
 	}
-	submission.At = e.Timestamp
+	submission.At, submission.Event = e.Timestamp, e.ID
 	taken := commentIDs(r.Comments())
 	for i := range submission.Comments {
 		submission.Comments[i].fillIn(submission.Reviewer, taken)

@@ -6,8 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-
-	"git-runr/gitstore"
 )
 
 // Reviewer answers a request for review. An agent command and the built-in
@@ -27,7 +25,6 @@ type ReviewJob struct {
 	Prompt     ReviewPrompt // its text is what an agent is told
 	Dir        string       // checkout of the change, "" when none was asked for
 	Checks     []CheckResult
-	BaseChecks map[string]CheckResult // of failing checks, on the base
 	NotChecked []string
 	Transcript io.Writer
 	OnLine     func(string)
@@ -63,9 +60,6 @@ type ImplementAnswer struct {
 	Edited  []string // files that it said to edit as it worked, relative to Dir
 	Failure *Failure
 }
-
-// CheckRunner runs one check in dir, whose files are those of tree.
-type CheckRunner func(ctx context.Context, check Check, dir string, tree gitstore.ID) CheckResult
 
 // Progress is told what goes on, for people.
 type Progress interface {

@@ -3,6 +3,8 @@ package loop
 import (
 	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"git-runr/gitstore"
@@ -29,27 +31,30 @@ type Entity struct {
 
 // RunPlan is the payload of run_started: everything that the run decides by.
 type RunPlan struct {
-	Entity       Entity      `json:"entity"`
-	Task         string      `json:"task"` // what the implementer is told
-	DoneCriteria string      `json:"done_criteria,omitempty"`
-	References   string      `json:"references,omitempty"` // passed on to every prompt as it is
-	Base         gitstore.ID `json:"base"`
-	Branch       string      `json:"branch"`           // the run's own, refs/heads/runr/…
-	Target       string      `json:"target,omitempty"` // the branch that was checked out
-	Implementer  string      `json:"implementer,omitempty"`
-	Reviewer     string      `json:"reviewer"`
-	Profile      string      `json:"profile"`
-	Checks       []Check     `json:"checks,omitempty"`
-	Exclude      []string    `json:"exclude,omitempty"` // globs left out of review
-	Scope        Scope       `json:"scope,omitzero"`
-	Policy       Policy      `json:"policy"`
-	InPlace      bool        `json:"in_place,omitempty"`
-	Checkout     string      `json:"checkout,omitempty"`    // the linked worktree that the run was started from, as git calls it; "" is the main one
-	Context      *Context    `json:"context,omitempty"`     // an executor's finished work to start from
-	FromReview   string      `json:"from_review,omitempty"` // a submitted review whose findings are to be fixed
-	Findings     []Finding   `json:"findings,omitempty"`    // those findings
-	Requests     []string    `json:"requests,omitempty"`
-	Imported     string      `json:"imported_from,omitempty"` // id of the run in another system's timeline
+	Entity        Entity      `json:"entity"`
+	Task          string      `json:"task"` // what the implementer is told
+	DoneCriteria  string      `json:"done_criteria,omitempty"`
+	References    string      `json:"references,omitempty"` // passed on to every prompt as it is
+	Base          gitstore.ID `json:"base"`
+	Branch        string      `json:"branch"`           // the run's own, refs/heads/runr/…
+	Target        string      `json:"target,omitempty"` // the branch that was checked out
+	Implementer   string      `json:"implementer,omitempty"`
+	Reviewer      string      `json:"reviewer"`
+	Profile       string      `json:"profile"`
+	Checks        []Check     `json:"checks,omitempty"`
+	Exclude       []string    `json:"exclude,omitempty"` // globs left out of review
+	Scope         Scope       `json:"scope,omitzero"`
+	Policy        Policy      `json:"policy"`
+	Settings      []Setting   `json:"settings,omitempty"` // the limits of Policy, and where they come from
+	InPlace       bool        `json:"in_place,omitempty"`
+	Checkout      string      `json:"checkout,omitempty"`    // the linked worktree that the run was started from, as git calls it; "" is the main one
+	Context       *Context    `json:"context,omitempty"`     // an executor's finished work to start from
+	FromReview    string      `json:"from_review,omitempty"` // a submitted review whose findings are to be fixed
+	Findings      []Finding   `json:"findings,omitempty"`    // those findings
+	Requests      []string    `json:"requests,omitempty"`
+	FailedChecks  []string    `json:"failed_checks,omitempty"`  // names of checks that failed in that review: they are to be mended
+	Imported      string      `json:"imported_from,omitempty"`  // id of the run in another system's timeline
+	ImportedLines string      `json:"imported_lines,omitempty"` // how many lines that had, where it has no id, and their hash: "N:HASH"
 }
 
 // Context is the finished work that a run starts from at its review.
@@ -95,6 +100,7 @@ type Attempt struct {
 	EndedAt      time.Time      `json:"ended_at,omitzero"`
 	Duration     Duration       `json:"duration_ms,omitzero"`
 	Reverted     *Reverted      `json:"reverted,omitempty"`
+	Event        gitstore.ID    `json:"event,omitempty"` // that records its end and keeps what it left behind
 }
 
 // undone reports whether nothing is left of the attempt: one that was reverted with
@@ -119,17 +125,22 @@ type CheckRun struct {
 	Tree    gitstore.ID   `json:"tree"`
 	Results []CheckResult `json:"results"`
 	At      time.Time     `json:"at,omitzero"`
+	Event   gitstore.ID   `json:"event,omitempty"`
 }
 
-// Failed reports whether any check of it failed.
-func (c CheckRun) Failed() bool {
+// failing names the checks that count against the change.
+func (c CheckRun) failing() string {
+	var names []string
 	for _, r := range c.Results {
-		if !r.OK() {
-			return true
+		if r.Fails() {
+			names = append(names, r.Name)
 		}
 	}
-	return false
+	return strings.Join(names, ", ")
 }
+
+// Failed reports whether any check of it counts against the change.
+func (c CheckRun) Failed() bool { return slices.ContainsFunc(c.Results, CheckResult.Fails) }
 
 // Round is one turn of a reviewer.
 type Round struct {
@@ -144,6 +155,7 @@ type Round struct {
 	Failure  *Failure      `json:"failure,omitempty"`
 	At       time.Time     `json:"at,omitzero"`
 	Duration Duration      `json:"duration_ms,omitzero"`
+	Event    gitstore.ID   `json:"event,omitempty"`
 }
 
 // checksFailed reports whether the round's evidence holds a failed check.
@@ -161,10 +173,18 @@ type Stop struct {
 	Repeated  []string `json:"repeated_findings,omitempty"` // ids of findings, or requests without one, that were unmet twice
 	// UnmetChecks, Intervention and NextSteps are the diagnosis as far as the note on
 	// the commit tells it: codes, and lines to type.
-	UnmetChecks  []string  `json:"unmet_checks,omitempty"`
-	Intervention string    `json:"suggested_intervention,omitempty"`
-	NextSteps    []string  `json:"next_steps,omitempty"`
-	At           time.Time `json:"at,omitzero"`
+	UnmetChecks  []string `json:"unmet_checks,omitempty"`
+	Intervention string   `json:"suggested_intervention,omitempty"`
+	NextSteps    []string `json:"next_steps,omitempty"`
+	// FailingChecks are the names of the checks that count against the work.
+	FailingChecks []string `json:"failing_checks,omitempty"`
+	// Setting is the configured value that ended the run.
+	Setting *Setting `json:"setting,omitempty"`
+	// Said are the words of whoever the run stopped for, bounded: why an implementer did
+	// not finish, or a review that could not be read.
+	Said   string    `json:"said,omitempty"`
+	SaidBy string    `json:"said_by,omitempty"`
+	At     time.Time `json:"at,omitzero"`
 	// LastActivity is when the agent that the run stopped for last wrote something.
 	LastActivity time.Time `json:"last_activity_at,omitzero"`
 }
@@ -185,6 +205,7 @@ type Intervention struct {
 	Commit   gitstore.ID   `json:"checkpoint,omitempty"` // what a person did in the run's working tree, on the run's branch
 	Tree     gitstore.ID   `json:"tree,omitempty"`       // of Commit
 	Commands []CheckResult `json:"commands"`             // run as part of it; Name is the check's, "" for another command
+	Evidence []Evidence    `json:"evidence,omitempty"`   // that was left for it
 	At       time.Time     `json:"at,omitzero"`
 }
 
@@ -251,13 +272,7 @@ type Run struct {
 // lastActivity is when the newest thing happened: what the agent that failed last
 // wrote, where that is known, else the newest event.
 func (r Run) lastActivity() time.Time {
-	var failure *Failure
-	if a := r.lastAttempt(); a != nil && r.last == AttemptCompleted {
-		failure = a.Failure
-	}
-	if round := r.lastRound(); round != nil && r.last == RoundCompleted {
-		failure = round.Failure
-	}
+	failure := r.failure()
 	if failure != nil && !failure.LastActivity.IsZero() {
 		return failure.LastActivity
 	}

@@ -19,7 +19,7 @@ type Runner struct {
 	Store       *Store                                    // required
 	Implementer func(name string) (Implementer, *Failure) // required
 	Reviewer    func(name string) (Reviewer, *Failure)    // required
-	RunCheck    CheckRunner                               // required where the plan has checks
+	Checker     Checker                                   // required where the plan has checks
 	Progress    Progress                                  // required
 	// Ask decides on a run whose retries are used up. nil: nobody is there to ask.
 	Ask func(ctx context.Context, run Run, why Step) (Choice, error)
@@ -67,7 +67,7 @@ func (r *Runner) Continue(ctx context.Context, run Run) (Run, error) {
 		return run, fmt.Errorf("run %s is being carried out by another process: %w", run.ID, gitstore.ErrBusy)
 	}
 	defer unlock()
-	turn := &turn{Runner: r, ctx: ctx, run: run}
+	turn := &turn{Runner: r, ctx: ctx, run: run, base: map[string]CheckResult{}}
 	if !run.Done() {
 		free, err := turn.openTree()
 		if err != nil {
@@ -99,7 +99,8 @@ type turn struct {
 	ctx    context.Context
 	run    Run
 	tree   *gitstore.Worktree
-	warned string // the implementer of whose silence people were told
+	base   map[string]CheckResult // what checks came to on the run's base, as far as they were run there
+	warned string                 // the implementer of whose silence people were told
 }
 
 func (t *turn) do(step Step) error {
@@ -187,29 +188,24 @@ func (t *turn) cleanUp() (left gitstore.ID, err error) {
 // checks runs a check step.
 func (t *turn) checks(step Step) error {
 	attempt := t.run.lastAttempt()
-	run := CheckRun{Step: step.Work.Name, Tree: t.run.Head(), Results: []CheckResult{}}
+	run := CheckRun{Step: step.Work.Name, Tree: t.run.Head()}
 	if attempt != nil {
 		run.Attempt = attempt.Number
 	}
+	job := checkup{dir: t.tree.Dir, tree: run.Tree, base: t.run.Plan.Base, changed: t.run.Files(), own: t.run.Plan.asksFor, known: t.base}
 	for _, check := range t.run.Plan.Checks {
-		if !step.Work.runs(check.Name) {
-			continue
+		if step.Work.runs(check.Name) {
+			job.checks = append(job.checks, check)
 		}
-		t.Progress.Step("check", check.Name)
-		run.Results = append(run.Results, t.runCheck(check, run.Tree))
 	}
-	if t.ctx.Err() != nil {
-		return t.ctx.Err()
+	var err error
+	if run.Results, err = t.Store.check(t.ctx, t.Checker, t.Progress, job); err != nil {
+		return err
 	}
 	attachments := map[string][]byte{}
 	addChecks(attachments, run.Results)
 	run.Results = withoutOutput(run.Results)
 	return t.record(draft{Type: ChecksCompleted, Source: "runner", Payload: run, Attachments: attachments, Title: checksTitle(run)})
-}
-
-// runCheck runs one command in the run's working tree, which holds the commit on.
-func (t *turn) runCheck(check Check, on gitstore.ID) CheckResult {
-	return t.RunCheck(t.ctx, check, t.tree.Dir, on)
 }
 
 // runs reports whether the step runs the check called name.
@@ -228,11 +224,7 @@ func (w WorkStep) runs(name string) bool {
 func checksTitle(run CheckRun) string {
 	var parts []string
 	for _, c := range run.Results {
-		state := "ok"
-		if !c.OK() {
-			state = fmt.Sprintf("exit %d", c.ExitCode)
-		}
-		parts = append(parts, c.Name+" "+state)
+		parts = append(parts, c.Name+" "+c.State())
 	}
 	return orElse(strings.Join(parts, ", "), "no checks")
 }
@@ -289,6 +281,7 @@ func (t *turn) answer(name string, round *Round) (ReviewAnswer, error) {
 	job := ReviewJob{Change: change, OnLine: t.Progress.Line}
 	if checks := t.run.LastChecks(); checks != nil && checks.Attempt == round.Attempt {
 		job.Checks, round.Checks = checks.Results, checks.Results
+		round.Census.countChecks(checks.Results, 0)
 	}
 	job.Prompt = ReviewPrompt{
 		Entity: plan.Entity, DoneCriteria: plan.DoneCriteria, References: plan.References, Files: change.Files,
@@ -382,10 +375,13 @@ func (t *turn) giveUp(step Step) error {
 
 func (t *turn) stop(stop Stop, eventType string) error {
 	var attachments map[string][]byte
+	stop = t.run.facts(stop)
+	stop.SaidBy, stop.Said = t.said(stop)
 	stop.LastActivity, stop.At = t.run.lastActivity(), t.Store.Now().UTC().Truncate(time.Millisecond)
 	if t.Explain != nil {
 		stop, attachments = t.Explain(t.run, stop)
 	}
+	t.setEvidenceAside()
 	if err := writeFiles(t.Store.FilesDir(t.run.ID), attachments); err != nil {
 		t.Progress.Say(err.Error())
 	}

@@ -18,6 +18,9 @@ func TestScopeOutside(t *testing.T) {
 		{"deny wins", Scope{Allow: []string{"**"}, Deny: []string{"**/*.lock"}}, []string{"src/go.lock"}},
 		{"deny at the top", Scope{Deny: []string{"**/*.md"}}, []string{"README.md"}},
 		{"escaped", Scope{Deny: []string{`src/\[id]/*`}}, []string{"src/[id]/p.ts"}},
+		{"a name at any depth", Scope{Deny: []string{"*.go"}}, []string{"src/a.go", "src/x/b.go"}},
+		{"a directory by its name", Scope{Deny: []string{"x", "src/[[]id]"}}, []string{"src/x/b.go"}},
+		{"only at the top", Scope{Deny: []string{"/*.md", "/*.lock"}}, []string{"README.md"}},
 		{"malformed matches nothing", Scope{Deny: []string{"[", "src/["}}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 )
 
 // Subject is the change that spec names: a commit against its first parent, or a
-// range A..B or A...B.
+// range A..B or A...B: what B did since it left A, whatever A did meanwhile.
 func (s *Store) Subject(ctx context.Context, spec string) (Subject, error) {
 	from, to, err := s.Repo.Range(ctx, spec)
 	if err != nil {
@@ -26,6 +26,9 @@ func (s *Store) Subject(ctx context.Context, spec string) (Subject, error) {
 	subject := Subject{Kind: SubjectCommit, Spec: spec, Base: from, Commit: to, Tree: to, Title: title(commit.Message)}
 	if strings.Contains(spec, "..") {
 		subject.Kind = SubjectRange
+		if subject.Base, err = s.Repo.MergeBase(ctx, from, to); err != nil {
+			return Subject{}, fmt.Errorf("review %s: %w", spec, err)
+		}
 	}
 	subject.Branch, err = s.Branch(ctx)
 	return subject, err

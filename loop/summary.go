@@ -38,9 +38,11 @@ type ReviewSummary struct {
 	Lost         int          `json:"lost,omitempty"`             // steps that the fold did not count
 	Failure      string       `json:"failure,omitempty"`          // stop reason, when a reviewer could not be run
 	Failed       []string     `json:"failed_reviewers,omitempty"` // who could not be run
-	CreatedAt    time.Time    `json:"created_at"`
-	SubmittedAt  time.Time    `json:"submitted_at,omitzero"`
-	UpdatedAt    time.Time    `json:"updated_at"`
+	// RetryAt is when those of them are tried again by themselves that are.
+	RetryAt     map[string]time.Time `json:"retry_at,omitempty"`
+	CreatedAt   time.Time            `json:"created_at"`
+	SubmittedAt time.Time            `json:"submitted_at,omitzero"`
+	UpdatedAt   time.Time            `json:"updated_at"`
 }
 
 // Summary is r as one line of the inbox.
@@ -62,7 +64,7 @@ func (r Review) Summary() ReviewSummary {
 	if r.Failure != nil {
 		s.Failure = r.Failure.Reason
 	}
-	s.Failed = r.failed()
+	s.Failed, s.RetryAt = r.failed()
 	return s
 }
 
@@ -148,17 +150,25 @@ type Filter struct {
 	ClosedSince time.Time
 }
 
-// Inbox statuses: what waits for somebody.
+// inboxStatus is what is there to be addressed.
 func inboxStatus(status string) bool {
-	return status == string(ReviewOpen) || status == string(ReviewSubmit) || status == string(ReviewClaim)
+	return status == string(ReviewSubmit) || status == string(ReviewClaim)
 }
 
-// StatusFilter reads a --status value: inbox (open, submitted and claimed), all,
-// or one status.
+// waitingStatus is what waits for somebody: to be reviewed, or to be addressed.
+func waitingStatus(status string) bool { return status == string(ReviewOpen) || inboxStatus(status) }
+
+// StatusWaiting is the --status of all that waits for somebody: what a person is shown.
+const StatusWaiting = "waiting"
+
+// StatusFilter reads a --status value: inbox (submitted and claimed: what an agent is
+// shown, also for ""), StatusWaiting (open ones too), all, or one status.
 func StatusFilter(name string) (func(string) bool, error) {
 	switch name {
 	case "", "inbox":
 		return inboxStatus, nil
+	case StatusWaiting:
+		return waitingStatus, nil
 	case "all":
 		return func(string) bool { return true }, nil
 	}
@@ -167,7 +177,7 @@ func StatusFilter(name string) (func(string) bool, error) {
 			return func(status string) bool { return status == name }, nil
 		}
 	}
-	return nil, fmt.Errorf("status %q is none of inbox, all, open, submitted, claimed, resolved, cancelled", name)
+	return nil, fmt.Errorf("status %q is none of waiting, inbox, all, open, submitted, claimed, resolved, cancelled", name)
 }
 
 // Reviews lists reviews, newest submitted first, and counts all that the filter fits.

@@ -416,7 +416,7 @@ func (s *Store) lostBy(ctx context.Context, touched map[string]bool, fresh map[g
 		before, _ := FoldReview(slices.DeleteFunc(slices.Clone(events), func(e Event) bool { return fresh[e.ID] }))
 		for _, l := range review.Lost {
 			told := slices.ContainsFunc(before.Lost, func(k Lost) bool { return k.Event == l.Event })
-			if l.Writer == own && (inboxStatus(string(review.Status)) || !told) {
+			if l.Writer == own && (waitingStatus(string(review.Status)) || !told) {
 				lines = append(lines, fmt.Sprintf("%s of %s: %s", l.Type, id, l.Why))
 			}
 		}

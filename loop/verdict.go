@@ -44,8 +44,6 @@ type verdictPhrase struct {
 
 // verdictPhrases are the words for a verdict, the longer before its beginning.
 var verdictPhrases = []verdictPhrase{
-	{"PASSED WITH NOTES", PassWithNotes},
-	{"PASS WITH NOTES", PassWithNotes},
 	{"PASSED", Pass},
 	{"PASS", Pass},
 	{"APPROVED", Pass},
@@ -69,15 +67,47 @@ func readVerdict(value string) (v Verdict, warning string) {
 	if isTemplate(value) {
 		return "", ""
 	}
-	s := verdictWords(value)
-	phrase, rest, ok := cutVerdict(s)
+	phrase, rest, ok := cutVerdict(verdictWords(value))
 	if !ok {
-		return NeedsFix, fmt.Sprintf("verdict %q is not PASS, PASS_WITH_NOTES, NEEDS_FIX or CRITICAL: taken as NEEDS_FIX", cutBytes(value, 80))
+		return plainVerdict(value)
 	}
 	if phrase.verdict.Passed() && !endsVerdict(rest) {
 		return NeedsFix, fmt.Sprintf("verdict %q passes only in part: taken as NEEDS_FIX", cutBytes(value, 80))
 	}
 	return phrase.verdict, ""
+}
+
+// plainVerdict reads a verdict in plain words: "No issues found", "Looks good to me".
+func plainVerdict(value string) (v Verdict, warning string) {
+	heard := approval{}
+	heard.hear(value)
+	switch {
+	case !heard.given():
+		return NeedsFix, fmt.Sprintf("verdict %q is not PASS, PASS_WITH_NOTES, NEEDS_FIX or CRITICAL: taken as NEEDS_FIX", cutBytes(value, 80))
+	case hasWord(strings.Fields(verdictWords(value)), noteWords):
+		return PassWithNotes, ""
+	}
+	return Pass, ""
+}
+
+// noteWords are what a pass may come with, and smallWords may stand before them.
+var (
+	noteWords  = tableOf(`NOTE NOTES NIT NITS COMMENT COMMENTS SUGGESTION SUGGESTIONS REMARK REMARKS`)
+	smallWords = tableOf(`MINOR SMALL OPTIONAL SOME A FEW`)
+)
+
+// cutNotes takes "WITH MINOR NITS" off what stands behind a passing word.
+func cutNotes(rest string) (after string, ok bool) {
+	rest, ok = strings.CutPrefix(strings.TrimLeft(rest, " ,("), "WITH ")
+	for ok {
+		word, after, _ := strings.Cut(rest, " ")
+		name := strings.TrimRight(word, ".,;:!)")
+		if noteWords.has(name) {
+			return rest[len(name):], true
+		}
+		rest, ok = after, smallWords.has(word)
+	}
+	return "", false
 }
 
 // verdictWords makes "**pass_with-notes**" and "~~PASS~~ CRITICAL" comparable.
@@ -111,9 +141,13 @@ func cutVerdict(s string) (phrase verdictPhrase, rest string, ok bool) {
 	for _, p := range verdictPhrases {
 		rest, found := strings.CutPrefix(s, p.words)
 		next, _ := utf8.DecodeRuneInString(rest)
-		if found && !unicode.IsLetter(next) && !unicode.IsDigit(next) {
-			return p, rest, true
+		if !found || unicode.IsLetter(next) || unicode.IsDigit(next) {
+			continue
 		}
+		if after, ok := cutNotes(rest); ok && p.verdict.Passed() {
+			return verdictPhrase{p.words, PassWithNotes}, after, true
+		}
+		return p, rest, true
 	}
 	return verdictPhrase{}, s, false
 }

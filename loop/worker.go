@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -23,29 +21,41 @@ type Worker struct {
 	Reviewer func(name string) (Reviewer, *Failure) // required
 	// Checks are those to run for a change, and why others are not run. nil: none.
 	Checks   func(ctx context.Context, review Review, change Change) (run []Check, not []string)
-	RunCheck CheckRunner // required with Checks
-	Retry    bool        // also reviews whose reviewer could not be run before
-	Exclude  []string    // git globs left out of every review
-	Progress Progress    // required
+	Checker  Checker  // required with Checks
+	Retry    bool     // also reviews whose reviewer could not be run before
+	Exclude  []string // git globs left out of every review
+	Progress Progress // required
 }
 
 // Work does every review that this clone asked an agent for, oldest first, until
-// none is left; it returns how many it did. A reviewer that cannot be run is not
-// tried again unless Retry says so.
-func (w *Worker) Work(ctx context.Context) (int, error) {
-	done := map[string]bool{}
-	for {
-		next, err := w.next(ctx, done)
+// none is left; it returns how many it did. A reviewer that could not be run is tried
+// again when it is due, if it may well answer then, and otherwise when Retry says so.
+// What is left alone is Held.
+func (w *Worker) Work(ctx context.Context) (did int, err error) {
+	if _, err := w.Store.dropCheckouts(ctx, false); err != nil {
+		return 0, err
+	}
+	var failed []error // git's refusals of single reviews
+	for seen := map[string]bool{}; ; {
+		next, err := w.next(ctx, seen)
 		if err != nil || next == "" {
-			return len(done), err
+			return did, errors.Join(append(failed, err)...)
 		}
-		done[next] = true
+		seen[next] = true
 		review, err := w.Store.Review(ctx, next)
 		if err == nil {
-			_, err = w.Review(ctx, review)
+			review, err = w.Review(ctx, review)
 		}
-		if state := new(StateError); err != nil && !errors.As(err, &state) && !errors.Is(err, gitstore.ErrBusy) {
-			return len(done), err
+		state, refused := new(StateError), new(gitstore.GitError)
+		switch {
+		case errors.As(err, &state), errors.Is(err, gitstore.ErrBusy): // somebody else was quicker
+		case errors.As(err, &refused):
+			failed = append(failed, err)
+		case err != nil:
+			return did, errors.Join(append(failed, err)...)
+		case review.Failure != nil && review.Failure.Reason == ReasonObjects: // see Held
+		default:
+			did++
 		}
 	}
 }
@@ -53,9 +63,9 @@ func (w *Worker) Work(ctx context.Context) (int, error) {
 // next is the oldest review of this clone that waits for an agent and is not in done.
 func (w *Worker) next(ctx context.Context, done map[string]bool) (string, error) {
 	waits := func(r ReviewSummary) bool {
-		return !done[r.ID] && r.Writer == w.Store.Repo.Writer() && len(w.turns(r.Waiting, r.Failed)) > 0
+		return !done[r.ID] && r.Writer == w.Store.Repo.Writer() && len(w.turns(r.Waiting, r.Failed, r.RetryAt)) > 0
 	}
-	waiting, _, err := w.Store.Reviews(ctx, Filter{Status: inboxStatus, Review: waits})
+	waiting, _, err := w.Store.Reviews(ctx, Filter{Status: waitingStatus, Review: waits})
 	if err != nil || len(waiting) == 0 {
 		return "", err
 	}
@@ -65,11 +75,15 @@ func (w *Worker) next(ctx context.Context, done map[string]bool) (string, error)
 	return oldest.ID, nil
 }
 
-// turns are the agents among those who are waited for that are to be run now.
-func (w *Worker) turns(waiting, failed []string) []string {
+// turns are the agents among those who are waited for that are to be run now: not those
+// that failed, unless they are due again.
+func (w *Worker) turns(waiting, failed []string, retryAt map[string]time.Time) []string {
+	now := w.Store.Now()
 	var agents []string
 	for _, name := range waiting {
-		if name != Human && name != "" && (w.Retry || !slices.Contains(failed, name)) {
+		at, due := retryAt[name]
+		due = w.Retry || !slices.Contains(failed, name) || due && !now.Before(at)
+		if name != Human && name != "" && due {
 			agents = append(agents, name)
 		}
 	}
@@ -88,45 +102,60 @@ func (w *Worker) Review(ctx context.Context, review Review) (Review, error) {
 		return review, fmt.Errorf("review %s: another worker is at it: %w", review.ID, gitstore.ErrBusy)
 	}
 	defer unlock()
-	if review, err = w.Store.Review(ctx, review.ID); err != nil || !inboxStatus(string(review.Status)) {
+	if review, err = w.Store.Review(ctx, review.ID); err != nil || !waitingStatus(string(review.Status)) {
 		return review, err
 	}
+	failed, retryAt := review.failed()
+	turns := w.turns(review.Waiting(), failed, retryAt)
 	if err := w.Store.PinReview(ctx, review); err != nil {
-		return review, err
+		return w.skip(ctx, review, turns, err)
 	}
-	for _, name := range w.turns(review.Waiting(), review.failed()) {
+	for _, name := range turns {
 		if review, err = w.review(ctx, review, name); err != nil {
 			return review, err
 		}
 	}
-	if review.Status != ReviewOpen && len(w.turns(review.Waiting(), nil)) == 0 {
+	if review.Status != ReviewOpen && len(w.turns(review.Waiting(), nil, nil)) == 0 {
 		w.Store.Repo.DropLock("review-" + review.ID)
 	}
 	return review, w.Store.Project(ctx)
 }
 
-// failed are the reviewers that could not be run.
-func (r Review) failed() []string {
-	var names []string
-	for _, f := range r.Failures {
-		names = append(names, f.Reviewer)
+// skip records why a review cannot be done by those who were asked, once, where that
+// is for want of an object, which may be there the next time. Any other err is returned.
+func (w *Worker) skip(ctx context.Context, review Review, names []string, err error) (Review, error) {
+	var object *gitstore.MissingError
+	if !errors.As(err, &object) {
+		return review, fmt.Errorf("review %s: %w", review.ID, err)
 	}
-	return names
+	failure := Failure{Reason: ReasonObjects, Detail: object.What, Try: object.Try, RetryAt: w.Store.Now().UTC().Truncate(time.Millisecond)}
+	for _, name := range names {
+		known := func(f Failure) bool {
+			return f.Reviewer == name && f.Reason == failure.Reason && f.Detail == failure.Detail
+		}
+		if slices.ContainsFunc(review.Failures, known) {
+			continue
+		}
+		if review, err = w.Store.FailReview(ctx, review.ID, name, failure); err != nil {
+			return review, err
+		}
+	}
+	return review, nil
 }
 
 func (w *Worker) review(ctx context.Context, review Review, name string) (Review, error) {
 	reviewer, failure := w.Reviewer(name)
 	if failure != nil {
-		return w.Store.FailReview(ctx, review.ID, name, *failure)
+		return w.fail(ctx, review, name, *failure)
 	}
 	w.Progress.Step("review", fmt.Sprintf("%s by %s", review.Request.Subject.Spec, name))
 	started := time.Now()
 	sub, raw, failure, err := w.answer(ctx, review, name, reviewer)
 	switch {
 	case err != nil:
-		return review, fmt.Errorf("review %s: %w", review.ID, err)
+		return w.skip(ctx, review, []string{name}, err)
 	case failure != nil:
-		return w.Store.FailReview(ctx, review.ID, name, *failure)
+		return w.fail(ctx, review, name, *failure)
 	}
 	sub.Duration = Duration(time.Since(started))
 	return w.Store.SubmitReview(ctx, review.ID, sub, raw)
@@ -139,6 +168,12 @@ func (w *Worker) answer(ctx context.Context, review Review, name string, reviewe
 	limits.Exclude = append(limits.Exclude, w.Exclude...)
 	change, err := w.Store.ReadChange(ctx, subject, limits)
 	sub.Census = change.Census
+	if err == nil && change.Census.Files == 0 {
+		err = w.Store.nothing(ctx, subject)
+		if none := new(NothingError); errors.As(err, &none) {
+			sub.Report.Summary, err = none.text(), nil
+		}
+	}
 	if err != nil || change.Census.Nothing() {
 		return sub, "", nil, err
 	}
@@ -160,6 +195,7 @@ func (w *Worker) answer(ctx context.Context, review Review, name string, reviewe
 		return sub, answer.Raw, answer.Failure, err
 	}
 	sub.Report, sub.Checks, sub.SkippedBy = answer.Report, job.Checks, job.NotChecked
+	sub.Census.countChecks(job.Checks, len(job.NotChecked))
 	sub.Outcome = OutcomeFailed
 	if sub.Report.Effective.Passed() {
 		sub.Outcome = OutcomePassed
@@ -182,46 +218,18 @@ func (w *Worker) examine(ctx context.Context, subject Subject, reviewer Reviewer
 	}
 	var answer ReviewAnswer
 	err := w.Store.inCheckout(ctx, subject.Tree, func(tree *gitstore.Worktree) error {
-		job.Checks = w.runChecks(ctx, checks, tree.Dir, subject.Tree)
-		if err := w.checkBase(ctx, subject, checks, job); err != nil {
+		var err error
+		job.Checks, err = w.Store.check(ctx, w.Checker, w.Progress, checkup{
+			checks: checks, dir: tree.Dir, tree: subject.Tree, base: subject.Base, changed: job.Change.Files, known: map[string]CheckResult{},
+		})
+		if err != nil {
 			return err
 		}
 		job.Dir, job.Prompt.Checks = tree.Dir, job.Checks
-		var err error
 		answer, err = w.reviewReadOnly(ctx, tree, reviewer, *job)
 		return err
 	})
 	return answer, err
-}
-
-func (w *Worker) runChecks(ctx context.Context, checks []Check, dir string, tree gitstore.ID) []CheckResult {
-	var results []CheckResult
-	for _, check := range checks {
-		w.Progress.Step("check", check.Name)
-		results = append(results, w.RunCheck(ctx, check, dir, tree))
-	}
-	return results
-}
-
-// checkBase runs the checks that failed on the base too: what failed before is not
-// this change's fault.
-func (w *Worker) checkBase(ctx context.Context, subject Subject, checks []Check, job *ReviewJob) error {
-	var failed []Check
-	for i, result := range job.Checks {
-		if !result.OK() {
-			failed = append(failed, checks[i])
-		}
-	}
-	if _, err := w.Store.Repo.ReadCommit(ctx, subject.Base); len(failed) == 0 || err != nil {
-		return nil // nothing failed, or there is nothing before
-	}
-	return w.Store.inCheckout(ctx, subject.Base, func(tree *gitstore.Worktree) error {
-		job.BaseChecks = map[string]CheckResult{}
-		for _, result := range w.runChecks(ctx, failed, tree.Dir, subject.Base) {
-			job.BaseChecks[result.Name] = result
-		}
-		return nil
-	})
 }
 
 // reviewReadOnly asks the reviewer and makes its answer void when it changed the
@@ -248,24 +256,4 @@ func guardTree(ctx context.Context, tree *gitstore.Worktree, review func() (Revi
 		answer.Failure = &Failure{Reason: ReasonTampered, Detail: "files differ from what was to be reviewed"}
 	}
 	return answer, err
-}
-
-// inCheckout runs use in a temporary worktree of commit.
-func (s *Store) inCheckout(ctx context.Context, commit gitstore.ID, use func(*gitstore.Worktree) error) error {
-	parent := filepath.Join(s.Repo.StateDir(), "worktrees")
-	if err := os.MkdirAll(parent, 0o777); err != nil {
-		return fmt.Errorf("make worktree: %w", err)
-	}
-	nonce, err := newNonce()
-	if err != nil {
-		return err
-	}
-	dir := filepath.Join(parent, "review-"+nonce)
-	tree, err := s.Repo.AddWorktree(ctx, dir, "", commit)
-	if err != nil {
-		return fmt.Errorf("make worktree: %w", err)
-	}
-	err = use(tree)
-	clean := context.WithoutCancel(ctx) // an interrupted review must not leave its checkout behind
-	return errors.Join(err, s.Repo.RemoveWorktree(clean, dir))
 }

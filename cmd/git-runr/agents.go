@@ -23,37 +23,48 @@ func (s *session) reviewer(name string) (loop.Reviewer, *loop.Failure) {
 	if name == builtinName {
 		return builtinReviewer{s.repo}, nil
 	}
-	spec, failure := s.agentSpec(name)
+	spec, model, failure := s.agentSpec(name, agent.Reviewer)
 	if failure != nil {
 		return nil, failure
 	}
-	model := agent.Model(agent.Reviewer, s.conf.Loop.Profile, spec)
-	return agentReviewer{spec: spec, model: model, maxPatch: int64(s.conf.Review.MaxBytes)}, nil
+	return agentReviewer{spec: spec, model: model, conf: s.conf}, nil
 }
 
 // implementer is the implementer called name, or why it cannot be run.
 func (s *session) implementer(name string) (loop.Implementer, *loop.Failure) {
-	spec, failure := s.agentSpec(name)
+	spec, model, failure := s.agentSpec(name, agent.Implementer)
 	if failure != nil {
 		return nil, failure
 	}
-	return agentImplementer{spec: spec, model: agent.Model(agent.Implementer, s.conf.Loop.Profile, spec)}, nil
+	return agentImplementer{spec: spec, model: model, conf: s.conf}, nil
 }
 
-// agentSpec is how the agent called name is run. One that only the repository's
-// file defines needs trust.
-func (s *session) agentSpec(name string) (agent.Spec, *loop.Failure) {
+// agentSpec is how the agent called name is run as role, and with which model. One that
+// only the repository's file defines needs trust, and its program must be there.
+func (s *session) agentSpec(name string, role agent.Role) (spec agent.Spec, model string, failure *loop.Failure) {
 	if name == loop.Human {
-		return agent.Spec{}, &loop.Failure{Reason: loop.ReasonHuman, Detail: "the next step is a person's"}
+		return spec, "", &loop.Failure{Reason: loop.ReasonHuman, Detail: "the next step is a person's"}
 	}
 	spec, fromRepository, known := s.conf.agent(name)
 	if !known {
-		return spec, &loop.Failure{Reason: loop.ReasonAgentNotFound, Detail: fmt.Sprintf("no agent %q is configured", name)}
+		return spec, "", &loop.Failure{Reason: loop.ReasonAgentNotFound, Detail: fmt.Sprintf("no agent %q is configured", name)}
 	}
 	if fromRepository && !s.trusts() {
-		return spec, &loop.Failure{Reason: loop.ReasonUntrusted, Detail: fmt.Sprintf("agent %q; type: git runr trust", name)}
+		return spec, "", &loop.Failure{Reason: loop.ReasonUntrusted, Detail: fmt.Sprintf("agent %q; type: git runr trust", name)}
 	}
-	return spec, nil
+	model = agent.Model(role, s.conf.Loop.Profile, spec)
+	return spec, model, startFailure(spec.Ready(role, model, os.Environ()))
+}
+
+// startFailure is why an agent cannot be started; nil for no error.
+func startFailure(err error) *loop.Failure {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, agent.ErrNotFound):
+		return &loop.Failure{Reason: loop.ReasonAgentNotFound, Detail: err.Error()}
+	}
+	return &loop.Failure{Reason: loop.ReasonAgentFailed, Detail: err.Error()}
 }
 
 // builtinReviewer reads the diff and the checks' evidence.
@@ -77,44 +88,32 @@ func (r builtinReviewer) Review(ctx context.Context, job loop.ReviewJob) (loop.R
 		}
 		return -1
 	}
-	report := builtin.Review(builtin.Input{Files: files, Size: size, Checks: job.Checks, BaseChecks: job.BaseChecks, SkippedChecks: job.NotChecked})
+	report := builtin.Review(builtin.Input{Files: files, Size: size, Checks: job.Checks})
 	return loop.ReviewAnswer{Report: report}, nil
 }
 
 // agentReviewer asks an agent's command.
 type agentReviewer struct {
-	spec     agent.Spec
-	model    string
-	maxPatch int64 // in the prompt, in bytes
+	spec  agent.Spec
+	model string
+	conf  *config
 }
 
 func (r agentReviewer) Limits() loop.Limits {
-	return loop.Limits{Exclude: append([]string{}, loop.LockFiles...), MaxBytes: r.maxPatch}
+	return loop.Limits{Exclude: append([]string{}, loop.LockFiles...), MaxBytes: int64(r.conf.Review.MaxBytes)}
 }
 func (r agentReviewer) NeedsCheckout() bool { return true }
 
 func (r agentReviewer) Review(ctx context.Context, job loop.ReviewJob) (loop.ReviewAnswer, error) {
 	options := agent.CallOptions{Transcript: job.Transcript, OnLine: job.OnLine}
 	answer, result, err := agent.Call(ctx, r.spec, agent.Reviewer, r.model, job.Dir, job.Prompt.Text(), options)
-	if failure, err := callFailure(ctx, r.spec, answer, result, err); failure != nil || err != nil {
+	if failure, err := r.conf.callFailure(ctx, r.spec, answer, result, err); failure != nil || err != nil {
 		return loop.ReviewAnswer{Raw: answer.Text, Failure: failure}, err
 	}
 	report := loop.ParseReview(answer.Text, job.Prompt.Nonce)
 	placeFindings(report.Findings, job.Dir)
-	report.Effective = loop.EffectiveVerdict(report.Verdict, report.Findings, checksFailed(job))
+	report.Effective = loop.EffectiveVerdict(report.Verdict, report.Findings, loop.CheckRun{Results: job.Checks}.Failed())
 	return loop.ReviewAnswer{Report: report, Raw: answer.Text}, nil
-}
-
-// checksFailed reports whether a check counts against the change: not one that could
-// not run here, or that fails on the base too.
-func checksFailed(job loop.ReviewJob) bool {
-	for _, result := range job.Checks {
-		base, ran := job.BaseChecks[result.Name]
-		if ran && builtin.CheckFailed(result, &base) || !ran && builtin.CheckFailed(result, nil) {
-			return true
-		}
-	}
-	return false
 }
 
 // placeFindings makes absolute paths, as some agents give them, relative to the
@@ -136,6 +135,7 @@ func placeFindings(findings []loop.Finding, dir string) {
 type agentImplementer struct {
 	spec  agent.Spec
 	model string
+	conf  *config
 }
 
 func (i agentImplementer) Implement(ctx context.Context, job loop.ImplementJob) (loop.ImplementAnswer, error) {
@@ -144,7 +144,7 @@ func (i agentImplementer) Implement(ctx context.Context, job loop.ImplementJob) 
 	if err == nil && answer.Problem == agent.ProblemEmptyOutput {
 		return loop.ImplementAnswer{Edited: result.Edited}, nil // what it did to the files is what counts
 	}
-	failure, err := callFailure(ctx, i.spec, answer, result, err)
+	failure, err := i.conf.callFailure(ctx, i.spec, answer, result, err)
 	return loop.ImplementAnswer{Text: answer.Text, Edited: result.Edited, Failure: failure}, err
 }
 
@@ -157,14 +157,12 @@ var problemReasons = map[string]string{
 }
 
 // callFailure is why a call gave no answer; the error is for a call that was interrupted.
-func callFailure(ctx context.Context, spec agent.Spec, answer agent.Answer, result agent.Result, err error) (*loop.Failure, error) {
+func (c *config) callFailure(ctx context.Context, spec agent.Spec, answer agent.Answer, result agent.Result, err error) (*loop.Failure, error) {
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case errors.Is(err, agent.ErrNotFound):
-		return &loop.Failure{Reason: loop.ReasonAgentNotFound, Detail: err.Error()}, nil
 	case err != nil:
-		return &loop.Failure{Reason: loop.ReasonAgentFailed, Detail: err.Error()}, nil
+		return startFailure(err), nil
 	case answer.Problem == "":
 		return nil, nil
 	}
@@ -173,7 +171,7 @@ func callFailure(ctx context.Context, spec agent.Spec, answer agent.Answer, resu
 		reason = loop.ReasonAgentFailed
 	}
 	detail := fmt.Sprintf("agent %q after %s: %s", spec.Name, result.Duration.Round(time.Second), orElse(answer.Detail, answer.Problem))
-	return &loop.Failure{Reason: reason, Detail: detail, LastActivity: lastOutput(result)}, nil
+	return &loop.Failure{Reason: reason, Detail: detail, LastActivity: lastOutput(result), Setting: c.agentLimit(spec, answer.Problem), Transient: answer.Transient()}, nil
 }
 
 // lastOutput is when the agent last wrote something, or began.
@@ -188,10 +186,13 @@ func lastOutput(result agent.Result) time.Time {
 // worker does reviews with this session's configuration.
 func (s *session) worker(progress *progress) *loop.Worker {
 	return &loop.Worker{
-		Store: s.store, Reviewer: s.reviewer, Checks: s.reviewChecks, RunCheck: runCheck,
+		Store: s.store, Reviewer: s.reviewer, Checks: s.reviewChecks, Checker: checker,
 		Exclude: s.conf.Review.Exclude, Progress: watcher{progress, s.Bool("v")},
 	}
 }
+
+// checker runs checks here.
+var checker = loop.Checker{Run: runCheck, Judge: builtin.Judge}
 
 // runCheck runs a check and reads what its output says.
 func runCheck(ctx context.Context, check loop.Check, dir string, tree gitstore.ID) loop.CheckResult {
@@ -269,10 +270,17 @@ func (s *session) trustedChecks() (run []loop.Check, not []string) {
 const configName = ".runr.toml"
 
 // repoFile reads the repository's configuration: from the checkout that the user
-// stands in, or from HEAD in a bare repository. Never from what is under review.
+// stands in, or from HEAD in a bare repository. Never from what is under review: in a
+// working tree of a run, where an agent can write, the user's own checkout counts.
 func repoFile(ctx context.Context, repo *gitstore.Repo) (data []byte, name string, err error) {
-	if repo.WorkTree != "" {
-		name = path.Join(repo.WorkTree, configName)
+	dir := repo.WorkTree
+	if repo.IsOwnWorktree() {
+		if dir = path.Dir(repo.CommonDir); path.Base(repo.CommonDir) != ".git" {
+			return nil, "", nil
+		}
+	}
+	if dir != "" {
+		name = path.Join(dir, configName)
 		data, err = os.ReadFile(name)
 		if errors.Is(err, os.ErrNotExist) {
 			return nil, "", nil

@@ -12,6 +12,7 @@ import (
 // before the arguments of the command that knows it, the innermost first, and the
 // arguments follow a "--" of ours. A command therefore sees in Args exactly the
 // arguments in their order, together with the user's own "--" when there was one.
+// Where help is asked for, nothing is left but the command that it is about.
 //
 // A flag that no command on the way knows, or that lacks its value, is a usage
 // problem. Flags come after the name of the command they belong to.
@@ -66,6 +67,7 @@ type permuter struct {
 	levels      []argLevel // never empty
 	positionals []string
 	rest        []string // not looked at yet
+	help        bool     // it is asked for: of the innermost command, whatever else is there
 }
 
 // next takes one token, a flag with its value, or everything after "--".
@@ -104,6 +106,10 @@ func (p *permuter) takeFlag(token string) error {
 		flag := findFlag(p.levels[i].known, name)
 		if flag == nil {
 			continue
+		}
+		if flag == cli.HelpFlag {
+			p.help, p.rest = true, p.rest[1:]
+			return nil
 		}
 		size := 1
 		if !inline && takesValue(flag) {
@@ -206,7 +212,12 @@ func (p *permuter) joined(program string) []string {
 		if i > 0 {
 			out = append(out, level.name)
 		}
-		out = append(out, level.flags...)
+		if !p.help {
+			out = append(out, level.flags...)
+		}
+	}
+	if p.help && (len(p.levels) > 1 || len(p.positionals) == 0) { // else the command is unknown
+		return append(out, "-h")
 	}
 	if len(p.positionals) > 0 && !p.inner().verbatim {
 		out = append(out, "--")

@@ -80,7 +80,9 @@ func TestPermuteArgs(t *testing.T) {
 		{"empty argument", "review \"\" --wait", "review --wait -- \"\""},
 		{"command name as an argument", "review inbox --wait", "review --wait -- inbox"},
 		{"unknown command", "revew --json x", "--json -- revew x"},
-		{"help", "review HEAD -h", "review -h -- HEAD"},
+		{"help", "review HEAD --json -h", "review -h"},
+		{"help on a subcommand", "review -h HEAD --help", "review -h"},
+		{"help on nothing", "revew -h x", "-- revew x"},
 		{"command that parses itself", "--json raw a --odd", "--json raw a --odd"},
 		{"completion", "review HEAD --wa --generate-bash-completion", "review HEAD --wa --generate-bash-completion"},
 	}

@@ -25,8 +25,8 @@ func (p *program) auditCommand() *cli.Command {
 			"inferred (it looks like a run's work) or a gap. Exit status: 1 when coverage is below what is asked for.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "run", Usage: "the commits of `RUN`: its own, and those that people made for it"},
-			&cli.Float64Flag{Name: "fail-under", Usage: "end with 1 when less than `N` percent are accounted for"},
-			&cli.Float64Flag{Name: "fail-under-with-inferred", Usage: "the same for `N` percent, with those inferred"},
+			&cli.Float64Flag{Name: "fail-under", DefaultText: "none", Usage: "end with 1 when less than `N` percent are accounted for"},
+			&cli.Float64Flag{Name: "fail-under-with-inferred", DefaultText: "none", Usage: "the same for `N` percent, with those inferred"},
 			&cli.IntFlag{Name: "limit", Value: auditLimit, Usage: "the newest `N`; 0 for all"},
 		},
 		Action: p.action(audit),
@@ -127,7 +127,13 @@ func (s *session) auditSpan(store *loop.Store) (audited, error) {
 	if err != nil {
 		return span, err
 	}
-	span.commits, err = s.repo.LogMessages(s.ctx, span.from, to, limit)
+	if span.commits, err = s.repo.LogMessages(s.ctx, span.from, to, limit); err != nil || span.from == "" {
+		return span, err
+	}
+	span.from, err = s.repo.MergeBase(s.ctx, span.from, to) // where reviews of this range begin
+	if errors.Is(err, gitstore.ErrNotFound) {
+		span.from, err = "", nil
+	}
 	return span, err
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -99,6 +100,7 @@ type configInput struct {
 const (
 	originDefault = "default"
 	originGit     = "git config"
+	originUser    = "user file "
 	originFlag    = "flag"
 )
 
@@ -110,7 +112,7 @@ func loadConfig(in configInput) (*config, error) {
 	if err := c.readFile(in.RepoPath, in.RepoFile); err != nil {
 		return nil, err
 	}
-	c.layer, c.repository = "user file "+in.UserPath, false
+	c.layer, c.repository = originUser+in.UserPath, false
 	if err := c.readFile(in.UserPath, in.UserFile); err != nil {
 		return nil, err
 	}
@@ -150,6 +152,50 @@ func (c *config) origin(key string) string {
 		return from
 	}
 	return originDefault
+}
+
+// setting is key with its value and, for people who share the run, where it comes from:
+// without the paths of this machine.
+func (c *config) setting(key, value string) loop.Setting {
+	from := c.origin(key)
+	switch {
+	case from == originFlag:
+		_, name, _ := strings.Cut(key, ".")
+		from = "--" + strings.ReplaceAll(name, "_", "-")
+	case strings.HasPrefix(from, originUser):
+		from = "the user's file"
+	}
+	return loop.Setting{Name: key, Value: value, From: from}
+}
+
+// limits are the settings that can end a run.
+func (c *config) limits() []loop.Setting {
+	limits := []loop.Setting{c.setting(loop.SettingRetries, strconv.Itoa(c.Loop.MaxRetries))}
+	if c.Loop.TimeBudget > 0 {
+		limits = append(limits, c.setting(loop.SettingBudget, c.Loop.TimeBudget.String()))
+	}
+	if len(c.Scope.Allow) > 0 {
+		limits = append(limits, c.setting(loop.SettingAllow, loop.GlobList(c.Scope.Allow)))
+	}
+	if len(c.Scope.Deny) > 0 {
+		limits = append(limits, c.setting(loop.SettingDeny, loop.GlobList(c.Scope.Deny)))
+	}
+	return limits
+}
+
+// agentLimit is the setting that ended a call of spec; nil for a problem that is none.
+func (c *config) agentLimit(spec agent.Spec, problem string) *loop.Setting {
+	limit, key := spec.Timeout, "timeout"
+	byDefault := agent.DefaultTimeout
+	switch problem {
+	case agent.ProblemTimeout:
+	case agent.ProblemIdle:
+		limit, key, byDefault = spec.Idle, "idle_timeout", agent.DefaultIdle
+	default:
+		return nil
+	}
+	setting := c.setting("agents."+spec.Name+"."+key, loop.Duration(cmp.Or(limit, byDefault)).String())
+	return &setting
 }
 
 // readGit takes the settings of git config under runr. A name that means nothing

@@ -101,14 +101,14 @@ var configKeys = []configKey{
 	keyOf("checks.NAME.timeout", timeoutKind, `"10m"`, "wall time of the check",
 		func(c *config, name string, v configDuration) { c.checkTable(name).Timeout = loop.Duration(v) }),
 
-	keyOf("scope.allow", textsKind, "[]", "globs of the paths that an implementer may change; none means all",
+	keyOf("scope.allow", textsKind, "[]", "globs of the paths that an implementer may change, as in .gitignore; none means all",
 		func(c *config, _ string, v []string) { c.Scope.Allow = v }),
-	keyOf("scope.deny", textsKind, "[]", "globs of the paths that an implementer may not change",
+	keyOf("scope.deny", textsKind, "[]", "globs of the paths that an implementer may not change, as in .gitignore",
 		func(c *config, _ string, v []string) { c.Scope.Deny = v }),
 
 	keyOf("review.reviewer", nameKind, `"builtin"`, "who does what git runr review asks for; human leaves it to a person",
 		func(c *config, _, v string) { c.Review.Reviewer = v }),
-	keyOf("review.exclude", textsKind, "[]", "globs of the paths that no review looks at",
+	keyOf("review.exclude", textsKind, "[]", "globs of the paths that no review looks at, as in .gitignore: *.pb.go is every one, /gen/*.go those of one directory",
 		func(c *config, _ string, v []string) { c.Review.Exclude = v }),
 	keyOf("review.detect_checks", boolKind, "true", "without [checks.NAME], run the project's standard ones for commits of this clone",
 		func(c *config, _ string, v bool) { c.Review.DetectChecks = v }),

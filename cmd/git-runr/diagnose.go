@@ -254,6 +254,13 @@ func (s *session) placeOf(store *loop.Store, run loop.Run) diagnose.Place {
 	if !onDisk(place.Files) {
 		place.Files = ""
 	}
+	place.Dir = place.Tree
+	if run.Plan.InPlace {
+		place.Dir = s.repo.WorkTree
+	}
+	if here() == place.Dir {
+		place.Dir = ""
+	}
 	if place.Files != "" && place.Tree == "" { // else the command is run there, from where a relative path leads nowhere
 		place.Files = fromHere(place.Files)
 	}
@@ -275,18 +282,23 @@ func onDisk(path string) bool {
 
 // fromHere is path from where the command was started, when it is below that.
 func fromHere(path string) string {
-	here, err := os.Getwd()
-	if err != nil {
-		return path
-	}
-	if resolved, err := filepath.EvalSymlinks(here); err == nil {
-		here = resolved
-	}
-	rel, err := filepath.Rel(here, path)
+	rel, err := filepath.Rel(here(), path)
 	if err != nil || !filepath.IsLocal(rel) {
 		return path
 	}
 	return filepath.ToSlash(rel)
+}
+
+// here is the current directory without symbolic links, "" when it is gone.
+func here() string {
+	dir, err := os.Getwd()
+	if err != nil {
+		return ""
+	}
+	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+		return resolved
+	}
+	return dir
 }
 
 // width is that of the terminal, in columns.

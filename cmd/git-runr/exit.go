@@ -114,7 +114,9 @@ var sentinels = []sentinel{
 	{gitstore.ErrBare, exitState, ""},
 	{gitstore.ErrNoChange, exitNothing, ""},
 	{gitstore.ErrRemote, exitBusy, ""},
-	{gitstore.ErrCorrupt, exitConflict, "git runr fsck names what is damaged, git runr sync fetches it again"},
+	{gitstore.ErrCorrupt, exitNotFound, "git runr fsck names what is damaged, git runr sync fetches it again"},
+	{gitstore.ErrSign, exitUsage, "mend what signs your commits, or leave the records of git-runr unsigned: git config runr.sign false"},
+	{gitstore.ErrBrokenRef, exitState, "git fsck names what is damaged; git reflog shows where the branch was: git update-ref REF COMMIT"},
 	{gitstore.ErrNotFound, exitNotFound, ""},
 	{context.Canceled, exitInterrupted, ""},
 	{context.DeadlineExceeded, exitBusy, ""},
@@ -147,10 +149,19 @@ func classify(err error) problem {
 	}
 	for _, s := range sentinels {
 		if errors.Is(err, s.is) {
-			return problem{status: s.status, msg: sentinelMessage(err, s), hint: nonEmpty(s.hint)}
+			return problem{status: s.status, msg: sentinelMessage(err, s), hint: nonEmpty(orElse(hintOf(err), s.hint))}
 		}
 	}
 	return problem{status: exitBug, msg: err.Error(), hint: unforeseenHint(err)}
+}
+
+// hintOf is the command that gets an object that is missing; "" for any other error.
+func hintOf(err error) string {
+	var object *gitstore.MissingError
+	if errors.As(err, &object) {
+		return object.Try
+	}
+	return ""
 }
 
 // stateProblem tells a claim of somebody else's from any other state in the way.

@@ -14,7 +14,7 @@ import (
 func (p *program) gcCommand() *cli.Command {
 	return &cli.Command{
 		Name: "gc", Usage: "drop what was over long ago from the lists, and what old runs left here",
-		Description: "Reviews that were resolved or cancelled longer than inbox.retention ago leave the lists; they can\nstill be read (inbox list --archived, inbox get ID). Of runs that were over so long, this clone's\nworktree, transcripts and snapshots are removed. What landings, reverts and restores can be undone by\nis kept for 30 days, and of the newest 50 for good. No event is ever deleted.",
+		Description: "Reviews that were resolved or cancelled longer than inbox.retention ago leave the lists; they can\nstill be read (inbox list --archived, inbox get ID). Of runs that were over so long, this clone's\nworktree, transcripts and snapshots are removed; so are checkouts that killed reviews left, but\nnone that a process is in. What landings, reverts and restores can be undone by is kept for 30 days,\nand of the newest 50 for good. No event is ever deleted.",
 		Flags:       []cli.Flag{&cli.BoolFlag{Name: "dry-run", Usage: "say what would be done"}},
 		Action:      p.action(gc),
 	}
@@ -64,11 +64,17 @@ func writeGarbage(w io.Writer, doc gcJSON, now time.Time) {
 	if len(doc.Undo) > 0 {
 		fmt.Fprintf(w, "%s of what can be undone\n", loop.Count(len(doc.Undo), "old record"))
 	}
-	verb := "dropped from the lists"
-	if doc.DryRun {
-		verb = "would be " + verb
+	for _, dir := range doc.Checkouts {
+		fmt.Fprintf(w, "checkout %s\n", safetext.Line(dir))
 	}
-	fmt.Fprintf(w, "%s %s, and what %s left here.\n", loop.Count(len(doc.Reviews), "review"), verb, loop.Count(len(doc.Runs), "run"))
+	would := ""
+	if doc.DryRun {
+		would = "would be "
+	}
+	if len(doc.Checkouts) > 0 {
+		fmt.Fprintf(w, "%s of killed processes %sremoved.\n", loop.Count(len(doc.Checkouts), "checkout"), would)
+	}
+	fmt.Fprintf(w, "%s %sdropped from the lists, and what %s left here.\n", loop.Count(len(doc.Reviews), "review"), would, loop.Count(len(doc.Runs), "run"))
 }
 
 // age is how long ago something was, in whole days where it was days.

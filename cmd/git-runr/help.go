@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -23,42 +24,36 @@ func topics() map[string]func() string {
 func (p *program) helpCommand() *cli.Command {
 	return &cli.Command{
 		Name: "help", Usage: "help on a command, or on config, exit-status or stop-reasons", ArgsUsage: "[COMMAND|TOPIC]",
-		Action: p.action(func(s *session) error {
-			name, err := s.arg("")
-			if err != nil {
-				return err
-			}
-			if name == "" {
-				return cli.ShowAppHelp(s.rootContext())
-			}
-			if topic, ok := topics()[name]; ok {
-				_, err := io.WriteString(s.out, topic())
-				return err
-			}
-			if s.App.Command(name) == nil {
-				return s.unknownCommand(name)
-			}
-			return cli.ShowCommandHelp(s.rootContext(), name)
-		}),
+		Action: p.action(help),
 	}
 }
 
-// rootContext is the context of the program itself, which app help is about.
-func (s *session) rootContext() *cli.Context {
-	lineage := s.Lineage()
-	for i := len(lineage) - 1; i >= 0; i-- {
-		if lineage[i].App != nil && lineage[i].Command != nil {
-			return lineage[i]
-		}
+// help prints a topic, or what the words would print with -h behind them.
+func help(s *session) error {
+	words := s.Args().Slice()
+	if len(words) == 1 && topics()[words[0]] != nil {
+		_, err := io.WriteString(s.out, topics()[words[0]]())
+		return err
 	}
-	return s.Context
+	app := s.app()
+	commands := app.Commands
+	for _, name := range words {
+		at := slices.IndexFunc(commands, func(c *cli.Command) bool { return c.HasName(name) })
+		if at < 0 {
+			return unknownCommand(name, commands)
+		}
+		commands = commands[at].Subcommands
+	}
+	return app.RunContext(s.ctx, append(append([]string{app.Name}, words...), "-h"))
 }
 
 // unknownCommand names the command that was perhaps meant.
-func (s *session) unknownCommand(name string) error {
+func unknownCommand(name string, commands []*cli.Command) error {
 	var names []string
-	for _, c := range s.App.VisibleCommands() {
-		names = append(names, c.Name)
+	for _, c := range commands {
+		if !c.Hidden {
+			names = append(names, c.Name)
+		}
 	}
 	unknown := problemf(exitUsage, "there is no command %q", name)
 	if near := nearest(name, names); near != "" {

@@ -20,7 +20,7 @@ func (p *program) inboxCommand() *cli.Command {
 	list := &cli.Command{
 		Name: "list", Usage: "what waits for somebody, newest submitted first",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "status", Value: "inbox", Usage: "inbox, all, open, submitted, claimed, resolved or cancelled"},
+			&cli.StringFlag{Name: "status", Value: loop.StatusWaiting, Usage: "waiting (open, submitted, claimed), inbox (submitted, claimed), all, open, submitted, claimed, resolved or cancelled"},
 			&cli.StringFlag{Name: "claimed-by", Usage: "only what `ACTOR` holds"},
 			&cli.StringFlag{Name: "reviewer", Usage: "only what `NAME` was asked for"},
 			&cli.BoolFlag{Name: "mine", Usage: "only what you asked for or hold"},

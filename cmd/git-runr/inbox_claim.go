@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 	"golang.org/x/sys/unix"
 
+	"git-runr/gitstore"
 	"git-runr/loop"
 	"git-runr/loop/safetext"
 )
@@ -52,6 +53,15 @@ func (s *session) actor() (string, error) {
 
 func forceFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "force", Usage: "although somebody else has claimed it"}
+}
+
+func claimFlag() cli.Flag {
+	return &cli.StringFlag{Name: "claim", Usage: "only while the claim `ID` stands, which claim --json gives: the first 7 digits will do"}
+}
+
+// hold is by whom a step is done, by the flags.
+func (s *session) hold(actor string) loop.Hold {
+	return loop.Hold{Actor: actor, Force: s.Bool("force"), Claim: gitstore.ID(s.String("claim"))}
 }
 
 func (p *program) inboxClaimCommand() *cli.Command {
@@ -139,6 +149,16 @@ func (s *session) sharedRemote() string {
 	return remote
 }
 
+// heldElsewhere refuses a step on a review that somebody else has where clones decide it;
+// ask says whether the remote is to be asked, or what it said last will do.
+func (s *session) heldElsewhere(ctx context.Context, store *loop.Store, id string, by loop.Hold, ask bool) (loop.Review, error) {
+	remote := s.sharedRemote()
+	if remote == "" {
+		return loop.Review{}, nil
+	}
+	return store.CheckShared(ctx, remote, id, by, ask)
+}
+
 // unshare gives the claim on the remote back. Where that fails it lapses, or the
 // next one who claims forces it.
 func (s *session) unshare(store *loop.Store, review loop.Review, by loop.Hold) {
@@ -153,10 +173,13 @@ func (s *session) unshare(store *loop.Store, review loop.Review, by loop.Hold) {
 
 func (p *program) inboxReleaseCommand() *cli.Command {
 	return &cli.Command{
-		Name: "release", Usage: "give a claim back", ArgsUsage: "ID", Flags: []cli.Flag{asFlag(), forceFlag()},
+		Name: "release", Usage: "give a claim back", ArgsUsage: "ID", Flags: []cli.Flag{asFlag(), claimFlag(), forceFlag()},
 		Action: p.action(func(s *session) error {
 			return s.act(func(store *loop.Store, id, actor string) (loop.Review, error) {
-				by := loop.Hold{Actor: actor, Force: s.Bool("force")}
+				by := s.hold(actor)
+				if review, err := s.heldElsewhere(s.ctx, store, id, by, true); err != nil {
+					return review, err
+				}
 				review, err := store.ReleaseReview(s.ctx, id, by)
 				if err == nil {
 					s.unshare(store, review, by)
@@ -170,14 +193,17 @@ func (p *program) inboxReleaseCommand() *cli.Command {
 func (p *program) inboxResolveCommand() *cli.Command {
 	return &cli.Command{
 		Name: "resolve", Usage: "close a review that is dealt with", ArgsUsage: "ID",
-		Flags: []cli.Flag{&cli.StringFlag{Name: "m", Usage: "what became of it; - reads standard input"}, asFlag(), forceFlag()},
+		Flags: []cli.Flag{&cli.StringFlag{Name: "m", Usage: "what became of it; - reads standard input"}, asFlag(), claimFlag(), forceFlag()},
 		Action: p.action(func(s *session) error {
 			note, err := s.message(false)
 			if err != nil {
 				return err
 			}
 			return s.act(func(store *loop.Store, id, actor string) (loop.Review, error) {
-				by := loop.Hold{Actor: actor, Force: s.Bool("force")}
+				by := s.hold(actor)
+				if review, err := s.heldElsewhere(s.ctx, store, id, by, true); err != nil {
+					return review, err
+				}
 				review, err := store.ResolveReview(s.ctx, id, by, note)
 				if err == nil {
 					s.unshare(store, review, by)
@@ -251,7 +277,7 @@ func (s *session) act(do func(store *loop.Store, id, actor string) (loop.Review,
 func (s *session) showAct(review loop.Review, actor string, answer *loop.Answer, show func(io.Writer, actorDone)) error {
 	done := actorDone{ID: review.ID, Status: review.Status, Actor: actor, Claim: review.Claim, Answer: answer, Open: unanswered(review)}
 	if review.Status == loop.ReviewClaim && review.Claim.By == actor {
-		done.Resolve, _ = safetext.CommandLine("git", "runr", "inbox", "resolve", review.ID, "--as", actor)
+		done.Resolve, _ = safetext.CommandLine("git", "runr", "inbox", "resolve", review.ID, "--as", actor, "--claim", fmt.Sprintf("%.12s", review.Claim.ID))
 	}
 	return s.print(done, func(w io.Writer) { show(w, done) })
 }
@@ -312,7 +338,10 @@ func inboxAnswer(s *session) error {
 			return err
 		}
 	}
-	review, err := store.AnswerFinding(s.ctx, s.Args().First(), answer, s.Bool("force"))
+	review, err := s.heldElsewhere(s.ctx, store, s.Args().First(), s.hold(answer.Actor), false)
+	if err == nil {
+		review, err = store.AnswerFinding(s.ctx, s.Args().First(), answer, s.Bool("force"))
+	}
 	if err != nil {
 		return s.claimedHint(err, review)
 	}

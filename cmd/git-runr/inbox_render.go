@@ -64,6 +64,12 @@ func writeReviewDocument(w io.Writer, doc reviewJSON) {
 	for _, f := range doc.Failures {
 		reason := loop.ReasonOf(f.Reason)
 		fmt.Fprintf(w, "\nNot reviewed: %s. %s\n", safetext.Line(orElse(f.Detail, reason.Title)), reason.Explanation)
+		if f.Setting != nil {
+			fmt.Fprintf(w, "  ended by %s\n", f.Setting)
+		}
+		if doc.ClosedAt.IsZero() {
+			writeNext(w, f)
+		}
 	}
 	for _, sub := range doc.Submissions {
 		if sub.Decision == "" {
@@ -73,6 +79,15 @@ func writeReviewDocument(w io.Writer, doc reviewJSON) {
 	for _, lost := range doc.Lost {
 		who := safetext.Line(orElse(lost.Actor, lost.By))
 		fmt.Fprintf(w, "\nNot counted: %s by %s: %s\n  it is kept: git show %s\n", safetext.Line(lost.Type), who, safetext.Line(lost.Why), lost.Event.Short())
+	}
+}
+
+// writeNext says what happens after a reviewer failed, and what to type.
+func writeNext(w io.Writer, f loop.Failure) {
+	next := f.Next()
+	fmt.Fprintf(w, "  %s\n", next.What)
+	for _, line := range next.Commands {
+		fmt.Fprintf(w, "    %s\n", line)
 	}
 }
 
@@ -160,7 +175,11 @@ func answerLine(a loop.Answer) string {
 
 func writeSubmission(w io.Writer, r loop.Review, sub loop.Submission) {
 	if sub.Outcome == loop.OutcomeNothing {
-		fmt.Fprintf(w, "\nNothing to review: %s\n", censusLine(sub.Census))
+		why := censusLine(sub.Census)
+		if sub.Census.Files == 0 {
+			why = orElse(sub.Report.Summary, why)
+		}
+		fmt.Fprintf(w, "\nNothing to review: %s\n", safetext.Line(why))
 		return
 	}
 	fmt.Fprintf(w, "\nVerdict: %s by %s (%s)\n", sub.Report.Effective, safetext.Line(sub.Reviewer), censusLine(sub.Census))
@@ -168,7 +187,7 @@ func writeSubmission(w io.Writer, r loop.Review, sub loop.Submission) {
 		fmt.Fprintf(w, "%s\n", safetext.Text(sub.Report.Summary))
 	}
 	for _, c := range sub.Checks {
-		fmt.Fprintf(w, "check %s: %s\n", safetext.Line(c.Name), checkState(c))
+		writeCheck(w, "", c, sub.Event)
 	}
 	for _, why := range sub.SkippedBy {
 		fmt.Fprintf(w, "not checked: %s\n", safetext.Line(why))

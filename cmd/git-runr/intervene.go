@@ -16,7 +16,8 @@ func (p *program) interveneCommand() *cli.Command {
 	return &cli.Command{
 		Name: "intervene", Usage: "record what you did for a run that stopped", ArgsUsage: "RUN",
 		Description: "What you changed in the run's working tree becomes a commit on its branch, the commands are run\n" +
-			"there and kept as evidence, and the next prompts say what you noted. Then: git runr resume RUN.\n" +
+			"there and kept as evidence, and the next prompts say what you noted. So is the output of checks that\n" +
+			"you left as git runr diagnose suggests (COMMAND 2>&1 | tee FILE). Then: git runr resume RUN.\n" +
 			"Reasons: " + strings.Join(loop.InterventionReasons(), ", ") + ".\nExit status: 0 recorded, 1 recorded but a command failed.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "reason", Usage: "why you stepped in: a `REASON` of the list above"},
@@ -119,7 +120,10 @@ func writeIntervention(w io.Writer, run loop.Run, iv loop.Intervention) {
 		if !c.OK() && c.Output != "" {
 			fmt.Fprintf(w, "%s\n", safetext.Text(c.Output))
 		}
-		fmt.Fprintf(w, "  %s: %s\n", safetext.Line(c.Command), checkState(c))
+		fmt.Fprintf(w, "  %s: %s\n", safetext.Line(c.Command), c.State())
+	}
+	for _, e := range iv.Evidence {
+		fmt.Fprintf(w, "  %s: %s\n", safetext.Line(e.File), e.State())
 	}
 	fmt.Fprintf(w, "\nNext:\n  git runr resume %s\n", run.ID)
 }

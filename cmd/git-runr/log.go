@@ -27,7 +27,7 @@ func (p *program) logCommand() *cli.Command {
 		Name: "log", Usage: "events in order: all, or those of a run, a review or a commit", ArgsUsage: "[RUN|REVIEW|COMMIT]",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "go on until the run is over, with what its agents say"},
-			&cli.IntFlag{Name: "limit", Usage: "the newest `N`; 0 for all"},
+			&cli.IntFlag{Name: "limit", DefaultText: "all", Usage: "the newest `N`"},
 		},
 		Action: p.action(showLog),
 	}
@@ -217,8 +217,7 @@ func writeStop(w io.Writer, s *session, run loop.Run) {
 	if err != nil {
 		run.Plan.Checks = nil // without the configuration nothing of another clone's is offered
 	}
-	_, width := onTerminal(s.out)
-	fmt.Fprintf(w, "\n%s", safetext.Text(diagnose.Footer(run, width)))
+	fmt.Fprintf(w, "\n%s", safetext.Text(diagnose.Footer(run, s.placeOf(s.store, run))))
 }
 
 func (p *program) diffCommand() *cli.Command {
@@ -265,7 +264,10 @@ func diff(s *session) error {
 	if doc.From, doc.To, err = run.Span(span); err != nil {
 		return problemf(exitNotFound, "%w", err)
 	}
-	spec := gitstore.DiffSpec{From: doc.From, To: doc.To, Paths: s.topPaths(paths)}
+	spec := gitstore.DiffSpec{From: doc.From, To: doc.To}
+	if spec.Paths, err = s.pathsInside(paths); err != nil {
+		return err
+	}
 	if doc.Files, err = s.repo.DiffStat(s.ctx, spec); err != nil {
 		return err
 	}

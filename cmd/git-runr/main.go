@@ -94,7 +94,7 @@ func (p *program) app() *cli.App {
 }
 
 func globalFlags() []cli.Flag {
-	return []cli.Flag{
+	return offUnlessGiven([]cli.Flag{
 		&cli.StringFlag{Name: "C", Usage: "run as if started in `DIR`"},
 		&cli.BoolFlag{Name: "json", Usage: "results as one JSON document"},
 		&cli.BoolFlag{Name: "no-color", Usage: "no colours (as NO_COLOR does)"},
@@ -102,7 +102,7 @@ func globalFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "v", Usage: "say more"},
 		&cli.BoolFlag{Name: "version", Usage: "print the version"},
 		cli.HelpFlag, // cli leaves it out where a command is called help
-	}
+	})
 }
 
 // commands are all commands in the order of help.
@@ -121,10 +121,21 @@ func (p *program) commands() []*cli.Command {
 	return all
 }
 
+// offUnlessGiven keeps help from saying of each switch that it is off.
+func offUnlessGiven(flags []cli.Flag) []cli.Flag {
+	for _, f := range flags {
+		if b, ok := f.(*cli.BoolFlag); ok {
+			b.DisableDefaultText = true
+		}
+	}
+	return flags
+}
+
 // common sets what all commands have in common.
 func common(c *cli.Command) {
 	c.HideHelpCommand = true // cli would add "help" to each, which then is no argument any more
 	c.OnUsageError = usageError
+	offUnlessGiven(c.Flags)
 	for _, sub := range c.Subcommands {
 		common(sub)
 	}

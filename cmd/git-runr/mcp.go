@@ -38,10 +38,7 @@ func serveMCP(s *session) error {
 	}
 	collect(longGC)
 	server := mcp.New(mcp.Config{Version: programVersion(), Open: s.mcpProject, Lease: mcpLease, Log: s.say})
-	if err := server.Run(s.ctx, s.in, s.out); err != nil {
-		return problemf(exitUsage, "what came on standard input is not the protocol: %w", err)
-	}
-	return nil
+	return server.Run(s.ctx, s.in, s.out)
 }
 
 // mcpProject opens the repository for one call of a tool.
@@ -61,6 +58,10 @@ func (s *session) mcpProject(ctx context.Context) (*mcp.Project, error) {
 		},
 		Claim: func(ctx context.Context, id string, by loop.Hold) (loop.Review, string, error) {
 			return each.decideClaim(ctx, store, id, by)
+		},
+		Held: func(ctx context.Context, id string, by loop.Hold, ask bool) error {
+			_, err := each.heldElsewhere(ctx, store, id, by, ask)
+			return err
 		},
 		Unclaim: func(review loop.Review, by loop.Hold) { each.unshare(store, review, by) },
 		Closed:  func() { each.project(store) },

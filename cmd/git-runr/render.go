@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"git-runr/gitstore"
 	"git-runr/loop"
 	"git-runr/loop/safetext"
 )
@@ -26,19 +27,13 @@ func censusLine(c loop.Census) string {
 	if len(c.LeftOut) > 0 {
 		line += fmt.Sprintf(", %d left out", len(c.LeftOut))
 	}
-	return line
-}
-
-func checkState(c loop.CheckResult) string {
-	switch {
-	case c.OK():
-		return "ok"
-	case c.Reason != "":
-		return safetext.Line(c.Reason)
-	case c.Said != "":
-		return fmt.Sprintf("exit %d (%s)", c.ExitCode, safetext.Line(c.Said))
+	if left := c.NotRun(); left != "" {
+		line += "; " + left
 	}
-	return fmt.Sprintf("exit %d", c.ExitCode)
+	if len(c.Unmatched) > 0 {
+		line += fmt.Sprintf("; no file matches exclude %s", safetext.Line(strings.Join(c.Unmatched, ", ")))
+	}
+	return line
 }
 
 // writeRuns shows one line a run.
@@ -76,7 +71,9 @@ func writeRun(w io.Writer, run loop.Run, live bool, tree string) {
 		writeAttempt(w, a)
 		for _, c := range run.Checks {
 			if c.Attempt == a.Number {
-				writeChecks(w, c.Results)
+				for _, result := range c.Results {
+					writeCheck(w, "  ", result, c.Event)
+				}
 			}
 		}
 		for _, round := range run.Rounds {
@@ -113,9 +110,24 @@ func writeAttempt(w io.Writer, a loop.Attempt) {
 	}
 }
 
-func writeChecks(w io.Writer, results []loop.CheckResult) {
-	for _, c := range results {
-		fmt.Fprintf(w, "  check %s: %s\n", safetext.Line(c.Name), checkState(c))
+// failuresShown is how many failures of one check are shown.
+const failuresShown = 3
+
+// writeCheck shows how a check ended and, where it counts against the change, what it
+// says is wrong and where its whole output is: event keeps it.
+func writeCheck(w io.Writer, indent string, c loop.CheckResult, event gitstore.ID) {
+	fmt.Fprintf(w, "%scheck %s: %s\n", indent, safetext.Line(c.Name), c.State())
+	if !c.Fails() {
+		return
+	}
+	for _, f := range c.Failures[:min(len(c.Failures), failuresShown)] {
+		fmt.Fprintf(w, "%s  %s\n", indent, safetext.Line(f.String()))
+	}
+	if more := len(c.Failures) + c.FailuresMore - failuresShown; more > 0 {
+		fmt.Fprintf(w, "%s  … and %d more\n", indent, more)
+	}
+	if c.Output != "" && event != "" {
+		fmt.Fprintf(w, "%s  whole output: %s\n", indent, loop.LogCommand(event, c.Name))
 	}
 }
 

@@ -55,6 +55,10 @@ func (s *session) resume(store *loop.Store, conf *config, run loop.Run, after []
 			return err
 		}
 	}
+	run, err := s.takeEvidence(store, run)
+	if err != nil {
+		return err
+	}
 	if missing := notProved(run); len(missing) > 0 {
 		s.say("not run since the review asked for it: %s\n  git runr resume %s --after %s   runs it first", missing[0].Command, run.ID, missing[0].Name)
 	}
@@ -82,6 +86,25 @@ func leftProblem(err error) error {
 		"git runr restore "+left.Before.Short()+" -- PATH...   puts paths back to what they were before the attempt")
 }
 
+// takeEvidence records the output of checks that the user left for the run.
+func (s *session) takeEvidence(store *loop.Store, run loop.Run) (loop.Run, error) {
+	if !store.HasEvidence(run) {
+		return run, nil
+	}
+	progress := s.progress()
+	defer progress.close()
+	run, iv, err := s.runner(store, progress).TakeEvidence(s.ctx, run)
+	progress.close()
+	if err != nil {
+		return run, err
+	}
+	s.project(store)
+	for _, e := range iv.Evidence {
+		s.say("%s: %s", e.File, e.State())
+	}
+	return run, nil
+}
+
 // stopReason is why run stopped; the entry of no code when it did not.
 func stopReason(run loop.Run) loop.Reason {
 	if run.Stop == nil {
@@ -106,7 +129,7 @@ func (s *session) prove(store *loop.Store, run loop.Run, names []string) (loop.R
 	}
 	s.project(store)
 	for _, c := range iv.Commands {
-		s.say("check %s: %s", c.Name, checkState(c))
+		s.say("check %s: %s", c.Name, c.State())
 		if !c.OK() {
 			s.say("%s", c.Output)
 			return run, problemf(exitStopped, "not resumed: check %s failed", c.Name).withHint("git runr diagnose " + run.ID)
@@ -134,7 +157,8 @@ func notProved(run loop.Run) []loop.Check {
 	var missing []loop.Check
 	for _, c := range run.Plan.Checks {
 		ran := slices.ContainsFunc(run.News(), func(iv loop.Intervention) bool {
-			return slices.ContainsFunc(iv.Commands, func(done loop.CheckResult) bool { return done.Command == c.Command })
+			return slices.ContainsFunc(iv.Commands, func(done loop.CheckResult) bool { return done.Command == c.Command }) ||
+				slices.ContainsFunc(iv.Evidence, func(e loop.Evidence) bool { return e.Counts() && e.Command == c.Command })
 		})
 		if slices.Contains(run.Stop.Commands, c.Command) && !ran {
 			missing = append(missing, c)
@@ -155,6 +179,9 @@ func (p *program) continueCommand() *cli.Command {
 func continueRun(s *session) error {
 	store, conf, run, err := s.chosenRun()
 	if err != nil {
+		return err
+	}
+	if run, err = s.takeEvidence(store, run); err != nil {
 		return err
 	}
 	if why := s.needsPerson(store, run); why != nil {

@@ -16,12 +16,13 @@ import (
 	"git-runr/gitstore"
 	"git-runr/loop"
 	"git-runr/loop/agent"
+	"git-runr/loop/safetext"
 )
 
 func (p *program) reviewCommand() *cli.Command {
 	return &cli.Command{
 		Name: "review", Usage: "ask for a review; returns at once", ArgsUsage: "[REV|A..B] [-- PATH…]",
-		Description: "Records a request for review of a commit (default HEAD), a range or the working tree,\nand starts git runr work in the background unless the reviewer is a person.\nExit status with --wait: 0 passed, 1 did not pass, 5 nothing to review.",
+		Description: "Records a request for review of a commit (default HEAD), a range or the working tree,\nand starts git runr work in the background unless the reviewer is a person. A range is what\nits right side did since it left the left one; a merge commit is what was done in it beyond\nmerging. As a pre-commit hook, --staged --wait reviews what is about to be committed.\nExit status with --wait: 0 passed, 1 did not pass, 5 nothing to review.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "m", Usage: "what the reviewer should know"},
 			&cli.BoolFlag{Name: "worktree", Usage: "review the working tree, untracked files included"},
@@ -51,6 +52,9 @@ func review(s *session) error {
 		return err
 	}
 	request, err := s.reviewRequest(store, conf)
+	if nothing := new(loop.NothingError); errors.As(err, &nothing) {
+		return s.showNothing(nothing)
+	}
 	if err != nil {
 		return err
 	}
@@ -67,6 +71,7 @@ func review(s *session) error {
 	if s.Bool("wait") {
 		return s.reviewNow(made)
 	}
+	s.warnNotReady(made.Request.Reviewers())
 	if hasAgent(made.Request.Reviewers()) {
 		if err := s.startWorker(store.Repo); err != nil {
 			s.say("the background worker did not start (%v); type: git runr work", err)
@@ -79,6 +84,38 @@ func review(s *session) error {
 			fmt.Fprintln(w, line)
 		}
 	})
+}
+
+// warnNotReady says which of the reviewers cannot be started here. The request stays:
+// what is missing may come.
+func (s *session) warnNotReady(names []string) {
+	for _, name := range names {
+		if name == builtinName || name == loop.Human {
+			continue
+		}
+		if _, _, failure := s.agentSpec(name, agent.Reviewer); failure != nil {
+			next := failure.Next()
+			s.say("not reviewed: %s\n%s\n  %s", failure.Detail, next.What, strings.Join(next.Commands, "\n  "))
+		}
+	}
+}
+
+// nothingJSON is the answer where nothing was asked for, as there is nothing to review.
+type nothingJSON struct {
+	Outcome loop.Outcome    `json:"outcome"`
+	Why     string          `json:"why"`
+	Next    []loop.NextStep `json:"next_steps"` // what may have been meant
+}
+
+func (s *session) showNothing(nothing *loop.NothingError) error {
+	doc := nothingJSON{loop.OutcomeNothing, nothing.Why, append([]loop.NextStep{}, nothing.Try...)}
+	err := s.print(doc, func(w io.Writer) {
+		fmt.Fprintf(w, "Nothing to review: %s.\n", safetext.Line(doc.Why))
+		for _, step := range doc.Next {
+			fmt.Fprintf(w, "  %s   %s\n", step.Command, step.What)
+		}
+	})
+	return errors.Join(err, endWith(exitNothing))
 }
 
 // requestedLines are the words of seed 003, and how to get at a page where none is served.
@@ -113,7 +150,12 @@ func (s *session) reviewRequest(store *loop.Store, conf *config) (loop.ReviewReq
 	default:
 		request.Subject, err = store.Subject(s.ctx, append(revs, "HEAD")[0])
 	}
-	request.Subject.Paths = s.topPaths(paths)
+	if err != nil {
+		return request, err
+	}
+	if request.Subject.Paths, err = s.pathsInside(paths); err == nil {
+		err = store.CheckSubject(s.ctx, request.Subject)
+	}
 	return request, err
 }
 
@@ -150,6 +192,17 @@ func (s *session) topPaths(paths []string) []string {
 		top = append(top, filepath.ToSlash(p))
 	}
 	return top
+}
+
+// pathsInside is topPaths of paths that lie in the repository.
+func (s *session) pathsInside(paths []string) ([]string, error) {
+	top := s.topPaths(paths)
+	for i, path := range top {
+		if !filepath.IsLocal(path) {
+			return nil, problemf(exitUsage, "%q is outside the repository", paths[i])
+		}
+	}
+	return top, nil
 }
 
 // pinSubject keeps what is under review from git's gc. What HEAD names is safe for
@@ -245,16 +298,54 @@ func (s *session) startWorker(repo *gitstore.Repo) error {
 func (p *program) workCommand() *cli.Command {
 	return &cli.Command{
 		Name: "work", Usage: "do the open reviews that this clone asked for",
-		Description: "Runs the reviewers of open requests, one after the other, and ends. The post-commit hook and\ngit runr review start it in the background; any cron job or CI can run it.",
-		Flags:       []cli.Flag{&cli.BoolFlag{Name: "retry", Usage: "also those whose reviewer could not be run before"}},
+		Description: "Runs the reviewers of open requests, one after the other, and ends. The post-commit hook and\ngit runr review start it in the background; any cron job or CI can run it. A reviewer that was\nlimited, cut off or too slow is asked again by the next work that comes 1, 5 and 25 minutes later,\nand one whose review wants an object that is not here by every next work.",
+		Flags:       []cli.Flag{&cli.BoolFlag{Name: "retry", Usage: "also those whose reviewer could not be run before, and now those that wait for a limit to pass"}},
 		Action:      p.action(work),
 	}
 }
 
 // worked is the answer of git runr work.
 type worked struct {
-	Reviews int  `json:"reviews"`
-	Busy    bool `json:"busy"` // another worker is at it
+	Reviews int        `json:"reviews"`
+	Busy    bool       `json:"busy"`           // another worker is at it
+	Held    []heldJSON `json:"held,omitempty"` // reviews that were not done: their reviewer failed, or something is missing
+}
+
+// heldJSON is a review that is left alone, and why.
+type heldJSON struct {
+	ID      string       `json:"review_id"`
+	Failure loop.Failure `json:"failure"`
+	Next    []string     `json:"next"` // what to type
+}
+
+// held are the reviews that this clone leaves alone.
+func (s *session) held(worker *loop.Worker) ([]heldJSON, error) {
+	summaries, err := worker.Held(s.ctx)
+	if err != nil {
+		return nil, err
+	}
+	var held []heldJSON
+	for _, r := range summaries {
+		review, err := s.store.Review(s.ctx, r.ID)
+		if err != nil || review.Failure == nil {
+			continue
+		}
+		held = append(held, heldJSON{r.ID, *review.Failure, review.Failure.Next().Commands})
+	}
+	return held, nil
+}
+
+// heldShown is how many reviews that are left alone are told of.
+const heldShown = 5
+
+func writeHeld(w io.Writer, held []heldJSON) {
+	for _, h := range held[:min(len(held), heldShown)] {
+		fmt.Fprintf(w, "Left alone: %s, %s\n", h.ID, safetext.Line(orElse(h.Failure.Detail, h.Failure.Reason)))
+		writeNext(w, h.Failure)
+	}
+	if more := len(held) - heldShown; more > 0 {
+		fmt.Fprintf(w, "… and %d more\n", more)
+	}
 }
 
 func work(s *session) error {
@@ -285,17 +376,24 @@ func work(s *session) error {
 		if err != nil {
 			return err
 		}
-		if n == 0 { // looked again after unlocking: a request that came meanwhile found us busy
+		worker.Retry = false // once is what was asked for
+		if n == 0 {          // looked again after unlocking: a request that came meanwhile found us busy
 			break
 		}
 	}
 	progress.close()
+	if !result.Busy {
+		if result.Held, err = s.held(worker); err != nil {
+			return err
+		}
+	}
 	return s.print(result, func(w io.Writer) {
 		if result.Busy {
 			fmt.Fprintln(w, "Another worker is at it.")
 			return
 		}
 		fmt.Fprintf(w, "%s done.\n", loop.Count(result.Reviews, "review"))
+		writeHeld(w, result.Held)
 	})
 }
 

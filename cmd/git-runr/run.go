@@ -10,12 +10,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"git-runr/diagnose"
 	"git-runr/loop"
+	"git-runr/loop/agent"
 	"git-runr/loop/safetext"
 )
 
@@ -28,7 +30,7 @@ func (p *program) runCommand() *cli.Command {
 			&cli.StringFlag{Name: "review", Usage: "fix what the submitted review `ID` found"},
 			&cli.StringFlag{Name: "implementer", Usage: "`NAME` of an agent"},
 			&cli.StringFlag{Name: "reviewer", Usage: "`NAME` of an agent, builtin or human"},
-			&cli.IntFlag{Name: "max-retries", Usage: "fixes after a failed review"},
+			&cli.IntFlag{Name: "max-retries", Usage: "fixes after a failed review", DefaultText: "loop.max_retries"},
 			&cli.BoolFlag{Name: "in-place", Usage: "work in this checkout instead of a worktree"},
 			&cli.StringFlag{Name: "on-exhausted", Usage: "ask, commit, skip or stop when the retries are used up"},
 			&cli.StringFlag{Name: "profile", Usage: "quality, balanced or budget"},
@@ -77,14 +79,39 @@ func (s *session) readyToRun(conf *config, plan loop.RunPlan) error {
 		if err := conf.knownAgent("agent", name); err != nil {
 			return err
 		}
-		if name == builtinName || name == loop.Human {
+	}
+	return s.agentsReady(plan)
+}
+
+// agentsReady refuses a run whose agents cannot be started. Who would fix what is found
+// in finished work is perhaps never asked: that it is missing is said.
+func (s *session) agentsReady(plan loop.RunPlan) error {
+	for _, step := range plan.Policy.Workflow {
+		name, role := orElse(step.Agent, plan.Implementer), agent.Implementer
+		if step.Kind == loop.StepReview {
+			name, role = orElse(step.Agent, plan.Reviewer), agent.Reviewer
+		}
+		if step.Kind == loop.StepCheck || name == "" || name == builtinName || name == loop.Human {
 			continue
 		}
-		if _, failure := s.agentSpec(name); failure != nil && failure.Reason == loop.ReasonUntrusted {
+		_, _, failure := s.agentSpec(name, role)
+		switch {
+		case failure == nil:
+		case failure.Reason == loop.ReasonUntrusted:
 			return notTrusted(failure.Detail)
+		case role == agent.Implementer && plan.Context != nil:
+			s.say("what the review finds cannot be fixed here: %s", failure.Detail)
+		default:
+			return notReady(failure)
 		}
 	}
 	return nil
+}
+
+// notReady says of an agent that cannot be started what to do about it.
+func notReady(failure *loop.Failure) error {
+	return problemf(exitStatus(loop.ReasonOf(failure.Reason).Status), "%s", failure.Detail).withHint(
+		"install it, or name another agent: git runr help config tells how one is configured")
 }
 
 func notTrusted(what string) error {
@@ -94,7 +121,7 @@ func notTrusted(what string) error {
 // runner carries runs out with this session's configuration.
 func (s *session) runner(store *loop.Store, progress *progress) *loop.Runner {
 	return &loop.Runner{
-		Store: store, Implementer: s.implementer, Reviewer: s.reviewer, RunCheck: runCheck,
+		Store: store, Implementer: s.implementer, Reviewer: s.reviewer, Checker: checker,
 		Progress: watcher{progress, s.Bool("v")}, Explain: diagnose.Explain,
 	}
 }
@@ -106,9 +133,9 @@ func (s *session) carryOut(store *loop.Store, begin func(*loop.Runner) (loop.Run
 	runner := s.runner(store, progress)
 	if tty := s.terminal(); tty != nil {
 		defer tty.Close()
-		runner.Ask = func(_ context.Context, run loop.Run, _ loop.Step) (loop.Choice, error) {
+		runner.Ask = func(_ context.Context, run loop.Run, why loop.Step) (loop.Choice, error) {
 			progress.done("")
-			return s.ask(tty, run)
+			return s.ask(tty, run, why)
 		}
 	}
 	done, err := begin(runner)
@@ -132,10 +159,18 @@ func (s *session) project(store *loop.Store) {
 }
 
 // ask puts the exhausted run's question to the person at the terminal.
-func (s *session) ask(tty io.Writer, run loop.Run) (loop.Choice, error) {
+func (s *session) ask(tty io.Writer, run loop.Run, why loop.Step) (loop.Choice, error) {
 	findings, _ := run.Open()
-	fmt.Fprintf(tty, "\nThe reviewer found issues after %d attempts for %s.\n", len(run.Attempts), safetext.Line(run.Plan.Entity.Name()))
-	writeFindings(tty, findings)
+	name := safetext.Line(run.Plan.Entity.Name())
+	if why.Reason == loop.ReasonChecksFailed {
+		fmt.Fprintf(tty, "\nChecks fail after %d attempts for %s; the reviewer has nothing else against it.\n", len(run.Attempts), name)
+		for _, c := range run.Failing() {
+			fmt.Fprintf(tty, "\n  %s: %s\n", safetext.Line(c.Name), c.Why())
+		}
+	} else {
+		fmt.Fprintf(tty, "\nThe reviewer found issues after %d attempts for %s.\n", len(run.Attempts), name)
+		writeFindings(tty, findings)
+	}
 	fmt.Fprint(tty, "\n  c  commit anyway: accept the current state with its known issues\n  s  skip: leave it undone and go on\n  x  stop: a person will look\n")
 	in := bufio.NewReader(s.in)
 	for {
@@ -211,7 +246,7 @@ func (s *session) plan(store *loop.Store, conf *config) (loop.RunPlan, error) {
 	checks, _ := s.trustedChecks()
 	plan := loop.RunPlan{
 		Implementer: conf.Loop.Implementer, Reviewer: conf.Loop.Reviewer, Profile: conf.Loop.Profile,
-		Checks: checks, Exclude: conf.Review.Exclude, Policy: policy,
+		Checks: checks, Exclude: conf.Review.Exclude, Policy: policy, Settings: conf.limits(),
 		Scope: loop.Scope{Allow: conf.Scope.Allow, Deny: conf.Scope.Deny},
 	}
 	if plan.Base, err = s.repo.Head(s.ctx); err != nil {
@@ -292,6 +327,8 @@ func (s *session) planContext(store *loop.Store, plan *loop.RunPlan, name string
 			return problemf(exitUsage, "review context %q: config.max_retries is negative", name)
 		}
 		plan.Policy.MaxRetries = *given.Config.MaxRetries
+		retries := slices.IndexFunc(plan.Settings, func(s loop.Setting) bool { return s.Name == loop.SettingRetries })
+		plan.Settings[retries].Value, plan.Settings[retries].From = strconv.Itoa(plan.Policy.MaxRetries), "the review context"
 	}
 	plan.Entity = loop.Entity{Type: orElse(given.EntityType, "task"), Identifier: given.Identifier, Title: given.Title}
 	plan.DoneCriteria, plan.References = given.DoneCriteria, given.References

@@ -40,6 +40,7 @@ func (s *session) holdReview(store *loop.Store, id string) (letGo func(), err er
 		}
 		return nothing, err
 	}
+	hold.Claim = review.Claim.ID
 	ctx, cancel := context.WithCancel(context.WithoutCancel(s.ctx))
 	ended := make(chan struct{})
 	remote := s.sharedRemote()
@@ -76,7 +77,7 @@ func renewClaim(ctx context.Context, store *loop.Store, remote, id string, hold 
 func (s *session) letGo(store *loop.Store, id string, hold loop.Hold) {
 	ctx := context.WithoutCancel(s.ctx)
 	review, err := store.Review(ctx, id)
-	if err == nil && (review.Status != loop.ReviewClaim || review.Claim.By != hold.Actor) {
+	if err == nil && (review.Status != loop.ReviewClaim || review.Claim.ID != hold.Claim) {
 		return
 	}
 	if err == nil {

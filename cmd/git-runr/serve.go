@@ -34,7 +34,7 @@ func (p *program) serveCommand() *cli.Command {
 			"has asked it anything for an hour. git runr review starts one in the background where a person is asked;\n" +
 			"git config runr.serve false keeps it from that.",
 		Flags: []cli.Flag{
-			&cli.IntFlag{Name: "port", Usage: "listen on port `N`"},
+			&cli.IntFlag{Name: "port", DefaultText: "where the last server was", Usage: "listen on port `N`"},
 			&cli.BoolFlag{Name: "open", Usage: "open the browser"},
 			&cli.DurationFlag{Name: "idle", Value: serveIdle, Usage: "end after so long without a request"},
 			&cli.BoolFlag{Name: "detached", Hidden: true, Usage: "print no address: what is printed goes to a log"},
@@ -99,6 +99,10 @@ func (s *session) webConfig(store *loop.Store, conf *config, place *web.Place, a
 		Requested:     s.requested,
 		Claim: func(ctx context.Context, id string, by loop.Hold) (loop.Review, string, error) {
 			return s.decideClaim(ctx, store, id, by)
+		},
+		Held: func(ctx context.Context, id string, by loop.Hold, ask bool) error {
+			_, err := s.heldElsewhere(ctx, store, id, by, ask)
+			return err
 		},
 		Unclaim: func(review loop.Review, by loop.Hold) { s.unshare(store, review, by) },
 		Closed:  func() { s.project(store) },

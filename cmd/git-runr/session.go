@@ -59,8 +59,8 @@ func (s *session) open() (*loop.Store, error) {
 		return s.store, nil
 	}
 	dir, err := filepath.Abs(s.dir)
-	if err != nil {
-		return nil, err
+	if err != nil { // a run that is over takes its working tree along
+		return nil, problemf(exitNotFound, "the current directory is gone").withHint("cd into the repository, or: git runr -C DIR …")
 	}
 	if s.repo, err = gitstore.Open(s.ctx, dir); err != nil {
 		return nil, err

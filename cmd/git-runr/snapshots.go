@@ -169,18 +169,6 @@ func writeRestored(w io.Writer, doc restoredJSON) {
 	writeUndo(w, doc.Undo)
 }
 
-// pathsInside are paths as git names them, from the top of the repository.
-func (s *session) pathsInside(typed []string) ([]string, error) {
-	paths := s.topPaths(typed)
-	for i, path := range paths {
-		if path != "." && !filepath.IsLocal(path) {
-			return nil, problemf(exitUsage, "%q is outside the repository", typed[i])
-		}
-		paths[i] = filepath.ToSlash(filepath.Clean(path))
-	}
-	return paths, nil
-}
-
 // fromStart is a path as it is meant where the command was started.
 func (s *session) fromStart(path string) string {
 	if filepath.IsAbs(path) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
@@ -31,6 +32,7 @@ func (p *program) statusCommand() *cli.Command {
 type overviewJSON struct {
 	Branch  string               `json:"branch"`
 	Head    gitstore.ID          `json:"head,omitempty"`
+	Problem string               `json:"problem,omitempty"` // why HEAD cannot be read
 	Hook    hooks.State          `json:"post_commit_hook"`
 	Inbox   int                  `json:"inbox"` // open, submitted and claimed
 	Reviews []loop.ReviewSummary `json:"reviews"`
@@ -45,7 +47,7 @@ func overview(s *session) error {
 		return err
 	}
 	if s.NArg() > 0 {
-		return s.unknownCommand(s.Args().First())
+		return unknownCommand(s.Args().First(), s.App.Commands)
 	}
 	store, err := s.open()
 	if err != nil {
@@ -64,12 +66,14 @@ func (s *session) overview(store *loop.Store) (overviewJSON, error) {
 	if doc.Branch, err = store.Branch(s.ctx); err != nil {
 		return doc, err
 	}
-	doc.Head, _ = s.repo.Head(s.ctx) // "" while there is no commit
+	if doc.Head, err = s.repo.Head(s.ctx); err != nil && !errors.Is(err, gitstore.ErrUnborn) {
+		doc.Problem = err.Error()
+	}
 	statuses, err := hooks.StatusOf(s.ctx, s.repo)
 	if err == nil && len(statuses) > 0 {
 		doc.Hook = statuses[0].State
 	}
-	waiting, err := loop.StatusFilter("inbox")
+	waiting, err := loop.StatusFilter(loop.StatusWaiting)
 	if err != nil {
 		return doc, err
 	}
@@ -110,9 +114,12 @@ func (d overviewJSON) next(live func(string) bool) []string {
 
 func writeOverview(w io.Writer, d overviewJSON, live func(string) bool) {
 	on := orElse(d.Branch, "a detached HEAD")
-	if d.Head == "" {
+	switch {
+	case d.Problem != "":
+		fmt.Fprintf(w, "On %s, which cannot be read: %s.\n", safetext.Line(on), safetext.Line(d.Problem))
+	case d.Head == "":
 		fmt.Fprintf(w, "On %s, no commit yet.\n", safetext.Line(on))
-	} else {
+	default:
 		fmt.Fprintf(w, "On %s at %s; post-commit hook %s.\n", safetext.Line(on), d.Head.Short(), orElse(string(d.Hook), "unknown"))
 	}
 	if len(d.Runs) > 0 {

@@ -154,14 +154,20 @@ func (w *pasteWorld) stopped(reason, text string, turn int) loop.Run {
 		Policy: loop.Policy{Workflow: loop.DefaultWorkflow(), MaxRetries: 1, Threshold: loop.ThresholdVerdict},
 	}
 	var events []loop.Event
-	add := func(eventType string, payload any) { events = append(events, w.append(id, eventType, payload, nil)) }
+	add := func(eventType string, payload any) {
+		var files map[string][]byte
+		if eventType == loop.ChecksCompleted {
+			files = map[string][]byte{loop.CheckLog("typecheck"): []byte(text)}
+		}
+		events = append(events, w.append(id, eventType, payload, files))
+	}
 	add(loop.RunStarted, plan)
 	for n := 1; n <= 2; n++ {
 		attempt := loop.Attempt{Number: n, Step: "implement", Mode: loop.ModeImplement, Agent: "impl", From: head, Commit: head, Files: []string{file}}
 		add(loop.AttemptStarted, attempt)
 		add(loop.AttemptCompleted, attempt)
 		add(loop.ChecksCompleted, loop.CheckRun{Step: "check", Attempt: n, Tree: head, Results: []loop.CheckResult{
-			{Name: "typecheck", Command: hostileChecks()[0].Command, ExitCode: 1 + turn, Tree: string(head)},
+			{Name: "typecheck", Command: hostileChecks()[0].Command, ExitCode: 1 + turn, Tree: string(head), Output: text, Failures: []loop.CheckFailure{{Test: text, File: text, Line: 1, Message: text}}},
 			{Name: "lint", Command: hostileChecks()[2].Command, ExitCode: -1, Reason: text, Tree: string(head)},
 		}})
 		add(loop.RoundCompleted, struct {
@@ -173,13 +179,26 @@ func (w *pasteWorld) stopped(reason, text string, turn int) loop.Run {
 	if len(bad) > 0 {
 		w.t.Fatal(bad)
 	}
-	stop := loop.Stop{Reason: reason, Detail: text, Round: 2, MaxRounds: 1, At: run.UpdatedAt}
+	stop := loop.Stop{
+		Reason: reason, Detail: text, Round: 2, MaxRounds: 1, At: run.UpdatedAt, Said: text, SaidBy: text,
+		Setting: &loop.Setting{Name: "loop.max_retries", Value: text, From: text}, FailingChecks: []string{text},
+	}
+	if w.runs%2 == 0 { // the others have no working tree here
+		if err := os.MkdirAll(w.tree(id), 0o755); err != nil {
+			w.t.Fatal(err)
+		}
+	}
 	stop, files := diagnose.Explain(run, stop)
 	events = append(events, w.append(id, loop.RunStopped, stop, files))
 	if run, bad = loop.FoldRun(events); len(bad) > 0 || run.Stop == nil {
 		w.t.Fatalf("%s: %v", reason, bad)
 	}
 	return run
+}
+
+// tree is the working tree of a run.
+func (w *pasteWorld) tree(id string) string {
+	return filepath.Join(w.repo.StateDir(), "worktrees", id)
 }
 
 // append records an event as the program does.
@@ -240,7 +259,9 @@ func (w *pasteWorld) output(argv []string) string {
 	return out.String()
 }
 
-var labelled = regexp.MustCompile(`^ *(?:[0-9]+\. )?(?:Run|Resume|Answer|Intervene|Audit|Report|Show|Log|Abort|Trust|Next|Check): `)
+var labelled = regexp.MustCompile(`^ *(?:[0-9]+\. )?(?:Run|Resume|Answer|Intervene|Audit|Report|Show|Log|Abort|Trust|Next|Check|whole output): `)
+
+var shownEvent = regexp.MustCompile(`^git show [0-9a-f]+:`)
 
 // pasteable are the commands in a text: lines that begin with git runr or a check's
 // command, with what a backslash joins to them.
@@ -249,7 +270,7 @@ func pasteable(text string) []string {
 	for line := range strings.Lines(strings.ReplaceAll(text, "\\\n", "\x00")) {
 		line = strings.TrimRight(line, "\n")
 		line = strings.TrimSpace(labelled.ReplaceAllString(line, ""))
-		if strings.HasPrefix(line, "git runr ") || strings.HasPrefix(line, "record ") || strings.HasPrefix(line, "sh -c ") {
+		if slices.ContainsFunc([]string{"git runr ", "git show ", "cd ", "record ", "sh -c "}, func(s string) bool { return strings.HasPrefix(line, s) }) {
 			lines = append(lines, strings.ReplaceAll(line, "\x00", "\\\n"))
 		}
 	}
@@ -260,7 +281,7 @@ func pasteable(text string) []string {
 // of the run and the configuration, and nothing else may happen.
 func (w *pasteWorld) paste(shells []string, run loop.Run, line string) {
 	w.t.Helper()
-	key := strings.ReplaceAll(line, run.ID, "RUN")
+	key := shownEvent.ReplaceAllString(strings.ReplaceAll(line, run.ID, "RUN"), "git show EVENT:")
 	if w.seen[key] {
 		return
 	}
@@ -286,6 +307,9 @@ func (w *pasteWorld) execute(shell, line string) []string {
 	cmd := exec.Command(shell)
 	cmd.Dir = scratch
 	cmd.Stdin = strings.NewReader(line + "\n")
+	if strings.HasPrefix(line, "cd ") {
+		cmd.Stdin = strings.NewReader(line + "\nrecord in \"$PWD\"\n")
+	}
 	cmd.Env = []string{"PATH=" + w.bin + ":" + os.Getenv("PATH"), "HOME=" + scratch, "RECORD=" + record}
 	if out, err := cmd.CombinedOutput(); err != nil {
 		w.t.Errorf("%s: %q: %v\n%s", shell, line, err, out)
@@ -304,8 +328,18 @@ func (w *pasteWorld) check(run loop.Run, line string, words []string) {
 		w.t.Errorf("%q ran nothing: %q", line, words)
 		return
 	}
+	if strings.HasPrefix(line, "cd ") {
+		if words[0] != "record" || words[1] != "in" || words[2] != w.tree(run.ID) {
+			w.t.Errorf("%q leads to %q", line, words)
+		}
+		return
+	}
 	if words[0] == "record" {
 		return // a configured check, compared between the shells
+	}
+	if words[1] == "show" && words[0] == "git" && len(words) == 3 {
+		w.git("show", words[2])
+		return
 	}
 	if words[0] != "git" || words[1] != "runr" {
 		w.t.Errorf("%q ran %q", line, words)

@@ -51,7 +51,7 @@ func check(s *session) error {
 	doc, failed := checkJSON{Checks: []loop.CheckResult{}}, false
 	for _, c := range run {
 		progress.step("check", c.Name)
-		result := runCheck(s.ctx, c, s.repo.WorkTree, "")
+		result := checker.Judge(checker.Run(s.ctx, c, s.repo.WorkTree, ""), nil, nil)
 		failed = failed || !result.OK()
 		doc.Checks = append(doc.Checks, result)
 	}
@@ -61,10 +61,10 @@ func check(s *session) error {
 	}
 	err = s.print(doc, func(w io.Writer) {
 		for _, c := range doc.Checks {
-			if !c.OK() {
+			if !c.OK() && c.Output != "" {
 				fmt.Fprintf(w, "%s\n", safetext.Text(c.Output))
 			}
-			fmt.Fprintf(w, "%s: %s\n", safetext.Line(c.Name), checkState(c))
+			fmt.Fprintf(w, "%s: %s\n", safetext.Line(c.Name), c.State())
 		}
 	})
 	if err == nil && failed {
@@ -299,8 +299,19 @@ func hookAction(s *session, do func(context.Context, *gitstore.Repo) ([]hooks.St
 			if st.Detail != "" {
 				fmt.Fprintf(w, "  %s\n", safetext.Line(st.Detail))
 			}
+			writeWithout(w, st)
 		}
 	})
+}
+
+// writeWithout names the worktrees that a hook does not reach.
+func writeWithout(w io.Writer, st hooks.Status) {
+	for _, top := range st.Without {
+		fmt.Fprintf(w, "  core.hooksPath is relative, so this worktree has hooks of its own, without it: %s\n", safetext.Line(top))
+		if line, ok := safetext.CommandLine("git", "-C", top, "runr", "hooks", "install"); ok {
+			fmt.Fprintf(w, "    %s\n", line)
+		}
+	}
 }
 
 // hookRun is what git's post-commit hook calls. It records the request and starts
@@ -425,7 +436,7 @@ func (s *session) writeConfig(doc *initJSON) error {
 	if _, _, err = s.configured(); err != nil {
 		return err
 	}
-	doc.Trusted = s.approve() == nil
+	doc.Trusted = s.conf.executables() == nil || s.approve() == nil
 	return nil
 }
 
@@ -445,7 +456,11 @@ func (s *session) showNotes(store *loop.Store) error {
 
 func writeInit(w io.Writer, doc initJSON) {
 	if doc.Written {
-		fmt.Fprintf(w, "Wrote %s with %s:\n", safetext.Line(doc.Config), loop.Count(len(doc.Checks), "check"))
+		if len(doc.Checks) == 0 {
+			fmt.Fprintf(w, "Wrote %s. No checks were found here: git runr help config tells how they are added.\n", safetext.Line(doc.Config))
+		} else {
+			fmt.Fprintf(w, "Wrote %s with %s:\n", safetext.Line(doc.Config), loop.Count(len(doc.Checks), "check"))
+		}
 		for _, c := range doc.Checks {
 			fmt.Fprintf(w, "  %s: %s\n", safetext.Line(c.Name), safetext.Line(c.Command))
 		}
@@ -460,6 +475,7 @@ func writeInit(w io.Writer, doc initJSON) {
 		if st.Snippet != "" {
 			fmt.Fprintf(w, "  %s; add:\n%s\n", safetext.Line(st.Detail), safetext.Text(st.Snippet))
 		}
+		writeWithout(w, st)
 	}
 	writeRegistrations(w, doc.MCP)
 	fmt.Fprintln(w, "git log shows the notes. Try: git runr review --wait")

@@ -59,6 +59,19 @@ func Call(ctx context.Context, spec Spec, role Role, model, dir, prompt string, 
 	return judge(inv.read(res), res, c), res, nil
 }
 
+// Ready is why the agent of spec cannot be started, nil when it can: ErrNotFound for a
+// program that is not there. Nothing is run.
+func (s Spec) Ready(role Role, model string, base []string) error {
+	inv, err := s.Invocation(role, model, Paths{})
+	if err != nil {
+		return err
+	}
+	if _, err = lookup(inv.Args, Environ(base, nil)); err != nil {
+		return fmt.Errorf("agent %q: %w", s.Name, err)
+	}
+	return nil
+}
+
 func (s Spec) command(inv Invocation, dir string, opts CallOptions) Command {
 	base := opts.BaseEnv
 	if base == nil {
@@ -101,19 +114,20 @@ func judge(said Answer, res Result, c Command) Answer {
 	if said.Problem == ProblemAgentError {
 		cause = said.Detail
 	}
+	last := orDefault(cause, lastWords(res, c))
 	switch {
 	case res.Cancelled:
 		return Answer{Problem: ProblemCancelled, Detail: cause}
 	case res.TimedOut:
-		return Answer{Problem: ProblemTimeout, Detail: join("no answer within "+c.Timeout.String(), cause)}
+		return Answer{Problem: ProblemTimeout, Detail: join("no answer within "+c.Timeout.String(), last)}
 	case res.Idled:
-		return Answer{Problem: ProblemIdle, Detail: join("no output for "+c.Idle.String(), cause)}
+		return Answer{Problem: ProblemIdle, Detail: join("no output for "+c.Idle.String(), last)}
 	case res.Signal != "":
-		return Answer{Problem: ProblemKilled, Detail: join(res.Signal, cause)}
+		return Answer{Problem: ProblemKilled, Detail: join(res.Signal, last)}
 	case res.ExitCode != 0 && cause != "":
 		return Answer{Problem: ProblemAgentError, Detail: join(fmt.Sprintf("exit status %d", res.ExitCode), cause)}
 	case res.ExitCode != 0:
-		return Answer{Problem: ProblemExitStatus, Detail: join(fmt.Sprintf("exit status %d", res.ExitCode), lastLines(res.Stderr))}
+		return Answer{Problem: ProblemExitStatus, Detail: join(fmt.Sprintf("exit status %d", res.ExitCode), last)}
 	}
 	return said
 }
@@ -125,7 +139,22 @@ func join(what, cause string) string {
 	return what + ": " + cause
 }
 
-// lastLines is the end of an error stream on one line.
+// lastWords are what a command that failed wrote last: to standard error, else to
+// standard output, without the events of a preset.
+func lastWords(res Result, c Command) string {
+	if words := lastLines(res.Stderr); words != "" || c.event == nil {
+		return orDefault(words, lastLines(res.Stdout))
+	}
+	var talk []byte
+	for line := range bytes.Lines(res.Stdout) {
+		if !bytes.HasPrefix(line, []byte("{")) {
+			talk = append(talk, line...)
+		}
+	}
+	return lastLines(talk)
+}
+
+// lastLines is the end of a stream on one line.
 func lastLines(stream []byte) string {
 	const most = 3
 	var last []string

@@ -63,7 +63,11 @@ func TestCallAnswers(t *testing.T) {
 		{"custom", played{says: "\nfine \x1b[1mindeed\x1b[0m\n\n", status: "0"}, Answer{Text: "fine indeed"}},
 		{"custom, nothing", played{says: " \n", complains: "a\nb\n\nc\nno key\n", status: "0"}, Answer{Problem: ProblemEmptyOutput, Detail: "b; c; no key"}},
 		{"custom, failed", played{says: "### Verdict: PASS", complains: "no \x1b[31mkey\x1b[0m\n", status: "7"}, Answer{Problem: ProblemExitStatus, Detail: "exit status 7: no key"}},
-		{"custom, failed in silence", played{says: "x", status: "1"}, Answer{Problem: ProblemExitStatus, Detail: "exit status 1"}},
+		{"custom, failed in silence", played{status: "1"}, Answer{Problem: ProblemExitStatus, Detail: "exit status 1"}},
+		{"custom, says why on the wrong stream", played{says: "working\n429 Too Many Requests\n", status: "1"}, Answer{Problem: ProblemExitStatus, Detail: "exit status 1: working; 429 Too Many Requests"}},
+		{"preset, says why in no event", played{preset: "codex", says: "not logged in\n{\"type\":\"turn.started\"}\n", status: "1"}, Answer{Problem: ProblemExitStatus, Detail: "exit status 1: not logged in"}},
+		{"preset, tried again", played{preset: "claude", says: `{"type":"system","subtype":"api_retry","error_status":429,"error":"rate_limit"}` + "\n", status: "1"}, Answer{Problem: ProblemAgentError, Detail: "exit status 1: HTTP 429 rate_limit"}},
+		{"preset, tried again and well", played{preset: "claude", says: `{"type":"system","subtype":"api_retry","error_status":529,"error":"overloaded"}` + "\n" + `{"type":"assistant","message":{}}` + "\n" + `{"type":"result","result":"fine"}` + "\n", status: "0"}, Answer{Text: "fine"}},
 		{"preset", played{preset: "codex", says: codexFine, status: "0"}, Answer{Text: "All is well."}},
 		{"preset, failed with an answer", played{preset: "codex", says: codexFine, status: "1"}, Answer{Problem: ProblemExitStatus, Detail: "exit status 1"}},
 		{"preset, failed and says why", played{preset: "codex", says: codexFailed, complains: "noise\n", status: "1"}, Answer{Problem: ProblemAgentError, Detail: "exit status 1: no credit"}},
@@ -99,7 +103,7 @@ func TestCallTimeout(t *testing.T) {
 func TestCallIdle(t *testing.T) {
 	t.Parallel()
 	got, result, _, _ := played{says: "### Verdict: PASS\n", status: "hang", idle: 500 * time.Millisecond}.call(t, t.Context(), Reviewer, CallOptions{})
-	if got != (Answer{Problem: ProblemIdle, Detail: "no output for 500ms"}) || !result.Idled {
+	if got != (Answer{Problem: ProblemIdle, Detail: "no output for 500ms: ### Verdict: PASS"}) || !result.Idled {
 		t.Errorf("%+v, %+v", got, result)
 	}
 }
@@ -116,7 +120,7 @@ func TestCallCancelled(t *testing.T) {
 func TestCallKilled(t *testing.T) {
 	spec := Spec{Name: "mine", Command: []string{"sh", "-c", "echo '### Verdict: PASS'; kill -KILL $$"}}
 	got, _, err := Call(t.Context(), spec, Reviewer, "", t.TempDir(), "", CallOptions{})
-	if err != nil || got != (Answer{Problem: ProblemKilled, Detail: "SIGKILL"}) {
+	if err != nil || got != (Answer{Problem: ProblemKilled, Detail: "SIGKILL: ### Verdict: PASS"}) {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"regexp"
+	"strings"
+	"sync"
 	"time"
 
 	"git-runr/loop"
@@ -12,15 +15,21 @@ import (
 
 const (
 	defaultCheckTimeout = 10 * time.Minute
-	checkOutput         = 64 << 10 // bytes of a check's output that are kept as evidence
+	checkOutput         = 256 << 10 // bytes of a check's output that are kept as evidence
 )
 
 // RunCheck runs c by sh -c in dir and returns what it left behind; tree is
 // recorded as what it ran on. The exit code is the shell's own (127 for a
 // command that it did not find). Reason is "" for a check that ended by itself,
 // otherwise timeout, cancelled, signal:NAME, not_found (no sh, no dir) or
-// not_started, and then Output ends with the cause.
+// not_started, and then Output ends with the cause. One whose first program is not
+// on PATH is not started: loop.NotInstalled.
 func RunCheck(ctx context.Context, c loop.Check, dir string, env []string, tree string) loop.CheckResult {
+	if name := firstProgram(c.Command); name != "" && errors.Is(onPath(name, env), ErrNotFound) {
+		return loop.CheckResult{
+			Name: c.Name, Command: c.Command, Tree: tree, ExitCode: 127, Reason: loop.NotInstalled, NotRun: name + " is not installed",
+		}
+	}
 	res, err := Run(ctx, Command{
 		Args:      []string{"sh", "-c", c.Command},
 		Dir:       dir,
@@ -54,4 +63,32 @@ func checkReason(res Result, err error) string {
 		return "signal:" + res.Signal
 	}
 	return ""
+}
+
+// commandStart is what may stand before a command's name that is read here, a change
+// of directory and assignments, and the name. A PATH of its own is left to the shell.
+var commandStart = sync.OnceValue(func() *regexp.Regexp {
+	const word = `[A-Za-z0-9_./@%+=:,-]`
+	return regexp.MustCompile(`^(?:cd (?:'[^']*'|` + word + `+) *&& *)?(?:[A-Za-z_][A-Za-z0-9_]*=` + word + `*\s+)*([A-Za-z0-9_][A-Za-z0-9_.+-]*)(?:\s|$)`)
+})
+
+// firstProgram is the program that command starts first, where that can be told
+// without a shell. "" where it cannot be, and for what a shell does itself.
+func firstProgram(command string) string {
+	m := commandStart().FindStringSubmatch(strings.TrimSpace(command))
+	if m == nil || strings.Contains(m[0], "PATH=") || strings.Contains(shellWords, " "+m[1]+" ") {
+		return ""
+	}
+	return m[1]
+}
+
+// shellWords are the keywords and builtins of the shells that sh may be.
+const shellWords = "  alias bg break builtin case cd chdir command continue coproc declare dirs disown do done echo elif else enable esac eval exec exit" +
+	" export false fc fg fi for function getopts hash help if in jobs kill let local logout mapfile popd printf pushd pwd read readonly return select" +
+	" set shift shopt source suspend test then time times trap true type typeset ulimit umask unalias unset until wait while "
+
+// onPath is nil for a program that is on the PATH of env.
+func onPath(name string, env []string) error {
+	_, err := searchPath(name, lastValue(env, "PATH"))
+	return err
 }

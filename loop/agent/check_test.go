@@ -39,9 +39,20 @@ func TestRunCheck(t *testing.T) {
 }
 
 func TestRunCheckUnknownCommand(t *testing.T) {
-	r := runCheck(t, "no-such-command-here")
-	if r.ExitCode != 127 || r.Reason != "" || !strings.Contains(r.Output, "no-such-command-here") {
-		t.Errorf("%+v", r)
+	for _, command := range []string{
+		"no-such-command-here", "no-such-command-here . | cat", "A=1 B=x/y no-such-command-here", "cd . && no-such-command-here", "cd 'a b' && no-such-command-here -x",
+	} {
+		r := runCheck(t, command)
+		if r.ExitCode != 127 || r.Reason != loop.NotInstalled || r.NotRun != "no-such-command-here is not installed" || r.OK() || r.Fails() {
+			t.Errorf("%q: %+v", command, r)
+		}
+	}
+	for _, command := range []string{
+		"", "true", "test -e x", "if no-such; then :; fi", "! no-such", "(no-such)", "$TOOL x", "./no-such", "sub/no-such", "PATH=/none no-such", "A=$B no-such", `"no-such"`, "no-such;", "for i in a; do :; done",
+	} {
+		if r := runCheck(t, command); r.Reason == loop.NotInstalled {
+			t.Errorf("%q: %+v", command, r)
+		}
 	}
 }
 
@@ -54,7 +65,7 @@ func TestRunCheckDir(t *testing.T) {
 }
 
 func TestRunCheckCapsOutput(t *testing.T) {
-	r := runCheck(t, `echo first; i=0; while [ $i -lt 3000 ]; do echo "line $i of a long output, over and over"; i=$((i+1)); done; echo last`)
+	r := runCheck(t, `echo first; i=0; while [ $i -lt 9000 ]; do echo "line $i of a long output, over and over"; i=$((i+1)); done; echo last`)
 	if !strings.HasPrefix(r.Output, "first\n") || !strings.HasSuffix(r.Output, "last\n") || !strings.Contains(r.Output, " bytes left out]\n") {
 		t.Errorf("%d bytes: %.40q", len(r.Output), r.Output)
 	}

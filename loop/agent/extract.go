@@ -3,6 +3,7 @@ package agent
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -196,6 +197,8 @@ func (c *claudeReader) event(line []byte) (string, bool) {
 		Subtype string          `json:"subtype"`
 		IsError bool            `json:"is_error"`
 		Result  string          `json:"result"`
+		Status  json.RawMessage `json:"error_status"`
+		Error   json.RawMessage `json:"error"`
 		Message json.RawMessage `json:"message"`
 		Denials []struct {
 			Tool string `json:"tool_name"`
@@ -205,8 +208,13 @@ func (c *claudeReader) event(line []byte) (string, bool) {
 		return "", false
 	}
 	switch ev.Type {
+	case "system":
+		if ev.Subtype == "api_retry" { // it goes on by itself, perhaps for longer than it may
+			c.fail = strings.TrimSpace(fmt.Sprintf("HTTP %s %s", ev.Status, strings.Trim(string(ev.Error), `"`)))
+			return c.fail + ", trying again", false
+		}
 	case "assistant":
-		c.seen = true
+		c.seen, c.fail = true, ""
 		return c.message(ev.Message), false
 	case "user": // what came of tools
 		c.message(ev.Message)

@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"regexp"
@@ -12,85 +13,81 @@ import (
 // maxPerCheck is how many findings one check gives.
 const maxPerCheck = 10
 
-// CheckFailed reports whether a result counts against the change: the check ran,
-// failed, and did not fail in the same way on the base. base is nil when it was
-// not run there.
-func CheckFailed(result loop.CheckResult, base *loop.CheckResult) bool {
-	return judgeCheck(result, base, nil).failed()
+// Judge fills in what a check's result means for a change, beside what the check came
+// to on the base: see loop.Checker. changed are the paths of the change; a file name
+// in the output that fits one of them is taken for it.
+func Judge(result loop.CheckResult, base *loop.CheckResult, changed []string) loop.CheckResult {
+	result.FailsOnBase, result.Failures, result.FailuresMore, result.FailuresOnBase, result.Excerpt = false, nil, 0, 0, ""
+	if result.Reason != loop.NotInstalled {
+		result.NotRun = notRun(result, base != nil && base.OK())
+	}
+	if result.OK() || result.NotRun != "" {
+		return result
+	}
+	lines := outputLines(result.Output)
+	now := readFailures(result, lines, changed)
+	fresh := now
+	if base != nil && !base.OK() && base.Reason != loop.NotInstalled && notRun(*base, false) == "" {
+		was := readFailures(*base, outputLines(base.Output), changed)
+		fresh = missingFrom(was, now)
+		result.FailsOnBase = sameFailure(result, *base, now, was, fresh)
+	}
+	result.FailuresOnBase = len(now) - len(fresh)
+	shown := ours(fresh)
+	result.Excerpt = excerpt(lines, shown)
+	for _, f := range shown[:min(len(shown), maxPerCheck)] {
+		result.Failures = append(result.Failures, f.recorded())
+	}
+	result.FailuresMore = max(len(shown)-maxPerCheck, 0)
+	return result
 }
 
-// CheckFindings turns a result into findings with the places that its output
-// names: warnings for what failed, notes for what could not run or failed before.
-// changed are the paths of the change; a file name in the output that fits one of
-// them is taken for it.
-func CheckFindings(result loop.CheckResult, base *loop.CheckResult, changed []string) []loop.Finding {
-	j := judgeCheck(result, base, changed)
-	note := func(text string) loop.Finding { return checkFinding(result.Name, loop.Note, failure{msg: text}) }
-	switch {
-	case j.notRun != "":
-		return []loop.Finding{note("could not run: " + j.notRun)}
-	case j.ok:
-		return nil
-	case j.same:
-		return []loop.Finding{note("fails on the base too: " + lastLines(result))}
+// sameFailure reports whether a check fails on the change only as it fails on the base:
+// with failures that the base has too, or where none can be told apart in the same words.
+func sameFailure(result, base loop.CheckResult, now, was, fresh []failure) bool {
+	if result.Reason != base.Reason {
+		return false
 	}
-	shown := ours(j.fresh)
-	if len(shown) == 0 {
-		return []loop.Finding{checkFinding(result.Name, loop.Warning, failure{msg: "failed: " + lastLines(result)})}
+	if len(now)+len(was) == 0 {
+		return steady(lastLines(result)) == steady(lastLines(base))
+	}
+	return len(now) > 0 && len(fresh) == 0
+}
+
+// CheckFindings are the findings of a judged result: warnings with the places that its
+// output names for what failed, notes for what fails on the base too. A check that
+// could not be run says nothing about the change and is none.
+func CheckFindings(result loop.CheckResult) []loop.Finding {
+	note := func(text string) loop.Finding {
+		return checkFinding(result.Name, loop.Note, loop.CheckFailure{Message: text})
+	}
+	switch {
+	case result.OK(), result.NotRun != "":
+		return nil
+	case result.FailsOnBase:
+		return []loop.Finding{note("fails on the base too: " + lastLines(result))}
+	case len(result.Failures) == 0:
+		return []loop.Finding{checkFinding(result.Name, loop.Warning, loop.CheckFailure{Message: "failed: " + lastLines(result)})}
 	}
 	var found []loop.Finding
-	for _, f := range shown[:min(len(shown), maxPerCheck)] {
+	for _, f := range result.Failures {
 		found = append(found, checkFinding(result.Name, loop.Warning, f))
 	}
-	if left := len(shown) - maxPerCheck; left > 0 {
-		last := &found[maxPerCheck-1]
-		last.Issue += fmt.Sprintf(" (and %d more)", left)
+	if left := result.FailuresMore; left > 0 {
+		found[len(found)-1].Issue += fmt.Sprintf(" (and %d more)", left)
 	}
-	if j.known > 0 {
-		found = append(found, note(plural(j.known, "failure is", "failures are")+" on the base too"))
+	if n := result.FailuresOnBase; n > 0 {
+		found = append(found, note(plural(n, "failure is", "failures are")+" on the base too"))
 	}
 	return found
 }
 
-func checkFinding(name string, severity loop.Severity, f failure) loop.Finding {
-	text, _ := RedactSecrets(oneLine(f.text(), 500))
-	return loop.Finding{
-		Severity: severity, File: f.file, Line: f.line,
-		Issue: "check " + oneLine(name, 60) + ": " + text, Rule: "check:" + name,
-	}
-}
-
-// checkJudgement is what a result means beside the base's.
-type checkJudgement struct {
-	ok     bool
-	notRun string    // why it could not run; empty when it ran
-	same   bool      // it failed, in the same way as on the base
-	fresh  []failure // failures that the base does not have
-	known  int       // failures that the base has as well
-}
-
-func (j checkJudgement) failed() bool { return !j.ok && j.notRun == "" && !j.same }
-
-// judgeCheck decides the same whatever the changed paths are: they only name places.
-func judgeCheck(result loop.CheckResult, base *loop.CheckResult, changed []string) checkJudgement {
-	if result.OK() {
-		return checkJudgement{ok: true}
-	}
-	if reason := notRun(result, base); reason != "" {
-		return checkJudgement{notRun: reason}
-	}
-	now := readFailures(result, changed)
-	if base == nil || base.OK() || notRun(*base, nil) != "" {
-		return checkJudgement{fresh: now}
-	}
-	was := readFailures(*base, changed)
-	if len(now)+len(was) == 0 {
-		return checkJudgement{same: steady(lastLines(result)) == steady(lastLines(*base))}
-	}
-	j := checkJudgement{fresh: missingFrom(was, now)}
-	j.known = len(now) - len(j.fresh)
-	j.same = len(j.fresh) == 0 && len(now) > 0
-	return j
+func checkFinding(name string, severity loop.Severity, f loop.CheckFailure) loop.Finding {
+	place := loop.Finding{Severity: severity, File: f.File, Line: f.Line, Rule: loop.RuleOfCheck + name}
+	f.File = "" // it is the finding's
+	text, _ := RedactSecrets(oneLine(f.String(), 500))
+	place.Issue = "check " + oneLine(name, 60) + ": " + text
+	return place
 }
 
 // missingFrom gives the failures of now that was does not have. The same failure
@@ -134,30 +131,68 @@ var notRunSigns = []struct {
 	{lazy(`(?m)^(?:/bin/)?(?:sh|bash|dash|zsh)(?:: (?:line )?\d+)?: \S+: (?:command )?not found$`), false},
 }
 
-// notRun says why a check could not run for reasons of the machine, or "".
-func notRun(result loop.CheckResult, base *loop.CheckResult) string {
-	if result.Reason != "" && !isCrash(result.Reason) {
+// notRun says why a check could not run for reasons of the machine, or "". What a
+// change can cause itself is its fault where the check passed on the base.
+func notRun(result loop.CheckResult, basePassed bool) string {
+	switch {
+	case result.OK(), result.Reason == reasonTimeout:
+		return ""
+	case result.Reason != "" && !isCrash(result.Reason) && !(basePassed && strings.HasPrefix(result.Reason, "signal:")):
 		return strings.ReplaceAll(oneLine(result.Reason, 200), "_", " ")
+	case basePassed:
+		return signOf(result, true)
 	}
 	switch result.ExitCode {
 	case 126, 127:
-		return lastLines(result)
+		return cmp.Or(missingProgram(result.Output), lastLines(result))
 	case 130, 137, 143:
 		return fmt.Sprintf("it was killed (exit status %d)", result.ExitCode)
 	}
+	return signOf(result, false)
+}
+
+// reasonTimeout is the Reason of a check that took longer than it may: it failed,
+// unless it does so on the base too.
+const reasonTimeout = "timeout"
+
+// signOf is what the output says that the machine lacks; only what no change can cause
+// with onlyMachine.
+func signOf(result loop.CheckResult, onlyMachine bool) string {
 	if strings.Contains(result.Output, "--- FAIL: ") {
 		return ""
 	}
-	basePassed := base != nil && base.OK()
 	for _, sign := range notRunSigns {
-		if basePassed && !sign.byMachine {
+		if onlyMachine && !sign.byMachine {
 			continue
 		}
 		if m := sign.pattern().FindString(result.Output); m != "" {
-			return oneLine(m, 200)
+			return cmp.Or(missingProgram(m), oneLine(m, 200))
 		}
 	}
 	return ""
+}
+
+// missingSigns are the ways in which shells, env and make say that a program is not
+// there or cannot be started.
+var missingSigns = lazy(`(?m)^(?:.*: )?(?:line )?(?:\d+: )?(\S+): ((?:command )?not found|[Pp]ermission denied|cannot execute.*)$` +
+	`|^(?:zsh|fish)(?::\d+)?: (?:command not found|Unknown command):? (\S+)$` +
+	`|^(?:\S*/)?(?:env|make(?:\[\d+\])?|exec): [‘'"]?([^\s‘’'":]+)[’'"]?: No such file or directory$`)
+
+// missingProgram names the program that output says is missing; "" where it says none.
+func missingProgram(output string) string {
+	all := missingSigns().FindAllStringSubmatch(strings.Join(outputLines(output), "\n"), -1)
+	if len(all) == 0 {
+		return ""
+	}
+	m := all[len(all)-1]
+	name, why := oneLine(strings.Trim(m[1]+m[3]+m[4], "‘’'\"`"), 100), m[2]
+	switch {
+	case why != "" && !strings.HasSuffix(why, "not found"):
+		return name + " cannot be run: permission denied"
+	case strings.Contains(name, "/"):
+		return name + " is not there"
+	}
+	return name + " is not installed"
 }
 
 // isCrash tells the signals by which a program ends itself from those that others send.
@@ -173,8 +208,13 @@ func isCrash(reason string) bool {
 	return false
 }
 
-// lastLines is the end of the output as one line, or the exit status.
+// lastLines is the end of the output as one line, or from its first failure on where
+// that was found; the exit status where it says nothing.
 func lastLines(result loop.CheckResult) string {
+	if result.Excerpt != "" {
+		lines := nonBlank(strings.Split(result.Excerpt, "\n"))
+		return oneLine(strings.Join(lines[:min(len(lines), 4)], " | "), 400)
+	}
 	lines := nonBlank(outputLines(result.Output))
 	if len(lines) == 0 {
 		return fmt.Sprintf("exit status %d, no output", result.ExitCode)
@@ -220,29 +260,24 @@ type failure struct {
 	msg     string
 	name    string // last element of the path in the output
 	foreign bool   // its file is none of the tree's
-}
-
-func (f failure) text() string {
-	switch {
-	case f.test == "":
-		return f.msg
-	case f.msg == "":
-		return f.test + " failed"
-	}
-	return f.test + ": " + f.msg
+	at      int    // line of the output that tells of it first, from 0
 }
 
 // key is the same for the same failure in two runs, wherever the tree lay.
 func (f failure) key() string {
 	if f.test != "" {
-		return "test " + f.pkg + " " + f.test
+		return "test " + f.pkg + " " + f.name + " " + f.test
 	}
 	return f.name + " " + steady(f.msg)
 }
 
+// recorded is f as it is kept with the result.
+func (f failure) recorded() loop.CheckFailure {
+	return loop.CheckFailure{Test: oneLine(f.test, 200), File: f.file, Line: f.line, Message: oneLine(f.msg, 500)}
+}
+
 // readFailures reads the output of go test, then what any compiler or linter writes.
-func readFailures(result loop.CheckResult, changed []string) []failure {
-	lines := outputLines(result.Output)
+func readFailures(result loop.CheckResult, lines, changed []string) []failure {
 	at := newPlaces(result.Command, changed)
 	return append(goTestFailures(lines, at), placedFailures(lines, at)...)
 }

@@ -169,18 +169,18 @@ func TestCheckFindingsReadPlaces(t *testing.T) {
 		{"go vet", "", goVet, []string{"cart/cart.go"}, []string{"cart/cart.go:7: fmt.Printf format %s", "main.go:3: expected declaration"}},
 		{"go vet below", "cd './odd dir' && go vet .", "./x.go:2:1: bad\n", nil, []string{"odd dir/x.go:2: bad"}},
 		{"testify", "", testify, []string{"sum/sum.go"}, []string{"sum/sum_test.go:12: TestSum: Error: Not equal: expected: 1 actual : 2"}},
-		{"cargo test", "cargo test", cargoTest, []string{"src/lib.rs"}, []string{"src/lib.rs:10: panic: assertion"}},
+		{"cargo test", "cargo test", cargoTest, []string{"src/lib.rs"}, []string{"src/lib.rs:10: tests::two: panic: assertion"}},
 		{"cargo build", "cargo test", cargoBuild, []string{"src/lib.rs"}, []string{"src/lib.rs:13: mismatched types"}},
 		{"gcc", "make", gcc, []string{"a.c"}, []string{"a.c:1: error: ‘x’ undeclared"}},
 		{"node", "npm test", nodeTest, []string{"src/cart.test.js"}, []string{"src/cart.test.js:3: total adds"}},
-		{"jest", "npm test", jest, []string{"src/cart.ts"}, []string{"src/cart.test.ts:12: cart › adds"}},
+		{"jest", "npm test", jest, []string{"src/cart.ts"}, []string{"src/cart.test.ts:12: cart › adds: expect(received).toBe(expected)"}},
 		{"tsc", "npm run typecheck", "src/a.ts(3,5): error TS2322: Type 'x' is bad.\nsrc/b.tsx:4:1 - error TS1: no\n", nil,
 			[]string{"src/a.ts:3: error TS2322", "src/b.tsx:4: error TS1"}},
 		{"eslint", "npm run lint", eslintStylish, nil, []string{"src/a.js:3: error: 'x' is not defined"}},
 		{"eslint unix", "", "/home/me/shop/src/a.js:3:5: 'x' is not defined. [Error/no-undef]\n", []string{"src/a.js"}, []string{"src/a.js:3: 'x' is not defined"}},
-		{"pytest", "pytest", pytest, []string{"tests/test_cart.py"}, []string{"tests/test_cart.py:7: AssertionError: assert 1 == 3"}},
-		{"unittest", "python3 -m unittest", unittest, []string{"tests/test_x.py"}, []string{"tests/test_x.py:4: AssertionError: 1 != 2"}},
-		{"unittest, file not known", "", unittest, nil, []string{": AssertionError: 1 != 2"}},
+		{"pytest", "pytest", pytest, []string{"tests/test_cart.py"}, []string{"tests/test_cart.py:7: test_total: AssertionError: assert 1 == 3"}},
+		{"unittest", "python3 -m unittest", unittest, []string{"tests/test_x.py"}, []string{"tests/test_x.py:4: test_a: AssertionError: 1 != 2"}},
+		{"unittest, file not known", "", unittest, nil, []string{": test_a: AssertionError: 1 != 2"}},
 		{"mypy", "mypy .", "a/b.py:3: error: Incompatible types\nFound 1 error\n", nil, []string{"a/b.py:3: error: Incompatible types"}},
 		{"maven", "mvn test", "[ERROR] /home/me/shop/src/A.java:[12,5] cannot find symbol\n", []string{"src/A.java"}, []string{"src/A.java:12: cannot find symbol"}},
 		{"nothing to read", "sh x", "line one\n\nsomething broke\n", nil, []string{": failed: line one | something broke"}},
@@ -190,7 +190,7 @@ func TestCheckFindingsReadPlaces(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var got []string
-			for _, f := range CheckFindings(failed(c.command, c.output), nil, c.changed) {
+			for _, f := range CheckFindings(Judge(failed(c.command, c.output), nil, c.changed)) {
 				if f.Severity != loop.Warning || f.Rule != "check:test" {
 					t.Errorf("%+v", f)
 				}
@@ -216,7 +216,7 @@ func TestCheckFindingsAreLimited(t *testing.T) {
 		out.WriteString("a/x.go:" + strings.Repeat("1", i%8+1) + "1: problem " + strings.Repeat("x", i) + "\n")
 		out.WriteString("a/y" + strings.Repeat("y", i) + ".go:1: " + strings.Repeat("long ", 200) + "\n")
 	}
-	found := CheckFindings(failed("", out.String()), nil, nil)
+	found := CheckFindings(Judge(failed("", out.String()), nil, nil))
 	if len(found) != maxPerCheck || !strings.Contains(found[maxPerCheck-1].Issue, "more)") {
 		t.Fatalf("%d findings", len(found))
 	}
@@ -237,12 +237,16 @@ func TestChecksThatCouldNotRun(t *testing.T) {
 	}{
 		{"passed", loop.CheckResult{}, nil, false},
 		{"failed", failed("", "x"), nil, true},
-		{"timeout", loop.CheckResult{ExitCode: -1, Reason: "timeout"}, pass, false},
+		{"timeout", loop.CheckResult{ExitCode: -1, Reason: "timeout"}, pass, true},
+		{"timeout, nothing before", loop.CheckResult{ExitCode: -1, Reason: "timeout"}, nil, true},
+		{"cancelled", loop.CheckResult{ExitCode: -1, Reason: "cancelled"}, pass, false},
 		{"untrusted", loop.CheckResult{ExitCode: -1, Reason: "untrusted_config"}, nil, false},
-		{"not found", loop.CheckResult{ExitCode: 127, Output: "sh: 1: jest: not found"}, pass, false},
+		{"not found", loop.CheckResult{ExitCode: 127, Output: "sh: 1: jest: not found"}, nil, false},
+		{"not found, base passes", loop.CheckResult{ExitCode: 127, Output: "sh: 1: jest: not found"}, pass, true},
 		{"no permission", loop.CheckResult{ExitCode: 126}, nil, false},
 		{"killed", loop.CheckResult{ExitCode: -1, Reason: "signal:KILL"}, nil, false},
 		{"killed below sh", loop.CheckResult{ExitCode: 137}, nil, false},
+		{"killed, base passes", loop.CheckResult{ExitCode: -1, Reason: "signal:KILL"}, pass, true},
 		{"crashed", loop.CheckResult{ExitCode: -1, Reason: "signal:SEGV"}, nil, true},
 		{"crashed below sh", loop.CheckResult{ExitCode: 139}, nil, true},
 		{"no network", failed("", "go: example.com/x@v1: Get \"https://proxy.golang.org/x\": dial tcp: lookup proxy.golang.org: no such host\n"), pass, false},
@@ -255,10 +259,11 @@ func TestChecksThatCouldNotRun(t *testing.T) {
 		{"a test about not found", failed("", "user 5: not found\n"), nil, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := CheckFailed(c.result, c.base); got != c.failed {
-				t.Errorf("CheckFailed = %v", got)
+			judged := Judge(c.result, c.base, nil)
+			if got := judged.Fails(); got != c.failed {
+				t.Errorf("Fails = %v", got)
 			}
-			found := CheckFindings(c.result, c.base, nil)
+			found := CheckFindings(judged)
 			switch {
 			case c.name == "passed":
 				if len(found) != 0 {
@@ -269,8 +274,8 @@ func TestChecksThatCouldNotRun(t *testing.T) {
 					t.Errorf("%+v", found)
 				}
 			default:
-				if len(found) != 1 || found[0].Severity != loop.Note || !strings.Contains(found[0].Issue, "could not run: ") {
-					t.Errorf("%+v", found)
+				if len(found) != 0 || judged.NotRun == "" || judged.OK() {
+					t.Errorf("%+v, %+v", judged, found)
 				}
 			}
 		})
@@ -299,11 +304,12 @@ func TestChecksThatFailOnTheBase(t *testing.T) {
 		{"base could not run", failed("", "broke\n"), loop.CheckResult{ExitCode: 127, Output: "broke\n"}, true, []string{"warning: check test: failed: broke"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := CheckFailed(c.now, &c.base); got != c.failed {
-				t.Errorf("CheckFailed = %v", got)
+			judged := Judge(c.now, &c.base, changed)
+			if got := judged.Fails(); got != c.failed || judged.FailsOnBase == c.failed {
+				t.Errorf("Fails = %v", got)
 			}
 			var got []string
-			for _, f := range CheckFindings(c.now, &c.base, changed) {
+			for _, f := range CheckFindings(judged) {
 				got = append(got, string(f.Severity)+": "+f.Issue)
 			}
 			if !slices.EqualFunc(got, c.want, strings.HasPrefix) {
@@ -317,10 +323,13 @@ func FuzzCheckFindings(f *testing.F) {
 	for _, out := range []string{goFailure, goPanics, cargoTest, gcc, nodeTest, eslintStylish, pytest, unittest} {
 		f.Add("cd ./x && go test .", out, "cart/cart.go")
 	}
+	for _, c := range failureCases(f) {
+		f.Add(c["command"], c["output"], c["changed"])
+	}
 	f.Fuzz(func(t *testing.T, command, output, path string) {
 		r := failed(command, output)
-		found := CheckFindings(r, nil, []string{path})
-		if len(found) == 0 || len(found) > maxPerCheck+1 {
+		found := CheckFindings(Judge(r, nil, []string{path}))
+		if len(found) == 0 && Judge(r, nil, nil).NotRun == "" || len(found) > maxPerCheck+1 {
 			t.Fatalf("%d findings", len(found))
 		}
 		for _, x := range found {
@@ -328,11 +337,11 @@ func FuzzCheckFindings(f *testing.F) {
 				t.Fatalf("%+v", x)
 			}
 		}
-		if CheckFailed(r, &r) {
+		if Judge(r, &r, nil).Fails() {
 			t.Fatal("it does not fail in the same way as itself")
 		}
 		base := failed(command, output+"\n"+path+":1:1: another\n")
-		if CheckFailed(r, &base) != (CheckFindings(r, &base, []string{path})[0].Severity == loop.Warning) {
+		if Judge(r, &base, nil).Fails() != Judge(r, &base, []string{path}).Fails() {
 			t.Fatal("the judgement depends on the changed paths")
 		}
 	})

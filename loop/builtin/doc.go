@@ -23,6 +23,10 @@
 //	whitespace       note       trailing blanks, mixed line ends, no final newline
 //	check:NAME       warning    a check that fails, with the places in its output
 //
+// What a check's result means is decided by Judge, for every reviewer and for runs: it
+// reads the output for the tests and places that failed, compares them with those on the
+// base, and tells a check that failed from one that could not be run.
+//
 // Generated, vendored, minified and lock files are read for conflict markers and
 // secrets only. In test fixtures everything weighs one step less.
 //

@@ -24,11 +24,15 @@ type goTest struct {
 	panics  []goPanicFrames
 	open    *failure // takes the lines that continue its message
 	done    []failure
+	n       int            // the line that is read, from 0
+	named   int            // the line that named current
+	failed  map[string]int // line that says so of each test that failed
 }
 
 // goPanicFrames is a panic and the places it went through.
 type goPanicFrames struct {
 	msg    string
+	at     int
 	frames []goStackFrame
 	caller string // function named on the line before
 }
@@ -42,27 +46,28 @@ func goTestFailures(lines []string, at *places) []failure {
 	at.learnModule(lines)
 	g := &goTest{at: at}
 	g.reset()
-	for _, line := range lines {
-		g.line(line)
+	for g.n = range lines {
+		g.line(lines[g.n])
 	}
 	g.settle("")
 	return g.done
 }
 
 func (g *goTest) reset() {
-	g.current, g.said, g.order, g.panics, g.open = "", map[string]*failure{}, nil, nil, nil
+	g.current, g.said, g.order, g.panics, g.open, g.failed = "", map[string]*failure{}, nil, nil, nil, map[string]int{}
 }
 
 func (g *goTest) line(line string) {
 	if m := goTestEnd().FindStringSubmatch(line); m != nil {
-		g.current, g.open = m[2], nil
+		g.current, g.open, g.named = m[2], nil, g.n
 		if m[1] == "FAIL" {
 			g.order = append(g.order, m[2])
+			g.failed[m[2]] = g.n
 		}
 		return
 	}
 	if m := goTestRun().FindStringSubmatch(line); m != nil {
-		g.current, g.open = m[1], nil
+		g.current, g.open, g.named = m[1], nil, g.n
 		return
 	}
 	if m := goPackageEnd().FindStringSubmatch(line); m != nil {
@@ -86,7 +91,7 @@ func (g *goTest) message(line string) bool {
 		g.open = first
 		return true
 	}
-	g.open = &failure{test: g.current, file: m[1], line: number(m[2]), msg: m[3]}
+	g.open = &failure{test: g.current, file: m[1], line: number(m[2]), msg: m[3], at: g.named}
 	g.said[g.current] = g.open
 	return true
 }
@@ -105,7 +110,7 @@ func (g *goTest) more(line string) {
 
 func (g *goTest) panicLine(line string) bool {
 	if m := goPanic().FindStringSubmatch(line); m != nil {
-		g.panics = append(g.panics, goPanicFrames{msg: m[1]})
+		g.panics = append(g.panics, goPanicFrames{msg: m[1], at: g.n})
 		return true
 	}
 	if len(g.panics) == 0 {
@@ -124,11 +129,12 @@ func (g *goTest) panicLine(line string) bool {
 func (g *goTest) settle(pkg string) {
 	dir, known := g.at.packageDir(pkg)
 	for _, name := range g.order {
-		f := failure{test: name, pkg: pkg}
+		f := failure{test: name, pkg: pkg, at: g.failed[name]}
 		if said := g.said[name]; said != nil {
 			f = *said
 			f.pkg = pkg
 			f.file, f.line, f.msg = inPackage(f, dir, known)
+			f.at = min(f.at, g.failed[name])
 		} else if g.isParent(name) || len(g.panics) > 0 {
 			continue
 		}
@@ -159,9 +165,10 @@ func (g *goTest) isParent(name string) bool {
 
 // panicFailure names the first frame that lies in the change, or else in the package.
 func (g *goTest) panicFailure(p goPanicFrames, pkg, dir string, known bool) failure {
-	f := failure{pkg: pkg, msg: "panic: " + p.msg}
+	f := failure{pkg: pkg, msg: "panic: " + p.msg, at: p.at}
 	if len(g.order) > 0 {
 		f.test = g.order[len(g.order)-1]
+		f.at = min(f.at, g.failed[f.test])
 	}
 	for _, frame := range p.frames {
 		if c := g.at.bySuffix(frame.file); c != "" {

@@ -24,28 +24,33 @@ var (
 	placeParens  = lazy(`^\s*` + pathPattern + `\((\d+)(?:,\d+)*\)\s*:\s*(.*)$`)                                           // tsc, msbuild
 	placeMaven   = lazy(`^\[ERROR\] ` + pathPattern + `:\[(\d+),\d+\]\s*(.*)$`)
 	placeArrow   = lazy(`^\s*--> ` + pathPattern + `:(\d+):\d+$`) // rustc, cargo
-	placePanic   = lazy(`^thread '.*' (?:\(\d+\) )?panicked at ` + pathPattern + `:(\d+):\d+:()$`)
-	placeFrame   = lazy(`^\s+(?:at .*?\(?|location: ')` + pathPattern + `:(\d+):\d+[')]?$`) // node
+	placePanic   = lazy(`^thread '(.*)' (?:\(\d+\) )?panicked at ` + pathPattern + `:(\d+):\d+:$`)
+	placeFrame   = lazy(`^\s+(?:at .*?\(?|❯ (?:\S+ )?|location: ')` + pathPattern + `:(\d+):\d+[')]?$`) // node, vitest
 	placePython  = lazy(`^\s*File "([^"]+)", line (\d+)`)
+	pythonFrame  = lazy(`^in [\w.<>]+$`)
 	placeFile    = lazy(`^(\S+\.\w+)$`) // eslint: the file on a line of its own
 	placeStylish = lazy(`^\s+(\d+):\d+\s+(error|warning)\s+(.*?)\s*$`)
 	rustHeader   = lazy(`^(error|warning)(?:\[E\d+\])?: (.*)$`)
 	pytestError  = lazy(`^E\s+(.*)$`)
 	pythonError  = lazy(`^(\w+(?:\.\w+)*(?:Error|Exception|Failure)\b.*)$`)
-	jestHeader   = lazy(`^\s*(?:● |not ok \d+ - )(.*)$`)
 	softWord     = lazy(`(?i)^(?:warning|info|hint|style|convention|note|remark)\b`)
 	noteWord     = lazy(`(?i)^(?:note|info|hint|remark|help)\b|^in (?:file|function|member)`)
 )
 
 // placed reads line by line what compilers, linters and test runners write.
 type placed struct {
-	at     *places
-	header string   // the message that a place on a later line belongs to
-	soft   bool     // the header is a warning
-	detail bool     // the header is pytest's
-	file   string   // eslint's heading
-	python *failure // the traceback that is open
-	list   []failure
+	at       *places
+	n        int      // the line that is read, from 0
+	test     *test    // whose lines are read; nil: none's
+	numbered bool     // lists with numbers are of tests
+	header   string   // the message that a place on a later line belongs to
+	headerAt int      // its line
+	soft     bool     // the header is a warning
+	detail   bool     // the header is pytest's
+	file     string   // eslint's heading
+	fileAt   int      // its line
+	python   *failure // the traceback that is open
+	list     []failure
 }
 
 func placedFailures(lines []string, at *places) []failure {
@@ -58,8 +63,10 @@ func placedFailures(lines []string, at *places) []failure {
 		if i+1 < len(lines) {
 			next = strings.TrimSpace(lines[i+1])
 		}
+		p.n = i
 		p.line(line, next)
 	}
+	p.endTest()
 	return hardOnes(p.list)
 }
 
@@ -67,11 +74,13 @@ func (p *placed) line(line, next string) {
 	if goTestMessage().MatchString(line) || goFrame().MatchString(line) {
 		return
 	}
-	if p.heading(line) || p.traceback(line) || p.underFile(line) {
+	if p.testLine(line) || p.heading(line) || p.traceback(line) || p.underFile(line) {
 		return
 	}
 	if m := placePanic().FindStringSubmatch(line); m != nil {
-		p.add(m[1], m[2], "panic: "+next)
+		p.startTest(m[1], false)
+		p.add(m[2], m[3], "panic: "+next)
+		p.endTest()
 		return
 	}
 	for _, shape := range []func() *regexp.Regexp{placeMaven, placeColon, placeParens} {
@@ -81,18 +90,19 @@ func (p *placed) line(line, next string) {
 		}
 	}
 	for _, shape := range []func() *regexp.Regexp{placeArrow, placeFrame} {
-		if m := shape().FindStringSubmatch(line); m != nil && p.header != "" {
+		if m := shape().FindStringSubmatch(line); m != nil && (p.header != "" || p.test != nil) {
 			p.underHeader(m[1], m[2])
 			return
 		}
 	}
+	p.test.hear(line)
 }
 
 // heading keeps the messages whose places follow. Of pytest's several lines the
 // first says it.
 func (p *placed) heading(line string) bool {
 	if m := rustHeader().FindStringSubmatch(line); m != nil {
-		p.header, p.soft, p.detail = m[2], m[1] == "warning", false
+		p.header, p.headerAt, p.soft, p.detail = m[2], p.n, m[1] == "warning", false
 		return false // gcc and others write "error: path:1: …" as well
 	}
 	if m := pytestError().FindStringSubmatch(line); m != nil {
@@ -101,16 +111,15 @@ func (p *placed) heading(line string) bool {
 		}
 		return true
 	}
-	if m := jestHeader().FindStringSubmatch(line); m != nil {
-		p.header, p.soft, p.detail = m[1], false, false
-		return true
-	}
 	return false
 }
 
 // underHeader adds the place of the header, once.
 func (p *placed) underHeader(file, line string) {
 	if !p.soft && p.add(file, line, p.header) {
+		if p.test == nil {
+			p.list[len(p.list)-1].at = p.headerAt
+		}
 		p.header = ""
 	}
 	if p.soft {
@@ -122,7 +131,7 @@ func (p *placed) underHeader(file, line string) {
 func (p *placed) traceback(line string) bool {
 	if m := placePython().FindStringSubmatch(line); m != nil {
 		if p.python == nil {
-			p.python = new(failure)
+			p.python = &failure{at: p.n}
 		}
 		if file, _ := p.at.find(m[1]); file != "" {
 			p.python.file, p.python.line = file, number(m[2])
@@ -132,7 +141,7 @@ func (p *placed) traceback(line string) bool {
 	}
 	if m := pythonError().FindStringSubmatch(line); m != nil && p.python != nil {
 		p.python.msg = m[1]
-		p.list = append(p.list, *p.python)
+		p.keep(*p.python)
 		p.python = nil
 		return true
 	}
@@ -142,11 +151,12 @@ func (p *placed) traceback(line string) bool {
 // underFile reads eslint's default form: a file, then its problems indented.
 func (p *placed) underFile(line string) bool {
 	if m := placeStylish().FindStringSubmatch(line); m != nil && p.file != "" {
-		p.list = append(p.list, failure{file: p.file, line: number(m[1]), msg: m[2] + ": " + m[3], name: path.Base(p.file)})
+		p.list = append(p.list, failure{file: p.file, line: number(m[1]), msg: m[2] + ": " + m[3], name: path.Base(p.file), at: p.fileAt})
 		return true
 	}
 	if m := placeFile().FindStringSubmatch(line); m != nil {
 		p.file, _ = p.at.find(m[1])
+		p.fileAt = p.n
 		return p.file != ""
 	}
 	return false
@@ -158,11 +168,18 @@ func (p *placed) addMessage(file, line, msg string) {
 	if noteWord().MatchString(msg) {
 		return
 	}
+	if p.test != nil && pythonFrame().MatchString(msg) {
+		msg = ""
+	}
 	if p.header != "" && !strings.Contains(msg, " ") {
-		msg = strings.TrimSpace(msg + ": " + p.header)
+		if !strings.HasPrefix(p.header, msg) {
+			msg = msg + ": " + p.header
+		} else {
+			msg = p.header
+		}
 		p.header = ""
 	}
-	p.add(file, line, msg)
+	p.add(file, line, strings.Trim(msg, ": "))
 }
 
 func (p *placed) add(name, line, msg string) bool {
@@ -171,19 +188,28 @@ func (p *placed) add(name, line, msg string) bool {
 	if !source || n == 0 {
 		return false
 	}
-	f := failure{file: file, line: n, msg: msg, name: path.Base(name), foreign: file == ""}
+	f := failure{file: file, line: n, msg: msg, name: path.Base(name), foreign: file == "", at: p.n}
 	if f.foreign {
 		f.line = 0
 	}
-	p.list = append(p.list, f)
+	p.keep(f)
 	return !f.foreign
+}
+
+// keep takes f over, as part of the test whose lines are read.
+func (p *placed) keep(f failure) {
+	if p.test != nil {
+		p.test.place(f)
+		return
+	}
+	p.list = append(p.list, f)
 }
 
 // hardOnes drops the warnings when there are errors: the warnings did not make the check fail.
 func hardOnes(list []failure) []failure {
 	var hard []failure
 	for _, f := range list {
-		if !softWord().MatchString(f.msg) {
+		if f.test != "" || !softWord().MatchString(f.msg) {
 			hard = append(hard, f)
 		}
 	}

@@ -13,11 +13,9 @@ const maxFindings = 200
 
 // Input is what the reviewer looks at.
 type Input struct {
-	Files         []File
-	Size          func(path string) int64     // bytes of the new content, -1 when unknown; nil: what the diff says
-	Checks        []loop.CheckResult          // on the change
-	BaseChecks    map[string]loop.CheckResult // by name: results of the failing checks on the base; may be nil
-	SkippedChecks []string                    // why checks were not run; reported as notes
+	Files  []File
+	Size   func(path string) int64 // bytes of the new content, -1 when unknown; nil: what the diff says
+	Checks []loop.CheckResult      // on the change, judged
 }
 
 // Review reads the diff and the checks' results. It states NEEDS_FIX for any
@@ -77,31 +75,13 @@ func reviewCode(f File, k kind, lang *language, lines []codeLine) []loop.Finding
 }
 
 func reviewChecks(in Input) (failing []string, found []loop.Finding) {
-	changed := changedPaths(in.Files)
 	for _, result := range in.Checks {
-		var base *loop.CheckResult
-		if b, ok := in.BaseChecks[result.Name]; ok {
-			base = &b
-		}
-		if judgeCheck(result, base, changed).failed() {
+		if result.Fails() {
 			failing = append(failing, result.Name)
 		}
-		found = append(found, CheckFindings(result, base, changed)...)
-	}
-	for _, reason := range in.SkippedChecks {
-		found = append(found, loop.Finding{Severity: loop.Note, Rule: "check", Issue: oneLine(reason, 300)})
+		found = append(found, CheckFindings(result)...)
 	}
 	return failing, found
-}
-
-func changedPaths(files []File) []string {
-	var paths []string
-	for _, f := range files {
-		if !f.Deleted {
-			paths = append(paths, f.Path)
-		}
-	}
-	return paths
 }
 
 var severityRank = map[loop.Severity]int{loop.Critical: 0, loop.Warning: 1, loop.Note: 2}
@@ -220,7 +200,21 @@ func summary(in Input, found []loop.Finding, failing []string) string {
 	if len(failing) > 0 {
 		said += "; failing: " + oneLine(strings.Join(failing, ", "), 200)
 	}
+	if missing := checksNotRun(in.Checks); len(missing) > 0 {
+		said += "; not run: " + oneLine(strings.Join(missing, ", "), 300)
+	}
 	return said
+}
+
+// checksNotRun names the checks that could not be run, and why.
+func checksNotRun(results []loop.CheckResult) []string {
+	var names []string
+	for _, c := range results {
+		if c.NotRun != "" {
+			names = append(names, c.Name+" ("+c.NotRun+")")
+		}
+	}
+	return names
 }
 
 func plural(n int, one, many string) string {

@@ -38,8 +38,9 @@ func Total(prices []int) (int, error) {
 
 func TestVerdicts(t *testing.T) {
 	clean := newText("cart.go", cleanGo)
-	failing := loop.CheckResult{Name: "test", ExitCode: 1, Output: "cart.go:3:1: bad\n"}
-	old := map[string]loop.CheckResult{"test": failing}
+	failing := Judge(loop.CheckResult{Name: "test", ExitCode: 1, Output: "cart.go:3:1: bad\n"}, nil, nil)
+	old := Judge(failing, &failing, nil)
+	missing := loop.CheckResult{Name: "lint", ExitCode: 127, Reason: loop.NotInstalled, NotRun: "golint is not installed"}
 	for _, c := range []struct {
 		name    string
 		in      Input
@@ -49,11 +50,11 @@ func TestVerdicts(t *testing.T) {
 		{"clean", Input{Files: []File{clean}}, loop.Pass, "no problem in 1 file, 25 added lines"},
 		{"clean, checks pass", Input{Files: []File{clean}, Checks: []loop.CheckResult{{Name: "test"}}}, loop.Pass, "no problem"},
 		{"note", Input{Files: []File{newText("a.go", "x ")}}, loop.PassWithNotes, "2 notes in 1 file, 1 added line"},
-		{"skipped check", Input{Files: []File{clean}, SkippedChecks: []string{"untrusted configuration"}}, loop.PassWithNotes, "1 note"},
+		{"check that could not run", Input{Files: []File{clean}, Checks: []loop.CheckResult{missing}}, loop.Pass, "no problem in 1 file, 25 added lines; not run: lint (golint is not installed)"},
 		{"warning", Input{Files: []File{newText("a.go", "\tpanic(\"not implemented\")\n")}}, loop.NeedsFix, "1 warning"},
 		{"critical", Input{Files: []File{newText("a.go", conflict())}}, loop.CriticalFail, "1 critical"},
 		{"check", Input{Files: []File{clean}, Checks: []loop.CheckResult{failing}}, loop.NeedsFix, "1 warning in 1 file, 25 added lines; failing: test"},
-		{"check that failed before", Input{Files: []File{clean}, Checks: []loop.CheckResult{failing}, BaseChecks: old}, loop.PassWithNotes, "1 note"},
+		{"check that failed before", Input{Files: []File{clean}, Checks: []loop.CheckResult{old}}, loop.PassWithNotes, "1 note"},
 		{"deleted file", Input{Files: []File{{Path: "a", Deleted: true}}}, loop.Pass, "no problem in 1 file, 0 added lines"},
 		{"nothing", Input{}, loop.NeedsFix, "nothing to review"},
 		{"nothing but checks", Input{Checks: []loop.CheckResult{{Name: "test"}}}, loop.NeedsFix, "nothing to review"},

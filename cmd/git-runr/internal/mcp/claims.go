@@ -11,16 +11,26 @@ import (
 	"git-runr/loop"
 )
 
-// claims are the reviews that this process holds, with the actor that holds each.
+// claims are the reviews that this process holds: as whom, and under which claim.
 type claims struct {
 	mu   sync.Mutex
-	held map[string]string
+	held map[string]loop.Hold
 }
 
-func (c *claims) add(review, actor string) {
+func (c *claims) add(review string, by loop.Hold) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.held[review] = actor
+	c.held[review] = by
+}
+
+// under is the claim under which actor acts here; "" for none.
+func (c *claims) under(review, actor string) gitstore.ID {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if by := c.held[review]; by.Actor == actor {
+		return by.Claim
+	}
+	return ""
 }
 
 func (c *claims) drop(review string) {
@@ -29,7 +39,7 @@ func (c *claims) drop(review string) {
 	delete(c.held, review)
 }
 
-func (c *claims) all() map[string]string {
+func (c *claims) all() map[string]loop.Hold {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return maps.Clone(c.held)
@@ -65,8 +75,8 @@ func (s *Server) renew(ctx context.Context) {
 		return
 	}
 	defer project.Close()
-	for review, actor := range held {
-		err := s.renewOne(ctx, project, review, actor)
+	for review, by := range held {
+		err := s.renewOne(ctx, project, review, by)
 		var state *loop.StateError
 		if errors.As(err, &state) || errors.Is(err, gitstore.ErrNotFound) {
 			s.claims.drop(review)
@@ -78,15 +88,15 @@ func (s *Server) renew(ctx context.Context) {
 }
 
 // renewOne looks first: a claim that a person took away must not be taken again.
-func (s *Server) renewOne(ctx context.Context, p *Project, id, actor string) error {
+func (s *Server) renewOne(ctx context.Context, p *Project, id string, by loop.Hold) error {
 	review, err := p.Store.Review(ctx, id)
 	if err != nil {
 		return err
 	}
-	if review.Status != loop.ReviewClaim || review.Claim == nil || review.Claim.By != actor {
+	if review.Status != loop.ReviewClaim || review.Claim == nil || review.Claim.ID != by.Claim {
 		return &loop.StateError{What: "review " + id, Status: string(review.Status), Cannot: "renewed"}
 	}
-	_, provisional, err := p.Claim(ctx, id, loop.Hold{Actor: actor, Lease: s.Lease})
+	_, provisional, err := p.Claim(ctx, id, by)
 	if provisional != "" {
 		s.Log("the claim of review %s is renewed in this clone only: %s", id, provisional)
 	}

@@ -50,12 +50,26 @@ func explanation(err error) string {
 	if errors.As(err, &state) {
 		return stateRefused(state)
 	}
+	if nothing := new(loop.NothingError); errors.As(err, &nothing) {
+		return nothingThere(nothing)
+	}
+	if object := new(gitstore.MissingError); errors.As(err, &object) && object.Try != "" {
+		return fmt.Sprintf("Error: %v: the user can type: %s.", err, object.Try)
+	}
 	for _, a := range advice {
 		if errors.Is(err, a.is) {
 			return fmt.Sprintf("Error: %v: %s.", err, a.then)
 		}
 	}
 	return fmt.Sprintf("Error: %v.", err)
+}
+
+func nothingThere(e *loop.NothingError) string {
+	text := fmt.Sprintf("Error: %v.", e)
+	for _, step := range e.Try {
+		text += fmt.Sprintf(" For %s: %s.", step.What, step.Command)
+	}
+	return text
 }
 
 func notFound(e *loop.NotFoundError) string {

@@ -85,6 +85,10 @@ func (c call) writeFacts(b *strings.Builder, r loop.Review) {
 	}
 	for _, f := range r.Failures {
 		fmt.Fprintf(b, "reviewer %s could not be run: %s\n", line(f.Reviewer, 200), line(f.Reason+" "+f.Detail, 500))
+		if r.ClosedAt.IsZero() {
+			next := f.Next()
+			fmt.Fprintf(b, "%s the user can type %s\n", next.What, strings.Join(next.Commands, ", then "))
+		}
 	}
 	c.writeClaim(b, r)
 	if r.ResolvedBy != "" {
@@ -153,7 +157,10 @@ func writeSubmission(b *strings.Builder, sub loop.Submission) {
 	}
 	for _, check := range sub.Checks {
 		if !check.OK() {
-			fmt.Fprintf(b, "check %s did not pass: %s\n", line(check.Name, 200), line(check.Command, 500))
+			fmt.Fprintf(b, "check %s did not pass: %s: %s\n", line(check.Name, 200), line(check.Command, 500), line(check.Why(), 500))
+			if check.Output != "" && sub.Event != "" {
+				fmt.Fprintf(b, "  whole output: %s\n", loop.LogCommand(sub.Event, check.Name))
+			}
 		}
 	}
 	for _, why := range sub.SkippedBy {

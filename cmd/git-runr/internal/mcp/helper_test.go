@@ -100,6 +100,7 @@ func (p *project) open(ctx context.Context) (*Project, error) {
 			review, err := store.ClaimReview(ctx, id, by)
 			return review, p.offline, err
 		},
+		Held:    func(context.Context, string, loop.Hold, bool) error { return nil },
 		Unclaim: func(loop.Review, loop.Hold) { p.elsewhere.Add(1) },
 		Closed:  func() { p.closed.Add(1) },
 		KnownReviewer: func(name string) error {

@@ -34,7 +34,7 @@ func (s *Server) inbox(ctx context.Context, c call, in inboxArgs) (inboxReply, e
 	case "resolve":
 		return s.resolve(ctx, c, in)
 	}
-	return c.answer(ctx, in)
+	return s.answer(ctx, c, in)
 }
 
 // listed is the document of a list.
@@ -146,7 +146,7 @@ func (s *Server) claim(ctx context.Context, c call, in inboxArgs) (inboxReply, e
 	if err != nil {
 		return inboxReply{}, err
 	}
-	s.claims.add(review.ID, c.actor)
+	s.claims.add(review.ID, loop.Hold{Actor: c.actor, Lease: s.Lease, Claim: review.Claim.ID})
 	text := fmt.Sprintf("Claimed review %s (%s).\nclaimed by: %s", review.ID, review.Status, c.actor)
 	if until := review.Claim.Until; !until.IsZero() {
 		text += fmt.Sprintf(", until %s and for as long as this conversation lives", isoTime(until))
@@ -157,8 +157,22 @@ func (s *Server) claim(ctx context.Context, c call, in inboxArgs) (inboxReply, e
 	return inboxReply{text: text, doc: changedDocument(review)}, nil
 }
 
-func (s *Server) release(ctx context.Context, c call, in inboxArgs) (inboxReply, error) {
+// hold is by whom a step on a review is done, unless somebody else has the review.
+func (s *Server) hold(ctx context.Context, c call, in inboxArgs) (loop.Hold, error) {
 	by := loop.Hold{Actor: c.actor, Force: in.Force}
+	review, err := c.Store.Review(ctx, in.ID)
+	if err != nil {
+		return by, err
+	}
+	by.Claim = s.claims.under(review.ID, c.actor)
+	return by, c.Held(ctx, review.ID, by, in.Action != "answer")
+}
+
+func (s *Server) release(ctx context.Context, c call, in inboxArgs) (inboxReply, error) {
+	by, err := s.hold(ctx, c, in)
+	if err != nil {
+		return inboxReply{}, err
+	}
 	review, err := c.Store.ReleaseReview(ctx, in.ID, by)
 	if err != nil {
 		return inboxReply{}, err
@@ -169,7 +183,10 @@ func (s *Server) release(ctx context.Context, c call, in inboxArgs) (inboxReply,
 }
 
 func (s *Server) resolve(ctx context.Context, c call, in inboxArgs) (inboxReply, error) {
-	by := loop.Hold{Actor: c.actor, Force: in.Force}
+	by, err := s.hold(ctx, c, in)
+	if err != nil {
+		return inboxReply{}, err
+	}
 	review, err := c.Store.ResolveReview(ctx, in.ID, by, in.Note)
 	if err != nil {
 		return inboxReply{}, err
@@ -185,7 +202,7 @@ func (s *Server) resolve(ctx context.Context, c call, in inboxArgs) (inboxReply,
 }
 
 // answer records what became of one finding.
-func (c call) answer(ctx context.Context, in inboxArgs) (inboxReply, error) {
+func (s *Server) answer(ctx context.Context, c call, in inboxArgs) (inboxReply, error) {
 	given := loop.Answer{Finding: in.Finding, Kind: loop.AnswerKind(in.Answer), Reason: in.Reason, Actor: c.actor}
 	switch {
 	case in.Finding == "":
@@ -204,6 +221,9 @@ func (c call) answer(ctx context.Context, in inboxArgs) (inboxReply, error) {
 			return inboxReply{}, refusef("Error: commit %q is not here: %v.", in.Commit, err)
 		}
 		given.Commit, what = commit, "fixed by "+commit.Short()
+	}
+	if _, err := s.hold(ctx, c, in); err != nil {
+		return inboxReply{}, err
 	}
 	review, err := c.Store.AnswerFinding(ctx, in.ID, given, in.Force)
 	if err != nil {

@@ -49,9 +49,9 @@ func TestInboxFilters(t *testing.T) {
 		args args
 		want int
 	}{
-		{args{}, 3}, {args{"status": "open"}, 1}, {args{"status": "claimed"}, 1}, {args{"status": "resolved"}, 0},
+		{args{}, 2}, {args{"status": "inbox"}, 2}, {args{"status": "waiting"}, 3}, {args{"status": "open"}, 1}, {args{"status": "claimed"}, 1}, {args{"status": "resolved"}, 0},
 		{args{"claimedBy": "me"}, 1}, {args{"claimedBy": "somebody"}, 0},
-		{args{"reviewer": "human"}, 3}, {args{"reviewer": "builtin"}, 0},
+		{args{"reviewer": "human"}, 2}, {args{"reviewer": "human", "status": "waiting"}, 3}, {args{"reviewer": "builtin"}, 0},
 		{args{"limit": 1}, 1},
 	} {
 		tt.args["action"] = "list"
@@ -60,7 +60,7 @@ func TestInboxFilters(t *testing.T) {
 			t.Errorf("%v: %d reviews, want %d\n%s", tt.args, got, tt.want, text)
 		}
 		if tt.args["limit"] != nil {
-			wants(t, text, "2 more")
+			wants(t, text, "1 more")
 		}
 	}
 	wants(t, c.call("review_inbox", args{"action": "list", "status": "open"}), open.ID)

@@ -95,14 +95,17 @@ func (s *Server) start(c call, reviewer string) (warnings []string) {
 // subject is what is to be reviewed, and which of the files that were named are not in it.
 func (c call) subject(ctx context.Context, in reviewArgs) (subject loop.Subject, missing []string, err error) {
 	if in.Revision != "" {
-		if subject, err = c.Store.Subject(ctx, in.Revision); err != nil || len(in.Files) == 0 {
+		if subject, err = c.Store.Subject(ctx, in.Revision); err != nil {
 			return subject, nil, err
+		}
+		if len(in.Files) == 0 {
+			return subject, nil, c.Store.CheckSubject(ctx, subject)
 		}
 		return c.limited(ctx, subject, in.Files)
 	}
 	subject, err = c.Store.ChooseSubject(ctx, func(chosen *loop.Subject) (bool, error) {
 		if len(in.Files) == 0 {
-			return true, nil
+			return true, c.Store.CheckSubject(ctx, *chosen)
 		}
 		var err error
 		*chosen, missing, err = c.limited(ctx, *chosen, in.Files)
@@ -119,7 +122,11 @@ func (c call) subject(ctx context.Context, in reviewArgs) (subject loop.Subject,
 
 // limited is subject with only the files that are named.
 func (c call) limited(ctx context.Context, subject loop.Subject, files []string) (loop.Subject, []string, error) {
-	changes, err := c.Store.Repo.Changed(ctx, subject.Base, subject.Tree)
+	from, err := c.Store.ComparedWith(ctx, subject)
+	if err != nil {
+		return subject, nil, err
+	}
+	changes, err := c.Store.Repo.Changed(ctx, from, subject.Tree)
 	if err != nil {
 		return subject, nil, err
 	}

@@ -172,7 +172,7 @@ func TestReviewInABareRepository(t *testing.T) {
 	if got.Spec != "HEAD" || !slices.Equal(got.Paths, []string{"a.txt"}) {
 		t.Errorf("got %+v", got)
 	}
-	wants(t, c.call("review_inbox", args{"action": "list"}), "open")
+	wants(t, c.call("review_inbox", args{"action": "list", "status": "waiting"}), "open")
 }
 
 func TestReviewInALinkedWorktree(t *testing.T) {
@@ -182,5 +182,5 @@ func TestReviewInALinkedWorktree(t *testing.T) {
 	main := p.chat()
 	p.from = linked
 	p.chat().call("review", args{"reviewer": "human"})
-	wants(t, main.call("review_inbox", args{"action": "list"}), p.review(loop.Latest).ID)
+	wants(t, main.call("review_inbox", args{"action": "list", "status": "waiting"}), p.review(loop.Latest).ID)
 }

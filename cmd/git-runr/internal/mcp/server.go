@@ -43,6 +43,9 @@ type Project struct {
 	// Claim claims a review where all clones decide it. provisional says why the claim
 	// counts in this clone only; "" when it counts in all.
 	Claim func(ctx context.Context, id string, by loop.Hold) (review loop.Review, provisional string, err error)
+	// Held refuses a step on a review that somebody else has where all clones decide it:
+	// asked there, or as it was last heard.
+	Held func(ctx context.Context, id string, by loop.Hold, ask bool) error
 	// Unclaim gives back what Claim took elsewhere, once the claim here is gone.
 	Unclaim func(review loop.Review, by loop.Hold)
 	Closed  func()                           // hears that a review was resolved
@@ -65,7 +68,7 @@ const instructions = `Reviews of this git repository, by people and by agents. N
 // New is a server with all its tools.
 func New(c Config) *Server {
 	s := &Server{Config: c, actor: onceNamed()}
-	s.claims.held = map[string]string{}
+	s.claims.held = map[string]loop.Hold{}
 	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "git-runr", Title: "git-runr", Version: c.Version}, &sdk.ServerOptions{
 		Instructions: instructions,
 		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
@@ -79,7 +82,8 @@ func New(c Config) *Server {
 // Run serves one client until in ends or ctx does, which is no error. Claims are
 // renewed until then and left to lapse.
 func (s *Server) Run(ctx context.Context, in io.Reader, out io.Writer) error {
-	return s.serve(ctx, drained{&sdk.IOTransport{Reader: io.NopCloser(in), Writer: unclosed{out}}})
+	shared := &whole{out: out}
+	return s.serve(ctx, drained{&sdk.IOTransport{Reader: newMessages(in, shared), Writer: shared}})
 }
 
 func (s *Server) serve(ctx context.Context, t sdk.Transport) error {
@@ -95,11 +99,6 @@ func (s *Server) serve(ctx context.Context, t sdk.Transport) error {
 	}
 	return err
 }
-
-// unclosed keeps the protocol from closing standard output, which is not its own.
-type unclosed struct{ io.Writer }
-
-func (unclosed) Close() error { return nil }
 
 // call is one call of a tool.
 type call struct {

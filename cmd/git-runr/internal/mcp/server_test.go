@@ -108,14 +108,6 @@ func TestServeEndsWithItsContext(t *testing.T) {
 	}
 }
 
-func TestServeEndsWithGarbage(t *testing.T) {
-	p := newProject(t)
-	var out strings.Builder
-	if err := p.server().Run(t.Context(), strings.NewReader("this is no JSON\n"), &out); err == nil {
-		t.Error("garbage is no error")
-	}
-}
-
 func TestDiagnoseWithNothing(t *testing.T) {
 	c := newProject(t).chat()
 	if text := c.call("diagnose", args{}); text != "No run of the loop has stopped here." {

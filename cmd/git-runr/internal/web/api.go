@@ -117,17 +117,40 @@ func writeJSON(w http.ResponseWriter, status int, body any) {
 	_ = json.NewEncoder(w).Encode(body) // a client that has gone cannot be told
 }
 
-// readJSON reads the body of a write: one object with no keys but those of v.
-func readJSON[T any](r *http.Request) (v T, err error) {
+// readBody reads the body of a write, without blanks around it.
+func readBody(r *http.Request) ([]byte, error) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		var large *http.MaxBytesError
 		if errors.As(err, &large) {
-			return v, &requestError{http.StatusRequestEntityTooLarge, tooLarge}
+			return nil, &requestError{http.StatusRequestEntityTooLarge, tooLarge}
 		}
-		return v, badRequest("the body ended early")
+		return nil, badRequest("the body ended early")
 	}
-	if body = bytes.TrimSpace(body); !utf8.Valid(body) || len(body) == 0 || body[0] != '{' {
+	return bytes.TrimSpace(body), nil
+}
+
+// readJSON reads the body of a write: one object with no keys but those of v.
+func readJSON[T any](r *http.Request) (v T, err error) {
+	body, err := readBody(r)
+	if err != nil {
+		return v, err
+	}
+	return decodeBody[T](body)
+}
+
+// readStep is readJSON for a step that may say nothing beside its address: without a
+// body it is the zero value.
+func readStep[T any](r *http.Request) (v T, err error) {
+	body, err := readBody(r)
+	if err != nil || len(body) == 0 {
+		return v, err
+	}
+	return decodeBody[T](body)
+}
+
+func decodeBody[T any](body []byte) (v T, err error) {
+	if !utf8.Valid(body) || len(body) == 0 || body[0] != '{' {
 		return v, badRequest("Invalid JSON body: an object is wanted")
 	}
 	dec := json.NewDecoder(bytes.NewReader(body))

@@ -190,7 +190,7 @@ func (s *Server) place(ctx context.Context, review loop.Review, in commentJSON) 
 
 // submitJSON is a person's answer to a request.
 type submitJSON struct {
-	Decision string        `json:"decision"` // approve, request_changes or comment
+	Decision string        `json:"decision"` // approve, request_changes or comment; left out: comment
 	Message  *string       `json:"message"`  // left out: the draft's
 	Comments []commentJSON `json:"comments"` // beside the draft's
 	Key      string        `json:"key"`      // sent again with the same key, it is one submission
@@ -202,7 +202,7 @@ const maxSubmission = 200 << 10
 
 // submit records a decision with the comments of the draft and those sent with it.
 func (s *Server) submit(r *http.Request) (any, error) {
-	in, err := readJSON[submitJSON](r)
+	in, err := readStep[submitJSON](r)
 	if err != nil {
 		return nil, err
 	}
@@ -223,9 +223,6 @@ func (s *Server) submit(r *http.Request) (any, error) {
 // person is what in submits: with the draft, unless it is in somebody else's name.
 func (s *Server) person(ctx context.Context, review loop.Review, in submitJSON) (loop.Person, error) {
 	p := loop.Person{Actor: strings.TrimSpace(in.Reviewer), Decision: loop.Decision(in.Decision), Key: in.Key}
-	if p.Decision == "" {
-		return p, badRequest("decision is none of approve, request_changes, comment")
-	}
 	if p.Actor == "" || p.Actor == s.Actor {
 		d, err := s.Store.Draft(review, s.Actor)
 		if err != nil {

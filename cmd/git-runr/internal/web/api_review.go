@@ -126,7 +126,7 @@ func (s *Server) subject(ctx context.Context, revision string, files []string) (
 		return subject, badRequest("revision %q: %v", revision, err)
 	}
 	subject.Paths = paths
-	return subject, nil
+	return subject, s.Store.CheckSubject(ctx, subject)
 }
 
 // fileSubject is what the working tree changed in paths, else what the last commit
@@ -134,8 +134,12 @@ func (s *Server) subject(ctx context.Context, revision string, files []string) (
 func (s *Server) fileSubject(ctx context.Context, paths []string) (loop.Subject, error) {
 	subject, err := s.Store.ChooseSubject(ctx, func(subject *loop.Subject) (bool, error) {
 		subject.Paths = paths
-		changed, err := s.repo.DiffStat(ctx, gitstore.DiffSpec{From: subject.Base, To: subject.Tree, Paths: paths})
-		return len(changed) > 0, err
+		err := s.Store.CheckSubject(ctx, *subject)
+		nothing, nowhere := new(loop.NothingError), new(loop.InputError)
+		if errors.As(err, &nothing) || errors.As(err, &nowhere) {
+			return false, nil
+		}
+		return err == nil, err
 	})
 	if errors.Is(err, loop.ErrNoSubject) {
 		return subject, badRequest("No files found matching the provided paths.")
@@ -324,11 +328,12 @@ func moved(review loop.Review, err error) (any, error) {
 // clone only, for now.
 type claimedJSON struct {
 	summaryJSON
+	Claim       string `json:"claim"` // its id, by which a later step can be held to it
 	Provisional string `json:"provisional,omitempty"`
 }
 
 func (s *Server) claim(r *http.Request) (any, error) {
-	in, err := readJSON[struct {
+	in, err := readStep[struct {
 		ClaimedBy string `json:"claimedBy"`
 		Force     bool   `json:"force"`
 	}](r)
@@ -340,36 +345,38 @@ func (s *Server) claim(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return claimedJSON{summary(review.Summary()), provisional}, nil
+	return claimedJSON{summary(review.Summary()), string(review.Claim.ID), provisional}, nil
 }
 
 func (s *Server) release(r *http.Request) (any, error) {
-	in, err := readJSON[struct {
-		ClaimedBy string `json:"claimedBy"`
-		Force     bool   `json:"force"`
+	in, err := readStep[struct {
+		ClaimedBy string      `json:"claimedBy"`
+		Claim     gitstore.ID `json:"claim"` // only while it stands
+		Force     bool        `json:"force"`
 	}](r)
 	if err != nil {
 		return nil, err
 	}
 	actor := s.actor(r, in.ClaimedBy)
-	return moved(s.releaseReview(r.Context(), r.PathValue("id"), loop.Hold{Actor: actor, Force: in.Force}))
+	return moved(s.releaseReview(r.Context(), r.PathValue("id"), loop.Hold{Actor: actor, Force: in.Force, Claim: in.Claim}))
 }
 
 func (s *Server) resolve(r *http.Request) (any, error) {
-	in, err := readJSON[struct {
-		ResolvedBy string `json:"resolvedBy"`
-		Note       string `json:"note"`
-		Force      bool   `json:"force"`
+	in, err := readStep[struct {
+		ResolvedBy string      `json:"resolvedBy"`
+		Note       string      `json:"note"`
+		Claim      gitstore.ID `json:"claim"` // only while it stands
+		Force      bool        `json:"force"`
 	}](r)
 	if err != nil {
 		return nil, err
 	}
 	actor := s.actor(r, in.ResolvedBy)
-	return moved(s.resolveReview(r.Context(), r.PathValue("id"), loop.Hold{Actor: actor, Force: in.Force}, in.Note))
+	return moved(s.resolveReview(r.Context(), r.PathValue("id"), loop.Hold{Actor: actor, Force: in.Force, Claim: in.Claim}, in.Note))
 }
 
 func (s *Server) cancel(r *http.Request) (any, error) {
-	in, err := readJSON[struct {
+	in, err := readStep[struct {
 		CancelledBy string `json:"cancelledBy"`
 		Note        string `json:"note"`
 	}](r)
@@ -381,7 +388,7 @@ func (s *Server) cancel(r *http.Request) (any, error) {
 }
 
 func (s *Server) reopen(r *http.Request) (any, error) {
-	in, err := readJSON[struct {
+	in, err := readStep[struct {
 		ReopenedBy string `json:"reopenedBy"`
 	}](r)
 	if err != nil {
@@ -423,7 +430,7 @@ func (s *Server) answer(r *http.Request) (any, error) {
 		}
 	}
 	given.Actor = s.actor(r, in.AnsweredBy)
-	review, err := s.Store.AnswerFinding(r.Context(), r.PathValue("id"), given, in.Force)
+	review, err := s.answerFinding(r.Context(), r.PathValue("id"), given, in.Force)
 	if err != nil {
 		return nil, err
 	}

@@ -104,8 +104,9 @@ func TestListSubmissions(t *testing.T) {
 	resolved := s.submitted()
 	s.api("POST", "/api/review/submissions/"+resolved+"/resolve", `{"resolvedBy":"bot","note":"done"}`).want(200)
 	for query, want := range map[string][]string{
-		"":                       {claimed, submitted, open},
-		"?status=inbox":          {claimed, submitted, open},
+		"":                       {claimed, submitted}, // what an agent polls is there to be addressed
+		"?status=inbox":          {claimed, submitted},
+		"?status=waiting":        {claimed, submitted, open},
 		"?status=submitted":      {submitted},
 		"?status=open":           {open},
 		"?status=resolved":       {resolved},
@@ -113,10 +114,10 @@ func TestListSubmissions(t *testing.T) {
 		"?status=all":            {resolved, claimed, submitted, open},
 		"?status=all&limit=2":    {resolved, claimed},
 		"?limit=0":               {claimed},
-		"?limit=999":             {claimed, submitted, open},
+		"?limit=999":             {claimed, submitted},
 		"?claimedBy=bot":         {claimed},
 		"?claimedBy=other":       {},
-		"?reviewer=human":        {claimed, submitted, open},
+		"?reviewer=human":        {claimed, submitted},
 		"?reviewer=builtin":      {},
 		"?claimedBy=bot&limit=1": {claimed},
 	} {
@@ -128,10 +129,10 @@ func TestListSubmissions(t *testing.T) {
 			t.Errorf("%s: %v, want %v", query, got, want)
 		}
 	}
-	if total := s.api("GET", "/api/review/submissions?limit=1", "").Header.Get("X-Total-Count"); total != "3" {
+	if total := s.api("GET", "/api/review/submissions?limit=1", "").Header.Get("X-Total-Count"); total != "2" {
 		t.Errorf("total %q", total)
 	}
-	s.api("GET", "/api/review/submissions?status=nonsense", "").want(400).says("none of inbox, all, open, submitted, claimed, resolved, cancelled")
+	s.api("GET", "/api/review/submissions?status=nonsense", "").want(400).says("none of waiting, inbox, all, open, submitted, claimed, resolved, cancelled")
 	s.api("GET", "/api/review/submissions?limit=many", "").want(400).says("no number")
 }
 
@@ -200,17 +201,19 @@ func TestClaimReleaseResolve(t *testing.T) {
 		t.Errorf("%v", refused)
 	}
 	s.api("POST", at(id, "claim"), `{}`).want(409) // a program without a name is nobody else
+	s.api("POST", at(id, "claim"), "").want(409)   // as is one that says nothing
 	s.api("POST", at(id, "release"), `{"claimedBy":"b"}`).want(409)
 	s.api("POST", at(id, "resolve"), `{"resolvedBy":"b"}`).want(409)
 	s.api("POST", at(id, "release"), `{"claimedBy":"a"}`).want(200)
 	s.api("POST", at(id, "release"), `{"claimedBy":"a"}`).want(400)
-	s.browser("POST", at(id, "claim"), `{}`).want(200)
+	s.browser("POST", at(id, "claim"), "").want(200)
 	if doc := s.api("GET", "/api/review/submissions/"+id, "").object(); doc["claimedBy"] != person {
 		t.Errorf("claimed by %v", doc["claimedBy"])
 	}
 	s.api("POST", at(id, "claim"), `{"claimedBy":"b","force":true}`).want(200)
 	s.api("POST", at(id, "resolve"), `{"resolvedBy":"c","force":true,"note":"n"}`).want(200)
-	s.api("POST", at(id, "resolve"), `{"resolvedBy":"d"}`).want(200) // once is twice
+	s.api("POST", at(id, "resolve"), "").want(200) // once is twice
+	s.ask("POST", at(id, "resolve"), "", s.asProgram()).want(200)
 	if doc := s.api("GET", "/api/review/submissions/"+id, "").object(); doc["resolvedBy"] != "c" || doc["note"] != "n" {
 		t.Errorf("%v", doc)
 	}
@@ -221,7 +224,7 @@ func TestClaimReleaseResolve(t *testing.T) {
 	s.api("POST", at(id, "claim"), `{"note":"x"}`).want(400).says("unknown field")
 
 	s.api("POST", at(open, "cancel"), `{"note":"not needed"}`).want(200)
-	s.api("POST", at(open, "cancel"), `{}`).want(200)
+	s.api("POST", at(open, "cancel"), "").want(200)
 	s.api("POST", at(open, "submit"), `{"decision":"approve"}`).want(400)
 	s.api("POST", at(id, "cancel"), `{}`).want(400)
 	if doc := s.api("POST", at(open, "reopen"), `{}`).want(200).object(); doc["status"] != "open" {
@@ -304,7 +307,8 @@ func TestSubmit(t *testing.T) {
 	id := s.request()
 	draft, submit := "/api/review/drafts/"+id, "/api/review/submissions/"+id+"/submit"
 	s.browser("POST", submit, `{"decision":"fine"}`).want(400).says("none of approve, request_changes, comment")
-	s.browser("POST", submit, `{}`).want(400)
+	s.browser("POST", submit, `{}`).want(400).says("nothing to submit")
+	s.browser("POST", submit, "").want(400).says("nothing to submit")
 	s.browser("POST", submit, `{"decision":"comment"}`).want(400)
 	s.browser("POST", submit, `{"decision":"comment","comments":[{"file":"gone","comment":"x"}]}`).want(400)
 	s.browser("POST", submit, `{"decision":"approve","message":"`+strings.Repeat("x", 1000)+`","comments":[{"comment":"`+strings.Repeat("x", 300<<10)+`"}]}`).want(413)
@@ -324,13 +328,18 @@ func TestSubmit(t *testing.T) {
 	if doc := s.browser("GET", draft, "").object(); fmt.Sprint(doc["comments"], doc["message"]) != "[]" {
 		t.Errorf("the draft is still there: %v", doc)
 	}
+	s.browser("POST", submit, `{"message":"a comment, as in the terminal"}`).want(200)
+	record = s.browser("GET", "/api/review/submissions/"+id, "").object()
+	if subs := record["submissions"].([]any); len(subs) != 2 || subs[1].(map[string]any)["decision"] != "comment" {
+		t.Errorf("without a decision: %v", subs)
+	}
 	s.browser("POST", draft, `{"comment":"mine stays"}`).want(200)
 	s.api("POST", submit, `{"decision":"approve","reviewer":"Grace","message":""}`).want(200)
 	if doc := s.browser("GET", draft, "").object(); len(doc["comments"].([]any)) != 1 {
 		t.Errorf("another reviewer took the draft: %v", doc)
 	}
 	record = s.browser("GET", "/api/review/submissions/"+id, "").object()
-	if subs := record["submissions"].([]any); len(subs) != 2 || subs[1].(map[string]any)["decision"] != "approve" {
+	if subs := record["submissions"].([]any); len(subs) != 3 || subs[2].(map[string]any)["decision"] != "approve" {
 		t.Errorf("%v", subs)
 	}
 }

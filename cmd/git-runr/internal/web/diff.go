@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // diffLine is one line of a hunk. kind is ' ', '+' or '-'; the number of a side that
@@ -196,11 +197,11 @@ func changedPart(a, b string) (inA, inB [2]int, ok bool) {
 	for tail < len(a)-head && tail < len(b)-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
 		tail++
 	}
-	for tail > 0 && insideWord(a, len(a)-tail) {
-		tail--
-	}
-	for tail > 0 && insideWord(b, len(b)-tail) {
-		tail--
+	least := tail - maxWord
+	for _, s := range []string{a, b} {
+		for tail > 0 && insideWord(s, len(s)-tail) && (tail > least || !utf8.RuneStart(s[len(s)-tail])) {
+			tail--
+		}
 	}
 	same := len(strings.TrimSpace(a[:head])) + len(strings.TrimSpace(a[len(a)-tail:]))
 	if same*3 < max(len(a), len(b)) || a == b {
@@ -209,9 +210,14 @@ func changedPart(a, b string) (inA, inB [2]int, ok bool) {
 	return [2]int{head, len(a) - tail}, [2]int{head, len(b) - tail}, true
 }
 
+// maxWord is how far a bound of a word is looked for, in bytes: what has none in so
+// many is no word, and may be cut between any two characters.
+const maxWord = 64
+
 // wordBound goes back from i to where no word of a or b is cut.
 func wordBound(a, b string, i int) int {
-	for i > 0 && (insideWord(a, i) || insideWord(b, i)) {
+	insideChar := func(s string) bool { return i < len(s) && !utf8.RuneStart(s[i]) }
+	for least := i - maxWord; i > 0 && (insideWord(a, i) || insideWord(b, i)) && (i > least || insideChar(a) || insideChar(b)); {
 		i--
 	}
 	return i

@@ -9,20 +9,36 @@ import (
 	"git-runr/loop/safetext"
 )
 
-// maxShown is how much of one line is shown, in bytes: what is longer was written
-// by a program and is read by none.
-const maxShown = 1200
+// maxShown is how much of one line is shown at once, in bytes. The rest of a longer one,
+// which a program wrote, is there as well, behind a fold that needs no script.
+const maxShown = 16 << 10
 
 // codeHTML is one line of source as HTML: its tokens coloured, the range mark
 // emphasised, and whatever cannot be seen or would reorder the line spelled out.
-// Nothing but fixed tags surrounds the escaped text.
+// Nothing but fixed tags surrounds the escaped text. What is behind the fold has no
+// colours, and the fold is open where the mark reaches into it.
 func codeHTML(line string, toks []token, mark [2]int) template.HTML {
 	var b strings.Builder
 	shown := cutLine(line)
-	b.Grow(len(shown) + 32*len(toks))
+	b.Grow(len(line) + 32*len(toks))
+	writeLine(&b, shown, toks, mark)
+	if rest := line[len(shown):]; rest != "" {
+		open := ""
+		if mark[1] > len(shown) {
+			open = " open"
+		}
+		b.WriteString(`<details class="cut"` + open + `><summary>… ` + strconv.Itoa(len(rest)) + ` more bytes</summary>`)
+		writeLine(&b, rest, nil, [2]int{max(0, mark[0]-len(shown)), max(0, mark[1]-len(shown))})
+		b.WriteString("</details>")
+	}
+	return template.HTML(b.String())
+}
+
+// writeLine writes text with its tokens and its mark.
+func writeLine(b *strings.Builder, text string, toks []token, mark [2]int) {
 	begin := 0
-	for _, t := range toks {
-		end := min(t.end, len(shown))
+	for _, t := range append(toks[:len(toks):len(toks)], token{end: len(text), kind: plainText}) {
+		end := min(t.end, len(text))
 		for begin < end {
 			next := end
 			for _, bound := range mark {
@@ -30,17 +46,10 @@ func codeHTML(line string, toks []token, mark [2]int) template.HTML {
 					next = bound
 				}
 			}
-			writePiece(&b, shown[begin:next], t.kind, mark[0] <= begin && next <= mark[1])
+			writePiece(b, text[begin:next], t.kind, mark[0] <= begin && next <= mark[1])
 			begin = next
 		}
 	}
-	if begin < len(shown) {
-		writePiece(&b, shown[begin:], plainText, false)
-	}
-	if len(shown) < len(line) {
-		b.WriteString(`<i class="cut">… ` + strconv.Itoa(len(line)-len(shown)) + ` more bytes</i>`)
-	}
-	return template.HTML(b.String())
 }
 
 // cutLine is line up to maxShown, cut between characters.

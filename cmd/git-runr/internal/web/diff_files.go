@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"net/url"
 	"path"
 	"slices"
@@ -20,7 +19,6 @@ import (
 type comparison struct {
 	from, to gitstore.ID
 	paths    []string // only these; none: all
-	none     bool     // nothing is to be shown: a clean merge
 	base     string   // "/review/ID" or "/run/ID"
 	query    url.Values
 }
@@ -181,9 +179,6 @@ func (c *listCache) put(key string, list *fileList) {
 // list is the files that differ, in git's order.
 func (p *pages) list(ctx context.Context, c comparison) (*fileList, error) {
 	key := strings.Join(append([]string{string(c.from), string(c.to)}, c.paths...), "\x00")
-	if c.none {
-		return &fileList{}, nil
-	}
 	if list := p.lists.get(key); list != nil {
 		return list, nil
 	}
@@ -227,22 +222,9 @@ func newFileList(stats []gitstore.FileStat, changes []gitstore.Change) *fileList
 	return list
 }
 
-// reviewComparison is the change that a review is about. Of a merge it is what the
-// merge does beyond its parents.
+// reviewComparison is the change that a review is about.
 func (p *pages) reviewComparison(ctx context.Context, review loop.Review) (comparison, error) {
 	subject := review.Request.Subject
-	c := comparison{from: subject.Base, to: subject.Tree, paths: subject.Paths, base: "/review/" + review.ID}
-	if subject.Kind != loop.SubjectCommit || subject.Commit == "" {
-		return c, nil
-	}
-	commit, err := p.repo.ReadCommit(ctx, subject.Commit)
-	if err != nil || len(commit.Parents) < 2 {
-		return c, err
-	}
-	own, err := p.repo.MergeChanges(ctx, subject.Commit)
-	if err != nil {
-		return c, fmt.Errorf("read merge: %w", err)
-	}
-	c.paths, c.none = own, len(own) == 0
-	return c, nil
+	from, err := p.Store.ComparedWith(ctx, subject)
+	return comparison{from: from, to: subject.Tree, paths: subject.Paths, base: "/review/" + review.ID}, err
 }

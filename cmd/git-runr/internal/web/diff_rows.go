@@ -43,7 +43,7 @@ func (h hunk) header() string {
 func (h hunk) marks() map[int][2]int {
 	marks := map[int][2]int{}
 	for i, j := range h.pairs() {
-		if h.lines[i].kind != '-' || len(h.lines[i].text) > maxShown || len(h.lines[j].text) > maxShown {
+		if h.lines[i].kind != '-' {
 			continue
 		}
 		if a, b, ok := changedPart(h.lines[i].text, h.lines[j].text); ok {

@@ -101,6 +101,8 @@ func TestChangedPart(t *testing.T) {
 		{"naïve way of it", "naive way of it", "naïve", "naive"},
 		{"all is new", "nothing stays", "-", "-"},
 		{"same", "same", "-", "-"},
+		{strings.Repeat("x", 200) + "safe", strings.Repeat("x", 200) + "evil", strings.Repeat("x", 64) + "safe", strings.Repeat("x", 64) + "evil"},
+		{"safe" + strings.Repeat("ü", 200), "evil" + strings.Repeat("ü", 200), "safe" + strings.Repeat("ü", 32), "evil" + strings.Repeat("ü", 32)},
 	} {
 		a, b, ok := changedPart(c.a, c.b)
 		if ok != (c.inA != "-") || ok && (c.a[a[0]:a[1]] != c.inA || c.b[b[0]:b[1]] != c.inB) {
@@ -116,9 +118,12 @@ func TestCodeHTML(t *testing.T) {
 	if got := string(codeHTML(line, toks, [2]int{3, 4})); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	long := strings.Repeat("é", maxShown)
-	if got := string(codeHTML(long, nil, [2]int{})); !strings.HasSuffix(got, `é<i class="cut">… 1200 more bytes</i>`) {
-		t.Errorf("…%s", got[len(got)-80:])
+	long := strings.Repeat("é", maxShown/2) + "the <end>"
+	if got := string(codeHTML(long, nil, [2]int{})); !strings.HasSuffix(got, `é<details class="cut"><summary>… 9 more bytes</summary>the &lt;end&gt;</details>`) {
+		t.Errorf("…%s", got[len(got)-120:])
+	}
+	if got := string(codeHTML(long, nil, [2]int{maxShown - 2, maxShown + 3})); !strings.HasSuffix(got, `<mark>é</mark><details class="cut" open><summary>… 9 more bytes</summary><mark>the</mark> &lt;end&gt;</details>`) {
+		t.Errorf("…%s", got[len(got)-160:])
 	}
 	if got := string(codeHTML("⚠\ufe0f\ufe0f a\ufe0f", nil, [2]int{})); got != "⚠\ufe0f"+`<span class="iv">\u{fe0f}</span> a<span class="iv">\u{fe0f}</span>` {
 		t.Errorf("%q", got)

@@ -280,7 +280,7 @@ func (p *pages) postAnswer(w http.ResponseWriter, r *http.Request) error {
 	case a.Reason == "":
 		return badRequest("%s needs a reason", a.Kind)
 	}
-	review, err := p.Store.AnswerFinding(r.Context(), r.PathValue("id"), a, false)
+	review, err := p.answerFinding(r.Context(), r.PathValue("id"), a, false)
 	if err != nil {
 		return err
 	}

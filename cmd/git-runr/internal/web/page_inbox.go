@@ -32,7 +32,7 @@ type tab struct {
 
 // inboxTabs are the statuses in the order of the work.
 var inboxTabs = []struct{ name, label string }{
-	{"inbox", "Inbox"}, {"open", "Open"}, {"submitted", "Submitted"}, {"claimed", "Claimed"},
+	{loop.StatusWaiting, "Inbox"}, {"open", "Open"}, {"submitted", "Submitted"}, {"claimed", "Claimed"},
 	{"resolved", "Resolved"}, {"cancelled", "Cancelled"}, {"all", "All"},
 }
 
@@ -40,7 +40,7 @@ func (p *pages) inbox(w http.ResponseWriter, r *http.Request) error {
 	v := inboxView{page: p.page(r, "Inbox", "inbox"), Status: r.FormValue("status")}
 	v.Watched = "*"
 	if v.Status == "" {
-		v.Status = "inbox"
+		v.Status = loop.StatusWaiting
 	}
 	fits, err := loop.StatusFilter(v.Status)
 	if err != nil {
@@ -107,7 +107,7 @@ func neighbours(path, status string, number, total int) (prev, next string) {
 
 func listURL(path, status string, number int) string {
 	q := url.Values{}
-	if status != "" && status != "inbox" {
+	if status != "" && status != loop.StatusWaiting {
 		q.Set("status", status)
 	}
 	if number > 1 {

@@ -174,13 +174,13 @@ const maxPlaced = 200
 // settleOne moves a remark that was made on another version to where its lines are
 // in the version that is shown.
 func (p *pages) settleOne(ctx context.Context, subject loop.Subject, r *remark) error {
-	at := subject.Tree
+	at, err := subject.Tree, error(nil)
 	if r.Side == loop.SideOld {
-		at = subject.Base
+		at, err = p.Store.ComparedWith(ctx, subject)
 	}
 	made := r.made.Commit
-	if r.File == "" || made == "" || made == at || r.Side == loop.SideNew && made == subject.Commit {
-		return nil
+	if err != nil || r.File == "" || made == "" || made == at || r.Side == loop.SideNew && made == subject.Commit {
+		return err
 	}
 	placed, err := p.Store.Place(ctx, r.made, at)
 	if err != nil {

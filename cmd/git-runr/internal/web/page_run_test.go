@@ -51,8 +51,11 @@ func (s *site) stopped() loop.Run {
 		Store: s.Store, Progress: b, Explain: diagnose.Explain,
 		Implementer: func(string) (loop.Implementer, *loop.Failure) { return b, nil },
 		Reviewer:    func(string) (loop.Reviewer, *loop.Failure) { return b, nil },
-		RunCheck: func(_ context.Context, c loop.Check, _ string, tree gitstore.ID) loop.CheckResult {
-			return loop.CheckResult{Name: c.Name, Command: c.Command, ExitCode: 1, Said: "2 <failed>", Output: "out\x1b[31m", Tree: string(tree)}
+		Checker: loop.Checker{
+			Run: func(_ context.Context, c loop.Check, _ string, tree gitstore.ID) loop.CheckResult {
+				return loop.CheckResult{Name: c.Name, Command: c.Command, ExitCode: 1, Said: "2 <failed>", Output: "out\x1b[31m", Tree: string(tree)}
+			},
+			Judge: func(result loop.CheckResult, _ *loop.CheckResult, _ []string) loop.CheckResult { return result },
 		},
 	}
 	run, err := runner.Start(context.Background(), loop.RunPlan{

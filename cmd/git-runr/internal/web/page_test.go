@@ -419,6 +419,30 @@ func TestRemarksAtTheirLines(t *testing.T) {
 	shows(t, s.page("/review/"+id), "outdated: the file is gone")
 }
 
+// A merge is shown by what was done in it, with its conflicts on the old side.
+func TestMergePage(t *testing.T) {
+	s := newSite(t)
+	runGit(t, s.dir, "checkout", "-q", "-b", "topic", "HEAD~1")
+	s.put("a.txt", []byte("one\n2 of topic\nthree\n"))
+	s.put("other.txt", []byte("of topic\n"))
+	s.commit("topic")
+	runGit(t, s.dir, "checkout", "-q", "main")
+	runGit(t, s.dir, "merge", "-q", "--no-commit", "-X", "ours", "topic")
+	s.put("a.txt", []byte("one\n2 of both\nthree\n"))
+	s.commit("merged")
+	id := s.request()
+	page := s.page("/review/" + id)
+	checkHTML(t, page)
+	hides(t, page, "other.txt", "not in this clone")
+	shows(t, section(t, page, "a.txt"), "2 of topic", "2 of both", "&gt;&gt;&gt;&gt;&gt;&gt;&gt; ")
+	s.browser("POST", "/api/review/submissions/"+id+"/submit", `{"decision":"comment","comments":[
+		{"file":"a.txt","startLine":5,"side":"old","comment":"of the topic"},{"file":"a.txt","startLine":2,"comment":"of both"}]}`).want(200)
+	file := section(t, s.page("/review/"+id), "a.txt")
+	_, table, _ := strings.Cut(file, "<table")
+	shows(t, table, "of the topic", "of both")
+	hides(t, file, "outdated", "which the diff does not show")
+}
+
 func TestFindingsOfAgents(t *testing.T) {
 	s := newSite(t)
 	id := s.request()
@@ -435,7 +459,7 @@ func TestFindingsOfAgents(t *testing.T) {
 	page := s.page("/review/" + id)
 	checkHTML(t, page)
 	shows(t, section(t, page, "a.txt"), `id="f-0123456789"`, "remark critical", "the <code>2</code> is wrong", "write <strong>two</strong>", "numbers")
-	shows(t, page, "critical</span> <b>bot", "sum <strong>up</strong>", "saw 2 of 3 files", "of no file", "not of this change", "test: 2 failed", "not checked: lint: not trusted")
+	shows(t, page, "critical</span> <b>bot", "sum <strong>up</strong>", "saw 2 of 3 files", "of no file", "not of this change", "test: exit 1 (2 failed)", "not checked: lint: not trusted")
 }
 
 // A missing object is not an error of the page: the change may be in another clone.
@@ -541,7 +565,7 @@ func TestLargeFile(t *testing.T) {
 	}
 	s.put("large.txt", []byte(text.String()))
 	s.put("huge.txt", []byte(strings.Repeat("0123456789abcde\n", maxPatch/16+100)))
-	s.put("wide.txt", []byte(strings.Repeat("x", foldBytes+1)+"\n"))
+	s.put("wide.txt", []byte(strings.Repeat("x", foldBytes+1)+"theend\n"))
 	s.commit("large")
 	id := s.request()
 	page := s.page("/review/" + id)
@@ -555,11 +579,29 @@ func TestLargeFile(t *testing.T) {
 	huge := s.page("/review/" + id + "/diff?path=huge.txt")
 	shows(t, huge, "The rest is too large for this page")
 	wide := s.page("/review/" + id + "/diff?path=wide.txt")
-	shows(t, wide, "more bytes")
-	if len(wide) > 50_000 {
-		t.Errorf("%d bytes", len(wide))
-	}
+	shows(t, wide, "more bytes</summary>", "theend</details>")
 	shows(t, s.page("/review/"+id+"/file?path=huge.txt"), "too large for this page")
+}
+
+// No change hides in a long line: all of it is there without a script, and the part that
+// changed is not behind a click.
+func TestLongLines(t *testing.T) {
+	s := newSite(t)
+	long := func(n int, end string) []byte { return []byte(strings.Repeat("0123456789", n) + end + "\n") }
+	s.put("line.txt", long(400, "safe"))
+	s.put("longer.txt", long(4000, "safe"))
+	s.commit("before")
+	s.put("line.txt", long(400, "evil"))
+	s.put("longer.txt", long(4000, "evil"))
+	s.commit("after")
+	for _, view := range []string{"", "?view=split"} {
+		page := s.page("/review/" + s.request() + view)
+		line := section(t, page, "line.txt")
+		shows(t, line, strings.Repeat("0123456789", 390), "safe</mark>", "evil</mark>")
+		hides(t, line, "more bytes")
+		longer := section(t, page, "longer.txt")
+		shows(t, longer, `<details class="cut" open><summary>`, "safe</mark></details>", "evil</mark></details>")
+	}
 }
 
 func TestAgo(t *testing.T) {

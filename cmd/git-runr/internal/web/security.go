@@ -231,10 +231,12 @@ const formTokenField = "form_token"
 func (s *Server) formToken(*http.Request) string { return s.Secret.token("form") }
 
 // checkBody holds writes to what the page and programs send: JSON to the API, forms
-// of ours to the page. A form or text of another page can be neither.
+// of ours to the page. A form or text of another page can be neither. A program with a
+// token may send nothing.
 func (s *Server) checkBody(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodGet || r.Method == http.MethodHead || r.Method == http.MethodDelete && isAPI(r) && r.ContentLength == 0 {
+		silent := isAPI(r) && r.ContentLength == 0 && (r.Method == http.MethodDelete || r.Header.Get("Content-Type") == "" && !s.hasCookie(r))
+		if r.Method == http.MethodGet || r.Method == http.MethodHead || silent {
 			next.ServeHTTP(w, r)
 			return
 		}

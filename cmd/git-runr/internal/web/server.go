@@ -197,8 +197,9 @@ func errorStatus(err error) int {
 	var state *loop.StateError
 	var large *http.MaxBytesError
 	var input *loop.InputError
+	var nothing *loop.NothingError
 	switch {
-	case errors.As(err, &input):
+	case errors.As(err, &input), errors.As(err, &nothing):
 		return http.StatusBadRequest
 	case errors.As(err, &request):
 		return request.status

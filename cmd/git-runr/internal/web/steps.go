@@ -22,12 +22,33 @@ func (s *Server) claimReview(ctx context.Context, id string, by loop.Hold) (revi
 	return review, "", err
 }
 
+// heldElsewhere refuses a step on a review that somebody else has where clones decide it.
+func (s *Server) heldElsewhere(ctx context.Context, id string, by loop.Hold, ask bool) error {
+	if s.Held == nil {
+		return nil
+	}
+	return s.Held(ctx, id, by, ask)
+}
+
 func (s *Server) releaseReview(ctx context.Context, id string, by loop.Hold) (loop.Review, error) {
+	if err := s.heldElsewhere(ctx, id, by, true); err != nil {
+		return loop.Review{}, err
+	}
 	return s.unclaimed(by)(s.Store.ReleaseReview(ctx, id, by))
 }
 
 func (s *Server) resolveReview(ctx context.Context, id string, by loop.Hold, note string) (loop.Review, error) {
+	if err := s.heldElsewhere(ctx, id, by, true); err != nil {
+		return loop.Review{}, err
+	}
 	return s.closed(s.unclaimed(by)(s.Store.ResolveReview(ctx, id, by, note)))
+}
+
+func (s *Server) answerFinding(ctx context.Context, id string, given loop.Answer, force bool) (loop.Review, error) {
+	if err := s.heldElsewhere(ctx, id, loop.Hold{Actor: given.Actor, Force: force}, false); err != nil {
+		return loop.Review{}, err
+	}
+	return s.Store.AnswerFinding(ctx, id, given, force)
 }
 
 func (s *Server) reopenReview(ctx context.Context, id, actor string) (loop.Review, error) {

@@ -32,7 +32,10 @@ type Config struct {
 	Requested func(context.Context, loop.Review) error
 	// Claim claims where all clones decide it; provisional says why it counts in this
 	// clone only. nil: it always does.
-	Claim   func(ctx context.Context, id string, by loop.Hold) (review loop.Review, provisional string, err error)
+	Claim func(ctx context.Context, id string, by loop.Hold) (review loop.Review, provisional string, err error)
+	// Held refuses a step on a review that somebody else has there, asked now or as it was
+	// last heard; nil: nobody has.
+	Held    func(ctx context.Context, id string, by loop.Hold, ask bool) error
 	Unclaim func(review loop.Review, by loop.Hold) // gives back what Claim took; nil: nothing
 	Closed  func()                                 // brings the notes up to date with what was submitted or closed; nil: nothing
 	Log     func(line string)                      // hears of requests and faults, without tokens, from several goroutines; nil: nobody

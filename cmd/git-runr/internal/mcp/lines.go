@@ -1,0 +1,122 @@
+package mcp
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+)
+
+// maxLine is the longest line that is read, in bytes, its end included. What any tool
+// takes is far shorter.
+const maxLine = 4 << 20
+
+// messages is standard input as the protocol's library may see it: lines with one
+// message each. It ends the connection at anything else, so that is answered here, as
+// JSON-RPC says: with an error that names no request, or the one that it can be told
+// from. What follows is read all the same.
+type messages struct {
+	lines  *bufio.Reader
+	answer io.Writer
+	ready  []byte // whole lines that are not read yet
+}
+
+func newMessages(in io.Reader, answer io.Writer) *messages {
+	return &messages{lines: bufio.NewReaderSize(in, 64<<10), answer: answer}
+}
+
+func (m *messages) Close() error { return nil }
+
+func (m *messages) Read(p []byte) (int, error) {
+	for len(m.ready) == 0 {
+		line, long, err := m.line()
+		switch line = bytes.TrimSpace(line); {
+		case long:
+			m.refuse(nil, jsonrpc.CodeParseError, "the line is too long")
+		case len(line) > 0:
+			m.take(line)
+		}
+		if err != nil && len(m.ready) == 0 {
+			return 0, err
+		}
+	}
+	n := copy(p, m.ready)
+	m.ready = m.ready[n:]
+	return n, nil
+}
+
+// line reads up to the end of a line. Of one that is too long, long is true and the
+// rest is passed over.
+func (m *messages) line() (line []byte, long bool, err error) {
+	for {
+		part, err := m.lines.ReadSlice('\n')
+		if len(line)+len(part) > maxLine {
+			line, long = nil, true
+		}
+		if !long {
+			line = append(line, part...)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, long, err
+		}
+	}
+}
+
+// take passes on the message of a line, or the messages of a batch one by one.
+func (m *messages) take(line []byte) {
+	var batch []json.RawMessage
+	switch {
+	case !json.Valid(line):
+		m.refuse(nil, jsonrpc.CodeParseError, "the line is not JSON")
+		return
+	case line[0] != '[':
+		batch = []json.RawMessage{line}
+	case json.Unmarshal(line, &batch) != nil || len(batch) == 0:
+		m.refuse(nil, jsonrpc.CodeInvalidRequest, "the batch is empty")
+		return
+	}
+	for _, message := range batch {
+		if _, err := jsonrpc.DecodeMessage(message); err != nil {
+			m.refuse(message, jsonrpc.CodeInvalidRequest, "not a message of JSON-RPC 2.0: "+err.Error())
+			continue
+		}
+		m.ready = append(append(m.ready, message...), '\n')
+	}
+}
+
+// refuse answers what is no message, by its id where it has one.
+func (m *messages) refuse(message []byte, code int64, why string) {
+	var asked struct {
+		ID json.RawMessage `json:"id"`
+	}
+	reply := struct {
+		Version string          `json:"jsonrpc"`
+		ID      json.RawMessage `json:"id"`
+		Error   jsonrpc.Error   `json:"error"`
+	}{"2.0", json.RawMessage("null"), jsonrpc.Error{Code: code, Message: line(why, maxString)}}
+	if json.Unmarshal(message, &asked) == nil && len(asked.ID) > 0 && asked.ID[0] != '{' && asked.ID[0] != '[' {
+		reply.ID = asked.ID
+	}
+	if body, err := json.Marshal(reply); err == nil {
+		_, _ = m.answer.Write(append(body, '\n')) // a client that has gone cannot be told
+	}
+}
+
+// whole is an output of which several may write, each a line at a time. Closing it
+// leaves it open: standard output is not the protocol's own.
+type whole struct {
+	mu  sync.Mutex
+	out io.Writer
+}
+
+func (w *whole) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.out.Write(p)
+}
+
+func (w *whole) Close() error { return nil }

@@ -1,0 +1,94 @@
+package diagnose
+
+import (
+	"strings"
+	"testing"
+
+	"git-runr/loop"
+)
+
+// A stop that is not the reviewer's word shows whose words it is, which checks fail and
+// which setting ended it, between the explanation and the next steps.
+func TestFooterKeepsTheFacts(t *testing.T) {
+	run := stoppedFor(loop.ReasonChecksFailed, "failing: test; the retries are used up")
+	run.Checks = stoppedRun().Checks
+	run.Checks[0].Event = head
+	test := &run.Checks[0].Results[1]
+	test.Output = "…"
+	test.Failures = []loop.CheckFailure{{Test: "TestRate", Message: "panic: division by zero", File: "tax.go", Line: 3}, {Test: "TestOther"}}
+	run.Stop.Setting = &loop.Setting{Name: "loop.max_retries", Value: "2", From: loop.SettingDefault}
+	got := Footer(run, Place{Width: 80, Files: "/r/.git/runr/runs/x y", Dir: "/r/my tree"})
+	for _, part := range []string{
+		"\nA check still fails, and no further fix is allowed.\nfailing: test; the retries are used up\n\nChecks that fail:\n" +
+			"  typecheck: exit 2 (3 errors)\n" +
+			"  test: TestRate: panic: division by zero (tax.go:3) (and 1 more)\n    git show abc123422222:checks/test.log\n\n" +
+			"Ended by loop.max_retries = 2 (default)\n\nCommands to satisfy:\n  cd \"/r/my tree\"\n  npm run typecheck ",
+		"--reason verification_failed \\\n    --note \"Ran typecheck and test\" \\\n",
+	} {
+		if !strings.Contains(got, part) {
+			t.Errorf("no %q in:\n%s", part, got)
+		}
+	}
+	if strings.Contains(got, "What it wrote") {
+		t.Errorf("of no agent:\n%s", got)
+	}
+	block := Block(run, Place{Width: 80, Tree: "/r/t", Dir: "/r/t"})
+	for _, part := range []string{
+		"\n  Working tree: /r/t\n  The checks are to be run in: the working tree\n  Ended by loop.max_retries = 2 (default)\n\n  Checks that fail:\n    typecheck: exit 2",
+		"\n      git show abc123422222:checks/test.log\n\n  Unmet checks:\n",
+	} {
+		if !strings.Contains(block, part) {
+			t.Errorf("no %q in:\n%s", part, block)
+		}
+	}
+	if digest := Digest(run, *run.Stop); !strings.Contains(digest, "\n- test: exit 1 (65%, need 80%)\n  - TestRate: panic: division by zero (tax.go:3)\n  - TestOther failed\n") {
+		t.Errorf("digest:\n%s", digest)
+	}
+}
+
+func TestFooterRepeatsWhoseWordsItIs(t *testing.T) {
+	run := stoppedFor(loop.ReasonBlocked, "")
+	run.Stop.Said, run.Stop.SaidBy = "There is no key.\n\tAsk \x1b[31mBob\u202e.\n"+strings.Repeat("long ", 40), "impl"
+	got := Footer(run, Place{Width: 40, Files: "/r/runs/x"})
+	want := "impl said:\n  > There is no key.\n  >  Ask \\x1b[31mBob\\u{202e}.\n  > " + strings.Repeat("long ", 7)[:34] + "…\n\nWhat it wrote: /r/runs/x/attempt-3.log\n\n"
+	if !strings.Contains(got, want) {
+		t.Errorf("no %q in:\n%s", want, got)
+	}
+	if strings.Contains(Footer(run, Place{Width: 40}), "What it wrote") {
+		t.Error("the transcript of another clone is told")
+	}
+}
+
+// The seed's example stays as it is for a limit that nobody set; one that was set is told.
+func TestFooterNamesALimitThatWasSet(t *testing.T) {
+	run := stoppedRun()
+	run.Stop.Setting = &loop.Setting{Name: "loop.max_retries", Value: "2", From: loop.SettingDefault}
+	if got := footer(run, 80); strings.Contains(got, "Ended by") {
+		t.Errorf("footer:\n%s", got)
+	}
+	run.Stop.Setting.From = "git config"
+	if got := footer(run, 80); !strings.Contains(got, "(attempt 2/3)\n\nEnded by loop.max_retries = 2 (git config)\n\nReviewer requested:") {
+		t.Errorf("footer:\n%s", got)
+	}
+}
+
+// What could not be run, and what fails without the change, is no failure of the work.
+func TestEvidenceThatDoesNotCount(t *testing.T) {
+	run := stoppedRun()
+	run.Checks = []loop.CheckRun{checked(head,
+		loop.CheckResult{Name: "typecheck", Command: "npm run typecheck", ExitCode: 2, Said: "3 errors", FailsOnBase: true},
+		loop.CheckResult{Name: "lint", Command: "npm run lint", ExitCode: 127, NotRun: "eslint is not installed"},
+		loop.CheckResult{Name: "build", Command: "npm run build", ExitCode: 1, FailsOnBase: true},
+	)}
+	run.Stop.Unmet = []string{"Fix type errors", "Fix the lint warnings"}
+	d := diagnosisOf(run)
+	if got := strings.Join(d.UnmetChecks, " "); got != "typecheck_failed lint_output_missing" {
+		t.Errorf("unmet %q", got)
+	}
+	if got := strings.Join(d.LastEvidenceProvided, "; "); got != "typecheck: 3 errors; lint: not run: eslint is not installed; build: exit 1" {
+		t.Errorf("evidence %q", got)
+	}
+	if len(d.FailingChecks) != 0 || len(d.SuggestedCommands) != 2 {
+		t.Errorf("%+v, %+v", d.FailingChecks, d.SuggestedCommands)
+	}
+}

@@ -1,0 +1,57 @@
+package gitstore
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// Remerge is the tree that git makes of a merge commit's parents by itself, with
+// conflict markers where it could not. What the merge commit differs in is what a
+// person did in it: how conflicts were resolved, and what was changed beside. That is
+// more than a combined diff shows, which has nothing of a side that was dropped as a
+// whole. Every clone makes the same tree, which nothing keeps from gc; the
+// project's .gitattributes, which could name a way to merge, have no part in it. A
+// commit that is no merge is ErrNotFound.
+func (r *Repo) Remerge(ctx context.Context, id ID) (ID, error) {
+	commit, err := r.ReadCommit(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	parents := commit.Parents
+	if len(parents) < 2 {
+		return "", fmt.Errorf("merge %s: %w", id.Short(), ErrNotFound)
+	}
+	merged, tree := parents[0], ID("")
+	for i, parent := range parents[1:] { // more than two are merged one after the other
+		if i > 0 {
+			merged, err = r.scratchCommit(ctx, tree, merged, parents[i])
+		}
+		if err == nil {
+			tree, err = r.mergeCommits(ctx, merged, parent)
+		}
+		if err != nil {
+			return "", fmt.Errorf("merge %s again: %w", id.Short(), err)
+		}
+	}
+	return tree, nil
+}
+
+// mergeOptions make a merge the same whatever is configured.
+var mergeOptions = []string{
+	"-c", "merge.default=text", "-c", "merge.conflictStyle=merge", "-c", "merge.renames=true", "-c", "merge.directoryRenames=conflict",
+}
+
+// mergeCommits merges two commits as far as git can.
+func (r *Repo) mergeCommits(ctx context.Context, ours, theirs ID) (ID, error) {
+	args := append(append([]string{}, mergeOptions...), "merge-tree", "--write-tree", "--no-messages", "--allow-unrelated-histories", "-z", "--end-of-options")
+	out, err := r.callOptions(ctx, gitCall{args: append(args, string(ours), string(theirs)), env: r.noAttributes()})
+	tree, _, _ := strings.Cut(string(out), "\x00")
+	if exitStatus(err) == 1 { // with conflicts
+		err = nil
+	}
+	if err == nil && !r.validID(ID(tree)) {
+		err = fmt.Errorf("git answered %q", tree)
+	}
+	return ID(tree), err
+}

@@ -1,0 +1,43 @@
+package agent
+
+import (
+	"regexp"
+	"sync"
+)
+
+// What agents say of a failure, in the words of providers and of the network. The first
+// of these that matches decides.
+var failureWords = sync.OnceValue(func() []struct {
+	words     *regexp.Regexp
+	transient bool
+} {
+	re := regexp.MustCompile
+	return []struct {
+		words     *regexp.Regexp
+		transient bool
+	}{
+		{re(`(?i)insufficient[_ ]quota|billing|credit balance|no credit|payment required`), false},
+		{re(`(?i)\b(?:429|529)\b|too many requests|rate.?limit|usage limit|overloaded`), true},
+		{re(`(?i)\b(?:40[0-4])\b|unauthori[sz]ed|forbidden|authenticat|api[ _-]?key|not logged in|please log ?in` +
+			`|unknown (?:option|flag|argument|command|model)|unexpected argument|unrecogni[sz]ed|invalid (?:option|flag|argument|model|credential)` +
+			`|model .*not (?:found|exist)|context (?:window|length)|prompt is too long`), false},
+		{re(`(?i)\b(?:408|425|50[0-4])\b|quota|high demand|at capacity|try again later|temporar|unavailable|internal server error|bad gateway|gateway time` +
+			`|ECONN(?:RESET|REFUSED|ABORTED)|ETIMEDOUT|EAI_AGAIN|EPIPE|socket hang up|connection (?:was |is )?(?:reset|refused|closed|aborted|lost|error)|disconnected` +
+			`|broken pipe|unexpected (?:EOF|end)|stream (?:closed|ended|error)|\bterminated\b|timed? ?out|network error|fetch failed|cut short`), true},
+	}
+})
+
+// Transient reports whether asking again later may well help: the agent was stopped for
+// taking too long, or says that it was limited or cut off.
+func (a Answer) Transient() bool {
+	stopped := a.Problem == ProblemTimeout || a.Problem == ProblemIdle
+	if !stopped && a.Problem != ProblemExitStatus && a.Problem != ProblemAgentError && a.Problem != ProblemEmptyOutput {
+		return false
+	}
+	for _, f := range failureWords() {
+		if f.words.MatchString(a.Detail) {
+			return f.transient
+		}
+	}
+	return stopped
+}

@@ -1,0 +1,39 @@
+package agent
+
+import "testing"
+
+func TestTransient(t *testing.T) {
+	for _, tc := range []struct {
+		problem, detail string
+		want            bool
+	}{
+		{ProblemExitStatus, "exit status 1: Error: 429 Too Many Requests", true},
+		{ProblemExitStatus, "exit status 1: looking at payments.go; 429 Too Many Requests", true},
+		{ProblemAgentError, "exceeded retry limit, last status: 429 Too Many Requests", true},
+		{ProblemAgentError, "HTTP 529 overloaded_error", true},
+		{ProblemAgentError, "You've hit your usage limit. Try again at 3 PM", true},
+		{ProblemAgentError, "We're currently experiencing high demand", true},
+		{ProblemAgentError, "unexpected status 503 Service Unavailable", true},
+		{ProblemAgentError, "stream disconnected before completion", true},
+		{ProblemAgentError, "terminated", true},
+		{ProblemAgentError, "fetch failed: ECONNRESET", true},
+		{ProblemTimeout, "no answer within 30m0s", true},
+		{ProblemIdle, "no output for 10m0s: HTTP 429 rate_limit", true},
+		{ProblemIdle, "no output for 10m0s: HTTP 401 authentication_failed", false},
+		{ProblemAgentError, "401 Unauthorized: invalid API key", false},
+		{ProblemAgentError, "429 insufficient_quota: check your plan and billing details", false},
+		{ProblemExitStatus, "exit status 2: error: unexpected argument '--flag' found", false},
+		{ProblemExitStatus, "exit status 1: unknown option: --json", false},
+		{ProblemExitStatus, "exit status 1: Please log in first", false},
+		{ProblemAgentError, "model gpt-9 does not exist", false},
+		{ProblemExitStatus, "exit status 1", false},
+		{ProblemEmptyOutput, "it ended without a final message", false},
+		{ProblemKilled, "SIGKILL", false},
+		{ProblemPermissionDenied, "permission denied: Edit", false},
+		{"", "", false},
+	} {
+		if got := (Answer{Problem: tc.problem, Detail: tc.detail}).Transient(); got != tc.want {
+			t.Errorf("%s %q: %v", tc.problem, tc.detail, got)
+		}
+	}
+}

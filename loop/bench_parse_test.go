@@ -1,0 +1,28 @@
+package loop
+
+import (
+	"strings"
+	"testing"
+)
+
+// BenchmarkParseReview reads all cases once, and hostile texts of one megabyte. What
+// an answer takes is in proportion to its length.
+func BenchmarkParseReview(b *testing.B) {
+	b.Run("cases", func(b *testing.B) {
+		cases := readCases(b, "review")
+		for b.Loop() {
+			for _, c := range cases {
+				ParseReview(c.input(), strings.TrimSpace(c.file("nonce")))
+			}
+		}
+	})
+	for name, unit := range hostileUnits {
+		b.Run(name, func(b *testing.B) {
+			text := strings.Repeat(unit, (1<<20)/len(unit))
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				ParseReview(text, "n")
+			}
+		})
+	}
+}

@@ -1,0 +1,154 @@
+package builtin
+
+import (
+	"regexp"
+	"strings"
+)
+
+// test is what a runner writes of one test that failed: a line that names it, then its
+// message and its place in either order.
+type test struct {
+	failure
+	listens  bool // its message are lines of their own
+	numbered bool // its name may go on in the next line
+	heard    []string
+}
+
+// testHeads are the shapes of the line that names a test. A line without the hint is none.
+var testHeads = []struct {
+	hint    string
+	pattern func() *regexp.Regexp
+	listens bool
+}{
+	{"● ", lazy(`^\s*● (.*)$`), true},                                       // jest
+	{"not ok ", lazy(`^\s*not ok \d+ (?:- )?(.*?)(?: # .*)?$`), true},       // TAP
+	{"FAIL ", lazy(`^\s*FAIL +(\S+\.\w+ (?:> |\[ ).*?)(?: \d+ms)?$`), true}, // vitest
+	{"___ ", lazy(`^_{3,} (\S.*?) _{3,}$`), false},                          // pytest
+	{": ", lazy(`^(?:FAIL|ERROR): (\w+) \([\w.]+\)$`), false},               // unittest
+}
+
+// Lists with numbers are of tests only below a line that says so: mocha, RSpec, PHPUnit.
+var (
+	numberedHead = lazy(`^\s{0,4}\d+\) (\S.*)$`)
+	numberedList = lazy(`^\s*\d+ failing$|^Failures:$|^There (?:was|were) \d+ (?:failures?|errors?):$`)
+)
+
+var (
+	pytestResult = lazy(`^(?:FAILED|ERROR) (\S+?)::(\S+)(?: - (.*))?$`)
+	testsEnd     = lazy(`^\s*(?:=+ |Test Suites?:|Tests:|Test Files |Ran \d+ test|\d+ (?:passing|failing|passed|failed)\b|failures:$|test result:|FAILED \(|ok \d+|\d+\.\.\d+$|# )|^> \S+@`)
+	noMessage    = lazy(`^\s*(?:>?\s*\d+ ?\||\||at |❯ |---$|\.\.\.$|\^+$|[-+] (?:Expected|Received)\b|\+ expected - actual$|(?:duration_ms|type|failureType|code|stack|operator|name|error): *(?:[|>]-?|'[^']*'|[\d.]+)?$)`)
+)
+
+// testLine takes a line that names a test, or that ends what is written of one.
+func (p *placed) testLine(line string) bool {
+	for _, head := range testHeads {
+		if !strings.Contains(line, head.hint) {
+			continue
+		}
+		if m := head.pattern().FindStringSubmatch(line); m != nil {
+			p.startTest(m[1], head.listens)
+			return true
+		}
+	}
+	if m := p.numberedTest(line); m != nil {
+		p.startTest(m[1], true)
+		return true
+	}
+	if strings.Contains(line, "::") {
+		if m := pytestResult().FindStringSubmatch(line); m != nil {
+			p.endTest()
+			p.result(strings.ReplaceAll(m[2], "::", "."), m[1], m[3])
+			return true
+		}
+	}
+	if p.test != nil && testsEnd().MatchString(line) {
+		p.endTest()
+	}
+	return false
+}
+
+// numberedTest matches an entry of a list of tests with numbers.
+func (p *placed) numberedTest(line string) []string {
+	if p.numbered {
+		return numberedHead().FindStringSubmatch(line)
+	}
+	hinted := strings.Contains(line, " failing") || strings.HasPrefix(line, "Failures:") || strings.HasPrefix(line, "There w")
+	p.numbered = hinted && numberedList().MatchString(line)
+	return nil
+}
+
+// startTest begins to read what is written of a test. listens: its message are the
+// lines that are nothing else.
+func (p *placed) startTest(name string, listens bool) {
+	p.endTest()
+	p.header, p.soft, p.detail = "", false, false
+	if name == "Console" { // jest's heading for what a test printed
+		return
+	}
+	p.test = &test{failure: failure{test: strings.TrimSpace(name), at: p.n}, listens: listens, numbered: p.numbered}
+}
+
+// endTest keeps the test that was read.
+func (p *placed) endTest() {
+	t := p.test
+	if t == nil {
+		return
+	}
+	p.test = nil
+	if t.msg == "" {
+		t.msg = strings.Join(t.heard, " ")
+	}
+	if t.msg == "" && p.detail {
+		t.msg = p.header
+	}
+	p.header, p.detail = "", false
+	p.list = append(p.list, t.failure)
+}
+
+// result takes a line of pytest's summary, which is all that it writes of a test in
+// some of its styles.
+func (p *placed) result(name, file, msg string) {
+	f := failure{test: name, msg: msg, at: p.n}
+	f.file, _ = p.at.find(file)
+	for i := range p.list {
+		known := &p.list[i]
+		if known.test == "" && known.file == f.file {
+			known.test = name
+		}
+		if known.test == name {
+			return
+		}
+	}
+	p.list = append(p.list, f)
+}
+
+// place takes over where a test failed, the first place that is the tree's, and the
+// message that came with it.
+func (t *test) place(f failure) {
+	if t.file == "" && !f.foreign {
+		t.file, t.line, t.name = f.file, f.line, f.name
+	}
+	if t.msg == "" && len(t.heard) == 0 {
+		t.msg = f.msg
+	}
+}
+
+// messageLines is how many lines make the message of a test.
+const messageLines = 3
+
+// hear takes a line that may be part of a test's message. The rest of its name, as
+// mocha writes it, ends in a colon.
+func (t *test) hear(line string) {
+	text := strings.TrimSpace(line)
+	if t != nil && strings.HasPrefix(text, "stack:") { // TAP: what follows is the stack
+		t.listens = false
+	}
+	if t == nil || !t.listens || text == "" || len(t.heard) == messageLines || noMessage().MatchString(line) {
+		return
+	}
+	if rest, ok := strings.CutSuffix(text, ":"); ok && t.numbered && len(t.heard) == 0 {
+		t.test += " " + rest
+		return
+	}
+	t.heard = append(t.heard, text)
+}

@@ -1,0 +1,213 @@
+package loop
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"git-runr/gitstore"
+)
+
+// Evidence is what a check printed when a person ran it: a file among those of a run
+// that stopped, as git runr diagnose suggests to write it. It is no more than that:
+// how the check ended is not known, and whoever can write to the repository's
+// directory can write it. So it is shown to reviewers as what it is, and never makes
+// a check pass. A file that was there when the run stopped is none: an agent may have
+// left it.
+type Evidence struct {
+	Check     string      `json:"check"`
+	Command   string      `json:"command"`
+	File      string      `json:"file"`
+	WrittenAt time.Time   `json:"written_at"`
+	Tree      gitstore.ID `json:"tree"`           // the commit that the run's working tree held
+	Said      string      `json:"said,omitempty"` // what it says in a few words: see Said
+	Failing   bool        `json:"failing,omitempty"`
+	Excerpt   string      `json:"excerpt,omitempty"` // its end, capped
+	Stale     string      `json:"stale,omitempty"`   // why it does not count
+
+	text string
+}
+
+// Counts reports whether it is evidence of the work as it is.
+func (e Evidence) Counts() bool { return e.Stale == "" }
+
+// State is what it shows, in a few words.
+func (e Evidence) State() string {
+	switch {
+	case !e.Counts():
+		return "does not count: " + oneLine(e.Stale)
+	case e.Said != "":
+		return oneLine(e.Said)
+	}
+	return "its output"
+}
+
+// EvidenceFiles are the names of the files among a run's in which people leave the output
+// of its checks, one for each check.
+func EvidenceFiles(checks []Check) []string {
+	names := make([]string, len(checks))
+	for i, c := range checks {
+		words := strings.FieldsFunc(strings.ToLower(c.Name), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+		name := cmp.Or(strings.Join(words, "_"), "check")
+		for n := 2; slices.Contains(names[:i], name+".log"); n++ {
+			name = fmt.Sprintf("%s_%d", strings.Join(words, "_"), n)
+		}
+		names[i] = name + ".log"
+	}
+	return names
+}
+
+// Bounds of evidence, in bytes and lines.
+const (
+	maxEvidence     = 256 << 10
+	evidenceExcerpt = 40
+)
+
+// HasEvidence reports whether somebody left evidence since run stopped that is not recorded.
+func (s *Store) HasEvidence(run Run) bool {
+	found, err := run.evidenceIn(s.FilesDir(run.ID))
+	return err == nil && len(found) > 0
+}
+
+// evidenceIn reads the files that were left in dir since run stopped and are not recorded.
+func (r Run) evidenceIn(dir string) ([]Evidence, error) {
+	if r.Stop == nil {
+		return nil, nil
+	}
+	var found []Evidence
+	for i, name := range EvidenceFiles(r.Plan.Checks) {
+		check := r.Plan.Checks[i]
+		text, at, err := readEvidence(filepath.Join(dir, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read evidence: %w", err)
+		}
+		e := Evidence{Check: check.Name, Command: check.Command, File: name, WrittenAt: at, text: text}
+		if text == "" || !at.After(r.Stop.At) || r.hasTaken(e) {
+			continue
+		}
+		e.read()
+		found = append(found, e)
+	}
+	return found, nil
+}
+
+// readEvidence is the end of a plain file, and when it was written.
+func readEvidence(path string) (text string, at time.Time, err error) {
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return "", at, err
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return "", at, err
+	}
+	defer file.Close()
+	from := max(info.Size()-maxEvidence, 0)
+	data, err := io.ReadAll(io.NewSectionReader(file, from, maxEvidence))
+	text, _ = cleanInput(string(data), &parseLog{})
+	return strings.TrimSpace(text), info.ModTime().UTC().Truncate(time.Millisecond), err
+}
+
+// read fills in what the text says.
+func (e *Evidence) read() {
+	passed := Said(e.Command, e.text, 0)
+	failed := Said(e.Command, e.text, 1)
+	e.Said, e.Failing = cmp.Or(failed, passed), failed != "" && failed != passed
+	e.Excerpt = tail(e.text, evidenceExcerpt)
+	if over := len(e.Excerpt) - outputInEvent; over > 0 {
+		e.Excerpt = strings.ToValidUTF8(e.Excerpt[over:], "")
+	}
+}
+
+// hasTaken reports whether e is recorded already.
+func (r Run) hasTaken(e Evidence) bool {
+	for _, iv := range r.Interventions {
+		if slices.ContainsFunc(iv.Evidence, func(known Evidence) bool { return known.File == e.File && known.WrittenAt.Equal(e.WrittenAt) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// takeEvidence records what people left with the commit that it is of. What was
+// written before the newest change of the run's work is of something else.
+func (t *turn) takeEvidence(iv *Intervention) error {
+	found, err := t.run.evidenceIn(t.Store.FilesDir(t.run.ID))
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	on := cmp.Or(iv.Commit, t.run.Head())
+	commit, err := t.Store.Repo.ReadCommit(t.ctx, on)
+	if err != nil {
+		return err
+	}
+	now, err := t.tree.NormalTree(t.ctx)
+	if err != nil {
+		return err
+	}
+	newest, file := t.newestChange(*iv)
+	for i := range found {
+		e := &found[i]
+		e.Tree = on
+		switch {
+		case now != commit.Tree:
+			e.Stale = "the working tree holds more than " + on.Short()
+		case e.WrittenAt.Before(newest):
+			e.Stale = "it is older than the last change of " + file
+		}
+	}
+	iv.Evidence = found
+	return nil
+}
+
+// newestChange is when a person last changed the run's work, and in which file.
+func (t *turn) newestChange(iv Intervention) (newest time.Time, file string) {
+	for _, earlier := range t.run.Interventions {
+		if earlier.Commit != "" && earlier.At.After(newest) {
+			newest, file = earlier.At, "the run's work"
+		}
+	}
+	if iv.Commit == "" {
+		return newest, file
+	}
+	for _, f := range iv.Files {
+		info, err := os.Lstat(filepath.Join(t.tree.Dir, filepath.FromSlash(f)))
+		if err == nil && info.ModTime().After(newest) {
+			newest, file = info.ModTime(), f
+		}
+	}
+	return newest, file
+}
+
+// setEvidenceAside keeps what is there when a run stops from being taken for what a
+// person leaves afterwards.
+func (t *turn) setEvidenceAside() {
+	dir := t.Store.FilesDir(t.run.ID)
+	for _, name := range EvidenceFiles(t.run.Plan.Checks) {
+		path := filepath.Join(dir, name)
+		if err := os.Rename(path, path+".before"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Progress.Line(err.Error())
+		}
+	}
+}
+
+// words are what prompts say of it.
+func (e Evidence) words() string {
+	head := fmt.Sprintf("they left what check %q printed (%s, written %s; git-runr did not run it and does not know how it ended): %s",
+		e.Check, oneLine(e.File), e.WrittenAt.UTC().Format(time.RFC3339), e.State())
+	if !e.Counts() {
+		return head
+	}
+	return head + "\n" + indent(cutBytes(e.Excerpt, outputInEvent))
+}

@@ -1,0 +1,136 @@
+package loop
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"git-runr/gitstore"
+	"git-runr/loop/safetext"
+)
+
+// NothingError is a subject in which nothing is to be reviewed.
+type NothingError struct {
+	Why string     // one line
+	Try []NextStep // what may have been meant
+}
+
+func (e *NothingError) Error() string { return "nothing to review: " + e.Why }
+
+// text is why, and what may have been meant, in one line.
+func (e *NothingError) text() string {
+	text := e.Why
+	for _, step := range e.Try {
+		text += fmt.Sprintf("; %s: %s", step.What, step.Command)
+	}
+	return text
+}
+
+// CheckSubject reports what cannot be reviewed before it is asked for: a
+// *NothingError when no file differs, an *InputError for a path that is neither in the
+// change nor in the working tree.
+func (s *Store) CheckSubject(ctx context.Context, subject Subject) error {
+	from, err := s.ComparedWith(ctx, subject)
+	if err != nil {
+		return fmt.Errorf("read change: %w", err)
+	}
+	changed, err := s.Repo.DiffStat(ctx, gitstore.DiffSpec{From: from, To: subject.Tree, Paths: subject.Paths})
+	if err != nil {
+		return fmt.Errorf("read change: %w", err)
+	}
+	for _, path := range subject.Paths {
+		if there, err := s.isPath(ctx, path, from, subject.Tree); err != nil {
+			return fmt.Errorf("read change: %w", err)
+		} else if !there {
+			return &InputError{fmt.Sprintf("no file is called %q, neither in %s nor in the working tree", path, subject.Spec)}
+		}
+	}
+	if len(changed) > 0 {
+		return nil
+	}
+	return s.nothing(ctx, subject)
+}
+
+// isPath reports whether something is called path in one of trees or in the working tree.
+func (s *Store) isPath(ctx context.Context, path string, trees ...gitstore.ID) (bool, error) {
+	if s.Repo.WorkTree != "" {
+		if _, err := os.Lstat(filepath.Join(s.Repo.WorkTree, path)); err == nil {
+			return true, nil
+		}
+	}
+	for _, tree := range trees {
+		there, err := s.Repo.HasPath(ctx, tree, path)
+		if there || err != nil {
+			return there, err
+		}
+	}
+	return false, nil
+}
+
+// nothing says why no file of subject differs, as a *NothingError.
+func (s *Store) nothing(ctx context.Context, subject Subject) error {
+	none := &NothingError{Why: subject.Spec + " changes no file"}
+	merge, err := s.isMerge(ctx, subject)
+	left, right := rangeEnds(subject.Spec)
+	switch {
+	case err != nil:
+		return err
+	case len(subject.Paths) > 0 && !slices.Contains(subject.Paths, "."):
+		none.Why = fmt.Sprintf("%s changes nothing in %s", subject.Spec, strings.Join(subject.Paths, ", "))
+	case subject.Kind == SubjectStaged:
+		none.Why = "nothing is staged"
+	case subject.Kind == SubjectWorktree:
+		none.Why = "the working tree is as HEAD has it"
+	case merge:
+		none.Why = subject.Spec + " is a clean merge, which does nothing by itself"
+		none.Try, err = s.merged(ctx, subject)
+	case subject.Kind == SubjectRange && subject.Base == subject.Commit:
+		none.Why = fmt.Sprintf("%s has no commit that %s has not", subject.Spec, left)
+		none.Try, err = s.reversed(ctx, left, right, subject.Commit)
+	}
+	if err != nil {
+		return err
+	}
+	return none
+}
+
+// rangeEnds are the two revisions of a range.
+func rangeEnds(spec string) (left, right string) {
+	left, right, _ = strings.Cut(spec, "..")
+	return orElse(left, "HEAD"), orElse(strings.TrimPrefix(right, "."), "HEAD")
+}
+
+// reversed is the range the other way round, where there is something in it. The end
+// of the one that was asked for is in the history of its beginning.
+func (s *Store) reversed(ctx context.Context, left, right string, end gitstore.ID) ([]NextStep, error) {
+	begin, err := s.Repo.Resolve(ctx, left)
+	if err != nil || begin == end {
+		return nil, err
+	}
+	return tryReview("the other way round", right+".."+left), nil
+}
+
+// merged are the ranges of the branches that a merge brought in.
+func (s *Store) merged(ctx context.Context, subject Subject) ([]NextStep, error) {
+	commit, err := s.Repo.ReadCommit(ctx, subject.Commit)
+	if err != nil {
+		return nil, err
+	}
+	var steps []NextStep
+	for _, parent := range commit.Parents[1:] { // by ids, for HEAD will be another commit
+		steps = append(steps, tryReview("what it merged", fmt.Sprintf("%.12s..%.12s", commit.Parents[0], parent))...)
+	}
+	return steps, nil
+}
+
+// tryReview is a review of spec as something to type; none where spec must not be pasted.
+func tryReview(what, spec string) []NextStep {
+	line, ok := safetext.CommandLine("git", "runr", "review", spec)
+	if !ok {
+		return nil
+	}
+	return []NextStep{{line, what}}
+}
