@@ -143,6 +143,9 @@ func (r ReportRound) lines() []string {
 		lines = append(lines, findingLine(f))
 	}
 	lines = appendMore(lines, len(r.Findings), "finding")
+	for _, asked := range r.Requests {
+		lines = append(lines, "asked: "+asked)
+	}
 	for _, w := range r.Warnings {
 		lines = append(lines, "note: "+w)
 	}

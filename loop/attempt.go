@@ -104,6 +104,7 @@ func (t *turn) prompt(step Step) ImplementPrompt {
 	}
 	if step.Mode != ModeImplement {
 		p.Findings, p.Requests = t.run.Open()
+		p.Said = t.run.Said()
 		p.Findings = slices.DeleteFunc(slices.Clone(p.Findings), func(f Finding) bool { return f.Severity == Note && step.Mode == ModeReexecute })
 		if checks := t.run.LastChecks(); checks != nil {
 			for _, c := range checks.Results {

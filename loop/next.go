@@ -89,7 +89,7 @@ func onward(run Run, policy Policy) Step {
 }
 
 func attempt(run Run, work WorkStep, mode AttemptMode) Step {
-	if mode == ModeImplement && len(run.Plan.Findings)+len(run.Plan.Requests) > 0 {
+	if mode == ModeImplement && len(run.Plan.Findings)+len(run.Plan.Requests)+len(run.Plan.Said) > 0 {
 		mode = ModeFix // the run was started to fix a submitted review
 	}
 	return Step{Action: DoAttempt, Work: work, Mode: mode, Number: len(run.Attempts) + 1}

@@ -29,6 +29,12 @@ const maxSummary = 4000
 // says what was expected; it is never a pass. Of several verdicts in one format the
 // last counts, of several formats the worst.
 func ParseReview(text string, nonce string) Report {
+	report := parseReview(text, nonce)
+	report.keepWords(text)
+	return report
+}
+
+func parseReview(text string, nonce string) Report {
 	log := &parseLog{}
 	text, whole := cleanInput(text, log)
 	text = strings.Map(printable, text)

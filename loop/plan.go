@@ -65,19 +65,30 @@ func PlanReview(plan *RunPlan, review Review) error {
 	}
 	plan.FromReview, plan.Base = review.ID, subject.Commit
 	plan.Entity = Entity{Type: "review", Identifier: review.ID, Title: subject.Title}
+	settled := 0
 	for _, sub := range review.Submissions {
 		findings := sub.findings()
 		todo := slices.DeleteFunc(slices.Clone(findings), review.settledFinding)
+		settled += len(findings) - len(todo)
 		plan.Findings = append(plan.Findings, todo...)
-		if len(todo) > 0 || len(findings) == 0 {
-			plan.Requests = append(plan.Requests, sub.Report.Requests...)
+		asked := sub.requests()
+		if len(todo) == 0 && (len(findings) > 0 || sub.Outcome == OutcomePassed && len(asked) == 0) {
+			continue
+		}
+		plan.Requests = append(plan.Requests, asked...)
+		if said := sub.words(); said.Text != "" {
+			plan.Said = append(plan.Said, said)
 		}
 	}
-	if len(plan.Findings)+len(plan.Requests) == 0 {
+	boundWords(plan.Said)
+	if len(plan.Findings)+len(plan.Requests)+len(plan.Said) == 0 {
 		return fmt.Errorf("review %s found nothing to fix: %w", review.ID, gitstore.ErrNoChange)
 	}
 	plan.Task = fmt.Sprintf("Address the review of %s (%s).\n\n%s", subject.Commit.Short(), subject.Title, review.Request.Message)
-	plan.DoneCriteria = "Every finding of the review is met:\n" + formatFindings(plan.Findings)
+	if settled > 0 {
+		plan.Task += fmt.Sprintf("\n\n%s of the review is settled already and not listed: leave that alone.", Count(settled, "finding"))
+	}
+	plan.DoneCriteria = "Everything that the review asks for is met.\n" + formatFindings(plan.Findings)
 	return nil
 }
 

@@ -46,7 +46,11 @@ type Report struct {
 	Requests  []string  `json:"requests"` // what was asked for, findings first
 	Approved  bool      `json:"approved"`
 	Warnings  []string  `json:"parse_warnings"`
+	Text      string    `json:"text,omitempty"` // the whole answer as it was written, at most maxText bytes of it
 }
+
+// formatNone is the format of the report of a reviewer who said nothing.
+const formatNone = "none"
 
 // unreadable reports whether the answer held nothing that anybody could act on.
 func (r Report) unreadable() bool {

@@ -48,6 +48,7 @@ type RunPlan struct {
 	FromReview   string      `json:"from_review,omitempty"` // a submitted review whose findings are to be fixed
 	Findings     []Finding   `json:"findings,omitempty"`    // those findings
 	Requests     []string    `json:"requests,omitempty"`
+	Said         []Words     `json:"said,omitempty"`          // its reviewers' own words
 	Imported     string      `json:"imported_from,omitempty"` // id of the run in another system's timeline
 }
 
@@ -320,12 +321,35 @@ func (r Run) GoodAttempts() []Attempt {
 	return good
 }
 
-// Open are the findings and requests of the newest round that nobody has met.
+// lastSaid is the newest round whose reviewer came to an answer that says something;
+// nil when there is none.
+func (r *Run) lastSaid() *Round {
+	for i := len(r.Rounds) - 1; i >= 0; i-- {
+		if round := &r.Rounds[i]; round.Failure == nil && round.Report.Format != formatNone && !round.Report.unreadable() {
+			return round
+		}
+	}
+	return nil
+}
+
+// Open are the findings and requests of the newest review that nobody has met.
 func (r Run) Open() ([]Finding, []string) {
-	if round := r.lastRound(); round != nil {
+	if round := r.lastSaid(); round != nil {
 		return round.Report.Findings, round.Report.Requests
 	}
 	return r.Plan.Findings, r.Plan.Requests
+}
+
+// Said is the newest review in its reviewer's own words.
+func (r Run) Said() []Words {
+	if round := r.lastSaid(); round != nil {
+		return []Words{round.words()}
+	}
+	return r.Plan.Said
+}
+
+func (r Round) words() Words {
+	return Words{By: fmt.Sprintf("%s, round %d", r.Reviewer, r.Number), Text: orElse(r.Report.Text, r.Report.Summary)}
 }
 
 // Files are the paths that differ between the run's base and its head, as far as

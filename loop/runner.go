@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -325,7 +326,7 @@ func (t *turn) answer(name string, round *Round) (ReviewAnswer, error) {
 	}
 	job.Prompt = ReviewPrompt{
 		Entity: plan.Entity, DoneCriteria: plan.DoneCriteria, References: plan.References, Files: change.Files,
-		Verification: t.verification(), Round: round.Number, Previous: t.previous(), Checks: job.Checks,
+		Verification: t.verification(), Round: round.Number, Previous: t.previous(), Said: t.saidBefore(), Checks: job.Checks,
 		Census: change.Census, Patch: change.Patch, Nonce: nonce, People: t.run.fromPeople(),
 	}
 	transcript, err := t.transcript(fmt.Sprintf("review-%d.log", round.Number))
@@ -358,6 +359,18 @@ func (t *turn) verification() string {
 func (t *turn) previous() []Finding {
 	findings, _ := t.run.Open()
 	return findings
+}
+
+// saidBefore is what the implementer was last asked for in full, and the answers since
+// that nobody could read.
+func (t *turn) saidBefore() []Words {
+	said := t.run.Said()
+	if last := t.run.lastRound(); last != nil && last.Failure == nil && last.Report.unreadable() {
+		w := last.words()
+		w.By += " (this answer could not be read: answer in the form that is asked for below)"
+		said = append(slices.Clone(said), w)
+	}
+	return said
 }
 
 // transcript opens a file for what an agent says, in full and for this clone only.

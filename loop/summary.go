@@ -25,7 +25,8 @@ type ReviewSummary struct {
 	Source       string       `json:"source"`
 	Writer       string       `json:"writer"`
 	RequestedBy  string       `json:"requested_by"`
-	CommentCount int          `json:"comment_count"` // findings and comments
+	CommentCount int          `json:"comment_count"`   // findings and comments
+	Asked        string       `json:"asked,omitempty"` // the first request of a review without any
 	Others       []string     `json:"other_reviewers,omitempty"`
 	Waiting      []string     `json:"waiting_for,omitempty"` // reviewers who have not answered
 	Files        []string     `json:"files,omitempty"`       // that were asked about, or commented on
@@ -56,6 +57,9 @@ func (r Review) Summary() ReviewSummary {
 	for _, sub := range r.Submissions {
 		s.CommentCount += len(sub.Report.Findings) + len(sub.Comments)
 	}
+	if s.CommentCount == 0 {
+		s.Asked = r.asked()
+	}
 	if r.Claim != nil {
 		s.ClaimedBy, s.ClaimedAt, s.ClaimedUntil = r.Claim.By, r.Claim.At, r.Claim.Until
 	}
@@ -64,6 +68,16 @@ func (r Review) Summary() ReviewSummary {
 	}
 	s.Failed = r.failed()
 	return s
+}
+
+// asked is the first thing that is asked for, and still stands.
+func (r Review) asked() string {
+	for _, sub := range r.Standing() {
+		if len(sub.Report.Requests) > 0 {
+			return firstWords(sub.Report.Requests[0])
+		}
+	}
+	return ""
 }
 
 // Verdict is the worst effective verdict that stands. A person who only commented

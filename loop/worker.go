@@ -171,7 +171,7 @@ func (w *Worker) answer(ctx context.Context, review Review, name string, reviewe
 }
 
 func emptyReport() Report {
-	return Report{Format: "none", Findings: []Finding{}, Requests: []string{}, Warnings: []string{}}
+	return Report{Format: formatNone, Findings: []Finding{}, Requests: []string{}, Warnings: []string{}}
 }
 
 // examine runs the checks and asks the reviewer, in a checkout of its own where

@@ -184,6 +184,20 @@ func writeSubmission(w io.Writer, r loop.Review, sub loop.Submission) {
 	for _, warning := range sub.Report.Warnings {
 		fmt.Fprintf(w, "  note: %s\n", safetext.Line(warning))
 	}
+	writeWords(w, sub.Report.Prose())
+}
+
+// writeWords shows what a reviewer wrote, as it was written.
+func writeWords(w io.Writer, texts ...string) {
+	var said []string
+	for _, text := range texts {
+		if text = safetext.Quote(text); text != "" {
+			said = append(said, text)
+		}
+	}
+	if len(said) > 0 {
+		fmt.Fprintf(w, "\nIn the reviewer's own words:\n%s\n", strings.Join(said, "\n\n"))
+	}
 }
 
 // writeInbox shows one line a review.
@@ -194,7 +208,11 @@ func writeInbox(w io.Writer, reviews []loop.ReviewSummary, total int) {
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, r := range reviews {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", r.ID, reviewState(r), reviewersOf(r), r.Commit.Short(), safetext.Line(orElse(r.Title, r.Spec)))
+		title := orElse(r.Title, r.Spec)
+		if r.Asked != "" {
+			title += ": " + r.Asked
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", r.ID, reviewState(r), reviewersOf(r), r.Commit.Short(), safetext.Line(title))
 	}
 	table.Flush()
 	if total > len(reviews) {

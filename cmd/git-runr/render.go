@@ -124,6 +124,11 @@ func writeRound(w io.Writer, round loop.Round) {
 	for _, f := range round.Report.Findings {
 		fmt.Fprintf(w, "    %-8s  %s\n", f.Severity, safetext.Line(strings.TrimSpace(f.Place()+"  "+f.Issue)))
 	}
+	for _, asked := range round.Report.Requests {
+		if len(round.Report.Findings) == 0 {
+			fmt.Fprintf(w, "    asked     %s\n", safetext.Line(asked))
+		}
+	}
 }
 
 // eventJSON is an event as --json shows it. Seq is its place in the folded order.

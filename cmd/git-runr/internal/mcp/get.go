@@ -94,7 +94,7 @@ func (c call) writeFacts(b *strings.Builder, r loop.Review) {
 		fmt.Fprintf(b, "note: %s\n", line(r.Note, maxString))
 	}
 	if r.Request.Message != "" {
-		fmt.Fprintf(b, "message of the request:\n%s", quoted(r.Request.Message))
+		fmt.Fprintf(b, "message of the request:\n%s\n", safetext.Quote(r.Request.Message))
 	}
 }
 
@@ -148,8 +148,10 @@ func writeSubmission(b *strings.Builder, sub loop.Submission) {
 	}
 	fmt.Fprintf(b, "%s by %s at %s, %s\n", verdict, line(sub.Reviewer, 200), isoTime(sub.At),
 		loop.Count(len(sub.Comments)+len(sub.Report.Findings), "comment"))
-	if sub.Report.Summary != "" {
-		b.WriteString(quoted(sub.Report.Summary))
+	for _, said := range []string{sub.Report.Summary, sub.Report.Prose()} {
+		if said = safetext.Quote(said); said != "" {
+			b.WriteString(said + "\n\n")
+		}
 	}
 	for _, check := range sub.Checks {
 		if !check.OK() {

@@ -55,6 +55,7 @@ func (r remark) State() loop.AnswerKind {
 type submissionView struct {
 	loop.Submission
 	Summary template.HTML
+	Words   template.HTML // the answer itself, where it says more
 	Remarks []remark
 }
 
@@ -91,6 +92,9 @@ func submissions(review loop.Review) []submissionView {
 	views := make([]submissionView, len(review.Submissions))
 	for i, sub := range review.Submissions {
 		v := submissionView{Submission: sub, Summary: markdownHTML(sub.Report.Summary, quotedLines{})}
+		if prose := sub.Report.Prose(); prose != "" {
+			v.Words = markdownHTML(prose, quotedLines{})
+		}
 		for _, f := range sub.Report.Findings {
 			v.Remarks = append(v.Remarks, newFinding(review, sub, f))
 		}

@@ -1,0 +1,152 @@
+package loop
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"git-runr/loop/safetext"
+)
+
+// Words are what somebody wrote, as it was written. What is read out of them decides
+// what is counted and shown; whoever has to act on them gets the words themselves.
+type Words struct {
+	By   string `json:"by"`
+	Text string `json:"text"`
+}
+
+// maxText is how much of an answer is kept with what was read out of it, in bytes.
+const maxText = 32 << 10
+
+// keepWords puts the answer itself beside what was read out of it. Where nothing was,
+// its first lines are what is asked for.
+func (r *Report) keepWords(text string) {
+	text = strings.ReplaceAll(strings.ToValidUTF8(strings.TrimPrefix(text, "\uFEFF"), "\uFFFD"), "\r\n", "\n")
+	r.Text = cutMiddle(strings.TrimSpace(text), maxText)
+	if len(r.Requests) > 0 || r.Effective.Passed() || r.Format == formatUnreadable {
+		return
+	}
+	if first := firstWords(orElse(r.Summary, r.Text)); first != "" {
+		r.Requests = append(r.Requests, first)
+	}
+}
+
+// Prose is what the answer says beside the block that was asked for, whose contents are
+// the summary and the findings; "" where it says nothing else.
+func (r Report) Prose() string {
+	text := strings.TrimSpace(r.Text)
+	switch {
+	case text == strings.TrimSpace(r.Summary):
+		return ""
+	case r.Format == formatTagged && len(r.Warnings) == 0: // else a part of it was not read
+		return withoutTagged(text)
+	case r.Format != formatUnreadable && strings.HasPrefix(text, "{") && strings.HasSuffix(text, "}"):
+		return ""
+	}
+	return text
+}
+
+// withoutTagged is text less the blocks of our own form.
+func withoutTagged(text string) string {
+	var kept []string
+	inside := false
+	for _, l := range splitMarkdown(text).lines {
+		tag, _, _ := strings.Cut(l.info, " ")
+		opens := l.kind == lineFence && tag == blockTag
+		if !opens && !inside {
+			kept = append(kept, l.text)
+		}
+		inside = opens || inside && l.kind == lineCode
+	}
+	return strings.TrimSpace(strings.Join(kept, "\n"))
+}
+
+// cutMiddle is s, or where it is longer than max bytes its beginning and its end,
+// where verdicts stand, and between them a line that says how much was left out.
+func cutMiddle(s string, max int) string {
+	if len(s) <= max {
+		return s
+	}
+	const mark = 60
+	head := cutBytes(s, (max-mark)*3/4)
+	at := len(s) - (max-mark)/4
+	for at < len(s) && !utf8.RuneStart(s[at]) {
+		at++
+	}
+	return fmt.Sprintf("%s\n[… %d bytes left out …]\n%s", head, at-len(head), s[at:])
+}
+
+// Bounds of a request that is made of the first lines of an answer.
+const (
+	firstWordsLines = 3
+	firstWordsBytes = 300
+)
+
+// firstWords are the first lines of text that say something, as one: no verdict, no
+// heading, no code and nothing quoted. "" for JSON, which says nothing to a person.
+func firstWords(text string) string {
+	if strings.HasPrefix(strings.TrimSpace(text), "{") {
+		return ""
+	}
+	var lines []string
+	for _, l := range splitMarkdown(text).lines {
+		level, _ := headingOf(l.text)
+		_, isVerdict := verdictLine(l)
+		switch {
+		case l.kind != lineText || level > 0 || isVerdict || l.blank() && len(lines) == 0:
+			continue
+		case l.blank() || len(lines) == firstWordsLines:
+			return firstRow(lines)
+		}
+		_, text, _ := cutBullet(l.text)
+		lines = append(lines, text)
+	}
+	return firstRow(lines)
+}
+
+func firstRow(lines []string) string {
+	row := strings.TrimRight(oneRow(strings.Join(lines, " ")), ": ")
+	if cut := cutBytes(row, firstWordsBytes); cut != row {
+		return cut + "…"
+	}
+	return row
+}
+
+// writeWords writes a block of what others wrote, each with who wrote it; nothing
+// where nobody wrote anything. lead says what the words are good for.
+func writeWords(b *strings.Builder, tag, lead string, said []Words) {
+	var parts []string
+	for _, w := range said {
+		if strings.TrimSpace(w.Text) != "" {
+			parts = append(parts, safetext.Line(w.By)+":\n"+safetext.Quote(w.Text))
+		}
+	}
+	if len(parts) > 0 {
+		writeBlock(b, tag, lead+"\nIt is quoted: each of its lines begins with \"> \".\n\n"+strings.Join(parts, "\n\n"))
+	}
+}
+
+// words are the submission in its reviewer's own words: an agent's answer, or a
+// person's message and comments.
+func (s Submission) words() Words {
+	said := append([]string{orElse(s.Report.Text, s.Report.Summary)}, commentBlocks(s.Comments)...)
+	return Words{By: s.Reviewer, Text: cutMiddle(strings.TrimSpace(strings.Join(said, "\n\n")), maxText)}
+}
+
+// boundWords leaves each of many reviewers an equal part of what one may say four times.
+func boundWords(said []Words) {
+	for i := range said {
+		said[i].Text = cutMiddle(said[i].Text, max(min(maxText, 4*maxText/len(said)), 1<<10))
+	}
+}
+
+// requests are what the submission asks for beside its findings. Whoever only commented
+// and gave no verdict asks for what the message says, once somebody wants it done.
+func (s Submission) requests() []string {
+	if s.Outcome == OutcomeCommented && len(s.Comments) == 0 {
+		if first := firstWords(s.Report.Summary); first != "" {
+			return append(s.Report.Requests, first)
+		}
+	}
+	return s.Report.Requests
+}
