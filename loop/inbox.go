@@ -16,6 +16,7 @@ import (
 // RequestReview records a request and returns at once: nobody is asked yet.
 // source is who made it: cli, hook, mcp.
 func (s *Store) RequestReview(ctx context.Context, request ReviewRequest, source string) (Review, error) {
+	s.AddMessages(ctx, &request.Subject)
 	event, err := s.append(ctx, func(v *view) (draft, error) {
 		id, err := newID(v.now, v.writer, v.clock, request)
 		return draft{

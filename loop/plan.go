@@ -141,6 +141,7 @@ func (s *Store) PlanContext(ctx context.Context, plan *RunPlan, result string, f
 			return fmt.Errorf("the working tree has no changes and HEAD has no parent: %w", gitstore.ErrNoChange)
 		}
 		plan.Base = head.Parents[0]
+		plan.Context.Message = cutMiddle(strings.TrimSpace(s.message(ctx, head.ID)), maxMessageBytes)
 		return nil
 	}
 	if plan.Context.Commit, err = s.keepTree(ctx, id, head.ID, oneLine(orElse(plan.Entity.Name(), "executor's work"))); err != nil {

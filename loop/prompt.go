@@ -14,7 +14,8 @@ type ReviewPrompt struct {
 	Entity       Entity
 	DoneCriteria string
 	References   string
-	Message      string // of the person who asked for the review
+	Message      string  // of the person who asked for the review
+	Commits      []Words // messages of the commits under review
 	Files        []string
 	Verification string // the implementer's own words about its verification
 	Round        int
@@ -39,6 +40,7 @@ func (p ReviewPrompt) Text() string {
 	writeBlock(&b, "subtask_title", safetext.Line(p.Entity.Title))
 	writeBlock(&b, "subtask_done_criteria", p.DoneCriteria)
 	writeBlock(&b, "request", p.Message)
+	writeWords(&b, "commit_messages", "What the commits under review say of themselves: claims to check the change against.", p.Commits)
 	writeBlock(&b, "files_modified", oneEach(p.Files))
 	writeBlock(&b, "executor_verification", orElse(safetext.Quote(p.Verification), "No verification section found in executor output"))
 	writeBlock(&b, "check_results", formatChecks(p.Checks, p.NotChecked))
@@ -50,6 +52,9 @@ func (p ReviewPrompt) Text() string {
 	writeWords(&b, "previous_review", "What the previous review said, in full. The change was worked on since.", p.Said)
 	b.WriteString("</review_scope>\n\n")
 	b.WriteString(reviewSteps)
+	if len(p.Commits) > 0 {
+		b.WriteString("Check that the change does what its commit messages say, and nothing that they do not say. A claim that the change does not keep is a finding.\n")
+	}
 	if len(p.Previous)+len(p.Said) > 0 {
 		b.WriteString("Say of everything that the previous review found or asked for whether it is met. What is not met must be reported again, in the same words and with the same file.\n")
 	}

@@ -39,6 +39,16 @@ type Subject struct {
 	Tree   gitstore.ID `json:"tree"`             // the tree, or the snapshot commit, under review
 	Branch string      `json:"branch,omitempty"`
 	Paths  []string    `json:"paths,omitempty"` // only these
+	// Messages are those of the commits under review, oldest first, as far as they say
+	// more than Title. They are filled in when the review is asked for.
+	Messages    []CommitMessage `json:"messages,omitempty"`
+	MoreCommits int             `json:"more_commits,omitempty"` // older ones, whose messages are not among them
+}
+
+// CommitMessage is what a commit says of itself.
+type CommitMessage struct {
+	Commit gitstore.ID `json:"commit"`
+	Text   string      `json:"text"` // the middle of a long one is left out
 }
 
 // ReviewRequest asks for comments. Reviewer is builtin, human or an agent's name.

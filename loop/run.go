@@ -57,6 +57,7 @@ type Context struct {
 	ExecutorResult string      `json:"executor_result"`
 	Files          []string    `json:"files_modified"`
 	Commit         gitstore.ID `json:"commit"`             // the work, as a commit on the run's base
+	Message        string      `json:"message,omitempty"`  // of Commit, where the executor made it
 	Snapshot       gitstore.ID `json:"snapshot,omitempty"` // of the checkout that it was taken from, "" when it was committed already
 }
 
@@ -346,6 +347,14 @@ func (r Run) Said() []Words {
 		return []Words{round.words()}
 	}
 	return r.Plan.Said
+}
+
+// commits are the messages of the commits that somebody else made for the run.
+func (p RunPlan) commits() []Words {
+	if p.Context == nil || p.Context.Message == "" {
+		return nil
+	}
+	return []Words{{By: "commit " + p.Context.Commit.Short(), Text: p.Context.Message}}
 }
 
 func (r Round) words() Words {

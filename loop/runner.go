@@ -326,7 +326,7 @@ func (t *turn) answer(name string, round *Round) (ReviewAnswer, error) {
 	}
 	job.Prompt = ReviewPrompt{
 		Entity: plan.Entity, DoneCriteria: plan.DoneCriteria, References: plan.References, Files: change.Files,
-		Verification: t.verification(), Round: round.Number, Previous: t.previous(), Said: t.saidBefore(), Checks: job.Checks,
+		Commits: plan.commits(), Verification: t.verification(), Round: round.Number, Previous: t.previous(), Said: t.saidBefore(), Checks: job.Checks,
 		Census: change.Census, Patch: change.Patch, Nonce: nonce, People: t.run.fromPeople(),
 	}
 	transcript, err := t.transcript(fmt.Sprintf("review-%d.log", round.Number))

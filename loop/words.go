@@ -1,10 +1,13 @@
 package loop
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"git-runr/gitstore"
 	"git-runr/loop/safetext"
 )
 
@@ -36,7 +39,7 @@ func (r *Report) keepWords(text string) {
 func (r Report) Prose() string {
 	text := strings.TrimSpace(r.Text)
 	switch {
-	case text == strings.TrimSpace(r.Summary):
+	case text == strings.TrimSpace(r.Summary), r.Effective.Passed() && firstWords(text) == "":
 		return ""
 	case r.Format == formatTagged && len(r.Warnings) == 0: // else a part of it was not read
 		return withoutTagged(text)
@@ -131,6 +134,66 @@ func writeWords(b *strings.Builder, tag, lead string, said []Words) {
 func (s Submission) words() Words {
 	said := append([]string{orElse(s.Report.Text, s.Report.Summary)}, commentBlocks(s.Comments)...)
 	return Words{By: s.Reviewer, Text: cutMiddle(strings.TrimSpace(strings.Join(said, "\n\n")), maxText)}
+}
+
+// Bounds of the messages of the commits under review.
+const (
+	maxMessages     = 100
+	maxMessageBytes = 8 << 10  // of one
+	maxMessagesText = 32 << 10 // of all
+)
+
+// AddMessages fills in what the commits under review say of themselves: whether a change
+// does what its message says cannot be judged from a title. Commits that are not here
+// are left out, as the change itself will be.
+func (s *Store) AddMessages(ctx context.Context, subject *Subject) {
+	subject.Messages, subject.MoreCommits = nil, 0
+	switch _, err := s.Repo.ReadCommit(ctx, subject.Base); {
+	case subject.Kind == SubjectCommit:
+		if text := s.message(ctx, subject.Commit); strings.TrimSpace(text) != subject.Title {
+			subject.addMessage(subject.Commit, text)
+		}
+	case subject.Kind == SubjectRange && err == nil:
+		commits, _ := s.Repo.Commits(ctx, subject.Base, subject.Commit, 0)
+		subject.MoreCommits = max(0, len(commits)-maxMessages)
+		for _, c := range slices.Backward(commits[:min(len(commits), maxMessages)]) {
+			subject.addMessage(c.ID, c.Message)
+		}
+	}
+	for i := range subject.Messages {
+		m := &subject.Messages[i]
+		m.Text = cutMiddle(m.Text, min(maxMessageBytes, max(maxMessagesText/len(subject.Messages), 200)))
+	}
+}
+
+// message is what the commit says, in UTF-8; "" when it is not here. It asks git only
+// where the message is in another encoding: the hook waits for it.
+func (s *Store) message(ctx context.Context, id gitstore.ID) string {
+	commit, err := s.Repo.ReadCommit(ctx, id)
+	if err == nil && commit.Encoding != "" {
+		if listed, err := s.Repo.Commits(ctx, "", id, 1); err == nil && len(listed) == 1 {
+			return listed[0].Message
+		}
+	}
+	return commit.Message
+}
+
+func (s *Subject) addMessage(id gitstore.ID, text string) {
+	if text = strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD")); text != "" {
+		s.Messages = append(s.Messages, CommitMessage{Commit: id, Text: text})
+	}
+}
+
+// words are the messages of the commits under review.
+func (s Subject) words() []Words {
+	var said []Words
+	for _, m := range s.Messages {
+		said = append(said, Words{By: "commit " + m.Commit.Short(), Text: m.Text})
+	}
+	if s.MoreCommits > 0 {
+		said = append([]Words{{By: "older commits", Text: fmt.Sprintf("[%s, whose messages are not shown]", Count(s.MoreCommits, "older commit"))}}, said...)
+	}
+	return said
 }
 
 // boundWords leaves each of many reviewers an equal part of what one may say four times.

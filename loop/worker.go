@@ -152,7 +152,7 @@ func (w *Worker) answer(ctx context.Context, review Review, name string, reviewe
 		return sub, "", nil, err
 	}
 	job.Prompt = ReviewPrompt{
-		Entity: Entity{Type: "commit", Identifier: subject.Spec, Title: subject.Title}, Message: review.Request.Message,
+		Entity: Entity{Type: "commit", Identifier: subject.Spec, Title: subject.Title}, Message: review.Request.Message, Commits: subject.words(),
 		Files: change.Files, Round: 1, NotChecked: job.NotChecked, Census: change.Census, Patch: change.Patch, Nonce: nonce,
 	}
 	answer, err := w.examine(ctx, subject, reviewer, checks, &job)

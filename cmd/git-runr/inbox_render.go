@@ -81,6 +81,7 @@ func writeReviewHead(w io.Writer, doc reviewJSON) {
 	subject := doc.Request.Subject
 	fmt.Fprintf(w, "Review %s  %s\n", doc.ID, doc.Status)
 	fmt.Fprintf(w, "%s\n", safetext.Line(strings.TrimSpace(fmt.Sprintf("%s %s %s", subject.Spec, subject.Commit.Short(), subject.Title))))
+	writeMessages(w, subject)
 	if len(subject.Paths) > 0 {
 		fmt.Fprintf(w, "only %s\n", safetext.Line(strings.Join(subject.Paths, ", ")))
 	}
@@ -103,6 +104,25 @@ func writeReviewHead(w io.Writer, doc reviewJSON) {
 	}
 	if doc.Request.Message != "" {
 		fmt.Fprintf(w, "\n%s\n", safetext.Text(strings.TrimSpace(doc.Request.Message)))
+	}
+}
+
+// writeMessages shows what the commits under review say of themselves, as git log does.
+func writeMessages(w io.Writer, subject loop.Subject) {
+	if subject.MoreCommits > 0 {
+		fmt.Fprintf(w, "\n%s not shown\n", loop.Count(subject.MoreCommits, "older commit"))
+	}
+	for _, m := range subject.Messages {
+		text := safetext.Text(m.Text)
+		if subject.Kind != loop.SubjectRange {
+			_, text, _ = strings.Cut(text, "\n") // the title stands above
+		} else {
+			fmt.Fprintf(w, "\ncommit %s\n", m.Commit.Short())
+		}
+		fmt.Fprintf(w, "\n    %s\n", strings.ReplaceAll(strings.Trim(text, "\n"), "\n", "\n    "))
+	}
+	if len(subject.Messages) > 0 {
+		fmt.Fprintln(w)
 	}
 }
 

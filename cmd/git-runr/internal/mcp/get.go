@@ -93,6 +93,12 @@ func (c call) writeFacts(b *strings.Builder, r loop.Review) {
 	if r.Note != "" {
 		fmt.Fprintf(b, "note: %s\n", line(r.Note, maxString))
 	}
+	for _, m := range r.Request.Subject.Messages {
+		fmt.Fprintf(b, "message of commit %s:\n%s\n", m.Commit.Short(), safetext.Quote(m.Text))
+	}
+	if n := r.Request.Subject.MoreCommits; n > 0 {
+		fmt.Fprintf(b, "and %s\n", loop.Count(n, "older commit"))
+	}
 	if r.Request.Message != "" {
 		fmt.Fprintf(b, "message of the request:\n%s\n", safetext.Quote(r.Request.Message))
 	}

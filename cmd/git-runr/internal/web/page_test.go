@@ -455,6 +455,16 @@ func TestReviewInFull(t *testing.T) {
 	shows(t, s.page("/"), "asks: The loop **never** ends.")
 }
 
+// TestCommitMessageOnThePage: what the commit says of itself stands above what it does.
+func TestCommitMessageOnThePage(t *testing.T) {
+	s := newSite(t)
+	s.put("a.txt", []byte("other\n"))
+	s.commit("a title\n\nIt also <b>removes</b> the cache.\u202e")
+	page := s.page("/review/" + s.request())
+	checkHTML(t, page)
+	shows(t, page, "What the commit says", "It also &lt;b&gt;removes&lt;/b&gt; the cache.\\u{202e}")
+}
+
 // A missing object is not an error of the page: the change may be in another clone.
 func TestChangeThatIsNotHere(t *testing.T) {
 	s := newSite(t)
