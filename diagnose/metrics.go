@@ -271,7 +271,7 @@ func (c *counter) review(m *ReviewMetrics, r loop.Review) {
 	switch r.Outcome() {
 	case loop.OutcomePassed:
 		m.Passed++
-	case loop.OutcomeFailed:
+	case loop.OutcomeFailed, loop.OutcomePartial:
 		m.NotPassed++
 	case loop.OutcomeNothing:
 		m.Nothing++

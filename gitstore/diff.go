@@ -38,11 +38,6 @@ type Change struct {
 	OldID, NewID     ID
 }
 
-// LiteralGlob is a glob that matches path and nothing else.
-func LiteralGlob(path string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
-}
-
 // pathspecs are git's pathspecs for the spec, with magic.
 func (d DiffSpec) pathspecs() []string {
 	var specs []string

@@ -195,6 +195,8 @@ func afterRound(run Run, policy Policy) Step {
 		return stop(ReasonNothing, "")
 	case round.Report.unreadable() && policy.blocks(round.Report, round.checksFailed()):
 		return afterUnreadable(run, policy)
+	case !policy.blocks(round.Report, round.checksFailed()) && round.Census.Partial():
+		return Step{Action: DoExhaust, Reason: ReasonPartial, Detail: "not reviewed: " + round.Census.Left(LeftTooLarge)}
 	case !policy.blocks(round.Report, round.checksFailed()):
 		return onward(run, policy)
 	}
@@ -224,12 +226,12 @@ func refused(run Run, policy Policy) Step {
 	case len(refusals(run, policy)) > policy.MaxRetries:
 		return Step{Action: DoExhaust, Reason: ReasonReviewLoop, Detail: "the retries are used up"}
 	}
-	return again(run, policy, at)
+	return backToWork(run, policy, at)
 }
 
-// again is the way back into the loop: critical findings undo the attempt first,
+// backToWork is the way back into the loop: critical findings undo the attempt first,
 // but never what a person did after it.
-func again(run Run, policy Policy, at int) Step {
+func backToWork(run Run, policy Policy, at int) Step {
 	last := run.lastAttempt()
 	critical := run.lastRound() != nil && run.lastRound().Report.Effective == CriticalFail
 	if critical && run.byPeople(len(run.Attempts)) != "" {
@@ -346,14 +348,13 @@ func attemptResumed(run Run, policy Policy, work WorkStep) Step {
 func reviewResumed(run Run, policy Policy, at int) Step {
 	round := *run.lastRound()
 	answered := round.Failure == nil && !round.Census.Nothing()
-	if answered && !policy.blocks(round.Report, round.checksFailed()) {
+	passed := answered && !policy.blocks(round.Report, round.checksFailed())
+	again := passed && round.Census.Partial() || round.Report.unreadable()
+	switch fix := policy.fixStep(at); {
+	case passed && !again:
 		return onward(run, policy)
-	}
-	if round.Report.unreadable() {
-		return Step{Action: DoReview, Work: policy.Workflow[at], Number: len(run.Rounds) + 1}
-	}
-	if fix := policy.fixStep(at); answered && fix >= 0 && run.Plan.Implementer != "" {
-		return again(run, policy, fix)
+	case !again && answered && fix >= 0 && run.Plan.Implementer != "":
+		return backToWork(run, policy, fix)
 	}
 	return Step{Action: DoReview, Work: policy.Workflow[at], Number: len(run.Rounds) + 1}
 }

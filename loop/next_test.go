@@ -367,6 +367,19 @@ func TestNextAsksAnUnreadableReviewerAgain(t *testing.T) {
 	}
 }
 
+// TestNextOfAReviewThatSawAPart: what it saw passed, which is no pass of the rest.
+func TestNextOfAReviewThatSawAPart(t *testing.T) {
+	for _, test := range []nextTest{
+		{"a pass", "implement; check ok; review PASS partial", "exhausted review_incomplete"},
+		{"with notes", "implement; check ok; review PASS_WITH_NOTES f-1=note partial", "exhausted review_incomplete"},
+		{"what it found is fixed first", "implement; check ok; review NEEDS_FIX f-1=warning partial", "attempt 2 fix at implement"},
+		{"reviewed again when resumed", "implement; check ok; review PASS partial; stop review_incomplete; resume", "review 2 at review"},
+		{"and then it passes", "implement; check ok; review PASS partial; stop review_incomplete; resume; review PASS", "complete"},
+	} {
+		test.check(t, testPlan())
+	}
+}
+
 func TestNextKeepsToTheTimeBudget(t *testing.T) {
 	plan := testPlan()
 	minute := Duration(time.Minute) // each event of a story is a minute after the one before

@@ -24,7 +24,10 @@ type ReviewPrompt struct {
 	People       []string // what people said and did meanwhile, a line each
 	Checks       []CheckResult
 	NotChecked   []string
-	Census       Census
+	Census       Census   // of the whole change
+	Part, Parts  int      // which part of the change the patch is, from 1, and of how many
+	PartFiles    []string // that are in it
+	PartLines    int
 	Patch        []byte
 	Nonce        string
 }
@@ -58,13 +61,41 @@ func (p ReviewPrompt) Text() string {
 	if len(p.Previous)+len(p.Said) > 0 {
 		b.WriteString("Say of everything that the previous review found or asked for whether it is met. What is not met must be reported again, in the same words and with the same file.\n")
 	}
-	fmt.Fprintf(&b, "\nThe change (%d of %d files, %d of %d lines", p.Census.SentFiles, p.Census.Files, p.Census.SentLines, p.Census.Lines)
-	if n := len(p.Census.LeftOut); n > 0 {
-		fmt.Fprintf(&b, "; %s left out", Count(n, "file"))
-	}
-	fmt.Fprintf(&b, "):\n\n----- BEGIN CHANGE %s -----\n%s\n----- END CHANGE %s -----\n\n", p.Nonce, strings.TrimRight(string(p.Patch), "\n"), p.Nonce)
+	p.writeChange(&b)
 	b.WriteString(ReviewOutputInstructions(p.Nonce))
 	return b.String()
+}
+
+// writeChange says how much of the change is shown, and shows it.
+func (p ReviewPrompt) writeChange(b *strings.Builder) {
+	fmt.Fprintf(b, "\nThe change (%d of %d files, %d of %d lines", p.Census.SentFiles, p.Census.Files, p.Census.SentLines, p.Census.Lines)
+	if n := len(p.Census.LeftOut); n > 0 {
+		fmt.Fprintf(b, "; %s left out", Count(n, "file"))
+	}
+	b.WriteString(")")
+	if p.Parts > 1 {
+		fmt.Fprintf(b, " is shown in %d parts, and you are asked about each. This is part %d, with %s: %s.\n", p.Parts, p.Part, Count(p.PartLines, "line"), names(p.PartFiles))
+		b.WriteString("Judge what this part shows: that something is in another part is no finding. Files can be read whole in your checkout")
+	}
+	b.WriteString(".\n")
+	if left := p.Census.Left(); left != "" {
+		fmt.Fprintf(b, "Not shown to you: %s. Say nothing of it that you have not read.\n", left)
+	}
+	fmt.Fprintf(b, "\n----- BEGIN CHANGE %s -----\n%s\n----- END CHANGE %s -----\n\n", p.Nonce, strings.TrimRight(string(p.Patch), "\n"), p.Nonce)
+}
+
+// namesShown is how many files one sentence names.
+const namesShown = 50
+
+func names(files []string) string {
+	shown := make([]string, min(len(files), namesShown))
+	for i := range shown {
+		shown[i] = safetext.Line(files[i])
+	}
+	if more := len(files) - namesShown; more > 0 {
+		shown = append(shown, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(shown, ", ")
 }
 
 const reviewSteps = `Review the change:

@@ -9,7 +9,7 @@ func testReviewPrompt() ReviewPrompt {
 	return ReviewPrompt{
 		Entity: Entity{Type: "task", Identifier: "T1", Title: "Add a thing"}, DoneCriteria: "it works", References: "<objective_ref>docs/goal.md</objective_ref>",
 		Files: []string{"a.go", "b.go"}, Verification: "go test: ok", Round: 2, Patch: []byte("diff --git a/a.go b/a.go\n+x\n"), Nonce: "n0nce",
-		Census: Census{Files: 3, Lines: 30, SentFiles: 2, SentLines: 20, LeftOut: []LeftOut{{"go.sum", "excluded"}}},
+		Census: Census{Files: 3, Lines: 30, SentFiles: 2, SentLines: 20, LeftOut: []LeftOut{{Path: "go.sum", Why: "excluded"}}},
 	}
 }
 

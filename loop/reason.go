@@ -81,6 +81,7 @@ const (
 	ReasonAgentKilled      = "agent_killed"
 	ReasonBudget           = "time_budget_exceeded"
 	ReasonNothing          = "nothing_to_review"
+	ReasonPartial          = "review_incomplete"
 	ReasonUntrusted        = "untrusted_config"
 	ReasonRevertConflict   = "revert_conflict"
 	ReasonTampered         = "review_tampered"
@@ -121,6 +122,9 @@ var (
 	stepReport = NextStep{"git runr report RUN", "see what each attempt did and how long it took"}
 )
 
+// stepLarger lets a reviewer be sent more at once.
+var stepLarger = NextStep{"git config runr.review.maxBytes 10000000", "send the reviewer up to 10 MB at once"}
+
 // stepIntervene tells the loop what a person did for it.
 func stepIntervene(reason string) NextStep {
 	return NextStep{"git runr intervene RUN --reason " + reason + ` --note "..."`, "record what you did; the next prompt says it"}
@@ -138,6 +142,7 @@ func reviewReasons() []Reason {
 		{ReasonReviewNotPassed, "review not passed", "The review did not pass and the workflow has no agent step that could fix anything.", FamilyReview, true, 4, true, InterveneManualFix, []NextStep{stepShow, stepIntervene(InterveneManualFix), stepAccept}},
 		{ReasonNoProgress, "no progress", "An attempt brought back a tree that a review had already refused.", FamilyReview, true, 4, true, InterveneNoProgress, []NextStep{stepIntervene(InterveneNoProgress), stepResume, stepAccept}},
 		{ReasonReviewUnreadable, "review unreadable", "The reviewer answered twice with text that holds neither a verdict nor a request.", FamilyReview, true, 4, true, InterveneReviewLoop, []NextStep{stepLog, stepResume, stepAccept}},
+		{ReasonPartial, "review incomplete", "The reviewer passed what it was shown, and a part of the change was too large to be shown.", FamilyReview, true, 4, true, InterveneManualFix, []NextStep{stepLarger, stepResume, stepAccept}},
 		{ReasonNothing, "nothing to review", "The reviewer would have seen no lines; that is never a pass.", FamilyReview, false, 5, false, "", []NextStep{stepShow, stepReport, stepAbort}},
 	}
 }

@@ -103,6 +103,7 @@ const (
 	OutcomePassed    Outcome = "passed"
 	OutcomeFailed    Outcome = "failed"
 	OutcomeCommented Outcome = "commented" // neither: a person left comments and no verdict
+	OutcomePartial   Outcome = "partial"   // what was shown passed, and a part was too large to be shown
 	OutcomeNothing   Outcome = "nothing_to_review"
 )
 
@@ -166,7 +167,7 @@ type Failure struct {
 }
 
 // outcomeRank orders outcomes from the best to the worst.
-var outcomeRank = map[Outcome]int{OutcomeNothing: 1, OutcomePassed: 2, OutcomeCommented: 3, OutcomeFailed: 4}
+var outcomeRank = map[Outcome]int{OutcomeNothing: 1, OutcomePassed: 2, OutcomeCommented: 3, OutcomePartial: 4, OutcomeFailed: 5}
 
 // Outcome is the worst of what stands; "" while nothing was submitted.
 func (r Review) Outcome() Outcome {

@@ -290,6 +290,7 @@ func (t *turn) review(step Step) error {
 	if answer.Failure == nil && !round.Census.Nothing() {
 		round.Report = answer.Report
 		round.Report.Effective = EffectiveVerdict(answer.Report.Verdict, answer.Report.Findings, round.checksFailed())
+		round.Report.see(round.Census)
 	}
 	attachments := map[string][]byte{}
 	if answer.Raw != "" {
@@ -316,18 +317,14 @@ func (t *turn) answer(name string, round *Round) (ReviewAnswer, error) {
 	if err != nil || change.Census.Nothing() {
 		return ReviewAnswer{}, err
 	}
-	nonce, err := newNonce()
-	if err != nil {
-		return ReviewAnswer{}, err
-	}
 	job := ReviewJob{Change: change, OnLine: t.Progress.Line}
 	if checks := t.run.LastChecks(); checks != nil && checks.Attempt == round.Attempt {
 		job.Checks, round.Checks = checks.Results, checks.Results
 	}
 	job.Prompt = ReviewPrompt{
-		Entity: plan.Entity, DoneCriteria: plan.DoneCriteria, References: plan.References, Files: change.Files,
+		Entity: plan.Entity, DoneCriteria: plan.DoneCriteria, References: plan.References,
 		Commits: plan.commits(), Verification: t.verification(), Round: round.Number, Previous: t.previous(), Said: t.saidBefore(), Checks: job.Checks,
-		Census: change.Census, Patch: change.Patch, Nonce: nonce, People: t.run.fromPeople(),
+		People: t.run.fromPeople(),
 	}
 	transcript, err := t.transcript(fmt.Sprintf("review-%d.log", round.Number))
 	if err != nil {
@@ -335,13 +332,16 @@ func (t *turn) answer(name string, round *Round) (ReviewAnswer, error) {
 	}
 	defer transcript.Close()
 	job.Transcript = transcript
+	all := func() (ReviewAnswer, error) {
+		return reviewParts(t.ctx, reviewer, job, func(part string) { t.Progress.Step("review", part) })
+	}
 	if !reviewer.NeedsCheckout() {
-		return reviewer.Review(t.ctx, job)
+		return all()
 	}
 	var answer ReviewAnswer
 	err = t.Store.inCheckout(t.ctx, t.run.Head(), func(tree *gitstore.Worktree) error {
 		job.Dir = tree.Dir
-		answer, err = guardTree(t.ctx, tree, func() (ReviewAnswer, error) { return reviewer.Review(t.ctx, job) })
+		answer, err = guardTree(t.ctx, tree, all)
 		return err
 	})
 	return answer, err

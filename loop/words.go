@@ -39,7 +39,7 @@ func (r *Report) keepWords(text string) {
 func (r Report) Prose() string {
 	text := strings.TrimSpace(r.Text)
 	switch {
-	case text == strings.TrimSpace(r.Summary), r.Effective.Passed() && firstWords(text) == "":
+	case text == strings.TrimSpace(r.Summary), onlyVerdict(text):
 		return ""
 	case r.Format == formatTagged && len(r.Warnings) == 0: // else a part of it was not read
 		return withoutTagged(text)
@@ -47,6 +47,14 @@ func (r Report) Prose() string {
 		return ""
 	}
 	return text
+}
+
+// onlyVerdict reports whether text is a verdict and not a word more.
+func onlyVerdict(text string) bool {
+	return !slices.ContainsFunc(splitMarkdown(text).lines, func(l mdLine) bool {
+		_, isVerdict := verdictLine(l)
+		return !isVerdict && !l.blank()
+	})
 }
 
 // withoutTagged is text less the blocks of our own form.

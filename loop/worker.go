@@ -147,22 +147,23 @@ func (w *Worker) answer(ctx context.Context, review Review, name string, reviewe
 	if w.Checks != nil {
 		checks, job.NotChecked = w.Checks(ctx, review, change)
 	}
-	nonce, err := newNonce()
-	if err != nil {
-		return sub, "", nil, err
-	}
 	job.Prompt = ReviewPrompt{
 		Entity: Entity{Type: "commit", Identifier: subject.Spec, Title: subject.Title}, Message: review.Request.Message, Commits: subject.words(),
-		Files: change.Files, Round: 1, NotChecked: job.NotChecked, Census: change.Census, Patch: change.Patch, Nonce: nonce,
+		Round: 1, NotChecked: job.NotChecked,
 	}
 	answer, err := w.examine(ctx, subject, reviewer, checks, &job)
 	if err != nil || answer.Failure != nil {
 		return sub, answer.Raw, answer.Failure, err
 	}
 	sub.Report, sub.Checks, sub.SkippedBy = answer.Report, job.Checks, job.NotChecked
-	sub.Outcome = OutcomeFailed
-	if sub.Report.Effective.Passed() {
+	sub.Report.see(change.Census)
+	switch passed := sub.Report.Effective.Passed(); {
+	case passed && change.Census.Partial():
+		sub.Outcome = OutcomePartial
+	case passed:
 		sub.Outcome = OutcomePassed
+	default:
+		sub.Outcome = OutcomeFailed
 	}
 	if len(sub.Report.Findings) == 0 && change.Census.SentLines == 0 {
 		sub.Outcome = OutcomeNothing // only binary files, and nothing to say of them
@@ -178,7 +179,7 @@ func emptyReport() Report {
 // one is needed.
 func (w *Worker) examine(ctx context.Context, subject Subject, reviewer Reviewer, checks []Check, job *ReviewJob) (ReviewAnswer, error) {
 	if len(checks) == 0 && !reviewer.NeedsCheckout() {
-		return reviewer.Review(ctx, *job)
+		return reviewParts(ctx, reviewer, *job, w.beginPart)
 	}
 	var answer ReviewAnswer
 	err := w.Store.inCheckout(ctx, subject.Tree, func(tree *gitstore.Worktree) error {
@@ -227,11 +228,14 @@ func (w *Worker) checkBase(ctx context.Context, subject Subject, checks []Check,
 // reviewReadOnly asks the reviewer and makes its answer void when it changed the
 // files that it was to read.
 func (w *Worker) reviewReadOnly(ctx context.Context, tree *gitstore.Worktree, reviewer Reviewer, job ReviewJob) (ReviewAnswer, error) {
+	all := func() (ReviewAnswer, error) { return reviewParts(ctx, reviewer, job, w.beginPart) }
 	if !reviewer.NeedsCheckout() {
-		return reviewer.Review(ctx, job)
+		return all()
 	}
-	return guardTree(ctx, tree, func() (ReviewAnswer, error) { return reviewer.Review(ctx, job) })
+	return guardTree(ctx, tree, all)
 }
+
+func (w *Worker) beginPart(part string) { w.Progress.Step("review", part) }
 
 // guardTree makes review's answer a failure when the working tree is another afterwards.
 func guardTree(ctx context.Context, tree *gitstore.Worktree, review func() (ReviewAnswer, error)) (ReviewAnswer, error) {

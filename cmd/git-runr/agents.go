@@ -28,7 +28,7 @@ func (s *session) reviewer(name string) (loop.Reviewer, *loop.Failure) {
 		return nil, failure
 	}
 	model := agent.Model(agent.Reviewer, s.conf.Loop.Profile, spec)
-	return agentReviewer{spec: spec, model: model, maxPatch: int64(s.conf.Review.MaxBytes)}, nil
+	return agentReviewer{spec: spec, model: model, maxPatch: int64(s.conf.Review.MaxBytes), maxParts: s.conf.Review.MaxParts}, nil
 }
 
 // implementer is the implementer called name, or why it cannot be run.
@@ -85,11 +85,12 @@ func (r builtinReviewer) Review(ctx context.Context, job loop.ReviewJob) (loop.R
 type agentReviewer struct {
 	spec     agent.Spec
 	model    string
-	maxPatch int64 // in the prompt, in bytes
+	maxPatch int64 // in one prompt, in bytes
+	maxParts int
 }
 
 func (r agentReviewer) Limits() loop.Limits {
-	return loop.Limits{Exclude: append([]string{}, loop.LockFiles...), MaxBytes: r.maxPatch}
+	return loop.Limits{Exclude: append([]string{}, loop.LockFiles...), MaxBytes: r.maxPatch, MaxParts: r.maxParts}
 }
 func (r agentReviewer) NeedsCheckout() bool { return true }
 

@@ -112,8 +112,10 @@ var configKeys = []configKey{
 		func(c *config, _ string, v []string) { c.Review.Exclude = v }),
 	keyOf("review.detect_checks", boolKind, "true", "without [checks.NAME], run the project's standard ones for commits of this clone",
 		func(c *config, _ string, v bool) { c.Review.DetectChecks = v }),
-	keyOf("review.max_bytes", numberKind(1000, 100_000_000), "409600", "the most of a diff that an agent is sent",
+	keyOf("review.max_bytes", numberKind(1000, 100_000_000), "409600", "the most of a diff that an agent is sent at once; a larger one is reviewed in parts",
 		func(c *config, _ string, v int64) { c.Review.MaxBytes = int(v) }),
+	keyOf("review.max_parts", numberKind(1, 1000), "10", "the most parts of one diff: what is beyond them is not reviewed, and that is no pass",
+		func(c *config, _ string, v int64) { c.Review.MaxParts = int(v) }),
 
 	keyOf("hooks.post_commit", oneOf("review", "off"), `"review"`, "what the post-commit hook asks for",
 		func(c *config, _, v string) { c.Hooks.PostCommit = v }),

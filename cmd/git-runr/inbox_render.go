@@ -184,6 +184,9 @@ func writeSubmission(w io.Writer, r loop.Review, sub loop.Submission) {
 		return
 	}
 	fmt.Fprintf(w, "\nVerdict: %s by %s (%s)\n", sub.Report.Effective, safetext.Line(sub.Reviewer), censusLine(sub.Census))
+	if sub.Outcome == loop.OutcomePartial {
+		fmt.Fprintf(w, "This is no pass of the whole change. Not reviewed: %s\n  git config runr.review.maxBytes 10000000   sends up to 10 MB at once; then ask again with git runr review\n", sub.Census.Left(loop.LeftTooLarge))
+	}
 	if sub.Report.Summary != "" {
 		fmt.Fprintf(w, "%s\n", safetext.Text(sub.Report.Summary))
 	}
@@ -251,6 +254,8 @@ func reviewState(r loop.ReviewSummary) string {
 		state += " (" + safetext.Line(r.Failure) + ")"
 	case r.Outcome == loop.OutcomeNothing:
 		state += " nothing_to_review"
+	case r.Outcome == loop.OutcomePartial:
+		state += " " + safetext.Line(string(r.Verdict)) + ", not of all"
 	case r.Outcome == loop.OutcomeCommented:
 		state += fmt.Sprintf(" commented %d", r.CommentCount)
 	case r.Verdict != "":

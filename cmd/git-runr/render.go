@@ -23,7 +23,7 @@ func writeFindings(w io.Writer, findings []loop.Finding) {
 func censusLine(c loop.Census) string {
 	line := fmt.Sprintf("%d of %d files, %d of %d lines", c.SentFiles, c.Files, c.SentLines, c.Lines)
 	if len(c.LeftOut) > 0 {
-		line += fmt.Sprintf(", %d left out", len(c.LeftOut))
+		line += fmt.Sprintf(", %d left out: %s", len(c.LeftOut), c.Left())
 	}
 	return line
 }

@@ -154,6 +154,9 @@ func writeSubmission(b *strings.Builder, sub loop.Submission) {
 	}
 	fmt.Fprintf(b, "%s by %s at %s, %s\n", verdict, line(sub.Reviewer, 200), isoTime(sub.At),
 		loop.Count(len(sub.Comments)+len(sub.Report.Findings), "comment"))
+	if left := sub.Census.Left(); left != "" {
+		fmt.Fprintf(b, "not shown to the reviewer: %s\n", line(left, maxString))
+	}
 	for _, said := range []string{sub.Report.Summary, sub.Report.Prose()} {
 		if said = safetext.Quote(said); said != "" {
 			b.WriteString(said + "\n\n")

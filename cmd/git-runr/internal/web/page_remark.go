@@ -72,7 +72,11 @@ func (s submissionView) Badge() string {
 	if s.Outcome == loop.OutcomeNothing {
 		return "nothing to review"
 	}
-	return strings.ToLower(strings.ReplaceAll(string(s.Report.Effective), "_", " "))
+	badge := strings.ToLower(strings.ReplaceAll(string(s.Report.Effective), "_", " "))
+	if s.Outcome == loop.OutcomePartial {
+		badge += ", not of all"
+	}
+	return badge
 }
 
 func (s submissionView) Class() string { return outcomeClass(s.Outcome) }
