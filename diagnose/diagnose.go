@@ -142,7 +142,7 @@ func filesAtStop(run loop.Run, stop loop.Stop) []string {
 	last := run.Attempts[len(run.Attempts)-1]
 	switch {
 	case stop.Reason == loop.ReasonScope:
-		return run.Plan.Scope.Outside(last.Files)
+		return run.Plan.Outside(last.Files)
 	case stop.Reason == loop.ReasonRevertConflict && last.Reverted != nil:
 		return last.Reverted.Conflicts
 	}

@@ -101,6 +101,7 @@ func (t *turn) prompt(step Step) ImplementPrompt {
 	p := ImplementPrompt{
 		Entity: plan.Entity, Task: plan.Task, DoneCriteria: plan.DoneCriteria, References: plan.References,
 		Lead: step.Work.Prompt, Attempt: step.Number, Files: t.run.Files(), History: t.history(), Notes: t.run.fromPeople(), Checks: plan.Checks,
+		Scope: plan.scopeText(),
 	}
 	if step.Mode != ModeImplement {
 		p.Findings, p.Requests = t.run.Open()
@@ -153,7 +154,7 @@ func (t *turn) finish(a Attempt, before gitstore.Snapshot, answer ImplementAnswe
 		a.Files = append(a.Files, c.Path)
 	}
 	a.claim(ParseExecutor(answer.Text))
-	if outside := t.run.Plan.Scope.Outside(a.Files); len(outside) > 0 && a.Failure == nil {
+	if outside := t.run.Plan.Outside(a.Files); len(outside) > 0 && a.Failure == nil {
 		a.Failure = &Failure{Reason: ReasonScope, Detail: strings.Join(outside, ", ")}
 	}
 	if a.Failure == nil {

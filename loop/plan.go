@@ -32,19 +32,21 @@ var criteriaTitles = []string{"done criteria", "done when", "acceptance criteria
 func DoneCriteria(text string) string {
 	var section []string
 	level := 0
-	for line := range strings.Lines(text) {
-		trimmed := strings.TrimSpace(line)
-		hashes := len(trimmed) - len(strings.TrimLeft(trimmed, "#"))
+	for _, l := range splitMarkdown(text).lines {
+		hashes, title := headingOf(l.text)
+		if l.kind != lineText { // a remark in a shell's code begins as a heading does
+			hashes = 0
+		}
 		if hashes > 0 && level > 0 && hashes <= level {
 			break
 		}
 		if level > 0 {
-			section = append(section, line)
-		} else if hashes > 0 && isCriteriaTitle(strings.ToLower(strings.Trim(trimmed, "# :"))) {
+			section = append(section, l.text)
+		} else if hashes > 0 && isCriteriaTitle(strings.ToLower(strings.Trim(title, " :"))) {
 			level = hashes
 		}
 	}
-	return orElse(strings.TrimSpace(strings.Join(section, "")), strings.TrimSpace(text))
+	return orElse(strings.TrimSpace(strings.Join(section, "\n")), strings.TrimSpace(text))
 }
 
 func isCriteriaTitle(title string) bool {

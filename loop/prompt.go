@@ -22,6 +22,8 @@ type ReviewPrompt struct {
 	Previous     []Finding
 	Said         []Words  // what the previous review said, in full
 	People       []string // what people said and did meanwhile, a line each
+	Scope        string   // what the implementer may change, "" for everything
+	DoneChecks   []string // the task's own checks and what was run for them, a line each
 	Checks       []CheckResult
 	NotChecked   []string
 	Census       Census   // of the whole change
@@ -47,6 +49,10 @@ func (p ReviewPrompt) Text() string {
 	writeBlock(&b, "files_modified", oneEach(p.Files))
 	writeBlock(&b, "executor_verification", orElse(safetext.Quote(p.Verification), "No verification section found in executor output"))
 	writeBlock(&b, "check_results", formatChecks(p.Checks, p.NotChecked))
+	writeBlock(&b, "done_checks", oneEach(p.DoneChecks))
+	if p.Scope != "" {
+		writeBlock(&b, "scope", p.Scope+"\nAsk for no change outside of it.")
+	}
 	writeBlock(&b, "interventions_by_people", strings.Join(p.People, "\n"))
 	writeBlock(&b, "attempt_number", fmt.Sprint(p.Round))
 	if len(p.Previous) > 0 {
@@ -122,6 +128,7 @@ type ImplementPrompt struct {
 	History      []string // one line for each earlier attempt
 	Notes        []string // what people said since
 	Checks       []Check
+	Scope        string // what may be changed, "" for everything
 }
 
 // Text is the prompt for mode: the first turn, seed 004's targeted fix or its
@@ -142,6 +149,9 @@ func (p ImplementPrompt) Text(mode AttemptMode) string {
 	writeBlock(&b, "references", p.References)
 	writeBlock(&b, "task", p.Task)
 	writeBlock(&b, "done_criteria", p.DoneCriteria)
+	if p.Scope != "" {
+		writeBlock(&b, "scope", p.Scope+"\nA change outside of this stops the run: if the task cannot be done without one, say so instead.")
+	}
 	writeBlock(&b, "earlier_attempts", strings.Join(p.History, "\n"))
 	writeBlock(&b, "notes_from_people", strings.Join(p.Notes, "\n"))
 	p.writeEnding(&b)

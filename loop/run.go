@@ -42,6 +42,9 @@ type RunPlan struct {
 	Checks       []Check     `json:"checks,omitempty"`
 	Exclude      []string    `json:"exclude,omitempty"` // globs left out of review
 	Scope        Scope       `json:"scope,omitzero"`
+	TaskScope    Scope       `json:"task_scope,omitzero"`   // of the task file: what it allows must be in Scope as well
+	Tier         string      `json:"tier,omitempty"`        // of verification that the task file asks for
+	DoneChecks   []string    `json:"done_checks,omitempty"` // commands that the task file's done criteria name
 	Policy       Policy      `json:"policy"`
 	InPlace      bool        `json:"in_place,omitempty"`
 	Context      *Context    `json:"context,omitempty"`     // an executor's finished work to start from

@@ -324,7 +324,7 @@ func (t *turn) answer(name string, round *Round) (ReviewAnswer, error) {
 	job.Prompt = ReviewPrompt{
 		Entity: plan.Entity, DoneCriteria: plan.DoneCriteria, References: plan.References,
 		Commits: plan.commits(), Verification: t.verification(), Round: round.Number, Previous: t.previous(), Said: t.saidBefore(), Checks: job.Checks,
-		People: t.run.fromPeople(),
+		People: t.run.fromPeople(), Scope: plan.scopeText(), DoneChecks: plan.doneEvidence(job.Checks),
 	}
 	transcript, err := t.transcript(fmt.Sprintf("review-%d.log", round.Number))
 	if err != nil {
