@@ -10,7 +10,7 @@ type answerPayload struct {
 
 // completedPayload ends a run well.
 type completedPayload struct {
-	Result string      `json:"status"` // pass or pass_with_issues
+	Result string      `json:"status"` // pass, pass_with_issues or unreviewed
 	Commit gitstore.ID `json:"commit"`
 	Open   []Finding   `json:"accepted_findings,omitempty"`
 }

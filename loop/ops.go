@@ -8,9 +8,24 @@ import (
 	"git-runr/gitstore"
 )
 
+// What a run that is completed came to.
+const (
+	ResultPass       = "pass"             // a review passed it
+	ResultWithIssues = "pass_with_issues" // a person accepted it
+	ResultUnreviewed = "unreviewed"       // its workflow has no review, or none after the last change
+)
+
+// outcome is what a run comes to whose steps are all done.
+func (r Run) outcome() string {
+	if round := r.lastSaid(); round != nil && round.Commit == r.Head() {
+		return ResultPass
+	}
+	return ResultUnreviewed
+}
+
 // Result is what a run came to, in the shape of seed 004.
 type Result struct {
-	Status         string   `json:"status"` // pass, pass_with_issues, skipped or abort; "" while it runs
+	Status         string   `json:"status"` // one of a completed run's, skipped or abort; "" while it runs
 	Files          []string `json:"files"`
 	Review         *Report  `json:"review"`
 	ExecutorResult string   `json:"executor_result,omitempty"`
@@ -19,7 +34,7 @@ type Result struct {
 // ResultOf is run's result. executor is the newest implementer's own report.
 func ResultOf(run Run, executor string) Result {
 	result := Result{Status: run.Result, Files: []string{}, ExecutorResult: executor}
-	if result.Status == "pass" || result.Status == "pass_with_issues" {
+	if run.Status == RunComplete {
 		result.Files = run.Files()
 	}
 	if round := run.lastRound(); round != nil {

@@ -199,7 +199,7 @@ type Landed struct {
 type Run struct {
 	ID       string     `json:"run_id"`
 	Status   RunStatus  `json:"status"`
-	Result   string     `json:"result,omitempty"` // pass, pass_with_issues, skipped or abort: seed 004
+	Result   string     `json:"result,omitempty"` // pass, pass_with_issues, skipped or abort (seed 004), or unreviewed
 	Plan     RunPlan    `json:"plan"`
 	Position int        `json:"position"` // step of the workflow that comes next
 	Attempts []Attempt  `json:"attempts"`

@@ -107,9 +107,9 @@ func (t *turn) do(step Step) error {
 		return t.stop(Stop{Reason: step.Reason, Detail: step.Detail}, RunStopped)
 	case DoComplete:
 		if t.run.Answer == ChoiceCommit { // a process that was ended between the answer and this
-			return t.complete("pass_with_issues")
+			return t.complete(ResultWithIssues)
 		}
-		return t.complete("pass")
+		return t.complete(t.run.outcome())
 	}
 	return fmt.Errorf("run %s: no way to do %q", t.run.ID, step.Action)
 }
@@ -411,7 +411,7 @@ func (t *turn) answered(choice Choice, by string) error {
 	if err != nil || choice != ChoiceCommit {
 		return err
 	}
-	return t.complete("pass_with_issues")
+	return t.complete(ResultWithIssues)
 }
 
 func (t *turn) giveUp(step Step) error {

@@ -171,9 +171,9 @@ func (s *session) showEnd(store *loop.Store, run loop.Run) error {
 		case run.Stop != nil:
 			writeStop(w, s, run)
 		case run.Plan.InPlace && run.Status == loop.RunComplete:
-			fmt.Fprintf(w, "\n%s. The work is in your checkout: look at it and commit it.\n", run.Result)
+			fmt.Fprintf(w, "\n%s. The work is in your checkout: look at it and commit it.\n", resultWords(run))
 		case run.Status == loop.RunComplete && run.Landed == nil:
-			fmt.Fprintf(w, "\n%s. Bring it to your branch:\n  git runr land %s\n", run.Result, run.ID)
+			fmt.Fprintf(w, "\n%s. Bring it to your branch:\n  git runr land %s\n", resultWords(run), run.ID)
 		}
 	})
 	if err != nil {
@@ -183,6 +183,14 @@ func (s *session) showEnd(store *loop.Store, run loop.Run) error {
 		return stopStatus(run.Stop.Reason)
 	}
 	return nil
+}
+
+// resultWords are what a completed run came to.
+func resultWords(run loop.Run) string {
+	if run.Result == loop.ResultUnreviewed {
+		return "unreviewed: nobody has looked at what it came to"
+	}
+	return run.Result
 }
 
 // stopStatus is the exit status of a stop, without a word more.
