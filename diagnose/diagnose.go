@@ -75,7 +75,7 @@ type Diagnosis struct {
 
 // Of diagnoses run, which stopped, or is about to stop, for stop.
 func Of(run loop.Run, stop loop.Stop) Diagnosis {
-	reason, known, checks := loop.ReasonOf(stop.Reason), proofOf(run), newMatcher(run.Plan.Checks)
+	reason, known, checks := stop.Explained(), proofOf(run), newMatcher(run.Plan.Checks)
 	d := Diagnosis{
 		StopReason: stop.Reason, Explanation: reason.Explanation, Detail: stop.Detail, LoopCount: stop.Round,
 		LastReviewRequests: requests(run, stop), LastEvidenceProvided: provided(run, known),

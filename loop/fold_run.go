@@ -30,6 +30,7 @@ var runHandlers = map[string]func(*Run, Event) error{
 	RunAborted:         (*Run).aborted,
 	RunResumed:         (*Run).resumed,
 	RunIntervened:      (*Run).intervened,
+	ReviewRequested:    (*Run).asked,
 }
 
 // runMoves lists the statuses from which an event may happen; a type that is
@@ -85,7 +86,10 @@ func (r *Run) apply(e Event) error {
 	if err := handle(r, e); err != nil { // handlers read the whole payload before they change anything
 		return err
 	}
-	r.UpdatedAt, r.last = e.Timestamp, e.Type
+	r.UpdatedAt = e.Timestamp
+	if e.Type != ReviewRequested { // asking is no step: what comes next is what came next before it
+		r.last = e.Type
+	}
 	return nil
 }
 

@@ -380,6 +380,25 @@ func TestNextOfAReviewThatSawAPart(t *testing.T) {
 	}
 }
 
+// TestNextAfterAskingAPerson: a process that died after it had asked changes nothing about
+// what comes next.
+func TestNextAfterAskingAPerson(t *testing.T) {
+	for _, test := range []struct {
+		steps string
+		nextTest
+	}{
+		{"implement check review", nextTest{"asked", "implement; check ok; asked", "review 1 at review"}},
+		{"implement check review", nextTest{"and stopped", "implement; check ok; asked; stop human_turn; resume", "review 1 at review"}},
+		{"implement check review", nextTest{"after a fix", "implement; check ok; review NEEDS_FIX f-1=warning; fix; check ok; asked", "review 2 at review"}},
+		{"review", nextTest{"again", "review NEEDS_FIX; stop review_not_passed; resume; asked", "review 2 at review"}},
+	} {
+		plan := testPlan()
+		plan.Policy.Workflow = workflow(test.steps)
+		test.name = test.steps + ": " + test.name
+		test.check(t, plan)
+	}
+}
+
 func TestNextKeepsToTheTimeBudget(t *testing.T) {
 	plan := testPlan()
 	minute := Duration(time.Minute) // each event of a story is a minute after the one before

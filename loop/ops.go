@@ -65,6 +65,9 @@ func (s *Store) Land(ctx context.Context, run Run, squash bool) (Run, error) {
 	if err != nil {
 		return run, err
 	}
+	if err := s.settleAsked(ctx, run, fmt.Sprintf("run %s landed as %s", run.ID, landed.Commit.Short())); err != nil {
+		return run, err
+	}
 	return run, s.dropBranch(ctx, run)
 }
 
@@ -126,6 +129,9 @@ func (s *Store) Abort(ctx context.Context, run Run) (Run, error) {
 	}
 	defer unlock()
 	run, err = s.recordRun(ctx, run, draft{Type: RunAborted, Source: "cli", Payload: struct{}{}, Title: "by " + run.StartedBy})
+	if err == nil {
+		err = s.settleAsked(ctx, run, "run "+run.ID+" was aborted")
+	}
 	if err != nil || run.Plan.InPlace {
 		return run, err
 	}
@@ -151,6 +157,9 @@ func (s *Store) Answer(ctx context.Context, run Run, choice Choice) (Run, error)
 		return run, err
 	}
 	t.cleanUp()
+	if choice == ChoiceSkip {
+		return t.run, s.settleAsked(ctx, t.run, "run "+run.ID+" was skipped")
+	}
 	return t.run, nil
 }
 

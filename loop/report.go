@@ -49,8 +49,11 @@ type Report struct {
 	Text      string    `json:"text,omitempty"` // the whole answer as it was written, at most maxText bytes of it
 }
 
-// formatNone is the format of the report of a reviewer who said nothing.
-const formatNone = "none"
+// Formats of reports that nobody parsed.
+const (
+	formatNone  = "none" // the reviewer said nothing
+	formatHuman = "human"
+)
 
 // unreadable reports whether the answer held nothing that anybody could act on.
 func (r Report) unreadable() bool {

@@ -57,6 +57,8 @@ type ReviewRequest struct {
 	Message  string   `json:"message,omitempty"`
 	Reviewer string   `json:"reviewer"`
 	Others   []string `json:"other_reviewers,omitempty"` // asked as well
+	Run      string   `json:"run_id,omitempty"`          // that goes on from the answer
+	Round    int      `json:"round,omitempty"`           // of Run
 }
 
 // Reviewers are all who were asked, each once.

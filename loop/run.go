@@ -134,6 +134,7 @@ type Round struct {
 	Number   int           `json:"round"`
 	Attempt  int           `json:"attempt"`
 	Reviewer string        `json:"reviewer"`
+	Review   string        `json:"review_id,omitempty"` // that people answered
 	Commit   gitstore.ID   `json:"commit"`
 	Tree     gitstore.ID   `json:"tree"`
 	Report   Report        `json:"report"`
@@ -162,6 +163,7 @@ type Stop struct {
 	UnmetChecks  []string  `json:"unmet_checks,omitempty"`
 	Intervention string    `json:"suggested_intervention,omitempty"`
 	NextSteps    []string  `json:"next_steps,omitempty"`
+	Review       string    `json:"review_id,omitempty"` // that waits for a person
 	At           time.Time `json:"at,omitzero"`
 	// LastActivity is when the agent that the run stopped for last wrote something.
 	LastActivity time.Time `json:"last_activity_at,omitzero"`
@@ -210,8 +212,9 @@ type Run struct {
 	Interventions []Intervention `json:"interventions,omitempty"`
 	Answer        Choice         `json:"answer,omitempty"` // a person's, for a run that gave up
 	Landed        *Landed        `json:"landed,omitempty"`
-	Since         int            `json:"rounds_before"` // rounds that no longer count, after a person stepped in
-	ChecksSince   int            `json:"checks_before"` // the same for check steps
+	Asked         *Asked         `json:"asked,omitempty"` // the review that people were asked for last
+	Since         int            `json:"rounds_before"`   // rounds that no longer count, after a person stepped in
+	ChecksSince   int            `json:"checks_before"`   // the same for check steps
 	Commit        gitstore.ID    `json:"commit,omitempty"`
 	StartedBy     string         `json:"started_by"`
 	Writer        string         `json:"writer"`

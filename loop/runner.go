@@ -273,14 +273,11 @@ func checksTitle(run CheckRun) string {
 // review runs a review step: a round.
 func (t *turn) review(step Step) error {
 	name := orElse(step.Work.Agent, t.run.Plan.Reviewer)
-	round := roundPayload{Step: step.Work.Name, Round: Round{
-		Number: step.Number, Reviewer: name, Commit: t.run.Head(), Tree: t.run.Head(), Report: emptyReport(),
-	}}
-	if a := t.run.lastAttempt(); a != nil {
-		round.Attempt = a.Number
-	}
-	round.Tree = cmp.Or(t.run.headTree(), round.Tree)
 	t.Progress.Step("review", fmt.Sprintf("round %d by %s", step.Number, name))
+	if name == Human {
+		return t.reviewByPerson(step, name)
+	}
+	round := t.newRound(step, name)
 	started := time.Now()
 	answer, err := t.answer(name, &round.Round)
 	if err != nil {
@@ -289,18 +286,45 @@ func (t *turn) review(step Step) error {
 	round.Failure, round.Duration = answer.Failure, Duration(time.Since(started))
 	if answer.Failure == nil && !round.Census.Nothing() {
 		round.Report = answer.Report
-		round.Report.Effective = EffectiveVerdict(answer.Report.Verdict, answer.Report.Findings, round.checksFailed())
+	}
+	return t.recordRound(round, answer.Raw)
+}
+
+func (t *turn) newRound(step Step, reviewer string) roundPayload {
+	round := Round{Number: step.Number, Reviewer: reviewer, Commit: t.run.Head(), Report: emptyReport()}
+	round.Tree = cmp.Or(t.run.headTree(), round.Commit)
+	if a := t.run.lastAttempt(); a != nil {
+		round.Attempt = a.Number
+	}
+	return roundPayload{Step: step.Work.Name, Round: round}
+}
+
+// takeChecks makes the evidence of the attempt under review the round's.
+func (t *turn) takeChecks(round *Round) {
+	if checks := t.run.LastChecks(); checks != nil && checks.Attempt == round.Attempt {
+		round.Checks = checks.Results
+	}
+}
+
+// recordRound works out what the round's answer comes to, and records it. raw is the
+// answer as it was given.
+func (t *turn) recordRound(round roundPayload, raw string) error {
+	title := fmt.Sprintf("round %d by %s: ", round.Number, round.Reviewer)
+	switch {
+	case round.Failure != nil:
+		title += round.Failure.Reason
+	case round.Census.Nothing():
+		title += ReasonNothing
+	default:
+		round.Report.Effective = EffectiveVerdict(round.Report.Verdict, round.Report.Findings, round.checksFailed())
 		round.Report.see(round.Census)
+		title = fmt.Sprintf("round %d %s by %s, %s", round.Number, round.Report.Effective, round.Reviewer, Count(len(round.Report.Findings), "finding"))
 	}
 	attachments := map[string][]byte{}
-	if answer.Raw != "" {
-		attachments["review.md"] = []byte(answer.Raw)
+	if raw != "" {
+		attachments["review.md"] = []byte(raw)
 	}
-	title := fmt.Sprintf("round %d %s by %s, %s", step.Number, round.Report.Effective, name, Count(len(round.Report.Findings), "finding"))
-	if answer.Failure != nil {
-		title = fmt.Sprintf("round %d by %s: %s", step.Number, name, answer.Failure.Reason)
-	}
-	return t.record(draft{Type: RoundCompleted, Source: name, Payload: round, Attachments: attachments, Title: title})
+	return t.record(draft{Type: RoundCompleted, Source: round.Reviewer, Payload: round, Attachments: attachments, Title: title})
 }
 
 func (t *turn) answer(name string, round *Round) (ReviewAnswer, error) {
@@ -318,9 +342,8 @@ func (t *turn) answer(name string, round *Round) (ReviewAnswer, error) {
 		return ReviewAnswer{}, err
 	}
 	job := ReviewJob{Change: change, OnLine: t.Progress.Line}
-	if checks := t.run.LastChecks(); checks != nil && checks.Attempt == round.Attempt {
-		job.Checks, round.Checks = checks.Results, checks.Results
-	}
+	t.takeChecks(round)
+	job.Checks = round.Checks
 	job.Prompt = ReviewPrompt{
 		Entity: plan.Entity, DoneCriteria: plan.DoneCriteria, References: plan.References,
 		Commits: plan.commits(), Verification: t.verification(), Round: round.Number, Previous: t.previous(), Said: t.saidBefore(), Checks: job.Checks,
@@ -462,5 +485,9 @@ func (t *turn) complete(result string) error {
 	if round := t.run.lastRound(); round != nil {
 		done.Open = round.Report.Findings
 	}
-	return t.record(draft{Type: RunCompleted, Source: "runner", Payload: done, Title: result})
+	err := t.record(draft{Type: RunCompleted, Source: "runner", Payload: done, Title: result})
+	if err != nil || !t.run.Plan.InPlace { // else it is done with when it lands
+		return err
+	}
+	return t.Store.settleAsked(t.ctx, t.run, "run "+t.run.ID+" is completed")
 }

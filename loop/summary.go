@@ -17,6 +17,7 @@ type ReviewSummary struct {
 	Outcome      Outcome      `json:"outcome,omitempty"`
 	Verdict      Verdict      `json:"verdict,omitempty"` // the worst effective one that stands; "" while nobody gave one
 	Reviewer     string       `json:"reviewer"`
+	Run          string       `json:"run_id,omitempty"` // that goes on from the answer
 	Kind         SubjectKind  `json:"kind"`
 	Spec         string       `json:"spec"`
 	Commit       gitstore.ID  `json:"commit,omitempty"`
@@ -47,7 +48,7 @@ type ReviewSummary struct {
 // Summary is r as one line of the inbox.
 func (r Review) Summary() ReviewSummary {
 	s := ReviewSummary{
-		ID: r.ID, Status: r.Status, Outcome: r.Outcome(), Reviewer: r.Request.Reviewer,
+		ID: r.ID, Status: r.Status, Outcome: r.Outcome(), Reviewer: r.Request.Reviewer, Run: r.Request.Run,
 		Kind: r.Request.Subject.Kind, Spec: r.Request.Subject.Spec, Commit: r.Request.Subject.Commit,
 		Title: r.Request.Subject.Title, Message: r.Request.Message, Source: r.Source, Writer: r.Writer,
 		RequestedBy: r.RequestedBy, ResolvedBy: r.ResolvedBy, ResolvedAt: r.ResolvedAt, ClosedAt: r.ClosedAt, Lost: len(r.Lost), Verdict: r.Verdict(),

@@ -53,7 +53,7 @@ func (k configKey) named() bool { return strings.Contains(k.name, ".NAME.") }
 var configKeys = []configKey{
 	keyOf("loop.implementer", nameKind, "", "the agent that does the work: a name of [agents.NAME] or a preset",
 		func(c *config, _, v string) { c.Loop.Implementer = v }),
-	keyOf("loop.reviewer", nameKind, `"builtin"`, "the agent that reviews in a run; human leaves it to a person",
+	keyOf("loop.reviewer", nameKind, `"builtin"`, "the agent that reviews in a run; human asks a person in the inbox, and the run goes on from the answer",
 		func(c *config, _, v string) { c.Loop.Reviewer = v }),
 	keyOf("loop.workflow", namesKind, `["implement", "check", "review"]`, "the steps of a run: these three, or names of [steps.NAME]",
 		func(c *config, _ string, v []string) { c.Loop.Workflow = v }),

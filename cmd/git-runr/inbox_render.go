@@ -99,6 +99,9 @@ func writeReviewHead(w io.Writer, doc reviewJSON) {
 	if doc.Note != "" {
 		fmt.Fprintf(w, "%s\n", safetext.Text(doc.Note))
 	}
+	if run := doc.Request.Run; run != "" {
+		fmt.Fprintf(w, "round %d of run %s\n", doc.Request.Round, run)
+	}
 	if len(doc.Waiting) > 0 && doc.ClosedAt.IsZero() {
 		fmt.Fprintf(w, "waiting for: %s\n", safetext.Line(strings.Join(doc.Waiting, ", ")))
 	}

@@ -170,6 +170,9 @@ func (s *session) showEnd(store *loop.Store, run loop.Run) error {
 		switch {
 		case run.Stop != nil:
 			writeStop(w, s, run)
+			if id := run.Stop.Review; id != "" {
+				fmt.Fprintf(w, "Or review it in a browser: %s\n", orElse(s.reviewURL(store, id, true), "git runr serve --open"))
+			}
 		case run.Plan.InPlace && run.Status == loop.RunComplete:
 			fmt.Fprintf(w, "\n%s. The work is in your checkout: look at it and commit it.\n", resultWords(run))
 		case run.Status == loop.RunComplete && run.Landed == nil:

@@ -93,6 +93,9 @@ func (c call) writeFacts(b *strings.Builder, r loop.Review) {
 	if r.Note != "" {
 		fmt.Fprintf(b, "note: %s\n", line(r.Note, maxString))
 	}
+	if run := r.Request.Run; run != "" {
+		fmt.Fprintf(b, "round %d of run %s, which goes on from the verdict: git runr resume %s\n", r.Request.Round, run, run)
+	}
 	for _, m := range r.Request.Subject.Messages {
 		fmt.Fprintf(b, "message of commit %s:\n%s\n", m.Commit.Short(), safetext.Quote(m.Text))
 	}
