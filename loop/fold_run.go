@@ -86,9 +86,8 @@ func (r *Run) apply(e Event) error {
 	if err := handle(r, e); err != nil { // handlers read the whole payload before they change anything
 		return err
 	}
-	r.UpdatedAt = e.Timestamp
 	if e.Type != ReviewRequested { // asking is no step: what comes next is what came next before it
-		r.last = e.Type
+		r.UpdatedAt, r.last = e.Timestamp, e.Type
 	}
 	return nil
 }
