@@ -2,8 +2,11 @@ package loop
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -197,6 +200,84 @@ func TestPartsLeaveOutTheLargest(t *testing.T) {
 	if c := change.Census; len(change.Parts) != 1 || c.SentLines < 60 || len(c.LeftOut) != 1 || c.LeftOut[0].Path != "f200" {
 		t.Errorf("%d parts, %+v", len(change.Parts), c)
 	}
+}
+
+// TestReadChangeInParts: files that git writes in unusual ways are cut and counted as any.
+func TestReadChangeInParts(t *testing.T) {
+	plainGit(t)
+	dir := t.TempDir()
+	runGit(t, dir, nil, "init", "-q")
+	long := func(word string, n int) string { return strings.Repeat(word+" of a line that is a little longer\n", n) }
+	version := func(message string, files map[string]string) {
+		runGit(t, dir, nil, "rm", "-rq", "--ignore-unmatch", ".")
+		for name, text := range files {
+			path := filepath.Join(dir, name)
+			target, isLink := strings.CutPrefix(text, "-> ")
+			err := os.MkdirAll(filepath.Dir(path), 0o777)
+			if isLink && err == nil {
+				err = os.Symlink(target, path)
+			} else if err == nil {
+				err = os.WriteFile(path, []byte(text), 0o666)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		runGit(t, dir, nil, "add", "-A")
+		runGit(t, dir, nil, "commit", "-qm", message)
+	}
+	odd := "sp ace/tab\tnew\nline\"ü.txt"
+	version("one", map[string]string{"moved.txt": long("moved", 40), "kind.txt": long("kind", 20), "link": "-> kind.txt", odd: long("odd", 30), "gone.txt": long("gone", 30), "end.txt": "a\nb"})
+	version("two", map[string]string{
+		"to/moved.txt": long("moved", 40) + "more\n", "kind.txt": "-> link", "link": long("link", 20), odd: long("even", 30), "end.txt": "a\nb\nc",
+		"new.txt": long("new", 90), "picture.bin": "\x00\x01", "crlf.txt": strings.ReplaceAll(long("crlf", 20), "\n", "\r\n"),
+	})
+	store := gitStore(t, dir)
+	subject, err := store.Subject(context.Background(), "HEAD")
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := store.ReadChange(context.Background(), subject, Limits{})
+	if err != nil || len(whole.Parts) != 1 {
+		t.Fatalf("%d parts, %v", len(whole.Parts), err)
+	}
+	parts, err := store.ReadChange(context.Background(), subject, Limits{MaxBytes: 2000, MaxParts: 100})
+	if err != nil || len(parts.Parts) < 5 || !slices.Equal(parts.Files, whole.Files) || parts.Census.Partial() || parts.Census.SentLines != parts.Census.Lines {
+		t.Fatalf("%d parts, %q, %+v, %v", len(parts.Parts), parts.Files, parts.Census, err)
+	}
+	var got, named []string
+	for _, part := range parts.Parts {
+		got, named = append(got, changedTexts(part.Patch)...), append(named, part.Files...)
+		if len(part.Patch) > 2000 {
+			t.Errorf("a part of %d bytes", len(part.Patch))
+		}
+	}
+	want := changedTexts(whole.Patch)
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) || len(got) != parts.Census.Lines {
+		t.Errorf("%d lines in parts, %d in the change, census %+v", len(got), len(want), parts.Census)
+	}
+	for _, f := range whole.Files {
+		if !slices.Contains(named, f) {
+			t.Errorf("no part names %q", f)
+		}
+	}
+}
+
+// changedTexts are the lines that a patch adds and deletes, and what marks their end.
+func changedTexts(patch []byte) []string {
+	var texts []string
+	for _, f := range cutPatch(patch, nil) {
+		for _, h := range f.hunks {
+			for _, line := range h.lines {
+				if isChanged(line) {
+					texts = append(texts, string(line))
+				}
+			}
+		}
+	}
+	return texts
 }
 
 func FuzzCutPatch(f *testing.F) {

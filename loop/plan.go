@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"git-runr/gitstore"
+	"git-runr/loop/safetext"
 )
 
 // TaskTitle is the first heading of a task file, or else its first line.
@@ -86,7 +87,7 @@ func PlanReview(plan *RunPlan, review Review) error {
 	if len(plan.Findings)+len(plan.Requests)+len(plan.Said) == 0 {
 		return fmt.Errorf("review %s found nothing to fix: %w", review.ID, gitstore.ErrNoChange)
 	}
-	plan.Task = fmt.Sprintf("Address the review of %s (%s).\n\n%s", subject.Commit.Short(), subject.Title, review.Request.Message)
+	plan.Task = fmt.Sprintf("Address the review of %s (%s).\n\n%s", subject.Commit.Short(), safetext.Line(subject.Title), review.Request.Message)
 	if settled > 0 {
 		plan.Task += fmt.Sprintf("\n\n%s of the review is settled already and not listed: leave that alone.", Count(settled, "finding"))
 	}

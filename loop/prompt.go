@@ -179,6 +179,9 @@ func (p ImplementPrompt) writeFix(b *strings.Builder) {
 func (p ImplementPrompt) writeReexecute(b *strings.Builder) {
 	fmt.Fprintf(b, "<objective>\nRE-EXECUTE %s\n\nA previous attempt had CRITICAL issues. Start fresh with awareness of what went wrong.\n</objective>\n\n", p.name())
 	b.WriteString("<previous_attempt_failures>\nThe previous implementation had these CRITICAL issues. Do NOT repeat them. Its files were reverted.\n\n")
+	if len(p.Findings)+len(p.extraRequests())+len(p.Failed) == 0 {
+		b.WriteString("The reviewer named no single issue: what went wrong is in its own words below.\n\n")
+	}
 	p.writeIssues(b, "**How to avoid it:**")
 	b.WriteString("</previous_attempt_failures>\n\n")
 	p.writeReview(b)
