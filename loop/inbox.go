@@ -247,7 +247,7 @@ func submissionTitle(sub Submission) string {
 	if sub.Decision != "" {
 		return fmt.Sprintf("%s by %s, %s", sub.Decision, sub.Reviewer, Count(len(sub.Comments), "comment"))
 	}
-	return fmt.Sprintf("%s by %s, %s", sub.Report.Effective, sub.Reviewer, Count(len(sub.Report.Findings)+len(sub.Comments), "finding"))
+	return fmt.Sprintf("%s by %s, %s", sub.Report.Effective, sub.Reviewer, sub.Report.gist())
 }
 
 // PinReview keeps what is under review from git's gc, in this clone.

@@ -318,7 +318,7 @@ func (t *turn) recordRound(round roundPayload, raw string) error {
 	default:
 		round.Report.Effective = EffectiveVerdict(round.Report.Verdict, round.Report.Findings, round.checksFailed())
 		round.Report.see(round.Census)
-		title = fmt.Sprintf("round %d %s by %s, %s", round.Number, round.Report.Effective, round.Reviewer, Count(len(round.Report.Findings), "finding"))
+		title = fmt.Sprintf("round %d %s by %s, %s", round.Number, round.Report.Effective, round.Reviewer, round.Report.gist())
 	}
 	attachments := map[string][]byte{}
 	if raw != "" {

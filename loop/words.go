@@ -49,6 +49,16 @@ func (r Report) Prose() string {
 	return text
 }
 
+// gist is what the report comes to beside its verdict, for a line: how many findings, or
+// where there are none what was asked for first.
+func (r Report) gist() string {
+	count := Count(len(r.Findings), "finding")
+	if len(r.Findings) == 0 && len(r.Requests) > 0 {
+		return count + ": " + r.Requests[0]
+	}
+	return count
+}
+
 // onlyVerdict reports whether text is a verdict and not a word more.
 func onlyVerdict(text string) bool {
 	return !slices.ContainsFunc(splitMarkdown(text).lines, func(l mdLine) bool {

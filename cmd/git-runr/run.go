@@ -137,6 +137,9 @@ func (s *session) ask(tty io.Writer, run loop.Run) (loop.Choice, error) {
 	findings, _ := run.Open()
 	fmt.Fprintf(tty, "\nThe reviewer found issues after %d attempts for %s.\n", len(run.Attempts), safetext.Line(run.Plan.Entity.Name()))
 	writeFindings(tty, findings)
+	for _, said := range run.Said() {
+		writeWords(tty, said.Text)
+	}
 	fmt.Fprint(tty, "\n  c  commit anyway: accept the current state with its known issues\n  s  skip: leave it undone and go on\n  x  stop: a person will look\n")
 	in := bufio.NewReader(s.in)
 	for {
