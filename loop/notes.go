@@ -249,6 +249,9 @@ func submissionNote(e Event) (gitstore.ID, string) {
 	for _, c := range sub.Comments {
 		findings = append(findings, c.finding(sub.Decision))
 	}
+	if len(findings) == 0 && sub.Decision == "" {
+		return sub.Commit, head + askedNote(sub.Report)
+	}
 	return sub.Commit, head + findingsNote(findings)
 }
 
@@ -258,7 +261,18 @@ func roundNote(e Event) (gitstore.ID, string) {
 		return "", ""
 	}
 	head := fmt.Sprintf("run %s round %d by %s: %s%s", e.Run, round.Number, oneLine(round.Reviewer), round.Report.Effective, afterComma(round.Census.NotRun()))
+	if len(round.Report.Findings) == 0 {
+		return round.Commit, head + askedNote(round.Report)
+	}
 	return round.Commit, head + findingsNote(round.Report.Findings)
+}
+
+// askedNote is what a review without findings asks for first.
+func askedNote(r Report) string {
+	if len(r.Requests) == 0 {
+		return ""
+	}
+	return " (" + oneLine(r.Requests[0]) + ")"
 }
 
 // findingsInNote is how many findings a note's line names.

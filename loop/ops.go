@@ -8,9 +8,24 @@ import (
 	"git-runr/gitstore"
 )
 
+// What a run that is completed came to.
+const (
+	ResultPass       = "pass"             // a review passed it
+	ResultWithIssues = "pass_with_issues" // a person accepted it
+	ResultUnreviewed = "unreviewed"       // its workflow has no review, or none after the last change
+)
+
+// outcome is what a run comes to whose steps are all done.
+func (r Run) outcome() string {
+	if round := r.lastSaid(); round != nil && round.Commit == r.Head() {
+		return ResultPass
+	}
+	return ResultUnreviewed
+}
+
 // Result is what a run came to, in the shape of seed 004.
 type Result struct {
-	Status         string   `json:"status"` // pass, pass_with_issues, skipped or abort; "" while it runs
+	Status         string   `json:"status"` // one of a completed run's, skipped or abort; "" while it runs
 	Files          []string `json:"files"`
 	Review         *Report  `json:"review"`
 	ExecutorResult string   `json:"executor_result,omitempty"`
@@ -19,7 +34,7 @@ type Result struct {
 // ResultOf is run's result. executor is the newest implementer's own report.
 func ResultOf(run Run, executor string) Result {
 	result := Result{Status: run.Result, Files: []string{}, ExecutorResult: executor}
-	if result.Status == "pass" || result.Status == "pass_with_issues" {
+	if run.Status == RunComplete {
 		result.Files = run.Files()
 	}
 	if round := run.lastRound(); round != nil {
@@ -48,6 +63,9 @@ func (s *Store) Land(ctx context.Context, run Run, squash bool) (Run, error) {
 		Type: RunLanded, Source: "cli", Payload: landed, Title: fmt.Sprintf("%s onto %s", landed.Commit.Short(), orElse(landed.Branch, "a detached HEAD")),
 	})
 	if err != nil {
+		return run, err
+	}
+	if err := s.settleAsked(ctx, run, fmt.Sprintf("run %s landed as %s", run.ID, landed.Commit.Short())); err != nil {
 		return run, err
 	}
 	return run, s.dropBranch(ctx, run)
@@ -111,6 +129,9 @@ func (s *Store) Abort(ctx context.Context, run Run) (Run, error) {
 	}
 	defer unlock()
 	run, err = s.recordRun(ctx, run, draft{Type: RunAborted, Source: "cli", Payload: struct{}{}, Title: "by " + run.StartedBy})
+	if err == nil {
+		err = s.settleAsked(ctx, run, "run "+run.ID+" was aborted")
+	}
 	if err != nil || run.Plan.InPlace {
 		return run, err
 	}
@@ -136,6 +157,9 @@ func (s *Store) Answer(ctx context.Context, run Run, choice Choice) (Run, error)
 		return run, err
 	}
 	t.cleanUp()
+	if choice == ChoiceSkip {
+		return t.run, s.settleAsked(ctx, t.run, "run "+run.ID+" was skipped")
+	}
 	return t.run, nil
 }
 
