@@ -82,7 +82,7 @@ type Diagnosis struct {
 
 // Of diagnoses run, which stopped, or is about to stop, for stop.
 func Of(run loop.Run, stop loop.Stop) Diagnosis {
-	reason, known, checks := loop.ReasonOf(stop.Reason), proofOf(run), newMatcher(run.Plan.Checks)
+	reason, known, checks := stop.Explained(), proofOf(run), newMatcher(run.Plan.Checks)
 	d := Diagnosis{
 		StopReason: stop.Reason, Explanation: reason.Explanation, Detail: stop.Detail, LoopCount: stop.Round,
 		LastReviewRequests: requests(run, stop), LastEvidenceProvided: provided(run, known),
@@ -153,7 +153,7 @@ func filesAtStop(run loop.Run, stop loop.Stop) []string {
 	last := run.Attempts[len(run.Attempts)-1]
 	switch {
 	case stop.Reason == loop.ReasonScope:
-		return run.Plan.Scope.Outside(last.Files)
+		return run.Plan.Outside(last.Files)
 	case stop.Reason == loop.ReasonRevertConflict && last.Reverted != nil:
 		return append(slices.Clone(last.Reverted.Conflicts), last.Reverted.Left...)
 	case stop.Reason == loop.ReasonUnclaimed:

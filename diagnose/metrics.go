@@ -137,7 +137,7 @@ func (c *counter) run(m *RunMetrics, h RunHistory) {
 	run := h.Run
 	m.add(run)
 	c.attempts = append(c.attempts, len(run.Attempts))
-	if rounds := answeredRounds(run); run.Status == loop.RunComplete && run.Result == "pass" && rounds > 0 {
+	if rounds := answeredRounds(run); run.Status == loop.RunComplete && run.Result == loop.ResultPass && rounds > 0 {
 		c.rounds = append(c.rounds, rounds)
 		if rounds == 1 {
 			m.FirstReview++
@@ -271,7 +271,7 @@ func (c *counter) review(m *ReviewMetrics, r loop.Review) {
 	switch r.Outcome() {
 	case loop.OutcomePassed:
 		m.Passed++
-	case loop.OutcomeFailed:
+	case loop.OutcomeFailed, loop.OutcomePartial:
 		m.NotPassed++
 	case loop.OutcomeNothing:
 		m.Nothing++

@@ -302,7 +302,7 @@ func nextAction(run loop.Run, live bool) (action, command string) {
 	case run.Stop == nil || run.Status != loop.RunStop && run.Status != loop.RunReviewing:
 		return "none", ""
 	}
-	reason := loop.ReasonOf(run.Stop.Reason)
+	reason := run.Stop.Explained()
 	if len(reason.Next) == 0 {
 		return "inspect_logs", "git runr log " + run.ID
 	}

@@ -135,7 +135,7 @@ func (r ReportRound) lines() []string {
 		c := r.Census
 		seen := fmt.Sprintf("saw %d of %s, %d of %s", c.SentFiles, loop.Count(c.Files, "file"), c.SentLines, loop.Count(c.Lines, "line"))
 		if len(c.LeftOut) > 0 {
-			seen += fmt.Sprintf(", %d left out", len(c.LeftOut))
+			seen += fmt.Sprintf(", %d left out: %s", len(c.LeftOut), c.Left())
 		}
 		lines = append(lines, seen)
 	}
@@ -143,6 +143,9 @@ func (r ReportRound) lines() []string {
 		lines = append(lines, findingLine(f))
 	}
 	lines = appendMore(lines, len(r.Findings), "finding")
+	for _, asked := range r.Requests {
+		lines = append(lines, "asked: "+asked)
+	}
 	for _, w := range r.Warnings {
 		lines = append(lines, "note: "+w)
 	}

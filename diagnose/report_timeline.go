@@ -97,6 +97,7 @@ type ReportRound struct {
 	Verdict  loop.Verdict   `json:"verdict,omitempty"` // effective
 	Severity SeverityCounts `json:"severities"`
 	Findings []loop.Finding `json:"findings"`
+	Requests []string       `json:"requests,omitempty"` // of a review without findings
 	Census   loop.Census    `json:"census"`
 	Warnings []string       `json:"parse_warnings,omitempty"`
 	Failure  *loop.Failure  `json:"failure,omitempty"`
@@ -387,8 +388,8 @@ func (t *timeline) round(entry *ReportEntry, e loop.Event) error {
 		Number: round.Number, Attempt: round.Attempt, Reviewer: round.Reviewer, Verdict: round.Report.Effective, Findings: round.Report.Findings,
 		Census: round.Census, Warnings: round.Report.Warnings, Failure: round.Failure,
 	}
-	if r.Findings == nil {
-		r.Findings = []loop.Finding{}
+	if len(r.Findings) == 0 {
+		r.Findings, r.Requests = []loop.Finding{}, round.Report.Requests
 	}
 	for _, f := range r.Findings {
 		r.Severity.add(f.Severity)

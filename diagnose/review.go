@@ -69,6 +69,8 @@ func reviewReason(review loop.Review) (code, detail string, ok bool) {
 		return loop.ReasonReviewNotPassed, "", true
 	case review.Outcome() == loop.OutcomeNothing:
 		return loop.ReasonNothing, "", true
+	case review.Outcome() == loop.OutcomePartial:
+		return loop.ReasonPartial, "", true
 	}
 	return "", "", false
 }

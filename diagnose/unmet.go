@@ -200,21 +200,12 @@ func codeRank(code string) int {
 	return 50
 }
 
-// doneChecks are the items of a task's done criteria that are lists of their own.
+// doneChecks are what a task's done criteria ask for one by one.
 func doneChecks(plan loop.RunPlan) []string {
 	if strings.TrimSpace(plan.DoneCriteria) == strings.TrimSpace(plan.Task) || plan.FromReview != "" {
 		return nil // not structured: the whole task, or the findings once more
 	}
-	var items []string
-	for line := range strings.Lines(plan.DoneCriteria) {
-		line = strings.TrimSpace(line)
-		for _, bullet := range []string{"- ", "* ", "+ "} {
-			if item, ok := strings.CutPrefix(line, bullet); ok {
-				items = append(items, strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(item, "[ ]"), "[x]")))
-			}
-		}
-	}
-	return items
+	return loop.DoneChecks(plan.DoneCriteria)
 }
 
 // asksForEvidence reports whether a request wants to see something rather than to

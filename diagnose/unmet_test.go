@@ -68,6 +68,10 @@ func TestDoneCriteriaAreAskedForToo(t *testing.T) {
 	if stop, _ := Explain(run, loop.Stop{Reason: loop.ReasonReviewLoop, Unmet: []string{"Rename it"}}); !slices.Equal(stop.Commands, []string{"npm run lint"}) {
 		t.Errorf("commands %q", stop.Commands)
 	}
+	run.Plan.DoneCriteria = "```bash\n$ npm run lint\n# npm test: by hand\n```\n" // as commands
+	if got := unmetOf(run, newMatcher(run.Plan.Checks), nil, proofOf(run)); !slices.Equal(got, []string{"lint_output_missing"}) {
+		t.Errorf("codes of commands: %q", got)
+	}
 	run.Plan.Task = run.Plan.DoneCriteria // a task without a section of its own
 	if got := unmetOf(run, newMatcher(run.Plan.Checks), nil, proofOf(run)); len(got) > 0 {
 		t.Errorf("codes of a task: %q", got)

@@ -103,13 +103,14 @@ type CommitInfo struct {
 	Author  Identity
 	When    time.Time // of the author, UTC
 	Subject string    // the first paragraph of the message in one line
+	Message string    // all of it
 	Merge   bool
 }
 
 // Commits lists the commits that to has and from has not, newest first; from "" or
 // the empty tree gives all. max limits their number; 0 is no limit.
 func (r *Repo) Commits(ctx context.Context, from, to ID, max int) ([]CommitInfo, error) {
-	args := []string{"rev-list", "--no-commit-header", "--encoding=UTF-8", "--format=%H%x00%P%x00%an%x00%ae%x00%at%x00%s%x00"}
+	args := []string{"rev-list", "--no-commit-header", "--encoding=UTF-8", "--format=%H%x00%P%x00%an%x00%ae%x00%at%x00%s%x00%B%x00"}
 	if max > 0 {
 		args = append(args, "--max-count="+strconv.Itoa(max))
 	}
@@ -124,17 +125,18 @@ func (r *Repo) Commits(ctx context.Context, from, to ID, max int) ([]CommitInfo,
 	return parseCommits(strings.Split(string(out), "\x00")), nil
 }
 
-// parseCommits reads fields by six: id, parents, name, address, time, subject. A
+// parseCommits reads fields by seven: id, parents, name, address, time, subject, message. A
 // newline stands before each id but the first.
 func parseCommits(fields []string) []CommitInfo {
 	var commits []CommitInfo
-	for ; len(fields) > 6; fields = fields[6:] {
+	for ; len(fields) > 7; fields = fields[7:] {
 		commits = append(commits, CommitInfo{
 			ID:      ID(strings.TrimPrefix(fields[0], "\n")),
 			Merge:   strings.Contains(fields[1], " "),
 			Author:  Identity{Name: fields[2], Email: fields[3]},
 			When:    parseWhen(fields[4:5]),
 			Subject: fields[5],
+			Message: fields[6],
 		})
 	}
 	return commits

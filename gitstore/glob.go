@@ -15,11 +15,6 @@ import (
 // signs is that of a directory as well, with all that is in it.
 type Globs []*regexp.Regexp
 
-// LiteralGlob is a glob that matches path and nothing else, where path is a file's.
-func LiteralGlob(path string) string {
-	return "/" + strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
-}
-
 // anchored is glob as git's pathspecs with the magic "glob" have it: from the top,
 // and a directory's contents by a pattern of their own.
 func anchored(glob string) []string {

@@ -83,17 +83,6 @@ func TestGlobs(t *testing.T) {
 	}
 }
 
-// A literal glob is of one path, wherever the name stands otherwise.
-func TestLiteralGlob(t *testing.T) {
-	for _, p := range globPaths {
-		for _, other := range globPaths {
-			if got := CompileGlobs([]string{LiteralGlob(p)}).Match(other); got != (p == other) {
-				t.Errorf("%q matches %q: %v", LiteralGlob(p), other, got)
-			}
-		}
-	}
-}
-
 // Patterns that a matcher that tries every way never finishes.
 func TestGlobsInLinearTime(t *testing.T) {
 	deep := strings.Repeat("a/", 2000) + "a"

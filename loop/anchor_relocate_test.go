@@ -61,7 +61,7 @@ func (e editing) edit(lines []tracked) []tracked {
 	default:
 		moved := slices.Clone(lines[some.from:some.to])
 		rest := slices.Delete(slices.Clone(lines), some.from, some.to)
-		if f = functions(rest); len(f) == 0 {
+		if f = functions(rest); len(f) == 0 { // the two overlap
 			return lines
 		}
 		return slices.Insert(rest, f[e.IntN(len(f))].from, moved...)

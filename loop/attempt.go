@@ -101,9 +101,11 @@ func (t *turn) prompt(step Step) ImplementPrompt {
 	p := ImplementPrompt{
 		Entity: plan.Entity, Task: plan.Task, DoneCriteria: plan.DoneCriteria, References: plan.References,
 		Lead: step.Work.Prompt, Attempt: step.Number, Files: t.run.Files(), History: t.history(), Notes: t.run.fromPeople(), Checks: plan.Checks,
+		Scope: plan.scopeText(),
 	}
 	if step.Mode != ModeImplement {
 		p.Findings, p.Requests = t.run.Open()
+		p.Said = t.run.Said()
 		p.Findings = slices.DeleteFunc(slices.Clone(p.Findings), func(f Finding) bool { return f.Severity == Note && step.Mode == ModeReexecute })
 		if checks := t.run.LastChecks(); checks != nil {
 			for _, c := range checks.Results {
@@ -177,8 +179,8 @@ func (t *turn) takeStock(a *Attempt, before gitstore.Snapshot, answer ImplementA
 	if t.run.Plan.InPlace && a.Mode != ModeGiven {
 		t.leaveUnclaimed(a)
 	}
-	if outside := t.run.Plan.Scope.Outside(a.Files); len(outside) > 0 && a.Failure == nil {
-		a.Failure = &Failure{Reason: ReasonScope, Detail: t.run.Plan.Scope.violations(outside)}
+	if outside := t.run.Plan.Outside(a.Files); len(outside) > 0 && a.Failure == nil {
+		a.Failure = &Failure{Reason: ReasonScope, Detail: t.run.Plan.violations(outside)}
 	}
 	if a.Failure != nil {
 		return nil

@@ -1,10 +1,10 @@
 package loop
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"git-runr/gitstore"
 )
@@ -37,28 +37,69 @@ func (c *Census) countChecks(results []CheckResult, others int) {
 	c.Checks, c.ChecksLeft = len(results)+others, notRun(results)+others
 }
 
-// LeftOut is a file that the reviewer did not see.
+// LeftOut is a file that the reviewer did not see, or not all of.
 type LeftOut struct {
-	Path string `json:"path"`
-	Why  string `json:"why"` // excluded, binary or too_large
+	Path  string `json:"path"`
+	Why   string `json:"why"`             // excluded, binary or too_large
+	Lines int    `json:"lines,omitempty"` // of it that were not seen; 0: all
+}
+
+// The values of LeftOut.Why.
+const (
+	LeftExcluded = "excluded"
+	LeftBinary   = "binary"
+	LeftTooLarge = "too_large"
+)
+
+// String is what was left out and why, for people; the path is as it is.
+func (l LeftOut) String() string {
+	why := strings.ReplaceAll(l.Why, "_", " ")
+	if l.Lines > 0 {
+		why = fmt.Sprintf("%s of it, %s", Count(l.Lines, "line"), why)
+	}
+	return fmt.Sprintf("%s (%s)", l.Path, why)
 }
 
 // Nothing reports whether the reviewer saw nothing at all: never a pass.
 func (c Census) Nothing() bool { return c.SentLines == 0 && c.SentBinary == 0 }
 
+// Partial reports whether something of the change was too large to be shown to anybody:
+// what a reviewer then says is never a pass of all of it.
+func (c Census) Partial() bool {
+	return slices.ContainsFunc(c.LeftOut, func(l LeftOut) bool { return l.Why == LeftTooLarge })
+}
+
+// Left names what was left out for one of these reasons, for whatever reason without one.
+func (c Census) Left(whys ...string) string {
+	var left []string
+	for _, l := range c.LeftOut {
+		if len(whys) == 0 || slices.Contains(whys, l.Why) {
+			left = append(left, l.String())
+		}
+	}
+	return names(left)
+}
+
+// unseen reports whether something was left out although nobody asked for that.
+func (c Census) unseen() bool {
+	return slices.ContainsFunc(c.LeftOut, func(l LeftOut) bool { return l.Why != LeftExcluded })
+}
+
 // Change is the difference that a reviewer is shown.
 type Change struct {
 	Base   gitstore.ID // commit or tree
 	Tree   gitstore.ID // commit or tree
-	Patch  []byte      // unified, as git diff prints it
+	Patch  []byte      // unified, as git diff prints it; of the part at hand where there are several
 	Files  []string    // shown, in the patch's order
+	Parts  []Part      // what is shown at once, in order
 	Census Census
 }
 
 // Limits bound what a reviewer is shown.
 type Limits struct {
 	Exclude  []string // globs that are left out: see gitstore.Globs
-	MaxBytes int64    // of the patch; 0: no limit
+	MaxBytes int64    // of a part of the patch; 0: no limit
+	MaxParts int      // 0: one
 	Binary   bool     // whether the reviewer can judge that a binary file is there
 }
 
@@ -91,11 +132,11 @@ func (s *Store) ReadChange(ctx context.Context, subject Subject, limits Limits) 
 	if change.Census.Unmatched, err = s.unmatched(ctx, subject.Tree, limits, change.Census); err != nil {
 		return change, fmt.Errorf("read change: %w", err)
 	}
-	spec.Exclude = append(slices.Clone(limits.Exclude), change.Census.tooLarge()...)
 	if change.Census.Nothing() {
 		return change, nil
 	}
-	if change.Patch, _, err = s.Repo.Diff(ctx, spec); err != nil {
+	patch, _, err := s.Repo.Diff(ctx, spec)
+	if err != nil {
 		return change, fmt.Errorf("read change: %w", err)
 	}
 	for _, f := range kept {
@@ -103,6 +144,8 @@ func (s *Store) ReadChange(ctx context.Context, subject Subject, limits Limits) 
 			change.Files = append(change.Files, f.Path)
 		}
 	}
+	change.split(patch, kept, limits)
+	change.Patch = change.Parts[0].Patch
 	return change, nil
 }
 
@@ -134,56 +177,33 @@ func (s *Store) isMerge(ctx context.Context, subject Subject) (bool, error) {
 	return len(commit.Parents) > 1, err
 }
 
-// bytesPerLine turns the limit of the patch into lines, which is what is known
-// before the patch is made.
-const bytesPerLine = 60
-
-// census decides what is shown: everything that is not excluded, less the
-// largest files while the rest is too large.
+// census counts what is not excluded; whether all of that can be shown turns out when the
+// patch is made.
 func census(all, kept []gitstore.FileStat, limits Limits) Census {
 	c := Census{Files: len(all)}
 	isKept := map[string]bool{}
 	for _, f := range kept {
 		isKept[f.Path] = true
 	}
-	var sent []gitstore.FileStat
 	for _, f := range all {
 		c.Lines += f.Added + f.Deleted
 		switch {
 		case !isKept[f.Path]:
-			c.LeftOut = append(c.LeftOut, LeftOut{Path: f.Path, Why: "excluded"})
+			c.LeftOut = append(c.LeftOut, LeftOut{Path: f.Path, Why: LeftExcluded})
 		case f.Binary && limits.Binary:
 			c.SentBinary++
 			c.SentFiles++
 		case f.Binary:
-			c.LeftOut = append(c.LeftOut, LeftOut{Path: f.Path, Why: "binary"})
+			c.LeftOut = append(c.LeftOut, LeftOut{Path: f.Path, Why: LeftBinary})
 		default:
-			sent = append(sent, f)
+			c.SentFiles++
+			c.SentLines += f.Added + f.Deleted
 		}
-	}
-	slices.SortStableFunc(sent, func(a, b gitstore.FileStat) int { return cmp.Compare(a.Added+a.Deleted, b.Added+b.Deleted) })
-	for _, f := range sent {
-		if limits.MaxBytes > 0 && int64(c.SentLines+f.Added+f.Deleted)*bytesPerLine > limits.MaxBytes {
-			c.LeftOut = append(c.LeftOut, LeftOut{Path: f.Path, Why: "too_large"})
-			continue
-		}
-		c.SentFiles++
-		c.SentLines += f.Added + f.Deleted
 	}
 	return c
 }
 
+// leftOut reports whether nothing of the file at path is shown.
 func (c Census) leftOut(path string) bool {
-	return slices.ContainsFunc(c.LeftOut, func(l LeftOut) bool { return l.Path == path })
-}
-
-// tooLarge are exact patterns for the files that were left out for their size.
-func (c Census) tooLarge() []string {
-	var globs []string
-	for _, l := range c.LeftOut {
-		if l.Why == "too_large" {
-			globs = append(globs, gitstore.LiteralGlob(l.Path))
-		}
-	}
-	return globs
+	return slices.ContainsFunc(c.LeftOut, func(l LeftOut) bool { return l.Path == path && l.Lines == 0 })
 }

@@ -42,7 +42,8 @@
 // from the folded run alone. A run whose last step is a review is completed only
 // if that review passed; otherwise a person must judge, and it is "reviewing".
 // Everything else that ends it early is "stopped" with one reason of the registry
-// (Reasons); "skipped" and "aborted" are a person's choices.
+// (Reasons); "skipped" and "aborted" are a person's choices. One that no review has
+// looked at in the state it ends in is "unreviewed".
 //
 // A run works in a worktree of its own, or in the user's checkout. Around each attempt
 // the working tree is recorded, however the attempt ends; what it changed is the
@@ -78,4 +79,17 @@
 // quotation and with no word near it that refuses. A refusal in words that are not
 // known here ("I would sleep better without it"), in a language other than English, or
 // in a quotation or a fence does not take such a pass back.
+//
+// What is read out of a review (Report) decides what is counted, matched and shown.
+// Whoever has to act on it, the next implementer and the next reviewer, gets the words
+// as well (Words), quoted: in a prompt every line that an agent, a commit or a file name
+// brings begins with "> " or stands behind a label, so that none can end a block, pose
+// as a part of the prompt or, said again, be read as an answer.
+//
+// A change that is larger than a prompt may be is shown in parts (Part); each changed
+// line is in one part or counted as not sent, and a review that did not see everything
+// is no pass of it (Census.Partial).
+//
+// A reviewer called human is a person: the run asks for an ordinary review that is
+// bound to it (Asked), stops, and makes the round of what people answer.
 package loop

@@ -14,7 +14,7 @@ type answerPayload struct {
 
 // completedPayload ends a run well.
 type completedPayload struct {
-	Result   string      `json:"status"` // pass or pass_with_issues
+	Result   string      `json:"status"` // pass, pass_with_issues or unreviewed
 	Commit   gitstore.ID `json:"commit"`
 	Open     []Finding   `json:"accepted_findings,omitempty"`
 	Requests []string    `json:"accepted_requests,omitempty"` // where there are no findings
@@ -37,6 +37,7 @@ var runHandlers = map[string]func(*Run, Event) error{
 	RunAborted:         (*Run).aborted,
 	RunResumed:         (*Run).resumed,
 	RunIntervened:      (*Run).intervened,
+	ReviewRequested:    (*Run).asked,
 }
 
 // runMoves lists the statuses from which an event may happen; a type that is
@@ -96,7 +97,9 @@ func (r *Run) apply(e Event) error {
 	if err := handle(r, e); err != nil { // handlers read the whole payload before they change anything
 		return err
 	}
-	r.UpdatedAt, r.last = e.Timestamp, e.Type
+	if e.Type != ReviewRequested { // asking is no step: what comes next is what came next before it
+		r.UpdatedAt, r.last = e.Timestamp, e.Type
+	}
 	return nil
 }
 

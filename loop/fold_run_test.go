@@ -52,7 +52,8 @@ type story struct {
 //	    step=NAME tree=ID status=S failure=REASON unchanged (no file differs) begun (it never ended) redo (the same number again)
 //	    unclaimed (a file that it does not speak of differs, too)
 //	check ok | check fail                  options: step=NAME
-//	review VERDICT [ID=SEVERITY…]          options: step=NAME failure=REASON nothing (no line was seen) badcheck (its evidence holds a failed check) unreadable
+//	asked                                   a person, for a review of the run
+//	review VERDICT [ID=SEVERITY…]          options: step=NAME failure=REASON nothing (no line was seen) partial (and some were not) badcheck (its evidence holds a failed check) unreadable
 //	revert N [conflict] [left]             left: a file of the executor's in the checkout
 //	intervene [work] [ok] [fail]           with a commit of the person's, with commands that passed or failed
 //	stop REASON | loop | answer CHOICE | complete RESULT | land | unland | abort | resume | unknown
@@ -117,6 +118,8 @@ func (s *story) line(line string) {
 		s.add(RunResumed, struct{}{})
 	case "intervene":
 		s.intervened(flags)
+	case "asked":
+		s.add(ReviewRequested, ReviewRequest{Subject: Subject{Commit: "head"}, Reviewer: Human, Run: testRun, Round: s.rounds + 1})
 	case "unknown":
 		s.add("of_a_newer_program", `{"later":true}`)
 	default:
@@ -165,6 +168,9 @@ func (s *story) reviewed(verdict Verdict, flags []string, values map[string]stri
 		report.Format = formatUnreadable
 	}
 	round.Census = Census{Files: 1, Lines: 3, SentFiles: 1, SentLines: 3}
+	if slices.Contains(flags, "partial") {
+		round.Census.LeftOut = []LeftOut{{Path: "big.txt", Why: LeftTooLarge}}
+	}
 	switch {
 	case values["failure"] != "":
 		round.Failure, report = &Failure{Reason: values["failure"], Detail: "so it said"}, emptyReport()

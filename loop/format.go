@@ -15,7 +15,11 @@ const reviewMessageHead = "## Review Comments\n\nThe following review comments w
 // the whole come before the first file, comments on a file stand under its heading
 // without a line, and lines of the old version are called old.
 func FormatReviewMessage(comments []Comment) string {
-	blocks := []string{reviewMessageHead}
+	return strings.Join(append([]string{reviewMessageHead}, commentBlocks(comments)...), "\n\n")
+}
+
+func commentBlocks(comments []Comment) []string {
+	var blocks []string
 	var files []string
 	ofFile := map[string][]string{}
 	for _, c := range comments {
@@ -31,7 +35,7 @@ func FormatReviewMessage(comments []Comment) string {
 	for _, file := range files {
 		blocks = append(append(blocks, "### "+file), ofFile[file]...)
 	}
-	return strings.Join(blocks, "\n\n")
+	return blocks
 }
 
 // messageBlocks are a comment's lines with their quotation, if it has some, and its text.

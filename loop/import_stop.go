@@ -186,7 +186,7 @@ func (im *importer) lastRound() {
 
 // complete records a run that ended well, as it was recorded.
 func (im *importer) complete() {
-	done := completedPayload{Result: "pass", Commit: im.head()}
+	done := completedPayload{Result: ResultPass, Commit: im.head()}
 	if round := im.run.lastRound(); round != nil {
 		done.Open = round.Report.Findings
 	}

@@ -16,10 +16,13 @@ import (
 // RequestReview records a request and returns at once: nobody is asked yet.
 // source is who made it: cli, hook, mcp.
 func (s *Store) RequestReview(ctx context.Context, request ReviewRequest, source string) (Review, error) {
+	if request.Run == "" { // a run's commits say which attempt they are
+		s.AddMessages(ctx, &request.Subject)
+	}
 	event, err := s.append(ctx, func(v *view) (draft, error) {
 		id, err := newID(v.now, v.writer, v.clock, request)
 		return draft{
-			Type: ReviewRequested, Source: source, Review: id, Payload: request, Status: func(Event) string { return string(ReviewOpen) },
+			Type: ReviewRequested, Source: source, Review: id, Run: request.Run, Payload: request, Status: func(Event) string { return string(ReviewOpen) },
 			Title: strings.TrimSpace(request.Subject.Spec + " " + request.Subject.Commit.Short() + " " + request.Subject.Title),
 		}, err
 	})
@@ -115,7 +118,7 @@ func (p Person) submission(review Review) Submission {
 	for i := range sub.Comments {
 		sub.Comments[i].fillIn(p.Actor, taken)
 	}
-	sub.Report.Format, sub.Report.Summary = "human", p.Message
+	sub.Report.Format, sub.Report.Summary = formatHuman, p.Message
 	switch p.Decision {
 	case Approve:
 		sub.Outcome, sub.Report.Verdict, sub.Report.Approved = OutcomePassed, Pass, true
@@ -255,7 +258,7 @@ func submissionTitle(sub Submission) string {
 	if sub.Decision != "" {
 		return fmt.Sprintf("%s by %s, %s", sub.Decision, sub.Reviewer, Count(len(sub.Comments), "comment"))
 	}
-	return fmt.Sprintf("%s by %s, %s", sub.Report.Effective, sub.Reviewer, Count(len(sub.Report.Findings)+len(sub.Comments), "finding"))
+	return fmt.Sprintf("%s by %s, %s", sub.Report.Effective, sub.Reviewer, sub.Report.gist())
 }
 
 // PinReview keeps what is under review from git's gc, in this clone.
@@ -285,7 +288,7 @@ func (s *Store) reviewEvent(ctx context.Context, id string, d draft, by actorPay
 		if refused := before.allow(d.Type, by, v.now); refused != nil {
 			return draft{}, refused
 		}
-		d.Review = id
+		d.Review, d.Run = id, before.Request.Run
 		d.Status = func(e Event) string {
 			after := before
 			_ = after.apply(e) // what cannot be applied changes nothing

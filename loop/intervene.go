@@ -271,7 +271,7 @@ func interventionNote(e Event) (gitstore.ID, string) {
 func (iv Intervention) words() []string {
 	lines := []string{fmt.Sprintf("%s (%s): %s", oneLine(iv.By), iv.Reason, strings.TrimSpace(iv.Note))}
 	if len(iv.Files) > 0 {
-		lines = append(lines, "they changed: "+strings.Join(iv.Files, ", "))
+		lines = append(lines, "they changed: "+names(iv.Files))
 	}
 	for _, c := range iv.Commands {
 		lines = append(lines, fmt.Sprintf("they ran %q: %s", c.Command, c.State()))

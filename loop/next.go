@@ -90,7 +90,7 @@ func onward(run Run, policy Policy) Step {
 }
 
 func attempt(run Run, work WorkStep, mode AttemptMode) Step {
-	if mode == ModeImplement && len(run.Plan.Findings)+len(run.Plan.Requests) > 0 {
+	if mode == ModeImplement && len(run.Plan.Findings)+len(run.Plan.Requests)+len(run.Plan.Said) > 0 {
 		mode = ModeFix // the run was started to fix a submitted review
 	}
 	return Step{Action: DoAttempt, Work: work, Mode: mode, Number: len(run.Attempts) + 1}
@@ -210,6 +210,8 @@ func afterRound(run Run, policy Policy) Step {
 		return stop(ReasonNothing, "")
 	case round.Report.unreadable() && policy.blocks(round.Report, round.checksFailed()):
 		return afterUnreadable(run, policy)
+	case !policy.blocks(round.Report, round.checksFailed()) && round.Census.Partial():
+		return Step{Action: DoExhaust, Reason: ReasonPartial, Detail: "not reviewed: " + round.Census.Left(LeftTooLarge)}
 	case !policy.blocks(round.Report, round.checksFailed()):
 		return onward(run, policy)
 	}
@@ -239,7 +241,7 @@ func refused(run Run, policy Policy) Step {
 	case len(refusals(run, policy)) > policy.MaxRetries:
 		return spent(run, policy, Step{Reason: ReasonReviewLoop, Detail: "the retries are used up"})
 	}
-	return again(run, policy, at)
+	return backToWork(run, policy, at)
 }
 
 // spent gives the run up for what step says, unless the reviewer has nothing
@@ -253,9 +255,9 @@ func spent(run Run, policy Policy, step Step) Step {
 	return step
 }
 
-// again is the way back into the loop: critical findings undo the attempt first,
+// backToWork is the way back into the loop: critical findings undo the attempt first,
 // but never what a person did after it.
-func again(run Run, policy Policy, at int) Step {
+func backToWork(run Run, policy Policy, at int) Step {
 	last := run.lastAttempt()
 	critical := run.lastRound() != nil && run.lastRound().Report.Effective == CriticalFail
 	if critical && run.byPeople(len(run.Attempts)) != "" {
@@ -378,14 +380,13 @@ func attemptResumed(run Run, policy Policy, work WorkStep) Step {
 func reviewResumed(run Run, policy Policy, at int) Step {
 	round := *run.lastRound()
 	answered := round.Failure == nil && !round.Census.Nothing()
-	if answered && !policy.blocks(round.Report, round.checksFailed()) {
+	passed := answered && !policy.blocks(round.Report, round.checksFailed())
+	again := passed && round.Census.Partial() || round.Report.unreadable()
+	switch fix := policy.fixStep(at); {
+	case passed && !again:
 		return onward(run, policy)
-	}
-	if round.Report.unreadable() {
-		return Step{Action: DoReview, Work: policy.Workflow[at], Number: len(run.Rounds) + 1}
-	}
-	if fix := policy.fixStep(at); answered && fix >= 0 && run.Plan.Implementer != "" {
-		return again(run, policy, fix)
+	case !again && answered && fix >= 0 && run.Plan.Implementer != "":
+		return backToWork(run, policy, fix)
 	}
 	return Step{Action: DoReview, Work: policy.Workflow[at], Number: len(run.Rounds) + 1}
 }

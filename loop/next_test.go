@@ -393,6 +393,38 @@ func TestNextAsksAnUnreadableReviewerAgain(t *testing.T) {
 	}
 }
 
+// TestNextOfAReviewThatSawAPart: what it saw passed, which is no pass of the rest.
+func TestNextOfAReviewThatSawAPart(t *testing.T) {
+	for _, test := range []nextTest{
+		{"a pass", "implement; check ok; review PASS partial", "exhausted review_incomplete"},
+		{"with notes", "implement; check ok; review PASS_WITH_NOTES f-1=note partial", "exhausted review_incomplete"},
+		{"what it found is fixed first", "implement; check ok; review NEEDS_FIX f-1=warning partial", "attempt 2 fix at implement"},
+		{"reviewed again when resumed", "implement; check ok; review PASS partial; stop review_incomplete; resume", "review 2 at review"},
+		{"and then it passes", "implement; check ok; review PASS partial; stop review_incomplete; resume; review PASS", "complete"},
+	} {
+		test.check(t, testPlan())
+	}
+}
+
+// TestNextAfterAskingAPerson: a process that died after it had asked changes nothing about
+// what comes next.
+func TestNextAfterAskingAPerson(t *testing.T) {
+	for _, test := range []struct {
+		steps string
+		nextTest
+	}{
+		{"implement check review", nextTest{"asked", "implement; check ok; asked", "review 1 at review"}},
+		{"implement check review", nextTest{"and stopped", "implement; check ok; asked; stop human_turn; resume", "review 1 at review"}},
+		{"implement check review", nextTest{"after a fix", "implement; check ok; review NEEDS_FIX f-1=warning; fix; check ok; asked", "review 2 at review"}},
+		{"review", nextTest{"again", "review NEEDS_FIX; stop review_not_passed; resume; asked", "review 2 at review"}},
+	} {
+		plan := testPlan()
+		plan.Policy.Workflow = workflow(test.steps)
+		test.name = test.steps + ": " + test.name
+		test.check(t, plan)
+	}
+}
+
 func TestNextKeepsToTheTimeBudget(t *testing.T) {
 	plan := testPlan()
 	minute := Duration(time.Minute) // each event of a story is a minute after the one before

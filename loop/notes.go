@@ -322,6 +322,9 @@ func submissionNote(e Event) (gitstore.ID, string) {
 	for _, c := range sub.Comments {
 		findings = append(findings, c.finding(sub.Decision))
 	}
+	if len(findings) == 0 && sub.Decision == "" {
+		return sub.Commit, head + listNote(sub.Report.Requests)
+	}
 	return sub.Commit, head + findingsNote(findings)
 }
 
@@ -331,6 +334,9 @@ func roundNote(e Event) (gitstore.ID, string) {
 		return "", ""
 	}
 	head := fmt.Sprintf("run %s round %d by %s: %s%s", e.Run, round.Number, oneLine(round.Reviewer), round.Report.Effective, afterComma(round.Census.NotRun()))
+	if len(round.Report.Findings) == 0 {
+		return round.Commit, head + listNote(round.Report.Requests)
+	}
 	return round.Commit, head + findingsNote(round.Report.Findings)
 }
 

@@ -8,9 +8,24 @@ import (
 	"git-runr/gitstore"
 )
 
+// What a run that is completed came to.
+const (
+	ResultPass       = "pass"             // a review passed it
+	ResultWithIssues = "pass_with_issues" // a person accepted it
+	ResultUnreviewed = "unreviewed"       // its workflow has no review, or none after the last change
+)
+
+// outcome is what a run comes to whose steps are all done.
+func (r Run) outcome() string {
+	if round := r.lastSaid(); round != nil && round.Commit == r.Head() {
+		return ResultPass
+	}
+	return ResultUnreviewed
+}
+
 // Result is what a run came to, in the shape of seed 004.
 type Result struct {
-	Status         string   `json:"status"` // pass, pass_with_issues, skipped or abort; "" while it runs
+	Status         string   `json:"status"` // one of a completed run's, skipped or abort; "" while it runs
 	Files          []string `json:"files"`
 	Review         *Report  `json:"review"`
 	ExecutorResult string   `json:"executor_result,omitempty"`
@@ -19,7 +34,7 @@ type Result struct {
 // ResultOf is run's result. executor is the newest implementer's own report.
 func ResultOf(run Run, executor string) Result {
 	result := Result{Status: run.Result, Files: []string{}, ExecutorResult: executor}
-	if result.Status == "pass" || result.Status == "pass_with_issues" {
+	if run.Status == RunComplete {
 		result.Files = run.Files()
 	}
 	if round := run.lastRound(); round != nil {
@@ -62,7 +77,7 @@ func (s *Store) Land(ctx context.Context, run Run, spec LandSpec) (Run, gitstore
 	if err != nil {
 		return run, done, err
 	}
-	return run, done, s.dropBranch(ctx, run)
+	return run, done, s.afterLanding(ctx, run)
 }
 
 // sayUnlanded records that the landing of a run was taken back, where a killed undo
@@ -137,6 +152,14 @@ func (s *Store) startedFrom(ctx context.Context, tree *gitstore.Worktree, run Ru
 	return &started, err
 }
 
+// afterLanding ends what a run that has landed is not asked for any more.
+func (s *Store) afterLanding(ctx context.Context, run Run) error {
+	if err := s.settleAsked(ctx, run, fmt.Sprintf("run %s landed as %s", run.ID, run.Landed.Commit.Short())); err != nil {
+		return err
+	}
+	return s.dropBranch(ctx, run)
+}
+
 // dropBranch removes the run's branch; its commits stay, for diff and undo.
 func (s *Store) dropBranch(ctx context.Context, run Run) error {
 	head, err := s.Repo.Ref(ctx, "refs/heads/"+run.Plan.Branch)
@@ -159,6 +182,9 @@ func (s *Store) Abort(ctx context.Context, run Run) (after Run, left gitstore.ID
 	}
 	defer unlock()
 	run, err = s.recordRun(ctx, run, draft{Type: RunAborted, Source: "cli", Payload: struct{}{}, Title: "by " + run.StartedBy})
+	if err == nil {
+		err = s.settleAsked(ctx, run, "run "+run.ID+" was aborted")
+	}
 	if err != nil || run.Plan.InPlace {
 		return run, "", err
 	}
@@ -184,7 +210,9 @@ func (s *Store) Answer(ctx context.Context, run Run, choice Choice) (after Run, 
 	if err := t.answered(choice, "command line"); err != nil {
 		return run, "", err
 	}
-	left, err = t.cleanUp()
+	if left, err = t.cleanUp(); err == nil && choice == ChoiceSkip {
+		err = s.settleAsked(ctx, t.run, "run "+run.ID+" was skipped")
+	}
 	return t.run, left, err
 }
 

@@ -101,7 +101,7 @@ func runCases(t *testing.T, dir string, test func(t *testing.T, c parseCase)) {
 func TestParseReviewCases(t *testing.T) {
 	runCases(t, "review", func(t *testing.T, c parseCase) {
 		report := ParseReview(c.input(), strings.TrimSpace(c.file("nonce")))
-		report.Text = "" // TestReportText
+		report.Text = "" // the input once more
 		c.check(t, report)
 	})
 }

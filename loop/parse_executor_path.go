@@ -146,7 +146,7 @@ func barePaths(item string, fenced bool) []string {
 		return onePath(item, true)
 	}
 	var paths []string
-	for i, part := range listed(item) {
+	for i, part := range listedPaths(item) {
 		_, _, quoted := quotedPath(part)
 		if i > 0 && !quoted && !strings.Contains(part, "/") && !hasExtension(firstWord(part)) && !hasExtension(withoutAnnotation(part)) {
 			break // "a.go, because it is slow"
@@ -156,9 +156,9 @@ func barePaths(item string, fenced bool) []string {
 	return paths
 }
 
-// listed are the parts of a line that lists paths: "a.go, b.go and c.go", "a.go b.go".
+// listedPaths are the parts of a line that lists paths: "a.go, b.go and c.go", "a.go b.go".
 // A name of several words is one part.
-func listed(item string) []string {
+func listedPaths(item string) []string {
 	words := strings.Fields(item)
 	if !slices.ContainsFunc(words, func(w string) bool { return !isPathWord(w) && !hasExtension(w) }) {
 		return words

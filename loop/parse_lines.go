@@ -198,7 +198,7 @@ type splitter struct {
 	fence   fence // the open one; size 0: none
 	comment bool
 	element string // closing tag of the one that is open
-	hunk    hunk
+	hunk    hunkLeft
 }
 
 func (s *splitter) next(i int, text string) mdLine {
@@ -237,14 +237,14 @@ func (s *splitter) next(i int, text string) mdLine {
 	return s.opens(i, text)
 }
 
-// hunk is how many lines of a diff are still to come.
-type hunk struct{ old, new int }
+// hunkLeft is how many lines of a hunk are still to come.
+type hunkLeft struct{ old, new int }
 
 // hunkHeader reads "@@ -1,2 +3,4 @@".
-func hunkHeader(text string) (hunk, bool) {
+func hunkHeader(text string) (hunkLeft, bool) {
 	fields := strings.Fields(text)
 	if len(fields) < 4 || fields[0] != "@@" || fields[3] != "@@" || !strings.HasPrefix(fields[1], "-") || !strings.HasPrefix(fields[2], "+") {
-		return hunk{}, false
+		return hunkLeft{}, false
 	}
 	count := func(span string) int {
 		if _, n, ok := strings.Cut(span, ","); ok {
@@ -252,12 +252,12 @@ func hunkHeader(text string) (hunk, bool) {
 		}
 		return 1
 	}
-	return hunk{old: count(fields[1]), new: count(fields[2])}, true
+	return hunkLeft{old: count(fields[1]), new: count(fields[2])}, true
 }
 
 // takes reports whether text is the next line of the hunk. One that no diff holds
 // ends it, whatever its header said.
-func (h *hunk) takes(text string) bool {
+func (h *hunkLeft) takes(text string) bool {
 	sign := text[:min(1, len(text))]
 	switch {
 	case h.old <= 0 && h.new <= 0:
@@ -270,7 +270,7 @@ func (h *hunk) takes(text string) bool {
 	case sign == "+":
 		h.new--
 	case sign != `\`:
-		*h = hunk{}
+		*h = hunkLeft{}
 		return false
 	}
 	return true

@@ -279,31 +279,12 @@ func printable(r rune) rune {
 	return r
 }
 
-// maxText is how much of an answer is kept with its report, in bytes.
-const maxText = 32 << 10
-
-// ownWords is an answer as it may be shown and quoted to others: without the nonce,
-// which would make it an answer again, and without characters that steer a terminal
-// or the direction of writing. Of a longer one the middle is left out.
+// ownWords is an answer as it is kept for others: as it was written, but without the
+// nonce, which would make it an answer again. Of a longer one the middle is left out.
+// What would steer a terminal is made visible where it is shown: see safetext.
 func ownWords(text, nonce string) string {
 	if nonce != "" {
 		text = strings.ReplaceAll(text, nonce, "")
 	}
-	text = strings.TrimSpace(strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) {
-			return -1
-		}
-		return r
-	}, text))
-	if len(text) <= maxText {
-		return text
-	}
-	const mark = "\n[… %d bytes left out …]\n"
-	room := maxText - len(mark) - 10
-	head := cutBytes(text, room*3/4)
-	tail := len(text) - room/4
-	for !utf8.RuneStart(text[tail]) {
-		tail++
-	}
-	return head + fmt.Sprintf(mark, tail-len(head)) + text[tail:]
+	return cutMiddle(strings.TrimSpace(text), maxText)
 }

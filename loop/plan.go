@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"git-runr/gitstore"
+	"git-runr/loop/safetext"
 )
 
 // TaskTitle is the first heading of a task file, or else its first line.
@@ -33,19 +34,21 @@ var criteriaTitles = []string{"done criteria", "done when", "acceptance criteria
 func DoneCriteria(text string) string {
 	var section []string
 	level := 0
-	for line := range strings.Lines(text) {
-		trimmed := strings.TrimSpace(line)
-		hashes := len(trimmed) - len(strings.TrimLeft(trimmed, "#"))
+	for _, l := range splitMarkdown(text).lines {
+		hashes, title := headingOf(l.text)
+		if l.kind != lineText { // a remark in a shell's code begins as a heading does
+			hashes = 0
+		}
 		if hashes > 0 && level > 0 && hashes <= level {
 			break
 		}
 		if level > 0 {
-			section = append(section, line)
-		} else if hashes > 0 && isCriteriaTitle(strings.ToLower(strings.Trim(trimmed, "# :"))) {
+			section = append(section, l.text)
+		} else if hashes > 0 && isCriteriaTitle(strings.ToLower(strings.Trim(title, " :"))) {
 			level = hashes
 		}
 	}
-	return orElse(strings.TrimSpace(strings.Join(section, "")), strings.TrimSpace(text))
+	return orElse(strings.TrimSpace(strings.Join(section, "\n")), strings.TrimSpace(text))
 }
 
 func isCriteriaTitle(title string) bool {
@@ -66,20 +69,31 @@ func PlanReview(plan *RunPlan, review Review) error {
 	}
 	plan.FromReview, plan.Base = review.ID, subject.Commit
 	plan.Entity = Entity{Type: "review", Identifier: review.ID, Title: subject.Title}
+	settled := 0
 	for _, sub := range review.Submissions {
 		findings := sub.findings()
 		todo := slices.DeleteFunc(slices.Clone(findings), review.settledFinding)
+		settled += len(findings) - len(todo)
 		plan.Findings = append(plan.Findings, todo...)
-		if len(todo) > 0 || len(findings) == 0 {
-			plan.Requests = append(plan.Requests, sub.Report.Requests...)
+		asked := sub.requests()
+		if len(todo) == 0 && (len(findings) > 0 || sub.Outcome == OutcomePassed && len(asked) == 0) {
+			continue
+		}
+		plan.Requests = append(plan.Requests, asked...)
+		if said := sub.words(); said.Text != "" {
+			plan.Said = append(plan.Said, said)
 		}
 		plan.mend(sub.Checks, findings)
 	}
-	if len(plan.Findings)+len(plan.Requests) == 0 {
+	boundWords(plan.Said)
+	if len(plan.Findings)+len(plan.Requests)+len(plan.Said) == 0 {
 		return fmt.Errorf("review %s found nothing to fix: %w", review.ID, gitstore.ErrNoChange)
 	}
-	plan.Task = fmt.Sprintf("Address the review of %s (%s).\n\n%s", subject.Commit.Short(), subject.Title, review.Request.Message)
-	plan.DoneCriteria = "Every finding of the review is met:\n" + formatFindings(plan.Findings)
+	plan.Task = fmt.Sprintf("Address the review of %s (%s).\n\n%s", subject.Commit.Short(), safetext.Line(subject.Title), review.Request.Message)
+	if settled > 0 {
+		plan.Task += fmt.Sprintf("\n\n%s of the review is settled already and not listed: leave that alone.", Count(settled, "finding"))
+	}
+	plan.DoneCriteria = "Everything that the review asks for is met.\n" + formatFindings(plan.Findings)
 	return nil
 }
 
@@ -241,6 +255,7 @@ func (s *Store) givenAside(ctx context.Context, tree *gitstore.Worktree, plan *R
 	given := plan.Context
 	if work.before != work.head {
 		given.Commit, plan.Base = work.head, work.before
+		given.Message = cutMiddle(strings.TrimSpace(s.message(ctx, work.head)), maxMessageBytes)
 		return nil
 	}
 	id, err := tree.TreeWith(ctx, work.head, work.now, among(work.files))

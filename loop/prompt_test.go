@@ -9,7 +9,7 @@ func testReviewPrompt() ReviewPrompt {
 	return ReviewPrompt{
 		Entity: Entity{Type: "task", Identifier: "T1", Title: "Add a thing"}, DoneCriteria: "it works", References: "<objective_ref>docs/goal.md</objective_ref>",
 		Files: []string{"a.go", "b.go"}, Verification: "go test: ok", Round: 2, Patch: []byte("diff --git a/a.go b/a.go\n+x\n"), Nonce: "n0nce",
-		Census: Census{Files: 3, Lines: 30, SentFiles: 2, SentLines: 20, LeftOut: []LeftOut{{"go.sum", "excluded"}}},
+		Census: Census{Files: 3, Lines: 30, SentFiles: 2, SentLines: 20, LeftOut: []LeftOut{{Path: "go.sum", Why: "excluded"}}},
 	}
 }
 
@@ -41,7 +41,7 @@ func TestReviewPrompt(t *testing.T) {
 		"<references>\n<objective_ref>docs/goal.md</objective_ref>\n</references>\n",
 		"<subtask_identifier>\nT1\n</subtask_identifier>\n", "<subtask_title>\nAdd a thing\n</subtask_title>\n",
 		"<subtask_done_criteria>\nit works\n</subtask_done_criteria>\n", "<request>\nmind the locks\n</request>\n",
-		"<files_modified>\na.go\nb.go\n</files_modified>\n", "<executor_verification>\ngo test: ok\n</executor_verification>\n",
+		"<files_modified>\na.go\nb.go\n</files_modified>\n", "<executor_verification>\n> go test: ok\n</executor_verification>\n",
 		"<attempt_number>\n2\n</attempt_number>\n",
 		"test: go test ./...: exit 1\n    --- FAIL: TestX\n", "lint: lint: timeout\n", "not run: build: untrusted_config\n",
 		"(2 of 3 files, 20 of 30 lines; 1 file left out)",
@@ -57,14 +57,14 @@ func TestReviewPromptWithoutVerification(t *testing.T) {
 
 func TestReviewPromptPreviousFindings(t *testing.T) {
 	p := testReviewPrompt()
-	lacks(t, p.Text(), "previous_findings", "previous finding")
+	lacks(t, p.Text(), "previous_findings", "previous_review", "the previous review")
 	p.Previous = []Finding{
 		{Severity: Critical, File: "a.go", Line: 3, EndLine: 9, Issue: "the token leaks", Fix: "do not log it"},
 		{Severity: Warning, Issue: "no test"},
 	}
 	contains(t, p.Text(),
 		"<previous_findings>\nFinding 1:\n- Severity: Critical\n- File:Line: a.go:3-9\n- Issue: the token leaks\n- Fix: do not log it\n\nFinding 2:\n- Severity: Warning\n",
-		"</previous_findings>", "Say of every previous finding whether it is met.",
+		"</previous_findings>", "Say of everything that the previous review found or asked for whether it is met.",
 	)
 }
 

@@ -81,6 +81,7 @@ const (
 	ReasonAgentKilled      = "agent_killed"
 	ReasonBudget           = "time_budget_exceeded"
 	ReasonNothing          = "nothing_to_review"
+	ReasonPartial          = "review_incomplete"
 	ReasonUntrusted        = "untrusted_config"
 	ReasonRevertConflict   = "revert_conflict"
 	ReasonUnclaimed        = "unclaimed_changes"
@@ -124,6 +125,9 @@ var (
 	stepReport = NextStep{"git runr report RUN", "see what each attempt did and how long it took"}
 )
 
+// stepLarger lets a reviewer be sent more at once.
+var stepLarger = NextStep{"git config runr.review.maxBytes 10000000", "send the reviewer up to 10 MB at once"}
+
 // stepIntervene tells the loop what a person did for it.
 func stepIntervene(reason string) NextStep {
 	return NextStep{"git runr intervene RUN --reason " + reason + ` --note "..."`, "record what you did; the next prompt says it"}
@@ -141,6 +145,7 @@ func reviewReasons() []Reason {
 		{ReasonReviewNotPassed, "review not passed", "The review did not pass and the workflow has no agent step that could fix anything.", FamilyReview, true, 4, true, InterveneManualFix, []NextStep{stepShow, stepIntervene(InterveneManualFix), stepAccept}},
 		{ReasonNoProgress, "no progress", "An attempt brought back a tree that a review had already refused.", FamilyReview, true, 4, true, InterveneNoProgress, []NextStep{stepIntervene(InterveneNoProgress), stepResume, stepAccept}},
 		{ReasonReviewUnreadable, "review unreadable", "The reviewer answered twice with text that holds neither a verdict nor a request.", FamilyReview, true, 4, true, InterveneReviewLoop, []NextStep{stepLog, stepResume, stepAccept}},
+		{ReasonPartial, "review incomplete", "The reviewer passed what it was shown, and a part of the change was too large to be shown.", FamilyReview, true, 4, true, InterveneManualFix, []NextStep{stepLarger, stepResume, stepAccept}},
 		{ReasonNothing, "nothing to review", "The reviewer would have seen no lines; that is never a pass.", FamilyReview, false, 5, false, "", []NextStep{stepShow, stepReport, stepAbort}},
 	}
 }
@@ -173,6 +178,27 @@ func otherReasons() []Reason {
 		{ReasonInterrupted, "interrupted", "The run was interrupted.", FamilyUser, true, 130, false, InterveneOther, []NextStep{stepResume, stepLog, stepAbort}},
 		{ReasonHuman, "a person's turn", "The next step belongs to a person.", FamilyUser, true, 4, false, InterveneManualFix, []NextStep{stepShow, stepIntervene(InterveneManualFix), stepAccept}},
 	}
+}
+
+// personSteps are what to do about a run that waits for a person's review.
+var personSteps = []NextStep{
+	{"git runr inbox submit REVIEW --approve", "let it pass"},
+	{`git runr inbox submit REVIEW --request-changes -m "..."`, "say what is to be changed"},
+	{"git runr resume RUN", "go on from your verdict"},
+}
+
+// Explained is the registry's entry for the stop, with what to do about this one.
+func (s Stop) Explained() Reason {
+	reason := ReasonOf(s.Reason)
+	if s.Review == "" {
+		return reason
+	}
+	reason.Intervene, reason.Next = "", nil
+	for _, step := range personSteps {
+		step.Command = strings.ReplaceAll(step.Command, "REVIEW", s.Review)
+		reason.Next = append(reason.Next, step)
+	}
+	return reason
 }
 
 // ReasonOf is the registry's entry for code. A code of a newer program gets an

@@ -49,6 +49,12 @@ type Report struct {
 	Warnings  []string  `json:"parse_warnings"`
 }
 
+// Formats of reports that nobody parsed.
+const (
+	formatNone  = "none" // the reviewer said nothing
+	formatHuman = "human"
+)
+
 // unreadable reports whether the answer held nothing that anybody could act on.
 func (r Report) unreadable() bool {
 	return r.Format == formatUnreadable && len(r.Findings) == 0 && len(r.Requests) == 0

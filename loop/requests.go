@@ -265,13 +265,19 @@ func firstWords(texts ...mdText) []string {
 			if b.kind != blockItem && b.kind != blockLines || endsInColon(text) || len(wordsOf(text)) < 2 || strings.HasPrefix(text, "{") {
 				continue
 			}
-			if len(text) > maxFirstWords {
-				text = cutBytes(text, maxFirstWords) + " …"
-			}
-			return []string{strings.TrimRight(plainItem(text), ".")}
+			return []string{strings.TrimRight(plainItem(shortRow(text)), ".")}
 		}
 	}
 	return nil
+}
+
+// shortRow is as much of text as stands for a request, in one line.
+func shortRow(text string) string {
+	text = oneRow(text)
+	if short := cutBytes(text, maxFirstWords); short != text {
+		return short + " …"
+	}
+	return text
 }
 
 // list reads a list with the lists in it.

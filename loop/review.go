@@ -40,6 +40,16 @@ type Subject struct {
 	Tree   gitstore.ID `json:"tree"`             // the tree, or the snapshot commit, under review
 	Branch string      `json:"branch,omitempty"`
 	Paths  []string    `json:"paths,omitempty"` // only these
+	// Messages are those of the commits under review, oldest first, as far as they say
+	// more than Title. They are filled in when the review is asked for.
+	Messages    []CommitMessage `json:"messages,omitempty"`
+	MoreCommits int             `json:"more_commits,omitempty"` // older ones, whose messages are not among them
+}
+
+// CommitMessage is what a commit says of itself.
+type CommitMessage struct {
+	Commit gitstore.ID `json:"commit"`
+	Text   string      `json:"text"` // the middle of a long one is left out
 }
 
 // ReviewRequest asks for comments. Reviewer is builtin, human or an agent's name.
@@ -48,6 +58,8 @@ type ReviewRequest struct {
 	Message  string   `json:"message,omitempty"`
 	Reviewer string   `json:"reviewer"`
 	Others   []string `json:"other_reviewers,omitempty"` // asked as well
+	Run      string   `json:"run_id,omitempty"`          // that goes on from the answer
+	Round    int      `json:"round,omitempty"`           // of Run
 }
 
 // Reviewers are all who were asked, each once.
@@ -95,6 +107,7 @@ const (
 	OutcomePassed    Outcome = "passed"
 	OutcomeFailed    Outcome = "failed"
 	OutcomeCommented Outcome = "commented" // neither: a person left comments and no verdict
+	OutcomePartial   Outcome = "partial"   // what was shown passed, and a part was too large to be shown
 	OutcomeNothing   Outcome = "nothing_to_review"
 )
 
@@ -176,7 +189,7 @@ type Failure struct {
 }
 
 // outcomeRank orders outcomes from the best to the worst.
-var outcomeRank = map[Outcome]int{OutcomeNothing: 1, OutcomePassed: 2, OutcomeCommented: 3, OutcomeFailed: 4}
+var outcomeRank = map[Outcome]int{OutcomeNothing: 1, OutcomePassed: 2, OutcomeCommented: 3, OutcomePartial: 4, OutcomeFailed: 5}
 
 // Outcome is the worst of what stands; "" while nothing was submitted.
 func (r Review) Outcome() Outcome {

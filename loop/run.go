@@ -44,6 +44,9 @@ type RunPlan struct {
 	Checks        []Check     `json:"checks,omitempty"`
 	Exclude       []string    `json:"exclude,omitempty"` // globs left out of review
 	Scope         Scope       `json:"scope,omitzero"`
+	TaskScope     Scope       `json:"task_scope,omitzero"`   // of the task file: what it allows must be in Scope as well
+	Tier          string      `json:"tier,omitempty"`        // of verification that the task file asks for
+	DoneChecks    []string    `json:"done_checks,omitempty"` // commands that the task file's done criteria name
 	Policy        Policy      `json:"policy"`
 	Settings      []Setting   `json:"settings,omitempty"` // the limits of Policy, and where they come from
 	InPlace       bool        `json:"in_place,omitempty"`
@@ -52,6 +55,7 @@ type RunPlan struct {
 	FromReview    string      `json:"from_review,omitempty"` // a submitted review whose findings are to be fixed
 	Findings      []Finding   `json:"findings,omitempty"`    // those findings
 	Requests      []string    `json:"requests,omitempty"`
+	Said          []Words     `json:"said,omitempty"`           // its reviewers' own words
 	FailedChecks  []string    `json:"failed_checks,omitempty"`  // names of checks that failed in that review: they are to be mended
 	Imported      string      `json:"imported_from,omitempty"`  // id of the run in another system's timeline
 	ImportedLines string      `json:"imported_lines,omitempty"` // how many lines that had, where it has no id, and their hash: "N:HASH"
@@ -62,6 +66,7 @@ type Context struct {
 	ExecutorResult string      `json:"executor_result"`
 	Files          []string    `json:"files_modified"`     // the executor's, of those that differ
 	Commit         gitstore.ID `json:"commit"`             // the work, as a commit on the run's base
+	Message        string      `json:"message,omitempty"`  // of Commit, where the executor made it
 	Snapshot       gitstore.ID `json:"snapshot,omitempty"` // of the checkout that it was taken from, "" when it was committed already
 	Before         gitstore.ID `json:"before,omitempty"`   // the same with Files as they were before the executor; "" where Snapshot is
 }
@@ -147,6 +152,7 @@ type Round struct {
 	Number   int           `json:"round"`
 	Attempt  int           `json:"attempt"`
 	Reviewer string        `json:"reviewer"`
+	Review   string        `json:"review_id,omitempty"` // that people answered
 	Commit   gitstore.ID   `json:"commit"`
 	Tree     gitstore.ID   `json:"tree"`
 	Report   Report        `json:"report"`
@@ -176,6 +182,8 @@ type Stop struct {
 	UnmetChecks  []string `json:"unmet_checks,omitempty"`
 	Intervention string   `json:"suggested_intervention,omitempty"`
 	NextSteps    []string `json:"next_steps,omitempty"`
+	// Review is the id of the review that waits for a person.
+	Review string `json:"review_id,omitempty"`
 	// FailingChecks are the names of the checks that count against the work.
 	FailingChecks []string `json:"failing_checks,omitempty"`
 	// Setting is the configured value that ended the run.
@@ -242,7 +250,7 @@ func (l Landed) title() string {
 type Run struct {
 	ID       string     `json:"run_id"`
 	Status   RunStatus  `json:"status"`
-	Result   string     `json:"result,omitempty"` // pass, pass_with_issues, skipped or abort: seed 004
+	Result   string     `json:"result,omitempty"` // pass, pass_with_issues, skipped or abort (seed 004), or unreviewed
 	Plan     RunPlan    `json:"plan"`
 	Position int        `json:"position"` // step of the workflow that comes next
 	Attempts []Attempt  `json:"attempts"`
@@ -254,8 +262,9 @@ type Run struct {
 	Answer        Choice         `json:"answer,omitempty"`      // a person's, for a run that gave up
 	AnsweredBy    string         `json:"answered_by,omitempty"` // whose answer it is
 	Landed        *Landed        `json:"landed,omitempty"`
-	Since         int            `json:"rounds_before"` // rounds that no longer count, after a person stepped in
-	ChecksSince   int            `json:"checks_before"` // the same for check steps
+	Asked         *Asked         `json:"asked,omitempty"` // the review that people were asked for last
+	Since         int            `json:"rounds_before"`   // rounds that no longer count, after a person stepped in
+	ChecksSince   int            `json:"checks_before"`   // the same for check steps
 	Commit        gitstore.ID    `json:"commit,omitempty"`
 	StartedBy     string         `json:"started_by"`
 	Writer        string         `json:"writer"`
@@ -363,12 +372,43 @@ func (r Run) GoodAttempts() []Attempt {
 	return good
 }
 
-// Open are the findings and requests of the newest round that nobody has met.
+// lastSaid is the newest round whose reviewer came to an answer that says something;
+// nil when there is none.
+func (r *Run) lastSaid() *Round {
+	for i := len(r.Rounds) - 1; i >= 0; i-- {
+		if round := &r.Rounds[i]; round.Failure == nil && round.Report.Format != formatNone && !round.Report.unreadable() {
+			return round
+		}
+	}
+	return nil
+}
+
+// Open are the findings and requests of the newest review that nobody has met.
 func (r Run) Open() ([]Finding, []string) {
-	if round := r.lastRound(); round != nil {
+	if round := r.lastSaid(); round != nil {
 		return round.Report.Findings, round.Report.Requests
 	}
 	return r.Plan.Findings, r.Plan.Requests
+}
+
+// Said is the newest review in its reviewer's own words.
+func (r Run) Said() []Words {
+	if round := r.lastSaid(); round != nil {
+		return []Words{round.words()}
+	}
+	return r.Plan.Said
+}
+
+// commits are the messages of the commits that somebody else made for the run.
+func (p RunPlan) commits() []Words {
+	if p.Context == nil || p.Context.Message == "" {
+		return nil
+	}
+	return []Words{{By: "commit " + p.Context.Commit.Short(), Text: p.Context.Message}}
+}
+
+func (r Round) words() Words {
+	return Words{By: fmt.Sprintf("%s, round %d", r.Reviewer, r.Number), Text: orElse(r.Report.Text, r.Report.Summary)}
 }
 
 // Files are the paths that differ between the run's base and its head, as far as

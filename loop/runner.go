@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -119,9 +120,9 @@ func (t *turn) do(step Step) error {
 		return t.stop(Stop{Reason: step.Reason, Detail: step.Detail}, RunStopped)
 	case DoComplete:
 		if t.run.Answer == ChoiceCommit { // a process that was ended between the answer and this
-			return t.complete("pass_with_issues")
+			return t.complete(ResultWithIssues)
 		}
-		return t.complete("pass")
+		return t.complete(t.run.outcome())
 	}
 	return fmt.Errorf("run %s: no way to do %q", t.run.ID, step.Action)
 }
@@ -232,14 +233,11 @@ func checksTitle(run CheckRun) string {
 // review runs a review step: a round.
 func (t *turn) review(step Step) error {
 	name := orElse(step.Work.Agent, t.run.Plan.Reviewer)
-	round := roundPayload{Step: step.Work.Name, Round: Round{
-		Number: step.Number, Reviewer: name, Commit: t.run.Head(), Tree: t.run.Head(), Report: emptyReport(),
-	}}
-	if a := t.run.lastAttempt(); a != nil {
-		round.Attempt = a.Number
-	}
-	round.Tree = cmp.Or(t.run.headTree(), round.Tree)
 	t.Progress.Step("review", fmt.Sprintf("round %d by %s", step.Number, name))
+	if name == Human {
+		return t.reviewByPerson(step, name)
+	}
+	round := t.newRound(step, name)
 	started := time.Now()
 	answer, err := t.answer(name, &round.Round)
 	if err != nil {
@@ -248,17 +246,46 @@ func (t *turn) review(step Step) error {
 	round.Failure, round.Duration = answer.Failure, Duration(time.Since(started))
 	if answer.Failure == nil && !round.Census.Nothing() {
 		round.Report = answer.Report
-		round.Report.Effective = EffectiveVerdict(answer.Report.Verdict, answer.Report.Findings, round.checksFailed())
+	}
+	return t.recordRound(round, answer.Raw)
+}
+
+func (t *turn) newRound(step Step, reviewer string) roundPayload {
+	round := Round{Number: step.Number, Reviewer: reviewer, Commit: t.run.Head(), Report: emptyReport()}
+	round.Tree = cmp.Or(t.run.headTree(), round.Commit)
+	if a := t.run.lastAttempt(); a != nil {
+		round.Attempt = a.Number
+	}
+	return roundPayload{Step: step.Work.Name, Round: round}
+}
+
+// takeChecks makes the evidence of the attempt under review the round's.
+func (t *turn) takeChecks(round *Round) {
+	if checks := t.run.LastChecks(); checks != nil && checks.Attempt == round.Attempt {
+		round.Checks = checks.Results
+		round.Census.countChecks(checks.Results, 0)
+	}
+}
+
+// recordRound works out what the round's answer comes to, and records it. raw is the
+// answer as it was given.
+func (t *turn) recordRound(round roundPayload, raw string) error {
+	title := fmt.Sprintf("round %d by %s: ", round.Number, round.Reviewer)
+	switch {
+	case round.Failure != nil:
+		title += round.Failure.Reason
+	case round.Census.Nothing():
+		title += ReasonNothing
+	default:
+		round.Report.Effective = EffectiveVerdict(round.Report.Verdict, round.Report.Findings, round.checksFailed())
+		round.Report.see(round.Census)
+		title = fmt.Sprintf("round %d %s by %s, %s", round.Number, round.Report.Effective, round.Reviewer, round.Report.gist())
 	}
 	attachments := map[string][]byte{}
-	if answer.Raw != "" {
-		attachments["review.md"] = []byte(answer.Raw)
+	if raw != "" {
+		attachments["review.md"] = []byte(raw)
 	}
-	title := fmt.Sprintf("round %d %s by %s, %s", step.Number, round.Report.Effective, name, Count(len(round.Report.Findings), "finding"))
-	if answer.Failure != nil {
-		title = fmt.Sprintf("round %d by %s: %s", step.Number, name, answer.Failure.Reason)
-	}
-	return t.record(draft{Type: RoundCompleted, Source: name, Payload: round, Attachments: attachments, Title: title})
+	return t.record(draft{Type: RoundCompleted, Source: round.Reviewer, Payload: round, Attachments: attachments, Title: title})
 }
 
 func (t *turn) answer(name string, round *Round) (ReviewAnswer, error) {
@@ -274,19 +301,13 @@ func (t *turn) answer(name string, round *Round) (ReviewAnswer, error) {
 	if err != nil || change.Census.Nothing() {
 		return ReviewAnswer{}, err
 	}
-	nonce, err := newNonce()
-	if err != nil {
-		return ReviewAnswer{}, err
-	}
 	job := ReviewJob{Change: change, OnLine: t.Progress.Line}
-	if checks := t.run.LastChecks(); checks != nil && checks.Attempt == round.Attempt {
-		job.Checks, round.Checks = checks.Results, checks.Results
-		round.Census.countChecks(checks.Results, 0)
-	}
+	t.takeChecks(round)
+	job.Checks = round.Checks
 	job.Prompt = ReviewPrompt{
-		Entity: plan.Entity, DoneCriteria: plan.DoneCriteria, References: plan.References, Files: change.Files,
-		Verification: t.verification(), Round: round.Number, Previous: t.previous(), Checks: job.Checks,
-		Census: change.Census, Patch: change.Patch, Nonce: nonce, People: t.run.fromPeople(),
+		Entity: plan.Entity, DoneCriteria: plan.DoneCriteria, References: plan.References,
+		Commits: plan.commits(), Verification: t.verification(), Round: round.Number, Previous: t.previous(), Said: t.saidBefore(), Checks: job.Checks,
+		People: t.run.fromPeople(), Scope: plan.scopeText(), DoneChecks: plan.doneEvidence(job.Checks),
 	}
 	transcript, err := t.transcript(fmt.Sprintf("review-%d.log", round.Number))
 	if err != nil {
@@ -294,13 +315,16 @@ func (t *turn) answer(name string, round *Round) (ReviewAnswer, error) {
 	}
 	defer transcript.Close()
 	job.Transcript = transcript
+	all := func() (ReviewAnswer, error) {
+		return reviewParts(t.ctx, reviewer, job, func(part string) { t.Progress.Step("review", part) })
+	}
 	if !reviewer.NeedsCheckout() {
-		return reviewer.Review(t.ctx, job)
+		return all()
 	}
 	var answer ReviewAnswer
 	err = t.Store.inCheckout(t.ctx, t.run.Head(), func(tree *gitstore.Worktree) error {
 		job.Dir = tree.Dir
-		answer, err = guardTree(t.ctx, tree, func() (ReviewAnswer, error) { return reviewer.Review(t.ctx, job) })
+		answer, err = guardTree(t.ctx, tree, all)
 		return err
 	})
 	return answer, err
@@ -318,6 +342,18 @@ func (t *turn) verification() string {
 func (t *turn) previous() []Finding {
 	findings, _ := t.run.Open()
 	return findings
+}
+
+// saidBefore is what the implementer was last asked for in full, and the answers since
+// that nobody could read.
+func (t *turn) saidBefore() []Words {
+	said := t.run.Said()
+	if last := t.run.lastRound(); last != nil && last.Failure == nil && last.Report.unreadable() {
+		w := last.words()
+		w.By += " (this answer could not be read: answer in the form that is asked for below)"
+		said = append(slices.Clone(said), w)
+	}
+	return said
 }
 
 // transcript opens a file for what an agent says, in full and for this clone only.
@@ -358,7 +394,7 @@ func (t *turn) answered(choice Choice, by string) error {
 	if err != nil || choice != ChoiceCommit {
 		return err
 	}
-	return t.complete("pass_with_issues")
+	return t.complete(ResultWithIssues)
 }
 
 func (t *turn) giveUp(step Step) error {
@@ -418,5 +454,9 @@ func (t *turn) complete(result string) error {
 			done.Requests = requests
 		}
 	}
-	return t.record(draft{Type: RunCompleted, Source: "runner", Payload: done, Title: result})
+	err := t.record(draft{Type: RunCompleted, Source: "runner", Payload: done, Title: result})
+	if err != nil || !t.run.Plan.InPlace { // else it is done with when it lands
+		return err
+	}
+	return t.Store.settleAsked(t.ctx, t.run, "run "+t.run.ID+" is completed")
 }

@@ -2,9 +2,11 @@ package loop
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"git-runr/gitstore"
+	"git-runr/loop/safetext"
 )
 
 // Scope says which paths an implementer may change: those that an Allow glob
@@ -17,19 +19,18 @@ type Scope struct {
 
 // Outside are the files that the scope does not let an implementer change.
 func (s Scope) Outside(files []string) []string {
+	return slices.DeleteFunc(slices.Clone(files), s.allows())
+}
+
+// allows is the scope with its globs compiled.
+func (s Scope) allows() func(file string) bool {
 	allow, deny := gitstore.CompileGlobs(s.Allow), gitstore.CompileGlobs(s.Deny)
-	var outside []string
-	for _, f := range files {
-		if deny.Match(f) || len(s.Allow) > 0 && !allow.Match(f) {
-			outside = append(outside, f)
-		}
-	}
-	return outside
+	return func(file string) bool { return !deny.Match(file) && (len(s.Allow) == 0 || allow.Match(file)) }
 }
 
 // Why is the rule that keeps an implementer from changing file; "" when it may.
 func (s Scope) Why(file string) string {
-	if len(s.Outside([]string{file})) == 0 {
+	if s.allows()(file) {
 		return ""
 	}
 	for _, g := range s.Deny {
@@ -43,12 +44,30 @@ func (s Scope) Why(file string) string {
 // GlobList shows globs as a configuration has them, on one line.
 func GlobList(globs []string) string { return strings.Trim(fmt.Sprintf("%q", globs), "[]") }
 
+// Outside are the files that an implementer may not change: the configuration and the
+// task must both allow them.
+func (p RunPlan) Outside(files []string) []string {
+	configured, asked := p.Scope.allows(), p.TaskScope.allows()
+	return slices.DeleteFunc(slices.Clone(files), func(f string) bool { return configured(f) && asked(f) })
+}
+
+// Why is the rule that keeps an implementer from changing file; "" when it may.
+func (p RunPlan) Why(file string) string {
+	if why := p.Scope.Why(file); why != "" {
+		return why
+	}
+	if why := p.TaskScope.Why(file); why != "" {
+		return why + " of the task"
+	}
+	return ""
+}
+
 // violations names files and the rules that they break, the first few.
-func (s Scope) violations(files []string) string {
+func (p RunPlan) violations(files []string) string {
 	const most = 5
 	var parts []string
 	for _, f := range files[:min(len(files), most)] {
-		parts = append(parts, f+" is "+s.Why(f))
+		parts = append(parts, safetext.Line(f)+" is "+p.Why(f))
 	}
 	if more := len(files) - most; more > 0 {
 		parts = append(parts, fmt.Sprintf("and %s more", Count(more, "file")))

@@ -130,9 +130,8 @@ func (t *turn) said(stop Stop) (by, text string) {
 			return a.Agent, beginning(orElse(ParseExecutor(string(answer)).Reason, string(answer)))
 		}
 	case ReasonReviewUnreadable:
-		if round != nil && round.Event != "" {
-			answer, _ := t.Store.Attachment(t.ctx, round.Event, "review.md")
-			return round.Reviewer, beginning(string(answer))
+		if round != nil {
+			return round.Reviewer, beginning(round.Report.Text)
 		}
 	}
 	return "", ""

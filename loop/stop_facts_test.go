@@ -82,7 +82,11 @@ func TestScopeWhy(t *testing.T) {
 		}
 	}
 	files := []string{"a", "b", "c", "d", "e", "f", "g"}
-	if got := s.violations(files); !strings.HasPrefix(got, `a is not in "src/**" "docs/*"; b is`) || !strings.HasSuffix(got, "; and 2 files more") {
+	plan := RunPlan{Scope: s, TaskScope: Scope{Allow: []string{"src/*"}}}
+	if got := plan.violations([]string{"docs/a\nb"}); got != `docs/a b is not in "src/*" of the task` {
+		t.Errorf("%q", got)
+	}
+	if got := plan.violations(files); !strings.HasPrefix(got, `a is not in "src/**" "docs/*"; b is`) || !strings.HasSuffix(got, "; and 2 files more") {
 		t.Errorf("%q", got)
 	}
 }

@@ -17,6 +17,7 @@ type ReviewSummary struct {
 	Outcome      Outcome      `json:"outcome,omitempty"`
 	Verdict      Verdict      `json:"verdict,omitempty"` // the worst effective one that stands; "" while nobody gave one
 	Reviewer     string       `json:"reviewer"`
+	Run          string       `json:"run_id,omitempty"` // that goes on from the answer
 	Kind         SubjectKind  `json:"kind"`
 	Spec         string       `json:"spec"`
 	Commit       gitstore.ID  `json:"commit,omitempty"`
@@ -25,7 +26,8 @@ type ReviewSummary struct {
 	Source       string       `json:"source"`
 	Writer       string       `json:"writer"`
 	RequestedBy  string       `json:"requested_by"`
-	CommentCount int          `json:"comment_count"` // findings and comments
+	CommentCount int          `json:"comment_count"`   // findings and comments
+	Asked        string       `json:"asked,omitempty"` // the first request of a review without any
 	Others       []string     `json:"other_reviewers,omitempty"`
 	Waiting      []string     `json:"waiting_for,omitempty"` // reviewers who have not answered
 	Files        []string     `json:"files,omitempty"`       // that were asked about, or commented on
@@ -48,7 +50,7 @@ type ReviewSummary struct {
 // Summary is r as one line of the inbox.
 func (r Review) Summary() ReviewSummary {
 	s := ReviewSummary{
-		ID: r.ID, Status: r.Status, Outcome: r.Outcome(), Reviewer: r.Request.Reviewer,
+		ID: r.ID, Status: r.Status, Outcome: r.Outcome(), Reviewer: r.Request.Reviewer, Run: r.Request.Run,
 		Kind: r.Request.Subject.Kind, Spec: r.Request.Subject.Spec, Commit: r.Request.Subject.Commit,
 		Title: r.Request.Subject.Title, Message: r.Request.Message, Source: r.Source, Writer: r.Writer,
 		RequestedBy: r.RequestedBy, ResolvedBy: r.ResolvedBy, ResolvedAt: r.ResolvedAt, ClosedAt: r.ClosedAt, Lost: len(r.Lost), Verdict: r.Verdict(),
@@ -58,6 +60,9 @@ func (r Review) Summary() ReviewSummary {
 	for _, sub := range r.Submissions {
 		s.CommentCount += len(sub.Report.Findings) + len(sub.Comments)
 	}
+	if s.CommentCount == 0 {
+		s.Asked = r.asked()
+	}
 	if r.Claim != nil {
 		s.ClaimedBy, s.ClaimedAt, s.ClaimedUntil = r.Claim.By, r.Claim.At, r.Claim.Until
 	}
@@ -66,6 +71,16 @@ func (r Review) Summary() ReviewSummary {
 	}
 	s.Failed, s.RetryAt = r.failed()
 	return s
+}
+
+// asked is the first thing that is asked for, and still stands.
+func (r Review) asked() string {
+	for _, sub := range r.Standing() {
+		if len(sub.Report.Requests) > 0 {
+			return shortRow(sub.Report.Requests[0])
+		}
+	}
+	return ""
 }
 
 // Verdict is the worst effective verdict that stands. A person who only commented

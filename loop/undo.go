@@ -205,7 +205,7 @@ func (s *Store) recordLanding(ctx context.Context, op gitstore.Recorded) error {
 	if op.Back {
 		return s.bringBranchBack(ctx, run)
 	}
-	return s.dropBranch(ctx, run)
+	return s.afterLanding(ctx, run)
 }
 
 // landedBy is where an operation landed a run, or took its landing back.

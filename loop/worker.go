@@ -182,13 +182,9 @@ func (w *Worker) answer(ctx context.Context, review Review, name string, reviewe
 	if w.Checks != nil {
 		checks, job.NotChecked = w.Checks(ctx, review, change)
 	}
-	nonce, err := newNonce()
-	if err != nil {
-		return sub, "", nil, err
-	}
 	job.Prompt = ReviewPrompt{
-		Entity: Entity{Type: "commit", Identifier: subject.Spec, Title: subject.Title}, Message: review.Request.Message,
-		Files: change.Files, Round: 1, NotChecked: job.NotChecked, Census: change.Census, Patch: change.Patch, Nonce: nonce,
+		Entity: Entity{Type: "commit", Identifier: subject.Spec, Title: subject.Title}, Message: review.Request.Message, Commits: subject.words(),
+		Round: 1, NotChecked: job.NotChecked,
 	}
 	answer, err := w.examine(ctx, subject, reviewer, checks, &job)
 	if err != nil || answer.Failure != nil {
@@ -196,9 +192,14 @@ func (w *Worker) answer(ctx context.Context, review Review, name string, reviewe
 	}
 	sub.Report, sub.Checks, sub.SkippedBy = answer.Report, job.Checks, job.NotChecked
 	sub.Census.countChecks(job.Checks, len(job.NotChecked))
-	sub.Outcome = OutcomeFailed
-	if sub.Report.Effective.Passed() {
+	sub.Report.see(change.Census)
+	switch passed := sub.Report.Effective.Passed(); {
+	case passed && change.Census.Partial():
+		sub.Outcome = OutcomePartial
+	case passed:
 		sub.Outcome = OutcomePassed
+	default:
+		sub.Outcome = OutcomeFailed
 	}
 	if len(sub.Report.Findings) == 0 && change.Census.SentLines == 0 {
 		sub.Outcome = OutcomeNothing // only binary files, and nothing to say of them
@@ -207,14 +208,14 @@ func (w *Worker) answer(ctx context.Context, review Review, name string, reviewe
 }
 
 func emptyReport() Report {
-	return Report{Format: "none", Findings: []Finding{}, Requests: []string{}, Warnings: []string{}}
+	return Report{Format: formatNone, Findings: []Finding{}, Requests: []string{}, Warnings: []string{}}
 }
 
 // examine runs the checks and asks the reviewer, in a checkout of its own where
 // one is needed.
 func (w *Worker) examine(ctx context.Context, subject Subject, reviewer Reviewer, checks []Check, job *ReviewJob) (ReviewAnswer, error) {
 	if len(checks) == 0 && !reviewer.NeedsCheckout() {
-		return reviewer.Review(ctx, *job)
+		return reviewParts(ctx, reviewer, *job, w.beginPart)
 	}
 	var answer ReviewAnswer
 	err := w.Store.inCheckout(ctx, subject.Tree, func(tree *gitstore.Worktree) error {
@@ -235,11 +236,14 @@ func (w *Worker) examine(ctx context.Context, subject Subject, reviewer Reviewer
 // reviewReadOnly asks the reviewer and makes its answer void when it changed the
 // files that it was to read.
 func (w *Worker) reviewReadOnly(ctx context.Context, tree *gitstore.Worktree, reviewer Reviewer, job ReviewJob) (ReviewAnswer, error) {
+	all := func() (ReviewAnswer, error) { return reviewParts(ctx, reviewer, job, w.beginPart) }
 	if !reviewer.NeedsCheckout() {
-		return reviewer.Review(ctx, job)
+		return all()
 	}
-	return guardTree(ctx, tree, func() (ReviewAnswer, error) { return reviewer.Review(ctx, job) })
+	return guardTree(ctx, tree, all)
 }
+
+func (w *Worker) beginPart(part string) { w.Progress.Step("review", part) }
 
 // guardTree makes review's answer a failure when the working tree is another afterwards.
 func guardTree(ctx context.Context, tree *gitstore.Worktree, review func() (ReviewAnswer, error)) (ReviewAnswer, error) {

@@ -100,7 +100,8 @@ type agentReviewer struct {
 }
 
 func (r agentReviewer) Limits() loop.Limits {
-	return loop.Limits{Exclude: append([]string{}, loop.LockFiles...), MaxBytes: int64(r.conf.Review.MaxBytes)}
+	review := r.conf.Review
+	return loop.Limits{Exclude: append([]string{}, loop.LockFiles...), MaxBytes: int64(review.MaxBytes), MaxParts: review.MaxParts}
 }
 func (r agentReviewer) NeedsCheckout() bool { return true }
 

@@ -36,6 +36,7 @@ type config struct {
 		Exclude      []string
 		DetectChecks bool
 		MaxBytes     int
+		MaxParts     int
 	}
 	Hooks struct {
 		PostCommit string // review or off

@@ -53,7 +53,7 @@ func (k configKey) named() bool { return strings.Contains(k.name, ".NAME.") }
 var configKeys = []configKey{
 	keyOf("loop.implementer", nameKind, "", "the agent that does the work: a name of [agents.NAME] or a preset",
 		func(c *config, _, v string) { c.Loop.Implementer = v }),
-	keyOf("loop.reviewer", nameKind, `"builtin"`, "the agent that reviews in a run; human leaves it to a person",
+	keyOf("loop.reviewer", nameKind, `"builtin"`, "the agent that reviews in a run; human asks a person in the inbox, and the run goes on from the answer",
 		func(c *config, _, v string) { c.Loop.Reviewer = v }),
 	keyOf("loop.workflow", namesKind, `["implement", "check", "review"]`, "the steps of a run: these three, or names of [steps.NAME]",
 		func(c *config, _ string, v []string) { c.Loop.Workflow = v }),
@@ -112,8 +112,10 @@ var configKeys = []configKey{
 		func(c *config, _ string, v []string) { c.Review.Exclude = v }),
 	keyOf("review.detect_checks", boolKind, "true", "without [checks.NAME], run the project's standard ones for commits of this clone",
 		func(c *config, _ string, v bool) { c.Review.DetectChecks = v }),
-	keyOf("review.max_bytes", numberKind(1000, 100_000_000), "409600", "the most of a diff that an agent is sent",
+	keyOf("review.max_bytes", numberKind(1000, 100_000_000), "409600", "the most of a diff that an agent is sent at once; a larger one is reviewed in parts",
 		func(c *config, _ string, v int64) { c.Review.MaxBytes = int(v) }),
+	keyOf("review.max_parts", numberKind(1, 1000), "10", "the most parts of one diff: what is beyond them is not reviewed, and that is no pass",
+		func(c *config, _ string, v int64) { c.Review.MaxParts = int(v) }),
 
 	keyOf("hooks.post_commit", oneOf("review", "off"), `"review"`, "what the post-commit hook asks for",
 		func(c *config, _, v string) { c.Hooks.PostCommit = v }),

@@ -211,9 +211,14 @@ func newReadmeWorld(t *testing.T) *readmeWorld {
 	} {
 		t.Setenv(name, value)
 	}
-	w := &readmeWorld{env: env, dir: filepath.Join(t.TempDir(), "your", "repository"), words: map[string]string{
+	top, err := os.MkdirTemp("", "readme")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { removeTree(t, top) })
+	w := &readmeWorld{env: env, dir: filepath.Join(top, "world", "your", "repository"), words: map[string]string{
 		"TASK.md": "task.md", "A..B": "HEAD~1..HEAD", "REV": "HEAD", "COMMIT": "HEAD", "CHECK": "test", "N": "1", "FILE.jsonl": "timeline.jsonl",
-		"FILE": "context.json", "FILE:LINE": "a.txt:1", "TEXT": "'some text'",
+		"FILE": "context.json", "BRANCH": "side", "SNAPSHOT": "latest/1", "DIR": "../elsewhere", "FILE:LINE": "a.txt:1", "TEXT": "'some text'",
 	}}
 	bin := t.TempDir()
 	if err := os.WriteFile(filepath.Join(bin, "codex"), []byte("#!/bin/sh\nexit 1\n"), 0o755); err != nil {
@@ -230,7 +235,7 @@ func newReadmeWorld(t *testing.T) *readmeWorld {
 		}
 	}
 	for _, line := range []string{
-		"git init -q -b main", "git add a.txt task.md", "git commit -qm first", "git add .", "git commit -qm second",
+		"git init -q -b main", "git add a.txt task.md", "git commit -qm first", "git add .", "git commit -qm second", "git branch side",
 		"git init -q --bare ../remote.git", "git remote add origin ../remote.git", "git runr trust --yes",
 		"git runr review --wait", "git runr review --reviewer human", "git runr inbox comment latest a.txt:1 -m 'say two'",
 		"git runr inbox submit latest --request-changes -m nearly", "git runr run task.md",
@@ -261,6 +266,21 @@ func newReadmeWorld(t *testing.T) *readmeWorld {
 
 // readsOnly are commands that leave the repository as it was.
 var readsOnly = regexp.MustCompile(`^(cd|go|git log|git runr (help|show|log|diagnose|report|audit|metrics|parse|diff|inbox get))\b`)
+
+// removeTree removes a directory in which a worker that was started in the background
+// may still be at it; it ends by itself.
+func removeTree(t *testing.T, dir string) {
+	t.Helper()
+	err := os.RemoveAll(dir)
+	for range 600 {
+		if err == nil {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+		err = os.RemoveAll(dir)
+	}
+	t.Fatal(err)
+}
 
 func copyTree(t *testing.T, from, to string) {
 	t.Helper()
@@ -296,9 +316,7 @@ func (w *readmeWorld) run(t *testing.T, form string) {
 	}
 	parent := filepath.Dir(filepath.Dir(w.dir))
 	if w.used {
-		if err := os.RemoveAll(parent); err != nil {
-			t.Fatal(err)
-		}
+		removeTree(t, parent)
 		copyTree(t, w.kept, parent)
 	}
 	w.used = !readsOnly.MatchString(line)

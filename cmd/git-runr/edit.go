@@ -32,6 +32,7 @@ func (s *session) editNew(store *loop.Store, request loop.ReviewRequest) error {
 		return problemf(exitUsage, "--edit is a review by yourself, without --reviewer and --wait")
 	}
 	request.Reviewer, request.Others = loop.Human, nil
+	store.AddMessages(s.ctx, &request.Subject)
 	return s.editAndSubmit(store, request.Subject, loop.Draft{}, func() (loop.Review, error) {
 		made, err := store.RequestReview(s.ctx, request, "cli")
 		if err != nil {
@@ -172,6 +173,12 @@ func (s *session) editFileFor(store *loop.Store, subject loop.Subject, draft loo
 // editNotes tell the reader what the diff is, and what it leaves out.
 func editNotes(subject loop.Subject, change loop.Change, draft loop.Draft) []string {
 	notes := []string{fmt.Sprintf("The change: %s %s", subject.Spec, subject.Title)}
+	for _, m := range subject.Messages {
+		notes = append(notes, "commit "+m.Commit.Short())
+		for line := range strings.Lines(m.Text) {
+			notes = append(notes, "    "+strings.TrimRight(line, "\r\n"))
+		}
+	}
 	for _, left := range change.Census.LeftOut {
 		notes = append(notes, fmt.Sprintf("Not shown (%s): %s", left.Why, left.Path))
 	}

@@ -44,7 +44,9 @@ func newHostileWorld(t *testing.T) *hostileWorld {
 	w := &hostileWorld{T: t}
 	seed, remote := t.TempDir(), filepath.Join(t.TempDir(), "remote.git")
 	w.git(seed, "init", "-q", "-b", "main")
-	w.git(seed, "commit", "-q", "--allow-empty", "-m", "first")
+	w.write(filepath.Join(seed, "a.txt"), "a\n")
+	w.git(seed, "add", ".")
+	w.git(seed, "commit", "-q", "-m", "first")
 	w.git(seed, "clone", "-q", "--bare", seed, remote)
 	clones := map[string]string{ownWriter: filepath.Join(t.TempDir(), "own"), otherWriter: filepath.Join(t.TempDir(), "other")}
 	for _, writer := range []string{otherWriter, ownWriter} {

@@ -267,6 +267,9 @@ func inboxSubmit(s *session) error {
 	s.project(store)
 	return s.print(reviewDocument(review), func(w io.Writer) {
 		fmt.Fprintf(w, "Submitted to %s: %s, %s.\n", review.ID, decisionWords(person.Decision), loop.Count(len(person.Comments), "comment"))
+		if run := review.Request.Run; run != "" && person.Decision != loop.CommentOnly {
+			fmt.Fprintf(w, "Run %s goes on from it: git runr resume %s\n", run, run)
+		}
 	})
 }
 

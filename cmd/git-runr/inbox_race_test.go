@@ -44,7 +44,11 @@ func raceRepo(t *testing.T) (dir string, env []string) {
 	}
 	env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home, "GIT_CONFIG_GLOBAL="+config, "GIT_CONFIG_NOSYSTEM=1")
 	runIn(t, dir, env, "git", "init", "-q")
-	runIn(t, dir, env, "git", "commit", "-q", "--allow-empty", "-m", "first")
+	if err := os.WriteFile(filepath.Join(dir, "a.txt"), []byte("one\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	runIn(t, dir, env, "git", "add", ".")
+	runIn(t, dir, env, "git", "commit", "-q", "-m", "first")
 	return dir, env
 }
 

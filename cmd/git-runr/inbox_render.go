@@ -96,6 +96,7 @@ func writeReviewHead(w io.Writer, doc reviewJSON) {
 	subject := doc.Request.Subject
 	fmt.Fprintf(w, "Review %s  %s\n", doc.ID, doc.Status)
 	fmt.Fprintf(w, "%s\n", safetext.Line(strings.TrimSpace(fmt.Sprintf("%s %s %s", subject.Spec, subject.Commit.Short(), subject.Title))))
+	writeMessages(w, subject)
 	if len(subject.Paths) > 0 {
 		fmt.Fprintf(w, "only %s\n", safetext.Line(strings.Join(subject.Paths, ", ")))
 	}
@@ -113,11 +114,33 @@ func writeReviewHead(w io.Writer, doc reviewJSON) {
 	if doc.Note != "" {
 		fmt.Fprintf(w, "%s\n", safetext.Text(doc.Note))
 	}
+	if run := doc.Request.Run; run != "" {
+		fmt.Fprintf(w, "round %d of run %s\n", doc.Request.Round, run)
+	}
 	if len(doc.Waiting) > 0 && doc.ClosedAt.IsZero() {
 		fmt.Fprintf(w, "waiting for: %s\n", safetext.Line(strings.Join(doc.Waiting, ", ")))
 	}
 	if doc.Request.Message != "" {
 		fmt.Fprintf(w, "\n%s\n", safetext.Text(strings.TrimSpace(doc.Request.Message)))
+	}
+}
+
+// writeMessages shows what the commits under review say of themselves, as git log does.
+func writeMessages(w io.Writer, subject loop.Subject) {
+	if subject.MoreCommits > 0 {
+		fmt.Fprintf(w, "\n%s not shown\n", loop.Count(subject.MoreCommits, "older commit"))
+	}
+	for _, m := range subject.Messages {
+		text := safetext.Text(m.Text)
+		if subject.Kind != loop.SubjectRange {
+			_, text, _ = strings.Cut(text, "\n") // the title stands above
+		} else {
+			fmt.Fprintf(w, "\ncommit %s\n", m.Commit.Short())
+		}
+		fmt.Fprintf(w, "\n    %s\n", strings.ReplaceAll(strings.Trim(text, "\n"), "\n", "\n    "))
+	}
+	if len(subject.Messages) > 0 {
+		fmt.Fprintln(w)
 	}
 }
 
@@ -183,6 +206,9 @@ func writeSubmission(w io.Writer, r loop.Review, sub loop.Submission) {
 		return
 	}
 	fmt.Fprintf(w, "\nVerdict: %s by %s (%s)\n", sub.Report.Effective, safetext.Line(sub.Reviewer), censusLine(sub.Census))
+	if sub.Outcome == loop.OutcomePartial {
+		fmt.Fprintf(w, "This is no pass of the whole change. Not reviewed: %s\n  git config runr.review.maxBytes 10000000   sends up to 10 MB at once; then ask again with git runr review\n", sub.Census.Left(loop.LeftTooLarge))
+	}
 	if sub.Report.Summary != "" {
 		fmt.Fprintf(w, "%s\n", safetext.Text(sub.Report.Summary))
 	}
@@ -203,6 +229,20 @@ func writeSubmission(w io.Writer, r loop.Review, sub loop.Submission) {
 	for _, warning := range sub.Report.Warnings {
 		fmt.Fprintf(w, "  note: %s\n", safetext.Line(warning))
 	}
+	writeWords(w, sub.Report.Prose())
+}
+
+// writeWords shows what a reviewer wrote, as it was written.
+func writeWords(w io.Writer, texts ...string) {
+	var said []string
+	for _, text := range texts {
+		if text = safetext.Quote(text); text != "" {
+			said = append(said, text)
+		}
+	}
+	if len(said) > 0 {
+		fmt.Fprintf(w, "\nIn the reviewer's own words:\n%s\n", strings.Join(said, "\n\n"))
+	}
 }
 
 // writeInbox shows one line a review.
@@ -213,7 +253,11 @@ func writeInbox(w io.Writer, reviews []loop.ReviewSummary, total int) {
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, r := range reviews {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", r.ID, reviewState(r), reviewersOf(r), r.Commit.Short(), safetext.Line(orElse(r.Title, r.Spec)))
+		title := orElse(r.Title, r.Spec)
+		if r.Asked != "" {
+			title += ": " + r.Asked
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", r.ID, reviewState(r), reviewersOf(r), r.Commit.Short(), safetext.Line(title))
 	}
 	table.Flush()
 	if total > len(reviews) {
@@ -232,6 +276,8 @@ func reviewState(r loop.ReviewSummary) string {
 		state += " (" + safetext.Line(r.Failure) + ")"
 	case r.Outcome == loop.OutcomeNothing:
 		state += " nothing_to_review"
+	case r.Outcome == loop.OutcomePartial:
+		state += " " + safetext.Line(string(r.Verdict)) + ", not of all"
 	case r.Outcome == loop.OutcomeCommented:
 		state += fmt.Sprintf(" commented %d", r.CommentCount)
 	case r.Verdict != "":

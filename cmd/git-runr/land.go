@@ -38,6 +38,9 @@ func land(s *session) error {
 	if err != nil {
 		return err
 	}
+	if s.repo.IsOwnWorktree() {
+		return problemf(exitState, "this is the working tree of a run: its result lands in your own checkout").withHint("cd there, then: git runr land " + run.ID)
+	}
 	if run.Status == loop.RunComplete && run.Landed == nil {
 		if err := s.workHere(run); err != nil {
 			return err

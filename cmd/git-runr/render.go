@@ -25,7 +25,7 @@ func writeFindings(w io.Writer, findings []loop.Finding) {
 func censusLine(c loop.Census) string {
 	line := fmt.Sprintf("%d of %d files, %d of %d lines", c.SentFiles, c.Files, c.SentLines, c.Lines)
 	if len(c.LeftOut) > 0 {
-		line += fmt.Sprintf(", %d left out", len(c.LeftOut))
+		line += fmt.Sprintf(", %d left out: %s", len(c.LeftOut), c.Left())
 	}
 	if left := c.NotRun(); left != "" {
 		line += "; " + left
@@ -139,6 +139,11 @@ func writeRound(w io.Writer, round loop.Round) {
 	fmt.Fprintf(w, "  round %d by %s: %s, %s (%s)\n", round.Number, safetext.Line(round.Reviewer), round.Report.Effective, loop.Count(len(round.Report.Findings), "finding"), censusLine(round.Census))
 	for _, f := range round.Report.Findings {
 		fmt.Fprintf(w, "    %-8s  %s\n", f.Severity, safetext.Line(strings.TrimSpace(f.Place()+"  "+f.Issue)))
+	}
+	for _, asked := range round.Report.Requests {
+		if len(round.Report.Findings) == 0 {
+			fmt.Fprintf(w, "    asked     %s\n", safetext.Line(asked))
+		}
 	}
 }
 

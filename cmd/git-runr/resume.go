@@ -49,6 +49,9 @@ func (s *session) resume(store *loop.Store, conf *config, run loop.Run, after []
 	if reason := stopReason(run); run.Stop != nil && !reason.Resumable && len(run.News()) == 0 {
 		return &loop.StateError{What: "run " + run.ID, Status: "stopped for good: " + reason.Title, Cannot: "resumed"}
 	}
+	if err := s.awaitsPerson(store, run); err != nil {
+		return err
+	}
 	if len(after) > 0 {
 		var err error
 		if run, err = s.prove(store, run, after); err != nil {
@@ -105,12 +108,22 @@ func (s *session) takeEvidence(store *loop.Store, run loop.Run) (loop.Run, error
 	return run, nil
 }
 
+// awaitsPerson refuses a run whose review nobody has answered yet: there is nothing to go
+// on from.
+func (s *session) awaitsPerson(store *loop.Store, run loop.Run) error {
+	review, waits, err := store.Waits(s.ctx, run)
+	if err != nil || !waits {
+		return err
+	}
+	return problemf(exitStopped, "run %s waits for a person's verdict on review %s", run.ID, review.ID).withHint(stopReason(run).Steps(run.ID)...)
+}
+
 // stopReason is why run stopped; the entry of no code when it did not.
 func stopReason(run loop.Run) loop.Reason {
 	if run.Stop == nil {
 		return loop.Reason{}
 	}
-	return loop.ReasonOf(run.Stop.Reason)
+	return run.Stop.Explained()
 }
 
 // prove runs the named checks in the run's working tree and keeps them as evidence.
@@ -211,8 +224,8 @@ func (s *session) needsPerson(store *loop.Store, run loop.Run) error {
 	switch {
 	case !reason.Resumable:
 		return problemf(exitStopped, "run %s stopped for good: %s", run.ID, reason.Title).withHint(hints...)
-	case len(run.News()) > 0, reason.Code == loop.ReasonUntrusted:
-		return nil
+	case len(run.News()) > 0, reason.Code == loop.ReasonUntrusted, run.Stop.Review != "":
+		return nil // resume says what is missing
 	case reason.Retry() && run.StoppedAlike() < sameStopsAllowed:
 		return nil
 	case reason.Retry():

@@ -273,7 +273,7 @@ func outcomeStatus(review loop.Review) error {
 		return stopStatus(review.Failure.Reason)
 	}
 	switch review.Outcome() {
-	case loop.OutcomeFailed:
+	case loop.OutcomeFailed, loop.OutcomePartial:
 		return endWith(exitNotPassed)
 	case loop.OutcomeNothing:
 		return endWith(exitNothing)

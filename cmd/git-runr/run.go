@@ -24,7 +24,7 @@ import (
 func (p *program) runCommand() *cli.Command {
 	return &cli.Command{
 		Name: "run", Usage: "let an implementer work on a task until its review passes", ArgsUsage: "TASK.md",
-		Description: "Carries out a task file, an executor's finished work (--context, from its review on), or the\nfindings of a submitted review (--review), in a worktree of its own. Nothing lands by itself:\nsee git runr land. Of an executor's work the files in files_modified are taken, others are left.\nWith --in-place only what the agent lists or was seen to edit is its own; other files that change\nmeanwhile are left alone and stop the run.\nExit status: 0 passed, 3 files changed meanwhile, 4 stopped and needs a person, 30 an agent failed.",
+		Description: "Carries out a task file, an executor's finished work (--context, from its review on), or the\nfindings of a submitted review (--review), in a worktree of its own. Nothing lands by itself:\nsee git runr land. Of an executor's work the files in files_modified are taken, others are left.\nWith --in-place only what the agent lists or was seen to edit is its own; other files that change\nmeanwhile are left alone and stop the run.\nExit status: 0 passed, 3 files changed meanwhile, 4 stopped and needs a person, 30 an agent failed.\n\nA task file may limit itself, in its front matter or under the headings Scope and Verification:\nallowlist_add (or allow, owns) and denylist with paths or globs, which [scope] must allow as well, and tier.\nThe commands in its done criteria are compared with the configured checks, and never run.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "context", Usage: "review_context in JSON from `FILE`, or - for standard input"},
 			&cli.StringFlag{Name: "review", Usage: "fix what the submitted review `ID` found"},
@@ -170,6 +170,9 @@ func (s *session) ask(tty io.Writer, run loop.Run, why loop.Step) (loop.Choice, 
 	} else {
 		fmt.Fprintf(tty, "\nThe reviewer found issues after %d attempts for %s.\n", len(run.Attempts), name)
 		writeFindings(tty, findings)
+		for _, said := range run.Said() {
+			writeWords(tty, said.Text)
+		}
 	}
 	fmt.Fprint(tty, "\n  c  commit anyway: accept the current state with its known issues\n  s  skip: leave it undone and go on\n  x  stop: a person will look\n")
 	in := bufio.NewReader(s.in)
@@ -204,10 +207,13 @@ func (s *session) showEnd(store *loop.Store, run loop.Run) error {
 		switch {
 		case run.Stop != nil:
 			writeStop(w, s, run)
+			if id := run.Stop.Review; id != "" {
+				fmt.Fprintf(w, "Or review it in a browser: %s\n", orElse(s.reviewURL(store, id, true), "git runr serve --open"))
+			}
 		case run.Plan.InPlace && run.Status == loop.RunComplete:
-			fmt.Fprintf(w, "\n%s. The work is in your checkout: look at it and commit it.\n", run.Result)
+			fmt.Fprintf(w, "\n%s. The work is in your checkout: look at it and commit it.\n", resultWords(run))
 		case run.Status == loop.RunComplete && run.Landed == nil:
-			fmt.Fprintf(w, "\n%s. Bring it to your branch:\n  git runr land %s\n", run.Result, run.ID)
+			fmt.Fprintf(w, "\n%s. Bring it to your branch:\n  git runr land %s\n", resultWords(run), run.ID)
 		}
 	})
 	if err != nil {
@@ -217,6 +223,14 @@ func (s *session) showEnd(store *loop.Store, run loop.Run) error {
 		return stopStatus(run.Stop.Reason)
 	}
 	return nil
+}
+
+// resultWords are what a completed run came to.
+func resultWords(run loop.Run) string {
+	if run.Result == loop.ResultUnreviewed {
+		return "unreviewed: nobody has looked at what it came to"
+	}
+	return run.Result
 }
 
 // stopStatus is the exit status of a stop, without a word more.
@@ -277,8 +291,9 @@ func (s *session) plan(store *loop.Store, conf *config) (loop.RunPlan, error) {
 	return plan, store.PlanInPlace(s.ctx, &plan)
 }
 
-// planTask reads a task file: its first heading is the title, and a section
-// called done criteria or acceptance is what the reviewer checks.
+// planTask reads a task file: its first heading is the title, and a section called done
+// criteria or acceptance is what the reviewer checks. What it says of scope, tier and
+// checks limits the run, and is compared with the configuration.
 func (s *session) planTask(plan *loop.RunPlan, name string) error {
 	text, err := s.readInput(name)
 	if err != nil {
@@ -287,9 +302,14 @@ func (s *session) planTask(plan *loop.RunPlan, name string) error {
 	if strings.TrimSpace(string(text)) == "" {
 		return problemf(exitUsage, "task %q is empty", name)
 	}
-	plan.Task, plan.DoneCriteria = string(text), loop.DoneCriteria(string(text))
+	task := loop.ReadTask(string(text))
+	plan.Task, plan.DoneCriteria = string(text), task.Criteria
+	plan.TaskScope, plan.Tier, plan.DoneChecks = task.Scope, task.Tier, task.DoneChecks
 	base := strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))
-	plan.Entity = loop.Entity{Type: "task", Identifier: base, Title: loop.TaskTitle(string(text))}
+	plan.Entity = loop.Entity{Type: "task", Identifier: base, Title: task.Title}
+	for _, problem := range plan.TaskProblems() {
+		s.say("%s", problem)
+	}
 	return nil
 }
 

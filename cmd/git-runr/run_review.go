@@ -99,7 +99,7 @@ func (s *session) answerFindings(store *loop.Store, run loop.Run) {
 	open, _ := run.Open()
 	fixed := func(f loop.Finding) bool {
 		again := func(o loop.Finding) bool { return o.ID == f.ID || o.ID == loop.FindingID(f) }
-		return run.Result == "pass" && !slices.ContainsFunc(open, again)
+		return run.Result == loop.ResultPass && !slices.ContainsFunc(open, again)
 	}
 	s.answerFixed(store, run, run.Commit, func(f loop.Finding, before loop.Answer) bool { return before.Kind == "" && fixed(f) })
 }

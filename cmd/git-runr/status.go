@@ -177,6 +177,9 @@ func showRun(s *session) error {
 	}
 	return s.print(run, func(w io.Writer) {
 		writeRun(w, run, store.Live(run.ID), treeDir(store, run.ID))
+		if n := len(run.Rounds); n > 0 {
+			writeWords(w, run.Rounds[n-1].Report.Summary, run.Rounds[n-1].Report.Prose())
+		}
 		writeStop(w, s, run)
 	})
 }

@@ -19,6 +19,17 @@ func Text(s string) string { return sanitize(s, false) }
 // tabs become spaces.
 func Line(s string) string { return sanitize(s, true) }
 
+// Quote is Text with "> " before each line: none of them can end a block that they
+// stand in or be taken for what stands around it, and Markdown reads them as somebody
+// else's. It has no line feed at its end, and is "" for text that says nothing.
+func Quote(s string) string {
+	s = strings.TrimRight(Text(s), "\n")
+	if strings.TrimSpace(s) == "" {
+		return ""
+	}
+	return "> " + strings.ReplaceAll(s, "\n", "\n> ")
+}
+
 func sanitize(s string, oneLine bool) string {
 	if plainASCII(s) {
 		return s

@@ -97,8 +97,17 @@ func (c call) writeFacts(b *strings.Builder, r loop.Review) {
 	if r.Note != "" {
 		fmt.Fprintf(b, "note: %s\n", line(r.Note, maxString))
 	}
+	if run := r.Request.Run; run != "" {
+		fmt.Fprintf(b, "round %d of run %s, which goes on from the verdict: git runr resume %s\n", r.Request.Round, run, run)
+	}
+	for _, m := range r.Request.Subject.Messages {
+		fmt.Fprintf(b, "message of commit %s:\n%s\n", m.Commit.Short(), safetext.Quote(m.Text))
+	}
+	if n := r.Request.Subject.MoreCommits; n > 0 {
+		fmt.Fprintf(b, "and %s\n", loop.Count(n, "older commit"))
+	}
 	if r.Request.Message != "" {
-		fmt.Fprintf(b, "message of the request:\n%s", quoted(r.Request.Message))
+		fmt.Fprintf(b, "message of the request:\n%s\n", safetext.Quote(r.Request.Message))
 	}
 }
 
@@ -152,8 +161,13 @@ func writeSubmission(b *strings.Builder, sub loop.Submission) {
 	}
 	fmt.Fprintf(b, "%s by %s at %s, %s\n", verdict, line(sub.Reviewer, 200), isoTime(sub.At),
 		loop.Count(len(sub.Comments)+len(sub.Report.Findings), "comment"))
-	if sub.Report.Summary != "" {
-		b.WriteString(quoted(sub.Report.Summary))
+	if left := sub.Census.Left(); left != "" {
+		fmt.Fprintf(b, "not shown to the reviewer: %s\n", line(left, maxString))
+	}
+	for _, said := range []string{sub.Report.Summary, sub.Report.Prose()} {
+		if said = safetext.Quote(said); said != "" {
+			b.WriteString(said + "\n\n")
+		}
 	}
 	for _, check := range sub.Checks {
 		if !check.OK() {

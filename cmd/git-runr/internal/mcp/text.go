@@ -38,11 +38,6 @@ func clip(text string, max int) string {
 	return string([]rune(text)[:max]) + "…"
 }
 
-// quoted is foreign text as a block quote.
-func quoted(text string) string {
-	return "> " + strings.ReplaceAll(strings.TrimRight(safetext.Text(text), "\n"), "\n", "\n> ") + "\n"
-}
-
 // foreign puts text that reviewers wrote between two marks that they cannot have
 // written, and says what it is.
 func foreign(text string) string {

@@ -55,6 +55,7 @@ func (r remark) State() loop.AnswerKind {
 type submissionView struct {
 	loop.Submission
 	Summary template.HTML
+	Words   template.HTML // the answer itself, where it says more
 	Remarks []remark
 }
 
@@ -71,7 +72,11 @@ func (s submissionView) Badge() string {
 	if s.Outcome == loop.OutcomeNothing {
 		return "nothing to review"
 	}
-	return strings.ToLower(strings.ReplaceAll(string(s.Report.Effective), "_", " "))
+	badge := strings.ToLower(strings.ReplaceAll(string(s.Report.Effective), "_", " "))
+	if s.Outcome == loop.OutcomePartial {
+		badge += ", not of all"
+	}
+	return badge
 }
 
 func (s submissionView) Class() string { return outcomeClass(s.Outcome) }
@@ -91,6 +96,9 @@ func submissions(review loop.Review) []submissionView {
 	views := make([]submissionView, len(review.Submissions))
 	for i, sub := range review.Submissions {
 		v := submissionView{Submission: sub, Summary: markdownHTML(sub.Report.Summary, quotedLines{})}
+		if prose := sub.Report.Prose(); prose != "" {
+			v.Words = markdownHTML(prose, quotedLines{})
+		}
 		for _, f := range sub.Report.Findings {
 			v.Remarks = append(v.Remarks, newFinding(review, sub, f))
 		}

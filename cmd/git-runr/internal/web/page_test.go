@@ -462,6 +462,33 @@ func TestFindingsOfAgents(t *testing.T) {
 	shows(t, page, "critical</span> <b>bot", "sum <strong>up</strong>", "saw 2 of 3 files", "of no file", "not of this change", "test: exit 1 (2 failed)", "not checked: lint: not trusted")
 }
 
+// TestReviewInFull: a reviewer's own words can be read where nothing could be read out
+// of them, and they are nobody's markup.
+func TestReviewInFull(t *testing.T) {
+	s := newSite(t)
+	id := s.request()
+	report := loop.ParseReview("The loop **never** ends.\n\n<script>alert(1)</script> \u202egnorw\n\n## Also\n\nMind the gap.\n\n### Verdict: NEEDS_FIX\n", "n0nce")
+	sub := loop.Submission{Reviewer: "bot", Outcome: loop.OutcomeFailed, Report: report, Census: loop.Census{Files: 1, SentFiles: 1}}
+	if _, err := s.Store.SubmitReview(context.Background(), id, sub, ""); err != nil {
+		t.Fatal(err)
+	}
+	page := s.page("/review/" + id)
+	checkHTML(t, page)
+	shows(t, page, "The loop <strong>never</strong> ends.", "Mind the gap.", `\u{202e}gnorw`)
+	hides(t, page, "<script>alert")
+	shows(t, s.page("/"), "asks: The loop **never** ends")
+}
+
+// TestCommitMessageOnThePage: what the commit says of itself stands above what it does.
+func TestCommitMessageOnThePage(t *testing.T) {
+	s := newSite(t)
+	s.put("a.txt", []byte("other\n"))
+	s.commit("a title\n\nIt also <b>removes</b> the cache.\u202e")
+	page := s.page("/review/" + s.request())
+	checkHTML(t, page)
+	shows(t, page, "What the commit says", "It also &lt;b&gt;removes&lt;/b&gt; the cache.\\u{202e}")
+}
+
 // A missing object is not an error of the page: the change may be in another clone.
 func TestChangeThatIsNotHere(t *testing.T) {
 	s := newSite(t)

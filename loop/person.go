@@ -1,0 +1,200 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"git-runr/gitstore"
+)
+
+// Asked is the review that a run has asked people for: an ordinary one, bound to the run.
+type Asked struct {
+	Review string      `json:"review_id"`
+	Commit gitstore.ID `json:"commit"` // of the run's branch, that it is of
+	Round  int         `json:"round"`
+}
+
+// asked keeps which review was asked for last.
+func (r *Run) asked(e Event) error {
+	request, err := payload[ReviewRequest](e)
+	if err == nil && request.Run == r.ID {
+		r.Asked = &Asked{Review: e.Review, Commit: request.Subject.Commit, Round: request.Round}
+	}
+	return err
+}
+
+// counted reports whether a round was made of the review called id.
+func (r Run) counted(id string) bool {
+	return slices.ContainsFunc(r.Rounds, func(round Round) bool { return round.Review == id })
+}
+
+// verdicts are the submissions that stand and say more than a comment.
+func (r Review) verdicts() []Submission {
+	return slices.DeleteFunc(r.Standing(), func(s Submission) bool { return s.Outcome == OutcomeCommented || s.Outcome == OutcomeNothing })
+}
+
+// Waits is the review that run has stopped for and that nobody has answered with a
+// verdict; ok is false where it waits for none.
+func (s *Store) Waits(ctx context.Context, run Run) (review Review, ok bool, err error) {
+	if run.Asked == nil || run.Stop == nil || run.Stop.Review != run.Asked.Review || len(run.News()) > 0 {
+		return review, false, nil
+	}
+	review, err = s.Review(ctx, run.Asked.Review)
+	return review, err == nil && review.Status != ReviewCancel && len(review.verdicts()) == 0, err
+}
+
+// reviewByPerson is a round whose reviewer is a person: the answer to the review that was
+// asked for, or a stop until somebody gives one.
+func (t *turn) reviewByPerson(step Step, name string) error {
+	started := time.Now()
+	round := t.newRound(step, name)
+	subject := Subject{
+		Kind: SubjectRange, Spec: t.run.Plan.Base.Short() + ".." + t.run.Plan.Branch, Title: t.run.Plan.Entity.Name(),
+		Base: t.run.Plan.Base, Commit: t.run.Head(), Tree: t.run.Head(), Branch: t.run.Plan.Branch,
+	}
+	change, err := t.Store.ReadChange(t.ctx, subject, Limits{Binary: true})
+	if err != nil {
+		return fmt.Errorf("review: %w", err)
+	}
+	if round.Census = change.Census; change.Census.Nothing() {
+		return t.recordRound(round, "")
+	}
+	t.takeChecks(&round.Round)
+	review, err := t.askPeople(subject, round.Round)
+	if err != nil {
+		return fmt.Errorf("ask for a review: %w", err)
+	}
+	answers := review.verdicts()
+	if len(answers) == 0 {
+		return t.stop(Stop{Reason: ReasonHuman, Review: review.ID, Detail: waitingFor(review)}, RunStopped)
+	}
+	round.Review, round.Reviewer, round.Report = review.ID, reviewersOf(answers), joinSubmissions(answers)
+	round.Duration = Duration(time.Since(started))
+	return t.recordRound(round, "")
+}
+
+func waitingFor(review Review) string {
+	if len(review.Submissions) > 0 {
+		return fmt.Sprintf("review %s was commented on and has no verdict yet", review.ID)
+	}
+	return fmt.Sprintf("review %s waits for a person", review.ID)
+}
+
+// askPeople gives the review of the run's work as it is now: the one that was asked for
+// before, or a new one in its place.
+func (t *turn) askPeople(subject Subject, round Round) (Review, error) {
+	if asked := t.run.Asked; asked != nil && asked.Commit == subject.Commit && !t.run.counted(asked.Review) {
+		review, err := t.Store.Review(t.ctx, asked.Review)
+		if err != nil || review.Status != ReviewCancel {
+			return review, err
+		}
+	}
+	review, err := t.Store.RequestReview(t.ctx, ReviewRequest{
+		Subject: subject, Reviewer: Human, Message: t.requestMessage(round), Run: t.run.ID, Round: round.Number,
+	}, "runner")
+	if err != nil {
+		return review, err
+	}
+	if err := t.Store.PinReview(t.ctx, review); err != nil {
+		return review, err
+	}
+	before := t.run
+	t.run.Asked = &Asked{Review: review.ID, Commit: subject.Commit, Round: round.Number}
+	return review, t.Store.settleAsked(t.ctx, before, fmt.Sprintf("superseded by review %s: round %d", review.ID, round.Number))
+}
+
+// requestMessage tells a person what an agent's prompt would tell an agent.
+func (t *turn) requestMessage(round Round) string {
+	plan := t.run.Plan
+	parts := []string{fmt.Sprintf("Round %d of run %s. It goes on from your verdict: git runr resume %s", round.Number, t.run.ID, t.run.ID)}
+	add := func(title, text string) {
+		if text = strings.TrimSpace(text); text != "" {
+			parts = append(parts, "**"+title+"**\n\n"+text)
+		}
+	}
+	add("Done when", cutMiddle(plan.DoneCriteria, maxMessageBytes))
+	add("Checks", markdownList(checkLines(round.Checks)))
+	add("For the task's own checks", markdownList(plan.doneEvidence(round.Checks)))
+	add("What the implementer says of its verification", cutMiddle(t.verification(), maxMessageBytes))
+	if _, asked := t.run.Open(); round.Number > 1 || plan.FromReview != "" {
+		add("Asked for before", markdownList(asked))
+	}
+	add("What people did meanwhile", markdownList(t.run.fromPeople()))
+	return strings.Join(parts, "\n\n")
+}
+
+// markdownList is lines as a Markdown list.
+func markdownList(lines []string) string {
+	if len(lines) == 0 {
+		return ""
+	}
+	return "- " + strings.Join(lines, "\n- ")
+}
+
+func checkLines(results []CheckResult) []string {
+	var lines []string
+	for _, c := range results {
+		lines = append(lines, c.Name+": "+c.State())
+	}
+	return lines
+}
+
+func reviewersOf(subs []Submission) string {
+	var names []string
+	for _, s := range subs {
+		names = append(names, s.Reviewer)
+	}
+	return strings.Join(names, ", ")
+}
+
+// joinSubmissions is what several people's answers come to: the worst verdict, and all
+// that was found, asked for and said.
+func joinSubmissions(subs []Submission) Report {
+	r := emptyReport()
+	r.Format, r.Verdict = formatHuman, Pass
+	var asked, messages, texts []string
+	for _, s := range subs {
+		if verdictRank(s.Report.Verdict) > verdictRank(r.Verdict) {
+			r.Verdict = s.Report.Verdict
+		}
+		r.Findings = append(r.Findings, s.findings()...)
+		asked = append(asked, s.Report.Requests...)
+		messages = append(messages, s.Report.Summary)
+		texts = append(texts, s.words().Text)
+	}
+	r.Effective = EffectiveVerdict(r.Verdict, r.Findings, false)
+	r.Approved = r.Effective.Passed()
+	r.Requests = requests(r.Findings, asked)
+	r.Summary = strings.TrimSpace(strings.Join(messages, "\n\n"))
+	r.Text = cutMiddle(strings.TrimSpace(strings.Join(texts, "\n\n")), maxText)
+	return r
+}
+
+// settleAsked closes the review that run asked people for, once nobody needs an answer
+// to it any more. Somebody may have closed it before.
+func (s *Store) settleAsked(ctx context.Context, run Run, note string) error {
+	if run.Asked == nil {
+		return nil
+	}
+	review, err := s.Review(ctx, run.Asked.Review)
+	if err != nil || !review.ClosedAt.IsZero() {
+		return err
+	}
+	author, err := s.Repo.Identity(ctx)
+	if err != nil {
+		return err
+	}
+	if review.Status == ReviewOpen {
+		_, err = s.CancelReview(ctx, review.ID, author.String(), note)
+	} else {
+		_, err = s.ResolveReview(ctx, review.ID, Hold{Actor: author.String(), Force: true}, note)
+	}
+	if state := new(StateError); errors.As(err, &state) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,67 @@
+package loop
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestAskedIsFolded: a run knows the review that it asked for last; one that names
+// another run is none of its.
+func TestAskedIsFolded(t *testing.T) {
+	events := tell(t, testPlan(), "implement", "asked")
+	events[len(events)-1].Review = "20260102030405-aaaaaa"
+	run := foldRun(t, events)
+	if run.Asked == nil || *run.Asked != (Asked{Review: "20260102030405-aaaaaa", Commit: "head", Round: 1}) {
+		t.Errorf("%+v", run.Asked)
+	}
+	foreign := eventAt(9, ReviewRequested, ReviewRequest{Reviewer: Human, Run: "another"})
+	foreign.Run = testRun
+	if run = foldRun(t, append(events, foreign)); run.Asked.Review != "20260102030405-aaaaaa" || run.last != AttemptCompleted {
+		t.Errorf("%+v, last %s", run.Asked, run.last)
+	}
+}
+
+// TestPeoplesAnswersAreJoined: the worst verdict counts, and nothing that was said is lost.
+func TestPeoplesAnswersAreJoined(t *testing.T) {
+	answer := func(actor string, d Decision, message string, comments ...Comment) Submission {
+		return Person{Actor: actor, Decision: d, Message: message, Comments: comments}.submission(Review{})
+	}
+	polite := Comment{File: "a.txt", StartLine: 2, EndLine: 2, Comment: "say please"}
+	grave := Comment{Comment: "all wrong", Severity: Critical}
+	for _, test := range []struct {
+		name  string
+		subs  []Submission
+		want  Verdict
+		asked []string
+	}{
+		{"a pass", []Submission{answer("Ada", Approve, "")}, Pass, nil},
+		{"a pass with a remark", []Submission{answer("Ada", Approve, "fine", polite)}, PassWithNotes, []string{"a.txt:2: say please"}},
+		{"only a message", []Submission{answer("Ada", RequestChanges, "Not yet.")}, NeedsFix, []string{"Not yet."}},
+		{"two", []Submission{answer("Ada", Approve, "fine"), answer("Bob", RequestChanges, "no", polite)}, NeedsFix, []string{"a.txt:2: say please"}},
+		{"critical", []Submission{answer("Ada", RequestChanges, "no", grave, polite)}, CriticalFail, []string{"all wrong", "a.txt:2: say please"}},
+	} {
+		r := joinSubmissions(test.subs)
+		if r.Effective != test.want || r.Approved != test.want.Passed() || !slices.Equal(r.Requests, test.asked) && len(r.Requests)+len(test.asked) > 0 {
+			t.Errorf("%s: %+v", test.name, r)
+		}
+		for _, s := range test.subs {
+			for _, text := range append([]string{s.Report.Summary}, commentBlocks(s.Comments)...) {
+				if !strings.Contains(r.Text, text) {
+					t.Errorf("%s: %q is not in %q", test.name, text, r.Text)
+				}
+			}
+		}
+	}
+}
+
+// TestStopsForAReviewSayWhatToType: the review's id stands in the lines to type.
+func TestStopsForAReviewSayWhatToType(t *testing.T) {
+	plain, waits := Stop{Reason: ReasonHuman}.Explained(), Stop{Reason: ReasonHuman, Review: "20260102030405-aaaaaa"}.Explained()
+	if plain.Intervene == "" || waits.Intervene != "" {
+		t.Errorf("interventions %q, %q", plain.Intervene, waits.Intervene)
+	}
+	steps := strings.Join(waits.Steps("20260102030405-bbbbbb"), "\n")
+	contains(t, steps, "git runr inbox submit 20260102030405-aaaaaa --approve\n", "--request-changes", "git runr resume 20260102030405-bbbbbb")
+	lacks(t, steps, "REVIEW", "RUN")
+}

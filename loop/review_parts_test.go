@@ -1,0 +1,116 @@
+package loop
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// partReviewer answers each part with the next of its texts.
+type partReviewer struct {
+	texts []string
+	fail  int // the part that gets a failure, from 1
+	jobs  []ReviewJob
+}
+
+func (r *partReviewer) Limits() Limits      { return Limits{} }
+func (r *partReviewer) NeedsCheckout() bool { return false }
+
+func (r *partReviewer) Review(_ context.Context, job ReviewJob) (ReviewAnswer, error) {
+	r.jobs = append(r.jobs, job)
+	if len(r.jobs) == r.fail {
+		return ReviewAnswer{Failure: &Failure{Reason: ReasonAgentFailed, Detail: "boom"}}, nil
+	}
+	text := r.texts[len(r.jobs)-1]
+	return ReviewAnswer{Report: ParseReview(text, ""), Raw: text}, nil
+}
+
+func partJob(parts int) ReviewJob {
+	job := ReviewJob{Change: Change{Files: []string{"a", "b"}, Census: Census{Files: 2, Lines: parts, SentFiles: 2, SentLines: parts}}}
+	for i := range parts {
+		job.Change.Parts = append(job.Change.Parts, Part{Patch: []byte{byte('0' + i)}, Files: []string{"a"}, Lines: 1})
+	}
+	return job
+}
+
+const leaks = "### Verdict: NEEDS_FIX\n### Findings\n- **Severity:** Warning\n- **File:Line:** a.go:3\n- **Issue:** It leaks\n"
+
+func TestReviewParts(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		texts    []string
+		want     Verdict
+		findings int
+		asked    []string
+	}{
+		{"all pass", []string{"### Verdict: PASS", "### Verdict: PASS"}, Pass, 0, nil},
+		{"one with notes", []string{"### Verdict: PASS", "### Verdict: PASS_WITH_NOTES"}, PassWithNotes, 0, nil},
+		{"one fails", []string{"### Verdict: PASS", leaks}, NeedsFix, 1, []string{"a.go:3: It leaks"}},
+		{"twice the same", []string{leaks, leaks}, NeedsFix, 1, []string{"a.go:3: It leaks"}},
+		{"two places", []string{leaks, strings.Replace(leaks, "a.go:3", "b.go:9", 1)}, NeedsFix, 2, []string{"a.go:3: It leaks", "b.go:9: It leaks"}},
+		{"the worst counts", []string{leaks, "### Verdict: CRITICAL\n\nAll wrong.", "### Verdict: PASS"}, CriticalFail, 1, []string{"a.go:3: It leaks", "All wrong"}},
+	} {
+		reviewer := &partReviewer{texts: test.texts}
+		var told []string
+		answer, err := reviewParts(context.Background(), reviewer, partJob(len(test.texts)), func(part string) { told = append(told, part) })
+		r := answer.Report
+		if err != nil || answer.Failure != nil || r.Effective != test.want || r.Approved != test.want.Passed() || len(r.Findings) != test.findings || !slices.Equal(r.Requests, test.asked) && len(r.Requests)+len(test.asked) > 0 {
+			t.Errorf("%s: %+v, %v", test.name, r, err)
+		}
+		if len(told) != len(test.texts) || told[1] != "part 2 of "+string('0'+rune(len(told))) {
+			t.Errorf("%s: told %q", test.name, told)
+		}
+		for i, text := range test.texts {
+			if !strings.Contains(r.Text, strings.TrimSpace(text)) || !strings.Contains(answer.Raw, text) {
+				t.Errorf("%s: the words of part %d are gone: %q", test.name, i+1, r.Text)
+			}
+			if p := reviewer.jobs[i].Prompt; p.Part != i+1 || p.Parts != len(test.texts) || len(p.Files) != 2 || string(p.Patch) != string(reviewer.jobs[i].Change.Patch) {
+				t.Errorf("%s: part %d was asked about with %+v", test.name, i+1, p)
+			}
+		}
+		if nonces := reviewer.jobs[0].Prompt.Nonce + reviewer.jobs[1].Prompt.Nonce; len(nonces) < 16 || nonces[:len(nonces)/2] == nonces[len(nonces)/2:] {
+			t.Errorf("%s: nonces %q", test.name, nonces)
+		}
+	}
+}
+
+// TestReviewPartsUnreadable: one part that nobody could read is not hidden behind others
+// that passed.
+func TestReviewPartsUnreadable(t *testing.T) {
+	reviewer := &partReviewer{texts: []string{"### Verdict: PASS", "429 too many requests", "### Verdict: PASS"}}
+	answer, err := reviewParts(context.Background(), reviewer, partJob(3), func(string) {})
+	if err != nil || !answer.Report.unreadable() || answer.Report.Effective != NeedsFix {
+		t.Errorf("%+v, %v", answer.Report, err)
+	}
+}
+
+func TestReviewPartsFailure(t *testing.T) {
+	reviewer := &partReviewer{texts: make([]string, 3), fail: 2}
+	answer, err := reviewParts(context.Background(), reviewer, partJob(3), func(string) {})
+	if err != nil || answer.Failure == nil || answer.Failure.Detail != "part 2 of 3: boom" || len(reviewer.jobs) != 2 {
+		t.Errorf("%+v, %v after %d", answer, err, len(reviewer.jobs))
+	}
+}
+
+// TestVerdictOfWhatWasSeen: a pass of a part of the change is no plain pass.
+func TestVerdictOfWhatWasSeen(t *testing.T) {
+	for _, test := range []struct {
+		left []LeftOut
+		said Verdict
+		want Verdict
+		ok   bool
+	}{
+		{nil, Pass, Pass, true},
+		{[]LeftOut{{Path: "go.sum", Why: LeftExcluded}}, Pass, Pass, true},
+		{[]LeftOut{{Path: "a.png", Why: LeftBinary}}, Pass, PassWithNotes, true},
+		{[]LeftOut{{Path: "a.txt", Why: LeftTooLarge, Lines: 1}}, Pass, PassWithNotes, false},
+		{[]LeftOut{{Path: "a.txt", Why: LeftTooLarge}}, NeedsFix, NeedsFix, false},
+	} {
+		r := Report{Verdict: test.said, Effective: test.said, Approved: test.said.Passed()}
+		r.see(Census{LeftOut: test.left})
+		if r.Effective != test.want || r.Approved != test.ok {
+			t.Errorf("%s, %+v: %s, approved %v", test.said, test.left, r.Effective, r.Approved)
+		}
+	}
+}

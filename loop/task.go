@@ -1,0 +1,191 @@
+package loop
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+)
+
+// TaskFile is what a task file says of itself, beside what is to be done: in the lines
+// of its front matter, or under the headings "Scope" and "Verification".
+//
+//	allowlist_add: [src/**]     or a list below; also allow, allowlist and owns
+//	denylist: docs/**           also deny
+//	tier: tier1
+type TaskFile struct {
+	Title      string
+	Criteria   string   // when it is done: a section of the text, else all of it
+	DoneChecks []string // commands that Criteria names, where they are a section of their own
+	Scope      Scope
+	Tier       string // of verification that the task asks for
+}
+
+// ReadTask reads a task file. What is in no known form says nothing.
+func ReadTask(text string) TaskFile {
+	task := TaskFile{Title: TaskTitle(text), Criteria: DoneCriteria(text)}
+	if strings.TrimSpace(task.Criteria) != strings.TrimSpace(text) {
+		_, task.DoneChecks = criteriaParts(task.Criteria)
+	}
+	reader := taskReader{task: &task}
+	for i, line := range splitMarkdown(text).lines {
+		reader.line(i, line)
+	}
+	return task
+}
+
+// taskReader reads the settings of a task file, line by line.
+type taskReader struct {
+	task    *TaskFile
+	front   bool      // in the front matter
+	section bool      // below a heading under which settings stand
+	list    *[]string // that the items below belong to
+}
+
+func (r *taskReader) line(i int, l mdLine) {
+	text := strings.TrimSpace(l.text)
+	if text == "---" {
+		r.front, r.list = i == 0, nil
+		return
+	}
+	if level, title := headingOf(l.text); level > 0 && l.kind == lineText && !r.front {
+		r.section, r.list = titleIs(strings.ToLower(title), "scope", "verification"), nil
+		return
+	}
+	if !r.front && (!r.section || l.kind != lineText) || text == "" {
+		return
+	}
+	if _, item, ok := cutBullet(l.text); ok {
+		r.add(item)
+		return
+	}
+	r.list = nil
+	if key, value, ok := strings.Cut(text, ":"); ok {
+		r.setting(strings.ToLower(strings.TrimSpace(key)), strings.TrimSpace(value))
+	}
+}
+
+func (r *taskReader) setting(key, value string) {
+	switch key {
+	case "allowlist_add", "allowlist", "allow", "owns":
+		r.list = &r.task.Scope.Allow
+	case "denylist_add", "denylist", "deny":
+		r.list = &r.task.Scope.Deny
+	case "tier":
+		r.task.Tier = taskValue(value)
+	}
+	for item := range strings.SplitSeq(strings.Trim(value, "[]"), ",") {
+		r.add(item)
+	}
+}
+
+// add puts a path or glob into the list at hand. A path means all that is below it.
+func (r *taskReader) add(item string) {
+	item = taskValue(item)
+	if r.list == nil || item == "" {
+		return
+	}
+	switch item = path.Clean(item); {
+	case item == ".":
+		item = "**"
+	case !strings.ContainsAny(item, "*?[/"): // a name alone would be looked for everywhere
+		item = "/" + item
+	}
+	if !slices.Contains(*r.list, item) {
+		*r.list = append(*r.list, item)
+	}
+}
+
+// taskValue is a value without quotes and without the remark behind it.
+func taskValue(s string) string {
+	s, _, _ = strings.Cut(strings.TrimSpace(s), " #")
+	return strings.Trim(strings.TrimSpace(s), "\"'`")
+}
+
+// DoneChecks are what done criteria ask for one by one: their items, and the commands in
+// their code. They are text to compare with what was run, and never run themselves.
+func DoneChecks(criteria string) []string {
+	items, commands := criteriaParts(criteria)
+	return append(items, commands...)
+}
+
+func criteriaParts(criteria string) (items, commands []string) {
+	add := func(list *[]string, text string) {
+		if text = strings.TrimSpace(text); text != "" && !slices.Contains(*list, text) {
+			*list = append(*list, text)
+		}
+	}
+	for _, l := range splitMarkdown(criteria).lines {
+		_, item, listed := cutBullet(l.text)
+		switch text := strings.TrimSpace(l.text); {
+		case l.kind == lineCode && !strings.HasPrefix(text, "#"):
+			add(&commands, strings.TrimPrefix(text, "$ "))
+		case l.kind == lineText && listed:
+			add(&items, strings.TrimPrefix(strings.TrimPrefix(item, "[ ]"), "[x]"))
+		}
+	}
+	return items, commands
+}
+
+// CheckFor is the check that runs command, by its command or its name.
+func (p RunPlan) CheckFor(command string) (Check, bool) {
+	i := slices.IndexFunc(p.Checks, func(c Check) bool { return oneRow(c.Command) == oneRow(command) || c.Name == command })
+	if i < 0 {
+		return Check{}, false
+	}
+	return p.Checks[i], true
+}
+
+// scopeText says what may be changed; "" when that is everything.
+func (p RunPlan) scopeText() string {
+	var lines []string
+	add := func(format string, globs []string) {
+		if len(globs) > 0 {
+			lines = append(lines, fmt.Sprintf(format, names(globs)))
+		}
+	}
+	add("Only files that match one of these may be changed: %s", p.Scope.Allow)
+	add("The task itself is limited to these: %s", p.TaskScope.Allow)
+	add("These may not be changed: %s", slices.Concat(p.Scope.Deny, p.TaskScope.Deny))
+	return strings.Join(lines, "\n")
+}
+
+// doneEvidence compares the task's own checks with what was run, a line each.
+func (p RunPlan) doneEvidence(results []CheckResult) []string {
+	var lines []string
+	for _, command := range p.DoneChecks {
+		check, ok := p.CheckFor(command)
+		if !ok {
+			lines = append(lines, command+": nothing was run for it")
+			continue
+		}
+		state := "was not run"
+		for _, r := range results {
+			if r.Name == check.Name {
+				state = r.State()
+			}
+		}
+		lines = append(lines, fmt.Sprintf("%s: check %s: %s", command, check.Name, state))
+	}
+	return lines
+}
+
+// TaskProblems are what a task asks for that the configuration does not give, a line each.
+func (p RunPlan) TaskProblems() []string {
+	var problems []string
+	for _, command := range p.DoneChecks {
+		if _, ok := p.CheckFor(command); !ok {
+			problems = append(problems, fmt.Sprintf("the task is done when %q passes, and no configured check runs it", command))
+		}
+	}
+	if p.Tier != "" && len(p.Checks) == 0 {
+		problems = append(problems, fmt.Sprintf("the task asks for verification of %q, and no check is configured", p.Tier))
+	}
+	for _, glob := range p.TaskScope.Allow {
+		name := strings.TrimPrefix(strings.TrimSuffix(glob, "/**"), "/")
+		if !strings.ContainsAny(name, "*?[") && len(p.Scope.Outside([]string{name, name + "/x"})) == 2 {
+			problems = append(problems, fmt.Sprintf("the task is to change %q, and [scope] does not let anybody", name))
+		}
+	}
+	return problems
+}

@@ -1,0 +1,185 @@
+package loop
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"git-runr/gitstore"
+	"git-runr/loop/safetext"
+)
+
+// Words are what somebody wrote, as it was written. What is read out of them decides
+// what is counted and shown; whoever has to act on them gets the words themselves.
+type Words struct {
+	By   string `json:"by"`
+	Text string `json:"text"`
+}
+
+// maxText is how much of an answer is kept with what was read out of it, in bytes.
+const maxText = 32 << 10
+
+// Prose is what the answer says beside the block that was asked for, whose contents are
+// the summary and the findings; "" where it says nothing else.
+func (r Report) Prose() string {
+	text := strings.TrimSpace(r.Text)
+	switch {
+	case strings.Map(printable, text) == strings.TrimSpace(r.Summary), onlyVerdict(text):
+		return ""
+	case r.Format == formatTagged && len(r.Warnings) == 0: // else a part of it was not read
+		return withoutTagged(text)
+	case r.Format != formatUnreadable && strings.HasPrefix(text, "{") && strings.HasSuffix(text, "}"):
+		return ""
+	}
+	return text
+}
+
+// gist is what the report comes to beside its verdict, for a line: how many findings, or
+// where there are none what was asked for first.
+func (r Report) gist() string {
+	count := Count(len(r.Findings), "finding")
+	if len(r.Findings) == 0 && len(r.Requests) > 0 {
+		return count + ": " + r.Requests[0]
+	}
+	return count
+}
+
+// onlyVerdict reports whether text is a verdict and not a word more.
+func onlyVerdict(text string) bool {
+	return !slices.ContainsFunc(splitMarkdown(text).lines, func(l mdLine) bool {
+		_, isVerdict := verdictLine(l)
+		return !isVerdict && !l.blank()
+	})
+}
+
+// withoutTagged is text less the blocks of our own form.
+func withoutTagged(text string) string {
+	var kept []string
+	inside := false
+	for _, l := range splitMarkdown(text).lines {
+		tag, _, _ := strings.Cut(l.info, " ")
+		opens := l.kind == lineFence && tag == blockTag
+		if !opens && !inside {
+			kept = append(kept, l.text)
+		}
+		inside = opens || inside && l.kind == lineCode
+	}
+	return strings.TrimSpace(strings.Join(kept, "\n"))
+}
+
+// cutMiddle is s, or where it is longer than most bytes its beginning and its end,
+// where verdicts stand, and between them a line that says how much was left out.
+func cutMiddle(s string, most int) string {
+	const mark = 60
+	if len(s) <= most {
+		return s
+	}
+	if most <= mark {
+		return cutBytes(s, max(most, 0))
+	}
+	head := cutBytes(s, (most-mark)*3/4)
+	at := len(s) - (most-mark)/4
+	for at < len(s) && !utf8.RuneStart(s[at]) {
+		at++
+	}
+	return fmt.Sprintf("%s\n[… %d bytes left out …]\n%s", head, at-len(head), s[at:])
+}
+
+// writeWords writes a block of what others wrote, each with who wrote it; nothing
+// where nobody wrote anything. lead says what the words are good for.
+func writeWords(b *strings.Builder, tag, lead string, said []Words) {
+	var parts []string
+	for _, w := range said {
+		if strings.TrimSpace(w.Text) != "" {
+			parts = append(parts, safetext.Line(w.By)+":\n"+safetext.Quote(w.Text))
+		}
+	}
+	if len(parts) > 0 {
+		writeBlock(b, tag, lead+"\nIt is quoted: each of its lines begins with \"> \".\n\n"+strings.Join(parts, "\n\n"))
+	}
+}
+
+// words are the submission in its reviewer's own words: an agent's answer, or a
+// person's message and comments.
+func (s Submission) words() Words {
+	said := append([]string{orElse(s.Report.Text, s.Report.Summary)}, commentBlocks(s.Comments)...)
+	return Words{By: s.Reviewer, Text: cutMiddle(strings.TrimSpace(strings.Join(said, "\n\n")), maxText)}
+}
+
+// Bounds of the messages of the commits under review.
+const (
+	maxMessages     = 100
+	maxMessageBytes = 8 << 10  // of one
+	maxMessagesText = 32 << 10 // of all
+)
+
+// AddMessages fills in what the commits under review say of themselves: whether a change
+// does what its message says cannot be judged from a title. Commits that are not here
+// are left out, as the change itself will be.
+func (s *Store) AddMessages(ctx context.Context, subject *Subject) {
+	subject.Messages, subject.MoreCommits = nil, 0
+	switch _, err := s.Repo.ReadCommit(ctx, subject.Base); {
+	case subject.Kind == SubjectCommit:
+		if text := s.message(ctx, subject.Commit); strings.TrimSpace(text) != subject.Title {
+			subject.addMessage(subject.Commit, text)
+		}
+	case subject.Kind == SubjectRange && err == nil:
+		commits, _ := s.Repo.Commits(ctx, subject.Base, subject.Commit, 0)
+		subject.MoreCommits = max(0, len(commits)-maxMessages)
+		for _, c := range slices.Backward(commits[:min(len(commits), maxMessages)]) {
+			subject.addMessage(c.ID, c.Message)
+		}
+	}
+	for i := range subject.Messages {
+		m := &subject.Messages[i]
+		m.Text = cutMiddle(m.Text, min(maxMessageBytes, max(maxMessagesText/len(subject.Messages), 200)))
+	}
+}
+
+// message is what the commit says, in UTF-8; "" when it is not here. It asks git only
+// where the message is in another encoding: the hook waits for it.
+func (s *Store) message(ctx context.Context, id gitstore.ID) string {
+	commit, err := s.Repo.ReadCommit(ctx, id)
+	if err == nil && commit.Encoding != "" {
+		if listed, err := s.Repo.Commits(ctx, "", id, 1); err == nil && len(listed) == 1 {
+			return listed[0].Message
+		}
+	}
+	return commit.Message
+}
+
+func (s *Subject) addMessage(id gitstore.ID, text string) {
+	if text = strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD")); text != "" {
+		s.Messages = append(s.Messages, CommitMessage{Commit: id, Text: text})
+	}
+}
+
+// words are the messages of the commits under review.
+func (s Subject) words() []Words {
+	var said []Words
+	for _, m := range s.Messages {
+		said = append(said, Words{By: "commit " + m.Commit.Short(), Text: m.Text})
+	}
+	if s.MoreCommits > 0 {
+		said = append([]Words{{By: "older commits", Text: fmt.Sprintf("[%s, whose messages are not shown]", Count(s.MoreCommits, "older commit"))}}, said...)
+	}
+	return said
+}
+
+// boundWords leaves each of many reviewers an equal part of what one may say four times.
+func boundWords(said []Words) {
+	for i := range said {
+		said[i].Text = cutMiddle(said[i].Text, max(min(maxText, 4*maxText/len(said)), 1<<10))
+	}
+}
+
+// requests are what the submission asks for beside its findings. Whoever only commented
+// and gave no verdict asks for what the message says, once somebody wants it done.
+func (s Submission) requests() []string {
+	if s.Outcome == OutcomeCommented && len(s.Comments) == 0 {
+		return slices.Concat(s.Report.Requests, firstWords(splitMarkdown(s.Report.Summary)))
+	}
+	return s.Report.Requests
+}
