@@ -344,7 +344,7 @@ func TestLandRefusesDeletions(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			repo := newTestRepo(t)
-			shell(t, repo.WorkTree, "echo b >b.txt; mkdir d; seq 20 >gone.txt; seq 30 50 >d/x; seq 60 90 >a.txt; git add -A; git commit -qm apart")
+			shell(t, repo.WorkTree, "echo b >b.txt; mkdir d; lines() { awk \"BEGIN { for (i = $1; i <= $2; i++) print i }\"; }; lines 1 20 >gone.txt; lines 30 50 >d/x; lines 60 90 >a.txt; git add -A; git commit -qm apart")
 			w := addTestWorktree(t, repo)
 			spec := LandSpec{Base: testHead(t, repo), Op: testLanding}
 			shell(t, w.Dir, c.work+"; git add -A; git commit -qm work")

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"git-runr/gitstore"
+	"git-runr/gitstore/testtmp"
 	"git-runr/loop/agent"
 )
 
@@ -26,6 +27,7 @@ func TestMain(m *testing.M) {
 	case called && log != "":
 		exitWith(logDecision(log))
 	}
+	testtmp.InMemory()
 	os.Exit(m.Run())
 }
 

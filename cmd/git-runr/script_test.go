@@ -9,9 +9,12 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"git-runr/gitstore/testtmp"
 )
 
 func TestMain(m *testing.M) {
+	testtmp.InMemory()
 	testscript.Main(m, map[string]func(){
 		"git-runr":     func() { os.Exit(startMortal()) },
 		"fake-agent":   func() { os.Exit(fakeAgent(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package testtmp
+
+func roomy(string) bool { return false }
