@@ -103,13 +103,13 @@ func (w *Worktree) lockFiles(ctx context.Context) (unlock func(), err error) {
 	return w.repo.lock(ctx, "revert-"+filepath.Base(w.GitDir))
 }
 
-// randomName sorts by time.
+// randomName sorts by time: several may be made in a second.
 func randomName() (string, error) {
 	var random [3]byte
 	if _, err := rand.Read(random[:]); err != nil {
 		return "", err
 	}
-	return time.Now().UTC().Format("20060102150405") + "-" + hex.EncodeToString(random[:]), nil
+	return strings.Replace(time.Now().UTC().Format("20060102150405.000000"), ".", "", 1) + "-" + hex.EncodeToString(random[:]), nil
 }
 
 // onlyFile is the file of a journal that holds the paths of a revert, each ended by
