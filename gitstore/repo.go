@@ -86,11 +86,33 @@ func discover(ctx context.Context, c gitCall) (*Repo, error) {
 	if len(fields) < 6 {
 		return nil, fmt.Errorf("find repository of %q: git answered %q", c.dir, out)
 	}
+	if len(fields) > 7 || noTree && len(fields) > 6 { // there is a line end in a path
+		if fields, err = discoverEach(ctx, c, fields[:2], noTree); err != nil {
+			return nil, fmt.Errorf("find repository of %q: %w", c.dir, err)
+		}
+	}
 	repo := &Repo{Bare: fields[0] == "true", format: fields[1], GitDir: fields[2], CommonDir: fields[3], Prefix: fields[4]}
 	if !noTree {
 		repo.WorkTree = fields[5]
 	}
 	return repo, repo.resolveLinks()
+}
+
+// discoverEach asks git for one path at a time, and adds the paths to fields.
+func discoverEach(ctx context.Context, c gitCall, fields []string, noTree bool) ([]string, error) {
+	options := []string{"--git-dir", "--git-common-dir", "--show-prefix", "--show-toplevel"}
+	if noTree {
+		options = options[:3]
+	}
+	for _, option := range options {
+		c.args = []string{"rev-parse", "--path-format=absolute", option}
+		out, err := c.run(ctx)
+		if err != nil {
+			return nil, err
+		}
+		fields = append(fields, strings.TrimSuffix(string(out), "\n"))
+	}
+	return fields, nil
 }
 
 // isOf reports whether a repository that GIT_DIR names is the one of dir. It is not

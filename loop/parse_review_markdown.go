@@ -11,7 +11,7 @@ import (
 // readMarkdownReview reads seed 004's report: verdict lines and findings, with a
 // section for them or without. The report has no verdict when no line states one.
 func readMarkdownReview(a *answer) []candidate {
-	stated := a.lastVerdict()
+	stated := a.worstVerdict()
 	findings, sectioned := a.markdownFindings()
 	report := Report{Format: formatMarkdown, Verdict: stated.Verdict, Findings: findings}
 	if s := a.md.sections(func(title string) bool { return titleIs(title, "summary") }, true); len(s) > 0 {
@@ -38,10 +38,9 @@ type statedVerdict struct {
 	titled   bool
 }
 
-// lastVerdict is the last verdict that the answer states; of lines with different
-// labels the worst. It is empty when there is none.
-func (a *answer) lastVerdict() statedVerdict {
-	last := map[string]statedVerdict{}
+// worstVerdict is the worst of the verdicts that the answer states, where several are as
+// bad the last one. It is empty when there is none.
+func (a *answer) worstVerdict() (worst statedVerdict) {
 	for i, l := range a.lines {
 		if l.role != roleVerdict {
 			continue
@@ -57,23 +56,23 @@ func (a *answer) lastVerdict() statedVerdict {
 		if warning != "" {
 			a.log.add(warning)
 		}
-		switch before := last[l.label]; {
+		switch {
 		case verdict == "":
 			a.log.add("a verdict line is a template and states no verdict")
 			continue
 		case verdict.Passed() && !a.isAnswer(i, end, l.titled):
 			a.log.add("a verdict in the middle of other words was ignored")
 			continue
-		case before.Verdict != "" && verdict != before.Verdict:
-			a.log.add(fmt.Sprintf("the answer states different verdicts: the last one, %s, counts", verdict))
 		}
-		last[l.label] = statedVerdict{verdict, i, end, l.titled}
+		stated := statedVerdict{verdict, i, end, l.titled}
+		if worst.Verdict != "" && worst.Verdict != verdict {
+			a.log.add(fmt.Sprintf("the answer states different verdicts, %s and %s: the worst counts", worst.Verdict, verdict))
+		}
+		if worst.Verdict == "" || verdictRank(verdict) >= verdictRank(worst.Verdict) {
+			worst = stated
+		}
 	}
-	verdict, merge := last[labelVerdict], last[labelMerge]
-	if verdict.Verdict == "" || merge.Verdict != "" && verdictRank(merge.Verdict) > verdictRank(verdict.Verdict) {
-		return merge
-	}
-	return verdict
+	return worst
 }
 
 // The labels of verdict lines.

@@ -105,7 +105,7 @@ func (inv Invocation) read(res Result) Answer {
 	case blank(text):
 		return Answer{Problem: ProblemEmptyOutput, Detail: lastLines(res.Stderr)}
 	}
-	return Answer{Text: strings.TrimSpace(text)}
+	return Answer{Text: trimAnswer(text)}
 }
 
 // judge lets how the command ended overrule what it said.

@@ -40,7 +40,7 @@ func (o *outcome) answer() Answer {
 	case !o.done:
 		return Answer{Problem: ProblemEmptyOutput, Detail: "it ended before its answer was complete"}
 	case !blank(o.text):
-		return Answer{Text: strings.TrimSpace(strings.ToValidUTF8(o.text, "\uFFFD")), Detail: o.hint()}
+		return Answer{Text: trimAnswer(strings.ToValidUTF8(o.text, "\uFFFD")), Detail: o.hint()}
 	case len(o.denied) > 0:
 		return Answer{Problem: ProblemPermissionDenied, Detail: o.hint()}
 	}
@@ -430,4 +430,17 @@ func (p *piReader) message(raw json.RawMessage) string {
 		p.fail = orDefault(m.Error, "the answer was cut short: "+m.StopReason)
 	}
 	return shown
+}
+
+// trimAnswer drops what is blank around an answer, but not the indentation of its first
+// line: an indented one is a quotation.
+func trimAnswer(text string) string {
+	text = strings.TrimRightFunc(text, unicode.IsSpace)
+	for {
+		line, rest, more := strings.Cut(text, "\n")
+		if !more || strings.TrimSpace(line) != "" {
+			return text
+		}
+		text = rest
+	}
 }

@@ -250,3 +250,14 @@ func FuzzReaders(f *testing.F) {
 		}
 	})
 }
+
+// The first line of an answer keeps its indentation: an indented verdict is a quotation.
+func TestTrimAnswer(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "", " \n\t\n": "", "\n \n    Verdict: PASS\n\nI refuse.\n \n": "    Verdict: PASS\n\nI refuse.", "a\n": "a", "\r\n a": " a",
+	} {
+		if got := trimAnswer(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
