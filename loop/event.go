@@ -123,6 +123,9 @@ func DecodeEvent(entry gitstore.Entry) (Event, error) {
 	title, rest, _ := strings.Cut(entry.Message, "\n\n")
 	body, _, _ := strings.Cut(rest, "\n")
 	event := Event{ID: entry.ID, Actor: entry.Author.String(), Title: title}
+	if body == "" {
+		return event, fmt.Errorf("read event %s: its message holds none", entry.ID.Short())
+	}
 	if err := decodeStrict([]byte(body), &event); err != nil {
 		return event, fmt.Errorf("read event %s: %w", entry.ID.Short(), err)
 	}

@@ -134,6 +134,7 @@ type RunSummary struct {
 	Rounds    int         `json:"rounds"`
 	Verdict   Verdict     `json:"verdict,omitempty"` // effective, of the newest round
 	Landed    bool        `json:"landed"`
+	InPlace   bool        `json:"in_place,omitempty"` // it worked in the checkout: there is nothing to land
 	Writer    string      `json:"writer"`
 	CreatedAt time.Time   `json:"created_at"`
 	UpdatedAt time.Time   `json:"updated_at"`
@@ -143,7 +144,7 @@ type RunSummary struct {
 func (r Run) Summary() RunSummary {
 	s := RunSummary{
 		ID: r.ID, Status: r.Status, Result: r.Result, Entity: r.Plan.Entity, Branch: r.Plan.Branch, Commit: r.Commit,
-		Attempts: len(r.Attempts), Rounds: len(r.Rounds), Landed: r.Landed != nil, Writer: r.Writer,
+		Attempts: len(r.Attempts), Rounds: len(r.Rounds), Landed: r.Landed != nil, InPlace: r.Plan.InPlace, Writer: r.Writer,
 		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 	}
 	if r.Stop != nil {

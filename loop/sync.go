@@ -19,11 +19,13 @@ type Synced struct {
 	Writers  []string             `json:"writers"` // whose events they are
 	Pushed   int                  `json:"pushed"`  // own events that the remote did not have
 	Rejected []gitstore.Rejection `json:"rejected"`
-	Lost     []string             `json:"lost"` // own steps that the fold of all logs does not count since this sync
-	Renewed  bool                 `json:"renewed_writer"`
-	Notes    bool                 `json:"notes"`                    // whether the remote has the notes as they are here
-	NotesWhy string               `json:"notes_why,omitempty"`      // why it has not
-	Foreign  gitstore.ID          `json:"notes_replaced,omitempty"` // notes of somebody else's hand that stand in the history of the remote's notes now
+	// Unreadable are records that came and say nothing here: each with its log, and why.
+	Unreadable []gitstore.Rejection `json:"unreadable"`
+	Lost       []string             `json:"lost"` // own steps that the fold of all logs does not count since this sync
+	Renewed    bool                 `json:"renewed_writer"`
+	Notes      bool                 `json:"notes"`                    // whether the remote has the notes as they are here
+	NotesWhy   string               `json:"notes_why,omitempty"`      // why it has not
+	Foreign    gitstore.ID          `json:"notes_replaced,omitempty"` // notes of somebody else's hand that stand in the history of the remote's notes now
 	// Recovered is what was wrong in this clone and was put right.
 	Recovered []string               `json:"recovered"`
 	Missing   []gitstore.Rejection   `json:"missing"`           // logs that have lost something which the remote does not have either
@@ -38,7 +40,7 @@ const syncRetries = 5
 // to push the notes, which never stops a sync.
 func (s *Store) Sync(ctx context.Context, remote string, notes bool) (Synced, error) {
 	x := &exchange{Store: s, notes: notes, fresh: map[gitstore.ID]bool{}, touched: map[string]bool{}}
-	x.done = Synced{Remote: remote, Writers: []string{}, Rejected: []gitstore.Rejection{}, Lost: []string{}, Recovered: []string{}, Missing: []gitstore.Rejection{}}
+	x.done = Synced{Remote: remote, Writers: []string{}, Rejected: []gitstore.Rejection{}, Unreadable: []gitstore.Rejection{}, Lost: []string{}, Recovered: []string{}, Missing: []gitstore.Rejection{}}
 	unlock, err := s.Repo.Lock(ctx, "sync")
 	if err != nil {
 		return x.done, err
@@ -197,8 +199,10 @@ func (x *exchange) check(entry gitstore.Entry) error {
 	}
 	if err == nil {
 		x.heard(event)
+	} else {
+		x.done.Unreadable = append(x.done.Unreadable, gitstore.Rejection{Writer: entry.Writer, Reason: err.Error()})
 	}
-	return nil // a record that cannot be read is kept, and reported by log and fsck
+	return nil // a record that cannot be read is kept, and reported by log and fsck, too
 }
 
 func (x *exchange) heard(event Event) {

@@ -282,7 +282,7 @@ func repoFile(ctx context.Context, repo *gitstore.Repo) (data []byte, name strin
 	}
 	if dir != "" {
 		name = path.Join(dir, configName)
-		data, err = os.ReadFile(name)
+		data, err = readRegular(name)
 		if errors.Is(err, os.ErrNotExist) {
 			return nil, "", nil
 		}
@@ -300,4 +300,17 @@ func repoFile(ctx context.Context, repo *gitstore.Repo) (data []byte, name strin
 		return nil, "", nil
 	}
 	return data, "HEAD:" + configName, err
+}
+
+// readRegular reads a file of a working tree, where an agent can put anything: reading
+// a pipe never ends.
+func readRegular(name string) ([]byte, error) {
+	info, err := os.Stat(name)
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("it is no regular file")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.ReadFile(name)
 }

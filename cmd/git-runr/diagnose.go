@@ -115,7 +115,11 @@ func (s *session) notStopped(store *loop.Store, run loop.Run) error {
 		doc.Next = append(doc.Next, "git runr diagnose "+runs[i].ID)
 	}
 	return s.print(doc, func(w io.Writer) {
-		fmt.Fprintf(w, "Run %s did not stop: it is %s.\n", run.ID, runState(run.Summary(), func(string) bool { return live }))
+		state := "it is " + runState(run.Summary(), func(string) bool { return live })
+		if run.Status == loop.RunRunning && !live {
+			state = "its process died"
+		}
+		fmt.Fprintf(w, "Run %s did not stop: %s.\n", run.ID, state)
 		for _, line := range doc.Next {
 			fmt.Fprintf(w, "  %s\n", line)
 		}

@@ -70,7 +70,7 @@ func (s *session) overview(store *loop.Store) (overviewJSON, error) {
 		doc.Problem = err.Error()
 	}
 	statuses, err := hooks.StatusOf(s.ctx, s.repo)
-	if err == nil && len(statuses) > 0 {
+	if err == nil && len(statuses) > 0 && !s.repo.Bare { // nobody commits there
 		doc.Hook = statuses[0].State
 	}
 	waiting, err := loop.StatusFilter(loop.StatusWaiting)
@@ -92,7 +92,7 @@ func (d overviewJSON) next(live func(string) bool) []string {
 	var lines []string
 	for _, r := range d.Runs {
 		switch {
-		case r.Status == loop.RunComplete && !r.Landed:
+		case r.Status == loop.RunComplete && !r.Landed && !r.InPlace:
 			lines = append(lines, "git runr land "+r.ID)
 		case r.Status == loop.RunReviewing, r.Status == loop.RunStop:
 			lines = append(lines, "git runr diagnose "+r.ID)
@@ -108,8 +108,11 @@ func (d overviewJSON) next(live func(string) bool) []string {
 	if d.Hook == hooks.Absent {
 		lines = append(lines, "git runr hooks install")
 	}
-	lines = append(lines, "git runr review", "git runr inbox", "git runr help")
-	return lines[:3]
+	if d.Head != "" {
+		lines = append(lines, "git runr review")
+	}
+	lines = append(lines, "git runr inbox", "git runr help")
+	return lines[:min(3, len(lines))]
 }
 
 func writeOverview(w io.Writer, d overviewJSON, live func(string) bool) {

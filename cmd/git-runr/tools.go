@@ -160,6 +160,9 @@ func syncWith(s *session) error {
 	return refusedProblem(done.Refused)
 }
 
+// unreadableShown is how many of the records that say nothing a sync names.
+const unreadableShown = 5
+
 func writeSynced(w io.Writer, done loop.Synced) {
 	for _, line := range done.Recovered {
 		fmt.Fprintf(w, "recovered: %s\n", safetext.Line(line))
@@ -167,6 +170,13 @@ func writeSynced(w io.Writer, done loop.Synced) {
 	fmt.Fprintf(w, "Synced with %s: %s from %s; %s of ours pushed.\n", done.Remote, loop.Count(done.Taken, "new event"), loop.Count(len(done.Writers), "writer"), loop.Count(done.Pushed, "event"))
 	for _, r := range done.Rejected {
 		fmt.Fprintf(w, "not taken over from %s: %s\n", safetext.Line(r.Writer), safetext.Line(r.Reason))
+	}
+	for i, r := range done.Unreadable {
+		if i == unreadableShown {
+			fmt.Fprintf(w, "and %s more cannot be read: git runr fsck names them\n", loop.Count(len(done.Unreadable)-i, "event"))
+			break
+		}
+		fmt.Fprintf(w, "left out, from %s: %s\n", safetext.Line(r.Writer), safetext.Line(r.Reason))
 	}
 	for _, r := range done.Missing {
 		fmt.Fprintf(w, "damaged here, and the remote does not have it: the log of %s: %s\n", safetext.Line(r.Writer), safetext.Line(r.Reason))

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -98,9 +99,29 @@ func (s *session) writeUndone(w io.Writer, undone loop.Undone, doc undoneJSON) {
 	if moved := s.movedBack(undone); moved != "" {
 		fmt.Fprintf(w, "  %s\n", moved)
 	}
-	writePaths(w, "restored", doc.Restored)
+	gone := s.addedBy(undone.Took)
+	writePaths(w, "restored", slices.DeleteFunc(slices.Clone(doc.Restored), func(path string) bool { return gone[path] }))
+	writePaths(w, "removed", slices.DeleteFunc(slices.Clone(doc.Restored), func(path string) bool { return !gone[path] }))
 	writePaths(w, "changed since, left alone", doc.Conflicts)
 	writeUndo(w, doc.Undo)
+}
+
+// addedBy are the files that were there after an operation and not before it.
+func (s *session) addedBy(op gitstore.Recorded) map[string]bool {
+	added := map[string]bool{}
+	before, err := s.repo.ReadSnapshot(s.ctx, op.Before)
+	if err != nil {
+		return added
+	}
+	after, err := s.repo.ReadSnapshot(s.ctx, op.After)
+	if err != nil {
+		return added
+	}
+	changes, _ := s.repo.Changed(s.ctx, before.Tree, after.Tree)
+	for _, c := range changes {
+		added[c.Path] = c.OldMode == ""
+	}
+	return added
 }
 
 // movedBack says where a branch went, "" when none did.
