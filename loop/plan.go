@@ -240,13 +240,26 @@ func (s *Store) executorsWork(ctx context.Context, tree *gitstore.Worktree, head
 func (s *Store) changedFiles(ctx context.Context, from, to gitstore.ID, dir string, listed []string) (named, others []string, err error) {
 	changes, err := s.Repo.Changed(ctx, from, to)
 	for _, c := range changes {
-		if slices.ContainsFunc(listed, func(l string) bool { return covers(path.Clean(strings.TrimPrefix(l, dir+"/")), c.Path) }) {
+		if slices.ContainsFunc(listed, func(l string) bool { return lists(l, dir, c.Path) }) {
 			named = append(named, c.Path)
 		} else {
 			others = append(others, c.Path)
 		}
 	}
 	return named, others, err
+}
+
+// lists reports whether an executor in dir means a file by a name in its list.
+func lists(name, dir, file string) bool {
+	return covers(path.Clean(strings.TrimPrefix(name, dir+"/")), file)
+}
+
+// Unchanged are the names in the list of an executor in dir that stand for no file of
+// its work.
+func (c *Context) Unchanged(listed []string, dir string) []string {
+	return slices.DeleteFunc(slices.Clone(listed), func(name string) bool {
+		return slices.ContainsFunc(c.Files, func(file string) bool { return lists(name, dir, file) })
+	})
 }
 
 // givenAside makes the work a commit for the run's own worktree. Where it is not

@@ -358,7 +358,13 @@ func (s *session) planContext(store *loop.Store, plan *loop.RunPlan, name string
 	if len(left) > 0 {
 		s.say("left alone, not among the executor's files: %s", strings.Join(left, ", "))
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	if unchanged := plan.Context.Unchanged(given.Files, s.repo.WorkTree); len(unchanged) > 0 {
+		s.say("listed, and no file that changed: %s", strings.Join(unchanged, ", "))
+	}
+	return nil
 }
 
 // planReview takes the findings of a submitted review as what is to be done.
