@@ -100,7 +100,7 @@ func (r *Repo) addArgs(ctx context.Context, dir, branch string, at ID) (args []s
 	}
 	elsewhere, err := r.checkedOutIn(ctx, "refs/heads/"+branch)
 	if err == nil && elsewhere != "" {
-		err = fmt.Errorf("branch %s is checked out in %q: %w", branch, elsewhere, ErrConflict)
+		err = &CheckedOutError{Branch: branch, Dir: elsewhere}
 	}
 	return append(args, "--end-of-options", dir, branch), "", err
 }

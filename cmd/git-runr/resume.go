@@ -7,7 +7,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/gitstore"
 	"git-runr/loop"
+	"git-runr/loop/safetext"
 )
 
 func (p *program) resumeCommand() *cli.Command {
@@ -70,16 +72,23 @@ func (s *session) resume(store *loop.Store, conf *config, run loop.Run, after []
 		return err
 	}
 	defer letGo()
-	return leftProblem(s.carryOut(store, func(runner *loop.Runner) (loop.Run, error) {
+	return resumeProblem(run.ID, s.carryOut(store, func(runner *loop.Runner) (loop.Run, error) {
 		runner.Keep = s.Bool("keep")
 		return runner.Resume(s.ctx, run)
 	}))
 }
 
-// leftProblem says what to type where files of the user's checkout may be the
-// attempt's or the user's.
-func leftProblem(err error) error {
-	left := new(loop.LeftError)
+// resumeProblem says what to type where files of the user's checkout may be the
+// attempt's or the user's, and where the user is on the run's branch.
+func resumeProblem(run string, err error) error {
+	left, elsewhere := new(loop.LeftError), new(gitstore.CheckedOutError)
+	if errors.As(err, &elsewhere) {
+		refused := problemf(exitConflict, "%w", err)
+		if line, ok := safetext.CommandLine("git", "-C", elsewhere.Dir, "switch", "--detach"); ok {
+			refused = refused.withHint(line + "   leaves the branch where it is; then: git runr resume " + run)
+		}
+		return refused
+	}
 	if !errors.As(err, &left) {
 		return err
 	}
