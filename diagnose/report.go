@@ -281,8 +281,10 @@ func (r *Report) countChecks(checks []ReportCheck) bool {
 		if c.Name == "" {
 			continue // another command, which a person ran
 		}
-		r.Totals.ChecksRun++
-		if !c.OK {
+		if c.NotRun == "" {
+			r.Totals.ChecksRun++
+		}
+		if c.Fails {
 			failed++
 		}
 	}

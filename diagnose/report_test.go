@@ -205,7 +205,7 @@ func TestReportEvidence(t *testing.T) {
 		t.Errorf("evidence on an older commit: %+v", stale)
 	}
 	in.Events = in.Events[:5]
-	if failed := NewReport(in).Evidence[0]; failed.State != "failed" || failed.Was != "exit 1, 3 errors" || failed.Log != string(in.Events[3].ID)+":checks/test.log" {
+	if failed := NewReport(in).Evidence[0]; failed.State != "failed" || failed.Was != "exit 1 (3 errors)" || failed.Log != string(in.Events[3].ID)+":checks/test.log" {
 		t.Errorf("failed: %+v", failed)
 	}
 }

@@ -99,23 +99,8 @@ func shortList(names []string) string {
 	return text
 }
 
-// state is how a command ended, in a few words.
-func (c ReportCheck) state() string {
-	state := "ok"
-	switch {
-	case c.Reason != "":
-		state = c.Reason
-	case !c.OK:
-		state = fmt.Sprintf("exit %d", c.ExitCode)
-	}
-	if c.Said != "" {
-		state += ", " + c.Said
-	}
-	return oneLine(state)
-}
-
 func (c ReportCheck) line() string {
-	return fmt.Sprintf("%s: %s (%s)", cmp.Or(c.Name, c.Command), c.state(), took(c.Duration))
+	return fmt.Sprintf("%s: %s (%s)", cmp.Or(c.Name, c.Command), c.State, took(c.Duration))
 }
 
 func (r ReportRound) title() string {

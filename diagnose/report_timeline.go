@@ -81,9 +81,12 @@ type ReportCheck struct {
 	Name     string        `json:"name,omitempty"` // "" for a command that is no configured check
 	Command  string        `json:"command"`
 	OK       bool          `json:"ok"`
+	Fails    bool          `json:"fails"` // it counts against the work
+	State    string        `json:"state"` // how it ended, in a few words
 	ExitCode int           `json:"exit_code"`
 	Reason   string        `json:"reason,omitempty"`
-	Said     string        `json:"said,omitempty"` // what its output says in a few words
+	NotRun   string        `json:"not_run,omitempty"` // why it says nothing
+	Said     string        `json:"said,omitempty"`    // what its output says in a few words
 	Tree     string        `json:"tree,omitempty"`
 	Log      string        `json:"log,omitempty"` // EVENT:PATH of its output, for git show
 	Duration loop.Duration `json:"duration_ms"`
@@ -352,7 +355,8 @@ func (t *timeline) fillChecks(entry *ReportEntry, results []loop.CheckResult, lo
 	entry.Duration = 0
 	for i, c := range results {
 		check := ReportCheck{
-			Name: c.Name, Command: c.Command, OK: c.OK(), ExitCode: c.ExitCode, Reason: c.Reason, Said: c.Said, Tree: c.Tree, Duration: max(0, c.Duration),
+			Name: c.Name, Command: c.Command, OK: c.OK(), Fails: c.Fails(), State: c.State(),
+			ExitCode: c.ExitCode, Reason: c.Reason, NotRun: c.NotRun, Said: c.Said, Tree: c.Tree, Duration: max(0, c.Duration),
 		}
 		if path := logOf(i, c); slices.Contains(entry.Attachments, path) {
 			check.Log = string(entry.Event) + ":" + path
@@ -364,9 +368,12 @@ func (t *timeline) fillChecks(entry *ReportEntry, results []loop.CheckResult, lo
 }
 
 func checksState(checks []ReportCheck) string {
-	failed := 0
+	ok, failed := 0, 0
 	for _, c := range checks {
-		if !c.OK {
+		if c.OK {
+			ok++
+		}
+		if c.Fails {
 			failed++
 		}
 	}
@@ -374,7 +381,7 @@ func checksState(checks []ReportCheck) string {
 	case len(checks) == 0:
 		return "none configured"
 	case failed == 0:
-		return fmt.Sprintf("%d of %d ok", len(checks), len(checks))
+		return fmt.Sprintf("%d of %d ok", ok, len(checks))
 	}
 	return fmt.Sprintf("%d of %d failed", failed, len(checks))
 }
@@ -548,7 +555,7 @@ func reportEvidence(run loop.Run, entries []ReportEntry) []ReportEvidence {
 				continue // a command of a person's, not a check
 			}
 			e := slot(c.Name)
-			*e = ReportEvidence{Check: c.Name, Command: c.Command, State: "failed", Was: c.state(), Tree: c.Tree, Event: entry.Event, Log: c.Log}
+			*e = ReportEvidence{Check: c.Name, Command: c.Command, State: "failed", Was: c.State, Tree: c.Tree, Event: entry.Event, Log: c.Log}
 			e.Stale = c.Tree != "" && head != "" && c.Tree != head
 			if c.OK {
 				e.State = "ok"

@@ -100,7 +100,7 @@ func (t *turn) prompt(step Step) ImplementPrompt {
 	plan := t.run.Plan
 	p := ImplementPrompt{
 		Entity: plan.Entity, Task: plan.Task, DoneCriteria: plan.DoneCriteria, References: plan.References,
-		Lead: step.Work.Prompt, Attempt: step.Number, Files: t.run.Files(), History: t.history(), Notes: t.run.fromPeople(), Checks: plan.Checks,
+		Lead: step.Work.Prompt, Attempt: step.Number, Files: t.run.Files(), History: t.history(step.Number), Notes: t.run.fromPeople(), Checks: plan.Checks,
 		Scope: plan.scopeText(),
 	}
 	if step.Mode != ModeImplement {
@@ -118,10 +118,13 @@ func (t *turn) prompt(step Step) ImplementPrompt {
 	return p
 }
 
-// history is one line for each earlier attempt.
-func (t *turn) history() []string {
+// history is one line for each attempt before the one of that number, which has begun.
+func (t *turn) history(number int) []string {
 	var lines []string
 	for _, a := range t.run.Attempts {
+		if a.Number == number {
+			continue
+		}
 		line := fmt.Sprintf("attempt %d (%s): changed %s", a.Number, a.Mode, Count(len(a.Files), "file"))
 		for _, round := range t.run.Rounds {
 			if round.Attempt == a.Number && round.Failure == nil {

@@ -365,7 +365,7 @@ func TestWorkerAsksEveryAgent(t *testing.T) {
 		return nil, &Failure{Reason: ReasonAgentNotFound}
 	}}
 	for range 2 { // the second time there is nobody left to run
-		if _, err := worker.Work(ctx); err != nil {
+		if _, _, err := worker.Work(ctx); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -380,7 +380,7 @@ func TestWorkerAsksEveryAgent(t *testing.T) {
 		t.Errorf("outcome %s, waiting for %v, failure %+v", review.Outcome(), review.Waiting(), review.Failure)
 	}
 	worker.Retry, calls = true, nil
-	if _, err := worker.Work(ctx); err != nil || strings.Join(calls, " ") != "gone" {
+	if _, _, err := worker.Work(ctx); err != nil || strings.Join(calls, " ") != "gone" {
 		t.Errorf("tried again: %v, %v", calls, err)
 	}
 }

@@ -546,6 +546,9 @@ func TestReviewClaimTimes(t *testing.T) {
 			t.Errorf("%s: not claimed", c.words)
 			continue
 		}
+		if c.words == "submit rex; claim ann; claim bob force" && (len(review.Ended) != 1 || !review.Ended[0].At.Equal(review.Claim.At) || !review.Ended[0].Lost) {
+			t.Errorf("%s: ended %+v", c.words, review.Ended)
+		}
 		got := *review.Claim
 		if got.ID, got.Writer = "", ""; got != want {
 			t.Errorf("%s: %+v, want %+v", c.words, got, want)

@@ -246,7 +246,7 @@ func entriesEnd(lines []readLine, i int) int {
 
 func isLegend(run []readLine, title string) bool {
 	severities := map[string]bool{}
-	defined := true
+	defined, labelled := true, false
 	for _, l := range run {
 		if l.role == roleNone {
 			continue
@@ -254,6 +254,8 @@ func isLegend(run []readLine, title string) bool {
 		said := l.rest
 		if l.draft != nil {
 			said = l.draft.value(placeField) + " " + said
+		} else if label, meanings, ok := strings.Cut(said, ":"); ok && isKeyTitle(label) {
+			said, labelled = meanings, true // "Severity levels: Note (optional), Critical (must fix)"
 		}
 		if severities[l.mark.word] || namesPlace(said) {
 			return false
@@ -264,7 +266,7 @@ func isLegend(run []readLine, title string) bool {
 			severities[word] = true
 		}
 	}
-	return isKeyTitle(title) || defined && len(severities) > 1
+	return isKeyTitle(title) || defined && (labelled || len(severities) > 1)
 }
 
 // marksBetween are the marks in the rest of a line that lists them: "/ Warning / Note".

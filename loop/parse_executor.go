@@ -177,6 +177,9 @@ func isFilesTitle(title string) bool {
 // inlineClaims are the paths in a title that goes on: "Files Modified: a.go, b.go".
 func inlineClaims(title string) []string {
 	_, list, _ := strings.Cut(title, ":")
+	if strings.Count(list, "`")%2 == 1 {
+		list += "`" // which the title lost as decoration
+	}
 	return pathsIn(list, false)
 }
 

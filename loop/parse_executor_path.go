@@ -151,6 +151,10 @@ func barePaths(item string, fenced bool) []string {
 		if i > 0 && !quoted && !strings.Contains(part, "/") && !hasExtension(firstWord(part)) && !hasExtension(withoutAnnotation(part)) {
 			break // "a.go, because it is slow"
 		}
+		if quoted {
+			paths = append(paths, namedPaths(part, false)...)
+			continue
+		}
 		paths = append(paths, onePath(part, false)...)
 	}
 	return paths

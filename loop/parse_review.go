@@ -93,7 +93,7 @@ func parseReview(text string, whole bool, nonce string, log *parseLog) Report {
 	}
 	report = finish(report, rest, log)
 	if len(report.Requests) == 0 && !report.Effective.Passed() && (a.refused || !picked.Verdict.Passed()) {
-		report.Requests = append(report.Requests, firstWords(rest, a.rest())...)
+		report.Requests = append(report.Requests, firstWords(rest, a.rest(), a.besideVerdicts())...)
 	}
 	return report
 }
@@ -106,6 +106,20 @@ func (a *answer) rest() mdText {
 	}
 	return rest
 }
+
+// besideVerdicts is what verdicts have behind them on their line: "NEEDS_FIX — it leaks".
+func (a *answer) besideVerdicts() mdText {
+	var said []string
+	for _, l := range a.lines {
+		if _, reason, ok := strings.Cut(strings.NewReplacer(" – ", " — ", " - ", " — ", ": ", " — ").Replace(l.rest), " — "); ok && l.role == roleVerdict && !startsWithNumber(reason) {
+			said = append(said, reason)
+		}
+	}
+	return splitMarkdown(strings.Join(said, "\n"))
+}
+
+// startsWithNumber tells a count of findings from a reason.
+func startsWithNumber(s string) bool { return s != "" && '0' <= s[0] && s[0] <= '9' }
 
 // explained gives a report that refuses for no reason the text as its summary: else
 // nobody could tell what is wrong.

@@ -257,18 +257,27 @@ func (r *requestReader) itemFloor(listAsks bool) weight {
 const maxFirstWords = 300
 
 // firstWords is the first statement in one of texts, for a review that refuses and
-// asks for nothing; none when they state nothing.
+// asks for nothing; none when they state nothing. A single word is one where nothing
+// else is: "Flaky.", or a sentence of a language that writes no spaces.
 func firstWords(texts ...mdText) []string {
+	var alone []string
 	for _, md := range texts {
 		for _, b := range readBlocks(md) {
 			text := oneRow(strings.Join(b.lines, " "))
-			if b.kind != blockItem && b.kind != blockLines || endsInColon(text) || len(wordsOf(text)) < 2 || strings.HasPrefix(text, "{") {
+			words := len(wordsOf(text))
+			if b.kind != blockItem && b.kind != blockLines || endsInColon(text) || words == 0 || strings.HasPrefix(text, "{") || isNone(text) {
 				continue
 			}
-			return []string{strings.TrimRight(plainItem(shortRow(text)), ".")}
+			first := []string{strings.TrimRight(plainItem(shortRow(text)), ".")}
+			if words > 1 {
+				return first
+			}
+			if alone == nil {
+				alone = first
+			}
 		}
 	}
-	return nil
+	return alone
 }
 
 // shortRow is as much of text as stands for a request, in one line.

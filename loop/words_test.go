@@ -16,7 +16,15 @@ func TestFirstWordsAreTheRequest(t *testing.T) {
 	}{
 		{"prose", "The loop never terminates.\nIt spins.\n\nMore of it.\n\n### Verdict: NEEDS_FIX\n", []string{"The loop never terminates. It spins"}},
 		{"after a heading", "# Review\n\n### Verdict: CRITICAL\n\nThe format is wrong.\n", []string{"The format is wrong"}},
-		{"a summary", "```runr-review n0nce\n{\"verdict\":\"NEEDS_FIX\",\"summary\":\"It leaks.\",\"findings\":[]}\n```", []string{"It leaks"}},
+		{"a summary under its heading", "### Verdict: NEEDS_FIX\n\n### Summary\nIt is purple.", []string{"It is purple"}},
+		{"a summary of JSON", `{"success":false,"review_summary":"It leaks.","review_issues":[]}`, []string{"It leaks"}},
+		{"a summary of ours", "```runr-review n0nce\n{\"verdict\":\"NEEDS_FIX\",\"summary\":\"It leaks.\",\"findings\":[]}\n```", []string{"It leaks"}},
+		{"one word", "Flaky.\n\n### Verdict: NEEDS_FIX\n", []string{"Flaky"}},
+		{"one word and a statement", "Review\n\nIt leaks.\n\n### Verdict: NEEDS_FIX\n", []string{"It leaks"}},
+		{"no spaces", "競合状態があります。\n\n### Verdict: NEEDS_FIX\n", []string{"競合状態があります。"}},
+		{"behind the verdict", "### Verdict: NEEDS_FIX — it leaks\n", []string{"it leaks"}},
+		{"a count behind the verdict", "### Verdict: NEEDS_FIX — 3 issues\n", nil},
+		{"none", "### Findings\nNone.\n\n### Verdict: NEEDS_FIX\n", nil},
 		{"no reason at all", "### Verdict: NEEDS_FIX\n", nil},
 		{"JSON without a reason", `{"success":false,"review_issues":[]}`, nil},
 		{"a pass", "All of it is as it should be.\n\n### Verdict: PASS\n", nil},
@@ -38,14 +46,26 @@ func TestUnreadableAsksForNothing(t *testing.T) {
 	}
 }
 
-func TestReportKeepsTheText(t *testing.T) {
-	for _, test := range []struct{ text, want string }{
-		{"\uFEFFa\r\nb \xff\n\n", "a\nb \uFFFD"},
-		{"  ### Verdict: PASS\n", "### Verdict: PASS"},
+// The reviewer's own words reach whoever reads the report, whatever was extracted.
+func TestReportText(t *testing.T) {
+	const nonce = "1f2e3d4c5b6a7988"
+	for text, want := range map[string]string{
+		"\uFEFFa\r\nb \xff\n\n":              "a\nb \uFFFD",
+		"  ### Verdict: PASS\r\n":            "### Verdict: PASS",
+		"a\x1b[31mb\x1b]0;title\x07c\u202ed": "ab\x1b]0;title\x07c\u202ed",
 	} {
-		if got := ParseReview(test.text, "").Text; got != test.want {
-			t.Errorf("%q, want %q", got, test.want)
+		if got := ParseReview(text, nonce).Text; got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
+	}
+	tagged := "I read it.\n\n```runr-review " + nonce + "\n{\"verdict\": \"NEEDS_FIX\", \"summary\": \"It leaks.\", \"findings\": []}\n```\n"
+	r := ParseReview(tagged, nonce)
+	if strings.Contains(r.Text, nonce) || !strings.Contains(r.Text, "It leaks.") || r.Requests[0] != "It leaks" {
+		t.Errorf("text %q, requests %q", r.Text, r.Requests)
+	}
+	long := ParseReview("HEAD\n"+strings.Repeat("ä line\n", 20000)+"TAIL\n", "")
+	if len(long.Text) > maxText || len(long.Text) < maxText-100 || !strings.HasPrefix(long.Text, "HEAD\n") || !strings.HasSuffix(long.Text, "TAIL") || !strings.Contains(long.Text, "left out") {
+		t.Errorf("%d bytes: %q … %q", len(long.Text), cutBytes(long.Text, 20), long.Text[len(long.Text)-20:])
 	}
 }
 

@@ -28,18 +28,18 @@ type Worker struct {
 }
 
 // Work does every review that this clone asked an agent for, oldest first, until
-// none is left; it returns how many it did. A reviewer that could not be run is tried
+// none is left; it returns how many are done and of how many an agent failed. A reviewer that could not be run is tried
 // again when it is due, if it may well answer then, and otherwise when Retry says so.
 // What is left alone is Held.
-func (w *Worker) Work(ctx context.Context) (did int, err error) {
+func (w *Worker) Work(ctx context.Context) (did, failed int, err error) {
 	if _, err := w.Store.dropCheckouts(ctx, false); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	var failed []error // git's refusals of single reviews
+	var refusals []error // git's refusals of single reviews
 	for seen := map[string]bool{}; ; {
 		next, err := w.next(ctx, seen)
 		if err != nil || next == "" {
-			return did, errors.Join(append(failed, err)...)
+			return did, failed, errors.Join(append(refusals, err)...)
 		}
 		seen[next] = true
 		review, err := w.Store.Review(ctx, next)
@@ -50,10 +50,12 @@ func (w *Worker) Work(ctx context.Context) (did int, err error) {
 		switch {
 		case errors.As(err, &state), errors.Is(err, gitstore.ErrBusy): // somebody else was quicker
 		case errors.As(err, &refused):
-			failed = append(failed, err)
+			refusals = append(refusals, err)
 		case err != nil:
-			return did, errors.Join(append(failed, err)...)
+			return did, failed, errors.Join(append(refusals, err)...)
 		case review.Failure != nil && review.Failure.Reason == ReasonObjects: // see Held
+		case review.Failure != nil:
+			failed++
 		default:
 			did++
 		}

@@ -370,14 +370,14 @@ func work(s *session) error {
 			result.Busy = true
 			break
 		}
-		n, err := worker.Work(s.ctx)
+		did, failed, err := worker.Work(s.ctx)
 		unlock()
-		result.Reviews += n
+		result.Reviews += did
 		if err != nil {
 			return err
 		}
 		worker.Retry = false // once is what was asked for
-		if n == 0 {          // looked again after unlocking: a request that came meanwhile found us busy
+		if did+failed == 0 { // looked again after unlocking: a request that came meanwhile found us busy
 			break
 		}
 	}

@@ -179,7 +179,7 @@ func entryClass(e diagnose.ReportEntry) string {
 
 func checksClass(checks []diagnose.ReportCheck) string {
 	for _, c := range checks {
-		if !c.OK {
+		if c.Fails {
 			return "bad"
 		}
 	}

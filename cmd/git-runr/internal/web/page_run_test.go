@@ -53,6 +53,9 @@ func (s *site) stopped() loop.Run {
 		Reviewer:    func(string) (loop.Reviewer, *loop.Failure) { return b, nil },
 		Checker: loop.Checker{
 			Run: func(_ context.Context, c loop.Check, _ string, tree gitstore.ID) loop.CheckResult {
+				if c.Name == "lint" {
+					return loop.CheckResult{Name: c.Name, Command: c.Command, ExitCode: 127, NotRun: "<linter> is not installed"}
+				}
 				return loop.CheckResult{Name: c.Name, Command: c.Command, ExitCode: 1, Said: "2 <failed>", Output: "out\x1b[31m", Tree: string(tree)}
 			},
 			Judge: func(result loop.CheckResult, _ *loop.CheckResult, _ []string) loop.CheckResult { return result },
@@ -60,7 +63,8 @@ func (s *site) stopped() loop.Run {
 	}
 	run, err := runner.Start(context.Background(), loop.RunPlan{
 		Entity: loop.Entity{Type: "task", Identifier: "t", Title: "A task </title><script>xss()</script>"}, Task: "# Do <script>xss()</script>",
-		Base: head, Implementer: "bot", Reviewer: "other bot", Checks: []loop.Check{{Name: "test", Command: "go test ./... && echo '<x>'"}},
+		Base: head, Implementer: "bot", Reviewer: "other bot",
+		Checks: []loop.Check{{Name: "test", Command: "go test ./... && echo '<x>'"}, {Name: "lint", Command: "linter"}},
 		Policy: loop.Policy{Workflow: loop.DefaultWorkflow(), MaxRetries: 2, Threshold: loop.ThresholdVerdict, OnExhausted: loop.ChoiceAsk},
 	}, "cli")
 	if err != nil {
@@ -78,7 +82,8 @@ func TestRunPage(t *testing.T) {
 	shows(t, list, "/run/"+run.ID, "A task", "needs fix")
 	page := s.page("/run/" + run.ID)
 	text := checkHTML(t, page)
-	shows(t, page, "<svg", "Stopped:", "git runr resume "+run.ID, `class="bad"`, "#entry-1", `id="entry-1"`, "2 &lt;failed&gt;", "a.txt")
+	shows(t, page, "<svg", "Stopped:", "git runr resume "+run.ID, `class="bad"`, "#entry-1", `id="entry-1"`, "a.txt",
+		`<span class="tag bad">test: exit 1 (2 &lt;failed&gt;)</span>`, `<span class="tag ">lint: not run: &lt;linter&gt; is not installed</span>`)
 	if !strings.Contains(text, "no test for <b>xss</b>") {
 		t.Error("the request is not shown as it was written")
 	}
