@@ -330,7 +330,7 @@ func TestHostile(t *testing.T) {
 			w := model.copied(t)
 			gone := c.do(w)
 			w.checkHonest(gone, false)
-			w.checkCommands(i % 3)
+			w.checkCommands(i % 5)
 			w.checkHonest(gone, true)
 			if c.gc {
 				w.git(w.dir, "gc", "-q", "--prune=now")
@@ -392,8 +392,8 @@ func (w *hostileWorld) checkHonest(gone []string, synced bool) {
 	}
 }
 
-// checkCommands wants an answer of one in three of the commands, of each with RUNR_KILLS=all.
-func (w *hostileWorld) checkCommands(third int) {
+// checkCommands wants an answer of one in five of the commands, of each with RUNR_KILLS=all.
+func (w *hostileWorld) checkCommands(fifth int) {
 	w.Helper()
 	for i, argv := range [][]string{
 		{}, {"status"}, {"status", "--json"}, {"inbox"}, {"inbox", "list", "--json", "--status", "all"}, {"inbox", "get", w.review}, {"inbox", "get", "latest"},
@@ -401,7 +401,7 @@ func (w *hostileWorld) checkCommands(third int) {
 		{"review", "--wait"}, {"review", "--reviewer", "human", "--no-serve"}, {"inbox", "claim", w.review}, {"inbox", "resolve", w.review}, {"work"},
 		{"hooks", "run", "post-commit"}, {"continue"}, {"resume", "latest"}, {"land"}, {"abort", "latest"}, {"sync"}, {"fsck", "--rebuild"}, {"status"},
 	} {
-		if always := len(argv) == 1 && (argv[0] == "sync" || argv[0] == "log"); !always && i%3 != third && os.Getenv("RUNR_KILLS") != "all" {
+		if always := len(argv) == 1 && (argv[0] == "sync" || argv[0] == "log"); !always && i%5 != fifth && os.Getenv("RUNR_KILLS") != "all" {
 			continue
 		}
 		status, out, errOut := w.runr(argv...)

@@ -23,7 +23,7 @@ type claimEnd struct {
 // TestClaimIsExclusive has twenty processes claim one review at once, again and
 // again: one gets it, and the others are told who.
 func TestClaimIsExclusive(t *testing.T) {
-	rounds := 50
+	rounds := 20
 	if testing.Short() {
 		rounds = 10
 	}

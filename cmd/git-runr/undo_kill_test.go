@@ -198,7 +198,7 @@ func TestLandAfterUndoWithoutItsEvent(t *testing.T) {
 	w.saysWhatIs("landed again", dir)
 }
 
-const someKills = 6
+const someKills = 4
 
 func (w *killWorld) killEverywhere(repo string, args []string) {
 	before, done := w.state(repo), w.copyOf(repo)
