@@ -282,6 +282,23 @@ func removeTree(t *testing.T, dir string) {
 	t.Fatal(err)
 }
 
+// putBack puts a copy of what is kept in the place of dir, in one step: a worker that
+// was started in the background may make a directory in it at any moment.
+func (w *readmeWorld) putBack(t *testing.T, dir string) {
+	t.Helper()
+	fresh := dir + ".fresh"
+	copyTree(t, w.kept, fresh)
+	err := os.Rename(fresh, dir)
+	for range 600 {
+		if err == nil {
+			return
+		}
+		removeTree(t, dir)
+		err = os.Rename(fresh, dir)
+	}
+	t.Fatal(err)
+}
+
 func copyTree(t *testing.T, from, to string) {
 	t.Helper()
 	if out, err := exec.Command("cp", "-a", from, to).CombinedOutput(); err != nil {
@@ -316,8 +333,7 @@ func (w *readmeWorld) run(t *testing.T, form string) {
 	}
 	parent := filepath.Dir(filepath.Dir(w.dir))
 	if w.used {
-		removeTree(t, parent)
-		copyTree(t, w.kept, parent)
+		w.putBack(t, parent)
 	}
 	w.used = !readsOnly.MatchString(line)
 	dir, env := w.dir, os.Environ()
