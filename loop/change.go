@@ -19,6 +19,7 @@ type Census struct {
 	SentBinary int       `json:"sent_binary,omitempty"` // binary files that a reviewer who can judge them was told of
 	LeftOut    []LeftOut `json:"left_out,omitempty"`
 	Unmatched  []string  `json:"unmatched_globs,omitempty"` // of what is to be left out: they match no file of the tree
+	Overruled  []string  `json:"overruled_globs,omitempty"` // of what is to be left out: see Limits.ExcludedBy
 	Checks     int       `json:"checks,omitempty"`          // that there are to run
 	ChecksLeft int       `json:"checks_not_run,omitempty"`
 }
@@ -97,10 +98,14 @@ type Change struct {
 
 // Limits bound what a reviewer is shown.
 type Limits struct {
-	Exclude  []string // globs that are left out: see gitstore.Globs
-	MaxBytes int64    // of a part of the patch; 0: no limit
-	MaxParts int      // 0: one
-	Binary   bool     // whether the reviewer can judge that a binary file is there
+	Exclude []string // globs that are left out: see gitstore.Globs
+	// ExcludedBy is the file of the repository that asks for Exclude, "" when another
+	// source does. A change of that file is shown as if it asked for nothing: it could
+	// hide in the same commit whatever it likes.
+	ExcludedBy string
+	MaxBytes   int64 // of a part of the patch; 0: no limit
+	MaxParts   int   // 0: one
+	Binary     bool  // whether the reviewer can judge that a binary file is there
 }
 
 // LockFiles are generated files whose diff tells an agent nothing. The built-in
@@ -118,6 +123,10 @@ func (s *Store) ReadChange(ctx context.Context, subject Subject, limits Limits) 
 	if err != nil {
 		return change, fmt.Errorf("read change: %w", err)
 	}
+	overruled, err := s.overrule(ctx, from, subject.Tree, &limits)
+	if err != nil {
+		return change, fmt.Errorf("read change: %w", err)
+	}
 	spec := gitstore.DiffSpec{From: from, To: subject.Tree, Paths: subject.Paths}
 	all, err := s.Repo.DiffStat(ctx, spec)
 	if err != nil {
@@ -129,6 +138,7 @@ func (s *Store) ReadChange(ctx context.Context, subject Subject, limits Limits) 
 		return change, fmt.Errorf("read change: %w", err)
 	}
 	change.Census = census(all, kept, limits)
+	change.Census.Overruled = overruled
 	if change.Census.Unmatched, err = s.unmatched(ctx, subject.Tree, limits, change.Census); err != nil {
 		return change, fmt.Errorf("read change: %w", err)
 	}
@@ -147,6 +157,22 @@ func (s *Store) ReadChange(ctx context.Context, subject Subject, limits Limits) 
 	change.split(patch, kept, limits)
 	change.Patch = change.Parts[0].Patch
 	return change, nil
+}
+
+// overrule takes the globs out of limits that the change's own file asks for, and
+// returns them.
+func (s *Store) overrule(ctx context.Context, from, to gitstore.ID, limits *Limits) ([]string, error) {
+	if limits.ExcludedBy == "" || len(limits.Exclude) == 0 {
+		return nil, nil
+	}
+	changed, err := s.Repo.DiffStat(ctx, gitstore.DiffSpec{From: from, To: to, Paths: []string{limits.ExcludedBy}})
+	if err != nil || len(changed) == 0 {
+		return nil, err
+	}
+	isLockFile := func(glob string) bool { return slices.Contains(LockFiles, glob) }
+	overruled := slices.DeleteFunc(slices.Clone(limits.Exclude), isLockFile)
+	limits.Exclude = slices.DeleteFunc(slices.Clone(limits.Exclude), func(glob string) bool { return !isLockFile(glob) })
+	return overruled, nil
 }
 
 // unmatched are the globs of a configuration that leave out nothing here and could

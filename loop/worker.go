@@ -25,6 +25,8 @@ type Worker struct {
 	Retry    bool     // also reviews whose reviewer could not be run before
 	Exclude  []string // git globs left out of every review
 	Progress Progress // required
+	// ExcludedBy is as in Limits.
+	ExcludedBy string
 }
 
 // Work does every review that this clone asked an agent for, oldest first, until
@@ -167,7 +169,7 @@ func (w *Worker) answer(ctx context.Context, review Review, name string, reviewe
 	subject := review.Request.Subject
 	sub := Submission{Reviewer: name, Commit: subject.Commit, Tree: subject.Tree, Outcome: OutcomeNothing, Report: emptyReport()}
 	limits := reviewer.Limits()
-	limits.Exclude = append(limits.Exclude, w.Exclude...)
+	limits.Exclude, limits.ExcludedBy = append(limits.Exclude, w.Exclude...), w.ExcludedBy
 	change, err := w.Store.ReadChange(ctx, subject, limits)
 	sub.Census = change.Census
 	if err == nil && change.Census.Files == 0 {

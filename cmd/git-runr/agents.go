@@ -188,7 +188,7 @@ func lastOutput(result agent.Result) time.Time {
 func (s *session) worker(progress *progress) *loop.Worker {
 	return &loop.Worker{
 		Store: s.store, Reviewer: s.reviewer, Checks: s.reviewChecks, Checker: checker,
-		Exclude: s.conf.Review.Exclude, Progress: watcher{progress, s.Bool("v")},
+		Exclude: s.conf.Review.Exclude, ExcludedBy: s.conf.excludedBy(), Progress: watcher{progress, s.Bool("v")},
 	}
 }
 

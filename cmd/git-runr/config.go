@@ -169,6 +169,14 @@ func (c *config) setting(key, value string) loop.Setting {
 	return loop.Setting{Name: key, Value: value, From: from}
 }
 
+// excludedBy is the repository's file when it names what reviews leave out, else "".
+func (c *config) excludedBy() string {
+	if c.origin("review.exclude") == configName {
+		return configName
+	}
+	return ""
+}
+
 // limits are the settings that can end a run.
 func (c *config) limits() []loop.Setting {
 	limits := []loop.Setting{c.setting(loop.SettingRetries, strconv.Itoa(c.Loop.MaxRetries))}

@@ -108,7 +108,7 @@ var configKeys = []configKey{
 
 	keyOf("review.reviewer", nameKind, `"builtin"`, "who does what git runr review asks for; human leaves it to a person",
 		func(c *config, _, v string) { c.Review.Reviewer = v }),
-	keyOf("review.exclude", textsKind, "[]", "globs of the paths that no review looks at, as in .gitignore: *.pb.go is every one, /gen/*.go those of one directory",
+	keyOf("review.exclude", textsKind, "[]", "globs of the paths that no review looks at, as in .gitignore: *.pb.go is every one, /gen/*.go those of one directory; a change of .runr.toml itself is shown whole",
 		func(c *config, _ string, v []string) { c.Review.Exclude = v }),
 	keyOf("review.detect_checks", boolKind, "true", "without [checks.NAME], run the project's standard ones for commits of this clone",
 		func(c *config, _ string, v bool) { c.Review.DetectChecks = v }),

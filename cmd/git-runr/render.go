@@ -33,6 +33,9 @@ func censusLine(c loop.Census) string {
 	if len(c.Unmatched) > 0 {
 		line += fmt.Sprintf("; no file matches exclude %s", safetext.Line(strings.Join(c.Unmatched, ", ")))
 	}
+	if len(c.Overruled) > 0 {
+		line += fmt.Sprintf("; not left out, as the change itself changes what is: %s", safetext.Line(strings.Join(c.Overruled, ", ")))
+	}
 	return line
 }
 
