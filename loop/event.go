@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"git-runr/gitstore"
-	"git-runr/loop/safetext"
 )
 
 // FormatVersion is the version of the event envelope that this program writes.
@@ -103,17 +102,6 @@ func (e Event) message(status string) (string, error) {
 		fmt.Fprintf(&b, "Runr-Status: %s\n", status)
 	}
 	return b.String(), nil
-}
-
-// oneLine is text for a subject or a note: one line whatever it quotes, with
-// nothing in it that a terminal would act on.
-func oneLine(s string) string {
-	const limit = 200
-	s = safetext.Line(strings.Join(strings.Fields(s), " "))
-	if len(s) > limit {
-		s = strings.ToValidUTF8(s[:limit], "") + "…"
-	}
-	return s
 }
 
 // DecodeEvent reads the event out of a log's record. It is strict: a duplicate or

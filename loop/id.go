@@ -34,11 +34,3 @@ func validID(s string) bool {
 	}
 	return strings.Trim(digits, "0123456789") == "" && strings.Trim(suffix, "abcdefghijkmnpqrstuvwxyz23456789") == ""
 }
-
-// Count is n and its noun, in the plural unless n is 1: "1 file", "2 files".
-func Count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}

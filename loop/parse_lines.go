@@ -47,17 +47,6 @@ func cleanInput(text string, log *parseLog) (clean string, whole bool) {
 	return cutBytes(text, maxParsed), len(text) <= maxParsed
 }
 
-// cutBytes is the start of s, at most n bytes, cut between runes.
-func cutBytes(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
-}
-
 // withoutColours takes out the escape sequences by which terminals colour text.
 func withoutColours(s string) string {
 	before, rest, found := strings.Cut(s, "\x1b[")

@@ -91,3 +91,11 @@ func taggedBlocks(md mdText) []taggedBlock {
 	}
 	return blocks
 }
+
+const reviewSteps = `Review the change:
+1. Make a complete list of requirements from the title, the done criteria and the references.
+2. Read the whole change, and each changed file where you need its context.
+3. Check every requirement against the change.
+4. Look for stubs, incomplete implementations and broken wiring.
+5. Report only what matters, each finding with its file and line, what is wrong and how to fix it.
+`

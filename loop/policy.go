@@ -89,10 +89,6 @@ func (p Policy) refusedByChecks(round Round) bool {
 	return round.checksFailed() && !p.blocks(report, false)
 }
 
-func hasSeverity(findings []Finding, severity Severity) bool {
-	return slices.ContainsFunc(findings, func(f Finding) bool { return f.Severity == severity })
-}
-
 // check reports what makes a workflow unusable.
 func (p Policy) check() error {
 	if len(p.Workflow) == 0 {

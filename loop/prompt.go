@@ -104,14 +104,6 @@ func names(files []string) string {
 	return strings.Join(shown, ", ")
 }
 
-const reviewSteps = `Review the change:
-1. Make a complete list of requirements from the title, the done criteria and the references.
-2. Read the whole change, and each changed file where you need its context.
-3. Check every requirement against the change.
-4. Look for stubs, incomplete implementations and broken wiring.
-5. Report only what matters, each finding with its file and line, what is wrong and how to fix it.
-`
-
 // ImplementPrompt is what an implementer is told, whatever its mode.
 type ImplementPrompt struct {
 	Entity       Entity
@@ -287,17 +279,6 @@ func severityTitle(s Severity) string {
 	return "Warning"
 }
 
-// Place is where the finding is, as "file:line" or "file:line-end"; "" when it has no place.
-func (f Finding) Place() string {
-	switch {
-	case f.File == "" || f.Line == 0:
-		return f.File
-	case f.EndLine > f.Line:
-		return fmt.Sprintf("%s:%d-%d", f.File, f.Line, f.EndLine)
-	}
-	return fmt.Sprintf("%s:%d", f.File, f.Line)
-}
-
 func writeBlock(b *strings.Builder, tag, text string) {
 	if text = strings.TrimSpace(text); text != "" {
 		fmt.Fprintf(b, "<%s>\n%s\n</%s>\n", tag, text, tag)
@@ -329,10 +310,4 @@ func oneEach(names []string) string {
 		safe[i] = safetext.Line(name)
 	}
 	return strings.Join(safe, "\n")
-}
-
-// tail is the last n lines of s.
-func tail(s string, n int) string {
-	lines := strings.Split(strings.TrimRight(s, "\n"), "\n")
-	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }

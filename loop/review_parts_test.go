@@ -108,7 +108,7 @@ func TestVerdictOfWhatWasSeen(t *testing.T) {
 		{[]LeftOut{{Path: "a.txt", Why: LeftTooLarge}}, NeedsFix, NeedsFix, false},
 	} {
 		r := Report{Verdict: test.said, Effective: test.said, Approved: test.said.Passed()}
-		r.see(Census{LeftOut: test.left})
+		see(&r, Census{LeftOut: test.left})
 		if r.Effective != test.want || r.Approved != test.ok {
 			t.Errorf("%s, %+v: %s, approved %v", test.said, test.left, r.Effective, r.Approved)
 		}

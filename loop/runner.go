@@ -278,7 +278,7 @@ func (t *turn) recordRound(round roundPayload, raw string) error {
 		title += ReasonNothing
 	default:
 		round.Report.Effective = EffectiveVerdict(round.Report.Verdict, round.Report.Findings, round.checksFailed())
-		round.Report.see(round.Census)
+		see(&round.Report, round.Census)
 		title = fmt.Sprintf("round %d %s by %s, %s", round.Number, round.Report.Effective, round.Reviewer, round.Report.gist())
 	}
 	attachments := map[string][]byte{}

@@ -205,3 +205,7 @@ func alternatives(s string, known func(string) bool) bool {
 	}
 	return count > 1
 }
+
+func hasSeverity(findings []Finding, severity Severity) bool {
+	return slices.ContainsFunc(findings, func(f Finding) bool { return f.Severity == severity })
+}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"git-runr/gitstore"
 	"git-runr/loop/safetext"
@@ -16,75 +15,6 @@ import (
 type Words struct {
 	By   string `json:"by"`
 	Text string `json:"text"`
-}
-
-// maxText is how much of an answer is kept with what was read out of it, in bytes.
-const maxText = 32 << 10
-
-// Prose is what the answer says beside the block that was asked for, whose contents are
-// the summary and the findings; "" where it says nothing else.
-func (r Report) Prose() string {
-	text := strings.TrimSpace(r.Text)
-	switch {
-	case strings.Map(printable, text) == strings.TrimSpace(r.Summary), onlyVerdict(text):
-		return ""
-	case r.Format == formatTagged && len(r.Warnings) == 0: // else a part of it was not read
-		return withoutTagged(text)
-	case r.Format != formatUnreadable && strings.HasPrefix(text, "{") && strings.HasSuffix(text, "}"):
-		return ""
-	}
-	return text
-}
-
-// gist is what the report comes to beside its verdict, for a line: how many findings, or
-// where there are none what was asked for first.
-func (r Report) gist() string {
-	count := Count(len(r.Findings), "finding")
-	if len(r.Findings) == 0 && len(r.Requests) > 0 {
-		return count + ": " + r.Requests[0]
-	}
-	return count
-}
-
-// onlyVerdict reports whether text is a verdict and not a word more.
-func onlyVerdict(text string) bool {
-	return !slices.ContainsFunc(splitMarkdown(text).lines, func(l mdLine) bool {
-		_, isVerdict := verdictLine(l)
-		return !isVerdict && !l.blank()
-	})
-}
-
-// withoutTagged is text less the blocks of our own form.
-func withoutTagged(text string) string {
-	var kept []string
-	inside := false
-	for _, l := range splitMarkdown(text).lines {
-		tag, _, _ := strings.Cut(l.info, " ")
-		opens := l.kind == lineFence && tag == blockTag
-		if !opens && !inside {
-			kept = append(kept, l.text)
-		}
-		inside = opens || inside && l.kind == lineCode
-	}
-	return strings.TrimSpace(strings.Join(kept, "\n"))
-}
-
-// cutMiddle is s, or where it is longer than most bytes its beginning and its end,
-// where verdicts stand, and between them a line that says how much was left out.
-func cutMiddle(s string, most int) string {
-	const mark = 60
-	if len(s) <= most {
-		return s
-	}
-	if most <= mark {
-		return cutBytes(s, max(most, 0))
-	}
-	head := cutBytes(s, (most-mark)*3/4)
-	at := len(s) - (most-mark)/4
-	for at < len(s) && !utf8.RuneStart(s[at]) {
-		at++
-	}
-	return fmt.Sprintf("%s\n[… %d bytes left out …]\n%s", head, at-len(head), s[at:])
 }
 
 // writeWords writes a block of what others wrote, each with who wrote it; nothing

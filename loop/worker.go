@@ -196,7 +196,7 @@ func (w *Worker) answer(ctx context.Context, review Review, name string, reviewe
 	}
 	sub.Report, sub.Checks, sub.SkippedBy = answer.Report, job.Checks, job.NotChecked
 	sub.Census.countChecks(job.Checks, len(job.NotChecked))
-	sub.Report.see(change.Census)
+	see(&sub.Report, change.Census)
 	switch passed := sub.Report.Effective.Passed(); {
 	case passed && change.Census.Partial():
 		sub.Outcome = OutcomePartial

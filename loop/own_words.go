@@ -1,0 +1,57 @@
+package loop
+
+import (
+	"slices"
+	"strings"
+)
+
+// maxText is how much of an answer is kept with what was read out of it, in bytes.
+const maxText = 32 << 10
+
+// Prose is what the answer says beside the block that was asked for, whose contents are
+// the summary and the findings; "" where it says nothing else.
+func (r Report) Prose() string {
+	text := strings.TrimSpace(r.Text)
+	switch {
+	case strings.Map(printable, text) == strings.TrimSpace(r.Summary), onlyVerdict(text):
+		return ""
+	case r.Format == formatTagged && len(r.Warnings) == 0: // else a part of it was not read
+		return withoutTagged(text)
+	case r.Format != formatUnreadable && strings.HasPrefix(text, "{") && strings.HasSuffix(text, "}"):
+		return ""
+	}
+	return text
+}
+
+// gist is what the report comes to beside its verdict, for a line: how many findings, or
+// where there are none what was asked for first.
+func (r Report) gist() string {
+	count := Count(len(r.Findings), "finding")
+	if len(r.Findings) == 0 && len(r.Requests) > 0 {
+		return count + ": " + r.Requests[0]
+	}
+	return count
+}
+
+// onlyVerdict reports whether text is a verdict and not a word more.
+func onlyVerdict(text string) bool {
+	return !slices.ContainsFunc(splitMarkdown(text).lines, func(l mdLine) bool {
+		_, isVerdict := verdictLine(l)
+		return !isVerdict && !l.blank()
+	})
+}
+
+// withoutTagged is text less the blocks of our own form.
+func withoutTagged(text string) string {
+	var kept []string
+	inside := false
+	for _, l := range splitMarkdown(text).lines {
+		tag, _, _ := strings.Cut(l.info, " ")
+		opens := l.kind == lineFence && tag == blockTag
+		if !opens && !inside {
+			kept = append(kept, l.text)
+		}
+		inside = opens || inside && l.kind == lineCode
+	}
+	return strings.TrimSpace(strings.Join(kept, "\n"))
+}

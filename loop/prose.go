@@ -1,0 +1,62 @@
+package loop
+
+import (
+	"fmt"
+	"git-runr/loop/safetext"
+	"strings"
+	"unicode/utf8"
+)
+
+// Count is n and its noun, in the plural unless n is 1: "1 file", "2 files".
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// cutBytes is the start of s, at most n bytes, cut between runes.
+func cutBytes(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// cutMiddle is s, or where it is longer than most bytes its beginning and its end,
+// where verdicts stand, and between them a line that says how much was left out.
+func cutMiddle(s string, most int) string {
+	const mark = 60
+	if len(s) <= most {
+		return s
+	}
+	if most <= mark {
+		return cutBytes(s, max(most, 0))
+	}
+	head := cutBytes(s, (most-mark)*3/4)
+	at := len(s) - (most-mark)/4
+	for at < len(s) && !utf8.RuneStart(s[at]) {
+		at++
+	}
+	return fmt.Sprintf("%s\n[… %d bytes left out …]\n%s", head, at-len(head), s[at:])
+}
+
+// oneLine is text for a subject or a note: one line whatever it quotes, with
+// nothing in it that a terminal would act on.
+func oneLine(s string) string {
+	const limit = 200
+	s = safetext.Line(strings.Join(strings.Fields(s), " "))
+	if len(s) > limit {
+		s = strings.ToValidUTF8(s[:limit], "") + "…"
+	}
+	return s
+}
+
+// tail is the last n lines of s.
+func tail(s string, n int) string {
+	lines := strings.Split(strings.TrimRight(s, "\n"), "\n")
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+}
