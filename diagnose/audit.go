@@ -3,6 +3,7 @@ package diagnose
 import (
 	"cmp"
 	"fmt"
+	"git-runr/loop/prose"
 	"maps"
 	"math"
 	"slices"
@@ -326,8 +327,8 @@ func (a Audit) Text() string {
 		fmt.Fprintf(&b, "%s %-12s  %s  %s — %s\n", auditMarks[c.Class], c.Class, c.Commit.Short(), subject, oneLine(c.Why))
 	}
 	n := a.Counts
-	fmt.Fprintf(&b, "\nCoverage: %s%% of %s (%d checkpoint, %d intervention, %d attributed)", decimal(a.Coverage.Explicit), loop.Count(n.Total, "commit"), n.Checkpoint, n.Intervention, n.Attributed)
-	fmt.Fprintf(&b, "; %s%% with %d inferred; %s.\n", decimal(a.Coverage.WithInferred), n.Inferred, loop.Count(n.Gap, "gap"))
+	fmt.Fprintf(&b, "\nCoverage: %s%% of %s (%d checkpoint, %d intervention, %d attributed)", decimal(a.Coverage.Explicit), prose.Count(n.Total, "commit"), n.Checkpoint, n.Intervention, n.Attributed)
+	fmt.Fprintf(&b, "; %s%% with %d inferred; %s.\n", decimal(a.Coverage.WithInferred), n.Inferred, prose.Count(n.Gap, "gap"))
 	return b.String()
 }
 

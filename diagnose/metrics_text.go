@@ -2,11 +2,10 @@ package diagnose
 
 import (
 	"fmt"
+	"git-runr/loop/prose"
 	"strconv"
 	"strings"
 	"time"
-
-	"git-runr/loop"
 )
 
 // Text is the metrics for a terminal.
@@ -93,7 +92,7 @@ func (s Spread) String() string {
 
 // String is the spread in a line.
 func (s TimeSpread) String() string {
-	return fmt.Sprintf("p50 %s, p90 %s, total %s (%s)", took(s.P50), took(s.P90), took(s.Total), loop.Count(s.Count, "turn"))
+	return fmt.Sprintf("p50 %s, p90 %s, total %s (%s)", took(s.P50), took(s.P90), took(s.Total), prose.Count(s.Count, "turn"))
 }
 
 func (m Metrics) stepLines() []string {

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"cmp"
 	"fmt"
+	"git-runr/loop/prose"
 	"strings"
 	"time"
 
@@ -37,7 +38,7 @@ func (a ReportAttempt) title() string {
 	case !a.Finished:
 		return title + ": begun, not finished"
 	default:
-		title += ": " + loop.Count(len(a.Files), "file")
+		title += ": " + prose.Count(len(a.Files), "file")
 		if a.Counted {
 			title += fmt.Sprintf(", +%d -%d", a.Added, a.Deleted)
 		}
@@ -86,7 +87,7 @@ func fileLine(f gitstore.FileStat, counted bool) string {
 
 func appendMore(lines []string, total int, noun string) []string {
 	if more := total - detailsShown; more > 0 {
-		lines = append(lines, fmt.Sprintf("… and %s more", loop.Count(more, noun)))
+		lines = append(lines, fmt.Sprintf("… and %s more", prose.Count(more, noun)))
 	}
 	return lines
 }
@@ -118,7 +119,7 @@ func (r ReportRound) lines() []string {
 	var lines []string
 	if r.Failure == nil {
 		c := r.Census
-		seen := fmt.Sprintf("saw %d of %s, %d of %s", c.SentFiles, loop.Count(c.Files, "file"), c.SentLines, loop.Count(c.Lines, "line"))
+		seen := fmt.Sprintf("saw %d of %s, %d of %s", c.SentFiles, prose.Count(c.Files, "file"), c.SentLines, prose.Count(c.Lines, "line"))
 		if len(c.LeftOut) > 0 {
 			seen += fmt.Sprintf(", %d left out: %s", len(c.LeftOut), c.Left())
 		}
@@ -175,11 +176,11 @@ func (r Report) totalLines() [][2]string {
 	t := r.Totals
 	lines := [][2]string{
 		{"time", r.timeLine()},
-		{"attempts", fmt.Sprintf("%d, %s", t.Attempts, loop.Count(t.Reverts, "revert"))},
+		{"attempts", fmt.Sprintf("%d, %s", t.Attempts, prose.Count(t.Reverts, "revert"))},
 		{"rounds", fmt.Sprint(t.Rounds)},
 		{"checks", fmt.Sprintf("%d run, %d failed", t.ChecksRun, t.ChecksFailed)},
-		{"people", fmt.Sprintf("%s, %s, %s", loop.Count(t.Stops, "stop"), loop.Count(t.Interventions, "intervention"), loop.Count(t.Resumes, "resume"))},
-		{"changed", fmt.Sprintf("%s, +%d -%d", loop.Count(t.Files, "file"), t.Added, t.Deleted)},
+		{"people", fmt.Sprintf("%s, %s, %s", prose.Count(t.Stops, "stop"), prose.Count(t.Interventions, "intervention"), prose.Count(t.Resumes, "resume"))},
+		{"changed", fmt.Sprintf("%s, +%d -%d", prose.Count(t.Files, "file"), t.Added, t.Deleted)},
 	}
 	if trouble := r.Reliability.line(); trouble != "" {
 		lines = append(lines, [2]string{"trouble", trouble})
@@ -198,7 +199,7 @@ func (r ReportReliability) line() string {
 		{r.Unreadable, "unreadable event"}, {r.Conflicts, "revert conflict"}, {r.Unclaimed, "unclaimed file"}, {r.Unchanged, "unmet claim"},
 	} {
 		if p.n > 0 {
-			parts = append(parts, loop.Count(p.n, p.what))
+			parts = append(parts, prose.Count(p.n, p.what))
 		}
 	}
 	return strings.Join(parts, ", ")

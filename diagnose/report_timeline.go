@@ -3,6 +3,7 @@ package diagnose
 import (
 	"encoding/json"
 	"fmt"
+	"git-runr/loop/prose"
 	"slices"
 	"strings"
 	"time"
@@ -142,10 +143,10 @@ func (s SeverityCounts) String() string {
 		parts = append(parts, fmt.Sprintf("%d critical", s.Critical))
 	}
 	if s.Warning > 0 {
-		parts = append(parts, loop.Count(s.Warning, "warning"))
+		parts = append(parts, prose.Count(s.Warning, "warning"))
 	}
 	if s.Note > 0 {
-		parts = append(parts, loop.Count(s.Note, "note"))
+		parts = append(parts, prose.Count(s.Note, "note"))
 	}
 	if len(parts) == 0 {
 		return "no findings"
@@ -321,7 +322,7 @@ func (t *timeline) reverted(entry *ReportEntry, e loop.Event) error {
 		return err
 	}
 	entry.Kind, entry.By, entry.Reverted = entryReverted, "", &r
-	entry.Title = fmt.Sprintf("attempt %d reverted: %s as before it", r.Attempt, loop.Count(len(r.Restored), "file"))
+	entry.Title = fmt.Sprintf("attempt %d reverted: %s as before it", r.Attempt, prose.Count(len(r.Restored), "file"))
 	for _, c := range r.Conflicts {
 		entry.details = append(entry.details, "left alone, changed since: "+c)
 	}
@@ -509,7 +510,7 @@ func (t *timeline) intervened(entry *ReportEntry, e loop.Event) error {
 		entry.details = append(entry.details, "committed as "+iv.Commit.Short())
 	}
 	if len(iv.Commits) > 0 {
-		entry.details = append(entry.details, loop.Count(len(iv.Commits), "commit")+" in the checkout")
+		entry.details = append(entry.details, prose.Count(len(iv.Commits), "commit")+" in the checkout")
 	}
 	if len(iv.Files) > 0 {
 		entry.details = append(entry.details, "changed: "+shortList(iv.Files))

@@ -3,6 +3,7 @@ package loop
 import (
 	"context"
 	"fmt"
+	"git-runr/loop/prose"
 	"slices"
 	"strings"
 	"time"
@@ -125,7 +126,7 @@ func (t *turn) history(number int) []string {
 		if a.Number == number {
 			continue
 		}
-		line := fmt.Sprintf("attempt %d (%s): changed %s", a.Number, a.Mode, Count(len(a.Files), "file"))
+		line := fmt.Sprintf("attempt %d (%s): changed %s", a.Number, a.Mode, prose.Count(len(a.Files), "file"))
 		for _, round := range t.run.Rounds {
 			if round.Attempt == a.Number && round.Failure == nil {
 				line += fmt.Sprintf(", reviewed as %s", round.Report.Effective)
@@ -156,7 +157,7 @@ func (t *turn) finish(a Attempt, before gitstore.Snapshot, answer ImplementAnswe
 	if answer.Text != "" {
 		attachments["executor.md"] = []byte(answer.Text)
 	}
-	title := fmt.Sprintf("attempt %d changed %s", a.Number, Count(len(a.Files), "file"))
+	title := fmt.Sprintf("attempt %d changed %s", a.Number, prose.Count(len(a.Files), "file"))
 	if a.Failure != nil {
 		title = fmt.Sprintf("attempt %d: %s", a.Number, a.Failure.Reason)
 	}
@@ -311,7 +312,7 @@ func (t *turn) workNow(a Attempt) (gitstore.ID, error) {
 
 func (t *turn) message(a Attempt) string {
 	return fmt.Sprintf("%s\n\nAttempt %d (%s) by %s.\n\nRunr-Run: %s\nRunr-Attempt: %d\n",
-		oneLine(orElse(t.run.Plan.Entity.Name(), "run "+t.run.ID)), a.Number, a.Mode, oneLine(a.Agent), t.run.ID, a.Number)
+		prose.OneLine(orElse(t.run.Plan.Entity.Name(), "run "+t.run.ID)), a.Number, a.Mode, prose.OneLine(a.Agent), t.run.ID, a.Number)
 }
 
 func (t *turn) attemptNumbered(n int) *Attempt {

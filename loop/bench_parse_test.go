@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"git-runr/loop/internal/casetest"
 	"strings"
 	"testing"
 )
@@ -9,10 +10,10 @@ import (
 // an answer takes is in proportion to its length.
 func BenchmarkParseReview(b *testing.B) {
 	b.Run("cases", func(b *testing.B) {
-		cases := readCases(b, "review")
+		cases := casetest.Read(b, "review")
 		for b.Loop() {
 			for _, c := range cases {
-				ParseReview(c.input(), strings.TrimSpace(c.file("nonce")))
+				ParseReview(c.Input(), strings.TrimSpace(c.File("nonce")))
 			}
 		}
 	})

@@ -3,6 +3,7 @@ package loop
 import (
 	"context"
 	"fmt"
+	"git-runr/loop/prose"
 	"slices"
 	"strings"
 
@@ -29,7 +30,7 @@ func (c Census) NotRun() string {
 	if c.ChecksLeft == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d of %s not run", c.ChecksLeft, Count(c.Checks, "check"))
+	return fmt.Sprintf("%d of %s not run", c.ChecksLeft, prose.Count(c.Checks, "check"))
 }
 
 // countChecks counts checks that say nothing as left out: results that could not be
@@ -56,7 +57,7 @@ const (
 func (l LeftOut) String() string {
 	why := strings.ReplaceAll(l.Why, "_", " ")
 	if l.Lines > 0 {
-		why = fmt.Sprintf("%s of it, %s", Count(l.Lines, "line"), why)
+		why = fmt.Sprintf("%s of it, %s", prose.Count(l.Lines, "line"), why)
 	}
 	return fmt.Sprintf("%s (%s)", l.Path, why)
 }

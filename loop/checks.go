@@ -3,6 +3,7 @@ package loop
 import (
 	"context"
 	"fmt"
+	"git-runr/loop/prose"
 	"strings"
 
 	"git-runr/gitstore"
@@ -35,14 +36,14 @@ func (c CheckResult) State() string {
 	state := "ok"
 	switch {
 	case c.NotRun != "":
-		return "not run: " + oneLine(c.NotRun)
+		return "not run: " + prose.OneLine(c.NotRun)
 	case c.Reason != "":
-		state = oneLine(c.Reason)
+		state = prose.OneLine(c.Reason)
 	case c.ExitCode != 0:
 		state = fmt.Sprintf("exit %d", c.ExitCode)
 	}
 	if c.Said != "" {
-		state += " (" + oneLine(c.Said) + ")"
+		state += " (" + prose.OneLine(c.Said) + ")"
 	}
 	if c.FailsOnBase {
 		state += ", as on the base"
@@ -56,7 +57,7 @@ func (c CheckResult) Why() string {
 	if len(c.Failures) == 0 || c.NotRun != "" {
 		return c.State()
 	}
-	why := oneLine(c.Failures[0].String())
+	why := prose.OneLine(c.Failures[0].String())
 	if more := len(c.Failures) - 1 + c.FailuresMore; more > 0 {
 		why += fmt.Sprintf(", and %d more", more)
 	}
@@ -81,7 +82,7 @@ func (c CheckResult) shown(n int) string {
 	if c.Excerpt != "" {
 		return c.Excerpt
 	}
-	return tail(c.Output, n)
+	return prose.Tail(c.Output, n)
 }
 
 // CheckLog is where an event keeps the whole output of the check called name.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"git-runr/loop/internal/strictjson"
 	"slices"
 	"strings"
 	"time"
@@ -186,7 +187,7 @@ func (s *Store) readClaim(ctx context.Context, id gitstore.ID) (sharedClaim, err
 	claim := sharedClaim{Actor: commit.Author.String()}
 	_, body, _ := strings.Cut(commit.Message, "\n\n")
 	var read sharedClaim
-	if err := decodeStrict([]byte(strings.TrimSpace(body)), &read); err == nil && read.Actor != "" {
+	if err := strictjson.Decode([]byte(strings.TrimSpace(body)), &read); err == nil && read.Actor != "" {
 		claim = read
 	}
 	return claim, nil

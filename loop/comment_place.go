@@ -9,6 +9,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"git-runr/loop/internal/strictjson"
+	"git-runr/loop/prose"
 	"strings"
 
 	"git-runr/gitstore"
@@ -70,13 +72,13 @@ func (c *Comment) quote(text []byte) error {
 	case c.StartLine < 1 || c.EndLine < c.StartLine:
 		return &InputError{fmt.Sprintf("%d-%d is no range of lines", c.StartLine, c.EndLine)}
 	case c.EndLine > len(lines):
-		return &InputError{fmt.Sprintf("%q has %s, no line %d", c.File, Count(len(lines), "line"), c.EndLine)}
+		return &InputError{fmt.Sprintf("%q has %s, no line %d", c.File, prose.Count(len(lines), "line"), c.EndLine)}
 	}
 	there := strings.TrimSuffix(strings.Join(lines[c.StartLine-1:c.EndLine], ""), "\n")
 	if c.SelectedText != "" && !sameLines(c.SelectedText, there) {
 		return &InputError{fmt.Sprintf("%s does not read as the selected text says", c.Place())}
 	}
-	c.SelectedText = cutBytes(strings.ToValidUTF8(there, "\uFFFD"), maxSelected)
+	c.SelectedText = prose.Cut(strings.ToValidUTF8(there, "\uFFFD"), maxSelected)
 	return nil
 }
 
@@ -136,7 +138,7 @@ func DecodeComments(data []byte) ([]Comment, error) {
 		return nil, &InputError{fmt.Sprintf("comments are more than %d bytes", MaxCommentsFile)}
 	}
 	var raw []json.RawMessage
-	if err := decodeStrict(data, &raw); err != nil {
+	if err := strictjson.Decode(data, &raw); err != nil {
 		return nil, &InputError{fmt.Sprintf("comments: %v", err)}
 	}
 	if raw == nil || len(raw) > maxComments {
@@ -157,7 +159,7 @@ func decodeComment(data []byte) (Comment, error) {
 	if len(data) == 0 || data[0] != '{' {
 		return Comment{}, errors.New("an object is wanted")
 	}
-	if err := exactKeys(data, &in); err != nil {
+	if err := strictjson.CheckKeys(data, &in); err != nil {
 		return Comment{}, err
 	}
 	dec := json.NewDecoder(bytes.NewReader(data))

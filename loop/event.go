@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"git-runr/loop/internal/strictjson"
+	"git-runr/loop/prose"
 	"strings"
 	"time"
 
@@ -91,7 +93,7 @@ func (e Event) message(status string) (string, error) {
 		return "", fmt.Errorf("encode %s: %w", e.Type, err)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n%s\n\nRunr-Type: %s\n", oneLine(e.Title), body, e.Type)
+	fmt.Fprintf(&b, "%s\n\n%s\n\nRunr-Type: %s\n", prose.OneLine(e.Title), body, e.Type)
 	if e.Run != "" {
 		fmt.Fprintf(&b, "Runr-Run: %s\n", e.Run)
 	}
@@ -114,7 +116,7 @@ func DecodeEvent(entry gitstore.Entry) (Event, error) {
 	if body == "" {
 		return event, fmt.Errorf("read event %s: its message holds none", entry.ID.Short())
 	}
-	if err := decodeStrict([]byte(body), &event); err != nil {
+	if err := strictjson.Decode([]byte(body), &event); err != nil {
 		return event, fmt.Errorf("read event %s: %w", entry.ID.Short(), err)
 	}
 	if err := event.check(entry.Writer); err != nil {
@@ -151,7 +153,7 @@ func isEntry(entry gitstore.Entry) bool {
 // That no key is there twice was checked when the event was.
 func payload[T any](e Event) (T, error) {
 	var p T
-	err := exactKeys(e.Payload, &p)
+	err := strictjson.CheckKeys(e.Payload, &p)
 	if err == nil {
 		err = json.Unmarshal(e.Payload, &p)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"git-runr/loop/prose"
 	"math/rand/v2"
 	"reflect"
 	"strings"
@@ -80,10 +81,10 @@ func TestEventMessageRefusesWhatIsNoJSON(t *testing.T) {
 }
 
 func TestOneLineBoundsTitles(t *testing.T) {
-	if got := oneLine(" a\n\n b\tc \x1b[31m"); got != `a b c \x1b[31m` {
+	if got := prose.OneLine(" a\n\n b\tc \x1b[31m"); got != `a b c \x1b[31m` {
 		t.Errorf("folded to %q", got)
 	}
-	long := oneLine(strings.Repeat("é", 300))
+	long := prose.OneLine(strings.Repeat("é", 300))
 	if !strings.HasSuffix(long, "é…") || len(long) > 210 {
 		t.Errorf("cut to %d bytes: …%q", len(long), long[len(long)-8:])
 	}
@@ -117,7 +118,7 @@ func TestEventRoundTrip(t *testing.T) {
 			t.Fatalf("seed %d: %v of %+v", seed, err, e)
 		}
 		want := e
-		want.Title = oneLine(e.Title)
+		want.Title = prose.OneLine(e.Title)
 		if !reflect.DeepEqual(got, want) {
 			t.Fatalf("seed %d: got %+v, want %+v", seed, got, want)
 		}

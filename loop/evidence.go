@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"git-runr/loop/prose"
 	"io"
 	"io/fs"
 	"os"
@@ -43,9 +44,9 @@ func (e Evidence) Counts() bool { return e.Stale == "" }
 func (e Evidence) State() string {
 	switch {
 	case !e.Counts():
-		return "does not count: " + oneLine(e.Stale)
+		return "does not count: " + prose.OneLine(e.Stale)
 	case e.Said != "":
-		return oneLine(e.Said)
+		return prose.OneLine(e.Said)
 	}
 	return "its output"
 }
@@ -124,7 +125,7 @@ func (e *Evidence) read() {
 	passed := Said(e.Command, e.text, 0)
 	failed := Said(e.Command, e.text, 1)
 	e.Said, e.Failing = cmp.Or(failed, passed), failed != "" && failed != passed
-	e.Excerpt = tail(e.text, evidenceExcerpt)
+	e.Excerpt = prose.Tail(e.text, evidenceExcerpt)
 	if over := len(e.Excerpt) - outputInEvent; over > 0 {
 		e.Excerpt = strings.ToValidUTF8(e.Excerpt[over:], "")
 	}
@@ -205,9 +206,9 @@ func (t *turn) setEvidenceAside() {
 // words are what prompts say of it.
 func (e Evidence) words() string {
 	head := fmt.Sprintf("they left what check %q printed (%s, written %s; git-runr did not run it and does not know how it ended): %s",
-		e.Check, oneLine(e.File), e.WrittenAt.UTC().Format(time.RFC3339), e.State())
+		e.Check, prose.OneLine(e.File), e.WrittenAt.UTC().Format(time.RFC3339), e.State())
 	if !e.Counts() {
 		return head
 	}
-	return head + "\n" + indent(cutBytes(e.Excerpt, outputInEvent))
+	return head + "\n" + indent(prose.Cut(e.Excerpt, outputInEvent))
 }

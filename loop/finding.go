@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"git-runr/loop/prose"
 	"path"
 	"regexp"
 	"slices"
@@ -130,7 +131,7 @@ var noPlace = map[string]bool{
 // readPlace reads the value of a place field.
 func readPlace(value string) place {
 	value, _, _ = strings.Cut(strings.TrimSpace(value), "\n")
-	value = cutBytes(value, 2*maxPath)
+	value = prose.Cut(value, 2*maxPath)
 	text, target, isLink := cutLink(value)
 	if isLink {
 		return linkPlace(text, target)

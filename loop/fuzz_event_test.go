@@ -2,6 +2,7 @@ package loop
 
 import (
 	"encoding/json"
+	"git-runr/loop/internal/strictjson"
 	"maps"
 	"slices"
 	"strings"
@@ -52,7 +53,7 @@ func FuzzDecodeStrict(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var v any
-		if decodeStrict(data, &v) != nil {
+		if strictjson.Decode(data, &v) != nil {
 			return
 		}
 		if !utf8.Valid(data) || !json.Valid(data) {

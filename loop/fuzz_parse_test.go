@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"git-runr/loop/internal/casetest"
 	"path"
 	"reflect"
 	"strings"
@@ -96,7 +97,7 @@ func checkFiles(t *testing.T, files []string) {
 
 // addCases seeds a fuzz test with the inputs of the case archives.
 func addCases(f *testing.F, dir string) {
-	for _, c := range readCases(f, dir) {
-		f.Add(c.input())
+	for _, c := range casetest.Read(f, dir) {
+		f.Add(c.Input())
 	}
 }

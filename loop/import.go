@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"git-runr/loop/prose"
 	"io"
 	"maps"
 	"slices"
@@ -75,7 +76,7 @@ func ReadTimeline(r io.Reader) (Timeline, error) {
 	}
 	timeline := Timeline{Runs: groupRuns(events), Warnings: reader.warnings}
 	if reader.bad > lineWarnings {
-		timeline.warn("%s more could not be read", Count(reader.bad-lineWarnings, "line"))
+		timeline.warn("%s more could not be read", prose.Count(reader.bad-lineWarnings, "line"))
 	}
 	if more := len(timeline.Runs) - maxTimelineRuns; more > 0 {
 		timeline.Runs = timeline.Runs[:maxTimelineRuns]
@@ -86,7 +87,7 @@ func ReadTimeline(r io.Reader) (Timeline, error) {
 }
 
 func (t *Timeline) warn(format string, args ...any) {
-	t.Warnings = append(t.Warnings, oneLine(fmt.Sprintf(format, args...)))
+	t.Warnings = append(t.Warnings, prose.OneLine(fmt.Sprintf(format, args...)))
 }
 
 // finish orders the runs' events and says once which types are not known.
@@ -121,7 +122,7 @@ func listTypes(counts map[string]int) string {
 			parts = append(parts, "…")
 			break
 		}
-		parts = append(parts, fmt.Sprintf("%s (%d)", cutBytes(name, 40), counts[name]))
+		parts = append(parts, fmt.Sprintf("%s (%d)", prose.Cut(name, 40), counts[name]))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -268,7 +269,7 @@ type timelineReader struct {
 }
 
 func (r *timelineReader) refuse(format string, args ...any) {
-	why := oneLine(fmt.Sprintf("line %d: ", r.line) + fmt.Sprintf(format, args...))
+	why := prose.OneLine(fmt.Sprintf("line %d: ", r.line) + fmt.Sprintf(format, args...))
 	if r.bad++; r.bad == 1 {
 		r.firstBad = why
 	}

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"fmt"
+	"git-runr/loop/prose"
 	"path"
 	"slices"
 	"strings"
@@ -34,7 +35,7 @@ func (im *importer) verified(e ForeignEvent) {
 // evidenceOf adds one command's result. That of the same command before it, in the
 // same turn, no longer counts.
 func (im *importer) evidenceOf(command string, exit int, output string) {
-	command = cutBytes(strings.TrimSpace(command), 4<<10)
+	command = prose.Cut(strings.TrimSpace(command), 4<<10)
 	if command == "" || len(im.pending) >= maxForeignList {
 		return
 	}
@@ -64,7 +65,7 @@ func (im *importer) verifyFailed(e ForeignEvent) {
 	}
 	for _, c := range im.pending {
 		if !c.OK() {
-			im.problem[ReasonChecksFailed] = oneLine(c.Command)
+			im.problem[ReasonChecksFailed] = prose.OneLine(c.Command)
 		}
 	}
 	im.flushChecks()
@@ -143,7 +144,7 @@ func commandWords(command string) (tool, word string) {
 			continue
 		}
 		name := strings.ToLower(safeName(path.Base(field)))
-		name = strings.Trim(cutBytes(strings.TrimSuffix(name, path.Ext(name)), 40), "_-.")
+		name = strings.Trim(prose.Cut(strings.TrimSuffix(name, path.Ext(name)), 40), "_-.")
 		if name == "" {
 			continue
 		}

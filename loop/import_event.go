@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"git-runr/loop/internal/strictjson"
+	"git-runr/loop/prose"
 	"io"
 	"math"
 	"strconv"
@@ -64,7 +66,7 @@ func decodeForeign(line []byte) (ForeignEvent, error) {
 		return ForeignEvent{}, errors.New("not a JSON object")
 	}
 	var top foreignFields
-	if err := decodeStrict(line, &top); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+	if err := strictjson.Decode(line, &top); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return ForeignEvent{}, errors.New("cut off")
 	} else if err != nil {
 		return ForeignEvent{}, err
@@ -72,7 +74,7 @@ func decodeForeign(line []byte) (ForeignEvent, error) {
 	sum := sha256.Sum256(line)
 	e := ForeignEvent{
 		Type: top.text("type"), Source: top.text("source"), Seq: top.number("seq"), At: top.time("timestamp"),
-		run: cutBytes(oneLine(top.text("runId", "run_id")), 100), raw: string(sum[:]), fields: top,
+		run: prose.Cut(prose.OneLine(top.text("runId", "run_id")), 100), raw: string(sum[:]), fields: top,
 	}
 	if other := top.text("event_type"); other != "" && !knownForeign(e.Type) {
 		e.Type = other
@@ -90,7 +92,7 @@ func decodeForeign(line []byte) (ForeignEvent, error) {
 		}
 	}
 	if e.run == "" && ownRunTypes[e.Type] {
-		e.run = cutBytes(oneLine(top.text("run_id")), 100)
+		e.run = prose.Cut(prose.OneLine(top.text("run_id")), 100)
 	}
 	return e, nil
 }
@@ -118,10 +120,10 @@ func (f foreignFields) text(keys ...string) string {
 func (f foreignFields) prose(keys ...string) string {
 	for _, key := range keys {
 		if text := f.text(key); text != "" {
-			return cutBytes(text, maxForeignText)
+			return prose.Cut(text, maxForeignText)
 		}
 		if raw := f[key]; len(raw) > 0 && string(raw) != "null" && string(raw) != `""` {
-			return cutBytes(string(raw), maxForeignText)
+			return prose.Cut(string(raw), maxForeignText)
 		}
 	}
 	return ""
@@ -216,7 +218,7 @@ func (f foreignFields) lines(key string) []string {
 	for i := range raws {
 		text := foreignFields{"": raws[i]}.prose("")
 		if text = strings.Join(strings.Fields(text), " "); text != "" {
-			list = append(list, cutBytes(text, 4<<10))
+			list = append(list, prose.Cut(text, 4<<10))
 		}
 	}
 	return list
@@ -246,7 +248,7 @@ func (e ForeignEvent) agent(role string) string {
 	if name == "" {
 		name = e.Source
 	}
-	switch name = cutBytes(oneLine(name), 60); name {
+	switch name = prose.Cut(prose.OneLine(name), 60); name {
 	case "", "cli", "supervisor", "verifier", "worker", "resume", "submit":
 		return role
 	}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"git-runr/loop/internal/strictjson"
+	"git-runr/loop/prose"
 	"slices"
 	"strings"
 	"time"
@@ -228,7 +230,7 @@ func (im *importer) worked(e ForeignEvent, a Attempt, text string) {
 	if text != "" {
 		attachments["executor.md"] = []byte(text)
 	}
-	title := fmt.Sprintf("attempt %d changed %s", a.Number, Count(len(a.Files), "file"))
+	title := fmt.Sprintf("attempt %d changed %s", a.Number, prose.Count(len(a.Files), "file"))
 	if e.fields["changed_files"] == nil {
 		title = fmt.Sprintf("attempt %d by %s", a.Number, a.Agent)
 	}
@@ -283,7 +285,7 @@ func implementerAnswer(text string) string {
 	clean, _ := cleanInput(text, &parseLog{})
 	for _, span := range slices.Backward(jsonSpans(readMarkdown(clean))) {
 		var answer foreignFields
-		if !span.valid || decodeStrict([]byte(span.data), &answer) != nil || answer["handoff_memo"] == nil && answer["commands_run"] == nil {
+		if !span.valid || strictjson.Decode([]byte(span.data), &answer) != nil || answer["handoff_memo"] == nil && answer["commands_run"] == nil {
 			continue
 		}
 		parts := []string{answer.prose("handoff_memo")}
@@ -343,7 +345,7 @@ func readableChange(raw json.RawMessage) json.RawMessage {
 	if _, err := readChange(raw, &parseLog{}); err == nil && len(raw) <= maxForeignChange {
 		return raw
 	}
-	text, err := json.Marshal(cutBytes(foreignFields{"": raw}.prose(""), maxForeignChange))
+	text, err := json.Marshal(prose.Cut(foreignFields{"": raw}.prose(""), maxForeignChange))
 	if err != nil { // unreachable: a string
 		return nil
 	}
@@ -384,7 +386,7 @@ func (im *importer) round(reviewer, text string) {
 	if text != "" {
 		attachments["review.md"] = []byte(text)
 	}
-	title := fmt.Sprintf("round %d %s by %s, %s", round.Number, round.Report.Effective, reviewer, Count(len(round.Report.Findings), "finding"))
+	title := fmt.Sprintf("round %d %s by %s, %s", round.Number, round.Report.Effective, reviewer, prose.Count(len(round.Report.Findings), "finding"))
 	im.add(RoundCompleted, title, round, attachments)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"git-runr/loop/prose"
 	"path"
 	"strings"
 	"time"
@@ -46,14 +47,14 @@ func (f ForeignRun) describe(plan *RunPlan, name, task string) {
 	if task == "" && !isTaskPath(name) {
 		task = name
 	}
-	plan.Entity = Entity{Type: "task", Identifier: f.ID, Title: oneLine(TaskTitle(task))}
+	plan.Entity = Entity{Type: "task", Identifier: f.ID, Title: prose.OneLine(TaskTitle(task))}
 	if isTaskPath(name) {
-		plan.Entity.Identifier = oneLine(strings.TrimSuffix(path.Base(name), path.Ext(name)))
+		plan.Entity.Identifier = prose.OneLine(strings.TrimSuffix(path.Base(name), path.Ext(name)))
 	}
 	if plan.Entity.Title == "" && len(goals) > 0 {
-		plan.Entity.Title = oneLine(goals[0])
+		plan.Entity.Title = prose.OneLine(goals[0])
 	}
-	plan.Task = cutBytes(task, maxForeignText)
+	plan.Task = prose.Cut(task, maxForeignText)
 	if plan.DoneCriteria = milestones; plan.Task != "" {
 		plan.DoneCriteria = strings.TrimSpace(DoneCriteria(plan.Task) + "\n\n" + milestones)
 	}
@@ -72,7 +73,7 @@ func (f ForeignRun) taskName() string {
 	for _, e := range f.Events {
 		if e.Type == foreignStarted {
 			if name := strings.TrimSpace(e.fields.text("task", "task_path")); name != "" {
-				return cutBytes(name, maxForeignText)
+				return prose.Cut(name, maxForeignText)
 			}
 		}
 	}
@@ -119,13 +120,13 @@ func (f ForeignRun) milestones() (text string, goals []string) {
 		var b strings.Builder
 		goals = nil
 		for i, m := range e.fields.objects("milestones") {
-			goal := cutBytes(strings.Join(strings.Fields(m.text("goal")), " "), 4<<10)
+			goal := prose.Cut(strings.Join(strings.Fields(m.text("goal")), " "), 4<<10)
 			goals = append(goals, goal)
 			fmt.Fprintf(&b, "%d. %s\n", i+1, goal)
 			writeItems(&b, "files", m.paths("files_expected"))
 			writeItems(&b, "done when", m.lines("done_checks"))
 		}
-		text = cutBytes(strings.TrimSpace(b.String()), maxForeignText)
+		text = prose.Cut(strings.TrimSpace(b.String()), maxForeignText)
 	}
 	return text, goals
 }

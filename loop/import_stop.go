@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"git-runr/loop/prose"
 	"slices"
 	"strings"
 	"time"
@@ -41,7 +42,7 @@ func nativeReason(code string) string {
 			return r
 		}
 		return '_'
-	}, strings.ToLower(cutBytes(code, 60)))
+	}, strings.ToLower(prose.Cut(code, 60)))
 	return orElse(strings.Trim(code, "_"), ReasonInterrupted)
 }
 
@@ -60,14 +61,14 @@ func (im *importer) halting(code string, stated bool) *halt {
 
 func (h *halt) say(format string, args ...any) {
 	if text := fmt.Sprintf(format, args...); strings.TrimSpace(text) != "" {
-		h.detail = append(h.detail, cutBytes(text, 2000))
+		h.detail = append(h.detail, prose.Cut(text, 2000))
 	}
 }
 
 // stopping reads an event by which the run ends.
 func (im *importer) stopping(e ForeignEvent) {
 	f := e.fields
-	code := strings.TrimSpace(cutBytes(f.text("reason", "stop_reason"), 100))
+	code := strings.TrimSpace(prose.Cut(f.text("reason", "stop_reason"), 100))
 	switch e.Type {
 	case ReviewLoopDetected:
 		code = ReasonReviewLoop
@@ -152,7 +153,7 @@ func (im *importer) violated(e ForeignEvent) {
 func (im *importer) parseFailed(e ForeignEvent) {
 	im.active()
 	stage := e.fields.text("stage")
-	im.problem[stage+"_parse_failed"] = strings.TrimSpace(cutBytes(e.fields.text("error"), 500))
+	im.problem[stage+"_parse_failed"] = strings.TrimSpace(prose.Cut(e.fields.text("error"), 500))
 }
 
 // finish records how the run ended. One that just ends was interrupted.
@@ -239,7 +240,7 @@ func (im *importer) stop() {
 		eventType = ReviewLoopDetected
 		stop.Round, stop.MaxRounds = cmp.Or(h.round, im.refusedInARow()), cmp.Or(h.max, im.run.Plan.Policy.MaxRetries)
 		stop.Unmet = im.unmet(h.unmet)
-		title = fmt.Sprintf("round %d/%d, %s unmet", stop.Round, stop.MaxRounds, Count(len(stop.Unmet), "request"))
+		title = fmt.Sprintf("round %d/%d, %s unmet", stop.Round, stop.MaxRounds, prose.Count(len(stop.Unmet), "request"))
 	}
 	var attachments map[string][]byte
 	if im.stops <= maxExplained {
@@ -275,7 +276,7 @@ func (im *importer) detail(h halt) string {
 	}
 	text = strings.TrimPrefix(text, "; ")
 	if nativeReason(h.code) != h.code && h.code != "" {
-		text = strings.TrimSuffix(oneLine(h.code)+": "+text, ": ")
+		text = strings.TrimSuffix(prose.OneLine(h.code)+": "+text, ": ")
 	}
 	return text
 }

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"git-runr/loop/internal/casetest"
+	"git-runr/loop/prose"
 	"io"
 	"os"
 	"reflect"
@@ -26,9 +28,9 @@ var importNow = time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)
 // a line), found (one "SHA BASE" a line: checkpoints that are here) and options
 // ("crlf", "bom").
 func TestImportCases(t *testing.T) {
-	runCases(t, "import", func(t *testing.T, c parseCase) {
+	casetest.Run(t, "import", func(t *testing.T, c casetest.Case) {
 		var got strings.Builder
-		timeline, err := ReadTimeline(strings.NewReader(c.timeline()))
+		timeline, err := ReadTimeline(strings.NewReader(timeline(c)))
 		if err != nil {
 			fmt.Fprintf(&got, "error: %v\n", err)
 		}
@@ -38,9 +40,9 @@ func TestImportCases(t *testing.T) {
 		for _, foreign := range timeline.Runs {
 			writeImportedRun(t, &got, c, foreign)
 		}
-		if *update {
-			c.writeText(t, got.String())
-		} else if want := c.file("want"); got.String() != want {
+		if casetest.Update() {
+			writeText(t, c, got.String())
+		} else if want := c.File("want"); got.String() != want {
 			t.Errorf("got:\n%s\nwant:\n%s", got.String(), want)
 		}
 	})
@@ -48,8 +50,8 @@ func TestImportCases(t *testing.T) {
 
 // timeline is the case's input. What a text file had better not hold is written as
 // (BAD BYTE), (ESC) and (LONG LINE).
-func (c parseCase) timeline() string {
-	text, options := c.file("timeline"), c.file("options")
+func timeline(c casetest.Case) string {
+	text, options := c.File("timeline"), c.File("options")
 	text = strings.NewReplacer("(BAD BYTE)", "\xff", "(ESC)", "\x1b", "(LONG LINE)", strings.Repeat("x", maxTimelineLine)).Replace(text)
 	if strings.Contains(options, "crlf") {
 		text = strings.ReplaceAll(text, "\n", "\r\n")
@@ -60,33 +62,33 @@ func (c parseCase) timeline() string {
 	return text
 }
 
-func (c parseCase) writeText(t *testing.T, want string) {
+func writeText(t *testing.T, c casetest.Case, want string) {
 	t.Helper()
-	files := c.archive.Files[:0:0]
-	for _, f := range c.archive.Files {
+	files := c.Archive.Files[:0:0]
+	for _, f := range c.Archive.Files {
 		if f.Name != "want" {
 			files = append(files, f)
 		}
 	}
-	c.archive.Files = append(files, txtar.File{Name: "want", Data: []byte(want)})
-	if err := os.WriteFile(c.path, txtar.Format(c.archive), 0o666); err != nil {
+	c.Archive.Files = append(files, txtar.File{Name: "want", Data: []byte(want)})
+	if err := os.WriteFile(c.Path, txtar.Format(c.Archive), 0o666); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // importTestPlan is what is configured where the cases are imported.
-func (c parseCase) importTestPlan() RunPlan {
+func importTestPlan(c casetest.Case) RunPlan {
 	plan := testPlan()
-	for line := range strings.Lines(c.file("checks")) {
+	for line := range strings.Lines(c.File("checks")) {
 		name, command, _ := strings.Cut(strings.TrimSpace(line), ": ")
 		plan.Checks = append(plan.Checks, Check{Name: name, Command: command})
 	}
 	return plan
 }
 
-func (c parseCase) foundWork() foundWork {
+func workOf(c casetest.Case) foundWork {
 	found := foundWork{commits: map[string]gitstore.ID{}, trees: map[gitstore.ID]gitstore.ID{}}
-	for line := range strings.Lines(c.file("found")) {
+	for line := range strings.Lines(c.File("found")) {
 		sha, base, _ := strings.Cut(strings.TrimSpace(line), " ")
 		found.base = gitstore.ID(base)
 		found.commits[sha], found.trees[gitstore.ID("commit-"+sha)] = gitstore.ID("commit-"+sha), gitstore.ID("tree-"+sha)
@@ -115,12 +117,12 @@ func importForTest(t testing.TB, foreign ForeignRun, plan RunPlan, found foundWo
 }
 
 // writeImportedRun says what an imported run is, for a case's want.
-func writeImportedRun(t *testing.T, w io.Writer, c parseCase, foreign ForeignRun) {
-	drafts, run := importForTest(t, foreign, c.importTestPlan(), c.foundWork())
+func writeImportedRun(t *testing.T, w io.Writer, c casetest.Case, foreign ForeignRun) {
+	drafts, run := importForTest(t, foreign, importTestPlan(c), workOf(c))
 	fmt.Fprintf(w, "run %q: %d events, %d skipped; %s %q, max_retries %d\n", orElse(foreign.ID, "(mark)"), foreign.Read, foreign.Skipped,
 		run.Plan.Entity.Identifier, run.Plan.Entity.Title, run.Plan.Policy.MaxRetries)
 	for _, d := range drafts {
-		fmt.Fprintf(w, "  %s %s: %s%s\n", d.At.Format("15:04:05"), d.Type, oneLine(d.Title), attachedNames(d))
+		fmt.Fprintf(w, "  %s %s: %s%s\n", d.At.Format("15:04:05"), d.Type, prose.OneLine(d.Title), attachedNames(d))
 		writeDraft(w, d)
 	}
 	fmt.Fprintf(w, "  = %s %s; %s\n", run.Status, run.Result, afterImport(run))
@@ -175,15 +177,15 @@ func afterImport(run Run) string {
 // TestImportedRunsNeverPassByThemselves: work that is not here is never reviewed,
 // undone or passed when the run is taken up.
 func TestImportedRunsNeverPassByThemselves(t *testing.T) {
-	for _, c := range readCases(t, "import") {
-		timeline, err := ReadTimeline(strings.NewReader(c.timeline()))
+	for _, c := range casetest.Read(t, "import") {
+		timeline, err := ReadTimeline(strings.NewReader(timeline(c)))
 		if err != nil {
 			continue
 		}
 		for _, foreign := range timeline.Runs {
-			_, run := importForTest(t, foreign, c.importTestPlan(), foundWork{})
+			_, run := importForTest(t, foreign, importTestPlan(c), foundWork{})
 			if next := afterImport(run); run.Status != RunComplete && !strings.HasPrefix(next, "resumes with attempt") {
-				t.Errorf("%s, run %q: %s", c.path, foreign.ID, next)
+				t.Errorf("%s, run %q: %s", c.Path, foreign.ID, next)
 			}
 		}
 	}
@@ -458,8 +460,8 @@ func lastEvent(t *testing.T, s *Store, run string) Event {
 // FuzzReadTimeline: any bytes give events of bounded size, in valid UTF-8, the same
 // each time, and a run that nobody else has to repair.
 func FuzzReadTimeline(f *testing.F) {
-	for _, c := range readCases(f, "import") {
-		if text := c.timeline(); len(text) < 64<<10 {
+	for _, c := range casetest.Read(f, "import") {
+		if text := timeline(c); len(text) < 64<<10 {
 			f.Add([]byte(text))
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"git-runr/loop/prose"
 	"slices"
 	"strings"
 	"time"
@@ -98,7 +99,7 @@ func checkActor(name string) error {
 	case strings.TrimSpace(name) == "":
 		return &InputError{"an actor is wanted"}
 	case len(name) > maxActor || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
-		return &InputError{fmt.Sprintf("%q is no name of an actor", cutBytes(name, maxActor))}
+		return &InputError{fmt.Sprintf("%q is no name of an actor", prose.Cut(name, maxActor))}
 	}
 	return nil
 }
@@ -256,7 +257,7 @@ func submissionTitle(sub Submission) string {
 		return "nothing to review"
 	}
 	if sub.Decision != "" {
-		return fmt.Sprintf("%s by %s, %s", sub.Decision, sub.Reviewer, Count(len(sub.Comments), "comment"))
+		return fmt.Sprintf("%s by %s, %s", sub.Decision, sub.Reviewer, prose.Count(len(sub.Comments), "comment"))
 	}
 	return fmt.Sprintf("%s by %s, %s", sub.Report.Effective, sub.Reviewer, sub.Report.gist())
 }

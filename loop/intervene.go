@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"git-runr/loop/prose"
 	"slices"
 	"strings"
 
@@ -203,7 +204,7 @@ func (t *turn) changedByPeople(spec InterventionSpec) (bool, error) {
 func (t *turn) interventionMessage(iv Intervention, message string) string {
 	if strings.TrimSpace(message) == "" {
 		first, _, _ := strings.Cut(strings.TrimSpace(iv.Note), "\n")
-		message = oneLine(orElse(first, "Intervention in run "+t.run.ID))
+		message = prose.OneLine(orElse(first, "Intervention in run "+t.run.ID))
 	}
 	return fmt.Sprintf("%s\n\nRunr-Run: %s\nRunr-Intervention: true\nRunr-Reason: %s\n", strings.TrimSpace(message), t.run.ID, iv.Reason)
 }
@@ -245,7 +246,7 @@ func (t *turn) recordIntervention(iv Intervention) (Run, Intervention, error) {
 	recorded.By = author.String()
 	err = t.record(draft{
 		Type: RunIntervened, Source: "cli", Payload: interventionPayload{Intervention: recorded, On: on}, Attachments: attachments,
-		Title: oneLine(iv.Reason + ": " + iv.Note),
+		Title: prose.OneLine(iv.Reason + ": " + iv.Note),
 	})
 	iv.By = recorded.By
 	return t.run, iv, err
@@ -257,19 +258,19 @@ func interventionNote(e Event) (gitstore.ID, string) {
 	if err != nil {
 		return "", ""
 	}
-	text := fmt.Sprintf("run %s intervention (%s): %s", e.Run, oneLine(p.Reason), oneLine(p.Note))
+	text := fmt.Sprintf("run %s intervention (%s): %s", e.Run, prose.OneLine(p.Reason), prose.OneLine(p.Note))
 	for _, c := range p.Commands {
-		text += fmt.Sprintf("\nrun %s ran: %s: %s", e.Run, oneLine(c.Command), c.State())
+		text += fmt.Sprintf("\nrun %s ran: %s: %s", e.Run, prose.OneLine(c.Command), c.State())
 	}
 	for _, left := range p.Evidence {
-		text += fmt.Sprintf("\nrun %s was given output of %s: %s", e.Run, oneLine(left.Check), left.State())
+		text += fmt.Sprintf("\nrun %s was given output of %s: %s", e.Run, prose.OneLine(left.Check), left.State())
 	}
 	return p.On, text
 }
 
 // words are what the next prompt says of an intervention, a line each.
 func (iv Intervention) words() []string {
-	lines := []string{fmt.Sprintf("%s (%s): %s", oneLine(iv.By), iv.Reason, strings.TrimSpace(iv.Note))}
+	lines := []string{fmt.Sprintf("%s (%s): %s", prose.OneLine(iv.By), iv.Reason, strings.TrimSpace(iv.Note))}
 	if len(iv.Files) > 0 {
 		lines = append(lines, "they changed: "+names(iv.Files))
 	}

@@ -3,6 +3,7 @@ package loop
 import (
 	"cmp"
 	"fmt"
+	"git-runr/loop/prose"
 	"slices"
 	"strings"
 )
@@ -32,7 +33,7 @@ func joinReports(reports []Report) Report {
 		if part.Summary != "" {
 			summaries = append(summaries, title+"\n"+part.Summary)
 		}
-		if text := cutMiddle(part.Text, maxText/len(reports)-len(title)-2); text != "" {
+		if text := prose.CutMiddle(part.Text, maxText/len(reports)-len(title)-2); text != "" {
 			texts = append(texts, title+"\n"+text)
 		}
 	}

@@ -3,6 +3,7 @@ package loop
 import (
 	"cmp"
 	"fmt"
+	"git-runr/loop/prose"
 	"slices"
 	"strings"
 	"time"
@@ -164,10 +165,10 @@ func refusedBefore(run Run, policy Policy, a Attempt) int {
 
 func afterRevert(run Run, policy Policy) Step {
 	if a := run.lastAttempt(); a != nil && a.Reverted != nil && len(a.Reverted.Conflicts) > 0 {
-		return stop(ReasonRevertConflict, fmt.Sprintf("%s changed since attempt %d: %s", Count(len(a.Reverted.Conflicts), "file"), a.Number, strings.Join(a.Reverted.Conflicts, ", ")))
+		return stop(ReasonRevertConflict, fmt.Sprintf("%s changed since attempt %d: %s", prose.Count(len(a.Reverted.Conflicts), "file"), a.Number, strings.Join(a.Reverted.Conflicts, ", ")))
 	}
 	if a := run.lastAttempt(); a != nil && a.Reverted != nil && len(a.Reverted.Left) > 0 {
-		return stop(ReasonRevertConflict, fmt.Sprintf("%s changed in your checkout since the executor: %s", Count(len(a.Reverted.Left), "file"), strings.Join(a.Reverted.Left, ", ")))
+		return stop(ReasonRevertConflict, fmt.Sprintf("%s changed in your checkout since the executor: %s", prose.Count(len(a.Reverted.Left), "file"), strings.Join(a.Reverted.Left, ", ")))
 	}
 	at := policy.fixStep(run.Position)
 	if at < 0 {

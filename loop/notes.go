@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"git-runr/loop/prose"
 	"maps"
 	"slices"
 	"strings"
@@ -245,11 +246,11 @@ func noteOf(e Event) (gitstore.ID, string) {
 		return submissionNote(e)
 	case ReviewResolved:
 		if p, err := payload[resolvedPayload](e); err == nil {
-			return p.Commit, fmt.Sprintf("review %s resolved by %s%s", e.Review, oneLine(p.Actor), afterColon(p.Note))
+			return p.Commit, fmt.Sprintf("review %s resolved by %s%s", e.Review, prose.OneLine(p.Actor), afterColon(p.Note))
 		}
 	case ReviewReopened:
 		if p, err := payload[resolvedPayload](e); err == nil {
-			return p.Commit, fmt.Sprintf("review %s reopened by %s", e.Review, oneLine(p.Actor))
+			return p.Commit, fmt.Sprintf("review %s reopened by %s", e.Review, prose.OneLine(p.Actor))
 		}
 	case RoundCompleted:
 		return roundNote(e)
@@ -286,7 +287,7 @@ func afterColon(text string) string {
 	if text == "" {
 		return ""
 	}
-	return ": " + oneLine(text)
+	return ": " + prose.OneLine(text)
 }
 
 func afterComma(text string) string {
@@ -311,10 +312,10 @@ func submissionNote(e Event) (gitstore.ID, string) {
 		return "", ""
 	}
 	if sub.Outcome == OutcomeNothing {
-		return sub.Commit, fmt.Sprintf("review %s by %s: nothing to review", e.Review, oneLine(sub.Reviewer))
+		return sub.Commit, fmt.Sprintf("review %s by %s: nothing to review", e.Review, prose.OneLine(sub.Reviewer))
 	}
 	said := orElse(decisionWords[sub.Decision], string(sub.Report.Effective))
-	head := fmt.Sprintf("review %s by %s: %s%s", e.Review, oneLine(sub.Reviewer), said, afterComma(sub.Census.NotRun()))
+	head := fmt.Sprintf("review %s by %s: %s%s", e.Review, prose.OneLine(sub.Reviewer), said, afterComma(sub.Census.NotRun()))
 	if sub.Decision != "" {
 		head += afterColon(sub.Report.Summary)
 	}
@@ -333,7 +334,7 @@ func roundNote(e Event) (gitstore.ID, string) {
 	if err != nil || round.Failure != nil {
 		return "", ""
 	}
-	head := fmt.Sprintf("run %s round %d by %s: %s%s", e.Run, round.Number, oneLine(round.Reviewer), round.Report.Effective, afterComma(round.Census.NotRun()))
+	head := fmt.Sprintf("run %s round %d by %s: %s%s", e.Run, round.Number, prose.OneLine(round.Reviewer), round.Report.Effective, afterComma(round.Census.NotRun()))
 	if len(round.Report.Findings) == 0 {
 		return round.Commit, head + listNote(round.Report.Requests)
 	}
@@ -358,7 +359,7 @@ func listNote(items []string) string {
 	}
 	var parts []string
 	for _, item := range items[:min(len(items), findingsInNote)] {
-		parts = append(parts, oneLine(item))
+		parts = append(parts, prose.OneLine(item))
 	}
 	text := " (" + strings.Join(parts, "; ")
 	if more := len(items) - findingsInNote; more > 0 {
@@ -370,25 +371,25 @@ func listNote(items []string) string {
 // stopNote is the whole diagnosis, so that people who have only the notes know what
 // is unmet and what to type.
 func stopNote(e Event, p stopPayload) string {
-	head := fmt.Sprintf("STOPPED: %s", oneLine(p.Reason))
+	head := fmt.Sprintf("STOPPED: %s", prose.OneLine(p.Reason))
 	if p.Round > 0 {
 		head += fmt.Sprintf(" (round %d/%d)", p.Round, p.MaxRounds)
 	}
 	if p.Detail != "" {
-		head += ": " + oneLine(p.Detail)
+		head += ": " + prose.OneLine(p.Detail)
 	}
 	lines := []string{head}
 	if p.Setting != nil {
 		lines = append(lines, "ended by "+p.Setting.String())
 	}
 	if p.Said != "" {
-		lines = append(lines, oneLine(orElse(p.SaidBy, "the agent")+" said: "+p.Said))
+		lines = append(lines, prose.OneLine(orElse(p.SaidBy, "the agent")+" said: "+p.Said))
 	}
 	if len(p.FailingChecks) > 0 {
 		lines = append(lines, "failing checks: "+typed(strings.Join(p.FailingChecks, ", ")))
 	}
 	for i, r := range p.Unmet {
-		lines = append(lines, fmt.Sprintf("unmet %d: %s", i+1, oneLine(r)))
+		lines = append(lines, fmt.Sprintf("unmet %d: %s", i+1, prose.OneLine(r)))
 	}
 	if len(p.UnmetChecks) > 0 {
 		lines = append(lines, "unmet checks: "+typed(strings.Join(p.UnmetChecks, ", ")))
@@ -418,7 +419,7 @@ func completedNote(e Event, p completedPayload) string {
 	}
 	text += ", accepted"
 	if p.By != "" {
-		text += " by " + oneLine(p.By)
+		text += " by " + prose.OneLine(p.By)
 	}
 	if len(p.Open) == 0 {
 		return text + listNote(p.Requests)

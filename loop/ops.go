@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"git-runr/loop/prose"
 
 	"git-runr/gitstore"
 )
@@ -104,7 +105,7 @@ func (s *Store) land(ctx context.Context, run Run, how LandSpec) (done gitstore.
 	}
 	spec := gitstore.LandSpec{
 		Result: run.Commit, Base: run.Plan.Base, Squash: how.Squash, Author: author, When: s.Now(), AllowDeletions: how.AllowDeletions,
-		Message: fmt.Sprintf("%s\n\nRunr-Run: %s\n", oneLine(orElse(run.Plan.Entity.Name(), "run "+run.ID)), run.ID),
+		Message: fmt.Sprintf("%s\n\nRunr-Run: %s\n", prose.OneLine(orElse(run.Plan.Entity.Name(), "run "+run.ID)), run.ID),
 	}
 	here, err := s.Branch(ctx)
 	if err != nil {

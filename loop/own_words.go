@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"git-runr/loop/prose"
 	"slices"
 	"strings"
 )
@@ -26,7 +27,7 @@ func (r Report) Prose() string {
 // gist is what the report comes to beside its verdict, for a line: how many findings, or
 // where there are none what was asked for first.
 func (r Report) gist() string {
-	count := Count(len(r.Findings), "finding")
+	count := prose.Count(len(r.Findings), "finding")
 	if len(r.Findings) == 0 && len(r.Requests) > 0 {
 		return count + ": " + r.Requests[0]
 	}

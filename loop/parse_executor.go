@@ -2,6 +2,7 @@ package loop
 
 import (
 	"fmt"
+	"git-runr/loop/prose"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -156,7 +157,7 @@ func claimedFiles(md mdText, log *parseLog) []string {
 	for _, s := range md.sections(isFilesTitle, true) {
 		for _, claim := range append(inlineClaims(s.title), md.claims(s)...) {
 			if why := unsafePath(claim); why != "" {
-				log.add(fmt.Sprintf("claimed file %q was dropped: %s", cutBytes(claim, 200), why))
+				log.add(fmt.Sprintf("claimed file %q was dropped: %s", prose.Cut(claim, 200), why))
 				continue
 			}
 			if file := cleanPath(claim); !seen[file] {

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"git-runr/loop/prose"
 	"path"
 	"regexp"
 	"slices"
@@ -24,7 +25,7 @@ var statusVerb = sync.OnceValue(func() *regexp.Regexp {
 // pathsIn are the paths that one line names: none, several, or both sides of a rename.
 // A fenced line names one path whatever it looks like.
 func pathsIn(line string, fenced bool) []string {
-	item := withoutBox(strings.TrimSpace(cutBytes(line, 4*maxPath)))
+	item := withoutBox(strings.TrimSpace(prose.Cut(line, 4*maxPath)))
 	if isShellLine(item) {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"git-runr/loop/prose"
 	"iter"
 	"strings"
 	"unicode"
@@ -179,7 +180,7 @@ func splitFields(text string) []string {
 	start := 0
 	for at := range boldStarts(text) {
 		before := strings.TrimRight(text[start:at], " ")
-		f, _ := readField(cutBytes(text[at:], 80))
+		f, _ := readField(prose.Cut(text[at:], 80))
 		if f != noField && strings.Contains(before, ":") && before != strings.TrimRight(before, "-|,;.—") {
 			parts, start = append(parts, strings.TrimRight(before, " -|,;—")), at
 		}

@@ -1,6 +1,9 @@
 package loop
 
-import "strings"
+import (
+	"git-runr/loop/prose"
+	"strings"
+)
 
 // loosePlace takes the place off what is said of a finding, at its start or at its
 // end; one in its middle stays there as well.
@@ -39,7 +42,7 @@ func cutPlaceAtEnd(text string) (before, after string, ok bool) {
 
 // placeAmong is the first place with a line among the words of a text.
 func placeAmong(text string) place {
-	for word := range strings.FieldsSeq(cutBytes(text, maxPath)) {
+	for word := range strings.FieldsSeq(prose.Cut(text, maxPath)) {
 		if p := readPlace(strings.Trim(word, "*_`\"'()[],;.")); p.line > 0 && strings.ContainsAny(p.file, "./") && hasExtension(p.file) {
 			return p
 		}

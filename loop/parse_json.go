@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"git-runr/loop/internal/strictjson"
 	"maps"
 	"slices"
 	"strconv"
@@ -20,7 +21,7 @@ type jsonObject struct {
 
 func readObject(data []byte) *jsonObject {
 	o := &jsonObject{}
-	o.err = decodeStrict(data, &o.fields)
+	o.err = strictjson.Decode(data, &o.fields)
 	if o.err == nil && o.fields == nil {
 		o.err = errors.New("null is no object")
 	}

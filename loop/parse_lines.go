@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"git-runr/loop/prose"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -44,7 +45,7 @@ func cleanInput(text string, log *parseLog) (clean string, whole bool) {
 	if len(text) > maxParsed {
 		log.add("the answer is longer than 4 MiB: the rest was not read")
 	}
-	return cutBytes(text, maxParsed), len(text) <= maxParsed
+	return prose.Cut(text, maxParsed), len(text) <= maxParsed
 }
 
 // withoutColours takes out the escape sequences by which terminals colour text.
@@ -393,7 +394,7 @@ func boldOnly(text string) (string, bool) {
 // labelled takes bullet and emphasis off a line that may begin with a label; "" for
 // one that has no colon near its start.
 func labelled(text string) string {
-	if !strings.Contains(cutBytes(text, 80), ":") && !strings.Contains(cutBytes(text, 80), "：") {
+	if !strings.Contains(prose.Cut(text, 80), ":") && !strings.Contains(prose.Cut(text, 80), "：") {
 		return ""
 	}
 	_, s, _ := cutBullet(text)

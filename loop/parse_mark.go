@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"git-runr/loop/prose"
 	"path"
 	"slices"
 	"strings"
@@ -101,7 +102,7 @@ var tallyWords = tableOf(`found total and`)
 // criticalTally reads a line that only counts findings, by numbers before the
 // severities or behind them: how many critical ones there are.
 func criticalTally(item string) (critical int, ok bool) {
-	words := strings.Fields(requestKey(cutBytes(item, 4*maxMark)))
+	words := strings.Fields(requestKey(prose.Cut(item, 4*maxMark)))
 	if len(item) > 4*maxMark || !slices.ContainsFunc(words, func(w string) bool { return w[0] <= '9' && isNumber(w) }) {
 		return 0, false
 	}
@@ -170,7 +171,7 @@ func aloneMark(item string) (m severityMark, ok bool) {
 // cutNumber takes the number of a finding off an item: "Finding 1: ", "#1 ", "C1. ".
 func cutNumber(item string) (rest string, ok bool) {
 	s := strings.TrimLeftFunc(item, isDecor)
-	word, after, _ := strings.Cut(cutBytes(s, maxMark), " ")
+	word, after, _ := strings.Cut(prose.Cut(s, maxMark), " ")
 	named := faultNouns.has(strings.ToLower(word))
 	if named {
 		word, _, _ = strings.Cut(after, " ")
@@ -220,14 +221,14 @@ func leadingMark(item string) (m severityMark, rest string, ok bool) {
 	s := strings.TrimLeftFunc(item, isDecor)
 	bold := strings.ContainsAny(item[:len(item)-len(s)], "*_")
 	for _, pair := range []string{"[]", "()"} {
-		inner, opened := strings.CutPrefix(cutBytes(s, maxMark+2), pair[:1])
+		inner, opened := strings.CutPrefix(prose.Cut(s, maxMark+2), pair[:1])
 		if inner, _, closed := strings.Cut(inner, pair[1:]); opened && closed {
 			first, _, _ := strings.Cut(inner, ",")
 			m, ok := readMark(first)
 			return m, trimSeparator(s[len(inner)+2:]), ok
 		}
 	}
-	head := cutBytes(s, maxMark)
+	head := prose.Cut(s, maxMark)
 	for _, sep := range []string{":", "：", "**", "__", " - ", " – ", " — ", "—", " | "} {
 		label, _, found := strings.Cut(head, sep)
 		if !found || !bold && (sep == "**" || sep == "__") {
@@ -248,7 +249,7 @@ func leadingMark(item string) (m severityMark, rest string, ok bool) {
 // endingMark reads "text [critical]", "text (Severity: High)", "text — Critical".
 func endingMark(item string) (m severityMark, rest string, ok bool) {
 	s := strings.TrimRightFunc(item, func(r rune) bool { return isDecor(r) || r == '.' })
-	tail := s[len(cutBytes(s, max(0, len(s)-maxMark))):]
+	tail := s[len(prose.Cut(s, max(0, len(s)-maxMark))):]
 	for _, sep := range []string{"[", "(", " — ", " – ", " - "} {
 		at := strings.LastIndex(tail, sep)
 		if at < 0 {
@@ -268,8 +269,8 @@ func withoutPictures(item string) string {
 	s := strings.TrimLeftFunc(item, isDecor)
 	var words string
 	for range 8 {
-		end := strings.IndexByte(cutBytes(s, 400), '>')
-		switch alt, _, picture := cutLink(strings.TrimPrefix(cutBytes(s, 400), "!")); {
+		end := strings.IndexByte(prose.Cut(s, 400), '>')
+		switch alt, _, picture := cutLink(strings.TrimPrefix(prose.Cut(s, 400), "!")); {
 		case strings.HasPrefix(s, "![") && picture:
 			words += "[" + alt + "] "
 			s = s[strings.IndexByte(s, ')')+1:]

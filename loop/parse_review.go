@@ -2,6 +2,7 @@ package loop
 
 import (
 	"fmt"
+	"git-runr/loop/prose"
 	"slices"
 	"strings"
 	"unicode"
@@ -126,7 +127,7 @@ func startsWithNumber(s string) bool { return s != "" && '0' <= s[0] && s[0] <= 
 func (a *answer) explained(report Report, text string) Report {
 	first, last := a.md.span()
 	if first < last && report.Summary == "" && len(report.Findings) == 0 && !report.Verdict.Passed() && report.Format != formatTagged {
-		report.Summary = cutBytes(strings.TrimSpace(text), maxSummary)
+		report.Summary = prose.Cut(strings.TrimSpace(text), maxSummary)
 	}
 	return report
 }
@@ -280,7 +281,7 @@ func finish(report Report, rest mdText, log *parseLog) Report {
 func unreadable(text string, md mdText, log *parseLog) Report {
 	log.add("no verdict could be read: expected a \"### Verdict:\" line or a JSON report")
 	text = strings.TrimSpace(text)
-	report := Report{Verdict: NeedsFix, Format: formatUnreadable, Summary: cutBytes(text, maxSummary)}
+	report := Report{Verdict: NeedsFix, Format: formatUnreadable, Summary: prose.Cut(text, maxSummary)}
 	return finish(report, md, log)
 }
 
@@ -300,5 +301,5 @@ func ownWords(text, nonce string) string {
 	if nonce != "" {
 		text = strings.ReplaceAll(text, nonce, "")
 	}
-	return cutMiddle(strings.TrimSpace(text), maxText)
+	return prose.CutMiddle(strings.TrimSpace(text), maxText)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"git-runr/loop/prose"
 	"maps"
 	"slices"
 	"strings"
@@ -148,7 +149,7 @@ func readFindingJSON(data []byte, log *parseLog) (Finding, error) {
 func severityOf(value string, log *parseLog) Severity {
 	severity, known := readSeverity(value)
 	if !known {
-		log.add(fmt.Sprintf("severity %q is not known: taken as a warning", cutBytes(value, 80)))
+		log.add(fmt.Sprintf("severity %q is not known: taken as a warning", prose.Cut(value, 80)))
 	}
 	return severity
 }
@@ -200,7 +201,7 @@ func readCodexJSON(data []byte, log *parseLog) (Report, error) {
 		report.Verdict = Pass
 	case "patch is incorrect", "incorrect":
 	default:
-		log.add(fmt.Sprintf("overall_correctness %q is not known: taken as NEEDS_FIX", cutBytes(stated, 80)))
+		log.add(fmt.Sprintf("overall_correctness %q is not known: taken as NEEDS_FIX", prose.Cut(stated, 80)))
 	}
 	for _, raw := range o.list("findings") {
 		f, err := readCodexFinding(raw, log)
@@ -260,7 +261,7 @@ func readChangesJSON(data []byte, log *parseLog) (Report, error) {
 		report.Verdict = Pass
 	case "request_changes", "changes_requested", "reject", "rejected":
 	default:
-		log.add(fmt.Sprintf("status %q is not approve, request_changes or reject: taken as NEEDS_FIX", cutBytes(stated, 80)))
+		log.add(fmt.Sprintf("status %q is not approve, request_changes or reject: taken as NEEDS_FIX", prose.Cut(stated, 80)))
 	}
 	for _, raw := range o.list("changes") {
 		findings, err := readChange(raw, log)

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"fmt"
+	"git-runr/loop/prose"
 	"slices"
 	"strings"
 	"unicode"
@@ -15,7 +16,7 @@ func readMarkdownReview(a *answer) []candidate {
 	findings, sectioned := a.markdownFindings()
 	report := Report{Format: formatMarkdown, Verdict: stated.Verdict, Findings: findings}
 	if s := a.md.sections(func(title string) bool { return titleIs(title, "summary") }, true); len(s) > 0 {
-		report.Summary = cutBytes(a.md.text(s[0]), maxSummary)
+		report.Summary = prose.Cut(a.md.text(s[0]), maxSummary)
 	}
 	faulty := hasSeverity(findings, Warning) || sectioned && len(findings) > 0
 	if stated.Verdict == "" && !hasSeverity(findings, Critical) && (!faulty || len(a.found) > 0) {

@@ -3,6 +3,7 @@ package loop
 import (
 	"errors"
 	"fmt"
+	"git-runr/loop/prose"
 	"strings"
 )
 
@@ -77,7 +78,7 @@ func readTagged(a *answer) []candidate {
 }
 
 func unreadBlock(body string) Report {
-	return Report{Verdict: NeedsFix, Format: formatTagged, Summary: cutBytes(strings.TrimSpace(body), maxSummary)}
+	return Report{Verdict: NeedsFix, Format: formatTagged, Summary: prose.Cut(strings.TrimSpace(body), maxSummary)}
 }
 
 type taggedBlock struct{ nonce, body string }

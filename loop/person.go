@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"git-runr/loop/prose"
 	"slices"
 	"strings"
 	"time"
@@ -116,10 +117,10 @@ func (t *turn) requestMessage(round Round) string {
 			parts = append(parts, "**"+title+"**\n\n"+text)
 		}
 	}
-	add("Done when", cutMiddle(plan.DoneCriteria, maxMessageBytes))
+	add("Done when", prose.CutMiddle(plan.DoneCriteria, maxMessageBytes))
 	add("Checks", markdownList(checkLines(round.Checks)))
 	add("For the task's own checks", markdownList(plan.doneEvidence(round.Checks)))
-	add("What the implementer says of its verification", cutMiddle(t.verification(), maxMessageBytes))
+	add("What the implementer says of its verification", prose.CutMiddle(t.verification(), maxMessageBytes))
 	if _, asked := t.run.Open(); round.Number > 1 || plan.FromReview != "" {
 		add("Asked for before", markdownList(asked))
 	}
@@ -170,7 +171,7 @@ func joinSubmissions(subs []Submission) Report {
 	r.Approved = r.Effective.Passed()
 	r.Requests = requests(r.Findings, asked)
 	r.Summary = strings.TrimSpace(strings.Join(messages, "\n\n"))
-	r.Text = cutMiddle(strings.TrimSpace(strings.Join(texts, "\n\n")), maxText)
+	r.Text = prose.CutMiddle(strings.TrimSpace(strings.Join(texts, "\n\n")), maxText)
 	return r
 }
 

@@ -3,6 +3,7 @@ package loop
 import (
 	"context"
 	"fmt"
+	"git-runr/loop/prose"
 	"path"
 	"slices"
 	"strings"
@@ -91,7 +92,7 @@ func PlanReview(plan *RunPlan, review Review) error {
 	}
 	plan.Task = fmt.Sprintf("Address the review of %s (%s).\n\n%s", subject.Commit.Short(), safetext.Line(subject.Title), review.Request.Message)
 	if settled > 0 {
-		plan.Task += fmt.Sprintf("\n\n%s of the review is settled already and not listed: leave that alone.", Count(settled, "finding"))
+		plan.Task += fmt.Sprintf("\n\n%s of the review is settled already and not listed: leave that alone.", prose.Count(settled, "finding"))
 	}
 	plan.DoneCriteria = "Everything that the review asks for is met.\n" + formatFindings(plan.Findings)
 	return nil
@@ -105,7 +106,7 @@ func (p *RunPlan) mend(results []CheckResult, findings []Finding) {
 		}
 		p.FailedChecks = append(p.FailedChecks, c.Name)
 		if !slices.ContainsFunc(findings, func(f Finding) bool { return f.Rule == RuleOfCheck+c.Name }) {
-			p.Requests = append(p.Requests, oneLine("check "+c.Name+" fails: "+c.Why()))
+			p.Requests = append(p.Requests, prose.OneLine("check "+c.Name+" fails: "+c.Why()))
 		}
 	}
 }
@@ -268,7 +269,7 @@ func (s *Store) givenAside(ctx context.Context, tree *gitstore.Worktree, plan *R
 	given := plan.Context
 	if work.before != work.head {
 		given.Commit, plan.Base = work.head, work.before
-		given.Message = cutMiddle(strings.TrimSpace(s.message(ctx, work.head)), maxMessageBytes)
+		given.Message = prose.CutMiddle(strings.TrimSpace(s.message(ctx, work.head)), maxMessageBytes)
 		return nil
 	}
 	id, err := tree.TreeWith(ctx, work.head, work.now, among(work.files))
@@ -297,7 +298,7 @@ func (s *Store) givenInPlace(ctx context.Context, tree *gitstore.Worktree, plan 
 }
 
 func (s *Store) keepGiven(ctx context.Context, plan *RunPlan, tree, on gitstore.ID) (gitstore.ID, error) {
-	id, err := s.keepTree(ctx, tree, on, oneLine(orElse(plan.Entity.Name(), "executor's work")))
+	id, err := s.keepTree(ctx, tree, on, prose.OneLine(orElse(plan.Entity.Name(), "executor's work")))
 	if err != nil {
 		return "", err
 	}
@@ -308,11 +309,11 @@ func (s *Store) keepGiven(ctx context.Context, plan *RunPlan, tree, on gitstore.
 func (s *Store) snapGiven(ctx context.Context, tree *gitstore.Worktree, plan *RunPlan, work executed) error {
 	given := plan.Context
 	ref := contextRefs + string(given.Commit)
-	snap, err := tree.Snapshot(ctx, ref, "the checkout with an executor's work, before its review: "+oneLine(plan.Entity.Name()))
+	snap, err := tree.Snapshot(ctx, ref, "the checkout with an executor's work, before its review: "+prose.OneLine(plan.Entity.Name()))
 	if err != nil {
 		return err
 	}
-	before, err := tree.AsCommitted(ctx, snap, work.before, work.files, ref+"-before", "the checkout without that executor's work: "+oneLine(plan.Entity.Name()))
+	before, err := tree.AsCommitted(ctx, snap, work.before, work.files, ref+"-before", "the checkout without that executor's work: "+prose.OneLine(plan.Entity.Name()))
 	given.Snapshot, given.Before = snap.ID, before.ID
 	return err
 }

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"fmt"
+	"git-runr/loop/prose"
 	"strings"
 
 	"git-runr/loop/safetext"
@@ -76,11 +77,11 @@ func (p ReviewPrompt) Text() string {
 func (p ReviewPrompt) writeChange(b *strings.Builder) {
 	fmt.Fprintf(b, "\nThe change (%d of %d files, %d of %d lines", p.Census.SentFiles, p.Census.Files, p.Census.SentLines, p.Census.Lines)
 	if n := len(p.Census.LeftOut); n > 0 {
-		fmt.Fprintf(b, "; %s left out", Count(n, "file"))
+		fmt.Fprintf(b, "; %s left out", prose.Count(n, "file"))
 	}
 	b.WriteString(")")
 	if p.Parts > 1 {
-		fmt.Fprintf(b, " is shown in %d parts, and you are asked about each. This is part %d, with %s: %s.\n", p.Parts, p.Part, Count(p.PartLines, "line"), names(p.PartFiles))
+		fmt.Fprintf(b, " is shown in %d parts, and you are asked about each. This is part %d, with %s: %s.\n", p.Parts, p.Part, prose.Count(p.PartLines, "line"), names(p.PartFiles))
 		b.WriteString("Judge what this part shows: that something is in another part is no finding. Files can be read whole in your checkout")
 	}
 	b.WriteString(".\n")

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"git-runr/loop/prose"
 	"slices"
 	"strings"
 	"unicode"
@@ -283,7 +284,7 @@ func firstWords(texts ...mdText) []string {
 // shortRow is as much of text as stands for a request, in one line.
 func shortRow(text string) string {
 	text = oneRow(text)
-	if short := cutBytes(text, maxFirstWords); short != text {
+	if short := prose.Cut(text, maxFirstWords); short != text {
 		return short + " …"
 	}
 	return text

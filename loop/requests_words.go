@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"git-runr/loop/prose"
 	"slices"
 	"strings"
 	"sync"
@@ -219,7 +220,7 @@ func skipLead(words []string) int {
 // beginsAsking reports whether a line begins like an order, with a label before
 // it or without: "Add tests", "nit: rename it".
 func beginsAsking(line string) bool {
-	line = cutTags(cutBytes(line, 200))
+	line = cutTags(prose.Cut(line, 200))
 	if label, rest, ok := strings.Cut(line, ": "); ok && len(label) < 20 && !strings.Contains(label, " ") {
 		line = rest
 	} else if label, rest, ok := strings.Cut(line, ":** "); ok && len(label) < 20 {

@@ -3,6 +3,7 @@ package loop
 import (
 	"errors"
 	"fmt"
+	"git-runr/loop/prose"
 	"slices"
 	"strings"
 
@@ -16,13 +17,13 @@ func (t *turn) revert(step Step) error {
 	if a == nil {
 		return fmt.Errorf("revert attempt %d: %w", step.Number, gitstore.ErrNotFound)
 	}
-	t.Progress.Step("revert", fmt.Sprintf("attempt %d, %s", a.Number, Count(len(a.Files), "file")))
+	t.Progress.Step("revert", fmt.Sprintf("attempt %d, %s", a.Number, prose.Count(len(a.Files), "file")))
 	reverted, err := t.undo(*a)
 	if err != nil {
 		return fmt.Errorf("revert attempt %d: %w", a.Number, err)
 	}
 	return t.record(draft{
-		Type: AttemptReverted, Source: "runner", Title: fmt.Sprintf("attempt %d, %s", a.Number, Count(len(reverted.Restored), "file")),
+		Type: AttemptReverted, Source: "runner", Title: fmt.Sprintf("attempt %d, %s", a.Number, prose.Count(len(reverted.Restored), "file")),
 		Payload: reverted,
 	})
 }
@@ -100,7 +101,7 @@ func (t *turn) takeBack(tree *gitstore.Worktree, a Attempt, before, after gitsto
 func (t *turn) revertText(done gitstore.Reverted, own bool) string {
 	var parts []string
 	if n := len(done.Restored); n > 0 && own {
-		parts = append(parts, fmt.Sprintf("taken back: %s (git runr restore %s --to DIR gives them as they were)", Count(n, "file"), done.Before.ID.Short()))
+		parts = append(parts, fmt.Sprintf("taken back: %s (git runr restore %s --to DIR gives them as they were)", prose.Count(n, "file"), done.Before.ID.Short()))
 	} else if n > 0 {
 		parts = append(parts, fmt.Sprintf("taken back: %s (git runr undo %s brings that back)", strings.Join(done.Restored, ", "), t.run.ID))
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"git-runr/loop/prose"
 	"io"
 	"os"
 	"path/filepath"
@@ -423,7 +424,7 @@ func (t *turn) stop(stop Stop, eventType string) error {
 	}
 	title := stop.Reason
 	if stop.Round > 0 {
-		title = fmt.Sprintf("round %d/%d, %s unmet", stop.Round, stop.MaxRounds, Count(len(stop.Unmet), "request"))
+		title = fmt.Sprintf("round %d/%d, %s unmet", stop.Round, stop.MaxRounds, prose.Count(len(stop.Unmet), "request"))
 	}
 	return t.record(draft{
 		Type: eventType, Source: "runner", Payload: stopPayload{Stop: stop, Commit: t.run.Head()}, Attachments: attachments, Title: title,

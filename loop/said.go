@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"git-runr/loop/prose"
 	"regexp"
 	"strconv"
 	"strings"
@@ -50,7 +51,7 @@ func outputLines(output string) []string {
 	var lines []string
 	for line := range strings.Lines(plain) {
 		if line = strings.TrimRight(line, "\n \t"); line != "" {
-			lines = append(lines, cutBytes(line, maxOutputLine))
+			lines = append(lines, prose.Cut(line, maxOutputLine))
 		}
 	}
 	return lines

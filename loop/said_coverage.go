@@ -1,6 +1,9 @@
 package loop
 
-import "strings"
+import (
+	"git-runr/loop/prose"
+	"strings"
+)
 
 // percent is a figure of coverage as it was printed, without the sign; "" is none.
 // It is not rounded: 79.99 is not 80.
@@ -26,14 +29,14 @@ func (p percent) hundredths() int {
 func newPercent(s string) percent {
 	whole, part, _ := strings.Cut(s, ".")
 	n, ok := figure(whole)
-	if _, partOK := figure(cutBytes(part, 2)); !ok || n > 100 || part != "" && !partOK {
+	if _, partOK := figure(prose.Cut(part, 2)); !ok || n > 100 || part != "" && !partOK {
 		return ""
 	}
 	p := percent(strings.TrimLeft(whole, "0"))
 	if p == "" {
 		p = "0"
 	}
-	if part = strings.TrimRight(cutBytes(part, 2), "0"); part != "" {
+	if part = strings.TrimRight(prose.Cut(part, 2), "0"); part != "" {
 		p += percent("." + part)
 	}
 	return p

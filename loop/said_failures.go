@@ -2,6 +2,7 @@ package loop
 
 import (
 	"fmt"
+	"git-runr/loop/prose"
 	"regexp"
 	"strings"
 	"sync"
@@ -61,12 +62,12 @@ func (t tally) of(what string) string {
 	var said string
 	switch {
 	case t.failed > 0 && total >= t.failed:
-		said = fmt.Sprintf("%d of %s failed", t.failed, Count(total, what))
+		said = fmt.Sprintf("%d of %s failed", t.failed, prose.Count(total, what))
 	case t.failed > 0:
-		said = Count(t.failed, what) + " failed"
+		said = prose.Count(t.failed, what) + " failed"
 	}
 	if t.errors > 0 {
-		said = joinSaid(said, Count(t.errors, "error"))
+		said = joinSaid(said, prose.Count(t.errors, "error"))
 	}
 	return said
 }
@@ -180,7 +181,7 @@ func failedGoTests(lines []string) string {
 	}
 	said := tally{failed: failed, passed: passed}.String()
 	if said == "" && packages > 0 {
-		said = Count(packages, "package") + " failed"
+		said = prose.Count(packages, "package") + " failed"
 	}
 	if broken {
 		return joinSaid(said, "build failed")

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"git-runr/loop/prose"
 	"regexp"
 	"strings"
 	"unicode"
@@ -28,10 +29,10 @@ func problems(command string, lines []string) string {
 func errorsAndWarnings(errors, warnings int) string {
 	said := ""
 	if errors > 0 {
-		said = Count(errors, "error")
+		said = prose.Count(errors, "error")
 	}
 	if warnings > 0 {
-		said = joinSaid(said, Count(warnings, "warning"))
+		said = joinSaid(said, prose.Count(warnings, "warning"))
 	}
 	return said
 }
@@ -77,7 +78,7 @@ func foundProblems(lines []string) string {
 		return said
 	}
 	if n := found["problem"] + found["issue"] + found["violation"]; n > 0 {
-		return Count(n, "problem")
+		return prose.Count(n, "problem")
 	}
 	return ""
 }
@@ -136,10 +137,10 @@ var (
 // lintIssues reads golangci-lint and RuboCop.
 func lintIssues(lines []string) string {
 	if n := sumOf(lines, "issue", issuesPattern()); n > 0 {
-		return Count(n, "issue")
+		return prose.Count(n, "issue")
 	}
 	if n := sumOf(lines, "offense", offensesPattern()); n > 0 {
-		return Count(n, "offense")
+		return prose.Count(n, "offense")
 	}
 	return ""
 }
@@ -182,7 +183,7 @@ func notFormatted(files int) string {
 	if files == 0 {
 		return ""
 	}
-	return Count(files, "file") + " not formatted"
+	return prose.Count(files, "file") + " not formatted"
 }
 
 // prettierAbove counts the files above the remark that they have issues.
@@ -250,7 +251,7 @@ func placedProblems(command string, lines []string) string {
 		return said
 	}
 	if n := counts[""]; n > 0 {
-		return atLeast + Count(n, problemWord(command))
+		return atLeast + prose.Count(n, problemWord(command))
 	}
 	return ""
 }

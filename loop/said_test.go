@@ -6,26 +6,27 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"git-runr/loop/internal/casetest"
 	"git-runr/loop/safetext"
 )
 
 // saidCase is what a case says Said is given. Its output has ␛ for ESC.
-func saidCase(t testing.TB, c parseCase) (command, output string, exit int) {
-	exit, err := strconv.Atoi(strings.TrimSpace(c.file("exit")))
+func saidCase(t testing.TB, c casetest.Case) (command, output string, exit int) {
+	exit, err := strconv.Atoi(strings.TrimSpace(c.File("exit")))
 	if err != nil {
-		t.Fatalf("%s: %v", c.path, err)
+		t.Fatalf("%s: %v", c.Path, err)
 	}
-	output = strings.ReplaceAll(c.file("output"), "␛", "\x1b")
-	if strings.Contains(c.file("options"), "crlf") {
+	output = strings.ReplaceAll(c.File("output"), "␛", "\x1b")
+	if strings.Contains(c.File("options"), "crlf") {
 		output = strings.ReplaceAll(output, "\n", "\r\n")
 	}
-	return strings.TrimSpace(c.file("command")), output, exit
+	return strings.TrimSpace(c.File("command")), output, exit
 }
 
 func TestSaidCases(t *testing.T) {
-	runCases(t, "said", func(t *testing.T, c parseCase) {
+	casetest.Run(t, "said", func(t *testing.T, c casetest.Case) {
 		command, output, exit := saidCase(t, c)
-		want := strings.TrimSpace(c.file("want"))
+		want := strings.TrimSpace(c.File("want"))
 		if got := Said(command, output, exit); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
@@ -55,7 +56,7 @@ func TestWithoutEscapes(t *testing.T) {
 }
 
 func FuzzSaid(f *testing.F) {
-	for _, c := range readCases(f, "said") {
+	for _, c := range casetest.Read(f, "said") {
 		command, output, exit := saidCase(f, c)
 		f.Add(command, output, exit)
 	}

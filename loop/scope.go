@@ -2,6 +2,7 @@ package loop
 
 import (
 	"fmt"
+	"git-runr/loop/prose"
 	"slices"
 	"strings"
 
@@ -70,7 +71,7 @@ func (p RunPlan) violations(files []string) string {
 		parts = append(parts, safetext.Line(f)+" is "+p.Why(f))
 	}
 	if more := len(files) - most; more > 0 {
-		parts = append(parts, fmt.Sprintf("and %s more", Count(more, "file")))
+		parts = append(parts, fmt.Sprintf("and %s more", prose.Count(more, "file")))
 	}
 	return strings.Join(parts, "; ")
 }

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"fmt"
+	"git-runr/loop/prose"
 	"slices"
 	"strings"
 
@@ -28,9 +29,9 @@ const (
 
 // String is the setting as a person reads it: "loop.max_retries = 2 (default)".
 func (s Setting) String() string {
-	text := oneLine(s.Name + " = " + s.Value)
+	text := prose.OneLine(s.Name + " = " + s.Value)
 	if s.From != "" {
-		text += " (" + oneLine(s.From) + ")"
+		text += " (" + prose.OneLine(s.From) + ")"
 	}
 	return text
 }
@@ -142,7 +143,7 @@ func beginning(text string) string {
 	text, _ = cleanInput(text, &parseLog{})
 	text = strings.TrimSpace(text)
 	lines := strings.SplitAfterN(text, "\n", saidLines+1)
-	short := cutBytes(strings.Join(lines[:min(len(lines), saidLines)], ""), saidBytes)
+	short := prose.Cut(strings.Join(lines[:min(len(lines), saidLines)], ""), saidBytes)
 	if len(short) < len(text) {
 		return strings.TrimRight(short, " \t\n") + " …"
 	}

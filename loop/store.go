@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"git-runr/loop/prose"
 	"maps"
 	"os"
 	"path/filepath"
@@ -225,7 +226,7 @@ func (s *Store) takeUp(ctx context.Context) error {
 	case done.Moved:
 		s.tell("The log of this clone had been moved to %s: its own events up to %s are taken up again.", orElse(done.From.Short(), "nothing"), done.To.Short())
 	case done.Entries > 0:
-		s.tell("%s of this clone had been deleted, by git gc or prune, and written again.", Count(done.Entries, "event"))
+		s.tell("%s of this clone had been deleted, by git gc or prune, and written again.", prose.Count(done.Entries, "event"))
 	}
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"git-runr/loop/internal/strictjson"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -335,7 +336,7 @@ func TestNothingIsWrittenThatCannotBeRead(t *testing.T) {
 	s, _ := anchorRepo(t)
 	first := request(t, s)
 	var nested any = "x"
-	for range maxDepth + 2 {
+	for range strictjson.MaxDepth + 2 {
 		nested = []any{nested}
 	}
 	for name, what := range map[string]any{

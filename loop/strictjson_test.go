@@ -1,6 +1,9 @@
 package loop
 
-import "testing"
+import (
+	"git-runr/loop/internal/strictjson"
+	"testing"
+)
 
 func TestDecodeStrictKeys(t *testing.T) {
 	for _, c := range []struct {
@@ -15,7 +18,7 @@ func TestDecodeStrictKeys(t *testing.T) {
 		{`["by"]`, false},
 	} {
 		var claim Claim
-		if err := decodeStrict([]byte(c.text), &claim); (err == nil) != c.ok {
+		if err := strictjson.Decode([]byte(c.text), &claim); (err == nil) != c.ok {
 			t.Errorf("%s: %v", c.text, err)
 		}
 	}

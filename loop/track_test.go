@@ -2,6 +2,7 @@ package loop
 
 import (
 	"fmt"
+	"git-runr/loop/internal/casetest"
 	"strings"
 	"testing"
 )
@@ -37,9 +38,9 @@ func trackRound(number int, text string) Round {
 }
 
 func TestTrackCases(t *testing.T) {
-	runCases(t, "track", func(t *testing.T, c parseCase) {
+	casetest.Run(t, "track", func(t *testing.T, c casetest.Case) {
 		var rounds []Round
-		for _, f := range c.archive.Files {
+		for _, f := range c.Archive.Files {
 			if f.Name != "want" {
 				rounds = append(rounds, trackRound(len(rounds)+1, string(f.Data)))
 			}
@@ -48,7 +49,7 @@ func TestTrackCases(t *testing.T) {
 		for _, r := range Track(rounds) {
 			fmt.Fprintf(&got, "%s %s\n", r.State, r.Text)
 		}
-		if want := c.file("want"); got.String() != want {
+		if want := c.File("want"); got.String() != want {
 			t.Errorf("got:\n%swant:\n%s", got.String(), want)
 		}
 	})
@@ -104,9 +105,9 @@ func TestTrackCounts(t *testing.T) {
 
 // FuzzTrack takes rounds that are separated by lines with "--" alone.
 func FuzzTrack(f *testing.F) {
-	for _, c := range readCases(f, "track") {
+	for _, c := range casetest.Read(f, "track") {
 		var rounds []string
-		for _, file := range c.archive.Files {
+		for _, file := range c.Archive.Files {
 			if file.Name != "want" {
 				rounds = append(rounds, string(file.Data))
 			}

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"git-runr/loop/prose"
 	"path"
 	"slices"
 	"strings"
@@ -25,7 +26,7 @@ const maxWording = 2000
 // readWording takes a request apart.
 func readWording(text string) wording {
 	w := wording{stems: map[string]bool{}}
-	tokens := tokenise(cutBytes(text, maxWording))
+	tokens := tokenise(prose.Cut(text, maxWording))
 	for _, t := range tokens {
 		w.add(t)
 	}

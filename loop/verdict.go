@@ -2,6 +2,7 @@ package loop
 
 import (
 	"fmt"
+	"git-runr/loop/prose"
 	"slices"
 	"strings"
 	"unicode"
@@ -72,7 +73,7 @@ func readVerdict(value string) (v Verdict, warning string) {
 		return plainVerdict(value)
 	}
 	if phrase.verdict.Passed() && !endsVerdict(rest) {
-		return NeedsFix, fmt.Sprintf("verdict %q passes only in part: taken as NEEDS_FIX", cutBytes(value, 80))
+		return NeedsFix, fmt.Sprintf("verdict %q passes only in part: taken as NEEDS_FIX", prose.Cut(value, 80))
 	}
 	return phrase.verdict, ""
 }
@@ -83,7 +84,7 @@ func plainVerdict(value string) (v Verdict, warning string) {
 	heard.hear(value)
 	switch {
 	case !heard.given():
-		return NeedsFix, fmt.Sprintf("verdict %q is not PASS, PASS_WITH_NOTES, NEEDS_FIX or CRITICAL: taken as NEEDS_FIX", cutBytes(value, 80))
+		return NeedsFix, fmt.Sprintf("verdict %q is not PASS, PASS_WITH_NOTES, NEEDS_FIX or CRITICAL: taken as NEEDS_FIX", prose.Cut(value, 80))
 	case hasWord(strings.Fields(verdictWords(value)), noteWords):
 		return PassWithNotes, ""
 	}

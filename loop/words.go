@@ -3,6 +3,7 @@ package loop
 import (
 	"context"
 	"fmt"
+	"git-runr/loop/prose"
 	"slices"
 	"strings"
 
@@ -35,7 +36,7 @@ func writeWords(b *strings.Builder, tag, lead string, said []Words) {
 // person's message and comments.
 func (s Submission) words() Words {
 	said := append([]string{orElse(s.Report.Text, s.Report.Summary)}, commentBlocks(s.Comments)...)
-	return Words{By: s.Reviewer, Text: cutMiddle(strings.TrimSpace(strings.Join(said, "\n\n")), maxText)}
+	return Words{By: s.Reviewer, Text: prose.CutMiddle(strings.TrimSpace(strings.Join(said, "\n\n")), maxText)}
 }
 
 // Bounds of the messages of the commits under review.
@@ -64,7 +65,7 @@ func (s *Store) AddMessages(ctx context.Context, subject *Subject) {
 	}
 	for i := range subject.Messages {
 		m := &subject.Messages[i]
-		m.Text = cutMiddle(m.Text, min(maxMessageBytes, max(maxMessagesText/len(subject.Messages), 200)))
+		m.Text = prose.CutMiddle(m.Text, min(maxMessageBytes, max(maxMessagesText/len(subject.Messages), 200)))
 	}
 }
 
@@ -93,7 +94,7 @@ func (s Subject) words() []Words {
 		said = append(said, Words{By: "commit " + m.Commit.Short(), Text: m.Text})
 	}
 	if s.MoreCommits > 0 {
-		said = append([]Words{{By: "older commits", Text: fmt.Sprintf("[%s, whose messages are not shown]", Count(s.MoreCommits, "older commit"))}}, said...)
+		said = append([]Words{{By: "older commits", Text: fmt.Sprintf("[%s, whose messages are not shown]", prose.Count(s.MoreCommits, "older commit"))}}, said...)
 	}
 	return said
 }
@@ -101,7 +102,7 @@ func (s Subject) words() []Words {
 // boundWords leaves each of many reviewers an equal part of what one may say four times.
 func boundWords(said []Words) {
 	for i := range said {
-		said[i].Text = cutMiddle(said[i].Text, max(min(maxText, 4*maxText/len(said)), 1<<10))
+		said[i].Text = prose.CutMiddle(said[i].Text, max(min(maxText, 4*maxText/len(said)), 1<<10))
 	}
 }
 

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"git-runr/loop/prose"
 	"slices"
 	"strings"
 	"testing"
@@ -65,14 +66,14 @@ func TestReportText(t *testing.T) {
 	}
 	long := ParseReview("HEAD\n"+strings.Repeat("ä line\n", 20000)+"TAIL\n", "")
 	if len(long.Text) > maxText || len(long.Text) < maxText-100 || !strings.HasPrefix(long.Text, "HEAD\n") || !strings.HasSuffix(long.Text, "TAIL") || !strings.Contains(long.Text, "left out") {
-		t.Errorf("%d bytes: %q … %q", len(long.Text), cutBytes(long.Text, 20), long.Text[len(long.Text)-20:])
+		t.Errorf("%d bytes: %q … %q", len(long.Text), prose.Cut(long.Text, 20), long.Text[len(long.Text)-20:])
 	}
 }
 
 func TestCutMiddle(t *testing.T) {
 	text := strings.Repeat("é", 200)
 	for most := -5; most < 410; most++ {
-		got := cutMiddle(text, most)
+		got := prose.CutMiddle(text, most)
 		if len(got) > max(most, 0) || !utf8.ValidString(got) || most >= len(text) && got != text {
 			t.Errorf("at most %d: %d bytes: %q", most, len(got), got)
 		}

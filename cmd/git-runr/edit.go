@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"git-runr/loop/prose"
 	"io"
 	"io/fs"
 	"os"
@@ -75,7 +76,7 @@ func (s *session) editAndSubmit(store *loop.Store, subject loop.Subject, draft l
 	file.drop()
 	s.project(store)
 	return s.print(reviewDocument(review), func(w io.Writer) {
-		fmt.Fprintf(w, "Submitted to %s: %s, %s.\n", review.ID, decisionWords(person.Decision), loop.Count(len(person.Comments), "comment"))
+		fmt.Fprintf(w, "Submitted to %s: %s, %s.\n", review.ID, decisionWords(person.Decision), prose.Count(len(person.Comments), "comment"))
 	})
 }
 
@@ -183,7 +184,7 @@ func editNotes(subject loop.Subject, change loop.Change, draft loop.Draft) []str
 		notes = append(notes, fmt.Sprintf("Not shown (%s): %s", left.Why, left.Path))
 	}
 	if n := len(draft.Comments); n > 0 {
-		notes = append(notes, fmt.Sprintf("Your draft has %s already; handed in with what you write here.", loop.Count(n, "comment")))
+		notes = append(notes, fmt.Sprintf("Your draft has %s already; handed in with what you write here.", prose.Count(n, "comment")))
 	}
 	return notes
 }

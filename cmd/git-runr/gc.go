@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"git-runr/loop/prose"
 	"io"
 	"time"
 
@@ -58,11 +59,11 @@ func writeGarbage(w io.Writer, doc gcJSON, now time.Time) {
 			}
 		}
 		if len(g.Snapshots) > 0 {
-			fmt.Fprintf(w, "  %s\n", loop.Count(len(g.Snapshots), "snapshot"))
+			fmt.Fprintf(w, "  %s\n", prose.Count(len(g.Snapshots), "snapshot"))
 		}
 	}
 	if len(doc.Undo) > 0 {
-		fmt.Fprintf(w, "%s of what can be undone\n", loop.Count(len(doc.Undo), "old record"))
+		fmt.Fprintf(w, "%s of what can be undone\n", prose.Count(len(doc.Undo), "old record"))
 	}
 	for _, dir := range doc.Checkouts {
 		fmt.Fprintf(w, "checkout %s\n", safetext.Line(dir))
@@ -72,15 +73,15 @@ func writeGarbage(w io.Writer, doc gcJSON, now time.Time) {
 		would = "would be "
 	}
 	if len(doc.Checkouts) > 0 {
-		fmt.Fprintf(w, "%s of killed processes %sremoved.\n", loop.Count(len(doc.Checkouts), "checkout"), would)
+		fmt.Fprintf(w, "%s of killed processes %sremoved.\n", prose.Count(len(doc.Checkouts), "checkout"), would)
 	}
-	fmt.Fprintf(w, "%s %sdropped from the lists, and what %s left here.\n", loop.Count(len(doc.Reviews), "review"), would, loop.Count(len(doc.Runs), "run"))
+	fmt.Fprintf(w, "%s %sdropped from the lists, and what %s left here.\n", prose.Count(len(doc.Reviews), "review"), would, prose.Count(len(doc.Runs), "run"))
 }
 
 // age is how long ago something was, in whole days where it was days.
 func age(d time.Duration) string {
 	if days := int(d.Hours() / 24); days > 0 {
-		return loop.Count(days, "day")
+		return prose.Count(days, "day")
 	}
 	return d.Truncate(time.Second).String()
 }

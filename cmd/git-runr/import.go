@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"git-runr/loop/prose"
 	"io"
 	"os"
 	"path/filepath"
@@ -104,7 +105,7 @@ func writeImported(w io.Writer, s *session, doc importedJSON, done loop.Imported
 	if doc.Skipped > 0 {
 		skipped = fmt.Sprintf(", %d of them skipped", doc.Skipped)
 	}
-	fmt.Fprintf(w, "Imported %s as %s: %s%s.\n\n", from, doc.Run, loop.Count(doc.Events, "event"), skipped)
+	fmt.Fprintf(w, "Imported %s as %s: %s%s.\n\n", from, doc.Run, prose.Count(doc.Events, "event"), skipped)
 	writeRun(w, done.Run, false, "")
 	writeStop(w, s, done.Run)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"git-runr/loop/prose"
 	"io"
 	"os"
 	"strings"
@@ -213,7 +214,7 @@ func (p *program) inboxResolveCommand() *cli.Command {
 			}, func(w io.Writer, done actorDone) {
 				fmt.Fprintf(w, "Resolved %s.\n", done.ID)
 				if done.Open > 0 {
-					fmt.Fprintf(w, "%s without an answer.\n", loop.Count(done.Open, "finding"))
+					fmt.Fprintf(w, "%s without an answer.\n", prose.Count(done.Open, "finding"))
 				}
 			})
 		}),
@@ -346,6 +347,6 @@ func inboxAnswer(s *session) error {
 		return s.claimedHint(err, review)
 	}
 	return s.showAct(review, answer.Actor, &answer, func(w io.Writer, done actorDone) {
-		fmt.Fprintf(w, "%s %s; %s of %s without an answer.\n", answer.Finding, answer.Kind, loop.Count(done.Open, "finding"), done.ID)
+		fmt.Fprintf(w, "%s %s; %s of %s without an answer.\n", answer.Finding, answer.Kind, prose.Count(done.Open, "finding"), done.ID)
 	})
 }

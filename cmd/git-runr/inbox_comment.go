@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"git-runr/loop/prose"
 	"io"
 	"os"
 	"path/filepath"
@@ -182,7 +183,7 @@ func (s *session) showDraft(review loop.Review, draft loop.Draft, added *loop.Co
 	doc := commented{ID: review.ID, Reviewer: draft.Actor, Comment: added, Draft: draft.Comments, Message: draft.Message}
 	return s.print(doc, func(w io.Writer) {
 		if added != nil {
-			fmt.Fprintf(w, "Added %s to your draft (%s).\n", added.ID, loop.Count(len(draft.Comments), "comment"))
+			fmt.Fprintf(w, "Added %s to your draft (%s).\n", added.ID, prose.Count(len(draft.Comments), "comment"))
 			fmt.Fprintf(w, "Nobody sees it before: git runr inbox submit %s\n", review.ID)
 			return
 		}
@@ -266,7 +267,7 @@ func inboxSubmit(s *session) error {
 	}
 	s.project(store)
 	return s.print(reviewDocument(review), func(w io.Writer) {
-		fmt.Fprintf(w, "Submitted to %s: %s, %s.\n", review.ID, decisionWords(person.Decision), loop.Count(len(person.Comments), "comment"))
+		fmt.Fprintf(w, "Submitted to %s: %s, %s.\n", review.ID, decisionWords(person.Decision), prose.Count(len(person.Comments), "comment"))
 		if run := review.Request.Run; run != "" && person.Decision != loop.CommentOnly {
 			fmt.Fprintf(w, "Run %s goes on from it: git runr resume %s\n", run, run)
 		}

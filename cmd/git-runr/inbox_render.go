@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"git-runr/loop/prose"
 	"io"
 	"strings"
 	"text/tabwriter"
@@ -128,7 +129,7 @@ func writeReviewHead(w io.Writer, doc reviewJSON) {
 // writeMessages shows what the commits under review say of themselves, as git log does.
 func writeMessages(w io.Writer, subject loop.Subject) {
 	if subject.MoreCommits > 0 {
-		fmt.Fprintf(w, "\n%s not shown\n", loop.Count(subject.MoreCommits, "older commit"))
+		fmt.Fprintf(w, "\n%s not shown\n", prose.Count(subject.MoreCommits, "older commit"))
 	}
 	for _, m := range subject.Messages {
 		text := safetext.Text(m.Text)
@@ -146,7 +147,7 @@ func writeMessages(w io.Writer, subject loop.Subject) {
 
 // writeDecision is a person's verdict and what they said on the whole.
 func writeDecision(w io.Writer, sub loop.Submission) {
-	fmt.Fprintf(w, "\nVerdict: %s by %s, %s\n", decisionWords(sub.Decision), safetext.Line(sub.Reviewer), loop.Count(len(sub.Comments), "comment"))
+	fmt.Fprintf(w, "\nVerdict: %s by %s, %s\n", decisionWords(sub.Decision), safetext.Line(sub.Reviewer), prose.Count(len(sub.Comments), "comment"))
 	if sub.Report.Summary != "" {
 		fmt.Fprintf(w, "%s\n", safetext.Text(sub.Report.Summary))
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"git-runr/loop/prose"
 	"io"
 	"slices"
 	"strings"
@@ -111,7 +112,7 @@ func writeIntervention(w io.Writer, run loop.Run, iv loop.Intervention) {
 		fmt.Fprintf(w, "  your work is %s on %s\n", iv.Commit.Short(), run.Plan.Branch)
 	}
 	if n := len(iv.Commits); n > 0 {
-		fmt.Fprintf(w, "  %s since %s\n", loop.Count(n, "commit"), iv.Since.Short())
+		fmt.Fprintf(w, "  %s since %s\n", prose.Count(n, "commit"), iv.Since.Short())
 	}
 	for _, f := range iv.Files {
 		fmt.Fprintf(w, "  changed  %s\n", safetext.Line(f))

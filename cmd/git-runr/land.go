@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"git-runr/loop/prose"
 	"io"
 
 	"github.com/urfave/cli/v2"
@@ -74,7 +75,7 @@ func land(s *session) error {
 }
 
 func writeLanded(w io.Writer, doc landedJSON) {
-	fmt.Fprintf(w, "Landed %s on %s: %s", doc.Commit.Short(), orElse(doc.Branch, "a detached HEAD"), loop.Count(len(doc.Files), "file"))
+	fmt.Fprintf(w, "Landed %s on %s: %s", doc.Commit.Short(), orElse(doc.Branch, "a detached HEAD"), prose.Count(len(doc.Files), "file"))
 	if len(doc.Deleted) > 0 {
 		fmt.Fprintf(w, ", %d of them deleted:\n", len(doc.Deleted))
 		writePaths(w, "deleted", doc.Deleted)

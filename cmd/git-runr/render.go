@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"git-runr/loop/prose"
 	"io"
 	"slices"
 	"strings"
@@ -91,7 +92,7 @@ func writeRun(w io.Writer, run loop.Run, live bool, tree string) {
 }
 
 func writeAttempt(w io.Writer, a loop.Attempt) {
-	fmt.Fprintf(w, "\nattempt %d (%s) by %s: %s", a.Number, a.Mode, safetext.Line(a.Agent), loop.Count(len(a.Files), "file"))
+	fmt.Fprintf(w, "\nattempt %d (%s) by %s: %s", a.Number, a.Mode, safetext.Line(a.Agent), prose.Count(len(a.Files), "file"))
 	if a.Commit != "" {
 		fmt.Fprintf(w, ", %s", a.Commit.Short())
 	}
@@ -139,7 +140,7 @@ func writeRound(w io.Writer, round loop.Round) {
 		fmt.Fprintf(w, "  round %d by %s: %s %s\n", round.Number, safetext.Line(round.Reviewer), round.Failure.Reason, safetext.Line(round.Failure.Detail))
 		return
 	}
-	fmt.Fprintf(w, "  round %d by %s: %s, %s (%s)\n", round.Number, safetext.Line(round.Reviewer), round.Report.Effective, loop.Count(len(round.Report.Findings), "finding"), censusLine(round.Census))
+	fmt.Fprintf(w, "  round %d by %s: %s, %s (%s)\n", round.Number, safetext.Line(round.Reviewer), round.Report.Effective, prose.Count(len(round.Report.Findings), "finding"), censusLine(round.Census))
 	for _, f := range round.Report.Findings {
 		fmt.Fprintf(w, "    %-8s  %s\n", f.Severity, safetext.Line(strings.TrimSpace(f.Place()+"  "+f.Issue)))
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"git-runr/loop/prose"
 	"io"
 	"os"
 	"path/filepath"
@@ -392,7 +393,7 @@ func work(s *session) error {
 			fmt.Fprintln(w, "Another worker is at it.")
 			return
 		}
-		fmt.Fprintf(w, "%s done.\n", loop.Count(result.Reviews, "review"))
+		fmt.Fprintf(w, "%s done.\n", prose.Count(result.Reviews, "review"))
 		writeHeld(w, result.Held)
 	})
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"git-runr/loop/prose"
 	"io"
 	"path/filepath"
 	"text/tabwriter"
@@ -67,7 +68,7 @@ func writeSnapshots(w io.Writer, list []snapshotJSON) {
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, snap := range list {
-		size := fmt.Sprintf("%s, %s", loop.Count(snap.Files, "file"), byteCount(snap.Bytes))
+		size := fmt.Sprintf("%s, %s", prose.Count(snap.Files, "file"), byteCount(snap.Bytes))
 		switch {
 		case snap.Error != "":
 			size = "damaged"
@@ -158,7 +159,7 @@ func writeRestored(w io.Writer, doc restoredJSON) {
 	}
 	switch {
 	case len(doc.Restored) > 0:
-		fmt.Fprintf(w, "Restored %s of snapshot %s%s.\n", loop.Count(len(doc.Restored), "file"), doc.Snapshot.Short(), where)
+		fmt.Fprintf(w, "Restored %s of snapshot %s%s.\n", prose.Count(len(doc.Restored), "file"), doc.Snapshot.Short(), where)
 	case doc.Undo != "":
 		fmt.Fprintf(w, "Restored what was staged in snapshot %s.\n", doc.Snapshot.Short())
 	default:

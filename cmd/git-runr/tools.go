@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"git-runr/loop/prose"
 	"io"
 	"os"
 	"path/filepath"
@@ -167,13 +168,13 @@ func writeSynced(w io.Writer, done loop.Synced) {
 	for _, line := range done.Recovered {
 		fmt.Fprintf(w, "recovered: %s\n", safetext.Line(line))
 	}
-	fmt.Fprintf(w, "Synced with %s: %s from %s; %s of ours pushed.\n", done.Remote, loop.Count(done.Taken, "new event"), loop.Count(len(done.Writers), "writer"), loop.Count(done.Pushed, "event"))
+	fmt.Fprintf(w, "Synced with %s: %s from %s; %s of ours pushed.\n", done.Remote, prose.Count(done.Taken, "new event"), prose.Count(len(done.Writers), "writer"), prose.Count(done.Pushed, "event"))
 	for _, r := range done.Rejected {
 		fmt.Fprintf(w, "not taken over from %s: %s\n", safetext.Line(r.Writer), safetext.Line(r.Reason))
 	}
 	for i, r := range done.Unreadable {
 		if i == unreadableShown {
-			fmt.Fprintf(w, "and %s more cannot be read: git runr fsck names them\n", loop.Count(len(done.Unreadable)-i, "event"))
+			fmt.Fprintf(w, "and %s more cannot be read: git runr fsck names them\n", prose.Count(len(done.Unreadable)-i, "event"))
 			break
 		}
 		fmt.Fprintf(w, "left out, from %s: %s\n", safetext.Line(r.Writer), safetext.Line(r.Reason))
@@ -229,7 +230,7 @@ func fsck(s *session) error {
 		}
 	}
 	err = s.print(doc, func(w io.Writer) {
-		fmt.Fprintf(w, "%s, %d unreadable.\n", loop.Count(doc.Events, "event"), len(doc.Unreadable))
+		fmt.Fprintf(w, "%s, %d unreadable.\n", prose.Count(doc.Events, "event"), len(doc.Unreadable))
 		for _, line := range doc.Unreadable {
 			fmt.Fprintf(w, "  %s\n", safetext.Line(line))
 		}
@@ -469,7 +470,7 @@ func writeInit(w io.Writer, doc initJSON) {
 		if len(doc.Checks) == 0 {
 			fmt.Fprintf(w, "Wrote %s. No checks were found here: git runr help config tells how they are added.\n", safetext.Line(doc.Config))
 		} else {
-			fmt.Fprintf(w, "Wrote %s with %s:\n", safetext.Line(doc.Config), loop.Count(len(doc.Checks), "check"))
+			fmt.Fprintf(w, "Wrote %s with %s:\n", safetext.Line(doc.Config), prose.Count(len(doc.Checks), "check"))
 		}
 		for _, c := range doc.Checks {
 			fmt.Fprintf(w, "  %s: %s\n", safetext.Line(c.Name), safetext.Line(c.Command))

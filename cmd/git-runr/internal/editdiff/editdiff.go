@@ -4,6 +4,7 @@ package editdiff
 
 import (
 	"fmt"
+	"git-runr/loop/prose"
 	"slices"
 	"strconv"
 	"strings"
@@ -204,7 +205,7 @@ func parseComment(lines []string, first int, place patchPlace) (Comment, error) 
 	if n, rest, ok := cutUpwards(text[0]); ok {
 		text[0] = rest
 		if place, ok = place.upwards(n); !ok {
-			return Comment{}, &LineError{at, fmt.Sprintf("there are not %s of one side above it", loop.Count(n, "line"))}
+			return Comment{}, &LineError{at, fmt.Sprintf("there are not %s of one side above it", prose.Count(n, "line"))}
 		}
 	}
 	comment := Comment{Path: place.path(), Side: place.side, Start: place.start, End: place.end, Text: trimBlankLines(text), Line: at}

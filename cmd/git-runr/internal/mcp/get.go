@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"git-runr/loop/prose"
 	"strings"
 
 	"git-runr/gitstore"
@@ -104,7 +105,7 @@ func (c call) writeFacts(b *strings.Builder, r loop.Review) {
 		fmt.Fprintf(b, "message of commit %s:\n%s\n", m.Commit.Short(), safetext.Quote(m.Text))
 	}
 	if n := r.Request.Subject.MoreCommits; n > 0 {
-		fmt.Fprintf(b, "and %s\n", loop.Count(n, "older commit"))
+		fmt.Fprintf(b, "and %s\n", prose.Count(n, "older commit"))
 	}
 	if r.Request.Message != "" {
 		fmt.Fprintf(b, "message of the request:\n%s\n", safetext.Quote(r.Request.Message))
@@ -160,7 +161,7 @@ func writeSubmission(b *strings.Builder, sub loop.Submission) {
 		verdict = "nothing to review"
 	}
 	fmt.Fprintf(b, "%s by %s at %s, %s\n", verdict, line(sub.Reviewer, 200), isoTime(sub.At),
-		loop.Count(len(sub.Comments)+len(sub.Report.Findings), "comment"))
+		prose.Count(len(sub.Comments)+len(sub.Report.Findings), "comment"))
 	if left := sub.Census.Left(); left != "" {
 		fmt.Fprintf(b, "not shown to the reviewer: %s\n", line(left, maxString))
 	}

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"fmt"
+	"git-runr/loop/prose"
 	"slices"
 	"strings"
 	"time"
@@ -229,6 +230,6 @@ func (s *Server) answer(ctx context.Context, c call, in inboxArgs) (inboxReply, 
 	if err != nil {
 		return inboxReply{}, err
 	}
-	text := fmt.Sprintf("Answered %s of review %s: %s. %s left.", in.Finding, review.ID, what, loop.Count(len(unanswered(review)), "finding"))
+	text := fmt.Sprintf("Answered %s of review %s: %s. %s left.", in.Finding, review.ID, what, prose.Count(len(unanswered(review)), "finding"))
 	return inboxReply{text: text, doc: changedDocument(review)}, nil
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"git-runr/loop/prose"
 	"html/template"
 	"io/fs"
 	"mime"
@@ -17,7 +18,6 @@ import (
 	"time"
 
 	"git-runr/gitstore"
-	"git-runr/loop"
 	"git-runr/loop/safetext"
 )
 
@@ -188,7 +188,7 @@ var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{
 		"asset": func(name string) string { return assets().urls[name] },
 		"safe":  func(s any) string { return safetext.Line(fmt.Sprint(s)) }, "text": safetext.Text, "name": personName,
-		"short": func(id gitstore.ID) string { return id.Short() }, "count": loop.Count, "took": took,
+		"short": func(id gitstore.ID) string { return id.Short() }, "count": prose.Count, "took": took,
 		"words": func(s any) string { return safetext.Line(strings.ReplaceAll(fmt.Sprint(s), "_", " ")) }, "lower": strings.ToLower,
 		"add": func(a, b int) int { return a + b }, "join": func(a, b string) string { return a + b },
 		"icon": icon, "outcome": outcomeClass, "fileKey": fileKey, "newKey": newKey, "entryClass": entryClass,

@@ -1,4 +1,6 @@
-package loop
+// Package strictjson decodes JSON that somebody else wrote: what two readers could take for
+// different things is an error.
+package strictjson
 
 import (
 	"bytes"
@@ -11,10 +13,10 @@ import (
 	"unicode/utf8"
 )
 
-// decodeStrict decodes one JSON value and refuses what encoding/json lets pass:
+// Decode decodes one JSON value and refuses what encoding/json lets pass:
 // keys that are equal but for their case (another reader would take the other
 // one), invalid UTF-8 and bytes after the value.
-func decodeStrict(data []byte, v any) error {
+func Decode(data []byte, v any) error {
 	if !utf8.Valid(data) {
 		return errors.New("invalid UTF-8")
 	}
@@ -25,15 +27,15 @@ func decodeStrict(data []byte, v any) error {
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return errors.New("bytes after the JSON value")
 	}
-	if err := exactKeys(data, v); err != nil {
+	if err := CheckKeys(data, v); err != nil {
 		return err
 	}
 	return json.Unmarshal(data, v)
 }
 
-// exactKeys refuses a key of the outermost object that is one of v's but for its
+// CheckKeys refuses a key of the outermost object that is one of v's but for its
 // case: encoding/json would take it, and another reader would not.
-func exactKeys(data []byte, v any) error {
+func CheckKeys(data []byte, v any) error {
 	t := reflect.TypeOf(v).Elem()
 	if t.Kind() != reflect.Struct {
 		return nil
@@ -56,8 +58,8 @@ func exactKeys(data []byte, v any) error {
 	return nil
 }
 
-// maxDepth is far above anything that we write.
-const maxDepth = 64
+// MaxDepth is far above anything that we write.
+const MaxDepth = 64
 
 // uniqueKeys reads one value from dec and checks the keys of every object in it.
 func uniqueKeys(dec *json.Decoder, depth int) error {
@@ -69,7 +71,7 @@ func uniqueKeys(dec *json.Decoder, depth int) error {
 	if !isDelim {
 		return nil
 	}
-	if depth > maxDepth {
+	if depth > MaxDepth {
 		return errors.New("nested too deeply")
 	}
 	seen := map[string]bool{}

@@ -1,4 +1,6 @@
-package loop
+// Package prose words what programs say to people: counts with their nouns, texts cut to a
+// length, one line of many.
+package prose
 
 import (
 	"fmt"
@@ -15,8 +17,8 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// cutBytes is the start of s, at most n bytes, cut between runes.
-func cutBytes(s string, n int) string {
+// Cut is the start of s, at most n bytes, cut between runes.
+func Cut(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
@@ -26,17 +28,17 @@ func cutBytes(s string, n int) string {
 	return s[:n]
 }
 
-// cutMiddle is s, or where it is longer than most bytes its beginning and its end,
+// CutMiddle is s, or where it is longer than most bytes its beginning and its end,
 // where verdicts stand, and between them a line that says how much was left out.
-func cutMiddle(s string, most int) string {
+func CutMiddle(s string, most int) string {
 	const mark = 60
 	if len(s) <= most {
 		return s
 	}
 	if most <= mark {
-		return cutBytes(s, max(most, 0))
+		return Cut(s, max(most, 0))
 	}
-	head := cutBytes(s, (most-mark)*3/4)
+	head := Cut(s, (most-mark)*3/4)
 	at := len(s) - (most-mark)/4
 	for at < len(s) && !utf8.RuneStart(s[at]) {
 		at++
@@ -44,9 +46,9 @@ func cutMiddle(s string, most int) string {
 	return fmt.Sprintf("%s\n[… %d bytes left out …]\n%s", head, at-len(head), s[at:])
 }
 
-// oneLine is text for a subject or a note: one line whatever it quotes, with
+// OneLine is text for a subject or a note: one line whatever it quotes, with
 // nothing in it that a terminal would act on.
-func oneLine(s string) string {
+func OneLine(s string) string {
 	const limit = 200
 	s = safetext.Line(strings.Join(strings.Fields(s), " "))
 	if len(s) > limit {
@@ -55,8 +57,8 @@ func oneLine(s string) string {
 	return s
 }
 
-// tail is the last n lines of s.
-func tail(s string, n int) string {
+// Tail is the last n lines of s.
+func Tail(s string, n int) string {
 	lines := strings.Split(strings.TrimRight(s, "\n"), "\n")
 	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }
