@@ -22,9 +22,9 @@ func ParseExecutor(text string) ExecutorReport {
 	md := readMarkdown(text)
 	report.Status = executorStatus(md, log)
 	report.Files = claimedFiles(md, log)
-	report.Verification = md.verification()
+	report.Verification = verificationIn(md)
 	if report.Status == ExecutorFailed || report.Status == ExecutorCheckpoint {
-		report.Reason = md.reason()
+		report.Reason = reasonIn(md)
 	}
 	report.Warnings = log.all()
 	return report
@@ -32,7 +32,7 @@ func ParseExecutor(text string) ExecutorReport {
 
 // verification is what an implementer says of its own verification: the text below
 // "### Verification Results" or "### Artifact Self-Check", "" when there is none.
-func (md mdText) verification() string {
+func verificationIn(md mdText) string {
 	var parts []string
 	for _, s := range md.sections(func(title string) bool { return titleIs(title, "verification results", "artifact self-check") }, true) {
 		if text := md.text(s); text != "" {
@@ -155,7 +155,7 @@ func claimedFiles(md mdText, log *parseLog) []string {
 	files := []string{}
 	seen := map[string]bool{}
 	for _, s := range md.sections(isFilesTitle, true) {
-		for _, claim := range append(inlineClaims(s.title), md.claims(s)...) {
+		for _, claim := range append(inlineClaims(s.title), claimsIn(md, s)...) {
 			if why := unsafePath(claim); why != "" {
 				log.add(fmt.Sprintf("claimed file %q was dropped: %s", prose.Cut(claim, 200), why))
 				continue
@@ -186,7 +186,7 @@ func inlineClaims(title string) []string {
 
 // claims are the paths that the lines of a section name. A line in a fence is one,
 // as it comes from git status; elsewhere a line has to look like one.
-func (md mdText) claims(s mdSection) []string {
+func claimsIn(md mdText, s mdSection) []string {
 	var claims []string
 	for _, l := range md.lines[s.from:s.to] {
 		level, _ := l.headingOrBold()

@@ -2,14 +2,12 @@ package loop
 
 import (
 	"git-runr/loop/prose"
-	"path"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"unicode"
-	"unicode/utf8"
 )
 
 // statusCode is what git status --short and git diff --name-status put before a path.
@@ -269,39 +267,3 @@ var proseWords = map[string]bool{
 	"renamed": true, "fixed": true, "implemented": true, "refactored": true, "done": true, "unchanged": true, "pending": true,
 	"unknown": true, "empty": true, "todo": true, "tbd": true, "yes": true, "total": true, "all": true, "above": true,
 }
-
-// unsafePath says why a claimed path must not be used; "" when it may be.
-func unsafePath(p string) string {
-	switch {
-	case p == "" || path.Clean(p) == ".":
-		return "it names no file"
-	case len(p) > maxPath:
-		return "it is too long"
-	case strings.ContainsRune(p, 0):
-		return "it contains NUL"
-	case !utf8.ValidString(p):
-		return "it is not UTF-8"
-	case isAbsolute(p):
-		return "it is absolute"
-	}
-	for part := range strings.FieldsFuncSeq(p, isSlash) {
-		if part == ".." {
-			return "it leads outside"
-		}
-		if name := strings.ToLower(strings.TrimRight(part, ". ")); name == ".git" || name == "git~1" {
-			return "it is git's own"
-		}
-	}
-	return ""
-}
-
-// isSlash: on some systems both are.
-func isSlash(r rune) bool { return r == '/' || r == '\\' }
-
-func isAbsolute(p string) bool {
-	drive := len(p) > 1 && p[1] == ':' && unicode.IsLetter(rune(p[0]))
-	return isSlash(rune(p[0])) || strings.HasPrefix(p, "~") && (len(p) == 1 || isSlash(rune(p[1]))) || drive
-}
-
-// cleanPath is a safe path without "./" and double slashes.
-func cleanPath(p string) string { return path.Clean(p) }

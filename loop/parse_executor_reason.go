@@ -4,18 +4,18 @@ import "strings"
 
 // reason is what an implementer that did not finish says of it: what follows
 // "**Reason:**", then the sections that tell what it waits for.
-func (md mdText) reason() string {
+func reasonIn(md mdText) string {
 	var parts []string
 	for i, l := range md.lines {
-		if value, ok := l.statedReason(); ok {
-			parts = append(parts, strings.TrimSpace(value+"\n"+md.paragraphBelow(i)))
+		if value, ok := statedReason(l); ok {
+			parts = append(parts, strings.TrimSpace(value+"\n"+paragraphBelow(md, i)))
 		}
 	}
 	wanted := func(title string) bool {
 		return titleIs(title, "reason", "awaiting", "blocked by", "blocker", "blockers", "checkpoint details", "what i need", "what is needed")
 	}
 	for _, s := range md.sections(wanted, true) {
-		_, told := md.lines[s.from-1].statedReason()
+		_, told := statedReason(md.lines[s.from-1])
 		if text := md.text(s); text != "" && !told {
 			parts = append(parts, text)
 		}
@@ -24,7 +24,7 @@ func (md mdText) reason() string {
 }
 
 // statedReason reads "**Reason:** the database is missing".
-func (l mdLine) statedReason() (string, bool) {
+func statedReason(l mdLine) (string, bool) {
 	if l.kind != lineText || indentOf(l.text) > 3 {
 		return "", false
 	}
@@ -33,7 +33,7 @@ func (l mdLine) statedReason() (string, bool) {
 
 // paragraphBelow are the lines of text that follow line i without a blank one, a
 // heading or another label between them.
-func (md mdText) paragraphBelow(i int) string {
+func paragraphBelow(md mdText, i int) string {
 	var lines []string
 	for _, l := range md.lines[i+1:] {
 		level, _ := l.headingOrBold()

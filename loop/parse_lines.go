@@ -2,6 +2,7 @@ package loop
 
 import (
 	"git-runr/loop/prose"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -517,4 +518,13 @@ func titleIs(title string, words ...string) bool {
 		}
 	}
 	return false
+}
+
+// lineNumber is 0 for what cannot be one.
+func lineNumber(digits string) int {
+	n, err := strconv.Atoi(digits)
+	if err != nil || n > 1<<30 {
+		return 0
+	}
+	return n
 }

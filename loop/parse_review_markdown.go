@@ -48,7 +48,7 @@ func (a *answer) worstVerdict() (worst statedVerdict) {
 		}
 		value, end := l.rest, i
 		if value == "" {
-			value, end = a.md.textBelow(i)
+			value, end = textBelow(a.md, i)
 		}
 		if l.label == labelMerge && titleIs(value, "yes") {
 			value = "approved" + value[len("yes"):]
@@ -141,7 +141,7 @@ func verdictValue(s, label string, heading bool) (value string, ok bool) {
 
 // textBelow is the first line below i that is not blank, and its number; "" and i
 // when that is no plain text.
-func (md mdText) textBelow(i int) (text string, at int) {
+func textBelow(md mdText, i int) (text string, at int) {
 	for at := i + 1; at < len(md.lines); at++ {
 		l := md.lines[at]
 		if l.blank() {
@@ -207,7 +207,7 @@ func findingScopes(md mdText) []findingScope {
 	mark := func(value findingScope, wanted func(string) bool) {
 		for _, s := range md.sections(wanted, false) {
 			if value == scopeOut {
-				s.to = md.asideEnd(s)
+				s.to = asideEnd(md, s)
 			}
 			for i := s.from; i < s.to; i++ {
 				scope[i] = value
@@ -226,7 +226,7 @@ func findingScopes(md mdText) []findingScope {
 
 // asideEnd is where a section ends that is about something else. Below a line that
 // is no heading that is at the end of its paragraph or list.
-func (md mdText) asideEnd(s mdSection) int {
+func asideEnd(md mdText, s mdSection) int {
 	title := md.lines[s.from-1]
 	if level, _ := title.headingOrBold(); level > 0 {
 		return s.to

@@ -1,0 +1,239 @@
+package loop
+
+import (
+	"git-runr/loop/prose"
+	"path"
+	"regexp"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxPath is the longest path that is believed, in bytes.
+const maxPath = 4096
+
+// place is where a finding is. Its zero value is nowhere.
+type place struct {
+	file      string
+	line, end int
+}
+
+// placePattern takes the line numbers off a path: "a.go:10", "a.go:10-20",
+// "a.go:10:5", "a.go#L3-L9", "a.go, line 12", "a.go (lines 3-9)".
+var placePattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(.*?)(?::~?L?|#L?|[\s,;(@]+(?:at\s+)?lines?:?\s+)(\d+)(?:C\d+)?(?:\s*(?:-|–|—|to|\.\.)\s*L?(\d+)(?:C\d+)?|[:.]\d+(?:-\d+(?::\d+)?)?)?(?:[\s,;:)].*)?$`)
+})
+
+// noPlace are the words for a finding that is about no file.
+var noPlace = map[string]bool{
+	"": true, "general": true, "n/a": true, "na": true, "none": true, "-": true, "—": true, "–": true, "unknown": true, "null": true,
+	"various": true, "multiple": true, "multiple files": true, "several": true, "overall": true, "global": true, "all": true, "all files": true,
+}
+
+// readPlace reads the value of a place field.
+func readPlace(value string) place {
+	value, _, _ = strings.Cut(strings.TrimSpace(value), "\n")
+	value = prose.Cut(value, 2*maxPath)
+	text, target, isLink := cutLink(value)
+	if isLink {
+		return linkPlace(text, target)
+	}
+	if inner, rest, ok := strings.Cut(strings.TrimPrefix(value, "`"), "`"); ok && strings.HasPrefix(value, "`") {
+		if p := readPlace(inner); p.line > 0 || strings.TrimSpace(rest) == "" {
+			return p
+		}
+		value = inner + rest // `a.go`:12, `a.go`, line 12
+	}
+	value = strings.Trim(value, " \t*`\"'()")
+	if noPlace[strings.ToLower(trimDecor(value))] || isPlaceholder(value) {
+		return place{}
+	}
+	if m := placePattern().FindStringSubmatch(value); m != nil && m[1] != "" {
+		if first, _, ok := strings.Cut(m[1], ", "); ok && hasExtension(first) {
+			return newPlace(first, 0, 0) // the line is another file's
+		}
+		return newPlace(m[1], lineNumber(m[2]), lineNumber(m[3]))
+	}
+	return newPlace(withoutRemark(value), 0, 0)
+}
+
+// isPlaceholder reports whether value is what a template has in place of a value.
+func isPlaceholder(value string) bool {
+	s := trimDecor(value)
+	return s == "..." || s == "…" || (len(s) > 1 && (s[0] == '{' && s[len(s)-1] == '}' || s[0] == '<' && s[len(s)-1] == '>'))
+}
+
+// cutLink reads a value that begins with a Markdown link.
+func cutLink(value string) (text, target string, ok bool) {
+	rest, ok := strings.CutPrefix(value, "[")
+	if !ok {
+		return "", "", false
+	}
+	text, rest, ok = strings.Cut(rest, "](")
+	if !ok || strings.Contains(text, "\n") {
+		return "", "", false
+	}
+	target, _, ok = strings.Cut(rest, ")")
+	return strings.Trim(text, "`"), target, ok
+}
+
+// linkPlace takes a link's file from its text, which people read, and the line
+// from wherever it stands.
+func linkPlace(text, target string) place {
+	p := readPlace(text)
+	if p.file == "" || !strings.ContainsAny(p.file, "./") {
+		p = place{}
+	}
+	if strings.Contains(target, "://") {
+		_, anchor, _ := strings.Cut(target, "#")
+		target = p.file + "#" + anchor
+	}
+	if q := readPlace(target); p.file == "" || p.line == 0 && q.line > 0 {
+		return q
+	}
+	return p
+}
+
+// withoutRemark cuts " (the handler)", " - why" and ":function" off a path.
+func withoutRemark(s string) string {
+	if before, _, ok := strings.Cut(s, ":"); ok && hasExtension(before) {
+		s = before
+	}
+	for _, sep := range []string{" (", " - ", " — ", " – ", ", "} {
+		if before, _, ok := strings.Cut(s, sep); ok && before != "" {
+			s = before
+		}
+	}
+	return strings.TrimSpace(s)
+}
+
+// newPlace cleans a path; prose, addresses and folders above the tree are no place.
+func newPlace(file string, line, end int) place {
+	file = strings.Trim(file, " \t*`\"'(),;:")
+	if strings.Contains(file, "\\") && !strings.Contains(file, "/") {
+		file = strings.ReplaceAll(file, "\\", "/")
+	}
+	if !pathLike(file) || len(file) > maxPath {
+		return place{}
+	}
+	file = path.Clean(file)
+	if file == "." || file == "/" || file == ".." || strings.HasPrefix(file, "../") {
+		return place{}
+	}
+	if end > 0 && end < line {
+		line, end = end, line
+	}
+	if end == line || line == 0 {
+		end = 0
+	}
+	return place{file: file, line: line, end: end}
+}
+
+// pathLike tells a path from prose: one word, or several that contain a slash or end in an extension.
+func pathLike(s string) bool {
+	if s == "" || strings.Contains(s, "://") || strings.ContainsFunc(s, unicode.IsControl) {
+		return false
+	}
+	return !strings.ContainsAny(s, " \t") || hasExtension(s) || (strings.Contains(s, "/") && len(strings.Fields(s)) < 4)
+}
+
+// hasExtension reports whether s ends like the name of a file: ".go", ".d.ts", ".mp3".
+func hasExtension(s string) bool {
+	ext := path.Ext(s)
+	if len(ext) < 2 || len(ext) > 12 || ext == s {
+		return ext == s && len(ext) > 1 // .gitignore
+	}
+	return !strings.ContainsFunc(ext[1:], func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+}
+
+// cutPlace takes a place off the start of an issue: "auth.go:12 leaks a token",
+// "`auth.go:12`: leaks a token". It asks for more than readPlace does, because
+// most sentences begin with no place.
+func cutPlace(text string) (place, string) {
+	head, rest := firstTerm(text)
+	p := readPlace(head)
+	if p.file == "" || !strings.ContainsAny(p.file, "./") || !strings.ContainsFunc(p.file, unicode.IsLetter) {
+		return place{}, text
+	}
+	if p.line == 0 && !hasExtension(p.file) || strings.TrimSpace(rest) == "" {
+		return place{}, text
+	}
+	if next, after, ok := cutLineWords(rest); ok && p.line == 0 {
+		p.line, rest = next, after
+	}
+	return p, strings.TrimLeftFunc(rest, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(":-–—,)*", r) })
+}
+
+// firstTerm is the first word, code span or link of a text.
+func firstTerm(text string) (head, rest string) {
+	text = strings.TrimLeft(text, " \t*(")
+	if _, _, ok := cutLink(text); ok {
+		end := strings.Index(text, ")") + 1
+		return text[:end], text[end:]
+	}
+	if inner, after, ok := strings.Cut(strings.TrimPrefix(text, "["), "]"); ok && strings.HasPrefix(text, "[") && len(inner) < maxPath && readPlace(inner).line > 0 {
+		return inner, after
+	}
+	if inner, after, ok := strings.Cut(strings.TrimPrefix(text, "`"), "`"); ok && strings.HasPrefix(text, "`") {
+		if digits, ok := strings.CutPrefix(after, ":"); ok && digits != "" && digits[0] >= '0' && digits[0] <= '9' {
+			word, rest := firstTerm(digits)
+			return inner + ":" + word, rest
+		}
+		return inner, after
+	}
+	end := strings.IndexFunc(text, unicode.IsSpace)
+	if end < 0 {
+		end = len(text)
+	}
+	head, rest = text[:end], text[end:]
+	return strings.TrimRight(head, ":,;)*"), rest
+}
+
+// cutLineWords takes "line 12" off the start of s.
+func cutLineWords(s string) (line int, rest string, ok bool) {
+	s = strings.TrimLeft(s, " ,(")
+	after, ok := strings.CutPrefix(s, "line ")
+	if !ok {
+		return 0, s, false
+	}
+	digits := len(after) - len(strings.TrimLeft(after, "0123456789"))
+	line = lineNumber(after[:digits])
+	return line, after[digits:], line > 0
+}
+
+// unsafePath says why a claimed path must not be used; "" when it may be.
+func unsafePath(p string) string {
+	switch {
+	case p == "" || path.Clean(p) == ".":
+		return "it names no file"
+	case len(p) > maxPath:
+		return "it is too long"
+	case strings.ContainsRune(p, 0):
+		return "it contains NUL"
+	case !utf8.ValidString(p):
+		return "it is not UTF-8"
+	case isAbsolute(p):
+		return "it is absolute"
+	}
+	for part := range strings.FieldsFuncSeq(p, isSlash) {
+		if part == ".." {
+			return "it leads outside"
+		}
+		if name := strings.ToLower(strings.TrimRight(part, ". ")); name == ".git" || name == "git~1" {
+			return "it is git's own"
+		}
+	}
+	return ""
+}
+
+// isSlash: on some systems both are.
+func isSlash(r rune) bool { return r == '/' || r == '\\' }
+
+func isAbsolute(p string) bool {
+	drive := len(p) > 1 && p[1] == ':' && unicode.IsLetter(rune(p[0]))
+	return isSlash(rune(p[0])) || strings.HasPrefix(p, "~") && (len(p) == 1 || isSlash(rune(p[1]))) || drive
+}
+
+// cleanPath is a safe path without "./" and double slashes.
+func cleanPath(p string) string { return path.Clean(p) }
