@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"git-runr/loop/internal/markdown"
 	"git-runr/loop/prose"
 	"io"
 	"io/fs"
@@ -116,7 +117,7 @@ func readEvidence(path string) (text string, at time.Time, err error) {
 	defer file.Close()
 	from := max(info.Size()-maxEvidence, 0)
 	data, err := io.ReadAll(io.NewSectionReader(file, from, maxEvidence))
-	text, _ = cleanInput(string(data), &parseLog{})
+	text, _ = markdown.Clean(string(data), &markdown.Warnings{})
 	return strings.TrimSpace(text), info.ModTime().UTC().Truncate(time.Millisecond), err
 }
 

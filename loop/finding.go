@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"git-runr/loop/internal/markdown"
 	"path"
 	"slices"
 	"strings"
@@ -82,7 +83,7 @@ func readSeverity(value string) (severity Severity, known bool) {
 func severitiesIn(value string) []Severity {
 	var named []Severity
 	for part := range strings.SplitSeq(strings.NewReplacer("/", "|", " or ", "|").Replace(value), "|") {
-		part = strings.TrimLeftFunc(part, func(r rune) bool { return isDecor(r) || r == '[' || r == '(' })
+		part = strings.TrimLeftFunc(part, func(r rune) bool { return markdown.IsDecor(r) || r == '[' || r == '(' })
 		end := strings.IndexFunc(part, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' })
 		if end < 0 {
 			end = len(part)

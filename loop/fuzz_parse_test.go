@@ -2,6 +2,7 @@ package loop
 
 import (
 	"git-runr/loop/internal/casetest"
+	"git-runr/loop/internal/markdown"
 	"path"
 	"reflect"
 	"strings"
@@ -49,7 +50,7 @@ func checkReport(t *testing.T, text string, report Report) {
 		}
 		ids[finding.ID] = true
 	}
-	if !utf8.ValidString(report.Summary) || len(report.Summary) > maxParsed {
+	if !utf8.ValidString(report.Summary) || len(report.Summary) > markdown.MaxParsed {
 		t.Fatalf("summary %q", report.Summary)
 	}
 }

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"fmt"
+	"git-runr/loop/internal/markdown"
 	"slices"
 	"strings"
 	"testing"
@@ -96,10 +97,10 @@ func FuzzFindingNeverPasses(f *testing.F) {
 // inAside reports whether line stands in a section that is about something else, or
 // in what is not the author's words.
 func inAside(text, line string) bool {
-	log := &parseLog{}
-	clean, _ := cleanInput(text, log)
-	md := readMarkdown(strings.Map(printable, clean))
+	log := &markdown.Warnings{}
+	clean, _ := markdown.Clean(text, log)
+	md := markdown.Read(strings.Map(printable, clean))
 	scope := findingScopes(md)
-	return slices.ContainsFunc(md.lines, func(l mdLine) bool { return strings.HasSuffix(l.text, line) && l.kind != lineText }) ||
+	return slices.ContainsFunc(md.Lines, func(l markdown.Line) bool { return strings.HasSuffix(l.Text, line) && l.Kind != markdown.LineText }) ||
 		slices.ContainsFunc(scope, func(s findingScope) bool { return s == scopeOut })
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"git-runr/loop/internal/markdown"
 	"git-runr/loop/internal/strictjson"
 	"git-runr/loop/prose"
 	"slices"
@@ -282,10 +283,10 @@ func (im *importer) implementerSaid(e ForeignEvent, text string) {
 // implementerAnswer is text, or what a JSON answer in it says: the memo, the
 // commands that the implementer says it ran, and what it saw.
 func implementerAnswer(text string) string {
-	clean, _ := cleanInput(text, &parseLog{})
-	for _, span := range slices.Backward(jsonSpans(readMarkdown(clean))) {
+	clean, _ := markdown.Clean(text, &markdown.Warnings{})
+	for _, span := range slices.Backward(markdown.JSON(markdown.Read(clean))) {
 		var answer foreignFields
-		if !span.valid || strictjson.Decode([]byte(span.data), &answer) != nil || answer["handoff_memo"] == nil && answer["commands_run"] == nil {
+		if !span.Valid || strictjson.Decode([]byte(span.Data), &answer) != nil || answer["handoff_memo"] == nil && answer["commands_run"] == nil {
 			continue
 		}
 		parts := []string{answer.prose("handoff_memo")}
@@ -342,7 +343,7 @@ func readableChange(raw json.RawMessage) json.RawMessage {
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil
 	}
-	if _, err := readChange(raw, &parseLog{}); err == nil && len(raw) <= maxForeignChange {
+	if _, err := readChange(raw, &markdown.Warnings{}); err == nil && len(raw) <= maxForeignChange {
 		return raw
 	}
 	text, err := json.Marshal(prose.Cut(foreignFields{"": raw}.prose(""), maxForeignChange))

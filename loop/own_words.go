@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"git-runr/loop/internal/markdown"
 	"git-runr/loop/prose"
 	"slices"
 	"strings"
@@ -36,9 +37,9 @@ func (r Report) gist() string {
 
 // onlyVerdict reports whether text is a verdict and not a word more.
 func onlyVerdict(text string) bool {
-	return !slices.ContainsFunc(splitMarkdown(text).lines, func(l mdLine) bool {
+	return !slices.ContainsFunc(markdown.Split(text).Lines, func(l markdown.Line) bool {
 		_, isVerdict := verdictLine(l)
-		return !isVerdict && !l.blank()
+		return !isVerdict && !l.Blank()
 	})
 }
 
@@ -46,13 +47,13 @@ func onlyVerdict(text string) bool {
 func withoutTagged(text string) string {
 	var kept []string
 	inside := false
-	for _, l := range splitMarkdown(text).lines {
-		tag, _, _ := strings.Cut(l.info, " ")
-		opens := l.kind == lineFence && tag == blockTag
+	for _, l := range markdown.Split(text).Lines {
+		tag, _, _ := strings.Cut(l.Info, " ")
+		opens := l.Kind == markdown.LineFence && tag == blockTag
 		if !opens && !inside {
-			kept = append(kept, l.text)
+			kept = append(kept, l.Text)
 		}
-		inside = opens || inside && l.kind == lineCode
+		inside = opens || inside && l.Kind == markdown.LineCode
 	}
 	return strings.TrimSpace(strings.Join(kept, "\n"))
 }

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"git-runr/loop/internal/markdown"
 	"slices"
 	"strings"
 )
@@ -24,7 +25,7 @@ const (
 
 // readLine is a line and what it is.
 type readLine struct {
-	mdLine
+	markdown.Line
 	role   role
 	level  int    // of a title
 	title  string // of a title
@@ -38,19 +39,19 @@ type readLine struct {
 }
 
 // classify says what each line of md is. All readers of findings and verdicts go by it.
-func classify(md mdText) []readLine {
-	c := classifier{lines: make([]readLine, len(md.lines)), below: make([]string, len(md.lines)+1)}
-	for i, l := range slices.Backward(md.lines) {
-		if c.below[i] = l.text; l.blank() {
+func classify(md markdown.Text) []readLine {
+	c := classifier{lines: make([]readLine, len(md.Lines)), below: make([]string, len(md.Lines)+1)}
+	for i, l := range slices.Backward(md.Lines) {
+		if c.below[i] = l.Text; l.Blank() {
 			c.below[i] = c.below[i+1]
 		}
 	}
-	for i, l := range md.lines {
-		c.lines[i].mdLine = l
-		if l.kind != lineText || l.blank() || !c.row(i) {
+	for i, l := range md.Lines {
+		c.lines[i].Line = l
+		if l.Kind != markdown.LineText || l.Blank() || !c.row(i) {
 			c.columns = nil
 		}
-		if l.kind == lineText && !l.blank() && c.lines[i].role == roleNone {
+		if l.Kind == markdown.LineText && !l.Blank() && c.lines[i].role == roleNone {
 			c.line(i)
 		}
 	}
@@ -69,37 +70,37 @@ type classifier struct {
 func (c *classifier) line(i int) {
 	l := &c.lines[i]
 	var item string
-	l.indent, item, l.listed = cutItem(l.text)
+	l.indent, item, l.listed = cutItem(l.Text)
 	if strings.HasPrefix(item, "<") {
 		item = strings.TrimPrefix(withoutTags(item), "- ")
 	}
-	if v, ok := verdictLine(l.mdLine); ok {
+	if v, ok := verdictLine(l.Line); ok {
 		l.role, l.rest, l.label, l.titled = roleVerdict, v.value, v.label, v.titled
 		return
 	}
-	if f, value := readField(l.text); f != noField {
+	if f, value := readField(l.Text); f != noField {
 		l.role = roleField
 		if f == severityField && definesSeverity(value) {
 			l.role = roleLegend
 		}
 		return
 	}
-	l.level, l.title = l.headingOrBold()
-	if title, ok := summaryOf(l.text); ok {
+	l.level, l.title = l.HeadingOrBold()
+	if title, ok := summaryOf(l.Text); ok {
 		l.level, l.title = levelSummary, title
 	}
 	switch {
 	case l.level > 0:
-		_, item, _ = cutBullet(l.title)
-	case isRule(l.text):
+		_, item, _ = markdown.CutBullet(l.title)
+	case isRule(l.Text):
 		l.role = roleRule
 		return
 	}
 	l.words(item, c.titles(i))
-	if l.role == roleLead && l.level == 0 && !l.listed && i > 0 && c.lines[i-1].role == roleText && goesOn(c.lines[i-1].text) && !namesPlace(l.rest) {
+	if l.role == roleLead && l.level == 0 && !l.listed && i > 0 && c.lines[i-1].role == roleText && goesOn(c.lines[i-1].Text) && !namesPlace(l.rest) {
 		l.role = roleText // "… of which one is" / "critical - the lock"
 	}
-	if text := withoutTags(strings.TrimSpace(l.text)); l.role == roleText && (text == "" || isTag(text)) {
+	if text := withoutTags(strings.TrimSpace(l.Text)); l.role == roleText && (text == "" || isTag(text)) {
 		l.role = roleNone
 	}
 }
@@ -107,7 +108,7 @@ func (c *classifier) line(i int) {
 // titles reports whether line i stands above what it may be the title of: a list, or
 // the line that makes a heading of it.
 func (c *classifier) titles(i int) bool {
-	_, _, listed := cutBullet(c.below[i+1])
+	_, _, listed := markdown.CutBullet(c.below[i+1])
 	return listed || strings.Trim(strings.TrimSpace(c.below[i+1]), "-=") == ""
 }
 
@@ -154,13 +155,13 @@ func definesSeverity(value string) bool {
 // nothing of the columns.
 func (c *classifier) row(i int) (ok bool) {
 	l := &c.lines[i]
-	if _, item, _ := cutBullet(l.text); !strings.HasPrefix(item, "|") {
+	if _, item, _ := markdown.CutBullet(l.Text); !strings.HasPrefix(item, "|") {
 		return false
 	}
-	cells := tableCells(l.text)
+	cells := tableCells(l.Text)
 	l.role = roleRow
 	switch {
-	case isDashes(l.text):
+	case isDashes(l.Text):
 		return true
 	case c.columns == nil && (isHeader(cells) || i+1 < len(c.lines) && isDashes(c.below[i+1])):
 		c.columns = []string{}
@@ -180,7 +181,7 @@ func (c *classifier) row(i int) (ok bool) {
 	if isNumber(l.rest) && l.rest != "" {
 		l.role, l.mark.count = roleTally, 0
 		if m.severity == Critical {
-			l.mark.count = lineNumber(l.rest)
+			l.mark.count = markdown.Number(l.rest)
 		}
 	}
 	return true
@@ -195,7 +196,7 @@ func markLegends(lines []readLine) {
 	for i := 0; i < len(lines); {
 		end := entriesEnd(lines, i)
 		if end == i {
-			if l := lines[i]; !l.blank() && !isDashes(l.text) {
+			if l := lines[i]; !l.Blank() && !isDashes(l.Text) {
 				title = l.legendTitle()
 			}
 			i++
@@ -216,9 +217,9 @@ func (l readLine) legendTitle() string {
 	case l.level > 0:
 		return l.title
 	case l.role == roleRow:
-		return strings.Join(tableCells(l.text), " ")
-	case l.role == roleText && endsInColon(l.text):
-		return l.text
+		return strings.Join(tableCells(l.Text), " ")
+	case l.role == roleText && endsInColon(l.Text):
+		return l.Text
 	}
 	return ""
 }
@@ -237,7 +238,7 @@ func entriesEnd(lines []readLine, i int) int {
 		switch {
 		case l.role == roleLead && l.level == 0, l.role == roleRow && l.draft != nil:
 			end = n + 1
-		case !l.blank() || end == i:
+		case !l.Blank() || end == i:
 			return end
 		}
 	}

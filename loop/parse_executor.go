@@ -2,6 +2,7 @@ package loop
 
 import (
 	"fmt"
+	"git-runr/loop/internal/markdown"
 	"git-runr/loop/prose"
 	"strings"
 	"unicode"
@@ -11,31 +12,31 @@ import (
 // ParseExecutor reads an implementer's structured return (seed 004: SUBTASK
 // COMPLETE and its relatives). Nothing in it is more than a claim.
 func ParseExecutor(text string) ExecutorReport {
-	log := &parseLog{}
-	text, _ = cleanInput(text, log)
+	log := &markdown.Warnings{}
+	text, _ = markdown.Clean(text, log)
 	report := ExecutorReport{Files: []string{}}
 	if strings.TrimSpace(text) == "" {
-		log.add("empty answer")
-		report.Status, report.Warnings = ExecutorUnknown, log.all()
+		log.Add("empty answer")
+		report.Status, report.Warnings = ExecutorUnknown, log.All()
 		return report
 	}
-	md := readMarkdown(text)
+	md := markdown.Read(text)
 	report.Status = executorStatus(md, log)
 	report.Files = claimedFiles(md, log)
 	report.Verification = verificationIn(md)
 	if report.Status == ExecutorFailed || report.Status == ExecutorCheckpoint {
 		report.Reason = reasonIn(md)
 	}
-	report.Warnings = log.all()
+	report.Warnings = log.All()
 	return report
 }
 
 // verification is what an implementer says of its own verification: the text below
 // "### Verification Results" or "### Artifact Self-Check", "" when there is none.
-func verificationIn(md mdText) string {
+func verificationIn(md markdown.Text) string {
 	var parts []string
-	for _, s := range md.sections(func(title string) bool { return titleIs(title, "verification results", "artifact self-check") }, true) {
-		if text := md.text(s); text != "" {
+	for _, s := range md.Sections(func(title string) bool { return markdown.TitleIs(title, "verification results", "artifact self-check") }, true) {
+		if text := md.Text(s); text != "" {
 			parts = append(parts, text)
 		}
 	}
@@ -44,10 +45,10 @@ func verificationIn(md mdText) string {
 
 // executorStatus is what the last heading says, unless the status line that belongs
 // to it says that the work did not succeed.
-func executorStatus(md mdText, log *parseLog) ExecutorStatus {
+func executorStatus(md markdown.Text, log *markdown.Warnings) ExecutorStatus {
 	status, stated := ExecutorUnknown, ""
 	headings := 0
-	for _, l := range md.lines {
+	for _, l := range md.Lines {
 		if s, ok := statusHeading(l); ok {
 			if status = s; headings > 0 {
 				stated = ""
@@ -61,17 +62,17 @@ func executorStatus(md mdText, log *parseLog) ExecutorStatus {
 	case "failed":
 		return ExecutorFailed
 	case "partial":
-		log.add("status partial: taken as failed")
+		log.Add("status partial: taken as failed")
 		return ExecutorFailed
 	case "blocked":
 		if status == ExecutorCheckpoint {
 			return status
 		}
-		log.add("status blocked without a checkpoint: taken as failed")
+		log.Add("status blocked without a checkpoint: taken as failed")
 		return ExecutorFailed
 	}
 	if status == ExecutorUnknown {
-		log.add("no status could be read: expected a heading such as \"## SUBTASK COMPLETE\" or \"## SUBTASK FAILED\"")
+		log.Add("no status could be read: expected a heading such as \"## SUBTASK COMPLETE\" or \"## SUBTASK FAILED\"")
 	}
 	return status
 }
@@ -86,13 +87,13 @@ var statusHeadings = map[string]ExecutorStatus{
 
 // statusHeading reads a heading of any level, a line in bold alone, or a bare line
 // in capitals.
-func statusHeading(l mdLine) (ExecutorStatus, bool) {
-	level, title := l.headingOrBold()
+func statusHeading(l markdown.Line) (ExecutorStatus, bool) {
+	level, title := l.HeadingOrBold()
 	if level == 0 {
-		if l.kind != lineText || indentOf(l.text) > 3 {
+		if l.Kind != markdown.LineText || markdown.IndentOf(l.Text) > 3 {
 			return "", false
 		}
-		status, ok := statusHeadings[strings.TrimRight(trimDecor(l.text), ".:!")]
+		status, ok := statusHeadings[strings.TrimRight(markdown.TrimDecor(l.Text), ".:!")]
 		return status, ok
 	}
 	words := strings.Fields(title)
@@ -112,14 +113,14 @@ func startsWord(s string) bool {
 }
 
 // statusLine reads "**Status:** failed".
-func statusLine(l mdLine) (string, bool) {
-	if l.kind != lineText || indentOf(l.text) > 3 {
+func statusLine(l markdown.Line) (string, bool) {
+	if l.Kind != markdown.LineText || markdown.IndentOf(l.Text) > 3 {
 		return "", false
 	}
-	if _, _, listed := cutBullet(l.text); listed && !strings.Contains(l.text, "**") {
+	if _, _, listed := markdown.CutBullet(l.Text); listed && !strings.Contains(l.Text, "**") {
 		return "", false
 	}
-	value, ok := cutLabel(labelled(l.text), "status")
+	value, ok := markdown.CutLabel(markdown.Labelled(l.Text), "status")
 	if !ok {
 		return "", false
 	}
@@ -151,13 +152,13 @@ func isStatusTemplate(value string) bool {
 }
 
 // claimedFiles are the paths in the sections of files, each once, in their order.
-func claimedFiles(md mdText, log *parseLog) []string {
+func claimedFiles(md markdown.Text, log *markdown.Warnings) []string {
 	files := []string{}
 	seen := map[string]bool{}
-	for _, s := range md.sections(isFilesTitle, true) {
-		for _, claim := range append(inlineClaims(s.title), claimsIn(md, s)...) {
+	for _, s := range md.Sections(isFilesTitle, true) {
+		for _, claim := range append(inlineClaims(s.Title), claimsIn(md, s)...) {
 			if why := unsafePath(claim); why != "" {
-				log.add(fmt.Sprintf("claimed file %q was dropped: %s", prose.Cut(claim, 200), why))
+				log.Add(fmt.Sprintf("claimed file %q was dropped: %s", prose.Cut(claim, 200), why))
 				continue
 			}
 			if file := cleanPath(claim); !seen[file] {
@@ -170,7 +171,7 @@ func claimedFiles(md mdText, log *parseLog) []string {
 }
 
 func isFilesTitle(title string) bool {
-	return titleIs(title,
+	return markdown.TitleIs(title,
 		"files modified", "files changed", "files created", "files added", "files deleted", "files removed", "files renamed",
 		"modified files", "changed files", "created files", "new files", "deleted files")
 }
@@ -186,16 +187,16 @@ func inlineClaims(title string) []string {
 
 // claims are the paths that the lines of a section name. A line in a fence is one,
 // as it comes from git status; elsewhere a line has to look like one.
-func claimsIn(md mdText, s mdSection) []string {
+func claimsIn(md markdown.Text, s markdown.Section) []string {
 	var claims []string
-	for _, l := range md.lines[s.from:s.to] {
-		level, _ := l.headingOrBold()
+	for _, l := range md.Lines[s.From:s.To] {
+		level, _ := l.HeadingOrBold()
 		switch {
-		case l.blank() || level > 0:
-		case l.kind == lineCode:
-			claims = append(claims, pathsIn(l.text, true)...)
-		case l.kind == lineText:
-			_, item, listed := cutBullet(l.text)
+		case l.Blank() || level > 0:
+		case l.Kind == markdown.LineCode:
+			claims = append(claims, pathsIn(l.Text, true)...)
+		case l.Kind == markdown.LineText:
+			_, item, listed := markdown.CutBullet(l.Text)
 			if !listed && strings.HasPrefix(item, "**") && strings.Contains(item, ":") {
 				continue // another field: "**Issues:** a.go is slow"
 			}

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"git-runr/loop/internal/markdown"
 	"git-runr/loop/prose"
 	"regexp"
 	"slices"
@@ -31,7 +32,7 @@ func pathsIn(line string, fenced bool) []string {
 		return pathsInRow(tableCells(item))
 	}
 	if fenced {
-		_, item, _ = cutBullet(strings.TrimPrefix(item, "~ "))
+		_, item, _ = markdown.CutBullet(strings.TrimPrefix(item, "~ "))
 	}
 	if m := statusCode().FindStringSubmatch(item); m != nil {
 		item = m[1]

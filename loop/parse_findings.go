@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"git-runr/loop/internal/markdown"
 	"git-runr/loop/prose"
 	"iter"
 	"strings"
@@ -41,12 +42,12 @@ var fieldLabels = []struct {
 }
 
 func readField(text string) (field, string) {
-	text = labelled(text)
+	text = markdown.Labelled(text)
 	if text == "" {
 		return noField, ""
 	}
 	for _, l := range fieldLabels {
-		if value, ok := cutLabel(text, l.name); ok {
+		if value, ok := markdown.CutLabel(text, l.name); ok {
 			return l.field, value
 		}
 	}
@@ -87,7 +88,7 @@ type severityGroup struct {
 
 // findingReader reads findings line by line.
 type findingReader struct {
-	log     *parseLog
+	log     *markdown.Warnings
 	plain   bool // every item of a section of findings is one
 	inside  bool // the line stands in a section of findings
 	found   []foundFinding
@@ -123,10 +124,10 @@ func (r *findingReader) line(i int, l readLine) {
 	}
 	switch l.role {
 	case roleNone:
-		r.silent(i, l.mdLine)
+		r.silent(i, l.Line)
 		return
 	case roleField:
-		for _, part := range splitFields(l.text) {
+		for _, part := range splitFields(l.Text) {
 			f, value := readField(part)
 			r.field(i, l, f, value)
 		}
@@ -160,17 +161,17 @@ func (r *findingReader) line(i int, l readLine) {
 
 // silent takes a line that the author does not say: code and quotations are part of
 // the field above them.
-func (r *findingReader) silent(i int, l mdLine) {
+func (r *findingReader) silent(i int, l markdown.Line) {
 	switch {
-	case r.draft == nil || l.kind == lineComment:
-	case l.kind == lineText:
+	case r.draft == nil || l.Kind == markdown.LineComment:
+	case l.Kind == markdown.LineText:
 		r.extend(i, "")
 		r.draft.blank = true
 	case r.draft.short && r.draft.blank:
 		r.flush()
 	case r.draft.current < issueField && !r.draft.has[issueField]: // a quotation is no issue by itself
 	default:
-		r.extend(i, l.text)
+		r.extend(i, l.Text)
 	}
 }
 
@@ -228,7 +229,7 @@ func (r *findingReader) start(l readLine) {
 	r.flush()
 	r.draft = &findingDraft{indent: l.indent, listed: l.listed, heading: r.heading}
 	if r.above.listed && l.indent > r.above.indent {
-		_, r.draft.heading, _ = cutItem(r.above.text)
+		_, r.draft.heading, _ = cutItem(r.above.Text)
 	}
 	if r.group.severity != "" {
 		r.draft.values[severityField] = []string{r.group.severity}
@@ -253,13 +254,13 @@ func (r *findingReader) continued(i int, l readLine) {
 		return
 	}
 	next := r.draft.loose && l.listed
-	over := r.draft.short && (r.draft.blank || isLabel(l.text)) && !l.listed
+	over := r.draft.short && (r.draft.blank || isLabel(l.Text)) && !l.listed
 	outer := r.draft.blank && l.indent < r.draft.indent
 	if r.draft.listed && l.indent <= r.draft.indent && (r.draft.blank || next) || over && l.indent <= r.draft.indent || outer {
 		r.flush()
 		return
 	}
-	r.extend(i, strings.TrimSpace(l.text))
+	r.extend(i, strings.TrimSpace(l.Text))
 }
 
 // title takes a heading, or a line in bold alone: below a severity it is the title
@@ -270,7 +271,7 @@ func (r *findingReader) title(i int, l readLine) {
 	if g.severity != "" && l.level == levelSummary && !g.used {
 		return
 	}
-	if g.severity != "" && l.level < levelSummary && (l.level > g.level || !g.used && l.level == levelBold) && !isNone(l.title) {
+	if g.severity != "" && l.level < levelSummary && (l.level > g.level || !g.used && l.level == markdown.LevelBold) && !isNone(l.title) {
 		r.startLoose(i, readLine{}, g.severity, l.title)
 		r.group.used = true
 		return
@@ -310,13 +311,13 @@ func (r *findingReader) lead(i int, l readLine) {
 
 // isLabel reports whether a line begins with one word and a colon: "question: why?".
 func isLabel(text string) bool {
-	word, _, ok := strings.Cut(labelled(text), ":")
+	word, _, ok := strings.Cut(markdown.Labelled(text), ":")
 	return ok && word != "" && !strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) })
 }
 
 func (r *findingReader) startLoose(i int, l readLine, severity, text string) {
 	r.start(l)
-	r.draft.loose = l.level == 0 && l.text != ""
+	r.draft.loose = l.level == 0 && l.Text != ""
 	r.draft.listed = r.draft.listed && l.level == 0
 	r.draft.values[severityField] = nil
 	if severity != "" {
@@ -352,7 +353,7 @@ func (r *findingReader) item(i int, l readLine) (ok bool) {
 		return false
 	}
 	r.flush()
-	_, text, _ := cutBullet(l.text)
+	_, text, _ := markdown.CutBullet(l.Text)
 	if isNone(text) {
 		r.group = severityGroup{}
 		return true
@@ -374,7 +375,7 @@ func (r *findingReader) flush() {
 	}
 	if d.isTemplate() {
 		if !r.plain { // which reads the same lines again
-			r.log.add("a finding is a template: it was ignored")
+			r.log.Add("a finding is a template: it was ignored")
 		}
 		return
 	}
@@ -394,7 +395,7 @@ func (d *findingDraft) isTemplate() bool {
 	return !filled && (isPlaceholder(severity) || len(severitiesIn(severity)) > 1)
 }
 
-func (d *findingDraft) finding(plain bool, log *parseLog) Finding {
+func (d *findingDraft) finding(plain bool, log *markdown.Warnings) Finding {
 	if _, issue, ok := leadingMark(d.value(severityField)); ok && d.value(issueField) == "" {
 		d.loosePlace(issue)
 	}
@@ -421,9 +422,9 @@ func (d *findingDraft) finding(plain bool, log *parseLog) Finding {
 // ownLines are the lines of a text that are neither code nor quoted.
 func ownLines(text string) []string {
 	var own []string
-	for _, l := range splitMarkdown(text).lines {
-		if l.kind == lineText {
-			own = append(own, l.text)
+	for _, l := range markdown.Split(text).Lines {
+		if l.Kind == markdown.LineText {
+			own = append(own, l.Text)
 		}
 	}
 	return own

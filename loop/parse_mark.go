@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"git-runr/loop/internal/markdown"
 	"git-runr/loop/prose"
 	"path"
 	"slices"
@@ -59,13 +60,13 @@ func readMark(text string) (m severityMark, ok bool) {
 		decoration, known := readLabel(part)
 		switch {
 		case isNumber(strings.TrimSpace(part)) && remark != "":
-			m.count = lineNumber(strings.TrimSpace(part))
+			m.count = markdown.Number(strings.TrimSpace(part))
 		case !known || decoration.word == "":
 		case m.word == "", decoration.severity == Critical, decoration.word == "non blocking" && m.severity != Critical:
 			m.severity, m.word = decoration.severity, decoration.word
 		}
 	}
-	if m.word == "" && remark != "" && titleIs(trimDecor(label), "issue") {
+	if m.word == "" && remark != "" && markdown.TitleIs(markdown.TrimDecor(label), "issue") {
 		m.severity, m.word = Warning, "issue" // "issue (security)"
 	}
 	return m, m.word != ""
@@ -116,7 +117,7 @@ func criticalTally(item string) (critical int, ok bool) {
 				critical += number
 			}
 		case isNumber(words[i]):
-			if number = lineNumber(words[i]); behind && severity == Critical {
+			if number = markdown.Number(words[i]); behind && severity == Critical {
 				critical += number
 			}
 		case !tallyWords.has(words[i]) && !markNouns.has(strings.TrimSuffix(words[i], "s")):
@@ -153,12 +154,12 @@ func aloneMark(item string) (m severityMark, ok bool) {
 	s := withoutPictures(item)
 	if m, ok := readMark(s); ok {
 		trimmed := strings.TrimSpace(s)
-		return m, trimmed != trimDecor(trimmed) || strings.HasSuffix(trimmed, ":") || strings.HasPrefix(trimmed, "[")
+		return m, trimmed != markdown.TrimDecor(trimmed) || strings.HasSuffix(trimmed, ":") || strings.HasPrefix(trimmed, "[")
 	}
 	parts := strings.Split(s, " | ")
 	for _, part := range parts {
 		part = strings.TrimSpace(part)
-		if len(parts) < 2 || len(part) > maxMark || part == trimDecor(part) {
+		if len(parts) < 2 || len(part) > maxMark || part == markdown.TrimDecor(part) {
 			return severityMark{}, false
 		}
 		if other, named := readMark(part); named && (!ok || severityRank(other.severity) < severityRank(m.severity)) {
@@ -170,7 +171,7 @@ func aloneMark(item string) (m severityMark, ok bool) {
 
 // cutNumber takes the number of a finding off an item: "Finding 1: ", "#1 ", "C1. ".
 func cutNumber(item string) (rest string, ok bool) {
-	s := strings.TrimLeftFunc(item, isDecor)
+	s := strings.TrimLeftFunc(item, markdown.IsDecor)
 	word, after, _ := strings.Cut(prose.Cut(s, maxMark), " ")
 	named := faultNouns.has(strings.ToLower(word))
 	if named {
@@ -218,7 +219,7 @@ var severitySigns = map[rune]Severity{'🔴': Critical, '🛑': Critical, '🚨'
 // leadingMark reads "[HIGH] text", "(critical) text", "**Critical:** text",
 // "**HIGH** - text", "Critical — text", "issue (blocking): text", "CRITICAL a.go:1 text".
 func leadingMark(item string) (m severityMark, rest string, ok bool) {
-	s := strings.TrimLeftFunc(item, isDecor)
+	s := strings.TrimLeftFunc(item, markdown.IsDecor)
 	bold := strings.ContainsAny(item[:len(item)-len(s)], "*_")
 	for _, pair := range []string{"[]", "()"} {
 		inner, opened := strings.CutPrefix(prose.Cut(s, maxMark+2), pair[:1])
@@ -248,7 +249,7 @@ func leadingMark(item string) (m severityMark, rest string, ok bool) {
 
 // endingMark reads "text [critical]", "text (Severity: High)", "text — Critical".
 func endingMark(item string) (m severityMark, rest string, ok bool) {
-	s := strings.TrimRightFunc(item, func(r rune) bool { return isDecor(r) || r == '.' })
+	s := strings.TrimRightFunc(item, func(r rune) bool { return markdown.IsDecor(r) || r == '.' })
 	tail := s[len(prose.Cut(s, max(0, len(s)-maxMark))):]
 	for _, sep := range []string{"[", "(", " — ", " – ", " - "} {
 		at := strings.LastIndex(tail, sep)
@@ -266,7 +267,7 @@ func endingMark(item string) (m severityMark, rest string, ok bool) {
 // withoutPictures writes the pictures at the start of an item, in HTML or not, as
 // their words in brackets, and drops the tags beside them.
 func withoutPictures(item string) string {
-	s := strings.TrimLeftFunc(item, isDecor)
+	s := strings.TrimLeftFunc(item, markdown.IsDecor)
 	var words string
 	for range 8 {
 		end := strings.IndexByte(prose.Cut(s, 400), '>')

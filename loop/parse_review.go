@@ -2,6 +2,7 @@ package loop
 
 import (
 	"fmt"
+	"git-runr/loop/internal/markdown"
 	"git-runr/loop/prose"
 	"slices"
 	"strings"
@@ -31,8 +32,8 @@ const maxSummary = 4000
 // says what was expected; it is never a pass. Of several verdicts in one format the
 // last counts, of several formats the worst.
 func ParseReview(text string, nonce string) Report {
-	log := &parseLog{}
-	clean, whole := cleanInput(text, log)
+	log := &markdown.Warnings{}
+	clean, whole := markdown.Clean(text, log)
 	report := parseReview(strings.Map(printable, clean), whole, nonce, log)
 	report.Text = ownWords(clean, nonce)
 	return report
@@ -41,14 +42,14 @@ func ParseReview(text string, nonce string) Report {
 // answer is a reviewer's answer while it is read.
 type answer struct {
 	nonce   string
-	md      mdText
+	md      markdown.Text
 	lines   []readLine // those of md, and what they are
 	found   []candidate
 	read    []int // lines that a report was made of
 	broken  bool  // what meant to be a report could not be read
 	refused bool  // the words beside a pass refuse
 	tallied bool  // it counts critical findings
-	log     *parseLog
+	log     *markdown.Warnings
 }
 
 // candidate is a report that stands in an answer, on the lines [from, to].
@@ -70,13 +71,13 @@ var readers = []struct {
 	{read: readMarkdownReview},
 }
 
-func parseReview(text string, whole bool, nonce string, log *parseLog) Report {
+func parseReview(text string, whole bool, nonce string, log *markdown.Warnings) Report {
 	if strings.TrimSpace(text) == "" {
-		log.add("empty answer")
-		return finish(Report{Verdict: NeedsFix, Format: formatUnreadable}, mdText{}, log)
+		log.Add("empty answer")
+		return finish(Report{Verdict: NeedsFix, Format: formatUnreadable}, markdown.Text{}, log)
 	}
-	a := &answer{nonce: nonce, md: readMarkdown(text), log: log}
-	a.md.unclosed = a.md.unclosed || !whole
+	a := &answer{nonce: nonce, md: markdown.Read(text), log: log}
+	a.md.Unclosed = a.md.Unclosed || !whole
 	a.lines = classify(a.md)
 	for _, r := range readers {
 		if a.found = append(a.found, r.read(a)...); r.final && len(a.found) > 0 {
@@ -90,7 +91,7 @@ func parseReview(text string, whole bool, nonce string, log *parseLog) Report {
 	report := a.explained(a.weighed(picked), text)
 	rest := a.rest()
 	if report.Format != formatMarkdown {
-		rest = splitMarkdown(report.Summary)
+		rest = markdown.Split(report.Summary)
 	}
 	report = finish(report, rest, log)
 	if len(report.Requests) == 0 && !report.Effective.Passed() && (a.refused || !picked.Verdict.Passed()) {
@@ -100,23 +101,23 @@ func parseReview(text string, whole bool, nonce string, log *parseLog) Report {
 }
 
 // rest is the text without the lines that a report was made of.
-func (a *answer) rest() mdText {
-	rest := mdText{lines: slices.Clone(a.md.lines), unclosed: a.md.unclosed}
+func (a *answer) rest() markdown.Text {
+	rest := markdown.Text{Lines: slices.Clone(a.md.Lines), Unclosed: a.md.Unclosed}
 	for _, i := range a.read {
-		rest.lines[i].kind = lineTaken
+		rest.Lines[i].Kind = markdown.LineTaken
 	}
 	return rest
 }
 
 // besideVerdicts is what verdicts have behind them on their line: "NEEDS_FIX — it leaks".
-func (a *answer) besideVerdicts() mdText {
+func (a *answer) besideVerdicts() markdown.Text {
 	var said []string
 	for _, l := range a.lines {
 		if _, reason, ok := strings.Cut(strings.NewReplacer(" – ", " — ", " - ", " — ", ": ", " — ").Replace(l.rest), " — "); ok && l.role == roleVerdict && !startsWithNumber(reason) {
 			said = append(said, reason)
 		}
 	}
-	return splitMarkdown(strings.Join(said, "\n"))
+	return markdown.Split(strings.Join(said, "\n"))
 }
 
 // startsWithNumber tells a count of findings from a reason.
@@ -125,7 +126,7 @@ func startsWithNumber(s string) bool { return s != "" && '0' <= s[0] && s[0] <= 
 // explained gives a report that refuses for no reason the text as its summary: else
 // nobody could tell what is wrong.
 func (a *answer) explained(report Report, text string) Report {
-	first, last := a.md.span()
+	first, last := a.md.Bounds()
 	if first < last && report.Summary == "" && len(report.Findings) == 0 && !report.Verdict.Passed() && report.Format != formatTagged {
 		report.Summary = prose.Cut(strings.TrimSpace(text), maxSummary)
 	}
@@ -133,7 +134,7 @@ func (a *answer) explained(report Report, text string) Report {
 }
 
 // worst picks the candidate whose effective verdict is the worst, of equal ones the last.
-func worst(found []candidate, log *parseLog) candidate {
+func worst(found []candidate, log *markdown.Warnings) candidate {
 	var picked candidate
 	rank := -1
 	differ := false
@@ -145,7 +146,7 @@ func worst(found []candidate, log *parseLog) candidate {
 		}
 	}
 	if differ {
-		log.add(fmt.Sprintf("the answer holds %d reports that disagree: the worst counts", len(found)))
+		log.Add(fmt.Sprintf("the answer holds %d reports that disagree: the worst counts", len(found)))
 	}
 	return picked
 }
@@ -157,11 +158,11 @@ func (a *answer) weighed(c candidate) Report {
 		return report
 	}
 	if report.Verdict == "" {
-		a.log.add("no verdict line: expected \"### Verdict: PASS\" or another verdict; taken as NEEDS_FIX")
+		a.log.Add("no verdict line: expected \"### Verdict: PASS\" or another verdict; taken as NEEDS_FIX")
 		report.Verdict = NeedsFix
 	}
-	if a.md.unclosed && report.Format != formatTagged {
-		a.log.add("the answer is cut off, or a code fence or comment in it is not closed: the rest was not read")
+	if a.md.Unclosed && report.Format != formatTagged {
+		a.log.Add("the answer is cut off, or a code fence or comment in it is not closed: the rest was not read")
 	}
 	if report.Verdict.Passed() && report.Format != formatMarkdown {
 		report.Findings = append(report.Findings, criticalIn(report.Summary)...)
@@ -170,7 +171,7 @@ func (a *answer) weighed(c candidate) Report {
 		return report
 	}
 	if why := a.doubt(c); why != "" {
-		a.log.add(fmt.Sprintf("stated %s, but %s: taken as NEEDS_FIX", report.Verdict, why))
+		a.log.Add(fmt.Sprintf("stated %s, but %s: taken as NEEDS_FIX", report.Verdict, why))
 		report.Verdict = NeedsFix
 	}
 	return report
@@ -178,7 +179,7 @@ func (a *answer) weighed(c candidate) Report {
 
 // criticalIn are the critical findings in a summary.
 func criticalIn(summary string) []Finding {
-	a := &answer{md: splitMarkdown(summary), log: &parseLog{}}
+	a := &answer{md: markdown.Split(summary), log: &markdown.Warnings{}}
 	a.lines = classify(a.md)
 	findings, _ := a.markdownFindings()
 	return slices.DeleteFunc(findings, func(f Finding) bool { return f.Severity != Critical })
@@ -187,9 +188,9 @@ func criticalIn(summary string) []Finding {
 // doubt is why a pass is none; "" when it is one. A block with the nonce is believed
 // as far as it goes.
 func (a *answer) doubt(c candidate) string {
-	words := splitMarkdown(c.Summary)
+	words := markdown.Split(c.Summary)
 	if c.Format != formatTagged {
-		words.lines = append(words.lines, a.rest().lines...)
+		words.Lines = append(words.Lines, a.rest().Lines...)
 	}
 	switch {
 	case c.unread != "":
@@ -198,7 +199,7 @@ func (a *answer) doubt(c candidate) string {
 		a.refused = true
 		return "the words beside it say that the change must not go in"
 	case c.Format == formatTagged:
-	case a.broken || a.md.unclosed:
+	case a.broken || a.md.Unclosed:
 		return "a part of the answer could not be read"
 	case a.tallied:
 		return "critical findings are counted and not given"
@@ -210,43 +211,43 @@ func (a *answer) doubt(c candidate) string {
 
 // speaks reports whether the author says something in the lines [from, to).
 func (a *answer) speaks(from, to int) bool {
-	return slices.ContainsFunc(a.md.lines[from:max(from, to)], func(l mdLine) bool { return !l.silent() })
+	return slices.ContainsFunc(a.md.Lines[from:max(from, to)], func(l markdown.Line) bool { return !l.Silent() })
 }
 
 // isAnswer reports whether the lines [from, to] are what the author answers, and not
 // a part of a sentence or what a sentence tells of. A title may stand below any line.
 func (a *answer) isAnswer(from, to int, titled bool) bool {
 	above := from - 1
-	for above > 0 && a.md.lines[above].blank() {
+	for above > 0 && a.md.Lines[above].Blank() {
 		above--
 	}
 	if above >= 0 {
-		l := a.md.lines[above]
-		level, _ := l.headingOrBold()
-		told := l.kind == lineText && level == 0 && endsInColon(l.text) && !announces(l.text)
-		joined := above == from-1 && level == 0 && (l.kind == lineQuote || l.kind == lineText && !endsSentence(l.text))
-		if told || !titled && joined && !announces(l.text) {
+		l := a.md.Lines[above]
+		level, _ := l.HeadingOrBold()
+		told := l.Kind == markdown.LineText && level == 0 && endsInColon(l.Text) && !announces(l.Text)
+		joined := above == from-1 && level == 0 && (l.Kind == markdown.LineQuote || l.Kind == markdown.LineText && !endsSentence(l.Text))
+		if told || !titled && joined && !announces(l.Text) {
 			return false
 		}
 	}
 	below := to + 1
-	for below < len(a.md.lines)-1 && a.md.lines[below].blank() {
+	for below < len(a.md.Lines)-1 && a.md.Lines[below].Blank() {
 		below++
 	}
-	if below >= len(a.md.lines) || titled && below > to+1 {
+	if below >= len(a.md.Lines) || titled && below > to+1 {
 		return true
 	}
-	l := a.md.lines[below]
-	first, _ := utf8.DecodeRuneInString(strings.TrimSpace(l.text))
-	return l.kind != lineText || !unicode.IsLower(first) || labelled(l.text) != ""
+	l := a.md.Lines[below]
+	first, _ := utf8.DecodeRuneInString(strings.TrimSpace(l.Text))
+	return l.Kind != markdown.LineText || !unicode.IsLower(first) || markdown.Labelled(l.Text) != ""
 }
 
 // endsSentence reports whether what stands below text begins anew: text ends in a
 // stop, is an item or has a label.
 func endsSentence(text string) bool {
-	_, _, listed := cutBullet(text)
-	last := lastRune(strings.TrimRightFunc(text, func(r rune) bool { return isDecor(r) || strings.ContainsRune(")\"'", r) }))
-	return listed || strings.ContainsRune(".!?…", last) || labelled(text) != "" || strings.TrimSpace(text) == ""
+	_, _, listed := markdown.CutBullet(text)
+	last := lastRune(strings.TrimRightFunc(text, func(r rune) bool { return markdown.IsDecor(r) || strings.ContainsRune(")\"'", r) }))
+	return listed || strings.ContainsRune(".!?…", last) || markdown.Labelled(text) != "" || strings.TrimSpace(text) == ""
 }
 
 // answerWords and answerNouns are the words of a line after which the answer comes:
@@ -263,23 +264,23 @@ func announces(text string) bool {
 
 // finish works out what follows from the verdict, the findings and rest, the text
 // outside the findings. It leaves no slice nil.
-func finish(report Report, rest mdText, log *parseLog) Report {
+func finish(report Report, rest markdown.Text, log *markdown.Warnings) Report {
 	if report.Findings == nil {
 		report.Findings = []Finding{}
 	}
 	identify(report.Findings)
 	report.Effective = EffectiveVerdict(report.Verdict, report.Findings, false)
 	read := readRequests(rest, reading{refusing: !report.Effective.Passed(), beside: len(report.Findings) > 0})
-	report.Approved = report.Effective.Passed() || report.Format == formatUnreadable && read.given() && !rest.unclosed
+	report.Approved = report.Effective.Passed() || report.Format == formatUnreadable && read.given() && !rest.Unclosed
 	report.Requests = requests(report.Findings, read.asked())
-	report.Warnings = log.all()
+	report.Warnings = log.All()
 	return report
 }
 
 // unreadable keeps the words of an answer in no known format, for people and for
 // the next prompt.
-func unreadable(text string, md mdText, log *parseLog) Report {
-	log.add("no verdict could be read: expected a \"### Verdict:\" line or a JSON report")
+func unreadable(text string, md markdown.Text, log *markdown.Warnings) Report {
+	log.Add("no verdict could be read: expected a \"### Verdict:\" line or a JSON report")
 	text = strings.TrimSpace(text)
 	report := Report{Verdict: NeedsFix, Format: formatUnreadable, Summary: prose.Cut(text, maxSummary)}
 	return finish(report, md, log)

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"git-runr/loop/internal/markdown"
 	"slices"
 	"strings"
 )
@@ -136,7 +137,7 @@ func saysRefused(words []string) bool {
 // binds: what must be done first takes an approval back, and so does a box that is open.
 func binds(sentence string, words []string) bool {
 	switch w := weigh(sentence); {
-	case w == weightMarked, w == weightObliged && !titleIs(words[0], "nit", "minor", "optional"):
+	case w == weightMarked, w == weightObliged && !markdown.TitleIs(words[0], "nit", "minor", "optional"):
 		return true
 	case w == weightAsked:
 		return hasWord(words, bindingWords)

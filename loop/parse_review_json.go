@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"git-runr/loop/internal/markdown"
 	"git-runr/loop/prose"
 	"maps"
 	"slices"
@@ -14,28 +15,28 @@ import (
 // shapes. One that passes counts only where it is the answer.
 func readJSON(a *answer) []candidate {
 	var found []candidate
-	for _, span := range jsonSpans(a.md) {
+	for _, span := range markdown.JSON(a.md) {
 		shape := shapeOf(span)
 		if shape == nil {
 			continue
 		}
-		for i := span.from; i <= span.to; i++ {
+		for i := span.From; i <= span.To; i++ {
 			a.read = append(a.read, i)
 		}
-		report, err := shape.read([]byte(span.data), a.log)
+		report, err := shape.read([]byte(span.Data), a.log)
 		if errors.Is(err, errPlaceholder) {
-			a.log.add("a JSON report is our own instructions said again: it was ignored")
+			a.log.Add("a JSON report is our own instructions said again: it was ignored")
 			continue
 		}
 		if a.broken = err != nil; a.broken { // a readable one below makes up for it
-			a.log.add(fmt.Sprintf("a JSON report could not be read: %v", err))
+			a.log.Add(fmt.Sprintf("a JSON report could not be read: %v", err))
 			continue
 		}
-		if report.Verdict.Passed() && !(span.alone && a.isAnswer(span.from, span.to, false)) {
-			a.log.add("a JSON report in the middle of other words was ignored")
+		if report.Verdict.Passed() && !(span.Alone && a.isAnswer(span.From, span.To, false)) {
+			a.log.Add("a JSON report in the middle of other words was ignored")
 			continue
 		}
-		found = append(found, candidate{Report: report, from: span.from, to: span.to, unread: unreadList([]byte(span.data))})
+		found = append(found, candidate{Report: report, from: span.From, to: span.To, unread: unreadList([]byte(span.Data))})
 	}
 	return found
 }
@@ -45,7 +46,7 @@ func readJSON(a *answer) []candidate {
 type jsonShape struct {
 	key    string
 	beside []string
-	read   func([]byte, *parseLog) (Report, error)
+	read   func([]byte, *markdown.Warnings) (Report, error)
 }
 
 var jsonShapes = []jsonShape{
@@ -57,14 +58,14 @@ var jsonShapes = []jsonShape{
 
 // shapeOf picks the shape of an object by its keys; nil when it is no review.
 // Keys are compared without case here, so that "Success" is refused and not overlooked.
-func shapeOf(span jsonSpan) *jsonShape {
-	has := func(key string) bool { return strings.Contains(strings.ToLower(span.data), `"`+key+`"`) }
-	if span.valid {
-		keys := topKeys(span.data)
+func shapeOf(span markdown.Span) *jsonShape {
+	has := func(key string) bool { return strings.Contains(strings.ToLower(span.Data), `"`+key+`"`) }
+	if span.Valid {
+		keys := topKeys(span.Data)
 		has = func(key string) bool { return keys[key] }
 	}
 	for i, shape := range jsonShapes {
-		if has(shape.key) && (span.whole || slices.ContainsFunc(shape.beside, has)) {
+		if has(shape.key) && (span.Whole || slices.ContainsFunc(shape.beside, has)) {
 			return &jsonShapes[i]
 		}
 	}
@@ -104,7 +105,7 @@ func topKeys(data string) map[string]bool {
 var errPlaceholder = errors.New("its verdict is a placeholder")
 
 // readVerdictJSON reads the object that ReviewOutputInstructions asks for.
-func readVerdictJSON(data []byte, log *parseLog) (Report, error) {
+func readVerdictJSON(data []byte, log *markdown.Warnings) (Report, error) {
 	o := readObject(data)
 	stated, summary := o.text("verdict"), o.text("summary")
 	var findings []Finding
@@ -120,7 +121,7 @@ func readVerdictJSON(data []byte, log *parseLog) (Report, error) {
 	}
 	verdict, warning := readVerdict(stated)
 	if warning != "" {
-		log.add(warning)
+		log.Add(warning)
 	}
 	if verdict == "" {
 		return Report{}, errPlaceholder
@@ -128,7 +129,7 @@ func readVerdictJSON(data []byte, log *parseLog) (Report, error) {
 	return Report{Verdict: verdict, Format: formatVerdictJSON, Summary: summary, Findings: findings}, nil
 }
 
-func readFindingJSON(data []byte, log *parseLog) (Finding, error) {
+func readFindingJSON(data []byte, log *markdown.Warnings) (Finding, error) {
 	o := readObject(data)
 	f := Finding{Issue: o.text("issue"), Fix: o.text("fix")}
 	severity, file := o.text("severity"), o.text("file")
@@ -146,21 +147,21 @@ func readFindingJSON(data []byte, log *parseLog) (Finding, error) {
 }
 
 // severityOf is readSeverity that says what it could not read.
-func severityOf(value string, log *parseLog) Severity {
+func severityOf(value string, log *markdown.Warnings) Severity {
 	severity, known := readSeverity(value)
 	if !known {
-		log.add(fmt.Sprintf("severity %q is not known: taken as a warning", prose.Cut(value, 80)))
+		log.Add(fmt.Sprintf("severity %q is not known: taken as a warning", prose.Cut(value, 80)))
 	}
 	return severity
 }
 
 // described gives a finding without an issue what text there is: a finding is
 // never dropped because it is badly written.
-func described(f Finding, heading string, log *parseLog) Finding {
+func described(f Finding, heading string, log *markdown.Warnings) Finding {
 	if f.Issue != "" {
 		return f
 	}
-	log.add(fmt.Sprintf("a %s finding has no issue text", f.Severity))
+	log.Add(fmt.Sprintf("a %s finding has no issue text", f.Severity))
 	for _, text := range []string{heading, f.Fix, "(no description)"} {
 		if f.Issue == "" {
 			f.Issue = text
@@ -171,7 +172,7 @@ func described(f Finding, heading string, log *parseLog) Finding {
 
 // readReviewJSON reads seed 002's report. success is what was stated; a blocker
 // overrules it.
-func readReviewJSON(data []byte, log *parseLog) (Report, error) {
+func readReviewJSON(data []byte, log *markdown.Warnings) (Report, error) {
 	o := readObject(data)
 	report := Report{Verdict: NeedsFix, Format: formatReviewJSON, Summary: o.text("review_summary")}
 	if o.truth("success") {
@@ -193,7 +194,7 @@ func readReviewJSON(data []byte, log *parseLog) (Report, error) {
 }
 
 // readCodexJSON reads what codex's review answers.
-func readCodexJSON(data []byte, log *parseLog) (Report, error) {
+func readCodexJSON(data []byte, log *markdown.Warnings) (Report, error) {
 	o := readObject(data)
 	report := Report{Verdict: NeedsFix, Format: formatCodexJSON, Summary: o.text("overall_explanation")}
 	switch stated := strings.ToLower(o.text("overall_correctness")); stated {
@@ -201,7 +202,7 @@ func readCodexJSON(data []byte, log *parseLog) (Report, error) {
 		report.Verdict = Pass
 	case "patch is incorrect", "incorrect":
 	default:
-		log.add(fmt.Sprintf("overall_correctness %q is not known: taken as NEEDS_FIX", prose.Cut(stated, 80)))
+		log.Add(fmt.Sprintf("overall_correctness %q is not known: taken as NEEDS_FIX", prose.Cut(stated, 80)))
 	}
 	for _, raw := range o.list("findings") {
 		f, err := readCodexFinding(raw, log)
@@ -213,7 +214,7 @@ func readCodexJSON(data []byte, log *parseLog) (Report, error) {
 	return report, o.done()
 }
 
-func readCodexFinding(data []byte, log *parseLog) (Finding, error) {
+func readCodexFinding(data []byte, log *markdown.Warnings) (Finding, error) {
 	o := readObject(data)
 	title := o.text("title")
 	m, rest, marked := leadingMark(title)
@@ -253,7 +254,7 @@ func codexPlace(data json.RawMessage) (place, error) {
 
 // readChangesJSON reads runr's review. Each change is a finding, since the reviewer
 // wants it made; one that is several list items is several.
-func readChangesJSON(data []byte, log *parseLog) (Report, error) {
+func readChangesJSON(data []byte, log *markdown.Warnings) (Report, error) {
 	o := readObject(data)
 	report := Report{Verdict: NeedsFix, Format: formatChangesJSON, Summary: o.text("summary")}
 	switch stated := strings.ToLower(o.text("status")); stated {
@@ -261,7 +262,7 @@ func readChangesJSON(data []byte, log *parseLog) (Report, error) {
 		report.Verdict = Pass
 	case "request_changes", "changes_requested", "reject", "rejected":
 	default:
-		log.add(fmt.Sprintf("status %q is not approve, request_changes or reject: taken as NEEDS_FIX", prose.Cut(stated, 80)))
+		log.Add(fmt.Sprintf("status %q is not approve, request_changes or reject: taken as NEEDS_FIX", prose.Cut(stated, 80)))
 	}
 	for _, raw := range o.list("changes") {
 		findings, err := readChange(raw, log)
@@ -273,7 +274,7 @@ func readChangesJSON(data []byte, log *parseLog) (Report, error) {
 	return report, o.done()
 }
 
-func readChange(raw json.RawMessage, log *parseLog) ([]Finding, error) {
+func readChange(raw json.RawMessage, log *markdown.Warnings) ([]Finding, error) {
 	if raw[0] == '{' {
 		f, err := readChangeObject(raw, log)
 		return []Finding{f}, err
@@ -292,7 +293,7 @@ func readChange(raw json.RawMessage, log *parseLog) ([]Finding, error) {
 	return findings, nil
 }
 
-func readChangeObject(raw json.RawMessage, log *parseLog) (Finding, error) {
+func readChangeObject(raw json.RawMessage, log *markdown.Warnings) (Finding, error) {
 	o := readObject(raw)
 	f := Finding{Severity: Warning}
 	for _, key := range []string{"issue", "description", "change", "message", "title", "body", "text"} {
@@ -341,7 +342,7 @@ func listItems(text string) []string {
 func markedItems(text string) []string {
 	var items []string
 	for line := range strings.Lines(text) {
-		if _, rest, ok := cutBullet(line); ok && rest != "" {
+		if _, rest, ok := markdown.CutBullet(line); ok && rest != "" {
 			items = append(items, rest)
 		} else if rest = strings.TrimSpace(line); rest != "" && len(items) > 0 {
 			items[len(items)-1] += "\n" + rest

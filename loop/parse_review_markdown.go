@@ -2,6 +2,7 @@ package loop
 
 import (
 	"fmt"
+	"git-runr/loop/internal/markdown"
 	"git-runr/loop/prose"
 	"slices"
 	"strings"
@@ -15,8 +16,8 @@ func readMarkdownReview(a *answer) []candidate {
 	stated := a.worstVerdict()
 	findings, sectioned := a.markdownFindings()
 	report := Report{Format: formatMarkdown, Verdict: stated.Verdict, Findings: findings}
-	if s := a.md.sections(func(title string) bool { return titleIs(title, "summary") }, true); len(s) > 0 {
-		report.Summary = prose.Cut(a.md.text(s[0]), maxSummary)
+	if s := a.md.Sections(func(title string) bool { return markdown.TitleIs(title, "summary") }, true); len(s) > 0 {
+		report.Summary = prose.Cut(a.md.Text(s[0]), maxSummary)
 	}
 	faulty := hasSeverity(findings, Warning) || sectioned && len(findings) > 0
 	if stated.Verdict == "" && !hasSeverity(findings, Critical) && (!faulty || len(a.found) > 0) {
@@ -50,24 +51,24 @@ func (a *answer) worstVerdict() (worst statedVerdict) {
 		if value == "" {
 			value, end = textBelow(a.md, i)
 		}
-		if l.label == labelMerge && titleIs(value, "yes") {
+		if l.label == labelMerge && markdown.TitleIs(value, "yes") {
 			value = "approved" + value[len("yes"):]
 		}
 		verdict, warning := readVerdict(value)
 		if warning != "" {
-			a.log.add(warning)
+			a.log.Add(warning)
 		}
 		switch {
 		case verdict == "":
-			a.log.add("a verdict line is a template and states no verdict")
+			a.log.Add("a verdict line is a template and states no verdict")
 			continue
 		case verdict.Passed() && !a.isAnswer(i, end, l.titled):
-			a.log.add("a verdict in the middle of other words was ignored")
+			a.log.Add("a verdict in the middle of other words was ignored")
 			continue
 		}
 		stated := statedVerdict{verdict, i, end, l.titled}
 		if worst.Verdict != "" && worst.Verdict != verdict {
-			a.log.add(fmt.Sprintf("the answer states different verdicts, %s and %s: the worst counts", worst.Verdict, verdict))
+			a.log.Add(fmt.Sprintf("the answer states different verdicts, %s and %s: the worst counts", worst.Verdict, verdict))
 		}
 		if worst.Verdict == "" || verdictRank(verdict) >= verdictRank(worst.Verdict) {
 			worst = stated
@@ -84,19 +85,19 @@ const (
 
 // verdictLine reads "### Verdict: X", "**Verdict:** X", "Verdict: X", "### Final
 // verdict — X" and "Ready to merge? X". The value is empty when it stands on a line below.
-func verdictLine(l mdLine) (v verdictWord, ok bool) {
-	if l.kind != lineText || indentOf(l.text) > 3 {
+func verdictLine(l markdown.Line) (v verdictWord, ok bool) {
+	if l.Kind != markdown.LineText || markdown.IndentOf(l.Text) > 3 {
 		return v, false
 	}
-	level, s := headingOf(l.text)
+	level, s := markdown.HeadingOf(l.Text)
 	if level > 0 {
-		_, s, _ = cutBullet(s)
-	} else if _, text, listed := cutBullet(l.text); !listed {
+		_, s, _ = markdown.CutBullet(s)
+	} else if _, text, listed := markdown.CutBullet(l.Text); !listed {
 		s = text
 	}
-	_, isBold := boldOnly(l.text)
+	_, isBold := markdown.BoldOnly(l.Text)
 	decorated := s
-	s = strings.TrimLeftFunc(s, isDecor)
+	s = strings.TrimLeftFunc(s, markdown.IsDecor)
 	decor := decorated[:len(decorated)-len(s)]
 	if strings.Contains(decor, "`") {
 		return v, false // a code span names a line and does not say it
@@ -108,7 +109,7 @@ func verdictLine(l mdLine) (v verdictWord, ok bool) {
 		}
 	}
 	for _, v.label = range []string{labelVerdict, labelMerge} {
-		if titleIs(s, v.label) {
+		if markdown.TitleIs(s, v.label) {
 			v.value, ok = verdictValue(s[len(v.label):], v.label, level > 0 || isBold)
 			return v, ok
 		}
@@ -125,7 +126,7 @@ func verdictValue(s, label string, heading bool) (value string, ok bool) {
 			s = after
 		}
 	}
-	if value, ok := cutColon(s); ok {
+	if value, ok := markdown.CutColon(s); ok {
 		return value, true
 	}
 	if answer, ok := strings.CutPrefix(s, "?"); ok && label == labelMerge {
@@ -134,23 +135,23 @@ func verdictValue(s, label string, heading bool) (value string, ok bool) {
 	if !heading {
 		return "", false
 	}
-	s = strings.TrimLeftFunc(s, func(r rune) bool { return isDecor(r) || strings.ContainsRune("-–—", r) })
+	s = strings.TrimLeftFunc(s, func(r rune) bool { return markdown.IsDecor(r) || strings.ContainsRune("-–—", r) })
 	_, _, known := cutVerdict(verdictWords(s))
 	return s, s == "" || known || isTemplate(s)
 }
 
 // textBelow is the first line below i that is not blank, and its number; "" and i
 // when that is no plain text.
-func textBelow(md mdText, i int) (text string, at int) {
-	for at := i + 1; at < len(md.lines); at++ {
-		l := md.lines[at]
-		if l.blank() {
+func textBelow(md markdown.Text, i int) (text string, at int) {
+	for at := i + 1; at < len(md.Lines); at++ {
+		l := md.Lines[at]
+		if l.Blank() {
 			continue
 		}
-		if level, _ := headingOf(l.text); l.kind != lineText || level > 0 {
+		if level, _ := markdown.HeadingOf(l.Text); l.Kind != markdown.LineText || level > 0 {
 			break
 		}
-		return strings.TrimSpace(l.text), at
+		return strings.TrimSpace(l.Text), at
 	}
 	return "", i
 }
@@ -168,11 +169,11 @@ func (a *answer) markdownFindings() (findings []Finding, sectioned bool) {
 		plain := &findingReader{log: a.log, plain: true}
 		plain.read(a.lines, insideOnly(scope))
 		if inside = plain.found; len(inside) > 0 {
-			a.log.add("the findings have no severity: taken as warnings")
+			a.log.Add("the findings have no severity: taken as warnings")
 		}
 	}
 	if len(inside) > 0 && len(strays) > 0 {
-		a.log.add(fmt.Sprintf("findings outside the Findings section: %d, of which only critical ones are taken", len(strays)))
+		a.log.Add(fmt.Sprintf("findings outside the Findings section: %d, of which only critical ones are taken", len(strays)))
 		strays = slices.DeleteFunc(strays, func(f foundFinding) bool { return f.Severity != Critical })
 	}
 	for _, f := range append(inside, strays...) {
@@ -202,45 +203,45 @@ const (
 	scopeOut                       // in a section about something else
 )
 
-func findingScopes(md mdText) []findingScope {
-	scope := make([]findingScope, len(md.lines))
+func findingScopes(md markdown.Text) []findingScope {
+	scope := make([]findingScope, len(md.Lines))
 	mark := func(value findingScope, wanted func(string) bool) {
-		for _, s := range md.sections(wanted, false) {
+		for _, s := range md.Sections(wanted, false) {
 			if value == scopeOut {
-				s.to = asideEnd(md, s)
+				s.To = asideEnd(md, s)
 			}
-			for i := s.from; i < s.to; i++ {
+			for i := s.From; i < s.To; i++ {
 				scope[i] = value
 			}
 		}
 	}
 	mark(scopeOut, func(title string) bool {
-		return asksNothing(title) || titleIs(title, "example", "output format", "earlier")
+		return asksNothing(title) || markdown.TitleIs(title, "example", "output format", "earlier")
 	})
 	mark(scopeIn, func(title string) bool {
-		_, title, _ = cutBullet(title)
-		return titleIs(trimDecor(title), "findings")
+		_, title, _ = markdown.CutBullet(title)
+		return markdown.TitleIs(markdown.TrimDecor(title), "findings")
 	})
 	return scope
 }
 
 // asideEnd is where a section ends that is about something else. Below a line that
 // is no heading that is at the end of its paragraph or list.
-func asideEnd(md mdText, s mdSection) int {
-	title := md.lines[s.from-1]
-	if level, _ := title.headingOrBold(); level > 0 {
-		return s.to
+func asideEnd(md markdown.Text, s markdown.Section) int {
+	title := md.Lines[s.From-1]
+	if level, _ := title.HeadingOrBold(); level > 0 {
+		return s.To
 	}
-	if !endsInColon(title.text) {
-		return s.from
+	if !endsInColon(title.Text) {
+		return s.From
 	}
-	for i := s.from; i < s.to; i++ {
-		_, _, listed := cutBullet(md.lines[i].text)
-		if i > s.from+1 && md.lines[i-1].blank() && !listed && indentOf(md.lines[i].text) == 0 {
+	for i := s.From; i < s.To; i++ {
+		_, _, listed := markdown.CutBullet(md.Lines[i].Text)
+		if i > s.From+1 && md.Lines[i-1].Blank() && !listed && markdown.IndentOf(md.Lines[i].Text) == 0 {
 			return i
 		}
 	}
-	return s.to
+	return s.To
 }
 
 // insideOnly leaves out what is in no section of findings.

@@ -3,6 +3,7 @@ package loop
 import (
 	"errors"
 	"fmt"
+	"git-runr/loop/internal/markdown"
 	"git-runr/loop/prose"
 	"strings"
 )
@@ -51,7 +52,7 @@ func readTagged(a *answer) []candidate {
 	var reports, echoes []candidate
 	for _, block := range taggedBlocks(a.md) {
 		if a.nonce == "" || block.nonce != a.nonce {
-			a.log.add("a block tagged with another nonce was ignored")
+			a.log.Add("a block tagged with another nonce was ignored")
 			continue
 		}
 		report, err := readVerdictJSON([]byte(strings.TrimSpace(block.body)), a.log)
@@ -60,7 +61,7 @@ func readTagged(a *answer) []candidate {
 		case errors.Is(err, errPlaceholder):
 			echoes = append(echoes, candidate{Report: unreadBlock(block.body)})
 		case err != nil:
-			a.log.add(fmt.Sprintf("the tagged block could not be read: %v", err))
+			a.log.Add(fmt.Sprintf("the tagged block could not be read: %v", err))
 			reports = append(reports, candidate{Report: unreadBlock(block.body)})
 		default:
 			reports = append(reports, candidate{Report: report, unread: unreadList([]byte(block.body))})
@@ -70,9 +71,9 @@ func readTagged(a *answer) []candidate {
 	case len(reports) > 0:
 		return reports
 	case len(echoes) > 0:
-		a.log.add("the tagged block is our own instructions said again")
+		a.log.Add("the tagged block is our own instructions said again")
 	case a.nonce != "":
-		a.log.add("no block tagged with this review's nonce: other formats were tried")
+		a.log.Add("no block tagged with this review's nonce: other formats were tried")
 	}
 	return echoes
 }
@@ -83,11 +84,11 @@ func unreadBlock(body string) Report {
 
 type taggedBlock struct{ nonce, body string }
 
-func taggedBlocks(md mdText) []taggedBlock {
+func taggedBlocks(md markdown.Text) []taggedBlock {
 	var blocks []taggedBlock
-	for i, l := range md.lines {
-		if tag, nonce, _ := strings.Cut(l.info, " "); l.kind == lineFence && tag == blockTag {
-			blocks = append(blocks, taggedBlock{nonce: strings.TrimSpace(nonce), body: md.codeBelow(i)})
+	for i, l := range md.Lines {
+		if tag, nonce, _ := strings.Cut(l.Info, " "); l.Kind == markdown.LineFence && tag == blockTag {
+			blocks = append(blocks, taggedBlock{nonce: strings.TrimSpace(nonce), body: md.CodeBelow(i)})
 		}
 	}
 	return blocks

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"git-runr/loop/internal/markdown"
 	"git-runr/loop/prose"
 	"path"
 	"regexp"
@@ -46,21 +47,21 @@ func readPlace(value string) place {
 		value = inner + rest // `a.go`:12, `a.go`, line 12
 	}
 	value = strings.Trim(value, " \t*`\"'()")
-	if noPlace[strings.ToLower(trimDecor(value))] || isPlaceholder(value) {
+	if noPlace[strings.ToLower(markdown.TrimDecor(value))] || isPlaceholder(value) {
 		return place{}
 	}
 	if m := placePattern().FindStringSubmatch(value); m != nil && m[1] != "" {
 		if first, _, ok := strings.Cut(m[1], ", "); ok && hasExtension(first) {
 			return newPlace(first, 0, 0) // the line is another file's
 		}
-		return newPlace(m[1], lineNumber(m[2]), lineNumber(m[3]))
+		return newPlace(m[1], markdown.Number(m[2]), markdown.Number(m[3]))
 	}
 	return newPlace(withoutRemark(value), 0, 0)
 }
 
 // isPlaceholder reports whether value is what a template has in place of a value.
 func isPlaceholder(value string) bool {
-	s := trimDecor(value)
+	s := markdown.TrimDecor(value)
 	return s == "..." || s == "…" || (len(s) > 1 && (s[0] == '{' && s[len(s)-1] == '}' || s[0] == '<' && s[len(s)-1] == '>'))
 }
 
@@ -198,7 +199,7 @@ func cutLineWords(s string) (line int, rest string, ok bool) {
 		return 0, s, false
 	}
 	digits := len(after) - len(strings.TrimLeft(after, "0123456789"))
-	line = lineNumber(after[:digits])
+	line = markdown.Number(after[:digits])
 	return line, after[digits:], line > 0
 }
 

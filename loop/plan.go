@@ -3,6 +3,7 @@ package loop
 import (
 	"context"
 	"fmt"
+	"git-runr/loop/internal/markdown"
 	"git-runr/loop/prose"
 	"path"
 	"slices"
@@ -35,16 +36,16 @@ var criteriaTitles = []string{"done criteria", "done when", "acceptance criteria
 func DoneCriteria(text string) string {
 	var section []string
 	level := 0
-	for _, l := range splitMarkdown(text).lines {
-		hashes, title := headingOf(l.text)
-		if l.kind != lineText { // a remark in a shell's code begins as a heading does
+	for _, l := range markdown.Split(text).Lines {
+		hashes, title := markdown.HeadingOf(l.Text)
+		if l.Kind != markdown.LineText { // a remark in a shell's code begins as a heading does
 			hashes = 0
 		}
 		if hashes > 0 && level > 0 && hashes <= level {
 			break
 		}
 		if level > 0 {
-			section = append(section, l.text)
+			section = append(section, l.Text)
 		} else if hashes > 0 && isCriteriaTitle(strings.ToLower(strings.Trim(title, " :"))) {
 			level = hashes
 		}

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"git-runr/loop/internal/markdown"
 	"git-runr/loop/prose"
 	"slices"
 	"strings"
@@ -46,9 +47,9 @@ func requestOf(f Finding) string {
 // one that begins with a title, the title.
 func issueLine(issue string) string {
 	var lines []string
-	for _, l := range splitMarkdown(issue).lines {
-		if l.kind == lineText && !l.blank() && !(len(lines) == 1 && isTitleOf(lines[0], l.text)) {
-			lines = append(lines, withoutFence(l.text))
+	for _, l := range markdown.Split(issue).Lines {
+		if l.Kind == markdown.LineText && !l.Blank() && !(len(lines) == 1 && isTitleOf(lines[0], l.Text)) {
+			lines = append(lines, withoutFence(l.Text))
 		} else if len(lines) > 0 {
 			break
 		}
@@ -64,7 +65,7 @@ func isTitleOf(line, next string) bool {
 
 // withoutFence takes off a line the code fence that opens at its end.
 func withoutFence(text string) string {
-	if endsInFence(text) {
+	if markdown.EndsInFence(text) {
 		return text[:strings.LastIndex(text, "```")]
 	}
 	return text
@@ -135,7 +136,7 @@ type section struct {
 }
 
 // readRequests reads what md asks for and whether it approves.
-func readRequests(md mdText, how reading) *requestReader {
+func readRequests(md markdown.Text, how reading) *requestReader {
 	r := &requestReader{reading: how}
 	blocks := readBlocks(md)
 	for i := 0; i < len(blocks); {
@@ -260,7 +261,7 @@ const maxFirstWords = 300
 // firstWords is the first statement in one of texts, for a review that refuses and
 // asks for nothing; none when they state nothing. A single word is one where nothing
 // else is: "Flaky.", or a sentence of a language that writes no spaces.
-func firstWords(texts ...mdText) []string {
+func firstWords(texts ...markdown.Text) []string {
 	var alone []string
 	for _, md := range texts {
 		for _, b := range readBlocks(md) {

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"git-runr/loop/internal/markdown"
 	"slices"
 	"strings"
 	"unicode"
@@ -28,11 +29,11 @@ type block struct {
 }
 
 // levelSummary is the level of the summary of HTML details: below bold lines.
-const levelSummary = levelBold + 1
+const levelSummary = markdown.LevelBold + 1
 
 // blockReader splits a text into blocks.
 type blockReader struct {
-	lines  []mdLine
+	lines  []markdown.Line
 	base   int // indentation of the whole text
 	folded int // the last line that ends HTML details
 	blocks []block
@@ -42,10 +43,10 @@ type blockReader struct {
 	code   bool // within indented code
 }
 
-func readBlocks(md mdText) []block {
-	r := &blockReader{lines: md.lines, base: baseIndent(md), folded: -1, blank: true}
+func readBlocks(md markdown.Text) []block {
+	r := &blockReader{lines: md.Lines, base: baseIndent(md), folded: -1, blank: true}
 	for i, l := range r.lines {
-		if strings.HasPrefix(strings.TrimSpace(l.text), "</details>") {
+		if strings.HasPrefix(strings.TrimSpace(l.Text), "</details>") {
 			r.folded = i
 		}
 	}
@@ -64,10 +65,10 @@ func readBlocks(md mdText) []block {
 }
 
 // baseIndent is by how much all lines are indented.
-func baseIndent(md mdText) int {
+func baseIndent(md markdown.Text) int {
 	base := -1
-	for _, l := range md.lines {
-		if indent := indentOf(l.text); l.kind == lineText && !l.blank() && (base < 0 || indent < base) {
+	for _, l := range md.Lines {
+		if indent := markdown.IndentOf(l.Text); l.Kind == markdown.LineText && !l.Blank() && (base < 0 || indent < base) {
 			base = indent
 		}
 	}
@@ -76,11 +77,11 @@ func baseIndent(md mdText) int {
 
 // skipFolded steps over folded parts about the past.
 func (r *blockReader) skipFolded(i int) int {
-	title, ok := summaryOf(r.lines[i].text)
-	if !ok || r.lines[i].kind != lineText || r.folded <= i || kindOfTitle(title) != sectionMuted {
+	title, ok := summaryOf(r.lines[i].Text)
+	if !ok || r.lines[i].Kind != markdown.LineText || r.folded <= i || kindOfTitle(title) != sectionMuted {
 		return i
 	}
-	for !strings.Contains(r.lines[i].text, "</details>") {
+	for !strings.Contains(r.lines[i].Text, "</details>") {
 		i++
 	}
 	return i + 1
@@ -95,7 +96,7 @@ func summaryOf(text string) (string, bool) {
 
 // endsMail: below "-- " stands a signature.
 func (r *blockReader) endsMail(i int) bool {
-	return strings.TrimRight(r.lines[i].text, " ") == "--" && r.lines[i].kind == lineText && len(r.lines)-i <= 10
+	return strings.TrimRight(r.lines[i].Text, " ") == "--" && r.lines[i].Kind == markdown.LineText && len(r.lines)-i <= 10
 }
 
 func (r *blockReader) add(b block) {
@@ -111,18 +112,18 @@ func (r *blockReader) last() *block {
 	return &r.blocks[len(r.blocks)-1]
 }
 
-func (r *blockReader) line(l mdLine) {
-	if l.blank() && l.kind == lineText {
+func (r *blockReader) line(l markdown.Line) {
+	if l.Blank() && l.Kind == markdown.LineText {
 		r.open, r.blank = false, true
 		return
 	}
 	blank := r.blank
 	r.blank = false
-	if l.kind != lineText {
+	if l.Kind != markdown.LineText {
 		r.add(block{kind: blockGap})
 		return
 	}
-	indent := indentOf(l.text) - r.base
+	indent := markdown.IndentOf(l.Text) - r.base
 	if r.code = indent >= 4 && (r.code || blank && !r.inList); r.code {
 		r.add(block{kind: blockGap})
 		return
@@ -131,8 +132,8 @@ func (r *blockReader) line(l mdLine) {
 }
 
 // text reads a line that is no code.
-func (r *blockReader) text(indent int, l mdLine) {
-	text := strings.TrimSpace(l.text)
+func (r *blockReader) text(indent int, l markdown.Line) {
+	text := strings.TrimSpace(l.Text)
 	if title, ok := summaryOf(text); ok {
 		r.add(block{kind: blockHeading, level: levelSummary, text: title})
 		return
@@ -158,7 +159,7 @@ func (r *blockReader) text(indent int, l mdLine) {
 }
 
 func isVerdictLine(text string) bool {
-	_, ok := verdictLine(mdLine{text: text})
+	_, ok := verdictLine(markdown.Line{Text: text})
 	return ok
 }
 
@@ -173,7 +174,7 @@ func headingIn(text string) (level int, title string) {
 	if s := strings.TrimSuffix(text, ":"); strings.HasPrefix(s, "__") && strings.HasSuffix(s, "__") {
 		text = strings.ReplaceAll(text, "__", "**")
 	}
-	return mdLine{text: text}.headingOrBold()
+	return markdown.Line{Text: text}.HeadingOrBold()
 }
 
 // row reads a row of a table. The line of dashes says that the row above it is the header.
@@ -252,11 +253,11 @@ func isTag(text string) bool {
 // cutItem takes a list mark off a line: those of cutBullet, other bullets, "(1)",
 // "a)", "iv.", a number in a circle or on a key.
 func cutItem(text string) (indent int, rest string, ok bool) {
-	if indent, rest, ok = cutBullet(text); ok {
+	if indent, rest, ok = markdown.CutBullet(text); ok {
 		return indent, rest, true
 	}
 	s := strings.TrimLeft(text, " \t")
-	indent = indentOf(text)
+	indent = markdown.IndentOf(text)
 	mark, after, found := strings.Cut(s, " ")
 	if !found || !isMark(mark) {
 		after, found = cutWideMark(s)

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"git-runr/loop/internal/markdown"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -132,7 +133,7 @@ func cutStatus(item string) (label, status string, ok bool) {
 // isVerdictLabel: what such a label stands before is a verdict and no check.
 func isVerdictLabel(label string) bool {
 	words := wordsOf(label)
-	return len(words) == 0 || len(words) < 3 && titleIs(words[len(words)-1], "verdict", "status", "result", "conclusion", "overall", "approved", "approval", "decision", "review", "lgtm")
+	return len(words) == 0 || len(words) < 3 && markdown.TitleIs(words[len(words)-1], "verdict", "status", "result", "conclusion", "overall", "approved", "approval", "decision", "review", "lgtm")
 }
 
 // isStatusLine reports whether a line without a list mark is the name of a check

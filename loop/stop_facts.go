@@ -2,6 +2,7 @@ package loop
 
 import (
 	"fmt"
+	"git-runr/loop/internal/markdown"
 	"git-runr/loop/prose"
 	"slices"
 	"strings"
@@ -140,7 +141,7 @@ func (t *turn) said(stop Stop) (by, text string) {
 
 // beginning is as much of the start of text as a stop repeats.
 func beginning(text string) string {
-	text, _ = cleanInput(text, &parseLog{})
+	text, _ = markdown.Clean(text, &markdown.Warnings{})
 	text = strings.TrimSpace(text)
 	lines := strings.SplitAfterN(text, "\n", saidLines+1)
 	short := prose.Cut(strings.Join(lines[:min(len(lines), saidLines)], ""), saidBytes)

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"fmt"
+	"git-runr/loop/internal/markdown"
 	"path"
 	"slices"
 	"strings"
@@ -28,7 +29,7 @@ func ReadTask(text string) TaskFile {
 		_, task.DoneChecks = criteriaParts(task.Criteria)
 	}
 	reader := taskReader{task: &task}
-	for i, line := range splitMarkdown(text).lines {
+	for i, line := range markdown.Split(text).Lines {
 		reader.line(i, line)
 	}
 	return task
@@ -42,20 +43,20 @@ type taskReader struct {
 	list    *[]string // that the items below belong to
 }
 
-func (r *taskReader) line(i int, l mdLine) {
-	text := strings.TrimSpace(l.text)
+func (r *taskReader) line(i int, l markdown.Line) {
+	text := strings.TrimSpace(l.Text)
 	if text == "---" {
 		r.front, r.list = i == 0, nil
 		return
 	}
-	if level, title := headingOf(l.text); level > 0 && l.kind == lineText && !r.front {
-		r.section, r.list = titleIs(strings.ToLower(title), "scope", "verification"), nil
+	if level, title := markdown.HeadingOf(l.Text); level > 0 && l.Kind == markdown.LineText && !r.front {
+		r.section, r.list = markdown.TitleIs(strings.ToLower(title), "scope", "verification"), nil
 		return
 	}
-	if !r.front && (!r.section || l.kind != lineText) || text == "" {
+	if !r.front && (!r.section || l.Kind != markdown.LineText) || text == "" {
 		return
 	}
-	if _, item, ok := cutBullet(l.text); ok {
+	if _, item, ok := markdown.CutBullet(l.Text); ok {
 		r.add(item)
 		return
 	}
@@ -115,12 +116,12 @@ func criteriaParts(criteria string) (items, commands []string) {
 			*list = append(*list, text)
 		}
 	}
-	for _, l := range splitMarkdown(criteria).lines {
-		_, item, listed := cutBullet(l.text)
-		switch text := strings.TrimSpace(l.text); {
-		case l.kind == lineCode && !strings.HasPrefix(text, "#"):
+	for _, l := range markdown.Split(criteria).Lines {
+		_, item, listed := markdown.CutBullet(l.Text)
+		switch text := strings.TrimSpace(l.Text); {
+		case l.Kind == markdown.LineCode && !strings.HasPrefix(text, "#"):
 			add(&commands, strings.TrimPrefix(text, "$ "))
-		case l.kind == lineText && listed:
+		case l.Kind == markdown.LineText && listed:
 			add(&items, strings.TrimPrefix(strings.TrimPrefix(item, "[ ]"), "[x]"))
 		}
 	}

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"fmt"
+	"git-runr/loop/internal/markdown"
 	"git-runr/loop/prose"
 	"slices"
 	"strings"
@@ -115,7 +116,7 @@ func cutNotes(rest string) (after string, ok bool) {
 func verdictWords(value string) string {
 	value = withoutStruck(value)
 	value = strings.NewReplacer("*", "", "`", "", "_", " ", "[", "", "]", "").Replace(value)
-	value = strings.ToUpper(strings.TrimFunc(value, isDecor))
+	value = strings.ToUpper(strings.TrimFunc(value, markdown.IsDecor))
 	value = strings.Trim(value, `"'`)
 	runes := []rune(value)
 	for i := 1; i+1 < len(runes); i++ {
@@ -182,8 +183,8 @@ var (
 // isTemplate reports whether value is a prompt's placeholder and no answer:
 // "PASS | PASS_WITH_NOTES | NEEDS_FIX", "{verdict}", "<VERDICT>".
 func isTemplate(value string) bool {
-	s := trimDecor(value)
-	if strings.HasPrefix(s, "{") || strings.HasPrefix(s, "<") || titleIs(strings.Trim(s, "[]"), "verdict", "...", "…") {
+	s := markdown.TrimDecor(value)
+	if strings.HasPrefix(s, "{") || strings.HasPrefix(s, "<") || markdown.TitleIs(strings.Trim(s, "[]"), "verdict", "...", "…") {
 		return true
 	}
 	return alternatives(s, func(part string) bool {

@@ -3,6 +3,7 @@ package loop
 import (
 	"context"
 	"fmt"
+	"git-runr/loop/internal/markdown"
 	"git-runr/loop/prose"
 	"slices"
 	"strings"
@@ -110,7 +111,7 @@ func boundWords(said []Words) {
 // and gave no verdict asks for what the message says, once somebody wants it done.
 func (s Submission) requests() []string {
 	if s.Outcome == OutcomeCommented && len(s.Comments) == 0 {
-		return slices.Concat(s.Report.Requests, firstWords(splitMarkdown(s.Report.Summary)))
+		return slices.Concat(s.Report.Requests, firstWords(markdown.Split(s.Report.Summary)))
 	}
 	return s.Report.Requests
 }

@@ -1,4 +1,4 @@
-package loop
+package markdown
 
 import (
 	"encoding/json"
@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// jsonSpan is an object that stands by itself in a text, on the lines [from, to].
-type jsonSpan struct {
-	data     string
-	valid    bool
-	whole    bool // the text holds nothing else
-	alone    bool // nothing else stands on its lines, and they are in no list
-	from, to int
+// Span is an object that stands by itself in a text, on the lines [from, to].
+type Span struct {
+	Data     string
+	Valid    bool
+	Whole    bool // the text holds nothing else
+	Alone    bool // nothing else stands on its lines, and they are in no list
+	From, To int
 }
 
-// jsonSpans finds the objects at the top level of what the author says: in plain
+// JSON finds the objects at the top level of what the author says: in plain
 // text and in fences of JSON or of no language. One inside an array or inside
 // another object is part of that and stands for nothing itself.
-func jsonSpans(md mdText) []jsonSpan {
+func JSON(md Text) []Span {
 	text, at := md.jsonText()
-	var spans []jsonSpan
+	var spans []Span
 	for i := 0; i < len(text); {
 		if !startsJSON(text[i:]) {
 			i++
@@ -28,10 +28,10 @@ func jsonSpans(md mdText) []jsonSpan {
 		}
 		end := i + valueEnd(text[i:])
 		if text[i] == '{' {
-			span := jsonSpan{data: text[i:end], from: lineAt(at, i), to: lineAt(at, end-1)}
-			span.valid = json.Valid([]byte(span.data))
-			span.whole = len(span.data) == len(strings.TrimSpace(text))
-			span.alone = standsAlone(text, i, end)
+			span := Span{Data: text[i:end], From: lineAt(at, i), To: lineAt(at, end-1)}
+			span.Valid = json.Valid([]byte(span.Data))
+			span.Whole = len(span.Data) == len(strings.TrimSpace(text))
+			span.Alone = standsAlone(text, i, end)
 			spans = append(spans, md.fenced(span))
 		}
 		i = end
@@ -44,23 +44,23 @@ func jsonSpans(md mdText) []jsonSpan {
 func standsAlone(text string, from, to int) bool {
 	before := strings.TrimRight(text[:from], " \t")
 	after := strings.TrimLeft(text[to:], " \t")
-	indent := indentOf(text[len(before):from])
+	indent := IndentOf(text[len(before):from])
 	return (before == "" || strings.HasSuffix(before, "\n")) && (after == "" || after[0] == '\n') && indent < 4
 }
 
 // fenced widens a span to the fence that it stands in.
-func (md mdText) fenced(span jsonSpan) jsonSpan {
-	if md.lines[span.from].kind != lineCode {
+func (md Text) fenced(span Span) Span {
+	if md.Lines[span.From].Kind != LineCode {
 		return span
 	}
-	for span.from > 0 && md.lines[span.from].kind == lineCode {
-		span.from--
+	for span.From > 0 && md.Lines[span.From].Kind == LineCode {
+		span.From--
 	}
-	for span.to < len(md.lines)-1 && md.lines[span.to].kind == lineCode {
-		span.to++
+	for span.To < len(md.Lines)-1 && md.Lines[span.To].Kind == LineCode {
+		span.To++
 	}
-	_, _, listed := cutBullet(md.lines[span.from].text)
-	span.alone = !listed && indentOf(md.lines[span.from].text) < 2
+	_, _, listed := CutBullet(md.Lines[span.From].Text)
+	span.Alone = !listed && IndentOf(md.Lines[span.From].Text) < 2
 	return span
 }
 
@@ -76,28 +76,28 @@ func lineAt(starts []int, i int) int {
 // jsonText leaves out quotations, comments, code in other languages and fences
 // that hold more than JSON, which are examples. It has an empty line for each line
 // left out; starts says where the lines begin.
-func (md mdText) jsonText() (text string, starts []int) {
+func (md Text) jsonText() (text string, starts []int) {
 	var b strings.Builder
 	code := false // within a fence that may hold JSON
-	for i, l := range md.lines {
+	for i, l := range md.Lines {
 		starts = append(starts, b.Len())
-		if l.kind == lineFence {
-			body := strings.TrimPrefix(strings.TrimSpace(md.codeBelow(i)), "BEGIN_JSON\n")
-			code = mayHoldJSON(l.info) && strings.HasPrefix(body, "{")
+		if l.Kind == LineFence {
+			body := strings.TrimPrefix(strings.TrimSpace(md.CodeBelow(i)), "BEGIN_JSON\n")
+			code = mayHoldJSON(l.Info) && strings.HasPrefix(body, "{")
 		}
-		if l.kind == lineText || l.kind == lineCode && code {
-			b.WriteString(l.text)
+		if l.Kind == LineText || l.Kind == LineCode && code {
+			b.WriteString(l.Text)
 		}
 		b.WriteByte('\n')
 	}
 	return strings.TrimRight(b.String(), "\n "), starts
 }
 
-// codeBelow is the code in the fence that line i opens.
-func (md mdText) codeBelow(i int) string {
+// CodeBelow is the code in the fence that line i opens.
+func (md Text) CodeBelow(i int) string {
 	var b strings.Builder
-	for i++; i < len(md.lines) && md.lines[i].kind == lineCode; i++ {
-		b.WriteString(md.lines[i].text + "\n")
+	for i++; i < len(md.Lines) && md.Lines[i].Kind == LineCode; i++ {
+		b.WriteString(md.Lines[i].Text + "\n")
 	}
 	return b.String()
 }

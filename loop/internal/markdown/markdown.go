@@ -1,4 +1,4 @@
-package loop
+package markdown
 
 import (
 	"git-runr/loop/prose"
@@ -8,19 +8,19 @@ import (
 	"unicode/utf8"
 )
 
-// maxParsed is how much of an answer is read: far above any real one.
-const maxParsed = 4 << 20
+// MaxParsed is how much of an answer is read: far above any real one.
+const MaxParsed = 4 << 20
 
 // maxParseWarnings keeps a hostile answer from filling the report with warnings.
 const maxParseWarnings = 50
 
-// parseLog collects what could not be read as it stood.
-type parseLog struct {
+// Warnings collects what could not be read as it stood.
+type Warnings struct {
 	lines []string
 	more  int
 }
 
-func (l *parseLog) add(warning string) {
+func (l *Warnings) Add(warning string) {
 	if len(l.lines) >= maxParseWarnings {
 		l.more++
 		return
@@ -28,8 +28,8 @@ func (l *parseLog) add(warning string) {
 	l.lines = append(l.lines, warning)
 }
 
-// all is never nil.
-func (l *parseLog) all() []string {
+// All is never nil.
+func (l *Warnings) All() []string {
 	out := append([]string{}, l.lines...)
 	if l.more > 0 {
 		out = append(out, "more warnings were left out")
@@ -37,16 +37,16 @@ func (l *parseLog) all() []string {
 	return out
 }
 
-// cleanInput makes an agent's output readable: one kind of line end, valid UTF-8,
+// Clean makes an agent's output readable: one kind of line end, valid UTF-8,
 // no byte order mark, no terminal colours, at most maxParsed bytes.
-func cleanInput(text string, log *parseLog) (clean string, whole bool) {
+func Clean(text string, log *Warnings) (clean string, whole bool) {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	text = withoutColours(strings.TrimPrefix(text, "\uFEFF"))
-	if len(text) > maxParsed {
-		log.add("the answer is longer than 4 MiB: the rest was not read")
+	if len(text) > MaxParsed {
+		log.Add("the answer is longer than 4 MiB: the rest was not read")
 	}
-	return prose.Cut(text, maxParsed), len(text) <= maxParsed
+	return prose.Cut(text, MaxParsed), len(text) <= MaxParsed
 }
 
 // withoutColours takes out the escape sequences by which terminals colour text.
@@ -71,52 +71,52 @@ func withoutColours(s string) string {
 type lineKind byte
 
 const (
-	lineText    lineKind = iota
-	lineFence            // opens or closes a code fence
-	lineCode             // inside a fence
+	LineText    lineKind = iota
+	LineFence            // opens or closes a code fence
+	LineCode             // inside a fence
 	lineDiff             // inside a hunk of a diff that stands without a fence
-	lineQuote            // blockquote, or an element of a prompt that was said again
-	lineComment          // HTML comment
-	lineTaken            // already read as part of a report
+	LineQuote            // blockquote, or an element of a prompt that was said again
+	LineComment          // HTML comment
+	LineTaken            // already read as part of a report
 )
 
-// mdLine is one line of Markdown and how much its words count: only a lineText
+// Line is one line of Markdown and how much its words count: only a lineText
 // line is the author speaking.
-type mdLine struct {
-	text string
-	kind lineKind
-	info string // of the fence that the line opens
+type Line struct {
+	Text string
+	Kind lineKind
+	Info string // of the fence that the line opens
 }
 
-func (l mdLine) blank() bool { return strings.TrimSpace(l.text) == "" }
+func (l Line) Blank() bool { return strings.TrimSpace(l.Text) == "" }
 
-// silent reports whether l is not part of what the author says.
-func (l mdLine) silent() bool { return l.blank() || l.kind == lineQuote || l.kind == lineComment }
+// Silent reports whether l is not part of what the author says.
+func (l Line) Silent() bool { return l.Blank() || l.Kind == LineQuote || l.Kind == LineComment }
 
-// mdText is a text, line by line.
-type mdText struct {
-	lines []mdLine
+// Text is a text, line by line.
+type Text struct {
+	Lines []Line
 	// unclosed: a fence or comment runs to the end. What it hides may matter.
-	unclosed bool
+	Unclosed bool
 }
 
-// readMarkdown splits text into lines. An answer that is one single fence
+// Read splits text into lines. An answer that is one single fence
 // (models wrap whole answers in one) is read as what it holds; quotations beside it
 // are not the answer.
-func readMarkdown(text string) mdText {
-	md := splitMarkdown(text)
-	first, last := md.span()
-	if last-first < 2 || md.lines[first].kind != lineFence || md.lines[last].kind != lineFence || !wrapsText(md.lines[first].info) {
+func Read(text string) Text {
+	md := Split(text)
+	first, last := md.Bounds()
+	if last-first < 2 || md.Lines[first].Kind != LineFence || md.Lines[last].Kind != LineFence || !wrapsText(md.Lines[first].Info) {
 		return md
 	}
 	var inner []string
-	for _, l := range md.lines[first+1 : last] {
-		if l.kind != lineCode {
+	for _, l := range md.Lines[first+1 : last] {
+		if l.Kind != LineCode {
 			return md
 		}
-		inner = append(inner, l.text)
+		inner = append(inner, l.Text)
 	}
-	return splitMarkdown(strings.Join(inner, "\n"))
+	return Split(strings.Join(inner, "\n"))
 }
 
 func wrapsText(info string) bool {
@@ -127,26 +127,26 @@ func wrapsText(info string) bool {
 	return false
 }
 
-// span is the first and the last line that is neither blank nor quoted.
-func (md mdText) span() (first, last int) {
-	last = len(md.lines) - 1
-	for first < last && md.lines[first].silent() {
+// Bounds is the first and the last line that is neither blank nor quoted.
+func (md Text) Bounds() (first, last int) {
+	last = len(md.Lines) - 1
+	for first < last && md.Lines[first].Silent() {
 		first++
 	}
-	for last > first && md.lines[last].silent() {
+	for last > first && md.Lines[last].Silent() {
 		last--
 	}
 	return first, last
 }
 
-func splitMarkdown(text string) mdText {
+func Split(text string) Text {
 	raw := strings.Split(text, "\n")
 	s := splitter{raw: raw, bare: bareFenceNext(raw), closes: closingTags(raw)}
-	lines := make([]mdLine, len(raw))
+	lines := make([]Line, len(raw))
 	for i, text := range raw {
 		lines[i] = s.next(i, text)
 	}
-	return mdText{lines: lines, unclosed: s.fence.size > 0 || s.comment}
+	return Text{Lines: lines, Unclosed: s.fence.size > 0 || s.comment}
 }
 
 // closingTags is, for each element, the last line that begins with its closing tag.
@@ -192,38 +192,38 @@ type splitter struct {
 	hunk    hunkLeft
 }
 
-func (s *splitter) next(i int, text string) mdLine {
+func (s *splitter) next(i int, text string) Line {
 	trimmed := strings.TrimSpace(text)
 	switch {
 	case s.comment:
 		s.comment = !strings.Contains(text, "-->")
-		return mdLine{text: text, kind: lineComment}
+		return Line{Text: text, Kind: LineComment}
 	case s.element != "":
 		if strings.Contains(text, s.element) {
 			s.element = ""
 		}
-		return mdLine{text: text, kind: lineQuote}
+		return Line{Text: text, Kind: LineQuote}
 	case s.fence.size > 0:
 		if f, ok := fenceMark(text); ok && s.fence.closedBy(f) {
 			s.fence = fence{}
-			return mdLine{text: text, kind: lineFence}
+			return Line{Text: text, Kind: LineFence}
 		}
-		return mdLine{text: text, kind: lineCode}
+		return Line{Text: text, Kind: LineCode}
 	case s.hunk.takes(text):
-		return mdLine{text: text, kind: lineDiff}
+		return Line{Text: text, Kind: lineDiff}
 	case strings.HasPrefix(trimmed, ">"):
-		return mdLine{text: text, kind: lineQuote}
+		return Line{Text: text, Kind: LineQuote}
 	case strings.HasPrefix(trimmed, "<!--"):
 		s.comment = !strings.Contains(trimmed, "-->")
-		return mdLine{text: text, kind: lineComment}
+		return Line{Text: text, Kind: LineComment}
 	}
 	if name := strings.TrimSuffix(strings.TrimPrefix(trimmed, "<"), ">"); len(name) == len(trimmed)-2 && echoed[name] && s.closes[name] > i {
 		s.element = "</" + name + ">"
-		return mdLine{text: text, kind: lineQuote}
+		return Line{Text: text, Kind: LineQuote}
 	}
 	if h, ok := hunkHeader(text); ok {
 		s.hunk = h
-		return mdLine{text: text, kind: lineDiff}
+		return Line{Text: text, Kind: lineDiff}
 	}
 	return s.opens(i, text)
 }
@@ -239,7 +239,7 @@ func hunkHeader(text string) (hunkLeft, bool) {
 	}
 	count := func(span string) int {
 		if _, n, ok := strings.Cut(span, ","); ok {
-			return lineNumber(n)
+			return Number(n)
 		}
 		return 1
 	}
@@ -269,24 +269,24 @@ func (h *hunkLeft) takes(text string) bool {
 
 // opens reads a line outside of everything, which may open a fence: alone, after
 // a bullet, or at its end ("**Fix:** ```go").
-func (s *splitter) opens(i int, text string) mdLine {
+func (s *splitter) opens(i int, text string) Line {
 	if f, ok := fenceMark(text); ok {
 		s.fence = f
-		return mdLine{text: text, kind: lineFence, info: f.info}
+		return Line{Text: text, Kind: LineFence, Info: f.info}
 	}
-	if _, rest, ok := cutBullet(text); ok {
+	if _, rest, ok := CutBullet(text); ok {
 		if f, ok := fenceMark(rest); ok {
 			s.fence = f
-			return mdLine{text: text, kind: lineFence, info: f.info}
+			return Line{Text: text, Kind: LineFence, Info: f.info}
 		}
 	}
-	if s.bare[i] && endsInFence(text) {
+	if s.bare[i] && EndsInFence(text) {
 		s.fence = fence{mark: '`', size: 3}
 	}
-	return mdLine{text: text}
+	return Line{Text: text}
 }
 
-func endsInFence(text string) bool {
+func EndsInFence(text string) bool {
 	if strings.Count(text, "```")%2 == 0 {
 		return false
 	}
@@ -319,8 +319,8 @@ func fenceMark(text string) (fence, bool) {
 	return f, true
 }
 
-// indentOf is the width of the white space before s.
-func indentOf(s string) int {
+// IndentOf is the width of the white space before s.
+func IndentOf(s string) int {
 	width := 0
 	for _, r := range s {
 		switch r {
@@ -335,10 +335,10 @@ func indentOf(s string) int {
 	return width
 }
 
-// cutBullet takes a list mark ("- ", "* ", "+ ", "• ", "1. ", "1) ") off a line.
-func cutBullet(text string) (indent int, rest string, ok bool) {
+// CutBullet takes a list mark ("- ", "* ", "+ ", "• ", "1. ", "1) ") off a line.
+func CutBullet(text string) (indent int, rest string, ok bool) {
 	s := strings.TrimLeft(text, " \t")
-	indent = indentOf(text)
+	indent = IndentOf(text)
 	digits := len(s) - len(strings.TrimLeft(s, "0123456789"))
 	switch {
 	case digits > 0 && digits < 5 && len(s) > digits && (s[digits] == '.' || s[digits] == ')'):
@@ -356,10 +356,10 @@ func cutBullet(text string) (indent int, rest string, ok bool) {
 	return indent, strings.TrimSpace(rest), true
 }
 
-// headingOf reads an ATX heading: its level (0: none) and its text. The space
+// HeadingOf reads an ATX heading: its level (0: none) and its text. The space
 // after the marks may be missing, as in seed 004's pattern.
-func headingOf(text string) (level int, title string) {
-	if indentOf(text) > 3 {
+func HeadingOf(text string) (level int, title string) {
+	if IndentOf(text) > 3 {
 		return 0, ""
 	}
 	s := strings.TrimSpace(text)
@@ -373,47 +373,47 @@ func headingOf(text string) (level int, title string) {
 	return level, strings.TrimSpace(strings.TrimRight(s[level:], "# \t"))
 }
 
-// isDecor reports whether r is something people put around a word: emphasis,
+// IsDecor reports whether r is something people put around a word: emphasis,
 // emoji, white space, marks without width.
-func isDecor(r rune) bool {
+func IsDecor(r rune) bool {
 	return strings.ContainsRune("*_`", r) || unicode.IsSpace(r) || unicode.In(r, unicode.So, unicode.Sk, unicode.Cf, unicode.Mn)
 }
 
-func trimDecor(s string) string { return strings.TrimFunc(s, isDecor) }
+func TrimDecor(s string) string { return strings.TrimFunc(s, IsDecor) }
 
-// boldOnly is the text of a line that is bold from end to end, such as "**Findings:**".
-func boldOnly(text string) (string, bool) {
+// BoldOnly is the text of a line that is bold from end to end, such as "**Findings:**".
+func BoldOnly(text string) (string, bool) {
 	s := strings.TrimSpace(text)
 	s = strings.TrimSuffix(s, ":")
-	if len(s) < 5 || indentOf(text) > 3 || !strings.HasPrefix(s, "**") || !strings.HasSuffix(s, "**") {
+	if len(s) < 5 || IndentOf(text) > 3 || !strings.HasPrefix(s, "**") || !strings.HasSuffix(s, "**") {
 		return "", false
 	}
 	inner := s[2 : len(s)-2]
 	return strings.TrimSpace(strings.TrimRight(inner, ":")), !strings.Contains(inner, "**")
 }
 
-// labelled takes bullet and emphasis off a line that may begin with a label; "" for
+// Labelled takes bullet and emphasis off a line that may begin with a label; "" for
 // one that has no colon near its start.
-func labelled(text string) string {
+func Labelled(text string) string {
 	if !strings.Contains(prose.Cut(text, 80), ":") && !strings.Contains(prose.Cut(text, 80), "：") {
 		return ""
 	}
-	_, s, _ := cutBullet(text)
-	return strings.TrimLeftFunc(s, isDecor)
+	_, s, _ := CutBullet(text)
+	return strings.TrimLeftFunc(s, IsDecor)
 }
 
-// cutLabel takes label (lower case) and its colon off what labelled gives: "Issue:** text",
+// CutLabel takes label (lower case) and its colon off what labelled gives: "Issue:** text",
 // "Issue**: text", "Issue: text".
-func cutLabel(s, label string) (value string, ok bool) {
+func CutLabel(s, label string) (value string, ok bool) {
 	if len(s) < len(label) || !strings.EqualFold(s[:len(label)], label) {
 		return "", false
 	}
-	return cutColon(s[len(label):])
+	return CutColon(s[len(label):])
 }
 
-// cutColon takes the colon and the emphasis around it off the rest of a label.
-func cutColon(s string) (string, bool) {
-	s = strings.TrimLeftFunc(s, isDecor)
+// CutColon takes the colon and the emphasis around it off the rest of a label.
+func CutColon(s string) (string, bool) {
+	s = strings.TrimLeftFunc(s, IsDecor)
 	rest, ok := strings.CutPrefix(s, ":")
 	if !ok {
 		rest, ok = strings.CutPrefix(s, "：")
@@ -430,33 +430,33 @@ func cutColon(s string) (string, bool) {
 	return strings.TrimSpace(rest), true
 }
 
-// mdSection is the lines [from, to) below a heading, and its first line's text.
-type mdSection struct {
-	title    string
-	from, to int
+// Section is the lines [from, to) below a heading, and its first line's text.
+type Section struct {
+	Title    string
+	From, To int
 }
 
-// sections finds the headings whose title wanted accepts, and what stands below
+// Sections finds the headings whose title wanted accepts, and what stands below
 // each until a heading of the same or a higher level. A line in bold alone starts
 // a section too; boldEnds says whether the next such line ends it.
-func (md mdText) sections(wanted func(title string) bool, boldEnds bool) []mdSection {
-	var found []mdSection
+func (md Text) Sections(wanted func(title string) bool, boldEnds bool) []Section {
+	var found []Section
 	open := 0 // level of the section that is open; 0: none
-	for i, l := range md.lines {
-		level, title := l.headingOrBold()
+	for i, l := range md.Lines {
+		level, title := l.HeadingOrBold()
 		if level == 0 {
 			title = l.bareTitle()
-			if title == "" || open > 0 && open < levelBold || !wanted(title) {
+			if title == "" || open > 0 && open < LevelBold || !wanted(title) {
 				continue
 			}
-			level = levelBold
+			level = LevelBold
 		}
 		if open > 0 && level <= open {
-			found[len(found)-1].to, open = i, 0
+			found[len(found)-1].To, open = i, 0
 		}
 		if open == 0 && wanted(title) {
-			found, open = append(found, mdSection{title: title, from: i + 1, to: len(md.lines)}), level
-			if level == levelBold && !boldEnds {
+			found, open = append(found, Section{Title: title, From: i + 1, To: len(md.Lines)}), level
+			if level == LevelBold && !boldEnds {
 				open = levelSection
 			}
 		}
@@ -464,50 +464,50 @@ func (md mdText) sections(wanted func(title string) bool, boldEnds bool) []mdSec
 	return found
 }
 
-// levelBold is the level of a line in bold alone: below every heading.
-const levelBold = 7
+// LevelBold is the level of a line in bold alone: below every heading.
+const LevelBold = 7
 
 // levelSection is the level of the headings in seed 004's reports.
 const levelSection = 3
 
-func (l mdLine) headingOrBold() (level int, title string) {
-	if l.kind != lineText {
+func (l Line) HeadingOrBold() (level int, title string) {
+	if l.Kind != LineText {
 		return 0, ""
 	}
-	if level, title := headingOf(l.text); level > 0 {
-		return level, trimDecor(title)
+	if level, title := HeadingOf(l.Text); level > 0 {
+		return level, TrimDecor(title)
 	}
-	if title, ok := boldOnly(l.text); ok {
-		return levelBold, trimDecor(title)
+	if title, ok := BoldOnly(l.Text); ok {
+		return LevelBold, TrimDecor(title)
 	}
 	return 0, ""
 }
 
 // bareTitle is an undecorated line that may title what stands below it, such as
 // "Findings:", or "**Files Modified:** a.go".
-func (l mdLine) bareTitle() string {
-	_, s, listed := cutBullet(l.text)
-	if l.kind != lineText || listed || indentOf(l.text) > 3 || !strings.Contains(s, ":") || len(s) > 2000 {
+func (l Line) bareTitle() string {
+	_, s, listed := CutBullet(l.Text)
+	if l.Kind != LineText || listed || IndentOf(l.Text) > 3 || !strings.Contains(s, ":") || len(s) > 2000 {
 		return ""
 	}
 	if before, after, ok := strings.Cut(s, ":**"); ok && strings.HasPrefix(before, "**") {
 		s = before + ":" + after
 	}
-	return strings.TrimSuffix(trimDecor(s), ":")
+	return strings.TrimSuffix(TrimDecor(s), ":")
 }
 
-// text is the lines of a section as they stand.
-func (md mdText) text(s mdSection) string {
+// Text is the lines of a section as they stand.
+func (md Text) Text(s Section) string {
 	var b strings.Builder
-	for _, l := range md.lines[s.from:s.to] {
-		b.WriteString(l.text + "\n")
+	for _, l := range md.Lines[s.From:s.To] {
+		b.WriteString(l.Text + "\n")
 	}
 	return strings.TrimSpace(b.String())
 }
 
-// titleIs reports whether title begins with one of the words (lower case), and
+// TitleIs reports whether title begins with one of the words (lower case), and
 // whether the first word ends there.
-func titleIs(title string, words ...string) bool {
+func TitleIs(title string, words ...string) bool {
 	for _, w := range words {
 		if len(title) < len(w) || !strings.EqualFold(title[:len(w)], w) {
 			continue
@@ -520,8 +520,8 @@ func titleIs(title string, words ...string) bool {
 	return false
 }
 
-// lineNumber is 0 for what cannot be one.
-func lineNumber(digits string) int {
+// Number is 0 for what cannot be one.
+func Number(digits string) int {
 	n, err := strconv.Atoi(digits)
 	if err != nil || n > 1<<30 {
 		return 0
