@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"git-runr/loop/internal/markdown"
+	"git-runr/loop/internal/place"
 	"path"
 	"slices"
 	"strings"
@@ -105,4 +106,4 @@ func severityRank(s Severity) int {
 }
 
 // at puts a place into a finding.
-func (f *Finding) at(p place) { f.File, f.Line, f.EndLine = p.file, p.line, p.end }
+func (f *Finding) at(p place.Place) { f.File, f.Line, f.EndLine = p.File, p.Line, p.End }

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"git-runr/loop/internal/place"
 	"git-runr/loop/internal/strictjson"
 	"git-runr/loop/prose"
 	"io"
@@ -230,10 +231,10 @@ func (f foreignFields) paths(key string) []string {
 	seen := map[string]bool{}
 	for _, raw := range f.raws(key) {
 		var name string
-		if json.Unmarshal(raw, &name) != nil || unsafePath(name) != "" {
+		if json.Unmarshal(raw, &name) != nil || place.Unsafe(name) != "" {
 			continue
 		}
-		if name = cleanPath(name); !seen[name] {
+		if name = place.Clean(name); !seen[name] {
 			seen[name] = true
 			files = append(files, name)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"git-runr/loop/internal/place"
 	"git-runr/loop/prose"
 	"path"
 	"strings"
@@ -98,7 +99,7 @@ func (s *Store) taskFile(ctx context.Context, base gitstore.ID, foreign ForeignR
 			}
 		}
 	}
-	if name = path.Clean(name); unsafePath(name) != "" {
+	if name = path.Clean(name); place.Unsafe(name) != "" {
 		return "", nil
 	}
 	text, err := s.Repo.Blob(ctx, base, name)

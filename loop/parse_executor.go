@@ -3,6 +3,7 @@ package loop
 import (
 	"fmt"
 	"git-runr/loop/internal/markdown"
+	"git-runr/loop/internal/place"
 	"git-runr/loop/prose"
 	"strings"
 	"unicode"
@@ -157,11 +158,11 @@ func claimedFiles(md markdown.Text, log *markdown.Warnings) []string {
 	seen := map[string]bool{}
 	for _, s := range md.Sections(isFilesTitle, true) {
 		for _, claim := range append(inlineClaims(s.Title), claimsIn(md, s)...) {
-			if why := unsafePath(claim); why != "" {
+			if why := place.Unsafe(claim); why != "" {
 				log.Add(fmt.Sprintf("claimed file %q was dropped: %s", prose.Cut(claim, 200), why))
 				continue
 			}
-			if file := cleanPath(claim); !seen[file] {
+			if file := place.Clean(claim); !seen[file] {
 				seen[file] = true
 				files = append(files, file)
 			}

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"git-runr/loop/internal/markdown"
+	"git-runr/loop/internal/place"
 	"git-runr/loop/prose"
 	"regexp"
 	"slices"
@@ -24,7 +25,7 @@ var statusVerb = sync.OnceValue(func() *regexp.Regexp {
 // pathsIn are the paths that one line names: none, several, or both sides of a rename.
 // A fenced line names one path whatever it looks like.
 func pathsIn(line string, fenced bool) []string {
-	item := withoutBox(strings.TrimSpace(prose.Cut(line, 4*maxPath)))
+	item := withoutBox(strings.TrimSpace(prose.Cut(line, 4*place.MaxPath)))
 	if isShellLine(item) {
 		return nil
 	}
@@ -46,7 +47,7 @@ func pathsIn(line string, fenced bool) []string {
 func pathsInRow(cells []string) []string {
 	for _, cell := range cells {
 		first, _, quoted := quotedPath(cell)
-		if quoted && claimsPath(first) || strings.Contains(cell, "/") || hasExtension(cell) {
+		if quoted && claimsPath(first) || strings.Contains(cell, "/") || place.HasExtension(cell) {
 			return namedPaths(cell, false)
 		}
 	}
@@ -71,7 +72,7 @@ func namedPaths(item string, fenced bool) []string {
 	paths := []string{withoutLines(first)}
 	if next := strings.TrimLeft(rest, " ,;&"); next != rest && !fenced {
 		next = strings.TrimPrefix(next, "and ")
-		if word, _, quoted := quotedPath(next); quoted && claimsPath(word) || hasExtension(firstWord(next)) {
+		if word, _, quoted := quotedPath(next); quoted && claimsPath(word) || place.HasExtension(firstWord(next)) {
 			paths = append(paths, namedPaths(next, false)...)
 		}
 	}
@@ -100,7 +101,7 @@ func withoutBox(item string) string {
 // quotedPath reads a path in backticks, in bold, in a link, or in double quotes as
 // git writes them ("caf\303\251.txt").
 func quotedPath(item string) (first, rest string, ok bool) {
-	if text, _, isLink := cutLink(item); isLink {
+	if text, _, isLink := place.CutLink(item); isLink {
 		return text, item[strings.Index(item, ")")+1:], text != ""
 	}
 	if quoted, err := strconv.QuotedPrefix(item); err == nil && item[0] == '"' {
@@ -148,7 +149,7 @@ func barePaths(item string, fenced bool) []string {
 	var paths []string
 	for i, part := range listedPaths(item) {
 		_, _, quoted := quotedPath(part)
-		if i > 0 && !quoted && !strings.Contains(part, "/") && !hasExtension(firstWord(part)) && !hasExtension(withoutAnnotation(part)) {
+		if i > 0 && !quoted && !strings.Contains(part, "/") && !place.HasExtension(firstWord(part)) && !place.HasExtension(withoutAnnotation(part)) {
 			break // "a.go, because it is slow"
 		}
 		if quoted {
@@ -164,13 +165,13 @@ func barePaths(item string, fenced bool) []string {
 // A name of several words is one part.
 func listedPaths(item string) []string {
 	words := strings.Fields(item)
-	if !slices.ContainsFunc(words, func(w string) bool { return !isPathWord(w) && !hasExtension(w) }) {
+	if !slices.ContainsFunc(words, func(w string) bool { return !isPathWord(w) && !place.HasExtension(w) }) {
 		return words
 	}
 	var parts []string
 	for part := range strings.SplitSeq(strings.ReplaceAll(item, "; ", ", "), ", ") {
 		for _, and := range []string{" and ", " & "} {
-			if first, second, ok := strings.Cut(part, and); ok && hasExtension(withoutLines(first)) {
+			if first, second, ok := strings.Cut(part, and); ok && place.HasExtension(withoutLines(first)) {
 				parts, part = append(parts, first), second
 			}
 		}
@@ -181,7 +182,7 @@ func listedPaths(item string) []string {
 
 // withoutLines cuts a place in a file off its path: ":42", "#L3-L9", ":12:4".
 func withoutLines(s string) string {
-	if m := placePattern().FindStringSubmatch(s); m != nil && m[1] != "" {
+	if m := place.PlacePattern().FindStringSubmatch(s); m != nil && m[1] != "" {
 		return m[1]
 	}
 	return s
@@ -198,7 +199,7 @@ func onePath(item string, fenced bool) []string {
 	if item == "" || isNone(item) || !fenced && !claimsPath(item) {
 		return nil
 	}
-	if word, _, ok := strings.Cut(item, " "); ok && !fenced && hasExtension(word) {
+	if word, _, ok := strings.Cut(item, " "); ok && !fenced && place.HasExtension(word) {
 		item = word // "auth.go now checks the owner"
 	}
 	return []string{item}
@@ -236,10 +237,10 @@ func claimsPath(item string) bool {
 	if len(words) == 1 {
 		return strings.ContainsAny(item, "./") || isFileWord(item)
 	}
-	if strings.Contains(words[0], "/") || hasExtension(words[0]) {
+	if strings.Contains(words[0], "/") || place.HasExtension(words[0]) {
 		return true
 	}
-	if !hasExtension(item) {
+	if !place.HasExtension(item) {
 		return false
 	}
 	for _, w := range words {

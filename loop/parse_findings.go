@@ -2,6 +2,7 @@ package loop
 
 import (
 	"git-runr/loop/internal/markdown"
+	"git-runr/loop/internal/place"
 	"git-runr/loop/prose"
 	"iter"
 	"strings"
@@ -370,7 +371,7 @@ func (r *findingReader) flush() {
 	if d == nil || d.isEmpty() {
 		return
 	}
-	if issue := d.value(issueField); d.value(severityField) == "" && !r.plain && (issue == "" || !r.inside && d.place() == (place{}) && !namesPlace(issue)) {
+	if issue := d.value(issueField); d.value(severityField) == "" && !r.plain && (issue == "" || !r.inside && d.place() == (place.Place{}) && !namesPlace(issue)) {
 		return
 	}
 	if d.isTemplate() {
@@ -391,8 +392,8 @@ func (d *findingDraft) isEmpty() bool {
 // isTemplate: the prompt's own lines said again.
 func (d *findingDraft) isTemplate() bool {
 	severity, issue := d.value(severityField), d.value(issueField)
-	filled := issue != "" && !isPlaceholder(issue) && !(strings.HasPrefix(issue, "[") && strings.HasSuffix(issue, "]"))
-	return !filled && (isPlaceholder(severity) || len(severitiesIn(severity)) > 1)
+	filled := issue != "" && !place.IsPlaceholder(issue) && !(strings.HasPrefix(issue, "[") && strings.HasSuffix(issue, "]"))
+	return !filled && (place.IsPlaceholder(severity) || len(severitiesIn(severity)) > 1)
 }
 
 func (d *findingDraft) finding(plain bool, log *markdown.Warnings) Finding {
@@ -407,7 +408,7 @@ func (d *findingDraft) finding(plain bool, log *markdown.Warnings) Finding {
 		f.Fix = ""
 	}
 	f.at(d.place())
-	if p, issue := cutPlace(f.Issue); f.File == "" && p.file != "" {
+	if p, issue := place.Cut(f.Issue); f.File == "" && p.File != "" {
 		f.at(p)
 		f.Issue = issue
 	}
@@ -431,10 +432,10 @@ func ownLines(text string) []string {
 }
 
 // place puts the file field and the line field together.
-func (d *findingDraft) place() place {
-	p := readPlace(d.value(placeField))
-	if lines := d.value(lineField); p.file != "" && p.line == 0 && lines != "" {
-		return readPlace(p.file + ":" + strings.TrimLeft(lines, "Ll ~`"))
+func (d *findingDraft) place() place.Place {
+	p := place.Read(d.value(placeField))
+	if lines := d.value(lineField); p.File != "" && p.Line == 0 && lines != "" {
+		return place.Read(p.File + ":" + strings.TrimLeft(lines, "Ll ~`"))
 	}
 	return p
 }

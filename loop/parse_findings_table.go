@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"git-runr/loop/internal/place"
 	"git-runr/loop/prose"
 	"strings"
 )
@@ -8,18 +9,18 @@ import (
 // loosePlace takes the place off what is said of a finding, at its start or at its
 // end; one in its middle stays there as well.
 func (d *findingDraft) loosePlace(text string) {
-	if p := readPlace(text); p.line > 0 && strings.ContainsAny(p.file, "./") && !strings.ContainsAny(text, " ") {
+	if p := place.Read(text); p.Line > 0 && strings.ContainsAny(p.File, "./") && !strings.ContainsAny(text, " ") {
 		d.set(placeField, text)
 		d.current = issueField
 		return
 	}
-	if p, rest := cutPlace(text); p.file != "" {
+	if p, rest := place.Cut(text); p.File != "" {
 		d.set(placeField, p.String())
 		text = rest
 	} else if before, after, ok := cutPlaceAtEnd(text); ok {
 		d.set(placeField, after)
 		text = before
-	} else if p := placeAmong(text); p.file != "" {
+	} else if p := placeAmong(text); p.File != "" {
 		d.set(placeField, p.String())
 	}
 	d.set(issueField, withoutEmphasis(text))
@@ -33,7 +34,7 @@ func cutPlaceAtEnd(text string) (before, after string, ok bool) {
 			continue
 		}
 		after := strings.TrimRight(text[i+len(sep):], ".!*_`")
-		if p := readPlace(after); p.line > 0 && strings.ContainsAny(p.file, "./") && len(strings.Fields(after)) < 4 {
+		if p := place.Read(after); p.Line > 0 && strings.ContainsAny(p.File, "./") && len(strings.Fields(after)) < 4 {
 			return strings.TrimSpace(text[:i]), after, true
 		}
 	}
@@ -41,13 +42,13 @@ func cutPlaceAtEnd(text string) (before, after string, ok bool) {
 }
 
 // placeAmong is the first place with a line among the words of a text.
-func placeAmong(text string) place {
-	for word := range strings.FieldsSeq(prose.Cut(text, maxPath)) {
-		if p := readPlace(strings.Trim(word, "*_`\"'()[],;.")); p.line > 0 && strings.ContainsAny(p.file, "./") && hasExtension(p.file) {
+func placeAmong(text string) place.Place {
+	for word := range strings.FieldsSeq(prose.Cut(text, place.MaxPath)) {
+		if p := place.Read(strings.Trim(word, "*_`\"'()[],;.")); p.Line > 0 && strings.ContainsAny(p.File, "./") && place.HasExtension(p.File) {
 			return p
 		}
 	}
-	return place{}
+	return place.Place{}
 }
 
 // rowDraft is a row of a table as a finding: by the header, and without one by what
@@ -81,7 +82,7 @@ func (d *findingDraft) column(columns []string, n int, cell string) field {
 		return severityField
 	}
 	switch {
-	case !d.has[placeField] && !d.has[issueField] && readPlace(cell).line > 0:
+	case !d.has[placeField] && !d.has[issueField] && place.Read(cell).Line > 0:
 		return placeField
 	case !d.has[severityField] || isNone(cell):
 		return noField
@@ -109,9 +110,4 @@ func tableCells(text string) []string {
 		cells = append(cells, strings.TrimSpace(strings.ReplaceAll(cell, "\x00", "|")))
 	}
 	return cells
-}
-
-// String is the place as readPlace reads it.
-func (p place) String() string {
-	return Finding{File: p.file, Line: p.line, EndLine: p.end}.Place()
 }

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"git-runr/loop/internal/markdown"
+	"git-runr/loop/internal/place"
 	"git-runr/loop/prose"
 	"path"
 	"slices"
@@ -197,7 +198,7 @@ func cutMark(item string) (m severityMark, rest string, ok bool) {
 	if m, rest, ok := leadingMark(s); ok {
 		return m, rest, true
 	}
-	if p, after := cutPlace(s); p.line > 0 {
+	if p, after := place.Cut(s); p.Line > 0 {
 		if m, rest, ok := leadingMark(after); ok {
 			return m, p.String() + " " + rest, true
 		}
@@ -271,7 +272,7 @@ func withoutPictures(item string) string {
 	var words string
 	for range 8 {
 		end := strings.IndexByte(prose.Cut(s, 400), '>')
-		switch alt, _, picture := cutLink(strings.TrimPrefix(prose.Cut(s, 400), "!")); {
+		switch alt, _, picture := place.CutLink(strings.TrimPrefix(prose.Cut(s, 400), "!")); {
 		case strings.HasPrefix(s, "![") && picture:
 			words += "[" + alt + "] "
 			s = s[strings.IndexByte(s, ')')+1:]
@@ -296,7 +297,7 @@ func withoutPictures(item string) string {
 func namesPlace(text string) bool {
 	return strings.Contains(text, "`") || slices.ContainsFunc(strings.Fields(text), func(word string) bool {
 		file, _, _ := strings.Cut(strings.Trim(word, "*_\"'()[],;:."), ":")
-		return hasExtension(file) && strings.ContainsFunc(path.Ext(file), unicode.IsLetter) && !abbreviations.has(strings.ToLower(file))
+		return place.HasExtension(file) && strings.ContainsFunc(path.Ext(file), unicode.IsLetter) && !abbreviations.has(strings.ToLower(file))
 	})
 }
 

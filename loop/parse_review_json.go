@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"git-runr/loop/internal/markdown"
+	"git-runr/loop/internal/place"
 	"git-runr/loop/prose"
 	"maps"
 	"slices"
@@ -137,9 +138,9 @@ func readFindingJSON(data []byte, log *markdown.Warnings) (Finding, error) {
 	if err := o.done(); err != nil {
 		return Finding{}, fmt.Errorf("read finding: %w", err)
 	}
-	p := readPlace(file)
-	if line > 0 && p.file != "" {
-		p = newPlace(p.file, line, end)
+	p := place.Read(file)
+	if line > 0 && p.File != "" {
+		p = place.New(p.File, line, end)
 	}
 	f.at(p)
 	f.Severity = severityOf(severity, log)
@@ -180,7 +181,7 @@ func readReviewJSON(data []byte, log *markdown.Warnings) (Report, error) {
 	}
 	for _, raw := range o.list("review_issues") {
 		issue := readObject(raw)
-		p, text := cutPlace(issue.text("issue_description"))
+		p, text := place.Cut(issue.text("issue_description"))
 		f := Finding{Issue: text, Fix: issue.text("issue_resolution")}
 		severity := issue.text("issue_severity")
 		if err := issue.done(); err != nil {
@@ -235,19 +236,19 @@ func readCodexFinding(data []byte, log *markdown.Warnings) (Finding, error) {
 	return described(f, "", log), o.done()
 }
 
-func codexPlace(data json.RawMessage) (place, error) {
+func codexPlace(data json.RawMessage) (place.Place, error) {
 	if data == nil {
-		return place{}, nil
+		return place.Place{}, nil
 	}
 	o := readObject(data)
 	file, lines := o.text("absolute_file_path"), o.raw("line_range")
 	if lines == nil || o.err != nil {
-		return newPlace(file, 0, 0), o.done()
+		return place.New(file, 0, 0), o.done()
 	}
 	r := readObject(lines)
-	p := newPlace(file, r.number("start"), r.number("end"))
+	p := place.New(file, r.number("start"), r.number("end"))
 	if err := r.done(); err != nil {
-		return place{}, err
+		return place.Place{}, err
 	}
 	return p, o.done()
 }
@@ -285,7 +286,7 @@ func readChange(raw json.RawMessage, log *markdown.Warnings) ([]Finding, error) 
 	}
 	var findings []Finding
 	for _, item := range listItems(text) {
-		p, issue := cutPlace(item)
+		p, issue := place.Cut(item)
 		f := Finding{Severity: Warning, Issue: issue}
 		f.at(p)
 		findings = append(findings, f)
@@ -306,14 +307,14 @@ func readChangeObject(raw json.RawMessage, log *markdown.Warnings) (Finding, err
 			f.Fix = text
 		}
 	}
-	var p place
+	var p place.Place
 	for _, key := range []string{"file", "path", "location"} {
-		if text := o.text(key); p.file == "" {
-			p = readPlace(text)
+		if text := o.text(key); p.File == "" {
+			p = place.Read(text)
 		}
 	}
-	if line := o.number("line"); line > 0 && p.file != "" {
-		p = newPlace(p.file, line, o.number("end_line"))
+	if line := o.number("line"); line > 0 && p.File != "" {
+		p = place.New(p.File, line, o.number("end_line"))
 	}
 	f.at(p)
 	if severity := o.text("severity"); severity != "" {

@@ -1,6 +1,8 @@
 package loop
 
-import "fmt"
+import (
+	"git-runr/loop/internal/place"
+)
 
 // Severity says how much a finding matters. The order is critical, warning, note.
 type Severity string
@@ -40,13 +42,7 @@ type Finding struct {
 
 // Place is where the finding is, as "file:line" or "file:line-end"; "" when it has no place.
 func (f Finding) Place() string {
-	switch {
-	case f.File == "" || f.Line == 0:
-		return f.File
-	case f.EndLine > f.Line:
-		return fmt.Sprintf("%s:%d-%d", f.File, f.Line, f.EndLine)
-	}
-	return fmt.Sprintf("%s:%d", f.File, f.Line)
+	return place.Place{File: f.File, Line: f.Line, End: f.EndLine}.String()
 }
 
 // Report is one reviewer's answer, parsed.

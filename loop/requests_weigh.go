@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"git-runr/loop/internal/place"
 	"slices"
 	"strings"
 	"unicode"
@@ -88,11 +89,11 @@ func withoutEmphasis(text string) string {
 
 // saysNothing: no letter, a placeholder or a verb before one, a field without an issue.
 func saysNothing(text string) bool {
-	if f, value := readField(text); f != noField && (f < issueField || isPlaceholder(value)) {
+	if f, value := readField(text); f != noField && (f < issueField || place.IsPlaceholder(value)) {
 		return true
 	}
 	_, object, _ := strings.Cut(text, " ")
-	return !strings.ContainsFunc(text, unicode.IsLetter) || isPlaceholder(text) || isPlaceholder(strings.TrimSpace(object))
+	return !strings.ContainsFunc(text, unicode.IsLetter) || place.IsPlaceholder(text) || place.IsPlaceholder(strings.TrimSpace(object))
 }
 
 // isEcho reports whether text is a line of our own prompt.
@@ -216,7 +217,7 @@ func asksWithVerb(text string) bool {
 // isPathWord reports whether word names a file.
 func isPathWord(word string) bool {
 	file, _, _ := strings.Cut(word, ":")
-	return strings.Contains(word, "/") && hasExtension(file) || hasExtension(file) && file != word
+	return strings.Contains(word, "/") && place.HasExtension(file) || place.HasExtension(file) && file != word
 }
 
 // clausesIn are text, and what stands in it behind each colon and dash.

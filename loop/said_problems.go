@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"git-runr/loop/internal/place"
 	"git-runr/loop/prose"
 	"regexp"
 	"strings"
@@ -266,7 +267,7 @@ func problemWord(command string) string {
 
 // isSource tells the path of a source file from a time or an address.
 func isSource(s string) bool {
-	return hasExtension(s) && !strings.Contains(s, "://") && strings.ContainsFunc(s[strings.LastIndexByte(s, '.')+1:], unicode.IsLetter)
+	return place.HasExtension(s) && !strings.Contains(s, "://") && strings.ContainsFunc(s[strings.LastIndexByte(s, '.')+1:], unicode.IsLetter)
 }
 
 // brokenBuildWords say that a build failed, and no more.

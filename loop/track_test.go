@@ -3,6 +3,7 @@ package loop
 import (
 	"fmt"
 	"git-runr/loop/internal/casetest"
+	"git-runr/loop/internal/place"
 	"strings"
 	"testing"
 )
@@ -14,7 +15,7 @@ func trackRound(number int, text string) Round {
 	var asked []string
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\n")
-		place, rest, _ := strings.Cut(line, " ")
+		at, rest, _ := strings.Cut(line, " ")
 		severity, issue, isFinding := strings.Cut(rest, ": ")
 		switch known, ok := severityWords[severity]; {
 		case line == "PASS":
@@ -23,7 +24,7 @@ func trackRound(number int, text string) Round {
 			round.Failure = &Failure{Reason: ReasonAgentFailed}
 		case isFinding && ok:
 			f := Finding{Severity: known, Issue: issue}
-			f.at(readPlace(place))
+			f.at(place.Read(at))
 			round.Report.Findings = append(round.Report.Findings, f)
 		case line != "":
 			asked = append(asked, line)

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"git-runr/loop/internal/place"
 	"path"
 	"strings"
 	"sync"
@@ -139,8 +140,8 @@ func isIdentifier(s string) bool {
 // filePath reads s as a path: "src/a.ts:12", "./a.go", "Makefile".
 func filePath(s string) (string, bool) {
 	s = strings.Trim(s, "*\"',;()[]")
-	if p := readPlace(s); p.line > 0 && p.file != "" {
-		s = p.file
+	if p := place.Read(s); p.Line > 0 && p.File != "" {
+		s = p.File
 	}
 	s = strings.TrimPrefix(path.Clean(strings.ReplaceAll(s, "\\", "/")), "/")
 	base := path.Base(s)

@@ -1,6 +1,8 @@
-package loop
+// Package place reads where in a tree something is, as people and tools write it.
+package place
 
 import (
+	"fmt"
 	"git-runr/loop/internal/markdown"
 	"git-runr/loop/prose"
 	"path"
@@ -11,18 +13,30 @@ import (
 	"unicode/utf8"
 )
 
-// maxPath is the longest path that is believed, in bytes.
-const maxPath = 4096
+// MaxPath is the longest path that is believed, in bytes.
+const MaxPath = 4096
 
-// place is where a finding is. Its zero value is nowhere.
-type place struct {
-	file      string
-	line, end int
+// Place is where a finding is. Its zero value is nowhere.
+type Place struct {
+	File      string
+	Line, End int
 }
 
-// placePattern takes the line numbers off a path: "a.go:10", "a.go:10-20",
+// String is the place as readPlace reads it: "file:line" or "file:line-end"; "" when it
+// is nowhere.
+func (p Place) String() string {
+	switch {
+	case p.File == "" || p.Line == 0:
+		return p.File
+	case p.End > p.Line:
+		return fmt.Sprintf("%s:%d-%d", p.File, p.Line, p.End)
+	}
+	return fmt.Sprintf("%s:%d", p.File, p.Line)
+}
+
+// PlacePattern takes the line numbers off a path: "a.go:10", "a.go:10-20",
 // "a.go:10:5", "a.go#L3-L9", "a.go, line 12", "a.go (lines 3-9)".
-var placePattern = sync.OnceValue(func() *regexp.Regexp {
+var PlacePattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(.*?)(?::~?L?|#L?|[\s,;(@]+(?:at\s+)?lines?:?\s+)(\d+)(?:C\d+)?(?:\s*(?:-|–|—|to|\.\.)\s*L?(\d+)(?:C\d+)?|[:.]\d+(?:-\d+(?::\d+)?)?)?(?:[\s,;:)].*)?$`)
 })
 
@@ -32,41 +46,41 @@ var noPlace = map[string]bool{
 	"various": true, "multiple": true, "multiple files": true, "several": true, "overall": true, "global": true, "all": true, "all files": true,
 }
 
-// readPlace reads the value of a place field.
-func readPlace(value string) place {
+// Read reads the value of a place field.
+func Read(value string) Place {
 	value, _, _ = strings.Cut(strings.TrimSpace(value), "\n")
-	value = prose.Cut(value, 2*maxPath)
-	text, target, isLink := cutLink(value)
+	value = prose.Cut(value, 2*MaxPath)
+	text, target, isLink := CutLink(value)
 	if isLink {
 		return linkPlace(text, target)
 	}
 	if inner, rest, ok := strings.Cut(strings.TrimPrefix(value, "`"), "`"); ok && strings.HasPrefix(value, "`") {
-		if p := readPlace(inner); p.line > 0 || strings.TrimSpace(rest) == "" {
+		if p := Read(inner); p.Line > 0 || strings.TrimSpace(rest) == "" {
 			return p
 		}
 		value = inner + rest // `a.go`:12, `a.go`, line 12
 	}
 	value = strings.Trim(value, " \t*`\"'()")
-	if noPlace[strings.ToLower(markdown.TrimDecor(value))] || isPlaceholder(value) {
-		return place{}
+	if noPlace[strings.ToLower(markdown.TrimDecor(value))] || IsPlaceholder(value) {
+		return Place{}
 	}
-	if m := placePattern().FindStringSubmatch(value); m != nil && m[1] != "" {
-		if first, _, ok := strings.Cut(m[1], ", "); ok && hasExtension(first) {
-			return newPlace(first, 0, 0) // the line is another file's
+	if m := PlacePattern().FindStringSubmatch(value); m != nil && m[1] != "" {
+		if first, _, ok := strings.Cut(m[1], ", "); ok && HasExtension(first) {
+			return New(first, 0, 0) // the line is another file's
 		}
-		return newPlace(m[1], markdown.Number(m[2]), markdown.Number(m[3]))
+		return New(m[1], markdown.Number(m[2]), markdown.Number(m[3]))
 	}
-	return newPlace(withoutRemark(value), 0, 0)
+	return New(withoutRemark(value), 0, 0)
 }
 
-// isPlaceholder reports whether value is what a template has in place of a value.
-func isPlaceholder(value string) bool {
+// IsPlaceholder reports whether value is what a template has in place of a value.
+func IsPlaceholder(value string) bool {
 	s := markdown.TrimDecor(value)
 	return s == "..." || s == "…" || (len(s) > 1 && (s[0] == '{' && s[len(s)-1] == '}' || s[0] == '<' && s[len(s)-1] == '>'))
 }
 
-// cutLink reads a value that begins with a Markdown link.
-func cutLink(value string) (text, target string, ok bool) {
+// CutLink reads a value that begins with a Markdown link.
+func CutLink(value string) (text, target string, ok bool) {
 	rest, ok := strings.CutPrefix(value, "[")
 	if !ok {
 		return "", "", false
@@ -81,16 +95,16 @@ func cutLink(value string) (text, target string, ok bool) {
 
 // linkPlace takes a link's file from its text, which people read, and the line
 // from wherever it stands.
-func linkPlace(text, target string) place {
-	p := readPlace(text)
-	if p.file == "" || !strings.ContainsAny(p.file, "./") {
-		p = place{}
+func linkPlace(text, target string) Place {
+	p := Read(text)
+	if p.File == "" || !strings.ContainsAny(p.File, "./") {
+		p = Place{}
 	}
 	if strings.Contains(target, "://") {
 		_, anchor, _ := strings.Cut(target, "#")
-		target = p.file + "#" + anchor
+		target = p.File + "#" + anchor
 	}
-	if q := readPlace(target); p.file == "" || p.line == 0 && q.line > 0 {
+	if q := Read(target); p.File == "" || p.Line == 0 && q.Line > 0 {
 		return q
 	}
 	return p
@@ -98,7 +112,7 @@ func linkPlace(text, target string) place {
 
 // withoutRemark cuts " (the handler)", " - why" and ":function" off a path.
 func withoutRemark(s string) string {
-	if before, _, ok := strings.Cut(s, ":"); ok && hasExtension(before) {
+	if before, _, ok := strings.Cut(s, ":"); ok && HasExtension(before) {
 		s = before
 	}
 	for _, sep := range []string{" (", " - ", " — ", " – ", ", "} {
@@ -109,18 +123,18 @@ func withoutRemark(s string) string {
 	return strings.TrimSpace(s)
 }
 
-// newPlace cleans a path; prose, addresses and folders above the tree are no place.
-func newPlace(file string, line, end int) place {
+// New cleans a path; prose, addresses and folders above the tree are no place.
+func New(file string, line, end int) Place {
 	file = strings.Trim(file, " \t*`\"'(),;:")
 	if strings.Contains(file, "\\") && !strings.Contains(file, "/") {
 		file = strings.ReplaceAll(file, "\\", "/")
 	}
-	if !pathLike(file) || len(file) > maxPath {
-		return place{}
+	if !pathLike(file) || len(file) > MaxPath {
+		return Place{}
 	}
 	file = path.Clean(file)
 	if file == "." || file == "/" || file == ".." || strings.HasPrefix(file, "../") {
-		return place{}
+		return Place{}
 	}
 	if end > 0 && end < line {
 		line, end = end, line
@@ -128,7 +142,7 @@ func newPlace(file string, line, end int) place {
 	if end == line || line == 0 {
 		end = 0
 	}
-	return place{file: file, line: line, end: end}
+	return Place{File: file, Line: line, End: end}
 }
 
 // pathLike tells a path from prose: one word, or several that contain a slash or end in an extension.
@@ -136,11 +150,11 @@ func pathLike(s string) bool {
 	if s == "" || strings.Contains(s, "://") || strings.ContainsFunc(s, unicode.IsControl) {
 		return false
 	}
-	return !strings.ContainsAny(s, " \t") || hasExtension(s) || (strings.Contains(s, "/") && len(strings.Fields(s)) < 4)
+	return !strings.ContainsAny(s, " \t") || HasExtension(s) || (strings.Contains(s, "/") && len(strings.Fields(s)) < 4)
 }
 
-// hasExtension reports whether s ends like the name of a file: ".go", ".d.ts", ".mp3".
-func hasExtension(s string) bool {
+// HasExtension reports whether s ends like the name of a file: ".go", ".d.ts", ".mp3".
+func HasExtension(s string) bool {
 	ext := path.Ext(s)
 	if len(ext) < 2 || len(ext) > 12 || ext == s {
 		return ext == s && len(ext) > 1 // .gitignore
@@ -148,20 +162,20 @@ func hasExtension(s string) bool {
 	return !strings.ContainsFunc(ext[1:], func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// cutPlace takes a place off the start of an issue: "auth.go:12 leaks a token",
+// Cut takes a place off the start of an issue: "auth.go:12 leaks a token",
 // "`auth.go:12`: leaks a token". It asks for more than readPlace does, because
 // most sentences begin with no place.
-func cutPlace(text string) (place, string) {
+func Cut(text string) (Place, string) {
 	head, rest := firstTerm(text)
-	p := readPlace(head)
-	if p.file == "" || !strings.ContainsAny(p.file, "./") || !strings.ContainsFunc(p.file, unicode.IsLetter) {
-		return place{}, text
+	p := Read(head)
+	if p.File == "" || !strings.ContainsAny(p.File, "./") || !strings.ContainsFunc(p.File, unicode.IsLetter) {
+		return Place{}, text
 	}
-	if p.line == 0 && !hasExtension(p.file) || strings.TrimSpace(rest) == "" {
-		return place{}, text
+	if p.Line == 0 && !HasExtension(p.File) || strings.TrimSpace(rest) == "" {
+		return Place{}, text
 	}
-	if next, after, ok := cutLineWords(rest); ok && p.line == 0 {
-		p.line, rest = next, after
+	if next, after, ok := cutLineWords(rest); ok && p.Line == 0 {
+		p.Line, rest = next, after
 	}
 	return p, strings.TrimLeftFunc(rest, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(":-–—,)*", r) })
 }
@@ -169,11 +183,11 @@ func cutPlace(text string) (place, string) {
 // firstTerm is the first word, code span or link of a text.
 func firstTerm(text string) (head, rest string) {
 	text = strings.TrimLeft(text, " \t*(")
-	if _, _, ok := cutLink(text); ok {
+	if _, _, ok := CutLink(text); ok {
 		end := strings.Index(text, ")") + 1
 		return text[:end], text[end:]
 	}
-	if inner, after, ok := strings.Cut(strings.TrimPrefix(text, "["), "]"); ok && strings.HasPrefix(text, "[") && len(inner) < maxPath && readPlace(inner).line > 0 {
+	if inner, after, ok := strings.Cut(strings.TrimPrefix(text, "["), "]"); ok && strings.HasPrefix(text, "[") && len(inner) < MaxPath && Read(inner).Line > 0 {
 		return inner, after
 	}
 	if inner, after, ok := strings.Cut(strings.TrimPrefix(text, "`"), "`"); ok && strings.HasPrefix(text, "`") {
@@ -203,12 +217,12 @@ func cutLineWords(s string) (line int, rest string, ok bool) {
 	return line, after[digits:], line > 0
 }
 
-// unsafePath says why a claimed path must not be used; "" when it may be.
-func unsafePath(p string) string {
+// Unsafe says why a claimed path must not be used; "" when it may be.
+func Unsafe(p string) string {
 	switch {
 	case p == "" || path.Clean(p) == ".":
 		return "it names no file"
-	case len(p) > maxPath:
+	case len(p) > MaxPath:
 		return "it is too long"
 	case strings.ContainsRune(p, 0):
 		return "it contains NUL"
@@ -236,5 +250,5 @@ func isAbsolute(p string) bool {
 	return isSlash(rune(p[0])) || strings.HasPrefix(p, "~") && (len(p) == 1 || isSlash(rune(p[1]))) || drive
 }
 
-// cleanPath is a safe path without "./" and double slashes.
-func cleanPath(p string) string { return path.Clean(p) }
+// Clean is a safe path without "./" and double slashes.
+func Clean(p string) string { return path.Clean(p) }
