@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"encoding/json"
+	"git-runr/loop/reply"
 	"slices"
 	"strings"
 	"testing"
@@ -15,7 +16,7 @@ func TestRequestsOfTheLastRound(t *testing.T) {
 	if d := Of(run, loop.Stop{Reason: loop.ReasonInterrupted}); !slices.Equal(d.LastReviewRequests, run.Rounds[2].Report.Requests) {
 		t.Errorf("requests %q", d.LastReviewRequests)
 	}
-	run.Rounds = append(run.Rounds, loop.Round{Number: 4, Report: loop.Report{Effective: loop.PassWithNotes, Requests: []string{"a nit"}}})
+	run.Rounds = append(run.Rounds, loop.Round{Number: 4, Report: reply.Report{Effective: reply.PassWithNotes, Requests: []string{"a nit"}}})
 	if d := Of(run, loop.Stop{Reason: loop.ReasonInterrupted}); len(d.LastReviewRequests) > 0 {
 		t.Errorf("a review that passed requests %q", d.LastReviewRequests)
 	}
@@ -158,7 +159,7 @@ func TestCheckpoint(t *testing.T) {
 func TestEditsAreBounded(t *testing.T) {
 	run := stoppedRun()
 	for range 2 * editsShown {
-		run.Rounds[2].Report.Findings = append(run.Rounds[2].Report.Findings, loop.Finding{File: "a.go", Line: 1, Issue: "x"})
+		run.Rounds[2].Report.Findings = append(run.Rounds[2].Report.Findings, reply.Finding{File: "a.go", Line: 1, Issue: "x"})
 	}
 	if got := edits(run, *run.Stop, nil); len(got) != editsShown {
 		t.Errorf("%d edits", len(got))

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"git-runr/loop/reply"
 	"strings"
 	"testing"
 
@@ -126,7 +127,7 @@ func TestNothingForeignReachesTheTerminal(t *testing.T) {
 		run.Checks[0].Results[0].Reason, run.Checks[0].Results[1].Said = hostile, hostile
 		run.Attempts[2].Verification, run.Attempts[2].Files, run.Attempts[2].Unchanged = hostile, []string{hostile}, []string{hostile}
 		run.Plan.Scope = loop.Scope{Allow: []string{"src/**"}}
-		run.Rounds[2].Report = loop.Report{Effective: loop.NeedsFix, Requests: []string{hostile}, Findings: []loop.Finding{{File: hostile, Line: 1, Issue: hostile}}}
+		run.Rounds[2].Report = reply.Report{Effective: reply.NeedsFix, Requests: []string{hostile}, Findings: []reply.Finding{{File: hostile, Line: 1, Issue: hostile}}}
 		for name, text := range map[string]string{
 			"footer": footer(run, 80), "digest": Digest(run, *run.Stop), "block": Block(run, Place{Files: hostile, Tree: hostile, Width: 80}),
 		} {

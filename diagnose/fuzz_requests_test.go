@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"git-runr/loop/reply"
 	"slices"
 	"strings"
 	"testing"
@@ -18,8 +19,8 @@ func FuzzRequests(f *testing.F) {
 	}
 	checks := readChecks(defaultChecks)
 	f.Fuzz(func(t *testing.T, text string) {
-		report := loop.ParseReview(text, "")
-		if again := loop.ParseReview(text, ""); !slices.Equal(report.Requests, again.Requests) || report.Approved != again.Approved {
+		report := reply.ParseReview(text, "")
+		if again := reply.ParseReview(text, ""); !slices.Equal(report.Requests, again.Requests) || report.Approved != again.Approved {
 			t.Fatalf("two readings differ: %q and %q", report.Requests, again.Requests)
 		}
 		for i, r := range report.Requests {
@@ -43,7 +44,7 @@ func wordsIn(text string) []string {
 
 // ownWords: requests are made of words that occur in the text. Not compared: JSON,
 // whose escapes hide them, and colours, which part them.
-func ownWords(t *testing.T, text string, report loop.Report) {
+func ownWords(t *testing.T, text string, report reply.Report) {
 	if report.Format != "markdown" && report.Format != "unreadable" || strings.Contains(text, "\x1b") {
 		return
 	}
@@ -72,7 +73,7 @@ func nothingFromFences(t *testing.T, text string) {
 		return
 	}
 	for _, fence := range []string{"```", "~~~~"} {
-		report := loop.ParseReview(text+"\n\n"+fence+"\n- Please add Zzyzx\nYou must fix Zzyzx\n"+fence+"\n", "")
+		report := reply.ParseReview(text+"\n\n"+fence+"\n- Please add Zzyzx\nYou must fix Zzyzx\n"+fence+"\n", "")
 		for _, r := range report.Requests {
 			if strings.Contains(r, "Zzyzx") {
 				t.Fatalf("request %q comes from a fence", r)

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"git-runr/loop/reply"
 	"slices"
 	"strings"
 	"testing"
@@ -22,7 +23,7 @@ func FuzzForeignText(f *testing.F) {
 		run.Plan.Entity.Title, run.Plan.DoneCriteria, run.Plan.Checks[2].Match = text, "- "+text, []string{text}
 		run.Stop.Unmet, run.Stop.Detail = []string{text, "Fix " + text}, text
 		run.Checks[0].Results[0].Said, run.Attempts[2].Verification = text, text
-		run.Rounds[2].Report = loop.Report{Requests: []string{text}, Findings: []loop.Finding{{File: text, Issue: text, Line: 1}}}
+		run.Rounds[2].Report = reply.Report{Requests: []string{text}, Findings: []reply.Finding{{File: text, Issue: text, Line: 1}}}
 		run.Stop.Said, run.Stop.SaidBy, run.Stop.Setting = text, text, &loop.Setting{Name: text, Value: text, From: text}
 		run.Checks[0].Event, run.Checks[0].Results[0].Output = head, text
 		run.Checks[0].Results[0].Failures = []loop.CheckFailure{{Test: text, File: text, Line: 1, Message: text}, {Message: text}}

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"cmp"
+	"git-runr/loop/reply"
 	"maps"
 	"slices"
 	"time"
@@ -231,7 +232,7 @@ func stopReasons(h RunHistory) []string {
 }
 
 // count counts the findings of one run or review that it has not had yet.
-func (c *counter) count(of string, findings []loop.Finding) {
+func (c *counter) count(of string, findings []reply.Finding) {
 	for _, f := range findings {
 		key := of + "\x00" + cmp.Or(f.ID, string(f.Severity)+"\x00"+f.File+"\x00"+f.Issue)
 		if c.seen[key] {

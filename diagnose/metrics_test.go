@@ -3,6 +3,7 @@ package diagnose
 import (
 	"encoding/json"
 	"fmt"
+	"git-runr/loop/reply"
 	"math"
 	"reflect"
 	"slices"
@@ -112,11 +113,11 @@ func TestMetricsTimes(t *testing.T) {
 }
 
 func TestMetricsFindings(t *testing.T) {
-	again := loop.Finding{ID: "f-1", Severity: loop.Warning, File: "a.go", Rule: "todo"}
+	again := reply.Finding{ID: "f-1", Severity: reply.Warning, File: "a.go", Rule: "todo"}
 	run := measured(loop.Run{ID: "1", Rounds: rounds(0, 0)})
-	run.Run.Rounds[0].Report.Findings = []loop.Finding{again, {ID: "f-2", Severity: loop.Critical, File: "b.go"}}
-	run.Run.Rounds[1].Report.Findings = []loop.Finding{again, {Severity: loop.Note, Issue: "no id"}, {Severity: loop.Note, Issue: "no id"}}
-	review := loop.Review{ID: "2", CreatedAt: periodStart, Submissions: []loop.Submission{{Report: loop.Report{Findings: []loop.Finding{again}}}}}
+	run.Run.Rounds[0].Report.Findings = []reply.Finding{again, {ID: "f-2", Severity: reply.Critical, File: "b.go"}}
+	run.Run.Rounds[1].Report.Findings = []reply.Finding{again, {Severity: reply.Note, Issue: "no id"}, {Severity: reply.Note, Issue: "no id"}}
+	review := loop.Review{ID: "2", CreatedAt: periodStart, Submissions: []loop.Submission{{Report: reply.Report{Findings: []reply.Finding{again}}}}}
 	f := NewMetrics(periodStart, periodEnd, []RunHistory{run}, []loop.Review{review}).Findings
 	if f.Total != 4 || f.SeverityCounts != (SeverityCounts{Critical: 1, Warning: 2, Note: 1}) {
 		t.Errorf("findings %+v", f)
@@ -168,7 +169,7 @@ func TestMetricsOfNothing(t *testing.T) {
 func TestMetricsText(t *testing.T) {
 	in := wholeRun(t)
 	review := loop.Review{ID: "2", CreatedAt: periodStart, Status: loop.ReviewSubmit, SubmittedAt: periodStart.Add(time.Minute), Submissions: []loop.Submission{{
-		Outcome: loop.OutcomeFailed, Report: loop.Report{Findings: []loop.Finding{{ID: "f-9", Severity: loop.Warning, File: "a.go", Rule: "todo"}}},
+		Outcome: loop.OutcomeFailed, Report: reply.Report{Findings: []reply.Finding{{ID: "f-9", Severity: reply.Warning, File: "a.go", Rule: "todo"}}},
 	}}}
 	m := NewMetrics(periodStart, periodEnd.Add(90*time.Minute), []RunHistory{{Run: in.Run, Events: in.Events}}, []loop.Review{review})
 	golden(t, "metrics.txt", m.Text())
@@ -179,7 +180,7 @@ func TestMetricsAreDeterministic(t *testing.T) {
 	var histories []RunHistory
 	for i := range 20 {
 		run := loop.Run{ID: fmt.Sprint(i), Rounds: rounds(time.Duration(i) * time.Second)}
-		run.Rounds[0].Report.Findings = []loop.Finding{{ID: "f", File: fmt.Sprintf("%d.go", i%7)}}
+		run.Rounds[0].Report.Findings = []reply.Finding{{ID: "f", File: fmt.Sprintf("%d.go", i%7)}}
 		histories = append(histories, measured(run))
 	}
 	want := NewMetrics(periodStart, periodEnd, histories, nil)

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"encoding/json"
 	"fmt"
+	"git-runr/loop/reply"
 	"os"
 	"path/filepath"
 	"strings"
@@ -57,7 +58,7 @@ func (h *history) attempt(number int, mode loop.AttemptMode, took time.Duration,
 	a := loop.Attempt{Number: number, Step: "implement", Mode: mode, Agent: "impl", From: from}
 	h.add(time.Second, loop.AttemptStarted, a)
 	a.Commit, a.Files, a.Duration = commit, []string{"a.go", "b.go"}, loop.Duration(took)
-	a.Unclaimed, a.Unchanged, a.Status = []string{"b.go"}, []string{"ghost.go"}, loop.ExecutorComplete
+	a.Unclaimed, a.Unchanged, a.Status = []string{"b.go"}, []string{"ghost.go"}, reply.ExecutorComplete
 	return h.add(took, loop.AttemptCompleted, a)
 }
 
@@ -69,9 +70,9 @@ func (h *history) checks(attempt int, on gitstore.ID, exit int) *history {
 	return h.add(10*time.Second, loop.ChecksCompleted, loop.CheckRun{Step: "check", Attempt: attempt, Tree: on, Results: []loop.CheckResult{result}})
 }
 
-func (h *history) round(number, attempt int, verdict loop.Verdict, findings ...loop.Finding) *history {
+func (h *history) round(number, attempt int, verdict reply.Verdict, findings ...reply.Finding) *history {
 	return h.add(90*time.Second, loop.RoundCompleted, loop.Round{
-		Number: number, Attempt: attempt, Reviewer: "rev", Report: loop.Report{Verdict: verdict, Effective: verdict, Findings: findings},
+		Number: number, Attempt: attempt, Reviewer: "rev", Report: reply.Report{Verdict: verdict, Effective: verdict, Findings: findings},
 		Census: loop.Census{Files: 2, Lines: 12, SentFiles: 2, SentLines: 12}, Duration: loop.Duration(90 * time.Second),
 	})
 }
@@ -84,18 +85,18 @@ func (h *history) input() ReportInput {
 	return ReportInput{Run: run, Events: h.events}
 }
 
-var wrong = loop.Finding{ID: "f-1", Severity: loop.Critical, File: "a.go", Line: 3, Issue: "It is all wrong"}
+var wrong = reply.Finding{ID: "f-1", Severity: reply.Critical, File: "a.go", Line: 3, Issue: "It is all wrong"}
 
 // wholeRun goes round twice, stops, is helped by a person, passes and lands.
 func wholeRun(t *testing.T) ReportInput {
 	h := newHistory(t)
 	h.attempt(1, loop.ModeImplement, 3*time.Minute+12*time.Second, baseCommit, firstWork)
 	h.checks(1, firstWork, 1)
-	h.round(1, 1, loop.CriticalFail, wrong, loop.Finding{Severity: loop.Note, Issue: "a nit"})
+	h.round(1, 1, reply.CriticalFail, wrong, reply.Finding{Severity: reply.Note, Issue: "a nit"})
 	h.add(time.Second, loop.AttemptReverted, loop.Reverted{Attempt: 1, Restored: []string{"a.go", "b.go"}})
 	h.attempt(2, loop.ModeReexecute, 500*time.Millisecond, baseCommit, secondWork)
 	h.checks(2, secondWork, 0)
-	h.round(2, 2, loop.NeedsFix, loop.Finding{ID: "f-2", Severity: loop.Warning, File: "a.go", Issue: "Say please"})
+	h.round(2, 2, reply.NeedsFix, reply.Finding{ID: "f-2", Severity: reply.Warning, File: "a.go", Issue: "Say please"})
 	h.add(time.Second, loop.ReviewLoopDetected, loop.Stop{Reason: loop.ReasonReviewLoop, Round: 2, MaxRounds: 1, Detail: "the retries are used up", Unmet: []string{"Say please"}})
 	h.add(2*time.Hour, loop.RunIntervened, loop.Intervention{
 		Number: 1, Reason: loop.InterveneReviewLoop, Note: "said please", By: "Ada <ada@example.com>", Attempts: 2, Commit: personsWork, Files: []string{"a.go"},
@@ -105,7 +106,7 @@ func wholeRun(t *testing.T) ReportInput {
 		},
 	})
 	h.add(time.Minute, loop.RunResumed, struct{}{})
-	h.round(3, 2, loop.Pass)
+	h.round(3, 2, reply.Pass)
 	h.add(0, loop.RunCompleted, map[string]any{"status": "pass", "commit": personsWork})
 	h.add(time.Hour, loop.RunLanded, loop.Landed{Commit: personsWork, Onto: baseCommit, Branch: "main", Squash: true})
 	in := h.input()
@@ -370,7 +371,7 @@ func TestNothingForeignGetsOutOfAReport(t *testing.T) {
 		Number: 1, Agent: hostile, Commit: gitstore.ID(hostile), Files: []string{hostile}, Unclaimed: []string{hostile}, Unchanged: []string{hostile}, Warnings: []string{hostile},
 	})
 	h.add(0, loop.ChecksCompleted, loop.CheckRun{Results: []loop.CheckResult{{Name: hostile, Command: hostile, Reason: hostile, Said: hostile}}})
-	h.round(1, 1, loop.Verdict(hostile), loop.Finding{Severity: loop.Severity(hostile), File: hostile, Issue: hostile})
+	h.round(1, 1, reply.Verdict(hostile), reply.Finding{Severity: reply.Severity(hostile), File: hostile, Issue: hostile})
 	h.add(0, loop.RunStopped, loop.Stop{Reason: hostile, Detail: hostile, Unmet: []string{hostile}})
 	h.add(0, loop.RunIntervened, loop.Intervention{Reason: hostile, Note: hostile, By: hostile, Files: []string{hostile}})
 	h.add(0, loop.RunAnswered, map[string]string{"choice": hostile, "by": hostile})
@@ -424,7 +425,7 @@ func TestTook(t *testing.T) {
 func TestReportOfTakenBackLanding(t *testing.T) {
 	h := newHistory(t)
 	h.attempt(1, loop.ModeImplement, time.Minute, baseCommit, firstWork)
-	h.round(1, 1, loop.Pass)
+	h.round(1, 1, reply.Pass)
 	h.add(0, loop.RunCompleted, map[string]any{"status": "pass", "commit": firstWork})
 	h.add(time.Hour, loop.RunLanded, loop.Landed{Commit: firstWork, Onto: baseCommit, Branch: "main"})
 	h.add(time.Hour, loop.RunUnlanded, loop.Landed{Commit: firstWork, Onto: baseCommit, Branch: "main"})

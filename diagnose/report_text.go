@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"git-runr/loop/prose"
+	"git-runr/loop/reply"
 	"strings"
 	"time"
 
@@ -138,7 +139,7 @@ func (r ReportRound) lines() []string {
 	return lines
 }
 
-func findingLine(f loop.Finding) string {
+func findingLine(f reply.Finding) string {
 	return strings.TrimSpace(fmt.Sprintf("%s %s", f.Severity, strings.TrimSpace(f.Place()+"  "+f.Issue)))
 }
 

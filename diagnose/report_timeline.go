@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"git-runr/loop/prose"
+	"git-runr/loop/reply"
 	"slices"
 	"strings"
 	"time"
@@ -59,22 +60,22 @@ type ReportEntry struct {
 // ReportAttempt is one turn of an implementer. Where its commit is not in this clone,
 // files have no counts of lines.
 type ReportAttempt struct {
-	Number    int                 `json:"attempt"`
-	Mode      loop.AttemptMode    `json:"mode"`
-	Agent     string              `json:"agent"`
-	Finished  bool                `json:"finished"` // false: it was killed
-	Commit    gitstore.ID         `json:"commit,omitempty"`
-	Files     []gitstore.FileStat `json:"files"`
-	Counted   bool                `json:"counted"` // the files' lines are
-	Added     int                 `json:"lines_added"`
-	Deleted   int                 `json:"lines_deleted"`
-	Claimed   []string            `json:"claimed,omitempty"`
-	Unclaimed []string            `json:"unclaimed,omitempty"`
-	Unchanged []string            `json:"unchanged,omitempty"`
-	Status    loop.ExecutorStatus `json:"executor_status,omitempty"`
-	Warnings  []string            `json:"parse_warnings,omitempty"`
-	Failure   *loop.Failure       `json:"failure,omitempty"`
-	Reverted  bool                `json:"reverted"` // later, as a whole
+	Number    int                  `json:"attempt"`
+	Mode      loop.AttemptMode     `json:"mode"`
+	Agent     string               `json:"agent"`
+	Finished  bool                 `json:"finished"` // false: it was killed
+	Commit    gitstore.ID          `json:"commit,omitempty"`
+	Files     []gitstore.FileStat  `json:"files"`
+	Counted   bool                 `json:"counted"` // the files' lines are
+	Added     int                  `json:"lines_added"`
+	Deleted   int                  `json:"lines_deleted"`
+	Claimed   []string             `json:"claimed,omitempty"`
+	Unclaimed []string             `json:"unclaimed,omitempty"`
+	Unchanged []string             `json:"unchanged,omitempty"`
+	Status    reply.ExecutorStatus `json:"executor_status,omitempty"`
+	Warnings  []string             `json:"parse_warnings,omitempty"`
+	Failure   *loop.Failure        `json:"failure,omitempty"`
+	Reverted  bool                 `json:"reverted"` // later, as a whole
 }
 
 // ReportCheck is one command's result.
@@ -95,16 +96,16 @@ type ReportCheck struct {
 
 // ReportRound is one turn of a reviewer.
 type ReportRound struct {
-	Number   int            `json:"round"`
-	Attempt  int            `json:"attempt"`
-	Reviewer string         `json:"reviewer"`
-	Verdict  loop.Verdict   `json:"verdict,omitempty"` // effective
-	Severity SeverityCounts `json:"severities"`
-	Findings []loop.Finding `json:"findings"`
-	Requests []string       `json:"requests,omitempty"` // of a review without findings
-	Census   loop.Census    `json:"census"`
-	Warnings []string       `json:"parse_warnings,omitempty"`
-	Failure  *loop.Failure  `json:"failure,omitempty"`
+	Number   int             `json:"round"`
+	Attempt  int             `json:"attempt"`
+	Reviewer string          `json:"reviewer"`
+	Verdict  reply.Verdict   `json:"verdict,omitempty"` // effective
+	Severity SeverityCounts  `json:"severities"`
+	Findings []reply.Finding `json:"findings"`
+	Requests []string        `json:"requests,omitempty"` // of a review without findings
+	Census   loop.Census     `json:"census"`
+	Warnings []string        `json:"parse_warnings,omitempty"`
+	Failure  *loop.Failure   `json:"failure,omitempty"`
 }
 
 // ReportIntervention is what a person did. Its commands are the entry's checks.
@@ -125,11 +126,11 @@ type SeverityCounts struct {
 }
 
 // add counts one finding. A severity of a newer program counts as a note.
-func (s *SeverityCounts) add(severity loop.Severity) {
+func (s *SeverityCounts) add(severity reply.Severity) {
 	switch severity {
-	case loop.Critical:
+	case reply.Critical:
 		s.Critical++
-	case loop.Warning:
+	case reply.Warning:
 		s.Warning++
 	default:
 		s.Note++
@@ -397,7 +398,7 @@ func (t *timeline) round(entry *ReportEntry, e loop.Event) error {
 		Census: round.Census, Warnings: round.Report.Warnings, Failure: round.Failure,
 	}
 	if len(r.Findings) == 0 {
-		r.Findings, r.Requests = []loop.Finding{}, round.Report.Requests
+		r.Findings, r.Requests = []reply.Finding{}, round.Report.Requests
 	}
 	for _, f := range r.Findings {
 		r.Severity.add(f.Severity)
@@ -452,8 +453,8 @@ func (t *timeline) answered(entry *ReportEntry, e loop.Event) error {
 
 func (t *timeline) completed(entry *ReportEntry, e loop.Event) error {
 	done, err := eventPayload[struct {
-		Result string         `json:"status"`
-		Open   []loop.Finding `json:"accepted_findings"`
+		Result string          `json:"status"`
+		Open   []reply.Finding `json:"accepted_findings"`
 	}](e)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"git-runr/loop/reply"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -35,7 +36,7 @@ docs = npm run docs
 func TestRequests(t *testing.T) {
 	for _, c := range readRequestCases(t) {
 		t.Run(c.name, func(t *testing.T) {
-			report := loop.ParseReview(c.review, "")
+			report := reply.ParseReview(c.review, "")
 			got := map[string][]string{
 				"verdict":  {string(report.Effective)},
 				"approved": {strconv.FormatBool(report.Approved)},

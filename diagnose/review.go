@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"git-runr/loop/reply"
 	"slices"
 	"time"
 
@@ -82,7 +83,7 @@ func reviewAsRun(review loop.Review, checks []loop.Check) loop.Run {
 	run := loop.Run{Plan: loop.RunPlan{
 		Entity: loop.Entity{Type: "review", Title: subject.Title}, Base: subject.Commit, Checks: checks, FromReview: review.ID,
 	}}
-	round := loop.Round{Number: 1, At: review.SubmittedAt, Report: loop.Report{Effective: loop.NeedsFix, Findings: review.Findings()}}
+	round := loop.Round{Number: 1, At: review.SubmittedAt, Report: reply.Report{Effective: reply.NeedsFix, Findings: review.Findings()}}
 	for _, sub := range review.Submissions {
 		round.Report.Requests = append(round.Report.Requests, sub.Report.Requests...)
 		for _, c := range sub.Comments {

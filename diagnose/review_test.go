@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"git-runr/loop/reply"
 	"slices"
 	"strings"
 	"testing"
@@ -18,7 +19,7 @@ func reviewed(submissions ...loop.Submission) loop.Review {
 func TestReviewThatAsksForChanges(t *testing.T) {
 	d, ok := OfReview(reviewed(loop.Submission{
 		Outcome: loop.OutcomeFailed, Comments: []loop.Comment{{File: "b.ts", StartLine: 3, Comment: "Run the lint check"}},
-		Report: loop.Report{Effective: loop.NeedsFix, Findings: []loop.Finding{{File: "a.ts", Line: 1, Issue: "Fix type errors"}}, Requests: []string{"a.ts:1: Fix type errors"}},
+		Report: reply.Report{Effective: reply.NeedsFix, Findings: []reply.Finding{{File: "a.ts", Line: 1, Issue: "Fix type errors"}}, Requests: []string{"a.ts:1: Fix type errors"}},
 		Checks: []loop.CheckResult{{Name: "typecheck", ExitCode: 1, Said: "3 errors", Tree: "of the change"}},
 	}), npmChecks())
 	if !ok || d.ReviewID != reviewID || d.RunID != "" || d.StopReason != loop.ReasonReviewNotPassed || d.Intervention != "" {
@@ -52,7 +53,7 @@ func TestReviewThatCouldNotBeDone(t *testing.T) {
 }
 
 func TestReviewWithNothingToSay(t *testing.T) {
-	pass := loop.Submission{Outcome: loop.OutcomePassed, Report: loop.Report{Effective: loop.Pass}}
+	pass := loop.Submission{Outcome: loop.OutcomePassed, Report: reply.Report{Effective: reply.Pass}}
 	for _, review := range []loop.Review{reviewed(), reviewed(pass)} {
 		if d, ok := OfReview(review, npmChecks()); ok {
 			t.Errorf("diagnosed as %+v", d)

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"git-runr/loop/reply"
 	"time"
 
 	"git-runr/gitstore"
@@ -28,7 +29,7 @@ func npmChecks() []loop.Check {
 
 // asked is a round that asked for requests and did not pass.
 func asked(number int, requests ...string) loop.Round {
-	return loop.Round{Number: number, Attempt: number, At: epoch, Report: loop.Report{Effective: loop.NeedsFix, Requests: requests}}
+	return loop.Round{Number: number, Attempt: number, At: epoch, Report: reply.Report{Effective: reply.NeedsFix, Requests: requests}}
 }
 
 // stoppedRun is seed 000's example: the reviewer twice asked for two things, and

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"git-runr/loop/reply"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -96,7 +97,7 @@ func (c anchorCase) comment(ctx context.Context, s *Store, subject Subject) (Com
 
 // text is where a comment is, as cases have it.
 func (p Placed) text() string {
-	where := Finding{File: p.File, Line: p.StartLine, EndLine: p.EndLine}.Place()
+	where := reply.Finding{File: p.File, Line: p.StartLine, EndLine: p.EndLine}.Place()
 	switch {
 	case p.Outdated:
 		return "outdated: " + p.Why

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"git-runr/loop/prose"
+	"git-runr/loop/reply"
 	"slices"
 	"strings"
 	"time"
@@ -107,7 +108,7 @@ func (t *turn) prompt(step Step) ImplementPrompt {
 	if step.Mode != ModeImplement {
 		p.Findings, p.Requests = t.run.Open()
 		p.Said = t.run.Said()
-		p.Findings = slices.DeleteFunc(slices.Clone(p.Findings), func(f Finding) bool { return f.Severity == Note && step.Mode == ModeReexecute })
+		p.Findings = slices.DeleteFunc(slices.Clone(p.Findings), func(f reply.Finding) bool { return f.Severity == reply.Note && step.Mode == ModeReexecute })
 		if checks := t.run.LastChecks(); checks != nil {
 			for _, c := range checks.Results {
 				if c.Fails() {
@@ -179,7 +180,7 @@ func (t *turn) takeStock(a *Attempt, before gitstore.Snapshot, answer ImplementA
 		a.Files = append(a.Files, c.Path)
 	}
 	a.Edited = answer.Edited
-	a.claim(ParseExecutor(withoutDir(answer.Text, t.tree.Dir)))
+	a.claim(reply.ParseExecutor(withoutDir(answer.Text, t.tree.Dir)))
 	if t.run.Plan.InPlace && a.Mode != ModeGiven {
 		t.leaveUnclaimed(a)
 	}
@@ -204,7 +205,7 @@ func (t *turn) stateAfter(a Attempt) (gitstore.Snapshot, error) {
 func withoutDir(text, dir string) string { return strings.ReplaceAll(text, dir+"/", "") }
 
 // claim compares what the implementer says with what it did.
-func (a *Attempt) claim(report ExecutorReport) {
+func (a *Attempt) claim(report reply.ExecutorReport) {
 	a.Status, a.Verification, a.Claimed, a.Warnings = report.Status, report.Verification, report.Files, report.Warnings
 	for _, f := range report.Files {
 		if !slices.ContainsFunc(a.Files, func(changed string) bool { return covers(f, changed) }) {

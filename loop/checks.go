@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"git-runr/loop/prose"
+	"git-runr/loop/reply"
 	"strings"
 
 	"git-runr/gitstore"
@@ -73,7 +74,7 @@ func (f CheckFailure) String() string {
 	if f.File == "" {
 		return text
 	}
-	return strings.TrimSpace(text + " (" + Finding{File: f.File, Line: f.Line}.Place() + ")")
+	return strings.TrimSpace(text + " (" + reply.Finding{File: f.File, Line: f.Line}.Place() + ")")
 }
 
 // shown is what a prompt quotes of the output of a check that did not pass: from the

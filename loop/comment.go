@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"git-runr/loop/reply"
 	"strings"
 	"time"
 
@@ -21,21 +22,21 @@ const (
 // Comment is one remark of a person: on lines, on a file (StartLine 0), or (File "")
 // on the whole. Field names of seed 003 where it has them, in our spelling.
 type Comment struct {
-	ID           string      `json:"id"` // "c-" and ten hexadecimal digits
-	File         string      `json:"file,omitempty"`
-	StartLine    int         `json:"start_line,omitempty"` // from 1; 0 for a whole file
-	EndLine      int         `json:"end_line,omitempty"`   // inclusive
-	SelectedText string      `json:"selected_text,omitempty"`
-	Comment      string      `json:"comment"`            // Markdown
-	Side         Side        `json:"side,omitempty"`     // "" is new
-	Commit       gitstore.ID `json:"commit,omitempty"`   // commit or tree whose lines they are
-	Blob         gitstore.ID `json:"blob,omitempty"`     // of the file there
-	Severity     Severity    `json:"severity,omitempty"` // "" is a warning, or a note with an approval
+	ID           string         `json:"id"` // "c-" and ten hexadecimal digits
+	File         string         `json:"file,omitempty"`
+	StartLine    int            `json:"start_line,omitempty"` // from 1; 0 for a whole file
+	EndLine      int            `json:"end_line,omitempty"`   // inclusive
+	SelectedText string         `json:"selected_text,omitempty"`
+	Comment      string         `json:"comment"`            // Markdown
+	Side         Side           `json:"side,omitempty"`     // "" is new
+	Commit       gitstore.ID    `json:"commit,omitempty"`   // commit or tree whose lines they are
+	Blob         gitstore.ID    `json:"blob,omitempty"`     // of the file there
+	Severity     reply.Severity `json:"severity,omitempty"` // "" is a warning, or a note with an approval
 }
 
 // Place is where the comment is: "file:line", "file:line-end", "file", or "".
 func (c Comment) Place() string {
-	return Finding{File: c.File, Line: c.StartLine, EndLine: c.EndLine}.Place()
+	return reply.Finding{File: c.File, Line: c.StartLine, EndLine: c.EndLine}.Place()
 }
 
 // fillIn gives a comment an id that is not in taken, unless it has one that is not,
@@ -78,15 +79,15 @@ func commentIDs(comments []Comment) map[string]bool {
 }
 
 // finding is the comment as something to fix, with the comment's id.
-func (c Comment) finding(d Decision) Finding {
+func (c Comment) finding(d Decision) reply.Finding {
 	severity := c.Severity
 	if severity == "" && d == Approve {
-		severity = Note
+		severity = reply.Note
 	}
 	if severity == "" {
-		severity = Warning
+		severity = reply.Warning
 	}
-	f := Finding{ID: c.ID, Severity: severity, File: c.File, Line: c.StartLine, Issue: c.Comment}
+	f := reply.Finding{ID: c.ID, Severity: severity, File: c.File, Line: c.StartLine, Issue: c.Comment}
 	if c.EndLine > c.StartLine {
 		f.EndLine = c.EndLine
 	}

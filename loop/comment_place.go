@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"git-runr/loop/internal/strictjson"
 	"git-runr/loop/prose"
+	"git-runr/loop/reply"
 	"strings"
 
 	"git-runr/gitstore"
@@ -110,17 +111,17 @@ const maxComments = 2000
 
 // commentInput is a comment in a document: in the names of seed 003, or in ours.
 type commentInput struct {
-	File          string   `json:"file"`
-	StartLine     int      `json:"startLine"`
-	EndLine       int      `json:"endLine"`
-	SelectedText  string   `json:"selectedText"`
-	OurStartLine  int      `json:"start_line"`
-	OurEndLine    int      `json:"end_line"`
-	OurSelected   string   `json:"selected_text"`
-	Comment       string   `json:"comment"`
-	Side          Side     `json:"side"`
-	Severity      Severity `json:"severity"`
-	ignoredFields          // what our own output has beside
+	File          string         `json:"file"`
+	StartLine     int            `json:"startLine"`
+	EndLine       int            `json:"endLine"`
+	SelectedText  string         `json:"selectedText"`
+	OurStartLine  int            `json:"start_line"`
+	OurEndLine    int            `json:"end_line"`
+	OurSelected   string         `json:"selected_text"`
+	Comment       string         `json:"comment"`
+	Side          Side           `json:"side"`
+	Severity      reply.Severity `json:"severity"`
+	ignoredFields                // what our own output has beside
 }
 
 type ignoredFields struct {
@@ -182,7 +183,7 @@ func (c Comment) checkInput(in commentInput) error {
 		return fmt.Errorf("%d-%d is no range of lines", c.StartLine, c.EndLine)
 	case c.File == "" && c.StartLine > 0:
 		return errors.New("it has lines and no file")
-	case c.Severity != "" && severityRank(c.Severity) < 0:
+	case c.Severity != "" && reply.SeverityRank(c.Severity) < 0:
 		return fmt.Errorf("severity %q is none of critical, warning, note", c.Severity)
 	case c.Side != "" && c.Side != SideNew && c.Side != SideOld:
 		return fmt.Errorf("side %q is none of new, old", c.Side)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"git-runr/loop/reply"
 	"slices"
 	"strings"
 	"testing"
@@ -334,7 +335,7 @@ func TestListsHideOnlyWhatWasClosedBefore(t *testing.T) {
 }
 
 // fixedReviewer answers what it is made with.
-type fixedReviewer struct{ verdict Verdict }
+type fixedReviewer struct{ verdict reply.Verdict }
 
 func (fixedReviewer) Limits() Limits      { return Limits{} }
 func (fixedReviewer) NeedsCheckout() bool { return false }
@@ -358,9 +359,9 @@ func TestWorkerAsksEveryAgent(t *testing.T) {
 		calls = append(calls, name)
 		switch name {
 		case "good":
-			return fixedReviewer{Pass}, nil
+			return fixedReviewer{reply.Pass}, nil
 		case "bad":
-			return fixedReviewer{NeedsFix}, nil
+			return fixedReviewer{reply.NeedsFix}, nil
 		}
 		return nil, &Failure{Reason: ReasonAgentNotFound}
 	}}

@@ -3,6 +3,7 @@ package loop
 import (
 	"encoding/json"
 	"fmt"
+	"git-runr/loop/reply"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -312,22 +313,22 @@ func TestReviewClaimIsFenced(t *testing.T) {
 }
 
 func TestReviewNewestVerdictOfAReviewerCounts(t *testing.T) {
-	sub := func(reviewer string, o Outcome, v Verdict) Submission {
-		return Submission{Reviewer: reviewer, Outcome: o, Report: Report{Effective: v}}
+	sub := func(reviewer string, o Outcome, v reply.Verdict) Submission {
+		return Submission{Reviewer: reviewer, Outcome: o, Report: reply.Report{Effective: v}}
 	}
-	failed, passed, said := sub("ann", OutcomeFailed, NeedsFix), sub("ann", OutcomePassed, Pass), sub("ann", OutcomeCommented, PassWithNotes)
+	failed, passed, said := sub("ann", OutcomeFailed, reply.NeedsFix), sub("ann", OutcomePassed, reply.Pass), sub("ann", OutcomeCommented, reply.PassWithNotes)
 	for _, test := range []struct {
 		submissions []Submission
 		outcome     Outcome
-		verdict     Verdict
+		verdict     reply.Verdict
 	}{
-		{[]Submission{failed, passed}, OutcomePassed, Pass},
-		{[]Submission{passed, failed}, OutcomeFailed, NeedsFix},
-		{[]Submission{failed, said}, OutcomeFailed, NeedsFix},
-		{[]Submission{said, passed}, OutcomePassed, Pass},
+		{[]Submission{failed, passed}, OutcomePassed, reply.Pass},
+		{[]Submission{passed, failed}, OutcomeFailed, reply.NeedsFix},
+		{[]Submission{failed, said}, OutcomeFailed, reply.NeedsFix},
+		{[]Submission{said, passed}, OutcomePassed, reply.Pass},
 		{[]Submission{said}, OutcomeCommented, ""},
-		{[]Submission{failed, sub("bob", OutcomePassed, Pass)}, OutcomeFailed, NeedsFix},
-		{[]Submission{failed, sub("bob", OutcomeFailed, CriticalFail), passed}, OutcomeFailed, CriticalFail},
+		{[]Submission{failed, sub("bob", OutcomePassed, reply.Pass)}, OutcomeFailed, reply.NeedsFix},
+		{[]Submission{failed, sub("bob", OutcomeFailed, reply.CriticalFail), passed}, OutcomeFailed, reply.CriticalFail},
 	} {
 		review := Review{Submissions: test.submissions}
 		if review.Outcome() != test.outcome || review.Verdict() != test.verdict {

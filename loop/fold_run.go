@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"git-runr/loop/reply"
 	"strings"
 
 	"git-runr/gitstore"
@@ -14,11 +15,11 @@ type answerPayload struct {
 
 // completedPayload ends a run well.
 type completedPayload struct {
-	Result   string      `json:"status"` // pass, pass_with_issues or unreviewed
-	Commit   gitstore.ID `json:"commit"`
-	Open     []Finding   `json:"accepted_findings,omitempty"`
-	Requests []string    `json:"accepted_requests,omitempty"` // where there are no findings
-	By       string      `json:"accepted_by,omitempty"`       // who accepted what is open; "" when nobody had to
+	Result   string          `json:"status"` // pass, pass_with_issues or unreviewed
+	Commit   gitstore.ID     `json:"commit"`
+	Open     []reply.Finding `json:"accepted_findings,omitempty"`
+	Requests []string        `json:"accepted_requests,omitempty"` // where there are no findings
+	By       string          `json:"accepted_by,omitempty"`       // who accepted what is open; "" when nobody had to
 }
 
 // runHandlers is one step of the fold for each event type.

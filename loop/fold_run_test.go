@@ -3,6 +3,7 @@ package loop
 import (
 	"context"
 	"fmt"
+	"git-runr/loop/reply"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -97,7 +98,7 @@ func (s *story) line(line string) {
 		exit := map[string]int{"ok": 0, "fail": 1}[words[1]]
 		s.add(ChecksCompleted, CheckRun{Step: orElse(values["step"], "check"), Attempt: s.attempt, Results: []CheckResult{{Name: "test", ExitCode: exit}}})
 	case "review":
-		s.reviewed(Verdict(words[1]), flags[1:], values)
+		s.reviewed(reply.Verdict(words[1]), flags[1:], values)
 	case "revert":
 		s.reverted(flags)
 	case "stop":
@@ -136,7 +137,7 @@ func (s *story) attempted(mode AttemptMode, flags []string, values map[string]st
 	if slices.Contains(flags, "begun") {
 		return
 	}
-	a.Status = ExecutorStatus(orElse(values["status"], string(ExecutorComplete)))
+	a.Status = reply.ExecutorStatus(orElse(values["status"], string(reply.ExecutorComplete)))
 	if reason := values["failure"]; reason != "" {
 		a.Failure = &Failure{Reason: reason, Detail: "so it said"}
 	} else if !slices.Contains(flags, "unchanged") {
@@ -150,22 +151,22 @@ func (s *story) attempted(mode AttemptMode, flags []string, values map[string]st
 	s.add(AttemptCompleted, a)
 }
 
-func (s *story) reviewed(verdict Verdict, flags []string, values map[string]string) {
+func (s *story) reviewed(verdict reply.Verdict, flags []string, values map[string]string) {
 	s.rounds++
-	report := Report{Verdict: verdict, Findings: []Finding{}}
+	report := reply.Report{Verdict: verdict, Findings: []reply.Finding{}}
 	round := roundPayload{Step: orElse(values["step"], "review"), Round: Round{Number: s.rounds, Attempt: s.attempt, Reviewer: "rev", Tree: s.tree}}
 	for id, severity := range values {
 		if strings.HasPrefix(id, "f-") {
-			report.Findings = append(report.Findings, Finding{ID: id, Severity: Severity(severity), Issue: "issue " + id})
+			report.Findings = append(report.Findings, reply.Finding{ID: id, Severity: reply.Severity(severity), Issue: "issue " + id})
 		}
 	}
-	slices.SortFunc(report.Findings, func(a, b Finding) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(report.Findings, func(a, b reply.Finding) int { return strings.Compare(a.ID, b.ID) })
 	if slices.Contains(flags, "badcheck") {
 		round.Checks = []CheckResult{{Name: "test", ExitCode: 1}}
 	}
-	report.Effective = EffectiveVerdict(verdict, report.Findings, round.checksFailed())
+	report.Effective = reply.EffectiveVerdict(verdict, report.Findings, round.checksFailed())
 	if slices.Contains(flags, "unreadable") {
-		report.Format = formatUnreadable
+		report.Format = reply.FormatUnreadable
 	}
 	round.Census = Census{Files: 1, Lines: 3, SentFiles: 1, SentLines: 3}
 	if slices.Contains(flags, "partial") {
@@ -401,7 +402,7 @@ func TestRunLands(t *testing.T) {
 
 func TestRunOpen(t *testing.T) {
 	plan := testPlan()
-	plan.Findings, plan.Requests = []Finding{{ID: "f-plan"}}, []string{"from the review"}
+	plan.Findings, plan.Requests = []reply.Finding{{ID: "f-plan"}}, []string{"from the review"}
 	run := foldRun(t, tell(t, plan))
 	if findings, asked := run.Open(); len(findings) != 1 || findings[0].ID != "f-plan" || len(asked) != 1 {
 		t.Errorf("before the first round: %v, %v", findings, asked)

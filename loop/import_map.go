@@ -7,6 +7,7 @@ import (
 	"git-runr/loop/internal/markdown"
 	"git-runr/loop/internal/strictjson"
 	"git-runr/loop/prose"
+	"git-runr/loop/reply"
 	"slices"
 	"strings"
 	"time"
@@ -246,12 +247,12 @@ func (im *importer) worked(e ForeignEvent, a Attempt, text string) {
 // files, and the implementer's memo.
 func (im *importer) implemented(e ForeignEvent) {
 	memo := e.fields.prose("handoff_memo", "response", "content")
-	report := ParseExecutor(memo)
+	report := reply.ParseExecutor(memo)
 	a := Attempt{Agent: e.agent("implementer"), Files: e.fields.paths("changed_files")}
 	a.claim(report)
 	a.Warnings = nil
-	if a.Status == ExecutorUnknown {
-		a.Status = ExecutorComplete // so says the event
+	if a.Status == reply.ExecutorUnknown {
+		a.Status = reply.ExecutorComplete // so says the event
 	}
 	a.Verification = strings.TrimSpace(orElse(report.Verification, memo) + "\n\n" + im.proof)
 	im.worked(e, a, memo)
@@ -272,7 +273,7 @@ func (im *importer) workerResponse(e ForeignEvent) {
 // files it changed nobody recorded, so there is nothing to compare its list with.
 func (im *importer) implementerSaid(e ForeignEvent, text string) {
 	said := implementerAnswer(text)
-	report := ParseExecutor(said)
+	report := reply.ParseExecutor(said)
 	a := Attempt{
 		Agent: e.agent("implementer"), Files: []string{}, Claimed: report.Files, Status: report.Status,
 		Verification: orElse(report.Verification, said),
@@ -343,7 +344,7 @@ func readableChange(raw json.RawMessage) json.RawMessage {
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil
 	}
-	if _, err := readChange(raw, &markdown.Warnings{}); err == nil && len(raw) <= maxForeignChange {
+	if _, err := reply.ReadChange(raw, &markdown.Warnings{}); err == nil && len(raw) <= maxForeignChange {
 		return raw
 	}
 	text, err := json.Marshal(prose.Cut(foreignFields{"": raw}.prose(""), maxForeignChange))
@@ -367,7 +368,7 @@ func (im *importer) reviewed(e ForeignEvent, text string) {
 // its census says one a file, so that it is not taken for a review of nothing.
 func (im *importer) round(reviewer, text string) {
 	round := roundPayload{Step: im.step(StepReview), Round: Round{
-		Number: len(im.run.Rounds) + 1, Reviewer: reviewer, Report: ParseReview(text, ""), Census: Census{Files: 1},
+		Number: len(im.run.Rounds) + 1, Reviewer: reviewer, Report: reply.ParseReview(text, ""), Census: Census{Files: 1},
 	}}
 	if a := im.run.lastAttempt(); a != nil {
 		round.Attempt, round.Commit, round.Tree = a.Number, a.Commit, a.Tree
@@ -378,7 +379,7 @@ func (im *importer) round(reviewer, text string) {
 	}
 	seen := &round.Census
 	seen.SentFiles, seen.Lines, seen.SentLines = seen.Files, seen.Files, seen.Files
-	round.Report.Effective = EffectiveVerdict(round.Report.Verdict, round.Report.Findings, round.checksFailed())
+	round.Report.Effective = reply.EffectiveVerdict(round.Report.Verdict, round.Report.Findings, round.checksFailed())
 	if !im.reviewAt.IsZero() {
 		round.Duration = Duration(max(0, im.at.Sub(im.reviewAt)))
 	}

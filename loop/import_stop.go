@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"git-runr/loop/prose"
+	"git-runr/loop/reply"
 	"slices"
 	"strings"
 	"time"
@@ -291,10 +292,10 @@ func (im *importer) unmet(recorded []string) []string {
 	asked = slices.Clone(asked)
 	said := ""
 	for _, r := range asked {
-		said += " " + requestKey(r) + " "
+		said += " " + reply.RequestKey(r) + " "
 	}
 	for _, r := range recorded {
-		if key := requestKey(r); key != "" && !strings.Contains(said, " "+key+" ") {
+		if key := reply.RequestKey(r); key != "" && !strings.Contains(said, " "+key+" ") {
 			asked = append(asked, r)
 			said += " " + key + " "
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"git-runr/loop/prose"
+	"git-runr/loop/reply"
 	"slices"
 	"strings"
 	"time"
@@ -119,19 +120,19 @@ func (p Person) submission(review Review) Submission {
 	for i := range sub.Comments {
 		sub.Comments[i].fillIn(p.Actor, taken)
 	}
-	sub.Report.Format, sub.Report.Summary = formatHuman, p.Message
+	sub.Report.Format, sub.Report.Summary = reply.FormatHuman, p.Message
 	switch p.Decision {
 	case Approve:
-		sub.Outcome, sub.Report.Verdict, sub.Report.Approved = OutcomePassed, Pass, true
+		sub.Outcome, sub.Report.Verdict, sub.Report.Approved = OutcomePassed, reply.Pass, true
 	case RequestChanges:
-		sub.Outcome, sub.Report.Verdict = OutcomeFailed, NeedsFix
+		sub.Outcome, sub.Report.Verdict = OutcomeFailed, reply.NeedsFix
 		sub.Report.Requests = personRequests(p)
 	default:
-		sub.Decision, sub.Outcome, sub.Report.Verdict = CommentOnly, OutcomeCommented, PassWithNotes
+		sub.Decision, sub.Outcome, sub.Report.Verdict = CommentOnly, OutcomeCommented, reply.PassWithNotes
 	}
 	sub.Report.Effective = sub.Report.Verdict
 	if p.Decision == Approve && len(p.Comments) > 0 {
-		sub.Report.Effective = PassWithNotes
+		sub.Report.Effective = reply.PassWithNotes
 	}
 	return sub
 }
@@ -206,7 +207,7 @@ func (s *Store) AnswerFinding(ctx context.Context, id string, answer Answer, for
 	if err := answer.check(); err != nil {
 		return review, err
 	}
-	if !slices.ContainsFunc(review.Findings(), func(f Finding) bool { return f.ID == answer.Finding }) {
+	if !slices.ContainsFunc(review.Findings(), func(f reply.Finding) bool { return f.ID == answer.Finding }) {
 		return review, &NotFoundError{What: "finding", ID: answer.Finding, Where: "in review " + review.ID}
 	}
 	return s.reviewEvent(ctx, review.ID, draft{
@@ -259,7 +260,7 @@ func submissionTitle(sub Submission) string {
 	if sub.Decision != "" {
 		return fmt.Sprintf("%s by %s, %s", sub.Decision, sub.Reviewer, prose.Count(len(sub.Comments), "comment"))
 	}
-	return fmt.Sprintf("%s by %s, %s", sub.Report.Effective, sub.Reviewer, sub.Report.gist())
+	return fmt.Sprintf("%s by %s, %s", sub.Report.Effective, sub.Reviewer, sub.Report.Gist())
 }
 
 // PinReview keeps what is under review from git's gc, in this clone.

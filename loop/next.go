@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"git-runr/loop/prose"
+	"git-runr/loop/reply"
 	"slices"
 	"strings"
 	"time"
@@ -122,9 +123,9 @@ func afterAttempt(run Run, policy Policy) (Step, bool) {
 	switch {
 	case a.Failure != nil:
 		return stop(a.Failure.Reason, a.Failure.Detail), true
-	case a.Status == ExecutorFailed:
+	case a.Status == reply.ExecutorFailed:
 		return stop(ReasonBlocked, ""), true
-	case a.Status == ExecutorCheckpoint:
+	case a.Status == reply.ExecutorCheckpoint:
 		return stop(ReasonCheckpoint, ""), true
 	case run.Plan.InPlace && a.Mode != ModeGiven && len(a.Unclaimed) > 0:
 		return stop(ReasonUnclaimed, strings.Join(a.Unclaimed, ", ")), true
@@ -209,7 +210,7 @@ func afterRound(run Run, policy Policy) Step {
 		return stop(round.Failure.Reason, round.Failure.Detail)
 	case round.Census.Nothing():
 		return stop(ReasonNothing, "")
-	case round.Report.unreadable() && policy.blocks(round.Report, round.checksFailed()):
+	case round.Report.Unreadable() && policy.blocks(round.Report, round.checksFailed()):
 		return afterUnreadable(run, policy)
 	case !policy.blocks(round.Report, round.checksFailed()) && round.Census.Partial():
 		return Step{Action: DoExhaust, Reason: ReasonPartial, Detail: "not reviewed: " + round.Census.Left(LeftTooLarge)}
@@ -223,7 +224,7 @@ func afterRound(run Run, policy Policy) Step {
 // an answer that asks for nothing.
 func afterUnreadable(run Run, policy Policy) Step {
 	rounds := run.Rounds[min(run.Since, len(run.Rounds)):]
-	again := len(rounds) > 1 && rounds[len(rounds)-2].Report.unreadable()
+	again := len(rounds) > 1 && rounds[len(rounds)-2].Report.Unreadable()
 	if at := run.Position - 1; !again && at >= 0 {
 		return Step{Action: DoReview, Work: policy.Workflow[at], Number: len(run.Rounds) + 1}
 	}
@@ -260,7 +261,7 @@ func spent(run Run, policy Policy, step Step) Step {
 // but never what a person did after it.
 func backToWork(run Run, policy Policy, at int) Step {
 	last := run.lastAttempt()
-	critical := run.lastRound() != nil && run.lastRound().Report.Effective == CriticalFail
+	critical := run.lastRound() != nil && run.lastRound().Report.Effective == reply.CriticalFail
 	if critical && run.byPeople(len(run.Attempts)) != "" {
 		return attempt(run, policy.Workflow[at], ModeFix)
 	}
@@ -295,7 +296,7 @@ func unmetTwice(run Run, policy Policy) []string {
 	rounds = rounds[len(rounds)-3:]
 	var unmet []ask
 	for _, t := range follow(rounds) {
-		if len(t.seen) == len(rounds) && t.newestAsk.severity != Note {
+		if len(t.seen) == len(rounds) && t.newestAsk.severity != reply.Note {
 			unmet = append(unmet, t.newestAsk)
 		}
 	}
@@ -382,7 +383,7 @@ func reviewResumed(run Run, policy Policy, at int) Step {
 	round := *run.lastRound()
 	answered := round.Failure == nil && !round.Census.Nothing()
 	passed := answered && !policy.blocks(round.Report, round.checksFailed())
-	again := passed && round.Census.Partial() || round.Report.unreadable()
+	again := passed && round.Census.Partial() || round.Report.Unreadable()
 	switch fix := policy.fixStep(at); {
 	case passed && !again:
 		return onward(run, policy)

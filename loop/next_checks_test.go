@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"git-runr/loop/reply"
 	"strings"
 	"testing"
 )
@@ -35,27 +36,27 @@ func TestNextWhenOnlyChecksFail(t *testing.T) {
 
 // Findings of failing checks, as the built-in reviewer has them, are the checks' failures.
 func TestRefusedByChecks(t *testing.T) {
-	check := Finding{Severity: Warning, Issue: "check test: x", Rule: RuleOfCheck + "test"}
+	check := reply.Finding{Severity: reply.Warning, Issue: "check test: x", Rule: RuleOfCheck + "test"}
 	failed := []CheckResult{{Name: "test", ExitCode: 1}}
 	for _, test := range []struct {
 		name     string
-		verdict  Verdict
-		findings []Finding
+		verdict  reply.Verdict
+		findings []reply.Finding
 		checks   []CheckResult
 		want     bool
 	}{
-		{"its finding", NeedsFix, []Finding{check}, failed, true},
-		{"with a note", NeedsFix, []Finding{check, {Severity: Note, Issue: "trailing blank"}}, failed, true},
-		{"with a warning", NeedsFix, []Finding{check, {Severity: Warning, Issue: "stub"}}, failed, false},
-		{"with a critical", CriticalFail, []Finding{check, {Severity: Critical, Issue: "secret"}}, failed, false},
-		{"a pass", Pass, nil, failed, true},
-		{"a refusal in prose", NeedsFix, nil, failed, false},
-		{"nothing fails", NeedsFix, []Finding{check}, []CheckResult{{Name: "test"}}, false},
-		{"not run", Pass, nil, []CheckResult{{Name: "test", ExitCode: 127, NotRun: "x is not installed"}}, false},
-		{"as on the base", Pass, nil, []CheckResult{{Name: "test", ExitCode: 1, FailsOnBase: true}}, false},
+		{"its finding", reply.NeedsFix, []reply.Finding{check}, failed, true},
+		{"with a note", reply.NeedsFix, []reply.Finding{check, {Severity: reply.Note, Issue: "trailing blank"}}, failed, true},
+		{"with a warning", reply.NeedsFix, []reply.Finding{check, {Severity: reply.Warning, Issue: "stub"}}, failed, false},
+		{"with a critical", reply.CriticalFail, []reply.Finding{check, {Severity: reply.Critical, Issue: "secret"}}, failed, false},
+		{"a pass", reply.Pass, nil, failed, true},
+		{"a refusal in prose", reply.NeedsFix, nil, failed, false},
+		{"nothing fails", reply.NeedsFix, []reply.Finding{check}, []CheckResult{{Name: "test"}}, false},
+		{"not run", reply.Pass, nil, []CheckResult{{Name: "test", ExitCode: 127, NotRun: "x is not installed"}}, false},
+		{"as on the base", reply.Pass, nil, []CheckResult{{Name: "test", ExitCode: 1, FailsOnBase: true}}, false},
 	} {
-		round := Round{Report: Report{Verdict: test.verdict, Findings: test.findings}, Checks: test.checks}
-		round.Report.Effective = EffectiveVerdict(test.verdict, test.findings, round.checksFailed())
+		round := Round{Report: reply.Report{Verdict: test.verdict, Findings: test.findings}, Checks: test.checks}
+		round.Report.Effective = reply.EffectiveVerdict(test.verdict, test.findings, round.checksFailed())
 		if got := testPlan().Policy.refusedByChecks(round); got != test.want {
 			t.Errorf("%s: %v", test.name, got)
 		}

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"fmt"
+	"git-runr/loop/reply"
 	"reflect"
 	"strings"
 	"testing"
@@ -305,7 +306,7 @@ func TestNextFromReview(t *testing.T) {
 		{"critical findings of its own", "fix; check ok; review CRITICAL; revert 1", "attempt 2 re-execute at implement"},
 	} {
 		plan := testPlan()
-		plan.FromReview, plan.Findings = testReview, []Finding{{ID: "f-1", Severity: Critical, Issue: "leak"}}
+		plan.FromReview, plan.Findings = testReview, []reply.Finding{{ID: "f-1", Severity: reply.Critical, Issue: "leak"}}
 		test.check(t, plan)
 		plan.Findings, plan.Requests = nil, []string{"add a test"}
 		test.check(t, plan)

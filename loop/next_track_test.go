@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"git-runr/loop/reply"
 	"slices"
 	"testing"
 )
@@ -20,7 +21,7 @@ func refusedRun(t *testing.T, rounds ...string) Run {
 		round.Attempt, round.Reviewer, round.Tree = s.attempt, "rev", s.tree
 		round.Census = Census{Files: 1, Lines: 3, SentFiles: 1, SentLines: 3}
 		if round.Report.Findings == nil {
-			round.Report.Findings = []Finding{}
+			round.Report.Findings = []reply.Finding{}
 		}
 		s.add(RoundCompleted, roundPayload{Step: "review", Round: round})
 	}
@@ -36,7 +37,7 @@ func TestNextTracksRequests(t *testing.T) {
 	}{
 		{"a finding with other words at another line", []string{
 			"auth.go:12 warning: error from `Decode` is ignored", "auth.go:14 warning: `Decode`: its error is not checked", moved,
-		}, []string{FindingID(trackRound(1, moved).Report.Findings[0])}},
+		}, []string{reply.FindingID(trackRound(1, moved).Report.Findings[0])}},
 		{"two findings in one file", []string{
 			"auth.go:12 warning: error from `Decode` is ignored", "auth.go:12 warning: the token is written to the log", "auth.go:12 warning: missing test for expired sessions",
 		}, nil},
@@ -46,14 +47,14 @@ func TestNextTracksRequests(t *testing.T) {
 		{"a request in prose, reworded", []string{"Add test coverage for new function", "The new function still needs test coverage", "Test coverage for the new function is missing"},
 			[]string{"Test coverage for the new function is missing"}},
 		{"prose that became a finding", []string{"Check the error of `Decode` in auth.go", "auth.go:12 warning: error from `Decode` is ignored", moved},
-			[]string{FindingID(trackRound(1, moved).Report.Findings[0])}},
+			[]string{reply.FindingID(trackRound(1, moved).Report.Findings[0])}},
 		{"requests that take turns", []string{"Use a mutex", "Use a channel", "Use a mutex"}, nil},
 		{"opposite requests", []string{"Log the token", "Do not log the token", "Log the token"}, nil},
 		{"twice only", []string{"Fix type errors", "Fix type errors"}, nil},
 		{"in the last three", []string{"Use a channel", "Fix type errors", "Resolve the type errors", "Type errors remain"}, []string{"Type errors remain"}},
 		{"a note may stay", []string{"a.go:3 note: trailing whitespace", "a.go:3 note: trailing whitespace", "a.go:3 note: trailing whitespace"}, nil},
 		{"an id that is another's place", []string{"a.go:3 warning: the loop never ends", "a.go:3 warning: the loop never ends\nFix type errors", "a.go:9 warning: the loop never ends\nFix type errors"},
-			[]string{FindingID(Finding{File: "a.go", Issue: "the loop never ends"})}},
+			[]string{reply.FindingID(reply.Finding{File: "a.go", Issue: "the loop never ends"})}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			run := refusedRun(t, test.rounds...)

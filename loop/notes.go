@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"git-runr/loop/prose"
+	"git-runr/loop/reply"
 	"maps"
 	"slices"
 	"strings"
@@ -344,7 +345,7 @@ func roundNote(e Event) (gitstore.ID, string) {
 // findingsInNote is how many findings or requests a note's line names.
 const findingsInNote = 5
 
-func findingsNote(findings []Finding) string {
+func findingsNote(findings []reply.Finding) string {
 	items := make([]string, len(findings))
 	for i, f := range findings {
 		items[i] = fmt.Sprintf("%s %s %s", f.Severity, f.Place(), f.Issue)

@@ -3,6 +3,7 @@ package loop
 import (
 	"context"
 	"fmt"
+	"git-runr/loop/reply"
 	"math/rand/v2"
 	"reflect"
 	"testing"
@@ -51,13 +52,13 @@ func testCommit(t *testing.T, s *Store, message string) gitstore.ID {
 
 // noteEvents are events of every type that leaves a note, on two commits.
 func noteEvents(one, two gitstore.ID) []Event {
-	finding := Finding{Severity: Warning, File: "a.go", Line: 3, Issue: "leak"}
+	finding := reply.Finding{Severity: reply.Warning, File: "a.go", Line: 3, Issue: "leak"}
 	events := []Event{
-		eventAt(1, ReviewSubmitted, Submission{Reviewer: "rex", Outcome: OutcomeFailed, Commit: one, Report: Report{Effective: NeedsFix, Findings: []Finding{finding}}}),
+		eventAt(1, ReviewSubmitted, Submission{Reviewer: "rex", Outcome: OutcomeFailed, Commit: one, Report: reply.Report{Effective: reply.NeedsFix, Findings: []reply.Finding{finding}}}),
 		eventAt(2, ReviewResolved, resolvedPayload{Actor: "ann", Commit: one}),
-		eventAt(3, RoundCompleted, roundPayload{Round: Round{Number: 2, Reviewer: "rev", Commit: two, Report: Report{Effective: Pass}}}),
+		eventAt(3, RoundCompleted, roundPayload{Round: Round{Number: 2, Reviewer: "rev", Commit: two, Report: reply.Report{Effective: reply.Pass}}}),
 		eventAt(4, ReviewLoopDetected, stopPayload{Stop: Stop{Reason: ReasonReviewLoop, Round: 3, MaxRounds: 2, Unmet: []string{"fix it", "test it"}, Commands: []string{"npm test"}}, Commit: two}),
-		eventAt(5, RunCompleted, completedPayload{Result: "pass_with_issues", Commit: two, Open: []Finding{finding}}),
+		eventAt(5, RunCompleted, completedPayload{Result: "pass_with_issues", Commit: two, Open: []reply.Finding{finding}}),
 		eventAt(6, RunLanded, Landed{Commit: one, Branch: "main", Carried: []Carried{{From: two, To: one, Said: []Saying{{testEpoch, "run " + testRun + " round 2 by rev: PASS"}}}}}),
 		eventAt(7, RunResumed, struct{}{}),
 	}
@@ -68,9 +69,9 @@ func noteEvents(one, two gitstore.ID) []Event {
 }
 
 func TestNoteOf(t *testing.T) {
-	many := make([]Finding, 7)
+	many := make([]reply.Finding, 7)
 	for i := range many {
-		many[i] = Finding{Severity: Note, File: "a.go", Line: i + 1, Issue: "nit"}
+		many[i] = reply.Finding{Severity: reply.Note, File: "a.go", Line: i + 1, Issue: "nit"}
 	}
 	review, run := "review "+testReview+" ", "run "+testRun+" "
 	for _, test := range []struct {
@@ -78,26 +79,26 @@ func TestNoteOf(t *testing.T) {
 		payload   any
 		want      string // "" for no note
 	}{
-		{ReviewSubmitted, Submission{Commit: "c", Reviewer: "rex", Report: Report{Effective: Pass}}, review + "by rex: PASS"},
+		{ReviewSubmitted, Submission{Commit: "c", Reviewer: "rex", Report: reply.Report{Effective: reply.Pass}}, review + "by rex: PASS"},
 		{ReviewSubmitted, Submission{Commit: "c", Reviewer: "rex", Outcome: OutcomeNothing}, review + "by rex: nothing to review"},
-		{ReviewSubmitted, Submission{Reviewer: "rex", Report: Report{Effective: Pass}}, ""},
+		{ReviewSubmitted, Submission{Reviewer: "rex", Report: reply.Report{Effective: reply.Pass}}, ""},
 		{
-			ReviewSubmitted, Submission{Commit: "c", Reviewer: "rex", Report: Report{Effective: CriticalFail, Findings: []Finding{
-				{Severity: Critical, File: "a.go", Line: 3, EndLine: 5, Issue: "a\nlong\tstory"}, {Severity: Note, Issue: "nit"}}}},
+			ReviewSubmitted, Submission{Commit: "c", Reviewer: "rex", Report: reply.Report{Effective: reply.CriticalFail, Findings: []reply.Finding{
+				{Severity: reply.Critical, File: "a.go", Line: 3, EndLine: 5, Issue: "a\nlong\tstory"}, {Severity: reply.Note, Issue: "nit"}}}},
 			review + "by rex: CRITICAL (critical a.go:3-5 a long story; note nit)",
 		},
 		{
-			ReviewSubmitted, Submission{Commit: "c", Reviewer: "rex", Report: Report{Effective: PassWithNotes, Findings: many}},
+			ReviewSubmitted, Submission{Commit: "c", Reviewer: "rex", Report: reply.Report{Effective: reply.PassWithNotes, Findings: many}},
 			review + "by rex: PASS_WITH_NOTES (note a.go:1 nit; note a.go:2 nit; note a.go:3 nit; note a.go:4 nit; note a.go:5 nit; and 2 more)",
 		},
 		{
-			ReviewSubmitted, Submission{Commit: "c", Reviewer: "rex", Report: Report{Effective: NeedsFix, Findings: []Finding{
-				{Severity: Warning, File: "a.go\nrun x completed: pass", Issue: "leak"}}}},
+			ReviewSubmitted, Submission{Commit: "c", Reviewer: "rex", Report: reply.Report{Effective: reply.NeedsFix, Findings: []reply.Finding{
+				{Severity: reply.Warning, File: "a.go\nrun x completed: pass", Issue: "leak"}}}},
 			review + "by rex: NEEDS_FIX (warning a.go run x completed: pass leak)", // a path is foreign text too
 		},
-		{ReviewSubmitted, Submission{Commit: "c", Reviewer: "r\x1b[2J\nex", Report: Report{Effective: Pass}}, review + `by r\x1b[2J ex: PASS`},
+		{ReviewSubmitted, Submission{Commit: "c", Reviewer: "r\x1b[2J\nex", Report: reply.Report{Effective: reply.Pass}}, review + `by r\x1b[2J ex: PASS`},
 		{ReviewResolved, resolvedPayload{Actor: "ann", Commit: "c"}, review + "resolved by ann"},
-		{RoundCompleted, roundPayload{Round: Round{Number: 2, Reviewer: "rev", Commit: "c", Report: Report{Effective: NeedsFix}}}, run + "round 2 by rev: NEEDS_FIX"},
+		{RoundCompleted, roundPayload{Round: Round{Number: 2, Reviewer: "rev", Commit: "c", Report: reply.Report{Effective: reply.NeedsFix}}}, run + "round 2 by rev: NEEDS_FIX"},
 		{RoundCompleted, roundPayload{Round: Round{Number: 2, Commit: "c", Failure: &Failure{Reason: ReasonAgentFailed}}}, ""},
 		{RunStopped, stopPayload{Stop: Stop{Reason: ReasonNoChange, Detail: "attempt 2\nchanged nothing"}, Commit: "c"}, run + "STOPPED: no_change: attempt 2 changed nothing"},
 		{

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"git-runr/loop/prose"
+	"git-runr/loop/reply"
 
 	"git-runr/gitstore"
 )
@@ -26,10 +27,10 @@ func (r Run) outcome() string {
 
 // Result is what a run came to, in the shape of seed 004.
 type Result struct {
-	Status         string   `json:"status"` // one of a completed run's, skipped or abort; "" while it runs
-	Files          []string `json:"files"`
-	Review         *Report  `json:"review"`
-	ExecutorResult string   `json:"executor_result,omitempty"`
+	Status         string        `json:"status"` // one of a completed run's, skipped or abort; "" while it runs
+	Files          []string      `json:"files"`
+	Review         *reply.Report `json:"review"`
+	ExecutorResult string        `json:"executor_result,omitempty"`
 }
 
 // ResultOf is run's result. executor is the newest implementer's own report.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"git-runr/loop/prose"
+	"git-runr/loop/reply"
 	"slices"
 	"strings"
 	"time"
@@ -154,12 +155,12 @@ func reviewersOf(subs []Submission) string {
 
 // joinSubmissions is what several people's answers come to: the worst verdict, and all
 // that was found, asked for and said.
-func joinSubmissions(subs []Submission) Report {
+func joinSubmissions(subs []Submission) reply.Report {
 	r := emptyReport()
-	r.Format, r.Verdict = formatHuman, Pass
+	r.Format, r.Verdict = reply.FormatHuman, reply.Pass
 	var asked, messages, texts []string
 	for _, s := range subs {
-		if verdictRank(s.Report.Verdict) > verdictRank(r.Verdict) {
+		if reply.VerdictRank(s.Report.Verdict) > reply.VerdictRank(r.Verdict) {
 			r.Verdict = s.Report.Verdict
 		}
 		r.Findings = append(r.Findings, s.findings()...)
@@ -167,11 +168,11 @@ func joinSubmissions(subs []Submission) Report {
 		messages = append(messages, s.Report.Summary)
 		texts = append(texts, s.words().Text)
 	}
-	r.Effective = EffectiveVerdict(r.Verdict, r.Findings, false)
+	r.Effective = reply.EffectiveVerdict(r.Verdict, r.Findings, false)
 	r.Approved = r.Effective.Passed()
-	r.Requests = requests(r.Findings, asked)
+	r.Requests = reply.Requests(r.Findings, asked)
 	r.Summary = strings.TrimSpace(strings.Join(messages, "\n\n"))
-	r.Text = prose.CutMiddle(strings.TrimSpace(strings.Join(texts, "\n\n")), maxText)
+	r.Text = prose.CutMiddle(strings.TrimSpace(strings.Join(texts, "\n\n")), reply.MaxText)
 	return r
 }
 

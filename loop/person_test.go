@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"git-runr/loop/reply"
 	"slices"
 	"strings"
 	"testing"
@@ -28,18 +29,18 @@ func TestPeoplesAnswersAreJoined(t *testing.T) {
 		return Person{Actor: actor, Decision: d, Message: message, Comments: comments}.submission(Review{})
 	}
 	polite := Comment{File: "a.txt", StartLine: 2, EndLine: 2, Comment: "say please"}
-	grave := Comment{Comment: "all wrong", Severity: Critical}
+	grave := Comment{Comment: "all wrong", Severity: reply.Critical}
 	for _, test := range []struct {
 		name  string
 		subs  []Submission
-		want  Verdict
+		want  reply.Verdict
 		asked []string
 	}{
-		{"a pass", []Submission{answer("Ada", Approve, "")}, Pass, nil},
-		{"a pass with a remark", []Submission{answer("Ada", Approve, "fine", polite)}, PassWithNotes, []string{"a.txt:2: say please"}},
-		{"only a message", []Submission{answer("Ada", RequestChanges, "Not yet.")}, NeedsFix, []string{"Not yet."}},
-		{"two", []Submission{answer("Ada", Approve, "fine"), answer("Bob", RequestChanges, "no", polite)}, NeedsFix, []string{"a.txt:2: say please"}},
-		{"critical", []Submission{answer("Ada", RequestChanges, "no", grave, polite)}, CriticalFail, []string{"all wrong", "a.txt:2: say please"}},
+		{"a pass", []Submission{answer("Ada", Approve, "")}, reply.Pass, nil},
+		{"a pass with a remark", []Submission{answer("Ada", Approve, "fine", polite)}, reply.PassWithNotes, []string{"a.txt:2: say please"}},
+		{"only a message", []Submission{answer("Ada", RequestChanges, "Not yet.")}, reply.NeedsFix, []string{"Not yet."}},
+		{"two", []Submission{answer("Ada", Approve, "fine"), answer("Bob", RequestChanges, "no", polite)}, reply.NeedsFix, []string{"a.txt:2: say please"}},
+		{"critical", []Submission{answer("Ada", RequestChanges, "no", grave, polite)}, reply.CriticalFail, []string{"all wrong", "a.txt:2: say please"}},
 	} {
 		r := joinSubmissions(test.subs)
 		if r.Effective != test.want || r.Approved != test.want.Passed() || !slices.Equal(r.Requests, test.asked) && len(r.Requests)+len(test.asked) > 0 {

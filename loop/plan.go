@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"git-runr/loop/internal/markdown"
 	"git-runr/loop/prose"
+	"git-runr/loop/reply"
 	"path"
 	"slices"
 	"strings"
@@ -100,13 +101,13 @@ func PlanReview(plan *RunPlan, review Review) error {
 }
 
 // mend makes checks that fail a thing to do, where no finding says so already.
-func (p *RunPlan) mend(results []CheckResult, findings []Finding) {
+func (p *RunPlan) mend(results []CheckResult, findings []reply.Finding) {
 	for _, c := range results {
 		if !c.Fails() || slices.Contains(p.FailedChecks, c.Name) {
 			continue
 		}
 		p.FailedChecks = append(p.FailedChecks, c.Name)
-		if !slices.ContainsFunc(findings, func(f Finding) bool { return f.Rule == RuleOfCheck+c.Name }) {
+		if !slices.ContainsFunc(findings, func(f reply.Finding) bool { return f.Rule == RuleOfCheck+c.Name }) {
 			p.Requests = append(p.Requests, prose.OneLine("check "+c.Name+" fails: "+c.Why()))
 		}
 	}
@@ -122,7 +123,7 @@ func (p RunPlan) asksFor(check Check) bool {
 }
 
 // settledFinding reports whether f was fixed or refuted since.
-func (r Review) settledFinding(f Finding) bool {
+func (r Review) settledFinding(f reply.Finding) bool {
 	answer, _ := r.AnswerTo(f.ID)
 	return answer.Kind == AnswerFixed || answer.Kind == AnswerRefuted
 }
@@ -182,7 +183,7 @@ func (s *Store) PlanContext(ctx context.Context, plan *RunPlan, result string, f
 	}
 	plan.Checkout = tree.ID()
 	if len(files) == 0 {
-		files = ParseExecutor(withoutDir(result, tree.Dir)).Files
+		files = reply.ParseExecutor(withoutDir(result, tree.Dir)).Files
 	}
 	work, err := s.executorsWork(ctx, tree, plan.Base, files)
 	if err != nil {

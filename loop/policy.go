@@ -2,6 +2,7 @@ package loop
 
 import (
 	"fmt"
+	"git-runr/loop/reply"
 	"slices"
 	"strings"
 )
@@ -59,12 +60,12 @@ type Policy struct {
 }
 
 // blocks reports whether a round's report keeps the change from passing.
-func (p Policy) blocks(r Report, checksFailed bool) bool {
+func (p Policy) blocks(r reply.Report, checksFailed bool) bool {
 	switch p.Threshold {
 	case ThresholdWarning:
-		return !r.Effective.Passed() || hasSeverity(r.Findings, Warning) || hasSeverity(r.Findings, Critical)
+		return !r.Effective.Passed() || reply.HasSeverity(r.Findings, reply.Warning) || reply.HasSeverity(r.Findings, reply.Critical)
 	case ThresholdCritical:
-		nitsOnly := r.Effective == NeedsFix && len(r.Findings) > 0 && !checksFailed
+		nitsOnly := r.Effective == reply.NeedsFix && len(r.Findings) > 0 && !checksFailed
 		return !r.Effective.Passed() && !nitsOnly
 	}
 	return !r.Effective.Passed()
@@ -73,19 +74,19 @@ func (p Policy) blocks(r Report, checksFailed bool) bool {
 // refuses reports whether a round came to an answer that somebody can act on and
 // the answer keeps the change from passing.
 func (p Policy) refuses(round Round) bool {
-	return round.Failure == nil && !round.Report.unreadable() && !round.Census.Nothing() && p.blocks(round.Report, round.checksFailed())
+	return round.Failure == nil && !round.Report.Unreadable() && !round.Census.Nothing() && p.blocks(round.Report, round.checksFailed())
 }
 
 // refusedByChecks reports whether it is only checks that keep a round from passing: the
 // reviewer has nothing against the change but that they fail.
 func (p Policy) refusedByChecks(round Round) bool {
 	report := round.Report
-	report.Findings = slices.DeleteFunc(slices.Clone(report.Findings), func(f Finding) bool { return strings.HasPrefix(f.Rule, RuleOfCheck) })
+	report.Findings = slices.DeleteFunc(slices.Clone(report.Findings), func(f reply.Finding) bool { return strings.HasPrefix(f.Rule, RuleOfCheck) })
 	told := len(report.Findings) < len(round.Report.Findings)
-	if told && !hasSeverity(report.Findings, Warning) {
-		report.Verdict = Pass // of a reviewer that reports checks as findings
+	if told && !reply.HasSeverity(report.Findings, reply.Warning) {
+		report.Verdict = reply.Pass // of a reviewer that reports checks as findings
 	}
-	report.Effective = EffectiveVerdict(report.Verdict, report.Findings, false)
+	report.Effective = reply.EffectiveVerdict(report.Verdict, report.Findings, false)
 	return round.checksFailed() && !p.blocks(report, false)
 }
 

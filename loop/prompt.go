@@ -3,6 +3,7 @@ package loop
 import (
 	"fmt"
 	"git-runr/loop/prose"
+	"git-runr/loop/reply"
 	"strings"
 
 	"git-runr/loop/safetext"
@@ -20,7 +21,7 @@ type ReviewPrompt struct {
 	Files        []string
 	Verification string // the implementer's own words about its verification
 	Round        int
-	Previous     []Finding
+	Previous     []reply.Finding
 	Said         []Words  // what the previous review said, in full
 	People       []string // what people said and did meanwhile, a line each
 	Scope        string   // what the implementer may change, "" for everything
@@ -61,7 +62,7 @@ func (p ReviewPrompt) Text() string {
 	}
 	writeWords(&b, "previous_review", "What the previous review said, in full. The change was worked on since.", p.Said)
 	b.WriteString("</review_scope>\n\n")
-	b.WriteString(reviewSteps)
+	b.WriteString(reply.ReviewSteps)
 	if len(p.Commits) > 0 {
 		b.WriteString("Check that the change does what its commit messages say, and nothing that they do not say. A claim that the change does not keep is a finding.\n")
 	}
@@ -69,7 +70,7 @@ func (p ReviewPrompt) Text() string {
 		b.WriteString("Say of everything that the previous review found or asked for whether it is met. What is not met must be reported again, in the same words and with the same file.\n")
 	}
 	p.writeChange(&b)
-	b.WriteString(ReviewOutputInstructions(p.Nonce))
+	b.WriteString(reply.ReviewOutputInstructions(p.Nonce))
 	return b.String()
 }
 
@@ -113,7 +114,7 @@ type ImplementPrompt struct {
 	References   string
 	Lead         string // of the workflow's step
 	Attempt      int
-	Findings     []Finding
+	Findings     []reply.Finding
 	Requests     []string // asked for beside the findings
 	Said         []Words  // what the review said, in full
 	Failed       []CheckResult
@@ -209,7 +210,7 @@ func (p ImplementPrompt) extraRequests() []string {
 	for _, r := range p.Requests {
 		said := false
 		for _, f := range p.Findings {
-			said = said || strings.Contains(r, f.Issue) || r == requestOf(f)
+			said = said || strings.Contains(r, f.Issue) || r == reply.RequestOf(f)
 		}
 		if !said {
 			extra = append(extra, r)
@@ -243,7 +244,7 @@ If you cannot do it, end with "## SUBTASK FAILED" and the reason instead.
 }
 
 // formatFindings is seed 004's format_findings.
-func formatFindings(findings []Finding) string {
+func formatFindings(findings []reply.Finding) string {
 	var b strings.Builder
 	for i, f := range findings {
 		fmt.Fprintf(&b, "Finding %d:\n- Severity: %s\n- File:Line: %s\n- Issue: %s\n- Fix: %s\n\n", i+1, severityTitle(f.Severity), safetext.Line(f.Place()), hanging(f.Issue), hanging(f.Fix))
@@ -270,11 +271,11 @@ func formatChecks(results []CheckResult, notRun []string) string {
 }
 
 // severityTitle is a severity as seed 004 writes it.
-func severityTitle(s Severity) string {
+func severityTitle(s reply.Severity) string {
 	switch s {
-	case Critical:
+	case reply.Critical:
 		return "Critical"
-	case Note:
+	case reply.Note:
 		return "Note"
 	}
 	return "Warning"

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"fmt"
+	"git-runr/loop/reply"
 	"slices"
 	"strings"
 	"time"
@@ -76,7 +77,7 @@ func (r ReviewRequest) Reviewers() []string {
 // Submission is one reviewer's answer to a request.
 type Submission struct {
 	Reviewer  string        `json:"reviewer"`
-	Report    Report        `json:"report"`
+	Report    reply.Report  `json:"report"`
 	Outcome   Outcome       `json:"outcome"`
 	Decision  Decision      `json:"decision,omitempty"` // a person's
 	Key       string        `json:"key,omitempty"`      // by which a submission that is sent twice is one
@@ -219,8 +220,8 @@ func (r Review) Standing() []Submission {
 }
 
 // Findings are those of all submissions, in order, with the comments of people.
-func (r Review) Findings() []Finding {
-	var all []Finding
+func (r Review) Findings() []reply.Finding {
+	var all []reply.Finding
 	for _, s := range r.Submissions {
 		all = append(all, s.findings()...)
 	}
@@ -228,7 +229,7 @@ func (r Review) Findings() []Finding {
 }
 
 // findings are what the submission found, with its comments.
-func (s Submission) findings() []Finding {
+func (s Submission) findings() []reply.Finding {
 	all := slices.Clone(s.Report.Findings)
 	for _, c := range s.Comments {
 		all = append(all, c.finding(s.Decision))

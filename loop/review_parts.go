@@ -3,6 +3,7 @@ package loop
 import (
 	"context"
 	"fmt"
+	"git-runr/loop/reply"
 	"strings"
 )
 
@@ -42,21 +43,21 @@ func joinAnswers(answers []ReviewAnswer) ReviewAnswer {
 	if len(answers) == 1 {
 		return answers[0]
 	}
-	var reports []Report
+	var reports []reply.Report
 	var raw []string
 	for i, a := range answers {
 		reports = append(reports, a.Report)
 		if a.Raw != "" {
-			raw = append(raw, partTitle(i, len(answers))+"\n"+a.Raw)
+			raw = append(raw, reply.PartTitle(i, len(answers))+"\n"+a.Raw)
 		}
 	}
-	return ReviewAnswer{Report: joinReports(reports), Raw: strings.Join(raw, "\n\n")}
+	return ReviewAnswer{Report: reply.Join(reports), Raw: strings.Join(raw, "\n\n")}
 }
 
 // see bounds the verdict by what the reviewer was shown: it passed what it saw.
-func see(r *Report, c Census) {
-	if r.Effective == Pass && c.unseen() {
-		r.Effective = PassWithNotes
+func see(r *reply.Report, c Census) {
+	if r.Effective == reply.Pass && c.unseen() {
+		r.Effective = reply.PassWithNotes
 	}
 	r.Approved = r.Approved && !c.Partial()
 }

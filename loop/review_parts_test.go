@@ -2,6 +2,7 @@ package loop
 
 import (
 	"context"
+	"git-runr/loop/reply"
 	"slices"
 	"strings"
 	"testing"
@@ -23,7 +24,7 @@ func (r *partReviewer) Review(_ context.Context, job ReviewJob) (ReviewAnswer, e
 		return ReviewAnswer{Failure: &Failure{Reason: ReasonAgentFailed, Detail: "boom"}}, nil
 	}
 	text := r.texts[len(r.jobs)-1]
-	return ReviewAnswer{Report: ParseReview(text, ""), Raw: text}, nil
+	return ReviewAnswer{Report: reply.ParseReview(text, ""), Raw: text}, nil
 }
 
 func partJob(parts int) ReviewJob {
@@ -40,16 +41,16 @@ func TestReviewParts(t *testing.T) {
 	for _, test := range []struct {
 		name     string
 		texts    []string
-		want     Verdict
+		want     reply.Verdict
 		findings int
 		asked    []string
 	}{
-		{"all pass", []string{"### Verdict: PASS", "### Verdict: PASS"}, Pass, 0, nil},
-		{"one with notes", []string{"### Verdict: PASS", "### Verdict: PASS_WITH_NOTES"}, PassWithNotes, 0, nil},
-		{"one fails", []string{"### Verdict: PASS", leaks}, NeedsFix, 1, []string{"a.go:3: It leaks"}},
-		{"twice the same", []string{leaks, leaks}, NeedsFix, 1, []string{"a.go:3: It leaks"}},
-		{"two places", []string{leaks, strings.Replace(leaks, "a.go:3", "b.go:9", 1)}, NeedsFix, 2, []string{"a.go:3: It leaks", "b.go:9: It leaks"}},
-		{"the worst counts", []string{leaks, "### Verdict: CRITICAL\n\nAll wrong.", "### Verdict: PASS"}, CriticalFail, 1, []string{"a.go:3: It leaks", "All wrong"}},
+		{"all pass", []string{"### Verdict: PASS", "### Verdict: PASS"}, reply.Pass, 0, nil},
+		{"one with notes", []string{"### Verdict: PASS", "### Verdict: PASS_WITH_NOTES"}, reply.PassWithNotes, 0, nil},
+		{"one fails", []string{"### Verdict: PASS", leaks}, reply.NeedsFix, 1, []string{"a.go:3: It leaks"}},
+		{"twice the same", []string{leaks, leaks}, reply.NeedsFix, 1, []string{"a.go:3: It leaks"}},
+		{"two places", []string{leaks, strings.Replace(leaks, "a.go:3", "b.go:9", 1)}, reply.NeedsFix, 2, []string{"a.go:3: It leaks", "b.go:9: It leaks"}},
+		{"the worst counts", []string{leaks, "### Verdict: CRITICAL\n\nAll wrong.", "### Verdict: PASS"}, reply.CriticalFail, 1, []string{"a.go:3: It leaks", "All wrong"}},
 	} {
 		reviewer := &partReviewer{texts: test.texts}
 		var told []string
@@ -80,7 +81,7 @@ func TestReviewParts(t *testing.T) {
 func TestReviewPartsUnreadable(t *testing.T) {
 	reviewer := &partReviewer{texts: []string{"### Verdict: PASS", "429 too many requests", "### Verdict: PASS"}}
 	answer, err := reviewParts(context.Background(), reviewer, partJob(3), func(string) {})
-	if err != nil || !answer.Report.unreadable() || answer.Report.Effective != NeedsFix {
+	if err != nil || !answer.Report.Unreadable() || answer.Report.Effective != reply.NeedsFix {
 		t.Errorf("%+v, %v", answer.Report, err)
 	}
 }
@@ -97,17 +98,17 @@ func TestReviewPartsFailure(t *testing.T) {
 func TestVerdictOfWhatWasSeen(t *testing.T) {
 	for _, test := range []struct {
 		left []LeftOut
-		said Verdict
-		want Verdict
+		said reply.Verdict
+		want reply.Verdict
 		ok   bool
 	}{
-		{nil, Pass, Pass, true},
-		{[]LeftOut{{Path: "go.sum", Why: LeftExcluded}}, Pass, Pass, true},
-		{[]LeftOut{{Path: "a.png", Why: LeftBinary}}, Pass, PassWithNotes, true},
-		{[]LeftOut{{Path: "a.txt", Why: LeftTooLarge, Lines: 1}}, Pass, PassWithNotes, false},
-		{[]LeftOut{{Path: "a.txt", Why: LeftTooLarge}}, NeedsFix, NeedsFix, false},
+		{nil, reply.Pass, reply.Pass, true},
+		{[]LeftOut{{Path: "go.sum", Why: LeftExcluded}}, reply.Pass, reply.Pass, true},
+		{[]LeftOut{{Path: "a.png", Why: LeftBinary}}, reply.Pass, reply.PassWithNotes, true},
+		{[]LeftOut{{Path: "a.txt", Why: LeftTooLarge, Lines: 1}}, reply.Pass, reply.PassWithNotes, false},
+		{[]LeftOut{{Path: "a.txt", Why: LeftTooLarge}}, reply.NeedsFix, reply.NeedsFix, false},
 	} {
-		r := Report{Verdict: test.said, Effective: test.said, Approved: test.said.Passed()}
+		r := reply.Report{Verdict: test.said, Effective: test.said, Approved: test.said.Passed()}
 		see(&r, Census{LeftOut: test.left})
 		if r.Effective != test.want || r.Approved != test.ok {
 			t.Errorf("%s, %+v: %s, approved %v", test.said, test.left, r.Effective, r.Approved)

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
+	"git-runr/loop/reply"
 	"io"
 )
 
@@ -32,7 +33,7 @@ type ReviewJob struct {
 
 // ReviewAnswer is a reviewer's answer. Raw is what it said.
 type ReviewAnswer struct {
-	Report  Report
+	Report  reply.Report
 	Raw     string
 	Failure *Failure
 }

@@ -3,6 +3,7 @@ package loop
 import (
 	"cmp"
 	"fmt"
+	"git-runr/loop/reply"
 	"slices"
 	"strings"
 	"time"
@@ -31,34 +32,34 @@ type Entity struct {
 
 // RunPlan is the payload of run_started: everything that the run decides by.
 type RunPlan struct {
-	Entity        Entity      `json:"entity"`
-	Task          string      `json:"task"` // what the implementer is told
-	DoneCriteria  string      `json:"done_criteria,omitempty"`
-	References    string      `json:"references,omitempty"` // passed on to every prompt as it is
-	Base          gitstore.ID `json:"base"`
-	Branch        string      `json:"branch"`           // the run's own, refs/heads/runr/…
-	Target        string      `json:"target,omitempty"` // the branch that was checked out
-	Implementer   string      `json:"implementer,omitempty"`
-	Reviewer      string      `json:"reviewer"`
-	Profile       string      `json:"profile"`
-	Checks        []Check     `json:"checks,omitempty"`
-	Exclude       []string    `json:"exclude,omitempty"` // globs left out of review
-	Scope         Scope       `json:"scope,omitzero"`
-	TaskScope     Scope       `json:"task_scope,omitzero"`   // of the task file: what it allows must be in Scope as well
-	Tier          string      `json:"tier,omitempty"`        // of verification that the task file asks for
-	DoneChecks    []string    `json:"done_checks,omitempty"` // commands that the task file's done criteria name
-	Policy        Policy      `json:"policy"`
-	Settings      []Setting   `json:"settings,omitempty"` // the limits of Policy, and where they come from
-	InPlace       bool        `json:"in_place,omitempty"`
-	Checkout      string      `json:"checkout,omitempty"`    // the linked worktree that the run was started from, as git calls it; "" is the main one
-	Context       *Context    `json:"context,omitempty"`     // an executor's finished work to start from
-	FromReview    string      `json:"from_review,omitempty"` // a submitted review whose findings are to be fixed
-	Findings      []Finding   `json:"findings,omitempty"`    // those findings
-	Requests      []string    `json:"requests,omitempty"`
-	Said          []Words     `json:"said,omitempty"`           // its reviewers' own words
-	FailedChecks  []string    `json:"failed_checks,omitempty"`  // names of checks that failed in that review: they are to be mended
-	Imported      string      `json:"imported_from,omitempty"`  // id of the run in another system's timeline
-	ImportedLines string      `json:"imported_lines,omitempty"` // how many lines that had, where it has no id, and their hash: "N:HASH"
+	Entity        Entity          `json:"entity"`
+	Task          string          `json:"task"` // what the implementer is told
+	DoneCriteria  string          `json:"done_criteria,omitempty"`
+	References    string          `json:"references,omitempty"` // passed on to every prompt as it is
+	Base          gitstore.ID     `json:"base"`
+	Branch        string          `json:"branch"`           // the run's own, refs/heads/runr/…
+	Target        string          `json:"target,omitempty"` // the branch that was checked out
+	Implementer   string          `json:"implementer,omitempty"`
+	Reviewer      string          `json:"reviewer"`
+	Profile       string          `json:"profile"`
+	Checks        []Check         `json:"checks,omitempty"`
+	Exclude       []string        `json:"exclude,omitempty"` // globs left out of review
+	Scope         Scope           `json:"scope,omitzero"`
+	TaskScope     Scope           `json:"task_scope,omitzero"`   // of the task file: what it allows must be in Scope as well
+	Tier          string          `json:"tier,omitempty"`        // of verification that the task file asks for
+	DoneChecks    []string        `json:"done_checks,omitempty"` // commands that the task file's done criteria name
+	Policy        Policy          `json:"policy"`
+	Settings      []Setting       `json:"settings,omitempty"` // the limits of Policy, and where they come from
+	InPlace       bool            `json:"in_place,omitempty"`
+	Checkout      string          `json:"checkout,omitempty"`    // the linked worktree that the run was started from, as git calls it; "" is the main one
+	Context       *Context        `json:"context,omitempty"`     // an executor's finished work to start from
+	FromReview    string          `json:"from_review,omitempty"` // a submitted review whose findings are to be fixed
+	Findings      []reply.Finding `json:"findings,omitempty"`    // those findings
+	Requests      []string        `json:"requests,omitempty"`
+	Said          []Words         `json:"said,omitempty"`           // its reviewers' own words
+	FailedChecks  []string        `json:"failed_checks,omitempty"`  // names of checks that failed in that review: they are to be mended
+	Imported      string          `json:"imported_from,omitempty"`  // id of the run in another system's timeline
+	ImportedLines string          `json:"imported_lines,omitempty"` // how many lines that had, where it has no id, and their hash: "N:HASH"
 }
 
 // Context is the finished work that a run starts from at its review.
@@ -83,29 +84,29 @@ const (
 
 // Attempt is one turn of an implementer.
 type Attempt struct {
-	Number       int            `json:"attempt"`
-	Step         string         `json:"step"`
-	Mode         AttemptMode    `json:"mode"`
-	Agent        string         `json:"agent"`
-	From         gitstore.ID    `json:"from"`             // commit that it started from
-	Before       gitstore.ID    `json:"before,omitempty"` // snapshot of the working tree
-	After        gitstore.ID    `json:"after,omitempty"`
-	Commit       gitstore.ID    `json:"commit,omitempty"` // what came of it, on the run's branch
-	Tree         gitstore.ID    `json:"tree,omitempty"`   // of Commit
-	Files        []string       `json:"files"`            // changed, from trees
-	Claimed      []string       `json:"claimed,omitempty"`
-	Edited       []string       `json:"edited,omitempty"`    // seen in its tool calls
-	Unclaimed    []string       `json:"unclaimed,omitempty"` // changed, but not said; in place they are nobody's that we know, and not among Files
-	Unchanged    []string       `json:"unchanged,omitempty"` // said, but not changed
-	Status       ExecutorStatus `json:"executor_status,omitempty"`
-	Verification string         `json:"verification,omitempty"`
-	Warnings     []string       `json:"parse_warnings,omitempty"`
-	Failure      *Failure       `json:"failure,omitempty"`
-	StartedAt    time.Time      `json:"started_at,omitzero"`
-	EndedAt      time.Time      `json:"ended_at,omitzero"`
-	Duration     Duration       `json:"duration_ms,omitzero"`
-	Reverted     *Reverted      `json:"reverted,omitempty"`
-	Event        gitstore.ID    `json:"event,omitempty"` // that records its end and keeps what it left behind
+	Number       int                  `json:"attempt"`
+	Step         string               `json:"step"`
+	Mode         AttemptMode          `json:"mode"`
+	Agent        string               `json:"agent"`
+	From         gitstore.ID          `json:"from"`             // commit that it started from
+	Before       gitstore.ID          `json:"before,omitempty"` // snapshot of the working tree
+	After        gitstore.ID          `json:"after,omitempty"`
+	Commit       gitstore.ID          `json:"commit,omitempty"` // what came of it, on the run's branch
+	Tree         gitstore.ID          `json:"tree,omitempty"`   // of Commit
+	Files        []string             `json:"files"`            // changed, from trees
+	Claimed      []string             `json:"claimed,omitempty"`
+	Edited       []string             `json:"edited,omitempty"`    // seen in its tool calls
+	Unclaimed    []string             `json:"unclaimed,omitempty"` // changed, but not said; in place they are nobody's that we know, and not among Files
+	Unchanged    []string             `json:"unchanged,omitempty"` // said, but not changed
+	Status       reply.ExecutorStatus `json:"executor_status,omitempty"`
+	Verification string               `json:"verification,omitempty"`
+	Warnings     []string             `json:"parse_warnings,omitempty"`
+	Failure      *Failure             `json:"failure,omitempty"`
+	StartedAt    time.Time            `json:"started_at,omitzero"`
+	EndedAt      time.Time            `json:"ended_at,omitzero"`
+	Duration     Duration             `json:"duration_ms,omitzero"`
+	Reverted     *Reverted            `json:"reverted,omitempty"`
+	Event        gitstore.ID          `json:"event,omitempty"` // that records its end and keeps what it left behind
 }
 
 // undone reports whether nothing is left of the attempt: one that was reverted with
@@ -155,7 +156,7 @@ type Round struct {
 	Review   string        `json:"review_id,omitempty"` // that people answered
 	Commit   gitstore.ID   `json:"commit"`
 	Tree     gitstore.ID   `json:"tree"`
-	Report   Report        `json:"report"`
+	Report   reply.Report  `json:"report"`
 	Census   Census        `json:"census"`
 	Checks   []CheckResult `json:"checks,omitempty"`
 	Failure  *Failure      `json:"failure,omitempty"`
@@ -376,7 +377,7 @@ func (r Run) GoodAttempts() []Attempt {
 // nil when there is none.
 func (r *Run) lastSaid() *Round {
 	for i := len(r.Rounds) - 1; i >= 0; i-- {
-		if round := &r.Rounds[i]; round.Failure == nil && round.Report.Format != formatNone && !round.Report.unreadable() {
+		if round := &r.Rounds[i]; round.Failure == nil && round.Report.Format != reply.FormatNone && !round.Report.Unreadable() {
 			return round
 		}
 	}
@@ -384,7 +385,7 @@ func (r *Run) lastSaid() *Round {
 }
 
 // Open are the findings and requests of the newest review that nobody has met.
-func (r Run) Open() ([]Finding, []string) {
+func (r Run) Open() ([]reply.Finding, []string) {
 	if round := r.lastSaid(); round != nil {
 		return round.Report.Findings, round.Report.Requests
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"git-runr/loop/prose"
+	"git-runr/loop/reply"
 	"io"
 	"os"
 	"path/filepath"
@@ -278,9 +279,9 @@ func (t *turn) recordRound(round roundPayload, raw string) error {
 	case round.Census.Nothing():
 		title += ReasonNothing
 	default:
-		round.Report.Effective = EffectiveVerdict(round.Report.Verdict, round.Report.Findings, round.checksFailed())
+		round.Report.Effective = reply.EffectiveVerdict(round.Report.Verdict, round.Report.Findings, round.checksFailed())
 		see(&round.Report, round.Census)
-		title = fmt.Sprintf("round %d %s by %s, %s", round.Number, round.Report.Effective, round.Reviewer, round.Report.gist())
+		title = fmt.Sprintf("round %d %s by %s, %s", round.Number, round.Report.Effective, round.Reviewer, round.Report.Gist())
 	}
 	attachments := map[string][]byte{}
 	if raw != "" {
@@ -340,7 +341,7 @@ func (t *turn) verification() string {
 }
 
 // previous are the findings that the implementer was last asked to meet.
-func (t *turn) previous() []Finding {
+func (t *turn) previous() []reply.Finding {
 	findings, _ := t.run.Open()
 	return findings
 }
@@ -349,7 +350,7 @@ func (t *turn) previous() []Finding {
 // that nobody could read.
 func (t *turn) saidBefore() []Words {
 	said := t.run.Said()
-	if last := t.run.lastRound(); last != nil && last.Failure == nil && last.Report.unreadable() {
+	if last := t.run.lastRound(); last != nil && last.Failure == nil && last.Report.Unreadable() {
 		w := last.words()
 		w.By += " (this answer could not be read: answer in the form that is asked for below)"
 		said = append(slices.Clone(said), w)

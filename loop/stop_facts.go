@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"git-runr/loop/internal/markdown"
 	"git-runr/loop/prose"
+	"git-runr/loop/reply"
 	"slices"
 	"strings"
 
@@ -129,7 +130,7 @@ func (t *turn) said(stop Stop) (by, text string) {
 	case ReasonBlocked, ReasonCheckpoint, ReasonNoChange:
 		if a != nil && a.Event != "" {
 			answer, _ := t.Store.Attachment(t.ctx, a.Event, "executor.md") // none: it said nothing
-			return a.Agent, beginning(orElse(ParseExecutor(string(answer)).Reason, string(answer)))
+			return a.Agent, beginning(orElse(reply.ParseExecutor(string(answer)).Reason, string(answer)))
 		}
 	case ReasonReviewUnreadable:
 		if round != nil {

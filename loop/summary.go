@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"git-runr/loop/reply"
 	"slices"
 	"time"
 
@@ -12,34 +13,34 @@ import (
 
 // ReviewSummary is one line of the inbox.
 type ReviewSummary struct {
-	ID           string       `json:"review_id"`
-	Status       ReviewStatus `json:"status"`
-	Outcome      Outcome      `json:"outcome,omitempty"`
-	Verdict      Verdict      `json:"verdict,omitempty"` // the worst effective one that stands; "" while nobody gave one
-	Reviewer     string       `json:"reviewer"`
-	Run          string       `json:"run_id,omitempty"` // that goes on from the answer
-	Kind         SubjectKind  `json:"kind"`
-	Spec         string       `json:"spec"`
-	Commit       gitstore.ID  `json:"commit,omitempty"`
-	Title        string       `json:"title,omitempty"`
-	Message      string       `json:"message,omitempty"`
-	Source       string       `json:"source"`
-	Writer       string       `json:"writer"`
-	RequestedBy  string       `json:"requested_by"`
-	CommentCount int          `json:"comment_count"`   // findings and comments
-	Asked        string       `json:"asked,omitempty"` // the first request of a review without any
-	Others       []string     `json:"other_reviewers,omitempty"`
-	Waiting      []string     `json:"waiting_for,omitempty"` // reviewers who have not answered
-	Files        []string     `json:"files,omitempty"`       // that were asked about, or commented on
-	ClaimedBy    string       `json:"claimed_by,omitempty"`
-	ClaimedAt    time.Time    `json:"claimed_at,omitzero"`
-	ClaimedUntil time.Time    `json:"claimed_until,omitzero"`
-	ResolvedBy   string       `json:"resolved_by,omitempty"`
-	ResolvedAt   time.Time    `json:"resolved_at,omitzero"`
-	ClosedAt     time.Time    `json:"closed_at,omitzero"`         // resolved or cancelled
-	Lost         int          `json:"lost,omitempty"`             // steps that the fold did not count
-	Failure      string       `json:"failure,omitempty"`          // stop reason, when a reviewer could not be run
-	Failed       []string     `json:"failed_reviewers,omitempty"` // who could not be run
+	ID           string        `json:"review_id"`
+	Status       ReviewStatus  `json:"status"`
+	Outcome      Outcome       `json:"outcome,omitempty"`
+	Verdict      reply.Verdict `json:"verdict,omitempty"` // the worst effective one that stands; "" while nobody gave one
+	Reviewer     string        `json:"reviewer"`
+	Run          string        `json:"run_id,omitempty"` // that goes on from the answer
+	Kind         SubjectKind   `json:"kind"`
+	Spec         string        `json:"spec"`
+	Commit       gitstore.ID   `json:"commit,omitempty"`
+	Title        string        `json:"title,omitempty"`
+	Message      string        `json:"message,omitempty"`
+	Source       string        `json:"source"`
+	Writer       string        `json:"writer"`
+	RequestedBy  string        `json:"requested_by"`
+	CommentCount int           `json:"comment_count"`   // findings and comments
+	Asked        string        `json:"asked,omitempty"` // the first request of a review without any
+	Others       []string      `json:"other_reviewers,omitempty"`
+	Waiting      []string      `json:"waiting_for,omitempty"` // reviewers who have not answered
+	Files        []string      `json:"files,omitempty"`       // that were asked about, or commented on
+	ClaimedBy    string        `json:"claimed_by,omitempty"`
+	ClaimedAt    time.Time     `json:"claimed_at,omitzero"`
+	ClaimedUntil time.Time     `json:"claimed_until,omitzero"`
+	ResolvedBy   string        `json:"resolved_by,omitempty"`
+	ResolvedAt   time.Time     `json:"resolved_at,omitzero"`
+	ClosedAt     time.Time     `json:"closed_at,omitzero"`         // resolved or cancelled
+	Lost         int           `json:"lost,omitempty"`             // steps that the fold did not count
+	Failure      string        `json:"failure,omitempty"`          // stop reason, when a reviewer could not be run
+	Failed       []string      `json:"failed_reviewers,omitempty"` // who could not be run
 	// RetryAt is when those of them are tried again by themselves that are.
 	RetryAt     map[string]time.Time `json:"retry_at,omitempty"`
 	CreatedAt   time.Time            `json:"created_at"`
@@ -77,7 +78,7 @@ func (r Review) Summary() ReviewSummary {
 func (r Review) asked() string {
 	for _, sub := range r.Standing() {
 		if len(sub.Report.Requests) > 0 {
-			return shortRow(sub.Report.Requests[0])
+			return reply.ShortRow(sub.Report.Requests[0])
 		}
 	}
 	return ""
@@ -85,11 +86,11 @@ func (r Review) asked() string {
 
 // Verdict is the worst effective verdict that stands. A person who only commented
 // gave none.
-func (r Review) Verdict() Verdict {
-	worst := Verdict("")
+func (r Review) Verdict() reply.Verdict {
+	worst := reply.Verdict("")
 	for _, sub := range r.Standing() {
 		v := sub.Report.Effective
-		if sub.Outcome != OutcomeCommented && (worst == "" || verdictRank(v) > verdictRank(worst)) {
+		if sub.Outcome != OutcomeCommented && (worst == "" || reply.VerdictRank(v) > reply.VerdictRank(worst)) {
 			worst = v
 		}
 	}
@@ -123,21 +124,21 @@ func (s ReviewSummary) sortKey() time.Time {
 
 // RunSummary is one line of a list of runs.
 type RunSummary struct {
-	ID        string      `json:"run_id"`
-	Status    RunStatus   `json:"status"`
-	Result    string      `json:"result,omitempty"`
-	Reason    string      `json:"stop_reason,omitempty"`
-	Entity    Entity      `json:"entity"`
-	Branch    string      `json:"branch"`
-	Commit    gitstore.ID `json:"commit,omitempty"`
-	Attempts  int         `json:"attempts"`
-	Rounds    int         `json:"rounds"`
-	Verdict   Verdict     `json:"verdict,omitempty"` // effective, of the newest round
-	Landed    bool        `json:"landed"`
-	InPlace   bool        `json:"in_place,omitempty"` // it worked in the checkout: there is nothing to land
-	Writer    string      `json:"writer"`
-	CreatedAt time.Time   `json:"created_at"`
-	UpdatedAt time.Time   `json:"updated_at"`
+	ID        string        `json:"run_id"`
+	Status    RunStatus     `json:"status"`
+	Result    string        `json:"result,omitempty"`
+	Reason    string        `json:"stop_reason,omitempty"`
+	Entity    Entity        `json:"entity"`
+	Branch    string        `json:"branch"`
+	Commit    gitstore.ID   `json:"commit,omitempty"`
+	Attempts  int           `json:"attempts"`
+	Rounds    int           `json:"rounds"`
+	Verdict   reply.Verdict `json:"verdict,omitempty"` // effective, of the newest round
+	Landed    bool          `json:"landed"`
+	InPlace   bool          `json:"in_place,omitempty"` // it worked in the checkout: there is nothing to land
+	Writer    string        `json:"writer"`
+	CreatedAt time.Time     `json:"created_at"`
+	UpdatedAt time.Time     `json:"updated_at"`
 }
 
 // Summary is r as one line of a list.

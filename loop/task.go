@@ -3,6 +3,7 @@ package loop
 import (
 	"fmt"
 	"git-runr/loop/internal/markdown"
+	"git-runr/loop/reply"
 	"path"
 	"slices"
 	"strings"
@@ -130,7 +131,7 @@ func criteriaParts(criteria string) (items, commands []string) {
 
 // CheckFor is the check that runs command, by its command or its name.
 func (p RunPlan) CheckFor(command string) (Check, bool) {
-	i := slices.IndexFunc(p.Checks, func(c Check) bool { return oneRow(c.Command) == oneRow(command) || c.Name == command })
+	i := slices.IndexFunc(p.Checks, func(c Check) bool { return reply.OneRow(c.Command) == reply.OneRow(command) || c.Name == command })
 	if i < 0 {
 		return Check{}, false
 	}

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"cmp"
+	"git-runr/loop/reply"
 	"slices"
 	"strings"
 )
@@ -56,8 +57,8 @@ func (r Round) answered() bool {
 // ask is one request of one round.
 type ask struct {
 	text     string
-	id       string   // of a finding
-	severity Severity // of a finding, "" for prose
+	id       string         // of a finding
+	severity reply.Severity // of a finding, "" for prose
 	rule     string
 	line     int
 	at       int // place among its round's requests
@@ -95,7 +96,7 @@ func asksOf(round Round) []ask {
 
 // textKey is what two spellings of one text share; see requestKey.
 func textKey(text string) string {
-	return cmp.Or(requestKey(text), strings.TrimSpace(text))
+	return cmp.Or(reply.RequestKey(text), strings.TrimSpace(text))
 }
 
 // thread is one request and the rounds that asked for it.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"git-runr/loop/internal/casetest"
 	"git-runr/loop/internal/place"
+	"git-runr/loop/reply"
 	"strings"
 	"testing"
 )
@@ -11,28 +12,28 @@ import (
 // trackRound reads one round of a case: a request a line, "auth.go:12 warning: text"
 // for a finding. PASS and FAILED alone are rounds that passed, or did not come to an answer.
 func trackRound(number int, text string) Round {
-	round := Round{Number: number, Report: Report{Verdict: NeedsFix, Effective: NeedsFix}}
+	round := Round{Number: number, Report: reply.Report{Verdict: reply.NeedsFix, Effective: reply.NeedsFix}}
 	var asked []string
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\n")
 		at, rest, _ := strings.Cut(line, " ")
 		severity, issue, isFinding := strings.Cut(rest, ": ")
-		switch known, ok := severityWords[severity]; {
+		switch known, ok := reply.SeverityWords[severity]; {
 		case line == "PASS":
-			round.Report.Verdict, round.Report.Effective = Pass, Pass
+			round.Report.Verdict, round.Report.Effective = reply.Pass, reply.Pass
 		case line == "FAILED":
 			round.Failure = &Failure{Reason: ReasonAgentFailed}
 		case isFinding && ok:
-			f := Finding{Severity: known, Issue: issue}
-			f.at(place.Read(at))
+			f := reply.Finding{Severity: known, Issue: issue}
+			f.At(place.Read(at))
 			round.Report.Findings = append(round.Report.Findings, f)
 		case line != "":
 			asked = append(asked, line)
 		}
 	}
-	identify(round.Report.Findings)
-	round.Report.Requests = requests(round.Report.Findings, asked)
-	if len(asked) > 0 && requestKey(asked[0]) == "" {
+	reply.Identify(round.Report.Findings)
+	round.Report.Requests = reply.Requests(round.Report.Findings, asked)
+	if len(asked) > 0 && reply.RequestKey(asked[0]) == "" {
 		round.Report.Requests = asked // of another program
 	}
 	return round

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"git-runr/loop/reply"
 	"slices"
 	"strings"
 	"sync"
@@ -118,7 +119,7 @@ func firstStem(words []string) string {
 // isRequest tells "add a test" and "a test should be added" from "a test is missing".
 func isRequest(words []string) bool {
 	subject := len(words) > 1 && isBe(words[1]) && words[0] != "do"
-	leads := askVerbs[words[0]] && words[0] != "missing" || isClass(classLead, words[0]) || strings.HasSuffix(words[0], "n't")
+	leads := reply.AskVerbs[words[0]] && words[0] != "missing" || isClass(classLead, words[0]) || strings.HasSuffix(words[0], "n't")
 	if leads && !subject {
 		return true
 	}

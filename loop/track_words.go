@@ -2,6 +2,7 @@ package loop
 
 import (
 	"git-runr/loop/prose"
+	"git-runr/loop/reply"
 	"path"
 	"slices"
 	"strings"
@@ -286,7 +287,7 @@ var formWords = sync.OnceValue(func() map[string]bool {
 		"want wants wanted require requires required necessary issue issues problem problems reported found see seen unit instead rather e.g i.e etc",
 		"npm yarn pnpm reports report even though although although however well left come comes go goes having like similar",
 	)
-	for word := range stopWords {
+	for word := range reply.StopWords {
 		set[word] = true
 	}
 	return set

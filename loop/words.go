@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"git-runr/loop/internal/markdown"
 	"git-runr/loop/prose"
+	"git-runr/loop/reply"
 	"slices"
 	"strings"
 
@@ -37,7 +38,7 @@ func writeWords(b *strings.Builder, tag, lead string, said []Words) {
 // person's message and comments.
 func (s Submission) words() Words {
 	said := append([]string{orElse(s.Report.Text, s.Report.Summary)}, commentBlocks(s.Comments)...)
-	return Words{By: s.Reviewer, Text: prose.CutMiddle(strings.TrimSpace(strings.Join(said, "\n\n")), maxText)}
+	return Words{By: s.Reviewer, Text: prose.CutMiddle(strings.TrimSpace(strings.Join(said, "\n\n")), reply.MaxText)}
 }
 
 // Bounds of the messages of the commits under review.
@@ -103,7 +104,7 @@ func (s Subject) words() []Words {
 // boundWords leaves each of many reviewers an equal part of what one may say four times.
 func boundWords(said []Words) {
 	for i := range said {
-		said[i].Text = prose.CutMiddle(said[i].Text, max(min(maxText, 4*maxText/len(said)), 1<<10))
+		said[i].Text = prose.CutMiddle(said[i].Text, max(min(reply.MaxText, 4*reply.MaxText/len(said)), 1<<10))
 	}
 }
 
@@ -111,7 +112,7 @@ func boundWords(said []Words) {
 // and gave no verdict asks for what the message says, once somebody wants it done.
 func (s Submission) requests() []string {
 	if s.Outcome == OutcomeCommented && len(s.Comments) == 0 {
-		return slices.Concat(s.Report.Requests, firstWords(markdown.Split(s.Report.Summary)))
+		return slices.Concat(s.Report.Requests, reply.FirstWords(markdown.Split(s.Report.Summary)))
 	}
 	return s.Report.Requests
 }

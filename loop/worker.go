@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"git-runr/loop/reply"
 	"slices"
 	"strings"
 	"time"
@@ -211,8 +212,8 @@ func (w *Worker) answer(ctx context.Context, review Review, name string, reviewe
 	return sub, answer.Raw, nil, nil
 }
 
-func emptyReport() Report {
-	return Report{Format: formatNone, Findings: []Finding{}, Requests: []string{}, Warnings: []string{}}
+func emptyReport() reply.Report {
+	return reply.Report{Format: reply.FormatNone, Findings: []reply.Finding{}, Requests: []string{}, Warnings: []string{}}
 }
 
 // examine runs the checks and asks the reviewer, in a checkout of its own where

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"git-runr/loop/reply"
 	"os"
 	"path"
 	"path/filepath"
@@ -111,15 +112,15 @@ func (r agentReviewer) Review(ctx context.Context, job loop.ReviewJob) (loop.Rev
 	if failure, err := r.conf.callFailure(ctx, r.spec, answer, result, err); failure != nil || err != nil {
 		return loop.ReviewAnswer{Raw: answer.Text, Failure: failure}, err
 	}
-	report := loop.ParseReview(answer.Text, job.Prompt.Nonce)
+	report := reply.ParseReview(answer.Text, job.Prompt.Nonce)
 	placeFindings(report.Findings, job.Dir)
-	report.Effective = loop.EffectiveVerdict(report.Verdict, report.Findings, loop.CheckRun{Results: job.Checks}.Failed())
+	report.Effective = reply.EffectiveVerdict(report.Verdict, report.Findings, loop.CheckRun{Results: job.Checks}.Failed())
 	return loop.ReviewAnswer{Report: report, Raw: answer.Text}, nil
 }
 
 // placeFindings makes absolute paths, as some agents give them, relative to the
 // checkout that the agent was in.
-func placeFindings(findings []loop.Finding, dir string) {
+func placeFindings(findings []reply.Finding, dir string) {
 	for i := range findings {
 		f := &findings[i]
 		if !filepath.IsAbs(f.File) {
@@ -127,7 +128,7 @@ func placeFindings(findings []loop.Finding, dir string) {
 		}
 		if rel, err := filepath.Rel(dir, f.File); err == nil && filepath.IsLocal(rel) {
 			f.File = filepath.ToSlash(rel)
-			f.ID = loop.FindingID(*f)
+			f.ID = reply.FindingID(*f)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"git-runr/loop/prose"
+	"git-runr/loop/reply"
 	"io"
 	"os"
 	"path/filepath"
@@ -95,9 +96,9 @@ func (s *session) dropComment(store *loop.Store, review loop.Review, person stri
 }
 
 func (s *session) addComment(store *loop.Store, review loop.Review, person string) error {
-	comment := loop.Comment{Side: loop.Side(s.String("side")), Severity: loop.Severity(s.String("severity"))}
+	comment := loop.Comment{Side: loop.Side(s.String("side")), Severity: reply.Severity(s.String("severity"))}
 	switch comment.Severity {
-	case "", loop.Critical, loop.Warning, loop.Note:
+	case "", reply.Critical, reply.Warning, reply.Note:
 	default:
 		return problemf(exitUsage, "severity %q is none of critical, warning, note", comment.Severity)
 	}

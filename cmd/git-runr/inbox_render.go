@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"git-runr/loop/prose"
+	"git-runr/loop/reply"
 	"io"
 	"strings"
 	"text/tabwriter"
@@ -15,12 +16,12 @@ import (
 // level, what a script asks for first.
 type reviewJSON struct {
 	loop.Review
-	Outcome  loop.Outcome   `json:"outcome,omitempty"`
-	Verdict  loop.Verdict   `json:"verdict,omitempty"`
-	Waiting  []string       `json:"waiting_for"` // reviewers who have not answered
-	Findings []loop.Finding `json:"findings"`    // of agents, and comments of people with their ids
-	Comments []commentJSON  `json:"comments"`    // of people
-	Markdown string         `json:"markdown"`    // the comments in the form of seed 003, "" without any
+	Outcome  loop.Outcome    `json:"outcome,omitempty"`
+	Verdict  reply.Verdict   `json:"verdict,omitempty"`
+	Waiting  []string        `json:"waiting_for"` // reviewers who have not answered
+	Findings []reply.Finding `json:"findings"`    // of agents, and comments of people with their ids
+	Comments []commentJSON   `json:"comments"`    // of people
+	Markdown string          `json:"markdown"`    // the comments in the form of seed 003, "" without any
 }
 
 // commentJSON is a comment of a person.
@@ -34,7 +35,7 @@ type commentJSON struct {
 func reviewDocument(r loop.Review) reviewJSON {
 	doc := reviewJSON{
 		Review: r, Outcome: r.Outcome(), Verdict: r.Verdict(), Waiting: append([]string{}, r.Waiting()...),
-		Findings: append([]loop.Finding{}, r.Findings()...), Comments: []commentJSON{},
+		Findings: append([]reply.Finding{}, r.Findings()...), Comments: []commentJSON{},
 	}
 	for _, sub := range r.Submissions {
 		for _, c := range sub.Comments {
@@ -220,7 +221,7 @@ func writeSubmission(w io.Writer, r loop.Review, sub loop.Submission) {
 		fmt.Fprintf(w, "not checked: %s\n", safetext.Line(why))
 	}
 	for _, f := range sub.Report.Findings {
-		writeFindings(w, []loop.Finding{f})
+		writeFindings(w, []reply.Finding{f})
 		fmt.Fprintf(w, "            %s", safetext.Line(f.ID))
 		if answer, ok := r.AnswerTo(f.ID); ok {
 			fmt.Fprintf(w, ": %s", answerLine(answer))

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"git-runr/loop/prose"
+	"git-runr/loop/reply"
 	"io"
 	"slices"
 	"strings"
@@ -14,7 +15,7 @@ import (
 	"git-runr/loop/safetext"
 )
 
-func writeFindings(w io.Writer, findings []loop.Finding) {
+func writeFindings(w io.Writer, findings []reply.Finding) {
 	for _, f := range findings {
 		fmt.Fprintf(w, "\n  %-8s  %s\n", f.Severity, safetext.Line(strings.TrimSpace(f.Place()+"  "+f.Issue)))
 		if f.Fix != "" {

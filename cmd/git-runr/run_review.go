@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"git-runr/loop/reply"
 	"slices"
 	"time"
 
@@ -97,11 +98,11 @@ func (s *session) answerFindings(store *loop.Store, run loop.Run) {
 		return
 	}
 	open, _ := run.Open()
-	fixed := func(f loop.Finding) bool {
-		again := func(o loop.Finding) bool { return o.ID == f.ID || o.ID == loop.FindingID(f) }
+	fixed := func(f reply.Finding) bool {
+		again := func(o reply.Finding) bool { return o.ID == f.ID || o.ID == reply.FindingID(f) }
 		return run.Result == loop.ResultPass && !slices.ContainsFunc(open, again)
 	}
-	s.answerFixed(store, run, run.Commit, func(f loop.Finding, before loop.Answer) bool { return before.Kind == "" && fixed(f) })
+	s.answerFixed(store, run, run.Commit, func(f reply.Finding, before loop.Answer) bool { return before.Kind == "" && fixed(f) })
 }
 
 // answerLanded names the commit that landed in place of the run's own.
@@ -109,7 +110,7 @@ func (s *session) answerLanded(store *loop.Store, run loop.Run) {
 	if run.Plan.FromReview == "" || run.Landed == nil || run.Landed.Commit == run.Commit {
 		return
 	}
-	s.answerFixed(store, run, run.Landed.Commit, func(_ loop.Finding, before loop.Answer) bool {
+	s.answerFixed(store, run, run.Landed.Commit, func(_ reply.Finding, before loop.Answer) bool {
 		return before.Kind == loop.AnswerFixed && before.Commit == run.Commit
 	})
 }
@@ -129,13 +130,13 @@ func (s *session) answerMoved(store *loop.Store, op gitstore.Recorded) {
 		s.answerLanded(store, run)
 		return
 	}
-	s.answerFixed(store, run, run.Commit, func(_ loop.Finding, before loop.Answer) bool {
+	s.answerFixed(store, run, run.Commit, func(_ reply.Finding, before loop.Answer) bool {
 		return before.Kind == loop.AnswerFixed && before.Commit == landed.Head
 	})
 }
 
 // answerFixed answers what chosen picks of the run's findings, by what was answered before.
-func (s *session) answerFixed(store *loop.Store, run loop.Run, by gitstore.ID, chosen func(f loop.Finding, before loop.Answer) bool) {
+func (s *session) answerFixed(store *loop.Store, run loop.Run, by gitstore.ID, chosen func(f reply.Finding, before loop.Answer) bool) {
 	review, err := store.Review(s.ctx, run.Plan.FromReview)
 	if err != nil || !review.ClosedAt.IsZero() {
 		return // there is nothing to say it of any more

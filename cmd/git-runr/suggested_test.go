@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"git-runr/loop/reply"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -145,9 +146,9 @@ func (w *pasteWorld) stopped(reason, text string, turn int) loop.Run {
 	}
 	branch, _ := w.repo.Branch(context.Background())
 	file := "src/" + strings.ReplaceAll(text, "/", "_")
-	finding := loop.Finding{Severity: loop.Warning, File: file, Line: 3, Issue: text, Fix: text}
-	finding.ID = loop.FindingID(finding)
-	report := loop.Report{Verdict: loop.NeedsFix, Effective: loop.NeedsFix, Findings: []loop.Finding{finding}, Requests: []string{text, "Fix type errors", "Add missing tests"}}
+	finding := reply.Finding{Severity: reply.Warning, File: file, Line: 3, Issue: text, Fix: text}
+	finding.ID = reply.FindingID(finding)
+	report := reply.Report{Verdict: reply.NeedsFix, Effective: reply.NeedsFix, Findings: []reply.Finding{finding}, Requests: []string{text, "Fix type errors", "Add missing tests"}}
 	plan := loop.RunPlan{
 		Entity: loop.Entity{Type: "task", Identifier: text, Title: text}, Task: text, Base: head, Branch: "runr/" + id,
 		Target: strings.TrimPrefix(branch, "refs/heads/"), Implementer: "impl", Reviewer: "rev", Checks: hostileChecks(),

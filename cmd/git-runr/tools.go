@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"git-runr/loop/prose"
+	"git-runr/loop/reply"
 	"io"
 	"os"
 	"path/filepath"
@@ -98,12 +99,12 @@ func (p *program) parseCommand() *cli.Command {
 		Name: "review", Usage: "what the parser makes of a reviewer's answer, as JSON", ArgsUsage: "[FILE]",
 		Flags: []cli.Flag{&cli.StringFlag{Name: "nonce", Usage: "the nonce that a tagged answer must carry"}},
 		Action: p.action(func(s *session) error {
-			return parse(s, func(text string) any { return loop.ParseReview(text, s.String("nonce")) })
+			return parse(s, func(text string) any { return reply.ParseReview(text, s.String("nonce")) })
 		}),
 	}
 	executor := &cli.Command{
 		Name: "executor", Usage: "what the parser makes of an implementer's report, as JSON", ArgsUsage: "[FILE]",
-		Action: p.action(func(s *session) error { return parse(s, func(text string) any { return loop.ParseExecutor(text) }) }),
+		Action: p.action(func(s *session) error { return parse(s, func(text string) any { return reply.ParseExecutor(text) }) }),
 	}
 	return &cli.Command{
 		Name: "parse", Usage: "try the parsers on a text", ArgsUsage: "review|executor [FILE]",

@@ -3,6 +3,7 @@ package builtin
 import (
 	"cmp"
 	"fmt"
+	"git-runr/loop/reply"
 	"path"
 	"regexp"
 	"strings"
@@ -57,21 +58,21 @@ func sameFailure(result, base loop.CheckResult, now, was, fresh []failure) bool 
 // CheckFindings are the findings of a judged result: warnings with the places that its
 // output names for what failed, notes for what fails on the base too. A check that
 // could not be run says nothing about the change and is none.
-func CheckFindings(result loop.CheckResult) []loop.Finding {
-	note := func(text string) loop.Finding {
-		return checkFinding(result.Name, loop.Note, loop.CheckFailure{Message: text})
+func CheckFindings(result loop.CheckResult) []reply.Finding {
+	note := func(text string) reply.Finding {
+		return checkFinding(result.Name, reply.Note, loop.CheckFailure{Message: text})
 	}
 	switch {
 	case result.OK(), result.NotRun != "":
 		return nil
 	case result.FailsOnBase:
-		return []loop.Finding{note("fails on the base too: " + lastLines(result))}
+		return []reply.Finding{note("fails on the base too: " + lastLines(result))}
 	case len(result.Failures) == 0:
-		return []loop.Finding{checkFinding(result.Name, loop.Warning, loop.CheckFailure{Message: "failed: " + lastLines(result)})}
+		return []reply.Finding{checkFinding(result.Name, reply.Warning, loop.CheckFailure{Message: "failed: " + lastLines(result)})}
 	}
-	var found []loop.Finding
+	var found []reply.Finding
 	for _, f := range result.Failures {
-		found = append(found, checkFinding(result.Name, loop.Warning, f))
+		found = append(found, checkFinding(result.Name, reply.Warning, f))
 	}
 	if left := result.FailuresMore; left > 0 {
 		found[len(found)-1].Issue += fmt.Sprintf(" (and %d more)", left)
@@ -82,8 +83,8 @@ func CheckFindings(result loop.CheckResult) []loop.Finding {
 	return found
 }
 
-func checkFinding(name string, severity loop.Severity, f loop.CheckFailure) loop.Finding {
-	place := loop.Finding{Severity: severity, File: f.File, Line: f.Line, Rule: loop.RuleOfCheck + name}
+func checkFinding(name string, severity reply.Severity, f loop.CheckFailure) reply.Finding {
+	place := reply.Finding{Severity: severity, File: f.File, Line: f.Line, Rule: loop.RuleOfCheck + name}
 	f.File = "" // it is the finding's
 	text, _ := RedactSecrets(oneLine(f.String(), 500))
 	place.Issue = "check " + oneLine(name, 60) + ": " + text

@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"git-runr/loop/reply"
 	"slices"
 	"strings"
 	"testing"
@@ -191,7 +192,7 @@ func TestCheckFindingsReadPlaces(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var got []string
 			for _, f := range CheckFindings(Judge(failed(c.command, c.output), nil, c.changed)) {
-				if f.Severity != loop.Warning || f.Rule != "check:test" {
+				if f.Severity != reply.Warning || f.Rule != "check:test" {
 					t.Errorf("%+v", f)
 				}
 				issue, _ := strings.CutPrefix(f.Issue, "check test: ")
@@ -270,7 +271,7 @@ func TestChecksThatCouldNotRun(t *testing.T) {
 					t.Errorf("%+v", found)
 				}
 			case c.failed:
-				if len(found) == 0 || found[0].Severity != loop.Warning {
+				if len(found) == 0 || found[0].Severity != reply.Warning {
 					t.Errorf("%+v", found)
 				}
 			default:

@@ -1,11 +1,10 @@
 package builtin
 
 import (
+	"git-runr/loop/reply"
 	"regexp"
 	"strings"
 	"sync"
-
-	"git-runr/loop"
 )
 
 // lineRule looks at one line of code: strings and comments are blanked in what
@@ -16,7 +15,7 @@ type lineRule struct {
 	fix     string
 	// grade looks closer, at the raw text behind the match and at the lines so far;
 	// "" means that it is nothing after all. Nil means a warning.
-	grade func(m lineMatch) loop.Severity
+	grade func(m lineMatch) reply.Severity
 }
 
 // ruleSet is the rules of one language. A line that holds none of the words is
@@ -39,8 +38,8 @@ func (m lineMatch) line() codeLine { return m.lines[len(m.lines)-1] }
 const maxCodeLine = 1000
 
 // lineRules applies the rules to the added lines, one finding a line and rule name.
-func lineRules(rule string, set ruleSet, f File, k kind, lines []codeLine) []loop.Finding {
-	var found []loop.Finding
+func lineRules(rule string, set ruleSet, f File, k kind, lines []codeLine) []reply.Finding {
+	var found []reply.Finding
 	for i, l := range lines {
 		if !l.added || len(l.Text) > maxCodeLine || !containsAny(l.code, set.words) {
 			continue
@@ -55,18 +54,18 @@ func lineRules(rule string, set ruleSet, f File, k kind, lines []codeLine) []loo
 				continue
 			}
 			if k.fixture && rule != "focused-test" && rule != "skipped-test" {
-				severity = loop.Note
+				severity = reply.Note
 			}
-			found = append(found, loop.Finding{Severity: severity, File: f.Path, Line: l.Number, Issue: r.issue, Fix: r.fix, Rule: rule})
+			found = append(found, reply.Finding{Severity: severity, File: f.Path, Line: l.Number, Issue: r.issue, Fix: r.fix, Rule: rule})
 			break
 		}
 	}
 	return found
 }
 
-func (r lineRule) severity(m lineMatch) loop.Severity {
+func (r lineRule) severity(m lineMatch) reply.Severity {
 	if r.grade == nil {
-		return loop.Warning
+		return reply.Warning
 	}
 	return r.grade(m)
 }
@@ -111,17 +110,17 @@ var debugRules = sync.OnceValue(func() map[string]ruleSet {
 		"dart":   {[]string{"print"}, []lineRule{prints(`^\s*print\(`)}},
 		"c":      {[]string{"printf", "puts", "NSLog", "cout", "cerr"}, []lineRule{prints(`\b(?:f?printf|puts|NSLog)\((?:\s*stderr\s*,)?|\b(?:std::)?(?:cout|cerr)\s*<<`)}},
 		"shell": {[]string{"set"}, []lineRule{{regexp.MustCompile(`^\s*set\s+-[a-wyz]*x[a-z]*\b`), "tracing (set -x) was switched on", "remove it",
-			func(m lineMatch) loop.Severity {
+			func(m lineMatch) reply.Severity {
 				if m.line().Number <= 10 {
 					return ""
 				}
-				return loop.Note
+				return reply.Note
 			}}}},
 	}
 })
 
 // debugLines finds what people put in to watch their code run, and forget.
-func debugLines(f File, k kind, lang *language, lines []codeLine) []loop.Finding {
+func debugLines(f File, k kind, lang *language, lines []codeLine) []reply.Finding {
 	if strings.Contains(strings.ToLower(f.Path), "debug") {
 		return nil
 	}
@@ -135,34 +134,34 @@ var (
 
 // gradePrint warns of a print whose text says that it is for debugging. Any
 // other print may be what the program is for.
-func gradePrint(m lineMatch) loop.Severity {
+func gradePrint(m lineMatch) reply.Severity {
 	arg := stringArgument().FindStringSubmatch(m.rest)
 	if arg == nil || !debugWords().MatchString(arg[1]) {
 		return ""
 	}
-	return loop.Warning
+	return reply.Warning
 }
 
 var ownPrint = lazy(`\bfunc print(?:ln)?\(|\bprint(?:ln)?\s*:?=|\bprint(?:ln)?\s+func\b`)
 
 // gradeGoPrint leaves a print function of the package's own alone, if the diff shows it.
-func gradeGoPrint(m lineMatch) loop.Severity {
+func gradeGoPrint(m lineMatch) reply.Severity {
 	for _, l := range m.lines {
 		if ownPrint().MatchString(l.code) {
 			return ""
 		}
 	}
-	return loop.Warning
+	return reply.Warning
 }
 
 // gradePrintStack allows the stack of a panic that is handled.
-func gradePrintStack(m lineMatch) loop.Severity {
+func gradePrintStack(m lineMatch) reply.Severity {
 	for _, l := range m.lines[max(0, len(m.lines)-8):] {
 		if strings.Contains(l.code, "recover()") {
 			return ""
 		}
 	}
-	return loop.Warning
+	return reply.Warning
 }
 
 var (
@@ -173,7 +172,7 @@ var (
 // gradeConsole knows that a page has no use for console.log and a program may:
 // scripts and loggers print on purpose, and a line about the program's own life
 // is worth no more than a note.
-func gradeConsole(m lineMatch) loop.Severity {
+func gradeConsole(m lineMatch) reply.Severity {
 	if isUnderScripts(m.file.Path) || hasShebang(m.lines) {
 		return ""
 	}
@@ -182,9 +181,9 @@ func gradeConsole(m lineMatch) loop.Severity {
 	}
 	arg := stringArgument().FindStringSubmatch(m.rest)
 	if arg != nil && !debugWords().MatchString(arg[1]) && programTalk().MatchString(arg[1]) {
-		return loop.Note
+		return reply.Note
 	}
-	return loop.Warning
+	return reply.Warning
 }
 
 func hasShebang(lines []codeLine) bool {

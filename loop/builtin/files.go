@@ -2,10 +2,9 @@ package builtin
 
 import (
 	"fmt"
+	"git-runr/loop/reply"
 	"path"
 	"strings"
-
-	"git-runr/loop"
 )
 
 const (
@@ -15,11 +14,11 @@ const (
 
 // wholeFile judges a file by its name, kind and size. The rules speak of files
 // that came with the change; one that was there before only if it grew too large.
-func wholeFile(f File, k kind) []loop.Finding {
+func wholeFile(f File, k kind) []reply.Finding {
 	if f.Deleted || f.Submodule() || f.Symlink() {
 		return nil
 	}
-	var found []loop.Finding
+	var found []reply.Finding
 	if x, ok := unwanted(f, k); ok {
 		found = append(found, x)
 	}
@@ -29,26 +28,26 @@ func wholeFile(f File, k kind) []loop.Finding {
 	return found
 }
 
-func fileFinding(f File, severity loop.Severity, rule, issue, fix string) loop.Finding {
-	return loop.Finding{Severity: severity, File: f.Path, Issue: issue, Fix: fix, Rule: rule}
+func fileFinding(f File, severity reply.Severity, rule, issue, fix string) reply.Finding {
+	return reply.Finding{Severity: severity, File: f.Path, Issue: issue, Fix: fix, Rule: rule}
 }
 
 // unwanted finds the new files that nobody means to commit.
-func unwanted(f File, k kind) (loop.Finding, bool) {
+func unwanted(f File, k kind) (reply.Finding, bool) {
 	base := path.Base(f.Path)
-	severity := loop.Warning
+	severity := reply.Warning
 	if k.fixture {
-		severity = loop.Note
+		severity = reply.Note
 	}
 	switch {
 	case isEnvFile(base) && hasValues(f.Added):
 		if !f.New {
-			severity = loop.Note
+			severity = reply.Note
 		}
 		return fileFinding(f, severity, "env-file", "an environment file with values is committed",
 			"commit a template without values (.env.example) and ignore "+base), true
 	case !f.New:
-		return loop.Finding{}, false
+		return reply.Finding{}, false
 	case isLeftover(base):
 		return fileFinding(f, severity, "leftover-file", "a file that a merge or an editor left behind",
 			"remove it from the commit"), true
@@ -56,21 +55,21 @@ func unwanted(f File, k kind) (loop.Finding, bool) {
 		return fileFinding(f, severity, "build-artefact", "a file that a build or the system makes",
 			"remove it from the commit and ignore "+artefactPattern(base)), true
 	case f.Binary && !isAsset(base):
-		return fileFinding(f, loop.Note, "binary-file", "a binary file that cannot be reviewed is added", ""), true
+		return fileFinding(f, reply.Note, "binary-file", "a binary file that cannot be reviewed is added", ""), true
 	}
-	return loop.Finding{}, false
+	return reply.Finding{}, false
 }
 
-func tooLarge(f File) (loop.Finding, bool) {
+func tooLarge(f File) (reply.Finding, bool) {
 	limit, what := int64(maxText), "text"
 	if f.Binary {
 		limit, what = maxBinary, "binary"
 	}
 	grew := f.New || (f.OldSize >= 0 && f.OldSize <= limit)
 	if !grew || f.Size <= limit {
-		return loop.Finding{}, false
+		return reply.Finding{}, false
 	}
-	return fileFinding(f, loop.Warning, "large-file", fmt.Sprintf("a %s file of %s", what, size(f.Size)),
+	return fileFinding(f, reply.Warning, "large-file", fmt.Sprintf("a %s file of %s", what, size(f.Size)),
 		"keep it outside the repository, or in large file storage"), true
 }
 

@@ -2,14 +2,13 @@ package builtin
 
 import (
 	"fmt"
+	"git-runr/loop/reply"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-
-	"git-runr/loop"
 )
 
 // newText is a new file as a diff shows it.
@@ -22,10 +21,10 @@ func newText(path, text string) File {
 	return f
 }
 
-func review(files ...File) loop.Report { return Review(Input{Files: files}) }
+func review(files ...File) reply.Report { return Review(Input{Files: files}) }
 
 // found lists what was reported as "severity rule line".
-func found(r loop.Report) []string {
+func found(r reply.Report) []string {
 	list := []string{}
 	for _, f := range r.Findings {
 		list = append(list, fmt.Sprintf("%s %s %d", f.Severity, f.Rule, f.Line))
@@ -34,7 +33,7 @@ func found(r loop.Report) []string {
 	return list
 }
 
-func wantFound(t *testing.T, r loop.Report, want ...string) {
+func wantFound(t *testing.T, r reply.Report, want ...string) {
 	t.Helper()
 	slices.Sort(want)
 	if got := found(r); !slices.Equal(got, want) {

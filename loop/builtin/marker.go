@@ -1,9 +1,8 @@
 package builtin
 
 import (
+	"git-runr/loop/reply"
 	"strings"
-
-	"git-runr/loop"
 )
 
 const markerFix = "resolve the conflict and remove the marker lines"
@@ -11,8 +10,8 @@ const markerFix = "resolve the conflict and remove the marker lines"
 // conflictMarkers finds what a merge left behind in the added lines: whole
 // conflicts as one finding each, and single begin and end lines. A row of equals
 // signs alone is a heading in half of the world's documents and says nothing.
-func conflictMarkers(f File, k kind, lines []codeLine) []loop.Finding {
-	var found []loop.Finding
+func conflictMarkers(f File, k kind, lines []codeLine) []reply.Finding {
+	var found []reply.Finding
 	begin := 0 // index + 1 of the line that opened the conflict
 	for i, l := range lines {
 		if !l.added {
@@ -51,17 +50,17 @@ func markerOf(text string) byte {
 	return text[0]
 }
 
-func markerFinding(f File, k kind, l codeLine, end int) loop.Finding {
-	severity := loop.Critical
+func markerFinding(f File, k kind, l codeLine, end int) reply.Finding {
+	severity := reply.Critical
 	switch {
 	case k.patch, k.fixture && l.inString, k.docs && l.inString:
-		severity = loop.Note
+		severity = reply.Note
 	}
 	issue := "an unresolved merge conflict"
 	if end == 0 {
 		issue = "a marker line of an unresolved merge conflict"
 	}
-	return loop.Finding{
+	return reply.Finding{
 		Severity: severity, File: f.Path, Line: l.Number, EndLine: end,
 		Issue: issue, Fix: markerFix, Rule: "conflict-marker",
 	}

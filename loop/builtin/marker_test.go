@@ -1,10 +1,9 @@
 package builtin
 
 import (
+	"git-runr/loop/reply"
 	"strings"
 	"testing"
-
-	"git-runr/loop"
 )
 
 // conflict is what a merge writes; spelled so that this file holds no marker itself.
@@ -47,7 +46,7 @@ func TestConflictMarkers(t *testing.T) {
 
 func TestConflictMarkerSpansTheConflict(t *testing.T) {
 	r := review(newText("a.go", conflict()))
-	if f := r.Findings[0]; f.Line != 1 || f.EndLine != 7 || f.Severity != loop.Critical {
+	if f := r.Findings[0]; f.Line != 1 || f.EndLine != 7 || f.Severity != reply.Critical {
 		t.Errorf("%+v", f)
 	}
 }

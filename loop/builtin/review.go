@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"fmt"
+	"git-runr/loop/reply"
 	"sort"
 	"strings"
 
@@ -22,8 +23,8 @@ type Input struct {
 // warning or failing check, CRITICAL for a critical finding, PASS_WITH_NOTES for
 // notes only and PASS for nothing. The report of a diff without files is
 // NEEDS_FIX: nothing was seen, so nothing can pass.
-func Review(in Input) loop.Report {
-	var found []loop.Finding
+func Review(in Input) reply.Report {
+	var found []reply.Finding
 	for _, f := range in.Files {
 		if in.Size != nil && f.Size < 0 {
 			f.Size = in.Size(f.Path)
@@ -35,14 +36,14 @@ func Review(in Input) loop.Report {
 	found = append(found, fromChecks...)
 	arrange(found)
 	if left > 0 {
-		found = append(found, loop.Finding{Severity: loop.Note, Rule: "limit",
+		found = append(found, reply.Finding{Severity: reply.Note, Rule: "limit",
 			Issue: fmt.Sprintf("%d more findings were left out", left)})
 	}
 	return report(in, found, failing)
 }
 
 // reviewFile applies the rules to one file.
-func reviewFile(f File) []loop.Finding {
+func reviewFile(f File) []reply.Finding {
 	k := kindOf(f)
 	lang := languageOf(f.Path)
 	if lang == nil {
@@ -65,7 +66,7 @@ func reviewFile(f File) []loop.Finding {
 	return append(found, reviewCode(f, k, lang, lines)...)
 }
 
-func reviewCode(f File, k kind, lang *language, lines []codeLine) []loop.Finding {
+func reviewCode(f File, k kind, lang *language, lines []codeLine) []reply.Finding {
 	found := debugLines(f, k, lang, lines)
 	found = append(found, lineRules("stub", stubRules()[lang.id], f, k, lines)...)
 	found = append(found, workComments(f, k, lines)...)
@@ -74,7 +75,7 @@ func reviewCode(f File, k kind, lang *language, lines []codeLine) []loop.Finding
 	return append(found, loremIpsum(f, k)...)
 }
 
-func reviewChecks(in Input) (failing []string, found []loop.Finding) {
+func reviewChecks(in Input) (failing []string, found []reply.Finding) {
 	for _, result := range in.Checks {
 		if result.Fails() {
 			failing = append(failing, result.Name)
@@ -84,10 +85,10 @@ func reviewChecks(in Input) (failing []string, found []loop.Finding) {
 	return failing, found
 }
 
-var severityRank = map[loop.Severity]int{loop.Critical: 0, loop.Warning: 1, loop.Note: 2}
+var severityRank = map[reply.Severity]int{reply.Critical: 0, reply.Warning: 1, reply.Note: 2}
 
 // arrange sorts by severity, file and line.
-func arrange(found []loop.Finding) {
+func arrange(found []reply.Finding) {
 	sort.SliceStable(found, func(i, j int) bool {
 		a, b := found[i], found[j]
 		switch {
@@ -104,7 +105,7 @@ func arrange(found []loop.Finding) {
 	})
 }
 
-func limit(found []loop.Finding) (kept []loop.Finding, left int) {
+func limit(found []reply.Finding) (kept []reply.Finding, left int) {
 	arrange(found)
 	if len(found) <= maxFindings {
 		return found, 0
@@ -112,30 +113,30 @@ func limit(found []loop.Finding) (kept []loop.Finding, left int) {
 	return found[:maxFindings], len(found) - maxFindings
 }
 
-func report(in Input, found []loop.Finding, failing []string) loop.Report {
-	r := loop.Report{Format: "builtin", Findings: []loop.Finding{}, Requests: []string{}, Warnings: []string{}}
+func report(in Input, found []reply.Finding, failing []string) reply.Report {
+	r := reply.Report{Format: "builtin", Findings: []reply.Finding{}, Requests: []string{}, Warnings: []string{}}
 	ids := map[string]int{}
 	for _, f := range found {
 		f.ID = uniqueID(f, ids)
 		r.Findings = append(r.Findings, f)
-		if f.Severity != loop.Note {
+		if f.Severity != reply.Note {
 			r.Requests = append(r.Requests, request(f))
 		}
 	}
 	r.Verdict = verdict(found, failing)
 	if len(in.Files) == 0 {
-		r.Verdict = loop.NeedsFix
+		r.Verdict = reply.NeedsFix
 		r.Warnings = append(r.Warnings, "the diff names no file: nothing was reviewed")
 	}
-	r.Effective = loop.EffectiveVerdict(r.Verdict, r.Findings, len(failing) > 0)
+	r.Effective = reply.EffectiveVerdict(r.Verdict, r.Findings, len(failing) > 0)
 	r.Approved = r.Effective.Passed()
 	r.Summary = summary(in, found, failing)
 	return r
 }
 
 // uniqueID numbers the findings that differ in their line only.
-func uniqueID(f loop.Finding, seen map[string]int) string {
-	id := loop.FindingID(f)
+func uniqueID(f reply.Finding, seen map[string]int) string {
+	id := reply.FindingID(f)
 	seen[id]++
 	if n := seen[id]; n > 1 {
 		return fmt.Sprintf("%s-%d", id, n)
@@ -144,46 +145,46 @@ func uniqueID(f loop.Finding, seen map[string]int) string {
 }
 
 // request is a finding in a sentence.
-func request(f loop.Finding) string {
+func request(f reply.Finding) string {
 	if f.File == "" {
 		return f.Issue
 	}
 	return f.Place() + ": " + f.Issue
 }
 
-func verdict(found []loop.Finding, failing []string) loop.Verdict {
-	worst := loop.Pass
+func verdict(found []reply.Finding, failing []string) reply.Verdict {
+	worst := reply.Pass
 	for _, f := range found {
 		switch f.Severity {
-		case loop.Critical:
-			return loop.CriticalFail
-		case loop.Warning:
-			worst = loop.NeedsFix
-		case loop.Note:
-			if worst == loop.Pass {
-				worst = loop.PassWithNotes
+		case reply.Critical:
+			return reply.CriticalFail
+		case reply.Warning:
+			worst = reply.NeedsFix
+		case reply.Note:
+			if worst == reply.Pass {
+				worst = reply.PassWithNotes
 			}
 		}
 	}
 	if len(failing) > 0 {
-		return loop.NeedsFix
+		return reply.NeedsFix
 	}
 	return worst
 }
 
-func summary(in Input, found []loop.Finding, failing []string) string {
+func summary(in Input, found []reply.Finding, failing []string) string {
 	if len(in.Files) == 0 {
 		return "nothing to review: the diff names no file"
 	}
-	counts := map[loop.Severity]int{}
+	counts := map[reply.Severity]int{}
 	for _, f := range found {
 		counts[f.Severity]++
 	}
 	var parts []string
 	for _, p := range []struct {
-		severity  loop.Severity
+		severity  reply.Severity
 		one, many string
-	}{{loop.Critical, "critical", "critical"}, {loop.Warning, "warning", "warnings"}, {loop.Note, "note", "notes"}} {
+	}{{reply.Critical, "critical", "critical"}, {reply.Warning, "warning", "warnings"}, {reply.Note, "note", "notes"}} {
 		if n := counts[p.severity]; n > 0 {
 			parts = append(parts, plural(n, p.one, p.many))
 		}

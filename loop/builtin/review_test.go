@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"fmt"
+	"git-runr/loop/reply"
 	"slices"
 	"strings"
 	"testing"
@@ -44,20 +45,20 @@ func TestVerdicts(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		in      Input
-		verdict loop.Verdict
+		verdict reply.Verdict
 		summary string
 	}{
-		{"clean", Input{Files: []File{clean}}, loop.Pass, "no problem in 1 file, 25 added lines"},
-		{"clean, checks pass", Input{Files: []File{clean}, Checks: []loop.CheckResult{{Name: "test"}}}, loop.Pass, "no problem"},
-		{"note", Input{Files: []File{newText("a.go", "x ")}}, loop.PassWithNotes, "2 notes in 1 file, 1 added line"},
-		{"check that could not run", Input{Files: []File{clean}, Checks: []loop.CheckResult{missing}}, loop.Pass, "no problem in 1 file, 25 added lines; not run: lint (golint is not installed)"},
-		{"warning", Input{Files: []File{newText("a.go", "\tpanic(\"not implemented\")\n")}}, loop.NeedsFix, "1 warning"},
-		{"critical", Input{Files: []File{newText("a.go", conflict())}}, loop.CriticalFail, "1 critical"},
-		{"check", Input{Files: []File{clean}, Checks: []loop.CheckResult{failing}}, loop.NeedsFix, "1 warning in 1 file, 25 added lines; failing: test"},
-		{"check that failed before", Input{Files: []File{clean}, Checks: []loop.CheckResult{old}}, loop.PassWithNotes, "1 note"},
-		{"deleted file", Input{Files: []File{{Path: "a", Deleted: true}}}, loop.Pass, "no problem in 1 file, 0 added lines"},
-		{"nothing", Input{}, loop.NeedsFix, "nothing to review"},
-		{"nothing but checks", Input{Checks: []loop.CheckResult{{Name: "test"}}}, loop.NeedsFix, "nothing to review"},
+		{"clean", Input{Files: []File{clean}}, reply.Pass, "no problem in 1 file, 25 added lines"},
+		{"clean, checks pass", Input{Files: []File{clean}, Checks: []loop.CheckResult{{Name: "test"}}}, reply.Pass, "no problem"},
+		{"note", Input{Files: []File{newText("a.go", "x ")}}, reply.PassWithNotes, "2 notes in 1 file, 1 added line"},
+		{"check that could not run", Input{Files: []File{clean}, Checks: []loop.CheckResult{missing}}, reply.Pass, "no problem in 1 file, 25 added lines; not run: lint (golint is not installed)"},
+		{"warning", Input{Files: []File{newText("a.go", "\tpanic(\"not implemented\")\n")}}, reply.NeedsFix, "1 warning"},
+		{"critical", Input{Files: []File{newText("a.go", conflict())}}, reply.CriticalFail, "1 critical"},
+		{"check", Input{Files: []File{clean}, Checks: []loop.CheckResult{failing}}, reply.NeedsFix, "1 warning in 1 file, 25 added lines; failing: test"},
+		{"check that failed before", Input{Files: []File{clean}, Checks: []loop.CheckResult{old}}, reply.PassWithNotes, "1 note"},
+		{"deleted file", Input{Files: []File{{Path: "a", Deleted: true}}}, reply.Pass, "no problem in 1 file, 0 added lines"},
+		{"nothing", Input{}, reply.NeedsFix, "nothing to review"},
+		{"nothing but checks", Input{Checks: []loop.CheckResult{{Name: "test"}}}, reply.NeedsFix, "nothing to review"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := Review(c.in)
@@ -113,10 +114,10 @@ func TestFindingsAreLimited(t *testing.T) {
 		t.Fatalf("%d findings", len(r.Findings))
 	}
 	last := r.Findings[len(r.Findings)-1]
-	if last.Severity != loop.Note || !strings.HasPrefix(last.Issue, "100 more findings") || last.ID == "" {
+	if last.Severity != reply.Note || !strings.HasPrefix(last.Issue, "100 more findings") || last.ID == "" {
 		t.Errorf("%+v", last)
 	}
-	if !slices.ContainsFunc(r.Findings, func(f loop.Finding) bool { return f.Rule == "check:test" }) {
+	if !slices.ContainsFunc(r.Findings, func(f reply.Finding) bool { return f.Rule == "check:test" }) {
 		t.Error("the check is not among them")
 	}
 }

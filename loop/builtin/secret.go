@@ -3,10 +3,9 @@ package builtin
 import (
 	"bytes"
 	"fmt"
+	"git-runr/loop/reply"
 	"sort"
 	"strings"
-
-	"git-runr/loop"
 )
 
 // strength says how sure a rule is.
@@ -263,7 +262,7 @@ func visible(text string) (clean string, back []int) {
 }
 
 // secrets finds secrets in the added lines.
-func secrets(f File, k kind, lines []codeLine) []loop.Finding {
+func secrets(f File, k kind, lines []codeLine) []reply.Finding {
 	prose := proseLines(lines)
 	found := secretFile(f, k)
 	if f.Symlink() {
@@ -314,18 +313,18 @@ func runs(lines []Line) func(yield func([]Line) bool) {
 	}
 }
 
-func secretFinding(f File, k kind, m secretMatch, secret string, line, end int) loop.Finding {
-	severity := loop.Critical
+func secretFinding(f File, k kind, m secretMatch, secret string, line, end int) reply.Finding {
+	severity := reply.Critical
 	switch {
 	case (k.fixture || k.docs) && m.strength == weak:
-		severity = loop.Note
+		severity = reply.Note
 	case k.fixture, k.docs && m.rule.rank() < 2:
-		severity = loop.Warning
+		severity = reply.Warning
 	}
 	if end == line {
 		end = 0
 	}
-	return loop.Finding{
+	return reply.Finding{
 		Severity: severity, File: f.Path, Line: line, EndLine: end, Rule: "secret",
 		Issue: fmt.Sprintf("a secret is in the change: %s%s", m.rule.ID, hint(secret)),
 		Fix: "take it out of the commit itself, revoke it, and read it from the environment or a secret store; " +
@@ -342,12 +341,12 @@ func hint(secret string) string {
 }
 
 // secretFile applies the rules that go by the path alone.
-func secretFile(f File, k kind) []loop.Finding {
+func secretFile(f File, k kind) []reply.Finding {
 	if !f.New {
 		return nil
 	}
 	rules := loadSecretRules()
-	var found []loop.Finding
+	var found []reply.Finding
 	for _, r := range rules.rules {
 		if len(r.Keywords) > 0 {
 			continue

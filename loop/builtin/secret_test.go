@@ -7,6 +7,7 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
+	"git-runr/loop/reply"
 	"slices"
 	"strings"
 	"testing"
@@ -70,13 +71,13 @@ func TestSecrets(t *testing.T) {
 		{"in a README", "README.md", "\nuse " + awsKey + "\n", "aws-access-token"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var secrets []loop.Finding
+			var secrets []reply.Finding
 			for _, f := range review(newText(c.path, c.text)).Findings {
 				if f.Rule == "secret" {
 					secrets = append(secrets, f)
 				}
 			}
-			if len(secrets) != 1 || secrets[0].Severity != loop.Critical || secrets[0].Line != 2 || !strings.Contains(secrets[0].Issue, c.rule) {
+			if len(secrets) != 1 || secrets[0].Severity != reply.Critical || secrets[0].Line != 2 || !strings.Contains(secrets[0].Issue, c.rule) {
 				t.Fatalf("%+v", secrets)
 			}
 		})

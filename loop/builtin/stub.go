@@ -1,11 +1,10 @@
 package builtin
 
 import (
+	"git-runr/loop/reply"
 	"regexp"
 	"strings"
 	"sync"
-
-	"git-runr/loop"
 )
 
 // stubRules gives the rules of a language by its id.
@@ -39,23 +38,23 @@ var (
 )
 
 // gradeSaysStub warns of an error whose text says that the code is to be written.
-func gradeSaysStub(m lineMatch) loop.Severity {
+func gradeSaysStub(m lineMatch) reply.Severity {
 	arg := stringArgument().FindStringSubmatch(strings.TrimLeft(m.rest, " ("))
 	if arg == nil || !stubWords().MatchString(arg[1]) || abstractWords().MatchString(m.line().Text) || nearAbstract(m.lines) {
 		return ""
 	}
-	return loop.Warning
+	return reply.Warning
 }
 
 // gradePython knows that a method of a base class raises NotImplementedError by
 // custom: only its own words, or a function at the top level, make it a stub.
-func gradePython(m lineMatch) loop.Severity {
+func gradePython(m lineMatch) reply.Severity {
 	if abstractWords().MatchString(m.line().Text) || nearAbstract(m.lines) {
 		return ""
 	}
 	arg := stringArgument().FindStringSubmatch(strings.TrimPrefix(m.rest, "("))
 	if arg != nil && stubWords().MatchString(arg[1]) {
-		return loop.Warning
+		return reply.Warning
 	}
 	code := m.line().code
 	after := strings.TrimSpace(code[len(code)-len(m.rest):])
@@ -63,9 +62,9 @@ func gradePython(m lineMatch) loop.Severity {
 	case after != "" && after != "()":
 		return ""
 	case isTopLevelBody(m.lines):
-		return loop.Warning
+		return reply.Warning
 	}
-	return loop.Note
+	return reply.Note
 }
 
 func nearAbstract(lines []codeLine) bool {
@@ -97,8 +96,8 @@ var (
 var workWords = []string{"TODO", "FIXME", "XXX", "HACK"}
 
 // workComments finds notes to self in added comments.
-func workComments(f File, k kind, lines []codeLine) []loop.Finding {
-	var found []loop.Finding
+func workComments(f File, k kind, lines []codeLine) []reply.Finding {
+	var found []reply.Finding
 	for _, l := range lines {
 		if !l.added || len(l.Text) > maxCodeLine || strings.TrimSpace(l.comment) == "" {
 			continue
@@ -111,17 +110,17 @@ func workComments(f File, k kind, lines []codeLine) []loop.Finding {
 			continue
 		}
 		if k.fixture {
-			severity = loop.Note
+			severity = reply.Note
 		}
-		found = append(found, loop.Finding{Severity: severity, File: f.Path, Line: l.Number, Issue: issue,
+		found = append(found, reply.Finding{Severity: severity, File: f.Path, Line: l.Number, Issue: issue,
 			Fix: "finish it, or point to where it is tracked", Rule: "stub"})
 	}
 	return found
 }
 
-func workComment(l codeLine) (loop.Severity, string) {
+func workComment(l codeLine) (reply.Severity, string) {
 	if strings.Contains(l.code, "return") && stubReturn().MatchString(l.comment) {
-		return loop.Warning, "the returned value is a stub"
+		return reply.Warning, "the returned value is a stub"
 	}
 	mark := workMarker().FindStringSubmatch(l.comment)
 	if mark == nil {
@@ -133,9 +132,9 @@ func workComment(l codeLine) (loop.Severity, string) {
 	word, owner := mark[1], mark[2]
 	tracked := owner != "" || trackedRef().MatchString(l.comment)
 	if (word == "FIXME" || word == "XXX") && !tracked {
-		return loop.Warning, "a " + word + " comment is added"
+		return reply.Warning, "a " + word + " comment is added"
 	}
-	return loop.Note, "a " + word + " comment is added"
+	return reply.Note, "a " + word + " comment is added"
 }
 
 // focusRules give what hides other tests, and skipRules what hides itself.
@@ -150,7 +149,7 @@ var focusRules = sync.OnceValue(func() map[string]ruleSet {
 })
 
 var skipRules = sync.OnceValue(func() map[string]ruleSet {
-	skip := func(pattern string, grade func(lineMatch) loop.Severity) lineRule {
+	skip := func(pattern string, grade func(lineMatch) reply.Severity) lineRule {
 		return lineRule{regexp.MustCompile(pattern), "a test is switched off", "repair it, or say why and where that is tracked", grade}
 	}
 	return map[string]ruleSet{
@@ -163,7 +162,7 @@ var laterWords = lazy(`(?i)^\W*(?:todo|fixme|wip|broken|temporar(?:y|ily))\b(\([
 
 // gradeGoSkip warns of tests that are skipped until somebody repairs them; those
 // that do not fit the machine are none of these.
-func gradeGoSkip(m lineMatch) loop.Severity {
+func gradeGoSkip(m lineMatch) reply.Severity {
 	arg := stringArgument().FindStringSubmatch(m.rest)
 	if arg == nil {
 		return ""
@@ -173,21 +172,21 @@ func gradeGoSkip(m lineMatch) loop.Severity {
 	case later == nil:
 		return ""
 	case later[1] != "" || trackedRef().MatchString(m.line().Text):
-		return loop.Note
+		return reply.Note
 	}
-	return loop.Warning
+	return reply.Warning
 }
 
 // gradeSkip lets a skip pass that gives its reason beside it.
-func gradeSkip(m lineMatch) loop.Severity {
+func gradeSkip(m lineMatch) reply.Severity {
 	if trackedRef().MatchString(m.line().comment) {
-		return loop.Note
+		return reply.Note
 	}
-	return loop.Warning
+	return reply.Warning
 }
 
 // loremIpsum finds filling text in code and pages, comments and strings included.
-func loremIpsum(f File, k kind) []loop.Finding {
+func loremIpsum(f File, k kind) []reply.Finding {
 	if k.fixture {
 		return nil
 	}
@@ -196,6 +195,6 @@ func loremIpsum(f File, k kind) []loop.Finding {
 	if n == 0 {
 		return nil
 	}
-	return []loop.Finding{{Severity: loop.Note, File: f.Path, Line: first, Issue: "placeholder text",
+	return []reply.Finding{{Severity: reply.Note, File: f.Path, Line: first, Issue: "placeholder text",
 		Fix: "write the real text", Rule: "stub"}}
 }

@@ -2,16 +2,15 @@ package builtin
 
 import (
 	"fmt"
+	"git-runr/loop/reply"
 	"path"
 	"strings"
-
-	"git-runr/loop"
 )
 
 // whitespace reports at most one note a file and fault, with a count: a file
 // written with the wrong editor would drown the rest otherwise. Blanks in a
 // string that goes over lines are content.
-func whitespace(f File, k kind, lines []codeLine) []loop.Finding {
+func whitespace(f File, k kind, lines []codeLine) []reply.Finding {
 	if k.patch || isTabular(f.Path) {
 		return nil
 	}
@@ -20,7 +19,7 @@ func whitespace(f File, k kind, lines []codeLine) []loop.Finding {
 	for _, l := range lines {
 		content[l.Number] = l.leftOpen
 	}
-	var found []loop.Finding
+	var found []reply.Finding
 	add := func(issue, fix string, bad func(Line) bool) {
 		if n, first := count(f.Added, bad); n > 0 {
 			found = append(found, whitespaceFinding(f, first, counted(issue, n, first), fix))
@@ -45,8 +44,8 @@ func whitespace(f File, k kind, lines []codeLine) []loop.Finding {
 	return found
 }
 
-func whitespaceFinding(f File, line int, issue, fix string) loop.Finding {
-	return loop.Finding{Severity: loop.Note, File: f.Path, Line: line, Issue: issue, Fix: fix, Rule: "whitespace"}
+func whitespaceFinding(f File, line int, issue, fix string) reply.Finding {
+	return reply.Finding{Severity: reply.Note, File: f.Path, Line: line, Issue: issue, Fix: fix, Rule: "whitespace"}
 }
 
 func count(lines []Line, bad func(Line) bool) (n, first int) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"git-runr/loop/prose"
+	"git-runr/loop/reply"
 	"strings"
 
 	"git-runr/gitstore"
@@ -185,7 +186,7 @@ func writeSubmission(b *strings.Builder, sub loop.Submission) {
 
 // writeFinding is one finding with its id. The text of a comment stands above in
 // full, so here its beginning will do.
-func writeFinding(b *strings.Builder, f loop.Finding) {
+func writeFinding(b *strings.Builder, f reply.Finding) {
 	place, most := f.Place(), maxString
 	if place == "" {
 		place = "general"

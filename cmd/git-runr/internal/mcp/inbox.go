@@ -12,7 +12,7 @@ import (
 )
 
 // inboxReply is what the actions of review_inbox give; its document may be anything.
-type inboxReply = reply[any]
+type inboxReply = outcome[any]
 
 func (s *Server) inbox(ctx context.Context, c call, in inboxArgs) (inboxReply, error) {
 	if in.Actor != "" {

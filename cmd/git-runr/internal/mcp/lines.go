@@ -93,15 +93,15 @@ func (m *messages) refuse(message []byte, code int64, why string) {
 	var asked struct {
 		ID json.RawMessage `json:"id"`
 	}
-	reply := struct {
+	answer := struct {
 		Version string          `json:"jsonrpc"`
 		ID      json.RawMessage `json:"id"`
 		Error   jsonrpc.Error   `json:"error"`
 	}{"2.0", json.RawMessage("null"), jsonrpc.Error{Code: code, Message: line(why, maxString)}}
 	if json.Unmarshal(message, &asked) == nil && len(asked.ID) > 0 && asked.ID[0] != '{' && asked.ID[0] != '[' {
-		reply.ID = asked.ID
+		answer.ID = asked.ID
 	}
-	if body, err := json.Marshal(reply); err == nil {
+	if body, err := json.Marshal(answer); err == nil {
 		_, _ = m.answer.Write(append(body, '\n')) // a client that has gone cannot be told
 	}
 }

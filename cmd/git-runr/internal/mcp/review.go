@@ -29,32 +29,32 @@ const hint = "When the user submits, use review_inbox list/get to retrieve comme
 // errNoFiles is said in the words of seed 003.
 const errNoFiles = refusal("No files found matching the provided paths.")
 
-func (s *Server) review(ctx context.Context, c call, in reviewArgs) (reply[requested], error) {
+func (s *Server) review(ctx context.Context, c call, in reviewArgs) (outcome[requested], error) {
 	request := loop.ReviewRequest{Message: in.Message, Reviewer: in.Reviewer}
 	if request.Reviewer == "" {
 		request.Reviewer = c.Reviewer
 	}
 	if err := c.KnownReviewer(request.Reviewer); err != nil {
-		return reply[requested]{}, err
+		return outcome[requested]{}, err
 	}
 	subject, missing, err := c.subject(ctx, in)
 	if err != nil {
-		return reply[requested]{}, err
+		return outcome[requested]{}, err
 	}
 	request.Subject = subject
 	made, err := c.Store.RequestReview(ctx, request, "mcp")
 	if err != nil {
-		return reply[requested]{}, err
+		return outcome[requested]{}, err
 	}
 	if err := c.pin(ctx, made); err != nil {
-		return reply[requested]{}, err
+		return outcome[requested]{}, err
 	}
 	warnings := s.start(c, request.Reviewer)
 	if len(missing) > 0 {
 		warnings = append(warnings, "warning: nothing to review in: "+line(strings.Join(missing, ", "), maxString))
 	}
 	doc := requested{ID: made.ID, URL: c.Page(made), Status: string(made.Status), Reviewer: request.Reviewer, Hint: hint}
-	return reply[requested]{text: doc.text(warnings), doc: doc}, nil
+	return outcome[requested]{text: doc.text(warnings), doc: doc}, nil
 }
 
 // text is the answer in the form of seed 003, with what there is to say beside it.

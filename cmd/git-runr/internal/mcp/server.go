@@ -106,16 +106,16 @@ type call struct {
 	actor string // who this server acts as unless it is told a name
 }
 
-// reply is what a tool gives: text for the model, and a document (nil for none) for
+// outcome is what a tool gives: text for the model, and a document (nil for none) for
 // clients that prefer one. Either says everything.
-type reply[T any] struct {
+type outcome[T any] struct {
 	text string
 	doc  T
 }
 
 // handler makes a tool of do. What goes wrong is told to the model as a result: only
 // faults of the protocol itself are errors of the protocol.
-func handler[In, Out any](s *Server, do func(context.Context, call, In) (reply[Out], error)) sdk.ToolHandlerFor[In, Out] {
+func handler[In, Out any](s *Server, do func(context.Context, call, In) (outcome[Out], error)) sdk.ToolHandlerFor[In, Out] {
 	return func(ctx context.Context, req *sdk.CallToolRequest, in In) (*sdk.CallToolResult, Out, error) {
 		var none Out
 		project, err := s.Open(ctx)

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"errors"
+	"git-runr/loop/reply"
 	"net/http"
 	"slices"
 	"strings"
@@ -35,7 +36,7 @@ func comment(c loop.Comment) commentJSON {
 }
 
 // findingComment is an agent's finding as a comment.
-func findingComment(f loop.Finding) commentJSON {
+func findingComment(f reply.Finding) commentJSON {
 	text := f.Issue
 	if f.Fix != "" {
 		text += "\n\nFix: " + f.Fix
@@ -169,11 +170,11 @@ func (s *Server) editDraft(r *http.Request, edit func(*loop.Draft) error) (any, 
 // place makes a comment of what was sent: where it says it is, there are such lines,
 // and the text of them is taken from the code.
 func (s *Server) place(ctx context.Context, review loop.Review, in commentJSON) (loop.Comment, error) {
-	severity := loop.Severity(in.Severity)
+	severity := reply.Severity(in.Severity)
 	switch {
 	case strings.TrimSpace(in.Comment) == "":
 		return loop.Comment{}, badRequest("comment is empty")
-	case severity != "" && severity != loop.Critical && severity != loop.Warning && severity != loop.Note:
+	case severity != "" && severity != reply.Critical && severity != reply.Warning && severity != reply.Note:
 		return loop.Comment{}, badRequest("severity %q is none of critical, warning, note", in.Severity)
 	case in.File == "" && in.StartLine != 0:
 		return loop.Comment{}, badRequest("lines need a file")

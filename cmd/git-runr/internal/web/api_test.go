@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"git-runr/gitstore"
+	"git-runr/loop/reply"
 	"io/fs"
 	"net/http"
 	"slices"
@@ -172,8 +173,8 @@ func TestRecord(t *testing.T) {
 func TestRecordOfFindings(t *testing.T) {
 	s := newSite(t)
 	id := s.request()
-	sub := loop.Submission{Reviewer: "builtin", Outcome: loop.OutcomeFailed, Report: loop.Report{
-		Effective: loop.NeedsFix, Findings: []loop.Finding{{ID: "f-0123456789", Severity: loop.Warning, File: "a.txt", Line: 2, Issue: "bad", Fix: "mend"}},
+	sub := loop.Submission{Reviewer: "builtin", Outcome: loop.OutcomeFailed, Report: reply.Report{
+		Effective: reply.NeedsFix, Findings: []reply.Finding{{ID: "f-0123456789", Severity: reply.Warning, File: "a.txt", Line: 2, Issue: "bad", Fix: "mend"}},
 	}}
 	if _, err := s.Store.SubmitReview(t.Context(), id, sub, ""); err != nil {
 		t.Fatal(err)

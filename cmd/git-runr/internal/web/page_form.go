@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"crypto/rand"
+	"git-runr/loop/reply"
 	"net/http"
 	"net/url"
 	"path"
@@ -27,7 +28,7 @@ type composeView struct {
 	End      string
 	Text     string
 	Back     string
-	Severity loop.Severity
+	Severity reply.Severity
 }
 
 // commentForm is the form for a comment on path, or the draft comment edit.

@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"git-runr/loop/reply"
 	"html/template"
 	"strings"
 	"time"
@@ -16,7 +17,7 @@ type remark struct {
 	Draft     bool
 	Author    string
 	At        time.Time
-	Severity  loop.Severity
+	Severity  reply.Severity
 	Rule      string
 	File      string
 	Side      loop.Side
@@ -40,7 +41,7 @@ type remark struct {
 
 // Place is where the remark is, as people write it; "" for the whole review.
 func (r remark) Place() string {
-	return loop.Finding{File: safetext.Line(r.File), Line: r.Start, EndLine: r.End}.Place()
+	return reply.Finding{File: safetext.Line(r.File), Line: r.Start, EndLine: r.End}.Place()
 }
 
 // State is what became of it: fixed, refuted or deferred, "" for nothing yet.
@@ -111,7 +112,7 @@ func submissions(review loop.Review) []submissionView {
 }
 
 // finding is one of an agent's. It has no quoted lines: agents give numbers.
-func newFinding(review loop.Review, sub loop.Submission, f loop.Finding) remark {
+func newFinding(review loop.Review, sub loop.Submission, f reply.Finding) remark {
 	r := remark{
 		ID: f.ID, Author: sub.Reviewer, At: sub.At, Severity: f.Severity, Rule: f.Rule, File: f.File, Side: loop.SideNew,
 		Start: f.Line, End: max(f.Line, f.EndLine), First: firstLine(f.Issue), Review: review.ID,
@@ -210,7 +211,7 @@ func (r *remark) now(at loop.Placed) {
 	case at.Outdated:
 		r.Later = "outdated: " + at.Why
 	case at.Moved:
-		r.Later = "now " + loop.Finding{File: safetext.Line(at.File), Line: at.StartLine, EndLine: at.EndLine}.Place()
+		r.Later = "now " + reply.Finding{File: safetext.Line(at.File), Line: at.StartLine, EndLine: at.EndLine}.Place()
 	}
 }
 

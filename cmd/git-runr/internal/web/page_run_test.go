@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"fmt"
+	"git-runr/loop/reply"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -26,9 +27,9 @@ func (b *stubborn) Implement(_ context.Context, job loop.ImplementJob) (loop.Imp
 }
 
 func (b *stubborn) Review(context.Context, loop.ReviewJob) (loop.ReviewAnswer, error) {
-	finding := loop.Finding{ID: "f-0123456789", Severity: loop.Warning, File: "a.txt", Line: 2, Issue: "no test for <b>xss</b>"}
-	return loop.ReviewAnswer{Raw: "raw <script>xss()</script>", Report: loop.Report{
-		Verdict: loop.NeedsFix, Effective: loop.NeedsFix, Findings: []loop.Finding{finding}, Requests: []string{finding.Issue}, Warnings: []string{},
+	finding := reply.Finding{ID: "f-0123456789", Severity: reply.Warning, File: "a.txt", Line: 2, Issue: "no test for <b>xss</b>"}
+	return loop.ReviewAnswer{Raw: "raw <script>xss()</script>", Report: reply.Report{
+		Verdict: reply.NeedsFix, Effective: reply.NeedsFix, Findings: []reply.Finding{finding}, Requests: []string{finding.Issue}, Warnings: []string{},
 	}}, nil
 }
 

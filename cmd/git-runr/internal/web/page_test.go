@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"git-runr/loop/reply"
 	"image"
 	"image/png"
 	"net/url"
@@ -29,7 +30,7 @@ func (s *site) page(path string) string {
 }
 
 // form sends a form as the page has it, and returns where that leads.
-func (s *site) form(path string, pairs ...string) *reply {
+func (s *site) form(path string, pairs ...string) *response {
 	s.Helper()
 	body := url.Values{formTokenField: {s.formToken(nil)}}
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -446,11 +447,11 @@ func TestMergePage(t *testing.T) {
 func TestFindingsOfAgents(t *testing.T) {
 	s := newSite(t)
 	id := s.request()
-	sub := loop.Submission{Reviewer: "bot <x>", Outcome: loop.OutcomeFailed, Report: loop.Report{
-		Verdict: loop.NeedsFix, Effective: loop.CriticalFail, Summary: "sum **up**", Findings: []loop.Finding{
-			{ID: "f-0123456789", Severity: loop.Critical, File: "a.txt", Line: 2, Issue: "the `2` is wrong", Fix: "write **two**", Rule: "numbers"},
-			{ID: "f-9876543210", Severity: loop.Note, File: "nowhere.txt", Line: 2, Issue: "not of this change"},
-			{ID: "f-1111111111", Severity: loop.Warning, Issue: "of no file"},
+	sub := loop.Submission{Reviewer: "bot <x>", Outcome: loop.OutcomeFailed, Report: reply.Report{
+		Verdict: reply.NeedsFix, Effective: reply.CriticalFail, Summary: "sum **up**", Findings: []reply.Finding{
+			{ID: "f-0123456789", Severity: reply.Critical, File: "a.txt", Line: 2, Issue: "the `2` is wrong", Fix: "write **two**", Rule: "numbers"},
+			{ID: "f-9876543210", Severity: reply.Note, File: "nowhere.txt", Line: 2, Issue: "not of this change"},
+			{ID: "f-1111111111", Severity: reply.Warning, Issue: "of no file"},
 		}, Requests: []string{}, Warnings: []string{},
 	}, Census: loop.Census{Files: 3, SentFiles: 2}, Checks: []loop.CheckResult{{Name: "test", ExitCode: 1, Said: "2 failed"}}, SkippedBy: []string{"lint: not trusted"}}
 	if _, err := s.Store.SubmitReview(context.Background(), id, sub, ""); err != nil {
@@ -467,7 +468,7 @@ func TestFindingsOfAgents(t *testing.T) {
 func TestReviewInFull(t *testing.T) {
 	s := newSite(t)
 	id := s.request()
-	report := loop.ParseReview("The loop **never** ends.\n\n<script>alert(1)</script> \u202egnorw\n\n## Also\n\nMind the gap.\n\n### Verdict: NEEDS_FIX\n", "n0nce")
+	report := reply.ParseReview("The loop **never** ends.\n\n<script>alert(1)</script> \u202egnorw\n\n## Also\n\nMind the gap.\n\n### Verdict: NEEDS_FIX\n", "n0nce")
 	sub := loop.Submission{Reviewer: "bot", Outcome: loop.OutcomeFailed, Report: report, Census: loop.Census{Files: 1, SentFiles: 1}}
 	if _, err := s.Store.SubmitReview(context.Background(), id, sub, ""); err != nil {
 		t.Fatal(err)
@@ -522,14 +523,14 @@ func TestPagesWithPayloads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sub := loop.Submission{Reviewer: `"><img src=x onerror=xss()>`, Outcome: loop.OutcomeFailed, Report: loop.Report{Effective: loop.NeedsFix, Summary: strings.Join(all, "\n\n")}}
+	sub := loop.Submission{Reviewer: `"><img src=x onerror=xss()>`, Outcome: loop.OutcomeFailed, Report: reply.Report{Effective: reply.NeedsFix, Summary: strings.Join(all, "\n\n")}}
 	for i, payload := range all {
 		c := loop.Comment{ID: fmt.Sprintf("c-%d", i), File: "a.html", StartLine: i + 1, EndLine: i + 1, SelectedText: payload, Comment: payload + "\n\n```suggestion\n" + payload + "\n```"}
 		if i%5 == 0 {
 			c.File, c.ID = payload, payload
 		}
 		sub.Comments = append(sub.Comments, c)
-		sub.Report.Findings = append(sub.Report.Findings, loop.Finding{ID: `"><script>`, Severity: loop.Severity(payload), File: payload, Line: 1, Issue: payload, Fix: payload, Rule: payload})
+		sub.Report.Findings = append(sub.Report.Findings, reply.Finding{ID: `"><script>`, Severity: reply.Severity(payload), File: payload, Line: 1, Issue: payload, Fix: payload, Rule: payload})
 	}
 	if review, err = s.Store.SubmitReview(context.Background(), review.ID, sub, ""); err != nil {
 		t.Fatal(err)

@@ -91,7 +91,7 @@ func TestAttacks(t *testing.T) {
 }
 
 // wantSecure holds every answer to the headers, and to no word that lets others read it.
-func wantSecure(t *testing.T, answer *reply) {
+func wantSecure(t *testing.T, answer *response) {
 	t.Helper()
 	for name, want := range map[string]string{
 		"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
@@ -155,7 +155,7 @@ func TestLimits(t *testing.T) {
 func TestLogin(t *testing.T) {
 	s := newSite(t)
 	id, other := s.request(), s.request()
-	want := func(path string, status int, location string, header ...string) *reply {
+	want := func(path string, status int, location string, header ...string) *response {
 		t.Helper()
 		answer := s.ask("GET", path, "", header...).want(status)
 		wantSecure(t, answer)

@@ -126,7 +126,7 @@ func write(t *testing.T, dir, name, text string) {
 
 // ask is one request to the site. Header fields are "Name: value"; "Host" sets the
 // host that is asked for.
-func (s *site) ask(method, path, body string, header ...string) *reply {
+func (s *site) ask(method, path, body string, header ...string) *response {
 	s.Helper()
 	r, err := http.NewRequest(method, s.http.URL+path, strings.NewReader(body))
 	if err != nil {
@@ -153,7 +153,7 @@ func (s *site) ask(method, path, body string, header ...string) *reply {
 	if err != nil {
 		s.Fatalf("%s %s: %v", method, path, err)
 	}
-	return &reply{s.T, answer, string(text), method + " " + path}
+	return &response{s.T, answer, string(text), method + " " + path}
 }
 
 // asPerson and asProgram are what a logged-in browser and a program send.
@@ -168,13 +168,13 @@ const (
 )
 
 // api is one call of a program.
-func (s *site) api(method, path, body string) *reply {
+func (s *site) api(method, path, body string) *response {
 	s.Helper()
 	return s.ask(method, path, body, s.asProgram(), jsonBody)
 }
 
 // browser is one call of the page's script.
-func (s *site) browser(method, path, body string) *reply {
+func (s *site) browser(method, path, body string) *response {
 	s.Helper()
 	return s.ask(method, path, body, s.asPerson(), jsonBody)
 }
@@ -195,14 +195,14 @@ func (s *site) submitted() string {
 }
 
 // reply is what came back.
-type reply struct {
+type response struct {
 	t *testing.T
 	*http.Response
 	text string
 	what string
 }
 
-func (r *reply) want(status int) *reply {
+func (r *response) want(status int) *response {
 	r.t.Helper()
 	if r.StatusCode != status {
 		r.t.Fatalf("%s: status %d, want %d\n%s", r.what, r.StatusCode, status, r.text)
@@ -210,7 +210,7 @@ func (r *reply) want(status int) *reply {
 	return r
 }
 
-func (r *reply) object() map[string]any {
+func (r *response) object() map[string]any {
 	r.t.Helper()
 	var doc map[string]any
 	if err := json.Unmarshal([]byte(r.text), &doc); err != nil {
@@ -219,7 +219,7 @@ func (r *reply) object() map[string]any {
 	return doc
 }
 
-func (r *reply) list() (all []map[string]any) {
+func (r *response) list() (all []map[string]any) {
 	r.t.Helper()
 	if err := json.Unmarshal([]byte(r.text), &all); err != nil {
 		r.t.Fatalf("%s: %v\n%s", r.what, err, r.text)
@@ -228,7 +228,7 @@ func (r *reply) list() (all []map[string]any) {
 }
 
 // says wants the error to hold some words, as a JSON document of one.
-func (r *reply) says(words string) *reply {
+func (r *response) says(words string) *response {
 	r.t.Helper()
 	if text, _ := r.object()["error"].(string); !strings.Contains(text, words) {
 		r.t.Fatalf("%s: error %q does not say %q", r.what, r.text, words)

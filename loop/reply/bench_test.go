@@ -1,0 +1,29 @@
+package reply
+
+import (
+	"git-runr/loop/internal/casetest"
+	"strings"
+	"testing"
+)
+
+// BenchmarkParseReview reads all cases once, and hostile texts of one megabyte. What
+// an answer takes is in proportion to its length.
+func BenchmarkParseReview(b *testing.B) {
+	b.Run("cases", func(b *testing.B) {
+		cases := casetest.Read(b, "review")
+		for b.Loop() {
+			for _, c := range cases {
+				ParseReview(c.Input(), strings.TrimSpace(c.File("nonce")))
+			}
+		}
+	})
+	for name, unit := range hostileUnits {
+		b.Run(name, func(b *testing.B) {
+			text := strings.Repeat(unit, (1<<20)/len(unit))
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				ParseReview(text, "n")
+			}
+		})
+	}
+}

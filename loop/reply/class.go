@@ -1,0 +1,286 @@
+package reply
+
+import (
+	"git-runr/loop/internal/markdown"
+	"slices"
+	"strings"
+)
+
+// role is what a line is to those who read a review.
+type role byte
+
+const (
+	roleNone    role = iota // blank, or not the author's words
+	roleText                // prose or an item
+	roleRule                // a horizontal rule
+	roleTitle               // a heading, or a line in bold alone
+	roleVerdict             // "### Verdict: PASS"
+	roleField               // "**Severity:** High"
+	roleLead                // a severity and what has it
+	roleGroup               // a severity alone: what stands below has it
+	roleRow                 // of a table that lists findings
+	roleTally               // "Critical: 2"
+	roleLegend              // says what a severity means
+)
+
+// readLine is a line and what it is.
+type readLine struct {
+	markdown.Line
+	role   role
+	level  int    // of a title
+	title  string // of a title
+	indent int
+	listed bool
+	mark   severityMark
+	rest   string        // what a lead says behind its mark, or a verdict line behind its label
+	label  string        // of a verdict line
+	titled bool          // a verdict line that is a heading or behind emphasis
+	draft  *findingDraft // of a row
+}
+
+// classify says what each line of md is. All readers of findings and verdicts go by it.
+func classify(md markdown.Text) []readLine {
+	c := classifier{lines: make([]readLine, len(md.Lines)), below: make([]string, len(md.Lines)+1)}
+	for i, l := range slices.Backward(md.Lines) {
+		if c.below[i] = l.Text; l.Blank() {
+			c.below[i] = c.below[i+1]
+		}
+	}
+	for i, l := range md.Lines {
+		c.lines[i].Line = l
+		if l.Kind != markdown.LineText || l.Blank() || !c.row(i) {
+			c.columns = nil
+		}
+		if l.Kind == markdown.LineText && !l.Blank() && c.lines[i].role == roleNone {
+			c.line(i)
+		}
+	}
+	markLegends(c.lines)
+	return c.lines
+}
+
+// classifier keeps what a line needs of those around it.
+type classifier struct {
+	lines   []readLine
+	below   []string // for each line itself, or the next one that is not blank
+	columns []string // header of the table that is being read; empty and not nil: it has none
+}
+
+// line reads a line that is no row of a table.
+func (c *classifier) line(i int) {
+	l := &c.lines[i]
+	var item string
+	l.indent, item, l.listed = cutItem(l.Text)
+	if strings.HasPrefix(item, "<") {
+		item = strings.TrimPrefix(withoutTags(item), "- ")
+	}
+	if v, ok := verdictLine(l.Line); ok {
+		l.role, l.rest, l.label, l.titled = roleVerdict, v.value, v.label, v.titled
+		return
+	}
+	if f, value := readField(l.Text); f != noField {
+		l.role = roleField
+		if f == severityField && definesSeverity(value) {
+			l.role = roleLegend
+		}
+		return
+	}
+	l.level, l.title = l.HeadingOrBold()
+	if title, ok := summaryOf(l.Text); ok {
+		l.level, l.title = levelSummary, title
+	}
+	switch {
+	case l.level > 0:
+		_, item, _ = markdown.CutBullet(l.title)
+	case isRule(l.Text):
+		l.role = roleRule
+		return
+	}
+	l.words(item, c.titles(i))
+	if l.role == roleLead && l.level == 0 && !l.listed && i > 0 && c.lines[i-1].role == roleText && goesOn(c.lines[i-1].Text) && !namesPlace(l.rest) {
+		l.role = roleText // "… of which one is" / "critical - the lock"
+	}
+	if text := withoutTags(strings.TrimSpace(l.Text)); l.role == roleText && (text == "" || isTag(text)) {
+		l.role = roleNone
+	}
+}
+
+// titles reports whether line i stands above what it may be the title of: a list, or
+// the line that makes a heading of it.
+func (c *classifier) titles(i int) bool {
+	_, _, listed := markdown.CutBullet(c.below[i+1])
+	return listed || strings.Trim(strings.TrimSpace(c.below[i+1]), "-=") == ""
+}
+
+// words reads a title, an item or a line of prose.
+func (l *readLine) words(item string, titles bool) {
+	m, ok := aloneMark(item)
+	if !ok && (l.level > 0 || titles) {
+		m, ok = readMark(item)
+	}
+	if ok {
+		l.role, l.mark = roleGroup, m
+		return
+	}
+	if critical, ok := criticalTally(item); ok {
+		l.role, l.mark.count = roleTally, critical
+		return
+	}
+	if l.mark, l.rest, ok = cutMark(item); ok {
+		l.role = roleLead
+		return
+	}
+	l.role = roleText
+	if l.level > 0 {
+		l.role = roleTitle
+	} else if name, meaning, ok := strings.Cut(item, "="); ok && !namesPlace(meaning) {
+		if _, ok := readMark(name); ok {
+			l.role = roleLegend // "Critical = stops the release"
+		}
+	}
+}
+
+// definesSeverity: "Severity: Critical = stops the release".
+func definesSeverity(value string) bool {
+	name, meaning, ok := strings.Cut(value, "=")
+	if !ok {
+		name, meaning, ok = strings.Cut(value, " means ")
+	}
+	_, known := readMark(name)
+	return ok && known && !namesPlace(meaning)
+}
+
+// row reads one row of a table. The first row is its header when a line of dashes
+// stands below it, or when its cells name fields; a header without a severity says
+// nothing of the columns.
+func (c *classifier) row(i int) (ok bool) {
+	l := &c.lines[i]
+	if _, item, _ := markdown.CutBullet(l.Text); !strings.HasPrefix(item, "|") {
+		return false
+	}
+	cells := tableCells(l.Text)
+	l.role = roleRow
+	switch {
+	case isDashes(l.Text):
+		return true
+	case c.columns == nil && (isHeader(cells) || i+1 < len(c.lines) && isDashes(c.below[i+1])):
+		c.columns = []string{}
+		if slices.ContainsFunc(cells, func(cell string) bool { f, _ := readField(cell + ":"); return f == severityField }) {
+			c.columns = cells
+		}
+		return true
+	case c.columns == nil:
+		c.columns = []string{}
+	}
+	d := rowDraft(c.columns, cells)
+	m, known := readMark(d.value(severityField))
+	if !known {
+		return true
+	}
+	l.draft, l.mark, l.rest = d, m, d.value(issueField)
+	if isNumber(l.rest) && l.rest != "" {
+		l.role, l.mark.count = roleTally, 0
+		if m.severity == Critical {
+			l.mark.count = markdown.Number(l.rest)
+		}
+	}
+	return true
+}
+
+// markLegends finds the runs of lines that say what the severities mean. An entry
+// of a legend names no place, its severity stands only once in the run, and either
+// the run's title says that it is a key or every entry says no more than what is
+// done about such a finding. Any other entry is a finding.
+func markLegends(lines []readLine) {
+	title := ""
+	for i := 0; i < len(lines); {
+		end := entriesEnd(lines, i)
+		if end == i {
+			if l := lines[i]; !l.Blank() && !isDashes(l.Text) {
+				title = l.legendTitle()
+			}
+			i++
+			continue
+		}
+		if isLegend(lines[i:end], title) {
+			for n := range lines[i:end] {
+				lines[i+n].role = roleLegend
+			}
+		}
+		title, i = "", end
+	}
+}
+
+// legendTitle is what the line says as the title of a legend below it.
+func (l readLine) legendTitle() string {
+	switch {
+	case l.level > 0:
+		return l.title
+	case l.role == roleRow:
+		return strings.Join(tableCells(l.Text), " ")
+	case l.role == roleText && endsInColon(l.Text):
+		return l.Text
+	}
+	return ""
+}
+
+// isDashes reports whether text is the line below a table's header.
+func isDashes(text string) bool {
+	return strings.Contains(text, "-") && strings.Trim(text, "|-: \t") == ""
+}
+
+// entriesEnd is where the run of severities with something behind them ends that
+// begins at line i; i when none does. Single blank lines may part it.
+func entriesEnd(lines []readLine, i int) int {
+	end := i
+	for n := i; n < len(lines) && n <= end+1; n++ {
+		l := lines[n]
+		switch {
+		case l.role == roleLead && l.level == 0, l.role == roleRow && l.draft != nil:
+			end = n + 1
+		case !l.Blank() || end == i:
+			return end
+		}
+	}
+	return end
+}
+
+func isLegend(run []readLine, title string) bool {
+	severities := map[string]bool{}
+	defined, labelled := true, false
+	for _, l := range run {
+		if l.role == roleNone {
+			continue
+		}
+		said := l.rest
+		if l.draft != nil {
+			said = l.draft.value(placeField) + " " + said
+		} else if label, meanings, ok := strings.Cut(said, ":"); ok && isKeyTitle(label) {
+			said, labelled = meanings, true // "Severity levels: Note (optional), Critical (must fix)"
+		}
+		if severities[l.mark.word] || namesPlace(said) {
+			return false
+		}
+		severities[l.mark.word] = true
+		defined = defined && defines(said)
+		for _, word := range marksBetween(said) {
+			severities[word] = true
+		}
+	}
+	return isKeyTitle(title) || defined && (labelled || len(severities) > 1)
+}
+
+// marksBetween are the marks in the rest of a line that lists them: "/ Warning / Note".
+func marksBetween(text string) []string {
+	var words []string
+	for n, part := range strings.FieldsFunc("."+text, func(r rune) bool { return strings.ContainsRune("/|·•;", r) }) {
+		m, ok := readMark(part)
+		if !ok {
+			m, _, ok = leadingMark(part)
+		}
+		if n > 0 && ok {
+			words = append(words, m.word)
+		}
+	}
+	return words
+}

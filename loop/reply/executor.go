@@ -1,0 +1,211 @@
+package reply
+
+import (
+	"fmt"
+	"git-runr/loop/internal/markdown"
+	"git-runr/loop/internal/place"
+	"git-runr/loop/prose"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// ParseExecutor reads an implementer's structured return (seed 004: SUBTASK
+// COMPLETE and its relatives). Nothing in it is more than a claim.
+func ParseExecutor(text string) ExecutorReport {
+	log := &markdown.Warnings{}
+	text, _ = markdown.Clean(text, log)
+	report := ExecutorReport{Files: []string{}}
+	if strings.TrimSpace(text) == "" {
+		log.Add("empty answer")
+		report.Status, report.Warnings = ExecutorUnknown, log.All()
+		return report
+	}
+	md := markdown.Read(text)
+	report.Status = executorStatus(md, log)
+	report.Files = claimedFiles(md, log)
+	report.Verification = verificationIn(md)
+	if report.Status == ExecutorFailed || report.Status == ExecutorCheckpoint {
+		report.Reason = reasonIn(md)
+	}
+	report.Warnings = log.All()
+	return report
+}
+
+// verification is what an implementer says of its own verification: the text below
+// "### Verification Results" or "### Artifact Self-Check", "" when there is none.
+func verificationIn(md markdown.Text) string {
+	var parts []string
+	for _, s := range md.Sections(func(title string) bool { return markdown.TitleIs(title, "verification results", "artifact self-check") }, true) {
+		if text := md.Text(s); text != "" {
+			parts = append(parts, text)
+		}
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// executorStatus is what the last heading says, unless the status line that belongs
+// to it says that the work did not succeed.
+func executorStatus(md markdown.Text, log *markdown.Warnings) ExecutorStatus {
+	status, stated := ExecutorUnknown, ""
+	headings := 0
+	for _, l := range md.Lines {
+		if s, ok := statusHeading(l); ok {
+			if status = s; headings > 0 {
+				stated = ""
+			}
+			headings++
+		} else if s, ok := statusLine(l); ok {
+			stated = s
+		}
+	}
+	switch stated {
+	case "failed":
+		return ExecutorFailed
+	case "partial":
+		log.Add("status partial: taken as failed")
+		return ExecutorFailed
+	case "blocked":
+		if status == ExecutorCheckpoint {
+			return status
+		}
+		log.Add("status blocked without a checkpoint: taken as failed")
+		return ExecutorFailed
+	}
+	if status == ExecutorUnknown {
+		log.Add("no status could be read: expected a heading such as \"## SUBTASK COMPLETE\" or \"## SUBTASK FAILED\"")
+	}
+	return status
+}
+
+// statusHeadings are the headings by which an implementer says how it ended.
+var statusHeadings = map[string]ExecutorStatus{
+	"SUBTASK COMPLETE": ExecutorComplete, "TASK COMPLETE": ExecutorComplete, "EXECUTION COMPLETE": ExecutorComplete,
+	"SUBTASK COMPLETED": ExecutorComplete, "TASK COMPLETED": ExecutorComplete, "EXECUTION COMPLETED": ExecutorComplete,
+	"SUBTASK FAILED": ExecutorFailed, "TASK FAILED": ExecutorFailed, "EXECUTION FAILED": ExecutorFailed,
+	"CHECKPOINT REACHED": ExecutorCheckpoint,
+}
+
+// statusHeading reads a heading of any level, a line in bold alone, or a bare line
+// in capitals.
+func statusHeading(l markdown.Line) (ExecutorStatus, bool) {
+	level, title := l.HeadingOrBold()
+	if level == 0 {
+		if l.Kind != markdown.LineText || markdown.IndentOf(l.Text) > 3 {
+			return "", false
+		}
+		status, ok := statusHeadings[strings.TrimRight(markdown.TrimDecor(l.Text), ".:!")]
+		return status, ok
+	}
+	words := strings.Fields(title)
+	if len(words) < 2 || strings.Contains(title, "|") || strings.Contains(strings.ToLower(title), " or ") {
+		return "", false // the last two are a template
+	}
+	second := strings.TrimRightFunc(words[1], func(r rune) bool { return !unicode.IsLetter(r) })
+	pair := words[0] + " " + second
+	status, ok := statusHeadings[strings.ToUpper(pair)]
+	return status, ok && (pair == strings.ToUpper(pair) || second != words[1] || len(words) == 2 || !startsWord(words[2]))
+}
+
+// startsWord: "Task complete the form" is a sentence, "Task complete - form" a heading.
+func startsWord(s string) bool {
+	r, _ := utf8.DecodeRuneInString(s)
+	return unicode.IsLetter(r)
+}
+
+// statusLine reads "**Status:** failed".
+func statusLine(l markdown.Line) (string, bool) {
+	if l.Kind != markdown.LineText || markdown.IndentOf(l.Text) > 3 {
+		return "", false
+	}
+	if _, _, listed := markdown.CutBullet(l.Text); listed && !strings.Contains(l.Text, "**") {
+		return "", false
+	}
+	value, ok := markdown.CutLabel(markdown.Labelled(l.Text), "status")
+	if !ok {
+		return "", false
+	}
+	words := strings.Fields(RequestKey(value))
+	if len(words) == 0 || isTemplate(value) || isStatusTemplate(value) {
+		return "", false
+	}
+	return statusWord(words[0]), true
+}
+
+func statusWord(word string) string {
+	switch word {
+	case "failed", "fail", "failure", "error":
+		return "failed"
+	case "partial", "partially", "incomplete":
+		return "partial"
+	}
+	return word
+}
+
+func isStatusTemplate(value string) bool {
+	return alternatives(value, func(part string) bool {
+		switch statusWord(RequestKey(part)) {
+		case "passed", "failed", "partial", "blocked":
+			return true
+		}
+		return false
+	})
+}
+
+// claimedFiles are the paths in the sections of files, each once, in their order.
+func claimedFiles(md markdown.Text, log *markdown.Warnings) []string {
+	files := []string{}
+	seen := map[string]bool{}
+	for _, s := range md.Sections(isFilesTitle, true) {
+		for _, claim := range append(inlineClaims(s.Title), claimsIn(md, s)...) {
+			if why := place.Unsafe(claim); why != "" {
+				log.Add(fmt.Sprintf("claimed file %q was dropped: %s", prose.Cut(claim, 200), why))
+				continue
+			}
+			if file := place.Clean(claim); !seen[file] {
+				seen[file] = true
+				files = append(files, file)
+			}
+		}
+	}
+	return files
+}
+
+func isFilesTitle(title string) bool {
+	return markdown.TitleIs(title,
+		"files modified", "files changed", "files created", "files added", "files deleted", "files removed", "files renamed",
+		"modified files", "changed files", "created files", "new files", "deleted files")
+}
+
+// inlineClaims are the paths in a title that goes on: "Files Modified: a.go, b.go".
+func inlineClaims(title string) []string {
+	_, list, _ := strings.Cut(title, ":")
+	if strings.Count(list, "`")%2 == 1 {
+		list += "`" // which the title lost as decoration
+	}
+	return pathsIn(list, false)
+}
+
+// claims are the paths that the lines of a section name. A line in a fence is one,
+// as it comes from git status; elsewhere a line has to look like one.
+func claimsIn(md markdown.Text, s markdown.Section) []string {
+	var claims []string
+	for _, l := range md.Lines[s.From:s.To] {
+		level, _ := l.HeadingOrBold()
+		switch {
+		case l.Blank() || level > 0:
+		case l.Kind == markdown.LineCode:
+			claims = append(claims, pathsIn(l.Text, true)...)
+		case l.Kind == markdown.LineText:
+			_, item, listed := markdown.CutBullet(l.Text)
+			if !listed && strings.HasPrefix(item, "**") && strings.Contains(item, ":") {
+				continue // another field: "**Issues:** a.go is slow"
+			}
+			if !listed {
+				item = strings.TrimPrefix(item, "+") // git's sign
+			}
+			claims = append(claims, pathsIn(item, false)...)
+		}
+	}
+	return claims
+}

@@ -1,0 +1,49 @@
+package reply
+
+import (
+	"git-runr/loop/internal/markdown"
+	"strings"
+)
+
+// reason is what an implementer that did not finish says of it: what follows
+// "**Reason:**", then the sections that tell what it waits for.
+func reasonIn(md markdown.Text) string {
+	var parts []string
+	for i, l := range md.Lines {
+		if value, ok := statedReason(l); ok {
+			parts = append(parts, strings.TrimSpace(value+"\n"+paragraphBelow(md, i)))
+		}
+	}
+	wanted := func(title string) bool {
+		return markdown.TitleIs(title, "reason", "awaiting", "blocked by", "blocker", "blockers", "checkpoint details", "what i need", "what is needed")
+	}
+	for _, s := range md.Sections(wanted, true) {
+		_, told := statedReason(md.Lines[s.From-1])
+		if text := md.Text(s); text != "" && !told {
+			parts = append(parts, text)
+		}
+	}
+	return strings.Join(parts, "\n")
+}
+
+// statedReason reads "**Reason:** the database is missing".
+func statedReason(l markdown.Line) (string, bool) {
+	if l.Kind != markdown.LineText || markdown.IndentOf(l.Text) > 3 {
+		return "", false
+	}
+	return markdown.CutLabel(markdown.Labelled(l.Text), "reason")
+}
+
+// paragraphBelow are the lines of text that follow line i without a blank one, a
+// heading or another label between them.
+func paragraphBelow(md markdown.Text, i int) string {
+	var lines []string
+	for _, l := range md.Lines[i+1:] {
+		level, _ := l.HeadingOrBold()
+		if l.Kind != markdown.LineText || l.Blank() || level > 0 || strings.HasPrefix(strings.TrimSpace(l.Text), "**") {
+			break
+		}
+		lines = append(lines, l.Text)
+	}
+	return strings.Join(lines, "\n")
+}

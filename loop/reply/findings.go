@@ -1,0 +1,441 @@
+package reply
+
+import (
+	"git-runr/loop/internal/markdown"
+	"git-runr/loop/internal/place"
+	"git-runr/loop/prose"
+	"iter"
+	"strings"
+	"unicode"
+)
+
+// foundFinding is a finding, the lines that it was read from, and whether they
+// stand in a section of findings.
+type foundFinding struct {
+	Finding
+	lines  []int
+	inside bool
+}
+
+type field byte
+
+const (
+	noField field = iota
+	severityField
+	placeField
+	lineField
+	issueField
+	fixField
+	numFields
+)
+
+// fieldLabels are the names of fields, those that contain another one first.
+var fieldLabels = []struct {
+	name  string
+	field field
+}{
+	{"severity", severityField}, {"priority", severityField},
+	{"file:line", placeField}, {"file/line", placeField}, {"file, line", placeField}, {"file", placeField},
+	{"location", placeField}, {"path", placeField},
+	{"lines", lineField}, {"line", lineField},
+	{"issue", issueField}, {"problem", issueField}, {"description", issueField}, {"finding", issueField},
+	{"suggested fix", fixField}, {"fix", fixField}, {"suggestion", fixField}, {"recommendation", fixField}, {"resolution", fixField},
+}
+
+func readField(text string) (field, string) {
+	text = markdown.Labelled(text)
+	if text == "" {
+		return noField, ""
+	}
+	for _, l := range fieldLabels {
+		if value, ok := markdown.CutLabel(text, l.name); ok {
+			return l.field, value
+		}
+	}
+	return noField, ""
+}
+
+// findingDraft is a finding of which lines are still being read.
+type findingDraft struct {
+	values  [numFields][]string
+	has     [numFields]bool
+	current field // what continuation lines belong to
+	indent  int   // of its first line
+	listed  bool  // its first line is a list item
+	loose   bool  // one item is the whole of it
+	short   bool  // one paragraph is
+	blank   bool  // the line before was blank
+	heading string
+	lines   []int
+}
+
+func (d *findingDraft) set(f field, value string) {
+	d.has[f], d.current = true, f
+	d.values[f] = append(d.values[f], value)
+}
+
+func (d *findingDraft) value(f field) string {
+	return strings.TrimSpace(strings.Join(d.values[f], "\n"))
+}
+
+// severityGroup is a severity that stands above what has it.
+type severityGroup struct {
+	severity string // "": none
+	level    int    // of its title
+	indent   int    // of its item, -1 when it is no item
+	used     bool   // something of it was read
+	listed   bool   // what was read is a list
+}
+
+// findingReader reads findings line by line.
+type findingReader struct {
+	log     *markdown.Warnings
+	plain   bool // every item of a section of findings is one
+	inside  bool // the line stands in a section of findings
+	found   []foundFinding
+	other   []int // lines about severities that are no findings
+	tallied int   // critical findings, by what the answer counts
+	draft   *findingDraft
+	starter field  // the field that begins each finding
+	heading string // the nearest one
+	group   severityGroup
+	above   readLine // the nearest item that is no finding by itself
+}
+
+// read reads the findings in the lines that scope does not leave out.
+func (r *findingReader) read(lines []readLine, scope []findingScope) {
+	for i, l := range lines {
+		if i > 0 && scope[i] != scope[i-1] || scope[i] == scopeOut {
+			r.flush()
+			r.heading, r.group, r.starter = "", severityGroup{}, noField
+		}
+		if r.inside = scope[i] == scopeIn; scope[i] != scopeOut {
+			r.line(i, l)
+		}
+	}
+	r.flush()
+}
+
+func (r *findingReader) line(i int, l readLine) {
+	if l.mark.aside() && !r.inside && (l.role == roleLead || l.role == roleGroup) {
+		l.role = roleText
+		if l.level > 0 {
+			l.role = roleTitle
+		}
+	}
+	switch l.role {
+	case roleNone:
+		r.silent(i, l.Line)
+		return
+	case roleField:
+		for _, part := range splitFields(l.Text) {
+			f, value := readField(part)
+			r.field(i, l, f, value)
+		}
+	case roleTitle:
+		r.title(i, l)
+	case roleGroup:
+		r.flush()
+		r.open(i, l)
+	case roleLead:
+		r.lead(i, l)
+	case roleRow:
+		r.row(i, l)
+	case roleText:
+		if !r.item(i, l) {
+			r.continued(i, l)
+		}
+		if l.listed {
+			r.above = l
+		}
+	case roleTally, roleLegend:
+		r.flush()
+		r.tallied += l.mark.count
+		r.other = append(r.other, i)
+	default:
+		r.flush()
+	}
+	if r.draft != nil {
+		r.draft.blank = false
+	}
+}
+
+// silent takes a line that the author does not say: code and quotations are part of
+// the field above them.
+func (r *findingReader) silent(i int, l markdown.Line) {
+	switch {
+	case r.draft == nil || l.Kind == markdown.LineComment:
+	case l.Kind == markdown.LineText:
+		r.extend(i, "")
+		r.draft.blank = true
+	case r.draft.short && r.draft.blank:
+		r.flush()
+	case r.draft.current < issueField && !r.draft.has[issueField]: // a quotation is no issue by itself
+	default:
+		r.extend(i, l.Text)
+	}
+}
+
+// splitFields parts a line with several fields in bold: "**Severity:** High | **File:** a.go".
+func splitFields(text string) []string {
+	var parts []string
+	start := 0
+	for at := range boldStarts(text) {
+		before := strings.TrimRight(text[start:at], " ")
+		f, _ := readField(prose.Cut(text[at:], 80))
+		if f != noField && strings.Contains(before, ":") && before != strings.TrimRight(before, "-|,;.—") {
+			parts, start = append(parts, strings.TrimRight(before, " -|,;—")), at
+		}
+	}
+	return append(parts, text[start:])
+}
+
+// boldStarts are the places in s where a space is followed by bold text.
+func boldStarts(s string) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for at := 0; ; {
+			next := strings.Index(s[at:], " **")
+			if next < 0 || !yield(at+next+1) {
+				return
+			}
+			at += next + 3
+		}
+	}
+}
+
+// isRule reports whether text is a horizontal rule.
+func isRule(text string) bool {
+	s := strings.ReplaceAll(strings.TrimSpace(text), " ", "")
+	return len(s) > 2 && (strings.Trim(s, "-") == "" || strings.Trim(s, "*") == "" || strings.Trim(s, "_") == "")
+}
+
+// field takes a labelled line. A finding begins at the field that came first of all,
+// and wherever a second severity stands.
+func (r *findingReader) field(i int, l readLine, f field, value string) {
+	if r.starter == noField && r.draft == nil {
+		r.starter = f
+	}
+	second := r.draft != nil && r.draft.has[f]
+	if r.draft == nil || second && (f == r.starter || f == severityField) {
+		r.start(l)
+	}
+	r.draft.set(f, value)
+	r.draft.lines = append(r.draft.lines, i)
+	if _, issue, ok := leadingMark(value); ok && f == severityField && issue != "" {
+		r.draft.short = true // "Severity: Critical — token logged"
+	}
+}
+
+func (r *findingReader) start(l readLine) {
+	r.flush()
+	r.draft = &findingDraft{indent: l.indent, listed: l.listed, heading: r.heading}
+	if r.above.listed && l.indent > r.above.indent {
+		_, r.draft.heading, _ = cutItem(r.above.Text)
+	}
+	if r.group.severity != "" {
+		r.draft.values[severityField] = []string{r.group.severity}
+		r.group.used, r.group.listed = true, l.listed
+	}
+}
+
+// extend appends a line to the field that is being read.
+func (r *findingReader) extend(i int, text string) {
+	f := r.draft.current
+	if f < issueField && !r.draft.has[issueField] {
+		f = issueField // a severity and a place are one line each
+	}
+	r.draft.values[f] = append(r.draft.values[f], text)
+	r.draft.lines = append(r.draft.lines, i)
+}
+
+// continued takes a line without a label: more of the field above it, unless a
+// blank line or the next item says that it is not.
+func (r *findingReader) continued(i int, l readLine) {
+	if r.draft == nil {
+		return
+	}
+	next := r.draft.loose && l.listed
+	over := r.draft.short && (r.draft.blank || isLabel(l.Text)) && !l.listed
+	outer := r.draft.blank && l.indent < r.draft.indent
+	if r.draft.listed && l.indent <= r.draft.indent && (r.draft.blank || next) || over && l.indent <= r.draft.indent || outer {
+		r.flush()
+		return
+	}
+	r.extend(i, strings.TrimSpace(l.Text))
+}
+
+// title takes a heading, or a line in bold alone: below a severity it is the title
+// of a finding.
+func (r *findingReader) title(i int, l readLine) {
+	r.flush()
+	g := r.group
+	if g.severity != "" && l.level == levelSummary && !g.used {
+		return
+	}
+	if g.severity != "" && l.level < levelSummary && (l.level > g.level || !g.used && l.level == markdown.LevelBold) && !isNone(l.title) {
+		r.startLoose(i, readLine{}, g.severity, l.title)
+		r.group.used = true
+		return
+	}
+	r.heading, r.group, r.starter, r.above = l.title, severityGroup{}, noField, readLine{}
+}
+
+// open begins a group of findings.
+func (r *findingReader) open(i int, l readLine) {
+	r.heading, r.starter = "", noField
+	r.group = severityGroup{severity: string(l.mark.severity), level: l.level, indent: -1}
+	if l.listed {
+		r.group.indent = l.indent
+	}
+	if l.level == 0 {
+		r.group.level = levelSummary
+		r.other = append(r.other, i)
+	}
+	if l.mark.severity == Critical {
+		r.tallied += l.mark.count
+	}
+}
+
+// lead takes a line that says severity, place and issue in one.
+func (r *findingReader) lead(i int, l readLine) {
+	r.flush()
+	if l.level > 0 {
+		r.heading, r.group, r.starter = "", severityGroup{}, noField
+	}
+	if isNone(l.rest) {
+		r.other = append(r.other, i)
+		return
+	}
+	r.startLoose(i, l, string(l.mark.severity), l.rest)
+	r.draft.short = l.level == 0
+}
+
+// isLabel reports whether a line begins with one word and a colon: "question: why?".
+func isLabel(text string) bool {
+	word, _, ok := strings.Cut(markdown.Labelled(text), ":")
+	return ok && word != "" && !strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) })
+}
+
+func (r *findingReader) startLoose(i int, l readLine, severity, text string) {
+	r.start(l)
+	r.draft.loose = l.level == 0 && l.Text != ""
+	r.draft.listed = r.draft.listed && l.level == 0
+	r.draft.values[severityField] = nil
+	if severity != "" {
+		r.draft.set(severityField, severity)
+	}
+	r.draft.loosePlace(text)
+	r.draft.lines = append(r.draft.lines, i)
+}
+
+// row takes a row of a table of findings.
+func (r *findingReader) row(i int, l readLine) {
+	r.flush()
+	if l.draft == nil || isNone(l.draft.value(issueField)) {
+		return
+	}
+	r.draft = l.draft
+	r.draft.lines = []int{i}
+	r.flush()
+}
+
+// item takes a line without a severity of its own below one, or any item where all
+// of them are findings. ok is false for a line that belongs to what is above it.
+func (r *findingReader) item(i int, l readLine) (ok bool) {
+	if r.group.severity == "" && !r.plain {
+		return false
+	}
+	nested := r.draft != nil && (!l.listed || l.indent > r.draft.indent)
+	if nested || !l.listed && (r.group.severity == "" || r.group.used) {
+		return false
+	}
+	if r.group.severity != "" && l.listed && l.indent <= r.group.indent || l.listed && r.group.used && !r.group.listed {
+		r.group = severityGroup{}
+		return false
+	}
+	r.flush()
+	_, text, _ := markdown.CutBullet(l.Text)
+	if isNone(text) {
+		r.group = severityGroup{}
+		return true
+	}
+	r.group.used, r.group.listed = true, l.listed
+	r.startLoose(i, l, r.group.severity, text)
+	return true
+}
+
+// flush ends the finding that is being read.
+func (r *findingReader) flush() {
+	d := r.draft
+	r.draft = nil
+	if d == nil || d.isEmpty() {
+		return
+	}
+	if issue := d.value(issueField); d.value(severityField) == "" && !r.plain && (issue == "" || !r.inside && d.place() == (place.Place{}) && !namesPlace(issue)) {
+		return
+	}
+	if d.isTemplate() {
+		if !r.plain { // which reads the same lines again
+			r.log.Add("a finding is a template: it was ignored")
+		}
+		return
+	}
+	r.found = append(r.found, foundFinding{Finding: d.finding(r.plain, r.log), lines: d.lines, inside: r.inside})
+}
+
+// isEmpty: no severity worth the name and nothing said. "Severity: None".
+func (d *findingDraft) isEmpty() bool {
+	_, known := readSeverity(d.value(severityField))
+	return !known && isNone(d.value(issueField)) && isNone(d.value(fixField))
+}
+
+// isTemplate: the prompt's own lines said again.
+func (d *findingDraft) isTemplate() bool {
+	severity, issue := d.value(severityField), d.value(issueField)
+	filled := issue != "" && !place.IsPlaceholder(issue) && !(strings.HasPrefix(issue, "[") && strings.HasSuffix(issue, "]"))
+	return !filled && (place.IsPlaceholder(severity) || len(severitiesIn(severity)) > 1)
+}
+
+func (d *findingDraft) finding(plain bool, log *markdown.Warnings) Finding {
+	if _, issue, ok := leadingMark(d.value(severityField)); ok && d.value(issueField) == "" {
+		d.loosePlace(issue)
+	}
+	f := Finding{Severity: Warning, Issue: d.value(issueField), Fix: d.value(fixField)}
+	if severity := d.value(severityField); severity != "" || !plain {
+		f.Severity = severityOf(severity, log)
+	}
+	if isNone(f.Fix) {
+		f.Fix = ""
+	}
+	f.At(d.place())
+	if p, issue := place.Cut(f.Issue); f.File == "" && p.File != "" {
+		f.At(p)
+		f.Issue = issue
+	}
+	for _, text := range append([]string{d.heading}, ownLines(f.Issue)...) {
+		if p := placeAmong(text); f.File == "" {
+			f.At(p)
+		}
+	}
+	return described(f, d.heading, log)
+}
+
+// ownLines are the lines of a text that are neither code nor quoted.
+func ownLines(text string) []string {
+	var own []string
+	for _, l := range markdown.Split(text).Lines {
+		if l.Kind == markdown.LineText {
+			own = append(own, l.Text)
+		}
+	}
+	return own
+}
+
+// place puts the file field and the line field together.
+func (d *findingDraft) place() place.Place {
+	p := place.Read(d.value(placeField))
+	if lines := d.value(lineField); p.File != "" && p.Line == 0 && lines != "" {
+		return place.Read(p.File + ":" + strings.TrimLeft(lines, "Ll ~`"))
+	}
+	return p
+}

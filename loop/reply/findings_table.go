@@ -1,0 +1,113 @@
+package reply
+
+import (
+	"git-runr/loop/internal/place"
+	"git-runr/loop/prose"
+	"strings"
+)
+
+// loosePlace takes the place off what is said of a finding, at its start or at its
+// end; one in its middle stays there as well.
+func (d *findingDraft) loosePlace(text string) {
+	if p := place.Read(text); p.Line > 0 && strings.ContainsAny(p.File, "./") && !strings.ContainsAny(text, " ") {
+		d.set(placeField, text)
+		d.current = issueField
+		return
+	}
+	if p, rest := place.Cut(text); p.File != "" {
+		d.set(placeField, p.String())
+		text = rest
+	} else if before, after, ok := cutPlaceAtEnd(text); ok {
+		d.set(placeField, after)
+		text = before
+	} else if p := placeAmong(text); p.File != "" {
+		d.set(placeField, p.String())
+	}
+	d.set(issueField, withoutEmphasis(text))
+}
+
+// cutPlaceAtEnd reads "title — /path/to/file:4-4", "title (file:4)" and "title in file:4".
+func cutPlaceAtEnd(text string) (before, after string, ok bool) {
+	for _, sep := range []string{" — ", " – ", " - ", " (", " in ", " at ", " `"} {
+		i := strings.LastIndex(text, sep)
+		if i <= 0 {
+			continue
+		}
+		after := strings.TrimRight(text[i+len(sep):], ".!*_`")
+		if p := place.Read(after); p.Line > 0 && strings.ContainsAny(p.File, "./") && len(strings.Fields(after)) < 4 {
+			return strings.TrimSpace(text[:i]), after, true
+		}
+	}
+	return text, "", false
+}
+
+// placeAmong is the first place with a line among the words of a text.
+func placeAmong(text string) place.Place {
+	for word := range strings.FieldsSeq(prose.Cut(text, place.MaxPath)) {
+		if p := place.Read(strings.Trim(word, "*_`\"'()[],;.")); p.Line > 0 && strings.ContainsAny(p.File, "./") && place.HasExtension(p.File) {
+			return p
+		}
+	}
+	return place.Place{}
+}
+
+// rowDraft is a row of a table as a finding: by the header, and without one by what
+// the cells look like. Where no column is the issue, it is what no column names.
+func rowDraft(columns, cells []string) *findingDraft {
+	d := &findingDraft{}
+	var others []string
+	for n, cell := range cells {
+		if f := d.column(columns, n, cell); f == noField {
+			others = append(others, cell)
+		} else if cell != "" && !d.has[f] {
+			d.set(f, cell)
+		}
+	}
+	if !d.has[issueField] && len(columns) > 0 {
+		d.loosePlace(strings.TrimSpace(strings.Join(others, " ")))
+	}
+	return d
+}
+
+// column is the field of a cell.
+func (d *findingDraft) column(columns []string, n int, cell string) field {
+	if len(columns) > 0 {
+		if n < len(columns) {
+			f, _ := readField(columns[n] + ":")
+			return f
+		}
+		return noField
+	}
+	if _, known := knownSeverity(cell); known && !d.has[severityField] {
+		return severityField
+	}
+	switch {
+	case !d.has[placeField] && !d.has[issueField] && place.Read(cell).Line > 0:
+		return placeField
+	case !d.has[severityField] || isNone(cell):
+		return noField
+	case !d.has[issueField]:
+		return issueField
+	}
+	return fixField
+}
+
+// isHeader: a header tells where to look only if it names severity and issue.
+func isHeader(cells []string) bool {
+	var has [numFields]bool
+	for _, cell := range cells {
+		f, _ := readField(cell + ":")
+		has[f] = true
+	}
+	return has[severityField] && has[issueField]
+}
+
+// tableCells splits a row at its bars, except those that are escaped.
+func tableCells(text string) []string {
+	s := strings.Trim(strings.ReplaceAll(strings.TrimSpace(text), `\|`, "\x00"), "|")
+	var cells []string
+	for cell := range strings.SplitSeq(s, "|") {
+		cells = append(cells, strings.TrimSpace(strings.ReplaceAll(cell, "\x00", "|")))
+	}
+	return cells
+}

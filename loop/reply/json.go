@@ -1,0 +1,94 @@
+package reply
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"git-runr/loop/internal/strictjson"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// jsonObject reads the fields of an object by their exact names and keeps the
+// first error. encoding/json alone would also take "Success" for "success".
+type jsonObject struct {
+	fields map[string]json.RawMessage
+	asked  []string
+	err    error
+}
+
+func readObject(data []byte) *jsonObject {
+	o := &jsonObject{}
+	o.err = strictjson.Decode(data, &o.fields)
+	if o.err == nil && o.fields == nil {
+		o.err = errors.New("null is no object")
+	}
+	return o
+}
+
+func (o *jsonObject) raw(key string) json.RawMessage {
+	o.asked = append(o.asked, key)
+	if raw := o.fields[key]; string(raw) != "null" {
+		return raw
+	}
+	return nil
+}
+
+func (o *jsonObject) decode(key string, raw json.RawMessage, v any) {
+	if err := json.Unmarshal(raw, v); err != nil && o.err == nil {
+		o.err = fmt.Errorf("field %q: %w", key, err)
+	}
+}
+
+// text is "" for a field that is missing.
+func (o *jsonObject) text(key string) string {
+	var s string
+	if raw := o.raw(key); raw != nil {
+		o.decode(key, raw, &s)
+	}
+	return strings.TrimSpace(s)
+}
+
+// truth is a boolean that must be there: "true" in quotes is not true.
+func (o *jsonObject) truth(key string) bool {
+	var b bool
+	raw := o.raw(key)
+	if raw == nil && o.err == nil {
+		o.err = fmt.Errorf("field %q is missing", key)
+		return false
+	}
+	o.decode(key, raw, &b)
+	return b && o.err == nil
+}
+
+func (o *jsonObject) list(key string) []json.RawMessage {
+	var list []json.RawMessage
+	if raw := o.raw(key); raw != nil {
+		o.decode(key, raw, &list)
+	}
+	return list
+}
+
+// number is 0 for what is no number from 1: a place does not decide anything.
+func (o *jsonObject) number(key string) int {
+	s := strings.Trim(string(o.raw(key)), `"`)
+	if n, err := strconv.ParseFloat(s, 64); err == nil && n >= 1 && n < 1<<30 {
+		return int(n)
+	}
+	return 0
+}
+
+// done reports the first error, or a field that is one of those asked for but
+// for its case.
+func (o *jsonObject) done() error {
+	for _, key := range slices.Sorted(maps.Keys(o.fields)) {
+		for _, asked := range o.asked {
+			if o.err == nil && key != asked && strings.EqualFold(key, asked) {
+				o.err = fmt.Errorf("field %q should be %q", key, asked)
+			}
+		}
+	}
+	return o.err
+}

@@ -1,0 +1,355 @@
+package reply
+
+import (
+	"git-runr/loop/internal/markdown"
+	"git-runr/loop/internal/place"
+	"git-runr/loop/prose"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// SeverityWords are the words for a severity. What must be fixed before the change
+// may go in is critical, as is P0; P1 is a warning; P2 and below are worth saying
+// only, as codex defines them.
+var SeverityWords = map[string]Severity{
+	"critical": Critical, "blocker": Critical, "blocking": Critical, "severe": Critical, "fatal": Critical, "must fix": Critical, "p0": Critical,
+	"warning": Warning, "warn": Warning, "error": Warning, "high": Warning, "major": Warning, "medium": Warning, "should fix": Warning, "todo": Warning,
+	"moderate": Warning, "important": Warning, "tech debt": Warning, "p1": Warning,
+	"note": Note, "low": Note, "minor": Note, "info": Note, "informational": Note, "nit": Note, "nitpick": Note, "nice to have": Note,
+	"trivial": Note, "suggestion": Note, "skippable": Note, "non blocking": Note, "p2": Note, "p3": Note, "p4": Note,
+}
+
+// markNouns may stand beside such a word: "High severity", "Critical security issues".
+var markNouns = tableOf(`severity priority issue finding problem bug item concern comment risk badge potential security`)
+
+// asideWords are marks that as often label a remark: outside a section of findings
+// they make none.
+var asideWords = tableOf(`note info informational suggestion`)
+
+// severityMark is a severity as a reviewer puts it to what it is about: "Critical",
+// "**HIGH**", "P1", "issue (blocking)".
+type severityMark struct {
+	severity Severity
+	word     string // the first one, in lower case and singular
+	count    int    // "Critical issues (2)"; 0: none is given
+}
+
+// aside reports whether the mark may be no severity.
+func (m severityMark) aside() bool { return asideWords.has(m.word) }
+
+// maxMark is the longest text that can be a mark, in bytes.
+const maxMark = 80
+
+// readMark reads a text that is a mark and nothing else.
+func readMark(text string) (m severityMark, ok bool) {
+	if len(text) > maxMark {
+		return severityMark{}, false
+	}
+	label, remark, _ := strings.Cut(text, "(")
+	m, ok = readLabel(label)
+	if !ok {
+		return severityMark{}, false
+	}
+	remark, rest, _ := strings.Cut(remark, ")")
+	if strings.ContainsFunc(rest, unicode.IsLetter) {
+		return severityMark{}, false
+	}
+	for part := range strings.SplitSeq(remark, ",") {
+		decoration, known := readLabel(part)
+		switch {
+		case isNumber(strings.TrimSpace(part)) && remark != "":
+			m.count = markdown.Number(strings.TrimSpace(part))
+		case !known || decoration.word == "":
+		case m.word == "", decoration.severity == Critical, decoration.word == "non blocking" && m.severity != Critical:
+			m.severity, m.word = decoration.severity, decoration.word
+		}
+	}
+	if m.word == "" && remark != "" && markdown.TitleIs(markdown.TrimDecor(label), "issue") {
+		m.severity, m.word = Warning, "issue" // "issue (security)"
+	}
+	return m, m.word != ""
+}
+
+// readLabel reads the words of a mark. One of nouns alone has no word.
+func readLabel(text string) (m severityMark, ok bool) {
+	words := strings.FieldsFunc(strings.ToLower(untagged(text)), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	for i := 0; i < len(words); {
+		n, word := severityAt(words[i:])
+		if n == 0 && !markNouns.has(strings.TrimSuffix(words[i], "s")) {
+			return severityMark{}, false
+		}
+		if severity := SeverityWords[word]; n > 0 && (m.word == "" || SeverityRank(severity) < SeverityRank(m.severity)) {
+			m.severity, m.word = severity, word
+		}
+		i += max(n, 1)
+	}
+	return m, len(words) > 0
+}
+
+// untagged is a short text without the tags of HTML.
+func untagged(text string) string {
+	before, rest, found := strings.Cut(text, "<")
+	if _, after, closed := strings.Cut(rest, ">"); found && closed {
+		return before + " " + untagged(after)
+	}
+	return text
+}
+
+// tallyWords may stand in a line that counts findings.
+var tallyWords = tableOf(`found total and`)
+
+// criticalTally reads a line that only counts findings, by numbers before the
+// severities or behind them: how many critical ones there are.
+func criticalTally(item string) (critical int, ok bool) {
+	words := strings.Fields(RequestKey(prose.Cut(item, 4*maxMark)))
+	if len(item) > 4*maxMark || !slices.ContainsFunc(words, func(w string) bool { return w[0] <= '9' && isNumber(w) }) {
+		return 0, false
+	}
+	number, severity, behind, counted := -1, Severity(""), false, false
+	for i := 0; i < len(words); {
+		n, word := severityAt(words[i:])
+		switch {
+		case n > 0:
+			severity, counted = SeverityWords[word], true
+			if behind = behind || number < 0; !behind && severity == Critical {
+				critical += number
+			}
+		case isNumber(words[i]):
+			if number = markdown.Number(words[i]); behind && severity == Critical {
+				critical += number
+			}
+		case !tallyWords.has(words[i]) && !markNouns.has(strings.TrimSuffix(words[i], "s")):
+			return 0, false
+		}
+		i += max(n, 1)
+	}
+	return critical, counted
+}
+
+// severityAt is the severity that words begin with, and of how many words it is.
+func severityAt(words []string) (n int, word string) {
+	for n := min(3, len(words)); n > 0; n-- {
+		word := strings.Join(words[:n], " ")
+		for _, w := range []string{word, strings.TrimSuffix(word, "s")} {
+			if _, ok := SeverityWords[w]; ok {
+				return n, w
+			}
+		}
+	}
+	return 0, ""
+}
+
+// knownSeverity reads one mark, however it is decorated.
+func knownSeverity(text string) (Severity, bool) {
+	m, ok := readMark(text)
+	return m.severity, ok
+}
+
+// aloneMark reads a line that holds a mark and nothing else, and is decorated as
+// one: in bold, with an emoji or a picture, with a colon behind it. Of several
+// labels between bars (as of a bot) the worst counts.
+func aloneMark(item string) (m severityMark, ok bool) {
+	s := withoutPictures(item)
+	if m, ok := readMark(s); ok {
+		trimmed := strings.TrimSpace(s)
+		return m, trimmed != markdown.TrimDecor(trimmed) || strings.HasSuffix(trimmed, ":") || strings.HasPrefix(trimmed, "[")
+	}
+	parts := strings.Split(s, " | ")
+	for _, part := range parts {
+		part = strings.TrimSpace(part)
+		if len(parts) < 2 || len(part) > maxMark || part == markdown.TrimDecor(part) {
+			return severityMark{}, false
+		}
+		if other, named := readMark(part); named && (!ok || SeverityRank(other.severity) < SeverityRank(m.severity)) {
+			m, ok = other, true
+		}
+	}
+	return m, ok
+}
+
+// cutNumber takes the number of a finding off an item: "Finding 1: ", "#1 ", "C1. ".
+func cutNumber(item string) (rest string, ok bool) {
+	s := strings.TrimLeftFunc(item, markdown.IsDecor)
+	word, after, _ := strings.Cut(prose.Cut(s, maxMark), " ")
+	named := faultNouns.has(strings.ToLower(word))
+	if named {
+		word, _, _ = strings.Cut(after, " ")
+	}
+	label := strings.TrimLeft(strings.TrimRight(word, ".:)"), "#")
+	digits := strings.TrimLeft(label, "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+	_, isMark := SeverityWords[strings.ToLower(label)]
+	if digits == "" || !isNumber(digits) || len(label) > 4 || isMark || word == digits && !named {
+		return item, false
+	}
+	return trimSeparator(s[strings.Index(s, word)+len(word):]), true
+}
+
+// cutMark takes the mark off an item that says more: one that leads it, stands
+// behind the place that leads it, or ends it.
+func cutMark(item string) (m severityMark, rest string, ok bool) {
+	box, s := cutBox(withoutPictures(item))
+	if box == doneMark {
+		return severityMark{}, "", false
+	}
+	s, numbered := cutNumber(s)
+	if m, rest, ok := leadingMark(s); ok {
+		return m, rest, true
+	}
+	if p, after := place.Cut(s); p.Line > 0 {
+		if m, rest, ok := leadingMark(after); ok {
+			return m, p.String() + " " + rest, true
+		}
+	}
+	if m, rest, ok := endingMark(s); ok && (numbered || namesPlace(rest) || hasFault(wordsOf(rest))) {
+		return m, rest, true
+	}
+	sign, n := utf8.DecodeRuneInString(strings.TrimLeftFunc(s, isLoose))
+	if severity, known := severitySigns[sign]; known {
+		rest := strings.TrimLeftFunc(strings.TrimLeftFunc(s, isLoose)[n:], isLoose)
+		return severityMark{severity: severity, word: string(sign)}, rest, namesPlace(rest)
+	}
+	return severityMark{}, "", false
+}
+
+// severitySigns are those by which agents give a severity without a word.
+var severitySigns = map[rune]Severity{'🔴': Critical, '🛑': Critical, '🚨': Critical, '🟠': Warning, '🟡': Warning}
+
+// leadingMark reads "[HIGH] text", "(critical) text", "**Critical:** text",
+// "**HIGH** - text", "Critical — text", "issue (blocking): text", "CRITICAL a.go:1 text".
+func leadingMark(item string) (m severityMark, rest string, ok bool) {
+	s := strings.TrimLeftFunc(item, markdown.IsDecor)
+	bold := strings.ContainsAny(item[:len(item)-len(s)], "*_")
+	for _, pair := range []string{"[]", "()"} {
+		inner, opened := strings.CutPrefix(prose.Cut(s, maxMark+2), pair[:1])
+		if inner, _, closed := strings.Cut(inner, pair[1:]); opened && closed {
+			first, _, _ := strings.Cut(inner, ",")
+			m, ok := readMark(first)
+			return m, trimSeparator(s[len(inner)+2:]), ok
+		}
+	}
+	head := prose.Cut(s, maxMark)
+	for _, sep := range []string{":", "：", "**", "__", " - ", " – ", " — ", "—", " | "} {
+		label, _, found := strings.Cut(head, sep)
+		if !found || !bold && (sep == "**" || sep == "__") {
+			continue
+		}
+		if m, ok := readMark(label); ok {
+			return m, trimSeparator(s[len(label)+len(sep):]), true
+		}
+	}
+	word := head[:len(head)-len(strings.TrimLeftFunc(head, unicode.IsLetter))]
+	capitals := len(word) > 2 && word == strings.ToUpper(word)
+	if m, ok := readMark(word); ok && (capitals || strings.IndexAny(head, ",;!") == len(word)) && namesPlace(head) {
+		return m, trimSeparator(strings.TrimLeft(s[len(word):], ",;!")), true
+	}
+	return severityMark{}, "", false
+}
+
+// endingMark reads "text [critical]", "text (Severity: High)", "text — Critical".
+func endingMark(item string) (m severityMark, rest string, ok bool) {
+	s := strings.TrimRightFunc(item, func(r rune) bool { return markdown.IsDecor(r) || r == '.' })
+	tail := s[len(prose.Cut(s, max(0, len(s)-maxMark))):]
+	for _, sep := range []string{"[", "(", " — ", " – ", " - "} {
+		at := strings.LastIndex(tail, sep)
+		if at < 0 {
+			continue
+		}
+		label := strings.TrimRight(tail[at+len(sep):], "])")
+		if m, ok := readMark(label); ok {
+			return m, strings.TrimRight(s[:len(s)-len(tail)+at], " "), true
+		}
+	}
+	return severityMark{}, "", false
+}
+
+// withoutPictures writes the pictures at the start of an item, in HTML or not, as
+// their words in brackets, and drops the tags beside them.
+func withoutPictures(item string) string {
+	s := strings.TrimLeftFunc(item, markdown.IsDecor)
+	var words string
+	for range 8 {
+		end := strings.IndexByte(prose.Cut(s, 400), '>')
+		switch alt, _, picture := place.CutLink(strings.TrimPrefix(prose.Cut(s, 400), "!")); {
+		case strings.HasPrefix(s, "![") && picture:
+			words += "[" + alt + "] "
+			s = s[strings.IndexByte(s, ')')+1:]
+		case strings.HasPrefix(s, "<") && end > 0:
+			if _, alt, ok := strings.Cut(s[:end], `alt="`); ok {
+				alt, _, _ = strings.Cut(alt, `"`)
+				words += "[" + alt + "] "
+			}
+			s = s[end+1:]
+		case words == "":
+			return item
+		default:
+			return words + s
+		}
+		s = strings.TrimLeftFunc(s, unicode.IsSpace)
+	}
+	return item
+}
+
+// namesPlace reports whether text names a file, a line in one, or something in the
+// code.
+func namesPlace(text string) bool {
+	return strings.Contains(text, "`") || slices.ContainsFunc(strings.Fields(text), func(word string) bool {
+		file, _, _ := strings.Cut(strings.Trim(word, "*_\"'()[],;:."), ":")
+		return place.HasExtension(file) && strings.ContainsFunc(path.Ext(file), unicode.IsLetter) && !abbreviations.has(strings.ToLower(file))
+	})
+}
+
+func trimSeparator(s string) string {
+	s = strings.TrimLeft(s, " \t*_:：—–-|")
+	if _, after, closed := strings.Cut(s, ">"); closed && strings.HasPrefix(s, "</") {
+		return trimSeparator(after)
+	}
+	return strings.TrimSpace(s)
+}
+
+// legendWords say what is done about a fault, and nothing of one.
+var legendWords = tableOf(`a an the it its this that they these is are be to for of in on at by as with and or not no must should may can could will might need needs
+	have has fix fixed fixes fixing resolve resolved address addressed block blocks blocking stop stops prevent prevents hold holds merge merged merging release released
+	releases ship shipping shipped commit commits land landing deploy deployed before after until first when if later next soon now immediately possible required optional
+	nice worth saying noting consider considered considering ignore ignored wait waits only cosmetic style stylistic informational information issue issues problem problems
+	finding findings change changes severity priority means action wanted review reviewer reviewers author`)
+
+// defines reports whether text, behind a severity, says only what that severity
+// means for the change.
+func defines(text string) bool {
+	words := wordsOf(text)
+	for i := 0; i < len(words); {
+		n, _ := severityAt(words[i:])
+		if n == 0 && !legendWords.has(words[i]) {
+			return false
+		}
+		i += max(n, 1)
+	}
+	return !namesPlace(text)
+}
+
+// keyWords name a list of what the severities mean.
+var keyWords = tableOf(`key legend scale level levels guide definition definitions meaning meanings rubric rating ratings classification`)
+
+// faultNouns name what a reviewer finds.
+var faultNouns = tableOf(`finding issue problem concern bug blocker vulnerability vulnerabilitie defect flaw fault regression warning error comment note violation leak remark objection`)
+
+// isKeyTitle reports whether a line introduces a legend: "Severity levels:", "Legend".
+func isKeyTitle(text string) bool {
+	words := wordsOf(text)
+	isFault := func(w string) bool { return faultNouns.has(strings.TrimSuffix(w, "s")) }
+	if len(words) > 6 || slices.ContainsFunc(words, isFault) {
+		return false
+	}
+	keys := 0
+	about := false
+	for _, w := range words {
+		about = about || strings.HasPrefix(w, "severit") || strings.HasPrefix(w, "priorit")
+		if keyWords.has(w) {
+			keys++
+		}
+	}
+	return keys > 0 && (about || len(words) == 1) || keys > 1
+}

@@ -1,0 +1,90 @@
+package reply
+
+import (
+	"git-runr/loop/internal/place"
+)
+
+// Severity says how much a finding matters. The order is critical, warning, note.
+type Severity string
+
+const (
+	Critical Severity = "critical" // the change is fundamentally wrong: revert and re-execute
+	Warning  Severity = "warning"  // a targeted fix is wanted
+	Note     Severity = "note"     // worth saying, never a reason to go round again
+)
+
+// Verdict is what a reviewer concluded, in the words of seed 004.
+type Verdict string
+
+const (
+	Pass          Verdict = "PASS"
+	PassWithNotes Verdict = "PASS_WITH_NOTES"
+	NeedsFix      Verdict = "NEEDS_FIX"
+	CriticalFail  Verdict = "CRITICAL"
+)
+
+// Passed reports whether v lets the change through. The zero Verdict does not.
+func (v Verdict) Passed() bool { return v == Pass || v == PassWithNotes }
+
+// Finding is one thing that a reviewer reported.
+type Finding struct {
+	// ID is stable across rounds: it does not change when only the line moved or
+	// the words were reordered. See FindingID.
+	ID       string   `json:"id"`
+	Severity Severity `json:"severity"`
+	File     string   `json:"file,omitempty"`     // slash-separated, relative to the top of the tree
+	Line     int      `json:"line,omitempty"`     // from 1; 0 when the finding has no place
+	EndLine  int      `json:"end_line,omitempty"` // last line, inclusive; 0 when it is Line
+	Issue    string   `json:"issue"`
+	Fix      string   `json:"fix,omitempty"`
+	Rule     string   `json:"rule,omitempty"` // the built-in reviewer's rule or check that found it
+}
+
+// Place is where the finding is, as "file:line" or "file:line-end"; "" when it has no place.
+func (f Finding) Place() string {
+	return place.Place{File: f.File, Line: f.Line, End: f.EndLine}.String()
+}
+
+// Report is one reviewer's answer, parsed.
+type Report struct {
+	Verdict   Verdict   `json:"verdict"`           // as stated; NEEDS_FIX when none could be read
+	Effective Verdict   `json:"effective_verdict"` // what counts: see Effective
+	Format    string    `json:"format"`            // tagged, markdown, review_json, verdict_json, codex_json, changes_json, builtin, unreadable
+	Summary   string    `json:"summary,omitempty"`
+	Text      string    `json:"text,omitempty"` // the reviewer's own words, at most maxText bytes: see ownWords
+	Findings  []Finding `json:"findings"`
+	Requests  []string  `json:"requests"` // what was asked for, findings first
+	Approved  bool      `json:"approved"`
+	Warnings  []string  `json:"parse_warnings"`
+}
+
+// Formats of reports that nobody parsed.
+const (
+	FormatNone  = "none" // the reviewer said nothing
+	FormatHuman = "human"
+)
+
+// Unreadable reports whether the answer held nothing that anybody could act on.
+func (r Report) Unreadable() bool {
+	return r.Format == FormatUnreadable && len(r.Findings) == 0 && len(r.Requests) == 0
+}
+
+// ExecutorStatus is how an implementer says its work ended.
+type ExecutorStatus string
+
+const (
+	ExecutorComplete   ExecutorStatus = "complete"
+	ExecutorFailed     ExecutorStatus = "failed"
+	ExecutorCheckpoint ExecutorStatus = "checkpoint" // it waits for a person
+	ExecutorUnknown    ExecutorStatus = "unknown"
+)
+
+// ExecutorReport is an implementer's structured return, parsed. Files is what it
+// claims; what it changed is always taken from trees.
+type ExecutorReport struct {
+	Status       ExecutorStatus `json:"status"`
+	Files        []string       `json:"files"`
+	Verification string         `json:"verification"`     // the "### Verification Results" section
+	Reason       string         `json:"reason,omitempty"` // why it did not finish, or what it waits for, in its words
+	Warnings     []string       `json:"parse_warnings"`
+}

@@ -1,0 +1,345 @@
+package reply
+
+import (
+	"git-runr/loop/internal/place"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// weight says how plainly a text asks for something.
+type weight byte
+
+const (
+	weightNothing weight = iota // praise, what is met, a count of zero, an example, a template
+	weightNeutral               // says something
+	weightFault                 // speaks of a fault
+	weightFailing               // says that a check fails
+	weightWished                // "it would be nice to …"
+	weightObliged               // "must", "should", "missing", "LGTM once …"
+	weightAsked                 // an order or a polite one
+	weightMarked                // an open box, a name marked incomplete
+)
+
+// weigh reads an item or a sentence.
+func weigh(item string) weight {
+	text := strings.TrimSpace(withoutStruck(item))
+	if box, rest := cutBox(text); box != noMark {
+		if box == doneMark || saysNothing(rest) {
+			return weightNothing
+		}
+		return weightMarked
+	}
+	if saysNothing(text) || isEcho(text) {
+		return weightNothing
+	}
+	switch statusOf(text) {
+	case doneMark:
+		return weightNothing
+	case openMark:
+		return weightMarked
+	}
+	words := wordsOf(text)
+	if len(words) == 0 || noFault(words) || isExample(words) || saysMet(words) || forbidsMerge(words) || pointsOnly(words) {
+		return weightNothing
+	}
+	return weighWords(text, words)
+}
+
+func weighWords(text string, words []string) weight {
+	free := notNeeded(words)
+	switch {
+	case !free && (asksPolitely(text, words) || asksWithVerb(text)):
+		return weightAsked
+	case !free && (obliges(words) || asksAsCondition(words)):
+		return weightObliged
+	case !free && says(words, "would like", "would prefer", "would be nice", "would be good", "would be better", "would be great", "could be", "could use", "why not"):
+		return weightWished
+	case praiseWords.has(words[0]) || free || words[0] == "i" || ordersNothing(words):
+		return weightNothing
+	case saysFailing(words):
+		return weightFailing
+	case hasFault(words):
+		return weightFault
+	case refers(words):
+		return weightNothing
+	}
+	return weightNeutral
+}
+
+// plainItem is an item as a request: on one line, without its box, its mark, what
+// is struck out of it and emphasis around the whole.
+func plainItem(item string) string {
+	text := strings.TrimSpace(withoutStruck(item))
+	_, text = cutBox(text)
+	text, _ = cutStatusMark(text)
+	return strings.TrimRight(OneRow(withoutEmphasis(text)), ": ")
+}
+
+// withoutEmphasis takes off text the emphasis that is around the whole of it.
+func withoutEmphasis(text string) string {
+	for _, mark := range []string{"***", "**", "__", "*", "_"} {
+		inner, ok := strings.CutPrefix(text, mark)
+		if end, closed := strings.CutSuffix(inner, mark); ok && closed && !strings.Contains(end, mark[:1]) {
+			text = end
+		}
+	}
+	return text
+}
+
+// saysNothing: no letter, a placeholder or a verb before one, a field without an issue.
+func saysNothing(text string) bool {
+	if f, value := readField(text); f != noField && (f < issueField || place.IsPlaceholder(value)) {
+		return true
+	}
+	_, object, _ := strings.Cut(text, " ")
+	return !strings.ContainsFunc(text, unicode.IsLetter) || place.IsPlaceholder(text) || place.IsPlaceholder(strings.TrimSpace(object))
+}
+
+// isEcho reports whether text is a line of our own prompt.
+func isEcho(text string) bool {
+	return len(text) > 20 && (strings.Contains(ReviewSteps, text) || strings.Contains(ReviewOutputInstructions(""), text))
+}
+
+// noFault: "0 of 14 tests failed", "no lint errors", "none".
+func noFault(words []string) bool {
+	near := 7
+	switch words[0] {
+	case "0", "zero":
+	case "no", "none":
+		near = 4
+	default:
+		return len(words) == 1 && isNone(words[0])
+	}
+	return len(words) == 1 || hasWord(words[1:min(len(words), near)], problemWords)
+}
+
+var problemWords = tableOf(`issue issues problem problems error errors failure failures fail fails failed failing warning warnings bug bugs regression regressions concern
+	concerns finding findings violation violations leak leaks blocker blockers comment comments complaint complaints objection objections
+	remark remarks nit nits more further need needs`)
+
+func isExample(words []string) bool {
+	switch words[0] {
+	case "e.g", "eg", "i.e", "ie", "z.b":
+		return true
+	}
+	return words[0] == "for" && (wordAt(words, 1) == "example" || wordAt(words, 1) == "instance")
+}
+
+// forbidsMerge: "do not merge" is a verdict and no work, unless it says until when.
+func forbidsMerge(words []string) bool {
+	return says(words, "not merge", "not ship", "not land", "not approve", "not approved", "not ready") && !hasWord(words, conditionWords) && !obliges(words) && !hasWord(words, pleaseWords) ||
+		says(words, "please do not merge", "please do not ship") && !hasWord(words, conditionWords)
+}
+
+var conditionWords = tableOf(`if once when until unless after before except pending provided assuming modulo barring minus`)
+
+// participles say what was done.
+var participles = tableOf(`fixed done added addressed resolved met removed updated implemented corrected satisfied provided handled covered renamed`)
+
+var adversatives = tableOf(`but no not without still however missing except never only yet should must need needs fails fail failing again wrong`)
+
+// saysMet: "the build has been fixed", "formatting was already corrected".
+func saysMet(words []string) bool {
+	if hasWord(words, adversatives) || hasWord(words, conditionWords) || verifyVerbs.has(words[skipLead(words[:len(words)-1])]) {
+		return false
+	}
+	for i, w := range words {
+		if !participles.has(w) || i == 0 {
+			continue
+		}
+		j := i - 1
+		already := words[j] == "already" || words[j] == "now" || words[j] == "since" || strings.HasSuffix(words[j], "ly")
+		if already && j > 0 {
+			j--
+		}
+		switch words[j] {
+		case "been":
+			return j > 0 && (words[j-1] == "has" || words[j-1] == "have" || already)
+		case "was", "were":
+			return true
+		case "is", "are", "has", "have":
+			return already || !asksWithVerb(strings.Join(words, " "))
+		}
+		if words[i-1] == "already" {
+			return true
+		}
+	}
+	return false
+}
+
+// notNeeded: the words of a request where none is made.
+func notNeeded(words []string) bool {
+	if says(words, "no need", "need not", "needs no", "need no", "not need", "not needed", "nothing needs", "nothing else needs", "not have to", "never need",
+		"should be fine", "should be ok", "should be okay", "should be good", "should be enough", "should be easy", "should be safe", "should be sufficient",
+		"should be clear", "should be obvious", "should be proud", "should work", "should do", "should help", "should not matter", "should now",
+		"should pass now", "must have been", "must be nice", "must be fun", "must be hard", "must admit", "must say", "i should", "i must", "i have to",
+		"nothing is missing", "nothing else is missing", "nothing missing", "not missing", "up to you", "not blocking to", "as it should", "as they should") {
+		return !hasWord(words, pleaseWords)
+	}
+	last := words[len(words)-1]
+	return last == "should" || last == "must"
+}
+
+// ordersNothing: "do not worry about it".
+func ordersNothing(words []string) bool {
+	i := skipLead(words)
+	return wordAt(words, i) == "do" && wordAt(words, i+1) == "not" && noOrder.has(wordAt(words, i+2))
+}
+
+// asksPolitely: "please …", "could you …".
+func asksPolitely(text string, words []string) bool {
+	if hasWord(words, pleaseWords) || says(words, "por favor", "s'il vous plaît") {
+		return len(words) > 2 || len(words) == 2 && isAskVerb(words[1]) && !emptyWords.has(words[1])
+	}
+	words = wordsOf(cutTags(text))
+	i := skipLead(words)
+	switch wordAt(words, i) {
+	case "could", "can", "would", "will":
+		return (wordAt(words, i+1) == "you" || wordAt(words, i+1) == "we") && len(words) > i+3
+	}
+	return strings.HasPrefix(text, "请") || strings.HasPrefix(text, "請")
+}
+
+// asksWithVerb reports whether text, or what stands in it behind a colon or a
+// dash, begins with an order.
+func asksWithVerb(text string) bool {
+	for _, clause := range clausesIn(text) {
+		words := wordsOf(cutTags(clause))
+		i := skipLead(words)
+		if verbAt(words, i) || isPathWord(wordAt(words, i)) && verbAt(words, i+1) {
+			return true
+		}
+	}
+	return false
+}
+
+// isPathWord reports whether word names a file.
+func isPathWord(word string) bool {
+	file, _, _ := strings.Cut(word, ":")
+	return strings.Contains(word, "/") && place.HasExtension(file) || place.HasExtension(file) && file != word
+}
+
+// clausesIn are text, and what stands in it behind each colon and dash.
+func clausesIn(text string) []string {
+	list := []string{text}
+	inside := shielded(text)
+	for i := range len(text) {
+		if inside[i] || len(list) > 20 {
+			continue
+		}
+		for _, mark := range []string{": ", ":** ", ":__ ", " — ", " – ", " - ", " → "} {
+			if strings.HasPrefix(text[i:], mark) {
+				list = append(list, text[i+len(mark):])
+			}
+		}
+	}
+	return list
+}
+
+// cutTags takes "[nit] " or "(nit) " off a clause.
+func cutTags(text string) string {
+	text = strings.TrimLeft(text, "*_ ")
+	for _, pair := range []string{"[]", "()"} {
+		tag, rest, ok := strings.Cut(text, pair[1:])
+		if ok && strings.HasPrefix(tag, pair[:1]) && strings.HasPrefix(rest, " ") && len(tag) < 20 {
+			return rest
+		}
+	}
+	return text
+}
+
+// obliges: "must", "should", "needs …", "missing".
+func obliges(words []string) bool {
+	if says(words, "must", "should", "have to", "has to", "ought to", "need", "needs", "is missing", "are missing", "still missing", "missing from", "not forget", "in need of", "is required", "are required", "shall",
+		"lacks", "lack", "not exist", "not created", "not been created", "never created", "were asked to", "are asked to", "was asked for", "were asked for") {
+		return len(words) > 2
+	}
+	return words[skipLead(words[:len(words)-1])] == "missing" && len(words) > 1
+}
+
+// asksAsCondition: what an approval waits for is asked for.
+func asksAsCondition(words []string) bool {
+	if len(words) < 4 || says(words, "if you like", "if you want", "if you insist", "if you prefer", "if you say", "if you ask", "if i could") {
+		return false
+	}
+	conditional := hasWord(words, conditionWords) || says(words, "as soon as", "apart from", "other than", "subject to", "conditional on")
+	return conditional && (hasWord(words, approvalWords) || says(words, "be merged", "merge this", "merge it", "not merge", "ready to merge", "good to merge", "can merge", "sign off", "ship it"))
+}
+
+var approvalWords = tableOf(`approved approve approving approval lgtm`)
+
+// checkWords name what a check is about.
+var checkWords = tableOf(`type types typecheck typechecks typing typescript test tests suite build builds lint linter linting coverage ci docs format formatting
+	compile compiler compilation pipeline check checks command script`)
+
+var failWords = tableOf(`fail fails failed failing failure failures broken breaks red incomplete crash crashes crashed`)
+
+// saysFailing: "3 type errors", "the build fails", "coverage is only 65%".
+func saysFailing(words []string) bool {
+	if hasWord(words, suppositions) {
+		return false
+	}
+	for i, w := range words {
+		before := words[max(0, i-4):i]
+		about := hasWord(before, checkWords)
+		switch {
+		case hasWord(words[max(0, i-2):i], negators):
+		case w == "error" || w == "errors":
+			if i > 0 && checkWords.has(words[i-1]) && !errorWords.has(wordAt(words, i+1)) {
+				return true
+			}
+		case w == "only" || w == "below":
+			if about && hasFigure(words[i:]) {
+				return true
+			}
+		case w == "not":
+			if about && succeedWords.has(wordAt(words, i+1)) {
+				return true
+			}
+		case failWords.has(w) && (about || checkWords.has(wordAt(words, i+1))):
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	suppositions = tableOf(`if when whenever before unless previously`)
+	errorWords   = tableOf(`handling handler path paths message messages case cases code codes page text type types`)
+	succeedWords = tableOf(`pass passing compile build green run clean succeed`)
+)
+
+func hasFigure(words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return w != "" && unicode.IsDigit(rune(w[0])) })
+}
+
+var negators = tableOf(`no 0 zero not never without cannot any nothing`)
+
+// faultWords speak of something that is wrong.
+var faultWords = tableOf(`fail fails failed failing failure failures broken breaks break error errors bug bugs buggy typo typos regression regressions wrong wrongly incorrect
+	incorrectly slow quadratic unclear confusing unused dead duplicate duplicated duplicates unsafe insecure flaky racy race races leak leaks leaked
+	crash crashes panic panics deadlock deadlocks overflow overflows overflowed inconsistent incomplete stale outdated obsolete hard-coded hardcoded
+	misleading redundant too not never cannot no without lacks lack lacking undefined unhandled unchecked untested undocumented unquoted vulnerable
+	injection exposed exposes todo fixme violation violates warning warnings mismatch ignored ignores swallowed swallows dropped drops lost loses
+	missing nobody instead below exceeds exceeded magic shadowed shadows unreachable unbounded invalid illegal bad poor only`)
+
+func hasFault(words []string) bool {
+	for i, w := range words {
+		if faultWords.has(w) && (i == 0 || !negators.has(words[i-1])) {
+			return true
+		}
+	}
+	return false
+}
+
+// praiseWords begin a sentence of praise.
+var praiseWords = tableOf(`good great nice nicely well love excellent clean cleanly correct correctly thanks thank solid works awesome neat impressive fantastic
+	perfect lovely clear careful thorough kudos bravo happy glad`)
+
+// refers: sentences of praise that do not begin with it.
+func refers(words []string) bool {
+	return says(words, "looks good", "look good", "looks great", "reads well", "well done", "well structured", "well tested", "easy to read", "easy to follow",
+		"all tests pass", "tests pass", "all green", "works well", "works as expected", "as expected", "is fine", "are fine", "is clean", "are clean", "is green", "are green", "is good", "are good",
+		"is correct", "are correct", "is met", "are met", "all met", "fully met")
+}

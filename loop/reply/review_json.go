@@ -1,0 +1,355 @@
+package reply
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"git-runr/loop/internal/markdown"
+	"git-runr/loop/internal/place"
+	"git-runr/loop/prose"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// readJSON reads every object in the answer that is a review in one of the known
+// shapes. One that passes counts only where it is the answer.
+func readJSON(a *answer) []candidate {
+	var found []candidate
+	for _, span := range markdown.JSON(a.md) {
+		shape := shapeOf(span)
+		if shape == nil {
+			continue
+		}
+		for i := span.From; i <= span.To; i++ {
+			a.read = append(a.read, i)
+		}
+		report, err := shape.read([]byte(span.Data), a.log)
+		if errors.Is(err, errPlaceholder) {
+			a.log.Add("a JSON report is our own instructions said again: it was ignored")
+			continue
+		}
+		if a.broken = err != nil; a.broken { // a readable one below makes up for it
+			a.log.Add(fmt.Sprintf("a JSON report could not be read: %v", err))
+			continue
+		}
+		if report.Verdict.Passed() && !(span.Alone && a.isAnswer(span.From, span.To, false)) {
+			a.log.Add("a JSON report in the middle of other words was ignored")
+			continue
+		}
+		found = append(found, candidate{Report: report, from: span.From, to: span.To, unread: unreadList([]byte(span.Data))})
+	}
+	return found
+}
+
+// jsonShape is a form of an object that is a review: it has key, and one of beside
+// unless the answer is nothing else, for prose may quote a short object.
+type jsonShape struct {
+	key    string
+	beside []string
+	read   func([]byte, *markdown.Warnings) (Report, error)
+}
+
+var jsonShapes = []jsonShape{
+	{"success", []string{"review_summary", "review_issues"}, readReviewJSON},
+	{"overall_correctness", []string{"overall_correctness", "findings"}, readCodexJSON},
+	{"verdict", []string{"findings", "summary"}, readVerdictJSON},
+	{"status", []string{"changes"}, readChangesJSON},
+}
+
+// shapeOf picks the shape of an object by its keys; nil when it is no review.
+// Keys are compared without case here, so that "Success" is refused and not overlooked.
+func shapeOf(span markdown.Span) *jsonShape {
+	has := func(key string) bool { return strings.Contains(strings.ToLower(span.Data), `"`+key+`"`) }
+	if span.Valid {
+		keys := topKeys(span.Data)
+		has = func(key string) bool { return keys[key] }
+	}
+	for i, shape := range jsonShapes {
+		if has(shape.key) && (span.Whole || slices.ContainsFunc(shape.beside, has)) {
+			return &jsonShapes[i]
+		}
+	}
+	return nil
+}
+
+// unreadList is the key of a list that by its name holds faults and that no shape
+// has; "" when there is none.
+func unreadList(data []byte) string {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(data, &fields) != nil {
+		return ""
+	}
+	for _, key := range slices.Sorted(maps.Keys(fields)) {
+		words := strings.FieldsFunc(key, func(r rune) bool { return r == '_' || r == '-' })
+		known := slices.ContainsFunc(jsonShapes, func(s jsonShape) bool { return slices.Contains(s.beside, key) })
+		if list := string(fields[key]); len(words) > 0 && !known && len(list) > 2 && list[0] == '[' && faultNouns.has(strings.TrimSuffix(words[len(words)-1], "s")) {
+			return key
+		}
+	}
+	return ""
+}
+
+// topKeys are the keys of an object in lower case.
+func topKeys(data string) map[string]bool {
+	var fields map[string]json.RawMessage
+	keys := map[string]bool{}
+	if json.Unmarshal([]byte(data), &fields) == nil {
+		for key := range fields {
+			keys[strings.ToLower(key)] = true
+		}
+	}
+	return keys
+}
+
+// errPlaceholder is a report whose verdict is still the one of our instructions.
+var errPlaceholder = errors.New("its verdict is a placeholder")
+
+// readVerdictJSON reads the object that ReviewOutputInstructions asks for.
+func readVerdictJSON(data []byte, log *markdown.Warnings) (Report, error) {
+	o := readObject(data)
+	stated, summary := o.text("verdict"), o.text("summary")
+	var findings []Finding
+	for _, raw := range o.list("findings") {
+		f, err := readFindingJSON(raw, log)
+		if err != nil {
+			return Report{}, err
+		}
+		findings = append(findings, f)
+	}
+	if err := o.done(); err != nil {
+		return Report{}, err
+	}
+	verdict, warning := readVerdict(stated)
+	if warning != "" {
+		log.Add(warning)
+	}
+	if verdict == "" {
+		return Report{}, errPlaceholder
+	}
+	return Report{Verdict: verdict, Format: formatVerdictJSON, Summary: summary, Findings: findings}, nil
+}
+
+func readFindingJSON(data []byte, log *markdown.Warnings) (Finding, error) {
+	o := readObject(data)
+	f := Finding{Issue: o.text("issue"), Fix: o.text("fix")}
+	severity, file := o.text("severity"), o.text("file")
+	line, end := o.number("line"), o.number("end_line")
+	if err := o.done(); err != nil {
+		return Finding{}, fmt.Errorf("read finding: %w", err)
+	}
+	p := place.Read(file)
+	if line > 0 && p.File != "" {
+		p = place.New(p.File, line, end)
+	}
+	f.At(p)
+	f.Severity = severityOf(severity, log)
+	return described(f, "", log), nil
+}
+
+// severityOf is readSeverity that says what it could not read.
+func severityOf(value string, log *markdown.Warnings) Severity {
+	severity, known := readSeverity(value)
+	if !known {
+		log.Add(fmt.Sprintf("severity %q is not known: taken as a warning", prose.Cut(value, 80)))
+	}
+	return severity
+}
+
+// described gives a finding without an issue what text there is: a finding is
+// never dropped because it is badly written.
+func described(f Finding, heading string, log *markdown.Warnings) Finding {
+	if f.Issue != "" {
+		return f
+	}
+	log.Add(fmt.Sprintf("a %s finding has no issue text", f.Severity))
+	for _, text := range []string{heading, f.Fix, "(no description)"} {
+		if f.Issue == "" {
+			f.Issue = text
+		}
+	}
+	return f
+}
+
+// readReviewJSON reads seed 002's report. success is what was stated; a blocker
+// overrules it.
+func readReviewJSON(data []byte, log *markdown.Warnings) (Report, error) {
+	o := readObject(data)
+	report := Report{Verdict: NeedsFix, Format: formatReviewJSON, Summary: o.text("review_summary")}
+	if o.truth("success") {
+		report.Verdict = Pass
+	}
+	for _, raw := range o.list("review_issues") {
+		issue := readObject(raw)
+		p, text := place.Cut(issue.text("issue_description"))
+		f := Finding{Issue: text, Fix: issue.text("issue_resolution")}
+		severity := issue.text("issue_severity")
+		if err := issue.done(); err != nil {
+			return Report{}, fmt.Errorf("read review issue: %w", err)
+		}
+		f.At(p)
+		f.Severity = severityOf(severity, log)
+		report.Findings = append(report.Findings, described(f, "", log))
+	}
+	return report, o.done()
+}
+
+// readCodexJSON reads what codex's review answers.
+func readCodexJSON(data []byte, log *markdown.Warnings) (Report, error) {
+	o := readObject(data)
+	report := Report{Verdict: NeedsFix, Format: formatCodexJSON, Summary: o.text("overall_explanation")}
+	switch stated := strings.ToLower(o.text("overall_correctness")); stated {
+	case "patch is correct", "correct":
+		report.Verdict = Pass
+	case "patch is incorrect", "incorrect":
+	default:
+		log.Add(fmt.Sprintf("overall_correctness %q is not known: taken as NEEDS_FIX", prose.Cut(stated, 80)))
+	}
+	for _, raw := range o.list("findings") {
+		f, err := readCodexFinding(raw, log)
+		if err != nil {
+			return Report{}, fmt.Errorf("read finding: %w", err)
+		}
+		report.Findings = append(report.Findings, f)
+	}
+	return report, o.done()
+}
+
+func readCodexFinding(data []byte, log *markdown.Warnings) (Finding, error) {
+	o := readObject(data)
+	title := o.text("title")
+	m, rest, marked := leadingMark(title)
+	if marked {
+		title = rest
+	}
+	f := Finding{Issue: strings.TrimSpace(title + "\n" + o.text("body")), Severity: m.severity}
+	if raw := o.raw("priority"); raw != nil {
+		f.Severity = severityOf("P"+string(raw), log)
+	} else if !marked {
+		f.Severity = severityOf("", log)
+	}
+	p, err := codexPlace(o.raw("code_location"))
+	if err != nil {
+		return Finding{}, err
+	}
+	f.At(p)
+	return described(f, "", log), o.done()
+}
+
+func codexPlace(data json.RawMessage) (place.Place, error) {
+	if data == nil {
+		return place.Place{}, nil
+	}
+	o := readObject(data)
+	file, lines := o.text("absolute_file_path"), o.raw("line_range")
+	if lines == nil || o.err != nil {
+		return place.New(file, 0, 0), o.done()
+	}
+	r := readObject(lines)
+	p := place.New(file, r.number("start"), r.number("end"))
+	if err := r.done(); err != nil {
+		return place.Place{}, err
+	}
+	return p, o.done()
+}
+
+// readChangesJSON reads runr's review. Each change is a finding, since the reviewer
+// wants it made; one that is several list items is several.
+func readChangesJSON(data []byte, log *markdown.Warnings) (Report, error) {
+	o := readObject(data)
+	report := Report{Verdict: NeedsFix, Format: formatChangesJSON, Summary: o.text("summary")}
+	switch stated := strings.ToLower(o.text("status")); stated {
+	case "approve", "approved":
+		report.Verdict = Pass
+	case "request_changes", "changes_requested", "reject", "rejected":
+	default:
+		log.Add(fmt.Sprintf("status %q is not approve, request_changes or reject: taken as NEEDS_FIX", prose.Cut(stated, 80)))
+	}
+	for _, raw := range o.list("changes") {
+		findings, err := ReadChange(raw, log)
+		if err != nil {
+			return Report{}, fmt.Errorf("read change: %w", err)
+		}
+		report.Findings = append(report.Findings, findings...)
+	}
+	return report, o.done()
+}
+
+func ReadChange(raw json.RawMessage, log *markdown.Warnings) ([]Finding, error) {
+	if raw[0] == '{' {
+		f, err := readChangeObject(raw, log)
+		return []Finding{f}, err
+	}
+	var text string
+	if err := json.Unmarshal(raw, &text); err != nil {
+		return nil, err
+	}
+	var findings []Finding
+	for _, item := range listItems(text) {
+		p, issue := place.Cut(item)
+		f := Finding{Severity: Warning, Issue: issue}
+		f.At(p)
+		findings = append(findings, f)
+	}
+	return findings, nil
+}
+
+func readChangeObject(raw json.RawMessage, log *markdown.Warnings) (Finding, error) {
+	o := readObject(raw)
+	f := Finding{Severity: Warning}
+	for _, key := range []string{"issue", "description", "change", "message", "title", "body", "text"} {
+		if text := o.text(key); f.Issue == "" {
+			f.Issue = text
+		}
+	}
+	for _, key := range []string{"fix", "suggestion", "resolution"} {
+		if text := o.text(key); f.Fix == "" {
+			f.Fix = text
+		}
+	}
+	var p place.Place
+	for _, key := range []string{"file", "path", "location"} {
+		if text := o.text(key); p.File == "" {
+			p = place.Read(text)
+		}
+	}
+	if line := o.number("line"); line > 0 && p.File != "" {
+		p = place.New(p.File, line, o.number("end_line"))
+	}
+	f.At(p)
+	if severity := o.text("severity"); severity != "" {
+		f.Severity = severityOf(severity, log)
+	}
+	return described(f, string(raw), log), o.done()
+}
+
+// listItems are the list items of a text; one that is no list is what it says,
+// line by line when each line asks for something.
+func listItems(text string) []string {
+	if items := markedItems(text); items != nil {
+		return items
+	}
+	if text = strings.TrimSpace(text); text == "" {
+		return nil
+	}
+	lines := joinWrapped(strings.Split(text, "\n"), false)
+	if len(lines) == 1 || slices.ContainsFunc(lines, func(line string) bool { return !beginsAsking(line) }) {
+		return []string{text}
+	}
+	return lines
+}
+
+// markedItems are the items of a text that begins with a list mark.
+func markedItems(text string) []string {
+	var items []string
+	for line := range strings.Lines(text) {
+		if _, rest, ok := markdown.CutBullet(line); ok && rest != "" {
+			items = append(items, rest)
+		} else if rest = strings.TrimSpace(line); rest != "" && len(items) > 0 {
+			items[len(items)-1] += "\n" + rest
+		} else if rest != "" {
+			return nil
+		}
+	}
+	return items
+}

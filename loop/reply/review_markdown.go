@@ -1,0 +1,302 @@
+package reply
+
+import (
+	"fmt"
+	"git-runr/loop/internal/markdown"
+	"git-runr/loop/prose"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// readMarkdownReview reads seed 004's report: verdict lines and findings, with a
+// section for them or without. The report has no verdict when no line states one.
+func readMarkdownReview(a *answer) []candidate {
+	stated := a.worstVerdict()
+	findings, sectioned := a.markdownFindings()
+	report := Report{Format: formatMarkdown, Verdict: stated.Verdict, Findings: findings}
+	if s := a.md.Sections(func(title string) bool { return markdown.TitleIs(title, "summary") }, true); len(s) > 0 {
+		report.Summary = prose.Cut(a.md.Text(s[0]), maxSummary)
+	}
+	faulty := HasSeverity(findings, Warning) || sectioned && len(findings) > 0
+	if stated.Verdict == "" && !HasSeverity(findings, Critical) && (!faulty || len(a.found) > 0) {
+		return nil // notes alone are prose, and beside another report only a critical finding counts
+	}
+	return []candidate{{Report: report, from: stated.from, to: stated.to, titled: stated.titled}}
+}
+
+// verdictWord is what a verdict line says.
+type verdictWord struct {
+	label  string
+	value  string // empty when it stands on a line below
+	titled bool   // in a heading or behind emphasis
+}
+
+// statedVerdict is a verdict and the lines [from, to] that state it.
+type statedVerdict struct {
+	Verdict
+	from, to int
+	titled   bool
+}
+
+// worstVerdict is the worst of the verdicts that the answer states, where several are as
+// bad the last one. It is empty when there is none.
+func (a *answer) worstVerdict() (worst statedVerdict) {
+	for i, l := range a.lines {
+		if l.role != roleVerdict {
+			continue
+		}
+		value, end := l.rest, i
+		if value == "" {
+			value, end = textBelow(a.md, i)
+		}
+		if l.label == labelMerge && markdown.TitleIs(value, "yes") {
+			value = "approved" + value[len("yes"):]
+		}
+		verdict, warning := readVerdict(value)
+		if warning != "" {
+			a.log.Add(warning)
+		}
+		switch {
+		case verdict == "":
+			a.log.Add("a verdict line is a template and states no verdict")
+			continue
+		case verdict.Passed() && !a.isAnswer(i, end, l.titled):
+			a.log.Add("a verdict in the middle of other words was ignored")
+			continue
+		}
+		stated := statedVerdict{verdict, i, end, l.titled}
+		if worst.Verdict != "" && worst.Verdict != verdict {
+			a.log.Add(fmt.Sprintf("the answer states different verdicts, %s and %s: the worst counts", worst.Verdict, verdict))
+		}
+		if worst.Verdict == "" || VerdictRank(verdict) >= VerdictRank(worst.Verdict) {
+			worst = stated
+		}
+	}
+	return worst
+}
+
+// The labels of verdict lines.
+const (
+	labelVerdict = "verdict"
+	labelMerge   = "ready to merge"
+)
+
+// verdictLine reads "### Verdict: X", "**Verdict:** X", "Verdict: X", "### Final
+// verdict — X" and "Ready to merge? X". The value is empty when it stands on a line below.
+func verdictLine(l markdown.Line) (v verdictWord, ok bool) {
+	if l.Kind != markdown.LineText || markdown.IndentOf(l.Text) > 3 {
+		return v, false
+	}
+	level, s := markdown.HeadingOf(l.Text)
+	if level > 0 {
+		_, s, _ = markdown.CutBullet(s)
+	} else if _, text, listed := markdown.CutBullet(l.Text); !listed {
+		s = text
+	}
+	_, isBold := markdown.BoldOnly(l.Text)
+	decorated := s
+	s = strings.TrimLeftFunc(s, markdown.IsDecor)
+	decor := decorated[:len(decorated)-len(s)]
+	if strings.Contains(decor, "`") {
+		return v, false // a code span names a line and does not say it
+	}
+	v.titled = level > 0 || strings.ContainsAny(decor, "*_")
+	for _, word := range []string{"final ", "overall ", "review "} {
+		if len(s) > len(word) && strings.EqualFold(s[:len(word)], word) {
+			s = s[len(word):]
+		}
+	}
+	for _, v.label = range []string{labelVerdict, labelMerge} {
+		if markdown.TitleIs(s, v.label) {
+			v.value, ok = verdictValue(s[len(v.label):], v.label, level > 0 || isBold)
+			return v, ok
+		}
+	}
+	return v, false
+}
+
+// verdictValue reads what follows the label. Only a heading may do without a colon
+// or, where it asks, a question mark.
+func verdictValue(s, label string, heading bool) (value string, ok bool) {
+	s = strings.TrimLeft(s, " ")
+	if strings.HasPrefix(s, "(") { // "(round 2)"
+		if _, after, closed := strings.Cut(s, ")"); closed {
+			s = after
+		}
+	}
+	if value, ok := markdown.CutColon(s); ok {
+		return value, true
+	}
+	if answer, ok := strings.CutPrefix(s, "?"); ok && label == labelMerge {
+		return strings.TrimLeft(answer, "*_: "), true
+	}
+	if !heading {
+		return "", false
+	}
+	s = strings.TrimLeftFunc(s, func(r rune) bool { return markdown.IsDecor(r) || strings.ContainsRune("-–—", r) })
+	_, _, known := cutVerdict(verdictWords(s))
+	return s, s == "" || known || isTemplate(s)
+}
+
+// textBelow is the first line below i that is not blank, and its number; "" and i
+// when that is no plain text.
+func textBelow(md markdown.Text, i int) (text string, at int) {
+	for at := i + 1; at < len(md.Lines); at++ {
+		l := md.Lines[at]
+		if l.Blank() {
+			continue
+		}
+		if level, _ := markdown.HeadingOf(l.Text); l.Kind != markdown.LineText || level > 0 {
+			break
+		}
+		return strings.TrimSpace(l.Text), at
+	}
+	return "", i
+}
+
+// markdownFindings reads the findings of the answer. Those under a "Findings"
+// heading count; where there are any, of the others only critical ones do: where a
+// reviewer put one is no reason to miss it.
+func (a *answer) markdownFindings() (findings []Finding, sectioned bool) {
+	scope := findingScopes(a.md)
+	r := &findingReader{log: a.log}
+	r.read(a.lines, scope)
+	a.tallied, a.read = r.tallied > 0, append(a.read, r.other...)
+	inside, strays := splitFindings(r.found)
+	if len(inside) == 0 {
+		plain := &findingReader{log: a.log, plain: true}
+		plain.read(a.lines, insideOnly(scope))
+		if inside = plain.found; len(inside) > 0 {
+			a.log.Add("the findings have no severity: taken as warnings")
+		}
+	}
+	if len(inside) > 0 && len(strays) > 0 {
+		a.log.Add(fmt.Sprintf("findings outside the Findings section: %d, of which only critical ones are taken", len(strays)))
+		strays = slices.DeleteFunc(strays, func(f foundFinding) bool { return f.Severity != Critical })
+	}
+	for _, f := range append(inside, strays...) {
+		findings = append(findings, f.Finding)
+		a.read = append(a.read, f.lines...)
+	}
+	return findings, len(inside) > 0
+}
+
+func splitFindings(found []foundFinding) (inside, strays []foundFinding) {
+	for _, f := range found {
+		if f.inside {
+			inside = append(inside, f)
+		} else {
+			strays = append(strays, f)
+		}
+	}
+	return inside, strays
+}
+
+// findingScope says what a finding on a line is worth.
+type findingScope byte
+
+const (
+	scopeStray findingScope = iota // outside a section of findings
+	scopeIn                        // in one
+	scopeOut                       // in a section about something else
+)
+
+func findingScopes(md markdown.Text) []findingScope {
+	scope := make([]findingScope, len(md.Lines))
+	mark := func(value findingScope, wanted func(string) bool) {
+		for _, s := range md.Sections(wanted, false) {
+			if value == scopeOut {
+				s.To = asideEnd(md, s)
+			}
+			for i := s.From; i < s.To; i++ {
+				scope[i] = value
+			}
+		}
+	}
+	mark(scopeOut, func(title string) bool {
+		return asksNothing(title) || markdown.TitleIs(title, "example", "output format", "earlier")
+	})
+	mark(scopeIn, func(title string) bool {
+		_, title, _ = markdown.CutBullet(title)
+		return markdown.TitleIs(markdown.TrimDecor(title), "findings")
+	})
+	return scope
+}
+
+// asideEnd is where a section ends that is about something else. Below a line that
+// is no heading that is at the end of its paragraph or list.
+func asideEnd(md markdown.Text, s markdown.Section) int {
+	title := md.Lines[s.From-1]
+	if level, _ := title.HeadingOrBold(); level > 0 {
+		return s.To
+	}
+	if !endsInColon(title.Text) {
+		return s.From
+	}
+	for i := s.From; i < s.To; i++ {
+		_, _, listed := markdown.CutBullet(md.Lines[i].Text)
+		if i > s.From+1 && md.Lines[i-1].Blank() && !listed && markdown.IndentOf(md.Lines[i].Text) == 0 {
+			return i
+		}
+	}
+	return s.To
+}
+
+// insideOnly leaves out what is in no section of findings.
+func insideOnly(scope []findingScope) []findingScope {
+	inside := slices.Clone(scope)
+	for i, s := range inside {
+		if s != scopeIn {
+			inside[i] = scopeOut
+		}
+	}
+	return inside
+}
+
+// isNone reports whether text says that there is nothing: "None", "N/A", "0",
+// "No critical issues found".
+func isNone(text string) bool {
+	words := strings.Fields(RequestKey(text))
+	if len(words) == 0 {
+		return true
+	}
+	switch key := strings.Join(words, " "); {
+	case key == "n a", key == "na", key == "no", key == "nil", key == "nothing to report", isNumber(key):
+		return true
+	case words[0] == "none", words[0] == "nothing":
+		return len(words) <= 2 || !slices.ContainsFunc(words, func(w string) bool { return !closingWords.has(w) && !foundWords.has(w) })
+	case words[0] == "no" || words[0] == "zero" || words[0] == "0":
+		return saysNoFaults(words[1:])
+	}
+	return false
+}
+
+// foundWords say that there was none of something, and closingWords where.
+var (
+	foundWords   = tableOf(`found detected identified reported seen remaining remain left observed noted spotted`)
+	beWords      = tableOf(`were was is are have has been be`)
+	closingWords = tableOf(`none nothing else fix of in this the change changes code diff patch pr commit review files file here at time to report all`)
+)
+
+// saysNoFaults reports whether words, behind "no", say that there is no fault. "No
+// errors are handled" says that there is one.
+func saysNoFaults(words []string) bool {
+	at := slices.IndexFunc(words, func(w string) bool { return faultNouns.has(strings.TrimSuffix(w, "s")) })
+	if at < 0 || at > 2 {
+		return false
+	}
+	rest := words[at+1:]
+	for len(rest) > 0 && beWords.has(rest[0]) {
+		rest = rest[1:]
+	}
+	if len(rest) > 0 && foundWords.has(rest[0]) {
+		return !hasWord(rest, adversatives)
+	}
+	return !slices.ContainsFunc(rest, func(w string) bool { return !closingWords.has(w) })
+}
+
+func isNumber(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsDigit(r) }) && utf8.ValidString(s)
+}

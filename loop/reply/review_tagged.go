@@ -1,0 +1,103 @@
+package reply
+
+import (
+	"errors"
+	"fmt"
+	"git-runr/loop/internal/markdown"
+	"git-runr/loop/prose"
+	"strings"
+)
+
+// blockTag is the first word of the info string of the block that we ask for.
+const blockTag = "runr-review"
+
+// placeholder stands for a verdict in our own instructions. It must never be read as one.
+const placeholder = "<PASS or PASS_WITH_NOTES or NEEDS_FIX or CRITICAL>"
+
+// ReviewOutputInstructions tells a reviewer how to answer: with one JSON object in
+// a fence tagged with nonce, or in a JSON fence when nonce is "".
+func ReviewOutputInstructions(nonce string) string {
+	info := "json"
+	if nonce != "" {
+		info = blockTag + " " + nonce
+	}
+	return `End your answer with exactly one block of this form, with nothing else in its fence. Only this block is read.
+
+` + "```" + info + `
+{
+  "verdict": "` + placeholder + `",
+  "summary": "<what you reviewed and what you concluded>",
+  "findings": [
+    {
+      "severity": "<critical or warning or note>",
+      "file": "<path from the top of the repository, empty if there is none>",
+      "line": 0,
+      "end_line": 0,
+      "issue": "<what is wrong>",
+      "fix": "<how to put it right>"
+    }
+  ]
+}
+` + "```" + `
+
+- Use PASS when every requirement is met and you found nothing, PASS_WITH_NOTES when the change may go in as it is, NEEDS_FIX when something must be changed, CRITICAL when it must be done again from scratch.
+- A finding is critical when the change must not be committed with it, a warning when it should be fixed, a note when it is only worth saying.
+- Give one finding for each problem, and an empty list when there is none. Line numbers are those of the new version of the file, and 0 when there is none.
+- It must be valid JSON: no comments, no trailing commas, each key once.
+`
+}
+
+// readTagged reads the blocks that carry the nonce.
+func readTagged(a *answer) []candidate {
+	var reports, echoes []candidate
+	for _, block := range taggedBlocks(a.md) {
+		if a.nonce == "" || block.nonce != a.nonce {
+			a.log.Add("a block tagged with another nonce was ignored")
+			continue
+		}
+		report, err := readVerdictJSON([]byte(strings.TrimSpace(block.body)), a.log)
+		report.Format = formatTagged
+		switch {
+		case errors.Is(err, errPlaceholder):
+			echoes = append(echoes, candidate{Report: unreadBlock(block.body)})
+		case err != nil:
+			a.log.Add(fmt.Sprintf("the tagged block could not be read: %v", err))
+			reports = append(reports, candidate{Report: unreadBlock(block.body)})
+		default:
+			reports = append(reports, candidate{Report: report, unread: unreadList([]byte(block.body))})
+		}
+	}
+	switch {
+	case len(reports) > 0:
+		return reports
+	case len(echoes) > 0:
+		a.log.Add("the tagged block is our own instructions said again")
+	case a.nonce != "":
+		a.log.Add("no block tagged with this review's nonce: other formats were tried")
+	}
+	return echoes
+}
+
+func unreadBlock(body string) Report {
+	return Report{Verdict: NeedsFix, Format: formatTagged, Summary: prose.Cut(strings.TrimSpace(body), maxSummary)}
+}
+
+type taggedBlock struct{ nonce, body string }
+
+func taggedBlocks(md markdown.Text) []taggedBlock {
+	var blocks []taggedBlock
+	for i, l := range md.Lines {
+		if tag, nonce, _ := strings.Cut(l.Info, " "); l.Kind == markdown.LineFence && tag == blockTag {
+			blocks = append(blocks, taggedBlock{nonce: strings.TrimSpace(nonce), body: md.CodeBelow(i)})
+		}
+	}
+	return blocks
+}
+
+const ReviewSteps = `Review the change:
+1. Make a complete list of requirements from the title, the done criteria and the references.
+2. Read the whole change, and each changed file where you need its context.
+3. Check every requirement against the change.
+4. Look for stubs, incomplete implementations and broken wiring.
+5. Report only what matters, each finding with its file and line, what is wrong and how to fix it.
+`

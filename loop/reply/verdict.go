@@ -1,0 +1,213 @@
+package reply
+
+import (
+	"fmt"
+	"git-runr/loop/internal/markdown"
+	"git-runr/loop/prose"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// EffectiveVerdict is what counts of a reviewer's verdict. A critical finding makes
+// CRITICAL whatever was stated; a failing check makes at least NEEDS_FIX; a PASS
+// that comes with findings is PASS_WITH_NOTES; an unknown word is NEEDS_FIX.
+func EffectiveVerdict(stated Verdict, findings []Finding, checksFailed bool) Verdict {
+	isCritical := func(f Finding) bool { return f.Severity == Critical }
+	switch {
+	case stated == CriticalFail || slices.ContainsFunc(findings, isCritical):
+		return CriticalFail
+	case checksFailed || !stated.Passed():
+		return NeedsFix
+	case len(findings) > 0:
+		return PassWithNotes
+	}
+	return stated
+}
+
+// VerdictRank orders verdicts from the best to the worst.
+func VerdictRank(v Verdict) int {
+	switch v {
+	case Pass:
+		return 0
+	case PassWithNotes:
+		return 1
+	case CriticalFail:
+		return 3
+	}
+	return 2
+}
+
+type verdictPhrase struct {
+	words   string
+	verdict Verdict
+}
+
+// verdictPhrases are the words for a verdict, the longer before its beginning.
+var verdictPhrases = []verdictPhrase{
+	{"PASSED", Pass},
+	{"PASS", Pass},
+	{"APPROVED", Pass},
+	{"APPROVE", Pass},
+	{"LGTM", Pass},
+	{"NEEDS FIXES", NeedsFix},
+	{"NEEDS FIX", NeedsFix},
+	{"NEEDS WORK", NeedsFix},
+	{"FAILED", NeedsFix},
+	{"FAIL", NeedsFix},
+	{"REJECTED", NeedsFix},
+	{"REJECT", NeedsFix},
+	{"CHANGES REQUESTED", NeedsFix},
+	{"REQUEST CHANGES", NeedsFix},
+	{"CRITICAL", CriticalFail},
+}
+
+// readVerdict reads what stands after "Verdict:". The verdict is empty when it is
+// a template's placeholder. A word that is not one of ours is NEEDS_FIX and gives a warning.
+func readVerdict(value string) (v Verdict, warning string) {
+	if isTemplate(value) {
+		return "", ""
+	}
+	phrase, rest, ok := cutVerdict(verdictWords(value))
+	if !ok {
+		return plainVerdict(value)
+	}
+	if phrase.verdict.Passed() && !endsVerdict(rest) {
+		return NeedsFix, fmt.Sprintf("verdict %q passes only in part: taken as NEEDS_FIX", prose.Cut(value, 80))
+	}
+	return phrase.verdict, ""
+}
+
+// plainVerdict reads a verdict in plain words: "No issues found", "Looks good to me".
+func plainVerdict(value string) (v Verdict, warning string) {
+	heard := approval{}
+	heard.hear(value)
+	switch {
+	case !heard.given():
+		return NeedsFix, fmt.Sprintf("verdict %q is not PASS, PASS_WITH_NOTES, NEEDS_FIX or CRITICAL: taken as NEEDS_FIX", prose.Cut(value, 80))
+	case hasWord(strings.Fields(verdictWords(value)), noteWords):
+		return PassWithNotes, ""
+	}
+	return Pass, ""
+}
+
+// noteWords are what a pass may come with, and smallWords may stand before them.
+var (
+	noteWords  = tableOf(`NOTE NOTES NIT NITS COMMENT COMMENTS SUGGESTION SUGGESTIONS REMARK REMARKS`)
+	smallWords = tableOf(`MINOR SMALL OPTIONAL SOME A FEW`)
+)
+
+// cutNotes takes "WITH MINOR NITS" off what stands behind a passing word.
+func cutNotes(rest string) (after string, ok bool) {
+	rest, ok = strings.CutPrefix(strings.TrimLeft(rest, " ,("), "WITH ")
+	for ok {
+		word, after, _ := strings.Cut(rest, " ")
+		name := strings.TrimRight(word, ".,;:!)")
+		if noteWords.has(name) {
+			return rest[len(name):], true
+		}
+		rest, ok = after, smallWords.has(word)
+	}
+	return "", false
+}
+
+// verdictWords makes "**pass_with-notes**" and "~~PASS~~ CRITICAL" comparable.
+func verdictWords(value string) string {
+	value = withoutStruck(value)
+	value = strings.NewReplacer("*", "", "`", "", "_", " ", "[", "", "]", "").Replace(value)
+	value = strings.ToUpper(strings.TrimFunc(value, markdown.IsDecor))
+	value = strings.Trim(value, `"'`)
+	runes := []rune(value)
+	for i := 1; i+1 < len(runes); i++ {
+		if runes[i] == '-' && unicode.IsLetter(runes[i-1]) && unicode.IsLetter(runes[i+1]) {
+			runes[i] = ' '
+		}
+	}
+	return strings.Join(strings.Fields(string(runes)), " ")
+}
+
+func withoutStruck(s string) string {
+	parts := strings.Split(s, "~~")
+	if len(parts)%2 == 0 {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(parts); i += 2 {
+		b.WriteString(parts[i] + " ")
+	}
+	return b.String()
+}
+
+func cutVerdict(s string) (phrase verdictPhrase, rest string, ok bool) {
+	for _, p := range verdictPhrases {
+		rest, found := strings.CutPrefix(s, p.words)
+		next, _ := utf8.DecodeRuneInString(rest)
+		if !found || unicode.IsLetter(next) || unicode.IsDigit(next) {
+			continue
+		}
+		if after, ok := cutNotes(rest); ok && p.verdict.Passed() {
+			return verdictPhrase{p.words, PassWithNotes}, after, true
+		}
+		return p, rest, true
+	}
+	return verdictPhrase{}, s, false
+}
+
+// endsVerdict reports whether rest, what follows a passing word, leaves it a pass:
+// "", " — 2 issues", " (8/8)", but not " with issues", "?", " -> FAIL" or ", but fix it".
+func endsVerdict(rest string) bool {
+	rest = strings.TrimSpace(rest)
+	first, _ := utf8.DecodeRuneInString(rest)
+	if rest == "" {
+		return true
+	}
+	if unicode.IsLetter(first) || unicode.IsDigit(first) || strings.ContainsRune("→⇒>=?/+&<~", first) || strings.HasPrefix(rest, "->") {
+		return false
+	}
+	words := strings.FieldsFunc(rest, func(r rune) bool { return !unicode.IsLetter(r) })
+	if len(words) == 0 {
+		return true
+	}
+	return !slices.Contains(conditions, words[0]) && !slices.Contains(takenBack, strings.Join(words[:min(2, len(words))], " "))
+}
+
+// conditions and takenBack begin what takes a pass back; takenBack are all of it, or
+// its first two words.
+var (
+	conditions = []string{"BUT", "IF", "ONLY", "ONCE", "UNLESS", "UNTIL", "PROVIDED", "PENDING", "ASSUMING", "EXCEPT", "HOWEVER", "CONDITIONAL", "CONDITIONALLY",
+		"AFTER", "WHEN", "BEFORE", "THOUGH", "ALTHOUGH", "SUBJECT", "CONTINGENT", "BARRING", "MODULO", "MINUS", "APART", "WOULD"}
+	takenBack = []string{"NO", "NOT", "NOT READY", "NOT YET", "NOT REALLY", "NOT APPROVED", "OTHER THAN"}
+)
+
+// isTemplate reports whether value is a prompt's placeholder and no answer:
+// "PASS | PASS_WITH_NOTES | NEEDS_FIX", "{verdict}", "<VERDICT>".
+func isTemplate(value string) bool {
+	s := markdown.TrimDecor(value)
+	if strings.HasPrefix(s, "{") || strings.HasPrefix(s, "<") || markdown.TitleIs(strings.Trim(s, "[]"), "verdict", "...", "…") {
+		return true
+	}
+	return alternatives(s, func(part string) bool {
+		if part = verdictWords(part); part == "..." || part == "…" {
+			return true
+		}
+		_, rest, ok := cutVerdict(part)
+		return ok && strings.Trim(rest, " .)>}]") == ""
+	})
+}
+
+// alternatives reports whether s lists two or more values that known accepts.
+func alternatives(s string, known func(string) bool) bool {
+	s = strings.NewReplacer("/", "|", " or ", "|", ", ", "|").Replace(s)
+	count := 0
+	for part := range strings.SplitSeq(s, "|") {
+		if known(part) {
+			count++
+		}
+	}
+	return count > 1
+}
+
+func HasSeverity(findings []Finding, severity Severity) bool {
+	return slices.ContainsFunc(findings, func(f Finding) bool { return f.Severity == severity })
+}

@@ -1,0 +1,59 @@
+package reply
+
+import (
+	"git-runr/loop/internal/markdown"
+	"git-runr/loop/prose"
+	"slices"
+	"strings"
+)
+
+// MaxText is how much of an answer is kept with what was read out of it, in bytes.
+const MaxText = 32 << 10
+
+// Prose is what the answer says beside the block that was asked for, whose contents are
+// the summary and the findings; "" where it says nothing else.
+func (r Report) Prose() string {
+	text := strings.TrimSpace(r.Text)
+	switch {
+	case strings.Map(printable, text) == strings.TrimSpace(r.Summary), onlyVerdict(text):
+		return ""
+	case r.Format == formatTagged && len(r.Warnings) == 0: // else a part of it was not read
+		return withoutTagged(text)
+	case r.Format != FormatUnreadable && strings.HasPrefix(text, "{") && strings.HasSuffix(text, "}"):
+		return ""
+	}
+	return text
+}
+
+// Gist is what the report comes to beside its verdict, for a line: how many findings, or
+// where there are none what was asked for first.
+func (r Report) Gist() string {
+	count := prose.Count(len(r.Findings), "finding")
+	if len(r.Findings) == 0 && len(r.Requests) > 0 {
+		return count + ": " + r.Requests[0]
+	}
+	return count
+}
+
+// onlyVerdict reports whether text is a verdict and not a word more.
+func onlyVerdict(text string) bool {
+	return !slices.ContainsFunc(markdown.Split(text).Lines, func(l markdown.Line) bool {
+		_, isVerdict := verdictLine(l)
+		return !isVerdict && !l.Blank()
+	})
+}
+
+// withoutTagged is text less the blocks of our own form.
+func withoutTagged(text string) string {
+	var kept []string
+	inside := false
+	for _, l := range markdown.Split(text).Lines {
+		tag, _, _ := strings.Cut(l.Info, " ")
+		opens := l.Kind == markdown.LineFence && tag == blockTag
+		if !opens && !inside {
+			kept = append(kept, l.Text)
+		}
+		inside = opens || inside && l.Kind == markdown.LineCode
+	}
+	return strings.TrimSpace(strings.Join(kept, "\n"))
+}
