@@ -57,7 +57,7 @@ func (r *Repo) wouldCommit(ctx context.Context, dir string) (bool, error) {
 	if r.WorkTree == "" || !below(dir, r.WorkTree) || below(dir, r.CommonDir) {
 		return false, nil
 	}
-	_, err := r.callOptions(ctx, gitCall{worktree: r.WorkTree, args: []string{"--no-literal-pathspecs", "check-ignore", "-q", "--", filepath.Join(dir, "post-commit")}})
+	_, err := r.call(ctx, gitCall{worktree: r.WorkTree, args: []string{"--no-literal-pathspecs", "check-ignore", "-q", "--", filepath.Join(dir, "post-commit")}})
 	if exitStatus(err) == 1 {
 		return true, nil
 	}

@@ -17,7 +17,7 @@ import (
 
 // maxObject is the largest object that is read unless the caller says otherwise.
 // It is checked before anything is inflated: a few hundred KiB of a fetched pack
-// can stand for half a GiB (reference: reliability facts 0.11).
+// can stand for half a GiB.
 const maxObject = 64 << 20
 
 // objectStore reads and writes the objects of a SHA-1 repository without a git

@@ -231,14 +231,14 @@ func (r *Repo) refetchLogs(ctx context.Context, remote string, writers []string)
 		if there[ref] == "" {
 			continue
 		}
-		c := r.transportCall(remote, "", "-c", "fetch.unpackLimit=1", "-c", "core.fsync=all", "-c", "remote."+remote+".promisor=false",
+		c := r.transportCall(remote, "", "-c", "fetch.unpackLimit=1", "-c", "remote."+remote+".promisor=false",
 			"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-prune", "--no-filter", "--no-recurse-submodules",
 			"--no-auto-maintenance", "--refmap=", "--end-of-options", remote, "+"+ref+":"+ref)
 		c.gitDir = scratch
 		if c.dir == "" {
 			c.dir = r.GitDir
 		}
-		_, err := r.callOptions(ctx, c)
+		_, err := r.call(ctx, c)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}

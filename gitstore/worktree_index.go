@@ -17,7 +17,7 @@ import (
 const indexWait = 5 * time.Second
 
 // indexFile is an index as it lies on disk. Its time counts: git takes an entry
-// that is as new as the index for possibly changed (reference: reliability facts 0.7).
+// that is as new as the index for possibly changed.
 type indexFile struct {
 	data    []byte // nil when there is no index
 	modTime time.Time
@@ -110,7 +110,7 @@ func (w *Worktree) scratchIndex(index indexFile) (path string, done func(), err 
 
 // gitIndex runs git in the worktree with another index file.
 func (w *Worktree) gitIndex(ctx context.Context, index string, stdin []byte, args ...string) ([]byte, error) {
-	return w.repo.callOptions(ctx, gitCall{
+	return w.repo.call(ctx, gitCall{
 		args: args, worktree: w.Dir, stdin: bytes.NewReader(stdin), env: []string{"GIT_INDEX_FILE=" + index},
 	})
 }
