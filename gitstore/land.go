@@ -345,7 +345,7 @@ func (r *Repo) mergeTrees(ctx context.Context, base, ours, theirs ID) (ID, error
 	}
 	out, err := r.call(ctx, gitCall{worktree: r.WorkTree, args: []string{
 		"merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", "--end-of-options", string(left), string(right)}})
-	if exitStatus(err) > 1 || err != nil && exitStatus(err) == 0 {
+	if err != nil && exitStatus(err) != 1 {
 		return "", fmt.Errorf("merge: %w", err)
 	}
 	items := splitNUL(out)
