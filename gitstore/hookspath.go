@@ -2,7 +2,6 @@ package gitstore
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -95,8 +94,7 @@ func (r *Repo) isOwnAt(dir string) bool {
 // listing ends with the value that fixedOptions put there, of scope "command".
 func (r *Repo) hooksPath(ctx context.Context) (value, scope string, err error) {
 	out, err := r.git(ctx, "config", "--type=path", "--show-scope", "-z", "--get-all", "core.hooksPath")
-	var exit *GitError
-	if errors.As(err, &exit) && exit.Status == 1 {
+	if exitStatus(err) == 1 {
 		return "", "", nil
 	}
 	fields := strings.Split(string(out), "\x00")

@@ -67,8 +67,7 @@ func (r *Repo) ensureWriter(ctx context.Context) (string, error) {
 // repository was opened.
 func (r *Repo) storedWriter(ctx context.Context) (string, error) {
 	id, err := r.gitLine(ctx, "config", "--local", "--get", writerKey)
-	var exit *GitError
-	if errors.As(err, &exit) && exit.Status == 1 {
+	if exitStatus(err) == 1 {
 		return "", nil
 	}
 	if err != nil || !IsWriter(id) {

@@ -160,7 +160,7 @@ func localLine(err error, words ...string) string {
 // isLocked reports whether a lock file of this clone's was in git's way.
 func isLocked(err error) bool { return localComplaint(err) != "" }
 
-func localComplaint(err error) string { return localLine(err, ".lock': File exists") }
+func localComplaint(err error) string { return localLine(err, lockExists) }
 
 // refusedByGit reports whether git refused an object that came.
 func refusedByGit(err error) bool { return localLine(err, "fsck error") != "" }

@@ -161,7 +161,7 @@ func (w *Worktree) makeFull(ctx context.Context) error {
 func (r *Repo) dropWorktree(ctx context.Context, dir, branch string, at ID) {
 	ctx = context.WithoutCancel(ctx)
 	if r.RemoveWorktree(ctx, dir) == nil && branch != "" {
-		r.git(ctx, "update-ref", "-d", "refs/heads/"+branch, string(at)) // best effort: a branch too many harms nobody
+		_ = r.updateRef(ctx, "refs/heads/"+branch, "", at) // best effort: a branch too many harms nobody
 	}
 }
 

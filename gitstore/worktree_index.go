@@ -193,10 +193,13 @@ func removeIfThere(path string) error {
 	return err
 }
 
-// busy makes git's message about a locked index ErrBusy.
+// lockExists is what git says of a lock file that stays where it is.
+const lockExists = ".lock': File exists"
+
+// busy makes git's message about a lock that somebody holds ErrBusy.
 func busy(err error) error {
 	var exit *GitError
-	if errors.As(err, &exit) && strings.Contains(exit.Stderr, ".lock': File exists") {
+	if errors.As(err, &exit) && strings.Contains(exit.Stderr, lockExists) {
 		return fmt.Errorf("%w: %w", ErrBusy, err)
 	}
 	return err
