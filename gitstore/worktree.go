@@ -298,20 +298,18 @@ func (w *Worktree) ClearLocks(ctx context.Context, branch string) ([]string, err
 
 // waitStale waits until a lock file is gone, or so old that nobody holds it.
 func waitStale(ctx context.Context, path string) (stale bool, err error) {
-	for deadline := time.Now().Add(refLockStale); ; {
+	err = waitFor(ctx, refLockStale, 50*time.Millisecond, func() (bool, error) {
 		info, err := os.Lstat(path)
 		if errors.Is(err, fs.ErrNotExist) {
-			return false, nil
+			return true, nil
 		}
-		if err != nil || time.Since(info.ModTime()) > refLockStale || time.Now().After(deadline) {
-			return err == nil, err
-		}
-		select {
-		case <-ctx.Done():
-			return false, context.Cause(ctx)
-		case <-time.After(50 * time.Millisecond):
-		}
+		stale = err == nil && time.Since(info.ModTime()) > refLockStale
+		return stale, err
+	})
+	if errors.Is(err, errWaited) {
+		return true, nil
 	}
+	return stale, err
 }
 
 // worktreeDir makes a name an absolute path below the default place.

@@ -168,21 +168,17 @@ func (w *Worktree) indexMode() fs.FileMode {
 }
 
 // createWaiting creates a lock file, and waits a bounded time for its holder.
-func createWaiting(ctx context.Context, path string, perm fs.FileMode) (*os.File, error) {
-	for deadline := time.Now().Add(indexWait); ; {
-		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
-		if !errors.Is(err, fs.ErrExist) {
-			return f, err
+func createWaiting(ctx context.Context, path string, perm fs.FileMode) (f *os.File, err error) {
+	err = waitFor(ctx, indexWait, 20*time.Millisecond, func() (bool, error) {
+		if f, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm); errors.Is(err, fs.ErrExist) {
+			return false, nil
 		}
-		if time.Now().After(deadline) {
-			return nil, fmt.Errorf("%w: %q exists: another git process is at work, or was killed", ErrBusy, path)
-		}
-		select {
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		case <-time.After(20 * time.Millisecond):
-		}
+		return true, err
+	})
+	if errors.Is(err, errWaited) {
+		err = fmt.Errorf("%w: %q exists: another git process is at work, or was killed", ErrBusy, path)
 	}
+	return f, err
 }
 
 func removeIfThere(path string) error {
