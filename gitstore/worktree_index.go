@@ -204,19 +204,11 @@ func busy(err error) error {
 // indexEntries lists an index: for each path its entries as `git ls-files -s`
 // prints them before the tab, one a stage, joined by newlines.
 func (w *Worktree) indexEntries(ctx context.Context, index indexFile) (map[string]string, error) {
-	entries := map[string]string{}
-	if index.data == nil {
-		return entries, nil
-	}
-	path, done, err := w.scratchIndex(index)
+	out, err := w.indexLines(ctx, index)
 	if err != nil {
 		return nil, err
 	}
-	defer done()
-	out, err := w.gitIndex(ctx, path, nil, "ls-files", "-s", "-z")
-	if err != nil {
-		return nil, fmt.Errorf("list index: %w", err)
-	}
+	entries := map[string]string{}
 	for _, item := range splitNUL(out) {
 		entry, name, _ := strings.Cut(item, "\t")
 		if before, ok := entries[name]; ok {
