@@ -219,7 +219,7 @@ func (r *Repo) MoveBranch(ctx context.Context, ref string, to, off ID) error {
 	return r.SwapRef(ctx, ref, to, old)
 }
 
-// keep makes a ref, unless it is there.
+// keep has a ref name an object, whatever it named before.
 func (r *Repo) keep(ctx context.Context, ref string, id ID) error {
 	have, err := r.Ref(ctx, ref)
 	if err != nil || have == id {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -66,23 +65,20 @@ func (r *Repo) wouldCommit(ctx context.Context, dir string) (bool, error) {
 // OtherWorktrees are the tops of the worktrees but this one, those that AddWorktree
 // made left out.
 func (r *Repo) OtherWorktrees(ctx context.Context) ([]string, error) {
-	out, err := r.git(ctx, "worktree", "list", "--porcelain", "-z")
+	trees, err := r.listWorktrees(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("list worktrees: %w", err)
+		return nil, err
 	}
 	var tops []string
-	for record := range strings.SplitSeq(string(out), "\x00\x00") {
-		lines := strings.Split(record, "\x00")
-		top, ok := strings.CutPrefix(lines[0], "worktree ")
-		if real := realDir(top); !ok || real == r.WorkTree || slices.Contains(lines, "bare") || slices.ContainsFunc(lines, isPrunable) || r.isOwnAt(real) {
+	for _, tree := range trees {
+		top := tree["worktree"]
+		if real := realDir(top); real == r.WorkTree || tree.has("bare") || tree.has("prunable") || r.isOwnAt(real) {
 			continue
 		}
 		tops = append(tops, top)
 	}
 	return tops, nil
 }
-
-func isPrunable(line string) bool { return line == "prunable" || strings.HasPrefix(line, "prunable ") }
 
 // isOwnAt reports whether AddWorktree made the worktree at dir, a real path.
 func (r *Repo) isOwnAt(dir string) bool {

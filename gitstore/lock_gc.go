@@ -81,7 +81,7 @@ func (r *Repo) releaseKept(ctx context.Context) error {
 	}
 	for _, name := range strings.Fields(string(names)) {
 		if isHex(name) {
-			_ = os.Remove(filepath.Join(r.CommonDir, "objects", "pack", "pack-"+name+".keep"))
+			_ = os.Remove(filepath.Join(r.objectsPath(), "pack", "pack-"+name+".keep"))
 		}
 	}
 	return held.Truncate(0)

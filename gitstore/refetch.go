@@ -89,11 +89,7 @@ func (r *Repo) readDamage() map[ID]time.Time {
 
 func (r *Repo) writeDamage(known map[ID]time.Time) error {
 	if len(known) == 0 {
-		err := os.Remove(r.damagePath())
-		if errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
-		return err
+		return removeIfThere(r.damagePath())
 	}
 	var text strings.Builder
 	for _, id := range slices.Sorted(maps.Keys(known)) {
@@ -278,7 +274,7 @@ func (r *Repo) takePacks(ctx context.Context, from string) error {
 	if err != nil || len(packs) == 0 {
 		return err
 	}
-	dir := filepath.Join(r.CommonDir, "objects", "pack")
+	dir := filepath.Join(r.objectsPath(), "pack")
 	if err := r.mkdirShared(dir); err != nil {
 		return readOnly(err)
 	}
@@ -301,7 +297,7 @@ func (r *Repo) takePacks(ctx context.Context, from string) error {
 			return err
 		}
 		for _, id := range ids {
-			os.Remove(filepath.Join(r.CommonDir, "objects", string(id[:2]), string(id[2:]))) // it is in the pack
+			os.Remove(r.loosePath(id)) // it is in the pack
 		}
 	}
 	return r.Close() // what is open may be a pack that was replaced

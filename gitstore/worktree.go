@@ -358,6 +358,31 @@ func (r *Repo) registration(dir string) (registration, error) {
 	return registration{}, fmt.Errorf("%w: no worktree is registered there", ErrNotFound)
 }
 
+// listedWorktree is what git lists of a worktree: by the first word of each line, such
+// as "worktree" (its top), "branch" or "bare", what stands behind it.
+type listedWorktree map[string]string
+
+func (l listedWorktree) has(word string) bool { _, ok := l[word]; return ok }
+
+// listWorktrees lists all worktrees, the main one first.
+func (r *Repo) listWorktrees(ctx context.Context) ([]listedWorktree, error) {
+	out, err := r.git(ctx, "worktree", "list", "--porcelain", "-z")
+	if err != nil {
+		return nil, fmt.Errorf("list worktrees: %w", err)
+	}
+	var trees []listedWorktree
+	for _, line := range splitNUL(out) {
+		word, rest, _ := strings.Cut(line, " ")
+		if word == "worktree" {
+			trees = append(trees, listedWorktree{})
+		}
+		if len(trees) > 0 {
+			trees[len(trees)-1][word] = rest
+		}
+	}
+	return trees, nil
+}
+
 // registeredDir reads where the worktree of a git directory is, "" when unknown.
 // The path may be relative to the git directory (extensions.relativeWorktrees).
 func registeredDir(gitDir string) string {
