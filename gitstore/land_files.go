@@ -131,7 +131,7 @@ func (w *Worktree) recordLanding(ctx context.Context, job revertJob) (Recorded, 
 
 // landing is the operation that a job of kind opLanding is.
 func (j revertJob) landing() Operation {
-	op := ParseOperation(j.why)
+	op := parseOperation(j.why)
 	op.Kind = OpLand
 	return op
 }

@@ -20,7 +20,11 @@ const lockWait = 30 * time.Second
 // In a read-only repository the error wraps fs.ErrPermission or EROFS.
 // The caller calls unlock once. The lock excludes other holders in this process too.
 func (r *Repo) Lock(ctx context.Context, name string) (unlock func(), err error) {
-	return r.lock(ctx, name)
+	f, err := r.lockFile(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return func() { f.Close() }, nil
 }
 
 // TryLock is Lock without waiting: ok is false when somebody else holds the lock.
@@ -45,15 +49,7 @@ func (r *Repo) DropLock(name string) {
 	}
 }
 
-func (r *Repo) lock(ctx context.Context, name string) (unlock func(), err error) {
-	f, err := r.lockFile(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	return func() { f.Close() }, nil
-}
-
-// lockFile is lock for who writes into the lock's file.
+// lockFile is Lock for who writes into the lock's file.
 func (r *Repo) lockFile(ctx context.Context, name string) (*os.File, error) {
 	path, err := r.lockPath(name)
 	if err != nil {

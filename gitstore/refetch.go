@@ -192,7 +192,7 @@ func (r *Repo) readWholeTree(ctx context.Context, tree ID, seen map[ID]bool) err
 	for _, e := range entries {
 		switch {
 		case e.Mode == ModeCommit || seen[e.ID]:
-		case e.IsTree():
+		case e.isTree():
 			err = r.readWholeTree(ctx, e.ID, seen)
 		default:
 			_, _, err = r.readObject(ctx, e.ID)
@@ -206,6 +206,15 @@ func (r *Repo) readWholeTree(ctx context.Context, tree ID, seen map[ID]bool) err
 	return nil
 }
 
+// checkReadable is the error of reading an object, nil for one that is only too large.
+func (r *Repo) checkReadable(ctx context.Context, id ID) error {
+	_, _, err := r.readObject(ctx, id)
+	if errors.Is(err, ErrTooLarge) {
+		return nil
+	}
+	return err
+}
+
 // refetchLogs brings the logs of writers, as far as the remote has them.
 func (r *Repo) refetchLogs(ctx context.Context, remote string, writers []string) error {
 	there, err := r.listRemote(ctx, remote, logPrefix+"*")
@@ -213,7 +222,7 @@ func (r *Repo) refetchLogs(ctx context.Context, remote string, writers []string)
 		return err
 	}
 	scratch := filepath.Join(r.StateDir(), "refetch.git") // one at a time: what a killed one left is removed
-	unlock, err := r.lock(ctx, "refetch")
+	unlock, err := r.Lock(ctx, "refetch")
 	if err != nil {
 		return err
 	}
@@ -331,7 +340,7 @@ func (r *Repo) dropBrokenStaged(ctx context.Context, remote string) error {
 		return err
 	}
 	for ref, id := range staged {
-		if _, _, err := r.readObject(ctx, id); err == nil || errors.Is(err, ErrTooLarge) {
+		if r.checkReadable(ctx, id) == nil {
 			continue
 		}
 		if err := r.swapRef(ctx, ref, "", id); err != nil {

@@ -100,7 +100,7 @@ func (w *Worktree) Revert(ctx context.Context, base, end Snapshot, options ...Re
 
 // lockFiles keeps two reverts of one worktree apart.
 func (w *Worktree) lockFiles(ctx context.Context) (unlock func(), err error) {
-	return w.repo.lock(ctx, "revert-"+filepath.Base(w.GitDir))
+	return w.repo.Lock(ctx, "revert-"+filepath.Base(w.GitDir))
 }
 
 // randomName sorts by time: several may be made in a second.

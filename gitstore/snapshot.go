@@ -212,7 +212,7 @@ func (s Snapshot) index(ctx context.Context, r *Repo) (indexFile, error) {
 // directory. Its index is kept, so that the next time only what changed is read. It
 // is a cache: when it is damaged, or gc took objects that it names, it is made anew.
 func (w *Worktree) shadowTree(ctx context.Context) (tree ID, gaps []string, err error) {
-	unlock, err := w.repo.lock(ctx, shadowLock(w.GitDir))
+	unlock, err := w.repo.Lock(ctx, shadowLock(w.GitDir))
 	if err != nil {
 		return "", nil, err
 	}
