@@ -186,25 +186,13 @@ func (r *Repo) landRef(ctx context.Context, ref string, spec LandSpec) (Landed, 
 
 // checkedOutIn is the working tree that a branch is checked out in, "" for none.
 func (r *Repo) checkedOutIn(ctx context.Context, ref string) (string, error) {
-	out, err := r.git(ctx, "worktree", "list", "--porcelain", "-z")
-	if err != nil {
-		return "", fmt.Errorf("list worktrees: %w", err)
-	}
-	dir, bare := "", false
-	for _, line := range splitNUL(out) {
-		key, value, _ := strings.Cut(line, " ")
-		switch key {
-		case "worktree":
-			dir, bare = value, false
-		case "bare":
-			bare = true
-		case "branch":
-			if value == ref && !bare {
-				return dir, nil
-			}
+	trees, err := r.listWorktrees(ctx)
+	for _, tree := range trees {
+		if tree["branch"] == ref && !tree.has("bare") {
+			return tree["worktree"], nil
 		}
 	}
-	return "", nil
+	return "", err
 }
 
 // landOn makes the commit that a branch at old has to move to; old itself when the
@@ -254,20 +242,12 @@ func (r *Repo) squash(ctx context.Context, old ID, spec LandSpec) (ID, error) {
 // replay makes the commits of the work again on top of old, each with its author
 // and message. What a merge among them brought in comes as one commit.
 func (r *Repo) replay(ctx context.Context, old ID, spec LandSpec) (ID, error) {
-	args := []string{"rev-list", "--first-parent", "--reverse", "--end-of-options", string(spec.Result)}
-	if spec.Base != "" {
-		args = append(args, "^"+string(spec.Base))
-	}
-	out, err := r.git(ctx, append(args, "--")...)
+	work, err := r.firstParents(ctx, spec.Base, spec.Result)
 	if err != nil {
-		return "", fmt.Errorf("list commits: %w", err)
+		return "", err
 	}
 	top := old
-	for id := range strings.FieldsSeq(string(out)) {
-		commit, err := r.ReadCommit(ctx, ID(id))
-		if err != nil {
-			return "", err
-		}
+	for _, commit := range work {
 		parent := ID("")
 		if len(commit.Parents) > 0 {
 			parent = commit.Parents[0]
@@ -345,7 +325,7 @@ func (r *Repo) mergeTrees(ctx context.Context, base, ours, theirs ID) (ID, error
 	}
 	out, err := r.call(ctx, gitCall{worktree: r.WorkTree, args: []string{
 		"merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", "--end-of-options", string(left), string(right)}})
-	if exitStatus(err) > 1 || err != nil && exitStatus(err) == 0 {
+	if err != nil && exitStatus(err) != 1 {
 		return "", fmt.Errorf("merge: %w", err)
 	}
 	items := splitNUL(out)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -147,6 +148,25 @@ func TestLandConflict(t *testing.T) {
 		spec.Squash = squash
 		commitFiles(t, repo, map[string]string{"b.txt": "1\n2\n3\n4\n5\n6\n7\n8\n9\nmine\n"})
 		refuseLand(t, repo, spec, ErrConflict, "b.txt")
+	}
+}
+
+// TestLandMergeKilled: what a git that was killed has said so far is no conflict.
+func TestLandMergeKilled(t *testing.T) {
+	repo, spec := landRepo(t)
+	commitFiles(t, repo, map[string]string{"b.txt": "1\n2\n3\n4\n5\n6\n7\n8\n9\nmine\n"})
+	real, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := t.TempDir()
+	script := "#!/bin/sh\n" + real + ` "$@" || case "$*" in *" merge-tree "*) kill -9 $$ ;; *) exit $? ;; esac` + "\n"
+	if err := os.WriteFile(filepath.Join(bin, "git"), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	if _, err := checkoutOf(t, repo).Land(context.Background(), spec); err == nil || errors.Is(err, ErrConflict) {
+		t.Errorf("landed with %v", err)
 	}
 }
 

@@ -199,7 +199,7 @@ func (r *Repo) setAside(id ID) error {
 	aside := filepath.Join(r.StateDir(), "aside", string(id))
 	err := r.mkdirShared(filepath.Dir(aside))
 	if err == nil {
-		err = os.Rename((&objectDir{path: filepath.Join(r.CommonDir, "objects")}).loosePath(id), aside)
+		err = os.Rename(r.loosePath(id), aside)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // it is in no file of its own
 		return fmt.Errorf("set aside object %s: %w", id, readOnly(err))

@@ -39,7 +39,7 @@ type Operation struct {
 	Back bool   // it was taken back
 }
 
-// String is the operation in one line, as ParseOperation reads it: "undo land RUN: on main".
+// String is the operation in one line, as parseOperation reads it: "undo land RUN: on main".
 func (o Operation) String() string {
 	line := o.Kind
 	if o.Back {
@@ -51,8 +51,8 @@ func (o Operation) String() string {
 	return line + ": " + strings.Join(strings.Fields(o.What), " ")
 }
 
-// ParseOperation is the inverse of String. Any other line is a revert that says it.
-func ParseOperation(line string) Operation {
+// parseOperation is the inverse of String. Any other line is a revert that says it.
+func parseOperation(line string) Operation {
 	head, what, ok := strings.Cut(line, ": ")
 	words := strings.Split(head, " ")
 	op := Operation{What: what}
@@ -69,9 +69,6 @@ func ParseOperation(line string) Operation {
 	}
 	return op
 }
-
-// As says what a revert is part of.
-func As(op Operation) RevertOption { return Because(op.String()) }
 
 // Recorded is an operation that can be taken back.
 type Recorded struct {
@@ -132,7 +129,7 @@ func (r *Repo) readOperation(ctx context.Context, ref string, id ID) (Recorded, 
 	}
 	line, branch, _ := strings.Cut(strings.TrimSuffix(commit.Message, "\n"), branchTrailer)
 	return Recorded{
-		Operation: ParseOperation(line), Name: strings.TrimPrefix(ref, undoPrefix), Branch: branch,
+		Operation: parseOperation(line), Name: strings.TrimPrefix(ref, undoPrefix), Branch: branch,
 		When: commit.AuthorWhen.UTC(), Before: commit.Parents[0], After: commit.Parents[1],
 	}, nil
 }
@@ -178,7 +175,7 @@ func (r *Repo) record(ctx context.Context, op Operation, branch string, before, 
 
 // recordRevert records what a revert did, if it changed anything.
 func (w *Worktree) recordRevert(ctx context.Context, job revertJob, done *Reverted) (err error) {
-	done.Operation.Operation = ParseOperation(job.why)
+	done.Operation.Operation = parseOperation(job.why)
 	if done.Before.ID != done.After.ID {
 		done.Operation, err = w.repo.record(ctx, done.Operation.Operation, "", done.Before, done.After)
 	}
@@ -216,7 +213,7 @@ func (o Operation) opposite() Operation {
 
 // movesHead reports whether the job is a landing that is taken back, or done again.
 func (j revertJob) movesHead() bool {
-	return ParseOperation(j.why).Kind == OpLand && j.base.Head != j.end.Head
+	return parseOperation(j.why).Kind == OpLand && j.base.Head != j.end.Head
 }
 
 // mayMoveHead is an error when HEAD is not where a snapshot has it, or in use.
@@ -268,7 +265,7 @@ func (w *Worktree) moveHead(ctx context.Context, job revertJob) error {
 
 // finishJob does the rest of what a killed process began.
 func (w *Worktree) finishJob(ctx context.Context, job revertJob) (done Reverted, err error) {
-	op := ParseOperation(job.why)
+	op := parseOperation(job.why)
 	if op.Kind == opLanding {
 		return w.finishLanding(ctx, job)
 	}
@@ -396,10 +393,5 @@ func (e *CheckedOutError) Unwrap() error { return ErrConflict }
 
 // DropOperation forgets an operation: it cannot be taken back any more.
 func (r *Repo) DropOperation(ctx context.Context, op Recorded) error {
-	ref := undoPrefix + op.Name
-	id, err := r.Ref(ctx, ref)
-	if err != nil || id == "" {
-		return err
-	}
-	return r.swapRef(ctx, ref, "", id)
+	return r.DropRefs(ctx, []string{undoPrefix + op.Name})
 }
