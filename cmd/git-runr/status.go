@@ -169,11 +169,7 @@ func (p *program) showCommand() *cli.Command {
 	return &cli.Command{
 		Name: "show", Usage: "one run or review in full", ArgsUsage: "[RUN|REVIEW]",
 		Action: p.action(func(s *session) error {
-			store, err := s.open()
-			if err != nil {
-				return err
-			}
-			id, err := s.arg(loop.Latest)
+			store, id, err := s.openFor(loop.Latest)
 			if err != nil {
 				return err
 			}
@@ -192,11 +188,7 @@ func hasRun(s *session, store *loop.Store, id string) bool {
 }
 
 func showRun(s *session) error {
-	id, err := s.arg(loop.Latest)
-	if err != nil {
-		return err
-	}
-	store, err := s.open()
+	store, id, err := s.openFor(loop.Latest)
 	if err != nil {
 		return err
 	}

@@ -52,11 +52,7 @@ type undoneJSON struct {
 }
 
 func undo(s *session) error {
-	run, err := s.arg("")
-	if err != nil {
-		return err
-	}
-	store, err := s.open()
+	store, run, err := s.openFor("")
 	if err != nil {
 		return err
 	}
@@ -69,29 +65,29 @@ func undo(s *session) error {
 	}
 	s.project(store)
 	s.answerMoved(store, undone.Done.Operation)
-	doc := undoneJSON{Restored: []string{}, Conflicts: []string{}}
 	if len(undone.Finished) > 0 {
-		for _, done := range undone.Finished {
-			doc.Finished = append(doc.Finished, operationDocument(done.Operation))
-			doc.Conflicts = append(doc.Conflicts, done.Conflicts...)
-		}
-		err = s.print(doc, func(w io.Writer) {
-			for _, done := range undone.Finished {
-				fmt.Fprintln(w, safetext.Line(loop.FinishedText(done)))
-			}
-		})
-	} else {
-		took := operationDocument(undone.Took)
-		if doc.Took = &took; undone.Done.Operation.Name != "" {
-			doc.Undo = strings.TrimSpace("git runr undo " + run)
-		}
-		doc.Restored, doc.Conflicts = append(doc.Restored, undone.Done.Restored...), append(doc.Conflicts, undone.Done.Conflicts...)
-		err = s.print(doc, func(w io.Writer) { s.writeUndone(w, undone, doc) })
+		return s.printFinished(undone.Finished)
 	}
-	if err == nil && len(doc.Conflicts) > 0 {
-		return endWith(exitConflict)
+	took := operationDocument(undone.Took)
+	doc := undoneJSON{Took: &took, Restored: append([]string{}, undone.Done.Restored...), Conflicts: append([]string{}, undone.Done.Conflicts...)}
+	if undone.Done.Operation.Name != "" {
+		doc.Undo = strings.TrimSpace("git runr undo " + run)
 	}
-	return err
+	return s.printLeaving(doc, doc.Conflicts, func(w io.Writer) { s.writeUndone(w, undone, doc) })
+}
+
+// printFinished is the answer of an undo that ended what killed processes had begun.
+func (s *session) printFinished(finished []gitstore.Reverted) error {
+	doc := undoneJSON{Restored: []string{}, Conflicts: []string{}}
+	for _, done := range finished {
+		doc.Finished = append(doc.Finished, operationDocument(done.Operation))
+		doc.Conflicts = append(doc.Conflicts, done.Conflicts...)
+	}
+	return s.printLeaving(doc, doc.Conflicts, func(w io.Writer) {
+		for _, done := range finished {
+			fmt.Fprintln(w, safetext.Line(loop.FinishedText(done)))
+		}
+	})
 }
 
 func (s *session) writeUndone(w io.Writer, undone loop.Undone, doc undoneJSON) {
