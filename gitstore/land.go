@@ -58,8 +58,9 @@ func (e *PathsError) Unwrap() error { return e.Err }
 // where that is possible, else its commits one by one, or one commit with Squash,
 // merged with what happened on the branch since. No hook runs. Index and files are
 // updated as a merge does it, and nothing is changed at all when the work conflicts
-// with the branch (ErrConflict), would overwrite something uncommitted (ErrDirty), or
-// removes most of its files (ErrDeletions); all are a *PathsError. A file that is as
+// with the branch (ErrConflict), would overwrite something uncommitted (ErrDirty),
+// removes most of its files (ErrDeletions), or paths are unmerged (ErrUnmerged); all are
+// a *PathsError. Nor is it during a merge: *UnfinishedError. A file that is as
 // Started recorded it, or as the work leaves it, is not in the way: the work began
 // from it. A killed landing is taken back by FinishReverts, or recorded when the
 // branch had moved.
@@ -72,8 +73,8 @@ func (w *Worktree) Land(ctx context.Context, spec LandSpec) (Landed, error) {
 }
 
 func (w *Worktree) land(ctx context.Context, spec LandSpec) (Landed, error) {
-	if operation := w.repo.Operation(); operation != "" && operation != "bisect" {
-		return Landed{}, fmt.Errorf("a %s is not finished: %w", operation, ErrDirty)
+	if err := w.headIsFree(); err != nil {
+		return Landed{}, err
 	}
 	unlock, err := w.lockFiles(ctx)
 	if err != nil {
@@ -336,6 +337,16 @@ func (r *Repo) mergeTrees(ctx context.Context, base, ours, theirs ID) (ID, error
 		return "", &PathsError{Err: ErrConflict, Paths: slices.Compact(items[1:])}
 	}
 	return ID(items[0]), nil
+}
+
+// LandConflicts is an ErrConflict with the paths, where the work as a whole does not fit
+// together with a branch at old, which has not got it yet. No commit of it is made.
+func (r *Repo) LandConflicts(ctx context.Context, old ID, spec LandSpec) error {
+	has, err := r.IsAncestor(ctx, spec.Result, old)
+	if err == nil && !has {
+		_, err = r.mergeOnto(ctx, spec.Base, old, spec.Result)
+	}
+	return err
 }
 
 // scratchCommit is the same for the same tree at any time.

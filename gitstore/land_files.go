@@ -26,9 +26,13 @@ type landing struct {
 	mine     []string // paths that are not as in old, and may be overwritten
 }
 
-// makeWay is ErrDirty when something uncommitted would be overwritten.
+// makeWay is ErrDirty when something uncommitted would be overwritten, and ErrUnmerged
+// while git would refuse to touch the index.
 func (l *landing) makeWay(ctx context.Context) error {
 	if err := l.refreshIndex(ctx); err != nil {
+		return err
+	}
+	if err := l.noUnmerged(ctx, l.indexPath()); err != nil {
 		return err
 	}
 	mine, dirty, err := l.inTheWay(ctx, l.old, l.changed, l.spec.Started)

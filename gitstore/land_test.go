@@ -252,7 +252,7 @@ func TestLandLeavesSparseCheckoutSparse(t *testing.T) {
 func TestLandDuringMerge(t *testing.T) {
 	repo, spec := landRepo(t)
 	writeTestFile(t, repo.GitDir, "MERGE_HEAD", string(spec.Base)+"\n")
-	if _, err := checkoutOf(t, repo).Land(context.Background(), spec); !errors.Is(err, ErrDirty) {
+	if _, err := checkoutOf(t, repo).Land(context.Background(), spec); !errors.As(err, new(*UnfinishedError)) {
 		t.Errorf("got %v", err)
 	}
 }

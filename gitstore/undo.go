@@ -79,6 +79,11 @@ type Recorded struct {
 	Before, After ID        // snapshots; of a branch they hold what it was at
 }
 
+// TakenBack is the operation that takes r back, unrecorded.
+func (r Recorded) TakenBack() Recorded {
+	return Recorded{Operation: r.opposite(), Branch: r.Branch, Before: r.After, After: r.Before}
+}
+
 // undoStack is where the operations on this worktree are recorded.
 func (r *Repo) undoStack() string {
 	if r.GitDir == r.CommonDir {
@@ -185,8 +190,8 @@ func (w *Worktree) recordRevert(ctx context.Context, job revertJob, done *Revert
 // Undo takes back an operation on this worktree, file by file as Revert does: a path
 // that was changed since is a conflict and is left alone. A branch that the operation
 // moved is moved back first; when it is no longer where the operation put it, or HEAD
-// is elsewhere, that is ErrConflict and nothing is changed. The undo is an operation
-// itself, which can be taken back.
+// is elsewhere, that is ErrConflict and nothing is changed; when it is where it was
+// before, ErrNoChange. The undo is an operation itself, which can be taken back.
 func (w *Worktree) Undo(ctx context.Context, op Recorded) (Reverted, error) {
 	base, err := w.repo.ReadSnapshot(ctx, op.Before)
 	if err != nil {
@@ -198,7 +203,14 @@ func (w *Worktree) Undo(ctx context.Context, op Recorded) (Reverted, error) {
 	}
 	job := revertJob{base: base, end: end, why: op.opposite().String()}
 	if job.movesHead() {
-		if err := w.mayMoveHead(ctx, end); err != nil {
+		there, err := w.isAt(ctx, base)
+		if err == nil && there {
+			err = fmt.Errorf("%s is where it was before: %w", headName(base.HeadRef), ErrNoChange)
+		}
+		if err == nil {
+			err = w.mayMoveHead(ctx, end)
+		}
+		if err != nil {
 			return Reverted{}, fmt.Errorf("undo: %w", err)
 		}
 	}
@@ -218,24 +230,36 @@ func (j revertJob) movesHead() bool {
 
 // mayMoveHead is an error when HEAD is not where a snapshot has it, or in use.
 func (w *Worktree) mayMoveHead(ctx context.Context, from Snapshot) error {
-	if operation := w.repo.Operation(); operation != "" && operation != "bisect" {
-		return fmt.Errorf("a %s is not finished: %w", operation, ErrDirty)
+	if err := w.headIsFree(); err != nil {
+		return err
 	}
 	head, branch, err := w.head(ctx)
 	switch {
 	case err != nil:
 		return err
 	case branch != from.HeadRef:
-		return fmt.Errorf("HEAD is on %s, not on %s any more: %w", headName(branch), headName(from.HeadRef), ErrConflict)
+		return fmt.Errorf("HEAD is %s, not %s any more: %w", standing(branch), standing(from.HeadRef), ErrConflict)
 	case head != from.Head:
 		return movedOn(branch, head, from.Head)
 	}
 	return nil
 }
 
+// headIsFree is an *UnfinishedError while a merge or the like needs HEAD where it is; a
+// bisect does not.
+func (w *Worktree) headIsFree() error {
+	if operation := w.repo.Operation(); operation != "" && operation != "bisect" {
+		return &UnfinishedError{operation}
+	}
+	return nil
+}
+
 // movedOn is ErrConflict: a branch, or a detached HEAD, is not where an operation left it.
 func movedOn(ref string, at, left ID) error {
-	return fmt.Errorf("%s is at %s, not at %s any more: %w", headName(ref), orNothing(ID(at.Short())), orNothing(ID(left.Short())), ErrConflict)
+	if at == "" {
+		return fmt.Errorf("there is no branch %s any more: %w", headName(ref), ErrConflict)
+	}
+	return fmt.Errorf("%s is at %s, not at %s any more: %w", headName(ref), at.Short(), orNothing(ID(left.Short())), ErrConflict)
 }
 
 // isAt reports whether HEAD is where a snapshot has it.
@@ -288,6 +312,14 @@ func (w *Worktree) finishJob(ctx context.Context, job revertJob) (done Reverted,
 // leave is the answer for what a killed process began, and what is left as it is now.
 func (w *Worktree) leave(op Operation, job revertJob) Reverted {
 	return Reverted{Left: true, Before: job.base, After: job.end, Operation: Recorded{Operation: op, Before: job.base.ID, After: job.end.ID}}
+}
+
+// standing is where HEAD is.
+func standing(branch string) string {
+	if branch == "" {
+		return "detached"
+	}
+	return "on " + headName(branch)
 }
 
 func headName(branch string) string {

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -220,7 +221,7 @@ func (w *Worktree) indexEntries(ctx context.Context, index indexFile) (map[strin
 }
 
 // IndexTree is the tree of what is staged, without touching the index. It is
-// ErrConflict while there are unmerged paths.
+// ErrUnmerged with the paths while there are unmerged ones.
 func (w *Worktree) IndexTree(ctx context.Context) (ID, error) {
 	return w.scratchTree(ctx, func(string) error { return nil })
 }
@@ -252,14 +253,30 @@ func (w *Worktree) scratchTree(ctx context.Context, change func(index string) er
 // writeIndexTree writes the tree of an index file that is ours.
 func (w *Worktree) writeIndexTree(ctx context.Context, index string) (ID, error) {
 	out, err := w.gitIndex(ctx, index, nil, "write-tree")
-	var exit *GitError
-	if errors.As(err, &exit) && strings.Contains(exit.Stderr, "unmerged") {
-		return "", fmt.Errorf("write tree of index: unmerged paths: %w", ErrConflict)
-	}
 	if err != nil {
+		if unmerged := w.noUnmerged(ctx, index); unmerged != nil {
+			return "", unmerged
+		}
 		return "", fmt.Errorf("write tree of index: %w", err)
 	}
 	return ID(strings.TrimSpace(string(out))), nil
+}
+
+// noUnmerged is ErrUnmerged with the paths while an index file has unmerged ones.
+func (w *Worktree) noUnmerged(ctx context.Context, index string) error {
+	out, err := w.gitIndex(ctx, index, nil, "ls-files", "-u", "-z")
+	if err != nil {
+		return fmt.Errorf("list unmerged paths: %w", err)
+	}
+	var paths []string
+	for _, entry := range splitNUL(out) {
+		_, name, _ := strings.Cut(entry, "\t")
+		paths = append(paths, name)
+	}
+	if len(paths) == 0 {
+		return nil
+	}
+	return &PathsError{Err: ErrUnmerged, Paths: slices.Compact(paths)}
 }
 
 // stageAll is `git add -A` into an index file. A path that cannot be read is an error.
