@@ -148,10 +148,11 @@ var locatingVars = map[string]bool{
 	"GIT_CONFIG_PARAMETERS": true, "GIT_CONFIG_COUNT": true, "GIT_CONFIG": true,
 }
 
-// gitEnviron is env without what would redirect git, and with a plain locale so
-// that messages can be recognised.
+// gitEnviron is env without what would redirect git, with a plain locale so that
+// messages can be recognised, and without refs/replace/: an event and a commit under
+// review are what was written, not what somebody puts in their place.
 func gitEnviron(env []string, discovery bool) []string {
-	kept := make([]string, 0, len(env)+2)
+	kept := make([]string, 0, len(env)+3)
 	for _, kv := range env {
 		name, _, _ := strings.Cut(kv, "=")
 		inline := strings.HasPrefix(name, "GIT_CONFIG_KEY_") || strings.HasPrefix(name, "GIT_CONFIG_VALUE_")
@@ -161,7 +162,7 @@ func gitEnviron(env []string, discovery bool) []string {
 		}
 		kept = append(kept, kv)
 	}
-	return append(kept, "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0")
+	return append(kept, "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_REPLACE_OBJECTS=1")
 }
 
 // headWriter keeps the first bytes that are written and counts the rest as written.

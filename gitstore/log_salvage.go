@@ -150,7 +150,7 @@ func (f *foundEntries) descent(e Entry) (depth int, aside bool) {
 // allCommits lists every commit that is here, whether a ref leads to it or not.
 func (r *Repo) allCommits(ctx context.Context) ([]ID, error) {
 	out, err := r.call(ctx, gitCall{
-		args: []string{"cat-file", "--batch-all-objects", "--unordered", "--batch-check=%(objecttype) %(objectname)"}, env: exactObjects,
+		args: []string{"cat-file", "--batch-all-objects", "--unordered", "--batch-check=%(objecttype) %(objectname)"},
 	})
 	var ids []ID
 	for line := range strings.Lines(string(out)) {

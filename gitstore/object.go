@@ -164,7 +164,7 @@ func (r *Repo) callIDs(ctx context.Context, ids []ID, args ...string) ([]byte, e
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	return r.call(ctx, gitCall{args: args, env: exactObjects, stdin: strings.NewReader(idLines(ids))})
+	return r.call(ctx, gitCall{args: args, stdin: strings.NewReader(idLines(ids))})
 }
 
 func idLines(ids []ID) string {

@@ -153,7 +153,7 @@ func (r *Repo) brokenLogs(ctx context.Context) (map[string]error, error) {
 // readWhole reads a log and everything that belongs to it.
 func (r *Repo) readWhole(ctx context.Context, tip ID, seen map[ID]bool) error {
 	if r.SHA256() { // a process an object would take too long
-		_, err := r.call(ctx, gitCall{args: []string{"rev-list", "--objects", "--quiet", string(tip)}, env: exactObjects})
+		_, err := r.call(ctx, gitCall{args: []string{"rev-list", "--objects", "--quiet", string(tip)}})
 		return err
 	}
 	for id := tip; id != "" && !seen[id]; {
