@@ -100,7 +100,7 @@ func (w *Worktree) Revert(ctx context.Context, base, end Snapshot, options ...Re
 
 // lockFiles keeps two reverts of one worktree apart.
 func (w *Worktree) lockFiles(ctx context.Context) (unlock func(), err error) {
-	return w.repo.lock(ctx, "revert-"+filepath.Base(w.GitDir))
+	return w.repo.Lock(ctx, "revert-"+filepath.Base(w.GitDir))
 }
 
 // randomName sorts by time: several may be made in a second.
@@ -368,26 +368,24 @@ func (w *Worktree) revertEntries(ctx context.Context, job revertJob, indexes [3]
 			paths[path] = base[path] != end[path] && job.covers(path)
 		}
 	}
-	var remove, add strings.Builder
-	var back []string
+	var differ, back []string
 	for path, changed := range paths {
 		switch {
 		case !changed || now[path] == base[path]:
 		case now[path] != end[path]:
 			done.conflict(path)
 		default:
-			fmt.Fprintf(&remove, "0 %s\t%s\x00", w.repo.zeroID(), path)
+			differ = append(differ, path)
 			if base[path] != "" {
 				back = append(back, path)
-				add.WriteString(strings.ReplaceAll(base[path], "\n", "\t"+path+"\x00") + "\t" + path + "\x00")
 			}
 		}
 	}
-	if remove.Len() == 0 {
+	if len(differ) == 0 {
 		return nil
 	}
-	if _, err := w.gitIndex(ctx, w.indexPath(), []byte(remove.String()+add.String()), "update-index", "-z", "--index-info"); err != nil {
-		return busy(err)
+	if err := w.setEntries(ctx, w.indexPath(), differ, base); err != nil {
+		return err
 	}
 	return w.keepSparse(ctx, indexes[0], back)
 }

@@ -3,12 +3,9 @@ package gitstore
 import (
 	"bytes"
 	"context"
-	"crypto/sha1"
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"io/fs"
 	"os"
@@ -245,10 +242,7 @@ func fileMode(mode fs.FileMode) string {
 
 // blobID names content as git does.
 func (f *workFiles) blobID(size int64, content io.Reader) (ID, error) {
-	var sum hash.Hash = sha1.New()
-	if f.repo.SHA256() {
-		sum = sha256.New()
-	}
+	sum := f.repo.newHash()
 	fmt.Fprintf(sum, "blob %d\x00", size)
 	n, err := io.Copy(sum, content)
 	if err == nil && n != size {

@@ -14,36 +14,14 @@ import (
 	"testing"
 )
 
-// killShim stands in for git: it counts its calls by making directories, in which it
-// writes what it was asked, and kills the program that called it at the one that KILL
-// names ("before 7", "after 7").
-const killShim = `#!/bin/sh
-n=1
-while ! mkdir "$CALLS/$n" 2>/dev/null; do n=$((n+1)); done
-echo " $* " >"$CALLS/$n/args"
-[ "$KILL" != "before $n" ] || { kill -9 $PPID; exit 1; }
-[ "$KILL" = "after $n" ] || exec %[1]s "$@"
-%[1]s "$@"
-rc=$?
-kill -9 $PPID
-exit $rc
-`
-
 // killWorld is a repository with a run that passed, and work of the user's beside it.
 type killWorld struct {
-	t         *testing.T
-	bin, repo string
-	env       []string
+	killPlace
+	repo string
 }
 
 func newKillWorld(t *testing.T) *killWorld {
-	w := &killWorld{t: t, bin: t.TempDir(), repo: filepath.Join(t.TempDir(), "repo")}
-	home := t.TempDir()
-	w.write(home, "config", "[user]\n\tname = Ada\n\temail = ada@example.com\n[init]\n\tdefaultBranch = main\n")
-	w.env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+filepath.Join(home, "config"))
-	git, err := exec.LookPath("git")
-	w.must(err)
-	w.must(os.WriteFile(filepath.Join(w.bin, "git"), fmt.Appendf(nil, killShim, git), 0o755))
+	w := &killWorld{newKillPlace(t), filepath.Join(t.TempDir(), "repo")}
 	w.write(w.repo, ".runr.toml", `
 [loop]
 implementer = "impl"
@@ -66,19 +44,6 @@ command = ["sh", "-c", "cat >/dev/null; echo '### Verdict: PASS'"]
 	w.write(w.repo, "a.txt", "not staged\n")
 	w.write(w.repo, "mine.txt", "mine\n")
 	return w
-}
-
-func (w *killWorld) must(err error) {
-	w.t.Helper()
-	if err != nil {
-		w.t.Fatal(err)
-	}
-}
-
-func (w *killWorld) write(dir, name, text string) {
-	w.t.Helper()
-	w.must(os.MkdirAll(dir, 0o755))
-	w.must(os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 }
 
 // git gives what git says.
@@ -108,22 +73,6 @@ func (w *killWorld) try(dir string, args ...string) (string, error) {
 	out, err := w.command(dir, "", args).CombinedOutput()
 	return string(out), err
 }
-
-// command is the program; kill is "" or for the shim.
-func (w *killWorld) command(dir, kill string, args []string) *exec.Cmd {
-	cmd := exec.Command(os.Args[0], args...)
-	cmd.Args[0] = "git-runr" // by which the test binary knows what it is
-	cmd.Dir, cmd.Env = dir, w.env
-	if kill != "" {
-		cmd.Env = append(slices.Clip(w.env), "PATH="+w.bin+":"+os.Getenv("PATH"), "KILL="+kill, callsVar+w.t.TempDir())
-	}
-	return cmd
-}
-
-const callsVar = "CALLS="
-
-// callsOf is where the shim kept the calls of a command.
-func callsOf(cmd *exec.Cmd) string { return strings.TrimPrefix(cmd.Env[len(cmd.Env)-1], callsVar) }
 
 // copyOf is a copy of the repository.
 func (w *killWorld) copyOf(repo string) string {
@@ -253,14 +202,7 @@ func (w *killWorld) calls(dir string, args []string) []string {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		w.t.Fatalf("%v\n%s", err, out)
 	}
-	var calls []string
-	for n := 1; ; n++ {
-		call, err := os.ReadFile(filepath.Join(callsOf(cmd), fmt.Sprint(n), "args"))
-		if err != nil {
-			return calls
-		}
-		calls = append(calls, string(call))
-	}
+	return callsMade(cmd)
 }
 
 // kill runs a command in a copy of a repository, which must be killed.
