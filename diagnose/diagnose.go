@@ -89,7 +89,7 @@ func Of(run loop.Run, stop loop.Stop) Diagnosis {
 		RunID: run.ID, Title: run.Plan.Entity.Name(),
 		Family: reason.Family, Resumable: reason.Resumable, ExitStatus: reason.Status,
 		Round: stop.Round, MaxRounds: stop.MaxRounds, Checkpoint: checkpointOf(run),
-		Files: filesAtStop(run, stop), Requests: loop.Track(run.Rounds),
+		Files: filesAtStop(run, stop), Requests: run.Requests(),
 		Setting: stop.Setting, Said: stop.Said, SaidBy: stop.SaidBy, Transcript: transcriptOf(run, reason.Family),
 	}
 	if checks := run.LastChecks(); checks != nil {

@@ -1,7 +1,6 @@
 package loop
 
 import (
-	"cmp"
 	"fmt"
 	"git-runr/loop/prose"
 	"git-runr/loop/reply"
@@ -293,19 +292,7 @@ func unmetTwice(run Run, policy Policy) []string {
 	if len(rounds) < 3 {
 		return nil
 	}
-	rounds = rounds[len(rounds)-3:]
-	var unmet []ask
-	for _, t := range follow(rounds) {
-		if len(t.seen) == len(rounds) && t.newestAsk.severity != reply.Note {
-			unmet = append(unmet, t.newestAsk)
-		}
-	}
-	slices.SortFunc(unmet, func(a, b ask) int { return cmp.Compare(a.at, b.at) })
-	var repeated []string
-	for _, a := range unmet {
-		repeated = append(repeated, cmp.Or(a.id, a.text))
-	}
-	return repeated
+	return repeatedRequests(trackedRounds(rounds[len(rounds)-3:]))
 }
 
 // afterResume takes the run up where it stopped. What was refused is not passed by

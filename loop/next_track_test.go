@@ -1,13 +1,14 @@
 package loop
 
 import (
+	"git-runr/loop/internal/roundtest"
 	"git-runr/loop/reply"
 	"slices"
 	"testing"
 )
 
 // refusedRun is a run whose reviews refused with the requests of rounds, as
-// trackRound reads them, and whose last event is the newest of them.
+// roundtest.Read reads them, and whose last event is the newest of them.
 func refusedRun(t *testing.T, rounds ...string) Run {
 	plan := testPlan()
 	plan.Policy.MaxRetries = 9
@@ -17,7 +18,7 @@ func refusedRun(t *testing.T, rounds ...string) Run {
 		s.line([]string{"implement", "fix"}[min(i, 1)])
 		s.line("check ok")
 		s.rounds++
-		round := trackRound(s.rounds, text)
+		round := roundOf(s.rounds, text)
 		round.Attempt, round.Reviewer, round.Tree = s.attempt, "rev", s.tree
 		round.Census = Census{Files: 1, Lines: 3, SentFiles: 1, SentLines: 3}
 		if round.Report.Findings == nil {
@@ -37,7 +38,7 @@ func TestNextTracksRequests(t *testing.T) {
 	}{
 		{"a finding with other words at another line", []string{
 			"auth.go:12 warning: error from `Decode` is ignored", "auth.go:14 warning: `Decode`: its error is not checked", moved,
-		}, []string{reply.FindingID(trackRound(1, moved).Report.Findings[0])}},
+		}, []string{reply.FindingID(roundOf(1, moved).Report.Findings[0])}},
 		{"two findings in one file", []string{
 			"auth.go:12 warning: error from `Decode` is ignored", "auth.go:12 warning: the token is written to the log", "auth.go:12 warning: missing test for expired sessions",
 		}, nil},
@@ -47,7 +48,7 @@ func TestNextTracksRequests(t *testing.T) {
 		{"a request in prose, reworded", []string{"Add test coverage for new function", "The new function still needs test coverage", "Test coverage for the new function is missing"},
 			[]string{"Test coverage for the new function is missing"}},
 		{"prose that became a finding", []string{"Check the error of `Decode` in auth.go", "auth.go:12 warning: error from `Decode` is ignored", moved},
-			[]string{reply.FindingID(trackRound(1, moved).Report.Findings[0])}},
+			[]string{reply.FindingID(roundOf(1, moved).Report.Findings[0])}},
 		{"requests that take turns", []string{"Use a mutex", "Use a channel", "Use a mutex"}, nil},
 		{"opposite requests", []string{"Log the token", "Do not log the token", "Log the token"}, nil},
 		{"twice only", []string{"Fix type errors", "Fix type errors"}, nil},
@@ -64,4 +65,13 @@ func TestNextTracksRequests(t *testing.T) {
 			}
 		})
 	}
+}
+
+func roundOf(number int, text string) Round {
+	round := Round{Number: number}
+	var failed bool
+	if round.Report, failed = roundtest.Read(text); failed {
+		round.Failure = &Failure{Reason: ReasonAgentFailed}
+	}
+	return round
 }

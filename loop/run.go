@@ -448,3 +448,14 @@ func FoldRun(events []Event) (Run, []error) {
 	}
 	return run, bad
 }
+
+// Requests are what was asked for over the rounds of the run: see track.
+func (r Run) Requests() []Tracked { return trackRequests(trackedRounds(r.Rounds)) }
+
+func trackedRounds(rounds []Round) []trackedRound {
+	tracked := make([]trackedRound, len(rounds))
+	for i, r := range rounds {
+		tracked[i] = trackedRound{Number: r.Number, Report: r.Report, Failed: r.Failure != nil}
+	}
+	return tracked
+}

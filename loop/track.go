@@ -27,12 +27,12 @@ type Tracked struct {
 	State RequestState `json:"state"`
 }
 
-// Track follows the requests of the rounds that came to an answer, oldest first:
+// trackRequests follows the requests of the rounds that came to an answer, oldest first:
 // those of the newest such round in their order, then those that are met, newest
 // first. A round that neither passed nor asked for anything says nothing about
 // what was met, and does not count.
-func Track(rounds []Round) []Tracked {
-	rounds = slices.DeleteFunc(slices.Clone(rounds), func(r Round) bool { return !r.answered() })
+func trackRequests(rounds []trackedRound) []Tracked {
+	rounds = slices.DeleteFunc(slices.Clone(rounds), func(r trackedRound) bool { return !r.answered() })
 	threads := follow(rounds)
 	slices.SortStableFunc(threads, func(a, b *thread) int {
 		return cmp.Or(cmp.Compare(b.newest(), a.newest()), cmp.Compare(a.newestAsk.at, b.newestAsk.at))
@@ -48,10 +48,35 @@ func Track(rounds []Round) []Tracked {
 	return tracked
 }
 
+// trackedRound is what one round came to.
+type trackedRound struct {
+	Number int // from 1
+	Report reply.Report
+	Failed bool // it came to no answer
+}
+
+// repeatedRequests are the requests that stand in each of rounds, in whatever words, in the order of
+// the newest: the ids of findings in their newest wording, and the texts of requests that
+// have none. Notes are not among them.
+func repeatedRequests(rounds []trackedRound) []string {
+	var standing []ask
+	for _, t := range follow(rounds) {
+		if len(t.seen) == len(rounds) && t.newestAsk.severity != reply.Note {
+			standing = append(standing, t.newestAsk)
+		}
+	}
+	slices.SortFunc(standing, func(a, b ask) int { return cmp.Compare(a.at, b.at) })
+	var repeated []string
+	for _, a := range standing {
+		repeated = append(repeated, cmp.Or(a.id, a.text))
+	}
+	return repeated
+}
+
 // answered reports whether the round tells which requests stand.
-func (r Round) answered() bool {
+func (r trackedRound) answered() bool {
 	asks := len(r.Report.Findings)+len(r.Report.Requests) > 0
-	return r.Failure == nil && (asks || r.Report.Effective.Passed() || r.Report.Verdict.Passed())
+	return !r.Failed && (asks || r.Report.Effective.Passed() || r.Report.Verdict.Passed())
 }
 
 // ask is one request of one round.
@@ -67,7 +92,7 @@ type ask struct {
 
 // asksOf are the requests of a round, each once: its findings, then the prose that
 // no finding says already.
-func asksOf(round Round) []ask {
+func asksOf(round trackedRound) []ask {
 	var asks []ask
 	seen := map[string]bool{}
 	add := func(a ask, keys ...string) {
@@ -123,7 +148,7 @@ func (t *thread) state(last int) RequestState {
 
 // follow joins the requests of rounds, oldest first, into threads, in the order in
 // which they were first asked. Within a round a thread continues at most once.
-func follow(rounds []Round) []*thread {
+func follow(rounds []trackedRound) []*thread {
 	var threads []*thread
 	for i, round := range rounds {
 		asks := asksOf(round)

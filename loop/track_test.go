@@ -3,52 +3,26 @@ package loop
 import (
 	"fmt"
 	"git-runr/loop/internal/casetest"
-	"git-runr/loop/internal/place"
-	"git-runr/loop/reply"
+	"git-runr/loop/internal/roundtest"
 	"strings"
 	"testing"
 )
 
-// trackRound reads one round of a case: a request a line, "auth.go:12 warning: text"
-// for a finding. PASS and FAILED alone are rounds that passed, or did not come to an answer.
-func trackRound(number int, text string) Round {
-	round := Round{Number: number, Report: reply.Report{Verdict: reply.NeedsFix, Effective: reply.NeedsFix}}
-	var asked []string
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\n")
-		at, rest, _ := strings.Cut(line, " ")
-		severity, issue, isFinding := strings.Cut(rest, ": ")
-		switch known, ok := reply.SeverityWords[severity]; {
-		case line == "PASS":
-			round.Report.Verdict, round.Report.Effective = reply.Pass, reply.Pass
-		case line == "FAILED":
-			round.Failure = &Failure{Reason: ReasonAgentFailed}
-		case isFinding && ok:
-			f := reply.Finding{Severity: known, Issue: issue}
-			f.At(place.Read(at))
-			round.Report.Findings = append(round.Report.Findings, f)
-		case line != "":
-			asked = append(asked, line)
-		}
-	}
-	reply.Identify(round.Report.Findings)
-	round.Report.Requests = reply.Requests(round.Report.Findings, asked)
-	if len(asked) > 0 && reply.RequestKey(asked[0]) == "" {
-		round.Report.Requests = asked // of another program
-	}
-	return round
+func readRound(number int, text string) trackedRound {
+	report, failed := roundtest.Read(text)
+	return trackedRound{Number: number, Report: report, Failed: failed}
 }
 
 func TestTrackCases(t *testing.T) {
 	casetest.Run(t, "track", func(t *testing.T, c casetest.Case) {
-		var rounds []Round
+		var rounds []trackedRound
 		for _, f := range c.Archive.Files {
 			if f.Name != "want" {
-				rounds = append(rounds, trackRound(len(rounds)+1, string(f.Data)))
+				rounds = append(rounds, readRound(len(rounds)+1, string(f.Data)))
 			}
 		}
 		var got strings.Builder
-		for _, r := range Track(rounds) {
+		for _, r := range trackRequests(rounds) {
 			fmt.Fprintf(&got, "%s %s\n", r.State, r.Text)
 		}
 		if want := c.File("want"); got.String() != want {
@@ -87,12 +61,12 @@ func TestSameRequest(t *testing.T) {
 }
 
 func TestTrackCounts(t *testing.T) {
-	rounds := []Round{
-		trackRound(1, "Fix type errors\n"),
-		trackRound(2, "FAILED\n"),
-		trackRound(4, "a.go:3 warning: the type errors are not fixed\nFix type errors\n"),
+	rounds := []trackedRound{
+		readRound(1, "Fix type errors\n"),
+		readRound(2, "FAILED\n"),
+		readRound(4, "a.go:3 warning: the type errors are not fixed\nFix type errors\n"),
 	}
-	got := Track(rounds)
+	got := trackRequests(rounds)
 	want := Tracked{Text: "Fix type errors", First: 1, Last: 4, Times: 2, State: RequestUnmet}
 	if len(got) != 2 || got[1] != want {
 		t.Errorf("got %+v", got)
@@ -100,7 +74,7 @@ func TestTrackCounts(t *testing.T) {
 	if got[0].ID != rounds[2].Report.Findings[0].ID || got[0].State != RequestNew {
 		t.Errorf("got %+v", got[0])
 	}
-	if got := Track(nil); got == nil || len(got) != 0 {
+	if got := trackRequests(nil); got == nil || len(got) != 0 {
 		t.Errorf("no rounds: %v", got)
 	}
 }
@@ -117,13 +91,13 @@ func FuzzTrack(f *testing.F) {
 		f.Add(strings.Join(rounds, "--\n"))
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		var rounds []Round
+		var rounds []trackedRound
 		var asked []string
 		for i, part := range strings.Split(text, "--\n") {
-			rounds = append(rounds, trackRound(i+1, part))
+			rounds = append(rounds, readRound(i+1, part))
 			asked = append(asked, strings.Split(part, "\n")...)
 		}
-		checkTracked(t, rounds, Track(rounds))
+		checkTracked(t, rounds, trackRequests(rounds))
 		asked = asked[:min(len(asked), 6)]
 		for _, a := range asked {
 			for _, b := range asked {
@@ -140,7 +114,7 @@ func FuzzTrack(f *testing.F) {
 
 // checkTracked: each request of the newest round that counts stands there once, in order, and
 // nothing else does but what is met.
-func checkTracked(t *testing.T, rounds []Round, tracked []Tracked) {
+func checkTracked(t *testing.T, rounds []trackedRound, tracked []Tracked) {
 	newest := -1
 	for i, r := range rounds {
 		if r.answered() {
