@@ -3,7 +3,6 @@ package diagnose
 import (
 	"cmp"
 	"fmt"
-	"git-runr/loop/prose"
 	"maps"
 	"math"
 	"slices"
@@ -11,6 +10,7 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/loop"
+	"git-runr/loop/prose"
 )
 
 // AuditClass says by what a commit is accounted for.

@@ -1,12 +1,12 @@
 package diagnose
 
 import (
-	"git-runr/loop/reply"
 	"strings"
 	"testing"
 	"time"
 
 	"git-runr/loop"
+	"git-runr/loop/reply"
 )
 
 // TestBlockOfSeed001 is the example of seed 001, section 5. What the second code

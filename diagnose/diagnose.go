@@ -9,6 +9,7 @@ import (
 	"git-runr/gitstore"
 	"git-runr/loop"
 	"git-runr/loop/safetext"
+	"git-runr/loop/track"
 )
 
 // Action is one thing to type or to change (seed 001).
@@ -66,7 +67,7 @@ type Diagnosis struct {
 	MaxRounds         int             `json:"max_rounds,omitempty"`
 	Checkpoint        *Checkpoint     `json:"checkpoint,omitempty"`
 	Files             []string        `json:"files,omitempty"`    // that the stop is about
-	Requests          []loop.Tracked  `json:"requests,omitempty"` // over all rounds
+	Requests          []track.Request `json:"requests,omitempty"` // over all rounds
 	SuggestedCommands []Suggestion    `json:"suggested_commands,omitempty"`
 	NextSteps         []loop.NextStep `json:"next_steps"`
 	Intervention      string          `json:"intervention,omitempty"` // one line

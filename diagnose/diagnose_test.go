@@ -2,13 +2,14 @@ package diagnose
 
 import (
 	"encoding/json"
-	"git-runr/loop/reply"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"git-runr/loop"
+	"git-runr/loop/reply"
+	"git-runr/loop/track"
 )
 
 func TestRequestsOfTheLastRound(t *testing.T) {
@@ -25,11 +26,11 @@ func TestRequestsOfTheLastRound(t *testing.T) {
 func TestRequestsOverTheRounds(t *testing.T) {
 	run := stoppedRun()
 	run.Rounds = []loop.Round{asked(1, "Fix type errors", "Rename the helper"), asked(2, "Rename the helper"), asked(3, "Fix the type errors")}
-	got := map[string]loop.RequestState{}
+	got := map[string]track.State{}
 	for _, r := range diagnosisOf(run).Requests {
 		got[r.Text] = r.State
 	}
-	if len(got) != 2 || got["Fix the type errors"] != loop.RequestCameBack || got["Rename the helper"] != loop.RequestMet {
+	if len(got) != 2 || got["Fix the type errors"] != track.CameBack || got["Rename the helper"] != track.Met {
 		t.Errorf("requests %v", got)
 	}
 }

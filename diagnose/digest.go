@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"git-runr/loop"
+	"git-runr/loop/track"
 )
 
 // Digest is review_digest.md: the diagnosis as Markdown (seed 000, section 5). What people and agents
@@ -92,7 +92,7 @@ func (d Diagnosis) digestRequests(b *strings.Builder) {
 	}
 	var met []string
 	for _, t := range d.Requests {
-		if t.State == loop.RequestMet {
+		if t.State == track.Met {
 			met = append(met, t.Text)
 		}
 	}
@@ -102,7 +102,7 @@ func (d Diagnosis) digestRequests(b *strings.Builder) {
 // fate is how request fared over the rounds, in parentheses; "" where that is not known.
 func (d Diagnosis) fate(request string) string {
 	for _, t := range d.Requests {
-		if t.Text == request && t.State != loop.RequestMet {
+		if t.Text == request && t.State != track.Met {
 			return " (" + fateOf(t) + ")"
 		}
 	}
@@ -110,13 +110,13 @@ func (d Diagnosis) fate(request string) string {
 }
 
 // fateOf is how a request fared, in words.
-func fateOf(t loop.Tracked) string {
+func fateOf(t track.Request) string {
 	switch t.State {
-	case loop.RequestMet:
+	case track.Met:
 		return fmt.Sprintf("met: not asked for since round %d", t.Last)
-	case loop.RequestCameBack:
+	case track.CameBack:
 		return fmt.Sprintf("came back: asked for %s, first in round %d", times(t.Times), t.First)
-	case loop.RequestUnmet:
+	case track.Unmet:
 		return fmt.Sprintf("unmet: asked for %s, first in round %d", times(t.Times), t.First)
 	}
 	return "new"

@@ -1,11 +1,11 @@
 package diagnose
 
 import (
-	"git-runr/loop/reply"
 	"strings"
 	"testing"
 
 	"git-runr/loop"
+	"git-runr/loop/reply"
 )
 
 // TestFooterOfSeed000 is the example of seed 000, section 2.

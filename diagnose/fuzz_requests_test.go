@@ -1,7 +1,6 @@
 package diagnose
 
 import (
-	"git-runr/loop/reply"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"git-runr/loop"
+	"git-runr/loop/reply"
 )
 
 // FuzzRequests: whatever a reviewer writes, a request is a line of its own words,

@@ -1,13 +1,13 @@
 package diagnose
 
 import (
-	"git-runr/loop/reply"
 	"slices"
 	"strings"
 	"testing"
 	"unicode"
 
 	"git-runr/loop"
+	"git-runr/loop/reply"
 )
 
 // FuzzForeignText: whatever reviewers, agents and files say, every line that a stop

@@ -1,11 +1,11 @@
 package diagnose
 
 import (
-	"git-runr/loop/reply"
 	"slices"
 	"testing"
 
 	"git-runr/loop"
+	"git-runr/loop/reply"
 )
 
 func TestCommandsOfRequests(t *testing.T) {

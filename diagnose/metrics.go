@@ -2,13 +2,13 @@ package diagnose
 
 import (
 	"cmp"
-	"git-runr/loop/reply"
 	"maps"
 	"slices"
 	"time"
 
 	"git-runr/gitstore"
 	"git-runr/loop"
+	"git-runr/loop/reply"
 )
 
 // topShown is how many rules and files are listed.

@@ -3,7 +3,6 @@ package diagnose
 import (
 	"encoding/json"
 	"fmt"
-	"git-runr/loop/reply"
 	"math"
 	"reflect"
 	"slices"
@@ -13,6 +12,7 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/loop"
+	"git-runr/loop/reply"
 )
 
 var (

@@ -2,10 +2,11 @@ package diagnose
 
 import (
 	"fmt"
-	"git-runr/loop/prose"
 	"strconv"
 	"strings"
 	"time"
+
+	"git-runr/loop/prose"
 )
 
 // Text is the metrics for a terminal.

@@ -3,7 +3,6 @@ package diagnose
 import (
 	"encoding/json"
 	"fmt"
-	"git-runr/loop/reply"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +11,7 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/loop"
+	"git-runr/loop/reply"
 )
 
 const (

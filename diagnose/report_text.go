@@ -3,13 +3,13 @@ package diagnose
 import (
 	"cmp"
 	"fmt"
-	"git-runr/loop/prose"
-	"git-runr/loop/reply"
 	"strings"
 	"time"
 
 	"git-runr/gitstore"
 	"git-runr/loop"
+	"git-runr/loop/prose"
+	"git-runr/loop/reply"
 )
 
 // detailsShown is how many files or findings of one step a report for people lists.

@@ -3,14 +3,14 @@ package diagnose
 import (
 	"encoding/json"
 	"fmt"
-	"git-runr/loop/prose"
-	"git-runr/loop/reply"
 	"slices"
 	"strings"
 	"time"
 
 	"git-runr/gitstore"
 	"git-runr/loop"
+	"git-runr/loop/prose"
+	"git-runr/loop/reply"
 )
 
 // Kinds of entries.

@@ -1,7 +1,6 @@
 package diagnose
 
 import (
-	"git-runr/loop/reply"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -11,6 +10,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"git-runr/loop"
+	"git-runr/loop/reply"
 )
 
 // requestCase is one file of testdata/requests. A comment says what is awkward

@@ -1,11 +1,11 @@
 package diagnose
 
 import (
-	"git-runr/loop/reply"
 	"slices"
 	"time"
 
 	"git-runr/loop"
+	"git-runr/loop/reply"
 )
 
 // OfReview diagnoses a review that could not be done, saw nothing or asks for

@@ -1,12 +1,12 @@
 package diagnose
 
 import (
-	"git-runr/loop/reply"
 	"slices"
 	"strings"
 	"testing"
 
 	"git-runr/loop"
+	"git-runr/loop/reply"
 )
 
 const reviewID = "20260107120000-fedcba"

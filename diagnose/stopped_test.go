@@ -1,11 +1,11 @@
 package diagnose
 
 import (
-	"git-runr/loop/reply"
 	"time"
 
 	"git-runr/gitstore"
 	"git-runr/loop"
+	"git-runr/loop/reply"
 )
 
 const (

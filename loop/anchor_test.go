@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"git-runr/loop/reply"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"git-runr/gitstore"
+	"git-runr/loop/reply"
 )
 
 // anchorCase is one archive: a comment that says what the case is about, then

@@ -3,13 +3,13 @@ package loop
 import (
 	"context"
 	"fmt"
-	"git-runr/loop/prose"
-	"git-runr/loop/reply"
 	"slices"
 	"strings"
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/loop/prose"
+	"git-runr/loop/reply"
 )
 
 // attempt has an implementer do one turn, and records what it changed: the

@@ -3,11 +3,11 @@ package loop
 import (
 	"context"
 	"fmt"
-	"git-runr/loop/prose"
 	"slices"
 	"strings"
 
 	"git-runr/gitstore"
+	"git-runr/loop/prose"
 )
 
 // Census says what of a change a reviewer saw, and what not and why. A verdict

@@ -3,11 +3,11 @@ package loop
 import (
 	"context"
 	"fmt"
-	"git-runr/loop/prose"
-	"git-runr/loop/reply"
 	"strings"
 
 	"git-runr/gitstore"
+	"git-runr/loop/prose"
+	"git-runr/loop/reply"
 )
 
 // Checker runs checks and judges what came of them. Whether a failure counts against

@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"git-runr/loop/internal/strictjson"
 	"slices"
 	"strings"
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/loop/internal/strictjson"
 )
 
 // claimRefs are on the shared remote only: who made refs/runr/claims/<review> holds

@@ -9,12 +9,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"git-runr/loop/internal/strictjson"
-	"git-runr/loop/prose"
-	"git-runr/loop/reply"
 	"strings"
 
 	"git-runr/gitstore"
+	"git-runr/loop/internal/strictjson"
+	"git-runr/loop/prose"
+	"git-runr/loop/reply"
 )
 
 // maxSelected is how much of the lines under a comment is quoted with it, in bytes.

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"git-runr/loop/reply"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/loop/reply"
 )
 
 // personReview is a review of a commit that holds files, asked of people.

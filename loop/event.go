@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"git-runr/loop/internal/strictjson"
-	"git-runr/loop/prose"
 	"strings"
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/loop/internal/strictjson"
+	"git-runr/loop/prose"
 )
 
 // FormatVersion is the version of the event envelope that this program writes.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"git-runr/loop/prose"
 	"math/rand/v2"
 	"reflect"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/loop/prose"
 )
 
 const (

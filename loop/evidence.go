@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"git-runr/loop/internal/markdown"
-	"git-runr/loop/prose"
 	"io"
 	"io/fs"
 	"os"
@@ -16,6 +14,9 @@ import (
 	"unicode"
 
 	"git-runr/gitstore"
+	"git-runr/loop/checklog"
+	"git-runr/loop/internal/markdown"
+	"git-runr/loop/prose"
 )
 
 // Evidence is what a check printed when a person ran it: a file among those of a run
@@ -123,8 +124,8 @@ func readEvidence(path string) (text string, at time.Time, err error) {
 
 // read fills in what the text says.
 func (e *Evidence) read() {
-	passed := Said(e.Command, e.text, 0)
-	failed := Said(e.Command, e.text, 1)
+	passed := checklog.Said(e.Command, e.text, 0)
+	failed := checklog.Said(e.Command, e.text, 1)
 	e.Said, e.Failing = cmp.Or(failed, passed), failed != "" && failed != passed
 	e.Excerpt = prose.Tail(e.text, evidenceExcerpt)
 	if over := len(e.Excerpt) - outputInEvent; over > 0 {

@@ -3,7 +3,6 @@ package loop
 import (
 	"encoding/json"
 	"fmt"
-	"git-runr/loop/reply"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/loop/reply"
 )
 
 // reviewEvents gives a test's short words as the events of one review, in order:

@@ -1,10 +1,10 @@
 package loop
 
 import (
-	"git-runr/loop/reply"
 	"strings"
 
 	"git-runr/gitstore"
+	"git-runr/loop/reply"
 )
 
 // answerPayload is a person's decision on a run that gave up.

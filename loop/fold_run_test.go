@@ -3,7 +3,6 @@ package loop
 import (
 	"context"
 	"fmt"
-	"git-runr/loop/reply"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"testing"
 
 	"git-runr/gitstore"
+	"git-runr/loop/reply"
 )
 
 // testPlan is a run of the default workflow.

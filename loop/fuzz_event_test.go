@@ -2,7 +2,6 @@ package loop
 
 import (
 	"encoding/json"
-	"git-runr/loop/internal/strictjson"
 	"maps"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"git-runr/gitstore"
+	"git-runr/loop/internal/strictjson"
 )
 
 // FuzzDecodeEvent decodes messages of foreign logs. What is accepted is in range,

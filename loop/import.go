@@ -7,13 +7,14 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"git-runr/loop/prose"
 	"io"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"git-runr/loop/prose"
 )
 
 // Limits of a timeline that is read. Real ones are far below.

@@ -2,10 +2,12 @@ package loop
 
 import (
 	"fmt"
-	"git-runr/loop/prose"
 	"path"
 	"slices"
 	"strings"
+
+	"git-runr/loop/checklog"
+	"git-runr/loop/prose"
 )
 
 // maxForeignOutput is how much of a command's output is kept, in bytes: its end.
@@ -43,7 +45,7 @@ func (im *importer) evidenceOf(command string, exit int, output string) {
 		output = "…\n" + strings.ToValidUTF8(output[over:], "")
 	}
 	im.pending = slices.DeleteFunc(im.pending, func(c CheckResult) bool { return c.Command == command })
-	result := CheckResult{Command: command, ExitCode: exit, Output: output, Said: Said(command, output, exit)}
+	result := CheckResult{Command: command, ExitCode: exit, Output: output, Said: checklog.Said(command, output, exit)}
 	if exit < 0 {
 		result.Reason = "not_recorded"
 	}

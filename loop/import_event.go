@@ -5,14 +5,15 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"git-runr/loop/internal/place"
-	"git-runr/loop/internal/strictjson"
-	"git-runr/loop/prose"
 	"io"
 	"math"
 	"strconv"
 	"strings"
 	"time"
+
+	"git-runr/loop/internal/place"
+	"git-runr/loop/internal/strictjson"
+	"git-runr/loop/prose"
 )
 
 // ForeignEvent is one line of a timeline, in either of its envelopes:

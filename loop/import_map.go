@@ -4,15 +4,15 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"git-runr/loop/internal/markdown"
-	"git-runr/loop/internal/strictjson"
-	"git-runr/loop/prose"
-	"git-runr/loop/reply"
 	"slices"
 	"strings"
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/loop/internal/markdown"
+	"git-runr/loop/internal/strictjson"
+	"git-runr/loop/prose"
+	"git-runr/loop/reply"
 )
 
 const foreignCheckpoint = "checkpoint_complete"

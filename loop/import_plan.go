@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"git-runr/loop/internal/place"
-	"git-runr/loop/prose"
 	"path"
 	"strings"
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/loop/internal/place"
+	"git-runr/loop/prose"
 )
 
 // foundWork is what of a foreign run's commits is in this repository.

@@ -4,11 +4,12 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"git-runr/loop/prose"
-	"git-runr/loop/reply"
 	"slices"
 	"strings"
 	"time"
+
+	"git-runr/loop/prose"
+	"git-runr/loop/reply"
 )
 
 // halt is a stop that the timeline speaks of. It is recorded when nothing follows

@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"git-runr/loop/internal/casetest"
-	"git-runr/loop/prose"
 	"io"
 	"os"
 	"reflect"
@@ -18,6 +16,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"git-runr/gitstore"
+	"git-runr/loop/internal/casetest"
+	"git-runr/loop/prose"
 )
 
 // importNow is when the timelines of the cases are imported.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"git-runr/loop/prose"
-	"git-runr/loop/reply"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"git-runr/gitstore"
+	"git-runr/loop/prose"
+	"git-runr/loop/reply"
 )
 
 // RequestReview records a request and returns at once: nobody is asked yet.

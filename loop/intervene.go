@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"git-runr/loop/prose"
 	"slices"
 	"strings"
 
 	"git-runr/gitstore"
+	"git-runr/loop/prose"
 )
 
 // InterventionSpec is what a person says of an intervention.

@@ -2,11 +2,13 @@ package loop
 
 import (
 	"fmt"
-	"git-runr/loop/prose"
-	"git-runr/loop/reply"
 	"slices"
 	"strings"
 	"time"
+
+	"git-runr/loop/prose"
+	"git-runr/loop/reply"
+	"git-runr/loop/track"
 )
 
 // Action is what a Step tells the runner to do.
@@ -292,7 +294,7 @@ func unmetTwice(run Run, policy Policy) []string {
 	if len(rounds) < 3 {
 		return nil
 	}
-	return repeatedRequests(trackedRounds(rounds[len(rounds)-3:]))
+	return track.Repeated(trackedRounds(rounds[len(rounds)-3:]))
 }
 
 // afterResume takes the run up where it stopped. What was refused is not passed by

@@ -1,9 +1,10 @@
 package loop
 
 import (
-	"git-runr/loop/reply"
 	"strings"
 	"testing"
+
+	"git-runr/loop/reply"
 )
 
 // A run that only its checks keep from passing says so.

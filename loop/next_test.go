@@ -2,11 +2,12 @@ package loop
 
 import (
 	"fmt"
-	"git-runr/loop/reply"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
+
+	"git-runr/loop/reply"
 )
 
 // stepText is a step in a line, for tables.

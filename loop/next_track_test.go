@@ -1,10 +1,11 @@
 package loop
 
 import (
-	"git-runr/loop/internal/roundtest"
-	"git-runr/loop/reply"
 	"slices"
 	"testing"
+
+	"git-runr/loop/internal/roundtest"
+	"git-runr/loop/reply"
 )
 
 // refusedRun is a run whose reviews refused with the requests of rounds, as

@@ -4,14 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"git-runr/loop/prose"
-	"git-runr/loop/reply"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/loop/prose"
+	"git-runr/loop/reply"
 	"git-runr/loop/safetext"
 )
 

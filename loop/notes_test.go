@@ -3,13 +3,13 @@ package loop
 import (
 	"context"
 	"fmt"
-	"git-runr/loop/reply"
 	"math/rand/v2"
 	"reflect"
 	"testing"
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/loop/reply"
 )
 
 // newTestStore is a repository of its own with nothing of the user's in it.

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"git-runr/loop/prose"
-	"git-runr/loop/reply"
 
 	"git-runr/gitstore"
+	"git-runr/loop/prose"
+	"git-runr/loop/reply"
 )
 
 // What a run that is completed came to.

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"git-runr/loop/prose"
-	"git-runr/loop/reply"
 	"slices"
 	"strings"
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/loop/prose"
+	"git-runr/loop/reply"
 )
 
 // Asked is the review that a run has asked people for: an ordinary one, bound to the run.

@@ -1,10 +1,11 @@
 package loop
 
 import (
-	"git-runr/loop/reply"
 	"slices"
 	"strings"
 	"testing"
+
+	"git-runr/loop/reply"
 )
 
 // TestAskedIsFolded: a run knows the review that it asked for last; one that names

@@ -3,14 +3,14 @@ package loop
 import (
 	"context"
 	"fmt"
-	"git-runr/loop/internal/markdown"
-	"git-runr/loop/prose"
-	"git-runr/loop/reply"
 	"path"
 	"slices"
 	"strings"
 
 	"git-runr/gitstore"
+	"git-runr/loop/internal/markdown"
+	"git-runr/loop/prose"
+	"git-runr/loop/reply"
 	"git-runr/loop/safetext"
 )
 

@@ -2,9 +2,10 @@ package loop
 
 import (
 	"fmt"
-	"git-runr/loop/reply"
 	"slices"
 	"strings"
+
+	"git-runr/loop/reply"
 )
 
 // StepKind is what a step of a workflow does.

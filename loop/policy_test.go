@@ -1,8 +1,9 @@
 package loop
 
 import (
-	"git-runr/loop/reply"
 	"testing"
+
+	"git-runr/loop/reply"
 )
 
 // What each threshold lets through, whatever the reviewer stated. A pass passes at

@@ -2,10 +2,10 @@ package loop
 
 import (
 	"fmt"
-	"git-runr/loop/prose"
-	"git-runr/loop/reply"
 	"strings"
 
+	"git-runr/loop/prose"
+	"git-runr/loop/reply"
 	"git-runr/loop/safetext"
 )
 

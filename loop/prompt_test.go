@@ -1,9 +1,10 @@
 package loop
 
 import (
-	"git-runr/loop/reply"
 	"strings"
 	"testing"
+
+	"git-runr/loop/reply"
 )
 
 func testReviewPrompt() ReviewPrompt {

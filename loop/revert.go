@@ -3,11 +3,11 @@ package loop
 import (
 	"errors"
 	"fmt"
-	"git-runr/loop/prose"
 	"slices"
 	"strings"
 
 	"git-runr/gitstore"
+	"git-runr/loop/prose"
 )
 
 // revert undoes an attempt: exactly the files that it changed, back to what they

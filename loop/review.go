@@ -2,12 +2,12 @@ package loop
 
 import (
 	"fmt"
-	"git-runr/loop/reply"
 	"slices"
 	"strings"
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/loop/reply"
 )
 
 // ReviewStatus is where a review stands; see the state machine in the package comment.

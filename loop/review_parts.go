@@ -3,8 +3,9 @@ package loop
 import (
 	"context"
 	"fmt"
-	"git-runr/loop/reply"
 	"strings"
+
+	"git-runr/loop/reply"
 )
 
 // reviewParts has a reviewer look at the change, at one part after the other where it is

@@ -2,10 +2,11 @@ package loop
 
 import (
 	"context"
-	"git-runr/loop/reply"
 	"slices"
 	"strings"
 	"testing"
+
+	"git-runr/loop/reply"
 )
 
 // partReviewer answers each part with the next of its texts.

@@ -5,8 +5,9 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
-	"git-runr/loop/reply"
 	"io"
+
+	"git-runr/loop/reply"
 )
 
 // Reviewer answers a request for review. An agent command and the built-in

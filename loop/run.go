@@ -3,12 +3,13 @@ package loop
 import (
 	"cmp"
 	"fmt"
-	"git-runr/loop/reply"
 	"slices"
 	"strings"
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/loop/reply"
+	"git-runr/loop/track"
 )
 
 // RunStatus is where a run stands; see the state machine in the package comment.
@@ -450,12 +451,12 @@ func FoldRun(events []Event) (Run, []error) {
 }
 
 // Requests are what was asked for over the rounds of the run: see track.
-func (r Run) Requests() []Tracked { return trackRequests(trackedRounds(r.Rounds)) }
+func (r Run) Requests() []track.Request { return track.Requests(trackedRounds(r.Rounds)) }
 
-func trackedRounds(rounds []Round) []trackedRound {
-	tracked := make([]trackedRound, len(rounds))
+func trackedRounds(rounds []Round) []track.Round {
+	tracked := make([]track.Round, len(rounds))
 	for i, r := range rounds {
-		tracked[i] = trackedRound{Number: r.Number, Report: r.Report, Failed: r.Failure != nil}
+		tracked[i] = track.Round{Number: r.Number, Report: r.Report, Failed: r.Failure != nil}
 	}
 	return tracked
 }

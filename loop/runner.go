@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"git-runr/loop/prose"
-	"git-runr/loop/reply"
 	"io"
 	"os"
 	"path/filepath"
@@ -15,6 +13,8 @@ import (
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/loop/prose"
+	"git-runr/loop/reply"
 )
 
 // Runner carries out runs: it does what Next says until nothing is left to do.

@@ -2,11 +2,11 @@ package loop
 
 import (
 	"fmt"
-	"git-runr/loop/prose"
 	"slices"
 	"strings"
 
 	"git-runr/gitstore"
+	"git-runr/loop/prose"
 	"git-runr/loop/safetext"
 )
 

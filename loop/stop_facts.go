@@ -2,13 +2,13 @@ package loop
 
 import (
 	"fmt"
-	"git-runr/loop/internal/markdown"
-	"git-runr/loop/prose"
-	"git-runr/loop/reply"
 	"slices"
 	"strings"
 
 	"git-runr/gitstore"
+	"git-runr/loop/internal/markdown"
+	"git-runr/loop/prose"
+	"git-runr/loop/reply"
 )
 
 // Setting is a value of the configuration and where it comes from.

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"git-runr/loop/prose"
 	"maps"
 	"os"
 	"path/filepath"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/loop/prose"
 )
 
 // Store is the runs and reviews of a repository: events appended to this clone's

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"git-runr/loop/internal/strictjson"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/loop/internal/strictjson"
 )
 
 const threeWriter = "cccccccccccc"

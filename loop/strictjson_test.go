@@ -1,8 +1,9 @@
 package loop
 
 import (
-	"git-runr/loop/internal/strictjson"
 	"testing"
+
+	"git-runr/loop/internal/strictjson"
 )
 
 func TestDecodeStrictKeys(t *testing.T) {

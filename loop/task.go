@@ -2,11 +2,12 @@ package loop
 
 import (
 	"fmt"
-	"git-runr/loop/internal/markdown"
-	"git-runr/loop/reply"
 	"path"
 	"slices"
 	"strings"
+
+	"git-runr/loop/internal/markdown"
+	"git-runr/loop/reply"
 )
 
 // TaskFile is what a task file says of itself, beside what is to be done: in the lines

@@ -3,13 +3,13 @@ package loop
 import (
 	"context"
 	"fmt"
-	"git-runr/loop/internal/markdown"
-	"git-runr/loop/prose"
-	"git-runr/loop/reply"
 	"slices"
 	"strings"
 
 	"git-runr/gitstore"
+	"git-runr/loop/internal/markdown"
+	"git-runr/loop/prose"
+	"git-runr/loop/reply"
 	"git-runr/loop/safetext"
 )
 

@@ -1,12 +1,13 @@
 package loop
 
 import (
-	"git-runr/loop/prose"
-	"git-runr/loop/reply"
 	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"git-runr/loop/prose"
+	"git-runr/loop/reply"
 )
 
 // TestFirstWordsAreTheRequest: where nothing could be read out of a review that does not

@@ -5,12 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"git-runr/loop/reply"
 	"slices"
 	"strings"
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/loop/reply"
 )
 
 // Human names a person as reviewer or implementer: nothing is started.

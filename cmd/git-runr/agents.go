@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"git-runr/loop/reply"
 	"os"
 	"path"
 	"path/filepath"
@@ -14,6 +13,8 @@ import (
 	"git-runr/loop"
 	"git-runr/loop/agent"
 	"git-runr/loop/builtin"
+	"git-runr/loop/checklog"
+	"git-runr/loop/reply"
 )
 
 // Builtin is the reviewer that needs no model, and the default.
@@ -199,7 +200,7 @@ var checker = loop.Checker{Run: runCheck, Judge: builtin.Judge}
 // runCheck runs a check and reads what its output says.
 func runCheck(ctx context.Context, check loop.Check, dir string, tree gitstore.ID) loop.CheckResult {
 	result := agent.RunCheck(ctx, check, dir, agent.CheckEnviron(os.Environ()), string(tree))
-	result.Said = loop.Said(result.Command, result.Output, result.ExitCode)
+	result.Said = checklog.Said(result.Command, result.Output, result.ExitCode)
 	return result
 }
 

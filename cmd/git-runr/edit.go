@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"git-runr/loop/prose"
 	"io"
 	"io/fs"
 	"os"
@@ -15,6 +14,7 @@ import (
 	"git-runr/cmd/git-runr/internal/editdiff"
 	"git-runr/gitstore"
 	"git-runr/loop"
+	"git-runr/loop/prose"
 )
 
 // maxEditPatch bounds the diff that is opened in an editor, in bytes.

@@ -2,13 +2,13 @@ package main
 
 import (
 	"fmt"
-	"git-runr/loop/prose"
 	"io"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"git-runr/loop"
+	"git-runr/loop/prose"
 	"git-runr/loop/safetext"
 )
 

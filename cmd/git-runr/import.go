@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"git-runr/loop/prose"
 	"io"
 	"os"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 
 	"git-runr/diagnose"
 	"git-runr/loop"
+	"git-runr/loop/prose"
 	"git-runr/loop/safetext"
 )
 

@@ -3,8 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"git-runr/loop/prose"
-	"git-runr/loop/reply"
 	"io"
 	"os"
 	"path/filepath"
@@ -15,6 +13,8 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/loop"
+	"git-runr/loop/prose"
+	"git-runr/loop/reply"
 	"git-runr/loop/safetext"
 )
 

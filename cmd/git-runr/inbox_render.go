@@ -2,13 +2,13 @@ package main
 
 import (
 	"fmt"
-	"git-runr/loop/prose"
-	"git-runr/loop/reply"
 	"io"
 	"strings"
 	"text/tabwriter"
 
 	"git-runr/loop"
+	"git-runr/loop/prose"
+	"git-runr/loop/reply"
 	"git-runr/loop/safetext"
 )
 

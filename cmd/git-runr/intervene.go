@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"git-runr/loop/prose"
 	"io"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"git-runr/loop"
+	"git-runr/loop/prose"
 	"git-runr/loop/safetext"
 )
 

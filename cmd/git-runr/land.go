@@ -3,13 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
-	"git-runr/loop/prose"
 	"io"
 
 	"github.com/urfave/cli/v2"
 
 	"git-runr/gitstore"
 	"git-runr/loop"
+	"git-runr/loop/prose"
 	"git-runr/loop/safetext"
 )
 

@@ -2,8 +2,6 @@ package main
 
 import (
 	"fmt"
-	"git-runr/loop/prose"
-	"git-runr/loop/reply"
 	"io"
 	"slices"
 	"strings"
@@ -12,6 +10,8 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/loop"
+	"git-runr/loop/prose"
+	"git-runr/loop/reply"
 	"git-runr/loop/safetext"
 )
 

@@ -3,12 +3,12 @@ package main
 import (
 	"context"
 	"errors"
-	"git-runr/loop/reply"
 	"slices"
 	"time"
 
 	"git-runr/gitstore"
 	"git-runr/loop"
+	"git-runr/loop/reply"
 )
 
 // runLease is the lease of the claim that a run has on the review it addresses. It

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"git-runr/loop/prose"
 	"io"
 	"path/filepath"
 	"text/tabwriter"
@@ -12,6 +11,7 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/loop"
+	"git-runr/loop/prose"
 	"git-runr/loop/safetext"
 )
 

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"git-runr/loop/prose"
-	"git-runr/loop/reply"
 	"io"
 	"os"
 	"path/filepath"
@@ -16,6 +14,8 @@ import (
 	"git-runr/hooks"
 	"git-runr/loop"
 	"git-runr/loop/builtin"
+	"git-runr/loop/prose"
+	"git-runr/loop/reply"
 	"git-runr/loop/safetext"
 )
 

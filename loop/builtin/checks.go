@@ -3,12 +3,12 @@ package builtin
 import (
 	"cmp"
 	"fmt"
-	"git-runr/loop/reply"
 	"path"
 	"regexp"
 	"strings"
 
 	"git-runr/loop"
+	"git-runr/loop/reply"
 )
 
 // maxPerCheck is how many findings one check gives.

@@ -1,12 +1,12 @@
 package builtin
 
 import (
-	"git-runr/loop/reply"
 	"slices"
 	"strings"
 	"testing"
 
 	"git-runr/loop"
+	"git-runr/loop/reply"
 )
 
 func failed(command, output string) loop.CheckResult {

@@ -1,10 +1,11 @@
 package builtin
 
 import (
-	"git-runr/loop/reply"
 	"regexp"
 	"strings"
 	"sync"
+
+	"git-runr/loop/reply"
 )
 
 // lineRule looks at one line of code: strings and comments are blanked in what

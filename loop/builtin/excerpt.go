@@ -1,8 +1,6 @@
 package builtin
 
-import (
-	"strings"
-)
+import "strings"
 
 // Bounds of an excerpt.
 const (

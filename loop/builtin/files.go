@@ -2,9 +2,10 @@ package builtin
 
 import (
 	"fmt"
-	"git-runr/loop/reply"
 	"path"
 	"strings"
+
+	"git-runr/loop/reply"
 )
 
 const (

@@ -2,13 +2,14 @@ package builtin
 
 import (
 	"fmt"
-	"git-runr/loop/reply"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"git-runr/loop/reply"
 )
 
 // newText is a new file as a diff shows it.

@@ -1,8 +1,9 @@
 package builtin
 
 import (
-	"git-runr/loop/reply"
 	"strings"
+
+	"git-runr/loop/reply"
 )
 
 const markerFix = "resolve the conflict and remove the marker lines"

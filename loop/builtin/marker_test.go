@@ -1,9 +1,10 @@
 package builtin
 
 import (
-	"git-runr/loop/reply"
 	"strings"
 	"testing"
+
+	"git-runr/loop/reply"
 )
 
 // conflict is what a merge writes; spelled so that this file holds no marker itself.

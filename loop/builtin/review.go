@@ -2,11 +2,11 @@ package builtin
 
 import (
 	"fmt"
-	"git-runr/loop/reply"
 	"sort"
 	"strings"
 
 	"git-runr/loop"
+	"git-runr/loop/reply"
 )
 
 // maxFindings is how many findings a report holds; a last note counts the rest.

@@ -2,12 +2,12 @@ package builtin
 
 import (
 	"fmt"
-	"git-runr/loop/reply"
 	"slices"
 	"strings"
 	"testing"
 
 	"git-runr/loop"
+	"git-runr/loop/reply"
 )
 
 const cleanGo = `// Package cart adds up.

@@ -3,9 +3,10 @@ package builtin
 import (
 	"bytes"
 	"fmt"
-	"git-runr/loop/reply"
 	"sort"
 	"strings"
+
+	"git-runr/loop/reply"
 )
 
 // strength says how sure a rule is.

@@ -7,7 +7,6 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
-	"git-runr/loop/reply"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +15,7 @@ import (
 	"github.com/zricethezav/gitleaks/v8/config"
 
 	"git-runr/loop"
+	"git-runr/loop/reply"
 )
 
 // The secrets of these tests are put together at run time, so that neither we nor

@@ -1,10 +1,11 @@
 package builtin
 
 import (
-	"git-runr/loop/reply"
 	"regexp"
 	"strings"
 	"sync"
+
+	"git-runr/loop/reply"
 )
 
 // stubRules gives the rules of a language by its id.

@@ -2,9 +2,10 @@ package builtin
 
 import (
 	"fmt"
-	"git-runr/loop/reply"
 	"path"
 	"strings"
+
+	"git-runr/loop/reply"
 )
 
 // whitespace reports at most one note a file and fault, with a count: a file

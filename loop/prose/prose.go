@@ -4,9 +4,10 @@ package prose
 
 import (
 	"fmt"
-	"git-runr/loop/safetext"
 	"strings"
 	"unicode/utf8"
+
+	"git-runr/loop/safetext"
 )
 
 // Count is n and its noun, in the plural unless n is 1: "1 file", "2 files".

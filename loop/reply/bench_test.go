@@ -1,9 +1,10 @@
 package reply
 
 import (
-	"git-runr/loop/internal/casetest"
 	"strings"
 	"testing"
+
+	"git-runr/loop/internal/casetest"
 )
 
 // BenchmarkParseReview reads all cases once, and hostile texts of one megabyte. What

@@ -1,9 +1,10 @@
 package reply
 
 import (
-	"git-runr/loop/internal/casetest"
 	"strings"
 	"testing"
+
+	"git-runr/loop/internal/casetest"
 )
 
 func TestParseReviewCases(t *testing.T) {

@@ -1,9 +1,10 @@
 package reply
 
 import (
-	"git-runr/loop/internal/markdown"
 	"slices"
 	"strings"
+
+	"git-runr/loop/internal/markdown"
 )
 
 // role is what a line is to those who read a review.

@@ -2,12 +2,13 @@ package reply
 
 import (
 	"fmt"
-	"git-runr/loop/internal/markdown"
-	"git-runr/loop/internal/place"
-	"git-runr/loop/prose"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"git-runr/loop/internal/markdown"
+	"git-runr/loop/internal/place"
+	"git-runr/loop/prose"
 )
 
 // ParseExecutor reads an implementer's structured return (seed 004: SUBTASK

@@ -1,15 +1,16 @@
 package reply
 
 import (
-	"git-runr/loop/internal/markdown"
-	"git-runr/loop/internal/place"
-	"git-runr/loop/prose"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"unicode"
+
+	"git-runr/loop/internal/markdown"
+	"git-runr/loop/internal/place"
+	"git-runr/loop/prose"
 )
 
 // statusCode is what git status --short and git diff --name-status put before a path.

@@ -1,8 +1,9 @@
 package reply
 
 import (
-	"git-runr/loop/internal/markdown"
 	"strings"
+
+	"git-runr/loop/internal/markdown"
 )
 
 // reason is what an implementer that did not finish says of it: what follows

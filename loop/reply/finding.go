@@ -4,12 +4,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"git-runr/loop/internal/markdown"
-	"git-runr/loop/internal/place"
 	"path"
 	"slices"
 	"strings"
 	"unicode"
+
+	"git-runr/loop/internal/markdown"
+	"git-runr/loop/internal/place"
 )
 
 // FindingID is a short id ("f-" and 10 hex digits) made of the file and the

@@ -1,12 +1,13 @@
 package reply
 
 import (
-	"git-runr/loop/internal/markdown"
-	"git-runr/loop/internal/place"
-	"git-runr/loop/prose"
 	"iter"
 	"strings"
 	"unicode"
+
+	"git-runr/loop/internal/markdown"
+	"git-runr/loop/internal/place"
+	"git-runr/loop/prose"
 )
 
 // foundFinding is a finding, the lines that it was read from, and whether they
@@ -394,7 +395,7 @@ func (d *findingDraft) isEmpty() bool {
 func (d *findingDraft) isTemplate() bool {
 	severity, issue := d.value(severityField), d.value(issueField)
 	filled := issue != "" && !place.IsPlaceholder(issue) && !(strings.HasPrefix(issue, "[") && strings.HasSuffix(issue, "]"))
-	return !filled && (place.IsPlaceholder(severity) || len(severitiesIn(severity)) > 1)
+	return !filled && (severity == "" && issue != "" || place.IsPlaceholder(severity) || len(severitiesIn(severity)) > 1)
 }
 
 func (d *findingDraft) finding(plain bool, log *markdown.Warnings) Finding {

@@ -1,9 +1,10 @@
 package reply
 
 import (
+	"strings"
+
 	"git-runr/loop/internal/place"
 	"git-runr/loop/prose"
-	"strings"
 )
 
 // loosePlace takes the place off what is said of a finding, at its start or at its

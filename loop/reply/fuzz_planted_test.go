@@ -2,10 +2,11 @@ package reply
 
 import (
 	"fmt"
-	"git-runr/loop/internal/markdown"
 	"slices"
 	"strings"
 	"testing"
+
+	"git-runr/loop/internal/markdown"
 )
 
 // addTexts seeds a fuzz test with reviews and with what attackers plant in them.

@@ -1,13 +1,14 @@
 package reply
 
 import (
-	"git-runr/loop/internal/casetest"
-	"git-runr/loop/internal/markdown"
 	"path"
 	"reflect"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"git-runr/loop/internal/casetest"
+	"git-runr/loop/internal/markdown"
 )
 
 const fuzzNonce = "1f2e3d4c"

@@ -3,9 +3,10 @@ package reply
 import (
 	"cmp"
 	"fmt"
-	"git-runr/loop/prose"
 	"slices"
 	"strings"
+
+	"git-runr/loop/prose"
 )
 
 // PartTitle heads what was said of part i, from 0, of n.

@@ -4,11 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"git-runr/loop/internal/strictjson"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
+
+	"git-runr/loop/internal/strictjson"
 )
 
 // jsonObject reads the fields of an object by their exact names and keeps the

@@ -1,14 +1,15 @@
 package reply
 
 import (
-	"git-runr/loop/internal/markdown"
-	"git-runr/loop/internal/place"
-	"git-runr/loop/prose"
 	"path"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"git-runr/loop/internal/markdown"
+	"git-runr/loop/internal/place"
+	"git-runr/loop/prose"
 )
 
 // SeverityWords are the words for a severity, written without gaps. What must be fixed

@@ -1,8 +1,6 @@
 package reply
 
-import (
-	"git-runr/loop/internal/place"
-)
+import "git-runr/loop/internal/place"
 
 // Severity says how much a finding matters. The order is critical, warning, note.
 type Severity string

@@ -1,12 +1,13 @@
 package reply
 
 import (
-	"git-runr/loop/internal/markdown"
-	"git-runr/loop/prose"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"git-runr/loop/internal/markdown"
+	"git-runr/loop/prose"
 )
 
 // Requests are what a reviewer asked for: the findings, then what it asked for

@@ -1,11 +1,12 @@
 package reply
 
 import (
-	"git-runr/loop/internal/markdown"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"git-runr/loop/internal/markdown"
 )
 
 type blockKind byte

@@ -1,10 +1,11 @@
 package reply
 
 import (
-	"git-runr/loop/internal/markdown"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"git-runr/loop/internal/markdown"
 )
 
 // mark says how something in a list of things to do stands.

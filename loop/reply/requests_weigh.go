@@ -1,10 +1,11 @@
 package reply
 
 import (
-	"git-runr/loop/internal/place"
 	"slices"
 	"strings"
 	"unicode"
+
+	"git-runr/loop/internal/place"
 )
 
 // weight says how plainly a text asks for something.

@@ -1,11 +1,12 @@
 package reply
 
 import (
-	"git-runr/loop/prose"
 	"slices"
 	"strings"
 	"sync"
 	"unicode"
+
+	"git-runr/loop/prose"
 )
 
 // wordTable is a set of words or phrases, made when it is first asked: the program

@@ -1,9 +1,10 @@
 package reply
 
 import (
-	"git-runr/loop/internal/markdown"
 	"slices"
 	"strings"
+
+	"git-runr/loop/internal/markdown"
 )
 
 // approval is what a text says about approving.

@@ -4,12 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"git-runr/loop/internal/markdown"
-	"git-runr/loop/internal/place"
-	"git-runr/loop/prose"
 	"maps"
 	"slices"
 	"strings"
+
+	"git-runr/loop/internal/markdown"
+	"git-runr/loop/internal/place"
+	"git-runr/loop/prose"
 )
 
 // readJSON reads every object in the answer that is a review in one of the known

@@ -2,12 +2,13 @@ package reply
 
 import (
 	"fmt"
-	"git-runr/loop/internal/markdown"
-	"git-runr/loop/prose"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"git-runr/loop/internal/markdown"
+	"git-runr/loop/prose"
 )
 
 // readMarkdownReview reads seed 004's report: verdict lines and findings, with a

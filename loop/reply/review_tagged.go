@@ -3,9 +3,10 @@ package reply
 import (
 	"errors"
 	"fmt"
+	"strings"
+
 	"git-runr/loop/internal/markdown"
 	"git-runr/loop/prose"
-	"strings"
 )
 
 // blockTag is the first word of the info string of the block that we ask for.

@@ -2,12 +2,13 @@ package reply
 
 import (
 	"fmt"
-	"git-runr/loop/internal/markdown"
-	"git-runr/loop/prose"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"git-runr/loop/internal/markdown"
+	"git-runr/loop/prose"
 )
 
 // EffectiveVerdict is what counts of a reviewer's verdict. A critical finding makes

@@ -1,10 +1,11 @@
 package reply
 
 import (
-	"git-runr/loop/internal/markdown"
-	"git-runr/loop/prose"
 	"slices"
 	"strings"
+
+	"git-runr/loop/internal/markdown"
+	"git-runr/loop/prose"
 )
 
 // MaxText is how much of an answer is kept with what was read out of it, in bytes.

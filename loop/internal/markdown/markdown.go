@@ -1,11 +1,12 @@
 package markdown
 
 import (
-	"git-runr/loop/prose"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"git-runr/loop/prose"
 )
 
 // MaxParsed is how much of an answer is read: far above any real one.

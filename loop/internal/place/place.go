@@ -3,14 +3,15 @@ package place
 
 import (
 	"fmt"
-	"git-runr/loop/internal/markdown"
-	"git-runr/loop/prose"
 	"path"
 	"regexp"
 	"strings"
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"git-runr/loop/internal/markdown"
+	"git-runr/loop/prose"
 )
 
 // MaxPath is the longest path that is believed, in bytes.

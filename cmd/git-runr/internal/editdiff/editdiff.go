@@ -4,12 +4,12 @@ package editdiff
 
 import (
 	"fmt"
-	"git-runr/loop/prose"
 	"slices"
 	"strconv"
 	"strings"
 
 	"git-runr/loop"
+	"git-runr/loop/prose"
 	"git-runr/loop/safetext"
 )
 

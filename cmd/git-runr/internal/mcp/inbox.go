@@ -3,12 +3,12 @@ package mcp
 import (
 	"context"
 	"fmt"
-	"git-runr/loop/prose"
 	"slices"
 	"strings"
 	"time"
 
 	"git-runr/loop"
+	"git-runr/loop/prose"
 )
 
 // inboxReply is what the actions of review_inbox give; its document may be anything.

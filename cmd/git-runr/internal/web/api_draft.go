@@ -3,13 +3,13 @@ package web
 import (
 	"context"
 	"errors"
-	"git-runr/loop/reply"
 	"net/http"
 	"slices"
 	"strings"
 
 	"git-runr/gitstore"
 	"git-runr/loop"
+	"git-runr/loop/reply"
 )
 
 // commentJSON is a comment: the five names of seed 003, then ours. Commit and blob are

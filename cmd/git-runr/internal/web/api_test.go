@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"git-runr/gitstore"
-	"git-runr/loop/reply"
 	"io/fs"
 	"net/http"
 	"slices"
@@ -14,7 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"git-runr/gitstore"
 	"git-runr/loop"
+	"git-runr/loop/reply"
 )
 
 func TestHealth(t *testing.T) {

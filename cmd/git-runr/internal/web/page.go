@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"git-runr/loop/prose"
 	"html/template"
 	"io/fs"
 	"mime"
@@ -18,6 +17,7 @@ import (
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/loop/prose"
 	"git-runr/loop/safetext"
 )
 

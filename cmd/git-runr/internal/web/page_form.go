@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"crypto/rand"
-	"git-runr/loop/reply"
 	"net/http"
 	"net/url"
 	"path"
@@ -12,6 +11,7 @@ import (
 	"strings"
 
 	"git-runr/loop"
+	"git-runr/loop/reply"
 )
 
 // The forms of the pages work without scripts. A script sends drafts to the API

@@ -2,12 +2,12 @@ package web
 
 import (
 	"context"
-	"git-runr/loop/reply"
 	"html/template"
 	"strings"
 	"time"
 
 	"git-runr/loop"
+	"git-runr/loop/reply"
 	"git-runr/loop/safetext"
 )
 

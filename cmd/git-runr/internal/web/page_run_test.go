@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"fmt"
-	"git-runr/loop/reply"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -14,6 +13,7 @@ import (
 	"git-runr/diagnose"
 	"git-runr/gitstore"
 	"git-runr/loop"
+	"git-runr/loop/reply"
 )
 
 // stubborn is an implementer that writes another line each time, and a reviewer that

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"git-runr/loop/reply"
 	"image"
 	"image/png"
 	"net/url"
@@ -17,6 +16,7 @@ import (
 	"time"
 
 	"git-runr/loop"
+	"git-runr/loop/reply"
 )
 
 // page is what a logged-in browser is shown.

@@ -1,11 +1,12 @@
-package loop
+package track
 
 import (
-	"git-runr/loop/internal/place"
 	"path"
 	"strings"
 	"sync"
 	"unicode"
+
+	"git-runr/loop/internal/place"
 )
 
 type tokenKind byte

@@ -1,10 +1,11 @@
-package loop
+package track
 
 import (
-	"git-runr/loop/reply"
 	"slices"
 	"strings"
 	"sync"
+
+	"git-runr/loop/reply"
 )
 
 // wishOf reads whether a request wants what its words say or wants it gone, and the

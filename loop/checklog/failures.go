@@ -1,11 +1,12 @@
-package loop
+package checklog
 
 import (
 	"fmt"
-	"git-runr/loop/prose"
 	"regexp"
 	"strings"
 	"sync"
+
+	"git-runr/loop/prose"
 )
 
 // testSummary is how a test runner tells how many tests failed. The figures of all

@@ -1,8 +1,9 @@
-package loop
+package checklog
 
 import (
-	"git-runr/loop/prose"
 	"strings"
+
+	"git-runr/loop/prose"
 )
 
 // percent is a figure of coverage as it was printed, without the sign; "" is none.

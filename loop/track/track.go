@@ -1,45 +1,46 @@
-package loop
+package track
 
 import (
 	"cmp"
-	"git-runr/loop/reply"
 	"slices"
 	"strings"
+
+	"git-runr/loop/reply"
 )
 
-// RequestState is how a request fared over the rounds of a run.
-type RequestState string
+// State is how a request fared over the rounds of a run.
+type State string
 
 const (
-	RequestNew      RequestState = "new"       // first asked in the newest round
-	RequestUnmet    RequestState = "unmet"     // asked in the newest round and in the one before it
-	RequestCameBack RequestState = "came_back" // absent in between and asked again
-	RequestMet      RequestState = "met"       // asked before and not in the newest round
+	New      State = "new"       // first asked in the newest round
+	Unmet    State = "unmet"     // asked in the newest round and in the one before it
+	CameBack State = "came_back" // absent in between and asked again
+	Met      State = "met"       // asked before and not in the newest round
 )
 
-// Tracked is one request over the rounds of a run.
-type Tracked struct {
-	Text  string       `json:"text"`         // the newest wording; a finding's begins with its place
-	ID    string       `json:"id,omitempty"` // finding id of the newest wording, "" for prose
-	First int          `json:"first_round"`
-	Last  int          `json:"last_round"` // the newest round that asked for it
-	Times int          `json:"times"`      // rounds that asked for it
-	State RequestState `json:"state"`
+// Request is one request over the rounds of a run.
+type Request struct {
+	Text  string `json:"text"`         // the newest wording; a finding's begins with its place
+	ID    string `json:"id,omitempty"` // finding id of the newest wording, "" for prose
+	First int    `json:"first_round"`
+	Last  int    `json:"last_round"` // the newest round that asked for it
+	Times int    `json:"times"`      // rounds that asked for it
+	State State  `json:"state"`
 }
 
-// trackRequests follows the requests of the rounds that came to an answer, oldest first:
+// Requests follows the requests of the rounds that came to an answer, oldest first:
 // those of the newest such round in their order, then those that are met, newest
 // first. A round that neither passed nor asked for anything says nothing about
 // what was met, and does not count.
-func trackRequests(rounds []trackedRound) []Tracked {
-	rounds = slices.DeleteFunc(slices.Clone(rounds), func(r trackedRound) bool { return !r.answered() })
+func Requests(rounds []Round) []Request {
+	rounds = slices.DeleteFunc(slices.Clone(rounds), func(r Round) bool { return !r.answered() })
 	threads := follow(rounds)
 	slices.SortStableFunc(threads, func(a, b *thread) int {
 		return cmp.Or(cmp.Compare(b.newest(), a.newest()), cmp.Compare(a.newestAsk.at, b.newestAsk.at))
 	})
-	tracked := make([]Tracked, len(threads))
+	tracked := make([]Request, len(threads))
 	for i, t := range threads {
-		tracked[i] = Tracked{
+		tracked[i] = Request{
 			Text: t.newestAsk.text, ID: t.newestAsk.id,
 			First: rounds[t.seen[0]].Number, Last: rounds[t.newest()].Number, Times: len(t.seen),
 			State: t.state(len(rounds) - 1),
@@ -48,17 +49,17 @@ func trackRequests(rounds []trackedRound) []Tracked {
 	return tracked
 }
 
-// trackedRound is what one round came to.
-type trackedRound struct {
+// Round is what one round came to.
+type Round struct {
 	Number int // from 1
 	Report reply.Report
 	Failed bool // it came to no answer
 }
 
-// repeatedRequests are the requests that stand in each of rounds, in whatever words, in the order of
+// Repeated are the requests that stand in each of rounds, in whatever words, in the order of
 // the newest: the ids of findings in their newest wording, and the texts of requests that
 // have none. Notes are not among them.
-func repeatedRequests(rounds []trackedRound) []string {
+func Repeated(rounds []Round) []string {
 	var standing []ask
 	for _, t := range follow(rounds) {
 		if len(t.seen) == len(rounds) && t.newestAsk.severity != reply.Note {
@@ -74,7 +75,7 @@ func repeatedRequests(rounds []trackedRound) []string {
 }
 
 // answered reports whether the round tells which requests stand.
-func (r trackedRound) answered() bool {
+func (r Round) answered() bool {
 	asks := len(r.Report.Findings)+len(r.Report.Requests) > 0
 	return !r.Failed && (asks || r.Report.Effective.Passed() || r.Report.Verdict.Passed())
 }
@@ -92,7 +93,7 @@ type ask struct {
 
 // asksOf are the requests of a round, each once: its findings, then the prose that
 // no finding says already.
-func asksOf(round trackedRound) []ask {
+func asksOf(round Round) []ask {
 	var asks []ask
 	seen := map[string]bool{}
 	add := func(a ask, keys ...string) {
@@ -134,21 +135,21 @@ type thread struct {
 func (t *thread) newest() int { return t.seen[len(t.seen)-1] }
 
 // state is how the request stands in the round of index last, the newest.
-func (t *thread) state(last int) RequestState {
+func (t *thread) state(last int) State {
 	switch {
 	case t.newest() != last:
-		return RequestMet
+		return Met
 	case len(t.seen) == 1:
-		return RequestNew
+		return New
 	case t.seen[len(t.seen)-2] == last-1:
-		return RequestUnmet
+		return Unmet
 	}
-	return RequestCameBack
+	return CameBack
 }
 
 // follow joins the requests of rounds, oldest first, into threads, in the order in
 // which they were first asked. Within a round a thread continues at most once.
-func follow(rounds []trackedRound) []*thread {
+func follow(rounds []Round) []*thread {
 	var threads []*thread
 	for i, round := range rounds {
 		asks := asksOf(round)

@@ -1,13 +1,14 @@
-package loop
+package track
 
 import (
-	"git-runr/loop/prose"
-	"git-runr/loop/reply"
 	"path"
 	"slices"
 	"strings"
 	"sync"
 	"unicode"
+
+	"git-runr/loop/prose"
+	"git-runr/loop/reply"
 )
 
 // wording is what a request says, without how it says it.

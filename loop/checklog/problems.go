@@ -1,11 +1,12 @@
-package loop
+package checklog
 
 import (
-	"git-runr/loop/internal/place"
-	"git-runr/loop/prose"
 	"regexp"
 	"strings"
 	"unicode"
+
+	"git-runr/loop/internal/place"
+	"git-runr/loop/prose"
 )
 
 // problems says how much compilers, type checkers, linters and formatters complained of.

@@ -1,11 +1,12 @@
-package loop
+package checklog
 
 import (
-	"git-runr/loop/prose"
 	"regexp"
 	"strconv"
 	"strings"
 	"sync"
+
+	"git-runr/loop/prose"
 )
 
 // maxSaid is the length of the longest answer of Said, in bytes; all of them are ASCII.

@@ -1,28 +1,29 @@
-package loop
+package track
 
 import (
 	"fmt"
-	"git-runr/loop/internal/casetest"
-	"git-runr/loop/internal/roundtest"
 	"strings"
 	"testing"
+
+	"git-runr/loop/internal/casetest"
+	"git-runr/loop/internal/roundtest"
 )
 
-func readRound(number int, text string) trackedRound {
+func readRound(number int, text string) Round {
 	report, failed := roundtest.Read(text)
-	return trackedRound{Number: number, Report: report, Failed: failed}
+	return Round{Number: number, Report: report, Failed: failed}
 }
 
 func TestTrackCases(t *testing.T) {
 	casetest.Run(t, "track", func(t *testing.T, c casetest.Case) {
-		var rounds []trackedRound
+		var rounds []Round
 		for _, f := range c.Archive.Files {
 			if f.Name != "want" {
 				rounds = append(rounds, readRound(len(rounds)+1, string(f.Data)))
 			}
 		}
 		var got strings.Builder
-		for _, r := range trackRequests(rounds) {
+		for _, r := range Requests(rounds) {
 			fmt.Fprintf(&got, "%s %s\n", r.State, r.Text)
 		}
 		if want := c.File("want"); got.String() != want {
@@ -61,20 +62,20 @@ func TestSameRequest(t *testing.T) {
 }
 
 func TestTrackCounts(t *testing.T) {
-	rounds := []trackedRound{
+	rounds := []Round{
 		readRound(1, "Fix type errors\n"),
 		readRound(2, "FAILED\n"),
 		readRound(4, "a.go:3 warning: the type errors are not fixed\nFix type errors\n"),
 	}
-	got := trackRequests(rounds)
-	want := Tracked{Text: "Fix type errors", First: 1, Last: 4, Times: 2, State: RequestUnmet}
+	got := Requests(rounds)
+	want := Request{Text: "Fix type errors", First: 1, Last: 4, Times: 2, State: Unmet}
 	if len(got) != 2 || got[1] != want {
 		t.Errorf("got %+v", got)
 	}
-	if got[0].ID != rounds[2].Report.Findings[0].ID || got[0].State != RequestNew {
+	if got[0].ID != rounds[2].Report.Findings[0].ID || got[0].State != New {
 		t.Errorf("got %+v", got[0])
 	}
-	if got := trackRequests(nil); got == nil || len(got) != 0 {
+	if got := Requests(nil); got == nil || len(got) != 0 {
 		t.Errorf("no rounds: %v", got)
 	}
 }
@@ -91,13 +92,13 @@ func FuzzTrack(f *testing.F) {
 		f.Add(strings.Join(rounds, "--\n"))
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		var rounds []trackedRound
+		var rounds []Round
 		var asked []string
 		for i, part := range strings.Split(text, "--\n") {
 			rounds = append(rounds, readRound(i+1, part))
 			asked = append(asked, strings.Split(part, "\n")...)
 		}
-		checkTracked(t, rounds, trackRequests(rounds))
+		checkTracked(t, rounds, Requests(rounds))
 		asked = asked[:min(len(asked), 6)]
 		for _, a := range asked {
 			for _, b := range asked {
@@ -114,7 +115,7 @@ func FuzzTrack(f *testing.F) {
 
 // checkTracked: each request of the newest round that counts stands there once, in order, and
 // nothing else does but what is met.
-func checkTracked(t *testing.T, rounds []trackedRound, tracked []Tracked) {
+func checkTracked(t *testing.T, rounds []Round, tracked []Request) {
 	newest := -1
 	for i, r := range rounds {
 		if r.answered() {
@@ -130,7 +131,7 @@ func checkTracked(t *testing.T, rounds []trackedRound, tracked []Tracked) {
 	open := 0
 	seen := map[string]bool{}
 	for _, r := range tracked {
-		if r.State == RequestMet {
+		if r.State == Met {
 			continue
 		}
 		if open++; seen[textKey(r.Text)] || r.Last != rounds[newest].Number {
