@@ -391,7 +391,7 @@ func (d *findingDraft) isEmpty() bool {
 func (d *findingDraft) isTemplate() bool {
 	severity, issue := d.value(severityField), d.value(issueField)
 	filled := issue != "" && !isPlaceholder(issue) && !(strings.HasPrefix(issue, "[") && strings.HasSuffix(issue, "]"))
-	return !filled && (isPlaceholder(severity) || len(severitiesIn(severity)) > 1)
+	return !filled && (severity == "" && issue != "" || isPlaceholder(severity) || len(severitiesIn(severity)) > 1)
 }
 
 func (d *findingDraft) finding(plain bool, log *parseLog) Finding {
