@@ -14,6 +14,8 @@ import (
 	"slices"
 
 	"git-runr/gitstore"
+	"git-runr/loop/prose"
+	"git-runr/loop/safetext"
 )
 
 // Draft is what a person has written of a review and not submitted. It is a file of
@@ -86,6 +88,37 @@ func (s *Store) Drafts(review Review) ([]Draft, error) {
 		}
 	}
 	return drafts, nil
+}
+
+// KeptDraft is what somebody has written of a review that is closed, and not submitted.
+type KeptDraft struct {
+	Actor    string `json:"actor"`
+	Comments int    `json:"comments"`
+	List     string `json:"list,omitempty"` // the line that shows it
+}
+
+// Words say whose it is.
+func (d KeptDraft) Words() string {
+	return fmt.Sprintf("A draft with %s is kept, by %s", prose.Count(d.Comments, "comment"), safetext.Line(d.Actor))
+}
+
+// KeptDrafts are those that closing a review leaves without an answer; none while it is
+// not closed. me is who needs not be named to see his own.
+func (s *Store) KeptDrafts(review Review, me string) ([]KeptDraft, error) {
+	if review.Status != ReviewCancel && review.Status != ReviewResolve {
+		return nil, nil
+	}
+	drafts, err := s.Drafts(review)
+	var kept []KeptDraft
+	for _, d := range drafts {
+		argv := []string{"git", "runr", "inbox", "comment", review.ID, "--list"}
+		if d.Actor != me {
+			argv = append(argv, "--as", d.Actor)
+		}
+		line, _ := safetext.CommandLine(argv...)
+		kept = append(kept, KeptDraft{d.Actor, len(d.Comments), line})
+	}
+	return kept, err
 }
 
 // EditDraft changes actor's draft of a review, which may still be submitted.

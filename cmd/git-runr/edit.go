@@ -115,9 +115,9 @@ func (s *session) write(file editFile) (editdiff.Written, error) {
 	if file.found {
 		s.say("going on with what was left in %s", file.path)
 	}
-	terminal := gitstore.Terminal{In: s.in, Out: s.out, Err: s.err}
-	if tty, _ := onTerminal(s.out); !tty {
-		terminal.Out = s.err // standard output is for the result
+	terminal := gitstore.Terminal{In: s.in, Out: s.err, Err: s.err} // standard output is for the result
+	if tty, _ := onTerminal(s.out); tty {
+		terminal.Out = beneath(s.out).(io.Writer)
 	}
 	if err := s.repo.EditFile(s.ctx, editor, file.path, terminal); err != nil {
 		return editdiff.Written{}, problemf(exitStopped, "%w", err)

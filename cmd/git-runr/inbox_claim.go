@@ -86,14 +86,7 @@ type actorDone struct {
 	Resolve string            `json:"resolve_with,omitempty"` // the line that resolves what was claimed
 	Answer  *loop.Answer      `json:"answer,omitempty"`
 	Open    int               `json:"unanswered"`       // findings and comments without an answer
-	Drafts  []draftJSON       `json:"drafts,omitempty"` // of a review that is closed now
-}
-
-// draftJSON is what somebody has written of a review and not submitted.
-type draftJSON struct {
-	Actor    string `json:"actor"`
-	Comments int    `json:"comments"`
-	List     string `json:"list,omitempty"` // the line that shows it
+	Drafts  []loop.KeptDraft  `json:"drafts,omitempty"` // of a review that is closed now
 }
 
 func inboxClaim(s *session) error {
@@ -288,8 +281,10 @@ func (s *session) showAct(review loop.Review, actor string, answer *loop.Answer,
 	if review.Status == loop.ReviewClaim && review.Claim.By == actor {
 		done.Resolve, _ = safetext.CommandLine("git", "runr", "inbox", "resolve", review.ID, "--as", actor, "--claim", fmt.Sprintf("%.12s", review.Claim.ID))
 	}
-	if review.Status == loop.ReviewCancel || review.Status == loop.ReviewResolve {
-		done.Drafts = s.keptDrafts(review)
+	me, _ := s.person()
+	var err error
+	if done.Drafts, err = s.store.KeptDrafts(review, me); err != nil {
+		s.say("%v", err) // it is closed already: this is no failure of that
 	}
 	return s.print(done, func(w io.Writer) {
 		show(w, done)
@@ -297,28 +292,9 @@ func (s *session) showAct(review loop.Review, actor string, answer *loop.Answer,
 	})
 }
 
-// keptDrafts are those that closing a review leaves without an answer. It is closed
-// already: one that cannot be read is said and is no failure of that.
-func (s *session) keptDrafts(review loop.Review) (kept []draftJSON) {
-	drafts, err := s.store.Drafts(review)
-	if err != nil {
-		s.say("%v", err)
-	}
-	me, _ := s.person()
-	for _, d := range drafts {
-		argv := []string{"git", "runr", "inbox", "comment", review.ID, "--list"}
-		if d.Actor != me {
-			argv = append(argv, "--as", d.Actor)
-		}
-		line, _ := safetext.CommandLine(argv...)
-		kept = append(kept, draftJSON{d.Actor, len(d.Comments), line})
-	}
-	return kept
-}
-
 func writeDrafts(w io.Writer, done actorDone) {
 	for _, d := range done.Drafts {
-		fmt.Fprintf(w, "A draft with %s is kept, by %s:\n", prose.Count(d.Comments, "comment"), safetext.Line(d.Actor))
+		fmt.Fprintf(w, "%s:\n", d.Words())
 		if d.List != "" {
 			fmt.Fprintf(w, "  %s\n", d.List)
 		}

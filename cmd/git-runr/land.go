@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -39,8 +40,9 @@ func land(s *session) error {
 	if err != nil {
 		return err
 	}
+	how := loop.LandSpec{Squash: s.Bool("squash"), Onto: s.String("onto"), AllowDeletions: s.Bool("allow-deletions")}
 	if s.repo.IsOwnWorktree() {
-		return problemf(exitState, "this is the working tree of a run: its result lands in your own checkout").withHint("cd there, then: git runr land " + run.ID)
+		return problemf(exitState, "this is the working tree of a run: its result lands in your own checkout").withHint("cd there, then: " + landAgain("", run, how))
 	}
 	if run.Status == loop.RunComplete && run.Landed == nil {
 		if err := s.workHere(run); err != nil {
@@ -60,10 +62,9 @@ func land(s *session) error {
 			return err
 		}
 	}
-	how := loop.LandSpec{Squash: s.Bool("squash"), Onto: s.String("onto"), AllowDeletions: s.Bool("allow-deletions")}
 	run, done, err := store.Land(s.ctx, run, how)
 	if err != nil {
-		return landProblem(run, how.Onto, err)
+		return landProblem(run, how, err)
 	}
 	s.project(store)
 	s.answerLanded(store, run)
@@ -105,23 +106,46 @@ func writePaths(w io.Writer, what string, paths []string) {
 	}
 }
 
+// landAgain is the line that lands run in dir ("" is here) as how says.
+func landAgain(dir string, run loop.Run, how loop.LandSpec) string {
+	argv := []string{"git", "runr", "land", run.ID}
+	if dir != "" {
+		argv = slices.Insert(argv, 1, "-C", dir)
+	}
+	if how.Squash {
+		argv = append(argv, "--squash")
+	}
+	if how.Onto != "" {
+		argv = append(argv, "--onto", how.Onto)
+	}
+	if how.AllowDeletions {
+		argv = append(argv, "--allow-deletions")
+	}
+	if line, ok := safetext.CommandLine(argv...); ok {
+		return line
+	}
+	return "the same command again" // a name that is not fit to be pasted
+}
+
 // landProblem says what to type when a result did not land.
-func landProblem(run loop.Run, onto string, err error) error {
+func landProblem(run loop.Run, how loop.LandSpec, err error) error {
 	state, elsewhere := new(loop.StateError), new(gitstore.CheckedOutError)
 	switch {
 	case errors.As(err, &elsewhere):
-		refused := problemf(exitConflict, "%w", err)
-		if line, ok := safetext.CommandLine("git", "-C", elsewhere.Dir, "runr", "land", run.ID); ok {
-			refused = refused.withHint(line)
-		}
-		return refused
+		how.Onto = "" // it is what is checked out there
+		return problemf(exitConflict, "%w", err).withHint(landAgain(elsewhere.Dir, run, how))
 	case errors.Is(err, gitstore.ErrDeletions):
+		from := "HEAD"
+		if how.Onto != "" {
+			from = switchTo(how.Onto, "")
+		}
+		how.AllowDeletions = true
 		return problemf(exitConflict, "%w", err).withHint(
-			"git diff --stat --diff-filter=D HEAD "+run.Commit.Short()+"   shows what would go", "git runr land "+run.ID+" --allow-deletions   lands it all the same")
+			"git diff --stat --diff-filter=D "+from+" "+run.Commit.Short()+"   shows what would go", landAgain("", run, how)+"   lands it all the same")
 	case errors.Is(err, gitstore.ErrDirty):
-		return problemf(exitConflict, "%w", err).withHint("commit or stash these files, then: git runr land " + run.ID)
+		return problemf(exitConflict, "%w", err).withHint("commit or stash these files, then: " + landAgain("", run, how))
 	case errors.Is(err, gitstore.ErrConflict):
-		return problemf(exitConflict, "%w", err).withHint("merge it by hand: " + onBranch(onto, "git merge "+run.Plan.Branch))
+		return problemf(exitConflict, "%w", err).withHint("merge it by hand: " + onBranch(how.Onto, "git merge "+run.Plan.Branch))
 	case errors.Is(err, gitstore.ErrNoChange):
 		return problemf(exitNothing, "%w", err)
 	case errors.As(err, &state) && run.Stop != nil:

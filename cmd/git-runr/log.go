@@ -168,8 +168,10 @@ func (f *follower) about(news []loop.Event) ([]loop.Event, error) {
 // follow1 prints one event as it came: a line, or with --json one object a line.
 func (s *session) follow1(e loop.Event) error {
 	if !s.json {
-		writeEvent(s.out, e)
-		return nil
+		var line strings.Builder
+		writeEvent(&line, e)
+		_, err := io.WriteString(s.out, line.String())
+		return err
 	}
 	return writeJSON(s.out, eventDocuments([]loop.Event{e})[0])
 }

@@ -53,6 +53,8 @@ func clock(getenv func(string) string) func() time.Time {
 
 // run carries out one command line and returns its exit status.
 func (p *program) run(ctx context.Context, argv []string) int {
+	out := &output{Writer: p.out}
+	p = &program{in: p.in, out: out, err: p.err, getenv: p.getenv, now: p.now}
 	app := p.app()
 	args, err := permuteArgs(app, argv)
 	asJSON := slices.Contains(flagsOf(args, argv), "--json")
@@ -62,7 +64,7 @@ func (p *program) run(ctx context.Context, argv []string) int {
 	if ctx.Err() != nil && err != nil {
 		err = ctx.Err()
 	}
-	return report(err, p.out, p.err, asJSON)
+	return out.finish(err, p.err, asJSON)
 }
 
 // flagsOf are the sorted arguments before the "--" that ends flags, or what was

@@ -152,7 +152,7 @@ func (s *session) say(format string, args ...any) {
 
 // onTerminal reports whether w is a terminal, and how wide it is.
 func onTerminal(w any) (bool, int) {
-	file, ok := w.(*os.File)
+	file, ok := beneath(w).(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {
 		return false, 80
 	}

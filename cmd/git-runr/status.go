@@ -32,8 +32,9 @@ func (p *program) statusCommand() *cli.Command {
 type overviewJSON struct {
 	Branch  string               `json:"branch"`
 	Head    gitstore.ID          `json:"head,omitempty"`
-	Problem string               `json:"problem,omitempty"`   // why HEAD cannot be read
-	Under   string               `json:"operation,omitempty"` // of git's own that is not finished: merge, rebase …
+	Problem string               `json:"problem,omitempty"`        // why HEAD cannot be read
+	Config  string               `json:"config_problem,omitempty"` // why the configuration cannot be read
+	Under   string               `json:"operation,omitempty"`      // of git's own that is not finished: merge, rebase …
 	Hook    hooks.State          `json:"post_commit_hook"`
 	Inbox   int                  `json:"inbox"` // open, submitted and claimed
 	Reviews []loop.ReviewSummary `json:"reviews"`
@@ -69,6 +70,9 @@ func (s *session) overview(store *loop.Store) (overviewJSON, error) {
 	}
 	if doc.Head, err = s.repo.Head(s.ctx); err != nil && !errors.Is(err, gitstore.ErrUnborn) {
 		doc.Problem = err.Error()
+	}
+	if _, _, err := s.configured(); err != nil {
+		doc.Config = err.Error()
 	}
 	doc.Under = s.repo.Operation()
 	statuses, err := hooks.StatusOf(s.ctx, s.repo)
@@ -131,7 +135,7 @@ func (d overviewJSON) next(live func(string) bool, land func(loop.RunSummary) st
 	if d.Hook == hooks.Absent {
 		lines = append(lines, "git runr hooks install")
 	}
-	if d.Head != "" {
+	if d.Head != "" && d.Config == "" { // it would refuse
 		lines = append(lines, "git runr review")
 	}
 	lines = append(lines, "git runr inbox", "git runr help")
@@ -150,6 +154,9 @@ func writeOverview(w io.Writer, d overviewJSON, live func(string) bool) {
 			at += ", in the middle of a " + d.Under
 		}
 		fmt.Fprintf(w, "On %s at %s; post-commit hook %s.\n", safetext.Line(on), at, orElse(string(d.Hook), "unknown"))
+	}
+	if d.Config != "" {
+		fmt.Fprintf(w, "\n%s\n  mend it first: reviews and runs do not begin without it\n", safetext.Line(d.Config))
 	}
 	if len(d.Runs) > 0 {
 		fmt.Fprintln(w, "\nRuns:")

@@ -5,7 +5,7 @@
 // Run starts one command without a shell, in a session of its own, with an
 // environment that is complete as given, and supervises it:
 //
-//	          ┌── ends by itself ─────────────▶ exit code, signal
+//	          ┌── ends by itself ─ what its group left: TERM, grace, KILL ─▶ exit code, signal
 //	start ────┼── wall time over ───┐
 //	          ├── silent too long ──┼─ TERM ─▶ grace ─▶ KILL until none is left
 //	          └── ctx is done ──────┘
@@ -13,8 +13,9 @@
 // Stopping reaches everything that the command started. On Linux the members of
 // its family are found by parent, group, session and a mark in the environment;
 // elsewhere only its process group is stopped. If git-runr itself is killed, the
-// kernel (on Linux) tells the command to end. A command that ends by itself may
-// leave a daemon: it is left alone and its pipes are not waited for.
+// kernel (on Linux) tells the command to end. Of a command that
+// ends by itself the process group is stopped, once its output is read or 2 s are over.
+// A daemon, which has a session of its own, is left alone.
 //
 // Output is kept in bounded memory, head and tail; a transcript gets all of it.
 //

@@ -51,6 +51,24 @@ func (f *family) signal(sig syscall.Signal) int {
 	return len(members)
 }
 
+// signalGroup is signal for what is left of the leader's group, which keeps its
+// number from being given to another. What ended and nobody waits for is not counted.
+func (f *family) signalGroup(sig syscall.Signal) int {
+	if syscall.Kill(-f.leader, 0) == syscall.ESRCH {
+		return 0
+	}
+	left := 0
+	for _, p := range f.candidates() {
+		if p.group == f.leader {
+			left++
+		}
+	}
+	if left > 0 {
+		_ = syscall.Kill(-f.leader, sig)
+	}
+	return left
+}
+
 // members looks for the family anew and remembers it, so that a child is still
 // found after its parent died.
 func (f *family) members() []proc {

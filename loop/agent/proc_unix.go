@@ -24,3 +24,6 @@ func (f *family) signal(sig syscall.Signal) int {
 	}
 	return 1
 }
+
+// signalGroup is signal: there is nothing else to reach.
+func (f *family) signalGroup(sig syscall.Signal) int { return f.signal(sig) }

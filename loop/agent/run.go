@@ -78,13 +78,14 @@ var (
 )
 
 // Run runs c to its end, its time limit or the end of ctx, whichever is first,
-// and leaves nothing of it running in the last two cases. The error is for a
+// and leaves nothing of it running in the last two cases, nothing of its process
+// group in the first. The error is for a
 // command that could not be started (ErrNotFound and others) or not be stopped;
 // a command that failed is a Result.
 //
 // Stdin must not block for ever when read: a prompt, not a terminal. A daemon
-// that outlives a command which ended by itself is left alone, but its output
-// is no longer waited for.
+// that made itself a session of its own outlives a command which ended by itself:
+// it is left alone, but its output is no longer waited for.
 func Run(ctx context.Context, c Command) (Result, error) {
 	path, err := lookup(c.Args, c.Env)
 	if err != nil {
@@ -251,12 +252,15 @@ func after(d time.Duration) <-chan time.Time {
 // finish stops the process if it has not ended, and collects what it left.
 func (p *process) finish(why cause) (Result, error) {
 	if why != ended {
-		p.family.stop(orDefault(p.Grace, defaultGrace))
+		stop(p.family.signal, p.grace())
 	}
 	stopped := p.waitExit(why)
 	took := time.Since(p.began)
 	p.drain()
 	p.rec.close()
+	if why == ended { // after what it still had to say
+		stop(p.family.signalGroup, p.grace())
+	}
 
 	r := Result{ExitCode: -1, Started: p.began, Duration: took}
 	r.TimedOut, r.Idled, r.Cancelled = why == timedOut, why == idled, why == cancelled
@@ -267,6 +271,8 @@ func (p *process) finish(why cause) (Result, error) {
 	r.setStatus(p.cmd.ProcessState, why)
 	return r, nil
 }
+
+func (p *process) grace() time.Duration { return orDefault(p.Grace, defaultGrace) }
 
 // waitExit reports whether the process ended. One that runs as another user
 // cannot be killed and must not hold us.
@@ -321,17 +327,19 @@ func signalName(s syscall.Signal) string {
 	return fmt.Sprintf("SIG%d", int(s))
 }
 
-// stop ends every member of the family: TERM, grace to obey, KILL until no
-// member is left or killing does not help.
-func (f *family) stop(grace time.Duration) {
-	f.signal(syscall.SIGTERM)
+// stop ends all that signal reaches: TERM, grace to obey, KILL until none is left
+// or killing does not help. signal returns how many there were.
+func stop(signal func(syscall.Signal) int, grace time.Duration) {
+	if signal(syscall.SIGTERM) == 0 {
+		return
+	}
 	pause := 5 * time.Millisecond
-	for end := time.Now().Add(grace); time.Now().Before(end) && f.signal(0) > 0; {
+	for end := time.Now().Add(grace); time.Now().Before(end) && signal(0) > 0; {
 		time.Sleep(min(pause, time.Until(end)))
 		pause = min(2*pause, 200*time.Millisecond)
 	}
 	for range 50 {
-		if f.signal(syscall.SIGKILL) == 0 {
+		if signal(syscall.SIGKILL) == 0 {
 			return
 		}
 		time.Sleep(10 * time.Millisecond)

@@ -218,7 +218,7 @@ func (s *Server) submit(r *http.Request) (any, error) {
 	if sent(review, person) { // the draft that it was made of is gone
 		return summary(review.Summary()), nil
 	}
-	return moved(s.submitPerson(r.Context(), review.ID, person))
+	return s.moved(s.submitPerson(r.Context(), review.ID, person))
 }
 
 // person is what in submits: with the draft, unless it is in somebody else's name.

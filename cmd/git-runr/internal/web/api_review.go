@@ -316,12 +316,27 @@ func (s *Server) actor(r *http.Request, named string) string {
 	return "http-" + hex.EncodeToString(random)
 }
 
-// moved answers with the summary of a review after a step.
-func moved(review loop.Review, err error) (any, error) {
+// movedJSON is a review after a step, with the drafts that closing it left.
+type movedJSON struct {
+	summaryJSON
+	Drafts []loop.KeptDraft `json:"drafts,omitempty"`
+}
+
+func (s *Server) moved(review loop.Review, err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return summary(review.Summary()), nil
+	return movedJSON{summary(review.Summary()), s.keptDrafts(review)}, nil
+}
+
+// keptDrafts are those of a review that is closed already: what cannot be read is no
+// failure of that.
+func (s *Server) keptDrafts(review loop.Review) []loop.KeptDraft {
+	kept, err := s.Store.KeptDrafts(review, s.Actor)
+	if err != nil {
+		s.log("review %s: %v", review.ID, err)
+	}
+	return kept
 }
 
 // claimedJSON is a review that was claimed. Provisional says why that counts in this
@@ -358,7 +373,7 @@ func (s *Server) release(r *http.Request) (any, error) {
 		return nil, err
 	}
 	actor := s.actor(r, in.ClaimedBy)
-	return moved(s.releaseReview(r.Context(), r.PathValue("id"), loop.Hold{Actor: actor, Force: in.Force, Claim: in.Claim}))
+	return s.moved(s.releaseReview(r.Context(), r.PathValue("id"), loop.Hold{Actor: actor, Force: in.Force, Claim: in.Claim}))
 }
 
 func (s *Server) resolve(r *http.Request) (any, error) {
@@ -372,7 +387,7 @@ func (s *Server) resolve(r *http.Request) (any, error) {
 		return nil, err
 	}
 	actor := s.actor(r, in.ResolvedBy)
-	return moved(s.resolveReview(r.Context(), r.PathValue("id"), loop.Hold{Actor: actor, Force: in.Force, Claim: in.Claim}, in.Note))
+	return s.moved(s.resolveReview(r.Context(), r.PathValue("id"), loop.Hold{Actor: actor, Force: in.Force, Claim: in.Claim}, in.Note))
 }
 
 func (s *Server) cancel(r *http.Request) (any, error) {
@@ -384,7 +399,7 @@ func (s *Server) cancel(r *http.Request) (any, error) {
 		return nil, err
 	}
 	actor := s.actor(r, in.CancelledBy)
-	return moved(s.Store.CancelReview(r.Context(), r.PathValue("id"), actor, in.Note))
+	return s.moved(s.Store.CancelReview(r.Context(), r.PathValue("id"), actor, in.Note))
 }
 
 func (s *Server) reopen(r *http.Request) (any, error) {
@@ -395,19 +410,21 @@ func (s *Server) reopen(r *http.Request) (any, error) {
 		return nil, err
 	}
 	actor := s.actor(r, in.ReopenedBy)
-	return moved(s.reopenReview(r.Context(), r.PathValue("id"), actor))
+	return s.moved(s.reopenReview(r.Context(), r.PathValue("id"), actor))
 }
 
 // deleteSession cancels an open request.
 func (s *Server) deleteSession(r *http.Request) (any, error) {
-	if _, err := s.Store.CancelReview(r.Context(), r.PathValue("id"), s.actor(r, ""), ""); err != nil {
+	review, err := s.Store.CancelReview(r.Context(), r.PathValue("id"), s.actor(r, ""), "")
+	if err != nil {
 		return nil, err
 	}
-	return okJSON{OK: true}, nil
+	return okJSON{true, s.keptDrafts(review)}, nil
 }
 
 type okJSON struct {
-	OK bool `json:"ok"`
+	OK     bool             `json:"ok"`
+	Drafts []loop.KeptDraft `json:"drafts,omitempty"` // that stay
 }
 
 // answer records what became of one finding or comment.

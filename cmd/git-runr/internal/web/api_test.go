@@ -233,6 +233,31 @@ func TestClaimReleaseResolve(t *testing.T) {
 	}
 }
 
+// Who closes a review is told of the drafts that stay, in the answer and on the page.
+func TestClosingKeepsDrafts(t *testing.T) {
+	s := newSite(t)
+	at := func(id, step string) string { return "/api/review/submissions/" + id + "/" + step }
+	list := func(id string) string { return "git runr inbox comment " + id + " --list" }
+	cancelled, deleted, resolved := s.request(), s.request(), s.submitted()
+	for _, id := range []string{cancelled, deleted, resolved} {
+		s.browser("POST", "/api/review/drafts/"+id, `{"comment":"one"}`).want(200)
+	}
+	for id, answer := range map[string]*reply{
+		cancelled: s.api("POST", at(cancelled, "cancel"), ""),
+		deleted:   s.api("DELETE", "/api/review/sessions/"+deleted, ""),
+		resolved:  s.api("POST", at(resolved, "resolve"), ""),
+	} {
+		want := fmt.Sprint([]any{map[string]any{"actor": person, "comments": 1, "list": list(id)}})
+		if got := fmt.Sprint(answer.want(200).object()["drafts"]); got != want {
+			t.Errorf("drafts %s, want %s", got, want)
+		}
+	}
+	shows(t, s.page("/review/"+cancelled), "A draft with 1 comment is kept, by Ada", list(cancelled), "Reopen the review, and then it can be submitted.")
+	if doc := s.api("POST", at(cancelled, "reopen"), "").want(200).object(); doc["drafts"] != nil {
+		t.Errorf("reopened: %v", doc["drafts"])
+	}
+}
+
 func TestAnswer(t *testing.T) {
 	s := newSite(t)
 	id := s.submitted()

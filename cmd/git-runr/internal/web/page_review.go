@@ -33,6 +33,7 @@ type reviewView struct {
 	Elsewhere   []remark       // on files that the change does not have
 	General     []remark       // of the draft, on the whole
 	Draft       loop.Draft
+	Kept        []loop.KeptDraft // of a review that is closed
 	Viewed      map[string]bool
 	Runs        []string // that go back to this review
 	Sent        bool     // it was submitted just now
@@ -74,7 +75,7 @@ func (p *pages) review(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	v := reviewView{page: p.page(r, reviewTitle(review), "inbox"), Review: review, Sent: r.FormValue("sent") != ""}
-	v.Watched = review.ID
+	v.Watched, v.Kept = review.ID, p.keptDrafts(review)
 	v.Message = markdownHTML(review.Request.Message, quotedLines{})
 	if review.Claim != nil {
 		v.Mine, v.Lapsed = review.Claim.By == p.Actor, review.Claim.Lapsed(p.Now())

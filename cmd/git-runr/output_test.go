@@ -1,0 +1,31 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A reader that went away has read enough: nothing is said, as text and as JSON.
+func TestReaderWentAway(t *testing.T) {
+	w := newPasteWorld(t)
+	for _, args := range [][]string{{"inbox"}, {"--json", "inbox"}, {"log"}, {"--json", "inbox", "get", "nosuch"}} {
+		r, out, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Close()
+		var said strings.Builder
+		p := &program{in: strings.NewReader(""), out: out, err: &said, getenv: os.Getenv, now: time.Now}
+		status := p.run(t.Context(), append([]string{"git-runr", "-C", w.dir}, args...))
+		out.Close()
+		want := 0
+		if strings.Contains(strings.Join(args, " "), "nosuch") {
+			want = int(exitNotFound)
+		}
+		if status != want || said.Len() > 0 {
+			t.Errorf("%q: status %d, want %d, said %q", args, status, want, said.String())
+		}
+	}
+}
