@@ -242,7 +242,7 @@ func TestClosingKeepsDrafts(t *testing.T) {
 	for _, id := range []string{cancelled, deleted, resolved} {
 		s.browser("POST", "/api/review/drafts/"+id, `{"comment":"one"}`).want(200)
 	}
-	for id, answer := range map[string]*reply{
+	for id, answer := range map[string]*response{
 		cancelled: s.api("POST", at(cancelled, "cancel"), ""),
 		deleted:   s.api("DELETE", "/api/review/sessions/"+deleted, ""),
 		resolved:  s.api("POST", at(resolved, "resolve"), ""),
