@@ -319,3 +319,11 @@ func occurrences(lines, part []int) []int {
 	}
 	return found
 }
+
+// selected are lines start to end of a text; false when it does not have them.
+func selected(lines []string, start, end int) (string, bool) {
+	if start < 1 || end < start || end > len(lines) {
+		return "", false
+	}
+	return strings.Join(lines[start-1:end], "\n"), true
+}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strings"
 
 	"git-runr/gitstore"
 )
@@ -179,14 +178,6 @@ func (p *placer) relocate(c Comment, old, now version, end int) (newStart, newEn
 		p.compared = comparedFiles{old.id, now.id, newRelocation(old.text, now.text)}
 	}
 	return p.compared.relocation.find(c.StartLine, end, quoted)
-}
-
-// selected are lines start to end of a text; false when it does not have them.
-func selected(lines []string, start, end int) (string, bool) {
-	if start < 1 || end < start || end > len(lines) {
-		return "", false
-	}
-	return strings.Join(lines[start-1:end], "\n"), true
 }
 
 // old is the version that the comment was made on, as far as it is still here.
