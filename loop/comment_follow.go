@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"git-runr/gitstore"
+	"git-runr/loop/anchor"
 )
 
 // Placed is where a comment's lines are in another version. When they cannot be found
@@ -86,7 +87,7 @@ type renamesKey struct {
 // comparedFiles is the last comparison of a file with the version of a comment.
 type comparedFiles struct {
 	old, new   gitstore.ID
-	relocation *relocation
+	relocation *anchor.Relocation
 }
 
 // version is what a file holds, where that is lines.
@@ -165,19 +166,19 @@ func (p *placer) relocate(c Comment, old, now version, end int) (newStart, newEn
 	if now.why != "" {
 		return 0, 0, now.why
 	}
-	quoted, known := selected(old.rows, c.StartLine, end)
+	quoted, known := anchor.Selected(old.rows, c.StartLine, end)
 	switch {
 	case !known && c.SelectedText == "":
 		return 0, 0, whyUnknown
 	case !known:
-		return relocate(nil, now.text, c.StartLine, end, c.SelectedText)
+		return anchor.Relocate(nil, now.text, c.StartLine, end, c.SelectedText)
 	case old.id == now.id:
 		return c.StartLine, end, ""
 	}
 	if p.compared.relocation == nil || p.compared.old != old.id || p.compared.new != now.id {
-		p.compared = comparedFiles{old.id, now.id, newRelocation(old.text, now.text)}
+		p.compared = comparedFiles{old.id, now.id, anchor.NewRelocation(old.text, now.text)}
 	}
-	return p.compared.relocation.find(c.StartLine, end, quoted)
+	return p.compared.relocation.Find(c.StartLine, end, quoted)
 }
 
 // old is the version that the comment was made on, as far as it is still here.
@@ -210,7 +211,7 @@ func (p *placer) version(ctx context.Context, treeish gitstore.ID, file string) 
 	}
 	if entry.Mode == gitstore.ModeCommit {
 		text := fmt.Appendf(nil, "Subproject commit %s\n", entry.ID)
-		return version{id: blobID(p.repo.SHA256(), text), text: text, rows: splitLines(string(text))}, nil
+		return version{id: blobID(p.repo.SHA256(), text), text: text, rows: anchor.SplitLines(string(text))}, nil
 	}
 	return p.read(ctx, entry.ID)
 }
@@ -233,7 +234,7 @@ func (p *placer) read(ctx context.Context, id gitstore.ID) (version, error) {
 	case isBinary(text):
 		v.why = whyBinary
 	default:
-		v.rows = splitLines(string(text))
+		v.rows = anchor.SplitLines(string(text))
 	}
 	if p.texts == nil || len(p.texts) >= textsKept {
 		p.texts = map[gitstore.ID]version{}

@@ -17,6 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"git-runr/gitstore"
+	"git-runr/loop/anchor"
 	"git-runr/loop/reply"
 )
 
@@ -42,7 +43,7 @@ func (c anchorCase) file(name string) string {
 // changed applies the options for a file; mode is git's.
 func (c anchorCase) changed(f txtar.File) (mode, text string) {
 	mode, text = gitstore.ModeFile, string(f.Data)
-	for _, line := range splitLines(c.file("options")) {
+	for _, line := range anchor.SplitLines(c.file("options")) {
 		option, name, _ := strings.Cut(line, " ")
 		if name != f.Name {
 			continue

@@ -1,4 +1,4 @@
-package loop
+package anchor
 
 import (
 	"math/rand/v2"
@@ -101,7 +101,7 @@ func sources(t *testing.T) [][]string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if lines := splitLines(string(text)); len(lines) > 60 {
+		if lines := SplitLines(string(text)); len(lines) > 60 {
 			all = append(all, lines)
 		}
 	}
@@ -128,14 +128,14 @@ func TestRelocateFollowsEdits(t *testing.T) {
 			to[l.from] = i
 			text += l.text + "\n"
 		}
-		r := newRelocation([]byte(strings.Join(old, "\n")+"\n"), []byte(text))
+		r := NewRelocation([]byte(strings.Join(old, "\n")+"\n"), []byte(text))
 		for i := range old {
 			now, is := to[i]
 			if !is || old[i] == "" {
 				continue
 			}
 			kept++
-			switch start, _, why := r.find(i+1, i+1, old[i]); {
+			switch start, _, why := r.Find(i+1, i+1, old[i]); {
 			case why == "" && start == now+1:
 				right++
 			case why == "":
@@ -168,14 +168,14 @@ func FuzzRelocate(f *testing.F) {
 		if forget {
 			before = nil
 		}
-		from, to, why := relocate(before, []byte(new), start, end, quoted)
-		if from2, to2, why2 := relocate(before, []byte(new), start, end, quoted); from2 != from || to2 != to || why2 != why {
+		from, to, why := Relocate(before, []byte(new), start, end, quoted)
+		if from2, to2, why2 := Relocate(before, []byte(new), start, end, quoted); from2 != from || to2 != to || why2 != why {
 			t.Fatalf("%d-%d %q, then %d-%d %q", from, to, why, from2, to2, why2)
 		}
 		if why != "" {
 			return
 		}
-		text, ok := selected(splitLines(new), from, to)
+		text, ok := Selected(SplitLines(new), from, to)
 		if !ok || to-from != end-start {
 			t.Fatalf("lines %d-%d of %q", from, to, new)
 		}
@@ -221,13 +221,13 @@ func TestRelocateInHugeFiles(t *testing.T) {
 		"nothing in common":  {"the one that is meant, by all its words\n" + build(lines, own), build(lines, same), false},
 		"the same backwards": {"the one that is meant, by all its words\n" + build(lines, own), build(lines, func(i int) string { return own(lines - i) }) + "the one that is meant, by all its words\n", true},
 	} {
-		_, _, why := relocate([]byte(test.old), []byte(test.new), 1, 1, "the one that is meant, by all its words")
+		_, _, why := Relocate([]byte(test.old), []byte(test.new), 1, 1, "the one that is meant, by all its words")
 		if (why == "") != test.found {
 			t.Errorf("%s: %q", name, why)
 		}
 	}
 	alike := build(lines, same)
-	if _, _, why := relocate([]byte(alike), []byte(alike+alike), lines/2, lines/2, "}"); why == "" {
+	if _, _, why := Relocate([]byte(alike), []byte(alike+alike), lines/2, lines/2, "}"); why == "" {
 		t.Error("one of 100,000 equal lines was taken for another")
 	}
 }

@@ -1,4 +1,4 @@
-package loop
+package anchor
 
 import "slices"
 
@@ -11,16 +11,16 @@ const (
 	whyRange     = "the file never had these lines"
 )
 
-// relocate finds lines start to end of old, which are quoted, in new. It gives their
+// Relocate finds lines start to end of old, which are quoted, in new. It gives their
 // new place, or says why there is none. It never guesses: the text at the new place
 // is the quoted one, but for blanks at line ends, and no other place fits as well.
 // old may be nil when it is not known any more; then the quotation alone must do.
-func relocate(old, new []byte, start, end int, quoted string) (newStart, newEnd int, why string) {
-	return newRelocation(old, new).find(start, end, quoted)
+func Relocate(old, new []byte, start, end int, quoted string) (newStart, newEnd int, why string) {
+	return NewRelocation(old, new).Find(start, end, quoted)
 }
 
-// relocation finds lines of one text in another.
-type relocation struct {
+// Relocation finds lines of one text in another.
+type Relocation struct {
 	table            *lineTable
 	old, new         []int // the numbers of their lines
 	lines            lineMap
@@ -29,8 +29,8 @@ type relocation struct {
 	sameText, noText bool
 }
 
-func newRelocation(old, new []byte) *relocation {
-	r := &relocation{table: newLineTable(), noText: old == nil, sameText: old != nil && string(old) == string(new)}
+func NewRelocation(old, new []byte) *Relocation {
+	r := &Relocation{table: newLineTable(), noText: old == nil, sameText: old != nil && string(old) == string(new)}
 	r.old, r.new = r.table.all(string(old)), r.table.all(string(new))
 	r.lines = mapLines(r.old, r.new, len(r.table.weights))
 	r.oldIn, r.newIn = r.table.nesting(r.old), r.table.nesting(r.new)
@@ -60,7 +60,7 @@ const (
 	maxSpots   = 2000 // that are compared
 )
 
-func (r *relocation) find(start, end int, quoted string) (newStart, newEnd int, why string) {
+func (r *Relocation) Find(start, end int, quoted string) (newStart, newEnd int, why string) {
 	want, ok := r.wanted(start, end, quoted)
 	if !ok {
 		return 0, 0, whyRange
@@ -77,7 +77,7 @@ func (r *relocation) find(start, end int, quoted string) (newStart, newEnd int, 
 
 // wanted reads the quotation. When the old text does not hold it at these lines, the
 // old text says nothing about where it was.
-func (r *relocation) wanted(start, end int, quoted string) (wanted, bool) {
+func (r *Relocation) wanted(start, end int, quoted string) (wanted, bool) {
 	if start < 1 || end < start {
 		return wanted{}, false
 	}
@@ -97,7 +97,7 @@ func last(s []int) int { return s[len(s)-1] }
 
 // choose picks the one place that fits best. at is where the lines were, for texts
 // that cannot be compared.
-func (r *relocation) choose(want wanted, at int) (int, string) {
+func (r *Relocation) choose(want wanted, at int) (int, string) {
 	all := occurrences(r.new, want.lines)
 	if want.at < 0 {
 		return r.chooseByText(want, all, at)
@@ -134,7 +134,7 @@ func bestSpot(spots []spot) (best spot, ok bool) {
 
 // chooseByText is for lines whose old text is gone: they must be there once, and say
 // enough by themselves or stand where they stood.
-func (r *relocation) chooseByText(want wanted, all []int, at int) (int, string) {
+func (r *Relocation) chooseByText(want wanted, all []int, at int) (int, string) {
 	switch {
 	case len(all) == 0:
 		return 0, whyChanged
@@ -149,7 +149,7 @@ func (r *relocation) chooseByText(want wanted, all []int, at int) (int, string) 
 // spots are all places to which the wanted lines may have come: where the comparison puts
 // them, and where the text stands and is not that of other old lines.
 // ok is false when they are too many to compare.
-func (r *relocation) spots(want wanted, all []int) (spots []spot, ok bool) {
+func (r *Relocation) spots(want wanted, all []int) (spots []spot, ok bool) {
 	size := len(want.lines)
 	slides := map[int]bool{}
 	mapped := r.mapped(want)
@@ -176,7 +176,7 @@ func (r *relocation) spots(want wanted, all []int) (spots []spot, ok bool) {
 }
 
 // mapped is where the comparison puts all wanted lines together, or -1.
-func (r *relocation) mapped(want wanted) int {
+func (r *Relocation) mapped(want wanted) int {
 	at := r.lines.toNew[want.at]
 	for i := range want.lines {
 		if at < 0 || r.lines.toNew[want.at+i] != at+i {
@@ -188,7 +188,7 @@ func (r *relocation) mapped(want wanted) int {
 
 // claimed reports whether the lines at a place of the new text are those of another
 // place of the old one.
-func (r *relocation) claimed(at, size int) bool {
+func (r *Relocation) claimed(at, size int) bool {
 	from := r.lines.toOld[at]
 	for i := range size {
 		if from < 0 || r.lines.toOld[at+i] != from+i {
@@ -199,7 +199,7 @@ func (r *relocation) claimed(at, size int) bool {
 }
 
 // fit compares what is around lines of the old text and lines of the new one.
-func (r *relocation) fit(oldAt, newAt, size int) spot {
+func (r *Relocation) fit(oldAt, newAt, size int) spot {
 	p := spot{at: newAt}
 	wordsAbove, wordsBelow := 0, 0
 	p.above, wordsAbove = r.near(oldAt-1, newAt-1, -1)
@@ -211,7 +211,7 @@ func (r *relocation) fit(oldAt, newAt, size int) spot {
 
 // near counts equal lines from i in the old text and j in the new one on, blank lines
 // apart. The end of both texts is as good as all lines.
-func (r *relocation) near(i, j, step int) (count, words int) {
+func (r *Relocation) near(i, j, step int) (count, words int) {
 	for count < nearLines {
 		i, j = skipBlank(r.old, i, step), skipBlank(r.new, j, step)
 		oldEnds, newEnds := i < 0 || i >= len(r.old), j < 0 || j >= len(r.new)
@@ -258,7 +258,7 @@ func (p spot) better(q spot) bool {
 
 // acceptMapped takes the comparison's word unless the lines may as well be a twin of
 // the wanted ones, or stand alone among changed ones.
-func (r *relocation) acceptMapped(want wanted, p spot, lone bool) (int, string) {
+func (r *Relocation) acceptMapped(want wanted, p spot, lone bool) (int, string) {
 	run := r.run(want.at, p.at)
 	for _, twin := range slideAlong(r.old, want.at, len(want.lines), run.old, gapAround(r.lines.toNew, run.old)) {
 		if !p.better(asTwin(r.fit(twin, p.at, len(want.lines)))) {
@@ -286,7 +286,7 @@ func asTwin(p spot) spot {
 // come twice, or that went there with their surroundings. Where something else took
 // their place they were changed, and a like line elsewhere is another one, unless it
 // is a whole passage.
-func (r *relocation) acceptMoved(want wanted, p spot, lone bool) (int, string) {
+func (r *Relocation) acceptMoved(want wanted, p spot, lone bool) (int, string) {
 	weight := r.table.weight(want.lines)
 	if r.replaced(want) {
 		if lone && len(want.lines) > 1 && weight >= 2*tellsApart {
@@ -303,7 +303,7 @@ func (r *relocation) acceptMoved(want wanted, p spot, lone bool) (int, string) {
 
 // strayed reports whether something that the wanted lines stood in, such as their
 // function, is still there, and the place is not in it.
-func (r *relocation) strayed(want wanted, p spot) bool {
+func (r *Relocation) strayed(want wanted, p spot) bool {
 	for outer := r.oldIn.parent[want.at]; outer >= 0; outer = r.oldIn.parent[outer] {
 		if now := r.onlyPlace(outer); now >= 0 && !r.newIn.within(p.at, now) {
 			return true
@@ -314,7 +314,7 @@ func (r *relocation) strayed(want wanted, p spot) bool {
 
 // onlyPlace is where a line of the old text is in the new one: where the comparison
 // says, or where it moved if both texts have it once; else -1.
-func (r *relocation) onlyPlace(line int) int {
+func (r *Relocation) onlyPlace(line int) int {
 	if now := r.lines.toNew[line]; now >= 0 {
 		return now
 	}
@@ -327,7 +327,7 @@ func (r *relocation) onlyPlace(line int) int {
 
 // replaced reports whether the neighbours of the wanted lines are where they were, with
 // something else between them.
-func (r *relocation) replaced(want wanted) bool {
+func (r *Relocation) replaced(want wanted) bool {
 	above, below := want.at-1, want.at+len(want.lines)
 	if above < 0 || below >= len(r.old) {
 		return false
@@ -336,7 +336,7 @@ func (r *relocation) replaced(want wanted) bool {
 	return from >= 0 && to > from+1
 }
 
-func (r *relocation) whyGone(want wanted) string {
+func (r *Relocation) whyGone(want wanted) string {
 	if r.replaced(want) {
 		return whyReplaced
 	}
@@ -350,7 +350,7 @@ type span struct{ from, to int }
 type equalRun struct{ old, new span }
 
 // run is the largest equal part around a line of both texts.
-func (r *relocation) run(oldAt, newAt int) equalRun {
+func (r *Relocation) run(oldAt, newAt int) equalRun {
 	before, after := 0, 0
 	for oldAt > before && newAt > before && r.lines.toNew[oldAt-before-1] == newAt-before-1 {
 		before++

@@ -1,4 +1,4 @@
-package loop
+package anchor
 
 import (
 	"sort"
@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// splitLines gives the lines of a file without their newlines. A newline at the end
+// SplitLines gives the lines of a file without their newlines. A newline at the end
 // begins no further line.
-func splitLines(text string) []string {
+func SplitLines(text string) []string {
 	if text == "" {
 		return nil
 	}
@@ -59,7 +59,7 @@ func (t *lineTable) number(line string) int {
 }
 
 func (t *lineTable) all(text string) []int {
-	lines := splitLines(text)
+	lines := SplitLines(text)
 	numbers := make([]int, len(lines))
 	for i, line := range lines {
 		numbers[i] = t.number(line)
@@ -320,8 +320,8 @@ func occurrences(lines, part []int) []int {
 	return found
 }
 
-// selected are lines start to end of a text; false when it does not have them.
-func selected(lines []string, start, end int) (string, bool) {
+// Selected are lines start to end of a text; false when it does not have them.
+func Selected(lines []string, start, end int) (string, bool) {
 	if start < 1 || end < start || end > len(lines) {
 		return "", false
 	}
