@@ -35,7 +35,7 @@ const maxSummary = 4000
 func ParseReview(text string, nonce string) Report {
 	log := &markdown.Warnings{}
 	clean, whole := markdown.Clean(text, log)
-	report := parseReview(strings.Map(printable, clean), whole, nonce, log)
+	report := parseReview(markdown.Printable(clean), whole, nonce, log)
 	report.Text = ownWords(clean, nonce)
 	return report
 }
@@ -103,7 +103,8 @@ func parseReview(text string, whole bool, nonce string, log *markdown.Warnings) 
 
 // rest is the text without the lines that a report was made of.
 func (a *answer) rest() markdown.Text {
-	rest := markdown.Text{Lines: slices.Clone(a.md.Lines), Unclosed: a.md.Unclosed}
+	rest := a.md
+	rest.Lines = slices.Clone(a.md.Lines)
 	for _, i := range a.read {
 		rest.Lines[i].Kind = markdown.LineTaken
 	}
@@ -298,7 +299,7 @@ func finish(report Report, rest markdown.Text, log *markdown.Warnings) Report {
 	Identify(report.Findings)
 	report.Effective = EffectiveVerdict(report.Verdict, report.Findings, false)
 	read := readRequests(rest, reading{refusing: !report.Effective.Passed(), beside: len(report.Findings) > 0})
-	report.Approved = report.Effective.Passed() || report.Format == FormatUnreadable && read.given() && !rest.Unclosed
+	report.Approved = report.Effective.Passed() || report.Format == FormatUnreadable && read.given() && !rest.Unclosed && !rest.Torn
 	report.Requests = Requests(report.Findings, read.asked())
 	report.Warnings = log.All()
 	return report
@@ -311,15 +312,6 @@ func unreadable(text string, md markdown.Text, log *markdown.Warnings) Report {
 	text = strings.TrimSpace(text)
 	report := Report{Verdict: NeedsFix, Format: FormatUnreadable, Summary: prose.Cut(text, maxSummary)}
 	return finish(report, md, log)
-}
-
-// printable shows control characters as what cannot be read. A lone carriage
-// return is one: it must not end a quotation.
-func printable(r rune) rune {
-	if unicode.IsControl(r) && r != '\n' && r != '\t' {
-		return utf8.RuneError
-	}
-	return r
 }
 
 // ownWords is an answer as it is kept for others: as it was written, but without the

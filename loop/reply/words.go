@@ -15,7 +15,7 @@ const MaxText = 32 << 10
 func (r Report) Prose() string {
 	text := strings.TrimSpace(r.Text)
 	switch {
-	case strings.Map(printable, text) == strings.TrimSpace(r.Summary), onlyVerdict(text):
+	case markdown.Printable(text) == strings.TrimSpace(r.Summary), onlyVerdict(text):
 		return ""
 	case r.Format == formatTagged && len(r.Warnings) == 0: // else a part of it was not read
 		return withoutTagged(text)

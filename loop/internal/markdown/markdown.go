@@ -68,6 +68,23 @@ func withoutColours(s string) string {
 	return b.String()
 }
 
+// lineEnds are what some programs end a line at beside "\n" and "\r\n", and some do not.
+const lineEnds = "\r\v\f\u0085\u2028\u2029"
+
+// Printable is clean with U+2028 for each of lineEnds, and U+FFFD for the other
+// control characters: they part words, as a character that nobody can read does.
+func Printable(clean string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case strings.ContainsRune(lineEnds, r):
+			return '\u2028'
+		case unicode.IsControl(r) && r != '\n' && r != '\t':
+			return utf8.RuneError
+		}
+		return r
+	}, clean)
+}
+
 type lineKind byte
 
 const (
@@ -86,6 +103,8 @@ type Line struct {
 	Text string
 	Kind lineKind
 	Info string // of the fence that the line opens
+	// Torn: the line begins behind one of lineEnds, so only some programs show it as one.
+	Torn bool
 }
 
 func (l Line) Blank() bool { return strings.TrimSpace(l.Text) == "" }
@@ -98,6 +117,7 @@ type Text struct {
 	Lines []Line
 	// unclosed: a fence or comment runs to the end. What it hides may matter.
 	Unclosed bool
+	Torn     bool // some lines are
 }
 
 // Read splits text into lines. An answer that is one single fence
@@ -139,14 +159,33 @@ func (md Text) Bounds() (first, last int) {
 	return first, last
 }
 
+// Split says of each line of text what it is. One of lineEnds ends a line of what the
+// author says, and neither a quotation nor code, which would end unseen by its author.
 func Split(text string) Text {
 	raw := strings.Split(text, "\n")
 	s := splitter{raw: raw, bare: bareFenceNext(raw), closes: closingTags(raw)}
-	lines := make([]Line, len(raw))
+	md := Text{Lines: make([]Line, 0, len(raw))}
 	for i, text := range raw {
-		lines[i] = s.next(i, text)
+		l := s.next(i, text)
+		if l.Kind != LineText || !strings.ContainsAny(text, lineEnds) {
+			md.Lines = append(md.Lines, l)
+			continue
+		}
+		for n, piece := range strings.FieldsFunc(text+"\n", func(r rune) bool { return strings.ContainsRune(lineEnds, r) }) {
+			md.Lines = append(md.Lines, tornLine(strings.TrimSuffix(piece, "\n"), n > 0))
+			md.Torn = md.Torn || n > 0
+		}
 	}
-	return Text{Lines: lines, Unclosed: s.fence.size > 0 || s.comment}
+	md.Unclosed = s.fence.size > 0 || s.comment
+	return md
+}
+
+func tornLine(text string, torn bool) Line {
+	l := Line{Text: text, Torn: torn}
+	if strings.HasPrefix(strings.TrimSpace(text), ">") {
+		l.Kind = LineQuote
+	}
+	return l
 }
 
 // closingTags is, for each element, the last line that begins with its closing tag.
