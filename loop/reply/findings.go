@@ -332,7 +332,13 @@ func (r *findingReader) startLoose(i int, l readLine, severity, text string) {
 // row takes a row of a table of findings.
 func (r *findingReader) row(i int, l readLine) {
 	r.flush()
-	if l.draft == nil || isNone(l.draft.value(issueField)) {
+	if l.draft == nil {
+		return
+	}
+	if issue := l.draft.value(issueField); isNone(issue) && (issue != "" || l.draft.place() == place.Place{}) {
+		if issue == "" && !r.plain {
+			r.log.Add("a row of a table names a severity and nothing else: it was ignored")
+		}
 		return
 	}
 	r.draft = l.draft

@@ -112,3 +112,67 @@ func TestVerdictInAList(t *testing.T) {
 		}
 	}
 }
+
+// A picture that stands for a severity and leads what is said is a mark.
+func TestSeverityPicture(t *testing.T) {
+	pictures := []formCase{
+		{"🔴 a:2 deletes the db - must fix", "CRITICAL; critical a:2 deletes the db - must fix"},
+		{"- 🔴 a:2 deletes the db - must fix", "CRITICAL; critical a:2 deletes the db - must fix"},
+		{"🔴 token logged", "CRITICAL; critical token logged"},
+		{"- 🔴 token logged", "CRITICAL; critical token logged"},
+		{"🛑 **token logged**", "CRITICAL; critical token logged"},
+		{"🔴 token logged\n🟡 it is slow", "CRITICAL; critical token logged; warning it is slow"},
+		{"🟡 it is slow", "PASS_WITH_NOTES; warning it is slow"},
+		{"### 🔴 a.go:1 token logged", "CRITICAL; critical a.go:1 token logged"},
+		{"### 🔴 missing check", "CRITICAL; critical missing check"},
+		{"**🔴 a.go:1 token logged**", "CRITICAL; critical a.go:1 token logged"},
+		{"Finding 1: 🔴 token logged", "CRITICAL; critical token logged"},
+		{"🔴 3 · 🟡 1", "NEEDS_FIX"},
+		{"🔴 Security\n- token logged", "CRITICAL; critical token logged"},
+	}
+	checkForms(t, "", "### Verdict: PASS\n\n", "\n", pictures)
+	checkForms(t, "", "", "\n\n### Verdict: PASS\n", pictures)
+	checkForms(t, "", "### Verdict: PASS\n\n", "\n", passes(
+		"🔴 none", "🔴 No critical issues", "🔴 0", "🔴 0 · 🟡 0", "🔴 Critical: 0 🟡 Warning: 0", "🔴", "### 🔴 Security\n\nAll of it is read.", "🔴 Security\n- None", "### 🔴 Security\n\nNo issues found.",
+		"🔴 must be fixed before merge\n🟡 should be fixed\n🟢 optional", "Legend:\n🔴 stops the release\n🟡 next release", "🔴 = stops the release", "> 🔴 token logged", "🔴 Critical 🟡 Warning 🟢 Note",
+		"The 🔴 in the log is the sign of a failure.", "- [x] 🔴 token logged", "✅ token is no longer logged", "🟢 token is no longer logged",
+	))
+}
+
+// The emphasis that a heading or a line in bold begins with is a part of what it says.
+func TestSeverityInATitle(t *testing.T) {
+	const a = "CRITICAL; critical token logged"
+	checkForms(t, "", "### Verdict: PASS\n\n", "\n", []formCase{
+		{"### `critical` token logged", a},
+		{"### **Critical** token logged", a},
+		{"### *Critical* token logged", a},
+		{"**`critical` token logged**", a},
+		{"#### `critical` token logged\n\nIt is in a.go:1.", "CRITICAL; critical a.go:1 token logged"},
+		{"### 1. **Critical** token logged", a},
+		{"### `critical`\n\n- token logged", a},
+	})
+	checkForms(t, "", "### Verdict: PASS\n\n", "\n", passes(
+		"### `critical` path", "### `Critical()` was renamed", "### `error` handling", "### *High* level summary", "**`critical` level**",
+		"### `critical`\n\nNone.", "### **Critical**\n\nNone found.", "### **Critical**: none", "### `critical` none", "**`high` and `low` are swapped nowhere**",
+	))
+}
+
+// A row that names a severity is a finding, however little else it says.
+func TestRowsWithoutAHeader(t *testing.T) {
+	const bare = "CRITICAL; critical a.go:1 (no description)"
+	checkForms(t, "", "### Verdict: PASS\n\n", "\n", []formCase{
+		{"| Critical | token logged in a.go:1 |", "CRITICAL; critical a.go:1 token logged in a.go:1"},
+		{"| Critical | a.go:1 |", bare},
+		{"| Critical | `a.go:1` |", bare},
+		{"| a.go:1 | Critical |", bare},
+		{"| Critical | a.go, line 1 |", bare},
+		{"| Severity | File |\n|---|---|\n| Critical | a.go:1 |", bare},
+		{"| Critical | token logged |", "CRITICAL; critical token logged"},
+		{"| Critical | a.go:1 | token logged | do not |", "CRITICAL; critical a.go:1 token logged"},
+	})
+	checkForms(t, "", "### Verdict: PASS\n\n", "\n", passes(
+		"| Critical | 0 |", "| Critical | none |", "| Critical | None found |", "| Critical | - |", "| Critical | — |", "| Critical | |", "| Critical | N/A |",
+		"| Severity | Count |\n|---|---|\n| Critical | 0 |", "| Severity | File |\n|---|---|\n| Critical | none |", "| Critical | must be fixed |\n| Warning | should be fixed |",
+		"> | Critical | a.go:1 |",
+	))
+}

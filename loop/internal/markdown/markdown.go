@@ -509,15 +509,23 @@ const LevelBold = 7
 // levelSection is the level of the headings in seed 004's reports.
 const levelSection = 3
 
+// HeadingOrBold is the level of a heading or of a line in bold alone, 0 for another line,
+// and its text less what decorates it.
 func (l Line) HeadingOrBold() (level int, title string) {
+	level, title = l.Title()
+	return level, TrimDecor(title)
+}
+
+// Title is HeadingOrBold with the emphasis and the pictures in the text.
+func (l Line) Title() (level int, title string) {
 	if l.Kind != LineText {
 		return 0, ""
 	}
 	if level, title := HeadingOf(l.Text); level > 0 {
-		return level, TrimDecor(title)
+		return level, title
 	}
 	if title, ok := BoldOnly(l.Text); ok {
-		return LevelBold, TrimDecor(title)
+		return LevelBold, title
 	}
 	return 0, ""
 }
