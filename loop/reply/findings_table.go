@@ -80,7 +80,7 @@ func (d *findingDraft) column(columns []string, n int, cell string) field {
 		}
 		return noField
 	}
-	if _, known := knownSeverity(cell); known && !d.has[severityField] {
+	if _, known := readMark(cell); known && !d.has[severityField] {
 		return severityField
 	}
 	_, _, more := cutPlaceAtEnd(cell)

@@ -146,12 +146,6 @@ func severityAt(words []string) (n int, word string) {
 	return 0, ""
 }
 
-// knownSeverity reads one mark, however it is decorated.
-func knownSeverity(text string) (Severity, bool) {
-	m, ok := readMark(text)
-	return m.severity, ok
-}
-
 // aloneMark reads a line that holds a mark and nothing else, and is decorated as
 // one: in bold, with an emoji or a picture, with a colon behind it. Of several
 // labels between bars (as of a bot) the worst counts.

@@ -14,10 +14,10 @@ import (
 const (
 	formatTagged      = "tagged"       // the block that ReviewOutputInstructions asks for
 	formatVerdictJSON = "verdict_json" // the same object without its tag
-	formatMarkdown    = "markdown"     // seed 004
-	formatReviewJSON  = "review_json"  // seed 002
-	formatChangesJSON = "changes_json" // runr
-	formatCodexJSON   = "codex_json"
+	formatMarkdown    = "markdown"     // "### Verdict:" and "### Findings"
+	formatReviewJSON  = "review_json"  // "success" and "review_issues"
+	formatChangesJSON = "changes_json" // "status" and "changes"
+	formatCodexJSON   = "codex_json"   // "overall_correctness", of codex
 	FormatUnreadable  = "unreadable"
 )
 
@@ -30,8 +30,7 @@ const maxSummary = 4000
 // no such block is expected.
 //
 // What cannot be read is NEEDS_FIX with the text as the summary, and a warning that
-// says what was expected; it is never a pass. Of several verdicts in one format the
-// last counts, of several formats the worst.
+// says what was expected; it is never a pass. Of several verdicts the worst counts.
 func ParseReview(text string, nonce string) Report {
 	log := &markdown.Warnings{}
 	clean, whole := markdown.Clean(text, log)

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// readMarkdownReview reads seed 004's report: verdict lines and findings, with a
+// readMarkdownReview reads a report in Markdown: verdict lines and findings, with a
 // section for them or without. The report has no verdict when no line states one.
 func readMarkdownReview(a *answer) []candidate {
 	stated := a.worstVerdict()

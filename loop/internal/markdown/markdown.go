@@ -1,3 +1,5 @@
+// Package markdown says of each line of a text whether its author speaks in it, and finds
+// the sections, labels and JSON objects in it, as agents write them and not as a standard does.
 package markdown
 
 import (
@@ -38,7 +40,7 @@ func (l *Warnings) All() []string {
 }
 
 // Clean makes an agent's output readable: one kind of line end, valid UTF-8,
-// no byte order mark, no terminal colours, at most maxParsed bytes.
+// no byte order mark, no terminal colours, at most MaxParsed bytes.
 func Clean(text string, log *Warnings) (clean string, whole bool) {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	text = strings.ToValidUTF8(text, "\uFFFD")
@@ -97,7 +99,7 @@ const (
 	LineTaken            // already read as part of a report
 )
 
-// Line is one line of Markdown and how much its words count: only a lineText
+// Line is one line of Markdown and how much its words count: only a LineText
 // line is the author speaking.
 type Line struct {
 	Text string
@@ -396,7 +398,7 @@ func CutBullet(text string) (indent int, rest string, ok bool) {
 }
 
 // HeadingOf reads an ATX heading: its level (0: none) and its text. The space
-// after the marks may be missing, as in seed 004's pattern.
+// after the marks may be missing: "###Verdict: PASS".
 func HeadingOf(text string) (level int, title string) {
 	if IndentOf(text) > 3 {
 		return 0, ""
@@ -441,7 +443,7 @@ func Labelled(text string) string {
 	return strings.TrimLeftFunc(s, IsDecor)
 }
 
-// CutLabel takes label (lower case) and its colon off what labelled gives: "Issue:** text",
+// CutLabel takes label (lower case) and its colon off what Labelled gives: "Issue:** text",
 // "Issue**: text", "Issue: text".
 func CutLabel(s, label string) (value string, ok bool) {
 	if len(s) < len(label) || !strings.EqualFold(s[:len(label)], label) {
@@ -506,7 +508,7 @@ func (md Text) Sections(wanted func(title string) bool, boldEnds bool) []Section
 // LevelBold is the level of a line in bold alone: below every heading.
 const LevelBold = 7
 
-// levelSection is the level of the headings in seed 004's reports.
+// levelSection is the level of the sections in a report: "### Findings".
 const levelSection = 3
 
 // HeadingOrBold is the level of a heading or of a line in bold alone, 0 for another line,
