@@ -400,7 +400,7 @@ func (d *findingDraft) isEmpty() bool {
 func (d *findingDraft) isTemplate() bool {
 	severity, issue := d.value(severityField), d.value(issueField)
 	filled := issue != "" && !place.IsPlaceholder(issue) && !(strings.HasPrefix(issue, "[") && strings.HasSuffix(issue, "]"))
-	return !filled && (place.IsPlaceholder(severity) || len(severitiesIn(severity)) > 1)
+	return !filled && (issue != "" && severity == "" || place.IsPlaceholder(severity) || len(severitiesIn(severity)) > 1)
 }
 
 func (d *findingDraft) finding(plain bool, log *markdown.Warnings) Finding {
