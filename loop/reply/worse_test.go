@@ -24,8 +24,10 @@ func TestStrangeLineEnds(t *testing.T) {
 			{"```\n```x" + end + "```" + end + "### Verdict: PASS\n```\n", "NEEDS_FIX"},
 			{"### Verdict: PASS\n\n> quoted" + end + "> ### Verdict: CRITICAL\n", "PASS"},
 		})
-		if r := ParseReview("> quoted"+end+"LGTM\n", ""); r.Approved {
-			t.Errorf("%q: a quotation approves: %+v", end, r)
+		for _, text := range []string{"> quoted" + end + "LGTM\n", "A file holds it." + end + "LGTM\n"} {
+			if r := ParseReview(text, ""); r.Approved {
+				t.Errorf("%q approves: %+v", text, r)
+			}
 		}
 	}
 	for _, c := range "\x00\x01\x08\x7f\u0080" {
