@@ -92,7 +92,10 @@ func TestProse(t *testing.T) {
 		{"Markdown", "### Verdict: PASS\n\nfine", "### Verdict: PASS\n\nfine"},
 		{"a summary that is all of it", "All wrong.\n\n### Verdict: NEEDS_FIX", ""},
 		{"a summary that is all of it, made visible", "All \x07wrong.\n\n### Verdict: NEEDS_FIX", ""},
-		{"a block that was not read whole", strings.Replace(block, `"findings":[]`, `"findings":[{"severity":"odd","issue":"x"}]`, 1), "ALL"},
+		{"a block that was read with a warning", strings.Replace(block, `"findings":[]`, `"findings":[{"severity":"odd","issue":"x"}]`, 1), ""},
+		{"words against a block", "### Verdict: NEEDS_FIX\n\n" + block, "### Verdict: NEEDS_FIX"},
+		{"a field that is not known", "So:\n\n" + strings.Replace(block, `"findings":[]`, `"issues":["x"]`, 1), "ALL"},
+		{"a block that was not read", "So:\n\n" + strings.Replace(block, `"findings":[]`, `"findings":[`, 1), "ALL"},
 	} {
 		report := reply.ParseReview(test.text, "n0nce")
 		want := test.want

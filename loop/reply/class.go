@@ -86,13 +86,14 @@ func (c *classifier) line(i int) {
 		}
 		return
 	}
-	l.level, l.title = l.HeadingOrBold()
+	l.level, l.title = l.Title()
 	if title, ok := summaryOf(l.Text); ok {
 		l.level, l.title = levelSummary, title
 	}
 	switch {
 	case l.level > 0:
 		_, item, _ = markdown.CutBullet(l.title)
+		l.title = markdown.TrimDecor(l.title)
 	case isRule(l.Text):
 		l.role = roleRule
 		return
@@ -109,8 +110,9 @@ func (c *classifier) line(i int) {
 // titles reports whether line i stands above what it may be the title of: a list, or
 // the line that makes a heading of it.
 func (c *classifier) titles(i int) bool {
-	_, _, listed := markdown.CutBullet(c.below[i+1])
-	return listed || strings.Trim(strings.TrimSpace(c.below[i+1]), "-=") == ""
+	below := strings.TrimSpace(c.below[i+1])
+	_, _, listed := markdown.CutBullet(below)
+	return listed || below != "" && strings.Trim(below, "-=") == ""
 }
 
 // words reads a title, an item or a line of prose.
@@ -129,6 +131,13 @@ func (l *readLine) words(item string, titles bool) {
 	}
 	if l.mark, l.rest, ok = cutMark(item); ok {
 		l.role = roleLead
+		return
+	}
+	if l.mark, l.rest, ok = cutSign(item); ok && (l.level == 0 || saysFault(l.rest)) {
+		l.role = roleLead
+		if titles && !saysFault(l.rest) {
+			l.role = roleGroup // "🔴 Security", above a list
+		}
 		return
 	}
 	l.role = roleText
@@ -291,7 +300,11 @@ func isLegend(run []readLine, title string) bool {
 // marksBetween are the marks in the rest of a line that lists them: "/ Warning / Note".
 func marksBetween(text string) []string {
 	var words []string
-	for n, part := range strings.FieldsFunc("."+text, func(r rune) bool { return strings.ContainsRune("/|·•;", r) }) {
+	parts := strings.FieldsFunc("."+text, func(r rune) bool {
+		_, sign := severitySigns[r]
+		return sign || strings.ContainsRune("/|·•;", r)
+	})
+	for n, part := range parts {
 		m, ok := readMark(part)
 		if !ok {
 			m, _, ok = leadingMark(part)

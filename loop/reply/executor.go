@@ -11,8 +11,8 @@ import (
 	"git-runr/loop/prose"
 )
 
-// ParseExecutor reads an implementer's structured return (seed 004: SUBTASK
-// COMPLETE and its relatives). Nothing in it is more than a claim.
+// ParseExecutor reads an implementer's structured return: a heading such as "## SUBTASK
+// COMPLETE" and sections below it. Nothing in it is more than a claim.
 func ParseExecutor(text string) ExecutorReport {
 	log := &markdown.Warnings{}
 	text, _ = markdown.Clean(text, log)

@@ -93,12 +93,12 @@ func severitiesIn(value string) []Severity {
 		if end < 0 {
 			end = len(part)
 		}
-		severity, ok := knownSeverity(part[:end])
+		m, ok := readMark(part[:end])
 		if !ok {
-			severity, ok = knownSeverity(part)
+			m, ok = readMark(part)
 		}
 		if ok {
-			named = append(named, severity)
+			named = append(named, m.severity)
 		}
 	}
 	return named

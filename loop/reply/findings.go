@@ -1,13 +1,12 @@
 package reply
 
 import (
-	"iter"
-	"strings"
-	"unicode"
-
 	"git-runr/loop/internal/markdown"
 	"git-runr/loop/internal/place"
 	"git-runr/loop/prose"
+	"iter"
+	"strings"
+	"unicode"
 )
 
 // foundFinding is a finding, the lines that it was read from, and whether they
@@ -333,7 +332,13 @@ func (r *findingReader) startLoose(i int, l readLine, severity, text string) {
 // row takes a row of a table of findings.
 func (r *findingReader) row(i int, l readLine) {
 	r.flush()
-	if l.draft == nil || isNone(l.draft.value(issueField)) {
+	if l.draft == nil {
+		return
+	}
+	if issue := l.draft.value(issueField); isNone(issue) && (issue != "" || l.draft.place() == place.Place{}) {
+		if issue == "" && !r.plain {
+			r.log.Add("a row of a table names a severity and nothing else: it was ignored")
+		}
 		return
 	}
 	r.draft = l.draft
@@ -395,7 +400,7 @@ func (d *findingDraft) isEmpty() bool {
 func (d *findingDraft) isTemplate() bool {
 	severity, issue := d.value(severityField), d.value(issueField)
 	filled := issue != "" && !place.IsPlaceholder(issue) && !(strings.HasPrefix(issue, "[") && strings.HasSuffix(issue, "]"))
-	return !filled && (severity == "" && issue != "" || place.IsPlaceholder(severity) || len(severitiesIn(severity)) > 1)
+	return !filled && (issue != "" && severity == "" || place.IsPlaceholder(severity) || len(severitiesIn(severity)) > 1)
 }
 
 func (d *findingDraft) finding(plain bool, log *markdown.Warnings) Finding {

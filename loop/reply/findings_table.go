@@ -64,8 +64,10 @@ func rowDraft(columns, cells []string) *findingDraft {
 			d.set(f, cell)
 		}
 	}
-	if !d.has[issueField] && len(columns) > 0 {
-		d.loosePlace(strings.TrimSpace(strings.Join(others, " ")))
+	if said := strings.TrimSpace(strings.Join(others, " ")); !d.has[issueField] && len(columns) > 0 {
+		d.loosePlace(said)
+	} else if !d.has[issueField] {
+		d.set(issueField, said)
 	}
 	return d
 }
@@ -79,11 +81,12 @@ func (d *findingDraft) column(columns []string, n int, cell string) field {
 		}
 		return noField
 	}
-	if _, known := knownSeverity(cell); known && !d.has[severityField] {
+	if _, known := readMark(cell); known && !d.has[severityField] {
 		return severityField
 	}
+	_, _, more := cutPlaceAtEnd(cell)
 	switch {
-	case !d.has[placeField] && !d.has[issueField] && place.Read(cell).Line > 0:
+	case !d.has[placeField] && !d.has[issueField] && !more && place.Read(cell).Line > 0:
 		return placeField
 	case !d.has[severityField] || isNone(cell):
 		return noField

@@ -26,7 +26,7 @@ func FuzzQuotedPass(f *testing.F) {
 	addTexts(f)
 	f.Fuzz(func(t *testing.T, text string) {
 		fence := strings.Repeat("`", 3+strings.Count(text, "`"))
-		text = strings.NewReplacer("\r", "\n", "\x1b", "").Replace(text)
+		text = strings.NewReplacer("\r\n", "\n", "\x1b", "").Replace(text)
 		lines := strings.Count(text, "\n") + 1
 		for name, planted := range map[string]string{
 			"quotation":    eachLine("> ", text),
@@ -100,7 +100,7 @@ func FuzzFindingNeverPasses(f *testing.F) {
 func inAside(text, line string) bool {
 	log := &markdown.Warnings{}
 	clean, _ := markdown.Clean(text, log)
-	md := markdown.Read(strings.Map(printable, clean))
+	md := markdown.Read(markdown.Printable(clean))
 	scope := findingScopes(md)
 	return slices.ContainsFunc(md.Lines, func(l markdown.Line) bool { return strings.HasSuffix(l.Text, line) && l.Kind != markdown.LineText }) ||
 		slices.ContainsFunc(scope, func(s findingScope) bool { return s == scopeOut })

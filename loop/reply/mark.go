@@ -106,6 +106,9 @@ var tallyWords = tableOf(`found total and`)
 // criticalTally reads a line that only counts findings, by numbers before the
 // severities or behind them: how many critical ones there are.
 func criticalTally(item string) (critical int, ok bool) {
+	for sign, severity := range severitySigns {
+		item = strings.ReplaceAll(item, string(sign), " "+string(severity)+" ")
+	}
 	words := strings.Fields(RequestKey(prose.Cut(item, 4*maxMark)))
 	if len(item) > 4*maxMark || !slices.ContainsFunc(words, func(w string) bool { return w[0] <= '9' && isNumber(w) }) {
 		return 0, false
@@ -142,12 +145,6 @@ func severityAt(words []string) (n int, word string) {
 		}
 	}
 	return 0, ""
-}
-
-// knownSeverity reads one mark, however it is decorated.
-func knownSeverity(text string) (Severity, bool) {
-	m, ok := readMark(text)
-	return m.severity, ok
 }
 
 // aloneMark reads a line that holds a mark and nothing else, and is decorated as
@@ -205,19 +202,32 @@ func cutMark(item string) (m severityMark, rest string, ok bool) {
 			return m, p.String() + " " + rest, true
 		}
 	}
-	if m, rest, ok := endingMark(s); ok && (numbered || namesPlace(rest) || hasFault(wordsOf(rest))) {
+	if m, rest, ok := endingMark(s); ok && (numbered || saysFault(rest)) {
 		return m, rest, true
-	}
-	sign, n := utf8.DecodeRuneInString(strings.TrimLeftFunc(s, isLoose))
-	if severity, known := severitySigns[sign]; known {
-		rest := strings.TrimLeftFunc(strings.TrimLeftFunc(s, isLoose)[n:], isLoose)
-		return severityMark{severity: severity, word: string(sign)}, rest, namesPlace(rest)
 	}
 	return severityMark{}, "", false
 }
 
-// severitySigns are those by which agents give a severity without a word.
-var severitySigns = map[rune]Severity{'🔴': Critical, '🛑': Critical, '🚨': Critical, '🟠': Warning, '🟡': Warning}
+// cutSign takes a picture that stands for a severity off an item that says more.
+func cutSign(item string) (m severityMark, rest string, ok bool) {
+	box, s := cutBox(withoutPictures(item))
+	s, _ = cutNumber(s)
+	s = strings.TrimLeftFunc(s, func(r rune) bool { return isLoose(r) || strings.ContainsRune("*_", r) })
+	sign, n := utf8.DecodeRuneInString(s)
+	severity, known := severitySigns[sign]
+	if !known || box == doneMark || severity == Note {
+		return severityMark{}, "", false
+	}
+	rest = strings.TrimLeftFunc(s[n:], isLoose)
+	return severityMark{severity: severity, word: string(sign)}, rest, len(wordsOf(rest)) > 0 && !strings.HasPrefix(rest, "=")
+}
+
+// saysFault reports whether text is about a place or something wrong, and no mere title.
+func saysFault(text string) bool { return namesPlace(text) || hasFault(wordsOf(text)) }
+
+// severitySigns are those by which agents give a severity without a word. One for a note
+// as often says that all is well: it is read only where findings are counted.
+var severitySigns = map[rune]Severity{'🔴': Critical, '🛑': Critical, '🚨': Critical, '🟠': Warning, '🟡': Warning, '🟢': Note, '🔵': Note, '⚪': Note}
 
 // leadingMark reads "[HIGH] text", "(critical) text", "**Critical:** text",
 // "**HIGH** - text", "`critical` text", "Critical — text", "issue (blocking): text", "CRITICAL a.go:1 text".

@@ -11,7 +11,7 @@ const (
 	Note     Severity = "note"     // worth saying, never a reason to go round again
 )
 
-// Verdict is what a reviewer concluded, in the words of seed 004.
+// Verdict is what a reviewer concluded.
 type Verdict string
 
 const (
@@ -46,10 +46,10 @@ func (f Finding) Place() string {
 // Report is one reviewer's answer, parsed.
 type Report struct {
 	Verdict   Verdict   `json:"verdict"`           // as stated; NEEDS_FIX when none could be read
-	Effective Verdict   `json:"effective_verdict"` // what counts: see Effective
+	Effective Verdict   `json:"effective_verdict"` // what counts: see EffectiveVerdict
 	Format    string    `json:"format"`            // tagged, markdown, review_json, verdict_json, codex_json, changes_json, builtin, unreadable
 	Summary   string    `json:"summary,omitempty"`
-	Text      string    `json:"text,omitempty"` // the reviewer's own words, at most maxText bytes: see ownWords
+	Text      string    `json:"text,omitempty"` // the reviewer's own words, at most MaxText bytes: see ownWords
 	Findings  []Finding `json:"findings"`
 	Requests  []string  `json:"requests"` // what was asked for, findings first
 	Approved  bool      `json:"approved"`

@@ -180,7 +180,7 @@ func headingIn(text string) (level int, title string) {
 
 // row reads a row of a table. The line of dashes says that the row above it is the header.
 func (r *blockReader) row(text string) {
-	if strings.Trim(text, "|-: ") == "" {
+	if isDashes(text) {
 		if r.last().kind == blockRow {
 			*r.last() = block{kind: blockGap}
 		}

@@ -15,10 +15,10 @@ import (
 const (
 	formatTagged      = "tagged"       // the block that ReviewOutputInstructions asks for
 	formatVerdictJSON = "verdict_json" // the same object without its tag
-	formatMarkdown    = "markdown"     // seed 004
-	formatReviewJSON  = "review_json"  // seed 002
-	formatChangesJSON = "changes_json" // runr
-	formatCodexJSON   = "codex_json"
+	formatMarkdown    = "markdown"     // "### Verdict:" and "### Findings"
+	formatReviewJSON  = "review_json"  // "success" and "review_issues"
+	formatChangesJSON = "changes_json" // "status" and "changes"
+	formatCodexJSON   = "codex_json"   // "overall_correctness", of codex
 	FormatUnreadable  = "unreadable"
 )
 
@@ -31,12 +31,11 @@ const maxSummary = 4000
 // no such block is expected.
 //
 // What cannot be read is NEEDS_FIX with the text as the summary, and a warning that
-// says what was expected; it is never a pass. Of several verdicts in one format the
-// last counts, of several formats the worst.
+// says what was expected; it is never a pass. Of several verdicts the worst counts.
 func ParseReview(text string, nonce string) Report {
 	log := &markdown.Warnings{}
 	clean, whole := markdown.Clean(text, log)
-	report := parseReview(strings.Map(printable, clean), whole, nonce, log)
+	report := parseReview(markdown.Printable(clean), whole, nonce, log)
 	report.Text = ownWords(clean, nonce)
 	return report
 }
@@ -104,7 +103,8 @@ func parseReview(text string, whole bool, nonce string, log *markdown.Warnings) 
 
 // rest is the text without the lines that a report was made of.
 func (a *answer) rest() markdown.Text {
-	rest := markdown.Text{Lines: slices.Clone(a.md.Lines), Unclosed: a.md.Unclosed}
+	rest := a.md
+	rest.Lines = slices.Clone(a.md.Lines)
 	for _, i := range a.read {
 		rest.Lines[i].Kind = markdown.LineTaken
 	}
@@ -299,7 +299,7 @@ func finish(report Report, rest markdown.Text, log *markdown.Warnings) Report {
 	Identify(report.Findings)
 	report.Effective = EffectiveVerdict(report.Verdict, report.Findings, false)
 	read := readRequests(rest, reading{refusing: !report.Effective.Passed(), beside: len(report.Findings) > 0})
-	report.Approved = report.Effective.Passed() || report.Format == FormatUnreadable && read.given() && !rest.Unclosed
+	report.Approved = report.Effective.Passed() || report.Format == FormatUnreadable && read.given() && !rest.Unclosed && !rest.Torn
 	report.Requests = Requests(report.Findings, read.asked())
 	report.Warnings = log.All()
 	return report
@@ -312,15 +312,6 @@ func unreadable(text string, md markdown.Text, log *markdown.Warnings) Report {
 	text = strings.TrimSpace(text)
 	report := Report{Verdict: NeedsFix, Format: FormatUnreadable, Summary: prose.Cut(text, maxSummary)}
 	return finish(report, md, log)
-}
-
-// printable shows control characters as what cannot be read. A lone carriage
-// return is one: it must not end a quotation.
-func printable(r rune) rune {
-	if unicode.IsControl(r) && r != '\n' && r != '\t' {
-		return utf8.RuneError
-	}
-	return r
 }
 
 // ownWords is an answer as it is kept for others: as it was written, but without the

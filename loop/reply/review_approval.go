@@ -104,7 +104,7 @@ var findVerbs = tableOf(`find see spot have identify detect notice discover be`)
 // speak of what its code merges or approves: "This must not be merged", "I cannot
 // approve it", "Changes requested".
 func refusesMerge(words []string) bool {
-	if says(words, "no changes requested", "no further changes requested", "no more changes requested") {
+	if wantsNoChanges(words) {
 		return false
 	}
 	text := strings.Join(words, " ")
@@ -119,6 +119,10 @@ func refusesMerge(words []string) bool {
 		"changes requested", "request changes", "requesting changes", "reject this", "i reject", "nack")
 }
 
+func wantsNoChanges(words []string) bool {
+	return says(words, "no changes requested", "no further changes requested", "no more changes requested")
+}
+
 // wholeWords speak of the change as a whole, or of who judges it.
 var wholeWords = tableOf(`this it i we pr patch`)
 
@@ -128,7 +132,7 @@ func saysRefused(words []string) bool {
 	case "no", "not", "nope", "nah", "not really", "not yet", "no way":
 		return true
 	}
-	if says(words, "no changes requested", "no further changes requested", "no more changes requested") {
+	if wantsNoChanges(words) {
 		return false
 	}
 	return says(words, "not comfortable approving", "not approving", "not accept", "not recommend", "not approved", "not approve", "not lgtm", "not ready", "not merge", "not be merged", "changes requested", "request changes", "requesting changes",

@@ -172,7 +172,7 @@ func described(f Finding, heading string, log *markdown.Warnings) Finding {
 	return f
 }
 
-// readReviewJSON reads seed 002's report. success is what was stated; a blocker
+// readReviewJSON reads a report of success and review_issues. success is what was stated; a blocker
 // overrules it.
 func readReviewJSON(data []byte, log *markdown.Warnings) (Report, error) {
 	o := readObject(data)
@@ -254,7 +254,7 @@ func codexPlace(data json.RawMessage) (place.Place, error) {
 	return p, o.done()
 }
 
-// readChangesJSON reads runr's review. Each change is a finding, since the reviewer
+// readChangesJSON reads a report of status and changes. Each change is a finding, since the reviewer
 // wants it made; one that is several list items is several.
 func readChangesJSON(data []byte, log *markdown.Warnings) (Report, error) {
 	o := readObject(data)

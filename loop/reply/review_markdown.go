@@ -11,7 +11,7 @@ import (
 	"git-runr/loop/prose"
 )
 
-// readMarkdownReview reads seed 004's report: verdict lines and findings, with a
+// readMarkdownReview reads a report in Markdown: verdict lines and findings, with a
 // section for them or without. The report has no verdict when no line states one.
 func readMarkdownReview(a *answer) []candidate {
 	stated := a.worstVerdict()
@@ -63,7 +63,7 @@ func (a *answer) worstVerdict() (worst statedVerdict) {
 		case verdict == "":
 			a.log.Add("a verdict line is a template and states no verdict")
 			continue
-		case verdict.Passed() && !a.isAnswer(i, end, l.titled):
+		case verdict.Passed() && (l.Torn || a.lines[end].Torn || !a.isAnswer(i, end, l.titled)):
 			a.log.Add("a verdict in the middle of other words was ignored")
 			continue
 		}
@@ -82,19 +82,21 @@ func (a *answer) worstVerdict() (worst statedVerdict) {
 const (
 	labelVerdict = "verdict"
 	labelMerge   = "ready to merge"
+	labelOverall = "overall"
 )
 
 // verdictLine reads "### Verdict: X", "**Verdict:** X", "Verdict: X", "### Final
 // verdict — X" and "Ready to merge? X". The value is empty when it stands on a line below.
+// An item, and "Overall: X", may be about a part of what the reviewer tells of: it is a
+// verdict only where it refuses.
 func verdictLine(l markdown.Line) (v verdictWord, ok bool) {
-	if l.Kind != markdown.LineText || markdown.IndentOf(l.Text) > 3 {
+	indent, s, listed := markdown.CutBullet(l.Text)
+	if l.Kind != markdown.LineText || indent > 3 && !listed {
 		return v, false
 	}
-	level, s := markdown.HeadingOf(l.Text)
+	level, title := markdown.HeadingOf(l.Text)
 	if level > 0 {
-		_, s, _ = markdown.CutBullet(s)
-	} else if _, text, listed := markdown.CutBullet(l.Text); !listed {
-		s = text
+		_, s, _ = markdown.CutBullet(title)
 	}
 	_, isBold := markdown.BoldOnly(l.Text)
 	decorated := s
@@ -109,10 +111,10 @@ func verdictLine(l markdown.Line) (v verdictWord, ok bool) {
 			s = s[len(word):]
 		}
 	}
-	for _, v.label = range []string{labelVerdict, labelMerge} {
+	for _, v.label = range []string{labelVerdict, labelMerge, labelOverall} {
 		if markdown.TitleIs(s, v.label) {
 			v.value, ok = verdictValue(s[len(v.label):], v.label, level > 0 || isBold)
-			return v, ok
+			return v, ok && (!listed && v.label != labelOverall || refuses(v.value))
 		}
 	}
 	return v, false

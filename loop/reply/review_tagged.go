@@ -56,8 +56,7 @@ func readTagged(a *answer) []candidate {
 			a.log.Add("a block tagged with another nonce was ignored")
 			continue
 		}
-		report, err := readVerdictJSON([]byte(strings.TrimSpace(block.body)), a.log)
-		report.Format = formatTagged
+		report, unread, err := readBlock(block.body, a.log)
 		switch {
 		case errors.Is(err, errPlaceholder):
 			echoes = append(echoes, candidate{Report: unreadBlock(block.body)})
@@ -65,7 +64,7 @@ func readTagged(a *answer) []candidate {
 			a.log.Add(fmt.Sprintf("the tagged block could not be read: %v", err))
 			reports = append(reports, candidate{Report: unreadBlock(block.body)})
 		default:
-			reports = append(reports, candidate{Report: report, unread: unreadList([]byte(block.body))})
+			reports = append(reports, candidate{Report: report, unread: unread})
 		}
 	}
 	switch {
@@ -77,6 +76,15 @@ func readTagged(a *answer) []candidate {
 		a.log.Add("no block tagged with this review's nonce: other formats were tried")
 	}
 	return echoes
+}
+
+// readBlock reads what stands in a block; unread is a field in it that may hold faults
+// and is not known.
+func readBlock(body string, log *markdown.Warnings) (r Report, unread string, err error) {
+	data := []byte(strings.TrimSpace(body))
+	r, err = readVerdictJSON(data, log)
+	r.Format = formatTagged
+	return r, unreadList(data), err
 }
 
 func unreadBlock(body string) Report {

@@ -74,7 +74,7 @@ func readVerdict(value string) (v Verdict, warning string) {
 	if !ok {
 		return plainVerdict(value)
 	}
-	if phrase.verdict.Passed() && !endsVerdict(rest) {
+	if phrase.verdict.Passed() && (!endsVerdict(rest) || namesRefusal(value)) {
 		return NeedsFix, fmt.Sprintf("verdict %q passes only in part: taken as NEEDS_FIX", prose.Cut(value, 80))
 	}
 	return phrase.verdict, ""
@@ -85,7 +85,7 @@ func plainVerdict(value string) (v Verdict, warning string) {
 	heard := approval{}
 	heard.hear(value)
 	switch {
-	case !heard.given():
+	case !heard.given() || namesRefusal(value):
 		return NeedsFix, fmt.Sprintf("verdict %q is not PASS, PASS_WITH_NOTES, NEEDS_FIX or CRITICAL: taken as NEEDS_FIX", prose.Cut(value, 80))
 	case hasWord(strings.Fields(verdictWords(value)), noteWords):
 		return PassWithNotes, ""
@@ -180,6 +180,67 @@ var (
 		"AFTER", "WHEN", "BEFORE", "THOUGH", "ALTHOUGH", "SUBJECT", "CONTINGENT", "BARRING", "MODULO", "MINUS", "APART", "WOULD"}
 	takenBack = []string{"NO", "NOT", "NOT READY", "NOT YET", "NOT REALLY", "NOT APPROVED", "OTHER THAN"}
 )
+
+// refuses reports whether value says a verdict that does not pass, in the words of one.
+func refuses(value string) bool {
+	words := wordsOf(value)
+	return !isTemplate(value) && (namesRefusal(value) || len(words) < 4 && saysRefused(words))
+}
+
+// clauseEnds part the clauses of a verdict beside what ends one in a sentence.
+var clauseEnds = strings.NewReplacer(" - ", "—", "|", "—", "[", "—", "]", "—", "\uFFFD", "—")
+
+// namesRefusal reports whether value names a verdict that does not pass: a clause that
+// says nothing else, one of its words in capitals, or a number of critical findings.
+// What is denied ("no longer CRITICAL") or none ("Critical: 0") is not said.
+func namesRefusal(value string) bool {
+	clauses := clausesOf(strings.Map(pictureEndsClause, clauseEnds.Replace(withoutStruck(value))))
+	for i, clause := range clauses {
+		if next := strings.Join(clauses[i+1:min(i+2, len(clauses))], ""); len(wordsOf(next)) > 0 && (isNone(next) || statusWords(next) == doneMark) {
+			continue
+		}
+		if critical, _ := criticalTally(clause); critical > 0 || clauseRefuses(clause) {
+			return true
+		}
+	}
+	return false
+}
+
+func pictureEndsClause(r rune) rune {
+	if unicode.Is(unicode.So, r) {
+		return '—'
+	}
+	return r
+}
+
+// sayWords may stand beside a verdict in a clause, as fillers may.
+var sayWords = tableOf(`actually wait really rather mean sorry verdict final say still must`)
+
+func clauseRefuses(clause string) bool {
+	if plain := withoutSpans(clause); len(wordsOf(plain)) > 0 {
+		clause = plain // a code span in a sentence is a name
+	}
+	words := strings.FieldsFunc(clause, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	said, alone := false, true
+	for i := 0; i < len(words); {
+		rest := strings.Join(words[i:], " ")
+		phrase, after, ok := cutVerdict(strings.ToUpper(rest))
+		if !ok || phrase.verdict.Passed() || hasWord(wordsOf(strings.Join(words[max(0, i-2):i], " ")), denials) {
+			word := strings.ToLower(words[i])
+			alone = alone && (fillers.has(word) || sayWords.has(word))
+			i++
+			continue
+		}
+		if strings.HasPrefix(rest, phrase.words) {
+			return true // in capitals
+		}
+		said = true
+		i = len(words) - len(strings.Fields(after))
+	}
+	return said && alone
+}
+
+var denials = tableOf(`no not never zero 0 none nothing without`)
 
 // isTemplate reports whether value is a prompt's placeholder and no answer:
 // "PASS | PASS_WITH_NOTES | NEEDS_FIX", "{verdict}", "<VERDICT>".

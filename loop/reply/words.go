@@ -16,9 +16,9 @@ const MaxText = 32 << 10
 func (r Report) Prose() string {
 	text := strings.TrimSpace(r.Text)
 	switch {
-	case strings.Map(printable, text) == strings.TrimSpace(r.Summary), onlyVerdict(text):
+	case markdown.Printable(text) == strings.TrimSpace(r.Summary), onlyVerdict(text):
 		return ""
-	case r.Format == formatTagged && len(r.Warnings) == 0: // else a part of it was not read
+	case r.Format == formatTagged:
 		return withoutTagged(text)
 	case r.Format != FormatUnreadable && strings.HasPrefix(text, "{") && strings.HasSuffix(text, "}"):
 		return ""
@@ -44,17 +44,23 @@ func onlyVerdict(text string) bool {
 	})
 }
 
-// withoutTagged is text less the blocks of our own form.
+// withoutTagged is text, an answer as ownWords keeps it, less the blocks of our own form
+// that were read: one that was not says what nothing else does.
 func withoutTagged(text string) string {
+	md := markdown.Split(text)
 	var kept []string
 	inside := false
-	for _, l := range markdown.Split(text).Lines {
-		tag, _, _ := strings.Cut(l.Info, " ")
-		opens := l.Kind == markdown.LineFence && tag == blockTag
+	for i, l := range md.Lines {
+		opens := l.Kind == markdown.LineFence && l.Info == blockTag && wasRead(md.CodeBelow(i))
 		if !opens && !inside {
 			kept = append(kept, l.Text)
 		}
 		inside = opens || inside && l.Kind == markdown.LineCode
 	}
 	return strings.TrimSpace(strings.Join(kept, "\n"))
+}
+
+func wasRead(body string) bool {
+	_, unread, err := readBlock(markdown.Printable(body), &markdown.Warnings{})
+	return err == nil && unread == ""
 }

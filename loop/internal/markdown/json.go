@@ -80,6 +80,11 @@ func (md Text) jsonText() (text string, starts []int) {
 	var b strings.Builder
 	code := false // within a fence that may hold JSON
 	for i, l := range md.Lines {
+		if i > 0 && !l.Torn {
+			b.WriteByte('\n')
+		} else if i > 0 {
+			b.WriteByte(' ')
+		}
 		starts = append(starts, b.Len())
 		if l.Kind == LineFence {
 			body := strings.TrimPrefix(strings.TrimSpace(md.CodeBelow(i)), "BEGIN_JSON\n")
@@ -88,7 +93,6 @@ func (md Text) jsonText() (text string, starts []int) {
 		if l.Kind == LineText || l.Kind == LineCode && code {
 			b.WriteString(l.Text)
 		}
-		b.WriteByte('\n')
 	}
 	return strings.TrimRight(b.String(), "\n "), starts
 }

@@ -1,3 +1,5 @@
+// Package markdown says of each line of a text whether its author speaks in it, and finds
+// the sections, labels and JSON objects in it, as agents write them and not as a standard does.
 package markdown
 
 import (
@@ -39,7 +41,7 @@ func (l *Warnings) All() []string {
 }
 
 // Clean makes an agent's output readable: one kind of line end, valid UTF-8,
-// no byte order mark, no terminal colours, at most maxParsed bytes.
+// no byte order mark, no terminal colours, at most MaxParsed bytes.
 func Clean(text string, log *Warnings) (clean string, whole bool) {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	text = strings.ToValidUTF8(text, "\uFFFD")
@@ -69,6 +71,23 @@ func withoutColours(s string) string {
 	return b.String()
 }
 
+// lineEnds are what some programs end a line at beside "\n" and "\r\n", and some do not.
+const lineEnds = "\r\v\f\u0085\u2028\u2029"
+
+// Printable is clean with U+2028 for each of lineEnds, and U+FFFD for the other
+// control characters: they part words, as a character that nobody can read does.
+func Printable(clean string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case strings.ContainsRune(lineEnds, r):
+			return '\u2028'
+		case unicode.IsControl(r) && r != '\n' && r != '\t':
+			return utf8.RuneError
+		}
+		return r
+	}, clean)
+}
+
 type lineKind byte
 
 const (
@@ -81,12 +100,14 @@ const (
 	LineTaken            // already read as part of a report
 )
 
-// Line is one line of Markdown and how much its words count: only a lineText
+// Line is one line of Markdown and how much its words count: only a LineText
 // line is the author speaking.
 type Line struct {
 	Text string
 	Kind lineKind
 	Info string // of the fence that the line opens
+	// Torn: the line begins behind one of lineEnds, so only some programs show it as one.
+	Torn bool
 }
 
 func (l Line) Blank() bool { return strings.TrimSpace(l.Text) == "" }
@@ -99,6 +120,7 @@ type Text struct {
 	Lines []Line
 	// unclosed: a fence or comment runs to the end. What it hides may matter.
 	Unclosed bool
+	Torn     bool // some lines are
 }
 
 // Read splits text into lines. An answer that is one single fence
@@ -140,14 +162,33 @@ func (md Text) Bounds() (first, last int) {
 	return first, last
 }
 
+// Split says of each line of text what it is. One of lineEnds ends a line of what the
+// author says, and neither a quotation nor code, which would end unseen by its author.
 func Split(text string) Text {
 	raw := strings.Split(text, "\n")
 	s := splitter{raw: raw, bare: bareFenceNext(raw), closes: closingTags(raw)}
-	lines := make([]Line, len(raw))
+	md := Text{Lines: make([]Line, 0, len(raw))}
 	for i, text := range raw {
-		lines[i] = s.next(i, text)
+		l := s.next(i, text)
+		if l.Kind != LineText || !strings.ContainsAny(text, lineEnds) {
+			md.Lines = append(md.Lines, l)
+			continue
+		}
+		for n, piece := range strings.FieldsFunc(text+"\n", func(r rune) bool { return strings.ContainsRune(lineEnds, r) }) {
+			md.Lines = append(md.Lines, tornLine(strings.TrimSuffix(piece, "\n"), n > 0))
+			md.Torn = md.Torn || n > 0
+		}
 	}
-	return Text{Lines: lines, Unclosed: s.fence.size > 0 || s.comment}
+	md.Unclosed = s.fence.size > 0 || s.comment
+	return md
+}
+
+func tornLine(text string, torn bool) Line {
+	l := Line{Text: text, Torn: torn}
+	if strings.HasPrefix(strings.TrimSpace(text), ">") {
+		l.Kind = LineQuote
+	}
+	return l
 }
 
 // closingTags is, for each element, the last line that begins with its closing tag.
@@ -358,7 +399,7 @@ func CutBullet(text string) (indent int, rest string, ok bool) {
 }
 
 // HeadingOf reads an ATX heading: its level (0: none) and its text. The space
-// after the marks may be missing, as in seed 004's pattern.
+// after the marks may be missing: "###Verdict: PASS".
 func HeadingOf(text string) (level int, title string) {
 	if IndentOf(text) > 3 {
 		return 0, ""
@@ -403,7 +444,7 @@ func Labelled(text string) string {
 	return strings.TrimLeftFunc(s, IsDecor)
 }
 
-// CutLabel takes label (lower case) and its colon off what labelled gives: "Issue:** text",
+// CutLabel takes label (lower case) and its colon off what Labelled gives: "Issue:** text",
 // "Issue**: text", "Issue: text".
 func CutLabel(s, label string) (value string, ok bool) {
 	if len(s) < len(label) || !strings.EqualFold(s[:len(label)], label) {
@@ -468,18 +509,26 @@ func (md Text) Sections(wanted func(title string) bool, boldEnds bool) []Section
 // LevelBold is the level of a line in bold alone: below every heading.
 const LevelBold = 7
 
-// levelSection is the level of the headings in seed 004's reports.
+// levelSection is the level of the sections in a report: "### Findings".
 const levelSection = 3
 
+// HeadingOrBold is the level of a heading or of a line in bold alone, 0 for another line,
+// and its text less what decorates it.
 func (l Line) HeadingOrBold() (level int, title string) {
+	level, title = l.Title()
+	return level, TrimDecor(title)
+}
+
+// Title is HeadingOrBold with the emphasis and the pictures in the text.
+func (l Line) Title() (level int, title string) {
 	if l.Kind != LineText {
 		return 0, ""
 	}
 	if level, title := HeadingOf(l.Text); level > 0 {
-		return level, TrimDecor(title)
+		return level, title
 	}
 	if title, ok := BoldOnly(l.Text); ok {
-		return LevelBold, TrimDecor(title)
+		return LevelBold, title
 	}
 	return 0, ""
 }

@@ -23,7 +23,7 @@ type Place struct {
 	Line, End int
 }
 
-// String is the place as readPlace reads it: "file:line" or "file:line-end"; "" when it
+// String is the place as Read reads it: "file:line" or "file:line-end"; "" when it
 // is nowhere.
 func (p Place) String() string {
 	switch {
@@ -164,7 +164,7 @@ func HasExtension(s string) bool {
 }
 
 // Cut takes a place off the start of an issue: "auth.go:12 leaks a token",
-// "`auth.go:12`: leaks a token". It asks for more than readPlace does, because
+// "`auth.go:12`: leaks a token". It asks for more than Read does, because
 // most sentences begin with no place.
 func Cut(text string) (Place, string) {
 	head, rest := firstTerm(text)
