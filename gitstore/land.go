@@ -75,7 +75,7 @@ func (w *Worktree) land(ctx context.Context, spec LandSpec) (Landed, error) {
 	if operation := w.repo.Operation(); operation != "" && operation != "bisect" {
 		return Landed{}, fmt.Errorf("a %s is not finished: %w", operation, ErrDirty)
 	}
-	unlock, err := w.lockFiles(ctx)
+	ctx, unlock, err := w.lockFiles(ctx)
 	if err != nil {
 		return Landed{}, err
 	}

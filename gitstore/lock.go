@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -45,6 +47,28 @@ func (r *Repo) DropLock(name string) {
 	}
 }
 
+type heldLockKey struct{}
+
+// holdLock is lock for an operation that writes files through git: every git process
+// of the context that it gives holds the lock too. So one that outlives a killed
+// program keeps others out until it has ended.
+func (r *Repo) holdLock(ctx context.Context, name string) (held context.Context, unlock func(), err error) {
+	f, err := r.lockFile(ctx, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	return context.WithValue(ctx, heldLockKey{}, f), func() {
+		_ = syscall.Flock(int(f.Fd()), syscall.LOCK_UN) // also where something that git started lives on
+		f.Close()
+	}, nil
+}
+
+// heldLock is the lock that a context holds, nil for none.
+func heldLock(ctx context.Context) *os.File {
+	f, _ := ctx.Value(heldLockKey{}).(*os.File)
+	return f
+}
+
 func (r *Repo) lock(ctx context.Context, name string) (unlock func(), err error) {
 	f, err := r.lockFile(ctx, name)
 	if err != nil {
@@ -66,11 +90,27 @@ func (r *Repo) lockFile(ctx context.Context, name string) (*os.File, error) {
 			return f, err
 		}
 		if err := pause.wait(ctx); errors.Is(err, errLockWait) {
-			return nil, fmt.Errorf("%w: another process has held %s.lock for %s", ErrBusy, name, lockWait)
+			return nil, fmt.Errorf("%w: %s has held %s.lock for %s", ErrBusy, lockHolder(path), name, lockWait)
 		} else if err != nil {
 			return nil, err
 		}
 	}
+}
+
+// lockHolder names a process that has a file open, where the system tells.
+func lockHolder(path string) string {
+	open, _ := filepath.Glob("/proc/[0-9]*/fd/*")
+	for _, fd := range open {
+		if to, err := os.Readlink(fd); err != nil || to != path {
+			continue
+		}
+		dir := filepath.Dir(filepath.Dir(fd))
+		name, err := os.ReadFile(filepath.Join(dir, "comm"))
+		if pid := filepath.Base(dir); err == nil && pid != strconv.Itoa(os.Getpid()) {
+			return fmt.Sprintf("process %s (%q)", pid, strings.TrimSpace(string(name)))
+		}
+	}
+	return "another process"
 }
 
 var errLockWait = errors.New("waited for a lock")

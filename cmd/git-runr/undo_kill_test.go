@@ -16,12 +16,15 @@ import (
 
 // killShim stands in for git: it counts its calls by making directories, in which it
 // writes what it was asked, and kills the program that called it at the one that KILL
-// names ("before 7", "after 7").
+// names ("before 7", "after 7"): "during 7" lets that one live on and begin late, "group 7"
+// kills it as well, with a file half written.
 const killShim = `#!/bin/sh
 n=1
 while ! mkdir "$CALLS/$n" 2>/dev/null; do n=$((n+1)); done
 echo " $* " >"$CALLS/$n/args"
 [ "$KILL" != "before $n" ] || { kill -9 $PPID; exit 1; }
+[ "$KILL" != "during $n" ] || { kill -9 $PPID; sleep 3; }
+[ "$KILL" != "group $n" ] || { rm x gone.txt; printf wo >b.txt; : >>.git/index.lock; kill -9 0; }
 [ "$KILL" = "after $n" ] || exec %[1]s "$@"
 %[1]s "$@"
 rc=$?
@@ -115,6 +118,7 @@ func (w *killWorld) command(dir, kill string, args []string) *exec.Cmd {
 	cmd.Args[0] = "git-runr" // by which the test binary knows what it is
 	cmd.Dir, cmd.Env = dir, w.env
 	if kill != "" {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		cmd.Env = append(slices.Clip(w.env), "PATH="+w.bin+":"+os.Getenv("PATH"), "KILL="+kill, callsVar+w.t.TempDir())
 	}
 	return cmd
@@ -196,6 +200,35 @@ func TestLandAfterUndoWithoutItsEvent(t *testing.T) {
 	}
 	w.runr(dir, "land")
 	w.saysWhatIs("landed again", dir)
+}
+
+// A git that outlives the killed program goes on writing: who comes next waits for it.
+// One that was killed too has left a lock, and files half-way: they are the landing's own.
+func TestLandKilledWhileGitWrites(t *testing.T) {
+	w := newKillWorld(t)
+	before := w.state(w.repo)
+	n := 1 + slices.IndexFunc(w.calls(w.copyOf(w.repo), []string{"land"}), func(c string) bool {
+		return strings.Contains(c, " read-tree -m -u ")
+	})
+	for _, kill := range []string{"during", "group"} {
+		dir := w.kill(w.repo, fmt.Sprintf("%s %d", kill, n), []string{"land"})
+		if kill == "group" {
+			if out := w.runr(dir, "status"); !strings.Contains(out, "was cut short") || !strings.Contains(out, "  git runr undo\n") || strings.Contains(out, "git runr land") {
+				t.Errorf("status says\n%s", out)
+			}
+			if out := w.runr(dir, "status", "latest"); !strings.Contains(out, "was cut short: git runr undo\n") {
+				t.Errorf("status of the run says\n%s", out)
+			}
+		}
+		if out, err := w.try(dir, "undo"); err != nil || !strings.Contains(out, "is taken back now") {
+			t.Errorf("%s: %v\n%s", kill, err, out)
+		}
+		if got := w.state(dir); !maps.Equal(got, before) {
+			t.Errorf("%s: left as %q", kill, got)
+		}
+		w.runr(dir, "land")
+		w.saysWhatIs("landed again", dir)
+	}
 }
 
 const someKills = 4
