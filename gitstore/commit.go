@@ -219,7 +219,7 @@ func (r *Repo) MoveBranch(ctx context.Context, ref string, to, off ID) error {
 	return r.SwapRef(ctx, ref, to, old)
 }
 
-// keep makes a ref, unless it is there.
+// keep has a ref name an object, whatever it named before.
 func (r *Repo) keep(ctx context.Context, ref string, id ID) error {
 	have, err := r.Ref(ctx, ref)
 	if err != nil || have == id {
@@ -231,17 +231,7 @@ func (r *Repo) keep(ctx context.Context, ref string, id ID) error {
 // moveRef is the compare-and-swap of git with a line for the reflog, for branches
 // and HEAD.
 func (r *Repo) moveRef(ctx context.Context, ref string, to, from ID, why string) error {
-	old := from
-	if old == "" {
-		old = r.zeroID()
-	}
-	_, err := r.call(ctx, gitCall{
-		args: []string{"update-ref", "--no-deref", "-m", why, "--end-of-options", ref, string(to), string(old)}, env: refLockTimeout,
-	})
-	if err != nil && ref == "HEAD" {
-		return fmt.Errorf("move HEAD: %w", err)
-	}
-	if err = r.updateRefError(ctx, ref, old, err); err != nil {
+	if err := r.gitUpdateRef(ctx, ref, to, from, why); err != nil {
 		return fmt.Errorf("move %s: %w", ref, err)
 	}
 	return nil

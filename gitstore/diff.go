@@ -62,7 +62,7 @@ func (d DiffSpec) pathspecs() []string {
 func (r *Repo) diffTree(ctx context.Context, out io.Writer, spec DiffSpec, options ...string) error {
 	args := append([]string{"--no-literal-pathspecs", "diff-tree", "-r", "-M", "--no-ext-diff", "--no-textconv", "--no-color"}, options...)
 	args = append(args, "--end-of-options", string(r.orEmptyTree(spec.From)), string(spec.To), "--")
-	_, err := r.callOptions(ctx, gitCall{args: append(args, spec.pathspecs()...), stdout: out, env: r.noAttributes()})
+	_, err := r.call(ctx, gitCall{args: append(args, spec.pathspecs()...), stdout: out, env: r.noAttributes()})
 	if err != nil {
 		return fmt.Errorf("compare %s with %s: %w", spec.From.Short(), spec.To.Short(), err)
 	}

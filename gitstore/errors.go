@@ -21,6 +21,7 @@ var (
 	ErrNewerFormat   = errors.New("written by a newer git-runr")
 	ErrDirty         = errors.New("uncommitted changes in the way")
 	ErrConflict      = errors.New("conflict")
+	ErrUnmerged      = errors.New("unmerged paths") // in the index
 	ErrDeletions     = errors.New("it would delete most files")
 	ErrBare          = errors.New("a bare repository has no working tree")
 	ErrUnborn        = errors.New("no commit yet")
@@ -52,6 +53,14 @@ func (e *DamagedError) Error() string {
 
 // Is keeps a missing object of a log from being taken for a thing that does not exist.
 func (e *DamagedError) Is(target error) bool { return target == ErrCorrupt }
+
+// UnfinishedError is a merge or the like that somebody has begun in a working tree,
+// where nothing else can be done before it has ended.
+type UnfinishedError struct {
+	Operation string // as Repo.Operation names it
+}
+
+func (e *UnfinishedError) Error() string { return "this checkout is in the middle of a " + e.Operation }
 
 // GitError is a git process that ended with a status other than 0.
 type GitError struct {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// gitTimeout ends a git process that hangs; transport has a limit of its own.
+// gitTimeout ends a git process that hangs. A caller's context may end it before.
 const gitTimeout = 10 * time.Minute
 
 // maxStderr is how much of a git process's standard error is kept.
@@ -20,7 +20,7 @@ const maxStderr = 8 << 10
 
 // gitCall is one run of git. Every git process of the program goes through run.
 type gitCall struct {
-	args  []string
+	args  []string // may begin with options of git itself: -c KEY=VALUE, --no-literal-pathspecs
 	stdin io.Reader
 	env   []string // added last, so it wins
 	dir   string
@@ -35,7 +35,8 @@ type gitCall struct {
 }
 
 // fixedOptions switch off everything that configuration planted in a repository
-// could make git execute on our behalf (reference: reliability facts 2.3).
+// could make git execute on our behalf, and say what has to be on disk when git ends,
+// whatever is configured: objects and refs.
 var fixedOptions = []string{
 	"--no-pager", "--literal-pathspecs", "--no-optional-locks",
 	"-c", "core.hooksPath=/dev/null",
@@ -102,7 +103,7 @@ func (c gitCall) run(ctx context.Context) ([]byte, error) {
 	}
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
-		err = &GitError{Args: c.args, Status: exit.ExitCode(), Stderr: stderr.kept.String()}
+		err = &GitError{Args: c.args[optionCount(c.args):], Status: exit.ExitCode(), Stderr: stderr.kept.String()}
 	}
 	return out.Bytes(), err
 }
@@ -118,6 +119,18 @@ func (c gitCall) argv() []string {
 	return append(argv, c.args...)
 }
 
+// optionCount is how many arguments stand before the subcommand.
+func optionCount(args []string) int {
+	n := 0
+	for n < len(args)-1 && args[n][0] == '-' {
+		if args[n] == "-c" {
+			n++
+		}
+		n++
+	}
+	return n
+}
+
 // keptGitVars are the variables of git that a user sets on purpose for every
 // repository: where configuration lies and how to reach a remote.
 var keptGitVars = map[string]bool{
@@ -131,17 +144,18 @@ var keptGitVars = map[string]bool{
 
 // locatingVars say which repository is meant. They count while a repository is
 // being found, and never afterwards: a hook sets them, and they would make git
-// answer for another repository (reference: reliability facts 2.10).
+// answer for another repository.
 var locatingVars = map[string]bool{
 	"GIT_DIR": true, "GIT_WORK_TREE": true, "GIT_COMMON_DIR": true, "GIT_NAMESPACE": true,
 	"GIT_OBJECT_DIRECTORY": true, "GIT_ALTERNATE_OBJECT_DIRECTORIES": true,
 	"GIT_CONFIG_PARAMETERS": true, "GIT_CONFIG_COUNT": true, "GIT_CONFIG": true,
 }
 
-// gitEnviron is env without what would redirect git, and with a plain locale so
-// that messages can be recognised.
+// gitEnviron is env without what would redirect git, with a plain locale so that
+// messages can be recognised, and without refs/replace/: an event and a commit under
+// review are what was written, not what somebody puts in their place.
 func gitEnviron(env []string, discovery bool) []string {
-	kept := make([]string, 0, len(env)+2)
+	kept := make([]string, 0, len(env)+3)
 	for _, kv := range env {
 		name, _, _ := strings.Cut(kv, "=")
 		inline := strings.HasPrefix(name, "GIT_CONFIG_KEY_") || strings.HasPrefix(name, "GIT_CONFIG_VALUE_")
@@ -151,7 +165,7 @@ func gitEnviron(env []string, discovery bool) []string {
 		}
 		kept = append(kept, kv)
 	}
-	return append(kept, "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0")
+	return append(kept, "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_REPLACE_OBJECTS=1")
 }
 
 // headWriter keeps the first bytes that are written and counts the rest as written.

@@ -2,11 +2,9 @@ package gitstore
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -57,7 +55,7 @@ func (r *Repo) wouldCommit(ctx context.Context, dir string) (bool, error) {
 	if r.WorkTree == "" || !below(dir, r.WorkTree) || below(dir, r.CommonDir) {
 		return false, nil
 	}
-	_, err := r.callOptions(ctx, gitCall{worktree: r.WorkTree, args: []string{"--no-literal-pathspecs", "check-ignore", "-q", "--", filepath.Join(dir, "post-commit")}})
+	_, err := r.call(ctx, gitCall{worktree: r.WorkTree, args: []string{"--no-literal-pathspecs", "check-ignore", "-q", "--", filepath.Join(dir, "post-commit")}})
 	if exitStatus(err) == 1 {
 		return true, nil
 	}
@@ -67,23 +65,20 @@ func (r *Repo) wouldCommit(ctx context.Context, dir string) (bool, error) {
 // OtherWorktrees are the tops of the worktrees but this one, those that AddWorktree
 // made left out.
 func (r *Repo) OtherWorktrees(ctx context.Context) ([]string, error) {
-	out, err := r.git(ctx, "worktree", "list", "--porcelain", "-z")
+	trees, err := r.listWorktrees(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("list worktrees: %w", err)
+		return nil, err
 	}
 	var tops []string
-	for record := range strings.SplitSeq(string(out), "\x00\x00") {
-		lines := strings.Split(record, "\x00")
-		top, ok := strings.CutPrefix(lines[0], "worktree ")
-		if real := realDir(top); !ok || real == r.WorkTree || slices.Contains(lines, "bare") || slices.ContainsFunc(lines, isPrunable) || r.isOwnAt(real) {
+	for _, tree := range trees {
+		top := tree["worktree"]
+		if real := realDir(top); real == r.WorkTree || tree.has("bare") || tree.has("prunable") || r.isOwnAt(real) {
 			continue
 		}
 		tops = append(tops, top)
 	}
 	return tops, nil
 }
-
-func isPrunable(line string) bool { return line == "prunable" || strings.HasPrefix(line, "prunable ") }
 
 // isOwnAt reports whether AddWorktree made the worktree at dir, a real path.
 func (r *Repo) isOwnAt(dir string) bool {
@@ -95,8 +90,7 @@ func (r *Repo) isOwnAt(dir string) bool {
 // listing ends with the value that fixedOptions put there, of scope "command".
 func (r *Repo) hooksPath(ctx context.Context) (value, scope string, err error) {
 	out, err := r.git(ctx, "config", "--type=path", "--show-scope", "-z", "--get-all", "core.hooksPath")
-	var exit *GitError
-	if errors.As(err, &exit) && exit.Status == 1 {
+	if exitStatus(err) == 1 {
 		return "", "", nil
 	}
 	fields := strings.Split(string(out), "\x00")

@@ -14,17 +14,18 @@ func (w *Worktree) sameIndex(ctx context.Context, a, b indexFile) (bool, error) 
 	if bytes.Equal(a.data, b.data) {
 		return true, nil
 	}
-	of, err := w.indexLines(ctx, a)
+	of, err := w.indexLines(ctx, a, "-v")
 	if err != nil {
 		return false, err
 	}
-	with, err := w.indexLines(ctx, b)
+	with, err := w.indexLines(ctx, b, "-v")
 	return bytes.Equal(of, with), err
 }
 
-// indexLines lists an index as `git ls-files -s -v` does: for each path a letter for
-// its flags, S for one that is left out of a sparse checkout, and its entry.
-func (w *Worktree) indexLines(ctx context.Context, index indexFile) ([]byte, error) {
+// indexLines lists an index as `git ls-files -s` does: for each path its entry. With
+// -v there is a letter for its flags before that, S for one that is left out of a sparse
+// checkout.
+func (w *Worktree) indexLines(ctx context.Context, index indexFile, options ...string) ([]byte, error) {
 	if index.data == nil {
 		return nil, nil
 	}
@@ -33,7 +34,7 @@ func (w *Worktree) indexLines(ctx context.Context, index indexFile) ([]byte, err
 		return nil, err
 	}
 	defer done()
-	out, err := w.gitIndex(ctx, path, nil, "ls-files", "-s", "-v", "-z")
+	out, err := w.gitIndex(ctx, path, nil, append([]string{"ls-files", "-s", "-z"}, options...)...)
 	if err != nil {
 		return nil, fmt.Errorf("list index: %w", err)
 	}
@@ -47,7 +48,7 @@ func (w *Worktree) keepSparse(ctx context.Context, index string, wanted indexFil
 	if !w.repo.Config.Bool("core.sparsecheckout") || len(paths) == 0 {
 		return nil
 	}
-	lines, err := w.indexLines(ctx, wanted)
+	lines, err := w.indexLines(ctx, wanted, "-v")
 	if err != nil {
 		return err
 	}

@@ -5,12 +5,14 @@ import (
 	"fmt"
 )
 
-// Init makes a repository at dir, with main checked out and nothing in it, and opens it.
+// Init makes a repository at dir, with main checked out and nothing in it, and opens it,
+// also where GIT_DIR and the like mean another one.
 func Init(ctx context.Context, dir string) (*Repo, error) {
-	if _, err := (gitCall{dir: dir, bare: true, args: []string{"init", "--quiet", "--template=", "--initial-branch=main"}}).run(ctx); err != nil {
+	c := gitCall{dir: dir, bare: true, unlocated: true, args: []string{"init", "--quiet", "--template=", "--initial-branch=main"}}
+	if _, err := c.run(ctx); err != nil {
 		return nil, fmt.Errorf("make repository: %w", err)
 	}
-	return Open(ctx, dir)
+	return openIn(ctx, c)
 }
 
 // LogWithNotes is what plain git log prints of the newest max commits of HEAD with

@@ -58,8 +58,9 @@ func (e *PathsError) Unwrap() error { return e.Err }
 // where that is possible, else its commits one by one, or one commit with Squash,
 // merged with what happened on the branch since. No hook runs. Index and files are
 // updated as a merge does it, and nothing is changed at all when the work conflicts
-// with the branch (ErrConflict), would overwrite something uncommitted (ErrDirty), or
-// removes most of its files (ErrDeletions); all are a *PathsError. A file that is as
+// with the branch (ErrConflict), would overwrite something uncommitted (ErrDirty),
+// removes most of its files (ErrDeletions), or paths are unmerged (ErrUnmerged); all are
+// a *PathsError. Nor is it during a merge: *UnfinishedError. A file that is as
 // Started recorded it, or as the work leaves it, is not in the way: the work began
 // from it. A killed landing is taken back by FinishReverts, or recorded when the
 // branch had moved.
@@ -72,8 +73,8 @@ func (w *Worktree) Land(ctx context.Context, spec LandSpec) (Landed, error) {
 }
 
 func (w *Worktree) land(ctx context.Context, spec LandSpec) (Landed, error) {
-	if operation := w.repo.Operation(); operation != "" && operation != "bisect" {
-		return Landed{}, fmt.Errorf("a %s is not finished: %w", operation, ErrDirty)
+	if err := w.headIsFree(); err != nil {
+		return Landed{}, err
 	}
 	ctx, unlock, err := w.lockFiles(ctx)
 	if err != nil {
@@ -186,25 +187,13 @@ func (r *Repo) landRef(ctx context.Context, ref string, spec LandSpec) (Landed, 
 
 // checkedOutIn is the working tree that a branch is checked out in, "" for none.
 func (r *Repo) checkedOutIn(ctx context.Context, ref string) (string, error) {
-	out, err := r.git(ctx, "worktree", "list", "--porcelain", "-z")
-	if err != nil {
-		return "", fmt.Errorf("list worktrees: %w", err)
-	}
-	dir, bare := "", false
-	for _, line := range splitNUL(out) {
-		key, value, _ := strings.Cut(line, " ")
-		switch key {
-		case "worktree":
-			dir, bare = value, false
-		case "bare":
-			bare = true
-		case "branch":
-			if value == ref && !bare {
-				return dir, nil
-			}
+	trees, err := r.listWorktrees(ctx)
+	for _, tree := range trees {
+		if tree["branch"] == ref && !tree.has("bare") {
+			return tree["worktree"], nil
 		}
 	}
-	return "", nil
+	return "", err
 }
 
 // landOn makes the commit that a branch at old has to move to; old itself when the
@@ -254,20 +243,12 @@ func (r *Repo) squash(ctx context.Context, old ID, spec LandSpec) (ID, error) {
 // replay makes the commits of the work again on top of old, each with its author
 // and message. What a merge among them brought in comes as one commit.
 func (r *Repo) replay(ctx context.Context, old ID, spec LandSpec) (ID, error) {
-	args := []string{"rev-list", "--first-parent", "--reverse", "--end-of-options", string(spec.Result)}
-	if spec.Base != "" {
-		args = append(args, "^"+string(spec.Base))
-	}
-	out, err := r.git(ctx, append(args, "--")...)
+	work, err := r.firstParents(ctx, spec.Base, spec.Result)
 	if err != nil {
-		return "", fmt.Errorf("list commits: %w", err)
+		return "", err
 	}
 	top := old
-	for id := range strings.FieldsSeq(string(out)) {
-		commit, err := r.ReadCommit(ctx, ID(id))
-		if err != nil {
-			return "", err
-		}
+	for _, commit := range work {
 		parent := ID("")
 		if len(commit.Parents) > 0 {
 			parent = commit.Parents[0]
@@ -345,7 +326,7 @@ func (r *Repo) mergeTrees(ctx context.Context, base, ours, theirs ID) (ID, error
 	}
 	out, err := r.call(ctx, gitCall{worktree: r.WorkTree, args: []string{
 		"merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", "--end-of-options", string(left), string(right)}})
-	if exitStatus(err) > 1 || err != nil && exitStatus(err) == 0 {
+	if err != nil && exitStatus(err) != 1 {
 		return "", fmt.Errorf("merge: %w", err)
 	}
 	items := splitNUL(out)
@@ -356,6 +337,16 @@ func (r *Repo) mergeTrees(ctx context.Context, base, ours, theirs ID) (ID, error
 		return "", &PathsError{Err: ErrConflict, Paths: slices.Compact(items[1:])}
 	}
 	return ID(items[0]), nil
+}
+
+// LandConflicts is an ErrConflict with the paths, where the work as a whole does not fit
+// together with a branch at old, which has not got it yet. No commit of it is made.
+func (r *Repo) LandConflicts(ctx context.Context, old ID, spec LandSpec) error {
+	has, err := r.IsAncestor(ctx, spec.Result, old)
+	if err == nil && !has {
+		_, err = r.mergeOnto(ctx, spec.Base, old, spec.Result)
+	}
+	return err
 }
 
 // scratchCommit is the same for the same tree at any time.

@@ -26,9 +26,13 @@ type landing struct {
 	mine     []string // paths that are not as in old, and may be overwritten
 }
 
-// makeWay is ErrDirty when something uncommitted would be overwritten.
+// makeWay is ErrDirty when something uncommitted would be overwritten, and ErrUnmerged
+// while git would refuse to touch the index.
 func (l *landing) makeWay(ctx context.Context) error {
 	if err := l.refreshIndex(ctx); err != nil {
+		return err
+	}
+	if err := l.noUnmerged(ctx, l.indexPath()); err != nil {
 		return err
 	}
 	mine, dirty, err := l.inTheWay(ctx, l.old, l.changed, l.spec.Started)
@@ -134,7 +138,7 @@ func (w *Worktree) recordLanding(ctx context.Context, job revertJob) (Recorded, 
 
 // operation is what a job is part of.
 func (j revertJob) operation() Operation {
-	op := ParseOperation(j.why)
+	op := parseOperation(j.why)
 	if op.Kind == opLanding {
 		op.Kind = OpLand
 	}
@@ -262,14 +266,7 @@ func (w *Worktree) withFiles(ctx context.Context, index string, commit ID, mine 
 	if _, err := w.gitIndex(ctx, path, nil, "read-tree", string(commit)); err != nil {
 		return "", err
 	}
-	var remove, add strings.Builder
-	for _, name := range mine {
-		fmt.Fprintf(&remove, "0 %s\t%s\x00", w.repo.zeroID(), name)
-		if entry := entries[name]; entry != "" {
-			fmt.Fprintf(&add, "%s\t%s\x00", entry, name)
-		}
-	}
-	if _, err := w.gitIndex(ctx, path, []byte(remove.String()+add.String()), "update-index", "-z", "--index-info"); err != nil {
+	if err := w.setEntries(ctx, path, mine, entries); err != nil {
 		return "", err
 	}
 	return w.writeIndexTree(ctx, path)

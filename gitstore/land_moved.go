@@ -53,7 +53,7 @@ func (r *Repo) firstParents(ctx context.Context, base, tip ID) ([]Commit, error)
 	}
 	out, err := r.git(ctx, append(args, "--")...)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("list commits: %w", err)
 	}
 	var commits []Commit
 	for id := range strings.FieldsSeq(string(out)) {

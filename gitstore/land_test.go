@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -150,6 +151,25 @@ func TestLandConflict(t *testing.T) {
 	}
 }
 
+// TestLandMergeKilled: what a git that was killed has said so far is no conflict.
+func TestLandMergeKilled(t *testing.T) {
+	repo, spec := landRepo(t)
+	commitFiles(t, repo, map[string]string{"b.txt": "1\n2\n3\n4\n5\n6\n7\n8\n9\nmine\n"})
+	real, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := t.TempDir()
+	script := "#!/bin/sh\n" + real + ` "$@" || case "$*" in *" merge-tree "*) kill -9 $$ ;; *) exit $? ;; esac` + "\n"
+	if err := os.WriteFile(filepath.Join(bin, "git"), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	if _, err := checkoutOf(t, repo).Land(context.Background(), spec); err == nil || errors.Is(err, ErrConflict) {
+		t.Errorf("landed with %v", err)
+	}
+}
+
 func TestLandDirty(t *testing.T) {
 	for _, c := range []struct {
 		name, script string
@@ -232,7 +252,7 @@ func TestLandLeavesSparseCheckoutSparse(t *testing.T) {
 func TestLandDuringMerge(t *testing.T) {
 	repo, spec := landRepo(t)
 	writeTestFile(t, repo.GitDir, "MERGE_HEAD", string(spec.Base)+"\n")
-	if _, err := checkoutOf(t, repo).Land(context.Background(), spec); !errors.Is(err, ErrDirty) {
+	if _, err := checkoutOf(t, repo).Land(context.Background(), spec); !errors.As(err, new(*UnfinishedError)) {
 		t.Errorf("got %v", err)
 	}
 }

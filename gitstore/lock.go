@@ -22,7 +22,11 @@ const lockWait = 30 * time.Second
 // In a read-only repository the error wraps fs.ErrPermission or EROFS.
 // The caller calls unlock once. The lock excludes other holders in this process too.
 func (r *Repo) Lock(ctx context.Context, name string) (unlock func(), err error) {
-	return r.lock(ctx, name)
+	f, err := r.lockFile(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return func() { f.Close() }, nil
 }
 
 // TryLock is Lock without waiting: ok is false when somebody else holds the lock.
@@ -49,7 +53,7 @@ func (r *Repo) DropLock(name string) {
 
 type heldLockKey struct{}
 
-// holdLock is lock for an operation that writes files through git: every git process
+// holdLock is Lock for an operation that writes files through git: every git process
 // of the context that it gives holds the lock too. So one that outlives a killed
 // program keeps others out until it has ended.
 func (r *Repo) holdLock(ctx context.Context, name string) (held context.Context, unlock func(), err error) {
@@ -69,32 +73,21 @@ func heldLock(ctx context.Context) *os.File {
 	return f
 }
 
-func (r *Repo) lock(ctx context.Context, name string) (unlock func(), err error) {
-	f, err := r.lockFile(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	return func() { f.Close() }, nil
-}
-
-// lockFile is lock for who writes into the lock's file.
+// lockFile is Lock for who writes into the lock's file.
 func (r *Repo) lockFile(ctx context.Context, name string) (*os.File, error) {
 	path, err := r.lockPath(name)
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, lockWait, errLockWait)
-	defer cancel()
-	for pause := newBackoff(time.Millisecond, 50*time.Millisecond); ; {
-		if f, err := r.flock(path); err != nil || f != nil {
-			return f, err
-		}
-		if err := pause.wait(ctx); errors.Is(err, errLockWait) {
-			return nil, fmt.Errorf("%w: %s has held %s.lock for %s", ErrBusy, lockHolder(path), name, lockWait)
-		} else if err != nil {
-			return nil, err
-		}
+	var f *os.File
+	err = waitFor(ctx, lockWait, 50*time.Millisecond, func() (bool, error) {
+		f, err = r.flock(path)
+		return f != nil, err
+	})
+	if errors.Is(err, errWaited) {
+		err = fmt.Errorf("%w: %s has held %s.lock for %s", ErrBusy, lockHolder(path), name, lockWait)
 	}
+	return f, err
 }
 
 // lockHolder names a process that has a file open, where the system tells.
@@ -112,8 +105,6 @@ func lockHolder(path string) string {
 	}
 	return "another process"
 }
-
-var errLockWait = errors.New("waited for a lock")
 
 func (r *Repo) lockPath(name string) (string, error) {
 	if !filepath.IsLocal(name) || filepath.Clean(name) != name || name == "." {
@@ -174,22 +165,28 @@ func readOnly(err error) error {
 	return err
 }
 
-// backoff is a pause that doubles up to a limit, with jitter so that processes
-// that wait for the same thing do not come back together.
-type backoff struct{ next, limit time.Duration }
+var errWaited = errors.New("waited in vain")
 
-func newBackoff(first, limit time.Duration) *backoff { return &backoff{first, limit} }
-
-// wait sleeps once; it gives the context's cause when that ends first.
-func (b *backoff) wait(ctx context.Context) error {
-	pause := b.next/2 + rand.N(b.next)
-	b.next = min(2*b.next, b.limit)
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
+// waitFor tries until it is done or fails, and then gives the error of that; after
+// limit it is errWaited, and the context's cause when that ends first. The last try is
+// after the end. The pause doubles up to longest, with jitter so that processes that
+// wait for the same thing do not come back together.
+func waitFor(ctx context.Context, limit, longest time.Duration, try func() (done bool, err error)) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, errWaited)
+	defer cancel()
+	for pause := time.Millisecond; ; pause = min(2*pause, longest) {
+		over := context.Cause(ctx) // of which there is one more try
+		if done, err := try(); done || err != nil {
+			return err
+		}
+		if over != nil {
+			return over
+		}
+		timer := time.NewTimer(pause/2 + rand.N(pause))
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+		}
 	}
 }

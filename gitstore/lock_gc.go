@@ -81,7 +81,7 @@ func (r *Repo) releaseKept(ctx context.Context) error {
 	}
 	for _, name := range strings.Fields(string(names)) {
 		if isHex(name) {
-			_ = os.Remove(filepath.Join(r.CommonDir, "objects", "pack", "pack-"+name+".keep"))
+			_ = os.Remove(filepath.Join(r.objectsPath(), "pack", "pack-"+name+".keep"))
 		}
 	}
 	return held.Truncate(0)
@@ -90,16 +90,11 @@ func (r *Repo) releaseKept(ctx context.Context) error {
 // waitForGC waits until no gc runs in the repository, at most 30 s. Not to be called
 // with a lock held.
 func (r *Repo) waitForGC(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, gcWait, errLockWait)
-	defer cancel()
-	for pause := newBackoff(5*time.Millisecond, 200*time.Millisecond); r.gcRuns(); {
-		if err := pause.wait(ctx); errors.Is(err, errLockWait) {
-			return nil
-		} else if err != nil {
-			return err
-		}
+	err := waitFor(ctx, gcWait, 200*time.Millisecond, func() (bool, error) { return !r.gcRuns(), nil })
+	if errors.Is(err, errWaited) {
+		return nil
 	}
-	return nil
+	return err
 }
 
 // gcRuns reads gc.pid: a process id and a host name. A process of another host is

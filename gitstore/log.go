@@ -53,7 +53,7 @@ func (r *Repo) Tips(ctx context.Context) (Tips, error) {
 	}
 	tips := make(Tips, len(refs))
 	for name, id := range refs {
-		if writer := strings.TrimPrefix(name, logPrefix); IsWriter(writer) {
+		if writer := strings.TrimPrefix(name, logPrefix); isWriter(writer) {
 			tips[writer] = id
 		}
 	}
@@ -66,7 +66,7 @@ func (r *Repo) Tips(ctx context.Context) (Tips, error) {
 // ErrNoChange, with no entry, when decide said so, and ErrBusy when the lock or
 // the ref's lock stays held.
 func (r *Repo) Append(ctx context.Context, decide Decide) (Entry, error) {
-	unlock, err := r.lock(ctx, "log")
+	unlock, err := r.Lock(ctx, "log")
 	if err != nil {
 		return Entry{}, fmt.Errorf("append: %w", err)
 	}
@@ -238,7 +238,7 @@ func (r *Repo) listFiles(ctx context.Context, tree ID, prefix string, paths []st
 	}
 	for _, e := range entries {
 		name := path.Join(prefix, e.Name)
-		if !e.IsTree() {
+		if !e.isTree() {
 			paths = append(paths, name)
 			continue
 		}

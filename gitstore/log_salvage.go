@@ -150,7 +150,7 @@ func (f *foundEntries) descent(e Entry) (depth int, aside bool) {
 // allCommits lists every commit that is here, whether a ref leads to it or not.
 func (r *Repo) allCommits(ctx context.Context) ([]ID, error) {
 	out, err := r.call(ctx, gitCall{
-		args: []string{"cat-file", "--batch-all-objects", "--unordered", "--batch-check=%(objecttype) %(objectname)"}, env: exactObjects,
+		args: []string{"cat-file", "--batch-all-objects", "--unordered", "--batch-check=%(objecttype) %(objectname)"},
 	})
 	var ids []ID
 	for line := range strings.Lines(string(out)) {
@@ -199,7 +199,7 @@ func (r *Repo) setAside(id ID) error {
 	aside := filepath.Join(r.StateDir(), "aside", string(id))
 	err := r.mkdirShared(filepath.Dir(aside))
 	if err == nil {
-		err = os.Rename((&objectDir{path: filepath.Join(r.CommonDir, "objects")}).loosePath(id), aside)
+		err = os.Rename(r.loosePath(id), aside)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // it is in no file of its own
 		return fmt.Errorf("set aside object %s: %w", id, readOnly(err))

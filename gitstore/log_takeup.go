@@ -46,7 +46,7 @@ func (r *Repo) TakeUpLog(ctx context.Context, of Recognize) (TakenUp, error) {
 }
 
 func (r *Repo) takeUpLocked(ctx context.Context, writer string, of Recognize) (TakenUp, error) {
-	unlock, err := r.lock(ctx, "log")
+	unlock, err := r.Lock(ctx, "log")
 	if err != nil {
 		return TakenUp{}, err
 	}

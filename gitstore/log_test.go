@@ -47,7 +47,7 @@ func TestAppend(t *testing.T) {
 				t.Errorf("second: %+v", second)
 			}
 			writer := repo.Writer()
-			if !IsWriter(writer) || first.Writer != writer || second.Writer != writer {
+			if !isWriter(writer) || first.Writer != writer || second.Writer != writer {
 				t.Errorf("writer %q, entries by %q and %q", writer, first.Writer, second.Writer)
 			}
 			if stored := testGit(t, repo.WorkTree, "config", "--local", "runr.writer"); stored != writer {

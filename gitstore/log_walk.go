@@ -74,7 +74,7 @@ func (r *Repo) walkStream(ctx context.Context, writer string, tip, known ID, vis
 		}
 		args = append(args, "^"+string(known))
 	}
-	list, err := r.call(ctx, gitCall{args: append(args, "--"), env: exactObjects})
+	list, err := r.call(ctx, gitCall{args: append(args, "--")})
 	if err != nil {
 		return fmt.Errorf("walk log %s: %w", writer, asDamage(err))
 	}
@@ -129,7 +129,7 @@ func (r *Repo) readObjects(ctx context.Context, list []byte, visit visitObject) 
 	done := make(chan error, 1)
 	go func() {
 		_, err := r.call(ctx, gitCall{
-			args: []string{"cat-file", "--batch", "--buffer"}, env: exactObjects,
+			args:  []string{"cat-file", "--batch", "--buffer"},
 			stdin: bytes.NewReader(list), stdout: input,
 		})
 		input.CloseWithError(errGitEnded)

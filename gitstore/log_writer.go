@@ -35,15 +35,15 @@ func (w *writerID) set(id string) {
 	w.id = id
 }
 
-// IsWriter reports whether a string has the form of a writer's id: 12 hex digits.
-func IsWriter(s string) bool { return len(s) == writerDigits && isHex(s) }
+// isWriter reports whether a string has the form of a writer's id: 12 hex digits.
+func isWriter(s string) bool { return len(s) == writerDigits && isHex(s) }
 
 // Writer is the id of this clone as a writer, "" before its first write.
 func (r *Repo) Writer() string {
 	if id := r.objects.writer.get(); id != "" {
 		return id
 	}
-	if id := r.Config.Get(writerKey); IsWriter(id) {
+	if id := r.Config.Get(writerKey); isWriter(id) {
 		return id
 	}
 	return ""
@@ -67,11 +67,10 @@ func (r *Repo) ensureWriter(ctx context.Context) (string, error) {
 // repository was opened.
 func (r *Repo) storedWriter(ctx context.Context) (string, error) {
 	id, err := r.gitLine(ctx, "config", "--local", "--get", writerKey)
-	var exit *GitError
-	if errors.As(err, &exit) && exit.Status == 1 {
+	if exitStatus(err) == 1 {
 		return "", nil
 	}
-	if err != nil || !IsWriter(id) {
+	if err != nil || !isWriter(id) {
 		return "", err
 	}
 	return id, nil

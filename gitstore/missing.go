@@ -68,6 +68,8 @@ func (r *Repo) missing(id ID, said string, err error) *MissingError {
 		return &MissingError{what + "is damaged", "git fsck", ErrCorrupt, err}
 	case r.shallow():
 		return &MissingError{what + "is not in this clone, which is shallow", "git fetch --deepen 1", ErrNotFound, err}
+	case len(r.Remotes()) > 0:
+		return &MissingError{what + "is not in this clone", "git fetch --all", ErrNotFound, err}
 	}
 	return &MissingError{what + "is not in this clone", "", ErrNotFound, err}
 }

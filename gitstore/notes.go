@@ -95,38 +95,6 @@ func (n *Notes) Set(ctx context.Context, commit ID, text []byte) error {
 	return n.insert(ctx, n.root, 0, &noteItem{key: string(commit), id: id})
 }
 
-// Each visits all notes in the order of the commits' ids, and ends with the first
-// error.
-func (n *Notes) Each(ctx context.Context, visit func(commit ID, text []byte) error) error {
-	return n.each(ctx, n.root, 0, visit)
-}
-
-func (n *Notes) each(ctx context.Context, node *noteNode, level int, visit func(commit ID, text []byte) error) error {
-	for i := range node {
-		if err := n.unpackSlot(ctx, node, level, i); err != nil {
-			return err
-		}
-		item := node[i]
-		if item == nil {
-			continue
-		}
-		if item.kind == noteInner {
-			if err := n.each(ctx, item.node, level+1, visit); err != nil {
-				return err
-			}
-			continue
-		}
-		text, err := n.blob(ctx, item.id)
-		if err != nil {
-			return fmt.Errorf("note on %s: %w", item.key, err)
-		}
-		if err := visit(ID(item.key), text); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Commit writes the notes as a commit without parents, by a fixed author at the
 // time given, and moves the ref to it; it gives the commit. When the ref is there
 // already nothing is written but, for notes made from nothing, what is missing or

@@ -82,7 +82,7 @@ func (n *Notes) unpack(ctx context.Context, node *noteNode, level int, dir *note
 		item := &noteItem{key: dir.key + name, id: e.ID}
 		switch {
 		case isHex(name) && len(name) == rest && strings.HasPrefix(e.Mode, "100"):
-		case isHex(name) && len(name) == 2 && rest > 2 && e.IsTree():
+		case isHex(name) && len(name) == 2 && rest > 2 && e.isTree():
 			item.kind = noteDir
 		default:
 			n.others = append(n.others, otherEntry{notePath(dir.key, len(dir.key)/2) + e.Name, e})

@@ -7,8 +7,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 
@@ -17,7 +17,7 @@ import (
 
 // maxObject is the largest object that is read unless the caller says otherwise.
 // It is checked before anything is inflated: a few hundred KiB of a fetched pack
-// can stand for half a GiB (reference: reliability facts 0.11).
+// can stand for half a GiB.
 const maxObject = 64 << 20
 
 // objectStore reads and writes the objects of a SHA-1 repository without a git
@@ -110,13 +110,18 @@ func (r *Repo) writeObject(ctx context.Context, kind string, data []byte) (ID, e
 
 // objectID names an object by its content.
 func (r *Repo) objectID(kind string, data []byte) ID {
-	sum := sha1.New()
-	if r.SHA256() {
-		sum = sha256.New()
-	}
+	sum := r.newHash()
 	fmt.Fprintf(sum, "%s %d\x00", kind, len(data))
 	sum.Write(data)
 	return ID(hex.EncodeToString(sum.Sum(nil)))
+}
+
+// newHash is what the repository names its objects by.
+func (r *Repo) newHash() hash.Hash {
+	if r.SHA256() {
+		return sha256.New()
+	}
+	return sha1.New()
 }
 
 // hasObject reports whether an object is in this repository or its alternates,
@@ -128,8 +133,7 @@ func (r *Repo) hasObject(ctx context.Context, id ID) bool {
 	if !r.SHA256() {
 		return r.objects.has(id)
 	}
-	own := objectDir{path: filepath.Join(r.CommonDir, "objects")}
-	if info, err := os.Stat(own.loosePath(id)); err == nil && info.Size() > 0 {
+	if info, err := os.Stat(r.loosePath(id)); err == nil && info.Size() > 0 {
 		return true
 	}
 	_, err := r.git(ctx, "cat-file", "-e", string(id))
@@ -160,7 +164,7 @@ func (r *Repo) callIDs(ctx context.Context, ids []ID, args ...string) ([]byte, e
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	return r.call(ctx, gitCall{args: args, env: exactObjects, stdin: strings.NewReader(idLines(ids))})
+	return r.call(ctx, gitCall{args: args, stdin: strings.NewReader(idLines(ids))})
 }
 
 func idLines(ids []ID) string {

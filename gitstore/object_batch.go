@@ -4,11 +4,8 @@ import (
 	"bytes"
 	"compress/zlib"
 	"context"
-	"crypto/sha1"
-	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
-	"hash"
 	"io"
 )
 
@@ -88,10 +85,7 @@ func (r *Repo) encodePack(objects objectBatch) ([]byte, error) {
 			return nil, err
 		}
 	}
-	var sum hash.Hash = sha1.New()
-	if r.SHA256() {
-		sum = sha256.New()
-	}
+	sum := r.newHash()
 	sum.Write(pack.Bytes())
 	return sum.Sum(pack.Bytes()), nil
 }

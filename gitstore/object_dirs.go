@@ -27,10 +27,13 @@ type objectDir struct {
 	stale  bool        // a listed pack is gone
 }
 
+// objectsPath is where the repository keeps its own objects.
+func (r *Repo) objectsPath() string { return filepath.Join(r.CommonDir, "objects") }
+
 // objectDirs gives our own directory and those it borrows from. The caller holds mu.
 func (s *objectStore) objectDirs() []*objectDir {
 	if s.dirs == nil {
-		s.addDir(filepath.Join(s.repo.CommonDir, "objects"), 0)
+		s.addDir(s.repo.objectsPath(), 0)
 	}
 	return s.dirs
 }

@@ -12,16 +12,12 @@ import (
 	"strings"
 )
 
-// exactObjects keeps replace refs out: an event is what was written, not what
-// somebody's refs/replace/ makes of it.
-var exactObjects = []string{"GIT_NO_REPLACE_OBJECTS=1"}
-
 // catFile reads an object through git, which knows SHA-256, promisor remotes and
 // whatever else a repository may be made of.
 func (r *Repo) catFile(ctx context.Context, id ID, limit int64) (kind string, data []byte, err error) {
 	out := &limitWriter{left: limit + 100} // the header line and the newline after the content
 	_, err = r.call(ctx, gitCall{
-		args: []string{"cat-file", "--batch"}, env: exactObjects,
+		args:  []string{"cat-file", "--batch"},
 		stdin: strings.NewReader(string(id) + "\n"), stdout: out,
 	})
 	if out.full {
@@ -77,7 +73,7 @@ func (r *Repo) openBlobs(ctx context.Context) *blobStream {
 	b := &blobStream{ask: ask, says: bufio.NewReader(from), from: from, done: make(chan struct{})}
 	go func() {
 		defer close(b.done)
-		_, err := r.call(ctx, gitCall{args: []string{"cat-file", "--batch"}, env: exactObjects, stdin: asked, stdout: says})
+		_, err := r.call(ctx, gitCall{args: []string{"cat-file", "--batch"}, stdin: asked, stdout: says})
 		says.CloseWithError(cmp.Or(err, io.ErrUnexpectedEOF))
 		asked.CloseWithError(cmp.Or(err, io.ErrClosedPipe))
 	}()

@@ -24,6 +24,9 @@ func (d *objectDir) loosePath(id ID) string {
 	return filepath.Join(d.path, string(id[:2]), string(id[2:]))
 }
 
+// loosePath is where our own directory has an object that is in no pack.
+func (r *Repo) loosePath(id ID) string { return (&objectDir{path: r.objectsPath()}).loosePath(id) }
+
 func (d *objectDir) readLoose(id ID, limit int64) (kind string, data []byte, err error) {
 	f, err := os.Open(d.loosePath(id))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -66,8 +69,7 @@ func decodeLoose(f io.Reader, id ID, limit int64) (kind string, data []byte, err
 
 // writeLoose writes a new loose object: whole and on disk before it gets its name.
 func (r *Repo) writeLoose(id ID, typ plumbing.ObjectType, data []byte) (err error) {
-	objects := filepath.Join(r.CommonDir, "objects")
-	final := filepath.Join(objects, string(id[:2]), string(id[2:]))
+	objects, final := r.objectsPath(), r.loosePath(id)
 	for range renameTries {
 		var temp string
 		if temp, err = r.writeTempObject(objects, typ, data); err != nil {

@@ -96,7 +96,7 @@ func (r *Repo) Blob(ctx context.Context, treeish ID, path string) ([]byte, error
 		return nil, err
 	}
 	entry, err := r.findPath(ctx, tree, path)
-	if err == nil && (entry.IsTree() || entry.Mode == ModeCommit) {
+	if err == nil && (entry.isTree() || entry.Mode == ModeCommit) {
 		err = ErrNotFound
 	}
 	if err != nil {

@@ -27,8 +27,8 @@ type TreeEntry struct {
 	ID   ID
 }
 
-// IsTree reports whether the entry is a directory.
-func (e TreeEntry) IsTree() bool { return e.Mode == ModeTree }
+// isTree reports whether the entry is a directory.
+func (e TreeEntry) isTree() bool { return e.Mode == ModeTree }
 
 // readTree reads a tree, entries in git's order.
 func (r *Repo) readTree(ctx context.Context, id ID) ([]TreeEntry, error) {
@@ -181,7 +181,7 @@ func (r *Repo) findPath(ctx context.Context, tree ID, path string) (TreeEntry, e
 			return TreeEntry{}, err
 		}
 		i := slices.IndexFunc(entries, func(e TreeEntry) bool { return e.Name == name })
-		if i < 0 || more && !entries[i].IsTree() {
+		if i < 0 || more && !entries[i].isTree() {
 			return TreeEntry{}, ErrNotFound
 		}
 		if !more {

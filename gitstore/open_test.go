@@ -176,3 +176,26 @@ func TestOpenInHook(t *testing.T) {
 		})
 	}
 }
+
+// TestInitIsWhereItWasAsked: a user's GIT_DIR does not make it another repository's.
+func TestInitIsWhereItWasAsked(t *testing.T) {
+	other := newTestRepo(t)
+	config := readTestFile(t, other.GitDir, "config")
+	t.Setenv("GIT_DIR", other.GitDir)
+	t.Setenv("GIT_WORK_TREE", other.WorkTree)
+	t.Setenv("GIT_INDEX_FILE", filepath.Join(t.TempDir(), "index"))
+	dir := t.TempDir()
+	repo, err := Init(context.Background(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if repo.WorkTree != dir || repo.GitDir != filepath.Join(dir, ".git") || repo.IndexFile != "" {
+		t.Errorf("made %+v, want one in %s", repo, dir)
+	}
+	if err := repo.SetConfig(context.Background(), "user.name", "Somebody Else"); err != nil {
+		t.Fatal(err)
+	}
+	if got := readTestFile(t, other.GitDir, "config"); got != config {
+		t.Errorf("the other repository's configuration is now\n%s", got)
+	}
+}

@@ -23,7 +23,7 @@ const (
 var errBadIndex = fmt.Errorf("%w: pack index not of version 2, or cut short", ErrCorrupt)
 
 // packIndex finds objects in a pack without loading its index: a pack of a
-// million objects has 28 MB of it (reference: go-git facts 2).
+// million objects has 28 MB of it.
 type packIndex struct {
 	r      io.ReaderAt
 	fanout [256]uint32

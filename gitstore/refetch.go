@@ -89,11 +89,7 @@ func (r *Repo) readDamage() map[ID]time.Time {
 
 func (r *Repo) writeDamage(known map[ID]time.Time) error {
 	if len(known) == 0 {
-		err := os.Remove(r.damagePath())
-		if errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
-		return err
+		return removeIfThere(r.damagePath())
 	}
 	var text strings.Builder
 	for _, id := range slices.Sorted(maps.Keys(known)) {
@@ -157,7 +153,7 @@ func (r *Repo) brokenLogs(ctx context.Context) (map[string]error, error) {
 // readWhole reads a log and everything that belongs to it.
 func (r *Repo) readWhole(ctx context.Context, tip ID, seen map[ID]bool) error {
 	if r.SHA256() { // a process an object would take too long
-		_, err := r.call(ctx, gitCall{args: []string{"rev-list", "--objects", "--quiet", string(tip)}, env: exactObjects})
+		_, err := r.call(ctx, gitCall{args: []string{"rev-list", "--objects", "--quiet", string(tip)}})
 		return err
 	}
 	for id := tip; id != "" && !seen[id]; {
@@ -196,7 +192,7 @@ func (r *Repo) readWholeTree(ctx context.Context, tree ID, seen map[ID]bool) err
 	for _, e := range entries {
 		switch {
 		case e.Mode == ModeCommit || seen[e.ID]:
-		case e.IsTree():
+		case e.isTree():
 			err = r.readWholeTree(ctx, e.ID, seen)
 		default:
 			_, _, err = r.readObject(ctx, e.ID)
@@ -210,6 +206,15 @@ func (r *Repo) readWholeTree(ctx context.Context, tree ID, seen map[ID]bool) err
 	return nil
 }
 
+// checkReadable is the error of reading an object, nil for one that is only too large.
+func (r *Repo) checkReadable(ctx context.Context, id ID) error {
+	_, _, err := r.readObject(ctx, id)
+	if errors.Is(err, ErrTooLarge) {
+		return nil
+	}
+	return err
+}
+
 // refetchLogs brings the logs of writers, as far as the remote has them.
 func (r *Repo) refetchLogs(ctx context.Context, remote string, writers []string) error {
 	there, err := r.listRemote(ctx, remote, logPrefix+"*")
@@ -217,7 +222,7 @@ func (r *Repo) refetchLogs(ctx context.Context, remote string, writers []string)
 		return err
 	}
 	scratch := filepath.Join(r.StateDir(), "refetch.git") // one at a time: what a killed one left is removed
-	unlock, err := r.lock(ctx, "refetch")
+	unlock, err := r.Lock(ctx, "refetch")
 	if err != nil {
 		return err
 	}
@@ -231,14 +236,14 @@ func (r *Repo) refetchLogs(ctx context.Context, remote string, writers []string)
 		if there[ref] == "" {
 			continue
 		}
-		c := r.transportCall(remote, "", "-c", "fetch.unpackLimit=1", "-c", "core.fsync=all", "-c", "remote."+remote+".promisor=false",
+		c := r.transportCall(remote, "", "-c", "fetch.unpackLimit=1", "-c", "remote."+remote+".promisor=false",
 			"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-prune", "--no-filter", "--no-recurse-submodules",
 			"--no-auto-maintenance", "--refmap=", "--end-of-options", remote, "+"+ref+":"+ref)
 		c.gitDir = scratch
 		if c.dir == "" {
 			c.dir = r.GitDir
 		}
-		_, err := r.callOptions(ctx, c)
+		_, err := r.call(ctx, c)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -278,7 +283,7 @@ func (r *Repo) takePacks(ctx context.Context, from string) error {
 	if err != nil || len(packs) == 0 {
 		return err
 	}
-	dir := filepath.Join(r.CommonDir, "objects", "pack")
+	dir := filepath.Join(r.objectsPath(), "pack")
 	if err := r.mkdirShared(dir); err != nil {
 		return readOnly(err)
 	}
@@ -301,7 +306,7 @@ func (r *Repo) takePacks(ctx context.Context, from string) error {
 			return err
 		}
 		for _, id := range ids {
-			os.Remove(filepath.Join(r.CommonDir, "objects", string(id[:2]), string(id[2:]))) // it is in the pack
+			os.Remove(r.loosePath(id)) // it is in the pack
 		}
 	}
 	return r.Close() // what is open may be a pack that was replaced
@@ -335,7 +340,7 @@ func (r *Repo) dropBrokenStaged(ctx context.Context, remote string) error {
 		return err
 	}
 	for ref, id := range staged {
-		if _, _, err := r.readObject(ctx, id); err == nil || errors.Is(err, ErrTooLarge) {
+		if r.checkReadable(ctx, id) == nil {
 			continue
 		}
 		if err := r.swapRef(ctx, ref, "", id); err != nil {

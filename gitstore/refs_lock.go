@@ -75,25 +75,21 @@ func inode(info fs.FileInfo) string {
 
 func (r *Repo) createRefLock(ctx context.Context, name string) (*os.File, error) {
 	file := r.refPath(name) + ".lock"
-	ctx, cancel := context.WithTimeoutCause(ctx, refLockWait, errLockWait)
-	defer cancel()
+	var f *os.File
 	var first fs.FileInfo // the lock file as it was found
-	for pause := newBackoff(time.Millisecond, 20*time.Millisecond); ; {
-		f, err := r.createLock(file)
-		if err == nil || !errors.Is(err, fs.ErrExist) {
-			return f, err
+	err := waitFor(ctx, refLockWait, 20*time.Millisecond, func() (done bool, err error) {
+		if f, err = r.createLock(file); !errors.Is(err, fs.ErrExist) {
+			return true, err
 		}
 		if info, err := os.Lstat(file); err == nil && first == nil {
 			first = info
 		}
-		err = pause.wait(ctx)
-		if errors.Is(err, errLockWait) {
-			return r.takeStaleLock(name, file, first)
-		}
-		if err != nil {
-			return nil, err
-		}
+		return false, nil
+	})
+	if errors.Is(err, errWaited) {
+		return r.takeStaleLock(name, file, first)
 	}
+	return f, err
 }
 
 // createLock makes the directory of a lock file as often as gc or pack-refs, which

@@ -1,6 +1,7 @@
 package gitstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -200,14 +201,17 @@ func (r *Repo) updateRef(ctx context.Context, name string, new, old ID) error {
 	if target != "" {
 		return fmt.Errorf("%w to %s", errSymbolic, target)
 	}
-	if old == "" {
-		old = r.zeroID()
-	}
-	args := []string{"update-ref", "--no-deref", "-m", "runr", "--end-of-options", name, string(new), string(old)}
+	return r.gitUpdateRef(ctx, name, new, old, "runr")
+}
+
+// gitUpdateRef is update-ref with a line for the reflog, also of HEAD itself.
+func (r *Repo) gitUpdateRef(ctx context.Context, name string, new, old ID, why string) error {
+	old = cmp.Or(old, r.zeroID())
+	args := []string{"update-ref", "--no-deref", "-m", why, "--end-of-options", name, string(new), string(old)}
 	if new == "" {
 		args = []string{"update-ref", "--no-deref", "-d", "--end-of-options", name, string(old)}
 	}
-	_, err = r.call(ctx, gitCall{args: args, env: refLockTimeout})
+	_, err := r.call(ctx, gitCall{args: args, env: refLockTimeout})
 	return r.updateRefError(ctx, name, old, err)
 }
 
@@ -224,8 +228,7 @@ func (r *Repo) symbolicTarget(ctx context.Context, name string) (string, error) 
 		return target, err
 	}
 	out, err := r.gitLine(ctx, "symbolic-ref", "-q", name)
-	var exit *GitError
-	if errors.As(err, &exit) && exit.Status == 1 {
+	if exitStatus(err) == 1 {
 		err = nil
 	}
 	return out, err
@@ -235,11 +238,11 @@ func (r *Repo) symbolicTarget(ctx context.Context, name string) (string, error) 
 // reasons. What the ref is now tells a lost race.
 func (r *Repo) updateRefError(ctx context.Context, name string, old ID, err error) error {
 	var exit *GitError
-	if !errors.As(err, &exit) {
+	if !errors.As(err, &exit) || name == "HEAD" {
 		return err
 	}
-	if strings.Contains(exit.Stderr, ".lock': File exists") {
-		return fmt.Errorf("%w: %w", ErrBusy, err)
+	if err := busy(err); errors.Is(err, ErrBusy) {
+		return err
 	}
 	have, readErr := r.Ref(ctx, name)
 	if have == "" {

@@ -45,7 +45,7 @@ var mergeOptions = []string{
 // mergeCommits merges two commits as far as git can.
 func (r *Repo) mergeCommits(ctx context.Context, ours, theirs ID) (ID, error) {
 	args := append(append([]string{}, mergeOptions...), "merge-tree", "--write-tree", "--no-messages", "--allow-unrelated-histories", "-z", "--end-of-options")
-	out, err := r.callOptions(ctx, gitCall{args: append(args, string(ours), string(theirs)), env: r.noAttributes()})
+	out, err := r.call(ctx, gitCall{args: append(args, string(ours), string(theirs)), env: r.noAttributes()})
 	tree, _, _ := strings.Cut(string(out), "\x00")
 	if exitStatus(err) == 1 { // with conflicts
 		err = nil

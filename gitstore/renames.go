@@ -74,7 +74,7 @@ func (r *Repo) File(ctx context.Context, treeish ID, path string) (TreeEntry, er
 		return TreeEntry{}, err
 	}
 	entry, err := r.findPath(ctx, tree, path)
-	if err == nil && entry.IsTree() {
+	if err == nil && entry.isTree() {
 		err = ErrNotFound
 	}
 	if err != nil {

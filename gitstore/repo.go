@@ -51,8 +51,6 @@ func Open(ctx context.Context, dir string) (*Repo, error) {
 		return nil, err
 	}
 	repo.IndexFile = repo.namedIndex(os.Getenv("GIT_INDEX_FILE"))
-	repo.reftable = repo.Config.Get("extensions.refstorage") == "reftable"
-	repo.objects = newObjectStore(repo)
 	return repo, nil
 }
 
@@ -68,6 +66,8 @@ func openIn(ctx context.Context, c gitCall) (*Repo, error) {
 		return nil, fmt.Errorf("read git configuration: %w", answer.err)
 	}
 	repo.Config = answer.config
+	repo.reftable = repo.Config.Get("extensions.refstorage") == "reftable"
+	repo.objects = newObjectStore(repo)
 	return repo, nil
 }
 

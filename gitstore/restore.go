@@ -52,7 +52,7 @@ func (w *Worktree) restore(ctx context.Context, spec RestoreSpec) (Reverted, err
 	if err != nil {
 		return Reverted{}, err
 	}
-	return w.Revert(ctx, base, now, As(spec.Op))
+	return w.Revert(ctx, base, now, Because(spec.Op.String()))
 }
 
 // snapshotFiles are the files that are to be put back, each as a change from nothing.

@@ -415,26 +415,24 @@ func (w *Worktree) revertEntries(ctx context.Context, job revertJob, indexes [3]
 			paths[path] = base[path] != end[path] && job.covers(path)
 		}
 	}
-	var remove, add strings.Builder
-	var back []string
+	var differ, back []string
 	for path, changed := range paths {
 		switch {
 		case !changed || now[path] == base[path]:
 		case now[path] != end[path]:
 			done.conflict(path)
 		default:
-			fmt.Fprintf(&remove, "0 %s\t%s\x00", w.repo.zeroID(), path)
+			differ = append(differ, path)
 			if base[path] != "" {
 				back = append(back, path)
-				add.WriteString(strings.ReplaceAll(base[path], "\n", "\t"+path+"\x00") + "\t" + path + "\x00")
 			}
 		}
 	}
-	if remove.Len() == 0 {
+	if len(differ) == 0 {
 		return nil
 	}
 	return w.changeIndex(ctx, func(index string) error {
-		if _, err := w.gitIndex(ctx, index, []byte(remove.String()+add.String()), "update-index", "-z", "--index-info"); err != nil {
+		if err := w.setEntries(ctx, index, differ, base); err != nil {
 			return err
 		}
 		return w.keepSparse(ctx, index, indexes[0], back)

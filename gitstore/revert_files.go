@@ -3,8 +3,6 @@ package gitstore
 import (
 	"bytes"
 	"context"
-	"crypto/sha1"
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -306,10 +304,7 @@ func (f *workFiles) blobID(size int64, content io.Reader) (ID, error) {
 }
 
 func (f *workFiles) blobHash(size int64) hash.Hash {
-	var sum hash.Hash = sha1.New()
-	if f.repo.SHA256() {
-		sum = sha256.New()
-	}
+	sum := f.repo.newHash()
 	fmt.Fprintf(sum, "blob %d\x00", size)
 	return sum
 }

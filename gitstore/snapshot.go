@@ -57,11 +57,7 @@ func (w *Worktree) Snapshot(ctx context.Context, ref, subject string) (Snapshot,
 	if ref == "" {
 		return snap, nil
 	}
-	old, err := w.repo.Ref(ctx, ref)
-	if err == nil {
-		err = w.repo.swapRef(ctx, ref, snap.ID, old)
-	}
-	return snap, err
+	return snap, w.repo.keep(ctx, ref, snap.ID)
 }
 
 func (w *Worktree) record(ctx context.Context, subject string) (snap Snapshot, err error) {
@@ -216,7 +212,7 @@ func (s Snapshot) index(ctx context.Context, r *Repo) (indexFile, error) {
 // directory. Its index is kept, so that the next time only what changed is read. It
 // is a cache: when it is damaged, or gc took objects that it names, it is made anew.
 func (w *Worktree) shadowTree(ctx context.Context) (tree ID, gaps []string, err error) {
-	unlock, err := w.repo.lock(ctx, shadowLock(w.GitDir))
+	unlock, err := w.repo.Lock(ctx, shadowLock(w.GitDir))
 	if err != nil {
 		return "", nil, err
 	}
@@ -325,7 +321,7 @@ func (w *Worktree) prepareShadow() error {
 // shadowEnv gives the shadow the repository's objects (and so its alternates), and
 // those settings of the repository that are not about what files contain.
 func (w *Worktree) shadowEnv() []string {
-	env := []string{"GIT_OBJECT_DIRECTORY=" + filepath.Join(w.repo.CommonDir, "objects")}
+	env := []string{"GIT_OBJECT_DIRECTORY=" + w.repo.objectsPath()}
 	n := 0
 	for _, key := range []string{"core.excludesFile", "core.sharedRepository"} {
 		if value := w.repo.Config.Get(key); value != "" {

@@ -42,13 +42,25 @@ func (w *Worktree) treeWith(ctx context.Context, tree ID, changes []Change) (ID,
 	return w.writeIndexTree(ctx, path)
 }
 
-// enter makes changes in an index file. What goes makes room for what comes.
+// enter makes changes in an index file.
 func (w *Worktree) enter(ctx context.Context, index string, changes []Change) error {
-	var remove, add strings.Builder
+	paths, entries := changedPaths(changes), map[string]string{}
 	for _, c := range changes {
-		fmt.Fprintf(&remove, "0 %s\t%s\x00", w.repo.zeroID(), c.Path)
 		if c.NewMode != "" {
-			fmt.Fprintf(&add, "%s %s\t%s\x00", c.NewMode, c.NewID, c.Path)
+			entries[c.Path] = c.NewMode + " " + string(c.NewID)
+		}
+	}
+	return w.setEntries(ctx, index, paths, entries)
+}
+
+// setEntries makes the paths in an index file what entries has for them, as indexEntries
+// gives it; one that it has not is removed. What goes makes room for what comes.
+func (w *Worktree) setEntries(ctx context.Context, index string, paths []string, entries map[string]string) error {
+	var remove, add strings.Builder
+	for _, path := range paths {
+		fmt.Fprintf(&remove, "0 %s\t%s\x00", w.repo.zeroID(), path)
+		if entry := entries[path]; entry != "" {
+			add.WriteString(strings.ReplaceAll(entry, "\n", "\t"+path+"\x00") + "\t" + path + "\x00")
 		}
 	}
 	if _, err := w.gitIndex(ctx, index, []byte(remove.String()+add.String()), "update-index", "-z", "--index-info"); err != nil {

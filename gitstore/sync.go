@@ -2,7 +2,6 @@ package gitstore
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -138,7 +137,7 @@ func (r *Repo) brokenRef(ctx context.Context) string {
 			continue
 		}
 		for ref, id := range refs {
-			if _, _, err := r.readObject(ctx, id); err != nil && !errors.Is(err, ErrTooLarge) {
+			if r.checkReadable(ctx, id) != nil {
 				return ref
 			}
 		}

@@ -102,7 +102,7 @@ func (a *Adopted) reject(writer string, reason error) {
 // checkAdoption reports whether a log may be taken over.
 func (r *Repo) checkAdoption(ctx context.Context, a *adoption, check func(Entry) error, adopted *Adopted) bool {
 	err := errors.New("its name is not a writer's")
-	if IsWriter(a.writer) {
+	if isWriter(a.writer) {
 		a.events, err = r.checkLog(ctx, a.writer, a.new, a.old, check)
 	}
 	if err != nil && ctx.Err() == nil && !errors.Is(err, errOlder) {
@@ -136,7 +136,7 @@ func (r *Repo) moveForward(ctx context.Context, logs []adoption, adopted *Adopte
 
 // moveTogether moves all logs or none.
 func (r *Repo) moveTogether(ctx context.Context, logs []adoption) error {
-	unlock, err := r.lock(ctx, "refs") // as everybody does who moves a ref of our own
+	unlock, err := r.Lock(ctx, "refs") // as everybody does who moves a ref of our own
 	if err != nil {
 		return err
 	}
@@ -179,7 +179,7 @@ func (r *Repo) checkLog(ctx context.Context, writer string, staged, tip ID, chec
 // again: an entry names its writer, so it cannot just be put into another's log. The
 // new id is returned.
 func (r *Repo) RenewWriter(ctx context.Context, remote string) (string, error) {
-	unlock, err := r.lock(ctx, "log")
+	unlock, err := r.Lock(ctx, "log")
 	if err != nil {
 		return "", fmt.Errorf("renew writer: %w", err)
 	}

@@ -18,7 +18,7 @@ func (r *Repo) dropStaleLocks(ctx context.Context, place string) []string {
 	if r.reftable {
 		return nil
 	}
-	unlock, err := r.lock(ctx, "refs")
+	unlock, err := r.Lock(ctx, "refs")
 	if err != nil {
 		return nil // whoever holds it is at work
 	}

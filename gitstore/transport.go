@@ -11,29 +11,6 @@ import (
 	"unicode"
 )
 
-// callOptions is call for arguments that begin with options of git itself
-// (-c KEY=VALUE, --no-literal-pathspecs); an error names the subcommand.
-func (r *Repo) callOptions(ctx context.Context, c gitCall) ([]byte, error) {
-	out, err := r.call(ctx, c)
-	var exit *GitError
-	if errors.As(err, &exit) {
-		exit.Args = exit.Args[optionCount(exit.Args):]
-	}
-	return out, err
-}
-
-// optionCount is how many arguments stand before the subcommand.
-func optionCount(args []string) int {
-	n := 0
-	for n < len(args)-1 && args[n][0] == '-' {
-		if args[n] == "-c" {
-			n++
-		}
-		n++
-	}
-	return n
-}
-
 // ErrRemote is what a remote, or the way to it, refused. The message is one line.
 var ErrRemote = errors.New("remote")
 
@@ -81,7 +58,7 @@ func (r *Repo) transport(ctx context.Context, remote string, args ...string) ([]
 
 // transportIn is transport with something on standard input.
 func (r *Repo) transportIn(ctx context.Context, remote, stdin string, args ...string) ([]byte, error) {
-	return r.callOptions(ctx, r.transportCall(remote, stdin, args...))
+	return r.call(ctx, r.transportCall(remote, stdin, args...))
 }
 
 func (r *Repo) transportCall(remote, stdin string, args ...string) gitCall {
@@ -183,7 +160,7 @@ func localLine(err error, words ...string) string {
 // isLocked reports whether a lock file of this clone's was in git's way.
 func isLocked(err error) bool { return localComplaint(err) != "" }
 
-func localComplaint(err error) string { return localLine(err, ".lock': File exists") }
+func localComplaint(err error) string { return localLine(err, lockExists) }
 
 // refusedByGit reports whether git refused an object that came.
 func refusedByGit(err error) bool { return localLine(err, "fsck error") != "" }

@@ -39,7 +39,7 @@ type Operation struct {
 	Back bool   // it was taken back
 }
 
-// String is the operation in one line, as ParseOperation reads it: "undo land RUN: on main".
+// String is the operation in one line, as parseOperation reads it: "undo land RUN: on main".
 func (o Operation) String() string {
 	line := o.Kind
 	if o.Back {
@@ -51,8 +51,8 @@ func (o Operation) String() string {
 	return line + ": " + strings.Join(strings.Fields(o.What), " ")
 }
 
-// ParseOperation is the inverse of String. Any other line is a revert that says it.
-func ParseOperation(line string) Operation {
+// parseOperation is the inverse of String. Any other line is a revert that says it.
+func parseOperation(line string) Operation {
 	head, what, ok := strings.Cut(line, ": ")
 	words := strings.Split(head, " ")
 	op := Operation{What: what}
@@ -70,9 +70,6 @@ func ParseOperation(line string) Operation {
 	return op
 }
 
-// As says what a revert is part of.
-func As(op Operation) RevertOption { return Because(op.String()) }
-
 // Recorded is an operation that can be taken back.
 type Recorded struct {
 	Operation
@@ -80,6 +77,11 @@ type Recorded struct {
 	Branch        string    // the branch that alone was moved, "" for an operation on a working tree
 	When          time.Time // in whole seconds
 	Before, After ID        // snapshots; of a branch they hold what it was at
+}
+
+// TakenBack is the operation that takes r back, unrecorded.
+func (r Recorded) TakenBack() Recorded {
+	return Recorded{Operation: r.opposite(), Branch: r.Branch, Before: r.After, After: r.Before}
 }
 
 // undoStack is where the operations on this worktree are recorded.
@@ -132,7 +134,7 @@ func (r *Repo) readOperation(ctx context.Context, ref string, id ID) (Recorded, 
 	}
 	line, branch, _ := strings.Cut(strings.TrimSuffix(commit.Message, "\n"), branchTrailer)
 	return Recorded{
-		Operation: ParseOperation(line), Name: strings.TrimPrefix(ref, undoPrefix), Branch: branch,
+		Operation: parseOperation(line), Name: strings.TrimPrefix(ref, undoPrefix), Branch: branch,
 		When: commit.AuthorWhen.UTC(), Before: commit.Parents[0], After: commit.Parents[1],
 	}, nil
 }
@@ -178,7 +180,7 @@ func (r *Repo) record(ctx context.Context, op Operation, branch string, before, 
 
 // recordRevert records what a revert did, if it changed anything.
 func (w *Worktree) recordRevert(ctx context.Context, job revertJob, done *Reverted) (err error) {
-	done.Operation.Operation = ParseOperation(job.why)
+	done.Operation.Operation = parseOperation(job.why)
 	if done.Before.ID != done.After.ID {
 		done.Operation, err = w.repo.record(ctx, done.Operation.Operation, "", done.Before, done.After)
 	}
@@ -188,8 +190,8 @@ func (w *Worktree) recordRevert(ctx context.Context, job revertJob, done *Revert
 // Undo takes back an operation on this worktree, file by file as Revert does: a path
 // that was changed since is a conflict and is left alone. A branch that the operation
 // moved is moved back first; when it is no longer where the operation put it, or HEAD
-// is elsewhere, that is ErrConflict and nothing is changed. The undo is an operation
-// itself, which can be taken back.
+// is elsewhere, that is ErrConflict and nothing is changed; when it is where it was
+// before, ErrNoChange. The undo is an operation itself, which can be taken back.
 func (w *Worktree) Undo(ctx context.Context, op Recorded) (Reverted, error) {
 	base, err := w.repo.ReadSnapshot(ctx, op.Before)
 	if err != nil {
@@ -201,7 +203,14 @@ func (w *Worktree) Undo(ctx context.Context, op Recorded) (Reverted, error) {
 	}
 	job := revertJob{base: base, end: end, why: op.opposite().String()}
 	if job.movesHead() {
-		if err := w.mayMoveHead(ctx, end); err != nil {
+		there, err := w.isAt(ctx, base)
+		if err == nil && there {
+			err = fmt.Errorf("%s is where it was before: %w", headName(base.HeadRef), ErrNoChange)
+		}
+		if err == nil {
+			err = w.mayMoveHead(ctx, end)
+		}
+		if err != nil {
 			return Reverted{}, fmt.Errorf("undo: %w", err)
 		}
 	}
@@ -216,29 +225,41 @@ func (o Operation) opposite() Operation {
 
 // movesHead reports whether the job is a landing that is taken back, or done again.
 func (j revertJob) movesHead() bool {
-	return ParseOperation(j.why).Kind == OpLand && j.base.Head != j.end.Head
+	return parseOperation(j.why).Kind == OpLand && j.base.Head != j.end.Head
 }
 
 // mayMoveHead is an error when HEAD is not where a snapshot has it, or in use.
 func (w *Worktree) mayMoveHead(ctx context.Context, from Snapshot) error {
-	if operation := w.repo.Operation(); operation != "" && operation != "bisect" {
-		return fmt.Errorf("a %s is not finished: %w", operation, ErrDirty)
+	if err := w.headIsFree(); err != nil {
+		return err
 	}
 	head, branch, err := w.head(ctx)
 	switch {
 	case err != nil:
 		return err
 	case branch != from.HeadRef:
-		return fmt.Errorf("HEAD is on %s, not on %s any more: %w", headName(branch), headName(from.HeadRef), ErrConflict)
+		return fmt.Errorf("HEAD is %s, not %s any more: %w", standing(branch), standing(from.HeadRef), ErrConflict)
 	case head != from.Head:
 		return movedOn(branch, head, from.Head)
 	}
 	return nil
 }
 
+// headIsFree is an *UnfinishedError while a merge or the like needs HEAD where it is; a
+// bisect does not.
+func (w *Worktree) headIsFree() error {
+	if operation := w.repo.Operation(); operation != "" && operation != "bisect" {
+		return &UnfinishedError{operation}
+	}
+	return nil
+}
+
 // movedOn is ErrConflict: a branch, or a detached HEAD, is not where an operation left it.
 func movedOn(ref string, at, left ID) error {
-	return fmt.Errorf("%s is at %s, not at %s any more: %w", headName(ref), orNothing(ID(at.Short())), orNothing(ID(left.Short())), ErrConflict)
+	if at == "" {
+		return fmt.Errorf("there is no branch %s any more: %w", headName(ref), ErrConflict)
+	}
+	return fmt.Errorf("%s is at %s, not at %s any more: %w", headName(ref), at.Short(), orNothing(ID(left.Short())), ErrConflict)
 }
 
 // isAt reports whether HEAD is where a snapshot has it.
@@ -268,7 +289,7 @@ func (w *Worktree) moveHead(ctx context.Context, job revertJob) error {
 
 // finishJob does the rest of what a killed process began.
 func (w *Worktree) finishJob(ctx context.Context, job revertJob) (done Reverted, err error) {
-	op := ParseOperation(job.why)
+	op := parseOperation(job.why)
 	if op.Kind == opLanding {
 		return w.finishLanding(ctx, job)
 	}
@@ -291,6 +312,14 @@ func (w *Worktree) finishJob(ctx context.Context, job revertJob) (done Reverted,
 // leave is the answer for what a killed process began, and what is left as it is now.
 func (w *Worktree) leave(op Operation, job revertJob) Reverted {
 	return Reverted{Left: true, Before: job.base, After: job.end, Operation: Recorded{Operation: op, Before: job.base.ID, After: job.end.ID}}
+}
+
+// standing is where HEAD is.
+func standing(branch string) string {
+	if branch == "" {
+		return "detached"
+	}
+	return "on " + headName(branch)
 }
 
 func headName(branch string) string {
@@ -396,10 +425,5 @@ func (e *CheckedOutError) Unwrap() error { return ErrConflict }
 
 // DropOperation forgets an operation: it cannot be taken back any more.
 func (r *Repo) DropOperation(ctx context.Context, op Recorded) error {
-	ref := undoPrefix + op.Name
-	id, err := r.Ref(ctx, ref)
-	if err != nil || id == "" {
-		return err
-	}
-	return r.swapRef(ctx, ref, "", id)
+	return r.DropRefs(ctx, []string{undoPrefix + op.Name})
 }

@@ -213,7 +213,7 @@ func TestUndoLandingOfBranchThatWentOn(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err = w.Undo(context.Background(), ops[0]); !errors.Is(err, ErrConflict) && !errors.Is(err, ErrDirty) {
+			if _, err = w.Undo(context.Background(), ops[0]); !errors.Is(err, ErrConflict) && !errors.As(err, new(*UnfinishedError)) {
 				t.Errorf("got %v", err)
 			}
 			sameState(t, "refused", userState(t, repo.WorkTree), before)
@@ -364,12 +364,12 @@ func TestOperationLine(t *testing.T) {
 	for _, op := range []Operation{
 		testLanding, testLanding.opposite(), {Kind: OpRestore, What: "of snapshot abc"}, {Kind: OpRevert, Run: "r", What: "attempt 1: all"}, {Kind: opLanding},
 	} {
-		if again := ParseOperation(op.String()); again != op {
+		if again := parseOperation(op.String()); again != op {
 			t.Errorf("%q is read as %+v", op.String(), again)
 		}
 	}
 	for _, line := range []string{"", "files taken back", "land", "land a b: x", "undo", "undo: x"} {
-		if op := ParseOperation(line); op != (Operation{Kind: OpRevert, What: line}) {
+		if op := parseOperation(line); op != (Operation{Kind: OpRevert, What: line}) {
 			t.Errorf("%q is read as %+v", line, op)
 		}
 	}

@@ -161,7 +161,7 @@ func (w *Worktree) makeFull(ctx context.Context) error {
 func (r *Repo) dropWorktree(ctx context.Context, dir, branch string, at ID) {
 	ctx = context.WithoutCancel(ctx)
 	if r.RemoveWorktree(ctx, dir) == nil && branch != "" {
-		r.git(ctx, "update-ref", "-d", "refs/heads/"+branch, string(at)) // best effort: a branch too many harms nobody
+		_ = r.updateRef(ctx, "refs/heads/"+branch, "", at) // best effort: a branch too many harms nobody
 	}
 }
 
@@ -298,20 +298,18 @@ func (w *Worktree) ClearLocks(ctx context.Context, branch string) ([]string, err
 
 // waitStale waits until a lock file is gone, or so old that nobody holds it.
 func waitStale(ctx context.Context, path string) (stale bool, err error) {
-	for deadline := time.Now().Add(refLockStale); ; {
+	err = waitFor(ctx, refLockStale, 50*time.Millisecond, func() (bool, error) {
 		info, err := os.Lstat(path)
 		if errors.Is(err, fs.ErrNotExist) {
-			return false, nil
+			return true, nil
 		}
-		if err != nil || time.Since(info.ModTime()) > refLockStale || time.Now().After(deadline) {
-			return err == nil, err
-		}
-		select {
-		case <-ctx.Done():
-			return false, context.Cause(ctx)
-		case <-time.After(50 * time.Millisecond):
-		}
+		stale = err == nil && time.Since(info.ModTime()) > refLockStale
+		return stale, err
+	})
+	if errors.Is(err, errWaited) {
+		return true, nil
 	}
+	return stale, err
 }
 
 // worktreeDir makes a name an absolute path below the default place.
@@ -358,6 +356,31 @@ func (r *Repo) registration(dir string) (registration, error) {
 		}
 	}
 	return registration{}, fmt.Errorf("%w: no worktree is registered there", ErrNotFound)
+}
+
+// listedWorktree is what git lists of a worktree: by the first word of each line, such
+// as "worktree" (its top), "branch" or "bare", what stands behind it.
+type listedWorktree map[string]string
+
+func (l listedWorktree) has(word string) bool { _, ok := l[word]; return ok }
+
+// listWorktrees lists all worktrees, the main one first.
+func (r *Repo) listWorktrees(ctx context.Context) ([]listedWorktree, error) {
+	out, err := r.git(ctx, "worktree", "list", "--porcelain", "-z")
+	if err != nil {
+		return nil, fmt.Errorf("list worktrees: %w", err)
+	}
+	var trees []listedWorktree
+	for _, line := range splitNUL(out) {
+		word, rest, _ := strings.Cut(line, " ")
+		if word == "worktree" {
+			trees = append(trees, listedWorktree{})
+		}
+		if len(trees) > 0 {
+			trees[len(trees)-1][word] = rest
+		}
+	}
+	return trees, nil
 }
 
 // registeredDir reads where the worktree of a git directory is, "" when unknown.

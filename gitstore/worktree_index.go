@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -17,7 +18,7 @@ import (
 const indexWait = 5 * time.Second
 
 // indexFile is an index as it lies on disk. Its time counts: git takes an entry
-// that is as new as the index for possibly changed (reference: reliability facts 0.7).
+// that is as new as the index for possibly changed.
 type indexFile struct {
 	data    []byte // nil when there is no index
 	modTime time.Time
@@ -112,7 +113,7 @@ func (w *Worktree) scratchIndex(index indexFile) (path string, done func(), err 
 func (w *Worktree) gitIndex(ctx context.Context, index string, stdin []byte, args ...string) ([]byte, error) {
 	c := w.indexCall(index)
 	c.args, c.stdin = args, bytes.NewReader(stdin)
-	return w.repo.callOptions(ctx, c)
+	return w.repo.call(ctx, c)
 }
 
 func (w *Worktree) indexCall(index string) gitCall {
@@ -257,21 +258,17 @@ func (w *Worktree) indexMode() fs.FileMode {
 }
 
 // createWaiting creates a lock file, and waits a bounded time for its holder.
-func createWaiting(ctx context.Context, path string, perm fs.FileMode) (*os.File, error) {
-	for deadline := time.Now().Add(indexWait); ; {
-		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
-		if !errors.Is(err, fs.ErrExist) {
-			return f, err
+func createWaiting(ctx context.Context, path string, perm fs.FileMode) (f *os.File, err error) {
+	err = waitFor(ctx, indexWait, 20*time.Millisecond, func() (bool, error) {
+		if f, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm); errors.Is(err, fs.ErrExist) {
+			return false, nil
 		}
-		if time.Now().After(deadline) {
-			return nil, &LockedError{Path: path}
-		}
-		select {
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		case <-time.After(20 * time.Millisecond):
-		}
+		return true, err
+	})
+	if errors.Is(err, errWaited) {
+		err = &LockedError{Path: path}
 	}
+	return f, err
 }
 
 // LockedError is an ErrBusy: a lock file of git's that may be anybody's.
@@ -292,10 +289,13 @@ func removeIfThere(path string) error {
 	return err
 }
 
-// busy makes git's message about a locked index ErrBusy.
+// lockExists is what git says of a lock file that stays where it is.
+const lockExists = ".lock': File exists"
+
+// busy makes git's message about a lock that somebody holds ErrBusy.
 func busy(err error) error {
 	var exit *GitError
-	if errors.As(err, &exit) && strings.Contains(exit.Stderr, ".lock': File exists") {
+	if errors.As(err, &exit) && strings.Contains(exit.Stderr, lockExists) {
 		return fmt.Errorf("%w: %w", ErrBusy, err)
 	}
 	return err
@@ -304,19 +304,11 @@ func busy(err error) error {
 // indexEntries lists an index: for each path its entries as `git ls-files -s`
 // prints them before the tab, one a stage, joined by newlines.
 func (w *Worktree) indexEntries(ctx context.Context, index indexFile) (map[string]string, error) {
-	entries := map[string]string{}
-	if index.data == nil {
-		return entries, nil
-	}
-	path, done, err := w.scratchIndex(index)
+	out, err := w.indexLines(ctx, index)
 	if err != nil {
 		return nil, err
 	}
-	defer done()
-	out, err := w.gitIndex(ctx, path, nil, "ls-files", "-s", "-z")
-	if err != nil {
-		return nil, fmt.Errorf("list index: %w", err)
-	}
+	entries := map[string]string{}
 	for _, item := range splitNUL(out) {
 		entry, name, _ := strings.Cut(item, "\t")
 		if before, ok := entries[name]; ok {
@@ -328,7 +320,7 @@ func (w *Worktree) indexEntries(ctx context.Context, index indexFile) (map[strin
 }
 
 // IndexTree is the tree of what is staged, without touching the index. It is
-// ErrConflict while there are unmerged paths.
+// ErrUnmerged with the paths while there are unmerged ones.
 func (w *Worktree) IndexTree(ctx context.Context) (ID, error) {
 	return w.scratchTree(ctx, func(string) error { return nil })
 }
@@ -360,14 +352,30 @@ func (w *Worktree) scratchTree(ctx context.Context, change func(index string) er
 // writeIndexTree writes the tree of an index file that is ours.
 func (w *Worktree) writeIndexTree(ctx context.Context, index string) (ID, error) {
 	out, err := w.gitIndex(ctx, index, nil, "write-tree")
-	var exit *GitError
-	if errors.As(err, &exit) && strings.Contains(exit.Stderr, "unmerged") {
-		return "", fmt.Errorf("write tree of index: unmerged paths: %w", ErrConflict)
-	}
 	if err != nil {
+		if unmerged := w.noUnmerged(ctx, index); unmerged != nil {
+			return "", unmerged
+		}
 		return "", fmt.Errorf("write tree of index: %w", err)
 	}
 	return ID(strings.TrimSpace(string(out))), nil
+}
+
+// noUnmerged is ErrUnmerged with the paths while an index file has unmerged ones.
+func (w *Worktree) noUnmerged(ctx context.Context, index string) error {
+	out, err := w.gitIndex(ctx, index, nil, "ls-files", "-u", "-z")
+	if err != nil {
+		return fmt.Errorf("list unmerged paths: %w", err)
+	}
+	var paths []string
+	for _, entry := range splitNUL(out) {
+		_, name, _ := strings.Cut(entry, "\t")
+		paths = append(paths, name)
+	}
+	if len(paths) == 0 {
+		return nil
+	}
+	return &PathsError{Err: ErrUnmerged, Paths: slices.Compact(paths)}
 }
 
 // stageAll is `git add -A` into an index file. A path that cannot be read is an error.

@@ -346,7 +346,7 @@ func TestIndexTreeUnmerged(t *testing.T) {
 	if out, err := testGitError(dir, "merge", "other"); err == nil {
 		t.Fatalf("merged: %s", out)
 	}
-	if _, err := checkoutOf(t, repo).IndexTree(context.Background()); !errors.Is(err, ErrConflict) {
+	if _, err := checkoutOf(t, repo).IndexTree(context.Background()); !errors.Is(err, ErrUnmerged) {
 		t.Errorf("got %v", err)
 	}
 	if got := repo.Operation(); got != "merge" {

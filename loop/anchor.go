@@ -286,19 +286,24 @@ func (s *Store) Anchor(ctx context.Context, subject Subject, file string, side S
 func (s *Store) anchoredText(ctx context.Context, subject Subject, c *Comment) ([]byte, error) {
 	p := placer{repo: s.Repo, at: subject.Tree, found: map[renamesKey]map[string]string{}}
 	now, err := p.version(ctx, c.Commit, c.File)
-	if errors.Is(err, gitstore.ErrNotFound) && c.Side == SideNew && c.StartLine == 0 {
+	if noSuchFile(err) && c.Side == SideNew && c.StartLine == 0 {
 		if old, oldErr := p.version(ctx, subject.Base, c.File); oldErr == nil {
 			c.Side, c.Commit = SideOld, subject.Base
 			return old.text, nil
 		}
 	}
-	if errors.Is(err, gitstore.ErrNotFound) && c.Side == SideOld {
+	if noSuchFile(err) && c.Side == SideOld {
 		now, err = p.oldName(ctx, subject, c, err)
 	}
 	if err == nil && now.why == whyLarge {
 		return nil, &InputError{fmt.Sprintf("%q is too large to comment on", c.File)}
 	}
 	return now.text, err
+}
+
+// noSuchFile tells a file that a version has not got from a version that is not here.
+func noSuchFile(err error) bool {
+	return errors.Is(err, gitstore.ErrNotFound) && !errors.As(err, new(*gitstore.MissingError))
 }
 
 // oldName reads the file that c names by the name that the change gave it.

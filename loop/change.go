@@ -41,7 +41,7 @@ func (c *Census) countChecks(results []CheckResult, others int) {
 // LeftOut is a file that the reviewer did not see, or not all of.
 type LeftOut struct {
 	Path  string `json:"path"`
-	Why   string `json:"why"`             // excluded, binary or too_large
+	Why   string `json:"why"`             // excluded, binary, text_taken_for_binary or too_large
 	Lines int    `json:"lines,omitempty"` // of it that were not seen; 0: all
 }
 
@@ -49,6 +49,7 @@ type LeftOut struct {
 const (
 	LeftExcluded = "excluded"
 	LeftBinary   = "binary"
+	LeftText     = "text_taken_for_binary" // of NUL bytes or UTF-16: git shows no lines of it, and what runs it reads them
 	LeftTooLarge = "too_large"
 )
 
@@ -64,11 +65,12 @@ func (l LeftOut) String() string {
 // Nothing reports whether the reviewer saw nothing at all: never a pass.
 func (c Census) Nothing() bool { return c.SentLines == 0 && c.SentBinary == 0 }
 
-// Partial reports whether something of the change was too large to be shown to anybody:
-// what a reviewer then says is never a pass of all of it.
-func (c Census) Partial() bool {
-	return slices.ContainsFunc(c.LeftOut, func(l LeftOut) bool { return l.Why == LeftTooLarge })
-}
+// Partial reports whether something of the change was to be read and could not be shown to
+// anybody: what a reviewer then says is never a pass of all of it.
+func (c Census) Partial() bool { return c.Unread() != "" }
+
+// Unread names what makes the census partial.
+func (c Census) Unread() string { return c.Left(LeftTooLarge, LeftText) }
 
 // Left names what was left out for one of these reasons, for whatever reason without one.
 func (c Census) Left(whys ...string) string {
@@ -106,6 +108,7 @@ type Limits struct {
 	MaxBytes   int64 // of a part of the patch; 0: no limit
 	MaxParts   int   // 0: one
 	Binary     bool  // whether the reviewer can judge that a binary file is there
+	Opens      bool  // whether the reviewer opens what git shows no lines of: a person
 }
 
 // LockFiles are generated files whose diff tells an agent nothing. The built-in
@@ -137,7 +140,13 @@ func (s *Store) ReadChange(ctx context.Context, subject Subject, limits Limits) 
 	if err != nil {
 		return change, fmt.Errorf("read change: %w", err)
 	}
-	change.Census = census(all, kept, limits)
+	var texts map[string]bool
+	if !limits.Opens {
+		if texts, err = s.textsTakenForBinary(ctx, subject.Tree, kept); err != nil {
+			return change, fmt.Errorf("read change: %w", err)
+		}
+	}
+	change.Census = census(all, kept, texts, limits)
 	change.Census.Overruled = overruled
 	if change.Census.Unmatched, err = s.unmatched(ctx, subject.Tree, limits, change.Census); err != nil {
 		return change, fmt.Errorf("read change: %w", err)
@@ -205,7 +214,7 @@ func (s *Store) isMerge(ctx context.Context, subject Subject) (bool, error) {
 
 // census counts what is not excluded; whether all of that can be shown turns out when the
 // patch is made.
-func census(all, kept []gitstore.FileStat, limits Limits) Census {
+func census(all, kept []gitstore.FileStat, texts map[string]bool, limits Limits) Census {
 	c := Census{Files: len(all)}
 	isKept := map[string]bool{}
 	for _, f := range kept {
@@ -216,6 +225,8 @@ func census(all, kept []gitstore.FileStat, limits Limits) Census {
 		switch {
 		case !isKept[f.Path]:
 			c.LeftOut = append(c.LeftOut, LeftOut{Path: f.Path, Why: LeftExcluded})
+		case texts[f.Path]:
+			c.LeftOut = append(c.LeftOut, LeftOut{Path: f.Path, Why: LeftText})
 		case f.Binary && limits.Binary:
 			c.SentBinary++
 			c.SentFiles++

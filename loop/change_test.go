@@ -39,7 +39,7 @@ func TestCensus(t *testing.T) {
 		{"a file without lines", stats(moved), stats(moved), Limits{}, Census{Files: 1, SentFiles: 1}, true},
 	} {
 		given := slices.Clone(test.kept)
-		got := census(test.all, test.kept, test.limits)
+		got := census(test.all, test.kept, nil, test.limits)
 		if !reflect.DeepEqual(got, test.want) || got.Nothing() != test.nothing {
 			t.Errorf("%s: %+v (nothing: %v), want %+v", test.name, got, got.Nothing(), test.want)
 		}

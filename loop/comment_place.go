@@ -41,7 +41,7 @@ func (s *Store) AnchorComment(ctx context.Context, subject Subject, c Comment) (
 		return c, &InputError{fmt.Sprintf("side %q is none of new, old", c.Side)}
 	}
 	text, err := s.anchoredText(ctx, subject, &c)
-	if errors.Is(err, gitstore.ErrNotFound) {
+	if noSuchFile(err) {
 		return c, &NotFoundError{What: "file", ID: c.File, Where: "in " + c.Commit.Short()}
 	}
 	if err != nil {

@@ -71,7 +71,8 @@
 // element of our own prompt, in a list, in a sentence, or told of by the line above.
 // Words beside a pass that forbid the merge take it back, and so does what could not
 // be read. A block that carries the review's nonce, which the change cannot know, is
-// all that counts where there is one.
+// all that counts where there is one; words beside it that refuse what it passes are a
+// warning, for a person to see.
 //
 // What an attacker can still do: persuade the reviewer, for whatever it then says in
 // its block is what it says; and where a reviewer forgets the block, have it repeat a

@@ -61,6 +61,33 @@ func (s *Store) Draft(review Review, actor string) (Draft, error) {
 	return d, nil
 }
 
+// Drafts are what anybody in this clone has written of a review and not submitted.
+func (s *Store) Drafts(review Review) ([]Draft, error) {
+	files, err := filepath.Glob(filepath.Join(s.Repo.StateDir(), "drafts", review.ID, "*.json"))
+	if err != nil {
+		return nil, fmt.Errorf("list drafts: %w", err)
+	}
+	var drafts []Draft
+	for _, path := range files {
+		var whose struct{ Actor string }
+		data, err := os.ReadFile(path)
+		if err == nil {
+			err = json.Unmarshal(data, &whose)
+		}
+		if err != nil {
+			return drafts, fmt.Errorf("list drafts: %w", err)
+		}
+		d, err := s.Draft(review, whose.Actor)
+		if err != nil {
+			return drafts, err
+		}
+		if len(d.Comments) > 0 || d.Message != "" {
+			drafts = append(drafts, d)
+		}
+	}
+	return drafts, nil
+}
+
 // EditDraft changes actor's draft of a review, which may still be submitted.
 func (s *Store) EditDraft(ctx context.Context, id, actor string, edit func(*Draft) error) (Draft, error) {
 	review, err := s.Review(ctx, id)

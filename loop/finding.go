@@ -65,12 +65,15 @@ func identify(findings []Finding) {
 }
 
 // readSeverity reads the value of a severity field: "Critical (must fix — blocks
-// commit)", "**HIGH**", "P1". Of several ("Low/Medium") the worst counts. One that is
-// unknown counts as a warning.
+// commit)", "**HIGH**", "P1", "token logged (critical)". Of several ("Low/Medium") the
+// worst counts. One that is unknown counts as a warning.
 func readSeverity(value string) (severity Severity, known bool) {
 	severity = Note
 	named := severitiesIn(value)
 	if len(named) == 0 {
+		if m, _, ok := markIn(value); ok {
+			return m.severity, true
+		}
 		return Warning, false
 	}
 	for _, s := range named {

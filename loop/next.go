@@ -211,7 +211,7 @@ func afterRound(run Run, policy Policy) Step {
 	case round.Report.unreadable() && policy.blocks(round.Report, round.checksFailed()):
 		return afterUnreadable(run, policy)
 	case !policy.blocks(round.Report, round.checksFailed()) && round.Census.Partial():
-		return Step{Action: DoExhaust, Reason: ReasonPartial, Detail: "not reviewed: " + round.Census.Left(LeftTooLarge)}
+		return Step{Action: DoExhaust, Reason: ReasonPartial, Detail: "not reviewed: " + round.Census.Unread()}
 	case !policy.blocks(round.Report, round.checksFailed()):
 		return onward(run, policy)
 	}

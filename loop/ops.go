@@ -138,6 +138,20 @@ func (s *Store) land(ctx context.Context, run Run, how LandSpec) (done gitstore.
 	return done, branch, err
 }
 
+// LandConflicts reports whether a result conflicts with what is checked out.
+func (s *Store) LandConflicts(ctx context.Context, id string) bool {
+	run, err := s.Run(ctx, id)
+	if err != nil {
+		return false
+	}
+	head, err := s.Repo.Head(ctx)
+	if err != nil {
+		return false
+	}
+	err = s.Repo.LandConflicts(ctx, head, gitstore.LandSpec{Result: run.Commit, Base: run.Plan.Base})
+	return errors.Is(err, gitstore.ErrConflict)
+}
+
 // startedFrom is what of the user's checkout the run's work began from, nil for none:
 // an executor's files as they were, and nothing that was beside them.
 func (s *Store) startedFrom(ctx context.Context, tree *gitstore.Worktree, run Run) (*gitstore.Snapshot, error) {

@@ -139,14 +139,31 @@ func (l *readLine) words(item string, titles bool) {
 	}
 }
 
-// definesSeverity: "Severity: Critical = stops the release".
+// definesSeverity: "Severity: Critical = stops the release", "Severity level: critical,
+// warning or note".
 func definesSeverity(value string) bool {
+	if listsSeverities(value) {
+		return true
+	}
 	name, meaning, ok := strings.Cut(value, "=")
 	if !ok {
 		name, meaning, ok = strings.Cut(value, " means ")
 	}
 	_, known := readMark(name)
 	return ok && known && !namesPlace(meaning)
+}
+
+// listsSeverities reports whether value names all severities and nothing else: a scale.
+func listsSeverities(value string) bool {
+	named := map[Severity]bool{}
+	for part := range strings.SplitSeq(strings.NewReplacer(" or ", ",", "/", ",", "|", ",").Replace(value), ",") {
+		m, ok := readMark(part)
+		if !ok {
+			return false
+		}
+		named[m.severity] = true
+	}
+	return len(named) == 3
 }
 
 // row reads one row of a table. The first row is its header when a line of dashes

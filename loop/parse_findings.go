@@ -31,7 +31,8 @@ var fieldLabels = []struct {
 	name  string
 	field field
 }{
-	{"severity", severityField}, {"priority", severityField},
+	{"severity", severityField}, {"severity rating", severityField}, {"severity level", severityField}, {"severity assessment", severityField},
+	{"issue severity", severityField}, {"priority", severityField}, {"priority level", severityField},
 	{"file:line", placeField}, {"file/line", placeField}, {"file, line", placeField}, {"file", placeField},
 	{"location", placeField}, {"path", placeField},
 	{"lines", lineField}, {"line", lineField},
@@ -218,7 +219,7 @@ func (r *findingReader) field(i int, l readLine, f field, value string) {
 	}
 	r.draft.set(f, value)
 	r.draft.lines = append(r.draft.lines, i)
-	if _, issue, ok := leadingMark(value); ok && f == severityField && issue != "" {
+	if _, issue, ok := markIn(value); ok && f == severityField && issue != "" {
 		r.draft.short = true // "Severity: Critical — token logged"
 	}
 }
@@ -394,7 +395,7 @@ func (d *findingDraft) isTemplate() bool {
 }
 
 func (d *findingDraft) finding(plain bool, log *parseLog) Finding {
-	if _, issue, ok := leadingMark(d.value(severityField)); ok && d.value(issueField) == "" {
+	if _, issue, ok := markIn(d.value(severityField)); ok && d.value(issueField) == "" {
 		d.loosePlace(issue)
 	}
 	f := Finding{Severity: Warning, Issue: d.value(issueField), Fix: d.value(fixField)}

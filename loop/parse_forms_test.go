@@ -211,3 +211,61 @@ func TestTallyOfFindings(t *testing.T) {
 		{"Critical: 1\n\n- Critical: token logged in a.go:1", "CRITICAL; critical a.go:1 token logged"},
 	})
 }
+
+// Levels of incidents, severities in code or italics, and labels that say "severity"
+// in more than a word.
+func TestSeverityAsALabel(t *testing.T) {
+	const a = "CRITICAL; critical token logged"
+	labels := []formCase{
+		{"SEV0: token logged", a},
+		{"SEV1: token logged", a},
+		{"sev-1: token logged", a},
+		{"- [SEV 1] token logged", a},
+		{"**SEV-1** token logged", a},
+		{"Severity 1: token logged", a},
+		{"SEV1\n- token logged", a},
+		{"Severity: SEV1\nIssue: token logged", a},
+		{"SEV2: token logged", "PASS_WITH_NOTES; warning token logged"},
+		{"SEV3: token logged", "PASS_WITH_NOTES; note token logged"},
+		{"P-0: token logged", a},
+		{"mustfix: token logged", a},
+		{"Severity rating: token logged (critical)", a},
+		{"Severity rating: critical - token logged", a},
+		{"**Severity level:** Critical\n**Issue:** token logged", a},
+		{"Severity: token logged (critical)", a},
+		{"Severity: must-fix - token logged", a},
+		{"Issue severity: token logged (critical)", a},
+		{"- `critical` token logged", a},
+		{"`critical` token logged", a},
+		{"1. `must-fix` token logged", a},
+		{"- [ ] `P0` token logged", a},
+		{"- _critical_ token logged", a},
+		{"- *Critical* token logged", a},
+		{"- `HIGH` token logged", "PASS_WITH_NOTES; warning token logged"},
+		{"- `major` token logged", "PASS_WITH_NOTES; warning token logged"},
+		{"SEV0: 0, SEV1: 2", "NEEDS_FIX"},
+	}
+	checkForms(t, "", "### Verdict: PASS\n\n", "\n", labels)
+	checkForms(t, "", "", "\n\n### Verdict: PASS\n", labels)
+	checkForms(t, "", "### Verdict: PASS\n\n", "\n", passes(
+		"No critical issues.", "There are no SEV1 issues in a.go:1.", "Severity: none", "Severity rating: none", "Severity level: N/A", "Critical: none", "SEV1: none", "SEV0: 0, SEV1: 0",
+		"- `critical`: none", "- `critical` none", "- `critical` no issues found", "`critical` findings: none", "- `critical` (0)",
+		"### SEV1\n\nNone.\n\n### SEV2\n\nNone.", "### SEV1\n\n### SEV2\n", "#### `critical`\n\nNone.",
+		"critical = must fix before merge", "`critical` = must fix before merge", "Severity rating: critical = must fix before merge",
+		"SEV1 = stops the release\nSEV2 = fix soon", "- SEV1: must be fixed before merge\n- SEV2: should be fixed", "Severity scale: SEV0, SEV1, SEV2, SEV3",
+		"- `critical` must be fixed before merge\n- `major` should be fixed\n- `minor` optional", "`critical` | `warning` | `note`",
+		"Severity level: critical, warning or note", "Severity rating: Critical | Warning | Note", "Severity levels: critical, warning, note",
+		"- `error` is returned by Foo and handled in a.go", "- `warn` logs a line in a.go:3", "- `high` and `low` are swapped nowhere", "- `blocking` mode is off",
+		"- `critical_path` is new", "- `Critical()` was renamed", "- `critical.go` covers it", "`critical` is the name of the level", "*Critical* path is covered",
+		"SEV-1 incidents are handled by the retry loop", "- [x] `critical` token logged", "The level `critical` is used in a.go:3.",
+	))
+}
+
+// passes are texts in which nothing is found.
+func passes(texts ...string) []formCase {
+	var cases []formCase
+	for _, text := range texts {
+		cases = append(cases, formCase{text, "PASS"})
+	}
+	return cases
+}

@@ -8,19 +8,20 @@ import (
 	"unicode/utf8"
 )
 
-// severityWords are the words for a severity. What must be fixed before the change
-// may go in is critical, as is P0; P1 is a warning; P2 and below are worth saying
-// only, as codex defines them.
+// severityWords are the words for a severity, written without gaps. What must be fixed
+// before the change may go in is critical, as is P0; P1 is a warning; P2 and below are
+// worth saying only, as codex defines them. SEV1 is the worst that most scales of
+// incidents have, some SEV0.
 var severityWords = map[string]Severity{
-	"critical": Critical, "blocker": Critical, "blocking": Critical, "severe": Critical, "fatal": Critical, "must fix": Critical, "p0": Critical,
-	"warning": Warning, "warn": Warning, "error": Warning, "high": Warning, "major": Warning, "medium": Warning, "should fix": Warning, "todo": Warning,
-	"moderate": Warning, "important": Warning, "tech debt": Warning, "p1": Warning,
-	"note": Note, "low": Note, "minor": Note, "info": Note, "informational": Note, "nit": Note, "nitpick": Note, "nice to have": Note,
-	"trivial": Note, "suggestion": Note, "skippable": Note, "non blocking": Note, "p2": Note, "p3": Note, "p4": Note,
+	"critical": Critical, "blocker": Critical, "blocking": Critical, "severe": Critical, "fatal": Critical, "mustfix": Critical, "p0": Critical, "sev0": Critical, "sev1": Critical,
+	"warning": Warning, "warn": Warning, "error": Warning, "high": Warning, "major": Warning, "medium": Warning, "shouldfix": Warning, "todo": Warning,
+	"moderate": Warning, "important": Warning, "techdebt": Warning, "p1": Warning, "sev2": Warning,
+	"note": Note, "low": Note, "minor": Note, "info": Note, "informational": Note, "nit": Note, "nitpick": Note, "nicetohave": Note,
+	"trivial": Note, "suggestion": Note, "skippable": Note, "nonblocking": Note, "p2": Note, "p3": Note, "p4": Note, "sev3": Note, "sev4": Note, "sev5": Note,
 }
 
 // markNouns may stand beside such a word: "High severity", "Critical security issues".
-var markNouns = tableOf(`severity priority issue finding problem bug item concern comment risk badge potential security`)
+var markNouns = tableOf(`sev severity priority issue finding problem bug item concern comment risk badge potential security`)
 
 // asideWords are marks that as often label a remark: outside a section of findings
 // they make none.
@@ -60,7 +61,7 @@ func readMark(text string) (m severityMark, ok bool) {
 		case isNumber(strings.TrimSpace(part)) && remark != "":
 			m.count = lineNumber(strings.TrimSpace(part))
 		case !known || decoration.word == "":
-		case m.word == "", decoration.severity == Critical, decoration.word == "non blocking" && m.severity != Critical:
+		case m.word == "", decoration.severity == Critical, decoration.word == "nonblocking" && m.severity != Critical:
 			m.severity, m.word = decoration.severity, decoration.word
 		}
 	}
@@ -72,7 +73,7 @@ func readMark(text string) (m severityMark, ok bool) {
 
 // readLabel reads the words of a mark. One of nouns alone has no word.
 func readLabel(text string) (m severityMark, ok bool) {
-	words := strings.FieldsFunc(strings.ToLower(untagged(text)), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	words := strings.FieldsFunc(strings.ReplaceAll(strings.ToLower(untagged(text)), "severity", "sev"), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	for i := 0; i < len(words); {
 		n, word := severityAt(words[i:])
 		if n == 0 && !markNouns.has(strings.TrimSuffix(words[i], "s")) {
@@ -129,7 +130,7 @@ func criticalTally(item string) (critical int, ok bool) {
 // severityAt is the severity that words begin with, and of how many words it is.
 func severityAt(words []string) (n int, word string) {
 	for n := min(3, len(words)); n > 0; n-- {
-		word := strings.Join(words[:n], " ")
+		word := strings.Join(words[:n], "")
 		for _, w := range []string{word, strings.TrimSuffix(word, "s")} {
 			if _, ok := severityWords[w]; ok {
 				return n, w
@@ -215,10 +216,10 @@ func cutMark(item string) (m severityMark, rest string, ok bool) {
 var severitySigns = map[rune]Severity{'🔴': Critical, '🛑': Critical, '🚨': Critical, '🟠': Warning, '🟡': Warning}
 
 // leadingMark reads "[HIGH] text", "(critical) text", "**Critical:** text",
-// "**HIGH** - text", "Critical — text", "issue (blocking): text", "CRITICAL a.go:1 text".
+// "**HIGH** - text", "`critical` text", "Critical — text", "issue (blocking): text", "CRITICAL a.go:1 text".
 func leadingMark(item string) (m severityMark, rest string, ok bool) {
 	s := strings.TrimLeftFunc(item, isDecor)
-	bold := strings.ContainsAny(item[:len(item)-len(s)], "*_")
+	emphasis := item[:len(item)-len(s)]
 	for _, pair := range []string{"[]", "()"} {
 		inner, opened := strings.CutPrefix(cutBytes(s, maxMark+2), pair[:1])
 		if inner, _, closed := strings.Cut(inner, pair[1:]); opened && closed {
@@ -228,9 +229,10 @@ func leadingMark(item string) (m severityMark, rest string, ok bool) {
 		}
 	}
 	head := cutBytes(s, maxMark)
-	for _, sep := range []string{":", "：", "**", "__", " - ", " – ", " — ", "—", " | "} {
-		label, _, found := strings.Cut(head, sep)
-		if !found || !bold && (sep == "**" || sep == "__") {
+	for _, sep := range []string{":", "：", "**", "__", " - ", " – ", " — ", "—", " | ", "*", "_", "`"} {
+		label, after, found := strings.Cut(head, sep)
+		closes := strings.Trim(sep, "*_`") == ""
+		if !found || closes && !(strings.Contains(emphasis, sep) && (len(sep) > 1 || tagsLine(label, after))) {
 			continue
 		}
 		if m, ok := readMark(label); ok {
@@ -240,9 +242,25 @@ func leadingMark(item string) (m severityMark, rest string, ok bool) {
 	word := head[:len(head)-len(strings.TrimLeftFunc(head, unicode.IsLetter))]
 	capitals := len(word) > 2 && word == strings.ToUpper(word)
 	if m, ok := readMark(word); ok && (capitals || strings.IndexAny(head, ",;!") == len(word)) && namesPlace(head) {
-		return m, trimSeparator(strings.TrimLeft(s[len(word):], ",;!")), true
+		return m, trimSeparator(strings.TrimLeft(s[len(word):], ",;!`")), true
 	}
 	return severityMark{}, "", false
+}
+
+// codeWords are marks that code is full of, and aboutWords go on after one that is
+// spoken of: "`high` and `low` are swapped", "*critical* path".
+var (
+	codeWords  = tableOf(`error errors warning warnings warn fatal blocking note notes info todo suggestion`)
+	aboutWords = tableOf(`and or is are was were has have be been as in to for of level levels severity field flag parameter path paths section sections`)
+)
+
+// tagsLine reports whether a code span or a word in italics that leads a line is a
+// label of what stands behind it, and neither a name in the code nor part of a sentence.
+func tagsLine(span, after string) bool {
+	named := strings.ContainsFunc(span, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != ' ' && r != '-' })
+	words := wordsOf(after)
+	defined := strings.HasPrefix(strings.TrimSpace(after), "=")
+	return !named && !defined && !codeWords.has(strings.ToLower(span)) && len(words) > 0 && !aboutWords.has(words[0])
 }
 
 // endingMark reads "text [critical]", "text (Severity: High)", "text — Critical".
@@ -260,6 +278,16 @@ func endingMark(item string) (m severityMark, rest string, ok bool) {
 		}
 	}
 	return severityMark{}, "", false
+}
+
+// markIn reads the value of a severity field that says more: "Critical — text",
+// "text (critical)".
+func markIn(value string) (m severityMark, issue string, ok bool) {
+	if m, issue, ok = leadingMark(value); ok {
+		return m, issue, true
+	}
+	m, issue, ok = endingMark(value)
+	return m, issue, ok && !isNone(issue)
 }
 
 // withoutPictures writes the pictures at the start of an item, in HTML or not, as

@@ -24,7 +24,8 @@ const maxSummary = 4000
 
 // ParseReview reads a reviewer's answer in any of the formats that readers names.
 // nonce is what the answer's block must be tagged with; a block that is tagged with
-// it is all that counts. With "" no such block is expected.
+// it is all that counts; what is said against its pass beside it is a warning. With ""
+// no such block is expected.
 //
 // What cannot be read is NEEDS_FIX with the text as the summary, and a warning that
 // says what was expected; it is never a pass. Of several verdicts in one format the
@@ -171,8 +172,34 @@ func (a *answer) weighed(c candidate) Report {
 	if why := a.doubt(c); why != "" {
 		a.log.add(fmt.Sprintf("stated %s, but %s: taken as NEEDS_FIX", report.Verdict, why))
 		report.Verdict = NeedsFix
+	} else if said := a.against(c); said != "" {
+		a.log.add(fmt.Sprintf("the block says %s, but the words beside it say %s: the block counts", report.Verdict, said))
 	}
 	return report
+}
+
+// against is what the words beside a block that passes say against it; "" when it is
+// nothing. Findings without a verdict are its reasons, unless one is critical.
+func (a *answer) against(block candidate) string {
+	if block.Format != formatTagged {
+		return ""
+	}
+	beside := *a
+	beside.found, beside.read, beside.log = nil, nil, &parseLog{}
+	for _, r := range readers {
+		if !r.final {
+			beside.found = append(beside.found, r.read(&beside)...)
+		}
+	}
+	said := worst(beside.found, beside.log)
+	effective := EffectiveVerdict(said.Verdict, said.Findings, false)
+	switch {
+	case !effective.Passed() && (said.Verdict != "" || effective == CriticalFail):
+		return string(effective)
+	case readRequests(a.md, reading{}).refused:
+		return "that the change must not go in"
+	}
+	return ""
 }
 
 // criticalIn are the critical findings in a summary.

@@ -98,7 +98,7 @@ func TestPartsAddUp(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		patch, stats := randomPatch(r, 10+r.IntN(300))
 		limits := Limits{MaxBytes: int64(500 + r.IntN(3000)), MaxParts: 1 + r.IntN(200)}
-		change := Change{Census: census(stats, stats, limits)}
+		change := Change{Census: census(stats, stats, nil, limits)}
 		for _, f := range stats {
 			if !f.Binary {
 				change.Files = append(change.Files, f.Path)
@@ -170,7 +170,7 @@ func TestPartsOneLongLine(t *testing.T) {
 	patch := []byte("diff --git a/a b/a\nindex 1..2 100644\n--- a/a\n+++ b/a\n@@ -1,2 +1,4 @@\n one\n+two\n" + long + "+four\n five\n" +
 		"diff --git a/b b/b\nindex 1..2 100644\n--- a/b\n+++ b/b\n@@ -0,0 +1 @@\n" + long)
 	stats := []gitstore.FileStat{{Path: "a", Added: 3}, {Path: "b", Added: 1}}
-	change := Change{Files: []string{"a", "b"}, Census: census(stats, stats, Limits{})}
+	change := Change{Files: []string{"a", "b"}, Census: census(stats, stats, nil, Limits{})}
 	change.split(patch, stats, Limits{MaxBytes: 1000, MaxParts: 9})
 	c := change.Census
 	want := []LeftOut{{Path: "a", Why: LeftTooLarge, Lines: 1}, {Path: "b", Why: LeftTooLarge}}
@@ -195,7 +195,7 @@ func TestPartsLeaveOutTheLargest(t *testing.T) {
 		fmt.Fprintf(&patch, "diff --git a/%[1]s b/%[1]s\n--- /dev/null\n+++ b/%[1]s\n@@ -0,0 +1,%d @@\n%s", path, lines, strings.Repeat("+line\n", lines))
 		stats = append(stats, gitstore.FileStat{Path: path, Added: lines})
 	}
-	change := Change{Census: census(stats, stats, Limits{})}
+	change := Change{Census: census(stats, stats, nil, Limits{})}
 	change.split(patch.Bytes(), stats, Limits{MaxBytes: 700})
 	if c := change.Census; len(change.Parts) != 1 || c.SentLines < 60 || len(c.LeftOut) != 1 || c.LeftOut[0].Path != "f200" {
 		t.Errorf("%d parts, %+v", len(change.Parts), c)

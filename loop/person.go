@@ -56,7 +56,7 @@ func (t *turn) reviewByPerson(step Step, name string) error {
 		Kind: SubjectRange, Spec: t.run.Plan.Base.Short() + ".." + t.run.Plan.Branch, Title: t.run.Plan.Entity.Name(),
 		Base: t.run.Plan.Base, Commit: t.run.Head(), Tree: t.run.Head(), Branch: t.run.Plan.Branch,
 	}
-	change, err := t.Store.ReadChange(t.ctx, subject, Limits{Binary: true})
+	change, err := t.Store.ReadChange(t.ctx, subject, Limits{Binary: true, Opens: true})
 	if err != nil {
 		return fmt.Errorf("review: %w", err)
 	}

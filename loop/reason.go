@@ -145,7 +145,7 @@ func reviewReasons() []Reason {
 		{ReasonReviewNotPassed, "review not passed", "The review did not pass and the workflow has no agent step that could fix anything.", FamilyReview, true, 4, true, InterveneManualFix, []NextStep{stepShow, stepIntervene(InterveneManualFix), stepAccept}},
 		{ReasonNoProgress, "no progress", "An attempt brought back a tree that a review had already refused.", FamilyReview, true, 4, true, InterveneNoProgress, []NextStep{stepIntervene(InterveneNoProgress), stepResume, stepAccept}},
 		{ReasonReviewUnreadable, "review unreadable", "The reviewer answered twice with text that holds neither a verdict nor a request.", FamilyReview, true, 4, true, InterveneReviewLoop, []NextStep{stepLog, stepResume, stepAccept}},
-		{ReasonPartial, "review incomplete", "The reviewer passed what it was shown, and a part of the change was too large to be shown.", FamilyReview, true, 4, true, InterveneManualFix, []NextStep{stepLarger, stepResume, stepAccept}},
+		{ReasonPartial, "review incomplete", "The reviewer passed what it was shown, and a part of the change could not be shown.", FamilyReview, true, 4, true, InterveneManualFix, []NextStep{stepLarger, stepResume, stepAccept}},
 		{ReasonNothing, "nothing to review", "The reviewer would have seen no lines; that is never a pass.", FamilyReview, false, 5, false, "", []NextStep{stepShow, stepReport, stepAbort}},
 	}
 }

@@ -107,7 +107,7 @@ const (
 	OutcomePassed    Outcome = "passed"
 	OutcomeFailed    Outcome = "failed"
 	OutcomeCommented Outcome = "commented" // neither: a person left comments and no verdict
-	OutcomePartial   Outcome = "partial"   // what was shown passed, and a part was too large to be shown
+	OutcomePartial   Outcome = "partial"   // what was shown passed, and a part could not be shown
 	OutcomeNothing   Outcome = "nothing_to_review"
 )
 

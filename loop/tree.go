@@ -65,7 +65,7 @@ func (s *Store) lockCheckout(run Run) (tree *gitstore.Worktree, free func(), err
 		return nil, free, &StateError{What: "run " + run.ID, Status: "at work in another checkout (" + where + ")", Cannot: "carried on from this one"}
 	}
 	if operation := s.Repo.Operation(); operation != "" {
-		return nil, free, &StateError{What: "this checkout", Status: "in the middle of a " + operation, Cannot: "worked in before that is finished or given up"}
+		return nil, free, &gitstore.UnfinishedError{Operation: operation}
 	}
 	unlock, err := s.holdCheckout(tree)
 	if err != nil {

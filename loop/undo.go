@@ -97,7 +97,9 @@ func (s *Store) undoNewest(ctx context.Context, tree *gitstore.Worktree, run str
 	}
 	done, err := s.undoOne(ctx, repo, tree, *op)
 	if errors.Is(err, gitstore.ErrNoChange) { // it never happened, or was taken back by hand
-		err = repo.DropOperation(ctx, *op)
+		if err = repo.DropOperation(ctx, *op); err == nil {
+			err = s.recordLanding(ctx, op.TakenBack())
+		}
 	}
 	return Undone{Took: *op, Done: done}, err
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"git-runr/loop"
@@ -50,7 +51,9 @@ func (k configKey) named() bool { return strings.Contains(k.name, ".NAME.") }
 
 // configKeys is the one table of what can be configured: it validates, it
 // suggests, and it is the text of `git runr help config`.
-var configKeys = []configKey{
+var configKeys = slices.Concat(loopKeys, stepKeys, agentKeys, checkKeys, scopeKeys, reviewKeys, sharingKeys)
+
+var loopKeys = []configKey{
 	keyOf("loop.implementer", nameKind, "", "the agent that does the work: a name of [agents.NAME] or a preset",
 		func(c *config, _, v string) { c.Loop.Implementer = v }),
 	keyOf("loop.reviewer", nameKind, `"builtin"`, "the agent that reviews in a run; human asks a person in the inbox, and the run goes on from the answer",
@@ -67,7 +70,9 @@ var configKeys = []configKey{
 		func(c *config, _, v string) { c.Loop.Profile = v }),
 	keyOf("loop.threshold", oneOf("verdict", "warning", "critical"), `"verdict"`, "what needs a fix: what the reviewer says, any warning, or only what is critical",
 		func(c *config, _, v string) { c.Loop.Threshold = loop.Threshold(v) }),
+}
 
+var stepKeys = []configKey{
 	keyOf("steps.NAME.agent", nameKind, "", "who takes the step",
 		func(c *config, name, v string) { c.steps[name].Agent = v }),
 	keyOf("steps.NAME.prompt", textKind, "", "what the agent is told before the task",
@@ -76,7 +81,9 @@ var configKeys = []configKey{
 		func(c *config, name string, v bool) { c.steps[name].Kind = agentStep(v) }),
 	keyOf("steps.NAME.check", namesKind, "", "the checks to run; such a step has no agent",
 		func(c *config, name string, v []string) { c.steps[name].Checks = v }),
+}
 
+var agentKeys = []configKey{
 	executable(keyOf("agents.NAME.command", argvKind, "", "program and arguments, run without a shell; the prompt comes on standard input and {model} is the model",
 		func(c *config, name string, v []string) { c.agents[name].spec.Command = v })),
 	shaping(keyOf("agents.NAME.preset", oneOf(agent.Presets()...), "", "the known tool that the command is, or that is run when there is no command",
@@ -93,19 +100,25 @@ var configKeys = []configKey{
 		func(c *config, name, v string) { c.agents[name].setModel("balanced", v) })),
 	shaping(keyOf("agents.NAME.models.budget", modelKind, "", "the model under this profile",
 		func(c *config, name, v string) { c.agents[name].setModel("budget", v) })),
+}
 
+var checkKeys = []configKey{
 	executable(keyOf("checks.NAME.command", commandKind, "", "run by sh -c at the top of the tree; status 0 passes",
 		func(c *config, name, v string) { c.checkTable(name).Command = v })),
 	keyOf("checks.NAME.match", textsKind, "[]", "more words by which a request means this check",
 		func(c *config, name string, v []string) { c.checkTable(name).Match = v }),
 	keyOf("checks.NAME.timeout", timeoutKind, `"10m"`, "wall time of the check",
 		func(c *config, name string, v configDuration) { c.checkTable(name).Timeout = loop.Duration(v) }),
+}
 
+var scopeKeys = []configKey{
 	keyOf("scope.allow", textsKind, "[]", "globs of the paths that an implementer may change, as in .gitignore; none means all",
 		func(c *config, _ string, v []string) { c.Scope.Allow = v }),
 	keyOf("scope.deny", textsKind, "[]", "globs of the paths that an implementer may not change, as in .gitignore",
 		func(c *config, _ string, v []string) { c.Scope.Deny = v }),
+}
 
+var reviewKeys = []configKey{
 	keyOf("review.reviewer", nameKind, `"builtin"`, "who does what git runr review asks for; human leaves it to a person",
 		func(c *config, _, v string) { c.Review.Reviewer = v }),
 	keyOf("review.exclude", textsKind, "[]", "globs of the paths that no review looks at, as in .gitignore: *.pb.go is every one, /gen/*.go those of one directory; a change of .runr.toml itself is shown whole",
@@ -116,7 +129,9 @@ var configKeys = []configKey{
 		func(c *config, _ string, v int64) { c.Review.MaxBytes = int(v) }),
 	keyOf("review.max_parts", numberKind(1, 1000), "10", "the most parts of one diff: what is beyond them is not reviewed, and that is no pass",
 		func(c *config, _ string, v int64) { c.Review.MaxParts = int(v) }),
+}
 
+var sharingKeys = []configKey{
 	keyOf("hooks.post_commit", oneOf("review", "off"), `"review"`, "what the post-commit hook asks for",
 		func(c *config, _, v string) { c.Hooks.PostCommit = v }),
 	keyOf("hooks.debounce", durationKind, `"0s"`, "how long the worker waits for further commits",

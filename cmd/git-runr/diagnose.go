@@ -32,11 +32,7 @@ func diagnoseStop(s *session) error {
 	if s.Bool("md") && s.json {
 		return problemf(exitUsage, "a diagnosis is wanted once: --md or --json")
 	}
-	what, err := s.arg(loop.Latest)
-	if err != nil {
-		return err
-	}
-	store, err := s.open()
+	store, what, err := s.openFor(loop.Latest)
 	if err != nil {
 		return err
 	}

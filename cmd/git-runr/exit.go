@@ -110,6 +110,7 @@ var sentinels = []sentinel{
 	{gitstore.ErrLostRace, exitBusy, "try again"},
 	{gitstore.ErrNewerFormat, exitState, "update git-runr"},
 	{gitstore.ErrDirty, exitConflict, ""},
+	{gitstore.ErrUnmerged, exitConflict, "resolve them and git add them, then the same command again"},
 	{gitstore.ErrConflict, exitConflict, ""},
 	{gitstore.ErrBare, exitState, ""},
 	{gitstore.ErrNoChange, exitNothing, ""},
@@ -138,6 +139,10 @@ func classify(err error) problem {
 	var state *loop.StateError
 	if errors.As(err, &state) {
 		return stateProblem(err, state)
+	}
+	var unfinished *gitstore.UnfinishedError
+	if errors.As(err, &unfinished) {
+		return problem{status: exitState, msg: err.Error(), hint: []string{endingHint(unfinished.Operation)}}
 	}
 	var input *loop.InputError
 	if errors.As(err, &input) {
@@ -176,7 +181,25 @@ func stateProblem(err error, state *loop.StateError) problem {
 	if state.Holder != "" {
 		return problem{status: exitClaimed, msg: err.Error()}
 	}
-	return problem{status: exitState, msg: err.Error()}
+	refused := problem{status: exitState, msg: err.Error()}
+	review, ok := strings.CutPrefix(state.What, "review ")
+	if ok && (state.Status == string(loop.ReviewCancel) || state.Status == string(loop.ReviewResolve)) {
+		refused.hint = []string{"git runr inbox reopen " + review}
+	}
+	return refused
+}
+
+// endings are the lines that end what somebody has begun in a working tree, as
+// gitstore.Repo names it: go on with it, give it up.
+func endings(operation string) []string {
+	if operation == "bisect" {
+		return []string{"git bisect reset"}
+	}
+	return []string{"git " + operation + " --continue", "git " + operation + " --abort"}
+}
+
+func endingHint(operation string) string {
+	return strings.Join(endings(operation), ", or to give it up ") + "; then the same command again"
 }
 
 // refusedProblem is a remote's no: what it said, that nothing is lost, and what to type.

@@ -42,7 +42,7 @@ func TestReport(t *testing.T) {
 		{"held by another", fmt.Errorf("claim: %w", &loop.StateError{What: "review r1", Status: "claimed", Holder: "ann", Cannot: "claimed"}), 12,
 			"git-runr: claim: review r1 is claimed by ann\n"},
 		{"state in the way", &loop.StateError{What: "review r1", Status: "resolved", Cannot: "claimed"}, 11,
-			"git-runr: review r1 is resolved and cannot be claimed\n"},
+			"git-runr: review r1 is resolved and cannot be claimed\n  git runr inbox reopen r1\n"},
 		{"foreign text", problemf(exitNotFound, "no run %q: %s", "a\x1b[31m", "b\x1b[2K\nc"), 10,
 			`git-runr: no run "a\x1b[31m": b\x1b[2K c` + "\n"},
 	}

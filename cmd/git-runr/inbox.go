@@ -120,11 +120,7 @@ func isActor(actor, name string) bool {
 }
 
 func inboxGet(s *session) error {
-	id, err := s.arg(loop.Latest)
-	if err != nil {
-		return err
-	}
-	store, err := s.open()
+	store, id, err := s.openFor(loop.Latest)
 	if err != nil {
 		return err
 	}

@@ -84,7 +84,15 @@ type actorDone struct {
 	Claim   *loop.Claim       `json:"claim,omitempty"`
 	Resolve string            `json:"resolve_with,omitempty"` // the line that resolves what was claimed
 	Answer  *loop.Answer      `json:"answer,omitempty"`
-	Open    int               `json:"unanswered"` // findings and comments without an answer
+	Open    int               `json:"unanswered"`       // findings and comments without an answer
+	Drafts  []draftJSON       `json:"drafts,omitempty"` // of a review that is closed now
+}
+
+// draftJSON is what somebody has written of a review and not submitted.
+type draftJSON struct {
+	Actor    string `json:"actor"`
+	Comments int    `json:"comments"`
+	List     string `json:"list,omitempty"` // the line that shows it
 }
 
 func inboxClaim(s *session) error {
@@ -279,7 +287,44 @@ func (s *session) showAct(review loop.Review, actor string, answer *loop.Answer,
 	if review.Status == loop.ReviewClaim && review.Claim.By == actor {
 		done.Resolve, _ = safetext.CommandLine("git", "runr", "inbox", "resolve", review.ID, "--as", actor, "--claim", fmt.Sprintf("%.12s", review.Claim.ID))
 	}
-	return s.print(done, func(w io.Writer) { show(w, done) })
+	if review.Status == loop.ReviewCancel || review.Status == loop.ReviewResolve {
+		done.Drafts = s.keptDrafts(review)
+	}
+	return s.print(done, func(w io.Writer) {
+		show(w, done)
+		writeDrafts(w, done)
+	})
+}
+
+// keptDrafts are those that closing a review leaves without an answer. It is closed
+// already: one that cannot be read is said and is no failure of that.
+func (s *session) keptDrafts(review loop.Review) (kept []draftJSON) {
+	drafts, err := s.store.Drafts(review)
+	if err != nil {
+		s.say("%v", err)
+	}
+	me, _ := s.person()
+	for _, d := range drafts {
+		argv := []string{"git", "runr", "inbox", "comment", review.ID, "--list"}
+		if d.Actor != me {
+			argv = append(argv, "--as", d.Actor)
+		}
+		line, _ := safetext.CommandLine(argv...)
+		kept = append(kept, draftJSON{d.Actor, len(d.Comments), line})
+	}
+	return kept
+}
+
+func writeDrafts(w io.Writer, done actorDone) {
+	for _, d := range done.Drafts {
+		fmt.Fprintf(w, "A draft with %s is kept, by %s:\n", loop.Count(d.Comments, "comment"), safetext.Line(d.Actor))
+		if d.List != "" {
+			fmt.Fprintf(w, "  %s\n", d.List)
+		}
+	}
+	if len(done.Drafts) > 0 {
+		fmt.Fprintf(w, "  git runr inbox reopen %s   and then it can be submitted\n", done.ID)
+	}
 }
 
 // unanswered counts the findings and comments of a review without an answer.

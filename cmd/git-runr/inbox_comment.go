@@ -101,6 +101,9 @@ func (s *session) addComment(store *loop.Store, review loop.Review, person strin
 		return problemf(exitUsage, "severity %q is none of critical, warning, note", comment.Severity)
 	}
 	comment, err := s.commentPlace(store, review.Request.Subject, comment, s.Args().Get(1))
+	if object := new(gitstore.MissingError); errors.As(err, &object) {
+		return problemf(exitNotFound, "%w", err).withHint(append(nonEmpty(object.Try), "git runr inbox comment "+review.ID+" -m TEXT   comments on the whole")...)
+	}
 	if err != nil {
 		return err
 	}
@@ -142,7 +145,7 @@ func (s *session) commentPlace(store *loop.Store, subject loop.Subject, c loop.C
 		for _, path := range append(s.topPaths([]string{file}), filepath.ToSlash(filepath.Clean(file))) {
 			c.File = path
 			placed, err := store.AnchorComment(s.ctx, subject, c)
-			if err == nil || !errors.Is(err, gitstore.ErrNotFound) {
+			if err == nil || !errors.As(err, new(*loop.NotFoundError)) {
 				return placed, err
 			}
 			first = err

@@ -207,7 +207,10 @@ func writeSubmission(w io.Writer, r loop.Review, sub loop.Submission) {
 	}
 	fmt.Fprintf(w, "\nVerdict: %s by %s (%s)\n", sub.Report.Effective, safetext.Line(sub.Reviewer), censusLine(sub.Census))
 	if sub.Outcome == loop.OutcomePartial {
-		fmt.Fprintf(w, "This is no pass of the whole change. Not reviewed: %s\n  git config runr.review.maxBytes 10000000   sends up to 10 MB at once; then ask again with git runr review\n", sub.Census.Left(loop.LeftTooLarge))
+		fmt.Fprintf(w, "This is no pass of the whole change. Not reviewed: %s\n", sub.Census.Unread())
+		if sub.Census.Left(loop.LeftTooLarge) != "" {
+			fmt.Fprintln(w, "  git config runr.review.maxBytes 10000000   sends up to 10 MB at once; then ask again with git runr review")
+		}
 	}
 	if sub.Report.Summary != "" {
 		fmt.Fprintf(w, "%s\n", safetext.Text(sub.Report.Summary))

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -11,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 )
 
 // A run is killed at every point between two of its steps: before and after each git
@@ -20,40 +17,6 @@ import (
 // is lost, what is not restored is named, and the next command goes on to the end.
 //
 // There are about 900 points; without RUNR_KILLS=all some of them are taken.
-
-// startMortal is start, but the n-th time that the program asks for the time it is
-// killed, where RUNR_KILL_AT=n. It asks right before it records an event. How often it
-// asked is in SHIM/asked in the end.
-func startMortal() int {
-	n, err := strconv.Atoi(os.Getenv("RUNR_KILL_AT"))
-	if err != nil {
-		return start()
-	}
-	ask, asked := clock(os.Getenv), 0
-	p := &program{in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv, now: func() time.Time {
-		if asked++; asked == n {
-			self, _ := os.FindProcess(os.Getpid())
-			_ = self.Kill()
-			select {}
-		}
-		return ask()
-	}}
-	status := p.run(context.Background(), os.Args)
-	_ = os.WriteFile(filepath.Join(os.Getenv("SHIM"), "asked"), []byte(strconv.Itoa(asked)), 0o644)
-	return status
-}
-
-// gitShim is a git that counts its calls in SHIM/n and kills who called it: before
-// call SHIM_BEFORE does anything, or after call SHIM_AFTER did all.
-const gitShim = `#!/bin/sh
-n=$(($(cat "$SHIM/n" 2>/dev/null || echo 0) + 1))
-echo $n >"$SHIM/n"
-if [ "$n" = "$SHIM_BEFORE" ]; then kill -9 $PPID; exit 1; fi
-"$SHIM_GIT" "$@"
-status=$?
-if [ "$n" = "$SHIM_AFTER" ]; then kill -9 $PPID; fi
-exit $status
-`
 
 // killStory is a run from its first command to its end.
 type killStory struct {
@@ -81,10 +44,9 @@ var killStories = []killStory{
 
 // scene is a repository in the middle of a story.
 type scene struct {
-	t    *testing.T
-	root string // holds repo, agents, home and shim
+	killPlace
+	root string // holds repo and agents
 	repo string
-	env  []string
 }
 
 var killFiles = map[string]string{
@@ -96,10 +58,8 @@ var killFiles = map[string]string{
 	"agents/rev/last":     "say pass\n",
 	"agents/rev/pass":     "### Verdict: PASS\n",
 	"agents/rev/critical": "### Verdict: CRITICAL\n### Findings\n- **Severity:** Critical\n- **File:Line:** work.txt:1\n- **Issue:** Bad\n- **Fix:** Good\n",
-	"home/git-runr/config.toml": "[loop]\nimplementer = \"impl\"\nreviewer = \"rev\"\n[agents.impl]\ncommand = [\"fake-agent\", \"ROOT/agents/impl\"]\n" +
+	"git-runr/config.toml": "[loop]\nimplementer = \"impl\"\nreviewer = \"rev\"\n[agents.impl]\ncommand = [\"fake-agent\", \"ROOT/agents/impl\"]\n" +
 		"[agents.rev]\ncommand = [\"fake-agent\", \"ROOT/agents/rev\"]\n[checks.there]\ncommand = \"test -f work.txt\"\n",
-	"home/gitconfig": "[user]\n\tname = Ada\n\temail = ada@example.com\n[init]\n\tdefaultBranch = main\n[core]\n\tfsync = none\n",
-	"shim/git":       gitShim,
 }
 
 // before and afterKill are what the person types.
@@ -121,26 +81,12 @@ echo own >own.txt; git add own.txt; git commit -q -m 'my own' -- own.txt`
 func newScene(t *testing.T, s killStory) *scene {
 	t.Helper()
 	root := t.TempDir()
-	git, err := exec.LookPath("git")
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := &scene{newKillPlace(t), root, filepath.Join(root, "repo")}
+	c.env = append(c.env, "XDG_CONFIG_HOME="+root)
 	for name, text := range killFiles {
-		path := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(strings.ReplaceAll(text, "ROOT", root)), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		c.write(root, name, strings.ReplaceAll(text, "ROOT", root))
 	}
-	home := filepath.Join(root, "home")
-	c := &scene{t: t, root: root, repo: filepath.Join(root, "repo"), env: append(os.Environ(),
-		"HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home, "GIT_CONFIG_GLOBAL="+filepath.Join(home, "gitconfig"), "GIT_CONFIG_NOSYSTEM=1",
-		"SHIM="+filepath.Join(root, "shim"), "SHIM_GIT="+git)}
-	if err := os.Mkdir(c.repo, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	c.must(os.Mkdir(c.repo, 0o755))
 	c.shell(c.repo, typedBefore)
 	if s.context {
 		c.shell(c.repo, typedWork)
@@ -154,47 +100,48 @@ func (c *scene) shell(dir, script string) string {
 }
 
 // runr runs the program and gives its status, -1 when it was killed.
-func (c *scene) runr(env []string, argv ...string) (status int, said string) {
+func (c *scene) runr(argv ...string) (status int, said string) {
 	c.t.Helper()
-	cmd := exec.Command("git-runr", argv...)
-	cmd.Dir, cmd.Env = c.repo, append(c.env, env...)
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	err := cmd.Run()
+	return c.end(c.command(c.repo, "", argv))
+}
+
+func (c *scene) end(cmd *exec.Cmd) (status int, said string) {
+	c.t.Helper()
+	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
 		c.t.Fatal(err)
 	}
-	return cmd.ProcessState.ExitCode(), out.String()
-}
-
-func (c *scene) shimmed(env ...string) []string {
-	return append(env, "PATH="+filepath.Join(c.root, "shim")+string(os.PathListSeparator)+os.Getenv("PATH"))
+	return cmd.ProcessState.ExitCode(), string(out)
 }
 
 // killPoint is where a command of a story is killed.
 type killPoint struct {
 	command int
-	env     string
+	kill    string // as KILL, or the turn of an agent
 }
 
-func (p killPoint) String() string { return fmt.Sprintf("command %d %s", p.command+1, p.env) }
+func (p killPoint) String() string { return fmt.Sprintf("command %d %s", p.command+1, p.kill) }
 
 // points are all of a story: it is told once without a kill, to count.
 func (s killStory) points(t *testing.T) []killPoint {
 	var points []killPoint
 	c := newScene(t, s)
 	for i, command := range s.commands {
-		_ = os.Remove(filepath.Join(c.root, "shim", "n"))
-		status, said := c.runr(c.shimmed("RUNR_KILL_AT=-1"), command.argv...)
+		cmd := c.command(c.repo, "none", command.argv)
+		status, said := c.end(cmd)
 		if status != command.status {
 			t.Fatalf("%s ended with %d:\n%s", strings.Join(command.argv, " "), status, said)
 		}
-		for n := range c.counted("n") {
-			points = append(points, killPoint{i, fmt.Sprintf("SHIM_BEFORE=%d", n+1)}, killPoint{i, fmt.Sprintf("SHIM_AFTER=%d", n+1)})
+		for n := range callsMade(cmd) {
+			points = append(points, killPoint{i, fmt.Sprintf("before %d", n+1)}, killPoint{i, fmt.Sprintf("after %d", n+1)})
 		}
-		for n := range c.counted("asked") {
-			points = append(points, killPoint{i, fmt.Sprintf("RUNR_KILL_AT=%d", n+1)})
+		asked, err := os.ReadFile(filepath.Join(callsOf(cmd), "asked"))
+		c.must(err)
+		count, err := strconv.Atoi(string(asked))
+		c.must(err)
+		for n := range count {
+			points = append(points, killPoint{i, fmt.Sprintf("asked %d", n+1)})
 		}
 	}
 	for n := 1; exists(filepath.Join(c.root, "agents", "impl", fmt.Sprintf("prompt-%d", n))); n++ {
@@ -202,17 +149,6 @@ func (s killStory) points(t *testing.T) []killPoint {
 	}
 	c.check(s)
 	return append(points, killPoint{len(s.commands) - 1, "rev=1"}, killPoint{len(s.commands) - 1, "rev=2"})
-}
-
-// counted is a number that a command left in the shim's directory.
-func (c *scene) counted(name string) int {
-	c.t.Helper()
-	data, err := os.ReadFile(filepath.Join(c.root, "shim", name))
-	n, convErr := strconv.Atoi(strings.TrimSpace(string(data)))
-	if err := errors.Join(err, convErr); err != nil {
-		c.t.Fatal(err)
-	}
-	return n
 }
 
 // chosen are some of the points, others for each story; all where they are asked for.
@@ -246,16 +182,17 @@ func TestKilledAnywhere(t *testing.T) {
 
 func (s killStory) killedAt(t *testing.T, point killPoint) {
 	c := newScene(t, s)
-	if agent, turn, ok := strings.Cut(point.env, "="); ok && (agent == "impl" || agent == "rev") {
+	kill := point.kill
+	if agent, turn, ok := strings.Cut(kill, "="); ok {
 		c.mortal(agent, turn)
+		kill = ""
 	}
 	for i, command := range s.commands[:point.command+1] {
-		var env []string
+		at := ""
 		if i == point.command {
-			_ = os.Remove(filepath.Join(c.root, "shim", "n"))
-			env = c.shimmed(point.env)
+			at = kill
 		}
-		status, said := c.runr(env, command.argv...)
+		status, said := c.end(c.command(c.repo, at, command.argv))
 		if status == -1 {
 			break
 		}
@@ -308,7 +245,7 @@ func (c *scene) recover(s killStory) (all string) {
 	c.t.Helper()
 	next := []string{"resume", "latest"}
 	for range 12 {
-		status, said := c.runr(nil, next...)
+		status, said := c.runr(next...)
 		all += "$ " + strings.Join(next, " ") + "\n" + said
 		next = []string{"resume", "latest"}
 		switch {
@@ -353,7 +290,7 @@ func (c *scene) check(s killStory) {
 	if got := c.shell(c.repo, "git show :staged.txt; git show :README.md"); got != "staged\none\n" {
 		c.t.Errorf("staged %q", got)
 	}
-	if status, said := c.runr(nil, "--json", "show", "latest"); status != 0 || !strings.Contains(said, `"status":"completed"`) {
+	if status, said := c.runr("--json", "show", "latest"); status != 0 || !strings.Contains(said, `"status":"completed"`) {
 		c.t.Errorf("show ended with %d:\n%s", status, said)
 	}
 	c.shell(c.repo, "git fsck --connectivity-only; git worktree list")
@@ -406,7 +343,7 @@ func (c *scene) checkAfter(s killStory, trees []string) {
 // unless that was said to be kept elsewhere: it came too late, or before there was one.
 func (c *scene) checkLanded(trees []string, said string) {
 	c.t.Helper()
-	if status, said := c.runr(nil, "land", "latest"); status != 0 {
+	if status, said := c.runr("land", "latest"); status != 0 {
 		c.t.Errorf("land ended with %d:\n%s", status, said)
 	}
 	elsewhere := strings.Contains(said, "came too late") || strings.Contains(said, "is completed") || strings.Contains(said, "what was in it: git runr restore")

@@ -62,7 +62,7 @@ func land(s *session) error {
 	how := loop.LandSpec{Squash: s.Bool("squash"), Onto: s.String("onto"), AllowDeletions: s.Bool("allow-deletions")}
 	run, done, err := store.Land(s.ctx, run, how)
 	if err != nil {
-		return landProblem(run, err)
+		return landProblem(run, how.Onto, err)
 	}
 	s.project(store)
 	s.answerLanded(store, run)
@@ -105,7 +105,7 @@ func writePaths(w io.Writer, what string, paths []string) {
 }
 
 // landProblem says what to type when a result did not land.
-func landProblem(run loop.Run, err error) error {
+func landProblem(run loop.Run, onto string, err error) error {
 	state, elsewhere := new(loop.StateError), new(gitstore.CheckedOutError)
 	switch {
 	case errors.As(err, &elsewhere):
@@ -120,7 +120,7 @@ func landProblem(run loop.Run, err error) error {
 	case errors.Is(err, gitstore.ErrDirty):
 		return problemf(exitConflict, "%w", err).withHint("commit or stash these files, then: git runr land " + run.ID)
 	case errors.Is(err, gitstore.ErrConflict):
-		return problemf(exitConflict, "%w", err).withHint("merge it by hand: git merge " + run.Commit.Short())
+		return problemf(exitConflict, "%w", err).withHint("merge it by hand: " + onBranch(onto, "git merge "+run.Commit.Short()))
 	case errors.Is(err, gitstore.ErrNoChange):
 		return problemf(exitNothing, "%w", err)
 	case errors.As(err, &state) && run.Stop != nil:

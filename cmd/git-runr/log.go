@@ -39,11 +39,7 @@ type logJSON struct {
 }
 
 func showLog(s *session) error {
-	what, err := s.arg("")
-	if err != nil {
-		return err
-	}
-	store, err := s.open()
+	store, what, err := s.openFor("")
 	if err != nil {
 		return err
 	}

@@ -25,11 +25,7 @@ func reportRun(s *session) error {
 	if s.Bool("md") && s.json {
 		return problemf(exitUsage, "a report is wanted once: --md or --json")
 	}
-	id, err := s.arg(loop.Latest)
-	if err != nil {
-		return err
-	}
-	store, err := s.open()
+	store, id, err := s.openFor(loop.Latest)
 	if err != nil {
 		return err
 	}

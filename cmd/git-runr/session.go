@@ -115,6 +115,15 @@ func (s *session) print(doc any, show func(w io.Writer)) error {
 	return writeJSON(s.out, doc)
 }
 
+// printLeaving is print where something was left alone: that is exit status 3.
+func (s *session) printLeaving(doc any, left []string, show func(w io.Writer)) error {
+	err := s.print(doc, show)
+	if err == nil && len(left) > 0 {
+		return endWith(exitConflict)
+	}
+	return err
+}
+
 // writeJSON writes one document with "v":1 before its own fields.
 func writeJSON(w io.Writer, doc any) error {
 	body, err := json.Marshal(doc)
@@ -183,6 +192,14 @@ func (s *session) arg(other string) (string, error) {
 		return s.Args().First(), nil
 	}
 	return "", problemf(exitUsage, "one argument is wanted, not %d", s.NArg())
+}
+
+// openFor opens the repository for the only argument, or for what is used without one.
+func (s *session) openFor(other string) (store *loop.Store, arg string, err error) {
+	if arg, err = s.arg(other); err == nil {
+		store, err = s.open()
+	}
+	return store, arg, err
 }
 
 // programVersion is the release, or what the go command recorded.

@@ -35,11 +35,7 @@ type snapshotJSON struct {
 }
 
 func snapshots(s *session) error {
-	run, err := s.arg("")
-	if err != nil {
-		return err
-	}
-	store, err := s.open()
+	store, run, err := s.openFor("")
 	if err != nil {
 		return err
 	}
@@ -144,11 +140,7 @@ func restore(s *session) error {
 	if done.Operation.Name != "" {
 		doc.Undo = "git runr undo"
 	}
-	err = s.print(doc, func(w io.Writer) { writeRestored(w, doc) })
-	if err == nil && len(doc.Conflicts) > 0 {
-		return endWith(exitConflict)
-	}
-	return err
+	return s.printLeaving(doc, doc.Conflicts, func(w io.Writer) { writeRestored(w, doc) })
 }
 
 func writeRestored(w io.Writer, doc restoredJSON) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -33,7 +34,8 @@ func (p *program) statusCommand() *cli.Command {
 type overviewJSON struct {
 	Branch  string               `json:"branch"`
 	Head    gitstore.ID          `json:"head,omitempty"`
-	Problem string               `json:"problem,omitempty"` // why HEAD cannot be read
+	Problem string               `json:"problem,omitempty"`   // why HEAD cannot be read
+	Under   string               `json:"operation,omitempty"` // of git's own that is not finished: merge, rebase …
 	Hook    hooks.State          `json:"post_commit_hook"`
 	Inbox   int                  `json:"inbox"` // open, submitted and claimed
 	Reviews []loop.ReviewSummary `json:"reviews"`
@@ -71,6 +73,7 @@ func (s *session) overview(store *loop.Store) (overviewJSON, error) {
 	if doc.Head, err = s.repo.Head(s.ctx); err != nil && !errors.Is(err, gitstore.ErrUnborn) {
 		doc.Problem = err.Error()
 	}
+	doc.Under = s.repo.Operation()
 	statuses, err := hooks.StatusOf(s.ctx, s.repo)
 	if err == nil && len(statuses) > 0 && !s.repo.Bare { // nobody commits there
 		doc.Hook = statuses[0].State
@@ -88,7 +91,7 @@ func (s *session) overview(store *loop.Store) (overviewJSON, error) {
 	if doc.Cut, err = cutShort(s, store, ""); err != nil {
 		return doc, err
 	}
-	doc.Next = doc.next(store.Live)
+	doc.Next = doc.next(store.Live, s.landLine)
 	return doc, nil
 }
 
@@ -111,17 +114,38 @@ func writeCutShort(w io.Writer, cut []string) {
 	}
 }
 
-// next are the three things that make most sense to type now.
-func (d overviewJSON) next(live func(string) bool) []string {
+// landLine is what brings a result to what is checked out: where land would refuse it
+// for conflicts, a merge by hand.
+func (s *session) landLine(run loop.RunSummary) string {
+	if s.store.LandConflicts(s.ctx, run.ID) {
+		return "git merge " + run.Branch
+	}
+	return "git runr land " + run.ID
+}
+
+// nextShown is how many lines to type are suggested.
+const nextShown = 3
+
+// next are the things that make most sense to type now.
+func (d overviewJSON) next(live func(string) bool, land func(loop.RunSummary) string) []string {
 	var lines []string
+	busy := d.Under != "" && d.Under != "bisect" // then nothing lands
+	if busy {
+		lines = endings(d.Under)
+	}
 	if len(d.Cut) > 0 {
 		lines = append(lines, "git runr undo")
 	}
 	for _, r := range d.Runs {
+		if len(lines) >= nextShown {
+			break
+		}
 		switch {
-		case slices.ContainsFunc(d.Cut, func(op string) bool { return gitstore.ParseOperation(op).Run == r.ID }):
+		case slices.ContainsFunc(d.Cut, func(op string) bool { return strings.Contains(op, r.ID) }):
 		case r.Status == loop.RunComplete && !r.Landed && !r.InPlace:
-			lines = append(lines, "git runr land "+r.ID)
+			if !busy {
+				lines = append(lines, land(r))
+			}
 		case r.Status == loop.RunReviewing, r.Status == loop.RunStop:
 			lines = append(lines, "git runr diagnose "+r.ID)
 		case r.Status == loop.RunRunning && !live(r.ID):
@@ -140,18 +164,21 @@ func (d overviewJSON) next(live func(string) bool) []string {
 		lines = append(lines, "git runr review")
 	}
 	lines = append(lines, "git runr inbox", "git runr help")
-	return lines[:min(3, len(lines))]
+	return lines[:min(nextShown, len(lines))]
 }
 
 func writeOverview(w io.Writer, d overviewJSON, live func(string) bool) {
-	on := orElse(d.Branch, "a detached HEAD")
+	on, at := orElse(d.Branch, "a detached HEAD"), d.Head.Short()
 	switch {
 	case d.Problem != "":
 		fmt.Fprintf(w, "On %s, which cannot be read: %s.\n", safetext.Line(on), safetext.Line(d.Problem))
 	case d.Head == "":
 		fmt.Fprintf(w, "On %s, no commit yet.\n", safetext.Line(on))
 	default:
-		fmt.Fprintf(w, "On %s at %s; post-commit hook %s.\n", safetext.Line(on), d.Head.Short(), orElse(string(d.Hook), "unknown"))
+		if d.Under != "" {
+			at += ", in the middle of a " + d.Under
+		}
+		fmt.Fprintf(w, "On %s at %s; post-commit hook %s.\n", safetext.Line(on), at, orElse(string(d.Hook), "unknown"))
 	}
 	writeCutShort(w, d.Cut)
 	if len(d.Runs) > 0 {
@@ -172,11 +199,7 @@ func (p *program) showCommand() *cli.Command {
 	return &cli.Command{
 		Name: "show", Usage: "one run or review in full", ArgsUsage: "[RUN|REVIEW]",
 		Action: p.action(func(s *session) error {
-			store, err := s.open()
-			if err != nil {
-				return err
-			}
-			id, err := s.arg(loop.Latest)
+			store, id, err := s.openFor(loop.Latest)
 			if err != nil {
 				return err
 			}
@@ -195,11 +218,7 @@ func hasRun(s *session, store *loop.Store, id string) bool {
 }
 
 func showRun(s *session) error {
-	id, err := s.arg(loop.Latest)
-	if err != nil {
-		return err
-	}
-	store, err := s.open()
+	store, id, err := s.openFor(loop.Latest)
 	if err != nil {
 		return err
 	}

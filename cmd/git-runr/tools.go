@@ -228,16 +228,12 @@ func fsck(s *session) error {
 			return err
 		}
 	}
-	err = s.print(doc, func(w io.Writer) {
+	return s.printLeaving(doc, doc.Unreadable, func(w io.Writer) {
 		fmt.Fprintf(w, "%s, %d unreadable.\n", loop.Count(doc.Events, "event"), len(doc.Unreadable))
 		for _, line := range doc.Unreadable {
 			fmt.Fprintf(w, "  %s\n", safetext.Line(line))
 		}
 	})
-	if err == nil && len(bad) > 0 {
-		return endWith(exitConflict)
-	}
-	return err
 }
 
 func (p *program) hooksCommand() *cli.Command {

@@ -52,11 +52,7 @@ type undoneJSON struct {
 }
 
 func undo(s *session) error {
-	run, err := s.arg("")
-	if err != nil {
-		return err
-	}
-	store, err := s.open()
+	store, run, err := s.openFor("")
 	if err != nil {
 		return err
 	}
@@ -69,35 +65,38 @@ func undo(s *session) error {
 	}
 	s.project(store)
 	s.answerMoved(store, undone.Done.Operation)
-	doc := undoneJSON{Restored: []string{}, Conflicts: []string{}}
 	if len(undone.Finished) > 0 {
-		for _, done := range undone.Finished {
-			doc.Finished = append(doc.Finished, operationDocument(done.Operation))
-			doc.Conflicts = append(doc.Conflicts, done.Conflicts...)
-		}
-		err = s.print(doc, func(w io.Writer) {
-			for _, done := range undone.Finished {
-				fmt.Fprintln(w, safetext.Line(loop.FinishedText(done)))
-			}
-		})
-	} else {
-		took := operationDocument(undone.Took)
-		if doc.Took = &took; undone.Done.Operation.Name != "" {
-			doc.Undo = strings.TrimSpace("git runr undo " + run)
-		}
-		doc.Restored, doc.Conflicts = append(doc.Restored, undone.Done.Restored...), append(doc.Conflicts, undone.Done.Conflicts...)
-		err = s.print(doc, func(w io.Writer) { s.writeUndone(w, undone, doc) })
+		return s.printFinished(undone.Finished)
 	}
-	if err == nil && len(doc.Conflicts) > 0 {
-		return endWith(exitConflict)
+	took := operationDocument(undone.Took)
+	doc := undoneJSON{Took: &took, Restored: append([]string{}, undone.Done.Restored...), Conflicts: append([]string{}, undone.Done.Conflicts...)}
+	if undone.Done.Operation.Name != "" {
+		doc.Undo = strings.TrimSpace("git runr undo " + run)
 	}
-	return err
+	return s.printLeaving(doc, doc.Conflicts, func(w io.Writer) { s.writeUndone(w, undone, doc) })
+}
+
+// printFinished is the answer of an undo that ended what killed processes had begun.
+func (s *session) printFinished(finished []gitstore.Reverted) error {
+	doc := undoneJSON{Restored: []string{}, Conflicts: []string{}}
+	for _, done := range finished {
+		doc.Finished = append(doc.Finished, operationDocument(done.Operation))
+		doc.Conflicts = append(doc.Conflicts, done.Conflicts...)
+	}
+	return s.printLeaving(doc, doc.Conflicts, func(w io.Writer) {
+		for _, done := range finished {
+			fmt.Fprintln(w, safetext.Line(loop.FinishedText(done)))
+		}
+	})
 }
 
 func (s *session) writeUndone(w io.Writer, undone loop.Undone, doc undoneJSON) {
 	fmt.Fprintf(w, "Undone: %s\n", safetext.Line(doc.Took.What))
 	if moved := s.movedBack(undone); moved != "" {
 		fmt.Fprintf(w, "  %s\n", moved)
+	}
+	if doc.Undo == "" && len(doc.Conflicts) == 0 {
+		fmt.Fprintln(w, "  it was so before: nothing else was changed")
 	}
 	gone := s.addedBy(undone.Took)
 	writePaths(w, "restored", slices.DeleteFunc(slices.Clone(doc.Restored), func(path string) bool { return gone[path] }))
@@ -137,17 +136,88 @@ func (s *session) movedBack(undone loop.Undone) string {
 	return safetext.Line(orElse(strings.TrimPrefix(now.HeadRef, "refs/heads/"), "HEAD")) + " is " + at + " again"
 }
 
-// undoProblem says what to type when nothing was undone.
+// undoProblem says what to type when a landing was not undone, or not done again.
 func undoProblem(s *session, undone loop.Undone, err error) error {
 	if !errors.Is(err, gitstore.ErrConflict) || undone.Took.Kind != gitstore.OpLand {
 		return err
 	}
-	before, beforeErr := s.repo.ReadSnapshot(s.ctx, undone.Took.Before)
-	after, afterErr := s.repo.ReadSnapshot(s.ctx, undone.Took.After)
-	if beforeErr != nil || afterErr != nil || undone.Took.Back || before.Head == "" {
+	line, lookErr := s.insteadOfUndo(undone.Took, err)
+	if lookErr != nil {
 		return err
 	}
-	return problemf(exitConflict, "%w", err).withHint(fmt.Sprintf("git revert --no-edit %s..%s   undoes what landed with a new commit", before.Head.Short(), after.Head.Short()))
+	return problemf(exitConflict, "%w", err).withHint(nonEmpty(line)...)
+}
+
+// insteadOfUndo is the line for a landing whose branch is not where it was put, "" for none.
+func (s *session) insteadOfUndo(op gitstore.Recorded, why error) (string, error) {
+	before, err := s.repo.ReadSnapshot(s.ctx, op.Before)
+	if err != nil {
+		return "", err
+	}
+	after, err := s.repo.ReadSnapshot(s.ctx, op.After)
+	if err != nil {
+		return "", err
+	}
+	here, err := s.store.Branch(s.ctx)
+	if err != nil {
+		return "", err
+	}
+	branch := strings.TrimPrefix(after.HeadRef, "refs/heads/")
+	switch {
+	case op.Branch == "" && here != branch:
+		return "git switch " + switchTo(branch, after.Head) + ", then: " + strings.TrimSpace("git runr undo "+s.Args().First()), nil
+	case op.Back && here == branch:
+		return "git runr land " + op.Run + "   lands it on what is there now", nil
+	case op.Back:
+		return "git runr land " + op.Run + " --onto " + switchTo(branch, "") + "   lands it on what is there now", nil
+	}
+	at, err := s.repo.Ref(s.ctx, orElse(after.HeadRef, "HEAD"))
+	if err != nil || before.Head == "" {
+		return "", err
+	}
+	if at == "" {
+		return "git branch " + switchTo(branch, "") + " " + before.Head.Short() + "   makes it again as it was before", nil
+	}
+	span := before.Head.Short() + ".." + after.Head.Short()
+	has, err := s.repo.IsAncestor(s.ctx, after.Head, at)
+	if !has {
+		return "git log --stat " + span + "   shows what landed: " + orElse(branch, "HEAD") + " has not got these commits any more", err
+	}
+	return revertLine(span, branch, here, why), nil
+}
+
+// revertLine takes commits of a branch back, where that is checked out or is to be.
+func revertLine(span, branch, here string, why error) string {
+	elsewhere := new(gitstore.CheckedOutError)
+	line, told := "git revert --no-edit "+span, "   undoes what landed with a new commit"
+	switch {
+	case branch == here:
+		return line + told
+	case errors.As(why, &elsewhere):
+		line, _ = safetext.CommandLine("git", "-C", elsewhere.Dir, "revert", "--no-edit", span)
+		return line + told
+	}
+	return onBranch(branch, line) + told
+}
+
+// switchTo is what git switch wants for a branch, or for a commit that none is at.
+func switchTo(branch string, commit gitstore.ID) string {
+	if branch == "" {
+		return "--detach " + commit.Short()
+	}
+	word, ok := safetext.ShellWord(branch)
+	if !ok {
+		return "BRANCH"
+	}
+	return word
+}
+
+// onBranch is a line that is to be typed on a branch; "" is the one that is checked out.
+func onBranch(branch, line string) string {
+	if branch == "" {
+		return line
+	}
+	return "git switch " + switchTo(branch, "") + " && " + line
 }
 
 // listOperations shows what was recorded in this working tree.

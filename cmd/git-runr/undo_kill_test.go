@@ -12,41 +12,17 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
-
-// killShim stands in for git: it counts its calls by making directories, in which it
-// writes what it was asked, and kills the program that called it at the one that KILL
-// names ("before 7", "after 7"): "during 7" lets that one live on and begin late, "group 7"
-// kills it as well, with a file half written.
-const killShim = `#!/bin/sh
-n=1
-while ! mkdir "$CALLS/$n" 2>/dev/null; do n=$((n+1)); done
-echo " $* " >"$CALLS/$n/args"
-[ "$KILL" != "before $n" ] || { kill -9 $PPID; exit 1; }
-[ "$KILL" != "during $n" ] || { kill -9 $PPID; sleep 3; }
-[ "$KILL" != "group $n" ] || { rm x gone.txt; printf wo >b.txt; : >>.git/index.lock; kill -9 0; }
-[ "$KILL" = "after $n" ] || exec %[1]s "$@"
-%[1]s "$@"
-rc=$?
-kill -9 $PPID
-exit $rc
-`
 
 // killWorld is a repository with a run that passed, and work of the user's beside it.
 type killWorld struct {
-	t         *testing.T
-	bin, repo string
-	env       []string
+	killPlace
+	repo string
 }
 
 func newKillWorld(t *testing.T) *killWorld {
-	w := &killWorld{t: t, bin: t.TempDir(), repo: filepath.Join(t.TempDir(), "repo")}
-	home := t.TempDir()
-	w.write(home, "config", "[user]\n\tname = Ada\n\temail = ada@example.com\n[init]\n\tdefaultBranch = main\n")
-	w.env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+filepath.Join(home, "config"))
-	git, err := exec.LookPath("git")
-	w.must(err)
-	w.must(os.WriteFile(filepath.Join(w.bin, "git"), fmt.Appendf(nil, killShim, git), 0o755))
+	w := &killWorld{newKillPlace(t), filepath.Join(t.TempDir(), "repo")}
 	w.write(w.repo, ".runr.toml", `
 [loop]
 implementer = "impl"
@@ -69,19 +45,6 @@ command = ["sh", "-c", "cat >/dev/null; echo '### Verdict: PASS'"]
 	w.write(w.repo, "a.txt", "not staged\n")
 	w.write(w.repo, "mine.txt", "mine\n")
 	return w
-}
-
-func (w *killWorld) must(err error) {
-	w.t.Helper()
-	if err != nil {
-		w.t.Fatal(err)
-	}
-}
-
-func (w *killWorld) write(dir, name, text string) {
-	w.t.Helper()
-	w.must(os.MkdirAll(dir, 0o755))
-	w.must(os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 }
 
 // git gives what git says.
@@ -111,23 +74,6 @@ func (w *killWorld) try(dir string, args ...string) (string, error) {
 	out, err := w.command(dir, "", args).CombinedOutput()
 	return string(out), err
 }
-
-// command is the program; kill is "" or for the shim.
-func (w *killWorld) command(dir, kill string, args []string) *exec.Cmd {
-	cmd := exec.Command(os.Args[0], args...)
-	cmd.Args[0] = "git-runr" // by which the test binary knows what it is
-	cmd.Dir, cmd.Env = dir, w.env
-	if kill != "" {
-		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-		cmd.Env = append(slices.Clip(w.env), "PATH="+w.bin+":"+os.Getenv("PATH"), "KILL="+kill, callsVar+w.t.TempDir())
-	}
-	return cmd
-}
-
-const callsVar = "CALLS="
-
-// callsOf is where the shim kept the calls of a command.
-func callsOf(cmd *exec.Cmd) string { return strings.TrimPrefix(cmd.Env[len(cmd.Env)-1], callsVar) }
 
 // copyOf is a copy of the repository.
 func (w *killWorld) copyOf(repo string) string {
@@ -202,33 +148,82 @@ func TestLandAfterUndoWithoutItsEvent(t *testing.T) {
 	w.saysWhatIs("landed again", dir)
 }
 
-// A git that outlives the killed program goes on writing: who comes next waits for it.
-// One that was killed too has left a lock, and files half-way: they are the landing's own.
-func TestLandKilledWhileGitWrites(t *testing.T) {
-	w := newKillWorld(t)
-	before := w.state(w.repo)
+// killWhileGitWrites kills a landing while git has removed some files and is to write
+// b.txt: a filter of the repository's does it.
+func (w *killWorld) killWhileGitWrites(smudge string) (dir, calls string) {
+	w.t.Helper()
 	n := 1 + slices.IndexFunc(w.calls(w.copyOf(w.repo), []string{"land"}), func(c string) bool {
 		return strings.Contains(c, " read-tree -m -u ")
 	})
-	for _, kill := range []string{"during", "group"} {
-		dir := w.kill(w.repo, fmt.Sprintf("%s %d", kill, n), []string{"land"})
-		if kill == "group" {
-			if out := w.runr(dir, "status"); !strings.Contains(out, "was cut short") || !strings.Contains(out, "  git runr undo\n") || strings.Contains(out, "git runr land") {
-				t.Errorf("status says\n%s", out)
-			}
-			if out := w.runr(dir, "status", "latest"); !strings.Contains(out, "was cut short: git runr undo\n") {
-				t.Errorf("status of the run says\n%s", out)
-			}
-		}
-		if out, err := w.try(dir, "undo"); err != nil || !strings.Contains(out, "is taken back now") {
-			t.Errorf("%s: %v\n%s", kill, err, out)
-		}
-		if got := w.state(dir); !maps.Equal(got, before) {
-			t.Errorf("%s: left as %q", kill, got)
-		}
-		w.runr(dir, "land")
-		w.saysWhatIs("landed again", dir)
+	dir = w.copyOf(w.repo)
+	w.write(dir, ".git/info/attributes", "b.txt filter=kill\n")
+	w.git(dir, "config", "filter.kill.smudge", `[ -z "$KILLS" ] || { `+smudge+`; }; cat`)
+	cmd := w.command(dir, fmt.Sprintf("in %d", n), []string{"land"})
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	w.mustBeKilled(smudge, cmd)
+	return dir, callsOf(cmd)
+}
+
+// A git that outlives the killed program goes on writing: undo waits for it.
+func TestUndoWaitsForGitOfKilledLanding(t *testing.T) {
+	w := newKillWorld(t)
+	before := w.state(w.repo)
+	dir, calls := w.killWhileGitWrites(`kill -9 $KILLS; n=0; until [ -e "$CALLS/go" ] || [ $n = 300 ]; do sleep 0.1; n=$((n+1)); done`)
+	ended := filepath.Join(calls, "ended")
+	undo := make(chan error, 1)
+	var out string
+	go func() {
+		var err error
+		out, err = w.try(dir, "undo")
+		undo <- err
+	}()
+	select {
+	case err := <-undo:
+		t.Fatalf("undo did not wait: %v\n%s", err, out)
+	case <-time.After(2 * time.Second): // in which one that does not wait has ended
 	}
+	if _, err := os.Stat(ended); err == nil {
+		t.Fatal("git has ended before undo began")
+	}
+	w.write(calls, "go", "")
+	if err := <-undo; err != nil || !strings.Contains(out, "is taken back now") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if _, err := os.Stat(ended); err != nil {
+		t.Errorf("git writes on: %v", err)
+	}
+	if got := w.state(dir); !maps.Equal(got, before) {
+		t.Errorf("left as %q", got)
+	}
+	w.runr(dir, "land")
+	w.saysWhatIs("landed again", dir)
+}
+
+// A git that was killed too has left a lock, and files half-way: they are the landing's own.
+func TestUndoLandingKilledWithItsGit(t *testing.T) {
+	w := newKillWorld(t)
+	before := w.state(w.repo)
+	dir, _ := w.killWhileGitWrites(`printf wo >b.txt; kill -9 0`)
+	if _, err := os.Stat(filepath.Join(dir, ".git", "index.lock")); err != nil {
+		t.Errorf("the index was not locked: %v", err)
+	}
+	if half := w.state(dir); half["b.txt"] != "wo" || half["x"] != "" {
+		t.Errorf("not half-way: %q", half)
+	}
+	if out := w.runr(dir, "status"); !strings.Contains(out, "was cut short") || !strings.Contains(out, "  git runr undo\n") || strings.Contains(out, "git runr land") {
+		t.Errorf("status says\n%s", out)
+	}
+	if out := w.runr(dir, "status", "latest"); !strings.Contains(out, "was cut short: git runr undo\n") {
+		t.Errorf("status of the run says\n%s", out)
+	}
+	if out, err := w.try(dir, "undo"); err != nil || !strings.Contains(out, "is taken back now") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if got := w.state(dir); !maps.Equal(got, before) {
+		t.Errorf("left as %q", got)
+	}
+	w.runr(dir, "land")
+	w.saysWhatIs("landed again", dir)
 }
 
 const someKills = 4
@@ -286,25 +281,23 @@ func (w *killWorld) calls(dir string, args []string) []string {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		w.t.Fatalf("%v\n%s", err, out)
 	}
-	var calls []string
-	for n := 1; ; n++ {
-		call, err := os.ReadFile(filepath.Join(callsOf(cmd), fmt.Sprint(n), "args"))
-		if err != nil {
-			return calls
-		}
-		calls = append(calls, string(call))
-	}
+	return callsMade(cmd)
 }
 
 // kill runs a command in a copy of a repository, which must be killed.
 func (w *killWorld) kill(repo, kill string, args []string) (dir string) {
 	dir = w.copyOf(repo)
-	out, err := w.command(dir, kill, args).CombinedOutput()
+	w.mustBeKilled(kill, w.command(dir, kill, args))
+	return dir
+}
+
+func (w *killWorld) mustBeKilled(kill string, cmd *exec.Cmd) {
+	w.t.Helper()
+	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
 		w.t.Errorf("%s: not killed: %v\n%s", kill, err, out)
 	}
-	return dir
 }
 
 // eachIsOneOf wants each file as before or as after, and nothing beside.

@@ -33,27 +33,39 @@ func reviewID(i int) string { return "20260102030405-" + suffix(i+1) }
 // submitted is a repository with n submitted reviews, made out of a real one.
 func (b *bench) submitted(n int) string {
 	dir := b.repo("claim")
-	b.must(dir, nil, b.bin, "review", "--reviewer", "human", "--no-serve")
-	b.must(dir, nil, b.bin, "inbox", "comment", "latest", "-m", "what the reviewer says")
-	b.must(dir, nil, b.bin, "inbox", "submit", "latest", "--request-changes")
-	ref := b.must(dir, nil, "git", "for-each-ref", "--format=%(refname)", "refs/runr/log")
-	id := b.must(dir, nil, "sh", "-c", "git log -1 --format=%B "+ref+" | sed -n 's/^Runr-Review: //p'")
-	messages := []string{b.must(dir, nil, "git", "log", "-1", "--format=%B", ref+"^"), b.must(dir, nil, "git", "log", "-1", "--format=%B", ref)}
-	var stream bytes.Buffer
-	for i := range n {
-		for k, message := range messages {
-			text := strings.ReplaceAll(message, id, reviewID(i))
-			text = strings.Replace(text, fmt.Sprintf(`"clock":%d,`, k+1), fmt.Sprintf(`"clock":%d,`, 2*i+k+3), 1)
-			fmt.Fprintf(&stream, "commit %s\ncommitter Bench <bench@example.com> 1767323045 +0000\ndata %d\n%s\n", ref, len(text), text)
-			if i+k == 0 {
-				fmt.Fprintf(&stream, "from %s\n", b.must(dir, nil, "git", "rev-parse", ref))
-			}
-		}
-	}
-	b.must(dir, stream.Bytes(), "git", "fast-import", "--quiet", "--force")
+	b.answered(dir)
+	b.multiply(dir, n, func(int) []string { return nil })
 	out := b.must(dir, nil, b.bin, "inbox", "list", "--json", "--limit", "1", "--status", "submitted")
 	if !strings.Contains(out, fmt.Sprintf(`"total":%d`, n+1)) {
 		log.Fatalf("the inbox does not hold %d submitted reviews: %s", n+1, out)
 	}
 	return dir
+}
+
+// answered asks for a review and answers it.
+func (b *bench) answered(dir string) {
+	b.must(dir, nil, b.bin, "review", "--reviewer", "human", "--no-serve")
+	b.must(dir, nil, b.bin, "inbox", "comment", "latest", "-m", "what the reviewer says")
+	b.must(dir, nil, b.bin, "inbox", "submit", "latest", "--request-changes")
+}
+
+// multiply appends n reviews to the log, like the one that stands in it but for their
+// ids and what swap gives: old, new, and so on.
+func (b *bench) multiply(dir string, n int, swap func(i int) []string) {
+	ref := b.must(dir, nil, "git", "for-each-ref", "--format=%(refname)", "refs/runr/log")
+	tip := b.must(dir, nil, "git", "rev-parse", ref)
+	id := b.must(dir, nil, "sh", "-c", "git log -1 --format=%B "+ref+" | sed -n 's/^Runr-Review: //p'")
+	messages := []string{b.must(dir, nil, "git", "log", "-1", "--format=%B", ref+"^"), b.must(dir, nil, "git", "log", "-1", "--format=%B", ref)}
+	var stream bytes.Buffer
+	for i := range n {
+		other := strings.NewReplacer(append(swap(i), id, reviewID(i))...)
+		for k, message := range messages {
+			text := strings.Replace(other.Replace(message), fmt.Sprintf(`"clock":%d,`, k+1), fmt.Sprintf(`"clock":%d,`, 2*i+k+3), 1)
+			fmt.Fprintf(&stream, "commit %s\ncommitter Bench <bench@example.com> 1767323045 +0000\ndata %d\n%s\n", ref, len(text), text)
+			if i+k == 0 {
+				fmt.Fprintf(&stream, "from %s\n", tip)
+			}
+		}
+	}
+	b.must(dir, stream.Bytes(), "git", "fast-import", "--quiet", "--force")
 }

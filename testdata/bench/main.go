@@ -110,8 +110,7 @@ func quantile(t []float64, q float64) float64 {
 
 // time runs c and gives its wall time in milliseconds.
 func (b *bench) time(c command) float64 {
-	cmd := exec.Command(c.argv[0], c.argv[1:]...)
-	cmd.Dir, cmd.Env = c.dir, b.env
+	cmd := b.command(c.dir, c.argv...)
 	start := time.Now()
 	if err := cmd.Run(); err != nil {
 		log.Fatalf("%s: %v", strings.Join(c.argv, " "), err)
@@ -119,10 +118,17 @@ func (b *bench) time(c command) float64 {
 	return float64(time.Since(start).Microseconds()) / 1000
 }
 
+// command is a process in dir that is told nothing of the machine's configuration.
+func (b *bench) command(dir string, argv ...string) *exec.Cmd {
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Dir, cmd.Env = dir, b.env
+	return cmd
+}
+
 // must runs a command that prepares something.
 func (b *bench) must(dir string, stdin []byte, argv ...string) string {
-	cmd := exec.Command(argv[0], argv[1:]...)
-	cmd.Dir, cmd.Env, cmd.Stdin = dir, b.env, bytes.NewReader(stdin)
+	cmd := b.command(dir, argv...)
+	cmd.Stdin = bytes.NewReader(stdin)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		log.Fatalf("%s: %v\n%s", strings.Join(argv, " "), err, out)
@@ -133,8 +139,13 @@ func (b *bench) must(dir string, stdin []byte, argv ...string) string {
 func (b *bench) repo(name string) string {
 	dir := filepath.Join(b.work, name)
 	b.must(b.work, nil, "git", "init", "-q", dir)
-	b.must(dir, nil, "git", "commit", "-q", "--allow-empty", "-m", "first")
+	b.commit(dir, "first")
 	return dir
+}
+
+// commit makes a commit that changes a file: one that changes none is not reviewed.
+func (b *bench) commit(dir, message string) {
+	b.must(dir, nil, "sh", "-c", "echo \"$1\" >>file && git add file && git commit -q -m \"$1\"", "sh", message)
 }
 
 func (b *bench) start() {
@@ -153,7 +164,7 @@ func (b *bench) start() {
 func (b *bench) initialisation() {
 	perPackage := map[string][]float64{}
 	for range b.rounds {
-		cmd := exec.Command(b.bin, "--version")
+		cmd := b.command("", b.bin, "--version")
 		cmd.Env = append(slices.Clone(b.env), "GODEBUG=inittrace=1")
 		var trace bytes.Buffer
 		cmd.Stderr = &trace

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -73,7 +72,7 @@ func (s *sharing) listen() {
 
 // review asks for a review of a new commit and answers it.
 func (s *sharing) review() {
-	s.must(s.dir, nil, "git", "commit", "-q", "--allow-empty", "-m", "more")
+	s.commit(s.dir, "more")
 	s.must(s.dir, nil, s.program, "review", "--reviewer", "human", "--no-serve")
 	s.must(s.dir, nil, s.program, "inbox", "submit", "latest", "--approve")
 }
@@ -96,8 +95,7 @@ func (s *sharing) received() (objects uint32, size int) {
 // following is how much of a core log -f takes while nothing happens.
 func (s *sharing) following() float64 {
 	const watched = 6 * time.Second
-	cmd := exec.Command(s.program, "log", "-f")
-	cmd.Dir, cmd.Env = s.dir, s.env
+	cmd := s.command(s.dir, s.program, "log", "-f")
 	if err := cmd.Start(); err != nil {
 		log.Fatal(err)
 	}
@@ -129,9 +127,7 @@ func cpuTime(pid int) time.Duration {
 // out of a real one.
 func (b *bench) reviewed(n int) string {
 	dir := b.repo("reviewed")
-	b.must(dir, nil, b.bin, "review", "--reviewer", "human", "--no-serve")
-	b.must(dir, nil, b.bin, "inbox", "comment", "latest", "-m", "what the reviewer says")
-	b.must(dir, nil, b.bin, "inbox", "submit", "latest", "--request-changes")
+	b.answered(dir)
 	head := b.must(dir, nil, "git", "rev-parse", "HEAD")
 	var stream bytes.Buffer
 	for i := range n {
@@ -156,21 +152,7 @@ func (b *bench) reviewed(n int) string {
 		commits[mark-1] = id
 	}
 	b.must(dir, nil, "git", "reset", "-q", "--hard")
-	ref := b.must(dir, nil, "git", "for-each-ref", "--format=%(refname)", "refs/runr/log")
-	id := b.must(dir, nil, "sh", "-c", "git log -1 --format=%B "+ref+" | sed -n 's/^Runr-Review: //p'")
-	messages := []string{b.must(dir, nil, "git", "log", "-1", "--format=%B", ref+"^"), b.must(dir, nil, "git", "log", "-1", "--format=%B", ref)}
-	stream.Reset()
-	for i := range n {
-		for k, message := range messages {
-			text := strings.NewReplacer(id, reviewID(i), head, commits[i]).Replace(message)
-			text = strings.Replace(text, fmt.Sprintf(`"clock":%d,`, k+1), fmt.Sprintf(`"clock":%d,`, 2*i+k+3), 1)
-			fmt.Fprintf(&stream, "commit %s\ncommitter Bench <bench@example.com> 1767323045 +0000\ndata %d\n%s\n", ref, len(text), text)
-			if i+k == 0 {
-				fmt.Fprintf(&stream, "from %s\n", b.must(dir, nil, "git", "rev-parse", ref))
-			}
-		}
-	}
-	b.must(dir, stream.Bytes(), "git", "fast-import", "--quiet", "--force")
+	b.multiply(dir, n, func(i int) []string { return []string{head, commits[i]} })
 	b.must(dir, nil, b.bin, "inbox", "list")
 	return dir
 }
