@@ -294,9 +294,11 @@ func (w *Worktree) resetTo(ctx context.Context, branchRef string, to, off ID) er
 
 // refreshIndex tells the index which files are unchanged.
 func (w *Worktree) refreshIndex(ctx context.Context) error {
-	_, err := w.git(ctx, "update-index", "--unmerged", "--refresh")
-	if exitStatus(err) == 1 { // some files are changed
-		return nil
-	}
-	return busy(err)
+	return w.changeIndex(ctx, func(index string) error {
+		_, err := w.gitIndex(ctx, index, nil, "update-index", "--unmerged", "--refresh")
+		if exitStatus(err) == 1 { // some files are changed
+			return nil
+		}
+		return err
+	})
 }

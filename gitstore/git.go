@@ -87,6 +87,9 @@ func (c gitCall) run(ctx context.Context) ([]byte, error) {
 	cmd.Dir, cmd.Stdin = c.dir, c.stdin
 	cmd.Env = append(gitEnviron(os.Environ(), c.bare && !c.unlocated), c.env...)
 	cmd.WaitDelay = 5 * time.Second
+	if lock := heldLock(ctx); lock != nil {
+		cmd.ExtraFiles = []*os.File{lock}
+	}
 	var out bytes.Buffer
 	cmd.Stdout = &out
 	if c.stdout != nil {

@@ -41,10 +41,10 @@ func (w *Worktree) indexLines(ctx context.Context, index indexFile, options ...s
 	return out, nil
 }
 
-// keepSparse leaves those of paths out of a sparse checkout that are left out in the
+// keepSparse leaves in the index file those of paths out of a sparse checkout that are left out in the
 // index wanted: an entry that was written anew has lost that, and its file would seem
 // to be deleted.
-func (w *Worktree) keepSparse(ctx context.Context, wanted indexFile, paths []string) error {
+func (w *Worktree) keepSparse(ctx context.Context, index string, wanted indexFile, paths []string) error {
 	if !w.repo.Config.Bool("core.sparsecheckout") || len(paths) == 0 {
 		return nil
 	}
@@ -63,5 +63,5 @@ func (w *Worktree) keepSparse(ctx context.Context, wanted indexFile, paths []str
 			skip = append(skip, path)
 		}
 	}
-	return w.updateIndex(ctx, gitCall{worktree: w.Dir}, skip, "--skip-worktree")
+	return w.updateIndex(ctx, w.indexCall(index), skip, "--skip-worktree")
 }

@@ -76,7 +76,7 @@ func (w *Worktree) land(ctx context.Context, spec LandSpec) (Landed, error) {
 	if err := w.headIsFree(); err != nil {
 		return Landed{}, err
 	}
-	unlock, err := w.lockFiles(ctx)
+	ctx, unlock, err := w.lockFiles(ctx)
 	if err != nil {
 		return Landed{}, err
 	}

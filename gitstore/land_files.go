@@ -107,12 +107,15 @@ func splitModules(changed []Change) (files, modules []Change) {
 // moveAll is git's two-tree merge, which refuses as a whole when a file is in the
 // way, and then the move of the branch.
 func (l *landing) moveAll(ctx context.Context) error {
-	from, err := l.withFiles(ctx, l.old, l.mine)
-	if err != nil {
+	err := l.changeIndex(ctx, func(index string) error {
+		from, err := l.withFiles(ctx, index, l.old, l.mine)
+		if err == nil {
+			_, err = l.gitIndex(ctx, index, nil, "read-tree", "-m", "-u", "--no-recurse-submodules", "--end-of-options", string(from), string(l.new))
+		}
 		return err
-	}
-	if _, err := l.git(ctx, "read-tree", "-m", "-u", "--no-recurse-submodules", "--end-of-options", string(from), string(l.new)); err != nil {
-		return fmt.Errorf("update files: %w", busy(err))
+	})
+	if err != nil {
+		return fmt.Errorf("update files: %w", err)
 	}
 	ref := l.branch
 	if ref == "" {
@@ -130,13 +133,15 @@ func (w *Worktree) recordLanding(ctx context.Context, job revertJob) (Recorded, 
 	if err != nil {
 		return Recorded{}, err
 	}
-	return w.repo.record(ctx, job.landing(), "", job.base, end)
+	return w.repo.record(ctx, job.operation(), "", job.base, end)
 }
 
-// landing is the operation that a job of kind opLanding is.
-func (j revertJob) landing() Operation {
+// operation is what a job is part of.
+func (j revertJob) operation() Operation {
 	op := parseOperation(j.why)
-	op.Kind = OpLand
+	if op.Kind == opLanding {
+		op.Kind = OpLand
+	}
 	return op
 }
 
@@ -165,7 +170,7 @@ func (w *Worktree) asLanded(ctx context.Context, job revertJob) (Snapshot, error
 		return end, err
 	}
 	end.indexTime = now.modTime
-	return end, w.writeSnapshot(ctx, &end, job.landing().String()+" (after)")
+	return end, w.writeSnapshot(ctx, &end, job.operation().String()+" (after)")
 }
 
 // takeBack takes back a landing whose branch has not moved. What the index has for
@@ -194,6 +199,7 @@ func (w *Worktree) takeBack(ctx context.Context, job revertJob) (done Reverted, 
 	if job.end.Index, err = w.indexWith(ctx, job.base, entries); err != nil {
 		return done, err
 	}
+	job.begun = true
 	return w.revert(ctx, job)
 }
 
@@ -201,7 +207,7 @@ func (w *Worktree) takeBack(ctx context.Context, job revertJob) (done Reverted, 
 // else taken back. When HEAD is elsewhere by now, what there is may be anything, and
 // is left alone.
 func (w *Worktree) finishLanding(ctx context.Context, job revertJob) (done Reverted, err error) {
-	op := job.landing()
+	op := job.operation()
 	landed, err := w.hasLanded(ctx, job)
 	if err != nil {
 		return done, err
@@ -216,7 +222,7 @@ func (w *Worktree) finishLanding(ctx context.Context, job revertJob) (done Rever
 	}
 	done, err = w.takeBack(ctx, job)
 	op.Back = true
-	done.Operation.Operation = op
+	done.Operation = Recorded{Operation: op, Before: job.base.ID, After: job.end.ID}
 	return done, err
 }
 
@@ -234,21 +240,21 @@ func (w *Worktree) hasLanded(ctx context.Context, job revertJob) (bool, error) {
 	return w.repo.IsAncestor(ctx, job.end.Head, tip)
 }
 
-// withFiles stages files of the user's, and gives the tree of a commit with them in
+// withFiles stages files of the user's in an index file, and gives the tree of a commit with them in
 // it, so that git takes them for committed. Without any it is the commit's tree.
-func (w *Worktree) withFiles(ctx context.Context, commit ID, mine []string) (ID, error) {
+func (w *Worktree) withFiles(ctx context.Context, index string, commit ID, mine []string) (ID, error) {
 	commit = w.repo.orEmptyTree(commit)
 	if len(mine) == 0 {
 		return commit, nil
 	}
-	if err := w.updateIndex(ctx, gitCall{worktree: w.Dir}, mine, "--add", "--remove", "--replace"); err != nil {
+	if err := w.updateIndex(ctx, w.indexCall(index), mine, "--add", "--remove", "--replace"); err != nil {
 		return "", err
 	}
-	index, err := readIndexFile(w.indexPath())
+	staged, err := readIndexFile(index)
 	if err != nil {
 		return "", err
 	}
-	entries, err := w.indexEntries(ctx, index)
+	entries, err := w.indexEntries(ctx, staged)
 	if err != nil {
 		return "", err
 	}

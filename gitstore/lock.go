@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -49,6 +51,28 @@ func (r *Repo) DropLock(name string) {
 	}
 }
 
+type heldLockKey struct{}
+
+// holdLock is Lock for an operation that writes files through git: every git process
+// of the context that it gives holds the lock too. So one that outlives a killed
+// program keeps others out until it has ended.
+func (r *Repo) holdLock(ctx context.Context, name string) (held context.Context, unlock func(), err error) {
+	f, err := r.lockFile(ctx, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	return context.WithValue(ctx, heldLockKey{}, f), func() {
+		_ = syscall.Flock(int(f.Fd()), syscall.LOCK_UN) // also where something that git started lives on
+		f.Close()
+	}, nil
+}
+
+// heldLock is the lock that a context holds, nil for none.
+func heldLock(ctx context.Context) *os.File {
+	f, _ := ctx.Value(heldLockKey{}).(*os.File)
+	return f
+}
+
 // lockFile is Lock for who writes into the lock's file.
 func (r *Repo) lockFile(ctx context.Context, name string) (*os.File, error) {
 	path, err := r.lockPath(name)
@@ -61,9 +85,25 @@ func (r *Repo) lockFile(ctx context.Context, name string) (*os.File, error) {
 		return f != nil, err
 	})
 	if errors.Is(err, errWaited) {
-		err = fmt.Errorf("%w: another process has held %s.lock for %s", ErrBusy, name, lockWait)
+		err = fmt.Errorf("%w: %s has held %s.lock for %s", ErrBusy, lockHolder(path), name, lockWait)
 	}
 	return f, err
+}
+
+// lockHolder names a process that has a file open, where the system tells.
+func lockHolder(path string) string {
+	open, _ := filepath.Glob("/proc/[0-9]*/fd/*")
+	for _, fd := range open {
+		if to, err := os.Readlink(fd); err != nil || to != path {
+			continue
+		}
+		dir := filepath.Dir(filepath.Dir(fd))
+		name, err := os.ReadFile(filepath.Join(dir, "comm"))
+		if pid := filepath.Base(dir); err == nil && pid != strconv.Itoa(os.Getpid()) {
+			return fmt.Sprintf("process %s (%q)", pid, strings.TrimSpace(string(name)))
+		}
+	}
+	return "another process"
 }
 
 func (r *Repo) lockPath(name string) (string, error) {

@@ -386,3 +386,38 @@ func TestSwapRefDuringGC(t *testing.T) {
 		}
 	}
 }
+
+// What git started holds the lock of a killed program, and is named; it holds nothing
+// of one that has unlocked.
+func TestHoldLock(t *testing.T) {
+	repo := newTestRepo(t)
+	for _, killed := range []bool{true, false} {
+		ctx, unlock, err := repo.holdLock(context.Background(), "held")
+		if err != nil {
+			t.Fatal(err)
+		}
+		child := exec.Command("sleep", "60")
+		child.ExtraFiles = []*os.File{heldLock(ctx)}
+		if err := child.Start(); err != nil {
+			t.Fatal(err)
+		}
+		path, _ := repo.lockPath("held")
+		if killed {
+			heldLock(ctx).Close()
+			if name := fmt.Sprintf("process %d (\"sleep\")", child.Process.Pid); exists("/proc/self/fd") && lockHolder(path) != name {
+				t.Errorf("held by %s, not %s", lockHolder(path), name)
+			}
+		} else {
+			unlock()
+		}
+		free, ok, err := repo.TryLock("held")
+		if err != nil || ok == killed {
+			t.Errorf("killed %v: free %v, %v", killed, ok, err)
+		}
+		if ok {
+			free()
+		}
+		child.Process.Kill()
+		child.Wait()
+	}
+}

@@ -54,6 +54,7 @@ type revertJob struct {
 	base, end Snapshot
 	only      map[string]bool // nil: every path
 	why       string
+	begun     bool // git was killed while it made end of base
 }
 
 // covers reports whether the job is about a path.
@@ -68,16 +69,19 @@ func (j revertJob) covers(path string) bool { return j.only == nil || j.only[pat
 // A journal is kept while it runs: what a killed process left undone, FinishReverts
 // does.
 func (w *Worktree) Revert(ctx context.Context, base, end Snapshot, options ...RevertOption) (Reverted, error) {
-	unlock, err := w.lockFiles(ctx)
+	ctx, unlock, err := w.lockFiles(ctx)
 	if err != nil {
 		return Reverted{}, fmt.Errorf("revert: %w", err)
 	}
 	defer unlock()
-	ctx = context.WithoutCancel(ctx) // a git that is killed half-way leaves locks
 	job := revertJob{base: base, end: end, why: "files taken back"}
 	for _, option := range options {
 		option(&job)
 	}
+	if err := w.indexIsFree(ctx, job); err != nil {
+		return Reverted{}, fmt.Errorf("revert: %w", err)
+	}
+	ctx = context.WithoutCancel(ctx) // a git that is killed half-way leaves locks
 	if job.name, err = randomName(); err != nil {
 		return Reverted{}, fmt.Errorf("revert: %w", err)
 	}
@@ -98,9 +102,20 @@ func (w *Worktree) Revert(ctx context.Context, base, end Snapshot, options ...Re
 	return done, nil
 }
 
-// lockFiles keeps two reverts of one worktree apart.
-func (w *Worktree) lockFiles(ctx context.Context) (unlock func(), err error) {
-	return w.repo.Lock(ctx, "revert-"+filepath.Base(w.GitDir))
+// filesLock keeps two operations on the files of one worktree apart.
+func (w *Worktree) filesLock() string { return "revert-" + filepath.Base(w.GitDir) }
+
+// lockFiles locks the files of the worktree for an operation, which goes on with the
+// context held, and drops the lock of the index that a killed one has left.
+func (w *Worktree) lockFiles(ctx context.Context) (held context.Context, unlock func(), err error) {
+	if held, unlock, err = w.repo.holdLock(ctx, w.filesLock()); err != nil {
+		return ctx, nil, err
+	}
+	if err := w.dropLeftIndexLock(); err != nil {
+		unlock()
+		return ctx, nil, err
+	}
+	return held, unlock, nil
 }
 
 // randomName sorts by time: several may be made in a second.
@@ -152,7 +167,7 @@ func (w *Worktree) FinishReverts(ctx context.Context) ([]Reverted, error) {
 	if err != nil || len(journals) == 0 {
 		return nil, err
 	}
-	unlock, err := w.lockFiles(ctx)
+	ctx, unlock, err := w.lockFiles(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("finish revert: %w", err)
 	}
@@ -171,6 +186,30 @@ func (w *Worktree) FinishReverts(ctx context.Context) ([]Reverted, error) {
 	return finished, nil
 }
 
+// Unfinished are the operations that FinishReverts would end; none while somebody is at
+// work on the files.
+func (w *Worktree) Unfinished(ctx context.Context) (list []Operation, err error) {
+	journals, err := w.repo.Refs(ctx, journalPrefix)
+	if err != nil || len(journals) == 0 {
+		return nil, err
+	}
+	unlock, free, err := w.repo.TryLock(w.filesLock())
+	if err != nil || !free {
+		return nil, nil // who cannot lock cannot end them either
+	}
+	defer unlock()
+	for _, ref := range slices.Sorted(maps.Keys(journals)) {
+		job, ours, err := w.readJournal(ctx, strings.TrimPrefix(ref, journalPrefix), journals[ref])
+		if err != nil {
+			return nil, fmt.Errorf("read journal: %w", err)
+		}
+		if ours {
+			list = append(list, job.operation())
+		}
+	}
+	return list, nil
+}
+
 // finishRevert does one journal; it is not ours when it is another worktree's, or
 // when its revert was alive and has ended.
 func (w *Worktree) finishRevert(ctx context.Context, name string) (done Reverted, ours bool, err error) {
@@ -180,6 +219,9 @@ func (w *Worktree) finishRevert(ctx context.Context, name string) (done Reverted
 	}
 	job, ours, err := w.readJournal(ctx, name, journal)
 	if err != nil || !ours {
+		return Reverted{}, false, err
+	}
+	if err := w.indexIsFree(ctx, job); err != nil {
 		return Reverted{}, false, err
 	}
 	if err := w.sweep(ctx, job.base, job.end); err != nil {
@@ -228,6 +270,11 @@ func (w *Worktree) revert(ctx context.Context, job revertJob) (done Reverted, er
 		return done, err
 	}
 	defer files.Close()
+	if job.begun {
+		if err := files.takeBegun(ctx, changed); err != nil {
+			return done, err
+		}
+	}
 	if done.Before, err = w.beforeRevert(ctx, job); err != nil {
 		return done, err
 	}
@@ -384,10 +431,12 @@ func (w *Worktree) revertEntries(ctx context.Context, job revertJob, indexes [3]
 	if len(differ) == 0 {
 		return nil
 	}
-	if err := w.setEntries(ctx, w.indexPath(), differ, base); err != nil {
-		return err
-	}
-	return w.keepSparse(ctx, indexes[0], back)
+	return w.changeIndex(ctx, func(index string) error {
+		if err := w.setEntries(ctx, index, differ, base); err != nil {
+			return err
+		}
+		return w.keepSparse(ctx, index, indexes[0], back)
+	})
 }
 
 func (d *Reverted) conflict(path string) {

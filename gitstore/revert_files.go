@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"io/fs"
 	"os"
@@ -88,6 +89,58 @@ func (f *workFiles) restore(ctx context.Context, changed []Change, done *Reverte
 		}
 	}
 	return nil
+}
+
+// takeBegun takes a path for what it was to become where a killed git had begun with it:
+// the file is gone, or holds the first bytes of what was being written.
+func (f *workFiles) takeBegun(ctx context.Context, changed []Change) error {
+	for i, c := range changed {
+		state, err := f.state(c.Path)
+		if err != nil || c.NewMode == "" || state == (fileState{c.NewMode, c.NewID}) || state == (fileState{c.OldMode, c.OldID}) {
+			continue
+		}
+		begun := state == fileState{}
+		if !begun && regularMode(state.Mode) && regularMode(c.NewMode) {
+			if begun, err = f.beginsBlob(ctx, c.Path, state.ID, c.NewID); err != nil {
+				return err
+			}
+		}
+		if begun {
+			changed[i].NewMode, changed[i].NewID = state.Mode, state.ID
+		}
+	}
+	return nil
+}
+
+func regularMode(mode string) bool { return mode == ModeFile || mode == ModeExecutable }
+
+// beginsBlob reports whether a file, whose content has an id, holds the first bytes of a blob.
+func (f *workFiles) beginsBlob(ctx context.Context, name string, is, blob ID) (bool, error) {
+	info, err := f.root.Lstat(name)
+	if err != nil {
+		return false, nil // it goes away while we look
+	}
+	if f.blobs == nil {
+		f.blobs = f.repo.openBlobs(ctx)
+	}
+	begin := &headHash{Hash: f.blobHash(info.Size()), left: info.Size()}
+	if err := f.blobs.copy(begin, blob); err != nil {
+		return false, err
+	}
+	return begin.left == 0 && hashID(begin.Hash) == is, nil
+}
+
+// headHash takes in the first bytes that are written and counts the rest as written.
+type headHash struct {
+	hash.Hash
+	left int64
+}
+
+func (h *headHash) Write(p []byte) (int, error) {
+	head := p[:min(int64(len(p)), h.left)]
+	h.left -= int64(len(head))
+	h.Hash.Write(head)
+	return len(p), nil
 }
 
 // stillAs is errChanged when a path is no longer as it became. Between this and the
@@ -242,14 +295,21 @@ func fileMode(mode fs.FileMode) string {
 
 // blobID names content as git does.
 func (f *workFiles) blobID(size int64, content io.Reader) (ID, error) {
-	sum := f.repo.newHash()
-	fmt.Fprintf(sum, "blob %d\x00", size)
+	sum := f.blobHash(size)
 	n, err := io.Copy(sum, content)
 	if err == nil && n != size {
 		err = errChanged
 	}
-	return ID(hex.EncodeToString(sum.Sum(nil))), err
+	return hashID(sum), err
 }
+
+func (f *workFiles) blobHash(size int64) hash.Hash {
+	sum := f.repo.newHash()
+	fmt.Fprintf(sum, "blob %d\x00", size)
+	return sum
+}
+
+func hashID(sum hash.Hash) ID { return ID(hex.EncodeToString(sum.Sum(nil))) }
 
 // remove takes a file away.
 func (f *workFiles) remove(c Change) error {

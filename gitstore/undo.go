@@ -351,7 +351,7 @@ func (r *Repo) branchSnapshot(ctx context.Context, ref string, at ID, subject st
 // can be taken back. The record comes first: of one that did not happen nothing is left
 // but a record of what is so already.
 func (r *Repo) moveRecorded(ctx context.Context, op Operation, ref string, to, from ID) (Recorded, error) {
-	unlock, err := r.worktreeAt(r.WorkTree, r.GitDir).lockFiles(ctx)
+	ctx, unlock, err := r.holdLock(ctx, r.worktreeAt(r.WorkTree, r.GitDir).filesLock())
 	if err != nil {
 		return Recorded{}, err
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // closeDir makes a directory that nothing can be written in, also for root; the test
@@ -206,12 +207,12 @@ func killedLanding(t *testing.T, repo *Repo, spec LandSpec, steps string) {
 	}
 	switch steps {
 	case "staged":
-		_, err = l.withFiles(ctx, l.old, l.mine)
+		_, err = l.withFiles(ctx, l.indexPath(), l.old, l.mine)
 	case "half of the files":
 		shell(t, l.Dir, "git show "+string(l.new)+":b.txt >b.txt; git show "+string(l.new)+":new.txt >new.txt")
 	case "files":
 		var from ID
-		if from, err = l.withFiles(ctx, l.old, l.mine); err == nil {
+		if from, err = l.withFiles(ctx, l.indexPath(), l.old, l.mine); err == nil {
 			testGit(t, l.Dir, "read-tree", "-m", "-u", string(from), string(l.new))
 		}
 	case "branch":
@@ -220,6 +221,31 @@ func killedLanding(t *testing.T, repo *Repo, spec LandSpec, steps string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// Under a lock of the index that may be somebody's no file is touched, and the
+// journal stays. A file that is no beginning of what was landing is the user's.
+func TestFinishLandingLocked(t *testing.T) {
+	repo, spec := landRepo(t)
+	dir, lock := repo.WorkTree, filepath.Join(repo.GitDir, "index.lock")
+	before := userState(t, dir)
+	killedLanding(t, repo, spec, "files")
+	writeTestFile(t, dir, ".git/index.lock", "")
+	writeTestFile(t, dir, "b.txt", "typed")
+	files := diskState(t, dir)
+	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+	defer cancel()
+	if _, err := checkoutOf(t, repo).FinishReverts(ctx); err == nil || !exists(lock) {
+		t.Errorf("under somebody's lock: %v", err)
+	}
+	sameState(t, "left alone", diskState(t, dir), files)
+	writeTestFile(t, dir, ".git/index.lock", leftIndexLock)
+	finished, err := checkoutOf(t, repo).FinishReverts(context.Background())
+	if err != nil || len(finished) != 1 || !slices.Equal(finished[0].Conflicts, []string{"b.txt"}) || exists(lock) {
+		t.Fatalf("under a killed one's lock: %+v, %v", finished, err)
+	}
+	testGit(t, dir, "checkout", "b.txt")
+	sameState(t, "taken back", userState(t, dir), before)
 }
 
 // A landing that was killed anywhere is taken back, or recorded when its branch had

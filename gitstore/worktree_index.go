@@ -111,53 +111,142 @@ func (w *Worktree) scratchIndex(index indexFile) (path string, done func(), err 
 
 // gitIndex runs git in the worktree with another index file.
 func (w *Worktree) gitIndex(ctx context.Context, index string, stdin []byte, args ...string) ([]byte, error) {
-	return w.repo.call(ctx, gitCall{
-		args: args, worktree: w.Dir, stdin: bytes.NewReader(stdin), env: []string{"GIT_INDEX_FILE=" + index},
+	c := w.indexCall(index)
+	c.args, c.stdin = args, bytes.NewReader(stdin)
+	return w.repo.call(ctx, c)
+}
+
+func (w *Worktree) indexCall(index string) gitCall {
+	return gitCall{worktree: w.Dir, env: []string{"GIT_INDEX_FILE=" + index}}
+}
+
+// leftIndexLock is what the lock file of an index holds while an operation under
+// lockFiles has it: who holds that lock and finds it knows that its maker is dead.
+const leftIndexLock = "git-runr is at work; when none is running: git runr undo\n"
+
+// installIndex replaces the worktree's index, if it still has the bytes want; else
+// ErrLostRace. An index without data is removed.
+func (w *Worktree) installIndex(ctx context.Context, want []byte, index indexFile) error {
+	return w.replaceIndex(ctx, func(now indexFile) (indexFile, error) {
+		if !bytes.Equal(now.data, want) {
+			return now, fmt.Errorf("it was changed: %w", ErrLostRace)
+		}
+		return index, nil
 	})
 }
 
-// installIndex replaces the worktree's index under git's own lock, if it still has
-// the bytes want; else ErrLostRace. An index without data is removed. It is ErrBusy
-// when somebody holds the lock.
-func (w *Worktree) installIndex(ctx context.Context, want []byte, index indexFile) error {
-	lock := w.indexPath() + ".lock"
-	f, err := createWaiting(ctx, lock, w.indexMode())
+// changeIndex lets git change a copy of the worktree's index, and makes that the index.
+// git itself would leave a lock that nobody can tell from a living one's.
+func (w *Worktree) changeIndex(ctx context.Context, change func(index string) error) error {
+	return w.replaceIndex(ctx, func(now indexFile) (indexFile, error) {
+		path, done, err := w.scratchIndex(now)
+		if err != nil {
+			return now, err
+		}
+		defer done()
+		if err := change(path); err != nil {
+			return now, err
+		}
+		return readIndexFile(path)
+	})
+}
+
+// replaceIndex replaces the worktree's index under git's own lock with what change
+// makes of it. It is a *LockedError when somebody holds the lock.
+func (w *Worktree) replaceIndex(ctx context.Context, change func(now indexFile) (indexFile, error)) error {
+	unlock, err := w.lockIndex(ctx)
 	if err != nil {
 		return fmt.Errorf("write index: %w", err)
 	}
+	defer unlock()
+	now, err := readIndexFile(w.indexPath())
+	if err != nil {
+		return err
+	}
+	next, err := change(now)
+	if err != nil || bytes.Equal(now.data, next.data) && now.modTime.Equal(next.modTime) {
+		return err
+	}
+	if err := w.writeIndex(next); err != nil {
+		return fmt.Errorf("write index: %w", err)
+	}
+	return nil
+}
+
+// lockIndex takes git's lock of the index, which is marked as ours in an operation
+// that holds lockFiles.
+func (w *Worktree) lockIndex(ctx context.Context) (unlock func(), err error) {
+	lock := w.indexPath() + ".lock"
+	f, err := createWaiting(ctx, lock, w.indexMode())
+	if err != nil {
+		return nil, err
+	}
+	if heldLock(ctx) != nil {
+		_, err = f.WriteString(leftIndexLock)
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		os.Remove(lock)
+		return nil, err
+	}
+	return func() { os.Remove(lock) }, nil
+}
+
+// indexIsFree waits for whoever holds the index, for a bounded time, where a job is to
+// write it: before the first file is touched.
+func (w *Worktree) indexIsFree(ctx context.Context, job revertJob) error {
+	if job.base.Index == job.end.Index {
+		return nil
+	}
+	unlock, err := w.lockIndex(ctx)
+	if err == nil {
+		unlock()
+	}
+	return err
+}
+
+// dropLeftIndexLock removes what a killed operation has left. The caller holds lockFiles.
+func (w *Worktree) dropLeftIndexLock() error {
+	lock := w.indexPath() + ".lock"
+	info, err := os.Lstat(lock)
+	if err != nil || info.Size() != int64(len(leftIndexLock)) {
+		return nil
+	}
+	text, err := os.ReadFile(lock)
+	if err != nil || string(text) != leftIndexLock {
+		return nil
+	}
+	return removeIfThere(lock)
+}
+
+// writeIndex replaces the index. The caller holds its lock.
+func (w *Worktree) writeIndex(index indexFile) error {
+	if index.data == nil {
+		return removeIfThere(w.indexPath())
+	}
+	temp := w.indexPath() + ".git-runr"
+	if err := removeIfThere(temp); err != nil { // a killed process's
+		return err
+	}
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, w.indexMode())
+	if err != nil {
+		return err
+	}
+	_ = w.repo.share(temp)
 	_, err = f.Write(index.data)
 	if err == nil {
 		err = f.Sync()
 	}
 	err = errors.Join(err, f.Close())
 	if err == nil {
-		err = w.replaceIndex(lock, want, index)
+		err = os.Chtimes(temp, index.modTime, index.modTime)
 	}
-	if err != nil || index.data == nil {
-		os.Remove(lock) // not after the rename: it would be another's by then
+	if err == nil {
+		err = os.Rename(temp, w.indexPath())
 	}
 	if err != nil {
-		return fmt.Errorf("write index: %w", err)
+		os.Remove(temp)
 	}
-	return nil
-}
-
-// replaceIndex gives the written lock file the name of the index.
-func (w *Worktree) replaceIndex(lock string, want []byte, index indexFile) error {
-	now, err := readIndexFile(w.indexPath())
-	if err != nil {
-		return err
-	}
-	if !bytes.Equal(now.data, want) {
-		return fmt.Errorf("it was changed: %w", ErrLostRace)
-	}
-	if index.data == nil {
-		return removeIfThere(w.indexPath())
-	}
-	if err := os.Chtimes(lock, index.modTime, index.modTime); err != nil {
-		return err
-	}
-	return os.Rename(lock, w.indexPath())
+	return err
 }
 
 func (w *Worktree) indexMode() fs.FileMode {
@@ -177,10 +266,20 @@ func createWaiting(ctx context.Context, path string, perm fs.FileMode) (f *os.Fi
 		return true, err
 	})
 	if errors.Is(err, errWaited) {
-		err = fmt.Errorf("%w: %q exists: another git process is at work, or was killed", ErrBusy, path)
+		err = &LockedError{Path: path}
 	}
 	return f, err
 }
+
+// LockedError is an ErrBusy: a lock file of git's that may be anybody's.
+type LockedError struct{ Path string }
+
+func (e *LockedError) Error() string {
+	return fmt.Sprintf("%v: %q exists: another git process is at work, or was killed", ErrBusy, e.Path)
+}
+
+// Unwrap is ErrBusy.
+func (e *LockedError) Unwrap() error { return ErrBusy }
 
 func removeIfThere(path string) error {
 	err := os.Remove(path)
@@ -281,7 +380,7 @@ func (w *Worktree) noUnmerged(ctx context.Context, index string) error {
 
 // stageAll is `git add -A` into an index file. A path that cannot be read is an error.
 func (w *Worktree) stageAll(ctx context.Context, index string) error {
-	gaps, err := w.stage(ctx, gitCall{worktree: w.Dir, env: []string{"GIT_INDEX_FILE=" + index}}, nil)
+	gaps, err := w.stage(ctx, w.indexCall(index), nil)
 	if err != nil {
 		return err
 	}

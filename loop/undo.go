@@ -242,11 +242,27 @@ func (s *Store) bringBranchBack(ctx context.Context, run Run) error {
 	return err
 }
 
+// Unfinished are the operations that killed processes began in the working tree that the
+// repository was opened in, and that nobody has finished.
+func (s *Store) Unfinished(ctx context.Context) ([]gitstore.Operation, error) {
+	tree, err := s.Repo.Checkout()
+	if errors.Is(err, gitstore.ErrBare) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return tree.Unfinished(ctx)
+}
+
 // FinishedText says in one line what became of what a killed process had begun.
 func FinishedText(done gitstore.Reverted) string {
 	op, left := done.Operation, ""
 	if len(done.Conflicts) > 0 {
 		left = "; left alone, changed since: " + strings.Join(done.Conflicts, ", ")
+		if op.Before != "" {
+			left += "; what was there before it: git runr restore " + op.Before.Short() + " --to DIR"
+		}
 	}
 	switch {
 	case done.Left:

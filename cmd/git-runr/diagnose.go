@@ -97,7 +97,13 @@ func (s *session) notStopped(store *loop.Store, run loop.Run) error {
 	}
 	doc := notStoppedJSON{RunID: run.ID, Status: run.Status, Next: []string{}}
 	live := store.Live(run.ID)
+	cut, err := cutShort(s, store, run.ID)
+	if err != nil {
+		return err
+	}
 	switch {
+	case len(cut) > 0:
+		doc.Next = append(doc.Next, "git runr undo")
 	case run.Status == loop.RunRunning && live:
 		doc.Next = append(doc.Next, "git runr log --follow "+run.ID)
 	case run.Status == loop.RunRunning:

@@ -160,11 +160,18 @@ func classify(err error) problem {
 	return problem{status: exitBug, msg: err.Error(), hint: unforeseenHint(err)}
 }
 
-// hintOf is the command that gets an object that is missing; "" for any other error.
+// hintOf is the command that gets an object that is missing, or takes away a lock that
+// may be nobody's; "" for any other error.
 func hintOf(err error) string {
 	var object *gitstore.MissingError
 	if errors.As(err, &object) {
 		return object.Try
+	}
+	var locked *gitstore.LockedError
+	if errors.As(err, &locked) {
+		if line, ok := safetext.CommandLine("rm", locked.Path); ok {
+			return line + "   when no git is at work there"
+		}
 	}
 	return ""
 }

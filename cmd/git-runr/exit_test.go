@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"git-runr/gitstore"
 	"git-runr/loop"
 )
 
@@ -36,6 +37,8 @@ func TestReport(t *testing.T) {
 		{"operating system", noFile, 70, "git-runr: open no/such/file: no such file or directory\n"},
 		{"permission", &os.PathError{Op: "open", Path: "x", Err: os.ErrPermission}, 11,
 			"git-runr: open x: permission denied\n  nothing was recorded; make the repository writable and try again\n"},
+		{"a lock that may be anybody's", fmt.Errorf("land: %w", &gitstore.LockedError{Path: "/r 1/.git/index.lock"}), 75,
+			"git-runr: land: busy: \"/r 1/.git/index.lock\" exists: another git process is at work, or was killed\n  rm \"/r 1/.git/index.lock\"   when no git is at work there\n"},
 		{"held by another", fmt.Errorf("claim: %w", &loop.StateError{What: "review r1", Status: "claimed", Holder: "ann", Cannot: "claimed"}), 12,
 			"git-runr: claim: review r1 is claimed by ann\n"},
 		{"state in the way", &loop.StateError{What: "review r1", Status: "resolved", Cannot: "claimed"}, 11,

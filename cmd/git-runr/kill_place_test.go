@@ -14,13 +14,16 @@ import (
 
 // killShim stands in for git: it counts its calls by making directories, in which it
 // writes what it was asked, and kills the program that called it at the one that KILL
-// names ("before 7", "after 7"). The file n says where to begin counting.
+// names ("before 7", "after 7"). "in 7" leaves that to what this one starts, which finds
+// the program in KILLS; CALLS/ended is there when git has ended. The file n says where to
+// begin counting.
 const killShim = `#!/bin/sh
 n=$(($(cat "$CALLS/n" 2>/dev/null || echo 0) + 1))
 while ! mkdir "$CALLS/$n" 2>/dev/null; do n=$((n+1)); done
 echo $n >"$CALLS/n"
 echo " $* " >"$CALLS/$n/args"
 [ "$KILL" != "before $n" ] || { kill -9 $PPID; exit 1; }
+[ "$KILL" != "in $n" ] || { KILLS=$PPID %[1]s "$@"; : >"$CALLS/ended"; exit; }
 [ "$KILL" = "after $n" ] || exec %[1]s "$@"
 %[1]s "$@"
 rc=$?

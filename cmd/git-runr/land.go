@@ -145,7 +145,7 @@ func landProblem(run loop.Run, how loop.LandSpec, err error) error {
 	case errors.Is(err, gitstore.ErrDirty):
 		return problemf(exitConflict, "%w", err).withHint("commit or stash these files, then: " + landAgain("", run, how))
 	case errors.Is(err, gitstore.ErrConflict):
-		return problemf(exitConflict, "%w", err).withHint("merge it by hand: " + onBranch(how.Onto, "git merge "+run.Plan.Branch))
+		return problemf(exitConflict, "%w", err).withHint("merge it by hand: " + onBranch(how.Onto, "git merge "+run.Commit.Short()))
 	case errors.Is(err, gitstore.ErrNoChange):
 		return problemf(exitNothing, "%w", err)
 	case errors.As(err, &state) && run.Stop != nil:

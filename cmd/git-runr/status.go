@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -39,6 +41,7 @@ type overviewJSON struct {
 	Inbox   int                  `json:"inbox"` // open, submitted and claimed
 	Reviews []loop.ReviewSummary `json:"reviews"`
 	Runs    []loop.RunSummary    `json:"runs"`
+	Cut     []string             `json:"cut_short"` // what a killed command began here, such as "land RUN: on main"
 	Next    []string             `json:"next"`
 }
 
@@ -89,8 +92,30 @@ func (s *session) overview(store *loop.Store) (overviewJSON, error) {
 	if doc.Runs, _, err = store.Runs(s.ctx, loop.Filter{Limit: runsShown}); err != nil {
 		return doc, err
 	}
+	if doc.Cut, err = cutShort(s, store, ""); err != nil {
+		return doc, err
+	}
 	doc.Next = doc.next(store.Live, s.landLine)
 	return doc, nil
+}
+
+// cutShort are the operations that a killed command began in this working tree; run is
+// the one that they are for, "" for all.
+func cutShort(s *session, store *loop.Store, run string) ([]string, error) {
+	lines := []string{}
+	unfinished, err := store.Unfinished(s.ctx)
+	for _, op := range unfinished {
+		if run == "" || op.Run == run {
+			lines = append(lines, op.String())
+		}
+	}
+	return lines, err
+}
+
+func writeCutShort(w io.Writer, cut []string) {
+	for _, op := range cut {
+		fmt.Fprintf(w, "%s was cut short: git runr undo\n", safetext.Line(op))
+	}
 }
 
 // landLine is what brings a result to what is checked out: where land would refuse it
@@ -112,11 +137,15 @@ func (d overviewJSON) next(live func(string) bool, land func(loop.RunSummary) st
 	if busy {
 		lines = endings(d.Under)
 	}
+	if len(d.Cut) > 0 {
+		lines = append(lines, "git runr undo")
+	}
 	for _, r := range d.Runs {
 		if len(lines) >= nextShown {
 			break
 		}
 		switch {
+		case slices.ContainsFunc(d.Cut, func(op string) bool { return strings.Contains(op, r.ID) }):
 		case r.Status == loop.RunComplete && !r.Landed && !r.InPlace:
 			if !busy {
 				lines = append(lines, land(r))
@@ -158,6 +187,7 @@ func writeOverview(w io.Writer, d overviewJSON, live func(string) bool) {
 	if d.Config != "" {
 		fmt.Fprintf(w, "\n%s\n  mend it first: reviews and runs do not begin without it\n", safetext.Line(d.Config))
 	}
+	writeCutShort(w, d.Cut)
 	if len(d.Runs) > 0 {
 		fmt.Fprintln(w, "\nRuns:")
 		writeRuns(w, d.Runs, live)
@@ -203,11 +233,16 @@ func showRun(s *session) error {
 	if err != nil {
 		return err
 	}
+	cut, err := cutShort(s, store, run.ID)
+	if err != nil {
+		return err
+	}
 	return s.print(run, func(w io.Writer) {
 		writeRun(w, run, store.Live(run.ID), treeDir(store, run.ID))
 		if n := len(run.Rounds); n > 0 {
 			writeWords(w, run.Rounds[n-1].Report.Summary, run.Rounds[n-1].Report.Prose())
 		}
 		writeStop(w, s, run)
+		writeCutShort(w, cut)
 	})
 }

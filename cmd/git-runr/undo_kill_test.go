@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // killWorld is a repository with a run that passed, and work of the user's beside it.
@@ -147,6 +148,84 @@ func TestLandAfterUndoWithoutItsEvent(t *testing.T) {
 	w.saysWhatIs("landed again", dir)
 }
 
+// killWhileGitWrites kills a landing while git has removed some files and is to write
+// b.txt: a filter of the repository's does it.
+func (w *killWorld) killWhileGitWrites(smudge string) (dir, calls string) {
+	w.t.Helper()
+	n := 1 + slices.IndexFunc(w.calls(w.copyOf(w.repo), []string{"land"}), func(c string) bool {
+		return strings.Contains(c, " read-tree -m -u ")
+	})
+	dir = w.copyOf(w.repo)
+	w.write(dir, ".git/info/attributes", "b.txt filter=kill\n")
+	w.git(dir, "config", "filter.kill.smudge", `[ -z "$KILLS" ] || { `+smudge+`; }; cat`)
+	cmd := w.command(dir, fmt.Sprintf("in %d", n), []string{"land"})
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	w.mustBeKilled(smudge, cmd)
+	return dir, callsOf(cmd)
+}
+
+// A git that outlives the killed program goes on writing: undo waits for it.
+func TestUndoWaitsForGitOfKilledLanding(t *testing.T) {
+	w := newKillWorld(t)
+	before := w.state(w.repo)
+	dir, calls := w.killWhileGitWrites(`kill -9 $KILLS; n=0; until [ -e "$CALLS/go" ] || [ $n = 300 ]; do sleep 0.1; n=$((n+1)); done`)
+	ended := filepath.Join(calls, "ended")
+	undo := make(chan error, 1)
+	var out string
+	go func() {
+		var err error
+		out, err = w.try(dir, "undo")
+		undo <- err
+	}()
+	select {
+	case err := <-undo:
+		t.Fatalf("undo did not wait: %v\n%s", err, out)
+	case <-time.After(2 * time.Second): // in which one that does not wait has ended
+	}
+	if _, err := os.Stat(ended); err == nil {
+		t.Fatal("git has ended before undo began")
+	}
+	w.write(calls, "go", "")
+	if err := <-undo; err != nil || !strings.Contains(out, "is taken back now") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if _, err := os.Stat(ended); err != nil {
+		t.Errorf("git writes on: %v", err)
+	}
+	if got := w.state(dir); !maps.Equal(got, before) {
+		t.Errorf("left as %q", got)
+	}
+	w.runr(dir, "land")
+	w.saysWhatIs("landed again", dir)
+}
+
+// A git that was killed too has left a lock, and files half-way: they are the landing's own.
+func TestUndoLandingKilledWithItsGit(t *testing.T) {
+	w := newKillWorld(t)
+	before := w.state(w.repo)
+	dir, _ := w.killWhileGitWrites(`printf wo >b.txt; kill -9 0`)
+	if _, err := os.Stat(filepath.Join(dir, ".git", "index.lock")); err != nil {
+		t.Errorf("the index was not locked: %v", err)
+	}
+	if half := w.state(dir); half["b.txt"] != "wo" || half["x"] != "" {
+		t.Errorf("not half-way: %q", half)
+	}
+	if out := w.runr(dir, "status"); !strings.Contains(out, "was cut short") || !strings.Contains(out, "  git runr undo\n") || strings.Contains(out, "git runr land") {
+		t.Errorf("status says\n%s", out)
+	}
+	if out := w.runr(dir, "status", "latest"); !strings.Contains(out, "was cut short: git runr undo\n") {
+		t.Errorf("status of the run says\n%s", out)
+	}
+	if out, err := w.try(dir, "undo"); err != nil || !strings.Contains(out, "is taken back now") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if got := w.state(dir); !maps.Equal(got, before) {
+		t.Errorf("left as %q", got)
+	}
+	w.runr(dir, "land")
+	w.saysWhatIs("landed again", dir)
+}
+
 const someKills = 4
 
 func (w *killWorld) killEverywhere(repo string, args []string) {
@@ -208,12 +287,17 @@ func (w *killWorld) calls(dir string, args []string) []string {
 // kill runs a command in a copy of a repository, which must be killed.
 func (w *killWorld) kill(repo, kill string, args []string) (dir string) {
 	dir = w.copyOf(repo)
-	out, err := w.command(dir, kill, args).CombinedOutput()
+	w.mustBeKilled(kill, w.command(dir, kill, args))
+	return dir
+}
+
+func (w *killWorld) mustBeKilled(kill string, cmd *exec.Cmd) {
+	w.t.Helper()
+	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
 		w.t.Errorf("%s: not killed: %v\n%s", kill, err, out)
 	}
-	return dir
 }
 
 // eachIsOneOf wants each file as before or as after, and nothing beside.
