@@ -1,12 +1,13 @@
 package reply
 
 import (
-	"git-runr/loop/internal/markdown"
-	"git-runr/loop/internal/place"
-	"git-runr/loop/prose"
 	"iter"
 	"strings"
 	"unicode"
+
+	"git-runr/loop/internal/markdown"
+	"git-runr/loop/internal/place"
+	"git-runr/loop/prose"
 )
 
 // foundFinding is a finding, the lines that it was read from, and whether they
