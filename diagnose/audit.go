@@ -159,7 +159,7 @@ func (a *auditor) classify(c gitstore.LoggedCommit) AuditedCommit {
 	case attempt != "" && a.runs[run]:
 		return AuditedCommit{Class: AuditCheckpoint, Run: run, Attempt: number(attempt), Why: fmt.Sprintf("run %s, attempt %s, by its trailers", run, attempt)}
 	case strings.EqualFold(trailers["runr-intervention"], "true"):
-		return AuditedCommit{Class: AuditIntervention, Run: run, Why: strings.TrimSpace("by its trailers " + orElse(run, "(no run named)"))}
+		return AuditedCommit{Class: AuditIntervention, Run: run, Why: strings.TrimSpace("by its trailers " + cmp.Or(run, "(no run named)"))}
 	case run != "" && a.runs[run]:
 		return AuditedCommit{Class: AuditAttributed, Run: run, Why: "trailer of run " + run}
 	case run != "":
@@ -320,7 +320,7 @@ func (a Audit) Text() string {
 	}
 	var b strings.Builder
 	for _, c := range a.Commits {
-		subject := orElse(c.Subject, "(no subject)")
+		subject := cmp.Or(c.Subject, "(no subject)")
 		if c.Merge {
 			subject += " (merge)"
 		}

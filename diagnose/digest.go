@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -11,7 +12,7 @@ import (
 // wrote shows as they wrote it and is no markup of the page's.
 func (d Diagnosis) Digest() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Review digest: %s\n\n", markdown(orElse(d.Title, d.RunID+d.ReviewID)))
+	fmt.Fprintf(&b, "# Review digest: %s\n\n", markdown(cmp.Or(d.Title, d.RunID+d.ReviewID)))
 	if d.RunID != "" {
 		fmt.Fprintf(&b, "- Run: %s\n", d.RunID)
 	}
@@ -54,7 +55,7 @@ func (d Diagnosis) digestSaid(b *strings.Builder) {
 	if d.Said == "" {
 		return
 	}
-	fmt.Fprintf(b, "\n## What %s said\n\n", markdown(orElse(d.SaidBy, "the agent")))
+	fmt.Fprintf(b, "\n## What %s said\n\n", markdown(cmp.Or(d.SaidBy, "the agent")))
 	for line := range strings.Lines(d.Said) {
 		fmt.Fprintf(b, "> %s\n", markdown(strings.TrimSpace(line)))
 	}

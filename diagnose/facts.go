@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -69,7 +70,7 @@ func (d Diagnosis) writeSaid(b *strings.Builder, indent string, width int) {
 	if d.Said == "" {
 		return
 	}
-	fmt.Fprintf(b, "%s%s said:\n", indent, oneLine(orElse(d.SaidBy, "the agent")))
+	fmt.Fprintf(b, "%s%s said:\n", indent, oneLine(cmp.Or(d.SaidBy, "the agent")))
 	for line := range strings.Lines(d.Said) {
 		fmt.Fprintf(b, "%s  > %s\n", indent, cut(safetext.Line(strings.TrimRight(line, " \t\r\n")), max(width-len(indent)-4, 16)))
 	}

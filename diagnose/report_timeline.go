@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -416,7 +417,7 @@ func (t *timeline) stopped(entry *ReportEntry, e loop.Event) error {
 	}
 	stop.At = e.Timestamp
 	entry.Kind, entry.By, entry.Stop, entry.Title = entryStopped, "", &stop, header(stop)
-	entry.details = []string{orElse(stop.Detail, loop.ReasonOf(stop.Reason).Explanation)}
+	entry.details = []string{cmp.Or(stop.Detail, loop.ReasonOf(stop.Reason).Explanation)}
 	for _, r := range stop.Unmet {
 		entry.details = append(entry.details, "unmet: "+r)
 	}
@@ -426,14 +427,7 @@ func (t *timeline) stopped(entry *ReportEntry, e loop.Event) error {
 // person is an actor without the address, which belongs in no pull request.
 func person(actor string) string {
 	name, _, _ := strings.Cut(actor, " <")
-	return orElse(name, actor)
-}
-
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
+	return cmp.Or(name, actor)
 }
 
 func (t *timeline) answered(entry *ReportEntry, e loop.Event) error {
@@ -473,7 +467,7 @@ func (t *timeline) landed(entry *ReportEntry, e loop.Event) error {
 	}
 	landed.At = e.Timestamp
 	entry.Kind, entry.Landed = entryLanded, &landed
-	entry.Title = fmt.Sprintf("landed as %s on %s", landed.Commit.Short(), orElse(landed.Branch, "a detached HEAD"))
+	entry.Title = fmt.Sprintf("landed as %s on %s", landed.Commit.Short(), cmp.Or(landed.Branch, "a detached HEAD"))
 	if landed.Squash {
 		entry.Title += ", as one commit"
 	}
@@ -501,7 +495,7 @@ func (t *timeline) intervened(entry *ReportEntry, e loop.Event) error {
 	if err != nil {
 		return err
 	}
-	entry.Kind, entry.By = entryIntervened, orElse(iv.By, e.Actor)
+	entry.Kind, entry.By = entryIntervened, cmp.Or(iv.By, e.Actor)
 	entry.Intervention = &ReportIntervention{
 		Number: iv.Number, Reason: iv.Reason, Note: iv.Note, Commits: append([]gitstore.ID{}, iv.Commits...),
 		Files: append([]string{}, iv.Files...), Checkpoint: iv.Commit,

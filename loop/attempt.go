@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -15,7 +16,7 @@ import (
 // attempt has an implementer do one turn, and records what it changed: the
 // difference of two snapshots, never what it says.
 func (t *turn) attempt(step Step) error {
-	name := orElse(step.Work.Agent, t.run.Plan.Implementer)
+	name := cmp.Or(step.Work.Agent, t.run.Plan.Implementer)
 	a := Attempt{Number: step.Number, Step: step.Work.Name, Mode: step.Mode, Agent: name, From: t.run.Head(), Files: []string{}}
 	t.Progress.Step(step.Work.Name, fmt.Sprintf("attempt %d (%s) by %s", a.Number, a.Mode, name))
 	if step.Redo {
@@ -313,7 +314,7 @@ func (t *turn) workNow(a Attempt) (gitstore.ID, error) {
 
 func (t *turn) message(a Attempt) string {
 	return fmt.Sprintf("%s\n\nAttempt %d (%s) by %s.\n\nRunr-Run: %s\nRunr-Attempt: %d\n",
-		prose.OneLine(orElse(t.run.Plan.Entity.Name(), "run "+t.run.ID)), a.Number, a.Mode, prose.OneLine(a.Agent), t.run.ID, a.Number)
+		prose.OneLine(cmp.Or(t.run.Plan.Entity.Name(), "run "+t.run.ID)), a.Number, a.Mode, prose.OneLine(a.Agent), t.run.ID, a.Number)
 }
 
 func (t *turn) attemptNumbered(n int) *Attempt {

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -81,7 +82,7 @@ func carriedNotes(e Event, landed Landed) []noteLine {
 
 // landedNote says where a run landed, and as which commit it was reviewed.
 func landedNote(e Event, landed Landed, reviewed gitstore.ID) string {
-	text := "run " + e.Run + " landed on " + orElse(landed.Branch, "a detached HEAD")
+	text := "run " + e.Run + " landed on " + cmp.Or(landed.Branch, "a detached HEAD")
 	if reviewed != "" {
 		text += ", reviewed as " + reviewed.Short()
 	}

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha1"
 	"crypto/sha256"
@@ -170,7 +171,7 @@ func decodeComment(data []byte) (Comment, error) {
 	}
 	c := Comment{
 		File: in.File, StartLine: max(in.StartLine, in.OurStartLine), EndLine: max(in.EndLine, in.OurEndLine),
-		SelectedText: orElse(in.SelectedText, in.OurSelected), Comment: in.Comment, Side: in.Side, Severity: in.Severity,
+		SelectedText: cmp.Or(in.SelectedText, in.OurSelected), Comment: in.Comment, Side: in.Side, Severity: in.Severity,
 	}
 	return c, c.checkInput(in)
 }

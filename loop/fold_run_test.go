@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -96,7 +97,7 @@ func (s *story) line(line string) {
 		s.attempted(AttemptMode(words[0]), flags, values)
 	case "check":
 		exit := map[string]int{"ok": 0, "fail": 1}[words[1]]
-		s.add(ChecksCompleted, CheckRun{Step: orElse(values["step"], "check"), Attempt: s.attempt, Results: []CheckResult{{Name: "test", ExitCode: exit}}})
+		s.add(ChecksCompleted, CheckRun{Step: cmp.Or(values["step"], "check"), Attempt: s.attempt, Results: []CheckResult{{Name: "test", ExitCode: exit}}})
 	case "review":
 		s.reviewed(reply.Verdict(words[1]), flags[1:], values)
 	case "revert":
@@ -132,16 +133,16 @@ func (s *story) attempted(mode AttemptMode, flags []string, values map[string]st
 	if !slices.Contains(flags, "redo") {
 		s.attempt++
 	}
-	a := Attempt{Number: s.attempt, Step: orElse(values["step"], "implement"), Mode: mode, Agent: "imp", Files: []string{}}
+	a := Attempt{Number: s.attempt, Step: cmp.Or(values["step"], "implement"), Mode: mode, Agent: "imp", Files: []string{}}
 	s.add(AttemptStarted, a)
 	if slices.Contains(flags, "begun") {
 		return
 	}
-	a.Status = reply.ExecutorStatus(orElse(values["status"], string(reply.ExecutorComplete)))
+	a.Status = reply.ExecutorStatus(cmp.Or(values["status"], string(reply.ExecutorComplete)))
 	if reason := values["failure"]; reason != "" {
 		a.Failure = &Failure{Reason: reason, Detail: "so it said"}
 	} else if !slices.Contains(flags, "unchanged") {
-		s.tree = gitstore.ID(orElse(values["tree"], fmt.Sprintf("tree-%d", s.attempt)))
+		s.tree = gitstore.ID(cmp.Or(values["tree"], fmt.Sprintf("tree-%d", s.attempt)))
 		a.Files, a.Commit = []string{"a.go"}, gitstore.ID(fmt.Sprintf("commit-%d", s.attempt))
 	}
 	if slices.Contains(flags, "unclaimed") {
@@ -154,7 +155,7 @@ func (s *story) attempted(mode AttemptMode, flags []string, values map[string]st
 func (s *story) reviewed(verdict reply.Verdict, flags []string, values map[string]string) {
 	s.rounds++
 	report := reply.Report{Verdict: verdict, Findings: []reply.Finding{}}
-	round := roundPayload{Step: orElse(values["step"], "review"), Round: Round{Number: s.rounds, Attempt: s.attempt, Reviewer: "rev", Tree: s.tree}}
+	round := roundPayload{Step: cmp.Or(values["step"], "review"), Round: Round{Number: s.rounds, Attempt: s.attempt, Reviewer: "rev", Tree: s.tree}}
 	for id, severity := range values {
 		if strings.HasPrefix(id, "f-") {
 			report.Findings = append(report.Findings, reply.Finding{ID: id, Severity: reply.Severity(severity), Issue: "issue " + id})

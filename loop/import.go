@@ -72,7 +72,7 @@ func ReadTimeline(r io.Reader) (Timeline, error) {
 		return Timeline{}, fmt.Errorf("read timeline: %w", err)
 	}
 	if len(events) == 0 {
-		why := orElse(reader.firstBad, "it is empty")
+		why := cmp.Or(reader.firstBad, "it is empty")
 		return Timeline{}, fmt.Errorf("%w: %s", ErrNoTimeline, why)
 	}
 	timeline := Timeline{Runs: groupRuns(events), Warnings: reader.warnings}

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -157,5 +158,5 @@ func commandWords(command string) (tool, word string) {
 			break
 		}
 	}
-	return orElse(tool, "command"), orElse(word, "command")
+	return cmp.Or(tool, "command"), cmp.Or(word, "command")
 }

@@ -254,7 +254,7 @@ func (im *importer) implemented(e ForeignEvent) {
 	if a.Status == reply.ExecutorUnknown {
 		a.Status = reply.ExecutorComplete // so says the event
 	}
-	a.Verification = strings.TrimSpace(orElse(report.Verification, memo) + "\n\n" + im.proof)
+	a.Verification = strings.TrimSpace(cmp.Or(report.Verification, memo) + "\n\n" + im.proof)
 	im.worked(e, a, memo)
 }
 
@@ -276,7 +276,7 @@ func (im *importer) implementerSaid(e ForeignEvent, text string) {
 	report := reply.ParseExecutor(said)
 	a := Attempt{
 		Agent: e.agent("implementer"), Files: []string{}, Claimed: report.Files, Status: report.Status,
-		Verification: orElse(report.Verification, said),
+		Verification: cmp.Or(report.Verification, said),
 	}
 	im.worked(e, a, text)
 }

@@ -45,7 +45,7 @@ func nativeReason(code string) string {
 		}
 		return '_'
 	}, strings.ToLower(prose.Cut(code, 60)))
-	return orElse(strings.Trim(code, "_"), ReasonInterrupted)
+	return cmp.Or(strings.Trim(code, "_"), ReasonInterrupted)
 }
 
 // halting is the stop with code: the one that is pending where it is the same.
@@ -79,7 +79,7 @@ func (im *importer) stopping(e ForeignEvent) {
 	case "run_complete":
 		code = "complete"
 	case "run_dry_stop":
-		code = orElse(code, "dry_run")
+		code = cmp.Or(code, "dry_run")
 	}
 	if code == "" && im.halt != nil {
 		code = im.halt.code
@@ -224,7 +224,7 @@ func (im *importer) beginNext() {
 func (im *importer) beginAgain(mode AttemptMode) {
 	last := im.run.lastAttempt()
 	if last == nil || last.Commit != "" {
-		im.begin(mode, orElse(im.run.Plan.Implementer, "implementer"))
+		im.begin(mode, cmp.Or(im.run.Plan.Implementer, "implementer"))
 		return
 	}
 	a := *last
@@ -265,7 +265,7 @@ func (im *importer) explained(stop Stop) (Stop, map[string][]byte) {
 // here.
 func (im *importer) detail(h halt) string {
 	parts := h.detail
-	if why := orElse(im.problem[h.code], im.problem[nativeReason(h.code)]); why != "" {
+	if why := cmp.Or(im.problem[h.code], im.problem[nativeReason(h.code)]); why != "" {
 		parts = append([]string{why}, parts...)
 	}
 	seen := map[string]bool{}

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -70,7 +71,7 @@ func (s *Store) beginImport(ctx context.Context, foreign ForeignRun, plan RunPla
 		id, err := newID(foreign.began(v.now), v.writer, v.clock, plan)
 		plan.Branch = "runr/" + id
 		return draft{
-			Type: RunStarted, Source: importSource, Run: id, Payload: plan, Title: orElse(plan.Entity.Name(), foreign.ID),
+			Type: RunStarted, Source: importSource, Run: id, Payload: plan, Title: cmp.Or(plan.Entity.Name(), foreign.ID),
 			At: foreign.at(0, v.now), Status: func(Event) string { return string(RunRunning) },
 		}, err
 	})

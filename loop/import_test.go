@@ -2,6 +2,7 @@ package loop
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -119,7 +120,7 @@ func importForTest(t testing.TB, foreign ForeignRun, plan RunPlan, found foundWo
 // writeImportedRun says what an imported run is, for a case's want.
 func writeImportedRun(t *testing.T, w io.Writer, c casetest.Case, foreign ForeignRun) {
 	drafts, run := importForTest(t, foreign, importTestPlan(c), workOf(c))
-	fmt.Fprintf(w, "run %q: %d events, %d skipped; %s %q, max_retries %d\n", orElse(foreign.ID, "(mark)"), foreign.Read, foreign.Skipped,
+	fmt.Fprintf(w, "run %q: %d events, %d skipped; %s %q, max_retries %d\n", cmp.Or(foreign.ID, "(mark)"), foreign.Read, foreign.Skipped,
 		run.Plan.Entity.Identifier, run.Plan.Entity.Title, run.Plan.Policy.MaxRetries)
 	for _, d := range drafts {
 		fmt.Fprintf(w, "  %s %s: %s%s\n", d.At.Format("15:04:05"), d.Type, prose.OneLine(d.Title), attachedNames(d))

@@ -204,7 +204,7 @@ func (t *turn) changedByPeople(spec InterventionSpec) (bool, error) {
 func (t *turn) interventionMessage(iv Intervention, message string) string {
 	if strings.TrimSpace(message) == "" {
 		first, _, _ := strings.Cut(strings.TrimSpace(iv.Note), "\n")
-		message = prose.OneLine(orElse(first, "Intervention in run "+t.run.ID))
+		message = prose.OneLine(cmp.Or(first, "Intervention in run "+t.run.ID))
 	}
 	return fmt.Sprintf("%s\n\nRunr-Run: %s\nRunr-Intervention: true\nRunr-Reason: %s\n", strings.TrimSpace(message), t.run.ID, iv.Reason)
 }
@@ -323,7 +323,7 @@ func (r Run) interventionReason() string {
 	if r.Stop == nil {
 		return InterveneOther
 	}
-	return orElse(ReasonOf(r.Stop.Reason).Intervene, InterveneOther)
+	return cmp.Or(ReasonOf(r.Stop.Reason).Intervene, InterveneOther)
 }
 
 // Prove runs the named checks in the run's working tree before it is resumed, and

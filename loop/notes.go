@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -271,7 +272,7 @@ func noteOf(e Event) (gitstore.ID, string) {
 		}
 	case RunUnlanded:
 		if p, err := payload[Landed](e); err == nil {
-			return p.Commit, fmt.Sprintf("run %s taken back from %s", e.Run, orElse(p.Branch, "a detached HEAD"))
+			return p.Commit, fmt.Sprintf("run %s taken back from %s", e.Run, cmp.Or(p.Branch, "a detached HEAD"))
 		}
 	}
 	return "", ""
@@ -315,7 +316,7 @@ func submissionNote(e Event) (gitstore.ID, string) {
 	if sub.Outcome == OutcomeNothing {
 		return sub.Commit, fmt.Sprintf("review %s by %s: nothing to review", e.Review, prose.OneLine(sub.Reviewer))
 	}
-	said := orElse(decisionWords[sub.Decision], string(sub.Report.Effective))
+	said := cmp.Or(decisionWords[sub.Decision], string(sub.Report.Effective))
 	head := fmt.Sprintf("review %s by %s: %s%s", e.Review, prose.OneLine(sub.Reviewer), said, afterComma(sub.Census.NotRun()))
 	if sub.Decision != "" {
 		head += afterColon(sub.Report.Summary)
@@ -384,7 +385,7 @@ func stopNote(e Event, p stopPayload) string {
 		lines = append(lines, "ended by "+p.Setting.String())
 	}
 	if p.Said != "" {
-		lines = append(lines, prose.OneLine(orElse(p.SaidBy, "the agent")+" said: "+p.Said))
+		lines = append(lines, prose.OneLine(cmp.Or(p.SaidBy, "the agent")+" said: "+p.Said))
 	}
 	if len(p.FailingChecks) > 0 {
 		lines = append(lines, "failing checks: "+typed(strings.Join(p.FailingChecks, ", ")))

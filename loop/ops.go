@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -106,17 +107,17 @@ func (s *Store) land(ctx context.Context, run Run, how LandSpec) (done gitstore.
 	}
 	spec := gitstore.LandSpec{
 		Result: run.Commit, Base: run.Plan.Base, Squash: how.Squash, Author: author, When: s.Now(), AllowDeletions: how.AllowDeletions,
-		Message: fmt.Sprintf("%s\n\nRunr-Run: %s\n", prose.OneLine(orElse(run.Plan.Entity.Name(), "run "+run.ID)), run.ID),
+		Message: fmt.Sprintf("%s\n\nRunr-Run: %s\n", prose.OneLine(cmp.Or(run.Plan.Entity.Name(), "run "+run.ID)), run.ID),
 	}
 	here, err := s.Branch(ctx)
 	if err != nil {
 		return done, "", err
 	}
-	branch = orElse(how.Onto, here)
+	branch = cmp.Or(how.Onto, here)
 	if s.Repo.Bare {
-		branch, here = orElse(how.Onto, run.Plan.Target), ""
+		branch, here = cmp.Or(how.Onto, run.Plan.Target), ""
 	}
-	spec.Op = gitstore.Operation{Kind: gitstore.OpLand, Run: run.ID, What: "on " + orElse(branch, "a detached HEAD")}
+	spec.Op = gitstore.Operation{Kind: gitstore.OpLand, Run: run.ID, What: "on " + cmp.Or(branch, "a detached HEAD")}
 	if branch != here {
 		if id, err := s.Repo.Ref(ctx, "refs/heads/"+branch); err != nil || id == "" {
 			return done, branch, errors.Join(err, fmt.Errorf("there is no branch %q: %w", branch, gitstore.ErrNotFound))

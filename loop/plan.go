@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path"
@@ -51,7 +52,7 @@ func DoneCriteria(text string) string {
 			level = hashes
 		}
 	}
-	return orElse(strings.TrimSpace(strings.Join(section, "\n")), strings.TrimSpace(text))
+	return cmp.Or(strings.TrimSpace(strings.Join(section, "\n")), strings.TrimSpace(text))
 }
 
 func isCriteriaTitle(title string) bool {
@@ -300,7 +301,7 @@ func (s *Store) givenInPlace(ctx context.Context, tree *gitstore.Worktree, plan 
 }
 
 func (s *Store) keepGiven(ctx context.Context, plan *RunPlan, tree, on gitstore.ID) (gitstore.ID, error) {
-	id, err := s.keepTree(ctx, tree, on, prose.OneLine(orElse(plan.Entity.Name(), "executor's work")))
+	id, err := s.keepTree(ctx, tree, on, prose.OneLine(cmp.Or(plan.Entity.Name(), "executor's work")))
 	if err != nil {
 		return "", err
 	}

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -49,7 +50,7 @@ func (p ReviewPrompt) Text() string {
 	writeBlock(&b, "request", p.Message)
 	writeWords(&b, "commit_messages", "What the commits under review say of themselves: claims to check the change against.", p.Commits)
 	writeBlock(&b, "files_modified", oneEach(p.Files))
-	writeBlock(&b, "executor_verification", orElse(safetext.Quote(p.Verification), "No verification section found in executor output"))
+	writeBlock(&b, "executor_verification", cmp.Or(safetext.Quote(p.Verification), "No verification section found in executor output"))
 	writeBlock(&b, "check_results", formatChecks(p.Checks, p.NotChecked))
 	writeBlock(&b, "done_checks", oneEach(p.DoneChecks))
 	if p.Scope != "" {
@@ -184,7 +185,7 @@ func (p ImplementPrompt) writeReexecute(b *strings.Builder) {
 
 func (p ImplementPrompt) writeIssues(b *strings.Builder, fixLabel string) {
 	for _, f := range p.Findings {
-		fmt.Fprintf(b, "### %s: %s\n**Issue:** %s\n", severityTitle(f.Severity), orElse(safetext.Line(f.Place()), "no particular place"), hanging(f.Issue))
+		fmt.Fprintf(b, "### %s: %s\n**Issue:** %s\n", severityTitle(f.Severity), cmp.Or(safetext.Line(f.Place()), "no particular place"), hanging(f.Issue))
 		if f.Fix != "" {
 			fmt.Fprintf(b, "%s %s\n", fixLabel, hanging(f.Fix))
 		}
@@ -285,13 +286,6 @@ func writeBlock(b *strings.Builder, tag, text string) {
 	if text = strings.TrimSpace(text); text != "" {
 		fmt.Fprintf(b, "<%s>\n%s\n</%s>\n", tag, text, tag)
 	}
-}
-
-func orElse(s, other string) string {
-	if strings.TrimSpace(s) == "" {
-		return other
-	}
-	return s
 }
 
 // indent is foreign output as a block of code.

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -108,7 +109,7 @@ func (t *turn) revertText(done gitstore.Reverted, own bool) string {
 	if len(done.Conflicts) > 0 {
 		parts = append(parts, "left alone, changed since: "+strings.Join(done.Conflicts, ", "))
 	}
-	return orElse(strings.Join(parts, "; "), "nothing was left to do")
+	return cmp.Or(strings.Join(parts, "; "), "nothing was left to do")
 }
 
 // resetBranch takes a reverted attempt off the run's branch.

@@ -245,7 +245,7 @@ type Saying struct {
 
 // title is the landing in a few words.
 func (l Landed) title() string {
-	return fmt.Sprintf("%s onto %s", l.Commit.Short(), orElse(l.Branch, "a detached HEAD"))
+	return fmt.Sprintf("%s onto %s", l.Commit.Short(), cmp.Or(l.Branch, "a detached HEAD"))
 }
 
 // Run is one execution of the loop, folded from its events.
@@ -410,7 +410,7 @@ func (p RunPlan) commits() []Words {
 }
 
 func (r Round) words() Words {
-	return Words{By: fmt.Sprintf("%s, round %d", r.Reviewer, r.Number), Text: orElse(r.Report.Text, r.Report.Summary)}
+	return Words{By: fmt.Sprintf("%s, round %d", r.Reviewer, r.Number), Text: cmp.Or(r.Report.Text, r.Report.Summary)}
 }
 
 // Files are the paths that differ between the run's base and its head, as far as

@@ -229,12 +229,12 @@ func checksTitle(run CheckRun) string {
 	for _, c := range run.Results {
 		parts = append(parts, c.Name+" "+c.State())
 	}
-	return orElse(strings.Join(parts, ", "), "no checks")
+	return cmp.Or(strings.Join(parts, ", "), "no checks")
 }
 
 // review runs a review step: a round.
 func (t *turn) review(step Step) error {
-	name := orElse(step.Work.Agent, t.run.Plan.Reviewer)
+	name := cmp.Or(step.Work.Agent, t.run.Plan.Reviewer)
 	t.Progress.Step("review", fmt.Sprintf("round %d by %s", step.Number, name))
 	if name == Human {
 		return t.reviewByPerson(step, name)

@@ -24,7 +24,7 @@ func readStop(e Event) (stopPayload, error) {
 		return stop, err
 	}
 	stop.Round, stop.MaxRounds = cmp.Or(stop.Round, other.Rounds), cmp.Or(stop.MaxRounds, other.MaxRounds)
-	stop.Detail = orElse(stop.Detail, other.Error)
+	stop.Detail = cmp.Or(stop.Detail, other.Error)
 	if len(stop.Unmet) == 0 {
 		stop.Unmet = other.Requests
 	}

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -130,7 +131,7 @@ func (t *turn) said(stop Stop) (by, text string) {
 	case ReasonBlocked, ReasonCheckpoint, ReasonNoChange:
 		if a != nil && a.Event != "" {
 			answer, _ := t.Store.Attachment(t.ctx, a.Event, "executor.md") // none: it said nothing
-			return a.Agent, beginning(orElse(reply.ParseExecutor(string(answer)).Reason, string(answer)))
+			return a.Agent, beginning(cmp.Or(reply.ParseExecutor(string(answer)).Reason, string(answer)))
 		}
 	case ReasonReviewUnreadable:
 		if round != nil {

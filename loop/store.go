@@ -2,6 +2,7 @@ package loop
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -224,7 +225,7 @@ func (s *Store) takeUp(ctx context.Context) error {
 	case done.Missing:
 		s.tell("The newest event of this clone, %s, is missing: its log now ends at %s. git runr sync fetches what the remote has.", done.From, done.To.Short())
 	case done.Moved:
-		s.tell("The log of this clone had been moved to %s: its own events up to %s are taken up again.", orElse(done.From.Short(), "nothing"), done.To.Short())
+		s.tell("The log of this clone had been moved to %s: its own events up to %s are taken up again.", cmp.Or(done.From.Short(), "nothing"), done.To.Short())
 	case done.Entries > 0:
 		s.tell("%s of this clone had been deleted, by git gc or prune, and written again.", prose.Count(done.Entries, "event"))
 	}
@@ -514,7 +515,7 @@ func (e *NotFoundError) Error() string {
 	if e.ID == Latest {
 		return fmt.Sprintf("there is no %s yet", e.What)
 	}
-	return fmt.Sprintf("%s %q does not exist %s", e.What, e.ID, orElse(e.Where, "here"))
+	return fmt.Sprintf("%s %q does not exist %s", e.What, e.ID, cmp.Or(e.Where, "here"))
 }
 
 func (e *NotFoundError) Is(target error) bool { return target == gitstore.ErrNotFound }

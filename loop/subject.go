@@ -159,3 +159,21 @@ func (s *Store) wholeSubject(ctx context.Context) (Subject, error) {
 	subject.Kind, subject.Title = SubjectRange, "whole files at: "+subject.Title
 	return subject, err
 }
+
+// ComparedWith is the commit or tree that the files of subject are compared with: its
+// base, but for a merge commit what git makes of the parents by itself.
+func (s *Store) ComparedWith(ctx context.Context, subject Subject) (gitstore.ID, error) {
+	if merge, err := s.isMerge(ctx, subject); err != nil || !merge {
+		return subject.Base, err
+	}
+	return s.Repo.Remerge(ctx, subject.Commit)
+}
+
+// isMerge reports whether subject is a merge commit.
+func (s *Store) isMerge(ctx context.Context, subject Subject) (bool, error) {
+	if subject.Kind != SubjectCommit || subject.Commit == "" {
+		return false, nil
+	}
+	commit, err := s.Repo.ReadCommit(ctx, subject.Commit)
+	return len(commit.Parents) > 1, err
+}

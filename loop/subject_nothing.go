@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -100,7 +101,7 @@ func (s *Store) nothing(ctx context.Context, subject Subject) error {
 // rangeEnds are the two revisions of a range.
 func rangeEnds(spec string) (left, right string) {
 	left, right, _ = strings.Cut(spec, "..")
-	return orElse(left, "HEAD"), orElse(strings.TrimPrefix(right, "."), "HEAD")
+	return cmp.Or(left, "HEAD"), cmp.Or(strings.TrimPrefix(right, "."), "HEAD")
 }
 
 // reversed is the range the other way round, where there is something in it. The end

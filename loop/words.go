@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -37,7 +38,7 @@ func writeWords(b *strings.Builder, tag, lead string, said []Words) {
 // words are the submission in its reviewer's own words: an agent's answer, or a
 // person's message and comments.
 func (s Submission) words() Words {
-	said := append([]string{orElse(s.Report.Text, s.Report.Summary)}, commentBlocks(s.Comments)...)
+	said := append([]string{cmp.Or(s.Report.Text, s.Report.Summary)}, commentBlocks(s.Comments)...)
 	return Words{By: s.Reviewer, Text: prose.CutMiddle(strings.TrimSpace(strings.Join(said, "\n\n")), reply.MaxText)}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -173,7 +174,7 @@ func (c *config) callFailure(ctx context.Context, spec agent.Spec, answer agent.
 	if !listed {
 		reason = loop.ReasonAgentFailed
 	}
-	detail := fmt.Sprintf("agent %q after %s: %s", spec.Name, result.Duration.Round(time.Second), orElse(answer.Detail, answer.Problem))
+	detail := fmt.Sprintf("agent %q after %s: %s", spec.Name, result.Duration.Round(time.Second), cmp.Or(answer.Detail, answer.Problem))
 	return &loop.Failure{Reason: reason, Detail: detail, LastActivity: lastOutput(result), Setting: c.agentLimit(spec, answer.Problem), Transient: answer.Transient()}, nil
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -154,7 +155,7 @@ func classify(err error) problem {
 	}
 	for _, s := range sentinels {
 		if errors.Is(err, s.is) {
-			return problem{status: s.status, msg: sentinelMessage(err, s), hint: nonEmpty(orElse(hintOf(err), s.hint))}
+			return problem{status: s.status, msg: sentinelMessage(err, s), hint: nonEmpty(cmp.Or(hintOf(err), s.hint))}
 		}
 	}
 	return problem{status: exitBug, msg: err.Error(), hint: unforeseenHint(err)}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -205,7 +206,7 @@ func placeOf(c loop.Comment) string {
 	if c.Side == loop.SideOld {
 		return safetext.Line(c.Place() + " (old)")
 	}
-	return safetext.Line(orElse(c.Place(), "general"))
+	return safetext.Line(cmp.Or(c.Place(), "general"))
 }
 
 // indent shows text with every line that holds something behind prefix.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -65,7 +66,7 @@ func writeReviewDocument(w io.Writer, doc reviewJSON) {
 	writeComments(w, doc)
 	for _, f := range doc.Failures {
 		reason := loop.ReasonOf(f.Reason)
-		fmt.Fprintf(w, "\nNot reviewed: %s. %s\n", safetext.Line(orElse(f.Detail, reason.Title)), reason.Explanation)
+		fmt.Fprintf(w, "\nNot reviewed: %s. %s\n", safetext.Line(cmp.Or(f.Detail, reason.Title)), reason.Explanation)
 		if f.Setting != nil {
 			fmt.Fprintf(w, "  ended by %s\n", f.Setting)
 		}
@@ -79,7 +80,7 @@ func writeReviewDocument(w io.Writer, doc reviewJSON) {
 		}
 	}
 	for _, lost := range doc.Lost {
-		who := safetext.Line(orElse(lost.Actor, lost.By))
+		who := safetext.Line(cmp.Or(lost.Actor, lost.By))
 		fmt.Fprintf(w, "\nNot counted: %s by %s: %s\n  it is kept: git show %s\n", safetext.Line(lost.Type), who, safetext.Line(lost.Why), lost.Event.Short())
 	}
 }
@@ -202,7 +203,7 @@ func writeSubmission(w io.Writer, r loop.Review, sub loop.Submission) {
 	if sub.Outcome == loop.OutcomeNothing {
 		why := censusLine(sub.Census)
 		if sub.Census.Files == 0 {
-			why = orElse(sub.Report.Summary, why)
+			why = cmp.Or(sub.Report.Summary, why)
 		}
 		fmt.Fprintf(w, "\nNothing to review: %s\n", safetext.Line(why))
 		return
@@ -258,7 +259,7 @@ func writeInbox(w io.Writer, reviews []loop.ReviewSummary, total int) {
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, r := range reviews {
-		title := orElse(r.Title, r.Spec)
+		title := cmp.Or(r.Title, r.Spec)
 		if r.Asked != "" {
 			title += ": " + r.Asked
 		}

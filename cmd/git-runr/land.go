@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -76,7 +77,7 @@ func land(s *session) error {
 }
 
 func writeLanded(w io.Writer, doc landedJSON) {
-	fmt.Fprintf(w, "Landed %s on %s: %s", doc.Commit.Short(), orElse(doc.Branch, "a detached HEAD"), prose.Count(len(doc.Files), "file"))
+	fmt.Fprintf(w, "Landed %s on %s: %s", doc.Commit.Short(), cmp.Or(doc.Branch, "a detached HEAD"), prose.Count(len(doc.Files), "file"))
 	if len(doc.Deleted) > 0 {
 		fmt.Fprintf(w, ", %d of them deleted:\n", len(doc.Deleted))
 		writePaths(w, "deleted", doc.Deleted)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -67,7 +68,7 @@ func runState(r loop.RunSummary, live func(string) bool) string {
 func writeRun(w io.Writer, run loop.Run, live bool, tree string) {
 	fmt.Fprintf(w, "Run %s  %s\n", run.ID, runState(run.Summary(), func(string) bool { return live }))
 	fmt.Fprintf(w, "%s\n", safetext.Line(run.Plan.Entity.Name()))
-	fmt.Fprintf(w, "workflow %s; implementer %s, reviewer %s\n", run.Plan.Policy, orElse(run.Plan.Implementer, "none"), run.Plan.Reviewer)
+	fmt.Fprintf(w, "workflow %s; implementer %s, reviewer %s\n", run.Plan.Policy, cmp.Or(run.Plan.Implementer, "none"), run.Plan.Reviewer)
 	fmt.Fprintf(w, "base %s, branch %s at %s\n", run.Plan.Base.Short(), run.Plan.Branch, run.Commit.Short())
 	if tree != "" {
 		fmt.Fprintf(w, "worktree: %s\n", safetext.Line(tree))
@@ -88,7 +89,7 @@ func writeRun(w io.Writer, run loop.Run, live bool, tree string) {
 		}
 	}
 	if run.Landed != nil {
-		fmt.Fprintf(w, "\nlanded as %s on %s\n", run.Landed.Commit.Short(), orElse(run.Landed.Branch, "a detached HEAD"))
+		fmt.Fprintf(w, "\nlanded as %s on %s\n", run.Landed.Commit.Short(), cmp.Or(run.Landed.Branch, "a detached HEAD"))
 	}
 }
 
@@ -175,11 +176,4 @@ func writeEvent(w io.Writer, e loop.Event) {
 		about = e.Review
 	}
 	fmt.Fprintf(w, "%s  %s  %s\n", e.Timestamp.UTC().Format(time.DateTime), about, safetext.Line(e.Title))
-}
-
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }

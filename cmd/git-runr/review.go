@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -341,7 +342,7 @@ const heldShown = 5
 
 func writeHeld(w io.Writer, held []heldJSON) {
 	for _, h := range held[:min(len(held), heldShown)] {
-		fmt.Fprintf(w, "Left alone: %s, %s\n", h.ID, safetext.Line(orElse(h.Failure.Detail, h.Failure.Reason)))
+		fmt.Fprintf(w, "Left alone: %s, %s\n", h.ID, safetext.Line(cmp.Or(h.Failure.Detail, h.Failure.Reason)))
 		writeNext(w, h.Failure)
 	}
 	if more := len(held) - heldShown; more > 0 {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -87,9 +88,9 @@ func (s *session) readyToRun(conf *config, plan loop.RunPlan) error {
 // in finished work is perhaps never asked: that it is missing is said.
 func (s *session) agentsReady(plan loop.RunPlan) error {
 	for _, step := range plan.Policy.Workflow {
-		name, role := orElse(step.Agent, plan.Implementer), agent.Implementer
+		name, role := cmp.Or(step.Agent, plan.Implementer), agent.Implementer
 		if step.Kind == loop.StepReview {
-			name, role = orElse(step.Agent, plan.Reviewer), agent.Reviewer
+			name, role = cmp.Or(step.Agent, plan.Reviewer), agent.Reviewer
 		}
 		if step.Kind == loop.StepCheck || name == "" || name == builtinName || name == loop.Human {
 			continue
@@ -208,7 +209,7 @@ func (s *session) showEnd(store *loop.Store, run loop.Run) error {
 		case run.Stop != nil:
 			writeStop(w, s, run)
 			if id := run.Stop.Review; id != "" {
-				fmt.Fprintf(w, "Or review it in a browser: %s\n", orElse(s.reviewURL(store, id, true), "git runr serve --open"))
+				fmt.Fprintf(w, "Or review it in a browser: %s\n", cmp.Or(s.reviewURL(store, id, true), "git runr serve --open"))
 			}
 		case run.Plan.InPlace && run.Status == loop.RunComplete:
 			fmt.Fprintf(w, "\n%s. The work is in your checkout: look at it and commit it.\n", resultWords(run))
@@ -350,7 +351,7 @@ func (s *session) planContext(store *loop.Store, plan *loop.RunPlan, name string
 		retries := slices.IndexFunc(plan.Settings, func(s loop.Setting) bool { return s.Name == loop.SettingRetries })
 		plan.Settings[retries].Value, plan.Settings[retries].From = strconv.Itoa(plan.Policy.MaxRetries), "the review context"
 	}
-	plan.Entity = loop.Entity{Type: orElse(given.EntityType, "task"), Identifier: given.Identifier, Title: given.Title}
+	plan.Entity = loop.Entity{Type: cmp.Or(given.EntityType, "task"), Identifier: given.Identifier, Title: given.Title}
 	plan.DoneCriteria, plan.References = given.DoneCriteria, given.References
 	plan.Task = strings.TrimSpace(given.Title + "\n\n" + given.DoneCriteria)
 	plan.InPlace = s.Bool("in-place")

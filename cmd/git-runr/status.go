@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -172,7 +173,7 @@ func (d overviewJSON) next(live func(string) bool, land func(loop.RunSummary) st
 }
 
 func writeOverview(w io.Writer, d overviewJSON, live func(string) bool) {
-	on, at := orElse(d.Branch, "a detached HEAD"), d.Head.Short()
+	on, at := cmp.Or(d.Branch, "a detached HEAD"), d.Head.Short()
 	switch {
 	case d.Problem != "":
 		fmt.Fprintf(w, "On %s, which cannot be read: %s.\n", safetext.Line(on), safetext.Line(d.Problem))
@@ -182,7 +183,7 @@ func writeOverview(w io.Writer, d overviewJSON, live func(string) bool) {
 		if d.Under != "" {
 			at += ", in the middle of a " + d.Under
 		}
-		fmt.Fprintf(w, "On %s at %s; post-commit hook %s.\n", safetext.Line(on), at, orElse(string(d.Hook), "unknown"))
+		fmt.Fprintf(w, "On %s at %s; post-commit hook %s.\n", safetext.Line(on), at, cmp.Or(string(d.Hook), "unknown"))
 	}
 	if d.Config != "" {
 		fmt.Fprintf(w, "\n%s\n  mend it first: reviews and runs do not begin without it\n", safetext.Line(d.Config))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -145,7 +146,7 @@ func syncWith(s *session) error {
 	if err != nil {
 		return err
 	}
-	remote, err := s.repo.ElectRemote(orElse(name, conf.Sync.Remote))
+	remote, err := s.repo.ElectRemote(cmp.Or(name, conf.Sync.Remote))
 	if err != nil {
 		return err
 	}

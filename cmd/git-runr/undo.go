@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -133,7 +134,7 @@ func (s *session) movedBack(undone loop.Undone) string {
 	if now.Head != "" {
 		at = "at " + now.Head.Short()
 	}
-	return safetext.Line(orElse(strings.TrimPrefix(now.HeadRef, "refs/heads/"), "HEAD")) + " is " + at + " again"
+	return safetext.Line(cmp.Or(strings.TrimPrefix(now.HeadRef, "refs/heads/"), "HEAD")) + " is " + at + " again"
 }
 
 // undoProblem says what to type when a landing was not undone, or not done again.
@@ -171,7 +172,7 @@ func (s *session) insteadOfUndo(op gitstore.Recorded, why error) (string, error)
 	case op.Back:
 		return "git runr land " + op.Run + " --onto " + switchTo(branch, "") + "   lands it on what is there now", nil
 	}
-	at, err := s.repo.Ref(s.ctx, orElse(after.HeadRef, "HEAD"))
+	at, err := s.repo.Ref(s.ctx, cmp.Or(after.HeadRef, "HEAD"))
 	if err != nil || before.Head == "" {
 		return "", err
 	}
@@ -181,7 +182,7 @@ func (s *session) insteadOfUndo(op gitstore.Recorded, why error) (string, error)
 	span := before.Head.Short() + ".." + after.Head.Short()
 	has, err := s.repo.IsAncestor(s.ctx, after.Head, at)
 	if !has {
-		return "git log --stat " + span + "   shows what landed: " + orElse(branch, "HEAD") + " has not got these commits any more", err
+		return "git log --stat " + span + "   shows what landed: " + cmp.Or(branch, "HEAD") + " has not got these commits any more", err
 	}
 	return revertLine(span, branch, here, why), nil
 }
