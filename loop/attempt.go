@@ -205,28 +205,6 @@ func (t *turn) stateAfter(a Attempt) (gitstore.Snapshot, error) {
 // withoutDir makes the paths in an implementer's report relative.
 func withoutDir(text, dir string) string { return strings.ReplaceAll(text, dir+"/", "") }
 
-// claim compares what the implementer says with what it did.
-func (a *Attempt) claim(report reply.ExecutorReport) {
-	a.Status, a.Verification, a.Claimed, a.Warnings = report.Status, report.Verification, report.Files, report.Warnings
-	for _, f := range report.Files {
-		if !slices.ContainsFunc(a.Files, func(changed string) bool { return covers(f, changed) }) {
-			a.Unchanged = append(a.Unchanged, f)
-		}
-	}
-	said := slices.Concat(a.Claimed, a.Edited)
-	for _, f := range a.Files {
-		if len(said) > 0 && !slices.ContainsFunc(said, func(claim string) bool { return covers(claim, f) }) {
-			a.Unclaimed = append(a.Unclaimed, f)
-		}
-	}
-}
-
-// covers reports whether a claim means a file: it names the file, or a directory that
-// the file is in.
-func covers(claim, file string) bool {
-	return claim == file || strings.HasPrefix(file, strings.TrimSuffix(claim, "/")+"/")
-}
-
 // leaveUnclaimed keeps an attempt in place to what its implementer says to be its
 // own. Anything else that changed meanwhile may be a person's, who works beside it:
 // it is left alone. One that says nothing is taken to have made every change.

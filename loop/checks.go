@@ -2,12 +2,8 @@ package loop
 
 import (
 	"context"
-	"fmt"
-	"strings"
 
 	"git-runr/gitstore"
-	"git-runr/loop/prose"
-	"git-runr/loop/reply"
 )
 
 // Checker runs checks and judges what came of them. Whether a failure counts against
@@ -19,80 +15,6 @@ type Checker struct {
 	// Judge fills in what result means for a change of the files changed, beside what
 	// the check came to on the base; nil: it was not run there.
 	Judge func(result CheckResult, base *CheckResult, changed []string) CheckResult
-}
-
-// RuleOfCheck begins the rule of a finding that says that a check fails; the check's
-// name follows.
-const RuleOfCheck = "check:"
-
-// OK reports whether the check ran and succeeded.
-func (c CheckResult) OK() bool { return c.ExitCode == 0 && c.Reason == "" && c.NotRun == "" }
-
-// Fails reports whether the result counts against the change: the check ran, failed,
-// and does not fail in the same way without the change.
-func (c CheckResult) Fails() bool { return !c.OK() && c.NotRun == "" && !c.FailsOnBase }
-
-// State is how the check ended, in a few words on one line.
-func (c CheckResult) State() string {
-	state := "ok"
-	switch {
-	case c.NotRun != "":
-		return "not run: " + prose.OneLine(c.NotRun)
-	case c.Reason != "":
-		state = prose.OneLine(c.Reason)
-	case c.ExitCode != 0:
-		state = fmt.Sprintf("exit %d", c.ExitCode)
-	}
-	if c.Said != "" {
-		state += " (" + prose.OneLine(c.Said) + ")"
-	}
-	if c.FailsOnBase {
-		state += ", as on the base"
-	}
-	return state
-}
-
-// Why is what a check that did not pass says is wrong, on one line: its first failure,
-// else how it ended.
-func (c CheckResult) Why() string {
-	if len(c.Failures) == 0 || c.NotRun != "" {
-		return c.State()
-	}
-	why := prose.OneLine(c.Failures[0].String())
-	if more := len(c.Failures) - 1 + c.FailuresMore; more > 0 {
-		why += fmt.Sprintf(", and %d more", more)
-	}
-	return why
-}
-
-// String is the failure on one line: what failed, how, and where.
-func (f CheckFailure) String() string {
-	text := strings.Trim(f.Test+": "+f.Message, ": ")
-	if f.Message == "" {
-		text = f.Test + " failed"
-	}
-	if f.File == "" {
-		return text
-	}
-	return strings.TrimSpace(text + " (" + reply.Finding{File: f.File, Line: f.Line}.Place() + ")")
-}
-
-// shown is what a prompt quotes of the output of a check that did not pass: from the
-// first failure on, else the last n lines.
-func (c CheckResult) shown(n int) string {
-	if c.Excerpt != "" {
-		return c.Excerpt
-	}
-	return prose.Tail(c.Output, n)
-}
-
-// CheckLog is where an event keeps the whole output of the check called name.
-func CheckLog(name string) string { return "checks/" + safeName(name) + ".log" }
-
-// LogCommand is what to type to read the whole output of the check called name, which
-// event keeps.
-func LogCommand(event gitstore.ID, name string) string {
-	return "git show " + string(event[:min(len(event), 12)]) + ":" + CheckLog(name)
 }
 
 // checkup is a change whose checks are to be run.
@@ -148,18 +70,4 @@ func (s *Store) checkBase(ctx context.Context, c Checker, p Progress, job checku
 		}
 		return ctx.Err()
 	})
-}
-
-// NotInstalled is the Reason of a check whose program is not on PATH: it was not started.
-const NotInstalled = "not_installed"
-
-// notRun counts the checks that could not be run.
-func notRun(results []CheckResult) int {
-	n := 0
-	for _, c := range results {
-		if c.NotRun != "" {
-			n++
-		}
-	}
-	return n
 }

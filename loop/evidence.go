@@ -13,45 +13,10 @@ import (
 	"time"
 	"unicode"
 
-	"git-runr/gitstore"
 	"git-runr/loop/checklog"
 	"git-runr/loop/internal/markdown"
 	"git-runr/loop/prose"
 )
-
-// Evidence is what a check printed when a person ran it: a file among those of a run
-// that stopped, as git runr diagnose suggests to write it. It is no more than that:
-// how the check ended is not known, and whoever can write to the repository's
-// directory can write it. So it is shown to reviewers as what it is, and never makes
-// a check pass. A file that was there when the run stopped is none: an agent may have
-// left it.
-type Evidence struct {
-	Check     string      `json:"check"`
-	Command   string      `json:"command"`
-	File      string      `json:"file"`
-	WrittenAt time.Time   `json:"written_at"`
-	Tree      gitstore.ID `json:"tree"`           // the commit that the run's working tree held
-	Said      string      `json:"said,omitempty"` // what it says in a few words: see Said
-	Failing   bool        `json:"failing,omitempty"`
-	Excerpt   string      `json:"excerpt,omitempty"` // its end, capped
-	Stale     string      `json:"stale,omitempty"`   // why it does not count
-
-	text string
-}
-
-// Counts reports whether it is evidence of the work as it is.
-func (e Evidence) Counts() bool { return e.Stale == "" }
-
-// State is what it shows, in a few words.
-func (e Evidence) State() string {
-	switch {
-	case !e.Counts():
-		return "does not count: " + prose.OneLine(e.Stale)
-	case e.Said != "":
-		return prose.OneLine(e.Said)
-	}
-	return "its output"
-}
 
 // EvidenceFiles are the names of the files among a run's in which people leave the output
 // of its checks, one for each check.
@@ -133,16 +98,6 @@ func (e *Evidence) read() {
 	}
 }
 
-// hasTaken reports whether e is recorded already.
-func (r Run) hasTaken(e Evidence) bool {
-	for _, iv := range r.Interventions {
-		if slices.ContainsFunc(iv.Evidence, func(known Evidence) bool { return known.File == e.File && known.WrittenAt.Equal(e.WrittenAt) }) {
-			return true
-		}
-	}
-	return false
-}
-
 // takeEvidence records what people left with the commit that it is of. What was
 // written before the newest change of the run's work is of something else.
 func (t *turn) takeEvidence(iv *Intervention) error {
@@ -203,14 +158,4 @@ func (t *turn) setEvidenceAside() {
 			t.Progress.Line(err.Error())
 		}
 	}
-}
-
-// words are what prompts say of it.
-func (e Evidence) words() string {
-	head := fmt.Sprintf("they left what check %q printed (%s, written %s; git-runr did not run it and does not know how it ended): %s",
-		e.Check, prose.OneLine(e.File), e.WrittenAt.UTC().Format(time.RFC3339), e.State())
-	if !e.Counts() {
-		return head
-	}
-	return head + "\n" + indent(prose.Cut(e.Excerpt, outputInEvent))
 }

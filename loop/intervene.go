@@ -22,12 +22,6 @@ type InterventionSpec struct {
 	Proof    bool        // only its commands count: the person does not answer for what a killed attempt left
 }
 
-// interventionPayload is an intervention and the commit that its note goes to.
-type interventionPayload struct {
-	Intervention
-	On gitstore.ID `json:"commit"`
-}
-
 // Intervene records what a person did for a run that stopped: the work in the run's
 // working tree becomes a commit on its branch, commands are run there and kept as
 // evidence. The counters start afresh.
@@ -250,59 +244,6 @@ func (t *turn) recordIntervention(iv Intervention) (Run, Intervention, error) {
 	})
 	iv.By = recorded.By
 	return t.run, iv, err
-}
-
-// interventionNote is the note on the run's commit.
-func interventionNote(e Event) (gitstore.ID, string) {
-	p, err := payload[interventionPayload](e)
-	if err != nil {
-		return "", ""
-	}
-	text := fmt.Sprintf("run %s intervention (%s): %s", e.Run, prose.OneLine(p.Reason), prose.OneLine(p.Note))
-	for _, c := range p.Commands {
-		text += fmt.Sprintf("\nrun %s ran: %s: %s", e.Run, prose.OneLine(c.Command), c.State())
-	}
-	for _, left := range p.Evidence {
-		text += fmt.Sprintf("\nrun %s was given output of %s: %s", e.Run, prose.OneLine(left.Check), left.State())
-	}
-	return p.On, text
-}
-
-// words are what the next prompt says of an intervention, a line each.
-func (iv Intervention) words() []string {
-	lines := []string{fmt.Sprintf("%s (%s): %s", prose.OneLine(iv.By), iv.Reason, strings.TrimSpace(iv.Note))}
-	if len(iv.Files) > 0 {
-		lines = append(lines, "they changed: "+names(iv.Files))
-	}
-	for _, c := range iv.Commands {
-		lines = append(lines, fmt.Sprintf("they ran %q: %s", c.Command, c.State()))
-	}
-	for _, e := range iv.Evidence {
-		lines = append(lines, e.words())
-	}
-	return lines
-}
-
-// proof is what the intervention shows of the work: whether anything, and whether that
-// is good. Commands count by how they ended, evidence as long as it tells of no failure.
-func (iv Intervention) proof() (shown, good bool) {
-	good = !slices.ContainsFunc(iv.Commands, func(c CheckResult) bool { return !c.OK() })
-	shown = len(iv.Commands) > 0
-	for _, e := range iv.Evidence {
-		if e.Counts() {
-			shown, good = true, good && !e.Failing
-		}
-	}
-	return shown, good
-}
-
-// fromPeople is what people said and did since the run began, for prompts.
-func (r Run) fromPeople() []string {
-	var lines []string
-	for _, iv := range r.Interventions {
-		lines = append(lines, iv.words()...)
-	}
-	return lines
 }
 
 // TakeEvidence records what people left since run stopped, as an intervention.

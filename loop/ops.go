@@ -11,21 +11,6 @@ import (
 	"git-runr/loop/reply"
 )
 
-// What a run that is completed came to.
-const (
-	ResultPass       = "pass"             // a review passed it
-	ResultWithIssues = "pass_with_issues" // a person accepted it
-	ResultUnreviewed = "unreviewed"       // its workflow has no review, or none after the last change
-)
-
-// outcome is what a run comes to whose steps are all done.
-func (r Run) outcome() string {
-	if round := r.lastSaid(); round != nil && round.Commit == r.Head() {
-		return ResultPass
-	}
-	return ResultUnreviewed
-}
-
 // Result is what a run came to, in the shape of seed 004.
 type Result struct {
 	Status         string        `json:"status"` // one of a completed run's, skipped or abort; "" while it runs

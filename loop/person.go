@@ -4,40 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
-	"git-runr/gitstore"
 	"git-runr/loop/prose"
 	"git-runr/loop/reply"
 )
-
-// Asked is the review that a run has asked people for: an ordinary one, bound to the run.
-type Asked struct {
-	Review string      `json:"review_id"`
-	Commit gitstore.ID `json:"commit"` // of the run's branch, that it is of
-	Round  int         `json:"round"`
-}
-
-// asked keeps which review was asked for last.
-func (r *Run) asked(e Event) error {
-	request, err := payload[ReviewRequest](e)
-	if err == nil && request.Run == r.ID {
-		r.Asked = &Asked{Review: e.Review, Commit: request.Subject.Commit, Round: request.Round}
-	}
-	return err
-}
-
-// counted reports whether a round was made of the review called id.
-func (r Run) counted(id string) bool {
-	return slices.ContainsFunc(r.Rounds, func(round Round) bool { return round.Review == id })
-}
-
-// verdicts are the submissions that stand and say more than a comment.
-func (r Review) verdicts() []Submission {
-	return slices.DeleteFunc(r.Standing(), func(s Submission) bool { return s.Outcome == OutcomeCommented || s.Outcome == OutcomeNothing })
-}
 
 // Waits is the review that run has stopped for and that nobody has answered with a
 // verdict; ok is false where it waits for none.

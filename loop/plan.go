@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -121,12 +120,6 @@ func (p RunPlan) asksFor(check Check) bool {
 	const shortest = 4 // "make" and shorter stand in texts by chance
 	return slices.Contains(p.FailedChecks, check.Name) ||
 		p.FromReview == "" && len(check.Command) > shortest && strings.Contains(p.Task+"\n"+p.DoneCriteria, check.Command)
-}
-
-// settledFinding reports whether f was fixed or refuted since.
-func (r Review) settledFinding(f reply.Finding) bool {
-	answer, _ := r.AnswerTo(f.ID)
-	return answer.Kind == AnswerFixed || answer.Kind == AnswerRefuted
 }
 
 // PlanInPlace makes the checkout as it is, uncommitted changes included, what plan
@@ -251,19 +244,6 @@ func (s *Store) changedFiles(ctx context.Context, from, to gitstore.ID, dir stri
 		}
 	}
 	return named, others, err
-}
-
-// lists reports whether an executor in dir means a file by a name in its list.
-func lists(name, dir, file string) bool {
-	return covers(path.Clean(strings.TrimPrefix(name, dir+"/")), file)
-}
-
-// Unchanged are the names in the list of an executor in dir that stand for no file of
-// its work.
-func (c *Context) Unchanged(listed []string, dir string) []string {
-	return slices.DeleteFunc(slices.Clone(listed), func(name string) bool {
-		return slices.ContainsFunc(c.Files, func(file string) bool { return lists(name, dir, file) })
-	})
 }
 
 // givenAside makes the work a commit for the run's own worktree. Where it is not

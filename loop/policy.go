@@ -131,3 +131,16 @@ func (p Policy) String() string {
 	}
 	return strings.Join(names, " → ")
 }
+
+// runs reports whether the step runs the check called name.
+func (w WorkStep) runs(name string) bool {
+	if len(w.Checks) == 0 {
+		return true
+	}
+	for _, c := range w.Checks {
+		if c == name {
+			return true
+		}
+	}
+	return false
+}

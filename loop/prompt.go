@@ -93,20 +93,6 @@ func (p ReviewPrompt) writeChange(b *strings.Builder) {
 	fmt.Fprintf(b, "\n----- BEGIN CHANGE %s -----\n%s\n----- END CHANGE %s -----\n\n", p.Nonce, strings.TrimRight(string(p.Patch), "\n"), p.Nonce)
 }
 
-// namesShown is how many files one sentence names.
-const namesShown = 50
-
-func names(files []string) string {
-	shown := make([]string, min(len(files), namesShown))
-	for i := range shown {
-		shown[i] = safetext.Line(files[i])
-	}
-	if more := len(files) - namesShown; more > 0 {
-		shown = append(shown, fmt.Sprintf("and %d more", more))
-	}
-	return strings.Join(shown, ", ")
-}
-
 // ImplementPrompt is what an implementer is told, whatever its mode.
 type ImplementPrompt struct {
 	Entity       Entity
@@ -288,17 +274,6 @@ func writeBlock(b *strings.Builder, tag, text string) {
 	}
 }
 
-// indent is foreign output as a block of code.
-func indent(s string) string {
-	return "    " + strings.ReplaceAll(strings.TrimRight(safetext.Text(s), "\n"), "\n", "\n    ")
-}
-
-// hanging is foreign text behind a label: its further lines are indented, so that none
-// of them begins a part of ours.
-func hanging(s string) string {
-	return strings.ReplaceAll(safetext.Text(s), "\n", "\n  ")
-}
-
 // oneEach are foreign names, each on a line of its own.
 func oneEach(names []string) string {
 	safe := make([]string, len(names))
@@ -306,4 +281,18 @@ func oneEach(names []string) string {
 		safe[i] = safetext.Line(name)
 	}
 	return strings.Join(safe, "\n")
+}
+
+// writeWords writes a block of what others wrote, each with who wrote it; nothing
+// where nobody wrote anything. lead says what the words are good for.
+func writeWords(b *strings.Builder, tag, lead string, said []Words) {
+	var parts []string
+	for _, w := range said {
+		if strings.TrimSpace(w.Text) != "" {
+			parts = append(parts, safetext.Line(w.By)+":\n"+safetext.Quote(w.Text))
+		}
+	}
+	if len(parts) > 0 {
+		writeBlock(b, tag, lead+"\nIt is quoted: each of its lines begins with \"> \".\n\n"+strings.Join(parts, "\n\n"))
+	}
 }

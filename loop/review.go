@@ -545,3 +545,63 @@ func FoldReview(events []Event) (Review, []error) {
 	}
 	return review, bad
 }
+
+// verdicts are the submissions that stand and say more than a comment.
+func (r Review) verdicts() []Submission {
+	return slices.DeleteFunc(r.Standing(), func(s Submission) bool { return s.Outcome == OutcomeCommented || s.Outcome == OutcomeNothing })
+}
+
+// Human names a person as reviewer or implementer: nothing is started.
+const Human = "human"
+
+func emptyReport() reply.Report {
+	return reply.Report{Format: reply.FormatNone, Findings: []reply.Finding{}, Requests: []string{}, Warnings: []string{}}
+}
+
+// Retry is what happens after a reviewer gave no answer.
+type Retry struct {
+	What     string   // when it is asked again
+	Commands []string // what to type then, in order
+}
+
+// Next says what happens after a reviewer gave no answer, and what to type.
+func (f Failure) Next() Retry {
+	again := []string{"git runr work --retry"}
+	switch {
+	case f.Reason == ReasonObjects && f.Try != "":
+		return Retry{"when it can be read:", []string{f.Try, "git runr work"}}
+	case f.Reason == ReasonObjects:
+		return Retry{"when it can be read:", []string{"git runr work"}}
+	case !f.RetryAt.IsZero():
+		return Retry{fmt.Sprintf("tried again by git runr work after %s; at once:", f.RetryAt.UTC().Format(time.DateTime+"Z")), again}
+	case f.Transient:
+		return Retry{fmt.Sprintf("tried %d times; once more:", f.Tries), again}
+	case f.Reason == ReasonUntrusted:
+		return Retry{"when its command is approved:", append([]string{"git runr trust"}, again...)}
+	case f.Reason == ReasonAgentNotFound:
+		return Retry{"when it is installed:", again}
+	}
+	return Retry{"when that is mended:", again}
+}
+
+// failed are the reviewers that could not be run, and retryAt when those of them are
+// tried again that are.
+func (r Review) failed() (names []string, retryAt map[string]time.Time) {
+	for _, f := range r.Failures {
+		names = append(names, f.Reviewer)
+		if f.RetryAt.IsZero() {
+			continue
+		}
+		if retryAt == nil {
+			retryAt = map[string]time.Time{}
+		}
+		retryAt[f.Reviewer] = f.RetryAt
+	}
+	return names, retryAt
+}
+
+// settledFinding reports whether f was fixed or refuted since.
+func (r Review) settledFinding(f reply.Finding) bool {
+	answer, _ := r.AnswerTo(f.ID)
+	return answer.Kind == AnswerFixed || answer.Kind == AnswerRefuted
+}

@@ -3,6 +3,7 @@ package loop
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -459,4 +460,123 @@ func trackedRounds(rounds []Round) []track.Round {
 		tracked[i] = track.Round{Number: r.Number, Report: r.Report, Failed: r.Failure != nil}
 	}
 	return tracked
+}
+
+// failure is why the agent that the run waited for last gave no answer; nil when it did.
+func (r Run) failure() *Failure {
+	if a := r.lastAttempt(); a != nil && r.last == AttemptCompleted {
+		return a.Failure
+	}
+	if round := r.lastRound(); round != nil && r.last == RoundCompleted {
+		return round.Failure
+	}
+	return nil
+}
+
+// Failing are the newest results that count against the run's work.
+func (r Run) Failing() []CheckResult {
+	checks := r.LastChecks()
+	if a := r.lastAttempt(); checks == nil || a != nil && checks.Attempt != a.Number {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(checks.Results), func(c CheckResult) bool { return !c.Fails() })
+}
+
+// Asked is the review that a run has asked people for: an ordinary one, bound to the run.
+type Asked struct {
+	Review string      `json:"review_id"`
+	Commit gitstore.ID `json:"commit"` // of the run's branch, that it is of
+	Round  int         `json:"round"`
+}
+
+// asked keeps which review was asked for last.
+func (r *Run) asked(e Event) error {
+	request, err := payload[ReviewRequest](e)
+	if err == nil && request.Run == r.ID {
+		r.Asked = &Asked{Review: e.Review, Commit: request.Subject.Commit, Round: request.Round}
+	}
+	return err
+}
+
+// counted reports whether a round was made of the review called id.
+func (r Run) counted(id string) bool {
+	return slices.ContainsFunc(r.Rounds, func(round Round) bool { return round.Review == id })
+}
+
+// Name is what people call the entity: its identifier and its title.
+func (e Entity) Name() string {
+	return strings.Trim(e.Identifier+": "+e.Title, ": ")
+}
+
+// claim compares what the implementer says with what it did.
+func (a *Attempt) claim(report reply.ExecutorReport) {
+	a.Status, a.Verification, a.Claimed, a.Warnings = report.Status, report.Verification, report.Files, report.Warnings
+	for _, f := range report.Files {
+		if !slices.ContainsFunc(a.Files, func(changed string) bool { return covers(f, changed) }) {
+			a.Unchanged = append(a.Unchanged, f)
+		}
+	}
+	said := slices.Concat(a.Claimed, a.Edited)
+	for _, f := range a.Files {
+		if len(said) > 0 && !slices.ContainsFunc(said, func(claim string) bool { return covers(claim, f) }) {
+			a.Unclaimed = append(a.Unclaimed, f)
+		}
+	}
+}
+
+// outcome is what a run comes to whose steps are all done.
+func (r Run) outcome() string {
+	if round := r.lastSaid(); round != nil && round.Commit == r.Head() {
+		return ResultPass
+	}
+	return ResultUnreviewed
+}
+
+// Unchanged are the names in the list of an executor in dir that stand for no file of
+// its work.
+func (c *Context) Unchanged(listed []string, dir string) []string {
+	return slices.DeleteFunc(slices.Clone(listed), func(name string) bool {
+		return slices.ContainsFunc(c.Files, func(file string) bool { return lists(name, dir, file) })
+	})
+}
+
+// CheckFor is the check that runs command, by its command or its name.
+func (p RunPlan) CheckFor(command string) (Check, bool) {
+	i := slices.IndexFunc(p.Checks, func(c Check) bool { return reply.OneRow(c.Command) == reply.OneRow(command) || c.Name == command })
+	if i < 0 {
+		return Check{}, false
+	}
+	return p.Checks[i], true
+}
+
+// scopeText says what may be changed; "" when that is everything.
+func (p RunPlan) scopeText() string {
+	var lines []string
+	add := func(format string, globs []string) {
+		if len(globs) > 0 {
+			lines = append(lines, fmt.Sprintf(format, names(globs)))
+		}
+	}
+	add("Only files that match one of these may be changed: %s", p.Scope.Allow)
+	add("The task itself is limited to these: %s", p.TaskScope.Allow)
+	add("These may not be changed: %s", slices.Concat(p.Scope.Deny, p.TaskScope.Deny))
+	return strings.Join(lines, "\n")
+}
+
+// What a run that is completed came to.
+const (
+	ResultPass       = "pass"             // a review passed it
+	ResultWithIssues = "pass_with_issues" // a person accepted it
+	ResultUnreviewed = "unreviewed"       // its workflow has no review, or none after the last change
+)
+
+// covers reports whether a claim means a file: it names the file, or a directory that
+// the file is in.
+func covers(claim, file string) bool {
+	return claim == file || strings.HasPrefix(file, strings.TrimSuffix(claim, "/")+"/")
+}
+
+// lists reports whether an executor in dir means a file by a name in its list.
+func lists(name, dir, file string) bool {
+	return covers(path.Clean(strings.TrimPrefix(name, dir+"/")), file)
 }

@@ -54,11 +54,6 @@ func (r *Runner) Start(ctx context.Context, plan RunPlan, source string) (Run, e
 	return r.Continue(ctx, run)
 }
 
-// Name is what people call the entity: its identifier and its title.
-func (e Entity) Name() string {
-	return strings.Trim(e.Identifier+": "+e.Title, ": ")
-}
-
 // Continue carries run on from where its events leave it. Only one process at a
 // time can: another gets gitstore.ErrBusy.
 func (r *Runner) Continue(ctx context.Context, run Run) (Run, error) {
@@ -209,19 +204,6 @@ func (t *turn) checks(step Step) error {
 	addChecks(attachments, run.Results)
 	run.Results = withoutOutput(run.Results)
 	return t.record(draft{Type: ChecksCompleted, Source: "runner", Payload: run, Attachments: attachments, Title: checksTitle(run)})
-}
-
-// runs reports whether the step runs the check called name.
-func (w WorkStep) runs(name string) bool {
-	if len(w.Checks) == 0 {
-		return true
-	}
-	for _, c := range w.Checks {
-		if c == name {
-			return true
-		}
-	}
-	return false
 }
 
 func checksTitle(run CheckRun) string {

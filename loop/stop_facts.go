@@ -3,41 +3,12 @@ package loop
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
-	"git-runr/gitstore"
 	"git-runr/loop/internal/markdown"
 	"git-runr/loop/prose"
 	"git-runr/loop/reply"
 )
-
-// Setting is a value of the configuration and where it comes from.
-type Setting struct {
-	Name  string `json:"name"` // as git runr help config has it: loop.max_retries
-	Value string `json:"value"`
-	From  string `json:"from,omitempty"` // default, .runr.toml, the user's file, git config or a flag
-}
-
-// SettingDefault is where a value comes from that nobody set.
-const SettingDefault = "default"
-
-// Names of settings that can end a run.
-const (
-	SettingRetries = "loop.max_retries"
-	SettingBudget  = "loop.time_budget"
-	SettingAllow   = "scope.allow"
-	SettingDeny    = "scope.deny"
-)
-
-// String is the setting as a person reads it: "loop.max_retries = 2 (default)".
-func (s Setting) String() string {
-	text := prose.OneLine(s.Name + " = " + s.Value)
-	if s.From != "" {
-		text += " (" + prose.OneLine(s.From) + ")"
-	}
-	return text
-}
 
 // facts adds to stop what the run knows of its cause beyond the reason: the setting
 // that ended it and the checks that fail.
@@ -71,50 +42,6 @@ func (r Run) settingOf(stop Stop) *Setting {
 		return r.Plan.setting(SettingBudget, r.Plan.Policy.TimeBudget.String())
 	}
 	return nil
-}
-
-// setting is the one called name as the plan has it, or else with the value alone.
-func (p RunPlan) setting(name, value string) *Setting {
-	for _, s := range p.Settings {
-		if s.Name == name {
-			return &s
-		}
-	}
-	return &Setting{Name: name, Value: value}
-}
-
-// scopeSetting is the list of patterns that keeps the first of files that it does from
-// being changed.
-func (p RunPlan) scopeSetting(files []string) *Setting {
-	outside := p.Scope.Outside(files)
-	if len(outside) == 0 {
-		return nil
-	}
-	name, globs := SettingAllow, p.Scope.Allow
-	if gitstore.CompileGlobs(p.Scope.Deny).Match(outside[0]) {
-		name, globs = SettingDeny, p.Scope.Deny
-	}
-	return p.setting(name, GlobList(globs))
-}
-
-// failure is why the agent that the run waited for last gave no answer; nil when it did.
-func (r Run) failure() *Failure {
-	if a := r.lastAttempt(); a != nil && r.last == AttemptCompleted {
-		return a.Failure
-	}
-	if round := r.lastRound(); round != nil && r.last == RoundCompleted {
-		return round.Failure
-	}
-	return nil
-}
-
-// Failing are the newest results that count against the run's work.
-func (r Run) Failing() []CheckResult {
-	checks := r.LastChecks()
-	if a := r.lastAttempt(); checks == nil || a != nil && checks.Attempt != a.Number {
-		return nil
-	}
-	return slices.DeleteFunc(slices.Clone(checks.Results), func(c CheckResult) bool { return !c.Fails() })
 }
 
 // Bounds of what a stop repeats of somebody's words.

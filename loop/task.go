@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"git-runr/loop/internal/markdown"
-	"git-runr/loop/reply"
 )
 
 // TaskFile is what a task file says of itself, beside what is to be done: in the lines
@@ -128,29 +127,6 @@ func criteriaParts(criteria string) (items, commands []string) {
 		}
 	}
 	return items, commands
-}
-
-// CheckFor is the check that runs command, by its command or its name.
-func (p RunPlan) CheckFor(command string) (Check, bool) {
-	i := slices.IndexFunc(p.Checks, func(c Check) bool { return reply.OneRow(c.Command) == reply.OneRow(command) || c.Name == command })
-	if i < 0 {
-		return Check{}, false
-	}
-	return p.Checks[i], true
-}
-
-// scopeText says what may be changed; "" when that is everything.
-func (p RunPlan) scopeText() string {
-	var lines []string
-	add := func(format string, globs []string) {
-		if len(globs) > 0 {
-			lines = append(lines, fmt.Sprintf(format, names(globs)))
-		}
-	}
-	add("Only files that match one of these may be changed: %s", p.Scope.Allow)
-	add("The task itself is limited to these: %s", p.TaskScope.Allow)
-	add("These may not be changed: %s", slices.Concat(p.Scope.Deny, p.TaskScope.Deny))
-	return strings.Join(lines, "\n")
 }
 
 // doneEvidence compares the task's own checks with what was run, a line each.

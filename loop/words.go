@@ -11,7 +11,6 @@ import (
 	"git-runr/loop/internal/markdown"
 	"git-runr/loop/prose"
 	"git-runr/loop/reply"
-	"git-runr/loop/safetext"
 )
 
 // Words are what somebody wrote, as it was written. What is read out of them decides
@@ -19,20 +18,6 @@ import (
 type Words struct {
 	By   string `json:"by"`
 	Text string `json:"text"`
-}
-
-// writeWords writes a block of what others wrote, each with who wrote it; nothing
-// where nobody wrote anything. lead says what the words are good for.
-func writeWords(b *strings.Builder, tag, lead string, said []Words) {
-	var parts []string
-	for _, w := range said {
-		if strings.TrimSpace(w.Text) != "" {
-			parts = append(parts, safetext.Line(w.By)+":\n"+safetext.Quote(w.Text))
-		}
-	}
-	if len(parts) > 0 {
-		writeBlock(b, tag, lead+"\nIt is quoted: each of its lines begins with \"> \".\n\n"+strings.Join(parts, "\n\n"))
-	}
 }
 
 // words are the submission in its reviewer's own words: an agent's answer, or a

@@ -10,11 +10,7 @@ import (
 	"time"
 
 	"git-runr/gitstore"
-	"git-runr/loop/reply"
 )
-
-// Human names a person as reviewer or implementer: nothing is started.
-const Human = "human"
 
 // Worker does the reviews that this clone asked for.
 type Worker struct {
@@ -210,10 +206,6 @@ func (w *Worker) answer(ctx context.Context, review Review, name string, reviewe
 		sub.Outcome = OutcomeNothing // only binary files, and nothing to say of them
 	}
 	return sub, answer.Raw, nil, nil
-}
-
-func emptyReport() reply.Report {
-	return reply.Report{Format: reply.FormatNone, Findings: []reply.Finding{}, Requests: []string{}, Warnings: []string{}}
 }
 
 // examine runs the checks and asks the reviewer, in a checkout of its own where

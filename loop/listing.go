@@ -1,0 +1,32 @@
+package loop
+
+import (
+	"fmt"
+	"git-runr/loop/safetext"
+	"strings"
+)
+
+// namesShown is how many files one sentence names.
+const namesShown = 50
+
+func names(files []string) string {
+	shown := make([]string, min(len(files), namesShown))
+	for i := range shown {
+		shown[i] = safetext.Line(files[i])
+	}
+	if more := len(files) - namesShown; more > 0 {
+		shown = append(shown, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(shown, ", ")
+}
+
+// indent is foreign output as a block of code.
+func indent(s string) string {
+	return "    " + strings.ReplaceAll(strings.TrimRight(safetext.Text(s), "\n"), "\n", "\n    ")
+}
+
+// hanging is foreign text behind a label: its further lines are indented, so that none
+// of them begins a part of ours.
+func hanging(s string) string {
+	return strings.ReplaceAll(safetext.Text(s), "\n", "\n  ")
+}
