@@ -2,9 +2,10 @@ package loop
 
 import (
 	"fmt"
-	"git-runr/loop/prose"
 	"slices"
 	"strings"
+
+	"git-runr/loop/prose"
 )
 
 // Census says what of a change a reviewer saw, and what not and why. A verdict
@@ -78,7 +79,7 @@ func (c Census) Left(whys ...string) string {
 			left = append(left, l.String())
 		}
 	}
-	return names(left)
+	return prose.Names(left)
 }
 
 // unseen reports whether something was left out although nobody asked for that.

@@ -2,10 +2,11 @@ package loop
 
 import (
 	"fmt"
+	"strings"
+
 	"git-runr/gitstore"
 	"git-runr/loop/prose"
 	"git-runr/loop/reply"
-	"strings"
 )
 
 // Check is a configured verification command with a name.

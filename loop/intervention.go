@@ -2,11 +2,12 @@ package loop
 
 import (
 	"fmt"
-	"git-runr/gitstore"
-	"git-runr/loop/prose"
 	"slices"
 	"strings"
 	"time"
+
+	"git-runr/gitstore"
+	"git-runr/loop/prose"
 )
 
 // interventionPayload is an intervention and the commit that its note goes to.
@@ -35,7 +36,7 @@ func interventionNote(e Event) (gitstore.ID, string) {
 func (iv Intervention) words() []string {
 	lines := []string{fmt.Sprintf("%s (%s): %s", prose.OneLine(iv.By), iv.Reason, strings.TrimSpace(iv.Note))}
 	if len(iv.Files) > 0 {
-		lines = append(lines, "they changed: "+names(iv.Files))
+		lines = append(lines, "they changed: "+prose.Names(iv.Files))
 	}
 	for _, c := range iv.Commands {
 		lines = append(lines, fmt.Sprintf("they ran %q: %s", c.Command, c.State()))
@@ -109,7 +110,7 @@ func (e Evidence) words() string {
 	if !e.Counts() {
 		return head
 	}
-	return head + "\n" + indent(prose.Cut(e.Excerpt, outputInEvent))
+	return head + "\n" + prose.Indent(prose.Cut(e.Excerpt, outputInEvent))
 }
 
 // hasTaken reports whether e is recorded already.

@@ -83,7 +83,7 @@ func (p ReviewPrompt) writeChange(b *strings.Builder) {
 	}
 	b.WriteString(")")
 	if p.Parts > 1 {
-		fmt.Fprintf(b, " is shown in %d parts, and you are asked about each. This is part %d, with %s: %s.\n", p.Parts, p.Part, prose.Count(p.PartLines, "line"), names(p.PartFiles))
+		fmt.Fprintf(b, " is shown in %d parts, and you are asked about each. This is part %d, with %s: %s.\n", p.Parts, p.Part, prose.Count(p.PartLines, "line"), prose.Names(p.PartFiles))
 		b.WriteString("Judge what this part shows: that something is in another part is no finding. Files can be read whole in your checkout")
 	}
 	b.WriteString(".\n")
@@ -171,17 +171,17 @@ func (p ImplementPrompt) writeReexecute(b *strings.Builder) {
 
 func (p ImplementPrompt) writeIssues(b *strings.Builder, fixLabel string) {
 	for _, f := range p.Findings {
-		fmt.Fprintf(b, "### %s: %s\n**Issue:** %s\n", severityTitle(f.Severity), cmp.Or(safetext.Line(f.Place()), "no particular place"), hanging(f.Issue))
+		fmt.Fprintf(b, "### %s: %s\n**Issue:** %s\n", severityTitle(f.Severity), cmp.Or(safetext.Line(f.Place()), "no particular place"), prose.Hanging(f.Issue))
 		if f.Fix != "" {
-			fmt.Fprintf(b, "%s %s\n", fixLabel, hanging(f.Fix))
+			fmt.Fprintf(b, "%s %s\n", fixLabel, prose.Hanging(f.Fix))
 		}
 		b.WriteString("\n")
 	}
 	for _, r := range p.extraRequests() {
-		fmt.Fprintf(b, "### Requested\n**Issue:** %s\n\n", hanging(r))
+		fmt.Fprintf(b, "### Requested\n**Issue:** %s\n\n", prose.Hanging(r))
 	}
 	for _, c := range p.Failed {
-		fmt.Fprintf(b, "### Check %s fails\n**Command:** %s\n**Exit code:** %d\n%s\n\n", c.Name, c.Command, c.ExitCode, indent(c.shown(60)))
+		fmt.Fprintf(b, "### Check %s fails\n**Command:** %s\n**Exit code:** %d\n%s\n\n", c.Name, c.Command, c.ExitCode, prose.Indent(c.shown(60)))
 	}
 }
 
@@ -234,7 +234,7 @@ If you cannot do it, end with "## SUBTASK FAILED" and the reason instead.
 func formatFindings(findings []reply.Finding) string {
 	var b strings.Builder
 	for i, f := range findings {
-		fmt.Fprintf(&b, "Finding %d:\n- Severity: %s\n- File:Line: %s\n- Issue: %s\n- Fix: %s\n\n", i+1, severityTitle(f.Severity), safetext.Line(f.Place()), hanging(f.Issue), hanging(f.Fix))
+		fmt.Fprintf(&b, "Finding %d:\n- Severity: %s\n- File:Line: %s\n- Issue: %s\n- Fix: %s\n\n", i+1, severityTitle(f.Severity), safetext.Line(f.Place()), prose.Hanging(f.Issue), prose.Hanging(f.Fix))
 	}
 	return strings.TrimRight(b.String(), "\n")
 }
@@ -248,7 +248,7 @@ func formatChecks(results []CheckResult, notRun []string) string {
 		}
 		lines = append(lines, fmt.Sprintf("%s: %s: %s", safetext.Line(c.Name), safetext.Line(c.Command), state))
 		if !c.OK() && c.NotRun == "" {
-			lines = append(lines, indent(c.shown(40)))
+			lines = append(lines, prose.Indent(c.shown(40)))
 		}
 	}
 	for _, why := range notRun {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/loop/prose"
 	"git-runr/loop/reply"
 	"git-runr/loop/track"
 )
@@ -554,7 +555,7 @@ func (p RunPlan) scopeText() string {
 	var lines []string
 	add := func(format string, globs []string) {
 		if len(globs) > 0 {
-			lines = append(lines, fmt.Sprintf(format, names(globs)))
+			lines = append(lines, fmt.Sprintf(format, prose.Names(globs)))
 		}
 	}
 	add("Only files that match one of these may be changed: %s", p.Scope.Allow)

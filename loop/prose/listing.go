@@ -1,15 +1,16 @@
-package loop
+package prose
 
 import (
 	"fmt"
-	"git-runr/loop/safetext"
 	"strings"
+
+	"git-runr/loop/safetext"
 )
 
 // namesShown is how many files one sentence names.
 const namesShown = 50
 
-func names(files []string) string {
+func Names(files []string) string {
 	shown := make([]string, min(len(files), namesShown))
 	for i := range shown {
 		shown[i] = safetext.Line(files[i])
@@ -20,13 +21,13 @@ func names(files []string) string {
 	return strings.Join(shown, ", ")
 }
 
-// indent is foreign output as a block of code.
-func indent(s string) string {
+// Indent is foreign output as a block of code.
+func Indent(s string) string {
 	return "    " + strings.ReplaceAll(strings.TrimRight(safetext.Text(s), "\n"), "\n", "\n    ")
 }
 
-// hanging is foreign text behind a label: its further lines are indented, so that none
+// Hanging is foreign text behind a label: its further lines are indented, so that none
 // of them begins a part of ours.
-func hanging(s string) string {
+func Hanging(s string) string {
 	return strings.ReplaceAll(safetext.Text(s), "\n", "\n  ")
 }
