@@ -190,7 +190,7 @@ func (t *turn) checks(step Step) error {
 	if attempt != nil {
 		run.Attempt = attempt.Number
 	}
-	job := checkup{dir: t.tree.Dir, tree: run.Tree, base: t.run.Plan.Base, changed: t.run.Files(), own: t.run.Plan.asksFor, known: t.base}
+	job := checkup{dir: t.tree.Dir, tree: run.Tree, base: t.run.Plan.Base, changed: t.run.Files(), own: func(c Check) bool { return t.run.Plan.asksFor(c) }, known: t.base}
 	for _, check := range t.run.Plan.Checks {
 		if step.Work.runs(check.Name) {
 			job.checks = append(job.checks, check)

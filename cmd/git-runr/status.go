@@ -63,7 +63,7 @@ func overview(s *session) error {
 	if err != nil {
 		return err
 	}
-	return s.print(doc, func(w io.Writer) { writeOverview(w, doc, store.Live) })
+	return s.print(doc, func(w io.Writer) { writeOverview(w, doc, func(id string) bool { return store.Live(id) }) })
 }
 
 func (s *session) overview(store *loop.Store) (overviewJSON, error) {
@@ -96,7 +96,7 @@ func (s *session) overview(store *loop.Store) (overviewJSON, error) {
 	if doc.Cut, err = cutShort(s, store, ""); err != nil {
 		return doc, err
 	}
-	doc.Next = doc.next(store.Live, s.landLine)
+	doc.Next = doc.next(func(id string) bool { return store.Live(id) }, s.landLine)
 	return doc, nil
 }
 

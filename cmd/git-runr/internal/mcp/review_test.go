@@ -103,7 +103,8 @@ func TestReviewSubject(t *testing.T) {
 			if got.Kind != tt.kind || got.Spec != tt.spec || strings.Join(got.Paths, " ") != tt.paths {
 				t.Errorf("got %s %s %v", got.Kind, got.Spec, got.Paths)
 			}
-			change, err := p.store().ReadChange(t.Context(), got, loop.Limits{})
+			store := p.store()
+			change, err := store.ReadChange(t.Context(), got, loop.Limits{})
 			if err != nil || len(change.Files) == 0 {
 				t.Errorf("there is nothing in it: %v %v", change.Files, err)
 			}
