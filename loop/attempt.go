@@ -82,7 +82,7 @@ func (t *turn) takeOver(a Attempt, before *gitstore.Snapshot) (ImplementAnswer, 
 	if t.run.Plan.InPlace {
 		return answer, nil // it is there already
 	}
-	ref, err := t.Store.freeRef(t.ctx, t.run.ID, fmt.Sprintf("%d-without", a.Number))
+	ref, err := freeRef(t.ctx, t.Store, t.run.ID, fmt.Sprintf("%d-without", a.Number))
 	if err != nil {
 		return answer, err
 	}

@@ -40,13 +40,13 @@ var LockFiles = []string{
 
 // ReadChange is the change of subject, and the census of it. A merge commit's
 // change is what it does beyond what git merges by itself.
-func (s *Store) ReadChange(ctx context.Context, subject Subject, limits Limits) (Change, error) {
+func ReadChange(ctx context.Context, s *Store, subject Subject, limits Limits) (Change, error) {
 	from, err := s.ComparedWith(ctx, subject)
 	change := Change{Base: from, Tree: subject.Tree}
 	if err != nil {
 		return change, fmt.Errorf("read change: %w", err)
 	}
-	overruled, err := s.overrule(ctx, from, subject.Tree, &limits)
+	overruled, err := overrule(ctx, s, from, subject.Tree, &limits)
 	if err != nil {
 		return change, fmt.Errorf("read change: %w", err)
 	}
@@ -62,13 +62,13 @@ func (s *Store) ReadChange(ctx context.Context, subject Subject, limits Limits) 
 	}
 	var texts map[string]bool
 	if !limits.Opens {
-		if texts, err = s.textsTakenForBinary(ctx, subject.Tree, kept); err != nil {
+		if texts, err = textsTakenForBinary(ctx, s, subject.Tree, kept); err != nil {
 			return change, fmt.Errorf("read change: %w", err)
 		}
 	}
 	change.Census = census(all, kept, texts, limits)
 	change.Census.Overruled = overruled
-	if change.Census.Unmatched, err = s.unmatched(ctx, subject.Tree, limits, change.Census); err != nil {
+	if change.Census.Unmatched, err = unmatched(ctx, s, subject.Tree, limits, change.Census); err != nil {
 		return change, fmt.Errorf("read change: %w", err)
 	}
 	if change.Census.Nothing() {
@@ -90,7 +90,7 @@ func (s *Store) ReadChange(ctx context.Context, subject Subject, limits Limits) 
 
 // overrule takes the globs out of limits that the change's own file asks for, and
 // returns them.
-func (s *Store) overrule(ctx context.Context, from, to gitstore.ID, limits *Limits) ([]string, error) {
+func overrule(ctx context.Context, s *Store, from, to gitstore.ID, limits *Limits) ([]string, error) {
 	if limits.ExcludedBy == "" || len(limits.Exclude) == 0 {
 		return nil, nil
 	}
@@ -106,7 +106,7 @@ func (s *Store) overrule(ctx context.Context, from, to gitstore.ID, limits *Limi
 
 // unmatched are the globs of a configuration that leave out nothing here and could
 // leave out nothing anywhere in the tree: they are most likely wrong.
-func (s *Store) unmatched(ctx context.Context, tree gitstore.ID, limits Limits, c Census) ([]string, error) {
+func unmatched(ctx context.Context, s *Store, tree gitstore.ID, limits Limits, c Census) ([]string, error) {
 	idle := slices.DeleteFunc(slices.Clone(limits.Exclude), func(glob string) bool {
 		matches := gitstore.CompileGlobs([]string{glob}).Match
 		return slices.Contains(LockFiles, glob) || slices.ContainsFunc(c.LeftOut, func(l LeftOut) bool { return matches(l.Path) })

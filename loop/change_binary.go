@@ -19,7 +19,7 @@ const (
 
 // textsTakenForBinary are the files of a change, as they are in tree, that git takes for
 // binary although they are text: one NUL byte would hide a script from every reviewer.
-func (s *Store) textsTakenForBinary(ctx context.Context, tree gitstore.ID, files []gitstore.FileStat) (map[string]bool, error) {
+func textsTakenForBinary(ctx context.Context, s *Store, tree gitstore.ID, files []gitstore.FileStat) (map[string]bool, error) {
 	var binary []string
 	for _, f := range files {
 		if f.Binary && len(binary) < textFiles {

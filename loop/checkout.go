@@ -14,7 +14,7 @@ const checkoutPrefix = "review-"
 
 // inCheckout runs use in a temporary worktree of commit. A lock with its name says, for
 // as long as this process lives, that somebody is in it.
-func (s *Store) inCheckout(ctx context.Context, commit gitstore.ID, use func(*gitstore.Worktree) error) error {
+func inCheckout(ctx context.Context, s *Store, commit gitstore.ID, use func(*gitstore.Worktree) error) error {
 	nonce, err := newNonce()
 	if err != nil {
 		return err
@@ -31,11 +31,11 @@ func (s *Store) inCheckout(ctx context.Context, commit gitstore.ID, use func(*gi
 		return fmt.Errorf("make worktree: %w", err)
 	}
 	err = use(tree)
-	return errors.Join(err, s.dropCheckout(context.WithoutCancel(ctx), name)) // also after an interrupt
+	return errors.Join(err, dropCheckout(context.WithoutCancel(ctx), s, name)) // also after an interrupt
 }
 
 // dropCheckout removes a checkout whose lock the caller holds.
-func (s *Store) dropCheckout(ctx context.Context, name string) error {
+func dropCheckout(ctx context.Context, s *Store, name string) error {
 	if err := s.Repo.RemoveWorktree(ctx, name); err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func checkoutLock(name string) string { return "checkouts/" + name }
 
 // dropCheckouts removes the checkouts of processes that were killed, and says where they
 // were; dry only says so. One whose lock is held is in use.
-func (s *Store) dropCheckouts(ctx context.Context, dry bool) ([]string, error) {
+func dropCheckouts(ctx context.Context, s *Store, dry bool) ([]string, error) {
 	names, err := s.Repo.OwnWorktrees(checkoutPrefix)
 	if err != nil {
 		return nil, fmt.Errorf("look for left checkouts: %w", err)
@@ -63,7 +63,7 @@ func (s *Store) dropCheckouts(ctx context.Context, dry bool) ([]string, error) {
 		}
 		dropped = append(dropped, filepath.Join(s.Repo.StateDir(), "worktrees", name))
 		if !dry {
-			err = s.dropCheckout(ctx, name)
+			err = dropCheckout(ctx, s, name)
 		}
 		unlock()
 		if err != nil {

@@ -30,7 +30,7 @@ type checkup struct {
 
 // check runs the checks of a change, and those that do not pass on its base too: what
 // failed before is not this change's fault.
-func (s *Store) check(ctx context.Context, c Checker, p Progress, job checkup) ([]CheckResult, error) {
+func check(ctx context.Context, s *Store, c Checker, p Progress, job checkup) ([]CheckResult, error) {
 	results := []CheckResult{}
 	var asked []Check
 	for _, check := range job.checks {
@@ -45,7 +45,7 @@ func (s *Store) check(ctx context.Context, c Checker, p Progress, job checkup) (
 			asked = append(asked, check)
 		}
 	}
-	if err := s.checkBase(ctx, c, p, job, asked); err != nil {
+	if err := checkBase(ctx, s, c, p, job, asked); err != nil {
 		return nil, err
 	}
 	for i, check := range job.checks {
@@ -59,11 +59,11 @@ func (s *Store) check(ctx context.Context, c Checker, p Progress, job checkup) (
 }
 
 // checkBase fills in what checks come to on the base.
-func (s *Store) checkBase(ctx context.Context, c Checker, p Progress, job checkup, checks []Check) error {
+func checkBase(ctx context.Context, s *Store, c Checker, p Progress, job checkup, checks []Check) error {
 	if _, err := s.Repo.ReadCommit(ctx, job.base); len(checks) == 0 || err != nil {
 		return nil // all is well, or there is nothing before
 	}
-	return s.inCheckout(ctx, job.base, func(tree *gitstore.Worktree) error {
+	return inCheckout(ctx, s, job.base, func(tree *gitstore.Worktree) error {
 		for _, check := range checks {
 			p.Step("check", check.Name+" on the base")
 			job.known[check.Name] = c.Run(ctx, check, tree.Dir, job.base)

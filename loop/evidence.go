@@ -40,13 +40,13 @@ const (
 )
 
 // HasEvidence reports whether somebody left evidence since run stopped that is not recorded.
-func (s *Store) HasEvidence(run Run) bool {
-	found, err := run.evidenceIn(s.FilesDir(run.ID))
+func HasEvidence(s *Store, run Run) bool {
+	found, err := evidenceLeft(run, FilesDir(s, run.ID))
 	return err == nil && len(found) > 0
 }
 
-// evidenceIn reads the files that were left in dir since run stopped and are not recorded.
-func (r Run) evidenceIn(dir string) ([]Evidence, error) {
+// evidenceLeft reads the files that were left in dir since run stopped and are not recorded.
+func evidenceLeft(r Run, dir string) ([]Evidence, error) {
 	if r.Stop == nil {
 		return nil, nil
 	}
@@ -64,7 +64,7 @@ func (r Run) evidenceIn(dir string) ([]Evidence, error) {
 		if text == "" || !at.After(r.Stop.At) || r.hasTaken(e) {
 			continue
 		}
-		e.read()
+		read(&e)
 		found = append(found, e)
 	}
 	return found, nil
@@ -88,7 +88,7 @@ func readEvidence(path string) (text string, at time.Time, err error) {
 }
 
 // read fills in what the text says.
-func (e *Evidence) read() {
+func read(e *Evidence) {
 	passed := checklog.Said(e.Command, e.text, 0)
 	failed := checklog.Said(e.Command, e.text, 1)
 	e.Said, e.Failing = cmp.Or(failed, passed), failed != "" && failed != passed
@@ -101,7 +101,7 @@ func (e *Evidence) read() {
 // takeEvidence records what people left with the commit that it is of. What was
 // written before the newest change of the run's work is of something else.
 func (t *turn) takeEvidence(iv *Intervention) error {
-	found, err := t.run.evidenceIn(t.Store.FilesDir(t.run.ID))
+	found, err := evidenceLeft(t.run, FilesDir(t.Store, t.run.ID))
 	if err != nil || len(found) == 0 {
 		return err
 	}
@@ -151,7 +151,7 @@ func (t *turn) newestChange(iv Intervention) (newest time.Time, file string) {
 // setEvidenceAside keeps what is there when a run stops from being taken for what a
 // person leaves afterwards.
 func (t *turn) setEvidenceAside() {
-	dir := t.Store.FilesDir(t.run.ID)
+	dir := FilesDir(t.Store, t.run.ID)
 	for _, name := range EvidenceFiles(t.run.Plan.Checks) {
 		path := filepath.Join(dir, name)
 		if err := os.Rename(path, path+".before"); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -32,13 +32,13 @@ func TestEvidenceReadsItsText(t *testing.T) {
 		{"all is well", "", false},
 	} {
 		e := Evidence{text: test.text}
-		e.read()
+		read(&e)
 		if e.Said != test.said || e.Failing != test.failing || e.Excerpt != test.text {
 			t.Errorf("%q: %+v", test.text, e)
 		}
 	}
 	e := Evidence{text: strings.Repeat("a long line of output\n", 1000)}
-	if e.read(); len(e.Excerpt) > outputInEvent || strings.Count(e.Excerpt, "\n") >= evidenceExcerpt {
+	if read(&e); len(e.Excerpt) > outputInEvent || strings.Count(e.Excerpt, "\n") >= evidenceExcerpt {
 		t.Errorf("excerpt of %d bytes", len(e.Excerpt))
 	}
 }
@@ -92,12 +92,12 @@ func TestEvidenceIsOfAfterTheStop(t *testing.T) {
 	for _, name := range []string{"new", "old", "taken", "link", "empty", "none"} {
 		run.Plan.Checks = append(run.Plan.Checks, Check{Name: name})
 	}
-	found, err := run.evidenceIn(dir)
+	found, err := evidenceLeft(run, dir)
 	if err != nil || len(found) != 1 || found[0].Check != "new" {
 		t.Errorf("%+v, %v", found, err)
 	}
 	run.Stop = nil // it was killed: nobody knows who wrote what
-	if found, err := run.evidenceIn(dir); err != nil || len(found) > 0 {
+	if found, err := evidenceLeft(run, dir); err != nil || len(found) > 0 {
 		t.Errorf("%+v, %v", found, err)
 	}
 }

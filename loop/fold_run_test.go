@@ -508,7 +508,7 @@ func TestRunMovesNoBranchButItsOwn(t *testing.T) {
 		if len(bad) > 0 || run.Plan.Branch != "runr/"+testRun {
 			t.Errorf("%q is taken for %q, %v", named, run.Plan.Branch, bad)
 		}
-		if err := s.dropBranch(ctx, run); err != nil {
+		if err := dropBranch(ctx, s, run); err != nil {
 			t.Errorf("%q: %v", named, err)
 		}
 	}

@@ -48,12 +48,12 @@ type cutoff struct {
 	ClosedBefore time.Time `json:"closed_before"`
 }
 
-func (s *Store) cutoffPath() string { return filepath.Join(s.Repo.StateDir(), "gc.json") }
+func cutoffPath(s *Store) string { return filepath.Join(s.Repo.StateDir(), "gc.json") }
 
 // ClosedSince is for Filter: what was closed before, git runr gc has dropped from
 // the lists. The zero Time while it never has.
-func (s *Store) ClosedSince() (time.Time, error) {
-	data, err := os.ReadFile(s.cutoffPath())
+func ClosedSince(s *Store) (time.Time, error) {
+	data, err := os.ReadFile(cutoffPath(s))
 	if errors.Is(err, fs.ErrNotExist) {
 		return time.Time{}, nil
 	}
@@ -62,15 +62,15 @@ func (s *Store) ClosedSince() (time.Time, error) {
 		err = json.Unmarshal(data, &c)
 	}
 	if err != nil {
-		return time.Time{}, fmt.Errorf("read %s: %w", s.cutoffPath(), err)
+		return time.Time{}, fmt.Errorf("read %s: %w", cutoffPath(s), err)
 	}
 	return c.ClosedBefore, nil
 }
 
 // FindGarbage looks for reviews that were closed, and for runs that were over,
 // before then. Nothing is changed.
-func (s *Store) FindGarbage(ctx context.Context, then time.Time) (Garbage, error) {
-	since, err := s.ClosedSince()
+func FindGarbage(ctx context.Context, s *Store, then time.Time) (Garbage, error) {
+	since, err := ClosedSince(s)
 	if err != nil {
 		return Garbage{}, err
 	}
@@ -84,19 +84,19 @@ func (s *Store) FindGarbage(ctx context.Context, then time.Time) (Garbage, error
 	if err != nil {
 		return g, err
 	}
-	if g.Runs, err = s.runGarbage(ctx, then); err != nil {
+	if g.Runs, err = runGarbage(ctx, s, then); err != nil {
 		return g, err
 	}
 	g.Undo, err = s.Repo.OldOperations(ctx, s.Now().AddDate(0, 0, -undoDays), undoKept)
 	if err != nil {
 		return g, err
 	}
-	g.Checkouts, err = s.dropCheckouts(ctx, true)
+	g.Checkouts, err = dropCheckouts(ctx, s, true)
 	return g, err
 }
 
 // runGarbage is what is left of runs that were over before then.
-func (s *Store) runGarbage(ctx context.Context, then time.Time) ([]RunGarbage, error) {
+func runGarbage(ctx context.Context, s *Store, then time.Time) ([]RunGarbage, error) {
 	found := []RunGarbage{}
 	refs, err := s.Repo.Refs(ctx, "refs/runr-local/snapshots/")
 	if err != nil {
@@ -113,8 +113,8 @@ func (s *Store) runGarbage(ctx context.Context, then time.Time) ([]RunGarbage, e
 		if !run.UpdatedAt.Before(then) {
 			continue
 		}
-		g := RunGarbage{Run: run, Worktree: present(s.TreeDir(run.ID)), Files: present(s.FilesDir(run.ID)), Snapshots: []string{}}
-		given, err := s.givenSnapshots(ctx, run.ID, refs)
+		g := RunGarbage{Run: run, Worktree: present(TreeDir(s, run.ID)), Files: present(FilesDir(s, run.ID)), Snapshots: []string{}}
+		given, err := givenSnapshots(ctx, s, run.ID, refs)
 		if err != nil {
 			return found, err
 		}
@@ -127,7 +127,7 @@ func (s *Store) runGarbage(ctx context.Context, then time.Time) ([]RunGarbage, e
 		if g.Worktree+g.Files == "" && len(g.Snapshots) == 0 {
 			continue
 		}
-		needed, err := s.needed(ctx, run)
+		needed, err := needed(ctx, s, run)
 		if err != nil {
 			return found, err
 		}
@@ -140,7 +140,7 @@ func (s *Store) runGarbage(ctx context.Context, then time.Time) ([]RunGarbage, e
 
 // givenSnapshots is how the refs begin of the snapshots of the checkout that a run's
 // work was taken from; "" when there are none.
-func (s *Store) givenSnapshots(ctx context.Context, id string, refs map[string]gitstore.ID) (string, error) {
+func givenSnapshots(ctx context.Context, s *Store, id string, refs map[string]gitstore.ID) (string, error) {
 	if !slices.ContainsFunc(slices.Collect(maps.Keys(refs)), func(ref string) bool { return strings.HasPrefix(ref, contextRefs) }) {
 		return "", nil
 	}
@@ -167,8 +167,8 @@ func present(path string) string {
 
 // needed reports whether a run that is over may still be asked for what it left:
 // it can land, or a process is at it.
-func (s *Store) needed(ctx context.Context, line RunSummary) (bool, error) {
-	if s.Live(line.ID) {
+func needed(ctx context.Context, s *Store, line RunSummary) (bool, error) {
+	if Live(s, line.ID) {
 		return true, nil
 	}
 	if line.Status != RunComplete || line.Landed {
@@ -179,34 +179,34 @@ func (s *Store) needed(ctx context.Context, line RunSummary) (bool, error) {
 }
 
 // CollectGarbage drops what FindGarbage found.
-func (s *Store) CollectGarbage(ctx context.Context, g Garbage) error {
+func CollectGarbage(ctx context.Context, s *Store, g Garbage) error {
 	unlock, err := s.Repo.Lock(ctx, "gc")
 	if err != nil {
 		return err
 	}
 	defer unlock()
 	for _, run := range g.Runs {
-		if err := s.dropRun(ctx, run); err != nil {
+		if err := dropRun(ctx, s, run); err != nil {
 			return fmt.Errorf("run %s: %w", run.Run.ID, err)
 		}
 	}
 	if err := s.Repo.DropRefs(ctx, g.Undo); err != nil {
 		return err
 	}
-	if _, err := s.dropCheckouts(ctx, false); err != nil {
+	if _, err := dropCheckouts(ctx, s, false); err != nil {
 		return err
 	}
 	data, err := json.Marshal(cutoff{g.ClosedBefore})
 	if err == nil {
-		err = gitstore.WriteFile(s.cutoffPath(), append(data, '\n'), 0o666)
+		err = gitstore.WriteFile(cutoffPath(s), append(data, '\n'), 0o666)
 	}
 	if err != nil {
-		return fmt.Errorf("write %s: %w", s.cutoffPath(), err)
+		return fmt.Errorf("write %s: %w", cutoffPath(s), err)
 	}
 	return nil
 }
 
-func (s *Store) dropRun(ctx context.Context, g RunGarbage) error {
+func dropRun(ctx context.Context, s *Store, g RunGarbage) error {
 	unlock, free, err := s.Repo.TryLock("run-" + g.Run.ID)
 	if err != nil || !free { // somebody began to look after it meanwhile
 		return err
@@ -216,12 +216,12 @@ func (s *Store) dropRun(ctx context.Context, g RunGarbage) error {
 		return err
 	}
 	if g.Worktree != "" {
-		if err := s.Repo.RemoveWorktree(ctx, s.TreeDir(g.Run.ID)); err != nil {
+		if err := s.Repo.RemoveWorktree(ctx, TreeDir(s, g.Run.ID)); err != nil {
 			return err
 		}
 	}
 	if g.Files != "" {
-		if err := os.RemoveAll(s.FilesDir(g.Run.ID)); err != nil {
+		if err := os.RemoveAll(FilesDir(s, g.Run.ID)); err != nil {
 			return fmt.Errorf("drop transcripts: %w", err)
 		}
 	}

@@ -22,8 +22,8 @@ type foundWork struct {
 
 // planForeign completes plan, which holds what is configured here and HEAD as its
 // base, by what the other system recorded. Nothing recorded becomes a command.
-func (s *Store) planForeign(ctx context.Context, plan *RunPlan, foreign ForeignRun) (foundWork, error) {
-	found, err := s.findWork(ctx, foreign)
+func planForeign(ctx context.Context, s *Store, plan *RunPlan, foreign ForeignRun) (foundWork, error) {
+	found, err := findWork(ctx, s, foreign)
 	if err != nil {
 		return found, err
 	}
@@ -34,7 +34,7 @@ func (s *Store) planForeign(ctx context.Context, plan *RunPlan, foreign ForeignR
 	task := foreign.Task
 	name := foreign.taskName()
 	if task == "" {
-		if task, err = s.taskFile(ctx, plan.Base, foreign, name); err != nil {
+		if task, err = taskFile(ctx, s, plan.Base, foreign, name); err != nil {
 			return found, err
 		}
 	}
@@ -88,7 +88,7 @@ func isTaskPath(name string) bool {
 
 // taskFile is the task file as the run's base has it; "" when it has none. Only
 // what is committed is read: the path is a stranger's.
-func (s *Store) taskFile(ctx context.Context, base gitstore.ID, foreign ForeignRun, name string) (string, error) {
+func taskFile(ctx context.Context, s *Store, base gitstore.ID, foreign ForeignRun, name string) (string, error) {
 	if !isTaskPath(name) {
 		return "", nil
 	}
@@ -139,18 +139,18 @@ func writeItems(b *strings.Builder, what string, items []string) {
 }
 
 // findWork looks for the run's commits in this repository.
-func (s *Store) findWork(ctx context.Context, foreign ForeignRun) (foundWork, error) {
+func findWork(ctx context.Context, s *Store, foreign ForeignRun) (foundWork, error) {
 	found := foundWork{commits: map[string]gitstore.ID{}, trees: map[gitstore.ID]gitstore.ID{}}
 	var err error
 	for _, e := range foreign.Events {
 		if found.base == "" && planTypes[e.Type] {
-			if found.base, err = s.commitHere(ctx, e.fields.text("base_sha")); err != nil {
+			if found.base, err = commitHere(ctx, s, e.fields.text("base_sha")); err != nil {
 				return found, err
 			}
 		}
 	}
 	for _, sha := range foreign.checkpoints() {
-		if err := s.findCheckpoint(ctx, &found, sha); err != nil {
+		if err := findCheckpoint(ctx, s, &found, sha); err != nil {
 			return found, err
 		}
 	}
@@ -170,8 +170,8 @@ func (f ForeignRun) checkpoints() []string {
 
 // findCheckpoint takes over a checkpoint that is here. Of a run whose base is not
 // known the first one tells it.
-func (s *Store) findCheckpoint(ctx context.Context, found *foundWork, sha string) error {
-	id, err := s.commitHere(ctx, sha)
+func findCheckpoint(ctx context.Context, s *Store, found *foundWork, sha string) error {
+	id, err := commitHere(ctx, s, sha)
 	if err != nil || id == "" {
 		return err
 	}
@@ -195,7 +195,7 @@ func (s *Store) findCheckpoint(ctx context.Context, found *foundWork, sha string
 
 // commitHere is the commit whose id or its beginning is sha; "" when there is none.
 // Any other name of a commit is not looked up: the text is a stranger's.
-func (s *Store) commitHere(ctx context.Context, sha string) (gitstore.ID, error) {
+func commitHere(ctx context.Context, s *Store, sha string) (gitstore.ID, error) {
 	if len(sha) < 7 || len(sha) > 64 || strings.Trim(sha, "0123456789abcdef") != "" {
 		return "", nil
 	}

@@ -30,7 +30,7 @@ type Imported struct {
 // holds what is configured here, and HEAD as its base. A run that was imported
 // before is not imported again; an import that did not come to its end, or a
 // timeline that has grown since, goes on where it stopped.
-func (s *Store) Import(ctx context.Context, foreign ForeignRun, plan RunPlan, options ImportOptions) (Imported, error) {
+func Import(ctx context.Context, s *Store, foreign ForeignRun, plan RunPlan, options ImportOptions) (Imported, error) {
 	if err := plan.Policy.check(); err != nil {
 		return Imported{}, err
 	}
@@ -42,17 +42,17 @@ func (s *Store) Import(ctx context.Context, foreign ForeignRun, plan RunPlan, op
 		return Imported{}, err
 	}
 	defer unlock()
-	found, err := s.planForeign(ctx, &plan, foreign)
+	found, err := planForeign(ctx, s, &plan, foreign)
 	if err != nil {
 		return Imported{}, err
 	}
 	if !options.Again {
-		done, here, err := s.importedBefore(ctx, foreign, plan, found, options)
+		done, here, err := importedBefore(ctx, s, foreign, plan, found, options)
 		if err != nil || here {
 			return done, err
 		}
 	}
-	run, err := s.beginImport(ctx, foreign, plan)
+	run, err := beginImport(ctx, s, foreign, plan)
 	if err != nil {
 		return Imported{Run: run}, err
 	}
@@ -60,12 +60,12 @@ func (s *Store) Import(ctx context.Context, foreign ForeignRun, plan RunPlan, op
 	if err != nil {
 		return Imported{Run: run}, err
 	}
-	run, err = s.recordImport(ctx, run, drafts)
+	run, err = recordImport(ctx, s, run, drafts)
 	return Imported{Run: run, Recorded: len(drafts) + 1}, err
 }
 
 // beginImport records the run's start.
-func (s *Store) beginImport(ctx context.Context, foreign ForeignRun, plan RunPlan) (Run, error) {
+func beginImport(ctx context.Context, s *Store, foreign ForeignRun, plan RunPlan) (Run, error) {
 	event, err := s.append(ctx, func(v *view) (draft, error) {
 		plan.Branch = ""
 		id, err := newID(foreign.began(v.now), v.writer, v.clock, plan)
@@ -84,7 +84,7 @@ func (s *Store) beginImport(ctx context.Context, foreign ForeignRun, plan RunPla
 
 // recordImport appends drafts to a run that nobody else knows of or may touch: no
 // draft has to be decided on again, so that the cost of each does not grow.
-func (s *Store) recordImport(ctx context.Context, run Run, drafts []draft) (Run, error) {
+func recordImport(ctx context.Context, s *Store, run Run, drafts []draft) (Run, error) {
 	unlock, free, err := s.Repo.TryLock("run-" + run.ID)
 	if err != nil {
 		return run, err
@@ -95,7 +95,7 @@ func (s *Store) recordImport(ctx context.Context, run Run, drafts []draft) (Run,
 	defer unlock()
 	for _, d := range drafts {
 		if d.Type == RunStopped || d.Type == ReviewLoopDetected {
-			if err := writeFiles(s.FilesDir(run.ID), d.Attachments); err != nil {
+			if err := writeFiles(FilesDir(s, run.ID), d.Attachments); err != nil {
 				return run, fmt.Errorf("import: %w", err)
 			}
 		}
@@ -112,8 +112,8 @@ func (s *Store) recordImport(ctx context.Context, run Run, drafts []draft) (Run,
 
 // importedBefore looks for foreign among the runs that are here. One that is there
 // in part is completed, when what is there is how the timeline begins.
-func (s *Store) importedBefore(ctx context.Context, foreign ForeignRun, plan RunPlan, found foundWork, options ImportOptions) (Imported, bool, error) {
-	known, err := s.importsOf(ctx, foreign, plan.Entity)
+func importedBefore(ctx context.Context, s *Store, foreign ForeignRun, plan RunPlan, found foundWork, options ImportOptions) (Imported, bool, error) {
+	known, err := importsOf(ctx, s, foreign, plan.Entity)
 	if err != nil || len(known) == 0 {
 		return Imported{}, false, err
 	}
@@ -135,7 +135,7 @@ func (s *Store) importedBefore(ctx context.Context, foreign ForeignRun, plan Run
 		}
 		if len(rest) > 0 {
 			result.Differs, result.Recorded = false, len(rest)
-			result.Run, err = s.recordImport(ctx, run, rest)
+			result.Run, err = recordImport(ctx, s, run, rest)
 			return result, true, err
 		}
 	}
@@ -144,7 +144,7 @@ func (s *Store) importedBefore(ctx context.Context, foreign ForeignRun, plan Run
 
 // importsOf are the events of each run that foreign was imported as, newest first.
 // Its native id or its entity tells which ones to look at.
-func (s *Store) importsOf(ctx context.Context, foreign ForeignRun, entity Entity) ([][]Event, error) {
+func importsOf(ctx context.Context, s *Store, foreign ForeignRun, entity Entity) ([][]Event, error) {
 	runs, _, err := s.Runs(ctx, Filter{})
 	if err != nil {
 		return nil, err

@@ -304,7 +304,7 @@ func importOf(t *testing.T, s *Store, text string, again bool) Imported {
 	}
 	plan.Checks = []Check{{Name: "typecheck", Command: "npm run typecheck"}}
 	timeline.Runs[0].ID = "20260106120000"
-	done, err := s.Import(ctx, timeline.Runs[0], plan, ImportOptions{Again: again, Explain: func(_ Run, stop Stop) (Stop, map[string][]byte) {
+	done, err := Import(ctx, s, timeline.Runs[0], plan, ImportOptions{Again: again, Explain: func(_ Run, stop Stop) (Stop, map[string][]byte) {
 		return stop, map[string][]byte{"stop_diagnostics.json": []byte("{}\n")}
 	}})
 	if err != nil {
@@ -395,7 +395,7 @@ func TestImportGoesOn(t *testing.T) {
 		foreign.ID = "20260106120000"
 		foreign.describe(&plan, foreign.taskName(), "")
 		plan.Imported = foreign.ID
-		begun, err := s.beginImport(ctx, foreign, plan)
+		begun, err := beginImport(ctx, s, foreign, plan)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -403,7 +403,7 @@ func TestImportGoesOn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.recordImport(ctx, begun, drafts[:n]); err != nil {
+		if _, err := recordImport(ctx, s, begun, drafts[:n]); err != nil {
 			t.Fatal(err)
 		}
 		done := importOf(t, s, seedTimeline, false)

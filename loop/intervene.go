@@ -248,7 +248,7 @@ func (t *turn) recordIntervention(iv Intervention) (Run, Intervention, error) {
 
 // TakeEvidence records what people left since run stopped, as an intervention.
 func (r *Runner) TakeEvidence(ctx context.Context, run Run) (Run, Intervention, error) {
-	found, err := run.evidenceIn(r.Store.FilesDir(run.ID))
+	found, err := evidenceLeft(run, FilesDir(r.Store, run.ID))
 	if err != nil || len(found) == 0 {
 		return run, Intervention{}, err
 	}
@@ -256,11 +256,11 @@ func (r *Runner) TakeEvidence(ctx context.Context, run Run) (Run, Intervention, 
 	for _, e := range found {
 		files = append(files, e.File)
 	}
-	return r.Intervene(ctx, run, InterventionSpec{Reason: run.interventionReason(), Note: "left evidence: " + strings.Join(files, ", "), Evidence: true})
+	return r.Intervene(ctx, run, InterventionSpec{Reason: interventionReason(run), Note: "left evidence: " + strings.Join(files, ", "), Evidence: true})
 }
 
 // interventionReason is the reason of an intervention that a person did not put into words.
-func (r Run) interventionReason() string {
+func interventionReason(r Run) string {
 	if r.Stop == nil {
 		return InterveneOther
 	}
@@ -270,7 +270,7 @@ func (r Run) interventionReason() string {
 // Prove runs the named checks in the run's working tree before it is resumed, and
 // records them as an intervention.
 func (r *Runner) Prove(ctx context.Context, run Run, names []string) (Run, Intervention, error) {
-	spec := InterventionSpec{Reason: run.interventionReason(), Note: "checked before resuming: " + strings.Join(names, ", "), Proof: true}
+	spec := InterventionSpec{Reason: interventionReason(run), Note: "checked before resuming: " + strings.Join(names, ", "), Proof: true}
 	for _, name := range names {
 		for _, c := range run.Plan.Checks {
 			if c.Name == name {

@@ -40,9 +40,9 @@ type LandSpec struct {
 
 // Land brings a completed run's result to a branch. Nothing else ever lands. Undo
 // takes it back. Before, Settle has been called.
-func (s *Store) Land(ctx context.Context, run Run, spec LandSpec) (Run, gitstore.Landed, error) {
+func Land(ctx context.Context, s *Store, run Run, spec LandSpec) (Run, gitstore.Landed, error) {
 	none := gitstore.Landed{}
-	run, err := s.sayUnlanded(ctx, run)
+	run, err := sayUnlanded(ctx, s, run)
 	if err != nil {
 		return run, none, err
 	}
@@ -55,22 +55,22 @@ func (s *Store) Land(ctx context.Context, run Run, spec LandSpec) (Run, gitstore
 	if run.Head() == run.Plan.Base {
 		return run, none, fmt.Errorf("run %s: %w", run.ID, gitstore.ErrNoChange)
 	}
-	done, branch, err := s.land(ctx, run, spec)
+	done, branch, err := land(ctx, s, run, spec)
 	if err != nil {
 		return run, none, err
 	}
 	landed := Landed{Commit: done.Commit, Onto: done.Old, Branch: branch, Squash: spec.Squash}
 	landed.Carried = s.carried(ctx, run, landed)
-	run, err = s.recordRun(ctx, run, draft{Type: RunLanded, Source: "cli", Payload: landed, Title: landed.title()})
+	run, err = recordRun(ctx, s, run, draft{Type: RunLanded, Source: "cli", Payload: landed, Title: landed.title()})
 	if err != nil {
 		return run, done, err
 	}
-	return run, done, s.afterLanding(ctx, run)
+	return run, done, afterLanding(ctx, s, run)
 }
 
 // sayUnlanded records that the landing of a run was taken back, where a killed undo
 // could not say so any more.
-func (s *Store) sayUnlanded(ctx context.Context, run Run) (Run, error) {
+func sayUnlanded(ctx context.Context, s *Store, run Run) (Run, error) {
 	if run.Landed == nil {
 		return run, nil
 	}
@@ -78,14 +78,14 @@ func (s *Store) sayUnlanded(ctx context.Context, run Run) (Run, error) {
 	if err != nil || last == nil || !last.Back {
 		return run, err
 	}
-	if err := s.recordLanding(ctx, *last); err != nil {
+	if err := recordLanding(ctx, s, *last); err != nil {
 		return run, err
 	}
 	return s.Run(ctx, run.ID)
 }
 
 // land also gives the name of the branch, "" for a detached HEAD.
-func (s *Store) land(ctx context.Context, run Run, how LandSpec) (done gitstore.Landed, branch string, err error) {
+func land(ctx context.Context, s *Store, run Run, how LandSpec) (done gitstore.Landed, branch string, err error) {
 	author, err := s.Repo.Identity(ctx)
 	if err != nil {
 		return done, "", err
@@ -114,12 +114,12 @@ func (s *Store) land(ctx context.Context, run Run, how LandSpec) (done gitstore.
 	if err != nil {
 		return done, branch, err
 	}
-	free, err := s.holdCheckout(tree)
+	free, err := holdCheckout(s, tree)
 	if err != nil {
 		return done, branch, err
 	}
 	defer free()
-	if spec.Started, err = s.startedFrom(ctx, tree, run); err != nil {
+	if spec.Started, err = startedFrom(ctx, s, tree, run); err != nil {
 		return done, branch, fmt.Errorf("land: %w", err)
 	}
 	done, err = tree.Land(ctx, spec)
@@ -127,7 +127,7 @@ func (s *Store) land(ctx context.Context, run Run, how LandSpec) (done gitstore.
 }
 
 // LandConflicts reports whether a result conflicts with what is checked out.
-func (s *Store) LandConflicts(ctx context.Context, id string) bool {
+func LandConflicts(ctx context.Context, s *Store, id string) bool {
 	run, err := s.Run(ctx, id)
 	if err != nil {
 		return false
@@ -142,7 +142,7 @@ func (s *Store) LandConflicts(ctx context.Context, id string) bool {
 
 // startedFrom is what of the user's checkout the run's work began from, nil for none:
 // an executor's files as they were, and nothing that was beside them.
-func (s *Store) startedFrom(ctx context.Context, tree *gitstore.Worktree, run Run) (*gitstore.Snapshot, error) {
+func startedFrom(ctx context.Context, s *Store, tree *gitstore.Worktree, run Run) (*gitstore.Snapshot, error) {
 	c := run.Plan.Context
 	if c == nil || c.Snapshot == "" {
 		return nil, nil
@@ -155,15 +155,15 @@ func (s *Store) startedFrom(ctx context.Context, tree *gitstore.Worktree, run Ru
 }
 
 // afterLanding ends what a run that has landed is not asked for any more.
-func (s *Store) afterLanding(ctx context.Context, run Run) error {
-	if err := s.settleAsked(ctx, run, fmt.Sprintf("run %s landed as %s", run.ID, run.Landed.Commit.Short())); err != nil {
+func afterLanding(ctx context.Context, s *Store, run Run) error {
+	if err := settleAsked(ctx, s, run, fmt.Sprintf("run %s landed as %s", run.ID, run.Landed.Commit.Short())); err != nil {
 		return err
 	}
-	return s.dropBranch(ctx, run)
+	return dropBranch(ctx, s, run)
 }
 
 // dropBranch removes the run's branch; its commits stay, for diff and undo.
-func (s *Store) dropBranch(ctx context.Context, run Run) error {
+func dropBranch(ctx context.Context, s *Store, run Run) error {
 	head, err := s.Repo.Ref(ctx, "refs/heads/"+run.Plan.Branch)
 	if err != nil || head == "" {
 		return err
@@ -177,33 +177,33 @@ func (s *Store) dropBranch(ctx context.Context, run Run) error {
 // Abort ends a run for good and removes its worktree. Its commits stay on its
 // branch until the branch is deleted; left is a snapshot of what else was in the
 // worktree, "" for nothing.
-func (s *Store) Abort(ctx context.Context, run Run) (after Run, left gitstore.ID, err error) {
-	unlock, err := s.holdRun(run.ID)
+func Abort(ctx context.Context, s *Store, run Run) (after Run, left gitstore.ID, err error) {
+	unlock, err := holdRun(s, run.ID)
 	if err != nil {
 		return run, "", err
 	}
 	defer unlock()
-	run, err = s.recordRun(ctx, run, draft{Type: RunAborted, Source: "cli", Payload: struct{}{}, Title: "by " + run.StartedBy})
+	run, err = recordRun(ctx, s, run, draft{Type: RunAborted, Source: "cli", Payload: struct{}{}, Title: "by " + run.StartedBy})
 	if err == nil {
-		err = s.settleAsked(ctx, run, "run "+run.ID+" was aborted")
+		err = settleAsked(ctx, s, run, "run "+run.ID+" was aborted")
 	}
 	if err != nil || run.Plan.InPlace {
 		return run, "", err
 	}
-	left, err = s.removeTree(ctx, run)
+	left, err = removeTree(ctx, s, run)
 	return run, left, err
 }
 
 // Answer decides on a run that gave up: commit accepts it with its open findings,
 // skip leaves it, stop leaves it stopped. left is as in Abort.
-func (s *Store) Answer(ctx context.Context, run Run, choice Choice) (after Run, left gitstore.ID, err error) {
+func AnswerRun(ctx context.Context, s *Store, run Run, choice Choice) (after Run, left gitstore.ID, err error) {
 	if run.Status != RunReviewing && run.Status != RunStop {
 		return run, "", &StateError{What: "run " + run.ID, Status: string(run.Status), Cannot: "answered"}
 	}
 	if choice == ChoiceStop {
 		return run, "", nil
 	}
-	unlock, err := s.holdRun(run.ID)
+	unlock, err := holdRun(s, run.ID)
 	if err != nil {
 		return run, "", err
 	}
@@ -213,7 +213,7 @@ func (s *Store) Answer(ctx context.Context, run Run, choice Choice) (after Run, 
 		return run, "", err
 	}
 	if left, err = t.cleanUp(); err == nil && choice == ChoiceSkip {
-		err = s.settleAsked(ctx, t.run, "run "+run.ID+" was skipped")
+		err = settleAsked(ctx, s, t.run, "run "+run.ID+" was skipped")
 	}
 	return t.run, left, err
 }
@@ -222,7 +222,7 @@ func (s *Store) Answer(ctx context.Context, run Run, choice Choice) (after Run, 
 func (r *Runner) Resume(ctx context.Context, run Run) (Run, error) {
 	if run.Status != RunRunning { // else its process died: there is nothing to take back
 		var err error
-		if run, err = r.Store.recordRun(ctx, run, draft{Type: RunResumed, Source: "cli", Payload: struct{}{}, Title: "from " + string(run.Status)}); err != nil {
+		if run, err = recordRun(ctx, r.Store, run, draft{Type: RunResumed, Source: "cli", Payload: struct{}{}, Title: "from " + string(run.Status)}); err != nil {
 			return run, err
 		}
 	}
@@ -237,7 +237,7 @@ func (quiet) Line(string)         {}
 func (quiet) Say(string)          {}
 
 // Live reports whether a process is carrying run out on this machine now.
-func (s *Store) Live(run string) bool {
+func Live(s *Store, run string) bool {
 	unlock, free, err := s.Repo.TryLock("run-" + run)
 	if err != nil {
 		return false // a repository that cannot be written to has no run going on in it

@@ -287,7 +287,7 @@ func (c *Change) split(patch []byte, kept []gitstore.FileStat, limits Limits) {
 		slices.SortStableFunc(files, func(a, b filePatch) int { return cmp.Compare(a.size, b.size) })
 		packed = pack(files, limit, max(limits.MaxParts, 1))
 	}
-	c.Census.settle(files, packed)
+	settleCensus(&c.Census, files, packed)
 	c.Files = slices.DeleteFunc(c.Files, c.Census.leftOut)
 	shown := map[string]bool{}
 	for _, f := range c.Files {
@@ -301,8 +301,8 @@ func (c *Change) split(patch []byte, kept []gitstore.FileStat, limits Limits) {
 	}
 }
 
-// settle replaces the figures of the files by what was packed.
-func (c *Census) settle(files []filePatch, packed *packer) {
+// settleCensus replaces the figures of the files by what was packed.
+func settleCensus(c *Census, files []filePatch, packed *packer) {
 	lines := map[string]int{}
 	c.Lines -= c.SentLines
 	c.SentLines = 0

@@ -237,11 +237,11 @@ func TestReadChangeInParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole, err := store.ReadChange(context.Background(), subject, Limits{})
+	whole, err := ReadChange(context.Background(), store, subject, Limits{})
 	if err != nil || len(whole.Parts) != 1 {
 		t.Fatalf("%d parts, %v", len(whole.Parts), err)
 	}
-	parts, err := store.ReadChange(context.Background(), subject, Limits{MaxBytes: 2000, MaxParts: 100})
+	parts, err := ReadChange(context.Background(), store, subject, Limits{MaxBytes: 2000, MaxParts: 100})
 	if err != nil || len(parts.Parts) < 5 || !slices.Equal(parts.Files, whole.Files) || parts.Census.Partial() || parts.Census.SentLines != parts.Census.Lines {
 		t.Fatalf("%d parts, %q, %+v, %v", len(parts.Parts), parts.Files, parts.Census, err)
 	}

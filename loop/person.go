@@ -13,7 +13,7 @@ import (
 
 // Waits is the review that run has stopped for and that nobody has answered with a
 // verdict; ok is false where it waits for none.
-func (s *Store) Waits(ctx context.Context, run Run) (review Review, ok bool, err error) {
+func Waits(ctx context.Context, s *Store, run Run) (review Review, ok bool, err error) {
 	if run.Asked == nil || run.Stop == nil || run.Stop.Review != run.Asked.Review || len(run.News()) > 0 {
 		return review, false, nil
 	}
@@ -30,7 +30,7 @@ func (t *turn) reviewByPerson(step Step, name string) error {
 		Kind: SubjectRange, Spec: t.run.Plan.Base.Short() + ".." + t.run.Plan.Branch, Title: t.run.Plan.Entity.Name(),
 		Base: t.run.Plan.Base, Commit: t.run.Head(), Tree: t.run.Head(), Branch: t.run.Plan.Branch,
 	}
-	change, err := t.Store.ReadChange(t.ctx, subject, Limits{Binary: true, Opens: true})
+	change, err := ReadChange(t.ctx, t.Store, subject, Limits{Binary: true, Opens: true})
 	if err != nil {
 		return fmt.Errorf("review: %w", err)
 	}
@@ -78,7 +78,7 @@ func (t *turn) askPeople(subject Subject, round Round) (Review, error) {
 	}
 	before := t.run
 	t.run.Asked = &Asked{Review: review.ID, Commit: subject.Commit, Round: round.Number}
-	return review, t.Store.settleAsked(t.ctx, before, fmt.Sprintf("superseded by review %s: round %d", review.ID, round.Number))
+	return review, settleAsked(t.ctx, t.Store, before, fmt.Sprintf("superseded by review %s: round %d", review.ID, round.Number))
 }
 
 // requestMessage tells a person what an agent's prompt would tell an agent.
@@ -92,7 +92,7 @@ func (t *turn) requestMessage(round Round) string {
 	}
 	add("Done when", prose.CutMiddle(plan.DoneCriteria, maxMessageBytes))
 	add("Checks", markdownList(checkLines(round.Checks)))
-	add("For the task's own checks", markdownList(plan.doneEvidence(round.Checks)))
+	add("For the task's own checks", markdownList(doneEvidence(plan, round.Checks)))
 	add("What the implementer says of its verification", prose.CutMiddle(t.verification(), maxMessageBytes))
 	if _, asked := t.run.Open(); round.Number > 1 || plan.FromReview != "" {
 		add("Asked for before", markdownList(asked))
@@ -150,7 +150,7 @@ func joinSubmissions(subs []Submission) reply.Report {
 
 // settleAsked closes the review that run asked people for, once nobody needs an answer
 // to it any more. Somebody may have closed it before.
-func (s *Store) settleAsked(ctx context.Context, run Run, note string) error {
+func settleAsked(ctx context.Context, s *Store, run Run, note string) error {
 	if run.Asked == nil {
 		return nil
 	}

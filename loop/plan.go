@@ -86,7 +86,7 @@ func PlanReview(plan *RunPlan, review Review) error {
 		if said := sub.words(); said.Text != "" {
 			plan.Said = append(plan.Said, said)
 		}
-		plan.mend(sub.Checks, findings)
+		mend(plan, sub.Checks, findings)
 	}
 	boundWords(plan.Said)
 	if len(plan.Findings)+len(plan.Requests)+len(plan.Said) == 0 {
@@ -101,7 +101,7 @@ func PlanReview(plan *RunPlan, review Review) error {
 }
 
 // mend makes checks that fail a thing to do, where no finding says so already.
-func (p *RunPlan) mend(results []CheckResult, findings []reply.Finding) {
+func mend(p *RunPlan, results []CheckResult, findings []reply.Finding) {
 	for _, c := range results {
 		if !c.Fails() || slices.Contains(p.FailedChecks, c.Name) {
 			continue
@@ -116,7 +116,7 @@ func (p *RunPlan) mend(results []CheckResult, findings []reply.Finding) {
 // asksFor reports whether it is part of the work that check passes: it then counts
 // although it failed before the run. It is one that failed in the review that is
 // addressed, or one whose command the task names.
-func (p RunPlan) asksFor(check Check) bool {
+func asksFor(p RunPlan, check Check) bool {
 	const shortest = 4 // "make" and shorter stand in texts by chance
 	return slices.Contains(p.FailedChecks, check.Name) ||
 		p.FromReview == "" && len(check.Command) > shortest && strings.Contains(p.Task+"\n"+p.DoneCriteria, check.Command)
@@ -124,8 +124,8 @@ func (p RunPlan) asksFor(check Check) bool {
 
 // PlanInPlace makes the checkout as it is, uncommitted changes included, what plan
 // begins from. It refuses where no run can work in the checkout now.
-func (s *Store) PlanInPlace(ctx context.Context, plan *RunPlan) error {
-	tree, err := s.placeFor(plan)
+func PlanInPlace(ctx context.Context, s *Store, plan *RunPlan) error {
+	tree, err := placeFor(s, plan)
 	if err != nil {
 		return err
 	}
@@ -133,25 +133,25 @@ func (s *Store) PlanInPlace(ctx context.Context, plan *RunPlan) error {
 	if err != nil {
 		return fmt.Errorf("record the working tree: %w", err)
 	}
-	plan.Base, err = s.keepBase(ctx, id, plan.Base)
+	plan.Base, err = keepBase(ctx, s, id, plan.Base)
 	return err
 }
 
 // placeFor is the checkout for a run in place, which plan remembers.
-func (s *Store) placeFor(plan *RunPlan) (*gitstore.Worktree, error) {
+func placeFor(s *Store, plan *RunPlan) (*gitstore.Worktree, error) {
 	tree, err := s.Repo.Checkout()
 	if err != nil {
 		return nil, err
 	}
 	plan.InPlace, plan.Checkout = true, tree.ID()
-	_, free, err := s.lockCheckout(Run{Plan: *plan}) // for the look: the run itself locks it when it has begun
+	_, free, err := lockCheckout(s, Run{Plan: *plan}) // for the look: the run itself locks it when it has begun
 	free()
 	return tree, err
 }
 
 // keepBase is a commit of tree on top of head for a run to begin from; head itself
 // where it has that tree.
-func (s *Store) keepBase(ctx context.Context, tree, head gitstore.ID) (gitstore.ID, error) {
+func keepBase(ctx context.Context, s *Store, tree, head gitstore.ID) (gitstore.ID, error) {
 	commit, err := s.Repo.ReadCommit(ctx, head)
 	if err != nil || commit.Tree == tree {
 		return head, err
@@ -167,10 +167,10 @@ func (s *Store) keepBase(ctx context.Context, tree, head gitstore.ID) (gitstore.
 // that it says to have modified add to HEAD, or what HEAD itself did to them where the
 // executor committed already. Other files that differ from HEAD are left, and
 // returned. With plan.InPlace the run goes on in the checkout.
-func (s *Store) PlanContext(ctx context.Context, plan *RunPlan, result string, files []string) (left []string, err error) {
+func PlanContext(ctx context.Context, s *Store, plan *RunPlan, result string, files []string) (left []string, err error) {
 	tree, err := s.Repo.Checkout()
 	if err == nil && plan.InPlace {
-		tree, err = s.placeFor(plan)
+		tree, err = placeFor(s, plan)
 	}
 	if err != nil {
 		return nil, err
@@ -179,15 +179,15 @@ func (s *Store) PlanContext(ctx context.Context, plan *RunPlan, result string, f
 	if len(files) == 0 {
 		files = reply.ParseExecutor(withoutDir(result, tree.Dir)).Files
 	}
-	work, err := s.executorsWork(ctx, tree, plan.Base, files)
+	work, err := executorsWork(ctx, s, tree, plan.Base, files)
 	if err != nil {
 		return nil, err
 	}
 	plan.Context = &Context{ExecutorResult: result, Files: work.files}
 	if plan.InPlace {
-		err = s.givenInPlace(ctx, tree, plan, work)
+		err = givenInPlace(ctx, s, tree, plan, work)
 	} else {
-		err = s.givenAside(ctx, tree, plan, work)
+		err = givenAside(ctx, s, tree, plan, work)
 	}
 	return work.left, err
 }
@@ -201,13 +201,13 @@ type executed struct {
 	left   []string    // others that differ from HEAD
 }
 
-func (s *Store) executorsWork(ctx context.Context, tree *gitstore.Worktree, head gitstore.ID, listed []string) (executed, error) {
+func executorsWork(ctx context.Context, s *Store, tree *gitstore.Worktree, head gitstore.ID, listed []string) (executed, error) {
 	work := executed{head: head, before: head}
 	var err error
 	if work.now, err = tree.NormalTree(ctx); err != nil {
 		return work, fmt.Errorf("record the working tree: %w", err)
 	}
-	if work.files, work.left, err = s.changedFiles(ctx, head, work.now, tree.Dir, listed); err != nil || len(work.files) > 0 {
+	if work.files, work.left, err = changedFiles(ctx, s, head, work.now, tree.Dir, listed); err != nil || len(work.files) > 0 {
 		return work, err
 	}
 	if len(listed) == 0 && len(work.left) > 0 {
@@ -222,7 +222,7 @@ func (s *Store) executorsWork(ctx context.Context, tree *gitstore.Worktree, head
 	}
 	work.before = commit.Parents[0]
 	var others []string
-	work.files, others, err = s.changedFiles(ctx, work.before, head, tree.Dir, listed)
+	work.files, others, err = changedFiles(ctx, s, work.before, head, tree.Dir, listed)
 	if len(listed) == 0 {
 		work.files = others
 	}
@@ -234,7 +234,7 @@ func (s *Store) executorsWork(ctx context.Context, tree *gitstore.Worktree, head
 
 // changedFiles are the paths that differ between two trees or commits: those that
 // listed names, and the others.
-func (s *Store) changedFiles(ctx context.Context, from, to gitstore.ID, dir string, listed []string) (named, others []string, err error) {
+func changedFiles(ctx context.Context, s *Store, from, to gitstore.ID, dir string, listed []string) (named, others []string, err error) {
 	changes, err := s.Repo.Changed(ctx, from, to)
 	for _, c := range changes {
 		if slices.ContainsFunc(listed, func(l string) bool { return lists(l, dir, c.Path) }) {
@@ -248,7 +248,7 @@ func (s *Store) changedFiles(ctx context.Context, from, to gitstore.ID, dir stri
 
 // givenAside makes the work a commit for the run's own worktree. Where it is not
 // committed yet, the checkout is recorded as it is, and as it was before the executor.
-func (s *Store) givenAside(ctx context.Context, tree *gitstore.Worktree, plan *RunPlan, work executed) error {
+func givenAside(ctx context.Context, s *Store, tree *gitstore.Worktree, plan *RunPlan, work executed) error {
 	given := plan.Context
 	if work.before != work.head {
 		given.Commit, plan.Base = work.head, work.before
@@ -259,28 +259,28 @@ func (s *Store) givenAside(ctx context.Context, tree *gitstore.Worktree, plan *R
 	if err != nil {
 		return err
 	}
-	if given.Commit, err = s.keepGiven(ctx, plan, id, work.head); err != nil {
+	if given.Commit, err = keepGiven(ctx, s, plan, id, work.head); err != nil {
 		return err
 	}
-	return s.snapGiven(ctx, tree, plan, work)
+	return snapGiven(ctx, s, tree, plan, work)
 }
 
 // givenInPlace makes the checkout without the work what the run begins from.
-func (s *Store) givenInPlace(ctx context.Context, tree *gitstore.Worktree, plan *RunPlan, work executed) error {
+func givenInPlace(ctx context.Context, s *Store, tree *gitstore.Worktree, plan *RunPlan, work executed) error {
 	id, err := tree.TreeWith(ctx, work.now, work.before, among(work.files))
 	if err != nil {
 		return err
 	}
-	if plan.Base, err = s.keepBase(ctx, id, work.head); err != nil {
+	if plan.Base, err = keepBase(ctx, s, id, work.head); err != nil {
 		return err
 	}
-	if plan.Context.Commit, err = s.keepGiven(ctx, plan, work.now, plan.Base); err != nil {
+	if plan.Context.Commit, err = keepGiven(ctx, s, plan, work.now, plan.Base); err != nil {
 		return err
 	}
-	return s.snapGiven(ctx, tree, plan, work)
+	return snapGiven(ctx, s, tree, plan, work)
 }
 
-func (s *Store) keepGiven(ctx context.Context, plan *RunPlan, tree, on gitstore.ID) (gitstore.ID, error) {
+func keepGiven(ctx context.Context, s *Store, plan *RunPlan, tree, on gitstore.ID) (gitstore.ID, error) {
 	id, err := s.keepTree(ctx, tree, on, prose.OneLine(cmp.Or(plan.Entity.Name(), "executor's work")))
 	if err != nil {
 		return "", err
@@ -289,7 +289,7 @@ func (s *Store) keepGiven(ctx context.Context, plan *RunPlan, tree, on gitstore.
 }
 
 // snapGiven records the checkout as the executor left it, and as it was before.
-func (s *Store) snapGiven(ctx context.Context, tree *gitstore.Worktree, plan *RunPlan, work executed) error {
+func snapGiven(ctx context.Context, s *Store, tree *gitstore.Worktree, plan *RunPlan, work executed) error {
 	given := plan.Context
 	ref := contextRefs + string(given.Commit)
 	snap, err := tree.Snapshot(ctx, ref, "the checkout with an executor's work, before its review: "+prose.OneLine(plan.Entity.Name()))

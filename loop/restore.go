@@ -11,7 +11,7 @@ import (
 
 // Snapshots are those that this clone keeps, newest first; with a run, what names it,
 // those that were taken for it.
-func (s *Store) Snapshots(ctx context.Context, run string) ([]gitstore.SnapshotInfo, error) {
+func Snapshots(ctx context.Context, s *Store, run string) ([]gitstore.SnapshotInfo, error) {
 	all, err := s.Repo.Snapshots(ctx)
 	if err != nil || run == "" {
 		return all, err
@@ -37,7 +37,7 @@ func snapshotOf(snap gitstore.SnapshotInfo, run Run) bool {
 // FindSnapshot finds a snapshot by its id or ref, as gitstore does it, or as RUN/NAME:
 // what is kept of a run under that name, or, when the name is the number of an
 // attempt, what that attempt left.
-func (s *Store) FindSnapshot(ctx context.Context, name string) (gitstore.Snapshot, error) {
+func FindSnapshot(ctx context.Context, s *Store, name string) (gitstore.Snapshot, error) {
 	snap, err := s.Repo.FindSnapshot(ctx, name)
 	typed, rest, ok := strings.Cut(name, "/")
 	if !errors.Is(err, gitstore.ErrNotFound) || !ok {
@@ -47,7 +47,7 @@ func (s *Store) FindSnapshot(ctx context.Context, name string) (gitstore.Snapsho
 	if runErr != nil {
 		return snap, err
 	}
-	list, listErr := s.Snapshots(ctx, run.ID)
+	list, listErr := Snapshots(ctx, s, run.ID)
 	if listErr != nil {
 		return snap, listErr
 	}
@@ -69,20 +69,20 @@ type Restored struct {
 
 // Restore puts files of the snapshot that name names back into the working tree that
 // the repository was opened in. See gitstore.Worktree.Restore.
-func (s *Store) Restore(ctx context.Context, name string, paths []string, staged bool) (done Restored, err error) {
+func Restore(ctx context.Context, s *Store, name string, paths []string, staged bool) (done Restored, err error) {
 	tree, err := s.Repo.Checkout()
 	if err != nil {
 		return done, err
 	}
-	free, err := s.holdCheckout(tree)
+	free, err := holdCheckout(s, tree)
 	if err != nil {
 		return done, err
 	}
 	defer free()
-	if done.From, err = s.FindSnapshot(ctx, name); err != nil {
+	if done.From, err = FindSnapshot(ctx, s, name); err != nil {
 		return done, err
 	}
-	if done.Finished, err = s.settle(ctx, tree); err != nil {
+	if done.Finished, err = settle(ctx, s, tree); err != nil {
 		return done, err
 	}
 	op := gitstore.Operation{Kind: gitstore.OpRestore, What: "of snapshot " + done.From.ID.Short()}
@@ -91,8 +91,8 @@ func (s *Store) Restore(ctx context.Context, name string, paths []string, staged
 }
 
 // RestoreTo writes files of a snapshot below a directory. See gitstore.Repo.RestoreTo.
-func (s *Store) RestoreTo(ctx context.Context, dir, name string, paths []string, staged bool) (done Restored, err error) {
-	if done.From, err = s.FindSnapshot(ctx, name); err != nil {
+func RestoreTo(ctx context.Context, s *Store, dir, name string, paths []string, staged bool) (done Restored, err error) {
+	if done.From, err = FindSnapshot(ctx, s, name); err != nil {
 		return done, err
 	}
 	done.Reverted, err = s.Repo.RestoreTo(ctx, dir, gitstore.RestoreSpec{From: done.From, Paths: paths, Staged: staged})
@@ -102,11 +102,11 @@ func (s *Store) RestoreTo(ctx context.Context, dir, name string, paths []string,
 // removeTree removes the worktree of a run that needs it no more. What is in it and in
 // no commit, which came too late for the run, is kept first: left is its snapshot, ""
 // where there is nothing.
-func (s *Store) removeTree(ctx context.Context, run Run) (left gitstore.ID, err error) {
-	dir := s.TreeDir(run.ID)
+func removeTree(ctx context.Context, s *Store, run Run) (left gitstore.ID, err error) {
+	dir := TreeDir(s, run.ID)
 	tree, err := s.Repo.OpenWorktree(ctx, dir)
 	if err == nil {
-		left, err = s.keepLeft(ctx, run, tree)
+		left, err = keepLeft(ctx, s, run, tree)
 	}
 	if err != nil && !errors.Is(err, gitstore.ErrNotFound) {
 		return left, fmt.Errorf("the worktree of run %s stays: %w", run.ID, err)
@@ -114,7 +114,7 @@ func (s *Store) removeTree(ctx context.Context, run Run) (left gitstore.ID, err 
 	return left, s.Repo.RemoveWorktree(ctx, dir)
 }
 
-func (s *Store) keepLeft(ctx context.Context, run Run, tree *gitstore.Worktree) (gitstore.ID, error) {
+func keepLeft(ctx context.Context, s *Store, run Run, tree *gitstore.Worktree) (gitstore.ID, error) {
 	files, err := tree.NormalTree(ctx)
 	if err == nil { // else what can be read is kept
 		head, err := s.Repo.TreeOf(ctx, run.Head())
@@ -122,7 +122,7 @@ func (s *Store) keepLeft(ctx context.Context, run Run, tree *gitstore.Worktree) 
 			return "", err
 		}
 	}
-	ref, err := s.freeRef(ctx, run.ID, "left") // a removal that was killed must not hide what it began with
+	ref, err := freeRef(ctx, s, run.ID, "left") // a removal that was killed must not hide what it began with
 	if err != nil {
 		return "", err
 	}

@@ -127,7 +127,7 @@ func (t *turn) do(step Step) error {
 // record appends one event of this run, if its newest state still allows it, and
 // folds it in.
 func (t *turn) record(d draft) error {
-	run, err := t.Store.recordRun(t.ctx, t.run, d)
+	run, err := recordRun(t.ctx, t.Store, t.run, d)
 	if err == nil {
 		t.run = run
 	}
@@ -136,7 +136,7 @@ func (t *turn) record(d draft) error {
 
 // recordRun appends d to run's log and gives the run after it. Somebody else may
 // have ended the run meanwhile: the newest state decides.
-func (s *Store) recordRun(ctx context.Context, run Run, d draft) (Run, error) {
+func recordRun(ctx context.Context, s *Store, run Run, d draft) (Run, error) {
 	event, err := s.append(ctx, func(v *view) (draft, error) {
 		newest, err := v.run(run.ID)
 		if err != nil {
@@ -180,7 +180,7 @@ func (t *turn) cleanUp() (left gitstore.ID, err error) {
 	if !over || t.run.Plan.InPlace {
 		return "", nil
 	}
-	return t.Store.removeTree(context.WithoutCancel(t.ctx), t.run)
+	return removeTree(context.WithoutCancel(t.ctx), t.Store, t.run)
 }
 
 // checks runs a check step.
@@ -190,14 +190,14 @@ func (t *turn) checks(step Step) error {
 	if attempt != nil {
 		run.Attempt = attempt.Number
 	}
-	job := checkup{dir: t.tree.Dir, tree: run.Tree, base: t.run.Plan.Base, changed: t.run.Files(), own: func(c Check) bool { return t.run.Plan.asksFor(c) }, known: t.base}
+	job := checkup{dir: t.tree.Dir, tree: run.Tree, base: t.run.Plan.Base, changed: t.run.Files(), own: func(c Check) bool { return asksFor(t.run.Plan, c) }, known: t.base}
 	for _, check := range t.run.Plan.Checks {
 		if step.Work.runs(check.Name) {
 			job.checks = append(job.checks, check)
 		}
 	}
 	var err error
-	if run.Results, err = t.Store.check(t.ctx, t.Checker, t.Progress, job); err != nil {
+	if run.Results, err = check(t.ctx, t.Store, t.Checker, t.Progress, job); err != nil {
 		return err
 	}
 	attachments := map[string][]byte{}
@@ -280,7 +280,7 @@ func (t *turn) answer(name string, round *Round) (ReviewAnswer, error) {
 	plan := t.run.Plan
 	limits := reviewer.Limits()
 	limits.Exclude = append(limits.Exclude, plan.Exclude...)
-	change, err := t.Store.ReadChange(t.ctx, Subject{Kind: SubjectRange, Base: plan.Base, Tree: t.run.Head()}, limits)
+	change, err := ReadChange(t.ctx, t.Store, Subject{Kind: SubjectRange, Base: plan.Base, Tree: t.run.Head()}, limits)
 	round.Census = change.Census
 	if err != nil || change.Census.Nothing() {
 		return ReviewAnswer{}, err
@@ -291,7 +291,7 @@ func (t *turn) answer(name string, round *Round) (ReviewAnswer, error) {
 	job.Prompt = ReviewPrompt{
 		Entity: plan.Entity, DoneCriteria: plan.DoneCriteria, References: plan.References,
 		Commits: plan.commits(), Verification: t.verification(), Round: round.Number, Previous: t.previous(), Said: t.saidBefore(), Checks: job.Checks,
-		People: t.run.fromPeople(), Scope: plan.scopeText(), DoneChecks: plan.doneEvidence(job.Checks),
+		People: t.run.fromPeople(), Scope: plan.scopeText(), DoneChecks: doneEvidence(plan, job.Checks),
 	}
 	transcript, err := t.transcript(fmt.Sprintf("review-%d.log", round.Number))
 	if err != nil {
@@ -306,7 +306,7 @@ func (t *turn) answer(name string, round *Round) (ReviewAnswer, error) {
 		return all()
 	}
 	var answer ReviewAnswer
-	err = t.Store.inCheckout(t.ctx, t.run.Head(), func(tree *gitstore.Worktree) error {
+	err = inCheckout(t.ctx, t.Store, t.run.Head(), func(tree *gitstore.Worktree) error {
 		job.Dir = tree.Dir
 		answer, err = guardTree(t.ctx, tree, all)
 		return err
@@ -342,7 +342,7 @@ func (t *turn) saidBefore() []Words {
 
 // transcript opens a file for what an agent says, in full and for this clone only.
 func (t *turn) transcript(name string) (io.WriteCloser, error) {
-	dir := t.Store.FilesDir(t.run.ID)
+	dir := FilesDir(t.Store, t.run.ID)
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, fmt.Errorf("open transcript: %w", err)
 	}
@@ -395,14 +395,14 @@ func (t *turn) giveUp(step Step) error {
 
 func (t *turn) stop(stop Stop, eventType string) error {
 	var attachments map[string][]byte
-	stop = t.run.facts(stop)
+	stop = facts(t.run, stop)
 	stop.SaidBy, stop.Said = t.said(stop)
 	stop.LastActivity, stop.At = t.run.lastActivity(), t.Store.Now().UTC().Truncate(time.Millisecond)
 	if t.Explain != nil {
 		stop, attachments = t.Explain(t.run, stop)
 	}
 	t.setEvidenceAside()
-	if err := writeFiles(t.Store.FilesDir(t.run.ID), attachments); err != nil {
+	if err := writeFiles(FilesDir(t.Store, t.run.ID), attachments); err != nil {
 		t.Progress.Say(err.Error())
 	}
 	title := stop.Reason
@@ -442,5 +442,5 @@ func (t *turn) complete(result string) error {
 	if err != nil || !t.run.Plan.InPlace { // else it is done with when it lands
 		return err
 	}
-	return t.Store.settleAsked(t.ctx, t.run, "run "+t.run.ID+" is completed")
+	return settleAsked(t.ctx, t.Store, t.run, "run "+t.run.ID+" is completed")
 }

@@ -12,9 +12,9 @@ import (
 
 // facts adds to stop what the run knows of its cause beyond the reason: the setting
 // that ended it and the checks that fail.
-func (r Run) facts(stop Stop) Stop {
+func facts(r Run, stop Stop) Stop {
 	if stop.Setting == nil {
-		stop.Setting = r.settingOf(stop)
+		stop.Setting = settingOf(r, stop)
 	}
 	if family := ReasonOf(stop.Reason).Family; family == FamilyReview || family == FamilyChecks {
 		for _, c := range r.Failing() {
@@ -25,7 +25,7 @@ func (r Run) facts(stop Stop) Stop {
 }
 
 // settingOf is the setting that ended the run; nil where none did.
-func (r Run) settingOf(stop Stop) *Setting {
+func settingOf(r Run, stop Stop) *Setting {
 	if f := r.failure(); f != nil && f.Reason == stop.Reason && f.Setting != nil {
 		return f.Setting
 	}

@@ -33,7 +33,7 @@ func TestSettingOfAStop(t *testing.T) {
 		{"nothing ended it", attempt(nil), Stop{Reason: ReasonNoChange}, ""},
 	} {
 		got := ""
-		if s := test.run.facts(test.stop).Setting; s != nil {
+		if s := facts(test.run, test.stop).Setting; s != nil {
 			got = s.String()
 		}
 		if got != test.want {
@@ -47,11 +47,11 @@ func TestFailingChecksOfAStop(t *testing.T) {
 		{Name: "a", ExitCode: 1}, {Name: "b"}, {Name: "c", ExitCode: 1, FailsOnBase: true}, {Name: "d", ExitCode: 127, NotRun: "x is not installed"}, {Name: "e", ExitCode: -1, Reason: "timeout"},
 	}
 	run := Run{Attempts: []Attempt{{Number: 2}}, Checks: []CheckRun{{Attempt: 2, Results: results}}}
-	if got := strings.Join(run.facts(Stop{Reason: ReasonChecksFailed}).FailingChecks, " "); got != "a e" {
+	if got := strings.Join(facts(run, Stop{Reason: ReasonChecksFailed}).FailingChecks, " "); got != "a e" {
 		t.Errorf("%q", got)
 	}
 	run.Attempts[0].Number = 3 // whose checks have not run yet
-	if got := run.facts(Stop{Reason: ReasonChecksFailed}).FailingChecks; len(got) > 0 {
+	if got := facts(run, Stop{Reason: ReasonChecksFailed}).FailingChecks; len(got) > 0 {
 		t.Errorf("%q", got)
 	}
 }

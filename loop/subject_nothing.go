@@ -33,7 +33,7 @@ func (e *NothingError) text() string {
 // CheckSubject reports what cannot be reviewed before it is asked for: a
 // *NothingError when no file differs, an *InputError for a path that is neither in the
 // change nor in the working tree.
-func (s *Store) CheckSubject(ctx context.Context, subject Subject) error {
+func CheckSubject(ctx context.Context, s *Store, subject Subject) error {
 	from, err := s.ComparedWith(ctx, subject)
 	if err != nil {
 		return fmt.Errorf("read change: %w", err)
@@ -43,7 +43,7 @@ func (s *Store) CheckSubject(ctx context.Context, subject Subject) error {
 		return fmt.Errorf("read change: %w", err)
 	}
 	for _, path := range subject.Paths {
-		if there, err := s.isPath(ctx, path, from, subject.Tree); err != nil {
+		if there, err := isPath(ctx, s, path, from, subject.Tree); err != nil {
 			return fmt.Errorf("read change: %w", err)
 		} else if !there {
 			return &InputError{fmt.Sprintf("no file is called %q, neither in %s nor in the working tree", path, subject.Spec)}
@@ -52,11 +52,11 @@ func (s *Store) CheckSubject(ctx context.Context, subject Subject) error {
 	if len(changed) > 0 {
 		return nil
 	}
-	return s.nothing(ctx, subject)
+	return nothing(ctx, s, subject)
 }
 
 // isPath reports whether something is called path in one of trees or in the working tree.
-func (s *Store) isPath(ctx context.Context, path string, trees ...gitstore.ID) (bool, error) {
+func isPath(ctx context.Context, s *Store, path string, trees ...gitstore.ID) (bool, error) {
 	if s.Repo.WorkTree != "" {
 		if _, err := os.Lstat(filepath.Join(s.Repo.WorkTree, path)); err == nil {
 			return true, nil
@@ -72,7 +72,7 @@ func (s *Store) isPath(ctx context.Context, path string, trees ...gitstore.ID) (
 }
 
 // nothing says why no file of subject differs, as a *NothingError.
-func (s *Store) nothing(ctx context.Context, subject Subject) error {
+func nothing(ctx context.Context, s *Store, subject Subject) error {
 	none := &NothingError{Why: subject.Spec + " changes no file"}
 	merge, err := s.isMerge(ctx, subject)
 	left, right := rangeEnds(subject.Spec)
@@ -87,10 +87,10 @@ func (s *Store) nothing(ctx context.Context, subject Subject) error {
 		none.Why = "the working tree is as HEAD has it"
 	case merge:
 		none.Why = subject.Spec + " is a clean merge, which does nothing by itself"
-		none.Try, err = s.merged(ctx, subject)
+		none.Try, err = merged(ctx, s, subject)
 	case subject.Kind == SubjectRange && subject.Base == subject.Commit:
 		none.Why = fmt.Sprintf("%s has no commit that %s has not", subject.Spec, left)
-		none.Try, err = s.reversed(ctx, left, right, subject.Commit)
+		none.Try, err = reversed(ctx, s, left, right, subject.Commit)
 	}
 	if err != nil {
 		return err
@@ -106,7 +106,7 @@ func rangeEnds(spec string) (left, right string) {
 
 // reversed is the range the other way round, where there is something in it. The end
 // of the one that was asked for is in the history of its beginning.
-func (s *Store) reversed(ctx context.Context, left, right string, end gitstore.ID) ([]NextStep, error) {
+func reversed(ctx context.Context, s *Store, left, right string, end gitstore.ID) ([]NextStep, error) {
 	begin, err := s.Repo.Resolve(ctx, left)
 	if err != nil || begin == end {
 		return nil, err
@@ -115,7 +115,7 @@ func (s *Store) reversed(ctx context.Context, left, right string, end gitstore.I
 }
 
 // merged are the ranges of the branches that a merge brought in.
-func (s *Store) merged(ctx context.Context, subject Subject) ([]NextStep, error) {
+func merged(ctx context.Context, s *Store, subject Subject) ([]NextStep, error) {
 	commit, err := s.Repo.ReadCommit(ctx, subject.Commit)
 	if err != nil {
 		return nil, err

@@ -130,7 +130,7 @@ func criteriaParts(criteria string) (items, commands []string) {
 }
 
 // doneEvidence compares the task's own checks with what was run, a line each.
-func (p RunPlan) doneEvidence(results []CheckResult) []string {
+func doneEvidence(p RunPlan, results []CheckResult) []string {
 	var lines []string
 	for _, command := range p.DoneChecks {
 		check, ok := p.CheckFor(command)
@@ -150,7 +150,7 @@ func (p RunPlan) doneEvidence(results []CheckResult) []string {
 }
 
 // TaskProblems are what a task asks for that the configuration does not give, a line each.
-func (p RunPlan) TaskProblems() []string {
+func TaskProblems(p RunPlan) []string {
 	var problems []string
 	for _, command := range p.DoneChecks {
 		if _, ok := p.CheckFor(command); !ok {

@@ -99,16 +99,16 @@ func TestTaskProblems(t *testing.T) {
 		Scope: Scope{Allow: []string{"src/**"}}, TaskScope: Scope{Allow: []string{"src/a/**", "docs/**", "*.md", "src/**"}},
 		Tier: "tier1", DoneChecks: []string{"npm  test", "make lint", "docs"},
 	}
-	if got := plan.TaskProblems(); len(got) != 5 || !strings.Contains(strings.Join(got, "\n"), `"tier1"`) || !strings.Contains(got[4], `"docs"`) {
+	if got := TaskProblems(plan); len(got) != 5 || !strings.Contains(strings.Join(got, "\n"), `"tier1"`) || !strings.Contains(got[4], `"docs"`) {
 		t.Errorf("%q", got)
 	}
 	plan.Checks = []Check{{Name: "test", Command: "npm test"}, {Name: "docs", Command: "true"}}
-	if got := plan.TaskProblems(); len(got) != 2 || !strings.Contains(got[0], "make lint") {
+	if got := TaskProblems(plan); len(got) != 2 || !strings.Contains(got[0], "make lint") {
 		t.Errorf("%q", got)
 	}
 	results := []CheckResult{{Name: "test", ExitCode: 1, Said: "2 failed"}}
 	want := []string{"npm  test: check test: exit 1 (2 failed)", "make lint: nothing was run for it", "docs: check docs: was not run"}
-	if got := plan.doneEvidence(results); !slices.Equal(got, want) {
+	if got := doneEvidence(plan, results); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
 }

@@ -14,13 +14,13 @@ import (
 )
 
 // TreeDir is where a run's worktree is, while it has one.
-func (s *Store) TreeDir(run string) string {
+func TreeDir(s *Store, run string) string {
 	return filepath.Join(s.Repo.StateDir(), "worktrees", run)
 }
 
 // FilesDir is where a run keeps what is of this clone only: transcripts and the
 // files of its diagnosis.
-func (s *Store) FilesDir(run string) string {
+func FilesDir(s *Store, run string) string {
 	return filepath.Join(s.Repo.StateDir(), "runs", run)
 }
 
@@ -29,7 +29,7 @@ func (s *Store) FilesDir(run string) string {
 func (t *turn) openTree() (free func(), err error) {
 	free = func() {}
 	if t.run.Plan.InPlace {
-		t.tree, free, err = t.Store.lockCheckout(t.run)
+		t.tree, free, err = lockCheckout(t.Store, t.run)
 	} else {
 		t.tree, err = t.openWorktree()
 	}
@@ -45,7 +45,7 @@ func (t *turn) openTree() (free func(), err error) {
 
 // finishReverts does the rest of what was killed in a working tree.
 func (t *turn) finishReverts(tree *gitstore.Worktree) error {
-	finished, err := t.Store.settle(t.ctx, tree)
+	finished, err := settle(t.ctx, t.Store, tree)
 	for _, done := range finished {
 		t.Progress.Say(FinishedText(done))
 	}
@@ -54,7 +54,7 @@ func (t *turn) finishReverts(tree *gitstore.Worktree) error {
 
 // lockCheckout is the user's checkout for a run in place, held so that no other run
 // works there at the same time.
-func (s *Store) lockCheckout(run Run) (tree *gitstore.Worktree, free func(), err error) {
+func lockCheckout(s *Store, run Run) (tree *gitstore.Worktree, free func(), err error) {
 	free = func() {}
 	tree, err = s.Repo.Checkout()
 	if err != nil {
@@ -67,7 +67,7 @@ func (s *Store) lockCheckout(run Run) (tree *gitstore.Worktree, free func(), err
 	if operation := s.Repo.Operation(); operation != "" {
 		return nil, free, &gitstore.UnfinishedError{Operation: operation}
 	}
-	unlock, err := s.holdCheckout(tree)
+	unlock, err := holdCheckout(s, tree)
 	if err != nil {
 		return nil, free, err
 	}
@@ -75,7 +75,7 @@ func (s *Store) lockCheckout(run Run) (tree *gitstore.Worktree, free func(), err
 }
 
 // holdCheckout keeps runs from working in a checkout, until free is called.
-func (s *Store) holdCheckout(tree *gitstore.Worktree) (free func(), err error) {
+func holdCheckout(s *Store, tree *gitstore.Worktree) (free func(), err error) {
 	free, ok, err := s.Repo.TryLock("in-place-" + filepath.Base(tree.GitDir))
 	if err == nil && !ok {
 		err = fmt.Errorf("another run is at work in this checkout: %w", gitstore.ErrBusy)
@@ -97,7 +97,7 @@ func (t *turn) openWorktree() (*gitstore.Worktree, error) {
 }
 
 func (t *turn) findWorktree() (*gitstore.Worktree, error) {
-	repo, dir := t.Store.Repo, t.Store.TreeDir(t.run.ID)
+	repo, dir := t.Store.Repo, TreeDir(t.Store, t.run.ID)
 	tree, err := repo.OpenWorktree(t.ctx, dir)
 	switch {
 	case err == nil && !tree.Half:
@@ -184,7 +184,7 @@ var snapshotWhen = map[string]string{
 // keep records a working tree under the run's snapshots. None is ever written over:
 // what was recorded when the same thing was done before has the name without a number.
 func (t *turn) keep(tree *gitstore.Worktree, name, subject string) (gitstore.Snapshot, error) {
-	ref, err := t.Store.freeRef(t.ctx, t.run.ID, name)
+	ref, err := freeRef(t.ctx, t.Store, t.run.ID, name)
 	if err != nil {
 		return gitstore.Snapshot{}, fmt.Errorf("record the working tree: %w", err)
 	}
@@ -197,7 +197,7 @@ func (t *turn) keep(tree *gitstore.Worktree, name, subject string) (gitstore.Sna
 
 // freeRef is the ref of a run's snapshot of that name, or the first with -2, -3 and so
 // on that does not exist.
-func (s *Store) freeRef(ctx context.Context, run, name string) (string, error) {
+func freeRef(ctx context.Context, s *Store, run, name string) (string, error) {
 	have, err := s.Repo.Refs(ctx, snapshotRefs(run))
 	ref := snapshotRefs(run) + name
 	free := ref

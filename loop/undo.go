@@ -25,7 +25,7 @@ type Undone struct {
 // gitstore.ErrNotFound when nothing is left to undo, and gitstore.ErrConflict, with
 // nothing changed, when the branch went on since. Files that were changed since are
 // among Done.Conflicts and are left alone.
-func (s *Store) Undo(ctx context.Context, run string) (Undone, error) {
+func Undo(ctx context.Context, s *Store, run string) (Undone, error) {
 	if run != "" {
 		found, err := s.Run(ctx, run)
 		if err != nil {
@@ -33,27 +33,27 @@ func (s *Store) Undo(ctx context.Context, run string) (Undone, error) {
 		}
 		run = found.ID
 	}
-	tree, err := s.treeToUndo(ctx, run)
+	tree, err := treeToUndo(ctx, s, run)
 	if err != nil {
 		return Undone{}, err
 	}
 	if tree != nil {
-		free, err := s.holdCheckout(tree)
+		free, err := holdCheckout(s, tree)
 		if err != nil {
 			return Undone{}, err
 		}
 		defer free()
 	}
-	finished, err := s.settle(ctx, tree)
+	finished, err := settle(ctx, s, tree)
 	if err != nil || len(finished) > 0 {
 		return Undone{Finished: finished}, err
 	}
-	return s.undoNewest(ctx, tree, run)
+	return undoNewest(ctx, s, tree, run)
 }
 
 // treeToUndo is the working tree that the repository was opened in, or the run's own
 // one when only that has an operation of the run; nil in a bare repository.
-func (s *Store) treeToUndo(ctx context.Context, run string) (*gitstore.Worktree, error) {
+func treeToUndo(ctx context.Context, s *Store, run string) (*gitstore.Worktree, error) {
 	tree, err := s.Repo.Checkout()
 	if errors.Is(err, gitstore.ErrBare) {
 		tree, err = nil, nil
@@ -65,7 +65,7 @@ func (s *Store) treeToUndo(ctx context.Context, run string) (*gitstore.Worktree,
 	if err != nil || here != nil {
 		return tree, err
 	}
-	own, err := s.Repo.OpenWorktree(ctx, s.TreeDir(run))
+	own, err := s.Repo.OpenWorktree(ctx, TreeDir(s, run))
 	if errors.Is(err, gitstore.ErrNotFound) {
 		return tree, nil
 	}
@@ -83,7 +83,7 @@ func newest(ctx context.Context, repo *gitstore.Repo, run string) (*gitstore.Rec
 	return nil, err
 }
 
-func (s *Store) undoNewest(ctx context.Context, tree *gitstore.Worktree, run string) (Undone, error) {
+func undoNewest(ctx context.Context, s *Store, tree *gitstore.Worktree, run string) (Undone, error) {
 	repo := s.Repo
 	if tree != nil {
 		repo = tree.Repo()
@@ -93,19 +93,19 @@ func (s *Store) undoNewest(ctx context.Context, tree *gitstore.Worktree, run str
 		return Undone{}, err
 	}
 	if op == nil {
-		return Undone{}, s.nothingToUndo(ctx, run)
+		return Undone{}, nothingToUndo(ctx, s, run)
 	}
-	done, err := s.undoOne(ctx, repo, tree, *op)
+	done, err := undoOne(ctx, s, repo, tree, *op)
 	if errors.Is(err, gitstore.ErrNoChange) { // it never happened, or was taken back by hand
 		if err = repo.DropOperation(ctx, *op); err == nil {
-			err = s.recordLanding(ctx, op.TakenBack())
+			err = recordLanding(ctx, s, op.TakenBack())
 		}
 	}
 	return Undone{Took: *op, Done: done}, err
 }
 
-func (s *Store) undoOne(ctx context.Context, repo *gitstore.Repo, tree *gitstore.Worktree, op gitstore.Recorded) (done gitstore.Reverted, err error) {
-	unlock, err := s.holdRun(op.Run)
+func undoOne(ctx context.Context, s *Store, repo *gitstore.Repo, tree *gitstore.Worktree, op gitstore.Recorded) (done gitstore.Reverted, err error) {
+	unlock, err := holdRun(s, op.Run)
 	if err != nil {
 		return done, err
 	}
@@ -118,11 +118,11 @@ func (s *Store) undoOne(ctx context.Context, repo *gitstore.Repo, tree *gitstore
 	if err != nil {
 		return done, err
 	}
-	return done, s.recordLanding(ctx, done.Operation)
+	return done, recordLanding(ctx, s, done.Operation)
 }
 
 // nothingToUndo says where there may be something.
-func (s *Store) nothingToUndo(ctx context.Context, run string) error {
+func nothingToUndo(ctx context.Context, s *Store, run string) error {
 	if run == "" {
 		return fmt.Errorf("nothing is recorded that could be undone in this working tree: %w", gitstore.ErrNotFound)
 	}
@@ -139,7 +139,7 @@ func (s *Store) nothingToUndo(ctx context.Context, run string) error {
 }
 
 // holdRun keeps others from carrying a run on; "" is no run.
-func (s *Store) holdRun(run string) (unlock func(), err error) {
+func holdRun(s *Store, run string) (unlock func(), err error) {
 	if run == "" {
 		return func() {}, nil
 	}
@@ -152,7 +152,7 @@ func (s *Store) holdRun(run string) (unlock func(), err error) {
 
 // Settle ends what killed processes began in the working tree that the repository was
 // opened in, and says what came of it. There is mostly nothing to do.
-func (s *Store) Settle(ctx context.Context) ([]gitstore.Reverted, error) {
+func Settle(ctx context.Context, s *Store) ([]gitstore.Reverted, error) {
 	tree, err := s.Repo.Checkout()
 	if errors.Is(err, gitstore.ErrBare) {
 		return nil, nil
@@ -160,17 +160,17 @@ func (s *Store) Settle(ctx context.Context) ([]gitstore.Reverted, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.settle(ctx, tree)
+	return settle(ctx, s, tree)
 }
 
-func (s *Store) settle(ctx context.Context, tree *gitstore.Worktree) ([]gitstore.Reverted, error) {
+func settle(ctx context.Context, s *Store, tree *gitstore.Worktree) ([]gitstore.Reverted, error) {
 	if tree == nil {
 		return nil, nil
 	}
 	finished, err := tree.FinishReverts(ctx)
 	for _, done := range finished {
 		if err == nil && done.Operation.Name != "" {
-			err = s.recordLanding(ctx, done.Operation)
+			err = recordLanding(ctx, s, done.Operation)
 		}
 	}
 	return finished, err
@@ -178,7 +178,7 @@ func (s *Store) settle(ctx context.Context, tree *gitstore.Worktree) ([]gitstore
 
 // recordLanding records that a run has landed, or has no longer: op is the operation
 // that landed it or took it back. Where the run says so already there is nothing to do.
-func (s *Store) recordLanding(ctx context.Context, op gitstore.Recorded) error {
+func recordLanding(ctx context.Context, s *Store, op gitstore.Recorded) error {
 	if op.Kind != gitstore.OpLand || op.Run == "" {
 		return nil
 	}
@@ -189,7 +189,7 @@ func (s *Store) recordLanding(ctx context.Context, op gitstore.Recorded) error {
 	if err != nil {
 		return err
 	}
-	landed, err := s.landedBy(ctx, op)
+	landed, err := landedBy(ctx, s, op)
 	if err != nil {
 		return err
 	}
@@ -201,17 +201,17 @@ func (s *Store) recordLanding(ctx context.Context, op gitstore.Recorded) error {
 	if run.allow(event.Type) != nil {
 		return nil
 	}
-	if run, err = s.recordRun(ctx, run, event); err != nil {
+	if run, err = recordRun(ctx, s, run, event); err != nil {
 		return err
 	}
 	if op.Back {
-		return s.bringBranchBack(ctx, run)
+		return bringBranchBack(ctx, s, run)
 	}
-	return s.afterLanding(ctx, run)
+	return afterLanding(ctx, s, run)
 }
 
 // landedBy is where an operation landed a run, or took its landing back.
-func (s *Store) landedBy(ctx context.Context, op gitstore.Recorded) (Landed, error) {
+func landedBy(ctx context.Context, s *Store, op gitstore.Recorded) (Landed, error) {
 	onto, err := s.Repo.ReadSnapshot(ctx, op.Before)
 	if err != nil {
 		return Landed{}, err
@@ -234,7 +234,7 @@ func (s *Store) landedBy(ctx context.Context, op gitstore.Recorded) (Landed, err
 }
 
 // bringBranchBack gives a run the branch again that dropBranch took.
-func (s *Store) bringBranchBack(ctx context.Context, run Run) error {
+func bringBranchBack(ctx context.Context, s *Store, run Run) error {
 	err := s.Repo.SwapRef(ctx, "refs/heads/"+run.Plan.Branch, run.Commit, "")
 	if errors.Is(err, gitstore.ErrLostRace) {
 		return nil // somebody has a branch of that name
@@ -244,7 +244,7 @@ func (s *Store) bringBranchBack(ctx context.Context, run Run) error {
 
 // Unfinished are the operations that killed processes began in the working tree that the
 // repository was opened in, and that nobody has finished.
-func (s *Store) Unfinished(ctx context.Context) ([]gitstore.Operation, error) {
+func Unfinished(ctx context.Context, s *Store) ([]gitstore.Operation, error) {
 	tree, err := s.Repo.Checkout()
 	if errors.Is(err, gitstore.ErrBare) {
 		return nil, nil

@@ -31,7 +31,7 @@ type Worker struct {
 // again when it is due, if it may well answer then, and otherwise when Retry says so.
 // What is left alone is Held.
 func (w *Worker) Work(ctx context.Context) (did, failed int, err error) {
-	if _, err := w.Store.dropCheckouts(ctx, false); err != nil {
+	if _, err := dropCheckouts(ctx, w.Store, false); err != nil {
 		return 0, 0, err
 	}
 	var refusals []error // git's refusals of single reviews
@@ -167,10 +167,10 @@ func (w *Worker) answer(ctx context.Context, review Review, name string, reviewe
 	sub := Submission{Reviewer: name, Commit: subject.Commit, Tree: subject.Tree, Outcome: OutcomeNothing, Report: emptyReport()}
 	limits := reviewer.Limits()
 	limits.Exclude, limits.ExcludedBy = append(limits.Exclude, w.Exclude...), w.ExcludedBy
-	change, err := w.Store.ReadChange(ctx, subject, limits)
+	change, err := ReadChange(ctx, w.Store, subject, limits)
 	sub.Census = change.Census
 	if err == nil && change.Census.Files == 0 {
-		err = w.Store.nothing(ctx, subject)
+		err = nothing(ctx, w.Store, subject)
 		if none := new(NothingError); errors.As(err, &none) {
 			sub.Report.Summary, err = none.text(), nil
 		}
@@ -215,9 +215,9 @@ func (w *Worker) examine(ctx context.Context, subject Subject, reviewer Reviewer
 		return reviewParts(ctx, reviewer, *job, w.beginPart)
 	}
 	var answer ReviewAnswer
-	err := w.Store.inCheckout(ctx, subject.Tree, func(tree *gitstore.Worktree) error {
+	err := inCheckout(ctx, w.Store, subject.Tree, func(tree *gitstore.Worktree) error {
 		var err error
-		job.Checks, err = w.Store.check(ctx, w.Checker, w.Progress, checkup{
+		job.Checks, err = check(ctx, w.Store, w.Checker, w.Progress, checkup{
 			checks: checks, dir: tree.Dir, tree: subject.Tree, base: subject.Base, changed: job.Change.Files, known: map[string]CheckResult{},
 		})
 		if err != nil {

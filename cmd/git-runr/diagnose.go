@@ -96,7 +96,7 @@ func (s *session) notStopped(store *loop.Store, run loop.Run) error {
 		return err
 	}
 	doc := notStoppedJSON{RunID: run.ID, Status: run.Status, Next: []string{}}
-	live := store.Live(run.ID)
+	live := loop.Live(store, run.ID)
 	cut, err := cutShort(s, store, run.ID)
 	if err != nil {
 		return err
@@ -256,7 +256,7 @@ func (s *session) showNote(commit gitstore.ID, note string) error {
 
 // placeOf is where run keeps its things in this clone, as the user can type it.
 func (s *session) placeOf(store *loop.Store, run loop.Run) diagnose.Place {
-	place := diagnose.Place{Tree: treeDir(store, run.ID), Files: store.FilesDir(run.ID), Width: s.width()}
+	place := diagnose.Place{Tree: treeDir(store, run.ID), Files: loop.FilesDir(store, run.ID), Width: s.width()}
 	if !onDisk(place.Files) {
 		place.Files = ""
 	}
@@ -275,7 +275,7 @@ func (s *session) placeOf(store *loop.Store, run loop.Run) diagnose.Place {
 
 // treeDir is the working tree that a run has of its own, "" where it has none here.
 func treeDir(store *loop.Store, run string) string {
-	if dir := store.TreeDir(run); onDisk(dir) {
+	if dir := loop.TreeDir(store, run); onDisk(dir) {
 		return dir
 	}
 	return ""

@@ -149,7 +149,7 @@ type editFile struct {
 
 // editFileFor makes the file for a change, unless it is there.
 func (s *session) editFileFor(store *loop.Store, subject loop.Subject, draft loop.Draft) (editFile, error) {
-	change, err := store.ReadChange(s.ctx, subject, loop.Limits{Binary: true, Opens: true, MaxBytes: maxEditPatch})
+	change, err := loop.ReadChange(s.ctx, store, subject, loop.Limits{Binary: true, Opens: true, MaxBytes: maxEditPatch})
 	if err != nil {
 		return editFile{}, err
 	}

@@ -36,11 +36,11 @@ func gc(s *session) error {
 	}
 	now := s.now()
 	doc := gcJSON{DryRun: s.Bool("dry-run")}
-	if doc.Garbage, err = store.FindGarbage(s.ctx, now.Add(-time.Duration(conf.Inbox.Retention))); err != nil {
+	if doc.Garbage, err = loop.FindGarbage(s.ctx, store, now.Add(-time.Duration(conf.Inbox.Retention))); err != nil {
 		return err
 	}
 	if !doc.DryRun {
-		if err := store.CollectGarbage(s.ctx, doc.Garbage); err != nil {
+		if err := loop.CollectGarbage(s.ctx, store, doc.Garbage); err != nil {
 			return err
 		}
 	}

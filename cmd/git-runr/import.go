@@ -64,7 +64,7 @@ func importTimeline(s *session) error {
 	doc := importJSON{Runs: []importedJSON{}, Warnings: append([]string{}, timeline.Warnings...)}
 	runs := []loop.Imported{}
 	for _, foreign := range timeline.Runs {
-		done, err := store.Import(s.ctx, foreign, plan, loop.ImportOptions{Again: s.Bool("again"), Explain: diagnose.Explain})
+		done, err := loop.Import(s.ctx, store, foreign, plan, loop.ImportOptions{Again: s.Bool("again"), Explain: diagnose.Explain})
 		if err != nil {
 			return err
 		}

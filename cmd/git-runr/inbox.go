@@ -78,7 +78,7 @@ func (s *session) inboxFilter() (loop.Filter, error) {
 		return filter, err
 	}
 	if !s.Bool("archived") {
-		if filter.ClosedSince, err = store.ClosedSince(); err != nil {
+		if filter.ClosedSince, err = loop.ClosedSince(store); err != nil {
 			return filter, err
 		}
 	}

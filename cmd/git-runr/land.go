@@ -50,7 +50,7 @@ func land(s *session) error {
 			return err
 		}
 	}
-	finished, err := store.Settle(s.ctx)
+	finished, err := loop.Settle(s.ctx, store)
 	s.sayFinished(finished)
 	if err != nil {
 		return err
@@ -63,7 +63,7 @@ func land(s *session) error {
 			return err
 		}
 	}
-	run, done, err := store.Land(s.ctx, run, how)
+	run, done, err := loop.Land(s.ctx, store, run, how)
 	if err != nil {
 		return landProblem(run, how, err)
 	}

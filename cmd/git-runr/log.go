@@ -147,7 +147,7 @@ func (f *follower) turn() (over bool, err error) {
 	if f.run.ID == "" {
 		return false, nil
 	}
-	for f.chatter.copy(f.err, f.store.FilesDir(f.run.ID)) && f.run.Done() { // what was said before the end, to the end
+	for f.chatter.copy(f.err, loop.FilesDir(f.store, f.run.ID)) && f.run.Done() { // what was said before the end, to the end
 	}
 	return f.run.Done(), nil
 }

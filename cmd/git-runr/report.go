@@ -55,7 +55,7 @@ func reportRun(s *session) error {
 // clone have no counts of lines: the logs travel without them.
 func (s *session) reportInput(store *loop.Store, run loop.Run, events []loop.Event) (diagnose.ReportInput, error) {
 	in := diagnose.ReportInput{
-		Run: run, Events: events, Live: run.Status == loop.RunRunning && store.Live(run.ID),
+		Run: run, Events: events, Live: run.Status == loop.RunRunning && loop.Live(store, run.ID),
 		Attempts: map[int][]gitstore.FileStat{}, Attachments: map[gitstore.ID][]string{},
 	}
 	for _, a := range run.Attempts {

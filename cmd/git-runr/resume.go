@@ -100,7 +100,7 @@ func resumeProblem(run string, err error) error {
 
 // takeEvidence records the output of checks that the user left for the run.
 func (s *session) takeEvidence(store *loop.Store, run loop.Run) (loop.Run, error) {
-	if !store.HasEvidence(run) {
+	if !loop.HasEvidence(store, run) {
 		return run, nil
 	}
 	progress := s.progress()
@@ -120,7 +120,7 @@ func (s *session) takeEvidence(store *loop.Store, run loop.Run) (loop.Run, error
 // awaitsPerson refuses a run whose review nobody has answered yet: there is nothing to go
 // on from.
 func (s *session) awaitsPerson(store *loop.Store, run loop.Run) error {
-	review, waits, err := store.Waits(s.ctx, run)
+	review, waits, err := loop.Waits(s.ctx, store, run)
 	if err != nil || !waits {
 		return err
 	}
@@ -219,7 +219,7 @@ const sameStopsAllowed = 2
 // needsPerson says why run is not taken up by itself; nil when it may be.
 func (s *session) needsPerson(store *loop.Store, run loop.Run) error {
 	switch {
-	case run.Status == loop.RunRunning && store.Live(run.ID):
+	case run.Status == loop.RunRunning && loop.Live(store, run.ID):
 		return problemf(exitBusy, "run %s is being carried out now", run.ID).withHint("git runr log --follow " + run.ID)
 	case run.Status == loop.RunRunning:
 		return nil

@@ -156,7 +156,7 @@ func (s *session) reviewRequest(store *loop.Store, conf *config) (loop.ReviewReq
 		return request, err
 	}
 	if request.Subject.Paths, err = s.pathsInside(paths); err == nil {
-		err = store.CheckSubject(s.ctx, request.Subject)
+		err = loop.CheckSubject(s.ctx, store, request.Subject)
 	}
 	return request, err
 }

@@ -289,7 +289,7 @@ func (s *session) plan(store *loop.Store, conf *config) (loop.RunPlan, error) {
 	if err := s.planTask(&plan, s.Args().First()); err != nil || !s.Bool("in-place") {
 		return plan, err
 	}
-	return plan, store.PlanInPlace(s.ctx, &plan)
+	return plan, loop.PlanInPlace(s.ctx, store, &plan)
 }
 
 // planTask reads a task file: its first heading is the title, and a section called done
@@ -308,7 +308,7 @@ func (s *session) planTask(plan *loop.RunPlan, name string) error {
 	plan.TaskScope, plan.Tier, plan.DoneChecks = task.Scope, task.Tier, task.DoneChecks
 	base := strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))
 	plan.Entity = loop.Entity{Type: "task", Identifier: base, Title: task.Title}
-	for _, problem := range plan.TaskProblems() {
+	for _, problem := range loop.TaskProblems(*plan) {
 		s.say("%s", problem)
 	}
 	return nil
@@ -355,7 +355,7 @@ func (s *session) planContext(store *loop.Store, plan *loop.RunPlan, name string
 	plan.DoneCriteria, plan.References = given.DoneCriteria, given.References
 	plan.Task = strings.TrimSpace(given.Title + "\n\n" + given.DoneCriteria)
 	plan.InPlace = s.Bool("in-place")
-	left, err := store.PlanContext(s.ctx, plan, given.ExecutorResult, given.Files)
+	left, err := loop.PlanContext(s.ctx, store, plan, given.ExecutorResult, given.Files)
 	if len(left) > 0 {
 		s.say("left alone, not among the executor's files: %s", strings.Join(left, ", "))
 	}
@@ -432,7 +432,7 @@ func (p *program) answerCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			run, left, err := store.Answer(s.ctx, run, choice)
+			run, left, err := loop.AnswerRun(s.ctx, store, run, choice)
 			if err != nil {
 				return err
 			}
@@ -459,7 +459,7 @@ func (p *program) abortCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			run, left, err := store.Abort(s.ctx, run)
+			run, left, err := loop.Abort(s.ctx, store, run)
 			if err != nil {
 				return err
 			}

@@ -40,7 +40,7 @@ func snapshots(s *session) error {
 	if err != nil {
 		return err
 	}
-	list, err := store.Snapshots(s.ctx, run)
+	list, err := loop.Snapshots(s.ctx, store, run)
 	if err != nil {
 		return err
 	}
@@ -129,9 +129,9 @@ func restore(s *session) error {
 		if doc.To == "" {
 			return problemf(exitUsage, "--to wants a directory")
 		}
-		done, err = store.RestoreTo(s.ctx, s.fromStart(doc.To), names[0], paths, s.Bool("staged"))
+		done, err = loop.RestoreTo(s.ctx, store, s.fromStart(doc.To), names[0], paths, s.Bool("staged"))
 	} else {
-		done, err = store.Restore(s.ctx, names[0], paths, s.Bool("staged"))
+		done, err = loop.Restore(s.ctx, store, names[0], paths, s.Bool("staged"))
 	}
 	s.sayFinished(done.Finished)
 	if err != nil {

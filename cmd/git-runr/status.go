@@ -63,7 +63,7 @@ func overview(s *session) error {
 	if err != nil {
 		return err
 	}
-	return s.print(doc, func(w io.Writer) { writeOverview(w, doc, func(id string) bool { return store.Live(id) }) })
+	return s.print(doc, func(w io.Writer) { writeOverview(w, doc, func(id string) bool { return loop.Live(store, id) }) })
 }
 
 func (s *session) overview(store *loop.Store) (overviewJSON, error) {
@@ -96,7 +96,7 @@ func (s *session) overview(store *loop.Store) (overviewJSON, error) {
 	if doc.Cut, err = cutShort(s, store, ""); err != nil {
 		return doc, err
 	}
-	doc.Next = doc.next(func(id string) bool { return store.Live(id) }, s.landLine)
+	doc.Next = doc.next(func(id string) bool { return loop.Live(store, id) }, s.landLine)
 	return doc, nil
 }
 
@@ -104,7 +104,7 @@ func (s *session) overview(store *loop.Store) (overviewJSON, error) {
 // the one that they are for, "" for all.
 func cutShort(s *session, store *loop.Store, run string) ([]string, error) {
 	lines := []string{}
-	unfinished, err := store.Unfinished(s.ctx)
+	unfinished, err := loop.Unfinished(s.ctx, store)
 	for _, op := range unfinished {
 		if run == "" || op.Run == run {
 			lines = append(lines, op.String())
@@ -122,7 +122,7 @@ func writeCutShort(w io.Writer, cut []string) {
 // landLine is what brings a result to what is checked out: where land would refuse it
 // for conflicts, a merge by hand.
 func (s *session) landLine(run loop.RunSummary) string {
-	if s.store.LandConflicts(s.ctx, run.ID) {
+	if loop.LandConflicts(s.ctx, s.store, run.ID) {
 		return "git merge " + run.Branch
 	}
 	return "git runr land " + run.ID
@@ -239,7 +239,7 @@ func showRun(s *session) error {
 		return err
 	}
 	return s.print(run, func(w io.Writer) {
-		writeRun(w, run, store.Live(run.ID), treeDir(store, run.ID))
+		writeRun(w, run, loop.Live(store, run.ID), treeDir(store, run.ID))
 		if n := len(run.Rounds); n > 0 {
 			writeWords(w, run.Rounds[n-1].Report.Summary, run.Rounds[n-1].Report.Prose())
 		}

@@ -60,7 +60,7 @@ func undo(s *session) error {
 	if s.Bool("list") {
 		return s.listOperations(run)
 	}
-	undone, err := store.Undo(s.ctx, run)
+	undone, err := loop.Undo(s.ctx, store, run)
 	if err != nil {
 		return undoProblem(s, undone, err)
 	}

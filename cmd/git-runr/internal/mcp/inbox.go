@@ -53,7 +53,7 @@ func (c call) list(ctx context.Context, in inboxArgs) (inboxReply, error) {
 	if filter.Status, err = loop.StatusFilter(in.Status); err != nil {
 		return inboxReply{}, err
 	}
-	if filter.ClosedSince, err = c.Store.ClosedSince(); err != nil {
+	if filter.ClosedSince, err = loop.ClosedSince(c.Store); err != nil {
 		return inboxReply{}, err
 	}
 	reviews, total, err := c.Store.Reviews(ctx, filter)

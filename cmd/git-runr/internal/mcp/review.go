@@ -99,13 +99,13 @@ func (c call) subject(ctx context.Context, in reviewArgs) (subject loop.Subject,
 			return subject, nil, err
 		}
 		if len(in.Files) == 0 {
-			return subject, nil, c.Store.CheckSubject(ctx, subject)
+			return subject, nil, loop.CheckSubject(ctx, c.Store, subject)
 		}
 		return c.limited(ctx, subject, in.Files)
 	}
 	subject, err = c.Store.ChooseSubject(ctx, func(chosen *loop.Subject) (bool, error) {
 		if len(in.Files) == 0 {
-			return true, c.Store.CheckSubject(ctx, *chosen)
+			return true, loop.CheckSubject(ctx, c.Store, *chosen)
 		}
 		var err error
 		*chosen, missing, err = c.limited(ctx, *chosen, in.Files)

@@ -104,7 +104,7 @@ func TestReviewSubject(t *testing.T) {
 				t.Errorf("got %s %s %v", got.Kind, got.Spec, got.Paths)
 			}
 			store := p.store()
-			change, err := store.ReadChange(t.Context(), got, loop.Limits{})
+			change, err := loop.ReadChange(t.Context(), store, got, loop.Limits{})
 			if err != nil || len(change.Files) == 0 {
 				t.Errorf("there is nothing in it: %v %v", change.Files, err)
 			}

@@ -126,7 +126,7 @@ func (s *Server) subject(ctx context.Context, revision string, files []string) (
 		return subject, badRequest("revision %q: %v", revision, err)
 	}
 	subject.Paths = paths
-	return subject, s.Store.CheckSubject(ctx, subject)
+	return subject, loop.CheckSubject(ctx, s.Store, subject)
 }
 
 // fileSubject is what the working tree changed in paths, else what the last commit
@@ -134,7 +134,7 @@ func (s *Server) subject(ctx context.Context, revision string, files []string) (
 func (s *Server) fileSubject(ctx context.Context, paths []string) (loop.Subject, error) {
 	subject, err := s.Store.ChooseSubject(ctx, func(subject *loop.Subject) (bool, error) {
 		subject.Paths = paths
-		err := s.Store.CheckSubject(ctx, *subject)
+		err := loop.CheckSubject(ctx, s.Store, *subject)
 		nothing, nowhere := new(loop.NothingError), new(loop.InputError)
 		if errors.As(err, &nothing) || errors.As(err, &nowhere) {
 			return false, nil
@@ -185,7 +185,7 @@ func (s *Server) listSubmissions(r *http.Request) (any, error) {
 	q := r.URL.Query()
 	filter := loop.Filter{Limit: 50}
 	var err error
-	if filter.ClosedSince, err = s.Store.ClosedSince(); err != nil {
+	if filter.ClosedSince, err = loop.ClosedSince(s.Store); err != nil {
 		return nil, err
 	}
 	if filter.Status, err = loop.StatusFilter(q.Get("status")); err != nil {

@@ -52,7 +52,7 @@ func (p *pages) inbox(w http.ResponseWriter, r *http.Request) error {
 		counts[status]++
 		return fits(status)
 	}}
-	if filter.ClosedSince, err = p.Store.ClosedSince(); err != nil {
+	if filter.ClosedSince, err = loop.ClosedSince(p.Store); err != nil {
 		return err
 	}
 	reviews, total, err := p.Store.Reviews(r.Context(), filter)
@@ -141,7 +141,7 @@ func (p *pages) runs(w http.ResponseWriter, r *http.Request) error {
 	shown, from, to := lastPage(runs, number)
 	v.Total, v.From, v.To = total, from, to
 	for _, run := range shown {
-		v.Runs = append(v.Runs, runLine{run, run.Status == loop.RunRunning && p.Store.Live(run.ID)})
+		v.Runs = append(v.Runs, runLine{run, run.Status == loop.RunRunning && loop.Live(p.Store, run.ID)})
 	}
 	v.Prev, v.Next = neighbours("/runs", "", number, total)
 	return p.show(w, http.StatusOK, "runs.html", v)

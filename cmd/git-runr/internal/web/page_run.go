@@ -64,7 +64,7 @@ func (p *pages) run(w http.ResponseWriter, r *http.Request) error {
 	v := runView{page: p.page(r, "Run: "+run.Plan.Entity.Name(), "runs"), Run: run, Task: markdownHTML(run.Plan.Task, quotedLines{})}
 	v.Watched = run.ID
 	in := diagnose.ReportInput{
-		Run: run, Events: events, Live: run.Status == loop.RunRunning && p.Store.Live(run.ID),
+		Run: run, Events: events, Live: run.Status == loop.RunRunning && loop.Live(p.Store, run.ID),
 		Attempts: map[int][]gitstore.FileStat{}, Attachments: map[gitstore.ID][]string{},
 	}
 	for _, e := range events {
@@ -111,7 +111,7 @@ func (p *pages) diagnosis(v *runView) {
 	}
 	d := diagnose.Of(run, *run.Stop)
 	v.Diagnosis = &d
-	if dir := p.Store.TreeDir(run.ID); isDir(dir) {
+	if dir := loop.TreeDir(p.Store, run.ID); isDir(dir) {
 		v.Tree, _ = safetext.CommandLine("cd", dir)
 	}
 }
