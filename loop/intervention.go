@@ -86,7 +86,7 @@ type Evidence struct {
 	Excerpt   string      `json:"excerpt,omitempty"` // its end, capped
 	Stale     string      `json:"stale,omitempty"`   // why it does not count
 
-	text string
+	text string `json:"-"`
 }
 
 // Counts reports whether it is evidence of the work as it is.

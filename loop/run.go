@@ -276,9 +276,9 @@ type Run struct {
 	UpdatedAt     time.Time      `json:"updated_at"`
 	Lost          []Lost         `json:"lost,omitempty"`
 
-	last      string    // type of the newest event that counted
+	last      string    `json:"-"` // type of the newest event that counted
 	news      int       // interventions that no step has followed yet
-	began     time.Time // when the run was started, or last taken up
+	began     time.Time `json:"-"` // when the run was started, or last taken up
 	sameStops stopCount
 }
 
