@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"git-runr/gitstore"
-	"git-runr/loop"
 	"git-runr/loop/prose"
+	"git-runr/loop/record"
 )
 
 // AuditClass says by what a commit is accounted for.
@@ -76,7 +76,7 @@ type auditor struct {
 
 // NewAudit classifies commits, which are newest first. from is what the range
 // excludes, "" for nothing: a review of the range that begins there covers it.
-func NewAudit(commits []gitstore.LoggedCommit, from gitstore.ID, runs []loop.Run, reviews []loop.Review) Audit {
+func NewAudit(commits []gitstore.LoggedCommit, from gitstore.ID, runs []record.Run, reviews []record.Review) Audit {
 	a := auditor{recorded: map[gitstore.ID]AuditedCommit{}, reviewed: map[gitstore.ID]string{}, runs: map[string]bool{}, looks: map[string]string{}}
 	for _, run := range runs {
 		a.addRun(run)
@@ -100,7 +100,7 @@ func NewAudit(commits []gitstore.LoggedCommit, from gitstore.ID, runs []loop.Run
 
 // addRun takes in what the events of one run say. What an attempt or a person made
 // counts before where it landed, which may be the same commit.
-func (a *auditor) addRun(run loop.Run) {
+func (a *auditor) addRun(run record.Run) {
 	a.runs[run.ID] = true
 	for _, at := range run.Attempts {
 		a.record(at.Commit, AuditedCommit{Class: AuditCheckpoint, Run: run.ID, Attempt: at.Number, Why: fmt.Sprintf("run %s, attempt %d", run.ID, at.Number)})
@@ -134,7 +134,7 @@ func (a *auditor) record(id gitstore.ID, c AuditedCommit) {
 }
 
 // look remembers what a landed copy of the run's work would look like.
-func (a *auditor) look(run loop.Run, files []string) {
+func (a *auditor) look(run record.Run, files []string) {
 	if len(files) > 0 {
 		name := cmp.Or(run.Plan.Entity.Name(), "run "+run.ID)
 		a.looks[looksLike(name, files)] = run.ID
@@ -237,17 +237,17 @@ func newAuditGraph(commits []gitstore.LoggedCommit, from gitstore.ID) auditGraph
 // coveredBy are the commits that a submitted review is of. The commits of a range
 // count one by one where it is known which they are: when its base is in view, or
 // is where the view begins.
-func (g auditGraph) coveredBy(review loop.Review) []gitstore.ID {
+func (g auditGraph) coveredBy(review record.Review) []gitstore.ID {
 	subject := review.Request.Subject
-	answered := review.Status == loop.ReviewSubmit || review.Status == loop.ReviewClaim || review.Status == loop.ReviewResolve
-	if outcome := review.Outcome(); !answered || outcome == "" || outcome == loop.OutcomeNothing || len(subject.Paths) > 0 {
+	answered := review.Status == record.ReviewSubmit || review.Status == record.ReviewClaim || review.Status == record.ReviewResolve
+	if outcome := review.Outcome(); !answered || outcome == "" || outcome == record.OutcomeNothing || len(subject.Paths) > 0 {
 		return nil
 	}
 	if _, inView := g.parents[subject.Commit]; !inView {
 		return nil
 	}
 	_, baseInView := g.parents[subject.Base]
-	if subject.Kind != loop.SubjectRange || !baseInView && (g.from == "" || subject.Base != g.from) {
+	if subject.Kind != record.SubjectRange || !baseInView && (g.from == "" || subject.Base != g.from) {
 		return []gitstore.ID{subject.Commit}
 	}
 	covered := g.ancestors(subject.Commit)

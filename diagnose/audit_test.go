@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"git-runr/gitstore"
-	"git-runr/loop"
+	"git-runr/loop/record"
 )
 
 // commitID is a commit's id for a short name in hex.
@@ -23,14 +23,14 @@ func logged(name, message string, files []string, parents ...string) gitstore.Lo
 }
 
 // auditedRuns is one run with a fix by a person, landed as one commit.
-func auditedRuns() []loop.Run {
-	return []loop.Run{{
-		ID: runID, Status: loop.RunComplete, Plan: loop.RunPlan{Entity: loop.Entity{Identifier: "T1", Title: "Add a thing"}},
-		Attempts: []loop.Attempt{{Number: 1, Commit: commitID("a1"), Files: []string{"b.go", "a.go"}}, {Number: 2, Commit: commitID("a2"), Files: []string{"c.go"}}},
-		Interventions: []loop.Intervention{{
-			Number: 1, Reason: loop.InterveneManualFix, Commit: commitID("1f"), Files: []string{"c.go"}, Commits: []gitstore.ID{commitID("1e"), commitID("a2")},
+func auditedRuns() []record.Run {
+	return []record.Run{{
+		ID: runID, Status: record.RunComplete, Plan: record.RunPlan{Entity: record.Entity{Identifier: "T1", Title: "Add a thing"}},
+		Attempts: []record.Attempt{{Number: 1, Commit: commitID("a1"), Files: []string{"b.go", "a.go"}}, {Number: 2, Commit: commitID("a2"), Files: []string{"c.go"}}},
+		Interventions: []record.Intervention{{
+			Number: 1, Reason: record.InterveneManualFix, Commit: commitID("1f"), Files: []string{"c.go"}, Commits: []gitstore.ID{commitID("1e"), commitID("a2")},
 		}},
-		Landed: &loop.Landed{Commit: commitID("1a"), Onto: commitID("00")},
+		Landed: &record.Landed{Commit: commitID("1a"), Onto: commitID("00")},
 	}}
 }
 
@@ -69,19 +69,19 @@ func TestAuditClasses(t *testing.T) {
 
 func TestAuditLandedInPlaceOfNothing(t *testing.T) {
 	runs := auditedRuns()
-	runs[0].Landed = &loop.Landed{Commit: commitID("00"), Onto: commitID("00")} // nothing was there to land
+	runs[0].Landed = &record.Landed{Commit: commitID("00"), Onto: commitID("00")} // nothing was there to land
 	if got := NewAudit([]gitstore.LoggedCommit{logged("00", "x", nil)}, "", runs, nil); got.Counts.Gap != 1 {
 		t.Errorf("%+v", got.Commits)
 	}
 }
 
-func auditedReview(status loop.ReviewStatus, kind loop.SubjectKind, base, commit string) loop.Review {
-	r := loop.Review{ID: "20260107120000-bcdefg", Status: status}
-	r.Request.Subject = loop.Subject{Kind: kind, Commit: commitID(commit)}
+func auditedReview(status record.ReviewStatus, kind record.SubjectKind, base, commit string) record.Review {
+	r := record.Review{ID: "20260107120000-bcdefg", Status: status}
+	r.Request.Subject = record.Subject{Kind: kind, Commit: commitID(commit)}
 	if base != "" {
 		r.Request.Subject.Base = commitID(base)
 	}
-	r.Submissions = []loop.Submission{{Outcome: loop.OutcomeFailed}}
+	r.Submissions = []record.Submission{{Outcome: record.OutcomeFailed}}
 	return r
 }
 
@@ -90,33 +90,33 @@ func TestAuditReviews(t *testing.T) {
 	commits := []gitstore.LoggedCommit{
 		logged("6", "x", nil, "4", "5"), logged("5", "x", nil, "2"), logged("4", "x", nil, "3"), logged("3", "x", nil, "2"), logged("2", "x", nil, "1"), logged("1", "x", nil),
 	}
-	open := auditedReview(loop.ReviewOpen, loop.SubjectCommit, "2", "3")
+	open := auditedReview(record.ReviewOpen, record.SubjectCommit, "2", "3")
 	open.Submissions = nil
-	nothing := auditedReview(loop.ReviewSubmit, loop.SubjectCommit, "2", "3")
-	nothing.Submissions[0].Outcome = loop.OutcomeNothing
-	part := auditedReview(loop.ReviewSubmit, loop.SubjectCommit, "2", "3")
+	nothing := auditedReview(record.ReviewSubmit, record.SubjectCommit, "2", "3")
+	nothing.Submissions[0].Outcome = record.OutcomeNothing
+	part := auditedReview(record.ReviewSubmit, record.SubjectCommit, "2", "3")
 	part.Request.Subject.Paths = []string{"only/this"}
 	for _, test := range []struct {
 		name   string
-		review loop.Review
+		review record.Review
 		from   gitstore.ID
 		view   []gitstore.LoggedCommit
 		want   string // commits that are covered
 	}{
-		{"one commit", auditedReview(loop.ReviewSubmit, loop.SubjectCommit, "2", "3"), "", commits, "3"},
-		{"resolved", auditedReview(loop.ReviewResolve, loop.SubjectCommit, "2", "3"), "", commits, "3"},
-		{"claimed", auditedReview(loop.ReviewClaim, loop.SubjectCommit, "2", "3"), "", commits, "3"},
+		{"one commit", auditedReview(record.ReviewSubmit, record.SubjectCommit, "2", "3"), "", commits, "3"},
+		{"resolved", auditedReview(record.ReviewResolve, record.SubjectCommit, "2", "3"), "", commits, "3"},
+		{"claimed", auditedReview(record.ReviewClaim, record.SubjectCommit, "2", "3"), "", commits, "3"},
 		{"not answered", open, "", commits, ""},
 		{"nothing seen", nothing, "", commits, ""},
 		{"some paths only", part, "", commits, ""},
-		{"a range", auditedReview(loop.ReviewSubmit, loop.SubjectRange, "2", "4"), "", commits, "4 3"},
-		{"a range over a merge", auditedReview(loop.ReviewSubmit, loop.SubjectRange, "4", "6"), "", commits, "6 5"},
-		{"a range from where the view begins", auditedReview(loop.ReviewSubmit, loop.SubjectRange, "1", "4"), commitID("1"), commits[:5], "4 3 2"},
-		{"a range from elsewhere", auditedReview(loop.ReviewSubmit, loop.SubjectRange, "9", "4"), "", commits, "4"},
-		{"a commit elsewhere", auditedReview(loop.ReviewSubmit, loop.SubjectRange, "2", "9"), "", commits, ""},
+		{"a range", auditedReview(record.ReviewSubmit, record.SubjectRange, "2", "4"), "", commits, "4 3"},
+		{"a range over a merge", auditedReview(record.ReviewSubmit, record.SubjectRange, "4", "6"), "", commits, "6 5"},
+		{"a range from where the view begins", auditedReview(record.ReviewSubmit, record.SubjectRange, "1", "4"), commitID("1"), commits[:5], "4 3 2"},
+		{"a range from elsewhere", auditedReview(record.ReviewSubmit, record.SubjectRange, "9", "4"), "", commits, "4"},
+		{"a commit elsewhere", auditedReview(record.ReviewSubmit, record.SubjectRange, "2", "9"), "", commits, ""},
 	} {
 		var covered []string
-		for _, c := range NewAudit(test.view, test.from, nil, []loop.Review{test.review}).Commits {
+		for _, c := range NewAudit(test.view, test.from, nil, []record.Review{test.review}).Commits {
 			if c.Class == AuditAttributed && c.Review == test.review.ID {
 				covered = append(covered, string(c.Commit[:1]))
 			}
@@ -149,10 +149,10 @@ func TestAuditCoverage(t *testing.T) {
 }
 
 func TestAuditText(t *testing.T) {
-	review := auditedReview(loop.ReviewSubmit, loop.SubjectCommit, "", "5")
+	review := auditedReview(record.ReviewSubmit, record.SubjectCommit, "", "5")
 	a := NewAudit([]gitstore.LoggedCommit{
 		logged("c1", "Merge runr/"+runID, nil, "a1", "a2"), logged("a1", "T1: Add a thing", nil), logged("1f", "Say please", nil), logged("5", "Mine", nil), logged("9", "", nil),
-	}, "", auditedRuns(), []loop.Review{review})
+	}, "", auditedRuns(), []record.Review{review})
 	want := `~ inferred      c100000  Merge runr/20260107120000-abcdef (merge) — its message names run 20260107120000-abcdef
 ✓ checkpoint    a100000  T1: Add a thing — run 20260107120000-abcdef, attempt 1
 ! intervention  1f00000  Say please — run 20260107120000-abcdef, intervention 1 (manual_fix)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/loop"
+	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
 
@@ -49,7 +49,7 @@ func (d Diagnosis) Block(place Place) string {
 // evidenceShown is left out for a review loop, whose unmet checks say the same in
 // the words of seed 001.
 func (d Diagnosis) evidenceShown() []string {
-	if d.Family == loop.FamilyReview {
+	if d.Family == record.FamilyReview {
 		return nil
 	}
 	return d.LastEvidenceProvided

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/loop"
+	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
 
@@ -13,14 +13,14 @@ import (
 // comes from is not in the seed: here it is the task's done criteria.
 func TestBlockOfSeed001(t *testing.T) {
 	request := "Include npm run typecheck output in evidence"
-	run := loop.Run{
-		ID: "20260106120000", Status: loop.RunReviewing,
-		Plan: loop.RunPlan{
+	run := record.Run{
+		ID: "20260106120000", Status: record.RunReviewing,
+		Plan: record.RunPlan{
 			Base: base, DoneCriteria: "- test coverage is reported\n", Checks: npmChecks()[:1],
-			Policy: loop.Policy{Workflow: loop.DefaultWorkflow(), MaxRetries: 2},
+			Policy: record.Policy{Workflow: record.DefaultWorkflow(), MaxRetries: 2},
 		},
-		Rounds: []loop.Round{asked(1, request)},
-		Stop:   &loop.Stop{Reason: loop.ReasonReviewLoop, Round: 3, MaxRounds: 2, Unmet: []string{request}},
+		Rounds: []record.Round{asked(1, request)},
+		Stop:   &record.Stop{Reason: record.ReasonReviewLoop, Round: 3, MaxRounds: 2, Unmet: []string{request}},
 	}
 	want := `Run 20260106120000 STOPPED: review_loop_detected
 
@@ -48,7 +48,7 @@ Diagnostics:
 
 func TestBlockTellsHowRequestsFared(t *testing.T) {
 	run := stoppedRun()
-	run.Rounds = []loop.Round{
+	run.Rounds = []record.Round{
 		asked(1, "Rename the helper to parseDate", "Fix type errors"), asked(2, "Fix type errors"),
 		asked(3, "Fix type errors", "Remove the debug output"),
 	}
@@ -65,7 +65,7 @@ func TestBlockTellsHowRequestsFared(t *testing.T) {
 }
 
 func TestBlockSaysWhereAndWhen(t *testing.T) {
-	run := stoppedFor(loop.ReasonAgentIdle, "no output for 10m0s")
+	run := stoppedFor(record.ReasonAgentIdle, "no output for 10m0s")
 	run.Stop.LastActivity = run.Stop.At.Add(-10 * time.Minute)
 	got := Block(run, Place{Tree: "my tree/it's", Width: 60})
 	for _, part := range []string{
@@ -88,12 +88,12 @@ func TestBlockNamesPlacesToEdit(t *testing.T) {
 }
 
 func TestBlockNamesFiles(t *testing.T) {
-	scope := stoppedFor(loop.ReasonScope, "go.mod")
-	scope.Plan.Scope = loop.Scope{Allow: []string{"src/**"}}
+	scope := stoppedFor(record.ReasonScope, "go.mod")
+	scope.Plan.Scope = record.Scope{Allow: []string{"src/**"}}
 	scope.Attempts[2].Files = []string{"src/a.ts", "go.mod"}
-	conflict := stoppedFor(loop.ReasonRevertConflict, "1 file changed since attempt 3")
-	conflict.Attempts[2].Reverted = &loop.Reverted{Attempt: 3, Conflicts: []string{"go.mod"}}
-	for _, run := range []loop.Run{scope, conflict} {
+	conflict := stoppedFor(record.ReasonRevertConflict, "1 file changed since attempt 3")
+	conflict.Attempts[2].Reverted = &record.Reverted{Attempt: 3, Conflicts: []string{"go.mod"}}
+	for _, run := range []record.Run{scope, conflict} {
 		got := Block(run, Place{Width: 80})
 		if !strings.Contains(got, "  Files:\n    - go.mod\n") || !strings.Contains(got, ". Edit: go.mod  ") || strings.Contains(got, "src/a.ts") {
 			t.Errorf("%s:\n%s", run.Stop.Reason, got)

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"sync"
 
-	"git-runr/loop"
+	"git-runr/loop/record"
 )
 
 // category is a kind of check that reviewers ask for in words of their own,
@@ -123,7 +123,7 @@ const (
 )
 
 // member is by what check is of category c; 0 when it is not.
-func (c category) member(check loop.Check) int {
+func (c category) member(check record.Check) int {
 	switch {
 	case c.spokenOf(check.Name):
 		return byName

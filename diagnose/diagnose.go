@@ -8,6 +8,7 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/loop"
+	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 	"git-runr/loop/track"
 )
@@ -57,32 +58,32 @@ type Diagnosis struct {
 	TimeSinceActivity    int64     `json:"time_since_activity_ms,omitempty"` // from then to the stop
 	SuggestedActions     []Action  `json:"suggested_actions"`
 
-	RunID             string          `json:"run_id,omitempty"`
-	ReviewID          string          `json:"review_id,omitempty"`
-	Title             string          `json:"title"`
-	Family            loop.Family     `json:"family"`
-	Resumable         bool            `json:"resumable"`
-	ExitStatus        int             `json:"exit_status"`
-	Round             int             `json:"round,omitempty"`
-	MaxRounds         int             `json:"max_rounds,omitempty"`
-	Checkpoint        *Checkpoint     `json:"checkpoint,omitempty"`
-	Files             []string        `json:"files,omitempty"`    // that the stop is about
-	Requests          []track.Request `json:"requests,omitempty"` // over all rounds
-	SuggestedCommands []Suggestion    `json:"suggested_commands,omitempty"`
-	NextSteps         []loop.NextStep `json:"next_steps"`
-	Intervention      string          `json:"intervention,omitempty"` // one line
+	RunID             string            `json:"run_id,omitempty"`
+	ReviewID          string            `json:"review_id,omitempty"`
+	Title             string            `json:"title"`
+	Family            record.Family     `json:"family"`
+	Resumable         bool              `json:"resumable"`
+	ExitStatus        int               `json:"exit_status"`
+	Round             int               `json:"round,omitempty"`
+	MaxRounds         int               `json:"max_rounds,omitempty"`
+	Checkpoint        *Checkpoint       `json:"checkpoint,omitempty"`
+	Files             []string          `json:"files,omitempty"`    // that the stop is about
+	Requests          []track.Request   `json:"requests,omitempty"` // over all rounds
+	SuggestedCommands []Suggestion      `json:"suggested_commands,omitempty"`
+	NextSteps         []record.NextStep `json:"next_steps"`
+	Intervention      string            `json:"intervention,omitempty"` // one line
 
-	FailingChecks []FailingCheck `json:"failing_checks,omitempty"`
-	Setting       *loop.Setting  `json:"setting,omitempty"`    // the configured value that ended the run
-	Said          string         `json:"said,omitempty"`       // the words of whoever the run stopped for
-	SaidBy        string         `json:"said_by,omitempty"`    //
-	Transcript    string         `json:"transcript,omitempty"` // file among the run's own with all that the agent wrote
+	FailingChecks []FailingCheck  `json:"failing_checks,omitempty"`
+	Setting       *record.Setting `json:"setting,omitempty"`    // the configured value that ended the run
+	Said          string          `json:"said,omitempty"`       // the words of whoever the run stopped for
+	SaidBy        string          `json:"said_by,omitempty"`    //
+	Transcript    string          `json:"transcript,omitempty"` // file among the run's own with all that the agent wrote
 
 	intervention []string // the same in lines
 }
 
 // Of diagnoses run, which stopped, or is about to stop, for stop.
-func Of(run loop.Run, stop loop.Stop) Diagnosis {
+func Of(run record.Run, stop record.Stop) Diagnosis {
 	reason, known, checks := stop.Explained(), proofOf(run), newMatcher(run.Plan.Checks)
 	d := Diagnosis{
 		StopReason: stop.Reason, Explanation: reason.Explanation, Detail: stop.Detail, LoopCount: stop.Round,
@@ -97,11 +98,11 @@ func Of(run loop.Run, stop loop.Stop) Diagnosis {
 		d.FailingChecks = failingChecks(run.Failing(), checks.Event)
 	}
 	d.UnmetChecks = unmetOf(run, checks, d.LastReviewRequests, known)
-	if slices.Contains([]loop.Family{loop.FamilyLimit, loop.FamilyUser, loop.FamilyAgent}, reason.Family) {
+	if slices.Contains([]record.Family{record.FamilyLimit, record.FamilyUser, record.FamilyAgent}, reason.Family) {
 		d.activity(run, stop)
 	}
 	d.SuggestedCommands = suggestions(run.Plan, checks, d.LastReviewRequests, known)
-	if run.Status == loop.RunAbort || run.Status == loop.RunSkipped { // there is nothing left to act on
+	if run.Status == record.RunAbort || run.Status == record.RunSkipped { // there is nothing left to act on
 		reason.Intervene, reason.Next, d.Resumable = "", afterwards, false
 	}
 	d.NextSteps = nextSteps(reason, run.ID)
@@ -115,7 +116,7 @@ func Of(run loop.Run, stop loop.Stop) Diagnosis {
 
 // requests are what the reviewer still wants: what the stop says, else what the
 // newest review that did not pass asked for.
-func requests(run loop.Run, stop loop.Stop) []string {
+func requests(run record.Run, stop record.Stop) []string {
 	if len(stop.Unmet) > 0 {
 		return stop.Unmet
 	}
@@ -126,7 +127,7 @@ func requests(run loop.Run, stop loop.Stop) []string {
 	return asked
 }
 
-func checkpointOf(run loop.Run) *Checkpoint {
+func checkpointOf(run record.Run) *Checkpoint {
 	head := run.Head()
 	c := &Checkpoint{Commit: head, Attempts: len(run.Attempts)}
 	for _, iv := range run.Interventions {
@@ -147,17 +148,17 @@ func checkpointOf(run loop.Run) *Checkpoint {
 
 // filesAtStop are the paths that a stop is about: those outside the scope, those that
 // could not be put back, or those that nobody claims.
-func filesAtStop(run loop.Run, stop loop.Stop) []string {
+func filesAtStop(run record.Run, stop record.Stop) []string {
 	if len(run.Attempts) == 0 {
 		return nil
 	}
 	last := run.Attempts[len(run.Attempts)-1]
 	switch {
-	case stop.Reason == loop.ReasonScope:
+	case stop.Reason == record.ReasonScope:
 		return run.Plan.Outside(last.Files)
-	case stop.Reason == loop.ReasonRevertConflict && last.Reverted != nil:
+	case stop.Reason == record.ReasonRevertConflict && last.Reverted != nil:
 		return append(slices.Clone(last.Reverted.Conflicts), last.Reverted.Left...)
-	case stop.Reason == loop.ReasonUnclaimed:
+	case stop.Reason == record.ReasonUnclaimed:
 		return last.Unclaimed
 	}
 	return nil
@@ -165,7 +166,7 @@ func filesAtStop(run loop.Run, stop loop.Stop) []string {
 
 // activity fills in when something was last heard of whoever worked, and how long
 // before the stop that was.
-func (d *Diagnosis) activity(run loop.Run, stop loop.Stop) {
+func (d *Diagnosis) activity(run record.Run, stop record.Stop) {
 	at, end := stop.LastActivity, stop.At
 	if end.IsZero() {
 		end = run.UpdatedAt
@@ -182,7 +183,7 @@ func (d *Diagnosis) activity(run loop.Run, stop loop.Stop) {
 
 // lastEvent is when something last happened in run, other than that it ended or
 // that an agent failed.
-func lastEvent(run loop.Run) time.Time {
+func lastEvent(run record.Run) time.Time {
 	newest := run.CreatedAt
 	add := func(at time.Time) {
 		if at.After(newest) {
@@ -212,7 +213,7 @@ func lastEvent(run loop.Run) time.Time {
 // suggestions are the checks that requests and done criteria speak of and that did
 // not pass on the newest tree, and those that failed: a command always comes from
 // the configuration, never from a reviewer's text.
-func suggestions(plan loop.RunPlan, checks matcher, asked []string, known proof) []Suggestion {
+func suggestions(plan record.RunPlan, checks matcher, asked []string, known proof) []Suggestion {
 	wanted := checks.commands(asked)
 	for _, command := range checks.commands(doneChecks(plan)) {
 		if c := checkWith(plan.Checks, command); known.of(c).state != passed {
@@ -240,23 +241,23 @@ func suggestions(plan loop.RunPlan, checks matcher, asked []string, known proof)
 	return found
 }
 
-func checkWith(checks []loop.Check, command string) loop.Check {
+func checkWith(checks []record.Check, command string) record.Check {
 	for _, c := range checks {
 		if c.Command == command {
 			return c
 		}
 	}
-	return loop.Check{}
+	return record.Check{}
 }
 
 // afterwards are the next steps for a run that somebody gave up.
-var afterwards = []loop.NextStep{{Command: "git runr show RUN", What: "see what it came to"}, {Command: "git runr report RUN", What: "see what each attempt did"}}
+var afterwards = []record.NextStep{{Command: "git runr show RUN", What: "see what it came to"}, {Command: "git runr report RUN", What: "see what each attempt did"}}
 
 // nextSteps are those of the registry, for the run called id.
-func nextSteps(reason loop.Reason, id string) []loop.NextStep {
-	steps := []loop.NextStep{}
+func nextSteps(reason record.Reason, id string) []record.NextStep {
+	steps := []record.NextStep{}
 	for _, s := range reason.Next {
-		steps = append(steps, loop.NextStep{Command: strings.Replace(s.Command, "RUN", id, 1), What: s.What})
+		steps = append(steps, record.NextStep{Command: strings.Replace(s.Command, "RUN", id, 1), What: s.What})
 	}
 	return steps
 }
@@ -288,11 +289,11 @@ const editsShown = 10
 
 // edits are the places to change: the files that the stop is about, and where the
 // open findings are.
-func edits(run loop.Run, stop loop.Stop, files []string) []Action {
+func edits(run record.Run, stop record.Stop, files []string) []Action {
 	why := map[string]string{
-		loop.ReasonScope:          "outside of the run's scope: undo the change, or allow it under [scope] in .runr.toml",
-		loop.ReasonRevertConflict: "changed since the attempt: bring it to what it is to be",
-		loop.ReasonUnclaimed:      "changed while the agent worked, and not by its account: yours to keep or to undo",
+		record.ReasonScope:          "outside of the run's scope: undo the change, or allow it under [scope] in .runr.toml",
+		record.ReasonRevertConflict: "changed since the attempt: bring it to what it is to be",
+		record.ReasonUnclaimed:      "changed while the agent worked, and not by its account: yours to keep or to undo",
 	}[stop.Reason]
 	var actions []Action
 	for _, f := range files {
@@ -312,7 +313,7 @@ func edits(run loop.Run, stop loop.Stop, files []string) []Action {
 
 // Explain fills in what a stop's event says of its diagnosis, and gives the files
 // that a stop leaves behind: stop_diagnostics.json and review_digest.md.
-func Explain(run loop.Run, stop loop.Stop) (loop.Stop, map[string][]byte) {
+func Explain(run record.Run, stop record.Stop) (record.Stop, map[string][]byte) {
 	d := Of(run, stop)
 	stop.Unmet, stop.UnmetChecks, stop.Intervention = d.LastReviewRequests, d.UnmetChecks, d.Intervention
 	stop.Commands = nil

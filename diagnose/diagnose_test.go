@@ -7,25 +7,25 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/loop"
+	"git-runr/loop/record"
 	"git-runr/loop/reply"
 	"git-runr/loop/track"
 )
 
 func TestRequestsOfTheLastRound(t *testing.T) {
 	run := stoppedRun()
-	if d := Of(run, loop.Stop{Reason: loop.ReasonInterrupted}); !slices.Equal(d.LastReviewRequests, run.Rounds[2].Report.Requests) {
+	if d := Of(run, record.Stop{Reason: record.ReasonInterrupted}); !slices.Equal(d.LastReviewRequests, run.Rounds[2].Report.Requests) {
 		t.Errorf("requests %q", d.LastReviewRequests)
 	}
-	run.Rounds = append(run.Rounds, loop.Round{Number: 4, Report: reply.Report{Effective: reply.PassWithNotes, Requests: []string{"a nit"}}})
-	if d := Of(run, loop.Stop{Reason: loop.ReasonInterrupted}); len(d.LastReviewRequests) > 0 {
+	run.Rounds = append(run.Rounds, record.Round{Number: 4, Report: reply.Report{Effective: reply.PassWithNotes, Requests: []string{"a nit"}}})
+	if d := Of(run, record.Stop{Reason: record.ReasonInterrupted}); len(d.LastReviewRequests) > 0 {
 		t.Errorf("a review that passed requests %q", d.LastReviewRequests)
 	}
 }
 
 func TestRequestsOverTheRounds(t *testing.T) {
 	run := stoppedRun()
-	run.Rounds = []loop.Round{asked(1, "Fix type errors", "Rename the helper"), asked(2, "Rename the helper"), asked(3, "Fix the type errors")}
+	run.Rounds = []record.Round{asked(1, "Fix type errors", "Rename the helper"), asked(2, "Rename the helper"), asked(3, "Fix the type errors")}
 	got := map[string]track.State{}
 	for _, r := range diagnosisOf(run).Requests {
 		got[r.Text] = r.State
@@ -39,7 +39,7 @@ func TestRequestsOverTheRounds(t *testing.T) {
 // where the run can be resumed.
 func TestEveryReasonHasNextSteps(t *testing.T) {
 	codes := []string{"of_a_newer_program"}
-	for _, r := range loop.Reasons() {
+	for _, r := range record.Reasons() {
 		codes = append(codes, r.Code)
 	}
 	for _, code := range codes {
@@ -54,8 +54,8 @@ func TestEveryReasonHasNextSteps(t *testing.T) {
 				t.Errorf("%s: offers %q: %q", code, s.Command, s.What)
 			}
 		}
-		resume := slices.ContainsFunc(d.NextSteps, func(s loop.NextStep) bool { return s.Command == "git runr resume "+runID })
-		if resume != d.Resumable && code != loop.ReasonReviewNotPassed && code != loop.ReasonHuman {
+		resume := slices.ContainsFunc(d.NextSteps, func(s record.NextStep) bool { return s.Command == "git runr resume "+runID })
+		if resume != d.Resumable && code != record.ReasonReviewNotPassed && code != record.ReasonHuman {
 			t.Errorf("%s: resume is offered: %v", code, resume)
 		}
 	}
@@ -63,19 +63,19 @@ func TestEveryReasonHasNextSteps(t *testing.T) {
 
 // TestReasonsOfStops is one line a reason: what a person must be told of it.
 func TestReasonsOfStops(t *testing.T) {
-	scope := stoppedFor(loop.ReasonScope, "go.mod")
-	scope.Plan.Scope = loop.Scope{Allow: []string{"src/**"}}
+	scope := stoppedFor(record.ReasonScope, "go.mod")
+	scope.Plan.Scope = record.Scope{Allow: []string{"src/**"}}
 	scope.Attempts[2].Files = []string{"go.mod", "src/a.ts"}
-	conflict := stoppedFor(loop.ReasonRevertConflict, "1 file changed since attempt 3")
-	conflict.Attempts[2].Reverted = &loop.Reverted{Attempt: 3, Conflicts: []string{"src/b.ts"}}
-	left := stoppedFor(loop.ReasonRevertConflict, "1 file changed in your checkout since the executor")
-	left.Attempts[2].Reverted = &loop.Reverted{Attempt: 3, Left: []string{"src/c.ts"}}
-	unclaimed := stoppedFor(loop.ReasonUnclaimed, "mine.ts")
+	conflict := stoppedFor(record.ReasonRevertConflict, "1 file changed since attempt 3")
+	conflict.Attempts[2].Reverted = &record.Reverted{Attempt: 3, Conflicts: []string{"src/b.ts"}}
+	left := stoppedFor(record.ReasonRevertConflict, "1 file changed in your checkout since the executor")
+	left.Attempts[2].Reverted = &record.Reverted{Attempt: 3, Left: []string{"src/c.ts"}}
+	unclaimed := stoppedFor(record.ReasonUnclaimed, "mine.ts")
 	unclaimed.Attempts[2].Unclaimed = []string{"mine.ts"}
-	failing := stoppedFor(loop.ReasonChecksFailed, "step \"check\" failed 3 times")
+	failing := stoppedFor(record.ReasonChecksFailed, "step \"check\" failed 3 times")
 	failing.Checks = stoppedRun().Checks
 	for _, test := range []struct {
-		run    loop.Run
+		run    record.Run
 		action Action // one that must be suggested
 		unmet  string
 		by     string // reason of the intervention
@@ -86,21 +86,21 @@ func TestReasonsOfStops(t *testing.T) {
 		{conflict, Action{Edit: "src/b.ts"}, "", "revert_conflict"},
 		{left, Action{Edit: "src/c.ts"}, "", "revert_conflict"},
 		{unclaimed, Action{Edit: "mine.ts"}, "", "manual_fix"},
-		{stoppedFor(loop.ReasonAgentTimeout, "30m0s"), Action{Command: "git runr resume " + runID}, "", "stalled_timeout"},
-		{stoppedFor(loop.ReasonAgentIdle, "10m0s"), Action{Command: "git runr log " + runID}, "", "stalled_timeout"},
-		{stoppedFor(loop.ReasonAgentFailed, "exit 1"), Action{Command: "git runr resume " + runID}, "", "agent_failed"},
-		{stoppedFor(loop.ReasonAgentNotFound, "codex"), Action{Command: "git runr resume " + runID}, "", ""},
-		{stoppedFor(loop.ReasonAgentEmpty, ""), Action{Command: "git runr log " + runID}, "", "agent_failed"},
-		{stoppedFor(loop.ReasonAgentKilled, "signal:KILL"), Action{Command: "git runr resume " + runID}, "", "agent_failed"},
-		{stoppedFor(loop.ReasonReviewUnreadable, ""), Action{Command: "git runr log " + runID}, "", "review_loop"},
-		{stoppedFor(loop.ReasonNothing, ""), Action{Command: "git runr abort " + runID}, "", ""},
-		{stoppedFor(loop.ReasonUntrusted, "checks.test"), Action{Command: "git runr trust"}, "", ""},
-		{stoppedFor(loop.ReasonBudget, "2h"), Action{Command: "git runr resume " + runID}, "", "stalled_timeout"},
-		{stoppedFor(loop.ReasonNoChange, "attempt 3 changed nothing"), Action{Command: "git runr resume " + runID}, "", "no_progress"},
-		{stoppedFor(loop.ReasonNoProgress, "attempt 3 brought back the tree of attempt 1"), Action{Command: "git runr answer " + runID + " commit"}, "", "no_progress"},
-		{stoppedFor(loop.ReasonBlocked, ""), Action{Command: "git runr abort " + runID}, "", "manual_fix"},
-		{stoppedFor(loop.ReasonInterrupted, ""), Action{Command: "git runr resume " + runID}, "", "other"},
-		{stoppedFor(loop.ReasonHuman, ""), Action{Command: "git runr show " + runID}, "", "manual_fix"},
+		{stoppedFor(record.ReasonAgentTimeout, "30m0s"), Action{Command: "git runr resume " + runID}, "", "stalled_timeout"},
+		{stoppedFor(record.ReasonAgentIdle, "10m0s"), Action{Command: "git runr log " + runID}, "", "stalled_timeout"},
+		{stoppedFor(record.ReasonAgentFailed, "exit 1"), Action{Command: "git runr resume " + runID}, "", "agent_failed"},
+		{stoppedFor(record.ReasonAgentNotFound, "codex"), Action{Command: "git runr resume " + runID}, "", ""},
+		{stoppedFor(record.ReasonAgentEmpty, ""), Action{Command: "git runr log " + runID}, "", "agent_failed"},
+		{stoppedFor(record.ReasonAgentKilled, "signal:KILL"), Action{Command: "git runr resume " + runID}, "", "agent_failed"},
+		{stoppedFor(record.ReasonReviewUnreadable, ""), Action{Command: "git runr log " + runID}, "", "review_loop"},
+		{stoppedFor(record.ReasonNothing, ""), Action{Command: "git runr abort " + runID}, "", ""},
+		{stoppedFor(record.ReasonUntrusted, "checks.test"), Action{Command: "git runr trust"}, "", ""},
+		{stoppedFor(record.ReasonBudget, "2h"), Action{Command: "git runr resume " + runID}, "", "stalled_timeout"},
+		{stoppedFor(record.ReasonNoChange, "attempt 3 changed nothing"), Action{Command: "git runr resume " + runID}, "", "no_progress"},
+		{stoppedFor(record.ReasonNoProgress, "attempt 3 brought back the tree of attempt 1"), Action{Command: "git runr answer " + runID + " commit"}, "", "no_progress"},
+		{stoppedFor(record.ReasonBlocked, ""), Action{Command: "git runr abort " + runID}, "", "manual_fix"},
+		{stoppedFor(record.ReasonInterrupted, ""), Action{Command: "git runr resume " + runID}, "", "other"},
+		{stoppedFor(record.ReasonHuman, ""), Action{Command: "git runr show " + runID}, "", "manual_fix"},
 		{stoppedFor("of_a_newer_program", "something"), Action{Command: "git runr log " + runID}, "", "other"},
 	} {
 		d := diagnosisOf(test.run)
@@ -116,7 +116,7 @@ func TestReasonsOfStops(t *testing.T) {
 		if d.Intervention != "" && (test.by == "" || !strings.Contains(d.Intervention, test.by)) {
 			t.Errorf("%s: intervention %q", d.StopReason, d.Intervention)
 		}
-		reason := loop.ReasonOf(d.StopReason)
+		reason := record.ReasonOf(d.StopReason)
 		if d.Detail != test.run.Stop.Detail || d.Family != reason.Family || d.ExitStatus != reason.Status || d.RunID != runID || d.Title != "T1: Add a thing" {
 			t.Errorf("%s: %+v", d.StopReason, d)
 		}
@@ -124,17 +124,17 @@ func TestReasonsOfStops(t *testing.T) {
 }
 
 func TestLastActivity(t *testing.T) {
-	run := stoppedFor(loop.ReasonAgentTimeout, "30m0s")
+	run := stoppedFor(record.ReasonAgentTimeout, "30m0s")
 	run.Stop.LastActivity = epoch.Add(50 * time.Minute)
 	if d := diagnosisOf(run); !d.LastActivityAt.Equal(run.Stop.LastActivity) || d.TimeSinceActivity != 10*60*1000 {
 		t.Errorf("activity %v, %d ms before", d.LastActivityAt, d.TimeSinceActivity)
 	}
 	run.Stop.LastActivity = time.Time{}
-	run.Attempts[2].StartedAt, run.Attempts[2].EndedAt, run.Attempts[2].Failure = epoch.Add(30*time.Minute), epoch.Add(time.Hour), &loop.Failure{Reason: loop.ReasonAgentTimeout}
+	run.Attempts[2].StartedAt, run.Attempts[2].EndedAt, run.Attempts[2].Failure = epoch.Add(30*time.Minute), epoch.Add(time.Hour), &record.Failure{Reason: record.ReasonAgentTimeout}
 	if d := diagnosisOf(run); !d.LastActivityAt.Equal(epoch.Add(30*time.Minute)) || d.TimeSinceActivity != 30*60*1000 {
 		t.Errorf("without a word of the agent's: %v, %d ms before", d.LastActivityAt, d.TimeSinceActivity)
 	}
-	if d := Of(run, loop.Stop{Reason: loop.ReasonAgentTimeout}); d.TimeSinceActivity != 30*60*1000 {
+	if d := Of(run, record.Stop{Reason: record.ReasonAgentTimeout}); d.TimeSinceActivity != 30*60*1000 {
 		t.Errorf("before the stop has a time: %d ms", d.TimeSinceActivity)
 	}
 	if d := diagnosisOf(stoppedRun()); !d.LastActivityAt.IsZero() {
@@ -147,7 +147,7 @@ func TestCheckpoint(t *testing.T) {
 	if c := diagnosisOf(run).Checkpoint; c == nil || *c != (Checkpoint{Commit: head, Attempt: 2, Attempts: 3}) {
 		t.Errorf("checkpoint %+v", c)
 	}
-	run.Attempts[1].Reverted = &loop.Reverted{Attempt: 2}
+	run.Attempts[1].Reverted = &record.Reverted{Attempt: 2}
 	if c := diagnosisOf(run).Checkpoint; c == nil || *c != (Checkpoint{Commit: first, Attempt: 1, Attempts: 3}) {
 		t.Errorf("after a revert: %+v", c)
 	}
@@ -169,7 +169,7 @@ func TestEditsAreBounded(t *testing.T) {
 
 func TestExplain(t *testing.T) {
 	run := stoppedRun()
-	given := loop.Stop{Reason: loop.ReasonReviewLoop, Round: 3, MaxRounds: 2}
+	given := record.Stop{Reason: record.ReasonReviewLoop, Round: 3, MaxRounds: 2}
 	stop, files := Explain(run, given)
 	if stop.Reason != given.Reason || stop.Round != 3 || stop.MaxRounds != 2 || len(given.Commands) != 0 {
 		t.Errorf("stop %+v, given %+v", stop, given)

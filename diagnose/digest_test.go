@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/loop"
+	"git-runr/loop/record"
 )
 
 func TestDigest(t *testing.T) {
@@ -17,7 +17,7 @@ func TestDigest(t *testing.T) {
 - Rounds: 3/2
 - Last checkpoint: abc1234222222233333334444444555555566666
 
-` + loop.ReasonOf(loop.ReasonReviewLoop).Explanation + `
+` + record.ReasonOf(record.ReasonReviewLoop).Explanation + `
 
 the retries are used up
 

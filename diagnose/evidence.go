@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"git-runr/gitstore"
-	"git-runr/loop"
+	"git-runr/loop/record"
 )
 
 // state is what the newest evidence says about a check.
@@ -24,7 +24,7 @@ const (
 // evidence is the newest result of one check.
 type evidence struct {
 	state  state
-	result loop.CheckResult
+	result record.CheckResult
 	was    string // what it said, in short
 }
 
@@ -35,7 +35,7 @@ type proof map[string]evidence
 const never = "never run"
 
 // of is the evidence of check, which was perhaps never run.
-func (p proof) of(check loop.Check) evidence {
+func (p proof) of(check record.Check) evidence {
 	if e, ran := p[check.Name]; ran {
 		return e
 	}
@@ -44,16 +44,16 @@ func (p proof) of(check loop.Check) evidence {
 
 // dated is a result and where in the run it belongs.
 type dated struct {
-	loop.CheckResult
+	record.CheckResult
 	tree     gitstore.ID
 	attempts int // that there were before it
 	at       int64
-	left     *loop.Evidence // the output that a person left, nil for a command that was run
+	left     *record.Evidence // the output that a person left, nil for a command that was run
 }
 
 // results are all results of a run, oldest first: those of check steps, and of
 // commands that people ran.
-func results(run loop.Run) []dated {
+func results(run record.Run) []dated {
 	var all []dated
 	for _, step := range run.Checks {
 		for _, r := range step.Results {
@@ -66,7 +66,7 @@ func results(run loop.Run) []dated {
 		}
 		for _, e := range iv.Evidence {
 			if e.Counts() {
-				result := loop.CheckResult{Name: e.Check, Command: e.Command, Said: e.Said}
+				result := record.CheckResult{Name: e.Check, Command: e.Command, Said: e.Said}
 				all = append(all, dated{result, e.Tree, iv.Attempts, iv.At.UnixMilli(), &e})
 			}
 		}
@@ -78,7 +78,7 @@ func results(run loop.Run) []dated {
 }
 
 // proofOf reads what is known of run's checks.
-func proofOf(run loop.Run) proof {
+func proofOf(run record.Run) proof {
 	known := proof{}
 	for _, r := range results(run) {
 		if r.Name == "" {
@@ -92,7 +92,7 @@ func proofOf(run loop.Run) proof {
 }
 
 // checkOf is the name of the check that is configured with command, "" where none is.
-func checkOf(run loop.Run, command string) string {
+func checkOf(run record.Run, command string) string {
 	for _, c := range run.Plan.Checks {
 		if c.Command == command {
 			return c.Name
@@ -101,7 +101,7 @@ func checkOf(run loop.Run, command string) string {
 	return ""
 }
 
-func judge(run loop.Run, r dated) evidence {
+func judge(run record.Run, r dated) evidence {
 	e := evidence{state: failed, result: r.CheckResult, was: saidOf(r.CheckResult)}
 	switch {
 	case r.left != nil:
@@ -129,7 +129,7 @@ func judge(run loop.Run, r dated) evidence {
 }
 
 // lastEnded is the number of the newest attempt that ended; 0 without one.
-func lastEnded(run loop.Run) int {
+func lastEnded(run record.Run) int {
 	for _, a := range slices.Backward(run.Attempts) {
 		if !a.EndedAt.IsZero() {
 			return a.Number
@@ -139,7 +139,7 @@ func lastEnded(run loop.Run) int {
 }
 
 // saidOf is what a check said, in a few words.
-func saidOf(c loop.CheckResult) string {
+func saidOf(c record.CheckResult) string {
 	switch {
 	case c.NotRun != "":
 		return c.State()
@@ -154,7 +154,7 @@ func saidOf(c loop.CheckResult) string {
 }
 
 // before says what came after tree, on which a check ran.
-func before(run loop.Run, tree gitstore.ID) string {
+func before(run record.Run, tree gitstore.ID) string {
 	for _, a := range run.Attempts {
 		if a.Commit == tree && a.Reverted != nil {
 			return fmt.Sprintf("on attempt %d, which was reverted", a.Number)
@@ -171,7 +171,7 @@ func before(run loop.Run, tree gitstore.ID) string {
 // provided is what the last attempt was able to show: what each check said, what
 // the implementer says that it verified, and the files that it named but did not
 // change.
-func provided(run loop.Run, known proof) []string {
+func provided(run record.Run, known proof) []string {
 	var lines []string
 	for _, c := range run.Plan.Checks {
 		if e := known.of(c); e.was != never {
@@ -179,7 +179,7 @@ func provided(run loop.Run, known proof) []string {
 		}
 	}
 	for _, r := range results(run) {
-		if configured := slices.ContainsFunc(run.Plan.Checks, func(c loop.Check) bool { return c.Name == r.Name || c.Command == r.Command }); !configured {
+		if configured := slices.ContainsFunc(run.Plan.Checks, func(c record.Check) bool { return c.Name == r.Name || c.Command == r.Command }); !configured {
 			lines = append(lines, oneLine(cmp.Or(r.Name, r.Command))+": "+saidOf(r.CheckResult))
 		}
 	}

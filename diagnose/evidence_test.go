@@ -5,18 +5,18 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/loop"
+	"git-runr/loop/record"
 )
 
 func TestTheNewestEvidenceCounts(t *testing.T) {
 	run := stoppedRun()
-	later := checked(head, loop.CheckResult{Name: "typecheck"})
+	later := checked(head, record.CheckResult{Name: "typecheck"})
 	later.At = epoch.Add(time.Minute)
-	run.Checks = []loop.CheckRun{later, run.Checks[0]} // two clones' events may come in any order
+	run.Checks = []record.CheckRun{later, run.Checks[0]} // two clones' events may come in any order
 	if e := proofOf(run)["typecheck"]; e.state != passed || e.was != "ok" {
 		t.Errorf("evidence %+v", e)
 	}
-	run.Interventions = []loop.Intervention{{Attempts: 3, At: epoch.Add(time.Hour), Commands: []loop.CheckResult{
+	run.Interventions = []record.Intervention{{Attempts: 3, At: epoch.Add(time.Hour), Commands: []record.CheckResult{
 		{Name: "typecheck", ExitCode: 2, Said: "1 error", Tree: string(head)},
 		{Command: "npm run lint", ExitCode: 1}, {Command: "ls"},
 	}}}
@@ -30,8 +30,8 @@ func TestTheNewestEvidenceCounts(t *testing.T) {
 	if got := provided(run, known); !slices.Contains(got, "ls: ok") {
 		t.Errorf("provided %q", got)
 	}
-	run.Attempts = append(run.Attempts, loop.Attempt{Number: 4, Commit: first})
-	run.Checks = append(run.Checks, loop.CheckRun{Attempt: 4, Tree: first, At: epoch, Results: []loop.CheckResult{{Name: "typecheck"}}})
+	run.Attempts = append(run.Attempts, record.Attempt{Number: 4, Commit: first})
+	run.Checks = append(run.Checks, record.CheckRun{Attempt: 4, Tree: first, At: epoch, Results: []record.CheckResult{{Name: "typecheck"}}})
 	if e := proofOf(run)["typecheck"]; e.state != passed {
 		t.Errorf("a check after the next attempt, by another clock: %+v", e)
 	}
@@ -39,10 +39,10 @@ func TestTheNewestEvidenceCounts(t *testing.T) {
 
 func TestWasOfEachState(t *testing.T) {
 	run := stoppedRun()
-	run.Attempts[0].Reverted = &loop.Reverted{Attempt: 1}
-	other := loop.CheckRun{Attempt: 2, At: epoch, Tree: base, Results: []loop.CheckResult{{Name: "build"}}}
-	undone := loop.CheckRun{Attempt: 1, At: epoch, Tree: first, Results: []loop.CheckResult{{Name: "lint", ExitCode: -1, Reason: "timeout"}}}
-	run.Checks = []loop.CheckRun{undone, other, checked(head, loop.CheckResult{Name: "typecheck", ExitCode: -1, Reason: "signal:KILL"})}
+	run.Attempts[0].Reverted = &record.Reverted{Attempt: 1}
+	other := record.CheckRun{Attempt: 2, At: epoch, Tree: base, Results: []record.CheckResult{{Name: "build"}}}
+	undone := record.CheckRun{Attempt: 1, At: epoch, Tree: first, Results: []record.CheckResult{{Name: "lint", ExitCode: -1, Reason: "timeout"}}}
+	run.Checks = []record.CheckRun{undone, other, checked(head, record.CheckResult{Name: "typecheck", ExitCode: -1, Reason: "signal:KILL"})}
 	known := proofOf(run)
 	for i, want := range []evidence{
 		{state: failed, was: "signal:KILL"}, {state: neverRun, was: "never run"},

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"git-runr/gitstore"
-	"git-runr/loop"
+	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
 
@@ -24,7 +24,7 @@ type FailingCheck struct {
 // failuresShown is how many failures of one check a diagnosis repeats.
 const failuresShown = 5
 
-func failingChecks(results []loop.CheckResult, event gitstore.ID) []FailingCheck {
+func failingChecks(results []record.CheckResult, event gitstore.ID) []FailingCheck {
 	var failing []FailingCheck
 	for _, c := range results {
 		f := FailingCheck{Check: c.Name, State: c.State(), More: c.FailuresMore}
@@ -36,7 +36,7 @@ func failingChecks(results []loop.CheckResult, event gitstore.ID) []FailingCheck
 			f.Failures = append(f.Failures, oneLine(failure.String()))
 		}
 		if event != "" && c.Output != "" {
-			f.Log = loop.LogCommand(event, c.Name)
+			f.Log = record.LogCommand(event, c.Name)
 		}
 		failing = append(failing, f)
 	}
@@ -45,8 +45,8 @@ func failingChecks(results []loop.CheckResult, event gitstore.ID) []FailingCheck
 
 // transcriptOf is the file among the run's own in which everything is that the agent wrote
 // which the run stopped for; "" where it is about none.
-func transcriptOf(run loop.Run, family loop.Family) string {
-	if family != loop.FamilyAgent && family != loop.FamilyLimit {
+func transcriptOf(run record.Run, family record.Family) string {
+	if family != record.FamilyAgent && family != record.FamilyLimit {
 		return ""
 	}
 	a, r := len(run.Attempts), len(run.Rounds)
@@ -62,7 +62,7 @@ func transcriptOf(run loop.Run, family loop.Family) string {
 // plain reports whether a stop is told in words of its own, and not by what a reviewer
 // asked for (seed 000).
 func (d Diagnosis) plain() bool {
-	return d.Family != loop.FamilyReview || len(d.LastReviewRequests) == 0
+	return d.Family != record.FamilyReview || len(d.LastReviewRequests) == 0
 }
 
 // writeSaid repeats whose words are the reason, each line quoted.

@@ -4,19 +4,19 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/loop"
+	"git-runr/loop/record"
 )
 
 // A stop that is not the reviewer's word shows whose words it is, which checks fail and
 // which setting ended it, between the explanation and the next steps.
 func TestFooterKeepsTheFacts(t *testing.T) {
-	run := stoppedFor(loop.ReasonChecksFailed, "failing: test; the retries are used up")
+	run := stoppedFor(record.ReasonChecksFailed, "failing: test; the retries are used up")
 	run.Checks = stoppedRun().Checks
 	run.Checks[0].Event = head
 	test := &run.Checks[0].Results[1]
 	test.Output = "…"
-	test.Failures = []loop.CheckFailure{{Test: "TestRate", Message: "panic: division by zero", File: "tax.go", Line: 3}, {Test: "TestOther"}}
-	run.Stop.Setting = &loop.Setting{Name: "loop.max_retries", Value: "2", From: loop.SettingDefault}
+	test.Failures = []record.CheckFailure{{Test: "TestRate", Message: "panic: division by zero", File: "tax.go", Line: 3}, {Test: "TestOther"}}
+	run.Stop.Setting = &record.Setting{Name: "loop.max_retries", Value: "2", From: record.SettingDefault}
 	got := Footer(run, Place{Width: 80, Files: "/r/.git/runr/runs/x y", Dir: "/r/my tree"})
 	for _, part := range []string{
 		"\nA check still fails, and no further fix is allowed.\nfailing: test; the retries are used up\n\nChecks that fail:\n" +
@@ -47,7 +47,7 @@ func TestFooterKeepsTheFacts(t *testing.T) {
 }
 
 func TestFooterRepeatsWhoseWordsItIs(t *testing.T) {
-	run := stoppedFor(loop.ReasonBlocked, "")
+	run := stoppedFor(record.ReasonBlocked, "")
 	run.Stop.Said, run.Stop.SaidBy = "There is no key.\n\tAsk \x1b[31mBob\u202e.\n"+strings.Repeat("long ", 40), "impl"
 	got := Footer(run, Place{Width: 40, Files: "/r/runs/x"})
 	want := "impl said:\n  > There is no key.\n  >  Ask \\x1b[31mBob\\u{202e}.\n  > " + strings.Repeat("long ", 7)[:34] + "…\n\nWhat it wrote: /r/runs/x/attempt-3.log\n\n"
@@ -62,7 +62,7 @@ func TestFooterRepeatsWhoseWordsItIs(t *testing.T) {
 // The seed's example stays as it is for a limit that nobody set; one that was set is told.
 func TestFooterNamesALimitThatWasSet(t *testing.T) {
 	run := stoppedRun()
-	run.Stop.Setting = &loop.Setting{Name: "loop.max_retries", Value: "2", From: loop.SettingDefault}
+	run.Stop.Setting = &record.Setting{Name: "loop.max_retries", Value: "2", From: record.SettingDefault}
 	if got := footer(run, 80); strings.Contains(got, "Ended by") {
 		t.Errorf("footer:\n%s", got)
 	}
@@ -75,10 +75,10 @@ func TestFooterNamesALimitThatWasSet(t *testing.T) {
 // What could not be run, and what fails without the change, is no failure of the work.
 func TestEvidenceThatDoesNotCount(t *testing.T) {
 	run := stoppedRun()
-	run.Checks = []loop.CheckRun{checked(head,
-		loop.CheckResult{Name: "typecheck", Command: "npm run typecheck", ExitCode: 2, Said: "3 errors", FailsOnBase: true},
-		loop.CheckResult{Name: "lint", Command: "npm run lint", ExitCode: 127, NotRun: "eslint is not installed"},
-		loop.CheckResult{Name: "build", Command: "npm run build", ExitCode: 1, FailsOnBase: true},
+	run.Checks = []record.CheckRun{checked(head,
+		record.CheckResult{Name: "typecheck", Command: "npm run typecheck", ExitCode: 2, Said: "3 errors", FailsOnBase: true},
+		record.CheckResult{Name: "lint", Command: "npm run lint", ExitCode: 127, NotRun: "eslint is not installed"},
+		record.CheckResult{Name: "build", Command: "npm run build", ExitCode: 1, FailsOnBase: true},
 	)}
 	run.Stop.Unmet = []string{"Fix type errors", "Fix the lint warnings"}
 	d := diagnosisOf(run)

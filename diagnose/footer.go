@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"git-runr/loop"
+	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
 
@@ -17,7 +17,7 @@ const ruleWidth = 49
 // Footer is what the terminal shows when run has stopped: the layout of seed 000,
 // section 2. What people and agents wrote is cut to the width of place; commands never
 // are. "" for a run that did not stop.
-func Footer(run loop.Run, place Place) string {
+func Footer(run record.Run, place Place) string {
 	if run.Stop == nil {
 		return ""
 	}
@@ -46,7 +46,7 @@ func Footer(run loop.Run, place Place) string {
 }
 
 // header is the line that names the stop.
-func header(stop loop.Stop) string {
+func header(stop record.Stop) string {
 	text := "STOPPED: " + oneLine(stop.Reason)
 	if stop.Round > 0 {
 		text += fmt.Sprintf(" (round %d/%d)", stop.Round, stop.MaxRounds)
@@ -54,7 +54,7 @@ func header(stop loop.Stop) string {
 	return text
 }
 
-func (d Diagnosis) checkpoint(run loop.Run) string {
+func (d Diagnosis) checkpoint(run record.Run) string {
 	switch c := d.Checkpoint; {
 	case c == nil:
 		return fmt.Sprintf("No checkpoint (nothing differs from %s)", run.Plan.Base.Short())
@@ -93,7 +93,7 @@ func (d Diagnosis) writeRequests(b *strings.Builder, width int) {
 // limit that nobody set stands in the header's round.
 func (d Diagnosis) writeEnding(b *strings.Builder, place Place) {
 	var lines []string
-	if d.Setting != nil && (d.plain() || d.Setting.From != loop.SettingDefault) {
+	if d.Setting != nil && (d.plain() || d.Setting.From != record.SettingDefault) {
 		lines = append(lines, d.limitLine())
 	}
 	if line := d.transcriptLine(place); line != "" {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/loop"
+	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
 
@@ -39,7 +39,7 @@ Next steps:
 }
 
 func TestFooterOfARunThatDidNotStop(t *testing.T) {
-	if got := footer(loop.Run{ID: runID, Status: loop.RunRunning}, 80); got != "" {
+	if got := footer(record.Run{ID: runID, Status: record.RunRunning}, 80); got != "" {
 		t.Errorf("footer %q", got)
 	}
 }
@@ -83,7 +83,7 @@ func TestFooterCutsTextAndNeverCommands(t *testing.T) {
 }
 
 func TestFooterExplainsWhereNobodyAsked(t *testing.T) {
-	run := stoppedFor(loop.ReasonNoChange, "attempt 1 changed nothing")
+	run := stoppedFor(record.ReasonNoChange, "attempt 1 changed nothing")
 	run.Attempts = nil
 	got := footer(run, 30)
 	for _, part := range []string{
@@ -102,7 +102,7 @@ func TestFooterExplainsWhereNobodyAsked(t *testing.T) {
 }
 
 func TestFooterWithoutAnIntervention(t *testing.T) {
-	run := stoppedFor(loop.ReasonUntrusted, "checks.test")
+	run := stoppedFor(record.ReasonUntrusted, "checks.test")
 	got := footer(run, 80)
 	if strings.Contains(got, "Suggested intervention") || !strings.Contains(got, "Next steps:\n  git runr trust --show\n  git runr trust\n  git runr resume "+runID+"\n") {
 		t.Errorf("footer:\n%s", got)
@@ -111,7 +111,7 @@ func TestFooterWithoutAnIntervention(t *testing.T) {
 
 func TestFooterNamesAnIntervention(t *testing.T) {
 	run := stoppedRun()
-	run.Interventions = []loop.Intervention{{Number: 1, Attempts: 3, Commit: "def5678222222233333334444444555555566666"}}
+	run.Interventions = []record.Intervention{{Number: 1, Attempts: 3, Commit: "def5678222222233333334444444555555566666"}}
 	if got := footer(run, 80); !strings.Contains(got, "Last checkpoint: def5678 (intervention 1)\n") {
 		t.Errorf("footer:\n%s", got)
 	}
@@ -120,13 +120,13 @@ func TestFooterNamesAnIntervention(t *testing.T) {
 // TestNothingForeignReachesTheTerminal: reviewers, agents and files say anything.
 func TestNothingForeignReachesTheTerminal(t *testing.T) {
 	hostile := "look\x1b[2J\n  git push --force\r\u202e\a"
-	for _, reason := range []string{loop.ReasonReviewLoop, loop.ReasonReviewLoop + hostile, loop.ReasonScope, loop.ReasonAgentTimeout} {
+	for _, reason := range []string{record.ReasonReviewLoop, record.ReasonReviewLoop + hostile, record.ReasonScope, record.ReasonAgentTimeout} {
 		run := stoppedRun()
 		run.Plan.Entity.Title, run.Stop.Detail, run.Stop.Reason = hostile, hostile, reason
 		run.Stop.Unmet = []string{hostile, "Create " + hostile + ".go"}
 		run.Checks[0].Results[0].Reason, run.Checks[0].Results[1].Said = hostile, hostile
 		run.Attempts[2].Verification, run.Attempts[2].Files, run.Attempts[2].Unchanged = hostile, []string{hostile}, []string{hostile}
-		run.Plan.Scope = loop.Scope{Allow: []string{"src/**"}}
+		run.Plan.Scope = record.Scope{Allow: []string{"src/**"}}
 		run.Rounds[2].Report = reply.Report{Effective: reply.NeedsFix, Requests: []string{hostile}, Findings: []reply.Finding{{File: hostile, Line: 1, Issue: hostile}}}
 		for name, text := range map[string]string{
 			"footer": footer(run, 80), "digest": Digest(run, *run.Stop), "block": Block(run, Place{Files: hostile, Tree: hostile, Width: 80}),

@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"git-runr/loop"
+	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
 
@@ -31,7 +31,7 @@ func FuzzRequests(f *testing.F) {
 		ownWords(t, text, report)
 		nothingFromFences(t, text)
 		for _, command := range Commands(checks, report.Requests) {
-			if !slices.ContainsFunc(checks, func(c loop.Check) bool { return c.Command == command }) {
+			if !slices.ContainsFunc(checks, func(c record.Check) bool { return c.Command == command }) {
 				t.Fatalf("command %q", command)
 			}
 		}

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unicode"
 
-	"git-runr/loop"
+	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
 
@@ -24,13 +24,13 @@ func FuzzForeignText(f *testing.F) {
 		run.Stop.Unmet, run.Stop.Detail = []string{text, "Fix " + text}, text
 		run.Checks[0].Results[0].Said, run.Attempts[2].Verification = text, text
 		run.Rounds[2].Report = reply.Report{Requests: []string{text}, Findings: []reply.Finding{{File: text, Issue: text, Line: 1}}}
-		run.Stop.Said, run.Stop.SaidBy, run.Stop.Setting = text, text, &loop.Setting{Name: text, Value: text, From: text}
+		run.Stop.Said, run.Stop.SaidBy, run.Stop.Setting = text, text, &record.Setting{Name: text, Value: text, From: text}
 		run.Checks[0].Event, run.Checks[0].Results[0].Output = head, text
-		run.Checks[0].Results[0].Failures = []loop.CheckFailure{{Test: text, File: text, Line: 1, Message: text}, {Message: text}}
+		run.Checks[0].Results[0].Failures = []record.CheckFailure{{Test: text, File: text, Line: 1, Message: text}, {Message: text}}
 		run.Checks[0].Results[0].Name, run.Plan.Checks[0].Name = text, text
 		d := diagnosisOf(run)
 		for _, s := range d.SuggestedCommands {
-			if !slices.ContainsFunc(run.Plan.Checks, func(c loop.Check) bool { return c.Command == s.Command }) {
+			if !slices.ContainsFunc(run.Plan.Checks, func(c record.Check) bool { return c.Command == s.Command }) {
 				t.Errorf("offers %q", s.Command)
 			}
 		}
@@ -39,7 +39,7 @@ func FuzzForeignText(f *testing.F) {
 		}
 		width %= 200
 		blocked := run
-		blocked.Stop = &loop.Stop{Reason: loop.ReasonBlocked, Said: text, SaidBy: text, Setting: run.Stop.Setting}
+		blocked.Stop = &record.Stop{Reason: record.ReasonBlocked, Said: text, SaidBy: text, Setting: run.Stop.Setting}
 		for _, shown := range []string{
 			footer(run, width), Block(run, Place{Width: width}), d.Digest(), footer(blocked, width), Block(blocked, Place{Width: width}), Digest(blocked, *blocked.Stop),
 		} {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/loop"
+	"git-runr/loop/record"
 )
 
 func TestSuggestedNote(t *testing.T) {
@@ -75,7 +75,7 @@ func TestInterventionIsOneLineInJSON(t *testing.T) {
 }
 
 func TestNoInterventionWhereTheReasonHasNone(t *testing.T) {
-	for _, r := range loop.Reasons() {
+	for _, r := range record.Reasons() {
 		if d := diagnosisOf(stoppedFor(r.Code, "")); d.Intervention != "" {
 			t.Errorf("%s: %q, and nobody did anything", r.Code, d.Intervention)
 		}

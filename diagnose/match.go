@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/loop"
+	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
 
@@ -14,7 +14,7 @@ import (
 // a check by its command, match words or name, or by a common word for its kind of
 // check. Commands come from checks only, as they are configured; one that cannot
 // be shown safely is left out.
-func Commands(checks []loop.Check, requests []string) []string {
+func Commands(checks []record.Check, requests []string) []string {
 	return newMatcher(checks).commands(requests)
 }
 
@@ -23,7 +23,7 @@ type matcher []checkWords
 
 // checkWords is a check and the words by which it is meant.
 type checkWords struct {
-	loop.Check
+	record.Check
 	name     phrase
 	match    []phrase
 	commands []phrase     // of two words or more
@@ -38,7 +38,7 @@ type membership struct {
 	by       int
 }
 
-func newMatcher(checks []loop.Check) matcher {
+func newMatcher(checks []record.Check) matcher {
 	m := make(matcher, len(checks))
 	for i, c := range checks {
 		m[i] = newCheckWords(c)
@@ -46,7 +46,7 @@ func newMatcher(checks []loop.Check) matcher {
 	return m
 }
 
-func newCheckWords(check loop.Check) checkWords {
+func newCheckWords(check record.Check) checkWords {
 	c := checkWords{Check: check, name: phraseOf(check.Name)}
 	for _, match := range check.Match {
 		c.match = append(c.match, phraseOf(match))

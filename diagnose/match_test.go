@@ -4,21 +4,21 @@ import (
 	"slices"
 	"testing"
 
-	"git-runr/loop"
+	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
 
 func TestCommandsOfRequests(t *testing.T) {
 	more := append(npmChecks(),
-		loop.Check{Name: "e2e", Command: "npx playwright test"},
-		loop.Check{Name: "schema", Command: "make schema", Match: []string{"migration", "database schema"}},
-		loop.Check{Name: "check", Command: "make check"},
+		record.Check{Name: "e2e", Command: "npx playwright test"},
+		record.Check{Name: "schema", Command: "make schema", Match: []string{"migration", "database schema"}},
+		record.Check{Name: "check", Command: "make check"},
 	)
-	both := []loop.Check{{Name: "test", Command: "npm test"}, {Name: "coverage", Command: "npm run coverage"}}
-	python := []loop.Check{{Name: "types", Command: "mypy src"}, {Name: "unit", Command: "pytest -q"}, {Name: "style", Command: "ruff check ."}, {Name: "fmt", Command: "black --check ."}}
-	goes := []loop.Check{{Name: "build", Command: "go build ./..."}, {Name: "vet", Command: "go vet ./..."}, {Name: "all", Command: "go test -cover ./... && golangci-lint run"}}
+	both := []record.Check{{Name: "test", Command: "npm test"}, {Name: "coverage", Command: "npm run coverage"}}
+	python := []record.Check{{Name: "types", Command: "mypy src"}, {Name: "unit", Command: "pytest -q"}, {Name: "style", Command: "ruff check ."}, {Name: "fmt", Command: "black --check ."}}
+	goes := []record.Check{{Name: "build", Command: "go build ./..."}, {Name: "vet", Command: "go vet ./..."}, {Name: "all", Command: "go test -cover ./... && golangci-lint run"}}
 	for _, test := range []struct {
-		checks  []loop.Check
+		checks  []record.Check
 		request string
 		want    []string
 	}{
@@ -56,8 +56,8 @@ func TestCommandsOfRequests(t *testing.T) {
 		{goes, "Fix the type errors", []string{"go build ./..."}},
 		{goes, "go vet reports a problem", []string{"go vet ./..."}},
 		{goes, "Raise coverage", []string{"go test -cover ./... && golangci-lint run"}},
-		{[]loop.Check{{Name: "lint", Command: "x", Match: []string{"", "--"}}}, "anything", nil},
-		{[]loop.Check{{Name: "typecheck", Command: "run it", Match: []string{"type error"}}}, "an error of type 3", nil},
+		{[]record.Check{{Name: "lint", Command: "x", Match: []string{"", "--"}}}, "anything", nil},
+		{[]record.Check{{Name: "typecheck", Command: "run it", Match: []string{"type error"}}}, "an error of type 3", nil},
 	} {
 		if got := Commands(test.checks, []string{test.request}); !slices.Equal(got, test.want) {
 			t.Errorf("%q: %q, want %q", test.request, got, test.want)
@@ -82,7 +82,7 @@ func TestCommandsComeFromTheConfigurationOnly(t *testing.T) {
 		t.Fatal("nothing is offered")
 	}
 	for _, command := range stop.Commands {
-		if !slices.ContainsFunc(run.Plan.Checks, func(c loop.Check) bool { return c.Command == command }) {
+		if !slices.ContainsFunc(run.Plan.Checks, func(c record.Check) bool { return c.Command == command }) {
 			t.Errorf("offers %q", command)
 		}
 	}
@@ -90,7 +90,7 @@ func TestCommandsComeFromTheConfigurationOnly(t *testing.T) {
 
 func TestCommandsThatCannotBeShownAreNotOffered(t *testing.T) {
 	for _, command := range []string{"", " ", "echo \x1b[31m", "make\ntest", "make \u202etest", "make\ttest", "make\u200b", "make\xff"} {
-		checks := []loop.Check{{Name: "typecheck", Command: command}}
+		checks := []record.Check{{Name: "typecheck", Command: command}}
 		if got := Commands(checks, []string{"Fix type errors"}); len(got) > 0 {
 			t.Errorf("offers %q", got)
 		}

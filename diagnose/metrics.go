@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"git-runr/gitstore"
-	"git-runr/loop"
+	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
 
@@ -87,16 +87,16 @@ type Spread struct {
 
 // TimeSpread is how durations lie; all zero where there are none.
 type TimeSpread struct {
-	Count int           `json:"count"`
-	P50   loop.Duration `json:"p50_ms"`
-	P90   loop.Duration `json:"p90_ms"`
-	Max   loop.Duration `json:"max_ms"`
-	Total loop.Duration `json:"total_ms"`
+	Count int             `json:"count"`
+	P50   record.Duration `json:"p50_ms"`
+	P90   record.Duration `json:"p90_ms"`
+	Max   record.Duration `json:"max_ms"`
+	Total record.Duration `json:"total_ms"`
 }
 
 // NewMetrics counts the runs and reviews that were begun at or after since and
 // before until.
-func NewMetrics(since, until time.Time, runs []RunHistory, reviews []loop.Review) Metrics {
+func NewMetrics(since, until time.Time, runs []RunHistory, reviews []record.Review) Metrics {
 	c := newCounter()
 	m := Metrics{Since: since, Until: until}
 	within := func(at time.Time) bool { return !at.Before(since) && at.Before(until) }
@@ -120,8 +120,8 @@ func (m Metrics) Empty() bool { return m.Runs.Total == 0 && m.Reviews.Requested 
 // counter collects what is put in order at the end.
 type counter struct {
 	rounds, attempts                   []int
-	steps                              map[string][]loop.Duration
-	toSubmit, toResolve                []loop.Duration
+	steps                              map[string][]record.Duration
+	toSubmit, toResolve                []record.Duration
 	stops, interventions, rules, files map[string]int
 	seen                               map[string]bool // findings
 	findings                           FindingMetrics
@@ -129,7 +129,7 @@ type counter struct {
 
 func newCounter() *counter {
 	return &counter{
-		steps: map[string][]loop.Duration{}, stops: map[string]int{}, interventions: map[string]int{},
+		steps: map[string][]record.Duration{}, stops: map[string]int{}, interventions: map[string]int{},
 		rules: map[string]int{}, files: map[string]int{}, seen: map[string]bool{},
 	}
 }
@@ -138,7 +138,7 @@ func (c *counter) run(m *RunMetrics, h RunHistory) {
 	run := h.Run
 	m.add(run)
 	c.attempts = append(c.attempts, len(run.Attempts))
-	if rounds := answeredRounds(run); run.Status == loop.RunComplete && run.Result == loop.ResultPass && rounds > 0 {
+	if rounds := answeredRounds(run); run.Status == record.RunComplete && run.Result == record.ResultPass && rounds > 0 {
 		c.rounds = append(c.rounds, rounds)
 		if rounds == 1 {
 			m.FirstReview++
@@ -156,7 +156,7 @@ func (c *counter) run(m *RunMetrics, h RunHistory) {
 		}
 	}
 	for _, turn := range run.Checks {
-		total := loop.Duration(0)
+		total := record.Duration(0)
 		for _, result := range turn.Results {
 			total = addDurations(total, max(0, result.Duration))
 		}
@@ -168,7 +168,7 @@ func (c *counter) run(m *RunMetrics, h RunHistory) {
 	}
 }
 
-func attemptTook(a loop.Attempt) loop.Duration {
+func attemptTook(a record.Attempt) record.Duration {
 	if a.Duration > 0 {
 		return a.Duration
 	}
@@ -178,20 +178,20 @@ func attemptTook(a loop.Attempt) loop.Duration {
 	return between(a.StartedAt, a.EndedAt)
 }
 
-func (m *RunMetrics) add(run loop.Run) {
+func (m *RunMetrics) add(run record.Run) {
 	m.Total++
 	m.Ended++
 	switch run.Status {
-	case loop.RunRunning:
+	case record.RunRunning:
 		m.Running++
 		m.Ended--
-	case loop.RunComplete:
+	case record.RunComplete:
 		m.Completed++
-	case loop.RunReviewing:
+	case record.RunReviewing:
 		m.Reviewing++
-	case loop.RunSkipped:
+	case record.RunSkipped:
 		m.Skipped++
-	case loop.RunAbort:
+	case record.RunAbort:
 		m.Aborted++
 	default:
 		m.Stopped++
@@ -202,7 +202,7 @@ func (m *RunMetrics) add(run loop.Run) {
 }
 
 // answeredRounds are the rounds in which the reviewer saw something and answered.
-func answeredRounds(run loop.Run) int {
+func answeredRounds(run record.Run) int {
 	n := 0
 	for _, round := range run.Rounds {
 		if round.Failure == nil && !round.Census.Nothing() {
@@ -221,10 +221,10 @@ func stopReasons(h RunHistory) []string {
 	}
 	var reasons []string
 	for _, e := range h.Events {
-		if e.Type != loop.RunStopped && e.Type != loop.ReviewLoopDetected || lost[e.ID] {
+		if e.Type != record.RunStopped && e.Type != record.ReviewLoopDetected || lost[e.ID] {
 			continue
 		}
-		if stop, err := eventPayload[loop.Stop](e); err == nil {
+		if stop, err := eventPayload[record.Stop](e); err == nil {
 			reasons = append(reasons, oneLine(stop.Reason))
 		}
 	}
@@ -250,14 +250,14 @@ func (c *counter) count(of string, findings []reply.Finding) {
 	}
 }
 
-func (c *counter) review(m *ReviewMetrics, r loop.Review) {
+func (c *counter) review(m *ReviewMetrics, r record.Review) {
 	m.Requested++
 	switch r.Status {
-	case loop.ReviewOpen:
+	case record.ReviewOpen:
 		m.Open++
-	case loop.ReviewCancel:
+	case record.ReviewCancel:
 		m.Cancelled++
-	case loop.ReviewResolve:
+	case record.ReviewResolve:
 		m.Resolved++
 		c.toResolve = append(c.toResolve, between(r.SubmittedAt, r.ResolvedAt))
 	}
@@ -270,11 +270,11 @@ func (c *counter) review(m *ReviewMetrics, r loop.Review) {
 	m.Submitted++
 	c.toSubmit = append(c.toSubmit, between(r.CreatedAt, r.SubmittedAt))
 	switch r.Outcome() {
-	case loop.OutcomePassed:
+	case record.OutcomePassed:
 		m.Passed++
-	case loop.OutcomeFailed, loop.OutcomePartial:
+	case record.OutcomeFailed, record.OutcomePartial:
 		m.NotPassed++
-	case loop.OutcomeNothing:
+	case record.OutcomeNothing:
 		m.Nothing++
 	}
 	c.count("review "+r.ID, r.Findings())
@@ -325,12 +325,12 @@ func newSpread(values []int) Spread {
 	return Spread{Count: n, P50: values[rank(n, 50)], P90: values[rank(n, 90)], Max: values[n-1], Mean: float64(mean) / 100}
 }
 
-func newTimeSpread(values []loop.Duration) TimeSpread {
+func newTimeSpread(values []record.Duration) TimeSpread {
 	if len(values) == 0 {
 		return TimeSpread{}
 	}
 	slices.Sort(values)
-	n, total := len(values), loop.Duration(0)
+	n, total := len(values), record.Duration(0)
 	for _, v := range values {
 		total = addDurations(total, v)
 	}

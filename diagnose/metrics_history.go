@@ -1,17 +1,17 @@
 package diagnose
 
-import "git-runr/loop"
+import "git-runr/loop/record"
 
 // RunHistory is a run and the events that it was folded from, in order.
 type RunHistory struct {
-	Run    loop.Run
-	Events []loop.Event
+	Run    record.Run
+	Events []record.Event
 }
 
 // Histories folds the runs and reviews that events, which are in order, speak of, in
 // the order of their first event. keep chooses by id; nil is all. A run or review
 // whose beginning is not among the events is left out.
-func Histories(events []loop.Event, keep func(id string) bool) ([]RunHistory, []loop.Review) {
+func Histories(events []record.Event, keep func(id string) bool) ([]RunHistory, []record.Review) {
 	runs, reviews := newGrouping(keep), newGrouping(keep)
 	for _, e := range events {
 		runs.add(e.Run, e)
@@ -19,13 +19,13 @@ func Histories(events []loop.Event, keep func(id string) bool) ([]RunHistory, []
 	}
 	var histories []RunHistory
 	for _, group := range runs.groups {
-		if run, _ := loop.FoldRun(group); run.ID != "" {
+		if run, _ := record.FoldRun(group); run.ID != "" {
 			histories = append(histories, RunHistory{Run: run, Events: group})
 		}
 	}
-	var folded []loop.Review
+	var folded []record.Review
 	for _, group := range reviews.groups {
-		if review, _ := loop.FoldReview(group); review.ID != "" {
+		if review, _ := record.FoldReview(group); review.ID != "" {
 			folded = append(folded, review)
 		}
 	}
@@ -36,14 +36,14 @@ func Histories(events []loop.Event, keep func(id string) bool) ([]RunHistory, []
 type grouping struct {
 	keep   func(string) bool
 	at     map[string]int
-	groups [][]loop.Event
+	groups [][]record.Event
 }
 
 func newGrouping(keep func(string) bool) *grouping {
 	return &grouping{keep: keep, at: map[string]int{}}
 }
 
-func (g *grouping) add(id string, e loop.Event) {
+func (g *grouping) add(id string, e record.Event) {
 	if id == "" || g.keep != nil && !g.keep(id) {
 		return
 	}

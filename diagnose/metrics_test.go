@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"git-runr/gitstore"
-	"git-runr/loop"
+	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
 
@@ -20,7 +20,7 @@ var (
 	periodEnd   = time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)
 )
 
-func measured(run loop.Run) RunHistory {
+func measured(run record.Run) RunHistory {
 	if run.CreatedAt.IsZero() {
 		run.CreatedAt = periodStart.Add(time.Hour)
 	}
@@ -28,24 +28,24 @@ func measured(run loop.Run) RunHistory {
 }
 
 // rounds are n rounds with an answer, and took what is given.
-func rounds(took ...time.Duration) []loop.Round {
-	var all []loop.Round
+func rounds(took ...time.Duration) []record.Round {
+	var all []record.Round
 	for i, d := range took {
-		all = append(all, loop.Round{Number: i + 1, Census: loop.Census{SentLines: 1}, Duration: loop.Duration(d)})
+		all = append(all, record.Round{Number: i + 1, Census: record.Census{SentLines: 1}, Duration: record.Duration(d)})
 	}
 	return all
 }
 
 func TestMetricsOfRuns(t *testing.T) {
-	attempts := make([]loop.Attempt, 3)
-	failed := loop.Round{Failure: &loop.Failure{Reason: loop.ReasonAgentTimeout}}
+	attempts := make([]record.Attempt, 3)
+	failed := record.Round{Failure: &record.Failure{Reason: record.ReasonAgentTimeout}}
 	m := NewMetrics(periodStart, periodEnd, []RunHistory{
-		measured(loop.Run{ID: "1", Status: loop.RunComplete, Result: "pass", Rounds: rounds(0), Attempts: attempts[:1], Landed: &loop.Landed{}}),
-		measured(loop.Run{ID: "2", Status: loop.RunComplete, Result: "pass", Rounds: append(rounds(0, 0, 0), failed), Attempts: attempts[:3]}),
-		measured(loop.Run{ID: "3", Status: loop.RunComplete, Result: "pass_with_issues", Rounds: rounds(0, 0)}), // a person let it pass
-		measured(loop.Run{ID: "4", Status: loop.RunComplete, Result: "pass"}),                                   // without a review
-		measured(loop.Run{ID: "5", Status: loop.RunReviewing}), measured(loop.Run{ID: "6", Status: loop.RunStop}), measured(loop.Run{ID: "7", Status: loop.RunRunning}),
-		measured(loop.Run{ID: "8", Status: loop.RunSkipped}), measured(loop.Run{ID: "9", Status: loop.RunAbort}),
+		measured(record.Run{ID: "1", Status: record.RunComplete, Result: "pass", Rounds: rounds(0), Attempts: attempts[:1], Landed: &record.Landed{}}),
+		measured(record.Run{ID: "2", Status: record.RunComplete, Result: "pass", Rounds: append(rounds(0, 0, 0), failed), Attempts: attempts[:3]}),
+		measured(record.Run{ID: "3", Status: record.RunComplete, Result: "pass_with_issues", Rounds: rounds(0, 0)}), // a person let it pass
+		measured(record.Run{ID: "4", Status: record.RunComplete, Result: "pass"}),                                   // without a review
+		measured(record.Run{ID: "5", Status: record.RunReviewing}), measured(record.Run{ID: "6", Status: record.RunStop}), measured(record.Run{ID: "7", Status: record.RunRunning}),
+		measured(record.Run{ID: "8", Status: record.RunSkipped}), measured(record.Run{ID: "9", Status: record.RunAbort}),
 	}, nil)
 	r := m.Runs
 	if r.Total != 9 || r.Ended != 8 || r.Completed != 4 || r.Landed != 1 || r.FirstReview != 1 || r.SuccessRate == nil || *r.SuccessRate != 50 {
@@ -63,10 +63,10 @@ func TestMetricsOfRuns(t *testing.T) {
 }
 
 func TestMetricsPeriod(t *testing.T) {
-	at := func(when time.Time) loop.Run { return loop.Run{ID: when.String(), CreatedAt: when} }
+	at := func(when time.Time) record.Run { return record.Run{ID: when.String(), CreatedAt: when} }
 	m := NewMetrics(periodStart, periodEnd, []RunHistory{
 		measured(at(periodStart.Add(-1))), measured(at(periodStart)), measured(at(periodEnd.Add(-1))), measured(at(periodEnd)),
-	}, []loop.Review{{CreatedAt: periodStart.Add(-1)}, {CreatedAt: periodStart}, {CreatedAt: periodEnd}})
+	}, []record.Review{{CreatedAt: periodStart.Add(-1)}, {CreatedAt: periodStart}, {CreatedAt: periodEnd}})
 	if m.Runs.Total != 2 || m.Reviews.Requested != 1 {
 		t.Errorf("%d runs, %d reviews", m.Runs.Total, m.Reviews.Requested)
 	}
@@ -75,29 +75,29 @@ func TestMetricsPeriod(t *testing.T) {
 // TestMetricsStops: a stop that was resumed from counts, one that came too late does not.
 func TestMetricsStops(t *testing.T) {
 	h := newHistory(t)
-	h.add(0, loop.RunStopped, loop.Stop{Reason: loop.ReasonInterrupted}).add(0, loop.RunResumed, struct{}{})
-	h.add(0, loop.ReviewLoopDetected, loop.Stop{Reason: loop.ReasonReviewLoop}).add(0, loop.RunIntervened, loop.Intervention{Reason: loop.InterveneReviewLoop, By: "Ada"})
-	h.add(0, loop.RunResumed, struct{}{}).add(0, loop.RunStopped, loop.Stop{Reason: loop.ReasonInterrupted}).add(0, loop.RunStopped, loop.Stop{Reason: loop.ReasonScope})
-	run, _ := loop.FoldRun(h.events)
+	h.add(0, record.RunStopped, record.Stop{Reason: record.ReasonInterrupted}).add(0, record.RunResumed, struct{}{})
+	h.add(0, record.ReviewLoopDetected, record.Stop{Reason: record.ReasonReviewLoop}).add(0, record.RunIntervened, record.Intervention{Reason: record.InterveneReviewLoop, By: "Ada"})
+	h.add(0, record.RunResumed, struct{}{}).add(0, record.RunStopped, record.Stop{Reason: record.ReasonInterrupted}).add(0, record.RunStopped, record.Stop{Reason: record.ReasonScope})
+	run, _ := record.FoldRun(h.events)
 	m := NewMetrics(periodStart, periodEnd, []RunHistory{{Run: run, Events: h.events}}, nil)
-	if want := []Tally{{loop.ReasonInterrupted, 2}, {loop.ReasonReviewLoop, 1}}; !slices.Equal(m.Stops, want) {
+	if want := []Tally{{record.ReasonInterrupted, 2}, {record.ReasonReviewLoop, 1}}; !slices.Equal(m.Stops, want) {
 		t.Errorf("stops %+v", m.Stops)
 	}
-	if want := []Tally{{loop.InterveneReviewLoop, 1}}; !slices.Equal(m.Interventions, want) {
+	if want := []Tally{{record.InterveneReviewLoop, 1}}; !slices.Equal(m.Interventions, want) {
 		t.Errorf("interventions %+v", m.Interventions)
 	}
 }
 
 func TestMetricsTimes(t *testing.T) {
 	began := periodStart.Add(time.Hour)
-	run := loop.Run{
-		Attempts: []loop.Attempt{
+	run := record.Run{
+		Attempts: []record.Attempt{
 			{StartedAt: began, EndedAt: began.Add(time.Minute)}, // no duration of its own
 			{StartedAt: began, EndedAt: began.Add(time.Hour), Duration: ms(2_000)},
 			{StartedAt: began}, // not finished
 			{StartedAt: began, EndedAt: began.Add(-time.Hour)},
 		},
-		Checks: []loop.CheckRun{{Results: []loop.CheckResult{{Duration: ms(1_000)}, {Duration: ms(500)}, {Duration: -1}}}},
+		Checks: []record.CheckRun{{Results: []record.CheckResult{{Duration: ms(1_000)}, {Duration: ms(500)}, {Duration: -1}}}},
 		Rounds: rounds(-time.Second, time.Second, 2*time.Second, 3*time.Second),
 	}
 	m := NewMetrics(periodStart, periodEnd, []RunHistory{measured(run)}, nil)
@@ -114,11 +114,11 @@ func TestMetricsTimes(t *testing.T) {
 
 func TestMetricsFindings(t *testing.T) {
 	again := reply.Finding{ID: "f-1", Severity: reply.Warning, File: "a.go", Rule: "todo"}
-	run := measured(loop.Run{ID: "1", Rounds: rounds(0, 0)})
+	run := measured(record.Run{ID: "1", Rounds: rounds(0, 0)})
 	run.Run.Rounds[0].Report.Findings = []reply.Finding{again, {ID: "f-2", Severity: reply.Critical, File: "b.go"}}
 	run.Run.Rounds[1].Report.Findings = []reply.Finding{again, {Severity: reply.Note, Issue: "no id"}, {Severity: reply.Note, Issue: "no id"}}
-	review := loop.Review{ID: "2", CreatedAt: periodStart, Submissions: []loop.Submission{{Report: reply.Report{Findings: []reply.Finding{again}}}}}
-	f := NewMetrics(periodStart, periodEnd, []RunHistory{run}, []loop.Review{review}).Findings
+	review := record.Review{ID: "2", CreatedAt: periodStart, Submissions: []record.Submission{{Report: reply.Report{Findings: []reply.Finding{again}}}}}
+	f := NewMetrics(periodStart, periodEnd, []RunHistory{run}, []record.Review{review}).Findings
 	if f.Total != 4 || f.SeverityCounts != (SeverityCounts{Critical: 1, Warning: 2, Note: 1}) {
 		t.Errorf("findings %+v", f)
 	}
@@ -128,16 +128,16 @@ func TestMetricsFindings(t *testing.T) {
 }
 
 func TestMetricsOfReviews(t *testing.T) {
-	submitted := func(after, resolved time.Duration, outcome loop.Outcome) loop.Review {
-		r := loop.Review{CreatedAt: periodStart, Status: loop.ReviewSubmit, SubmittedAt: periodStart.Add(after), Submissions: []loop.Submission{{Outcome: outcome}}}
+	submitted := func(after, resolved time.Duration, outcome record.Outcome) record.Review {
+		r := record.Review{CreatedAt: periodStart, Status: record.ReviewSubmit, SubmittedAt: periodStart.Add(after), Submissions: []record.Submission{{Outcome: outcome}}}
 		if resolved != 0 {
-			r.Status, r.ResolvedAt = loop.ReviewResolve, r.SubmittedAt.Add(resolved)
+			r.Status, r.ResolvedAt = record.ReviewResolve, r.SubmittedAt.Add(resolved)
 		}
 		return r
 	}
-	m := NewMetrics(periodStart, periodEnd, nil, []loop.Review{
-		submitted(time.Minute, 0, loop.OutcomePassed), submitted(time.Hour, 2*time.Hour, loop.OutcomeFailed), submitted(-time.Hour, -time.Hour, loop.OutcomeNothing),
-		{CreatedAt: periodStart, Status: loop.ReviewOpen, Failure: &loop.Failure{}}, {CreatedAt: periodStart, Status: loop.ReviewCancel},
+	m := NewMetrics(periodStart, periodEnd, nil, []record.Review{
+		submitted(time.Minute, 0, record.OutcomePassed), submitted(time.Hour, 2*time.Hour, record.OutcomeFailed), submitted(-time.Hour, -time.Hour, record.OutcomeNothing),
+		{CreatedAt: periodStart, Status: record.ReviewOpen, Failure: &record.Failure{}}, {CreatedAt: periodStart, Status: record.ReviewCancel},
 	})
 	r := m.Reviews
 	if r.Requested != 5 || r.Submitted != 3 || r.Resolved != 2 || r.Open != 1 || r.Cancelled != 1 || r.Failed != 1 || r.Passed != 1 || r.NotPassed != 1 || r.Nothing != 1 {
@@ -160,7 +160,7 @@ func TestMetricsOfNothing(t *testing.T) {
 	if err != nil || strings.Contains(string(body), "NaN") || !strings.Contains(string(body), `"success_rate":null`) || !strings.Contains(string(body), `"stops":[]`) {
 		t.Errorf("%s, %v", body, err)
 	}
-	running := NewMetrics(periodStart, periodEnd, []RunHistory{measured(loop.Run{Status: loop.RunRunning})}, nil)
+	running := NewMetrics(periodStart, periodEnd, []RunHistory{measured(record.Run{Status: record.RunRunning})}, nil)
 	if text := running.Text(); !strings.Contains(text, "1: 1 running") || strings.Contains(text, "success") {
 		t.Errorf("one that runs:\n%s", text)
 	}
@@ -168,10 +168,10 @@ func TestMetricsOfNothing(t *testing.T) {
 
 func TestMetricsText(t *testing.T) {
 	in := wholeRun(t)
-	review := loop.Review{ID: "2", CreatedAt: periodStart, Status: loop.ReviewSubmit, SubmittedAt: periodStart.Add(time.Minute), Submissions: []loop.Submission{{
-		Outcome: loop.OutcomeFailed, Report: reply.Report{Findings: []reply.Finding{{ID: "f-9", Severity: reply.Warning, File: "a.go", Rule: "todo"}}},
+	review := record.Review{ID: "2", CreatedAt: periodStart, Status: record.ReviewSubmit, SubmittedAt: periodStart.Add(time.Minute), Submissions: []record.Submission{{
+		Outcome: record.OutcomeFailed, Report: reply.Report{Findings: []reply.Finding{{ID: "f-9", Severity: reply.Warning, File: "a.go", Rule: "todo"}}},
 	}}}
-	m := NewMetrics(periodStart, periodEnd.Add(90*time.Minute), []RunHistory{{Run: in.Run, Events: in.Events}}, []loop.Review{review})
+	m := NewMetrics(periodStart, periodEnd.Add(90*time.Minute), []RunHistory{{Run: in.Run, Events: in.Events}}, []record.Review{review})
 	golden(t, "metrics.txt", m.Text())
 }
 
@@ -179,7 +179,7 @@ func TestMetricsText(t *testing.T) {
 func TestMetricsAreDeterministic(t *testing.T) {
 	var histories []RunHistory
 	for i := range 20 {
-		run := loop.Run{ID: fmt.Sprint(i), Rounds: rounds(time.Duration(i) * time.Second)}
+		run := record.Run{ID: fmt.Sprint(i), Rounds: rounds(time.Duration(i) * time.Second)}
 		run.Rounds[0].Report.Findings = []reply.Finding{{ID: "f", File: fmt.Sprintf("%d.go", i%7)}}
 		histories = append(histories, measured(run))
 	}
@@ -204,13 +204,13 @@ func TestRank(t *testing.T) {
 }
 
 func TestHistories(t *testing.T) {
-	events := newHistory(t).add(0, loop.RunAborted, struct{}{}).events
+	events := newHistory(t).add(0, record.RunAborted, struct{}{}).events
 	other := newHistory(t).checks(1, "", 0).events[1]
 	other.Run = "20260107120000-bbbbbb" // its start is not here
-	review, _ := json.Marshal(loop.ReviewRequest{Reviewer: "human"})
-	events = append(events, other, loop.Event{Type: loop.ReviewRequested, Review: "20260107120000-cccccc", Payload: review, ID: gitstore.ID("e")})
+	review, _ := json.Marshal(record.ReviewRequest{Reviewer: "human"})
+	events = append(events, other, record.Event{Type: record.ReviewRequested, Review: "20260107120000-cccccc", Payload: review, ID: gitstore.ID("e")})
 	runs, reviews := Histories(events, nil)
-	if len(runs) != 1 || runs[0].Run.Status != loop.RunAbort || len(runs[0].Events) != 2 || len(reviews) != 1 || reviews[0].Request.Reviewer != "human" {
+	if len(runs) != 1 || runs[0].Run.Status != record.RunAbort || len(runs[0].Events) != 2 || len(reviews) != 1 || reviews[0].Request.Reviewer != "human" {
 		t.Errorf("runs %+v, reviews %+v", runs, reviews)
 	}
 	runs, reviews = Histories(events, func(id string) bool { return id != runID })

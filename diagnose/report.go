@@ -6,13 +6,13 @@ import (
 	"time"
 
 	"git-runr/gitstore"
-	"git-runr/loop"
+	"git-runr/loop/record"
 )
 
 // ReportInput is what a report is made of. Nothing but Run and Events must be there.
 type ReportInput struct {
-	Run    loop.Run
-	Events []loop.Event // of the run, in order
+	Run    record.Run
+	Events []record.Event // of the run, in order
 	// Attempts are the files of each attempt by its number, for those whose commits
 	// are in this clone.
 	Attempts map[int][]gitstore.FileStat
@@ -28,17 +28,17 @@ type ReportInput struct {
 // checkpoint_sha, the times and durations, phases, verify, reliability, stop_reason,
 // next_action and suggested_command.
 type Report struct {
-	RunID       string         `json:"run_id"`
-	Entity      loop.Entity    `json:"entity"`
-	Outcome     loop.RunStatus `json:"outcome"` // the run's status; "unknown" while its start has not arrived here
-	Result      string         `json:"result,omitempty"`
-	Live        bool           `json:"live"` // a process on this machine carries it out
-	Implementer string         `json:"implementer,omitempty"`
-	Reviewer    string         `json:"reviewer,omitempty"`
-	Branch      string         `json:"branch,omitempty"`
-	Base        gitstore.ID    `json:"base_sha,omitempty"`
-	Checkpoint  gitstore.ID    `json:"checkpoint_sha,omitempty"` // where the run's branch stands
-	Landed      gitstore.ID    `json:"landed_sha,omitempty"`
+	RunID       string           `json:"run_id"`
+	Entity      record.Entity    `json:"entity"`
+	Outcome     record.RunStatus `json:"outcome"` // the run's status; "unknown" while its start has not arrived here
+	Result      string           `json:"result,omitempty"`
+	Live        bool             `json:"live"` // a process on this machine carries it out
+	Implementer string           `json:"implementer,omitempty"`
+	Reviewer    string           `json:"reviewer,omitempty"`
+	Branch      string           `json:"branch,omitempty"`
+	Base        gitstore.ID      `json:"base_sha,omitempty"`
+	Checkpoint  gitstore.ID      `json:"checkpoint_sha,omitempty"` // where the run's branch stands
+	Landed      gitstore.ID      `json:"landed_sha,omitempty"`
 
 	StopReason  string `json:"stop_reason,omitempty"`
 	Explanation string `json:"stop_explanation,omitempty"`
@@ -49,9 +49,9 @@ type Report struct {
 
 	StartedAt    time.Time              `json:"started_at,omitzero"`
 	EndedAt      time.Time              `json:"ended_at,omitzero"` // of its end or its newest stop; none while it runs
-	Total        loop.Duration          `json:"total_duration_ms"` // to its end, or to the newest event
-	Waiting      loop.Duration          `json:"waiting_ms"`        // stopped, until it went on
-	Unattributed loop.Duration          `json:"unattributed_ms"`   // neither in a phase nor waiting
+	Total        record.Duration        `json:"total_duration_ms"` // to its end, or to the newest event
+	Waiting      record.Duration        `json:"waiting_ms"`        // stopped, until it went on
+	Unattributed record.Duration        `json:"unattributed_ms"`   // neither in a phase nor waiting
 	Phases       map[string]ReportPhase `json:"phases"`            // implement, check and review
 	Verify       ReportVerify           `json:"verify"`
 	Reliability  ReportReliability      `json:"reliability"`
@@ -64,15 +64,15 @@ type Report struct {
 
 // ReportPhase is the time that one kind of step took.
 type ReportPhase struct {
-	Duration loop.Duration `json:"duration_ms"`
-	Count    int           `json:"count"`
+	Duration record.Duration `json:"duration_ms"`
+	Count    int             `json:"count"`
 }
 
 // ReportVerify is what the check steps came to.
 type ReportVerify struct {
-	Attempts int           `json:"attempts"` // turns of a check step
-	Retries  int           `json:"retries"`  // turns that followed a turn with a failed check
-	Total    loop.Duration `json:"total_duration_ms"`
+	Attempts int             `json:"attempts"` // turns of a check step
+	Retries  int             `json:"retries"`  // turns that followed a turn with a failed check
+	Total    record.Duration `json:"total_duration_ms"`
 }
 
 // ReportReliability counts what went wrong around the work.
@@ -104,7 +104,7 @@ type ReportTotals struct {
 }
 
 // outcomeUnknown is that of a run whose start is not in this clone.
-const outcomeUnknown = loop.RunStatus("unknown")
+const outcomeUnknown = record.RunStatus("unknown")
 
 // NewReport makes the report of a run.
 func NewReport(in ReportInput) Report {
@@ -122,7 +122,7 @@ func NewReport(in ReportInput) Report {
 		}
 	}
 	if run.Stop != nil {
-		r.StopReason, r.Explanation = run.Stop.Reason, loop.ReasonOf(run.Stop.Reason).Explanation
+		r.StopReason, r.Explanation = run.Stop.Reason, record.ReasonOf(run.Stop.Reason).Explanation
 	}
 	if run.Landed != nil {
 		r.Landed = run.Landed.Commit
@@ -202,10 +202,10 @@ func latest(a, b time.Time) time.Time {
 }
 
 // between is the time from one moment to another; 0 where a clock went backwards.
-func between(from, to time.Time) loop.Duration { return loop.Duration(max(0, to.Sub(from))) }
+func between(from, to time.Time) record.Duration { return record.Duration(max(0, to.Sub(from))) }
 
 // addDurations is a + b, where what a log claims must not overflow.
-func addDurations(a, b loop.Duration) loop.Duration {
+func addDurations(a, b record.Duration) record.Duration {
 	if b > math.MaxInt64-a {
 		return math.MaxInt64
 	}
@@ -213,7 +213,7 @@ func addDurations(a, b loop.Duration) loop.Duration {
 }
 
 // count fills in what is counted over the timeline.
-func (r *Report) count(run loop.Run) {
+func (r *Report) count(run record.Run) {
 	failedBefore := false
 	for _, e := range r.Timeline {
 		switch e.Kind {
@@ -263,12 +263,12 @@ func (r *Report) countAttempt(a ReportAttempt) {
 	r.Reliability.Unchanged += len(a.Unchanged)
 }
 
-func (r *Report) countFailure(f *loop.Failure) {
+func (r *Report) countFailure(f *record.Failure) {
 	if f == nil {
 		return
 	}
 	r.Reliability.AgentFailures++
-	if f.Reason == loop.ReasonAgentTimeout || f.Reason == loop.ReasonAgentIdle {
+	if f.Reason == record.ReasonAgentTimeout || f.Reason == record.ReasonAgentIdle {
 		r.Reliability.Stalls++
 	}
 }
@@ -293,15 +293,15 @@ func (r *Report) countChecks(checks []ReportCheck) bool {
 }
 
 // nextAction is what to do with run now, and the command that begins it.
-func nextAction(run loop.Run, live bool) (action, command string) {
+func nextAction(run record.Run, live bool) (action, command string) {
 	switch {
-	case run.ID == "", run.Status == loop.RunRunning && live:
+	case run.ID == "", run.Status == record.RunRunning && live:
 		return "none", ""
-	case run.Status == loop.RunRunning:
+	case run.Status == record.RunRunning:
 		return "resume", "git runr resume " + run.ID
-	case run.Status == loop.RunComplete && run.Landed == nil && !run.Plan.InPlace && run.Head() != run.Plan.Base:
+	case run.Status == record.RunComplete && run.Landed == nil && !run.Plan.InPlace && run.Head() != run.Plan.Base:
 		return "land", "git runr land " + run.ID
-	case run.Stop == nil || run.Status != loop.RunStop && run.Status != loop.RunReviewing:
+	case run.Stop == nil || run.Status != record.RunStop && run.Status != record.RunReviewing:
 		return "none", ""
 	}
 	reason := run.Stop.Explained()
@@ -310,9 +310,9 @@ func nextAction(run loop.Run, live bool) (action, command string) {
 	}
 	command = strings.ReplaceAll(reason.Next[0].Command, "RUN", run.ID)
 	switch reason.Code {
-	case loop.ReasonUntrusted:
+	case record.ReasonUntrusted:
 		return "fix_config", command
-	case loop.ReasonScope:
+	case record.ReasonScope:
 		return "resolve_scope_violation", command
 	}
 	return actionOf(command), command

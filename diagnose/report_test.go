@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"git-runr/gitstore"
-	"git-runr/loop"
+	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
 
@@ -25,15 +25,15 @@ const (
 type history struct {
 	t      *testing.T
 	at     time.Time
-	events []loop.Event
+	events []record.Event
 }
 
 func newHistory(t *testing.T) *history {
 	h := &history{t: t, at: time.Date(2026, 1, 7, 12, 0, 0, 0, time.UTC)}
-	h.add(0, loop.RunStarted, loop.RunPlan{
-		Entity: loop.Entity{Type: "task", Identifier: "T1", Title: "Add a thing"}, Base: baseCommit, Branch: "runr/" + runID,
-		Implementer: "impl", Reviewer: "rev", Policy: loop.Policy{Workflow: loop.DefaultWorkflow(), MaxRetries: 2},
-		Checks: []loop.Check{{Name: "test", Command: "go test ./..."}, {Name: "lint", Command: "golint"}},
+	h.add(0, record.RunStarted, record.RunPlan{
+		Entity: record.Entity{Type: "task", Identifier: "T1", Title: "Add a thing"}, Base: baseCommit, Branch: "runr/" + runID,
+		Implementer: "impl", Reviewer: "rev", Policy: record.Policy{Workflow: record.DefaultWorkflow(), MaxRetries: 2},
+		Checks: []record.Check{{Name: "test", Command: "go test ./..."}, {Name: "lint", Command: "golint"}},
 	})
 	return h
 }
@@ -47,38 +47,38 @@ func (h *history) add(later time.Duration, eventType string, payload any) *histo
 	}
 	h.at = h.at.Add(later)
 	n := len(h.events) + 1
-	h.events = append(h.events, loop.Event{
+	h.events = append(h.events, record.Event{
 		V: 1, Clock: uint64(n), Writer: "0123456789ab", Timestamp: h.at, Type: eventType, Run: runID, Payload: body,
 		ID: gitstore.ID(fmt.Sprintf("e%039d", n)), Actor: "Ada <ada@example.com>", Title: eventType + ": title",
 	})
 	return h
 }
 
-func (h *history) attempt(number int, mode loop.AttemptMode, took time.Duration, from, commit gitstore.ID) *history {
-	a := loop.Attempt{Number: number, Step: "implement", Mode: mode, Agent: "impl", From: from}
-	h.add(time.Second, loop.AttemptStarted, a)
-	a.Commit, a.Files, a.Duration = commit, []string{"a.go", "b.go"}, loop.Duration(took)
+func (h *history) attempt(number int, mode record.AttemptMode, took time.Duration, from, commit gitstore.ID) *history {
+	a := record.Attempt{Number: number, Step: "implement", Mode: mode, Agent: "impl", From: from}
+	h.add(time.Second, record.AttemptStarted, a)
+	a.Commit, a.Files, a.Duration = commit, []string{"a.go", "b.go"}, record.Duration(took)
 	a.Unclaimed, a.Unchanged, a.Status = []string{"b.go"}, []string{"ghost.go"}, reply.ExecutorComplete
-	return h.add(took, loop.AttemptCompleted, a)
+	return h.add(took, record.AttemptCompleted, a)
 }
 
 func (h *history) checks(attempt int, on gitstore.ID, exit int) *history {
-	result := loop.CheckResult{Name: "test", Command: "go test ./...", ExitCode: exit, Tree: string(on), Duration: loop.Duration(10 * time.Second)}
+	result := record.CheckResult{Name: "test", Command: "go test ./...", ExitCode: exit, Tree: string(on), Duration: record.Duration(10 * time.Second)}
 	if exit != 0 {
 		result.Said = "3 errors"
 	}
-	return h.add(10*time.Second, loop.ChecksCompleted, loop.CheckRun{Step: "check", Attempt: attempt, Tree: on, Results: []loop.CheckResult{result}})
+	return h.add(10*time.Second, record.ChecksCompleted, record.CheckRun{Step: "check", Attempt: attempt, Tree: on, Results: []record.CheckResult{result}})
 }
 
 func (h *history) round(number, attempt int, verdict reply.Verdict, findings ...reply.Finding) *history {
-	return h.add(90*time.Second, loop.RoundCompleted, loop.Round{
+	return h.add(90*time.Second, record.RoundCompleted, record.Round{
 		Number: number, Attempt: attempt, Reviewer: "rev", Report: reply.Report{Verdict: verdict, Effective: verdict, Findings: findings},
-		Census: loop.Census{Files: 2, Lines: 12, SentFiles: 2, SentLines: 12}, Duration: loop.Duration(90 * time.Second),
+		Census: record.Census{Files: 2, Lines: 12, SentFiles: 2, SentLines: 12}, Duration: record.Duration(90 * time.Second),
 	})
 }
 
 func (h *history) input() ReportInput {
-	run, bad := loop.FoldRun(h.events)
+	run, bad := record.FoldRun(h.events)
 	if len(bad) > 0 {
 		h.t.Fatalf("fold: %v", bad)
 	}
@@ -90,25 +90,25 @@ var wrong = reply.Finding{ID: "f-1", Severity: reply.Critical, File: "a.go", Lin
 // wholeRun goes round twice, stops, is helped by a person, passes and lands.
 func wholeRun(t *testing.T) ReportInput {
 	h := newHistory(t)
-	h.attempt(1, loop.ModeImplement, 3*time.Minute+12*time.Second, baseCommit, firstWork)
+	h.attempt(1, record.ModeImplement, 3*time.Minute+12*time.Second, baseCommit, firstWork)
 	h.checks(1, firstWork, 1)
 	h.round(1, 1, reply.CriticalFail, wrong, reply.Finding{Severity: reply.Note, Issue: "a nit"})
-	h.add(time.Second, loop.AttemptReverted, loop.Reverted{Attempt: 1, Restored: []string{"a.go", "b.go"}})
-	h.attempt(2, loop.ModeReexecute, 500*time.Millisecond, baseCommit, secondWork)
+	h.add(time.Second, record.AttemptReverted, record.Reverted{Attempt: 1, Restored: []string{"a.go", "b.go"}})
+	h.attempt(2, record.ModeReexecute, 500*time.Millisecond, baseCommit, secondWork)
 	h.checks(2, secondWork, 0)
 	h.round(2, 2, reply.NeedsFix, reply.Finding{ID: "f-2", Severity: reply.Warning, File: "a.go", Issue: "Say please"})
-	h.add(time.Second, loop.ReviewLoopDetected, loop.Stop{Reason: loop.ReasonReviewLoop, Round: 2, MaxRounds: 1, Detail: "the retries are used up", Unmet: []string{"Say please"}})
-	h.add(2*time.Hour, loop.RunIntervened, loop.Intervention{
-		Number: 1, Reason: loop.InterveneReviewLoop, Note: "said please", By: "Ada <ada@example.com>", Attempts: 2, Commit: personsWork, Files: []string{"a.go"},
-		Commands: []loop.CheckResult{
-			{Name: "test", Command: "go test ./...", Tree: string(personsWork), Duration: loop.Duration(4 * time.Second)},
+	h.add(time.Second, record.ReviewLoopDetected, record.Stop{Reason: record.ReasonReviewLoop, Round: 2, MaxRounds: 1, Detail: "the retries are used up", Unmet: []string{"Say please"}})
+	h.add(2*time.Hour, record.RunIntervened, record.Intervention{
+		Number: 1, Reason: record.InterveneReviewLoop, Note: "said please", By: "Ada <ada@example.com>", Attempts: 2, Commit: personsWork, Files: []string{"a.go"},
+		Commands: []record.CheckResult{
+			{Name: "test", Command: "go test ./...", Tree: string(personsWork), Duration: record.Duration(4 * time.Second)},
 			{Command: "make docs", ExitCode: 2, Tree: string(personsWork)},
 		},
 	})
-	h.add(time.Minute, loop.RunResumed, struct{}{})
+	h.add(time.Minute, record.RunResumed, struct{}{})
 	h.round(3, 2, reply.Pass)
-	h.add(0, loop.RunCompleted, map[string]any{"status": "pass", "commit": personsWork})
-	h.add(time.Hour, loop.RunLanded, loop.Landed{Commit: personsWork, Onto: baseCommit, Branch: "main", Squash: true})
+	h.add(0, record.RunCompleted, map[string]any{"status": "pass", "commit": personsWork})
+	h.add(time.Hour, record.RunLanded, record.Landed{Commit: personsWork, Onto: baseCommit, Branch: "main", Squash: true})
 	in := h.input()
 	in.Attempts = map[int][]gitstore.FileStat{
 		1: {{Path: "a.go", Added: 12, Deleted: 3}, {Path: "b.go", Binary: true}},
@@ -145,7 +145,7 @@ func TestReportMarkdown(t *testing.T) { golden(t, "report.md", NewReport(wholeRu
 
 func TestReportTimes(t *testing.T) {
 	r := NewReport(wholeRun(t))
-	for what, pair := range map[string][2]loop.Duration{
+	for what, pair := range map[string][2]record.Duration{
 		"implement": {r.Phases["implement"].Duration, ms(192_500)},
 		"check":     {r.Phases["check"].Duration, ms(20_000)},
 		"review":    {r.Phases["review"].Duration, ms(270_000)},
@@ -163,7 +163,7 @@ func TestReportTimes(t *testing.T) {
 	}
 }
 
-func ms(n int64) loop.Duration { return loop.Duration(n * int64(time.Millisecond)) }
+func ms(n int64) record.Duration { return record.Duration(n * int64(time.Millisecond)) }
 
 func TestReportCounts(t *testing.T) {
 	r := NewReport(wholeRun(t))
@@ -177,7 +177,7 @@ func TestReportCounts(t *testing.T) {
 	if r.Reliability.Unclaimed != 2 || r.Reliability.Unchanged != 2 || r.Reliability.AgentFailures != 0 {
 		t.Errorf("reliability %+v", r.Reliability)
 	}
-	if r.Outcome != loop.RunComplete || r.Result != "pass" || r.NextAction != "none" || r.Landed != personsWork || r.Checkpoint != personsWork {
+	if r.Outcome != record.RunComplete || r.Result != "pass" || r.NextAction != "none" || r.Landed != personsWork || r.Checkpoint != personsWork {
 		t.Errorf("%s %s, next %s, landed %s, checkpoint %s", r.Outcome, r.Result, r.NextAction, r.Landed, r.Checkpoint)
 	}
 }
@@ -235,10 +235,10 @@ func TestReportJSONNames(t *testing.T) {
 func TestReportOfAStoppedRun(t *testing.T) {
 	in := wholeRun(t)
 	in.Events = in.Events[:11]
-	in.Run, _ = loop.FoldRun(in.Events)
+	in.Run, _ = record.FoldRun(in.Events)
 	r := NewReport(in)
-	first := loop.ReasonOf(loop.ReasonReviewLoop).Next[0]
-	if r.StopReason != loop.ReasonReviewLoop || r.Suggested != strings.ReplaceAll(first.Command, "RUN", runID) || r.Waiting != 0 {
+	first := record.ReasonOf(record.ReasonReviewLoop).Next[0]
+	if r.StopReason != record.ReasonReviewLoop || r.Suggested != strings.ReplaceAll(first.Command, "RUN", runID) || r.Waiting != 0 {
 		t.Errorf("stop %q, suggested %q, waiting %d", r.StopReason, r.Suggested, r.Waiting)
 	}
 	if text := r.Text(); !strings.Contains(text, "STOPPED: review_loop_detected (round 2/1)") || !strings.Contains(text, "unmet: Say please") {
@@ -247,30 +247,30 @@ func TestReportOfAStoppedRun(t *testing.T) {
 }
 
 func TestReportSaysWhatComesNext(t *testing.T) {
-	stopped := func(reason string) loop.Run {
-		return loop.Run{ID: runID, Status: loop.RunStop, Stop: &loop.Stop{Reason: reason}}
+	stopped := func(reason string) record.Run {
+		return record.Run{ID: runID, Status: record.RunStop, Stop: &record.Stop{Reason: reason}}
 	}
-	done := loop.Run{ID: runID, Status: loop.RunComplete, Plan: loop.RunPlan{Base: baseCommit}, Attempts: []loop.Attempt{{Commit: firstWork}}}
+	done := record.Run{ID: runID, Status: record.RunComplete, Plan: record.RunPlan{Base: baseCommit}, Attempts: []record.Attempt{{Commit: firstWork}}}
 	nothing := done
 	nothing.Attempts = nil
 	inPlace := done
 	inPlace.Plan.InPlace = true
 	for _, test := range []struct {
 		name, action string
-		run          loop.Run
+		run          record.Run
 		live         bool
 	}{
-		{"being carried out", "none", loop.Run{ID: runID, Status: loop.RunRunning}, true},
-		{"killed", "resume", loop.Run{ID: runID, Status: loop.RunRunning}, false},
+		{"being carried out", "none", record.Run{ID: runID, Status: record.RunRunning}, true},
+		{"killed", "resume", record.Run{ID: runID, Status: record.RunRunning}, false},
 		{"passed", "land", done, false},
 		{"passed without a change", "none", nothing, false},
 		{"passed in place", "none", inPlace, false},
-		{"aborted", "none", loop.Run{ID: runID, Status: loop.RunAbort, Stop: &loop.Stop{Reason: loop.ReasonScope}}, false},
-		{"untrusted", "fix_config", stopped(loop.ReasonUntrusted), false},
-		{"scope", "resolve_scope_violation", stopped(loop.ReasonScope), false},
-		{"interrupted", "resume", stopped(loop.ReasonInterrupted), false},
-		{"checks", "intervene", stopped(loop.ReasonChecksFailed), false},
-		{"nothing to review", "inspect_logs", stopped(loop.ReasonNothing), false},
+		{"aborted", "none", record.Run{ID: runID, Status: record.RunAbort, Stop: &record.Stop{Reason: record.ReasonScope}}, false},
+		{"untrusted", "fix_config", stopped(record.ReasonUntrusted), false},
+		{"scope", "resolve_scope_violation", stopped(record.ReasonScope), false},
+		{"interrupted", "resume", stopped(record.ReasonInterrupted), false},
+		{"checks", "intervene", stopped(record.ReasonChecksFailed), false},
+		{"nothing to review", "inspect_logs", stopped(record.ReasonNothing), false},
 	} {
 		action, command := nextAction(test.run, test.live)
 		if action != test.action || (action == "none") != (command == "") {
@@ -281,10 +281,10 @@ func TestReportSaysWhatComesNext(t *testing.T) {
 
 func TestReportOfAKilledRun(t *testing.T) {
 	h := newHistory(t)
-	h.add(time.Second, loop.AttemptStarted, loop.Attempt{Number: 1, Mode: loop.ModeImplement, Agent: "impl"})
-	h.add(time.Hour, loop.AttemptStarted, loop.Attempt{Number: 1, Mode: loop.ModeImplement, Agent: "impl"})
-	h.add(time.Minute, loop.AttemptCompleted, loop.Attempt{Number: 1, Mode: loop.ModeImplement, Agent: "impl", Commit: firstWork, Files: []string{"a.go"}})
-	h.add(time.Second, loop.AttemptStarted, loop.Attempt{Number: 2, Mode: loop.ModeFix, Agent: "impl"})
+	h.add(time.Second, record.AttemptStarted, record.Attempt{Number: 1, Mode: record.ModeImplement, Agent: "impl"})
+	h.add(time.Hour, record.AttemptStarted, record.Attempt{Number: 1, Mode: record.ModeImplement, Agent: "impl"})
+	h.add(time.Minute, record.AttemptCompleted, record.Attempt{Number: 1, Mode: record.ModeImplement, Agent: "impl", Commit: firstWork, Files: []string{"a.go"}})
+	h.add(time.Second, record.AttemptStarted, record.Attempt{Number: 2, Mode: record.ModeFix, Agent: "impl"})
 	r := NewReport(h.input())
 	if r.Reliability.Interrupted != 2 || r.Totals.Attempts != 2 || len(r.Timeline) != 4 {
 		t.Errorf("%d interrupted, %d attempts, %d entries", r.Reliability.Interrupted, r.Totals.Attempts, len(r.Timeline))
@@ -318,14 +318,14 @@ func TestReportOfOneEvent(t *testing.T) {
 // TestReportOfClocksThatDisagree: no duration is negative, and none overflows.
 func TestReportOfClocksThatDisagree(t *testing.T) {
 	h := newHistory(t)
-	h.add(-time.Hour, loop.AttemptStarted, loop.Attempt{Number: 1})
-	h.add(-time.Hour, loop.AttemptCompleted, loop.Attempt{Number: 1, Duration: loop.Duration(-time.Minute)})
-	huge := loop.Duration(time.Duration(1<<63 - 1).Truncate(time.Millisecond))
-	h.add(0, loop.ChecksCompleted, loop.CheckRun{Results: []loop.CheckResult{{Name: "a", Duration: huge}, {Name: "b", Duration: huge}, {Name: "c", Duration: -5}}})
-	h.add(-time.Hour, loop.RunStopped, loop.Stop{Reason: loop.ReasonHuman})
-	h.add(-time.Hour, loop.RunResumed, struct{}{})
+	h.add(-time.Hour, record.AttemptStarted, record.Attempt{Number: 1})
+	h.add(-time.Hour, record.AttemptCompleted, record.Attempt{Number: 1, Duration: record.Duration(-time.Minute)})
+	huge := record.Duration(time.Duration(1<<63 - 1).Truncate(time.Millisecond))
+	h.add(0, record.ChecksCompleted, record.CheckRun{Results: []record.CheckResult{{Name: "a", Duration: huge}, {Name: "b", Duration: huge}, {Name: "c", Duration: -5}}})
+	h.add(-time.Hour, record.RunStopped, record.Stop{Reason: record.ReasonHuman})
+	h.add(-time.Hour, record.RunResumed, struct{}{})
 	r := NewReport(h.input())
-	all := []loop.Duration{r.Total, r.Waiting, r.Unattributed, r.Verify.Total, r.Phases["implement"].Duration}
+	all := []record.Duration{r.Total, r.Waiting, r.Unattributed, r.Verify.Total, r.Phases["implement"].Duration}
 	for _, e := range r.Timeline {
 		all = append(all, e.Offset, e.Duration)
 	}
@@ -338,11 +338,11 @@ func TestReportOfClocksThatDisagree(t *testing.T) {
 
 func TestReportOfEventsThatDoNotCount(t *testing.T) {
 	h := newHistory(t)
-	h.add(0, loop.RunAborted, struct{}{})
-	h.add(0, loop.RunCompleted, map[string]string{"status": "pass"})
+	h.add(0, record.RunAborted, struct{}{})
+	h.add(0, record.RunCompleted, map[string]string{"status": "pass"})
 	h.add(0, "of_a_newer_program", map[string]string{})
-	h.add(0, loop.ChecksCompleted, map[string]string{"results": "many"})
-	run, _ := loop.FoldRun(h.events)
+	h.add(0, record.ChecksCompleted, map[string]string{"results": "many"})
+	run, _ := record.FoldRun(h.events)
 	r := NewReport(ReportInput{Run: run, Events: h.events})
 	var kinds []string
 	for _, e := range r.Timeline {
@@ -351,11 +351,11 @@ func TestReportOfEventsThatDoNotCount(t *testing.T) {
 	if got := strings.Join(kinds, " "); got != "started aborted not_counted other not_counted" {
 		t.Errorf("entries %s", got)
 	}
-	if r.Reliability.LateResults != 2 || r.Totals.ChecksRun != 0 || r.Outcome != loop.RunAbort {
+	if r.Reliability.LateResults != 2 || r.Totals.ChecksRun != 0 || r.Outcome != record.RunAbort {
 		t.Errorf("%+v, %+v, %s", r.Reliability, r.Totals, r.Outcome)
 	}
-	h = newHistory(t).add(0, loop.ChecksCompleted, map[string]string{"results": "many"})
-	run, _ = loop.FoldRun(h.events)
+	h = newHistory(t).add(0, record.ChecksCompleted, map[string]string{"results": "many"})
+	run, _ = record.FoldRun(h.events)
 	if r := NewReport(ReportInput{Run: run, Events: h.events}); r.Reliability.Unreadable != 1 {
 		t.Errorf("unreadable: %+v", r.Timeline)
 	}
@@ -365,16 +365,16 @@ func TestReportOfEventsThatDoNotCount(t *testing.T) {
 func TestNothingForeignGetsOutOfAReport(t *testing.T) {
 	hostile := "x\x1b[2J\n## owned\r\n- [click](http://e) <img src=x> @everyone #1 | `tick` \u202e*b*"
 	h := newHistory(t)
-	h.events[0].Payload, _ = json.Marshal(loop.RunPlan{Entity: loop.Entity{Title: hostile}, Base: gitstore.ID(hostile), Branch: hostile, Checks: []loop.Check{{Name: hostile}}})
-	h.add(0, loop.AttemptStarted, loop.Attempt{Number: 1, Mode: loop.AttemptMode(hostile), Agent: hostile})
-	h.add(0, loop.AttemptCompleted, loop.Attempt{
+	h.events[0].Payload, _ = json.Marshal(record.RunPlan{Entity: record.Entity{Title: hostile}, Base: gitstore.ID(hostile), Branch: hostile, Checks: []record.Check{{Name: hostile}}})
+	h.add(0, record.AttemptStarted, record.Attempt{Number: 1, Mode: record.AttemptMode(hostile), Agent: hostile})
+	h.add(0, record.AttemptCompleted, record.Attempt{
 		Number: 1, Agent: hostile, Commit: gitstore.ID(hostile), Files: []string{hostile}, Unclaimed: []string{hostile}, Unchanged: []string{hostile}, Warnings: []string{hostile},
 	})
-	h.add(0, loop.ChecksCompleted, loop.CheckRun{Results: []loop.CheckResult{{Name: hostile, Command: hostile, Reason: hostile, Said: hostile}}})
+	h.add(0, record.ChecksCompleted, record.CheckRun{Results: []record.CheckResult{{Name: hostile, Command: hostile, Reason: hostile, Said: hostile}}})
 	h.round(1, 1, reply.Verdict(hostile), reply.Finding{Severity: reply.Severity(hostile), File: hostile, Issue: hostile})
-	h.add(0, loop.RunStopped, loop.Stop{Reason: hostile, Detail: hostile, Unmet: []string{hostile}})
-	h.add(0, loop.RunIntervened, loop.Intervention{Reason: hostile, Note: hostile, By: hostile, Files: []string{hostile}})
-	h.add(0, loop.RunAnswered, map[string]string{"choice": hostile, "by": hostile})
+	h.add(0, record.RunStopped, record.Stop{Reason: hostile, Detail: hostile, Unmet: []string{hostile}})
+	h.add(0, record.RunIntervened, record.Intervention{Reason: hostile, Note: hostile, By: hostile, Files: []string{hostile}})
+	h.add(0, record.RunAnswered, map[string]string{"choice": hostile, "by": hostile})
 	h.add(0, "type "+hostile, map[string]string{})
 	h.events[len(h.events)-1].Title = hostile
 	r := NewReport(h.input())
@@ -415,7 +415,7 @@ func TestTook(t *testing.T) {
 		0: "0s", 340 * time.Millisecond: "340ms", 1400 * time.Millisecond: "1s", 59 * time.Second: "59s", 192 * time.Second: "3m12s",
 		2*time.Hour + 3*time.Minute: "2h03m", 76 * time.Hour: "3d4h",
 	} {
-		if got := took(loop.Duration(d)); got != want {
+		if got := took(record.Duration(d)); got != want {
 			t.Errorf("%s is shown as %s, want %s", d, got, want)
 		}
 	}
@@ -424,11 +424,11 @@ func TestTook(t *testing.T) {
 // A landing that was taken back is in the timeline, and what comes next is to land.
 func TestReportOfTakenBackLanding(t *testing.T) {
 	h := newHistory(t)
-	h.attempt(1, loop.ModeImplement, time.Minute, baseCommit, firstWork)
+	h.attempt(1, record.ModeImplement, time.Minute, baseCommit, firstWork)
 	h.round(1, 1, reply.Pass)
-	h.add(0, loop.RunCompleted, map[string]any{"status": "pass", "commit": firstWork})
-	h.add(time.Hour, loop.RunLanded, loop.Landed{Commit: firstWork, Onto: baseCommit, Branch: "main"})
-	h.add(time.Hour, loop.RunUnlanded, loop.Landed{Commit: firstWork, Onto: baseCommit, Branch: "main"})
+	h.add(0, record.RunCompleted, map[string]any{"status": "pass", "commit": firstWork})
+	h.add(time.Hour, record.RunLanded, record.Landed{Commit: firstWork, Onto: baseCommit, Branch: "main"})
+	h.add(time.Hour, record.RunUnlanded, record.Landed{Commit: firstWork, Onto: baseCommit, Branch: "main"})
 	r := NewReport(h.input())
 	last := r.Timeline[len(r.Timeline)-1]
 	if last.Kind != "unlanded" || last.Title != "no longer landed as "+firstWork.Short()+" on main" || r.Landed != "" {

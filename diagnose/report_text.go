@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"git-runr/gitstore"
-	"git-runr/loop"
 	"git-runr/loop/prose"
+	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
 
@@ -16,7 +16,7 @@ import (
 const detailsShown = 10
 
 // took is a duration for people: three digits say enough.
-func took(d loop.Duration) string {
+func took(d record.Duration) string {
 	t := time.Duration(d)
 	switch {
 	case t >= 48*time.Hour:
@@ -149,9 +149,9 @@ func (r Report) outcomeLine() string {
 	switch {
 	case r.Outcome == outcomeUnknown:
 		return "unknown: the start of this run has not arrived in this clone"
-	case r.Outcome == loop.RunRunning && !r.Live:
+	case r.Outcome == record.RunRunning && !r.Live:
 		line += ", but no process on this machine carries it out"
-	case r.Outcome == loop.RunComplete:
+	case r.Outcome == record.RunComplete:
 		line += ": " + r.Result
 	}
 	if r.StopReason != "" {

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"git-runr/gitstore"
-	"git-runr/loop"
 	"git-runr/loop/prose"
+	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
 
@@ -38,22 +38,22 @@ const (
 // review, reverted, stopped, resumed, intervention, answered, completed, landed,
 // unlanded, aborted, not_counted, unreadable or other; the field of that name holds more.
 type ReportEntry struct {
-	Kind        string        `json:"kind"`
-	At          time.Time     `json:"at"`          // when it began
-	Offset      loop.Duration `json:"offset_ms"`   // from the run's start
-	Duration    loop.Duration `json:"duration_ms"` // 0 for what takes no time
-	Event       gitstore.ID   `json:"event"`
-	By          string        `json:"by,omitempty"` // agent or person
-	Title       string        `json:"title"`        // all of it in one line, safe to show
-	Attachments []string      `json:"attachments,omitempty"`
+	Kind        string          `json:"kind"`
+	At          time.Time       `json:"at"`          // when it began
+	Offset      record.Duration `json:"offset_ms"`   // from the run's start
+	Duration    record.Duration `json:"duration_ms"` // 0 for what takes no time
+	Event       gitstore.ID     `json:"event"`
+	By          string          `json:"by,omitempty"` // agent or person
+	Title       string          `json:"title"`        // all of it in one line, safe to show
+	Attachments []string        `json:"attachments,omitempty"`
 
 	Attempt      *ReportAttempt      `json:"attempt,omitempty"`
 	Checks       []ReportCheck       `json:"checks,omitempty"` // also the commands of an intervention
 	Review       *ReportRound        `json:"review,omitempty"`
-	Reverted     *loop.Reverted      `json:"reverted,omitempty"`
-	Stop         *loop.Stop          `json:"stop,omitempty"`
+	Reverted     *record.Reverted    `json:"reverted,omitempty"`
+	Stop         *record.Stop        `json:"stop,omitempty"`
 	Intervention *ReportIntervention `json:"intervention,omitempty"`
-	Landed       *loop.Landed        `json:"landed,omitempty"`
+	Landed       *record.Landed      `json:"landed,omitempty"`
 
 	details []string
 }
@@ -62,7 +62,7 @@ type ReportEntry struct {
 // files have no counts of lines.
 type ReportAttempt struct {
 	Number    int                  `json:"attempt"`
-	Mode      loop.AttemptMode     `json:"mode"`
+	Mode      record.AttemptMode   `json:"mode"`
 	Agent     string               `json:"agent"`
 	Finished  bool                 `json:"finished"` // false: it was killed
 	Commit    gitstore.ID          `json:"commit,omitempty"`
@@ -75,24 +75,24 @@ type ReportAttempt struct {
 	Unchanged []string             `json:"unchanged,omitempty"`
 	Status    reply.ExecutorStatus `json:"executor_status,omitempty"`
 	Warnings  []string             `json:"parse_warnings,omitempty"`
-	Failure   *loop.Failure        `json:"failure,omitempty"`
+	Failure   *record.Failure      `json:"failure,omitempty"`
 	Reverted  bool                 `json:"reverted"` // later, as a whole
 }
 
 // ReportCheck is one command's result.
 type ReportCheck struct {
-	Name     string        `json:"name,omitempty"` // "" for a command that is no configured check
-	Command  string        `json:"command"`
-	OK       bool          `json:"ok"`
-	Fails    bool          `json:"fails"` // it counts against the work
-	State    string        `json:"state"` // how it ended, in a few words
-	ExitCode int           `json:"exit_code"`
-	Reason   string        `json:"reason,omitempty"`
-	NotRun   string        `json:"not_run,omitempty"` // why it says nothing
-	Said     string        `json:"said,omitempty"`    // what its output says in a few words
-	Tree     string        `json:"tree,omitempty"`
-	Log      string        `json:"log,omitempty"` // EVENT:PATH of its output, for git show
-	Duration loop.Duration `json:"duration_ms"`
+	Name     string          `json:"name,omitempty"` // "" for a command that is no configured check
+	Command  string          `json:"command"`
+	OK       bool            `json:"ok"`
+	Fails    bool            `json:"fails"` // it counts against the work
+	State    string          `json:"state"` // how it ended, in a few words
+	ExitCode int             `json:"exit_code"`
+	Reason   string          `json:"reason,omitempty"`
+	NotRun   string          `json:"not_run,omitempty"` // why it says nothing
+	Said     string          `json:"said,omitempty"`    // what its output says in a few words
+	Tree     string          `json:"tree,omitempty"`
+	Log      string          `json:"log,omitempty"` // EVENT:PATH of its output, for git show
+	Duration record.Duration `json:"duration_ms"`
 }
 
 // ReportRound is one turn of a reviewer.
@@ -104,9 +104,9 @@ type ReportRound struct {
 	Severity SeverityCounts  `json:"severities"`
 	Findings []reply.Finding `json:"findings"`
 	Requests []string        `json:"requests,omitempty"` // of a review without findings
-	Census   loop.Census     `json:"census"`
+	Census   record.Census   `json:"census"`
 	Warnings []string        `json:"parse_warnings,omitempty"`
-	Failure  *loop.Failure   `json:"failure,omitempty"`
+	Failure  *record.Failure `json:"failure,omitempty"`
 }
 
 // ReportIntervention is what a person did. Its commands are the entry's checks.
@@ -208,7 +208,7 @@ func (e *ReportEntry) finish(start time.Time) {
 }
 
 // add is one step of the timeline.
-func (t *timeline) add(e loop.Event) {
+func (t *timeline) add(e record.Event) {
 	entry := ReportEntry{Kind: entryOther, At: e.Timestamp, Event: e.ID, By: e.Actor, Title: e.Title, Attachments: t.in.Attachments[e.ID]}
 	if why, lost := t.lost[e.ID]; lost {
 		entry.Kind, entry.Title = entryNotCounted, fmt.Sprintf("not counted: %s by %s: %s", e.Type, person(e.Actor), why)
@@ -230,38 +230,38 @@ func (t *timeline) add(e loop.Event) {
 
 // entryReaders fill in an entry by the event's type. One that leaves Kind empty has
 // put what the event says into an earlier entry.
-var entryReaders = map[string]func(*timeline, *ReportEntry, loop.Event) error{
-	loop.RunStarted:         (*timeline).started,
-	loop.AttemptStarted:     (*timeline).attemptStarted,
-	loop.AttemptCompleted:   (*timeline).attemptCompleted,
-	loop.AttemptReverted:    (*timeline).reverted,
-	loop.ChecksCompleted:    (*timeline).checks,
-	loop.RoundCompleted:     (*timeline).round,
-	loop.ReviewLoopDetected: (*timeline).stopped,
-	loop.RunStopped:         (*timeline).stopped,
-	loop.RunAnswered:        (*timeline).answered,
-	loop.RunCompleted:       (*timeline).completed,
-	loop.RunLanded:          (*timeline).landed,
-	loop.RunUnlanded:        (*timeline).unlanded,
-	loop.RunAborted:         (*timeline).aborted,
-	loop.RunResumed:         (*timeline).resumed,
-	loop.RunIntervened:      (*timeline).intervened,
+var entryReaders = map[string]func(*timeline, *ReportEntry, record.Event) error{
+	record.RunStarted:         (*timeline).started,
+	record.AttemptStarted:     (*timeline).attemptStarted,
+	record.AttemptCompleted:   (*timeline).attemptCompleted,
+	record.AttemptReverted:    (*timeline).reverted,
+	record.ChecksCompleted:    (*timeline).checks,
+	record.RoundCompleted:     (*timeline).round,
+	record.ReviewLoopDetected: (*timeline).stopped,
+	record.RunStopped:         (*timeline).stopped,
+	record.RunAnswered:        (*timeline).answered,
+	record.RunCompleted:       (*timeline).completed,
+	record.RunLanded:          (*timeline).landed,
+	record.RunUnlanded:        (*timeline).unlanded,
+	record.RunAborted:         (*timeline).aborted,
+	record.RunResumed:         (*timeline).resumed,
+	record.RunIntervened:      (*timeline).intervened,
 }
 
 // eventPayload decodes an event's payload into T.
-func eventPayload[T any](e loop.Event) (T, error) {
+func eventPayload[T any](e record.Event) (T, error) {
 	var p T
 	err := json.Unmarshal(e.Payload, &p)
 	return p, err
 }
 
-func (t *timeline) started(entry *ReportEntry, e loop.Event) error {
+func (t *timeline) started(entry *ReportEntry, e record.Event) error {
 	entry.Kind, entry.Title = entryStarted, "started by "+person(e.Actor)
 	return nil
 }
 
-func (t *timeline) attemptStarted(entry *ReportEntry, e loop.Event) error {
-	a, err := eventPayload[loop.Attempt](e)
+func (t *timeline) attemptStarted(entry *ReportEntry, e record.Event) error {
+	a, err := eventPayload[record.Attempt](e)
 	if err != nil {
 		return err
 	}
@@ -273,8 +273,8 @@ func (t *timeline) attemptStarted(entry *ReportEntry, e loop.Event) error {
 
 // attemptCompleted completes the entry of the attempt's start, which is where it
 // stands in time.
-func (t *timeline) attemptCompleted(entry *ReportEntry, e loop.Event) error {
-	a, err := eventPayload[loop.Attempt](e)
+func (t *timeline) attemptCompleted(entry *ReportEntry, e record.Event) error {
+	a, err := eventPayload[record.Attempt](e)
 	if err != nil {
 		return err
 	}
@@ -297,7 +297,7 @@ func (t *timeline) attemptCompleted(entry *ReportEntry, e loop.Event) error {
 	return nil
 }
 
-func (t *timeline) fillAttempt(entry *ReportEntry, a loop.Attempt) {
+func (t *timeline) fillAttempt(entry *ReportEntry, a record.Attempt) {
 	entry.Kind, entry.By, entry.Duration = entryAttempt, a.Agent, a.Duration
 	r := &ReportAttempt{
 		Number: a.Number, Mode: a.Mode, Agent: a.Agent, Finished: true, Commit: a.Commit, Claimed: a.Claimed, Unclaimed: a.Unclaimed,
@@ -318,8 +318,8 @@ func (t *timeline) fillAttempt(entry *ReportEntry, a loop.Attempt) {
 	entry.Attempt = r
 }
 
-func (t *timeline) reverted(entry *ReportEntry, e loop.Event) error {
-	r, err := eventPayload[loop.Reverted](e)
+func (t *timeline) reverted(entry *ReportEntry, e record.Event) error {
+	r, err := eventPayload[record.Reverted](e)
 	if err != nil {
 		return err
 	}
@@ -336,13 +336,13 @@ func (t *timeline) reverted(entry *ReportEntry, e loop.Event) error {
 	return nil
 }
 
-func (t *timeline) checks(entry *ReportEntry, e loop.Event) error {
-	run, err := eventPayload[loop.CheckRun](e)
+func (t *timeline) checks(entry *ReportEntry, e record.Event) error {
+	run, err := eventPayload[record.CheckRun](e)
 	if err != nil {
 		return err
 	}
 	entry.Kind, entry.By = entryChecks, ""
-	t.fillChecks(entry, run.Results, func(_ int, c loop.CheckResult) string { return loop.CheckLog(c.Name) })
+	t.fillChecks(entry, run.Results, func(_ int, c record.CheckResult) string { return record.CheckLog(c.Name) })
 	entry.At = e.Timestamp.Add(-time.Duration(entry.Duration)) // the event was recorded at their end
 	entry.Title = "checks"
 	if run.Attempt > 0 {
@@ -354,7 +354,7 @@ func (t *timeline) checks(entry *ReportEntry, e loop.Event) error {
 
 // fillChecks takes results over; logOf is the path of a result's output among the
 // event's attachments.
-func (t *timeline) fillChecks(entry *ReportEntry, results []loop.CheckResult, logOf func(int, loop.CheckResult) string) {
+func (t *timeline) fillChecks(entry *ReportEntry, results []record.CheckResult, logOf func(int, record.CheckResult) string) {
 	entry.Duration = 0
 	for i, c := range results {
 		check := ReportCheck{
@@ -389,8 +389,8 @@ func checksState(checks []ReportCheck) string {
 	return fmt.Sprintf("%d of %d failed", failed, len(checks))
 }
 
-func (t *timeline) round(entry *ReportEntry, e loop.Event) error {
-	round, err := eventPayload[loop.Round](e)
+func (t *timeline) round(entry *ReportEntry, e record.Event) error {
+	round, err := eventPayload[record.Round](e)
 	if err != nil {
 		return err
 	}
@@ -410,14 +410,14 @@ func (t *timeline) round(entry *ReportEntry, e loop.Event) error {
 	return nil
 }
 
-func (t *timeline) stopped(entry *ReportEntry, e loop.Event) error {
-	stop, err := eventPayload[loop.Stop](e)
+func (t *timeline) stopped(entry *ReportEntry, e record.Event) error {
+	stop, err := eventPayload[record.Stop](e)
 	if err != nil {
 		return err
 	}
 	stop.At = e.Timestamp
 	entry.Kind, entry.By, entry.Stop, entry.Title = entryStopped, "", &stop, header(stop)
-	entry.details = []string{cmp.Or(stop.Detail, loop.ReasonOf(stop.Reason).Explanation)}
+	entry.details = []string{cmp.Or(stop.Detail, record.ReasonOf(stop.Reason).Explanation)}
 	for _, r := range stop.Unmet {
 		entry.details = append(entry.details, "unmet: "+r)
 	}
@@ -430,7 +430,7 @@ func person(actor string) string {
 	return cmp.Or(name, actor)
 }
 
-func (t *timeline) answered(entry *ReportEntry, e loop.Event) error {
+func (t *timeline) answered(entry *ReportEntry, e record.Event) error {
 	answer, err := eventPayload[struct {
 		Choice string `json:"choice"`
 		By     string `json:"by"`
@@ -445,7 +445,7 @@ func (t *timeline) answered(entry *ReportEntry, e loop.Event) error {
 	return nil
 }
 
-func (t *timeline) completed(entry *ReportEntry, e loop.Event) error {
+func (t *timeline) completed(entry *ReportEntry, e record.Event) error {
 	done, err := eventPayload[struct {
 		Result string          `json:"status"`
 		Open   []reply.Finding `json:"accepted_findings"`
@@ -460,8 +460,8 @@ func (t *timeline) completed(entry *ReportEntry, e loop.Event) error {
 	return nil
 }
 
-func (t *timeline) landed(entry *ReportEntry, e loop.Event) error {
-	landed, err := eventPayload[loop.Landed](e)
+func (t *timeline) landed(entry *ReportEntry, e record.Event) error {
+	landed, err := eventPayload[record.Landed](e)
 	if err != nil {
 		return err
 	}
@@ -474,24 +474,24 @@ func (t *timeline) landed(entry *ReportEntry, e loop.Event) error {
 	return nil
 }
 
-func (t *timeline) unlanded(entry *ReportEntry, e loop.Event) error {
+func (t *timeline) unlanded(entry *ReportEntry, e record.Event) error {
 	err := t.landed(entry, e)
 	entry.Kind, entry.Title = entryUnlanded, "no longer "+entry.Title
 	return err
 }
 
-func (t *timeline) aborted(entry *ReportEntry, e loop.Event) error {
+func (t *timeline) aborted(entry *ReportEntry, e record.Event) error {
 	entry.Kind, entry.Title = entryAborted, "aborted by "+person(e.Actor)
 	return nil
 }
 
-func (t *timeline) resumed(entry *ReportEntry, e loop.Event) error {
+func (t *timeline) resumed(entry *ReportEntry, e record.Event) error {
 	entry.Kind, entry.Title = entryResumed, "resumed by "+person(e.Actor)
 	return nil
 }
 
-func (t *timeline) intervened(entry *ReportEntry, e loop.Event) error {
-	iv, err := eventPayload[loop.Intervention](e)
+func (t *timeline) intervened(entry *ReportEntry, e record.Event) error {
+	iv, err := eventPayload[record.Intervention](e)
 	if err != nil {
 		return err
 	}
@@ -510,7 +510,7 @@ func (t *timeline) intervened(entry *ReportEntry, e loop.Event) error {
 	if len(iv.Files) > 0 {
 		entry.details = append(entry.details, "changed: "+shortList(iv.Files))
 	}
-	t.fillChecks(entry, iv.Commands, func(i int, _ loop.CheckResult) string { return fmt.Sprintf("commands/%d.log", i+1) })
+	t.fillChecks(entry, iv.Commands, func(i int, _ record.CheckResult) string { return fmt.Sprintf("commands/%d.log", i+1) })
 	entry.At = e.Timestamp.Add(-time.Duration(entry.Duration))
 	return nil
 }
@@ -529,7 +529,7 @@ type ReportEvidence struct {
 
 // reportEvidence is the newest result of each check, in the order of the
 // configuration and then of appearance.
-func reportEvidence(run loop.Run, entries []ReportEntry) []ReportEvidence {
+func reportEvidence(run record.Run, entries []ReportEntry) []ReportEvidence {
 	evidence, at := []ReportEvidence{}, map[string]int{}
 	slot := func(name string) *ReportEvidence {
 		i, known := at[name]

@@ -9,7 +9,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"git-runr/loop"
+	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
 
@@ -20,7 +20,7 @@ import (
 type requestCase struct {
 	name   string
 	review string
-	checks []loop.Check
+	checks []record.Check
 	want   map[string][]string
 }
 
@@ -97,12 +97,12 @@ func reviewText(t testing.TB, text, options string) string {
 	return text
 }
 
-func readChecks(text string) []loop.Check {
-	var checks []loop.Check
+func readChecks(text string) []record.Check {
+	var checks []record.Check
 	for line := range strings.Lines(text) {
 		name, rest, _ := strings.Cut(strings.TrimSpace(line), " = ")
 		command, match, found := strings.Cut(rest, " | ")
-		check := loop.Check{Name: name, Command: command}
+		check := record.Check{Name: name, Command: command}
 		if found {
 			check.Match = strings.Split(match, ", ")
 		}

@@ -4,48 +4,48 @@ import (
 	"slices"
 	"time"
 
-	"git-runr/loop"
+	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
 
 // OfReview diagnoses a review that could not be done, saw nothing or asks for
 // changes; checks are those that are configured now. It is false when there is
 // nothing to say: nobody has reviewed yet, or nothing was found.
-func OfReview(review loop.Review, checks []loop.Check) (Diagnosis, bool) {
+func OfReview(review record.Review, checks []record.Check) (Diagnosis, bool) {
 	reason, detail, ok := reviewReason(review)
 	if !ok {
 		return Diagnosis{}, false
 	}
 	run := reviewAsRun(review, checks)
-	d := Of(run, loop.Stop{Reason: reason, Detail: detail})
+	d := Of(run, record.Stop{Reason: reason, Detail: detail})
 	d.ReviewID, d.Checkpoint, d.Requests = review.ID, nil, nil
 	d.Resumable, d.intervention, d.Intervention = false, nil, ""
-	d.NextSteps = []loop.NextStep{{Command: "git runr inbox get " + review.ID, What: "read the review"}}
+	d.NextSteps = []record.NextStep{{Command: "git runr inbox get " + review.ID, What: "read the review"}}
 	switch {
-	case reason == loop.ReasonReviewNotPassed:
+	case reason == record.ReasonReviewNotPassed:
 		d.Explanation = "The review asks for changes that nobody has made yet."
 		if review.Request.Subject.Commit != "" {
-			fix := loop.NextStep{Command: "git runr run --review " + review.ID, What: "let an implementer fix what was found"}
+			fix := record.NextStep{Command: "git runr run --review " + review.ID, What: "let an implementer fix what was found"}
 			d.NextSteps = slices.Insert(d.NextSteps, 0, fix)
 		}
 	case review.Failure != nil:
 		d.NextSteps = append(retrySteps(*review.Failure), d.NextSteps...)
 	}
-	d.SuggestedActions = slices.Concat(d.runs(), d.steps(), edits(run, loop.Stop{Reason: reason}, nil))
+	d.SuggestedActions = slices.Concat(d.runs(), d.steps(), edits(run, record.Stop{Reason: reason}, nil))
 	return d, true
 }
 
 // retrySteps are what to type to have a reviewer asked again.
-func retrySteps(f loop.Failure) []loop.NextStep {
-	steps := []loop.NextStep{}
+func retrySteps(f record.Failure) []record.NextStep {
+	steps := []record.NextStep{}
 	for _, command := range f.Next().Commands {
-		steps = append(steps, loop.NextStep{Command: command, What: "let the reviewer try again"})
+		steps = append(steps, record.NextStep{Command: command, What: "let the reviewer try again"})
 	}
 	again := &steps[len(steps)-1]
 	switch {
-	case f.Reason == loop.ReasonUntrusted:
+	case f.Reason == record.ReasonUntrusted:
 		steps[0].What = "approve the commands of .runr.toml"
-	case f.Reason == loop.ReasonObjects && f.Try != "":
+	case f.Reason == record.ReasonObjects && f.Try != "":
 		steps[0].What = "look for what is missing"
 	case !f.RetryAt.IsZero():
 		again.What = "let the reviewer try again now; git runr work does so by itself after " + f.RetryAt.UTC().Format(time.DateTime+"Z")
@@ -54,42 +54,42 @@ func retrySteps(f loop.Failure) []loop.NextStep {
 }
 
 // Asks reports whether review has something to diagnose: see OfReview.
-func Asks(review loop.Review) bool {
+func Asks(review record.Review) bool {
 	_, _, ok := reviewReason(review)
 	return ok
 }
 
 // reviewReason is what is wrong with a review, as a code of the registry.
-func reviewReason(review loop.Review) (code, detail string, ok bool) {
+func reviewReason(review record.Review) (code, detail string, ok bool) {
 	if review.Failure != nil {
 		return review.Failure.Reason, review.Failure.Detail, true
 	}
-	asks := slices.ContainsFunc(review.Submissions, func(s loop.Submission) bool { return len(s.Report.Requests)+len(s.Comments) > 0 })
+	asks := slices.ContainsFunc(review.Submissions, func(s record.Submission) bool { return len(s.Report.Requests)+len(s.Comments) > 0 })
 	switch {
-	case len(review.Findings()) > 0 || asks || review.Outcome() == loop.OutcomeFailed:
-		return loop.ReasonReviewNotPassed, "", true
-	case review.Outcome() == loop.OutcomeNothing:
-		return loop.ReasonNothing, "", true
-	case review.Outcome() == loop.OutcomePartial:
-		return loop.ReasonPartial, "", true
+	case len(review.Findings()) > 0 || asks || review.Outcome() == record.OutcomeFailed:
+		return record.ReasonReviewNotPassed, "", true
+	case review.Outcome() == record.OutcomeNothing:
+		return record.ReasonNothing, "", true
+	case review.Outcome() == record.OutcomePartial:
+		return record.ReasonPartial, "", true
 	}
 	return "", "", false
 }
 
 // reviewAsRun is a run that has come as far as the review: what its submissions say
 // is one round, and their evidence is of the commit under review.
-func reviewAsRun(review loop.Review, checks []loop.Check) loop.Run {
+func reviewAsRun(review record.Review, checks []record.Check) record.Run {
 	subject := review.Request.Subject
-	run := loop.Run{Plan: loop.RunPlan{
-		Entity: loop.Entity{Type: "review", Title: subject.Title}, Base: subject.Commit, Checks: checks, FromReview: review.ID,
+	run := record.Run{Plan: record.RunPlan{
+		Entity: record.Entity{Type: "review", Title: subject.Title}, Base: subject.Commit, Checks: checks, FromReview: review.ID,
 	}}
-	round := loop.Round{Number: 1, At: review.SubmittedAt, Report: reply.Report{Effective: reply.NeedsFix, Findings: review.Findings()}}
+	round := record.Round{Number: 1, At: review.SubmittedAt, Report: reply.Report{Effective: reply.NeedsFix, Findings: review.Findings()}}
 	for _, sub := range review.Submissions {
 		round.Report.Requests = append(round.Report.Requests, sub.Report.Requests...)
 		for _, c := range sub.Comments {
 			round.Report.Requests = append(round.Report.Requests, c.Comment)
 		}
-		step := loop.CheckRun{At: sub.At}
+		step := record.CheckRun{At: sub.At}
 		for _, c := range sub.Checks {
 			c.Tree = "" // it is the tree under review by another id
 			step.Results = append(step.Results, c)
@@ -97,7 +97,7 @@ func reviewAsRun(review loop.Review, checks []loop.Check) loop.Run {
 		run.Checks = append(run.Checks, step)
 	}
 	if len(review.Submissions) > 0 {
-		run.Rounds = []loop.Round{round}
+		run.Rounds = []record.Round{round}
 	}
 	return run
 }

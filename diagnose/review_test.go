@@ -5,24 +5,24 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/loop"
+	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
 
 const reviewID = "20260107120000-fedcba"
 
-func reviewed(submissions ...loop.Submission) loop.Review {
-	request := loop.ReviewRequest{Subject: loop.Subject{Commit: head, Title: "Add a thing"}}
-	return loop.Review{ID: reviewID, Status: loop.ReviewSubmit, Request: request, Submissions: submissions}
+func reviewed(submissions ...record.Submission) record.Review {
+	request := record.ReviewRequest{Subject: record.Subject{Commit: head, Title: "Add a thing"}}
+	return record.Review{ID: reviewID, Status: record.ReviewSubmit, Request: request, Submissions: submissions}
 }
 
 func TestReviewThatAsksForChanges(t *testing.T) {
-	d, ok := OfReview(reviewed(loop.Submission{
-		Outcome: loop.OutcomeFailed, Comments: []loop.Comment{{File: "b.ts", StartLine: 3, Comment: "Run the lint check"}},
+	d, ok := OfReview(reviewed(record.Submission{
+		Outcome: record.OutcomeFailed, Comments: []record.Comment{{File: "b.ts", StartLine: 3, Comment: "Run the lint check"}},
 		Report: reply.Report{Effective: reply.NeedsFix, Findings: []reply.Finding{{File: "a.ts", Line: 1, Issue: "Fix type errors"}}, Requests: []string{"a.ts:1: Fix type errors"}},
-		Checks: []loop.CheckResult{{Name: "typecheck", ExitCode: 1, Said: "3 errors", Tree: "of the change"}},
+		Checks: []record.CheckResult{{Name: "typecheck", ExitCode: 1, Said: "3 errors", Tree: "of the change"}},
 	}), npmChecks())
-	if !ok || d.ReviewID != reviewID || d.RunID != "" || d.StopReason != loop.ReasonReviewNotPassed || d.Intervention != "" {
+	if !ok || d.ReviewID != reviewID || d.RunID != "" || d.StopReason != record.ReasonReviewNotPassed || d.Intervention != "" {
 		t.Fatalf("%v %+v", ok, d)
 	}
 	if !slices.Equal(d.LastReviewRequests, []string{"a.ts:1: Fix type errors", "Run the lint check"}) || !slices.Equal(d.UnmetChecks, []string{"typecheck_failed", "lint_output_missing"}) {
@@ -45,27 +45,27 @@ func TestReviewThatAsksForChanges(t *testing.T) {
 
 func TestReviewThatCouldNotBeDone(t *testing.T) {
 	review := reviewed()
-	review.Failure = &loop.Failure{Reason: loop.ReasonUntrusted, Detail: "agents.mine"}
+	review.Failure = &record.Failure{Reason: record.ReasonUntrusted, Detail: "agents.mine"}
 	d, ok := OfReview(review, nil)
-	if !ok || d.StopReason != loop.ReasonUntrusted || d.Detail != "agents.mine" || d.NextSteps[0].Command != "git runr trust" || d.NextSteps[1].Command != "git runr work --retry" {
+	if !ok || d.StopReason != record.ReasonUntrusted || d.Detail != "agents.mine" || d.NextSteps[0].Command != "git runr trust" || d.NextSteps[1].Command != "git runr work --retry" {
 		t.Errorf("%v %+v", ok, d)
 	}
 }
 
 func TestReviewWithNothingToSay(t *testing.T) {
-	pass := loop.Submission{Outcome: loop.OutcomePassed, Report: reply.Report{Effective: reply.Pass}}
-	for _, review := range []loop.Review{reviewed(), reviewed(pass)} {
+	pass := record.Submission{Outcome: record.OutcomePassed, Report: reply.Report{Effective: reply.Pass}}
+	for _, review := range []record.Review{reviewed(), reviewed(pass)} {
 		if d, ok := OfReview(review, npmChecks()); ok {
 			t.Errorf("diagnosed as %+v", d)
 		}
 	}
-	if d, ok := OfReview(reviewed(loop.Submission{Outcome: loop.OutcomeNothing}), nil); !ok || d.StopReason != loop.ReasonNothing {
+	if d, ok := OfReview(reviewed(record.Submission{Outcome: record.OutcomeNothing}), nil); !ok || d.StopReason != record.ReasonNothing {
 		t.Errorf("nothing to review: %v %+v", ok, d)
 	}
 }
 
 func TestRunThatWasGivenUp(t *testing.T) {
-	for _, status := range []loop.RunStatus{loop.RunAbort, loop.RunSkipped} {
+	for _, status := range []record.RunStatus{record.RunAbort, record.RunSkipped} {
 		run := stoppedRun()
 		run.Status = status
 		if d := diagnosisOf(run); d.Resumable || d.Intervention != "" || slices.ContainsFunc(d.SuggestedActions, func(a Action) bool { return strings.Contains(a.Command, "resume") }) {

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"git-runr/gitstore"
-	"git-runr/loop"
+	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
 
@@ -18,8 +18,8 @@ const (
 var epoch = time.Date(2026, 1, 7, 12, 0, 0, 0, time.UTC)
 
 // npmChecks are those of seed 000's example.
-func npmChecks() []loop.Check {
-	return []loop.Check{
+func npmChecks() []record.Check {
+	return []record.Check{
 		{Name: "typecheck", Command: "npm run typecheck"},
 		{Name: "test", Command: "npm test -- --coverage"},
 		{Name: "lint", Command: "npm run lint"},
@@ -28,56 +28,56 @@ func npmChecks() []loop.Check {
 }
 
 // asked is a round that asked for requests and did not pass.
-func asked(number int, requests ...string) loop.Round {
-	return loop.Round{Number: number, Attempt: number, At: epoch, Report: reply.Report{Effective: reply.NeedsFix, Requests: requests}}
+func asked(number int, requests ...string) record.Round {
+	return record.Round{Number: number, Attempt: number, At: epoch, Report: reply.Report{Effective: reply.NeedsFix, Requests: requests}}
 }
 
 // stoppedRun is seed 000's example: the reviewer twice asked for two things, and
 // two of three attempts left something.
-func stoppedRun() loop.Run {
+func stoppedRun() record.Run {
 	wanted := []string{"Fix type errors", "Add test coverage for new function"}
-	return loop.Run{
-		ID: runID, Status: loop.RunReviewing, CreatedAt: epoch, UpdatedAt: epoch.Add(time.Hour),
-		Plan: loop.RunPlan{
-			Entity: loop.Entity{Identifier: "T1", Title: "Add a thing"}, Base: base, Checks: npmChecks(),
-			Policy: loop.Policy{Workflow: loop.DefaultWorkflow(), MaxRetries: 2},
+	return record.Run{
+		ID: runID, Status: record.RunReviewing, CreatedAt: epoch, UpdatedAt: epoch.Add(time.Hour),
+		Plan: record.RunPlan{
+			Entity: record.Entity{Identifier: "T1", Title: "Add a thing"}, Base: base, Checks: npmChecks(),
+			Policy: record.Policy{Workflow: record.DefaultWorkflow(), MaxRetries: 2},
 		},
-		Attempts: []loop.Attempt{
+		Attempts: []record.Attempt{
 			{Number: 1, Commit: first, Files: []string{"src/a.ts"}, StartedAt: epoch, EndedAt: epoch},
 			{Number: 2, Commit: head, Files: []string{"src/a.ts", "src/b.ts"}, StartedAt: epoch, EndedAt: epoch},
 			{Number: 3, StartedAt: epoch, EndedAt: epoch},
 		},
-		Checks: []loop.CheckRun{checked(head,
-			loop.CheckResult{Name: "typecheck", Command: "npm run typecheck", ExitCode: 2, Said: "3 errors"},
-			loop.CheckResult{Name: "test", Command: "npm test -- --coverage", ExitCode: 1, Said: "65%, need 80%"},
-			loop.CheckResult{Name: "lint", Command: "npm run lint"},
+		Checks: []record.CheckRun{checked(head,
+			record.CheckResult{Name: "typecheck", Command: "npm run typecheck", ExitCode: 2, Said: "3 errors"},
+			record.CheckResult{Name: "test", Command: "npm test -- --coverage", ExitCode: 1, Said: "65%, need 80%"},
+			record.CheckResult{Name: "lint", Command: "npm run lint"},
 		)},
-		Rounds: []loop.Round{asked(1, wanted[0]), asked(2, wanted...), asked(3, wanted...)},
-		Stop:   &loop.Stop{Reason: loop.ReasonReviewLoop, Round: 3, MaxRounds: 2, Unmet: wanted, At: epoch.Add(time.Hour)},
+		Rounds: []record.Round{asked(1, wanted[0]), asked(2, wanted...), asked(3, wanted...)},
+		Stop:   &record.Stop{Reason: record.ReasonReviewLoop, Round: 3, MaxRounds: 2, Unmet: wanted, At: epoch.Add(time.Hour)},
 	}
 }
 
 // checked is a check step on tree after the third attempt.
-func checked(tree gitstore.ID, results ...loop.CheckResult) loop.CheckRun {
-	return loop.CheckRun{Step: "check", Attempt: 3, Tree: tree, Results: results, At: epoch}
+func checked(tree gitstore.ID, results ...record.CheckResult) record.CheckRun {
+	return record.CheckRun{Step: "check", Attempt: 3, Tree: tree, Results: results, At: epoch}
 }
 
 // stoppedFor is stoppedRun stopped for another reason, without a review that asked
 // for anything.
-func stoppedFor(reason, detail string) loop.Run {
+func stoppedFor(reason, detail string) record.Run {
 	run := stoppedRun()
 	run.Rounds, run.Checks = nil, nil
-	run.Stop = &loop.Stop{Reason: reason, Detail: detail, At: epoch.Add(time.Hour)}
+	run.Stop = &record.Stop{Reason: reason, Detail: detail, At: epoch.Add(time.Hour)}
 	return run
 }
 
-func diagnosisOf(run loop.Run) Diagnosis { return Of(run, *run.Stop) }
+func diagnosisOf(run record.Run) Diagnosis { return Of(run, *run.Stop) }
 
 // footer is the footer of a run at a terminal of that width.
-func footer(run loop.Run, width int) string { return Footer(run, Place{Width: width}) }
+func footer(run record.Run, width int) string { return Footer(run, Place{Width: width}) }
 
 // Block is the block of a run that stopped.
-func Block(run loop.Run, place Place) string { return Of(run, *run.Stop).Block(place) }
+func Block(run record.Run, place Place) string { return Of(run, *run.Stop).Block(place) }
 
 // Digest is the digest of a run that stopped for stop.
-func Digest(run loop.Run, stop loop.Stop) string { return Of(run, stop).Digest() }
+func Digest(run record.Run, stop record.Stop) string { return Of(run, stop).Digest() }

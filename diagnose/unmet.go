@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"git-runr/loop"
+	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
 
@@ -47,7 +48,7 @@ func UnmetCodes() []UnmetCode {
 
 // unmet compares what was asked for with what was provided.
 type unmet struct {
-	run    loop.Run
+	run    record.Run
 	checks matcher
 	known  proof
 	codes  []string
@@ -55,7 +56,7 @@ type unmet struct {
 
 // unmetOf are the codes of what requests and the task's done criteria ask for and
 // the evidence does not show, and of every check that fails.
-func unmetOf(run loop.Run, checks matcher, requests []string, known proof) []string {
+func unmetOf(run record.Run, checks matcher, requests []string, known proof) []string {
 	u := &unmet{run: run, checks: checks, known: known}
 	for _, r := range requests {
 		u.ask(r)
@@ -94,7 +95,7 @@ func (u *unmet) ask(request string) {
 
 // filesMade are the paths that the run's attempts and people changed, whether or not
 // their work is in this clone.
-func filesMade(run loop.Run) []string {
+func filesMade(run record.Run) []string {
 	files := run.Files()
 	for _, a := range run.Attempts {
 		if run.Plan.Imported != "" && a.Reverted == nil {
@@ -201,7 +202,7 @@ func codeRank(code string) int {
 }
 
 // doneChecks are what a task's done criteria ask for one by one.
-func doneChecks(plan loop.RunPlan) []string {
+func doneChecks(plan record.RunPlan) []string {
 	if strings.TrimSpace(plan.DoneCriteria) == strings.TrimSpace(plan.Task) || plan.FromReview != "" {
 		return nil // not structured: the whole task, or the findings once more
 	}

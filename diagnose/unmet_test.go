@@ -5,20 +5,26 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/loop"
+	"git-runr/loop/record"
 )
 
 func TestUnmetCodes(t *testing.T) {
-	ok := func(name string) loop.CheckResult { return loop.CheckResult{Name: name} }
-	bad := func(name, said string) loop.CheckResult { return loop.CheckResult{Name: name, ExitCode: 1, Said: said} }
-	said := func(name, said string) loop.CheckResult { return loop.CheckResult{Name: name, Said: said} }
-	now := func(results ...loop.CheckResult) []loop.CheckRun { return []loop.CheckRun{checked(head, results...)} }
-	then := func(results ...loop.CheckResult) []loop.CheckRun { return []loop.CheckRun{checked(first, results...)} }
-	custom := []loop.Check{{Name: "api-schema", Command: "make schema"}, {Name: "unit", Command: "npm run unit"}, {Name: "e2e", Command: "npm run e2e"}, {Name: "prose", Command: "vale docs"}}
+	ok := func(name string) record.CheckResult { return record.CheckResult{Name: name} }
+	bad := func(name, said string) record.CheckResult {
+		return record.CheckResult{Name: name, ExitCode: 1, Said: said}
+	}
+	said := func(name, said string) record.CheckResult { return record.CheckResult{Name: name, Said: said} }
+	now := func(results ...record.CheckResult) []record.CheckRun {
+		return []record.CheckRun{checked(head, results...)}
+	}
+	then := func(results ...record.CheckResult) []record.CheckRun {
+		return []record.CheckRun{checked(first, results...)}
+	}
+	custom := []record.Check{{Name: "api-schema", Command: "make schema"}, {Name: "unit", Command: "npm run unit"}, {Name: "e2e", Command: "npm run e2e"}, {Name: "prose", Command: "vale docs"}}
 	for _, test := range []struct {
 		name     string
-		checks   []loop.Check
-		ran      []loop.CheckRun
+		checks   []record.Check
+		ran      []record.CheckRun
 		requests []string
 		want     string
 	}{
@@ -65,7 +71,7 @@ func TestDoneCriteriaAreAskedForToo(t *testing.T) {
 	if got := unmetOf(run, newMatcher(run.Plan.Checks), nil, proofOf(run)); !slices.Equal(got, []string{"lint_output_missing"}) {
 		t.Errorf("codes %q", got)
 	}
-	if stop, _ := Explain(run, loop.Stop{Reason: loop.ReasonReviewLoop, Unmet: []string{"Rename it"}}); !slices.Equal(stop.Commands, []string{"npm run lint"}) {
+	if stop, _ := Explain(run, record.Stop{Reason: record.ReasonReviewLoop, Unmet: []string{"Rename it"}}); !slices.Equal(stop.Commands, []string{"npm run lint"}) {
 		t.Errorf("commands %q", stop.Commands)
 	}
 	run.Plan.DoneCriteria = "```bash\n$ npm run lint\n# npm test: by hand\n```\n" // as commands
@@ -81,7 +87,7 @@ func TestDoneCriteriaAreAskedForToo(t *testing.T) {
 // TestUnmetCodesAreListed: whatever comes out is in the table of codes.
 func TestUnmetCodesAreListed(t *testing.T) {
 	run := stoppedRun()
-	run.Checks = []loop.CheckRun{checked(first, loop.CheckResult{Name: "test"}), checked(head, loop.CheckResult{Name: "lint", ExitCode: 1}, loop.CheckResult{Name: "test", ExitCode: 1, Said: "65%, need 80%"})}
+	run.Checks = []record.CheckRun{checked(first, record.CheckResult{Name: "test"}), checked(head, record.CheckResult{Name: "lint", ExitCode: 1}, record.CheckResult{Name: "test", ExitCode: 1, Said: "65%, need 80%"})}
 	codes := unmetOf(run, newMatcher(run.Plan.Checks), []string{"Fix type errors", "Create x.go", "Show evidence", "More coverage", "Build it"}, proofOf(run))
 	if len(codes) < 5 {
 		t.Fatalf("only %q", codes)

@@ -10,6 +10,7 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/loop/prose"
+	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
 
@@ -17,7 +18,7 @@ import (
 // difference of two snapshots, never what it says.
 func (t *turn) attempt(step Step) error {
 	name := cmp.Or(step.Work.Agent, t.run.Plan.Implementer)
-	a := Attempt{Number: step.Number, Step: step.Work.Name, Mode: step.Mode, Agent: name, From: t.run.Head(), Files: []string{}}
+	a := record.Attempt{Number: step.Number, Step: step.Work.Name, Mode: step.Mode, Agent: name, From: t.run.Head(), Files: []string{}}
 	t.Progress.Step(step.Work.Name, fmt.Sprintf("attempt %d (%s) by %s", a.Number, a.Mode, name))
 	if step.Redo {
 		if err := t.takeUp(); err != nil {
@@ -29,7 +30,7 @@ func (t *turn) attempt(step Step) error {
 		return err
 	}
 	a.Before = before.ID
-	if err := t.record(draft{Type: AttemptStarted, Source: name, Payload: a, Title: fmt.Sprintf("attempt %d, %s", a.Number, a.Mode)}); err != nil {
+	if err := t.record(record.NewEvent{Type: record.AttemptStarted, Source: name, Payload: a, Title: fmt.Sprintf("attempt %d, %s", a.Number, a.Mode)}); err != nil {
 		return err
 	}
 	started := time.Now()
@@ -37,21 +38,21 @@ func (t *turn) attempt(step Step) error {
 	if err != nil && t.ctx.Err() == nil {
 		return fmt.Errorf("attempt %d: %w", a.Number, err)
 	}
-	a.Before, a.Duration = before.ID, Duration(time.Since(started))
+	a.Before, a.Duration = before.ID, record.Duration(time.Since(started))
 	return t.finish(a, before, answer)
 }
 
 // stateBefore is the working tree as the attempt finds it.
-func (t *turn) stateBefore(a Attempt) (gitstore.Snapshot, error) {
-	if given := t.run.Plan.Context; t.run.Plan.InPlace && a.Mode == ModeGiven {
+func (t *turn) stateBefore(a record.Attempt) (gitstore.Snapshot, error) {
+	if given := t.run.Plan.Context; t.run.Plan.InPlace && a.Mode == record.ModeGiven {
 		return t.Store.Repo.ReadSnapshot(t.ctx, given.Before)
 	}
 	return t.snapshot(a.Number, "before")
 }
 
 // implement has the work done. What was done elsewhere before is not in before.
-func (t *turn) implement(name string, step Step, a Attempt, before *gitstore.Snapshot) (ImplementAnswer, error) {
-	if a.Mode == ModeGiven {
+func (t *turn) implement(name string, step Step, a record.Attempt, before *gitstore.Snapshot) (ImplementAnswer, error) {
+	if a.Mode == record.ModeGiven {
 		return t.takeOver(a, before)
 	}
 	implementer, failure := t.Implementer(name)
@@ -70,13 +71,13 @@ func (t *turn) implement(name string, step Step, a Attempt, before *gitstore.Sna
 	job := ImplementJob{Dir: t.tree.Dir, Prompt: t.prompt(step).Text(a.Mode), Transcript: transcript, OnLine: t.Progress.Line}
 	answer, err := implementer.Implement(t.ctx, job)
 	if err == nil && t.gone() {
-		answer.Failure = &Failure{Reason: ReasonAgentFailed, Detail: fmt.Sprintf("agent %q removed its working tree", name)}
+		answer.Failure = &record.Failure{Reason: record.ReasonAgentFailed, Detail: fmt.Sprintf("agent %q removed its working tree", name)}
 	}
 	return answer, err
 }
 
 // takeOver brings an executor's finished work into the run's worktree.
-func (t *turn) takeOver(a Attempt, before *gitstore.Snapshot) (ImplementAnswer, error) {
+func (t *turn) takeOver(a record.Attempt, before *gitstore.Snapshot) (ImplementAnswer, error) {
 	given := t.run.Plan.Context
 	answer := ImplementAnswer{Text: given.ExecutorResult}
 	if t.run.Plan.InPlace {
@@ -103,13 +104,13 @@ func (t *turn) prompt(step Step) ImplementPrompt {
 	plan := t.run.Plan
 	p := ImplementPrompt{
 		Entity: plan.Entity, Task: plan.Task, DoneCriteria: plan.DoneCriteria, References: plan.References,
-		Lead: step.Work.Prompt, Attempt: step.Number, Files: t.run.Files(), History: t.history(step.Number), Notes: t.run.fromPeople(), Checks: plan.Checks,
-		Scope: plan.scopeText(),
+		Lead: step.Work.Prompt, Attempt: step.Number, Files: t.run.Files(), History: t.history(step.Number), Notes: t.run.FromPeople(), Checks: plan.Checks,
+		Scope: plan.ScopeText(),
 	}
-	if step.Mode != ModeImplement {
+	if step.Mode != record.ModeImplement {
 		p.Findings, p.Requests = t.run.Open()
 		p.Said = t.run.Said()
-		p.Findings = slices.DeleteFunc(slices.Clone(p.Findings), func(f reply.Finding) bool { return f.Severity == reply.Note && step.Mode == ModeReexecute })
+		p.Findings = slices.DeleteFunc(slices.Clone(p.Findings), func(f reply.Finding) bool { return f.Severity == reply.Note && step.Mode == record.ModeReexecute })
 		if checks := t.run.LastChecks(); checks != nil {
 			for _, c := range checks.Results {
 				if c.Fails() {
@@ -143,9 +144,9 @@ func (t *turn) history(number int) []string {
 }
 
 // finish records what came of the attempt, however it ended.
-func (t *turn) finish(a Attempt, before gitstore.Snapshot, answer ImplementAnswer) error {
+func (t *turn) finish(a record.Attempt, before gitstore.Snapshot, answer ImplementAnswer) error {
 	if t.ctx.Err() != nil {
-		answer.Failure = &Failure{Reason: ReasonInterrupted}
+		answer.Failure = &record.Failure{Reason: record.ReasonInterrupted}
 	}
 	defer func(ctx context.Context) { t.ctx = ctx }(t.ctx)
 	t.ctx = context.WithoutCancel(t.ctx) // what is not recorded now is known to nobody later
@@ -163,11 +164,11 @@ func (t *turn) finish(a Attempt, before gitstore.Snapshot, answer ImplementAnswe
 	if a.Failure != nil {
 		title = fmt.Sprintf("attempt %d: %s", a.Number, a.Failure.Reason)
 	}
-	return t.record(draft{Type: AttemptCompleted, Source: a.Agent, Payload: a, Attachments: attachments, Title: title})
+	return t.record(record.NewEvent{Type: record.AttemptCompleted, Source: a.Agent, Payload: a, Attachments: attachments, Title: title})
 }
 
 // takeStock finds out what the attempt changed, and commits what it did well.
-func (t *turn) takeStock(a *Attempt, before gitstore.Snapshot, answer ImplementAnswer) error {
+func (t *turn) takeStock(a *record.Attempt, before gitstore.Snapshot, answer ImplementAnswer) error {
 	after, err := t.stateAfter(*a)
 	if err != nil {
 		return err
@@ -181,12 +182,12 @@ func (t *turn) takeStock(a *Attempt, before gitstore.Snapshot, answer ImplementA
 		a.Files = append(a.Files, c.Path)
 	}
 	a.Edited = answer.Edited
-	a.claim(reply.ParseExecutor(withoutDir(answer.Text, t.tree.Dir)))
-	if t.run.Plan.InPlace && a.Mode != ModeGiven {
+	a.Claim(reply.ParseExecutor(withoutDir(answer.Text, t.tree.Dir)))
+	if t.run.Plan.InPlace && a.Mode != record.ModeGiven {
 		t.leaveUnclaimed(a)
 	}
 	if outside := t.run.Plan.Outside(a.Files); len(outside) > 0 && a.Failure == nil {
-		a.Failure = &Failure{Reason: ReasonScope, Detail: t.run.Plan.violations(outside)}
+		a.Failure = &record.Failure{Reason: record.ReasonScope, Detail: t.run.Plan.Violations(outside)}
 	}
 	if a.Failure != nil {
 		return nil
@@ -195,8 +196,8 @@ func (t *turn) takeStock(a *Attempt, before gitstore.Snapshot, answer ImplementA
 }
 
 // stateAfter is the working tree as the attempt leaves it.
-func (t *turn) stateAfter(a Attempt) (gitstore.Snapshot, error) {
-	if given := t.run.Plan.Context; t.run.Plan.InPlace && a.Mode == ModeGiven {
+func (t *turn) stateAfter(a record.Attempt) (gitstore.Snapshot, error) {
+	if given := t.run.Plan.Context; t.run.Plan.InPlace && a.Mode == record.ModeGiven {
 		return t.Store.Repo.ReadSnapshot(t.ctx, given.Snapshot)
 	}
 	return t.snapshot(a.Number, "after")
@@ -208,7 +209,7 @@ func withoutDir(text, dir string) string { return strings.ReplaceAll(text, dir+"
 // leaveUnclaimed keeps an attempt in place to what its implementer says to be its
 // own. Anything else that changed meanwhile may be a person's, who works beside it:
 // it is left alone. One that says nothing is taken to have made every change.
-func (t *turn) leaveUnclaimed(a *Attempt) {
+func (t *turn) leaveUnclaimed(a *record.Attempt) {
 	implementer, _ := t.Implementer(a.Agent)
 	tells := implementer != nil && implementer.ReportsEdits()
 	if tells && len(a.Claimed)+len(a.Edited) == 0 {
@@ -221,7 +222,7 @@ func (t *turn) leaveUnclaimed(a *Attempt) {
 }
 
 // commit puts the attempt's work on the run's branch.
-func (t *turn) commit(a *Attempt) error {
+func (t *turn) commit(a *record.Attempt) error {
 	if t.run.Plan.InPlace {
 		return t.commitAside(a)
 	}
@@ -240,7 +241,7 @@ func (t *turn) commit(a *Attempt) error {
 }
 
 // commitTree commits the run's own working tree.
-func (t *turn) commitTree(a *Attempt) error {
+func (t *turn) commitTree(a *record.Attempt) error {
 	author, err := t.Store.Repo.Identity(t.ctx)
 	if err != nil {
 		return err
@@ -262,7 +263,7 @@ func (t *turn) commitTree(a *Attempt) error {
 
 // commitAside puts the work on the run's branch and leaves the user's HEAD and
 // index alone, and whatever else there is in the checkout.
-func (t *turn) commitAside(a *Attempt) error {
+func (t *turn) commitAside(a *record.Attempt) error {
 	now, err := t.workNow(*a)
 	if err != nil {
 		return fmt.Errorf("commit attempt %d: %w", a.Number, err)
@@ -276,26 +277,26 @@ func (t *turn) commitAside(a *Attempt) error {
 	if err != nil || from.Tree == tree {
 		return err
 	}
-	if a.Commit, err = t.Store.keepTree(t.ctx, tree, a.From, t.message(*a)); err != nil {
+	if a.Commit, err = t.Store.KeepTree(t.ctx, tree, a.From, t.message(*a)); err != nil {
 		return fmt.Errorf("commit attempt %d: %w", a.Number, err)
 	}
 	return t.Store.Repo.MoveBranch(t.ctx, "refs/heads/"+t.run.Plan.Branch, a.Commit, a.From)
 }
 
 // workNow is the tree that the attempt's files are taken from.
-func (t *turn) workNow(a Attempt) (gitstore.ID, error) {
-	if a.Mode == ModeGiven {
+func (t *turn) workNow(a record.Attempt) (gitstore.ID, error) {
+	if a.Mode == record.ModeGiven {
 		return t.run.Plan.Context.Commit, nil
 	}
 	return t.tree.NormalTree(t.ctx)
 }
 
-func (t *turn) message(a Attempt) string {
+func (t *turn) message(a record.Attempt) string {
 	return fmt.Sprintf("%s\n\nAttempt %d (%s) by %s.\n\nRunr-Run: %s\nRunr-Attempt: %d\n",
 		prose.OneLine(cmp.Or(t.run.Plan.Entity.Name(), "run "+t.run.ID)), a.Number, a.Mode, prose.OneLine(a.Agent), t.run.ID, a.Number)
 }
 
-func (t *turn) attemptNumbered(n int) *Attempt {
+func (t *turn) attemptNumbered(n int) *record.Attempt {
 	for i := range t.run.Attempts {
 		if t.run.Attempts[i].Number == n {
 			return &t.run.Attempts[i]

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"git-runr/gitstore"
+	"git-runr/loop/record"
 )
 
 // Change is the difference that a reviewer is shown.
@@ -15,7 +16,7 @@ type Change struct {
 	Patch  []byte      // unified, as git diff prints it; of the part at hand where there are several
 	Files  []string    // shown, in the patch's order
 	Parts  []Part      // what is shown at once, in order
-	Census Census
+	Census record.Census
 }
 
 // Limits bound what a reviewer is shown.
@@ -40,7 +41,7 @@ var LockFiles = []string{
 
 // ReadChange is the change of subject, and the census of it. A merge commit's
 // change is what it does beyond what git merges by itself.
-func ReadChange(ctx context.Context, s *Store, subject Subject, limits Limits) (Change, error) {
+func ReadChange(ctx context.Context, s *record.Store, subject record.Subject, limits Limits) (Change, error) {
 	from, err := s.ComparedWith(ctx, subject)
 	change := Change{Base: from, Tree: subject.Tree}
 	if err != nil {
@@ -79,7 +80,7 @@ func ReadChange(ctx context.Context, s *Store, subject Subject, limits Limits) (
 		return change, fmt.Errorf("read change: %w", err)
 	}
 	for _, f := range kept {
-		if !change.Census.leftOut(f.Path) {
+		if !change.Census.Hides(f.Path) {
 			change.Files = append(change.Files, f.Path)
 		}
 	}
@@ -90,7 +91,7 @@ func ReadChange(ctx context.Context, s *Store, subject Subject, limits Limits) (
 
 // overrule takes the globs out of limits that the change's own file asks for, and
 // returns them.
-func overrule(ctx context.Context, s *Store, from, to gitstore.ID, limits *Limits) ([]string, error) {
+func overrule(ctx context.Context, s *record.Store, from, to gitstore.ID, limits *Limits) ([]string, error) {
 	if limits.ExcludedBy == "" || len(limits.Exclude) == 0 {
 		return nil, nil
 	}
@@ -106,18 +107,18 @@ func overrule(ctx context.Context, s *Store, from, to gitstore.ID, limits *Limit
 
 // unmatched are the globs of a configuration that leave out nothing here and could
 // leave out nothing anywhere in the tree: they are most likely wrong.
-func unmatched(ctx context.Context, s *Store, tree gitstore.ID, limits Limits, c Census) ([]string, error) {
+func unmatched(ctx context.Context, s *record.Store, tree gitstore.ID, limits Limits, c record.Census) ([]string, error) {
 	idle := slices.DeleteFunc(slices.Clone(limits.Exclude), func(glob string) bool {
 		matches := gitstore.CompileGlobs([]string{glob}).Match
-		return slices.Contains(LockFiles, glob) || slices.ContainsFunc(c.LeftOut, func(l LeftOut) bool { return matches(l.Path) })
+		return slices.Contains(LockFiles, glob) || slices.ContainsFunc(c.LeftOut, func(l record.LeftOut) bool { return matches(l.Path) })
 	})
 	return s.Repo.UnmatchedGlobs(ctx, tree, idle)
 }
 
 // census counts what is not excluded; whether all of that can be shown turns out when the
 // patch is made.
-func census(all, kept []gitstore.FileStat, texts map[string]bool, limits Limits) Census {
-	c := Census{Files: len(all)}
+func census(all, kept []gitstore.FileStat, texts map[string]bool, limits Limits) record.Census {
+	c := record.Census{Files: len(all)}
 	isKept := map[string]bool{}
 	for _, f := range kept {
 		isKept[f.Path] = true
@@ -126,14 +127,14 @@ func census(all, kept []gitstore.FileStat, texts map[string]bool, limits Limits)
 		c.Lines += f.Added + f.Deleted
 		switch {
 		case !isKept[f.Path]:
-			c.LeftOut = append(c.LeftOut, LeftOut{Path: f.Path, Why: LeftExcluded})
+			c.LeftOut = append(c.LeftOut, record.LeftOut{Path: f.Path, Why: record.LeftExcluded})
 		case texts[f.Path]:
-			c.LeftOut = append(c.LeftOut, LeftOut{Path: f.Path, Why: LeftText})
+			c.LeftOut = append(c.LeftOut, record.LeftOut{Path: f.Path, Why: record.LeftText})
 		case f.Binary && limits.Binary:
 			c.SentBinary++
 			c.SentFiles++
 		case f.Binary:
-			c.LeftOut = append(c.LeftOut, LeftOut{Path: f.Path, Why: LeftBinary})
+			c.LeftOut = append(c.LeftOut, record.LeftOut{Path: f.Path, Why: record.LeftBinary})
 		default:
 			c.SentFiles++
 			c.SentLines += f.Added + f.Deleted

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"git-runr/gitstore"
+	"git-runr/loop/record"
 )
 
 // checkoutPrefix begins the names of worktrees that last as long as one review.
@@ -14,7 +15,7 @@ const checkoutPrefix = "review-"
 
 // inCheckout runs use in a temporary worktree of commit. A lock with its name says, for
 // as long as this process lives, that somebody is in it.
-func inCheckout(ctx context.Context, s *Store, commit gitstore.ID, use func(*gitstore.Worktree) error) error {
+func inCheckout(ctx context.Context, s *record.Store, commit gitstore.ID, use func(*gitstore.Worktree) error) error {
 	nonce, err := newNonce()
 	if err != nil {
 		return err
@@ -35,7 +36,7 @@ func inCheckout(ctx context.Context, s *Store, commit gitstore.ID, use func(*git
 }
 
 // dropCheckout removes a checkout whose lock the caller holds.
-func dropCheckout(ctx context.Context, s *Store, name string) error {
+func dropCheckout(ctx context.Context, s *record.Store, name string) error {
 	if err := s.Repo.RemoveWorktree(ctx, name); err != nil {
 		return err
 	}
@@ -47,7 +48,7 @@ func checkoutLock(name string) string { return "checkouts/" + name }
 
 // dropCheckouts removes the checkouts of processes that were killed, and says where they
 // were; dry only says so. One whose lock is held is in use.
-func dropCheckouts(ctx context.Context, s *Store, dry bool) ([]string, error) {
+func dropCheckouts(ctx context.Context, s *record.Store, dry bool) ([]string, error) {
 	names, err := s.Repo.OwnWorktrees(checkoutPrefix)
 	if err != nil {
 		return nil, fmt.Errorf("look for left checkouts: %w", err)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"git-runr/gitstore"
+	"git-runr/loop/record"
 )
 
 // Checker runs checks and judges what came of them. Whether a failure counts against
@@ -11,28 +12,28 @@ import (
 // run: everybody else asks CheckResult.Fails.
 type Checker struct {
 	// Run runs one check in dir, whose files are those of tree.
-	Run func(ctx context.Context, check Check, dir string, tree gitstore.ID) CheckResult
+	Run func(ctx context.Context, check record.Check, dir string, tree gitstore.ID) record.CheckResult
 	// Judge fills in what result means for a change of the files changed, beside what
 	// the check came to on the base; nil: it was not run there.
-	Judge func(result CheckResult, base *CheckResult, changed []string) CheckResult
+	Judge func(result record.CheckResult, base *record.CheckResult, changed []string) record.CheckResult
 }
 
 // checkup is a change whose checks are to be run.
 type checkup struct {
-	checks  []Check
-	dir     string                 // the change, checked out
-	tree    gitstore.ID            // that is in dir
-	base    gitstore.ID            // what it is compared with; there is none where it is no commit
-	changed []string               // paths that differ between the two
-	own     func(Check) bool       // checks that count although they fail on the base; nil: none
-	known   map[string]CheckResult // what checks came to on the base, by name; what is run is added
+	checks  []record.Check
+	dir     string                        // the change, checked out
+	tree    gitstore.ID                   // that is in dir
+	base    gitstore.ID                   // what it is compared with; there is none where it is no commit
+	changed []string                      // paths that differ between the two
+	own     func(record.Check) bool       // checks that count although they fail on the base; nil: none
+	known   map[string]record.CheckResult // what checks came to on the base, by name; what is run is added
 }
 
 // check runs the checks of a change, and those that do not pass on its base too: what
 // failed before is not this change's fault.
-func check(ctx context.Context, s *Store, c Checker, p Progress, job checkup) ([]CheckResult, error) {
-	results := []CheckResult{}
-	var asked []Check
+func check(ctx context.Context, s *record.Store, c Checker, p Progress, job checkup) ([]record.CheckResult, error) {
+	results := []record.CheckResult{}
+	var asked []record.Check
 	for _, check := range job.checks {
 		p.Step("check", check.Name)
 		result := c.Run(ctx, check, job.dir, job.tree)
@@ -41,7 +42,7 @@ func check(ctx context.Context, s *Store, c Checker, p Progress, job checkup) ([
 		}
 		results = append(results, result)
 		_, known := job.known[check.Name]
-		if !result.OK() && result.Reason != NotInstalled && !known && (job.own == nil || !job.own(check)) {
+		if !result.OK() && result.Reason != record.NotInstalled && !known && (job.own == nil || !job.own(check)) {
 			asked = append(asked, check)
 		}
 	}
@@ -49,7 +50,7 @@ func check(ctx context.Context, s *Store, c Checker, p Progress, job checkup) ([
 		return nil, err
 	}
 	for i, check := range job.checks {
-		var base *CheckResult
+		var base *record.CheckResult
 		if b, known := job.known[check.Name]; known {
 			base = &b
 		}
@@ -59,7 +60,7 @@ func check(ctx context.Context, s *Store, c Checker, p Progress, job checkup) ([
 }
 
 // checkBase fills in what checks come to on the base.
-func checkBase(ctx context.Context, s *Store, c Checker, p Progress, job checkup, checks []Check) error {
+func checkBase(ctx context.Context, s *record.Store, c Checker, p Progress, job checkup, checks []record.Check) error {
 	if _, err := s.Repo.ReadCommit(ctx, job.base); len(checks) == 0 || err != nil {
 		return nil // all is well, or there is nothing before
 	}

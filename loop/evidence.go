@@ -16,11 +16,12 @@ import (
 	"git-runr/loop/checklog"
 	"git-runr/loop/internal/markdown"
 	"git-runr/loop/prose"
+	"git-runr/loop/record"
 )
 
 // EvidenceFiles are the names of the files among a run's in which people leave the output
 // of its checks, one for each check.
-func EvidenceFiles(checks []Check) []string {
+func EvidenceFiles(checks []record.Check) []string {
 	names := make([]string, len(checks))
 	for i, c := range checks {
 		words := strings.FieldsFunc(strings.ToLower(c.Name), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
@@ -40,17 +41,17 @@ const (
 )
 
 // HasEvidence reports whether somebody left evidence since run stopped that is not recorded.
-func HasEvidence(s *Store, run Run) bool {
+func HasEvidence(s *record.Store, run record.Run) bool {
 	found, err := evidenceLeft(run, FilesDir(s, run.ID))
 	return err == nil && len(found) > 0
 }
 
 // evidenceLeft reads the files that were left in dir since run stopped and are not recorded.
-func evidenceLeft(r Run, dir string) ([]Evidence, error) {
+func evidenceLeft(r record.Run, dir string) ([]record.Evidence, error) {
 	if r.Stop == nil {
 		return nil, nil
 	}
-	var found []Evidence
+	var found []record.Evidence
 	for i, name := range EvidenceFiles(r.Plan.Checks) {
 		check := r.Plan.Checks[i]
 		text, at, err := readEvidence(filepath.Join(dir, name))
@@ -60,8 +61,8 @@ func evidenceLeft(r Run, dir string) ([]Evidence, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read evidence: %w", err)
 		}
-		e := Evidence{Check: check.Name, Command: check.Command, File: name, WrittenAt: at, text: text}
-		if text == "" || !at.After(r.Stop.At) || r.hasTaken(e) {
+		e := record.Evidence{Check: check.Name, Command: check.Command, File: name, WrittenAt: at, Text: text}
+		if text == "" || !at.After(r.Stop.At) || r.HasTaken(e) {
 			continue
 		}
 		read(&e)
@@ -88,19 +89,19 @@ func readEvidence(path string) (text string, at time.Time, err error) {
 }
 
 // read fills in what the text says.
-func read(e *Evidence) {
-	passed := checklog.Said(e.Command, e.text, 0)
-	failed := checklog.Said(e.Command, e.text, 1)
+func read(e *record.Evidence) {
+	passed := checklog.Said(e.Command, e.Text, 0)
+	failed := checklog.Said(e.Command, e.Text, 1)
 	e.Said, e.Failing = cmp.Or(failed, passed), failed != "" && failed != passed
-	e.Excerpt = prose.Tail(e.text, evidenceExcerpt)
-	if over := len(e.Excerpt) - outputInEvent; over > 0 {
+	e.Excerpt = prose.Tail(e.Text, evidenceExcerpt)
+	if over := len(e.Excerpt) - record.OutputInEvent; over > 0 {
 		e.Excerpt = strings.ToValidUTF8(e.Excerpt[over:], "")
 	}
 }
 
 // takeEvidence records what people left with the commit that it is of. What was
 // written before the newest change of the run's work is of something else.
-func (t *turn) takeEvidence(iv *Intervention) error {
+func (t *turn) takeEvidence(iv *record.Intervention) error {
 	found, err := evidenceLeft(t.run, FilesDir(t.Store, t.run.ID))
 	if err != nil || len(found) == 0 {
 		return err
@@ -130,7 +131,7 @@ func (t *turn) takeEvidence(iv *Intervention) error {
 }
 
 // newestChange is when a person last changed the run's work, and in which file.
-func (t *turn) newestChange(iv Intervention) (newest time.Time, file string) {
+func (t *turn) newestChange(iv record.Intervention) (newest time.Time, file string) {
 	for _, earlier := range t.run.Interventions {
 		if earlier.Commit != "" && earlier.At.After(newest) {
 			newest, file = earlier.At, "the run's work"

@@ -7,12 +7,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"git-runr/loop/record"
 )
 
 func TestEvidenceFiles(t *testing.T) {
-	var checks []Check
+	var checks []record.Check
 	for _, name := range []string{"typecheck", "test:sub/dir", "Test Sub Dir", "test.sub.dir", "日本", "::"} {
-		checks = append(checks, Check{Name: name})
+		checks = append(checks, record.Check{Name: name})
 	}
 	want := []string{"typecheck.log", "test_sub_dir.log", "test_sub_dir_2.log", "test_sub_dir_3.log", "日本.log", "check.log"}
 	if got := EvidenceFiles(checks); !slices.Equal(got, want) {
@@ -31,36 +33,36 @@ func TestEvidenceReadsItsText(t *testing.T) {
 		{"--- FAIL: TestX (0.00s)\nFAIL", "1 test failed", true},
 		{"all is well", "", false},
 	} {
-		e := Evidence{text: test.text}
+		e := record.Evidence{Text: test.text}
 		read(&e)
 		if e.Said != test.said || e.Failing != test.failing || e.Excerpt != test.text {
 			t.Errorf("%q: %+v", test.text, e)
 		}
 	}
-	e := Evidence{text: strings.Repeat("a long line of output\n", 1000)}
-	if read(&e); len(e.Excerpt) > outputInEvent || strings.Count(e.Excerpt, "\n") >= evidenceExcerpt {
+	e := record.Evidence{Text: strings.Repeat("a long line of output\n", 1000)}
+	if read(&e); len(e.Excerpt) > record.OutputInEvent || strings.Count(e.Excerpt, "\n") >= evidenceExcerpt {
 		t.Errorf("excerpt of %d bytes", len(e.Excerpt))
 	}
 }
 
 // Commands prove by how they ended, evidence by telling of no failure; a note proves nothing.
 func TestProofOfAnIntervention(t *testing.T) {
-	ok, bad := CheckResult{}, CheckResult{ExitCode: 1}
-	fine, failing, stale := Evidence{}, Evidence{Failing: true}, Evidence{Stale: "it is old"}
+	ok, bad := record.CheckResult{}, record.CheckResult{ExitCode: 1}
+	fine, failing, stale := record.Evidence{}, record.Evidence{Failing: true}, record.Evidence{Stale: "it is old"}
 	for _, test := range []struct {
 		name        string
-		iv          Intervention
+		iv          record.Intervention
 		shown, good bool
 	}{
-		{"a note", Intervention{}, false, true},
-		{"a command", Intervention{Commands: []CheckResult{ok}}, true, true},
-		{"one of two fails", Intervention{Commands: []CheckResult{ok, bad}}, true, false},
-		{"evidence", Intervention{Evidence: []Evidence{fine}}, true, true},
-		{"evidence of a failure", Intervention{Evidence: []Evidence{fine, failing}}, true, false},
-		{"evidence of something else", Intervention{Evidence: []Evidence{stale}}, false, true},
-		{"a failed command beside evidence", Intervention{Commands: []CheckResult{bad}, Evidence: []Evidence{fine}}, true, false},
+		{"a note", record.Intervention{}, false, true},
+		{"a command", record.Intervention{Commands: []record.CheckResult{ok}}, true, true},
+		{"one of two fails", record.Intervention{Commands: []record.CheckResult{ok, bad}}, true, false},
+		{"evidence", record.Intervention{Evidence: []record.Evidence{fine}}, true, true},
+		{"evidence of a failure", record.Intervention{Evidence: []record.Evidence{fine, failing}}, true, false},
+		{"evidence of something else", record.Intervention{Evidence: []record.Evidence{stale}}, false, true},
+		{"a failed command beside evidence", record.Intervention{Commands: []record.CheckResult{bad}, Evidence: []record.Evidence{fine}}, true, false},
 	} {
-		if shown, good := test.iv.proof(); shown != test.shown || good != test.good {
+		if shown, good := test.iv.Proof(); shown != test.shown || good != test.good {
 			t.Errorf("%s: %v, %v", test.name, shown, good)
 		}
 	}
@@ -88,9 +90,9 @@ func TestEvidenceIsOfAfterTheStop(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "empty.log"), []byte(" \n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	run := Run{Stop: &Stop{At: stop}, Interventions: []Intervention{{Evidence: []Evidence{{File: "taken.log", WrittenAt: stop.Add(time.Second)}}}}}
+	run := record.Run{Stop: &record.Stop{At: stop}, Interventions: []record.Intervention{{Evidence: []record.Evidence{{File: "taken.log", WrittenAt: stop.Add(time.Second)}}}}}
 	for _, name := range []string{"new", "old", "taken", "link", "empty", "none"} {
-		run.Plan.Checks = append(run.Plan.Checks, Check{Name: name})
+		run.Plan.Checks = append(run.Plan.Checks, record.Check{Name: name})
 	}
 	found, err := evidenceLeft(run, dir)
 	if err != nil || len(found) != 1 || found[0].Check != "new" {

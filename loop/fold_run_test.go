@@ -11,25 +11,26 @@ import (
 	"testing"
 
 	"git-runr/gitstore"
+	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
 
 // testPlan is a run of the default workflow.
-func testPlan() RunPlan {
-	return RunPlan{
-		Entity: Entity{Type: "task", Identifier: "T1", Title: "Add a thing"}, Base: "base", Branch: "runr/" + testRun,
+func testPlan() record.RunPlan {
+	return record.RunPlan{
+		Entity: record.Entity{Type: "task", Identifier: "T1", Title: "Add a thing"}, Base: "base", Branch: "runr/" + testRun,
 		Implementer: "imp", Reviewer: "rev",
-		Policy: Policy{Workflow: DefaultWorkflow(), MaxRetries: 2, Threshold: ThresholdVerdict},
+		Policy: record.Policy{Workflow: record.DefaultWorkflow(), MaxRetries: 2, Threshold: record.ThresholdVerdict},
 	}
 }
 
 // workflow is a list of steps by name. The kind is in the name: "check…" and
 // "review…" are what they say, anything else is an agent's.
-func workflow(names string) []WorkStep {
-	var steps []WorkStep
+func workflow(names string) []record.WorkStep {
+	var steps []record.WorkStep
 	for _, name := range strings.Fields(names) {
-		step := WorkStep{Name: name, Kind: StepAgent}
-		for _, kind := range []StepKind{StepCheck, StepReview} {
+		step := record.WorkStep{Name: name, Kind: record.StepAgent}
+		for _, kind := range []record.StepKind{record.StepCheck, record.StepReview} {
 			if strings.HasPrefix(name, string(kind)) {
 				step.Kind = kind
 			}
@@ -42,7 +43,7 @@ func workflow(names string) []WorkStep {
 // story tells what happened in a run, one short line an event.
 type story struct {
 	t       testing.TB
-	events  []Event
+	events  []record.Event
 	attempt int
 	tree    gitstore.ID // of the newest attempt
 	rounds  int
@@ -59,10 +60,10 @@ type story struct {
 //	revert N [conflict] [left]             left: a file of the executor's in the checkout
 //	intervene [work] [ok] [fail]           with a commit of the person's, with commands that passed or failed
 //	stop REASON | loop | answer CHOICE | complete RESULT | land | unland | abort | resume | unknown
-func tell(t testing.TB, plan RunPlan, lines ...string) []Event {
+func tell(t testing.TB, plan record.RunPlan, lines ...string) []record.Event {
 	t.Helper()
 	s := &story{t: t, tree: "tree-0"}
-	s.add(RunStarted, plan)
+	s.add(record.RunStarted, plan)
 	for _, line := range lines {
 		s.line(line)
 	}
@@ -94,34 +95,34 @@ func (s *story) line(line string) {
 	flags, values := options(words[1:])
 	switch words[0] {
 	case "implement", "fix", "re-execute", "given":
-		s.attempted(AttemptMode(words[0]), flags, values)
+		s.attempted(record.AttemptMode(words[0]), flags, values)
 	case "check":
 		exit := map[string]int{"ok": 0, "fail": 1}[words[1]]
-		s.add(ChecksCompleted, CheckRun{Step: cmp.Or(values["step"], "check"), Attempt: s.attempt, Results: []CheckResult{{Name: "test", ExitCode: exit}}})
+		s.add(record.ChecksCompleted, record.CheckRun{Step: cmp.Or(values["step"], "check"), Attempt: s.attempt, Results: []record.CheckResult{{Name: "test", ExitCode: exit}}})
 	case "review":
 		s.reviewed(reply.Verdict(words[1]), flags[1:], values)
 	case "revert":
 		s.reverted(flags)
 	case "stop":
-		s.add(RunStopped, Stop{Reason: words[1]})
+		s.add(record.RunStopped, record.Stop{Reason: words[1]})
 	case "loop":
-		s.add(ReviewLoopDetected, Stop{Reason: ReasonReviewLoop, Round: s.rounds})
+		s.add(record.ReviewLoopDetected, record.Stop{Reason: record.ReasonReviewLoop, Round: s.rounds})
 	case "answer":
-		s.add(RunAnswered, answerPayload{Choice: Choice(words[1])})
+		s.add(record.RunAnswered, record.AnswerPayload{Choice: record.Choice(words[1])})
 	case "complete":
-		s.add(RunCompleted, completedPayload{Result: words[1]})
+		s.add(record.RunCompleted, record.CompletedPayload{Result: words[1]})
 	case "land":
-		s.add(RunLanded, Landed{Commit: "landed"})
+		s.add(record.RunLanded, record.Landed{Commit: "landed"})
 	case "unland":
-		s.add(RunUnlanded, Landed{Commit: "landed"})
+		s.add(record.RunUnlanded, record.Landed{Commit: "landed"})
 	case "abort":
-		s.add(RunAborted, struct{}{})
+		s.add(record.RunAborted, struct{}{})
 	case "resume":
-		s.add(RunResumed, struct{}{})
+		s.add(record.RunResumed, struct{}{})
 	case "intervene":
 		s.intervened(flags)
 	case "asked":
-		s.add(ReviewRequested, ReviewRequest{Subject: Subject{Commit: "head"}, Reviewer: Human, Run: testRun, Round: s.rounds + 1})
+		s.add(record.ReviewRequested, record.ReviewRequest{Subject: record.Subject{Commit: "head"}, Reviewer: record.Human, Run: testRun, Round: s.rounds + 1})
 	case "unknown":
 		s.add("of_a_newer_program", `{"later":true}`)
 	default:
@@ -129,18 +130,18 @@ func (s *story) line(line string) {
 	}
 }
 
-func (s *story) attempted(mode AttemptMode, flags []string, values map[string]string) {
+func (s *story) attempted(mode record.AttemptMode, flags []string, values map[string]string) {
 	if !slices.Contains(flags, "redo") {
 		s.attempt++
 	}
-	a := Attempt{Number: s.attempt, Step: cmp.Or(values["step"], "implement"), Mode: mode, Agent: "imp", Files: []string{}}
-	s.add(AttemptStarted, a)
+	a := record.Attempt{Number: s.attempt, Step: cmp.Or(values["step"], "implement"), Mode: mode, Agent: "imp", Files: []string{}}
+	s.add(record.AttemptStarted, a)
 	if slices.Contains(flags, "begun") {
 		return
 	}
 	a.Status = reply.ExecutorStatus(cmp.Or(values["status"], string(reply.ExecutorComplete)))
 	if reason := values["failure"]; reason != "" {
-		a.Failure = &Failure{Reason: reason, Detail: "so it said"}
+		a.Failure = &record.Failure{Reason: reason, Detail: "so it said"}
 	} else if !slices.Contains(flags, "unchanged") {
 		s.tree = gitstore.ID(cmp.Or(values["tree"], fmt.Sprintf("tree-%d", s.attempt)))
 		a.Files, a.Commit = []string{"a.go"}, gitstore.ID(fmt.Sprintf("commit-%d", s.attempt))
@@ -149,13 +150,13 @@ func (s *story) attempted(mode AttemptMode, flags []string, values map[string]st
 		a.Unclaimed = []string{"mine.go"}
 	}
 	a.Tree = s.tree
-	s.add(AttemptCompleted, a)
+	s.add(record.AttemptCompleted, a)
 }
 
 func (s *story) reviewed(verdict reply.Verdict, flags []string, values map[string]string) {
 	s.rounds++
 	report := reply.Report{Verdict: verdict, Findings: []reply.Finding{}}
-	round := roundPayload{Step: cmp.Or(values["step"], "review"), Round: Round{Number: s.rounds, Attempt: s.attempt, Reviewer: "rev", Tree: s.tree}}
+	round := record.RoundPayload{Step: cmp.Or(values["step"], "review"), Round: record.Round{Number: s.rounds, Attempt: s.attempt, Reviewer: "rev", Tree: s.tree}}
 	for id, severity := range values {
 		if strings.HasPrefix(id, "f-") {
 			report.Findings = append(report.Findings, reply.Finding{ID: id, Severity: reply.Severity(severity), Issue: "issue " + id})
@@ -163,42 +164,42 @@ func (s *story) reviewed(verdict reply.Verdict, flags []string, values map[strin
 	}
 	slices.SortFunc(report.Findings, func(a, b reply.Finding) int { return strings.Compare(a.ID, b.ID) })
 	if slices.Contains(flags, "badcheck") {
-		round.Checks = []CheckResult{{Name: "test", ExitCode: 1}}
+		round.Checks = []record.CheckResult{{Name: "test", ExitCode: 1}}
 	}
-	report.Effective = reply.EffectiveVerdict(verdict, report.Findings, round.checksFailed())
+	report.Effective = reply.EffectiveVerdict(verdict, report.Findings, round.ChecksFailed())
 	if slices.Contains(flags, "unreadable") {
 		report.Format = reply.FormatUnreadable
 	}
-	round.Census = Census{Files: 1, Lines: 3, SentFiles: 1, SentLines: 3}
+	round.Census = record.Census{Files: 1, Lines: 3, SentFiles: 1, SentLines: 3}
 	if slices.Contains(flags, "partial") {
-		round.Census.LeftOut = []LeftOut{{Path: "big.txt", Why: LeftTooLarge}}
+		round.Census.LeftOut = []record.LeftOut{{Path: "big.txt", Why: record.LeftTooLarge}}
 	}
 	switch {
 	case values["failure"] != "":
-		round.Failure, report = &Failure{Reason: values["failure"], Detail: "so it said"}, emptyReport()
+		round.Failure, report = &record.Failure{Reason: values["failure"], Detail: "so it said"}, record.EmptyReport()
 	case slices.Contains(flags, "nothing"):
-		round.Census, report = Census{Files: 1, Lines: 3}, emptyReport()
+		round.Census, report = record.Census{Files: 1, Lines: 3}, record.EmptyReport()
 	}
 	round.Report = report
-	s.add(RoundCompleted, round)
+	s.add(record.RoundCompleted, round)
 }
 
 func (s *story) intervened(flags []string) {
-	iv := Intervention{Reason: InterveneReviewLoop, Note: "did it", By: "Ada", Attempts: s.attempt, Files: []string{}, Commits: []gitstore.ID{}}
+	iv := record.Intervention{Reason: record.InterveneReviewLoop, Note: "did it", By: "Ada", Attempts: s.attempt, Files: []string{}, Commits: []gitstore.ID{}}
 	if slices.Contains(flags, "work") {
 		iv.Commit, iv.Tree = "by-ada", "tree-ada"
 		s.tree = iv.Tree
 	}
 	for _, flag := range flags {
 		if exit, known := map[string]int{"ok": 0, "fail": 1}[flag]; known {
-			iv.Commands = append(iv.Commands, CheckResult{Command: "make test", ExitCode: exit})
+			iv.Commands = append(iv.Commands, record.CheckResult{Command: "make test", ExitCode: exit})
 		}
 	}
-	s.add(RunIntervened, interventionPayload{Intervention: iv, On: "by-ada"})
+	s.add(record.RunIntervened, record.InterventionPayload{Intervention: iv, On: "by-ada"})
 }
 
 func (s *story) reverted(flags []string) {
-	done := Reverted{Restored: []string{"a.go"}}
+	done := record.Reverted{Restored: []string{"a.go"}}
 	fmt.Sscan(flags[0], &done.Attempt)
 	if slices.Contains(flags, "conflict") {
 		done.Restored, done.Conflicts = nil, []string{"a.go"}
@@ -206,12 +207,12 @@ func (s *story) reverted(flags []string) {
 	if slices.Contains(flags, "left") {
 		done.Left = []string{"a.go"}
 	}
-	s.add(AttemptReverted, done)
+	s.add(record.AttemptReverted, done)
 }
 
-func foldRun(t testing.TB, events []Event) Run {
+func foldRun(t testing.TB, events []record.Event) record.Run {
 	t.Helper()
-	run, bad := FoldRun(events)
+	run, bad := record.FoldRun(events)
 	if len(bad) > 0 {
 		t.Fatalf("unreadable: %v", bad)
 	}
@@ -223,32 +224,32 @@ func foldRun(t testing.TB, events []Event) Run {
 func TestRunEnds(t *testing.T) {
 	for _, test := range []struct {
 		steps, lines string
-		status       RunStatus
+		status       record.RunStatus
 		result       string
 	}{
-		{"implement check review", "implement", RunRunning, ""},
-		{"implement check review", "implement; check ok; review PASS", RunRunning, ""},
-		{"implement check review", "implement; check ok; review PASS; complete pass", RunComplete, "pass"},
-		{"implement review", "implement; review NEEDS_FIX; loop", RunReviewing, "abort"},
-		{"implement review", "implement; review NEEDS_FIX; stop review_loop_detected", RunReviewing, "abort"},
-		{"review", "review NEEDS_FIX; stop review_not_passed", RunReviewing, "abort"},
-		{"implement judgement-review", "implement; stop no_progress", RunStop, "abort"},
-		{"implement review", "implement; stop no_progress", RunReviewing, "abort"},
-		{"implement review check", "implement; review NEEDS_FIX; loop", RunStop, "abort"},
-		{"implement review", "implement unchanged; stop no_change", RunStop, "abort"},
-		{"implement review", "implement; review PASS failure=agent_failed; stop agent_failed", RunStop, "abort"},
-		{"implement review", "implement; review PASS nothing; stop nothing_to_review", RunStop, "abort"},
-		{"implement review", "implement; review PASS failure=human_turn; stop human_turn", RunStop, "abort"},
-		{"implement review", "implement; stop of_a_newer_program", RunStop, "abort"},
-		{"implement review", "implement; review NEEDS_FIX; loop; answer commit; complete pass_with_issues", RunComplete, "pass_with_issues"},
-		{"implement review", "implement; review NEEDS_FIX; answer commit; complete pass_with_issues", RunComplete, "pass_with_issues"},
-		{"implement review", "implement; review NEEDS_FIX; loop; answer skip", RunSkipped, "skipped"},
-		{"implement review", "implement; review NEEDS_FIX; answer skip", RunSkipped, "skipped"},
-		{"implement review", "implement; review NEEDS_FIX; answer skip; abort", RunAbort, "abort"},
-		{"implement review", "implement; review NEEDS_FIX; loop; resume", RunRunning, ""},
-		{"implement review", "implement; stop interrupted; resume", RunRunning, ""},
-		{"implement review", "implement begun; abort", RunAbort, "abort"},
-		{"implement review", "implement; unknown", RunRunning, ""},
+		{"implement check review", "implement", record.RunRunning, ""},
+		{"implement check review", "implement; check ok; review PASS", record.RunRunning, ""},
+		{"implement check review", "implement; check ok; review PASS; complete pass", record.RunComplete, "pass"},
+		{"implement review", "implement; review NEEDS_FIX; loop", record.RunReviewing, "abort"},
+		{"implement review", "implement; review NEEDS_FIX; stop review_loop_detected", record.RunReviewing, "abort"},
+		{"review", "review NEEDS_FIX; stop review_not_passed", record.RunReviewing, "abort"},
+		{"implement judgement-review", "implement; stop no_progress", record.RunStop, "abort"},
+		{"implement review", "implement; stop no_progress", record.RunReviewing, "abort"},
+		{"implement review check", "implement; review NEEDS_FIX; loop", record.RunStop, "abort"},
+		{"implement review", "implement unchanged; stop no_change", record.RunStop, "abort"},
+		{"implement review", "implement; review PASS failure=agent_failed; stop agent_failed", record.RunStop, "abort"},
+		{"implement review", "implement; review PASS nothing; stop nothing_to_review", record.RunStop, "abort"},
+		{"implement review", "implement; review PASS failure=human_turn; stop human_turn", record.RunStop, "abort"},
+		{"implement review", "implement; stop of_a_newer_program", record.RunStop, "abort"},
+		{"implement review", "implement; review NEEDS_FIX; loop; answer commit; complete pass_with_issues", record.RunComplete, "pass_with_issues"},
+		{"implement review", "implement; review NEEDS_FIX; answer commit; complete pass_with_issues", record.RunComplete, "pass_with_issues"},
+		{"implement review", "implement; review NEEDS_FIX; loop; answer skip", record.RunSkipped, "skipped"},
+		{"implement review", "implement; review NEEDS_FIX; answer skip", record.RunSkipped, "skipped"},
+		{"implement review", "implement; review NEEDS_FIX; answer skip; abort", record.RunAbort, "abort"},
+		{"implement review", "implement; review NEEDS_FIX; loop; resume", record.RunRunning, ""},
+		{"implement review", "implement; stop interrupted; resume", record.RunRunning, ""},
+		{"implement review", "implement begun; abort", record.RunAbort, "abort"},
+		{"implement review", "implement; unknown", record.RunRunning, ""},
 	} {
 		plan := testPlan()
 		plan.Policy.Workflow = workflow(test.steps)
@@ -256,7 +257,7 @@ func TestRunEnds(t *testing.T) {
 		if run.Status != test.status || run.Result != test.result || len(run.Lost) > 0 {
 			t.Errorf("%s: %s: %q with result %q, lost %v, want %q, %q", test.steps, test.lines, run.Status, run.Result, run.Lost, test.status, test.result)
 		}
-		if run.Done() != (test.status != RunRunning) {
+		if run.Done() != (test.status != record.RunRunning) {
 			t.Errorf("%s: done is %v", test.lines, run.Done())
 		}
 	}
@@ -315,10 +316,10 @@ func TestRunStartsOnce(t *testing.T) {
 	other.Base = "elsewhere"
 	again := tell(t, other)[0]
 	early := tell(t, testPlan(), "review PASS")[1]
-	review := reviewEventAt(9, ReviewRequested, ReviewRequest{})
-	for name, with := range map[string][]Event{
+	review := reviewEventAt(9, record.ReviewRequested, record.ReviewRequest{})
+	for name, with := range map[string][]record.Event{
 		"started twice":     append(slices.Clone(events), again),
-		"before the start":  append([]Event{early}, events...),
+		"before the start":  append([]record.Event{early}, events...),
 		"event of a review": append(slices.Clone(events), review),
 	} {
 		if got := foldRun(t, with); !reflect.DeepEqual(got, want) {
@@ -328,12 +329,12 @@ func TestRunStartsOnce(t *testing.T) {
 }
 
 func TestRunReportsUnreadableEvents(t *testing.T) {
-	for _, eventType := range []string{RunStarted, AttemptStarted, AttemptCompleted, AttemptReverted, ChecksCompleted, RoundCompleted, RunStopped, ReviewLoopDetected, RunAnswered, RunCompleted} {
+	for _, eventType := range []string{record.RunStarted, record.AttemptStarted, record.AttemptCompleted, record.AttemptReverted, record.ChecksCompleted, record.RoundCompleted, record.RunStopped, record.ReviewLoopDetected, record.RunAnswered, record.RunCompleted} {
 		events := tell(t, testPlan(), "implement")
 		want := foldRun(t, events)
 		broken := eventAt(9, eventType, `[]`)
 		broken.Run = testRun
-		got, bad := FoldRun(append(events, broken))
+		got, bad := record.FoldRun(append(events, broken))
 		if len(bad) != 1 || !strings.Contains(bad[0].Error(), broken.ID.Short()) {
 			t.Errorf("%s: reported %v", eventType, bad)
 		}
@@ -387,7 +388,7 @@ func TestRunResumeStartsTheCountersAfresh(t *testing.T) {
 func TestRunLands(t *testing.T) {
 	events := tell(t, testPlan(), "implement", "review PASS", "complete pass", "land")
 	run := foldRun(t, events)
-	if run.Landed == nil || run.Landed.Commit != "landed" || !run.Landed.At.Equal(events[len(events)-1].Timestamp) || run.Status != RunComplete {
+	if run.Landed == nil || run.Landed.Commit != "landed" || !run.Landed.At.Equal(events[len(events)-1].Timestamp) || run.Status != record.RunComplete {
 		t.Errorf("landed %+v, status %q", run.Landed, run.Status)
 	}
 	// A landing that is taken back can be made again.
@@ -415,10 +416,10 @@ func TestRunOpen(t *testing.T) {
 }
 
 // randomRunEvent is an event that may or may not make sense where it comes.
-func randomRunEvent(rng *rand.Rand, clock int) Event {
+func randomRunEvent(rng *rand.Rand, clock int) record.Event {
 	types := []string{
-		AttemptStarted, AttemptCompleted, AttemptCompleted, AttemptReverted, ChecksCompleted, RoundCompleted, RoundCompleted, ReviewLoopDetected,
-		RunStopped, RunAnswered, RunCompleted, RunLanded, RunUnlanded, RunAborted, RunResumed, RunResumed, RunStarted, ReviewSubmitted, "newer",
+		record.AttemptStarted, record.AttemptCompleted, record.AttemptCompleted, record.AttemptReverted, record.ChecksCompleted, record.RoundCompleted, record.RoundCompleted, record.ReviewLoopDetected,
+		record.RunStopped, record.RunAnswered, record.RunCompleted, record.RunLanded, record.RunUnlanded, record.RunAborted, record.RunResumed, record.RunResumed, record.RunStarted, record.ReviewSubmitted, "newer",
 	}
 	payloads := []string{
 		`{}`, `null`, ``, `[]`, `{"attempt":1,"step":"implement","mode":"implement","files":["a"],"commit":"c1","tree":"t1"}`,
@@ -432,23 +433,23 @@ func randomRunEvent(rng *rand.Rand, clock int) Event {
 	e := eventAt(clock, types[rng.IntN(len(types))], payloads[rng.IntN(len(payloads))])
 	e.Run = testRun
 	if clock <= 2 {
-		e = eventAt(clock, RunStarted, randomPlan(rng))
+		e = eventAt(clock, record.RunStarted, randomPlan(rng))
 		e.Run = testRun
 	}
 	return e
 }
 
-func randomPlan(rng *rand.Rand) RunPlan {
+func randomPlan(rng *rand.Rand) record.RunPlan {
 	plan := testPlan()
 	workflows := []string{"implement check review", "review", "implement check", "check", "", "spec implement review check"}
 	plan.Policy.Workflow = workflow(workflows[rng.IntN(len(workflows))])
 	plan.Policy.MaxRetries = rng.IntN(4) - 1
-	plan.Policy.Threshold = []Threshold{"", ThresholdWarning, ThresholdCritical}[rng.IntN(3)]
+	plan.Policy.Threshold = []record.Threshold{"", record.ThresholdWarning, record.ThresholdCritical}[rng.IntN(3)]
 	if rng.IntN(4) == 0 {
 		plan.Implementer = ""
 	}
 	if rng.IntN(4) == 0 {
-		plan.Context = &Context{Commit: "given"}
+		plan.Context = &record.Context{Commit: "given"}
 	}
 	return plan
 }
@@ -457,12 +458,12 @@ func TestFoldRunDoesNotDependOnArrival(t *testing.T) {
 	seed := rand.Uint64()
 	rng := rand.New(rand.NewPCG(seed, 3))
 	for i := range 300 {
-		one, two := randomLogs(rng, func(clock int) Event { return randomRunEvent(rng, clock) })
+		one, two := randomLogs(rng, func(clock int) record.Event { return randomRunEvent(rng, clock) })
 		all := slices.Concat(one, two)
-		want, wantBad := FoldRun(sorted(all...))
+		want, wantBad := record.FoldRun(sorted(all...))
 		rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-		for name, events := range map[string][]Event{"one after two": slices.Concat(two, one), "shuffled": all} {
-			got, bad := FoldRun(sorted(events...))
+		for name, events := range map[string][]record.Event{"one after two": slices.Concat(two, one), "shuffled": all} {
+			got, bad := record.FoldRun(sorted(events...))
 			if !reflect.DeepEqual(got, want) || fmt.Sprint(bad) != fmt.Sprint(wantBad) {
 				t.Fatalf("seed %d, case %d, %s: %+v, want %+v", seed, i, name, got, want)
 			}
@@ -481,7 +482,7 @@ func TestFoldRunAndNextNeverPanic(t *testing.T) {
 			events = append(events, randomRunEvent(rng, len(events)+2))
 		}
 		why := panics(func() {
-			run, _ := FoldRun(events)
+			run, _ := record.FoldRun(events)
 			Next(run, run.Plan.Policy)
 			run.Summary()
 		})
@@ -502,9 +503,9 @@ func TestRunMovesNoBranchButItsOwn(t *testing.T) {
 		}
 	}
 	for _, named := range []string{"precious", "runr/../precious", "", "runr/other"} {
-		started := eventAt(1, RunStarted, RunPlan{Branch: named, Base: main})
+		started := eventAt(1, record.RunStarted, record.RunPlan{Branch: named, Base: main})
 		started.Run = testRun
-		run, bad := FoldRun([]Event{started})
+		run, bad := record.FoldRun([]record.Event{started})
 		if len(bad) > 0 || run.Plan.Branch != "runr/"+testRun {
 			t.Errorf("%q is taken for %q, %v", named, run.Plan.Branch, bad)
 		}

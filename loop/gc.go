@@ -14,16 +14,17 @@ import (
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/loop/record"
 )
 
 // Garbage is what gc leaves out of lists, and what of old runs it removes from this
 // clone. No event is ever removed.
 type Garbage struct {
-	ClosedBefore time.Time       `json:"closed_before"` // reviews closed before are in no list
-	Reviews      []ReviewSummary `json:"reviews"`       // that leave the lists now, newest submitted first
-	Runs         []RunGarbage    `json:"runs"`
-	Undo         []string        `json:"undo"`      // refs of what then cannot be undone any more
-	Checkouts    []string        `json:"checkouts"` // directories that killed reviews left
+	ClosedBefore time.Time              `json:"closed_before"` // reviews closed before are in no list
+	Reviews      []record.ReviewSummary `json:"reviews"`       // that leave the lists now, newest submitted first
+	Runs         []RunGarbage           `json:"runs"`
+	Undo         []string               `json:"undo"`      // refs of what then cannot be undone any more
+	Checkouts    []string               `json:"checkouts"` // directories that killed reviews left
 }
 
 // What can be undone is kept for undoDays, and the newest undoKept are kept however
@@ -37,10 +38,10 @@ const (
 // transcripts and the snapshots of its attempts. Their paths and refs, "" or none
 // where there is nothing.
 type RunGarbage struct {
-	Run       RunSummary `json:"run"`
-	Worktree  string     `json:"worktree,omitempty"`
-	Files     string     `json:"files,omitempty"` // directory of its transcripts
-	Snapshots []string   `json:"snapshots"`       // refs
+	Run       record.RunSummary `json:"run"`
+	Worktree  string            `json:"worktree,omitempty"`
+	Files     string            `json:"files,omitempty"` // directory of its transcripts
+	Snapshots []string          `json:"snapshots"`       // refs
 }
 
 // cutoff is the file that says what gc has left out of lists.
@@ -48,11 +49,11 @@ type cutoff struct {
 	ClosedBefore time.Time `json:"closed_before"`
 }
 
-func cutoffPath(s *Store) string { return filepath.Join(s.Repo.StateDir(), "gc.json") }
+func cutoffPath(s *record.Store) string { return filepath.Join(s.Repo.StateDir(), "gc.json") }
 
 // ClosedSince is for Filter: what was closed before, git runr gc has dropped from
 // the lists. The zero Time while it never has.
-func ClosedSince(s *Store) (time.Time, error) {
+func ClosedSince(s *record.Store) (time.Time, error) {
 	data, err := os.ReadFile(cutoffPath(s))
 	if errors.Is(err, fs.ErrNotExist) {
 		return time.Time{}, nil
@@ -69,7 +70,7 @@ func ClosedSince(s *Store) (time.Time, error) {
 
 // FindGarbage looks for reviews that were closed, and for runs that were over,
 // before then. Nothing is changed.
-func FindGarbage(ctx context.Context, s *Store, then time.Time) (Garbage, error) {
+func FindGarbage(ctx context.Context, s *record.Store, then time.Time) (Garbage, error) {
 	since, err := ClosedSince(s)
 	if err != nil {
 		return Garbage{}, err
@@ -78,7 +79,7 @@ func FindGarbage(ctx context.Context, s *Store, then time.Time) (Garbage, error)
 	if since.After(g.ClosedBefore) { // what was dropped stays dropped
 		g.ClosedBefore = since
 	}
-	g.Reviews, _, err = s.Reviews(ctx, Filter{ClosedSince: since, Review: func(r ReviewSummary) bool {
+	g.Reviews, _, err = s.Reviews(ctx, record.Filter{ClosedSince: since, Review: func(r record.ReviewSummary) bool {
 		return !r.ClosedAt.IsZero() && r.ClosedAt.Before(g.ClosedBefore)
 	}})
 	if err != nil {
@@ -96,16 +97,16 @@ func FindGarbage(ctx context.Context, s *Store, then time.Time) (Garbage, error)
 }
 
 // runGarbage is what is left of runs that were over before then.
-func runGarbage(ctx context.Context, s *Store, then time.Time) ([]RunGarbage, error) {
+func runGarbage(ctx context.Context, s *record.Store, then time.Time) ([]RunGarbage, error) {
 	found := []RunGarbage{}
 	refs, err := s.Repo.Refs(ctx, "refs/runr-local/snapshots/")
 	if err != nil {
 		return found, fmt.Errorf("list snapshots: %w", err)
 	}
 	over := func(status string) bool {
-		return slices.Contains([]RunStatus{RunComplete, RunSkipped, RunAbort}, RunStatus(status))
+		return slices.Contains([]record.RunStatus{record.RunComplete, record.RunSkipped, record.RunAbort}, record.RunStatus(status))
 	}
-	runs, _, err := s.Runs(ctx, Filter{Status: over})
+	runs, _, err := s.Runs(ctx, record.Filter{Status: over})
 	if err != nil {
 		return found, err
 	}
@@ -140,7 +141,7 @@ func runGarbage(ctx context.Context, s *Store, then time.Time) ([]RunGarbage, er
 
 // givenSnapshots is how the refs begin of the snapshots of the checkout that a run's
 // work was taken from; "" when there are none.
-func givenSnapshots(ctx context.Context, s *Store, id string, refs map[string]gitstore.ID) (string, error) {
+func givenSnapshots(ctx context.Context, s *record.Store, id string, refs map[string]gitstore.ID) (string, error) {
 	if !slices.ContainsFunc(slices.Collect(maps.Keys(refs)), func(ref string) bool { return strings.HasPrefix(ref, contextRefs) }) {
 		return "", nil
 	}
@@ -167,11 +168,11 @@ func present(path string) string {
 
 // needed reports whether a run that is over may still be asked for what it left:
 // it can land, or a process is at it.
-func needed(ctx context.Context, s *Store, line RunSummary) (bool, error) {
+func needed(ctx context.Context, s *record.Store, line record.RunSummary) (bool, error) {
 	if Live(s, line.ID) {
 		return true, nil
 	}
-	if line.Status != RunComplete || line.Landed {
+	if line.Status != record.RunComplete || line.Landed {
 		return false, nil
 	}
 	run, err := s.Run(ctx, line.ID)
@@ -179,7 +180,7 @@ func needed(ctx context.Context, s *Store, line RunSummary) (bool, error) {
 }
 
 // CollectGarbage drops what FindGarbage found.
-func CollectGarbage(ctx context.Context, s *Store, g Garbage) error {
+func CollectGarbage(ctx context.Context, s *record.Store, g Garbage) error {
 	unlock, err := s.Repo.Lock(ctx, "gc")
 	if err != nil {
 		return err
@@ -206,7 +207,7 @@ func CollectGarbage(ctx context.Context, s *Store, g Garbage) error {
 	return nil
 }
 
-func dropRun(ctx context.Context, s *Store, g RunGarbage) error {
+func dropRun(ctx context.Context, s *record.Store, g RunGarbage) error {
 	unlock, free, err := s.Repo.TryLock("run-" + g.Run.ID)
 	if err != nil || !free { // somebody began to look after it meanwhile
 		return err

@@ -9,6 +9,7 @@ import (
 
 	"git-runr/loop/checklog"
 	"git-runr/loop/prose"
+	"git-runr/loop/record"
 )
 
 // maxForeignOutput is how much of a command's output is kept, in bytes: its end.
@@ -45,8 +46,8 @@ func (im *importer) evidenceOf(command string, exit int, output string) {
 	if over := len(output) - maxForeignOutput; over > 0 {
 		output = "…\n" + strings.ToValidUTF8(output[over:], "")
 	}
-	im.pending = slices.DeleteFunc(im.pending, func(c CheckResult) bool { return c.Command == command })
-	result := CheckResult{Command: command, ExitCode: exit, Output: output, Said: checklog.Said(command, output, exit)}
+	im.pending = slices.DeleteFunc(im.pending, func(c record.CheckResult) bool { return c.Command == command })
+	result := record.CheckResult{Command: command, ExitCode: exit, Output: output, Said: checklog.Said(command, output, exit)}
 	if exit < 0 {
 		result.Reason = "not_recorded"
 	}
@@ -68,7 +69,7 @@ func (im *importer) verifyFailed(e ForeignEvent) {
 	}
 	for _, c := range im.pending {
 		if !c.OK() {
-			im.problem[ReasonChecksFailed] = prose.OneLine(c.Command)
+			im.problem[record.ReasonChecksFailed] = prose.OneLine(c.Command)
 		}
 	}
 	im.flushChecks()
@@ -91,20 +92,20 @@ func (im *importer) flushChecks() {
 	if len(im.pending) == 0 {
 		return
 	}
-	run := CheckRun{Step: im.step(StepCheck), Results: im.pending}
+	run := record.CheckRun{Step: im.step(record.StepCheck), Results: im.pending}
 	im.pending = nil
-	if a := im.run.lastAttempt(); a != nil {
+	if a := im.run.LastAttempt(); a != nil {
 		run.Attempt, run.Tree = a.Number, a.Commit
 	}
 	for i := range run.Results {
 		run.Results[i].Tree = string(run.Tree)
 	}
 	attachments := map[string][]byte{}
-	addChecks(attachments, run.Results)
-	run.Results = withoutOutput(run.Results)
+	record.AddChecks(attachments, run.Results)
+	run.Results = record.WithoutOutput(run.Results)
 	now := im.at
 	im.at = im.checkedAt
-	im.add(ChecksCompleted, checksTitle(run), run, attachments)
+	im.add(record.ChecksCompleted, checksTitle(run), run, attachments)
 	im.at = now
 }
 
@@ -146,7 +147,7 @@ func commandWords(command string) (tool, word string) {
 		if strings.HasPrefix(field, "-") || strings.Contains(field, "=") {
 			continue
 		}
-		name := strings.ToLower(safeName(path.Base(field)))
+		name := strings.ToLower(record.SafeName(path.Base(field)))
 		name = strings.Trim(prose.Cut(strings.TrimSuffix(name, path.Ext(name)), 40), "_-.")
 		if name == "" {
 			continue

@@ -12,6 +12,7 @@ import (
 	"git-runr/loop/internal/markdown"
 	"git-runr/loop/internal/strictjson"
 	"git-runr/loop/prose"
+	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
 
@@ -43,30 +44,30 @@ var importHandlers = map[string]func(*importer, ForeignEvent){
 	"max_ticks_reached":          (*importer).stopping,
 	"run_dry_stop":               (*importer).stopping,
 	"run_complete":               (*importer).stopping,
-	ReviewLoopDetected:           (*importer).stopping,
-	RunStopped:                   (*importer).stopping,
+	record.ReviewLoopDetected:    (*importer).stopping,
+	record.RunStopped:            (*importer).stopping,
 }
 
 // importer makes the native events of one foreign run. It folds as it goes, so that
 // each event is made in the state that it will be read in. It has no effects: the
 // same timeline gives the same drafts, by which an import that was killed goes on.
 type importer struct {
-	run     Run
+	run     record.Run
 	foreign ForeignRun
 	found   foundWork
-	explain func(Run, Stop) (Stop, map[string][]byte)
+	explain func(record.Run, record.Stop) (record.Stop, map[string][]byte)
 	now     time.Time // of events without a time
-	drafts  []draft
+	drafts  []record.NewEvent
 	bad     error
 
-	commits   map[int]string // recorded id of the checkpoint that holds an attempt's work, by line of the attempt's event
-	at        time.Time      // of the event that is being read
-	activity  time.Time      // of the newest event before a stop
-	open      bool           // an attempt was begun and has not ended
-	reviewAt  time.Time      // when the reviewer was asked
-	pending   []CheckResult  // of commands since the last check step
-	checkedAt time.Time      // when the newest of them ran
-	proof     string         // what the implementer showed for having changed nothing
+	commits   map[int]string       // recorded id of the checkpoint that holds an attempt's work, by line of the attempt's event
+	at        time.Time            // of the event that is being read
+	activity  time.Time            // of the newest event before a stop
+	open      bool                 // an attempt was begun and has not ended
+	reviewAt  time.Time            // when the reviewer was asked
+	pending   []record.CheckResult // of commands since the last check step
+	checkedAt time.Time            // when the newest of them ran
+	proof     string               // what the implementer showed for having changed nothing
 	problem   map[string]string
 	halt      *halt
 	stops     int // events that say so and are still to come
@@ -78,12 +79,12 @@ const maxExplained = 20
 
 // importRun is what becomes of foreign after run, which has only begun: the drafts
 // of all events but the first, and the run as they leave it.
-func importRun(run Run, foreign ForeignRun, found foundWork, now time.Time, explain func(Run, Stop) (Stop, map[string][]byte)) ([]draft, Run, error) {
+func importRun(run record.Run, foreign ForeignRun, found foundWork, now time.Time, explain func(record.Run, record.Stop) (record.Stop, map[string][]byte)) ([]record.NewEvent, record.Run, error) {
 	im := &importer{run: run, foreign: foreign, found: found, explain: explain, now: now, commits: map[int]string{}, problem: map[string]string{}}
 	im.matchCheckpoints()
 	im.at = foreign.at(0, now)
 	im.activity = im.at
-	im.stops = foreign.count(RunStopped, ReviewLoopDetected, "max_ticks_reached")
+	im.stops = foreign.count(record.RunStopped, record.ReviewLoopDetected, "max_ticks_reached")
 	for i, e := range foreign.Events {
 		handle := importHandlers[e.Type]
 		im.at = foreign.at(i, now)
@@ -104,14 +105,14 @@ func (im *importer) add(eventType, title string, payload any, attachments map[st
 	if err != nil && im.bad == nil { // unreachable: payloads are made here
 		im.bad = fmt.Errorf("encode %s: %w", eventType, err)
 	}
-	event := Event{Type: eventType, Run: im.run.ID, Timestamp: im.at, Payload: body}
-	if err := im.run.apply(event); err != nil && im.bad == nil {
+	event := record.Event{Type: eventType, Run: im.run.ID, Timestamp: im.at, Payload: body}
+	if err := im.run.Apply(event); err != nil && im.bad == nil {
 		im.bad = fmt.Errorf("import: %w", err)
 	}
 	status := string(im.run.Status)
-	im.drafts = append(im.drafts, draft{
+	im.drafts = append(im.drafts, record.NewEvent{
 		Type: eventType, Source: importSource, Run: im.run.ID, Title: title, At: im.at,
-		Status: func(Event) string { return status }, Payload: payload, Attachments: attachments,
+		Status: func(record.Event) string { return status }, Payload: payload, Attachments: attachments,
 	})
 }
 
@@ -131,11 +132,11 @@ func (im *importer) matchCheckpoints() {
 
 // step is the name of the workflow's step of kind: for an agent's the one before
 // the review. A workflow without one gets the usual name.
-func (im *importer) step(kind StepKind) string {
+func (im *importer) step(kind record.StepKind) string {
 	policy := im.run.Plan.Policy
-	review := slices.IndexFunc(policy.Workflow, func(s WorkStep) bool { return s.Kind == StepReview })
-	if kind == StepAgent {
-		if at := policy.fixStep(cmp.Or(max(review, 0), len(policy.Workflow))); at >= 0 {
+	review := slices.IndexFunc(policy.Workflow, func(s record.WorkStep) bool { return s.Kind == record.StepReview })
+	if kind == record.StepAgent {
+		if at := policy.FixStep(cmp.Or(max(review, 0), len(policy.Workflow))); at >= 0 {
 			return policy.Workflow[at].Name
 		}
 		return "implement"
@@ -160,7 +161,7 @@ func (im *importer) active() {
 		im.lastRound()
 		im.stop()
 		im.at = at
-		im.add(RunResumed, "from "+string(im.run.Status), struct{}{}, nil)
+		im.add(record.RunResumed, "from "+string(im.run.Status), struct{}{}, nil)
 	}
 	im.halt = nil
 }
@@ -184,36 +185,36 @@ func (im *importer) phase(e ForeignEvent) {
 
 // mode is how the implementer must have been asked: to fix what was refused or
 // failed since its last turn.
-func (im *importer) mode() AttemptMode {
-	last, round, checks := im.run.lastAttempt(), im.run.lastRound(), im.run.LastChecks()
+func (im *importer) mode() record.AttemptMode {
+	last, round, checks := im.run.LastAttempt(), im.run.LastRound(), im.run.LastChecks()
 	switch {
 	case last == nil:
-		return ModeImplement
+		return record.ModeImplement
 	case im.open:
 		return last.Mode
 	case round != nil && round.Attempt == last.Number && !round.Report.Effective.Passed():
-		return ModeFix
+		return record.ModeFix
 	case checks != nil && checks.Attempt == last.Number && checks.Failed():
-		return ModeFix
+		return record.ModeFix
 	}
-	return ModeImplement
+	return record.ModeImplement
 }
 
 // begin records that an attempt began. One that never ended is begun again under
 // its number.
-func (im *importer) begin(mode AttemptMode, agent string) {
+func (im *importer) begin(mode record.AttemptMode, agent string) {
 	number := len(im.run.Attempts) + 1
 	if im.open {
 		number--
 	}
 	im.open = true
-	a := Attempt{Number: number, Step: im.step(StepAgent), Mode: mode, Agent: agent, From: im.run.Head(), Files: []string{}}
-	im.add(AttemptStarted, fmt.Sprintf("attempt %d, %s", a.Number, a.Mode), a, nil)
+	a := record.Attempt{Number: number, Step: im.step(record.StepAgent), Mode: mode, Agent: agent, From: im.run.Head(), Files: []string{}}
+	im.add(record.AttemptStarted, fmt.Sprintf("attempt %d, %s", a.Number, a.Mode), a, nil)
 }
 
 // worked records the end of an attempt, which began with the event before when
 // nothing says when it did.
-func (im *importer) worked(e ForeignEvent, a Attempt, text string) {
+func (im *importer) worked(e ForeignEvent, a record.Attempt, text string) {
 	im.active()
 	im.flushChecks()
 	if !im.open {
@@ -222,9 +223,9 @@ func (im *importer) worked(e ForeignEvent, a Attempt, text string) {
 		im.begin(im.mode(), a.Agent)
 		im.at = end
 	}
-	begun := *im.run.lastAttempt()
+	begun := *im.run.LastAttempt()
 	a.Number, a.Step, a.Mode, a.From = begun.Number, begun.Step, begun.Mode, begun.From
-	a.Duration = Duration(max(0, im.at.Sub(begun.StartedAt)))
+	a.Duration = record.Duration(max(0, im.at.Sub(begun.StartedAt)))
 	if id := im.found.commits[im.commits[e.Line]]; id != "" {
 		a.Commit, a.Tree = id, im.found.trees[id]
 	}
@@ -239,7 +240,7 @@ func (im *importer) worked(e ForeignEvent, a Attempt, text string) {
 	if a.Failure != nil {
 		title = fmt.Sprintf("attempt %d: %s", a.Number, a.Failure.Reason)
 	}
-	im.add(AttemptCompleted, title, a, attachments)
+	im.add(record.AttemptCompleted, title, a, attachments)
 	im.open, im.proof = false, ""
 }
 
@@ -248,8 +249,8 @@ func (im *importer) worked(e ForeignEvent, a Attempt, text string) {
 func (im *importer) implemented(e ForeignEvent) {
 	memo := e.fields.prose("handoff_memo", "response", "content")
 	report := reply.ParseExecutor(memo)
-	a := Attempt{Agent: e.agent("implementer"), Files: e.fields.paths("changed_files")}
-	a.claim(report)
+	a := record.Attempt{Agent: e.agent("implementer"), Files: e.fields.paths("changed_files")}
+	a.Claim(report)
 	a.Warnings = nil
 	if a.Status == reply.ExecutorUnknown {
 		a.Status = reply.ExecutorComplete // so says the event
@@ -274,7 +275,7 @@ func (im *importer) workerResponse(e ForeignEvent) {
 func (im *importer) implementerSaid(e ForeignEvent, text string) {
 	said := implementerAnswer(text)
 	report := reply.ParseExecutor(said)
-	a := Attempt{
+	a := record.Attempt{
 		Agent: e.agent("implementer"), Files: []string{}, Claimed: report.Files, Status: report.Status,
 		Verification: cmp.Or(report.Verification, said),
 	}
@@ -367,10 +368,10 @@ func (im *importer) reviewed(e ForeignEvent, text string) {
 // round records what a reviewer answered. How many lines it saw was not recorded:
 // its census says one a file, so that it is not taken for a review of nothing.
 func (im *importer) round(reviewer, text string) {
-	round := roundPayload{Step: im.step(StepReview), Round: Round{
-		Number: len(im.run.Rounds) + 1, Reviewer: reviewer, Report: reply.ParseReview(text, ""), Census: Census{Files: 1},
+	round := record.RoundPayload{Step: im.step(record.StepReview), Round: record.Round{
+		Number: len(im.run.Rounds) + 1, Reviewer: reviewer, Report: reply.ParseReview(text, ""), Census: record.Census{Files: 1},
 	}}
-	if a := im.run.lastAttempt(); a != nil {
+	if a := im.run.LastAttempt(); a != nil {
 		round.Attempt, round.Commit, round.Tree = a.Number, a.Commit, a.Tree
 		round.Census.Files = max(1, len(a.Files))
 		if checks := im.run.LastChecks(); checks != nil && checks.Attempt == a.Number {
@@ -379,9 +380,9 @@ func (im *importer) round(reviewer, text string) {
 	}
 	seen := &round.Census
 	seen.SentFiles, seen.Lines, seen.SentLines = seen.Files, seen.Files, seen.Files
-	round.Report.Effective = reply.EffectiveVerdict(round.Report.Verdict, round.Report.Findings, round.checksFailed())
+	round.Report.Effective = reply.EffectiveVerdict(round.Report.Verdict, round.Report.Findings, round.ChecksFailed())
 	if !im.reviewAt.IsZero() {
-		round.Duration = Duration(max(0, im.at.Sub(im.reviewAt)))
+		round.Duration = record.Duration(max(0, im.at.Sub(im.reviewAt)))
 	}
 	im.reviewAt = time.Time{}
 	attachments := map[string][]byte{}
@@ -389,7 +390,7 @@ func (im *importer) round(reviewer, text string) {
 		attachments["review.md"] = []byte(text)
 	}
 	title := fmt.Sprintf("round %d %s by %s, %s", round.Number, round.Report.Effective, reviewer, prose.Count(len(round.Report.Findings), "finding"))
-	im.add(RoundCompleted, title, round, attachments)
+	im.add(record.RoundCompleted, title, round, attachments)
 }
 
 // head is the commit that notes about the run's end go to; "" when nothing tells

@@ -11,6 +11,7 @@ import (
 	"git-runr/gitstore"
 	"git-runr/loop/internal/place"
 	"git-runr/loop/prose"
+	"git-runr/loop/record"
 )
 
 // foundWork is what of a foreign run's commits is in this repository.
@@ -22,7 +23,7 @@ type foundWork struct {
 
 // planForeign completes plan, which holds what is configured here and HEAD as its
 // base, by what the other system recorded. Nothing recorded becomes a command.
-func planForeign(ctx context.Context, s *Store, plan *RunPlan, foreign ForeignRun) (foundWork, error) {
+func planForeign(ctx context.Context, s *record.Store, plan *record.RunPlan, foreign ForeignRun) (foundWork, error) {
 	found, err := findWork(ctx, s, foreign)
 	if err != nil {
 		return found, err
@@ -43,12 +44,12 @@ func planForeign(ctx context.Context, s *Store, plan *RunPlan, foreign ForeignRu
 }
 
 // describe says what the run works on.
-func (f ForeignRun) describe(plan *RunPlan, name, task string) {
+func (f ForeignRun) describe(plan *record.RunPlan, name, task string) {
 	milestones, goals := f.milestones()
 	if task == "" && !isTaskPath(name) {
 		task = name
 	}
-	plan.Entity = Entity{Type: "task", Identifier: f.ID, Title: prose.OneLine(TaskTitle(task))}
+	plan.Entity = record.Entity{Type: "task", Identifier: f.ID, Title: prose.OneLine(TaskTitle(task))}
 	if isTaskPath(name) {
 		plan.Entity.Identifier = prose.OneLine(strings.TrimSuffix(path.Base(name), path.Ext(name)))
 	}
@@ -63,7 +64,7 @@ func (f ForeignRun) describe(plan *RunPlan, name, task string) {
 		plan.Task = strings.TrimSpace(plan.Entity.Title + "\n\n" + milestones)
 	}
 	for _, e := range f.Events {
-		if n := e.fields.maxRounds(); e.Type == ReviewLoopDetected && n > 0 && n <= 100 {
+		if n := e.fields.maxRounds(); e.Type == record.ReviewLoopDetected && n > 0 && n <= 100 {
 			plan.Policy.MaxRetries = n
 		}
 	}
@@ -88,7 +89,7 @@ func isTaskPath(name string) bool {
 
 // taskFile is the task file as the run's base has it; "" when it has none. Only
 // what is committed is read: the path is a stranger's.
-func taskFile(ctx context.Context, s *Store, base gitstore.ID, foreign ForeignRun, name string) (string, error) {
+func taskFile(ctx context.Context, s *record.Store, base gitstore.ID, foreign ForeignRun, name string) (string, error) {
 	if !isTaskPath(name) {
 		return "", nil
 	}
@@ -139,7 +140,7 @@ func writeItems(b *strings.Builder, what string, items []string) {
 }
 
 // findWork looks for the run's commits in this repository.
-func findWork(ctx context.Context, s *Store, foreign ForeignRun) (foundWork, error) {
+func findWork(ctx context.Context, s *record.Store, foreign ForeignRun) (foundWork, error) {
 	found := foundWork{commits: map[string]gitstore.ID{}, trees: map[gitstore.ID]gitstore.ID{}}
 	var err error
 	for _, e := range foreign.Events {
@@ -170,7 +171,7 @@ func (f ForeignRun) checkpoints() []string {
 
 // findCheckpoint takes over a checkpoint that is here. Of a run whose base is not
 // known the first one tells it.
-func findCheckpoint(ctx context.Context, s *Store, found *foundWork, sha string) error {
+func findCheckpoint(ctx context.Context, s *record.Store, found *foundWork, sha string) error {
 	id, err := commitHere(ctx, s, sha)
 	if err != nil || id == "" {
 		return err
@@ -195,7 +196,7 @@ func findCheckpoint(ctx context.Context, s *Store, found *foundWork, sha string)
 
 // commitHere is the commit whose id or its beginning is sha; "" when there is none.
 // Any other name of a commit is not looked up: the text is a stranger's.
-func commitHere(ctx context.Context, s *Store, sha string) (gitstore.ID, error) {
+func commitHere(ctx context.Context, s *record.Store, sha string) (gitstore.ID, error) {
 	if len(sha) < 7 || len(sha) > 64 || strings.Trim(sha, "0123456789abcdef") != "" {
 		return "", nil
 	}
@@ -212,7 +213,7 @@ func commitHere(ctx context.Context, s *Store, sha string) (gitstore.ID, error) 
 // began is the time in the id of the native run: that of the other system's id, so
 // that typing the latter finds the run; else when the run began; else now.
 func (f ForeignRun) began(now time.Time) time.Time {
-	if at, err := time.Parse(idTime, f.ID); err == nil {
+	if at, err := time.Parse(record.IDTime, f.ID); err == nil {
 		return at
 	}
 	if at := f.at(0, now); !at.IsZero() {

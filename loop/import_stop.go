@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"git-runr/loop/prose"
+	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
 
@@ -28,9 +29,9 @@ func (h halt) completed() bool { return h.code == "complete" }
 
 // foreignReasons are codes that have another name here.
 var foreignReasons = map[string]string{
-	"verification_failed": ReasonChecksFailed, "max_ticks_reached": ReasonBudget, "guard_violation": ReasonScope, "guard_fail": ReasonScope,
-	"ownership_violation": ReasonScope, "plan_scope_violation": ReasonScope, "implement_parse_failed": ReasonAgentFailed,
-	"plan_parse_failed": ReasonAgentFailed, "insufficient_evidence": ReasonNoChange,
+	"verification_failed": record.ReasonChecksFailed, "max_ticks_reached": record.ReasonBudget, "guard_violation": record.ReasonScope, "guard_fail": record.ReasonScope,
+	"ownership_violation": record.ReasonScope, "plan_scope_violation": record.ReasonScope, "implement_parse_failed": record.ReasonAgentFailed,
+	"plan_parse_failed": record.ReasonAgentFailed, "insufficient_evidence": record.ReasonNoChange,
 }
 
 // nativeReason is the registry's code for one of the other system's; a code that
@@ -45,7 +46,7 @@ func nativeReason(code string) string {
 		}
 		return '_'
 	}, strings.ToLower(prose.Cut(code, 60)))
-	return cmp.Or(strings.Trim(code, "_"), ReasonInterrupted)
+	return cmp.Or(strings.Trim(code, "_"), record.ReasonInterrupted)
 }
 
 // halting is the stop with code: the one that is pending where it is the same.
@@ -72,8 +73,8 @@ func (im *importer) stopping(e ForeignEvent) {
 	f := e.fields
 	code := strings.TrimSpace(prose.Cut(f.text("reason", "stop_reason"), 100))
 	switch e.Type {
-	case ReviewLoopDetected:
-		code = ReasonReviewLoop
+	case record.ReviewLoopDetected:
+		code = record.ReasonReviewLoop
 	case "max_ticks_reached":
 		code = e.Type
 	case "run_complete":
@@ -139,15 +140,15 @@ func (im *importer) violated(e ForeignEvent) {
 	}
 	h := im.halting(e.Type, false)
 	h.say("%s", strings.Join(append(files, f.lines("reasons")...), ", "))
-	if nativeReason(e.Type) != ReasonScope || !im.open {
+	if nativeReason(e.Type) != record.ReasonScope || !im.open {
 		return
 	}
 	halt := im.halt
 	im.halt = nil
 	changed := append(f.paths("scope_violations"), f.paths("lockfile_violations")...)
 	changed = append(changed, f.paths("violating_files")...)
-	failure := &Failure{Reason: ReasonScope, Detail: strings.Join(changed, ", ")}
-	im.worked(e, Attempt{Agent: e.agent("implementer"), Files: changed, Failure: failure}, "")
+	failure := &record.Failure{Reason: record.ReasonScope, Detail: strings.Join(changed, ", ")}
+	im.worked(e, record.Attempt{Agent: e.agent("implementer"), Files: changed, Failure: failure}, "")
 	im.halt = halt
 }
 
@@ -161,7 +162,7 @@ func (im *importer) parseFailed(e ForeignEvent) {
 // finish records how the run ended. One that just ends was interrupted.
 func (im *importer) finish() {
 	if im.halt == nil {
-		im.halt = &halt{code: ReasonInterrupted, at: im.at, stated: true, detail: []string{"the timeline ends without a stop"}}
+		im.halt = &halt{code: record.ReasonInterrupted, at: im.at, stated: true, detail: []string{"the timeline ends without a stop"}}
 	}
 	im.at = im.halt.at
 	im.flushChecks()
@@ -189,27 +190,27 @@ func (im *importer) lastRound() {
 
 // complete records a run that ended well, as it was recorded.
 func (im *importer) complete() {
-	done := completedPayload{Result: ResultPass, Commit: im.head()}
-	if round := im.run.lastRound(); round != nil {
+	done := record.CompletedPayload{Result: record.ResultPass, Commit: im.head()}
+	if round := im.run.LastRound(); round != nil {
 		done.Open = round.Report.Findings
 	}
-	im.add(RunCompleted, done.Result, done, nil)
+	im.add(record.RunCompleted, done.Result, done, nil)
 }
 
 // beginNext begins the attempt that a resumed run would otherwise take for done: it
 // would pass, review or undo work that is not in this repository.
 func (im *importer) beginNext() {
 	next := im.run
-	for _, eventType := range []string{RunStopped, RunResumed} {
-		event := Event{Type: eventType, Timestamp: im.at, Payload: []byte(`{"reason":"interrupted"}`)}
-		if err := next.apply(event); err != nil && im.bad == nil { // unreachable: the payload is ours
+	for _, eventType := range []string{record.RunStopped, record.RunResumed} {
+		event := record.Event{Type: eventType, Timestamp: im.at, Payload: []byte(`{"reason":"interrupted"}`)}
+		if err := next.Apply(event); err != nil && im.bad == nil { // unreachable: the payload is ours
 			im.bad = err
 		}
 	}
-	last := im.run.lastAttempt()
+	last := im.run.LastAttempt()
 	switch step := Next(next, next.Plan.Policy); step.Action {
 	case DoRevert:
-		im.beginAgain(ModeReexecute)
+		im.beginAgain(record.ModeReexecute)
 	case DoComplete:
 		im.beginAgain(im.mode())
 	case DoReview, DoChecks:
@@ -221,8 +222,8 @@ func (im *importer) beginNext() {
 
 // beginAgain begins the last attempt once more, with what is known of its first
 // time, or a new one where the last one's work is here.
-func (im *importer) beginAgain(mode AttemptMode) {
-	last := im.run.lastAttempt()
+func (im *importer) beginAgain(mode record.AttemptMode) {
+	last := im.run.LastAttempt()
 	if last == nil || last.Commit != "" {
 		im.begin(mode, cmp.Or(im.run.Plan.Implementer, "implementer"))
 		return
@@ -230,16 +231,16 @@ func (im *importer) beginAgain(mode AttemptMode) {
 	a := *last
 	a.Mode, a.StartedAt, a.EndedAt = mode, time.Time{}, time.Time{}
 	im.open = true
-	im.add(AttemptStarted, fmt.Sprintf("attempt %d, again: its work is not here", a.Number), a, nil)
+	im.add(record.AttemptStarted, fmt.Sprintf("attempt %d, again: its work is not here", a.Number), a, nil)
 }
 
 // stop records the pending stop, with its diagnosis, as the runner would.
 func (im *importer) stop() {
 	h := *im.halt
-	stop := Stop{Reason: nativeReason(h.code), At: im.at, LastActivity: im.activity, Detail: im.detail(h)}
-	eventType, title := RunStopped, stop.Reason
-	if stop.Reason == ReasonReviewLoop {
-		eventType = ReviewLoopDetected
+	stop := record.Stop{Reason: nativeReason(h.code), At: im.at, LastActivity: im.activity, Detail: im.detail(h)}
+	eventType, title := record.RunStopped, stop.Reason
+	if stop.Reason == record.ReasonReviewLoop {
+		eventType = record.ReviewLoopDetected
 		stop.Round, stop.MaxRounds = cmp.Or(h.round, im.refusedInARow()), cmp.Or(h.max, im.run.Plan.Policy.MaxRetries)
 		stop.Unmet = im.unmet(h.unmet)
 		title = fmt.Sprintf("round %d/%d, %s unmet", stop.Round, stop.MaxRounds, prose.Count(len(stop.Unmet), "request"))
@@ -248,11 +249,11 @@ func (im *importer) stop() {
 	if im.stops <= maxExplained {
 		stop, attachments = im.explained(stop)
 	}
-	im.add(eventType, title, stopPayload{Stop: stop, Commit: im.head()}, attachments)
+	im.add(eventType, title, record.StopPayload{Stop: stop, Commit: im.head()}, attachments)
 }
 
-func (im *importer) explained(stop Stop) (Stop, map[string][]byte) {
-	if step := Next(im.run, im.run.Plan.Policy); stop.Reason == ReasonReviewLoop && step.Action == DoExhaust {
+func (im *importer) explained(stop record.Stop) (record.Stop, map[string][]byte) {
+	if step := Next(im.run, im.run.Plan.Policy); stop.Reason == record.ReasonReviewLoop && step.Action == DoExhaust {
 		stop.Repeated = step.Repeated
 	}
 	if im.explain == nil {
@@ -287,7 +288,7 @@ func (im *importer) detail(h halt) string {
 // none of them says.
 func (im *importer) unmet(recorded []string) []string {
 	_, asked := im.run.Open()
-	if round := im.run.lastRound(); round == nil || round.Report.Effective.Passed() {
+	if round := im.run.LastRound(); round == nil || round.Report.Effective.Passed() {
 		asked = nil
 	}
 	asked = slices.Clone(asked)

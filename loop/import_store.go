@@ -9,18 +9,19 @@ import (
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/loop/record"
 )
 
 // ImportOptions say how a foreign run is imported.
 type ImportOptions struct {
 	Again bool // also one that was imported before
 	// Explain is as the Runner's.
-	Explain func(run Run, stop Stop) (Stop, map[string][]byte)
+	Explain func(run record.Run, stop record.Stop) (record.Stop, map[string][]byte)
 }
 
 // Imported is what became of a foreign run.
 type Imported struct {
-	Run      Run
+	Run      record.Run
 	Recorded int  // events that were recorded now; 0 for a run that was here already
 	Before   bool // it was imported before, in whole or in part
 	Differs  bool // what was imported before is not what the timeline says now: nothing was recorded
@@ -30,8 +31,8 @@ type Imported struct {
 // holds what is configured here, and HEAD as its base. A run that was imported
 // before is not imported again; an import that did not come to its end, or a
 // timeline that has grown since, goes on where it stopped.
-func Import(ctx context.Context, s *Store, foreign ForeignRun, plan RunPlan, options ImportOptions) (Imported, error) {
-	if err := plan.Policy.check(); err != nil {
+func Import(ctx context.Context, s *record.Store, foreign ForeignRun, plan record.RunPlan, options ImportOptions) (Imported, error) {
+	if err := plan.Policy.Check(); err != nil {
 		return Imported{}, err
 	}
 	if foreign.ID == "" {
@@ -65,26 +66,26 @@ func Import(ctx context.Context, s *Store, foreign ForeignRun, plan RunPlan, opt
 }
 
 // beginImport records the run's start.
-func beginImport(ctx context.Context, s *Store, foreign ForeignRun, plan RunPlan) (Run, error) {
-	event, err := s.append(ctx, func(v *view) (draft, error) {
+func beginImport(ctx context.Context, s *record.Store, foreign ForeignRun, plan record.RunPlan) (record.Run, error) {
+	event, err := s.Append(ctx, func(v *record.View) (record.NewEvent, error) {
 		plan.Branch = ""
-		id, err := newID(foreign.began(v.now), v.writer, v.clock, plan)
+		id, err := record.NewID(foreign.began(v.Now), v.Writer, v.Clock, plan)
 		plan.Branch = "runr/" + id
-		return draft{
-			Type: RunStarted, Source: importSource, Run: id, Payload: plan, Title: cmp.Or(plan.Entity.Name(), foreign.ID),
-			At: foreign.at(0, v.now), Status: func(Event) string { return string(RunRunning) },
+		return record.NewEvent{
+			Type: record.RunStarted, Source: importSource, Run: id, Payload: plan, Title: cmp.Or(plan.Entity.Name(), foreign.ID),
+			At: foreign.at(0, v.Now), Status: func(record.Event) string { return string(record.RunRunning) },
 		}, err
 	})
 	if err != nil {
-		return Run{}, fmt.Errorf("import: %w", err)
+		return record.Run{}, fmt.Errorf("import: %w", err)
 	}
-	run, bad := FoldRun([]Event{event})
+	run, bad := record.FoldRun([]record.Event{event})
 	return run, errors.Join(bad...)
 }
 
 // recordImport appends drafts to a run that nobody else knows of or may touch: no
 // draft has to be decided on again, so that the cost of each does not grow.
-func recordImport(ctx context.Context, s *Store, run Run, drafts []draft) (Run, error) {
+func recordImport(ctx context.Context, s *record.Store, run record.Run, drafts []record.NewEvent) (record.Run, error) {
 	unlock, free, err := s.Repo.TryLock("run-" + run.ID)
 	if err != nil {
 		return run, err
@@ -94,16 +95,16 @@ func recordImport(ctx context.Context, s *Store, run Run, drafts []draft) (Run, 
 	}
 	defer unlock()
 	for _, d := range drafts {
-		if d.Type == RunStopped || d.Type == ReviewLoopDetected {
+		if d.Type == record.RunStopped || d.Type == record.ReviewLoopDetected {
 			if err := writeFiles(FilesDir(s, run.ID), d.Attachments); err != nil {
 				return run, fmt.Errorf("import: %w", err)
 			}
 		}
-		event, err := s.append(ctx, func(*view) (draft, error) { return d, run.allow(d.Type) })
+		event, err := s.Append(ctx, func(*record.View) (record.NewEvent, error) { return d, run.Allow(d.Type) })
 		if err != nil {
 			return run, fmt.Errorf("import: %w", err)
 		}
-		if err := run.apply(event); err != nil {
+		if err := run.Apply(event); err != nil {
 			return run, fmt.Errorf("import: %w", err)
 		}
 	}
@@ -112,7 +113,7 @@ func recordImport(ctx context.Context, s *Store, run Run, drafts []draft) (Run, 
 
 // importedBefore looks for foreign among the runs that are here. One that is there
 // in part is completed, when what is there is how the timeline begins.
-func importedBefore(ctx context.Context, s *Store, foreign ForeignRun, plan RunPlan, found foundWork, options ImportOptions) (Imported, bool, error) {
+func importedBefore(ctx context.Context, s *record.Store, foreign ForeignRun, plan record.RunPlan, found foundWork, options ImportOptions) (Imported, bool, error) {
 	known, err := importsOf(ctx, s, foreign, plan.Entity)
 	if err != nil || len(known) == 0 {
 		return Imported{}, false, err
@@ -120,8 +121,8 @@ func importedBefore(ctx context.Context, s *Store, foreign ForeignRun, plan RunP
 	now := s.Now().UTC()
 	result := Imported{Before: true}
 	for _, events := range known {
-		run, _ := FoldRun(events)
-		begun, _ := FoldRun(events[:1])
+		run, _ := record.FoldRun(events)
+		begun, _ := record.FoldRun(events[:1])
 		drafts, _, err := importRun(begun, foreign, found, now, options.Explain)
 		if err != nil {
 			return result, true, err
@@ -144,13 +145,13 @@ func importedBefore(ctx context.Context, s *Store, foreign ForeignRun, plan RunP
 
 // importsOf are the events of each run that foreign was imported as, newest first.
 // Its native id or its entity tells which ones to look at.
-func importsOf(ctx context.Context, s *Store, foreign ForeignRun, entity Entity) ([][]Event, error) {
-	runs, _, err := s.Runs(ctx, Filter{})
+func importsOf(ctx context.Context, s *record.Store, foreign ForeignRun, entity record.Entity) ([][]record.Event, error) {
+	runs, _, err := s.Runs(ctx, record.Filter{})
 	if err != nil {
 		return nil, err
 	}
-	var known [][]Event
-	prefix := foreign.began(s.Now()).UTC().Format(idTime) + "-"
+	var known [][]record.Event
+	prefix := foreign.began(s.Now()).UTC().Format(record.IDTime) + "-"
 	for _, r := range runs {
 		if !strings.HasPrefix(r.ID, prefix) && r.Entity != entity {
 			continue
@@ -159,7 +160,7 @@ func importsOf(ctx context.Context, s *Store, foreign ForeignRun, entity Entity)
 		if err != nil {
 			return nil, err
 		}
-		if run, _ := FoldRun(events); run.Plan.Imported == foreign.ID && foreign.goesOn(run.Plan.ImportedLines) {
+		if run, _ := record.FoldRun(events); run.Plan.Imported == foreign.ID && foreign.goesOn(run.Plan.ImportedLines) {
 			known = append(known, events)
 		}
 	}
@@ -169,7 +170,7 @@ func importsOf(ctx context.Context, s *Store, foreign ForeignRun, entity Entity)
 // beyond are the drafts that events do not hold yet. It does not fit when neither
 // is the beginning of the other. Secrets were taken out of events, so that their
 // types and times are what is compared; now is that of drafts without a time.
-func beyond(drafts []draft, events []Event, now time.Time) (rest []draft, fits bool) {
+func beyond(drafts []record.NewEvent, events []record.Event, now time.Time) (rest []record.NewEvent, fits bool) {
 	for i, e := range events {
 		if i == len(drafts) {
 			return nil, true // the run went on here

@@ -19,6 +19,7 @@ import (
 	"git-runr/gitstore"
 	"git-runr/loop/internal/casetest"
 	"git-runr/loop/prose"
+	"git-runr/loop/record"
 )
 
 // importNow is when the timelines of the cases are imported.
@@ -78,11 +79,11 @@ func writeText(t *testing.T, c casetest.Case, want string) {
 }
 
 // importTestPlan is what is configured where the cases are imported.
-func importTestPlan(c casetest.Case) RunPlan {
+func importTestPlan(c casetest.Case) record.RunPlan {
 	plan := testPlan()
 	for line := range strings.Lines(c.File("checks")) {
 		name, command, _ := strings.Cut(strings.TrimSpace(line), ": ")
-		plan.Checks = append(plan.Checks, Check{Name: name, Command: command})
+		plan.Checks = append(plan.Checks, record.Check{Name: name, Command: command})
 	}
 	return plan
 }
@@ -98,12 +99,12 @@ func workOf(c casetest.Case) foundWork {
 }
 
 // importForTest is foreign as a native run, without a repository.
-func importForTest(t testing.TB, foreign ForeignRun, plan RunPlan, found foundWork) ([]draft, Run) {
+func importForTest(t testing.TB, foreign ForeignRun, plan record.RunPlan, found foundWork) ([]record.NewEvent, record.Run) {
 	t.Helper()
 	foreign.describe(&plan, foreign.taskName(), foreign.Task)
-	start := eventAt(1, RunStarted, plan)
+	start := eventAt(1, record.RunStarted, plan)
 	start.Run, start.Timestamp = testRun, foreign.at(0, importNow)
-	begun, bad := FoldRun([]Event{start})
+	begun, bad := record.FoldRun([]record.Event{start})
 	if len(bad) > 0 {
 		t.Fatal(bad)
 	}
@@ -129,7 +130,7 @@ func writeImportedRun(t *testing.T, w io.Writer, c casetest.Case, foreign Foreig
 	fmt.Fprintf(w, "  = %s %s; %s\n", run.Status, run.Result, afterImport(run))
 }
 
-func attachedNames(d draft) string {
+func attachedNames(d record.NewEvent) string {
 	text := ""
 	for _, name := range []string{"executor.md", "review.md"} {
 		if d.Attachments[name] != nil {
@@ -139,23 +140,23 @@ func attachedNames(d draft) string {
 	return text
 }
 
-func writeDraft(w io.Writer, d draft) {
+func writeDraft(w io.Writer, d record.NewEvent) {
 	switch p := d.Payload.(type) {
-	case Attempt:
-		if d.Type == AttemptCompleted {
+	case record.Attempt:
+		if d.Type == record.AttemptCompleted {
 			fmt.Fprintf(w, "    %s by %s, %s; files %q claimed %q; %s\n", p.Status, p.Agent, time.Duration(p.Duration), p.Files, p.Claimed, p.Commit)
 			fmt.Fprintf(w, "    showed %q\n", p.Verification)
 		}
-	case CheckRun:
+	case record.CheckRun:
 		for _, r := range p.Results {
 			fmt.Fprintf(w, "    attempt %d: %s = %q exit %d %s\n", p.Attempt, r.Name, r.Command, r.ExitCode, r.Reason)
 		}
-	case roundPayload:
+	case record.RoundPayload:
 		fmt.Fprintf(w, "    attempt %d, %s, %s\n", p.Attempt, p.Report.Format, time.Duration(p.Duration))
 		for _, r := range p.Report.Requests {
 			fmt.Fprintf(w, "    asks %q\n", r)
 		}
-	case stopPayload:
+	case record.StopPayload:
 		fmt.Fprintf(w, "    %s %d/%d; %q; last activity %s; note on %q\n", p.Reason, p.Round, p.MaxRounds, p.Detail, p.LastActivity.Format("15:04:05"), p.Commit)
 		for _, r := range p.Unmet {
 			fmt.Fprintf(w, "    unmet %q\n", r)
@@ -164,11 +165,11 @@ func writeDraft(w io.Writer, d draft) {
 }
 
 // afterImport is what a resumed run would do first.
-func afterImport(run Run) string {
-	if run.Status == RunComplete {
+func afterImport(run record.Run) string {
+	if run.Status == record.RunComplete {
 		return "nothing follows"
 	}
-	if err := run.apply(eventAt(1, RunResumed, struct{}{})); err != nil {
+	if err := run.Apply(eventAt(1, record.RunResumed, struct{}{})); err != nil {
 		return err.Error()
 	}
 	step := Next(run, run.Plan.Policy)
@@ -185,7 +186,7 @@ func TestImportedRunsNeverPassByThemselves(t *testing.T) {
 		}
 		for _, foreign := range timeline.Runs {
 			_, run := importForTest(t, foreign, importTestPlan(c), foundWork{})
-			if next := afterImport(run); run.Status != RunComplete && !strings.HasPrefix(next, "resumes with attempt") {
+			if next := afterImport(run); run.Status != record.RunComplete && !strings.HasPrefix(next, "resumes with attempt") {
 				t.Errorf("%s, run %q: %s", c.Path, foreign.ID, next)
 			}
 		}
@@ -235,12 +236,12 @@ func TestReadTimelineNamesFewLines(t *testing.T) {
 
 func TestNativeReason(t *testing.T) {
 	known := map[string]bool{}
-	for _, r := range Reasons() {
+	for _, r := range record.Reasons() {
 		known[r.Code] = true
 	}
 	for code, want := range map[string]string{
-		"review_loop_detected": ReasonReviewLoop, "verification_failed": ReasonChecksFailed, "max_ticks_reached": ReasonBudget,
-		"ownership_violation": ReasonScope, "stalled_timeout": ReasonAgentIdle, "": ReasonInterrupted,
+		"review_loop_detected": record.ReasonReviewLoop, "verification_failed": record.ReasonChecksFailed, "max_ticks_reached": record.ReasonBudget,
+		"ownership_violation": record.ReasonScope, "stalled_timeout": record.ReasonAgentIdle, "": record.ReasonInterrupted,
 		"parallel_file_collision": "parallel_file_collision", "$(rm -rf ~) \x1b[2J": "rm__rf______2j",
 	} {
 		if got := nativeReason(code); got != want {
@@ -255,7 +256,7 @@ func TestNativeReason(t *testing.T) {
 }
 
 func TestCheckName(t *testing.T) {
-	im := &importer{run: Run{Plan: RunPlan{Checks: []Check{{Name: "types", Command: "npm run typecheck"}, {Name: "test", Command: "go test ./..."}}}}}
+	im := &importer{run: record.Run{Plan: record.RunPlan{Checks: []record.Check{{Name: "types", Command: "npm run typecheck"}, {Name: "test", Command: "go test ./..."}}}}}
 	for _, test := range []struct{ command, want string }{
 		{"npm run typecheck", "types"},
 		{"npm run lint", "lint"},
@@ -276,7 +277,7 @@ func TestCheckName(t *testing.T) {
 		if got := im.checkName(test.command); got != test.want {
 			t.Errorf("%q: %q, want %q", test.command, got, test.want)
 		}
-		im.pending = append(im.pending, CheckResult{Name: test.want, Command: test.command})
+		im.pending = append(im.pending, record.CheckResult{Name: test.want, Command: test.command})
 	}
 }
 
@@ -291,7 +292,7 @@ const seedTimeline = `{"seq":1,"timestamp":"2026-01-06T12:00:00Z","type":"run_st
 `
 
 // importOf imports text into s and gives the only run.
-func importOf(t *testing.T, s *Store, text string, again bool) Imported {
+func importOf(t *testing.T, s *record.Store, text string, again bool) Imported {
 	t.Helper()
 	ctx := context.Background()
 	timeline, err := ReadTimeline(strings.NewReader(text))
@@ -302,9 +303,9 @@ func importOf(t *testing.T, s *Store, text string, again bool) Imported {
 	if plan.Base, err = s.Repo.Head(ctx); err != nil {
 		t.Fatal(err)
 	}
-	plan.Checks = []Check{{Name: "typecheck", Command: "npm run typecheck"}}
+	plan.Checks = []record.Check{{Name: "typecheck", Command: "npm run typecheck"}}
 	timeline.Runs[0].ID = "20260106120000"
-	done, err := Import(ctx, s, timeline.Runs[0], plan, ImportOptions{Again: again, Explain: func(_ Run, stop Stop) (Stop, map[string][]byte) {
+	done, err := Import(ctx, s, timeline.Runs[0], plan, ImportOptions{Again: again, Explain: func(_ record.Run, stop record.Stop) (record.Stop, map[string][]byte) {
 		return stop, map[string][]byte{"stop_diagnostics.json": []byte("{}\n")}
 	}})
 	if err != nil {
@@ -313,7 +314,7 @@ func importOf(t *testing.T, s *Store, text string, again bool) Imported {
 	return done
 }
 
-func importStore(t *testing.T) *Store {
+func importStore(t *testing.T) *record.Store {
 	t.Helper()
 	s := newTestStore(t)
 	s.Now = func() time.Time { return importNow }
@@ -338,7 +339,7 @@ func TestImportRecordsWhatHappened(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := time.Date(2026, 1, 6, 12, 0, 0, 0, time.UTC)
-	if run.ID != done.Run.ID || run.Status != RunReviewing || run.Plan.Imported != "20260106120000" || !run.CreatedAt.Equal(at) {
+	if run.ID != done.Run.ID || run.Status != record.RunReviewing || run.Plan.Imported != "20260106120000" || !run.CreatedAt.Equal(at) {
 		t.Errorf("run %s is %s of %q, from %s", run.ID, run.Status, run.Plan.Imported, run.CreatedAt)
 	}
 	if a := run.Attempts[0]; !a.StartedAt.Equal(at.Add(time.Second)) || !a.EndedAt.Equal(at.Add(5*time.Minute)) || a.Verification != "token (secret)" {
@@ -407,7 +408,7 @@ func TestImportGoesOn(t *testing.T) {
 			t.Fatal(err)
 		}
 		done := importOf(t, s, seedTimeline, false)
-		if done.Run.ID != begun.ID || done.Recorded != len(drafts)-n || done.Run.Status != RunReviewing || done.Differs {
+		if done.Run.ID != begun.ID || done.Recorded != len(drafts)-n || done.Run.Status != record.RunReviewing || done.Differs {
 			t.Errorf("after %d events: %d recorded, status %s", n, done.Recorded, done.Run.Status)
 		}
 	}
@@ -415,7 +416,7 @@ func TestImportGoesOn(t *testing.T) {
 {"seq":9,"timestamp":"2026-01-06T13:01:00Z","type":"stop","source":"supervisor","payload":{"reason":"stalled_timeout"}}
 `
 	done := importOf(t, s, grown, false)
-	if done.Run.ID != whole.Run.ID || done.Recorded != 2 || done.Run.Stop.Reason != ReasonAgentIdle {
+	if done.Run.ID != whole.Run.ID || done.Recorded != 2 || done.Run.Stop.Reason != record.ReasonAgentIdle {
 		t.Errorf("grown: run %s, %d recorded, %+v", done.Run.ID, done.Recorded, done.Run.Stop)
 	}
 }
@@ -431,7 +432,7 @@ func TestImportFindsWork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	work, err := s.keepTree(ctx, commit.Tree, base, "work")
+	work, err := s.KeepTree(ctx, commit.Tree, base, "work")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -444,12 +445,12 @@ func TestImportFindsWork(t *testing.T) {
 	if done.Run.Plan.Base != base || done.Run.Commit != work || done.Run.Attempts[0].Commit != work {
 		t.Errorf("base %s, commit %s, want %s and %s", done.Run.Plan.Base, done.Run.Commit, base, work)
 	}
-	if commit, note := noteOf(lastEvent(t, s, done.Run.ID)); commit != work || !strings.Contains(note, "STOPPED: review_loop_detected (round 3/2)") {
+	if commit, note := record.NoteOf(lastEvent(t, s, done.Run.ID)); commit != work || !strings.Contains(note, "STOPPED: review_loop_detected (round 3/2)") {
 		t.Errorf("note on %s: %s", commit, note)
 	}
 }
 
-func lastEvent(t *testing.T, s *Store, run string) Event {
+func lastEvent(t *testing.T, s *record.Store, run string) record.Event {
 	t.Helper()
 	events, err := s.RunEvents(context.Background(), run)
 	if err != nil {
@@ -490,12 +491,12 @@ func checkForeignRun(t *testing.T, foreign ForeignRun, size int) {
 	}
 	drafts, run := importForTest(t, foreign, testPlan(), foundWork{})
 	for _, d := range drafts {
-		body, err := Event{Type: d.Type, Payload: eventAt(1, d.Type, d.Payload).Payload, Title: d.Title}.message("")
+		body, err := record.Event{Type: d.Type, Payload: eventAt(1, d.Type, d.Payload).Payload, Title: d.Title}.CommitText("")
 		if err != nil || !utf8.ValidString(body) || len(body) > 8*size+32<<10 {
 			t.Fatalf("event of %d bytes from %d, %v", len(body), size, err)
 		}
 	}
-	if next := afterImport(run); run.Status != RunComplete && !strings.HasPrefix(next, "resumes with attempt") {
+	if next := afterImport(run); run.Status != record.RunComplete && !strings.HasPrefix(next, "resumes with attempt") {
 		t.Fatalf("a stopped run %s", next)
 	}
 	if len(run.Plan.Checks) > 0 || run.Stop != nil && len(run.Stop.Commands) > 0 {

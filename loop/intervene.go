@@ -9,6 +9,7 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/loop/prose"
+	"git-runr/loop/record"
 )
 
 // InterventionSpec is what a person says of an intervention.
@@ -25,8 +26,8 @@ type InterventionSpec struct {
 // Intervene records what a person did for a run that stopped: the work in the run's
 // working tree becomes a commit on its branch, commands are run there and kept as
 // evidence. The counters start afresh.
-func (r *Runner) Intervene(ctx context.Context, run Run, spec InterventionSpec) (Run, Intervention, error) {
-	var iv Intervention
+func (r *Runner) Intervene(ctx context.Context, run record.Run, spec InterventionSpec) (record.Run, record.Intervention, error) {
+	var iv record.Intervention
 	unlock, free, err := r.Store.Repo.TryLock("run-" + run.ID)
 	if err != nil {
 		return run, iv, err
@@ -38,7 +39,7 @@ func (r *Runner) Intervene(ctx context.Context, run Run, spec InterventionSpec) 
 	if run, err = r.Store.Run(ctx, run.ID); err != nil { // somebody may have carried it on since it was read
 		return run, iv, err
 	}
-	if refused := run.allow(RunIntervened); refused != nil {
+	if refused := run.Allow(record.RunIntervened); refused != nil {
 		return run, iv, refused
 	}
 	t := &turn{Runner: r, ctx: ctx, run: run}
@@ -47,7 +48,7 @@ func (r *Runner) Intervene(ctx context.Context, run Run, spec InterventionSpec) 
 		return run, iv, err
 	}
 	defer release()
-	iv = Intervention{Number: len(run.Interventions) + 1, Reason: spec.Reason, Note: spec.Note, Attempts: len(run.Attempts), Files: []string{}}
+	iv = record.Intervention{Number: len(run.Interventions) + 1, Reason: spec.Reason, Note: spec.Note, Attempts: len(run.Attempts), Files: []string{}}
 	if err := t.findCommits(&iv, spec.Since); err != nil {
 		return run, iv, fmt.Errorf("list commits: %w", err)
 	}
@@ -60,7 +61,7 @@ func (r *Runner) Intervene(ctx context.Context, run Run, spec InterventionSpec) 
 	if err := t.takeEvidence(&iv); err != nil {
 		return run, iv, err
 	}
-	if spec.Evidence && iv.Commit == "" && !slices.ContainsFunc(iv.Evidence, Evidence.Counts) {
+	if spec.Evidence && iv.Commit == "" && !slices.ContainsFunc(iv.Evidence, record.Evidence.Counts) {
 		return run, iv, nil
 	}
 	return t.recordIntervention(iv)
@@ -68,7 +69,7 @@ func (r *Runner) Intervene(ctx context.Context, run Run, spec InterventionSpec) 
 
 // findCommits lists what was committed in the user's checkout since the run began
 // or a person last stepped in.
-func (t *turn) findCommits(iv *Intervention, since gitstore.ID) error {
+func (t *turn) findCommits(iv *record.Intervention, since gitstore.ID) error {
 	repo := t.Store.Repo
 	iv.Commits = []gitstore.ID{}
 	head, err := repo.HeadOrEmpty(t.ctx)
@@ -101,15 +102,15 @@ func (t *turn) findCommits(iv *Intervention, since gitstore.ID) error {
 
 // unrelated leaves a checkout that does not go on from where the run began out of
 // account; a start that the person named must fit.
-func (t *turn) unrelated(iv *Intervention, since gitstore.ID, err error) error {
+func (t *turn) unrelated(iv *record.Intervention, since gitstore.ID, err error) error {
 	if since != "" && err == nil {
-		return &StateError{What: "commit " + since.Short(), Status: "no ancestor of HEAD", Cannot: "where the intervention began"}
+		return &record.StateError{What: "commit " + since.Short(), Status: "no ancestor of HEAD", Cannot: "where the intervention began"}
 	}
 	iv.Since = iv.Head
 	return nil
 }
 
-func (t *turn) addFiles(iv *Intervention, from, to gitstore.ID) error {
+func (t *turn) addFiles(iv *record.Intervention, from, to gitstore.ID) error {
 	changes, err := t.Store.Repo.Changed(t.ctx, from, to)
 	if err != nil {
 		return err
@@ -123,7 +124,7 @@ func (t *turn) addFiles(iv *Intervention, from, to gitstore.ID) error {
 }
 
 // takeWork puts what the person did in the run's working tree on the run's branch.
-func (t *turn) takeWork(iv *Intervention, spec InterventionSpec) error {
+func (t *turn) takeWork(iv *record.Intervention, spec InterventionSpec) error {
 	theirs, err := t.changedByPeople(spec)
 	if err != nil || !theirs {
 		return err
@@ -168,7 +169,7 @@ func (t *turn) takeAside(from gitstore.ID, message string) (gitstore.ID, error) 
 	if err != nil || commit.Tree == tree {
 		return from, err
 	}
-	at, err := t.Store.keepTree(t.ctx, tree, from, message)
+	at, err := t.Store.KeepTree(t.ctx, tree, from, message)
 	if err != nil {
 		return "", err
 	}
@@ -180,8 +181,8 @@ func (t *turn) takeAside(from gitstore.ID, message string) (gitstore.ID, error) 
 // the person who intervenes answers for all that there is. A message for the commit
 // says that it is the person's, too.
 func (t *turn) changedByPeople(spec InterventionSpec) (bool, error) {
-	a := t.run.lastAttempt()
-	if spec.Message != "" || a == nil || a.Failure == nil && !a.EndedAt.IsZero() || t.run.byPeople(len(t.run.Attempts)) != "" {
+	a := t.run.LastAttempt()
+	if spec.Message != "" || a == nil || a.Failure == nil && !a.EndedAt.IsZero() || t.run.ByPeople(len(t.run.Attempts)) != "" {
 		return true, nil
 	}
 	if a.After == "" && spec.Proof {
@@ -195,7 +196,7 @@ func (t *turn) changedByPeople(spec InterventionSpec) (bool, error) {
 	return err == nil && now.Tree != left.Tree, err
 }
 
-func (t *turn) interventionMessage(iv Intervention, message string) string {
+func (t *turn) interventionMessage(iv record.Intervention, message string) string {
 	if strings.TrimSpace(message) == "" {
 		first, _, _ := strings.Cut(strings.TrimSpace(iv.Note), "\n")
 		message = prose.OneLine(cmp.Or(first, "Intervention in run "+t.run.ID))
@@ -204,11 +205,11 @@ func (t *turn) interventionMessage(iv Intervention, message string) string {
 }
 
 // runCommands keeps exit code, duration and output of each command.
-func (t *turn) runCommands(iv Intervention, commands []string) ([]CheckResult, error) {
+func (t *turn) runCommands(iv record.Intervention, commands []string) ([]record.CheckResult, error) {
 	on := cmp.Or(iv.Commit, t.run.Head())
-	results := []CheckResult{}
+	results := []record.CheckResult{}
 	for _, command := range commands {
-		check := Check{Command: command}
+		check := record.Check{Command: command}
 		for _, c := range t.run.Plan.Checks {
 			if c.Command == command {
 				check = c
@@ -220,7 +221,7 @@ func (t *turn) runCommands(iv Intervention, commands []string) ([]CheckResult, e
 	return results, t.ctx.Err()
 }
 
-func (t *turn) recordIntervention(iv Intervention) (Run, Intervention, error) {
+func (t *turn) recordIntervention(iv record.Intervention) (record.Run, record.Intervention, error) {
 	attachments := map[string][]byte{}
 	for i, c := range iv.Commands {
 		if c.Output != "" {
@@ -228,18 +229,18 @@ func (t *turn) recordIntervention(iv Intervention) (Run, Intervention, error) {
 		}
 	}
 	for _, e := range iv.Evidence {
-		attachments["evidence/"+safeName(e.File)] = []byte(e.text)
+		attachments["evidence/"+record.SafeName(e.File)] = []byte(e.Text)
 	}
 	recorded := iv
-	recorded.Commands = withoutOutput(iv.Commands)
+	recorded.Commands = record.WithoutOutput(iv.Commands)
 	on := cmp.Or(iv.Commit, t.run.Head())
 	author, err := t.Store.Repo.Identity(t.ctx)
 	if err != nil {
 		return t.run, iv, err
 	}
 	recorded.By = author.String()
-	err = t.record(draft{
-		Type: RunIntervened, Source: "cli", Payload: interventionPayload{Intervention: recorded, On: on}, Attachments: attachments,
+	err = t.record(record.NewEvent{
+		Type: record.RunIntervened, Source: "cli", Payload: record.InterventionPayload{Intervention: recorded, On: on}, Attachments: attachments,
 		Title: prose.OneLine(iv.Reason + ": " + iv.Note),
 	})
 	iv.By = recorded.By
@@ -247,10 +248,10 @@ func (t *turn) recordIntervention(iv Intervention) (Run, Intervention, error) {
 }
 
 // TakeEvidence records what people left since run stopped, as an intervention.
-func (r *Runner) TakeEvidence(ctx context.Context, run Run) (Run, Intervention, error) {
+func (r *Runner) TakeEvidence(ctx context.Context, run record.Run) (record.Run, record.Intervention, error) {
 	found, err := evidenceLeft(run, FilesDir(r.Store, run.ID))
 	if err != nil || len(found) == 0 {
-		return run, Intervention{}, err
+		return run, record.Intervention{}, err
 	}
 	var files []string
 	for _, e := range found {
@@ -260,16 +261,16 @@ func (r *Runner) TakeEvidence(ctx context.Context, run Run) (Run, Intervention, 
 }
 
 // interventionReason is the reason of an intervention that a person did not put into words.
-func interventionReason(r Run) string {
+func interventionReason(r record.Run) string {
 	if r.Stop == nil {
-		return InterveneOther
+		return record.InterveneOther
 	}
-	return cmp.Or(ReasonOf(r.Stop.Reason).Intervene, InterveneOther)
+	return cmp.Or(record.ReasonOf(r.Stop.Reason).Intervene, record.InterveneOther)
 }
 
 // Prove runs the named checks in the run's working tree before it is resumed, and
 // records them as an intervention.
-func (r *Runner) Prove(ctx context.Context, run Run, names []string) (Run, Intervention, error) {
+func (r *Runner) Prove(ctx context.Context, run record.Run, names []string) (record.Run, record.Intervention, error) {
 	spec := InterventionSpec{Reason: interventionReason(run), Note: "checked before resuming: " + strings.Join(names, ", "), Proof: true}
 	for _, name := range names {
 		for _, c := range run.Plan.Checks {

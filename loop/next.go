@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"git-runr/loop/prose"
+	"git-runr/loop/record"
 	"git-runr/loop/reply"
 	"git-runr/loop/track"
 )
@@ -28,54 +29,54 @@ const (
 // Step is what comes next in a run.
 type Step struct {
 	Action   Action
-	Work     WorkStep    // for attempt, checks and review
-	Mode     AttemptMode // for attempt
-	Number   int         // of the attempt or round; for revert, of the attempt to undo
-	Redo     bool        // the attempt was begun and never ended
-	Reason   string      // for stop and exhausted: a code of the registry
+	Work     record.WorkStep    // for attempt, checks and review
+	Mode     record.AttemptMode // for attempt
+	Number   int                // of the attempt or round; for revert, of the attempt to undo
+	Redo     bool               // the attempt was begun and never ended
+	Reason   string             // for stop and exhausted: a code of the registry
 	Detail   string
 	Repeated []string // for exhausted: ids of findings that were unmet twice
 }
 
 // Next decides what a run does next. It looks at nothing but its arguments, so
 // that a run taken up by another process goes on in the same way.
-func Next(run Run, policy Policy) Step {
+func Next(run record.Run, policy record.Policy) Step {
 	if run.Done() {
 		return Step{Action: DoNothing}
 	}
 	step := next(run, policy)
 	works := step.Action == DoAttempt || step.Action == DoChecks || step.Action == DoReview
-	if took := run.UpdatedAt.Sub(run.began); works && policy.TimeBudget > 0 && took >= time.Duration(policy.TimeBudget) {
-		return stop(ReasonBudget, fmt.Sprintf("the run took %s, and %s are allowed", took.Round(time.Second), policy.TimeBudget))
+	if took := run.UpdatedAt.Sub(run.Began); works && policy.TimeBudget > 0 && took >= time.Duration(policy.TimeBudget) {
+		return stop(record.ReasonBudget, fmt.Sprintf("the run took %s, and %s are allowed", took.Round(time.Second), policy.TimeBudget))
 	}
 	return step
 }
 
-func next(run Run, policy Policy) Step {
-	switch run.last {
-	case AttemptStarted:
-		a := run.lastAttempt()
+func next(run record.Run, policy record.Policy) Step {
+	switch run.Last {
+	case record.AttemptStarted:
+		a := run.LastAttempt()
 		return Step{Action: DoAttempt, Work: stepNamed(policy, a.Step), Mode: a.Mode, Number: a.Number, Redo: true}
-	case AttemptCompleted:
+	case record.AttemptCompleted:
 		if stop, bad := afterAttempt(run, policy); bad {
 			return stop
 		}
-	case AttemptReverted:
+	case record.AttemptReverted:
 		return afterRevert(run, policy)
-	case ChecksCompleted:
+	case record.ChecksCompleted:
 		return afterChecks(run, policy)
-	case RoundCompleted:
+	case record.RoundCompleted:
 		return afterRound(run, policy)
-	case RunResumed, RunIntervened:
+	case record.RunResumed, record.RunIntervened:
 		return afterResume(run, policy)
-	case RunAnswered:
+	case record.RunAnswered:
 		return afterAnswer(run)
 	}
 	return onward(run, policy)
 }
 
 // onward is the step at the run's position.
-func onward(run Run, policy Policy) Step {
+func onward(run record.Run, policy record.Policy) Step {
 	if run.Plan.Context != nil && len(run.Attempts) == 0 {
 		return givenAttempt(policy)
 	}
@@ -84,33 +85,33 @@ func onward(run Run, policy Policy) Step {
 	}
 	work := policy.Workflow[run.Position]
 	switch work.Kind {
-	case StepCheck:
+	case record.StepCheck:
 		return Step{Action: DoChecks, Work: work}
-	case StepReview:
+	case record.StepReview:
 		return Step{Action: DoReview, Work: work, Number: len(run.Rounds) + 1}
 	}
-	return attempt(run, work, ModeImplement)
+	return attempt(run, work, record.ModeImplement)
 }
 
-func attempt(run Run, work WorkStep, mode AttemptMode) Step {
-	if mode == ModeImplement && len(run.Plan.Findings)+len(run.Plan.Requests)+len(run.Plan.Said) > 0 {
-		mode = ModeFix // the run was started to fix a submitted review
+func attempt(run record.Run, work record.WorkStep, mode record.AttemptMode) Step {
+	if mode == record.ModeImplement && len(run.Plan.Findings)+len(run.Plan.Requests)+len(run.Plan.Said) > 0 {
+		mode = record.ModeFix // the run was started to fix a submitted review
 	}
 	return Step{Action: DoAttempt, Work: work, Mode: mode, Number: len(run.Attempts) + 1}
 }
 
 // givenAttempt takes over an executor's finished work as the first attempt, in the
 // place of the last agent step before the review.
-func givenAttempt(policy Policy) Step {
-	review := slices.IndexFunc(policy.Workflow, func(s WorkStep) bool { return s.Kind == StepReview })
+func givenAttempt(policy record.Policy) Step {
+	review := slices.IndexFunc(policy.Workflow, func(s record.WorkStep) bool { return s.Kind == record.StepReview })
 	if review < 0 {
 		review = len(policy.Workflow)
 	}
-	work := WorkStep{Name: "given", Kind: StepAgent}
-	if at := policy.fixStep(review); at >= 0 {
+	work := record.WorkStep{Name: "given", Kind: record.StepAgent}
+	if at := policy.FixStep(review); at >= 0 {
 		work = policy.Workflow[at]
 	}
-	return Step{Action: DoAttempt, Work: work, Mode: ModeGiven, Number: 1}
+	return Step{Action: DoAttempt, Work: work, Mode: record.ModeGiven, Number: 1}
 }
 
 func stop(reason, detail string) Step {
@@ -119,69 +120,69 @@ func stop(reason, detail string) Step {
 
 // afterAttempt stops when the attempt got nowhere, and in place when files changed
 // meanwhile of which nobody says that they are the attempt's.
-func afterAttempt(run Run, policy Policy) (Step, bool) {
-	a := *run.lastAttempt()
+func afterAttempt(run record.Run, policy record.Policy) (Step, bool) {
+	a := *run.LastAttempt()
 	switch {
 	case a.Failure != nil:
 		return stop(a.Failure.Reason, a.Failure.Detail), true
 	case a.Status == reply.ExecutorFailed:
-		return stop(ReasonBlocked, ""), true
+		return stop(record.ReasonBlocked, ""), true
 	case a.Status == reply.ExecutorCheckpoint:
-		return stop(ReasonCheckpoint, ""), true
-	case run.Plan.InPlace && a.Mode != ModeGiven && len(a.Unclaimed) > 0:
-		return stop(ReasonUnclaimed, strings.Join(a.Unclaimed, ", ")), true
+		return stop(record.ReasonCheckpoint, ""), true
+	case run.Plan.InPlace && a.Mode != record.ModeGiven && len(a.Unclaimed) > 0:
+		return stop(record.ReasonUnclaimed, strings.Join(a.Unclaimed, ", ")), true
 	}
 	return withoutProgress(run, policy)
 }
 
 // withoutProgress stops when the attempt came to nothing new.
-func withoutProgress(run Run, policy Policy) (Step, bool) {
-	a := *run.lastAttempt()
+func withoutProgress(run record.Run, policy record.Policy) (Step, bool) {
+	a := *run.LastAttempt()
 	switch {
-	case len(a.Files) == 0 && a.Mode != ModeImplement && a.Mode != ModeGiven:
-		return stop(ReasonNoChange, fmt.Sprintf("attempt %d changed nothing", a.Number)), true
-	case run.Head() == run.Plan.Base && noAgentStepLeft(run, policy) && a.Mode == ModeImplement:
-		return stop(ReasonNoChange, fmt.Sprintf("after attempt %d nothing differs from where the run began", a.Number)), true
+	case len(a.Files) == 0 && a.Mode != record.ModeImplement && a.Mode != record.ModeGiven:
+		return stop(record.ReasonNoChange, fmt.Sprintf("attempt %d changed nothing", a.Number)), true
+	case run.Head() == run.Plan.Base && noAgentStepLeft(run, policy) && a.Mode == record.ModeImplement:
+		return stop(record.ReasonNoChange, fmt.Sprintf("after attempt %d nothing differs from where the run began", a.Number)), true
 	}
 	if earlier := refusedBefore(run, policy, a); earlier != 0 {
-		return stop(ReasonNoProgress, fmt.Sprintf("attempt %d brought back the tree of attempt %d", a.Number, earlier)), true
+		return stop(record.ReasonNoProgress, fmt.Sprintf("attempt %d brought back the tree of attempt %d", a.Number, earlier)), true
 	}
 	return Step{}, false
 }
 
-func noAgentStepLeft(run Run, policy Policy) bool {
+func noAgentStepLeft(run record.Run, policy record.Policy) bool {
 	rest := policy.Workflow[min(run.Position, len(policy.Workflow)):]
-	return !slices.ContainsFunc(rest, func(s WorkStep) bool { return s.Kind == StepAgent })
+	return !slices.ContainsFunc(rest, func(s record.WorkStep) bool { return s.Kind == record.StepAgent })
 }
 
 // refusedBefore is the number of an earlier attempt whose reviewed and refused
 // tree is that of a; 0 when there is none.
-func refusedBefore(run Run, policy Policy, a Attempt) int {
+func refusedBefore(run record.Run, policy record.Policy, a record.Attempt) int {
 	for _, round := range run.Rounds {
-		if round.Tree == a.Tree && round.Attempt != a.Number && policy.refuses(round) {
+		if round.Tree == a.Tree && round.Attempt != a.Number && policy.Refuses(round) {
 			return round.Attempt
 		}
 	}
 	return 0
 }
 
-func afterRevert(run Run, policy Policy) Step {
-	if a := run.lastAttempt(); a != nil && a.Reverted != nil && len(a.Reverted.Conflicts) > 0 {
-		return stop(ReasonRevertConflict, fmt.Sprintf("%s changed since attempt %d: %s", prose.Count(len(a.Reverted.Conflicts), "file"), a.Number, strings.Join(a.Reverted.Conflicts, ", ")))
+func afterRevert(run record.Run, policy record.Policy) Step {
+	if a := run.LastAttempt(); a != nil && a.Reverted != nil && len(a.Reverted.Conflicts) > 0 {
+		return stop(record.ReasonRevertConflict, fmt.Sprintf("%s changed since attempt %d: %s", prose.Count(len(a.Reverted.Conflicts), "file"), a.Number, strings.Join(a.Reverted.Conflicts, ", ")))
 	}
-	if a := run.lastAttempt(); a != nil && a.Reverted != nil && len(a.Reverted.Left) > 0 {
-		return stop(ReasonRevertConflict, fmt.Sprintf("%s changed in your checkout since the executor: %s", prose.Count(len(a.Reverted.Left), "file"), strings.Join(a.Reverted.Left, ", ")))
+	if a := run.LastAttempt(); a != nil && a.Reverted != nil && len(a.Reverted.Left) > 0 {
+		return stop(record.ReasonRevertConflict, fmt.Sprintf("%s changed in your checkout since the executor: %s", prose.Count(len(a.Reverted.Left), "file"), strings.Join(a.Reverted.Left, ", ")))
 	}
-	at := policy.fixStep(run.Position)
+	at := policy.FixStep(run.Position)
 	if at < 0 {
-		return stop(ReasonReviewNotPassed, "")
+		return stop(record.ReasonReviewNotPassed, "")
 	}
-	return attempt(run, policy.Workflow[at], ModeReexecute)
+	return attempt(run, policy.Workflow[at], record.ModeReexecute)
 }
 
 // afterChecks goes on to the review, which weighs the evidence; without one to
 // come, a failed check is what needs the fix.
-func afterChecks(run Run, policy Policy) Step {
+func afterChecks(run record.Run, policy record.Policy) Step {
 	checks := run.LastChecks()
 	if !checks.Failed() || reviewAhead(run, policy) {
 		return onward(run, policy)
@@ -192,30 +193,30 @@ func afterChecks(run Run, policy Policy) Step {
 			failed++
 		}
 	}
-	at := policy.fixStep(run.Position)
+	at := policy.FixStep(run.Position)
 	if at < 0 || failed > policy.MaxRetries {
-		return stop(ReasonChecksFailed, fmt.Sprintf("failing: %s; step %q failed %d times", checks.failing(), checks.Step, failed))
+		return stop(record.ReasonChecksFailed, fmt.Sprintf("failing: %s; step %q failed %d times", checks.Failing(), checks.Step, failed))
 	}
-	return attempt(run, policy.Workflow[at], ModeFix)
+	return attempt(run, policy.Workflow[at], record.ModeFix)
 }
 
-func reviewAhead(run Run, policy Policy) bool {
+func reviewAhead(run record.Run, policy record.Policy) bool {
 	rest := policy.Workflow[min(run.Position, len(policy.Workflow)):]
-	return slices.ContainsFunc(rest, func(s WorkStep) bool { return s.Kind == StepReview })
+	return slices.ContainsFunc(rest, func(s record.WorkStep) bool { return s.Kind == record.StepReview })
 }
 
-func afterRound(run Run, policy Policy) Step {
-	round := *run.lastRound()
+func afterRound(run record.Run, policy record.Policy) Step {
+	round := *run.LastRound()
 	switch {
 	case round.Failure != nil:
 		return stop(round.Failure.Reason, round.Failure.Detail)
 	case round.Census.Nothing():
-		return stop(ReasonNothing, "")
-	case round.Report.Unreadable() && policy.blocks(round.Report, round.checksFailed()):
+		return stop(record.ReasonNothing, "")
+	case round.Report.Unreadable() && policy.Blocks(round.Report, round.ChecksFailed()):
 		return afterUnreadable(run, policy)
-	case !policy.blocks(round.Report, round.checksFailed()) && round.Census.Partial():
-		return Step{Action: DoExhaust, Reason: ReasonPartial, Detail: "not reviewed: " + round.Census.Unread()}
-	case !policy.blocks(round.Report, round.checksFailed()):
+	case !policy.Blocks(round.Report, round.ChecksFailed()) && round.Census.Partial():
+		return Step{Action: DoExhaust, Reason: record.ReasonPartial, Detail: "not reviewed: " + round.Census.Unread()}
+	case !policy.Blocks(round.Report, round.ChecksFailed()):
 		return onward(run, policy)
 	}
 	return refused(run, policy)
@@ -223,63 +224,63 @@ func afterRound(run Run, policy Policy) Step {
 
 // afterUnreadable asks the reviewer once more: an implementer can do nothing with
 // an answer that asks for nothing.
-func afterUnreadable(run Run, policy Policy) Step {
+func afterUnreadable(run record.Run, policy record.Policy) Step {
 	rounds := run.Rounds[min(run.Since, len(run.Rounds)):]
 	again := len(rounds) > 1 && rounds[len(rounds)-2].Report.Unreadable()
 	if at := run.Position - 1; !again && at >= 0 {
 		return Step{Action: DoReview, Work: policy.Workflow[at], Number: len(run.Rounds) + 1}
 	}
-	return Step{Action: DoExhaust, Reason: ReasonReviewUnreadable, Detail: "the reviewer's answer could not be read twice"}
+	return Step{Action: DoExhaust, Reason: record.ReasonReviewUnreadable, Detail: "the reviewer's answer could not be read twice"}
 }
 
 // refused is what follows a review that did not pass.
-func refused(run Run, policy Policy) Step {
-	at := policy.fixStep(run.Position - 1)
+func refused(run record.Run, policy record.Policy) Step {
+	at := policy.FixStep(run.Position - 1)
 	repeated := unmetTwice(run, policy)
 	switch {
 	case at < 0 || run.Plan.Implementer == "":
-		return spent(run, policy, Step{Reason: ReasonReviewNotPassed})
+		return spent(run, policy, Step{Reason: record.ReasonReviewNotPassed})
 	case len(repeated) > 0:
-		return spent(run, policy, Step{Reason: ReasonReviewLoop, Detail: "the same finding was unmet twice", Repeated: repeated})
+		return spent(run, policy, Step{Reason: record.ReasonReviewLoop, Detail: "the same finding was unmet twice", Repeated: repeated})
 	case len(refusals(run, policy)) > policy.MaxRetries:
-		return spent(run, policy, Step{Reason: ReasonReviewLoop, Detail: "the retries are used up"})
+		return spent(run, policy, Step{Reason: record.ReasonReviewLoop, Detail: "the retries are used up"})
 	}
 	return backToWork(run, policy, at)
 }
 
 // spent gives the run up for what step says, unless the reviewer has nothing
 // against the work and only checks are: then they are the reason.
-func spent(run Run, policy Policy, step Step) Step {
+func spent(run record.Run, policy record.Policy, step Step) Step {
 	step.Action = DoExhaust
-	if round := *run.lastRound(); policy.refusedByChecks(round) {
-		step.Reason = ReasonChecksFailed
-		step.Detail = strings.TrimSuffix("failing: "+CheckRun{Results: round.Checks}.failing()+"; "+step.Detail, "; ")
+	if round := *run.LastRound(); policy.RefusedByChecks(round) {
+		step.Reason = record.ReasonChecksFailed
+		step.Detail = strings.TrimSuffix("failing: "+record.CheckRun{Results: round.Checks}.Failing()+"; "+step.Detail, "; ")
 	}
 	return step
 }
 
 // backToWork is the way back into the loop: critical findings undo the attempt first,
 // but never what a person did after it.
-func backToWork(run Run, policy Policy, at int) Step {
-	last := run.lastAttempt()
-	critical := run.lastRound() != nil && run.lastRound().Report.Effective == reply.CriticalFail
-	if critical && run.byPeople(len(run.Attempts)) != "" {
-		return attempt(run, policy.Workflow[at], ModeFix)
+func backToWork(run record.Run, policy record.Policy, at int) Step {
+	last := run.LastAttempt()
+	critical := run.LastRound() != nil && run.LastRound().Report.Effective == reply.CriticalFail
+	if critical && run.ByPeople(len(run.Attempts)) != "" {
+		return attempt(run, policy.Workflow[at], record.ModeFix)
 	}
 	if critical && last != nil && last.Reverted == nil {
 		return Step{Action: DoRevert, Number: last.Number, Work: policy.Workflow[at]}
 	}
 	if critical {
-		return attempt(run, policy.Workflow[at], ModeReexecute)
+		return attempt(run, policy.Workflow[at], record.ModeReexecute)
 	}
-	return attempt(run, policy.Workflow[at], ModeFix)
+	return attempt(run, policy.Workflow[at], record.ModeFix)
 }
 
 // refusals are the rounds that did not pass since the run began or a person stepped in.
-func refusals(run Run, policy Policy) []Round {
-	var refused []Round
+func refusals(run record.Run, policy record.Policy) []record.Round {
+	var refused []record.Round
 	for _, round := range run.Rounds[min(run.Since, len(run.Rounds)):] {
-		if policy.refuses(round) {
+		if policy.Refuses(round) {
 			refused = append(refused, round)
 		}
 	}
@@ -289,21 +290,21 @@ func refusals(run Run, policy Policy) []Round {
 // unmetTwice are the ids of findings that two attempts in a row were asked to fix
 // and did not, and the texts of requests that have none: they stand in each of the
 // last three refusals, in whatever words. The id is that of the newest wording.
-func unmetTwice(run Run, policy Policy) []string {
+func unmetTwice(run record.Run, policy record.Policy) []string {
 	rounds := refusals(run, policy)
 	if len(rounds) < 3 {
 		return nil
 	}
-	return track.Repeated(trackedRounds(rounds[len(rounds)-3:]))
+	return track.Repeated(record.TrackedRounds(rounds[len(rounds)-3:]))
 }
 
 // afterResume takes the run up where it stopped. What was refused is not passed by
 // going on: it is mended, or looked at again. What people did meanwhile decides.
-func afterResume(run Run, policy Policy) Step {
+func afterResume(run record.Run, policy record.Policy) Step {
 	if step, ok := afterPeople(run, policy); ok {
 		return step
 	}
-	if a := run.lastAttempt(); a != nil && (a.Failure != nil || a.EndedAt.IsZero()) && run.byPeople(len(run.Attempts)) == "" {
+	if a := run.LastAttempt(); a != nil && (a.Failure != nil || a.EndedAt.IsZero()) && run.ByPeople(len(run.Attempts)) == "" {
 		return Step{Action: DoAttempt, Work: stepNamed(policy, a.Step), Mode: a.Mode, Number: a.Number, Redo: true}
 	}
 	at := run.Position - 1
@@ -311,13 +312,13 @@ func afterResume(run Run, policy Policy) Step {
 		return onward(run, policy)
 	}
 	switch work := policy.Workflow[at]; {
-	case work.Kind == StepAgent:
+	case work.Kind == record.StepAgent:
 		return attemptResumed(run, policy, work)
-	case work.Kind == StepReview && run.lastRound() != nil:
+	case work.Kind == record.StepReview && run.LastRound() != nil:
 		return reviewResumed(run, policy, at)
-	case work.Kind == StepCheck && run.LastChecks() != nil && run.LastChecks().Failed() && !reviewAhead(run, policy):
-		if fix := policy.fixStep(at); fix >= 0 {
-			return attempt(run, policy.Workflow[fix], ModeFix)
+	case work.Kind == record.StepCheck && run.LastChecks() != nil && run.LastChecks().Failed() && !reviewAhead(run, policy):
+		if fix := policy.FixStep(at); fix >= 0 {
+			return attempt(run, policy.Workflow[fix], record.ModeFix)
 		}
 		return Step{Action: DoChecks, Work: work}
 	}
@@ -326,22 +327,22 @@ func afterResume(run Run, policy Policy) Step {
 
 // afterPeople is what follows an intervention: work that a person did, or commands
 // that all passed, are checked and reviewed before an implementer is asked again.
-func afterPeople(run Run, policy Policy) (Step, bool) {
+func afterPeople(run record.Run, policy record.Policy) (Step, bool) {
 	worked, proved := false, false
 	for _, iv := range run.News() {
 		worked = worked || iv.Commit != ""
-		if shown, good := iv.proof(); shown { // a note alone takes no proof back
+		if shown, good := iv.Proof(); shown { // a note alone takes no proof back
 			proved = good
 		}
 	}
-	a := run.lastAttempt()
+	a := run.LastAttempt()
 	unfinished := a != nil && (a.Failure != nil || a.EndedAt.IsZero())
 	if !worked && (!proved || a == nil || unfinished || run.Head() == run.Plan.Base) {
 		return Step{}, false
 	}
-	at := policy.fixStep(run.Position)
+	at := policy.FixStep(run.Position)
 	if a != nil {
-		at = slices.IndexFunc(policy.Workflow, func(s WorkStep) bool { return s.Name == a.Step })
+		at = slices.IndexFunc(policy.Workflow, func(s record.WorkStep) bool { return s.Name == a.Step })
 	}
 	run.Position = at + 1
 	return onward(run, policy), true
@@ -349,31 +350,31 @@ func afterPeople(run Run, policy Policy) (Step, bool) {
 
 // attemptResumed goes on after an attempt: one that got nowhere is not carried
 // further, but made again.
-func attemptResumed(run Run, policy Policy, work WorkStep) Step {
-	a := run.lastAttempt()
+func attemptResumed(run record.Run, policy record.Policy, work record.WorkStep) Step {
+	a := run.LastAttempt()
 	if a == nil {
 		return onward(run, policy)
 	}
 	why, bad := afterAttempt(run, policy)
-	if why.Reason == ReasonUnclaimed { // going on says that those files are not the run's
+	if why.Reason == record.ReasonUnclaimed { // going on says that those files are not the run's
 		why, bad = withoutProgress(run, policy)
 	}
-	if !bad || why.Reason == ReasonCheckpoint && len(run.News()) == 0 {
+	if !bad || why.Reason == record.ReasonCheckpoint && len(run.News()) == 0 {
 		return onward(run, policy)
 	}
-	if a.Mode == ModeGiven {
-		return attempt(run, work, ModeFix)
+	if a.Mode == record.ModeGiven {
+		return attempt(run, work, record.ModeFix)
 	}
 	return attempt(run, work, a.Mode)
 }
 
 // reviewResumed goes on after the review step at position at.
-func reviewResumed(run Run, policy Policy, at int) Step {
-	round := *run.lastRound()
+func reviewResumed(run record.Run, policy record.Policy, at int) Step {
+	round := *run.LastRound()
 	answered := round.Failure == nil && !round.Census.Nothing()
-	passed := answered && !policy.blocks(round.Report, round.checksFailed())
+	passed := answered && !policy.Blocks(round.Report, round.ChecksFailed())
 	again := passed && round.Census.Partial() || round.Report.Unreadable()
-	switch fix := policy.fixStep(at); {
+	switch fix := policy.FixStep(at); {
 	case passed && !again:
 		return onward(run, policy)
 	case !again && answered && fix >= 0 && run.Plan.Implementer != "":
@@ -383,18 +384,18 @@ func reviewResumed(run Run, policy Policy, at int) Step {
 }
 
 // afterAnswer finishes what a person decided in a process that did not live to do it.
-func afterAnswer(run Run) Step {
-	if run.Answer == ChoiceCommit {
+func afterAnswer(run record.Run) Step {
+	if run.Answer == record.ChoiceCommit {
 		return Step{Action: DoComplete}
 	}
-	return stop(ReasonReviewLoop, "")
+	return stop(record.ReasonReviewLoop, "")
 }
 
-func stepNamed(policy Policy, name string) WorkStep {
+func stepNamed(policy record.Policy, name string) record.WorkStep {
 	for _, s := range policy.Workflow {
 		if s.Name == name {
 			return s
 		}
 	}
-	return WorkStep{Name: name, Kind: StepAgent}
+	return record.WorkStep{Name: name, Kind: record.StepAgent}
 }

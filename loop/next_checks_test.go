@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
 
@@ -27,7 +28,7 @@ func TestNextWhenOnlyChecksFail(t *testing.T) {
 	plan.Policy.Workflow = workflow("check review")
 	nextTest{"nobody could fix it", round("PASS"), "exhausted verification_failed_max_retries"}.check(t, plan)
 	plan = testPlan()
-	plan.Policy.Threshold = ThresholdCritical
+	plan.Policy.Threshold = record.ThresholdCritical
 	nextTest{"nits do not block", three("NEEDS_FIX f-1=warning"), "exhausted verification_failed_max_retries f-1"}.check(t, plan)
 	run := foldRun(t, tell(t, testPlan(), strings.Split(three("PASS"), "; ")...))
 	if step := Next(run, testPlan().Policy); step.Detail != "failing: test; the retries are used up" {
@@ -37,13 +38,13 @@ func TestNextWhenOnlyChecksFail(t *testing.T) {
 
 // Findings of failing checks, as the built-in reviewer has them, are the checks' failures.
 func TestRefusedByChecks(t *testing.T) {
-	check := reply.Finding{Severity: reply.Warning, Issue: "check test: x", Rule: RuleOfCheck + "test"}
-	failed := []CheckResult{{Name: "test", ExitCode: 1}}
+	check := reply.Finding{Severity: reply.Warning, Issue: "check test: x", Rule: record.RuleOfCheck + "test"}
+	failed := []record.CheckResult{{Name: "test", ExitCode: 1}}
 	for _, test := range []struct {
 		name     string
 		verdict  reply.Verdict
 		findings []reply.Finding
-		checks   []CheckResult
+		checks   []record.CheckResult
 		want     bool
 	}{
 		{"its finding", reply.NeedsFix, []reply.Finding{check}, failed, true},
@@ -52,13 +53,13 @@ func TestRefusedByChecks(t *testing.T) {
 		{"with a critical", reply.CriticalFail, []reply.Finding{check, {Severity: reply.Critical, Issue: "secret"}}, failed, false},
 		{"a pass", reply.Pass, nil, failed, true},
 		{"a refusal in prose", reply.NeedsFix, nil, failed, false},
-		{"nothing fails", reply.NeedsFix, []reply.Finding{check}, []CheckResult{{Name: "test"}}, false},
-		{"not run", reply.Pass, nil, []CheckResult{{Name: "test", ExitCode: 127, NotRun: "x is not installed"}}, false},
-		{"as on the base", reply.Pass, nil, []CheckResult{{Name: "test", ExitCode: 1, FailsOnBase: true}}, false},
+		{"nothing fails", reply.NeedsFix, []reply.Finding{check}, []record.CheckResult{{Name: "test"}}, false},
+		{"not run", reply.Pass, nil, []record.CheckResult{{Name: "test", ExitCode: 127, NotRun: "x is not installed"}}, false},
+		{"as on the base", reply.Pass, nil, []record.CheckResult{{Name: "test", ExitCode: 1, FailsOnBase: true}}, false},
 	} {
-		round := Round{Report: reply.Report{Verdict: test.verdict, Findings: test.findings}, Checks: test.checks}
-		round.Report.Effective = reply.EffectiveVerdict(test.verdict, test.findings, round.checksFailed())
-		if got := testPlan().Policy.refusedByChecks(round); got != test.want {
+		round := record.Round{Report: reply.Report{Verdict: test.verdict, Findings: test.findings}, Checks: test.checks}
+		round.Report.Effective = reply.EffectiveVerdict(test.verdict, test.findings, round.ChecksFailed())
+		if got := testPlan().Policy.RefusedByChecks(round); got != test.want {
 			t.Errorf("%s: %v", test.name, got)
 		}
 	}

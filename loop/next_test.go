@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
 
@@ -41,7 +42,7 @@ type nextTest struct {
 }
 
 // check folds what happened and asks what comes next.
-func (test nextTest) check(t *testing.T, plan RunPlan) {
+func (test nextTest) check(t *testing.T, plan record.RunPlan) {
 	t.Helper()
 	var lines []string
 	if test.lines != "" {
@@ -203,21 +204,21 @@ func TestNextNoticesAnEarlierTree(t *testing.T) {
 
 func TestNextThreshold(t *testing.T) {
 	for _, test := range []struct {
-		threshold Threshold
+		threshold record.Threshold
 		nextTest
 	}{
-		{ThresholdVerdict, nextTest{"the reviewer decides", "implement; review PASS f-1=warning", "complete"}},
-		{ThresholdVerdict, nextTest{"the reviewer decides", "implement; review NEEDS_FIX f-1=note", "attempt 2 fix at implement"}},
+		{record.ThresholdVerdict, nextTest{"the reviewer decides", "implement; review PASS f-1=warning", "complete"}},
+		{record.ThresholdVerdict, nextTest{"the reviewer decides", "implement; review NEEDS_FIX f-1=note", "attempt 2 fix at implement"}},
 		{"", nextTest{"the default is the verdict", "implement; review PASS f-1=warning", "complete"}},
-		{ThresholdWarning, nextTest{"a warning", "implement; review PASS f-1=warning", "attempt 2 fix at implement"}},
-		{ThresholdWarning, nextTest{"a note", "implement; review PASS f-1=note", "complete"}},
-		{ThresholdWarning, nextTest{"a verdict", "implement; review NEEDS_FIX f-1=note", "attempt 2 fix at implement"}},
-		{ThresholdWarning, nextTest{"a refused tree came back", "implement; review PASS f-1=warning; fix tree=tree-1", "stop no_progress"}},
-		{ThresholdCritical, nextTest{"a warning", "implement; review NEEDS_FIX f-1=warning", "complete"}},
-		{ThresholdCritical, nextTest{"a critical finding", "implement; review NEEDS_FIX f-1=warning f-2=critical", "revert 1"}},
-		{ThresholdCritical, nextTest{"a critical verdict", "implement; review CRITICAL f-1=warning", "revert 1"}},
-		{ThresholdCritical, nextTest{"an answer that says nothing", "implement; review NEEDS_FIX", "attempt 2 fix at implement"}},
-		{ThresholdCritical, nextTest{"a failed check", "implement; review NEEDS_FIX f-1=warning badcheck", "attempt 2 fix at implement"}},
+		{record.ThresholdWarning, nextTest{"a warning", "implement; review PASS f-1=warning", "attempt 2 fix at implement"}},
+		{record.ThresholdWarning, nextTest{"a note", "implement; review PASS f-1=note", "complete"}},
+		{record.ThresholdWarning, nextTest{"a verdict", "implement; review NEEDS_FIX f-1=note", "attempt 2 fix at implement"}},
+		{record.ThresholdWarning, nextTest{"a refused tree came back", "implement; review PASS f-1=warning; fix tree=tree-1", "stop no_progress"}},
+		{record.ThresholdCritical, nextTest{"a warning", "implement; review NEEDS_FIX f-1=warning", "complete"}},
+		{record.ThresholdCritical, nextTest{"a critical finding", "implement; review NEEDS_FIX f-1=warning f-2=critical", "revert 1"}},
+		{record.ThresholdCritical, nextTest{"a critical verdict", "implement; review CRITICAL f-1=warning", "revert 1"}},
+		{record.ThresholdCritical, nextTest{"an answer that says nothing", "implement; review NEEDS_FIX", "attempt 2 fix at implement"}},
+		{record.ThresholdCritical, nextTest{"a failed check", "implement; review NEEDS_FIX f-1=warning badcheck", "attempt 2 fix at implement"}},
 	} {
 		plan := testPlan()
 		plan.Policy.Workflow = workflow("implement review")
@@ -292,7 +293,7 @@ func TestNextGivenContext(t *testing.T) {
 	} {
 		plan := testPlan()
 		plan.Policy.Workflow = workflow(test.steps)
-		plan.Context = &Context{Commit: "given"}
+		plan.Context = &record.Context{Commit: "given"}
 		test.name = test.steps + ": " + test.name
 		test.check(t, plan)
 	}
@@ -316,7 +317,7 @@ func TestNextFromReview(t *testing.T) {
 
 func TestNextWithoutImplementer(t *testing.T) {
 	plan := testPlan()
-	plan.Context, plan.Implementer = &Context{Commit: "given"}, ""
+	plan.Context, plan.Implementer = &record.Context{Commit: "given"}, ""
 	nextTest{"nobody to fix it", "given; check ok; review NEEDS_FIX f-1=warning", "exhausted review_not_passed"}.check(t, plan)
 	nextTest{"resumed: still nobody, and no pass", "given; check ok; review NEEDS_FIX f-1=warning; stop review_not_passed; resume", "review 2 at review"}.check(t, plan)
 }
@@ -429,9 +430,9 @@ func TestNextAfterAskingAPerson(t *testing.T) {
 
 func TestNextKeepsToTheTimeBudget(t *testing.T) {
 	plan := testPlan()
-	minute := Duration(time.Minute) // each event of a story is a minute after the one before
+	minute := record.Duration(time.Minute) // each event of a story is a minute after the one before
 	for _, test := range []struct {
-		budget Duration
+		budget record.Duration
 		nextTest
 	}{
 		{3 * minute, nextTest{"in time", "implement", "checks at check"}},
@@ -472,28 +473,28 @@ func TestNextTellsTheStepsWork(t *testing.T) {
 
 func TestPolicyCheck(t *testing.T) {
 	for steps, says := range map[string]string{"": "no steps", "implement review implement": `"implement" twice`} {
-		if err := (Policy{Workflow: workflow(steps)}).check(); err == nil || !strings.Contains(err.Error(), says) {
+		if err := (record.Policy{Workflow: workflow(steps)}).Check(); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: error %v", steps, err)
 		}
 	}
-	policy := Policy{Workflow: DefaultWorkflow()}
-	if err := policy.check(); err != nil || policy.String() != "implement → check → review" {
+	policy := record.Policy{Workflow: record.DefaultWorkflow()}
+	if err := policy.Check(); err != nil || policy.String() != "implement → check → review" {
 		t.Errorf("%s: %v", policy, err)
 	}
 }
 
 func TestReasons(t *testing.T) {
 	seen := map[string]bool{}
-	for _, r := range Reasons() {
+	for _, r := range record.Reasons() {
 		if seen[r.Code] || r.Title == "" || r.Explanation == "" || r.Family == "" || r.Status == 0 {
 			t.Errorf("reason %+v", r)
 		}
 		seen[r.Code] = true
-		if !reflect.DeepEqual(ReasonOf(r.Code), r) {
-			t.Errorf("%s: ReasonOf gives %+v", r.Code, ReasonOf(r.Code))
+		if !reflect.DeepEqual(record.ReasonOf(r.Code), r) {
+			t.Errorf("%s: ReasonOf gives %+v", r.Code, record.ReasonOf(r.Code))
 		}
 	}
-	if r := ReasonOf("of_a_newer_program"); r.Code != "of_a_newer_program" || r.Judge || r.Status != 4 || !strings.Contains(r.Explanation, "of_a_newer_program") {
+	if r := record.ReasonOf("of_a_newer_program"); r.Code != "of_a_newer_program" || r.Judge || r.Status != 4 || !strings.Contains(r.Explanation, "of_a_newer_program") {
 		t.Errorf("unknown: %+v", r)
 	}
 }

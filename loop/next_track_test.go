@@ -5,27 +5,28 @@ import (
 	"testing"
 
 	"git-runr/loop/internal/roundtest"
+	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
 
 // refusedRun is a run whose reviews refused with the requests of rounds, as
 // roundtest.Read reads them, and whose last event is the newest of them.
-func refusedRun(t *testing.T, rounds ...string) Run {
+func refusedRun(t *testing.T, rounds ...string) record.Run {
 	plan := testPlan()
 	plan.Policy.MaxRetries = 9
 	s := &story{t: t, tree: "tree-0"}
-	s.add(RunStarted, plan)
+	s.add(record.RunStarted, plan)
 	for i, text := range rounds {
 		s.line([]string{"implement", "fix"}[min(i, 1)])
 		s.line("check ok")
 		s.rounds++
 		round := roundOf(s.rounds, text)
 		round.Attempt, round.Reviewer, round.Tree = s.attempt, "rev", s.tree
-		round.Census = Census{Files: 1, Lines: 3, SentFiles: 1, SentLines: 3}
+		round.Census = record.Census{Files: 1, Lines: 3, SentFiles: 1, SentLines: 3}
 		if round.Report.Findings == nil {
 			round.Report.Findings = []reply.Finding{}
 		}
-		s.add(RoundCompleted, roundPayload{Step: "review", Round: round})
+		s.add(record.RoundCompleted, record.RoundPayload{Step: "review", Round: round})
 	}
 	return foldRun(t, s.events)
 }
@@ -68,11 +69,11 @@ func TestNextTracksRequests(t *testing.T) {
 	}
 }
 
-func roundOf(number int, text string) Round {
-	round := Round{Number: number}
+func roundOf(number int, text string) record.Round {
+	round := record.Round{Number: number}
 	var failed bool
 	if round.Report, failed = roundtest.Read(text); failed {
-		round.Failure = &Failure{Reason: ReasonAgentFailed}
+		round.Failure = &record.Failure{Reason: record.ReasonAgentFailed}
 	}
 	return round
 }

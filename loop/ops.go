@@ -8,6 +8,7 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/loop/prose"
+	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
 
@@ -20,12 +21,12 @@ type Result struct {
 }
 
 // ResultOf is run's result. executor is the newest implementer's own report.
-func ResultOf(run Run, executor string) Result {
+func ResultOf(run record.Run, executor string) Result {
 	result := Result{Status: run.Result, Files: []string{}, ExecutorResult: executor}
-	if run.Status == RunComplete {
+	if run.Status == record.RunComplete {
 		result.Files = run.Files()
 	}
-	if round := run.lastRound(); round != nil {
+	if round := run.LastRound(); round != nil {
 		result.Review = &round.Report
 	}
 	return result
@@ -40,17 +41,17 @@ type LandSpec struct {
 
 // Land brings a completed run's result to a branch. Nothing else ever lands. Undo
 // takes it back. Before, Settle has been called.
-func Land(ctx context.Context, s *Store, run Run, spec LandSpec) (Run, gitstore.Landed, error) {
+func Land(ctx context.Context, s *record.Store, run record.Run, spec LandSpec) (record.Run, gitstore.Landed, error) {
 	none := gitstore.Landed{}
 	run, err := sayUnlanded(ctx, s, run)
 	if err != nil {
 		return run, none, err
 	}
-	if refused := run.allow(RunLanded); refused != nil {
+	if refused := run.Allow(record.RunLanded); refused != nil {
 		return run, none, refused
 	}
 	if run.Plan.InPlace {
-		return run, none, &StateError{What: "run " + run.ID, Status: "in your checkout already", Cannot: "landed"}
+		return run, none, &record.StateError{What: "run " + run.ID, Status: "in your checkout already", Cannot: "landed"}
 	}
 	if run.Head() == run.Plan.Base {
 		return run, none, fmt.Errorf("run %s: %w", run.ID, gitstore.ErrNoChange)
@@ -59,9 +60,9 @@ func Land(ctx context.Context, s *Store, run Run, spec LandSpec) (Run, gitstore.
 	if err != nil {
 		return run, none, err
 	}
-	landed := Landed{Commit: done.Commit, Onto: done.Old, Branch: branch, Squash: spec.Squash}
-	landed.Carried = s.carried(ctx, run, landed)
-	run, err = recordRun(ctx, s, run, draft{Type: RunLanded, Source: "cli", Payload: landed, Title: landed.title()})
+	landed := record.Landed{Commit: done.Commit, Onto: done.Old, Branch: branch, Squash: spec.Squash}
+	landed.Carried = s.Carried(ctx, run, landed)
+	run, err = recordRun(ctx, s, run, record.NewEvent{Type: record.RunLanded, Source: "cli", Payload: landed, Title: landed.TitleOf()})
 	if err != nil {
 		return run, done, err
 	}
@@ -70,7 +71,7 @@ func Land(ctx context.Context, s *Store, run Run, spec LandSpec) (Run, gitstore.
 
 // sayUnlanded records that the landing of a run was taken back, where a killed undo
 // could not say so any more.
-func sayUnlanded(ctx context.Context, s *Store, run Run) (Run, error) {
+func sayUnlanded(ctx context.Context, s *record.Store, run record.Run) (record.Run, error) {
 	if run.Landed == nil {
 		return run, nil
 	}
@@ -85,7 +86,7 @@ func sayUnlanded(ctx context.Context, s *Store, run Run) (Run, error) {
 }
 
 // land also gives the name of the branch, "" for a detached HEAD.
-func land(ctx context.Context, s *Store, run Run, how LandSpec) (done gitstore.Landed, branch string, err error) {
+func land(ctx context.Context, s *record.Store, run record.Run, how LandSpec) (done gitstore.Landed, branch string, err error) {
 	author, err := s.Repo.Identity(ctx)
 	if err != nil {
 		return done, "", err
@@ -127,7 +128,7 @@ func land(ctx context.Context, s *Store, run Run, how LandSpec) (done gitstore.L
 }
 
 // LandConflicts reports whether a result conflicts with what is checked out.
-func LandConflicts(ctx context.Context, s *Store, id string) bool {
+func LandConflicts(ctx context.Context, s *record.Store, id string) bool {
 	run, err := s.Run(ctx, id)
 	if err != nil {
 		return false
@@ -142,7 +143,7 @@ func LandConflicts(ctx context.Context, s *Store, id string) bool {
 
 // startedFrom is what of the user's checkout the run's work began from, nil for none:
 // an executor's files as they were, and nothing that was beside them.
-func startedFrom(ctx context.Context, s *Store, tree *gitstore.Worktree, run Run) (*gitstore.Snapshot, error) {
+func startedFrom(ctx context.Context, s *record.Store, tree *gitstore.Worktree, run record.Run) (*gitstore.Snapshot, error) {
 	c := run.Plan.Context
 	if c == nil || c.Snapshot == "" {
 		return nil, nil
@@ -155,7 +156,7 @@ func startedFrom(ctx context.Context, s *Store, tree *gitstore.Worktree, run Run
 }
 
 // afterLanding ends what a run that has landed is not asked for any more.
-func afterLanding(ctx context.Context, s *Store, run Run) error {
+func afterLanding(ctx context.Context, s *record.Store, run record.Run) error {
 	if err := settleAsked(ctx, s, run, fmt.Sprintf("run %s landed as %s", run.ID, run.Landed.Commit.Short())); err != nil {
 		return err
 	}
@@ -163,7 +164,7 @@ func afterLanding(ctx context.Context, s *Store, run Run) error {
 }
 
 // dropBranch removes the run's branch; its commits stay, for diff and undo.
-func dropBranch(ctx context.Context, s *Store, run Run) error {
+func dropBranch(ctx context.Context, s *record.Store, run record.Run) error {
 	head, err := s.Repo.Ref(ctx, "refs/heads/"+run.Plan.Branch)
 	if err != nil || head == "" {
 		return err
@@ -177,13 +178,13 @@ func dropBranch(ctx context.Context, s *Store, run Run) error {
 // Abort ends a run for good and removes its worktree. Its commits stay on its
 // branch until the branch is deleted; left is a snapshot of what else was in the
 // worktree, "" for nothing.
-func Abort(ctx context.Context, s *Store, run Run) (after Run, left gitstore.ID, err error) {
+func Abort(ctx context.Context, s *record.Store, run record.Run) (after record.Run, left gitstore.ID, err error) {
 	unlock, err := holdRun(s, run.ID)
 	if err != nil {
 		return run, "", err
 	}
 	defer unlock()
-	run, err = recordRun(ctx, s, run, draft{Type: RunAborted, Source: "cli", Payload: struct{}{}, Title: "by " + run.StartedBy})
+	run, err = recordRun(ctx, s, run, record.NewEvent{Type: record.RunAborted, Source: "cli", Payload: struct{}{}, Title: "by " + run.StartedBy})
 	if err == nil {
 		err = settleAsked(ctx, s, run, "run "+run.ID+" was aborted")
 	}
@@ -196,11 +197,11 @@ func Abort(ctx context.Context, s *Store, run Run) (after Run, left gitstore.ID,
 
 // Answer decides on a run that gave up: commit accepts it with its open findings,
 // skip leaves it, stop leaves it stopped. left is as in Abort.
-func AnswerRun(ctx context.Context, s *Store, run Run, choice Choice) (after Run, left gitstore.ID, err error) {
-	if run.Status != RunReviewing && run.Status != RunStop {
-		return run, "", &StateError{What: "run " + run.ID, Status: string(run.Status), Cannot: "answered"}
+func AnswerRun(ctx context.Context, s *record.Store, run record.Run, choice record.Choice) (after record.Run, left gitstore.ID, err error) {
+	if run.Status != record.RunReviewing && run.Status != record.RunStop {
+		return run, "", &record.StateError{What: "run " + run.ID, Status: string(run.Status), Cannot: "answered"}
 	}
-	if choice == ChoiceStop {
+	if choice == record.ChoiceStop {
 		return run, "", nil
 	}
 	unlock, err := holdRun(s, run.ID)
@@ -212,17 +213,17 @@ func AnswerRun(ctx context.Context, s *Store, run Run, choice Choice) (after Run
 	if err := t.answered(choice, "command line"); err != nil {
 		return run, "", err
 	}
-	if left, err = t.cleanUp(); err == nil && choice == ChoiceSkip {
+	if left, err = t.cleanUp(); err == nil && choice == record.ChoiceSkip {
 		err = settleAsked(ctx, s, t.run, "run "+run.ID+" was skipped")
 	}
 	return t.run, left, err
 }
 
 // Resume takes up a run that stopped; the counters start afresh.
-func (r *Runner) Resume(ctx context.Context, run Run) (Run, error) {
-	if run.Status != RunRunning { // else its process died: there is nothing to take back
+func (r *Runner) Resume(ctx context.Context, run record.Run) (record.Run, error) {
+	if run.Status != record.RunRunning { // else its process died: there is nothing to take back
 		var err error
-		if run, err = recordRun(ctx, r.Store, run, draft{Type: RunResumed, Source: "cli", Payload: struct{}{}, Title: "from " + string(run.Status)}); err != nil {
+		if run, err = recordRun(ctx, r.Store, run, record.NewEvent{Type: record.RunResumed, Source: "cli", Payload: struct{}{}, Title: "from " + string(run.Status)}); err != nil {
 			return run, err
 		}
 	}
@@ -237,7 +238,7 @@ func (quiet) Line(string)         {}
 func (quiet) Say(string)          {}
 
 // Live reports whether a process is carrying run out on this machine now.
-func Live(s *Store, run string) bool {
+func Live(s *record.Store, run string) bool {
 	unlock, free, err := s.Repo.TryLock("run-" + run)
 	if err != nil {
 		return false // a repository that cannot be written to has no run going on in it

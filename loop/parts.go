@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"git-runr/gitstore"
+	"git-runr/loop/record"
 )
 
 // Part is as much of a change as a reviewer is sent at once. Every line that was added
@@ -288,7 +289,7 @@ func (c *Change) split(patch []byte, kept []gitstore.FileStat, limits Limits) {
 		packed = pack(files, limit, max(limits.MaxParts, 1))
 	}
 	settleCensus(&c.Census, files, packed)
-	c.Files = slices.DeleteFunc(c.Files, c.Census.leftOut)
+	c.Files = slices.DeleteFunc(c.Files, c.Census.Hides)
 	shown := map[string]bool{}
 	for _, f := range c.Files {
 		shown[f] = true
@@ -302,7 +303,7 @@ func (c *Change) split(patch []byte, kept []gitstore.FileStat, limits Limits) {
 }
 
 // settleCensus replaces the figures of the files by what was packed.
-func settleCensus(c *Census, files []filePatch, packed *packer) {
+func settleCensus(c *record.Census, files []filePatch, packed *packer) {
 	lines := map[string]int{}
 	c.Lines -= c.SentLines
 	c.SentLines = 0
@@ -314,7 +315,7 @@ func settleCensus(c *Census, files []filePatch, packed *packer) {
 		c.SentLines += part.Lines
 	}
 	for _, path := range slices.Sorted(maps.Keys(packed.unseen)) {
-		left := LeftOut{Path: path, Why: LeftTooLarge}
+		left := record.LeftOut{Path: path, Why: record.LeftTooLarge}
 		if unseen := packed.unseen[path]; unseen < lines[path] {
 			left.Lines = unseen
 		} else {

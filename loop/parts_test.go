@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"git-runr/gitstore"
+	"git-runr/loop/record"
 )
 
 // changedLine is one line that a patch adds or deletes, and where.
@@ -173,7 +174,7 @@ func TestPartsOneLongLine(t *testing.T) {
 	change := Change{Files: []string{"a", "b"}, Census: census(stats, stats, nil, Limits{})}
 	change.split(patch, stats, Limits{MaxBytes: 1000, MaxParts: 9})
 	c := change.Census
-	want := []LeftOut{{Path: "a", Why: LeftTooLarge, Lines: 1}, {Path: "b", Why: LeftTooLarge}}
+	want := []record.LeftOut{{Path: "a", Why: record.LeftTooLarge, Lines: 1}, {Path: "b", Why: record.LeftTooLarge}}
 	if c.SentLines != 2 || c.Lines != 4 || c.SentFiles != 1 || !slices.Equal(c.LeftOut, want) || !slices.Equal(change.Files, []string{"a"}) {
 		t.Errorf("%+v, %q", c, change.Files)
 	}
@@ -206,10 +207,10 @@ func TestPartsLeaveOutTheLargest(t *testing.T) {
 func TestReadChangeInParts(t *testing.T) {
 	plainGit(t)
 	dir := t.TempDir()
-	runGit(t, dir, nil, "init", "-q")
+	runGit(t, dir, "init", "-q")
 	long := func(word string, n int) string { return strings.Repeat(word+" of a line that is a little longer\n", n) }
 	version := func(message string, files map[string]string) {
-		runGit(t, dir, nil, "rm", "-rq", "--ignore-unmatch", ".")
+		runGit(t, dir, "rm", "-rq", "--ignore-unmatch", ".")
 		for name, text := range files {
 			path := filepath.Join(dir, name)
 			target, isLink := strings.CutPrefix(text, "-> ")
@@ -223,8 +224,8 @@ func TestReadChangeInParts(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		runGit(t, dir, nil, "add", "-A")
-		runGit(t, dir, nil, "commit", "-qm", message)
+		runGit(t, dir, "add", "-A")
+		runGit(t, dir, "commit", "-qm", message)
 	}
 	odd := "sp ace/tab\tnew\nline\"ü.txt"
 	version("one", map[string]string{"moved.txt": long("moved", 40), "kind.txt": long("kind", 20), "link": "-> kind.txt", odd: long("odd", 30), "gone.txt": long("gone", 30), "end.txt": "a\nb"})

@@ -8,17 +8,18 @@ import (
 	"time"
 
 	"git-runr/loop/prose"
+	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
 
 // Waits is the review that run has stopped for and that nobody has answered with a
 // verdict; ok is false where it waits for none.
-func Waits(ctx context.Context, s *Store, run Run) (review Review, ok bool, err error) {
+func Waits(ctx context.Context, s *record.Store, run record.Run) (review record.Review, ok bool, err error) {
 	if run.Asked == nil || run.Stop == nil || run.Stop.Review != run.Asked.Review || len(run.News()) > 0 {
 		return review, false, nil
 	}
 	review, err = s.Review(ctx, run.Asked.Review)
-	return review, err == nil && review.Status != ReviewCancel && len(review.verdicts()) == 0, err
+	return review, err == nil && review.Status != record.ReviewCancel && len(review.Verdicts()) == 0, err
 }
 
 // reviewByPerson is a round whose reviewer is a person: the answer to the review that was
@@ -26,8 +27,8 @@ func Waits(ctx context.Context, s *Store, run Run) (review Review, ok bool, err 
 func (t *turn) reviewByPerson(step Step, name string) error {
 	started := time.Now()
 	round := t.newRound(step, name)
-	subject := Subject{
-		Kind: SubjectRange, Spec: t.run.Plan.Base.Short() + ".." + t.run.Plan.Branch, Title: t.run.Plan.Entity.Name(),
+	subject := record.Subject{
+		Kind: record.SubjectRange, Spec: t.run.Plan.Base.Short() + ".." + t.run.Plan.Branch, Title: t.run.Plan.Entity.Name(),
 		Base: t.run.Plan.Base, Commit: t.run.Head(), Tree: t.run.Head(), Branch: t.run.Plan.Branch,
 	}
 	change, err := ReadChange(t.ctx, t.Store, subject, Limits{Binary: true, Opens: true})
@@ -42,16 +43,16 @@ func (t *turn) reviewByPerson(step Step, name string) error {
 	if err != nil {
 		return fmt.Errorf("ask for a review: %w", err)
 	}
-	answers := review.verdicts()
+	answers := review.Verdicts()
 	if len(answers) == 0 {
-		return t.stop(Stop{Reason: ReasonHuman, Review: review.ID, Detail: waitingFor(review)}, RunStopped)
+		return t.stop(record.Stop{Reason: record.ReasonHuman, Review: review.ID, Detail: waitingFor(review)}, record.RunStopped)
 	}
 	round.Review, round.Reviewer, round.Report = review.ID, reviewersOf(answers), joinSubmissions(answers)
-	round.Duration = Duration(time.Since(started))
+	round.Duration = record.Duration(time.Since(started))
 	return t.recordRound(round, "")
 }
 
-func waitingFor(review Review) string {
+func waitingFor(review record.Review) string {
 	if len(review.Submissions) > 0 {
 		return fmt.Sprintf("review %s was commented on and has no verdict yet", review.ID)
 	}
@@ -60,15 +61,15 @@ func waitingFor(review Review) string {
 
 // askPeople gives the review of the run's work as it is now: the one that was asked for
 // before, or a new one in its place.
-func (t *turn) askPeople(subject Subject, round Round) (Review, error) {
-	if asked := t.run.Asked; asked != nil && asked.Commit == subject.Commit && !t.run.counted(asked.Review) {
+func (t *turn) askPeople(subject record.Subject, round record.Round) (record.Review, error) {
+	if asked := t.run.Asked; asked != nil && asked.Commit == subject.Commit && !t.run.Counted(asked.Review) {
 		review, err := t.Store.Review(t.ctx, asked.Review)
-		if err != nil || review.Status != ReviewCancel {
+		if err != nil || review.Status != record.ReviewCancel {
 			return review, err
 		}
 	}
-	review, err := t.Store.RequestReview(t.ctx, ReviewRequest{
-		Subject: subject, Reviewer: Human, Message: t.requestMessage(round), Run: t.run.ID, Round: round.Number,
+	review, err := t.Store.RequestReview(t.ctx, record.ReviewRequest{
+		Subject: subject, Reviewer: record.Human, Message: t.requestMessage(round), Run: t.run.ID, Round: round.Number,
 	}, "runner")
 	if err != nil {
 		return review, err
@@ -77,12 +78,12 @@ func (t *turn) askPeople(subject Subject, round Round) (Review, error) {
 		return review, err
 	}
 	before := t.run
-	t.run.Asked = &Asked{Review: review.ID, Commit: subject.Commit, Round: round.Number}
+	t.run.Asked = &record.Asked{Review: review.ID, Commit: subject.Commit, Round: round.Number}
 	return review, settleAsked(t.ctx, t.Store, before, fmt.Sprintf("superseded by review %s: round %d", review.ID, round.Number))
 }
 
 // requestMessage tells a person what an agent's prompt would tell an agent.
-func (t *turn) requestMessage(round Round) string {
+func (t *turn) requestMessage(round record.Round) string {
 	plan := t.run.Plan
 	parts := []string{fmt.Sprintf("Round %d of run %s. It goes on from your verdict: git runr resume %s", round.Number, t.run.ID, t.run.ID)}
 	add := func(title, text string) {
@@ -90,14 +91,14 @@ func (t *turn) requestMessage(round Round) string {
 			parts = append(parts, "**"+title+"**\n\n"+text)
 		}
 	}
-	add("Done when", prose.CutMiddle(plan.DoneCriteria, maxMessageBytes))
+	add("Done when", prose.CutMiddle(plan.DoneCriteria, record.MaxMessageBytes))
 	add("Checks", markdownList(checkLines(round.Checks)))
 	add("For the task's own checks", markdownList(doneEvidence(plan, round.Checks)))
-	add("What the implementer says of its verification", prose.CutMiddle(t.verification(), maxMessageBytes))
+	add("What the implementer says of its verification", prose.CutMiddle(t.verification(), record.MaxMessageBytes))
 	if _, asked := t.run.Open(); round.Number > 1 || plan.FromReview != "" {
 		add("Asked for before", markdownList(asked))
 	}
-	add("What people did meanwhile", markdownList(t.run.fromPeople()))
+	add("What people did meanwhile", markdownList(t.run.FromPeople()))
 	return strings.Join(parts, "\n\n")
 }
 
@@ -109,7 +110,7 @@ func markdownList(lines []string) string {
 	return "- " + strings.Join(lines, "\n- ")
 }
 
-func checkLines(results []CheckResult) []string {
+func checkLines(results []record.CheckResult) []string {
 	var lines []string
 	for _, c := range results {
 		lines = append(lines, c.Name+": "+c.State())
@@ -117,7 +118,7 @@ func checkLines(results []CheckResult) []string {
 	return lines
 }
 
-func reviewersOf(subs []Submission) string {
+func reviewersOf(subs []record.Submission) string {
 	var names []string
 	for _, s := range subs {
 		names = append(names, s.Reviewer)
@@ -127,18 +128,18 @@ func reviewersOf(subs []Submission) string {
 
 // joinSubmissions is what several people's answers come to: the worst verdict, and all
 // that was found, asked for and said.
-func joinSubmissions(subs []Submission) reply.Report {
-	r := emptyReport()
+func joinSubmissions(subs []record.Submission) reply.Report {
+	r := record.EmptyReport()
 	r.Format, r.Verdict = reply.FormatHuman, reply.Pass
 	var asked, messages, texts []string
 	for _, s := range subs {
 		if reply.VerdictRank(s.Report.Verdict) > reply.VerdictRank(r.Verdict) {
 			r.Verdict = s.Report.Verdict
 		}
-		r.Findings = append(r.Findings, s.findings()...)
+		r.Findings = append(r.Findings, s.Findings()...)
 		asked = append(asked, s.Report.Requests...)
 		messages = append(messages, s.Report.Summary)
-		texts = append(texts, s.words().Text)
+		texts = append(texts, s.Words().Text)
 	}
 	r.Effective = reply.EffectiveVerdict(r.Verdict, r.Findings, false)
 	r.Approved = r.Effective.Passed()
@@ -150,7 +151,7 @@ func joinSubmissions(subs []Submission) reply.Report {
 
 // settleAsked closes the review that run asked people for, once nobody needs an answer
 // to it any more. Somebody may have closed it before.
-func settleAsked(ctx context.Context, s *Store, run Run, note string) error {
+func settleAsked(ctx context.Context, s *record.Store, run record.Run, note string) error {
 	if run.Asked == nil {
 		return nil
 	}
@@ -162,12 +163,12 @@ func settleAsked(ctx context.Context, s *Store, run Run, note string) error {
 	if err != nil {
 		return err
 	}
-	if review.Status == ReviewOpen {
+	if review.Status == record.ReviewOpen {
 		_, err = s.CancelReview(ctx, review.ID, author.String(), note)
 	} else {
-		_, err = s.ResolveReview(ctx, review.ID, Hold{Actor: author.String(), Force: true}, note)
+		_, err = s.ResolveReview(ctx, review.ID, record.Hold{Actor: author.String(), Force: true}, note)
 	}
-	if state := new(StateError); errors.As(err, &state) {
+	if state := new(record.StateError); errors.As(err, &state) {
 		return nil
 	}
 	return err

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
 
@@ -14,41 +15,41 @@ func TestAskedIsFolded(t *testing.T) {
 	events := tell(t, testPlan(), "implement", "asked")
 	events[len(events)-1].Review = "20260102030405-aaaaaa"
 	run := foldRun(t, events)
-	if run.Asked == nil || *run.Asked != (Asked{Review: "20260102030405-aaaaaa", Commit: "head", Round: 1}) {
+	if run.Asked == nil || *run.Asked != (record.Asked{Review: "20260102030405-aaaaaa", Commit: "head", Round: 1}) {
 		t.Errorf("%+v", run.Asked)
 	}
-	foreign := eventAt(9, ReviewRequested, ReviewRequest{Reviewer: Human, Run: "another"})
+	foreign := eventAt(9, record.ReviewRequested, record.ReviewRequest{Reviewer: record.Human, Run: "another"})
 	foreign.Run = testRun
-	if run = foldRun(t, append(events, foreign)); run.Asked.Review != "20260102030405-aaaaaa" || run.last != AttemptCompleted {
-		t.Errorf("%+v, last %s", run.Asked, run.last)
+	if run = foldRun(t, append(events, foreign)); run.Asked.Review != "20260102030405-aaaaaa" || run.Last != record.AttemptCompleted {
+		t.Errorf("%+v, last %s", run.Asked, run.Last)
 	}
 }
 
 // TestPeoplesAnswersAreJoined: the worst verdict counts, and nothing that was said is lost.
 func TestPeoplesAnswersAreJoined(t *testing.T) {
-	answer := func(actor string, d Decision, message string, comments ...Comment) Submission {
-		return Person{Actor: actor, Decision: d, Message: message, Comments: comments}.submission(Review{})
+	answer := func(actor string, d record.Decision, message string, comments ...record.Comment) record.Submission {
+		return record.Person{Actor: actor, Decision: d, Message: message, Comments: comments}.Submission(record.Review{})
 	}
-	polite := Comment{File: "a.txt", StartLine: 2, EndLine: 2, Comment: "say please"}
-	grave := Comment{Comment: "all wrong", Severity: reply.Critical}
+	polite := record.Comment{File: "a.txt", StartLine: 2, EndLine: 2, Comment: "say please"}
+	grave := record.Comment{Comment: "all wrong", Severity: reply.Critical}
 	for _, test := range []struct {
 		name  string
-		subs  []Submission
+		subs  []record.Submission
 		want  reply.Verdict
 		asked []string
 	}{
-		{"a pass", []Submission{answer("Ada", Approve, "")}, reply.Pass, nil},
-		{"a pass with a remark", []Submission{answer("Ada", Approve, "fine", polite)}, reply.PassWithNotes, []string{"a.txt:2: say please"}},
-		{"only a message", []Submission{answer("Ada", RequestChanges, "Not yet.")}, reply.NeedsFix, []string{"Not yet."}},
-		{"two", []Submission{answer("Ada", Approve, "fine"), answer("Bob", RequestChanges, "no", polite)}, reply.NeedsFix, []string{"a.txt:2: say please"}},
-		{"critical", []Submission{answer("Ada", RequestChanges, "no", grave, polite)}, reply.CriticalFail, []string{"all wrong", "a.txt:2: say please"}},
+		{"a pass", []record.Submission{answer("Ada", record.Approve, "")}, reply.Pass, nil},
+		{"a pass with a remark", []record.Submission{answer("Ada", record.Approve, "fine", polite)}, reply.PassWithNotes, []string{"a.txt:2: say please"}},
+		{"only a message", []record.Submission{answer("Ada", record.RequestChanges, "Not yet.")}, reply.NeedsFix, []string{"Not yet."}},
+		{"two", []record.Submission{answer("Ada", record.Approve, "fine"), answer("Bob", record.RequestChanges, "no", polite)}, reply.NeedsFix, []string{"a.txt:2: say please"}},
+		{"critical", []record.Submission{answer("Ada", record.RequestChanges, "no", grave, polite)}, reply.CriticalFail, []string{"all wrong", "a.txt:2: say please"}},
 	} {
 		r := joinSubmissions(test.subs)
 		if r.Effective != test.want || r.Approved != test.want.Passed() || !slices.Equal(r.Requests, test.asked) && len(r.Requests)+len(test.asked) > 0 {
 			t.Errorf("%s: %+v", test.name, r)
 		}
 		for _, s := range test.subs {
-			for _, text := range append([]string{s.Report.Summary}, commentBlocks(s.Comments)...) {
+			for _, text := range append([]string{s.Report.Summary}, record.CommentBlocks(s.Comments)...) {
 				if !strings.Contains(r.Text, text) {
 					t.Errorf("%s: %q is not in %q", test.name, text, r.Text)
 				}
@@ -59,7 +60,7 @@ func TestPeoplesAnswersAreJoined(t *testing.T) {
 
 // TestStopsForAReviewSayWhatToType: the review's id stands in the lines to type.
 func TestStopsForAReviewSayWhatToType(t *testing.T) {
-	plain, waits := Stop{Reason: ReasonHuman}.Explained(), Stop{Reason: ReasonHuman, Review: "20260102030405-aaaaaa"}.Explained()
+	plain, waits := record.Stop{Reason: record.ReasonHuman}.Explained(), record.Stop{Reason: record.ReasonHuman, Review: "20260102030405-aaaaaa"}.Explained()
 	if plain.Intervene == "" || waits.Intervene != "" {
 		t.Errorf("interventions %q, %q", plain.Intervene, waits.Intervene)
 	}

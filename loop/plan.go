@@ -10,6 +10,7 @@ import (
 	"git-runr/gitstore"
 	"git-runr/loop/internal/markdown"
 	"git-runr/loop/prose"
+	"git-runr/loop/record"
 	"git-runr/loop/reply"
 	"git-runr/loop/safetext"
 )
@@ -65,30 +66,30 @@ func isCriteriaTitle(title string) bool {
 
 // PlanReview makes a submitted review what plan works on: its findings, on the
 // commit that it speaks of.
-func PlanReview(plan *RunPlan, review Review) error {
+func PlanReview(plan *record.RunPlan, review record.Review) error {
 	subject := review.Request.Subject
 	if subject.Commit == "" {
 		return fmt.Errorf("review %s is of a working tree, not of a commit: %w", review.ID, gitstore.ErrNotFound)
 	}
 	plan.FromReview, plan.Base = review.ID, subject.Commit
-	plan.Entity = Entity{Type: "review", Identifier: review.ID, Title: subject.Title}
+	plan.Entity = record.Entity{Type: "review", Identifier: review.ID, Title: subject.Title}
 	settled := 0
 	for _, sub := range review.Submissions {
-		findings := sub.findings()
-		todo := slices.DeleteFunc(slices.Clone(findings), review.settledFinding)
+		findings := sub.Findings()
+		todo := slices.DeleteFunc(slices.Clone(findings), review.SettledFinding)
 		settled += len(findings) - len(todo)
 		plan.Findings = append(plan.Findings, todo...)
-		asked := sub.requests()
-		if len(todo) == 0 && (len(findings) > 0 || sub.Outcome == OutcomePassed && len(asked) == 0) {
+		asked := sub.Requests()
+		if len(todo) == 0 && (len(findings) > 0 || sub.Outcome == record.OutcomePassed && len(asked) == 0) {
 			continue
 		}
 		plan.Requests = append(plan.Requests, asked...)
-		if said := sub.words(); said.Text != "" {
+		if said := sub.Words(); said.Text != "" {
 			plan.Said = append(plan.Said, said)
 		}
 		mend(plan, sub.Checks, findings)
 	}
-	boundWords(plan.Said)
+	record.BoundWords(plan.Said)
 	if len(plan.Findings)+len(plan.Requests)+len(plan.Said) == 0 {
 		return fmt.Errorf("review %s found nothing to fix: %w", review.ID, gitstore.ErrNoChange)
 	}
@@ -101,13 +102,13 @@ func PlanReview(plan *RunPlan, review Review) error {
 }
 
 // mend makes checks that fail a thing to do, where no finding says so already.
-func mend(p *RunPlan, results []CheckResult, findings []reply.Finding) {
+func mend(p *record.RunPlan, results []record.CheckResult, findings []reply.Finding) {
 	for _, c := range results {
 		if !c.Fails() || slices.Contains(p.FailedChecks, c.Name) {
 			continue
 		}
 		p.FailedChecks = append(p.FailedChecks, c.Name)
-		if !slices.ContainsFunc(findings, func(f reply.Finding) bool { return f.Rule == RuleOfCheck+c.Name }) {
+		if !slices.ContainsFunc(findings, func(f reply.Finding) bool { return f.Rule == record.RuleOfCheck+c.Name }) {
 			p.Requests = append(p.Requests, prose.OneLine("check "+c.Name+" fails: "+c.Why()))
 		}
 	}
@@ -116,7 +117,7 @@ func mend(p *RunPlan, results []CheckResult, findings []reply.Finding) {
 // asksFor reports whether it is part of the work that check passes: it then counts
 // although it failed before the run. It is one that failed in the review that is
 // addressed, or one whose command the task names.
-func asksFor(p RunPlan, check Check) bool {
+func asksFor(p record.RunPlan, check record.Check) bool {
 	const shortest = 4 // "make" and shorter stand in texts by chance
 	return slices.Contains(p.FailedChecks, check.Name) ||
 		p.FromReview == "" && len(check.Command) > shortest && strings.Contains(p.Task+"\n"+p.DoneCriteria, check.Command)
@@ -124,7 +125,7 @@ func asksFor(p RunPlan, check Check) bool {
 
 // PlanInPlace makes the checkout as it is, uncommitted changes included, what plan
 // begins from. It refuses where no run can work in the checkout now.
-func PlanInPlace(ctx context.Context, s *Store, plan *RunPlan) error {
+func PlanInPlace(ctx context.Context, s *record.Store, plan *record.RunPlan) error {
 	tree, err := placeFor(s, plan)
 	if err != nil {
 		return err
@@ -138,25 +139,25 @@ func PlanInPlace(ctx context.Context, s *Store, plan *RunPlan) error {
 }
 
 // placeFor is the checkout for a run in place, which plan remembers.
-func placeFor(s *Store, plan *RunPlan) (*gitstore.Worktree, error) {
+func placeFor(s *record.Store, plan *record.RunPlan) (*gitstore.Worktree, error) {
 	tree, err := s.Repo.Checkout()
 	if err != nil {
 		return nil, err
 	}
 	plan.InPlace, plan.Checkout = true, tree.ID()
-	_, free, err := lockCheckout(s, Run{Plan: *plan}) // for the look: the run itself locks it when it has begun
+	_, free, err := lockCheckout(s, record.Run{Plan: *plan}) // for the look: the run itself locks it when it has begun
 	free()
 	return tree, err
 }
 
 // keepBase is a commit of tree on top of head for a run to begin from; head itself
 // where it has that tree.
-func keepBase(ctx context.Context, s *Store, tree, head gitstore.ID) (gitstore.ID, error) {
+func keepBase(ctx context.Context, s *record.Store, tree, head gitstore.ID) (gitstore.ID, error) {
 	commit, err := s.Repo.ReadCommit(ctx, head)
 	if err != nil || commit.Tree == tree {
 		return head, err
 	}
-	base, err := s.keepTree(ctx, tree, head, "the checkout before the run")
+	base, err := s.KeepTree(ctx, tree, head, "the checkout before the run")
 	if err != nil {
 		return "", err
 	}
@@ -167,7 +168,7 @@ func keepBase(ctx context.Context, s *Store, tree, head gitstore.ID) (gitstore.I
 // that it says to have modified add to HEAD, or what HEAD itself did to them where the
 // executor committed already. Other files that differ from HEAD are left, and
 // returned. With plan.InPlace the run goes on in the checkout.
-func PlanContext(ctx context.Context, s *Store, plan *RunPlan, result string, files []string) (left []string, err error) {
+func PlanContext(ctx context.Context, s *record.Store, plan *record.RunPlan, result string, files []string) (left []string, err error) {
 	tree, err := s.Repo.Checkout()
 	if err == nil && plan.InPlace {
 		tree, err = placeFor(s, plan)
@@ -183,7 +184,7 @@ func PlanContext(ctx context.Context, s *Store, plan *RunPlan, result string, fi
 	if err != nil {
 		return nil, err
 	}
-	plan.Context = &Context{ExecutorResult: result, Files: work.files}
+	plan.Context = &record.Context{ExecutorResult: result, Files: work.files}
 	if plan.InPlace {
 		err = givenInPlace(ctx, s, tree, plan, work)
 	} else {
@@ -201,7 +202,7 @@ type executed struct {
 	left   []string    // others that differ from HEAD
 }
 
-func executorsWork(ctx context.Context, s *Store, tree *gitstore.Worktree, head gitstore.ID, listed []string) (executed, error) {
+func executorsWork(ctx context.Context, s *record.Store, tree *gitstore.Worktree, head gitstore.ID, listed []string) (executed, error) {
 	work := executed{head: head, before: head}
 	var err error
 	if work.now, err = tree.NormalTree(ctx); err != nil {
@@ -211,7 +212,7 @@ func executorsWork(ctx context.Context, s *Store, tree *gitstore.Worktree, head 
 		return work, err
 	}
 	if len(listed) == 0 && len(work.left) > 0 {
-		return work, &InputError{Why: fmt.Sprintf("which files are the executor's? files_modified is empty and its result lists none; these differ from HEAD: %s", strings.Join(work.left, ", "))}
+		return work, &record.InputError{Why: fmt.Sprintf("which files are the executor's? files_modified is empty and its result lists none; these differ from HEAD: %s", strings.Join(work.left, ", "))}
 	}
 	commit, err := s.Repo.ReadCommit(ctx, head)
 	if err != nil {
@@ -234,10 +235,10 @@ func executorsWork(ctx context.Context, s *Store, tree *gitstore.Worktree, head 
 
 // changedFiles are the paths that differ between two trees or commits: those that
 // listed names, and the others.
-func changedFiles(ctx context.Context, s *Store, from, to gitstore.ID, dir string, listed []string) (named, others []string, err error) {
+func changedFiles(ctx context.Context, s *record.Store, from, to gitstore.ID, dir string, listed []string) (named, others []string, err error) {
 	changes, err := s.Repo.Changed(ctx, from, to)
 	for _, c := range changes {
-		if slices.ContainsFunc(listed, func(l string) bool { return lists(l, dir, c.Path) }) {
+		if slices.ContainsFunc(listed, func(l string) bool { return record.Lists(l, dir, c.Path) }) {
 			named = append(named, c.Path)
 		} else {
 			others = append(others, c.Path)
@@ -248,11 +249,11 @@ func changedFiles(ctx context.Context, s *Store, from, to gitstore.ID, dir strin
 
 // givenAside makes the work a commit for the run's own worktree. Where it is not
 // committed yet, the checkout is recorded as it is, and as it was before the executor.
-func givenAside(ctx context.Context, s *Store, tree *gitstore.Worktree, plan *RunPlan, work executed) error {
+func givenAside(ctx context.Context, s *record.Store, tree *gitstore.Worktree, plan *record.RunPlan, work executed) error {
 	given := plan.Context
 	if work.before != work.head {
 		given.Commit, plan.Base = work.head, work.before
-		given.Message = prose.CutMiddle(strings.TrimSpace(s.message(ctx, work.head)), maxMessageBytes)
+		given.Message = prose.CutMiddle(strings.TrimSpace(s.CommitText(ctx, work.head)), record.MaxMessageBytes)
 		return nil
 	}
 	id, err := tree.TreeWith(ctx, work.head, work.now, among(work.files))
@@ -266,7 +267,7 @@ func givenAside(ctx context.Context, s *Store, tree *gitstore.Worktree, plan *Ru
 }
 
 // givenInPlace makes the checkout without the work what the run begins from.
-func givenInPlace(ctx context.Context, s *Store, tree *gitstore.Worktree, plan *RunPlan, work executed) error {
+func givenInPlace(ctx context.Context, s *record.Store, tree *gitstore.Worktree, plan *record.RunPlan, work executed) error {
 	id, err := tree.TreeWith(ctx, work.now, work.before, among(work.files))
 	if err != nil {
 		return err
@@ -280,8 +281,8 @@ func givenInPlace(ctx context.Context, s *Store, tree *gitstore.Worktree, plan *
 	return snapGiven(ctx, s, tree, plan, work)
 }
 
-func keepGiven(ctx context.Context, s *Store, plan *RunPlan, tree, on gitstore.ID) (gitstore.ID, error) {
-	id, err := s.keepTree(ctx, tree, on, prose.OneLine(cmp.Or(plan.Entity.Name(), "executor's work")))
+func keepGiven(ctx context.Context, s *record.Store, plan *record.RunPlan, tree, on gitstore.ID) (gitstore.ID, error) {
+	id, err := s.KeepTree(ctx, tree, on, prose.OneLine(cmp.Or(plan.Entity.Name(), "executor's work")))
 	if err != nil {
 		return "", err
 	}
@@ -289,7 +290,7 @@ func keepGiven(ctx context.Context, s *Store, plan *RunPlan, tree, on gitstore.I
 }
 
 // snapGiven records the checkout as the executor left it, and as it was before.
-func snapGiven(ctx context.Context, s *Store, tree *gitstore.Worktree, plan *RunPlan, work executed) error {
+func snapGiven(ctx context.Context, s *record.Store, tree *gitstore.Worktree, plan *record.RunPlan, work executed) error {
 	given := plan.Context
 	ref := contextRefs + string(given.Commit)
 	snap, err := tree.Snapshot(ctx, ref, "the checkout with an executor's work, before its review: "+prose.OneLine(plan.Entity.Name()))

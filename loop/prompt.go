@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"git-runr/loop/prose"
+	"git-runr/loop/record"
 	"git-runr/loop/reply"
 	"git-runr/loop/safetext"
 )
@@ -14,24 +15,24 @@ import (
 // the change itself in it. Nothing in the change can end its fence or pose as an
 // answer, because both carry the nonce.
 type ReviewPrompt struct {
-	Entity       Entity
+	Entity       record.Entity
 	DoneCriteria string
 	References   string
-	Message      string  // of the person who asked for the review
-	Commits      []Words // messages of the commits under review
+	Message      string         // of the person who asked for the review
+	Commits      []record.Words // messages of the commits under review
 	Files        []string
 	Verification string // the implementer's own words about its verification
 	Round        int
 	Previous     []reply.Finding
-	Said         []Words  // what the previous review said, in full
-	People       []string // what people said and did meanwhile, a line each
-	Scope        string   // what the implementer may change, "" for everything
-	DoneChecks   []string // the task's own checks and what was run for them, a line each
-	Checks       []CheckResult
+	Said         []record.Words // what the previous review said, in full
+	People       []string       // what people said and did meanwhile, a line each
+	Scope        string         // what the implementer may change, "" for everything
+	DoneChecks   []string       // the task's own checks and what was run for them, a line each
+	Checks       []record.CheckResult
 	NotChecked   []string
-	Census       Census   // of the whole change
-	Part, Parts  int      // which part of the change the patch is, from 1, and of how many
-	PartFiles    []string // that are in it
+	Census       record.Census // of the whole change
+	Part, Parts  int           // which part of the change the patch is, from 1, and of how many
+	PartFiles    []string      // that are in it
 	PartLines    int
 	Patch        []byte
 	Nonce        string
@@ -95,31 +96,31 @@ func (p ReviewPrompt) writeChange(b *strings.Builder) {
 
 // ImplementPrompt is what an implementer is told, whatever its mode.
 type ImplementPrompt struct {
-	Entity       Entity
+	Entity       record.Entity
 	Task         string
 	DoneCriteria string
 	References   string
 	Lead         string // of the workflow's step
 	Attempt      int
 	Findings     []reply.Finding
-	Requests     []string // asked for beside the findings
-	Said         []Words  // what the review said, in full
-	Failed       []CheckResult
+	Requests     []string       // asked for beside the findings
+	Said         []record.Words // what the review said, in full
+	Failed       []record.CheckResult
 	Files        []string // changed so far
 	History      []string // one line for each earlier attempt
 	Notes        []string // what people said since
-	Checks       []Check
+	Checks       []record.Check
 	Scope        string // what may be changed, "" for everything
 }
 
 // Text is the prompt for mode: the first turn, seed 004's targeted fix or its
 // re-execution.
-func (p ImplementPrompt) Text(mode AttemptMode) string {
+func (p ImplementPrompt) Text(mode record.AttemptMode) string {
 	var b strings.Builder
 	switch mode {
-	case ModeFix:
+	case record.ModeFix:
 		p.writeFix(&b)
-	case ModeReexecute:
+	case record.ModeReexecute:
 		p.writeReexecute(&b)
 	default:
 		fmt.Fprintf(&b, "<objective>\nIMPLEMENT %s\n</objective>\n\n", p.name())
@@ -181,7 +182,7 @@ func (p ImplementPrompt) writeIssues(b *strings.Builder, fixLabel string) {
 		fmt.Fprintf(b, "### Requested\n**Issue:** %s\n\n", prose.Hanging(r))
 	}
 	for _, c := range p.Failed {
-		fmt.Fprintf(b, "### Check %s fails\n**Command:** %s\n**Exit code:** %d\n%s\n\n", c.Name, c.Command, c.ExitCode, prose.Indent(c.shown(60)))
+		fmt.Fprintf(b, "### Check %s fails\n**Command:** %s\n**Exit code:** %d\n%s\n\n", c.Name, c.Command, c.ExitCode, prose.Indent(c.Shown(60)))
 	}
 }
 
@@ -239,7 +240,7 @@ func formatFindings(findings []reply.Finding) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-func formatChecks(results []CheckResult, notRun []string) string {
+func formatChecks(results []record.CheckResult, notRun []string) string {
 	var lines []string
 	for _, c := range results {
 		state := c.State()
@@ -248,7 +249,7 @@ func formatChecks(results []CheckResult, notRun []string) string {
 		}
 		lines = append(lines, fmt.Sprintf("%s: %s: %s", safetext.Line(c.Name), safetext.Line(c.Command), state))
 		if !c.OK() && c.NotRun == "" {
-			lines = append(lines, prose.Indent(c.shown(40)))
+			lines = append(lines, prose.Indent(c.Shown(40)))
 		}
 	}
 	for _, why := range notRun {
@@ -285,7 +286,7 @@ func oneEach(names []string) string {
 
 // writeWords writes a block of what others wrote, each with who wrote it; nothing
 // where nobody wrote anything. lead says what the words are good for.
-func writeWords(b *strings.Builder, tag, lead string, said []Words) {
+func writeWords(b *strings.Builder, tag, lead string, said []record.Words) {
 	var parts []string
 	for _, w := range said {
 		if strings.TrimSpace(w.Text) != "" {

@@ -4,14 +4,15 @@ import (
 	"strings"
 	"testing"
 
+	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
 
 func testReviewPrompt() ReviewPrompt {
 	return ReviewPrompt{
-		Entity: Entity{Type: "task", Identifier: "T1", Title: "Add a thing"}, DoneCriteria: "it works", References: "<objective_ref>docs/goal.md</objective_ref>",
+		Entity: record.Entity{Type: "task", Identifier: "T1", Title: "Add a thing"}, DoneCriteria: "it works", References: "<objective_ref>docs/goal.md</objective_ref>",
 		Files: []string{"a.go", "b.go"}, Verification: "go test: ok", Round: 2, Patch: []byte("diff --git a/a.go b/a.go\n+x\n"), Nonce: "n0nce",
-		Census: Census{Files: 3, Lines: 30, SentFiles: 2, SentLines: 20, LeftOut: []LeftOut{{Path: "go.sum", Why: "excluded"}}},
+		Census: record.Census{Files: 3, Lines: 30, SentFiles: 2, SentLines: 20, LeftOut: []record.LeftOut{{Path: "go.sum", Why: "excluded"}}},
 	}
 }
 
@@ -37,7 +38,7 @@ func lacks(t *testing.T, text string, parts ...string) {
 func TestReviewPrompt(t *testing.T) {
 	p := testReviewPrompt()
 	p.Message = "mind the locks"
-	p.Checks = []CheckResult{{Name: "test", Command: "go test ./...", ExitCode: 1, Output: "--- FAIL: TestX"}, {Name: "lint", Command: "lint", ExitCode: -1, Reason: "timeout"}}
+	p.Checks = []record.CheckResult{{Name: "test", Command: "go test ./...", ExitCode: 1, Output: "--- FAIL: TestX"}, {Name: "lint", Command: "lint", ExitCode: -1, Reason: "timeout"}}
 	p.NotChecked = []string{"build: untrusted_config"}
 	contains(t, p.Text(),
 		"<references>\n<objective_ref>docs/goal.md</objective_ref>\n</references>\n",
@@ -100,13 +101,13 @@ func TestNoncesDiffer(t *testing.T) {
 
 func testImplementPrompt() ImplementPrompt {
 	return ImplementPrompt{
-		Entity: Entity{Identifier: "T1", Title: "Add a thing"}, Task: "Write the thing.", DoneCriteria: "it works", References: "<ref/>",
+		Entity: record.Entity{Identifier: "T1", Title: "Add a thing"}, Task: "Write the thing.", DoneCriteria: "it works", References: "<ref/>",
 		Lead: "Think first.", Attempt: 3, Files: []string{"a.go"}, History: []string{"attempt 1 (implement): changed 1 file, reviewed as NEEDS_FIX"},
 		Notes:    []string{"use the old API"},
 		Findings: []reply.Finding{{Severity: reply.Warning, File: "a.go", Line: 7, Issue: "no test", Fix: "add one"}, {Severity: reply.Critical, Issue: "leak"}},
 		Requests: []string{"a.go:7: no test", "Document the flag"},
-		Failed:   []CheckResult{{Name: "test", Command: "go test ./...", ExitCode: 2, Output: "boom\n"}},
-		Checks:   []Check{{Name: "test", Command: "go test ./..."}},
+		Failed:   []record.CheckResult{{Name: "test", Command: "go test ./...", ExitCode: 2, Output: "boom\n"}},
+		Checks:   []record.Check{{Name: "test", Command: "go test ./..."}},
 	}
 }
 
@@ -118,13 +119,13 @@ var common = []string{
 }
 
 func TestImplementPrompt(t *testing.T) {
-	text := testImplementPrompt().Text(ModeImplement)
+	text := testImplementPrompt().Text(record.ModeImplement)
 	contains(t, text, append(common, "<objective>\nIMPLEMENT T1: Add a thing\n</objective>")...)
 	lacks(t, text, "fix_instructions", "previous_attempt_failures", "RE-EXECUTE")
 }
 
 func TestFixPrompt(t *testing.T) {
-	text := testImplementPrompt().Text(ModeFix)
+	text := testImplementPrompt().Text(record.ModeFix)
 	contains(t, text, append(common,
 		"FIX review findings for T1: Add a thing", "The reviewer found 3 issue(s)", "This is attempt 3.", "fix ONLY these specific issues",
 		"### Warning: a.go:7\n**Issue:** no test\n**Fix:** add one\n", "### Critical: no particular place\n**Issue:** leak\n",
@@ -135,7 +136,7 @@ func TestFixPrompt(t *testing.T) {
 }
 
 func TestReexecutePrompt(t *testing.T) {
-	text := testImplementPrompt().Text(ModeReexecute)
+	text := testImplementPrompt().Text(record.ModeReexecute)
 	contains(t, text, append(common,
 		"RE-EXECUTE T1: Add a thing", "<previous_attempt_failures>", "Do NOT repeat them. Its files were reverted.", "**How to avoid it:** add one",
 		"IMPORTANT: This is attempt 3. Implement correctly from scratch.", "### Critical: no particular place\n**Issue:** leak\n",
@@ -144,7 +145,7 @@ func TestReexecutePrompt(t *testing.T) {
 }
 
 func TestPromptsLeaveOutWhatIsNotThere(t *testing.T) {
-	text := ImplementPrompt{Entity: Entity{Title: "x"}, Attempt: 1}.Text(ModeImplement)
+	text := ImplementPrompt{Entity: record.Entity{Title: "x"}, Attempt: 1}.Text(record.ModeImplement)
 	lacks(t, text, "<references>", "<task>", "<done_criteria>", "<earlier_attempts>", "<notes_from_people>")
 	contains(t, text, "Run the project's own verification")
 	lacks(t, ReviewPrompt{Nonce: "n"}.Text(), "<references>", "<subtask_done_criteria>", "<request>", "<files_modified>", "<check_results>", "left out")
@@ -153,7 +154,7 @@ func TestPromptsLeaveOutWhatIsNotThere(t *testing.T) {
 func TestPromptsBoundOutput(t *testing.T) {
 	p := testImplementPrompt()
 	p.Failed[0].Output = strings.Repeat("line\n", 500) + "the last line\n"
-	text := p.Text(ModeFix)
+	text := p.Text(record.ModeFix)
 	contains(t, text, "    the last line\n")
 	if n := strings.Count(text, "    line\n"); n != 59 {
 		t.Errorf("%d lines of output, want the last 60", n+1)

@@ -7,11 +7,12 @@ import (
 	"strings"
 
 	"git-runr/gitstore"
+	"git-runr/loop/record"
 )
 
 // Snapshots are those that this clone keeps, newest first; with a run, what names it,
 // those that were taken for it.
-func Snapshots(ctx context.Context, s *Store, run string) ([]gitstore.SnapshotInfo, error) {
+func Snapshots(ctx context.Context, s *record.Store, run string) ([]gitstore.SnapshotInfo, error) {
 	all, err := s.Repo.Snapshots(ctx)
 	if err != nil || run == "" {
 		return all, err
@@ -29,7 +30,7 @@ func Snapshots(ctx context.Context, s *Store, run string) ([]gitstore.SnapshotIn
 	return list, nil
 }
 
-func snapshotOf(snap gitstore.SnapshotInfo, run Run) bool {
+func snapshotOf(snap gitstore.SnapshotInfo, run record.Run) bool {
 	given := run.Plan.Context != nil && snap.ID == run.Plan.Context.Snapshot
 	return given || strings.HasPrefix(snap.Name, run.ID+"/") || strings.Contains(snap.Why, run.ID)
 }
@@ -37,7 +38,7 @@ func snapshotOf(snap gitstore.SnapshotInfo, run Run) bool {
 // FindSnapshot finds a snapshot by its id or ref, as gitstore does it, or as RUN/NAME:
 // what is kept of a run under that name, or, when the name is the number of an
 // attempt, what that attempt left.
-func FindSnapshot(ctx context.Context, s *Store, name string) (gitstore.Snapshot, error) {
+func FindSnapshot(ctx context.Context, s *record.Store, name string) (gitstore.Snapshot, error) {
 	snap, err := s.Repo.FindSnapshot(ctx, name)
 	typed, rest, ok := strings.Cut(name, "/")
 	if !errors.Is(err, gitstore.ErrNotFound) || !ok {
@@ -69,7 +70,7 @@ type Restored struct {
 
 // Restore puts files of the snapshot that name names back into the working tree that
 // the repository was opened in. See gitstore.Worktree.Restore.
-func Restore(ctx context.Context, s *Store, name string, paths []string, staged bool) (done Restored, err error) {
+func Restore(ctx context.Context, s *record.Store, name string, paths []string, staged bool) (done Restored, err error) {
 	tree, err := s.Repo.Checkout()
 	if err != nil {
 		return done, err
@@ -91,7 +92,7 @@ func Restore(ctx context.Context, s *Store, name string, paths []string, staged 
 }
 
 // RestoreTo writes files of a snapshot below a directory. See gitstore.Repo.RestoreTo.
-func RestoreTo(ctx context.Context, s *Store, dir, name string, paths []string, staged bool) (done Restored, err error) {
+func RestoreTo(ctx context.Context, s *record.Store, dir, name string, paths []string, staged bool) (done Restored, err error) {
 	if done.From, err = FindSnapshot(ctx, s, name); err != nil {
 		return done, err
 	}
@@ -102,7 +103,7 @@ func RestoreTo(ctx context.Context, s *Store, dir, name string, paths []string, 
 // removeTree removes the worktree of a run that needs it no more. What is in it and in
 // no commit, which came too late for the run, is kept first: left is its snapshot, ""
 // where there is nothing.
-func removeTree(ctx context.Context, s *Store, run Run) (left gitstore.ID, err error) {
+func removeTree(ctx context.Context, s *record.Store, run record.Run) (left gitstore.ID, err error) {
 	dir := TreeDir(s, run.ID)
 	tree, err := s.Repo.OpenWorktree(ctx, dir)
 	if err == nil {
@@ -114,7 +115,7 @@ func removeTree(ctx context.Context, s *Store, run Run) (left gitstore.ID, err e
 	return left, s.Repo.RemoveWorktree(ctx, dir)
 }
 
-func keepLeft(ctx context.Context, s *Store, run Run, tree *gitstore.Worktree) (gitstore.ID, error) {
+func keepLeft(ctx context.Context, s *record.Store, run record.Run, tree *gitstore.Worktree) (gitstore.ID, error) {
 	files, err := tree.NormalTree(ctx)
 	if err == nil { // else what can be read is kept
 		head, err := s.Repo.TreeOf(ctx, run.Head())

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"git-runr/loop/record"
 )
 
 // retryWaits are how long a reviewer that may well answer later is left alone after each
@@ -11,7 +13,7 @@ import (
 var retryWaits = []time.Duration{time.Minute, 5 * time.Minute, 25 * time.Minute}
 
 // fail records why a reviewer gave no answer, and when it is tried again by itself.
-func (w *Worker) fail(ctx context.Context, review Review, name string, failure Failure) (Review, error) {
+func (w *Worker) fail(ctx context.Context, review record.Review, name string, failure record.Failure) (record.Review, error) {
 	failure.Tries = 1
 	for _, f := range review.Failures {
 		if f.Reviewer == name && f.Transient && !w.Retry { // a person's wish begins anew
@@ -26,8 +28,8 @@ func (w *Worker) fail(ctx context.Context, review Review, name string, failure F
 
 // Held are the reviews of this clone that wait for an agent which failed: until it is
 // due, what is missing is there, or a person asks for them.
-func (w *Worker) Held(ctx context.Context) ([]ReviewSummary, error) {
-	held, _, err := w.Store.Reviews(ctx, Filter{Status: waitingStatus, Review: func(r ReviewSummary) bool {
+func (w *Worker) Held(ctx context.Context) ([]record.ReviewSummary, error) {
+	held, _, err := w.Store.Reviews(ctx, record.Filter{Status: record.WaitingStatus, Review: func(r record.ReviewSummary) bool {
 		waits := slices.ContainsFunc(r.Waiting, func(name string) bool { return slices.Contains(r.Failed, name) })
 		return r.Writer == w.Store.Repo.Writer() && waits
 	}})

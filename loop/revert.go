@@ -9,6 +9,7 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/loop/prose"
+	"git-runr/loop/record"
 )
 
 // revert undoes an attempt: exactly the files that it changed, back to what they
@@ -23,17 +24,17 @@ func (t *turn) revert(step Step) error {
 	if err != nil {
 		return fmt.Errorf("revert attempt %d: %w", a.Number, err)
 	}
-	return t.record(draft{
-		Type: AttemptReverted, Source: "runner", Title: fmt.Sprintf("attempt %d, %s", a.Number, prose.Count(len(reverted.Restored), "file")),
+	return t.record(record.NewEvent{
+		Type: record.AttemptReverted, Source: "runner", Title: fmt.Sprintf("attempt %d, %s", a.Number, prose.Count(len(reverted.Restored), "file")),
 		Payload: reverted,
 	})
 }
 
 // undo takes an attempt's work back wherever it is. Each part of it can be done
 // twice: a process that was killed in between leaves the rest to the next.
-func (t *turn) undo(a Attempt) (Reverted, error) {
+func (t *turn) undo(a record.Attempt) (record.Reverted, error) {
 	done, err := t.takeBack(t.tree, a, a.Before, a.After, "revert", "critical findings")
-	reverted := Reverted{Attempt: a.Number, Restored: asBefore(done), Conflicts: done.Conflicts}
+	reverted := record.Reverted{Attempt: a.Number, Restored: asBefore(done), Conflicts: done.Conflicts}
 	if err != nil {
 		return reverted, err
 	}
@@ -56,9 +57,9 @@ func asBefore(done gitstore.Reverted) []string {
 
 // undoGiven takes an executor's work back in the checkout that it was taken from: the
 // files that the executor was said to have modified, and no others.
-func (t *turn) undoGiven(a Attempt, reverted *Reverted) error {
+func (t *turn) undoGiven(a record.Attempt, reverted *record.Reverted) error {
 	given := t.run.Plan.Context
-	if a.Mode != ModeGiven || t.run.Plan.InPlace || given.Before == "" {
+	if a.Mode != record.ModeGiven || t.run.Plan.InPlace || given.Before == "" {
 		return nil
 	}
 	checkout, err := t.Store.Repo.Checkout()
@@ -80,7 +81,7 @@ func (t *turn) undoGiven(a Attempt, reverted *Reverted) error {
 // takeBack restores what changed in a working tree between two snapshots. In a
 // checkout of the user's that is the attempt's own files, and what is taken back is
 // named. Its snapshots say what it is part of, in the form "KIND RUN: attempt N, why".
-func (t *turn) takeBack(tree *gitstore.Worktree, a Attempt, before, after gitstore.ID, kind, why string) (gitstore.Reverted, error) {
+func (t *turn) takeBack(tree *gitstore.Worktree, a record.Attempt, before, after gitstore.ID, kind, why string) (gitstore.Reverted, error) {
 	from, beforeErr := t.Store.Repo.ReadSnapshot(t.ctx, before)
 	to, afterErr := t.Store.Repo.ReadSnapshot(t.ctx, after)
 	if err := errors.Join(beforeErr, afterErr); err != nil {
@@ -113,7 +114,7 @@ func (t *turn) revertText(done gitstore.Reverted, own bool) string {
 }
 
 // resetBranch takes a reverted attempt off the run's branch.
-func (t *turn) resetBranch(a Attempt) error {
+func (t *turn) resetBranch(a record.Attempt) error {
 	branch := "refs/heads/" + t.run.Plan.Branch
 	if t.run.Plan.InPlace {
 		return t.Store.Repo.MoveBranch(t.ctx, branch, a.From, a.Commit)
@@ -147,8 +148,8 @@ func (e *LeftError) Is(target error) bool { return target == gitstore.ErrConflic
 // cannot be told from what a person did since: in the run's own working tree all of
 // it stays, in the user's checkout they are asked.
 func (t *turn) takeUp() error {
-	a := t.run.lastAttempt()
-	if a == nil || a.Before == "" || a.Mode == ModeGiven {
+	a := t.run.LastAttempt()
+	if a == nil || a.Before == "" || a.Mode == record.ModeGiven {
 		return nil
 	}
 	if a.After == "" {
@@ -167,7 +168,7 @@ func (t *turn) takeUp() error {
 	return nil
 }
 
-func (t *turn) takeUpKilled(a Attempt) error {
+func (t *turn) takeUpKilled(a record.Attempt) error {
 	before, err := t.Store.Repo.ReadSnapshot(t.ctx, a.Before)
 	if err != nil {
 		return fmt.Errorf("take up attempt %d: %w", a.Number, err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
 
@@ -56,8 +57,8 @@ func joinAnswers(answers []ReviewAnswer) ReviewAnswer {
 }
 
 // see bounds the verdict by what the reviewer was shown: it passed what it saw.
-func see(r *reply.Report, c Census) {
-	if r.Effective == reply.Pass && c.unseen() {
+func see(r *reply.Report, c record.Census) {
+	if r.Effective == reply.Pass && c.Unseen() {
 		r.Effective = reply.PassWithNotes
 	}
 	r.Approved = r.Approved && !c.Partial()

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
 
@@ -22,14 +23,14 @@ func (r *partReviewer) NeedsCheckout() bool { return false }
 func (r *partReviewer) Review(_ context.Context, job ReviewJob) (ReviewAnswer, error) {
 	r.jobs = append(r.jobs, job)
 	if len(r.jobs) == r.fail {
-		return ReviewAnswer{Failure: &Failure{Reason: ReasonAgentFailed, Detail: "boom"}}, nil
+		return ReviewAnswer{Failure: &record.Failure{Reason: record.ReasonAgentFailed, Detail: "boom"}}, nil
 	}
 	text := r.texts[len(r.jobs)-1]
 	return ReviewAnswer{Report: reply.ParseReview(text, ""), Raw: text}, nil
 }
 
 func partJob(parts int) ReviewJob {
-	job := ReviewJob{Change: Change{Files: []string{"a", "b"}, Census: Census{Files: 2, Lines: parts, SentFiles: 2, SentLines: parts}}}
+	job := ReviewJob{Change: Change{Files: []string{"a", "b"}, Census: record.Census{Files: 2, Lines: parts, SentFiles: 2, SentLines: parts}}}
 	for i := range parts {
 		job.Change.Parts = append(job.Change.Parts, Part{Patch: []byte{byte('0' + i)}, Files: []string{"a"}, Lines: 1})
 	}
@@ -98,19 +99,19 @@ func TestReviewPartsFailure(t *testing.T) {
 // TestVerdictOfWhatWasSeen: a pass of a part of the change is no plain pass.
 func TestVerdictOfWhatWasSeen(t *testing.T) {
 	for _, test := range []struct {
-		left []LeftOut
+		left []record.LeftOut
 		said reply.Verdict
 		want reply.Verdict
 		ok   bool
 	}{
 		{nil, reply.Pass, reply.Pass, true},
-		{[]LeftOut{{Path: "go.sum", Why: LeftExcluded}}, reply.Pass, reply.Pass, true},
-		{[]LeftOut{{Path: "a.png", Why: LeftBinary}}, reply.Pass, reply.PassWithNotes, true},
-		{[]LeftOut{{Path: "a.txt", Why: LeftTooLarge, Lines: 1}}, reply.Pass, reply.PassWithNotes, false},
-		{[]LeftOut{{Path: "a.txt", Why: LeftTooLarge}}, reply.NeedsFix, reply.NeedsFix, false},
+		{[]record.LeftOut{{Path: "go.sum", Why: record.LeftExcluded}}, reply.Pass, reply.Pass, true},
+		{[]record.LeftOut{{Path: "a.png", Why: record.LeftBinary}}, reply.Pass, reply.PassWithNotes, true},
+		{[]record.LeftOut{{Path: "a.txt", Why: record.LeftTooLarge, Lines: 1}}, reply.Pass, reply.PassWithNotes, false},
+		{[]record.LeftOut{{Path: "a.txt", Why: record.LeftTooLarge}}, reply.NeedsFix, reply.NeedsFix, false},
 	} {
 		r := reply.Report{Verdict: test.said, Effective: test.said, Approved: test.said.Passed()}
-		see(&r, Census{LeftOut: test.left})
+		see(&r, record.Census{LeftOut: test.left})
 		if r.Effective != test.want || r.Approved != test.ok {
 			t.Errorf("%s, %+v: %s, approved %v", test.said, test.left, r.Effective, r.Approved)
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 
+	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
 
@@ -26,7 +27,7 @@ type ReviewJob struct {
 	Change     Change
 	Prompt     ReviewPrompt // its text is what an agent is told
 	Dir        string       // checkout of the change, "" when none was asked for
-	Checks     []CheckResult
+	Checks     []record.CheckResult
 	NotChecked []string
 	Transcript io.Writer
 	OnLine     func(string)
@@ -36,7 +37,7 @@ type ReviewJob struct {
 type ReviewAnswer struct {
 	Report  reply.Report
 	Raw     string
-	Failure *Failure
+	Failure *record.Failure
 }
 
 // Implementer does an attempt's work in a directory.
@@ -60,7 +61,7 @@ type ImplementJob struct {
 type ImplementAnswer struct {
 	Text    string
 	Edited  []string // files that it said to edit as it worked, relative to Dir
-	Failure *Failure
+	Failure *record.Failure
 }
 
 // Progress is told what goes on, for people.

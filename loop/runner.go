@@ -14,40 +14,41 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/loop/prose"
+	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
 
 // Runner carries out runs: it does what Next says until nothing is left to do.
 type Runner struct {
-	Store       *Store                                    // required
-	Implementer func(name string) (Implementer, *Failure) // required
-	Reviewer    func(name string) (Reviewer, *Failure)    // required
-	Checker     Checker                                   // required where the plan has checks
-	Progress    Progress                                  // required
+	Store       *record.Store                                    // required
+	Implementer func(name string) (Implementer, *record.Failure) // required
+	Reviewer    func(name string) (Reviewer, *record.Failure)    // required
+	Checker     Checker                                          // required where the plan has checks
+	Progress    Progress                                         // required
 	// Ask decides on a run whose retries are used up. nil: nobody is there to ask.
-	Ask func(ctx context.Context, run Run, why Step) (Choice, error)
+	Ask func(ctx context.Context, run record.Run, why Step) (record.Choice, error)
 	// Keep begins an attempt again that was killed or failed on the files as they are
 	// now, and takes nothing back of what it left.
 	Keep bool
 	// Explain fills in what a stop's event says beyond its reason, and what it leaves behind.
-	Explain func(run Run, stop Stop) (Stop, map[string][]byte)
+	Explain func(run record.Run, stop record.Stop) (record.Stop, map[string][]byte)
 }
 
 // Start records a run and carries it out. source is who asked for it.
-func (r *Runner) Start(ctx context.Context, plan RunPlan, source string) (Run, error) {
-	if err := plan.Policy.check(); err != nil {
-		return Run{}, err
+func (r *Runner) Start(ctx context.Context, plan record.RunPlan, source string) (record.Run, error) {
+	if err := plan.Policy.Check(); err != nil {
+		return record.Run{}, err
 	}
-	event, err := r.Store.append(ctx, func(v *view) (draft, error) {
+	event, err := r.Store.Append(ctx, func(v *record.View) (record.NewEvent, error) {
 		plan.Branch = ""
-		id, err := newID(v.now, v.writer, v.clock, plan)
+		id, err := record.NewID(v.Now, v.Writer, v.Clock, plan)
 		plan.Branch = "runr/" + id
-		return draft{Type: RunStarted, Source: source, Run: id, Payload: plan, Status: func(Event) string { return string(RunRunning) }, Title: plan.Entity.Name()}, err
+		return record.NewEvent{Type: record.RunStarted, Source: source, Run: id, Payload: plan, Status: func(record.Event) string { return string(record.RunRunning) }, Title: plan.Entity.Name()}, err
 	})
 	if err != nil {
-		return Run{}, fmt.Errorf("start run: %w", err)
+		return record.Run{}, fmt.Errorf("start run: %w", err)
 	}
-	run, bad := FoldRun([]Event{event})
+	run, bad := record.FoldRun([]record.Event{event})
 	if len(bad) > 0 {
 		return run, errors.Join(bad...)
 	}
@@ -56,7 +57,7 @@ func (r *Runner) Start(ctx context.Context, plan RunPlan, source string) (Run, e
 
 // Continue carries run on from where its events leave it. Only one process at a
 // time can: another gets gitstore.ErrBusy.
-func (r *Runner) Continue(ctx context.Context, run Run) (Run, error) {
+func (r *Runner) Continue(ctx context.Context, run record.Run) (record.Run, error) {
 	unlock, free, err := r.Store.Repo.TryLock("run-" + run.ID)
 	if err != nil {
 		return run, err
@@ -65,7 +66,7 @@ func (r *Runner) Continue(ctx context.Context, run Run) (Run, error) {
 		return run, fmt.Errorf("run %s is being carried out by another process: %w", run.ID, gitstore.ErrBusy)
 	}
 	defer unlock()
-	turn := &turn{Runner: r, ctx: ctx, run: run, base: map[string]CheckResult{}}
+	turn := &turn{Runner: r, ctx: ctx, run: run, base: map[string]record.CheckResult{}}
 	if !run.Done() {
 		free, err := turn.openTree()
 		if err != nil {
@@ -85,7 +86,7 @@ func (r *Runner) Continue(ctx context.Context, run Run) (Run, error) {
 	if left != "" {
 		turn.Progress.Say("the run's working tree is removed; what came too late for the run: git runr restore " + left.Short() + " --to DIR")
 	}
-	if turn.run.Status == RunComplete {
+	if turn.run.Status == record.RunComplete {
 		r.Store.Repo.DropLock("run-" + run.ID)
 	}
 	return turn.run, nil
@@ -95,10 +96,10 @@ func (r *Runner) Continue(ctx context.Context, run Run) (Run, error) {
 type turn struct {
 	*Runner
 	ctx    context.Context
-	run    Run
+	run    record.Run
 	tree   *gitstore.Worktree
-	base   map[string]CheckResult // what checks came to on the run's base, as far as they were run there
-	warned string                 // the implementer of whose silence people were told
+	base   map[string]record.CheckResult // what checks came to on the run's base, as far as they were run there
+	warned string                        // the implementer of whose silence people were told
 }
 
 func (t *turn) do(step Step) error {
@@ -114,19 +115,19 @@ func (t *turn) do(step Step) error {
 	case DoExhaust:
 		return t.exhausted(step)
 	case DoStop:
-		return t.stop(Stop{Reason: step.Reason, Detail: step.Detail}, RunStopped)
+		return t.stop(record.Stop{Reason: step.Reason, Detail: step.Detail}, record.RunStopped)
 	case DoComplete:
-		if t.run.Answer == ChoiceCommit { // a process that was ended between the answer and this
-			return t.complete(ResultWithIssues)
+		if t.run.Answer == record.ChoiceCommit { // a process that was ended between the answer and this
+			return t.complete(record.ResultWithIssues)
 		}
-		return t.complete(t.run.outcome())
+		return t.complete(t.run.Outcome())
 	}
 	return fmt.Errorf("run %s: no way to do %q", t.run.ID, step.Action)
 }
 
 // record appends one event of this run, if its newest state still allows it, and
 // folds it in.
-func (t *turn) record(d draft) error {
+func (t *turn) record(d record.NewEvent) error {
 	run, err := recordRun(t.ctx, t.Store, t.run, d)
 	if err == nil {
 		t.run = run
@@ -136,20 +137,20 @@ func (t *turn) record(d draft) error {
 
 // recordRun appends d to run's log and gives the run after it. Somebody else may
 // have ended the run meanwhile: the newest state decides.
-func recordRun(ctx context.Context, s *Store, run Run, d draft) (Run, error) {
-	event, err := s.append(ctx, func(v *view) (draft, error) {
-		newest, err := v.run(run.ID)
+func recordRun(ctx context.Context, s *record.Store, run record.Run, d record.NewEvent) (record.Run, error) {
+	event, err := s.Append(ctx, func(v *record.View) (record.NewEvent, error) {
+		newest, err := v.RunOf(run.ID)
 		if err != nil {
-			return draft{}, err
+			return record.NewEvent{}, err
 		}
-		if refused := newest.allow(d.Type); refused != nil {
-			return draft{}, refused
+		if refused := newest.Allow(d.Type); refused != nil {
+			return record.NewEvent{}, refused
 		}
 		run = newest
 		d.Run, d.Review = run.ID, run.Plan.FromReview
-		d.Status = func(e Event) string {
+		d.Status = func(e record.Event) string {
 			after := run
-			_ = after.apply(e) // what cannot be applied changes nothing
+			_ = after.Apply(e) // what cannot be applied changes nothing
 			return string(after.Status)
 		}
 		return d, nil
@@ -157,17 +158,17 @@ func recordRun(ctx context.Context, s *Store, run Run, d draft) (Run, error) {
 	if err != nil {
 		return run, err
 	}
-	return run, run.apply(event)
+	return run, run.Apply(event)
 }
 
 // interrupted records that the run stopped because this process was told to end.
 // Any other error leaves the run as it is, to be taken up again.
-func (t *turn) interrupted(err error) (Run, error) {
+func (t *turn) interrupted(err error) (record.Run, error) {
 	if t.ctx.Err() == nil {
 		return t.run, err
 	}
 	t.ctx = context.WithoutCancel(t.ctx)
-	if stopErr := t.stop(Stop{Reason: ReasonInterrupted}, RunStopped); stopErr != nil {
+	if stopErr := t.stop(record.Stop{Reason: record.ReasonInterrupted}, record.RunStopped); stopErr != nil {
 		return t.run, errors.Join(err, stopErr)
 	}
 	return t.run, nil
@@ -176,7 +177,7 @@ func (t *turn) interrupted(err error) (Run, error) {
 // cleanUp removes the worktree of a run that needs it no more. What it held is on
 // the run's branch; left is a snapshot of anything else, "" for nothing.
 func (t *turn) cleanUp() (left gitstore.ID, err error) {
-	over := t.run.Status == RunComplete || t.run.Status == RunSkipped || t.run.Status == RunAbort
+	over := t.run.Status == record.RunComplete || t.run.Status == record.RunSkipped || t.run.Status == record.RunAbort
 	if !over || t.run.Plan.InPlace {
 		return "", nil
 	}
@@ -185,14 +186,14 @@ func (t *turn) cleanUp() (left gitstore.ID, err error) {
 
 // checks runs a check step.
 func (t *turn) checks(step Step) error {
-	attempt := t.run.lastAttempt()
-	run := CheckRun{Step: step.Work.Name, Tree: t.run.Head()}
+	attempt := t.run.LastAttempt()
+	run := record.CheckRun{Step: step.Work.Name, Tree: t.run.Head()}
 	if attempt != nil {
 		run.Attempt = attempt.Number
 	}
-	job := checkup{dir: t.tree.Dir, tree: run.Tree, base: t.run.Plan.Base, changed: t.run.Files(), own: func(c Check) bool { return asksFor(t.run.Plan, c) }, known: t.base}
+	job := checkup{dir: t.tree.Dir, tree: run.Tree, base: t.run.Plan.Base, changed: t.run.Files(), own: func(c record.Check) bool { return asksFor(t.run.Plan, c) }, known: t.base}
 	for _, check := range t.run.Plan.Checks {
-		if step.Work.runs(check.Name) {
+		if step.Work.Runs(check.Name) {
 			job.checks = append(job.checks, check)
 		}
 	}
@@ -201,12 +202,12 @@ func (t *turn) checks(step Step) error {
 		return err
 	}
 	attachments := map[string][]byte{}
-	addChecks(attachments, run.Results)
-	run.Results = withoutOutput(run.Results)
-	return t.record(draft{Type: ChecksCompleted, Source: "runner", Payload: run, Attachments: attachments, Title: checksTitle(run)})
+	record.AddChecks(attachments, run.Results)
+	run.Results = record.WithoutOutput(run.Results)
+	return t.record(record.NewEvent{Type: record.ChecksCompleted, Source: "runner", Payload: run, Attachments: attachments, Title: checksTitle(run)})
 }
 
-func checksTitle(run CheckRun) string {
+func checksTitle(run record.CheckRun) string {
 	var parts []string
 	for _, c := range run.Results {
 		parts = append(parts, c.Name+" "+c.State())
@@ -218,7 +219,7 @@ func checksTitle(run CheckRun) string {
 func (t *turn) review(step Step) error {
 	name := cmp.Or(step.Work.Agent, t.run.Plan.Reviewer)
 	t.Progress.Step("review", fmt.Sprintf("round %d by %s", step.Number, name))
-	if name == Human {
+	if name == record.Human {
 		return t.reviewByPerson(step, name)
 	}
 	round := t.newRound(step, name)
@@ -227,41 +228,41 @@ func (t *turn) review(step Step) error {
 	if err != nil {
 		return fmt.Errorf("review: %w", err)
 	}
-	round.Failure, round.Duration = answer.Failure, Duration(time.Since(started))
+	round.Failure, round.Duration = answer.Failure, record.Duration(time.Since(started))
 	if answer.Failure == nil && !round.Census.Nothing() {
 		round.Report = answer.Report
 	}
 	return t.recordRound(round, answer.Raw)
 }
 
-func (t *turn) newRound(step Step, reviewer string) roundPayload {
-	round := Round{Number: step.Number, Reviewer: reviewer, Commit: t.run.Head(), Report: emptyReport()}
-	round.Tree = cmp.Or(t.run.headTree(), round.Commit)
-	if a := t.run.lastAttempt(); a != nil {
+func (t *turn) newRound(step Step, reviewer string) record.RoundPayload {
+	round := record.Round{Number: step.Number, Reviewer: reviewer, Commit: t.run.Head(), Report: record.EmptyReport()}
+	round.Tree = cmp.Or(t.run.HeadTree(), round.Commit)
+	if a := t.run.LastAttempt(); a != nil {
 		round.Attempt = a.Number
 	}
-	return roundPayload{Step: step.Work.Name, Round: round}
+	return record.RoundPayload{Step: step.Work.Name, Round: round}
 }
 
 // takeChecks makes the evidence of the attempt under review the round's.
-func (t *turn) takeChecks(round *Round) {
+func (t *turn) takeChecks(round *record.Round) {
 	if checks := t.run.LastChecks(); checks != nil && checks.Attempt == round.Attempt {
 		round.Checks = checks.Results
-		round.Census.countChecks(checks.Results, 0)
+		round.Census.CountChecks(checks.Results, 0)
 	}
 }
 
 // recordRound works out what the round's answer comes to, and records it. raw is the
 // answer as it was given.
-func (t *turn) recordRound(round roundPayload, raw string) error {
+func (t *turn) recordRound(round record.RoundPayload, raw string) error {
 	title := fmt.Sprintf("round %d by %s: ", round.Number, round.Reviewer)
 	switch {
 	case round.Failure != nil:
 		title += round.Failure.Reason
 	case round.Census.Nothing():
-		title += ReasonNothing
+		title += record.ReasonNothing
 	default:
-		round.Report.Effective = reply.EffectiveVerdict(round.Report.Verdict, round.Report.Findings, round.checksFailed())
+		round.Report.Effective = reply.EffectiveVerdict(round.Report.Verdict, round.Report.Findings, round.ChecksFailed())
 		see(&round.Report, round.Census)
 		title = fmt.Sprintf("round %d %s by %s, %s", round.Number, round.Report.Effective, round.Reviewer, round.Report.Gist())
 	}
@@ -269,10 +270,10 @@ func (t *turn) recordRound(round roundPayload, raw string) error {
 	if raw != "" {
 		attachments["review.md"] = []byte(raw)
 	}
-	return t.record(draft{Type: RoundCompleted, Source: round.Reviewer, Payload: round, Attachments: attachments, Title: title})
+	return t.record(record.NewEvent{Type: record.RoundCompleted, Source: round.Reviewer, Payload: round, Attachments: attachments, Title: title})
 }
 
-func (t *turn) answer(name string, round *Round) (ReviewAnswer, error) {
+func (t *turn) answer(name string, round *record.Round) (ReviewAnswer, error) {
 	reviewer, failure := t.Reviewer(name)
 	if failure != nil {
 		return ReviewAnswer{Failure: failure}, nil
@@ -280,7 +281,7 @@ func (t *turn) answer(name string, round *Round) (ReviewAnswer, error) {
 	plan := t.run.Plan
 	limits := reviewer.Limits()
 	limits.Exclude = append(limits.Exclude, plan.Exclude...)
-	change, err := ReadChange(t.ctx, t.Store, Subject{Kind: SubjectRange, Base: plan.Base, Tree: t.run.Head()}, limits)
+	change, err := ReadChange(t.ctx, t.Store, record.Subject{Kind: record.SubjectRange, Base: plan.Base, Tree: t.run.Head()}, limits)
 	round.Census = change.Census
 	if err != nil || change.Census.Nothing() {
 		return ReviewAnswer{}, err
@@ -290,8 +291,8 @@ func (t *turn) answer(name string, round *Round) (ReviewAnswer, error) {
 	job.Checks = round.Checks
 	job.Prompt = ReviewPrompt{
 		Entity: plan.Entity, DoneCriteria: plan.DoneCriteria, References: plan.References,
-		Commits: plan.commits(), Verification: t.verification(), Round: round.Number, Previous: t.previous(), Said: t.saidBefore(), Checks: job.Checks,
-		People: t.run.fromPeople(), Scope: plan.scopeText(), DoneChecks: doneEvidence(plan, job.Checks),
+		Commits: plan.Commits(), Verification: t.verification(), Round: round.Number, Previous: t.previous(), Said: t.saidBefore(), Checks: job.Checks,
+		People: t.run.FromPeople(), Scope: plan.ScopeText(), DoneChecks: doneEvidence(plan, job.Checks),
 	}
 	transcript, err := t.transcript(fmt.Sprintf("review-%d.log", round.Number))
 	if err != nil {
@@ -316,7 +317,7 @@ func (t *turn) answer(name string, round *Round) (ReviewAnswer, error) {
 
 // verification is what the newest implementer says that it verified.
 func (t *turn) verification() string {
-	if a := t.run.lastAttempt(); a != nil {
+	if a := t.run.LastAttempt(); a != nil {
 		return a.Verification
 	}
 	return ""
@@ -330,10 +331,10 @@ func (t *turn) previous() []reply.Finding {
 
 // saidBefore is what the implementer was last asked for in full, and the answers since
 // that nobody could read.
-func (t *turn) saidBefore() []Words {
+func (t *turn) saidBefore() []record.Words {
 	said := t.run.Said()
-	if last := t.run.lastRound(); last != nil && last.Failure == nil && last.Report.Unreadable() {
-		w := last.words()
+	if last := t.run.LastRound(); last != nil && last.Failure == nil && last.Report.Unreadable() {
+		w := last.Words()
 		w.By += " (this answer could not be read: answer in the form that is asked for below)"
 		said = append(slices.Clone(said), w)
 	}
@@ -357,8 +358,8 @@ func (t *turn) transcript(name string) (io.WriteCloser, error) {
 func (t *turn) exhausted(step Step) error {
 	choice := t.run.Plan.Policy.OnExhausted
 	by := "policy"
-	if choice == ChoiceAsk || choice == "" {
-		choice, by = ChoiceStop, "no terminal"
+	if choice == record.ChoiceAsk || choice == "" {
+		choice, by = record.ChoiceStop, "no terminal"
 		if t.Ask != nil {
 			var err error
 			if choice, err = t.Ask(t.ctx, t.run, step); err != nil {
@@ -367,37 +368,37 @@ func (t *turn) exhausted(step Step) error {
 			by = "terminal"
 		}
 	}
-	if choice == ChoiceStop {
+	if choice == record.ChoiceStop {
 		return t.giveUp(step)
 	}
 	return t.answered(choice, by)
 }
 
-func (t *turn) answered(choice Choice, by string) error {
-	err := t.record(draft{Type: RunAnswered, Source: "runner", Payload: answerPayload{Choice: choice, By: by}, Title: string(choice)})
-	if err != nil || choice != ChoiceCommit {
+func (t *turn) answered(choice record.Choice, by string) error {
+	err := t.record(record.NewEvent{Type: record.RunAnswered, Source: "runner", Payload: record.AnswerPayload{Choice: choice, By: by}, Title: string(choice)})
+	if err != nil || choice != record.ChoiceCommit {
 		return err
 	}
-	return t.complete(ResultWithIssues)
+	return t.complete(record.ResultWithIssues)
 }
 
 func (t *turn) giveUp(step Step) error {
 	_, requests := t.run.Open()
-	stop := Stop{
+	stop := record.Stop{
 		Reason: step.Reason, Detail: step.Detail, Round: len(refusals(t.run, t.run.Plan.Policy)), MaxRounds: t.run.Plan.Policy.MaxRetries,
 		Unmet: requests, Repeated: step.Repeated,
 	}
-	if step.Reason == ReasonReviewLoop {
-		return t.stop(stop, ReviewLoopDetected)
+	if step.Reason == record.ReasonReviewLoop {
+		return t.stop(stop, record.ReviewLoopDetected)
 	}
-	return t.stop(stop, RunStopped)
+	return t.stop(stop, record.RunStopped)
 }
 
-func (t *turn) stop(stop Stop, eventType string) error {
+func (t *turn) stop(stop record.Stop, eventType string) error {
 	var attachments map[string][]byte
 	stop = facts(t.run, stop)
 	stop.SaidBy, stop.Said = t.said(stop)
-	stop.LastActivity, stop.At = t.run.lastActivity(), t.Store.Now().UTC().Truncate(time.Millisecond)
+	stop.LastActivity, stop.At = t.run.LastActivity(), t.Store.Now().UTC().Truncate(time.Millisecond)
 	if t.Explain != nil {
 		stop, attachments = t.Explain(t.run, stop)
 	}
@@ -409,8 +410,8 @@ func (t *turn) stop(stop Stop, eventType string) error {
 	if stop.Round > 0 {
 		title = fmt.Sprintf("round %d/%d, %s unmet", stop.Round, stop.MaxRounds, prose.Count(len(stop.Unmet), "request"))
 	}
-	return t.record(draft{
-		Type: eventType, Source: "runner", Payload: stopPayload{Stop: stop, Commit: t.run.Head()}, Attachments: attachments, Title: title,
+	return t.record(record.NewEvent{
+		Type: eventType, Source: "runner", Payload: record.StopPayload{Stop: stop, Commit: t.run.Head()}, Attachments: attachments, Title: title,
 	})
 }
 
@@ -428,17 +429,17 @@ func writeFiles(dir string, files map[string][]byte) error {
 }
 
 func (t *turn) complete(result string) error {
-	done := completedPayload{Result: result, Commit: t.run.Head()}
-	if round := t.run.lastRound(); round != nil {
+	done := record.CompletedPayload{Result: result, Commit: t.run.Head()}
+	if round := t.run.LastRound(); round != nil {
 		done.Open = round.Report.Findings
 	}
-	if t.run.Answer == ChoiceCommit {
+	if t.run.Answer == record.ChoiceCommit {
 		done.By = t.run.AnsweredBy
 		if _, requests := t.run.Open(); len(done.Open) == 0 {
 			done.Requests = requests
 		}
 	}
-	err := t.record(draft{Type: RunCompleted, Source: "runner", Payload: done, Title: result})
+	err := t.record(record.NewEvent{Type: record.RunCompleted, Source: "runner", Payload: done, Title: result})
 	if err != nil || !t.run.Plan.InPlace { // else it is done with when it lands
 		return err
 	}

@@ -3,19 +3,21 @@ package loop
 import (
 	"reflect"
 	"testing"
+
+	"git-runr/loop/record"
 )
 
 // A census counts what a reviewer saw: nothing, when there was none.
 func TestNoCensusWithoutAReviewer(t *testing.T) {
-	missing := &Failure{Reason: ReasonAgentNotFound}
-	turn := &turn{Runner: &Runner{Progress: quiet{}, Reviewer: func(string) (Reviewer, *Failure) { return nil, missing }}, ctx: t.Context()}
-	var round Round
+	missing := &record.Failure{Reason: record.ReasonAgentNotFound}
+	turn := &turn{Runner: &Runner{Progress: quiet{}, Reviewer: func(string) (Reviewer, *record.Failure) { return nil, missing }}, ctx: t.Context()}
+	var round record.Round
 	answer, err := turn.answer("nobody", &round)
-	if err != nil || answer.Failure != missing || !reflect.DeepEqual(round.Census, Census{}) {
+	if err != nil || answer.Failure != missing || !reflect.DeepEqual(round.Census, record.Census{}) {
 		t.Errorf("%+v, census %+v, %v", answer, round.Census, err)
 	}
-	run := foldRun(t, tell(t, testPlan(), "implement", "check ok", "review PASS failure="+ReasonAgentNotFound))
-	if got := stepText(Next(run, run.Plan.Policy)); got != "stop "+ReasonAgentNotFound {
+	run := foldRun(t, tell(t, testPlan(), "implement", "check ok", "review PASS failure="+record.ReasonAgentNotFound))
+	if got := stepText(Next(run, run.Plan.Policy)); got != "stop "+record.ReasonAgentNotFound {
 		t.Errorf("next is %q", got)
 	}
 }

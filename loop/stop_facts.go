@@ -7,16 +7,17 @@ import (
 
 	"git-runr/loop/internal/markdown"
 	"git-runr/loop/prose"
+	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
 
 // facts adds to stop what the run knows of its cause beyond the reason: the setting
 // that ended it and the checks that fail.
-func facts(r Run, stop Stop) Stop {
+func facts(r record.Run, stop record.Stop) record.Stop {
 	if stop.Setting == nil {
 		stop.Setting = settingOf(r, stop)
 	}
-	if family := ReasonOf(stop.Reason).Family; family == FamilyReview || family == FamilyChecks {
+	if family := record.ReasonOf(stop.Reason).Family; family == record.FamilyReview || family == record.FamilyChecks {
 		for _, c := range r.Failing() {
 			stop.FailingChecks = append(stop.FailingChecks, c.Name)
 		}
@@ -25,21 +26,21 @@ func facts(r Run, stop Stop) Stop {
 }
 
 // settingOf is the setting that ended the run; nil where none did.
-func settingOf(r Run, stop Stop) *Setting {
-	if f := r.failure(); f != nil && f.Reason == stop.Reason && f.Setting != nil {
+func settingOf(r record.Run, stop record.Stop) *record.Setting {
+	if f := r.Failure(); f != nil && f.Reason == stop.Reason && f.Setting != nil {
 		return f.Setting
 	}
 	switch stop.Reason {
-	case ReasonScope:
-		if a := r.lastAttempt(); a != nil {
-			return r.Plan.scopeSetting(a.Files)
+	case record.ReasonScope:
+		if a := r.LastAttempt(); a != nil {
+			return r.Plan.ScopeSetting(a.Files)
 		}
-	case ReasonReviewLoop, ReasonChecksFailed:
+	case record.ReasonReviewLoop, record.ReasonChecksFailed:
 		if len(stop.Repeated) == 0 || stop.Round > stop.MaxRounds {
-			return r.Plan.setting(SettingRetries, fmt.Sprint(r.Plan.Policy.MaxRetries))
+			return r.Plan.Setting(record.SettingRetries, fmt.Sprint(r.Plan.Policy.MaxRetries))
 		}
-	case ReasonBudget:
-		return r.Plan.setting(SettingBudget, r.Plan.Policy.TimeBudget.String())
+	case record.ReasonBudget:
+		return r.Plan.Setting(record.SettingBudget, r.Plan.Policy.TimeBudget.String())
 	}
 	return nil
 }
@@ -53,14 +54,14 @@ const (
 // said are the words of whoever the run stopped for, where they are the reason: an
 // implementer that could not do the work, waits for somebody or changed nothing, and a
 // reviewer whose answer could not be read.
-func (t *turn) said(stop Stop) (by, text string) {
-	switch a, round := t.run.lastAttempt(), t.run.lastRound(); stop.Reason {
-	case ReasonBlocked, ReasonCheckpoint, ReasonNoChange:
+func (t *turn) said(stop record.Stop) (by, text string) {
+	switch a, round := t.run.LastAttempt(), t.run.LastRound(); stop.Reason {
+	case record.ReasonBlocked, record.ReasonCheckpoint, record.ReasonNoChange:
 		if a != nil && a.Event != "" {
 			answer, _ := t.Store.Attachment(t.ctx, a.Event, "executor.md") // none: it said nothing
 			return a.Agent, beginning(cmp.Or(reply.ParseExecutor(string(answer)).Reason, string(answer)))
 		}
-	case ReasonReviewUnreadable:
+	case record.ReasonReviewUnreadable:
 		if round != nil {
 			return round.Reviewer, beginning(round.Report.Text)
 		}

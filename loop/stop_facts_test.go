@@ -4,33 +4,35 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"git-runr/loop/record"
 )
 
 func TestSettingOfAStop(t *testing.T) {
-	idle := &Setting{Name: "agents.impl.idle_timeout", Value: "10m", From: ".runr.toml"}
+	idle := &record.Setting{Name: "agents.impl.idle_timeout", Value: "10m", From: ".runr.toml"}
 	plan := testPlan()
-	plan.Policy.MaxRetries, plan.Policy.TimeBudget = 1, Duration(90*time.Minute)
-	plan.Settings = []Setting{{SettingRetries, "1", "git config"}, {SettingDeny, `"*.lock"`, "the user's file"}}
-	plan.Scope = Scope{Allow: []string{"src/*"}, Deny: []string{"*.lock"}}
-	attempt := func(f *Failure, files ...string) Run {
-		return Run{Plan: plan, last: AttemptCompleted, Attempts: []Attempt{{Failure: f, Files: files}}}
+	plan.Policy.MaxRetries, plan.Policy.TimeBudget = 1, record.Duration(90*time.Minute)
+	plan.Settings = []record.Setting{{Name: record.SettingRetries, Value: "1", From: "git config"}, {Name: record.SettingDeny, Value: `"*.lock"`, From: "the user's file"}}
+	plan.Scope = record.Scope{Allow: []string{"src/*"}, Deny: []string{"*.lock"}}
+	attempt := func(f *record.Failure, files ...string) record.Run {
+		return record.Run{Plan: plan, Last: record.AttemptCompleted, Attempts: []record.Attempt{{Failure: f, Files: files}}}
 	}
 	for _, test := range []struct {
 		name string
-		run  Run
-		stop Stop
+		run  record.Run
+		stop record.Stop
 		want string
 	}{
-		{"retries", attempt(nil), Stop{Reason: ReasonReviewLoop, Round: 2, MaxRounds: 1}, "loop.max_retries = 1 (git config)"},
-		{"of checks", attempt(nil), Stop{Reason: ReasonChecksFailed}, "loop.max_retries = 1 (git config)"},
-		{"given up before", attempt(nil), Stop{Reason: ReasonReviewLoop, Repeated: []string{"f-1"}, Round: 1, MaxRounds: 1}, ""},
-		{"repeated and used up", attempt(nil), Stop{Reason: ReasonReviewLoop, Repeated: []string{"f-1"}, Round: 2, MaxRounds: 1}, "loop.max_retries = 1 (git config)"},
-		{"a plan without origins", attempt(nil), Stop{Reason: ReasonBudget}, "loop.time_budget = 1h30m"},
-		{"an agent's limit", attempt(&Failure{Reason: ReasonAgentIdle, Setting: idle}), Stop{Reason: ReasonAgentIdle}, "agents.impl.idle_timeout = 10m (.runr.toml)"},
-		{"of an earlier failure", attempt(&Failure{Reason: ReasonAgentIdle, Setting: idle}), Stop{Reason: ReasonInterrupted}, ""},
-		{"denied", attempt(&Failure{Reason: ReasonScope}, "src/a", "b.lock"), Stop{Reason: ReasonScope}, `scope.deny = "*.lock" (the user's file)`},
-		{"not allowed", attempt(&Failure{Reason: ReasonScope}, "b.txt"), Stop{Reason: ReasonScope}, `scope.allow = "src/*"`},
-		{"nothing ended it", attempt(nil), Stop{Reason: ReasonNoChange}, ""},
+		{"retries", attempt(nil), record.Stop{Reason: record.ReasonReviewLoop, Round: 2, MaxRounds: 1}, "loop.max_retries = 1 (git config)"},
+		{"of checks", attempt(nil), record.Stop{Reason: record.ReasonChecksFailed}, "loop.max_retries = 1 (git config)"},
+		{"given up before", attempt(nil), record.Stop{Reason: record.ReasonReviewLoop, Repeated: []string{"f-1"}, Round: 1, MaxRounds: 1}, ""},
+		{"repeated and used up", attempt(nil), record.Stop{Reason: record.ReasonReviewLoop, Repeated: []string{"f-1"}, Round: 2, MaxRounds: 1}, "loop.max_retries = 1 (git config)"},
+		{"a plan without origins", attempt(nil), record.Stop{Reason: record.ReasonBudget}, "loop.time_budget = 1h30m"},
+		{"an agent's limit", attempt(&record.Failure{Reason: record.ReasonAgentIdle, Setting: idle}), record.Stop{Reason: record.ReasonAgentIdle}, "agents.impl.idle_timeout = 10m (.runr.toml)"},
+		{"of an earlier failure", attempt(&record.Failure{Reason: record.ReasonAgentIdle, Setting: idle}), record.Stop{Reason: record.ReasonInterrupted}, ""},
+		{"denied", attempt(&record.Failure{Reason: record.ReasonScope}, "src/a", "b.lock"), record.Stop{Reason: record.ReasonScope}, `scope.deny = "*.lock" (the user's file)`},
+		{"not allowed", attempt(&record.Failure{Reason: record.ReasonScope}, "b.txt"), record.Stop{Reason: record.ReasonScope}, `scope.allow = "src/*"`},
+		{"nothing ended it", attempt(nil), record.Stop{Reason: record.ReasonNoChange}, ""},
 	} {
 		got := ""
 		if s := facts(test.run, test.stop).Setting; s != nil {
@@ -43,15 +45,15 @@ func TestSettingOfAStop(t *testing.T) {
 }
 
 func TestFailingChecksOfAStop(t *testing.T) {
-	results := []CheckResult{
+	results := []record.CheckResult{
 		{Name: "a", ExitCode: 1}, {Name: "b"}, {Name: "c", ExitCode: 1, FailsOnBase: true}, {Name: "d", ExitCode: 127, NotRun: "x is not installed"}, {Name: "e", ExitCode: -1, Reason: "timeout"},
 	}
-	run := Run{Attempts: []Attempt{{Number: 2}}, Checks: []CheckRun{{Attempt: 2, Results: results}}}
-	if got := strings.Join(facts(run, Stop{Reason: ReasonChecksFailed}).FailingChecks, " "); got != "a e" {
+	run := record.Run{Attempts: []record.Attempt{{Number: 2}}, Checks: []record.CheckRun{{Attempt: 2, Results: results}}}
+	if got := strings.Join(facts(run, record.Stop{Reason: record.ReasonChecksFailed}).FailingChecks, " "); got != "a e" {
 		t.Errorf("%q", got)
 	}
 	run.Attempts[0].Number = 3 // whose checks have not run yet
-	if got := facts(run, Stop{Reason: ReasonChecksFailed}).FailingChecks; len(got) > 0 {
+	if got := facts(run, record.Stop{Reason: record.ReasonChecksFailed}).FailingChecks; len(got) > 0 {
 		t.Errorf("%q", got)
 	}
 }
@@ -73,7 +75,7 @@ func TestBeginning(t *testing.T) {
 }
 
 func TestScopeWhy(t *testing.T) {
-	s := Scope{Allow: []string{"src/**", "docs/*"}, Deny: []string{"**/*.lock"}}
+	s := record.Scope{Allow: []string{"src/**", "docs/*"}, Deny: []string{"**/*.lock"}}
 	for file, want := range map[string]string{
 		"src/a.go": "", "docs/a": "", "src/a.lock": `denied by "**/*.lock"`, "a.go": `not in "src/**" "docs/*"`,
 	} {
@@ -82,19 +84,19 @@ func TestScopeWhy(t *testing.T) {
 		}
 	}
 	files := []string{"a", "b", "c", "d", "e", "f", "g"}
-	plan := RunPlan{Scope: s, TaskScope: Scope{Allow: []string{"src/*"}}}
-	if got := plan.violations([]string{"docs/a\nb"}); got != `docs/a b is not in "src/*" of the task` {
+	plan := record.RunPlan{Scope: s, TaskScope: record.Scope{Allow: []string{"src/*"}}}
+	if got := plan.Violations([]string{"docs/a\nb"}); got != `docs/a b is not in "src/*" of the task` {
 		t.Errorf("%q", got)
 	}
-	if got := plan.violations(files); !strings.HasPrefix(got, `a is not in "src/**" "docs/*"; b is`) || !strings.HasSuffix(got, "; and 2 files more") {
+	if got := plan.Violations(files); !strings.HasPrefix(got, `a is not in "src/**" "docs/*"; b is`) || !strings.HasSuffix(got, "; and 2 files more") {
 		t.Errorf("%q", got)
 	}
 }
 
 func TestDurationString(t *testing.T) {
 	for d, want := range map[time.Duration]string{0: "0s", time.Second: "1s", 10 * time.Minute: "10m", 2 * time.Hour: "2h", 90 * time.Minute: "1h30m", 61 * time.Second: "1m1s", time.Hour + time.Second: "1h0m1s"} {
-		var back Duration
-		if got := Duration(d).String(); got != want || back.UnmarshalText([]byte(got)) != nil || back != Duration(d) {
+		var back record.Duration
+		if got := record.Duration(d).String(); got != want || back.UnmarshalText([]byte(got)) != nil || back != record.Duration(d) {
 			t.Errorf("%v: %q", d, got)
 		}
 	}

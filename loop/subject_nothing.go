@@ -10,13 +10,14 @@ import (
 	"strings"
 
 	"git-runr/gitstore"
+	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
 
 // NothingError is a subject in which nothing is to be reviewed.
 type NothingError struct {
-	Why string     // one line
-	Try []NextStep // what may have been meant
+	Why string            // one line
+	Try []record.NextStep // what may have been meant
 }
 
 func (e *NothingError) Error() string { return "nothing to review: " + e.Why }
@@ -33,7 +34,7 @@ func (e *NothingError) text() string {
 // CheckSubject reports what cannot be reviewed before it is asked for: a
 // *NothingError when no file differs, an *InputError for a path that is neither in the
 // change nor in the working tree.
-func CheckSubject(ctx context.Context, s *Store, subject Subject) error {
+func CheckSubject(ctx context.Context, s *record.Store, subject record.Subject) error {
 	from, err := s.ComparedWith(ctx, subject)
 	if err != nil {
 		return fmt.Errorf("read change: %w", err)
@@ -46,7 +47,7 @@ func CheckSubject(ctx context.Context, s *Store, subject Subject) error {
 		if there, err := isPath(ctx, s, path, from, subject.Tree); err != nil {
 			return fmt.Errorf("read change: %w", err)
 		} else if !there {
-			return &InputError{fmt.Sprintf("no file is called %q, neither in %s nor in the working tree", path, subject.Spec)}
+			return &record.InputError{Why: fmt.Sprintf("no file is called %q, neither in %s nor in the working tree", path, subject.Spec)}
 		}
 	}
 	if len(changed) > 0 {
@@ -56,7 +57,7 @@ func CheckSubject(ctx context.Context, s *Store, subject Subject) error {
 }
 
 // isPath reports whether something is called path in one of trees or in the working tree.
-func isPath(ctx context.Context, s *Store, path string, trees ...gitstore.ID) (bool, error) {
+func isPath(ctx context.Context, s *record.Store, path string, trees ...gitstore.ID) (bool, error) {
 	if s.Repo.WorkTree != "" {
 		if _, err := os.Lstat(filepath.Join(s.Repo.WorkTree, path)); err == nil {
 			return true, nil
@@ -72,23 +73,23 @@ func isPath(ctx context.Context, s *Store, path string, trees ...gitstore.ID) (b
 }
 
 // nothing says why no file of subject differs, as a *NothingError.
-func nothing(ctx context.Context, s *Store, subject Subject) error {
+func nothing(ctx context.Context, s *record.Store, subject record.Subject) error {
 	none := &NothingError{Why: subject.Spec + " changes no file"}
-	merge, err := s.isMerge(ctx, subject)
+	merge, err := s.IsMerge(ctx, subject)
 	left, right := rangeEnds(subject.Spec)
 	switch {
 	case err != nil:
 		return err
 	case len(subject.Paths) > 0 && !slices.Contains(subject.Paths, "."):
 		none.Why = fmt.Sprintf("%s changes nothing in %s", subject.Spec, strings.Join(subject.Paths, ", "))
-	case subject.Kind == SubjectStaged:
+	case subject.Kind == record.SubjectStaged:
 		none.Why = "nothing is staged"
-	case subject.Kind == SubjectWorktree:
+	case subject.Kind == record.SubjectWorktree:
 		none.Why = "the working tree is as HEAD has it"
 	case merge:
 		none.Why = subject.Spec + " is a clean merge, which does nothing by itself"
 		none.Try, err = merged(ctx, s, subject)
-	case subject.Kind == SubjectRange && subject.Base == subject.Commit:
+	case subject.Kind == record.SubjectRange && subject.Base == subject.Commit:
 		none.Why = fmt.Sprintf("%s has no commit that %s has not", subject.Spec, left)
 		none.Try, err = reversed(ctx, s, left, right, subject.Commit)
 	}
@@ -106,7 +107,7 @@ func rangeEnds(spec string) (left, right string) {
 
 // reversed is the range the other way round, where there is something in it. The end
 // of the one that was asked for is in the history of its beginning.
-func reversed(ctx context.Context, s *Store, left, right string, end gitstore.ID) ([]NextStep, error) {
+func reversed(ctx context.Context, s *record.Store, left, right string, end gitstore.ID) ([]record.NextStep, error) {
 	begin, err := s.Repo.Resolve(ctx, left)
 	if err != nil || begin == end {
 		return nil, err
@@ -115,12 +116,12 @@ func reversed(ctx context.Context, s *Store, left, right string, end gitstore.ID
 }
 
 // merged are the ranges of the branches that a merge brought in.
-func merged(ctx context.Context, s *Store, subject Subject) ([]NextStep, error) {
+func merged(ctx context.Context, s *record.Store, subject record.Subject) ([]record.NextStep, error) {
 	commit, err := s.Repo.ReadCommit(ctx, subject.Commit)
 	if err != nil {
 		return nil, err
 	}
-	var steps []NextStep
+	var steps []record.NextStep
 	for _, parent := range commit.Parents[1:] { // by ids, for HEAD will be another commit
 		steps = append(steps, tryReview("what it merged", fmt.Sprintf("%.12s..%.12s", commit.Parents[0], parent))...)
 	}
@@ -128,10 +129,10 @@ func merged(ctx context.Context, s *Store, subject Subject) ([]NextStep, error) 
 }
 
 // tryReview is a review of spec as something to type; none where spec must not be pasted.
-func tryReview(what, spec string) []NextStep {
+func tryReview(what, spec string) []record.NextStep {
 	line, ok := safetext.CommandLine("git", "runr", "review", spec)
 	if !ok {
 		return nil
 	}
-	return []NextStep{{line, what}}
+	return []record.NextStep{{Command: line, What: what}}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"git-runr/loop/internal/markdown"
+	"git-runr/loop/record"
 )
 
 // TaskFile is what a task file says of itself, beside what is to be done: in the lines
@@ -19,7 +20,7 @@ type TaskFile struct {
 	Title      string
 	Criteria   string   // when it is done: a section of the text, else all of it
 	DoneChecks []string // commands that Criteria names, where they are a section of their own
-	Scope      Scope
+	Scope      record.Scope
 	Tier       string // of verification that the task asks for
 }
 
@@ -130,7 +131,7 @@ func criteriaParts(criteria string) (items, commands []string) {
 }
 
 // doneEvidence compares the task's own checks with what was run, a line each.
-func doneEvidence(p RunPlan, results []CheckResult) []string {
+func doneEvidence(p record.RunPlan, results []record.CheckResult) []string {
 	var lines []string
 	for _, command := range p.DoneChecks {
 		check, ok := p.CheckFor(command)
@@ -150,7 +151,7 @@ func doneEvidence(p RunPlan, results []CheckResult) []string {
 }
 
 // TaskProblems are what a task asks for that the configuration does not give, a line each.
-func TaskProblems(p RunPlan) []string {
+func TaskProblems(p record.RunPlan) []string {
 	var problems []string
 	for _, command := range p.DoneChecks {
 		if _, ok := p.CheckFor(command); !ok {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"git-runr/loop/record"
 )
 
 const taskText = `# 07: Say hello
@@ -43,7 +45,7 @@ func TestReadTask(t *testing.T) {
 	want := TaskFile{
 		Title: "07: Say hello", Tier: "tier1", DoneChecks: []string{"npm run build", "npm test"},
 		Criteria: "```bash\nnpm run build\n$ npm test\n\n# Manual: look at it\n```\n- [ ] it says hello",
-		Scope:    Scope{Allow: []string{"src/greet/**", "src/main.go", "/docs"}},
+		Scope:    record.Scope{Allow: []string{"src/greet/**", "src/main.go", "/docs"}},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v\nwant %+v", got, want)
@@ -60,17 +62,17 @@ func TestReadTask(t *testing.T) {
 func TestReadTaskFrontMatter(t *testing.T) {
 	for _, test := range []struct {
 		name, text string
-		want       Scope
+		want       record.Scope
 		tier       string
 	}{
-		{"lists", "---\nowns:\n  - src/a\n  - ./src/b/\ndenylist:\n- '*.lock'\nverification:\n  tier: tier2\ntype: automated\n---\n# T\n", Scope{Allow: []string{"src/a", "src/b"}, Deny: []string{"*.lock"}}, "tier2"},
-		{"in a line", "---\nallowlist_add: [src/**, docs]\ndepends_on: [x, y]\ntier: \"tier0\"\n---\n# T\n", Scope{Allow: []string{"src/**", "/docs"}}, "tier0"},
-		{"everything", "---\nallow: .\n---\n", Scope{Allow: []string{"**"}}, ""},
-		{"a rule further down is none", "# T\n\n---\nallow: src\n---\n", Scope{}, ""},
-		{"in code it is an example", "# T\n\n## Scope\n```\nallow: src\n```\n", Scope{}, ""},
-		{"prose", "# T\n\n## Scope\nOnly what is needed: nothing else.\n- no flags\n", Scope{}, ""},
-		{"elsewhere", "# T\n\n## Plan\nallowlist_add:\n- src\ntier: tier1\n", Scope{}, ""},
-		{"empty", "", Scope{}, ""},
+		{"lists", "---\nowns:\n  - src/a\n  - ./src/b/\ndenylist:\n- '*.lock'\nverification:\n  tier: tier2\ntype: automated\n---\n# T\n", record.Scope{Allow: []string{"src/a", "src/b"}, Deny: []string{"*.lock"}}, "tier2"},
+		{"in a line", "---\nallowlist_add: [src/**, docs]\ndepends_on: [x, y]\ntier: \"tier0\"\n---\n# T\n", record.Scope{Allow: []string{"src/**", "/docs"}}, "tier0"},
+		{"everything", "---\nallow: .\n---\n", record.Scope{Allow: []string{"**"}}, ""},
+		{"a rule further down is none", "# T\n\n---\nallow: src\n---\n", record.Scope{}, ""},
+		{"in code it is an example", "# T\n\n## Scope\n```\nallow: src\n```\n", record.Scope{}, ""},
+		{"prose", "# T\n\n## Scope\nOnly what is needed: nothing else.\n- no flags\n", record.Scope{}, ""},
+		{"elsewhere", "# T\n\n## Plan\nallowlist_add:\n- src\ntier: tier1\n", record.Scope{}, ""},
+		{"empty", "", record.Scope{}, ""},
 	} {
 		if got := ReadTask(test.text); !reflect.DeepEqual(got.Scope, test.want) || got.Tier != test.tier {
 			t.Errorf("%s: %+v, tier %q", test.name, got.Scope, got.Tier)
@@ -80,33 +82,33 @@ func TestReadTaskFrontMatter(t *testing.T) {
 
 // TestBothScopesMustAllow: a task file widens nothing.
 func TestBothScopesMustAllow(t *testing.T) {
-	plan := RunPlan{Scope: Scope{Allow: []string{"src/**"}, Deny: []string{"**/*.lock"}}, TaskScope: Scope{Allow: []string{"src/a/**", "docs/**"}, Deny: []string{"src/a/keep"}}}
+	plan := record.RunPlan{Scope: record.Scope{Allow: []string{"src/**"}, Deny: []string{"**/*.lock"}}, TaskScope: record.Scope{Allow: []string{"src/a/**", "docs/**"}, Deny: []string{"src/a/keep"}}}
 	files := []string{"src/a/x.go", "src/b.go", "docs/x.md", "src/a/y.lock", "src/a/keep"}
 	if got := plan.Outside(files); !slices.Equal(got, files[1:]) {
 		t.Errorf("%q", got)
 	}
-	if got := (RunPlan{}).Outside(files); len(got) > 0 || (RunPlan{}).scopeText() != "" {
+	if got := (record.RunPlan{}).Outside(files); len(got) > 0 || (record.RunPlan{}).ScopeText() != "" {
 		t.Errorf("without a scope: %q", got)
 	}
 	want := "Only files that match one of these may be changed: src/**\nThe task itself is limited to these: src/a/**, docs/**\nThese may not be changed: **/*.lock, src/a/keep"
-	if got := plan.scopeText(); got != want {
+	if got := plan.ScopeText(); got != want {
 		t.Errorf("%s", got)
 	}
 }
 
 func TestTaskProblems(t *testing.T) {
-	plan := RunPlan{
-		Scope: Scope{Allow: []string{"src/**"}}, TaskScope: Scope{Allow: []string{"src/a/**", "docs/**", "*.md", "src/**"}},
+	plan := record.RunPlan{
+		Scope: record.Scope{Allow: []string{"src/**"}}, TaskScope: record.Scope{Allow: []string{"src/a/**", "docs/**", "*.md", "src/**"}},
 		Tier: "tier1", DoneChecks: []string{"npm  test", "make lint", "docs"},
 	}
 	if got := TaskProblems(plan); len(got) != 5 || !strings.Contains(strings.Join(got, "\n"), `"tier1"`) || !strings.Contains(got[4], `"docs"`) {
 		t.Errorf("%q", got)
 	}
-	plan.Checks = []Check{{Name: "test", Command: "npm test"}, {Name: "docs", Command: "true"}}
+	plan.Checks = []record.Check{{Name: "test", Command: "npm test"}, {Name: "docs", Command: "true"}}
 	if got := TaskProblems(plan); len(got) != 2 || !strings.Contains(got[0], "make lint") {
 		t.Errorf("%q", got)
 	}
-	results := []CheckResult{{Name: "test", ExitCode: 1, Said: "2 failed"}}
+	results := []record.CheckResult{{Name: "test", ExitCode: 1, Said: "2 failed"}}
 	want := []string{"npm  test: check test: exit 1 (2 failed)", "make lint: nothing was run for it", "docs: check docs: was not run"}
 	if got := doneEvidence(plan, results); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
@@ -116,10 +118,10 @@ func TestTaskProblems(t *testing.T) {
 func TestScopeInPrompts(t *testing.T) {
 	p, r := testImplementPrompt(), testReviewPrompt()
 	p.Scope, r.Scope, r.DoneChecks = "Only src/** may be changed.", "Only src/** may be changed.", []string{"npm test: check test: ok"}
-	for _, mode := range []AttemptMode{ModeImplement, ModeFix, ModeReexecute} {
+	for _, mode := range []record.AttemptMode{record.ModeImplement, record.ModeFix, record.ModeReexecute} {
 		contains(t, p.Text(mode), "<scope>\nOnly src/** may be changed.\nA change outside of this stops the run")
 	}
 	contains(t, r.Text(), "<scope>\nOnly src/** may be changed.\nAsk for no change outside of it.\n</scope>", "<done_checks>\nnpm test: check test: ok\n</done_checks>")
-	lacks(t, testImplementPrompt().Text(ModeFix), "<scope>")
+	lacks(t, testImplementPrompt().Text(record.ModeFix), "<scope>")
 	lacks(t, testReviewPrompt().Text(), "<scope>", "<done_checks>")
 }

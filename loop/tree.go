@@ -11,16 +11,17 @@ import (
 	"strings"
 
 	"git-runr/gitstore"
+	"git-runr/loop/record"
 )
 
 // TreeDir is where a run's worktree is, while it has one.
-func TreeDir(s *Store, run string) string {
+func TreeDir(s *record.Store, run string) string {
 	return filepath.Join(s.Repo.StateDir(), "worktrees", run)
 }
 
 // FilesDir is where a run keeps what is of this clone only: transcripts and the
 // files of its diagnosis.
-func FilesDir(s *Store, run string) string {
+func FilesDir(s *record.Store, run string) string {
 	return filepath.Join(s.Repo.StateDir(), "runs", run)
 }
 
@@ -54,7 +55,7 @@ func (t *turn) finishReverts(tree *gitstore.Worktree) error {
 
 // lockCheckout is the user's checkout for a run in place, held so that no other run
 // works there at the same time.
-func lockCheckout(s *Store, run Run) (tree *gitstore.Worktree, free func(), err error) {
+func lockCheckout(s *record.Store, run record.Run) (tree *gitstore.Worktree, free func(), err error) {
 	free = func() {}
 	tree, err = s.Repo.Checkout()
 	if err != nil {
@@ -62,7 +63,7 @@ func lockCheckout(s *Store, run Run) (tree *gitstore.Worktree, free func(), err 
 	}
 	if tree.ID() != run.Plan.Checkout {
 		where := cmp.Or(run.Plan.Checkout, "the main working tree")
-		return nil, free, &StateError{What: "run " + run.ID, Status: "at work in another checkout (" + where + ")", Cannot: "carried on from this one"}
+		return nil, free, &record.StateError{What: "run " + run.ID, Status: "at work in another checkout (" + where + ")", Cannot: "carried on from this one"}
 	}
 	if operation := s.Repo.Operation(); operation != "" {
 		return nil, free, &gitstore.UnfinishedError{Operation: operation}
@@ -75,7 +76,7 @@ func lockCheckout(s *Store, run Run) (tree *gitstore.Worktree, free func(), err 
 }
 
 // holdCheckout keeps runs from working in a checkout, until free is called.
-func holdCheckout(s *Store, tree *gitstore.Worktree) (free func(), err error) {
+func holdCheckout(s *record.Store, tree *gitstore.Worktree) (free func(), err error) {
 	free, ok, err := s.Repo.TryLock("in-place-" + filepath.Base(tree.GitDir))
 	if err == nil && !ok {
 		err = fmt.Errorf("another run is at work in this checkout: %w", gitstore.ErrBusy)
@@ -197,7 +198,7 @@ func (t *turn) keep(tree *gitstore.Worktree, name, subject string) (gitstore.Sna
 
 // freeRef is the ref of a run's snapshot of that name, or the first with -2, -3 and so
 // on that does not exist.
-func freeRef(ctx context.Context, s *Store, run, name string) (string, error) {
+func freeRef(ctx context.Context, s *record.Store, run, name string) (string, error) {
 	have, err := s.Repo.Refs(ctx, snapshotRefs(run))
 	ref := snapshotRefs(run) + name
 	free := ref

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"git-runr/gitstore"
+	"git-runr/loop/record"
 )
 
 // Undone is what an undo did.
@@ -25,7 +26,7 @@ type Undone struct {
 // gitstore.ErrNotFound when nothing is left to undo, and gitstore.ErrConflict, with
 // nothing changed, when the branch went on since. Files that were changed since are
 // among Done.Conflicts and are left alone.
-func Undo(ctx context.Context, s *Store, run string) (Undone, error) {
+func Undo(ctx context.Context, s *record.Store, run string) (Undone, error) {
 	if run != "" {
 		found, err := s.Run(ctx, run)
 		if err != nil {
@@ -53,7 +54,7 @@ func Undo(ctx context.Context, s *Store, run string) (Undone, error) {
 
 // treeToUndo is the working tree that the repository was opened in, or the run's own
 // one when only that has an operation of the run; nil in a bare repository.
-func treeToUndo(ctx context.Context, s *Store, run string) (*gitstore.Worktree, error) {
+func treeToUndo(ctx context.Context, s *record.Store, run string) (*gitstore.Worktree, error) {
 	tree, err := s.Repo.Checkout()
 	if errors.Is(err, gitstore.ErrBare) {
 		tree, err = nil, nil
@@ -83,7 +84,7 @@ func newest(ctx context.Context, repo *gitstore.Repo, run string) (*gitstore.Rec
 	return nil, err
 }
 
-func undoNewest(ctx context.Context, s *Store, tree *gitstore.Worktree, run string) (Undone, error) {
+func undoNewest(ctx context.Context, s *record.Store, tree *gitstore.Worktree, run string) (Undone, error) {
 	repo := s.Repo
 	if tree != nil {
 		repo = tree.Repo()
@@ -104,7 +105,7 @@ func undoNewest(ctx context.Context, s *Store, tree *gitstore.Worktree, run stri
 	return Undone{Took: *op, Done: done}, err
 }
 
-func undoOne(ctx context.Context, s *Store, repo *gitstore.Repo, tree *gitstore.Worktree, op gitstore.Recorded) (done gitstore.Reverted, err error) {
+func undoOne(ctx context.Context, s *record.Store, repo *gitstore.Repo, tree *gitstore.Worktree, op gitstore.Recorded) (done gitstore.Reverted, err error) {
 	unlock, err := holdRun(s, op.Run)
 	if err != nil {
 		return done, err
@@ -122,7 +123,7 @@ func undoOne(ctx context.Context, s *Store, repo *gitstore.Repo, tree *gitstore.
 }
 
 // nothingToUndo says where there may be something.
-func nothingToUndo(ctx context.Context, s *Store, run string) error {
+func nothingToUndo(ctx context.Context, s *record.Store, run string) error {
 	if run == "" {
 		return fmt.Errorf("nothing is recorded that could be undone in this working tree: %w", gitstore.ErrNotFound)
 	}
@@ -139,7 +140,7 @@ func nothingToUndo(ctx context.Context, s *Store, run string) error {
 }
 
 // holdRun keeps others from carrying a run on; "" is no run.
-func holdRun(s *Store, run string) (unlock func(), err error) {
+func holdRun(s *record.Store, run string) (unlock func(), err error) {
 	if run == "" {
 		return func() {}, nil
 	}
@@ -152,7 +153,7 @@ func holdRun(s *Store, run string) (unlock func(), err error) {
 
 // Settle ends what killed processes began in the working tree that the repository was
 // opened in, and says what came of it. There is mostly nothing to do.
-func Settle(ctx context.Context, s *Store) ([]gitstore.Reverted, error) {
+func Settle(ctx context.Context, s *record.Store) ([]gitstore.Reverted, error) {
 	tree, err := s.Repo.Checkout()
 	if errors.Is(err, gitstore.ErrBare) {
 		return nil, nil
@@ -163,7 +164,7 @@ func Settle(ctx context.Context, s *Store) ([]gitstore.Reverted, error) {
 	return settle(ctx, s, tree)
 }
 
-func settle(ctx context.Context, s *Store, tree *gitstore.Worktree) ([]gitstore.Reverted, error) {
+func settle(ctx context.Context, s *record.Store, tree *gitstore.Worktree) ([]gitstore.Reverted, error) {
 	if tree == nil {
 		return nil, nil
 	}
@@ -178,7 +179,7 @@ func settle(ctx context.Context, s *Store, tree *gitstore.Worktree) ([]gitstore.
 
 // recordLanding records that a run has landed, or has no longer: op is the operation
 // that landed it or took it back. Where the run says so already there is nothing to do.
-func recordLanding(ctx context.Context, s *Store, op gitstore.Recorded) error {
+func recordLanding(ctx context.Context, s *record.Store, op gitstore.Recorded) error {
 	if op.Kind != gitstore.OpLand || op.Run == "" {
 		return nil
 	}
@@ -193,12 +194,12 @@ func recordLanding(ctx context.Context, s *Store, op gitstore.Recorded) error {
 	if err != nil {
 		return err
 	}
-	event := draft{Type: RunUnlanded, Source: "cli", Title: landed.title()}
+	event := record.NewEvent{Type: record.RunUnlanded, Source: "cli", Title: landed.TitleOf()}
 	if !op.Back {
-		event.Type, landed.Carried = RunLanded, s.carried(ctx, run, landed)
+		event.Type, landed.Carried = record.RunLanded, s.Carried(ctx, run, landed)
 	}
 	event.Payload = landed
-	if run.allow(event.Type) != nil {
+	if run.Allow(event.Type) != nil {
 		return nil
 	}
 	if run, err = recordRun(ctx, s, run, event); err != nil {
@@ -211,22 +212,22 @@ func recordLanding(ctx context.Context, s *Store, op gitstore.Recorded) error {
 }
 
 // landedBy is where an operation landed a run, or took its landing back.
-func landedBy(ctx context.Context, s *Store, op gitstore.Recorded) (Landed, error) {
+func landedBy(ctx context.Context, s *record.Store, op gitstore.Recorded) (record.Landed, error) {
 	onto, err := s.Repo.ReadSnapshot(ctx, op.Before)
 	if err != nil {
-		return Landed{}, err
+		return record.Landed{}, err
 	}
 	at, err := s.Repo.ReadSnapshot(ctx, op.After)
 	if err != nil {
-		return Landed{}, err
+		return record.Landed{}, err
 	}
 	if op.Back {
 		onto, at = at, onto
 	}
-	landed := Landed{Commit: at.Head, Onto: onto.Head, Branch: strings.TrimPrefix(at.HeadRef, "refs/heads/")}
+	landed := record.Landed{Commit: at.Head, Onto: onto.Head, Branch: strings.TrimPrefix(at.HeadRef, "refs/heads/")}
 	events, err := s.RunEvents(ctx, op.Run)
 	for _, e := range events {
-		if before, readErr := payload[Landed](e); e.Type == RunLanded && readErr == nil && before.Commit == landed.Commit {
+		if before, readErr := record.PayloadOf[record.Landed](e); e.Type == record.RunLanded && readErr == nil && before.Commit == landed.Commit {
 			landed.Squash = before.Squash
 		}
 	}
@@ -234,7 +235,7 @@ func landedBy(ctx context.Context, s *Store, op gitstore.Recorded) (Landed, erro
 }
 
 // bringBranchBack gives a run the branch again that dropBranch took.
-func bringBranchBack(ctx context.Context, s *Store, run Run) error {
+func bringBranchBack(ctx context.Context, s *record.Store, run record.Run) error {
 	err := s.Repo.SwapRef(ctx, "refs/heads/"+run.Plan.Branch, run.Commit, "")
 	if errors.Is(err, gitstore.ErrLostRace) {
 		return nil // somebody has a branch of that name
@@ -244,7 +245,7 @@ func bringBranchBack(ctx context.Context, s *Store, run Run) error {
 
 // Unfinished are the operations that killed processes began in the working tree that the
 // repository was opened in, and that nobody has finished.
-func Unfinished(ctx context.Context, s *Store) ([]gitstore.Operation, error) {
+func Unfinished(ctx context.Context, s *record.Store) ([]gitstore.Operation, error) {
 	tree, err := s.Repo.Checkout()
 	if errors.Is(err, gitstore.ErrBare) {
 		return nil, nil

@@ -10,14 +10,15 @@ import (
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/loop/record"
 )
 
 // Worker does the reviews that this clone asked for.
 type Worker struct {
-	Store    *Store                                 // required
-	Reviewer func(name string) (Reviewer, *Failure) // required
+	Store    *record.Store                                 // required
+	Reviewer func(name string) (Reviewer, *record.Failure) // required
 	// Checks are those to run for a change, and why others are not run. nil: none.
-	Checks   func(ctx context.Context, review Review, change Change) (run []Check, not []string)
+	Checks   func(ctx context.Context, review record.Review, change Change) (run []record.Check, not []string)
 	Checker  Checker  // required with Checks
 	Retry    bool     // also reviews whose reviewer could not be run before
 	Exclude  []string // git globs left out of every review
@@ -45,14 +46,14 @@ func (w *Worker) Work(ctx context.Context) (did, failed int, err error) {
 		if err == nil {
 			review, err = w.Review(ctx, review)
 		}
-		state, refused := new(StateError), new(gitstore.GitError)
+		state, refused := new(record.StateError), new(gitstore.GitError)
 		switch {
 		case errors.As(err, &state), errors.Is(err, gitstore.ErrBusy): // somebody else was quicker
 		case errors.As(err, &refused):
 			refusals = append(refusals, err)
 		case err != nil:
 			return did, failed, errors.Join(append(refusals, err)...)
-		case review.Failure != nil && review.Failure.Reason == ReasonObjects: // see Held
+		case review.Failure != nil && review.Failure.Reason == record.ReasonObjects: // see Held
 		case review.Failure != nil:
 			failed++
 		default:
@@ -63,14 +64,14 @@ func (w *Worker) Work(ctx context.Context) (did, failed int, err error) {
 
 // next is the oldest review of this clone that waits for an agent and is not in done.
 func (w *Worker) next(ctx context.Context, done map[string]bool) (string, error) {
-	waits := func(r ReviewSummary) bool {
+	waits := func(r record.ReviewSummary) bool {
 		return !done[r.ID] && r.Writer == w.Store.Repo.Writer() && len(w.turns(r.Waiting, r.Failed, r.RetryAt)) > 0
 	}
-	waiting, _, err := w.Store.Reviews(ctx, Filter{Status: waitingStatus, Review: waits})
+	waiting, _, err := w.Store.Reviews(ctx, record.Filter{Status: record.WaitingStatus, Review: waits})
 	if err != nil || len(waiting) == 0 {
 		return "", err
 	}
-	oldest := slices.MinFunc(waiting, func(a, b ReviewSummary) int {
+	oldest := slices.MinFunc(waiting, func(a, b record.ReviewSummary) int {
 		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), strings.Compare(a.ID, b.ID))
 	})
 	return oldest.ID, nil
@@ -84,7 +85,7 @@ func (w *Worker) turns(waiting, failed []string, retryAt map[string]time.Time) [
 	for _, name := range waiting {
 		at, due := retryAt[name]
 		due = w.Retry || !slices.Contains(failed, name) || due && !now.Before(at)
-		if name != Human && name != "" && due {
+		if name != record.Human && name != "" && due {
 			agents = append(agents, name)
 		}
 	}
@@ -94,7 +95,7 @@ func (w *Worker) turns(waiting, failed []string, retryAt map[string]time.Time) [
 // Review has every agent that was asked and has not answered do its review, and
 // records the answers, or why there are none. It is gitstore.ErrBusy when another
 // process of this clone is at it.
-func (w *Worker) Review(ctx context.Context, review Review) (Review, error) {
+func (w *Worker) Review(ctx context.Context, review record.Review) (record.Review, error) {
 	unlock, free, err := w.Store.Repo.TryLock("review-" + review.ID)
 	if err != nil {
 		return review, err
@@ -103,10 +104,10 @@ func (w *Worker) Review(ctx context.Context, review Review) (Review, error) {
 		return review, fmt.Errorf("review %s: another worker is at it: %w", review.ID, gitstore.ErrBusy)
 	}
 	defer unlock()
-	if review, err = w.Store.Review(ctx, review.ID); err != nil || !waitingStatus(string(review.Status)) {
+	if review, err = w.Store.Review(ctx, review.ID); err != nil || !record.WaitingStatus(string(review.Status)) {
 		return review, err
 	}
-	failed, retryAt := review.failed()
+	failed, retryAt := review.Failed()
 	turns := w.turns(review.Waiting(), failed, retryAt)
 	if err := w.Store.PinReview(ctx, review); err != nil {
 		return w.skip(ctx, review, turns, err)
@@ -116,7 +117,7 @@ func (w *Worker) Review(ctx context.Context, review Review) (Review, error) {
 			return review, err
 		}
 	}
-	if review.Status != ReviewOpen && len(w.turns(review.Waiting(), nil, nil)) == 0 {
+	if review.Status != record.ReviewOpen && len(w.turns(review.Waiting(), nil, nil)) == 0 {
 		w.Store.Repo.DropLock("review-" + review.ID)
 	}
 	return review, w.Store.Project(ctx)
@@ -124,14 +125,14 @@ func (w *Worker) Review(ctx context.Context, review Review) (Review, error) {
 
 // skip records why a review cannot be done by those who were asked, once, where that
 // is for want of an object, which may be there the next time. Any other err is returned.
-func (w *Worker) skip(ctx context.Context, review Review, names []string, err error) (Review, error) {
+func (w *Worker) skip(ctx context.Context, review record.Review, names []string, err error) (record.Review, error) {
 	var object *gitstore.MissingError
 	if !errors.As(err, &object) {
 		return review, fmt.Errorf("review %s: %w", review.ID, err)
 	}
-	failure := Failure{Reason: ReasonObjects, Detail: object.What, Try: object.Try, RetryAt: w.Store.Now().UTC().Truncate(time.Millisecond)}
+	failure := record.Failure{Reason: record.ReasonObjects, Detail: object.What, Try: object.Try, RetryAt: w.Store.Now().UTC().Truncate(time.Millisecond)}
 	for _, name := range names {
-		known := func(f Failure) bool {
+		known := func(f record.Failure) bool {
 			return f.Reviewer == name && f.Reason == failure.Reason && f.Detail == failure.Detail
 		}
 		if slices.ContainsFunc(review.Failures, known) {
@@ -144,7 +145,7 @@ func (w *Worker) skip(ctx context.Context, review Review, names []string, err er
 	return review, nil
 }
 
-func (w *Worker) review(ctx context.Context, review Review, name string) (Review, error) {
+func (w *Worker) review(ctx context.Context, review record.Review, name string) (record.Review, error) {
 	reviewer, failure := w.Reviewer(name)
 	if failure != nil {
 		return w.fail(ctx, review, name, *failure)
@@ -158,13 +159,13 @@ func (w *Worker) review(ctx context.Context, review Review, name string) (Review
 	case failure != nil:
 		return w.fail(ctx, review, name, *failure)
 	}
-	sub.Duration = Duration(time.Since(started))
+	sub.Duration = record.Duration(time.Since(started))
 	return w.Store.SubmitReview(ctx, review.ID, sub, raw)
 }
 
-func (w *Worker) answer(ctx context.Context, review Review, name string, reviewer Reviewer) (Submission, string, *Failure, error) {
+func (w *Worker) answer(ctx context.Context, review record.Review, name string, reviewer Reviewer) (record.Submission, string, *record.Failure, error) {
 	subject := review.Request.Subject
-	sub := Submission{Reviewer: name, Commit: subject.Commit, Tree: subject.Tree, Outcome: OutcomeNothing, Report: emptyReport()}
+	sub := record.Submission{Reviewer: name, Commit: subject.Commit, Tree: subject.Tree, Outcome: record.OutcomeNothing, Report: record.EmptyReport()}
 	limits := reviewer.Limits()
 	limits.Exclude, limits.ExcludedBy = append(limits.Exclude, w.Exclude...), w.ExcludedBy
 	change, err := ReadChange(ctx, w.Store, subject, limits)
@@ -179,12 +180,12 @@ func (w *Worker) answer(ctx context.Context, review Review, name string, reviewe
 		return sub, "", nil, err
 	}
 	job := ReviewJob{Change: change, OnLine: w.Progress.Line}
-	var checks []Check
+	var checks []record.Check
 	if w.Checks != nil {
 		checks, job.NotChecked = w.Checks(ctx, review, change)
 	}
 	job.Prompt = ReviewPrompt{
-		Entity: Entity{Type: "commit", Identifier: subject.Spec, Title: subject.Title}, Message: review.Request.Message, Commits: subject.words(),
+		Entity: record.Entity{Type: "commit", Identifier: subject.Spec, Title: subject.Title}, Message: review.Request.Message, Commits: subject.Words(),
 		Round: 1, NotChecked: job.NotChecked,
 	}
 	answer, err := w.examine(ctx, subject, reviewer, checks, &job)
@@ -192,25 +193,25 @@ func (w *Worker) answer(ctx context.Context, review Review, name string, reviewe
 		return sub, answer.Raw, answer.Failure, err
 	}
 	sub.Report, sub.Checks, sub.SkippedBy = answer.Report, job.Checks, job.NotChecked
-	sub.Census.countChecks(job.Checks, len(job.NotChecked))
+	sub.Census.CountChecks(job.Checks, len(job.NotChecked))
 	see(&sub.Report, change.Census)
 	switch passed := sub.Report.Effective.Passed(); {
 	case passed && change.Census.Partial():
-		sub.Outcome = OutcomePartial
+		sub.Outcome = record.OutcomePartial
 	case passed:
-		sub.Outcome = OutcomePassed
+		sub.Outcome = record.OutcomePassed
 	default:
-		sub.Outcome = OutcomeFailed
+		sub.Outcome = record.OutcomeFailed
 	}
 	if len(sub.Report.Findings) == 0 && change.Census.SentLines == 0 {
-		sub.Outcome = OutcomeNothing // only binary files, and nothing to say of them
+		sub.Outcome = record.OutcomeNothing // only binary files, and nothing to say of them
 	}
 	return sub, answer.Raw, nil, nil
 }
 
 // examine runs the checks and asks the reviewer, in a checkout of its own where
 // one is needed.
-func (w *Worker) examine(ctx context.Context, subject Subject, reviewer Reviewer, checks []Check, job *ReviewJob) (ReviewAnswer, error) {
+func (w *Worker) examine(ctx context.Context, subject record.Subject, reviewer Reviewer, checks []record.Check, job *ReviewJob) (ReviewAnswer, error) {
 	if len(checks) == 0 && !reviewer.NeedsCheckout() {
 		return reviewParts(ctx, reviewer, *job, w.beginPart)
 	}
@@ -218,7 +219,7 @@ func (w *Worker) examine(ctx context.Context, subject Subject, reviewer Reviewer
 	err := inCheckout(ctx, w.Store, subject.Tree, func(tree *gitstore.Worktree) error {
 		var err error
 		job.Checks, err = check(ctx, w.Store, w.Checker, w.Progress, checkup{
-			checks: checks, dir: tree.Dir, tree: subject.Tree, base: subject.Base, changed: job.Change.Files, known: map[string]CheckResult{},
+			checks: checks, dir: tree.Dir, tree: subject.Tree, base: subject.Base, changed: job.Change.Files, known: map[string]record.CheckResult{},
 		})
 		if err != nil {
 			return err
@@ -254,7 +255,7 @@ func guardTree(ctx context.Context, tree *gitstore.Worktree, review func() (Revi
 	}
 	after, err := tree.NormalTree(ctx)
 	if err == nil && after != before {
-		answer.Failure = &Failure{Reason: ReasonTampered, Detail: "files differ from what was to be reviewed"}
+		answer.Failure = &record.Failure{Reason: record.ReasonTampered, Detail: "files differ from what was to be reviewed"}
 	}
 	return answer, err
 }

@@ -2,10 +2,13 @@ package loop
 
 import (
 	"context"
-	"git-runr/loop/reply"
 	"slices"
 	"strings"
 	"testing"
+
+	"git-runr/gitstore"
+	"git-runr/loop/record"
+	"git-runr/loop/reply"
 )
 
 // fixedReviewer answers what it is made with.
@@ -15,21 +18,27 @@ func (fixedReviewer) Limits() Limits      { return Limits{} }
 func (fixedReviewer) NeedsCheckout() bool { return false }
 
 func (r fixedReviewer) Review(context.Context, ReviewJob) (ReviewAnswer, error) {
-	report := emptyReport()
+	report := record.EmptyReport()
 	report.Verdict, report.Effective = r.verdict, r.verdict
 	return ReviewAnswer{Report: report}, nil
 }
 
 func TestWorkerAsksEveryAgent(t *testing.T) {
 	s, ctx := newTestStore(t), context.Background()
-	asked := ReviewRequest{Reviewer: "good", Others: []string{Human, "gone", "bad", "good"}}
-	asked.Subject = personReview(t, s, map[string]string{"a.go": "one\n"}).Request.Subject
+	asked := record.ReviewRequest{Reviewer: "good", Others: []string{record.Human, "gone", "bad", "good"}}
+	err := gitstore.WriteFile(s.Repo.WorkTree+"/a.go", []byte("one\n"), 0o644)
+	if err == nil {
+		asked.Subject, err = s.WorkingSubject(ctx, record.SubjectWorktree)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	review, err := s.RequestReview(ctx, asked, "cli")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var calls []string
-	worker := &Worker{Store: s, Progress: quiet{}, Reviewer: func(name string) (Reviewer, *Failure) {
+	worker := &Worker{Store: s, Progress: quiet{}, Reviewer: func(name string) (Reviewer, *record.Failure) {
 		calls = append(calls, name)
 		switch name {
 		case "good":
@@ -37,7 +46,7 @@ func TestWorkerAsksEveryAgent(t *testing.T) {
 		case "bad":
 			return fixedReviewer{reply.NeedsFix}, nil
 		}
-		return nil, &Failure{Reason: ReasonAgentNotFound}
+		return nil, &record.Failure{Reason: record.ReasonAgentNotFound}
 	}}
 	for range 2 { // the second time there is nobody left to run
 		if _, _, err := worker.Work(ctx); err != nil {
@@ -51,7 +60,7 @@ func TestWorkerAsksEveryAgent(t *testing.T) {
 	if got := strings.Join(calls, " "); got != "good gone bad" {
 		t.Errorf("asked %q", got)
 	}
-	if review.Outcome() != OutcomeFailed || !slices.Equal(review.Waiting(), []string{Human, "gone"}) || review.Failure == nil || review.Failure.Reviewer != "gone" {
+	if review.Outcome() != record.OutcomeFailed || !slices.Equal(review.Waiting(), []string{record.Human, "gone"}) || review.Failure == nil || review.Failure.Reviewer != "gone" {
 		t.Errorf("outcome %s, waiting for %v, failure %+v", review.Outcome(), review.Waiting(), review.Failure)
 	}
 	worker.Retry, calls = true, nil

@@ -15,6 +15,7 @@ import (
 	"git-runr/loop/agent"
 	"git-runr/loop/builtin"
 	"git-runr/loop/checklog"
+	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
 
@@ -22,7 +23,7 @@ import (
 const builtinName = "builtin"
 
 // reviewer is the reviewer called name, or why it cannot be run.
-func (s *session) reviewer(name string) (loop.Reviewer, *loop.Failure) {
+func (s *session) reviewer(name string) (loop.Reviewer, *record.Failure) {
 	if name == builtinName {
 		return builtinReviewer{s.repo}, nil
 	}
@@ -34,7 +35,7 @@ func (s *session) reviewer(name string) (loop.Reviewer, *loop.Failure) {
 }
 
 // implementer is the implementer called name, or why it cannot be run.
-func (s *session) implementer(name string) (loop.Implementer, *loop.Failure) {
+func (s *session) implementer(name string) (loop.Implementer, *record.Failure) {
 	spec, model, failure := s.agentSpec(name, agent.Implementer)
 	if failure != nil {
 		return nil, failure
@@ -44,30 +45,30 @@ func (s *session) implementer(name string) (loop.Implementer, *loop.Failure) {
 
 // agentSpec is how the agent called name is run as role, and with which model. One that
 // only the repository's file defines needs trust, and its program must be there.
-func (s *session) agentSpec(name string, role agent.Role) (spec agent.Spec, model string, failure *loop.Failure) {
-	if name == loop.Human {
-		return spec, "", &loop.Failure{Reason: loop.ReasonHuman, Detail: "the next step is a person's"}
+func (s *session) agentSpec(name string, role agent.Role) (spec agent.Spec, model string, failure *record.Failure) {
+	if name == record.Human {
+		return spec, "", &record.Failure{Reason: record.ReasonHuman, Detail: "the next step is a person's"}
 	}
 	spec, fromRepository, known := s.conf.agent(name)
 	if !known {
-		return spec, "", &loop.Failure{Reason: loop.ReasonAgentNotFound, Detail: fmt.Sprintf("no agent %q is configured", name)}
+		return spec, "", &record.Failure{Reason: record.ReasonAgentNotFound, Detail: fmt.Sprintf("no agent %q is configured", name)}
 	}
 	if fromRepository && !s.trusts() {
-		return spec, "", &loop.Failure{Reason: loop.ReasonUntrusted, Detail: fmt.Sprintf("agent %q; type: git runr trust", name)}
+		return spec, "", &record.Failure{Reason: record.ReasonUntrusted, Detail: fmt.Sprintf("agent %q; type: git runr trust", name)}
 	}
 	model = agent.Model(role, s.conf.Loop.Profile, spec)
 	return spec, model, startFailure(spec.Ready(role, model, os.Environ()))
 }
 
 // startFailure is why an agent cannot be started; nil for no error.
-func startFailure(err error) *loop.Failure {
+func startFailure(err error) *record.Failure {
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, agent.ErrNotFound):
-		return &loop.Failure{Reason: loop.ReasonAgentNotFound, Detail: err.Error()}
+		return &record.Failure{Reason: record.ReasonAgentNotFound, Detail: err.Error()}
 	}
-	return &loop.Failure{Reason: loop.ReasonAgentFailed, Detail: err.Error()}
+	return &record.Failure{Reason: record.ReasonAgentFailed, Detail: err.Error()}
 }
 
 // builtinReviewer reads the diff and the checks' evidence.
@@ -116,7 +117,7 @@ func (r agentReviewer) Review(ctx context.Context, job loop.ReviewJob) (loop.Rev
 	}
 	report := reply.ParseReview(answer.Text, job.Prompt.Nonce)
 	placeFindings(report.Findings, job.Dir)
-	report.Effective = reply.EffectiveVerdict(report.Verdict, report.Findings, loop.CheckRun{Results: job.Checks}.Failed())
+	report.Effective = reply.EffectiveVerdict(report.Verdict, report.Findings, record.CheckRun{Results: job.Checks}.Failed())
 	return loop.ReviewAnswer{Report: report, Raw: answer.Text}, nil
 }
 
@@ -156,12 +157,12 @@ func (i agentImplementer) ReportsEdits() bool { return i.spec.ReportsEdits() }
 
 // problemReasons are the stop reasons for what can be wrong with an answer.
 var problemReasons = map[string]string{
-	agent.ProblemTimeout: loop.ReasonAgentTimeout, agent.ProblemIdle: loop.ReasonAgentIdle,
-	agent.ProblemKilled: loop.ReasonAgentKilled, agent.ProblemEmptyOutput: loop.ReasonAgentEmpty,
+	agent.ProblemTimeout: record.ReasonAgentTimeout, agent.ProblemIdle: record.ReasonAgentIdle,
+	agent.ProblemKilled: record.ReasonAgentKilled, agent.ProblemEmptyOutput: record.ReasonAgentEmpty,
 }
 
 // callFailure is why a call gave no answer; the error is for a call that was interrupted.
-func (c *config) callFailure(ctx context.Context, spec agent.Spec, answer agent.Answer, result agent.Result, err error) (*loop.Failure, error) {
+func (c *config) callFailure(ctx context.Context, spec agent.Spec, answer agent.Answer, result agent.Result, err error) (*record.Failure, error) {
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -172,10 +173,10 @@ func (c *config) callFailure(ctx context.Context, spec agent.Spec, answer agent.
 	}
 	reason, listed := problemReasons[answer.Problem]
 	if !listed {
-		reason = loop.ReasonAgentFailed
+		reason = record.ReasonAgentFailed
 	}
 	detail := fmt.Sprintf("agent %q after %s: %s", spec.Name, result.Duration.Round(time.Second), cmp.Or(answer.Detail, answer.Problem))
-	return &loop.Failure{Reason: reason, Detail: detail, LastActivity: lastOutput(result), Setting: c.agentLimit(spec, answer.Problem), Transient: answer.Transient()}, nil
+	return &record.Failure{Reason: reason, Detail: detail, LastActivity: lastOutput(result), Setting: c.agentLimit(spec, answer.Problem), Transient: answer.Transient()}, nil
 }
 
 // lastOutput is when the agent last wrote something, or began.
@@ -199,7 +200,7 @@ func (s *session) worker(progress *progress) *loop.Worker {
 var checker = loop.Checker{Run: runCheck, Judge: builtin.Judge}
 
 // runCheck runs a check and reads what its output says.
-func runCheck(ctx context.Context, check loop.Check, dir string, tree gitstore.ID) loop.CheckResult {
+func runCheck(ctx context.Context, check record.Check, dir string, tree gitstore.ID) record.CheckResult {
 	result := agent.RunCheck(ctx, check, dir, agent.CheckEnviron(os.Environ()), string(tree))
 	result.Said = checklog.Said(result.Command, result.Output, result.ExitCode)
 	return result
@@ -228,7 +229,7 @@ func (w watcher) Line(text string) {
 // when the repository named them. Where none are configured, the project's
 // standard checks are found, and run only for code that is on a branch of this
 // clone: what a person has there is what that person would run.
-func (s *session) reviewChecks(ctx context.Context, review loop.Review, change loop.Change) ([]loop.Check, []string) {
+func (s *session) reviewChecks(ctx context.Context, review record.Review, change loop.Change) ([]record.Check, []string) {
 	if len(s.conf.checks) > 0 {
 		return s.trustedChecks()
 	}
@@ -259,7 +260,7 @@ func (s *session) reviewChecks(ctx context.Context, review loop.Review, change l
 }
 
 // trustedChecks are the configured checks that may be run, and why others may not.
-func (s *session) trustedChecks() (run []loop.Check, not []string) {
+func (s *session) trustedChecks() (run []record.Check, not []string) {
 	for _, c := range s.conf.checks {
 		if c.fromRepository && !s.trusts() {
 			not = append(not, fmt.Sprintf("check %s: .runr.toml is not trusted; type: git runr trust", c.Name))

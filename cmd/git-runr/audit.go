@@ -11,7 +11,7 @@ import (
 
 	"git-runr/diagnose"
 	"git-runr/gitstore"
-	"git-runr/loop"
+	"git-runr/loop/record"
 )
 
 // auditLimit is how many commits are audited unless a range or --limit says otherwise.
@@ -60,7 +60,7 @@ func audit(s *session) error {
 		s.say("unreadable: %v", why)
 	}
 	histories, reviews := diagnose.Histories(events, nil)
-	runs := make([]loop.Run, len(histories))
+	runs := make([]record.Run, len(histories))
 	for i, h := range histories {
 		runs[i] = h.Run
 	}
@@ -106,7 +106,7 @@ func (s *session) belowThreshold(counts diagnose.AuditCounts) string {
 }
 
 // auditSpan reads what is to be audited.
-func (s *session) auditSpan(store *loop.Store) (audited, error) {
+func (s *session) auditSpan(store *record.Store) (audited, error) {
 	if id := s.String("run"); id != "" {
 		return s.auditRun(store, id)
 	}
@@ -138,7 +138,7 @@ func (s *session) auditSpan(store *loop.Store) (audited, error) {
 }
 
 // auditRun is a run's commits and those that people made for it.
-func (s *session) auditRun(store *loop.Store, id string) (audited, error) {
+func (s *session) auditRun(store *record.Store, id string) (audited, error) {
 	run, err := store.Run(s.ctx, id)
 	if err != nil {
 		return audited{}, err
@@ -169,7 +169,7 @@ func (s *session) auditRun(store *loop.Store, id string) (audited, error) {
 }
 
 // elsewhere are the commits of a run's interventions that are not listed yet.
-func elsewhere(run loop.Run, listed []gitstore.LoggedCommit) []gitstore.ID {
+func elsewhere(run record.Run, listed []gitstore.LoggedCommit) []gitstore.ID {
 	seen := map[gitstore.ID]bool{"": true}
 	for _, c := range listed {
 		seen[c.ID] = true

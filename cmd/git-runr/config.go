@@ -14,8 +14,8 @@ import (
 	"github.com/BurntSushi/toml"
 	"github.com/urfave/cli/v2"
 
-	"git-runr/loop"
 	"git-runr/loop/agent"
+	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
 
@@ -26,9 +26,9 @@ type config struct {
 		Implementer, Reviewer, Profile string
 		Workflow                       []string
 		MaxRetries                     int
-		OnExhausted                    loop.Choice
-		TimeBudget                     loop.Duration
-		Threshold                      loop.Threshold
+		OnExhausted                    record.Choice
+		TimeBudget                     record.Duration
+		Threshold                      record.Threshold
 	}
 	Scope  struct{ Allow, Deny []string }
 	Review struct {
@@ -40,15 +40,15 @@ type config struct {
 	}
 	Hooks struct {
 		PostCommit string // review or off
-		Debounce   loop.Duration
+		Debounce   record.Duration
 	}
-	Inbox struct{ Retention loop.Duration }
+	Inbox struct{ Retention record.Duration }
 	Sync  struct {
 		Remote string
 		Notes  bool
 	}
 
-	steps    map[string]*loop.WorkStep
+	steps    map[string]*record.WorkStep
 	agents   map[string]*agentTable
 	checks   []checkTable // in the order of the files
 	warnings []string     // for the user, one line each: settings of git config that mean nothing
@@ -74,7 +74,7 @@ func (a *agentTable) setModel(profile, model string) {
 
 // checkTable is one [checks.NAME].
 type checkTable struct {
-	loop.Check
+	record.Check
 	fromRepository bool // its command is the repository's word: needs trust
 }
 
@@ -126,7 +126,7 @@ func loadConfig(in configInput) (*config, error) {
 // defaultConfig gives every key outside [X.NAME] its default from the table.
 func defaultConfig() *config {
 	c := &config{
-		steps: map[string]*loop.WorkStep{}, agents: map[string]*agentTable{},
+		steps: map[string]*record.WorkStep{}, agents: map[string]*agentTable{},
 		origins: map[string]string{}, executed: map[string]map[string]any{},
 	}
 	var text strings.Builder
@@ -157,7 +157,7 @@ func (c *config) origin(key string) string {
 
 // setting is key with its value and, for people who share the run, where it comes from:
 // without the paths of this machine.
-func (c *config) setting(key, value string) loop.Setting {
+func (c *config) setting(key, value string) record.Setting {
 	from := c.origin(key)
 	switch {
 	case from == originFlag:
@@ -166,7 +166,7 @@ func (c *config) setting(key, value string) loop.Setting {
 	case strings.HasPrefix(from, originUser):
 		from = "the user's file"
 	}
-	return loop.Setting{Name: key, Value: value, From: from}
+	return record.Setting{Name: key, Value: value, From: from}
 }
 
 // excludedBy is the repository's file when it names what reviews leave out, else "".
@@ -178,22 +178,22 @@ func (c *config) excludedBy() string {
 }
 
 // limits are the settings that can end a run.
-func (c *config) limits() []loop.Setting {
-	limits := []loop.Setting{c.setting(loop.SettingRetries, strconv.Itoa(c.Loop.MaxRetries))}
+func (c *config) limits() []record.Setting {
+	limits := []record.Setting{c.setting(record.SettingRetries, strconv.Itoa(c.Loop.MaxRetries))}
 	if c.Loop.TimeBudget > 0 {
-		limits = append(limits, c.setting(loop.SettingBudget, c.Loop.TimeBudget.String()))
+		limits = append(limits, c.setting(record.SettingBudget, c.Loop.TimeBudget.String()))
 	}
 	if len(c.Scope.Allow) > 0 {
-		limits = append(limits, c.setting(loop.SettingAllow, loop.GlobList(c.Scope.Allow)))
+		limits = append(limits, c.setting(record.SettingAllow, record.GlobList(c.Scope.Allow)))
 	}
 	if len(c.Scope.Deny) > 0 {
-		limits = append(limits, c.setting(loop.SettingDeny, loop.GlobList(c.Scope.Deny)))
+		limits = append(limits, c.setting(record.SettingDeny, record.GlobList(c.Scope.Deny)))
 	}
 	return limits
 }
 
 // agentLimit is the setting that ended a call of spec; nil for a problem that is none.
-func (c *config) agentLimit(spec agent.Spec, problem string) *loop.Setting {
+func (c *config) agentLimit(spec agent.Spec, problem string) *record.Setting {
 	limit, key := spec.Timeout, "timeout"
 	byDefault := agent.DefaultTimeout
 	switch problem {
@@ -203,7 +203,7 @@ func (c *config) agentLimit(spec agent.Spec, problem string) *loop.Setting {
 	default:
 		return nil
 	}
-	setting := c.setting("agents."+spec.Name+"."+key, loop.Duration(cmp.Or(limit, byDefault)).String())
+	setting := c.setting("agents."+spec.Name+"."+key, record.Duration(cmp.Or(limit, byDefault)).String())
 	return &setting
 }
 
@@ -312,7 +312,7 @@ func (c *config) knownAgent(what, name string) error {
 		return nil
 	}
 	all := append(slices.Sorted(maps.Keys(c.agents)), agent.Presets()...)
-	all = append(all, builtinName, loop.Human)
+	all = append(all, builtinName, record.Human)
 	unknown := problemf(exitUsage, "%s: there is no agent %q", what, name)
 	if near := nearest(name, all); near != "" {
 		unknown = problemf(exitUsage, "%s: there is no agent %q; did you mean %q?", what, name, near)
@@ -322,8 +322,8 @@ func (c *config) knownAgent(what, name string) error {
 }
 
 // policy is how a run decides.
-func (c *config) policy() (loop.Policy, error) {
-	p := loop.Policy{MaxRetries: c.Loop.MaxRetries, Threshold: c.Loop.Threshold, OnExhausted: c.Loop.OnExhausted, TimeBudget: c.Loop.TimeBudget}
+func (c *config) policy() (record.Policy, error) {
+	p := record.Policy{MaxRetries: c.Loop.MaxRetries, Threshold: c.Loop.Threshold, OnExhausted: c.Loop.OnExhausted, TimeBudget: c.Loop.TimeBudget}
 	for i, name := range c.Loop.Workflow {
 		step, err := c.workStep(name)
 		if err != nil {
@@ -341,15 +341,15 @@ func (c *config) policy() (loop.Policy, error) {
 }
 
 // workStep is the step of the workflow called name, with what it refers to.
-func (c *config) workStep(name string) (loop.WorkStep, error) {
-	for _, s := range loop.DefaultWorkflow() {
+func (c *config) workStep(name string) (record.WorkStep, error) {
+	for _, s := range record.DefaultWorkflow() {
 		if s.Name == name {
 			return s, nil
 		}
 	}
 	step, ok := c.steps[name]
 	if !ok {
-		return loop.WorkStep{}, problemf(exitUsage, "loop.workflow (%s): there is no step %q", c.origin("loop.workflow"), name).
+		return record.WorkStep{}, problemf(exitUsage, "loop.workflow (%s): there is no step %q", c.origin("loop.workflow"), name).
 			withHint("add [steps." + name + "], see git runr help config")
 	}
 	for _, check := range step.Checks {

@@ -11,8 +11,8 @@ import (
 
 	"github.com/BurntSushi/toml"
 
-	"git-runr/loop"
 	"git-runr/loop/agent"
+	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
 
@@ -136,7 +136,7 @@ func wrongName(section, name string) string {
 		return "is not a name: letters, digits, dots, underscores and dashes, at most 100"
 	case section == "agents" && agent.Reserved(name):
 		return "is built in and cannot be redefined"
-	case section == "steps" && slices.ContainsFunc(loop.DefaultWorkflow(), func(s loop.WorkStep) bool { return s.Name == name }):
+	case section == "steps" && slices.ContainsFunc(record.DefaultWorkflow(), func(s record.WorkStep) bool { return s.Name == name }):
 		return "is built in and cannot be redefined"
 	}
 	return ""
@@ -145,11 +145,11 @@ func wrongName(section, name string) string {
 func (f *configFile) begin(section, name string) {
 	switch section {
 	case "steps":
-		f.steps[name] = &loop.WorkStep{Name: name, Kind: loop.StepAgent}
+		f.steps[name] = &record.WorkStep{Name: name, Kind: record.StepAgent}
 	case "agents":
 		f.agents[name] = &agentTable{spec: agent.Spec{Name: name}}
 	case "checks":
-		*f.checkTable(name) = checkTable{Check: loop.Check{Name: name}}
+		*f.checkTable(name) = checkTable{Check: record.Check{Name: name}}
 	}
 }
 
@@ -192,15 +192,15 @@ func finishAgent(spec agent.Spec) string {
 	return ""
 }
 
-func finishStep(step *loop.WorkStep) string {
-	forAgent := step.Agent != "" || step.Prompt != "" || step.Kind == loop.StepReview
+func finishStep(step *record.WorkStep) string {
+	forAgent := step.Agent != "" || step.Prompt != "" || step.Kind == record.StepReview
 	switch {
 	case len(step.Checks) == 0 && !forAgent:
 		return "needs an agent, a prompt or a check"
 	case len(step.Checks) > 0 && forAgent:
 		return "has a check, so it cannot have agent, prompt or review"
 	case len(step.Checks) > 0:
-		step.Kind = loop.StepCheck
+		step.Kind = record.StepCheck
 	}
 	return ""
 }

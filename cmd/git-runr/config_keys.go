@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/loop"
 	"git-runr/loop/agent"
+	"git-runr/loop/record"
 )
 
 // configKey is one key of the configuration. NAME in its name stands for any name.
@@ -63,13 +63,13 @@ var loopKeys = []configKey{
 	keyOf("loop.max_retries", numberKind(0, 100), "2", "fixes after a review that did not pass; reviews are one more",
 		func(c *config, _ string, v int64) { c.Loop.MaxRetries = int(v) }),
 	keyOf("loop.time_budget", durationKind, `"0s"`, "how long a run may take from its start or resumption; 0s is no limit",
-		func(c *config, _ string, v configDuration) { c.Loop.TimeBudget = loop.Duration(v) }),
+		func(c *config, _ string, v configDuration) { c.Loop.TimeBudget = record.Duration(v) }),
 	keyOf("loop.on_exhausted", oneOf("ask", "commit", "skip", "stop"), `"ask"`, "what becomes of a run whose retries are used up; without a terminal, ask is stop",
-		func(c *config, _, v string) { c.Loop.OnExhausted = loop.Choice(v) }),
+		func(c *config, _, v string) { c.Loop.OnExhausted = record.Choice(v) }),
 	keyOf("loop.profile", oneOf("quality", "balanced", "budget"), `"balanced"`, "which of an agent's models is used",
 		func(c *config, _, v string) { c.Loop.Profile = v }),
 	keyOf("loop.threshold", oneOf("verdict", "warning", "critical"), `"verdict"`, "what needs a fix: what the reviewer says, any warning, or only what is critical",
-		func(c *config, _, v string) { c.Loop.Threshold = loop.Threshold(v) }),
+		func(c *config, _, v string) { c.Loop.Threshold = record.Threshold(v) }),
 }
 
 var stepKeys = []configKey{
@@ -108,7 +108,7 @@ var checkKeys = []configKey{
 	keyOf("checks.NAME.match", textsKind, "[]", "more words by which a request means this check",
 		func(c *config, name string, v []string) { c.checkTable(name).Match = v }),
 	keyOf("checks.NAME.timeout", timeoutKind, `"10m"`, "wall time of the check",
-		func(c *config, name string, v configDuration) { c.checkTable(name).Timeout = loop.Duration(v) }),
+		func(c *config, name string, v configDuration) { c.checkTable(name).Timeout = record.Duration(v) }),
 }
 
 var scopeKeys = []configKey{
@@ -135,10 +135,10 @@ var sharingKeys = []configKey{
 	keyOf("hooks.post_commit", oneOf("review", "off"), `"review"`, "what the post-commit hook asks for",
 		func(c *config, _, v string) { c.Hooks.PostCommit = v }),
 	keyOf("hooks.debounce", durationKind, `"0s"`, "how long the worker waits for further commits",
-		func(c *config, _ string, v configDuration) { c.Hooks.Debounce = loop.Duration(v) }),
+		func(c *config, _ string, v configDuration) { c.Hooks.Debounce = record.Duration(v) }),
 
 	keyOf("inbox.retention", timeoutKind, `"30d"`, "how long closed reviews are listed",
-		func(c *config, _ string, v configDuration) { c.Inbox.Retention = loop.Duration(v) }),
+		func(c *config, _ string, v configDuration) { c.Inbox.Retention = record.Duration(v) }),
 
 	keyOf("sync.remote", remoteKind, `"origin"`, "the configured remote to share with",
 		func(c *config, _, v string) { c.Sync.Remote = v }),
@@ -147,11 +147,11 @@ var sharingKeys = []configKey{
 }
 
 // agentStep is what an agent does in a step.
-func agentStep(review bool) loop.StepKind {
+func agentStep(review bool) record.StepKind {
 	if review {
-		return loop.StepReview
+		return record.StepReview
 	}
-	return loop.StepAgent
+	return record.StepAgent
 }
 
 // gitOnly are the settings of git config that other parts read, with what they mean.

@@ -8,7 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"git-runr/loop"
+	"git-runr/loop/record"
 )
 
 // valueKind is what a key's values are.
@@ -19,7 +19,7 @@ type valueKind[T any] struct {
 }
 
 // configDuration is a loop.Duration; the name keeps the table short.
-type configDuration loop.Duration
+type configDuration record.Duration
 
 func (d configDuration) std() time.Duration { return time.Duration(d) }
 
@@ -84,7 +84,7 @@ func durationsFrom(low configDuration, wants string) valueKind[configDuration] {
 		if !ok || len(s) > len("99999d") && strings.HasSuffix(s, "d") {
 			return 0, false
 		}
-		var d loop.Duration
+		var d record.Duration
 		err := d.UnmarshalText([]byte(s))
 		return configDuration(d), err == nil && low <= configDuration(d) && time.Duration(d) <= maxDuration
 	}

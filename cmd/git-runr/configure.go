@@ -11,7 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"git-runr/gitstore"
-	"git-runr/loop"
+	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
 
@@ -131,7 +131,7 @@ func (s *session) confirmTrust(doc trustJSON) error {
 }
 
 // initialConfig is .runr.toml as init writes it.
-func initialConfig(checks []loop.Check) string {
+func initialConfig(checks []record.Check) string {
 	var b strings.Builder
 	b.WriteString("# The review loop of this repository. git runr help config lists every key.\n\n[review]\nreviewer = \"builtin\"\n")
 	for _, c := range checks {

@@ -13,8 +13,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"git-runr/gitstore"
-	"git-runr/loop"
 	"git-runr/loop/agent"
+	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
 
@@ -133,7 +133,7 @@ func (d *scratch) tell() error {
 		}
 	}
 	fmt.Fprintln(d.out, "\n$ git log --notes=runr")
-	log, err := d.repo.LogWithNotes(d.ctx, loop.NotesRef, 5)
+	log, err := d.repo.LogWithNotes(d.ctx, record.NotesRef, 5)
 	if err != nil {
 		return err
 	}

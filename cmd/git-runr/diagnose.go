@@ -14,6 +14,7 @@ import (
 	"git-runr/diagnose"
 	"git-runr/gitstore"
 	"git-runr/loop"
+	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
 
@@ -32,7 +33,7 @@ func diagnoseStop(s *session) error {
 	if s.Bool("md") && s.json {
 		return problemf(exitUsage, "a diagnosis is wanted once: --md or --json")
 	}
-	store, what, err := s.openFor(loop.Latest)
+	store, what, err := s.openFor(record.Latest)
 	if err != nil {
 		return err
 	}
@@ -40,8 +41,8 @@ func diagnoseStop(s *session) error {
 	if err == nil {
 		return s.diagnoseRun(store, run)
 	}
-	missing := new(loop.NotFoundError)
-	if !errors.As(err, &missing) || len(missing.Among) > 0 || what == loop.Latest {
+	missing := new(record.NotFoundError)
+	if !errors.As(err, &missing) || len(missing.Among) > 0 || what == record.Latest {
 		return err
 	}
 	review, err := store.Review(s.ctx, what)
@@ -59,7 +60,7 @@ func diagnoseStop(s *session) error {
 }
 
 // diagnoseRun shows why run stopped, or that it did not.
-func (s *session) diagnoseRun(store *loop.Store, run loop.Run) error {
+func (s *session) diagnoseRun(store *record.Store, run record.Run) error {
 	if run.Stop == nil {
 		return s.notStopped(store, run)
 	}
@@ -82,16 +83,16 @@ func (s *session) showDiagnosis(d diagnose.Diagnosis, place diagnose.Place) erro
 
 // notStoppedJSON is the answer for a run that has nothing to diagnose.
 type notStoppedJSON struct {
-	RunID   string         `json:"run_id"`
-	Status  loop.RunStatus `json:"status"`
-	Stopped bool           `json:"stopped"`
-	Next    []string       `json:"next"`
+	RunID   string           `json:"run_id"`
+	Status  record.RunStatus `json:"status"`
+	Stopped bool             `json:"stopped"`
+	Next    []string         `json:"next"`
 }
 
 // notStopped says how run is, and what to type: the next step for it, and the
 // newest run that did stop.
-func (s *session) notStopped(store *loop.Store, run loop.Run) error {
-	runs, _, err := store.Runs(s.ctx, loop.Filter{})
+func (s *session) notStopped(store *record.Store, run record.Run) error {
+	runs, _, err := store.Runs(s.ctx, record.Filter{})
 	if err != nil {
 		return err
 	}
@@ -104,21 +105,21 @@ func (s *session) notStopped(store *loop.Store, run loop.Run) error {
 	switch {
 	case len(cut) > 0:
 		doc.Next = append(doc.Next, "git runr undo")
-	case run.Status == loop.RunRunning && live:
+	case run.Status == record.RunRunning && live:
 		doc.Next = append(doc.Next, "git runr log --follow "+run.ID)
-	case run.Status == loop.RunRunning:
+	case run.Status == record.RunRunning:
 		doc.Next = append(doc.Next, "git runr resume "+run.ID)
-	case run.Status == loop.RunComplete && run.Landed == nil && !run.Plan.InPlace:
+	case run.Status == record.RunComplete && run.Landed == nil && !run.Plan.InPlace:
 		doc.Next = append(doc.Next, "git runr land "+run.ID)
 	default:
 		doc.Next = append(doc.Next, "git runr show "+run.ID)
 	}
-	if i := slices.IndexFunc(runs, func(r loop.RunSummary) bool { return r.Reason != "" && r.ID != run.ID }); i >= 0 {
+	if i := slices.IndexFunc(runs, func(r record.RunSummary) bool { return r.Reason != "" && r.ID != run.ID }); i >= 0 {
 		doc.Next = append(doc.Next, "git runr diagnose "+runs[i].ID)
 	}
 	return s.print(doc, func(w io.Writer) {
 		state := "it is " + runState(run.Summary(), func(string) bool { return live })
-		if run.Status == loop.RunRunning && !live {
+		if run.Status == record.RunRunning && !live {
 			state = "its process died"
 		}
 		fmt.Fprintf(w, "Run %s did not stop: %s.\n", run.ID, state)
@@ -130,7 +131,7 @@ func (s *session) notStopped(store *loop.Store, run loop.Run) error {
 
 // diagnoseReview shows the run that was started from a review, or else what the
 // review itself says.
-func (s *session) diagnoseReview(store *loop.Store, review loop.Review) error {
+func (s *session) diagnoseReview(store *record.Store, review record.Review) error {
 	events, err := store.ReviewEvents(s.ctx, review.ID)
 	if err != nil {
 		return err
@@ -159,7 +160,7 @@ func (s *session) diagnoseReview(store *loop.Store, review loop.Review) error {
 // diagnoseCommit finds what speaks of commit: a run that stopped, by the commit's
 // note or else by all events, then a review that asks for something, then any run.
 // In a clone that has the notes and no logs, the note itself is all that is known.
-func (s *session) diagnoseCommit(store *loop.Store, commit gitstore.ID) error {
+func (s *session) diagnoseCommit(store *record.Store, commit gitstore.ID) error {
 	note, err := store.Note(s.ctx, commit)
 	if err != nil {
 		return err
@@ -172,7 +173,7 @@ func (s *session) diagnoseCommit(store *loop.Store, commit gitstore.ID) error {
 	if err != nil {
 		return err
 	}
-	for _, e := range slices.Backward(loop.EventsOfCommit(events, commit)) {
+	for _, e := range slices.Backward(record.EventsOfCommit(events, commit)) {
 		ids, reviews = append(ids, nonEmpty(e.Run)...), append(reviews, nonEmpty(e.Review)...)
 	}
 	if known, err := s.runsAbout(store, ids, true); err != nil || known {
@@ -197,8 +198,8 @@ func (s *session) diagnoseCommit(store *loop.Store, commit gitstore.ID) error {
 // runsAbout diagnoses the first of the runs that stopped, and names the others.
 // Where none did it is false, or else, unless only a stop is wanted, tells how the
 // first run is.
-func (s *session) runsAbout(store *loop.Store, ids []string, onlyStopped bool) (bool, error) {
-	var known []loop.Run
+func (s *session) runsAbout(store *record.Store, ids []string, onlyStopped bool) (bool, error) {
+	var known []record.Run
 	for i, id := range ids {
 		if slices.Contains(ids[:i], id) {
 			continue
@@ -255,7 +256,7 @@ func (s *session) showNote(commit gitstore.ID, note string) error {
 }
 
 // placeOf is where run keeps its things in this clone, as the user can type it.
-func (s *session) placeOf(store *loop.Store, run loop.Run) diagnose.Place {
+func (s *session) placeOf(store *record.Store, run record.Run) diagnose.Place {
 	place := diagnose.Place{Tree: treeDir(store, run.ID), Files: loop.FilesDir(store, run.ID), Width: s.width()}
 	if !onDisk(place.Files) {
 		place.Files = ""
@@ -274,7 +275,7 @@ func (s *session) placeOf(store *loop.Store, run loop.Run) diagnose.Place {
 }
 
 // treeDir is the working tree that a run has of its own, "" where it has none here.
-func treeDir(store *loop.Store, run string) string {
+func treeDir(store *record.Store, run string) string {
 	if dir := loop.TreeDir(store, run); onDisk(dir) {
 		return dir
 	}

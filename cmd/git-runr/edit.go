@@ -15,6 +15,7 @@ import (
 	"git-runr/gitstore"
 	"git-runr/loop"
 	"git-runr/loop/prose"
+	"git-runr/loop/record"
 )
 
 // maxEditPatch bounds the diff that is opened in an editor, in bytes.
@@ -28,13 +29,13 @@ func notWritten() error {
 
 // editNew is git runr review --edit: a review by oneself, asked for and submitted when
 // something was written.
-func (s *session) editNew(store *loop.Store, request loop.ReviewRequest) error {
+func (s *session) editNew(store *record.Store, request record.ReviewRequest) error {
 	if len(s.StringSlice("reviewer")) > 0 || s.Bool("wait") {
 		return problemf(exitUsage, "--edit is a review by yourself, without --reviewer and --wait")
 	}
-	request.Reviewer, request.Others = loop.Human, nil
+	request.Reviewer, request.Others = record.Human, nil
 	store.AddMessages(s.ctx, &request.Subject)
-	return s.editAndSubmit(store, request.Subject, loop.Draft{}, func() (loop.Review, error) {
+	return s.editAndSubmit(store, request.Subject, record.Draft{}, func() (record.Review, error) {
 		made, err := store.RequestReview(s.ctx, request, "cli")
 		if err != nil {
 			return made, err
@@ -44,23 +45,23 @@ func (s *session) editNew(store *loop.Store, request loop.ReviewRequest) error {
 }
 
 // editInbox is git runr inbox comment ID --edit. The draft is handed in with it.
-func (s *session) editInbox(store *loop.Store, review loop.Review, person string) error {
+func (s *session) editInbox(store *record.Store, review record.Review, person string) error {
 	if s.NArg() > 1 || s.IsSet("m") {
 		return problemf(exitUsage, "with --edit the comments are written in the editor").withHint("git runr inbox comment " + review.ID + " --edit")
 	}
-	if review.Status == loop.ReviewResolve || review.Status == loop.ReviewCancel {
-		return &loop.StateError{What: "review " + review.ID, Status: string(review.Status), Cannot: "submitted"}
+	if review.Status == record.ReviewResolve || review.Status == record.ReviewCancel {
+		return &record.StateError{What: "review " + review.ID, Status: string(review.Status), Cannot: "submitted"}
 	}
 	draft, err := store.Draft(review, person)
 	if err != nil {
 		return err
 	}
-	return s.editAndSubmit(store, review.Request.Subject, draft, func() (loop.Review, error) { return review, nil })
+	return s.editAndSubmit(store, review.Request.Subject, draft, func() (record.Review, error) { return review, nil })
 }
 
 // editAndSubmit lets the person write into the diff of subject and submits that to the
 // review that open gives. Whatever goes wrong, what was written stays in its file.
-func (s *session) editAndSubmit(store *loop.Store, subject loop.Subject, draft loop.Draft, open func() (loop.Review, error)) error {
+func (s *session) editAndSubmit(store *record.Store, subject record.Subject, draft record.Draft, open func() (record.Review, error)) error {
 	actor, err := s.person()
 	if err != nil {
 		return err
@@ -69,7 +70,7 @@ func (s *session) editAndSubmit(store *loop.Store, subject loop.Subject, draft l
 	if err != nil {
 		return err
 	}
-	review, person, err := s.writeAndSubmit(store, file, subject, loop.Person{Actor: actor, Message: draft.Message, Comments: draft.Comments}, open)
+	review, person, err := s.writeAndSubmit(store, file, subject, record.Person{Actor: actor, Message: draft.Message, Comments: draft.Comments}, open)
 	if err != nil {
 		return file.keep(err)
 	}
@@ -80,17 +81,17 @@ func (s *session) editAndSubmit(store *loop.Store, subject loop.Subject, draft l
 	})
 }
 
-func (s *session) writeAndSubmit(store *loop.Store, file editFile, subject loop.Subject, person loop.Person, open func() (loop.Review, error)) (loop.Review, loop.Person, error) {
+func (s *session) writeAndSubmit(store *record.Store, file editFile, subject record.Subject, person record.Person, open func() (record.Review, error)) (record.Review, record.Person, error) {
 	written, err := s.write(file)
 	if err != nil {
-		return loop.Review{}, person, err
+		return record.Review{}, person, err
 	}
 	person.Decision = written.Decision
 	person.Message = strings.TrimSpace(person.Message + "\n\n" + written.Message)
 	for _, c := range written.Comments {
 		comment, err := store.Anchor(s.ctx, subject, c.Path, c.Side, c.Start, c.End)
 		if err != nil {
-			return loop.Review{}, person, problemf(exitUsage, "line %d: %w", c.Line, err)
+			return record.Review{}, person, problemf(exitUsage, "line %d: %w", c.Line, err)
 		}
 		comment.Comment = c.Text
 		person.Comments = append(person.Comments, comment)
@@ -148,7 +149,7 @@ type editFile struct {
 }
 
 // editFileFor makes the file for a change, unless it is there.
-func (s *session) editFileFor(store *loop.Store, subject loop.Subject, draft loop.Draft) (editFile, error) {
+func (s *session) editFileFor(store *record.Store, subject record.Subject, draft record.Draft) (editFile, error) {
 	change, err := loop.ReadChange(s.ctx, store, subject, loop.Limits{Binary: true, Opens: true, MaxBytes: maxEditPatch})
 	if err != nil {
 		return editFile{}, err
@@ -172,7 +173,7 @@ func (s *session) editFileFor(store *loop.Store, subject loop.Subject, draft loo
 }
 
 // editNotes tell the reader what the diff is, and what it leaves out.
-func editNotes(subject loop.Subject, change loop.Change, draft loop.Draft) []string {
+func editNotes(subject record.Subject, change loop.Change, draft record.Draft) []string {
 	notes := []string{fmt.Sprintf("The change: %s %s", subject.Spec, subject.Title)}
 	for _, m := range subject.Messages {
 		notes = append(notes, "commit "+m.Commit.Short())

@@ -13,7 +13,7 @@ import (
 	"syscall"
 
 	"git-runr/gitstore"
-	"git-runr/loop"
+	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
 
@@ -137,7 +137,7 @@ func classify(err error) problem {
 	if errors.As(err, &known) {
 		return problem{status: known.status, msg: fullMessage(err, known), hint: known.hint}
 	}
-	var state *loop.StateError
+	var state *record.StateError
 	if errors.As(err, &state) {
 		return stateProblem(err, state)
 	}
@@ -145,7 +145,7 @@ func classify(err error) problem {
 	if errors.As(err, &unfinished) {
 		return problem{status: exitState, msg: err.Error(), hint: []string{endingHint(unfinished.Operation)}}
 	}
-	var input *loop.InputError
+	var input *record.InputError
 	if errors.As(err, &input) {
 		return problem{status: exitUsage, msg: err.Error()}
 	}
@@ -178,13 +178,13 @@ func hintOf(err error) string {
 }
 
 // stateProblem tells a claim of somebody else's from any other state in the way.
-func stateProblem(err error, state *loop.StateError) problem {
+func stateProblem(err error, state *record.StateError) problem {
 	if state.Holder != "" {
 		return problem{status: exitClaimed, msg: err.Error()}
 	}
 	refused := problem{status: exitState, msg: err.Error()}
 	review, ok := strings.CutPrefix(state.What, "review ")
-	if ok && (state.Status == string(loop.ReviewCancel) || state.Status == string(loop.ReviewResolve)) {
+	if ok && (state.Status == string(record.ReviewCancel) || state.Status == string(record.ReviewResolve)) {
 		refused.hint = []string{"git runr inbox reopen " + review}
 	}
 	return refused

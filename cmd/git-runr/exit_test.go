@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"git-runr/gitstore"
-	"git-runr/loop"
+	"git-runr/loop/record"
 )
 
 func TestReport(t *testing.T) {
@@ -39,9 +39,9 @@ func TestReport(t *testing.T) {
 			"git-runr: open x: permission denied\n  nothing was recorded; make the repository writable and try again\n"},
 		{"a lock that may be anybody's", fmt.Errorf("land: %w", &gitstore.LockedError{Path: "/r 1/.git/index.lock"}), 75,
 			"git-runr: land: busy: \"/r 1/.git/index.lock\" exists: another git process is at work, or was killed\n  rm \"/r 1/.git/index.lock\"   when no git is at work there\n"},
-		{"held by another", fmt.Errorf("claim: %w", &loop.StateError{What: "review r1", Status: "claimed", Holder: "ann", Cannot: "claimed"}), 12,
+		{"held by another", fmt.Errorf("claim: %w", &record.StateError{What: "review r1", Status: "claimed", Holder: "ann", Cannot: "claimed"}), 12,
 			"git-runr: claim: review r1 is claimed by ann\n"},
-		{"state in the way", &loop.StateError{What: "review r1", Status: "resolved", Cannot: "claimed"}, 11,
+		{"state in the way", &record.StateError{What: "review r1", Status: "resolved", Cannot: "claimed"}, 11,
 			"git-runr: review r1 is resolved and cannot be claimed\n  git runr inbox reopen r1\n"},
 		{"foreign text", problemf(exitNotFound, "no run %q: %s", "a\x1b[31m", "b\x1b[2K\nc"), 10,
 			`git-runr: no run "a\x1b[31m": b\x1b[2K c` + "\n"},

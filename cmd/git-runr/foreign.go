@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"git-runr/gitstore"
-	"git-runr/loop"
+	"git-runr/loop/record"
 )
 
 // A run that another clone recorded names the checks of that clone. Whoever can push
@@ -14,7 +14,7 @@ import (
 
 // offered is run with commands only of those checks that may be shown as something
 // to type; the others still say what was asked for and shown.
-func (s *session) offered(run loop.Run) (loop.Run, error) {
+func (s *session) offered(run record.Run) (record.Run, error) {
 	if run.Writer == s.repo.Writer() || len(run.Plan.Checks) == 0 {
 		return run, nil
 	}
@@ -32,7 +32,7 @@ func (s *session) offered(run loop.Run) (loop.Run, error) {
 }
 
 // workHere refuses to go on with a run whose commits did not come with its log.
-func (s *session) workHere(run loop.Run) error {
+func (s *session) workHere(run record.Run) error {
 	_, err := s.repo.ReadCommit(s.ctx, run.Head())
 	if !errors.Is(err, gitstore.ErrNotFound) {
 		return err
@@ -42,13 +42,13 @@ func (s *session) workHere(run loop.Run) error {
 }
 
 // trustedPlan refuses to run checks that only another clone's log names.
-func (s *session) trustedPlan(run loop.Run) error {
+func (s *session) trustedPlan(run record.Run) error {
 	if run.Writer == s.repo.Writer() {
 		return nil
 	}
 	trusted, _ := s.trustedChecks()
 	for _, c := range run.Plan.Checks {
-		if !slices.ContainsFunc(trusted, func(known loop.Check) bool { return known.Command == c.Command }) {
+		if !slices.ContainsFunc(trusted, func(known record.Check) bool { return known.Command == c.Command }) {
 			return notTrusted("check " + c.Name + " of a run of another clone is not a trusted check of this one")
 		}
 	}

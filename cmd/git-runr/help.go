@@ -9,7 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"git-runr/diagnose"
-	"git-runr/loop"
+	"git-runr/loop/record"
 )
 
 // topics are help texts that are not about one command.
@@ -69,7 +69,7 @@ func usageError(_ *cli.Context, err error, _ bool) error {
 
 func stopReasonsHelp() string {
 	var b strings.Builder
-	for _, r := range loop.Reasons() {
+	for _, r := range record.Reasons() {
 		resumable := "not resumable"
 		if r.Resumable {
 			resumable = "resumable"

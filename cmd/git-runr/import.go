@@ -13,6 +13,7 @@ import (
 	"git-runr/diagnose"
 	"git-runr/loop"
 	"git-runr/loop/prose"
+	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
 
@@ -35,13 +36,13 @@ type importJSON struct {
 }
 
 type importedJSON struct {
-	Run      string         `json:"run_id"`
-	From     string         `json:"imported_from"`
-	Events   int            `json:"events"`   // of the timeline
-	Skipped  int            `json:"skipped"`  // of those, the ones whose type is not known
-	Recorded int            `json:"recorded"` // native events; 0 when the run was here already
-	Status   loop.RunStatus `json:"status"`
-	Reason   string         `json:"stop_reason"`
+	Run      string           `json:"run_id"`
+	From     string           `json:"imported_from"`
+	Events   int              `json:"events"`   // of the timeline
+	Skipped  int              `json:"skipped"`  // of those, the ones whose type is not known
+	Recorded int              `json:"recorded"` // native events; 0 when the run was here already
+	Status   record.RunStatus `json:"status"`
+	Reason   string           `json:"stop_reason"`
 }
 
 func importTimeline(s *session) error {
@@ -111,20 +112,20 @@ func writeImported(w io.Writer, s *session, doc importedJSON, done loop.Imported
 }
 
 // importPlan is what is configured here for a run: nothing of it is the timeline's.
-func (s *session) importPlan(store *loop.Store, timeline *loop.Timeline) (loop.RunPlan, error) {
+func (s *session) importPlan(store *record.Store, timeline *loop.Timeline) (record.RunPlan, error) {
 	conf := s.conf
 	policy, err := conf.policy()
 	if err != nil {
-		return loop.RunPlan{}, err
+		return record.RunPlan{}, err
 	}
 	checks, not := s.trustedChecks()
 	timeline.Warnings = append(timeline.Warnings, not...)
 	if conf.Loop.Implementer == "" {
 		timeline.Warnings = append(timeline.Warnings, "no implementer is configured: the run can be read but not resumed")
 	}
-	plan := loop.RunPlan{
+	plan := record.RunPlan{
 		Implementer: conf.Loop.Implementer, Reviewer: conf.Loop.Reviewer, Profile: conf.Loop.Profile, Checks: checks,
-		Exclude: conf.Review.Exclude, Policy: policy, Scope: loop.Scope{Allow: conf.Scope.Allow, Deny: conf.Scope.Deny},
+		Exclude: conf.Review.Exclude, Policy: policy, Scope: record.Scope{Allow: conf.Scope.Allow, Deny: conf.Scope.Deny},
 	}
 	if plan.Base, err = s.repo.Head(s.ctx); err != nil {
 		return plan, err

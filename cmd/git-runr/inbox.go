@@ -11,6 +11,7 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/loop"
+	"git-runr/loop/record"
 )
 
 // inboxLimit is how many reviews a list shows unless --limit says otherwise.
@@ -20,7 +21,7 @@ func (p *program) inboxCommand() *cli.Command {
 	list := &cli.Command{
 		Name: "list", Usage: "what waits for somebody, newest submitted first",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "status", Value: loop.StatusWaiting, Usage: "waiting (open, submitted, claimed), inbox (submitted, claimed), all, open, submitted, claimed, resolved or cancelled"},
+			&cli.StringFlag{Name: "status", Value: record.StatusWaiting, Usage: "waiting (open, submitted, claimed), inbox (submitted, claimed), all, open, submitted, claimed, resolved or cancelled"},
 			&cli.StringFlag{Name: "claimed-by", Usage: "only what `ACTOR` holds"},
 			&cli.StringFlag{Name: "reviewer", Usage: "only what `NAME` was asked for"},
 			&cli.BoolFlag{Name: "mine", Usage: "only what you asked for or hold"},
@@ -44,8 +45,8 @@ func (p *program) inboxCommand() *cli.Command {
 }
 
 type inboxJSON struct {
-	Reviews []loop.ReviewSummary `json:"reviews"`
-	Total   int                  `json:"total"` // that fit the filter, shown or not
+	Reviews []record.ReviewSummary `json:"reviews"`
+	Total   int                    `json:"total"` // that fit the filter, shown or not
 }
 
 func inboxList(s *session) error {
@@ -64,13 +65,13 @@ func inboxList(s *session) error {
 }
 
 // inboxFilter reads the flags of a list.
-func (s *session) inboxFilter() (loop.Filter, error) {
-	filter := loop.Filter{Limit: s.Int("limit")}
+func (s *session) inboxFilter() (record.Filter, error) {
+	filter := record.Filter{Limit: s.Int("limit")}
 	if filter.Limit < 0 {
 		return filter, problemf(exitUsage, "--limit %d is below 0", filter.Limit)
 	}
 	var err error
-	if filter.Status, err = loop.StatusFilter(s.String("status")); err != nil {
+	if filter.Status, err = record.StatusFilter(s.String("status")); err != nil {
 		return filter, problemf(exitUsage, "%w", err)
 	}
 	store, err := s.open()
@@ -87,7 +88,7 @@ func (s *session) inboxFilter() (loop.Filter, error) {
 }
 
 // reviewFilter is what a list's flags say about people; nil when they say nothing.
-func (s *session) reviewFilter() (func(loop.ReviewSummary) bool, error) {
+func (s *session) reviewFilter() (func(record.ReviewSummary) bool, error) {
 	holder, reviewer, mine := s.String("claimed-by"), s.String("reviewer"), s.Bool("mine")
 	if holder == "" && reviewer == "" && !mine {
 		return nil, nil
@@ -102,7 +103,7 @@ func (s *session) reviewFilter() (func(loop.ReviewSummary) bool, error) {
 			return nil, err
 		}
 	}
-	return func(r loop.ReviewSummary) bool {
+	return func(r record.ReviewSummary) bool {
 		switch {
 		case holder != "" && !isActor(r.ClaimedBy, holder):
 			return false
@@ -120,7 +121,7 @@ func isActor(actor, name string) bool {
 }
 
 func inboxGet(s *session) error {
-	store, id, err := s.openFor(loop.Latest)
+	store, id, err := s.openFor(record.Latest)
 	if err != nil {
 		return err
 	}
@@ -136,7 +137,7 @@ func inboxGet(s *session) error {
 }
 
 // placeComments finds where the comments of people are at HEAD.
-func (s *session) placeComments(store *loop.Store, doc *reviewJSON) error {
+func (s *session) placeComments(store *record.Store, doc *reviewJSON) error {
 	head, err := s.repo.Head(s.ctx)
 	if errors.Is(err, gitstore.ErrUnborn) {
 		return nil
@@ -144,7 +145,7 @@ func (s *session) placeComments(store *loop.Store, doc *reviewJSON) error {
 	if err != nil {
 		return err
 	}
-	var comments []loop.Comment
+	var comments []record.Comment
 	for _, c := range doc.Comments {
 		comments = append(comments, c.Comment)
 	}
@@ -153,7 +154,7 @@ func (s *session) placeComments(store *loop.Store, doc *reviewJSON) error {
 		return err
 	}
 	for i, c := range doc.Comments {
-		if c.File != "" && c.Side != loop.SideOld { // HEAD is the other side
+		if c.File != "" && c.Side != record.SideOld { // HEAD is the other side
 			doc.Comments[i].Now = &places[i]
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"git-runr/gitstore"
-	"git-runr/loop"
 	"git-runr/loop/prose"
+	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
 
@@ -61,8 +61,8 @@ func claimFlag() cli.Flag {
 }
 
 // hold is by whom a step is done, by the flags.
-func (s *session) hold(actor string) loop.Hold {
-	return loop.Hold{Actor: actor, Force: s.Bool("force"), Claim: gitstore.ID(s.String("claim"))}
+func (s *session) hold(actor string) record.Hold {
+	return record.Hold{Actor: actor, Force: s.Bool("force"), Claim: gitstore.ID(s.String("claim"))}
 }
 
 func (p *program) inboxClaimCommand() *cli.Command {
@@ -79,25 +79,25 @@ func (p *program) inboxClaimCommand() *cli.Command {
 
 // actorDone is the answer of claim, release, resolve, cancel, reopen and answer.
 type actorDone struct {
-	ID      string            `json:"review_id"`
-	Status  loop.ReviewStatus `json:"status"`
-	Actor   string            `json:"actor"`
-	Claim   *loop.Claim       `json:"claim,omitempty"`
-	Resolve string            `json:"resolve_with,omitempty"` // the line that resolves what was claimed
-	Answer  *loop.Answer      `json:"answer,omitempty"`
-	Open    int               `json:"unanswered"`       // findings and comments without an answer
-	Drafts  []loop.KeptDraft  `json:"drafts,omitempty"` // of a review that is closed now
+	ID      string              `json:"review_id"`
+	Status  record.ReviewStatus `json:"status"`
+	Actor   string              `json:"actor"`
+	Claim   *record.Claim       `json:"claim,omitempty"`
+	Resolve string              `json:"resolve_with,omitempty"` // the line that resolves what was claimed
+	Answer  *record.Answer      `json:"answer,omitempty"`
+	Open    int                 `json:"unanswered"`       // findings and comments without an answer
+	Drafts  []record.KeptDraft  `json:"drafts,omitempty"` // of a review that is closed now
 }
 
 func inboxClaim(s *session) error {
-	lease := loop.Duration(0)
+	lease := record.Duration(0)
 	if text := s.String("lease"); s.IsSet("lease") {
-		if err := lease.UnmarshalText([]byte(text)); err != nil || lease <= 0 || time.Duration(lease) > loop.MaxLease {
+		if err := lease.UnmarshalText([]byte(text)); err != nil || lease <= 0 || time.Duration(lease) > record.MaxLease {
 			return problemf(exitUsage, "--lease %q is no duration such as 30m, 2h or 1d", text)
 		}
 	}
-	return s.act(func(store *loop.Store, id, actor string) (loop.Review, error) {
-		return s.claim(store, id, loop.Hold{Actor: actor, Lease: time.Duration(lease), Force: s.Bool("force")})
+	return s.act(func(store *record.Store, id, actor string) (record.Review, error) {
+		return s.claim(store, id, record.Hold{Actor: actor, Lease: time.Duration(lease), Force: s.Bool("force")})
 	}, func(w io.Writer, done actorDone) {
 		until := ""
 		if !done.Claim.Until.IsZero() {
@@ -112,7 +112,7 @@ func inboxClaim(s *session) error {
 }
 
 // claim claims a review on the remote that is synced with, and here.
-func (s *session) claim(store *loop.Store, id string, by loop.Hold) (loop.Review, error) {
+func (s *session) claim(store *record.Store, id string, by record.Hold) (record.Review, error) {
 	review, provisional, err := s.decideClaim(s.ctx, store, id, by)
 	if provisional != "" {
 		s.say("claimed in this clone only, for now: %s", provisional)
@@ -122,7 +122,7 @@ func (s *session) claim(store *loop.Store, id string, by loop.Hold) (loop.Review
 
 // decideClaim claims a review where clones decide it; provisional says why the claim
 // counts in this clone only.
-func (s *session) decideClaim(ctx context.Context, store *loop.Store, id string, by loop.Hold) (review loop.Review, provisional string, err error) {
+func (s *session) decideClaim(ctx context.Context, store *record.Store, id string, by record.Hold) (review record.Review, provisional string, err error) {
 	if remote := s.sharedRemote(); remote != "" {
 		return store.ClaimShared(ctx, remote, id, by)
 	}
@@ -153,17 +153,17 @@ func (s *session) sharedRemote() string {
 
 // heldElsewhere refuses a step on a review that somebody else has where clones decide it;
 // ask says whether the remote is to be asked, or what it said last will do.
-func (s *session) heldElsewhere(ctx context.Context, store *loop.Store, id string, by loop.Hold, ask bool) (loop.Review, error) {
+func (s *session) heldElsewhere(ctx context.Context, store *record.Store, id string, by record.Hold, ask bool) (record.Review, error) {
 	remote := s.sharedRemote()
 	if remote == "" {
-		return loop.Review{}, nil
+		return record.Review{}, nil
 	}
 	return store.CheckShared(ctx, remote, id, by, ask)
 }
 
 // unshare gives the claim on the remote back. Where that fails it lapses, or the
 // next one who claims forces it.
-func (s *session) unshare(store *loop.Store, review loop.Review, by loop.Hold) {
+func (s *session) unshare(store *record.Store, review record.Review, by record.Hold) {
 	remote := s.sharedRemote()
 	if remote == "" {
 		return
@@ -177,7 +177,7 @@ func (p *program) inboxReleaseCommand() *cli.Command {
 	return &cli.Command{
 		Name: "release", Usage: "give a claim back", ArgsUsage: "ID", Flags: []cli.Flag{asFlag(), claimFlag(), forceFlag()},
 		Action: p.action(func(s *session) error {
-			return s.act(func(store *loop.Store, id, actor string) (loop.Review, error) {
+			return s.act(func(store *record.Store, id, actor string) (record.Review, error) {
 				by := s.hold(actor)
 				if review, err := s.heldElsewhere(s.ctx, store, id, by, true); err != nil {
 					return review, err
@@ -201,7 +201,7 @@ func (p *program) inboxResolveCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			return s.act(func(store *loop.Store, id, actor string) (loop.Review, error) {
+			return s.act(func(store *record.Store, id, actor string) (record.Review, error) {
 				by := s.hold(actor)
 				if review, err := s.heldElsewhere(s.ctx, store, id, by, true); err != nil {
 					return review, err
@@ -231,7 +231,7 @@ func (p *program) inboxCancelCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			return s.act(func(store *loop.Store, id, actor string) (loop.Review, error) {
+			return s.act(func(store *record.Store, id, actor string) (record.Review, error) {
 				return store.CancelReview(s.ctx, id, actor, note)
 			}, func(w io.Writer, done actorDone) { fmt.Fprintf(w, "Cancelled %s.\n", done.ID) })
 		}),
@@ -242,7 +242,7 @@ func (p *program) inboxReopenCommand() *cli.Command {
 	return &cli.Command{
 		Name: "reopen", Usage: "take a resolution or a cancellation back", ArgsUsage: "ID", Flags: []cli.Flag{asFlag()},
 		Action: p.action(func(s *session) error {
-			return s.act(func(store *loop.Store, id, actor string) (loop.Review, error) {
+			return s.act(func(store *record.Store, id, actor string) (record.Review, error) {
 				review, err := store.ReopenReview(s.ctx, id, actor)
 				if err == nil {
 					s.project(store)
@@ -256,7 +256,7 @@ func (p *program) inboxReopenCommand() *cli.Command {
 }
 
 // act does something with the review that the only argument names, as this actor.
-func (s *session) act(do func(store *loop.Store, id, actor string) (loop.Review, error), show func(io.Writer, actorDone)) error {
+func (s *session) act(do func(store *record.Store, id, actor string) (record.Review, error), show func(io.Writer, actorDone)) error {
 	id, err := s.oneID(0, "a review is wanted")
 	if err != nil {
 		return err
@@ -276,9 +276,9 @@ func (s *session) act(do func(store *loop.Store, id, actor string) (loop.Review,
 	return s.showAct(review, actor, nil, show)
 }
 
-func (s *session) showAct(review loop.Review, actor string, answer *loop.Answer, show func(io.Writer, actorDone)) error {
+func (s *session) showAct(review record.Review, actor string, answer *record.Answer, show func(io.Writer, actorDone)) error {
 	done := actorDone{ID: review.ID, Status: review.Status, Actor: actor, Claim: review.Claim, Answer: answer, Open: unanswered(review)}
-	if review.Status == loop.ReviewClaim && review.Claim.By == actor {
+	if review.Status == record.ReviewClaim && review.Claim.By == actor {
 		done.Resolve, _ = safetext.CommandLine("git", "runr", "inbox", "resolve", review.ID, "--as", actor, "--claim", fmt.Sprintf("%.12s", review.Claim.ID))
 	}
 	me, _ := s.person()
@@ -305,7 +305,7 @@ func writeDrafts(w io.Writer, done actorDone) {
 }
 
 // unanswered counts the findings and comments of a review without an answer.
-func unanswered(review loop.Review) int {
+func unanswered(review record.Review) int {
 	open := 0
 	for _, f := range review.Findings() {
 		if _, ok := review.AnswerTo(f.ID); !ok {
@@ -316,8 +316,8 @@ func unanswered(review loop.Review) int {
 }
 
 // claimedHint says how to get past a claim of somebody else's.
-func (s *session) claimedHint(err error, review loop.Review) error {
-	var state *loop.StateError
+func (s *session) claimedHint(err error, review record.Review) error {
+	var state *record.StateError
 	if !errors.As(err, &state) || state.Holder == "" {
 		return err
 	}
@@ -348,7 +348,7 @@ func inboxAnswer(s *session) error {
 	if err != nil {
 		return err
 	}
-	answer := loop.Answer{Finding: s.Args().Get(1), Kind: loop.AnswerKind(s.Args().Get(2))}
+	answer := record.Answer{Finding: s.Args().Get(1), Kind: record.AnswerKind(s.Args().Get(2))}
 	if answer.Reason, err = s.message(false); err != nil {
 		return err
 	}

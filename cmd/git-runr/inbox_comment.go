@@ -13,8 +13,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"git-runr/gitstore"
-	"git-runr/loop"
 	"git-runr/loop/prose"
+	"git-runr/loop/record"
 	"git-runr/loop/reply"
 	"git-runr/loop/safetext"
 )
@@ -25,7 +25,7 @@ func (p *program) inboxCommentCommand() *cli.Command {
 		Description: "Without lines the comment is on the file, without a file on the whole. The text is that of -m,\nor standard input. Nobody sees it before git runr inbox submit ID.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "m", Usage: "the comment, in Markdown; - reads standard input"},
-			&cli.StringFlag{Name: "side", Value: string(loop.SideNew), Usage: "new, or old: the file as it was before the change"},
+			&cli.StringFlag{Name: "side", Value: string(record.SideNew), Usage: "new, or old: the file as it was before the change"},
 			&cli.StringFlag{Name: "severity", Usage: "critical, warning or note"},
 			&cli.BoolFlag{Name: "edit", Usage: "write comments into the diff in your editor, and submit them with your draft"},
 			asFlag(), &cli.BoolFlag{Name: "list", Usage: "show your draft"},
@@ -41,11 +41,11 @@ func asFlag() cli.Flag {
 
 // commented is the answer of git runr inbox comment.
 type commented struct {
-	ID       string         `json:"review_id"`
-	Reviewer string         `json:"reviewer"`
-	Comment  *loop.Comment  `json:"comment,omitempty"` // that was added
-	Draft    []loop.Comment `json:"draft"`
-	Message  string         `json:"message,omitempty"`
+	ID       string           `json:"review_id"`
+	Reviewer string           `json:"reviewer"`
+	Comment  *record.Comment  `json:"comment,omitempty"` // that was added
+	Draft    []record.Comment `json:"draft"`
+	Message  string           `json:"message,omitempty"`
 }
 
 func inboxComment(s *session) error {
@@ -82,11 +82,11 @@ func inboxComment(s *session) error {
 	return s.addComment(store, review, person)
 }
 
-func (s *session) dropComment(store *loop.Store, review loop.Review, person string) error {
+func (s *session) dropComment(store *record.Store, review record.Review, person string) error {
 	id := s.String("drop")
-	draft, err := store.EditDraft(s.ctx, review.ID, person, func(d *loop.Draft) error {
+	draft, err := store.EditDraft(s.ctx, review.ID, person, func(d *record.Draft) error {
 		if !d.Remove(id) {
-			return &loop.NotFoundError{What: "comment", ID: id, Where: "in your draft"}
+			return &record.NotFoundError{What: "comment", ID: id, Where: "in your draft"}
 		}
 		return nil
 	})
@@ -96,8 +96,8 @@ func (s *session) dropComment(store *loop.Store, review loop.Review, person stri
 	return s.showDraft(review, draft, nil)
 }
 
-func (s *session) addComment(store *loop.Store, review loop.Review, person string) error {
-	comment := loop.Comment{Side: loop.Side(s.String("side")), Severity: reply.Severity(s.String("severity"))}
+func (s *session) addComment(store *record.Store, review record.Review, person string) error {
+	comment := record.Comment{Side: record.Side(s.String("side")), Severity: reply.Severity(s.String("severity"))}
 	switch comment.Severity {
 	case "", reply.Critical, reply.Warning, reply.Note:
 	default:
@@ -116,12 +116,12 @@ func (s *session) addComment(store *loop.Store, review loop.Review, person strin
 	if comment.Comment == "" {
 		return problemf(exitUsage, "a comment is wanted").withHint("git runr inbox comment ID FILE:LINE -m TEXT")
 	}
-	var added loop.Comment
-	draft, err := store.EditDraft(s.ctx, review.ID, person, func(d *loop.Draft) error {
+	var added record.Comment
+	draft, err := store.EditDraft(s.ctx, review.ID, person, func(d *record.Draft) error {
 		added = d.Add(comment)
 		return nil
 	})
-	if errors.Is(err, loop.ErrDraftFull) {
+	if errors.Is(err, record.ErrDraftFull) {
 		return problemf(exitState, "%w", err).withHint("git runr inbox submit " + review.ID)
 	}
 	if err != nil {
@@ -133,7 +133,7 @@ func (s *session) addComment(store *loop.Store, review loop.Review, person strin
 // commentPlace binds a comment to the place that was typed. A path is taken from
 // where the command was started, or else from the top. What names a file as a whole
 // is that file, whatever it looks like.
-func (s *session) commentPlace(store *loop.Store, subject loop.Subject, c loop.Comment, place string) (loop.Comment, error) {
+func (s *session) commentPlace(store *record.Store, subject record.Subject, c record.Comment, place string) (record.Comment, error) {
 	if place == "" {
 		return store.AnchorComment(s.ctx, subject, c)
 	}
@@ -148,13 +148,13 @@ func (s *session) commentPlace(store *loop.Store, subject loop.Subject, c loop.C
 		for _, path := range append(s.topPaths([]string{file}), filepath.ToSlash(filepath.Clean(file))) {
 			c.File = path
 			placed, err := store.AnchorComment(s.ctx, subject, c)
-			if err == nil || !errors.As(err, new(*loop.NotFoundError)) {
+			if err == nil || !errors.As(err, new(*record.NotFoundError)) {
 				return placed, err
 			}
 			first = err
 		}
 	}
-	if c.Side != loop.SideOld {
+	if c.Side != record.SideOld {
 		return c, problemf(exitNotFound, "%w", first).withHint("--side old   where the change removed it")
 	}
 	return c, first
@@ -184,7 +184,7 @@ func lineRange(text string) (start, end int, ok bool) {
 	return start, end, digits && err == nil && endErr == nil
 }
 
-func (s *session) showDraft(review loop.Review, draft loop.Draft, added *loop.Comment) error {
+func (s *session) showDraft(review record.Review, draft record.Draft, added *record.Comment) error {
 	doc := commented{ID: review.ID, Reviewer: draft.Actor, Comment: added, Draft: draft.Comments, Message: draft.Message}
 	return s.print(doc, func(w io.Writer) {
 		if added != nil {
@@ -202,8 +202,8 @@ func (s *session) showDraft(review loop.Review, draft loop.Draft, added *loop.Co
 }
 
 // placeOf is where a comment was made, for people.
-func placeOf(c loop.Comment) string {
-	if c.Side == loop.SideOld {
+func placeOf(c record.Comment) string {
+	if c.Side == record.SideOld {
 		return safetext.Line(c.Place() + " (old)")
 	}
 	return safetext.Line(cmp.Or(c.Place(), "general"))
@@ -273,22 +273,22 @@ func inboxSubmit(s *session) error {
 	s.project(store)
 	return s.print(reviewDocument(review), func(w io.Writer) {
 		fmt.Fprintf(w, "Submitted to %s: %s, %s.\n", review.ID, decisionWords(person.Decision), prose.Count(len(person.Comments), "comment"))
-		if run := review.Request.Run; run != "" && person.Decision != loop.CommentOnly {
+		if run := review.Request.Run; run != "" && person.Decision != record.CommentOnly {
 			fmt.Fprintf(w, "Run %s goes on from it: git runr resume %s\n", run, run)
 		}
 	})
 }
 
 // submission reads the flags of a submission.
-func (s *session) submission() (loop.Person, error) {
-	p := loop.Person{Decision: loop.CommentOnly}
+func (s *session) submission() (record.Person, error) {
+	p := record.Person{Decision: record.CommentOnly}
 	switch {
 	case s.Bool("approve") && s.Bool("request-changes"):
 		return p, problemf(exitUsage, "a verdict is --approve or --request-changes, not both")
 	case s.Bool("approve"):
-		p.Decision = loop.Approve
+		p.Decision = record.Approve
 	case s.Bool("request-changes"):
-		p.Decision = loop.RequestChanges
+		p.Decision = record.RequestChanges
 	}
 	if s.String("m") == "-" && s.String("file") == "-" {
 		return p, problemf(exitUsage, "standard input is the message or the comments, not both")
@@ -299,18 +299,18 @@ func (s *session) submission() (loop.Person, error) {
 }
 
 // decisionWords say a person's decision.
-func decisionWords(d loop.Decision) string {
+func decisionWords(d record.Decision) string {
 	switch d {
-	case loop.Approve:
+	case record.Approve:
 		return "approved"
-	case loop.RequestChanges:
+	case record.RequestChanges:
 		return "changes requested"
 	}
 	return "commented"
 }
 
 // fileComments are the comments of --file, bound to the subject.
-func (s *session) fileComments(store *loop.Store, subject loop.Subject) ([]loop.Comment, error) {
+func (s *session) fileComments(store *record.Store, subject record.Subject) ([]record.Comment, error) {
 	name := s.String("file")
 	if name == "" {
 		return nil, nil
@@ -319,7 +319,7 @@ func (s *session) fileComments(store *loop.Store, subject loop.Subject) ([]loop.
 	if err != nil {
 		return nil, err
 	}
-	comments, err := loop.DecodeComments(data)
+	comments, err := record.DecodeComments(data)
 	if err != nil {
 		return nil, problemf(exitUsage, "%q: %w", name, err)
 	}
@@ -351,7 +351,7 @@ func (s *session) readCommentsFile(name string) ([]byte, error) {
 		defer file.Close()
 		in = file
 	}
-	data, err := io.ReadAll(io.LimitReader(in, loop.MaxCommentsFile+1))
+	data, err := io.ReadAll(io.LimitReader(in, record.MaxCommentsFile+1))
 	if err != nil {
 		return nil, problemf(exitUsage, "%q: %w", name, err)
 	}

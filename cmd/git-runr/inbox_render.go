@@ -7,8 +7,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"git-runr/loop"
 	"git-runr/loop/prose"
+	"git-runr/loop/record"
 	"git-runr/loop/reply"
 	"git-runr/loop/safetext"
 )
@@ -16,8 +16,8 @@ import (
 // reviewJSON is a review as --json shows it: the folded state and, at the top
 // level, what a script asks for first.
 type reviewJSON struct {
-	loop.Review
-	Outcome  loop.Outcome    `json:"outcome,omitempty"`
+	record.Review
+	Outcome  record.Outcome  `json:"outcome,omitempty"`
 	Verdict  reply.Verdict   `json:"verdict,omitempty"`
 	Waiting  []string        `json:"waiting_for"` // reviewers who have not answered
 	Findings []reply.Finding `json:"findings"`    // of agents, and comments of people with their ids
@@ -27,13 +27,13 @@ type reviewJSON struct {
 
 // commentJSON is a comment of a person.
 type commentJSON struct {
-	loop.Comment
-	Reviewer string       `json:"reviewer"`
-	Answer   *loop.Answer `json:"answer,omitempty"` // what became of it
-	Now      *loop.Placed `json:"now,omitempty"`    // where it is at HEAD; git runr inbox get fills it in
+	record.Comment
+	Reviewer string         `json:"reviewer"`
+	Answer   *record.Answer `json:"answer,omitempty"` // what became of it
+	Now      *record.Placed `json:"now,omitempty"`    // where it is at HEAD; git runr inbox get fills it in
 }
 
-func reviewDocument(r loop.Review) reviewJSON {
+func reviewDocument(r record.Review) reviewJSON {
 	doc := reviewJSON{
 		Review: r, Outcome: r.Outcome(), Verdict: r.Verdict(), Waiting: append([]string{}, r.Waiting()...),
 		Findings: append([]reply.Finding{}, r.Findings()...), Comments: []commentJSON{},
@@ -48,13 +48,13 @@ func reviewDocument(r loop.Review) reviewJSON {
 		}
 	}
 	if comments := r.Comments(); len(comments) > 0 {
-		doc.Markdown = loop.FormatReviewMessage(comments)
+		doc.Markdown = record.FormatReviewMessage(comments)
 	}
 	return doc
 }
 
 // writeReview shows a review to a person.
-func writeReview(w io.Writer, r loop.Review) { writeReviewDocument(w, reviewDocument(r)) }
+func writeReview(w io.Writer, r record.Review) { writeReviewDocument(w, reviewDocument(r)) }
 
 func writeReviewDocument(w io.Writer, doc reviewJSON) {
 	writeReviewHead(w, doc)
@@ -65,7 +65,7 @@ func writeReviewDocument(w io.Writer, doc reviewJSON) {
 	}
 	writeComments(w, doc)
 	for _, f := range doc.Failures {
-		reason := loop.ReasonOf(f.Reason)
+		reason := record.ReasonOf(f.Reason)
 		fmt.Fprintf(w, "\nNot reviewed: %s. %s\n", safetext.Line(cmp.Or(f.Detail, reason.Title)), reason.Explanation)
 		if f.Setting != nil {
 			fmt.Fprintf(w, "  ended by %s\n", f.Setting)
@@ -86,7 +86,7 @@ func writeReviewDocument(w io.Writer, doc reviewJSON) {
 }
 
 // writeNext says what happens after a reviewer failed, and what to type.
-func writeNext(w io.Writer, f loop.Failure) {
+func writeNext(w io.Writer, f record.Failure) {
 	next := f.Next()
 	fmt.Fprintf(w, "  %s\n", next.What)
 	for _, line := range next.Commands {
@@ -104,7 +104,7 @@ func writeReviewHead(w io.Writer, doc reviewJSON) {
 		fmt.Fprintf(w, "only %s\n", safetext.Line(strings.Join(subject.Paths, ", ")))
 	}
 	fmt.Fprintf(w, "requested by %s on %s\n", safetext.Line(doc.RequestedBy), shortTime(doc.CreatedAt))
-	if doc.Claim != nil && doc.Status == loop.ReviewClaim {
+	if doc.Claim != nil && doc.Status == record.ReviewClaim {
 		until := ""
 		if !doc.Claim.Until.IsZero() {
 			until = " until " + shortTime(doc.Claim.Until)
@@ -129,13 +129,13 @@ func writeReviewHead(w io.Writer, doc reviewJSON) {
 }
 
 // writeMessages shows what the commits under review say of themselves, as git log does.
-func writeMessages(w io.Writer, subject loop.Subject) {
+func writeMessages(w io.Writer, subject record.Subject) {
 	if subject.MoreCommits > 0 {
 		fmt.Fprintf(w, "\n%s not shown\n", prose.Count(subject.MoreCommits, "older commit"))
 	}
 	for _, m := range subject.Messages {
 		text := safetext.Text(m.Text)
-		if subject.Kind != loop.SubjectRange {
+		if subject.Kind != record.SubjectRange {
 			_, text, _ = strings.Cut(text, "\n") // the title stands above
 		} else {
 			fmt.Fprintf(w, "\ncommit %s\n", m.Commit.Short())
@@ -148,7 +148,7 @@ func writeMessages(w io.Writer, subject loop.Subject) {
 }
 
 // writeDecision is a person's verdict and what they said on the whole.
-func writeDecision(w io.Writer, sub loop.Submission) {
+func writeDecision(w io.Writer, sub record.Submission) {
 	fmt.Fprintf(w, "\nVerdict: %s by %s, %s\n", decisionWords(sub.Decision), safetext.Line(sub.Reviewer), prose.Count(len(sub.Comments), "comment"))
 	if sub.Report.Summary != "" {
 		fmt.Fprintf(w, "%s\n", safetext.Text(sub.Report.Summary))
@@ -181,13 +181,13 @@ func nowAt(c commentJSON) string {
 	case c.Now.Outdated:
 		return fmt.Sprintf("  (outdated: %s)", safetext.Line(c.Now.Why))
 	case c.Now.Moved:
-		place := loop.Comment{File: c.Now.File, StartLine: c.Now.StartLine, EndLine: c.Now.EndLine}.Place()
+		place := record.Comment{File: c.Now.File, StartLine: c.Now.StartLine, EndLine: c.Now.EndLine}.Place()
 		return fmt.Sprintf("  (now at %s)", safetext.Line(place))
 	}
 	return ""
 }
 
-func answerLine(a loop.Answer) string {
+func answerLine(a record.Answer) string {
 	line := string(a.Kind)
 	if a.Commit != "" {
 		line += " by " + a.Commit.Short()
@@ -199,8 +199,8 @@ func answerLine(a loop.Answer) string {
 	return safetext.Line(line)
 }
 
-func writeSubmission(w io.Writer, r loop.Review, sub loop.Submission) {
-	if sub.Outcome == loop.OutcomeNothing {
+func writeSubmission(w io.Writer, r record.Review, sub record.Submission) {
+	if sub.Outcome == record.OutcomeNothing {
 		why := censusLine(sub.Census)
 		if sub.Census.Files == 0 {
 			why = cmp.Or(sub.Report.Summary, why)
@@ -209,9 +209,9 @@ func writeSubmission(w io.Writer, r loop.Review, sub loop.Submission) {
 		return
 	}
 	fmt.Fprintf(w, "\nVerdict: %s by %s (%s)\n", sub.Report.Effective, safetext.Line(sub.Reviewer), censusLine(sub.Census))
-	if sub.Outcome == loop.OutcomePartial {
+	if sub.Outcome == record.OutcomePartial {
 		fmt.Fprintf(w, "This is no pass of the whole change. Not reviewed: %s\n", sub.Census.Unread())
-		if sub.Census.Left(loop.LeftTooLarge) != "" {
+		if sub.Census.Left(record.LeftTooLarge) != "" {
 			fmt.Fprintln(w, "  git config runr.review.maxBytes 10000000   sends up to 10 MB at once; then ask again with git runr review")
 		}
 	}
@@ -252,7 +252,7 @@ func writeWords(w io.Writer, texts ...string) {
 }
 
 // writeInbox shows one line a review.
-func writeInbox(w io.Writer, reviews []loop.ReviewSummary, total int) {
+func writeInbox(w io.Writer, reviews []record.ReviewSummary, total int) {
 	if total == 0 {
 		fmt.Fprintln(w, "No reviews found.")
 		return
@@ -271,20 +271,20 @@ func writeInbox(w io.Writer, reviews []loop.ReviewSummary, total int) {
 	}
 }
 
-func reviewersOf(r loop.ReviewSummary) string {
+func reviewersOf(r record.ReviewSummary) string {
 	return safetext.Line(strings.Join(append([]string{r.Reviewer}, r.Others...), ", "))
 }
 
-func reviewState(r loop.ReviewSummary) string {
+func reviewState(r record.ReviewSummary) string {
 	state := string(r.Status)
 	switch {
 	case r.Failure != "":
 		state += " (" + safetext.Line(r.Failure) + ")"
-	case r.Outcome == loop.OutcomeNothing:
+	case r.Outcome == record.OutcomeNothing:
 		state += " nothing_to_review"
-	case r.Outcome == loop.OutcomePartial:
+	case r.Outcome == record.OutcomePartial:
 		state += " " + safetext.Line(string(r.Verdict)) + ", not of all"
-	case r.Outcome == loop.OutcomeCommented:
+	case r.Outcome == record.OutcomeCommented:
 		state += fmt.Sprintf(" commented %d", r.CommentCount)
 	case r.Verdict != "":
 		state += fmt.Sprintf(" %s %d", safetext.Line(string(r.Verdict)), r.CommentCount)

@@ -10,6 +10,7 @@ import (
 
 	"git-runr/loop"
 	"git-runr/loop/prose"
+	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
 
@@ -19,7 +20,7 @@ func (p *program) interveneCommand() *cli.Command {
 		Description: "What you changed in the run's working tree becomes a commit on its branch, the commands are run\n" +
 			"there and kept as evidence, and the next prompts say what you noted. So is the output of checks that\n" +
 			"you left as git runr diagnose suggests (COMMAND 2>&1 | tee FILE). Then: git runr resume RUN.\n" +
-			"Reasons: " + strings.Join(loop.InterventionReasons(), ", ") + ".\nExit status: 0 recorded, 1 recorded but a command failed.",
+			"Reasons: " + strings.Join(record.InterventionReasons(), ", ") + ".\nExit status: 0 recorded, 1 recorded but a command failed.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "reason", Usage: "why you stepped in: a `REASON` of the list above"},
 			&cli.StringFlag{Name: "note", Usage: "what you did, in your words; nothing in it is expanded"},
@@ -33,9 +34,9 @@ func (p *program) interveneCommand() *cli.Command {
 
 // interventionJSON is what `intervene --json` prints.
 type interventionJSON struct {
-	Run          string            `json:"run_id"`
-	Intervention loop.Intervention `json:"intervention"`
-	Next         []string          `json:"next"`
+	Run          string              `json:"run_id"`
+	Intervention record.Intervention `json:"intervention"`
+	Next         []string            `json:"next"`
 }
 
 func intervene(s *session) error {
@@ -65,9 +66,9 @@ func intervene(s *session) error {
 }
 
 // interventionSpec reads the flags.
-func (s *session) interventionSpec(run loop.Run) (loop.InterventionSpec, error) {
+func (s *session) interventionSpec(run record.Run) (loop.InterventionSpec, error) {
 	spec := loop.InterventionSpec{Reason: s.String("reason"), Note: s.String("note"), Commands: s.StringSlice("cmd"), Message: s.String("commit")}
-	known := loop.InterventionReasons()
+	known := record.InterventionReasons()
 	hint := "git runr intervene " + run.ID + " --reason " + known[0] + ` --note "what you did"`
 	switch {
 	case spec.Reason == "":
@@ -89,24 +90,24 @@ func (s *session) interventionSpec(run loop.Run) (loop.InterventionSpec, error) 
 }
 
 // runArgument is the run that a command wants named; usage is how it is typed.
-func (s *session) runArgument(usage string) (*loop.Store, *config, loop.Run, error) {
+func (s *session) runArgument(usage string) (*record.Store, *config, record.Run, error) {
 	if s.NArg() != 1 {
-		return nil, nil, loop.Run{}, problemf(exitUsage, "a run is wanted").withHint(usage)
+		return nil, nil, record.Run{}, problemf(exitUsage, "a run is wanted").withHint(usage)
 	}
 	return s.chosenRun()
 }
 
-func (s *session) showIntervention(run loop.Run, iv loop.Intervention) error {
+func (s *session) showIntervention(run record.Run, iv record.Intervention) error {
 	doc := interventionJSON{Run: run.ID, Intervention: iv, Next: []string{"git runr resume " + run.ID}}
 	err := s.print(doc, func(w io.Writer) { writeIntervention(w, run, iv) })
-	failed := slices.ContainsFunc(iv.Commands, func(c loop.CheckResult) bool { return !c.OK() })
+	failed := slices.ContainsFunc(iv.Commands, func(c record.CheckResult) bool { return !c.OK() })
 	if err == nil && failed {
 		return endWith(exitNotPassed)
 	}
 	return err
 }
 
-func writeIntervention(w io.Writer, run loop.Run, iv loop.Intervention) {
+func writeIntervention(w io.Writer, run record.Run, iv record.Intervention) {
 	fmt.Fprintf(w, "Intervention %d in %s (%s)\n", iv.Number, run.ID, iv.Reason)
 	if iv.Commit != "" {
 		fmt.Fprintf(w, "  your work is %s on %s\n", iv.Commit.Short(), run.Plan.Branch)

@@ -12,6 +12,7 @@ import (
 	"git-runr/gitstore"
 	"git-runr/loop"
 	"git-runr/loop/prose"
+	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
 
@@ -30,7 +31,7 @@ func (p *program) landCommand() *cli.Command {
 
 // landedJSON is what land prints.
 type landedJSON struct {
-	*loop.Landed
+	*record.Landed
 	Files   []string `json:"files"`
 	Deleted []string `json:"deleted"` // those of files that are gone, and were not renamed
 	Undo    string   `json:"undo,omitempty"`
@@ -45,7 +46,7 @@ func land(s *session) error {
 	if s.repo.IsOwnWorktree() {
 		return problemf(exitState, "this is the working tree of a run: its result lands in your own checkout").withHint("cd there, then: " + landAgain("", run, how))
 	}
-	if run.Status == loop.RunComplete && run.Landed == nil {
+	if run.Status == record.RunComplete && run.Landed == nil {
 		if err := s.workHere(run); err != nil {
 			return err
 		}
@@ -108,7 +109,7 @@ func writePaths(w io.Writer, what string, paths []string) {
 }
 
 // landAgain is the line that lands run in dir ("" is here) as how says.
-func landAgain(dir string, run loop.Run, how loop.LandSpec) string {
+func landAgain(dir string, run record.Run, how loop.LandSpec) string {
 	argv := []string{"git", "runr", "land", run.ID}
 	if dir != "" {
 		argv = slices.Insert(argv, 1, "-C", dir)
@@ -129,8 +130,8 @@ func landAgain(dir string, run loop.Run, how loop.LandSpec) string {
 }
 
 // landProblem says what to type when a result did not land.
-func landProblem(run loop.Run, how loop.LandSpec, err error) error {
-	state, elsewhere := new(loop.StateError), new(gitstore.CheckedOutError)
+func landProblem(run record.Run, how loop.LandSpec, err error) error {
+	state, elsewhere := new(record.StateError), new(gitstore.CheckedOutError)
 	switch {
 	case errors.As(err, &elsewhere):
 		how.Onto = "" // it is what is checked out there

@@ -16,6 +16,7 @@ import (
 	"git-runr/diagnose"
 	"git-runr/gitstore"
 	"git-runr/loop"
+	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
 
@@ -69,7 +70,7 @@ func showLog(s *session) error {
 }
 
 // eventsAbout are the events of a run, a review or a commit; all without a name.
-func (s *session) eventsAbout(store *loop.Store, what string) ([]loop.Event, []error, error) {
+func (s *session) eventsAbout(store *record.Store, what string) ([]record.Event, []error, error) {
 	if what == "" {
 		return store.Events(s.ctx)
 	}
@@ -77,7 +78,7 @@ func (s *session) eventsAbout(store *loop.Store, what string) ([]loop.Event, []e
 	if err == nil {
 		return events, nil, nil
 	}
-	missing := new(loop.NotFoundError)
+	missing := new(record.NotFoundError)
 	if !errors.As(err, &missing) || len(missing.Among) > 0 {
 		return nil, nil, err
 	}
@@ -89,13 +90,13 @@ func (s *session) eventsAbout(store *loop.Store, what string) ([]loop.Event, []e
 		return nil, nil, problemf(exitNotFound, "%q is no run, review or commit here", what)
 	}
 	all, bad, err := store.Events(s.ctx)
-	return loop.EventsOfCommit(all, commit), bad, err
+	return record.EventsOfCommit(all, commit), bad, err
 }
 
 // follow prints what is new until the run is over, or for ever.
-func follow(s *session, store *loop.Store, what string) error {
-	if what == "" || what == loop.Latest {
-		run, err := store.Run(s.ctx, loop.Latest)
+func follow(s *session, store *record.Store, what string) error {
+	if what == "" || what == record.Latest {
+		run, err := store.Run(s.ctx, record.Latest)
 		if err == nil {
 			what = run.ID
 		}
@@ -114,11 +115,11 @@ func follow(s *session, store *loop.Store, what string) error {
 // follower is what was followed so far.
 type follower struct {
 	*session
-	store   *loop.Store
+	store   *record.Store
 	what    string
 	tips    gitstore.Tips // of the logs, as far as they were read
 	seen    map[gitstore.ID]bool
-	run     loop.Run // what is followed, when it is a run
+	run     record.Run // what is followed, when it is a run
 	chatter transcripts
 }
 
@@ -154,26 +155,26 @@ func (f *follower) turn() (over bool, err error) {
 
 // about are the events about what is followed: all of a run, a review or a commit, or
 // without a name the news.
-func (f *follower) about(news []loop.Event) ([]loop.Event, error) {
+func (f *follower) about(news []record.Event) ([]record.Event, error) {
 	if f.what == "" {
 		return news, nil
 	}
 	events, _, err := f.eventsAbout(f.store, f.what)
-	if run, _ := loop.FoldRun(events); err == nil && strings.HasPrefix(run.ID, f.what) { // else a run's events may be among those of a commit
+	if run, _ := record.FoldRun(events); err == nil && strings.HasPrefix(run.ID, f.what) { // else a run's events may be among those of a commit
 		f.run = run
 	}
 	return events, err
 }
 
 // follow1 prints one event as it came: a line, or with --json one object a line.
-func (s *session) follow1(e loop.Event) error {
+func (s *session) follow1(e record.Event) error {
 	if !s.json {
 		var line strings.Builder
 		writeEvent(&line, e)
 		_, err := io.WriteString(s.out, line.String())
 		return err
 	}
-	return writeJSON(s.out, eventDocuments([]loop.Event{e})[0])
+	return writeJSON(s.out, eventDocuments([]record.Event{e})[0])
 }
 
 // ignoreInterrupt: ^C is how following ends.
@@ -207,7 +208,7 @@ func (t transcripts) copy(w io.Writer, dir string) (copied bool) {
 	return copied
 }
 
-func writeStop(w io.Writer, s *session, run loop.Run) {
+func writeStop(w io.Writer, s *session, run record.Run) {
 	if run.Stop == nil {
 		return
 	}
@@ -239,7 +240,7 @@ type diffJSON struct {
 
 func diff(s *session) error {
 	args, paths := splitPaths(s.Args().Slice())
-	id, span := loop.Latest, ""
+	id, span := record.Latest, ""
 	for _, a := range args {
 		if strings.Contains(a, "..") {
 			span = a

@@ -8,7 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/mcp"
-	"git-runr/loop"
+	"git-runr/loop/record"
 )
 
 // mcpLease is how long a claim of an agent lasts after its conversation ended without
@@ -53,17 +53,17 @@ func (s *session) mcpProject(ctx context.Context) (*mcp.Project, error) {
 		Store: store, Reviewer: conf.Review.Reviewer, Checks: checks, Offered: each.offered,
 		KnownReviewer: func(name string) error { return conf.knownAgent("reviewer", name) },
 		StartWorker:   func() error { return each.startWorker(store.Repo) },
-		Page: func(review loop.Review) string {
-			return each.reviewURL(store, review.ID, slices.Contains(review.Request.Reviewers(), loop.Human))
+		Page: func(review record.Review) string {
+			return each.reviewURL(store, review.ID, slices.Contains(review.Request.Reviewers(), record.Human))
 		},
-		Claim: func(ctx context.Context, id string, by loop.Hold) (loop.Review, string, error) {
+		Claim: func(ctx context.Context, id string, by record.Hold) (record.Review, string, error) {
 			return each.decideClaim(ctx, store, id, by)
 		},
-		Held: func(ctx context.Context, id string, by loop.Hold, ask bool) error {
+		Held: func(ctx context.Context, id string, by record.Hold, ask bool) error {
 			_, err := each.heldElsewhere(ctx, store, id, by, ask)
 			return err
 		},
-		Unclaim: func(review loop.Review, by loop.Hold) { each.unshare(store, review, by) },
+		Unclaim: func(review record.Review, by record.Hold) { each.unshare(store, review, by) },
 		Closed:  func() { each.project(store) },
 		Close:   func() { store.Repo.Close() },
 	}, nil

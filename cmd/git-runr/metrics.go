@@ -7,7 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"git-runr/diagnose"
-	"git-runr/loop"
+	"git-runr/loop/record"
 )
 
 // metricsPeriod is how far metrics look back unless --since says otherwise.
@@ -69,7 +69,7 @@ func (s *session) period() (since, until time.Time, err error) {
 // moment reads a point in time: a duration before now, a date in now's time zone, or
 // RFC 3339. The end of a period that is a date is the end of that day.
 func moment(text string, now time.Time, end bool) (time.Time, error) {
-	var ago loop.Duration
+	var ago record.Duration
 	if ago.UnmarshalText([]byte(text)) == nil {
 		return now.Add(-time.Duration(ago)), nil
 	}
@@ -87,13 +87,13 @@ func moment(text string, now time.Time, end bool) (time.Time, error) {
 }
 
 // measure reads the events once, and folds only what was begun in the period.
-func (s *session) measure(store *loop.Store, since, until time.Time) (diagnose.Metrics, error) {
+func (s *session) measure(store *record.Store, since, until time.Time) (diagnose.Metrics, error) {
 	within := func(at time.Time) bool { return !at.Before(since) && at.Before(until) }
-	runs, _, err := store.Runs(s.ctx, loop.Filter{})
+	runs, _, err := store.Runs(s.ctx, record.Filter{})
 	if err != nil {
 		return diagnose.Metrics{}, err
 	}
-	reviews, _, err := store.Reviews(s.ctx, loop.Filter{})
+	reviews, _, err := store.Reviews(s.ctx, record.Filter{})
 	if err != nil {
 		return diagnose.Metrics{}, err
 	}

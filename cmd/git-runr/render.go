@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"git-runr/gitstore"
-	"git-runr/loop"
 	"git-runr/loop/prose"
+	"git-runr/loop/record"
 	"git-runr/loop/reply"
 	"git-runr/loop/safetext"
 )
@@ -25,7 +25,7 @@ func writeFindings(w io.Writer, findings []reply.Finding) {
 	}
 }
 
-func censusLine(c loop.Census) string {
+func censusLine(c record.Census) string {
 	line := fmt.Sprintf("%d of %d files, %d of %d lines", c.SentFiles, c.Files, c.SentLines, c.Lines)
 	if len(c.LeftOut) > 0 {
 		line += fmt.Sprintf(", %d left out: %s", len(c.LeftOut), c.Left())
@@ -43,7 +43,7 @@ func censusLine(c loop.Census) string {
 }
 
 // writeRuns shows one line a run.
-func writeRuns(w io.Writer, runs []loop.RunSummary, live func(string) bool) {
+func writeRuns(w io.Writer, runs []record.RunSummary, live func(string) bool) {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, r := range runs {
 		fmt.Fprintf(table, "%s\t%s\tattempts %d, rounds %d\t%s\n", r.ID, runState(r, live), r.Attempts, r.Rounds, safetext.Line(r.Entity.Name()))
@@ -51,11 +51,11 @@ func writeRuns(w io.Writer, runs []loop.RunSummary, live func(string) bool) {
 	table.Flush()
 }
 
-func runState(r loop.RunSummary, live func(string) bool) string {
+func runState(r record.RunSummary, live func(string) bool) string {
 	switch {
 	case r.Landed:
 		return "landed"
-	case r.Status == loop.RunRunning && !live(r.ID):
+	case r.Status == record.RunRunning && !live(r.ID):
 		return "died" // its process is gone: git runr resume takes it up
 	case r.Reason != "":
 		return fmt.Sprintf("%s (%s)", r.Status, r.Reason)
@@ -65,7 +65,7 @@ func runState(r loop.RunSummary, live func(string) bool) string {
 
 // writeRun shows a run to a person. tree is the working tree that it has of its own,
 // where commands for it are run; "" where it has none.
-func writeRun(w io.Writer, run loop.Run, live bool, tree string) {
+func writeRun(w io.Writer, run record.Run, live bool, tree string) {
 	fmt.Fprintf(w, "Run %s  %s\n", run.ID, runState(run.Summary(), func(string) bool { return live }))
 	fmt.Fprintf(w, "%s\n", safetext.Line(run.Plan.Entity.Name()))
 	fmt.Fprintf(w, "workflow %s; implementer %s, reviewer %s\n", run.Plan.Policy, cmp.Or(run.Plan.Implementer, "none"), run.Plan.Reviewer)
@@ -93,7 +93,7 @@ func writeRun(w io.Writer, run loop.Run, live bool, tree string) {
 	}
 }
 
-func writeAttempt(w io.Writer, a loop.Attempt) {
+func writeAttempt(w io.Writer, a record.Attempt) {
 	fmt.Fprintf(w, "\nattempt %d (%s) by %s: %s", a.Number, a.Mode, safetext.Line(a.Agent), prose.Count(len(a.Files), "file"))
 	if a.Commit != "" {
 		fmt.Fprintf(w, ", %s", a.Commit.Short())
@@ -121,7 +121,7 @@ const failuresShown = 3
 
 // writeCheck shows how a check ended and, where it counts against the change, what it
 // says is wrong and where its whole output is: event keeps it.
-func writeCheck(w io.Writer, indent string, c loop.CheckResult, event gitstore.ID) {
+func writeCheck(w io.Writer, indent string, c record.CheckResult, event gitstore.ID) {
 	fmt.Fprintf(w, "%scheck %s: %s\n", indent, safetext.Line(c.Name), c.State())
 	if !c.Fails() {
 		return
@@ -133,11 +133,11 @@ func writeCheck(w io.Writer, indent string, c loop.CheckResult, event gitstore.I
 		fmt.Fprintf(w, "%s  … and %d more\n", indent, more)
 	}
 	if c.Output != "" && event != "" {
-		fmt.Fprintf(w, "%s  whole output: %s\n", indent, loop.LogCommand(event, c.Name))
+		fmt.Fprintf(w, "%s  whole output: %s\n", indent, record.LogCommand(event, c.Name))
 	}
 }
 
-func writeRound(w io.Writer, round loop.Round) {
+func writeRound(w io.Writer, round record.Round) {
 	if round.Failure != nil {
 		fmt.Fprintf(w, "  round %d by %s: %s %s\n", round.Number, safetext.Line(round.Reviewer), round.Failure.Reason, safetext.Line(round.Failure.Detail))
 		return
@@ -156,13 +156,13 @@ func writeRound(w io.Writer, round loop.Round) {
 // eventJSON is an event as --json shows it. Seq is its place in the folded order.
 type eventJSON struct {
 	Seq int `json:"seq"`
-	loop.Event
+	record.Event
 	ID    string `json:"id"`
 	Actor string `json:"actor"`
 	Title string `json:"title"`
 }
 
-func eventDocuments(events []loop.Event) []eventJSON {
+func eventDocuments(events []record.Event) []eventJSON {
 	docs := make([]eventJSON, len(events))
 	for i, e := range events {
 		docs[i] = eventJSON{Seq: i + 1, Event: e, ID: string(e.ID), Actor: e.Actor, Title: e.Title}
@@ -170,7 +170,7 @@ func eventDocuments(events []loop.Event) []eventJSON {
 	return docs
 }
 
-func writeEvent(w io.Writer, e loop.Event) {
+func writeEvent(w io.Writer, e record.Event) {
 	about := e.Run
 	if about == "" {
 		about = e.Review

@@ -9,6 +9,7 @@ import (
 	"git-runr/diagnose"
 	"git-runr/gitstore"
 	"git-runr/loop"
+	"git-runr/loop/record"
 )
 
 func (p *program) reportCommand() *cli.Command {
@@ -25,7 +26,7 @@ func reportRun(s *session) error {
 	if s.Bool("md") && s.json {
 		return problemf(exitUsage, "a report is wanted once: --md or --json")
 	}
-	store, id, err := s.openFor(loop.Latest)
+	store, id, err := s.openFor(record.Latest)
 	if err != nil {
 		return err
 	}
@@ -33,7 +34,7 @@ func reportRun(s *session) error {
 	if err != nil {
 		return err
 	}
-	run, unreadable := loop.FoldRun(events)
+	run, unreadable := record.FoldRun(events)
 	for _, why := range unreadable {
 		s.say("%v", why)
 	}
@@ -53,9 +54,9 @@ func reportRun(s *session) error {
 
 // reportInput adds what only the repository knows. Commits that are not in this
 // clone have no counts of lines: the logs travel without them.
-func (s *session) reportInput(store *loop.Store, run loop.Run, events []loop.Event) (diagnose.ReportInput, error) {
+func (s *session) reportInput(store *record.Store, run record.Run, events []record.Event) (diagnose.ReportInput, error) {
 	in := diagnose.ReportInput{
-		Run: run, Events: events, Live: run.Status == loop.RunRunning && loop.Live(store, run.ID),
+		Run: run, Events: events, Live: run.Status == record.RunRunning && loop.Live(store, run.ID),
 		Attempts: map[int][]gitstore.FileStat{}, Attachments: map[gitstore.ID][]string{},
 	}
 	for _, a := range run.Attempts {
@@ -86,8 +87,8 @@ func (s *session) reportInput(store *loop.Store, run loop.Run, events []loop.Eve
 
 // leavesFiles are the types of events that may have attachments.
 var leavesFiles = map[string]bool{
-	loop.AttemptCompleted: true, loop.ChecksCompleted: true, loop.RoundCompleted: true, loop.RunIntervened: true,
-	loop.RunStopped: true, loop.ReviewLoopDetected: true,
+	record.AttemptCompleted: true, record.ChecksCompleted: true, record.RoundCompleted: true, record.RunIntervened: true,
+	record.RunStopped: true, record.ReviewLoopDetected: true,
 }
 
 // diffStat is nil when a commit is missing here, or was never made.

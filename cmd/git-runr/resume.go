@@ -9,6 +9,7 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/loop"
+	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
 
@@ -38,7 +39,7 @@ func resume(s *session) error {
 }
 
 // resume takes run up, after the checks that the user named.
-func (s *session) resume(store *loop.Store, conf *config, run loop.Run, after []string) error {
+func (s *session) resume(store *record.Store, conf *config, run record.Run, after []string) error {
 	if err := s.readyToRun(conf, run.Plan); err != nil {
 		return err
 	}
@@ -49,7 +50,7 @@ func (s *session) resume(store *loop.Store, conf *config, run loop.Run, after []
 		return err
 	}
 	if reason := stopReason(run); run.Stop != nil && !reason.Resumable && len(run.News()) == 0 {
-		return &loop.StateError{What: "run " + run.ID, Status: "stopped for good: " + reason.Title, Cannot: "resumed"}
+		return &record.StateError{What: "run " + run.ID, Status: "stopped for good: " + reason.Title, Cannot: "resumed"}
 	}
 	if err := s.awaitsPerson(store, run); err != nil {
 		return err
@@ -72,7 +73,7 @@ func (s *session) resume(store *loop.Store, conf *config, run loop.Run, after []
 		return err
 	}
 	defer letGo()
-	return resumeProblem(run.ID, s.carryOut(store, func(runner *loop.Runner) (loop.Run, error) {
+	return resumeProblem(run.ID, s.carryOut(store, func(runner *loop.Runner) (record.Run, error) {
 		runner.Keep = s.Bool("keep")
 		return runner.Resume(s.ctx, run)
 	}))
@@ -99,7 +100,7 @@ func resumeProblem(run string, err error) error {
 }
 
 // takeEvidence records the output of checks that the user left for the run.
-func (s *session) takeEvidence(store *loop.Store, run loop.Run) (loop.Run, error) {
+func (s *session) takeEvidence(store *record.Store, run record.Run) (record.Run, error) {
 	if !loop.HasEvidence(store, run) {
 		return run, nil
 	}
@@ -119,7 +120,7 @@ func (s *session) takeEvidence(store *loop.Store, run loop.Run) (loop.Run, error
 
 // awaitsPerson refuses a run whose review nobody has answered yet: there is nothing to go
 // on from.
-func (s *session) awaitsPerson(store *loop.Store, run loop.Run) error {
+func (s *session) awaitsPerson(store *record.Store, run record.Run) error {
 	review, waits, err := loop.Waits(s.ctx, store, run)
 	if err != nil || !waits {
 		return err
@@ -128,17 +129,17 @@ func (s *session) awaitsPerson(store *loop.Store, run loop.Run) error {
 }
 
 // stopReason is why run stopped; the entry of no code when it did not.
-func stopReason(run loop.Run) loop.Reason {
+func stopReason(run record.Run) record.Reason {
 	if run.Stop == nil {
-		return loop.Reason{}
+		return record.Reason{}
 	}
 	return run.Stop.Explained()
 }
 
 // prove runs the named checks in the run's working tree and keeps them as evidence.
-func (s *session) prove(store *loop.Store, run loop.Run, names []string) (loop.Run, error) {
+func (s *session) prove(store *record.Store, run record.Run, names []string) (record.Run, error) {
 	for _, name := range names {
-		if !slices.ContainsFunc(run.Plan.Checks, func(c loop.Check) bool { return c.Name == name }) {
+		if !slices.ContainsFunc(run.Plan.Checks, func(c record.Check) bool { return c.Name == name }) {
 			return run, problemf(exitNotFound, "the run has no check called %q", name).withHint(checkNames(run)...)
 		}
 	}
@@ -160,7 +161,7 @@ func (s *session) prove(store *loop.Store, run loop.Run, names []string) (loop.R
 	return run, nil
 }
 
-func checkNames(run loop.Run) []string {
+func checkNames(run record.Run) []string {
 	var names []string
 	for _, c := range run.Plan.Checks {
 		names = append(names, c.Name)
@@ -172,15 +173,15 @@ func checkNames(run loop.Run) []string {
 }
 
 // notProved are the checks that the stop suggested and that nobody has run since.
-func notProved(run loop.Run) []loop.Check {
-	if run.Stop == nil || !loop.ReasonOf(run.Stop.Reason).Judge {
+func notProved(run record.Run) []record.Check {
+	if run.Stop == nil || !record.ReasonOf(run.Stop.Reason).Judge {
 		return nil
 	}
-	var missing []loop.Check
+	var missing []record.Check
 	for _, c := range run.Plan.Checks {
-		ran := slices.ContainsFunc(run.News(), func(iv loop.Intervention) bool {
-			return slices.ContainsFunc(iv.Commands, func(done loop.CheckResult) bool { return done.Command == c.Command }) ||
-				slices.ContainsFunc(iv.Evidence, func(e loop.Evidence) bool { return e.Counts() && e.Command == c.Command })
+		ran := slices.ContainsFunc(run.News(), func(iv record.Intervention) bool {
+			return slices.ContainsFunc(iv.Commands, func(done record.CheckResult) bool { return done.Command == c.Command }) ||
+				slices.ContainsFunc(iv.Evidence, func(e record.Evidence) bool { return e.Counts() && e.Command == c.Command })
 		})
 		if slices.Contains(run.Stop.Commands, c.Command) && !ran {
 			missing = append(missing, c)
@@ -217,13 +218,13 @@ func continueRun(s *session) error {
 const sameStopsAllowed = 2
 
 // needsPerson says why run is not taken up by itself; nil when it may be.
-func (s *session) needsPerson(store *loop.Store, run loop.Run) error {
+func (s *session) needsPerson(store *record.Store, run record.Run) error {
 	switch {
-	case run.Status == loop.RunRunning && loop.Live(store, run.ID):
+	case run.Status == record.RunRunning && loop.Live(store, run.ID):
 		return problemf(exitBusy, "run %s is being carried out now", run.ID).withHint("git runr log --follow " + run.ID)
-	case run.Status == loop.RunRunning:
+	case run.Status == record.RunRunning:
 		return nil
-	case run.Status == loop.RunComplete && run.Landed == nil && !run.Plan.InPlace:
+	case run.Status == record.RunComplete && run.Landed == nil && !run.Plan.InPlace:
 		return problemf(exitStopped, "run %s is completed; it is for you to land it", run.ID).withHint("git runr land " + run.ID)
 	case run.Stop == nil:
 		return problemf(exitState, "run %s is %s: there is nothing to continue", run.ID, run.Status)
@@ -233,7 +234,7 @@ func (s *session) needsPerson(store *loop.Store, run loop.Run) error {
 	switch {
 	case !reason.Resumable:
 		return problemf(exitStopped, "run %s stopped for good: %s", run.ID, reason.Title).withHint(hints...)
-	case len(run.News()) > 0, reason.Code == loop.ReasonUntrusted, run.Stop.Review != "":
+	case len(run.News()) > 0, reason.Code == record.ReasonUntrusted, run.Stop.Review != "":
 		return nil // resume says what is missing
 	case reason.Retry() && run.StoppedAlike() < sameStopsAllowed:
 		return nil

@@ -18,6 +18,7 @@ import (
 	"git-runr/loop"
 	"git-runr/loop/agent"
 	"git-runr/loop/prose"
+	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
 
@@ -80,7 +81,7 @@ func review(s *session) error {
 		}
 	}
 	hint := "git runr inbox get " + made.ID
-	url := s.reviewURL(store, made.ID, slices.Contains(made.Request.Reviewers(), loop.Human))
+	url := s.reviewURL(store, made.ID, slices.Contains(made.Request.Reviewers(), record.Human))
 	return s.print(requested{ID: made.ID, URL: url, Reviewer: request.Reviewer, Others: request.Others, Status: string(made.Status), Hint: hint}, func(w io.Writer) {
 		for _, line := range requestedLines(made, url, hint) {
 			fmt.Fprintln(w, line)
@@ -92,7 +93,7 @@ func review(s *session) error {
 // what is missing may come.
 func (s *session) warnNotReady(names []string) {
 	for _, name := range names {
-		if name == builtinName || name == loop.Human {
+		if name == builtinName || name == record.Human {
 			continue
 		}
 		if _, _, failure := s.agentSpec(name, agent.Reviewer); failure != nil {
@@ -104,13 +105,13 @@ func (s *session) warnNotReady(names []string) {
 
 // nothingJSON is the answer where nothing was asked for, as there is nothing to review.
 type nothingJSON struct {
-	Outcome loop.Outcome    `json:"outcome"`
-	Why     string          `json:"why"`
-	Next    []loop.NextStep `json:"next_steps"` // what may have been meant
+	Outcome record.Outcome    `json:"outcome"`
+	Why     string            `json:"why"`
+	Next    []record.NextStep `json:"next_steps"` // what may have been meant
 }
 
 func (s *session) showNothing(nothing *loop.NothingError) error {
-	doc := nothingJSON{loop.OutcomeNothing, nothing.Why, append([]loop.NextStep{}, nothing.Try...)}
+	doc := nothingJSON{record.OutcomeNothing, nothing.Why, append([]record.NextStep{}, nothing.Try...)}
 	err := s.print(doc, func(w io.Writer) {
 		fmt.Fprintf(w, "Nothing to review: %s.\n", safetext.Line(doc.Why))
 		for _, step := range doc.Next {
@@ -121,20 +122,20 @@ func (s *session) showNothing(nothing *loop.NothingError) error {
 }
 
 // requestedLines are the words of seed 003, and how to get at a page where none is served.
-func requestedLines(made loop.Review, url, hint string) []string {
+func requestedLines(made record.Review, url, hint string) []string {
 	lines := []string{"Review requested (deferred).", "review_id: " + made.ID, "url: " + url}
 	if url == "" {
 		lines[2] = "url: none, no page is served; read it with: " + hint
 	}
-	if url == "" && slices.Contains(made.Request.Reviewers(), loop.Human) {
+	if url == "" && slices.Contains(made.Request.Reviewers(), record.Human) {
 		lines = append(lines, "To review it in a browser, type: git runr serve --open")
 	}
 	return append(lines, "When it is submitted, use git runr inbox list and git runr inbox get to retrieve the comments.")
 }
 
 // reviewRequest reads the command line.
-func (s *session) reviewRequest(store *loop.Store, conf *config) (loop.ReviewRequest, error) {
-	request := loop.ReviewRequest{Message: s.String("m")}
+func (s *session) reviewRequest(store *record.Store, conf *config) (record.ReviewRequest, error) {
+	request := record.ReviewRequest{Message: s.String("m")}
 	if err := s.chooseReviewers(conf, &request); err != nil {
 		return request, err
 	}
@@ -144,9 +145,9 @@ func (s *session) reviewRequest(store *loop.Store, conf *config) (loop.ReviewReq
 	case worktree && staged || (worktree || staged) && len(revs) > 0:
 		return request, problemf(exitUsage, "a review is of one thing: a revision, --worktree or --staged")
 	case worktree:
-		request.Subject, err = store.WorkingSubject(s.ctx, loop.SubjectWorktree)
+		request.Subject, err = store.WorkingSubject(s.ctx, record.SubjectWorktree)
 	case staged:
-		request.Subject, err = store.WorkingSubject(s.ctx, loop.SubjectStaged)
+		request.Subject, err = store.WorkingSubject(s.ctx, record.SubjectStaged)
 	case len(revs) > 1:
 		return request, problemf(exitUsage, "one revision or range is wanted, not %d; paths go after --", len(revs))
 	default:
@@ -162,7 +163,7 @@ func (s *session) reviewRequest(store *loop.Store, conf *config) (loop.ReviewReq
 }
 
 // chooseReviewers takes those of the command line, each once, or the configured one.
-func (s *session) chooseReviewers(conf *config, request *loop.ReviewRequest) error {
+func (s *session) chooseReviewers(conf *config, request *record.ReviewRequest) error {
 	names := s.StringSlice("reviewer")
 	if len(names) == 0 {
 		names = []string{conf.Review.Reviewer}
@@ -179,7 +180,7 @@ func (s *session) chooseReviewers(conf *config, request *loop.ReviewRequest) err
 
 // hasAgent reports whether any of the reviewers is somebody to start.
 func hasAgent(reviewers []string) bool {
-	return slices.ContainsFunc(reviewers, func(name string) bool { return name != loop.Human })
+	return slices.ContainsFunc(reviewers, func(name string) bool { return name != record.Human })
 }
 
 // topPaths are paths as they are from the top of the working tree.
@@ -209,7 +210,7 @@ func (s *session) pathsInside(paths []string) ([]string, error) {
 
 // pinSubject keeps what is under review from git's gc. What HEAD names is safe for
 // weeks, and the worker pins it; anything else may be on no branch.
-func (s *session) pinSubject(store *loop.Store, made loop.Review) error {
+func (s *session) pinSubject(store *record.Store, made record.Review) error {
 	head, err := s.repo.Head(s.ctx)
 	if err == nil && head == made.Request.Subject.Tree {
 		return nil
@@ -218,7 +219,7 @@ func (s *session) pinSubject(store *loop.Store, made loop.Review) error {
 }
 
 // reviewNow does the review in this process and shows it.
-func (s *session) reviewNow(made loop.Review) error {
+func (s *session) reviewNow(made record.Review) error {
 	if !hasAgent(made.Request.Reviewers()) {
 		if url := s.reviewURL(s.store, made.ID, true); url != "" {
 			s.say("the page: %s", url)
@@ -244,7 +245,7 @@ func (s *session) reviewNow(made loop.Review) error {
 }
 
 // awaitReview waits until everybody who was asked has answered.
-func (s *session) awaitReview(made loop.Review) error {
+func (s *session) awaitReview(made record.Review) error {
 	s.say("waiting for %s; interrupt with ^C, the request stays: git runr inbox get %s", strings.Join(made.Waiting(), ", "), made.ID)
 	for {
 		review, err := s.store.Review(s.ctx, made.ID)
@@ -263,21 +264,21 @@ func (s *session) awaitReview(made loop.Review) error {
 }
 
 // showReview prints a review and turns what came of it into the exit status.
-func (s *session) showReview(review loop.Review) error {
+func (s *session) showReview(review record.Review) error {
 	if err := s.print(reviewDocument(review), func(w io.Writer) { writeReview(w, review) }); err != nil {
 		return err
 	}
 	return outcomeStatus(review)
 }
 
-func outcomeStatus(review loop.Review) error {
+func outcomeStatus(review record.Review) error {
 	if review.Failure != nil {
 		return stopStatus(review.Failure.Reason)
 	}
 	switch review.Outcome() {
-	case loop.OutcomeFailed, loop.OutcomePartial:
+	case record.OutcomeFailed, record.OutcomePartial:
 		return endWith(exitNotPassed)
-	case loop.OutcomeNothing:
+	case record.OutcomeNothing:
 		return endWith(exitNothing)
 	}
 	return nil
@@ -315,9 +316,9 @@ type worked struct {
 
 // heldJSON is a review that is left alone, and why.
 type heldJSON struct {
-	ID      string       `json:"review_id"`
-	Failure loop.Failure `json:"failure"`
-	Next    []string     `json:"next"` // what to type
+	ID      string         `json:"review_id"`
+	Failure record.Failure `json:"failure"`
+	Next    []string       `json:"next"` // what to type
 }
 
 // held are the reviews that this clone leaves alone.

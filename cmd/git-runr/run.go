@@ -19,6 +19,7 @@ import (
 	"git-runr/diagnose"
 	"git-runr/loop"
 	"git-runr/loop/agent"
+	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
 
@@ -60,11 +61,11 @@ func run(s *session) error {
 		return err
 	}
 	defer letGo()
-	return s.carryOut(store, func(runner *loop.Runner) (loop.Run, error) { return runner.Start(s.ctx, plan, "cli") })
+	return s.carryOut(store, func(runner *loop.Runner) (record.Run, error) { return runner.Start(s.ctx, plan, "cli") })
 }
 
 // readyToRun refuses, before anything is recorded, what could not begin.
-func (s *session) readyToRun(conf *config, plan loop.RunPlan) error {
+func (s *session) readyToRun(conf *config, plan record.RunPlan) error {
 	if plan.Implementer == "" && plan.Context == nil {
 		return problemf(exitUsage, "no implementer is configured").withHint(
 			"git runr run --implementer NAME …   (codex, claude, gemini, opencode, pi, or one of your own)",
@@ -86,19 +87,19 @@ func (s *session) readyToRun(conf *config, plan loop.RunPlan) error {
 
 // agentsReady refuses a run whose agents cannot be started. Who would fix what is found
 // in finished work is perhaps never asked: that it is missing is said.
-func (s *session) agentsReady(plan loop.RunPlan) error {
+func (s *session) agentsReady(plan record.RunPlan) error {
 	for _, step := range plan.Policy.Workflow {
 		name, role := cmp.Or(step.Agent, plan.Implementer), agent.Implementer
-		if step.Kind == loop.StepReview {
+		if step.Kind == record.StepReview {
 			name, role = cmp.Or(step.Agent, plan.Reviewer), agent.Reviewer
 		}
-		if step.Kind == loop.StepCheck || name == "" || name == builtinName || name == loop.Human {
+		if step.Kind == record.StepCheck || name == "" || name == builtinName || name == record.Human {
 			continue
 		}
 		_, _, failure := s.agentSpec(name, role)
 		switch {
 		case failure == nil:
-		case failure.Reason == loop.ReasonUntrusted:
+		case failure.Reason == record.ReasonUntrusted:
 			return notTrusted(failure.Detail)
 		case role == agent.Implementer && plan.Context != nil:
 			s.say("what the review finds cannot be fixed here: %s", failure.Detail)
@@ -110,8 +111,8 @@ func (s *session) agentsReady(plan loop.RunPlan) error {
 }
 
 // notReady says of an agent that cannot be started what to do about it.
-func notReady(failure *loop.Failure) error {
-	return problemf(exitStatus(loop.ReasonOf(failure.Reason).Status), "%s", failure.Detail).withHint(
+func notReady(failure *record.Failure) error {
+	return problemf(exitStatus(record.ReasonOf(failure.Reason).Status), "%s", failure.Detail).withHint(
 		"install it, or name another agent: git runr help config tells how one is configured")
 }
 
@@ -120,7 +121,7 @@ func notTrusted(what string) error {
 }
 
 // runner carries runs out with this session's configuration.
-func (s *session) runner(store *loop.Store, progress *progress) *loop.Runner {
+func (s *session) runner(store *record.Store, progress *progress) *loop.Runner {
 	return &loop.Runner{
 		Store: store, Implementer: s.implementer, Reviewer: s.reviewer, Checker: checker,
 		Progress: watcher{progress, s.Bool("v")}, Explain: diagnose.Explain,
@@ -128,13 +129,13 @@ func (s *session) runner(store *loop.Store, progress *progress) *loop.Runner {
 }
 
 // carryOut runs the loop and shows how it ended.
-func (s *session) carryOut(store *loop.Store, begin func(*loop.Runner) (loop.Run, error)) error {
+func (s *session) carryOut(store *record.Store, begin func(*loop.Runner) (record.Run, error)) error {
 	progress := s.progress()
 	defer progress.close()
 	runner := s.runner(store, progress)
 	if tty := s.terminal(); tty != nil {
 		defer tty.Close()
-		runner.Ask = func(_ context.Context, run loop.Run, why loop.Step) (loop.Choice, error) {
+		runner.Ask = func(_ context.Context, run record.Run, why loop.Step) (record.Choice, error) {
 			progress.done("")
 			return s.ask(tty, run, why)
 		}
@@ -153,17 +154,17 @@ func (s *session) carryOut(store *loop.Store, begin func(*loop.Runner) (loop.Run
 
 // project brings the notes up to date. They can always be made again, so trouble
 // with them is told and no more.
-func (s *session) project(store *loop.Store) {
+func (s *session) project(store *record.Store) {
 	if err := store.Project(context.WithoutCancel(s.ctx)); err != nil {
 		s.say("the notes are behind (%v); type: git runr fsck --rebuild", err)
 	}
 }
 
 // ask puts the exhausted run's question to the person at the terminal.
-func (s *session) ask(tty io.Writer, run loop.Run, why loop.Step) (loop.Choice, error) {
+func (s *session) ask(tty io.Writer, run record.Run, why loop.Step) (record.Choice, error) {
 	findings, _ := run.Open()
 	name := safetext.Line(run.Plan.Entity.Name())
-	if why.Reason == loop.ReasonChecksFailed {
+	if why.Reason == record.ReasonChecksFailed {
 		fmt.Fprintf(tty, "\nChecks fail after %d attempts for %s; the reviewer has nothing else against it.\n", len(run.Attempts), name)
 		for _, c := range run.Failing() {
 			fmt.Fprintf(tty, "\n  %s: %s\n", safetext.Line(c.Name), c.Why())
@@ -182,26 +183,26 @@ func (s *session) ask(tty io.Writer, run loop.Run, why loop.Step) (loop.Choice, 
 		line, err := in.ReadString('\n')
 		switch strings.TrimSpace(line) {
 		case "c", "commit":
-			return loop.ChoiceCommit, nil
+			return record.ChoiceCommit, nil
 		case "s", "skip":
-			return loop.ChoiceSkip, nil
+			return record.ChoiceSkip, nil
 		case "x", "stop":
-			return loop.ChoiceStop, nil
+			return record.ChoiceStop, nil
 		}
 		if err != nil {
-			return loop.ChoiceStop, nil
+			return record.ChoiceStop, nil
 		}
 	}
 }
 
 // endJSON is how a run ended, with seed 004's result object.
 type endJSON struct {
-	loop.RunSummary
-	Outcome loop.Result `json:"outcome"`
-	Stop    *loop.Stop  `json:"stop,omitempty"`
+	record.RunSummary
+	Outcome loop.Result  `json:"outcome"`
+	Stop    *record.Stop `json:"stop,omitempty"`
 }
 
-func (s *session) showEnd(store *loop.Store, run loop.Run) error {
+func (s *session) showEnd(store *record.Store, run record.Run) error {
 	doc := endJSON{RunSummary: run.Summary(), Outcome: loop.ResultOf(run, s.executorText(store, run)), Stop: run.Stop}
 	err := s.print(doc, func(w io.Writer) {
 		writeRun(w, run, false, treeDir(store, run.ID))
@@ -211,9 +212,9 @@ func (s *session) showEnd(store *loop.Store, run loop.Run) error {
 			if id := run.Stop.Review; id != "" {
 				fmt.Fprintf(w, "Or review it in a browser: %s\n", cmp.Or(s.reviewURL(store, id, true), "git runr serve --open"))
 			}
-		case run.Plan.InPlace && run.Status == loop.RunComplete:
+		case run.Plan.InPlace && run.Status == record.RunComplete:
 			fmt.Fprintf(w, "\n%s. The work is in your checkout: look at it and commit it.\n", resultWords(run))
-		case run.Status == loop.RunComplete && run.Landed == nil:
+		case run.Status == record.RunComplete && run.Landed == nil:
 			fmt.Fprintf(w, "\n%s. Bring it to your branch:\n  git runr land %s\n", resultWords(run), run.ID)
 		}
 	})
@@ -227,24 +228,24 @@ func (s *session) showEnd(store *loop.Store, run loop.Run) error {
 }
 
 // resultWords are what a completed run came to.
-func resultWords(run loop.Run) string {
-	if run.Result == loop.ResultUnreviewed {
+func resultWords(run record.Run) string {
+	if run.Result == record.ResultUnreviewed {
 		return "unreviewed: nobody has looked at what it came to"
 	}
 	return run.Result
 }
 
 // stopStatus is the exit status of a stop, without a word more.
-func stopStatus(reason string) error { return endWith(exitStatus(loop.ReasonOf(reason).Status)) }
+func stopStatus(reason string) error { return endWith(exitStatus(record.ReasonOf(reason).Status)) }
 
 // executorText is what the newest implementer said.
-func (s *session) executorText(store *loop.Store, run loop.Run) string {
+func (s *session) executorText(store *record.Store, run record.Run) string {
 	events, err := store.RunEvents(s.ctx, run.ID)
 	if err != nil {
 		return ""
 	}
 	for _, e := range slices.Backward(events) {
-		if e.Type == loop.AttemptCompleted {
+		if e.Type == record.AttemptCompleted {
 			text, _ := store.Attachment(s.ctx, e.ID, "executor.md")
 			return string(text)
 		}
@@ -253,16 +254,16 @@ func (s *session) executorText(store *loop.Store, run loop.Run) string {
 }
 
 // plan reads the command line: what the run works on, and by which rules.
-func (s *session) plan(store *loop.Store, conf *config) (loop.RunPlan, error) {
+func (s *session) plan(store *record.Store, conf *config) (record.RunPlan, error) {
 	policy, err := conf.policy()
 	if err != nil {
-		return loop.RunPlan{}, err
+		return record.RunPlan{}, err
 	}
 	checks, _ := s.trustedChecks()
-	plan := loop.RunPlan{
+	plan := record.RunPlan{
 		Implementer: conf.Loop.Implementer, Reviewer: conf.Loop.Reviewer, Profile: conf.Loop.Profile,
 		Checks: checks, Exclude: conf.Review.Exclude, Policy: policy, Settings: conf.limits(),
-		Scope: loop.Scope{Allow: conf.Scope.Allow, Deny: conf.Scope.Deny},
+		Scope: record.Scope{Allow: conf.Scope.Allow, Deny: conf.Scope.Deny},
 	}
 	if plan.Base, err = s.repo.Head(s.ctx); err != nil {
 		return plan, err
@@ -295,7 +296,7 @@ func (s *session) plan(store *loop.Store, conf *config) (loop.RunPlan, error) {
 // planTask reads a task file: its first heading is the title, and a section called done
 // criteria or acceptance is what the reviewer checks. What it says of scope, tier and
 // checks limits the run, and is compared with the configuration.
-func (s *session) planTask(plan *loop.RunPlan, name string) error {
+func (s *session) planTask(plan *record.RunPlan, name string) error {
 	text, err := s.readInput(name)
 	if err != nil {
 		return err
@@ -307,7 +308,7 @@ func (s *session) planTask(plan *loop.RunPlan, name string) error {
 	plan.Task, plan.DoneCriteria = string(text), task.Criteria
 	plan.TaskScope, plan.Tier, plan.DoneChecks = task.Scope, task.Tier, task.DoneChecks
 	base := strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))
-	plan.Entity = loop.Entity{Type: "task", Identifier: base, Title: task.Title}
+	plan.Entity = record.Entity{Type: "task", Identifier: base, Title: task.Title}
 	for _, problem := range loop.TaskProblems(*plan) {
 		s.say("%s", problem)
 	}
@@ -331,7 +332,7 @@ type reviewContext struct {
 	} `json:"config"`
 }
 
-func (s *session) planContext(store *loop.Store, plan *loop.RunPlan, name string) error {
+func (s *session) planContext(store *record.Store, plan *record.RunPlan, name string) error {
 	text, err := s.readInput(name)
 	if err != nil {
 		return err
@@ -348,10 +349,10 @@ func (s *session) planContext(store *loop.Store, plan *loop.RunPlan, name string
 			return problemf(exitUsage, "review context %q: config.max_retries is negative", name)
 		}
 		plan.Policy.MaxRetries = *given.Config.MaxRetries
-		retries := slices.IndexFunc(plan.Settings, func(s loop.Setting) bool { return s.Name == loop.SettingRetries })
+		retries := slices.IndexFunc(plan.Settings, func(s record.Setting) bool { return s.Name == record.SettingRetries })
 		plan.Settings[retries].Value, plan.Settings[retries].From = strconv.Itoa(plan.Policy.MaxRetries), "the review context"
 	}
-	plan.Entity = loop.Entity{Type: cmp.Or(given.EntityType, "task"), Identifier: given.Identifier, Title: given.Title}
+	plan.Entity = record.Entity{Type: cmp.Or(given.EntityType, "task"), Identifier: given.Identifier, Title: given.Title}
 	plan.DoneCriteria, plan.References = given.DoneCriteria, given.References
 	plan.Task = strings.TrimSpace(given.Title + "\n\n" + given.DoneCriteria)
 	plan.InPlace = s.Bool("in-place")
@@ -369,13 +370,13 @@ func (s *session) planContext(store *loop.Store, plan *loop.RunPlan, name string
 }
 
 // planReview takes the findings of a submitted review as what is to be done.
-func (s *session) planReview(store *loop.Store, plan *loop.RunPlan, id string) error {
+func (s *session) planReview(store *record.Store, plan *record.RunPlan, id string) error {
 	review, err := store.Review(s.ctx, id)
 	if err != nil {
 		return err
 	}
-	if review.Status == loop.ReviewOpen || review.Status == loop.ReviewCancel {
-		return &loop.StateError{What: "review " + review.ID, Status: string(review.Status), Cannot: "fixed"}
+	if review.Status == record.ReviewOpen || review.Status == record.ReviewCancel {
+		return &record.StateError{What: "review " + review.ID, Status: string(review.Status), Cannot: "fixed"}
 	}
 	return loop.PlanReview(plan, review)
 }
@@ -403,14 +404,14 @@ func (s *session) readInput(name string) ([]byte, error) {
 }
 
 // chosenRun is the run that the only argument names; the newest without one.
-func (s *session) chosenRun() (*loop.Store, *config, loop.Run, error) {
-	id, err := s.arg(loop.Latest)
+func (s *session) chosenRun() (*record.Store, *config, record.Run, error) {
+	id, err := s.arg(record.Latest)
 	if err != nil {
-		return nil, nil, loop.Run{}, err
+		return nil, nil, record.Run{}, err
 	}
 	store, conf, err := s.configured()
 	if err != nil {
-		return nil, nil, loop.Run{}, err
+		return nil, nil, record.Run{}, err
 	}
 	run, err := store.Run(s.ctx, id)
 	return store, conf, run, err
@@ -420,8 +421,8 @@ func (p *program) answerCommand() *cli.Command {
 	return &cli.Command{
 		Name: "answer", Usage: "decide on a run that gave up: commit, skip or stop", ArgsUsage: "RUN commit|skip|stop",
 		Action: p.action(func(s *session) error {
-			choice := loop.Choice(s.Args().Get(1))
-			if s.NArg() != 2 || !slices.Contains([]loop.Choice{loop.ChoiceCommit, loop.ChoiceSkip, loop.ChoiceStop}, choice) {
+			choice := record.Choice(s.Args().Get(1))
+			if s.NArg() != 2 || !slices.Contains([]record.Choice{record.ChoiceCommit, record.ChoiceSkip, record.ChoiceStop}, choice) {
 				return problemf(exitUsage, "a run and an answer are wanted").withHint("git runr answer RUN commit|skip|stop")
 			}
 			store, err := s.open()
@@ -440,7 +441,7 @@ func (p *program) answerCommand() *cli.Command {
 				s.say("what was in its worktree and in no commit is kept: %s", restoreLine(run.ID, left))
 			}
 			s.project(store)
-			if err := s.showEnd(store, run); choice != loop.ChoiceStop {
+			if err := s.showEnd(store, run); choice != record.ChoiceStop {
 				return err
 			}
 			return nil
@@ -464,7 +465,7 @@ func (p *program) abortCommand() *cli.Command {
 				return err
 			}
 			doc := struct {
-				loop.RunSummary
+				record.RunSummary
 				Left string `json:"restore,omitempty"`
 			}{run.Summary(), restoreLine(run.ID, left)}
 			return s.print(doc, func(w io.Writer) {

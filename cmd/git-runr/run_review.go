@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"git-runr/gitstore"
-	"git-runr/loop"
+	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
 
@@ -18,7 +18,7 @@ const runLease = 30 * time.Minute
 // holdReview claims the review that a run addresses, so that nobody else does, until
 // letGo is called. id "" is no review. One that this actor has claimed for good
 // before, or that is closed, is left as it is.
-func (s *session) holdReview(store *loop.Store, id string) (letGo func(), err error) {
+func (s *session) holdReview(store *record.Store, id string) (letGo func(), err error) {
 	nothing := func() {}
 	if id == "" {
 		return nothing, nil
@@ -27,7 +27,7 @@ func (s *session) holdReview(store *loop.Store, id string) (letGo func(), err er
 	if err != nil || !review.ClosedAt.IsZero() {
 		return nothing, err
 	}
-	hold := loop.Hold{Lease: runLease}
+	hold := record.Hold{Lease: runLease}
 	if hold.Actor, err = s.actor(); err != nil {
 		return nothing, err
 	}
@@ -35,7 +35,7 @@ func (s *session) holdReview(store *loop.Store, id string) (letGo func(), err er
 		return nothing, nil
 	}
 	if review, err = s.claim(store, review.ID, hold); err != nil {
-		var state *loop.StateError
+		var state *record.StateError
 		if errors.As(err, &state) && state.Holder != "" {
 			err = problemf(exitClaimed, "%w", err).withHint("git runr inbox claim " + review.ID + " --force   although it is somebody else's")
 		}
@@ -58,7 +58,7 @@ func (s *session) holdReview(store *loop.Store, id string) (letGo func(), err er
 
 // renewClaim renews a claim until ctx ends or somebody took it away. A renewal that
 // fails for another reason is tried again: the lease outlives two of them.
-func renewClaim(ctx context.Context, store *loop.Store, remote, id string, hold loop.Hold) {
+func renewClaim(ctx context.Context, store *record.Store, remote, id string, hold record.Hold) {
 	tick := time.NewTicker(hold.Lease / 3)
 	defer tick.Stop()
 	for {
@@ -68,17 +68,17 @@ func renewClaim(ctx context.Context, store *loop.Store, remote, id string, hold 
 		case <-tick.C:
 		}
 		err := store.RenewClaim(ctx, remote, id, hold)
-		if state := new(loop.StateError); errors.As(err, &state) {
+		if state := new(record.StateError); errors.As(err, &state) {
 			return
 		}
 	}
 }
 
 // letGo gives a claim back, if it is still there to give.
-func (s *session) letGo(store *loop.Store, id string, hold loop.Hold) {
+func (s *session) letGo(store *record.Store, id string, hold record.Hold) {
 	ctx := context.WithoutCancel(s.ctx)
 	review, err := store.Review(ctx, id)
-	if err == nil && (review.Status != loop.ReviewClaim || review.Claim.ID != hold.Claim) {
+	if err == nil && (review.Status != record.ReviewClaim || review.Claim.ID != hold.Claim) {
 		return
 	}
 	if err == nil {
@@ -93,31 +93,31 @@ func (s *session) letGo(store *loop.Store, id string, hold loop.Hold) {
 
 // answerFindings records what a run that is completed fixed of the review that it
 // addressed: what its last round did not find again.
-func (s *session) answerFindings(store *loop.Store, run loop.Run) {
-	if run.Plan.FromReview == "" || run.Status != loop.RunComplete {
+func (s *session) answerFindings(store *record.Store, run record.Run) {
+	if run.Plan.FromReview == "" || run.Status != record.RunComplete {
 		return
 	}
 	open, _ := run.Open()
 	fixed := func(f reply.Finding) bool {
 		again := func(o reply.Finding) bool { return o.ID == f.ID || o.ID == reply.FindingID(f) }
-		return run.Result == loop.ResultPass && !slices.ContainsFunc(open, again)
+		return run.Result == record.ResultPass && !slices.ContainsFunc(open, again)
 	}
-	s.answerFixed(store, run, run.Commit, func(f reply.Finding, before loop.Answer) bool { return before.Kind == "" && fixed(f) })
+	s.answerFixed(store, run, run.Commit, func(f reply.Finding, before record.Answer) bool { return before.Kind == "" && fixed(f) })
 }
 
 // answerLanded names the commit that landed in place of the run's own.
-func (s *session) answerLanded(store *loop.Store, run loop.Run) {
+func (s *session) answerLanded(store *record.Store, run record.Run) {
 	if run.Plan.FromReview == "" || run.Landed == nil || run.Landed.Commit == run.Commit {
 		return
 	}
-	s.answerFixed(store, run, run.Landed.Commit, func(_ reply.Finding, before loop.Answer) bool {
-		return before.Kind == loop.AnswerFixed && before.Commit == run.Commit
+	s.answerFixed(store, run, run.Landed.Commit, func(_ reply.Finding, before record.Answer) bool {
+		return before.Kind == record.AnswerFixed && before.Commit == run.Commit
 	})
 }
 
 // answerMoved names the commit that fixed what was found after a landing was taken
 // back, or made again.
-func (s *session) answerMoved(store *loop.Store, op gitstore.Recorded) {
+func (s *session) answerMoved(store *record.Store, op gitstore.Recorded) {
 	if op.Kind != gitstore.OpLand || op.Run == "" {
 		return
 	}
@@ -130,13 +130,13 @@ func (s *session) answerMoved(store *loop.Store, op gitstore.Recorded) {
 		s.answerLanded(store, run)
 		return
 	}
-	s.answerFixed(store, run, run.Commit, func(_ reply.Finding, before loop.Answer) bool {
-		return before.Kind == loop.AnswerFixed && before.Commit == landed.Head
+	s.answerFixed(store, run, run.Commit, func(_ reply.Finding, before record.Answer) bool {
+		return before.Kind == record.AnswerFixed && before.Commit == landed.Head
 	})
 }
 
 // answerFixed answers what chosen picks of the run's findings, by what was answered before.
-func (s *session) answerFixed(store *loop.Store, run loop.Run, by gitstore.ID, chosen func(f reply.Finding, before loop.Answer) bool) {
+func (s *session) answerFixed(store *record.Store, run record.Run, by gitstore.ID, chosen func(f reply.Finding, before record.Answer) bool) {
 	review, err := store.Review(s.ctx, run.Plan.FromReview)
 	if err != nil || !review.ClosedAt.IsZero() {
 		return // there is nothing to say it of any more
@@ -147,7 +147,7 @@ func (s *session) answerFixed(store *loop.Store, run loop.Run, by gitstore.ID, c
 		if err != nil || !chosen(f, before) {
 			continue
 		}
-		_, err = store.AnswerFinding(s.ctx, review.ID, loop.Answer{Finding: f.ID, Kind: loop.AnswerFixed, Commit: by, Reason: "run " + run.ID, Actor: actor}, false)
+		_, err = store.AnswerFinding(s.ctx, review.ID, record.Answer{Finding: f.ID, Kind: record.AnswerFixed, Commit: by, Reason: "run " + run.ID, Actor: actor}, false)
 	}
 	if err != nil {
 		s.say("review %s does not say what was fixed: %v", review.ID, err)

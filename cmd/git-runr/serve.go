@@ -17,8 +17,8 @@ import (
 
 	"git-runr/cmd/git-runr/internal/web"
 	"git-runr/gitstore"
-	"git-runr/loop"
 	"git-runr/loop/agent"
+	"git-runr/loop/record"
 )
 
 const (
@@ -90,21 +90,21 @@ func serve(s *session) error {
 	return web.New(s.webConfig(store, conf, place, actor)).Serve(s.ctx, place, s.Duration("idle"), place.Gone)
 }
 
-func (s *session) webConfig(store *loop.Store, conf *config, place *web.Place, actor string) web.Config {
+func (s *session) webConfig(store *record.Store, conf *config, place *web.Place, actor string) web.Config {
 	checks, _ := s.trustedChecks() // what nobody approved is not offered
 	return web.Config{
 		Store: store, Now: s.now, Checks: checks, Actor: actor, Reviewer: conf.Review.Reviewer,
 		Secret: place.Secret, Port: place.Address.Port,
 		KnownReviewer: func(name string) error { return conf.knownAgent("reviewer", name) },
 		Requested:     s.requested,
-		Claim: func(ctx context.Context, id string, by loop.Hold) (loop.Review, string, error) {
+		Claim: func(ctx context.Context, id string, by record.Hold) (record.Review, string, error) {
 			return s.decideClaim(ctx, store, id, by)
 		},
-		Held: func(ctx context.Context, id string, by loop.Hold, ask bool) error {
+		Held: func(ctx context.Context, id string, by record.Hold, ask bool) error {
 			_, err := s.heldElsewhere(ctx, store, id, by, ask)
 			return err
 		},
-		Unclaim: func(review loop.Review, by loop.Hold) { s.unshare(store, review, by) },
+		Unclaim: func(review record.Review, by record.Hold) { s.unshare(store, review, by) },
 		Closed:  func() { s.project(store) },
 		Log: func(line string) {
 			if s.Bool("v") || s.Bool("detached") {
@@ -115,11 +115,11 @@ func (s *session) webConfig(store *loop.Store, conf *config, place *web.Place, a
 }
 
 // requested does what git runr review does beside the event.
-func (s *session) requested(ctx context.Context, made loop.Review) error {
+func (s *session) requested(ctx context.Context, made record.Review) error {
 	if err := s.store.PinReview(ctx, made); err != nil {
 		return err
 	}
-	if made.Request.Reviewer == loop.Human {
+	if made.Request.Reviewer == record.Human {
 		return nil
 	}
 	return s.startWorker(s.repo)
@@ -165,7 +165,7 @@ func (s *session) openBrowser(url string) error {
 
 // reviewURL is the address of a review's page, with the token that opens it; "" where
 // no server runs. start starts one in the background where a browser can be near.
-func (s *session) reviewURL(store *loop.Store, reviewID string, start bool) string {
+func (s *session) reviewURL(store *record.Store, reviewID string, start bool) string {
 	address, secret, ok := web.Running(s.ctx, store.Repo)
 	if !ok && start && s.mayServe(store.Repo) {
 		if err := s.startServer(store.Repo); err != nil {

@@ -16,8 +16,8 @@ import (
 	"golang.org/x/term"
 
 	"git-runr/gitstore"
-	"git-runr/loop"
 	"git-runr/loop/builtin"
+	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
 
@@ -38,7 +38,7 @@ type session struct {
 	dir   string
 	json  bool
 	repo  *gitstore.Repo
-	store *loop.Store
+	store *record.Store
 	conf  *config
 }
 
@@ -54,7 +54,7 @@ func (p *program) action(do func(*session) error) cli.ActionFunc {
 }
 
 // open finds the repository, once.
-func (s *session) open() (*loop.Store, error) {
+func (s *session) open() (*record.Store, error) {
 	if s.store != nil {
 		return s.store, nil
 	}
@@ -65,7 +65,7 @@ func (s *session) open() (*loop.Store, error) {
 	if s.repo, err = gitstore.Open(s.ctx, dir); err != nil {
 		return nil, err
 	}
-	s.store = &loop.Store{Repo: s.repo, Now: s.now, Redact: redact, Tell: s.tellOnce()}
+	s.store = &record.Store{Repo: s.repo, Now: s.now, Redact: redact, Tell: s.tellOnce()}
 	if s.Bool("v") {
 		s.store.Warn = func(id gitstore.ID, why string) { s.say("record %s: %s", id.Short(), why) }
 	}
@@ -92,7 +92,7 @@ func redact(text string) string {
 }
 
 // configured opens the repository and reads its configuration, once.
-func (s *session) configured() (*loop.Store, *config, error) {
+func (s *session) configured() (*record.Store, *config, error) {
 	store, err := s.open()
 	if err != nil || s.conf != nil {
 		return store, s.conf, err
@@ -195,7 +195,7 @@ func (s *session) arg(other string) (string, error) {
 }
 
 // openFor opens the repository for the only argument, or for what is used without one.
-func (s *session) openFor(other string) (store *loop.Store, arg string, err error) {
+func (s *session) openFor(other string) (store *record.Store, arg string, err error) {
 	if arg, err = s.arg(other); err == nil {
 		store, err = s.open()
 	}

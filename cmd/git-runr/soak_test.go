@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"git-runr/gitstore"
-	"git-runr/loop"
+	"git-runr/loop/record"
 )
 
 // soakWriters write at once; one of them is killed each second.
@@ -177,11 +177,11 @@ func askForEver(dir string, out, errOut io.Writer) int {
 		fmt.Fprintln(errOut, err)
 		return 1
 	}
-	store := &loop.Store{Repo: repo, Now: time.Now}
+	store := &record.Store{Repo: repo, Now: time.Now}
 	subject, err := store.Subject(ctx, "HEAD")
 	for n := 0; err == nil; n++ {
-		var review loop.Review
-		review, err = store.RequestReview(ctx, loop.ReviewRequest{Subject: subject, Reviewer: loop.Human, Message: strconv.Itoa(os.Getpid()) + " " + strconv.Itoa(n)}, "cli")
+		var review record.Review
+		review, err = store.RequestReview(ctx, record.ReviewRequest{Subject: subject, Reviewer: record.Human, Message: strconv.Itoa(os.Getpid()) + " " + strconv.Itoa(n)}, "cli")
 		if err == nil {
 			fmt.Fprintln(out, "acknowledged", review.ID)
 		}

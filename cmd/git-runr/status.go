@@ -13,6 +13,7 @@ import (
 	"git-runr/gitstore"
 	"git-runr/hooks"
 	"git-runr/loop"
+	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
 
@@ -33,17 +34,17 @@ func (p *program) statusCommand() *cli.Command {
 
 // overviewJSON is where things stand, and the three next things to type.
 type overviewJSON struct {
-	Branch  string               `json:"branch"`
-	Head    gitstore.ID          `json:"head,omitempty"`
-	Problem string               `json:"problem,omitempty"`        // why HEAD cannot be read
-	Config  string               `json:"config_problem,omitempty"` // why the configuration cannot be read
-	Under   string               `json:"operation,omitempty"`      // of git's own that is not finished: merge, rebase …
-	Hook    hooks.State          `json:"post_commit_hook"`
-	Inbox   int                  `json:"inbox"` // open, submitted and claimed
-	Reviews []loop.ReviewSummary `json:"reviews"`
-	Runs    []loop.RunSummary    `json:"runs"`
-	Cut     []string             `json:"cut_short"` // what a killed command began here, such as "land RUN: on main"
-	Next    []string             `json:"next"`
+	Branch  string                 `json:"branch"`
+	Head    gitstore.ID            `json:"head,omitempty"`
+	Problem string                 `json:"problem,omitempty"`        // why HEAD cannot be read
+	Config  string                 `json:"config_problem,omitempty"` // why the configuration cannot be read
+	Under   string                 `json:"operation,omitempty"`      // of git's own that is not finished: merge, rebase …
+	Hook    hooks.State            `json:"post_commit_hook"`
+	Inbox   int                    `json:"inbox"` // open, submitted and claimed
+	Reviews []record.ReviewSummary `json:"reviews"`
+	Runs    []record.RunSummary    `json:"runs"`
+	Cut     []string               `json:"cut_short"` // what a killed command began here, such as "land RUN: on main"
+	Next    []string               `json:"next"`
 }
 
 // overview is bare git runr.
@@ -66,7 +67,7 @@ func overview(s *session) error {
 	return s.print(doc, func(w io.Writer) { writeOverview(w, doc, func(id string) bool { return loop.Live(store, id) }) })
 }
 
-func (s *session) overview(store *loop.Store) (overviewJSON, error) {
+func (s *session) overview(store *record.Store) (overviewJSON, error) {
 	var doc overviewJSON
 	var err error
 	if doc.Branch, err = store.Branch(s.ctx); err != nil {
@@ -83,14 +84,14 @@ func (s *session) overview(store *loop.Store) (overviewJSON, error) {
 	if err == nil && len(statuses) > 0 && !s.repo.Bare { // nobody commits there
 		doc.Hook = statuses[0].State
 	}
-	waiting, err := loop.StatusFilter(loop.StatusWaiting)
+	waiting, err := record.StatusFilter(record.StatusWaiting)
 	if err != nil {
 		return doc, err
 	}
-	if doc.Reviews, doc.Inbox, err = store.Reviews(s.ctx, loop.Filter{Status: waiting, Limit: 5}); err != nil {
+	if doc.Reviews, doc.Inbox, err = store.Reviews(s.ctx, record.Filter{Status: waiting, Limit: 5}); err != nil {
 		return doc, err
 	}
-	if doc.Runs, _, err = store.Runs(s.ctx, loop.Filter{Limit: runsShown}); err != nil {
+	if doc.Runs, _, err = store.Runs(s.ctx, record.Filter{Limit: runsShown}); err != nil {
 		return doc, err
 	}
 	if doc.Cut, err = cutShort(s, store, ""); err != nil {
@@ -102,7 +103,7 @@ func (s *session) overview(store *loop.Store) (overviewJSON, error) {
 
 // cutShort are the operations that a killed command began in this working tree; run is
 // the one that they are for, "" for all.
-func cutShort(s *session, store *loop.Store, run string) ([]string, error) {
+func cutShort(s *session, store *record.Store, run string) ([]string, error) {
 	lines := []string{}
 	unfinished, err := loop.Unfinished(s.ctx, store)
 	for _, op := range unfinished {
@@ -121,7 +122,7 @@ func writeCutShort(w io.Writer, cut []string) {
 
 // landLine is what brings a result to what is checked out: where land would refuse it
 // for conflicts, a merge by hand.
-func (s *session) landLine(run loop.RunSummary) string {
+func (s *session) landLine(run record.RunSummary) string {
 	if loop.LandConflicts(s.ctx, s.store, run.ID) {
 		return "git merge " + run.Branch
 	}
@@ -132,7 +133,7 @@ func (s *session) landLine(run loop.RunSummary) string {
 const nextShown = 3
 
 // next are the things that make most sense to type now.
-func (d overviewJSON) next(live func(string) bool, land func(loop.RunSummary) string) []string {
+func (d overviewJSON) next(live func(string) bool, land func(record.RunSummary) string) []string {
 	var lines []string
 	busy := d.Under != "" && d.Under != "bisect" // then nothing lands
 	if busy {
@@ -147,18 +148,18 @@ func (d overviewJSON) next(live func(string) bool, land func(loop.RunSummary) st
 		}
 		switch {
 		case slices.ContainsFunc(d.Cut, func(op string) bool { return strings.Contains(op, r.ID) }):
-		case r.Status == loop.RunComplete && !r.Landed && !r.InPlace:
+		case r.Status == record.RunComplete && !r.Landed && !r.InPlace:
 			if !busy {
 				lines = append(lines, land(r))
 			}
-		case r.Status == loop.RunReviewing, r.Status == loop.RunStop:
+		case r.Status == record.RunReviewing, r.Status == record.RunStop:
 			lines = append(lines, "git runr diagnose "+r.ID)
-		case r.Status == loop.RunRunning && !live(r.ID):
+		case r.Status == record.RunRunning && !live(r.ID):
 			lines = append(lines, "git runr resume "+r.ID)
 		}
 	}
 	for _, r := range d.Reviews {
-		if r.Status == loop.ReviewSubmit && r.Outcome == loop.OutcomeFailed {
+		if r.Status == record.ReviewSubmit && r.Outcome == record.OutcomeFailed {
 			lines = append(lines, "git runr inbox get "+r.ID)
 		}
 	}
@@ -207,7 +208,7 @@ func (p *program) showCommand() *cli.Command {
 	return &cli.Command{
 		Name: "show", Usage: "one run or review in full", ArgsUsage: "[RUN|REVIEW]",
 		Action: p.action(func(s *session) error {
-			store, id, err := s.openFor(loop.Latest)
+			store, id, err := s.openFor(record.Latest)
 			if err != nil {
 				return err
 			}
@@ -220,13 +221,13 @@ func (p *program) showCommand() *cli.Command {
 }
 
 // hasRun reports whether id names a run; latest is the latest run where there is one.
-func hasRun(s *session, store *loop.Store, id string) bool {
+func hasRun(s *session, store *record.Store, id string) bool {
 	_, err := store.Run(s.ctx, id)
 	return err == nil
 }
 
 func showRun(s *session) error {
-	store, id, err := s.openFor(loop.Latest)
+	store, id, err := s.openFor(record.Latest)
 	if err != nil {
 		return err
 	}

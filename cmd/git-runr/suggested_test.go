@@ -16,7 +16,7 @@ import (
 
 	"git-runr/diagnose"
 	"git-runr/gitstore"
-	"git-runr/loop"
+	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
 
@@ -35,8 +35,8 @@ var hostileTexts = []string{
 }
 
 // hostileChecks have commands that no two shells would read alike.
-func hostileChecks() []loop.Check {
-	return []loop.Check{
+func hostileChecks() []record.Check {
+	return []record.Check{
 		{Name: "typecheck", Command: "record one two", Match: []string{"type errors"}},
 		{Name: "test", Command: `record "it's" '$HOME' "\$x" \\ '#' '!' *.none`, Match: []string{"tests", "coverage"}},
 		{Name: "lint", Command: "for i in a b; do record $i; done", Match: []string{"update", "red"}},
@@ -68,12 +68,12 @@ func TestSuggestedLines(t *testing.T) {
 			w.paste(shells, run, line)
 		}
 	}
-	for i, reason := range append(loop.Reasons(), loop.ReasonOf("of_a_newer_program")) {
+	for i, reason := range append(record.Reasons(), record.ReasonOf("of_a_newer_program")) {
 		try(reason.Code, i%len(hostileTexts))
 	}
 	for i := range hostileTexts {
-		try(loop.ReasonReviewLoop, i)
-		try(loop.ReasonChecksFailed, i)
+		try(record.ReasonReviewLoop, i)
+		try(record.ReasonChecksFailed, i)
 	}
 	if w.executed < 20 {
 		t.Errorf("only %d different lines were suggested", w.executed)
@@ -136,7 +136,7 @@ func (w *pasteWorld) stub(name, body string) {
 
 // stopped records a run that two rounds refused and that stopped for reason, with
 // text wherever somebody else could have put it.
-func (w *pasteWorld) stopped(reason, text string, turn int) loop.Run {
+func (w *pasteWorld) stopped(reason, text string, turn int) record.Run {
 	w.t.Helper()
 	w.runs++
 	id := fmt.Sprintf("20260102030405-%s", suffixOf(w.runs))
@@ -149,40 +149,40 @@ func (w *pasteWorld) stopped(reason, text string, turn int) loop.Run {
 	finding := reply.Finding{Severity: reply.Warning, File: file, Line: 3, Issue: text, Fix: text}
 	finding.ID = reply.FindingID(finding)
 	report := reply.Report{Verdict: reply.NeedsFix, Effective: reply.NeedsFix, Findings: []reply.Finding{finding}, Requests: []string{text, "Fix type errors", "Add missing tests"}}
-	plan := loop.RunPlan{
-		Entity: loop.Entity{Type: "task", Identifier: text, Title: text}, Task: text, Base: head, Branch: "runr/" + id,
+	plan := record.RunPlan{
+		Entity: record.Entity{Type: "task", Identifier: text, Title: text}, Task: text, Base: head, Branch: "runr/" + id,
 		Target: strings.TrimPrefix(branch, "refs/heads/"), Implementer: "impl", Reviewer: "rev", Checks: hostileChecks(),
-		Policy: loop.Policy{Workflow: loop.DefaultWorkflow(), MaxRetries: 1, Threshold: loop.ThresholdVerdict},
+		Policy: record.Policy{Workflow: record.DefaultWorkflow(), MaxRetries: 1, Threshold: record.ThresholdVerdict},
 	}
-	var events []loop.Event
+	var events []record.Event
 	add := func(eventType string, payload any) {
 		var files map[string][]byte
-		if eventType == loop.ChecksCompleted {
-			files = map[string][]byte{loop.CheckLog("typecheck"): []byte(text)}
+		if eventType == record.ChecksCompleted {
+			files = map[string][]byte{record.CheckLog("typecheck"): []byte(text)}
 		}
 		events = append(events, w.append(id, eventType, payload, files))
 	}
-	add(loop.RunStarted, plan)
+	add(record.RunStarted, plan)
 	for n := 1; n <= 2; n++ {
-		attempt := loop.Attempt{Number: n, Step: "implement", Mode: loop.ModeImplement, Agent: "impl", From: head, Commit: head, Files: []string{file}}
-		add(loop.AttemptStarted, attempt)
-		add(loop.AttemptCompleted, attempt)
-		add(loop.ChecksCompleted, loop.CheckRun{Step: "check", Attempt: n, Tree: head, Results: []loop.CheckResult{
-			{Name: "typecheck", Command: hostileChecks()[0].Command, ExitCode: 1 + turn, Tree: string(head), Output: text, Failures: []loop.CheckFailure{{Test: text, File: text, Line: 1, Message: text}}},
+		attempt := record.Attempt{Number: n, Step: "implement", Mode: record.ModeImplement, Agent: "impl", From: head, Commit: head, Files: []string{file}}
+		add(record.AttemptStarted, attempt)
+		add(record.AttemptCompleted, attempt)
+		add(record.ChecksCompleted, record.CheckRun{Step: "check", Attempt: n, Tree: head, Results: []record.CheckResult{
+			{Name: "typecheck", Command: hostileChecks()[0].Command, ExitCode: 1 + turn, Tree: string(head), Output: text, Failures: []record.CheckFailure{{Test: text, File: text, Line: 1, Message: text}}},
 			{Name: "lint", Command: hostileChecks()[2].Command, ExitCode: -1, Reason: text, Tree: string(head)},
 		}})
-		add(loop.RoundCompleted, struct {
-			loop.Round
+		add(record.RoundCompleted, struct {
+			record.Round
 			Step string `json:"step"`
-		}{loop.Round{Number: n, Attempt: n, Reviewer: "rev", Commit: head, Tree: head, Report: report, Census: loop.Census{SentLines: 1}}, "review"})
+		}{record.Round{Number: n, Attempt: n, Reviewer: "rev", Commit: head, Tree: head, Report: report, Census: record.Census{SentLines: 1}}, "review"})
 	}
-	run, bad := loop.FoldRun(events)
+	run, bad := record.FoldRun(events)
 	if len(bad) > 0 {
 		w.t.Fatal(bad)
 	}
-	stop := loop.Stop{
+	stop := record.Stop{
 		Reason: reason, Detail: text, Round: 2, MaxRounds: 1, At: run.UpdatedAt, Said: text, SaidBy: text,
-		Setting: &loop.Setting{Name: "loop.max_retries", Value: text, From: text}, FailingChecks: []string{text},
+		Setting: &record.Setting{Name: "loop.max_retries", Value: text, From: text}, FailingChecks: []string{text},
 	}
 	if w.runs%2 == 0 { // the others have no working tree here
 		if err := os.MkdirAll(w.tree(id), 0o755); err != nil {
@@ -190,8 +190,8 @@ func (w *pasteWorld) stopped(reason, text string, turn int) loop.Run {
 		}
 	}
 	stop, files := diagnose.Explain(run, stop)
-	events = append(events, w.append(id, loop.RunStopped, stop, files))
-	if run, bad = loop.FoldRun(events); len(bad) > 0 || run.Stop == nil {
+	events = append(events, w.append(id, record.RunStopped, stop, files))
+	if run, bad = record.FoldRun(events); len(bad) > 0 || run.Stop == nil {
 		w.t.Fatalf("%s: %v", reason, bad)
 	}
 	return run
@@ -203,15 +203,15 @@ func (w *pasteWorld) tree(id string) string {
 }
 
 // append records an event as the program does.
-func (w *pasteWorld) append(run, eventType string, payload any, files map[string][]byte) loop.Event {
+func (w *pasteWorld) append(run, eventType string, payload any, files map[string][]byte) record.Event {
 	w.t.Helper()
 	body, err := json.Marshal(payload)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	w.clock++
-	event := loop.Event{
-		V: loop.FormatVersion, Clock: w.clock, Timestamp: time.Date(2026, 1, 2, 3, 4, int(w.clock%60), 0, time.UTC),
+	event := record.Event{
+		V: record.FormatVersion, Clock: w.clock, Timestamp: time.Date(2026, 1, 2, 3, 4, int(w.clock%60), 0, time.UTC),
 		Type: eventType, Source: "runner", Run: run, Payload: body,
 	}
 	author := gitstore.Identity{Name: "Ada", Email: "ada@example.com"}
@@ -238,7 +238,7 @@ func suffixOf(n int) string {
 }
 
 // suggested are the lines to paste out of everything that is printed of a stop.
-func (w *pasteWorld) suggested(run loop.Run) []string {
+func (w *pasteWorld) suggested(run record.Run) []string {
 	w.t.Helper()
 	var lines []string
 	for _, argv := range [][]string{{"show", run.ID}, {"diagnose", run.ID}, {"diagnose", "--md", run.ID}, {"continue", run.ID}} {
@@ -280,7 +280,7 @@ func pasteable(text string) []string {
 
 // paste executes line in every shell: each must see the same words, which are those
 // of the run and the configuration, and nothing else may happen.
-func (w *pasteWorld) paste(shells []string, run loop.Run, line string) {
+func (w *pasteWorld) paste(shells []string, run record.Run, line string) {
 	w.t.Helper()
 	key := shownEvent.ReplaceAllString(strings.ReplaceAll(line, run.ID, "RUN"), "git show EVENT:")
 	if w.seen[key] {
@@ -323,7 +323,7 @@ func (w *pasteWorld) execute(shell, line string) []string {
 }
 
 // check compares the words that a line became with what it may say.
-func (w *pasteWorld) check(run loop.Run, line string, words []string) {
+func (w *pasteWorld) check(run record.Run, line string, words []string) {
 	w.t.Helper()
 	if len(words) < 2 {
 		w.t.Errorf("%q ran nothing: %q", line, words)
@@ -349,7 +349,7 @@ func (w *pasteWorld) check(run loop.Run, line string, words []string) {
 		w.t.Errorf("%q ends with %d", line, status)
 	}
 	for i, word := range words {
-		if word == "--cmd" && !slices.ContainsFunc(run.Plan.Checks, func(c loop.Check) bool { return c.Command == words[i+1] }) {
+		if word == "--cmd" && !slices.ContainsFunc(run.Plan.Checks, func(c record.Check) bool { return c.Command == words[i+1] }) {
 			w.t.Errorf("%q offers %q, which is not configured", line, words[i+1])
 		}
 	}

@@ -13,9 +13,9 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/hooks"
-	"git-runr/loop"
 	"git-runr/loop/builtin"
 	"git-runr/loop/prose"
+	"git-runr/loop/record"
 	"git-runr/loop/reply"
 	"git-runr/loop/safetext"
 )
@@ -28,7 +28,7 @@ func (p *program) checkCommand() *cli.Command {
 }
 
 type checkJSON struct {
-	Checks []loop.CheckResult `json:"checks"`
+	Checks []record.CheckResult `json:"checks"`
 }
 
 func check(s *session) error {
@@ -51,7 +51,7 @@ func check(s *session) error {
 	}
 	progress := s.progress()
 	defer progress.close()
-	doc, failed := checkJSON{Checks: []loop.CheckResult{}}, false
+	doc, failed := checkJSON{Checks: []record.CheckResult{}}, false
 	for _, c := range run {
 		progress.step("check", c.Name)
 		result := checker.Judge(checker.Run(s.ctx, c, s.repo.WorkTree, ""), nil, nil)
@@ -76,11 +76,11 @@ func check(s *session) error {
 	return err
 }
 
-func chosenChecks(all []loop.Check, names []string) ([]loop.Check, error) {
+func chosenChecks(all []record.Check, names []string) ([]record.Check, error) {
 	if len(names) == 0 {
 		return all, nil
 	}
-	var chosen []loop.Check
+	var chosen []record.Check
 	for _, name := range names {
 		found := false
 		for _, c := range all {
@@ -166,7 +166,7 @@ func syncWith(s *session) error {
 // unreadableShown is how many of the records that say nothing a sync names.
 const unreadableShown = 5
 
-func writeSynced(w io.Writer, done loop.Synced) {
+func writeSynced(w io.Writer, done record.Synced) {
 	for _, line := range done.Recovered {
 		fmt.Fprintf(w, "recovered: %s\n", safetext.Line(line))
 	}
@@ -191,7 +191,7 @@ func writeSynced(w io.Writer, done loop.Synced) {
 		fmt.Fprintf(w, "notes not pushed: %s\n", safetext.Line(done.NotesWhy))
 	}
 	if done.Foreign != "" {
-		fmt.Fprintf(w, "notes of somebody else's hand were at %s; they are in the history of %s there: git show %s\n", done.Remote, loop.NotesRef, done.Foreign.Short())
+		fmt.Fprintf(w, "notes of somebody else's hand were at %s; they are in the history of %s there: git show %s\n", done.Remote, record.NotesRef, done.Foreign.Short())
 	}
 	if done.Renewed {
 		fmt.Fprintln(w, "This clone was copied with its configuration: it writes under a new id from now on.")
@@ -340,7 +340,7 @@ func hookRun(s *session) error {
 	return nil
 }
 
-func (s *session) postCommit(store *loop.Store) error {
+func (s *session) postCommit(store *record.Store) error {
 	if run, _ := hooks.ShouldRun(s.ctx, s.repo, s.getenv); !run {
 		return nil
 	}
@@ -351,14 +351,14 @@ func (s *session) postCommit(store *loop.Store) error {
 	if conf.Hooks.PostCommit != "review" {
 		return nil
 	}
-	request := loop.ReviewRequest{Reviewer: conf.Review.Reviewer}
+	request := record.ReviewRequest{Reviewer: conf.Review.Reviewer}
 	if request.Subject, err = store.HeadSubject(s.ctx); err != nil {
 		return err
 	}
 	if _, err := store.RequestReview(s.ctx, request, "hook"); err != nil {
 		return err
 	}
-	if request.Reviewer == loop.Human {
+	if request.Reviewer == record.Human {
 		return nil
 	}
 	return s.startWorker(s.repo)
@@ -387,7 +387,7 @@ func (p *program) initCommand() *cli.Command {
 type initJSON struct {
 	Config  string         `json:"config"`
 	Written bool           `json:"written"`
-	Checks  []loop.Check   `json:"checks"`
+	Checks  []record.Check `json:"checks"`
 	Hooks   []hooks.Status `json:"hooks"`
 	Trusted bool           `json:"trusted"`
 	MCP     []registration `json:"mcp"`
@@ -401,7 +401,7 @@ func initialise(s *session) error {
 	if s.repo.WorkTree == "" {
 		return problemf(exitState, "%w: run init in a checkout", gitstore.ErrBare)
 	}
-	doc := initJSON{Config: filepath.Join(s.repo.WorkTree, configName), Checks: []loop.Check{}, Hooks: []hooks.Status{}}
+	doc := initJSON{Config: filepath.Join(s.repo.WorkTree, configName), Checks: []record.Check{}, Hooks: []hooks.Status{}}
 	if err := s.writeConfig(&doc); err != nil {
 		return err
 	}
@@ -451,16 +451,16 @@ func (s *session) writeConfig(doc *initJSON) error {
 
 // showNotes lets plain git log show the notes, of which there may be none yet. Nothing
 // is added to what git fetches.
-func (s *session) showNotes(store *loop.Store) error {
+func (s *session) showNotes(store *record.Store) error {
 	if err := store.BeginNotes(s.ctx); err != nil {
 		return err
 	}
 	for _, v := range s.repo.Config["notes.displayref"] {
-		if v == loop.NotesRef {
+		if v == record.NotesRef {
 			return nil
 		}
 	}
-	return s.repo.AddConfig(s.ctx, "notes.displayRef", loop.NotesRef)
+	return s.repo.AddConfig(s.ctx, "notes.displayRef", record.NotesRef)
 }
 
 func writeInit(w io.Writer, doc initJSON) {

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"git-runr/loop"
+	"git-runr/loop/record"
 )
 
 const (
@@ -24,10 +24,10 @@ const (
 // otherwise timeout, cancelled, signal:NAME, not_found (no sh, no dir) or
 // not_started, and then Output ends with the cause. One whose first program is not
 // on PATH is not started: loop.NotInstalled.
-func RunCheck(ctx context.Context, c loop.Check, dir string, env []string, tree string) loop.CheckResult {
+func RunCheck(ctx context.Context, c record.Check, dir string, env []string, tree string) record.CheckResult {
 	if name := firstProgram(c.Command); name != "" && errors.Is(onPath(name, env), ErrNotFound) {
-		return loop.CheckResult{
-			Name: c.Name, Command: c.Command, Tree: tree, ExitCode: 127, Reason: loop.NotInstalled, NotRun: name + " is not installed",
+		return record.CheckResult{
+			Name: c.Name, Command: c.Command, Tree: tree, ExitCode: 127, Reason: record.NotInstalled, NotRun: name + " is not installed",
 		}
 	}
 	res, err := Run(ctx, Command{
@@ -38,9 +38,9 @@ func RunCheck(ctx context.Context, c loop.Check, dir string, env []string, tree 
 		MaxOutput: checkOutput,
 		Merge:     true,
 	})
-	out := loop.CheckResult{Name: c.Name, Command: c.Command, Tree: tree, ExitCode: res.ExitCode}
+	out := record.CheckResult{Name: c.Name, Command: c.Command, Tree: tree, ExitCode: res.ExitCode}
 	out.Output = plain(string(res.Stdout))
-	out.Duration = loop.Duration(res.Duration)
+	out.Duration = record.Duration(res.Duration)
 	out.Reason = checkReason(res, err)
 	if err != nil {
 		out.ExitCode = -1

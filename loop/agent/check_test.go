@@ -8,12 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/loop"
+	"git-runr/loop/record"
 )
 
-func runCheck(t *testing.T, command string) loop.CheckResult {
+func runCheck(t *testing.T, command string) record.CheckResult {
 	t.Helper()
-	return RunCheck(t.Context(), loop.Check{Name: "test", Command: command}, t.TempDir(), CheckEnviron(os.Environ()), "tree1")
+	return RunCheck(t.Context(), record.Check{Name: "test", Command: command}, t.TempDir(), CheckEnviron(os.Environ()), "tree1")
 }
 
 func TestRunCheck(t *testing.T) {
@@ -43,14 +43,14 @@ func TestRunCheckUnknownCommand(t *testing.T) {
 		"no-such-command-here", "no-such-command-here . | cat", "A=1 B=x/y no-such-command-here", "cd . && no-such-command-here", "cd 'a b' && no-such-command-here -x",
 	} {
 		r := runCheck(t, command)
-		if r.ExitCode != 127 || r.Reason != loop.NotInstalled || r.NotRun != "no-such-command-here is not installed" || r.OK() || r.Fails() {
+		if r.ExitCode != 127 || r.Reason != record.NotInstalled || r.NotRun != "no-such-command-here is not installed" || r.OK() || r.Fails() {
 			t.Errorf("%q: %+v", command, r)
 		}
 	}
 	for _, command := range []string{
 		"", "true", "test -e x", "if no-such; then :; fi", "! no-such", "(no-such)", "$TOOL x", "./no-such", "sub/no-such", "PATH=/none no-such", "A=$B no-such", `"no-such"`, "no-such;", "for i in a; do :; done",
 	} {
-		if r := runCheck(t, command); r.Reason == loop.NotInstalled {
+		if r := runCheck(t, command); r.Reason == record.NotInstalled {
 			t.Errorf("%q: %+v", command, r)
 		}
 	}
@@ -58,7 +58,7 @@ func TestRunCheckUnknownCommand(t *testing.T) {
 
 func TestRunCheckDir(t *testing.T) {
 	dir := t.TempDir()
-	r := RunCheck(t.Context(), loop.Check{Command: "echo here > file"}, dir, CheckEnviron(os.Environ()), "")
+	r := RunCheck(t.Context(), record.Check{Command: "echo here > file"}, dir, CheckEnviron(os.Environ()), "")
 	if !r.OK() || !fileExists(filepath.Join(dir, "file")) {
 		t.Errorf("%+v", r)
 	}
@@ -76,7 +76,7 @@ func TestRunCheckCapsOutput(t *testing.T) {
 
 func TestRunCheckTimeout(t *testing.T) {
 	t.Parallel()
-	c := loop.Check{Command: "echo begun; sleep 60", Timeout: loop.Duration(300 * time.Millisecond)}
+	c := record.Check{Command: "echo begun; sleep 60", Timeout: record.Duration(300 * time.Millisecond)}
 	r := RunCheck(t.Context(), c, t.TempDir(), CheckEnviron(os.Environ()), "")
 	if r.ExitCode != -1 || r.Reason != "timeout" || r.OK() || r.Duration <= 0 {
 		t.Errorf("%+v", r)
@@ -86,7 +86,7 @@ func TestRunCheckTimeout(t *testing.T) {
 func TestRunCheckCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	r := RunCheck(ctx, loop.Check{Command: "true"}, t.TempDir(), CheckEnviron(os.Environ()), "")
+	r := RunCheck(ctx, record.Check{Command: "true"}, t.TempDir(), CheckEnviron(os.Environ()), "")
 	if r.ExitCode != -1 || r.Reason != "cancelled" || r.OK() {
 		t.Errorf("%+v", r)
 	}
@@ -99,7 +99,7 @@ func TestRunCheckNotStarted(t *testing.T) {
 		{dir, dir, "not_found", `"sh"`},
 		{dir, ".:" + dir, "not_found", `"sh"`},
 	} {
-		r := RunCheck(t.Context(), loop.Check{Command: "true"}, tc.dir, []string{"PATH=" + tc.path}, "")
+		r := RunCheck(t.Context(), record.Check{Command: "true"}, tc.dir, []string{"PATH=" + tc.path}, "")
 		if r.ExitCode != -1 || r.Reason != tc.reason || r.OK() || !strings.Contains(r.Output, tc.says) {
 			t.Errorf("%+v", r)
 		}

@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"strings"
 
-	"git-runr/loop"
+	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
 
@@ -17,9 +17,9 @@ const maxPerCheck = 10
 // Judge fills in what a check's result means for a change, beside what the check came
 // to on the base: see loop.Checker. changed are the paths of the change; a file name
 // in the output that fits one of them is taken for it.
-func Judge(result loop.CheckResult, base *loop.CheckResult, changed []string) loop.CheckResult {
+func Judge(result record.CheckResult, base *record.CheckResult, changed []string) record.CheckResult {
 	result.FailsOnBase, result.Failures, result.FailuresMore, result.FailuresOnBase, result.Excerpt = false, nil, 0, 0, ""
-	if result.Reason != loop.NotInstalled {
+	if result.Reason != record.NotInstalled {
 		result.NotRun = notRun(result, base != nil && base.OK())
 	}
 	if result.OK() || result.NotRun != "" {
@@ -28,7 +28,7 @@ func Judge(result loop.CheckResult, base *loop.CheckResult, changed []string) lo
 	lines := outputLines(result.Output)
 	now := readFailures(result, lines, changed)
 	fresh := now
-	if base != nil && !base.OK() && base.Reason != loop.NotInstalled && notRun(*base, false) == "" {
+	if base != nil && !base.OK() && base.Reason != record.NotInstalled && notRun(*base, false) == "" {
 		was := readFailures(*base, outputLines(base.Output), changed)
 		fresh = missingFrom(was, now)
 		result.FailsOnBase = sameFailure(result, *base, now, was, fresh)
@@ -45,7 +45,7 @@ func Judge(result loop.CheckResult, base *loop.CheckResult, changed []string) lo
 
 // sameFailure reports whether a check fails on the change only as it fails on the base:
 // with failures that the base has too, or where none can be told apart in the same words.
-func sameFailure(result, base loop.CheckResult, now, was, fresh []failure) bool {
+func sameFailure(result, base record.CheckResult, now, was, fresh []failure) bool {
 	if result.Reason != base.Reason {
 		return false
 	}
@@ -58,9 +58,9 @@ func sameFailure(result, base loop.CheckResult, now, was, fresh []failure) bool 
 // CheckFindings are the findings of a judged result: warnings with the places that its
 // output names for what failed, notes for what fails on the base too. A check that
 // could not be run says nothing about the change and is none.
-func CheckFindings(result loop.CheckResult) []reply.Finding {
+func CheckFindings(result record.CheckResult) []reply.Finding {
 	note := func(text string) reply.Finding {
-		return checkFinding(result.Name, reply.Note, loop.CheckFailure{Message: text})
+		return checkFinding(result.Name, reply.Note, record.CheckFailure{Message: text})
 	}
 	switch {
 	case result.OK(), result.NotRun != "":
@@ -68,7 +68,7 @@ func CheckFindings(result loop.CheckResult) []reply.Finding {
 	case result.FailsOnBase:
 		return []reply.Finding{note("fails on the base too: " + lastLines(result))}
 	case len(result.Failures) == 0:
-		return []reply.Finding{checkFinding(result.Name, reply.Warning, loop.CheckFailure{Message: "failed: " + lastLines(result)})}
+		return []reply.Finding{checkFinding(result.Name, reply.Warning, record.CheckFailure{Message: "failed: " + lastLines(result)})}
 	}
 	var found []reply.Finding
 	for _, f := range result.Failures {
@@ -83,8 +83,8 @@ func CheckFindings(result loop.CheckResult) []reply.Finding {
 	return found
 }
 
-func checkFinding(name string, severity reply.Severity, f loop.CheckFailure) reply.Finding {
-	place := reply.Finding{Severity: severity, File: f.File, Line: f.Line, Rule: loop.RuleOfCheck + name}
+func checkFinding(name string, severity reply.Severity, f record.CheckFailure) reply.Finding {
+	place := reply.Finding{Severity: severity, File: f.File, Line: f.Line, Rule: record.RuleOfCheck + name}
 	f.File = "" // it is the finding's
 	text, _ := RedactSecrets(oneLine(f.String(), 500))
 	place.Issue = "check " + oneLine(name, 60) + ": " + text
@@ -134,7 +134,7 @@ var notRunSigns = []struct {
 
 // notRun says why a check could not run for reasons of the machine, or "". What a
 // change can cause itself is its fault where the check passed on the base.
-func notRun(result loop.CheckResult, basePassed bool) string {
+func notRun(result record.CheckResult, basePassed bool) string {
 	switch {
 	case result.OK(), result.Reason == reasonTimeout:
 		return ""
@@ -158,7 +158,7 @@ const reasonTimeout = "timeout"
 
 // signOf is what the output says that the machine lacks; only what no change can cause
 // with onlyMachine.
-func signOf(result loop.CheckResult, onlyMachine bool) string {
+func signOf(result record.CheckResult, onlyMachine bool) string {
 	if strings.Contains(result.Output, "--- FAIL: ") {
 		return ""
 	}
@@ -211,7 +211,7 @@ func isCrash(reason string) bool {
 
 // lastLines is the end of the output as one line, or from its first failure on where
 // that was found; the exit status where it says nothing.
-func lastLines(result loop.CheckResult) string {
+func lastLines(result record.CheckResult) string {
 	if result.Excerpt != "" {
 		lines := nonBlank(strings.Split(result.Excerpt, "\n"))
 		return oneLine(strings.Join(lines[:min(len(lines), 4)], " | "), 400)
@@ -273,12 +273,12 @@ func (f failure) key() string {
 }
 
 // recorded is f as it is kept with the result.
-func (f failure) recorded() loop.CheckFailure {
-	return loop.CheckFailure{Test: oneLine(f.test, 200), File: f.file, Line: f.line, Message: oneLine(f.msg, 500)}
+func (f failure) recorded() record.CheckFailure {
+	return record.CheckFailure{Test: oneLine(f.test, 200), File: f.file, Line: f.line, Message: oneLine(f.msg, 500)}
 }
 
 // readFailures reads the output of go test, then what any compiler or linter writes.
-func readFailures(result loop.CheckResult, lines, changed []string) []failure {
+func readFailures(result record.CheckResult, lines, changed []string) []failure {
 	at := newPlaces(result.Command, changed)
 	return append(goTestFailures(lines, at), placedFailures(lines, at)...)
 }

@@ -5,12 +5,12 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/loop"
+	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
 
-func failed(command, output string) loop.CheckResult {
-	return loop.CheckResult{Name: "test", Command: command, ExitCode: 1, Output: output}
+func failed(command, output string) record.CheckResult {
+	return record.CheckResult{Name: "test", Command: command, ExitCode: 1, Output: output}
 }
 
 const goFailure = `--- FAIL: TestTotal (0.00s)
@@ -229,27 +229,27 @@ func TestCheckFindingsAreLimited(t *testing.T) {
 }
 
 func TestChecksThatCouldNotRun(t *testing.T) {
-	pass := &loop.CheckResult{Name: "test"}
+	pass := &record.CheckResult{Name: "test"}
 	for _, c := range []struct {
 		name   string
-		result loop.CheckResult
-		base   *loop.CheckResult
+		result record.CheckResult
+		base   *record.CheckResult
 		failed bool
 	}{
-		{"passed", loop.CheckResult{}, nil, false},
+		{"passed", record.CheckResult{}, nil, false},
 		{"failed", failed("", "x"), nil, true},
-		{"timeout", loop.CheckResult{ExitCode: -1, Reason: "timeout"}, pass, true},
-		{"timeout, nothing before", loop.CheckResult{ExitCode: -1, Reason: "timeout"}, nil, true},
-		{"cancelled", loop.CheckResult{ExitCode: -1, Reason: "cancelled"}, pass, false},
-		{"untrusted", loop.CheckResult{ExitCode: -1, Reason: "untrusted_config"}, nil, false},
-		{"not found", loop.CheckResult{ExitCode: 127, Output: "sh: 1: jest: not found"}, nil, false},
-		{"not found, base passes", loop.CheckResult{ExitCode: 127, Output: "sh: 1: jest: not found"}, pass, true},
-		{"no permission", loop.CheckResult{ExitCode: 126}, nil, false},
-		{"killed", loop.CheckResult{ExitCode: -1, Reason: "signal:KILL"}, nil, false},
-		{"killed below sh", loop.CheckResult{ExitCode: 137}, nil, false},
-		{"killed, base passes", loop.CheckResult{ExitCode: -1, Reason: "signal:KILL"}, pass, true},
-		{"crashed", loop.CheckResult{ExitCode: -1, Reason: "signal:SEGV"}, nil, true},
-		{"crashed below sh", loop.CheckResult{ExitCode: 139}, nil, true},
+		{"timeout", record.CheckResult{ExitCode: -1, Reason: "timeout"}, pass, true},
+		{"timeout, nothing before", record.CheckResult{ExitCode: -1, Reason: "timeout"}, nil, true},
+		{"cancelled", record.CheckResult{ExitCode: -1, Reason: "cancelled"}, pass, false},
+		{"untrusted", record.CheckResult{ExitCode: -1, Reason: "untrusted_config"}, nil, false},
+		{"not found", record.CheckResult{ExitCode: 127, Output: "sh: 1: jest: not found"}, nil, false},
+		{"not found, base passes", record.CheckResult{ExitCode: 127, Output: "sh: 1: jest: not found"}, pass, true},
+		{"no permission", record.CheckResult{ExitCode: 126}, nil, false},
+		{"killed", record.CheckResult{ExitCode: -1, Reason: "signal:KILL"}, nil, false},
+		{"killed below sh", record.CheckResult{ExitCode: 137}, nil, false},
+		{"killed, base passes", record.CheckResult{ExitCode: -1, Reason: "signal:KILL"}, pass, true},
+		{"crashed", record.CheckResult{ExitCode: -1, Reason: "signal:SEGV"}, nil, true},
+		{"crashed below sh", record.CheckResult{ExitCode: 139}, nil, true},
 		{"no network", failed("", "go: example.com/x@v1: Get \"https://proxy.golang.org/x\": dial tcp: lookup proxy.golang.org: no such host\n"), pass, false},
 		{"module missing", failed("", "a.go:3:8: no required module provides package example.com/x; to add it:\n"), nil, false},
 		{"module missing, base passes", failed("", "a.go:3:8: no required module provides package example.com/x; to add it:\n"), pass, true},
@@ -289,7 +289,7 @@ func TestChecksThatFailOnTheBase(t *testing.T) {
 	worse := "--- FAIL: TestNew (0.00s)\n    cart_test.go:40: new\n" + goFailure
 	for _, c := range []struct {
 		name      string
-		now, base loop.CheckResult
+		now, base record.CheckResult
 		failed    bool
 		want      []string
 	}{
@@ -301,8 +301,8 @@ func TestChecksThatFailOnTheBase(t *testing.T) {
 		{"others", failed("", goFailure), failed("", goBuild), true, []string{"warning: check test: TestTotal/two", "warning: check test: TestPlain"}},
 		{"unreadable, the same", failed("", "broke after 3 s\n"), failed("", "broke after 5 s\n"), false, []string{"note: check test: fails on the base too"}},
 		{"unreadable, others", failed("", "broke\n"), failed("", "burnt\n"), true, []string{"warning: check test: failed: broke"}},
-		{"base passes", failed("", goFailure), loop.CheckResult{}, true, []string{"warning: check test: TestTotal/two", "warning: check test: TestPlain"}},
-		{"base could not run", failed("", "broke\n"), loop.CheckResult{ExitCode: 127, Output: "broke\n"}, true, []string{"warning: check test: failed: broke"}},
+		{"base passes", failed("", goFailure), record.CheckResult{}, true, []string{"warning: check test: TestTotal/two", "warning: check test: TestPlain"}},
+		{"base could not run", failed("", "broke\n"), record.CheckResult{ExitCode: 127, Output: "broke\n"}, true, []string{"warning: check test: failed: broke"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			judged := Judge(c.now, &c.base, changed)

@@ -6,7 +6,7 @@ import (
 	"sort"
 	"strings"
 
-	"git-runr/loop"
+	"git-runr/loop/record"
 )
 
 // maxPackages is how many Go packages are named in a command before it says ./...
@@ -23,9 +23,9 @@ type tree struct {
 // test script of an npm package that needs no dependencies. has reports whether
 // a file is in the tree, read gives its content. The checks of the top are called
 // vet and test, those of a module in a directory vet:DIR and test:DIR.
-func Detect(has func(path string) bool, read func(path string) ([]byte, error), changed []string) []loop.Check {
+func Detect(has func(path string) bool, read func(path string) ([]byte, error), changed []string) []record.Check {
 	t := tree{has, read}
-	var checks []loop.Check
+	var checks []record.Check
 	for _, dir := range t.roots(changed, "go.mod", isGoInput) {
 		checks = append(checks, t.goChecks(dir, changed)...)
 	}
@@ -86,20 +86,20 @@ func (t tree) above(p, marker string) (string, bool) {
 	}
 }
 
-func check(dir, name, command string) loop.Check {
+func check(dir, name, command string) record.Check {
 	if dir == "." {
-		return loop.Check{Name: name, Command: command}
+		return record.Check{Name: name, Command: command}
 	}
-	return loop.Check{Name: name + ":" + dir, Command: "cd " + shellQuote("./"+dir) + " && " + command}
+	return record.Check{Name: name + ":" + dir, Command: "cd " + shellQuote("./"+dir) + " && " + command}
 }
 
-func (t tree) goChecks(dir string, changed []string) []loop.Check {
+func (t tree) goChecks(dir string, changed []string) []record.Check {
 	packages := t.goPackages(dir, changed)
 	if len(packages) == 0 {
 		return nil
 	}
 	list := strings.Join(packages, " ")
-	return []loop.Check{check(dir, "vet", "go vet "+list), check(dir, "test", "go test "+list)}
+	return []record.Check{check(dir, "vet", "go vet "+list), check(dir, "test", "go test "+list)}
 }
 
 // goPackages are the packages of one module that the change touches, as arguments.
@@ -204,10 +204,10 @@ func (t tree) testsWithoutDependencies(dir string) bool {
 // DetectAll gives the checks of the whole project for a first configuration, from
 // what lies at its top: go, npm (or pnpm, yarn, bun by the lock file), cargo,
 // pytest and make. Names are unique; the first that claims one keeps it.
-func DetectAll(has func(path string) bool, read func(path string) ([]byte, error)) []loop.Check {
+func DetectAll(has func(path string) bool, read func(path string) ([]byte, error)) []record.Check {
 	t := tree{has, read}
-	var checks []loop.Check
-	add := func(name, command string) { checks = append(checks, loop.Check{Name: name, Command: command}) }
+	var checks []record.Check
+	add := func(name, command string) { checks = append(checks, record.Check{Name: name, Command: command}) }
 	if has("go.mod") {
 		add("build", "go build ./...")
 		add("vet", "go vet ./...")
@@ -227,9 +227,9 @@ func DetectAll(has func(path string) bool, read func(path string) ([]byte, error
 }
 
 // unique keeps the first check of each name.
-func unique(checks []loop.Check) []loop.Check {
+func unique(checks []record.Check) []record.Check {
 	seen := map[string]bool{}
-	var kept []loop.Check
+	var kept []record.Check
 	for _, c := range checks {
 		if !seen[c.Name] {
 			seen[c.Name] = true
@@ -239,15 +239,15 @@ func unique(checks []loop.Check) []loop.Check {
 	return kept
 }
 
-func (t tree) npmChecks() []loop.Check {
+func (t tree) npmChecks() []record.Check {
 	p, ok := t.npm(".")
 	if !ok {
 		return nil
 	}
-	var checks []loop.Check
+	var checks []record.Check
 	for _, name := range []string{"build", "typecheck", "lint", "test"} {
 		if p.Scripts[name] != "" {
-			checks = append(checks, loop.Check{Name: name, Command: t.npmTool() + " run " + name})
+			checks = append(checks, record.Check{Name: name, Command: t.npmTool() + " run " + name})
 		}
 	}
 	return checks
@@ -278,12 +278,12 @@ func (t tree) contains(name, words string) bool {
 
 var makeTarget = lazy(`(?m)^([A-Za-z0-9_.-]+(?:[ \t]+[A-Za-z0-9_.-]+)*)[ \t]*::?(?:[^=:]|$)`)
 
-func (t tree) makeChecks() []loop.Check {
+func (t tree) makeChecks() []record.Check {
 	targets := t.makeTargets()
-	var checks []loop.Check
+	var checks []record.Check
 	for _, name := range []string{"test", "check", "lint"} {
 		if targets[name] {
-			checks = append(checks, loop.Check{Name: name, Command: "make " + name})
+			checks = append(checks, record.Check{Name: name, Command: "make " + name})
 		}
 	}
 	return checks

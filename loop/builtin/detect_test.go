@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"git-runr/loop"
+	"git-runr/loop/record"
 )
 
 // project is the files of a tree by path.
@@ -23,7 +23,7 @@ func (p project) read(path string) ([]byte, error) {
 	return []byte(text), nil
 }
 
-func listChecks(checks []loop.Check) []string {
+func listChecks(checks []record.Check) []string {
 	list := []string{}
 	for _, c := range checks {
 		list = append(list, c.Name+": "+c.Command)

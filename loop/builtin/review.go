@@ -5,7 +5,7 @@ import (
 	"sort"
 	"strings"
 
-	"git-runr/loop"
+	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
 
@@ -16,7 +16,7 @@ const maxFindings = 200
 type Input struct {
 	Files  []File
 	Size   func(path string) int64 // bytes of the new content, -1 when unknown; nil: what the diff says
-	Checks []loop.CheckResult      // on the change, judged
+	Checks []record.CheckResult    // on the change, judged
 }
 
 // Review reads the diff and the checks' results. It states NEEDS_FIX for any
@@ -208,7 +208,7 @@ func summary(in Input, found []reply.Finding, failing []string) string {
 }
 
 // checksNotRun names the checks that could not be run, and why.
-func checksNotRun(results []loop.CheckResult) []string {
+func checksNotRun(results []record.CheckResult) []string {
 	var names []string
 	for _, c := range results {
 		if c.NotRun != "" {

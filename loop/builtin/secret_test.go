@@ -14,7 +14,7 @@ import (
 	"github.com/BurntSushi/toml"
 	"github.com/zricethezav/gitleaks/v8/config"
 
-	"git-runr/loop"
+	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
 
@@ -88,8 +88,8 @@ func TestSecrets(t *testing.T) {
 func TestFindingsDoNotHoldTheSecret(t *testing.T) {
 	for _, secret := range []string{awsKey, ghToken, pass, stripe} {
 		f := newText("a.go", "password := \""+secret+"\"\n")
-		check := loop.CheckResult{Name: "test", ExitCode: 1, Output: "a.go:1:1: bad password=\"" + secret + "\"\n"}
-		r := Review(Input{Files: []File{f}, Checks: []loop.CheckResult{Judge(check, nil, nil)}})
+		check := record.CheckResult{Name: "test", ExitCode: 1, Output: "a.go:1:1: bad password=\"" + secret + "\"\n"}
+		r := Review(Input{Files: []File{f}, Checks: []record.CheckResult{Judge(check, nil, nil)}})
 		if len(r.Findings) < 2 {
 			t.Fatalf("%+v", r.Findings)
 		}

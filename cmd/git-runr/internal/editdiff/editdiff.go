@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"git-runr/loop"
 	"git-runr/loop/prose"
+	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
 
@@ -49,16 +49,16 @@ func New(patch []byte, notes []string) Text {
 
 // Written is what a person wrote.
 type Written struct {
-	Decision loop.Decision // CommentOnly without a verdict
-	Message  string        // on the whole
-	Comments []Comment     // in the order of the text
+	Decision record.Decision // CommentOnly without a verdict
+	Message  string          // on the whole
+	Comments []Comment       // in the order of the text
 }
 
 // Comment is on lines of one side of a file, or, with Start 0, on a file. The side of a
 // whole file is "".
 type Comment struct {
 	Path       string
-	Side       loop.Side
+	Side       record.Side
 	Start, End int
 	Text       string // Markdown
 	Line       int    // where it begins in the edited text, from 1
@@ -66,7 +66,7 @@ type Comment struct {
 
 // Empty reports whether nothing was written.
 func (w Written) Empty() bool {
-	return w.Decision == loop.CommentOnly && w.Message == "" && len(w.Comments) == 0
+	return w.Decision == record.CommentOnly && w.Message == "" && len(w.Comments) == 0
 }
 
 // Parse reads the text as the person left it; what is wrong is a *LineError. The lines of the patch must all be there
@@ -78,7 +78,7 @@ func (e Text) Parse(saved string) (Written, error) {
 	at, ok := e.align(lines)
 	if !ok {
 		if !slices.ContainsFunc(lines, func(l string) bool { return !isBlank(l) && !strings.HasPrefix(l, helpMark) }) {
-			return Written{Decision: loop.CommentOnly}, nil
+			return Written{Decision: record.CommentOnly}, nil
 		}
 		return Written{}, e.mismatch(lines)
 	}
@@ -146,7 +146,7 @@ func (e Text) mismatch(lines []string) error {
 
 // parseTop reads what stands above the diff.
 func parseTop(lines []string) (Written, error) {
-	result := Written{Decision: loop.CommentOnly}
+	result := Written{Decision: record.CommentOnly}
 	var message []string
 	given := false
 	for i, line := range lines {
@@ -175,14 +175,14 @@ func cutVerdict(line string) (value string, ok bool) {
 	return strings.TrimSpace(value), ok && strings.EqualFold(name, "verdict")
 }
 
-func decisionOf(value string) (loop.Decision, bool) {
+func decisionOf(value string) (record.Decision, bool) {
 	switch strings.NewReplacer("_", " ", "-", " ").Replace(strings.ToLower(value)) {
 	case "approve", "approved":
-		return loop.Approve, true
+		return record.Approve, true
 	case "request changes", "changes requested":
-		return loop.RequestChanges, true
+		return record.RequestChanges, true
 	case "comment", "":
-		return loop.CommentOnly, true
+		return record.CommentOnly, true
 	}
 	return "", false
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/loop"
+	"git-runr/loop/record"
 )
 
 const editPatch = `diff --git a/a.go b/a.go
@@ -116,17 +116,17 @@ func TestTop(t *testing.T) {
 		text string
 		want Written
 	}{
-		"unchanged":         {e.text, Written{Decision: loop.CommentOnly}},
-		"empty":             {"", Written{Decision: loop.CommentOnly}},
-		"emptied":           {"\n \n" + editHelp, Written{Decision: loop.CommentOnly}},
-		"approved":          {top("verdict: approve\n"), Written{Decision: loop.Approve}},
-		"in other words":    {top("Verdict:  Request-Changes \r\n"), Written{Decision: loop.RequestChanges}},
-		"a message":         {top("verdict: approve\n\nGood.\n\n  # Heading\nverdict would be a word\n"), Written{Decision: loop.Approve, Message: "Good.\n\n  # Heading\nverdict would be a word"}},
-		"no verdict":        {top("Hm.\n"), Written{Decision: loop.CommentOnly, Message: "Hm."}},
-		"text before it":    {top("Hm.\nverdict: approve\n"), Written{Decision: loop.Approve, Message: "Hm."}},
-		"an empty verdict":  {top("verdict:\n"), Written{Decision: loop.CommentOnly}},
-		"no help any more":  {"verdict: approve\n" + editPatch, Written{Decision: loop.Approve}},
-		"a byte order mark": {"\uFEFF" + top("verdict: approve\n"), Written{Decision: loop.Approve}},
+		"unchanged":         {e.text, Written{Decision: record.CommentOnly}},
+		"empty":             {"", Written{Decision: record.CommentOnly}},
+		"emptied":           {"\n \n" + editHelp, Written{Decision: record.CommentOnly}},
+		"approved":          {top("verdict: approve\n"), Written{Decision: record.Approve}},
+		"in other words":    {top("Verdict:  Request-Changes \r\n"), Written{Decision: record.RequestChanges}},
+		"a message":         {top("verdict: approve\n\nGood.\n\n  # Heading\nverdict would be a word\n"), Written{Decision: record.Approve, Message: "Good.\n\n  # Heading\nverdict would be a word"}},
+		"no verdict":        {top("Hm.\n"), Written{Decision: record.CommentOnly, Message: "Hm."}},
+		"text before it":    {top("Hm.\nverdict: approve\n"), Written{Decision: record.Approve, Message: "Hm."}},
+		"an empty verdict":  {top("verdict:\n"), Written{Decision: record.CommentOnly}},
+		"no help any more":  {"verdict: approve\n" + editPatch, Written{Decision: record.Approve}},
+		"a byte order mark": {"\uFEFF" + top("verdict: approve\n"), Written{Decision: record.Approve}},
 	} {
 		got, err := e.Parse(test.text)
 		if err != nil || got.Decision != test.want.Decision || got.Message != test.want.Message || len(got.Comments) > 0 {

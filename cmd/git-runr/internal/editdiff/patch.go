@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"git-runr/loop"
+	"git-runr/loop/record"
 )
 
 // patchFile is a file of a patch; a side that does not have it is "".
@@ -14,14 +14,14 @@ type patchFile struct{ old, new string }
 // start 0, the file.
 type patchPlace struct {
 	file       *patchFile
-	side       loop.Side
+	side       record.Side
 	start, end int
 	first      int // where the hunk begins on that side
 }
 
 // path is the file's name on the place's side.
 func (p patchPlace) path() string {
-	if p.side == loop.SideOld || p.file.new == "" {
+	if p.side == record.SideOld || p.file.new == "" {
 		return p.file.old
 	}
 	return p.file.new
@@ -99,9 +99,9 @@ func (r *patchReader) hunk(line string) patchPlace {
 	r.newLine, r.newLeft = hunkRange(strings.TrimPrefix(fields[2], "+"))
 	r.oldAt, r.newAt = r.oldLine, r.newLine
 	if r.newLeft > 0 {
-		return patchPlace{r.file, loop.SideNew, r.newLine, r.newLine + r.newLeft - 1, r.newLine}
+		return patchPlace{r.file, record.SideNew, r.newLine, r.newLine + r.newLeft - 1, r.newLine}
 	}
-	return patchPlace{r.file, loop.SideOld, r.oldLine, r.oldLine + r.oldLeft - 1, r.oldLine}
+	return patchPlace{r.file, record.SideOld, r.oldLine, r.oldLine + r.oldLeft - 1, r.oldLine}
 }
 
 func hunkRange(text string) (from, count int) {
@@ -127,10 +127,10 @@ func (r *patchReader) hunkLine(line string) patchPlace {
 		r.oldLine, r.oldLeft = r.oldLine+1, r.oldLeft-1
 	}
 	if kind == "-" {
-		return patchPlace{r.file, loop.SideOld, r.oldLine - 1, r.oldLine - 1, r.oldAt}
+		return patchPlace{r.file, record.SideOld, r.oldLine - 1, r.oldLine - 1, r.oldAt}
 	}
 	r.newLine, r.newLeft = r.newLine+1, r.newLeft-1
-	return patchPlace{r.file, loop.SideNew, r.newLine - 1, r.newLine - 1, r.newAt}
+	return patchPlace{r.file, record.SideNew, r.newLine - 1, r.newLine - 1, r.newAt}
 }
 
 // sideName reads the name after "--- " or "+++ ".

@@ -8,16 +8,16 @@ import (
 	"time"
 
 	"git-runr/gitstore"
-	"git-runr/loop"
+	"git-runr/loop/record"
 )
 
 // claims are the reviews that this process holds: as whom, and under which claim.
 type claims struct {
 	mu   sync.Mutex
-	held map[string]loop.Hold
+	held map[string]record.Hold
 }
 
-func (c *claims) add(review string, by loop.Hold) {
+func (c *claims) add(review string, by record.Hold) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.held[review] = by
@@ -39,7 +39,7 @@ func (c *claims) drop(review string) {
 	delete(c.held, review)
 }
 
-func (c *claims) all() map[string]loop.Hold {
+func (c *claims) all() map[string]record.Hold {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return maps.Clone(c.held)
@@ -77,7 +77,7 @@ func (s *Server) renew(ctx context.Context) {
 	defer project.Close()
 	for review, by := range held {
 		err := s.renewOne(ctx, project, review, by)
-		var state *loop.StateError
+		var state *record.StateError
 		if errors.As(err, &state) || errors.Is(err, gitstore.ErrNotFound) {
 			s.claims.drop(review)
 		}
@@ -88,13 +88,13 @@ func (s *Server) renew(ctx context.Context) {
 }
 
 // renewOne looks first: a claim that a person took away must not be taken again.
-func (s *Server) renewOne(ctx context.Context, p *Project, id string, by loop.Hold) error {
+func (s *Server) renewOne(ctx context.Context, p *Project, id string, by record.Hold) error {
 	review, err := p.Store.Review(ctx, id)
 	if err != nil {
 		return err
 	}
-	if review.Status != loop.ReviewClaim || review.Claim == nil || review.Claim.ID != by.Claim {
-		return &loop.StateError{What: "review " + id, Status: string(review.Status), Cannot: "renewed"}
+	if review.Status != record.ReviewClaim || review.Claim == nil || review.Claim.ID != by.Claim {
+		return &record.StateError{What: "review " + id, Status: string(review.Status), Cannot: "renewed"}
 	}
 	_, provisional, err := p.Claim(ctx, id, by)
 	if provisional != "" {

@@ -9,7 +9,7 @@ import (
 
 	"git-runr/diagnose"
 	"git-runr/gitstore"
-	"git-runr/loop"
+	"git-runr/loop/record"
 )
 
 // errNoStop is the answer where nothing stopped.
@@ -51,16 +51,16 @@ func (c call) diagnosis(ctx context.Context, id string) (d diagnose.Diagnosis, c
 
 // absent reports whether there is no such thing, rather than several or a fault.
 func absent(err error) bool {
-	var missing *loop.NotFoundError
+	var missing *record.NotFoundError
 	return errors.As(err, &missing) && len(missing.Among) == 0
 }
 
 func (c call) newestStop(ctx context.Context) (d diagnose.Diagnosis, calm string, err error) {
-	runs, _, err := c.Store.Runs(ctx, loop.Filter{})
+	runs, _, err := c.Store.Runs(ctx, record.Filter{})
 	if err != nil {
 		return d, "", err
 	}
-	i := slices.IndexFunc(runs, func(r loop.RunSummary) bool { return r.Reason != "" })
+	i := slices.IndexFunc(runs, func(r record.RunSummary) bool { return r.Reason != "" })
 	if i < 0 {
 		return d, string(errNoStop), nil
 	}
@@ -71,7 +71,7 @@ func (c call) newestStop(ctx context.Context) (d diagnose.Diagnosis, calm string
 	return c.ofRun(run)
 }
 
-func (c call) ofRun(run loop.Run) (d diagnose.Diagnosis, calm string, err error) {
+func (c call) ofRun(run record.Run) (d diagnose.Diagnosis, calm string, err error) {
 	if run.Stop == nil {
 		return d, fmt.Sprintf("Run %s did not stop: it is %s. The user can type: git runr show %s", run.ID, run.Status, run.ID), nil
 	}
@@ -82,7 +82,7 @@ func (c call) ofRun(run loop.Run) (d diagnose.Diagnosis, calm string, err error)
 }
 
 // ofReview is that of the run which was started from a review, or else of the review.
-func (c call) ofReview(ctx context.Context, review loop.Review) (d diagnose.Diagnosis, calm string, err error) {
+func (c call) ofReview(ctx context.Context, review record.Review) (d diagnose.Diagnosis, calm string, err error) {
 	events, err := c.Store.ReviewEvents(ctx, review.ID)
 	if err != nil {
 		return d, "", err
@@ -111,7 +111,7 @@ func (c call) ofCommit(ctx context.Context, commit gitstore.ID) (d diagnose.Diag
 	if err != nil {
 		return d, "", err
 	}
-	about := loop.EventsOfCommit(events, commit)
+	about := record.EventsOfCommit(events, commit)
 	for _, e := range slices.Backward(about) {
 		if e.Run == "" {
 			continue

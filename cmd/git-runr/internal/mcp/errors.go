@@ -7,6 +7,7 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/loop"
+	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
 
@@ -42,11 +43,11 @@ func explain(err error) error {
 }
 
 func explanation(err error) string {
-	var missing *loop.NotFoundError
+	var missing *record.NotFoundError
 	if errors.As(err, &missing) {
 		return notFound(missing)
 	}
-	var state *loop.StateError
+	var state *record.StateError
 	if errors.As(err, &state) {
 		return stateRefused(state)
 	}
@@ -72,11 +73,11 @@ func nothingThere(e *loop.NothingError) string {
 	return text
 }
 
-func notFound(e *loop.NotFoundError) string {
+func notFound(e *record.NotFoundError) string {
 	switch {
 	case len(e.Among) > 0:
 		return fmt.Sprintf("Error: %v: give more of the id.", e)
-	case e.ID == loop.Latest:
+	case e.ID == record.Latest:
 		return fmt.Sprintf("Error: %v.", e)
 	case e.What == "review":
 		return fmt.Sprintf("Review %s not found. Use review_inbox list to see what there is.", e.ID)
@@ -86,13 +87,13 @@ func notFound(e *loop.NotFoundError) string {
 
 // stateAdvice is what to do about a review that is in another state than an action needs.
 var stateAdvice = map[string]string{
-	string(loop.ReviewOpen):    "nobody has submitted it yet, a person answers later: go on and look again another time",
-	string(loop.ReviewSubmit):  "claim it first with review_inbox claim",
-	string(loop.ReviewResolve): "it was dealt with already; to take that back a person types: git runr inbox reopen ID",
-	string(loop.ReviewCancel):  "ask for a new one with review; to take the cancellation back a person types: git runr inbox reopen ID",
+	string(record.ReviewOpen):    "nobody has submitted it yet, a person answers later: go on and look again another time",
+	string(record.ReviewSubmit):  "claim it first with review_inbox claim",
+	string(record.ReviewResolve): "it was dealt with already; to take that back a person types: git runr inbox reopen ID",
+	string(record.ReviewCancel):  "ask for a new one with review; to take the cancellation back a person types: git runr inbox reopen ID",
 }
 
-func stateRefused(e *loop.StateError) string {
+func stateRefused(e *record.StateError) string {
 	if e.Holder != "" {
 		return fmt.Sprintf("Error: %v: leave it to them, or pass force when the user says that you should take it over.", e)
 	}

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"git-runr/gitstore"
-	"git-runr/loop"
 	"git-runr/loop/prose"
+	"git-runr/loop/record"
 	"git-runr/loop/reply"
 	"git-runr/loop/safetext"
 )
@@ -28,7 +28,7 @@ func (c call) get(ctx context.Context, id string) (inboxReply, error) {
 
 // places says for the comments that are not where they were made any more where they
 // are at HEAD, by the comment's id.
-func (c call) places(ctx context.Context, r loop.Review) (map[string]string, error) {
+func (c call) places(ctx context.Context, r record.Review) (map[string]string, error) {
 	head, err := c.Store.Repo.Head(ctx)
 	if errors.Is(err, gitstore.ErrUnborn) {
 		return nil, nil
@@ -44,17 +44,17 @@ func (c call) places(ctx context.Context, r loop.Review) (map[string]string, err
 	now := map[string]string{}
 	for i, p := range placed {
 		switch {
-		case comments[i].File == "" || comments[i].Side == loop.SideOld: // HEAD is the other side
+		case comments[i].File == "" || comments[i].Side == record.SideOld: // HEAD is the other side
 		case p.Outdated:
 			now[comments[i].ID] = "outdated: " + p.Why
 		case p.Moved:
-			now[comments[i].ID] = "now at " + loop.Comment{File: p.File, StartLine: p.StartLine, EndLine: p.EndLine}.Place()
+			now[comments[i].ID] = "now at " + record.Comment{File: p.File, StartLine: p.StartLine, EndLine: p.EndLine}.Place()
 		}
 	}
 	return now, nil
 }
 
-func (c call) reviewText(r loop.Review, places map[string]string) string {
+func (c call) reviewText(r record.Review, places map[string]string) string {
 	var b strings.Builder
 	if len(r.Submissions) == 0 {
 		fmt.Fprintf(&b, "Review %s has no submitted comments (status: %s).\n", r.ID, r.Status)
@@ -65,14 +65,14 @@ func (c call) reviewText(r loop.Review, places map[string]string) string {
 	if len(r.Submissions) > 0 {
 		b.WriteString("\n" + foreign(submitted(r, places)))
 	}
-	if open := unanswered(r); len(open) > 0 && r.Status != loop.ReviewResolve {
+	if open := unanswered(r); len(open) > 0 && r.Status != record.ReviewResolve {
 		fmt.Fprintf(&b, "\nTo answer, each with review_inbox answer (fixed with the commit, refuted with the reason, or deferred): %s\n", strings.Join(open, ", "))
 	}
 	return strings.TrimRight(b.String(), "\n")
 }
 
 // writeFacts says what the request was and where it stands.
-func (c call) writeFacts(b *strings.Builder, r loop.Review) {
+func (c call) writeFacts(b *strings.Builder, r record.Review) {
 	fmt.Fprintf(b, "\nstatus: %s\n", r.Status)
 	if outcome := r.Outcome(); outcome != "" {
 		fmt.Fprintf(b, "outcome: %s\n", outcome)
@@ -113,8 +113,8 @@ func (c call) writeFacts(b *strings.Builder, r loop.Review) {
 	}
 }
 
-func (c call) writeClaim(b *strings.Builder, r loop.Review) {
-	if r.Claim == nil || r.Status != loop.ReviewClaim {
+func (c call) writeClaim(b *strings.Builder, r record.Review) {
+	if r.Claim == nil || r.Status != record.ReviewClaim {
 		return
 	}
 	fmt.Fprintf(b, "claimed by: %s", line(r.Claim.By, 200))
@@ -129,13 +129,13 @@ func (c call) writeClaim(b *strings.Builder, r loop.Review) {
 
 // submitted is what the reviewers said: who, then the comments of people in the form
 // of seed 003, then every finding with its id.
-func submitted(r loop.Review, places map[string]string) string {
+func submitted(r record.Review, places map[string]string) string {
 	var b strings.Builder
 	for _, sub := range r.Submissions {
 		writeSubmission(&b, sub)
 	}
 	if comments := r.Comments(); len(comments) > 0 {
-		b.WriteString("\n" + loop.FormatReviewMessage(comments) + "\n")
+		b.WriteString("\n" + record.FormatReviewMessage(comments) + "\n")
 	}
 	if findings := r.Findings(); len(findings) > 0 {
 		b.WriteString("\n## By id\n\n")
@@ -153,12 +153,12 @@ func submitted(r loop.Review, places map[string]string) string {
 }
 
 // writeSubmission says what one reviewer came to.
-func writeSubmission(b *strings.Builder, sub loop.Submission) {
+func writeSubmission(b *strings.Builder, sub record.Submission) {
 	verdict := string(sub.Report.Effective)
 	if sub.Decision != "" {
 		verdict = string(sub.Decision)
 	}
-	if sub.Outcome == loop.OutcomeNothing {
+	if sub.Outcome == record.OutcomeNothing {
 		verdict = "nothing to review"
 	}
 	fmt.Fprintf(b, "%s by %s at %s, %s\n", verdict, line(sub.Reviewer, 200), isoTime(sub.At),
@@ -175,7 +175,7 @@ func writeSubmission(b *strings.Builder, sub loop.Submission) {
 		if !check.OK() {
 			fmt.Fprintf(b, "check %s did not pass: %s: %s\n", line(check.Name, 200), line(check.Command, 500), line(check.Why(), 500))
 			if check.Output != "" && sub.Event != "" {
-				fmt.Fprintf(b, "  whole output: %s\n", loop.LogCommand(sub.Event, check.Name))
+				fmt.Fprintf(b, "  whole output: %s\n", record.LogCommand(sub.Event, check.Name))
 			}
 		}
 	}
@@ -201,7 +201,7 @@ func writeFinding(b *strings.Builder, f reply.Finding) {
 }
 
 // answered is what became of a finding, in one line.
-func answered(a loop.Answer) string {
+func answered(a record.Answer) string {
 	text := fmt.Sprintf("answered: %s", a.Kind)
 	if a.Commit != "" {
 		text += " by " + a.Commit.Short()

@@ -15,7 +15,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"git-runr/gitstore"
-	"git-runr/loop"
+	"git-runr/loop/record"
 )
 
 // project is a repository with one commit and the servers that tests start on it.
@@ -28,7 +28,7 @@ type project struct {
 	page      string       // what stands before the id in a page's address; "": none is served
 	elsewhere atomic.Int32 // claims given back elsewhere
 	closed    atomic.Int32
-	checks    []loop.Check
+	checks    []record.Check
 	offline   string // why a claim counts in this clone only
 }
 
@@ -72,14 +72,14 @@ func (p *project) commit(message string) {
 }
 
 // store opens the repository as another process would.
-func (p *project) store() *loop.Store {
+func (p *project) store() *record.Store {
 	p.t.Helper()
 	repo, err := gitstore.Open(p.t.Context(), p.from)
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	p.t.Cleanup(func() { repo.Close() })
-	return &loop.Store{Repo: repo, Now: time.Now}
+	return &record.Store{Repo: repo, Now: time.Now}
 }
 
 func (p *project) open(ctx context.Context) (*Project, error) {
@@ -87,30 +87,30 @@ func (p *project) open(ctx context.Context) (*Project, error) {
 	if err != nil {
 		return nil, err
 	}
-	store := &loop.Store{Repo: repo, Now: time.Now}
+	store := &record.Store{Repo: repo, Now: time.Now}
 	return &Project{
 		Store: store, Reviewer: "builtin", Checks: p.checks,
-		Page: func(r loop.Review) string {
+		Page: func(r record.Review) string {
 			if p.page == "" {
 				return ""
 			}
 			return p.page + r.ID
 		},
-		Claim: func(ctx context.Context, id string, by loop.Hold) (loop.Review, string, error) {
+		Claim: func(ctx context.Context, id string, by record.Hold) (record.Review, string, error) {
 			review, err := store.ClaimReview(ctx, id, by)
 			return review, p.offline, err
 		},
-		Held:    func(context.Context, string, loop.Hold, bool) error { return nil },
-		Unclaim: func(loop.Review, loop.Hold) { p.elsewhere.Add(1) },
+		Held:    func(context.Context, string, record.Hold, bool) error { return nil },
+		Unclaim: func(record.Review, record.Hold) { p.elsewhere.Add(1) },
 		Closed:  func() { p.closed.Add(1) },
 		KnownReviewer: func(name string) error {
-			if name != "builtin" && name != loop.Human {
+			if name != "builtin" && name != record.Human {
 				return errors.New("no agent " + name + " is configured")
 			}
 			return nil
 		},
 		StartWorker: func() error { p.workers.Add(1); return nil },
-		Offered:     func(run loop.Run) (loop.Run, error) { return run, nil },
+		Offered:     func(run record.Run) (record.Run, error) { return run, nil },
 		Close:       func() { repo.Close() },
 	}, nil
 }
@@ -201,14 +201,14 @@ func (c *chat) document(tool string, a args) map[string]any {
 }
 
 // asked is a request for a person's review of HEAD.
-func (p *project) asked(message string) loop.Review {
+func (p *project) asked(message string) record.Review {
 	p.t.Helper()
 	store := p.store()
 	subject, err := store.Subject(p.t.Context(), "HEAD")
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	review, err := store.RequestReview(p.t.Context(), loop.ReviewRequest{Subject: subject, Reviewer: loop.Human, Message: message}, "cli")
+	review, err := store.RequestReview(p.t.Context(), record.ReviewRequest{Subject: subject, Reviewer: record.Human, Message: message}, "cli")
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -216,7 +216,7 @@ func (p *project) asked(message string) loop.Review {
 }
 
 // submit answers a review as a person.
-func (p *project) submit(id string, person loop.Person) loop.Review {
+func (p *project) submit(id string, person record.Person) record.Review {
 	p.t.Helper()
 	if person.Actor == "" {
 		person.Actor = "Grace"
@@ -229,14 +229,14 @@ func (p *project) submit(id string, person loop.Person) loop.Review {
 }
 
 // submitted is a review with one comment on a line.
-func (p *project) submitted() loop.Review {
+func (p *project) submitted() record.Review {
 	p.t.Helper()
-	return p.submit(p.asked("").ID, loop.Person{Decision: loop.RequestChanges, Message: "nearly", Comments: []loop.Comment{
+	return p.submit(p.asked("").ID, record.Person{Decision: record.RequestChanges, Message: "nearly", Comments: []record.Comment{
 		{File: "a.txt", StartLine: 1, EndLine: 1, SelectedText: "one", Comment: "say two"},
 	}})
 }
 
-func (p *project) review(id string) loop.Review {
+func (p *project) review(id string) record.Review {
 	p.t.Helper()
 	review, err := p.store().Review(p.t.Context(), id)
 	if err != nil {

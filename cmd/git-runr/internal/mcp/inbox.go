@@ -9,6 +9,7 @@ import (
 
 	"git-runr/loop"
 	"git-runr/loop/prose"
+	"git-runr/loop/record"
 )
 
 // inboxReply is what the actions of review_inbox give; its document may be anything.
@@ -40,17 +41,17 @@ func (s *Server) inbox(ctx context.Context, c call, in inboxArgs) (inboxReply, e
 
 // listed is the document of a list.
 type listed struct {
-	Reviews []loop.ReviewSummary `json:"reviews"`
-	Total   int                  `json:"total"` // that fit the filter, shown or not
+	Reviews []record.ReviewSummary `json:"reviews"`
+	Total   int                    `json:"total"` // that fit the filter, shown or not
 }
 
 func (c call) list(ctx context.Context, in inboxArgs) (inboxReply, error) {
-	filter := loop.Filter{Limit: in.Limit, Review: c.wanted(in)}
+	filter := record.Filter{Limit: in.Limit, Review: c.wanted(in)}
 	if filter.Limit == 0 {
 		filter.Limit = limitDefault
 	}
 	var err error
-	if filter.Status, err = loop.StatusFilter(in.Status); err != nil {
+	if filter.Status, err = record.StatusFilter(in.Status); err != nil {
 		return inboxReply{}, err
 	}
 	if filter.ClosedSince, err = loop.ClosedSince(c.Store); err != nil {
@@ -64,7 +65,7 @@ func (c call) list(ctx context.Context, in inboxArgs) (inboxReply, error) {
 }
 
 // wanted is the filter by names; nil without one.
-func (c call) wanted(in inboxArgs) func(loop.ReviewSummary) bool {
+func (c call) wanted(in inboxArgs) func(record.ReviewSummary) bool {
 	if in.ClaimedBy == "" && in.Reviewer == "" {
 		return nil
 	}
@@ -72,14 +73,14 @@ func (c call) wanted(in inboxArgs) func(loop.ReviewSummary) bool {
 	if claimer == "me" {
 		claimer = c.actor
 	}
-	return func(r loop.ReviewSummary) bool {
+	return func(r record.ReviewSummary) bool {
 		asked := in.Reviewer == "" || r.Reviewer == in.Reviewer || slices.Contains(r.Others, in.Reviewer)
 		return asked && (claimer == "" || r.ClaimedBy == claimer)
 	}
 }
 
 // listText is the list in the form of seed 003.
-func listText(reviews []loop.ReviewSummary, total int) string {
+func listText(reviews []record.ReviewSummary, total int) string {
 	if len(reviews) == 0 {
 		return "No submitted reviews found."
 	}
@@ -95,7 +96,7 @@ func listText(reviews []loop.ReviewSummary, total int) string {
 	return b.String()
 }
 
-func listLine(r loop.ReviewSummary) string {
+func listLine(r record.ReviewSummary) string {
 	at := r.SubmittedAt
 	if at.IsZero() {
 		at = r.CreatedAt
@@ -115,15 +116,15 @@ func isoTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.00
 
 // changed is the document of an action that changes a review.
 type changed struct {
-	ID           string            `json:"review_id"`
-	Status       loop.ReviewStatus `json:"status"`
-	ClaimedBy    string            `json:"claimed_by,omitempty"`
-	ClaimedUntil time.Time         `json:"claimed_until,omitzero"`
-	ResolvedBy   string            `json:"resolved_by,omitempty"`
-	Unanswered   []string          `json:"unanswered"` // ids of findings and comments
+	ID           string              `json:"review_id"`
+	Status       record.ReviewStatus `json:"status"`
+	ClaimedBy    string              `json:"claimed_by,omitempty"`
+	ClaimedUntil time.Time           `json:"claimed_until,omitzero"`
+	ResolvedBy   string              `json:"resolved_by,omitempty"`
+	Unanswered   []string            `json:"unanswered"` // ids of findings and comments
 }
 
-func changedDocument(r loop.Review) any {
+func changedDocument(r record.Review) any {
 	doc := changed{ID: r.ID, Status: r.Status, ResolvedBy: r.ResolvedBy, Unanswered: unanswered(r)}
 	if r.Claim != nil {
 		doc.ClaimedBy, doc.ClaimedUntil = r.Claim.By, r.Claim.Until
@@ -131,7 +132,7 @@ func changedDocument(r loop.Review) any {
 	return document(doc)
 }
 
-func unanswered(r loop.Review) []string {
+func unanswered(r record.Review) []string {
 	ids := []string{}
 	for _, f := range r.Findings() {
 		if _, ok := r.AnswerTo(f.ID); !ok {
@@ -143,11 +144,11 @@ func unanswered(r loop.Review) []string {
 
 // claim takes a review for as long as this process lives and a lease longer.
 func (s *Server) claim(ctx context.Context, c call, in inboxArgs) (inboxReply, error) {
-	review, provisional, err := c.Claim(ctx, in.ID, loop.Hold{Actor: c.actor, Lease: s.Lease, Force: in.Force})
+	review, provisional, err := c.Claim(ctx, in.ID, record.Hold{Actor: c.actor, Lease: s.Lease, Force: in.Force})
 	if err != nil {
 		return inboxReply{}, err
 	}
-	s.claims.add(review.ID, loop.Hold{Actor: c.actor, Lease: s.Lease, Claim: review.Claim.ID})
+	s.claims.add(review.ID, record.Hold{Actor: c.actor, Lease: s.Lease, Claim: review.Claim.ID})
 	text := fmt.Sprintf("Claimed review %s (%s).\nclaimed by: %s", review.ID, review.Status, c.actor)
 	if until := review.Claim.Until; !until.IsZero() {
 		text += fmt.Sprintf(", until %s and for as long as this conversation lives", isoTime(until))
@@ -159,8 +160,8 @@ func (s *Server) claim(ctx context.Context, c call, in inboxArgs) (inboxReply, e
 }
 
 // hold is by whom a step on a review is done, unless somebody else has the review.
-func (s *Server) hold(ctx context.Context, c call, in inboxArgs) (loop.Hold, error) {
-	by := loop.Hold{Actor: c.actor, Force: in.Force}
+func (s *Server) hold(ctx context.Context, c call, in inboxArgs) (record.Hold, error) {
+	by := record.Hold{Actor: c.actor, Force: in.Force}
 	review, err := c.Store.Review(ctx, in.ID)
 	if err != nil {
 		return by, err
@@ -204,19 +205,19 @@ func (s *Server) resolve(ctx context.Context, c call, in inboxArgs) (inboxReply,
 
 // answer records what became of one finding.
 func (s *Server) answer(ctx context.Context, c call, in inboxArgs) (inboxReply, error) {
-	given := loop.Answer{Finding: in.Finding, Kind: loop.AnswerKind(in.Answer), Reason: in.Reason, Actor: c.actor}
+	given := record.Answer{Finding: in.Finding, Kind: record.AnswerKind(in.Answer), Reason: in.Reason, Actor: c.actor}
 	switch {
 	case in.Finding == "":
 		return inboxReply{}, refusal("Error: finding is required for action answer: the ids are in review_inbox get.")
 	case in.Answer == "":
 		return inboxReply{}, refusal("Error: answer is required for action answer: fixed, refuted or deferred.")
-	case given.Kind == loop.AnswerFixed && in.Commit == "":
+	case given.Kind == record.AnswerFixed && in.Commit == "":
 		return inboxReply{}, refusal("Error: commit is required for answer fixed: commit the fix and name it, such as HEAD.")
-	case given.Kind == loop.AnswerRefuted && strings.TrimSpace(in.Reason) == "":
+	case given.Kind == record.AnswerRefuted && strings.TrimSpace(in.Reason) == "":
 		return inboxReply{}, refusal("Error: reason is required for answer refuted.")
 	}
 	what := in.Answer
-	if given.Kind == loop.AnswerFixed {
+	if given.Kind == record.AnswerFixed {
 		commit, err := c.Store.Repo.Resolve(ctx, in.Commit)
 		if err != nil {
 			return inboxReply{}, refusef("Error: commit %q is not here: %v.", in.Commit, err)

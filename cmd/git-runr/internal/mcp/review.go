@@ -11,6 +11,7 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/loop"
+	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
 
@@ -30,7 +31,7 @@ const hint = "When the user submits, use review_inbox list/get to retrieve comme
 const errNoFiles = refusal("No files found matching the provided paths.")
 
 func (s *Server) review(ctx context.Context, c call, in reviewArgs) (outcome[requested], error) {
-	request := loop.ReviewRequest{Message: in.Message, Reviewer: in.Reviewer}
+	request := record.ReviewRequest{Message: in.Message, Reviewer: in.Reviewer}
 	if request.Reviewer == "" {
 		request.Reviewer = c.Reviewer
 	}
@@ -63,7 +64,7 @@ func (d requested) text(warnings []string) string {
 	if url == "" {
 		url = "none, no page is served; read it with: git runr inbox get " + d.ID
 	}
-	if d.URL == "" && d.Reviewer == loop.Human {
+	if d.URL == "" && d.Reviewer == record.Human {
 		more = append(more, "To review it in a browser, the user types: git runr serve --open")
 	}
 	lines := slices.Concat([]string{"Review requested (deferred).", "review_id: " + d.ID, "url: " + url, hint}, more, warnings)
@@ -72,7 +73,7 @@ func (d requested) text(warnings []string) string {
 
 // pin keeps what is under review from git's gc. What HEAD names is safe for weeks,
 // and the worker pins it.
-func (c call) pin(ctx context.Context, made loop.Review) error {
+func (c call) pin(ctx context.Context, made record.Review) error {
 	head, err := c.Store.Repo.Head(ctx)
 	if err == nil && head == made.Request.Subject.Tree {
 		return nil
@@ -82,7 +83,7 @@ func (c call) pin(ctx context.Context, made loop.Review) error {
 
 // start sees to it that an agent reviews; a person is not started.
 func (s *Server) start(c call, reviewer string) (warnings []string) {
-	if reviewer == loop.Human {
+	if reviewer == record.Human {
 		return nil
 	}
 	if err := c.StartWorker(); err != nil {
@@ -93,7 +94,7 @@ func (s *Server) start(c call, reviewer string) (warnings []string) {
 }
 
 // subject is what is to be reviewed, and which of the files that were named are not in it.
-func (c call) subject(ctx context.Context, in reviewArgs) (subject loop.Subject, missing []string, err error) {
+func (c call) subject(ctx context.Context, in reviewArgs) (subject record.Subject, missing []string, err error) {
 	if in.Revision != "" {
 		if subject, err = c.Store.Subject(ctx, in.Revision); err != nil {
 			return subject, nil, err
@@ -103,7 +104,7 @@ func (c call) subject(ctx context.Context, in reviewArgs) (subject loop.Subject,
 		}
 		return c.limited(ctx, subject, in.Files)
 	}
-	subject, err = c.Store.ChooseSubject(ctx, func(chosen *loop.Subject) (bool, error) {
+	subject, err = c.Store.ChooseSubject(ctx, func(chosen *record.Subject) (bool, error) {
 		if len(in.Files) == 0 {
 			return true, loop.CheckSubject(ctx, c.Store, *chosen)
 		}
@@ -114,14 +115,14 @@ func (c call) subject(ctx context.Context, in reviewArgs) (subject loop.Subject,
 		}
 		return err == nil, err
 	})
-	if errors.Is(err, loop.ErrNoSubject) {
+	if errors.Is(err, record.ErrNoSubject) {
 		err = errNoFiles
 	}
 	return subject, missing, err
 }
 
 // limited is subject with only the files that are named.
-func (c call) limited(ctx context.Context, subject loop.Subject, files []string) (loop.Subject, []string, error) {
+func (c call) limited(ctx context.Context, subject record.Subject, files []string) (record.Subject, []string, error) {
 	from, err := c.Store.ComparedWith(ctx, subject)
 	if err != nil {
 		return subject, nil, err
@@ -182,7 +183,7 @@ func topPath(repo *gitstore.Repo, name string) (string, bool) {
 }
 
 // appliesTo is what a review is about, on one line.
-func appliesTo(s loop.Subject) string {
+func appliesTo(s record.Subject) string {
 	text := fmt.Sprintf("%s %s", s.Kind, s.Spec)
 	switch {
 	case s.Commit != "":

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"git-runr/loop"
+	"git-runr/loop/record"
 )
 
 func TestReviewAnswersInTheFormOfTheSeed(t *testing.T) {
@@ -17,14 +18,14 @@ func TestReviewAnswersInTheFormOfTheSeed(t *testing.T) {
 	p.page = "http://127.0.0.1:1/review/"
 	c := p.chat()
 	text := c.call("review", args{"reviewer": "human", "message": "mind the gap"})
-	id := p.review(loop.Latest).ID
+	id := p.review(record.Latest).ID
 	want := fmt.Sprintf("Review requested (deferred).\nreview_id: %s\nurl: http://127.0.0.1:1/review/%s\n"+
 		"When the user submits, use review_inbox list/get to retrieve comments.", id, id)
 	if text != want {
 		t.Errorf("got  %q\nwant %q", text, want)
 	}
 	r := p.review(id)
-	if r.Status != loop.ReviewOpen || r.Source != "mcp" || r.Request.Reviewer != loop.Human || r.Request.Message != "mind the gap" {
+	if r.Status != record.ReviewOpen || r.Source != "mcp" || r.Request.Reviewer != record.Human || r.Request.Message != "mind the gap" {
 		t.Errorf("recorded %+v", r)
 	}
 	if p.workers.Load() != 0 {
@@ -35,7 +36,7 @@ func TestReviewAnswersInTheFormOfTheSeed(t *testing.T) {
 func TestReviewDocument(t *testing.T) {
 	p := newProject(t)
 	doc := p.chat().document("review", args{})
-	id := p.review(loop.Latest).ID
+	id := p.review(record.Latest).ID
 	for key, want := range map[string]any{
 		"review_id": id, "url": "", "status": "open", "reviewer": "builtin", "hint": hint,
 	} {
@@ -54,7 +55,7 @@ func TestReviewDocument(t *testing.T) {
 func TestReviewWithoutPage(t *testing.T) {
 	p := newProject(t)
 	text := p.chat().call("review", args{"reviewer": "human"})
-	wants(t, text, "url: none, no page is served; read it with: git runr inbox get "+p.review(loop.Latest).ID,
+	wants(t, text, "url: none, no page is served; read it with: git runr inbox get "+p.review(record.Latest).ID,
 		"git runr serve --open")
 }
 
@@ -78,28 +79,28 @@ func TestReviewSubject(t *testing.T) {
 		name  string
 		setUp func(*project)
 		args  args
-		kind  loop.SubjectKind
+		kind  record.SubjectKind
 		spec  string
 		paths string
 	}{
-		{"clean is HEAD", second, args{}, loop.SubjectCommit, "HEAD", ""},
-		{"dirty is the working tree", change, args{}, loop.SubjectWorktree, "--worktree", ""},
-		{"a changed file", change, args{"files": []string{"a.txt"}}, loop.SubjectWorktree, "--worktree", "a.txt"},
-		{"a directory", change, args{"files": []string{"new/"}}, loop.SubjectWorktree, "--worktree", "new"},
-		{"all", change, args{"files": []string{".", "a.txt"}}, loop.SubjectWorktree, "--worktree", ""},
-		{"a glob", change, args{"files": []string{"*/*.txt"}}, loop.SubjectWorktree, "--worktree", "new/c.txt"},
-		{"twice", change, args{"files": []string{"a.txt", "*.txt"}}, loop.SubjectWorktree, "--worktree", "a.txt"},
-		{"one of two", change, args{"files": []string{"a.txt", "gone.txt"}}, loop.SubjectWorktree, "--worktree", "a.txt"},
-		{"a file of the last commit", func(p *project) { second(p); change(p) }, args{"files": []string{"src/b.go"}}, loop.SubjectCommit, "HEAD", "src/b.go"},
-		{"a file that nobody changed", func(p *project) { second(p); p.write("d.txt", ""); p.commit("third") }, args{"files": []string{"src"}}, loop.SubjectRange, "HEAD", "src"},
-		{"a revision", func(p *project) { second(p); change(p) }, args{"revision": "HEAD~1"}, loop.SubjectCommit, "HEAD~1", ""},
-		{"a range", second, args{"revision": "HEAD~1..HEAD", "files": []string{"src/*.go"}}, loop.SubjectRange, "HEAD~1..HEAD", "src/b.go"},
+		{"clean is HEAD", second, args{}, record.SubjectCommit, "HEAD", ""},
+		{"dirty is the working tree", change, args{}, record.SubjectWorktree, "--worktree", ""},
+		{"a changed file", change, args{"files": []string{"a.txt"}}, record.SubjectWorktree, "--worktree", "a.txt"},
+		{"a directory", change, args{"files": []string{"new/"}}, record.SubjectWorktree, "--worktree", "new"},
+		{"all", change, args{"files": []string{".", "a.txt"}}, record.SubjectWorktree, "--worktree", ""},
+		{"a glob", change, args{"files": []string{"*/*.txt"}}, record.SubjectWorktree, "--worktree", "new/c.txt"},
+		{"twice", change, args{"files": []string{"a.txt", "*.txt"}}, record.SubjectWorktree, "--worktree", "a.txt"},
+		{"one of two", change, args{"files": []string{"a.txt", "gone.txt"}}, record.SubjectWorktree, "--worktree", "a.txt"},
+		{"a file of the last commit", func(p *project) { second(p); change(p) }, args{"files": []string{"src/b.go"}}, record.SubjectCommit, "HEAD", "src/b.go"},
+		{"a file that nobody changed", func(p *project) { second(p); p.write("d.txt", ""); p.commit("third") }, args{"files": []string{"src"}}, record.SubjectRange, "HEAD", "src"},
+		{"a revision", func(p *project) { second(p); change(p) }, args{"revision": "HEAD~1"}, record.SubjectCommit, "HEAD~1", ""},
+		{"a range", second, args{"revision": "HEAD~1..HEAD", "files": []string{"src/*.go"}}, record.SubjectRange, "HEAD~1..HEAD", "src/b.go"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := newProject(t)
 			tt.setUp(p)
 			p.chat().call("review", tt.args)
-			got := p.review(loop.Latest).Request.Subject
+			got := p.review(record.Latest).Request.Subject
 			if got.Kind != tt.kind || got.Spec != tt.spec || strings.Join(got.Paths, " ") != tt.paths {
 				t.Errorf("got %s %s %v", got.Kind, got.Spec, got.Paths)
 			}
@@ -125,7 +126,7 @@ func TestReviewFromBelowAndByAbsolutePath(t *testing.T) {
 	p.from = filepath.Join(p.dir, "src")
 	for _, file := range []string{"b.go", filepath.Join(p.dir, "src", "b.go"), "../src/b.go"} {
 		p.chat().call("review", args{"files": []string{file}})
-		if got := p.review(loop.Latest).Request.Subject.Paths; !slices.Equal(got, []string{"src/b.go"}) {
+		if got := p.review(record.Latest).Request.Subject.Paths; !slices.Equal(got, []string{"src/b.go"}) {
 			t.Errorf("%s is %v", file, got)
 		}
 	}
@@ -149,7 +150,7 @@ func TestReviewRefuses(t *testing.T) {
 			t.Errorf("%v: %q, want %q", tt.args, text, tt.want)
 		}
 	}
-	if _, total, _ := p.store().Reviews(t.Context(), loop.Filter{}); total != 0 {
+	if _, total, _ := p.store().Reviews(t.Context(), record.Filter{}); total != 0 {
 		t.Errorf("%d requests were recorded", total)
 	}
 }
@@ -169,7 +170,7 @@ func TestReviewInABareRepository(t *testing.T) {
 	p.from = bare
 	c := p.chat()
 	c.call("review", args{"files": []string{"a.txt"}})
-	got := p.review(loop.Latest).Request.Subject
+	got := p.review(record.Latest).Request.Subject
 	if got.Spec != "HEAD" || !slices.Equal(got.Paths, []string{"a.txt"}) {
 		t.Errorf("got %+v", got)
 	}
@@ -183,5 +184,5 @@ func TestReviewInALinkedWorktree(t *testing.T) {
 	main := p.chat()
 	p.from = linked
 	p.chat().call("review", args{"reviewer": "human"})
-	wants(t, main.call("review_inbox", args{"action": "list", "status": "waiting"}), p.review(loop.Latest).ID)
+	wants(t, main.call("review_inbox", args{"action": "list", "status": "waiting"}), p.review(record.Latest).ID)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"git-runr/loop"
+	"git-runr/loop/record"
 )
 
 // reviewArgs are the arguments of the tool review.
@@ -61,7 +61,7 @@ func reviewTool() *sdk.Tool {
 func inboxTool() *sdk.Tool {
 	schema := schemaOf[inboxArgs]()
 	enumerate(schema, "action", "list", "get", "claim", "release", "resolve", "answer")
-	enumerate(schema, "status", "inbox", loop.StatusWaiting, "open", "submitted", "claimed", "resolved", "cancelled", "all")
+	enumerate(schema, "status", "inbox", record.StatusWaiting, "open", "submitted", "claimed", "resolved", "cancelled", "all")
 	enumerate(schema, "answer", "fixed", "refuted", "deferred")
 	schema.Properties["limit"].Minimum = jsonschema.Ptr(1.0)
 	schema.Properties["limit"].Maximum = jsonschema.Ptr(float64(limitMost))

@@ -17,7 +17,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"git-runr/loop"
+	"git-runr/loop/record"
 )
 
 // Config is what a server works with. Its functions may be called from several
@@ -34,23 +34,23 @@ type Config struct {
 
 // Project is a repository during one call.
 type Project struct {
-	Store         *loop.Store
+	Store         *record.Store
 	Reviewer      string                  // who is asked when a request names nobody
 	KnownReviewer func(name string) error // nil for a name that can be asked
 	StartWorker   func() error            // starts what runs the agents that review, in the background
 	// Page is the address at which a person finds a review; "" where none is served.
-	Page func(loop.Review) string
+	Page func(record.Review) string
 	// Claim claims a review where all clones decide it. provisional says why the claim
 	// counts in this clone only; "" when it counts in all.
-	Claim func(ctx context.Context, id string, by loop.Hold) (review loop.Review, provisional string, err error)
+	Claim func(ctx context.Context, id string, by record.Hold) (review record.Review, provisional string, err error)
 	// Held refuses a step on a review that somebody else has where all clones decide it:
 	// asked there, or as it was last heard.
-	Held func(ctx context.Context, id string, by loop.Hold, ask bool) error
+	Held func(ctx context.Context, id string, by record.Hold, ask bool) error
 	// Unclaim gives back what Claim took elsewhere, once the claim here is gone.
-	Unclaim func(review loop.Review, by loop.Hold)
-	Closed  func()                           // hears that a review was resolved
-	Checks  []loop.Check                     // configured here and trusted
-	Offered func(loop.Run) (loop.Run, error) // a run with only those commands that may be offered for pasting
+	Unclaim func(review record.Review, by record.Hold)
+	Closed  func()                               // hears that a review was resolved
+	Checks  []record.Check                       // configured here and trusted
+	Offered func(record.Run) (record.Run, error) // a run with only those commands that may be offered for pasting
 	Close   func()
 }
 
@@ -68,7 +68,7 @@ const instructions = `Reviews of this git repository, by people and by agents. N
 // New is a server with all its tools.
 func New(c Config) *Server {
 	s := &Server{Config: c, actor: onceNamed()}
-	s.claims.held = map[string]loop.Hold{}
+	s.claims.held = map[string]record.Hold{}
 	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "git-runr", Title: "git-runr", Version: c.Version}, &sdk.ServerOptions{
 		Instructions: instructions,
 		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"git-runr/gitstore"
-	"git-runr/loop"
+	"git-runr/loop/record"
 )
 
 // TestTools: what clients of several makers need of a tool's description.
@@ -82,7 +82,7 @@ func TestServeAnswersBeforeItEnds(t *testing.T) {
 	if err := p.server().Run(t.Context(), in, &out); err != nil {
 		t.Fatal(err)
 	}
-	wants(t, out.String(), `"id":1`, `"id":2`, p.review(loop.Latest).ID)
+	wants(t, out.String(), `"id":1`, `"id":2`, p.review(record.Latest).ID)
 	for line := range strings.Lines(out.String()) {
 		if !json.Valid([]byte(line)) {
 			t.Errorf("not the protocol: %q", line)
@@ -123,7 +123,7 @@ func TestDiagnoseReview(t *testing.T) {
 	c := p.chat()
 	for _, id := range []string{r.ID, "HEAD"} {
 		wants(t, c.call("diagnose", args{"id": id}), "say two")
-		if doc := c.document("diagnose", args{"id": id}); doc["review_id"] != r.ID || doc["stop_reason"] != loop.ReasonReviewNotPassed {
+		if doc := c.document("diagnose", args{"id": id}); doc["review_id"] != r.ID || doc["stop_reason"] != record.ReasonReviewNotPassed {
 			t.Errorf("%s: document %v", id, doc)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"git-runr/loop"
+	"git-runr/loop/record"
 )
 
 // The endpoints, names and statuses are those of seed 003; times are milliseconds
@@ -103,7 +103,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "1")
 	}
-	var state *loop.StateError
+	var state *record.StateError
 	if errors.As(err, &state) && state.Holder != "" && isAPI(r) {
 		writeJSON(w, status, errorJSON{Error: err.Error(), ClaimedBy: state.Holder})
 		return

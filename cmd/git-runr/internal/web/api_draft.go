@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"git-runr/gitstore"
-	"git-runr/loop"
+	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
 
@@ -28,7 +28,7 @@ type commentJSON struct {
 	Blob     string `json:"blob,omitempty"`
 }
 
-func comment(c loop.Comment) commentJSON {
+func comment(c record.Comment) commentJSON {
 	return commentJSON{
 		File: c.File, StartLine: c.StartLine, EndLine: c.EndLine, SelectedText: c.SelectedText, Comment: c.Comment,
 		ID: c.ID, Side: string(c.Side), Severity: string(c.Severity), Commit: string(c.Commit), Blob: string(c.Blob),
@@ -52,7 +52,7 @@ type draftJSON struct {
 	Viewed   []string      `json:"viewed"`
 }
 
-func draft(d loop.Draft) draftJSON {
+func draft(d record.Draft) draftJSON {
 	doc := draftJSON{Reviewer: d.Actor, Comments: []commentJSON{}, Message: d.Message, Viewed: append([]string{}, d.Viewed...)}
 	for _, c := range d.Comments {
 		doc.Comments = append(doc.Comments, comment(c))
@@ -85,7 +85,7 @@ func (s *Server) addDraftComment(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = s.Store.EditDraft(r.Context(), review.ID, s.Actor, func(d *loop.Draft) error {
+	_, err = s.Store.EditDraft(r.Context(), review.ID, s.Actor, func(d *record.Draft) error {
 		c = d.Add(c)
 		return nil
 	})
@@ -105,7 +105,7 @@ func (s *Server) setDraftComment(r *http.Request) (any, error) {
 	if strings.TrimSpace(in.Comment) == "" {
 		return nil, badRequest("comment is empty")
 	}
-	return s.editDraft(r, func(d *loop.Draft) error {
+	return s.editDraft(r, func(d *record.Draft) error {
 		if !d.Set(r.PathValue("comment"), in.Comment) {
 			return noComment(r)
 		}
@@ -114,7 +114,7 @@ func (s *Server) setDraftComment(r *http.Request) (any, error) {
 }
 
 func (s *Server) removeDraftComment(r *http.Request) (any, error) {
-	return s.editDraft(r, func(d *loop.Draft) error {
+	return s.editDraft(r, func(d *record.Draft) error {
 		if !d.Remove(r.PathValue("comment")) {
 			return noComment(r)
 		}
@@ -123,7 +123,7 @@ func (s *Server) removeDraftComment(r *http.Request) (any, error) {
 }
 
 func noComment(r *http.Request) error {
-	return &loop.NotFoundError{What: "comment", ID: r.PathValue("comment")}
+	return &record.NotFoundError{What: "comment", ID: r.PathValue("comment")}
 }
 
 func (s *Server) setDraftMessage(r *http.Request) (any, error) {
@@ -133,7 +133,7 @@ func (s *Server) setDraftMessage(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.editDraft(r, func(d *loop.Draft) error {
+	return s.editDraft(r, func(d *record.Draft) error {
 		d.Message = in.Message
 		return nil
 	})
@@ -150,7 +150,7 @@ func (s *Server) setDraftViewed(r *http.Request) (any, error) {
 	if in.File == "" {
 		return nil, badRequest("file is required")
 	}
-	return s.editDraft(r, func(d *loop.Draft) error {
+	return s.editDraft(r, func(d *record.Draft) error {
 		d.Viewed = slices.DeleteFunc(d.Viewed, func(file string) bool { return file == in.File })
 		if in.Viewed {
 			d.Viewed = append(d.Viewed, in.File)
@@ -159,7 +159,7 @@ func (s *Server) setDraftViewed(r *http.Request) (any, error) {
 	})
 }
 
-func (s *Server) editDraft(r *http.Request, edit func(*loop.Draft) error) (any, error) {
+func (s *Server) editDraft(r *http.Request, edit func(*record.Draft) error) (any, error) {
 	d, err := s.Store.EditDraft(r.Context(), r.PathValue("id"), s.Actor, edit)
 	if err != nil {
 		return nil, err
@@ -169,18 +169,18 @@ func (s *Server) editDraft(r *http.Request, edit func(*loop.Draft) error) (any, 
 
 // place makes a comment of what was sent: where it says it is, there are such lines,
 // and the text of them is taken from the code.
-func (s *Server) place(ctx context.Context, review loop.Review, in commentJSON) (loop.Comment, error) {
+func (s *Server) place(ctx context.Context, review record.Review, in commentJSON) (record.Comment, error) {
 	severity := reply.Severity(in.Severity)
 	switch {
 	case strings.TrimSpace(in.Comment) == "":
-		return loop.Comment{}, badRequest("comment is empty")
+		return record.Comment{}, badRequest("comment is empty")
 	case severity != "" && severity != reply.Critical && severity != reply.Warning && severity != reply.Note:
-		return loop.Comment{}, badRequest("severity %q is none of critical, warning, note", in.Severity)
+		return record.Comment{}, badRequest("severity %q is none of critical, warning, note", in.Severity)
 	case in.File == "" && in.StartLine != 0:
-		return loop.Comment{}, badRequest("lines need a file")
+		return record.Comment{}, badRequest("lines need a file")
 	}
-	c, err := s.Store.AnchorComment(ctx, review.Request.Subject, loop.Comment{
-		File: in.File, Side: loop.Side(in.Side), StartLine: in.StartLine, EndLine: in.EndLine,
+	c, err := s.Store.AnchorComment(ctx, review.Request.Subject, record.Comment{
+		File: in.File, Side: record.Side(in.Side), StartLine: in.StartLine, EndLine: in.EndLine,
 		SelectedText: in.SelectedText, Comment: in.Comment, Severity: severity,
 	})
 	if errors.Is(err, gitstore.ErrNotFound) {
@@ -222,8 +222,8 @@ func (s *Server) submit(r *http.Request) (any, error) {
 }
 
 // person is what in submits: with the draft, unless it is in somebody else's name.
-func (s *Server) person(ctx context.Context, review loop.Review, in submitJSON) (loop.Person, error) {
-	p := loop.Person{Actor: strings.TrimSpace(in.Reviewer), Decision: loop.Decision(in.Decision), Key: in.Key}
+func (s *Server) person(ctx context.Context, review record.Review, in submitJSON) (record.Person, error) {
+	p := record.Person{Actor: strings.TrimSpace(in.Reviewer), Decision: record.Decision(in.Decision), Key: in.Key}
 	if p.Actor == "" || p.Actor == s.Actor {
 		d, err := s.Store.Draft(review, s.Actor)
 		if err != nil {
@@ -236,7 +236,7 @@ func (s *Server) person(ctx context.Context, review loop.Review, in submitJSON) 
 	}
 	size := len(p.Message)
 	for _, sent := range in.Comments {
-		if sent.ID != "" && slices.ContainsFunc(p.Comments, func(c loop.Comment) bool { return c.ID == sent.ID }) {
+		if sent.ID != "" && slices.ContainsFunc(p.Comments, func(c record.Comment) bool { return c.ID == sent.ID }) {
 			continue
 		}
 		c, err := s.place(ctx, review, sent)
@@ -244,7 +244,7 @@ func (s *Server) person(ctx context.Context, review loop.Review, in submitJSON) 
 			return p, err
 		}
 		if size += len(c.Comment) + len(c.SelectedText); size > maxSubmission {
-			return p, loop.ErrDraftFull
+			return p, record.ErrDraftFull
 		}
 		p.Comments = append(p.Comments, c)
 	}
@@ -252,6 +252,6 @@ func (s *Server) person(ctx context.Context, review loop.Review, in submitJSON) 
 }
 
 // sent reports whether p was recorded under its key before.
-func sent(review loop.Review, p loop.Person) bool {
-	return p.Key != "" && slices.ContainsFunc(review.Submissions, func(s loop.Submission) bool { return s.Key == p.Key && s.Reviewer == p.Actor })
+func sent(review record.Review, p record.Person) bool {
+	return p.Key != "" && slices.ContainsFunc(review.Submissions, func(s record.Submission) bool { return s.Key == p.Key && s.Reviewer == p.Actor })
 }

@@ -13,6 +13,7 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/loop"
+	"git-runr/loop/record"
 )
 
 // summaryJSON is a review in a list: the names of seed 003, then ours.
@@ -45,7 +46,7 @@ type summaryJSON struct {
 	Failure      string   `json:"failure,omitempty"` // stop reason, when the reviewer could not be run
 }
 
-func summary(r loop.ReviewSummary) summaryJSON {
+func summary(r record.ReviewSummary) summaryJSON {
 	return summaryJSON{
 		ID: r.ID, Status: string(r.Status), CreatedAt: millis(r.CreatedAt), UpdatedAt: millis(r.UpdatedAt),
 		SubmittedAt: millis(r.SubmittedAt), ClaimedAt: millis(r.ClaimedAt), ClaimedBy: text(r.ClaimedBy),
@@ -83,7 +84,7 @@ func (s *Server) createSession(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	request := loop.ReviewRequest{Message: in.Message, Reviewer: in.Reviewer}
+	request := record.ReviewRequest{Message: in.Message, Reviewer: in.Reviewer}
 	if request.Reviewer == "" {
 		request.Reviewer = s.Reviewer
 	}
@@ -110,13 +111,13 @@ func (s *Server) createSession(r *http.Request) (any, error) {
 
 // subject is what is to be reviewed: a revision, some files of one, or, without one,
 // the files as they are in the working tree.
-func (s *Server) subject(ctx context.Context, revision string, files []string) (loop.Subject, error) {
+func (s *Server) subject(ctx context.Context, revision string, files []string) (record.Subject, error) {
 	paths, err := s.topPaths(files)
 	if err != nil {
-		return loop.Subject{}, err
+		return record.Subject{}, err
 	}
 	if revision == "" && len(paths) == 0 {
-		return loop.Subject{}, badRequest("files is required, or a revision")
+		return record.Subject{}, badRequest("files is required, or a revision")
 	}
 	if revision == "" {
 		return s.fileSubject(ctx, paths)
@@ -131,17 +132,17 @@ func (s *Server) subject(ctx context.Context, revision string, files []string) (
 
 // fileSubject is what the working tree changed in paths, else what the last commit
 // did; where both are nothing, the files as a whole.
-func (s *Server) fileSubject(ctx context.Context, paths []string) (loop.Subject, error) {
-	subject, err := s.Store.ChooseSubject(ctx, func(subject *loop.Subject) (bool, error) {
+func (s *Server) fileSubject(ctx context.Context, paths []string) (record.Subject, error) {
+	subject, err := s.Store.ChooseSubject(ctx, func(subject *record.Subject) (bool, error) {
 		subject.Paths = paths
 		err := loop.CheckSubject(ctx, s.Store, *subject)
-		nothing, nowhere := new(loop.NothingError), new(loop.InputError)
+		nothing, nowhere := new(loop.NothingError), new(record.InputError)
 		if errors.As(err, &nothing) || errors.As(err, &nowhere) {
 			return false, nil
 		}
 		return err == nil, err
 	})
-	if errors.Is(err, loop.ErrNoSubject) {
+	if errors.Is(err, record.ErrNoSubject) {
 		return subject, badRequest("No files found matching the provided paths.")
 	}
 	return subject, err
@@ -167,7 +168,7 @@ func (s *Server) topPaths(files []string) ([]string, error) {
 }
 
 func (s *Server) listSessions(r *http.Request) (any, error) {
-	open, _, err := s.Store.Reviews(r.Context(), loop.Filter{Status: func(status string) bool { return status == string(loop.ReviewOpen) }})
+	open, _, err := s.Store.Reviews(r.Context(), record.Filter{Status: func(status string) bool { return status == string(record.ReviewOpen) }})
 	if err != nil {
 		return nil, err
 	}
@@ -183,12 +184,12 @@ const maxListed = 200
 
 func (s *Server) listSubmissions(r *http.Request) (any, error) {
 	q := r.URL.Query()
-	filter := loop.Filter{Limit: 50}
+	filter := record.Filter{Limit: 50}
 	var err error
 	if filter.ClosedSince, err = loop.ClosedSince(s.Store); err != nil {
 		return nil, err
 	}
-	if filter.Status, err = loop.StatusFilter(q.Get("status")); err != nil {
+	if filter.Status, err = record.StatusFilter(q.Get("status")); err != nil {
 		return nil, badRequest("%v", err)
 	}
 	if limit := q.Get("limit"); limit != "" {
@@ -199,7 +200,7 @@ func (s *Server) listSubmissions(r *http.Request) (any, error) {
 		filter.Limit = min(max(n, 1), maxListed)
 	}
 	if claimedBy, reviewer := q.Get("claimedBy"), q.Get("reviewer"); claimedBy != "" || reviewer != "" {
-		filter.Review = func(r loop.ReviewSummary) bool {
+		filter.Review = func(r record.ReviewSummary) bool {
 			return (claimedBy == "" || r.ClaimedBy == claimedBy) && (reviewer == "" || r.Reviewer == reviewer || slices.Contains(r.Others, reviewer))
 		}
 	}
@@ -222,9 +223,9 @@ type recordJSON struct {
 	Submission    *submissionJSON `json:"submission"` // null while nobody has answered
 	ResultSummary resultJSON      `json:"resultSummary"`
 	Submissions   []personsAnswer `json:"submissions"`
-	Answers       []loop.Answer   `json:"answers"`
+	Answers       []record.Answer `json:"answers"`
 	Note          string          `json:"note,omitempty"`
-	Lost          []loop.Lost     `json:"lost,omitempty"` // steps that came too late
+	Lost          []record.Lost   `json:"lost,omitempty"` // steps that came too late
 }
 
 type requestJSON struct {
@@ -260,19 +261,19 @@ func (s *Server) getSubmission(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return record(review), nil
+	return reviewRecord(review), nil
 }
 
-func record(r loop.Review) recordJSON {
+func reviewRecord(r record.Review) recordJSON {
 	doc := recordJSON{
-		summaryJSON: summary(r.Summary()), Answers: append([]loop.Answer{}, r.Answers...), Note: r.Note, Lost: r.Lost,
+		summaryJSON: summary(r.Summary()), Answers: append([]record.Answer{}, r.Answers...), Note: r.Note, Lost: r.Lost,
 		Request: requestJSON{
 			Files: append([]string{}, r.Request.Subject.Paths...), Warnings: []string{}, Message: r.Request.Message,
 			Branch: r.Request.Subject.Branch, Commit: string(r.Request.Subject.Commit), Source: r.Source, OtherReviewers: r.Request.Others,
 		},
 		Submissions: []personsAnswer{},
 	}
-	if r.Status == loop.ReviewCancel {
+	if r.Status == record.ReviewCancel {
 		doc.CancelledAt = millis(r.UpdatedAt)
 	}
 	for _, sub := range r.Submissions {
@@ -289,7 +290,7 @@ func record(r loop.Review) recordJSON {
 }
 
 // allComments are what all reviewers, people and agents, remarked.
-func allComments(r loop.Review) []commentJSON {
+func allComments(r record.Review) []commentJSON {
 	all := []commentJSON{}
 	for _, sub := range r.Submissions {
 		for _, f := range sub.Report.Findings {
@@ -319,10 +320,10 @@ func (s *Server) actor(r *http.Request, named string) string {
 // movedJSON is a review after a step, with the drafts that closing it left.
 type movedJSON struct {
 	summaryJSON
-	Drafts []loop.KeptDraft `json:"drafts,omitempty"`
+	Drafts []record.KeptDraft `json:"drafts,omitempty"`
 }
 
-func (s *Server) moved(review loop.Review, err error) (any, error) {
+func (s *Server) moved(review record.Review, err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -331,7 +332,7 @@ func (s *Server) moved(review loop.Review, err error) (any, error) {
 
 // keptDrafts are those of a review that is closed already: what cannot be read is no
 // failure of that.
-func (s *Server) keptDrafts(review loop.Review) []loop.KeptDraft {
+func (s *Server) keptDrafts(review record.Review) []record.KeptDraft {
 	kept, err := s.Store.KeptDrafts(review, s.Actor)
 	if err != nil {
 		s.log("review %s: %v", review.ID, err)
@@ -356,7 +357,7 @@ func (s *Server) claim(r *http.Request) (any, error) {
 		return nil, err
 	}
 	actor := s.actor(r, in.ClaimedBy)
-	review, provisional, err := s.claimReview(r.Context(), r.PathValue("id"), loop.Hold{Actor: actor, Lease: s.Lease, Force: in.Force})
+	review, provisional, err := s.claimReview(r.Context(), r.PathValue("id"), record.Hold{Actor: actor, Lease: s.Lease, Force: in.Force})
 	if err != nil {
 		return nil, err
 	}
@@ -373,7 +374,7 @@ func (s *Server) release(r *http.Request) (any, error) {
 		return nil, err
 	}
 	actor := s.actor(r, in.ClaimedBy)
-	return s.moved(s.releaseReview(r.Context(), r.PathValue("id"), loop.Hold{Actor: actor, Force: in.Force, Claim: in.Claim}))
+	return s.moved(s.releaseReview(r.Context(), r.PathValue("id"), record.Hold{Actor: actor, Force: in.Force, Claim: in.Claim}))
 }
 
 func (s *Server) resolve(r *http.Request) (any, error) {
@@ -387,7 +388,7 @@ func (s *Server) resolve(r *http.Request) (any, error) {
 		return nil, err
 	}
 	actor := s.actor(r, in.ResolvedBy)
-	return s.moved(s.resolveReview(r.Context(), r.PathValue("id"), loop.Hold{Actor: actor, Force: in.Force, Claim: in.Claim}, in.Note))
+	return s.moved(s.resolveReview(r.Context(), r.PathValue("id"), record.Hold{Actor: actor, Force: in.Force, Claim: in.Claim}, in.Note))
 }
 
 func (s *Server) cancel(r *http.Request) (any, error) {
@@ -423,8 +424,8 @@ func (s *Server) deleteSession(r *http.Request) (any, error) {
 }
 
 type okJSON struct {
-	OK     bool             `json:"ok"`
-	Drafts []loop.KeptDraft `json:"drafts,omitempty"` // that stay
+	OK     bool               `json:"ok"`
+	Drafts []record.KeptDraft `json:"drafts,omitempty"` // that stay
 }
 
 // answer records what became of one finding or comment.
@@ -440,7 +441,7 @@ func (s *Server) answer(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	given := loop.Answer{Finding: in.Finding, Kind: loop.AnswerKind(in.Answer), Reason: strings.TrimSpace(in.Reason)}
+	given := record.Answer{Finding: in.Finding, Kind: record.AnswerKind(in.Answer), Reason: strings.TrimSpace(in.Reason)}
 	if in.Commit != "" {
 		if given.Commit, err = s.repo.Resolve(r.Context(), in.Commit); err != nil {
 			return nil, badRequest("commit %q: %v", in.Commit, err)
@@ -451,5 +452,5 @@ func (s *Server) answer(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return record(review), nil
+	return reviewRecord(review), nil
 }

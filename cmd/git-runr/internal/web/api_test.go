@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"git-runr/gitstore"
-	"git-runr/loop"
+	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
 
@@ -173,7 +173,7 @@ func TestRecord(t *testing.T) {
 func TestRecordOfFindings(t *testing.T) {
 	s := newSite(t)
 	id := s.request()
-	sub := loop.Submission{Reviewer: "builtin", Outcome: loop.OutcomeFailed, Report: reply.Report{
+	sub := record.Submission{Reviewer: "builtin", Outcome: record.OutcomeFailed, Report: reply.Report{
 		Effective: reply.NeedsFix, Findings: []reply.Finding{{ID: "f-0123456789", Severity: reply.Warning, File: "a.txt", Line: 2, Issue: "bad", Fix: "mend"}},
 	}}
 	if _, err := s.Store.SubmitReview(t.Context(), id, sub, ""); err != nil {
@@ -374,7 +374,7 @@ func TestSubmit(t *testing.T) {
 func TestRequestedIsTold(t *testing.T) {
 	s := newSite(t)
 	var told []string
-	s.Requested = func(_ context.Context, r loop.Review) error {
+	s.Requested = func(_ context.Context, r record.Review) error {
 		told = append(told, r.Request.Reviewer)
 		return errors.New("cannot start")
 	}
@@ -390,8 +390,8 @@ func TestStepsAreTold(t *testing.T) {
 	s := newSite(t)
 	var told []string
 	s.Closed = func() { told = append(told, "closed") }
-	s.Unclaim = func(_ loop.Review, by loop.Hold) { told = append(told, "unclaim "+by.Actor) }
-	s.Claim = func(ctx context.Context, id string, by loop.Hold) (loop.Review, string, error) {
+	s.Unclaim = func(_ record.Review, by record.Hold) { told = append(told, "unclaim "+by.Actor) }
+	s.Claim = func(ctx context.Context, id string, by record.Hold) (record.Review, string, error) {
 		told = append(told, "claim "+by.Actor)
 		review, err := s.Store.ClaimReview(ctx, id, by)
 		return review, "no remote", err
@@ -420,10 +420,10 @@ func TestStepsAreTold(t *testing.T) {
 
 func TestErrorStatuses(t *testing.T) {
 	for status, errs := range map[int][]error{
-		400: {badRequest("x"), &loop.StateError{}, &loop.InputError{}, gitstore.ErrNoIdentity, gitstore.ErrUnborn},
-		404: {&loop.NotFoundError{}, fmt.Errorf("x: %w", gitstore.ErrNotFound)},
-		409: {&loop.StateError{Holder: "a"}},
-		413: {loop.ErrDraftFull, &http.MaxBytesError{}},
+		400: {badRequest("x"), &record.StateError{}, &record.InputError{}, gitstore.ErrNoIdentity, gitstore.ErrUnborn},
+		404: {&record.NotFoundError{}, fmt.Errorf("x: %w", gitstore.ErrNotFound)},
+		409: {&record.StateError{Holder: "a"}},
+		413: {record.ErrDraftFull, &http.MaxBytesError{}},
 		500: {errors.New("x")},
 		503: {gitstore.ErrBusy, fs.ErrPermission, context.DeadlineExceeded},
 		507: {syscall.ENOSPC},

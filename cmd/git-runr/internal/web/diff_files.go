@@ -12,7 +12,7 @@ import (
 	"sync"
 
 	"git-runr/gitstore"
-	"git-runr/loop"
+	"git-runr/loop/record"
 )
 
 // comparison is two trees and where the page shows what differs between them.
@@ -223,7 +223,7 @@ func newFileList(stats []gitstore.FileStat, changes []gitstore.Change) *fileList
 }
 
 // reviewComparison is the change that a review is about.
-func (p *pages) reviewComparison(ctx context.Context, review loop.Review) (comparison, error) {
+func (p *pages) reviewComparison(ctx context.Context, review record.Review) (comparison, error) {
 	subject := review.Request.Subject
 	from, err := p.Store.ComparedWith(ctx, subject)
 	return comparison{from: from, to: subject.Tree, paths: subject.Paths, base: "/review/" + review.ID}, err

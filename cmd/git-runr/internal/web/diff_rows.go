@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"git-runr/loop"
+	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
 
@@ -68,7 +68,7 @@ func (m *rowMaker) splitRow(h hunk, row splitRow, marks map[int][2]int) rowView 
 // notesOn are the remarks on a row's line of the old side and of the new one.
 func (m *rowMaker) notesOn(old, new int) []remark {
 	var found []remark
-	for _, at := range []place{{loop.SideOld, old}, {loop.SideNew, new}} {
+	for _, at := range []place{{record.SideOld, old}, {record.SideNew, new}} {
 		if at.line > 0 && len(m.notes[at]) > 0 {
 			found = append(found, m.notes[at]...)
 			m.shown[at] = true
@@ -105,12 +105,12 @@ func (m *rowMaker) left(more bool) []remark {
 // cell is one line. A carriage return is shown where not all lines have one.
 func (m *rowMaker) cell(l diffLine, mark [2]int) cellView {
 	v := cellView{Class: "x", Mark: " ", NoEOL: l.noEOL}
-	at := place{loop.SideNew, l.new}
+	at := place{record.SideNew, l.new}
 	switch l.kind {
 	case '+':
 		v.Class, v.Mark = "a", "+"
 	case '-':
-		v.Class, v.Mark, at = "d", "−", place{loop.SideOld, l.old}
+		v.Class, v.Mark, at = "d", "−", place{record.SideOld, l.old}
 	}
 	line, carriage := strings.CutSuffix(l.text, "\r")
 	v.Code = codeHTML(line, m.tokens[at], mark)

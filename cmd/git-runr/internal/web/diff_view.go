@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"git-runr/gitstore"
-	"git-runr/loop"
+	"git-runr/loop/record"
 )
 
 // Bounds of what one answer shows, so that no change makes the server or the
@@ -82,7 +82,7 @@ type imageView struct{ Label, URL string }
 type remarksAt map[place][]remark
 
 type place struct {
-	side loop.Side
+	side record.Side
 	line int
 }
 
@@ -150,10 +150,10 @@ func (f changedFile) folded() string {
 func (p *pages) newFileView(c comparison, f changedFile, o viewOptions) fileView {
 	v := fileView{changedFile: f, Split: o.split, Viewed: o.viewed[f.Path], Anchor: c.url("") + "#" + f.Key()}
 	if f.Status != "D" {
-		v.File = c.url("file", "path", f.Path, "side", string(loop.SideNew))
+		v.File = c.url("file", "path", f.Path, "side", string(record.SideNew))
 	}
 	if f.Status != "A" {
-		v.OldFile = c.url("file", "path", f.From(), "side", string(loop.SideOld))
+		v.OldFile = c.url("file", "path", f.From(), "side", string(record.SideOld))
 	}
 	if o.compose {
 		v.Compose = c.url("comment", "path", f.Path)
@@ -313,10 +313,10 @@ func images(c comparison, f changedFile) []imageView {
 	}
 	var found []imageView
 	if f.Status != "A" {
-		found = append(found, imageView{"before", c.url("raw", "path", f.From(), "side", string(loop.SideOld))})
+		found = append(found, imageView{"before", c.url("raw", "path", f.From(), "side", string(record.SideOld))})
 	}
 	if f.Status != "D" {
-		found = append(found, imageView{"after", c.url("raw", "path", f.Path, "side", string(loop.SideNew))})
+		found = append(found, imageView{"after", c.url("raw", "path", f.Path, "side", string(record.SideNew))})
 	}
 	return found
 }
@@ -335,7 +335,7 @@ const maxImage = 8 << 20
 // raw serves one side of an image, and nothing else.
 func (p *pages) raw(w http.ResponseWriter, r *http.Request, c comparison) error {
 	name, tree := r.FormValue("path"), c.to
-	if r.FormValue("side") == string(loop.SideOld) {
+	if r.FormValue("side") == string(record.SideOld) {
 		tree = c.from
 	}
 	sizes, err := p.repo.FileSizes(r.Context(), tree, []string{name})
@@ -371,10 +371,10 @@ func (p *pages) tokensOf(ctx context.Context, c comparison, f changedFile, hunks
 		return tokens, nil
 	}
 	for _, side := range []struct {
-		side loop.Side
+		side record.Side
 		tree gitstore.ID
 		path string
-	}{{loop.SideOld, c.from, f.From()}, {loop.SideNew, c.to, f.Path}} {
+	}{{record.SideOld, c.from, f.From()}, {record.SideNew, c.to, f.Path}} {
 		size, there := sizes[side.side][side.path]
 		if !there || size > highlightSize {
 			scanHunks(lang, side.side, hunks, tokens)
@@ -390,7 +390,7 @@ func (p *pages) tokensOf(ctx context.Context, c comparison, f changedFile, hunks
 }
 
 // fileSizes are the sizes of files in bytes, by side and path.
-type fileSizes map[loop.Side]map[string]int64
+type fileSizes map[record.Side]map[string]int64
 
 // sizes are those of the files with the given indexes, on both sides.
 func (p *pages) sizes(ctx context.Context, c comparison, list []changedFile, now []int) (fileSizes, error) {
@@ -408,19 +408,19 @@ func (p *pages) sizes(ctx context.Context, c comparison, list []changedFile, now
 		return nil, err
 	}
 	new, err := p.repo.FileSizes(ctx, c.to, after)
-	return fileSizes{loop.SideOld: old, loop.SideNew: new}, err
+	return fileSizes{record.SideOld: old, record.SideNew: new}, err
 }
 
 // number is the line's on a side, 0 when that does not have it.
-func (l diffLine) number(side loop.Side) int {
-	if side == loop.SideOld {
+func (l diffLine) number(side record.Side) int {
+	if side == record.SideOld {
 		return l.old
 	}
 	return l.new
 }
 
 // scanWhole keeps the tokens of the lines that hunks show.
-func scanWhole(lang *language, whole []byte, side loop.Side, hunks []hunk, tokens map[place][]token) {
+func scanWhole(lang *language, whole []byte, side record.Side, hunks []hunk, tokens map[place][]token) {
 	wanted, last := map[int]bool{}, 0
 	for _, h := range hunks {
 		for _, l := range h.lines {
@@ -441,7 +441,7 @@ func scanWhole(lang *language, whole []byte, side loop.Side, hunks []hunk, token
 }
 
 // scanHunks takes each hunk as if nothing were open before it.
-func scanHunks(lang *language, side loop.Side, hunks []hunk, tokens map[place][]token) {
+func scanHunks(lang *language, side record.Side, hunks []hunk, tokens map[place][]token) {
 	for _, h := range hunks {
 		scan := newScanner(lang)
 		for _, l := range h.lines {

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"git-runr/gitstore"
-	"git-runr/loop"
+	"git-runr/loop/record"
 )
 
 const (
@@ -133,13 +133,13 @@ func (s *Server) updates(ctx context.Context, old, now gitstore.Tips) []updateJS
 			continue
 		}
 		err := s.repo.Walk(ctx, writer, tip, old[writer], func(entry gitstore.Entry) error {
-			event, err := loop.DecodeEvent(entry)
+			event, err := record.DecodeEvent(entry)
 			if err != nil {
 				return nil // of no review or run that we know
 			}
 			note(submissionsChanged, event.Review)
 			note(runChanged, event.Run)
-			if slices.Contains([]string{loop.ReviewRequested, loop.ReviewSubmitted, loop.ReviewCancelled, loop.ReviewReopened}, event.Type) {
+			if slices.Contains([]string{record.ReviewRequested, record.ReviewSubmitted, record.ReviewCancelled, record.ReviewReopened}, event.Type) {
 				note(sessionsChanged, event.Review)
 			}
 			return nil

@@ -7,14 +7,14 @@ import (
 	"strings"
 
 	"git-runr/gitstore"
-	"git-runr/loop"
+	"git-runr/loop/record"
 )
 
 // wholeView is the page of a whole file, on one side of a change.
 type wholeView struct {
 	page
 	Name    string
-	Side    loop.Side
+	Side    record.Side
 	Other   string // the other side, "" when it has none
 	Note    string
 	Rows    []rowView
@@ -38,12 +38,12 @@ func (p *pages) reviewFile(w http.ResponseWriter, r *http.Request) error {
 func (p *pages) showWhole(w http.ResponseWriter, r *http.Request, c comparison, list *fileList, o viewOptions, common page) error {
 	f, known := list.find(r.FormValue("path"))
 	if !known {
-		return &loop.NotFoundError{What: "file", ID: r.FormValue("path")}
+		return &record.NotFoundError{What: "file", ID: r.FormValue("path")}
 	}
-	v := wholeView{page: common, Name: f.Path, Side: loop.SideNew, Back: c.url("") + "#" + f.Key()}
-	tree, other := c.to, loop.SideOld
-	if r.FormValue("side") == string(loop.SideOld) {
-		v.Side, v.Name, tree, other = loop.SideOld, f.From(), c.from, loop.SideNew
+	v := wholeView{page: common, Name: f.Path, Side: record.SideNew, Back: c.url("") + "#" + f.Key()}
+	tree, other := c.to, record.SideOld
+	if r.FormValue("side") == string(record.SideOld) {
+		v.Side, v.Name, tree, other = record.SideOld, f.From(), c.from, record.SideNew
 	}
 	if f.Status != "A" && f.Status != "D" {
 		v.Other = c.url("file", "path", f.Path, "side", string(other))
@@ -86,9 +86,9 @@ func (p *pages) wholeRows(r *http.Request, v *wholeView, tree gitstore.ID, notes
 		if v.Lines <= skip || v.Lines > skip+rowsShown {
 			continue
 		}
-		maker := rowMaker{crlf: crlf, tokens: map[place][]token{{loop.SideNew, v.Lines}: tokens}}
+		maker := rowMaker{crlf: crlf, tokens: map[place][]token{{record.SideNew, v.Lines}: tokens}}
 		row := rowView{Right: maker.cell(diffLine{kind: ' ', new: v.Lines, text: line}, [2]int{}), Notes: notes[place{v.Side, v.Lines}]}
-		if v.Side == loop.SideOld {
+		if v.Side == record.SideOld {
 			row.Old = v.Lines
 		} else {
 			row.New = v.Lines

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"git-runr/loop"
+	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
 
@@ -23,7 +23,7 @@ type composeView struct {
 	Review   string
 	ID       string // of the draft comment that is edited, "" for a new one
 	File     string
-	Side     loop.Side
+	Side     record.Side
 	Start    string
 	End      string
 	Text     string
@@ -38,11 +38,11 @@ func (p *pages) commentForm(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	v := composeView{
-		page: p.page(r, "Comment", "inbox"), Review: review.ID, File: r.FormValue("path"), Side: loop.SideNew,
+		page: p.page(r, "Comment", "inbox"), Review: review.ID, File: r.FormValue("path"), Side: record.SideNew,
 		Start: r.FormValue("start"), End: r.FormValue("end"),
 	}
-	if r.FormValue("side") == string(loop.SideOld) {
-		v.Side = loop.SideOld
+	if r.FormValue("side") == string(record.SideOld) {
+		v.Side = record.SideOld
 	}
 	if id := r.FormValue("edit"); id != "" {
 		c, err := p.draftComment(review, id)
@@ -65,17 +65,17 @@ func reviewURL(id, file string) string {
 	return u.String()
 }
 
-func (p *pages) draftComment(review loop.Review, id string) (loop.Comment, error) {
+func (p *pages) draftComment(review record.Review, id string) (record.Comment, error) {
 	d, err := p.Store.Draft(review, p.Actor)
 	if err != nil {
-		return loop.Comment{}, err
+		return record.Comment{}, err
 	}
 	for _, c := range d.Comments {
 		if c.ID == id {
 			return c, nil
 		}
 	}
-	return loop.Comment{}, &loop.NotFoundError{What: "comment", ID: id}
+	return record.Comment{}, &record.NotFoundError{What: "comment", ID: id}
 }
 
 // postComment adds a comment to the draft, or changes or drops the one with an id.
@@ -89,13 +89,13 @@ func (p *pages) postComment(w http.ResponseWriter, r *http.Request) error {
 	case id == "":
 		err = p.addComment(r, review)
 	case r.PostForm.Has("delete"):
-		err = p.edit(r.Context(), review, func(d *loop.Draft) error { return foundComment(d.Remove(id), id) })
+		err = p.edit(r.Context(), review, func(d *record.Draft) error { return foundComment(d.Remove(id), id) })
 	default:
 		text := r.PostForm.Get("comment")
 		if strings.TrimSpace(text) == "" {
 			return badRequest("comment is empty")
 		}
-		err = p.edit(r.Context(), review, func(d *loop.Draft) error { return foundComment(d.Set(id, text), id) })
+		err = p.edit(r.Context(), review, func(d *record.Draft) error { return foundComment(d.Set(id, text), id) })
 	}
 	if err != nil {
 		return err
@@ -106,17 +106,17 @@ func (p *pages) postComment(w http.ResponseWriter, r *http.Request) error {
 
 func foundComment(found bool, id string) error {
 	if !found {
-		return &loop.NotFoundError{What: "comment", ID: id}
+		return &record.NotFoundError{What: "comment", ID: id}
 	}
 	return nil
 }
 
-func (p *pages) edit(ctx context.Context, review loop.Review, edit func(*loop.Draft) error) error {
+func (p *pages) edit(ctx context.Context, review record.Review, edit func(*record.Draft) error) error {
 	_, err := p.Store.EditDraft(ctx, review.ID, p.Actor, edit)
 	return err
 }
 
-func (p *pages) addComment(r *http.Request, review loop.Review) error {
+func (p *pages) addComment(r *http.Request, review record.Review) error {
 	in, err := commentFields(r)
 	if err != nil {
 		return err
@@ -125,7 +125,7 @@ func (p *pages) addComment(r *http.Request, review loop.Review) error {
 	if err != nil {
 		return err
 	}
-	return p.edit(r.Context(), review, func(d *loop.Draft) error {
+	return p.edit(r.Context(), review, func(d *record.Draft) error {
 		d.Add(c)
 		return nil
 	})
@@ -163,7 +163,7 @@ func (p *pages) preview(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		c, err := p.Store.Anchor(r.Context(), review.Request.Subject, in.File, loop.Side(in.Side), in.StartLine, in.EndLine)
+		c, err := p.Store.Anchor(r.Context(), review.Request.Subject, in.File, record.Side(in.Side), in.StartLine, in.EndLine)
 		if err != nil {
 			return err
 		}
@@ -223,7 +223,7 @@ func (p *pages) postViewed(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	file := r.PostForm.Get("file")
-	err = p.edit(r.Context(), review, func(d *loop.Draft) error {
+	err = p.edit(r.Context(), review, func(d *record.Draft) error {
 		had := len(d.Viewed)
 		d.Viewed = slices.DeleteFunc(d.Viewed, func(name string) bool { return name == file })
 		if len(d.Viewed) == had && file != "" {
@@ -241,8 +241,8 @@ func (p *pages) postViewed(w http.ResponseWriter, r *http.Request) error {
 // postState moves a review on: the last part of the path says how.
 func (p *pages) postState(w http.ResponseWriter, r *http.Request) error {
 	ctx, id, note := r.Context(), r.PathValue("id"), strings.TrimSpace(r.PostForm.Get("note"))
-	hold := loop.Hold{Actor: p.Actor, Lease: p.Lease, Force: r.PostForm.Get("force") != ""}
-	var review loop.Review
+	hold := record.Hold{Actor: p.Actor, Lease: p.Lease, Force: r.PostForm.Get("force") != ""}
+	var review record.Review
 	var err error
 	switch path.Base(r.URL.Path) {
 	case "claim":
@@ -265,18 +265,18 @@ func (p *pages) postState(w http.ResponseWriter, r *http.Request) error {
 
 // postAnswer records what became of one finding or comment.
 func (p *pages) postAnswer(w http.ResponseWriter, r *http.Request) error {
-	a := loop.Answer{
-		Finding: r.PostForm.Get("finding"), Kind: loop.AnswerKind(r.PostForm.Get("answer")),
+	a := record.Answer{
+		Finding: r.PostForm.Get("finding"), Kind: record.AnswerKind(r.PostForm.Get("answer")),
 		Reason: strings.TrimSpace(r.PostForm.Get("reason")), Actor: p.Actor,
 	}
 	switch {
-	case a.Kind == loop.AnswerFixed:
+	case a.Kind == record.AnswerFixed:
 		commit, err := p.repo.Resolve(r.Context(), strings.TrimSpace(r.PostForm.Get("commit")))
 		if err != nil {
 			return badRequest("commit %q: %v", r.PostForm.Get("commit"), err)
 		}
 		a.Commit = commit
-	case a.Kind != loop.AnswerRefuted && a.Kind != loop.AnswerDeferred:
+	case a.Kind != record.AnswerRefuted && a.Kind != record.AnswerDeferred:
 		return badRequest("answer %q is none of fixed, refuted, deferred", a.Kind)
 	case a.Reason == "":
 		return badRequest("%s needs a reason", a.Kind)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"git-runr/loop"
+	"git-runr/loop/record"
 )
 
 // aPage is how many reviews or runs one page lists.
@@ -16,7 +17,7 @@ type inboxView struct {
 	page
 	Status     string
 	Tabs       []tab
-	Reviews    []loop.ReviewSummary
+	Reviews    []record.ReviewSummary
 	Total      int
 	From, To   int // of those shown, from 1
 	Prev, Next string
@@ -32,7 +33,7 @@ type tab struct {
 
 // inboxTabs are the statuses in the order of the work.
 var inboxTabs = []struct{ name, label string }{
-	{loop.StatusWaiting, "Inbox"}, {"open", "Open"}, {"submitted", "Submitted"}, {"claimed", "Claimed"},
+	{record.StatusWaiting, "Inbox"}, {"open", "Open"}, {"submitted", "Submitted"}, {"claimed", "Claimed"},
 	{"resolved", "Resolved"}, {"cancelled", "Cancelled"}, {"all", "All"},
 }
 
@@ -40,15 +41,15 @@ func (p *pages) inbox(w http.ResponseWriter, r *http.Request) error {
 	v := inboxView{page: p.page(r, "Inbox", "inbox"), Status: r.FormValue("status")}
 	v.Watched = "*"
 	if v.Status == "" {
-		v.Status = loop.StatusWaiting
+		v.Status = record.StatusWaiting
 	}
-	fits, err := loop.StatusFilter(v.Status)
+	fits, err := record.StatusFilter(v.Status)
 	if err != nil {
 		return badRequest("%v", err)
 	}
 	number := pageNumber(r)
 	counts := map[string]int{}
-	filter := loop.Filter{Limit: number * aPage, Status: func(status string) bool {
+	filter := record.Filter{Limit: number * aPage, Status: func(status string) bool {
 		counts[status]++
 		return fits(status)
 	}}
@@ -63,7 +64,7 @@ func (p *pages) inbox(w http.ResponseWriter, r *http.Request) error {
 	v.Reviews, v.From, v.To = lastPage(reviews, number)
 	v.Prev, v.Next = neighbours("/review", v.Status, number, total)
 	for _, t := range inboxTabs {
-		fits, _ := loop.StatusFilter(t.name) // of our own list
+		fits, _ := record.StatusFilter(t.name) // of our own list
 		shown := tab{Name: t.name, Label: t.label, URL: listURL("/review", t.name, 1), Current: t.name == v.Status}
 		for status, n := range counts {
 			if fits(status) {
@@ -107,7 +108,7 @@ func neighbours(path, status string, number, total int) (prev, next string) {
 
 func listURL(path, status string, number int) string {
 	q := url.Values{}
-	if status != "" && status != loop.StatusWaiting {
+	if status != "" && status != record.StatusWaiting {
 		q.Set("status", status)
 	}
 	if number > 1 {
@@ -126,7 +127,7 @@ type runsView struct {
 }
 
 type runLine struct {
-	loop.RunSummary
+	record.RunSummary
 	Live bool
 }
 
@@ -134,14 +135,14 @@ func (p *pages) runs(w http.ResponseWriter, r *http.Request) error {
 	v := runsView{page: p.page(r, "Runs", "runs")}
 	v.Watched = "*"
 	number := pageNumber(r)
-	runs, total, err := p.Store.Runs(r.Context(), loop.Filter{Limit: number * aPage})
+	runs, total, err := p.Store.Runs(r.Context(), record.Filter{Limit: number * aPage})
 	if err != nil {
 		return err
 	}
 	shown, from, to := lastPage(runs, number)
 	v.Total, v.From, v.To = total, from, to
 	for _, run := range shown {
-		v.Runs = append(v.Runs, runLine{run, run.Status == loop.RunRunning && loop.Live(p.Store, run.ID)})
+		v.Runs = append(v.Runs, runLine{run, run.Status == record.RunRunning && loop.Live(p.Store, run.ID)})
 	}
 	v.Prev, v.Next = neighbours("/runs", "", number, total)
 	return p.show(w, http.StatusOK, "runs.html", v)

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"git-runr/diagnose"
-	"git-runr/loop"
+	"git-runr/loop/record"
 )
 
 // picture is a run's timeline as shapes, in units of the picture: what took long is
@@ -136,7 +136,7 @@ func (s timeScale) along(offset float64) float64 {
 	return sum
 }
 
-func (s timeScale) x(offset loop.Duration) int {
+func (s timeScale) x(offset record.Duration) int {
 	if s.total <= 0 {
 		return pictureLeft
 	}

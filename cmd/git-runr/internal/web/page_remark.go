@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/loop"
+	"git-runr/loop/record"
 	"git-runr/loop/reply"
 	"git-runr/loop/safetext"
 )
@@ -20,14 +20,14 @@ type remark struct {
 	Severity  reply.Severity
 	Rule      string
 	File      string
-	Side      loop.Side
+	Side      record.Side
 	Start     int // lines; 0 for the whole file
 	End       int
 	Body, Fix template.HTML
 	Source    string   // of a draft: what is edited
 	First     string   // the first line, for lists
 	Quote     []string // the lines that it speaks of
-	Answers   []loop.Answer
+	Answers   []record.Answer
 	Elsewhere bool // its lines are not among those that the page shows
 	Outdated  bool // its lines are gone from what is shown
 	Why       string
@@ -36,7 +36,7 @@ type remark struct {
 	Review    string
 	CanAnswer bool
 
-	made loop.Comment // as it was made
+	made record.Comment // as it was made
 }
 
 // Place is where the remark is, as people write it; "" for the whole review.
@@ -45,7 +45,7 @@ func (r remark) Place() string {
 }
 
 // State is what became of it: fixed, refuted or deferred, "" for nothing yet.
-func (r remark) State() loop.AnswerKind {
+func (r remark) State() record.AnswerKind {
 	if len(r.Answers) == 0 {
 		return ""
 	}
@@ -54,7 +54,7 @@ func (r remark) State() loop.AnswerKind {
 
 // submissionView is one reviewer's answer.
 type submissionView struct {
-	loop.Submission
+	record.Submission
 	Summary template.HTML
 	Words   template.HTML // the answer itself, where it says more
 	Remarks []remark
@@ -63,18 +63,18 @@ type submissionView struct {
 // Badge is the word for what the reviewer concluded, Class its colour.
 func (s submissionView) Badge() string {
 	switch s.Decision {
-	case loop.Approve:
+	case record.Approve:
 		return "approved"
-	case loop.RequestChanges:
+	case record.RequestChanges:
 		return "changes requested"
-	case loop.CommentOnly:
+	case record.CommentOnly:
 		return "commented"
 	}
-	if s.Outcome == loop.OutcomeNothing {
+	if s.Outcome == record.OutcomeNothing {
 		return "nothing to review"
 	}
 	badge := strings.ToLower(strings.ReplaceAll(string(s.Report.Effective), "_", " "))
-	if s.Outcome == loop.OutcomePartial {
+	if s.Outcome == record.OutcomePartial {
 		badge += ", not of all"
 	}
 	return badge
@@ -82,18 +82,18 @@ func (s submissionView) Badge() string {
 
 func (s submissionView) Class() string { return outcomeClass(s.Outcome) }
 
-func outcomeClass(o loop.Outcome) string {
+func outcomeClass(o record.Outcome) string {
 	switch o {
-	case loop.OutcomePassed:
+	case record.OutcomePassed:
 		return "good"
-	case loop.OutcomeFailed:
+	case record.OutcomeFailed:
 		return "bad"
 	}
 	return "quiet"
 }
 
 // submissions are the answers of a review with their remarks.
-func submissions(review loop.Review) []submissionView {
+func submissions(review record.Review) []submissionView {
 	views := make([]submissionView, len(review.Submissions))
 	for i, sub := range review.Submissions {
 		v := submissionView{Submission: sub, Summary: markdownHTML(sub.Report.Summary, quotedLines{})}
@@ -112,12 +112,12 @@ func submissions(review loop.Review) []submissionView {
 }
 
 // finding is one of an agent's. It has no quoted lines: agents give numbers.
-func newFinding(review loop.Review, sub loop.Submission, f reply.Finding) remark {
+func newFinding(review record.Review, sub record.Submission, f reply.Finding) remark {
 	r := remark{
-		ID: f.ID, Author: sub.Reviewer, At: sub.At, Severity: f.Severity, Rule: f.Rule, File: f.File, Side: loop.SideNew,
+		ID: f.ID, Author: sub.Reviewer, At: sub.At, Severity: f.Severity, Rule: f.Rule, File: f.File, Side: record.SideNew,
 		Start: f.Line, End: max(f.Line, f.EndLine), First: firstLine(f.Issue), Review: review.ID,
 		Body: markdownHTML(f.Issue, quotedLines{file: f.File, start: f.Line}),
-		made: loop.Comment{ID: f.ID, File: f.File, StartLine: f.Line, EndLine: f.EndLine, Side: loop.SideNew, Commit: sub.Tree},
+		made: record.Comment{ID: f.ID, File: f.File, StartLine: f.Line, EndLine: f.EndLine, Side: record.SideNew, Commit: sub.Tree},
 	}
 	if f.Fix != "" {
 		r.Fix = markdownHTML(f.Fix, quotedLines{file: f.File, start: f.Line})
@@ -127,7 +127,7 @@ func newFinding(review loop.Review, sub loop.Submission, f reply.Finding) remark
 }
 
 // newComment is one of a person's.
-func newComment(review loop.Review, sub loop.Submission, c loop.Comment) remark {
+func newComment(review record.Review, sub record.Submission, c record.Comment) remark {
 	r := remark{
 		ID: c.ID, Author: sub.Reviewer, At: sub.At, Severity: c.Severity, File: c.File, Side: sideOf(c),
 		Start: c.StartLine, End: max(c.StartLine, c.EndLine), First: firstLine(c.Comment), Quote: quoteOf(c), Review: review.ID,
@@ -138,15 +138,15 @@ func newComment(review loop.Review, sub loop.Submission, c loop.Comment) remark 
 }
 
 // newDraft is a comment that was not submitted yet.
-func (p *pages) newDraft(review loop.Review, c loop.Comment) remark {
-	r := newComment(review, loop.Submission{Reviewer: p.Actor}, c)
+func (p *pages) newDraft(review record.Review, c record.Comment) remark {
+	r := newComment(review, record.Submission{Reviewer: p.Actor}, c)
 	r.Draft, r.Source, r.CanAnswer = true, c.Comment, false
 	return r
 }
 
 // settle finds where the remarks are in the change that is shown, and says of those
 // that are elsewhere in the newest commit where that is.
-func (p *pages) settle(ctx context.Context, subject loop.Subject, remarks []*remark) error {
+func (p *pages) settle(ctx context.Context, subject record.Subject, remarks []*remark) error {
 	head, err := p.repo.Head(ctx)
 	if err != nil {
 		head = "" // unborn: there is no newer version
@@ -156,14 +156,14 @@ func (p *pages) settle(ctx context.Context, subject loop.Subject, remarks []*rem
 		if err := p.settleOne(ctx, subject, r); err != nil {
 			return err
 		}
-		if r.File != "" && r.Side == loop.SideNew && len(later) < maxPlaced {
+		if r.File != "" && r.Side == record.SideNew && len(later) < maxPlaced {
 			later = append(later, r)
 		}
 	}
 	if head == "" || head == subject.Tree || len(later) == 0 {
 		return nil
 	}
-	comments := make([]loop.Comment, len(later))
+	comments := make([]record.Comment, len(later))
 	for i, r := range later {
 		comments[i] = r.made
 	}
@@ -182,13 +182,13 @@ const maxPlaced = 200
 
 // settleOne moves a remark that was made on another version to where its lines are
 // in the version that is shown.
-func (p *pages) settleOne(ctx context.Context, subject loop.Subject, r *remark) error {
+func (p *pages) settleOne(ctx context.Context, subject record.Subject, r *remark) error {
 	at, err := subject.Tree, error(nil)
-	if r.Side == loop.SideOld {
+	if r.Side == record.SideOld {
 		at, err = p.Store.ComparedWith(ctx, subject)
 	}
 	made := r.made.Commit
-	if err != nil || r.File == "" || made == "" || made == at || r.Side == loop.SideNew && made == subject.Commit {
+	if err != nil || r.File == "" || made == "" || made == at || r.Side == record.SideNew && made == subject.Commit {
 		return err
 	}
 	placed, err := p.Store.Place(ctx, r.made, at)
@@ -206,7 +206,7 @@ func (p *pages) settleOne(ctx context.Context, subject loop.Subject, r *remark) 
 }
 
 // now says where the remark's lines are in the newest commit, when that is elsewhere.
-func (r *remark) now(at loop.Placed) {
+func (r *remark) now(at record.Placed) {
 	switch {
 	case at.Outdated:
 		r.Later = "outdated: " + at.Why
@@ -215,24 +215,24 @@ func (r *remark) now(at loop.Placed) {
 	}
 }
 
-func (r *remark) answers(review loop.Review) {
+func (r *remark) answers(review record.Review) {
 	for _, a := range review.Answers {
 		if a.Finding == r.ID {
 			r.Answers = append(r.Answers, a)
 		}
 	}
-	r.CanAnswer = review.Status == loop.ReviewSubmit || review.Status == loop.ReviewClaim
+	r.CanAnswer = review.Status == record.ReviewSubmit || review.Status == record.ReviewClaim
 }
 
-func sideOf(c loop.Comment) loop.Side {
-	if c.Side == loop.SideOld {
-		return loop.SideOld
+func sideOf(c record.Comment) record.Side {
+	if c.Side == record.SideOld {
+		return record.SideOld
 	}
-	return loop.SideNew
+	return record.SideNew
 }
 
 // quoteOf are the lines that a comment quotes.
-func quoteOf(c loop.Comment) []string {
+func quoteOf(c record.Comment) []string {
 	if c.SelectedText == "" {
 		return nil
 	}

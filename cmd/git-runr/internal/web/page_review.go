@@ -9,7 +9,7 @@ import (
 	"strconv"
 
 	"git-runr/gitstore"
-	"git-runr/loop"
+	"git-runr/loop/record"
 )
 
 // filesAPage is how many files one page lists.
@@ -18,7 +18,7 @@ const filesAPage = 2500
 // reviewView is the page of one review.
 type reviewView struct {
 	page
-	Review      loop.Review
+	Review      record.Review
 	Message     template.HTML
 	Submissions []submissionView
 	Missing     string // why there is no diff
@@ -32,8 +32,8 @@ type reviewView struct {
 	PerFile     map[string]int // remarks by path
 	Elsewhere   []remark       // on files that the change does not have
 	General     []remark       // of the draft, on the whole
-	Draft       loop.Draft
-	Kept        []loop.KeptDraft // of a review that is closed
+	Draft       record.Draft
+	Kept        []record.KeptDraft // of a review that is closed
 	Viewed      map[string]bool
 	Runs        []string // that go back to this review
 	Sent        bool     // it was submitted just now
@@ -43,16 +43,16 @@ type reviewView struct {
 
 // Can report what may be done now.
 func (v reviewView) CanComment() bool {
-	return v.Review.Status == loop.ReviewOpen || v.Review.Status == loop.ReviewSubmit || v.Review.Status == loop.ReviewClaim
+	return v.Review.Status == record.ReviewOpen || v.Review.Status == record.ReviewSubmit || v.Review.Status == record.ReviewClaim
 }
 func (v reviewView) CanClaim() bool {
-	return v.Review.Status == loop.ReviewSubmit || v.Review.Status == loop.ReviewClaim && (v.Lapsed || v.Mine)
+	return v.Review.Status == record.ReviewSubmit || v.Review.Status == record.ReviewClaim && (v.Lapsed || v.Mine)
 }
 func (v reviewView) CanResolve() bool {
-	return v.Review.Status == loop.ReviewSubmit || v.Review.Status == loop.ReviewClaim && (v.Mine || v.Lapsed)
+	return v.Review.Status == record.ReviewSubmit || v.Review.Status == record.ReviewClaim && (v.Mine || v.Lapsed)
 }
 func (v reviewView) CanReopen() bool {
-	return v.Review.Status == loop.ReviewResolve || v.Review.Status == loop.ReviewCancel
+	return v.Review.Status == record.ReviewResolve || v.Review.Status == record.ReviewCancel
 }
 
 // RemarkURL leads to a remark: in this page where its file is shown whole, else to a
@@ -100,7 +100,7 @@ func (p *pages) review(w http.ResponseWriter, r *http.Request) error {
 	return p.show(w, http.StatusOK, "review.html", v)
 }
 
-func reviewTitle(review loop.Review) string {
+func reviewTitle(review record.Review) string {
 	subject := review.Request.Subject
 	if subject.Title != "" {
 		return subject.Title
@@ -198,7 +198,7 @@ func (v *reviewView) sortRemarks(list *fileList, remarks []*remark) map[string]r
 }
 
 // runsOf are the runs that go back to a review.
-func (p *pages) runsOf(ctx context.Context, review loop.Review) ([]string, error) {
+func (p *pages) runsOf(ctx context.Context, review record.Review) ([]string, error) {
 	events, err := p.Store.ReviewEvents(ctx, review.ID)
 	if err != nil {
 		return nil, err
@@ -261,7 +261,7 @@ type diffView struct {
 func (p *pages) showDiff(w http.ResponseWriter, r *http.Request, c comparison, list *fileList, o viewOptions, common page) error {
 	f, known := list.find(r.FormValue("path"))
 	if !known {
-		return &loop.NotFoundError{What: "file", ID: r.FormValue("path")}
+		return &record.NotFoundError{What: "file", ID: r.FormValue("path")}
 	}
 	o.skip, _ = strconv.Atoi(r.FormValue("skip")) // 0 unless it is a number
 	o.context, _ = strconv.Atoi(r.FormValue("context"))

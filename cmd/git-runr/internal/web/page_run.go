@@ -14,13 +14,14 @@ import (
 	"git-runr/diagnose"
 	"git-runr/gitstore"
 	"git-runr/loop"
+	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
 
 // runView is the page of one run.
 type runView struct {
 	page
-	Run       loop.Run
+	Run       record.Run
 	Report    diagnose.Report
 	Task      template.HTML
 	Diagnosis *diagnose.Diagnosis
@@ -57,14 +58,14 @@ func (p *pages) run(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	run, _ := loop.FoldRun(events)
+	run, _ := record.FoldRun(events)
 	if run.ID == "" && len(events) > 0 { // its start has not arrived here
 		run.ID = events[0].Run
 	}
 	v := runView{page: p.page(r, "Run: "+run.Plan.Entity.Name(), "runs"), Run: run, Task: markdownHTML(run.Plan.Task, quotedLines{})}
 	v.Watched = run.ID
 	in := diagnose.ReportInput{
-		Run: run, Events: events, Live: run.Status == loop.RunRunning && loop.Live(p.Store, run.ID),
+		Run: run, Events: events, Live: run.Status == record.RunRunning && loop.Live(p.Store, run.ID),
 		Attempts: map[int][]gitstore.FileStat{}, Attachments: map[gitstore.ID][]string{},
 	}
 	for _, e := range events {
@@ -104,7 +105,7 @@ func (p *pages) diagnosis(v *runView) {
 	if run.Writer != p.repo.Writer() {
 		run.Plan.Checks = slices.Clone(run.Plan.Checks)
 		for i, c := range run.Plan.Checks {
-			if !slices.ContainsFunc(p.Checks, func(known loop.Check) bool { return known.Command == c.Command }) {
+			if !slices.ContainsFunc(p.Checks, func(known record.Check) bool { return known.Command == c.Command }) {
 				run.Plan.Checks[i].Command = ""
 			}
 		}
@@ -117,7 +118,7 @@ func (p *pages) diagnosis(v *runView) {
 }
 
 // stepTrees are the states of a run's work that are in this clone by its own account.
-func stepTrees(run loop.Run) []stepTree {
+func stepTrees(run record.Run) []stepTree {
 	steps := []stepTree{{0, "base", run.Plan.Base}}
 	for _, a := range run.Attempts {
 		tree := a.Tree
@@ -161,7 +162,7 @@ func gone(err error) bool {
 }
 
 // runComparison is the comparison of two steps that the request asks for.
-func runComparison(r *http.Request, run loop.Run, steps []stepTree) (c comparison, from, to int) {
+func runComparison(r *http.Request, run record.Run, steps []stepTree) (c comparison, from, to int) {
 	pick := func(name string, fallback stepTree) stepTree {
 		n, err := strconv.Atoi(r.FormValue(name))
 		i := slices.IndexFunc(steps, func(s stepTree) bool { return err == nil && s.Number == n })
@@ -227,8 +228,8 @@ func (p *pages) runLeft(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	id, name := gitstore.ID(r.PathValue("event")), r.FormValue("name")
-	if !slices.ContainsFunc(events, func(e loop.Event) bool { return e.ID == id }) {
-		return &loop.NotFoundError{What: "event", ID: string(id)}
+	if !slices.ContainsFunc(events, func(e record.Event) bool { return e.ID == id }) {
+		return &record.NotFoundError{What: "event", ID: string(id)}
 	}
 	data, err := p.Store.Attachment(r.Context(), id, name)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"git-runr/diagnose"
 	"git-runr/gitstore"
 	"git-runr/loop"
+	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
 
@@ -41,7 +42,7 @@ func (b *stubborn) Say(string)          {}
 func (b *stubborn) ReportsEdits() bool  { return false }
 
 // stopped is a run that gave up after its retries.
-func (s *site) stopped() loop.Run {
+func (s *site) stopped() record.Run {
 	s.Helper()
 	head, err := s.repo.Head(context.Background())
 	if err != nil {
@@ -50,23 +51,23 @@ func (s *site) stopped() loop.Run {
 	b := &stubborn{}
 	runner := &loop.Runner{
 		Store: s.Store, Progress: b, Explain: diagnose.Explain,
-		Implementer: func(string) (loop.Implementer, *loop.Failure) { return b, nil },
-		Reviewer:    func(string) (loop.Reviewer, *loop.Failure) { return b, nil },
+		Implementer: func(string) (loop.Implementer, *record.Failure) { return b, nil },
+		Reviewer:    func(string) (loop.Reviewer, *record.Failure) { return b, nil },
 		Checker: loop.Checker{
-			Run: func(_ context.Context, c loop.Check, _ string, tree gitstore.ID) loop.CheckResult {
+			Run: func(_ context.Context, c record.Check, _ string, tree gitstore.ID) record.CheckResult {
 				if c.Name == "lint" {
-					return loop.CheckResult{Name: c.Name, Command: c.Command, ExitCode: 127, NotRun: "<linter> is not installed"}
+					return record.CheckResult{Name: c.Name, Command: c.Command, ExitCode: 127, NotRun: "<linter> is not installed"}
 				}
-				return loop.CheckResult{Name: c.Name, Command: c.Command, ExitCode: 1, Said: "2 <failed>", Output: "out\x1b[31m", Tree: string(tree)}
+				return record.CheckResult{Name: c.Name, Command: c.Command, ExitCode: 1, Said: "2 <failed>", Output: "out\x1b[31m", Tree: string(tree)}
 			},
-			Judge: func(result loop.CheckResult, _ *loop.CheckResult, _ []string) loop.CheckResult { return result },
+			Judge: func(result record.CheckResult, _ *record.CheckResult, _ []string) record.CheckResult { return result },
 		},
 	}
-	run, err := runner.Start(context.Background(), loop.RunPlan{
-		Entity: loop.Entity{Type: "task", Identifier: "t", Title: "A task </title><script>xss()</script>"}, Task: "# Do <script>xss()</script>",
+	run, err := runner.Start(context.Background(), record.RunPlan{
+		Entity: record.Entity{Type: "task", Identifier: "t", Title: "A task </title><script>xss()</script>"}, Task: "# Do <script>xss()</script>",
 		Base: head, Implementer: "bot", Reviewer: "other bot",
-		Checks: []loop.Check{{Name: "test", Command: "go test ./... && echo '<x>'"}, {Name: "lint", Command: "linter"}},
-		Policy: loop.Policy{Workflow: loop.DefaultWorkflow(), MaxRetries: 2, Threshold: loop.ThresholdVerdict, OnExhausted: loop.ChoiceAsk},
+		Checks: []record.Check{{Name: "test", Command: "go test ./... && echo '<x>'"}, {Name: "lint", Command: "linter"}},
+		Policy: record.Policy{Workflow: record.DefaultWorkflow(), MaxRetries: 2, Threshold: record.ThresholdVerdict, OnExhausted: record.ChoiceAsk},
 	}, "cli")
 	if err != nil {
 		s.Fatal(err)
@@ -129,7 +130,7 @@ func TestForeignCommandsAreNotOffered(t *testing.T) {
 	run := s.stopped()
 	v := runView{Run: run}
 	pages := &pages{Server: s.Server}
-	offered := func(checks ...loop.Check) bool {
+	offered := func(checks ...record.Check) bool {
 		pages.Checks = checks
 		pages.diagnosis(&v)
 		for _, a := range v.Diagnosis.SuggestedActions {
@@ -152,7 +153,7 @@ func TestForeignCommandsAreNotOffered(t *testing.T) {
 }
 
 func entry(kind string, offset, took time.Duration) diagnose.ReportEntry {
-	return diagnose.ReportEntry{Kind: kind, Offset: loop.Duration(offset), Duration: loop.Duration(took), Title: kind}
+	return diagnose.ReportEntry{Kind: kind, Offset: record.Duration(offset), Duration: record.Duration(took), Title: kind}
 }
 
 func TestPicture(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/loop"
+	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
 
@@ -145,7 +145,7 @@ func TestInboxPages(t *testing.T) {
 	}
 	var ids []string
 	for range aPage + 3 {
-		review, err := s.Store.RequestReview(context.Background(), loop.ReviewRequest{Subject: subject, Reviewer: loop.Human}, "cli")
+		review, err := s.Store.RequestReview(context.Background(), record.ReviewRequest{Subject: subject, Reviewer: record.Human}, "cli")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -447,13 +447,13 @@ func TestMergePage(t *testing.T) {
 func TestFindingsOfAgents(t *testing.T) {
 	s := newSite(t)
 	id := s.request()
-	sub := loop.Submission{Reviewer: "bot <x>", Outcome: loop.OutcomeFailed, Report: reply.Report{
+	sub := record.Submission{Reviewer: "bot <x>", Outcome: record.OutcomeFailed, Report: reply.Report{
 		Verdict: reply.NeedsFix, Effective: reply.CriticalFail, Summary: "sum **up**", Findings: []reply.Finding{
 			{ID: "f-0123456789", Severity: reply.Critical, File: "a.txt", Line: 2, Issue: "the `2` is wrong", Fix: "write **two**", Rule: "numbers"},
 			{ID: "f-9876543210", Severity: reply.Note, File: "nowhere.txt", Line: 2, Issue: "not of this change"},
 			{ID: "f-1111111111", Severity: reply.Warning, Issue: "of no file"},
 		}, Requests: []string{}, Warnings: []string{},
-	}, Census: loop.Census{Files: 3, SentFiles: 2}, Checks: []loop.CheckResult{{Name: "test", ExitCode: 1, Said: "2 failed"}}, SkippedBy: []string{"lint: not trusted"}}
+	}, Census: record.Census{Files: 3, SentFiles: 2}, Checks: []record.CheckResult{{Name: "test", ExitCode: 1, Said: "2 failed"}}, SkippedBy: []string{"lint: not trusted"}}
 	if _, err := s.Store.SubmitReview(context.Background(), id, sub, ""); err != nil {
 		t.Fatal(err)
 	}
@@ -469,7 +469,7 @@ func TestReviewInFull(t *testing.T) {
 	s := newSite(t)
 	id := s.request()
 	report := reply.ParseReview("The loop **never** ends.\n\n<script>alert(1)</script> \u202egnorw\n\n## Also\n\nMind the gap.\n\n### Verdict: NEEDS_FIX\n", "n0nce")
-	sub := loop.Submission{Reviewer: "bot", Outcome: loop.OutcomeFailed, Report: report, Census: loop.Census{Files: 1, SentFiles: 1}}
+	sub := record.Submission{Reviewer: "bot", Outcome: record.OutcomeFailed, Report: report, Census: record.Census{Files: 1, SentFiles: 1}}
 	if _, err := s.Store.SubmitReview(context.Background(), id, sub, ""); err != nil {
 		t.Fatal(err)
 	}
@@ -494,8 +494,8 @@ func TestCommitMessageOnThePage(t *testing.T) {
 func TestChangeThatIsNotHere(t *testing.T) {
 	s := newSite(t)
 	gone := strings.Repeat("ab", 20)
-	review, err := s.Store.RequestReview(context.Background(), loop.ReviewRequest{Reviewer: loop.Human, Subject: loop.Subject{
-		Kind: loop.SubjectRange, Spec: "x..y", Base: "4b825dc642cb6eb9a060e54bf8d69288fbee4904", Commit: loop.Subject{}.Commit, Tree: "1234567890123456789012345678901234567890",
+	review, err := s.Store.RequestReview(context.Background(), record.ReviewRequest{Reviewer: record.Human, Subject: record.Subject{
+		Kind: record.SubjectRange, Spec: "x..y", Base: "4b825dc642cb6eb9a060e54bf8d69288fbee4904", Commit: record.Subject{}.Commit, Tree: "1234567890123456789012345678901234567890",
 		Title: gone,
 	}}, "cli")
 	if err != nil {
@@ -519,13 +519,13 @@ func TestPagesWithPayloads(t *testing.T) {
 		t.Fatal(err)
 	}
 	subject.Branch = `"><script>xss()</script>`
-	review, err := s.Store.RequestReview(context.Background(), loop.ReviewRequest{Subject: subject, Message: strings.Join(all, "\n\n"), Reviewer: `"><script>xss()</script>`}, "cli")
+	review, err := s.Store.RequestReview(context.Background(), record.ReviewRequest{Subject: subject, Message: strings.Join(all, "\n\n"), Reviewer: `"><script>xss()</script>`}, "cli")
 	if err != nil {
 		t.Fatal(err)
 	}
-	sub := loop.Submission{Reviewer: `"><img src=x onerror=xss()>`, Outcome: loop.OutcomeFailed, Report: reply.Report{Effective: reply.NeedsFix, Summary: strings.Join(all, "\n\n")}}
+	sub := record.Submission{Reviewer: `"><img src=x onerror=xss()>`, Outcome: record.OutcomeFailed, Report: reply.Report{Effective: reply.NeedsFix, Summary: strings.Join(all, "\n\n")}}
 	for i, payload := range all {
-		c := loop.Comment{ID: fmt.Sprintf("c-%d", i), File: "a.html", StartLine: i + 1, EndLine: i + 1, SelectedText: payload, Comment: payload + "\n\n```suggestion\n" + payload + "\n```"}
+		c := record.Comment{ID: fmt.Sprintf("c-%d", i), File: "a.html", StartLine: i + 1, EndLine: i + 1, SelectedText: payload, Comment: payload + "\n\n```suggestion\n" + payload + "\n```"}
 		if i%5 == 0 {
 			c.File, c.ID = payload, payload
 		}

@@ -16,6 +16,7 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/loop"
+	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
 
@@ -179,7 +180,7 @@ var errorStatuses = []struct {
 	{gitstore.ErrNoIdentity, http.StatusBadRequest},
 	{gitstore.ErrUnborn, http.StatusBadRequest},
 	{gitstore.ErrBare, http.StatusBadRequest},
-	{loop.ErrDraftFull, http.StatusRequestEntityTooLarge},
+	{record.ErrDraftFull, http.StatusRequestEntityTooLarge},
 	{gitstore.ErrTooLarge, http.StatusRequestEntityTooLarge},
 	{gitstore.ErrBusy, http.StatusServiceUnavailable},
 	{gitstore.ErrLostRace, http.StatusServiceUnavailable},
@@ -194,9 +195,9 @@ var errorStatuses = []struct {
 // errorStatus is the status that says what err means; 500 is a mistake of ours.
 func errorStatus(err error) int {
 	var request *requestError
-	var state *loop.StateError
+	var state *record.StateError
 	var large *http.MaxBytesError
-	var input *loop.InputError
+	var input *record.InputError
 	var nothing *loop.NothingError
 	switch {
 	case errors.As(err, &input), errors.As(err, &nothing):

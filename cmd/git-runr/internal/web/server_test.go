@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"git-runr/gitstore"
-	"git-runr/loop"
+	"git-runr/loop/record"
 )
 
 // site is a real repository behind a real listener.
@@ -90,10 +90,10 @@ func openSite(t *testing.T, dir string) *site {
 	t.Cleanup(func() { repo.Close() })
 	s := &site{T: t, dir: dir, logs: &logs{}, http: httptest.NewUnstartedServer(nil)}
 	s.Server = New(Config{
-		Store: &loop.Store{Repo: repo, Now: time.Now}, Now: time.Now, Actor: person, Lease: time.Hour, Reviewer: loop.Human,
+		Store: &record.Store{Repo: repo, Now: time.Now}, Now: time.Now, Actor: person, Lease: time.Hour, Reviewer: record.Human,
 		Secret: Secret(strings.Repeat("s", secretSize)), Port: s.http.Listener.Addr().(*net.TCPAddr).Port,
 		KnownReviewer: func(name string) error {
-			if name != loop.Human && name != "builtin" {
+			if name != record.Human && name != "builtin" {
 				return fmt.Errorf("there is no agent %q", name)
 			}
 			return nil

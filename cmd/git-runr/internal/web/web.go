@@ -9,15 +9,15 @@ import (
 	"time"
 
 	"git-runr/gitstore"
-	"git-runr/loop"
+	"git-runr/loop/record"
 )
 
 // Config is what a server works with.
 type Config struct {
-	Store *loop.Store      // required
+	Store *record.Store    // required
 	Now   func() time.Time // required
 	// Checks are the checks that may be offered as commands: configured and trusted here.
-	Checks []loop.Check
+	Checks []record.Check
 	// Actor is who the person at the browser is: "Name <email>" of the repository.
 	Actor string
 	// Lease is how long a claim that is made here lasts; 0: until it is released.
@@ -29,16 +29,16 @@ type Config struct {
 	KnownReviewer func(name string) error
 	// Requested does what a request made here needs beside its event, such as starting
 	// its reviewer; nil: nothing.
-	Requested func(context.Context, loop.Review) error
+	Requested func(context.Context, record.Review) error
 	// Claim claims where all clones decide it; provisional says why it counts in this
 	// clone only. nil: it always does.
-	Claim func(ctx context.Context, id string, by loop.Hold) (review loop.Review, provisional string, err error)
+	Claim func(ctx context.Context, id string, by record.Hold) (review record.Review, provisional string, err error)
 	// Held refuses a step on a review that somebody else has there, asked now or as it was
 	// last heard; nil: nobody has.
-	Held    func(ctx context.Context, id string, by loop.Hold, ask bool) error
-	Unclaim func(review loop.Review, by loop.Hold) // gives back what Claim took; nil: nothing
-	Closed  func()                                 // brings the notes up to date with what was submitted or closed; nil: nothing
-	Log     func(line string)                      // hears of requests and faults, without tokens, from several goroutines; nil: nobody
+	Held    func(ctx context.Context, id string, by record.Hold, ask bool) error
+	Unclaim func(review record.Review, by record.Hold) // gives back what Claim took; nil: nothing
+	Closed  func()                                     // brings the notes up to date with what was submitted or closed; nil: nothing
+	Log     func(line string)                          // hears of requests and faults, without tokens, from several goroutines; nil: nobody
 }
 
 // Server answers the requests of one repository.

@@ -1,0 +1,210 @@
+package record
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"git-runr/gitstore"
+	"git-runr/loop/internal/strictjson"
+)
+
+// claimRefs are on the shared remote only: who made refs/runr/claims/<review> holds
+// the review, whatever other clones record meanwhile.
+const claimRefs = "refs/runr/claims/"
+
+// claimTimeout bounds what a claim waits for a remote.
+const claimTimeout = 10 * time.Second
+
+// sharedClaim is the message of the commit that a claim's ref names.
+type sharedClaim struct {
+	V      int       `json:"v"`
+	Review string    `json:"review"`
+	Actor  string    `json:"actor"`
+	Writer string    `json:"writer"`
+	At     time.Time `json:"at"`
+	Until  time.Time `json:"until,omitzero"`
+}
+
+// ClaimShared claims a review where all clones decide it: on remote. provisional
+// says why the claim counts in this clone only; "" when the remote has it. It is a
+// *StateError with a Holder when somebody else has the review, here or elsewhere.
+func (s *Store) ClaimShared(ctx context.Context, remote, id string, by Hold) (review Review, provisional string, err error) {
+	if review, err = s.Review(ctx, id); err != nil {
+		return review, "", err
+	}
+	asked := actorPayload{Actor: by.Actor, Force: by.Force, Claim: by.Claim, writer: s.Repo.Writer()}
+	if refused := review.allow(ReviewClaimed, asked, s.Now()); refused != nil {
+		return review, "", refused
+	}
+	asking, cancel := context.WithTimeout(ctx, claimTimeout)
+	defer cancel()
+	claim, err := s.takeShared(asking, remote, review, by)
+	switch {
+	case outOfReach(ctx, err):
+		claim, provisional = "", err.Error()
+	case err != nil:
+		return review, "", err
+	}
+	review, err = s.claimReview(ctx, review.ID, by, claim != "")
+	if err != nil && claim != "" { // somebody in this clone was quicker
+		err = errors.Join(err, s.Repo.SwapShared(ctx, remote, claimRefs+review.ID, "", claim))
+	}
+	return review, provisional, err
+}
+
+// outOfReach reports whether err, of asking a remote within a time of its own below
+// ctx, means that the remote has not decided. That time may also pass when it has.
+func outOfReach(ctx context.Context, err error) bool {
+	return errors.Is(err, gitstore.ErrRemote) || ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded)
+}
+
+// RenewClaim makes the lease of a claim that by.Actor has begin again, on remote as
+// well unless that is "". It looks first: a claim that was released or taken away is
+// not taken again, which is a *StateError.
+func (s *Store) RenewClaim(ctx context.Context, remote, id string, by Hold) error {
+	review, err := s.Review(ctx, id)
+	if err != nil {
+		return err
+	}
+	gone := &StateError{What: "review " + review.ID, Status: string(review.Status), Cannot: "renewed"}
+	switch own := review.Claim; {
+	case review.Status != ReviewClaim:
+		return gone
+	case own.By != by.Actor || own.Writer != s.Repo.Writer() || by.Claim != "" && !own.is(by.Claim):
+		gone.Holder = holderFor(own.By, by.Actor)
+		return gone
+	}
+	if remote == "" {
+		_, err = s.ClaimReview(ctx, review.ID, by)
+		return err
+	}
+	_, _, err = s.ClaimShared(ctx, remote, review.ID, by)
+	return err
+}
+
+// takeShared makes the review's ref on the remote ours, and gives the commit that it names.
+func (s *Store) takeShared(ctx context.Context, remote string, review Review, by Hold) (gitstore.ID, error) {
+	ref := claimRefs + review.ID
+	claim, err := s.claimCommit(ctx, review, by)
+	if err != nil {
+		return "", err
+	}
+	err = s.Repo.SwapShared(ctx, remote, ref, claim, "")
+	if !errors.Is(err, gitstore.ErrLostRace) {
+		return claim, err
+	}
+	held, err := s.Repo.ReadShared(ctx, remote, ref)
+	if err != nil {
+		return "", err
+	}
+	if err := s.heldBy(ctx, review, held, by); err != nil {
+		return "", err
+	}
+	return claim, s.Repo.SwapShared(ctx, remote, ref, claim, held)
+}
+
+// CheckShared is a *StateError with a Holder, and the review, when the remote says that
+// somebody but by has it, which this clone may not have heard of. Where the remote
+// is not to be asked, or cannot be, what it said last counts.
+func (s *Store) CheckShared(ctx context.Context, remote, id string, by Hold, ask bool) (Review, error) {
+	review, err := s.Review(ctx, id)
+	if err != nil || !review.ClosedAt.IsZero() {
+		return review, err
+	}
+	asking, cancel := context.WithTimeout(ctx, claimTimeout)
+	defer cancel()
+	held := gitstore.ID("")
+	if ask {
+		held, err = s.Repo.ReadShared(asking, remote, claimRefs+review.ID)
+	}
+	if !ask || outOfReach(ctx, err) {
+		held, err = s.Repo.LastShared(ctx, remote, claimRefs+review.ID)
+	}
+	if err != nil {
+		return review, err
+	}
+	return review, s.heldBy(ctx, review, held, by)
+}
+
+// heldBy is a *StateError when the commit held, "" for none, is a claim that keeps by
+// from the review: not one that has run out, or that is known to be over.
+func (s *Store) heldBy(ctx context.Context, review Review, held gitstore.ID, by Hold) error {
+	if held == "" || by.Force {
+		return nil
+	}
+	holder, err := s.readClaim(ctx, held)
+	if err != nil {
+		return err
+	}
+	own := holder.Actor == by.Actor && holder.Writer == s.Repo.Writer()
+	lapsed := !holder.Until.IsZero() && !s.Now().Before(holder.Until)
+	over := slices.ContainsFunc(review.Ended, func(e EndedClaim) bool {
+		return e.By == holder.Actor && e.Writer == holder.Writer && !e.Lost && e.At.After(holder.At)
+	})
+	if own || lapsed || over {
+		return nil
+	}
+	return &StateError{What: "review " + review.ID, Status: string(ReviewClaim), Cannot: "claimed", Holder: holderFor(holder.Actor, by.Actor)}
+}
+
+// claimCommit is a commit without files that says who claims review.
+func (s *Store) claimCommit(ctx context.Context, review Review, by Hold) (gitstore.ID, error) {
+	author, err := s.Repo.Identity(ctx)
+	if err != nil {
+		return "", err
+	}
+	empty, err := s.Repo.EmptyTree(ctx)
+	if err != nil {
+		return "", err
+	}
+	now := s.Now().UTC().Truncate(time.Millisecond)
+	claim := sharedClaim{V: FormatVersion, Review: review.ID, Actor: by.Actor, Writer: s.Repo.Writer(), At: now}
+	if by.Lease > 0 {
+		claim.Until = now.Add(by.Lease)
+	}
+	body, err := json.Marshal(claim)
+	if err != nil {
+		return "", fmt.Errorf("encode claim: %w", err)
+	}
+	return s.Repo.WriteCommit(ctx, gitstore.Commit{
+		Tree: empty, Author: author, Committer: author, AuthorWhen: now, CommitterWhen: now,
+		Message: "claim of review " + review.ID + "\n\n" + string(body) + "\n",
+	})
+}
+
+// readClaim reads who holds a review. A claim that cannot be read is one of a newer
+// program's, or nobody's: either way it is not ours to break without force.
+func (s *Store) readClaim(ctx context.Context, id gitstore.ID) (sharedClaim, error) {
+	commit, err := s.Repo.ReadCommit(ctx, id)
+	if err != nil {
+		return sharedClaim{}, fmt.Errorf("read claim: %w", err)
+	}
+	claim := sharedClaim{Actor: commit.Author.String()}
+	_, body, _ := strings.Cut(commit.Message, "\n\n")
+	var read sharedClaim
+	if err := strictjson.Decode([]byte(strings.TrimSpace(body)), &read); err == nil && read.Actor != "" {
+		claim = read
+	}
+	return claim, nil
+}
+
+// DropShared gives a review's claim on the remote back, where by.Actor holds it or
+// forces it. A remote that cannot be reached keeps it until it lapses.
+func (s *Store) DropShared(ctx context.Context, remote, id string, by Hold) error {
+	ctx, cancel := context.WithTimeout(ctx, claimTimeout)
+	defer cancel()
+	held, err := s.Repo.ReadShared(ctx, remote, claimRefs+id)
+	if err != nil || held == "" {
+		return err
+	}
+	holder, err := s.readClaim(ctx, held)
+	if err != nil || (holder.Actor != by.Actor || holder.Writer != s.Repo.Writer()) && !by.Force {
+		return err
+	}
+	return s.Repo.SwapShared(ctx, remote, claimRefs+id, "", held)
+}

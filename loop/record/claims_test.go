@@ -1,0 +1,208 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"git-runr/gitstore"
+)
+
+// twoClones are clones of one remote that both know a submitted review; now is the
+// time of both.
+func twoClones(t *testing.T, now *time.Time) (a, b *Store, review string) {
+	t.Helper()
+	ctx := context.Background()
+	first, dir := anchorRepo(t)
+	remote := filepath.Join(t.TempDir(), "remote.git")
+	runGit(t, dir, nil, "clone", "-q", "--bare", dir, remote)
+	var stores []*Store
+	for _, name := range []string{"a", "b"} {
+		clone := filepath.Join(t.TempDir(), name)
+		runGit(t, dir, nil, "clone", "-q", remote, clone)
+		store := gitStore(t, clone)
+		store.Now = func() time.Time { return *now }
+		stores = append(stores, store)
+	}
+	subject, err := first.Subject(ctx, "HEAD")
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := stores[0].RequestReview(ctx, ReviewRequest{Subject: subject, Reviewer: Human}, "cli")
+	if err == nil {
+		_, err = stores[0].SubmitPerson(ctx, made.ID, Person{Actor: "ann", Decision: RequestChanges, Message: "mend it"})
+	}
+	for _, s := range stores {
+		if err == nil {
+			_, err = s.Sync(ctx, "origin", false)
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stores[0], stores[1], made.ID
+}
+
+func holderOf(err error) string {
+	state := new(StateError)
+	if errors.As(err, &state) {
+		return state.Holder
+	}
+	return ""
+}
+
+func TestClaimSharedIsDecidedOnTheRemote(t *testing.T) {
+	ctx := context.Background()
+	now := testEpoch
+	a, b, id := twoClones(t, &now)
+	if _, provisional, err := a.ClaimShared(ctx, "origin", id, Hold{Actor: "one"}); err != nil || provisional != "" {
+		t.Fatalf("%q, %v", provisional, err)
+	}
+	if _, _, err := b.ClaimShared(ctx, "origin", id, Hold{Actor: "two"}); holderOf(err) != "one" {
+		t.Errorf("claimed in a clone that has not heard of it: %v", err)
+	}
+	if err := a.DropShared(ctx, "origin", id, Hold{Actor: "one"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := b.ClaimShared(ctx, "origin", id, Hold{Actor: "two"}); err != nil {
+		t.Errorf("after it was given back: %v", err)
+	}
+}
+
+func TestRenewedClaimHoldsOnTheRemote(t *testing.T) {
+	ctx := context.Background()
+	now := testEpoch
+	a, b, id := twoClones(t, &now)
+	hold := Hold{Actor: "one", Lease: 30 * time.Minute}
+	if _, _, err := a.ClaimShared(ctx, "origin", id, hold); err != nil {
+		t.Fatal(err)
+	}
+	now = now.Add(20 * time.Minute)
+	if err := a.RenewClaim(ctx, "origin", id, hold); err != nil {
+		t.Fatal(err)
+	}
+	now = now.Add(20 * time.Minute)
+	if _, _, err := b.ClaimShared(ctx, "origin", id, Hold{Actor: "two"}); holderOf(err) != "one" {
+		t.Errorf("a renewed claim was taken over: %v", err)
+	}
+	now = now.Add(20 * time.Minute)
+	if _, _, err := b.ClaimShared(ctx, "origin", id, Hold{Actor: "two"}); err != nil {
+		t.Errorf("a lapsed claim is not to be had: %v", err)
+	}
+}
+
+func TestRenewingTakesNothingBack(t *testing.T) {
+	ctx := context.Background()
+	now := testEpoch
+	a, _, id := twoClones(t, &now)
+	hold := Hold{Actor: "one", Lease: time.Hour}
+	if _, _, err := a.ClaimShared(ctx, "origin", id, hold); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.ReleaseReview(ctx, id, Hold{Actor: "ann", Force: true}); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.RenewClaim(ctx, "origin", id, hold); !errors.As(err, new(*StateError)) {
+		t.Errorf("a released claim is renewed: %v", err)
+	}
+	if review, err := a.Review(ctx, id); err != nil || review.Status != ReviewSubmit {
+		t.Errorf("%s, %v", review.Status, err)
+	}
+}
+
+// TestProvisionalClaimThatIsRefused: what never reached the remote is not taken back there.
+func TestProvisionalClaimThatIsRefused(t *testing.T) {
+	ctx := context.Background()
+	now := testEpoch
+	a, _, id := twoClones(t, &now)
+	runGit(t, a.Repo.WorkTree, nil, "remote", "set-url", "origin", filepath.Join(t.TempDir(), "gone"))
+	gone := gitStore(t, a.Repo.WorkTree)
+	clock := 0
+	gone.Now = func() time.Time { // somebody claims it while the remote is asked
+		if clock++; clock == 2 {
+			if _, err := a.ClaimReview(ctx, id, Hold{Actor: "two"}); err != nil {
+				t.Error(err)
+			}
+		}
+		return now
+	}
+	_, _, err := gone.ClaimShared(ctx, "origin", id, Hold{Actor: "one"})
+	if holderOf(err) != "two" || errors.Is(err, gitstore.ErrRemote) {
+		t.Errorf("%v", err)
+	}
+}
+
+// The time that a claim waits for a remote may pass just when the remote has answered.
+func TestOutOfReach(t *testing.T) {
+	ctx, ended := context.Background(), context.Background()
+	ended, cancel := context.WithCancel(ended)
+	cancel()
+	late := fmt.Errorf("take a lock: %w", context.DeadlineExceeded)
+	for name, c := range map[string]struct {
+		ctx  context.Context
+		err  error
+		want bool
+	}{
+		"it has the claim":          {ctx, nil, false},
+		"somebody else has it":      {ctx, &StateError{Holder: "bob"}, false},
+		"it did not answer":         {ctx, fmt.Errorf("%w: gone", gitstore.ErrRemote), true},
+		"it refused":                {ctx, &gitstore.RefusedError{Remote: "origin"}, true},
+		"the time is over":          {ctx, late, true},
+		"the caller gave up":        {ended, late, false},
+		"something else goes wrong": {ctx, errors.New("disk"), false},
+	} {
+		if got := outOfReach(c.ctx, c.err); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// TestSharedClaimKeepsOthersFromTheReview: also where its event has not arrived, and
+// where the remote is away since, until it is known to be over.
+func TestSharedClaimKeepsOthersFromTheReview(t *testing.T) {
+	ctx := context.Background()
+	now := testEpoch
+	a, b, id := twoClones(t, &now)
+	url := runGit(t, b.Repo.WorkTree, nil, "remote", "get-url", "origin")
+	away := func(s *Store) {
+		runGit(t, s.Repo.WorkTree, nil, "remote", "set-url", "origin", filepath.Join(t.TempDir(), "gone"))
+	}
+	if _, _, err := a.ClaimShared(ctx, "origin", id, Hold{Actor: "one"}); err != nil {
+		t.Fatal(err)
+	}
+	check := func(actor string, force bool) string {
+		_, err := b.CheckShared(ctx, "origin", id, Hold{Actor: actor, Force: force}, true)
+		if err != nil && holderOf(err) == "" {
+			t.Error(err)
+		}
+		return holderOf(err)
+	}
+	if got := []string{check("two", false), check("one", false), check("two", true)}; !slices.Equal(got, []string{"one", "one (another claim)", ""}) {
+		t.Errorf("held by %q", got)
+	}
+	away(b)
+	if holder := check("two", false); holder != "one" {
+		t.Errorf("with the remote away: held by %q", holder)
+	}
+	away(a) // the ref on the remote stays
+	now = now.Add(time.Minute)
+	if _, err := a.ReleaseReview(ctx, id, Hold{Actor: "one"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []*Store{a, b} {
+		runGit(t, s.Repo.WorkTree, nil, "remote", "set-url", "origin", url)
+		if _, err := s.Sync(ctx, "origin", false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if holder := check("two", false); holder != "" {
+		t.Errorf("it was given back, and is held by %q", holder)
+	}
+	if _, _, err := b.ClaimShared(ctx, "origin", id, Hold{Actor: "two"}); err != nil {
+		t.Errorf("it was given back, and cannot be claimed: %v", err)
+	}
+}

@@ -1,0 +1,314 @@
+package record
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+
+	"git-runr/gitstore"
+	"git-runr/loop/anchor"
+)
+
+// Placed is where a comment's lines are in another version. When they cannot be found
+// it is Outdated, Why says so, and File and the lines are where they were last.
+type Placed struct {
+	File      string `json:"file,omitempty"`       // "" for a comment on the whole
+	StartLine int    `json:"start_line,omitempty"` // 0 for a comment on a file
+	EndLine   int    `json:"end_line,omitempty"`
+	Moved     bool   `json:"moved,omitempty"` // to another file or other lines
+	Outdated  bool   `json:"outdated,omitempty"`
+	Why       string `json:"why,omitempty"`
+}
+
+// More reasons why a comment has no place.
+const (
+	whyGone    = "the file is gone"
+	whyBinary  = "the file is binary now"
+	whyLarge   = "the file is too large to look into"
+	whyUnknown = "what the lines held is not known any more"
+)
+
+// Place finds where a comment's lines are in commit or tree at. Versions are compared
+// as such, so it makes no difference how one became the other: by commits, an amend or
+// a rebase. For a comment on the old side, at is the base that it is shown in, or a
+// later version, in which it is outdated unless its text is there again. at that is
+// not here is gitstore.ErrNotFound; a comment's own commit and blob may be gone.
+func (s *Store) Place(ctx context.Context, c Comment, at gitstore.ID) (Placed, error) {
+	placed, err := s.Places(ctx, []Comment{c}, at)
+	if err != nil {
+		return Placed{}, err
+	}
+	return placed[0], nil
+}
+
+// Places is Place for many comments, in their order, with less work for comments on
+// the same file.
+func (s *Store) Places(ctx context.Context, comments []Comment, at gitstore.ID) ([]Placed, error) {
+	tree, err := s.Repo.TreeOf(ctx, at)
+	if err != nil {
+		return nil, fmt.Errorf("place comments: %w", err)
+	}
+	order := make([]int, len(comments))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		a, b := comments[i], comments[j]
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Blob, b.Blob))
+	})
+	p := placer{repo: s.Repo, at: tree, found: map[renamesKey]map[string]string{}}
+	placed := make([]Placed, len(comments))
+	for _, i := range order {
+		if placed[i], err = p.place(ctx, comments[i]); err != nil {
+			return nil, fmt.Errorf("place comment %s: %w", comments[i].ID, err)
+		}
+	}
+	return placed, nil
+}
+
+// placer places comments in one tree. It keeps what the next comment probably needs.
+type placer struct {
+	repo     *gitstore.Repo
+	at       gitstore.ID
+	found    map[renamesKey]map[string]string // renames
+	compared comparedFiles
+	texts    map[gitstore.ID]version // the last few that were read
+}
+
+type renamesKey struct {
+	from      gitstore.ID
+	rewritten bool
+}
+
+// comparedFiles is the last comparison of a file with the version of a comment.
+type comparedFiles struct {
+	old, new   gitstore.ID
+	relocation *anchor.Relocation
+}
+
+// version is what a file holds, where that is lines.
+type version struct {
+	id   gitstore.ID
+	text []byte // nil when it is not known
+	rows []string
+	why  string // there are no lines
+}
+
+func (p *placer) place(ctx context.Context, c Comment) (Placed, error) {
+	if c.File == "" {
+		return Placed{}, nil
+	}
+	now, err := p.version(ctx, p.at, c.File)
+	gone := errors.Is(err, gitstore.ErrNotFound)
+	if err != nil && !gone {
+		return Placed{}, err
+	}
+	placed := Placed{File: c.File, StartLine: c.StartLine, EndLine: c.EndLine}
+	if c.EndLine == 0 {
+		placed.EndLine = c.StartLine
+	}
+	if gone {
+		placed.Outdated, placed.Why = true, whyGone
+	} else if err := p.lines(ctx, c, now, &placed); err != nil {
+		return placed, err
+	}
+	if !placed.Outdated {
+		return placed, nil
+	}
+	return p.placeRenamed(ctx, c, placed, !gone)
+}
+
+// placeRenamed looks in the file that the comment's became; without one, placed stays.
+func (p *placer) placeRenamed(ctx context.Context, c Comment, placed Placed, rewritten bool) (Placed, error) {
+	renames, err := p.renames(ctx, c.Commit, rewritten)
+	file := renames[c.File]
+	if err != nil || file == "" {
+		return placed, err
+	}
+	now, err := p.version(ctx, p.at, file)
+	if err != nil {
+		return placed, err
+	}
+	renamed := Placed{File: file, StartLine: placed.StartLine, EndLine: placed.EndLine, Moved: true}
+	err = p.lines(ctx, c, now, &renamed)
+	if rewritten && renamed.Outdated {
+		return placed, err
+	}
+	return renamed, err
+}
+
+// lines finds the comment's lines in a version of its file.
+func (p *placer) lines(ctx context.Context, c Comment, now version, placed *Placed) error {
+	if c.StartLine == 0 {
+		return nil
+	}
+	old, err := p.old(ctx, c)
+	if err != nil {
+		return err
+	}
+	start, end, why := p.relocate(c, old, now, placed.EndLine)
+	if why != "" {
+		placed.Outdated, placed.Why = true, why
+		return nil
+	}
+	placed.Moved = placed.Moved || start != placed.StartLine
+	placed.StartLine, placed.EndLine = start, end
+	return nil
+}
+
+// relocate compares the two versions. The old one, where it is known, counts for more
+// than the quotation: secrets are taken out of that.
+func (p *placer) relocate(c Comment, old, now version, end int) (newStart, newEnd int, why string) {
+	if now.why != "" {
+		return 0, 0, now.why
+	}
+	quoted, known := anchor.Selected(old.rows, c.StartLine, end)
+	switch {
+	case !known && c.SelectedText == "":
+		return 0, 0, whyUnknown
+	case !known:
+		return anchor.Relocate(nil, now.text, c.StartLine, end, c.SelectedText)
+	case old.id == now.id:
+		return c.StartLine, end, ""
+	}
+	if p.compared.relocation == nil || p.compared.old != old.id || p.compared.new != now.id {
+		p.compared = comparedFiles{old.id, now.id, anchor.NewRelocation(old.text, now.text)}
+	}
+	return p.compared.relocation.Find(c.StartLine, end, quoted)
+}
+
+// old is the version that the comment was made on, as far as it is still here.
+func (p *placer) old(ctx context.Context, c Comment) (version, error) {
+	old, err := p.read(ctx, c.Blob)
+	if err == nil && old.why == "" {
+		return old, nil
+	}
+	if err != nil && !absent(err) {
+		return version{}, err
+	}
+	old, err = p.version(ctx, c.Commit, c.File)
+	if c.Commit == "" || absent(err) || c.Blob != "" && old.id != c.Blob {
+		return version{}, nil
+	}
+	return old, err
+}
+
+// absent reports whether an object is gone, or damaged, or too much for us: what
+// is asked of it has no answer, and the rest goes on.
+func absent(err error) bool {
+	return errors.Is(err, gitstore.ErrNotFound) || errors.Is(err, gitstore.ErrCorrupt) || errors.Is(err, gitstore.ErrTooLarge)
+}
+
+// version reads a file of a commit or tree. A submodule is the line that git shows of it.
+func (p *placer) version(ctx context.Context, treeish gitstore.ID, file string) (version, error) {
+	entry, err := p.repo.File(ctx, treeish, file)
+	if err != nil {
+		return version{}, err
+	}
+	if entry.Mode == gitstore.ModeCommit {
+		text := fmt.Appendf(nil, "Subproject commit %s\n", entry.ID)
+		return version{id: blobID(p.repo.SHA256(), text), text: text, rows: anchor.SplitLines(string(text))}, nil
+	}
+	return p.read(ctx, entry.ID)
+}
+
+// textsKept is how many texts a placer keeps.
+const textsKept = 4
+
+// read reads a blob. One that is too large for us is a version without lines.
+func (p *placer) read(ctx context.Context, id gitstore.ID) (version, error) {
+	if known, ok := p.texts[id]; ok {
+		return known, nil
+	}
+	text, err := p.repo.ReadBlob(ctx, id)
+	v := version{id: id, text: text}
+	switch {
+	case errors.Is(err, gitstore.ErrTooLarge):
+		v.why, err = whyLarge, nil
+	case err != nil:
+		return version{}, err
+	case isBinary(text):
+		v.why = whyBinary
+	default:
+		v.rows = anchor.SplitLines(string(text))
+	}
+	if p.texts == nil || len(p.texts) >= textsKept {
+		p.texts = map[gitstore.ID]version{}
+	}
+	p.texts[id] = v
+	return v, err
+}
+
+// isBinary is git's rule.
+func isBinary(text []byte) bool { return bytes.IndexByte(text[:min(len(text), 8000)], 0) >= 0 }
+
+// renames are those between the comment's commit and the tree; none where git cannot
+// tell, because the commit is gone or the change is too large.
+func (p *placer) renames(ctx context.Context, from gitstore.ID, rewritten bool) (map[string]string, error) {
+	key := renamesKey{from, rewritten}
+	if known, ok := p.found[key]; ok || from == "" {
+		return known, nil
+	}
+	renames, err := p.repo.Renames(ctx, from, p.at, rewritten)
+	var failed *gitstore.GitError
+	if absent(err) || errors.As(err, &failed) {
+		renames, err = nil, nil
+	}
+	p.found[key] = renames
+	return renames, err
+}
+
+// Anchor begins a comment on lines start to end of a file in one version of subject:
+// AnchorComment for places that come one by one. start 0 is the whole file, file ""
+// the whole change, end 0 one line.
+func (s *Store) Anchor(ctx context.Context, subject Subject, file string, side Side, start, end int) (Comment, error) {
+	if file != "" {
+		file = path.Clean(file)
+	}
+	return s.AnchorComment(ctx, subject, Comment{File: file, Side: side, StartLine: start, EndLine: end})
+}
+
+// anchoredText reads the file that c is on in the version that c is on. A file of the
+// old version may be named as it is called now, and gets its old name; a comment on
+// the whole of a file that the change deletes goes to the old side.
+func (s *Store) anchoredText(ctx context.Context, subject Subject, c *Comment) ([]byte, error) {
+	p := placer{repo: s.Repo, at: subject.Tree, found: map[renamesKey]map[string]string{}}
+	now, err := p.version(ctx, c.Commit, c.File)
+	if noSuchFile(err) && c.Side == SideNew && c.StartLine == 0 {
+		if old, oldErr := p.version(ctx, subject.Base, c.File); oldErr == nil {
+			c.Side, c.Commit = SideOld, subject.Base
+			return old.text, nil
+		}
+	}
+	if noSuchFile(err) && c.Side == SideOld {
+		now, err = p.oldName(ctx, subject, c, err)
+	}
+	if err == nil && now.why == whyLarge {
+		return nil, &InputError{fmt.Sprintf("%q is too large to comment on", c.File)}
+	}
+	return now.text, err
+}
+
+// noSuchFile tells a file that a version has not got from a version that is not here.
+func noSuchFile(err error) bool {
+	return errors.Is(err, gitstore.ErrNotFound) && !errors.As(err, new(*gitstore.MissingError))
+}
+
+// oldName reads the file that c names by the name that the change gave it.
+func (p *placer) oldName(ctx context.Context, subject Subject, c *Comment, notFound error) (version, error) {
+	renames, err := p.renames(ctx, subject.Base, false)
+	if err != nil {
+		return version{}, err
+	}
+	for from, to := range renames {
+		if to == c.File {
+			c.File = from
+			return p.version(ctx, c.Commit, from)
+		}
+	}
+	return version{}, notFound
+}

@@ -1,0 +1,333 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"git-runr/gitstore"
+)
+
+// personReview is a review of a commit that holds files, asked of people.
+func personReview(t *testing.T, s *Store, files map[string]string) Review {
+	t.Helper()
+	ctx := context.Background()
+	dir := s.Repo.WorkTree
+	for name, text := range files {
+		if err := gitstore.WriteFile(dir+"/"+name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	subject, err := s.WorkingSubject(ctx, SubjectWorktree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	review, err := s.RequestReview(ctx, ReviewRequest{Subject: subject, Reviewer: Human}, "cli")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return review
+}
+
+func addDraft(t *testing.T, s *Store, review, actor string, texts ...string) Draft {
+	t.Helper()
+	d, err := s.EditDraft(context.Background(), review, actor, func(d *Draft) error {
+		for _, text := range texts {
+			d.Add(Comment{Comment: text})
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func texts(comments []Comment) string {
+	var all []string
+	for _, c := range comments {
+		all = append(all, c.Comment)
+	}
+	return strings.Join(all, ", ")
+}
+
+func TestAnchorComment(t *testing.T) {
+	s, ctx := newTestStore(t), context.Background()
+	review := personReview(t, s, map[string]string{
+		"a.go": "one\ntwo\nthree\n", "crlf": "one\r\ntwo", "empty": "", "bin": "a\x00b\n", "latin": "caf\xe9\n",
+	})
+	for _, test := range []struct {
+		in   Comment
+		want string // the quoted text, or the error
+	}{
+		{Comment{File: "a.go", StartLine: 2}, "two"},
+		{Comment{File: "a.go", StartLine: 2, EndLine: 3}, "two\nthree"},
+		{Comment{File: "a.go", StartLine: 1, EndLine: 2, SelectedText: "one\r\ntwo\r\n"}, "one\ntwo"},
+		{Comment{File: "a.go", StartLine: 3, SelectedText: "hre"}, "three"},
+		{Comment{File: "a.go"}, ""},
+		{Comment{File: "a.go", SelectedText: "anything"}, ""},
+		{Comment{SelectedText: "anything", StartLine: 3}, ""},
+		{Comment{File: "crlf", StartLine: 1, EndLine: 2}, "one\r\ntwo"},
+		{Comment{File: "latin", StartLine: 1}, "caf\uFFFD"},
+		{Comment{File: "bin"}, ""},
+		{Comment{File: "bin", StartLine: 1}, `"bin" is binary`},
+		{Comment{File: "a.go", StartLine: 4}, `"a.go" has 3 lines, no line 4`},
+		{Comment{File: "a.go", StartLine: 2, EndLine: 9}, `no line 9`},
+		{Comment{File: "a.go", StartLine: 3, EndLine: 2}, "3-2 is no range"},
+		{Comment{File: "a.go", StartLine: -1}, "is no range"},
+		{Comment{File: "a.go", EndLine: 2}, "0-2 is no range"},
+		{Comment{File: "empty", StartLine: 1}, "has 0 lines"},
+		{Comment{File: "a.go", StartLine: 1, SelectedText: "two"}, "does not read as"},
+		{Comment{File: "a.go", StartLine: 1, EndLine: 2, SelectedText: "one"}, "does not read as"},
+		{Comment{File: "b.go"}, `file "b.go" does not exist in `},
+		{Comment{File: "a.go", Side: SideOld}, `file "a.go" does not exist in 4b825dc`},
+		{Comment{File: "a.go", Side: "left"}, "none of new, old"},
+	} {
+		c, err := s.AnchorComment(ctx, review.Request.Subject, test.in)
+		got := c.SelectedText
+		if err != nil {
+			got = err.Error()
+		}
+		if err == nil && got != test.want || err != nil && (test.want == "" || !strings.Contains(got, test.want)) {
+			t.Errorf("%+v: %q, want %q", test.in, got, test.want)
+		}
+	}
+}
+
+func TestAnchorCommentNamesTheBlob(t *testing.T) {
+	s, ctx := newTestStore(t), context.Background()
+	review := personReview(t, s, map[string]string{"a.go": "one\n"})
+	c, err := s.AnchorComment(ctx, review.Request.Subject, Comment{File: "a.go", StartLine: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// git hash-object of "one\n"
+	if c.Blob != "5626abf0f72e58d7a153368ba57db4c673c0e171" || c.Commit != review.Request.Subject.Tree || c.Side != SideNew || c.EndLine != 1 {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestDecodeComments(t *testing.T) {
+	for _, test := range []struct{ text, want string }{
+		{`[]`, ""},
+		{`[{"file":"a.go","startLine":1,"endLine":2,"selectedText":"x","comment":"y"}]`, "a.go:1-2 x y"},
+		{`[{"file":"a.go","start_line":3,"end_line":3,"selected_text":"x","comment":"y","side":"old","severity":"note"}]`, "a.go:3 x y"},
+		{`[{"comment":"y"},{"file":"a","comment":"z"}]`, "  y; a  z"},
+		{`null`, "error: comments are wanted as a list"},
+		{`{}`, "error: "},
+		{``, "error: "},
+		{`[`, "error: "},
+		{`[1]`, "error: comment 1: an object is wanted"},
+		{`[null]`, "error: comment 1: an object is wanted"},
+		{`[{"comment":" "}]`, "error: comment 1: it says nothing"},
+		{`[{"comment":"x","more":1}]`, "error: comment 1: unknown field"},
+		{`[{"comment":"x","Comment":"y"}]`, "error: comments: duplicate key"},
+		{`[{"COMMENT":"x"}]`, `error: comment 1: key "COMMENT"`},
+		{`[{"comment":"x"}] 1`, "error: comments: bytes after"},
+		{`[{"file":"a","startLine":-1,"comment":"x"}]`, "error: comment 1: "},
+		{`[{"file":"a","startLine":1.5,"comment":"x"}]`, "error: comment 1: "},
+		{`[{"file":"a","startLine":2,"endLine":1,"comment":"x"}]`, "error: comment 1: 2-1 is no range"},
+		{`[{"file":"a","endLine":1,"comment":"x"}]`, "error: comment 1: 0-1 is no range"},
+		{`[{"startLine":1,"comment":"x"}]`, "error: comment 1: it has lines and no file"},
+		{`[{"comment":"x","severity":"awful"}]`, "error: comment 1: severity"},
+		{`[{"comment":"x","side":"left"}]`, "error: comment 1: side"},
+		{"[{\"comment\":\"\xff\"}]", "error: comments: invalid UTF-8"},
+		{"[" + strings.Repeat(`{"comment":"x"},`, maxComments) + `{"comment":"x"}]`, "error: comments are wanted as a list"},
+		{strings.Repeat(" ", MaxCommentsFile+1), "error: comments are more than"},
+	} {
+		comments, err := DecodeComments([]byte(test.text))
+		var lines []string
+		for _, c := range comments {
+			lines = append(lines, fmt.Sprintf("%s %s %s", c.Place(), c.SelectedText, c.Comment))
+		}
+		got := strings.Join(lines, "; ")
+		input := new(InputError)
+		if err != nil {
+			got = "error: " + err.Error()
+		}
+		if wantsError := strings.HasPrefix(test.want, "error: "); wantsError != errors.As(err, &input) || !strings.HasPrefix(got, test.want) {
+			t.Errorf("%.80q: %q, want %q", test.text, got, test.want)
+		}
+	}
+}
+
+func FuzzDecodeComments(f *testing.F) {
+	f.Add([]byte(`[{"file":"a.go","startLine":1,"endLine":2,"selectedText":"x","comment":"y"}]`))
+	f.Add([]byte(`[{"comment":"x"},{"Comment":"x"}]`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		comments, err := DecodeComments(data)
+		for _, c := range comments {
+			if err == nil && (strings.TrimSpace(c.Comment) == "" || c.StartLine < 0 || c.EndLine != 0 && c.EndLine < c.StartLine) {
+				t.Errorf("accepted %+v", c)
+			}
+		}
+	})
+}
+
+func TestDraftLastsUntilItIsSubmitted(t *testing.T) {
+	s, ctx := newTestStore(t), context.Background()
+	review := personReview(t, s, nil)
+	addDraft(t, s, review.ID, "ann", "one", "two")
+	addDraft(t, s, review.ID, "bob", "his")
+	again := &Store{Repo: s.Repo, Now: s.Now} // another process
+	d, err := again.Draft(review, "ann")
+	if err != nil || texts(d.Comments) != "one, two" {
+		t.Fatalf("draft %+v, %v", d, err)
+	}
+	review, err = again.SubmitPerson(ctx, review.ID, Person{Actor: "ann", Decision: RequestChanges, Comments: d.Comments})
+	if err != nil || texts(review.Comments()) != "one, two" || review.Outcome() != OutcomeFailed {
+		t.Fatalf("submitted %+v, %v", review, err)
+	}
+	if d, err = s.Draft(review, "ann"); err != nil || len(d.Comments) > 0 {
+		t.Errorf("ann's draft after it was submitted: %+v, %v", d, err)
+	}
+	if d, err = s.Draft(review, "bob"); err != nil || texts(d.Comments) != "his" {
+		t.Errorf("bob's draft: %+v, %v", d, err)
+	}
+}
+
+func TestDraftOfAKilledSubmitDoesNotComeBack(t *testing.T) {
+	s, ctx := newTestStore(t), context.Background()
+	review := personReview(t, s, nil)
+	d := addDraft(t, s, review.ID, "ann", "one")
+	if _, err := s.EditDraft(ctx, review.ID, "ann", func(d *Draft) error { d.Message = "on the whole"; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	p := Person{Actor: "ann", Decision: CommentOnly, Comments: d.Comments, Message: "on the whole"}
+	review, err := s.SubmitReview(ctx, review.ID, p.Submission(review), "") // and the process ends here
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d, err = s.Draft(review, "ann"); err != nil || len(d.Comments) > 0 || d.Message != "" {
+		t.Errorf("draft %+v, %v", d, err)
+	}
+	if d = addDraft(t, s, review.ID, "ann", "one"); texts(d.Comments) != "one" || d.Comments[0].ID == review.Comments()[0].ID {
+		t.Errorf("the same comment once more: %+v", d)
+	}
+}
+
+func TestDraftKeepsWhatWasAddedDuringASubmit(t *testing.T) {
+	s, ctx := newTestStore(t), context.Background()
+	review := personReview(t, s, nil)
+	sent := addDraft(t, s, review.ID, "ann", "one").Comments
+	addDraft(t, s, review.ID, "ann", "meanwhile")
+	review, err := s.SubmitPerson(ctx, review.ID, Person{Actor: "ann", Comments: sent})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d, err := s.Draft(review, "ann"); err != nil || texts(d.Comments) != "meanwhile" {
+		t.Errorf("draft %+v, %v", d, err)
+	}
+}
+
+func TestDraftIsBounded(t *testing.T) {
+	s, ctx := newTestStore(t), context.Background()
+	review := personReview(t, s, nil)
+	addDraft(t, s, review.ID, "ann", "one")
+	_, err := s.EditDraft(ctx, review.ID, "ann", func(d *Draft) error { d.Add(Comment{Comment: strings.Repeat("x", maxDraft)}); return nil })
+	if !errors.Is(err, ErrDraftFull) {
+		t.Errorf("a draft above the limit: %v", err)
+	}
+	if d, err := s.Draft(review, "ann"); err != nil || texts(d.Comments) != "one" {
+		t.Errorf("draft %+v, %v", d, err)
+	}
+}
+
+func TestDraftEdits(t *testing.T) {
+	var d Draft
+	d.taken = map[string]bool{}
+	one, two := d.Add(Comment{Comment: "same"}), d.Add(Comment{Comment: "same"})
+	if one.ID == two.ID || !isCommentID(one.ID) || !isCommentID(two.ID) {
+		t.Fatalf("ids %q, %q", one.ID, two.ID)
+	}
+	if !d.Set(two.ID, "other") || d.Set("c-0000000000", "x") || !d.Remove(one.ID) || d.Remove(one.ID) || texts(d.Comments) != "other" {
+		t.Errorf("draft %+v", d)
+	}
+	if three := d.Add(Comment{Comment: "same"}); three.ID == one.ID {
+		t.Errorf("the id of a comment that was taken back is given again")
+	}
+}
+
+func TestSubmissionWithAKeyIsRecordedOnce(t *testing.T) {
+	s, ctx := newTestStore(t), context.Background()
+	review := personReview(t, s, nil)
+	p := Person{Actor: "ann", Decision: Approve, Key: "k1"}
+	for range 2 {
+		var err error
+		if review, err = s.SubmitPerson(ctx, review.ID, p); err != nil || len(review.Submissions) != 1 {
+			t.Fatalf("%d submissions, %v", len(review.Submissions), err)
+		}
+	}
+	p.Actor = "bob"
+	if review, err := s.SubmitPerson(ctx, review.ID, p); err != nil || len(review.Submissions) != 2 {
+		t.Errorf("%d submissions, %v: another's key is another", len(review.Submissions), err)
+	}
+}
+
+func TestPersonMustSaySomething(t *testing.T) {
+	s, ctx := newTestStore(t), context.Background()
+	review := personReview(t, s, nil)
+	for _, p := range []Person{
+		{Actor: "ann"}, {Actor: "ann", Decision: CommentOnly, Message: " \n"}, {Actor: "ann", Decision: "maybe", Message: "x"},
+		{Message: "x"}, {Actor: " ", Message: "x"}, {Actor: "a\nb", Message: "x"}, {Actor: "\xff", Message: "x"},
+		{Actor: strings.Repeat("a", maxActor+1), Message: "x"}, {Actor: "ann", Comments: []Comment{{}}},
+	} {
+		input := new(InputError)
+		if _, err := s.SubmitPerson(ctx, review.ID, p); !errors.As(err, &input) {
+			t.Errorf("%+v: %v", p, err)
+		}
+	}
+	for _, d := range []Decision{Approve, RequestChanges} {
+		if _, err := s.SubmitPerson(ctx, review.ID, Person{Actor: "ann", Decision: d}); err != nil {
+			t.Errorf("%s alone: %v", d, err)
+		}
+	}
+}
+
+func TestAnswerNeedsForceAgainstAHolder(t *testing.T) {
+	s, ctx := newTestStore(t), context.Background()
+	review := personReview(t, s, nil)
+	review, err := s.SubmitPerson(ctx, review.ID, Person{Actor: "ann", Comments: []Comment{{Comment: "one"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = s.ClaimReview(ctx, review.ID, Hold{Actor: "bob"}); err != nil {
+		t.Fatal(err)
+	}
+	answer := Answer{Finding: review.Comments()[0].ID, Kind: AnswerDeferred, Actor: "eve"}
+	state := new(StateError)
+	if _, err = s.AnswerFinding(ctx, review.ID, answer, false); !errors.As(err, &state) || state.Holder != "bob" {
+		t.Errorf("answered although bob holds it: %v", err)
+	}
+	if review, err = s.AnswerFinding(ctx, review.ID, answer, true); err != nil || len(review.Answers) != 1 || len(review.Lost) > 0 {
+		t.Errorf("forced: %+v, %v", review, err)
+	}
+	if review, err = s.Review(ctx, review.ID); err != nil || len(review.Answers) != 1 || len(review.Lost) > 0 {
+		t.Errorf("read again: %+v, %v", review, err)
+	}
+}
+
+func TestListsHideOnlyWhatWasClosedBefore(t *testing.T) {
+	s, ctx := newTestStore(t), context.Background()
+	var ids []string
+	for range 3 {
+		ids = append(ids, personReview(t, s, nil).ID)
+	}
+	early, err := s.CancelReview(ctx, ids[0], "ann", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	late, err := s.CancelReview(ctx, ids[1], "ann", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for since, want := range map[time.Time]int{{}: 3, early.ClosedAt: 3, late.ClosedAt: 2, late.ClosedAt.Add(time.Millisecond): 1} {
+		found, total, err := s.Reviews(ctx, Filter{ClosedSince: since})
+		if err != nil || total != want || len(found) != want {
+			t.Errorf("since %v: %d of %d, %v; want %d", since, len(found), total, err, want)
+		}
+	}
+}

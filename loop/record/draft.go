@@ -1,0 +1,211 @@
+package record
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"git-runr/gitstore"
+	"git-runr/loop/prose"
+	"git-runr/loop/safetext"
+)
+
+// Draft is what a person has written of a review and not submitted. It is a file of
+// this clone, written and synced as a whole, so a restart loses nothing of it.
+type Draft struct {
+	Actor    string    `json:"actor"`
+	Comments []Comment `json:"comments"`
+	Message  string    `json:"message,omitempty"`
+	Viewed   []string  `json:"viewed,omitempty"` // files that were looked at
+
+	taken map[string]bool // ids of comments, these and those that were submitted
+}
+
+// maxDraft is how large a draft may grow, in bytes: it must fit into an event.
+const maxDraft = 200 << 10
+
+// ErrDraftFull refuses a draft that would not fit into an event.
+var ErrDraftFull = errors.New("the draft is full: submit it and go on in a new one")
+
+// draftPath is the file of actor's draft. The actor's name may hold anything.
+func (s *Store) draftPath(review, actor string) string {
+	sum := sha256.Sum256([]byte(actor))
+	return filepath.Join(s.Repo.StateDir(), "drafts", review, hex.EncodeToString(sum[:8])+".json")
+}
+
+// Draft is what actor has written of a review; an empty one when that is nothing.
+// What was submitted already, by a process that did not live to drop it, is left out.
+func (s *Store) Draft(review Review, actor string) (Draft, error) {
+	d := Draft{Actor: actor, Comments: []Comment{}, taken: commentIDs(review.Comments())}
+	data, err := os.ReadFile(s.draftPath(review.ID, actor))
+	if errors.Is(err, fs.ErrNotExist) {
+		return d, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &d)
+	}
+	if err != nil {
+		return d, fmt.Errorf("read draft: %w", err)
+	}
+	d.Comments = slices.DeleteFunc(d.Comments, func(c Comment) bool { return d.taken[c.ID] })
+	if slices.ContainsFunc(review.Submissions, func(s Submission) bool { return s.Reviewer == actor && s.Report.Summary == d.Message }) {
+		d.Message = ""
+	}
+	maps.Copy(d.taken, commentIDs(d.Comments))
+	return d, nil
+}
+
+// Drafts are what anybody in this clone has written of a review and not submitted.
+func (s *Store) Drafts(review Review) ([]Draft, error) {
+	files, err := filepath.Glob(filepath.Join(s.Repo.StateDir(), "drafts", review.ID, "*.json"))
+	if err != nil {
+		return nil, fmt.Errorf("list drafts: %w", err)
+	}
+	var drafts []Draft
+	for _, path := range files {
+		var whose struct{ Actor string }
+		data, err := os.ReadFile(path)
+		if err == nil {
+			err = json.Unmarshal(data, &whose)
+		}
+		if err != nil {
+			return drafts, fmt.Errorf("list drafts: %w", err)
+		}
+		d, err := s.Draft(review, whose.Actor)
+		if err != nil {
+			return drafts, err
+		}
+		if len(d.Comments) > 0 || d.Message != "" {
+			drafts = append(drafts, d)
+		}
+	}
+	return drafts, nil
+}
+
+// KeptDraft is what somebody has written of a review that is closed, and not submitted.
+type KeptDraft struct {
+	Actor    string `json:"actor"`
+	Comments int    `json:"comments"`
+	List     string `json:"list,omitempty"` // the line that shows it
+}
+
+// Words say whose it is.
+func (d KeptDraft) Words() string {
+	return fmt.Sprintf("A draft with %s is kept, by %s", prose.Count(d.Comments, "comment"), safetext.Line(d.Actor))
+}
+
+// KeptDrafts are those that closing a review leaves without an answer; none while it is
+// not closed. me is who needs not be named to see his own.
+func (s *Store) KeptDrafts(review Review, me string) ([]KeptDraft, error) {
+	if review.Status != ReviewCancel && review.Status != ReviewResolve {
+		return nil, nil
+	}
+	drafts, err := s.Drafts(review)
+	var kept []KeptDraft
+	for _, d := range drafts {
+		argv := []string{"git", "runr", "inbox", "comment", review.ID, "--list"}
+		if d.Actor != me {
+			argv = append(argv, "--as", d.Actor)
+		}
+		line, _ := safetext.CommandLine(argv...)
+		kept = append(kept, KeptDraft{d.Actor, len(d.Comments), line})
+	}
+	return kept, err
+}
+
+// EditDraft changes actor's draft of a review, which may still be submitted.
+func (s *Store) EditDraft(ctx context.Context, id, actor string, edit func(*Draft) error) (Draft, error) {
+	review, err := s.Review(ctx, id)
+	if err != nil {
+		return Draft{}, err
+	}
+	if refused := review.allow(ReviewSubmitted, actorPayload{Actor: actor}, s.Now()); refused != nil {
+		return Draft{}, refused
+	}
+	unlock, err := s.Repo.Lock(ctx, draftLock(review.ID))
+	if err != nil {
+		return Draft{}, err
+	}
+	defer unlock()
+	d, err := s.Draft(review, actor)
+	if err != nil {
+		return d, err
+	}
+	if err := edit(&d); err != nil {
+		return d, err
+	}
+	return d, s.writeDraft(review.ID, d)
+}
+
+func (s *Store) writeDraft(review string, d Draft) error {
+	data, err := json.Marshal(d)
+	if err != nil {
+		return fmt.Errorf("write draft: %w", err)
+	}
+	if len(data) > maxDraft {
+		return ErrDraftFull
+	}
+	path := s.draftPath(review, d.Actor)
+	if err := gitstore.WriteDurable(path, data, 0o600); err != nil {
+		return fmt.Errorf("write draft: %w", err)
+	}
+	return nil
+}
+
+// Add puts a comment at the end of the draft and gives it its id.
+func (d *Draft) Add(c Comment) Comment {
+	c.ID = ""
+	c.fillIn(d.Actor, d.taken)
+	d.Comments = append(d.Comments, c)
+	return c
+}
+
+// Set replaces the text of a comment; false when there is none of that id.
+func (d *Draft) Set(id, text string) bool {
+	i := slices.IndexFunc(d.Comments, func(c Comment) bool { return c.ID == id })
+	if i < 0 {
+		return false
+	}
+	d.Comments[i].Comment = text
+	return true
+}
+
+// Remove drops a comment; false when there is none of that id.
+func (d *Draft) Remove(id string) bool {
+	before := len(d.Comments)
+	d.Comments = slices.DeleteFunc(d.Comments, func(c Comment) bool { return c.ID == id })
+	return len(d.Comments) < before
+}
+
+// dropDraft forgets what actor has submitted. What was added meanwhile stays.
+func (s *Store) dropDraft(ctx context.Context, review Review, actor string) error {
+	if _, err := os.Stat(s.draftPath(review.ID, actor)); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	unlock, err := s.Repo.Lock(ctx, draftLock(review.ID))
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	d, err := s.Draft(review, actor)
+	if err != nil {
+		return err
+	}
+	if len(d.Comments) > 0 || d.Message != "" || len(d.Viewed) > 0 {
+		return s.writeDraft(review.ID, d)
+	}
+	if err := os.Remove(s.draftPath(review.ID, actor)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("drop draft: %w", err)
+	}
+	return nil
+}
+
+func draftLock(review string) string { return "drafts/" + review }

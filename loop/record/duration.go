@@ -1,0 +1,57 @@
+package record
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Duration is a time.Duration that reads as text ("1m30s", "30d") in TOML and is milliseconds in JSON.
+type Duration time.Duration
+
+// String is the shortest form that reads the same: "10m", not "10m0s".
+func (d Duration) String() string {
+	s := time.Duration(d).String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
+
+// MarshalText gives the form of time.Duration.String.
+func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
+
+// UnmarshalText reads the form of time.ParseDuration, and whole days ("30d").
+func (d *Duration) UnmarshalText(text []byte) error {
+	s := string(text)
+	var days int
+	if n, err := fmt.Sscanf(s, "%dd", &days); n == 1 && err == nil && fmt.Sprintf("%dd", days) == s {
+		*d = Duration(time.Duration(days) * 24 * time.Hour)
+		return nil
+	}
+	v, err := time.ParseDuration(s)
+	if err != nil || v < 0 {
+		return fmt.Errorf("%q is not a duration such as 90s, 10m, 2h or 30d", s)
+	}
+	*d = Duration(v)
+	return nil
+}
+
+// MarshalJSON writes milliseconds, the unit of every duration in our JSON.
+func (d Duration) MarshalJSON() ([]byte, error) {
+	return json.Marshal(time.Duration(d).Milliseconds())
+}
+
+// UnmarshalJSON reads milliseconds.
+func (d *Duration) UnmarshalJSON(data []byte) error {
+	var ms int64
+	if err := json.Unmarshal(data, &ms); err != nil {
+		return err
+	}
+	*d = Duration(time.Duration(ms) * time.Millisecond)
+	return nil
+}

@@ -1,0 +1,164 @@
+package record
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"git-runr/gitstore"
+	"git-runr/loop/internal/strictjson"
+	"git-runr/loop/prose"
+)
+
+// FormatVersion is the version of the event envelope that this program writes.
+const FormatVersion = 1
+
+// Limits of the Lamport clock: what one log says must not end the clock of all.
+const (
+	maxClock  = 1<<53 - 1 // the largest number that every reader of JSON keeps; a clock that is there stays there
+	maxAhead  = 1 << 41   // how far ahead of all others a clock is believed; older programs stand within
+	lateClock = 1 << 40   // beyond it an older program gave all its events one clock: there time orders equals
+)
+
+// Event types. A type that is not listed is kept, passed on and skipped by the fold.
+const (
+	ReviewRequested = "review_requested"
+	ReviewSubmitted = "review_submitted"
+	ReviewFailed    = "review_failed" // the reviewer could not be run; the review stays open
+	ReviewCancelled = "review_cancelled"
+	ReviewClaimed   = "review_claimed"
+	ReviewReleased  = "review_released"
+	ReviewResolved  = "review_resolved"
+	ReviewReopened  = "review_reopened"
+	ReviewAnswered  = "review_answered"
+
+	RunStarted         = "run_started"
+	AttemptStarted     = "attempt_started"
+	AttemptCompleted   = "attempt_completed"
+	AttemptReverted    = "attempt_reverted"
+	ChecksCompleted    = "checks_completed"
+	RoundCompleted     = "review_completed"
+	ReviewLoopDetected = "review_loop_detected" // seed 000
+	RunStopped         = "stop"
+	RunAnswered        = "run_answered"
+	RunCompleted       = "run_completed"
+	RunLanded          = "run_landed"
+	RunUnlanded        = "run_unlanded" // a landing was taken back
+	RunAborted         = "run_aborted"
+	RunResumed         = "run_resumed"
+	RunIntervened      = "run_intervened"
+)
+
+// Event is one immutable record: what the JSON of a log's commit holds, and what
+// the commit itself says about it. Timestamps are UTC, in milliseconds.
+type Event struct {
+	V         int             `json:"v"`
+	Clock     uint64          `json:"clock"` // Lamport: one more than the highest that the writer had seen
+	Writer    string          `json:"writer"`
+	Timestamp time.Time       `json:"timestamp"`
+	Type      string          `json:"type"`
+	Source    string          `json:"source"` // cli, hook, worker, runner, or the agent's name
+	Run       string          `json:"run,omitempty"`
+	Review    string          `json:"review,omitempty"`
+	Payload   json.RawMessage `json:"payload"`
+
+	ID    gitstore.ID `json:"-"` // the commit
+	Actor string      `json:"-"` // its author, "Name <email>"
+	Title string      `json:"-"` // its subject
+	late  int64       // beyond lateClock: its time in ms, and more than that of the event before it in its log; else 0
+}
+
+// Before is the order of events, the same in every clone: clock, writer, commit.
+// Where clocks can be equal in one log, beyond lateClock, time comes before the writer.
+func (e Event) Before(o Event) bool {
+	if e.Clock != o.Clock {
+		return e.Clock < o.Clock
+	}
+	if e.late != o.late {
+		return e.late < o.late
+	}
+	if e.Writer != o.Writer {
+		return e.Writer < o.Writer
+	}
+	return e.ID < o.ID
+}
+
+// CommitText is the commit message of e: a subject for people, the event, and
+// trailers by which stock git can search.
+func (e Event) CommitText(status string) (string, error) {
+	body, err := json.Marshal(e)
+	if err != nil {
+		return "", fmt.Errorf("encode %s: %w", e.Type, err)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n\n%s\n\nRunr-Type: %s\n", prose.OneLine(e.Title), body, e.Type)
+	if e.Run != "" {
+		fmt.Fprintf(&b, "Runr-Run: %s\n", e.Run)
+	}
+	if e.Review != "" {
+		fmt.Fprintf(&b, "Runr-Review: %s\n", e.Review)
+	}
+	if status != "" {
+		fmt.Fprintf(&b, "Runr-Status: %s\n", status)
+	}
+	return b.String(), nil
+}
+
+// DecodeEvent reads the event out of a log's record. It is strict: a duplicate or
+// case-variant key, invalid UTF-8, trailing bytes or a value out of range make
+// this record an error. gitstore.ErrNewerFormat names both versions.
+func DecodeEvent(entry gitstore.Entry) (Event, error) {
+	title, rest, _ := strings.Cut(entry.Message, "\n\n")
+	body, _, _ := strings.Cut(rest, "\n")
+	event := Event{ID: entry.ID, Actor: entry.Author.String(), Title: title}
+	if body == "" {
+		return event, fmt.Errorf("read event %s: its message holds none", entry.ID.Short())
+	}
+	if err := strictjson.Decode([]byte(body), &event); err != nil {
+		return event, fmt.Errorf("read event %s: %w", entry.ID.Short(), err)
+	}
+	if err := event.check(entry.Writer); err != nil {
+		return event, fmt.Errorf("read event %s: %w", entry.ID.Short(), err)
+	}
+	return event, nil
+}
+
+func (e Event) check(writer string) error {
+	switch {
+	case e.V > FormatVersion:
+		return fmt.Errorf("%w: format %d, this program reads up to %d", gitstore.ErrNewerFormat, e.V, FormatVersion)
+	case e.V < 1:
+		return fmt.Errorf("format %d", e.V)
+	case e.Clock == 0 || e.Clock > maxClock:
+		return fmt.Errorf("clock %d out of range", e.Clock)
+	case writer != "" && e.Writer != writer:
+		return fmt.Errorf("in the log of %q but written by %q", writer, e.Writer)
+	case e.Type == "" || e.Timestamp.IsZero():
+		return fmt.Errorf("type or timestamp missing")
+	case e.Run != "" && !validID(e.Run) || e.Review != "" && !validID(e.Review):
+		return fmt.Errorf("malformed run or review id")
+	}
+	return nil
+}
+
+// isEntry is how gitstore recognizes a record of the log of entry.Writer.
+func isEntry(entry gitstore.Entry) bool {
+	event, err := DecodeEvent(entry)
+	return event.Writer == entry.Writer && (err == nil || errors.Is(err, gitstore.ErrNewerFormat))
+}
+
+// PayloadOf decodes e's payload into T. Unknown fields are left to newer programs.
+// That no key is there twice was checked when the event was.
+func PayloadOf[T any](e Event) (T, error) {
+	var p T
+	err := strictjson.CheckKeys(e.Payload, &p)
+	if err == nil {
+		err = json.Unmarshal(e.Payload, &p)
+	}
+	if err != nil {
+		return p, fmt.Errorf("payload of %s: %w", e.Type, err)
+	}
+	return p, nil
+}

@@ -1,0 +1,558 @@
+package record
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"git-runr/gitstore"
+	"git-runr/loop/reply"
+)
+
+// reviewEvents gives a test's short words as the events of one review, in order:
+// "claim ann", "resolve bob force". A request is the first.
+func reviewEvents(t *testing.T, words ...string) []Event {
+	t.Helper()
+	events := []Event{reviewEventAt(1, ReviewRequested, ReviewRequest{Reviewer: "builtin", Message: "look"})}
+	for _, word := range words {
+		events = append(events, reviewStep(t, len(events)+1, word))
+	}
+	return events
+}
+
+func reviewEventAt(clock int, eventType string, what any) Event {
+	e := eventAt(clock, eventType, what)
+	e.Review = testReview
+	return e
+}
+
+func reviewStep(t *testing.T, clock int, word string) Event {
+	t.Helper()
+	fields := append(strings.Fields(word), "", "")
+	by := actorPayload{Actor: fields[1], Force: fields[2] == "force"}
+	if lease, err := time.ParseDuration(fields[2]); err == nil {
+		by.Lease = Duration(lease)
+	}
+	switch fields[0] {
+	case "submit":
+		return reviewEventAt(clock, ReviewSubmitted, Submission{Reviewer: fields[1], Outcome: OutcomePassed})
+	case "fail":
+		e := reviewEventAt(clock, ReviewFailed, Failure{Reason: ReasonAgentFailed})
+		e.Source = fields[1]
+		return e
+	case "answer":
+		return reviewEventAt(clock, ReviewAnswered, findingAnswer{Answer{Finding: "f-1", Kind: AnswerDeferred, Actor: by.Actor}, by.Force})
+	case "reopen":
+		return reviewEventAt(clock, ReviewReopened, by)
+	case "cancel":
+		return reviewEventAt(clock, ReviewCancelled, by)
+	case "claim":
+		return reviewEventAt(clock, ReviewClaimed, by)
+	case "release":
+		return reviewEventAt(clock, ReviewReleased, by)
+	case "resolve":
+		return reviewEventAt(clock, ReviewResolved, by)
+	}
+	t.Fatalf("no event for %q", word)
+	return Event{}
+}
+
+func foldReview(t *testing.T, events []Event) Review {
+	t.Helper()
+	review, bad := FoldReview(events)
+	if len(bad) > 0 {
+		t.Fatalf("unreadable: %v", bad)
+	}
+	return review
+}
+
+// reviewPaths lead to each status.
+var reviewPaths = map[ReviewStatus][]string{
+	ReviewOpen:    {},
+	ReviewSubmit:  {"submit rex"},
+	ReviewClaim:   {"submit rex", "claim ann"},
+	ReviewResolve: {"submit rex", "resolve ann"},
+	ReviewCancel:  {"cancel ann"},
+}
+
+// TestReviewTransitions is the whole table of seed 003 and what the design adds to
+// it. An event without a row in a status is refused there.
+func TestReviewTransitions(t *testing.T) {
+	steps := []string{
+		"submit sue", "fail builtin", "cancel ann", "reopen ann", "answer ann", "answer bob", "answer bob force", "claim ann", "claim bob", "claim bob force",
+		"release ann", "release bob", "release bob force", "resolve ann", "resolve bob", "resolve bob force",
+	}
+	allowed := map[ReviewStatus]map[string]ReviewStatus{
+		ReviewOpen: {"submit sue": ReviewSubmit, "fail builtin": ReviewOpen, "cancel ann": ReviewCancel},
+		ReviewSubmit: {
+			"fail builtin": ReviewSubmit, "answer ann": ReviewSubmit, "answer bob": ReviewSubmit, "answer bob force": ReviewSubmit,
+			"submit sue": ReviewSubmit, "claim ann": ReviewClaim, "claim bob": ReviewClaim, "claim bob force": ReviewClaim,
+			"resolve ann": ReviewResolve, "resolve bob": ReviewResolve, "resolve bob force": ReviewResolve,
+		},
+		ReviewClaim: {
+			"fail builtin": ReviewClaim, "answer ann": ReviewClaim, "answer bob force": ReviewClaim,
+			"submit sue": ReviewClaim, "claim ann": ReviewClaim, "claim bob force": ReviewClaim,
+			"release ann": ReviewSubmit, "release bob force": ReviewSubmit, "resolve ann": ReviewResolve, "resolve bob force": ReviewResolve,
+		},
+		ReviewResolve: {"reopen ann": ReviewSubmit, "resolve ann": ReviewResolve, "resolve bob": ReviewResolve, "resolve bob force": ReviewResolve},
+		ReviewCancel:  {"reopen ann": ReviewOpen, "cancel ann": ReviewCancel},
+	}
+	for status, path := range reviewPaths {
+		for _, step := range steps {
+			t.Run(string(status)+"/"+step, func(t *testing.T) {
+				events := reviewEvents(t, append(slices.Clone(path), step)...)
+				before, review := foldReview(t, events[:len(events)-1]), foldReview(t, events)
+				if before.Status != status || len(before.Lost) > 0 {
+					t.Fatalf("the path leads to %q", before.Status)
+				}
+				if want, ok := allowed[status][step]; ok {
+					if review.Status != want || len(review.Lost) > 0 {
+						t.Errorf("status %q, want %q; lost %v", review.Status, want, review.Lost)
+					}
+					return
+				}
+				checkRefused(t, before, review, events[len(events)-1])
+			})
+		}
+	}
+}
+
+// checkRefused: a refused event changes nothing but the list of those that lost.
+func checkRefused(t *testing.T, before, after Review, e Event) {
+	t.Helper()
+	if len(after.Lost) != 1 {
+		t.Fatalf("status %q, lost %v: want it refused", after.Status, after.Lost)
+	}
+	lost := after.Lost[0]
+	if lost.Event != e.ID || lost.Type != e.Type || lost.By != e.Actor || lost.Writer != e.Writer || !lost.At.Equal(e.Timestamp) || !strings.Contains(lost.Why, testReview) {
+		t.Errorf("lost %+v of %+v", lost, e)
+	}
+	after.Lost = nil
+	if !reflect.DeepEqual(before, after) {
+		t.Errorf("the refused event changed %+v to %+v", before, after)
+	}
+}
+
+func TestReviewRefusalsSayWhy(t *testing.T) {
+	for _, test := range []struct{ path, step, says string }{
+		{"submit rex, claim ann", "claim bob", "is claimed by ann"},
+		{"submit rex, claim ann", "resolve bob", "is claimed by ann"},
+		{"submit rex, claim ann", "release bob", "is claimed by ann"},
+		{"cancel ann", "claim bob", "is cancelled and cannot be claimed"},
+		{"cancel ann", "submit rex", "is cancelled and cannot be submitted"},
+		{"submit rex, resolve ann", "submit sue", "is resolved and cannot be submitted"},
+		{"submit rex, resolve ann", "claim bob", "is resolved and cannot be claimed"},
+		{"submit rex, resolve ann", "cancel bob", "is resolved and cannot be cancelled"},
+		{"submit rex", "cancel ann", "is submitted and cannot be cancelled"},
+		{"submit rex, resolve ann", "fail", "is resolved and cannot be reviewed"},
+		{"submit rex, resolve ann", "answer ann", "is resolved and cannot be answered"},
+		{"submit rex, claim ann", "answer bob", "is claimed by ann"},
+		{"submit rex", "reopen ann", "is submitted and cannot be reopened"},
+		{"submit rex", "claim", "is submitted and cannot be claimed by nobody"},
+		{"submit rex", "release ann", "is submitted and cannot be released"},
+	} {
+		review := foldReview(t, reviewEvents(t, append(strings.Split(test.path, ", "), test.step)...))
+		if len(review.Lost) != 1 || review.Lost[0].Why != "review "+testReview+" "+test.says {
+			t.Errorf("%s, then %s: lost %v, want %q", test.path, test.step, review.Lost, test.says)
+		}
+	}
+}
+
+func TestReviewRequestIsWhatWasAsked(t *testing.T) {
+	request := reviewEvents(t)[0]
+	review := foldReview(t, []Event{request})
+	if review.ID != testReview || review.Status != ReviewOpen || review.Request.Message != "look" || review.RequestedBy != request.Actor ||
+		review.Writer != oneWriter || review.Source != "cli" || !review.CreatedAt.Equal(request.Timestamp) || review.Submissions == nil {
+		t.Errorf("review %+v", review)
+	}
+	again := reviewEventAt(2, ReviewRequested, ReviewRequest{Message: "another"})
+	if twice := foldReview(t, []Event{request, again}); !reflect.DeepEqual(review, twice) {
+		t.Errorf("a second request changed %+v to %+v", review, twice)
+	}
+}
+
+func TestReviewResolvedTwiceIsResolvedOnce(t *testing.T) {
+	events := reviewEvents(t, "submit rex", "resolve ann", "resolve bob", "resolve ann")
+	review := foldReview(t, events)
+	if review.ResolvedBy != "ann" || !review.ResolvedAt.Equal(events[2].Timestamp) || len(review.Lost) > 0 {
+		t.Errorf("resolved by %q at %v, lost %v: want the first", review.ResolvedBy, review.ResolvedAt, review.Lost)
+	}
+}
+
+func TestReviewClaims(t *testing.T) {
+	for path, want := range map[string]string{
+		"submit rex, claim ann":                          "ann",
+		"submit rex, claim ann, claim ann":               "ann",
+		"submit rex, claim ann, claim bob":               "ann",
+		"submit rex, claim ann, claim bob force":         "bob",
+		"submit rex, claim ann, release ann":             "",
+		"submit rex, claim ann, release ann, claim bob":  "bob",
+		"submit rex, claim ann, submit sue":              "ann",
+		"submit rex, claim ann, resolve ann, reopen bob": "",
+
+		// a test's clock ticks once a minute
+		"submit rex, claim ann 2m, claim bob":                        "ann",
+		"submit rex, claim ann 2m, submit sue, claim bob":            "bob",
+		"submit rex, claim ann 2m, claim ann 2m, claim bob":          "ann",
+		"submit rex, claim ann 2m, submit sue, resolve bob":          "ann", // it is resolved: he had it last
+		"submit rex, claim ann 2m, submit sue, release bob":          "",
+		"submit rex, claim ann 2m, claim ann, submit sue, claim bob": "ann", // a renewal without a lease is for good
+	} {
+		review := foldReview(t, reviewEvents(t, strings.Split(path, ", ")...))
+		got := ""
+		if review.Claim != nil {
+			got = review.Claim.By
+		}
+		if got != want {
+			t.Errorf("%s: held by %q, want %q", path, got, want)
+		}
+	}
+}
+
+func TestReviewSubmissionsAreKeptInOrder(t *testing.T) {
+	events := reviewEvents(t, "fail", "submit rex", "submit sue")
+	if review := foldReview(t, events[:2]); review.Status != ReviewOpen || review.Failure == nil || review.Failure.Reason != ReasonAgentFailed || !review.Failure.At.Equal(events[1].Timestamp) {
+		t.Errorf("after the failure: %+v", review)
+	}
+	review := foldReview(t, events)
+	if len(review.Submissions) != 2 || review.Submissions[0].Reviewer != "rex" || review.Submissions[1].Reviewer != "sue" {
+		t.Fatalf("submissions %+v", review.Submissions)
+	}
+	if review.Failure != nil || !review.SubmittedAt.Equal(events[2].Timestamp) || !review.Submissions[1].At.Equal(events[3].Timestamp) || !review.UpdatedAt.Equal(events[3].Timestamp) {
+		t.Errorf("failure %v, submitted at %v, updated at %v", review.Failure, review.SubmittedAt, review.UpdatedAt)
+	}
+}
+
+func TestReviewOutcomeIsTheWorst(t *testing.T) {
+	for _, test := range []struct {
+		outcomes []Outcome
+		want     Outcome
+	}{
+		{nil, ""},
+		{[]Outcome{OutcomeNothing}, OutcomeNothing},
+		{[]Outcome{OutcomeNothing, OutcomePassed}, OutcomePassed},
+		{[]Outcome{OutcomePassed, OutcomeNothing}, OutcomePassed},
+		{[]Outcome{OutcomePassed, OutcomeFailed, OutcomePassed}, OutcomeFailed},
+		{[]Outcome{OutcomeNothing, OutcomeFailed}, OutcomeFailed},
+		{[]Outcome{OutcomeCommented, OutcomePassed}, OutcomeCommented},
+		{[]Outcome{OutcomeFailed, OutcomeCommented}, OutcomeFailed},
+	} {
+		var review Review
+		for i, o := range test.outcomes {
+			review.Submissions = append(review.Submissions, Submission{Reviewer: fmt.Sprint("reviewer ", i), Outcome: o})
+		}
+		if got := review.Outcome(); got != test.want {
+			t.Errorf("%v: %q, want %q", test.outcomes, got, test.want)
+		}
+	}
+}
+
+// TestReviewClaimedInTwoClones: whichever clone folds, one has it and the other lost.
+func TestReviewClaimedInTwoClones(t *testing.T) {
+	events := reviewEvents(t, "submit rex")
+	one, two := reviewStep(t, 3, "claim ann"), reviewStep(t, 3, "claim bob")
+	one.Writer, two.Writer = oneWriter, twoWriter
+	holder, loser := "ann", "bob"
+	if !one.Before(two) {
+		holder, loser = "bob", "ann"
+	}
+	for _, arrived := range [][]Event{{one, two}, {two, one}} {
+		review := foldReview(t, sorted(slices.Concat(arrived, events)...))
+		if review.Claim == nil || review.Claim.By != holder || len(review.Lost) != 1 || review.Lost[0].Actor != loser || review.Lost[0].Writer == "" {
+			t.Errorf("held by %+v, lost %+v; want %s", review.Claim, review.Lost, holder)
+		}
+	}
+}
+
+// TestReviewClaimIsFenced: who lost a claim does nothing with the review while another
+// has it, by whatever name, until it is claimed again; and whoever acts under a claim
+// that is over is refused by its id.
+func TestReviewClaimIsFenced(t *testing.T) {
+	in := func(writer string, e Event) Event { e.Writer = writer; return e }
+	step := func(clock int, writer, word string) Event { return in(writer, reviewStep(t, clock, word)) }
+	under := func(clock int, eventType string, actor string, claim Event) Event {
+		return in(oneWriter, reviewEventAt(clock, eventType, actorPayload{Actor: actor, Claim: claim.ID}))
+	}
+	shared := func(clock int, writer, actor string) Event {
+		return in(writer, reviewEventAt(clock, ReviewClaimed, actorPayload{Actor: actor, Shared: true}))
+	}
+	first := step(3, oneWriter, "claim ann 1m")
+	second := step(6, oneWriter, "claim bob 1m")
+	for name, c := range map[string]struct {
+		events []Event
+		holder string
+		status ReviewStatus
+		lost   []string // whose steps do not count
+	}{
+		"the lease of who took over has run out too": {[]Event{first, second, step(9, oneWriter, "resolve ann")}, "bob", ReviewClaim, []string{"ann"}},
+		"it is claimed again":                        {[]Event{first, second, step(9, oneWriter, "claim ann"), step(10, oneWriter, "resolve ann")}, "ann", ReviewResolve, nil},
+		"nobody ever had it":                         {[]Event{second, step(9, oneWriter, "resolve ann")}, "bob", ReviewResolve, nil},
+		"the same name in another clone":             {[]Event{step(3, oneWriter, "claim ci"), step(4, twoWriter, "claim ci"), step(5, twoWriter, "resolve ci"), step(6, twoWriter, "release ci")}, "ci", ReviewClaim, []string{"ci", "ci", "ci"}},
+		"the holder resolves from another clone":     {[]Event{step(3, oneWriter, "claim ci"), step(4, twoWriter, "resolve ci")}, "ci", ReviewResolve, nil},
+		"what was given back is not lost":            {[]Event{step(3, oneWriter, "claim ann"), step(4, oneWriter, "release ann"), second, step(9, oneWriter, "resolve ann")}, "bob", ReviewResolve, nil},
+		"taken away by force":                        {[]Event{step(3, oneWriter, "claim ann"), step(4, oneWriter, "claim bob force"), step(5, oneWriter, "resolve ann"), step(6, oneWriter, "answer ann")}, "bob", ReviewClaim, []string{"ann", "ann"}},
+		"under a claim that is over":                 {[]Event{first, second, step(9, oneWriter, "claim ann"), under(10, ReviewResolved, "ann", first), under(11, ReviewReleased, "ann", first), under(12, ReviewClaimed, "ann", first)}, "ann", ReviewClaim, []string{"ann", "ann", "ann"}},
+		"under the claim that stands":                {[]Event{first, under(4, ReviewClaimed, "ann", first), under(5, ReviewResolved, "ann", first)}, "ann", ReviewResolve, nil},
+		"the remote decided for the later one":       {[]Event{step(3, oneWriter, "claim ann"), shared(4, twoWriter, "bob"), step(5, oneWriter, "resolve ann")}, "bob", ReviewClaim, []string{"ann", "ann"}},
+		"the remote decided for the earlier one":     {[]Event{shared(3, twoWriter, "bob"), step(4, oneWriter, "claim ann"), step(5, oneWriter, "resolve ann")}, "bob", ReviewClaim, []string{"ann", "ann"}},
+	} {
+		review := foldReview(t, slices.Concat(reviewEvents(t, "submit rex"), c.events))
+		var lost []string
+		for _, l := range review.Lost {
+			lost = append(lost, l.Actor)
+		}
+		if review.Status != c.status || review.Claim == nil || review.Claim.By != c.holder || !slices.Equal(lost, c.lost) {
+			t.Errorf("%s: %s, held by %+v, lost %q", name, review.Status, review.Claim, lost)
+		}
+	}
+}
+
+func TestReviewNewestVerdictOfAReviewerCounts(t *testing.T) {
+	sub := func(reviewer string, o Outcome, v reply.Verdict) Submission {
+		return Submission{Reviewer: reviewer, Outcome: o, Report: reply.Report{Effective: v}}
+	}
+	failed, passed, said := sub("ann", OutcomeFailed, reply.NeedsFix), sub("ann", OutcomePassed, reply.Pass), sub("ann", OutcomeCommented, reply.PassWithNotes)
+	for _, test := range []struct {
+		submissions []Submission
+		outcome     Outcome
+		verdict     reply.Verdict
+	}{
+		{[]Submission{failed, passed}, OutcomePassed, reply.Pass},
+		{[]Submission{passed, failed}, OutcomeFailed, reply.NeedsFix},
+		{[]Submission{failed, said}, OutcomeFailed, reply.NeedsFix},
+		{[]Submission{said, passed}, OutcomePassed, reply.Pass},
+		{[]Submission{said}, OutcomeCommented, ""},
+		{[]Submission{failed, sub("bob", OutcomePassed, reply.Pass)}, OutcomeFailed, reply.NeedsFix},
+		{[]Submission{failed, sub("bob", OutcomeFailed, reply.CriticalFail), passed}, OutcomeFailed, reply.CriticalFail},
+	} {
+		review := Review{Submissions: test.submissions}
+		if review.Outcome() != test.outcome || review.Verdict() != test.verdict {
+			t.Errorf("%+v: %s %s, want %s %s", test.submissions, review.Outcome(), review.Verdict(), test.outcome, test.verdict)
+		}
+	}
+}
+
+func TestReviewKeepsTheFailureOfEachReviewer(t *testing.T) {
+	events := reviewEvents(t, "fail rex", "fail sue", "fail rex", "submit sue", "fail tom")
+	request := ReviewRequest{Reviewer: "rex", Others: []string{"sue"}}
+	events[0] = reviewEventAt(1, ReviewRequested, request)
+	for n, want := range [][]string{nil, {"rex"}, {"rex", "sue"}, {"sue", "rex"}, {"rex"}, {"rex"}} {
+		review := foldReview(t, events[:n+1])
+		if names, _ := review.Failed(); !slices.Equal(names, want) {
+			t.Errorf("after %d events: failures of %v, want %v", n+1, names, want)
+		}
+	}
+}
+
+func TestReviewMakesCommentsOfALogSound(t *testing.T) {
+	events := reviewEvents(t)
+	comments := []Comment{
+		{ID: "c-0123456789", Comment: "a"}, {ID: "c-0123456789", Comment: "b"}, {Comment: "c"}, {Comment: "c"}, {ID: "f-0123456789", Comment: "d"},
+		{File: "a.go", StartLine: -3, EndLine: 7}, {File: "a.go", StartLine: 7, EndLine: 3},
+	}
+	for clock := 2; clock < 4; clock++ {
+		events = append(events, reviewEventAt(clock, ReviewSubmitted, Submission{Reviewer: "ann", Outcome: OutcomeCommented, Comments: comments}))
+	}
+	review := foldReview(t, events)
+	seen := map[string]bool{}
+	for _, c := range review.Comments() {
+		if !isCommentID(c.ID) || seen[c.ID] || c.StartLine < 0 || c.EndLine < c.StartLine {
+			t.Errorf("%+v", c)
+		}
+		seen[c.ID] = true
+	}
+	if first := review.Submissions[0].Comments[0].ID; first != "c-0123456789" || len(seen) != 14 {
+		t.Errorf("%d ids, the first is %q", len(seen), first)
+	}
+	if again := foldReview(t, events); !reflect.DeepEqual(review, again) {
+		t.Error("folded again it is another")
+	}
+}
+
+// A summary that cannot be written would take every list with it.
+func TestReviewLeaseIsBounded(t *testing.T) {
+	for _, test := range []struct {
+		year  int
+		lease string
+	}{{2026, "9223372036854775807"}, {9999, "31536000000"}, {2026, "-5"}, {2026, "31536000000000"}} {
+		events := reviewEvents(t, "submit rex")
+		claim := reviewEventAt(3, ReviewClaimed, `{"actor":"ann","lease_ms":`+test.lease+`}`)
+		claim.Timestamp = time.Date(test.year, 12, 31, 23, 0, 0, 0, time.UTC)
+		review := foldReview(t, append(events, claim))
+		if _, err := json.Marshal(review.Summary()); err != nil || review.Claim == nil || review.Claim.Until.Sub(claim.Timestamp) > MaxLease {
+			t.Errorf("%d, lease of %s: %+v, %v", test.year, test.lease, review.Claim, err)
+		}
+	}
+}
+
+func TestReviewSkipsWhatItDoesNotKnow(t *testing.T) {
+	events := reviewEvents(t, "submit rex")
+	want := foldReview(t, events)
+	unknown := reviewEventAt(3, "review_praised", `{"stars":5}`)
+	started := reviewEventAt(3, RunStarted, RunPlan{})
+	started.Run = testRun
+	for name, with := range map[string][]Event{
+		"unknown type":       {events[0], unknown, events[1]},
+		"event of a run":     {events[0], events[1], started},
+		"before the request": {reviewStep(t, 0, "submit early"), reviewStep(t, 0, "claim early"), events[0], events[1]},
+	} {
+		if got := foldReview(t, with); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v, want %+v", name, got, want)
+		}
+	}
+}
+
+func TestReviewReportsUnreadableEvents(t *testing.T) {
+	events := reviewEvents(t, "submit rex")
+	want := foldReview(t, events)
+	for _, broken := range []Event{
+		reviewEventAt(3, ReviewSubmitted, `{"reviewer":1}`),
+		reviewEventAt(3, ReviewSubmitted, `{"reviewer":"a","Reviewer":"b"}`),
+		reviewEventAt(3, ReviewClaimed, `[]`),
+		reviewEventAt(3, ReviewRequested, `7`),
+	} {
+		got, bad := FoldReview(append(slices.Clone(events), broken))
+		if len(bad) != 1 || !strings.Contains(bad[0].Error(), broken.ID.Short()) || !strings.Contains(bad[0].Error(), broken.Type) {
+			t.Errorf("%s %s: reported %v", broken.Type, broken.Payload, bad)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s %s changed the review: updated at %v, was %v", broken.Type, broken.Payload, got.UpdatedAt, want.UpdatedAt)
+		}
+	}
+}
+
+func TestReviewReportsUnreadableFailure(t *testing.T) {
+	events := reviewEvents(t)
+	want := foldReview(t, events)
+	got, bad := FoldReview(append(events, reviewEventAt(2, ReviewFailed, `{"reason":1}`)))
+	if len(bad) != 1 || !reflect.DeepEqual(got, want) {
+		t.Errorf("reported %v, folded %+v", bad, got)
+	}
+}
+
+// randomLogs are the events of two writers about one entity; each writer's clocks
+// rise, as do those that a log holds.
+func randomLogs(rng *rand.Rand, of func(clock int) Event) (one, two []Event) {
+	for writer, log := range map[string]*[]Event{oneWriter: &one, twoWriter: &two} {
+		clock := 0
+		for range rng.IntN(15) {
+			clock += rng.IntN(3) + 1
+			e := of(clock)
+			e.Writer = writer
+			e.ID = gitstore.ID(writer) + e.ID
+			*log = append(*log, e)
+		}
+	}
+	return one, two
+}
+
+func randomReviewEvent(rng *rand.Rand, clock int) Event {
+	types := []string{ReviewRequested, ReviewSubmitted, ReviewSubmitted, ReviewFailed, ReviewCancelled, ReviewClaimed, ReviewReleased, ReviewResolved, ReviewReopened, ReviewAnswered, "newer", RunStarted, ""}
+	payloads := []string{`{"actor":"ann"}`, `{"actor":"ann"}`, `{"actor":"bob"}`, `{"actor":"bob","force":true}`, `{"actor":"ann","lease_ms":60000}`, `{"reviewer":"rex","outcome":"failed"}`, `{"reason":"x"}`, `null`, ``, `{`, `[]`, `{"actor":7}`}
+	if clock <= 2 {
+		types = types[:1]
+	}
+	return reviewEventAt(clock, types[rng.IntN(len(types))], payloads[rng.IntN(len(payloads))])
+}
+
+// sorted is how a clone orders what arrived, whichever way it arrived.
+func sorted(events ...Event) []Event {
+	events = slices.Clone(events)
+	Sort(events)
+	return events
+}
+
+func TestFoldReviewDoesNotDependOnArrival(t *testing.T) {
+	seed := rand.Uint64()
+	rng := rand.New(rand.NewPCG(seed, 1))
+	for i := range 500 {
+		one, two := randomLogs(rng, func(clock int) Event { return randomReviewEvent(rng, clock) })
+		all := slices.Concat(one, two)
+		want, wantBad := FoldReview(sorted(all...))
+		rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		for name, events := range map[string][]Event{
+			"one after two": slices.Concat(two, one), "shuffled": all, "merged twice": slices.Concat(sorted(two...), one),
+		} {
+			got, bad := FoldReview(sorted(events...))
+			if !reflect.DeepEqual(got, want) || fmt.Sprint(bad) != fmt.Sprint(wantBad) {
+				t.Fatalf("seed %d, case %d, %s: %+v, want %+v", seed, i, name, got, want)
+			}
+		}
+		if want.Status == ReviewClaim && want.Claim == nil || want.ID == "" && want.Status != "" {
+			t.Fatalf("seed %d, case %d: impossible state %+v", seed, i, want)
+		}
+	}
+}
+
+func TestFoldReviewNeverPanics(t *testing.T) {
+	seed := rand.Uint64()
+	rng := rand.New(rand.NewPCG(seed, 2))
+	for i := range 3000 {
+		var events []Event
+		for range rng.IntN(20) {
+			events = append(events, randomReviewEvent(rng, rng.IntN(10)))
+		}
+		if why := panics(func() { review, _ := FoldReview(events); review.Summary() }); why != nil {
+			t.Fatalf("seed %d, case %d: %v on %v", seed, i, why, types(events))
+		}
+	}
+}
+
+// panics gives what f panicked with, nil when it did not.
+func panics(f func()) (why any) {
+	defer func() { why = recover() }()
+	f()
+	return nil
+}
+
+// types are the events for a failure's message.
+func types(events []Event) []string {
+	var list []string
+	for _, e := range events {
+		list = append(list, e.Type+string(e.Payload))
+	}
+	return list
+}
+
+// The time of a claim is when its holder took the review: a renewal keeps it, and who
+// takes over a claim that lapsed, or forces it, has it from then on.
+func TestReviewClaimTimes(t *testing.T) {
+	for _, c := range []struct {
+		words  string
+		holder string
+		at     int // minutes since the epoch
+		until  int // 0: for ever
+	}{
+		{"submit rex; claim ann", "ann", 3, 0},
+		{"submit rex; claim ann 1m; claim ann 1m", "ann", 3, 5},
+		{"submit rex; claim ann 1m; claim bob", "bob", 4, 0},
+		{"submit rex; claim ann 1m; claim bob 2m; claim bob 9m", "bob", 4, 14},
+		{"submit rex; claim ann; claim bob", "ann", 3, 0},
+		{"submit rex; claim ann; claim bob force", "bob", 4, 0},
+		{"submit rex; claim ann 1m; claim bob 1m; claim ann", "ann", 5, 0},
+		{"submit rex; claim ann; release ann; claim ann", "ann", 5, 0},
+		{"submit rex; claim ann; resolve ann; reopen ann; claim ann", "ann", 6, 0},
+	} {
+		review := foldReview(t, reviewEvents(t, strings.Split(c.words, "; ")...))
+		want := Claim{By: c.holder, At: testEpoch.Add(time.Duration(c.at) * time.Minute)}
+		if c.until > 0 {
+			want.Until = testEpoch.Add(time.Duration(c.until) * time.Minute)
+		}
+		if review.Claim == nil {
+			t.Errorf("%s: not claimed", c.words)
+			continue
+		}
+		if c.words == "submit rex; claim ann; claim bob force" && (len(review.Ended) != 1 || !review.Ended[0].At.Equal(review.Claim.At) || !review.Ended[0].Lost) {
+			t.Errorf("%s: ended %+v", c.words, review.Ended)
+		}
+		got := *review.Claim
+		if got.ID, got.Writer = "", ""; got != want {
+			t.Errorf("%s: %+v, want %+v", c.words, got, want)
+		}
+	}
+}

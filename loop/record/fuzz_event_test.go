@@ -1,0 +1,82 @@
+package record
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"git-runr/gitstore"
+	"git-runr/loop/internal/strictjson"
+)
+
+// FuzzDecodeEvent decodes messages of foreign logs. What is accepted is in range,
+// says everything once, and stays the same when it is written again.
+func FuzzDecodeEvent(f *testing.F) {
+	good := entryOf(f, eventAt(7, RunStopped, `{"reason":"no_change"}`), "stopped").Message
+	f.Add(good)
+	f.Add(strings.Replace(good, `"v":1`, `"v":2`, 1))
+	f.Add(strings.Replace(good, `"v":1`, `"v":1,"V":1`, 1))
+	f.Add("t\n\n{}\n")
+	f.Add("\n\n[[[[")
+	f.Fuzz(func(t *testing.T, message string) {
+		entry := gitstore.Entry{ID: "0123456789", Writer: oneWriter, Message: message}
+		e, err := DecodeEvent(entry)
+		if err != nil {
+			return
+		}
+		if e.V != FormatVersion || e.Clock == 0 || e.Clock > maxClock || e.Writer != oneWriter || e.Type == "" || e.Timestamp.IsZero() {
+			t.Fatalf("accepted out of range: %+v", e)
+		}
+		if e.Run != "" && !validID(e.Run) || e.Review != "" && !validID(e.Review) {
+			t.Fatalf("accepted a malformed id: %+v", e)
+		}
+		FoldReview([]Event{e})
+		FoldRun([]Event{e})
+		again, err := e.CommitText("")
+		if err != nil {
+			t.Fatalf("cannot be written again: %v", err)
+		}
+		if _, err := DecodeEvent(gitstore.Entry{ID: entry.ID, Writer: oneWriter, Message: again}); err != nil && e.Payload != nil {
+			t.Fatalf("cannot be read again: %v in %q", err, again)
+		}
+	})
+}
+
+// FuzzDecodeStrict: what is accepted is what encoding/json accepts, in UTF-8, and
+// reads the same whichever of two readers reads it: no key stands twice.
+func FuzzDecodeStrict(f *testing.F) {
+	for _, seed := range []string{`{"a":1}`, `{"a":1,"A":2}`, `{"a":1}x`, "\"\xff\"", `[{"k":1,"\u212a":2}]`, `null`, ``, `{"s":1,"ſ":2}`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var v any
+		if strictjson.Decode(data, &v) != nil {
+			return
+		}
+		if !utf8.Valid(data) || !json.Valid(data) {
+			t.Fatalf("accepted %q", data)
+		}
+		checkKeys(t, v)
+	})
+}
+
+// checkKeys fails when two keys of one object differ in case alone.
+func checkKeys(t *testing.T, v any) {
+	switch v := v.(type) {
+	case []any:
+		for _, item := range v {
+			checkKeys(t, item)
+		}
+	case map[string]any:
+		keys := slices.Sorted(maps.Keys(v))
+		for i, key := range keys {
+			if slices.ContainsFunc(keys[i+1:], func(other string) bool { return strings.EqualFold(key, other) }) {
+				t.Fatalf("key %q stands twice in %v", key, v)
+			}
+			checkKeys(t, v[key])
+		}
+	}
+}

@@ -1,0 +1,36 @@
+package record
+
+import (
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// IDTime is the readable part of an id, in UTC.
+const IDTime = "20060102150405"
+
+var idEncoding = base32.NewEncoding("abcdefghijkmnpqrstuvwxyz23456789").WithPadding(base32.NoPadding)
+
+// NewID is the id of a run or a review: its time and a suffix from the writer
+// (random per clone), its clock, which never repeats in one log, and what it is.
+// So two things made in one second, or in two clones at once, have two ids.
+func NewID(now time.Time, writer string, clock uint64, what any) (string, error) {
+	body, err := json.Marshal(what)
+	if err != nil {
+		return "", fmt.Errorf("make id: %w", err)
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %s", writer, clock, body))
+	return now.UTC().Format(IDTime) + "-" + idEncoding.EncodeToString(sum[:4])[:6], nil
+}
+
+// validID reports whether s has the form of newID.
+func validID(s string) bool {
+	digits, suffix, ok := strings.Cut(s, "-")
+	if !ok || len(digits) != len(IDTime) || len(suffix) != 6 {
+		return false
+	}
+	return strings.Trim(digits, "0123456789") == "" && strings.Trim(suffix, "abcdefghijkmnpqrstuvwxyz23456789") == ""
+}

@@ -1,0 +1,347 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"git-runr/gitstore"
+	"git-runr/loop/prose"
+	"git-runr/loop/reply"
+)
+
+// RequestReview records a request and returns at once: nobody is asked yet.
+// source is who made it: cli, hook, mcp.
+func (s *Store) RequestReview(ctx context.Context, request ReviewRequest, source string) (Review, error) {
+	if request.Run == "" { // a run's commits say which attempt they are
+		s.AddMessages(ctx, &request.Subject)
+	}
+	event, err := s.Append(ctx, func(v *View) (NewEvent, error) {
+		id, err := NewID(v.Now, v.Writer, v.Clock, request)
+		return NewEvent{
+			Type: ReviewRequested, Source: source, Review: id, Run: request.Run, Payload: request, Status: func(Event) string { return string(ReviewOpen) },
+			Title: strings.TrimSpace(request.Subject.Spec + " " + request.Subject.Commit.Short() + " " + request.Subject.Title),
+		}, err
+	})
+	if err != nil {
+		return Review{}, fmt.Errorf("request review: %w", err)
+	}
+	review, bad := FoldReview([]Event{event})
+	return review, errors.Join(bad...)
+}
+
+// SubmitReview records one reviewer's answer. raw is the answer as it came.
+func (s *Store) SubmitReview(ctx context.Context, id string, sub Submission, raw string) (Review, error) {
+	attachments := map[string][]byte{}
+	if raw != "" {
+		attachments["review.md"] = []byte(raw)
+	}
+	AddChecks(attachments, sub.Checks)
+	sub.Checks = WithoutOutput(sub.Checks)
+	return s.reviewEvent(ctx, id, NewEvent{
+		Type: ReviewSubmitted, Source: sub.Reviewer, Payload: sub, Attachments: attachments, Title: submissionTitle(sub),
+	}, actorPayload{})
+}
+
+// Person is what a person submits: a decision, a message and comments.
+type Person struct {
+	Actor    string
+	Decision Decision
+	Message  string
+	Comments []Comment
+	Key      string // the same for the same submission sent again; "": it is sent once
+}
+
+// SubmitPerson records a person's answer. One that is sent again under its key is
+// recorded once. It drops the drafts that it was made of.
+func (s *Store) SubmitPerson(ctx context.Context, id string, p Person) (Review, error) {
+	review, err := s.Review(ctx, id)
+	if err != nil {
+		return review, err
+	}
+	if err := p.check(); err != nil {
+		return review, err
+	}
+	review, err = s.SubmitReview(ctx, review.ID, p.Submission(review), "")
+	if err != nil {
+		return review, err
+	}
+	return review, s.dropDraft(ctx, review, p.Actor)
+}
+
+// Check refuses a submission that says nothing.
+func (p Person) check() error {
+	verdict := p.Decision == Approve || p.Decision == RequestChanges
+	if !verdict && p.Decision != CommentOnly && p.Decision != "" {
+		return &InputError{fmt.Sprintf("decision %q is none of approve, request_changes, comment", p.Decision)}
+	}
+	if !verdict && len(p.Comments) == 0 && strings.TrimSpace(p.Message) == "" {
+		return &InputError{"there is nothing to submit: no comment, no message and no verdict"}
+	}
+	for i, c := range p.Comments {
+		if strings.TrimSpace(c.Comment) == "" {
+			return &InputError{fmt.Sprintf("comment %d says nothing", i+1)}
+		}
+	}
+	return checkActor(p.Actor)
+}
+
+// maxActor is the longest name of an actor, in bytes.
+const maxActor = 300
+
+// checkActor refuses a name by which nobody could be told from somebody else.
+func checkActor(name string) error {
+	switch {
+	case strings.TrimSpace(name) == "":
+		return &InputError{"an actor is wanted"}
+	case len(name) > maxActor || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
+		return &InputError{fmt.Sprintf("%q is no name of an actor", prose.Cut(name, maxActor))}
+	}
+	return nil
+}
+
+// InputError is a request that says too little, or what cannot be.
+type InputError struct{ Why string }
+
+func (e *InputError) Error() string { return e.Why }
+
+// Submission is the person's answer in the form that all reviewers' have.
+func (p Person) Submission(review Review) Submission {
+	sub := Submission{
+		Reviewer: p.Actor, Decision: p.Decision, Key: p.Key, Comments: slices.Clone(p.Comments),
+		Commit: review.Request.Subject.Commit, Tree: review.Request.Subject.Tree, Report: EmptyReport(),
+	}
+	taken := commentIDs(review.Comments())
+	for i := range sub.Comments {
+		sub.Comments[i].fillIn(p.Actor, taken)
+	}
+	sub.Report.Format, sub.Report.Summary = reply.FormatHuman, p.Message
+	switch p.Decision {
+	case Approve:
+		sub.Outcome, sub.Report.Verdict, sub.Report.Approved = OutcomePassed, reply.Pass, true
+	case RequestChanges:
+		sub.Outcome, sub.Report.Verdict = OutcomeFailed, reply.NeedsFix
+		sub.Report.Requests = personRequests(p)
+	default:
+		sub.Decision, sub.Outcome, sub.Report.Verdict = CommentOnly, OutcomeCommented, reply.PassWithNotes
+	}
+	sub.Report.Effective = sub.Report.Verdict
+	if p.Decision == Approve && len(p.Comments) > 0 {
+		sub.Report.Effective = reply.PassWithNotes
+	}
+	return sub
+}
+
+// personRequests are what a person who requests changes asks for beside the
+// comments, which are findings of their own.
+func personRequests(p Person) []string {
+	if len(p.Comments) == 0 && strings.TrimSpace(p.Message) != "" {
+		return []string{strings.TrimSpace(p.Message)}
+	}
+	return []string{}
+}
+
+// sentBefore reports whether the review holds the submission that sub is.
+func (r Review) sentBefore(sub Submission) bool {
+	return sub.Key != "" && slices.ContainsFunc(r.Submissions, func(s Submission) bool { return s.Key == sub.Key && s.Reviewer == sub.Reviewer })
+}
+
+// Hold is by whom and for how long a review is claimed.
+type Hold struct {
+	Actor string
+	Lease time.Duration // 0: until it is released
+	Force bool          // although somebody else holds it
+	Claim gitstore.ID   // the claim under which it is done, or its first digits; "": whichever stands
+}
+
+// ClaimReview takes a submitted review for by.Actor, or renews the claim that it
+// has. It is a *StateError with a Holder when somebody else has it.
+func (s *Store) ClaimReview(ctx context.Context, id string, by Hold) (Review, error) {
+	return s.claimReview(ctx, id, by, false)
+}
+
+// claimReview is ClaimReview, also of a claim that the remote decided.
+func (s *Store) claimReview(ctx context.Context, id string, by Hold, shared bool) (Review, error) {
+	return s.actorEvent(ctx, id, ReviewClaimed, actorPayload{Actor: by.Actor, Force: by.Force, Lease: Duration(by.Lease), Claim: by.Claim, Shared: shared})
+}
+
+// ReleaseReview gives a claim back.
+func (s *Store) ReleaseReview(ctx context.Context, id string, by Hold) (Review, error) {
+	return s.actorEvent(ctx, id, ReviewReleased, actorPayload{Actor: by.Actor, Force: by.Force, Claim: by.Claim})
+}
+
+// ResolveReview closes a submitted review as dealt with. Doing it twice is doing it
+// once.
+func (s *Store) ResolveReview(ctx context.Context, id string, by Hold, note string) (Review, error) {
+	return s.actorEvent(ctx, id, ReviewResolved, actorPayload{Actor: by.Actor, Force: by.Force, Note: note, Claim: by.Claim})
+}
+
+// CancelReview withdraws an open request.
+func (s *Store) CancelReview(ctx context.Context, id, actor, note string) (Review, error) {
+	return s.actorEvent(ctx, id, ReviewCancelled, actorPayload{Actor: actor, Note: note})
+}
+
+// ReopenReview takes a resolution or a cancellation back.
+func (s *Store) ReopenReview(ctx context.Context, id, actor string) (Review, error) {
+	return s.actorEvent(ctx, id, ReviewReopened, actorPayload{Actor: actor})
+}
+
+// findingAnswer is the payload of an answer.
+type findingAnswer struct {
+	Answer
+	Force bool `json:"force,omitempty"` // although somebody else holds the review
+}
+
+// AnswerFinding records what became of one finding or comment. It is a
+// *NotFoundError when the review has none of that id.
+func (s *Store) AnswerFinding(ctx context.Context, id string, answer Answer, force bool) (Review, error) {
+	review, err := s.Review(ctx, id)
+	if err != nil {
+		return review, err
+	}
+	if err := answer.check(); err != nil {
+		return review, err
+	}
+	if !slices.ContainsFunc(review.Findings(), func(f reply.Finding) bool { return f.ID == answer.Finding }) {
+		return review, &NotFoundError{What: "finding", ID: answer.Finding, Where: "in review " + review.ID}
+	}
+	return s.reviewEvent(ctx, review.ID, NewEvent{
+		Type: ReviewAnswered, Source: "cli", Payload: findingAnswer{answer, force}, Title: fmt.Sprintf("%s %s", answer.Finding, answer.Kind),
+	}, actorPayload{Actor: answer.Actor, Force: force})
+}
+
+// actorEvent records what an actor does with a review.
+func (s *Store) actorEvent(ctx context.Context, id, eventType string, by actorPayload) (Review, error) {
+	review, err := s.Review(ctx, id)
+	if err != nil {
+		return review, err
+	}
+	if err := checkActor(by.Actor); err != nil {
+		return review, err
+	}
+	if s.Redact != nil {
+		by.Actor = s.Redact(by.Actor) // as it will be recorded, for that is what a claim is compared with
+	}
+	if eventType == ReviewResolved || eventType == ReviewReopened {
+		by.Commit = review.Request.Subject.Commit
+	}
+	return s.reviewEvent(ctx, review.ID, NewEvent{Type: eventType, Source: "cli", Payload: by, Title: "by " + by.Actor}, by)
+}
+
+// settled reports whether an event would change nothing that counts.
+func (r Review) settled(d NewEvent, by actorPayload) bool {
+	switch p := d.Payload.(type) {
+	case Submission:
+		return r.sentBefore(p)
+	case actorPayload:
+		return d.Type == ReviewResolved && r.Status == ReviewResolve || d.Type == ReviewCancelled && r.Status == ReviewCancel ||
+			d.Type == ReviewClaimed && r.Status == ReviewClaim && p.Lease == 0 && r.Claim.sameAs(by)
+	}
+	return false
+}
+
+// sameAs reports whether a claim for good by by is the one that stands.
+func (c *Claim) sameAs(by actorPayload) bool {
+	return c.By == by.Actor && c.Writer == by.writer && c.Until.IsZero() && (c.Shared || !by.Shared) && (by.Claim == "" || c.is(by.Claim))
+}
+
+// errSettled ends a decision that has nothing to record.
+var errSettled = errors.New("nothing to record")
+
+func submissionTitle(sub Submission) string {
+	if sub.Outcome == OutcomeNothing {
+		return "nothing to review"
+	}
+	if sub.Decision != "" {
+		return fmt.Sprintf("%s by %s, %s", sub.Decision, sub.Reviewer, prose.Count(len(sub.Comments), "comment"))
+	}
+	return fmt.Sprintf("%s by %s, %s", sub.Report.Effective, sub.Reviewer, sub.Report.Gist())
+}
+
+// PinReview keeps what is under review from git's gc, in this clone.
+func (s *Store) PinReview(ctx context.Context, review Review) error {
+	return s.Repo.Pin(ctx, "review "+review.ID, review.Request.Subject.Tree)
+}
+
+// FailReview records that the reviewer could not be run; the review stays open.
+func (s *Store) FailReview(ctx context.Context, id, reviewer string, failure Failure) (Review, error) {
+	return s.reviewEvent(ctx, id, NewEvent{
+		Type: ReviewFailed, Source: reviewer, Payload: failure, Title: failure.Reason + " " + failure.Detail,
+	}, actorPayload{})
+}
+
+// reviewEvent records d about a review if its newest state allows it.
+func (s *Store) reviewEvent(ctx context.Context, id string, d NewEvent, by actorPayload) (Review, error) {
+	var before Review
+	event, err := s.Append(ctx, func(v *View) (NewEvent, error) {
+		var err error
+		if before, err = v.review(id); err != nil {
+			return NewEvent{}, err
+		}
+		by.writer = v.Writer
+		if before.settled(d, by) {
+			return NewEvent{}, errSettled
+		}
+		if refused := before.allow(d.Type, by, v.Now); refused != nil {
+			return NewEvent{}, refused
+		}
+		d.Review, d.Run = id, before.Request.Run
+		d.Status = func(e Event) string {
+			after := before
+			_ = after.apply(e) // what cannot be applied changes nothing
+			return string(after.Status)
+		}
+		return d, nil
+	})
+	if errors.Is(err, errSettled) {
+		return before, nil
+	}
+	if err != nil {
+		return before, err
+	}
+	return before, before.apply(event)
+}
+
+// AddChecks attaches the output of checks, which the event itself leaves out.
+func AddChecks(attachments map[string][]byte, results []CheckResult) {
+	for _, c := range results {
+		if c.Output != "" {
+			attachments[CheckLog(c.Name)] = []byte(c.Output)
+		}
+	}
+}
+
+// OutputInEvent is how much of a check's output its event carries, in bytes.
+const OutputInEvent = 4 << 10
+
+func WithoutOutput(results []CheckResult) []CheckResult {
+	short := make([]CheckResult, len(results))
+	for i, c := range results {
+		if len(c.Output) > OutputInEvent {
+			c.Output = "…\n" + strings.ToValidUTF8(c.Output[len(c.Output)-OutputInEvent:], "")
+		}
+		short[i] = c
+	}
+	return short
+}
+
+// SafeName is name as a file name of a tree.
+func SafeName(name string) string {
+	clean := strings.Map(func(r rune) rune {
+		if r == '-' || r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			return r
+		}
+		return '_'
+	}, name)
+	return strings.TrimLeft(clean, ".")
+}
+
+// Attachment reads what an event left behind, by its role: review.md, checks/test.log.
+func (s *Store) Attachment(ctx context.Context, event gitstore.ID, role string) ([]byte, error) {
+	return s.Repo.Attachment(ctx, event, role)
+}

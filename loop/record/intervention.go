@@ -1,0 +1,124 @@
+package record
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"git-runr/gitstore"
+	"git-runr/loop/prose"
+)
+
+// InterventionPayload is an intervention and the commit that its note goes to.
+type InterventionPayload struct {
+	Intervention
+	On gitstore.ID `json:"commit"`
+}
+
+// interventionNote is the note on the run's commit.
+func interventionNote(e Event) (gitstore.ID, string) {
+	p, err := PayloadOf[InterventionPayload](e)
+	if err != nil {
+		return "", ""
+	}
+	text := fmt.Sprintf("run %s intervention (%s): %s", e.Run, prose.OneLine(p.Reason), prose.OneLine(p.Note))
+	for _, c := range p.Commands {
+		text += fmt.Sprintf("\nrun %s ran: %s: %s", e.Run, prose.OneLine(c.Command), c.State())
+	}
+	for _, left := range p.Evidence {
+		text += fmt.Sprintf("\nrun %s was given output of %s: %s", e.Run, prose.OneLine(left.Check), left.State())
+	}
+	return p.On, text
+}
+
+// Words are what the next prompt says of an intervention, a line each.
+func (iv Intervention) words() []string {
+	lines := []string{fmt.Sprintf("%s (%s): %s", prose.OneLine(iv.By), iv.Reason, strings.TrimSpace(iv.Note))}
+	if len(iv.Files) > 0 {
+		lines = append(lines, "they changed: "+prose.Names(iv.Files))
+	}
+	for _, c := range iv.Commands {
+		lines = append(lines, fmt.Sprintf("they ran %q: %s", c.Command, c.State()))
+	}
+	for _, e := range iv.Evidence {
+		lines = append(lines, e.words())
+	}
+	return lines
+}
+
+// Proof is what the intervention shows of the work: whether anything, and whether that
+// is good. Commands count by how they ended, evidence as long as it tells of no failure.
+func (iv Intervention) Proof() (shown, good bool) {
+	good = !slices.ContainsFunc(iv.Commands, func(c CheckResult) bool { return !c.OK() })
+	shown = len(iv.Commands) > 0
+	for _, e := range iv.Evidence {
+		if e.Counts() {
+			shown, good = true, good && !e.Failing
+		}
+	}
+	return shown, good
+}
+
+// FromPeople is what people said and did since the run began, for prompts.
+func (r Run) FromPeople() []string {
+	var lines []string
+	for _, iv := range r.Interventions {
+		lines = append(lines, iv.words()...)
+	}
+	return lines
+}
+
+// Evidence is what a check printed when a person ran it: a file among those of a run
+// that stopped, as git runr diagnose suggests to write it. It is no more than that:
+// how the check ended is not known, and whoever can write to the repository's
+// directory can write it. So it is shown to reviewers as what it is, and never makes
+// a check pass. A file that was there when the run stopped is none: an agent may have
+// left it.
+type Evidence struct {
+	Check     string      `json:"check"`
+	Command   string      `json:"command"`
+	File      string      `json:"file"`
+	WrittenAt time.Time   `json:"written_at"`
+	Tree      gitstore.ID `json:"tree"`           // the commit that the run's working tree held
+	Said      string      `json:"said,omitempty"` // what it says in a few words: see Said
+	Failing   bool        `json:"failing,omitempty"`
+	Excerpt   string      `json:"excerpt,omitempty"` // its end, capped
+	Stale     string      `json:"stale,omitempty"`   // why it does not count
+
+	Text string `json:"-"`
+}
+
+// Counts reports whether it is evidence of the work as it is.
+func (e Evidence) Counts() bool { return e.Stale == "" }
+
+// State is what it shows, in a few words.
+func (e Evidence) State() string {
+	switch {
+	case !e.Counts():
+		return "does not count: " + prose.OneLine(e.Stale)
+	case e.Said != "":
+		return prose.OneLine(e.Said)
+	}
+	return "its output"
+}
+
+// Words are what prompts say of it.
+func (e Evidence) words() string {
+	head := fmt.Sprintf("they left what check %q printed (%s, written %s; git-runr did not run it and does not know how it ended): %s",
+		e.Check, prose.OneLine(e.File), e.WrittenAt.UTC().Format(time.RFC3339), e.State())
+	if !e.Counts() {
+		return head
+	}
+	return head + "\n" + prose.Indent(prose.Cut(e.Excerpt, OutputInEvent))
+}
+
+// HasTaken reports whether e is recorded already.
+func (r Run) HasTaken(e Evidence) bool {
+	for _, iv := range r.Interventions {
+		if slices.ContainsFunc(iv.Evidence, func(known Evidence) bool { return known.File == e.File && known.WrittenAt.Equal(e.WrittenAt) }) {
+			return true
+		}
+	}
+	return false
+}

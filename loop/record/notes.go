@@ -1,0 +1,430 @@
+package record
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"git-runr/gitstore"
+	"git-runr/loop/prose"
+	"git-runr/loop/reply"
+	"git-runr/loop/safetext"
+)
+
+// NotesRef carries readable lines on the commits that events speak of. It is a
+// projection of the logs: its one commit has no parent and depends on the events
+// alone, so every clone that has the same events has the same notes, to the byte.
+const NotesRef = "refs/notes/runr"
+
+// noteTime sorts as text, which is how git joins notes.
+const noteTime = "2006-01-02T15:04:05.000Z"
+
+// Trailers of the notes' commit: the version of what is derived, and how far a log was
+// read. Notes of another version, or without one, are derived again from nothing.
+const (
+	notesVersion = "Runr-Notes: 2"
+	notesTip     = "Runr-Tip: "
+)
+
+// noteRetries bounds how often a lost race for the notes is run again. Losing all
+// of them costs nothing: the next event projects what is missing.
+const noteRetries = 5
+
+// Project brings the notes up to the logs.
+func (s *Store) Project(ctx context.Context) error {
+	var err error
+	for range noteRetries {
+		if err = s.project(ctx, false); !errors.Is(err, gitstore.ErrLostRace) {
+			break
+		}
+	}
+	return err
+}
+
+// RebuildNotes derives all notes from the logs again.
+func (s *Store) RebuildNotes(ctx context.Context) error {
+	return s.project(ctx, true)
+}
+
+// BeginNotes makes the notes where there are none: git warns of a ref that it is to
+// show and does not find.
+func (s *Store) BeginNotes(ctx context.Context) error {
+	if tip, err := s.Repo.Ref(ctx, NotesRef); err != nil || tip != "" {
+		return err
+	}
+	return s.RebuildNotes(ctx)
+}
+
+// Note is the text of a commit's note, "" when there is none. It is brought up to no
+// log: a clone may have the notes and not the logs.
+func (s *Store) Note(ctx context.Context, commit gitstore.ID) (string, error) {
+	notes, err := s.Repo.OpenNotes(ctx, NotesRef)
+	if err != nil {
+		return "", fmt.Errorf("read notes: %w", err)
+	}
+	text, err := notes.Get(ctx, commit)
+	if err != nil {
+		return "", fmt.Errorf("read note on %s: %w", commit.Short(), err)
+	}
+	return string(text), nil
+}
+
+func (s *Store) project(ctx context.Context, afresh bool) error {
+	tips, err := s.tips(ctx)
+	if err != nil {
+		return err
+	}
+	if !afresh {
+		err = s.projectNew(ctx, tips)
+	}
+	damaged := errors.Is(err, gitstore.ErrCorrupt) || errors.Is(err, gitstore.ErrNotFound)
+	if afresh || damaged { // a remote's are much the same objects
+		if err := s.Repo.ForgetSharedNotes(ctx); err != nil {
+			return err
+		}
+	}
+	if afresh || damaged || errors.Is(err, errAfresh) {
+		err = s.projectAll(ctx, tips) // the notes speak of logs that are not here, or are damaged
+	}
+	return err
+}
+
+// projectNew adds to the notes what the logs hold beyond them; errAfresh when the notes
+// are nobody's to go on from.
+func (s *Store) projectNew(ctx context.Context, tips gitstore.Tips) error {
+	notes, err := s.Repo.OpenNotes(ctx, NotesRef)
+	if err != nil {
+		return fmt.Errorf("read notes: %w", err)
+	}
+	known, newest := readNotesMessage(notes.Message())
+	switch {
+	case maps.Equal(known, tips) && (len(tips) > 0 || notes.Message() == ""):
+		return nil
+	case len(known) == 0: // the first time, or somebody else wrote the ref
+		return errAfresh
+	}
+	idx := &index{Tips: known}
+	fresh, err := s.newEvents(ctx, idx, tips)
+	if err != nil {
+		return err
+	}
+	return commitNotes(ctx, notes, idx.soundTips(tips), fresh, newest)
+}
+
+// projectAll derives the notes from nothing but the logs.
+func (s *Store) projectAll(ctx context.Context, tips gitstore.Tips) error {
+	replaces, err := s.Repo.Ref(ctx, NotesRef)
+	if err != nil {
+		return fmt.Errorf("read notes: %w", err)
+	}
+	idx := emptyIndex()
+	all, err := s.newEvents(ctx, idx, tips)
+	if err != nil {
+		return err
+	}
+	return commitNotes(ctx, s.Repo.NewNotes(NotesRef, replaces), idx.soundTips(tips), all, noEvents)
+}
+
+// noEvents is the time of notes that speak of nothing.
+var noEvents = time.Unix(0, 0).UTC()
+
+// emptyNotes writes the commit of notes that speak of nothing: what init begins with,
+// and what the first notes on a remote stand on, so that a plain fetch of them into a
+// clone that has nothing yet is a fast-forward.
+func (s *Store) emptyNotes(ctx context.Context) (gitstore.Commit, error) {
+	tree, err := s.Repo.EmptyTree(ctx)
+	if err != nil {
+		return gitstore.Commit{}, err
+	}
+	id, err := s.Repo.NotesCommit(ctx, tree, nil, notesMessage(nil, noEvents), noEvents)
+	return gitstore.Commit{ID: id, Tree: tree}, err
+}
+
+func commitNotes(ctx context.Context, notes *gitstore.Notes, tips gitstore.Tips, fresh []Event, newest time.Time) error {
+	for _, e := range fresh {
+		if e.Timestamp.After(newest) {
+			newest = e.Timestamp
+		}
+	}
+	if err := addNotes(ctx, notes, fresh); err != nil {
+		return err
+	}
+	_, err := notes.Commit(ctx, notesMessage(tips, newest), newest)
+	return err
+}
+
+// addNotes puts the lines of events on the commits that they speak of.
+func addNotes(ctx context.Context, notes *gitstore.Notes, events []Event) error {
+	lines := map[gitstore.ID][]string{}
+	for _, e := range events {
+		for _, l := range notesOf(e) {
+			if !notes.CanHold(l.commit) { // an event from elsewhere may say anything
+				continue
+			}
+			lines[l.commit] = append(lines[l.commit], l.at.UTC().Format(noteTime)+" "+safetext.Line(l.text))
+		}
+	}
+	for commit, added := range lines {
+		old, err := notes.Get(ctx, commit)
+		if err != nil {
+			return fmt.Errorf("read note on %s: %w", commit.Short(), err)
+		}
+		all := append(strings.Split(strings.TrimRight(string(old), "\n"), "\n"), added...)
+		all = slices.DeleteFunc(all, func(l string) bool { return l == "" })
+		slices.SortStableFunc(all, func(a, b string) int { return strings.Compare(a, b) })
+		text := strings.Join(slices.Compact(all), "\n") + "\n"
+		if err := notes.Set(ctx, commit, []byte(text)); err != nil {
+			return fmt.Errorf("write note on %s: %w", commit.Short(), err)
+		}
+	}
+	return nil
+}
+
+// notesTitle begins the message of every commit of notes that this program makes.
+const notesTitle = "git-runr notes\n"
+
+func notesMessage(tips gitstore.Tips, newest time.Time) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, notesTitle+"\nDerived from refs/runr/log; rebuilt by git runr fsck --rebuild.\n\n%s\nRunr-Newest: %s\n", notesVersion, newest.UTC().Format(noteTime))
+	for _, writer := range slices.Sorted(maps.Keys(tips)) {
+		fmt.Fprintf(&b, "%s%s %s\n", notesTip, writer, tips[writer])
+	}
+	return b.String()
+}
+
+func readNotesMessage(message string) (gitstore.Tips, time.Time) {
+	tips := gitstore.Tips{}
+	var newest time.Time
+	if !strings.Contains(message, "\n"+notesVersion+"\n") {
+		return tips, newest
+	}
+	for line := range strings.Lines(message) {
+		line = strings.TrimSpace(line)
+		if at, ok := strings.CutPrefix(line, "Runr-Newest: "); ok {
+			newest, _ = time.Parse(noteTime, at)
+		}
+		if tip, ok := strings.CutPrefix(line, notesTip); ok {
+			writer, id, _ := strings.Cut(tip, " ")
+			tips[writer] = gitstore.ID(id)
+		}
+	}
+	return tips, newest
+}
+
+// noteLine is one line on a commit.
+type noteLine struct {
+	commit gitstore.ID
+	at     time.Time
+	text   string
+}
+
+// notesOf are the lines that an event puts on commits. It looks at nothing but the
+// event, so that the notes do not depend on the order in which events came.
+func notesOf(e Event) []noteLine {
+	var lines []noteLine
+	if commit, text := NoteOf(e); commit != "" {
+		for line := range strings.Lines(text) {
+			lines = append(lines, noteLine{commit, e.Timestamp, strings.TrimRight(line, "\n")})
+		}
+	}
+	if e.Type == RunLanded {
+		if landed, err := PayloadOf[Landed](e); err == nil {
+			lines = append(lines, carriedNotes(e, landed)...)
+		}
+	}
+	return lines
+}
+
+// NoteOf is the commit that an event speaks of and what the note says of the event
+// itself, one or more lines; no commit when the event is not for notes.
+func NoteOf(e Event) (gitstore.ID, string) {
+	switch e.Type {
+	case ReviewSubmitted:
+		return submissionNote(e)
+	case ReviewResolved:
+		if p, err := PayloadOf[resolvedPayload](e); err == nil {
+			return p.Commit, fmt.Sprintf("review %s resolved by %s%s", e.Review, prose.OneLine(p.Actor), afterColon(p.Note))
+		}
+	case ReviewReopened:
+		if p, err := PayloadOf[resolvedPayload](e); err == nil {
+			return p.Commit, fmt.Sprintf("review %s reopened by %s", e.Review, prose.OneLine(p.Actor))
+		}
+	case RoundCompleted:
+		return roundNote(e)
+	case RunStopped, ReviewLoopDetected:
+		if p, err := readStop(e); err == nil {
+			return p.Commit, stopNote(e, p)
+		}
+	case RunIntervened:
+		return interventionNote(e)
+	case RunCompleted:
+		if p, err := PayloadOf[CompletedPayload](e); err == nil {
+			return p.Commit, completedNote(e, p)
+		}
+	case RunLanded:
+		if p, err := PayloadOf[Landed](e); err == nil {
+			return p.Commit, landedNote(e, p, p.reviewedAs(p.Commit))
+		}
+	case RunUnlanded:
+		if p, err := PayloadOf[Landed](e); err == nil {
+			return p.Commit, fmt.Sprintf("run %s taken back from %s", e.Run, cmp.Or(p.Branch, "a detached HEAD"))
+		}
+	}
+	return "", ""
+}
+
+// resolvedPayload is the part of a resolution that its note needs.
+type resolvedPayload struct {
+	Actor  string      `json:"actor"`
+	Commit gitstore.ID `json:"commit"`
+	Note   string      `json:"note"`
+}
+
+func afterColon(text string) string {
+	if text == "" {
+		return ""
+	}
+	return ": " + prose.OneLine(text)
+}
+
+func afterComma(text string) string {
+	if text == "" {
+		return ""
+	}
+	return ", " + text
+}
+
+// decisionWords are what a person's submission says in a note.
+var decisionWords = map[Decision]string{Approve: "approved", RequestChanges: "changes requested", CommentOnly: "commented"}
+
+// StopPayload is a stop and the commit that its note goes to.
+type StopPayload struct {
+	Stop
+	Commit gitstore.ID `json:"commit,omitempty"`
+}
+
+func submissionNote(e Event) (gitstore.ID, string) {
+	sub, err := PayloadOf[Submission](e)
+	if err != nil || sub.Commit == "" {
+		return "", ""
+	}
+	if sub.Outcome == OutcomeNothing {
+		return sub.Commit, fmt.Sprintf("review %s by %s: nothing to review", e.Review, prose.OneLine(sub.Reviewer))
+	}
+	said := cmp.Or(decisionWords[sub.Decision], string(sub.Report.Effective))
+	head := fmt.Sprintf("review %s by %s: %s%s", e.Review, prose.OneLine(sub.Reviewer), said, afterComma(sub.Census.NotRun()))
+	if sub.Decision != "" {
+		head += afterColon(sub.Report.Summary)
+	}
+	findings := slices.Clone(sub.Report.Findings)
+	for _, c := range sub.Comments {
+		findings = append(findings, c.finding(sub.Decision))
+	}
+	if len(findings) == 0 && sub.Decision == "" {
+		return sub.Commit, head + listNote(sub.Report.Requests)
+	}
+	return sub.Commit, head + findingsNote(findings)
+}
+
+func roundNote(e Event) (gitstore.ID, string) {
+	round, err := PayloadOf[RoundPayload](e)
+	if err != nil || round.Failure != nil {
+		return "", ""
+	}
+	head := fmt.Sprintf("run %s round %d by %s: %s%s", e.Run, round.Number, prose.OneLine(round.Reviewer), round.Report.Effective, afterComma(round.Census.NotRun()))
+	if len(round.Report.Findings) == 0 {
+		return round.Commit, head + listNote(round.Report.Requests)
+	}
+	return round.Commit, head + findingsNote(round.Report.Findings)
+}
+
+// findingsInNote is how many findings or requests a note's line names.
+const findingsInNote = 5
+
+func findingsNote(findings []reply.Finding) string {
+	items := make([]string, len(findings))
+	for i, f := range findings {
+		items[i] = fmt.Sprintf("%s %s %s", f.Severity, f.Place(), f.Issue)
+	}
+	return listNote(items)
+}
+
+// listNote is a list in brackets, of which a note's line names the first few.
+func listNote(items []string) string {
+	if len(items) == 0 {
+		return ""
+	}
+	var parts []string
+	for _, item := range items[:min(len(items), findingsInNote)] {
+		parts = append(parts, prose.OneLine(item))
+	}
+	text := " (" + strings.Join(parts, "; ")
+	if more := len(items) - findingsInNote; more > 0 {
+		text += fmt.Sprintf("; and %d more", more)
+	}
+	return text + ")"
+}
+
+// stopNote is the whole diagnosis, so that people who have only the notes know what
+// is unmet and what to type.
+func stopNote(e Event, p StopPayload) string {
+	head := fmt.Sprintf("STOPPED: %s", prose.OneLine(p.Reason))
+	if p.Round > 0 {
+		head += fmt.Sprintf(" (round %d/%d)", p.Round, p.MaxRounds)
+	}
+	if p.Detail != "" {
+		head += ": " + prose.OneLine(p.Detail)
+	}
+	lines := []string{head}
+	if p.Setting != nil {
+		lines = append(lines, "ended by "+p.Setting.String())
+	}
+	if p.Said != "" {
+		lines = append(lines, prose.OneLine(cmp.Or(p.SaidBy, "the agent")+" said: "+p.Said))
+	}
+	if len(p.FailingChecks) > 0 {
+		lines = append(lines, "failing checks: "+typed(strings.Join(p.FailingChecks, ", ")))
+	}
+	for i, r := range p.Unmet {
+		lines = append(lines, fmt.Sprintf("unmet %d: %s", i+1, prose.OneLine(r)))
+	}
+	if len(p.UnmetChecks) > 0 {
+		lines = append(lines, "unmet checks: "+typed(strings.Join(p.UnmetChecks, ", ")))
+	}
+	for _, c := range p.Commands {
+		lines = append(lines, "command: "+typed(c))
+	}
+	if p.Intervention != "" {
+		lines = append(lines, "intervene: "+typed(p.Intervention))
+	}
+	for i, step := range p.NextSteps {
+		lines = append(lines, fmt.Sprintf("next %d: %s", i+1, typed(step)))
+	}
+	for i := range lines {
+		lines[i] = "run " + e.Run + " " + lines[i]
+	}
+	return strings.Join(lines, "\n")
+}
+
+// typed is what people are to type or to search for, which is not shortened.
+func typed(s string) string { return safetext.Line(s) }
+
+func completedNote(e Event, p CompletedPayload) string {
+	text := fmt.Sprintf("run %s completed: %s", e.Run, p.Result)
+	if p.By == "" && len(p.Open) == 0 {
+		return text
+	}
+	text += ", accepted"
+	if p.By != "" {
+		text += " by " + prose.OneLine(p.By)
+	}
+	if len(p.Open) == 0 {
+		return text + listNote(p.Requests)
+	}
+	return text + findingsNote(p.Open)
+}

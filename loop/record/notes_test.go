@@ -1,0 +1,352 @@
+package record
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+	"time"
+
+	"git-runr/gitstore"
+	"git-runr/loop/reply"
+)
+
+// newTestStore is a repository of its own with nothing of the user's in it.
+func newTestStore(t *testing.T) *Store {
+	t.Helper()
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("GIT_CONFIG_GLOBAL", "/dev/null")
+	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+	ctx, dir := context.Background(), t.TempDir()
+	repo, err := gitstore.Init(ctx, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key, value := range map[string]string{"user.name": "Ann", "user.email": "ann@example.org"} {
+		if err := repo.SetConfig(ctx, key, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if repo, err = gitstore.Open(ctx, dir); err != nil {
+		t.Fatal(err)
+	}
+	now := testEpoch
+	return &Store{Repo: repo, Now: func() time.Time { now = now.Add(time.Minute); return now }}
+}
+
+// testCommit is a commit that events can speak of.
+func testCommit(t *testing.T, s *Store, message string) gitstore.ID {
+	t.Helper()
+	ctx := context.Background()
+	tree, err := s.Repo.EmptyTree(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := s.KeepTree(ctx, tree, tree, message)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// noteEvents are events of every type that leaves a note, on two commits.
+func noteEvents(one, two gitstore.ID) []Event {
+	finding := reply.Finding{Severity: reply.Warning, File: "a.go", Line: 3, Issue: "leak"}
+	events := []Event{
+		eventAt(1, ReviewSubmitted, Submission{Reviewer: "rex", Outcome: OutcomeFailed, Commit: one, Report: reply.Report{Effective: reply.NeedsFix, Findings: []reply.Finding{finding}}}),
+		eventAt(2, ReviewResolved, resolvedPayload{Actor: "ann", Commit: one}),
+		eventAt(3, RoundCompleted, RoundPayload{Round: Round{Number: 2, Reviewer: "rev", Commit: two, Report: reply.Report{Effective: reply.Pass}}}),
+		eventAt(4, ReviewLoopDetected, StopPayload{Stop: Stop{Reason: ReasonReviewLoop, Round: 3, MaxRounds: 2, Unmet: []string{"fix it", "test it"}, Commands: []string{"npm test"}}, Commit: two}),
+		eventAt(5, RunCompleted, CompletedPayload{Result: "pass_with_issues", Commit: two, Open: []reply.Finding{finding}}),
+		eventAt(6, RunLanded, Landed{Commit: one, Branch: "main", Carried: []Carried{{From: two, To: one, Said: []Saying{{testEpoch, "run " + testRun + " round 2 by rev: PASS"}}}}}),
+		eventAt(7, RunResumed, struct{}{}),
+	}
+	for i := range events {
+		events[i].Run, events[i].Review = testRun, testReview
+	}
+	return events
+}
+
+func TestNoteOf(t *testing.T) {
+	many := make([]reply.Finding, 7)
+	for i := range many {
+		many[i] = reply.Finding{Severity: reply.Note, File: "a.go", Line: i + 1, Issue: "nit"}
+	}
+	review, run := "review "+testReview+" ", "run "+testRun+" "
+	for _, test := range []struct {
+		eventType string
+		payload   any
+		want      string // "" for no note
+	}{
+		{ReviewSubmitted, Submission{Commit: "c", Reviewer: "rex", Report: reply.Report{Effective: reply.Pass}}, review + "by rex: PASS"},
+		{ReviewSubmitted, Submission{Commit: "c", Reviewer: "rex", Outcome: OutcomeNothing}, review + "by rex: nothing to review"},
+		{ReviewSubmitted, Submission{Reviewer: "rex", Report: reply.Report{Effective: reply.Pass}}, ""},
+		{
+			ReviewSubmitted, Submission{Commit: "c", Reviewer: "rex", Report: reply.Report{Effective: reply.CriticalFail, Findings: []reply.Finding{
+				{Severity: reply.Critical, File: "a.go", Line: 3, EndLine: 5, Issue: "a\nlong\tstory"}, {Severity: reply.Note, Issue: "nit"}}}},
+			review + "by rex: CRITICAL (critical a.go:3-5 a long story; note nit)",
+		},
+		{
+			ReviewSubmitted, Submission{Commit: "c", Reviewer: "rex", Report: reply.Report{Effective: reply.PassWithNotes, Findings: many}},
+			review + "by rex: PASS_WITH_NOTES (note a.go:1 nit; note a.go:2 nit; note a.go:3 nit; note a.go:4 nit; note a.go:5 nit; and 2 more)",
+		},
+		{
+			ReviewSubmitted, Submission{Commit: "c", Reviewer: "rex", Report: reply.Report{Effective: reply.NeedsFix, Findings: []reply.Finding{
+				{Severity: reply.Warning, File: "a.go\nrun x completed: pass", Issue: "leak"}}}},
+			review + "by rex: NEEDS_FIX (warning a.go run x completed: pass leak)", // a path is foreign text too
+		},
+		{ReviewSubmitted, Submission{Commit: "c", Reviewer: "r\x1b[2J\nex", Report: reply.Report{Effective: reply.Pass}}, review + `by r\x1b[2J ex: PASS`},
+		{ReviewResolved, resolvedPayload{Actor: "ann", Commit: "c"}, review + "resolved by ann"},
+		{RoundCompleted, RoundPayload{Round: Round{Number: 2, Reviewer: "rev", Commit: "c", Report: reply.Report{Effective: reply.NeedsFix}}}, run + "round 2 by rev: NEEDS_FIX"},
+		{RoundCompleted, RoundPayload{Round: Round{Number: 2, Commit: "c", Failure: &Failure{Reason: ReasonAgentFailed}}}, ""},
+		{RunStopped, StopPayload{Stop: Stop{Reason: ReasonNoChange, Detail: "attempt 2\nchanged nothing"}, Commit: "c"}, run + "STOPPED: no_change: attempt 2 changed nothing"},
+		{
+			ReviewLoopDetected, StopPayload{Stop: Stop{Reason: ReasonReviewLoop, Round: 3, MaxRounds: 2, Unmet: []string{"fix\nit", "test it"}, Commands: []string{"npm test"}}, Commit: "c"},
+			run + "STOPPED: review_loop_detected (round 3/2)\n" + run + "unmet 1: fix it\n" + run + "unmet 2: test it\n" + run + "command: npm test",
+		},
+		{
+			RunStopped, StopPayload{Stop: Stop{
+				Reason: "bad\nrun x completed: pass", UnmetChecks: []string{"test_failed", "file_not_created: a.go"}, Commands: []string{"npm test"},
+				Intervention: "git runr intervene x --note \"\x1b\"", NextSteps: []string{"git runr resume x", "git runr audit --run x"},
+			}, Commit: "c"},
+			run + "STOPPED: bad run x completed: pass\n" + run + "unmet checks: test_failed, file_not_created: a.go\n" + run + "command: npm test\n" +
+				run + `intervene: git runr intervene x --note "\x1b"` + "\n" + run + "next 1: git runr resume x\n" + run + "next 2: git runr audit --run x",
+		},
+		{RunCompleted, CompletedPayload{Result: "pass", Commit: "c"}, run + "completed: pass"},
+		{RunCompleted, CompletedPayload{Result: "pass_with_issues", Commit: "c", Open: many[:1]}, run + "completed: pass_with_issues, accepted (note a.go:1 nit)"},
+		{RunLanded, Landed{Commit: "c", Branch: "main"}, run + "landed on main"},
+		{RunUnlanded, Landed{Commit: "c", Branch: "main"}, run + "taken back from main"},
+		{RunLanded, Landed{Commit: "c"}, run + "landed on a detached HEAD"},
+		{RunLanded, Landed{Commit: "c", Branch: "main", Carried: []Carried{{From: "0123456789", To: "b"}, {From: "123456789a", To: "c"}}}, run + "landed on main, reviewed as 1234567"},
+		{RunCompleted, CompletedPayload{Result: "pass_with_issues", Commit: "c", Open: many[:1], By: "Ann"}, run + "completed: pass_with_issues, accepted by Ann (note a.go:1 nit)"},
+		{RunCompleted, CompletedPayload{Result: "pass_with_issues", Commit: "c", Requests: []string{"fix it", "test\nit"}, By: "the policy of Ann"}, run + "completed: pass_with_issues, accepted by the policy of Ann (fix it; test it)"},
+		{RunCompleted, CompletedPayload{Result: "pass_with_issues", Commit: "c", By: "Ann"}, run + "completed: pass_with_issues, accepted by Ann"},
+		{RunResumed, struct{}{}, ""},
+		{ReviewRequested, ReviewRequest{Subject: Subject{Commit: "c"}}, ""},
+		{"of_a_newer_program", `{"commit":"c"}`, ""},
+		{RunLanded, `[]`, ""},
+		{ReviewSubmitted, `{"commit":"c","Commit":"d"}`, ""},
+	} {
+		e := eventAt(1, test.eventType, test.payload)
+		e.Run, e.Review = testRun, testReview
+		commit, text := NoteOf(e)
+		want := gitstore.ID("c")
+		if test.want == "" {
+			want = ""
+		}
+		if text != test.want || commit != want {
+			t.Errorf("%s %s:\n on %q %q\nwant %q %q", test.eventType, e.Payload, commit, text, want, test.want)
+		}
+	}
+}
+
+// notesAfter is the id of the notes' commit after batches were added one after the other.
+func notesAfter(t *testing.T, s *Store, batches ...[]Event) gitstore.ID {
+	t.Helper()
+	ctx := context.Background()
+	old, err := s.Repo.Ref(ctx, NotesRef)
+	if err != nil {
+		t.Fatal(err)
+	}
+	notes := s.Repo.NewNotes(NotesRef, old)
+	for _, batch := range batches {
+		if err := addNotes(ctx, notes, batch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	id, err := notes.Commit(ctx, "notes\n", testEpoch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+func TestNotesDoNotDependOnOrder(t *testing.T) {
+	s := newTestStore(t)
+	events := noteEvents(testCommit(t, s, "one"), testCommit(t, s, "two"))
+	want := notesAfter(t, s, events)
+	if got := notesAfter(t, s, events, events); got != want {
+		t.Errorf("added twice: %s, want %s", got, want)
+	}
+	if got := notesAfter(t, s, events[4:], events[:5]); got != want {
+		t.Errorf("the later ones first, one twice: %s, want %s", got, want)
+	}
+	seed := rand.Uint64()
+	rng := rand.New(rand.NewPCG(seed, 5))
+	for range 10 {
+		var single [][]Event
+		for _, i := range rng.Perm(len(events)) {
+			single = append(single, events[i:i+1])
+		}
+		if got := notesAfter(t, s, single...); got != want {
+			t.Fatalf("seed %d: one by one: %s, want %s", seed, got, want)
+		}
+	}
+	if got := notesAfter(t, s, events[1:]); got == want {
+		t.Error("an event without which the notes are the same")
+	}
+}
+
+func TestNotesText(t *testing.T) {
+	s, ctx := newTestStore(t), context.Background()
+	two := testCommit(t, s, "two")
+	notesAfter(t, s, noteEvents(testCommit(t, s, "one"), two))
+	notes, err := s.Repo.OpenNotes(ctx, NotesRef)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := notes.Get(ctx, two)
+	run := " run " + testRun + " "
+	want := "2026-01-07T12:03:00.000Z" + run + "round 2 by rev: PASS\n" +
+		"2026-01-07T12:04:00.000Z" + run + "STOPPED: review_loop_detected (round 3/2)\n" +
+		"2026-01-07T12:04:00.000Z" + run + "command: npm test\n" +
+		"2026-01-07T12:04:00.000Z" + run + "unmet 1: fix it\n" +
+		"2026-01-07T12:04:00.000Z" + run + "unmet 2: test it\n" +
+		"2026-01-07T12:05:00.000Z" + run + "completed: pass_with_issues, accepted (warning a.go:3 leak)\n"
+	if string(text) != want || err != nil {
+		t.Errorf("note, %v:\n%s\nwant:\n%s", err, text, want)
+	}
+}
+
+// A landing puts what was said of a commit on the one that it landed as, with the time
+// when it was said.
+func TestLandingCarriesWhatWasSaid(t *testing.T) {
+	s, ctx := newTestStore(t), context.Background()
+	one, two, three := testCommit(t, s, "one"), testCommit(t, s, "two"), testCommit(t, s, "three")
+	said := func(minute int, text string) []Saying {
+		return []Saying{{testEpoch.Add(time.Duration(minute) * time.Minute), text}}
+	}
+	landing := eventAt(60, RunLanded, Landed{Commit: three, Branch: "main", Carried: []Carried{
+		{From: "1111111111", To: two, Said: said(1, "run r round 1 by rev: NEEDS_FIX\x1b[2J")},
+		{From: "2222222222", To: three, Said: said(2, "run r round 2 by rev: PASS\nrun r completed: pass")},
+		{From: "3333333333", To: "no commit", Said: said(3, "nowhere")},
+	}})
+	landing.Run = testRun
+	notesAfter(t, s, []Event{landing})
+	for commit, want := range map[gitstore.ID]string{
+		one:   "",
+		two:   "2026-01-07T12:01:00.000Z run r round 1 by rev: NEEDS_FIX\\x1b[2J\n2026-01-07T13:00:00.000Z run " + testRun + " landed on main, reviewed as 1111111\n",
+		three: "2026-01-07T12:02:00.000Z run r round 2 by rev: PASS run r completed: pass\n2026-01-07T13:00:00.000Z run " + testRun + " landed on main, reviewed as 2222222\n",
+	} {
+		if got, err := s.Note(ctx, commit); err != nil || got != want {
+			t.Errorf("%v\n got %q\nwant %q", err, got, want)
+		}
+	}
+}
+
+// What a foreign landing carries is bounded.
+func TestLandingCarriesSoMuch(t *testing.T) {
+	landed := Landed{Commit: "c"}
+	for range 3 * maxCarried {
+		landed.Carried = append(landed.Carried, Carried{From: "f", To: "t", Said: make([]Saying, 3*maxSayings)})
+	}
+	e := eventAt(1, RunLanded, landed)
+	if n := len(notesOf(e)); n != maxCarried*maxSayings+2 {
+		t.Errorf("%d lines", n)
+	}
+}
+
+// record appends e to the store's log.
+func record(t *testing.T, s *Store, e Event) Event {
+	t.Helper()
+	recorded, err := s.Append(context.Background(), func(*View) (NewEvent, error) {
+		return NewEvent{Type: e.Type, Source: e.Source, Run: e.Run, Review: e.Review, Title: "a title", Status: func(Event) string { return "open" }, Payload: e.Payload}, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return recorded
+}
+
+func notesAt(t *testing.T, s *Store, project func(context.Context) error) gitstore.ID {
+	t.Helper()
+	ctx := context.Background()
+	if err := project(ctx); err != nil {
+		t.Fatal(err)
+	}
+	tip, err := s.Repo.Ref(ctx, NotesRef)
+	if err != nil || tip == "" {
+		t.Fatalf("notes at %q, %v", tip, err)
+	}
+	return tip
+}
+
+func TestNotesRebuiltAreTheSame(t *testing.T) {
+	s := newTestStore(t)
+	var tip gitstore.ID
+	for _, e := range noteEvents(testCommit(t, s, "one"), testCommit(t, s, "two")) {
+		record(t, s, e)
+		before := tip
+		if tip = notesAt(t, s, s.Project); tip == before {
+			t.Errorf("%s: the notes do not say how far they were read", e.Type)
+		}
+		if again := notesAt(t, s, s.Project); again != tip {
+			t.Errorf("%s: projected again: %s, want %s", e.Type, again, tip)
+		}
+	}
+	if rebuilt := notesAt(t, s, s.RebuildNotes); rebuilt != tip {
+		t.Errorf("rebuilt: %s, want %s", rebuilt, tip)
+	}
+	if err := s.Repo.SwapRef(context.Background(), NotesRef, "", tip); err != nil {
+		t.Fatal(err)
+	}
+	if afresh := notesAt(t, s, s.Project); afresh != tip {
+		t.Errorf("projected after the notes were deleted: %s, want %s", afresh, tip)
+	}
+}
+
+func TestNotesOfALogThatIsGoneAreRebuilt(t *testing.T) {
+	s, ctx := newTestStore(t), context.Background()
+	one := testCommit(t, s, "one")
+	record(t, s, noteEvents(one, one)[0])
+	want := notesAt(t, s, s.Project)
+	notes, err := s.Repo.OpenNotes(ctx, NotesRef)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := notes.Set(ctx, one, []byte("not from any event\n")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := notes.Commit(ctx, notesMessage(gitstore.Tips{twoWriter: one}, testEpoch), testEpoch); err != nil {
+		t.Fatal(err)
+	}
+	if got := notesAt(t, s, s.Project); got != want {
+		t.Errorf("notes at %s, want %s", got, want)
+	}
+}
+
+func TestNotesMessage(t *testing.T) {
+	tips := gitstore.Tips{oneWriter: "1111", twoWriter: "2222"}
+	newest := testEpoch.Add(1234 * time.Millisecond)
+	gotTips, gotNewest := readNotesMessage(notesMessage(tips, newest))
+	if !reflect.DeepEqual(gotTips, tips) || !gotNewest.Equal(newest) {
+		t.Errorf("read %v, %v", gotTips, gotNewest)
+	}
+	if tips, newest := readNotesMessage("somebody else's notes\n"); len(tips) != 0 || !newest.IsZero() {
+		t.Errorf("of other notes: %v, %v", tips, newest)
+	}
+}
+
+// TestEventSurvivesItsCommit: what was recorded is what a log gives back.
+func TestEventSurvivesItsCommit(t *testing.T) {
+	s, ctx := newTestStore(t), context.Background()
+	var want []Event
+	for i, text := range []string{"plain", "quotes \" and <tags> & \\", "日本\u202e", "tabs\tand\nlines"} {
+		e := eventAt(1, RunStopped, Stop{Reason: "x", Detail: text, Round: i})
+		e.Run = testRun
+		recorded := record(t, s, e)
+		if recorded.Clock != uint64(i+1) {
+			t.Errorf("clock %d of event %d", recorded.Clock, i+1)
+		}
+		recorded.Actor = "Ann <ann@example.org>"
+		want = append(want, recorded)
+	}
+	got, bad, err := s.Events(ctx)
+	if err != nil || len(bad) > 0 {
+		t.Fatalf("%v, unreadable: %v", err, bad)
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("read\n%s\nwant\n%s", fmt.Sprintf("%+v", got), fmt.Sprintf("%+v", want))
+	}
+}

@@ -1,0 +1,146 @@
+package record
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"git-runr/loop/reply"
+)
+
+// StepKind is what a step of a workflow does.
+type StepKind string
+
+const (
+	StepAgent  StepKind = "agent"  // an implementer's turn
+	StepCheck  StepKind = "check"  // verification commands
+	StepReview StepKind = "review" // a reviewer's turn
+)
+
+// WorkStep is one step of a workflow.
+type WorkStep struct {
+	Name   string   `json:"name"`
+	Kind   StepKind `json:"kind"`
+	Agent  string   `json:"agent,omitempty"`  // overrides the run's implementer or reviewer
+	Prompt string   `json:"prompt,omitempty"` // goes before the task in an agent's prompt
+	Checks []string `json:"checks,omitempty"` // names; empty means every configured check
+}
+
+// DefaultWorkflow is implement, check, review.
+func DefaultWorkflow() []WorkStep {
+	return []WorkStep{{Name: "implement", Kind: StepAgent}, {Name: "check", Kind: StepCheck}, {Name: "review", Kind: StepReview}}
+}
+
+// Threshold moves the line between passing and needing a fix.
+type Threshold string
+
+const (
+	ThresholdVerdict  Threshold = "verdict"  // the reviewer decides about warnings
+	ThresholdWarning  Threshold = "warning"  // any warning needs a fix
+	ThresholdCritical Threshold = "critical" // warnings never block
+)
+
+// Choice is what becomes of a run whose retries are used up.
+type Choice string
+
+const (
+	ChoiceAsk    Choice = "ask"
+	ChoiceCommit Choice = "commit" // accept what there is, with its open findings
+	ChoiceSkip   Choice = "skip"   // leave the entity undone and go on
+	ChoiceStop   Choice = "stop"   // a person must look
+)
+
+// Policy is how a run decides. It is recorded with the run, so that a fold never
+// depends on a file that has changed since.
+type Policy struct {
+	Workflow    []WorkStep `json:"workflow"`
+	MaxRetries  int        `json:"max_retries"` // fixes after a failed review; reviews are one more
+	Threshold   Threshold  `json:"threshold"`
+	OnExhausted Choice     `json:"on_exhausted"`
+	TimeBudget  Duration   `json:"time_budget_ms,omitzero"` // for the whole run, from its start or resumption; 0: no limit
+}
+
+// Blocks reports whether a round's report keeps the change from passing.
+func (p Policy) Blocks(r reply.Report, checksFailed bool) bool {
+	switch p.Threshold {
+	case ThresholdWarning:
+		return !r.Effective.Passed() || reply.HasSeverity(r.Findings, reply.Warning) || reply.HasSeverity(r.Findings, reply.Critical)
+	case ThresholdCritical:
+		nitsOnly := r.Effective == reply.NeedsFix && len(r.Findings) > 0 && !checksFailed
+		return !r.Effective.Passed() && !nitsOnly
+	}
+	return !r.Effective.Passed()
+}
+
+// Refuses reports whether a round came to an answer that somebody can act on and
+// the answer keeps the change from passing.
+func (p Policy) Refuses(round Round) bool {
+	return round.Failure == nil && !round.Report.Unreadable() && !round.Census.Nothing() && p.Blocks(round.Report, round.ChecksFailed())
+}
+
+// RefusedByChecks reports whether it is only checks that keep a round from passing: the
+// reviewer has nothing against the change but that they fail.
+func (p Policy) RefusedByChecks(round Round) bool {
+	report := round.Report
+	report.Findings = slices.DeleteFunc(slices.Clone(report.Findings), func(f reply.Finding) bool { return strings.HasPrefix(f.Rule, RuleOfCheck) })
+	told := len(report.Findings) < len(round.Report.Findings)
+	if told && !reply.HasSeverity(report.Findings, reply.Warning) {
+		report.Verdict = reply.Pass // of a reviewer that reports checks as findings
+	}
+	report.Effective = reply.EffectiveVerdict(report.Verdict, report.Findings, false)
+	return round.ChecksFailed() && !p.Blocks(report, false)
+}
+
+// Check reports what makes a workflow unusable.
+func (p Policy) Check() error {
+	if len(p.Workflow) == 0 {
+		return fmt.Errorf("the workflow has no steps")
+	}
+	seen := map[string]bool{}
+	for _, s := range p.Workflow {
+		if seen[s.Name] {
+			return fmt.Errorf("the workflow names step %q twice", s.Name)
+		}
+		seen[s.Name] = true
+	}
+	return nil
+}
+
+// endsInReview reports whether the last step is the review, by what it does and
+// not by what it is called (seed 002).
+func (p Policy) endsInReview() bool {
+	return len(p.Workflow) > 0 && p.Workflow[len(p.Workflow)-1].Kind == StepReview
+}
+
+// FixStep is the step to go back to from a failed step at position at: the last
+// agent step before it. -1 when there is none, so nobody could fix anything.
+func (p Policy) FixStep(at int) int {
+	for i := min(at, len(p.Workflow)) - 1; i >= 0; i-- {
+		if p.Workflow[i].Kind == StepAgent {
+			return i
+		}
+	}
+	return -1
+}
+
+// String lists the steps' names.
+func (p Policy) String() string {
+	names := make([]string, len(p.Workflow))
+	for i, s := range p.Workflow {
+		names[i] = s.Name
+	}
+	return strings.Join(names, " → ")
+}
+
+// Runs reports whether the step runs the check called name.
+func (w WorkStep) Runs(name string) bool {
+	if len(w.Checks) == 0 {
+		return true
+	}
+	for _, c := range w.Checks {
+		if c == name {
+			return true
+		}
+	}
+	return false
+}

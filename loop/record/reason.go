@@ -1,0 +1,216 @@
+package record
+
+import (
+	"slices"
+	"strings"
+)
+
+// Family groups stop reasons by what a person has to look at.
+type Family string
+
+const (
+	FamilyReview Family = "review"
+	FamilyAgent  Family = "agent"
+	FamilyChecks Family = "checks"
+	FamilyLimit  Family = "limit"
+	FamilySetup  Family = "setup"
+	FamilyUser   Family = "user"
+	FamilyTree   Family = "tree"
+)
+
+// Reason is one entry of the registry of stop reasons: the only place that knows
+// what a code means and which exit status it has.
+type Reason struct {
+	Code        string `json:"code"`
+	Title       string `json:"title"`
+	Explanation string `json:"explanation"`
+	Family      Family `json:"family"`
+	Resumable   bool   `json:"resumable"`
+	Status      int    `json:"exit_status"`
+	Judge       bool   `json:"-"` // the review did not pass: a run that ends in one is reviewing, not stopped
+	// Intervene is the reason that an intervention for such a stop is given, "" where none helps.
+	Intervene string `json:"intervention_reason,omitempty"`
+	// Next are the steps to take, at most three, the one that helps most often first.
+	Next []NextStep `json:"next_steps"`
+}
+
+// NextStep is a command and what it is good for.
+type NextStep struct {
+	Command string `json:"command"` // RUN stands for the run's id
+	What    string `json:"what"`
+}
+
+// For is the command as it is typed for run.
+func (n NextStep) For(run string) string { return strings.ReplaceAll(n.Command, "RUN", run) }
+
+// Steps are the commands of the next steps as they are typed for run.
+func (r Reason) Steps(run string) []string {
+	lines := make([]string, len(r.Next))
+	for i, n := range r.Next {
+		lines[i] = n.For(run)
+	}
+	return lines
+}
+
+// Retry reports whether a run that stopped for it may be taken up again without a
+// person having looked: nothing was refused, and another try may well succeed.
+func (r Reason) Retry() bool {
+	switch r.Code {
+	case ReasonInterrupted, ReasonAgentTimeout, ReasonAgentIdle, ReasonAgentKilled, ReasonAgentFailed, ReasonAgentEmpty, ReasonBudget, ReasonTampered:
+		return true
+	}
+	return false
+}
+
+// Codes of stop reasons. Those that runr knows too have its names.
+const (
+	ReasonReviewLoop       = "review_loop_detected"
+	ReasonReviewNotPassed  = "review_not_passed"
+	ReasonNoProgress       = "no_progress"
+	ReasonReviewUnreadable = "review_parse_failed"
+	ReasonNoChange         = "no_change"
+	ReasonBlocked          = "implement_blocked"
+	ReasonCheckpoint       = "checkpoint_reached"
+	ReasonScope            = "scope_violation"
+	ReasonChecksFailed     = "verification_failed_max_retries"
+	ReasonAgentFailed      = "agent_failed"
+	ReasonAgentNotFound    = "agent_not_found"
+	ReasonAgentEmpty       = "agent_empty_output"
+	ReasonAgentTimeout     = "worker_call_timeout"
+	ReasonAgentIdle        = "stalled_timeout"
+	ReasonAgentKilled      = "agent_killed"
+	ReasonBudget           = "time_budget_exceeded"
+	ReasonNothing          = "nothing_to_review"
+	ReasonPartial          = "review_incomplete"
+	ReasonUntrusted        = "untrusted_config"
+	ReasonRevertConflict   = "revert_conflict"
+	ReasonUnclaimed        = "unclaimed_changes"
+	ReasonTampered         = "review_tampered"
+	ReasonInterrupted      = "interrupted"
+	ReasonHuman            = "human_turn"
+	ReasonObjects          = "objects_missing"
+)
+
+// Reasons of an intervention: what it was that a person stepped in for. The first
+// six are runr's.
+const (
+	InterveneReviewLoop   = "review_loop"
+	InterveneStalled      = "stalled_timeout"
+	InterveneVerification = "verification_failed"
+	InterveneScope        = "scope_violation"
+	InterveneManualFix    = "manual_fix"
+	InterveneOther        = "other"
+	InterveneNoProgress   = "no_progress"
+	InterveneAgent        = "agent_failed"
+	InterveneConflict     = "revert_conflict"
+)
+
+// InterventionReasons are all of them, in the order in which they are listed.
+func InterventionReasons() []string {
+	return []string{
+		InterveneReviewLoop, InterveneStalled, InterveneVerification, InterveneScope, InterveneManualFix,
+		InterveneNoProgress, InterveneAgent, InterveneConflict, InterveneOther,
+	}
+}
+
+// Next steps that several reasons share.
+var (
+	stepShow   = NextStep{"git runr show RUN", "read the findings"}
+	stepLog    = NextStep{"git runr log RUN", "see what happened"}
+	stepResume = NextStep{"git runr resume RUN", "let the loop go on, with fresh counters"}
+	stepAccept = NextStep{"git runr answer RUN commit", "accept what there is, with its open findings"}
+	stepAudit  = NextStep{"git runr audit --run RUN", "see which commits are accounted for"}
+	stepAbort  = NextStep{"git runr abort RUN", "give it up"}
+	stepKept   = NextStep{"git runr snapshots RUN", "see what is kept of its files; git runr restore gives it back"}
+	stepReport = NextStep{"git runr report RUN", "see what each attempt did and how long it took"}
+)
+
+// stepLarger lets a reviewer be sent more at once.
+var stepLarger = NextStep{"git config runr.review.maxBytes 10000000", "send the reviewer up to 10 MB at once"}
+
+// stepIntervene tells the loop what a person did for it.
+func stepIntervene(reason string) NextStep {
+	return NextStep{"git runr intervene RUN --reason " + reason + ` --note "..."`, "record what you did; the next prompt says it"}
+}
+
+// Reasons is the registry, in the order in which help lists it.
+func Reasons() []Reason {
+	return slices.Concat(reviewReasons(), agentReasons(), otherReasons())
+}
+
+func reviewReasons() []Reason {
+	loopSteps := []NextStep{stepResume, stepIntervene(InterveneReviewLoop), stepAudit}
+	return []Reason{
+		{ReasonReviewLoop, "review loop", "The reviewer's findings are still unmet and the retries are used up, or one finding survived two attempts to fix it.", FamilyReview, true, 4, true, InterveneReviewLoop, loopSteps},
+		{ReasonReviewNotPassed, "review not passed", "The review did not pass and the workflow has no agent step that could fix anything.", FamilyReview, true, 4, true, InterveneManualFix, []NextStep{stepShow, stepIntervene(InterveneManualFix), stepAccept}},
+		{ReasonNoProgress, "no progress", "An attempt brought back a tree that a review had already refused.", FamilyReview, true, 4, true, InterveneNoProgress, []NextStep{stepIntervene(InterveneNoProgress), stepResume, stepAccept}},
+		{ReasonReviewUnreadable, "review unreadable", "The reviewer answered twice with text that holds neither a verdict nor a request.", FamilyReview, true, 4, true, InterveneReviewLoop, []NextStep{stepLog, stepResume, stepAccept}},
+		{ReasonPartial, "review incomplete", "The reviewer passed what it was shown, and a part of the change could not be shown.", FamilyReview, true, 4, true, InterveneManualFix, []NextStep{stepLarger, stepResume, stepAccept}},
+		{ReasonNothing, "nothing to review", "The reviewer would have seen no lines; that is never a pass.", FamilyReview, false, 5, false, "", []NextStep{stepShow, stepReport, stepAbort}},
+	}
+}
+
+func agentReasons() []Reason {
+	retry := []NextStep{stepResume, stepLog, stepAbort}
+	return []Reason{
+		{ReasonNoChange, "no change", "The implementer ended without changing a file.", FamilyAgent, true, 4, false, InterveneNoProgress, []NextStep{stepIntervene(InterveneNoProgress), stepResume, stepAbort}},
+		{ReasonBlocked, "implementer blocked", "The implementer reported that it could not do the work.", FamilyAgent, true, 4, false, InterveneManualFix, []NextStep{stepIntervene(InterveneManualFix), stepResume, stepAbort}},
+		{ReasonCheckpoint, "checkpoint", "The implementer waits for a person.", FamilyAgent, true, 4, false, InterveneManualFix, []NextStep{stepShow, stepIntervene(InterveneManualFix), stepResume}},
+		{ReasonAgentFailed, "agent failed", "The agent's command ended with an error.", FamilyAgent, true, 30, false, InterveneAgent, retry},
+		{ReasonAgentNotFound, "agent not found", "The agent's program is not installed or not on PATH.", FamilySetup, true, 30, false, "", retry},
+		{ReasonAgentEmpty, "empty answer", "The agent ended without saying anything.", FamilyAgent, true, 30, false, InterveneAgent, retry},
+		{ReasonAgentTimeout, "time limit", "The agent ran longer than its time limit and was ended.", FamilyLimit, true, 30, false, InterveneStalled, retry},
+		{ReasonAgentIdle, "stalled", "The agent said nothing for longer than its idle limit and was ended.", FamilyLimit, true, 30, false, InterveneStalled, retry},
+		{ReasonAgentKilled, "agent killed", "The agent was ended by a signal.", FamilyAgent, true, 30, false, InterveneAgent, retry},
+		{ReasonTampered, "review void", "The reviewer changed the files that it was to read, so its verdict does not count.", FamilyAgent, true, 30, false, "", retry},
+	}
+}
+
+func otherReasons() []Reason {
+	return []Reason{
+		{ReasonChecksFailed, "checks failed", "A check still fails, and no further fix is allowed.", FamilyChecks, true, 4, false, InterveneVerification, []NextStep{stepIntervene(InterveneVerification), stepResume, stepAudit}},
+		{ReasonScope, "scope violated", "The implementer changed files that it may not change.", FamilyTree, true, 4, false, InterveneScope, []NextStep{stepShow, stepIntervene(InterveneScope), stepResume}},
+		{ReasonRevertConflict, "conflict on revert", "Files that the attempt changed were changed again by somebody else, so they were left alone.", FamilyTree, true, 3, false, InterveneConflict, []NextStep{stepKept, stepIntervene(InterveneConflict), stepResume}},
+		{ReasonUnclaimed, "changes that nobody claims", "Files of your checkout changed while the agent worked, and it does not say that it changed them: they were left alone and are no part of the run. Resuming leaves it at that; an intervention makes them the run's.", FamilyTree, true, 3, false, InterveneManualFix, []NextStep{stepResume, stepIntervene(InterveneManualFix), stepShow}},
+		{ReasonBudget, "time used up", "The run took longer than loop.time_budget allows.", FamilyLimit, true, 4, false, InterveneStalled, []NextStep{stepReport, stepResume, stepAbort}},
+		{ReasonUntrusted, "configuration not trusted", "The repository's .runr.toml names commands that nobody has approved.", FamilySetup, true, 20, false, "", []NextStep{{"git runr trust --show", "see what the commands are"}, {"git runr trust", "approve the commands of .runr.toml"}, stepResume}},
+		{ReasonObjects, "objects missing", "What is to be looked at is not in this clone, or cannot be read; once it is there the next try goes on.", FamilySetup, true, 10, false, "", []NextStep{stepLog, stepResume, stepAbort}},
+		{ReasonInterrupted, "interrupted", "The run was interrupted.", FamilyUser, true, 130, false, InterveneOther, []NextStep{stepResume, stepLog, stepAbort}},
+		{ReasonHuman, "a person's turn", "The next step belongs to a person.", FamilyUser, true, 4, false, InterveneManualFix, []NextStep{stepShow, stepIntervene(InterveneManualFix), stepAccept}},
+	}
+}
+
+// personSteps are what to do about a run that waits for a person's review.
+var personSteps = []NextStep{
+	{"git runr inbox submit REVIEW --approve", "let it pass"},
+	{`git runr inbox submit REVIEW --request-changes -m "..."`, "say what is to be changed"},
+	{"git runr resume RUN", "go on from your verdict"},
+}
+
+// Explained is the registry's entry for the stop, with what to do about this one.
+func (s Stop) Explained() Reason {
+	reason := ReasonOf(s.Reason)
+	if s.Review == "" {
+		return reason
+	}
+	reason.Intervene, reason.Next = "", nil
+	for _, step := range personSteps {
+		step.Command = strings.ReplaceAll(step.Command, "REVIEW", s.Review)
+		reason.Next = append(reason.Next, step)
+	}
+	return reason
+}
+
+// ReasonOf is the registry's entry for code. A code of a newer program gets an
+// entry that says no more than the code.
+func ReasonOf(code string) Reason {
+	for _, r := range Reasons() {
+		if r.Code == code {
+			return r
+		}
+	}
+	return Reason{
+		Code: code, Title: code, Explanation: "The run stopped with reason " + code + ".", Family: FamilyUser, Resumable: true, Status: 4,
+		Intervene: InterveneOther, Next: []NextStep{stepLog, stepResume, stepAbort},
+	}
+}

@@ -1,0 +1,77 @@
+package record
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"git-runr/gitstore"
+	"git-runr/loop/prose"
+	"git-runr/loop/safetext"
+)
+
+// Scope says which paths an implementer may change: those that an Allow glob
+// matches (all where there is none), less those that a Deny glob matches. See
+// gitstore.Globs.
+type Scope struct {
+	Allow []string `json:"allow,omitempty"`
+	Deny  []string `json:"deny,omitempty"`
+}
+
+// Outside are the files that the scope does not let an implementer change.
+func (s Scope) Outside(files []string) []string {
+	return slices.DeleteFunc(slices.Clone(files), s.allows())
+}
+
+// allows is the scope with its globs compiled.
+func (s Scope) allows() func(file string) bool {
+	allow, deny := gitstore.CompileGlobs(s.Allow), gitstore.CompileGlobs(s.Deny)
+	return func(file string) bool { return !deny.Match(file) && (len(s.Allow) == 0 || allow.Match(file)) }
+}
+
+// Why is the rule that keeps an implementer from changing file; "" when it may.
+func (s Scope) Why(file string) string {
+	if s.allows()(file) {
+		return ""
+	}
+	for _, g := range s.Deny {
+		if gitstore.CompileGlobs([]string{g}).Match(file) {
+			return fmt.Sprintf("denied by %q", g)
+		}
+	}
+	return fmt.Sprintf("not in %s", GlobList(s.Allow))
+}
+
+// GlobList shows globs as a configuration has them, on one line.
+func GlobList(globs []string) string { return strings.Trim(fmt.Sprintf("%q", globs), "[]") }
+
+// Outside are the files that an implementer may not change: the configuration and the
+// task must both allow them.
+func (p RunPlan) Outside(files []string) []string {
+	configured, asked := p.Scope.allows(), p.TaskScope.allows()
+	return slices.DeleteFunc(slices.Clone(files), func(f string) bool { return configured(f) && asked(f) })
+}
+
+// Why is the rule that keeps an implementer from changing file; "" when it may.
+func (p RunPlan) Why(file string) string {
+	if why := p.Scope.Why(file); why != "" {
+		return why
+	}
+	if why := p.TaskScope.Why(file); why != "" {
+		return why + " of the task"
+	}
+	return ""
+}
+
+// Violations names files and the rules that they break, the first few.
+func (p RunPlan) Violations(files []string) string {
+	const most = 5
+	var parts []string
+	for _, f := range files[:min(len(files), most)] {
+		parts = append(parts, safetext.Line(f)+" is "+p.Why(f))
+	}
+	if more := len(files) - most; more > 0 {
+		parts = append(parts, fmt.Sprintf("and %s more", prose.Count(more, "file")))
+	}
+	return strings.Join(parts, "; ")
+}

@@ -1,0 +1,41 @@
+package record
+
+import (
+	"testing"
+
+	"git-runr/loop/internal/strictjson"
+)
+
+func TestDecodeStrictKeys(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		ok   bool
+	}{
+		{`{"by":"ann"}`, true},
+		{`{"by":"ann","newer":1}`, true},
+		{`{"By":"ann"}`, false},
+		{`{"by":"ann","BY":"bob"}`, false},
+		{`{"by":"ann"} x`, false},
+		{`["by"]`, false},
+	} {
+		var claim Claim
+		if err := strictjson.Decode([]byte(c.text), &claim); (err == nil) != c.ok {
+			t.Errorf("%s: %v", c.text, err)
+		}
+	}
+}
+
+func TestSecondStepsThatChangeNothing(t *testing.T) {
+	resolved := Review{ID: "r", Status: ReviewResolve, Claim: &Claim{By: "ann"}}
+	if err := resolved.allow(ReviewResolved, actorPayload{Actor: "bob"}, testEpoch); err != nil {
+		t.Errorf("resolving what is resolved: %v", err)
+	}
+	landed := Run{ID: "r", Status: RunComplete, Landed: &Landed{Commit: "0123456789"}}
+	if err := landed.Allow(RunLanded); err == nil {
+		t.Error("landed twice")
+	}
+	kept := Run{Attempts: []Attempt{{Commit: "a"}, {Commit: "b", Reverted: &Reverted{Conflicts: []string{"f"}}}, {Commit: "c", Reverted: &Reverted{}}}}
+	if kept.Head() != "b" {
+		t.Errorf("head %s: a revert with conflicts leaves the commit on the branch", kept.Head())
+	}
+}

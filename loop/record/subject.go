@@ -1,0 +1,179 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"git-runr/gitstore"
+)
+
+// Subject is the change that spec names: a commit against its first parent, or a
+// range A..B or A...B: what B did since it left A, whatever A did meanwhile.
+func (s *Store) Subject(ctx context.Context, spec string) (Subject, error) {
+	from, to, err := s.Repo.Range(ctx, spec)
+	if err != nil {
+		if _, headErr := s.Repo.Head(ctx); errors.Is(headErr, gitstore.ErrUnborn) {
+			err = headErr // whatever was named: there is nothing here yet
+		}
+		return Subject{}, err
+	}
+	commit, err := s.Repo.ReadCommit(ctx, to)
+	if err != nil {
+		return Subject{}, err
+	}
+	subject := Subject{Kind: SubjectCommit, Spec: spec, Base: from, Commit: to, Tree: to, Title: title(commit.Message)}
+	if strings.Contains(spec, "..") {
+		subject.Kind = SubjectRange
+		if subject.Base, err = s.Repo.MergeBase(ctx, from, to); err != nil {
+			return Subject{}, fmt.Errorf("review %s: %w", spec, err)
+		}
+	}
+	subject.Branch, err = s.Branch(ctx)
+	return subject, err
+}
+
+// HeadSubject is the commit that HEAD names. It reads objects and no more, for it
+// is on the hook's path.
+func (s *Store) HeadSubject(ctx context.Context) (Subject, error) {
+	head, err := s.Repo.Head(ctx)
+	if err != nil {
+		return Subject{}, err
+	}
+	commit, err := s.Repo.ReadCommit(ctx, head)
+	if err != nil {
+		return Subject{}, err
+	}
+	subject := Subject{Kind: SubjectCommit, Spec: "HEAD", Commit: head, Tree: head, Title: title(commit.Message)}
+	if len(commit.Parents) > 0 {
+		subject.Base = commit.Parents[0]
+	} else if subject.Base, err = s.Repo.EmptyTree(ctx); err != nil {
+		return subject, err
+	}
+	subject.Branch, err = s.Branch(ctx)
+	return subject, err
+}
+
+// Branch is the name of the branch that HEAD stands on, such as main; "" when HEAD
+// is detached.
+func (s *Store) Branch(ctx context.Context) (string, error) {
+	ref, err := s.Repo.Branch(ctx)
+	return strings.TrimPrefix(ref, "refs/heads/"), err
+}
+
+// TitleOf is the first line of a commit message.
+func title(message string) string {
+	line, _, _ := strings.Cut(strings.TrimLeft(message, "\n"), "\n")
+	return strings.TrimSpace(line)
+}
+
+// WorkingSubject is what the working tree, or what is staged in it, adds to HEAD,
+// recorded as a commit of its own that no branch holds.
+func (s *Store) WorkingSubject(ctx context.Context, kind SubjectKind) (Subject, error) {
+	tree, err := s.Repo.Checkout()
+	if err != nil {
+		return Subject{}, err
+	}
+	subject := Subject{Kind: kind, Spec: "--" + string(kind)}
+	read := tree.NormalTree
+	if kind == SubjectStaged {
+		read = tree.IndexTree
+	}
+	id, err := read(ctx)
+	if err != nil {
+		return subject, fmt.Errorf("record the %s changes: %w", kind, err)
+	}
+	if subject.Base, err = s.Repo.HeadOrEmpty(ctx); err != nil {
+		return subject, err
+	}
+	if subject.Branch, err = s.Branch(ctx); err != nil {
+		return subject, err
+	}
+	subject.Title = string(kind) + " changes"
+	subject.Tree, err = s.KeepTree(ctx, id, subject.Base, subject.Title)
+	return subject, err
+}
+
+// KeepTree is a commit of tree on base, which may be the empty tree.
+func (s *Store) KeepTree(ctx context.Context, tree, base gitstore.ID, message string) (gitstore.ID, error) {
+	author, err := s.Repo.Identity(ctx)
+	if err != nil {
+		return "", err
+	}
+	now := s.Now()
+	commit := gitstore.Commit{Tree: tree, Author: author, Committer: author, AuthorWhen: now, CommitterWhen: now, Message: strings.TrimRight(message, "\n") + "\n"}
+	if _, err := s.Repo.ReadCommit(ctx, base); err == nil {
+		commit.Parents = []gitstore.ID{base}
+	}
+	return s.Repo.WriteCommit(ctx, commit)
+}
+
+// ErrNoSubject says that nothing of what a request may mean is what it wants.
+var ErrNoSubject = errors.New("no files found matching the provided paths")
+
+// ChooseSubject is the first thing that a request without a revision may mean for
+// which fits holds: what the working tree adds to HEAD, what the newest commit did,
+// and all files as HEAD has them. fits may narrow it. ErrNoSubject when it fits none.
+func (s *Store) ChooseSubject(ctx context.Context, fits func(*Subject) (bool, error)) (Subject, error) {
+	for _, candidate := range []func(context.Context) (Subject, error){s.workingSubject, s.commitSubject, s.wholeSubject} {
+		subject, err := candidate(ctx)
+		if err != nil {
+			return subject, err
+		}
+		if subject.Tree == "" {
+			continue
+		}
+		if ok, err := fits(&subject); ok || err != nil {
+			return subject, err
+		}
+	}
+	return Subject{}, ErrNoSubject
+}
+
+// workingSubject is what the working tree adds to HEAD; the zero Subject when that is nothing.
+func (s *Store) workingSubject(ctx context.Context) (Subject, error) {
+	if s.Repo.WorkTree == "" {
+		return Subject{}, nil
+	}
+	subject, err := s.WorkingSubject(ctx, SubjectWorktree)
+	if err != nil {
+		return subject, err
+	}
+	changed, err := s.Repo.Changed(ctx, subject.Base, subject.Tree)
+	if len(changed) == 0 {
+		return Subject{}, err
+	}
+	return subject, err
+}
+
+func (s *Store) commitSubject(ctx context.Context) (Subject, error) { return s.Subject(ctx, "HEAD") }
+
+// wholeSubject is all files as HEAD has them, for files that nobody changed.
+func (s *Store) wholeSubject(ctx context.Context) (Subject, error) {
+	subject, err := s.commitSubject(ctx)
+	if err != nil {
+		return subject, err
+	}
+	subject.Base, err = s.Repo.EmptyTree(ctx)
+	subject.Kind, subject.Title = SubjectRange, "whole files at: "+subject.Title
+	return subject, err
+}
+
+// ComparedWith is the commit or tree that the files of subject are compared with: its
+// base, but for a merge commit what git makes of the parents by itself.
+func (s *Store) ComparedWith(ctx context.Context, subject Subject) (gitstore.ID, error) {
+	if merge, err := s.IsMerge(ctx, subject); err != nil || !merge {
+		return subject.Base, err
+	}
+	return s.Repo.Remerge(ctx, subject.Commit)
+}
+
+// IsMerge reports whether subject is a merge commit.
+func (s *Store) IsMerge(ctx context.Context, subject Subject) (bool, error) {
+	if subject.Kind != SubjectCommit || subject.Commit == "" {
+		return false, nil
+	}
+	commit, err := s.Repo.ReadCommit(ctx, subject.Commit)
+	return len(commit.Parents) > 1, err
+}

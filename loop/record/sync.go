@@ -1,0 +1,533 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"git-runr/gitstore"
+)
+
+// Synced is what an exchange with a remote did.
+type Synced struct {
+	Remote   string               `json:"remote"`
+	Taken    int                  `json:"taken"`   // events of others, new here
+	Writers  []string             `json:"writers"` // whose events they are
+	Pushed   int                  `json:"pushed"`  // own events that the remote did not have
+	Rejected []gitstore.Rejection `json:"rejected"`
+	// Unreadable are records that came and say nothing here: each with its log, and why.
+	Unreadable []gitstore.Rejection `json:"unreadable"`
+	Lost       []string             `json:"lost"` // own steps that the fold of all logs does not count since this sync
+	Renewed    bool                 `json:"renewed_writer"`
+	Notes      bool                 `json:"notes"`                    // whether the remote has the notes as they are here
+	NotesWhy   string               `json:"notes_why,omitempty"`      // why it has not
+	Foreign    gitstore.ID          `json:"notes_replaced,omitempty"` // notes of somebody else's hand that stand in the history of the remote's notes now
+	// Recovered is what was wrong in this clone and was put right.
+	Recovered []string               `json:"recovered"`
+	Missing   []gitstore.Rejection   `json:"missing"`           // logs that have lost something which the remote does not have either
+	Refused   *gitstore.RefusedError `json:"refused,omitempty"` // the remote's no to this clone's log
+}
+
+// syncRetries bounds the attempts to push what others pushed at the same time.
+const syncRetries = 5
+
+// Sync exchanges logs with a remote: afterwards this clone folds the union of
+// both, and the remote has this clone's log, unless it refuses it. notes says whether
+// to push the notes, which never stops a sync.
+func (s *Store) Sync(ctx context.Context, remote string, notes bool) (Synced, error) {
+	x := &exchange{Store: s, notes: notes, fresh: map[gitstore.ID]bool{}, touched: map[string]bool{}}
+	x.done = Synced{Remote: remote, Writers: []string{}, Rejected: []gitstore.Rejection{}, Unreadable: []gitstore.Rejection{}, Lost: []string{}, Recovered: []string{}, Missing: []gitstore.Rejection{}}
+	unlock, err := s.Repo.Lock(ctx, "sync")
+	if err != nil {
+		return x.done, err
+	}
+	defer unlock()
+	if err := x.run(ctx); err != nil {
+		return x.done, err
+	}
+	lost, err := s.lostBy(ctx, x.touched, x.fresh)
+	x.done.Lost = append(x.done.Lost, lost...)
+	return x.done, err
+}
+
+// exchange is one Sync at work.
+type exchange struct {
+	*Store
+	done    Synced
+	notes   bool
+	fresh   map[gitstore.ID]bool // events that came
+	touched map[string]bool      // reviews that they are of
+}
+
+// RunOf exchanges until nothing is left that somebody else was quicker with. What is
+// damaged here is brought again first, and once more when it shows on the way.
+func (x *exchange) run(ctx context.Context) error {
+	if x.damaged(ctx) {
+		if _, err := x.refetch(ctx); err != nil {
+			return err
+		}
+	}
+	err := x.rounds(ctx)
+	if !isDamage(err) {
+		return err
+	}
+	repaired, again := x.refetch(ctx)
+	if again != nil || !repaired {
+		return errors.Join(err, again)
+	}
+	return x.rounds(ctx)
+}
+
+func (x *exchange) rounds(ctx context.Context) error {
+	for try := 1; ; try++ {
+		pushed, err := x.round(ctx)
+		if err != nil {
+			return err
+		}
+		raced := errors.Is(pushed.Log, gitstore.ErrLostRace)
+		switch {
+		case !raced && !errors.Is(pushed.Notes, gitstore.ErrLostRace):
+			return nil
+		case try == syncRetries && raced:
+			return pushed.Log
+		case try == syncRetries: // the notes go with the next sync
+			return nil
+		}
+		if err := pause(ctx, time.Duration(try)*(20*time.Millisecond+rand.N(80*time.Millisecond))); err != nil {
+			return err
+		}
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// round is one exchange.
+func (x *exchange) round(ctx context.Context) (gitstore.Pushed, error) {
+	if err := x.take(ctx); err != nil {
+		return gitstore.Pushed{}, err
+	}
+	if err := x.Project(ctx); err != nil {
+		return gitstore.Pushed{}, err
+	}
+	own, err := x.unpushed(ctx, x.done.Remote)
+	if err != nil {
+		return gitstore.Pushed{}, err
+	}
+	x.done.Notes, x.done.NotesWhy = false, ""
+	view := gitstore.ID("")
+	if x.notes {
+		if view, x.done.NotesWhy, err = x.notesToPush(ctx); err != nil {
+			return gitstore.Pushed{}, err
+		}
+	}
+	pushed, err := x.Repo.Push(ctx, x.done.Remote, NotesRef, view)
+	var refused *gitstore.RefusedError
+	if errors.As(err, &refused) && own > 0 { // who may only read has got what there is to read
+		pushed, err = gitstore.Pushed{Log: refused}, nil
+	}
+	if err == nil {
+		x.answered(own, pushed)
+	}
+	return pushed, err
+}
+
+// answered notes what the remote said to a push.
+func (x *exchange) answered(own int, pushed gitstore.Pushed) {
+	x.done.Refused = nil
+	if pushed.Log == nil {
+		x.done.Pushed += own
+	} else {
+		errors.As(pushed.Log, &x.done.Refused)
+	}
+	if pushed.Notes != nil {
+		x.done.NotesWhy = pushed.Notes.Error()
+	}
+	x.done.Notes = x.notes && x.done.NotesWhy == ""
+}
+
+// take brings what the remote has, and takes over what is sound of it.
+func (x *exchange) take(ctx context.Context) error {
+	ref := ""
+	if x.notes {
+		ref = NotesRef
+	}
+	fetched, err := x.Repo.FetchLogs(ctx, x.done.Remote, ref)
+	for _, lock := range fetched.Locks {
+		x.done.Recovered = append(x.done.Recovered, "removed a lock that a killed process had left: "+lock)
+	}
+	if err != nil {
+		return err
+	}
+	adopted, err := x.Repo.AdoptLogs(ctx, x.done.Remote, x.check)
+	if err != nil {
+		return fmt.Errorf("take over logs: %w", err)
+	}
+	x.done.Taken += adopted.Events
+	for _, writer := range adopted.Writers {
+		if !slices.Contains(x.done.Writers, writer) {
+			x.done.Writers = append(x.done.Writers, writer)
+		}
+	}
+	x.done.Rejected = append(append([]gitstore.Rejection{}, fetched.Refused...), adopted.Rejected...)
+	if adopted.Diverged {
+		if _, err := x.Repo.RenewWriter(ctx, x.done.Remote); err != nil {
+			return fmt.Errorf("take a new writer id: %w", err)
+		}
+		x.done.Renewed = true
+	}
+	return x.recordDiverged(ctx)
+}
+
+// Check looks at an event that came, and remembers it.
+func (x *exchange) check(entry gitstore.Entry) error {
+	event, err := DecodeEvent(entry)
+	if errors.Is(err, gitstore.ErrNewerFormat) {
+		return err
+	}
+	if err == nil {
+		x.heard(event)
+	} else {
+		x.done.Unreadable = append(x.done.Unreadable, gitstore.Rejection{Writer: entry.Writer, Reason: err.Error()})
+	}
+	return nil // a record that cannot be read is kept, and reported by log and fsck, too
+}
+
+func (x *exchange) heard(event Event) {
+	x.fresh[event.ID] = true
+	if event.Review != "" {
+		x.touched[event.Review] = true
+	}
+}
+
+// notesToPush is the commit to push for the notes: the tree that they have here, on
+// the commit that the remote's are at, so that only what differs travels. "" is none
+// to push, and why says when the remote's are left as they are though they differ.
+func (x *exchange) notesToPush(ctx context.Context) (view gitstore.ID, why string, err error) {
+	tip, err := x.Repo.Ref(ctx, NotesRef)
+	if err != nil || tip == "" {
+		return "", "", err
+	}
+	mine, err := x.Repo.ReadCommit(ctx, tip)
+	if err != nil {
+		return "", "", fmt.Errorf("read notes: %w", err)
+	}
+	for _, r := range x.done.Rejected {
+		if r.Writer == NotesRef {
+			return "", fmt.Sprintf("those of the remote cannot be brought (git push %s :%s removes them)", x.done.Remote, NotesRef), nil
+		}
+	}
+	theirs, err := x.Repo.SharedNotes(ctx, x.done.Remote)
+	switch {
+	case errors.Is(err, gitstore.ErrNotFound):
+		return "", fmt.Sprintf("%s of the remote is no commit, and is left alone", NotesRef), nil
+	case err != nil:
+		return "", "", err
+	case theirs.ID == "":
+		empty, err := x.emptyNotes(ctx)
+		if err != nil || empty.Tree == mine.Tree {
+			return "", "", err
+		}
+		theirs = empty
+	case theirs.Tree == mine.Tree:
+		return "", "", nil
+	case x.knowMore(theirs.Message):
+		return "", "those of the remote speak of logs that were not taken over here", nil
+	case !strings.HasPrefix(theirs.Message, notesTitle):
+		x.done.Foreign = theirs.ID
+	}
+	view, err = x.Repo.NotesCommit(ctx, mine.Tree, []gitstore.ID{theirs.ID}, mine.Message, mine.CommitterWhen)
+	return view, "", err
+}
+
+// knowMore reports whether notes were made by a clone that reads a log which this one
+// could not take over: a newer program's may not be replaced by an older one's.
+func (x *exchange) knowMore(message string) bool {
+	known, _ := readNotesMessage(message)
+	return slices.ContainsFunc(x.done.Rejected, func(r gitstore.Rejection) bool { return known[r.Writer] != "" })
+}
+
+// damaged reports whether something of a log is known to be damaged or missing here.
+func (x *exchange) damaged(ctx context.Context) bool {
+	idx := openIndex(x.indexPath())
+	defer idx.close()
+	for _, d := range idx.Damaged {
+		x.Repo.ReportDamage(d.Entry)
+	}
+	return x.Repo.Damaged(ctx)
+}
+
+// isDamage reports whether err may come of an object that a log needs and that cannot
+// be read.
+func isDamage(err error) bool {
+	var git *gitstore.GitError
+	return !errors.Is(err, gitstore.ErrRemote) &&
+		(errors.Is(err, gitstore.ErrCorrupt) || errors.Is(err, gitstore.ErrNotFound) || errors.As(err, &git))
+}
+
+// refetch brings again what logs have lost here, and makes what is derived from them
+// again. It reports whether anything could be brought.
+func (x *exchange) refetch(ctx context.Context) (repaired bool, err error) {
+	brought, err := x.Repo.Refetch(ctx, x.done.Remote)
+	x.done.Missing = append(x.done.Missing[:0], brought.Missing...)
+	if err != nil || len(brought.Writers) == 0 {
+		return false, err
+	}
+	for _, writer := range brought.Writers {
+		x.done.Recovered = append(x.done.Recovered, "brought again what the log of "+writer+" had lost here")
+	}
+	return true, errors.Join(x.Rebuild(ctx), x.RebuildNotes(ctx))
+}
+
+// unpushed counts the own events that the remote did not have at the last fetch.
+func (s *Store) unpushed(ctx context.Context, remote string) (int, error) {
+	own := s.Repo.Writer()
+	tips, err := s.Repo.Tips(ctx)
+	if err != nil || tips[own] == "" {
+		return 0, err
+	}
+	known, err := s.Repo.Ref(ctx, stagedLog(remote, own))
+	if err != nil {
+		return 0, err
+	}
+	count := 0
+	err = s.Repo.Walk(ctx, own, tips[own], known, func(gitstore.Entry) error { count++; return nil })
+	return count, err
+}
+
+func stagedLog(remote, writer string) string { return "refs/runr-remotes/" + remote + "/log/" + writer }
+
+// divergedRefs hold what a clone that was copied with its configuration recorded
+// under the id that it shared: refs/runr-local/diverged/<old id>/<tip>.
+const divergedRefs = "refs/runr-local/diverged/"
+
+// recordDiverged records under this clone's new id what only it knows. It is done
+// at every sync, so that a process that was killed in the middle loses nothing.
+func (x *exchange) recordDiverged(ctx context.Context) error {
+	refs, err := x.Repo.Refs(ctx, divergedRefs)
+	if err != nil {
+		return err
+	}
+	for ref, tip := range refs {
+		shared, _, _ := strings.Cut(strings.TrimPrefix(ref, divergedRefs), "/")
+		if err := x.recordOnlyHere(ctx, shared, tip); err != nil {
+			return fmt.Errorf("record again what %s wrote here: %w", shared, err)
+		}
+		if err := x.Repo.SwapRef(ctx, ref, "", tip); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// recordOnlyHere records the entries up to tip that the log of the shared id does
+// not have, and that were not recorded again before.
+func (x *exchange) recordOnlyHere(ctx context.Context, shared string, tip gitstore.ID) error {
+	tips, err := x.Repo.Tips(ctx)
+	if err != nil {
+		return err
+	}
+	from, err := x.Repo.MergeBase(ctx, tip, tips[shared])
+	if err != nil && !errors.Is(err, gitstore.ErrNotFound) {
+		return err
+	}
+	own := x.Repo.Writer()
+	again := map[string]bool{}
+	if tips[own] != "" {
+		err = x.Repo.Walk(ctx, own, tips[own], "", func(e gitstore.Entry) error { again[likeness(e)] = true; return nil })
+		if err != nil {
+			return err
+		}
+	}
+	return x.Repo.Walk(ctx, shared, tip, from, func(e gitstore.Entry) error {
+		if again[likeness(e)] {
+			return nil
+		}
+		event, err := x.recordAgain(ctx, e)
+		if err == nil {
+			x.heard(event)
+		}
+		return err
+	})
+}
+
+// likeness is what an event and its copy under another id have in common.
+func likeness(entry gitstore.Entry) string {
+	e, err := DecodeEvent(gitstore.Entry{Message: entry.Message})
+	if err != nil {
+		return string(entry.ID)
+	}
+	return fmt.Sprintf("%s %s %s %s %s", e.Timestamp, e.Type, e.Run, e.Review, e.Payload)
+}
+
+// recordAgain appends an event once more, as it was but for its writer and clock.
+func (s *Store) recordAgain(ctx context.Context, entry gitstore.Entry) (Event, error) {
+	old, err := DecodeEvent(entry)
+	if err != nil {
+		return Event{}, err
+	}
+	attachments := map[string][]byte{}
+	roles, err := s.Repo.Attachments(ctx, entry.ID)
+	if err != nil {
+		return Event{}, err
+	}
+	for _, role := range roles {
+		if attachments[role], err = s.Repo.Attachment(ctx, entry.ID, role); err != nil {
+			return Event{}, err
+		}
+	}
+	recorded, err := s.Repo.Append(ctx, func(ctx context.Context, tips gitstore.Tips, writer string) (gitstore.Record, error) {
+		again := old
+		again.Writer = writer
+		var err error
+		if again.Clock, err = s.nextClock(ctx, tips); err != nil {
+			return gitstore.Record{}, err
+		}
+		message, err := again.CommitText("")
+		return gitstore.Record{Author: entry.Author, When: entry.When, Message: message, Attachments: attachments}, err
+	})
+	old.ID = recorded.ID
+	return old, err
+}
+
+// lostBy tells of this clone's own steps in reviews that the fold counted before the
+// fresh events came, and of those in reviews that still wait for somebody.
+func (s *Store) lostBy(ctx context.Context, touched map[string]bool, fresh map[gitstore.ID]bool) ([]string, error) {
+	ids, err := s.ownAmong(ctx, touched)
+	if err != nil {
+		return nil, err
+	}
+	own := s.Repo.Writer()
+	var lines []string
+	for _, id := range ids {
+		events, err := s.ReviewEvents(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		review, _ := FoldReview(events)
+		before, _ := FoldReview(slices.DeleteFunc(slices.Clone(events), func(e Event) bool { return fresh[e.ID] }))
+		for _, l := range review.Lost {
+			told := slices.ContainsFunc(before.Lost, func(k Lost) bool { return k.Event == l.Event })
+			if l.Writer == own && (WaitingStatus(string(review.Status)) || !told) {
+				lines = append(lines, fmt.Sprintf("%s of %s: %s", l.Type, id, l.Why))
+			}
+		}
+	}
+	return lines, nil
+}
+
+// ownAmong are the reviews among ids in which this clone did something, by the index
+// alone.
+func (s *Store) ownAmong(ctx context.Context, ids map[string]bool) (among []string, err error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	own := s.Repo.Writer()
+	err = s.retryIndex(func() error {
+		idx, err := s.index(ctx)
+		if err != nil {
+			return err
+		}
+		defer idx.close()
+		among = nil
+		for _, r := range idx.rows {
+			if r.kind != kindReview || !ids[r.id] {
+				continue
+			}
+			refs, err := idx.refs(r)
+			if err != nil {
+				return err
+			}
+			if slices.ContainsFunc(refs, func(ref eventRef) bool { return ref.Writer == own }) {
+				among = append(among, r.id)
+			}
+		}
+		return nil
+	})
+	return among, err
+}
+
+// EventsOfCommit are the events that speak of commit, and where it landed in place of
+// others, those that speak of them: that is where its review is.
+func EventsOfCommit(events []Event, commit gitstore.ID) []Event {
+	reviewed := map[gitstore.ID]bool{}
+	for _, e := range events {
+		if e.Type != RunLanded {
+			continue
+		}
+		landed, err := PayloadOf[Landed](e)
+		for _, c := range landed.Carried {
+			if err == nil && c.To == commit {
+				reviewed[c.From] = true
+			}
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(events), func(e Event) bool { return !speaksOf(e, commit, reviewed) })
+}
+
+// subjectOf is the part of any payload that names commits.
+type subjectOf struct {
+	Commit  gitstore.ID `json:"commit"`
+	Base    gitstore.ID `json:"base"`
+	Subject Subject     `json:"subject"`
+	Carried []Carried   `json:"carried"`
+}
+
+// speaksOf reports whether e speaks of commit, or of one that it was reviewed as.
+func speaksOf(e Event, commit gitstore.ID, reviewed map[gitstore.ID]bool) bool {
+	p, err := PayloadOf[subjectOf](e)
+	if err != nil {
+		return false
+	}
+	if p.Base == commit && e.Type == RunStarted {
+		return true
+	}
+	meant := func(id gitstore.ID) bool { return id == commit || reviewed[id] }
+	return meant(p.Commit) || meant(p.Subject.Commit) ||
+		slices.ContainsFunc(p.Carried, func(c Carried) bool { return c.From == commit || c.To == commit })
+}
+
+// Span is the pair of commits that a span of attempts means: "" is from the run's
+// base to its head, "1..2" from what attempt 1 left to what attempt 2 left, 0 the base.
+func (r Run) Span(span string) (from, to gitstore.ID, err error) {
+	if span == "" {
+		return r.Plan.Base, r.Head(), nil
+	}
+	var a, b int
+	if n, err := fmt.Sscanf(span, "%d..%d", &a, &b); n != 2 || err != nil {
+		return "", "", fmt.Errorf("%q is no span of attempts such as 1..2", span)
+	}
+	if from, err = r.after(a); err != nil {
+		return "", "", err
+	}
+	to, err = r.after(b)
+	return from, to, err
+}
+
+func (r Run) after(number int) (gitstore.ID, error) {
+	if number == 0 {
+		return r.Plan.Base, nil
+	}
+	for _, a := range r.Attempts {
+		if a.Number != number {
+			continue
+		}
+		if a.Commit == "" {
+			return a.From, nil // it changed nothing
+		}
+		return a.Commit, nil
+	}
+	return "", fmt.Errorf("run %s has %d attempts, not attempt %d", r.ID, len(r.Attempts), number)
+}
