@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -27,6 +28,48 @@ func TestImports(t *testing.T) {
 			}
 			if imported == "os/exec" && top != "gitstore" && name != "loop/agent" {
 				t.Errorf("%s runs commands: only gitstore and loop/agent may", p.ImportPath)
+			}
+		}
+	}
+}
+
+// layers of loop, from the bottom: a package imports none of its own layer or above. What
+// agents and checks say is read without knowing of git, of events or of runs.
+var layers = [][]string{
+	{"loop/safetext", "loop/internal/strictjson", "loop/internal/casetest", "loop/anchor"},
+	{"loop/prose"},
+	{"loop/internal/markdown"},
+	{"loop/internal/place"},
+	{"loop/checklog", "loop/reply"},
+	{"loop/internal/roundtest", "loop/track"},
+	{"gitstore"},
+	{"loop/record"},
+	{"loop/agent", "loop/builtin"},
+	{"loop"},
+}
+
+func layerOf(path string) (int, bool) {
+	name := strings.TrimPrefix(path, "git-runr/")
+	if strings.HasPrefix(name, "gitstore/") {
+		name = "gitstore"
+	}
+	at := slices.IndexFunc(layers, func(layer []string) bool { return slices.Contains(layer, name) })
+	return at, at >= 0
+}
+
+// TestImportsWithinLoop holds the layers, and that each package of loop has one.
+func TestImportsWithinLoop(t *testing.T) {
+	for _, p := range listPackages(t) {
+		if !strings.HasPrefix(p.ImportPath, "git-runr/loop") {
+			continue
+		}
+		at, ok := layerOf(p.ImportPath)
+		if !ok {
+			t.Errorf("%s has no layer", p.ImportPath)
+		}
+		for _, imported := range p.Imports {
+			if below, ok := layerOf(imported); ok && below >= at {
+				t.Errorf("%s imports %s, against the direction", p.ImportPath, imported)
 			}
 		}
 	}
