@@ -1,7 +1,7 @@
 // Package diagnose says why a run stopped and what to type next. Its functions
 // are pure: from a folded run to a diagnosis, and from a diagnosis to text.
 //
-//	loop.Run ─▶ Of ─▶ Diagnosis ─┬▶ Footer         the terminal, at every stop (seed 000)
+//	record.Run ─▶ Of ─▶ Diagnosis ─┬▶ Footer         the terminal, at every stop (seed 000)
 //	              ▲              ├▶ Block          git runr diagnose (seed 001)
 //	         OfReview            ├▶ Digest         review_digest.md, diagnose --md
 //	                             └▶ JSON           stop_diagnostics.json, diagnose --json
@@ -13,7 +13,7 @@
 //     check's command, match words or name, or by common words for its kind
 //     (categories). Paths and identifiers in a request mean no check.
 //   - Provided: for each check its newest result, from check steps, from commands that
-//     people ran and from output that they left (loop.Evidence). It passed, failed, is
+//     people ran and from output that they left (record.Evidence). It passed, failed, is
 //     shown (nobody knows how it ended), is stale (of another commit than the run's
 //     head) or is missing. Codes for these: UnmetCodes.
 //

@@ -18,7 +18,7 @@ type valueKind[T any] struct {
 	text  func(values []string) any // from the values in git config or of a flag, to one of TOML
 }
 
-// configDuration is a loop.Duration; the name keeps the table short.
+// configDuration is a record.Duration; the name keeps the table short.
 type configDuration record.Duration
 
 func (d configDuration) std() time.Duration { return time.Duration(d) }

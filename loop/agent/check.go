@@ -23,7 +23,7 @@ const (
 // command that it did not find). Reason is "" for a check that ended by itself,
 // otherwise timeout, cancelled, signal:NAME, not_found (no sh, no dir) or
 // not_started, and then Output ends with the cause. One whose first program is not
-// on PATH is not started: loop.NotInstalled.
+// on PATH is not started: record.NotInstalled.
 func RunCheck(ctx context.Context, c record.Check, dir string, env []string, tree string) record.CheckResult {
 	if name := firstProgram(c.Command); name != "" && errors.Is(onPath(name, env), ErrNotFound) {
 		return record.CheckResult{

@@ -1,3 +1,5 @@
+// Package anchor finds lines of a file in a later version of it: where a comment stands
+// after the code around it changed, or why it stands nowhere any more.
 package anchor
 
 import "slices"

@@ -1,3 +1,5 @@
+// Package checklog reads what the output of a check says: "3 errors", "65%, need 80%". A
+// tool is known by the form of its output, not by its name.
 package checklog
 
 import (

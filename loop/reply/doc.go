@@ -30,6 +30,13 @@
 // programs show as one, can refuse and not pass; a severity that nobody understands is a
 // warning; and what cannot be read never passes.
 //
+// What an attacker can still do: persuade the reviewer, for whatever it then says in
+// its block is what it says; and where a reviewer forgets the block, have it repeat a
+// pass on lines of its own, at an edge of the answer or as a heading, without a mark of
+// quotation and with no word near it that refuses. A refusal in words that are not
+// known here ("I would sleep better without it"), in a language other than English, or
+// in a quotation or a fence does not take such a pass back.
+//
 // # Where to add what
 //
 // A format of reviews is one entry in readers, or, when it is a JSON object, one in

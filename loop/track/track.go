@@ -1,3 +1,6 @@
+// Package track follows what reviewers ask for over the rounds of a run: which request of
+// this round is one of the last, in whatever words, and which was met. Two wordings are one
+// request when they name the same things and want the same of them; a doubt is none.
 package track
 
 import (

@@ -1,0 +1,35 @@
+// Package record is what is recorded of runs and reviews, and what that comes to: the
+// events, their folds, and the store that appends, reads, indexes, notes and shares them.
+// It knows nothing of agents: what happens next is loop's to say.
+//
+// An event is one commit in a log that gitstore keeps (see its package comment for the
+// stored form); events are ordered by Lamport clock, then writer, then commit, so that
+// every clone folds the same state. An event that the state does not allow arrived from a
+// clone that did not know better: it is kept, skipped by the fold and listed under Lost.
+// The logs are the truth; the index and the notes are made from them and can be made again.
+//
+// A review:
+//
+//	          ┌──────────▶ cancelled
+//	          │
+//	open ─────┴─▶ submitted ──▶ claimed ──▶ resolved
+//	                  │ ◀──release──┘          ▲
+//	                  └────────────────────────┘
+//
+// More than one reviewer may be asked and may submit, also what was submitted or
+// claimed already; of one reviewer's verdicts the newest stands. A claim is exclusive
+// until it is released, forced, or its lease has run out at the time of the event
+// that takes it over; one that the remote decided goes before one that it did not.
+// A claimant is a name in one clone. Who lost a claim can neither release, answer nor
+// resolve while another has the review, and who acts under a claim by its id only while
+// it stands. While a review is submitted or claimed, each finding and comment
+// can be answered: fixed, refuted or deferred. Resolving twice is resolving once.
+// Reopening makes a resolved or cancelled review what it was before it was claimed.
+//
+// A check fails the work when it ran, failed, and does not fail in the same way on the
+// run's base: see CheckResult.Fails. A stop says why in one code of the registry
+// (Reasons) and keeps the fact that matters beside it: see Stop.
+//
+// Where what happens in a type of event stands: its name and payload in event.go and
+// run.go or review.go, what it does in fold_run.go or review.go, its note in notes.go.
+package record
