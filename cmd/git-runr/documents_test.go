@@ -23,7 +23,13 @@ func TestDocumentsNameWhatIsThere(t *testing.T) {
 	var files []string
 	words := map[string]bool{} // of the sources
 	err := filepath.WalkDir(top, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
+		switch {
+		case err == nil && entry.Name() == ".git":
+			if entry.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case err != nil || entry.IsDir():
 			return err
 		}
 		files = append(files, "/"+filepath.ToSlash(path))
