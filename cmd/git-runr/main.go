@@ -14,9 +14,6 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// version is set at release: -ldflags "-X main.version=v1.2.3".
-var version = ""
-
 func main() { os.Exit(start()) }
 
 // shortGC lets the heap of a command that ends in milliseconds grow to five times
@@ -84,7 +81,7 @@ func (p *program) app() *cli.App {
 	return &cli.App{
 		Name: "git-runr", HelpName: "git runr", Usage: "the review loop of people and coding agents, kept in git",
 		UsageText: "git runr [-C DIR] [--json] COMMAND [ARGUMENT…]",
-		Version:   programVersion(), Writer: p.out, ErrWriter: p.err, Reader: nil,
+		Version:   buildNow().name(), Writer: p.out, ErrWriter: p.err, Reader: nil,
 		HideVersion: true, HideHelpCommand: true, Suggest: true,
 		Flags:           globalFlags(),
 		Commands:        p.commands(),

@@ -37,7 +37,7 @@ func serveMCP(s *session) error {
 		s.say("This waits for an agent tool on standard input; git runr mcp -h says how to register it. ^D ends it.")
 	}
 	collect(longGC)
-	server := mcp.New(mcp.Config{Version: programVersion(), Open: s.mcpProject, Lease: mcpLease, Log: s.say})
+	server := mcp.New(mcp.Config{Version: buildNow().name(), Open: s.mcpProject, Lease: mcpLease, Log: s.say})
 	return server.Run(s.ctx, s.in, s.out)
 }
 

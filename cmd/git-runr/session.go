@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -200,24 +199,4 @@ func (s *session) openFor(other string) (store *record.Store, arg string, err er
 		store, err = s.open()
 	}
 	return store, arg, err
-}
-
-// programVersion is the release, or what the go command recorded.
-func programVersion() string {
-	if version != "" {
-		return version
-	}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "devel"
-	}
-	for _, setting := range info.Settings {
-		if setting.Key == "vcs.revision" && len(setting.Value) > 12 {
-			return "devel-" + setting.Value[:12]
-		}
-	}
-	if info.Main.Version == "" || info.Main.Version == "(devel)" {
-		return "devel"
-	}
-	return info.Main.Version
 }

@@ -50,8 +50,7 @@ type overviewJSON struct {
 // overview is bare git runr.
 func overview(s *session) error {
 	if s.Bool("version") {
-		_, err := fmt.Fprintf(s.out, "git-runr %s\n", programVersion())
-		return err
+		return showVersion(s)
 	}
 	if s.NArg() > 0 {
 		return unknownCommand(s.Args().First(), s.App.Commands)
