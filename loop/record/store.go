@@ -83,7 +83,7 @@ func (s *Store) nextClock(ctx context.Context, tips gitstore.Tips) (uint64, erro
 	defer idx.close()
 	clock := idx.Clock
 	for writer, tip := range tips {
-		if idx.Tips[writer] == tip {
+		if idx.Tips[writer] == tip && writer != s.Repo.Writer() { // ours: a newer program may have written it
 			continue
 		}
 		c, err := s.clockOf(ctx, writer, tip)
