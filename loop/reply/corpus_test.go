@@ -159,4 +159,3 @@ func TestCorpus(t *testing.T) {
 	}
 	casetest.Golden(t, filepath.Join("testdata", "corpus", "figures"), n.String())
 }
-
