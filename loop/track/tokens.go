@@ -145,13 +145,10 @@ func filePath(s string) (string, bool) {
 		s = p.File
 	}
 	s = strings.TrimPrefix(path.Clean(strings.ReplaceAll(s, "\\", "/")), "/")
-	base := path.Base(s)
-	name, dir := strings.ToLower(base), strings.TrimSuffix(s, base)
-	ext := strings.TrimPrefix(path.Ext(name), ".")
 	switch {
-	case strings.ContainsAny(s, " \t(){}<>=:") || strings.Contains(s, "..") || productNames()[name] && dir == "":
+	case strings.ContainsAny(s, " \t(){}<>=:") || strings.Contains(s, "..") || productNames()[strings.ToLower(s)]:
 		return "", false
-	case knownFiles()[name], knownExtensions()[ext] && len(name) > len(ext)+1:
+	case knownExtensions()[strings.TrimPrefix(path.Ext(strings.ToLower(s)), ".")] && path.Ext(s) != path.Base(s):
 		return s, true
 	}
 	return s, strings.Count(s, "/") > 1 && !strings.ContainsAny(s, "'|")
@@ -201,67 +198,8 @@ var productNames = sync.OnceValue(func() map[string]bool {
 		"english unicode ascii")
 })
 
-// knownFiles are names of files without an extension that tells one.
-var knownFiles = sync.OnceValue(func() map[string]bool {
-	return wordSet("makefile dockerfile jenkinsfile gemfile rakefile procfile license .gitignore .gitattributes .dockerignore .env .editorconfig")
-})
-
 var knownExtensions = sync.OnceValue(func() map[string]bool {
 	return wordSet("go mod sum ts tsx mts cts js jsx mjs cjs py pyi rb rs java kt kts c h cc cpp cxx hpp cs fs php swift m mm sh bash zsh fish bat ps1",
 		"md rst txt json jsonl yaml yml toml html htm css scss sass less sql proto graphql xml lock ini cfg conf env ipynb vue svelte astro",
 		"ex exs erl hrl hs ml mli scala clj lua pl pm r jl dart zig nim tf hcl gradle properties svg png jpg csv tmpl txtar snap")
 })
-
-// checkKind is a set of the kinds of check that a request speaks of.
-type checkKind uint8
-
-const (
-	kindTypes checkKind = 1 << iota
-	kindLint
-	kindTest
-	kindCoverage
-	kindBuild
-	kindFormat
-	kindDocs
-)
-
-// kindWords mean a kind wherever they stand.
-var kindWords = sync.OnceValue(func() map[string]checkKind {
-	kinds := map[string]checkKind{}
-	for kind, words := range map[checkKind]string{
-		kindTypes: "tsc mypy pyright typecheck", kindTest: "test tests testing tested untested spec specs",
-		kindLint: "lint linter linting lints eslint golangci ruff flake8 staticcheck rubocop clippy stylelint pylint biome", kindCoverage: "coverage uncovered",
-		kindBuild: "compile compiles compilation compiling", kindFormat: "formatting gofmt goimports prettier reformat unformatted misformatted",
-		kindDocs: "doc docs documentation document documents documented undocumented docstring docstrings readme readme.md changelog changelog.md",
-	} {
-		for word := range strings.FieldsSeq(words) {
-			kinds[word] = kind
-		}
-	}
-	return kinds
-})
-
-// kindsOf are the kinds of check that tokens speak of. "type" and "build" are such
-// only beside an error or a check: "return type" and "build the query" are not.
-func kindsOf(tokens []token) checkKind {
-	var kinds checkKind
-	before := ""
-	for _, t := range tokens {
-		if t.kind == tokenBreak || t.kind == tokenFile {
-			continue
-		}
-		word := strings.ToLower(t.text)
-		kinds |= kindWords()[word]
-		s := stem(word)
-		if s == "error" || s == "check" || s == "break" {
-			switch before {
-			case "type":
-				kinds |= kindTypes
-			case "build":
-				kinds |= kindBuild
-			}
-		}
-		before = s
-	}
-	return kinds
-}

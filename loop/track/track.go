@@ -244,12 +244,11 @@ func sameAsk(a, b ask) int {
 // SameRequest reports whether a and b ask for the same thing in other words or in
 // another order.
 //
-// They never do when they name different files or identifiers, speak of different
-// kinds of check (type errors, lint errors), or one wants what the other does not
-// ("log the token", "do not log the token"). Figures do not count. Otherwise the
-// weights of the words that they share, over those of all their words, must reach
-// six tenths; a short request that stands almost whole in a longer one is the same
-// as well. Words that every review uses weigh half, identifiers double; what only
+// They never do when they name different files or identifiers, or one wants what the
+// other does not ("log the token", "do not log the token"). Figures do not count.
+// Otherwise the weights of the words that they share, over those of all their words,
+// must reach six tenths; a short request that stands almost whole in a longer one is the
+// same as well. Words that every review uses weigh half, identifiers double; what only
 // gives a sentence its form ("please", "still", "add", "fix") weighs nothing.
 func SameRequest(a, b string) bool {
 	if strings.EqualFold(strings.Join(strings.Fields(a), " "), strings.Join(strings.Fields(b), " ")) {
@@ -294,7 +293,6 @@ func similarity(a, b wording) int {
 func differ(a, b wording) bool {
 	return eachHasOwn(a.files, b.files, sameFile) ||
 		a.hasOwnName(b) && b.hasOwnName(a) ||
-		a.kinds&^b.kinds != 0 && b.kinds&^a.kinds != 0 ||
 		a.opposes(b.wish)
 }
 

@@ -18,7 +18,6 @@ type wording struct {
 	files  []string
 	weight int             // of words, names and files
 	stems  map[string]bool // the words, and the parts of names and file names
-	kinds  checkKind
 	wish
 }
 
@@ -32,7 +31,6 @@ func readWording(text string) wording {
 	for _, t := range tokens {
 		w.add(t)
 	}
-	w.kinds = kindsOf(tokens)
 	w.wish = wishOf(tokens)
 	return w
 }
@@ -256,7 +254,7 @@ var synonyms = sync.OnceValue(func() map[string]string {
 		"func": "function", "method": "function", "funct": "function",
 		"variable": "variable", "variabl": "variable", "var": "variable",
 		"argument": "param", "arg": "param", "parameter": "param",
-		"document": "doc", "documentation": "doc", "undocumented": "doc",
+		"document": "doc", "documentation": "doc", "undocumented": "doc", "readme": "doc",
 		"directory": "folder", "dir": "folder", "configuration": "config", "configur": "config", "cfg": "config", "setting": "config",
 		"msg": "message", "messag": "message", "null": "nil", "undefined": "nil", "panic": "crash", "repository": "repo",
 		"authentic": "auth", "authentication": "auth", "database": "db", "typescript": "type", "typ": "type", "type": "type", "tsc": "type",
@@ -298,9 +296,9 @@ var formWords = sync.OnceValue(func() map[string]bool {
 var commonWords = sync.OnceValue(func() map[string]bool {
 	set := map[string]bool{}
 	for word := range wordSet(
-		"error test check function code file value type return param variable import config doc comment case new user input output string",
-		"data name message call lint build coverage format class module package api request response export default use change update result",
-		"handler object field struct list item key log nil read run exist public cause path pass",
+		"error check function code file value type return param variable import config comment case new user input output string",
+		"data name message call class module package api request response export default use change update result",
+		"handler object field struct list item key log nil read exist public cause path pass",
 	) {
 		set[stem(word)] = true
 	}
