@@ -26,7 +26,7 @@ type token struct {
 
 // tokenise splits a request into words, identifiers and paths. Figures are left out.
 func tokenise(text string) []token {
-	text = strings.NewReplacer("’", "'", "**", "", "“", `"`, "”", `"`, "ard-coded", "ardcoded").Replace(text)
+	text = strings.NewReplacer("’", "'", "**", "", "“", `"`, "”", `"`, "ard-coded", "ardcoded", "ypecheck", "ype check").Replace(text)
 	var tokens []token
 	segments := strings.Split(text, "`")
 	for i, s := range segments {
@@ -40,7 +40,7 @@ func tokenise(text string) []token {
 			}
 		}
 	}
-	return namesByCase(tokens)
+	return tokens
 }
 
 // codeToken reads one word of a code span.
@@ -63,7 +63,7 @@ func proseTokens(field string) []token {
 	switch {
 	case core == "" || core == "-" || core == "—" || core == "–":
 		after = ";"
-	case isQuoted(field, core):
+	case strings.ContainsAny(field[:1], "'\"") && strings.HasPrefix(after, field[:1]):
 		tokens = codeToken(core)
 	case strings.Contains(core, "://") || isFigure(core):
 	default:
@@ -75,17 +75,10 @@ func proseTokens(field string) []token {
 	return tokens
 }
 
-func isQuoted(field, core string) bool {
-	return strings.Contains(field, `"`+core+`"`) || strings.Contains(field, "'"+core+"'")
-}
-
 // isFigure reports whether s is a number, with its unit or sign, or a line like L12.
 func isFigure(s string) bool {
-	if rest := strings.TrimLeft(s, "Ll"); rest != "" && len(s)-len(rest) == 1 {
-		s = rest
-	}
-	s = strings.TrimLeft(s, "+-~#$€<>=≥≤")
-	return s == "" || s[0] >= '0' && s[0] <= '9' || !strings.ContainsFunc(s, unicode.IsLetter)
+	s = strings.TrimLeft(s, "L+-~#$€<>=≥≤")
+	return s == "" || s[0] >= '0' && s[0] <= '9'
 }
 
 func plainTokens(core string, called bool) []token {
@@ -98,12 +91,8 @@ func plainTokens(core string, called bool) []token {
 	var tokens []token
 	for word := range strings.FieldsFuncSeq(core, func(r rune) bool { return !isWordRune(r) && r != '\'' }) {
 		word = strings.TrimSuffix(strings.Trim(word, "'"), "'s")
-		if check, ok := strings.CutPrefix(strings.ToLower(word), "type"); ok && strings.HasPrefix(check, "check") {
-			tokens = append(tokens, token{"type", tokenWord})
-			word = check
-		}
 		if word != "" {
-			tokens = append(tokens, token{word, tokenWord})
+			tokens = append(tokens, token{strings.ToLower(word), tokenWord})
 		}
 	}
 	return tokens
@@ -121,21 +110,8 @@ func isIdentifier(s string) bool {
 	if strings.HasPrefix(s, "--") || strings.ContainsAny(s, "_@$") || strings.Contains(s, "::") || strings.Contains(s, "->") {
 		return true
 	}
-	runes := []rune(s)
-	if len(runes) == 1 {
-		return runes[0] != 'a' && runes[0] != 'A' && runes[0] != 'I' && runes[0] < unicode.MaxASCII
-	}
-	for i := 1; i < len(runes); i++ {
-		before, r := runes[i-1], runes[i]
-		hump := unicode.IsLower(before) && unicode.IsUpper(r)
-		digit := unicode.IsDigit(r) && (unicode.IsLetter(before) || before == '-')
-		dotted := r == '.' && i+1 < len(runes) && unicode.IsLetter(before) && unicode.IsLetter(runes[i+1])
-		letter := r == '-' && (i == 1 || i+2 == len(runes)) // f-a
-		if hump || digit || dotted || letter {
-			return true
-		}
-	}
-	return false
+	hump := strings.IndexFunc(strings.TrimLeftFunc(s, unicode.IsUpper), unicode.IsUpper) > 0
+	return hump || strings.ContainsFunc(s, unicode.IsDigit) || strings.Contains(strings.TrimRight(s, "."), ".")
 }
 
 // filePath reads s as a path: "src/a.ts:12", "./a.go", "Makefile".
@@ -152,43 +128,6 @@ func filePath(s string) (string, bool) {
 		return s, true
 	}
 	return s, strings.Count(s, "/") > 1 && !strings.ContainsAny(s, "'|")
-}
-
-// namesByCase makes names of the words that begin with a capital within a sentence,
-// and writes the other words in lower case. In a title all words may have one.
-func namesByCase(tokens []token) []token {
-	capitals, words := 0, 0
-	for _, t := range tokens {
-		if t.kind == tokenWord {
-			words++
-			if isCapitalised(t.text) {
-				capitals++
-			}
-		}
-	}
-	first := true
-	for i, t := range tokens {
-		if t.kind == tokenWord {
-			lower := strings.ToLower(t.text)
-			if !first && 2*capitals <= words && isCapitalised(t.text) && stem(lower) != "" && !productNames()[lower] && !commonWords()[stem(lower)] {
-				tokens[i].kind = tokenName
-			} else {
-				tokens[i].text = lower
-			}
-		}
-		first = t.kind == tokenBreak && t.text != "," || first && t.kind == tokenFile
-	}
-	return tokens
-}
-
-// isCapitalised reports whether only the first letter is a capital.
-func isCapitalised(s string) bool {
-	for i, r := range s {
-		if (i == 0) != unicode.IsUpper(r) {
-			return false
-		}
-	}
-	return len(s) > 1
 }
 
 // productNames look like identifiers or files and are words.

@@ -60,9 +60,6 @@ func firstClause(tokens []token) []string {
 	var words []string
 	for _, t := range tokens {
 		word := t.text
-		if t.kind == tokenWord {
-			word = strings.ToLower(word)
-		}
 		if len(words) > 0 && (t.kind == tokenBreak && t.text != "," || reasonWords()[word]) {
 			break
 		}

@@ -249,7 +249,7 @@ func wordSet(lists ...string) map[string]bool {
 // synonyms gives words, and stems of words, the stem that stands for them.
 var synonyms = sync.OnceValue(func() map[string]string {
 	return map[string]string{
-		"failure": "error", "fail": "error", "failur": "error", "err": "error", "exception": "error", "except": "error",
+		"failure": "error", "fail": "error", "failur": "error", "broken": "error", "err": "error", "exception": "error", "except": "error",
 		"spec": "test", "untested": "test",
 		"func": "function", "method": "function", "funct": "function",
 		"variable": "variable", "variabl": "variable", "var": "variable",
