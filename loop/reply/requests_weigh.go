@@ -1,7 +1,6 @@
 package reply
 
 import (
-	"slices"
 	"strings"
 	"unicode"
 
@@ -31,7 +30,7 @@ func weigh(item string) weight {
 		}
 		return weightMarked
 	}
-	if saysNothing(text) || isEcho(text) {
+	if saysNothing(text) {
 		return weightNothing
 	}
 	switch statusOf(text) {
@@ -62,7 +61,7 @@ func weighWords(text string, words []string) weight {
 		return weightFailing
 	case hasFault(words):
 		return weightFault
-	case refers(words):
+	case praiseEnds.has(words[len(words)-1]):
 		return weightNothing
 	}
 	return weightNeutral
@@ -97,11 +96,6 @@ func saysNothing(text string) bool {
 	return !strings.ContainsFunc(text, unicode.IsLetter) || place.IsPlaceholder(text) || place.IsPlaceholder(strings.TrimSpace(object))
 }
 
-// isEcho reports whether text is a line of our own prompt.
-func isEcho(text string) bool {
-	return len(text) > 20 && (strings.Contains(ReviewSteps, text) || strings.Contains(ReviewOutputInstructions(""), text))
-}
-
 // noFault: "0 of 14 tests failed", "no lint errors", "none".
 func noFault(words []string) bool {
 	near := 7
@@ -120,11 +114,12 @@ var problemWords = tableOf(`issue issues problem problems error errors failure f
 	remark remarks nit nits more further need needs`)
 
 func isExample(words []string) bool {
-	switch words[0] {
-	case "e.g", "eg", "i.e", "ie", "z.b":
-		return true
-	}
-	return words[0] == "for" && (wordAt(words, 1) == "example" || wordAt(words, 1) == "instance")
+	return says(words[:min(2, len(words))], "e.g", "z.b", "for example")
+}
+
+// ordersNothing: "do not worry about it".
+func ordersNothing(words []string) bool {
+	return says(words[:min(2, len(words))], "do not") && noOrder.has(wordAt(words, 2))
 }
 
 // forbidsMerge: "do not merge" is a verdict and no work, unless it says until when.
@@ -180,12 +175,6 @@ func notNeeded(words []string) bool {
 	}
 	last := words[len(words)-1]
 	return last == "should" || last == "must"
-}
-
-// ordersNothing: "do not worry about it".
-func ordersNothing(words []string) bool {
-	i := skipLead(words)
-	return wordAt(words, i) == "do" && wordAt(words, i+1) == "not" && noOrder.has(wordAt(words, i+2))
 }
 
 // asksPolitely: "please …", "could you …".
@@ -274,7 +263,7 @@ var approvalWords = tableOf(`approved approve approving approval lgtm`)
 var checkWords = tableOf(`type types typecheck typechecks typing typescript test tests suite build builds lint linter linting coverage ci docs format formatting
 	compile compiler compilation pipeline check checks command script`)
 
-var failWords = tableOf(`fail fails failed failing failure failures broken breaks red incomplete crash crashes crashed`)
+var failWords = tableOf(`fail fails failed failing failure failures errors broken breaks red incomplete crash crashes crashed only below not`)
 
 // saysFailing: "3 type errors", "the build fails", "coverage is only 65%".
 func saysFailing(words []string) bool {
@@ -283,37 +272,15 @@ func saysFailing(words []string) bool {
 	}
 	for i, w := range words {
 		before := words[max(0, i-4):i]
-		about := hasWord(before, checkWords)
-		switch {
-		case hasWord(words[max(0, i-2):i], negators):
-		case w == "error" || w == "errors":
-			if i > 0 && checkWords.has(words[i-1]) && !errorWords.has(wordAt(words, i+1)) {
-				return true
-			}
-		case w == "only" || w == "below":
-			if about && hasFigure(words[i:]) {
-				return true
-			}
-		case w == "not":
-			if about && succeedWords.has(wordAt(words, i+1)) {
-				return true
-			}
-		case failWords.has(w) && (about || checkWords.has(wordAt(words, i+1))):
+		about := hasWord(before, checkWords) || checkWords.has(wordAt(words, i+1))
+		if failWords.has(w) && about && !hasWord(words[max(0, i-2):i], negators) {
 			return true
 		}
 	}
 	return false
 }
 
-var (
-	suppositions = tableOf(`if when whenever before unless previously`)
-	errorWords   = tableOf(`handling handler path paths message messages case cases code codes page text type types`)
-	succeedWords = tableOf(`pass passing compile build green run clean succeed`)
-)
-
-func hasFigure(words []string) bool {
-	return slices.ContainsFunc(words, func(w string) bool { return w != "" && unicode.IsDigit(rune(w[0])) })
-}
+var suppositions = tableOf(`if when whenever before unless previously`)
 
 var negators = tableOf(`no 0 zero not never without cannot any nothing`)
 
@@ -338,9 +305,5 @@ func hasFault(words []string) bool {
 var praiseWords = tableOf(`good great nice nicely well love excellent clean cleanly correct correctly thanks thank solid works awesome neat impressive fantastic
 	perfect lovely clear careful thorough kudos bravo happy glad`)
 
-// refers: sentences of praise that do not begin with it.
-func refers(words []string) bool {
-	return says(words, "looks good", "look good", "looks great", "reads well", "well done", "well structured", "well tested", "easy to read", "easy to follow",
-		"all tests pass", "tests pass", "all green", "works well", "works as expected", "as expected", "is fine", "are fine", "is clean", "are clean", "is green", "are green", "is good", "are good",
-		"is correct", "are correct", "is met", "are met", "all met", "fully met")
-}
+// praiseEnds end one: "lint is clean".
+var praiseEnds = tableOf(`good great fine clean green correct met expected pass`)
