@@ -146,8 +146,8 @@ func saysMet(words []string) bool {
 		}
 		j := i - 1
 		already := words[j] == "already" || words[j] == "now" || words[j] == "since" || strings.HasSuffix(words[j], "ly")
-		if already && j > 0 {
-			j--
+		if already {
+			j = max(j-1, 0)
 		}
 		switch words[j] {
 		case "been":
@@ -157,20 +157,14 @@ func saysMet(words []string) bool {
 		case "is", "are", "has", "have":
 			return already || !asksWithVerb(strings.Join(words, " "))
 		}
-		if words[i-1] == "already" {
-			return true
-		}
 	}
 	return false
 }
 
 // notNeeded: the words of a request where none is made.
 func notNeeded(words []string) bool {
-	if says(words, "no need", "need not", "needs no", "need no", "not need", "not needed", "nothing needs", "nothing else needs", "not have to", "never need",
-		"should be fine", "should be ok", "should be okay", "should be good", "should be enough", "should be easy", "should be safe", "should be sufficient",
-		"should be clear", "should be obvious", "should be proud", "should work", "should do", "should help", "should not matter", "should now",
-		"should pass now", "must have been", "must be nice", "must be fun", "must be hard", "must admit", "must say", "i should", "i must", "i have to",
-		"nothing is missing", "nothing else is missing", "nothing missing", "not missing", "up to you", "not blocking to", "as it should", "as they should") {
+	if says(words, "no need", "need not", "need no", "needs no", "not need", "not needed", "nothing needs", "not have to",
+		"should be fine", "should work", "must be nice", "nothing is missing", "nothing else is missing", "up to you") {
 		return !hasWord(words, pleaseWords)
 	}
 	last := words[len(words)-1]
@@ -182,7 +176,6 @@ func asksPolitely(text string, words []string) bool {
 	if hasWord(words, pleaseWords) || says(words, "por favor", "s'il vous plaît") {
 		return len(words) > 2 || len(words) == 2 && isAskVerb(words[1]) && !emptyWords.has(words[1])
 	}
-	words = wordsOf(cutTags(text))
 	i := skipLead(words)
 	switch wordAt(words, i) {
 	case "could", "can", "would", "will":
@@ -195,7 +188,7 @@ func asksPolitely(text string, words []string) bool {
 // dash, begins with an order.
 func asksWithVerb(text string) bool {
 	for _, clause := range clausesIn(text) {
-		words := wordsOf(cutTags(clause))
+		words := wordsOf(clause)
 		i := skipLead(words)
 		if verbAt(words, i) || isPathWord(wordAt(words, i)) && verbAt(words, i+1) {
 			return true
@@ -227,18 +220,6 @@ func clausesIn(text string) []string {
 	return list
 }
 
-// cutTags takes "[nit] " or "(nit) " off a clause.
-func cutTags(text string) string {
-	text = strings.TrimLeft(text, "*_ ")
-	for _, pair := range []string{"[]", "()"} {
-		tag, rest, ok := strings.Cut(text, pair[1:])
-		if ok && strings.HasPrefix(tag, pair[:1]) && strings.HasPrefix(rest, " ") && len(tag) < 20 {
-			return rest
-		}
-	}
-	return text
-}
-
 // obliges: "must", "should", "needs …", "missing".
 func obliges(words []string) bool {
 	if says(words, "must", "should", "have to", "has to", "ought to", "need", "needs", "is missing", "are missing", "still missing", "missing from", "not forget", "in need of", "is required", "are required", "shall",
@@ -250,7 +231,7 @@ func obliges(words []string) bool {
 
 // asksAsCondition: what an approval waits for is asked for.
 func asksAsCondition(words []string) bool {
-	if len(words) < 4 || says(words, "if you like", "if you want", "if you insist", "if you prefer", "if you say", "if you ask", "if i could") {
+	if len(words) < 4 || says(words, "if you like", "if you want") {
 		return false
 	}
 	conditional := hasWord(words, conditionWords) || says(words, "as soon as", "apart from", "other than", "subject to", "conditional on")
