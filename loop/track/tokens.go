@@ -104,14 +104,14 @@ func isWordRune(r rune) bool {
 
 // isIdentifier tells a name of the code from a word of the language.
 func isIdentifier(s string) bool {
-	if productNames()[strings.ToLower(s)] {
-		return false
+	if _, known := synonyms()[strings.ToLower(s)]; known {
+		return false // TypeScript
 	}
 	if strings.HasPrefix(s, "--") || strings.ContainsAny(s, "_@$") || strings.Contains(s, "::") || strings.Contains(s, "->") {
 		return true
 	}
 	hump := strings.IndexFunc(strings.TrimLeftFunc(s, unicode.IsUpper), unicode.IsUpper) > 0
-	return hump || strings.ContainsFunc(s, unicode.IsDigit) || strings.Contains(strings.TrimRight(s, "."), ".")
+	return hump || strings.ContainsFunc(s, unicode.IsDigit) || strings.Contains(s, ".")
 }
 
 // filePath reads s as a path: "src/a.ts:12", "./a.go", "Makefile".
@@ -122,20 +122,13 @@ func filePath(s string) (string, bool) {
 	}
 	s = strings.TrimPrefix(path.Clean(strings.ReplaceAll(s, "\\", "/")), "/")
 	switch {
-	case strings.ContainsAny(s, " \t(){}<>=:") || strings.Contains(s, "..") || productNames()[strings.ToLower(s)]:
+	case strings.ContainsAny(s, " \t(){}<>=:") || strings.Contains(s, ".."):
 		return "", false
 	case knownExtensions()[strings.TrimPrefix(path.Ext(strings.ToLower(s)), ".")] && path.Ext(s) != path.Base(s):
 		return s, true
 	}
 	return s, strings.Count(s, "/") > 1 && !strings.ContainsAny(s, "'|")
 }
-
-// productNames look like identifiers or files and are words.
-var productNames = sync.OnceValue(func() map[string]bool {
-	return wordSet("typescript javascript github gitlab graphql postgresql mysql sqlite nodejs node.js vue.js next.js nuxt.js express.js",
-		"eslint golangci-lint openapi oauth macos ios readme readme.md changelog changelog.md todo fixme json yaml e.g i.e vs etc",
-		"english unicode ascii")
-})
 
 var knownExtensions = sync.OnceValue(func() map[string]bool {
 	return wordSet("go mod sum ts tsx mts cts js jsx mjs cjs py pyi rb rs java kt kts c h cc cpp cxx hpp cs fs php swift m mm sh bash zsh fish bat ps1",
