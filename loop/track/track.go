@@ -247,11 +247,11 @@ func sameAsk(a, b ask) int {
 // They never do when they name different files or identifiers, or one wants what the
 // other does not ("log the token", "do not log the token"). Figures do not count.
 // Otherwise the weights of the words that they share, over those of all their words,
-// must reach six tenths; a short request that stands almost whole in a longer one is the
-// same as well. Words that every review uses weigh half, identifiers double; what only
-// gives a sentence its form ("please", "still", "add", "fix") weighs nothing.
+// must be over six tenths; a short request that stands almost whole in a longer one is the
+// same as well. Files weigh half, identifiers double; what only gives a sentence its form
+// ("please", "still", "add", "fix") weighs nothing.
 func SameRequest(a, b string) bool {
-	if strings.EqualFold(strings.Join(strings.Fields(a), " "), strings.Join(strings.Fields(b), " ")) {
+	if textKey(a) == textKey(b) {
 		return true
 	}
 	return similarity(readWording(a), readWording(b)) > 0
@@ -259,13 +259,13 @@ func SameRequest(a, b string) bool {
 
 // The weights of what a wording is made of.
 const (
-	weighsLittle = 1 // words that every review uses, and files: most requests about a file share it
+	weighsLittle = 1 // files: most requests about a file share it
 	weighsWord   = 2
 	weighsName   = 4 // identifiers
 )
 
-// sameScore and containedScore are the least shares, of 1000, by which two wordings
-// are the same: of all their words, and of the shorter one's when it has enough of them.
+// Two wordings are the same when they share more than sameScore, of 1000, of all their
+// words, or containedScore of the shorter one's when it has enough of them.
 const (
 	sameScore       = 600
 	containedScore  = 800
@@ -282,7 +282,7 @@ func similarity(a, b wording) int {
 	score := 1000 * common / (a.weight + b.weight - common)
 	least := min(a.weight, b.weight)
 	contained := least >= containedWeight && 1000*common >= containedScore*least
-	if score < sameScore && !contained {
+	if score <= sameScore && !contained {
 		return 0
 	}
 	return max(score, 1)

@@ -80,15 +80,8 @@ func (w *wording) addWord(word string) {
 		return
 	}
 	w.words = append(w.words, s)
-	w.weight += wordWeight(s)
+	w.weight += weighsWord
 	w.stems[s] = true
-}
-
-func wordWeight(stem string) int {
-	if commonWords()[stem] {
-		return weighsLittle
-	}
-	return weighsWord
 }
 
 // weightIn is the weight of what other says too.
@@ -96,7 +89,7 @@ func (w wording) weightIn(other wording) int {
 	sum := 0
 	for _, word := range w.words {
 		if other.stems[word] {
-			sum += wordWeight(word)
+			sum += weighsWord
 		}
 	}
 	for _, name := range w.names {
@@ -288,19 +281,6 @@ var formWords = sync.OnceValue(func() map[string]bool {
 	)
 	for word := range reply.StopWords {
 		set[word] = true
-	}
-	return set
-})
-
-// commonWords are the stems of words that every review uses.
-var commonWords = sync.OnceValue(func() map[string]bool {
-	set := map[string]bool{}
-	for word := range wordSet(
-		"error check function code file value type return param variable import config comment case new user input output string",
-		"data name message call class module package api request response export default use change update result",
-		"handler object field struct list item key log nil read exist public cause path pass",
-	) {
-		set[stem(word)] = true
 	}
 	return set
 })
