@@ -50,7 +50,7 @@ func issueLine(issue string) string {
 	var lines []string
 	for _, l := range markdown.Split(issue).Lines {
 		if l.Kind == markdown.LineText && !l.Blank() && !(len(lines) == 1 && isTitleOf(lines[0], l.Text)) {
-			lines = append(lines, withoutFence(l.Text))
+			lines = append(lines, l.Text)
 		} else if len(lines) > 0 {
 			break
 		}
@@ -62,14 +62,6 @@ func issueLine(issue string) string {
 func isTitleOf(line, next string) bool {
 	first, _ := utf8.DecodeRuneInString(strings.TrimSpace(next))
 	return len(line) < 72 && unicode.IsUpper(first) && !goesOn(line) && !strings.ContainsRune(".!?:;", lastRune(line))
-}
-
-// withoutFence takes off a line the code fence that opens at its end.
-func withoutFence(text string) string {
-	if markdown.EndsInFence(text) {
-		return text[:strings.LastIndex(text, "```")]
-	}
-	return text
 }
 
 // OneRow is text with single spaces for all white space.
@@ -198,9 +190,6 @@ func (r *requestReader) heading(b block) {
 		return
 	}
 	r.approval.hearTitle(b.text)
-	if _, title, numbered := cutItem(b.text); numbered && r.refusing && !r.beside && weigh(title) > weightNothing {
-		r.wishes = append(r.wishes, askedText{text: plainItem(title), weak: true})
-	}
 }
 
 func (r *requestReader) section() sectionKind {
@@ -436,7 +425,7 @@ func (r *requestReader) openLead(text string) {
 	if w >= weightObliged && !r.beside && (w >= weightAsked || r.refusing) {
 		r.leadText = text
 	}
-	if w >= weightObliged || saysRefused(wordsOf(text)) || asksGenerally(text) {
+	if w >= weightObliged || saysRefused(wordsOf(text)) {
 		r.lead = sectionAsking
 	}
 }

@@ -71,8 +71,3 @@ func kindOfLead(text string) sectionKind {
 	}
 	return kindOfTitle(text)
 }
-
-// asksGenerally: "I have these points:", "What is left:".
-func asksGenerally(text string) bool {
-	return says(wordsOf(text), "left", "the following", "as follows", "my points", "to improve")
-}

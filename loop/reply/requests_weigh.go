@@ -1,7 +1,6 @@
 package reply
 
 import (
-	"slices"
 	"strings"
 	"unicode"
 
@@ -31,7 +30,7 @@ func weigh(item string) weight {
 		}
 		return weightMarked
 	}
-	if saysNothing(text) || isEcho(text) {
+	if saysNothing(text) {
 		return weightNothing
 	}
 	switch statusOf(text) {
@@ -62,7 +61,7 @@ func weighWords(text string, words []string) weight {
 		return weightFailing
 	case hasFault(words):
 		return weightFault
-	case refers(words):
+	case praiseEnds.has(words[len(words)-1]):
 		return weightNothing
 	}
 	return weightNeutral
@@ -97,11 +96,6 @@ func saysNothing(text string) bool {
 	return !strings.ContainsFunc(text, unicode.IsLetter) || place.IsPlaceholder(text) || place.IsPlaceholder(strings.TrimSpace(object))
 }
 
-// isEcho reports whether text is a line of our own prompt.
-func isEcho(text string) bool {
-	return len(text) > 20 && (strings.Contains(ReviewSteps, text) || strings.Contains(ReviewOutputInstructions(""), text))
-}
-
 // noFault: "0 of 14 tests failed", "no lint errors", "none".
 func noFault(words []string) bool {
 	near := 7
@@ -120,11 +114,12 @@ var problemWords = tableOf(`issue issues problem problems error errors failure f
 	remark remarks nit nits more further need needs`)
 
 func isExample(words []string) bool {
-	switch words[0] {
-	case "e.g", "eg", "i.e", "ie", "z.b":
-		return true
-	}
-	return words[0] == "for" && (wordAt(words, 1) == "example" || wordAt(words, 1) == "instance")
+	return says(words[:min(2, len(words))], "e.g", "z.b", "for example")
+}
+
+// ordersNothing: "do not worry about it".
+func ordersNothing(words []string) bool {
+	return says(words[:min(2, len(words))], "do not") && noOrder.has(wordAt(words, 2))
 }
 
 // forbidsMerge: "do not merge" is a verdict and no work, unless it says until when.
@@ -151,8 +146,8 @@ func saysMet(words []string) bool {
 		}
 		j := i - 1
 		already := words[j] == "already" || words[j] == "now" || words[j] == "since" || strings.HasSuffix(words[j], "ly")
-		if already && j > 0 {
-			j--
+		if already {
+			j = max(j-1, 0)
 		}
 		switch words[j] {
 		case "been":
@@ -162,30 +157,18 @@ func saysMet(words []string) bool {
 		case "is", "are", "has", "have":
 			return already || !asksWithVerb(strings.Join(words, " "))
 		}
-		if words[i-1] == "already" {
-			return true
-		}
 	}
 	return false
 }
 
 // notNeeded: the words of a request where none is made.
 func notNeeded(words []string) bool {
-	if says(words, "no need", "need not", "needs no", "need no", "not need", "not needed", "nothing needs", "nothing else needs", "not have to", "never need",
-		"should be fine", "should be ok", "should be okay", "should be good", "should be enough", "should be easy", "should be safe", "should be sufficient",
-		"should be clear", "should be obvious", "should be proud", "should work", "should do", "should help", "should not matter", "should now",
-		"should pass now", "must have been", "must be nice", "must be fun", "must be hard", "must admit", "must say", "i should", "i must", "i have to",
-		"nothing is missing", "nothing else is missing", "nothing missing", "not missing", "up to you", "not blocking to", "as it should", "as they should") {
+	if says(words, "no need", "need not", "need no", "needs no", "not need", "not needed", "nothing needs", "not have to",
+		"should be fine", "should work", "must be nice", "nothing is missing", "nothing else is missing", "up to you") {
 		return !hasWord(words, pleaseWords)
 	}
 	last := words[len(words)-1]
 	return last == "should" || last == "must"
-}
-
-// ordersNothing: "do not worry about it".
-func ordersNothing(words []string) bool {
-	i := skipLead(words)
-	return wordAt(words, i) == "do" && wordAt(words, i+1) == "not" && noOrder.has(wordAt(words, i+2))
 }
 
 // asksPolitely: "please …", "could you …".
@@ -193,7 +176,6 @@ func asksPolitely(text string, words []string) bool {
 	if hasWord(words, pleaseWords) || says(words, "por favor", "s'il vous plaît") {
 		return len(words) > 2 || len(words) == 2 && isAskVerb(words[1]) && !emptyWords.has(words[1])
 	}
-	words = wordsOf(cutTags(text))
 	i := skipLead(words)
 	switch wordAt(words, i) {
 	case "could", "can", "would", "will":
@@ -206,7 +188,7 @@ func asksPolitely(text string, words []string) bool {
 // dash, begins with an order.
 func asksWithVerb(text string) bool {
 	for _, clause := range clausesIn(text) {
-		words := wordsOf(cutTags(clause))
+		words := wordsOf(clause)
 		i := skipLead(words)
 		if verbAt(words, i) || isPathWord(wordAt(words, i)) && verbAt(words, i+1) {
 			return true
@@ -238,18 +220,6 @@ func clausesIn(text string) []string {
 	return list
 }
 
-// cutTags takes "[nit] " or "(nit) " off a clause.
-func cutTags(text string) string {
-	text = strings.TrimLeft(text, "*_ ")
-	for _, pair := range []string{"[]", "()"} {
-		tag, rest, ok := strings.Cut(text, pair[1:])
-		if ok && strings.HasPrefix(tag, pair[:1]) && strings.HasPrefix(rest, " ") && len(tag) < 20 {
-			return rest
-		}
-	}
-	return text
-}
-
 // obliges: "must", "should", "needs …", "missing".
 func obliges(words []string) bool {
 	if says(words, "must", "should", "have to", "has to", "ought to", "need", "needs", "is missing", "are missing", "still missing", "missing from", "not forget", "in need of", "is required", "are required", "shall",
@@ -261,7 +231,7 @@ func obliges(words []string) bool {
 
 // asksAsCondition: what an approval waits for is asked for.
 func asksAsCondition(words []string) bool {
-	if len(words) < 4 || says(words, "if you like", "if you want", "if you insist", "if you prefer", "if you say", "if you ask", "if i could") {
+	if len(words) < 4 || says(words, "if you like", "if you want") {
 		return false
 	}
 	conditional := hasWord(words, conditionWords) || says(words, "as soon as", "apart from", "other than", "subject to", "conditional on")
@@ -274,7 +244,7 @@ var approvalWords = tableOf(`approved approve approving approval lgtm`)
 var checkWords = tableOf(`type types typecheck typechecks typing typescript test tests suite build builds lint linter linting coverage ci docs format formatting
 	compile compiler compilation pipeline check checks command script`)
 
-var failWords = tableOf(`fail fails failed failing failure failures broken breaks red incomplete crash crashes crashed`)
+var failWords = tableOf(`fail fails failed failing failure failures errors broken breaks red incomplete crash crashes crashed only below not`)
 
 // saysFailing: "3 type errors", "the build fails", "coverage is only 65%".
 func saysFailing(words []string) bool {
@@ -283,37 +253,15 @@ func saysFailing(words []string) bool {
 	}
 	for i, w := range words {
 		before := words[max(0, i-4):i]
-		about := hasWord(before, checkWords)
-		switch {
-		case hasWord(words[max(0, i-2):i], negators):
-		case w == "error" || w == "errors":
-			if i > 0 && checkWords.has(words[i-1]) && !errorWords.has(wordAt(words, i+1)) {
-				return true
-			}
-		case w == "only" || w == "below":
-			if about && hasFigure(words[i:]) {
-				return true
-			}
-		case w == "not":
-			if about && succeedWords.has(wordAt(words, i+1)) {
-				return true
-			}
-		case failWords.has(w) && (about || checkWords.has(wordAt(words, i+1))):
+		about := hasWord(before, checkWords) || checkWords.has(wordAt(words, i+1))
+		if failWords.has(w) && about && !hasWord(words[max(0, i-2):i], negators) {
 			return true
 		}
 	}
 	return false
 }
 
-var (
-	suppositions = tableOf(`if when whenever before unless previously`)
-	errorWords   = tableOf(`handling handler path paths message messages case cases code codes page text type types`)
-	succeedWords = tableOf(`pass passing compile build green run clean succeed`)
-)
-
-func hasFigure(words []string) bool {
-	return slices.ContainsFunc(words, func(w string) bool { return w != "" && unicode.IsDigit(rune(w[0])) })
-}
+var suppositions = tableOf(`if when whenever before unless previously`)
 
 var negators = tableOf(`no 0 zero not never without cannot any nothing`)
 
@@ -338,9 +286,5 @@ func hasFault(words []string) bool {
 var praiseWords = tableOf(`good great nice nicely well love excellent clean cleanly correct correctly thanks thank solid works awesome neat impressive fantastic
 	perfect lovely clear careful thorough kudos bravo happy glad`)
 
-// refers: sentences of praise that do not begin with it.
-func refers(words []string) bool {
-	return says(words, "looks good", "look good", "looks great", "reads well", "well done", "well structured", "well tested", "easy to read", "easy to follow",
-		"all tests pass", "tests pass", "all green", "works well", "works as expected", "as expected", "is fine", "are fine", "is clean", "are clean", "is green", "are green", "is good", "are good",
-		"is correct", "are correct", "is met", "are met", "all met", "fully met")
-}
+// praiseEnds end one: "lint is clean".
+var praiseEnds = tableOf(`good great fine clean green correct met expected pass`)

@@ -153,23 +153,17 @@ var verifyVerbs = tableOf(`ensure verify check confirm validate make prove asser
 var leadWords = tableOf(`however also then and but finally first firstly second secondly third thirdly next additionally furthermore moreover still otherwise
 	so now again just kindly lastly last instead plus therefore thus or besides meanwhile maybe perhaps here hence yes ok okay sorry step please pls plz`)
 
-// nounFollowers after a verb of askVerbs show that it is a noun.
-var nounFollowers = tableOf(`is are was were be been looks look works work seems seem of reads has have had went passes pass passed fails failed and`)
-
 // pleaseWords ask politely, in the languages that came up.
 var pleaseWords = tableOf(`please pls plz bitte veuillez svp`)
 
 // verbAt reports whether words ask with a verb at i.
 func verbAt(words []string, i int) bool {
 	verb, next, third := wordAt(words, i), wordAt(words, i+1), wordAt(words, i+2)
-	if before, _, ok := strings.Cut(verb, "/"); ok {
-		verb = before // "add/update"
-	}
 	switch verb {
 	case "do":
 		return next == "not" && !noOrder.has(third) && third != ""
 	case "never":
-		return next != "" && !strings.HasSuffix(next, "s") && !strings.HasSuffix(next, "ed") && !connectives.has(next)
+		return next != "" && !strings.HasSuffix(next, "s") && !strings.HasSuffix(next, "ed")
 	case "stop":
 		return strings.HasSuffix(next, "ing")
 	case "let's", "lets":
@@ -180,22 +174,11 @@ func verbAt(words []string, i int) bool {
 	if !isAskVerb(verb) || next == "" {
 		return false
 	}
-	if verifyVerbs.has(verb) && (next == "that" || next == "sure") {
-		return true
-	}
-	if alsoNouns.has(verb) && !verifiable(verb, next) && !determiners.has(next) && next != spanWord {
-		return false
-	}
-	if next == "and" && !isAskVerb(third) || nounFollowers.has(next) && next != "and" {
+	if alsoNouns.has(verb) && verb != "check" && !determiners.has(next) && next != spanWord {
 		return false
 	}
 	described := slices.Contains([]string{"is", "are", "was", "were", "looks", "works", "seems"}, third)
-	return !described || verifyVerbs.has(verb) || connectives.has(next) || next == "what" || next == "how"
-}
-
-// verifiable: "check inputs" asks, "check runs" and "check output" may not.
-func verifiable(verb, next string) bool {
-	return verb == "check" && !slices.Contains([]string{"runs", "results", "output", "passes", "suite", "names"}, next)
+	return !described || verifyVerbs.has(verb)
 }
 
 // noOrder follow "do not" where it forbids nothing that is to be changed.
@@ -218,16 +201,9 @@ func skipLead(words []string) int {
 	return i
 }
 
-// beginsAsking reports whether a line begins like an order, with a label before
-// it or without: "Add tests", "nit: rename it".
+// beginsAsking reports whether a line begins like an order: "Add tests".
 func beginsAsking(line string) bool {
-	line = cutTags(prose.Cut(line, 200))
-	if label, rest, ok := strings.Cut(line, ": "); ok && len(label) < 20 && !strings.Contains(label, " ") {
-		line = rest
-	} else if label, rest, ok := strings.Cut(line, ":** "); ok && len(label) < 20 {
-		line = rest
-	}
-	words := wordsOf(line)
+	words := wordsOf(prose.Cut(line, 200))
 	return hasWord(words[:min(1, len(words))], pleaseWords) || wordAt(words, 0) == "missing" || verbAt(words, skipLead(words))
 }
 

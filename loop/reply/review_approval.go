@@ -139,8 +139,12 @@ func saysRefused(words []string) bool {
 		"rejected", "reject this", "i reject", "needs work", "needs fix", "needs fixes", "not acceptable", "not good enough", "nack", "not pass", "not looks good")
 }
 
-// binds: what must be done first takes an approval back, and so does a box that is open.
+// binds: what must be done first takes an approval back, and so does a box that is open,
+// and "please fix it", which points to something said before.
 func binds(sentence string, words []string) bool {
+	if hasWord(words, pleaseWords) && says(words, "fix", "address", "resolve") && pointsOnly(words) {
+		return true
+	}
 	switch w := weigh(sentence); {
 	case w == weightMarked, w == weightObliged && !markdown.TitleIs(words[0], "nit", "minor", "optional"):
 		return true

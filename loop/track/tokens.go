@@ -26,7 +26,7 @@ type token struct {
 
 // tokenise splits a request into words, identifiers and paths. Figures are left out.
 func tokenise(text string) []token {
-	text = strings.NewReplacer("’", "'", "**", "", "“", `"`, "”", `"`, "ard-coded", "ardcoded").Replace(text)
+	text = strings.NewReplacer("’", "'", "**", "", "“", `"`, "”", `"`, "ard-coded", "ardcoded", "ypecheck", "ype check").Replace(text)
 	var tokens []token
 	segments := strings.Split(text, "`")
 	for i, s := range segments {
@@ -40,7 +40,7 @@ func tokenise(text string) []token {
 			}
 		}
 	}
-	return namesByCase(tokens)
+	return tokens
 }
 
 // codeToken reads one word of a code span.
@@ -63,7 +63,7 @@ func proseTokens(field string) []token {
 	switch {
 	case core == "" || core == "-" || core == "—" || core == "–":
 		after = ";"
-	case isQuoted(field, core):
+	case strings.ContainsAny(field[:1], "'\"") && strings.HasPrefix(after, field[:1]):
 		tokens = codeToken(core)
 	case strings.Contains(core, "://") || isFigure(core):
 	default:
@@ -75,17 +75,10 @@ func proseTokens(field string) []token {
 	return tokens
 }
 
-func isQuoted(field, core string) bool {
-	return strings.Contains(field, `"`+core+`"`) || strings.Contains(field, "'"+core+"'")
-}
-
 // isFigure reports whether s is a number, with its unit or sign, or a line like L12.
 func isFigure(s string) bool {
-	if rest := strings.TrimLeft(s, "Ll"); rest != "" && len(s)-len(rest) == 1 {
-		s = rest
-	}
-	s = strings.TrimLeft(s, "+-~#$€<>=≥≤")
-	return s == "" || s[0] >= '0' && s[0] <= '9' || !strings.ContainsFunc(s, unicode.IsLetter)
+	s = strings.TrimLeft(s, "L+-~#$€<>=≥≤")
+	return s == "" || s[0] >= '0' && s[0] <= '9'
 }
 
 func plainTokens(core string, called bool) []token {
@@ -98,12 +91,8 @@ func plainTokens(core string, called bool) []token {
 	var tokens []token
 	for word := range strings.FieldsFuncSeq(core, func(r rune) bool { return !isWordRune(r) && r != '\'' }) {
 		word = strings.TrimSuffix(strings.Trim(word, "'"), "'s")
-		if check, ok := strings.CutPrefix(strings.ToLower(word), "type"); ok && strings.HasPrefix(check, "check") {
-			tokens = append(tokens, token{"type", tokenWord})
-			word = check
-		}
 		if word != "" {
-			tokens = append(tokens, token{word, tokenWord})
+			tokens = append(tokens, token{strings.ToLower(word), tokenWord})
 		}
 	}
 	return tokens
@@ -115,27 +104,14 @@ func isWordRune(r rune) bool {
 
 // isIdentifier tells a name of the code from a word of the language.
 func isIdentifier(s string) bool {
-	if productNames()[strings.ToLower(s)] {
-		return false
+	if _, known := synonyms()[strings.ToLower(s)]; known {
+		return false // TypeScript
 	}
 	if strings.HasPrefix(s, "--") || strings.ContainsAny(s, "_@$") || strings.Contains(s, "::") || strings.Contains(s, "->") {
 		return true
 	}
-	runes := []rune(s)
-	if len(runes) == 1 {
-		return runes[0] != 'a' && runes[0] != 'A' && runes[0] != 'I' && runes[0] < unicode.MaxASCII
-	}
-	for i := 1; i < len(runes); i++ {
-		before, r := runes[i-1], runes[i]
-		hump := unicode.IsLower(before) && unicode.IsUpper(r)
-		digit := unicode.IsDigit(r) && (unicode.IsLetter(before) || before == '-')
-		dotted := r == '.' && i+1 < len(runes) && unicode.IsLetter(before) && unicode.IsLetter(runes[i+1])
-		letter := r == '-' && (i == 1 || i+2 == len(runes)) // f-a
-		if hump || digit || dotted || letter {
-			return true
-		}
-	}
-	return false
+	hump := strings.IndexFunc(strings.TrimLeftFunc(s, unicode.IsUpper), unicode.IsUpper) > 0
+	return hump || strings.ContainsFunc(s, unicode.IsDigit) || strings.Contains(s, ".")
 }
 
 // filePath reads s as a path: "src/a.ts:12", "./a.go", "Makefile".
@@ -145,123 +121,17 @@ func filePath(s string) (string, bool) {
 		s = p.File
 	}
 	s = strings.TrimPrefix(path.Clean(strings.ReplaceAll(s, "\\", "/")), "/")
-	base := path.Base(s)
-	name, dir := strings.ToLower(base), strings.TrimSuffix(s, base)
-	ext := strings.TrimPrefix(path.Ext(name), ".")
 	switch {
-	case strings.ContainsAny(s, " \t(){}<>=:") || strings.Contains(s, "..") || productNames()[name] && dir == "":
+	case strings.ContainsAny(s, " \t(){}<>=:") || strings.Contains(s, ".."):
 		return "", false
-	case knownFiles()[name], knownExtensions()[ext] && len(name) > len(ext)+1:
+	case knownExtensions()[strings.TrimPrefix(path.Ext(strings.ToLower(s)), ".")] && path.Ext(s) != path.Base(s):
 		return s, true
 	}
 	return s, strings.Count(s, "/") > 1 && !strings.ContainsAny(s, "'|")
 }
-
-// namesByCase makes names of the words that begin with a capital within a sentence,
-// and writes the other words in lower case. In a title all words may have one.
-func namesByCase(tokens []token) []token {
-	capitals, words := 0, 0
-	for _, t := range tokens {
-		if t.kind == tokenWord {
-			words++
-			if isCapitalised(t.text) {
-				capitals++
-			}
-		}
-	}
-	first := true
-	for i, t := range tokens {
-		if t.kind == tokenWord {
-			lower := strings.ToLower(t.text)
-			if !first && 2*capitals <= words && isCapitalised(t.text) && stem(lower) != "" && !productNames()[lower] && !commonWords()[stem(lower)] {
-				tokens[i].kind = tokenName
-			} else {
-				tokens[i].text = lower
-			}
-		}
-		first = t.kind == tokenBreak && t.text != "," || first && t.kind == tokenFile
-	}
-	return tokens
-}
-
-// isCapitalised reports whether only the first letter is a capital.
-func isCapitalised(s string) bool {
-	for i, r := range s {
-		if (i == 0) != unicode.IsUpper(r) {
-			return false
-		}
-	}
-	return len(s) > 1
-}
-
-// productNames look like identifiers or files and are words.
-var productNames = sync.OnceValue(func() map[string]bool {
-	return wordSet("typescript javascript github gitlab graphql postgresql mysql sqlite nodejs node.js vue.js next.js nuxt.js express.js",
-		"eslint golangci-lint openapi oauth macos ios readme readme.md changelog changelog.md todo fixme json yaml e.g i.e vs etc",
-		"english unicode ascii")
-})
-
-// knownFiles are names of files without an extension that tells one.
-var knownFiles = sync.OnceValue(func() map[string]bool {
-	return wordSet("makefile dockerfile jenkinsfile gemfile rakefile procfile license .gitignore .gitattributes .dockerignore .env .editorconfig")
-})
 
 var knownExtensions = sync.OnceValue(func() map[string]bool {
 	return wordSet("go mod sum ts tsx mts cts js jsx mjs cjs py pyi rb rs java kt kts c h cc cpp cxx hpp cs fs php swift m mm sh bash zsh fish bat ps1",
 		"md rst txt json jsonl yaml yml toml html htm css scss sass less sql proto graphql xml lock ini cfg conf env ipynb vue svelte astro",
 		"ex exs erl hrl hs ml mli scala clj lua pl pm r jl dart zig nim tf hcl gradle properties svg png jpg csv tmpl txtar snap")
 })
-
-// checkKind is a set of the kinds of check that a request speaks of.
-type checkKind uint8
-
-const (
-	kindTypes checkKind = 1 << iota
-	kindLint
-	kindTest
-	kindCoverage
-	kindBuild
-	kindFormat
-	kindDocs
-)
-
-// kindWords mean a kind wherever they stand.
-var kindWords = sync.OnceValue(func() map[string]checkKind {
-	kinds := map[string]checkKind{}
-	for kind, words := range map[checkKind]string{
-		kindTypes: "tsc mypy pyright typecheck", kindTest: "test tests testing tested untested spec specs",
-		kindLint: "lint linter linting lints eslint golangci ruff flake8 staticcheck rubocop clippy stylelint pylint biome", kindCoverage: "coverage uncovered",
-		kindBuild: "compile compiles compilation compiling", kindFormat: "formatting gofmt goimports prettier reformat unformatted misformatted",
-		kindDocs: "doc docs documentation document documents documented undocumented docstring docstrings readme readme.md changelog changelog.md",
-	} {
-		for word := range strings.FieldsSeq(words) {
-			kinds[word] = kind
-		}
-	}
-	return kinds
-})
-
-// kindsOf are the kinds of check that tokens speak of. "type" and "build" are such
-// only beside an error or a check: "return type" and "build the query" are not.
-func kindsOf(tokens []token) checkKind {
-	var kinds checkKind
-	before := ""
-	for _, t := range tokens {
-		if t.kind == tokenBreak || t.kind == tokenFile {
-			continue
-		}
-		word := strings.ToLower(t.text)
-		kinds |= kindWords()[word]
-		s := stem(word)
-		if s == "error" || s == "check" || s == "break" {
-			switch before {
-			case "type":
-				kinds |= kindTypes
-			case "build":
-				kinds |= kindBuild
-			}
-		}
-		before = s
-	}
-	return kinds
-}

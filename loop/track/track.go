@@ -247,15 +247,14 @@ func sameAsk(a, b ask) int {
 // SameRequest reports whether a and b ask for the same thing in other words or in
 // another order.
 //
-// They never do when they name different files or identifiers, speak of different
-// kinds of check (type errors, lint errors), or one wants what the other does not
-// ("log the token", "do not log the token"). Figures do not count. Otherwise the
-// weights of the words that they share, over those of all their words, must reach
-// six tenths; a short request that stands almost whole in a longer one is the same
-// as well. Words that every review uses weigh half, identifiers double; what only
-// gives a sentence its form ("please", "still", "add", "fix") weighs nothing.
+// They never do when they name different files or identifiers, or one wants what the
+// other does not ("log the token", "do not log the token"). Figures do not count.
+// Otherwise the weights of the words that they share, over those of all their words,
+// must be over six tenths; a short request that stands almost whole in a longer one is the
+// same as well. Files weigh half, identifiers double; what only gives a sentence its form
+// ("please", "still", "add", "fix") weighs nothing.
 func SameRequest(a, b string) bool {
-	if strings.EqualFold(strings.Join(strings.Fields(a), " "), strings.Join(strings.Fields(b), " ")) {
+	if textKey(a) == textKey(b) {
 		return true
 	}
 	return similarity(readWording(a), readWording(b)) > 0
@@ -263,13 +262,13 @@ func SameRequest(a, b string) bool {
 
 // The weights of what a wording is made of.
 const (
-	weighsLittle = 1 // words that every review uses, and files: most requests about a file share it
+	weighsLittle = 1 // files: most requests about a file share it
 	weighsWord   = 2
 	weighsName   = 4 // identifiers
 )
 
-// sameScore and containedScore are the least shares, of 1000, by which two wordings
-// are the same: of all their words, and of the shorter one's when it has enough of them.
+// Two wordings are the same when they share more than sameScore, of 1000, of all their
+// words, or containedScore of the shorter one's when it has enough of them.
 const (
 	sameScore       = 600
 	containedScore  = 800
@@ -286,7 +285,7 @@ func similarity(a, b wording) int {
 	score := 1000 * common / (a.weight + b.weight - common)
 	least := min(a.weight, b.weight)
 	contained := least >= containedWeight && 1000*common >= containedScore*least
-	if score < sameScore && !contained {
+	if score <= sameScore && !contained {
 		return 0
 	}
 	return max(score, 1)
@@ -297,7 +296,6 @@ func similarity(a, b wording) int {
 func differ(a, b wording) bool {
 	return eachHasOwn(a.files, b.files, sameFile) ||
 		a.hasOwnName(b) && b.hasOwnName(a) ||
-		a.kinds&^b.kinds != 0 && b.kinds&^a.kinds != 0 ||
 		a.opposes(b.wish)
 }
 

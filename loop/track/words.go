@@ -18,7 +18,6 @@ type wording struct {
 	files  []string
 	weight int             // of words, names and files
 	stems  map[string]bool // the words, and the parts of names and file names
-	kinds  checkKind
 	wish
 }
 
@@ -32,7 +31,6 @@ func readWording(text string) wording {
 	for _, t := range tokens {
 		w.add(t)
 	}
-	w.kinds = kindsOf(tokens)
 	w.wish = wishOf(tokens)
 	return w
 }
@@ -82,15 +80,8 @@ func (w *wording) addWord(word string) {
 		return
 	}
 	w.words = append(w.words, s)
-	w.weight += wordWeight(s)
+	w.weight += weighsWord
 	w.stems[s] = true
-}
-
-func wordWeight(stem string) int {
-	if commonWords()[stem] {
-		return weighsLittle
-	}
-	return weighsWord
 }
 
 // weightIn is the weight of what other says too.
@@ -98,7 +89,7 @@ func (w wording) weightIn(other wording) int {
 	sum := 0
 	for _, word := range w.words {
 		if other.stems[word] {
-			sum += wordWeight(word)
+			sum += weighsWord
 		}
 	}
 	for _, name := range w.names {
@@ -251,12 +242,12 @@ func wordSet(lists ...string) map[string]bool {
 // synonyms gives words, and stems of words, the stem that stands for them.
 var synonyms = sync.OnceValue(func() map[string]string {
 	return map[string]string{
-		"failure": "error", "fail": "error", "failur": "error", "err": "error", "exception": "error", "except": "error",
+		"failure": "error", "fail": "error", "failur": "error", "broken": "error", "err": "error", "exception": "error", "except": "error",
 		"spec": "test", "untested": "test",
 		"func": "function", "method": "function", "funct": "function",
 		"variable": "variable", "variabl": "variable", "var": "variable",
 		"argument": "param", "arg": "param", "parameter": "param",
-		"document": "doc", "documentation": "doc", "undocumented": "doc",
+		"document": "doc", "documentation": "doc", "undocumented": "doc", "readme": "doc",
 		"directory": "folder", "dir": "folder", "configuration": "config", "configur": "config", "cfg": "config", "setting": "config",
 		"msg": "message", "messag": "message", "null": "nil", "undefined": "nil", "panic": "crash", "repository": "repo",
 		"authentic": "auth", "authentication": "auth", "database": "db", "typescript": "type", "typ": "type", "type": "type", "tsc": "type",
@@ -290,19 +281,6 @@ var formWords = sync.OnceValue(func() map[string]bool {
 	)
 	for word := range reply.StopWords {
 		set[word] = true
-	}
-	return set
-})
-
-// commonWords are the stems of words that every review uses.
-var commonWords = sync.OnceValue(func() map[string]bool {
-	set := map[string]bool{}
-	for word := range wordSet(
-		"error test check function code file value type return param variable import config doc comment case new user input output string",
-		"data name message call lint build coverage format class module package api request response export default use change update result",
-		"handler object field struct list item key log nil read run exist public cause path pass",
-	) {
-		set[stem(word)] = true
 	}
 	return set
 })

@@ -1,0 +1,161 @@
+package reply
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"git-runr/loop/internal/casetest"
+	"git-runr/loop/internal/place"
+)
+
+// A sample is a text of the corpus and what a careful reader takes from it:
+//
+//	nonce 7f3a
+//	v pass|fix|critical
+//	f warning a.go:3-5 words of the issue   a finding, "-" where it has no place
+//	r words of the request                  asked for beside the findings
+//	=====
+//	the text
+type sample struct {
+	name, nonce, verdict, text string
+	findings                   []Finding
+	requests                   []string
+}
+
+func readSample(t *testing.T, name, data string) sample {
+	head, text, ok := strings.Cut(data, "=====\n")
+	if !ok {
+		t.Fatalf("%s: no line =====", name)
+	}
+	s := sample{name: name, text: text}
+	for line := range strings.Lines(head) {
+		kind, value, _ := strings.Cut(strings.TrimSpace(line), " ")
+		switch kind {
+		case "nonce":
+			s.nonce = value
+		case "v":
+			s.verdict = value
+		case "f":
+			word := strings.SplitN(value, " ", 3)
+			f := Finding{Severity: Severity(word[0]), Issue: word[2]}
+			f.At(place.Read(word[1]))
+			s.findings = append(s.findings, f)
+		case "r":
+			s.requests = append(s.requests, value)
+		default:
+			t.Fatalf("%s: %q", name, line)
+		}
+	}
+	return s
+}
+
+// corpus is every text of testdata/corpus, for figures and not one by one.
+func corpus(t *testing.T) []sample {
+	var all []sample
+	for _, c := range casetest.Read(t, "corpus") {
+		style := strings.TrimSuffix(filepath.Base(c.Path), ".txtar")
+		for _, f := range c.Archive.Files {
+			all = append(all, readSample(t, style+"/"+f.Name, string(f.Data)))
+		}
+	}
+	return all
+}
+
+func (s sample) passes() bool { return s.verdict == "pass" }
+
+// readAs is the verdict of r in the words of the corpus.
+func readAs(r Report) string {
+	switch {
+	case r.Effective == CriticalFail:
+		return "critical"
+	case r.Effective.Passed() || r.Approved:
+		return "pass"
+	}
+	return "fix"
+}
+
+// pair takes for each of want the first of got that is the same, and counts what it found.
+func pair[T, U any](want []T, got []U, same func(T, U) bool) (found int, left []T, extra []U) {
+	extra = slices.Clone(got)
+	for _, w := range want {
+		at := slices.IndexFunc(extra, func(g U) bool { return same(w, g) })
+		if at < 0 {
+			left = append(left, w)
+			continue
+		}
+		found++
+		extra = slices.Delete(extra, at, at+1)
+	}
+	return found, left, extra
+}
+
+func holds(text, words string) bool {
+	return strings.Contains(strings.ToLower(text), strings.ToLower(words))
+}
+
+// wants is all that s asks for, the findings first.
+func (s sample) wants() []string {
+	var wants []string
+	for _, f := range s.findings {
+		wants = append(wants, f.Issue)
+	}
+	return append(wants, s.requests...)
+}
+
+type figures struct {
+	texts, verdicts, refusedPass, passedRefusal     int
+	findings, findingsMissed, findingsExtra, graded int
+	requests, requestsMissed, requestsExtra, exact  int
+}
+
+func (n *figures) add(t *testing.T, s sample) {
+	r := ParseReview(s.text, s.nonce)
+	n.texts++
+	switch got := readAs(r); {
+	case got == s.verdict:
+		n.verdicts++
+	case s.passes():
+		n.refusedPass++
+		t.Logf("%s: refused", s.name)
+	case got == "pass":
+		n.passedRefusal++
+		t.Errorf("%s: a refusal passes", s.name)
+	default:
+		t.Logf("%s: %s, want %s", s.name, got, s.verdict)
+	}
+	found, left, extra := pair(s.findings, r.Findings, func(w, g Finding) bool { return w.Place() == g.Place() })
+	n.findings, n.findingsMissed, n.findingsExtra = n.findings+found, n.findingsMissed+len(left), n.findingsExtra+len(extra)
+	graded, _, _ := pair(s.findings, r.Findings, func(w, g Finding) bool {
+		return w.Place() == g.Place() && w.Severity == g.Severity
+	})
+	n.graded += graded
+	asked, missed, more := pair(s.wants(), r.Requests, func(w, g string) bool { return holds(g, w) })
+	n.requests, n.requestsMissed, n.requestsExtra = n.requests+asked, n.requestsMissed+len(missed), n.requestsExtra+len(more)
+	if len(missed)+len(more) == 0 {
+		n.exact++
+	} else {
+		t.Logf("%s: missed %q, extra %q", s.name, missed, more)
+	}
+}
+
+func (n figures) String() string {
+	return fmt.Sprintf(`texts %d
+verdicts right %d, passes refused %d, refusals passed %d
+findings found %d, missed %d, extra %d, severity right %d
+requests found %d, missed %d, extra %d, texts exact %d
+`, n.texts, n.verdicts, n.refusedPass, n.passedRefusal, n.findings, n.findingsMissed, n.findingsExtra, n.graded,
+		n.requests, n.requestsMissed, n.requestsExtra, n.exact)
+}
+
+// The corpus is measured and not held, but for refusals that pass: a change states its figures by -update. What
+// it wants was written before the program was asked, and does not follow the answers.
+func TestCorpus(t *testing.T) {
+	var n figures
+	for _, s := range corpus(t) {
+		n.add(t, s)
+	}
+	casetest.Golden(t, filepath.Join("testdata", "corpus", "figures"), n.String())
+}
