@@ -219,15 +219,6 @@ func (r *Repo) MoveBranch(ctx context.Context, ref string, to, off ID) error {
 	return r.SwapRef(ctx, ref, to, old)
 }
 
-// keep has a ref name an object, whatever it named before.
-func (r *Repo) keep(ctx context.Context, ref string, id ID) error {
-	have, err := r.Ref(ctx, ref)
-	if err != nil || have == id {
-		return err
-	}
-	return r.swapRef(ctx, ref, id, have)
-}
-
 // moveRef is the compare-and-swap of git with a line for the reflog, for branches
 // and HEAD.
 func (r *Repo) moveRef(ctx context.Context, ref string, to, from ID, why string) error {

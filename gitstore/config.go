@@ -3,6 +3,7 @@ package gitstore
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -66,4 +67,18 @@ func (r *Repo) SetConfig(ctx context.Context, key, value string) error {
 	}
 	r.Config[strings.ToLower(key)] = []string{value}
 	return nil
+}
+
+// Remotes lists the names of the remotes that are configured with a URL, sorted.
+func (r *Repo) Remotes() []string {
+	var names []string
+	for key := range r.Config {
+		name, isRemote := strings.CutPrefix(key, "remote.")
+		name, isURL := strings.CutSuffix(name, ".url")
+		if isRemote && isURL && name != "" {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }

@@ -57,45 +57,8 @@ func orHead(rev string) string {
 	return rev
 }
 
-// MergeBase is the best common ancestor of two commits; a *MissingError when they have
-// none here.
-func (r *Repo) MergeBase(ctx context.Context, a, b ID) (ID, error) {
-	out, err := r.gitLine(ctx, "merge-base", "--end-of-options", string(a), string(b))
-	if exitStatus(err) == 1 {
-		return "", r.unrelated(a, b, err)
-	}
-	return ID(out), err
-}
-
-// IsAncestor reports whether commit a is b or an ancestor of it.
-func (r *Repo) IsAncestor(ctx context.Context, a, b ID) (bool, error) {
-	_, err := r.git(ctx, "merge-base", "--is-ancestor", "--end-of-options", string(a), string(b))
-	if exitStatus(err) == 1 {
-		return false, nil
-	}
-	return err == nil, err
-}
-
-// exitStatus is the status that git ended with; 0 when the error is not git's.
-func exitStatus(err error) int {
-	var exit *GitError
-	if errors.As(err, &exit) {
-		return exit.Status
-	}
-	return 0
-}
-
 // EmptyTree writes the tree without entries, and returns its id.
 func (r *Repo) EmptyTree(ctx context.Context) (ID, error) { return r.writeTree(ctx, nil) }
-
-// emptyTreeID is the id of the tree without entries, which git knows also when it
-// is not stored.
-func (r *Repo) emptyTreeID() ID {
-	if r.SHA256() {
-		return "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
-	}
-	return "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
-}
 
 // CommitInfo is a commit in a list.
 type CommitInfo struct {

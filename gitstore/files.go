@@ -163,3 +163,7 @@ func sharedMode(mode, bits fs.FileMode, exact bool) fs.FileMode {
 	}
 	return mode
 }
+
+// renameTries is how often a directory is made again that gc, which removes
+// empty ones, took away before the file was in it.
+const renameTries = 20

@@ -180,3 +180,19 @@ func (w *headWriter) Write(p []byte) (int, error) {
 	w.kept.Write(p[:keep])
 	return len(p), nil
 }
+
+// limitWriter collects what is written, and refuses to take more than a limit.
+type limitWriter struct {
+	kept bytes.Buffer // not embedded: io.Copy would use its ReadFrom, past the limit
+	left int64
+	full bool
+}
+
+func (w *limitWriter) Write(p []byte) (int, error) {
+	if int64(len(p)) > w.left {
+		w.full = true
+		return 0, ErrTooLarge
+	}
+	w.left -= int64(len(p))
+	return w.kept.Write(p)
+}

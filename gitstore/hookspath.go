@@ -116,9 +116,3 @@ func (r *Repo) tracksIn(ctx context.Context, dir string) (bool, error) {
 	}
 	return len(out) > 0, nil
 }
-
-// below reports whether path is dir or lies in it. Both are absolute and clean.
-func below(path, dir string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && filepath.IsLocal(rel)
-}

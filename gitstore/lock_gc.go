@@ -9,13 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
-	"time"
-)
-
-const (
-	gcWait  = 30 * time.Second // how long a write is held back for a running gc
-	gcStale = 12 * time.Hour   // after which git too takes a gc.pid for left over
 )
 
 // `git gc --prune=now` deletes objects that were written while it ran, whether a ref
@@ -85,38 +78,4 @@ func (r *Repo) releaseKept(ctx context.Context) error {
 		}
 	}
 	return held.Truncate(0)
-}
-
-// waitForGC waits until no gc runs in the repository, at most 30 s. Not to be called
-// with a lock held.
-func (r *Repo) waitForGC(ctx context.Context) error {
-	err := waitFor(ctx, gcWait, 200*time.Millisecond, func() (bool, error) { return !r.gcRuns(), nil })
-	if errors.Is(err, errWaited) {
-		return nil
-	}
-	return err
-}
-
-// gcRuns reads gc.pid: a process id and a host name. A process of another host is
-// taken to be alive.
-func (r *Repo) gcRuns() bool {
-	path := filepath.Join(r.CommonDir, "gc.pid")
-	info, err := os.Stat(path)
-	if err != nil || time.Since(info.ModTime()) > gcStale {
-		return false
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return false
-	}
-	var pid int
-	var host string
-	if n, _ := fmt.Sscan(string(text), &pid, &host); n < 2 || pid <= 0 {
-		return false
-	}
-	here, err := os.Hostname()
-	if err != nil || !strings.EqualFold(host, here) {
-		return true
-	}
-	return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
 }

@@ -250,7 +250,7 @@ func (r *Repo) AnyReadable(ctx context.Context, ids []ID) bool {
 		case r.SHA256():
 			_, _, err = r.catFile(ctx, id, maxObject)
 		default: // not through git, which would ask a promisor remote
-			_, _, err = r.objects.read(id, maxObject)
+			_, _, err = r.readHere(id, maxObject)
 		}
 		return err == nil
 	})

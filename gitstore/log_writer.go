@@ -40,7 +40,7 @@ func isWriter(s string) bool { return len(s) == writerDigits && isHex(s) }
 
 // Writer is the id of this clone as a writer, "" before its first write.
 func (r *Repo) Writer() string {
-	if id := r.objects.writer.get(); id != "" {
+	if id := r.writer.get(); id != "" {
 		return id
 	}
 	if id := r.Config.Get(writerKey); isWriter(id) {
@@ -59,7 +59,7 @@ func (r *Repo) ensureWriter(ctx context.Context) (string, error) {
 	if err == nil && id == "" {
 		return r.newWriter(ctx)
 	}
-	r.objects.writer.set(id)
+	r.writer.set(id)
 	return id, err
 }
 
@@ -85,7 +85,7 @@ func (r *Repo) newWriter(ctx context.Context) (string, error) {
 	if _, err := r.git(ctx, "config", "--local", writerKey, id); err != nil {
 		return "", fmt.Errorf("set %s: %w", writerKey, readOnly(err))
 	}
-	r.objects.writer.set(id)
+	r.writer.set(id)
 	return id, nil
 }
 

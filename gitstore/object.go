@@ -2,12 +2,8 @@ package gitstore
 
 import (
 	"context"
-	"crypto/sha1"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"os"
 	"strings"
 	"sync"
@@ -20,24 +16,22 @@ import (
 // can stand for half a GiB.
 const maxObject = 64 << 20
 
-// objectStore reads and writes the objects of a SHA-1 repository without a git
+// nativeStore reads and writes the objects of a SHA-1 repository without a git
 // process. What it cannot read, it leaves to git.
-type objectStore struct {
+type nativeStore struct {
 	repo *Repo
 	mu   sync.Mutex   // held while a pack is read, so that none is closed under a reader
 	dirs []*objectDir // our own first, then the alternates; nil until first needed
-
-	writer writerID
 }
 
-func newObjectStore(r *Repo) *objectStore { return &objectStore{repo: r} }
+func newNativeStore(r *Repo) *nativeStore { return &nativeStore{repo: r} }
 
 // Close gives back the pack files that reading has opened. The repository can
 // still be used afterwards.
 func (r *Repo) Close() error {
-	r.objects.mu.Lock()
-	defer r.objects.mu.Unlock()
-	for _, dir := range r.objects.dirs {
+	r.native.mu.Lock()
+	defer r.native.mu.Unlock()
+	for _, dir := range r.native.dirs {
 		dir.closePacks(0)
 	}
 	return nil
@@ -57,7 +51,7 @@ func (r *Repo) readObjectLimit(ctx context.Context, id ID, limit int64) (kind st
 	}
 	own := ErrNotFound
 	if !r.SHA256() {
-		kind, data, own = r.objects.read(id, limit)
+		kind, data, own = r.native.read(id, limit)
 		if own == nil || errors.Is(own, ErrTooLarge) {
 			return kind, data, r.wrapObject(id, own)
 		}
@@ -67,6 +61,12 @@ func (r *Repo) readObjectLimit(ctx context.Context, id ID, limit int64) (kind st
 		err = own
 	}
 	return kind, data, r.wrapObject(id, err)
+}
+
+// readHere reads an object from this repository's own files and those of its
+// alternates, without git.
+func (r *Repo) readHere(id ID, limit int64) (kind string, data []byte, err error) {
+	return r.native.read(id, limit)
 }
 
 func (r *Repo) wrapObject(id ID, err error) error {
@@ -99,29 +99,13 @@ func (r *Repo) writeObject(ctx context.Context, kind string, data []byte) (ID, e
 		return "", fmt.Errorf("write object: unknown kind %q", kind)
 	}
 	id := r.objectID(kind, data)
-	if r.objects.freshen(id) {
+	if r.native.freshen(id) {
 		return id, nil
 	}
 	if err := r.writeLoose(id, typ, data); err != nil {
 		return "", fmt.Errorf("write %s: %w", kind, err)
 	}
 	return id, nil
-}
-
-// objectID names an object by its content.
-func (r *Repo) objectID(kind string, data []byte) ID {
-	sum := r.newHash()
-	fmt.Fprintf(sum, "%s %d\x00", kind, len(data))
-	sum.Write(data)
-	return ID(hex.EncodeToString(sum.Sum(nil)))
-}
-
-// newHash is what the repository names its objects by.
-func (r *Repo) newHash() hash.Hash {
-	if r.SHA256() {
-		return sha256.New()
-	}
-	return sha1.New()
 }
 
 // hasObject reports whether an object is in this repository or its alternates,
@@ -131,7 +115,7 @@ func (r *Repo) hasObject(ctx context.Context, id ID) bool {
 		return false
 	}
 	if !r.SHA256() {
-		return r.objects.has(id)
+		return r.native.has(id)
 	}
 	if info, err := os.Stat(r.loosePath(id)); err == nil && info.Size() > 0 {
 		return true
@@ -177,7 +161,7 @@ func idLines(ids []ID) string {
 
 // read looks in all places twice: gc may move an object from one to another
 // between two looks.
-func (s *objectStore) read(id ID, limit int64) (kind string, data []byte, err error) {
+func (s *nativeStore) read(id ID, limit int64) (kind string, data []byte, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for range 2 {
@@ -191,7 +175,7 @@ func (s *objectStore) read(id ID, limit int64) (kind string, data []byte, err er
 
 // readOnce prefers any good copy to a damaged one, and reports damage only when
 // there is no other copy.
-func (s *objectStore) readOnce(id ID, limit int64) (kind string, data []byte, err error) {
+func (s *nativeStore) readOnce(id ID, limit int64) (kind string, data []byte, err error) {
 	err = ErrNotFound
 	for _, dir := range s.objectDirs() {
 		for _, read := range []func(ID, int64) (string, []byte, error){dir.readLoose, dir.readPacked} {
@@ -207,7 +191,7 @@ func (s *objectStore) readOnce(id ID, limit int64) (kind string, data []byte, er
 	return "", nil, err
 }
 
-func (s *objectStore) has(id ID) bool {
+func (s *nativeStore) has(id ID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, dir := range s.objectDirs() {
@@ -223,7 +207,7 @@ func (s *objectStore) has(id ID) bool {
 
 // freshen sets the time of last use of an object of our own, and reports whether
 // it is there. gc prunes unreachable objects by that time.
-func (s *objectStore) freshen(id ID) bool {
+func (s *nativeStore) freshen(id ID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	own := s.objectDirs()[0]
@@ -233,32 +217,4 @@ func (s *objectStore) freshen(id ID) bool {
 	}
 	pack, _, err := own.findPacked(id)
 	return err == nil && touch(pack.path+".pack") == nil
-}
-
-// validID reports whether id is a full object id of this repository's format.
-func (r *Repo) validID(id ID) bool {
-	want := 40
-	if r.SHA256() {
-		want = 64
-	}
-	return len(id) == want && isHex(string(id))
-}
-
-// isHex reports whether s is made of lower-case hex digits only.
-func isHex(s string) bool {
-	for i := range len(s) {
-		c := s[i]
-		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return false
-		}
-	}
-	return true
-}
-
-// zeroID is how git writes "no object".
-func (r *Repo) zeroID() ID {
-	if r.SHA256() {
-		return "0000000000000000000000000000000000000000000000000000000000000000"
-	}
-	return "0000000000000000000000000000000000000000"
 }

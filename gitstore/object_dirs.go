@@ -31,7 +31,7 @@ type objectDir struct {
 func (r *Repo) objectsPath() string { return filepath.Join(r.CommonDir, "objects") }
 
 // objectDirs gives our own directory and those it borrows from. The caller holds mu.
-func (s *objectStore) objectDirs() []*objectDir {
+func (s *nativeStore) objectDirs() []*objectDir {
 	if s.dirs == nil {
 		s.addDir(s.repo.objectsPath(), 0)
 	}
@@ -39,7 +39,7 @@ func (s *objectStore) objectDirs() []*objectDir {
 }
 
 // addDir adds a directory and, in git's order, those named in its alternates file.
-func (s *objectStore) addDir(path string, depth int) {
+func (s *nativeStore) addDir(path string, depth int) {
 	for _, d := range s.dirs {
 		if d.path == path {
 			return

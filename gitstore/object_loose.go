@@ -16,10 +16,6 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/objfile"
 )
 
-// renameTries is how often a directory is made again that gc, which removes
-// empty ones, took away before the file was in it.
-const renameTries = 20
-
 func (d *objectDir) loosePath(id ID) string {
 	return filepath.Join(d.path, string(id[:2]), string(id[2:]))
 }

@@ -99,7 +99,7 @@ func checkAllObjects(t *testing.T, repo *Repo) {
 	list := testGit(t, repo.WorkTree, "cat-file", "--batch-all-objects", "--batch-check")
 	for line := range strings.Lines(list) {
 		fields := strings.Fields(line)
-		kind, data, err := repo.objects.read(ID(fields[0]), maxObject)
+		kind, data, err := repo.native.read(ID(fields[0]), maxObject)
 		if err != nil || kind != fields[1] || fmt.Sprint(len(data)) != fields[2] {
 			t.Errorf("object %s: read %s of %d bytes, %v", strings.TrimSpace(line), kind, len(data), err)
 		}
@@ -135,7 +135,7 @@ func TestReadWhilePacksChange(t *testing.T) {
 		testGit(t, repo.WorkTree, "repack", "-adq")
 		checkAllObjects(t, repo)
 	}
-	if n := len(repo.objects.dirs[0].packs); n != 1 {
+	if n := len(repo.native.dirs[0].packs); n != 1 {
 		t.Errorf("%d packs are listed, 1 is there", n)
 	}
 }
@@ -149,7 +149,7 @@ func TestOpenPacksAreBounded(t *testing.T) {
 	}
 	checkAllObjects(t, repo)
 	count := func() (open int) {
-		for _, p := range repo.objects.dirs[0].packs {
+		for _, p := range repo.native.dirs[0].packs {
 			if p.idx != nil || p.pack != nil {
 				open++
 			}
@@ -195,7 +195,7 @@ func TestAlternatesInCircle(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkAllObjects(t, repo)
-	if n := len(repo.objects.dirs); n != 1 {
+	if n := len(repo.native.dirs); n != 1 {
 		t.Errorf("%d object directories", n)
 	}
 }
@@ -222,7 +222,7 @@ func TestDamagedObject(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := repo.objects.objectDirs()[0].loosePath(id)
+	path := repo.native.objectDirs()[0].loosePath(id)
 	whole, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -231,7 +231,7 @@ func TestDamagedObject(t *testing.T) {
 		damaged := bytes.Clone(whole)
 		damaged[i] ^= 0x10
 		replaceFile(t, path, damaged)
-		_, data, err := repo.objects.read(id, maxObject)
+		_, data, err := repo.native.read(id, maxObject)
 		if err == nil && string(data) != "to be damaged" || err != nil && !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrTooLarge) {
 			t.Errorf("byte %d changed: read %q, %v", i, data, err)
 		}
@@ -262,7 +262,7 @@ func TestWriteFreshens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := repo.objects.objectDirs()[0].loosePath(id)
+	path := repo.native.objectDirs()[0].loosePath(id)
 	old := time.Now().Add(-100 * 24 * time.Hour)
 	if err := os.Chtimes(path, old, old); err != nil {
 		t.Fatal(err)
@@ -287,7 +287,7 @@ func TestObjectPermissions(t *testing.T) {
 			t.Fatal(err)
 		}
 		ours := statModes(t, repo, id)
-		os.RemoveAll(filepath.Dir(repo.objects.objectDirs()[0].loosePath(id)))
+		os.RemoveAll(filepath.Dir(repo.native.objectDirs()[0].loosePath(id)))
 		writeTestFile(t, repo.WorkTree, "blob", text)
 		testGit(t, repo.WorkTree, "hash-object", "-w", "blob")
 		if gits := statModes(t, repo, id); ours != gits {
@@ -298,7 +298,7 @@ func TestObjectPermissions(t *testing.T) {
 
 func statModes(t *testing.T, repo *Repo, id ID) [2]os.FileMode {
 	t.Helper()
-	path := repo.objects.objectDirs()[0].loosePath(id)
+	path := repo.native.objectDirs()[0].loosePath(id)
 	file, err := os.Stat(path)
 	if err != nil {
 		t.Fatal(err)

@@ -40,7 +40,7 @@ func allLoose(t *testing.T, repo *Repo) {
 	}
 }
 
-func loosePath(repo *Repo, id ID) string { return repo.objects.objectDirs()[0].loosePath(id) }
+func loosePath(repo *Repo, id ID) string { return repo.native.objectDirs()[0].loosePath(id) }
 
 // spoil writes other bytes over a file of git's, which is read-only.
 func spoil(t *testing.T, path string, change func([]byte) []byte) {

@@ -256,3 +256,26 @@ func (r *Repo) updateRefError(ctx context.Context, name string, old ID, err erro
 	}
 	return err
 }
+
+// keep has a ref name an object, whatever it named before.
+func (r *Repo) keep(ctx context.Context, ref string, id ID) error {
+	have, err := r.Ref(ctx, ref)
+	if err != nil || have == id {
+		return err
+	}
+	return r.swapRef(ctx, ref, id, have)
+}
+
+// DropRefs deletes refs of this tool's own that are there.
+func (r *Repo) DropRefs(ctx context.Context, names []string) error {
+	for _, name := range names {
+		id, err := r.Ref(ctx, name)
+		if err == nil && id != "" {
+			err = r.SwapRef(ctx, name, "", id)
+		}
+		if err != nil {
+			return fmt.Errorf("drop %s: %w", name, err)
+		}
+	}
+	return nil
+}

@@ -26,20 +26,6 @@ func stagedPrefix(remote string) string { return remotesPrefix + remote + "/log/
 // stagedNotes is where the notes of a remote are staged.
 func stagedNotes(remote string) string { return remotesPrefix + remote + "/notes" }
 
-// Remotes lists the names of the remotes that are configured with a URL, sorted.
-func (r *Repo) Remotes() []string {
-	var names []string
-	for key := range r.Config {
-		name, isRemote := strings.CutPrefix(key, "remote.")
-		name, isURL := strings.CutSuffix(name, ".url")
-		if isRemote && isURL && name != "" {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
-}
-
 // ElectRemote chooses the remote to share with: name if it is given, else
 // runr.remote, else origin, else the only one. It is ErrNotFound, with the names that
 // there are, when that is none. A URL is not taken: only what the user configured.

@@ -149,7 +149,7 @@ func TestFetchFromDamagedRemote(t *testing.T) {
 	write(t, b, "sound")
 	syncLogs(t, a)
 	syncLogs(t, b)
-	if err := os.Remove(openTestRepo(t, bare).objects.objectDirs()[0].loosePath(lost)); err != nil {
+	if err := os.Remove(openTestRepo(t, bare).native.objectDirs()[0].loosePath(lost)); err != nil {
 		t.Fatal(err)
 	}
 	fetched := fetchLogs(t, c)

@@ -8,11 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"unicode"
 )
-
-// ErrRemote is what a remote, or the way to it, refused. The message is one line.
-var ErrRemote = errors.New("remote")
 
 // RefusedError is the no of a remote that was reached; it is ErrRemote too.
 type RefusedError struct {
@@ -132,31 +128,6 @@ func unconnected(err error) bool {
 		strings.Contains(exit.Stderr, "unable to access '") || strings.Contains(exit.Stderr, "unable to connect to"))
 }
 
-// localLines are what git itself said, without what a server sent.
-func localLines(err error) []string {
-	var exit *GitError
-	if !errors.As(err, &exit) {
-		return nil
-	}
-	var lines []string
-	for line := range strings.Lines(exit.Stderr) {
-		if line = cleanLine(line); line != "" && !strings.HasPrefix(line, "remote: ") {
-			lines = append(lines, line)
-		}
-	}
-	return lines
-}
-
-// localLine is the first line of git's own with one of the words, "" for none.
-func localLine(err error, words ...string) string {
-	for _, line := range localLines(err) {
-		if slices.ContainsFunc(words, func(word string) bool { return strings.Contains(line, word) }) {
-			return strings.TrimPrefix(strings.TrimPrefix(line, "fatal: "), "error: ")
-		}
-	}
-	return ""
-}
-
 // isLocked reports whether a lock file of this clone's was in git's way.
 func isLocked(err error) bool { return localComplaint(err) != "" }
 
@@ -194,23 +165,6 @@ func firstComplaint(exit *GitError) string {
 		return fmt.Sprintf("exit status %d", exit.Status)
 	}
 	return said
-}
-
-// cleanLine makes a line from elsewhere harmless: nothing that does not print, no
-// password in a URL.
-func cleanLine(line string) string {
-	line = strings.Map(func(c rune) rune {
-		if !unicode.IsPrint(c) {
-			return ' '
-		}
-		return c
-	}, line)
-	if scheme, rest, ok := strings.Cut(line, "://"); ok {
-		if user, host, ok := strings.Cut(rest, "@"); ok && !strings.ContainsAny(user, "/ ") {
-			line = scheme + "://" + host
-		}
-	}
-	return strings.TrimSpace(line)
 }
 
 // pushed is what a remote answered to one refspec of a push.

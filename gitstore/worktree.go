@@ -383,30 +383,6 @@ func (r *Repo) listWorktrees(ctx context.Context) ([]listedWorktree, error) {
 	return trees, nil
 }
 
-// registeredDir reads where the worktree of a git directory is, "" when unknown.
-// The path may be relative to the git directory (extensions.relativeWorktrees).
-func registeredDir(gitDir string) string {
-	data, err := os.ReadFile(filepath.Join(gitDir, "gitdir"))
-	if err != nil {
-		return ""
-	}
-	dotGit := strings.TrimRight(string(data), "\n")
-	if !filepath.IsAbs(dotGit) {
-		dotGit = filepath.Join(gitDir, dotGit)
-	}
-	return realDir(filepath.Dir(dotGit))
-}
-
-// realDir resolves symbolic links in all of path but its last part, as far as it
-// exists.
-func realDir(path string) string {
-	parent, err := filepath.EvalSymlinks(filepath.Dir(path))
-	if err != nil {
-		return filepath.Clean(path)
-	}
-	return filepath.Join(parent, filepath.Base(path))
-}
-
 // removeTree is os.RemoveAll that also gets rid of directories without write
 // permission, as module caches have.
 func removeTree(path string) error {

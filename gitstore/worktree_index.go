@@ -79,10 +79,6 @@ func (w *Worktree) wholeIndex(ctx context.Context) (indexFile, error) {
 	return whole, err
 }
 
-func globQuote(path string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
-}
-
 // scratchIndex makes a copy of an index that git may change; done removes it.
 func (w *Worktree) scratchIndex(index indexFile) (path string, done func(), err error) {
 	parent := filepath.Join(w.GitDir, "runr")
@@ -280,26 +276,6 @@ func (e *LockedError) Error() string {
 
 // Unwrap is ErrBusy.
 func (e *LockedError) Unwrap() error { return ErrBusy }
-
-func removeIfThere(path string) error {
-	err := os.Remove(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
-}
-
-// lockExists is what git says of a lock file that stays where it is.
-const lockExists = ".lock': File exists"
-
-// busy makes git's message about a lock that somebody holds ErrBusy.
-func busy(err error) error {
-	var exit *GitError
-	if errors.As(err, &exit) && strings.Contains(exit.Stderr, lockExists) {
-		return fmt.Errorf("%w: %w", ErrBusy, err)
-	}
-	return err
-}
 
 // indexEntries lists an index: for each path its entries as `git ls-files -s`
 // prints them before the tab, one a stage, joined by newlines.

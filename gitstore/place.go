@@ -12,13 +12,6 @@ import (
 	"strings"
 )
 
-// ID is the name of an object in lower-case hex: 40 digits in a SHA-1
-// repository, 64 in a SHA-256 one. The zero ID ("") is no object.
-type ID string
-
-// Short is the first seven digits, for people.
-func (id ID) Short() string { return string(id[:min(7, len(id))]) }
-
 // Repo is an open repository. It keeps the pack files that it has read from open
 // until Close. Its methods may be called from several goroutines.
 type Repo struct {
@@ -31,7 +24,8 @@ type Repo struct {
 	Config    Config // as it was when the repository was opened
 	format    string // sha1 or sha256
 	reftable  bool
-	objects   *objectStore
+	native    *nativeStore
+	writer    *writerID
 }
 
 // Open finds the repository of dir as git itself does (so that GIT_DIR, ceilings,
@@ -67,7 +61,7 @@ func openIn(ctx context.Context, c gitCall) (*Repo, error) {
 	}
 	repo.Config = answer.config
 	repo.reftable = repo.Config.Get("extensions.refstorage") == "reftable"
-	repo.objects = newObjectStore(repo)
+	repo.native, repo.writer = newNativeStore(repo), new(writerID)
 	return repo, nil
 }
 
