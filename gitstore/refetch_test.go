@@ -40,22 +40,7 @@ func allLoose(t *testing.T, repo *Repo) {
 	}
 }
 
-func loosePath(repo *Repo, id ID) string { return repo.native.objectDirs()[0].loosePath(id) }
-
-// spoil writes other bytes over a file of git's, which is read-only.
-func spoil(t *testing.T, path string, change func([]byte) []byte) {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	if err == nil {
-		err = os.Chmod(path, 0o644)
-	}
-	if err == nil {
-		err = os.WriteFile(path, change(data), 0o644)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+func loosePath(repo *Repo, id ID) string { return repo.loosePath(id) }
 
 func flip(data []byte) []byte {
 	data = bytes.Clone(data)
@@ -286,36 +271,6 @@ func TestRefetchDropsBrokenCopies(t *testing.T) {
 		t.Errorf("%q, %v", id, err)
 	}
 	syncLogs(t, repo)
-}
-
-// A damaged pack may say any size of an object; another one has it.
-func TestReadFromTheOtherPack(t *testing.T) {
-	for damaged := range 2 {
-		repo, ctx := newTestRepo(t), context.Background()
-		shell(t, repo.GitDir, "x=$(echo x | git hash-object -w --stdin); y=$(echo y | git hash-object -w --stdin); cd objects\n"+
-			"echo $x | git pack-objects -q pack/pack >one; printf '%s\\n' $x $y | git pack-objects -q pack/pack >two; git prune-packed")
-		id := repo.objectID("blob", []byte("x\n"))
-		name := strings.TrimSpace(readTestFile(t, repo.GitDir, "objects/"+[]string{"one", "two"}[damaged]))
-		pack := &packFile{path: filepath.Join(repo.GitDir, "objects", "pack", "pack-"+name)}
-		if err := pack.open(); err != nil {
-			t.Fatal(err)
-		}
-		hash, err := hashOf(id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		at, err := pack.index.find(hash)
-		if err != nil {
-			t.Fatal(err)
-		}
-		pack.close()
-		spoil(t, pack.path+".pack", func(b []byte) []byte {
-			return slices.Concat(b[:at], []byte{0xbf, 0xff, 0xff, 0xff, 0x7f}, b[at+5:])
-		})
-		if kind, data, err := repo.readObject(ctx, id); err != nil || kind != "blob" || string(data) != "x\n" {
-			t.Errorf("pack %d: %q %q, %v", damaged, kind, data, err)
-		}
-	}
 }
 
 // A ref of ours that names a missing object makes git bring nothing: that is said, and

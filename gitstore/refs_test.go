@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -235,24 +234,6 @@ func TestBranchMoveIsInTheReflog(t *testing.T) {
 	if log := testGit(t, repo.WorkTree, "reflog", "topic", "--format=%H"); log != string(ids[1])+"\n"+string(ids[0]) {
 		t.Errorf("reflog %q", log)
 	}
-}
-
-func TestReftable(t *testing.T) {
-	isolate(t)
-	dir := t.TempDir()
-	if err := exec.Command("git", "init", "-q", "--ref-format=reftable", dir).Run(); err != nil {
-		t.Skip("this git has no reftable")
-	}
-	repo, ctx := openTestRepo(t, dir), context.Background()
-	if _, err := repo.Head(ctx); !errors.Is(err, ErrUnborn) {
-		t.Errorf("head: %v", err)
-	}
-	first := mustAppend(t, repo, Record{Message: "one"})
-	second := mustAppend(t, repo, Record{Message: "two"})
-	if tips, err := repo.Tips(ctx); tips[repo.Writer()] != second.ID || second.Parent != first.ID || err != nil {
-		t.Errorf("tips %v, %v", tips, err)
-	}
-	testGit(t, dir, "fsck", "--strict")
 }
 
 // plantLock makes a ref's lock file as a killed process leaves it.

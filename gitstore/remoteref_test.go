@@ -12,11 +12,11 @@ const sharedRef = "refs/runr/claims/one"
 func heldBy(t *testing.T, repo *Repo, text string) ID {
 	t.Helper()
 	ctx := context.Background()
-	empty, err := repo.EmptyTree(ctx)
+	empty, err := repo.writeTree(ctx, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	id, err := repo.WriteCommit(ctx, Commit{Tree: empty, Author: testAgent, Committer: testAgent, AuthorWhen: testWhen, CommitterWhen: testWhen, Message: text + "\n"})
+	id, err := repo.writeCommit(ctx, Commit{Tree: empty, Author: testAgent, Committer: testAgent, AuthorWhen: testWhen, CommitterWhen: testWhen, Message: text + "\n"})
 	if err != nil {
 		t.Fatal(err)
 	}

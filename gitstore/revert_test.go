@@ -5,20 +5,11 @@ import (
 	"encoding/hex"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"testing"
 	"time"
 )
-
-// shell runs a script in a directory, as an agent would.
-func shell(t *testing.T, dir, script string) {
-	t.Helper()
-	if out, err := runScript(dir, script); err != nil {
-		t.Fatalf("%s: %v\n%s", script, err, out)
-	}
-}
 
 // indexState is what is staged, and what git says of it.
 func indexState(t *testing.T, dir string) string {
@@ -404,13 +395,6 @@ func TestSetExecutable(t *testing.T) {
 			t.Errorf("%o %v: %o, want %o", c.perm, c.on, got, c.want)
 		}
 	}
-}
-
-func runScript(dir, script string) (string, error) {
-	cmd := exec.Command("sh", "-c", script)
-	cmd.Dir = dir
-	out, err := cmd.CombinedOutput()
-	return string(out), err
 }
 
 func unhex(t *testing.T, id ID) []byte {

@@ -17,7 +17,7 @@ import (
 func plantLog(t *testing.T, bare *Repo, writer, text string, sound bool) ID {
 	t.Helper()
 	ctx := context.Background()
-	empty, err := bare.EmptyTree(ctx)
+	empty, err := bare.writeTree(ctx, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func TestFetchFromDamagedRemote(t *testing.T) {
 	write(t, b, "sound")
 	syncLogs(t, a)
 	syncLogs(t, b)
-	if err := os.Remove(openTestRepo(t, bare).native.objectDirs()[0].loosePath(lost)); err != nil {
+	if err := os.Remove(openTestRepo(t, bare).loosePath(lost)); err != nil {
 		t.Fatal(err)
 	}
 	fetched := fetchLogs(t, c)
