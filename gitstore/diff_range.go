@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"git-runr/gitstore/odb"
 )
 
 // Range reads what a user names as the changes to look at: "A..B", "A...B" (from
@@ -45,7 +47,7 @@ func (r *Repo) ownRange(ctx context.Context, rev string) (from, to ID, err error
 		return "", "", err
 	}
 	if len(commit.Parents) == 0 {
-		return r.emptyTreeID(), to, nil
+		return r.objects.EmptyTreeID(), to, nil
 	}
 	return commit.Parents[0], to, nil
 }
@@ -58,7 +60,7 @@ func orHead(rev string) string {
 }
 
 // EmptyTree writes the tree without entries, and returns its id.
-func (r *Repo) EmptyTree(ctx context.Context) (ID, error) { return r.writeTree(ctx, nil) }
+func (r *Repo) EmptyTree(ctx context.Context) (ID, error) { return r.objects.WriteTree(ctx, nil) }
 
 // CommitInfo is a commit in a list.
 type CommitInfo struct {
@@ -78,10 +80,10 @@ func (r *Repo) Commits(ctx context.Context, from, to ID, max int) ([]CommitInfo,
 		args = append(args, "--max-count="+strconv.Itoa(max))
 	}
 	args = append(args, "--end-of-options", string(to))
-	if from != "" && from != r.emptyTreeID() {
+	if from != "" && from != r.objects.EmptyTreeID() {
 		args = append(args, "^"+string(from))
 	}
-	out, err := r.git(ctx, append(args, "--")...)
+	out, err := r.dir.Git(ctx, append(args, "--")...)
 	if err != nil {
 		return nil, fmt.Errorf("list commits of %s..%s: %w", from.Short(), to.Short(), err)
 	}
@@ -97,7 +99,7 @@ func parseCommits(fields []string) []CommitInfo {
 			ID:      ID(strings.TrimPrefix(fields[0], "\n")),
 			Merge:   strings.Contains(fields[1], " "),
 			Author:  Identity{Name: fields[2], Email: fields[3]},
-			When:    parseWhen(fields[4:5]),
+			When:    odb.ParseWhen(fields[4:5]),
 			Subject: fields[5],
 			Message: fields[6],
 		})
@@ -116,7 +118,7 @@ func (r *Repo) ContainedInBranch(ctx context.Context, id ID) (bool, error) {
 			return inHead, err
 		}
 	}
-	out, err := r.git(ctx, "for-each-ref", "--count=1", "--contains="+string(id), "refs/heads/")
+	out, err := r.dir.Git(ctx, "for-each-ref", "--count=1", "--contains="+string(id), "refs/heads/")
 	if err != nil {
 		return false, fmt.Errorf("branches with %s: %w", id.Short(), err)
 	}

@@ -1,6 +1,11 @@
 package gitstore
 
-import "git-runr/gitstore/testrepo"
+import (
+	"context"
+	"testing"
+
+	"git-runr/gitstore/testrepo"
+)
 
 var (
 	testGit       = testrepo.Git
@@ -13,3 +18,21 @@ var (
 	replaceFile   = testrepo.ReplaceFile
 	spoil         = testrepo.Spoil
 )
+
+// newTestRepoFormat makes an empty repository with one object format.
+func newTestRepoFormat(t *testing.T, format string) *Repo {
+	t.Helper()
+	isolate(t)
+	dir := t.TempDir()
+	testGit(t, dir, "init", "-q", "--object-format="+format)
+	return openTestRepo(t, dir)
+}
+
+func testHead(t *testing.T, repo *Repo) ID {
+	t.Helper()
+	id, err := repo.Head(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"git-runr/gitstore/odb"
 )
 
 // indexState is what is staged, and what git says of it.
@@ -227,16 +229,16 @@ func TestRevertRefusesUnsafePaths(t *testing.T) {
 			if err := os.Mkdir(filepath.Join(dir, name), 0o777); err != nil && !os.IsExist(err) {
 				t.Fatal(err)
 			}
-			blob, err := w.repo.writeObject(ctx, "blob", []byte("[core]\n"))
+			blob, err := w.repo.objects.Write(ctx, "blob", []byte("[core]\n"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			inner, err := w.repo.writeTree(ctx, []TreeEntry{{ModeFile, "planted", blob}})
+			inner, err := w.repo.objects.WriteTree(ctx, []odb.TreeEntry{{ModeFile, "planted", blob}})
 			if err != nil {
 				t.Fatal(err)
 			}
 			raw := []byte("40000 " + name + "\x00" + string(unhex(t, inner)))
-			evil, err := w.repo.writeObject(ctx, "tree", raw)
+			evil, err := w.repo.objects.Write(ctx, "tree", raw)
 			if err != nil {
 				t.Fatal(err)
 			}

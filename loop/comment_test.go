@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/gitstore"
+	"git-runr/gitstore/safefile"
 	"git-runr/loop/reply"
 )
 
@@ -19,7 +19,7 @@ func personReview(t *testing.T, s *Store, files map[string]string) Review {
 	ctx := context.Background()
 	dir := s.Repo.WorkTree
 	for name, text := range files {
-		if err := gitstore.WriteFile(dir+"/"+name, []byte(text), 0o644); err != nil {
+		if err := safefile.WriteFile(dir+"/"+name, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/gitstore/safefile"
 )
 
 // Garbage is what gc leaves out of lists, and what of old runs it removes from this
@@ -198,7 +199,7 @@ func (s *Store) CollectGarbage(ctx context.Context, g Garbage) error {
 	}
 	data, err := json.Marshal(cutoff{g.ClosedBefore})
 	if err == nil {
-		err = gitstore.WriteFile(s.cutoffPath(), append(data, '\n'), 0o666)
+		err = safefile.WriteFile(s.cutoffPath(), append(data, '\n'), 0o666)
 	}
 	if err != nil {
 		return fmt.Errorf("write %s: %w", s.cutoffPath(), err)

@@ -106,3 +106,15 @@ func RunScript(dir, script string) (string, error) {
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }
+
+// New makes a repository with one commit, and gives its directory.
+func New(t *testing.T) string {
+	t.Helper()
+	Isolate(t)
+	dir := t.TempDir()
+	Git(t, dir, "init", "-q")
+	WriteFile(t, dir, "a.txt", "one\n")
+	Git(t, dir, "add", ".")
+	Git(t, dir, "commit", "-qm", "first")
+	return dir
+}
