@@ -12,7 +12,6 @@ import (
 	"os"
 	"path"
 	"strings"
-	"syscall"
 
 	"git-runr/gitstore/odb"
 )
@@ -262,7 +261,7 @@ func (f *workFiles) linkState(dir *os.Root, base string) (fileState, error) {
 }
 
 func (f *workFiles) regularState(dir *os.Root, base string) (fileState, error) {
-	file, err := dir.OpenFile(base, os.O_RDONLY|syscall.O_NOFOLLOW, 0)
+	file, err := dir.OpenFile(base, os.O_RDONLY|noFollow, 0)
 	if err != nil {
 		return fileState{}, err
 	}
@@ -391,7 +390,7 @@ func (f *workFiles) writeFile(dir *os.Root, temp string, id ID, mode string, per
 	if mode == ModeExecutable {
 		initial = 0o777
 	}
-	file, err := dir.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL|syscall.O_NOFOLLOW, initial)
+	file, err := dir.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL|noFollow, initial)
 	if err != nil {
 		return err
 	}

@@ -233,7 +233,7 @@ func TestRevertRefusesUnsafePaths(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			inner, err := w.repo.objects.WriteTree(ctx, []odb.TreeEntry{{ModeFile, "planted", blob}})
+			inner, err := w.repo.objects.WriteTree(ctx, []odb.TreeEntry{{Mode: ModeFile, Name: "planted", ID: blob}})
 			if err != nil {
 				t.Fatal(err)
 			}

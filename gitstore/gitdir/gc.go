@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -47,5 +46,5 @@ func (d *Dir) GcRuns() bool {
 	if err != nil || !strings.EqualFold(host, here) {
 		return true
 	}
-	return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
+	return !processGone(pid)
 }

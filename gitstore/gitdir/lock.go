@@ -62,7 +62,7 @@ func (d *Dir) HoldLock(ctx context.Context, name string) (held context.Context, 
 		return nil, nil, err
 	}
 	return context.WithValue(ctx, heldLockKey{}, f), func() {
-		_ = syscall.Flock(int(f.Fd()), syscall.LOCK_UN) // also where something that git started lives on
+		funlock(f) // also where something that git started lives on
 		f.Close()
 	}, nil
 }
@@ -119,15 +119,12 @@ func (d *Dir) flock(path string) (*os.File, error) {
 	if err != nil {
 		return nil, ReadOnly(err)
 	}
-	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	for errors.Is(err, syscall.EINTR) {
-		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	}
-	if err == nil && sameFile(f, path) {
+	locked, err := flock(f)
+	if locked && sameFile(f, path) {
 		return f, nil
 	}
 	f.Close()
-	if err == nil || errors.Is(err, syscall.EWOULDBLOCK) { // locked, but the state directory was deleted meanwhile
+	if err == nil { // held, or locked but the state directory was deleted meanwhile
 		return nil, nil
 	}
 	return nil, fmt.Errorf("lock %s: %w", path, err)

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -65,14 +64,6 @@ func (s *Store) dropLeftLock(held *os.File) {
 		os.Remove(path)
 	}
 	_ = held.Truncate(0)
-}
-
-func inode(info fs.FileInfo) string {
-	stat, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return "unknown"
-	}
-	return strconv.FormatUint(uint64(stat.Ino), 10)
 }
 
 func (s *Store) createRefLock(ctx context.Context, name string) (*os.File, error) {
