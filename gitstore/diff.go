@@ -186,3 +186,18 @@ func (r *Repo) HeadOrEmpty(ctx context.Context) (ID, error) {
 func (r *Repo) WriteCommit(ctx context.Context, c Commit) (ID, error) {
 	return r.objects.WriteCommit(ctx, c)
 }
+
+func changedPaths(changed []Change) []string {
+	var paths []string
+	for _, c := range changed {
+		paths = append(paths, c.Path)
+	}
+	return paths
+}
+
+func (r *Repo) orEmptyTree(id ID) ID {
+	if id == "" {
+		return r.objects.EmptyTreeID()
+	}
+	return id
+}

@@ -143,21 +143,6 @@ func (r *Repo) keepsMost(ctx context.Context, commit ID, deleted []string) error
 
 func landReason(spec LandSpec) string { return "runr: land " + spec.Result.Short() }
 
-func changedPaths(changed []Change) []string {
-	var paths []string
-	for _, c := range changed {
-		paths = append(paths, c.Path)
-	}
-	return paths
-}
-
-func (r *Repo) orEmptyTree(id ID) ID {
-	if id == "" {
-		return r.objects.EmptyTreeID()
-	}
-	return id
-}
-
 // LandRef is Land for a branch that is not checked out anywhere, as in a bare
 // repository. It is ErrConflict when it is checked out.
 func (r *Repo) LandRef(ctx context.Context, ref string, spec LandSpec) (Landed, error) {

@@ -12,7 +12,7 @@ import (
 func TestImports(t *testing.T) {
 	layer := map[string]int{"gitstore": 0, "loop": 1, "diagnose": 2, "hooks": 2, "cmd": 3}
 	within := map[string]int{ // gitstore/…: what all may use, then each what is below it
-		"safefile": 0, "testtmp": 0, "testrepo": 0, "glob": 0, "gitdir": 1, "odb": 2, "refdb": 3, "entrylog": 4, "": 5,
+		"safefile": 0, "testtmp": 0, "testrepo": 0, "gitdir": 1, "odb": 2, "refdb": 3, "entrylog": 4, "": 5,
 	}
 	for _, p := range listPackages(t) {
 		name, local := strings.CutPrefix(p.ImportPath, "git-runr/")
