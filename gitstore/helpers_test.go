@@ -15,8 +15,6 @@ var (
 	readTestFile  = testrepo.ReadFile
 	shell         = testrepo.Shell
 	runScript     = testrepo.RunScript
-	replaceFile   = testrepo.ReplaceFile
-	spoil         = testrepo.Spoil
 )
 
 // newTestRepoFormat makes an empty repository with one object format.

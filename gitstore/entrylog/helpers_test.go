@@ -25,7 +25,6 @@ var (
 	isolate       = testrepo.Isolate
 	writeTestFile = testrepo.WriteFile
 	exists        = testrepo.Exists
-	readTestFile  = testrepo.ReadFile
 	shell         = testrepo.Shell
 	replaceFile   = testrepo.ReplaceFile
 	spoil         = testrepo.Spoil

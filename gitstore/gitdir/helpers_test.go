@@ -4,7 +4,6 @@ import (
 	"os"
 	"testing"
 
-	"git-runr/gitstore/testrepo"
 	"git-runr/gitstore/testtmp"
 )
 
@@ -12,14 +11,3 @@ func TestMain(m *testing.M) {
 	testtmp.InMemory()
 	os.Exit(m.Run())
 }
-
-var (
-	testGit       = testrepo.Git
-	isolate       = testrepo.Isolate
-	writeTestFile = testrepo.WriteFile
-	exists        = testrepo.Exists
-	readTestFile  = testrepo.ReadFile
-	shell         = testrepo.Shell
-	replaceFile   = testrepo.ReplaceFile
-	spoil         = testrepo.Spoil
-)

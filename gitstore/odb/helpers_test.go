@@ -19,7 +19,6 @@ var (
 	testGit       = testrepo.Git
 	isolate       = testrepo.Isolate
 	writeTestFile = testrepo.WriteFile
-	exists        = testrepo.Exists
 	readTestFile  = testrepo.ReadFile
 	shell         = testrepo.Shell
 	replaceFile   = testrepo.ReplaceFile

@@ -20,11 +20,6 @@ var (
 	testGit       = testrepo.Git
 	isolate       = testrepo.Isolate
 	writeTestFile = testrepo.WriteFile
-	exists        = testrepo.Exists
-	readTestFile  = testrepo.ReadFile
-	shell         = testrepo.Shell
-	replaceFile   = testrepo.ReplaceFile
-	spoil         = testrepo.Spoil
 )
 
 // newTestRepo makes a repository with one commit and opens it.
