@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"git-runr/gitstore/odb"
 )
 
 // LoggedCommit is a commit with its whole message and the files that it changes.
@@ -24,7 +26,7 @@ type LoggedCommit struct {
 // process however many there are.
 func (r *Repo) LogMessages(ctx context.Context, from, to ID, max int) ([]LoggedCommit, error) {
 	revs := []ID{to}
-	if from != "" && from != r.emptyTreeID() {
+	if from != "" && from != r.objects.EmptyTreeID() {
 		revs = append(revs, "^"+from)
 	}
 	commits, err := r.logMessages(ctx, revs, "--max-count="+strconv.Itoa(limitOrAll(max)))
@@ -47,7 +49,7 @@ func limitOrAll(max int) int {
 func (r *Repo) LogOnly(ctx context.Context, ids []ID) ([]LoggedCommit, error) {
 	var known []ID
 	for _, id := range ids {
-		if !r.validID(id) {
+		if !r.objects.ValidID(id) {
 			continue
 		}
 		if _, err := r.ReadCommit(ctx, id); err == nil {
@@ -70,12 +72,12 @@ const loggedFormat = "--format=tformat:%x00%H%x00%P%x00%ct%x00%s%x00%B%x00"
 func (r *Repo) logMessages(ctx context.Context, revs []ID, choice string) ([]LoggedCommit, error) {
 	var stdin strings.Builder
 	for _, rev := range revs {
-		if !r.validID(ID(strings.TrimPrefix(string(rev), "^"))) {
+		if !r.objects.ValidID(ID(strings.TrimPrefix(string(rev), "^"))) {
 			return nil, fmt.Errorf("commit %q: %w", string(rev), ErrNotFound)
 		}
 		stdin.WriteString(string(rev) + "\n")
 	}
-	out, err := r.gitIn(ctx, []byte(stdin.String()), "log", "-z", "--stdin", choice, loggedFormat, "--encoding=UTF-8",
+	out, err := r.dir.GitIn(ctx, []byte(stdin.String()), "log", "-z", "--stdin", choice, loggedFormat, "--encoding=UTF-8",
 		"--name-only", "--root", "--no-renames", "--diff-merges=off", "--no-relative", "--no-ext-diff", "--no-textconv",
 		"--no-show-signature", "--no-notes", "--no-color", "--no-decorate", "--")
 	if err != nil {
@@ -90,10 +92,10 @@ func (r *Repo) logMessages(ctx context.Context, revs []ID, choice string) ([]Log
 func (r *Repo) parseLogged(out string) ([]LoggedCommit, error) {
 	var commits []LoggedCommit
 	for fields := strings.Split(out, "\x00"); len(fields) > 1; {
-		if len(fields) < 7 || fields[0] != "" || !r.validID(ID(fields[1])) {
+		if len(fields) < 7 || fields[0] != "" || !r.objects.ValidID(ID(fields[1])) {
 			return nil, fmt.Errorf("read git log: unexpected %.60q", strings.Join(fields[:min(len(fields), 3)], "\x00"))
 		}
-		commit := LoggedCommit{ID: ID(fields[1]), When: parseWhen(fields[3:4]), Subject: fields[4], Message: fields[5]}
+		commit := LoggedCommit{ID: ID(fields[1]), When: odb.ParseWhen(fields[3:4]), Subject: fields[4], Message: fields[5]}
 		for _, parent := range strings.Fields(fields[2]) {
 			commit.Parents = append(commit.Parents, ID(parent))
 		}

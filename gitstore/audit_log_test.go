@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"git-runr/gitstore/gitdir"
 )
 
 func TestLogMessages(t *testing.T) {
@@ -55,7 +57,7 @@ func TestLogMessages(t *testing.T) {
 	if some, err := repo.LogMessages(ctx, first, silent, 0); err != nil || len(some) != 2 || some[0].ID != silent {
 		t.Errorf("range: %+v, %v", some, err)
 	}
-	if one, err := repo.LogMessages(ctx, repo.emptyTreeID(), silent, 1); err != nil || len(one) != 1 || one[0].ID != silent {
+	if one, err := repo.LogMessages(ctx, repo.objects.EmptyTreeID(), silent, 1); err != nil || len(one) != 1 || one[0].ID != silent {
 		t.Errorf("one: %+v, %v", one, err)
 	}
 	if none, err := repo.LogMessages(ctx, merge, merge, 0); err != nil || len(none) != 0 {
@@ -107,7 +109,8 @@ func FuzzParseLogged(f *testing.F) {
 	f.Add("\x00" + id + "\x00\x001\x00s\x00s\n\x00\x00\na\x00b\x00\x00" + id + "\x00" + id + "\x001\x00\x00\x00\x00")
 	f.Add("\x00" + id + "\x00\x00x\x00s\x00")
 	f.Fuzz(func(t *testing.T, out string) {
-		commits, err := (&Repo{}).parseLogged(out)
+		repo, _ := opened(&gitdir.Dir{Place: &gitdir.Place{}}, nil)
+		commits, err := repo.parseLogged(out)
 		for _, c := range commits {
 			if len(c.ID) != 40 || slices.Contains(c.Files, "") {
 				t.Errorf("%q gives %+v, %v", out, c, err)

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"git-runr/gitstore/gitdir"
 )
 
 const strayPrefix = "refs/runr-local/stray/"
@@ -128,7 +130,7 @@ func (r *Repo) commitBase(ctx context.Context, at position, parent ID) (ID, erro
 func (r *Repo) commitTree(ctx context.Context, tree, top ID, spec CommitSpec) (ID, error) {
 	commit := Commit{Tree: tree, Author: spec.Author, AuthorWhen: spec.When, CommitterWhen: spec.When, Message: spec.Message}
 	if top != "" {
-		before, err := r.treeOf(ctx, top)
+		before, err := r.refs.TreeOf(ctx, top)
 		if err != nil || before == tree {
 			return top, err
 		}
@@ -138,7 +140,7 @@ func (r *Repo) commitTree(ctx context.Context, tree, top ID, spec CommitSpec) (I
 	if commit.Committer, err = r.committer(ctx, spec.Author); err != nil {
 		return "", err
 	}
-	return r.writeCommit(ctx, commit)
+	return r.objects.WriteCommit(ctx, commit)
 }
 
 // committer is the user, and without one the author.
@@ -192,7 +194,7 @@ func (w *Worktree) keepStray(ctx context.Context, to ID, commits ...ID) error {
 		if !w.Own {
 			return fmt.Errorf("HEAD was moved to %s: %w", id, ErrConflict)
 		}
-		if err := w.repo.keep(ctx, strayPrefix+string(id), id); err != nil {
+		if err := w.repo.refs.Keep(ctx, strayPrefix+string(id), id); err != nil {
 			return err
 		}
 	}
@@ -210,7 +212,7 @@ func (r *Repo) MoveBranch(ctx context.Context, ref string, to, off ID) error {
 	if old != "" && old != off {
 		kept, err := r.IsAncestor(ctx, old, to)
 		if err == nil && !kept {
-			err = r.keep(ctx, strayPrefix+string(old), old)
+			err = r.refs.Keep(ctx, strayPrefix+string(old), old)
 		}
 		if err != nil {
 			return fmt.Errorf("move %s: %w", ref, err)
@@ -219,19 +221,10 @@ func (r *Repo) MoveBranch(ctx context.Context, ref string, to, off ID) error {
 	return r.SwapRef(ctx, ref, to, old)
 }
 
-// keep has a ref name an object, whatever it named before.
-func (r *Repo) keep(ctx context.Context, ref string, id ID) error {
-	have, err := r.Ref(ctx, ref)
-	if err != nil || have == id {
-		return err
-	}
-	return r.swapRef(ctx, ref, id, have)
-}
-
 // moveRef is the compare-and-swap of git with a line for the reflog, for branches
 // and HEAD.
 func (r *Repo) moveRef(ctx context.Context, ref string, to, from ID, why string) error {
-	if err := r.gitUpdateRef(ctx, ref, to, from, why); err != nil {
+	if err := r.refs.GitUpdateRef(ctx, ref, to, from, why); err != nil {
 		return fmt.Errorf("move %s: %w", ref, err)
 	}
 	return nil
@@ -287,7 +280,7 @@ func (w *Worktree) resetTo(ctx context.Context, branchRef string, to, off ID) er
 		return err
 	}
 	if _, err := w.git(ctx, "read-tree", "--reset", "--no-recurse-submodules", string(to)); err != nil {
-		return busy(err)
+		return gitdir.Busy(err)
 	}
 	return w.refreshIndex(ctx)
 }
@@ -296,7 +289,7 @@ func (w *Worktree) resetTo(ctx context.Context, branchRef string, to, off ID) er
 func (w *Worktree) refreshIndex(ctx context.Context) error {
 	return w.changeIndex(ctx, func(index string) error {
 		_, err := w.gitIndex(ctx, index, nil, "update-index", "--unmerged", "--refresh")
-		if exitStatus(err) == 1 { // some files are changed
+		if gitdir.ExitStatus(err) == 1 { // some files are changed
 			return nil
 		}
 		return err

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"git-runr/gitstore/gitdir"
 )
 
 // DiffSpec is a difference of two trees or commits, or a part of it.
@@ -62,7 +64,7 @@ func (d DiffSpec) pathspecs() []string {
 func (r *Repo) diffTree(ctx context.Context, out io.Writer, spec DiffSpec, options ...string) error {
 	args := append([]string{"--no-literal-pathspecs", "diff-tree", "-r", "-M", "--no-ext-diff", "--no-textconv", "--no-color"}, options...)
 	args = append(args, "--end-of-options", string(r.orEmptyTree(spec.From)), string(spec.To), "--")
-	_, err := r.call(ctx, gitCall{args: append(args, spec.pathspecs()...), stdout: out, env: r.noAttributes()})
+	_, err := r.dir.Call(ctx, gitdir.Call{Args: append(args, spec.pathspecs()...), Stdout: out, Env: r.noAttributes()})
 	if err != nil {
 		return fmt.Errorf("compare %s with %s: %w", spec.From.Short(), spec.To.Short(), err)
 	}
@@ -145,7 +147,7 @@ func parseNumstat(listing string) ([]FileStat, error) {
 
 // Changed lists the paths that differ between two trees or commits.
 func (r *Repo) Changed(ctx context.Context, a, b ID) ([]Change, error) {
-	out, err := r.git(ctx, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--end-of-options", string(a), string(b))
+	out, err := r.dir.Git(ctx, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--end-of-options", string(a), string(b))
 	if err != nil {
 		return nil, fmt.Errorf("compare %s with %s: %w", a.Short(), b.Short(), err)
 	}
@@ -181,4 +183,21 @@ func (r *Repo) HeadOrEmpty(ctx context.Context) (ID, error) {
 }
 
 // WriteCommit stores a commit and gives its id. No ref holds it yet.
-func (r *Repo) WriteCommit(ctx context.Context, c Commit) (ID, error) { return r.writeCommit(ctx, c) }
+func (r *Repo) WriteCommit(ctx context.Context, c Commit) (ID, error) {
+	return r.objects.WriteCommit(ctx, c)
+}
+
+func changedPaths(changed []Change) []string {
+	var paths []string
+	for _, c := range changed {
+		paths = append(paths, c.Path)
+	}
+	return paths
+}
+
+func (r *Repo) orEmptyTree(id ID) ID {
+	if id == "" {
+		return r.objects.EmptyTreeID()
+	}
+	return id
+}

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"git-runr/gitstore/odb"
 )
 
 // Range reads what a user names as the changes to look at: "A..B", "A...B" (from
@@ -45,7 +47,7 @@ func (r *Repo) ownRange(ctx context.Context, rev string) (from, to ID, err error
 		return "", "", err
 	}
 	if len(commit.Parents) == 0 {
-		return r.emptyTreeID(), to, nil
+		return r.objects.EmptyTreeID(), to, nil
 	}
 	return commit.Parents[0], to, nil
 }
@@ -57,45 +59,8 @@ func orHead(rev string) string {
 	return rev
 }
 
-// MergeBase is the best common ancestor of two commits; a *MissingError when they have
-// none here.
-func (r *Repo) MergeBase(ctx context.Context, a, b ID) (ID, error) {
-	out, err := r.gitLine(ctx, "merge-base", "--end-of-options", string(a), string(b))
-	if exitStatus(err) == 1 {
-		return "", r.unrelated(a, b, err)
-	}
-	return ID(out), err
-}
-
-// IsAncestor reports whether commit a is b or an ancestor of it.
-func (r *Repo) IsAncestor(ctx context.Context, a, b ID) (bool, error) {
-	_, err := r.git(ctx, "merge-base", "--is-ancestor", "--end-of-options", string(a), string(b))
-	if exitStatus(err) == 1 {
-		return false, nil
-	}
-	return err == nil, err
-}
-
-// exitStatus is the status that git ended with; 0 when the error is not git's.
-func exitStatus(err error) int {
-	var exit *GitError
-	if errors.As(err, &exit) {
-		return exit.Status
-	}
-	return 0
-}
-
 // EmptyTree writes the tree without entries, and returns its id.
-func (r *Repo) EmptyTree(ctx context.Context) (ID, error) { return r.writeTree(ctx, nil) }
-
-// emptyTreeID is the id of the tree without entries, which git knows also when it
-// is not stored.
-func (r *Repo) emptyTreeID() ID {
-	if r.SHA256() {
-		return "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
-	}
-	return "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
-}
+func (r *Repo) EmptyTree(ctx context.Context) (ID, error) { return r.objects.WriteTree(ctx, nil) }
 
 // CommitInfo is a commit in a list.
 type CommitInfo struct {
@@ -115,10 +80,10 @@ func (r *Repo) Commits(ctx context.Context, from, to ID, max int) ([]CommitInfo,
 		args = append(args, "--max-count="+strconv.Itoa(max))
 	}
 	args = append(args, "--end-of-options", string(to))
-	if from != "" && from != r.emptyTreeID() {
+	if from != "" && from != r.objects.EmptyTreeID() {
 		args = append(args, "^"+string(from))
 	}
-	out, err := r.git(ctx, append(args, "--")...)
+	out, err := r.dir.Git(ctx, append(args, "--")...)
 	if err != nil {
 		return nil, fmt.Errorf("list commits of %s..%s: %w", from.Short(), to.Short(), err)
 	}
@@ -134,7 +99,7 @@ func parseCommits(fields []string) []CommitInfo {
 			ID:      ID(strings.TrimPrefix(fields[0], "\n")),
 			Merge:   strings.Contains(fields[1], " "),
 			Author:  Identity{Name: fields[2], Email: fields[3]},
-			When:    parseWhen(fields[4:5]),
+			When:    odb.ParseWhen(fields[4:5]),
 			Subject: fields[5],
 			Message: fields[6],
 		})
@@ -153,7 +118,7 @@ func (r *Repo) ContainedInBranch(ctx context.Context, id ID) (bool, error) {
 			return inHead, err
 		}
 	}
-	out, err := r.git(ctx, "for-each-ref", "--count=1", "--contains="+string(id), "refs/heads/")
+	out, err := r.dir.Git(ctx, "for-each-ref", "--count=1", "--contains="+string(id), "refs/heads/")
 	if err != nil {
 		return false, fmt.Errorf("branches with %s: %w", id.Short(), err)
 	}

@@ -188,8 +188,8 @@ func TestRange(t *testing.T) {
 		spec     string
 		from, to ID
 	}{
-		{"HEAD", first, second}, {"v1", repo.emptyTreeID(), first}, {"v1..main", first, second}, {"side..", side, second},
-		{"..side", second, side}, {"main...side", first, side}, {"HEAD~1", repo.emptyTreeID(), first},
+		{"HEAD", first, second}, {"v1", repo.objects.EmptyTreeID(), first}, {"v1..main", first, second}, {"side..", side, second},
+		{"..side", second, side}, {"main...side", first, side}, {"HEAD~1", repo.objects.EmptyTreeID(), first},
 	} {
 		from, to, err := repo.Range(context.Background(), c.spec)
 		if err != nil || from != c.from || to != c.to {
@@ -207,7 +207,7 @@ func TestEmptyTree(t *testing.T) {
 	for _, format := range []string{"sha1", "sha256"} {
 		repo := newTestRepoFormat(t, format)
 		id, err := repo.EmptyTree(context.Background())
-		if err != nil || id != repo.emptyTreeID() || !repo.hasObject(context.Background(), id) {
+		if err != nil || id != repo.objects.EmptyTreeID() || !repo.objects.Has(context.Background(), id) {
 			t.Errorf("%s: %s, %v", format, id, err)
 		}
 	}
@@ -223,11 +223,11 @@ func TestCommits(t *testing.T) {
 	if err != nil || len(got) != 2 || got[0].ID != third || got[1].ID != second {
 		t.Fatalf("got %+v, %v", got, err)
 	}
-	want := CommitInfo{ID: third, Author: Identity{"Jo É", "jo@example.com"}, When: got[0].When, Subject: "subject: über and on", Message: "subject: über\nand on\n\nbody\n"}
+	want := CommitInfo{ID: third, Author: Identity{Name: "Jo É", Email: "jo@example.com"}, When: got[0].When, Subject: "subject: über and on", Message: "subject: über\nand on\n\nbody\n"}
 	if got[0] != want || got[0].When.Unix() != 1767323045 {
 		t.Errorf("got %+v, want %+v", got[0], want)
 	}
-	if all, err := repo.Commits(context.Background(), repo.emptyTreeID(), third, 0); err != nil || len(all) != 3 {
+	if all, err := repo.Commits(context.Background(), repo.objects.EmptyTreeID(), third, 0); err != nil || len(all) != 3 {
 		t.Errorf("all: %+v, %v", all, err)
 	}
 	if one, err := repo.Commits(context.Background(), "", third, 1); err != nil || len(one) != 1 || one[0].ID != third {

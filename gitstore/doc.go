@@ -1,7 +1,15 @@
 // Package gitstore is git as an append-only store. It opens repositories, keeps
 // logs with one writer each, writes notes, takes snapshots of working trees,
 // makes worktrees and exchanges logs with a remote. It knows nothing of runs and
-// reviews, and it is the only package that runs git or reads git's files.
+// reviews. It and the packages below it are the only ones that run git or read git's
+// files; others use [Repo], which stands for them.
+//
+//	gitstore   working trees: snapshots, reverts, landings, undo; and the face of the rest
+//	entrylog   logs and notes, and their exchange with a remote
+//	refdb      refs and revisions
+//	odb        objects
+//	gitdir     where a repository is, its configuration, git processes, locks
+//	safefile   files that are written whole
 //
 // # Terms
 //

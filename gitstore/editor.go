@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+
+	"git-runr/gitstore/gitdir"
 )
 
 // ErrEditor is an editor that cannot be started, or that gave up.
@@ -20,11 +22,11 @@ const NoEditor = ":"
 // GIT_EDITOR, core.editor, VISUAL, EDITOR, or what git was built with. It is ErrEditor
 // where git knows of none that works.
 func (r *Repo) Editor(ctx context.Context) (string, error) {
-	c := gitCall{args: []string{"var", "GIT_EDITOR"}}
+	c := gitdir.Call{Args: []string{"var", "GIT_EDITOR"}}
 	if editor := os.Getenv("GIT_EDITOR"); editor != "" {
-		c.env = append(c.env, "GIT_EDITOR="+editor)
+		c.Env = append(c.Env, "GIT_EDITOR="+editor)
 	}
-	out, err := r.call(ctx, c)
+	out, err := r.dir.Call(ctx, c)
 	var failed *GitError
 	if errors.As(err, &failed) {
 		return "", fmt.Errorf("%w: %w", ErrEditor, err)

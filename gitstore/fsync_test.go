@@ -8,32 +8,18 @@ import (
 	"testing"
 )
 
-// TestGitSyncsWhatItWrites: every way to have git write objects or refs has them on
-// disk when it returns, also for a user who has switched that off.
-func TestGitSyncsWhatItWrites(t *testing.T) {
-	_, repos := newRemote(t, 2)
-	repo, ctx := repos[1], context.Background()
-	write(t, repos[0], "one")
-	pushLogs(t, repos[0])
+// TestGitSyncsWorktrees: git has what it writes for a working tree on disk when it
+// returns, also for a user who has switched that off.
+func TestGitSyncsWorktrees(t *testing.T) {
+	repo, ctx := newTestRepo(t), context.Background()
 	testGit(t, repo.WorkTree, "config", "core.fsync", "none")
-	head := ID(testGit(t, repo.WorkTree, "rev-parse", "HEAD"))
-	batch := func(text string) (objects objectBatch) {
-		objects.add(repo, "blob", []byte(text))
-		return objects
-	}
+	head := testHead(t, repo)
 	for _, c := range []struct {
 		name string
 		do   func() error
 	}{
-		{"object", func() error { _, err := repo.hashObject(ctx, "blob", []byte("alone")); return err }},
-		{"loose objects", func() error { return repo.storePack(ctx, batch("loose"), "unpack-objects", "-q") }},
-		{"pack", func() error { return repo.storePack(ctx, batch("packed"), "index-pack", "--stdin") }},
-		{"branch", func() error { return repo.SwapRef(ctx, "refs/heads/new", head, "") }},
-		{"many refs", func() error { return repo.moveTogether(ctx, []adoption{{writer: "0123456789ab", new: head}}) }},
 		{"tree of files", func() error { _, err := checkoutOf(t, repo).NormalTree(ctx); return err }},
 		{"linked worktree", func() error { _, err := repo.AddWorktree(ctx, "w", "w", head); return err }},
-		{"fetch", func() error { _, err := repo.FetchLogs(ctx, "origin", ""); return err }},
-		{"fetch again", func() error { return repo.refetchLogs(ctx, "origin", []string{repos[0].Writer()}) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			writeTestFile(t, repo.WorkTree, "file", c.name)

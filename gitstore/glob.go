@@ -115,7 +115,7 @@ func (r *Repo) UnmatchedGlobs(ctx context.Context, treeish ID, globs []string) (
 	if len(globs) == 0 {
 		return nil, nil
 	}
-	out, err := r.git(ctx, "ls-tree", "-r", "-z", "--name-only", "--full-tree", "--end-of-options", string(treeish))
+	out, err := r.dir.Git(ctx, "ls-tree", "-r", "-z", "--name-only", "--full-tree", "--end-of-options", string(treeish))
 	if err != nil {
 		return nil, fmt.Errorf("list tree %s: %w", treeish.Short(), err)
 	}

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"git-runr/gitstore/gitdir"
 )
 
 // HooksDir is where git looks for the hooks of a repository.
@@ -52,11 +54,11 @@ func (r *Repo) HooksDir(ctx context.Context) (HooksDir, error) {
 
 // wouldCommit reports whether a file in dir, an absolute path, is one that git add takes.
 func (r *Repo) wouldCommit(ctx context.Context, dir string) (bool, error) {
-	if r.WorkTree == "" || !below(dir, r.WorkTree) || below(dir, r.CommonDir) {
+	if r.WorkTree == "" || !gitdir.Below(dir, r.WorkTree) || gitdir.Below(dir, r.CommonDir) {
 		return false, nil
 	}
-	_, err := r.call(ctx, gitCall{worktree: r.WorkTree, args: []string{"--no-literal-pathspecs", "check-ignore", "-q", "--", filepath.Join(dir, "post-commit")}})
-	if exitStatus(err) == 1 {
+	_, err := r.dir.Call(ctx, gitdir.Call{Worktree: r.WorkTree, Args: []string{"--no-literal-pathspecs", "check-ignore", "-q", "--", filepath.Join(dir, "post-commit")}})
+	if gitdir.ExitStatus(err) == 1 {
 		return true, nil
 	}
 	return false, err
@@ -72,7 +74,7 @@ func (r *Repo) OtherWorktrees(ctx context.Context) ([]string, error) {
 	var tops []string
 	for _, tree := range trees {
 		top := tree["worktree"]
-		if real := realDir(top); real == r.WorkTree || tree.has("bare") || tree.has("prunable") || r.isOwnAt(real) {
+		if real := gitdir.RealDir(top); real == r.WorkTree || tree.has("bare") || tree.has("prunable") || r.isOwnAt(real) {
 			continue
 		}
 		tops = append(tops, top)
@@ -89,8 +91,8 @@ func (r *Repo) isOwnAt(dir string) bool {
 // hooksPath asks for the setting and its scope. Config does not have it: the
 // listing ends with the value that fixedOptions put there, of scope "command".
 func (r *Repo) hooksPath(ctx context.Context) (value, scope string, err error) {
-	out, err := r.git(ctx, "config", "--type=path", "--show-scope", "-z", "--get-all", "core.hooksPath")
-	if exitStatus(err) == 1 {
+	out, err := r.dir.Git(ctx, "config", "--type=path", "--show-scope", "-z", "--get-all", "core.hooksPath")
+	if gitdir.ExitStatus(err) == 1 {
 		return "", "", nil
 	}
 	fields := strings.Split(string(out), "\x00")
@@ -107,18 +109,12 @@ func (r *Repo) tracksIn(ctx context.Context, dir string) (bool, error) {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real
 	}
-	if r.WorkTree == "" || !below(dir, r.WorkTree) || below(dir, r.CommonDir) {
+	if r.WorkTree == "" || !gitdir.Below(dir, r.WorkTree) || gitdir.Below(dir, r.CommonDir) {
 		return false, nil
 	}
-	out, err := r.call(ctx, gitCall{worktree: r.WorkTree, args: []string{"ls-files", "-z", "--", dir}})
+	out, err := r.dir.Call(ctx, gitdir.Call{Worktree: r.WorkTree, Args: []string{"ls-files", "-z", "--", dir}})
 	if err != nil {
 		return false, fmt.Errorf("look for tracked files in %q: %w", dir, err)
 	}
 	return len(out) > 0, nil
-}
-
-// below reports whether path is dir or lies in it. Both are absolute and clean.
-func below(path, dir string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && filepath.IsLocal(rel)
 }

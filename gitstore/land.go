@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"git-runr/gitstore/gitdir"
 )
 
 // LandSpec says what to bring to a branch.
@@ -119,7 +121,7 @@ func (r *Repo) deletions(ctx context.Context, from, to ID, changed []Change) ([]
 	if !slices.ContainsFunc(changed, func(c Change) bool { return c.NewMode == "" }) {
 		return nil, nil
 	}
-	out, err := r.call(ctx, gitCall{env: r.noAttributes(), args: []string{
+	out, err := r.dir.Call(ctx, gitdir.Call{Env: r.noAttributes(), Args: []string{
 		"diff-tree", "-r", "-z", "-M", renamePairs, "--diff-filter=D", "--name-only", "--no-ext-diff", "--end-of-options", string(from), string(to)}})
 	if err != nil {
 		return nil, fmt.Errorf("list deletions: %w", err)
@@ -132,7 +134,7 @@ func (r *Repo) keepsMost(ctx context.Context, commit ID, deleted []string) error
 	if len(deleted) == 0 {
 		return nil
 	}
-	all, err := r.Changed(ctx, r.emptyTreeID(), commit)
+	all, err := r.Changed(ctx, r.objects.EmptyTreeID(), commit)
 	if err != nil || 2*len(deleted) <= len(all) {
 		return err
 	}
@@ -140,21 +142,6 @@ func (r *Repo) keepsMost(ctx context.Context, commit ID, deleted []string) error
 }
 
 func landReason(spec LandSpec) string { return "runr: land " + spec.Result.Short() }
-
-func changedPaths(changed []Change) []string {
-	var paths []string
-	for _, c := range changed {
-		paths = append(paths, c.Path)
-	}
-	return paths
-}
-
-func (r *Repo) orEmptyTree(id ID) ID {
-	if id == "" {
-		return r.emptyTreeID()
-	}
-	return id
-}
 
 // LandRef is Land for a branch that is not checked out anywhere, as in a bare
 // repository. It is ErrConflict when it is checked out.
@@ -268,7 +255,7 @@ func (r *Repo) replay(ctx context.Context, old ID, spec LandSpec) (ID, error) {
 func (r *Repo) landCommit(ctx context.Context, top ID, c Commit, spec LandSpec) (ID, error) {
 	c.Parents = nil
 	if top != "" {
-		before, err := r.treeOf(ctx, top)
+		before, err := r.refs.TreeOf(ctx, top)
 		if err != nil || before == c.Tree {
 			return top, err
 		}
@@ -280,9 +267,9 @@ func (r *Repo) landCommit(ctx context.Context, top ID, c Commit, spec LandSpec) 
 	}
 	c.CommitterWhen = spec.When
 	if r.Config.Bool("commit.gpgsign") {
-		return r.signCommit(ctx, c)
+		return r.SignCommit(ctx, c)
 	}
-	return r.writeCommit(ctx, c)
+	return r.objects.WriteCommit(ctx, c)
 }
 
 // mergeOnto is the tree of ours with what changed from base to theirs; base "" is
@@ -305,7 +292,7 @@ func (r *Repo) treeOrEmpty(ctx context.Context, id ID) (ID, error) {
 	if id == "" {
 		return r.EmptyTree(ctx)
 	}
-	return r.treeOf(ctx, id)
+	return r.refs.TreeOf(ctx, id)
 }
 
 // mergeTrees is a three-way merge by git. git merge-tree finds the base from
@@ -324,9 +311,9 @@ func (r *Repo) mergeTrees(ctx context.Context, base, ours, theirs ID) (ID, error
 	if err != nil {
 		return "", err
 	}
-	out, err := r.call(ctx, gitCall{worktree: r.WorkTree, args: []string{
+	out, err := r.dir.Call(ctx, gitdir.Call{Worktree: r.WorkTree, Args: []string{
 		"merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", "--end-of-options", string(left), string(right)}})
-	if err != nil && exitStatus(err) != 1 {
+	if err != nil && gitdir.ExitStatus(err) != 1 {
 		return "", fmt.Errorf("merge: %w", err)
 	}
 	items := splitNUL(out)
@@ -352,6 +339,6 @@ func (r *Repo) LandConflicts(ctx context.Context, old ID, spec LandSpec) error {
 // scratchCommit is the same for the same tree at any time.
 func (r *Repo) scratchCommit(ctx context.Context, tree ID, parents ...ID) (ID, error) {
 	epoch := time.Unix(0, 0).UTC()
-	return r.writeCommit(ctx, Commit{Tree: tree, Parents: parents, Message: "scratch",
+	return r.objects.WriteCommit(ctx, Commit{Tree: tree, Parents: parents, Message: "scratch",
 		Author: toolIdentity, Committer: toolIdentity, AuthorWhen: epoch, CommitterWhen: epoch})
 }

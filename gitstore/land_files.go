@@ -66,7 +66,7 @@ func (l *landing) carryOut(ctx context.Context) (op Recorded, err error) {
 	} else if op, err = l.recordLanding(ctx, job); err != nil {
 		return op, err
 	}
-	return op, errors.Join(err, l.repo.swapRef(ctx, journalPrefix+job.name, "", journal))
+	return op, errors.Join(err, l.repo.refs.SwapAny(ctx, journalPrefix+job.name, "", journal))
 }
 
 // begin records how the working tree is, and how it is to be.
@@ -128,7 +128,7 @@ func (l *landing) moveAll(ctx context.Context) error {
 func (w *Worktree) recordLanding(ctx context.Context, job revertJob) (Recorded, error) {
 	end, err := w.asLanded(ctx, job)
 	if err == nil {
-		err = w.repo.keep(ctx, landedPrefix+job.name+"-after", end.ID)
+		err = w.repo.refs.Keep(ctx, landedPrefix+job.name+"-after", end.ID)
 	}
 	if err != nil {
 		return Recorded{}, err
@@ -166,7 +166,7 @@ func (w *Worktree) asLanded(ctx context.Context, job revertJob) (Snapshot, error
 	if !maps.Equal(entries[0], entries[1]) {
 		return end, nil
 	}
-	if end.Index, err = w.repo.writeObject(ctx, "blob", now.data); err != nil {
+	if end.Index, err = w.repo.objects.Write(ctx, "blob", now.data); err != nil {
 		return end, err
 	}
 	end.indexTime = now.modTime

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	"git-runr/gitstore/odb"
 )
 
 // Moved is a commit of work that landed as another.
@@ -41,7 +43,7 @@ func (r *Repo) LandedAs(ctx context.Context, spec LandSpec, done Landed) ([]Move
 
 // sameWork reports whether a commit was made again from another.
 func sameWork(a, b Commit) bool {
-	return a.Author == b.Author && a.AuthorWhen.Equal(b.AuthorWhen) && wholeLine(a.Message) == wholeLine(b.Message)
+	return a.Author == b.Author && a.AuthorWhen.Equal(b.AuthorWhen) && odb.WholeLine(a.Message) == odb.WholeLine(b.Message)
 }
 
 // firstParents are the commits after base up to tip along first parents, oldest
@@ -51,7 +53,7 @@ func (r *Repo) firstParents(ctx context.Context, base, tip ID) ([]Commit, error)
 	if base != "" {
 		args = append(args, "^"+string(base))
 	}
-	out, err := r.git(ctx, append(args, "--")...)
+	out, err := r.dir.Git(ctx, append(args, "--")...)
 	if err != nil {
 		return nil, fmt.Errorf("list commits: %w", err)
 	}

@@ -3,42 +3,9 @@ package gitstore
 import (
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 )
-
-// testGit runs git as a user would, with nothing of the machine's configuration.
-func testGit(t *testing.T, dir string, args ...string) string {
-	t.Helper()
-	cmd := exec.Command("git", args...)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GIT_AUTHOR_DATE=2026-01-02T03:04:05Z", "GIT_COMMITTER_DATE=2026-01-02T03:04:05Z")
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
-	}
-	return strings.TrimRight(string(out), "\n")
-}
-
-// isolate keeps the machine's git configuration and environment out of a test.
-func isolate(t *testing.T) {
-	t.Helper()
-	if os.Getenv("GITSTORE_TEST") != "" { // by a test that this one is part of, and may run beside others
-		return
-	}
-	t.Setenv("GITSTORE_TEST", t.Name())
-	home := t.TempDir()
-	config := filepath.Join(home, "gitconfig")
-	text := "[user]\n\tname = Test\n\temail = test@example.com\n[init]\n\tdefaultBranch = main\n[protocol \"file\"]\n\tallow = always\n[maintenance]\n\tauto = false\n"
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("HOME", home)
-	t.Setenv("GIT_CONFIG_GLOBAL", config)
-	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
-}
 
 // newTestRepo makes a repository with one commit and opens it.
 func newTestRepo(t *testing.T) *Repo {
@@ -59,17 +26,6 @@ func openTestRepo(t *testing.T, dir string) *Repo {
 		t.Fatal(err)
 	}
 	return repo
-}
-
-func writeTestFile(t *testing.T, dir, name, text string) {
-	t.Helper()
-	path := filepath.Join(dir, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
 }
 
 func TestOpenPlaces(t *testing.T) {

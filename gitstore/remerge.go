@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	"git-runr/gitstore/gitdir"
 )
 
 // Remerge is the tree that git makes of a merge commit's parents by itself, with
@@ -45,12 +47,12 @@ var mergeOptions = []string{
 // mergeCommits merges two commits as far as git can.
 func (r *Repo) mergeCommits(ctx context.Context, ours, theirs ID) (ID, error) {
 	args := append(append([]string{}, mergeOptions...), "merge-tree", "--write-tree", "--no-messages", "--allow-unrelated-histories", "-z", "--end-of-options")
-	out, err := r.call(ctx, gitCall{args: append(args, string(ours), string(theirs)), env: r.noAttributes()})
+	out, err := r.dir.Call(ctx, gitdir.Call{Args: append(args, string(ours), string(theirs)), Env: r.noAttributes()})
 	tree, _, _ := strings.Cut(string(out), "\x00")
-	if exitStatus(err) == 1 { // with conflicts
+	if gitdir.ExitStatus(err) == 1 { // with conflicts
 		err = nil
 	}
-	if err == nil && !r.validID(ID(tree)) {
+	if err == nil && !r.objects.ValidID(ID(tree)) {
 		err = fmt.Errorf("git answered %q", tree)
 	}
 	return ID(tree), err

@@ -8,6 +8,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"git-runr/gitstore/gitdir"
+	"git-runr/gitstore/odb"
 )
 
 // Bounds of a search for renames: each deleted file may be compared with each added one.
@@ -31,15 +34,15 @@ func (r *Repo) Renames(ctx context.Context, from, to ID, rewritten bool) (map[st
 	args = append(append(args, how...), "--end-of-options", string(r.orEmptyTree(from)), string(r.orEmptyTree(to)))
 	limited, cancel := context.WithTimeout(ctx, renameTimeout)
 	defer cancel()
-	out := &limitWriter{left: renameOutput}
-	_, err := r.call(limited, gitCall{args: args, stdout: out, env: r.noAttributes()})
-	if out.full || errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+	out := &gitdir.LimitWriter{Left: renameOutput}
+	_, err := r.dir.Call(limited, gitdir.Call{Args: args, Stdout: out, Env: r.noAttributes()})
+	if out.Full || errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		err = ErrTooLarge
 	}
 	if err != nil {
 		return nil, fmt.Errorf("find renames between %s and %s: %w", from.Short(), to.Short(), err)
 	}
-	return parseRenames(out.kept.Bytes(), rewritten)
+	return parseRenames(out.Kept.Bytes(), rewritten)
 }
 
 // parseRenames reads `--name-status -z` of renames and copies: R or C and a score,
@@ -68,17 +71,17 @@ func parseRenames(listing []byte, rewritten bool) (map[string]string, error) {
 
 // File is the entry of a commit or tree at a slash-separated path: a file, a symbolic
 // link or a submodule. ErrNotFound when there is none of them.
-func (r *Repo) File(ctx context.Context, treeish ID, path string) (TreeEntry, error) {
+func (r *Repo) File(ctx context.Context, treeish ID, path string) (odb.TreeEntry, error) {
 	tree, err := r.TreeOf(ctx, treeish)
 	if err != nil {
-		return TreeEntry{}, err
+		return odb.TreeEntry{}, err
 	}
-	entry, err := r.findPath(ctx, tree, path)
-	if err == nil && entry.isTree() {
+	entry, err := r.objects.FindPath(ctx, tree, path)
+	if err == nil && entry.IsTree() {
 		err = ErrNotFound
 	}
 	if err != nil {
-		return TreeEntry{}, fmt.Errorf("find %q in %s: %w", path, treeish.Short(), err)
+		return odb.TreeEntry{}, fmt.Errorf("find %q in %s: %w", path, treeish.Short(), err)
 	}
 	return entry, nil
 }
@@ -90,7 +93,7 @@ func (r *Repo) HasPath(ctx context.Context, treeish ID, path string) (bool, erro
 	if err != nil || path == "." {
 		return err == nil, err
 	}
-	_, err = r.findPath(ctx, tree, path)
+	_, err = r.objects.FindPath(ctx, tree, path)
 	if errors.Is(err, ErrNotFound) {
 		return false, nil
 	}
@@ -99,10 +102,10 @@ func (r *Repo) HasPath(ctx context.Context, treeish ID, path string) (bool, erro
 
 // TreeOf gives the tree of a commit, and a tree itself; ErrNotFound for what is not here.
 func (r *Repo) TreeOf(ctx context.Context, treeish ID) (ID, error) {
-	return r.treeOf(ctx, r.orEmptyTree(treeish))
+	return r.refs.TreeOf(ctx, r.orEmptyTree(treeish))
 }
 
 // ReadBlob reads a blob of at most 64 MiB by its id.
 func (r *Repo) ReadBlob(ctx context.Context, id ID) ([]byte, error) {
-	return r.readKind(ctx, id, "blob")
+	return r.objects.ReadKind(ctx, id, "blob")
 }

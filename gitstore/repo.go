@@ -1,37 +1,72 @@
 package gitstore
 
 import (
-	"cmp"
 	"context"
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
+
+	"git-runr/gitstore/entrylog"
+	"git-runr/gitstore/gitdir"
+	"git-runr/gitstore/odb"
+	"git-runr/gitstore/refdb"
 )
 
-// ID is the name of an object in lower-case hex: 40 digits in a SHA-1
-// repository, 64 in a SHA-256 one. The zero ID ("") is no object.
-type ID string
+// What the packages below give to those who use a repository.
+type (
+	Config       = gitdir.Config
+	Identity     = gitdir.Identity
+	GitError     = gitdir.GitError
+	ID           = odb.ID
+	Commit       = odb.Commit
+	MissingError = odb.MissingError
+	DamagedError = entrylog.DamagedError
+	Entry        = entrylog.Entry
+	Notes        = entrylog.Notes
+	Pushed       = entrylog.Pushed
+	Record       = entrylog.Record
+	RefusedError = entrylog.RefusedError
+	Rejection    = entrylog.Rejection
+	Tips         = entrylog.Tips
+)
 
-// Short is the first seven digits, for people.
-func (id ID) Short() string { return string(id[:min(7, len(id))]) }
+// Errors that callers tell apart with errors.Is. What wraps them says which
+// repository, ref or object is meant.
+var (
+	ErrNoGit         = gitdir.ErrNoGit
+	ErrNotRepository = gitdir.ErrNotRepository
+	ErrNotFound      = gitdir.ErrNotFound
+	ErrNoIdentity    = gitdir.ErrNoIdentity
+	ErrBusy          = gitdir.ErrBusy
+	ErrLostRace      = gitdir.ErrLostRace
+	ErrNoChange      = gitdir.ErrNoChange
+	ErrNewerFormat   = gitdir.ErrNewerFormat
+	ErrDirty         = gitdir.ErrDirty
+	ErrConflict      = gitdir.ErrConflict
+	ErrUnmerged      = gitdir.ErrUnmerged
+	ErrDeletions     = gitdir.ErrDeletions
+	ErrBare          = gitdir.ErrBare
+	ErrUnborn        = gitdir.ErrUnborn
+	ErrCorrupt       = gitdir.ErrCorrupt
+	ErrBrokenRef     = gitdir.ErrBrokenRef
+	ErrSign          = gitdir.ErrSign
+	ErrTooLarge      = gitdir.ErrTooLarge
+	ErrRemote        = gitdir.ErrRemote
+)
+
+// Modes of tree entries, as git writes them.
+const (
+	ModeFile       = odb.ModeFile
+	ModeExecutable = odb.ModeExecutable
+	ModeSymlink    = odb.ModeSymlink
+	ModeCommit     = odb.ModeCommit // a submodule
+)
 
 // Repo is an open repository. It keeps the pack files that it has read from open
 // until Close. Its methods may be called from several goroutines.
 type Repo struct {
-	GitDir    string // of this worktree, absolute
-	CommonDir string // shared by all worktrees, absolute; GitDir in the main one
-	WorkTree  string // top of the checkout, absolute; "" when bare or inside the git directory
-	Prefix    string // where the command was started, below WorkTree: "" or "dir/sub/"
-	IndexFile string // the index that GIT_INDEX_FILE names, absolute; "" when it is GitDir's own
-	Bare      bool
-	Config    Config // as it was when the repository was opened
-	format    string // sha1 or sha256
-	reftable  bool
-	objects   *objectStore
+	*gitdir.Place
+	*entrylog.Store
+	dir     *gitdir.Dir
+	objects *odb.Store
+	refs    *refdb.Store
 }
 
 // Open finds the repository of dir as git itself does (so that GIT_DIR, ceilings,
@@ -42,175 +77,110 @@ type Repo struct {
 // In a hook git's variables say which repository, working tree and index are meant.
 // They count as far as they are about dir: a hook that goes to another repository
 // gets that one.
-func Open(ctx context.Context, dir string) (*Repo, error) {
-	repo, err := openIn(ctx, gitCall{dir: dir, bare: true})
-	if err == nil && os.Getenv("GIT_DIR") != "" && !repo.isOf(dir) {
-		repo, err = openIn(ctx, gitCall{dir: dir, bare: true, unlocated: true})
-	}
+func Open(ctx context.Context, dir string) (*Repo, error) { return opened(gitdir.Open(ctx, dir)) }
+
+func opened(dir *gitdir.Dir, err error) (*Repo, error) {
 	if err != nil {
 		return nil, err
 	}
-	repo.IndexFile = repo.namedIndex(os.Getenv("GIT_INDEX_FILE"))
-	return repo, nil
+	objects := odb.New(dir)
+	refs := refdb.New(dir, objects)
+	return &Repo{dir.Place, entrylog.New(dir, objects, refs), dir, objects, refs}, nil
 }
 
-func openIn(ctx context.Context, c gitCall) (*Repo, error) {
-	config := make(chan configAnswer, 1)
-	go func() { config <- readConfig(ctx, c) }() // the two processes run side by side: it is on the hook's path
-	repo, err := discover(ctx, c)
-	answer := <-config
-	if err != nil {
-		return nil, err
-	}
-	if answer.err != nil {
-		return nil, fmt.Errorf("read git configuration: %w", answer.err)
-	}
-	repo.Config = answer.config
-	repo.reftable = repo.Config.Get("extensions.refstorage") == "reftable"
-	repo.objects = newObjectStore(repo)
-	return repo, nil
+// at is the same repository seen from another place of it: a linked worktree.
+func (r *Repo) at(place gitdir.Place) *Repo {
+	dir := r.dir.At(place)
+	objects := r.objects.At(dir)
+	refs := refdb.New(dir, objects)
+	return &Repo{dir.Place, r.Store.At(dir, objects, refs), dir, objects, refs}
 }
 
-// discover asks git where the repository of c's directory is.
-func discover(ctx context.Context, c gitCall) (*Repo, error) {
-	c.args = []string{
-		"rev-parse", "--path-format=absolute", "--is-bare-repository", "--show-object-format",
-		"--git-dir", "--git-common-dir", "--show-prefix", "--show-toplevel"}
-	out, err := c.run(ctx)
-	fields := strings.Split(string(out), "\n")
-	var exit *GitError
-	noTree := errors.As(err, &exit) && len(fields) >= 6 // all answered but --show-toplevel
-	if err != nil && !noTree {
-		return nil, notRepository(c.dir, err)
-	}
-	if len(fields) < 6 {
-		return nil, fmt.Errorf("find repository of %q: git answered %q", c.dir, out)
-	}
-	if len(fields) > 7 || noTree && len(fields) > 6 { // there is a line end in a path
-		if fields, err = discoverEach(ctx, c, fields[:2], noTree); err != nil {
-			return nil, fmt.Errorf("find repository of %q: %w", c.dir, err)
-		}
-	}
-	repo := &Repo{Bare: fields[0] == "true", format: fields[1], GitDir: fields[2], CommonDir: fields[3], Prefix: fields[4]}
-	if !noTree {
-		repo.WorkTree = fields[5]
-	}
-	return repo, repo.resolveLinks()
+// SetConfig writes one value to the repository's own configuration file.
+func (r *Repo) SetConfig(ctx context.Context, key, value string) error {
+	return r.dir.SetConfig(ctx, key, value)
 }
 
-// discoverEach asks git for one path at a time, and adds the paths to fields.
-func discoverEach(ctx context.Context, c gitCall, fields []string, noTree bool) ([]string, error) {
-	options := []string{"--git-dir", "--git-common-dir", "--show-prefix", "--show-toplevel"}
-	if noTree {
-		options = options[:3]
-	}
-	for _, option := range options {
-		c.args = []string{"rev-parse", "--path-format=absolute", option}
-		out, err := c.run(ctx)
-		if err != nil {
-			return nil, err
-		}
-		fields = append(fields, strings.TrimSuffix(string(out), "\n"))
-	}
-	return fields, nil
+// MergeBase is the best common ancestor of two commits; a *MissingError when they have
+// none here.
+func (r *Repo) MergeBase(ctx context.Context, a, b ID) (ID, error) {
+	return r.refs.MergeBase(ctx, a, b)
 }
 
-// isOf reports whether a repository that GIT_DIR names is the one of dir. It is not
-// where a hook, whose GIT_INDEX_FILE lies in that git directory, went to a place
-// outside the working tree: git would take that place for the working tree. Below the
-// working tree it takes the place for its top, which is mended here.
-func (r *Repo) isOf(dir string) bool {
-	real, err := filepath.EvalSymlinks(dir)
-	if err != nil || r.WorkTree == "" {
-		return true
-	}
-	top := r.ownTree()
-	if rel, err := filepath.Rel(top, real); err == nil && filepath.IsLocal(rel) {
-		r.WorkTree, r.Prefix = top, strings.TrimPrefix(filepath.ToSlash(rel)+"/", "./")
-		return true
-	}
-	return !below(realDir(r.fromTop(os.Getenv("GIT_INDEX_FILE"))), r.GitDir)
+// IsAncestor reports whether commit a is b or an ancestor of it.
+func (r *Repo) IsAncestor(ctx context.Context, a, b ID) (bool, error) {
+	return r.refs.IsAncestor(ctx, a, b)
 }
 
-// ownTree is the working tree that the git directory was made for, unless something
-// says that it is another one.
-func (r *Repo) ownTree() string {
-	switch linked := registeredDir(r.GitDir); {
-	case os.Getenv("GIT_WORK_TREE") != "" || r.Config.Get("core.worktree") != "":
-		return r.WorkTree
-	case linked != "":
-		return linked
-	case filepath.Base(r.GitDir) == ".git":
-		return filepath.Dir(r.GitDir)
-	}
-	return r.WorkTree
+// Identity is who acts here: user.name and user.email, else what git itself
+// would use for a committer. It is ErrNoIdentity when git would refuse to commit.
+func (r *Repo) Identity(ctx context.Context) (Identity, error) { return r.dir.Identity(ctx) }
+
+// Lock takes a lock of this tool's own by name, and waits up to 30 s for another
+// holder; then it is ErrBusy. The kernel gives the lock back when its holder dies.
+// In a read-only repository the error wraps fs.ErrPermission or EROFS.
+// The caller calls unlock once. The lock excludes other holders in this process too.
+func (r *Repo) Lock(ctx context.Context, name string) (unlock func(), err error) {
+	return r.dir.Lock(ctx, name)
 }
 
-// namedIndex is the index file that value, of GIT_INDEX_FILE, names; "" where that is
-// our own, or one that lies in the git directory of another repository.
-func (r *Repo) namedIndex(value string) string {
-	if value == "" {
-		return ""
-	}
-	path := realDir(r.fromTop(value))
-	dir := filepath.Dir(path)
-	if _, err := os.Stat(filepath.Join(dir, "HEAD")); err == nil && dir != r.GitDir || path == filepath.Join(r.GitDir, "index") {
-		return ""
-	}
-	return path
+// TryLock is Lock without waiting: ok is false when somebody else holds the lock.
+func (r *Repo) TryLock(name string) (unlock func(), ok bool, err error) { return r.dir.TryLock(name) }
+
+// DropLock removes the file of a lock that nobody will need again. The caller holds
+// the lock, and what it guards must say so itself to whoever comes later: another
+// process may hold a lock on the removed file.
+func (r *Repo) DropLock(name string) { r.dir.DropLock(name) }
+
+// Close gives back the pack files that reading has opened. The repository can
+// still be used afterwards.
+func (r *Repo) Close() error { return r.objects.Close() }
+
+// ReadCommit reads a commit; a tag is not followed. What this version does not
+// know in a header (signatures, merged tags, headers of other tools) is passed over.
+func (r *Repo) ReadCommit(ctx context.Context, id ID) (Commit, error) {
+	return r.objects.ReadCommit(ctx, id)
 }
 
-// fromTop is a path of a variable of git's, which counts from the top of the working tree.
-func (r *Repo) fromTop(path string) string {
-	if filepath.IsAbs(path) {
-		return path
-	}
-	return filepath.Join(cmp.Or(r.WorkTree, r.GitDir), path)
+// Resolve gives the commit that a revision means, such as a branch, "HEAD~2" or
+// an abbreviated id. It is ErrNotFound, with the revision as it was given, when
+// there is none; a revision that begins with "-" is refused. HEAD needs no git
+// process, and is ErrUnborn before the first commit.
+func (r *Repo) Resolve(ctx context.Context, rev string) (ID, error) { return r.refs.Resolve(ctx, rev) }
+
+// Head is the commit that is checked out; ErrUnborn before the first one.
+func (r *Repo) Head(ctx context.Context) (ID, error) { return r.refs.Head(ctx) }
+
+// Branch is the ref that HEAD stands on, such as refs/heads/main, also before its
+// first commit; "" when HEAD is detached.
+func (r *Repo) Branch(ctx context.Context) (string, error) { return r.refs.Branch(ctx) }
+
+// Blob reads a file of a commit or tree at a slash-separated path. ErrNotFound
+// when there is none, or something else than a file or symbolic link.
+func (r *Repo) Blob(ctx context.Context, treeish ID, path string) ([]byte, error) {
+	return r.refs.Blob(ctx, treeish, path)
 }
 
-// resolveLinks makes the paths the same however the repository was reached.
-func (r *Repo) resolveLinks() error {
-	for _, p := range []*string{&r.GitDir, &r.CommonDir, &r.WorkTree} {
-		if *p == "" {
-			continue
-		}
-		real, err := filepath.EvalSymlinks(*p)
-		if err != nil {
-			return fmt.Errorf("find repository: %w", err)
-		}
-		*p = real
-	}
-	return nil
+// Refs gives the refs below a prefix such as "refs/runr/log/" by full name. What
+// does not follow git's rules for names, and locks, are left out.
+func (r *Repo) Refs(ctx context.Context, prefix string) (map[string]ID, error) {
+	return r.refs.Refs(ctx, prefix)
 }
 
-func notRepository(dir string, err error) error {
-	var exit *GitError
-	if errors.Is(err, exec.ErrNotFound) {
-		return ErrNoGit
-	}
-	if info, statErr := os.Stat(dir); errors.Is(statErr, fs.ErrNotExist) {
-		return fmt.Errorf("%w: %q does not exist", ErrNotRepository, dir)
-	} else if statErr != nil {
-		return fmt.Errorf("%w: %w", ErrNotRepository, statErr)
-	} else if !info.IsDir() {
-		return fmt.Errorf("%w: %q is no directory", ErrNotRepository, dir)
-	}
-	if !errors.As(err, &exit) {
-		return fmt.Errorf("run git: %w", err)
-	}
-	if strings.Contains(exit.Stderr, "dubious ownership") {
-		return fmt.Errorf("%w: git refuses %q, another user owns it", ErrNotRepository, dir)
-	}
-	said, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(exit.Stderr), "fatal: "), "\n")
-	if strings.HasPrefix(said, "not a git repository") {
-		return fmt.Errorf("%w: %q", ErrNotRepository, dir)
-	}
-	return fmt.Errorf("%w: %s", ErrNotRepository, said)
+// Ref gives the object that a ref points to, "" when there is no such ref. A
+// symbolic ref is followed.
+func (r *Repo) Ref(ctx context.Context, name string) (ID, error) { return r.refs.Ref(ctx, name) }
+
+// SwapRef moves a ref from old to new in one step. old "" means that the ref must
+// not exist, new "" deletes it. It is ErrLostRace when the ref is not at old,
+// ErrBusy when its lock stays held, and ErrConflict when another ref's name is in
+// the way. Symbolic refs are refused. Only refs of this tool, notes and branches
+// can be moved.
+func (r *Repo) SwapRef(ctx context.Context, name string, new, old ID) error {
+	return r.refs.SwapRef(ctx, name, new, old)
 }
 
-// StateDir is where the tool keeps files of its own: caches, transcripts, locks.
-// Nothing in it is the truth about an event. It is shared by all worktrees.
-func (r *Repo) StateDir() string { return filepath.Join(r.CommonDir, "runr") }
-
-// SHA256 reports whether the repository names its objects by SHA-256.
-func (r *Repo) SHA256() bool { return r.format == "sha256" }
+// DropRefs deletes refs of this tool's own that are there.
+func (r *Repo) DropRefs(ctx context.Context, names []string) error {
+	return r.refs.DropRefs(ctx, names)
+}

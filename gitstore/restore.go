@@ -7,6 +7,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"git-runr/gitstore/odb"
 )
 
 // RestoreSpec says which files of a snapshot to put back.
@@ -64,7 +66,7 @@ func (r *Repo) snapshotFiles(ctx context.Context, spec RestoreSpec) ([]Change, e
 			return nil, err
 		}
 	}
-	files, err := r.Changed(ctx, r.emptyTreeID(), tree)
+	files, err := r.Changed(ctx, r.objects.EmptyTreeID(), tree)
 	if err != nil || len(spec.Paths) == 0 {
 		return files, err
 	}
@@ -146,11 +148,11 @@ func (r *Repo) FindSnapshot(ctx context.Context, name string) (Snapshot, error) 
 	if id := refs[snapshotPrefix+strings.TrimPrefix(name, snapshotPrefix)]; id != "" {
 		return r.ReadSnapshot(ctx, id)
 	}
-	if r.validID(ID(name)) {
+	if r.objects.ValidID(ID(name)) {
 		return r.ReadSnapshot(ctx, ID(name))
 	}
 	found := map[ID]bool{}
-	if len(name) >= 4 && isHex(name) {
+	if len(name) >= 4 && odb.IsHex(name) {
 		for _, id := range refs {
 			if strings.HasPrefix(string(id), name) {
 				found[id] = true

@@ -75,17 +75,3 @@ func (r *Repo) whenWritten(ctx context.Context, id ID) time.Time {
 	}
 	return commit.CommitterWhen
 }
-
-// DropRefs deletes refs of this tool's own that are there.
-func (r *Repo) DropRefs(ctx context.Context, names []string) error {
-	for _, name := range names {
-		id, err := r.Ref(ctx, name)
-		if err == nil && id != "" {
-			err = r.SwapRef(ctx, name, "", id)
-		}
-		if err != nil {
-			return fmt.Errorf("drop %s: %w", name, err)
-		}
-	}
-	return nil
-}

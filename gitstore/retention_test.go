@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"git-runr/gitstore/safefile"
 )
 
 // operationAt plants an operation and its snapshots as they were left at a time.
@@ -16,8 +18,8 @@ func operationAt(t *testing.T, w *Worktree, n int, when time.Time) {
 	ctx := context.Background()
 	snap := takeSnapshot(t, w, "planted")
 	commit := func(parents ...ID) ID {
-		id, err := w.repo.writeCommit(ctx, Commit{
-			Tree: w.repo.emptyTreeID(), Parents: parents, Message: testLanding.String() + fmt.Sprint(n),
+		id, err := w.repo.objects.WriteCommit(ctx, Commit{
+			Tree: w.repo.objects.EmptyTreeID(), Parents: parents, Message: testLanding.String() + fmt.Sprint(n),
 			Author: toolIdentity, Committer: toolIdentity, AuthorWhen: when, CommitterWhen: when,
 		})
 		if err != nil {
@@ -33,7 +35,7 @@ func operationAt(t *testing.T, w *Worktree, n int, when time.Time) {
 		fmt.Sprintf("%s%d-after", revertedPrefix, n):         commit(),
 		fmt.Sprintf("refs/runr-local/snapshots/run/%d-x", n): commit(),
 	} {
-		if err := w.repo.swapRef(ctx, ref, id, ""); err != nil {
+		if err := w.repo.refs.SwapAny(ctx, ref, id, ""); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -95,7 +97,7 @@ func TestOldOperations(t *testing.T) {
 func TestOldOperationsThatAreLost(t *testing.T) {
 	repo := newTestRepo(t)
 	ref := revertedPrefix + "1-before"
-	if err := WriteFile(filepath.Join(repo.CommonDir, filepath.FromSlash(ref)), []byte(strings.Repeat("1", 40)+"\n"), 0o666); err != nil {
+	if err := safefile.WriteFile(filepath.Join(repo.CommonDir, filepath.FromSlash(ref)), []byte(strings.Repeat("1", 40)+"\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	refs, err := repo.OldOperations(context.Background(), time.Now().AddDate(0, 0, -30), 50)

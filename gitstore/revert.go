@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"git-runr/gitstore/odb"
 )
 
 const (
@@ -96,7 +98,7 @@ func (w *Worktree) Revert(ctx context.Context, base, end Snapshot, options ...Re
 	if err != nil {
 		return done, fmt.Errorf("revert: %w", err)
 	}
-	if err := w.repo.swapRef(ctx, journalPrefix+job.name, "", journal); err != nil {
+	if err := w.repo.refs.SwapAny(ctx, journalPrefix+job.name, "", journal); err != nil {
 		return done, fmt.Errorf("revert: end journal: %w", err)
 	}
 	return done, nil
@@ -108,7 +110,7 @@ func (w *Worktree) filesLock() string { return "revert-" + filepath.Base(w.GitDi
 // lockFiles locks the files of the worktree for an operation, which goes on with the
 // context held, and drops the lock of the index that a killed one has left.
 func (w *Worktree) lockFiles(ctx context.Context) (held context.Context, unlock func(), err error) {
-	if held, unlock, err = w.repo.holdLock(ctx, w.filesLock()); err != nil {
+	if held, unlock, err = w.repo.dir.HoldLock(ctx, w.filesLock()); err != nil {
 		return ctx, nil, err
 	}
 	if err := w.dropLeftIndexLock(); err != nil {
@@ -134,27 +136,27 @@ const onlyFile = "only"
 // beginJournal records which revert is about to be done. Its parents are the two
 // snapshots, its message says why and names the worktree.
 func (w *Worktree) beginJournal(ctx context.Context, job revertJob) (ID, error) {
-	var entries []TreeEntry
+	var entries []odb.TreeEntry
 	if job.only != nil {
-		blob, err := w.repo.writeObject(ctx, "blob", joinNUL(slices.Sorted(maps.Keys(job.only))))
+		blob, err := w.repo.objects.Write(ctx, "blob", joinNUL(slices.Sorted(maps.Keys(job.only))))
 		if err != nil {
 			return "", err
 		}
-		entries = append(entries, TreeEntry{Mode: ModeFile, Name: onlyFile, ID: blob})
+		entries = append(entries, odb.TreeEntry{Mode: ModeFile, Name: onlyFile, ID: blob})
 	}
-	tree, err := w.repo.writeTree(ctx, entries)
+	tree, err := w.repo.objects.WriteTree(ctx, entries)
 	if err != nil {
 		return "", err
 	}
 	now := time.Now().UTC()
-	id, err := w.repo.writeCommit(ctx, Commit{
+	id, err := w.repo.objects.WriteCommit(ctx, Commit{
 		Tree: tree, Parents: []ID{job.base.ID, job.end.ID}, Message: job.why + w.journalEnd(),
 		Author: toolIdentity, Committer: toolIdentity, AuthorWhen: now, CommitterWhen: now,
 	})
 	if err != nil {
 		return "", err
 	}
-	return id, w.repo.swapRef(ctx, journalPrefix+job.name, id, "")
+	return id, w.repo.refs.SwapAny(ctx, journalPrefix+job.name, id, "")
 }
 
 // journalEnd is how the message of each journal of this worktree ends.
@@ -230,7 +232,7 @@ func (w *Worktree) finishRevert(ctx context.Context, name string) (done Reverted
 	if done, err = w.finishJob(ctx, job); err != nil {
 		return done, false, err
 	}
-	return done, true, w.repo.swapRef(ctx, journalPrefix+name, "", journal)
+	return done, true, w.repo.refs.SwapAny(ctx, journalPrefix+name, "", journal)
 }
 
 // readJournal reads the revert of a journal back; ours is false for another worktree's.
@@ -320,7 +322,7 @@ func (w *Worktree) afterRevert(ctx context.Context, job revertJob, done *Reverte
 		return err
 	}
 	if after.indexTime = index.modTime; index.data != nil {
-		if after.Index, err = w.repo.writeObject(ctx, "blob", index.data); err != nil {
+		if after.Index, err = w.repo.objects.Write(ctx, "blob", index.data); err != nil {
 			return err
 		}
 	}
@@ -330,13 +332,13 @@ func (w *Worktree) afterRevert(ctx context.Context, job revertJob, done *Reverte
 	before := revertedPrefix + job.name + "-before"
 	if after.Tree == done.Before.Tree && after.Index == done.Before.Index && !job.movesHead() {
 		done.After = done.Before
-		return w.repo.swapRef(ctx, before, "", done.Before.ID)
+		return w.repo.refs.SwapAny(ctx, before, "", done.Before.ID)
 	}
 	if err := w.writeSnapshot(ctx, &after, job.why+" (after)"); err != nil {
 		return err
 	}
 	done.After = after
-	return w.repo.keep(ctx, revertedPrefix+job.name+"-after", after.ID)
+	return w.repo.refs.Keep(ctx, revertedPrefix+job.name+"-after", after.ID)
 }
 
 // restoredSince are the changes that take a path from what it was in Before to what

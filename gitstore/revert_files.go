@@ -12,7 +12,8 @@ import (
 	"os"
 	"path"
 	"strings"
-	"syscall"
+
+	"git-runr/gitstore/odb"
 )
 
 // tempPrefix begins the names of files that are being written.
@@ -35,8 +36,8 @@ type fileState struct {
 type workFiles struct {
 	root  *os.Root
 	repo  *Repo
-	blobs *blobStream // opened when the first blob is wanted
-	lazy  bool        // what is written need not be on disk: it can be had again
+	blobs *odb.BlobStream // opened when the first blob is wanted
+	lazy  bool            // what is written need not be on disk: it can be had again
 	// Where somebody could change a file at the last moment; nil but in tests.
 	beside  func(path string) // before the last look at a path
 	reading func()            // while a file is looked at
@@ -52,7 +53,7 @@ func (w *Worktree) openFiles() (*workFiles, error) {
 
 func (f *workFiles) Close() error {
 	if f.blobs != nil {
-		f.blobs.close()
+		f.blobs.Close()
 	}
 	return f.root.Close()
 }
@@ -121,10 +122,10 @@ func (f *workFiles) beginsBlob(ctx context.Context, name string, is, blob ID) (b
 		return false, nil // it goes away while we look
 	}
 	if f.blobs == nil {
-		f.blobs = f.repo.openBlobs(ctx)
+		f.blobs = f.repo.objects.OpenBlobs(ctx)
 	}
 	begin := &headHash{Hash: f.blobHash(info.Size()), left: info.Size()}
-	if err := f.blobs.copy(begin, blob); err != nil {
+	if err := f.blobs.Copy(begin, blob); err != nil {
 		return false, err
 	}
 	return begin.left == 0 && hashID(begin.Hash) == is, nil
@@ -260,7 +261,7 @@ func (f *workFiles) linkState(dir *os.Root, base string) (fileState, error) {
 }
 
 func (f *workFiles) regularState(dir *os.Root, base string) (fileState, error) {
-	file, err := dir.OpenFile(base, os.O_RDONLY|syscall.O_NOFOLLOW, 0)
+	file, err := dir.OpenFile(base, os.O_RDONLY|noFollow, 0)
 	if err != nil {
 		return fileState{}, err
 	}
@@ -304,7 +305,7 @@ func (f *workFiles) blobID(size int64, content io.Reader) (ID, error) {
 }
 
 func (f *workFiles) blobHash(size int64) hash.Hash {
-	sum := f.repo.newHash()
+	sum := f.repo.objects.NewHash()
 	fmt.Fprintf(sum, "blob %d\x00", size)
 	return sum
 }
@@ -362,7 +363,7 @@ func (f *workFiles) write(ctx context.Context, c Change) error {
 func (f *workFiles) writeTemp(ctx context.Context, dir *os.Root, c Change, perm fs.FileMode) (temp string, err error) {
 	name, err := randomName()
 	if err == nil && f.blobs == nil {
-		f.blobs = f.repo.openBlobs(ctx)
+		f.blobs = f.repo.objects.OpenBlobs(ctx)
 	}
 	if err != nil {
 		return "", err
@@ -376,7 +377,7 @@ func (f *workFiles) writeTemp(ctx context.Context, dir *os.Root, c Change, perm 
 
 func (f *workFiles) writeLink(dir *os.Root, temp string, id ID) error {
 	var target bytes.Buffer
-	if err := f.blobs.copy(&target, id); err != nil {
+	if err := f.blobs.Copy(&target, id); err != nil {
 		return err
 	}
 	return dir.Symlink(target.String(), temp)
@@ -389,11 +390,11 @@ func (f *workFiles) writeFile(dir *os.Root, temp string, id ID, mode string, per
 	if mode == ModeExecutable {
 		initial = 0o777
 	}
-	file, err := dir.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL|syscall.O_NOFOLLOW, initial)
+	file, err := dir.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL|noFollow, initial)
 	if err != nil {
 		return err
 	}
-	err = f.blobs.copy(file, id)
+	err = f.blobs.Copy(file, id)
 	if err == nil && perm != 0 {
 		err = file.Chmod(setExecutable(perm, mode == ModeExecutable))
 	}

@@ -5,20 +5,13 @@ import (
 	"encoding/hex"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"testing"
 	"time"
-)
 
-// shell runs a script in a directory, as an agent would.
-func shell(t *testing.T, dir, script string) {
-	t.Helper()
-	if out, err := runScript(dir, script); err != nil {
-		t.Fatalf("%s: %v\n%s", script, err, out)
-	}
-}
+	"git-runr/gitstore/odb"
+)
 
 // indexState is what is staged, and what git says of it.
 func indexState(t *testing.T, dir string) string {
@@ -236,16 +229,16 @@ func TestRevertRefusesUnsafePaths(t *testing.T) {
 			if err := os.Mkdir(filepath.Join(dir, name), 0o777); err != nil && !os.IsExist(err) {
 				t.Fatal(err)
 			}
-			blob, err := w.repo.writeObject(ctx, "blob", []byte("[core]\n"))
+			blob, err := w.repo.objects.Write(ctx, "blob", []byte("[core]\n"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			inner, err := w.repo.writeTree(ctx, []TreeEntry{{ModeFile, "planted", blob}})
+			inner, err := w.repo.objects.WriteTree(ctx, []odb.TreeEntry{{Mode: ModeFile, Name: "planted", ID: blob}})
 			if err != nil {
 				t.Fatal(err)
 			}
 			raw := []byte("40000 " + name + "\x00" + string(unhex(t, inner)))
-			evil, err := w.repo.writeObject(ctx, "tree", raw)
+			evil, err := w.repo.objects.Write(ctx, "tree", raw)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -404,13 +397,6 @@ func TestSetExecutable(t *testing.T) {
 			t.Errorf("%o %v: %o, want %o", c.perm, c.on, got, c.want)
 		}
 	}
-}
-
-func runScript(dir, script string) (string, error) {
-	cmd := exec.Command("sh", "-c", script)
-	cmd.Dir = dir
-	out, err := cmd.CombinedOutput()
-	return string(out), err
 }
 
 func unhex(t *testing.T, id ID) []byte {

@@ -18,7 +18,7 @@ func (r *Repo) FileSizes(ctx context.Context, tree ID, paths []string) (map[stri
 		return sizes, nil
 	}
 	args := append([]string{"ls-tree", "-l", "-z", "--full-tree", "--end-of-options", string(tree), "--"}, paths[:min(len(paths), sizesAsked)]...)
-	out, err := r.git(ctx, args...)
+	out, err := r.dir.Git(ctx, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read sizes in %s: %w", tree.Short(), err)
 	}

@@ -10,6 +10,10 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"git-runr/gitstore/gitdir"
+	"git-runr/gitstore/odb"
+	"git-runr/gitstore/safefile"
 )
 
 // A snapshot is a commit of ours, not of the project: its parent is the commit
@@ -57,7 +61,7 @@ func (w *Worktree) Snapshot(ctx context.Context, ref, subject string) (Snapshot,
 	if ref == "" {
 		return snap, nil
 	}
-	return snap, w.repo.keep(ctx, ref, snap.ID)
+	return snap, w.repo.refs.Keep(ctx, ref, snap.ID)
 }
 
 func (w *Worktree) record(ctx context.Context, subject string) (snap Snapshot, err error) {
@@ -71,7 +75,7 @@ func (w *Worktree) record(ctx context.Context, subject string) (snap Snapshot, e
 	}
 	snap.indexTime = index.modTime
 	if index.data != nil {
-		if snap.Index, err = w.repo.writeObject(ctx, "blob", index.data); err != nil {
+		if snap.Index, err = w.repo.objects.Write(ctx, "blob", index.data); err != nil {
 			return snap, err
 		}
 	}
@@ -95,22 +99,22 @@ func (w *Worktree) head(ctx context.Context) (id ID, branch string, err error) {
 
 // writeSnapshot writes the commit of a snapshot and sets its ID.
 func (w *Worktree) writeSnapshot(ctx context.Context, snap *Snapshot, subject string) error {
-	entries := []TreeEntry{{Mode: ModeTree, Name: "tree", ID: snap.Tree}}
+	entries := []odb.TreeEntry{{Mode: odb.ModeTree, Name: "tree", ID: snap.Tree}}
 	if snap.Index != "" {
-		entries = append(entries, TreeEntry{Mode: ModeFile, Name: "index", ID: snap.Index})
+		entries = append(entries, odb.TreeEntry{Mode: ModeFile, Name: "index", ID: snap.Index})
 	}
 	files := map[string][]byte{"state": snap.state()}
 	if len(snap.Gaps) > 0 {
 		files["gaps"] = joinNUL(snap.Gaps)
 	}
 	for name, data := range files {
-		id, err := w.repo.writeObject(ctx, "blob", data)
+		id, err := w.repo.objects.Write(ctx, "blob", data)
 		if err != nil {
 			return err
 		}
-		entries = append(entries, TreeEntry{Mode: ModeFile, Name: name, ID: id})
+		entries = append(entries, odb.TreeEntry{Mode: ModeFile, Name: name, ID: id})
 	}
-	tree, err := w.repo.writeTree(ctx, entries)
+	tree, err := w.repo.objects.WriteTree(ctx, entries)
 	if err != nil {
 		return err
 	}
@@ -119,7 +123,7 @@ func (w *Worktree) writeSnapshot(ctx context.Context, snap *Snapshot, subject st
 	if snap.Head != "" {
 		commit.Parents = []ID{snap.Head}
 	}
-	snap.ID, err = w.repo.writeCommit(ctx, commit)
+	snap.ID, err = w.repo.objects.WriteCommit(ctx, commit)
 	return err
 }
 
@@ -139,11 +143,11 @@ func (s Snapshot) state() []byte {
 
 // ReadSnapshot reads a snapshot back from its commit.
 func (r *Repo) ReadSnapshot(ctx context.Context, id ID) (Snapshot, error) {
-	tree, err := r.treeOf(ctx, id)
+	tree, err := r.refs.TreeOf(ctx, id)
 	if err != nil {
 		return Snapshot{}, fmt.Errorf("read snapshot: %w", err)
 	}
-	entries, err := r.readTree(ctx, tree)
+	entries, err := r.objects.ReadTree(ctx, tree)
 	if err != nil {
 		return Snapshot{}, fmt.Errorf("read snapshot %s: %w", id, err)
 	}
@@ -160,18 +164,18 @@ func (r *Repo) ReadSnapshot(ctx context.Context, id ID) (Snapshot, error) {
 }
 
 // take sets the fields that one entry of the snapshot's tree holds.
-func (s *Snapshot) take(ctx context.Context, r *Repo, e TreeEntry) error {
+func (s *Snapshot) take(ctx context.Context, r *Repo, e odb.TreeEntry) error {
 	switch e.Name {
 	case "tree":
 		s.Tree = e.ID
 	case "index":
 		s.Index = e.ID
 	case "gaps":
-		data, err := r.readKind(ctx, e.ID, "blob")
+		data, err := r.objects.ReadKind(ctx, e.ID, "blob")
 		s.Gaps = splitNUL(data)
 		return err
 	case "state":
-		data, err := r.readKind(ctx, e.ID, "blob")
+		data, err := r.objects.ReadKind(ctx, e.ID, "blob")
 		if err != nil {
 			return err
 		}
@@ -204,7 +208,7 @@ func (s Snapshot) index(ctx context.Context, r *Repo) (indexFile, error) {
 	if s.Index == "" {
 		return indexFile{}, nil
 	}
-	_, data, err := r.readObjectLimit(ctx, s.Index, maxIndex)
+	_, data, err := r.objects.ReadLimit(ctx, s.Index, maxIndex)
 	return indexFile{data: data, modTime: s.indexTime}, err
 }
 
@@ -236,13 +240,13 @@ func (w *Worktree) tryShadow(ctx context.Context) (tree ID, gaps []string, err e
 	if err := w.prepareShadow(); err != nil {
 		return "", nil, err
 	}
-	c := gitCall{gitDir: w.shadowDir(), worktree: w.Dir, env: w.shadowEnv()}
+	c := gitdir.Call{GitDir: w.shadowDir(), Worktree: w.Dir, Env: w.shadowEnv()}
 	gaps, err = w.stage(ctx, c, ignored)
 	if err != nil {
 		return "", nil, err
 	}
-	c.args = []string{"write-tree"}
-	out, err := w.repo.call(ctx, c)
+	c.Args = []string{"write-tree"}
+	out, err := w.repo.dir.Call(ctx, c)
 	if err != nil {
 		return "", nil, fmt.Errorf("write tree: %w", err)
 	}
@@ -311,17 +315,17 @@ func (w *Worktree) prepareShadow() error {
 		if have, err := os.ReadFile(path); err == nil && string(have) == content {
 			continue
 		}
-		if err := WriteFile(path, []byte(content), 0o666); err != nil {
+		if err := safefile.WriteFile(path, []byte(content), 0o666); err != nil {
 			return err
 		}
 	}
-	return removeIfThere(filepath.Join(dir, "index.lock"))
+	return gitdir.RemoveIfThere(filepath.Join(dir, "index.lock"))
 }
 
 // shadowEnv gives the shadow the repository's objects (and so its alternates), and
 // those settings of the repository that are not about what files contain.
 func (w *Worktree) shadowEnv() []string {
-	env := []string{"GIT_OBJECT_DIRECTORY=" + w.repo.objectsPath()}
+	env := []string{"GIT_OBJECT_DIRECTORY=" + w.repo.objects.ObjectsPath()}
 	n := 0
 	for _, key := range []string{"core.excludesFile", "core.sharedRepository"} {
 		if value := w.repo.Config.Get(key); value != "" {

@@ -63,13 +63,13 @@ func (r *Repo) snapshotInfo(ctx context.Context, id ID) (info SnapshotInfo, tree
 	info = SnapshotInfo{ID: id}
 	var commit Commit
 	if commit, info.Err = r.ReadCommit(ctx, id); info.Err != nil {
-		return info, r.emptyTreeID()
+		return info, r.objects.EmptyTreeID()
 	}
 	info.When = commit.CommitterWhen.UTC()
 	info.Why, _, _ = strings.Cut(commit.Message, "\n")
 	var snap Snapshot
 	if snap, info.Err = r.ReadSnapshot(ctx, id); info.Err != nil {
-		return info, r.emptyTreeID()
+		return info, r.objects.EmptyTreeID()
 	}
 	info.Head = snap.Head
 	return info, snap.Tree
@@ -80,16 +80,16 @@ func (r *Repo) snapshotInfo(ctx context.Context, id ID) (info SnapshotInfo, tree
 func (r *Repo) measure(ctx context.Context, list []SnapshotInfo, trees []ID) error {
 	var pairs strings.Builder
 	for i := range list {
-		head, err := r.treeOf(ctx, r.orEmptyTree(list[i].Head))
+		head, err := r.refs.TreeOf(ctx, r.orEmptyTree(list[i].Head))
 		if err != nil {
-			head = r.emptyTreeID() // the commit is not in this clone
+			head = r.objects.EmptyTreeID() // the commit is not in this clone
 		}
 		fmt.Fprintf(&pairs, "%s %s\n", head, trees[i])
 	}
 	if len(list) == 0 {
 		return nil
 	}
-	out, err := r.gitIn(ctx, []byte(pairs.String()), "diff-tree", "--stdin", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--no-ext-diff")
+	out, err := r.dir.GitIn(ctx, []byte(pairs.String()), "diff-tree", "--stdin", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--no-ext-diff")
 	if err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (r *Repo) blobSizes(ctx context.Context, ids []ID) (map[ID]int64, error) {
 	if list.Len() == 0 {
 		return sizes, nil
 	}
-	out, err := r.gitIn(ctx, []byte(list.String()), "cat-file", "--batch-check=%(objectname) %(objectsize)")
+	out, err := r.dir.GitIn(ctx, []byte(list.String()), "cat-file", "--batch-check=%(objectname) %(objectsize)")
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"git-runr/gitstore/gitdir"
 )
 
 // TreeWith is the tree of onto, in which the paths that take chooses are as the
@@ -16,7 +18,7 @@ func (w *Worktree) TreeWith(ctx context.Context, onto, from ID, take func(path s
 	if err != nil {
 		return "", err
 	}
-	tree, err := w.repo.treeOf(ctx, onto)
+	tree, err := w.repo.refs.TreeOf(ctx, onto)
 	if err != nil {
 		return "", err
 	}
@@ -58,13 +60,13 @@ func (w *Worktree) enter(ctx context.Context, index string, changes []Change) er
 func (w *Worktree) setEntries(ctx context.Context, index string, paths []string, entries map[string]string) error {
 	var remove, add strings.Builder
 	for _, path := range paths {
-		fmt.Fprintf(&remove, "0 %s\t%s\x00", w.repo.zeroID(), path)
+		fmt.Fprintf(&remove, "0 %s\t%s\x00", w.repo.objects.ZeroID(), path)
 		if entry := entries[path]; entry != "" {
 			add.WriteString(strings.ReplaceAll(entry, "\n", "\t"+path+"\x00") + "\t" + path + "\x00")
 		}
 	}
 	if _, err := w.gitIndex(ctx, index, []byte(remove.String()+add.String()), "update-index", "-z", "--index-info"); err != nil {
-		return fmt.Errorf("change an index: %w", busy(err))
+		return fmt.Errorf("change an index: %w", gitdir.Busy(err))
 	}
 	return nil
 }
@@ -79,7 +81,7 @@ func (w *Worktree) AsCommitted(ctx context.Context, snap Snapshot, commit ID, pa
 		err = w.writeSnapshot(ctx, &before, subject)
 	}
 	if err == nil {
-		err = w.repo.keep(ctx, ref, before.ID)
+		err = w.repo.refs.Keep(ctx, ref, before.ID)
 	}
 	if err != nil {
 		return Snapshot{}, fmt.Errorf("record files as %s has them: %w", commit.Short(), err)
@@ -164,7 +166,7 @@ func (w *Worktree) bring(ctx context.Context, from, to ID) (done Reverted, err e
 
 // entriesOf are the paths as a commit has them; one that it does not have is to go.
 func (w *Worktree) entriesOf(ctx context.Context, commit ID, paths []string) ([]Change, error) {
-	has, err := w.repo.Changed(ctx, w.repo.emptyTreeID(), commit)
+	has, err := w.repo.Changed(ctx, w.repo.objects.EmptyTreeID(), commit)
 	if err != nil {
 		return nil, err
 	}
@@ -220,7 +222,7 @@ func (w *Worktree) indexWith(ctx context.Context, snap Snapshot, entries []Chang
 	if err != nil {
 		return "", err
 	}
-	return w.repo.writeObject(ctx, "blob", data)
+	return w.repo.objects.Write(ctx, "blob", data)
 }
 
 // filtered gives entries the content that a checkout would write for them.
@@ -255,7 +257,7 @@ func (w *Worktree) filtered(ctx context.Context, entries []Change) ([]Change, er
 		if err != nil {
 			return nil, fmt.Errorf("check out %q: %w", c.Path, err)
 		}
-		if onDisk[i].NewID, err = w.repo.writeObject(ctx, "blob", data); err != nil {
+		if onDisk[i].NewID, err = w.repo.objects.Write(ctx, "blob", data); err != nil {
 			return nil, err
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"git-runr/gitstore/gitdir"
 )
 
 // changes is what has to be done to an index to make it match a working tree.
@@ -26,7 +28,7 @@ type changes struct {
 // It is not `git add`, because that runs `git status` in nested repositories, whose
 // configuration could name a program, and because it gives up at the first nested
 // repository without a commit.
-func (w *Worktree) stage(ctx context.Context, c gitCall, also []string) (gaps []string, err error) {
+func (w *Worktree) stage(ctx context.Context, c gitdir.Call, also []string) (gaps []string, err error) {
 	found, err := w.unstaged(ctx, c)
 	if err != nil {
 		return nil, err
@@ -45,14 +47,14 @@ func (w *Worktree) stage(ctx context.Context, c gitCall, also []string) (gaps []
 }
 
 // unstaged lists tracked paths that differ from the index, and untracked ones.
-func (w *Worktree) unstaged(ctx context.Context, c gitCall) ([]string, error) {
+func (w *Worktree) unstaged(ctx context.Context, c gitdir.Call) ([]string, error) {
 	var paths []string
 	for _, args := range [][]string{
 		{"diff-files", "-z", "--name-only", "--ignore-submodules=dirty"},
 		{"ls-files", "-z", "--others", "--exclude-standard"},
 	} {
-		c.args = args
-		out, err := w.repo.call(ctx, c)
+		c.Args = args
+		out, err := w.repo.dir.Call(ctx, c)
 		if err != nil {
 			return nil, fmt.Errorf("list changes: %w", err)
 		}
@@ -135,20 +137,20 @@ func (w *Worktree) realParent(dir string, known map[string]bool) bool {
 }
 
 // updateIndex runs git update-index on paths.
-func (w *Worktree) updateIndex(ctx context.Context, c gitCall, paths []string, options ...string) error {
+func (w *Worktree) updateIndex(ctx context.Context, c gitdir.Call, paths []string, options ...string) error {
 	if len(paths) == 0 {
 		return nil
 	}
-	c.args = append(append([]string{"update-index"}, options...), "-z", "--stdin")
-	c.stdin = bytes.NewReader(joinNUL(paths))
-	if _, err := w.repo.call(ctx, c); err != nil {
-		return fmt.Errorf("stage files: %w", busy(err))
+	c.Args = append(append([]string{"update-index"}, options...), "-z", "--stdin")
+	c.Stdin = bytes.NewReader(joinNUL(paths))
+	if _, err := w.repo.dir.Call(ctx, c); err != nil {
+		return fmt.Errorf("stage files: %w", gitdir.Busy(err))
 	}
 	return nil
 }
 
 // stageNested records the commit of each nested repository.
-func (w *Worktree) stageNested(ctx context.Context, c gitCall, dirs []string) (unborn []string, err error) {
+func (w *Worktree) stageNested(ctx context.Context, c gitdir.Call, dirs []string) (unborn []string, err error) {
 	for _, dir := range dirs {
 		err := w.updateIndex(ctx, c, []string{dir}, "--add", "--replace")
 		var exit *GitError

@@ -64,7 +64,7 @@ func diskState(t *testing.T, dir string) map[string]string {
 func treeState(t *testing.T, repo *Repo, tree ID) map[string]string {
 	t.Helper()
 	files := map[string]string{}
-	changes, err := repo.Changed(context.Background(), repo.emptyTreeID(), tree)
+	changes, err := repo.Changed(context.Background(), repo.objects.EmptyTreeID(), tree)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +216,7 @@ func TestSnapshotRunsNoFilter(t *testing.T) {
 	want := diskState(t, dir)
 	delete(want, "nested/q")
 	delete(want, "nested/.gitattributes")
-	changes, err := repo.Changed(context.Background(), repo.emptyTreeID(), snap.Tree)
+	changes, err := repo.Changed(context.Background(), repo.objects.EmptyTreeID(), snap.Tree)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -346,7 +346,7 @@ func TestSnapshotAfterGC(t *testing.T) {
 	snap := takeSnapshot(t, w, "one")
 	testGit(t, repo.WorkTree, "update-ref", "-d", "refs/runr-local/snapshots/test/one")
 	testGit(t, repo.WorkTree, "gc", "-q", "--prune=now")
-	if repo.hasObject(context.Background(), snap.Tree) {
+	if repo.objects.Has(context.Background(), snap.Tree) {
 		t.Fatal("the objects are still there")
 	}
 	again := takeSnapshot(t, w, "two")

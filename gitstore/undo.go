@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"git-runr/gitstore/refdb"
 )
 
 // What changed a working tree or a branch for good is recorded, so that it can be
@@ -164,7 +166,7 @@ func (r *Repo) record(ctx context.Context, op Operation, branch string, before, 
 	if branch != "" {
 		message += branchTrailer + branch
 	}
-	id, err := r.writeCommit(ctx, Commit{
+	id, err := r.objects.WriteCommit(ctx, Commit{
 		Tree: tree, Parents: []ID{before.ID, after.ID}, Message: message,
 		Author: toolIdentity, Committer: toolIdentity, AuthorWhen: now, CommitterWhen: now,
 	})
@@ -172,7 +174,7 @@ func (r *Repo) record(ctx context.Context, op Operation, branch string, before, 
 		return Recorded{}, err
 	}
 	ref := fmt.Sprintf("%s%s/%08d", undoPrefix, r.undoStack(), number+1)
-	if err := r.swapRef(ctx, ref, id, ""); err != nil {
+	if err := r.refs.SwapAny(ctx, ref, id, ""); err != nil {
 		return Recorded{}, fmt.Errorf("record %s: %w", op.Kind, err)
 	}
 	return r.readOperation(ctx, ref, id)
@@ -259,7 +261,7 @@ func movedOn(ref string, at, left ID) error {
 	if at == "" {
 		return fmt.Errorf("there is no branch %s any more: %w", headName(ref), ErrConflict)
 	}
-	return fmt.Errorf("%s is at %s, not at %s any more: %w", headName(ref), at.Short(), orNothing(ID(left.Short())), ErrConflict)
+	return fmt.Errorf("%s is at %s, not at %s any more: %w", headName(ref), at.Short(), refdb.OrNothing(ID(left.Short())), ErrConflict)
 }
 
 // isAt reports whether HEAD is where a snapshot has it.
@@ -332,7 +334,7 @@ func headName(branch string) string {
 // moveOrDrop is moveRef that deletes a ref which is to be at nothing.
 func (r *Repo) moveOrDrop(ctx context.Context, ref string, to, from ID, why string) error {
 	if to == "" {
-		return r.updateRef(ctx, ref, "", from)
+		return r.refs.UpdateRef(ctx, ref, "", from)
 	}
 	return r.moveRef(ctx, ref, to, from, why)
 }
@@ -351,7 +353,7 @@ func (r *Repo) branchSnapshot(ctx context.Context, ref string, at ID, subject st
 // can be taken back. The record comes first: of one that did not happen nothing is left
 // but a record of what is so already.
 func (r *Repo) moveRecorded(ctx context.Context, op Operation, ref string, to, from ID) (Recorded, error) {
-	ctx, unlock, err := r.holdLock(ctx, r.worktreeAt(r.WorkTree, r.GitDir).filesLock())
+	ctx, unlock, err := r.dir.HoldLock(ctx, r.worktreeAt(r.WorkTree, r.GitDir).filesLock())
 	if err != nil {
 		return Recorded{}, err
 	}

@@ -11,6 +11,10 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"git-runr/gitstore/gitdir"
+	"git-runr/gitstore/refdb"
+	"git-runr/gitstore/safefile"
 )
 
 // ownMarker is the file in a linked worktree's git directory that says that the tool
@@ -68,7 +72,7 @@ func (r *Repo) AddWorktree(ctx context.Context, dir, branch string, at ID) (*Wor
 	if err := os.MkdirAll(filepath.Dir(dir), 0o777); err != nil {
 		return nil, fmt.Errorf("add worktree: %w", err)
 	}
-	dir = realDir(dir)
+	dir = gitdir.RealDir(dir)
 	if err := r.forgetGone(ctx, dir); err != nil {
 		return nil, fmt.Errorf("add worktree %q: %w", dir, err)
 	}
@@ -77,7 +81,7 @@ func (r *Repo) AddWorktree(ctx context.Context, dir, branch string, at ID) (*Wor
 	if err != nil {
 		return nil, fmt.Errorf("add worktree %q: %w", dir, err)
 	}
-	if _, err := r.git(ctx, args...); err != nil {
+	if _, err := r.dir.Git(ctx, args...); err != nil {
 		return nil, fmt.Errorf("add worktree %q: %w", dir, err)
 	}
 	w, err := r.fillWorktree(ctx, dir)
@@ -125,7 +129,7 @@ func (r *Repo) fillWorktree(ctx context.Context, dir string) (*Worktree, error) 
 		return nil, err
 	}
 	marker := filepath.Join(reg.gitDir, ownMarker)
-	if err := WriteFile(marker, []byte(ownBegun), 0o666); err != nil {
+	if err := safefile.WriteFile(marker, []byte(ownBegun), 0o666); err != nil {
 		return nil, err
 	}
 	w := r.worktreeAt(dir, reg.gitDir)
@@ -136,7 +140,7 @@ func (r *Repo) fillWorktree(ctx context.Context, dir string) (*Worktree, error) 
 		return nil, err
 	}
 	w.Half = false
-	return w, WriteFile(marker, []byte(ownMade), 0o666)
+	return w, safefile.WriteFile(marker, []byte(ownMade), 0o666)
 }
 
 // makeFull takes back what git copies of the user's sparse checkout.
@@ -161,7 +165,7 @@ func (w *Worktree) makeFull(ctx context.Context) error {
 func (r *Repo) dropWorktree(ctx context.Context, dir, branch string, at ID) {
 	ctx = context.WithoutCancel(ctx)
 	if r.RemoveWorktree(ctx, dir) == nil && branch != "" {
-		_ = r.updateRef(ctx, "refs/heads/"+branch, "", at) // best effort: a branch too many harms nobody
+		_ = r.refs.UpdateRef(ctx, "refs/heads/"+branch, "", at) // best effort: a branch too many harms nobody
 	}
 }
 
@@ -173,7 +177,7 @@ func (r *Repo) OpenWorktree(_ context.Context, dir string) (*Worktree, error) {
 	if err != nil {
 		return nil, err
 	}
-	path = realDir(path)
+	path = gitdir.RealDir(path)
 	reg, err := r.registration(path)
 	if err != nil {
 		return nil, fmt.Errorf("open worktree %q: %w", dir, err)
@@ -193,7 +197,7 @@ func (r *Repo) RemoveWorktree(_ context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	path = realDir(path)
+	path = gitdir.RealDir(path)
 	reg, err := r.registration(path)
 	known := err == nil
 	if !r.inOwnPlace(path) && !(known && reg.own()) {
@@ -212,7 +216,7 @@ func (r *Repo) RemoveWorktree(_ context.Context, dir string) error {
 	if err := removeTree(reg.gitDir); err != nil {
 		return fmt.Errorf("remove worktree: %w", err)
 	}
-	return removeIfThere(filepath.Join(r.StateDir(), shadowLock(reg.gitDir)+".lock"))
+	return gitdir.RemoveIfThere(filepath.Join(r.StateDir(), shadowLock(reg.gitDir)+".lock"))
 }
 
 // OwnWorktrees are the names below StateDir()/worktrees that begin with prefix and stand
@@ -232,7 +236,7 @@ func (r *Repo) OwnWorktrees(prefix string) ([]string, error) {
 		return nil, err
 	}
 	for _, entry := range registered {
-		dir := registeredDir(filepath.Join(r.CommonDir, "worktrees", entry.Name()))
+		dir := gitdir.RegisteredDir(filepath.Join(r.CommonDir, "worktrees", entry.Name()))
 		names[filepath.Base(dir)] = names[filepath.Base(dir)] || r.inOwnPlace(dir)
 	}
 	maps.DeleteFunc(names, func(name string, own bool) bool { return !own || !strings.HasPrefix(name, prefix) })
@@ -252,12 +256,12 @@ func (r *Repo) ownWorktree(dir, gitDir string) bool {
 
 // worktreeAt is the worktree with its view of the repository.
 func (r *Repo) worktreeAt(dir, gitDir string) *Worktree {
-	view := *r
+	view := *r.Place
 	view.GitDir, view.WorkTree, view.Prefix, view.Bare = gitDir, dir, "", false
 	if gitDir != r.GitDir {
 		view.IndexFile = ""
 	}
-	w := &Worktree{Dir: dir, GitDir: gitDir, Own: r.ownWorktree(dir, gitDir), repo: &view}
+	w := &Worktree{Dir: dir, GitDir: gitDir, Own: r.ownWorktree(dir, gitDir), repo: r.at(view)}
 	if w.Own {
 		state, err := os.ReadFile(filepath.Join(gitDir, ownMarker))
 		w.Half = err != nil || string(state) != ownMade
@@ -283,10 +287,10 @@ func (w *Worktree) ClearLocks(ctx context.Context, branch string) ([]string, err
 		return nil, fmt.Errorf("clear locks of %q: %w", w.Dir, errNotOwn)
 	}
 	var cleared []string
-	for _, path := range []string{w.indexPath(), filepath.Join(w.GitDir, "HEAD"), w.repo.refPath(branch)} {
+	for _, path := range []string{w.indexPath(), filepath.Join(w.GitDir, "HEAD"), w.repo.refs.Path(branch)} {
 		stale, err := waitStale(ctx, path+".lock")
 		if err == nil && stale {
-			err = removeIfThere(path + ".lock")
+			err = gitdir.RemoveIfThere(path + ".lock")
 			cleared = append(cleared, filepath.Base(path)+".lock")
 		}
 		if err != nil {
@@ -298,15 +302,15 @@ func (w *Worktree) ClearLocks(ctx context.Context, branch string) ([]string, err
 
 // waitStale waits until a lock file is gone, or so old that nobody holds it.
 func waitStale(ctx context.Context, path string) (stale bool, err error) {
-	err = waitFor(ctx, refLockStale, 50*time.Millisecond, func() (bool, error) {
+	err = gitdir.WaitFor(ctx, refdb.RefLockStale, 50*time.Millisecond, func() (bool, error) {
 		info, err := os.Lstat(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			return true, nil
 		}
-		stale = err == nil && time.Since(info.ModTime()) > refLockStale
+		stale = err == nil && time.Since(info.ModTime()) > refdb.RefLockStale
 		return stale, err
 	})
-	if errors.Is(err, errWaited) {
+	if errors.Is(err, gitdir.ErrWaited) {
 		return true, nil
 	}
 	return stale, err
@@ -327,7 +331,7 @@ func (r *Repo) worktreesDir() string { return filepath.Join(r.StateDir(), "workt
 
 // inOwnPlace reports whether path is below StateDir()/worktrees.
 func (r *Repo) inOwnPlace(path string) bool {
-	rel, err := filepath.Rel(realDir(r.worktreesDir()), path)
+	rel, err := filepath.Rel(gitdir.RealDir(r.worktreesDir()), path)
 	return err == nil && rel != "." && filepath.IsLocal(rel)
 }
 
@@ -351,7 +355,7 @@ func (r *Repo) registration(dir string) (registration, error) {
 	}
 	for _, entry := range entries {
 		gitDir := filepath.Join(base, entry.Name())
-		if registeredDir(gitDir) == dir {
+		if gitdir.RegisteredDir(gitDir) == dir {
 			return registration{gitDir: gitDir, dir: dir}, nil
 		}
 	}
@@ -366,7 +370,7 @@ func (l listedWorktree) has(word string) bool { _, ok := l[word]; return ok }
 
 // listWorktrees lists all worktrees, the main one first.
 func (r *Repo) listWorktrees(ctx context.Context) ([]listedWorktree, error) {
-	out, err := r.git(ctx, "worktree", "list", "--porcelain", "-z")
+	out, err := r.dir.Git(ctx, "worktree", "list", "--porcelain", "-z")
 	if err != nil {
 		return nil, fmt.Errorf("list worktrees: %w", err)
 	}
@@ -381,30 +385,6 @@ func (r *Repo) listWorktrees(ctx context.Context) ([]listedWorktree, error) {
 		}
 	}
 	return trees, nil
-}
-
-// registeredDir reads where the worktree of a git directory is, "" when unknown.
-// The path may be relative to the git directory (extensions.relativeWorktrees).
-func registeredDir(gitDir string) string {
-	data, err := os.ReadFile(filepath.Join(gitDir, "gitdir"))
-	if err != nil {
-		return ""
-	}
-	dotGit := strings.TrimRight(string(data), "\n")
-	if !filepath.IsAbs(dotGit) {
-		dotGit = filepath.Join(gitDir, dotGit)
-	}
-	return realDir(filepath.Dir(dotGit))
-}
-
-// realDir resolves symbolic links in all of path but its last part, as far as it
-// exists.
-func realDir(path string) string {
-	parent, err := filepath.EvalSymlinks(filepath.Dir(path))
-	if err != nil {
-		return filepath.Clean(path)
-	}
-	return filepath.Join(parent, filepath.Base(path))
 }
 
 // removeTree is os.RemoveAll that also gets rid of directories without write
@@ -425,5 +405,5 @@ func removeTree(path string) error {
 
 // git runs git in the worktree, with its index.
 func (w *Worktree) git(ctx context.Context, args ...string) ([]byte, error) {
-	return w.repo.call(ctx, gitCall{args: args, worktree: w.Dir})
+	return w.repo.dir.Call(ctx, gitdir.Call{Args: args, Worktree: w.Dir})
 }

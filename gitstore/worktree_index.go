@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"git-runr/gitstore/gitdir"
 )
 
 // indexWait is how long a locked index is waited for.
@@ -61,7 +63,7 @@ func (w *Worktree) wholeIndex(ctx context.Context) (indexFile, error) {
 	if err != nil || index.data == nil {
 		return index, err
 	}
-	shared, err := filepath.Glob(filepath.Join(globQuote(w.GitDir), "sharedindex.*"))
+	shared, err := filepath.Glob(filepath.Join(gitdir.GlobQuote(w.GitDir), "sharedindex.*"))
 	if err != nil || len(shared) == 0 {
 		return index, err
 	}
@@ -77,10 +79,6 @@ func (w *Worktree) wholeIndex(ctx context.Context) (indexFile, error) {
 	whole, err := readIndexFile(path)
 	whole.modTime = index.modTime
 	return whole, err
-}
-
-func globQuote(path string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
 // scratchIndex makes a copy of an index that git may change; done removes it.
@@ -112,12 +110,12 @@ func (w *Worktree) scratchIndex(index indexFile) (path string, done func(), err 
 // gitIndex runs git in the worktree with another index file.
 func (w *Worktree) gitIndex(ctx context.Context, index string, stdin []byte, args ...string) ([]byte, error) {
 	c := w.indexCall(index)
-	c.args, c.stdin = args, bytes.NewReader(stdin)
-	return w.repo.call(ctx, c)
+	c.Args, c.Stdin = args, bytes.NewReader(stdin)
+	return w.repo.dir.Call(ctx, c)
 }
 
-func (w *Worktree) indexCall(index string) gitCall {
-	return gitCall{worktree: w.Dir, env: []string{"GIT_INDEX_FILE=" + index}}
+func (w *Worktree) indexCall(index string) gitdir.Call {
+	return gitdir.Call{Worktree: w.Dir, Env: []string{"GIT_INDEX_FILE=" + index}}
 }
 
 // leftIndexLock is what the lock file of an index holds while an operation under
@@ -181,7 +179,7 @@ func (w *Worktree) lockIndex(ctx context.Context) (unlock func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	if heldLock(ctx) != nil {
+	if gitdir.HeldLock(ctx) != nil {
 		_, err = f.WriteString(leftIndexLock)
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
@@ -215,23 +213,23 @@ func (w *Worktree) dropLeftIndexLock() error {
 	if err != nil || string(text) != leftIndexLock {
 		return nil
 	}
-	return removeIfThere(lock)
+	return gitdir.RemoveIfThere(lock)
 }
 
 // writeIndex replaces the index. The caller holds its lock.
 func (w *Worktree) writeIndex(index indexFile) error {
 	if index.data == nil {
-		return removeIfThere(w.indexPath())
+		return gitdir.RemoveIfThere(w.indexPath())
 	}
 	temp := w.indexPath() + ".git-runr"
-	if err := removeIfThere(temp); err != nil { // a killed process's
+	if err := gitdir.RemoveIfThere(temp); err != nil { // a killed process's
 		return err
 	}
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, w.indexMode())
 	if err != nil {
 		return err
 	}
-	_ = w.repo.share(temp)
+	_ = w.repo.dir.Share(temp)
 	_, err = f.Write(index.data)
 	if err == nil {
 		err = f.Sync()
@@ -259,13 +257,13 @@ func (w *Worktree) indexMode() fs.FileMode {
 
 // createWaiting creates a lock file, and waits a bounded time for its holder.
 func createWaiting(ctx context.Context, path string, perm fs.FileMode) (f *os.File, err error) {
-	err = waitFor(ctx, indexWait, 20*time.Millisecond, func() (bool, error) {
+	err = gitdir.WaitFor(ctx, indexWait, 20*time.Millisecond, func() (bool, error) {
 		if f, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm); errors.Is(err, fs.ErrExist) {
 			return false, nil
 		}
 		return true, err
 	})
-	if errors.Is(err, errWaited) {
+	if errors.Is(err, gitdir.ErrWaited) {
 		err = &LockedError{Path: path}
 	}
 	return f, err
@@ -280,26 +278,6 @@ func (e *LockedError) Error() string {
 
 // Unwrap is ErrBusy.
 func (e *LockedError) Unwrap() error { return ErrBusy }
-
-func removeIfThere(path string) error {
-	err := os.Remove(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
-}
-
-// lockExists is what git says of a lock file that stays where it is.
-const lockExists = ".lock': File exists"
-
-// busy makes git's message about a lock that somebody holds ErrBusy.
-func busy(err error) error {
-	var exit *GitError
-	if errors.As(err, &exit) && strings.Contains(exit.Stderr, lockExists) {
-		return fmt.Errorf("%w: %w", ErrBusy, err)
-	}
-	return err
-}
 
 // indexEntries lists an index: for each path its entries as `git ls-files -s`
 // prints them before the tab, one a stage, joined by newlines.

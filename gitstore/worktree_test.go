@@ -30,20 +30,6 @@ func checkoutOf(t *testing.T, repo *Repo) *Worktree {
 	return w
 }
 
-func readTestFile(t *testing.T, dir, name string) string {
-	t.Helper()
-	data, err := os.ReadFile(filepath.Join(dir, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
-}
-
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
-}
-
 func TestAddWorktreeLeavesCheckoutAlone(t *testing.T) {
 	repo := newTestRepo(t)
 	writeTestFile(t, repo.WorkTree, "a.txt", "edited\n")

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/gitstore/safefile"
 	"git-runr/loop/record"
 )
 
@@ -199,7 +200,7 @@ func CollectGarbage(ctx context.Context, s *record.Store, g Garbage) error {
 	}
 	data, err := json.Marshal(cutoff{g.ClosedBefore})
 	if err == nil {
-		err = gitstore.WriteFile(cutoffPath(s), append(data, '\n'), 0o666)
+		err = safefile.WriteFile(cutoffPath(s), append(data, '\n'), 0o666)
 	}
 	if err != nil {
 		return fmt.Errorf("write %s: %w", cutoffPath(s), err)

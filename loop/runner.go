@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/gitstore/safefile"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
@@ -421,7 +422,7 @@ func writeFiles(dir string, files map[string][]byte) error {
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			return err
 		}
-		if err := gitstore.WriteFile(path, content, 0o666); err != nil {
+		if err := safefile.WriteFile(path, content, 0o666); err != nil {
 			return err
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"git-runr/gitstore"
+	"git-runr/gitstore/safefile"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
@@ -26,7 +26,7 @@ func (r fixedReviewer) Review(context.Context, ReviewJob) (ReviewAnswer, error) 
 func TestWorkerAsksEveryAgent(t *testing.T) {
 	s, ctx := newTestStore(t), context.Background()
 	asked := record.ReviewRequest{Reviewer: "good", Others: []string{record.Human, "gone", "bad", "good"}}
-	err := gitstore.WriteFile(s.Repo.WorkTree+"/a.go", []byte("one\n"), 0o644)
+	err := safefile.WriteFile(s.Repo.WorkTree+"/a.go", []byte("one\n"), 0o644)
 	if err == nil {
 		asked.Subject, err = s.WorkingSubject(ctx, record.SubjectWorktree)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"git-runr/cmd/git-runr/internal/editdiff"
 	"git-runr/gitstore"
+	"git-runr/gitstore/safefile"
 	"git-runr/loop"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
@@ -166,7 +167,7 @@ func (s *session) editFileFor(store *record.Store, subject record.Subject, draft
 		made.found = true
 		return made, nil
 	}
-	if err := gitstore.WriteFile(made.path, []byte(made.String()), 0o600); err != nil {
+	if err := safefile.WriteFile(made.path, []byte(made.String()), 0o600); err != nil {
 		return made, fmt.Errorf("open the diff: %w", err)
 	}
 	return made, nil

@@ -8,23 +8,37 @@ import (
 	"testing"
 )
 
-// TestImports holds the direction cmd → diagnose, hooks → loop → gitstore, and that
-// git has one door.
+// TestImports holds the direction cmd → diagnose, hooks → loop → gitstore, the one
+// within gitstore (entrylog → refdb → odb → gitdir), and that git has one door.
 func TestImports(t *testing.T) {
 	layer := map[string]int{"gitstore": 0, "loop": 1, "diagnose": 2, "hooks": 2, "cmd": 3}
+	within := map[string]int{ // gitstore/…: what all may use, then each what is below it
+		"safefile": 0, "testtmp": 0, "testrepo": 0, "gitdir": 1, "odb": 2, "refdb": 3, "entrylog": 4, "": 5,
+	}
 	for _, p := range listPackages(t) {
 		name, local := strings.CutPrefix(p.ImportPath, "git-runr/")
 		if !local {
 			continue
 		}
 		top, _, _ := strings.Cut(name, "/")
+		part := strings.TrimPrefix(strings.TrimPrefix(name, "gitstore"), "/")
+		level, known := within[part]
+		if top == "gitstore" && !known {
+			t.Errorf("%s is at no level of gitstore", p.ImportPath)
+		}
 		for _, imported := range p.Imports {
+			if below, own := strings.CutPrefix(imported, "git-runr/gitstore"); own && top == "gitstore" && within[strings.TrimPrefix(below, "/")] >= level {
+				t.Errorf("%s imports %s, against the direction", p.ImportPath, imported)
+			}
 			other, _, _ := strings.Cut(strings.TrimPrefix(imported, "git-runr/"), "/")
 			if strings.HasPrefix(imported, "git-runr/") && other != top && layer[other] >= layer[top] {
 				t.Errorf("%s imports %s, against the direction", p.ImportPath, imported)
 			}
 			if strings.HasPrefix(imported, "github.com/go-git/") && top != "gitstore" {
 				t.Errorf("%s imports %s: only gitstore may", p.ImportPath, imported)
+			}
+			if low, own := strings.CutPrefix(imported, "git-runr/gitstore/"); own && top != "gitstore" && within[low] > 0 {
+				t.Errorf("%s imports %s: outside, package gitstore stands for it", p.ImportPath, imported)
 			}
 			if imported == "os/exec" && top != "gitstore" && name != "loop/agent" {
 				t.Errorf("%s runs commands: only gitstore and loop/agent may", p.ImportPath)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"git-runr/gitstore"
+	"git-runr/gitstore/safefile"
 	"git-runr/loop/safetext"
 )
 
@@ -214,9 +214,9 @@ func (t agentTool) write(data []byte) error {
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return gitstore.WriteFile(path, data, perm)
+		return safefile.WriteFile(path, data, perm)
 	}
-	if err := gitstore.WriteFile(path, data, info.Mode().Perm()); err != nil {
+	if err := safefile.WriteFile(path, data, info.Mode().Perm()); err != nil {
 		return err
 	}
 	return os.Chmod(path, info.Mode().Perm()) // which the umask may have narrowed

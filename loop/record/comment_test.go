@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"git-runr/gitstore"
+	"git-runr/gitstore/safefile"
 )
 
 // personReview is a review of a commit that holds files, asked of people.
@@ -17,7 +17,7 @@ func personReview(t *testing.T, s *Store, files map[string]string) Review {
 	ctx := context.Background()
 	dir := s.Repo.WorkTree
 	for name, text := range files {
-		if err := gitstore.WriteFile(dir+"/"+name, []byte(text), 0o644); err != nil {
+		if err := safefile.WriteFile(dir+"/"+name, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

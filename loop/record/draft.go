@@ -13,7 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"git-runr/gitstore"
+	"git-runr/gitstore/safefile"
 	"git-runr/loop/prose"
 	"git-runr/loop/safetext"
 )
@@ -154,7 +154,7 @@ func (s *Store) writeDraft(review string, d Draft) error {
 		return ErrDraftFull
 	}
 	path := s.draftPath(review, d.Actor)
-	if err := gitstore.WriteDurable(path, data, 0o600); err != nil {
+	if err := safefile.WriteDurable(path, data, 0o600); err != nil {
 		return fmt.Errorf("write draft: %w", err)
 	}
 	return nil

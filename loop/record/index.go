@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"git-runr/gitstore"
+	"git-runr/gitstore/safefile"
 )
 
 // The index is a cache of the folded state: for each run and review a summary and
@@ -329,7 +330,7 @@ func (idx *index) save(path string) error {
 	if err != nil {
 		return err
 	}
-	return gitstore.WriteFile(path, out, 0o666)
+	return safefile.WriteFile(path, out, 0o666)
 }
 
 // encode is the file's content.

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/gitstore/safefile"
 )
 
 // Address is where the server of a repository listens, as it stands in the state
@@ -181,7 +182,7 @@ func (p *Place) record(last int) error {
 	p.Secret = readSecret(p.repo)
 	if p.Secret == nil || last != p.Address.Port {
 		p.Secret = newSecret()
-		if err := gitstore.WriteFile(secretPath(p.repo), p.Secret, 0o600); err != nil {
+		if err := safefile.WriteFile(secretPath(p.repo), p.Secret, 0o600); err != nil {
 			return fmt.Errorf("write the server's secret: %w", err)
 		}
 	}
@@ -189,7 +190,7 @@ func (p *Place) record(last int) error {
 	if err != nil {
 		return err
 	}
-	if err := gitstore.WriteFile(addressPath(p.repo), append(data, '\n'), 0o600); err != nil {
+	if err := safefile.WriteFile(addressPath(p.repo), append(data, '\n'), 0o600); err != nil {
 		return fmt.Errorf("write the server's address: %w", err)
 	}
 	return nil

@@ -1,0 +1,89 @@
+package entrylog
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"git-runr/gitstore/gitdir"
+	"git-runr/gitstore/odb"
+	"git-runr/gitstore/refdb"
+	"git-runr/gitstore/testrepo"
+	"git-runr/gitstore/testtmp"
+)
+
+func TestMain(m *testing.M) {
+	testtmp.InMemory()
+	os.Exit(m.Run())
+}
+
+var (
+	testGit       = testrepo.Git
+	isolate       = testrepo.Isolate
+	writeTestFile = testrepo.WriteFile
+	exists        = testrepo.Exists
+	shell         = testrepo.Shell
+	replaceFile   = testrepo.ReplaceFile
+	spoil         = testrepo.Spoil
+)
+
+// newTestRepo makes a repository with one commit and opens it.
+func newTestRepo(t *testing.T) *Store {
+	t.Helper()
+	return openTestRepo(t, testrepo.New(t))
+}
+
+func openTestRepo(t *testing.T, dir string) *Store {
+	t.Helper()
+	repo, err := gitdir.Open(context.Background(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects := odb.New(repo)
+	return New(repo, objects, refdb.New(repo, objects))
+}
+
+// newTestRepoFormat makes an empty repository with one object format.
+func newTestRepoFormat(t *testing.T, format string) *Store {
+	t.Helper()
+	isolate(t)
+	dir := t.TempDir()
+	testGit(t, dir, "init", "-q", "--object-format="+format)
+	return openTestRepo(t, dir)
+}
+
+var (
+	testAgent = gitdir.Identity{Name: "Agent", Email: "agent@example.com"}
+	testWhen  = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+)
+
+// testCommits makes n commits that no ref holds.
+func testCommits(t *testing.T, repo *Store, n int) []odb.ID {
+	t.Helper()
+	tree, err := repo.objects.WriteTree(context.Background(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []odb.ID
+	for i := range n {
+		id, err := repo.objects.WriteCommit(context.Background(), odb.Commit{Tree: tree, Author: testAgent, Committer: testAgent,
+			AuthorWhen: time.Unix(int64(i), 0), CommitterWhen: time.Unix(int64(i), 0), Message: fmt.Sprint(i)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+func unhex(t *testing.T, id odb.ID) []byte {
+	t.Helper()
+	data, err := hex.DecodeString(string(id))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}

@@ -1,0 +1,426 @@
+package entrylog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"git-runr/gitstore/gitdir"
+	"git-runr/gitstore/odb"
+)
+
+func TestLockExcludes(t *testing.T) {
+	repo, ctx := newTestRepo(t), context.Background()
+	inside, most := 0, 0
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for range 20 {
+				unlock, err := repo.dir.Lock(ctx, "test")
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				mu.Lock()
+				inside++
+				most = max(most, inside)
+				mu.Unlock()
+				time.Sleep(100 * time.Microsecond)
+				mu.Lock()
+				inside--
+				mu.Unlock()
+				unlock()
+			}
+		})
+	}
+	all.Wait()
+	if most != 1 {
+		t.Errorf("%d were inside at once", most)
+	}
+}
+
+func TestTryLock(t *testing.T) {
+	repo := newTestRepo(t)
+	unlock, ok, err := repo.dir.TryLock("work/main")
+	if !ok || err != nil {
+		t.Fatalf("%v, %v", ok, err)
+	}
+	if _, ok, err := repo.dir.TryLock("work/main"); ok || err != nil {
+		t.Errorf("taken twice: %v, %v", ok, err)
+	}
+	other, ok, err := repo.dir.TryLock("work/other")
+	if !ok || err != nil {
+		t.Fatalf("another name: %v, %v", ok, err)
+	}
+	other()
+	unlock()
+	again, ok, err := repo.dir.TryLock("work/main")
+	if !ok || err != nil {
+		t.Fatalf("after unlock: %v, %v", ok, err)
+	}
+	again()
+}
+
+func TestLockEndsWithContext(t *testing.T) {
+	repo := newTestRepo(t)
+	unlock, err := repo.dir.Lock(context.Background(), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := repo.dir.Lock(ctx, "test"); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestLockAfterStateWasDeleted(t *testing.T) {
+	repo, ctx := newTestRepo(t), context.Background()
+	unlock, err := repo.dir.Lock(ctx, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	os.RemoveAll(repo.dir.StateDir())
+	second, err := repo.dir.Lock(ctx, "test") // a lock on a deleted file protects nobody
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlock()
+	if _, ok, err := repo.dir.TryLock("test"); ok || err != nil {
+		t.Errorf("the second lock is not held: %v, %v", ok, err)
+	}
+	second()
+}
+
+func TestLockOfDeadProcess(t *testing.T) {
+	if os.Getenv("RUNR_TEST_HOLD") != "" {
+		repo, err := gitdir.Open(context.Background(), os.Getenv("RUNR_TEST_HOLD"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := repo.Lock(context.Background(), "test"); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Println("held")
+		time.Sleep(time.Minute)
+	}
+	repo := newTestRepo(t)
+	child := exec.Command(os.Args[0], "-test.run=^TestLockOfDeadProcess$")
+	child.Env = append(os.Environ(), "RUNR_TEST_HOLD="+repo.dir.WorkTree)
+	out, err := child.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	out.Read(make([]byte, 1)) // it says when it holds the lock
+	if _, ok, err := repo.dir.TryLock("test"); ok || err != nil {
+		t.Errorf("while it lives: %v, %v", ok, err)
+	}
+	child.Process.Kill()
+	child.Wait()
+	if _, ok, err := repo.dir.TryLock("test"); !ok || err != nil {
+		t.Errorf("after it was killed: %v, %v", ok, err)
+	}
+}
+
+func TestLockNames(t *testing.T) {
+	repo := newTestRepo(t)
+	for _, name := range []string{"", ".", "..", "../x", "/x", "a/../../x", "a/"} {
+		if _, _, err := repo.dir.TryLock(name); err == nil {
+			t.Errorf("%q was locked", name)
+		}
+	}
+}
+
+// asNobody runs one test of this binary again as a user who is not root, for whom
+// permissions count; false when that is the case already.
+func asNobody(t *testing.T, dir string) bool {
+	t.Helper()
+	if os.Getuid() != 0 {
+		return false
+	}
+	const nobody = 65534
+	binary := filepath.Join(t.TempDir(), "test")
+	data, err := os.ReadFile(os.Args[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(binary, data, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, root := range []string{dir, os.Getenv("HOME"), filepath.Dir(binary)} {
+		for parent := root; parent != os.TempDir() && parent != "/"; parent = filepath.Dir(parent) {
+			os.Chmod(parent, 0o755)
+		}
+		filepath.WalkDir(root, func(path string, _ fs.DirEntry, _ error) error { return os.Lchown(path, nobody, nobody) })
+	}
+	child := exec.Command(binary, "-test.run=^"+t.Name()+"$", "-test.v")
+	child.Dir = dir
+	child.Env = append(os.Environ(), "RUNR_TEST_REPO="+dir)
+	child.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	out, err := child.CombinedOutput()
+	if errors.Is(err, fs.ErrPermission) {
+		t.Skip("the directory for temporary files is closed to other users")
+	}
+	if err != nil {
+		t.Errorf("as another user: %v\n%s", err, out)
+	}
+	return true
+}
+
+func TestReadOnlyRepository(t *testing.T) {
+	dir := os.Getenv("RUNR_TEST_REPO")
+	if dir == "" {
+		repo := newTestRepo(t)
+		if _, err := repo.Append(context.Background(), appendText("before")); err != nil {
+			t.Fatal(err)
+		}
+		if asNobody(t, repo.dir.WorkTree) {
+			return
+		}
+		dir = repo.dir.WorkTree
+	}
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("no git that another user may run")
+	}
+	repo, ctx := openTestRepo(t, dir), context.Background()
+	var dirs []string
+	filepath.WalkDir(repo.dir.GitDir, func(path string, entry fs.DirEntry, _ error) error {
+		if entry.IsDir() {
+			dirs = append(dirs, path)
+		} else {
+			os.Chmod(path, 0o444)
+		}
+		return nil
+	})
+	for _, d := range dirs {
+		os.Chmod(d, 0o555)
+		defer os.Chmod(d, 0o755)
+	}
+	if tips, err := repo.Tips(ctx); len(tips) != 1 || err != nil {
+		t.Errorf("tips %v, %v", tips, err)
+	}
+	if _, err := repo.Append(ctx, appendText("after")); !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("append: %v", err)
+	}
+	if err := repo.refs.SwapRef(ctx, "refs/runr-local/x", testHead(t, repo), ""); !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("move ref: %v", err)
+	}
+	if _, err := repo.objects.Write(ctx, "blob", []byte("new")); !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("write object: %v", err)
+	}
+}
+
+func testHead(t *testing.T, repo *Store) odb.ID {
+	t.Helper()
+	head, err := repo.refs.Head(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return head
+}
+
+func TestGCRuns(t *testing.T) {
+	repo := newTestRepo(t)
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dead := exec.Command("true")
+	if err := dead.Run(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(repo.dir.CommonDir, "gc.pid")
+	for _, c := range []struct {
+		name, text string
+		age        time.Duration
+		want       bool
+	}{
+		{"alive", fmt.Sprint(os.Getpid(), " ", host), 0, true},
+		{"alive but old", fmt.Sprint(os.Getpid(), " ", host), 13 * time.Hour, false},
+		{"dead", fmt.Sprint(dead.Process.Pid, " ", host), 0, false},
+		{"another host", fmt.Sprint(dead.Process.Pid, " elsewhere.example"), 0, true},
+		{"empty", "", 0, false},
+		{"nonsense", "x y", 0, false},
+		{"negative", "-1 " + host, 0, false},
+	} {
+		replaceFile(t, path, []byte(c.text))
+		then := time.Now().Add(-c.age)
+		os.Chtimes(path, then, then)
+		if got := repo.dir.GcRuns(); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+	os.Remove(path)
+	if repo.dir.GcRuns() {
+		t.Error("no file: true")
+	}
+}
+
+// beginGC makes a gc of this process's that does nothing, until it is ended.
+func beginGC(t *testing.T, repo *Store) (end func()) {
+	t.Helper()
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(repo.dir.CommonDir, "gc.pid")
+	replaceFile(t, path, []byte(fmt.Sprint(os.Getpid(), " ", host)))
+	return func() { os.Remove(path) }
+}
+
+func TestWaitForGC(t *testing.T) {
+	repo := newTestRepo(t)
+	end := beginGC(t, repo)
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+	defer cancel()
+	if err := repo.dir.WaitForGC(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("while it runs: %v", err)
+	}
+	go func() {
+		time.Sleep(20 * time.Millisecond)
+		end()
+	}()
+	if err := repo.dir.WaitForGC(context.Background()); err != nil || repo.dir.GcRuns() {
+		t.Errorf("after it ended: %v", err)
+	}
+}
+
+// Nobody waits for a gc to record something: gc does not take it, though it looked at
+// the refs before.
+func TestAppendDuringGC(t *testing.T) {
+	for _, format := range []string{"sha1", "sha256"} {
+		repo, ctx := newTestRepoFormat(t, format), context.Background()
+		testGit(t, repo.dir.WorkTree, "commit", "-q", "--allow-empty", "-m", "first")
+		first := mustAppend(t, repo, Record{Message: "first"})
+		end := beginGC(t, repo)
+		second := mustAppend(t, repo, Record{Message: "second", Attachments: map[string][]byte{"a": []byte("b")}})
+		if err := repo.Pin(ctx, "test", testHead(t, repo)); err != nil {
+			t.Fatal(err)
+		}
+		notes, err := repo.OpenNotes(ctx, "refs/notes/runr")
+		if err == nil {
+			err = notes.Set(ctx, testHead(t, repo), []byte("text\n"))
+		}
+		if err == nil {
+			_, err = notes.Commit(ctx, "notes\n", time.Unix(1800000000, 0))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		// What this gc does: it deletes everything that the refs did not need when it began.
+		refs := []string{logPrefix + repo.Writer(), "refs/notes/runr", pinRef}
+		for i, old := range []odb.ID{first.ID, "", ""} {
+			now := testGit(t, repo.dir.WorkTree, "rev-parse", refs[i])
+			testGit(t, repo.dir.WorkTree, "update-ref", "-d", refs[i])
+			if old != "" {
+				testGit(t, repo.dir.WorkTree, "update-ref", refs[i], string(old))
+			}
+			refs[i] += " " + now
+		}
+		testGit(t, repo.dir.WorkTree, "repack", "-q", "-a", "-d")
+		testGit(t, repo.dir.WorkTree, "prune", "--expire=now")
+		for _, ref := range refs {
+			name, id, _ := strings.Cut(ref, " ")
+			testGit(t, repo.dir.WorkTree, "update-ref", name, id)
+		}
+		testGit(t, repo.dir.WorkTree, "fsck", "--strict")
+		keeps := filepath.Join(repo.dir.CommonDir, "objects", "pack", "*.keep")
+		if kept, _ := filepath.Glob(keeps); len(kept) != 3 {
+			t.Errorf("kept %v", kept)
+		}
+		mustAppend(t, repo, Record{Message: "third"})
+		if kept, _ := filepath.Glob(keeps); len(kept) != 4 {
+			t.Errorf("kept, while it still runs, %v", kept)
+		}
+		end()
+		mustAppend(t, repo, Record{Message: "fourth"})
+		if kept, _ := filepath.Glob(keeps); len(kept) != 0 {
+			t.Errorf("still kept %v", kept)
+		}
+		testGit(t, repo.dir.WorkTree, "gc", "-q", "--prune=now")
+		if text, err := openTestRepo(t, repo.dir.WorkTree).Attachment(ctx, second.ID, "a"); string(text) != "b" || err != nil {
+			t.Errorf("%q, %v", text, err)
+		}
+	}
+}
+
+// noticed is a context that tells when somebody begins to wait with it.
+type noticed struct {
+	context.Context
+	once  sync.Once
+	waits chan struct{}
+}
+
+func (n *noticed) Done() <-chan struct{} {
+	n.once.Do(func() { close(n.waits) })
+	return n.Context.Done()
+}
+
+// Other refs wait for a gc, and do not move to what it has deleted.
+func TestSwapRefDuringGC(t *testing.T) {
+	repo, ctx := newTestRepo(t), context.Background()
+	id := testCommits(t, repo, 1)[0]
+	for _, deleted := range []bool{false, true} {
+		end := beginGC(t, repo)
+		done := make(chan error, 1)
+		waits := &noticed{Context: ctx, waits: make(chan struct{})}
+		go func() { done <- repo.refs.SwapRef(waits, fmt.Sprintf("refs/runr-local/test/%v", deleted), id, "") }()
+		<-waits.waits
+		if deleted {
+			loseObject(t, repo, id)
+		}
+		end()
+		if err := <-done; errors.Is(err, gitdir.ErrLostRace) != deleted || !deleted && err != nil {
+			t.Errorf("deleted %v: %v", deleted, err)
+		}
+	}
+}
+
+// What git started holds the lock of a killed program, and is named; it holds nothing
+// of one that has unlocked.
+func TestHoldLock(t *testing.T) {
+	repo := newTestRepo(t)
+	for _, killed := range []bool{true, false} {
+		ctx, unlock, err := repo.dir.HoldLock(context.Background(), "held")
+		if err != nil {
+			t.Fatal(err)
+		}
+		child := exec.Command("sleep", "60")
+		child.ExtraFiles = []*os.File{gitdir.HeldLock(ctx)}
+		if err := child.Start(); err != nil {
+			t.Fatal(err)
+		}
+		path, _ := repo.dir.LockPath("held")
+		if killed {
+			gitdir.HeldLock(ctx).Close()
+			if name := fmt.Sprintf("process %d (\"sleep\")", child.Process.Pid); exists("/proc/self/fd") && gitdir.LockHolder(path) != name {
+				t.Errorf("held by %s, not %s", gitdir.LockHolder(path), name)
+			}
+		} else {
+			unlock()
+		}
+		free, ok, err := repo.dir.TryLock("held")
+		if err != nil || ok == killed {
+			t.Errorf("killed %v: free %v, %v", killed, ok, err)
+		}
+		if ok {
+			free()
+		}
+		child.Process.Kill()
+		child.Wait()
+	}
+}

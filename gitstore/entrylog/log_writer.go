@@ -1,0 +1,138 @@
+package entrylog
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+
+	"git-runr/gitstore/gitdir"
+	"git-runr/gitstore/odb"
+)
+
+const (
+	writerKey    = "runr.writer"
+	writerDigits = 12
+)
+
+// writerID remembers the id that this process has made or found since the
+// repository was opened.
+type writerID struct {
+	mu sync.Mutex
+	id string
+}
+
+func (w *writerID) get() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.id
+}
+
+func (w *writerID) set(id string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.id = id
+}
+
+// isWriter reports whether a string has the form of a writer's id: 12 hex digits.
+func isWriter(s string) bool { return len(s) == writerDigits && odb.IsHex(s) }
+
+// Writer is the id of this clone as a writer, "" before its first write.
+func (s *Store) Writer() string {
+	if id := s.writer.get(); id != "" {
+		return id
+	}
+	if id := s.dir.Config.Get(writerKey); isWriter(id) {
+		return id
+	}
+	return ""
+}
+
+// ensureWriter gives the writer's id and makes it at the first write. The caller
+// holds the log's lock, so no two processes make one.
+func (s *Store) ensureWriter(ctx context.Context) (string, error) {
+	if id := s.Writer(); id != "" {
+		return id, nil
+	}
+	id, err := s.storedWriter(ctx)
+	if err == nil && id == "" {
+		return s.newWriter(ctx)
+	}
+	s.writer.set(id)
+	return id, err
+}
+
+// storedWriter reads the id that another process may have made since the
+// repository was opened.
+func (s *Store) storedWriter(ctx context.Context) (string, error) {
+	id, err := s.dir.GitLine(ctx, "config", "--local", "--get", writerKey)
+	if gitdir.ExitStatus(err) == 1 {
+		return "", nil
+	}
+	if err != nil || !isWriter(id) {
+		return "", err
+	}
+	return id, nil
+}
+
+// newWriter gives this clone a new id as a writer: at the first write, and when a
+// copy of the clone writes under the same one. The caller holds the log's lock.
+func (s *Store) newWriter(ctx context.Context) (string, error) {
+	var random [writerDigits / 2]byte
+	rand.Read(random[:]) // never fails
+	id := hex.EncodeToString(random[:])
+	if _, err := s.dir.Git(ctx, "config", "--local", writerKey, id); err != nil {
+		return "", fmt.Errorf("set %s: %w", writerKey, gitdir.ReadOnly(err))
+	}
+	s.writer.set(id)
+	return id, nil
+}
+
+// signs reports whether entries are to be signed: runr.sign, else commit.gpgSign.
+func (s *Store) signs() bool {
+	if s.dir.Config.Get("runr.sign") != "" {
+		return s.dir.Config.Bool("runr.sign")
+	}
+	return s.dir.Config.Bool("commit.gpgsign")
+}
+
+// SignCommit is writeCommit with a signature, which git makes as it does for any
+// commit of the user's.
+func (s *Store) SignCommit(ctx context.Context, c odb.Commit) (odb.ID, error) {
+	args := []string{"commit-tree", "-S", "-F", "-"}
+	for _, parent := range c.Parents {
+		args = append(args, "-p", string(parent))
+	}
+	out, err := s.dir.Call(ctx, gitdir.Call{
+		Args:  append(args, string(c.Tree)),
+		Stdin: strings.NewReader(odb.WholeLine(c.Message)),
+		Env: append(identityEnv(c),
+			"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=i18n.commitEncoding", "GIT_CONFIG_VALUE_0=UTF-8"),
+	})
+	if said := new(gitdir.GitError); errors.As(err, &said) {
+		return "", fmt.Errorf("%w: %s", gitdir.ErrSign, strings.Join(strings.Fields(said.Stderr), " "))
+	}
+	if err != nil {
+		return "", fmt.Errorf("sign commit: %w", err)
+	}
+	id := odb.ID(strings.TrimSpace(string(out)))
+	if !s.objects.ValidID(id) {
+		return "", fmt.Errorf("sign commit: git answered %q", out)
+	}
+	return id, nil
+}
+
+func identityEnv(c odb.Commit) []string {
+	return []string{
+		"GIT_AUTHOR_NAME=" + odb.NonEmpty(odb.CleanIdent(c.Author.Name)),
+		"GIT_AUTHOR_EMAIL=" + odb.CleanIdent(c.Author.Email),
+		"GIT_AUTHOR_DATE=@" + strconv.FormatInt(c.AuthorWhen.Unix(), 10) + " " + c.AuthorWhen.Format("-0700"),
+		"GIT_COMMITTER_NAME=" + odb.NonEmpty(odb.CleanIdent(c.Committer.Name)),
+		"GIT_COMMITTER_EMAIL=" + odb.CleanIdent(c.Committer.Email),
+		"GIT_COMMITTER_DATE=@" + strconv.FormatInt(c.CommitterWhen.Unix(), 10) + " " + c.CommitterWhen.Format("-0700"),
+	}
+}

@@ -1,0 +1,185 @@
+package entrylog
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"git-runr/gitstore/gitdir"
+	"git-runr/gitstore/odb"
+)
+
+// notesIdentity writes all notes: with the time given too, every clone that has the
+// same notes makes the same commit of them.
+var notesIdentity = gitdir.Identity{Name: "git-runr", Email: "runr@localhost"}
+
+// Notes is the notes of one ref, which may be changed in memory and then committed
+// as a whole. It is not for use by several goroutines at once.
+type Notes struct {
+	repo     *Store
+	ref      string
+	replaces odb.ID // what the ref must be at when the notes are committed
+	message  string
+	root     *noteNode
+	others   []otherEntry      // what is in the tree and no note; it is kept
+	pending  map[odb.ID][]byte // blobs that are not written yet
+	opened   bool              // from what is stored, which can be read then
+}
+
+type otherEntry struct {
+	path  string
+	entry odb.TreeEntry
+}
+
+// OpenNotes reads the notes of a ref such as "refs/notes/runr"; a ref that does
+// not exist has none. Directories of the tree are read when they are needed.
+func (s *Store) OpenNotes(ctx context.Context, ref string) (*Notes, error) {
+	tip, err := s.refs.Ref(ctx, ref)
+	if err != nil {
+		return nil, fmt.Errorf("open notes: %w", err)
+	}
+	n := s.NewNotes(ref, tip)
+	if tip == "" {
+		return n, nil
+	}
+	commit, err := s.objects.ReadCommit(ctx, tip)
+	if err != nil {
+		return nil, fmt.Errorf("open notes %s: %w", ref, err)
+	}
+	n.message, n.opened = commit.Message, true
+	if err := n.unpack(ctx, n.root, 0, &noteItem{id: commit.Tree}); err != nil {
+		return nil, fmt.Errorf("open notes %s: %w", ref, err)
+	}
+	return n, nil
+}
+
+// NewNotes begins notes from nothing, to replace what the ref is at: "" when there
+// is no ref.
+func (s *Store) NewNotes(ref string, replaces odb.ID) *Notes {
+	return &Notes{repo: s, ref: ref, replaces: replaces, root: &noteNode{}, pending: map[odb.ID][]byte{}}
+}
+
+// Message is the message of the commit that the notes were read from, "" for none.
+func (n *Notes) Message() string { return n.message }
+
+// CanHold reports whether a note can be on commit: whether that is a whole object id.
+func (n *Notes) CanHold(commit odb.ID) bool { return n.repo.objects.ValidID(commit) }
+
+// Get gives the note on a commit, nil when there is none.
+func (n *Notes) Get(ctx context.Context, commit odb.ID) ([]byte, error) {
+	if !n.repo.objects.ValidID(commit) {
+		return nil, fmt.Errorf("note on %q: not an object id", commit)
+	}
+	item, _, err := n.find(ctx, string(commit))
+	if item == nil || err != nil {
+		return nil, err
+	}
+	return n.blob(ctx, item.id)
+}
+
+// Set puts a note on a commit in place of the one that is there. An empty text
+// takes the note away.
+func (n *Notes) Set(ctx context.Context, commit odb.ID, text []byte) error {
+	if !n.repo.objects.ValidID(commit) {
+		return fmt.Errorf("note on %q: not an object id", commit)
+	}
+	if len(text) == 0 {
+		return n.remove(ctx, string(commit))
+	}
+	item, _, err := n.find(ctx, string(commit))
+	if err != nil {
+		return err
+	}
+	id := n.addBlob(text)
+	if item != nil {
+		item.id = id
+		return nil
+	}
+	return n.insert(ctx, n.root, 0, &noteItem{key: string(commit), id: id})
+}
+
+// Commit writes the notes as a commit without parents, by a fixed author at the
+// time given, and moves the ref to it; it gives the commit. When the ref is there
+// already nothing is written but, for notes made from nothing, what is missing or
+// damaged. It is ErrLostRace when the ref moved since the notes were opened: open them
+// again and set what there is to set.
+func (n *Notes) Commit(ctx context.Context, message string, when time.Time) (odb.ID, error) {
+	objects, err := n.encode(ctx, message, when.UTC())
+	if err != nil {
+		return "", fmt.Errorf("write notes: %w", err)
+	}
+	id := objects[len(objects)-1].Id
+	if id == n.replaces && !n.opened {
+		if err := n.repo.mend(ctx, objects); err != nil {
+			return "", fmt.Errorf("write notes: %w", err)
+		}
+	}
+	if id != n.replaces {
+		if err := n.repo.objects.StoreBatch(ctx, objects); err != nil {
+			return "", fmt.Errorf("write notes: %w", err)
+		}
+		if err := n.repo.refs.MoveToNew(ctx, n.ref, id, n.replaces, objects); err != nil {
+			return "", fmt.Errorf("write notes: %w", err)
+		}
+	}
+	n.replaces, n.message = id, message
+	clear(n.pending)
+	return id, nil
+}
+
+// NotesCommit writes a commit of notes that no ref names: a tree of notes with
+// parents, by the fixed author at the time given. The same is the same in every clone.
+func (s *Store) NotesCommit(ctx context.Context, tree odb.ID, parents []odb.ID, message string, when time.Time) (odb.ID, error) {
+	id, err := s.objects.WriteCommit(ctx, odb.Commit{Tree: tree, Parents: parents, Author: notesIdentity, Committer: notesIdentity,
+		AuthorWhen: when.UTC(), CommitterWhen: when.UTC(), Message: message})
+	if err != nil {
+		return "", fmt.Errorf("write notes: %w", err)
+	}
+	return id, nil
+}
+
+// encode makes the objects of the notes; the last one is the commit.
+func (n *Notes) encode(ctx context.Context, message string, when time.Time) (odb.Batch, error) {
+	var objects odb.Batch
+	var root odb.TreeDir
+	err := n.layOut(ctx, n.root, 0, 0, func(path string, item *noteItem) {
+		if item.kind == noteDir {
+			root.Add(path, odb.TreeEntry{Mode: odb.ModeTree, ID: item.id})
+			return
+		}
+		root.Add(path, odb.TreeEntry{Mode: odb.ModeFile, ID: item.id})
+		if text, ok := n.pending[item.id]; ok {
+			objects.Add(n.repo.objects, "blob", text)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, other := range n.others {
+		root.Add(other.path, other.entry)
+	}
+	tree, err := root.AddTo(&objects, n.repo.objects)
+	if err != nil {
+		return nil, err
+	}
+	data, err := odb.EncodeCommit(odb.Commit{Tree: tree, Author: notesIdentity, Committer: notesIdentity,
+		AuthorWhen: when, CommitterWhen: when, Message: message})
+	if err != nil {
+		return nil, err
+	}
+	objects.Add(n.repo.objects, "commit", data)
+	return objects, nil
+}
+
+func (n *Notes) addBlob(text []byte) odb.ID {
+	id := n.repo.objects.ObjectID("blob", text)
+	n.pending[id] = append([]byte{}, text...)
+	return id
+}
+
+func (n *Notes) blob(ctx context.Context, id odb.ID) ([]byte, error) {
+	if text, ok := n.pending[id]; ok {
+		return text, nil
+	}
+	return n.repo.objects.ReadKind(ctx, id, "blob")
+}

@@ -1,0 +1,355 @@
+package entrylog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"git-runr/gitstore/gitdir"
+	"git-runr/gitstore/odb"
+	"git-runr/gitstore/safefile"
+)
+
+// What a log needs and cannot be read here is brought from a remote again. A fetch
+// into this repository would not do it: git takes what its refs lead to for present,
+// and refuses to write over an object that it cannot read. So the logs at fault are
+// fetched as a whole into a repository of their own, with nothing to begin from, and
+// the pack that git has checked there is put beside the others. A reader, git's and
+// ours, takes any good copy of an object.
+
+// Refetched is what Refetch did.
+type Refetched struct {
+	Writers []string    // whose logs are whole again
+	Missing []Rejection // logs that are not, and why
+}
+
+// ReportDamage notes entries of logs that cannot be read as a whole, for the next
+// Damaged. What cannot be noted is met again.
+func (s *Store) ReportDamage(entries ...odb.ID) {
+	known := s.readDamage()
+	before := len(known)
+	for _, id := range entries {
+		if _, noted := known[id]; !noted && s.objects.ValidID(id) {
+			known[id] = time.Time{}
+		}
+	}
+	if len(known) > before {
+		_ = s.writeDamage(known)
+	}
+}
+
+// noteDamage gives err, an error of reading an entry, and notes the entry where it,
+// or a file of it, is damaged or missing.
+func (s *Store) noteDamage(ctx context.Context, entry odb.ID, err error) error {
+	if err != nil && ctx.Err() == nil && s.readEntryWhole(ctx, entry) != nil {
+		s.ReportDamage(entry)
+	}
+	return err
+}
+
+// Damaged reports whether an entry that was noted cannot be read still, and was not
+// looked for in vain a short time ago.
+func (s *Store) Damaged(ctx context.Context) bool {
+	known := s.readDamage()
+	if len(known) == 0 {
+		return false
+	}
+	due := false
+	for id, again := range known {
+		if s.readEntryWhole(ctx, id) == nil {
+			delete(known, id)
+		} else if time.Now().After(again) {
+			due = true
+		}
+	}
+	_ = s.writeDamage(known)
+	return due
+}
+
+func (s *Store) damagePath() string { return filepath.Join(s.dir.StateDir(), "damaged") }
+
+// readDamage are the entries that were noted, each with when it is looked for again.
+func (s *Store) readDamage() map[odb.ID]time.Time {
+	known := map[odb.ID]time.Time{}
+	text, err := os.ReadFile(s.damagePath())
+	if err != nil {
+		return known
+	}
+	for line := range strings.Lines(string(text)) {
+		id, again, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		if s.objects.ValidID(odb.ID(id)) {
+			known[odb.ID(id)], _ = time.Parse(time.RFC3339, again)
+		}
+	}
+	return known
+}
+
+func (s *Store) writeDamage(known map[odb.ID]time.Time) error {
+	if len(known) == 0 {
+		return gitdir.RemoveIfThere(s.damagePath())
+	}
+	var text strings.Builder
+	for _, id := range slices.Sorted(maps.Keys(known)) {
+		fmt.Fprintf(&text, "%s %s\n", id, known[id].UTC().Format(time.RFC3339))
+	}
+	return safefile.WriteFile(s.damagePath(), []byte(text.String()), 0o666)
+}
+
+// Refetch reads all logs as a whole, and brings those that have lost something from
+// the remote again.
+func (s *Store) Refetch(ctx context.Context, remote string) (Refetched, error) {
+	var done Refetched
+	if err := s.checkRemote(remote); err != nil {
+		return done, err
+	}
+	broken, err := s.brokenLogs(ctx)
+	if err != nil {
+		return done, err
+	}
+	if len(broken) > 0 {
+		if err := s.refetchLogs(ctx, remote, slices.Sorted(maps.Keys(broken))); err != nil {
+			return done, fmt.Errorf("bring damaged logs again: %w", err)
+		}
+	}
+	still, err := s.brokenLogs(ctx)
+	if err != nil {
+		return done, err
+	}
+	for _, writer := range slices.Sorted(maps.Keys(broken)) {
+		if why := still[writer]; why != nil {
+			done.Missing = append(done.Missing, Rejection{writer, gitdir.CleanLine(why.Error())})
+		} else {
+			done.Writers = append(done.Writers, writer)
+		}
+	}
+	known := s.readDamage()
+	for id := range known {
+		known[id] = time.Now().Add(failedAgain)
+	}
+	return done, errors.Join(s.writeDamage(known), s.dropBrokenStaged(ctx, remote))
+}
+
+// brokenLogs are the logs of which something cannot be read, and what.
+func (s *Store) brokenLogs(ctx context.Context) (map[string]error, error) {
+	tips, err := s.Tips(ctx)
+	if err != nil {
+		return nil, err
+	}
+	broken, seen := map[string]error{}, map[odb.ID]bool{}
+	for writer, tip := range tips {
+		if err := s.readWhole(ctx, tip, seen); err != nil {
+			broken[writer] = err
+		}
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+	}
+	return broken, nil
+}
+
+// readWhole reads a log and everything that belongs to it.
+func (s *Store) readWhole(ctx context.Context, tip odb.ID, seen map[odb.ID]bool) error {
+	if s.dir.SHA256() { // a process an object would take too long
+		_, err := s.dir.Call(ctx, gitdir.Call{Args: []string{"rev-list", "--objects", "--quiet", string(tip)}})
+		return err
+	}
+	for id := tip; id != "" && !seen[id]; {
+		commit, err := s.objects.ReadCommit(ctx, id)
+		if err == nil {
+			err = s.readWholeTree(ctx, commit.Tree, seen)
+		}
+		if err != nil {
+			return err
+		}
+		seen[id] = true
+		if id = ""; len(commit.Parents) > 0 {
+			id = commit.Parents[0]
+		}
+	}
+	return nil
+}
+
+// readEntryWhole reads one entry and its files.
+func (s *Store) readEntryWhole(ctx context.Context, id odb.ID) error {
+	commit, err := s.objects.ReadCommit(ctx, id)
+	if err != nil {
+		return err
+	}
+	return s.readWholeTree(ctx, commit.Tree, map[odb.ID]bool{})
+}
+
+func (s *Store) readWholeTree(ctx context.Context, tree odb.ID, seen map[odb.ID]bool) error {
+	if seen[tree] {
+		return nil
+	}
+	entries, err := s.objects.ReadTree(ctx, tree)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		switch {
+		case e.Mode == odb.ModeCommit || seen[e.ID]:
+		case e.IsTree():
+			err = s.readWholeTree(ctx, e.ID, seen)
+		default:
+			_, _, err = s.objects.Read(ctx, e.ID)
+		}
+		if err != nil && !errors.Is(err, gitdir.ErrTooLarge) {
+			return err
+		}
+		seen[e.ID] = true
+	}
+	seen[tree] = true
+	return nil
+}
+
+// checkReadable is the error of reading an object, nil for one that is only too large.
+func (s *Store) checkReadable(ctx context.Context, id odb.ID) error {
+	_, _, err := s.objects.Read(ctx, id)
+	if errors.Is(err, gitdir.ErrTooLarge) {
+		return nil
+	}
+	return err
+}
+
+// refetchLogs brings the logs of writers, as far as the remote has them.
+func (s *Store) refetchLogs(ctx context.Context, remote string, writers []string) error {
+	there, err := s.listRemote(ctx, remote, logPrefix+"*")
+	if err != nil {
+		return err
+	}
+	scratch := filepath.Join(s.dir.StateDir(), "refetch.git") // one at a time: what a killed one left is removed
+	unlock, err := s.dir.Lock(ctx, "refetch")
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	defer os.RemoveAll(scratch)
+	if err := s.makeScratch(ctx, scratch); err != nil {
+		return err
+	}
+	for _, writer := range writers {
+		ref := logPrefix + writer
+		if there[ref] == "" {
+			continue
+		}
+		c := s.transportCall(remote, "", "-c", "fetch.unpackLimit=1", "-c", "remote."+remote+".promisor=false",
+			"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-prune", "--no-filter", "--no-recurse-submodules",
+			"--no-auto-maintenance", "--refmap=", "--end-of-options", remote, "+"+ref+":"+ref)
+		c.GitDir = scratch
+		if c.Dir == "" {
+			c.Dir = s.dir.GitDir
+		}
+		_, err := s.dir.Call(ctx, c)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if unconnected(err) {
+			return remoteError(remote, err)
+		}
+		// a log that the remote cannot give, or that git refuses, stays as it is
+	}
+	return s.takePacks(ctx, scratch)
+}
+
+// makeScratch makes a bare repository that reaches the same remotes as this one.
+func (s *Store) makeScratch(ctx context.Context, dir string) error {
+	if err := os.RemoveAll(dir); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return gitdir.ReadOnly(err)
+	}
+	_, err := gitdir.Call{Args: []string{"init", "--quiet", "--bare", "--template=", "--object-format=" + s.dir.Format}, GitDir: dir, Dir: dir}.Run(ctx)
+	if err != nil {
+		return fmt.Errorf("make a scratch repository: %w", err)
+	}
+	config := gitdir.Call{Args: []string{"config", "--local", "include.path", filepath.Join(s.dir.CommonDir, "config")}, GitDir: dir, Dir: dir}
+	if _, err = config.Run(ctx); err == nil {
+		config.Args = []string{"config", "--local", "--add", "core.bare", "true"} // after the include
+		_, err = config.Run(ctx)
+	}
+	return err
+}
+
+// takePacks moves the packs of another repository into this one, the index after its
+// pack as git does, and removes the loose copies of what is in them: among them are
+// the damaged ones.
+func (s *Store) takePacks(ctx context.Context, from string) error {
+	packs, err := filepath.Glob(filepath.Join(gitdir.GlobQuote(from), "objects", "pack", "pack-*.pack"))
+	if err != nil || len(packs) == 0 {
+		return err
+	}
+	dir := filepath.Join(s.objects.ObjectsPath(), "pack")
+	if err := s.dir.MkdirShared(dir); err != nil {
+		return gitdir.ReadOnly(err)
+	}
+	for _, pack := range packs {
+		ids, err := s.packedIDs(ctx, strings.TrimSuffix(pack, ".pack")+".idx")
+		if err != nil {
+			return err
+		}
+		for _, ext := range []string{".pack", ".rev", ".idx"} {
+			name := strings.TrimSuffix(pack, ".pack") + ext
+			if err := s.dir.Share(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+			err := os.Rename(name, filepath.Join(dir, filepath.Base(name)))
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return gitdir.ReadOnly(err)
+			}
+		}
+		if err := safefile.SyncDir(dir); err != nil {
+			return err
+		}
+		for _, id := range ids {
+			os.Remove(s.objects.LoosePath(id)) // it is in the pack
+		}
+	}
+	return s.objects.Close() // what is open may be a pack that was replaced
+}
+
+// packedIDs are the objects of a pack.
+func (s *Store) packedIDs(ctx context.Context, index string) ([]odb.ID, error) {
+	file, err := os.Open(index)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	out, err := s.dir.Call(ctx, gitdir.Call{Args: []string{"show-index", "--object-format=" + s.dir.Format}, Stdin: file})
+	if err != nil {
+		return nil, fmt.Errorf("read pack index: %w", err)
+	}
+	var ids []odb.ID
+	for line := range strings.Lines(string(out)) {
+		if fields := strings.Fields(line); len(fields) > 1 && s.objects.ValidID(odb.ID(fields[1])) {
+			ids = append(ids, odb.ID(fields[1]))
+		}
+	}
+	return ids, nil
+}
+
+// dropBrokenStaged removes what names a missing object where a remote's refs are
+// staged: it is only a copy, and git's own gc and fetch die of it.
+func (s *Store) dropBrokenStaged(ctx context.Context, remote string) error {
+	staged, err := s.refs.Refs(ctx, remotesPrefix+remote+"/")
+	if err != nil {
+		return err
+	}
+	for ref, id := range staged {
+		if s.checkReadable(ctx, id) == nil {
+			continue
+		}
+		if err := s.refs.SwapAny(ctx, ref, "", id); err != nil {
+			return err
+		}
+	}
+	return nil
+}

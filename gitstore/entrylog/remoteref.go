@@ -1,0 +1,77 @@
+package entrylog
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"git-runr/gitstore/gitdir"
+	"git-runr/gitstore/odb"
+	"git-runr/gitstore/refdb"
+)
+
+// sharedPrefix is where refs are that clones decide something with: they are on the
+// remote alone, and each moves only from a value that somebody has seen.
+const sharedPrefix = "refs/runr/"
+
+// SwapShared moves a ref of the remote under refs/runr/, which is no log, from old
+// ("" where it does not exist) to new ("" deletes it). It is ErrLostRace when the
+// ref holds another value, and ErrRemote when the remote cannot be asked.
+func (s *Store) SwapShared(ctx context.Context, remote, ref string, new, old odb.ID) error {
+	if err := s.checkShared(remote, ref); err != nil {
+		return err
+	}
+	lease := fmt.Sprintf("--force-with-lease=%s:%s", ref, old)
+	answers, err := s.push(ctx, remote, []string{string(new) + ":" + ref}, lease)
+	if err != nil {
+		return err
+	}
+	for _, a := range answers {
+		if a.ref == ref {
+			return a.refusal(remote)
+		}
+	}
+	return fmt.Errorf("%w %q says nothing of %s", gitdir.ErrRemote, remote, ref)
+}
+
+// ReadShared brings what a ref of the remote names, and gives its id; "" when the
+// remote has no such ref.
+func (s *Store) ReadShared(ctx context.Context, remote, ref string) (odb.ID, error) {
+	if err := s.checkShared(remote, ref); err != nil {
+		return "", err
+	}
+	there, err := s.listRemote(ctx, remote, ref)
+	if err != nil {
+		return "", err
+	}
+	staged := stagedShared(remote, ref)
+	if there[ref] == "" {
+		return "", s.refs.DropRefs(ctx, []string{staged})
+	}
+	if err := s.fetchRefs(ctx, remote, []string{"+" + ref + ":" + staged}, "--no-prune"); err != nil {
+		return "", remoteError(remote, err)
+	}
+	return s.refs.Ref(ctx, staged)
+}
+
+// LastShared is what ReadShared found last: the id, "" when it never found any.
+func (s *Store) LastShared(ctx context.Context, remote, ref string) (odb.ID, error) {
+	if err := s.checkShared(remote, ref); err != nil {
+		return "", err
+	}
+	return s.refs.Ref(ctx, stagedShared(remote, ref))
+}
+
+func stagedShared(remote, ref string) string {
+	return remotesPrefix + remote + "/" + strings.TrimPrefix(ref, sharedPrefix)
+}
+
+func (s *Store) checkShared(remote, ref string) error {
+	if err := s.checkRemote(remote); err != nil {
+		return err
+	}
+	if !strings.HasPrefix(ref, sharedPrefix) || strings.HasPrefix(ref, logPrefix) {
+		return fmt.Errorf("ref %q is not shared in this way", ref)
+	}
+	return refdb.CheckRefName(ref)
+}

@@ -1,0 +1,86 @@
+package entrylog
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"git-runr/gitstore/gitdir"
+	"git-runr/gitstore/odb"
+)
+
+const sharedRef = "refs/runr/claims/one"
+
+// heldBy is a commit that names who made it.
+func heldBy(t *testing.T, repo *Store, text string) odb.ID {
+	t.Helper()
+	ctx := context.Background()
+	empty, err := repo.objects.WriteTree(ctx, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := repo.objects.WriteCommit(ctx, odb.Commit{Tree: empty, Author: testAgent, Committer: testAgent, AuthorWhen: testWhen, CommitterWhen: testWhen, Message: text + "\n"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+func TestSharedRefGoesToOne(t *testing.T) {
+	ctx := context.Background()
+	_, repos := newRemote(t, 2)
+	a, b := repos[0], repos[1]
+	ours, theirs := heldBy(t, a, "a"), heldBy(t, b, "b")
+	if err := a.SwapShared(ctx, "origin", sharedRef, ours, ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.SwapShared(ctx, "origin", sharedRef, theirs, ""); !errors.Is(err, gitdir.ErrLostRace) {
+		t.Fatalf("taken twice: %v", err)
+	}
+	held, err := b.ReadShared(ctx, "origin", sharedRef)
+	if err != nil || held != ours {
+		t.Fatalf("held %q, %v, want %q", held, err, ours)
+	}
+	if commit, err := b.objects.ReadCommit(ctx, held); err != nil || commit.Message != "a\n" {
+		t.Errorf("%+v, %v", commit, err)
+	}
+	if err := b.SwapShared(ctx, "origin", sharedRef, theirs, held); err != nil {
+		t.Errorf("taken over with what is known: %v", err)
+	}
+	if err := a.SwapShared(ctx, "origin", sharedRef, "", ours); !errors.Is(err, gitdir.ErrLostRace) {
+		t.Errorf("given back by who has it no more: %v", err)
+	}
+	if err := b.SwapShared(ctx, "origin", sharedRef, "", theirs); err != nil {
+		t.Error(err)
+	}
+	if held, err := a.ReadShared(ctx, "origin", sharedRef); err != nil || held != "" {
+		t.Errorf("held %q, %v after it was given back", held, err)
+	}
+}
+
+func TestSharedRefRefuses(t *testing.T) {
+	ctx := context.Background()
+	_, repos := newRemote(t, 1)
+	id := heldBy(t, repos[0], "a")
+	for _, ref := range []string{"refs/heads/main", "refs/runr/log/0123456789ab", "refs/runr/claims/a b", "-x"} {
+		if err := repos[0].SwapShared(ctx, "origin", ref, id, ""); err == nil {
+			t.Errorf("%s was moved", ref)
+		}
+		if _, err := repos[0].ReadShared(ctx, "origin", ref); err == nil {
+			t.Errorf("%s was read", ref)
+		}
+	}
+	if err := repos[0].SwapShared(ctx, "nowhere", sharedRef, id, ""); !errors.Is(err, gitdir.ErrNotFound) {
+		t.Errorf("no such remote: %v", err)
+	}
+}
+
+func TestSharedRefWithoutTheRemote(t *testing.T) {
+	ctx := context.Background()
+	_, repos := newRemote(t, 1)
+	testGit(t, repos[0].dir.WorkTree, "remote", "set-url", "origin", t.TempDir()+"/gone")
+	repo := openTestRepo(t, repos[0].dir.WorkTree)
+	if err := repo.SwapShared(ctx, "origin", sharedRef, heldBy(t, repo, "a"), ""); !errors.Is(err, gitdir.ErrRemote) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,162 @@
+package entrylog
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"git-runr/gitstore/gitdir"
+	"git-runr/gitstore/refdb"
+)
+
+// Sharing goes in three steps. A fetch brings the remote's logs to a staging place
+// of its own, which is what the remote had then and nothing else, so that nothing
+// that it brings can overwrite what is here. AdoptLogs looks at them and takes them
+// over, forward only. A push names its refs one by one. Only the staging place is
+// pruned, nothing is added to the user's refspecs, and refs/runr-local/ never leaves
+// the clone.
+
+const (
+	remotesPrefix  = "refs/runr-remotes/"
+	divergedPrefix = "refs/runr-local/diverged/"
+)
+
+// stagedPrefix is where the logs of a remote are staged.
+func stagedPrefix(remote string) string { return remotesPrefix + remote + "/log/" }
+
+// stagedNotes is where the notes of a remote are staged.
+func stagedNotes(remote string) string { return remotesPrefix + remote + "/notes" }
+
+// ElectRemote chooses the remote to share with: name if it is given, else
+// runr.remote, else origin, else the only one. It is ErrNotFound, with the names that
+// there are, when that is none. A URL is not taken: only what the user configured.
+func (s *Store) ElectRemote(name string) (string, error) {
+	have := s.dir.Remotes()
+	if name == "" {
+		name = s.dir.Config.Get("runr.remote")
+	}
+	switch {
+	case name != "":
+	case slices.Contains(have, "origin"):
+		name = "origin"
+	case len(have) == 1:
+		name = have[0]
+	case len(have) == 0:
+		return "", fmt.Errorf("no remote is configured: %w", gitdir.ErrNotFound)
+	default:
+		return "", fmt.Errorf("which remote: runr.remote is not set, and there are %s: %w", strings.Join(have, ", "), gitdir.ErrNotFound)
+	}
+	return name, s.checkRemote(name)
+}
+
+// checkRemote refuses what is not the name of a configured remote.
+func (s *Store) checkRemote(name string) error {
+	have := s.dir.Remotes()
+	if slices.Contains(have, name) && !strings.HasPrefix(name, "-") && refdb.CheckRefName(stagedPrefix(name)+"x") == nil {
+		return nil
+	}
+	switch {
+	case !slices.Contains(have, name) && s.namesRemote(name):
+		return fmt.Errorf("remote %q has no URL (git config remote.%s.url URL): %w", name, name, gitdir.ErrNotFound)
+	case len(have) == 0:
+		return fmt.Errorf("remote %q: no remote is configured: %w", name, gitdir.ErrNotFound)
+	}
+	return fmt.Errorf("remote %q: there are %s: %w", name, strings.Join(have, ", "), gitdir.ErrNotFound)
+}
+
+// namesRemote reports whether anything is configured for a remote of that name.
+func (s *Store) namesRemote(name string) bool {
+	for key := range s.dir.Config {
+		if strings.HasPrefix(key, "remote."+name+".") {
+			return true
+		}
+	}
+	return false
+}
+
+// Fetched is what FetchLogs could not bring, and what it had to put right.
+type Fetched struct {
+	Refused []Rejection // refs of the remote that were left out; the others came
+	Locks   []string    // lock files of a killed process that were removed, with their age
+}
+
+// FetchLogs brings the remote's logs, and its notes of the ref called notes unless
+// that is "", to refs/runr-remotes/, where afterwards is what the remote has. Objects
+// are checked as they come; a ref that names one that git refuses is left out as it
+// was, and is looked at again when it has moved, or after some time.
+func (s *Store) FetchLogs(ctx context.Context, remote, notes string) (Fetched, error) {
+	var done Fetched
+	if err := s.checkRemote(remote); err != nil {
+		return done, err
+	}
+	known := s.readRefusals(remote)
+	all := append(wantedRefs(remote, notes), except(slices.Sorted(maps.Keys(known)))...)
+	err := s.fetchRefs(ctx, remote, all, "--prune")
+	if err != nil && ctx.Err() == nil {
+		if done.Locks = s.dropStaleLocks(ctx, remotesPrefix+remote+"/"); len(done.Locks) > 0 {
+			err = s.fetchRefs(ctx, remote, all, "--prune")
+		}
+	}
+	if err == nil && len(known) == 0 {
+		return done, nil
+	}
+	switch {
+	case ctx.Err() != nil:
+		return done, context.Cause(ctx)
+	case unconnected(err):
+		return done, remoteError(remote, err)
+	case isLocked(err):
+		return done, fmt.Errorf("fetch from %q: %w: %s", remote, gitdir.ErrBusy, localComplaint(err))
+	}
+	if broken := s.brokenRef(ctx); broken != "" && err != nil {
+		return done, fmt.Errorf("fetch from %q: %w: ref %s names an object that cannot be read", remote, gitdir.ErrCorrupt, broken)
+	}
+	done.Refused, err = s.fetchApart(ctx, remote, notes, known, err == nil)
+	return done, err
+}
+
+// brokenRef is a ref of this tool's own whose object cannot be read, "" for none. git
+// brings nothing while there is one.
+func (s *Store) brokenRef(ctx context.Context) string {
+	for _, place := range []string{logPrefix, remotesPrefix} {
+		refs, err := s.refs.Refs(ctx, place)
+		if err != nil {
+			continue
+		}
+		for ref, id := range refs {
+			if s.checkReadable(ctx, id) != nil {
+				return ref
+			}
+		}
+	}
+	return ""
+}
+
+// wantedRefs are the refspecs of a fetch.
+func wantedRefs(remote, notes string) []string {
+	specs := []string{"+" + logPrefix + "*:" + stagedPrefix(remote) + "*"}
+	if notes != "" { // a pattern: a remote without notes is no error
+		specs = append(specs, "+"+notes+"*:"+stagedNotes(remote)+"*")
+	}
+	return specs
+}
+
+// except are the refspecs that leave refs out.
+func except(refs []string) []string {
+	specs := make([]string, 0, len(refs))
+	for _, ref := range refs {
+		specs = append(specs, "^"+ref)
+	}
+	return specs
+}
+
+// fetchRefs fetches by refspecs and nothing else. The refspecs go by standard input:
+// there may be more than a command line holds.
+func (s *Store) fetchRefs(ctx context.Context, remote string, refspecs []string, options ...string) error {
+	args := append([]string{"fetch", "--quiet", "--no-tags", "--no-prune-tags", "--no-write-fetch-head",
+		"--no-recurse-submodules", "--no-auto-maintenance", "--no-show-forced-updates", "--refmap=", "--stdin"}, options...)
+	_, err := s.transportIn(ctx, remote, strings.Join(refspecs, "\n")+"\n", append(args, "--end-of-options", remote)...)
+	return err
+}

@@ -1,0 +1,228 @@
+package entrylog
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"git-runr/gitstore/gitdir"
+	"git-runr/gitstore/odb"
+	"git-runr/gitstore/refdb"
+)
+
+// Adopted is what AdoptLogs took over.
+type Adopted struct {
+	Writers  []string    // whose logs moved forward here
+	Events   int         // how many entries came
+	Rejected []Rejection // logs that were left as they were
+	// Diverged: the remote has entries under our own writer's id that are not here.
+	// This clone, or the other, is a copy, or was restored. RenewWriter puts it right.
+	Diverged bool
+}
+
+// Rejection is a log that was not taken over, and why.
+type Rejection struct{ Writer, Reason string }
+
+// adoption is a log that is to move forward here.
+type adoption struct {
+	writer   string
+	new, old odb.ID
+	events   int
+}
+
+// AdoptLogs takes over the logs that FetchLogs has staged: each one only forward,
+// and only when check accepts every new entry. A log that fails stays as it was
+// here, the others are taken over all the same.
+func (s *Store) AdoptLogs(ctx context.Context, remote string, check func(Entry) error) (Adopted, error) {
+	var adopted Adopted
+	prefix := stagedPrefix(remote)
+	staged, err := s.refs.Refs(ctx, prefix)
+	if err != nil {
+		return adopted, err
+	}
+	own, err := s.storedWriter(ctx)
+	if err != nil {
+		return adopted, err
+	}
+	tips, err := s.Tips(ctx)
+	if err != nil {
+		return adopted, err
+	}
+	var forward []adoption
+	for _, ref := range slices.Sorted(maps.Keys(staged)) {
+		a := adoption{writer: strings.TrimPrefix(ref, prefix), new: staged[ref]}
+		a.old = tips[a.writer]
+		switch {
+		case a.new == a.old:
+			continue
+		case a.writer == own:
+			err = s.ownLog(ctx, own, a.new, check, &adopted)
+		case s.checkAdoption(ctx, &a, check, &adopted):
+			forward = append(forward, a)
+		}
+		if err = cmp.Or(context.Cause(ctx), err); err != nil {
+			return adopted, fmt.Errorf("take over log %s: %w", a.writer, err)
+		}
+	}
+	return adopted, s.moveForward(ctx, forward, &adopted)
+}
+
+// ownLog looks whether the remote's log of our own writer has what ours has not, and
+// checks that.
+func (s *Store) ownLog(ctx context.Context, own string, staged odb.ID, check func(Entry) error, adopted *Adopted) error {
+	tip, err := s.refs.Ref(ctx, logPrefix+own)
+	if err != nil || tip == staged {
+		return err
+	}
+	common := odb.ID("")
+	if tip != "" {
+		common, err = s.refs.MergeBase(ctx, staged, tip)
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err == nil && common == staged {
+		return nil
+	}
+	if err == nil || errors.Is(err, gitdir.ErrNotFound) {
+		err = s.Walk(ctx, own, staged, common, check)
+	}
+	if err != nil {
+		adopted.reject(own, err)
+		return nil
+	}
+	adopted.Diverged = true
+	return nil
+}
+
+func (a *Adopted) reject(writer string, reason error) {
+	a.Rejected = append(a.Rejected, Rejection{Writer: writer, Reason: gitdir.CleanLine(reason.Error())})
+}
+
+// checkAdoption reports whether a log may be taken over.
+func (s *Store) checkAdoption(ctx context.Context, a *adoption, check func(Entry) error, adopted *Adopted) bool {
+	err := errors.New("its name is not a writer's")
+	if isWriter(a.writer) {
+		a.events, err = s.checkLog(ctx, a.writer, a.new, a.old, check)
+	}
+	if err != nil && ctx.Err() == nil && !errors.Is(err, errOlder) {
+		adopted.reject(a.writer, err)
+	}
+	return err == nil
+}
+
+// moveAtOnce is from how many logs on git moves them together, in a tenth of the time.
+const moveAtOnce = 50
+
+// moveForward moves logs that were checked.
+func (s *Store) moveForward(ctx context.Context, logs []adoption, adopted *Adopted) error {
+	together := len(logs) >= moveAtOnce && s.moveTogether(ctx, logs) == nil
+	for _, a := range logs {
+		if !together {
+			err := s.refs.SwapAny(ctx, logPrefix+a.writer, a.new, a.old)
+			if errors.Is(err, gitdir.ErrBusy) || errors.Is(err, gitdir.ErrConflict) || errors.Is(err, gitdir.ErrLostRace) {
+				adopted.reject(a.writer, err)
+				continue
+			}
+			if err != nil {
+				return fmt.Errorf("take over log %s: %w", a.writer, err)
+			}
+		}
+		adopted.Writers = append(adopted.Writers, a.writer)
+		adopted.Events += a.events
+	}
+	return nil
+}
+
+// moveTogether moves all logs or none.
+func (s *Store) moveTogether(ctx context.Context, logs []adoption) error {
+	unlock, err := s.dir.Lock(ctx, "refs") // as everybody does who moves a ref of our own
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	var moves strings.Builder
+	for _, a := range logs {
+		fmt.Fprintf(&moves, "update %s%s %s %s\n", logPrefix, a.writer, a.new, cmp.Or(a.old, s.objects.ZeroID()))
+	}
+	_, err = s.dir.Call(ctx, gitdir.Call{Args: []string{"update-ref", "--no-deref", "--stdin"}, Stdin: strings.NewReader(moves.String()), Env: refdb.RefLockTimeout})
+	return err
+}
+
+// errOlder is a log that this clone has more of.
+var errOlder = errors.New("older than the log that is here")
+
+// checkLog counts and checks the entries that a staged log has beyond tip.
+func (s *Store) checkLog(ctx context.Context, writer string, staged, tip odb.ID, check func(Entry) error) (events int, err error) {
+	started := false
+	err = s.Walk(ctx, writer, staged, tip, func(e Entry) error {
+		started = true
+		events++
+		return check(e)
+	})
+	if !errors.Is(err, gitdir.ErrNotFound) || tip == "" || started {
+		return events, err
+	}
+	older, err := s.refs.IsAncestor(ctx, staged, tip)
+	if err == nil && older {
+		err = errOlder
+	} else if err == nil {
+		err = errors.New("it does not continue the log that is here")
+	}
+	return 0, err
+}
+
+// RenewWriter gives this clone a new id as a writer, after AdoptLogs found that
+// another clone writes under the same one. The new writer has no log yet, and the old
+// one's is the remote's from now on. What only this clone had recorded under the old
+// id is kept as a whole under refs/runr-local/diverged/, for the caller to record
+// again: an entry names its writer, so it cannot just be put into another's log. The
+// new id is returned.
+func (s *Store) RenewWriter(ctx context.Context, remote string) (string, error) {
+	unlock, err := s.dir.Lock(ctx, "log")
+	if err != nil {
+		return "", fmt.Errorf("renew writer: %w", err)
+	}
+	defer unlock()
+	old, err := s.storedWriter(ctx)
+	if err == nil && old == "" {
+		err = fmt.Errorf("this clone has not written yet: %w", gitdir.ErrNotFound)
+	}
+	if err == nil {
+		err = s.leaveLog(ctx, remote, old)
+	}
+	if err != nil {
+		return "", fmt.Errorf("renew writer %s: %w", old, err)
+	}
+	return s.newWriter(ctx)
+}
+
+// leaveLog keeps our log and gives its name to the remote's. That comes before the
+// new id: a process that is killed in between has lost nothing, and the next sync
+// finds the same again as soon as somebody writes.
+func (s *Store) leaveLog(ctx context.Context, remote, old string) error {
+	ours, err := s.refs.Ref(ctx, logPrefix+old)
+	if err != nil {
+		return err
+	}
+	theirs, err := s.refs.Ref(ctx, stagedPrefix(remote)+old)
+	if err != nil || theirs == "" || ours == theirs {
+		return err
+	}
+	if ours != "" {
+		contained, err := s.refs.IsAncestor(ctx, ours, theirs)
+		if err != nil {
+			return err
+		}
+		if !contained {
+			if err := s.refs.Keep(ctx, divergedPrefix+old+"/"+string(ours), ours); err != nil {
+				return err
+			}
+		}
+	}
+	return s.refs.SwapAny(ctx, logPrefix+old, theirs, ours)
+}

@@ -1,0 +1,197 @@
+package entrylog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"git-runr/gitstore/gitdir"
+	"git-runr/gitstore/odb"
+	"git-runr/gitstore/refdb"
+)
+
+// pushRefs is how many refs one git push names: they stand on its command line.
+const pushRefs = 1000
+
+// Pushed is what a remote made of a push. Each is nil for what the remote has now,
+// ErrLostRace for what somebody else moved there, and a *RefusedError.
+type Pushed struct {
+	Log   error // this clone's own log
+	Notes error
+}
+
+// Push pushes this clone's log, and those of others, as far as the remote has not
+// got them by the last FetchLogs, and notes, a commit for the notes ref of that name,
+// unless it is "". Nothing is forced. What becomes of the others' logs is their
+// writers' business. An error is about the remote as a whole.
+func (s *Store) Push(ctx context.Context, remote, notesRef string, notes odb.ID) (Pushed, error) {
+	if err := s.checkRemote(remote); err != nil {
+		return Pushed{}, err
+	}
+	if notes != "" && (!strings.HasPrefix(notesRef, "refs/notes/") || refdb.CheckRefName(notesRef) != nil) {
+		return Pushed{}, fmt.Errorf("push %q: not a notes ref", notesRef)
+	}
+	own, err := s.storedWriter(ctx)
+	if err != nil {
+		return Pushed{}, err
+	}
+	logs, err := s.unpushed(ctx, remote, own)
+	if err != nil {
+		return Pushed{}, err
+	}
+	var ours, others, view []string
+	for _, writer := range slices.Sorted(maps.Keys(logs)) {
+		refspec := string(logs[writer]) + ":" + logPrefix + writer
+		if writer == own {
+			ours = append(ours, refspec)
+		} else {
+			others = append(others, refspec)
+		}
+	}
+	if notes != "" {
+		view = append(view, string(notes)+":"+notesRef)
+	}
+	refused, err := s.pushParts(ctx, remote, ours, view, others)
+	if err != nil {
+		return Pushed{}, err
+	}
+	pushed := Pushed{Log: refused[logPrefix+own], Notes: refused[notesRef]}
+	if pushed.Log == nil && len(ours) > 0 {
+		err = s.noteStaged(ctx, stagedPrefix(remote)+own, logs[own])
+	}
+	if pushed.Notes == nil && notes != "" {
+		err = errors.Join(err, s.noteStaged(ctx, stagedNotes(remote), notes))
+	}
+	return pushed, err
+}
+
+// noteStaged records what the remote has now, as the next fetch would.
+func (s *Store) noteStaged(ctx context.Context, ref string, tip odb.ID) error {
+	before, err := s.refs.Ref(ctx, ref)
+	if err == nil {
+		err = s.refs.SwapAny(ctx, ref, tip, before)
+	}
+	if errors.Is(err, gitdir.ErrLostRace) { // somebody has fetched since
+		err = nil
+	}
+	return err
+}
+
+// unpushed are the logs that have more than what the remote has. A log that it has
+// more of, or another form of, is left out, but for our own: there the remote has to
+// say so.
+func (s *Store) unpushed(ctx context.Context, remote, own string) (Tips, error) {
+	logs, err := s.Tips(ctx)
+	if err != nil {
+		return nil, err
+	}
+	staged, err := s.refs.Refs(ctx, stagedPrefix(remote))
+	if err != nil {
+		return nil, err
+	}
+	for writer, tip := range logs {
+		there := staged[stagedPrefix(remote)+writer]
+		if there == "" || there != tip && writer == own {
+			continue
+		}
+		ahead := there != tip
+		if ahead {
+			ahead, err = s.refs.IsAncestor(ctx, there, tip)
+		}
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if err != nil || !ahead {
+			delete(logs, writer)
+		}
+	}
+	return logs, nil
+}
+
+// pushParts pushes all parts at once, and each by itself when the remote refused some
+// of it: many refuse a push as a whole for one ref that they do not like. It gives
+// what was not taken, by ref.
+func (s *Store) pushParts(ctx context.Context, remote string, parts ...[]string) (refused map[string]error, err error) {
+	parts = slices.DeleteFunc(parts, func(part []string) bool { return len(part) == 0 })
+	refused, err = s.pushList(ctx, remote, slices.Concat(parts...))
+	if err != nil || len(parts) < 2 {
+		return refused, err
+	}
+	for _, part := range parts {
+		if !slices.ContainsFunc(part, func(refspec string) bool { return isRefusal(refused[target(refspec)]) }) {
+			continue
+		}
+		alone, err := s.pushList(ctx, remote, part)
+		if err != nil {
+			return refused, err
+		}
+		for _, refspec := range part {
+			refused[target(refspec)] = alone[target(refspec)]
+		}
+	}
+	return refused, nil
+}
+
+// target is the remote's ref of a refspec.
+func target(refspec string) string {
+	_, ref, _ := strings.Cut(refspec, ":")
+	return ref
+}
+
+func isRefusal(err error) bool {
+	var refused *RefusedError
+	return errors.As(err, &refused)
+}
+
+// pushList pushes refspecs, and gives what the remote did not take.
+func (s *Store) pushList(ctx context.Context, remote string, refspecs []string) (map[string]error, error) {
+	refused := map[string]error{}
+	for some := range slices.Chunk(refspecs, pushRefs) {
+		answers, err := s.push(ctx, remote, some)
+		if err != nil {
+			return refused, err
+		}
+		for _, answer := range answers {
+			if err := answer.refusal(remote); err != nil {
+				refused[answer.ref] = err
+			}
+		}
+	}
+	return refused, nil
+}
+
+// SharedNotes is the commit that the remote's notes were at by the last FetchLogs;
+// its ID is "" when there were none. It is ErrNotFound when they are no commit.
+func (s *Store) SharedNotes(ctx context.Context, remote string) (odb.Commit, error) {
+	tip, err := s.refs.Ref(ctx, stagedNotes(remote))
+	if err != nil || tip == "" {
+		return odb.Commit{}, err
+	}
+	commit, err := s.objects.ReadCommit(ctx, tip)
+	if err != nil {
+		return odb.Commit{}, fmt.Errorf("notes of remote %q: %w", remote, err)
+	}
+	return commit, nil
+}
+
+// ForgetSharedNotes drops what is known of the notes of remotes: a sync brings them
+// again. What is missing of them would stop git's own gc.
+func (s *Store) ForgetSharedNotes(ctx context.Context) error {
+	staged, err := s.refs.Refs(ctx, remotesPrefix)
+	if err != nil {
+		return err
+	}
+	for ref, id := range staged {
+		remote := strings.TrimSuffix(strings.TrimPrefix(ref, remotesPrefix), "/notes")
+		if ref != stagedNotes(remote) {
+			continue
+		}
+		if err := s.refs.SwapAny(ctx, ref, "", id); err != nil && !errors.Is(err, gitdir.ErrLostRace) {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,257 @@
+package entrylog
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"git-runr/gitstore/gitdir"
+	"git-runr/gitstore/odb"
+	"git-runr/gitstore/refdb"
+	"git-runr/gitstore/safefile"
+)
+
+// One ref of a remote that cannot be fetched makes git bring none. Then the refs are
+// fetched in parts, and a part that fails in halves, down to the refs that are at
+// fault. Those are remembered with what they were at, so that a later fetch leaves
+// them out and costs what it did before.
+
+// Limits of one hunt: whoever can push many bad refs must not hold a fetch up for
+// long. What was not reached is taken by the next fetch; the logs that are known here
+// come first.
+const (
+	huntFetches = 100
+	huntTime    = 10 * time.Minute
+)
+
+// How long a ref is left out that did not move: what git's own check refused stays as
+// it is, what failed in another way may be mended at the remote.
+const (
+	refusedAgain = 30 * 24 * time.Hour
+	failedAgain  = time.Hour
+)
+
+// refusal is a ref of a remote that could not be brought.
+type refusal struct {
+	Tip    odb.ID    `json:"tip"`
+	Reason string    `json:"reason"`
+	Until  time.Time `json:"until"` // when it is tried again, if it does not move before
+}
+
+// refusals are those of one remote by the ref's name there.
+type refusals map[string]refusal
+
+func (s *Store) refusalsPath() string { return filepath.Join(s.dir.StateDir(), "refused.json") }
+
+// allRefusals are those of all remotes. A damaged file is none: it is only a memory.
+func (s *Store) allRefusals() map[string]refusals {
+	all := map[string]refusals{}
+	text, err := os.ReadFile(s.refusalsPath())
+	if err != nil || json.Unmarshal(text, &all) != nil || all == nil {
+		return map[string]refusals{}
+	}
+	return all
+}
+
+func (s *Store) readRefusals(remote string) refusals { return s.allRefusals()[remote] }
+
+func (s *Store) writeRefusals(remote string, of refusals) error {
+	all := s.allRefusals()
+	if maps.Equal(all[remote], of) {
+		return nil
+	}
+	if all[remote] = of; len(of) == 0 {
+		delete(all, remote)
+	}
+	text, err := json.Marshal(all)
+	if err != nil {
+		return err
+	}
+	return safefile.WriteFile(s.refusalsPath(), text, 0o666)
+}
+
+// fetchApart fetches what can be fetched, and names the rest. fetched says that all
+// but the known refusals came already.
+func (s *Store) fetchApart(ctx context.Context, remote, notes string, known refusals, fetched bool) ([]Rejection, error) {
+	there, err := s.listRemote(ctx, remote, logPrefix+"*", notes)
+	if err != nil {
+		return nil, err
+	}
+	maps.DeleteFunc(there, func(ref string, _ odb.ID) bool { return !strings.HasPrefix(ref, logPrefix) && ref != notes })
+	staged, err := s.refs.Refs(ctx, remotesPrefix+remote+"/")
+	if err != nil {
+		return nil, err
+	}
+	h := &hunt{repo: s, remote: remote, there: there, refused: refusals{}, fetches: huntFetches}
+	var suspects []string
+	for ref, tip := range there {
+		was, left := known[ref]
+		switch {
+		case staged[stagedName(remote, ref)] == tip:
+		case left && was.Tip == tip && time.Now().Before(was.Until):
+			h.refused[ref] = was
+		case left || !fetched:
+			suspects = append(suspects, ref)
+		}
+	}
+	if err := h.run(ctx, suspects); err != nil {
+		return nil, err
+	}
+	return h.rejections(), s.writeRefusals(remote, h.refused)
+}
+
+// stagedName is where a ref of a remote is staged.
+func stagedName(remote, ref string) string {
+	if writer, isLog := strings.CutPrefix(ref, logPrefix); isLog {
+		return stagedPrefix(remote) + writer
+	}
+	return stagedNotes(remote)
+}
+
+// listRemote asks the remote what the refs are at that fit patterns.
+func (s *Store) listRemote(ctx context.Context, remote string, patterns ...string) (map[string]odb.ID, error) {
+	out, err := s.transport(ctx, remote, append([]string{"ls-remote", "--quiet", "--end-of-options", remote}, patterns...)...)
+	if err != nil {
+		return nil, remoteError(remote, err)
+	}
+	there := map[string]odb.ID{}
+	for line := range strings.Lines(string(out)) {
+		id, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		if refdb.CheckRefName(name) == nil && s.objects.ValidID(odb.ID(id)) {
+			there[name] = odb.ID(id)
+		}
+	}
+	return there, nil
+}
+
+// hunt looks for the refs that cannot be fetched.
+type hunt struct {
+	repo    *Store
+	remote  string
+	there   map[string]odb.ID // all that the remote has
+	refused refusals
+	fetches int      // that are left
+	left    []string // what was not looked at
+}
+
+// run fetches what can be fetched of refs: first those of logs that are here, then
+// the others in no order, so that none is behind another for ever.
+func (h *hunt) run(ctx context.Context, refs []string) error {
+	bounded, cancel := context.WithTimeout(ctx, huntTime)
+	defer cancel()
+	tips, err := h.repo.Tips(ctx)
+	if err != nil {
+		return err
+	}
+	var here, logs []string
+	for _, ref := range refs {
+		writer, isLog := strings.CutPrefix(ref, logPrefix)
+		switch {
+		case !isLog:
+			err = errors.Join(err, h.fetch(bounded, []string{ref}))
+		case tips[writer] != "":
+			here = append(here, ref)
+		default:
+			logs = append(logs, ref)
+		}
+	}
+	slices.Sort(here)
+	slices.Sort(logs)
+	if at := len(logs); at > 1 { // each time another part is the first
+		at = rand.IntN(at)
+		logs = slices.Concat(logs[at:], logs[:at])
+	}
+	err = errors.Join(err, h.fetch(bounded, here), h.fetch(bounded, logs))
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// fetch fetches refs, and after a failure each half of them.
+func (h *hunt) fetch(ctx context.Context, refs []string) error {
+	if len(refs) == 0 {
+		return nil
+	}
+	if h.fetches == 0 || ctx.Err() != nil {
+		h.left = append(h.left, refs...)
+		return nil
+	}
+	h.fetches--
+	err := h.repo.fetchRefs(ctx, h.remote, h.refspecs(refs), "--no-prune")
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		h.left = append(h.left, refs...)
+		return nil
+	case isLocked(err):
+		return fmt.Errorf("fetch from %q: %w: %s", h.remote, gitdir.ErrBusy, localComplaint(err))
+	case len(refs) > 1:
+		half := len(refs) / 2
+		return errors.Join(h.fetch(ctx, refs[:half]), h.fetch(ctx, refs[half:]))
+	}
+	h.refuse(refs[0], err)
+	return nil
+}
+
+func (h *hunt) refuse(ref string, err error) {
+	again := failedAgain
+	if refusedByGit(err) {
+		again = refusedAgain
+	}
+	h.refused[ref] = refusal{Tip: h.there[ref], Reason: fetchComplaint(err), Until: time.Now().Add(again)}
+}
+
+// refspecs name refs by what their names begin with, less the others of the remote
+// that begin so: git takes a minute for five thousand refspecs, and a second for as
+// many exceptions.
+func (h *hunt) refspecs(refs []string) []string {
+	prefix := commonPrefix(slices.Min(refs), slices.Max(refs))
+	if len(refs) == 1 {
+		return []string{"+" + prefix + ":" + stagedName(h.remote, prefix)}
+	}
+	specs := []string{"+" + prefix + "*:" + stagedName(h.remote, prefix) + "*"}
+	wanted := make(map[string]bool, len(refs))
+	for _, ref := range refs {
+		wanted[ref] = true
+	}
+	for ref := range h.there {
+		if strings.HasPrefix(ref, prefix) && !wanted[ref] {
+			specs = append(specs, "^"+ref)
+		}
+	}
+	return specs
+}
+
+// commonPrefix is what two names begin with.
+func commonPrefix(a, b string) string {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return a[:n]
+}
+
+// rejections are the refusals for people, and how much was not looked at.
+func (h *hunt) rejections() []Rejection {
+	rejections := make([]Rejection, 0, len(h.refused))
+	for ref, refused := range h.refused {
+		rejections = append(rejections, Rejection{strings.TrimPrefix(ref, logPrefix), refused.Reason})
+	}
+	slices.SortFunc(rejections, func(a, b Rejection) int { return cmp.Compare(a.Writer, b.Writer) })
+	if len(h.left) > 0 {
+		rejections = append(rejections, Rejection{strings.TrimPrefix(slices.Min(h.left), logPrefix),
+			fmt.Sprintf("it and %d more were not looked at this time: the next sync goes on with them", len(h.left)-1)})
+	}
+	return rejections
+}

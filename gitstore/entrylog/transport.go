@@ -1,0 +1,237 @@
+package entrylog
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"git-runr/gitstore/gitdir"
+	"git-runr/gitstore/refdb"
+)
+
+// RefusedError is the no of a remote that was reached; it is ErrRemote too.
+type RefusedError struct {
+	Remote string   `json:"remote"`
+	Ref    string   `json:"ref,omitempty"`  // on the remote; "" when it refused as a whole
+	Reason string   `json:"reason"`         // in git's words, one line
+	Said   []string `json:"said,omitempty"` // the server's own lines, a few, each safe to show
+}
+
+// Error is one line with what the server said, if anything.
+func (e *RefusedError) Error() string {
+	text := fmt.Sprintf("%v %q refuses", gitdir.ErrRemote, e.Remote)
+	if e.Ref != "" {
+		text += " " + e.Ref
+	}
+	text += ": " + e.Reason
+	if len(e.Said) > 0 {
+		text += ": " + strings.Join(e.Said, " / ")
+	}
+	return text
+}
+
+// Unwrap gives ErrRemote.
+func (e *RefusedError) Unwrap() error { return gitdir.ErrRemote }
+
+// remoteOptions keep a push or fetch from doing more than it is told to, whatever
+// is configured for the remote.
+func remoteOptions(remote string) []string {
+	return []string{
+		"-c", "protocol.ext.allow=never",
+		"-c", "push.pushOption=",
+		"-c", "remote." + remote + ".mirror=false",
+		"-c", "fetch.fsckObjects=true",
+		"-c", "fetch.writeCommitGraph=false",
+	}
+}
+
+// transport runs a git command that talks to a remote. It has no time limit but the
+// context's and the general one; git may ask for a password as it always does.
+func (s *Store) transport(ctx context.Context, remote string, args ...string) ([]byte, error) {
+	return s.transportIn(ctx, remote, "", args...)
+}
+
+// transportIn is transport with something on standard input.
+func (s *Store) transportIn(ctx context.Context, remote, stdin string, args ...string) ([]byte, error) {
+	return s.dir.Call(ctx, s.transportCall(remote, stdin, args...))
+}
+
+func (s *Store) transportCall(remote, stdin string, args ...string) gitdir.Call {
+	c := gitdir.Call{
+		Args: append(remoteOptions(remote), args...), Stdin: strings.NewReader(stdin),
+		Dir: s.dir.WorkTree, // where a relative path of a remote begins
+		Env: refdb.RefLockTimeout,
+	}
+	if allowed := os.Getenv("GIT_ALLOW_PROTOCOL"); allowed != "" {
+		c.Env = append(slices.Clone(c.Env), "GIT_ALLOW_PROTOCOL="+allowed)
+	}
+	return c
+}
+
+// remoteError makes an error of git's about a remote as a whole one clear line, and
+// tells a remote that said no from one that was not reached.
+func remoteError(remote string, err error) error {
+	var exit *gitdir.GitError
+	switch {
+	case !errors.As(err, &exit):
+		return fmt.Errorf("reach %w %q: %w", gitdir.ErrRemote, remote, err)
+	case saysNo(exit.Stderr):
+		refused := &RefusedError{Remote: remote, Reason: firstComplaint(exit), Said: serverSaid(exit.Stderr)}
+		refused.Said = slices.DeleteFunc(refused.Said, func(said string) bool { return said == refused.Reason })
+		return refused
+	}
+	return fmt.Errorf("cannot reach %w %q: %s", gitdir.ErrRemote, remote, firstComplaint(exit))
+}
+
+// noWords are how git, ssh and the servers that people use say that somebody was
+// reached and does not want to.
+var noWords = []string{
+	"remote error: ", "permission denied", "access denied", "permission to", "not allowed", "not authorized", "unauthorized",
+	"forbidden", "authentication failed", "could not read username", "could not read password", "returned error: 401", "returned error: 403",
+	"read-only", "read only", "repository not found", "hook declined", "is archived",
+}
+
+// saysNo reports whether a failure of git's is the answer of a server.
+func saysNo(stderr string) bool {
+	said := strings.ToLower(stderr)
+	return strings.HasPrefix(said, "error: ") && strings.Contains(said, "could not read from remote repository") || // over ssh a server's banner
+		slices.ContainsFunc(noWords, func(word string) bool { return strings.Contains(said, word) })
+}
+
+// Limits of what a server is quoted with.
+const (
+	saidLines = 4
+	saidRunes = 300
+)
+
+// serverSaid are the lines that a server sent for people, without its progress.
+func serverSaid(stderr string) []string {
+	var said []string
+	for line := range strings.Lines(stderr) {
+		text, fromServer := strings.CutPrefix(line, "remote: ")
+		if text = gitdir.CleanLine(text); !fromServer || text == "" || strings.Trim(text, "=-*# ") == "" || len(said) == saidLines {
+			continue
+		}
+		if runes := []rune(text); len(runes) > saidRunes {
+			text = string(runes[:saidRunes]) + "…"
+		}
+		said = append(said, text)
+	}
+	return said
+}
+
+// unconnected reports whether git did not get as far as talking to a remote.
+func unconnected(err error) bool {
+	var exit *gitdir.GitError
+	return errors.As(err, &exit) && (strings.Contains(exit.Stderr, "Could not read from remote repository") ||
+		strings.Contains(exit.Stderr, "unable to access '") || strings.Contains(exit.Stderr, "unable to connect to"))
+}
+
+// isLocked reports whether a lock file of this clone's was in git's way.
+func isLocked(err error) bool { return localComplaint(err) != "" }
+
+func localComplaint(err error) string { return gitdir.LocalLine(err, gitdir.LockExists) }
+
+// refusedByGit reports whether git refused an object that came.
+func refusedByGit(err error) bool { return gitdir.LocalLine(err, "fsck error") != "" }
+
+// fetchComplaint says why a ref could not be fetched.
+func fetchComplaint(err error) string {
+	var exit *gitdir.GitError
+	if !errors.As(err, &exit) {
+		return gitdir.CleanLine(err.Error())
+	}
+	if refusedByGit(err) {
+		return "git refuses it: " + cmp.Or(gitdir.LocalLine(err, "object "), gitdir.LocalLine(err, "fsck error"))
+	}
+	return firstComplaint(exit)
+}
+
+// firstComplaint is the first line with which git, ssh or the server said no.
+func firstComplaint(exit *gitdir.GitError) string {
+	var said string
+	for line := range strings.Lines(exit.Stderr) {
+		line = gitdir.CleanLine(line)
+		if line == "" || strings.HasPrefix(line, "warning:") || strings.HasPrefix(line, "hint:") {
+			continue
+		}
+		text, fatal := strings.CutPrefix(line, "fatal: ")
+		if said == "" || fatal && strings.HasPrefix(said, "remote: ") {
+			said = strings.TrimPrefix(text, "error: ")
+		}
+	}
+	if said == "" {
+		return fmt.Sprintf("exit status %d", exit.Status)
+	}
+	return said
+}
+
+// pushed is what a remote answered to one refspec of a push.
+type pushed struct {
+	flag    byte   // ' ' moved, '*' new, '=' as it was, '!' refused
+	ref     string // on the remote
+	summary string
+	said    []string // by the server, to the push as a whole
+}
+
+// push pushes refspecs, without force but for the lease, and without hooks. An error
+// means that the remote refused as a whole or could not be reached; what else it
+// refused is in the answers.
+func (s *Store) push(ctx context.Context, remote string, refspecs []string, options ...string) ([]pushed, error) {
+	args := append([]string{"push", "--porcelain", "--no-progress", "--no-verify", "--no-follow-tags", "--no-atomic",
+		"--no-signed", "--recurse-submodules=no"}, options...)
+	args = append(append(args, "--end-of-options", remote), refspecs...)
+	out, err := s.transport(ctx, remote, args...)
+	answers := parsePushed(string(out))
+	if err != nil && (gitdir.ExitStatus(err) != 1 || len(answers) == 0) {
+		return nil, remoteError(remote, err)
+	}
+	var exit *gitdir.GitError
+	if errors.As(err, &exit) {
+		said := serverSaid(exit.Stderr)
+		for i := range answers {
+			answers[i].said = said
+		}
+	}
+	return answers, nil
+}
+
+// parsePushed reads lines "FLAG TAB FROM:TO TAB SUMMARY".
+func parsePushed(out string) []pushed {
+	var answers []pushed
+	for line := range strings.Lines(out) {
+		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if len(fields) != 3 || len(fields[0]) != 1 {
+			continue
+		}
+		_, ref, _ := strings.Cut(fields[1], ":")
+		answers = append(answers, pushed{flag: fields[0][0], ref: ref, summary: gitdir.CleanLine(fields[2])})
+	}
+	return answers
+}
+
+// refusal is nil for a ref that the remote took, ErrLostRace when the ref was moved
+// by somebody else, and a *RefusedError for everything else that a remote says no to.
+func (p pushed) refusal(remote string) error {
+	if p.flag != '!' {
+		return nil
+	}
+	for _, race := range []string{"fetch first", "non-fast-forward", "stale info", "cannot lock ref", "failed to update ref", "incorrect old value", "reference already exists"} {
+		if strings.Contains(p.summary, race) {
+			return fmt.Errorf("push %s to %q: %s: %w", p.ref, remote, strings.Join(append([]string{p.summary}, p.said...), ": "), gitdir.ErrLostRace)
+		}
+	}
+	return &RefusedError{Remote: remote, Ref: p.ref, Reason: p.reason(), Said: p.said}
+}
+
+// reason is what stands in brackets behind "[remote rejected]".
+func (p pushed) reason() string {
+	if _, reason, ok := strings.Cut(p.summary, "] ("); ok {
+		return strings.TrimSuffix(reason, ")")
+	}
+	return p.summary
+}

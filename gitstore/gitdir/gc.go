@@ -1,0 +1,50 @@
+package gitdir
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+const (
+	gcWait  = 30 * time.Second // how long a write is held back for a running gc
+	gcStale = 12 * time.Hour   // after which git too takes a gc.pid for left over
+)
+
+// WaitForGC waits until no gc runs in the repository, at most 30 s. Not to be called
+// with a lock held.
+func (d *Dir) WaitForGC(ctx context.Context) error {
+	err := WaitFor(ctx, gcWait, 200*time.Millisecond, func() (bool, error) { return !d.GcRuns(), nil })
+	if errors.Is(err, ErrWaited) {
+		return nil
+	}
+	return err
+}
+
+// GcRuns reads gc.pid: a process id and a host name. A process of another host is
+// taken to be alive.
+func (d *Dir) GcRuns() bool {
+	path := filepath.Join(d.CommonDir, "gc.pid")
+	info, err := os.Stat(path)
+	if err != nil || time.Since(info.ModTime()) > gcStale {
+		return false
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return false
+	}
+	var pid int
+	var host string
+	if n, _ := fmt.Sscan(string(text), &pid, &host); n < 2 || pid <= 0 {
+		return false
+	}
+	here, err := os.Hostname()
+	if err != nil || !strings.EqualFold(host, here) {
+		return true
+	}
+	return !processGone(pid)
+}

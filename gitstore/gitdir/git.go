@@ -1,0 +1,201 @@
+package gitdir
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+)
+
+// gitTimeout ends a git process that hangs. A caller's context may end it before.
+const gitTimeout = 10 * time.Minute
+
+// maxStderr is how much of a git process's standard error is kept.
+const maxStderr = 8 << 10
+
+// Call is one run of git. Every git process of the program goes through run.
+type Call struct {
+	Args  []string // may begin with options of git itself: -c KEY=VALUE, --no-literal-pathspecs
+	Stdin io.Reader
+	Env   []string // added last, so it wins
+	Dir   string
+	// bare leaves out --git-dir and --work-tree: only discovery and init want that.
+	Bare bool
+	// unlocated keeps from discovery the variables that say which repository is meant.
+	Unlocated bool
+	// worktree is the --work-tree to use; "" leaves it out.
+	Worktree string
+	GitDir   string
+	Stdout   io.Writer // nil: collected and returned
+}
+
+// fixedOptions switch off everything that configuration planted in a repository
+// could make git execute on our behalf, and say what has to be on disk when git ends,
+// whatever is configured: objects and refs.
+var fixedOptions = []string{
+	"--no-pager", "--literal-pathspecs", "--no-optional-locks",
+	"-c", "core.hooksPath=/dev/null",
+	"-c", "core.fsmonitor=false",
+	"-c", "core.warnAmbiguousRefs=false",
+	"-c", "core.fsync=objects,derived-metadata,reference",
+	"-c", "gc.auto=0",
+	"-c", "maintenance.auto=false",
+	"-c", "advice.detachedHead=false",
+}
+
+// Git runs git in this repository and returns its standard output.
+func (d *Dir) Git(ctx context.Context, args ...string) ([]byte, error) {
+	return d.Call(ctx, Call{Args: args})
+}
+
+// GitIn is git with something on standard input.
+func (d *Dir) GitIn(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
+	return d.Call(ctx, Call{Args: args, Stdin: bytes.NewReader(stdin)})
+}
+
+// GitLine is git for commands that answer in one line.
+func (d *Dir) GitLine(ctx context.Context, args ...string) (string, error) {
+	out, err := d.Git(ctx, args...)
+	return strings.TrimRight(string(out), "\n"), err
+}
+
+// Call fills in this repository and runs c.
+func (d *Dir) Call(ctx context.Context, c Call) ([]byte, error) {
+	if c.GitDir == "" {
+		c.GitDir = d.GitDir
+	}
+	if c.Dir == "" {
+		c.Dir = c.Worktree
+	}
+	if c.Dir == "" {
+		c.Dir = c.GitDir
+	}
+	out, err := c.Run(ctx)
+	if d.Explain != nil {
+		err = d.Explain(err)
+	}
+	return out, err
+}
+
+// Run starts git and waits for it. A status other than 0 is a *GitError.
+func (c Call) Run(ctx context.Context) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, gitTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "git", c.argv()...)
+	cmd.Dir, cmd.Stdin = c.Dir, c.Stdin
+	cmd.Env = append(gitEnviron(os.Environ(), c.Bare && !c.Unlocated), c.Env...)
+	cmd.WaitDelay = 5 * time.Second
+	if lock := HeldLock(ctx); lock != nil {
+		cmd.ExtraFiles = []*os.File{lock}
+	}
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	if c.Stdout != nil {
+		cmd.Stdout = c.Stdout
+	}
+	stderr := &headWriter{left: maxStderr}
+	cmd.Stderr = stderr
+	err := cmd.Run()
+	if err != nil && ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		err = &GitError{Args: c.Args[optionCount(c.Args):], Status: exit.ExitCode(), Stderr: stderr.kept.String()}
+	}
+	return out.Bytes(), err
+}
+
+func (c Call) argv() []string {
+	if c.Bare {
+		return c.Args // it runs nothing that is configured, and must see the user's own values
+	}
+	argv := append(slices.Clone(fixedOptions), "--git-dir="+c.GitDir)
+	if c.Worktree != "" {
+		argv = append(argv, "--work-tree="+c.Worktree)
+	}
+	return append(argv, c.Args...)
+}
+
+// optionCount is how many arguments stand before the subcommand.
+func optionCount(args []string) int {
+	n := 0
+	for n < len(args)-1 && args[n][0] == '-' {
+		if args[n] == "-c" {
+			n++
+		}
+		n++
+	}
+	return n
+}
+
+// keptGitVars are the variables of git that a user sets on purpose for every
+// repository: where configuration lies and how to reach a remote.
+var keptGitVars = map[string]bool{
+	"GIT_CONFIG_GLOBAL": true, "GIT_CONFIG_SYSTEM": true, "GIT_CONFIG_NOSYSTEM": true,
+	"GIT_SSH": true, "GIT_SSH_COMMAND": true, "GIT_SSH_VARIANT": true, "GIT_ASKPASS": true,
+	"GIT_EXEC_PATH": true, "GIT_SSL_CAINFO": true, "GIT_SSL_CAPATH": true, "GIT_SSL_NO_VERIFY": true,
+	"GIT_HTTP_LOW_SPEED_LIMIT": true, "GIT_HTTP_LOW_SPEED_TIME": true, "GIT_PROXY_COMMAND": true,
+	"GIT_CEILING_DIRECTORIES": true, "GIT_DISCOVERY_ACROSS_FILESYSTEM": true, "GIT_TERMINAL_PROMPT": true,
+	"GIT_TRACE": true, "GIT_TRACE2": true, "GIT_TRACE2_EVENT": true, "GIT_TRACE_PACKET": true, "GIT_TRACE_CURL": true,
+}
+
+// locatingVars say which repository is meant. They count while a repository is
+// being found, and never afterwards: a hook sets them, and they would make git
+// answer for another repository.
+var locatingVars = map[string]bool{
+	"GIT_DIR": true, "GIT_WORK_TREE": true, "GIT_COMMON_DIR": true, "GIT_NAMESPACE": true,
+	"GIT_OBJECT_DIRECTORY": true, "GIT_ALTERNATE_OBJECT_DIRECTORIES": true,
+	"GIT_CONFIG_PARAMETERS": true, "GIT_CONFIG_COUNT": true, "GIT_CONFIG": true,
+}
+
+// gitEnviron is env without what would redirect git, with a plain locale so that
+// messages can be recognised, and without refs/replace/: an event and a commit under
+// review are what was written, not what somebody puts in their place.
+func gitEnviron(env []string, discovery bool) []string {
+	kept := make([]string, 0, len(env)+3)
+	for _, kv := range env {
+		name, _, _ := strings.Cut(kv, "=")
+		inline := strings.HasPrefix(name, "GIT_CONFIG_KEY_") || strings.HasPrefix(name, "GIT_CONFIG_VALUE_")
+		isGit := strings.HasPrefix(name, "GIT_") && !strings.HasPrefix(name, "GIT_RUNR_")
+		if isGit && !keptGitVars[name] && (!discovery || !locatingVars[name] && !inline) {
+			continue
+		}
+		kept = append(kept, kv)
+	}
+	return append(kept, "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_REPLACE_OBJECTS=1")
+}
+
+// headWriter keeps the first bytes that are written and counts the rest as written.
+type headWriter struct {
+	kept bytes.Buffer // not embedded: io.Copy would use its ReadFrom, past the limit
+	left int
+}
+
+func (w *headWriter) Write(p []byte) (int, error) {
+	keep := min(len(p), w.left)
+	w.left -= keep
+	w.kept.Write(p[:keep])
+	return len(p), nil
+}
+
+// LimitWriter collects what is written, and refuses to take more than a limit.
+type LimitWriter struct {
+	Kept bytes.Buffer // not embedded: io.Copy would use its ReadFrom, past the limit
+	Left int64
+	Full bool
+}
+
+func (w *LimitWriter) Write(p []byte) (int, error) {
+	if int64(len(p)) > w.Left {
+		w.Full = true
+		return 0, ErrTooLarge
+	}
+	w.Left -= int64(len(p))
+	return w.Kept.Write(p)
+}

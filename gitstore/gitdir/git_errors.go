@@ -1,0 +1,70 @@
+package gitdir
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// Errors that callers tell apart with errors.Is. What wraps them says which
+// repository, ref or object is meant.
+var (
+	ErrNoGit         = errors.New("git is not installed, or not on PATH")
+	ErrNotRepository = errors.New("not a git repository")
+	ErrNotFound      = errors.New("not found")
+	ErrNoIdentity    = errors.New("no committer identity")
+	ErrBusy          = errors.New("busy") // somebody else holds a lock of git's; try again later
+	ErrLostRace      = errors.New("ref moved meanwhile")
+	ErrNoChange      = errors.New("nothing to record") // returned by a decide function to append nothing
+	ErrNewerFormat   = errors.New("written by a newer git-runr")
+	ErrDirty         = errors.New("uncommitted changes in the way")
+	ErrConflict      = errors.New("conflict")
+	ErrUnmerged      = errors.New("unmerged paths") // in the index
+	ErrDeletions     = errors.New("it would delete most files")
+	ErrBare          = errors.New("a bare repository has no working tree")
+	ErrUnborn        = errors.New("no commit yet")
+	ErrCorrupt       = errors.New("damaged object")
+	ErrBrokenRef     = errors.New("damaged ref")
+	ErrSign          = errors.New("git cannot sign")
+	ErrTooLarge      = errors.New("object larger than the limit")
+)
+
+// GitError is a git process that ended with a status other than 0.
+type GitError struct {
+	Args   []string // the subcommand and its arguments, without the fixed options before it
+	Status int      // exit status, -1 when it was ended by a signal
+	Stderr string   // what it said, at most a few KiB
+}
+
+// fullDisk is what git says when there is no room: it gives the system's own words, or
+// only that it could not write to a file that it had opened.
+var fullDisk = []string{"No space left on device", "Out of diskspace", "unable to write file"}
+
+// Is makes what git says of a full disk ENOSPC.
+func (e *GitError) Is(target error) bool {
+	says := func(words string) bool { return strings.Contains(e.Stderr, words) }
+	return target == syscall.ENOSPC && slices.ContainsFunc(fullDisk, says)
+}
+
+// Error gives the subcommand and the first line that git printed.
+func (e *GitError) Error() string {
+	said, _, _ := strings.Cut(strings.TrimSpace(e.Stderr), "\n")
+	if said == "" {
+		said = fmt.Sprintf("exit status %d", e.Status)
+	}
+	return fmt.Sprintf("git %s: %s", e.Args[0], said)
+}
+
+// ExitStatus is the status that git ended with; 0 when the error is not git's.
+func ExitStatus(err error) int {
+	var exit *GitError
+	if errors.As(err, &exit) {
+		return exit.Status
+	}
+	return 0
+}
+
+// ErrRemote is what a remote, or the way to it, refused. The message is one line.
+var ErrRemote = errors.New("remote")

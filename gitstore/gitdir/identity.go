@@ -1,0 +1,40 @@
+package gitdir
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"regexp"
+	"sync"
+)
+
+// Identity is a name and an e-mail address, as in a commit.
+type Identity struct{ Name, Email string }
+
+// String is "Name <email>".
+func (i Identity) String() string { return i.Name + " <" + i.Email + ">" }
+
+var identPattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(.*) <([^<>]*)> \d+ [-+]\d{4}\s*$`)
+})
+
+// Identity is who acts here: user.name and user.email, else what git itself
+// would use for a committer. It is ErrNoIdentity when git would refuse to commit.
+func (d *Dir) Identity(ctx context.Context) (Identity, error) {
+	id := Identity{Name: d.Config.Get("user.name"), Email: d.Config.Get("user.email")}
+	if id.Name != "" && id.Email != "" {
+		return id, nil
+	}
+	c := Call{Args: []string{"var", "GIT_COMMITTER_IDENT"}}
+	for _, name := range []string{"GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"} {
+		if value := os.Getenv(name); value != "" {
+			c.Env = append(c.Env, name+"="+value)
+		}
+	}
+	out, err := d.Call(ctx, c)
+	match := identPattern().FindStringSubmatch(string(out))
+	if err != nil || match == nil {
+		return Identity{}, fmt.Errorf("%w: user.name and user.email are not set", ErrNoIdentity)
+	}
+	return Identity{Name: match[1], Email: match[2]}, nil
+}

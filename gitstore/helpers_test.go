@@ -1,0 +1,36 @@
+package gitstore
+
+import (
+	"context"
+	"testing"
+
+	"git-runr/gitstore/testrepo"
+)
+
+var (
+	testGit       = testrepo.Git
+	isolate       = testrepo.Isolate
+	writeTestFile = testrepo.WriteFile
+	exists        = testrepo.Exists
+	readTestFile  = testrepo.ReadFile
+	shell         = testrepo.Shell
+	runScript     = testrepo.RunScript
+)
+
+// newTestRepoFormat makes an empty repository with one object format.
+func newTestRepoFormat(t *testing.T, format string) *Repo {
+	t.Helper()
+	isolate(t)
+	dir := t.TempDir()
+	testGit(t, dir, "init", "-q", "--object-format="+format)
+	return openTestRepo(t, dir)
+}
+
+func testHead(t *testing.T, repo *Repo) ID {
+	t.Helper()
+	id, err := repo.Head(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}

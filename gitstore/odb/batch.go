@@ -1,0 +1,102 @@
+package odb
+
+import (
+	"bytes"
+	"compress/zlib"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+)
+
+// BatchLoose is up to how many objects are stored as loose ones: each costs two
+// syncs, and thousands of them would make the user's next command run gc.
+const BatchLoose = 40
+
+// Batch is objects that are written together, each after those it names.
+type Batch []BatchedObject
+
+type BatchedObject struct {
+	Id   ID
+	Kind string
+	Data []byte
+}
+
+// Add puts an object into the batch and gives the id that it will have.
+func (b *Batch) Add(r *Store, kind string, data []byte) ID {
+	id := r.ObjectID(kind, data)
+	*b = append(*b, BatchedObject{id, kind, data})
+	return id
+}
+
+// StoreBatch stores all objects of a batch durably: few as loose objects, many as
+// one pack.
+func (s *Store) StoreBatch(ctx context.Context, objects Batch) error {
+	switch {
+	case len(objects) > BatchLoose:
+		return s.StorePack(ctx, objects, "index-pack", "--stdin")
+	case s.dir.SHA256() && len(objects) > 0: // loose, by one process
+		return s.StorePack(ctx, objects, "unpack-objects", "-q")
+	}
+	for _, object := range objects {
+		if _, err := s.Write(ctx, object.Kind, object.Data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// StorePack hands a batch to a git command that takes a pack.
+func (s *Store) StorePack(ctx context.Context, objects Batch, command ...string) error {
+	pack, err := s.EncodePack(objects)
+	if err != nil {
+		return fmt.Errorf("write %d objects: %w", len(objects), err)
+	}
+	if _, err := s.dir.GitIn(ctx, pack, command...); err != nil {
+		return fmt.Errorf("write %d objects: %w", len(objects), err)
+	}
+	return nil
+}
+
+// PackTypes are the numbers of the kinds in a pack.
+var PackTypes = map[string]byte{"commit": 1, "tree": 2, "blob": 3, "tag": 4}
+
+// EncodePack writes a pack without deltas: its header, the objects, a checksum.
+func (s *Store) EncodePack(objects Batch) ([]byte, error) {
+	unique := make(map[ID]BatchedObject, len(objects))
+	for _, object := range objects {
+		unique[object.Id] = object
+	}
+	var pack bytes.Buffer
+	pack.WriteString("PACK\x00\x00\x00\x02")
+	binary.Write(&pack, binary.BigEndian, uint32(len(unique)))
+	deflate := zlib.NewWriter(nil)
+	for _, object := range objects {
+		if _, ok := unique[object.Id]; !ok {
+			continue
+		}
+		delete(unique, object.Id)
+		writePackHeader(&pack, PackTypes[object.Kind], uint64(len(object.Data)))
+		deflate.Reset(&pack)
+		if _, err := deflate.Write(object.Data); err != nil {
+			return nil, err
+		}
+		if err := deflate.Close(); err != nil {
+			return nil, err
+		}
+	}
+	sum := s.NewHash()
+	sum.Write(pack.Bytes())
+	return sum.Sum(pack.Bytes()), nil
+}
+
+// writePackHeader writes kind and size: four bits of the size in the first byte,
+// then seven in each.
+func writePackHeader(w io.ByteWriter, kind byte, size uint64) {
+	b := kind<<4 | byte(size&0xf)
+	for size >>= 4; size > 0; size >>= 7 {
+		w.WriteByte(b | 0x80)
+		b = byte(size & 0x7f)
+	}
+	w.WriteByte(b)
+}

@@ -1,0 +1,41 @@
+package odb
+
+import (
+	"context"
+	"os"
+	"testing"
+
+	"git-runr/gitstore/gitdir"
+	"git-runr/gitstore/testrepo"
+	"git-runr/gitstore/testtmp"
+)
+
+func TestMain(m *testing.M) {
+	testtmp.InMemory()
+	os.Exit(m.Run())
+}
+
+var (
+	testGit       = testrepo.Git
+	isolate       = testrepo.Isolate
+	writeTestFile = testrepo.WriteFile
+	readTestFile  = testrepo.ReadFile
+	shell         = testrepo.Shell
+	replaceFile   = testrepo.ReplaceFile
+	spoil         = testrepo.Spoil
+)
+
+// newTestRepo makes a repository with one commit and opens it.
+func newTestRepo(t *testing.T) *Store {
+	t.Helper()
+	return openTestRepo(t, testrepo.New(t))
+}
+
+func openTestRepo(t *testing.T, dir string) *Store {
+	t.Helper()
+	repo, err := gitdir.Open(context.Background(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return New(repo)
+}

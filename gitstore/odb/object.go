@@ -1,0 +1,240 @@
+package odb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"git-runr/gitstore/gitdir"
+	"git-runr/gitstore/safefile"
+)
+
+// MaxObject is the largest object that is read unless the caller says otherwise.
+// It is checked before anything is inflated: a few hundred KiB of a fetched pack
+// can stand for half a GiB.
+const MaxObject = 64 << 20
+
+// nativeStore reads and writes the objects of a SHA-1 repository without a git
+// process. What it cannot read, it leaves to git.
+type nativeStore struct {
+	own  string       // our own directory
+	mu   sync.Mutex   // held while a pack is read, so that none is closed under a reader
+	dirs []*objectDir // our own first, then the alternates; nil until first needed
+}
+
+// Store is the objects of a repository. It keeps the pack files that it has read from
+// open until Close. Its methods may be called from several goroutines.
+type Store struct {
+	dir    *gitdir.Dir
+	native *nativeStore
+}
+
+// New is the objects of an open repository, whose errors say from now on which object
+// could not be had.
+func New(dir *gitdir.Dir) *Store {
+	s := &Store{dir: dir, native: &nativeStore{}}
+	s.native.own = s.ObjectsPath()
+	dir.Explain = s.explain
+	return s
+}
+
+// At is the same objects seen from another place of the repository.
+func (s *Store) At(dir *gitdir.Dir) *Store { return &Store{dir: dir, native: s.native} }
+
+// Close gives back the pack files that reading has opened. The repository can
+// still be used afterwards.
+func (s *Store) Close() error {
+	s.native.mu.Lock()
+	defer s.native.mu.Unlock()
+	for _, dir := range s.native.dirs {
+		dir.closePacks(0)
+	}
+	return nil
+}
+
+// Read reads one object of at most 64 MiB. It is ErrNotFound when no place
+// has it, ErrTooLarge above the limit and ErrCorrupt when its content does not
+// match its id.
+func (s *Store) Read(ctx context.Context, id ID) (kind string, data []byte, err error) {
+	return s.ReadLimit(ctx, id, MaxObject)
+}
+
+// ReadLimit is readObject with a limit of the caller's, in bytes.
+func (s *Store) ReadLimit(ctx context.Context, id ID, limit int64) (kind string, data []byte, err error) {
+	if !s.ValidID(id) {
+		return "", nil, fmt.Errorf("read object: %q is not an object id: %w", id, gitdir.ErrNotFound)
+	}
+	own := gitdir.ErrNotFound
+	if !s.dir.SHA256() {
+		kind, data, own = s.native.read(id, limit)
+		if own == nil || errors.Is(own, gitdir.ErrTooLarge) {
+			return kind, data, s.wrapObject(id, own)
+		}
+	}
+	kind, data, err = s.CatFile(ctx, id, limit)
+	if err != nil && !errors.Is(own, gitdir.ErrNotFound) {
+		err = own
+	}
+	return kind, data, s.wrapObject(id, err)
+}
+
+// ReadHere reads an object from this repository's own files and those of its
+// alternates, without git.
+func (s *Store) ReadHere(id ID, limit int64) (kind string, data []byte, err error) {
+	return s.native.read(id, limit)
+}
+
+func (s *Store) wrapObject(id ID, err error) error {
+	switch known := new(MissingError); {
+	case err == nil || errors.As(err, &known):
+		return err
+	case errors.Is(err, gitdir.ErrNotFound):
+		return s.missing(id, "", err)
+	}
+	return fmt.Errorf("read object %s: %w", id, err)
+}
+
+// ReadKind reads an object that must be of one kind: blob, tree, commit or tag.
+func (s *Store) ReadKind(ctx context.Context, id ID, want string) ([]byte, error) {
+	kind, data, err := s.Read(ctx, id)
+	if err == nil && kind != want {
+		err = fmt.Errorf("object %s is a %s, not a %s: %w", id, kind, want, gitdir.ErrNotFound)
+	}
+	return data, err
+}
+
+// Write stores an object durably and returns its id. An object that is
+// already there is marked as recently used, so that gc keeps it.
+func (s *Store) Write(ctx context.Context, kind string, data []byte) (ID, error) {
+	if s.dir.SHA256() {
+		return s.HashObject(ctx, kind, data)
+	}
+	typ, err := plumbing.ParseObjectType(kind)
+	if err != nil {
+		return "", fmt.Errorf("write object: unknown kind %q", kind)
+	}
+	id := s.ObjectID(kind, data)
+	if s.native.freshen(id) {
+		return id, nil
+	}
+	if err := s.WriteLoose(id, typ, data); err != nil {
+		return "", fmt.Errorf("write %s: %w", kind, err)
+	}
+	return id, nil
+}
+
+// Has reports whether an object is in this repository or its alternates,
+// without asking a promisor remote for it.
+func (s *Store) Has(ctx context.Context, id ID) bool {
+	if !s.ValidID(id) {
+		return false
+	}
+	if !s.dir.SHA256() {
+		return s.native.has(id)
+	}
+	if info, err := os.Stat(s.LoosePath(id)); err == nil && info.Size() > 0 {
+		return true
+	}
+	_, err := s.dir.Git(ctx, "cat-file", "-e", string(id))
+	return err == nil
+}
+
+// Absent gives those of ids that hasObject does not find.
+func (s *Store) Absent(ctx context.Context, ids []ID) (gone []ID, err error) {
+	if !s.dir.SHA256() {
+		for _, id := range ids {
+			if !s.Has(ctx, id) {
+				gone = append(gone, id)
+			}
+		}
+		return gone, nil
+	}
+	out, err := s.callIDs(ctx, ids, "cat-file", "--batch-check")
+	for line := range strings.Lines(string(out)) {
+		if id, ok := strings.CutSuffix(line, " missing\n"); ok {
+			gone = append(gone, ID(id))
+		}
+	}
+	return gone, err
+}
+
+// callIDs runs a git command that reads object ids, one a line.
+func (s *Store) callIDs(ctx context.Context, ids []ID, args ...string) ([]byte, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	return s.dir.Call(ctx, gitdir.Call{Args: args, Stdin: strings.NewReader(IdLines(ids))})
+}
+
+func IdLines(ids []ID) string {
+	var b strings.Builder
+	for _, id := range ids {
+		b.WriteString(string(id) + "\n")
+	}
+	return b.String()
+}
+
+// read looks in all places twice: gc may move an object from one to another
+// between two looks.
+func (s *nativeStore) read(id ID, limit int64) (kind string, data []byte, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for range 2 {
+		kind, data, err = s.readOnce(id, limit)
+		if err == nil || errors.Is(err, gitdir.ErrTooLarge) {
+			return kind, data, err
+		}
+	}
+	return "", nil, err
+}
+
+// readOnce prefers any good copy to a damaged one, and reports damage only when
+// there is no other copy.
+func (s *nativeStore) readOnce(id ID, limit int64) (kind string, data []byte, err error) {
+	err = gitdir.ErrNotFound
+	for _, dir := range s.objectDirs() {
+		for _, read := range []func(ID, int64) (string, []byte, error){dir.readLoose, dir.readPacked} {
+			kind, data, readErr := read(id, limit)
+			if readErr == nil || errors.Is(readErr, gitdir.ErrTooLarge) {
+				return kind, data, readErr
+			}
+			if !errors.Is(readErr, gitdir.ErrNotFound) {
+				err = readErr
+			}
+		}
+	}
+	return "", nil, err
+}
+
+func (s *nativeStore) has(id ID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, dir := range s.objectDirs() {
+		if info, err := os.Stat(dir.loosePath(id)); err == nil && info.Size() > 0 {
+			return true
+		}
+		if _, _, err := dir.findPacked(id); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// freshen sets the time of last use of an object of our own, and reports whether
+// it is there. gc prunes unreachable objects by that time.
+func (s *nativeStore) freshen(id ID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	own := s.objectDirs()[0]
+	loose := own.loosePath(id)
+	if info, err := os.Stat(loose); err == nil && info.Size() > 0 { // an empty one is what a power cut leaves
+		return safefile.Touch(loose) == nil
+	}
+	pack, _, err := own.findPacked(id)
+	return err == nil && safefile.Touch(pack.path+".pack") == nil
+}

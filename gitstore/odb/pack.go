@@ -1,0 +1,242 @@
+package odb
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"slices"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/format/packfile"
+
+	"git-runr/gitstore/gitdir"
+)
+
+// maxDeltas is how long a chain of deltas may be; git itself makes none over 4,095.
+const maxDeltas = 4096
+
+// packFile is one pack, opened when it is first looked into.
+type packFile struct {
+	path  string // without .pack or .idx
+	idx   *os.File
+	pack  *os.File
+	size  int64 // of the pack
+	index *packIndex
+}
+
+func (p *packFile) open() (err error) {
+	if p.index != nil {
+		return nil
+	}
+	defer func() {
+		if err != nil {
+			p.close()
+		}
+	}()
+	if p.idx, err = os.Open(p.path + ".idx"); err != nil {
+		return err
+	}
+	if p.pack, err = os.Open(p.path + ".pack"); err != nil {
+		return err
+	}
+	idxInfo, err := p.idx.Stat()
+	if err != nil {
+		return err
+	}
+	packInfo, err := p.pack.Stat()
+	if err != nil {
+		return err
+	}
+	p.size = packInfo.Size()
+	p.index, err = openPackIndex(p.idx, idxInfo.Size())
+	return err
+}
+
+func (p *packFile) close() {
+	if p.idx != nil {
+		p.idx.Close()
+	}
+	if p.pack != nil {
+		p.pack.Close()
+	}
+	p.idx, p.pack, p.index = nil, nil, nil
+}
+
+// readPacked reads an object from the packs of one directory: from the first that
+// has it, and where that copy is damaged from any other.
+func (d *objectDir) readPacked(id ID, limit int64) (kind string, data []byte, err error) {
+	p, offset, err := d.findPacked(id)
+	if err != nil {
+		return "", nil, err
+	}
+	if kind, data, err = p.readAt(id, offset, limit); err == nil {
+		return kind, data, nil
+	}
+	defer d.closePacks(maxOpenPacks)
+	if d.listingChanged() {
+		_ = d.listPacks() // then those that are known have to do
+	}
+	hash, _ := hashOf(id) // it was found by it
+	for _, other := range d.packs {
+		if other == p || other.open() != nil {
+			continue
+		}
+		if offset, findErr := other.index.find(hash); findErr == nil {
+			if kind, data, readErr := other.readAt(id, offset, limit); readErr == nil {
+				return kind, data, nil
+			}
+		}
+	}
+	return "", nil, err
+}
+
+// readAt reads the object at an offset and checks it against its id.
+func (p *packFile) readAt(id ID, offset, limit int64) (kind string, data []byte, err error) {
+	typ, data, err := p.read(offset, limit)
+	if errors.Is(err, gitdir.ErrTooLarge) {
+		return "", nil, err
+	}
+	if err != nil {
+		return "", nil, fmt.Errorf("%w: pack %s: %w", gitdir.ErrCorrupt, p.path, err)
+	}
+	if plumbing.ComputeHash(typ, data).String() != string(id) {
+		return "", nil, fmt.Errorf("%w: pack %s: content does not match its id", gitdir.ErrCorrupt, p.path)
+	}
+	return typ.String(), data, nil
+}
+
+// read inflates the object at an offset and applies its deltas, innermost first.
+// Neither the object nor anything it is made from may be larger than limit.
+func (p *packFile) read(offset, limit int64) (plumbing.ObjectType, []byte, error) {
+	scanner := packfile.NewScanner(io.NewSectionReader(p.pack, 0, p.size))
+	var deltas [][]byte
+	budget := 2 * max(limit, MaxObject) // for the deltas together
+	for {
+		header, body, err := readPackEntry(scanner, offset, limit)
+		if err != nil {
+			return 0, nil, err
+		}
+		if !header.Type.IsDelta() {
+			data, err := applyDeltas(body, deltas)
+			return header.Type, data, err
+		}
+		budget -= int64(len(body))
+		if budget < 0 || deltaResultSize(body) > uint64(limit) {
+			return 0, nil, gitdir.ErrTooLarge
+		}
+		if deltas = append(deltas, body); len(deltas) > maxDeltas {
+			return 0, nil, errors.New("chain of deltas too long")
+		}
+		if offset, err = p.deltaBase(header); err != nil {
+			return 0, nil, err
+		}
+	}
+}
+
+func readPackEntry(s *packfile.Scanner, offset, limit int64) (*packfile.ObjectHeader, []byte, error) {
+	header, err := s.SeekObjectHeader(offset)
+	if err != nil {
+		return nil, nil, err
+	}
+	if header.Length < 0 || header.Length > limit {
+		return nil, nil, gitdir.ErrTooLarge
+	}
+	var body bytes.Buffer
+	body.Grow(int(min(header.Length, 1<<20)))
+	n, _, err := s.NextObject(&body)
+	if err == nil && n != header.Length {
+		err = fmt.Errorf("%d bytes of %d", n, header.Length)
+	}
+	return header, body.Bytes(), err
+}
+
+// deltaBase is the offset of what a delta is applied to.
+func (p *packFile) deltaBase(header *packfile.ObjectHeader) (int64, error) {
+	if header.Type == plumbing.OFSDeltaObject {
+		return header.OffsetReference, nil
+	}
+	offset, err := p.index.find(header.Reference)
+	if err != nil {
+		return 0, fmt.Errorf("base of a delta: %s", err)
+	}
+	return offset, nil
+}
+
+func applyDeltas(data []byte, deltas [][]byte) (_ []byte, err error) {
+	for _, delta := range slices.Backward(deltas) {
+		if data, err = packfile.PatchDelta(data, delta); err != nil {
+			return nil, err
+		}
+	}
+	return data, nil
+}
+
+// deltaResultSize is how large the object becomes that a delta makes: the second
+// of the two numbers that the delta begins with.
+func deltaResultSize(delta []byte) uint64 {
+	_, n := binary.Uvarint(delta)
+	if n <= 0 {
+		return math.MaxUint64
+	}
+	size, n := binary.Uvarint(delta[n:])
+	if n <= 0 {
+		return math.MaxUint64
+	}
+	return size
+}
+
+func hashOf(id ID) (hash [idxHash]byte, err error) {
+	_, err = hex.Decode(hash[:], []byte(id))
+	return hash, err
+}
+
+// findPacked looks for an object in the packs of one directory, and in the packs
+// that have come since it was listed. ErrNotFound when none has it.
+func (d *objectDir) findPacked(id ID) (*packFile, int64, error) {
+	hash, err := hashOf(id)
+	if err != nil {
+		return nil, 0, gitdir.ErrNotFound
+	}
+	p, offset, err := d.findListed(hash)
+	if err == nil || !d.listingChanged() {
+		return p, offset, err
+	}
+	if err := d.listPacks(); err != nil {
+		return nil, 0, err
+	}
+	return d.findListed(hash)
+}
+
+// findListed moves the pack that has the object to the front: the next object is
+// likely to be there too.
+func (d *objectDir) findListed(hash [idxHash]byte) (*packFile, int64, error) {
+	result := gitdir.ErrNotFound
+	for i, p := range d.packs {
+		err := p.open()
+		if errors.Is(err, fs.ErrNotExist) { // gc has replaced it
+			d.stale = true
+			continue
+		}
+		var offset int64
+		if err == nil {
+			offset, err = p.index.find(hash)
+		}
+		if err == nil {
+			copy(d.packs[1:i+1], d.packs[:i])
+			d.packs[0] = p
+			d.closePacks(maxOpenPacks)
+			return p, offset, nil
+		}
+		if !errors.Is(err, gitdir.ErrNotFound) {
+			result = err
+		}
+	}
+	d.closePacks(maxOpenPacks)
+	return nil, 0, result
+}

@@ -1,0 +1,112 @@
+package odb
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+
+	"git-runr/gitstore/gitdir"
+)
+
+// Layout of a version 2 pack index: magic and version, 256 running counts by
+// first byte, then a table each of ids, checksums and offsets; an offset with its
+// top bit set is the place of a 64-bit one in a further table.
+const (
+	idxFanout    = 8
+	idxNames     = idxFanout + 256*4
+	idxHash      = 20
+	idxTrailer   = 2 * idxHash
+	idxEntry     = idxHash + 4 + 4
+	idxWideFlag  = 1 << 31
+	idxMagicSize = 8
+)
+
+var errBadIndex = fmt.Errorf("%w: pack index not of version 2, or cut short", gitdir.ErrCorrupt)
+
+// packIndex finds objects in a pack without loading its index: a pack of a
+// million objects has 28 MB of it.
+type packIndex struct {
+	r      io.ReaderAt
+	fanout [256]uint32
+	wide   int64 // how many 64-bit offsets there are
+}
+
+// openPackIndex reads the first KiB of an index and checks it against size, the
+// length of the file.
+func openPackIndex(r io.ReaderAt, size int64) (*packIndex, error) {
+	var head [idxNames]byte
+	if _, err := r.ReadAt(head[:], 0); err != nil {
+		return nil, fmt.Errorf("pack index: %w", err)
+	}
+	if !bytes.Equal(head[:idxMagicSize], []byte{0xff, 't', 'O', 'c', 0, 0, 0, 2}) {
+		return nil, errBadIndex
+	}
+	idx := &packIndex{r: r}
+	last := uint32(0)
+	for i := range idx.fanout {
+		count := binary.BigEndian.Uint32(head[idxFanout+4*i:])
+		if count < last {
+			return nil, errBadIndex
+		}
+		idx.fanout[i], last = count, count
+	}
+	rest := size - idxNames - int64(last)*idxEntry - idxTrailer
+	if rest < 0 {
+		return nil, errBadIndex
+	}
+	idx.wide = rest / 8
+	return idx, nil
+}
+
+func (x *packIndex) count() int64 { return int64(x.fanout[255]) }
+
+// find gives the offset in the pack of an object, ErrNotFound when the pack does
+// not have it.
+func (x *packIndex) find(hash [idxHash]byte) (int64, error) {
+	low, high := int64(0), int64(x.fanout[hash[0]])
+	if hash[0] > 0 {
+		low = int64(x.fanout[hash[0]-1])
+	}
+	var name [idxHash]byte
+	for low < high {
+		mid := (low + high) / 2
+		if _, err := x.r.ReadAt(name[:], idxNames+mid*idxHash); err != nil {
+			return 0, fmt.Errorf("pack index: %w", err)
+		}
+		switch order := bytes.Compare(hash[:], name[:]); {
+		case order == 0:
+			return x.offset(mid)
+		case order < 0:
+			high = mid
+		default:
+			low = mid + 1
+		}
+	}
+	return 0, gitdir.ErrNotFound
+}
+
+// offset reads the offset of the object at a position in the sorted table.
+func (x *packIndex) offset(position int64) (int64, error) {
+	table := idxNames + x.count()*(idxHash+4)
+	var buf [8]byte
+	if _, err := x.r.ReadAt(buf[:4], table+position*4); err != nil {
+		return 0, fmt.Errorf("pack index: %w", err)
+	}
+	short := binary.BigEndian.Uint32(buf[:])
+	if short&idxWideFlag == 0 {
+		return int64(short), nil
+	}
+	place := int64(short &^ idxWideFlag)
+	if place >= x.wide {
+		return 0, errBadIndex
+	}
+	if _, err := x.r.ReadAt(buf[:], table+x.count()*4+place*8); err != nil {
+		return 0, fmt.Errorf("pack index: %w", err)
+	}
+	long := binary.BigEndian.Uint64(buf[:])
+	if long > 1<<62 {
+		return 0, errBadIndex
+	}
+	return int64(long), nil
+}

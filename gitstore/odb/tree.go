@@ -1,0 +1,194 @@
+package odb
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"git-runr/gitstore/gitdir"
+)
+
+// Modes of tree entries, as git writes them.
+const (
+	ModeFile       = "100644"
+	ModeExecutable = "100755"
+	ModeSymlink    = "120000"
+	ModeTree       = "40000"
+	ModeCommit     = "160000" // a submodule
+)
+
+// TreeEntry is one name in a tree.
+type TreeEntry struct {
+	Mode string // octal digits without leading zero: ModeFile and the like
+	Name string // one path component
+	ID   ID
+}
+
+// IsTree reports whether the entry is a directory.
+func (e TreeEntry) IsTree() bool { return e.Mode == ModeTree }
+
+// ReadTree reads a tree, entries in git's order.
+func (s *Store) ReadTree(ctx context.Context, id ID) ([]TreeEntry, error) {
+	data, err := s.ReadKind(ctx, id, "tree")
+	if err != nil {
+		return nil, err
+	}
+	entries, err := DecodeTree(data, len(id)/2)
+	if err != nil {
+		return nil, fmt.Errorf("read tree %s: %w", id, err)
+	}
+	return entries, nil
+}
+
+// WriteTree stores a tree; the entries may come in any order. An empty tree is
+// written as an object like any other: git only makes it up in memory, and fsck
+// misses it.
+func (s *Store) WriteTree(ctx context.Context, entries []TreeEntry) (ID, error) {
+	data, err := encodeTree(entries, len(s.ZeroID()))
+	if err != nil {
+		return "", err
+	}
+	return s.Write(ctx, "tree", data)
+}
+
+// DecodeTree reads entries of the form mode, space, name, NUL, id of hashSize bytes.
+func DecodeTree(data []byte, hashSize int) ([]TreeEntry, error) {
+	var entries []TreeEntry
+	for len(data) > 0 {
+		head, rest, ok := bytes.Cut(data, []byte{0})
+		if !ok || len(rest) < hashSize {
+			return nil, fmt.Errorf("%w: tree cut short", gitdir.ErrCorrupt)
+		}
+		mode, name, ok := strings.Cut(string(head), " ")
+		mode = strings.TrimLeft(mode, "0") // some programs wrote 040000
+		if !ok || name == "" || !isOctal(mode) {
+			return nil, fmt.Errorf("%w: tree entry %q", gitdir.ErrCorrupt, head)
+		}
+		entries = append(entries, TreeEntry{Mode: mode, Name: name, ID: ID(hex.EncodeToString(rest[:hashSize]))})
+		data = rest[hashSize:]
+	}
+	return entries, nil
+}
+
+func isOctal(s string) bool {
+	return s != "" && len(s) <= 6 && strings.Trim(s, "01234567") == ""
+}
+
+// encodeTree is the inverse of decodeTree; it sorts, and refuses names that git
+// would not check out and names that come twice.
+func encodeTree(entries []TreeEntry, idSize int) ([]byte, error) {
+	sorted := slices.Clone(entries)
+	slices.SortFunc(sorted, compareEntries)
+	var data bytes.Buffer
+	seen := make(map[string]bool, len(sorted))
+	for _, e := range sorted {
+		if err := checkName(e.Name); err != nil {
+			return nil, fmt.Errorf("write tree: %w", err)
+		}
+		hash, err := hex.DecodeString(string(e.ID))
+		mode := strings.TrimLeft(e.Mode, "0")
+		if err != nil || len(e.ID) != idSize || !isOctal(mode) || seen[e.Name] {
+			return nil, fmt.Errorf("write tree: bad entry %q %q %q", e.Mode, e.Name, e.ID)
+		}
+		seen[e.Name] = true
+		data.WriteString(mode + " " + e.Name + "\x00")
+		data.Write(hash)
+	}
+	return data.Bytes(), nil
+}
+
+// compareEntries is git's order: bytes, a directory as if its name ended in a slash.
+func compareEntries(a, b TreeEntry) int {
+	return cmp.Compare(sortName(a), sortName(b))
+}
+
+func sortName(e TreeEntry) string {
+	if strings.TrimLeft(e.Mode, "0") == ModeTree {
+		return e.Name + "/"
+	}
+	return e.Name
+}
+
+var errBadName = errors.New("bad file name")
+
+// checkName refuses a path component that no tree of ours may hold.
+func checkName(name string) error {
+	if name == "" || name == "." || name == ".." || strings.EqualFold(name, ".git") || strings.ContainsAny(name, "/\x00") {
+		return fmt.Errorf("%w %q", errBadName, name)
+	}
+	return nil
+}
+
+// AddFiles adds files, named by slash-separated paths, to a batch, and the trees
+// that hold them. No files make an empty tree.
+func (s *Store) AddFiles(objects *Batch, files map[string][]byte) (ID, error) {
+	var root TreeDir
+	for path, data := range files {
+		root.Add(path, TreeEntry{Mode: ModeFile, ID: objects.Add(s, "blob", data)})
+	}
+	return root.AddTo(objects, s)
+}
+
+// TreeDir is a tree in the making.
+type TreeDir struct {
+	entries []TreeEntry
+	dirs    map[string]*TreeDir
+}
+
+// Add puts an entry at a slash-separated path.
+func (d *TreeDir) Add(path string, entry TreeEntry) {
+	name, rest, nested := strings.Cut(path, "/")
+	if !nested {
+		entry.Name = name
+		d.entries = append(d.entries, entry)
+		return
+	}
+	if d.dirs == nil {
+		d.dirs = map[string]*TreeDir{}
+	}
+	if d.dirs[name] == nil {
+		d.dirs[name] = &TreeDir{}
+	}
+	d.dirs[name].Add(rest, entry)
+}
+
+// AddTo adds the tree and those below it to a batch.
+func (d *TreeDir) AddTo(objects *Batch, r *Store) (ID, error) {
+	entries := slices.Clone(d.entries)
+	for name, dir := range d.dirs {
+		id, err := dir.AddTo(objects, r)
+		if err != nil {
+			return "", err
+		}
+		entries = append(entries, TreeEntry{ModeTree, name, id})
+	}
+	data, err := encodeTree(entries, len(r.ZeroID()))
+	if err != nil {
+		return "", err
+	}
+	return objects.Add(r, "tree", data), nil
+}
+
+// FindPath walks from a tree to the entry at a slash-separated path.
+func (s *Store) FindPath(ctx context.Context, tree ID, path string) (TreeEntry, error) {
+	for {
+		name, rest, more := strings.Cut(path, "/")
+		entries, err := s.ReadTree(ctx, tree)
+		if err != nil {
+			return TreeEntry{}, err
+		}
+		i := slices.IndexFunc(entries, func(e TreeEntry) bool { return e.Name == name })
+		if i < 0 || more && !entries[i].IsTree() {
+			return TreeEntry{}, gitdir.ErrNotFound
+		}
+		if !more {
+			return entries[i], nil
+		}
+		tree, path = entries[i].ID, rest
+	}
+}

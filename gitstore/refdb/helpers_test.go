@@ -1,0 +1,48 @@
+package refdb
+
+import (
+	"context"
+	"os"
+	"testing"
+
+	"git-runr/gitstore/gitdir"
+	"git-runr/gitstore/odb"
+	"git-runr/gitstore/testrepo"
+	"git-runr/gitstore/testtmp"
+)
+
+func TestMain(m *testing.M) {
+	testtmp.InMemory()
+	os.Exit(m.Run())
+}
+
+var (
+	testGit       = testrepo.Git
+	isolate       = testrepo.Isolate
+	writeTestFile = testrepo.WriteFile
+)
+
+// newTestRepo makes a repository with one commit and opens it.
+func newTestRepo(t *testing.T) *Store {
+	t.Helper()
+	return openTestRepo(t, testrepo.New(t))
+}
+
+func openTestRepo(t *testing.T, dir string) *Store {
+	t.Helper()
+	repo, err := gitdir.Open(context.Background(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects := odb.New(repo)
+	return New(repo, objects)
+}
+
+// newTestRepoFormat makes an empty repository with one object format.
+func newTestRepoFormat(t *testing.T, format string) *Store {
+	t.Helper()
+	isolate(t)
+	dir := t.TempDir()
+	testGit(t, dir, "init", "-q", "--object-format="+format)
+	return openTestRepo(t, dir)
+}

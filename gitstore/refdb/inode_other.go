@@ -1,0 +1,8 @@
+//go:build !unix
+
+package refdb
+
+import "io/fs"
+
+// inode cannot be told here.
+func inode(fs.FileInfo) string { return "unknown" }

@@ -1,0 +1,131 @@
+package refdb
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"git-runr/gitstore/odb"
+)
+
+// maxRefLine is more than a line of packed-refs can be: an id, a space and a name.
+const maxRefLine = 8 << 10
+
+// packedRef looks one ref up in packed-refs; "" when it is not there.
+func (s *Store) packedRef(name string) (odb.ID, error) {
+	var found odb.ID
+	err := s.scanPacked(name, func(have string, id odb.ID) bool {
+		if have == name {
+			found = id
+		}
+		return have != name
+	})
+	if err != nil {
+		return "", fmt.Errorf("read ref %s: %w", name, err)
+	}
+	return found, nil
+}
+
+// scanPacked visits the packed refs whose names begin with prefix, until visit
+// says false.
+func (s *Store) scanPacked(prefix string, visit func(name string, id odb.ID) bool) error {
+	f, err := os.Open(filepath.Join(s.dir.CommonDir, "packed-refs"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	return scanPackedRefs(f, info.Size(), prefix, visit)
+}
+
+// scanPackedRefs is scanPacked on any file. When its header says that it is
+// sorted, only the part that matters is read.
+func scanPackedRefs(f io.ReaderAt, size int64, prefix string, visit func(name string, id odb.ID) bool) error {
+	start, sorted := int64(0), false
+	head := make([]byte, 256)
+	n, err := f.ReadAt(head, 0)
+	if err != nil && err != io.EOF {
+		return err
+	}
+	if line, _, ok := bytes.Cut(head[:n], []byte("\n")); ok && bytes.HasPrefix(line, []byte("#")) {
+		sorted = bytes.Contains(append(line, ' '), []byte(" sorted "))
+		start = int64(len(line)) + 1
+	}
+	if sorted {
+		if start, err = searchPacked(f, start, size, prefix); err != nil {
+			return err
+		}
+	}
+	lines := bufio.NewScanner(io.NewSectionReader(f, start, size-start))
+	lines.Buffer(nil, maxRefLine)
+	for lines.Scan() {
+		id, name, ok := parsePackedLine(lines.Text())
+		switch {
+		case !ok:
+		case strings.HasPrefix(name, prefix):
+			if !visit(name, id) {
+				return nil
+			}
+		case sorted && name > prefix:
+			return nil
+		}
+	}
+	return lines.Err()
+}
+
+// searchPacked halves the sorted file until it knows a line before which no name
+// of the prefix can be.
+func searchPacked(f io.ReaderAt, low, high int64, prefix string) (int64, error) {
+	for high-low > maxRefLine {
+		mid := low + (high-low)/2
+		name, next, err := nextPackedLine(f, mid, high)
+		if err != nil {
+			return 0, err
+		}
+		if name == "" || name >= prefix {
+			high = mid
+		} else {
+			low = next
+		}
+	}
+	return low, nil
+}
+
+// nextPackedLine gives the first ref whose line starts after offset, and where the
+// line after it starts; "" when there is none before end.
+func nextPackedLine(f io.ReaderAt, offset, end int64) (name string, next int64, err error) {
+	r := bufio.NewReaderSize(io.NewSectionReader(f, offset, end-offset), 512)
+	for first := true; ; first = false {
+		line, err := r.ReadString('\n')
+		offset += int64(len(line))
+		if err == io.EOF {
+			return "", offset, nil
+		}
+		if err != nil {
+			return "", 0, err
+		}
+		if _, name, ok := parsePackedLine(strings.TrimSuffix(line, "\n")); ok && !first {
+			return name, offset, nil
+		}
+	}
+}
+
+// parsePackedLine reads "ID NAME". Comments and the lines that say what a tag
+// points to ("^ID") are not refs.
+func parsePackedLine(line string) (odb.ID, string, bool) {
+	id, name, ok := strings.Cut(strings.TrimSuffix(line, "\r"), " ")
+	ok = ok && name != "" && (len(id) == 40 || len(id) == 64) && odb.IsHex(id)
+	return odb.ID(id), name, ok
+}

@@ -1,0 +1,217 @@
+package refdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"git-runr/gitstore/gitdir"
+	"git-runr/gitstore/odb"
+)
+
+// Refs are read from git's files, without a process, when they are stored as
+// files. On reftable, for refs of one worktree, and when a file is not plain, git
+// is asked.
+
+// Store is the refs of a repository.
+type Store struct {
+	dir     *gitdir.Dir
+	objects *odb.Store
+}
+
+// New is the refs of an open repository.
+func New(dir *gitdir.Dir, objects *odb.Store) *Store { return &Store{dir: dir, objects: objects} }
+
+var (
+	errSymbolic = errors.New("symbolic ref")
+	errNotPlain = errors.New("ref file is not plain") // git has to say what it means
+)
+
+// maxSymbolic is how many symbolic refs may follow each other, as in git.
+const maxSymbolic = 5
+
+// Refs gives the refs below a prefix such as "refs/runr/log/" by full name. What
+// does not follow git's rules for names, and locks, are left out.
+func (s *Store) Refs(ctx context.Context, prefix string) (map[string]odb.ID, error) {
+	dir := strings.TrimSuffix(prefix, "/") + "/"
+	if !s.nativeRefs(dir) || strings.Count(dir, "/") < 2 {
+		return s.gitRefs(ctx, dir)
+	}
+	loose, err := s.looseRefs(dir) // before the packed ones: packing moves them that way
+	if errors.Is(err, errNotPlain) {
+		return s.gitRefs(ctx, dir)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read refs below %s: %w", dir, err)
+	}
+	refs := map[string]odb.ID{}
+	err = s.scanPacked(dir, func(name string, id odb.ID) bool {
+		if CheckRefName(name) == nil {
+			refs[name] = id
+		}
+		return true
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read refs below %s: %w", dir, err)
+	}
+	for name, id := range loose {
+		refs[name] = id
+	}
+	return refs, nil
+}
+
+// Ref gives the object that a ref points to, "" when there is no such ref. A
+// symbolic ref is followed.
+func (s *Store) Ref(ctx context.Context, name string) (odb.ID, error) {
+	if err := CheckRefName(name); err != nil {
+		return "", err
+	}
+	for range maxSymbolic {
+		if !s.nativeRefs(name) {
+			return s.gitRef(ctx, name)
+		}
+		id, target, err := s.readRef(name)
+		if errors.Is(err, errNotPlain) {
+			id, gitErr := s.gitRef(ctx, name)
+			if gitErr == nil && id == "" { // a broken ref is not the same as none
+				gitErr = fmt.Errorf("%w: %s names no commit", gitdir.ErrBrokenRef, name)
+			}
+			return id, gitErr
+		}
+		if err != nil || target == "" {
+			return id, err
+		}
+		if name = target; CheckRefName(name) != nil {
+			return s.gitRef(ctx, name)
+		}
+	}
+	return "", fmt.Errorf("ref %s: too many symbolic refs", name)
+}
+
+// nativeRefs reports whether refs of this name are files in the common directory.
+func (s *Store) nativeRefs(name string) bool {
+	for _, own := range []string{"refs/worktree/", "refs/bisect/", "refs/rewritten/"} {
+		if strings.HasPrefix(name, own) {
+			return false
+		}
+	}
+	return !s.dir.Reftable && strings.HasPrefix(name, "refs/")
+}
+
+// readRef reads a ref from its file or from packed-refs: an id, or the target of a
+// symbolic ref, or neither when there is no such ref.
+func (s *Store) readRef(name string) (id odb.ID, target string, err error) {
+	id, target, err = s.readLooseRef(name)
+	if err != nil || id != "" || target != "" {
+		return id, target, err
+	}
+	id, err = s.packedRef(name)
+	return id, "", err
+}
+
+func (s *Store) readLooseRef(name string) (id odb.ID, target string, err error) {
+	text, err := os.ReadFile(s.Path(name))
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.EISDIR):
+		return "", "", nil
+	case err != nil:
+		return "", "", fmt.Errorf("read ref %s: %w", name, err)
+	}
+	value := strings.TrimRight(string(text), " \t\r\n")
+	if target, ok := strings.CutPrefix(value, "ref:"); ok {
+		return "", strings.TrimSpace(target), nil
+	}
+	if !s.objects.ValidID(odb.ID(value)) {
+		return "", "", fmt.Errorf("ref %s: %w", name, errNotPlain)
+	}
+	return odb.ID(value), "", nil
+}
+
+// looseRefs reads all ref files below a directory such as refs/runr/.
+func (s *Store) looseRefs(dir string) (map[string]odb.ID, error) {
+	refs := map[string]odb.ID{}
+	root := filepath.Join(s.dir.CommonDir, filepath.FromSlash(dir))
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+			return nil // there is none, or gc has just removed an empty directory
+		}
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		below, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		name := dir + filepath.ToSlash(below)
+		if CheckRefName(name) != nil { // .lock files too
+			return nil
+		}
+		id, target, err := s.readLooseRef(name)
+		if target != "" {
+			return errNotPlain
+		}
+		if id != "" {
+			refs[name] = id
+		}
+		return err
+	})
+	return refs, err
+}
+
+func (s *Store) Path(name string) string {
+	return filepath.Join(s.dir.CommonDir, filepath.FromSlash(name))
+}
+
+// gitRefs asks git for the refs below a directory.
+func (s *Store) gitRefs(ctx context.Context, dir string) (map[string]odb.ID, error) {
+	out, err := s.dir.Git(ctx, "for-each-ref", "--format=%(objectname) %(refname)", "--", dir)
+	if err != nil {
+		return nil, fmt.Errorf("read refs below %s: %w", dir, err)
+	}
+	refs := map[string]odb.ID{}
+	for line := range strings.Lines(string(out)) {
+		id, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		if s.objects.ValidID(odb.ID(id)) && CheckRefName(name) == nil {
+			refs[name] = odb.ID(id)
+		}
+	}
+	return refs, nil
+}
+
+func (s *Store) gitRef(ctx context.Context, name string) (odb.ID, error) {
+	out, err := s.dir.GitLine(ctx, "for-each-ref", "--format=%(objectname) %(refname)", "--", name)
+	if err != nil {
+		return "", fmt.Errorf("read ref %s: %w", name, err)
+	}
+	for line := range strings.Lines(out) { // refs below name are listed too
+		if id, ok := strings.CutSuffix(strings.TrimSuffix(line, "\n"), " "+name); ok && s.objects.ValidID(odb.ID(id)) {
+			return odb.ID(id), nil
+		}
+	}
+	return "", nil
+}
+
+// CheckRefName applies git's rules for full ref names.
+func CheckRefName(name string) error {
+	bad := fmt.Errorf("bad ref name %q", name)
+	if !strings.HasPrefix(name, "refs/") || strings.HasSuffix(name, ".") ||
+		strings.Contains(name, "..") || strings.Contains(name, "@{") || strings.ContainsAny(name, " ~^:?*[\\\x7f") {
+		return bad
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		if part == "" || part[0] == '.' || strings.HasSuffix(part, ".lock") {
+			return bad
+		}
+	}
+	for i := range len(name) {
+		if name[i] < ' ' {
+			return bad
+		}
+	}
+	return nil
+}

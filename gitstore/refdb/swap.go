@@ -1,0 +1,285 @@
+package refdb
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"git-runr/gitstore/gitdir"
+	"git-runr/gitstore/odb"
+	"git-runr/gitstore/safefile"
+)
+
+// SwapRef moves a ref from old to new in one step. old "" means that the ref must
+// not exist, new "" deletes it. It is ErrLostRace when the ref is not at old,
+// ErrBusy when its lock stays held, and ErrConflict when another ref's name is in
+// the way. Symbolic refs are refused. Only refs of this tool, notes and branches
+// can be moved.
+func (s *Store) SwapRef(ctx context.Context, name string, new, old odb.ID) error {
+	if !ownRef(name) && !strings.HasPrefix(name, "refs/heads/") && !strings.HasPrefix(name, "refs/notes/") {
+		return fmt.Errorf("ref %q is not ours to move", name)
+	}
+	return s.SwapAny(ctx, name, new, old)
+}
+
+// ownRef reports whether only this tool writes refs of this name.
+func ownRef(name string) bool {
+	for _, prefix := range []string{"refs/runr/", "refs/runr-local/", "refs/runr-remotes/"} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return name == "refs/notes/runr"
+}
+
+// SwapAny is SwapRef for any ref. It waits for a gc that runs: what is new and named by
+// no ref yet may be deleted by it, and then it is ErrLostRace before the ref is moved.
+func (s *Store) SwapAny(ctx context.Context, name string, new, old odb.ID) error {
+	if new != "" && s.dir.GcRuns() {
+		if err := s.dir.WaitForGC(ctx); err != nil {
+			return fmt.Errorf("move ref %s: %w", name, err)
+		}
+		if !s.objects.Has(ctx, new) {
+			return fmt.Errorf("move ref %s: gc has deleted %s: %w", name, new, gitdir.ErrLostRace)
+		}
+	}
+	return s.SwapAnyNow(ctx, name, new, old)
+}
+
+// SwapAnyNow is swapRef whatever gc does. Git does what needs git: reftable, deletion
+// (which may have to rewrite packed-refs), and branches, so that the reflog has
+// the move. The rest is git's own protocol in Go, which costs a tenth of a process.
+func (s *Store) SwapAnyNow(ctx context.Context, name string, new, old odb.ID) error {
+	if err := CheckRefName(name); err != nil {
+		return err
+	}
+	for _, id := range []odb.ID{new, old} {
+		if id != "" && !s.objects.ValidID(id) {
+			return fmt.Errorf("move ref %s: bad object id %q", name, id)
+		}
+	}
+	if new == "" && old == "" { // nothing to delete: only the comparison is left
+		have, err := s.Ref(ctx, name)
+		if err == nil && have != "" {
+			err = fmt.Errorf("move ref %s: %w: it is at %s", name, gitdir.ErrLostRace, have)
+		}
+		return err
+	}
+	native := s.nativeRefs(name) && new != "" && !strings.HasPrefix(name, "refs/heads/")
+	var err error
+	if native {
+		err = s.swapLoose(ctx, name, new, old)
+	} else {
+		err = s.UpdateRef(ctx, name, new, old)
+	}
+	if err != nil {
+		return fmt.Errorf("move ref %s: %w", name, gitdir.ReadOnly(err))
+	}
+	return nil
+}
+
+// swapLoose takes the ref's lock, compares, writes the lock file and renames it to
+// the ref.
+func (s *Store) swapLoose(ctx context.Context, name string, new, old odb.ID) error {
+	lockFile, release, err := s.lockRef(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer release()
+	err = s.compareRef(name, old)
+	if err == nil && new != old {
+		_, err = lockFile.WriteString(string(new) + "\n")
+	}
+	if err == nil && new != old {
+		err = lockFile.Sync()
+	}
+	err = errors.Join(err, lockFile.Close())
+	if err == nil && new != old {
+		err = s.renameRef(lockFile.Name(), name)
+	}
+	if err != nil || new == old {
+		os.Remove(lockFile.Name())
+		return err
+	}
+	return s.syncRef(name)
+}
+
+// syncRef makes a ref that has moved durable. When its directory is gone, pack-refs
+// has taken the ref to packed-refs since, and that is what has to be on the disk; a
+// caller that heard of an error instead would do again what is done.
+func (s *Store) syncRef(name string) error {
+	err := safefile.SyncDir(filepath.Dir(s.Path(name)))
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	err = safefile.SyncDir(filepath.Join(s.dir.CommonDir, "packed-refs"))
+	if errors.Is(err, fs.ErrNotExist) { // somebody has deleted the ref
+		return nil
+	}
+	return errors.Join(err, safefile.SyncDir(s.dir.CommonDir))
+}
+
+// compareRef checks, with the ref's lock held, that it stands at old.
+func (s *Store) compareRef(name string, old odb.ID) error {
+	have, target, err := s.readRef(name)
+	switch {
+	case err != nil:
+		return err
+	case target != "":
+		return fmt.Errorf("%w to %s", errSymbolic, target)
+	case have != old:
+		return fmt.Errorf("%w: it is at %s, not at %s", gitdir.ErrLostRace, OrNothing(have), OrNothing(old))
+	case have == "":
+		return s.checkNameFree(name)
+	}
+	return nil
+}
+
+func OrNothing(id odb.ID) string {
+	if id == "" {
+		return "nothing"
+	}
+	return string(id)
+}
+
+// checkNameFree refuses a new ref a/b beside a, and a beside a/b, also when only
+// packed-refs knows of the other. The file system refuses it for loose ones.
+func (s *Store) checkNameFree(name string) error {
+	inTheWay := ""
+	err := s.scanPacked(name+"/", func(have string, _ odb.ID) bool {
+		inTheWay = have
+		return false
+	})
+	for parent := path.Dir(name); err == nil && inTheWay == "" && parent != "refs"; parent = path.Dir(parent) {
+		var id odb.ID
+		if id, err = s.packedRef(parent); id != "" {
+			inTheWay = parent
+		}
+	}
+	if err == nil && inTheWay != "" {
+		err = fmt.Errorf("%w: ref %s is in the way", gitdir.ErrConflict, inTheWay)
+	}
+	return err
+}
+
+// renameRef puts the lock file in the ref's place. Directories that are left of
+// deleted refs are removed, as git does.
+func (s *Store) renameRef(lock, name string) error {
+	file := s.Path(name)
+	err := os.Rename(lock, file)
+	if info, statErr := os.Lstat(file); err == nil || statErr != nil || !info.IsDir() {
+		return err
+	}
+	if !removeEmptyDirs(file) {
+		return fmt.Errorf("%w: there are refs below %s", gitdir.ErrConflict, name)
+	}
+	return os.Rename(lock, file)
+}
+
+// removeEmptyDirs removes a directory that holds nothing but directories.
+func removeEmptyDirs(dir string) bool {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return false
+	}
+	for _, e := range entries {
+		if !e.IsDir() || !removeEmptyDirs(filepath.Join(dir, e.Name())) {
+			return false
+		}
+	}
+	return os.Remove(dir) == nil
+}
+
+// UpdateRef is the compare-and-swap of git.
+func (s *Store) UpdateRef(ctx context.Context, name string, new, old odb.ID) error {
+	target, err := s.symbolicTarget(ctx, name)
+	if err != nil {
+		return err
+	}
+	if target != "" {
+		return fmt.Errorf("%w to %s", errSymbolic, target)
+	}
+	return s.GitUpdateRef(ctx, name, new, old, "runr")
+}
+
+// GitUpdateRef is update-ref with a line for the reflog, also of HEAD itself.
+func (s *Store) GitUpdateRef(ctx context.Context, name string, new, old odb.ID, why string) error {
+	old = cmp.Or(old, s.objects.ZeroID())
+	args := []string{"update-ref", "--no-deref", "-m", why, "--end-of-options", name, string(new), string(old)}
+	if new == "" {
+		args = []string{"update-ref", "--no-deref", "-d", "--end-of-options", name, string(old)}
+	}
+	_, err := s.dir.Call(ctx, gitdir.Call{Args: args, Env: RefLockTimeout})
+	return s.updateRefError(ctx, name, old, err)
+}
+
+// RefLockTimeout lets git wait for a ref's lock as long as we do.
+var RefLockTimeout = []string{"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=core.filesRefLockTimeout", "GIT_CONFIG_VALUE_0=1000"}
+
+// symbolicTarget gives what a symbolic ref points to, "" for any other ref.
+func (s *Store) symbolicTarget(ctx context.Context, name string) (string, error) {
+	if s.nativeRefs(name) {
+		_, target, err := s.readLooseRef(name)
+		if errors.Is(err, errNotPlain) {
+			err = nil // git will say what it thinks
+		}
+		return target, err
+	}
+	out, err := s.dir.GitLine(ctx, "symbolic-ref", "-q", name)
+	if gitdir.ExitStatus(err) == 1 {
+		err = nil
+	}
+	return out, err
+}
+
+// updateRefError finds out why git refused: git has one exit status for all
+// reasons. What the ref is now tells a lost race.
+func (s *Store) updateRefError(ctx context.Context, name string, old odb.ID, err error) error {
+	var exit *gitdir.GitError
+	if !errors.As(err, &exit) || name == "HEAD" {
+		return err
+	}
+	if err := gitdir.Busy(err); errors.Is(err, gitdir.ErrBusy) {
+		return err
+	}
+	have, readErr := s.Ref(ctx, name)
+	if have == "" {
+		have = s.objects.ZeroID()
+	}
+	if readErr == nil && have != old {
+		return fmt.Errorf("%w: it is at %s, not at %s", gitdir.ErrLostRace, have, old)
+	}
+	if strings.Contains(exit.Stderr, "cannot create '") || strings.Contains(exit.Stderr, "exists; cannot") {
+		return fmt.Errorf("%w: %w", gitdir.ErrConflict, err)
+	}
+	return err
+}
+
+// Keep has a ref name an object, whatever it named before.
+func (s *Store) Keep(ctx context.Context, ref string, id odb.ID) error {
+	have, err := s.Ref(ctx, ref)
+	if err != nil || have == id {
+		return err
+	}
+	return s.SwapAny(ctx, ref, id, have)
+}
+
+// DropRefs deletes refs of this tool's own that are there.
+func (s *Store) DropRefs(ctx context.Context, names []string) error {
+	for _, name := range names {
+		id, err := s.Ref(ctx, name)
+		if err == nil && id != "" {
+			err = s.SwapRef(ctx, name, "", id)
+		}
+		if err != nil {
+			return fmt.Errorf("drop %s: %w", name, err)
+		}
+	}
+	return nil
+}

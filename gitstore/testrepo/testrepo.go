@@ -1,0 +1,120 @@
+// Package testrepo makes files and repositories for tests, as a user's git would.
+package testrepo
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Git runs git as a user would, with nothing of the machine's configuration.
+func Git(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GIT_AUTHOR_DATE=2026-01-02T03:04:05Z", "GIT_COMMITTER_DATE=2026-01-02T03:04:05Z")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return strings.TrimRight(string(out), "\n")
+}
+
+// Isolate keeps the machine's git configuration and environment out of a test.
+func Isolate(t *testing.T) {
+	t.Helper()
+	if os.Getenv("GITSTORE_TEST") != "" { // by a test that this one is part of, and may run beside others
+		return
+	}
+	t.Setenv("GITSTORE_TEST", t.Name())
+	home := t.TempDir()
+	config := filepath.Join(home, "gitconfig")
+	text := "[user]\n\tname = Test\n\temail = test@example.com\n[init]\n\tdefaultBranch = main\n[protocol \"file\"]\n\tallow = always\n[maintenance]\n\tauto = false\n"
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("HOME", home)
+	t.Setenv("GIT_CONFIG_GLOBAL", config)
+	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+}
+
+// WriteFile makes a file and the directories above it.
+func WriteFile(t *testing.T, dir, name, text string) {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Exists reports whether there is anything at a path.
+func Exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// ReadFile is the text of a file.
+func ReadFile(t *testing.T, dir, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// Shell runs a script in a directory, as an agent would.
+func Shell(t *testing.T, dir, script string) {
+	t.Helper()
+	if out, err := RunScript(dir, script); err != nil {
+		t.Fatalf("%s: %v\n%s", script, err, out)
+	}
+}
+
+// ReplaceFile makes a file anew where it cannot be written.
+func ReplaceFile(t *testing.T, path string, data []byte) {
+	t.Helper()
+	os.Remove(path)
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Spoil writes other bytes over a file of git's, which is read-only.
+func Spoil(t *testing.T, path string, change func([]byte) []byte) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err == nil {
+		err = os.Chmod(path, 0o644)
+	}
+	if err == nil {
+		err = os.WriteFile(path, change(data), 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func RunScript(dir, script string) (string, error) {
+	cmd := exec.Command("sh", "-c", script)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// New makes a repository with one commit, and gives its directory.
+func New(t *testing.T) string {
+	t.Helper()
+	Isolate(t)
+	dir := t.TempDir()
+	Git(t, dir, "init", "-q")
+	WriteFile(t, dir, "a.txt", "one\n")
+	Git(t, dir, "add", ".")
+	Git(t, dir, "commit", "-qm", "first")
+	return dir
+}
