@@ -18,7 +18,7 @@ type Place struct {
 	Width int    // of the terminal, in columns
 }
 
-// Block is what git runr diagnose shows: the layout of seed 001, section 5, and what
+// Block is what git runr diagnose shows: the layout that runr's users know, and what
 // else is known.
 func (d Diagnosis) Block(place Place) string {
 	var b strings.Builder
@@ -47,7 +47,7 @@ func (d Diagnosis) Block(place Place) string {
 }
 
 // evidenceShown is left out for a review loop, whose unmet checks say the same in
-// the words of seed 001.
+// the words that runr's users know.
 func (d Diagnosis) evidenceShown() []string {
 	if d.Family == record.FamilyReview {
 		return nil

@@ -9,9 +9,9 @@ import (
 	"git-runr/loop/reply"
 )
 
-// TestBlockOfSeed001 is the example of seed 001, section 5. What the second code
+// TestBlockWhole is a whole block. What the second code
 // comes from is not in the seed: here it is the task's done criteria.
-func TestBlockOfSeed001(t *testing.T) {
+func TestBlockWhole(t *testing.T) {
 	request := "Include npm run typecheck output in evidence"
 	run := record.Run{
 		ID: "20260106120000", Status: record.RunReviewing,

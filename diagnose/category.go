@@ -9,7 +9,7 @@ import (
 )
 
 // category is a kind of check that reviewers ask for in words of their own,
-// whatever the repository calls it (seed 000, section 4).
+// whatever the repository calls it.
 type category struct {
 	name string
 	asks []phrase // what a request says that means it

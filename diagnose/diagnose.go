@@ -13,7 +13,7 @@ import (
 	"git-runr/loop/track"
 )
 
-// Action is one thing to type or to change (seed 001).
+// Action is one thing to type or to change.
 type Action struct {
 	Command     string `json:"command,omitempty"` // a line that runs as it is in sh, bash, zsh and fish
 	Edit        string `json:"edit,omitempty"`    // a path, with :LINE where that is known
@@ -45,7 +45,7 @@ type Checkpoint struct {
 }
 
 // Diagnosis is why a run stopped and what to do about it. Its first fields are
-// those of seed 001's StopDiagnostics; times are UTC.
+// those of runr's StopDiagnostics; times are UTC.
 type Diagnosis struct {
 	StopReason           string    `json:"stop_reason"`
 	Explanation          string    `json:"explanation"`

@@ -8,7 +8,7 @@ import (
 	"git-runr/loop/track"
 )
 
-// Digest is review_digest.md: the diagnosis as Markdown (seed 000, section 5). What people and agents
+// Digest is review_digest.md: the diagnosis as Markdown. What people and agents
 // wrote shows as they wrote it and is no markup of the page's.
 func (d Diagnosis) Digest() string {
 	var b strings.Builder

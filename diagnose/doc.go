@@ -1,8 +1,8 @@
 // Package diagnose says why a run stopped and what to type next. Its functions
 // are pure: from a folded run to a diagnosis, and from a diagnosis to text.
 //
-//	record.Run ─▶ Of ─▶ Diagnosis ─┬▶ Footer         the terminal, at every stop (seed 000)
-//	              ▲              ├▶ Block          git runr diagnose (seed 001)
+//	record.Run ─▶ Of ─▶ Diagnosis ─┬▶ Footer         the terminal, at every stop
+//	              ▲              ├▶ Block          git runr diagnose
 //	         OfReview            ├▶ Digest         review_digest.md, diagnose --md
 //	                             └▶ JSON           stop_diagnostics.json, diagnose --json
 //

@@ -60,7 +60,7 @@ func transcriptOf(run record.Run, family record.Family) string {
 }
 
 // plain reports whether a stop is told in words of its own, and not by what a reviewer
-// asked for (seed 000).
+// asked for.
 func (d Diagnosis) plain() bool {
 	return d.Family != record.FamilyReview || len(d.LastReviewRequests) == 0
 }

@@ -8,13 +8,13 @@ import (
 	"git-runr/loop/safetext"
 )
 
-// requestsShown is how many requests a footer lists (seed 000).
+// requestsShown is how many requests a footer lists.
 const requestsShown = 3
 
-// ruleWidth is how wide the rules of a footer are where there is room (seed 000).
+// ruleWidth is how wide the rules of a footer are where there is room.
 const ruleWidth = 49
 
-// Footer is what the terminal shows when run has stopped: the layout of seed 000,
+// Footer is what the terminal shows when run has stopped: the layout that runr's users know,
 // section 2. What people and agents wrote is cut to the width of place; commands never
 // are. "" for a run that did not stop.
 func Footer(run record.Run, place Place) string {

@@ -8,8 +8,8 @@ import (
 	"git-runr/loop/reply"
 )
 
-// TestFooterOfSeed000 is the example of seed 000, section 2.
-func TestFooterOfSeed000(t *testing.T) {
+// TestFooterWhole is a whole footer.
+func TestFooterWhole(t *testing.T) {
 	rule := strings.Repeat("─", 49) + "\n"
 	want := rule + `STOPPED: review_loop_detected (round 3/2)
 

@@ -14,7 +14,7 @@ const (
 )
 
 // intervention is the line by which a person tells the loop what they did, in three
-// lines that end in a backslash but for the last (seed 000, section 2). nil when one
+// lines that end in a backslash but for the last. nil when one
 // of its words must not be shown, and where nothing can be noted but what nobody did.
 func intervention(id, reason, note string, commands []Suggestion) []string {
 	first, ok := safetext.CommandLine("git", "runr", "intervene", id, "--reason", reason)

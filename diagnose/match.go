@@ -10,7 +10,7 @@ import (
 )
 
 // Commands are the configured commands that would show requests to be met, in the
-// order in which the requests mention them (seed 000, section 4). A request means
+// order in which the requests mention them. A request means
 // a check by its command, match words or name, or by a common word for its kind of
 // check. Commands come from checks only, as they are configured; one that cannot
 // be shown safely is left out.

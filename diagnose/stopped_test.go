@@ -17,7 +17,7 @@ const (
 
 var epoch = time.Date(2026, 1, 7, 12, 0, 0, 0, time.UTC)
 
-// npmChecks are those of seed 000's example.
+// npmChecks are those of a JavaScript project.
 func npmChecks() []record.Check {
 	return []record.Check{
 		{Name: "typecheck", Command: "npm run typecheck"},
@@ -32,7 +32,7 @@ func asked(number int, requests ...string) record.Round {
 	return record.Round{Number: number, Attempt: number, At: epoch, Report: reply.Report{Effective: reply.NeedsFix, Requests: requests}}
 }
 
-// stoppedRun is seed 000's example: the reviewer twice asked for two things, and
+// stoppedRun is a stopped loop: the reviewer twice asked for two things, and
 // two of three attempts left something.
 func stoppedRun() record.Run {
 	wanted := []string{"Fix type errors", "Add test coverage for new function"}

@@ -33,7 +33,7 @@ const (
 	evidenceIncomplete = "evidence_incomplete"
 )
 
-// UnmetCodes are all codes (seed 001, section 3, and what it leaves open).
+// UnmetCodes are all codes.
 func UnmetCodes() []UnmetCode {
 	return []UnmetCode{
 		{"CHECK" + outputMissing, "asked for, and the check was never run"},

@@ -219,7 +219,7 @@ func foldRun(t testing.TB, events []record.Event) record.Run {
 	return run
 }
 
-// TestRunEnds is seed 002: a run is completed only if its review passed; else a
+// TestRunEnds: a run is completed only if its review passed; else a
 // person must judge, or the run is stopped.
 func TestRunEnds(t *testing.T) {
 	for _, test := range []struct {

@@ -259,7 +259,7 @@ func (im *importer) implemented(e ForeignEvent) {
 	im.worked(e, a, memo)
 }
 
-// workerResponse reads seed 001's event: an agent's answer, and in which phase.
+// workerResponse reads the event of a worker: an agent's answer, and in which phase.
 func (im *importer) workerResponse(e ForeignEvent) {
 	text := e.fields.prose("response", "content", "output", "text")
 	switch strings.ToLower(e.fields.text("phase")) {

@@ -99,7 +99,7 @@ func (im *importer) stopping(e ForeignEvent) {
 	h.sayLimits(f)
 }
 
-// requests are what the reviewer asked for, under its name of seed 000 or of runr.
+// requests are what the reviewer asked for, under either of its names there.
 func (f foreignFields) requests() []string {
 	if asked := f.lines("unmet_requests"); len(asked) > 0 {
 		return asked

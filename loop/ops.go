@@ -12,7 +12,7 @@ import (
 	"git-runr/loop/reply"
 )
 
-// Result is what a run came to, in the shape of seed 004.
+// Result is what a run came to, in the shape that orchestrators read.
 type Result struct {
 	Status         string        `json:"status"` // one of a completed run's, skipped or abort; "" while it runs
 	Files          []string      `json:"files"`

@@ -11,7 +11,7 @@ import (
 	"git-runr/loop/safetext"
 )
 
-// ReviewPrompt is what an agent reviewer is told: seed 004's reviewer prompt, with
+// ReviewPrompt is what an agent reviewer is told: the prompt of a strict reviewer, with
 // the change itself in it. Nothing in the change can end its fence or pose as an
 // answer, because both carry the nonce.
 type ReviewPrompt struct {
@@ -113,7 +113,7 @@ type ImplementPrompt struct {
 	Scope        string // what may be changed, "" for everything
 }
 
-// Text is the prompt for mode: the first turn, seed 004's targeted fix or its
+// Text is the prompt for mode: the first turn, a targeted fix or a
 // re-execution.
 func (p ImplementPrompt) Text(mode record.AttemptMode) string {
 	var b strings.Builder
@@ -231,7 +231,7 @@ If you cannot do it, end with "## SUBTASK FAILED" and the reason instead.
 `)
 }
 
-// formatFindings is seed 004's format_findings.
+// formatFindings are findings for a prompt, a block each.
 func formatFindings(findings []reply.Finding) string {
 	var b strings.Builder
 	for i, f := range findings {
@@ -258,7 +258,7 @@ func formatChecks(results []record.CheckResult, notRun []string) string {
 	return strings.Join(lines, "\n")
 }
 
-// severityTitle is a severity as seed 004 writes it.
+// severityTitle is a severity as prompts write it.
 func severityTitle(s reply.Severity) string {
 	switch s {
 	case reply.Critical:

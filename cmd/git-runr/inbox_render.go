@@ -22,7 +22,7 @@ type reviewJSON struct {
 	Waiting  []string        `json:"waiting_for"` // reviewers who have not answered
 	Findings []reply.Finding `json:"findings"`    // of agents, and comments of people with their ids
 	Comments []commentJSON   `json:"comments"`    // of people
-	Markdown string          `json:"markdown"`    // the comments in the form of seed 003, "" without any
+	Markdown string          `json:"markdown"`    // the comments in the form that agents know, "" without any
 }
 
 // commentJSON is a comment of a person.

@@ -121,7 +121,7 @@ func (s *session) showNothing(nothing *loop.NothingError) error {
 	return errors.Join(err, endWith(exitNothing))
 }
 
-// requestedLines are the words of seed 003, and how to get at a page where none is served.
+// requestedLines say that a review was asked for, in the words that chats know, and how to get at a page where none is served.
 func requestedLines(made record.Review, url, hint string) []string {
 	lines := []string{"Review requested (deferred).", "review_id: " + made.ID, "url: " + url}
 	if url == "" {

@@ -195,7 +195,7 @@ func (s *session) ask(tty io.Writer, run record.Run, why loop.Step) (record.Choi
 	}
 }
 
-// endJSON is how a run ended, with seed 004's result object.
+// endJSON is how a run ended, with the result object that orchestrators read.
 type endJSON struct {
 	record.RunSummary
 	Outcome loop.Result  `json:"outcome"`
@@ -315,7 +315,7 @@ func (s *session) planTask(plan *record.RunPlan, name string) error {
 	return nil
 }
 
-// reviewContext is the document that orchestrators pass (seed 004).
+// reviewContext is the document that orchestrators pass.
 type reviewContext struct {
 	EntityType     string   `json:"entity_type"`
 	Identifier     string   `json:"entity_identifier"`

@@ -136,7 +136,7 @@ func withModel(command []string, model string) ([]string, error) {
 }
 
 // Model chooses the model for role under profile (quality, balanced, budget; ""
-// is balanced): what spec.Models says, else seed 004's table for the claude
+// is balanced): what spec.Models says, else the default table for the claude
 // preset, else "", which leaves the choice to the agent.
 func Model(role Role, profile string, spec Spec) string {
 	profile = orDefault(profile, "balanced")

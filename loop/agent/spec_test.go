@@ -150,7 +150,7 @@ func TestInvocationErrors(t *testing.T) {
 	}
 }
 
-// The table of seed 004, and what overrides it.
+// The default models, and what overrides them.
 func TestModel(t *testing.T) {
 	claude := Spec{Name: "claude"}
 	own := Spec{Name: "c", Preset: "claude", Models: map[string]string{"quality": "mine", "budget": ""}}

@@ -20,7 +20,7 @@ const (
 )
 
 // Comment is one remark of a person: on lines, on a file (StartLine 0), or (File "")
-// on the whole. Field names of seed 003 where it has them, in our spelling.
+// on the whole. Field names of existing clients where they have them, in our spelling.
 type Comment struct {
 	ID           string         `json:"id"` // "c-" and ten hexadecimal digits
 	File         string         `json:"file,omitempty"`

@@ -110,7 +110,7 @@ const MaxCommentsFile = 1 << 20
 // maxComments is how many comments one document may hold.
 const maxComments = 2000
 
-// commentInput is a comment in a document: in the names of seed 003, or in ours.
+// commentInput is a comment in a document: in the names of existing clients, or in ours.
 type commentInput struct {
 	File          string         `json:"file"`
 	StartLine     int            `json:"startLine"`
@@ -132,7 +132,7 @@ type ignoredFields struct {
 }
 
 // DecodeComments reads a JSON list of comments: [{"file", "startLine", "endLine",
-// "selectedText", "comment"}] as seed 003 writes them, or in the spelling of Comment.
+// "selectedText", "comment"}] as existing clients write them, or in the spelling of Comment.
 // It is strict: an unknown, doubled or misspelt key, a line below 1 where there is a
 // range, or bytes after the list are an *InputError.
 func DecodeComments(data []byte) ([]Comment, error) {

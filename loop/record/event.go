@@ -40,7 +40,7 @@ const (
 	AttemptReverted    = "attempt_reverted"
 	ChecksCompleted    = "checks_completed"
 	RoundCompleted     = "review_completed"
-	ReviewLoopDetected = "review_loop_detected" // seed 000
+	ReviewLoopDetected = "review_loop_detected" // runr's name
 	RunStopped         = "stop"
 	RunAnswered        = "run_answered"
 	RunCompleted       = "run_completed"

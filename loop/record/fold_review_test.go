@@ -80,7 +80,7 @@ var reviewPaths = map[ReviewStatus][]string{
 	ReviewCancel:  {"cancel ann"},
 }
 
-// TestReviewTransitions is the whole table of seed 003 and what the design adds to
+// TestReviewTransitions is the whole table of a review's states and what is added to
 // it. An event without a row in a status is refused there.
 func TestReviewTransitions(t *testing.T) {
 	steps := []string{

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// reviewMessageHead begins the text that an agent reads (seed 003).
+// reviewMessageHead begins the text that an agent reads.
 const reviewMessageHead = "## Review Comments\n\nThe following review comments were left on the specified files. Please summarize your plan to address each comment, then wait for confirmation before making changes."
 
 // FormatReviewMessage is comments as Markdown for whoever addresses them, without a
-// newline at the end. Comments on lines look byte for byte as in seed 003: files in
+// newline at the end. Comments on lines are compared byte for byte by existing clients: files in
 // the order of their first comment, each file's comments in the order given, a
 // comment's text as it is. What the seed does not have goes beside that: comments on
 // the whole come before the first file, comments on a file stand under its heading

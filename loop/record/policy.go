@@ -107,7 +107,7 @@ func (p Policy) Check() error {
 }
 
 // endsInReview reports whether the last step is the review, by what it does and
-// not by what it is called (seed 002).
+// not by what it is called.
 func (p Policy) endsInReview() bool {
 	return len(p.Workflow) > 0 && p.Workflow[len(p.Workflow)-1].Kind == StepReview
 }

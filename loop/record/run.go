@@ -172,12 +172,12 @@ type Round struct {
 func (r Round) ChecksFailed() bool { return CheckRun{Results: r.Checks}.Failed() }
 
 // Stop is why a run ended early: a code of the registry and what is known of it.
-// The round and request fields are those of seed 000's event.
+// The round and request fields are those of runr's event.
 type Stop struct {
 	Reason    string   `json:"reason"`
 	Detail    string   `json:"detail,omitempty"`
 	Round     int      `json:"round,omitempty"`
-	MaxRounds int      `json:"max_rounds,omitempty"` // max_retries: seed 000 counts "round 3/2"
+	MaxRounds int      `json:"max_rounds,omitempty"` // max_retries: shown as "round 3/2"
 	Unmet     []string `json:"unmet_requests,omitempty"`
 	Commands  []string `json:"suggested_commands,omitempty"`
 	Repeated  []string `json:"repeated_findings,omitempty"` // ids of findings, or requests without one, that were unmet twice
@@ -254,7 +254,7 @@ func (l Landed) TitleOf() string {
 type Run struct {
 	ID       string     `json:"run_id"`
 	Status   RunStatus  `json:"status"`
-	Result   string     `json:"result,omitempty"` // pass, pass_with_issues, skipped or abort (seed 004), or unreviewed
+	Result   string     `json:"result,omitempty"` // pass, pass_with_issues, skipped, abort or unreviewed
 	Plan     RunPlan    `json:"plan"`
 	Position int        `json:"position"` // step of the workflow that comes next
 	Attempts []Attempt  `json:"attempts"`

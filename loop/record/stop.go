@@ -12,7 +12,7 @@ type otherStop struct {
 }
 
 // readStop is the payload of a stop, in our names or, where those are absent, in
-// runr's. An event of the type review_loop_detected needs no reason (seed 000,
+// runr's. An event of the type review_loop_detected needs no reason (
 // section 3).
 func readStop(e Event) (StopPayload, error) {
 	stop, err := PayloadOf[StopPayload](e)

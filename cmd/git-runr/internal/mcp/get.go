@@ -128,7 +128,7 @@ func (c call) writeClaim(b *strings.Builder, r record.Review) {
 }
 
 // submitted is what the reviewers said: who, then the comments of people in the form
-// of seed 003, then every finding with its id.
+// that agents know, then every finding with its id.
 func submitted(r record.Review, places map[string]string) string {
 	var b strings.Builder
 	for _, sub := range r.Submissions {

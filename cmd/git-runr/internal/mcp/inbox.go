@@ -79,7 +79,7 @@ func (c call) wanted(in inboxArgs) func(record.ReviewSummary) bool {
 	}
 }
 
-// listText is the list in the form of seed 003.
+// listText is the list in the form that agents know.
 func listText(reviews []record.ReviewSummary, total int) string {
 	if len(reviews) == 0 {
 		return "No submitted reviews found."

@@ -24,10 +24,10 @@ type requested struct {
 	Hint     string `json:"hint"`
 }
 
-// hint is the last line of the answer, in the words of seed 003.
+// hint is the last line of the answer, in the words that agents know.
 const hint = "When the user submits, use review_inbox list/get to retrieve comments."
 
-// errNoFiles is said in the words of seed 003.
+// errNoFiles is said in the words that agents know.
 const errNoFiles = refusal("No files found matching the provided paths.")
 
 func (s *Server) review(ctx context.Context, c call, in reviewArgs) (outcome[requested], error) {
@@ -58,7 +58,7 @@ func (s *Server) review(ctx context.Context, c call, in reviewArgs) (outcome[req
 	return outcome[requested]{text: doc.text(warnings), doc: doc}, nil
 }
 
-// text is the answer in the form of seed 003, with what there is to say beside it.
+// text is the answer in the form that agents know, with what there is to say beside it.
 func (d requested) text(warnings []string) string {
 	url, more := d.URL, []string{}
 	if url == "" {

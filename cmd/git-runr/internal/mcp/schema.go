@@ -18,7 +18,7 @@ type reviewArgs struct {
 	Reviewer string   `json:"reviewer,omitempty" jsonschema:"human for a person, builtin for the checks that need no model, or the name of a configured agent; without it whom the configuration names"`
 }
 
-// inboxArgs are the arguments of the tool review_inbox. Names as in seed 003.
+// inboxArgs are the arguments of the tool review_inbox. Names as agents that know the tool write them.
 type inboxArgs struct {
 	Action    string `json:"action" jsonschema:"list the reviews; get one with its comments; claim it before you address it; release it to others; answer one of its findings; resolve it when all is done"`
 	ID        string `json:"id,omitempty" jsonschema:"of the review, for every action but list; a unique prefix or latest will do"`

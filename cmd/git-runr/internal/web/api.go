@@ -14,7 +14,7 @@ import (
 	"git-runr/loop/record"
 )
 
-// The endpoints, names and statuses are those of seed 003; times are milliseconds
+// The endpoints, names and statuses are those that existing clients know; times are milliseconds
 // since 1970, null where something has not happened. Beyond the seed: who may write is
 // checked, bodies are strict, no list holds a token, and drafts, submitting,
 // cancelling, releasing, reopening and answering work over HTTP too.

@@ -12,7 +12,7 @@ import (
 	"git-runr/loop/reply"
 )
 
-// commentJSON is a comment: the five names of seed 003, then ours. Commit and blob are
+// commentJSON is a comment: the five names that existing clients know, then ours. Commit and blob are
 // read from the code whatever is sent; selectedText must be what stands there.
 type commentJSON struct {
 	File         string `json:"file"`      // "" for the review as a whole

@@ -16,7 +16,7 @@ import (
 	"git-runr/loop/record"
 )
 
-// summaryJSON is a review in a list: the names of seed 003, then ours.
+// summaryJSON is a review in a list: the names that existing clients know, then ours.
 type summaryJSON struct {
 	ID           string   `json:"id"`
 	Status       string   `json:"status"`
@@ -58,7 +58,7 @@ func summary(r record.ReviewSummary) summaryJSON {
 	}
 }
 
-// sessionJSON is a request that is still open. Seed 003 gave its token to anyone.
+// sessionJSON is a request that is still open. Its token is given to nobody but who may answer.
 type sessionJSON struct {
 	summaryJSON
 	Done      bool `json:"done"`
@@ -179,7 +179,7 @@ func (s *Server) listSessions(r *http.Request) (any, error) {
 	return list, nil
 }
 
-// maxListed is how many reviews one answer lists at most, as in seed 003.
+// maxListed is how many reviews one answer lists at most; existing clients count on it.
 const maxListed = 200
 
 func (s *Server) listSubmissions(r *http.Request) (any, error) {

@@ -137,7 +137,7 @@ func TestListSubmissions(t *testing.T) {
 	s.api("GET", "/api/review/submissions?limit=many", "").want(400).says("no number")
 }
 
-// The names of seed 003, as its clients read them.
+// The names that clients of the first form read.
 func TestRecord(t *testing.T) {
 	s := newSite(t)
 	before := time.Now().UnixMilli()

@@ -23,7 +23,7 @@ const (
 	sendTime     = 10 * time.Second // a listener that takes longer is gone
 )
 
-// Names of live updates: the first two are seed 003's.
+// Names of live updates: the first two are what existing clients wait for.
 const (
 	sessionsChanged    = "review_sessions_changed"    // requests came, or were answered or withdrawn
 	submissionsChanged = "review_submissions_changed" // anything happened to reviews

@@ -145,7 +145,7 @@ func isAPI(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/api/")
 func (s *Server) authenticateAPI(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	token, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !bearer {
-		token = r.URL.Query().Get("token") // as in seed 003
+		token = r.URL.Query().Get("token") // where existing clients put it
 	}
 	id := reviewOfPath(r.URL.Path)
 	switch {
