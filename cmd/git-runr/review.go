@@ -1,8 +1,6 @@
 package main
 
 import (
-	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -17,7 +15,6 @@ import (
 	"git-runr/gitstore"
 	"git-runr/loop"
 	"git-runr/loop/agent"
-	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
@@ -296,118 +293,4 @@ func (s *session) startWorker(repo *gitstore.Repo) error {
 		dir = repo.GitDir
 	}
 	return agent.StartDetached(self, []string{"-C", dir, "-q", "work"}, dir, workerEnviron(os.Environ()), log)
-}
-
-func (p *program) workCommand() *cli.Command {
-	return &cli.Command{
-		Name: "work", Usage: "do the open reviews that this clone asked for",
-		Description: "Runs the reviewers of open requests, one after the other, and ends. The post-commit hook and\ngit runr review start it in the background; any cron job or CI can run it. A reviewer that was\nlimited, cut off or too slow is asked again by the next work that comes 1, 5 and 25 minutes later,\nand one whose review wants an object that is not here by every next work.",
-		Flags:       []cli.Flag{&cli.BoolFlag{Name: "retry", Usage: "also those whose reviewer could not be run before, and now those that wait for a limit to pass"}},
-		Action:      p.action(work),
-	}
-}
-
-// worked is the answer of git runr work.
-type worked struct {
-	Reviews int        `json:"reviews"`
-	Busy    bool       `json:"busy"`           // another worker is at it
-	Held    []heldJSON `json:"held,omitempty"` // reviews that were not done: their reviewer failed, or something is missing
-}
-
-// heldJSON is a review that is left alone, and why.
-type heldJSON struct {
-	ID      string         `json:"review_id"`
-	Failure record.Failure `json:"failure"`
-	Next    []string       `json:"next"` // what to type
-}
-
-// held are the reviews that this clone leaves alone.
-func (s *session) held(worker *loop.Worker) ([]heldJSON, error) {
-	summaries, err := worker.Held(s.ctx)
-	if err != nil {
-		return nil, err
-	}
-	var held []heldJSON
-	for _, r := range summaries {
-		review, err := s.store.Review(s.ctx, r.ID)
-		if err != nil || review.Failure == nil {
-			continue
-		}
-		held = append(held, heldJSON{r.ID, *review.Failure, review.Failure.Next().Commands})
-	}
-	return held, nil
-}
-
-// heldShown is how many reviews that are left alone are told of.
-const heldShown = 5
-
-func writeHeld(w io.Writer, held []heldJSON) {
-	for _, h := range held[:min(len(held), heldShown)] {
-		fmt.Fprintf(w, "Left alone: %s, %s\n", h.ID, safetext.Line(cmp.Or(h.Failure.Detail, h.Failure.Reason)))
-		writeNext(w, h.Failure)
-	}
-	if more := len(held) - heldShown; more > 0 {
-		fmt.Fprintf(w, "… and %d more\n", more)
-	}
-}
-
-func work(s *session) error {
-	store, conf, err := s.configured()
-	if err != nil {
-		return err
-	}
-	if err := sleep(s.ctx, time.Duration(conf.Hooks.Debounce)); err != nil {
-		return err
-	}
-	progress := s.progress()
-	defer progress.close()
-	worker := s.worker(progress)
-	worker.Retry = s.Bool("retry")
-	result := worked{}
-	for {
-		unlock, free, err := store.Repo.TryLock("work")
-		if err != nil {
-			return err
-		}
-		if !free {
-			result.Busy = true
-			break
-		}
-		did, failed, err := worker.Work(s.ctx)
-		unlock()
-		result.Reviews += did
-		if err != nil {
-			return err
-		}
-		worker.Retry = false // once is what was asked for
-		if did+failed == 0 { // looked again after unlocking: a request that came meanwhile found us busy
-			break
-		}
-	}
-	progress.close()
-	if !result.Busy {
-		if result.Held, err = s.held(worker); err != nil {
-			return err
-		}
-	}
-	return s.print(result, func(w io.Writer) {
-		if result.Busy {
-			fmt.Fprintln(w, "Another worker is at it.")
-			return
-		}
-		fmt.Fprintf(w, "%s done.\n", prose.Count(result.Reviews, "review"))
-		writeHeld(w, result.Held)
-	})
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return nil
-	}
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
 }

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/urfave/cli/v2"
+
+	"git-runr/loop"
+	"git-runr/loop/record"
+)
+
+func (p *program) abortCommand() *cli.Command {
+	return &cli.Command{
+		Name: "abort", Usage: "give up a run and remove its worktree; its branch stays", ArgsUsage: "RUN",
+		Action: p.action(func(s *session) error {
+			if s.NArg() != 1 {
+				return problemf(exitUsage, "a run is wanted").withHint("git runr abort RUN")
+			}
+			store, _, run, err := s.chosenRun()
+			if err != nil {
+				return err
+			}
+			run, left, err := loop.Abort(s.ctx, store, run)
+			if err != nil {
+				return err
+			}
+			doc := struct {
+				record.RunSummary
+				Left string `json:"restore,omitempty"`
+			}{run.Summary(), restoreLine(run.ID, left)}
+			return s.print(doc, func(w io.Writer) {
+				fmt.Fprintf(w, "Aborted %s. Its work stays on %s.\n", run.ID, run.Plan.Branch)
+				writeLeft(w, doc.Left)
+			})
+		}),
+	}
+}

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"git-runr/loop"
+	"git-runr/loop/record"
+)
+
+func (p *program) answerCommand() *cli.Command {
+	return &cli.Command{
+		Name: "answer", Usage: "decide on a run that gave up: commit, skip or stop", ArgsUsage: "RUN commit|skip|stop",
+		Action: p.action(func(s *session) error {
+			choice := record.Choice(s.Args().Get(1))
+			if s.NArg() != 2 || !slices.Contains([]record.Choice{record.ChoiceCommit, record.ChoiceSkip, record.ChoiceStop}, choice) {
+				return problemf(exitUsage, "a run and an answer are wanted").withHint("git runr answer RUN commit|skip|stop")
+			}
+			store, err := s.open()
+			if err != nil {
+				return err
+			}
+			run, err := store.Run(s.ctx, s.Args().First())
+			if err != nil {
+				return err
+			}
+			run, left, err := loop.AnswerRun(s.ctx, store, run, choice)
+			if err != nil {
+				return err
+			}
+			if left != "" {
+				s.say("what was in its worktree and in no commit is kept: %s", restoreLine(run.ID, left))
+			}
+			s.project(store)
+			if err := s.showEnd(store, run); choice != record.ChoiceStop {
+				return err
+			}
+			return nil
+		}),
+	}
+}

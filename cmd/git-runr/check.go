@@ -1,0 +1,87 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/urfave/cli/v2"
+
+	"git-runr/gitstore"
+	"git-runr/loop/record"
+	"git-runr/loop/safetext"
+)
+
+func (p *program) checkCommand() *cli.Command {
+	return &cli.Command{
+		Name: "check", Usage: "run the configured checks here and now", ArgsUsage: "[NAME…]",
+		Action: p.action(check),
+	}
+}
+
+type checkJSON struct {
+	Checks []record.CheckResult `json:"checks"`
+}
+
+func check(s *session) error {
+	_, conf, err := s.configured()
+	if err != nil {
+		return err
+	}
+	if s.repo.WorkTree == "" {
+		return problemf(exitState, "%w", gitstore.ErrBare)
+	}
+	if len(conf.checks) == 0 {
+		return problemf(exitNotFound, "no checks are configured").withHint("git runr init   writes the checks that this project seems to have")
+	}
+	run, not := s.trustedChecks()
+	if len(not) > 0 {
+		return notTrusted(not[0])
+	}
+	if run, err = chosenChecks(run, s.Args().Slice()); err != nil {
+		return err
+	}
+	progress := s.progress()
+	defer progress.close()
+	doc, failed := checkJSON{Checks: []record.CheckResult{}}, false
+	for _, c := range run {
+		progress.step("check", c.Name)
+		result := checker.Judge(checker.Run(s.ctx, c, s.repo.WorkTree, ""), nil, nil)
+		failed = failed || !result.OK()
+		doc.Checks = append(doc.Checks, result)
+	}
+	progress.close()
+	if s.ctx.Err() != nil {
+		return s.ctx.Err()
+	}
+	err = s.print(doc, func(w io.Writer) {
+		for _, c := range doc.Checks {
+			if !c.OK() && c.Output != "" {
+				fmt.Fprintf(w, "%s\n", safetext.Text(c.Output))
+			}
+			fmt.Fprintf(w, "%s: %s\n", safetext.Line(c.Name), c.State())
+		}
+	})
+	if err == nil && failed {
+		return endWith(exitNotPassed)
+	}
+	return err
+}
+
+func chosenChecks(all []record.Check, names []string) ([]record.Check, error) {
+	if len(names) == 0 {
+		return all, nil
+	}
+	var chosen []record.Check
+	for _, name := range names {
+		found := false
+		for _, c := range all {
+			if c.Name == name {
+				chosen, found = append(chosen, c), true
+			}
+		}
+		if !found {
+			return nil, problemf(exitNotFound, "no check is called %q", name)
+		}
+	}
+	return chosen, nil
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"git-runr/gitstore"
+	"git-runr/loop/record"
+	"git-runr/loop/safetext"
+)
+
+func (p *program) diffCommand() *cli.Command {
+	return &cli.Command{
+		Name: "diff", Usage: "what a run changed, or changed from one attempt to another", ArgsUsage: "[RUN] [N..M] [-- PATH…]",
+		Description: "Without attempts: from where the run began to where it stands. 1..2 is what attempt 2 changed\nafter attempt 1; 0 is where the run began.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "stat", Usage: "files and counts only"},
+			&cli.BoolFlag{Name: "words", Usage: "mark what changed within lines"},
+		},
+		Action: p.action(diff),
+	}
+}
+
+type diffJSON struct {
+	From  gitstore.ID         `json:"from"`
+	To    gitstore.ID         `json:"to"`
+	Files []gitstore.FileStat `json:"files"`
+	Patch string              `json:"patch,omitempty"`
+}
+
+func diff(s *session) error {
+	args, paths := splitPaths(s.Args().Slice())
+	id, span := record.Latest, ""
+	for _, a := range args {
+		if strings.Contains(a, "..") {
+			span = a
+		} else {
+			id = a
+		}
+	}
+	store, err := s.open()
+	if err != nil {
+		return err
+	}
+	run, err := store.Run(s.ctx, id)
+	if err == nil {
+		err = s.workHere(run)
+	}
+	if err != nil {
+		return err
+	}
+	doc := diffJSON{}
+	if doc.From, doc.To, err = run.Span(span); err != nil {
+		return problemf(exitNotFound, "%w", err)
+	}
+	spec := gitstore.DiffSpec{From: doc.From, To: doc.To}
+	if spec.Paths, err = s.pathsInside(paths); err != nil {
+		return err
+	}
+	if doc.Files, err = s.repo.DiffStat(s.ctx, spec); err != nil {
+		return err
+	}
+	if !s.Bool("stat") {
+		patch, _, err := s.repo.Diff(s.ctx, spec)
+		if err != nil {
+			return err
+		}
+		doc.Patch = string(patch)
+		if s.Bool("words") {
+			doc.Patch = markWords(doc.Patch)
+		}
+	}
+	return s.print(doc, func(w io.Writer) {
+		if s.Bool("stat") {
+			for _, f := range doc.Files {
+				fmt.Fprintf(w, "%6d %6d  %s\n", f.Added, f.Deleted, safetext.Line(f.Path))
+			}
+			return
+		}
+		io.WriteString(w, s.shown(doc.Patch))
+	})
+}
+
+// shown is foreign text for a terminal; a pipe gets it byte for byte, as git does.
+func (s *session) shown(text string) string {
+	if tty, _ := onTerminal(s.out); tty {
+		return safetext.Text(text)
+	}
+	return text
+}
+
+// splitPaths divides arguments at the user's own "--".
+func splitPaths(args []string) (before, after []string) {
+	if at := slices.Index(args, "--"); at >= 0 {
+		return args[:at], args[at+1:]
+	}
+	return args, nil
+}

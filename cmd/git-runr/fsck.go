@@ -1,0 +1,53 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/urfave/cli/v2"
+
+	"git-runr/loop/prose"
+	"git-runr/loop/safetext"
+)
+
+func (p *program) fsckCommand() *cli.Command {
+	return &cli.Command{
+		Name: "fsck", Usage: "check every record; --rebuild makes cache and notes again",
+		Description: "Names every record that is missing or damaged, with what is attached to it; the others can be used.\nEnds with 3 when there is one. git runr sync fetches from the remote what is missing or damaged here.",
+		Flags:       []cli.Flag{&cli.BoolFlag{Name: "rebuild", Usage: "make the cache and the notes again from the logs"}},
+		Action:      p.action(fsck),
+	}
+}
+
+type fsckJSON struct {
+	Events     int      `json:"events"`
+	Unreadable []string `json:"unreadable"`
+	Rebuilt    bool     `json:"rebuilt"`
+}
+
+func fsck(s *session) error {
+	store, err := s.open()
+	if err != nil {
+		return err
+	}
+	events, bad, err := store.Check(s.ctx)
+	if err != nil {
+		return err
+	}
+	doc := fsckJSON{Events: events, Unreadable: []string{}, Rebuilt: s.Bool("rebuild")}
+	for _, err := range bad {
+		doc.Unreadable = append(doc.Unreadable, err.Error())
+	}
+	if doc.Rebuilt {
+		if err := errors.Join(store.Rebuild(s.ctx), store.RebuildNotes(s.ctx)); err != nil {
+			return err
+		}
+	}
+	return s.printLeaving(doc, doc.Unreadable, func(w io.Writer) {
+		fmt.Fprintf(w, "%s, %d unreadable.\n", prose.Count(doc.Events, "event"), len(doc.Unreadable))
+		for _, line := range doc.Unreadable {
+			fmt.Fprintf(w, "  %s\n", safetext.Line(line))
+		}
+	})
+}

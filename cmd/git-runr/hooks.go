@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"git-runr/gitstore"
+	"git-runr/hooks"
+	"git-runr/loop/record"
+	"git-runr/loop/safetext"
+)
+
+func (p *program) hooksCommand() *cli.Command {
+	command := func(name, usage string, do func(context.Context, *gitstore.Repo) ([]hooks.Status, error)) *cli.Command {
+		return &cli.Command{Name: name, Usage: usage, Action: p.action(func(s *session) error { return hookAction(s, do) })}
+	}
+	install := func(ctx context.Context, repo *gitstore.Repo) ([]hooks.Status, error) {
+		return hooks.Install(ctx, repo, installedProgram(p.getenv("PATH")))
+	}
+	return &cli.Command{
+		Name: "hooks", Usage: "install, uninstall or status of the post-commit hook",
+		Subcommands: []*cli.Command{
+			command("install", "review every commit in the background", install),
+			command("uninstall", "take the hook out again", hooks.Uninstall),
+			command("status", "whether git would run it", hooks.StatusOf),
+			{Name: "run", Hidden: true, Usage: "what the hook calls", ArgsUsage: "HOOK", Action: p.action(hookRun)},
+		},
+		Action: p.action(func(s *session) error { return hookAction(s, hooks.StatusOf) }),
+	}
+}
+
+// installedProgram is this program as PATH names it, which outlives an upgrade, or
+// else where its file is.
+func installedProgram(path string) string {
+	self, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	own, err := os.Stat(self)
+	if err != nil {
+		return ""
+	}
+	for _, dir := range filepath.SplitList(path) {
+		name := filepath.Join(dir, "git-runr")
+		if info, err := os.Stat(name); err == nil && filepath.IsAbs(name) && os.SameFile(info, own) {
+			return name
+		}
+	}
+	return self
+}
+
+type hooksJSON struct {
+	Hooks []hooks.Status `json:"hooks"`
+}
+
+func hookAction(s *session, do func(context.Context, *gitstore.Repo) ([]hooks.Status, error)) error {
+	if s.NArg() > 0 {
+		return problemf(exitUsage, "hooks knows no %q", s.Args().First()).withHint("git runr hooks install|uninstall|status")
+	}
+	if _, err := s.open(); err != nil {
+		return err
+	}
+	statuses, err := do(s.ctx, s.repo)
+	if errors.Is(err, hooks.ErrByHand) {
+		refused := problemf(exitConflict, "%w", err)
+		for _, st := range statuses {
+			if st.Snippet != "" {
+				refused = refused.withHint("add:").withHint(splitLines(st.Snippet)...)
+			}
+		}
+		return refused
+	}
+	if err != nil {
+		return err
+	}
+	return s.print(hooksJSON{statuses}, func(w io.Writer) {
+		for _, st := range statuses {
+			fmt.Fprintf(w, "%s: %s  %s\n", st.Hook, st.State, safetext.Line(st.Path))
+			if st.Detail != "" {
+				fmt.Fprintf(w, "  %s\n", safetext.Line(st.Detail))
+			}
+			writeWithout(w, st)
+		}
+	})
+}
+
+// writeWithout names the worktrees that a hook does not reach.
+func writeWithout(w io.Writer, st hooks.Status) {
+	for _, top := range st.Without {
+		fmt.Fprintf(w, "  core.hooksPath is relative, so this worktree has hooks of its own, without it: %s\n", safetext.Line(top))
+		if line, ok := safetext.CommandLine("git", "-C", top, "runr", "hooks", "install"); ok {
+			fmt.Fprintf(w, "    %s\n", line)
+		}
+	}
+}
+
+// hookRun is what git's post-commit hook calls. It records the request and starts
+// the worker; whatever goes wrong, the commit is made and must not wait.
+func hookRun(s *session) error {
+	if s.Args().First() != "post-commit" {
+		return nil
+	}
+	store, err := s.open()
+	if err != nil {
+		return nil
+	}
+	store.Redact = nil // no free text
+	if err := s.postCommit(store); err != nil {
+		s.logHook(err)
+	}
+	return nil
+}
+
+func (s *session) postCommit(store *record.Store) error {
+	if run, _ := hooks.ShouldRun(s.ctx, s.repo, s.getenv); !run {
+		return nil
+	}
+	_, conf, err := s.configured()
+	if err != nil {
+		return err
+	}
+	if conf.Hooks.PostCommit != "review" {
+		return nil
+	}
+	request := record.ReviewRequest{Reviewer: conf.Review.Reviewer}
+	if request.Subject, err = store.HeadSubject(s.ctx); err != nil {
+		return err
+	}
+	if _, err := store.RequestReview(s.ctx, request, "hook"); err != nil {
+		return err
+	}
+	if request.Reviewer == record.Human {
+		return nil
+	}
+	return s.startWorker(s.repo)
+}
+
+// logHook keeps what went wrong in a hook where a person can find it.
+func (s *session) logHook(err error) {
+	file, openErr := os.OpenFile(filepath.Join(s.repo.StateDir(), "hook.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
+	if openErr != nil {
+		return
+	}
+	defer file.Close()
+	fmt.Fprintf(file, "%s %s\n", s.now().UTC().Format("2006-01-02T15:04:05Z"), safetext.Line(err.Error()))
+}

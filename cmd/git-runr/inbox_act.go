@@ -1,0 +1,83 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"git-runr/loop/record"
+	"git-runr/loop/safetext"
+)
+
+// act does something with the review that the only argument names, as this actor.
+func (s *session) act(do func(store *record.Store, id, actor string) (record.Review, error), show func(io.Writer, actorDone)) error {
+	id, err := s.oneID(0, "a review is wanted")
+	if err != nil {
+		return err
+	}
+	store, err := s.open()
+	if err != nil {
+		return err
+	}
+	actor, err := s.actor()
+	if err != nil {
+		return err
+	}
+	review, err := do(store, id, actor)
+	if err != nil {
+		return s.claimedHint(err, review)
+	}
+	return s.showAct(review, actor, nil, show)
+}
+
+func (s *session) showAct(review record.Review, actor string, answer *record.Answer, show func(io.Writer, actorDone)) error {
+	done := actorDone{ID: review.ID, Status: review.Status, Actor: actor, Claim: review.Claim, Answer: answer, Open: unanswered(review)}
+	if review.Status == record.ReviewClaim && review.Claim.By == actor {
+		done.Resolve, _ = safetext.CommandLine("git", "runr", "inbox", "resolve", review.ID, "--as", actor, "--claim", fmt.Sprintf("%.12s", review.Claim.ID))
+	}
+	me, _ := s.person()
+	var err error
+	if done.Drafts, err = s.store.KeptDrafts(review, me); err != nil {
+		s.say("%v", err) // it is closed already: this is no failure of that
+	}
+	return s.print(done, func(w io.Writer) {
+		show(w, done)
+		writeDrafts(w, done)
+	})
+}
+
+func writeDrafts(w io.Writer, done actorDone) {
+	for _, d := range done.Drafts {
+		fmt.Fprintf(w, "%s:\n", d.Words())
+		if d.List != "" {
+			fmt.Fprintf(w, "  %s\n", d.List)
+		}
+	}
+	if len(done.Drafts) > 0 {
+		fmt.Fprintf(w, "  git runr inbox reopen %s   and then it can be submitted\n", done.ID)
+	}
+}
+
+// unanswered counts the findings and comments of a review without an answer.
+func unanswered(review record.Review) int {
+	open := 0
+	for _, f := range review.Findings() {
+		if _, ok := review.AnswerTo(f.ID); !ok {
+			open++
+		}
+	}
+	return open
+}
+
+// claimedHint says how to get past a claim of somebody else's.
+func (s *session) claimedHint(err error, review record.Review) error {
+	var state *record.StateError
+	if !errors.As(err, &state) || state.Holder == "" {
+		return err
+	}
+	claimed := problemf(exitClaimed, "%w", err)
+	if review.Claim != nil && !review.Claim.Until.IsZero() {
+		claimed = claimed.withHint("until " + shortTime(review.Claim.Until))
+	}
+	return claimed.withHint(fmt.Sprintf("git runr inbox %s %s --force   although it is somebody else's", s.Command.Name, review.ID))
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/urfave/cli/v2"
+
+	"git-runr/loop/prose"
+	"git-runr/loop/record"
+)
+
+func (p *program) inboxAnswerCommand() *cli.Command {
+	return &cli.Command{
+		Name: "answer", Usage: "say what became of one finding or comment", ArgsUsage: "ID FINDING fixed|refuted|deferred",
+		Description: "fixed wants --commit REV, refuted wants the reason (-m). The ids are in git runr inbox get ID.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "commit", Usage: "the commit `REV` that fixed it"},
+			&cli.StringFlag{Name: "m", Usage: "the reason; - reads standard input"}, asFlag(), forceFlag(),
+		},
+		Action: p.action(inboxAnswer),
+	}
+}
+
+func inboxAnswer(s *session) error {
+	if s.NArg() != 3 {
+		return problemf(exitUsage, "a review, a finding and an answer are wanted").withHint("git runr inbox answer ID FINDING fixed --commit REV")
+	}
+	store, err := s.open()
+	if err != nil {
+		return err
+	}
+	answer := record.Answer{Finding: s.Args().Get(1), Kind: record.AnswerKind(s.Args().Get(2))}
+	if answer.Reason, err = s.message(false); err != nil {
+		return err
+	}
+	if answer.Actor, err = s.actor(); err != nil {
+		return err
+	}
+	if rev := s.String("commit"); rev != "" {
+		if answer.Commit, err = s.repo.Resolve(s.ctx, rev); err != nil {
+			return err
+		}
+	}
+	review, err := s.heldElsewhere(s.ctx, store, s.Args().First(), s.hold(answer.Actor), false)
+	if err == nil {
+		review, err = store.AnswerFinding(s.ctx, s.Args().First(), answer, s.Bool("force"))
+	}
+	if err != nil {
+		return s.claimedHint(err, review)
+	}
+	return s.showAct(review, answer.Actor, &answer, func(w io.Writer, done actorDone) {
+		fmt.Fprintf(w, "%s %s; %s of %s without an answer.\n", answer.Finding, answer.Kind, prose.Count(done.Open, "finding"), done.ID)
+	})
+}

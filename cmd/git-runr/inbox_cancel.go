@@ -1,0 +1,26 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/urfave/cli/v2"
+
+	"git-runr/loop/record"
+)
+
+func (p *program) inboxCancelCommand() *cli.Command {
+	return &cli.Command{
+		Name: "cancel", Usage: "withdraw a request that nobody has answered", ArgsUsage: "ID",
+		Flags: []cli.Flag{&cli.StringFlag{Name: "m", Usage: "why; - reads standard input"}, asFlag()},
+		Action: p.action(func(s *session) error {
+			note, err := s.message(false)
+			if err != nil {
+				return err
+			}
+			return s.act(func(store *record.Store, id, actor string) (record.Review, error) {
+				return store.CancelReview(s.ctx, id, actor, note)
+			}, func(w io.Writer, done actorDone) { fmt.Fprintf(w, "Cancelled %s.\n", done.ID) })
+		}),
+	}
+}

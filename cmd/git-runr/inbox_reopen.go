@@ -1,0 +1,27 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/urfave/cli/v2"
+
+	"git-runr/loop/record"
+)
+
+func (p *program) inboxReopenCommand() *cli.Command {
+	return &cli.Command{
+		Name: "reopen", Usage: "take a resolution or a cancellation back", ArgsUsage: "ID", Flags: []cli.Flag{asFlag()},
+		Action: p.action(func(s *session) error {
+			return s.act(func(store *record.Store, id, actor string) (record.Review, error) {
+				review, err := store.ReopenReview(s.ctx, id, actor)
+				if err == nil {
+					s.project(store)
+				}
+				return review, err
+			}, func(w io.Writer, done actorDone) {
+				fmt.Fprintf(w, "Reopened %s: it is %s.\n", done.ID, done.Status)
+			})
+		}),
+	}
+}

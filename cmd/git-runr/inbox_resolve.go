@@ -1,0 +1,41 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/urfave/cli/v2"
+
+	"git-runr/loop/prose"
+	"git-runr/loop/record"
+)
+
+func (p *program) inboxResolveCommand() *cli.Command {
+	return &cli.Command{
+		Name: "resolve", Usage: "close a review that is dealt with", ArgsUsage: "ID",
+		Flags: []cli.Flag{&cli.StringFlag{Name: "m", Usage: "what became of it; - reads standard input"}, asFlag(), claimFlag(), forceFlag()},
+		Action: p.action(func(s *session) error {
+			note, err := s.message(false)
+			if err != nil {
+				return err
+			}
+			return s.act(func(store *record.Store, id, actor string) (record.Review, error) {
+				by := s.hold(actor)
+				if review, err := s.heldElsewhere(s.ctx, store, id, by, true); err != nil {
+					return review, err
+				}
+				review, err := store.ResolveReview(s.ctx, id, by, note)
+				if err == nil {
+					s.unshare(store, review, by)
+					s.project(store)
+				}
+				return review, err
+			}, func(w io.Writer, done actorDone) {
+				fmt.Fprintf(w, "Resolved %s.\n", done.ID)
+				if done.Open > 0 {
+					fmt.Fprintf(w, "%s without an answer.\n", prose.Count(done.Open, "finding"))
+				}
+			})
+		}),
+	}
+}

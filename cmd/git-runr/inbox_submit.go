@@ -1,0 +1,152 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"git-runr/loop/prose"
+	"git-runr/loop/record"
+)
+
+func (p *program) inboxSubmitCommand() *cli.Command {
+	return &cli.Command{
+		Name: "submit", Usage: "hand in your comments and your verdict", ArgsUsage: "ID",
+		Description: "Submits your draft of a review together with the comments of --file, a JSON list of\n{\"file\", \"startLine\", \"endLine\", \"selectedText\", \"comment\"}. Without a verdict it only comments.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "m", Usage: "what to say on the whole, in Markdown; - reads standard input"},
+			&cli.BoolFlag{Name: "approve", Usage: "the change is good"},
+			&cli.BoolFlag{Name: "request-changes", Usage: "the change is not good yet"},
+			&cli.StringFlag{Name: "file", Usage: "JSON list of comments from `FILE`, or - for standard input"},
+			asFlag(),
+		},
+		Action: p.action(inboxSubmit),
+	}
+}
+
+func inboxSubmit(s *session) error {
+	id, err := s.oneID(0, "a review is wanted")
+	if err != nil {
+		return err
+	}
+	person, err := s.submission()
+	if err != nil {
+		return err
+	}
+	store, err := s.open()
+	if err != nil {
+		return err
+	}
+	if person.Actor, err = s.person(); err != nil {
+		return err
+	}
+	review, err := store.Review(s.ctx, id)
+	if err != nil {
+		return err
+	}
+	draft, err := store.Draft(review, person.Actor)
+	if err != nil {
+		return err
+	}
+	if person.Message == "" {
+		person.Message = draft.Message
+	}
+	fromFile, err := s.fileComments(store, review.Request.Subject)
+	if err != nil {
+		return err
+	}
+	person.Comments = append(draft.Comments, fromFile...)
+	if review, err = store.SubmitPerson(s.ctx, review.ID, person); err != nil {
+		return err
+	}
+	s.project(store)
+	return s.print(reviewDocument(review), func(w io.Writer) {
+		fmt.Fprintf(w, "Submitted to %s: %s, %s.\n", review.ID, decisionWords(person.Decision), prose.Count(len(person.Comments), "comment"))
+		if run := review.Request.Run; run != "" && person.Decision != record.CommentOnly {
+			fmt.Fprintf(w, "Run %s goes on from it: git runr resume %s\n", run, run)
+		}
+	})
+}
+
+// submission reads the flags of a submission.
+func (s *session) submission() (record.Person, error) {
+	p := record.Person{Decision: record.CommentOnly}
+	switch {
+	case s.Bool("approve") && s.Bool("request-changes"):
+		return p, problemf(exitUsage, "a verdict is --approve or --request-changes, not both")
+	case s.Bool("approve"):
+		p.Decision = record.Approve
+	case s.Bool("request-changes"):
+		p.Decision = record.RequestChanges
+	}
+	if s.String("m") == "-" && s.String("file") == "-" {
+		return p, problemf(exitUsage, "standard input is the message or the comments, not both")
+	}
+	var err error
+	p.Message, err = s.message(false)
+	return p, err
+}
+
+// decisionWords say a person's decision.
+func decisionWords(d record.Decision) string {
+	switch d {
+	case record.Approve:
+		return "approved"
+	case record.RequestChanges:
+		return "changes requested"
+	}
+	return "commented"
+}
+
+// fileComments are the comments of --file, bound to the subject.
+func (s *session) fileComments(store *record.Store, subject record.Subject) ([]record.Comment, error) {
+	name := s.String("file")
+	if name == "" {
+		return nil, nil
+	}
+	data, err := s.readCommentsFile(name)
+	if err != nil {
+		return nil, err
+	}
+	comments, err := record.DecodeComments(data)
+	if err != nil {
+		return nil, problemf(exitUsage, "%q: %w", name, err)
+	}
+	for i, c := range comments {
+		if comments[i], err = store.AnchorComment(s.ctx, subject, c); err != nil {
+			return nil, fmt.Errorf("%q, comment %d: %w", name, i+1, err)
+		}
+	}
+	return comments, nil
+}
+
+func (s *session) readCommentsFile(name string) ([]byte, error) {
+	in := s.in
+	if name != "-" {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(s.dir, name)
+		}
+		info, err := os.Stat(name)
+		switch {
+		case errors.Is(err, os.ErrNotExist):
+			return nil, problemf(exitNotFound, "there is no file %q", name)
+		case err == nil && !info.Mode().IsRegular():
+			return nil, problemf(exitUsage, "%q is not a file", name)
+		}
+		file, err := os.Open(name)
+		if err != nil {
+			return nil, problemf(exitUsage, "%w", err)
+		}
+		defer file.Close()
+		in = file
+	}
+	data, err := io.ReadAll(io.LimitReader(in, record.MaxCommentsFile+1))
+	if err != nil {
+		return nil, problemf(exitUsage, "%q: %w", name, err)
+	}
+	return data, nil
+}

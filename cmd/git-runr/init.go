@@ -1,0 +1,171 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"git-runr/gitstore"
+	"git-runr/hooks"
+	"git-runr/loop/builtin"
+	"git-runr/loop/prose"
+	"git-runr/loop/record"
+	"git-runr/loop/safetext"
+)
+
+func (p *program) initCommand() *cli.Command {
+	return &cli.Command{
+		Name: "init", Usage: "set up this repository: .runr.toml, hook and notes",
+		Description: "Writes .runr.toml with the checks that the project seems to have (an existing one is kept),\ninstalls the post-commit hook, and lets git log show the notes and carry them over a rebase.\n" +
+			"Offers to register git runr mcp with the agent tools that it finds, in their own configuration files.",
+		Flags:  append([]cli.Flag{&cli.BoolFlag{Name: "no-hooks", Usage: "leave git's hooks alone"}}, registerFlags()...),
+		Action: p.action(initialise),
+	}
+}
+
+type initJSON struct {
+	Config  string         `json:"config"`
+	Written bool           `json:"written"`
+	Checks  []record.Check `json:"checks"`
+	Hooks   []hooks.Status `json:"hooks"`
+	Trusted bool           `json:"trusted"`
+	MCP     []registration `json:"mcp"`
+}
+
+func initialise(s *session) error {
+	store, err := s.open()
+	if err != nil {
+		return err
+	}
+	if s.repo.WorkTree == "" {
+		return problemf(exitState, "%w: run init in a checkout", gitstore.ErrBare)
+	}
+	doc := initJSON{Config: filepath.Join(s.repo.WorkTree, configName), Checks: []record.Check{}, Hooks: []hooks.Status{}}
+	if err := s.writeConfig(&doc); err != nil {
+		return err
+	}
+	if err := s.showNotes(store); err != nil {
+		return err
+	}
+	if !s.Bool("no-hooks") {
+		doc.Hooks, err = hooks.Install(s.ctx, s.repo, installedProgram(s.getenv("PATH")))
+		if err != nil && !errors.Is(err, hooks.ErrByHand) {
+			return err
+		}
+	}
+	doc.MCP = s.register()
+	return s.print(doc, func(w io.Writer) { writeInit(w, doc) })
+}
+
+// writeConfig makes .runr.toml from what the repository is. What this command
+// wrote, the user has asked for: it is trusted.
+func (s *session) writeConfig(doc *initJSON) error {
+	if _, err := os.Lstat(doc.Config); err == nil {
+		return nil
+	}
+	read := func(name string) ([]byte, error) {
+		return os.ReadFile(filepath.Join(s.repo.WorkTree, filepath.FromSlash(name)))
+	}
+	exists := func(name string) bool {
+		_, err := os.Stat(filepath.Join(s.repo.WorkTree, filepath.FromSlash(name)))
+		return err == nil
+	}
+	doc.Checks = append(doc.Checks, builtin.DetectAll(exists, read)...)
+	text := initialConfig(doc.Checks)
+	file, err := os.OpenFile(doc.Config, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(text)
+	if err := errors.Join(err, file.Close()); err != nil {
+		return err
+	}
+	doc.Written = true
+	if _, _, err = s.configured(); err != nil {
+		return err
+	}
+	doc.Trusted = s.conf.executables() == nil || s.approve() == nil
+	return nil
+}
+
+// showNotes lets plain git log show the notes, of which there may be none yet. Nothing
+// is added to what git fetches.
+func (s *session) showNotes(store *record.Store) error {
+	if err := store.BeginNotes(s.ctx); err != nil {
+		return err
+	}
+	for _, v := range s.repo.Config["notes.displayref"] {
+		if v == record.NotesRef {
+			return nil
+		}
+	}
+	return s.repo.AddConfig(s.ctx, "notes.displayRef", record.NotesRef)
+}
+
+func writeInit(w io.Writer, doc initJSON) {
+	if doc.Written {
+		if len(doc.Checks) == 0 {
+			fmt.Fprintf(w, "Wrote %s. No checks were found here: git runr help config tells how they are added.\n", safetext.Line(doc.Config))
+		} else {
+			fmt.Fprintf(w, "Wrote %s with %s:\n", safetext.Line(doc.Config), prose.Count(len(doc.Checks), "check"))
+		}
+		for _, c := range doc.Checks {
+			fmt.Fprintf(w, "  %s: %s\n", safetext.Line(c.Name), safetext.Line(c.Command))
+		}
+		if !doc.Trusted {
+			fmt.Fprintln(w, "Its commands are not trusted yet; type: git runr trust")
+		}
+	} else {
+		fmt.Fprintf(w, "Kept %s.\n", safetext.Line(doc.Config))
+	}
+	for _, st := range doc.Hooks {
+		fmt.Fprintf(w, "%s hook: %s\n", st.Hook, st.State)
+		if st.Snippet != "" {
+			fmt.Fprintf(w, "  %s; add:\n%s\n", safetext.Line(st.Detail), safetext.Text(st.Snippet))
+		}
+		writeWithout(w, st)
+	}
+	writeRegistrations(w, doc.MCP)
+	fmt.Fprintln(w, "git log shows the notes. Try: git runr review --wait")
+}
+
+// initialConfig is .runr.toml as init writes it.
+func initialConfig(checks []record.Check) string {
+	var b strings.Builder
+	b.WriteString("# The review loop of this repository. git runr help config lists every key.\n\n[review]\nreviewer = \"builtin\"\n")
+	for _, c := range checks {
+		fmt.Fprintf(&b, "\n[checks.%s]\ncommand = %s\n", tomlKey(c.Name), tomlString(c.Command))
+	}
+	return b.String()
+}
+
+// tomlKey is name as a TOML key: bare where it can be.
+func tomlKey(name string) string {
+	if name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == "" {
+		return name
+	}
+	return tomlString(name)
+}
+
+func tomlString(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteRune('\\')
+			b.WriteRune(r)
+		case r < 0x20 || r == 0x7f:
+			fmt.Fprintf(&b, `\u%04X`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"io"
+
+	"github.com/urfave/cli/v2"
+
+	"git-runr/loop"
+	"git-runr/loop/record"
+)
+
+func (p *program) showCommand() *cli.Command {
+	return &cli.Command{
+		Name: "show", Usage: "one run or review in full", ArgsUsage: "[RUN|REVIEW]",
+		Action: p.action(func(s *session) error {
+			store, id, err := s.openFor(record.Latest)
+			if err != nil {
+				return err
+			}
+			if review, err := store.Review(s.ctx, id); err == nil && !hasRun(s, store, id) {
+				return s.print(reviewDocument(review), func(w io.Writer) { writeReview(w, review) })
+			}
+			return showRun(s)
+		}),
+	}
+}
+
+// hasRun reports whether id names a run; latest is the latest run where there is one.
+func hasRun(s *session, store *record.Store, id string) bool {
+	_, err := store.Run(s.ctx, id)
+	return err == nil
+}
+
+func showRun(s *session) error {
+	store, id, err := s.openFor(record.Latest)
+	if err != nil {
+		return err
+	}
+	run, err := store.Run(s.ctx, id)
+	if err != nil {
+		return err
+	}
+	cut, err := cutShort(s, store, run.ID)
+	if err != nil {
+		return err
+	}
+	return s.print(run, func(w io.Writer) {
+		writeRun(w, run, loop.Live(store, run.ID), treeDir(store, run.ID))
+		if n := len(run.Rounds); n > 0 {
+			writeWords(w, run.Rounds[n-1].Report.Summary, run.Rounds[n-1].Report.Prose())
+		}
+		writeStop(w, s, run)
+		writeCutShort(w, cut)
+	})
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+
+	"github.com/urfave/cli/v2"
+
+	"git-runr/loop/prose"
+	"git-runr/loop/record"
+	"git-runr/loop/safetext"
+)
+
+func (p *program) syncCommand() *cli.Command {
+	return &cli.Command{
+		Name: "sync", Usage: "exchange runs and reviews with a remote", ArgsUsage: "[REMOTE]",
+		Description: "Fetches the logs of others, takes over what only moved forward, and pushes this clone's log and\nthe notes. Nothing else is fetched or pushed. What git or this program refuses of a log is named, the\nrest is taken; what a log has lost in this clone is brought again. Ends with 11 when the remote does\nnot let this clone push its log, and with 75 when it cannot be reached.",
+		Action:      p.action(syncWith),
+	}
+}
+
+func syncWith(s *session) error {
+	name, err := s.arg("")
+	if err != nil {
+		return err
+	}
+	store, conf, err := s.configured()
+	if err != nil {
+		return err
+	}
+	remote, err := s.repo.ElectRemote(cmp.Or(name, conf.Sync.Remote))
+	if err != nil {
+		return err
+	}
+	done, err := store.Sync(s.ctx, remote, conf.Sync.Notes)
+	if err != nil {
+		return err
+	}
+	if err := s.print(done, func(w io.Writer) { writeSynced(w, done) }); err != nil || done.Refused == nil {
+		return err
+	}
+	if s.json {
+		return endWith(exitState)
+	}
+	return refusedProblem(done.Refused)
+}
+
+// unreadableShown is how many of the records that say nothing a sync names.
+const unreadableShown = 5
+
+func writeSynced(w io.Writer, done record.Synced) {
+	for _, line := range done.Recovered {
+		fmt.Fprintf(w, "recovered: %s\n", safetext.Line(line))
+	}
+	fmt.Fprintf(w, "Synced with %s: %s from %s; %s of ours pushed.\n", done.Remote, prose.Count(done.Taken, "new event"), prose.Count(len(done.Writers), "writer"), prose.Count(done.Pushed, "event"))
+	for _, r := range done.Rejected {
+		fmt.Fprintf(w, "not taken over from %s: %s\n", safetext.Line(r.Writer), safetext.Line(r.Reason))
+	}
+	for i, r := range done.Unreadable {
+		if i == unreadableShown {
+			fmt.Fprintf(w, "and %s more cannot be read: git runr fsck names them\n", prose.Count(len(done.Unreadable)-i, "event"))
+			break
+		}
+		fmt.Fprintf(w, "left out, from %s: %s\n", safetext.Line(r.Writer), safetext.Line(r.Reason))
+	}
+	for _, r := range done.Missing {
+		fmt.Fprintf(w, "damaged here, and the remote does not have it: the log of %s: %s\n", safetext.Line(r.Writer), safetext.Line(r.Reason))
+	}
+	for _, lost := range done.Lost {
+		fmt.Fprintf(w, "not counted: %s\n", safetext.Line(lost))
+	}
+	if done.NotesWhy != "" {
+		fmt.Fprintf(w, "notes not pushed: %s\n", safetext.Line(done.NotesWhy))
+	}
+	if done.Foreign != "" {
+		fmt.Fprintf(w, "notes of somebody else's hand were at %s; they are in the history of %s there: git show %s\n", done.Remote, record.NotesRef, done.Foreign.Short())
+	}
+	if done.Renewed {
+		fmt.Fprintln(w, "This clone was copied with its configuration: it writes under a new id from now on.")
+	}
+}

@@ -1,0 +1,225 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"git-runr/loop/safetext"
+)
+
+// trustStore keeps which commands of which repository the user has approved. It
+// lies outside every repository, one file a repository, and nothing else takes
+// part in the decision: no variable, key or ref can grant trust.
+type trustStore struct {
+	Dir string // "" when there is no home: nothing is trusted then
+}
+
+// trustState is what the user has said about a repository's commands.
+type trustState string
+
+const (
+	trustGiven   trustState = "trusted"
+	trustMissing trustState = "untrusted" // never approved
+	trustChanged trustState = "changed"   // other commands were approved
+)
+
+// trustRecord is the file: what was approved, in the open so that a change of it
+// can be shown, bound by the hash to the repository.
+type trustRecord struct {
+	V          int             `json:"v"`
+	Repository string          `json:"repository"`
+	Approved   json.RawMessage `json:"approved"`
+	SHA256     string          `json:"sha256"`
+	At         time.Time       `json:"at"`
+}
+
+// maxTrustFile is the most bytes of a record: twice a configuration file.
+const maxTrustFile = 2 * maxConfigFile
+
+// newTrustStore is the store under XDG_STATE_HOME, else ~/.local/state.
+func newTrustStore(getenv func(string) string) trustStore {
+	return trustStore{Dir: underHome(getenv, "XDG_STATE_HOME", filepath.FromSlash(".local/state"), "git-runr/trust")}
+}
+
+// status says whether canonical (see config.executables) is approved for the
+// repository whose common git directory is identity; its worktrees share that,
+// another clone has its own. approved is what was approved before, nil for
+// nothing. A record that cannot be read is no approval.
+func (t trustStore) status(identity string, canonical []byte) (state trustState, approved []byte) {
+	record, err := t.read(identity)
+	switch {
+	case err != nil:
+		return trustMissing, nil
+	case record.SHA256 == trustHash(identity, canonical):
+		return trustGiven, record.Approved
+	}
+	return trustChanged, record.Approved
+}
+
+// approve records canonical as approved, in place of what was.
+func (t trustStore) approve(identity string, canonical []byte, now time.Time) error {
+	if t.Dir == "" {
+		return problemf(exitUntrusted, "there is no place to keep trust: neither XDG_STATE_HOME nor HOME is an absolute path").
+			withHint("HOME=/home/you git runr trust")
+	}
+	if !filepath.IsAbs(identity) || !json.Valid(canonical) {
+		return fmt.Errorf("approve %q: not an absolute path with canonical JSON", identity)
+	}
+	var record bytes.Buffer
+	enc := json.NewEncoder(&record)
+	enc.SetEscapeHTML(false) // what was approved must stay the bytes that were hashed
+	err := enc.Encode(trustRecord{
+		V: 1, Repository: realPath(identity), Approved: canonical,
+		SHA256: trustHash(identity, canonical), At: now.UTC().Truncate(time.Second),
+	})
+	if err != nil {
+		return fmt.Errorf("encode trust: %w", err)
+	}
+	if err := os.MkdirAll(t.Dir, 0o700); err != nil {
+		return fmt.Errorf("record trust: %w", err)
+	}
+	if err := writeFileSafely(t.file(identity), record.Bytes()); err != nil {
+		return fmt.Errorf("record trust: %w", err)
+	}
+	return nil
+}
+
+// revoke forgets what was approved; had says whether anything was.
+func (t trustStore) revoke(identity string) (had bool, err error) {
+	if t.Dir == "" {
+		return false, nil
+	}
+	switch err := os.Remove(t.file(identity)); {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("revoke trust: %w", err)
+	}
+	return true, nil
+}
+
+func (t trustStore) read(identity string) (trustRecord, error) {
+	var record trustRecord
+	if t.Dir == "" || !filepath.IsAbs(identity) {
+		return record, fs.ErrNotExist
+	}
+	info, err := os.Lstat(t.file(identity))
+	if err != nil {
+		return record, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxTrustFile {
+		return record, fmt.Errorf("read trust: not a record of ours")
+	}
+	data, err := os.ReadFile(t.file(identity))
+	if err != nil {
+		return record, err
+	}
+	if err := json.Unmarshal(data, &record); err != nil {
+		return record, fmt.Errorf("read trust: %w", err)
+	}
+	if record.V != 1 || record.SHA256 != trustHash(identity, record.Approved) {
+		return record, fmt.Errorf("read trust: the record does not hold together")
+	}
+	return record, nil
+}
+
+// file is named by the repository, so that a new approval replaces the old one.
+func (t trustStore) file(identity string) string {
+	sum := sha256.Sum256([]byte(realPath(identity)))
+	return filepath.Join(t.Dir, hex.EncodeToString(sum[:])+".json")
+}
+
+// trustHash binds the commands to the repository. A path holds no NUL, so the two
+// cannot be mistaken for each other.
+func trustHash(identity string, canonical []byte) string {
+	h := sha256.New()
+	h.Write([]byte(realPath(identity) + "\x00"))
+	h.Write(canonical)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// realPath makes one of the names that symbolic links give a directory.
+func realPath(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return filepath.Clean(path)
+}
+
+// writeFileSafely writes a file only its owner can read, so that a crash leaves
+// the old or the new content.
+func writeFileSafely(path string, data []byte) error {
+	dir := filepath.Dir(path)
+	temp, err := os.CreateTemp(dir, ".new-*") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temp.Name())
+	_, err = temp.Write(data)
+	if err := errors.Join(err, temp.Sync(), temp.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(temp.Name(), path); err != nil {
+		return err
+	}
+	return syncDir(dir)
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Sync()
+}
+
+// trustDiff shows what changed between two approvals, one line a key: "- KEY =
+// VALUE" for what goes, "+ KEY = VALUE" for what comes, in the order of keys. With
+// no old one it lists everything.
+func trustDiff(old, new []byte) string {
+	before, after := trustLines(old), trustLines(new)
+	keys := maps.Clone(before)
+	maps.Copy(keys, after)
+	var b strings.Builder
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		was, gone := before[key]
+		is, comes := after[key]
+		if was == is && gone == comes {
+			continue
+		}
+		if gone {
+			b.WriteString(safetext.Line("- "+key+" = "+was) + "\n")
+		}
+		if comes {
+			b.WriteString(safetext.Line("+ "+key+" = "+is) + "\n")
+		}
+	}
+	return b.String()
+}
+
+// trustLines flattens canonical JSON to key and value; what is not that is empty.
+func trustLines(canonical []byte) map[string]string {
+	var tables map[string]map[string]json.RawMessage
+	if json.Unmarshal(canonical, &tables) != nil {
+		return map[string]string{}
+	}
+	lines := map[string]string{}
+	for table, keys := range tables {
+		for key, value := range keys {
+			lines[table+"."+key] = string(bytes.TrimSpace(value))
+		}
+	}
+	return lines
+}
