@@ -239,7 +239,7 @@ func newAuditGraph(commits []gitstore.LoggedCommit, from gitstore.ID) auditGraph
 // is where the view begins.
 func (g auditGraph) coveredBy(review record.Review) []gitstore.ID {
 	subject := review.Request.Subject
-	answered := review.Status == record.ReviewSubmit || review.Status == record.ReviewClaim || review.Status == record.ReviewResolve
+	answered := review.Status == record.ReviewSubmitted || review.Status == record.ReviewClaimed || review.Status == record.ReviewResolved
 	if outcome := review.Outcome(); !answered || outcome == "" || outcome == record.OutcomeNothing || len(subject.Paths) > 0 {
 		return nil
 	}

@@ -25,7 +25,7 @@ func logged(name, message string, files []string, parents ...string) gitstore.Lo
 // auditedRuns is one run with a fix by a person, landed as one commit.
 func auditedRuns() []record.Run {
 	return []record.Run{{
-		ID: runID, Status: record.RunComplete, Plan: record.RunPlan{Entity: record.Entity{Identifier: "T1", Title: "Add a thing"}},
+		ID: runID, Status: record.RunCompleted, Plan: record.RunPlan{Entity: record.Entity{Identifier: "T1", Title: "Add a thing"}},
 		Attempts: []record.Attempt{{Number: 1, Commit: commitID("a1"), Files: []string{"b.go", "a.go"}}, {Number: 2, Commit: commitID("a2"), Files: []string{"c.go"}}},
 		Interventions: []record.Intervention{{
 			Number: 1, Reason: record.InterveneManualFix, Commit: commitID("1f"), Files: []string{"c.go"}, Commits: []gitstore.ID{commitID("1e"), commitID("a2")},
@@ -92,9 +92,9 @@ func TestAuditReviews(t *testing.T) {
 	}
 	open := auditedReview(record.ReviewOpen, record.SubjectCommit, "2", "3")
 	open.Submissions = nil
-	nothing := auditedReview(record.ReviewSubmit, record.SubjectCommit, "2", "3")
+	nothing := auditedReview(record.ReviewSubmitted, record.SubjectCommit, "2", "3")
 	nothing.Submissions[0].Outcome = record.OutcomeNothing
-	part := auditedReview(record.ReviewSubmit, record.SubjectCommit, "2", "3")
+	part := auditedReview(record.ReviewSubmitted, record.SubjectCommit, "2", "3")
 	part.Request.Subject.Paths = []string{"only/this"}
 	for _, test := range []struct {
 		name   string
@@ -103,17 +103,17 @@ func TestAuditReviews(t *testing.T) {
 		view   []gitstore.LoggedCommit
 		want   string // commits that are covered
 	}{
-		{"one commit", auditedReview(record.ReviewSubmit, record.SubjectCommit, "2", "3"), "", commits, "3"},
-		{"resolved", auditedReview(record.ReviewResolve, record.SubjectCommit, "2", "3"), "", commits, "3"},
-		{"claimed", auditedReview(record.ReviewClaim, record.SubjectCommit, "2", "3"), "", commits, "3"},
+		{"one commit", auditedReview(record.ReviewSubmitted, record.SubjectCommit, "2", "3"), "", commits, "3"},
+		{"resolved", auditedReview(record.ReviewResolved, record.SubjectCommit, "2", "3"), "", commits, "3"},
+		{"claimed", auditedReview(record.ReviewClaimed, record.SubjectCommit, "2", "3"), "", commits, "3"},
 		{"not answered", open, "", commits, ""},
 		{"nothing seen", nothing, "", commits, ""},
 		{"some paths only", part, "", commits, ""},
-		{"a range", auditedReview(record.ReviewSubmit, record.SubjectRange, "2", "4"), "", commits, "4 3"},
-		{"a range over a merge", auditedReview(record.ReviewSubmit, record.SubjectRange, "4", "6"), "", commits, "6 5"},
-		{"a range from where the view begins", auditedReview(record.ReviewSubmit, record.SubjectRange, "1", "4"), commitID("1"), commits[:5], "4 3 2"},
-		{"a range from elsewhere", auditedReview(record.ReviewSubmit, record.SubjectRange, "9", "4"), "", commits, "4"},
-		{"a commit elsewhere", auditedReview(record.ReviewSubmit, record.SubjectRange, "2", "9"), "", commits, ""},
+		{"a range", auditedReview(record.ReviewSubmitted, record.SubjectRange, "2", "4"), "", commits, "4 3"},
+		{"a range over a merge", auditedReview(record.ReviewSubmitted, record.SubjectRange, "4", "6"), "", commits, "6 5"},
+		{"a range from where the view begins", auditedReview(record.ReviewSubmitted, record.SubjectRange, "1", "4"), commitID("1"), commits[:5], "4 3 2"},
+		{"a range from elsewhere", auditedReview(record.ReviewSubmitted, record.SubjectRange, "9", "4"), "", commits, "4"},
+		{"a commit elsewhere", auditedReview(record.ReviewSubmitted, record.SubjectRange, "2", "9"), "", commits, ""},
 	} {
 		var covered []string
 		for _, c := range NewAudit(test.view, test.from, nil, []record.Review{test.review}).Commits {
@@ -149,7 +149,7 @@ func TestAuditCoverage(t *testing.T) {
 }
 
 func TestAuditText(t *testing.T) {
-	review := auditedReview(record.ReviewSubmit, record.SubjectCommit, "", "5")
+	review := auditedReview(record.ReviewSubmitted, record.SubjectCommit, "", "5")
 	a := NewAudit([]gitstore.LoggedCommit{
 		logged("c1", "Merge runr/"+runID, nil, "a1", "a2"), logged("a1", "T1: Add a thing", nil), logged("1f", "Say please", nil), logged("5", "Mine", nil), logged("9", "", nil),
 	}, "", auditedRuns(), []record.Review{review})

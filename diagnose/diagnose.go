@@ -102,7 +102,7 @@ func Of(run record.Run, stop record.Stop) Diagnosis {
 		d.activity(run, stop)
 	}
 	d.SuggestedCommands = suggestions(run.Plan, checks, d.LastReviewRequests, known)
-	if run.Status == record.RunAbort || run.Status == record.RunSkipped { // there is nothing left to act on
+	if run.Status == record.RunAborted || run.Status == record.RunSkipped { // there is nothing left to act on
 		reason.Intervene, reason.Next, d.Resumable = "", afterwards, false
 	}
 	d.NextSteps = nextSteps(reason, run.ID)

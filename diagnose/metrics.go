@@ -138,7 +138,7 @@ func (c *counter) run(m *RunMetrics, h RunHistory) {
 	run := h.Run
 	m.add(run)
 	c.attempts = append(c.attempts, len(run.Attempts))
-	if rounds := answeredRounds(run); run.Status == record.RunComplete && run.Result == record.ResultPass && rounds > 0 {
+	if rounds := answeredRounds(run); run.Status == record.RunCompleted && run.Result == record.ResultPass && rounds > 0 {
 		c.rounds = append(c.rounds, rounds)
 		if rounds == 1 {
 			m.FirstReview++
@@ -185,13 +185,13 @@ func (m *RunMetrics) add(run record.Run) {
 	case record.RunRunning:
 		m.Running++
 		m.Ended--
-	case record.RunComplete:
+	case record.RunCompleted:
 		m.Completed++
 	case record.RunReviewing:
 		m.Reviewing++
 	case record.RunSkipped:
 		m.Skipped++
-	case record.RunAbort:
+	case record.RunAborted:
 		m.Aborted++
 	default:
 		m.Stopped++
@@ -221,7 +221,7 @@ func stopReasons(h RunHistory) []string {
 	}
 	var reasons []string
 	for _, e := range h.Events {
-		if e.Type != record.RunStopped && e.Type != record.ReviewLoopDetected || lost[e.ID] {
+		if e.Type != record.EventRunStopped && e.Type != record.EventReviewLoopDetected || lost[e.ID] {
 			continue
 		}
 		if stop, err := eventPayload[record.Stop](e); err == nil {
@@ -255,9 +255,9 @@ func (c *counter) review(m *ReviewMetrics, r record.Review) {
 	switch r.Status {
 	case record.ReviewOpen:
 		m.Open++
-	case record.ReviewCancel:
+	case record.ReviewCancelled:
 		m.Cancelled++
-	case record.ReviewResolve:
+	case record.ReviewResolved:
 		m.Resolved++
 		c.toResolve = append(c.toResolve, between(r.SubmittedAt, r.ResolvedAt))
 	}

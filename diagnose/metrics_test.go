@@ -40,12 +40,12 @@ func TestMetricsOfRuns(t *testing.T) {
 	attempts := make([]record.Attempt, 3)
 	failed := record.Round{Failure: &record.Failure{Reason: record.ReasonAgentTimeout}}
 	m := NewMetrics(periodStart, periodEnd, []RunHistory{
-		measured(record.Run{ID: "1", Status: record.RunComplete, Result: "pass", Rounds: rounds(0), Attempts: attempts[:1], Landed: &record.Landed{}}),
-		measured(record.Run{ID: "2", Status: record.RunComplete, Result: "pass", Rounds: append(rounds(0, 0, 0), failed), Attempts: attempts[:3]}),
-		measured(record.Run{ID: "3", Status: record.RunComplete, Result: "pass_with_issues", Rounds: rounds(0, 0)}), // a person let it pass
-		measured(record.Run{ID: "4", Status: record.RunComplete, Result: "pass"}),                                   // without a review
-		measured(record.Run{ID: "5", Status: record.RunReviewing}), measured(record.Run{ID: "6", Status: record.RunStop}), measured(record.Run{ID: "7", Status: record.RunRunning}),
-		measured(record.Run{ID: "8", Status: record.RunSkipped}), measured(record.Run{ID: "9", Status: record.RunAbort}),
+		measured(record.Run{ID: "1", Status: record.RunCompleted, Result: "pass", Rounds: rounds(0), Attempts: attempts[:1], Landed: &record.Landed{}}),
+		measured(record.Run{ID: "2", Status: record.RunCompleted, Result: "pass", Rounds: append(rounds(0, 0, 0), failed), Attempts: attempts[:3]}),
+		measured(record.Run{ID: "3", Status: record.RunCompleted, Result: "pass_with_issues", Rounds: rounds(0, 0)}), // a person let it pass
+		measured(record.Run{ID: "4", Status: record.RunCompleted, Result: "pass"}),                                   // without a review
+		measured(record.Run{ID: "5", Status: record.RunReviewing}), measured(record.Run{ID: "6", Status: record.RunStopped}), measured(record.Run{ID: "7", Status: record.RunRunning}),
+		measured(record.Run{ID: "8", Status: record.RunSkipped}), measured(record.Run{ID: "9", Status: record.RunAborted}),
 	}, nil)
 	r := m.Runs
 	if r.Total != 9 || r.Ended != 8 || r.Completed != 4 || r.Landed != 1 || r.FirstReview != 1 || r.SuccessRate == nil || *r.SuccessRate != 50 {
@@ -75,9 +75,9 @@ func TestMetricsPeriod(t *testing.T) {
 // TestMetricsStops: a stop that was resumed from counts, one that came too late does not.
 func TestMetricsStops(t *testing.T) {
 	h := newHistory(t)
-	h.add(0, record.RunStopped, record.Stop{Reason: record.ReasonInterrupted}).add(0, record.RunResumed, struct{}{})
-	h.add(0, record.ReviewLoopDetected, record.Stop{Reason: record.ReasonReviewLoop}).add(0, record.RunIntervened, record.Intervention{Reason: record.InterveneReviewLoop, By: "Ada"})
-	h.add(0, record.RunResumed, struct{}{}).add(0, record.RunStopped, record.Stop{Reason: record.ReasonInterrupted}).add(0, record.RunStopped, record.Stop{Reason: record.ReasonScope})
+	h.add(0, record.EventRunStopped, record.Stop{Reason: record.ReasonInterrupted}).add(0, record.EventRunResumed, struct{}{})
+	h.add(0, record.EventReviewLoopDetected, record.Stop{Reason: record.ReasonReviewLoop}).add(0, record.EventRunIntervened, record.Intervention{Reason: record.InterveneReviewLoop, By: "Ada"})
+	h.add(0, record.EventRunResumed, struct{}{}).add(0, record.EventRunStopped, record.Stop{Reason: record.ReasonInterrupted}).add(0, record.EventRunStopped, record.Stop{Reason: record.ReasonScope})
 	run, _ := record.FoldRun(h.events)
 	m := NewMetrics(periodStart, periodEnd, []RunHistory{{Run: run, Events: h.events}}, nil)
 	if want := []Tally{{record.ReasonInterrupted, 2}, {record.ReasonReviewLoop, 1}}; !slices.Equal(m.Stops, want) {
@@ -129,15 +129,15 @@ func TestMetricsFindings(t *testing.T) {
 
 func TestMetricsOfReviews(t *testing.T) {
 	submitted := func(after, resolved time.Duration, outcome record.Outcome) record.Review {
-		r := record.Review{CreatedAt: periodStart, Status: record.ReviewSubmit, SubmittedAt: periodStart.Add(after), Submissions: []record.Submission{{Outcome: outcome}}}
+		r := record.Review{CreatedAt: periodStart, Status: record.ReviewSubmitted, SubmittedAt: periodStart.Add(after), Submissions: []record.Submission{{Outcome: outcome}}}
 		if resolved != 0 {
-			r.Status, r.ResolvedAt = record.ReviewResolve, r.SubmittedAt.Add(resolved)
+			r.Status, r.ResolvedAt = record.ReviewResolved, r.SubmittedAt.Add(resolved)
 		}
 		return r
 	}
 	m := NewMetrics(periodStart, periodEnd, nil, []record.Review{
 		submitted(time.Minute, 0, record.OutcomePassed), submitted(time.Hour, 2*time.Hour, record.OutcomeFailed), submitted(-time.Hour, -time.Hour, record.OutcomeNothing),
-		{CreatedAt: periodStart, Status: record.ReviewOpen, Failure: &record.Failure{}}, {CreatedAt: periodStart, Status: record.ReviewCancel},
+		{CreatedAt: periodStart, Status: record.ReviewOpen, Failure: &record.Failure{}}, {CreatedAt: periodStart, Status: record.ReviewCancelled},
 	})
 	r := m.Reviews
 	if r.Requested != 5 || r.Submitted != 3 || r.Resolved != 2 || r.Open != 1 || r.Cancelled != 1 || r.Failed != 1 || r.Passed != 1 || r.NotPassed != 1 || r.Nothing != 1 {
@@ -168,7 +168,7 @@ func TestMetricsOfNothing(t *testing.T) {
 
 func TestMetricsText(t *testing.T) {
 	in := wholeRun(t)
-	review := record.Review{ID: "2", CreatedAt: periodStart, Status: record.ReviewSubmit, SubmittedAt: periodStart.Add(time.Minute), Submissions: []record.Submission{{
+	review := record.Review{ID: "2", CreatedAt: periodStart, Status: record.ReviewSubmitted, SubmittedAt: periodStart.Add(time.Minute), Submissions: []record.Submission{{
 		Outcome: record.OutcomeFailed, Report: reply.Report{Findings: []reply.Finding{{ID: "f-9", Severity: reply.Warning, File: "a.go", Rule: "todo"}}},
 	}}}
 	m := NewMetrics(periodStart, periodEnd.Add(90*time.Minute), []RunHistory{{Run: in.Run, Events: in.Events}}, []record.Review{review})
@@ -204,13 +204,13 @@ func TestRank(t *testing.T) {
 }
 
 func TestHistories(t *testing.T) {
-	events := newHistory(t).add(0, record.RunAborted, struct{}{}).events
+	events := newHistory(t).add(0, record.EventRunAborted, struct{}{}).events
 	other := newHistory(t).checks(1, "", 0).events[1]
 	other.Run = "20260107120000-bbbbbb" // its start is not here
 	review, _ := json.Marshal(record.ReviewRequest{Reviewer: "human"})
-	events = append(events, other, record.Event{Type: record.ReviewRequested, Review: "20260107120000-cccccc", Payload: review, ID: gitstore.ID("e")})
+	events = append(events, other, record.Event{Type: record.EventReviewRequested, Review: "20260107120000-cccccc", Payload: review, ID: gitstore.ID("e")})
 	runs, reviews := Histories(events, nil)
-	if len(runs) != 1 || runs[0].Run.Status != record.RunAbort || len(runs[0].Events) != 2 || len(reviews) != 1 || reviews[0].Request.Reviewer != "human" {
+	if len(runs) != 1 || runs[0].Run.Status != record.RunAborted || len(runs[0].Events) != 2 || len(reviews) != 1 || reviews[0].Request.Reviewer != "human" {
 		t.Errorf("runs %+v, reviews %+v", runs, reviews)
 	}
 	runs, reviews = Histories(events, func(id string) bool { return id != runID })

@@ -299,9 +299,9 @@ func nextAction(run record.Run, live bool) (action, command string) {
 		return "none", ""
 	case run.Status == record.RunRunning:
 		return "resume", "git runr resume " + run.ID
-	case run.Status == record.RunComplete && run.Landed == nil && !run.Plan.InPlace && run.Head() != run.Plan.Base:
+	case run.Status == record.RunCompleted && run.Landed == nil && !run.Plan.InPlace && run.Head() != run.Plan.Base:
 		return "land", "git runr land " + run.ID
-	case run.Stop == nil || run.Status != record.RunStop && run.Status != record.RunReviewing:
+	case run.Stop == nil || run.Status != record.RunStopped && run.Status != record.RunReviewing:
 		return "none", ""
 	}
 	reason := run.Stop.Explained()

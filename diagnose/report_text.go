@@ -151,7 +151,7 @@ func (r Report) outcomeLine() string {
 		return "unknown: the start of this run has not arrived in this clone"
 	case r.Outcome == record.RunRunning && !r.Live:
 		line += ", but no process on this machine carries it out"
-	case r.Outcome == record.RunComplete:
+	case r.Outcome == record.RunCompleted:
 		line += ": " + r.Result
 	}
 	if r.StopReason != "" {

@@ -231,21 +231,21 @@ func (t *timeline) add(e record.Event) {
 // entryReaders fill in an entry by the event's type. One that leaves Kind empty has
 // put what the event says into an earlier entry.
 var entryReaders = map[string]func(*timeline, *ReportEntry, record.Event) error{
-	record.RunStarted:         (*timeline).started,
-	record.AttemptStarted:     (*timeline).attemptStarted,
-	record.AttemptCompleted:   (*timeline).attemptCompleted,
-	record.AttemptReverted:    (*timeline).reverted,
-	record.ChecksCompleted:    (*timeline).checks,
-	record.RoundCompleted:     (*timeline).round,
-	record.ReviewLoopDetected: (*timeline).stopped,
-	record.RunStopped:         (*timeline).stopped,
-	record.RunAnswered:        (*timeline).answered,
-	record.RunCompleted:       (*timeline).completed,
-	record.RunLanded:          (*timeline).landed,
-	record.RunUnlanded:        (*timeline).unlanded,
-	record.RunAborted:         (*timeline).aborted,
-	record.RunResumed:         (*timeline).resumed,
-	record.RunIntervened:      (*timeline).intervened,
+	record.EventRunStarted:         (*timeline).started,
+	record.EventAttemptStarted:     (*timeline).attemptStarted,
+	record.EventAttemptCompleted:   (*timeline).attemptCompleted,
+	record.EventAttemptReverted:    (*timeline).reverted,
+	record.EventChecksCompleted:    (*timeline).checks,
+	record.EventRoundCompleted:     (*timeline).round,
+	record.EventReviewLoopDetected: (*timeline).stopped,
+	record.EventRunStopped:         (*timeline).stopped,
+	record.EventRunAnswered:        (*timeline).answered,
+	record.EventRunCompleted:       (*timeline).completed,
+	record.EventRunLanded:          (*timeline).landed,
+	record.EventRunUnlanded:        (*timeline).unlanded,
+	record.EventRunAborted:         (*timeline).aborted,
+	record.EventRunResumed:         (*timeline).resumed,
+	record.EventRunIntervened:      (*timeline).intervened,
 }
 
 // eventPayload decodes an event's payload into T.

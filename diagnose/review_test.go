@@ -13,7 +13,7 @@ const reviewID = "20260107120000-fedcba"
 
 func reviewed(submissions ...record.Submission) record.Review {
 	request := record.ReviewRequest{Subject: record.Subject{Commit: head, Title: "Add a thing"}}
-	return record.Review{ID: reviewID, Status: record.ReviewSubmit, Request: request, Submissions: submissions}
+	return record.Review{ID: reviewID, Status: record.ReviewSubmitted, Request: request, Submissions: submissions}
 }
 
 func TestReviewThatAsksForChanges(t *testing.T) {
@@ -65,7 +65,7 @@ func TestReviewWithNothingToSay(t *testing.T) {
 }
 
 func TestRunThatWasGivenUp(t *testing.T) {
-	for _, status := range []record.RunStatus{record.RunAbort, record.RunSkipped} {
+	for _, status := range []record.RunStatus{record.RunAborted, record.RunSkipped} {
 		run := stoppedRun()
 		run.Status = status
 		if d := diagnosisOf(run); d.Resumable || d.Intervention != "" || slices.ContainsFunc(d.SuggestedActions, func(a Action) bool { return strings.Contains(a.Command, "resume") }) {

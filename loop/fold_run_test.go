@@ -63,7 +63,7 @@ type story struct {
 func tell(t testing.TB, plan record.RunPlan, lines ...string) []record.Event {
 	t.Helper()
 	s := &story{t: t, tree: "tree-0"}
-	s.add(record.RunStarted, plan)
+	s.add(record.EventRunStarted, plan)
 	for _, line := range lines {
 		s.line(line)
 	}
@@ -98,31 +98,31 @@ func (s *story) line(line string) {
 		s.attempted(record.AttemptMode(words[0]), flags, values)
 	case "check":
 		exit := map[string]int{"ok": 0, "fail": 1}[words[1]]
-		s.add(record.ChecksCompleted, record.CheckRun{Step: cmp.Or(values["step"], "check"), Attempt: s.attempt, Results: []record.CheckResult{{Name: "test", ExitCode: exit}}})
+		s.add(record.EventChecksCompleted, record.CheckRun{Step: cmp.Or(values["step"], "check"), Attempt: s.attempt, Results: []record.CheckResult{{Name: "test", ExitCode: exit}}})
 	case "review":
 		s.reviewed(reply.Verdict(words[1]), flags[1:], values)
 	case "revert":
 		s.reverted(flags)
 	case "stop":
-		s.add(record.RunStopped, record.Stop{Reason: words[1]})
+		s.add(record.EventRunStopped, record.Stop{Reason: words[1]})
 	case "loop":
-		s.add(record.ReviewLoopDetected, record.Stop{Reason: record.ReasonReviewLoop, Round: s.rounds})
+		s.add(record.EventReviewLoopDetected, record.Stop{Reason: record.ReasonReviewLoop, Round: s.rounds})
 	case "answer":
-		s.add(record.RunAnswered, record.AnswerPayload{Choice: record.Choice(words[1])})
+		s.add(record.EventRunAnswered, record.AnswerPayload{Choice: record.Choice(words[1])})
 	case "complete":
-		s.add(record.RunCompleted, record.CompletedPayload{Result: words[1]})
+		s.add(record.EventRunCompleted, record.CompletedPayload{Result: words[1]})
 	case "land":
-		s.add(record.RunLanded, record.Landed{Commit: "landed"})
+		s.add(record.EventRunLanded, record.Landed{Commit: "landed"})
 	case "unland":
-		s.add(record.RunUnlanded, record.Landed{Commit: "landed"})
+		s.add(record.EventRunUnlanded, record.Landed{Commit: "landed"})
 	case "abort":
-		s.add(record.RunAborted, struct{}{})
+		s.add(record.EventRunAborted, struct{}{})
 	case "resume":
-		s.add(record.RunResumed, struct{}{})
+		s.add(record.EventRunResumed, struct{}{})
 	case "intervene":
 		s.intervened(flags)
 	case "asked":
-		s.add(record.ReviewRequested, record.ReviewRequest{Subject: record.Subject{Commit: "head"}, Reviewer: record.Human, Run: testRun, Round: s.rounds + 1})
+		s.add(record.EventReviewRequested, record.ReviewRequest{Subject: record.Subject{Commit: "head"}, Reviewer: record.Human, Run: testRun, Round: s.rounds + 1})
 	case "unknown":
 		s.add("of_a_newer_program", `{"later":true}`)
 	default:
@@ -135,7 +135,7 @@ func (s *story) attempted(mode record.AttemptMode, flags []string, values map[st
 		s.attempt++
 	}
 	a := record.Attempt{Number: s.attempt, Step: cmp.Or(values["step"], "implement"), Mode: mode, Agent: "imp", Files: []string{}}
-	s.add(record.AttemptStarted, a)
+	s.add(record.EventAttemptStarted, a)
 	if slices.Contains(flags, "begun") {
 		return
 	}
@@ -150,7 +150,7 @@ func (s *story) attempted(mode record.AttemptMode, flags []string, values map[st
 		a.Unclaimed = []string{"mine.go"}
 	}
 	a.Tree = s.tree
-	s.add(record.AttemptCompleted, a)
+	s.add(record.EventAttemptCompleted, a)
 }
 
 func (s *story) reviewed(verdict reply.Verdict, flags []string, values map[string]string) {
@@ -181,7 +181,7 @@ func (s *story) reviewed(verdict reply.Verdict, flags []string, values map[strin
 		round.Census, report = record.Census{Files: 1, Lines: 3}, record.EmptyReport()
 	}
 	round.Report = report
-	s.add(record.RoundCompleted, round)
+	s.add(record.EventRoundCompleted, round)
 }
 
 func (s *story) intervened(flags []string) {
@@ -195,7 +195,7 @@ func (s *story) intervened(flags []string) {
 			iv.Commands = append(iv.Commands, record.CheckResult{Command: "make test", ExitCode: exit})
 		}
 	}
-	s.add(record.RunIntervened, record.InterventionPayload{Intervention: iv, On: "by-ada"})
+	s.add(record.EventRunIntervened, record.InterventionPayload{Intervention: iv, On: "by-ada"})
 }
 
 func (s *story) reverted(flags []string) {
@@ -207,7 +207,7 @@ func (s *story) reverted(flags []string) {
 	if slices.Contains(flags, "left") {
 		done.Left = []string{"a.go"}
 	}
-	s.add(record.AttemptReverted, done)
+	s.add(record.EventAttemptReverted, done)
 }
 
 func foldRun(t testing.TB, events []record.Event) record.Run {
@@ -229,26 +229,26 @@ func TestRunEnds(t *testing.T) {
 	}{
 		{"implement check review", "implement", record.RunRunning, ""},
 		{"implement check review", "implement; check ok; review PASS", record.RunRunning, ""},
-		{"implement check review", "implement; check ok; review PASS; complete pass", record.RunComplete, "pass"},
+		{"implement check review", "implement; check ok; review PASS; complete pass", record.RunCompleted, "pass"},
 		{"implement review", "implement; review NEEDS_FIX; loop", record.RunReviewing, "abort"},
 		{"implement review", "implement; review NEEDS_FIX; stop review_loop_detected", record.RunReviewing, "abort"},
 		{"review", "review NEEDS_FIX; stop review_not_passed", record.RunReviewing, "abort"},
-		{"implement judgement-review", "implement; stop no_progress", record.RunStop, "abort"},
+		{"implement judgement-review", "implement; stop no_progress", record.RunStopped, "abort"},
 		{"implement review", "implement; stop no_progress", record.RunReviewing, "abort"},
-		{"implement review check", "implement; review NEEDS_FIX; loop", record.RunStop, "abort"},
-		{"implement review", "implement unchanged; stop no_change", record.RunStop, "abort"},
-		{"implement review", "implement; review PASS failure=agent_failed; stop agent_failed", record.RunStop, "abort"},
-		{"implement review", "implement; review PASS nothing; stop nothing_to_review", record.RunStop, "abort"},
-		{"implement review", "implement; review PASS failure=human_turn; stop human_turn", record.RunStop, "abort"},
-		{"implement review", "implement; stop of_a_newer_program", record.RunStop, "abort"},
-		{"implement review", "implement; review NEEDS_FIX; loop; answer commit; complete pass_with_issues", record.RunComplete, "pass_with_issues"},
-		{"implement review", "implement; review NEEDS_FIX; answer commit; complete pass_with_issues", record.RunComplete, "pass_with_issues"},
+		{"implement review check", "implement; review NEEDS_FIX; loop", record.RunStopped, "abort"},
+		{"implement review", "implement unchanged; stop no_change", record.RunStopped, "abort"},
+		{"implement review", "implement; review PASS failure=agent_failed; stop agent_failed", record.RunStopped, "abort"},
+		{"implement review", "implement; review PASS nothing; stop nothing_to_review", record.RunStopped, "abort"},
+		{"implement review", "implement; review PASS failure=human_turn; stop human_turn", record.RunStopped, "abort"},
+		{"implement review", "implement; stop of_a_newer_program", record.RunStopped, "abort"},
+		{"implement review", "implement; review NEEDS_FIX; loop; answer commit; complete pass_with_issues", record.RunCompleted, "pass_with_issues"},
+		{"implement review", "implement; review NEEDS_FIX; answer commit; complete pass_with_issues", record.RunCompleted, "pass_with_issues"},
 		{"implement review", "implement; review NEEDS_FIX; loop; answer skip", record.RunSkipped, "skipped"},
 		{"implement review", "implement; review NEEDS_FIX; answer skip", record.RunSkipped, "skipped"},
-		{"implement review", "implement; review NEEDS_FIX; answer skip; abort", record.RunAbort, "abort"},
+		{"implement review", "implement; review NEEDS_FIX; answer skip; abort", record.RunAborted, "abort"},
 		{"implement review", "implement; review NEEDS_FIX; loop; resume", record.RunRunning, ""},
 		{"implement review", "implement; stop interrupted; resume", record.RunRunning, ""},
-		{"implement review", "implement begun; abort", record.RunAbort, "abort"},
+		{"implement review", "implement begun; abort", record.RunAborted, "abort"},
 		{"implement review", "implement; unknown", record.RunRunning, ""},
 	} {
 		plan := testPlan()
@@ -316,7 +316,7 @@ func TestRunStartsOnce(t *testing.T) {
 	other.Base = "elsewhere"
 	again := tell(t, other)[0]
 	early := tell(t, testPlan(), "review PASS")[1]
-	review := reviewEventAt(9, record.ReviewRequested, record.ReviewRequest{})
+	review := reviewEventAt(9, record.EventReviewRequested, record.ReviewRequest{})
 	for name, with := range map[string][]record.Event{
 		"started twice":     append(slices.Clone(events), again),
 		"before the start":  append([]record.Event{early}, events...),
@@ -329,7 +329,7 @@ func TestRunStartsOnce(t *testing.T) {
 }
 
 func TestRunReportsUnreadableEvents(t *testing.T) {
-	for _, eventType := range []string{record.RunStarted, record.AttemptStarted, record.AttemptCompleted, record.AttemptReverted, record.ChecksCompleted, record.RoundCompleted, record.RunStopped, record.ReviewLoopDetected, record.RunAnswered, record.RunCompleted} {
+	for _, eventType := range []string{record.EventRunStarted, record.EventAttemptStarted, record.EventAttemptCompleted, record.EventAttemptReverted, record.EventChecksCompleted, record.EventRoundCompleted, record.EventRunStopped, record.EventReviewLoopDetected, record.EventRunAnswered, record.EventRunCompleted} {
 		events := tell(t, testPlan(), "implement")
 		want := foldRun(t, events)
 		broken := eventAt(9, eventType, `[]`)
@@ -388,7 +388,7 @@ func TestRunResumeStartsTheCountersAfresh(t *testing.T) {
 func TestRunLands(t *testing.T) {
 	events := tell(t, testPlan(), "implement", "review PASS", "complete pass", "land")
 	run := foldRun(t, events)
-	if run.Landed == nil || run.Landed.Commit != "landed" || !run.Landed.At.Equal(events[len(events)-1].Timestamp) || run.Status != record.RunComplete {
+	if run.Landed == nil || run.Landed.Commit != "landed" || !run.Landed.At.Equal(events[len(events)-1].Timestamp) || run.Status != record.RunCompleted {
 		t.Errorf("landed %+v, status %q", run.Landed, run.Status)
 	}
 	// A landing that is taken back can be made again.
@@ -418,8 +418,8 @@ func TestRunOpen(t *testing.T) {
 // randomRunEvent is an event that may or may not make sense where it comes.
 func randomRunEvent(rng *rand.Rand, clock int) record.Event {
 	types := []string{
-		record.AttemptStarted, record.AttemptCompleted, record.AttemptCompleted, record.AttemptReverted, record.ChecksCompleted, record.RoundCompleted, record.RoundCompleted, record.ReviewLoopDetected,
-		record.RunStopped, record.RunAnswered, record.RunCompleted, record.RunLanded, record.RunUnlanded, record.RunAborted, record.RunResumed, record.RunResumed, record.RunStarted, record.ReviewSubmitted, "newer",
+		record.EventAttemptStarted, record.EventAttemptCompleted, record.EventAttemptCompleted, record.EventAttemptReverted, record.EventChecksCompleted, record.EventRoundCompleted, record.EventRoundCompleted, record.EventReviewLoopDetected,
+		record.EventRunStopped, record.EventRunAnswered, record.EventRunCompleted, record.EventRunLanded, record.EventRunUnlanded, record.EventRunAborted, record.EventRunResumed, record.EventRunResumed, record.EventRunStarted, record.EventReviewSubmitted, "newer",
 	}
 	payloads := []string{
 		`{}`, `null`, ``, `[]`, `{"attempt":1,"step":"implement","mode":"implement","files":["a"],"commit":"c1","tree":"t1"}`,
@@ -433,7 +433,7 @@ func randomRunEvent(rng *rand.Rand, clock int) record.Event {
 	e := eventAt(clock, types[rng.IntN(len(types))], payloads[rng.IntN(len(payloads))])
 	e.Run = testRun
 	if clock <= 2 {
-		e = eventAt(clock, record.RunStarted, randomPlan(rng))
+		e = eventAt(clock, record.EventRunStarted, randomPlan(rng))
 		e.Run = testRun
 	}
 	return e
@@ -503,7 +503,7 @@ func TestRunMovesNoBranchButItsOwn(t *testing.T) {
 		}
 	}
 	for _, named := range []string{"precious", "runr/../precious", "", "runr/other"} {
-		started := eventAt(1, record.RunStarted, record.RunPlan{Branch: named, Base: main})
+		started := eventAt(1, record.EventRunStarted, record.RunPlan{Branch: named, Base: main})
 		started.Run = testRun
 		run, bad := record.FoldRun([]record.Event{started})
 		if len(bad) > 0 || run.Plan.Branch != "runr/"+testRun {

@@ -105,7 +105,7 @@ func runGarbage(ctx context.Context, s *record.Store, then time.Time) ([]RunGarb
 		return found, fmt.Errorf("list snapshots: %w", err)
 	}
 	over := func(status string) bool {
-		return slices.Contains([]record.RunStatus{record.RunComplete, record.RunSkipped, record.RunAbort}, record.RunStatus(status))
+		return slices.Contains([]record.RunStatus{record.RunCompleted, record.RunSkipped, record.RunAborted}, record.RunStatus(status))
 	}
 	runs, _, err := s.Runs(ctx, record.Filter{Status: over})
 	if err != nil {
@@ -173,7 +173,7 @@ func needed(ctx context.Context, s *record.Store, line record.RunSummary) (bool,
 	if Live(s, line.ID) {
 		return true, nil
 	}
-	if line.Status != record.RunComplete || line.Landed {
+	if line.Status != record.RunCompleted || line.Landed {
 		return false, nil
 	}
 	run, err := s.Run(ctx, line.ID)

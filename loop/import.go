@@ -33,30 +33,30 @@ var ErrNoTimeline = errors.New("no event of a timeline in it")
 // Timeline is what another system recorded of its runs: runr's timeline.jsonl, as
 // it is written and as seeds 000 and 001 have it.
 type Timeline struct {
-	Runs     []ForeignRun
+	Runs     []SourceRun
 	Warnings []string // one line each, for people
 }
 
-// ForeignRun is one run of a timeline.
-type ForeignRun struct {
-	ID      string         // as the other system calls it; "" when the timeline does not say
-	Task    string         // text of its task, where the caller has it
-	Events  []ForeignEvent // by seq, else as they stood in the file
-	Read    int            // events of the run in the file
-	Skipped int            // of those, the ones of a type that is not known
-	Mark    string         // a name made from how the run began, for one without an ID
-	raws    []string       // hashes of its lines as they stood in the file
+// SourceRun is one run of a timeline.
+type SourceRun struct {
+	ID      string        // as the other system calls it; "" when the timeline does not say
+	Task    string        // text of its task, where the caller has it
+	Events  []SourceEvent // by seq, else as they stood in the file
+	Read    int           // events of the run in the file
+	Skipped int           // of those, the ones of a type that is not known
+	Mark    string        // a name made from how the run began, for one without an ID
+	raws    []string      // hashes of its lines as they stood in the file
 }
 
 // digest names the first n lines of the run: "N:HASH".
-func (f ForeignRun) digest(n int) string {
+func (f SourceRun) digest(n int) string {
 	sum := sha256.Sum256([]byte(strings.Join(f.raws[:n], "")))
 	return fmt.Sprintf("%d:%x", n, sum[:8])
 }
 
 // goesOn reports whether the timeline begins with the lines that digest names, or is
 // itself too short to tell. "" is of no lines.
-func (f ForeignRun) goesOn(digest string) bool {
+func (f SourceRun) goesOn(digest string) bool {
 	count, _, _ := strings.Cut(digest, ":")
 	n, err := strconv.Atoi(count)
 	return err != nil || n < 0 || n > len(f.raws) || f.digest(n) == digest
@@ -100,7 +100,7 @@ func (t *Timeline) finish() {
 		run.sort()
 		run.Read = len(run.Events)
 		for at, e := range run.Events {
-			if !knownForeign(e.Type) {
+			if !knownSource(e.Type) {
 				unknown[e.Type]++
 				run.Skipped++
 				run.Events[at].fields = nil // its time still says that something went on
@@ -130,7 +130,7 @@ func listTypes(counts map[string]int) string {
 
 // trim drops the oldest of too many events, but none that says what the run is.
 // It returns how many it dropped.
-func (f *ForeignRun) trim() int {
+func (f *SourceRun) trim() int {
 	extra := -maxRunActivity
 	for _, e := range f.Events {
 		if !planTypes[e.Type] {
@@ -138,7 +138,7 @@ func (f *ForeignRun) trim() int {
 		}
 	}
 	dropped := 0
-	f.Events = slices.DeleteFunc(f.Events, func(e ForeignEvent) bool {
+	f.Events = slices.DeleteFunc(f.Events, func(e SourceEvent) bool {
 		drop := dropped < extra && !planTypes[e.Type]
 		if drop {
 			dropped++
@@ -149,7 +149,7 @@ func (f *ForeignRun) trim() int {
 }
 
 // count is how many events of these types the run has.
-func (f ForeignRun) count(types ...string) int {
+func (f SourceRun) count(types ...string) int {
 	n := 0
 	for _, e := range f.Events {
 		if slices.Contains(types, e.Type) {
@@ -162,7 +162,7 @@ func (f ForeignRun) count(types ...string) int {
 // sort orders the events by seq. One without stays behind the one that it follows
 // in the file. The same line twice is one event; two events with one seq are two,
 // for the other system counts without a lock.
-func (f *ForeignRun) sort() {
+func (f *SourceRun) sort() {
 	seq := int64(0)
 	for i := range f.Events {
 		if f.Events[i].Seq > 0 {
@@ -170,9 +170,9 @@ func (f *ForeignRun) sort() {
 		}
 		f.Events[i].place = seq
 	}
-	slices.SortStableFunc(f.Events, func(a, b ForeignEvent) int { return cmp.Compare(a.place, b.place) })
+	slices.SortStableFunc(f.Events, func(a, b SourceEvent) int { return cmp.Compare(a.place, b.place) })
 	seen := map[string]bool{}
-	f.Events = slices.DeleteFunc(f.Events, func(e ForeignEvent) bool {
+	f.Events = slices.DeleteFunc(f.Events, func(e SourceEvent) bool {
 		if e.Seq == 0 {
 			return false
 		}
@@ -185,7 +185,7 @@ func (f *ForeignRun) sort() {
 
 // fillTimes gives an event without a time that of the one before it, and those at
 // the beginning the first that is known.
-func fillTimes(events []ForeignEvent) {
+func fillTimes(events []SourceEvent) {
 	var at time.Time
 	for _, e := range slices.Backward(events) {
 		if !e.At.IsZero() {
@@ -202,13 +202,13 @@ func fillTimes(events []ForeignEvent) {
 
 // groupRuns divides events by run. An event that names none belongs to the run of
 // the event before it, unless it is another first event: then files were joined.
-func groupRuns(events []ForeignEvent) []ForeignRun {
-	var runs []ForeignRun
+func groupRuns(events []SourceEvent) []SourceRun {
+	var runs []SourceRun
 	named := map[string]int{}
 	current := -1
 	var seen map[string]bool // lines of the current run
 	begin := func(id string) {
-		runs = append(runs, ForeignRun{ID: id})
+		runs = append(runs, SourceRun{ID: id})
 		current, seen = len(runs)-1, map[string]bool{}
 		if id != "" {
 			named[id] = current
@@ -236,11 +236,11 @@ func groupRuns(events []ForeignEvent) []ForeignRun {
 }
 
 // first reports whether e is how a run begins.
-func (e ForeignEvent) first() bool { return e.Seq == 1 || e.Seq == 0 && e.Type == foreignStarted }
+func (e SourceEvent) first() bool { return e.Seq == 1 || e.Seq == 0 && e.Type == sourceStarted }
 
 // newLines reports whether events, up to where the next run begins, say something that
 // is not in seen: then the line before them, which stands twice, begins another run.
-func newLines(events []ForeignEvent, seen map[string]bool) bool {
+func newLines(events []SourceEvent, seen map[string]bool) bool {
 	for _, e := range events {
 		if e.run != "" || e.first() {
 			return false
@@ -253,8 +253,8 @@ func newLines(events []ForeignEvent, seen map[string]bool) bool {
 }
 
 // beginsAgain reports whether e is the first event of another run than f.
-func (f *ForeignRun) beginsAgain(e ForeignEvent) bool {
-	return e.first() && slices.ContainsFunc(f.Events, func(o ForeignEvent) bool {
+func (f *SourceRun) beginsAgain(e SourceEvent) bool {
+	return e.first() && slices.ContainsFunc(f.Events, func(o SourceEvent) bool {
 		return o.run == "" && o.Seq == e.Seq && (e.Seq == 1 || o.Type == e.Type) && o.raw != e.raw
 	})
 }
@@ -279,8 +279,8 @@ func (r *timelineReader) refuse(format string, args ...any) {
 	}
 }
 
-func (r *timelineReader) events() ([]ForeignEvent, error) {
-	var events []ForeignEvent
+func (r *timelineReader) events() ([]SourceEvent, error) {
+	var events []SourceEvent
 	for {
 		line, whole, err := r.next()
 		if err != nil && !errors.Is(err, io.EOF) {
@@ -293,7 +293,7 @@ func (r *timelineReader) events() ([]ForeignEvent, error) {
 		if line = bytes.TrimSpace(line); !whole {
 			r.refuse("longer than %d MiB", maxTimelineLine>>20)
 		} else if len(line) > 0 {
-			event, bad := decodeForeign(line)
+			event, bad := decodeSource(line)
 			if event.Line = r.line; bad != nil {
 				r.refuse("%v", bad)
 			} else {

@@ -12,12 +12,12 @@ import (
 	"git-runr/loop/record"
 )
 
-// maxForeignOutput is how much of a command's output is kept, in bytes: its end.
-const maxForeignOutput = 256 << 10
+// maxSourceOutput is how much of a command's output is kept, in bytes: its end.
+const maxSourceOutput = 256 << 10
 
 // verified keeps the evidence of verification commands until their turn is over:
 // the other system writes one event a tier.
-func (im *importer) verified(e ForeignEvent) {
+func (im *importer) verified(e SourceEvent) {
 	im.active()
 	results := e.fields.objects("command_results")
 	for _, r := range results {
@@ -40,10 +40,10 @@ func (im *importer) verified(e ForeignEvent) {
 // same turn, no longer counts.
 func (im *importer) evidenceOf(command string, exit int, output string) {
 	command = prose.Cut(strings.TrimSpace(command), 4<<10)
-	if command == "" || len(im.pending) >= maxForeignList {
+	if command == "" || len(im.pending) >= maxSourceList {
 		return
 	}
-	if over := len(output) - maxForeignOutput; over > 0 {
+	if over := len(output) - maxSourceOutput; over > 0 {
 		output = "…\n" + strings.ToValidUTF8(output[over:], "")
 	}
 	im.pending = slices.DeleteFunc(im.pending, func(c record.CheckResult) bool { return c.Command == command })
@@ -56,7 +56,7 @@ func (im *importer) evidenceOf(command string, exit int, output string) {
 }
 
 // verifyFailed tells which command failed where the event before it did not say.
-func (im *importer) verifyFailed(e ForeignEvent) {
+func (im *importer) verifyFailed(e SourceEvent) {
 	im.active()
 	failed := strings.TrimSpace(e.fields.text("failed_command"))
 	for i, c := range im.pending {
@@ -77,7 +77,7 @@ func (im *importer) verifyFailed(e ForeignEvent) {
 
 // verifyComplete ends a turn. Its own list matters where the commands were not
 // recorded one by one.
-func (im *importer) verifyComplete(e ForeignEvent) {
+func (im *importer) verifyComplete(e SourceEvent) {
 	im.active()
 	if len(im.pending) == 0 {
 		for _, c := range e.fields.object("verification_evidence").objects("commands_run") {
@@ -105,7 +105,7 @@ func (im *importer) flushChecks() {
 	run.Results = record.WithoutOutput(run.Results)
 	now := im.at
 	im.at = im.checkedAt
-	im.add(record.ChecksCompleted, checksTitle(run), run, attachments)
+	im.add(record.EventChecksCompleted, checksTitle(run), run, attachments)
 	im.at = now
 }
 

@@ -16,10 +16,10 @@ import (
 	"git-runr/loop/prose"
 )
 
-// ForeignEvent is one line of a timeline, in either of its envelopes:
+// SourceEvent is one line of a timeline, in either of its envelopes:
 // {seq, timestamp, type, source, payload}, or {type or event_type, timestamp,
 // runId} with the fields in a payload or beside them.
-type ForeignEvent struct {
+type SourceEvent struct {
 	Line   int
 	Seq    int64     // from 1; 0 when the event has none
 	At     time.Time // UTC; the zero Time when no event of the run has one
@@ -29,20 +29,20 @@ type ForeignEvent struct {
 	run    string // id of the run, where the event names it
 	place  int64  // by which events are ordered
 	raw    string // hash of the line
-	fields foreignFields
+	fields sourceFields
 }
 
-// foreignFields are the fields of an event or of an object in one.
-type foreignFields map[string]json.RawMessage
+// sourceFields are the fields of an event or of an object in one.
+type sourceFields map[string]json.RawMessage
 
 // Types of events that say what a run is.
 const (
-	foreignStarted  = "run_started"
-	foreignPlan     = "plan_generated"
-	foreignWorktree = "worktree_created"
+	sourceStarted  = "run_started"
+	sourcePlan     = "plan_generated"
+	sourceWorktree = "worktree_created"
 )
 
-var planTypes = map[string]bool{foreignStarted: true, foreignPlan: true, foreignWorktree: true}
+var planTypes = map[string]bool{sourceStarted: true, sourcePlan: true, sourceWorktree: true}
 
 // quietTypes are runr's other events, which say nothing that a native run keeps.
 var quietTypes = map[string]bool{
@@ -55,30 +55,30 @@ var quietTypes = map[string]bool{
 	"continue_success": true, "milestone_complete": true,
 }
 
-func knownForeign(eventType string) bool {
+func knownSource(eventType string) bool {
 	return planTypes[eventType] || quietTypes[eventType] || importHandlers[eventType] != nil
 }
 
 // ownRunTypes are the events whose payload names the run that they belong to.
 var ownRunTypes = map[string]bool{"run_resumed": true, "run_submitted": true, "submit_validation_failed": true}
 
-// decodeForeign reads one line, which is not blank.
-func decodeForeign(line []byte) (ForeignEvent, error) {
+// decodeSource reads one line, which is not blank.
+func decodeSource(line []byte) (SourceEvent, error) {
 	if line[0] != '{' {
-		return ForeignEvent{}, errors.New("not a JSON object")
+		return SourceEvent{}, errors.New("not a JSON object")
 	}
-	var top foreignFields
+	var top sourceFields
 	if err := strictjson.Decode(line, &top); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return ForeignEvent{}, errors.New("cut off")
+		return SourceEvent{}, errors.New("cut off")
 	} else if err != nil {
-		return ForeignEvent{}, err
+		return SourceEvent{}, err
 	}
 	sum := sha256.Sum256(line)
-	e := ForeignEvent{
+	e := SourceEvent{
 		Type: top.text("type"), Source: top.text("source"), Seq: top.number("seq"), At: top.time("timestamp"),
 		run: prose.Cut(prose.OneLine(top.text("runId", "run_id")), 100), raw: string(sum[:]), fields: top,
 	}
-	if other := top.text("event_type"); other != "" && !knownForeign(e.Type) {
+	if other := top.text("event_type"); other != "" && !knownSource(e.Type) {
 		e.Type = other
 	}
 	if e.Type == "" {
@@ -100,10 +100,10 @@ func decodeForeign(line []byte) (ForeignEvent, error) {
 }
 
 // mark names the run that begins with e.
-func (e ForeignEvent) mark() string { return "timeline-" + hex.EncodeToString([]byte(e.raw)[:6]) }
+func (e SourceEvent) mark() string { return "timeline-" + hex.EncodeToString([]byte(e.raw)[:6]) }
 
 // text is the first of the fields that holds a string or a number; "" when none does.
-func (f foreignFields) text(keys ...string) string {
+func (f sourceFields) text(keys ...string) string {
 	for _, key := range keys {
 		raw := f[key]
 		var s string
@@ -119,23 +119,23 @@ func (f foreignFields) text(keys ...string) string {
 }
 
 // prose is text as a person or an agent wrote it, or JSON for what is no string.
-func (f foreignFields) prose(keys ...string) string {
+func (f sourceFields) prose(keys ...string) string {
 	for _, key := range keys {
 		if text := f.text(key); text != "" {
-			return prose.Cut(text, maxForeignText)
+			return prose.Cut(text, maxSourceText)
 		}
 		if raw := f[key]; len(raw) > 0 && string(raw) != "null" && string(raw) != `""` {
-			return prose.Cut(string(raw), maxForeignText)
+			return prose.Cut(string(raw), maxSourceText)
 		}
 	}
 	return ""
 }
 
-// maxForeignText is how much of one text is kept, in bytes.
-const maxForeignText = 256 << 10
+// maxSourceText is how much of one text is kept, in bytes.
+const maxSourceText = 256 << 10
 
 // number is a whole number from 1, as a number or in quotes; 0 for anything else.
-func (f foreignFields) number(key string) int64 {
+func (f sourceFields) number(key string) int64 {
 	n, err := strconv.ParseFloat(f.text(key), 64)
 	if err != nil || n < 1 || n > 1<<53 || n != math.Trunc(n) {
 		return 0
@@ -144,7 +144,7 @@ func (f foreignFields) number(key string) int64 {
 }
 
 // exit is a command's exit status; -1 for anything that is none.
-func (f foreignFields) exit(keys ...string) int {
+func (f sourceFields) exit(keys ...string) int {
 	n, err := strconv.Atoi(f.text(keys...))
 	if err != nil || n < 0 || n > 1<<16 {
 		return -1
@@ -152,18 +152,18 @@ func (f foreignFields) exit(keys ...string) int {
 	return n
 }
 
-func (f foreignFields) truth(key string) (value, there bool) {
+func (f sourceFields) truth(key string) (value, there bool) {
 	there = json.Unmarshal(f[key], &value) == nil && len(f[key]) > 0
 	return value, there
 }
 
-func (f foreignFields) duration(key string) time.Duration {
+func (f sourceFields) duration(key string) time.Duration {
 	return time.Duration(min(f.number(key), int64(365*24*time.Hour/time.Millisecond))) * time.Millisecond
 }
 
 // time reads RFC 3339, or seconds or milliseconds since 1970. A time that cannot be
 // that of a run is none.
-func (f foreignFields) time(key string) time.Time {
+func (f sourceFields) time(key string) time.Time {
 	text := f.text(key)
 	at, err := time.Parse(time.RFC3339, text)
 	if n, numErr := strconv.ParseInt(text, 10, 64); err != nil && numErr == nil {
@@ -178,30 +178,30 @@ func (f foreignFields) time(key string) time.Time {
 }
 
 // object is nil when the field is no object.
-func (f foreignFields) object(key string) foreignFields {
-	var inner foreignFields
+func (f sourceFields) object(key string) sourceFields {
+	var inner sourceFields
 	if json.Unmarshal(f[key], &inner) != nil {
 		return nil
 	}
 	return inner
 }
 
-// maxForeignList is how many items of a list are read.
-const maxForeignList = 500
+// maxSourceList is how many items of a list are read.
+const maxSourceList = 500
 
-func (f foreignFields) raws(key string) []json.RawMessage {
+func (f sourceFields) raws(key string) []json.RawMessage {
 	var items []json.RawMessage
 	if json.Unmarshal(f[key], &items) != nil {
 		return nil
 	}
-	return items[:min(len(items), maxForeignList)]
+	return items[:min(len(items), maxSourceList)]
 }
 
 // objects are the items of a list that are objects.
-func (f foreignFields) objects(key string) []foreignFields {
-	var list []foreignFields
+func (f sourceFields) objects(key string) []sourceFields {
+	var list []sourceFields
 	for _, raw := range f.raws(key) {
-		var inner foreignFields
+		var inner sourceFields
 		if json.Unmarshal(raw, &inner) == nil && inner != nil {
 			list = append(list, inner)
 		}
@@ -211,14 +211,14 @@ func (f foreignFields) objects(key string) []foreignFields {
 
 // lines are the items of a list, each on one line; an item that is no string is
 // its JSON. A string alone is a list of one.
-func (f foreignFields) lines(key string) []string {
+func (f sourceFields) lines(key string) []string {
 	var list []string
 	raws := f.raws(key)
 	if text := f.text(key); text != "" {
 		raws = []json.RawMessage{f[key]}
 	}
 	for i := range raws {
-		text := foreignFields{"": raws[i]}.prose("")
+		text := sourceFields{"": raws[i]}.prose("")
 		if text = strings.Join(strings.Fields(text), " "); text != "" {
 			list = append(list, prose.Cut(text, 4<<10))
 		}
@@ -227,7 +227,7 @@ func (f foreignFields) lines(key string) []string {
 }
 
 // paths are the items of a list that name files inside a repository, each once.
-func (f foreignFields) paths(key string) []string {
+func (f sourceFields) paths(key string) []string {
 	files := []string{}
 	seen := map[string]bool{}
 	for _, raw := range f.raws(key) {
@@ -245,7 +245,7 @@ func (f foreignFields) paths(key string) []string {
 
 // agent is who answered: the worker that the event names, else its source when that
 // is no part of the other system itself.
-func (e ForeignEvent) agent(role string) string {
+func (e SourceEvent) agent(role string) string {
 	name := e.fields.text("worker", "worker_type", "agent")
 	if name == "" {
 		name = e.Source

@@ -16,44 +16,44 @@ import (
 	"git-runr/loop/reply"
 )
 
-const foreignCheckpoint = "checkpoint_complete"
+const sourceCheckpoint = "checkpoint_complete"
 
 // importSource is the source of events that were imported.
 const importSource = "import"
 
 // importHandlers turn the other system's events into native ones.
-var importHandlers = map[string]func(*importer, ForeignEvent){
-	"phase_start":                (*importer).phase,
-	"worker_response":            (*importer).workerResponse,
-	"implement_complete":         (*importer).implemented,
-	"no_changes_evidence_ok":     (*importer).evidence,
-	"no_changes_evidence_failed": (*importer).evidence,
-	"verification":               (*importer).verified,
-	"verify_failed_retry":        (*importer).verifyFailed,
-	"verify_failed_max_retries":  (*importer).verifyFailed,
-	"verify_complete":            (*importer).verifyComplete,
-	"review_complete":            (*importer).reviewComplete,
-	"resume":                     (*importer).tookUp,
-	"run_resumed":                (*importer).tookUp,
-	"auto_resume_started":        (*importer).tookUp,
-	"parse_failed":               (*importer).parseFailed,
-	"guard_violation":            (*importer).violated,
-	"ownership_violation":        (*importer).violated,
-	"plan_scope_violation":       (*importer).violated,
-	"parallel_file_collision":    (*importer).violated,
-	"max_ticks_reached":          (*importer).stopping,
-	"run_dry_stop":               (*importer).stopping,
-	"run_complete":               (*importer).stopping,
-	record.ReviewLoopDetected:    (*importer).stopping,
-	record.RunStopped:            (*importer).stopping,
+var importHandlers = map[string]func(*importer, SourceEvent){
+	"phase_start":                  (*importer).phase,
+	"worker_response":              (*importer).workerResponse,
+	"implement_complete":           (*importer).implemented,
+	"no_changes_evidence_ok":       (*importer).evidence,
+	"no_changes_evidence_failed":   (*importer).evidence,
+	"verification":                 (*importer).verified,
+	"verify_failed_retry":          (*importer).verifyFailed,
+	"verify_failed_max_retries":    (*importer).verifyFailed,
+	"verify_complete":              (*importer).verifyComplete,
+	"review_complete":              (*importer).reviewComplete,
+	"resume":                       (*importer).tookUp,
+	"run_resumed":                  (*importer).tookUp,
+	"auto_resume_started":          (*importer).tookUp,
+	"parse_failed":                 (*importer).parseFailed,
+	"guard_violation":              (*importer).violated,
+	"ownership_violation":          (*importer).violated,
+	"plan_scope_violation":         (*importer).violated,
+	"parallel_file_collision":      (*importer).violated,
+	"max_ticks_reached":            (*importer).stopping,
+	"run_dry_stop":                 (*importer).stopping,
+	"run_complete":                 (*importer).stopping,
+	record.EventReviewLoopDetected: (*importer).stopping,
+	record.EventRunStopped:         (*importer).stopping,
 }
 
-// importer makes the native events of one foreign run. It folds as it goes, so that
+// importer makes the native events of one source run. It folds as it goes, so that
 // each event is made in the state that it will be read in. It has no effects: the
 // same timeline gives the same drafts, by which an import that was killed goes on.
 type importer struct {
 	run     record.Run
-	foreign ForeignRun
+	source  SourceRun
 	found   foundWork
 	explain func(record.Run, record.Stop) (record.Stop, map[string][]byte)
 	now     time.Time // of events without a time
@@ -77,17 +77,17 @@ type importer struct {
 // looks at the whole run.
 const maxExplained = 20
 
-// importRun is what becomes of foreign after run, which has only begun: the drafts
+// importRun is what becomes of source after run, which has only begun: the drafts
 // of all events but the first, and the run as they leave it.
-func importRun(run record.Run, foreign ForeignRun, found foundWork, now time.Time, explain func(record.Run, record.Stop) (record.Stop, map[string][]byte)) ([]record.NewEvent, record.Run, error) {
-	im := &importer{run: run, foreign: foreign, found: found, explain: explain, now: now, commits: map[int]string{}, problem: map[string]string{}}
+func importRun(run record.Run, source SourceRun, found foundWork, now time.Time, explain func(record.Run, record.Stop) (record.Stop, map[string][]byte)) ([]record.NewEvent, record.Run, error) {
+	im := &importer{run: run, source: source, found: found, explain: explain, now: now, commits: map[int]string{}, problem: map[string]string{}}
 	im.matchCheckpoints()
-	im.at = foreign.at(0, now)
+	im.at = source.at(0, now)
 	im.activity = im.at
-	im.stops = foreign.count(record.RunStopped, record.ReviewLoopDetected, "max_ticks_reached")
-	for i, e := range foreign.Events {
+	im.stops = source.count(record.EventRunStopped, record.EventReviewLoopDetected, "max_ticks_reached")
+	for i, e := range source.Events {
 		handle := importHandlers[e.Type]
-		im.at = foreign.at(i, now)
+		im.at = source.at(i, now)
 		if handle != nil {
 			handle(im, e)
 		}
@@ -119,11 +119,11 @@ func (im *importer) add(eventType, title string, payload any, attachments map[st
 // matchCheckpoints finds out which attempt each checkpoint commits.
 func (im *importer) matchCheckpoints() {
 	line := 0
-	for _, e := range im.foreign.Events {
+	for _, e := range im.source.Events {
 		switch {
 		case e.Type == "implement_complete", e.Type == "worker_response" && e.fields.text("phase") == "implement":
 			line = e.Line
-		case e.Type == foreignCheckpoint && line > 0:
+		case e.Type == sourceCheckpoint && line > 0:
 			im.commits[line] = e.fields.text("commit")
 			line = 0
 		}
@@ -161,14 +161,14 @@ func (im *importer) active() {
 		im.lastRound()
 		im.stop()
 		im.at = at
-		im.add(record.RunResumed, "from "+string(im.run.Status), struct{}{}, nil)
+		im.add(record.EventRunResumed, "from "+string(im.run.Status), struct{}{}, nil)
 	}
 	im.halt = nil
 }
 
-func (im *importer) tookUp(ForeignEvent) { im.active() }
+func (im *importer) tookUp(SourceEvent) { im.active() }
 
-func (im *importer) phase(e ForeignEvent) {
+func (im *importer) phase(e SourceEvent) {
 	im.active()
 	switch phase := strings.ToUpper(e.fields.text("phase")); phase {
 	case "VERIFY":
@@ -209,12 +209,12 @@ func (im *importer) begin(mode record.AttemptMode, agent string) {
 	}
 	im.open = true
 	a := record.Attempt{Number: number, Step: im.step(record.StepAgent), Mode: mode, Agent: agent, From: im.run.Head(), Files: []string{}}
-	im.add(record.AttemptStarted, fmt.Sprintf("attempt %d, %s", a.Number, a.Mode), a, nil)
+	im.add(record.EventAttemptStarted, fmt.Sprintf("attempt %d, %s", a.Number, a.Mode), a, nil)
 }
 
 // worked records the end of an attempt, which began with the event before when
 // nothing says when it did.
-func (im *importer) worked(e ForeignEvent, a record.Attempt, text string) {
+func (im *importer) worked(e SourceEvent, a record.Attempt, text string) {
 	im.active()
 	im.flushChecks()
 	if !im.open {
@@ -240,13 +240,13 @@ func (im *importer) worked(e ForeignEvent, a record.Attempt, text string) {
 	if a.Failure != nil {
 		title = fmt.Sprintf("attempt %d: %s", a.Number, a.Failure.Reason)
 	}
-	im.add(record.AttemptCompleted, title, a, attachments)
+	im.add(record.EventAttemptCompleted, title, a, attachments)
 	im.open, im.proof = false, ""
 }
 
 // implemented reads implement_complete: the other system's own list of changed
 // files, and the implementer's memo.
-func (im *importer) implemented(e ForeignEvent) {
+func (im *importer) implemented(e SourceEvent) {
 	memo := e.fields.prose("handoff_memo", "response", "content")
 	report := reply.ParseExecutor(memo)
 	a := record.Attempt{Agent: e.agent("implementer"), Files: e.fields.paths("changed_files")}
@@ -260,7 +260,7 @@ func (im *importer) implemented(e ForeignEvent) {
 }
 
 // workerResponse reads the event of a worker: an agent's answer, and in which phase.
-func (im *importer) workerResponse(e ForeignEvent) {
+func (im *importer) workerResponse(e SourceEvent) {
 	text := e.fields.prose("response", "content", "output", "text")
 	switch strings.ToLower(e.fields.text("phase")) {
 	case "implement":
@@ -272,7 +272,7 @@ func (im *importer) workerResponse(e ForeignEvent) {
 
 // implementerSaid keeps the whole answer as what the implementer showed. Which
 // files it changed nobody recorded, so there is nothing to compare its list with.
-func (im *importer) implementerSaid(e ForeignEvent, text string) {
+func (im *importer) implementerSaid(e SourceEvent, text string) {
 	said := implementerAnswer(text)
 	report := reply.ParseExecutor(said)
 	a := record.Attempt{
@@ -287,7 +287,7 @@ func (im *importer) implementerSaid(e ForeignEvent, text string) {
 func implementerAnswer(text string) string {
 	clean, _ := markdown.Clean(text, &markdown.Warnings{})
 	for _, span := range slices.Backward(markdown.JSON(markdown.Read(clean))) {
-		var answer foreignFields
+		var answer sourceFields
 		if !span.Valid || strictjson.Decode([]byte(span.Data), &answer) != nil || answer["handoff_memo"] == nil && answer["commands_run"] == nil {
 			continue
 		}
@@ -303,7 +303,7 @@ func implementerAnswer(text string) string {
 }
 
 // evidence is what an implementer shows for changing nothing.
-func (im *importer) evidence(e ForeignEvent) {
+func (im *importer) evidence(e SourceEvent) {
 	im.active()
 	im.proof = e.fields.prose("evidence", "evidence_provided")
 	if errors := e.fields.lines("errors"); len(errors) > 0 {
@@ -313,7 +313,7 @@ func (im *importer) evidence(e ForeignEvent) {
 
 // reviewComplete reads the reviewer's decision and changes as the reviewer itself
 // would have answered.
-func (im *importer) reviewComplete(e ForeignEvent) {
+func (im *importer) reviewComplete(e SourceEvent) {
 	changes := []json.RawMessage{}
 	raws := e.fields.raws("changes")
 	if e.fields.text("changes") != "" {
@@ -345,21 +345,21 @@ func readableChange(raw json.RawMessage) json.RawMessage {
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil
 	}
-	if _, err := reply.ReadChange(raw, &markdown.Warnings{}); err == nil && len(raw) <= maxForeignChange {
+	if _, err := reply.ReadChange(raw, &markdown.Warnings{}); err == nil && len(raw) <= maxSourceChange {
 		return raw
 	}
-	text, err := json.Marshal(prose.Cut(foreignFields{"": raw}.prose(""), maxForeignChange))
+	text, err := json.Marshal(prose.Cut(sourceFields{"": raw}.prose(""), maxSourceChange))
 	if err != nil { // unreachable: a string
 		return nil
 	}
 	return text
 }
 
-// maxForeignChange is how much of one change is kept, in bytes.
-const maxForeignChange = 16 << 10
+// maxSourceChange is how much of one change is kept, in bytes.
+const maxSourceChange = 16 << 10
 
 // reviewed records a round.
-func (im *importer) reviewed(e ForeignEvent, text string) {
+func (im *importer) reviewed(e SourceEvent, text string) {
 	im.active()
 	im.flushChecks()
 	im.round(e.agent("reviewer"), text)
@@ -390,7 +390,7 @@ func (im *importer) round(reviewer, text string) {
 		attachments["review.md"] = []byte(text)
 	}
 	title := fmt.Sprintf("round %d %s by %s, %s", round.Number, round.Report.Effective, reviewer, prose.Count(len(round.Report.Findings), "finding"))
-	im.add(record.RoundCompleted, title, round, attachments)
+	im.add(record.EventRoundCompleted, title, round, attachments)
 }
 
 // head is the commit that notes about the run's end go to; "" when nothing tells

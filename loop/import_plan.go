@@ -14,37 +14,37 @@ import (
 	"git-runr/loop/record"
 )
 
-// foundWork is what of a foreign run's commits is in this repository.
+// foundWork is what of a source run's commits is in this repository.
 type foundWork struct {
 	base    gitstore.ID                 // where the run began; "" when that is not known here
 	commits map[string]gitstore.ID      // checkpoints that go on from base, by their recorded id
 	trees   map[gitstore.ID]gitstore.ID // of those commits
 }
 
-// planForeign completes plan, which holds what is configured here and HEAD as its
+// planSource completes plan, which holds what is configured here and HEAD as its
 // base, by what the other system recorded. Nothing recorded becomes a command.
-func planForeign(ctx context.Context, s *record.Store, plan *record.RunPlan, foreign ForeignRun) (foundWork, error) {
-	found, err := findWork(ctx, s, foreign)
+func planSource(ctx context.Context, s *record.Store, plan *record.RunPlan, source SourceRun) (foundWork, error) {
+	found, err := findWork(ctx, s, source)
 	if err != nil {
 		return found, err
 	}
 	if found.base != "" {
 		plan.Base = found.base
 	}
-	plan.Imported = foreign.ID
-	task := foreign.Task
-	name := foreign.taskName()
+	plan.Imported = source.ID
+	task := source.Task
+	name := source.taskName()
 	if task == "" {
-		if task, err = taskFile(ctx, s, plan.Base, foreign, name); err != nil {
+		if task, err = taskFile(ctx, s, plan.Base, source, name); err != nil {
 			return found, err
 		}
 	}
-	foreign.describe(plan, name, task)
+	source.describe(plan, name, task)
 	return found, nil
 }
 
 // describe says what the run works on.
-func (f ForeignRun) describe(plan *record.RunPlan, name, task string) {
+func (f SourceRun) describe(plan *record.RunPlan, name, task string) {
 	milestones, goals := f.milestones()
 	if task == "" && !isTaskPath(name) {
 		task = name
@@ -56,7 +56,7 @@ func (f ForeignRun) describe(plan *record.RunPlan, name, task string) {
 	if plan.Entity.Title == "" && len(goals) > 0 {
 		plan.Entity.Title = prose.OneLine(goals[0])
 	}
-	plan.Task = prose.Cut(task, maxForeignText)
+	plan.Task = prose.Cut(task, maxSourceText)
 	if plan.DoneCriteria = milestones; plan.Task != "" {
 		plan.DoneCriteria = strings.TrimSpace(DoneCriteria(plan.Task) + "\n\n" + milestones)
 	}
@@ -64,18 +64,18 @@ func (f ForeignRun) describe(plan *record.RunPlan, name, task string) {
 		plan.Task = strings.TrimSpace(plan.Entity.Title + "\n\n" + milestones)
 	}
 	for _, e := range f.Events {
-		if n := e.fields.maxRounds(); e.Type == record.ReviewLoopDetected && n > 0 && n <= 100 {
+		if n := e.fields.maxRounds(); e.Type == record.EventReviewLoopDetected && n > 0 && n <= 100 {
 			plan.Policy.MaxRetries = n
 		}
 	}
 }
 
 // taskName is the task as run_started has it: the path of a file or a text.
-func (f ForeignRun) taskName() string {
+func (f SourceRun) taskName() string {
 	for _, e := range f.Events {
-		if e.Type == foreignStarted {
+		if e.Type == sourceStarted {
 			if name := strings.TrimSpace(e.fields.text("task", "task_path")); name != "" {
-				return prose.Cut(name, maxForeignText)
+				return prose.Cut(name, maxSourceText)
 			}
 		}
 	}
@@ -89,13 +89,13 @@ func isTaskPath(name string) bool {
 
 // taskFile is the task file as the run's base has it; "" when it has none. Only
 // what is committed is read: the path is a stranger's.
-func taskFile(ctx context.Context, s *record.Store, base gitstore.ID, foreign ForeignRun, name string) (string, error) {
+func taskFile(ctx context.Context, s *record.Store, base gitstore.ID, source SourceRun, name string) (string, error) {
 	if !isTaskPath(name) {
 		return "", nil
 	}
-	for _, e := range foreign.Events {
+	for _, e := range source.Events {
 		for _, key := range []string{"git_root", "repo_path"} {
-			if root := e.fields.object("repo").text(key); e.Type == foreignStarted && root != "" {
+			if root := e.fields.object("repo").text(key); e.Type == sourceStarted && root != "" {
 				name = strings.TrimPrefix(name, strings.TrimSuffix(root, "/")+"/")
 			}
 		}
@@ -114,9 +114,9 @@ func taskFile(ctx context.Context, s *record.Store, base gitstore.ID, foreign Fo
 }
 
 // milestones are those of the newest plan, as text for a prompt, and their goals.
-func (f ForeignRun) milestones() (text string, goals []string) {
+func (f SourceRun) milestones() (text string, goals []string) {
 	for _, e := range f.Events {
-		if e.Type != foreignPlan {
+		if e.Type != sourcePlan {
 			continue
 		}
 		var b strings.Builder
@@ -128,7 +128,7 @@ func (f ForeignRun) milestones() (text string, goals []string) {
 			writeItems(&b, "files", m.paths("files_expected"))
 			writeItems(&b, "done when", m.lines("done_checks"))
 		}
-		text = prose.Cut(strings.TrimSpace(b.String()), maxForeignText)
+		text = prose.Cut(strings.TrimSpace(b.String()), maxSourceText)
 	}
 	return text, goals
 }
@@ -140,17 +140,17 @@ func writeItems(b *strings.Builder, what string, items []string) {
 }
 
 // findWork looks for the run's commits in this repository.
-func findWork(ctx context.Context, s *record.Store, foreign ForeignRun) (foundWork, error) {
+func findWork(ctx context.Context, s *record.Store, source SourceRun) (foundWork, error) {
 	found := foundWork{commits: map[string]gitstore.ID{}, trees: map[gitstore.ID]gitstore.ID{}}
 	var err error
-	for _, e := range foreign.Events {
+	for _, e := range source.Events {
 		if found.base == "" && planTypes[e.Type] {
 			if found.base, err = commitHere(ctx, s, e.fields.text("base_sha")); err != nil {
 				return found, err
 			}
 		}
 	}
-	for _, sha := range foreign.checkpoints() {
+	for _, sha := range source.checkpoints() {
 		if err := findCheckpoint(ctx, s, &found, sha); err != nil {
 			return found, err
 		}
@@ -159,10 +159,10 @@ func findWork(ctx context.Context, s *record.Store, foreign ForeignRun) (foundWo
 }
 
 // checkpoints are the recorded ids of the run's commits, oldest first.
-func (f ForeignRun) checkpoints() []string {
+func (f SourceRun) checkpoints() []string {
 	var shas []string
 	for _, e := range f.Events {
-		if sha := e.fields.text("commit"); e.Type == foreignCheckpoint && sha != "" && len(shas) < maxForeignList {
+		if sha := e.fields.text("commit"); e.Type == sourceCheckpoint && sha != "" && len(shas) < maxSourceList {
 			shas = append(shas, sha)
 		}
 	}
@@ -212,7 +212,7 @@ func commitHere(ctx context.Context, s *record.Store, sha string) (gitstore.ID, 
 
 // began is the time in the id of the native run: that of the other system's id, so
 // that typing the latter finds the run; else when the run began; else now.
-func (f ForeignRun) began(now time.Time) time.Time {
+func (f SourceRun) began(now time.Time) time.Time {
 	if at, err := time.Parse(record.IDTime, f.ID); err == nil {
 		return at
 	}
@@ -224,7 +224,7 @@ func (f ForeignRun) began(now time.Time) time.Time {
 
 // at is the time of event i; now when the timeline has no times, or a clock that
 // is far ahead.
-func (f ForeignRun) at(i int, now time.Time) time.Time {
+func (f SourceRun) at(i int, now time.Time) time.Time {
 	if i >= len(f.Events) {
 		return now
 	}

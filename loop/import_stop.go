@@ -27,8 +27,8 @@ type halt struct {
 
 func (h halt) completed() bool { return h.code == "complete" }
 
-// foreignReasons are codes that have another name here.
-var foreignReasons = map[string]string{
+// sourceReasons are codes that have another name here.
+var sourceReasons = map[string]string{
 	"verification_failed": record.ReasonChecksFailed, "max_ticks_reached": record.ReasonBudget, "guard_violation": record.ReasonScope, "guard_fail": record.ReasonScope,
 	"ownership_violation": record.ReasonScope, "plan_scope_violation": record.ReasonScope, "implement_parse_failed": record.ReasonAgentFailed,
 	"plan_parse_failed": record.ReasonAgentFailed, "insufficient_evidence": record.ReasonNoChange,
@@ -37,7 +37,7 @@ var foreignReasons = map[string]string{
 // nativeReason is the registry's code for one of the other system's; a code that
 // the registry does not know stays what it is.
 func nativeReason(code string) string {
-	if reason, ok := foreignReasons[code]; ok {
+	if reason, ok := sourceReasons[code]; ok {
 		return reason
 	}
 	code = strings.Map(func(r rune) rune {
@@ -69,11 +69,11 @@ func (h *halt) say(format string, args ...any) {
 }
 
 // stopping reads an event by which the run ends.
-func (im *importer) stopping(e ForeignEvent) {
+func (im *importer) stopping(e SourceEvent) {
 	f := e.fields
 	code := strings.TrimSpace(prose.Cut(f.text("reason", "stop_reason"), 100))
 	switch e.Type {
-	case record.ReviewLoopDetected:
+	case record.EventReviewLoopDetected:
 		code = record.ReasonReviewLoop
 	case "max_ticks_reached":
 		code = e.Type
@@ -100,19 +100,19 @@ func (im *importer) stopping(e ForeignEvent) {
 }
 
 // requests are what the reviewer asked for, under either of its names there.
-func (f foreignFields) requests() []string {
+func (f sourceFields) requests() []string {
 	if asked := f.lines("unmet_requests"); len(asked) > 0 {
 		return asked
 	}
 	return f.lines("reviewer_requests")
 }
 
-func (f foreignFields) maxRounds() int {
+func (f sourceFields) maxRounds() int {
 	return int(min(max(f.number("max_review_rounds"), f.number("max_rounds")), 1<<20))
 }
 
 // sayLimits says which limit was passed, where the event has one.
-func (h *halt) sayLimits(f foreignFields) {
+func (h *halt) sayLimits(f sourceFields) {
 	if used, most := f.number("ticks_used"), f.number("max_ticks"); used > 0 && most > 0 {
 		h.say("%d of %d steps used", used, most)
 	}
@@ -129,7 +129,7 @@ func (h *halt) sayLimits(f foreignFields) {
 
 // violated reads an event that says what a stop will be for. What the implementer
 // did outside its scope ends its attempt, as it does natively.
-func (im *importer) violated(e ForeignEvent) {
+func (im *importer) violated(e SourceEvent) {
 	f := e.fields
 	if guard := f.object("guard"); guard != nil {
 		f = guard
@@ -153,7 +153,7 @@ func (im *importer) violated(e ForeignEvent) {
 }
 
 // parseFailed keeps why an answer could not be read, for the stop that may follow.
-func (im *importer) parseFailed(e ForeignEvent) {
+func (im *importer) parseFailed(e SourceEvent) {
 	im.active()
 	stage := e.fields.text("stage")
 	im.problem[stage+"_parse_failed"] = strings.TrimSpace(prose.Cut(e.fields.text("error"), 500))
@@ -194,14 +194,14 @@ func (im *importer) complete() {
 	if round := im.run.LastRound(); round != nil {
 		done.Open = round.Report.Findings
 	}
-	im.add(record.RunCompleted, done.Result, done, nil)
+	im.add(record.EventRunCompleted, done.Result, done, nil)
 }
 
 // beginNext begins the attempt that a resumed run would otherwise take for done: it
 // would pass, review or undo work that is not in this repository.
 func (im *importer) beginNext() {
 	next := im.run
-	for _, eventType := range []string{record.RunStopped, record.RunResumed} {
+	for _, eventType := range []string{record.EventRunStopped, record.EventRunResumed} {
 		event := record.Event{Type: eventType, Timestamp: im.at, Payload: []byte(`{"reason":"interrupted"}`)}
 		if err := next.Apply(event); err != nil && im.bad == nil { // unreachable: the payload is ours
 			im.bad = err
@@ -231,16 +231,16 @@ func (im *importer) beginAgain(mode record.AttemptMode) {
 	a := *last
 	a.Mode, a.StartedAt, a.EndedAt = mode, time.Time{}, time.Time{}
 	im.open = true
-	im.add(record.AttemptStarted, fmt.Sprintf("attempt %d, again: its work is not here", a.Number), a, nil)
+	im.add(record.EventAttemptStarted, fmt.Sprintf("attempt %d, again: its work is not here", a.Number), a, nil)
 }
 
 // stop records the pending stop, with its diagnosis, as the runner would.
 func (im *importer) stop() {
 	h := *im.halt
 	stop := record.Stop{Reason: nativeReason(h.code), At: im.at, LastActivity: im.activity, Detail: im.detail(h)}
-	eventType, title := record.RunStopped, stop.Reason
+	eventType, title := record.EventRunStopped, stop.Reason
 	if stop.Reason == record.ReasonReviewLoop {
-		eventType = record.ReviewLoopDetected
+		eventType = record.EventReviewLoopDetected
 		stop.Round, stop.MaxRounds = cmp.Or(h.round, im.refusedInARow()), cmp.Or(h.max, im.run.Plan.Policy.MaxRetries)
 		stop.Unmet = im.unmet(h.unmet)
 		title = fmt.Sprintf("round %d/%d, %s unmet", stop.Round, stop.MaxRounds, prose.Count(len(stop.Unmet), "request"))
@@ -262,7 +262,7 @@ func (im *importer) explained(stop record.Stop) (record.Stop, map[string][]byte)
 	return im.explain(im.run, stop)
 }
 
-// detail is what is known of a stop, after its foreign name where it has another
+// detail is what is known of a stop, after its name there where it has another
 // here.
 func (im *importer) detail(h halt) string {
 	parts := h.detail

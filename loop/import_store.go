@@ -12,14 +12,14 @@ import (
 	"git-runr/loop/record"
 )
 
-// ImportOptions say how a foreign run is imported.
+// ImportOptions say how a run of another system is imported.
 type ImportOptions struct {
 	Again bool // also one that was imported before
 	// Explain is as the Runner's.
 	Explain func(run record.Run, stop record.Stop) (record.Stop, map[string][]byte)
 }
 
-// Imported is what became of a foreign run.
+// Imported is what became of a source's run.
 type Imported struct {
 	Run      record.Run
 	Recorded int  // events that were recorded now; 0 for a run that was here already
@@ -27,37 +27,37 @@ type Imported struct {
 	Differs  bool // what was imported before is not what the timeline says now: nothing was recorded
 }
 
-// Import records a foreign run's events as native ones of a run of its own. plan
+// Import records a source's events as native ones of a run of its own. plan
 // holds what is configured here, and HEAD as its base. A run that was imported
 // before is not imported again; an import that did not come to its end, or a
 // timeline that has grown since, goes on where it stopped.
-func Import(ctx context.Context, s *record.Store, foreign ForeignRun, plan record.RunPlan, options ImportOptions) (Imported, error) {
+func Import(ctx context.Context, s *record.Store, source SourceRun, plan record.RunPlan, options ImportOptions) (Imported, error) {
 	if err := plan.Policy.Check(); err != nil {
 		return Imported{}, err
 	}
-	if foreign.ID == "" {
-		foreign.ID, plan.ImportedLines = foreign.Mark, foreign.digest(len(foreign.raws))
+	if source.ID == "" {
+		source.ID, plan.ImportedLines = source.Mark, source.digest(len(source.raws))
 	}
 	unlock, err := s.Repo.Lock(ctx, "import")
 	if err != nil {
 		return Imported{}, err
 	}
 	defer unlock()
-	found, err := planForeign(ctx, s, &plan, foreign)
+	found, err := planSource(ctx, s, &plan, source)
 	if err != nil {
 		return Imported{}, err
 	}
 	if !options.Again {
-		done, here, err := importedBefore(ctx, s, foreign, plan, found, options)
+		done, here, err := importedBefore(ctx, s, source, plan, found, options)
 		if err != nil || here {
 			return done, err
 		}
 	}
-	run, err := beginImport(ctx, s, foreign, plan)
+	run, err := beginImport(ctx, s, source, plan)
 	if err != nil {
 		return Imported{Run: run}, err
 	}
-	drafts, _, err := importRun(run, foreign, found, s.Now().UTC(), options.Explain)
+	drafts, _, err := importRun(run, source, found, s.Now().UTC(), options.Explain)
 	if err != nil {
 		return Imported{Run: run}, err
 	}
@@ -66,14 +66,14 @@ func Import(ctx context.Context, s *record.Store, foreign ForeignRun, plan recor
 }
 
 // beginImport records the run's start.
-func beginImport(ctx context.Context, s *record.Store, foreign ForeignRun, plan record.RunPlan) (record.Run, error) {
+func beginImport(ctx context.Context, s *record.Store, source SourceRun, plan record.RunPlan) (record.Run, error) {
 	event, err := s.Append(ctx, func(v *record.View) (record.NewEvent, error) {
 		plan.Branch = ""
-		id, err := record.NewID(foreign.began(v.Now), v.Writer, v.Clock, plan)
+		id, err := record.NewID(source.began(v.Now), v.Writer, v.Clock, plan)
 		plan.Branch = "runr/" + id
 		return record.NewEvent{
-			Type: record.RunStarted, Source: importSource, Run: id, Payload: plan, Title: cmp.Or(plan.Entity.Name(), foreign.ID),
-			At: foreign.at(0, v.Now), Status: func(record.Event) string { return string(record.RunRunning) },
+			Type: record.EventRunStarted, Source: importSource, Run: id, Payload: plan, Title: cmp.Or(plan.Entity.Name(), source.ID),
+			At: source.at(0, v.Now), Status: func(record.Event) string { return string(record.RunRunning) },
 		}, err
 	})
 	if err != nil {
@@ -95,7 +95,7 @@ func recordImport(ctx context.Context, s *record.Store, run record.Run, drafts [
 	}
 	defer unlock()
 	for _, d := range drafts {
-		if d.Type == record.RunStopped || d.Type == record.ReviewLoopDetected {
+		if d.Type == record.EventRunStopped || d.Type == record.EventReviewLoopDetected {
 			if err := writeFiles(FilesDir(s, run.ID), d.Attachments); err != nil {
 				return run, fmt.Errorf("import: %w", err)
 			}
@@ -111,10 +111,10 @@ func recordImport(ctx context.Context, s *record.Store, run record.Run, drafts [
 	return run, nil
 }
 
-// importedBefore looks for foreign among the runs that are here. One that is there
+// importedBefore looks for source among the runs that are here. One that is there
 // in part is completed, when what is there is how the timeline begins.
-func importedBefore(ctx context.Context, s *record.Store, foreign ForeignRun, plan record.RunPlan, found foundWork, options ImportOptions) (Imported, bool, error) {
-	known, err := importsOf(ctx, s, foreign, plan.Entity)
+func importedBefore(ctx context.Context, s *record.Store, source SourceRun, plan record.RunPlan, found foundWork, options ImportOptions) (Imported, bool, error) {
+	known, err := importsOf(ctx, s, source, plan.Entity)
 	if err != nil || len(known) == 0 {
 		return Imported{}, false, err
 	}
@@ -123,7 +123,7 @@ func importedBefore(ctx context.Context, s *record.Store, foreign ForeignRun, pl
 	for _, events := range known {
 		run, _ := record.FoldRun(events)
 		begun, _ := record.FoldRun(events[:1])
-		drafts, _, err := importRun(begun, foreign, found, now, options.Explain)
+		drafts, _, err := importRun(begun, source, found, now, options.Explain)
 		if err != nil {
 			return result, true, err
 		}
@@ -143,15 +143,15 @@ func importedBefore(ctx context.Context, s *record.Store, foreign ForeignRun, pl
 	return result, result.Run.ID != "", nil
 }
 
-// importsOf are the events of each run that foreign was imported as, newest first.
+// importsOf are the events of each run that source was imported as, newest first.
 // Its native id or its entity tells which ones to look at.
-func importsOf(ctx context.Context, s *record.Store, foreign ForeignRun, entity record.Entity) ([][]record.Event, error) {
+func importsOf(ctx context.Context, s *record.Store, source SourceRun, entity record.Entity) ([][]record.Event, error) {
 	runs, _, err := s.Runs(ctx, record.Filter{})
 	if err != nil {
 		return nil, err
 	}
 	var known [][]record.Event
-	prefix := foreign.began(s.Now()).UTC().Format(record.IDTime) + "-"
+	prefix := source.began(s.Now()).UTC().Format(record.IDTime) + "-"
 	for _, r := range runs {
 		if !strings.HasPrefix(r.ID, prefix) && r.Entity != entity {
 			continue
@@ -160,7 +160,7 @@ func importsOf(ctx context.Context, s *record.Store, foreign ForeignRun, entity 
 		if err != nil {
 			return nil, err
 		}
-		if run, _ := record.FoldRun(events); run.Plan.Imported == foreign.ID && foreign.goesOn(run.Plan.ImportedLines) {
+		if run, _ := record.FoldRun(events); run.Plan.Imported == source.ID && source.goesOn(run.Plan.ImportedLines) {
 			known = append(known, events)
 		}
 	}

@@ -39,8 +39,8 @@ func TestImportCases(t *testing.T) {
 		for _, warning := range timeline.Warnings {
 			fmt.Fprintf(&got, "warning: %s\n", warning)
 		}
-		for _, foreign := range timeline.Runs {
-			writeImportedRun(t, &got, c, foreign)
+		for _, source := range timeline.Runs {
+			writeImportedRun(t, &got, c, source)
 		}
 		if casetest.Update() {
 			writeText(t, c, got.String())
@@ -98,17 +98,17 @@ func workOf(c casetest.Case) foundWork {
 	return found
 }
 
-// importForTest is foreign as a native run, without a repository.
-func importForTest(t testing.TB, foreign ForeignRun, plan record.RunPlan, found foundWork) ([]record.NewEvent, record.Run) {
+// importForTest is source as a native run, without a repository.
+func importForTest(t testing.TB, source SourceRun, plan record.RunPlan, found foundWork) ([]record.NewEvent, record.Run) {
 	t.Helper()
-	foreign.describe(&plan, foreign.taskName(), foreign.Task)
-	start := eventAt(1, record.RunStarted, plan)
-	start.Run, start.Timestamp = testRun, foreign.at(0, importNow)
+	source.describe(&plan, source.taskName(), source.Task)
+	start := eventAt(1, record.EventRunStarted, plan)
+	start.Run, start.Timestamp = testRun, source.at(0, importNow)
 	begun, bad := record.FoldRun([]record.Event{start})
 	if len(bad) > 0 {
 		t.Fatal(bad)
 	}
-	drafts, run, err := importRun(begun, foreign, found, importNow, nil)
+	drafts, run, err := importRun(begun, source, found, importNow, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,9 +119,9 @@ func importForTest(t testing.TB, foreign ForeignRun, plan record.RunPlan, found 
 }
 
 // writeImportedRun says what an imported run is, for a case's want.
-func writeImportedRun(t *testing.T, w io.Writer, c casetest.Case, foreign ForeignRun) {
-	drafts, run := importForTest(t, foreign, importTestPlan(c), workOf(c))
-	fmt.Fprintf(w, "run %q: %d events, %d skipped; %s %q, max_retries %d\n", cmp.Or(foreign.ID, "(mark)"), foreign.Read, foreign.Skipped,
+func writeImportedRun(t *testing.T, w io.Writer, c casetest.Case, source SourceRun) {
+	drafts, run := importForTest(t, source, importTestPlan(c), workOf(c))
+	fmt.Fprintf(w, "run %q: %d events, %d skipped; %s %q, max_retries %d\n", cmp.Or(source.ID, "(mark)"), source.Read, source.Skipped,
 		run.Plan.Entity.Identifier, run.Plan.Entity.Title, run.Plan.Policy.MaxRetries)
 	for _, d := range drafts {
 		fmt.Fprintf(w, "  %s %s: %s%s\n", d.At.Format("15:04:05"), d.Type, prose.OneLine(d.Title), attachedNames(d))
@@ -143,7 +143,7 @@ func attachedNames(d record.NewEvent) string {
 func writeDraft(w io.Writer, d record.NewEvent) {
 	switch p := d.Payload.(type) {
 	case record.Attempt:
-		if d.Type == record.AttemptCompleted {
+		if d.Type == record.EventAttemptCompleted {
 			fmt.Fprintf(w, "    %s by %s, %s; files %q claimed %q; %s\n", p.Status, p.Agent, time.Duration(p.Duration), p.Files, p.Claimed, p.Commit)
 			fmt.Fprintf(w, "    showed %q\n", p.Verification)
 		}
@@ -166,10 +166,10 @@ func writeDraft(w io.Writer, d record.NewEvent) {
 
 // afterImport is what a resumed run would do first.
 func afterImport(run record.Run) string {
-	if run.Status == record.RunComplete {
+	if run.Status == record.RunCompleted {
 		return "nothing follows"
 	}
-	if err := run.Apply(eventAt(1, record.RunResumed, struct{}{})); err != nil {
+	if err := run.Apply(eventAt(1, record.EventRunResumed, struct{}{})); err != nil {
 		return err.Error()
 	}
 	step := Next(run, run.Plan.Policy)
@@ -184,10 +184,10 @@ func TestImportedRunsNeverPassByThemselves(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		for _, foreign := range timeline.Runs {
-			_, run := importForTest(t, foreign, importTestPlan(c), foundWork{})
-			if next := afterImport(run); run.Status != record.RunComplete && !strings.HasPrefix(next, "resumes with attempt") {
-				t.Errorf("%s, run %q: %s", c.Path, foreign.ID, next)
+		for _, source := range timeline.Runs {
+			_, run := importForTest(t, source, importTestPlan(c), foundWork{})
+			if next := afterImport(run); run.Status != record.RunCompleted && !strings.HasPrefix(next, "resumes with attempt") {
+				t.Errorf("%s, run %q: %s", c.Path, source.ID, next)
 			}
 		}
 	}
@@ -248,7 +248,7 @@ func TestNativeReason(t *testing.T) {
 			t.Errorf("nativeReason(%q) = %q, want %q", code, got, want)
 		}
 	}
-	for _, reason := range foreignReasons {
+	for _, reason := range sourceReasons {
 		if !known[reason] {
 			t.Errorf("%q is not in the registry", reason)
 		}
@@ -392,15 +392,15 @@ func TestImportGoesOn(t *testing.T) {
 		s := importStore(t)
 		plan := testPlan()
 		plan.Base, _ = s.Repo.Head(ctx)
-		foreign := timeline.Runs[0]
-		foreign.ID = "20260106120000"
-		foreign.describe(&plan, foreign.taskName(), "")
-		plan.Imported = foreign.ID
-		begun, err := beginImport(ctx, s, foreign, plan)
+		source := timeline.Runs[0]
+		source.ID = "20260106120000"
+		source.describe(&plan, source.taskName(), "")
+		plan.Imported = source.ID
+		begun, err := beginImport(ctx, s, source, plan)
 		if err != nil {
 			t.Fatal(err)
 		}
-		drafts, _, err := importRun(begun, foreign, foundWork{}, importNow, nil)
+		drafts, _, err := importRun(begun, source, foundWork{}, importNow, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -479,24 +479,24 @@ func FuzzReadTimeline(f *testing.F) {
 		if len(timeline.Warnings) > lineWarnings+10 || !utf8.ValidString(strings.Join(timeline.Warnings, "")) {
 			t.Fatalf("warnings %q", timeline.Warnings)
 		}
-		for _, foreign := range timeline.Runs {
-			checkForeignRun(t, foreign, len(data))
+		for _, source := range timeline.Runs {
+			checkForeignRun(t, source, len(data))
 		}
 	})
 }
 
-func checkForeignRun(t *testing.T, foreign ForeignRun, size int) {
-	if foreign.Mark == "" || len(foreign.ID) > 200 || foreign.Read < len(foreign.Events) || foreign.Skipped > foreign.Read {
-		t.Fatalf("run %+v", foreign)
+func checkForeignRun(t *testing.T, source SourceRun, size int) {
+	if source.Mark == "" || len(source.ID) > 200 || source.Read < len(source.Events) || source.Skipped > source.Read {
+		t.Fatalf("run %+v", source)
 	}
-	drafts, run := importForTest(t, foreign, testPlan(), foundWork{})
+	drafts, run := importForTest(t, source, testPlan(), foundWork{})
 	for _, d := range drafts {
 		body, err := record.Event{Type: d.Type, Payload: eventAt(1, d.Type, d.Payload).Payload, Title: d.Title}.CommitText("")
 		if err != nil || !utf8.ValidString(body) || len(body) > 8*size+32<<10 {
 			t.Fatalf("event of %d bytes from %d, %v", len(body), size, err)
 		}
 	}
-	if next := afterImport(run); run.Status != record.RunComplete && !strings.HasPrefix(next, "resumes with attempt") {
+	if next := afterImport(run); run.Status != record.RunCompleted && !strings.HasPrefix(next, "resumes with attempt") {
 		t.Fatalf("a stopped run %s", next)
 	}
 	if len(run.Plan.Checks) > 0 || run.Stop != nil && len(run.Stop.Commands) > 0 {

@@ -54,22 +54,22 @@ func Next(run record.Run, policy record.Policy) Step {
 
 func next(run record.Run, policy record.Policy) Step {
 	switch run.Last {
-	case record.AttemptStarted:
+	case record.EventAttemptStarted:
 		a := run.LastAttempt()
 		return Step{Action: DoAttempt, Work: stepNamed(policy, a.Step), Mode: a.Mode, Number: a.Number, Redo: true}
-	case record.AttemptCompleted:
+	case record.EventAttemptCompleted:
 		if stop, bad := afterAttempt(run, policy); bad {
 			return stop
 		}
-	case record.AttemptReverted:
+	case record.EventAttemptReverted:
 		return afterRevert(run, policy)
-	case record.ChecksCompleted:
+	case record.EventChecksCompleted:
 		return afterChecks(run, policy)
-	case record.RoundCompleted:
+	case record.EventRoundCompleted:
 		return afterRound(run, policy)
-	case record.RunResumed, record.RunIntervened:
+	case record.EventRunResumed, record.EventRunIntervened:
 		return afterResume(run, policy)
-	case record.RunAnswered:
+	case record.EventRunAnswered:
 		return afterAnswer(run)
 	}
 	return onward(run, policy)

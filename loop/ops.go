@@ -23,7 +23,7 @@ type Result struct {
 // ResultOf is run's result. executor is the newest implementer's own report.
 func ResultOf(run record.Run, executor string) Result {
 	result := Result{Status: run.Result, Files: []string{}, ExecutorResult: executor}
-	if run.Status == record.RunComplete {
+	if run.Status == record.RunCompleted {
 		result.Files = run.Files()
 	}
 	if round := run.LastRound(); round != nil {
@@ -47,7 +47,7 @@ func Land(ctx context.Context, s *record.Store, run record.Run, spec LandSpec) (
 	if err != nil {
 		return run, none, err
 	}
-	if refused := run.Allow(record.RunLanded); refused != nil {
+	if refused := run.Allow(record.EventRunLanded); refused != nil {
 		return run, none, refused
 	}
 	if run.Plan.InPlace {
@@ -62,7 +62,7 @@ func Land(ctx context.Context, s *record.Store, run record.Run, spec LandSpec) (
 	}
 	landed := record.Landed{Commit: done.Commit, Onto: done.Old, Branch: branch, Squash: spec.Squash}
 	landed.Carried = s.Carried(ctx, run, landed)
-	run, err = recordRun(ctx, s, run, record.NewEvent{Type: record.RunLanded, Source: "cli", Payload: landed, Title: landed.TitleOf()})
+	run, err = recordRun(ctx, s, run, record.NewEvent{Type: record.EventRunLanded, Source: "cli", Payload: landed, Title: landed.TitleOf()})
 	if err != nil {
 		return run, done, err
 	}
@@ -184,7 +184,7 @@ func Abort(ctx context.Context, s *record.Store, run record.Run) (after record.R
 		return run, "", err
 	}
 	defer unlock()
-	run, err = recordRun(ctx, s, run, record.NewEvent{Type: record.RunAborted, Source: "cli", Payload: struct{}{}, Title: "by " + run.StartedBy})
+	run, err = recordRun(ctx, s, run, record.NewEvent{Type: record.EventRunAborted, Source: "cli", Payload: struct{}{}, Title: "by " + run.StartedBy})
 	if err == nil {
 		err = settleAsked(ctx, s, run, "run "+run.ID+" was aborted")
 	}
@@ -198,7 +198,7 @@ func Abort(ctx context.Context, s *record.Store, run record.Run) (after record.R
 // Answer decides on a run that gave up: commit accepts it with its open findings,
 // skip leaves it, stop leaves it stopped. left is as in Abort.
 func AnswerRun(ctx context.Context, s *record.Store, run record.Run, choice record.Choice) (after record.Run, left gitstore.ID, err error) {
-	if run.Status != record.RunReviewing && run.Status != record.RunStop {
+	if run.Status != record.RunReviewing && run.Status != record.RunStopped {
 		return run, "", &record.StateError{What: "run " + run.ID, Status: string(run.Status), Cannot: "answered"}
 	}
 	if choice == record.ChoiceStop {
@@ -223,7 +223,7 @@ func AnswerRun(ctx context.Context, s *record.Store, run record.Run, choice reco
 func (r *Runner) Resume(ctx context.Context, run record.Run) (record.Run, error) {
 	if run.Status != record.RunRunning { // else its process died: there is nothing to take back
 		var err error
-		if run, err = recordRun(ctx, r.Store, run, record.NewEvent{Type: record.RunResumed, Source: "cli", Payload: struct{}{}, Title: "from " + string(run.Status)}); err != nil {
+		if run, err = recordRun(ctx, r.Store, run, record.NewEvent{Type: record.EventRunResumed, Source: "cli", Payload: struct{}{}, Title: "from " + string(run.Status)}); err != nil {
 			return run, err
 		}
 	}

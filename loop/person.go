@@ -19,7 +19,7 @@ func Waits(ctx context.Context, s *record.Store, run record.Run) (review record.
 		return review, false, nil
 	}
 	review, err = s.Review(ctx, run.Asked.Review)
-	return review, err == nil && review.Status != record.ReviewCancel && len(review.Verdicts()) == 0, err
+	return review, err == nil && review.Status != record.ReviewCancelled && len(review.Verdicts()) == 0, err
 }
 
 // reviewByPerson is a round whose reviewer is a person: the answer to the review that was
@@ -45,7 +45,7 @@ func (t *turn) reviewByPerson(step Step, name string) error {
 	}
 	answers := review.Verdicts()
 	if len(answers) == 0 {
-		return t.stop(record.Stop{Reason: record.ReasonHuman, Review: review.ID, Detail: waitingFor(review)}, record.RunStopped)
+		return t.stop(record.Stop{Reason: record.ReasonHuman, Review: review.ID, Detail: waitingFor(review)}, record.EventRunStopped)
 	}
 	round.Review, round.Reviewer, round.Report = review.ID, reviewersOf(answers), joinSubmissions(answers)
 	round.Duration = record.Duration(time.Since(started))
@@ -64,7 +64,7 @@ func waitingFor(review record.Review) string {
 func (t *turn) askPeople(subject record.Subject, round record.Round) (record.Review, error) {
 	if asked := t.run.Asked; asked != nil && asked.Commit == subject.Commit && !t.run.Counted(asked.Review) {
 		review, err := t.Store.Review(t.ctx, asked.Review)
-		if err != nil || review.Status != record.ReviewCancel {
+		if err != nil || review.Status != record.ReviewCancelled {
 			return review, err
 		}
 	}

@@ -25,7 +25,7 @@ func (t *turn) revert(step Step) error {
 		return fmt.Errorf("revert attempt %d: %w", a.Number, err)
 	}
 	return t.record(record.NewEvent{
-		Type: record.AttemptReverted, Source: "runner", Title: fmt.Sprintf("attempt %d, %s", a.Number, prose.Count(len(reverted.Restored), "file")),
+		Type: record.EventAttemptReverted, Source: "runner", Title: fmt.Sprintf("attempt %d, %s", a.Number, prose.Count(len(reverted.Restored), "file")),
 		Payload: reverted,
 	})
 }

@@ -44,7 +44,7 @@ func (r *Runner) Start(ctx context.Context, plan record.RunPlan, source string) 
 		plan.Branch = ""
 		id, err := record.NewID(v.Now, v.Writer, v.Clock, plan)
 		plan.Branch = "runr/" + id
-		return record.NewEvent{Type: record.RunStarted, Source: source, Run: id, Payload: plan, Status: func(record.Event) string { return string(record.RunRunning) }, Title: plan.Entity.Name()}, err
+		return record.NewEvent{Type: record.EventRunStarted, Source: source, Run: id, Payload: plan, Status: func(record.Event) string { return string(record.RunRunning) }, Title: plan.Entity.Name()}, err
 	})
 	if err != nil {
 		return record.Run{}, fmt.Errorf("start run: %w", err)
@@ -87,7 +87,7 @@ func (r *Runner) Continue(ctx context.Context, run record.Run) (record.Run, erro
 	if left != "" {
 		turn.Progress.Say("the run's working tree is removed; what came too late for the run: git runr restore " + left.Short() + " --to DIR")
 	}
-	if turn.run.Status == record.RunComplete {
+	if turn.run.Status == record.RunCompleted {
 		r.Store.Repo.DropLock("run-" + run.ID)
 	}
 	return turn.run, nil
@@ -116,7 +116,7 @@ func (t *turn) do(step Step) error {
 	case DoExhaust:
 		return t.exhausted(step)
 	case DoStop:
-		return t.stop(record.Stop{Reason: step.Reason, Detail: step.Detail}, record.RunStopped)
+		return t.stop(record.Stop{Reason: step.Reason, Detail: step.Detail}, record.EventRunStopped)
 	case DoComplete:
 		if t.run.Answer == record.ChoiceCommit { // a process that was ended between the answer and this
 			return t.complete(record.ResultWithIssues)
@@ -169,7 +169,7 @@ func (t *turn) interrupted(err error) (record.Run, error) {
 		return t.run, err
 	}
 	t.ctx = context.WithoutCancel(t.ctx)
-	if stopErr := t.stop(record.Stop{Reason: record.ReasonInterrupted}, record.RunStopped); stopErr != nil {
+	if stopErr := t.stop(record.Stop{Reason: record.ReasonInterrupted}, record.EventRunStopped); stopErr != nil {
 		return t.run, errors.Join(err, stopErr)
 	}
 	return t.run, nil
@@ -178,7 +178,7 @@ func (t *turn) interrupted(err error) (record.Run, error) {
 // cleanUp removes the worktree of a run that needs it no more. What it held is on
 // the run's branch; left is a snapshot of anything else, "" for nothing.
 func (t *turn) cleanUp() (left gitstore.ID, err error) {
-	over := t.run.Status == record.RunComplete || t.run.Status == record.RunSkipped || t.run.Status == record.RunAbort
+	over := t.run.Status == record.RunCompleted || t.run.Status == record.RunSkipped || t.run.Status == record.RunAborted
 	if !over || t.run.Plan.InPlace {
 		return "", nil
 	}
@@ -205,7 +205,7 @@ func (t *turn) checks(step Step) error {
 	attachments := map[string][]byte{}
 	record.AddChecks(attachments, run.Results)
 	run.Results = record.WithoutOutput(run.Results)
-	return t.record(record.NewEvent{Type: record.ChecksCompleted, Source: "runner", Payload: run, Attachments: attachments, Title: checksTitle(run)})
+	return t.record(record.NewEvent{Type: record.EventChecksCompleted, Source: "runner", Payload: run, Attachments: attachments, Title: checksTitle(run)})
 }
 
 func checksTitle(run record.CheckRun) string {
@@ -271,7 +271,7 @@ func (t *turn) recordRound(round record.RoundPayload, raw string) error {
 	if raw != "" {
 		attachments["review.md"] = []byte(raw)
 	}
-	return t.record(record.NewEvent{Type: record.RoundCompleted, Source: round.Reviewer, Payload: round, Attachments: attachments, Title: title})
+	return t.record(record.NewEvent{Type: record.EventRoundCompleted, Source: round.Reviewer, Payload: round, Attachments: attachments, Title: title})
 }
 
 func (t *turn) answer(name string, round *record.Round) (ReviewAnswer, error) {
@@ -376,7 +376,7 @@ func (t *turn) exhausted(step Step) error {
 }
 
 func (t *turn) answered(choice record.Choice, by string) error {
-	err := t.record(record.NewEvent{Type: record.RunAnswered, Source: "runner", Payload: record.AnswerPayload{Choice: choice, By: by}, Title: string(choice)})
+	err := t.record(record.NewEvent{Type: record.EventRunAnswered, Source: "runner", Payload: record.AnswerPayload{Choice: choice, By: by}, Title: string(choice)})
 	if err != nil || choice != record.ChoiceCommit {
 		return err
 	}
@@ -390,9 +390,9 @@ func (t *turn) giveUp(step Step) error {
 		Unmet: requests, Repeated: step.Repeated,
 	}
 	if step.Reason == record.ReasonReviewLoop {
-		return t.stop(stop, record.ReviewLoopDetected)
+		return t.stop(stop, record.EventReviewLoopDetected)
 	}
-	return t.stop(stop, record.RunStopped)
+	return t.stop(stop, record.EventRunStopped)
 }
 
 func (t *turn) stop(stop record.Stop, eventType string) error {
@@ -440,7 +440,7 @@ func (t *turn) complete(result string) error {
 			done.Requests = requests
 		}
 	}
-	err := t.record(record.NewEvent{Type: record.RunCompleted, Source: "runner", Payload: done, Title: result})
+	err := t.record(record.NewEvent{Type: record.EventRunCompleted, Source: "runner", Payload: done, Title: result})
 	if err != nil || !t.run.Plan.InPlace { // else it is done with when it lands
 		return err
 	}

@@ -194,9 +194,9 @@ func recordLanding(ctx context.Context, s *record.Store, op gitstore.Recorded) e
 	if err != nil {
 		return err
 	}
-	event := record.NewEvent{Type: record.RunUnlanded, Source: "cli", Title: landed.TitleOf()}
+	event := record.NewEvent{Type: record.EventRunUnlanded, Source: "cli", Title: landed.TitleOf()}
 	if !op.Back {
-		event.Type, landed.Carried = record.RunLanded, s.Carried(ctx, run, landed)
+		event.Type, landed.Carried = record.EventRunLanded, s.Carried(ctx, run, landed)
 	}
 	event.Payload = landed
 	if run.Allow(event.Type) != nil {
@@ -227,7 +227,7 @@ func landedBy(ctx context.Context, s *record.Store, op gitstore.Recorded) (recor
 	landed := record.Landed{Commit: at.Head, Onto: onto.Head, Branch: strings.TrimPrefix(at.HeadRef, "refs/heads/")}
 	events, err := s.RunEvents(ctx, op.Run)
 	for _, e := range events {
-		if before, readErr := record.PayloadOf[record.Landed](e); e.Type == record.RunLanded && readErr == nil && before.Commit == landed.Commit {
+		if before, readErr := record.PayloadOf[record.Landed](e); e.Type == record.EventRunLanded && readErr == nil && before.Commit == landed.Commit {
 			landed.Squash = before.Squash
 		}
 	}

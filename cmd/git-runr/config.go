@@ -94,7 +94,7 @@ type configInput struct {
 	RepoPath string // as messages name it
 	UserFile []byte
 	UserPath string
-	Git      map[string][]string // git config, key to values in order; other keys than runr's are ignored
+	Git      map[string][]string // git config, key to values in order; keys outside runr.* are ignored
 }
 
 // The layers, as origin names them.

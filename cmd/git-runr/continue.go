@@ -43,7 +43,7 @@ func (s *session) needsPerson(store *record.Store, run record.Run) error {
 		return problemf(exitBusy, "run %s is being carried out now", run.ID).withHint("git runr log --follow " + run.ID)
 	case run.Status == record.RunRunning:
 		return nil
-	case run.Status == record.RunComplete && run.Landed == nil && !run.Plan.InPlace:
+	case run.Status == record.RunCompleted && run.Landed == nil && !run.Plan.InPlace:
 		return problemf(exitStopped, "run %s is completed; it is for you to land it", run.ID).withHint("git runr land " + run.ID)
 	case run.Stop == nil:
 		return problemf(exitState, "run %s is %s: there is nothing to continue", run.ID, run.Status)

@@ -109,7 +109,7 @@ func (s *session) notStopped(store *record.Store, run record.Run) error {
 		doc.Next = append(doc.Next, "git runr log --follow "+run.ID)
 	case run.Status == record.RunRunning:
 		doc.Next = append(doc.Next, "git runr resume "+run.ID)
-	case run.Status == record.RunComplete && run.Landed == nil && !run.Plan.InPlace:
+	case run.Status == record.RunCompleted && run.Landed == nil && !run.Plan.InPlace:
 		doc.Next = append(doc.Next, "git runr land "+run.ID)
 	default:
 		doc.Next = append(doc.Next, "git runr show "+run.ID)

@@ -50,7 +50,7 @@ func (s *session) editInbox(store *record.Store, review record.Review, person st
 	if s.NArg() > 1 || s.IsSet("m") {
 		return problemf(exitUsage, "with --edit the comments are written in the editor").withHint("git runr inbox comment " + review.ID + " --edit")
 	}
-	if review.Status == record.ReviewResolve || review.Status == record.ReviewCancel {
+	if review.Status == record.ReviewResolved || review.Status == record.ReviewCancelled {
 		return &record.StateError{What: "review " + review.ID, Status: string(review.Status), Cannot: "submitted"}
 	}
 	draft, err := store.Draft(review, person)

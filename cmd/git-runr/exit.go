@@ -184,7 +184,7 @@ func stateProblem(err error, state *record.StateError) problem {
 	}
 	refused := problem{status: exitState, msg: err.Error()}
 	review, ok := strings.CutPrefix(state.What, "review ")
-	if ok && (state.Status == string(record.ReviewCancel) || state.Status == string(record.ReviewResolve)) {
+	if ok && (state.Status == string(record.ReviewCancelled) || state.Status == string(record.ReviewResolved)) {
 		refused.hint = []string{"git runr inbox reopen " + review}
 	}
 	return refused

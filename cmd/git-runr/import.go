@@ -64,8 +64,8 @@ func importTimeline(s *session) error {
 	}
 	doc := importJSON{Runs: []importedJSON{}, Warnings: append([]string{}, timeline.Warnings...)}
 	runs := []loop.Imported{}
-	for _, foreign := range timeline.Runs {
-		done, err := loop.Import(s.ctx, store, foreign, plan, loop.ImportOptions{Again: s.Bool("again"), Explain: diagnose.Explain})
+	for _, source := range timeline.Runs {
+		done, err := loop.Import(s.ctx, store, source, plan, loop.ImportOptions{Again: s.Bool("again"), Explain: diagnose.Explain})
 		if err != nil {
 			return err
 		}
@@ -73,7 +73,7 @@ func importTimeline(s *session) error {
 			doc.Warnings = append(doc.Warnings, fmt.Sprintf("run %s is not what %s says now; --again imports it as another run", done.Run.ID, done.Run.Plan.Imported))
 		}
 		runs = append(runs, done)
-		doc.Runs = append(doc.Runs, importedDocument(foreign, done))
+		doc.Runs = append(doc.Runs, importedDocument(source, done))
 	}
 	s.project(store)
 	for _, warning := range doc.Warnings {
@@ -86,9 +86,9 @@ func importTimeline(s *session) error {
 	})
 }
 
-func importedDocument(foreign loop.ForeignRun, done loop.Imported) importedJSON {
+func importedDocument(source loop.SourceRun, done loop.Imported) importedJSON {
 	doc := importedJSON{
-		Run: done.Run.ID, From: done.Run.Plan.Imported, Events: foreign.Read, Skipped: foreign.Skipped, Recorded: done.Recorded, Status: done.Run.Status,
+		Run: done.Run.ID, From: done.Run.Plan.Imported, Events: source.Read, Skipped: source.Skipped, Recorded: done.Recorded, Status: done.Run.Status,
 	}
 	if done.Run.Stop != nil {
 		doc.Reason = done.Run.Stop.Reason
@@ -176,7 +176,7 @@ const maxTaskFile = 1 << 20
 
 // fromRunDirectory takes over what runr keeps beside a timeline and not in it: the
 // run's id, which is its directory's name, and the text of its task.
-func fromRunDirectory(run *loop.ForeignRun, timeline string) {
+func fromRunDirectory(run *loop.SourceRun, timeline string) {
 	if filepath.Base(timeline) != "timeline.jsonl" {
 		return
 	}

@@ -32,7 +32,7 @@ func (s *session) act(do func(store *record.Store, id, actor string) (record.Rev
 
 func (s *session) showAct(review record.Review, actor string, answer *record.Answer, show func(io.Writer, actorDone)) error {
 	done := actorDone{ID: review.ID, Status: review.Status, Actor: actor, Claim: review.Claim, Answer: answer, Open: unanswered(review)}
-	if review.Status == record.ReviewClaim && review.Claim.By == actor {
+	if review.Status == record.ReviewClaimed && review.Claim.By == actor {
 		done.Resolve, _ = safetext.CommandLine("git", "runr", "inbox", "resolve", review.ID, "--as", actor, "--claim", fmt.Sprintf("%.12s", review.Claim.ID))
 	}
 	me, _ := s.person()

@@ -104,7 +104,7 @@ func writeReviewHead(w io.Writer, doc reviewJSON) {
 		fmt.Fprintf(w, "only %s\n", safetext.Line(strings.Join(subject.Paths, ", ")))
 	}
 	fmt.Fprintf(w, "requested by %s on %s\n", safetext.Line(doc.RequestedBy), shortTime(doc.CreatedAt))
-	if doc.Claim != nil && doc.Status == record.ReviewClaim {
+	if doc.Claim != nil && doc.Status == record.ReviewClaimed {
 		until := ""
 		if !doc.Claim.Until.IsZero() {
 			until = " until " + shortTime(doc.Claim.Until)

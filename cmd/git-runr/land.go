@@ -46,7 +46,7 @@ func land(s *session) error {
 	if s.repo.IsOwnWorktree() {
 		return problemf(exitState, "this is the working tree of a run: its result lands in your own checkout").withHint("cd there, then: " + landAgain("", run, how))
 	}
-	if run.Status == record.RunComplete && run.Landed == nil {
+	if run.Status == record.RunCompleted && run.Landed == nil {
 		if err := s.workHere(run); err != nil {
 			return err
 		}

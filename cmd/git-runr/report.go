@@ -87,8 +87,8 @@ func (s *session) reportInput(store *record.Store, run record.Run, events []reco
 
 // leavesFiles are the types of events that may have attachments.
 var leavesFiles = map[string]bool{
-	record.AttemptCompleted: true, record.ChecksCompleted: true, record.RoundCompleted: true, record.RunIntervened: true,
-	record.RunStopped: true, record.ReviewLoopDetected: true,
+	record.EventAttemptCompleted: true, record.EventChecksCompleted: true, record.EventRoundCompleted: true, record.EventRunIntervened: true,
+	record.EventRunStopped: true, record.EventReviewLoopDetected: true,
 }
 
 // diffStat is nil when a commit is missing here, or was never made.

@@ -212,9 +212,9 @@ func (s *session) showEnd(store *record.Store, run record.Run) error {
 			if id := run.Stop.Review; id != "" {
 				fmt.Fprintf(w, "Or review it in a browser: %s\n", cmp.Or(s.reviewURL(store, id, true), "git runr serve --open"))
 			}
-		case run.Plan.InPlace && run.Status == record.RunComplete:
+		case run.Plan.InPlace && run.Status == record.RunCompleted:
 			fmt.Fprintf(w, "\n%s. The work is in your checkout: look at it and commit it.\n", resultWords(run))
-		case run.Status == record.RunComplete && run.Landed == nil:
+		case run.Status == record.RunCompleted && run.Landed == nil:
 			fmt.Fprintf(w, "\n%s. Bring it to your branch:\n  git runr land %s\n", resultWords(run), run.ID)
 		}
 	})
@@ -245,7 +245,7 @@ func (s *session) executorText(store *record.Store, run record.Run) string {
 		return ""
 	}
 	for _, e := range slices.Backward(events) {
-		if e.Type == record.AttemptCompleted {
+		if e.Type == record.EventAttemptCompleted {
 			text, _ := store.Attachment(s.ctx, e.ID, "executor.md")
 			return string(text)
 		}
@@ -375,7 +375,7 @@ func (s *session) planReview(store *record.Store, plan *record.RunPlan, id strin
 	if err != nil {
 		return err
 	}
-	if review.Status == record.ReviewOpen || review.Status == record.ReviewCancel {
+	if review.Status == record.ReviewOpen || review.Status == record.ReviewCancelled {
 		return &record.StateError{What: "review " + review.ID, Status: string(review.Status), Cannot: "fixed"}
 	}
 	return loop.PlanReview(plan, review)

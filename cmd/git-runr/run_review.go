@@ -78,7 +78,7 @@ func renewClaim(ctx context.Context, store *record.Store, remote, id string, hol
 func (s *session) letGo(store *record.Store, id string, hold record.Hold) {
 	ctx := context.WithoutCancel(s.ctx)
 	review, err := store.Review(ctx, id)
-	if err == nil && (review.Status != record.ReviewClaim || review.Claim.ID != hold.Claim) {
+	if err == nil && (review.Status != record.ReviewClaimed || review.Claim.ID != hold.Claim) {
 		return
 	}
 	if err == nil {
@@ -94,7 +94,7 @@ func (s *session) letGo(store *record.Store, id string, hold record.Hold) {
 // answerFindings records what a run that is completed fixed of the review that it
 // addressed: what its last round did not find again.
 func (s *session) answerFindings(store *record.Store, run record.Run) {
-	if run.Plan.FromReview == "" || run.Status != record.RunComplete {
+	if run.Plan.FromReview == "" || run.Status != record.RunCompleted {
 		return
 	}
 	open, _ := run.Open()

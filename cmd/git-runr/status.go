@@ -147,18 +147,18 @@ func (d overviewJSON) next(live func(string) bool, land func(record.RunSummary) 
 		}
 		switch {
 		case slices.ContainsFunc(d.Cut, func(op string) bool { return strings.Contains(op, r.ID) }):
-		case r.Status == record.RunComplete && !r.Landed && !r.InPlace:
+		case r.Status == record.RunCompleted && !r.Landed && !r.InPlace:
 			if !busy {
 				lines = append(lines, land(r))
 			}
-		case r.Status == record.RunReviewing, r.Status == record.RunStop:
+		case r.Status == record.RunReviewing, r.Status == record.RunStopped:
 			lines = append(lines, "git runr diagnose "+r.ID)
 		case r.Status == record.RunRunning && !live(r.ID):
 			lines = append(lines, "git runr resume "+r.ID)
 		}
 	}
 	for _, r := range d.Reviews {
-		if r.Status == record.ReviewSubmit && r.Outcome == record.OutcomeFailed {
+		if r.Status == record.ReviewSubmitted && r.Outcome == record.OutcomeFailed {
 			lines = append(lines, "git runr inbox get "+r.ID)
 		}
 	}

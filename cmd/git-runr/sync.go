@@ -73,8 +73,8 @@ func writeSynced(w io.Writer, done record.Synced) {
 	if done.NotesWhy != "" {
 		fmt.Fprintf(w, "notes not pushed: %s\n", safetext.Line(done.NotesWhy))
 	}
-	if done.Foreign != "" {
-		fmt.Fprintf(w, "notes of somebody else's hand were at %s; they are in the history of %s there: git show %s\n", done.Remote, record.NotesRef, done.Foreign.Short())
+	if done.Replaced != "" {
+		fmt.Fprintf(w, "notes of somebody else's hand were at %s; they are in the history of %s there: git show %s\n", done.Remote, record.NotesRef, done.Replaced.Short())
 	}
 	if done.Renewed {
 		fmt.Fprintln(w, "This clone was copied with its configuration: it writes under a new id from now on.")

@@ -15,7 +15,7 @@ import (
 
 // carriedTypes are the events whose notes go along: what became of the work, not what
 // stopped it on the way.
-var carriedTypes = []string{RoundCompleted, RunCompleted, RunIntervened, ReviewSubmitted, ReviewResolved, ReviewReopened}
+var carriedTypes = []string{EventRoundCompleted, EventRunCompleted, EventRunIntervened, EventReviewSubmitted, EventReviewResolved, EventReviewReopened}
 
 // Limits of what goes along; the newest counts.
 const (

@@ -38,7 +38,7 @@ func (s *Store) ClaimShared(ctx context.Context, remote, id string, by Hold) (re
 		return review, "", err
 	}
 	asked := actorPayload{Actor: by.Actor, Force: by.Force, Claim: by.Claim, writer: s.Repo.Writer()}
-	if refused := review.allow(ReviewClaimed, asked, s.Now()); refused != nil {
+	if refused := review.allow(EventReviewClaimed, asked, s.Now()); refused != nil {
 		return review, "", refused
 	}
 	asking, cancel := context.WithTimeout(ctx, claimTimeout)
@@ -73,7 +73,7 @@ func (s *Store) RenewClaim(ctx context.Context, remote, id string, by Hold) erro
 	}
 	gone := &StateError{What: "review " + review.ID, Status: string(review.Status), Cannot: "renewed"}
 	switch own := review.Claim; {
-	case review.Status != ReviewClaim:
+	case review.Status != ReviewClaimed:
 		return gone
 	case own.By != by.Actor || own.Writer != s.Repo.Writer() || by.Claim != "" && !own.is(by.Claim):
 		gone.Holder = holderFor(own.By, by.Actor)
@@ -149,7 +149,7 @@ func (s *Store) heldBy(ctx context.Context, review Review, held gitstore.ID, by 
 	if own || lapsed || over {
 		return nil
 	}
-	return &StateError{What: "review " + review.ID, Status: string(ReviewClaim), Cannot: "claimed", Holder: holderFor(holder.Actor, by.Actor)}
+	return &StateError{What: "review " + review.ID, Status: string(ReviewClaimed), Cannot: "claimed", Holder: holderFor(holder.Actor, by.Actor)}
 }
 
 // claimCommit is a commit without files that says who claims review.

@@ -109,7 +109,7 @@ func TestRenewingTakesNothingBack(t *testing.T) {
 	if err := a.RenewClaim(ctx, "origin", id, hold); !errors.As(err, new(*StateError)) {
 		t.Errorf("a released claim is renewed: %v", err)
 	}
-	if review, err := a.Review(ctx, id); err != nil || review.Status != ReviewSubmit {
+	if review, err := a.Review(ctx, id); err != nil || review.Status != ReviewSubmitted {
 		t.Errorf("%s, %v", review.Status, err)
 	}
 }

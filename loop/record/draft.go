@@ -105,7 +105,7 @@ func (d KeptDraft) Words() string {
 // KeptDrafts are those that closing a review leaves without an answer; none while it is
 // not closed. me is who needs not be named to see his own.
 func (s *Store) KeptDrafts(review Review, me string) ([]KeptDraft, error) {
-	if review.Status != ReviewCancel && review.Status != ReviewResolve {
+	if review.Status != ReviewCancelled && review.Status != ReviewResolved {
 		return nil, nil
 	}
 	drafts, err := s.Drafts(review)
@@ -127,7 +127,7 @@ func (s *Store) EditDraft(ctx context.Context, id, actor string, edit func(*Draf
 	if err != nil {
 		return Draft{}, err
 	}
-	if refused := review.allow(ReviewSubmitted, actorPayload{Actor: actor}, s.Now()); refused != nil {
+	if refused := review.allow(EventReviewSubmitted, actorPayload{Actor: actor}, s.Now()); refused != nil {
 		return Draft{}, refused
 	}
 	unlock, err := s.Repo.Lock(ctx, draftLock(review.ID))

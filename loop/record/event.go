@@ -24,31 +24,31 @@ const (
 
 // Event types. A type that is not listed is kept, passed on and skipped by the fold.
 const (
-	ReviewRequested = "review_requested"
-	ReviewSubmitted = "review_submitted"
-	ReviewFailed    = "review_failed" // the reviewer could not be run; the review stays open
-	ReviewCancelled = "review_cancelled"
-	ReviewClaimed   = "review_claimed"
-	ReviewReleased  = "review_released"
-	ReviewResolved  = "review_resolved"
-	ReviewReopened  = "review_reopened"
-	ReviewAnswered  = "review_answered"
+	EventReviewRequested = "review_requested"
+	EventReviewSubmitted = "review_submitted"
+	EventReviewFailed    = "review_failed" // the reviewer could not be run; the review stays open
+	EventReviewCancelled = "review_cancelled"
+	EventReviewClaimed   = "review_claimed"
+	EventReviewReleased  = "review_released"
+	EventReviewResolved  = "review_resolved"
+	EventReviewReopened  = "review_reopened"
+	EventReviewAnswered  = "review_answered"
 
-	RunStarted         = "run_started"
-	AttemptStarted     = "attempt_started"
-	AttemptCompleted   = "attempt_completed"
-	AttemptReverted    = "attempt_reverted"
-	ChecksCompleted    = "checks_completed"
-	RoundCompleted     = "review_completed"
-	ReviewLoopDetected = "review_loop_detected" // runr's name
-	RunStopped         = "stop"
-	RunAnswered        = "run_answered"
-	RunCompleted       = "run_completed"
-	RunLanded          = "run_landed"
-	RunUnlanded        = "run_unlanded" // a landing was taken back
-	RunAborted         = "run_aborted"
-	RunResumed         = "run_resumed"
-	RunIntervened      = "run_intervened"
+	EventRunStarted         = "run_started"
+	EventAttemptStarted     = "attempt_started"
+	EventAttemptCompleted   = "attempt_completed"
+	EventAttemptReverted    = "attempt_reverted"
+	EventChecksCompleted    = "checks_completed"
+	EventRoundCompleted     = "review_completed"
+	EventReviewLoopDetected = "review_loop_detected" // as runr, the other program, calls it
+	EventRunStopped         = "stop"
+	EventRunAnswered        = "run_answered"
+	EventRunCompleted       = "run_completed"
+	EventRunLanded          = "run_landed"
+	EventRunUnlanded        = "run_unlanded" // a landing was taken back
+	EventRunAborted         = "run_aborted"
+	EventRunResumed         = "run_resumed"
+	EventRunIntervened      = "run_intervened"
 )
 
 // Event is one immutable record: what the JSON of a log's commit holds, and what

@@ -18,7 +18,7 @@ import (
 // "claim ann", "resolve bob force". A request is the first.
 func reviewEvents(t *testing.T, words ...string) []Event {
 	t.Helper()
-	events := []Event{reviewEventAt(1, ReviewRequested, ReviewRequest{Reviewer: "builtin", Message: "look"})}
+	events := []Event{reviewEventAt(1, EventReviewRequested, ReviewRequest{Reviewer: "builtin", Message: "look"})}
 	for _, word := range words {
 		events = append(events, reviewStep(t, len(events)+1, word))
 	}
@@ -40,23 +40,23 @@ func reviewStep(t *testing.T, clock int, word string) Event {
 	}
 	switch fields[0] {
 	case "submit":
-		return reviewEventAt(clock, ReviewSubmitted, Submission{Reviewer: fields[1], Outcome: OutcomePassed})
+		return reviewEventAt(clock, EventReviewSubmitted, Submission{Reviewer: fields[1], Outcome: OutcomePassed})
 	case "fail":
-		e := reviewEventAt(clock, ReviewFailed, Failure{Reason: ReasonAgentFailed})
+		e := reviewEventAt(clock, EventReviewFailed, Failure{Reason: ReasonAgentFailed})
 		e.Source = fields[1]
 		return e
 	case "answer":
-		return reviewEventAt(clock, ReviewAnswered, findingAnswer{Answer{Finding: "f-1", Kind: AnswerDeferred, Actor: by.Actor}, by.Force})
+		return reviewEventAt(clock, EventReviewAnswered, findingAnswer{Answer{Finding: "f-1", Kind: AnswerDeferred, Actor: by.Actor}, by.Force})
 	case "reopen":
-		return reviewEventAt(clock, ReviewReopened, by)
+		return reviewEventAt(clock, EventReviewReopened, by)
 	case "cancel":
-		return reviewEventAt(clock, ReviewCancelled, by)
+		return reviewEventAt(clock, EventReviewCancelled, by)
 	case "claim":
-		return reviewEventAt(clock, ReviewClaimed, by)
+		return reviewEventAt(clock, EventReviewClaimed, by)
 	case "release":
-		return reviewEventAt(clock, ReviewReleased, by)
+		return reviewEventAt(clock, EventReviewReleased, by)
 	case "resolve":
-		return reviewEventAt(clock, ReviewResolved, by)
+		return reviewEventAt(clock, EventReviewResolved, by)
 	}
 	t.Fatalf("no event for %q", word)
 	return Event{}
@@ -73,11 +73,11 @@ func foldReview(t *testing.T, events []Event) Review {
 
 // reviewPaths lead to each status.
 var reviewPaths = map[ReviewStatus][]string{
-	ReviewOpen:    {},
-	ReviewSubmit:  {"submit rex"},
-	ReviewClaim:   {"submit rex", "claim ann"},
-	ReviewResolve: {"submit rex", "resolve ann"},
-	ReviewCancel:  {"cancel ann"},
+	ReviewOpen:      {},
+	ReviewSubmitted: {"submit rex"},
+	ReviewClaimed:   {"submit rex", "claim ann"},
+	ReviewResolved:  {"submit rex", "resolve ann"},
+	ReviewCancelled: {"cancel ann"},
 }
 
 // TestReviewTransitions is the whole table of a review's states and what is added to
@@ -88,19 +88,19 @@ func TestReviewTransitions(t *testing.T) {
 		"release ann", "release bob", "release bob force", "resolve ann", "resolve bob", "resolve bob force",
 	}
 	allowed := map[ReviewStatus]map[string]ReviewStatus{
-		ReviewOpen: {"submit sue": ReviewSubmit, "fail builtin": ReviewOpen, "cancel ann": ReviewCancel},
-		ReviewSubmit: {
-			"fail builtin": ReviewSubmit, "answer ann": ReviewSubmit, "answer bob": ReviewSubmit, "answer bob force": ReviewSubmit,
-			"submit sue": ReviewSubmit, "claim ann": ReviewClaim, "claim bob": ReviewClaim, "claim bob force": ReviewClaim,
-			"resolve ann": ReviewResolve, "resolve bob": ReviewResolve, "resolve bob force": ReviewResolve,
+		ReviewOpen: {"submit sue": ReviewSubmitted, "fail builtin": ReviewOpen, "cancel ann": ReviewCancelled},
+		ReviewSubmitted: {
+			"fail builtin": ReviewSubmitted, "answer ann": ReviewSubmitted, "answer bob": ReviewSubmitted, "answer bob force": ReviewSubmitted,
+			"submit sue": ReviewSubmitted, "claim ann": ReviewClaimed, "claim bob": ReviewClaimed, "claim bob force": ReviewClaimed,
+			"resolve ann": ReviewResolved, "resolve bob": ReviewResolved, "resolve bob force": ReviewResolved,
 		},
-		ReviewClaim: {
-			"fail builtin": ReviewClaim, "answer ann": ReviewClaim, "answer bob force": ReviewClaim,
-			"submit sue": ReviewClaim, "claim ann": ReviewClaim, "claim bob force": ReviewClaim,
-			"release ann": ReviewSubmit, "release bob force": ReviewSubmit, "resolve ann": ReviewResolve, "resolve bob force": ReviewResolve,
+		ReviewClaimed: {
+			"fail builtin": ReviewClaimed, "answer ann": ReviewClaimed, "answer bob force": ReviewClaimed,
+			"submit sue": ReviewClaimed, "claim ann": ReviewClaimed, "claim bob force": ReviewClaimed,
+			"release ann": ReviewSubmitted, "release bob force": ReviewSubmitted, "resolve ann": ReviewResolved, "resolve bob force": ReviewResolved,
 		},
-		ReviewResolve: {"reopen ann": ReviewSubmit, "resolve ann": ReviewResolve, "resolve bob": ReviewResolve, "resolve bob force": ReviewResolve},
-		ReviewCancel:  {"reopen ann": ReviewOpen, "cancel ann": ReviewCancel},
+		ReviewResolved:  {"reopen ann": ReviewSubmitted, "resolve ann": ReviewResolved, "resolve bob": ReviewResolved, "resolve bob force": ReviewResolved},
+		ReviewCancelled: {"reopen ann": ReviewOpen, "cancel ann": ReviewCancelled},
 	}
 	for status, path := range reviewPaths {
 		for _, step := range steps {
@@ -170,7 +170,7 @@ func TestReviewRequestIsWhatWasAsked(t *testing.T) {
 		review.Writer != oneWriter || review.Source != "cli" || !review.CreatedAt.Equal(request.Timestamp) || review.Submissions == nil {
 		t.Errorf("review %+v", review)
 	}
-	again := reviewEventAt(2, ReviewRequested, ReviewRequest{Message: "another"})
+	again := reviewEventAt(2, EventReviewRequested, ReviewRequest{Message: "another"})
 	if twice := foldReview(t, []Event{request, again}); !reflect.DeepEqual(review, twice) {
 		t.Errorf("a second request changed %+v to %+v", review, twice)
 	}
@@ -279,7 +279,7 @@ func TestReviewClaimIsFenced(t *testing.T) {
 		return in(oneWriter, reviewEventAt(clock, eventType, actorPayload{Actor: actor, Claim: claim.ID}))
 	}
 	shared := func(clock int, writer, actor string) Event {
-		return in(writer, reviewEventAt(clock, ReviewClaimed, actorPayload{Actor: actor, Shared: true}))
+		return in(writer, reviewEventAt(clock, EventReviewClaimed, actorPayload{Actor: actor, Shared: true}))
 	}
 	first := step(3, oneWriter, "claim ann 1m")
 	second := step(6, oneWriter, "claim bob 1m")
@@ -289,17 +289,17 @@ func TestReviewClaimIsFenced(t *testing.T) {
 		status ReviewStatus
 		lost   []string // whose steps do not count
 	}{
-		"the lease of who took over has run out too": {[]Event{first, second, step(9, oneWriter, "resolve ann")}, "bob", ReviewClaim, []string{"ann"}},
-		"it is claimed again":                        {[]Event{first, second, step(9, oneWriter, "claim ann"), step(10, oneWriter, "resolve ann")}, "ann", ReviewResolve, nil},
-		"nobody ever had it":                         {[]Event{second, step(9, oneWriter, "resolve ann")}, "bob", ReviewResolve, nil},
-		"the same name in another clone":             {[]Event{step(3, oneWriter, "claim ci"), step(4, twoWriter, "claim ci"), step(5, twoWriter, "resolve ci"), step(6, twoWriter, "release ci")}, "ci", ReviewClaim, []string{"ci", "ci", "ci"}},
-		"the holder resolves from another clone":     {[]Event{step(3, oneWriter, "claim ci"), step(4, twoWriter, "resolve ci")}, "ci", ReviewResolve, nil},
-		"what was given back is not lost":            {[]Event{step(3, oneWriter, "claim ann"), step(4, oneWriter, "release ann"), second, step(9, oneWriter, "resolve ann")}, "bob", ReviewResolve, nil},
-		"taken away by force":                        {[]Event{step(3, oneWriter, "claim ann"), step(4, oneWriter, "claim bob force"), step(5, oneWriter, "resolve ann"), step(6, oneWriter, "answer ann")}, "bob", ReviewClaim, []string{"ann", "ann"}},
-		"under a claim that is over":                 {[]Event{first, second, step(9, oneWriter, "claim ann"), under(10, ReviewResolved, "ann", first), under(11, ReviewReleased, "ann", first), under(12, ReviewClaimed, "ann", first)}, "ann", ReviewClaim, []string{"ann", "ann", "ann"}},
-		"under the claim that stands":                {[]Event{first, under(4, ReviewClaimed, "ann", first), under(5, ReviewResolved, "ann", first)}, "ann", ReviewResolve, nil},
-		"the remote decided for the later one":       {[]Event{step(3, oneWriter, "claim ann"), shared(4, twoWriter, "bob"), step(5, oneWriter, "resolve ann")}, "bob", ReviewClaim, []string{"ann", "ann"}},
-		"the remote decided for the earlier one":     {[]Event{shared(3, twoWriter, "bob"), step(4, oneWriter, "claim ann"), step(5, oneWriter, "resolve ann")}, "bob", ReviewClaim, []string{"ann", "ann"}},
+		"the lease of who took over has run out too": {[]Event{first, second, step(9, oneWriter, "resolve ann")}, "bob", ReviewClaimed, []string{"ann"}},
+		"it is claimed again":                        {[]Event{first, second, step(9, oneWriter, "claim ann"), step(10, oneWriter, "resolve ann")}, "ann", ReviewResolved, nil},
+		"nobody ever had it":                         {[]Event{second, step(9, oneWriter, "resolve ann")}, "bob", ReviewResolved, nil},
+		"the same name in another clone":             {[]Event{step(3, oneWriter, "claim ci"), step(4, twoWriter, "claim ci"), step(5, twoWriter, "resolve ci"), step(6, twoWriter, "release ci")}, "ci", ReviewClaimed, []string{"ci", "ci", "ci"}},
+		"the holder resolves from another clone":     {[]Event{step(3, oneWriter, "claim ci"), step(4, twoWriter, "resolve ci")}, "ci", ReviewResolved, nil},
+		"what was given back is not lost":            {[]Event{step(3, oneWriter, "claim ann"), step(4, oneWriter, "release ann"), second, step(9, oneWriter, "resolve ann")}, "bob", ReviewResolved, nil},
+		"taken away by force":                        {[]Event{step(3, oneWriter, "claim ann"), step(4, oneWriter, "claim bob force"), step(5, oneWriter, "resolve ann"), step(6, oneWriter, "answer ann")}, "bob", ReviewClaimed, []string{"ann", "ann"}},
+		"under a claim that is over":                 {[]Event{first, second, step(9, oneWriter, "claim ann"), under(10, EventReviewResolved, "ann", first), under(11, EventReviewReleased, "ann", first), under(12, EventReviewClaimed, "ann", first)}, "ann", ReviewClaimed, []string{"ann", "ann", "ann"}},
+		"under the claim that stands":                {[]Event{first, under(4, EventReviewClaimed, "ann", first), under(5, EventReviewResolved, "ann", first)}, "ann", ReviewResolved, nil},
+		"the remote decided for the later one":       {[]Event{step(3, oneWriter, "claim ann"), shared(4, twoWriter, "bob"), step(5, oneWriter, "resolve ann")}, "bob", ReviewClaimed, []string{"ann", "ann"}},
+		"the remote decided for the earlier one":     {[]Event{shared(3, twoWriter, "bob"), step(4, oneWriter, "claim ann"), step(5, oneWriter, "resolve ann")}, "bob", ReviewClaimed, []string{"ann", "ann"}},
 	} {
 		review := foldReview(t, slices.Concat(reviewEvents(t, "submit rex"), c.events))
 		var lost []string
@@ -340,7 +340,7 @@ func TestReviewNewestVerdictOfAReviewerCounts(t *testing.T) {
 func TestReviewKeepsTheFailureOfEachReviewer(t *testing.T) {
 	events := reviewEvents(t, "fail rex", "fail sue", "fail rex", "submit sue", "fail tom")
 	request := ReviewRequest{Reviewer: "rex", Others: []string{"sue"}}
-	events[0] = reviewEventAt(1, ReviewRequested, request)
+	events[0] = reviewEventAt(1, EventReviewRequested, request)
 	for n, want := range [][]string{nil, {"rex"}, {"rex", "sue"}, {"sue", "rex"}, {"rex"}, {"rex"}} {
 		review := foldReview(t, events[:n+1])
 		if names, _ := review.Failed(); !slices.Equal(names, want) {
@@ -356,7 +356,7 @@ func TestReviewMakesCommentsOfALogSound(t *testing.T) {
 		{File: "a.go", StartLine: -3, EndLine: 7}, {File: "a.go", StartLine: 7, EndLine: 3},
 	}
 	for clock := 2; clock < 4; clock++ {
-		events = append(events, reviewEventAt(clock, ReviewSubmitted, Submission{Reviewer: "ann", Outcome: OutcomeCommented, Comments: comments}))
+		events = append(events, reviewEventAt(clock, EventReviewSubmitted, Submission{Reviewer: "ann", Outcome: OutcomeCommented, Comments: comments}))
 	}
 	review := foldReview(t, events)
 	seen := map[string]bool{}
@@ -381,7 +381,7 @@ func TestReviewLeaseIsBounded(t *testing.T) {
 		lease string
 	}{{2026, "9223372036854775807"}, {9999, "31536000000"}, {2026, "-5"}, {2026, "31536000000000"}} {
 		events := reviewEvents(t, "submit rex")
-		claim := reviewEventAt(3, ReviewClaimed, `{"actor":"ann","lease_ms":`+test.lease+`}`)
+		claim := reviewEventAt(3, EventReviewClaimed, `{"actor":"ann","lease_ms":`+test.lease+`}`)
 		claim.Timestamp = time.Date(test.year, 12, 31, 23, 0, 0, 0, time.UTC)
 		review := foldReview(t, append(events, claim))
 		if _, err := json.Marshal(review.Summary()); err != nil || review.Claim == nil || review.Claim.Until.Sub(claim.Timestamp) > MaxLease {
@@ -394,7 +394,7 @@ func TestReviewSkipsWhatItDoesNotKnow(t *testing.T) {
 	events := reviewEvents(t, "submit rex")
 	want := foldReview(t, events)
 	unknown := reviewEventAt(3, "review_praised", `{"stars":5}`)
-	started := reviewEventAt(3, RunStarted, RunPlan{})
+	started := reviewEventAt(3, EventRunStarted, RunPlan{})
 	started.Run = testRun
 	for name, with := range map[string][]Event{
 		"unknown type":       {events[0], unknown, events[1]},
@@ -411,10 +411,10 @@ func TestReviewReportsUnreadableEvents(t *testing.T) {
 	events := reviewEvents(t, "submit rex")
 	want := foldReview(t, events)
 	for _, broken := range []Event{
-		reviewEventAt(3, ReviewSubmitted, `{"reviewer":1}`),
-		reviewEventAt(3, ReviewSubmitted, `{"reviewer":"a","Reviewer":"b"}`),
-		reviewEventAt(3, ReviewClaimed, `[]`),
-		reviewEventAt(3, ReviewRequested, `7`),
+		reviewEventAt(3, EventReviewSubmitted, `{"reviewer":1}`),
+		reviewEventAt(3, EventReviewSubmitted, `{"reviewer":"a","Reviewer":"b"}`),
+		reviewEventAt(3, EventReviewClaimed, `[]`),
+		reviewEventAt(3, EventReviewRequested, `7`),
 	} {
 		got, bad := FoldReview(append(slices.Clone(events), broken))
 		if len(bad) != 1 || !strings.Contains(bad[0].Error(), broken.ID.Short()) || !strings.Contains(bad[0].Error(), broken.Type) {
@@ -429,7 +429,7 @@ func TestReviewReportsUnreadableEvents(t *testing.T) {
 func TestReviewReportsUnreadableFailure(t *testing.T) {
 	events := reviewEvents(t)
 	want := foldReview(t, events)
-	got, bad := FoldReview(append(events, reviewEventAt(2, ReviewFailed, `{"reason":1}`)))
+	got, bad := FoldReview(append(events, reviewEventAt(2, EventReviewFailed, `{"reason":1}`)))
 	if len(bad) != 1 || !reflect.DeepEqual(got, want) {
 		t.Errorf("reported %v, folded %+v", bad, got)
 	}
@@ -452,7 +452,7 @@ func randomLogs(rng *rand.Rand, of func(clock int) Event) (one, two []Event) {
 }
 
 func randomReviewEvent(rng *rand.Rand, clock int) Event {
-	types := []string{ReviewRequested, ReviewSubmitted, ReviewSubmitted, ReviewFailed, ReviewCancelled, ReviewClaimed, ReviewReleased, ReviewResolved, ReviewReopened, ReviewAnswered, "newer", RunStarted, ""}
+	types := []string{EventReviewRequested, EventReviewSubmitted, EventReviewSubmitted, EventReviewFailed, EventReviewCancelled, EventReviewClaimed, EventReviewReleased, EventReviewResolved, EventReviewReopened, EventReviewAnswered, "newer", EventRunStarted, ""}
 	payloads := []string{`{"actor":"ann"}`, `{"actor":"ann"}`, `{"actor":"bob"}`, `{"actor":"bob","force":true}`, `{"actor":"ann","lease_ms":60000}`, `{"reviewer":"rex","outcome":"failed"}`, `{"reason":"x"}`, `null`, ``, `{`, `[]`, `{"actor":7}`}
 	if clock <= 2 {
 		types = types[:1]
@@ -483,7 +483,7 @@ func TestFoldReviewDoesNotDependOnArrival(t *testing.T) {
 				t.Fatalf("seed %d, case %d, %s: %+v, want %+v", seed, i, name, got, want)
 			}
 		}
-		if want.Status == ReviewClaim && want.Claim == nil || want.ID == "" && want.Status != "" {
+		if want.Status == ReviewClaimed && want.Claim == nil || want.ID == "" && want.Status != "" {
 			t.Fatalf("seed %d, case %d: impossible state %+v", seed, i, want)
 		}
 	}

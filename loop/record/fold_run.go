@@ -24,47 +24,47 @@ type CompletedPayload struct {
 
 // runHandlers is one step of the fold for each event type.
 var runHandlers = map[string]func(*Run, Event) error{
-	AttemptStarted:     (*Run).attemptStarted,
-	AttemptCompleted:   (*Run).attemptCompleted,
-	AttemptReverted:    (*Run).attemptReverted,
-	ChecksCompleted:    (*Run).checksCompleted,
-	RoundCompleted:     (*Run).roundCompleted,
-	ReviewLoopDetected: (*Run).stopped,
-	RunStopped:         (*Run).stopped,
-	RunAnswered:        (*Run).answered,
-	RunCompleted:       (*Run).completed,
-	RunLanded:          (*Run).landed,
-	RunUnlanded:        (*Run).unlanded,
-	RunAborted:         (*Run).aborted,
-	RunResumed:         (*Run).resumed,
-	RunIntervened:      (*Run).intervened,
-	ReviewRequested:    (*Run).asked,
+	EventAttemptStarted:     (*Run).attemptStarted,
+	EventAttemptCompleted:   (*Run).attemptCompleted,
+	EventAttemptReverted:    (*Run).attemptReverted,
+	EventChecksCompleted:    (*Run).checksCompleted,
+	EventRoundCompleted:     (*Run).roundCompleted,
+	EventReviewLoopDetected: (*Run).stopped,
+	EventRunStopped:         (*Run).stopped,
+	EventRunAnswered:        (*Run).answered,
+	EventRunCompleted:       (*Run).completed,
+	EventRunLanded:          (*Run).landed,
+	EventRunUnlanded:        (*Run).unlanded,
+	EventRunAborted:         (*Run).aborted,
+	EventRunResumed:         (*Run).resumed,
+	EventRunIntervened:      (*Run).intervened,
+	EventReviewRequested:    (*Run).asked,
 }
 
 // runMoves lists the statuses from which an event may happen; a type that is
 // not in it needs a running run.
 var runMoves = map[string][]RunStatus{
-	RunAnswered:   {RunRunning, RunReviewing, RunStop},
-	RunCompleted:  {RunRunning, RunReviewing, RunStop},
-	RunLanded:     {RunComplete},
-	RunUnlanded:   {RunComplete},
-	RunAborted:    {RunRunning, RunReviewing, RunStop, RunSkipped},
-	RunResumed:    {RunRunning, RunReviewing, RunStop},
-	RunIntervened: {RunRunning, RunReviewing, RunStop},
+	EventRunAnswered:   {RunRunning, RunReviewing, RunStopped},
+	EventRunCompleted:  {RunRunning, RunReviewing, RunStopped},
+	EventRunLanded:     {RunCompleted},
+	EventRunUnlanded:   {RunCompleted},
+	EventRunAborted:    {RunRunning, RunReviewing, RunStopped, RunSkipped},
+	EventRunResumed:    {RunRunning, RunReviewing, RunStopped},
+	EventRunIntervened: {RunRunning, RunReviewing, RunStopped},
 }
 
 // runVerbs say what a refused event wanted, for people.
 var runVerbs = map[string]string{
-	RunAnswered: "answered", RunCompleted: "completed", RunLanded: "landed", RunAborted: "aborted", RunResumed: "resumed",
-	RunIntervened: "intervened in",
+	EventRunAnswered: "answered", EventRunCompleted: "completed", EventRunLanded: "landed", EventRunAborted: "aborted", EventRunResumed: "resumed",
+	EventRunIntervened: "intervened in",
 }
 
 // Allow reports, as a *StateError, why an event of type may not happen now.
 func (r Run) Allow(eventType string) error {
-	if eventType == RunUnlanded && r.Landed == nil {
+	if eventType == EventRunUnlanded && r.Landed == nil {
 		return &StateError{What: "run " + r.ID, Status: "not landed", Cannot: "taken back"}
 	}
-	if eventType == RunLanded && r.Landed != nil {
+	if eventType == EventRunLanded && r.Landed != nil {
 		return &StateError{What: "run " + r.ID, Status: "landed as " + r.Landed.Commit.Short(), Cannot: "landed again"}
 	}
 	from, listed := runMoves[eventType]
@@ -84,7 +84,7 @@ func (r Run) Allow(eventType string) error {
 }
 
 func (r *Run) Apply(e Event) error {
-	if e.Type == RunStarted {
+	if e.Type == EventRunStarted {
 		return r.started(e)
 	}
 	handle := runHandlers[e.Type]
@@ -98,7 +98,7 @@ func (r *Run) Apply(e Event) error {
 	if err := handle(r, e); err != nil { // handlers read the whole payload before they change anything
 		return err
 	}
-	if e.Type != ReviewRequested { // asking is no step: what comes next is what came next before it
+	if e.Type != EventReviewRequested { // asking is no step: what comes next is what came next before it
 		r.UpdatedAt, r.Last = e.Timestamp, e.Type
 	}
 	return nil
@@ -208,7 +208,7 @@ func (r *Run) stopped(e Event) error {
 	}
 	stop := read.Stop
 	r.sameStops = r.sameStops.after(stop.Reason, len(r.Rounds)+len(r.GoodAttempts())+len(r.Interventions))
-	r.Stop, r.Status, r.Result = &stop, RunStop, "abort"
+	r.Stop, r.Status, r.Result = &stop, RunStopped, "abort"
 	if ReasonOf(stop.Reason).Judge && r.Plan.Policy.endsInReview() {
 		r.Status = RunReviewing
 	}
@@ -241,7 +241,7 @@ func (r *Run) completed(e Event) error {
 	if err != nil {
 		return err
 	}
-	r.Status, r.Result, r.Stop = RunComplete, done.Result, nil
+	r.Status, r.Result, r.Stop = RunCompleted, done.Result, nil
 	return nil
 }
 
@@ -261,7 +261,7 @@ func (r *Run) unlanded(Event) error {
 }
 
 func (r *Run) aborted(Event) error {
-	r.Status, r.Result = RunAbort, "abort"
+	r.Status, r.Result = RunAborted, "abort"
 	return nil
 }
 

@@ -24,7 +24,7 @@ func (s *Store) RequestReview(ctx context.Context, request ReviewRequest, source
 	event, err := s.Append(ctx, func(v *View) (NewEvent, error) {
 		id, err := NewID(v.Now, v.Writer, v.Clock, request)
 		return NewEvent{
-			Type: ReviewRequested, Source: source, Review: id, Run: request.Run, Payload: request, Status: func(Event) string { return string(ReviewOpen) },
+			Type: EventReviewRequested, Source: source, Review: id, Run: request.Run, Payload: request, Status: func(Event) string { return string(ReviewOpen) },
 			Title: strings.TrimSpace(request.Subject.Spec + " " + request.Subject.Commit.Short() + " " + request.Subject.Title),
 		}, err
 	})
@@ -44,7 +44,7 @@ func (s *Store) SubmitReview(ctx context.Context, id string, sub Submission, raw
 	AddChecks(attachments, sub.Checks)
 	sub.Checks = WithoutOutput(sub.Checks)
 	return s.reviewEvent(ctx, id, NewEvent{
-		Type: ReviewSubmitted, Source: sub.Reviewer, Payload: sub, Attachments: attachments, Title: submissionTitle(sub),
+		Type: EventReviewSubmitted, Source: sub.Reviewer, Payload: sub, Attachments: attachments, Title: submissionTitle(sub),
 	}, actorPayload{})
 }
 
@@ -167,28 +167,28 @@ func (s *Store) ClaimReview(ctx context.Context, id string, by Hold) (Review, er
 
 // claimReview is ClaimReview, also of a claim that the remote decided.
 func (s *Store) claimReview(ctx context.Context, id string, by Hold, shared bool) (Review, error) {
-	return s.actorEvent(ctx, id, ReviewClaimed, actorPayload{Actor: by.Actor, Force: by.Force, Lease: Duration(by.Lease), Claim: by.Claim, Shared: shared})
+	return s.actorEvent(ctx, id, EventReviewClaimed, actorPayload{Actor: by.Actor, Force: by.Force, Lease: Duration(by.Lease), Claim: by.Claim, Shared: shared})
 }
 
 // ReleaseReview gives a claim back.
 func (s *Store) ReleaseReview(ctx context.Context, id string, by Hold) (Review, error) {
-	return s.actorEvent(ctx, id, ReviewReleased, actorPayload{Actor: by.Actor, Force: by.Force, Claim: by.Claim})
+	return s.actorEvent(ctx, id, EventReviewReleased, actorPayload{Actor: by.Actor, Force: by.Force, Claim: by.Claim})
 }
 
 // ResolveReview closes a submitted review as dealt with. Doing it twice is doing it
 // once.
 func (s *Store) ResolveReview(ctx context.Context, id string, by Hold, note string) (Review, error) {
-	return s.actorEvent(ctx, id, ReviewResolved, actorPayload{Actor: by.Actor, Force: by.Force, Note: note, Claim: by.Claim})
+	return s.actorEvent(ctx, id, EventReviewResolved, actorPayload{Actor: by.Actor, Force: by.Force, Note: note, Claim: by.Claim})
 }
 
 // CancelReview withdraws an open request.
 func (s *Store) CancelReview(ctx context.Context, id, actor, note string) (Review, error) {
-	return s.actorEvent(ctx, id, ReviewCancelled, actorPayload{Actor: actor, Note: note})
+	return s.actorEvent(ctx, id, EventReviewCancelled, actorPayload{Actor: actor, Note: note})
 }
 
 // ReopenReview takes a resolution or a cancellation back.
 func (s *Store) ReopenReview(ctx context.Context, id, actor string) (Review, error) {
-	return s.actorEvent(ctx, id, ReviewReopened, actorPayload{Actor: actor})
+	return s.actorEvent(ctx, id, EventReviewReopened, actorPayload{Actor: actor})
 }
 
 // findingAnswer is the payload of an answer.
@@ -211,7 +211,7 @@ func (s *Store) AnswerFinding(ctx context.Context, id string, answer Answer, for
 		return review, &NotFoundError{What: "finding", ID: answer.Finding, Where: "in review " + review.ID}
 	}
 	return s.reviewEvent(ctx, review.ID, NewEvent{
-		Type: ReviewAnswered, Source: "cli", Payload: findingAnswer{answer, force}, Title: fmt.Sprintf("%s %s", answer.Finding, answer.Kind),
+		Type: EventReviewAnswered, Source: "cli", Payload: findingAnswer{answer, force}, Title: fmt.Sprintf("%s %s", answer.Finding, answer.Kind),
 	}, actorPayload{Actor: answer.Actor, Force: force})
 }
 
@@ -227,7 +227,7 @@ func (s *Store) actorEvent(ctx context.Context, id, eventType string, by actorPa
 	if s.Redact != nil {
 		by.Actor = s.Redact(by.Actor) // as it will be recorded, for that is what a claim is compared with
 	}
-	if eventType == ReviewResolved || eventType == ReviewReopened {
+	if eventType == EventReviewResolved || eventType == EventReviewReopened {
 		by.Commit = review.Request.Subject.Commit
 	}
 	return s.reviewEvent(ctx, review.ID, NewEvent{Type: eventType, Source: "cli", Payload: by, Title: "by " + by.Actor}, by)
@@ -239,8 +239,8 @@ func (r Review) settled(d NewEvent, by actorPayload) bool {
 	case Submission:
 		return r.sentBefore(p)
 	case actorPayload:
-		return d.Type == ReviewResolved && r.Status == ReviewResolve || d.Type == ReviewCancelled && r.Status == ReviewCancel ||
-			d.Type == ReviewClaimed && r.Status == ReviewClaim && p.Lease == 0 && r.Claim.sameAs(by)
+		return d.Type == EventReviewResolved && r.Status == ReviewResolved || d.Type == EventReviewCancelled && r.Status == ReviewCancelled ||
+			d.Type == EventReviewClaimed && r.Status == ReviewClaimed && p.Lease == 0 && r.Claim.sameAs(by)
 	}
 	return false
 }
@@ -271,7 +271,7 @@ func (s *Store) PinReview(ctx context.Context, review Review) error {
 // FailReview records that the reviewer could not be run; the review stays open.
 func (s *Store) FailReview(ctx context.Context, id, reviewer string, failure Failure) (Review, error) {
 	return s.reviewEvent(ctx, id, NewEvent{
-		Type: ReviewFailed, Source: reviewer, Payload: failure, Title: failure.Reason + " " + failure.Detail,
+		Type: EventReviewFailed, Source: reviewer, Payload: failure, Title: failure.Reason + " " + failure.Detail,
 	}, actorPayload{})
 }
 

@@ -232,7 +232,7 @@ func notesOf(e Event) []noteLine {
 			lines = append(lines, noteLine{commit, e.Timestamp, strings.TrimRight(line, "\n")})
 		}
 	}
-	if e.Type == RunLanded {
+	if e.Type == EventRunLanded {
 		if landed, err := PayloadOf[Landed](e); err == nil {
 			lines = append(lines, carriedNotes(e, landed)...)
 		}
@@ -244,33 +244,33 @@ func notesOf(e Event) []noteLine {
 // itself, one or more lines; no commit when the event is not for notes.
 func NoteOf(e Event) (gitstore.ID, string) {
 	switch e.Type {
-	case ReviewSubmitted:
+	case EventReviewSubmitted:
 		return submissionNote(e)
-	case ReviewResolved:
+	case EventReviewResolved:
 		if p, err := PayloadOf[resolvedPayload](e); err == nil {
 			return p.Commit, fmt.Sprintf("review %s resolved by %s%s", e.Review, prose.OneLine(p.Actor), afterColon(p.Note))
 		}
-	case ReviewReopened:
+	case EventReviewReopened:
 		if p, err := PayloadOf[resolvedPayload](e); err == nil {
 			return p.Commit, fmt.Sprintf("review %s reopened by %s", e.Review, prose.OneLine(p.Actor))
 		}
-	case RoundCompleted:
+	case EventRoundCompleted:
 		return roundNote(e)
-	case RunStopped, ReviewLoopDetected:
+	case EventRunStopped, EventReviewLoopDetected:
 		if p, err := readStop(e); err == nil {
 			return p.Commit, stopNote(e, p)
 		}
-	case RunIntervened:
+	case EventRunIntervened:
 		return interventionNote(e)
-	case RunCompleted:
+	case EventRunCompleted:
 		if p, err := PayloadOf[CompletedPayload](e); err == nil {
 			return p.Commit, completedNote(e, p)
 		}
-	case RunLanded:
+	case EventRunLanded:
 		if p, err := PayloadOf[Landed](e); err == nil {
 			return p.Commit, landedNote(e, p, p.reviewedAs(p.Commit))
 		}
-	case RunUnlanded:
+	case EventRunUnlanded:
 		if p, err := PayloadOf[Landed](e); err == nil {
 			return p.Commit, fmt.Sprintf("run %s taken back from %s", e.Run, cmp.Or(p.Branch, "a detached HEAD"))
 		}

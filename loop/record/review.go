@@ -14,11 +14,11 @@ import (
 type ReviewStatus string
 
 const (
-	ReviewOpen    ReviewStatus = "open"
-	ReviewSubmit  ReviewStatus = "submitted"
-	ReviewClaim   ReviewStatus = "claimed"
-	ReviewResolve ReviewStatus = "resolved"
-	ReviewCancel  ReviewStatus = "cancelled"
+	ReviewOpen      ReviewStatus = "open"
+	ReviewSubmitted ReviewStatus = "submitted"
+	ReviewClaimed   ReviewStatus = "claimed"
+	ReviewResolved  ReviewStatus = "resolved"
+	ReviewCancelled ReviewStatus = "cancelled"
 )
 
 // SubjectKind says what a review is about.
@@ -280,14 +280,14 @@ var reviewMoves = map[string]struct {
 	from   []ReviewStatus
 	cannot string
 }{
-	ReviewSubmitted: {[]ReviewStatus{ReviewOpen, ReviewSubmit, ReviewClaim}, "submitted"},
-	ReviewFailed:    {[]ReviewStatus{ReviewOpen, ReviewSubmit, ReviewClaim}, "reviewed"},
-	ReviewCancelled: {[]ReviewStatus{ReviewOpen, ReviewCancel}, "cancelled"},
-	ReviewReopened:  {[]ReviewStatus{ReviewResolve, ReviewCancel}, "reopened"},
-	ReviewAnswered:  {[]ReviewStatus{ReviewSubmit, ReviewClaim}, "answered"},
-	ReviewClaimed:   {[]ReviewStatus{ReviewSubmit, ReviewClaim}, "claimed"},
-	ReviewReleased:  {[]ReviewStatus{ReviewClaim}, "released"},
-	ReviewResolved:  {[]ReviewStatus{ReviewSubmit, ReviewClaim, ReviewResolve}, "resolved"},
+	EventReviewSubmitted: {[]ReviewStatus{ReviewOpen, ReviewSubmitted, ReviewClaimed}, "submitted"},
+	EventReviewFailed:    {[]ReviewStatus{ReviewOpen, ReviewSubmitted, ReviewClaimed}, "reviewed"},
+	EventReviewCancelled: {[]ReviewStatus{ReviewOpen, ReviewCancelled}, "cancelled"},
+	EventReviewReopened:  {[]ReviewStatus{ReviewResolved, ReviewCancelled}, "reopened"},
+	EventReviewAnswered:  {[]ReviewStatus{ReviewSubmitted, ReviewClaimed}, "answered"},
+	EventReviewClaimed:   {[]ReviewStatus{ReviewSubmitted, ReviewClaimed}, "claimed"},
+	EventReviewReleased:  {[]ReviewStatus{ReviewClaimed}, "released"},
+	EventReviewResolved:  {[]ReviewStatus{ReviewSubmitted, ReviewClaimed, ReviewResolved}, "resolved"},
 }
 
 // actorPayload is the payload of claims, releases, resolutions and cancellations.
@@ -303,7 +303,7 @@ type actorPayload struct {
 }
 
 // heldMoves are the events that a claim of somebody else's keeps from happening.
-var heldMoves = []string{ReviewClaimed, ReviewReleased, ReviewResolved, ReviewAnswered}
+var heldMoves = []string{EventReviewClaimed, EventReviewReleased, EventReviewResolved, EventReviewAnswered}
 
 // Allow reports, as a *StateError, why an event of type may not happen at now.
 func (r Review) allow(eventType string, by actorPayload, now time.Time) error {
@@ -312,11 +312,11 @@ func (r Review) allow(eventType string, by actorPayload, now time.Time) error {
 	if !slices.Contains(move.from, r.Status) {
 		return refused
 	}
-	if eventType == ReviewClaimed && by.Actor == "" {
+	if eventType == EventReviewClaimed && by.Actor == "" {
 		refused.Cannot = "claimed by nobody"
 		return refused
 	}
-	held := r.Status == ReviewClaim && r.Claim != nil && !by.Force && slices.Contains(heldMoves, eventType)
+	held := r.Status == ReviewClaimed && r.Claim != nil && !by.Force && slices.Contains(heldMoves, eventType)
 	if held && r.fenced(eventType, by, now) {
 		refused.Holder = holderFor(r.Claim.By, by.Actor)
 		return refused
@@ -340,7 +340,7 @@ func (r Review) fenced(eventType string, by actorPayload, now time.Time) bool {
 		return true
 	case c.By == by.Actor && c.Writer == by.writer:
 		return false
-	case eventType == ReviewClaimed:
+	case eventType == EventReviewClaimed:
 		return !c.Lapsed(now) && (c.Shared || !by.Shared) // a provisional one gives way to the remote's
 	case c.By == by.Actor || c.Lapsed(now):
 		return r.lost(by)
@@ -366,7 +366,7 @@ func (r Review) lost(by actorPayload) bool {
 		}
 	}
 	return newest.Lost || slices.ContainsFunc(r.Lost, func(l Lost) bool {
-		return l.Type == ReviewClaimed && l.Actor == by.Actor && l.Writer == by.writer && !l.At.Before(newest.At)
+		return l.Type == EventReviewClaimed && l.Actor == by.Actor && l.Writer == by.writer && !l.At.Before(newest.At)
 	})
 }
 
@@ -377,7 +377,7 @@ func (r *Review) end(by, writer string, at time.Time, lost bool) {
 
 // Apply is one step of the fold. An event that is not allowed is kept in Lost.
 func (r *Review) apply(e Event) error {
-	if e.Type == ReviewRequested {
+	if e.Type == EventReviewRequested {
 		return r.open(e)
 	}
 	if _, known := reviewMoves[e.Type]; !known || r.ID == "" {
@@ -385,14 +385,14 @@ func (r *Review) apply(e Event) error {
 	}
 	var by actorPayload
 	var err error
-	if e.Type != ReviewSubmitted && e.Type != ReviewFailed {
+	if e.Type != EventReviewSubmitted && e.Type != EventReviewFailed {
 		if by, err = PayloadOf[actorPayload](e); err != nil {
 			return err
 		}
 	}
 	by.writer = e.Writer
 	if refused := r.allow(e.Type, by, e.Timestamp); refused != nil {
-		if e.Type == ReviewSubmitted {
+		if e.Type == EventReviewSubmitted {
 			sub, _ := PayloadOf[Submission](e) // who it was is all that is told of it
 			by.Actor = sub.Reviewer
 		}
@@ -422,27 +422,27 @@ func (r *Review) open(e Event) error {
 
 func (r *Review) move(e Event, by actorPayload) error {
 	switch e.Type {
-	case ReviewSubmitted:
+	case EventReviewSubmitted:
 		return r.submit(e)
-	case ReviewFailed:
+	case EventReviewFailed:
 		return r.fail(e)
-	case ReviewCancelled:
-		if r.Status != ReviewCancel { // as with resolutions
-			r.Status, r.Note, r.ClosedAt = ReviewCancel, by.Note, e.Timestamp
+	case EventReviewCancelled:
+		if r.Status != ReviewCancelled { // as with resolutions
+			r.Status, r.Note, r.ClosedAt = ReviewCancelled, by.Note, e.Timestamp
 		}
-	case ReviewClaimed:
+	case EventReviewClaimed:
 		r.claim(e, by)
-	case ReviewReleased:
+	case EventReviewReleased:
 		r.end(r.Claim.By, r.Claim.Writer, e.Timestamp, r.Claim.By != by.Actor)
-		r.Status, r.Claim = ReviewSubmit, nil
-	case ReviewResolved:
-		if r.Status != ReviewResolve { // resolving twice is one resolution: the first one counts
-			r.Status, r.ResolvedAt, r.ResolvedBy, r.Note = ReviewResolve, e.Timestamp, by.Actor, by.Note
+		r.Status, r.Claim = ReviewSubmitted, nil
+	case EventReviewResolved:
+		if r.Status != ReviewResolved { // resolving twice is one resolution: the first one counts
+			r.Status, r.ResolvedAt, r.ResolvedBy, r.Note = ReviewResolved, e.Timestamp, by.Actor, by.Note
 			r.ClosedAt = e.Timestamp
 		}
-	case ReviewReopened:
+	case EventReviewReopened:
 		r.reopen()
-	case ReviewAnswered:
+	case EventReviewAnswered:
 		answer, err := PayloadOf[Answer](e)
 		if err != nil {
 			return err
@@ -492,7 +492,7 @@ func (r *Review) claim(e Event, by actorPayload) {
 			claim.Until = e.Timestamp
 		}
 	}
-	r.Status, r.Claim = ReviewClaim, &claim
+	r.Status, r.Claim = ReviewClaimed, &claim
 }
 
 // takeOver ends a claim that another took the place of. A provisional one that the
@@ -503,7 +503,7 @@ func (r *Review) takeOver(old Claim, e Event, by actorPayload) {
 		return
 	}
 	r.Lost = append(r.Lost, Lost{
-		Event: old.ID, Type: ReviewClaimed, By: old.By, Actor: old.By, Writer: old.Writer, At: old.At,
+		Event: old.ID, Type: EventReviewClaimed, By: old.By, Actor: old.By, Writer: old.Writer, At: old.At,
 		Why: (&StateError{What: "review " + r.ID, Holder: holderFor(by.Actor, old.By)}).Error(),
 	})
 }
@@ -511,7 +511,7 @@ func (r *Review) takeOver(old Claim, e Event, by actorPayload) {
 func (r *Review) reopen() {
 	r.Status, r.Claim, r.ResolvedAt, r.ResolvedBy, r.ClosedAt, r.Note = ReviewOpen, nil, time.Time{}, "", time.Time{}, ""
 	if len(r.Submissions) > 0 {
-		r.Status = ReviewSubmit
+		r.Status = ReviewSubmitted
 	}
 }
 
@@ -527,7 +527,7 @@ func (r *Review) submit(e Event) error {
 	}
 	r.Submissions = append(r.Submissions, submission)
 	if r.Status == ReviewOpen {
-		r.Status, r.SubmittedAt = ReviewSubmit, e.Timestamp
+		r.Status, r.SubmittedAt = ReviewSubmitted, e.Timestamp
 	}
 	r.keepFailures(slices.Clone(r.Failures))
 	return nil

@@ -20,10 +20,10 @@ type RunStatus string
 const (
 	RunRunning   RunStatus = "running"
 	RunReviewing RunStatus = "reviewing" // the review did not pass: a person must judge
-	RunStop      RunStatus = "stopped"
-	RunComplete  RunStatus = "completed"
+	RunStopped   RunStatus = "stopped"
+	RunCompleted RunStatus = "completed"
 	RunSkipped   RunStatus = "skipped"
-	RunAbort     RunStatus = "aborted"
+	RunAborted   RunStatus = "aborted"
 )
 
 // Entity is what a run works on.
@@ -465,10 +465,10 @@ func TrackedRounds(rounds []Round) []track.Round {
 
 // Failure is why the agent that the run waited for last gave no answer; nil when it did.
 func (r Run) Failure() *Failure {
-	if a := r.LastAttempt(); a != nil && r.Last == AttemptCompleted {
+	if a := r.LastAttempt(); a != nil && r.Last == EventAttemptCompleted {
 		return a.Failure
 	}
-	if round := r.LastRound(); round != nil && r.Last == RoundCompleted {
+	if round := r.LastRound(); round != nil && r.Last == EventRoundCompleted {
 		return round.Failure
 	}
 	return nil

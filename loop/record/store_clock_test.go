@@ -105,7 +105,7 @@ func TestForeignClocks(t *testing.T) {
 			first := request(t, s)
 			var foreign []Event
 			for i, clock := range c.clocks {
-				foreign = append(foreign, byWriter(twoWriter, clock, testEpoch.Add(time.Duration(i)*time.Hour), ReviewCancelled, first.ID, actorPayload{Actor: "mallory"}))
+				foreign = append(foreign, byWriter(twoWriter, clock, testEpoch.Add(time.Duration(i)*time.Hour), EventReviewCancelled, first.ID, actorPayload{Actor: "mallory"}))
 			}
 			writeLog(t, dir, twoWriter, foreign...)
 			if cached {
@@ -225,14 +225,14 @@ func TestEventsBehindThePoison(t *testing.T) {
 	submit := Submission{Reviewer: "ann", Outcome: OutcomePassed, Decision: Approve, Report: EmptyReport()}
 	two := []Event{
 		byWriter(twoWriter, lateClock, at(0), "poison", "", "{}"),
-		byWriter(twoWriter, behind, at(1), ReviewRequested, asked, subject),
-		byWriter(twoWriter, behind, at(5), ReviewClaimed, asked, actorPayload{Actor: "bob"}),
-		byWriter(twoWriter, behind, at(2), ReviewReleased, asked, actorPayload{Actor: "bob"}), // its wall clock was set back
+		byWriter(twoWriter, behind, at(1), EventReviewRequested, asked, subject),
+		byWriter(twoWriter, behind, at(5), EventReviewClaimed, asked, actorPayload{Actor: "bob"}),
+		byWriter(twoWriter, behind, at(2), EventReviewReleased, asked, actorPayload{Actor: "bob"}), // its wall clock was set back
 	}
 	three := []Event{
-		byWriter(threeWriter, behind, at(3), ReviewSubmitted, asked, submit),
-		byWriter(threeWriter, behind, at(3), ReviewAnswered, own.ID, "{}"),
-		byWriter(threeWriter, behind, at(6), ReviewClaimed, asked, actorPayload{Actor: "cyd"}),
+		byWriter(threeWriter, behind, at(3), EventReviewSubmitted, asked, submit),
+		byWriter(threeWriter, behind, at(3), EventReviewAnswered, own.ID, "{}"),
+		byWriter(threeWriter, behind, at(6), EventReviewClaimed, asked, actorPayload{Actor: "cyd"}),
 	}
 	logs := map[string][]Event{twoWriter: two, threeWriter: three}
 	fold := func(order []string, step int) []Event {
@@ -269,14 +269,14 @@ func TestEventsBehindThePoison(t *testing.T) {
 			}
 		}
 	}
-	if review, err := s.Review(context.Background(), asked); err != nil || review.Status != ReviewClaim || review.Claim.By != "cyd" || len(review.Lost) > 0 {
+	if review, err := s.Review(context.Background(), asked); err != nil || review.Status != ReviewClaimed || review.Claim.By != "cyd" || len(review.Lost) > 0 {
 		t.Errorf("%+v, %v", review, err)
 	}
 	s.Now = func() time.Time { return at(-60) }
 	if _, err := s.ResolveReview(context.Background(), asked, Hold{Actor: "cyd"}, ""); err != nil {
 		t.Fatal(err)
 	}
-	if review, err := s.Review(context.Background(), asked); err != nil || review.Status != ReviewResolve {
+	if review, err := s.Review(context.Background(), asked); err != nil || review.Status != ReviewResolved {
 		t.Errorf("%s, %v", review.Status, err)
 	}
 	if _, bad, err := s.Events(context.Background()); len(bad) > 0 || err != nil {
@@ -344,7 +344,7 @@ func TestNothingIsWrittenThatCannotBeRead(t *testing.T) {
 		"nested too deeply":        nested,
 	} {
 		_, err := s.Append(context.Background(), func(*View) (NewEvent, error) {
-			return NewEvent{Type: ReviewAnswered, Source: "cli", Review: first.ID, Payload: what, Title: "x", Status: func(Event) string { return "" }}, nil
+			return NewEvent{Type: EventReviewAnswered, Source: "cli", Review: first.ID, Payload: what, Title: "x", Status: func(Event) string { return "" }}, nil
 		})
 		var input *InputError
 		if !errors.As(err, &input) {
@@ -352,7 +352,7 @@ func TestNothingIsWrittenThatCannotBeRead(t *testing.T) {
 		}
 	}
 	_, err := s.Append(context.Background(), func(*View) (NewEvent, error) {
-		return NewEvent{Type: ReviewAnswered, Source: "cli", Review: "../../x", Payload: struct{}{}, Title: "x", Status: func(Event) string { return "" }}, nil
+		return NewEvent{Type: EventReviewAnswered, Source: "cli", Review: "../../x", Payload: struct{}{}, Title: "x", Status: func(Event) string { return "" }}, nil
 	})
 	if err == nil {
 		t.Error("a review by the name of a path was recorded")

@@ -169,7 +169,7 @@ type Filter struct {
 
 // inboxStatus is what is there to be addressed.
 func inboxStatus(status string) bool {
-	return status == string(ReviewSubmit) || status == string(ReviewClaim)
+	return status == string(ReviewSubmitted) || status == string(ReviewClaimed)
 }
 
 // WaitingStatus is what waits for somebody: to be reviewed, or to be addressed.
@@ -189,7 +189,7 @@ func StatusFilter(name string) (func(string) bool, error) {
 	case "all":
 		return func(string) bool { return true }, nil
 	}
-	for _, s := range []ReviewStatus{ReviewOpen, ReviewSubmit, ReviewClaim, ReviewResolve, ReviewCancel} {
+	for _, s := range []ReviewStatus{ReviewOpen, ReviewSubmitted, ReviewClaimed, ReviewResolved, ReviewCancelled} {
 		if name == string(s) {
 			return func(status string) bool { return status == name }, nil
 		}

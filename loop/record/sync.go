@@ -25,7 +25,7 @@ type Synced struct {
 	Renewed    bool                 `json:"renewed_writer"`
 	Notes      bool                 `json:"notes"`                    // whether the remote has the notes as they are here
 	NotesWhy   string               `json:"notes_why,omitempty"`      // why it has not
-	Foreign    gitstore.ID          `json:"notes_replaced,omitempty"` // notes of somebody else's hand that stand in the history of the remote's notes now
+	Replaced   gitstore.ID          `json:"notes_replaced,omitempty"` // notes of somebody else's hand that stand in the history of the remote's notes now
 	// Recovered is what was wrong in this clone and was put right.
 	Recovered []string               `json:"recovered"`
 	Missing   []gitstore.Rejection   `json:"missing"`           // logs that have lost something which the remote does not have either
@@ -246,7 +246,7 @@ func (x *exchange) notesToPush(ctx context.Context) (view gitstore.ID, why strin
 	case x.knowMore(theirs.Message):
 		return "", "those of the remote speak of logs that were not taken over here", nil
 	case !strings.HasPrefix(theirs.Message, notesTitle):
-		x.done.Foreign = theirs.ID
+		x.done.Replaced = theirs.ID
 	}
 	view, err = x.Repo.NotesCommit(ctx, mine.Tree, []gitstore.ID{theirs.ID}, mine.Message, mine.CommitterWhen)
 	return view, "", err
@@ -464,7 +464,7 @@ func (s *Store) ownAmong(ctx context.Context, ids map[string]bool) (among []stri
 func EventsOfCommit(events []Event, commit gitstore.ID) []Event {
 	reviewed := map[gitstore.ID]bool{}
 	for _, e := range events {
-		if e.Type != RunLanded {
+		if e.Type != EventRunLanded {
 			continue
 		}
 		landed, err := PayloadOf[Landed](e)
@@ -491,7 +491,7 @@ func speaksOf(e Event, commit gitstore.ID, reviewed map[gitstore.ID]bool) bool {
 	if err != nil {
 		return false
 	}
-	if p.Base == commit && e.Type == RunStarted {
+	if p.Base == commit && e.Type == EventRunStarted {
 		return true
 	}
 	meant := func(id gitstore.ID) bool { return id == commit || reviewed[id] }

@@ -125,7 +125,7 @@ func TestSyncReadsAgainWhatWasLost(t *testing.T) {
 	if len(done.Recovered) != 1 || len(done.Missing) != 0 {
 		t.Errorf("%+v", done)
 	}
-	if review, err := a.Review(ctx, id); err != nil || review.Status != ReviewSubmit {
+	if review, err := a.Review(ctx, id); err != nil || review.Status != ReviewSubmitted {
 		t.Errorf("%s, %v", review.Status, err)
 	}
 	if got, err := a.Repo.Ref(ctx, NotesRef); err != nil || got != want {

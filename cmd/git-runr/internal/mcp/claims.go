@@ -93,7 +93,7 @@ func (s *Server) renewOne(ctx context.Context, p *Project, id string, by record.
 	if err != nil {
 		return err
 	}
-	if review.Status != record.ReviewClaim || review.Claim == nil || review.Claim.ID != by.Claim {
+	if review.Status != record.ReviewClaimed || review.Claim == nil || review.Claim.ID != by.Claim {
 		return &record.StateError{What: "review " + id, Status: string(review.Status), Cannot: "renewed"}
 	}
 	_, provisional, err := p.Claim(ctx, id, by)

@@ -87,10 +87,10 @@ func notFound(e *record.NotFoundError) string {
 
 // stateAdvice is what to do about a review that is in another state than an action needs.
 var stateAdvice = map[string]string{
-	string(record.ReviewOpen):    "nobody has submitted it yet, a person answers later: go on and look again another time",
-	string(record.ReviewSubmit):  "claim it first with review_inbox claim",
-	string(record.ReviewResolve): "it was dealt with already; to take that back a person types: git runr inbox reopen ID",
-	string(record.ReviewCancel):  "ask for a new one with review; to take the cancellation back a person types: git runr inbox reopen ID",
+	string(record.ReviewOpen):      "nobody has submitted it yet, a person answers later: go on and look again another time",
+	string(record.ReviewSubmitted): "claim it first with review_inbox claim",
+	string(record.ReviewResolved):  "it was dealt with already; to take that back a person types: git runr inbox reopen ID",
+	string(record.ReviewCancelled): "ask for a new one with review; to take the cancellation back a person types: git runr inbox reopen ID",
 }
 
 func stateRefused(e *record.StateError) string {

@@ -65,7 +65,7 @@ func (c call) reviewText(r record.Review, places map[string]string) string {
 	if len(r.Submissions) > 0 {
 		b.WriteString("\n" + foreign(submitted(r, places)))
 	}
-	if open := unanswered(r); len(open) > 0 && r.Status != record.ReviewResolve {
+	if open := unanswered(r); len(open) > 0 && r.Status != record.ReviewResolved {
 		fmt.Fprintf(&b, "\nTo answer, each with review_inbox answer (fixed with the commit, refuted with the reason, or deferred): %s\n", strings.Join(open, ", "))
 	}
 	return strings.TrimRight(b.String(), "\n")
@@ -114,7 +114,7 @@ func (c call) writeFacts(b *strings.Builder, r record.Review) {
 }
 
 func (c call) writeClaim(b *strings.Builder, r record.Review) {
-	if r.Claim == nil || r.Status != record.ReviewClaim {
+	if r.Claim == nil || r.Status != record.ReviewClaimed {
 		return
 	}
 	fmt.Fprintf(b, "claimed by: %s", line(r.Claim.By, 200))

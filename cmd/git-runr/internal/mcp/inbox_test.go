@@ -98,7 +98,7 @@ func TestInboxWalk(t *testing.T) {
 	if text := second.call("review_inbox", args{"action": "resolve", "id": id, "note": "done"}); text != "Resolved review "+id+"." {
 		t.Errorf("resolve: %q", text)
 	}
-	if r := p.review(id); r.ResolvedBy != holder || r.Note != "done" || r.Status != record.ReviewResolve {
+	if r := p.review(id); r.ResolvedBy != holder || r.Note != "done" || r.Status != record.ReviewResolved {
 		t.Errorf("resolved %+v", r)
 	}
 	second.call("review_inbox", args{"action": "resolve", "id": id}) // twice is once

@@ -273,7 +273,7 @@ func reviewRecord(r record.Review) recordJSON {
 		},
 		Submissions: []personsAnswer{},
 	}
-	if r.Status == record.ReviewCancel {
+	if r.Status == record.ReviewCancelled {
 		doc.CancelledAt = millis(r.UpdatedAt)
 	}
 	for _, sub := range r.Submissions {

@@ -139,7 +139,7 @@ func (s *Server) updates(ctx context.Context, old, now gitstore.Tips) []updateJS
 			}
 			note(submissionsChanged, event.Review)
 			note(runChanged, event.Run)
-			if slices.Contains([]string{record.ReviewRequested, record.ReviewSubmitted, record.ReviewCancelled, record.ReviewReopened}, event.Type) {
+			if slices.Contains([]string{record.EventReviewRequested, record.EventReviewSubmitted, record.EventReviewCancelled, record.EventReviewReopened}, event.Type) {
 				note(sessionsChanged, event.Review)
 			}
 			return nil

@@ -221,7 +221,7 @@ func (r *remark) answers(review record.Review) {
 			r.Answers = append(r.Answers, a)
 		}
 	}
-	r.CanAnswer = review.Status == record.ReviewSubmit || review.Status == record.ReviewClaim
+	r.CanAnswer = review.Status == record.ReviewSubmitted || review.Status == record.ReviewClaimed
 }
 
 func sideOf(c record.Comment) record.Side {

@@ -43,16 +43,16 @@ type reviewView struct {
 
 // Can report what may be done now.
 func (v reviewView) CanComment() bool {
-	return v.Review.Status == record.ReviewOpen || v.Review.Status == record.ReviewSubmit || v.Review.Status == record.ReviewClaim
+	return v.Review.Status == record.ReviewOpen || v.Review.Status == record.ReviewSubmitted || v.Review.Status == record.ReviewClaimed
 }
 func (v reviewView) CanClaim() bool {
-	return v.Review.Status == record.ReviewSubmit || v.Review.Status == record.ReviewClaim && (v.Lapsed || v.Mine)
+	return v.Review.Status == record.ReviewSubmitted || v.Review.Status == record.ReviewClaimed && (v.Lapsed || v.Mine)
 }
 func (v reviewView) CanResolve() bool {
-	return v.Review.Status == record.ReviewSubmit || v.Review.Status == record.ReviewClaim && (v.Mine || v.Lapsed)
+	return v.Review.Status == record.ReviewSubmitted || v.Review.Status == record.ReviewClaimed && (v.Mine || v.Lapsed)
 }
 func (v reviewView) CanReopen() bool {
-	return v.Review.Status == record.ReviewResolve || v.Review.Status == record.ReviewCancel
+	return v.Review.Status == record.ReviewResolved || v.Review.Status == record.ReviewCancelled
 }
 
 // RemarkURL leads to a remark: in this page where its file is shown whole, else to a

@@ -12,8 +12,7 @@ type otherStop struct {
 }
 
 // readStop is the payload of a stop, in our names or, where those are absent, in
-// runr's. An event of the type review_loop_detected needs no reason (
-// section 3).
+// runr's. An event of the type review_loop_detected needs no reason.
 func readStop(e Event) (StopPayload, error) {
 	stop, err := PayloadOf[StopPayload](e)
 	if err != nil {
@@ -31,7 +30,7 @@ func readStop(e Event) (StopPayload, error) {
 	if len(stop.Commands) == 0 {
 		stop.Commands = other.Commands
 	}
-	if stop.Reason == "" && e.Type == ReviewLoopDetected {
+	if stop.Reason == "" && e.Type == EventReviewLoopDetected {
 		stop.Reason = ReasonReviewLoop
 	}
 	stop.At = e.Timestamp
