@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"slices"
-	"strings"
 	"sync"
 
 	"git-runr/loop/record"
@@ -34,10 +33,11 @@ var categories = sync.OnceValue(func() []category {
 	return []category{
 		{
 			name: catTypecheck,
-			asks: phrases("type error,type check,type checker,type checking,typechecking,type safety,type annotation,type hint,type mismatch,type issue," +
+			asks: phrases("type error,type check,typecheck,type checker,type checking,typechecking,type safety,type annotation,type hint,type mismatch,type issue," +
 				"type problem,type failure,type warning,typing error,typing issue,typescript,ts error,tsc,mypy,pyright,fix types,fix the types,missing types," +
 				"wrong types,incorrect types,types are wrong,types fail"),
-			is: phrases("typecheck,type check,types,typing,tsc,vue tsc,mypy,pyright,pyre,pytype,sorbet,flow"),
+			is: phrases("typecheck,type check,types,typing,tsc,vue tsc,mypy,pyright,pyre,pytype,sorbet,flow," +
+				"go build,go vet,cargo check,cargo build,javac,dotnet build,swift build"),
 		},
 		{
 			name: catCoverage,
@@ -58,7 +58,7 @@ var categories = sync.OnceValue(func() []category {
 		},
 		{
 			name: catLint,
-			asks: phrases("lint,linter,linting,lint error,lint warning,eslint,golangci,golangci lint,style,code style,coding style,style error,style issue," +
+			asks: phrases("lint,linter,linting,lint error,lint warning,eslint,golangci,golangci lint,code style,coding style,style error,style issue," +
 				"style violation,style guide,stylelint,pylint,flake8,ruff,clippy,rubocop,shellcheck,staticcheck,go vet,vet"),
 			is: phrases("lint,linter,eslint,tslint,oxlint,golangci,stylelint,pylint,flake8,ruff,clippy,rubocop,shellcheck,staticcheck,vet,checkstyle,ktlint," +
 				"biome,style,credo,hlint"),
@@ -88,31 +88,17 @@ type ask struct {
 	phrase   phrase
 }
 
-// asksByWord are the phrases of all categories by the words with which they can begin.
+// asksByWord are the phrases of all categories by their first words.
 var asksByWord = sync.OnceValue(func() map[string][]ask {
 	index := map[string][]ask{}
 	all := categories()
 	for i := range all {
 		for _, p := range all[i].asks {
-			index[p.words[0].one] = append(index[p.words[0].one], ask{&all[i], p})
-			if len(p.words) > 1 {
-				index[p.whole.one] = append(index[p.whole.one], ask{&all[i], p})
-			}
+			index[p[0].one] = append(index[p[0].one], ask{&all[i], p})
 		}
 	}
 	return index
 })
-
-// asksAt are the phrases that may begin at i.
-func asksAt(text []word, i int) []ask {
-	found := asksByWord()[text[i].one]
-	if i+1 < len(text) {
-		if joined := asksByWord()[singular(text[i].text+text[i+1].text)]; len(joined) > 0 {
-			found = slices.Concat(found, joined)
-		}
-	}
-	return found
-}
 
 // How well a check is known to be of a category: by its name, by its match words,
 // or by its command.
@@ -129,7 +115,7 @@ func (c category) member(check record.Check) int {
 		return byName
 	case slices.ContainsFunc(check.Match, c.spokenOf):
 		return byMatch
-	case c.spokenOf(commandWords(check.Command, c.name == catCoverage)):
+	case c.spokenOf(check.Command):
 		return byCommand
 	}
 	return 0
@@ -139,21 +125,9 @@ func (c category) member(check record.Check) int {
 func (c category) spokenOf(text string) bool {
 	words := wordsOf(text)
 	for i := range words {
-		if slices.ContainsFunc(c.is, func(p phrase) bool { return p.inOrder(words[i:], false) }) {
+		if slices.ContainsFunc(c.is, func(p phrase) bool { return p.leads(words[i:]) }) {
 			return true
 		}
 	}
 	return false
-}
-
-// commandWords is a command without its options, which say how and not what; only
-// coverage is often an option.
-func commandWords(command string, options bool) string {
-	var kept []string
-	for _, field := range strings.Fields(command) {
-		if options || !strings.HasPrefix(field, "-") {
-			kept = append(kept, field)
-		}
-	}
-	return strings.Join(kept, " ")
 }

@@ -27,8 +27,7 @@ type checkWords struct {
 	name     phrase
 	match    []phrase
 	commands []phrase     // of two words or more
-	apart    [][]word     // for each command, the words that set it apart
-	said     []word       // of the command, without runners
+	apart    []phrase     // for each command, the words that set it apart
 	of       []membership // the kinds of checks that it is, the surest first
 }
 
@@ -52,17 +51,14 @@ func newCheckWords(check record.Check) checkWords {
 		c.match = append(c.match, phraseOf(match))
 	}
 	for _, command := range simpleCommands(check.Command) {
-		plain := phraseOf(commandWords(command, false))
-		for _, p := range []phrase{phraseOf(command), plain} {
-			if len(p.words) > 1 {
-				c.commands = append(c.commands, p)
-			}
+		said := phraseOf(command)
+		if len(said) > 1 {
+			c.commands = append(c.commands, said)
 		}
-		c.apart = append(c.apart, slices.DeleteFunc(slices.Clone(plain.words), func(w word) bool {
+		c.apart = append(c.apart, slices.DeleteFunc(slices.Clone(said), func(w word) bool {
 			return len(w.text) < 2 || strings.Contains(runners+verbs, " "+w.text+" ")
 		}))
 	}
-	c.said = slices.DeleteFunc(phraseOf(check.Command).words, func(w word) bool { return len(w.text) < 2 || strings.Contains(runners, " "+w.text+" ") })
 	all := categories()
 	for i := range all {
 		if by := all[i].member(check); by > 0 {
@@ -109,20 +105,10 @@ func (m matcher) commands(requests []string) []string {
 	return commands
 }
 
-// How a request can mention a check, the surest first.
-type mentionKind int
-
-const (
-	asCommand mentionKind = iota
-	asMatch
-	asName
-	asCategory
-)
-
 // mention is a place in a request that speaks of a check or of a kind of check.
 type mention struct {
-	from, to int // words
-	kind     mentionKind
+	from, to int         // words
+	named    bool        // the check by its name, which may also be the word for its kind
 	category string      // "" where the check is of no known kind
 	check    *checkWords // nil where no check of that kind is configured
 }
@@ -134,11 +120,12 @@ func (m matcher) mentions(request string) []mention {
 	for i := range m {
 		found = append(found, m[i].mentions(request, text)...)
 	}
-	found = withoutOverlaps(found)
 	for i := range found {
 		m.settle(&found[i], text)
 	}
-	found = withoutSideRemarks(found, text)
+	if slices.ContainsFunc(found, func(m mention) bool { return m.category == catCoverage }) { // which tests report
+		found = slices.DeleteFunc(found, func(m mention) bool { return m.category == catTest })
+	}
 	slices.SortStableFunc(found, func(a, b mention) int { return cmp.Compare(a.from, b.from) })
 	return firstOfEach(found)
 }
@@ -148,25 +135,25 @@ func (c *checkWords) mentions(request string, text []word) []mention {
 	var found []mention
 	for i, w := range text {
 		for _, p := range c.commands {
-			if p.inOrder(text[i:], false) {
-				found = append(found, mention{from: i, to: i + len(p.words), kind: asCommand, check: c})
+			if p.leads(text[i:]) {
+				found = append(found, mention{from: i, to: i + len(p), check: c})
 			}
 		}
 		if w.code {
 			continue
 		}
 		for _, p := range c.match {
-			if n := p.at(text, i, true); n > 0 {
-				found = append(found, mention{from: i, to: i + n, kind: asMatch, check: c})
+			if p.leads(text[i:]) {
+				found = append(found, mention{from: i, to: i + len(p), check: c})
 			}
 		}
-		if n := c.name.at(text, i, true); n > 0 && !c.mereVerb(request, text, i, i+n) {
-			found = append(found, mention{from: i, to: i + n, kind: asName, check: c})
+		if c.name.leads(text[i:]) && !c.mereVerb(request) {
+			found = append(found, mention{from: i, to: i + len(c.name), named: true, check: c})
 		}
 	}
 	for _, words := range c.apart {
 		if first := firstOfAll(text, words); first >= 0 {
-			found = append(found, mention{from: first, to: first + 1, kind: asName, check: c})
+			found = append(found, mention{from: first, to: first + 1, named: true, check: c})
 		}
 	}
 	return found
@@ -175,15 +162,9 @@ func (c *checkWords) mentions(request string, text []word) []mention {
 // verbs are names of checks that are more often a verb or a word for "everything".
 const verbs = " check verify validate ensure run fix make all main default quick full "
 
-// mereVerb tells "check the return value" from "make the check pass" and "run `check`".
-func (c *checkWords) mereVerb(request string, text []word, from, to int) bool {
-	if !strings.Contains(verbs, " "+strings.ToLower(c.Name)+" ") || strings.Contains(request, "`"+c.Name+"`") {
-		return false
-	}
-	if to >= len(text) {
-		return from == 0
-	}
-	return !strings.Contains(" fail fails failing failed failure pass passes passing error errors output step script ", " "+text[to].text+" ")
+// mereVerb tells "check the return value" from "make `check` pass".
+func (c *checkWords) mereVerb(request string) bool {
+	return strings.Contains(verbs, " "+strings.ToLower(c.Name)+" ") && !strings.Contains(request, "`"+c.Name+"`")
 }
 
 // runners are words of commands that say nothing about what is run.
@@ -199,7 +180,7 @@ func simpleCommands(line string) []string {
 func firstOfAll(text, words []word) int {
 	first := -1
 	for _, w := range words {
-		at := slices.IndexFunc(text, func(t word) bool { return !t.code && same(t, w, false) })
+		at := slices.IndexFunc(text, func(t word) bool { return !t.code && t.one == w.one })
 		if at < 0 {
 			return -1
 		}
@@ -214,54 +195,13 @@ func firstOfAll(text, words []word) int {
 func categoryMentions(text []word) []mention {
 	var found []mention
 	for i, w := range text {
-		if isCompilerCode(w.text) {
-			found = append(found, mention{from: i, to: i + 1, kind: asCategory, category: catTypecheck})
-		}
-		if w.code {
-			continue
-		}
-		for _, a := range asksAt(text, i) {
-			if n := a.phrase.at(text, i, false); n > 0 && !a.category.otherSense(text, i, n) {
-				found = append(found, mention{from: i, to: i + n, kind: asCategory, category: a.category.name})
+		for _, a := range asksByWord()[w.one] {
+			if !w.code && a.phrase.leads(text[i:]) {
+				found = append(found, mention{from: i, to: i + len(a.phrase), category: a.category.name})
 			}
 		}
 	}
 	return found
-}
-
-// isCompilerCode reports whether w is the number of a TypeScript error.
-func isCompilerCode(w string) bool {
-	digits, ok := strings.CutPrefix(w, "ts")
-	return ok && len(digits) >= 4 && len(digits) <= 5 && strings.Trim(digits, "0123456789") == ""
-}
-
-// otherSense tells "build an index" and "inline style" from words about checks.
-func (c *category) otherSense(text []word, i, n int) bool {
-	has := func(at int, words string) bool { return at >= 0 && at < len(text) && hasWord(text[at:at+1], words) }
-	switch c.name {
-	case catBuild:
-		imperative := i == 0 || has(i-1, " please to must should and ")
-		return imperative && n == 1 && has(i, " build bundle compile building ") &&
-			has(i+n, " a an the this that these those your our each one it ") && !has(i+n+1, " project app application package code build program binary ")
-	case catLint:
-		return has(i, " style styles ") && (has(i-1, " css inline html text font button component table own ") || has(i+n, " tag attribute prop sheet sheets element "))
-	}
-	return false
-}
-
-// withoutOverlaps keeps, of mentions at the same place, the longest, and of those
-// the surest.
-func withoutOverlaps(found []mention) []mention {
-	slices.SortStableFunc(found, func(a, b mention) int {
-		return cmp.Or(cmp.Compare(b.to-b.from, a.to-a.from), cmp.Compare(a.kind, b.kind), cmp.Compare(a.from, b.from))
-	})
-	var kept []mention
-	for _, m := range found {
-		if !slices.ContainsFunc(kept, func(k mention) bool { return m.from < k.to && k.from < m.to }) {
-			kept = append(kept, m)
-		}
-	}
-	return kept
 }
 
 // settle finds the check for a category, the category for a check, and a better
@@ -270,7 +210,7 @@ func withoutOverlaps(found []mention) []mention {
 func (m matcher) settle(found *mention, text []word) {
 	if found.category == "" {
 		found.category = found.check.meant(text[found.from:found.to])
-		if found.kind != asName || found.category == "" {
+		if !found.named || found.category == "" {
 			return
 		}
 	}
@@ -305,8 +245,6 @@ func (m matcher) best(category string, text []word) *checkWords {
 		return m.bestMember(catTest, text)
 	case catTest:
 		return m.bestMember(catCoverage, text)
-	case catTypecheck:
-		return m.compiling()
 	}
 	return nil
 }
@@ -326,76 +264,21 @@ func (m matcher) bestMember(category string, text []word) *checkWords {
 	return best
 }
 
-// fit is how well a check's words and the request's go together. The word for its
+// fit is how well a check's name and the request go together. The word for its
 // kind tells less than others: of test and e2e, "e2e tests" are the second.
 func (c *checkWords) fit(category string, text []word) int {
 	score := 0
-	has := func(w word) bool {
-		return slices.ContainsFunc(text, func(t word) bool { return !t.code && same(t, w, true) })
-	}
-	for _, w := range c.name.words {
+	for _, w := range c.name {
 		switch {
-		case !has(w):
+		case !slices.ContainsFunc(text, func(t word) bool { return !t.code && t.one == w.one }):
 			score -= 3
-		case same(w, wordOf(category), true):
+		case w.one == category:
 			score += 5
 		default:
 			score += 10
 		}
 	}
-	for _, p := range c.match {
-		if p.in(text) {
-			score += 10
-		}
-	}
-	for _, w := range c.said {
-		if has(w) {
-			score += 2
-		}
-	}
 	return score
-}
-
-// compilers are commands that find errors of types as well.
-var compilers = []string{"go build", "go vet", "cargo check", "cargo build", "javac", "dotnet build", "swift build"}
-
-// compiling is a check whose compiler finds errors of types.
-func (m matcher) compiling() *checkWords {
-	for i := range m {
-		command := " " + strings.Join(splitWords(m[i].Command), " ") + " "
-		if slices.ContainsFunc(compilers, func(c string) bool { return strings.Contains(command, " "+c+" ") }) {
-			return &m[i]
-		}
-	}
-	return nil
-}
-
-// withoutSideRemarks leaves out tests where coverage is asked for, which runs them,
-// and what only says where something is: "fix the type errors in the tests".
-func withoutSideRemarks(found []mention, text []word) []mention {
-	coverage := slices.ContainsFunc(found, func(m mention) bool { return m.category == catCoverage })
-	var kept []mention
-	for _, m := range found {
-		earlier := slices.ContainsFunc(found, func(o mention) bool { return o.from < m.from })
-		aside := coverage && m.category == catTest || earlier && m.kind >= asName && saysWhere(text, m.from)
-		if m.kind == asCommand || !aside {
-			kept = append(kept, m)
-		}
-	}
-	return kept
-}
-
-// saysWhere reports whether the words before at make it a place.
-func saysWhere(text []word, at int) bool {
-	for at--; at >= 0; at-- {
-		if hasWord(text[at:at+1], " in of from under inside within for into by ") {
-			return true
-		}
-		if !hasWord(text[at:at+1], " the our your this all its existing new unit ") {
-			return false
-		}
-	}
-	return false
 }
 
 func firstOfEach(found []mention) []mention {

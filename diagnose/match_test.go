@@ -35,7 +35,7 @@ func TestCommandsOfRequests(t *testing.T) {
 		{npmChecks(), "Do not use an inline style", nil},
 		{npmChecks(), "The project does not compile", []string{"npm run build"}},
 		{npmChecks(), "Fix the lint errors, then the failing tests", []string{"npm run lint", "npm test -- --coverage"}},
-		{npmChecks(), "Fix the type errors in the tests", []string{"npm run typecheck"}},
+		{npmChecks(), "Fix the type errors in the tests", []string{"npm run typecheck", "npm test -- --coverage"}},
 		{npmChecks(), "src/test/build.ts:12: Rename the helper", nil},
 		{npmChecks(), "Rename build_index() and testHelper", nil},
 		{npmChecks(), "Format the code", nil},

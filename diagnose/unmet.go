@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"git-runr/loop"
+	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
@@ -179,7 +180,7 @@ func (u *unmet) name(check checkWords) string {
 }
 
 // codeName is a check's name with nothing in it that a script must quote.
-func codeName(name string) string { return strings.Join(splitWords(name), "_") }
+func codeName(name string) string { return strings.Join(prose.Words(name), "_") }
 
 // codeRank is the place of a code in the list: kinds in the order of categories, then
 // other checks, files, and what is left.
@@ -214,7 +215,7 @@ func doneChecks(plan record.RunPlan) []string {
 func asksForEvidence(request string) bool {
 	text := wordsOf(request)
 	has := func(words string) bool {
-		return slices.ContainsFunc(text, func(w word) bool { return !w.code && strings.Contains(words, " "+singular(w.text)+" ") })
+		return slices.ContainsFunc(text, func(w word) bool { return !w.code && strings.Contains(words, " "+w.one+" ") })
 	}
 	return has(" evidence proof ") ||
 		has(" output log result ") && has(" include provide show attach paste report missing share post supply run ")
@@ -244,7 +245,7 @@ func filesToCreate(request string) []string {
 
 // saidMissing reports whether what follows a path says that it is not there.
 func saidMissing(after []string) bool {
-	text := " " + strings.Join(splitWords(strings.Join(after[:min(len(after), 4)], " ")), " ") + " "
+	text := " " + strings.Join(prose.Words(strings.Join(after[:min(len(after), 4)], " ")), " ") + " "
 	for _, said := range []string{" is missing ", " does not exist ", " doesn t exist ", " was not created ", " has not been ", " must exist ", " must be created ", " should exist "} {
 		if strings.HasPrefix(text, said) {
 			return true
@@ -261,7 +262,7 @@ func barePath(field string) string {
 func isFile(s string) bool {
 	base := path.Base(s)
 	ext := path.Ext(base)
-	named := len(ext) > 1 && len(ext) <= 12 && len(splitWords(ext)) == 1 && strings.Trim(ext[1:], "0123456789") != ""
+	named := len(ext) > 1 && len(ext) <= 12 && len(prose.Words(ext)) == 1 && strings.Trim(ext[1:], "0123456789") != ""
 	return named && safetext.Line(s) == s && !strings.Contains(s, "://") && !strings.ContainsAny(s, "*$<>|(){}=") && !path.IsAbs(s)
 }
 

@@ -71,10 +71,8 @@ type classifier struct {
 func (c *classifier) line(i int) {
 	l := &c.lines[i]
 	var item string
-	l.indent, item, l.listed = cutItem(l.Text)
-	if strings.HasPrefix(item, "<") {
-		item = strings.TrimPrefix(withoutTags(item), "- ")
-	}
+	l.indent, item, l.listed = markdown.CutBullet(l.Text)
+	item = strings.TrimSuffix(item, "</li>")
 	if v, ok := verdictLine(l.Line); ok {
 		l.role, l.rest, l.label, l.titled = roleVerdict, v.value, v.label, v.titled
 		return
@@ -102,7 +100,7 @@ func (c *classifier) line(i int) {
 	if l.role == roleLead && l.level == 0 && !l.listed && i > 0 && c.lines[i-1].role == roleText && goesOn(c.lines[i-1].Text) && !namesPlace(l.rest) {
 		l.role = roleText // "… of which one is" / "critical - the lock"
 	}
-	if text := withoutTags(strings.TrimSpace(l.Text)); l.role == roleText && (text == "" || isTag(text)) {
+	if l.role == roleText && isTag(strings.TrimSpace(l.Text)) {
 		l.role = roleNone
 	}
 }
@@ -150,31 +148,14 @@ func (l *readLine) words(item string, titles bool) {
 	}
 }
 
-// definesSeverity: "Severity: Critical = stops the release", "Severity level: critical,
-// warning or note".
+// definesSeverity: "Severity: Critical = stops the release".
 func definesSeverity(value string) bool {
-	if listsSeverities(value) {
-		return true
-	}
 	name, meaning, ok := strings.Cut(value, "=")
 	if !ok {
 		name, meaning, ok = strings.Cut(value, " means ")
 	}
 	_, known := readMark(name)
 	return ok && known && !namesPlace(meaning)
-}
-
-// listsSeverities reports whether value names all severities and nothing else: a scale.
-func listsSeverities(value string) bool {
-	named := map[Severity]bool{}
-	for part := range strings.SplitSeq(strings.NewReplacer(" or ", ",", "/", ",", "|", ",").Replace(value), ",") {
-		m, ok := readMark(part)
-		if !ok {
-			return false
-		}
-		named[m.severity] = true
-	}
-	return len(named) == 3
 }
 
 // row reads one row of a table. The first row is its header when a line of dashes
@@ -190,7 +171,7 @@ func (c *classifier) row(i int) (ok bool) {
 	switch {
 	case isDashes(l.Text):
 		return true
-	case c.columns == nil && (isHeader(cells) || i+1 < len(c.lines) && isDashes(c.below[i+1])):
+	case c.columns == nil && i+1 < len(c.lines) && isDashes(c.below[i+1]):
 		c.columns = []string{}
 		if slices.ContainsFunc(cells, func(cell string) bool { f, _ := readField(cell + ":"); return f == severityField }) {
 			c.columns = cells
@@ -249,11 +230,6 @@ func (l readLine) legendTitle() string {
 		return l.Text
 	}
 	return ""
-}
-
-// isDashes reports whether text is the line below a table's header.
-func isDashes(text string) bool {
-	return strings.Contains(text, "-") && strings.Trim(text, "|-: \t") == ""
 }
 
 // entriesEnd is where the run of severities with something behind them ends that

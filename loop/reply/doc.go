@@ -15,14 +15,14 @@
 //  3. The readers in the list readers (review.go) take their turns; each gives the reports
 //     that it finds. The block with the nonce (review_tagged.go) is final: where there is
 //     one, nothing else counts, and what is said against its pass is a warning. Then come
-//     JSON objects (review_json.go) and Markdown (review_markdown.go, findings*.go).
+//     JSON objects (review_json.go) and Markdown (review_markdown.go, findings.go).
 //  4. Of several reports the one whose effective verdict is the worst counts, and of
 //     several verdict lines the worst. A critical finding makes CRITICAL whatever was
 //     stated ([EffectiveVerdict]).
 //  5. A pass is held against the rest of the answer (doubt, in review.go): words that
 //     refuse, findings that are counted and not given, a part that could not be read or
 //     was cut off make it NEEDS_FIX.
-//  6. requests*.go take from the words what is asked for, and review_approval.go whether
+//  6. requests.go takes from the words what is asked for, and approval.go whether
 //     they approve. A text in no format at all is NEEDS_FIX with that text as its summary.
 //
 // The two mistakes are not alike: a refusal that is read too strictly costs a round, a
@@ -42,6 +42,6 @@
 // A format of reviews is one entry in readers, or, when it is a JSON object, one in
 // jsonShapes (review_json.go). A word for a verdict is one in verdictPhrases (verdict.go),
 // for a severity in SeverityWords or severitySigns (mark.go), for a field of a finding in
-// fieldLabels (findings.go). Each comes with an archive in testdata/review, and with the
+// fieldLabels (lines.go). Each comes with an archive in testdata/review, and with the
 // texts that look like it and are none (forms_test.go, worse_test.go, planted_test.go).
 package reply

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"git-runr/loop/internal/markdown"
 	"git-runr/loop/internal/place"
@@ -105,13 +104,7 @@ func statusHeading(l markdown.Line) (ExecutorStatus, bool) {
 	second := strings.TrimRightFunc(words[1], func(r rune) bool { return !unicode.IsLetter(r) })
 	pair := words[0] + " " + second
 	status, ok := statusHeadings[strings.ToUpper(pair)]
-	return status, ok && (pair == strings.ToUpper(pair) || second != words[1] || len(words) == 2 || !startsWord(words[2]))
-}
-
-// startsWord: "Task complete the form" is a sentence, "Task complete - form" a heading.
-func startsWord(s string) bool {
-	r, _ := utf8.DecodeRuneInString(s)
-	return unicode.IsLetter(r)
+	return status, ok && (pair == strings.ToUpper(pair) || second != words[1] || len(words) == 2)
 }
 
 // statusLine reads "**Status:** failed".
@@ -126,8 +119,8 @@ func statusLine(l markdown.Line) (string, bool) {
 	if !ok {
 		return "", false
 	}
-	words := strings.Fields(RequestKey(value))
-	if len(words) == 0 || isTemplate(value) || isStatusTemplate(value) {
+	words := prose.Words(value)
+	if len(words) == 0 || isTemplate(value) {
 		return "", false
 	}
 	return statusWord(words[0]), true
@@ -141,16 +134,6 @@ func statusWord(word string) string {
 		return "partial"
 	}
 	return word
-}
-
-func isStatusTemplate(value string) bool {
-	return alternatives(value, func(part string) bool {
-		switch statusWord(RequestKey(part)) {
-		case "passed", "failed", "partial", "blocked":
-			return true
-		}
-		return false
-	})
 }
 
 // claimedFiles are the paths in the sections of files, each once, in their order.

@@ -10,7 +10,6 @@ import (
 	"unicode"
 
 	"git-runr/loop/internal/markdown"
-	"git-runr/loop/internal/place"
 )
 
 // FindingID is a short id ("f-" and 10 hex digits) made of the file and the
@@ -64,50 +63,17 @@ func Identify(findings []Finding) {
 	}
 }
 
-// readSeverity reads the value of a severity field: "Critical (must fix — blocks
-// commit)", "**HIGH**", "P1", "token logged (critical)". Of several ("Low/Medium") the
-// worst counts. One that is unknown counts as a warning.
-func readSeverity(value string) (severity Severity, known bool) {
-	severity = Note
-	named := severitiesIn(value)
-	if len(named) == 0 {
-		if m, _, ok := markIn(value); ok {
-			return m.severity, true
-		}
-		return Warning, false
+// described gives a finding without an issue what text there is: a finding is
+// never dropped because it is badly written.
+func described(f Finding, heading string, log *markdown.Warnings) Finding {
+	if f.Issue != "" {
+		return f
 	}
-	for _, s := range named {
-		if SeverityRank(s) < SeverityRank(severity) {
-			severity = s
+	log.Add(fmt.Sprintf("a %s finding has no issue text", f.Severity))
+	for _, text := range []string{heading, f.Fix, "(no description)"} {
+		if f.Issue == "" {
+			f.Issue = text
 		}
 	}
-	return severity, true
+	return f
 }
-
-// severitiesIn are the severities that value begins with or lists as alternatives.
-func severitiesIn(value string) []Severity {
-	var named []Severity
-	for part := range strings.SplitSeq(strings.NewReplacer("/", "|", " or ", "|").Replace(value), "|") {
-		part = strings.TrimLeftFunc(part, func(r rune) bool { return markdown.IsDecor(r) || r == '[' || r == '(' })
-		end := strings.IndexFunc(part, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' })
-		if end < 0 {
-			end = len(part)
-		}
-		m, ok := readMark(part[:end])
-		if !ok {
-			m, ok = readMark(part)
-		}
-		if ok {
-			named = append(named, m.severity)
-		}
-	}
-	return named
-}
-
-// SeverityRank orders severities from the worst.
-func SeverityRank(s Severity) int {
-	return slices.Index([]Severity{Critical, Warning, Note}, s)
-}
-
-// At puts a place into a finding.
-func (f *Finding) At(p place.Place) { f.File, f.Line, f.EndLine = p.File, p.Line, p.End }

@@ -3,7 +3,6 @@ package reply
 import (
 	"iter"
 	"strings"
-	"unicode"
 
 	"git-runr/loop/internal/markdown"
 	"git-runr/loop/internal/place"
@@ -16,68 +15,6 @@ type foundFinding struct {
 	Finding
 	lines  []int
 	inside bool
-}
-
-type field byte
-
-const (
-	noField field = iota
-	severityField
-	placeField
-	lineField
-	issueField
-	fixField
-	numFields
-)
-
-// fieldLabels are the names of fields, those that contain another one first.
-var fieldLabels = []struct {
-	name  string
-	field field
-}{
-	{"severity", severityField}, {"severity rating", severityField}, {"severity level", severityField}, {"severity assessment", severityField},
-	{"issue severity", severityField}, {"priority", severityField}, {"priority level", severityField},
-	{"file:line", placeField}, {"file/line", placeField}, {"file, line", placeField}, {"file", placeField},
-	{"location", placeField}, {"path", placeField},
-	{"lines", lineField}, {"line", lineField},
-	{"issue", issueField}, {"problem", issueField}, {"description", issueField}, {"finding", issueField},
-	{"suggested fix", fixField}, {"fix", fixField}, {"suggestion", fixField}, {"recommendation", fixField}, {"resolution", fixField},
-}
-
-func readField(text string) (field, string) {
-	text = markdown.Labelled(text)
-	if text == "" {
-		return noField, ""
-	}
-	for _, l := range fieldLabels {
-		if value, ok := markdown.CutLabel(text, l.name); ok {
-			return l.field, value
-		}
-	}
-	return noField, ""
-}
-
-// findingDraft is a finding of which lines are still being read.
-type findingDraft struct {
-	values  [numFields][]string
-	has     [numFields]bool
-	current field // what continuation lines belong to
-	indent  int   // of its first line
-	listed  bool  // its first line is a list item
-	loose   bool  // one item is the whole of it
-	short   bool  // one paragraph is
-	blank   bool  // the line before was blank
-	heading string
-	lines   []int
-}
-
-func (d *findingDraft) set(f field, value string) {
-	d.has[f], d.current = true, f
-	d.values[f] = append(d.values[f], value)
-}
-
-func (d *findingDraft) value(f field) string {
-	return strings.TrimSpace(strings.Join(d.values[f], "\n"))
 }
 
 // severityGroup is a severity that stands above what has it.
@@ -205,12 +142,6 @@ func boldStarts(s string) iter.Seq[int] {
 	}
 }
 
-// isRule reports whether text is a horizontal rule.
-func isRule(text string) bool {
-	s := strings.ReplaceAll(strings.TrimSpace(text), " ", "")
-	return len(s) > 2 && (strings.Trim(s, "-") == "" || strings.Trim(s, "*") == "" || strings.Trim(s, "_") == "")
-}
-
 // field takes a labelled line. A finding begins at the field that came first of all,
 // and wherever a second severity stands.
 func (r *findingReader) field(i int, l readLine, f field, value string) {
@@ -232,7 +163,7 @@ func (r *findingReader) start(l readLine) {
 	r.flush()
 	r.draft = &findingDraft{indent: l.indent, listed: l.listed, heading: r.heading}
 	if r.above.listed && l.indent > r.above.indent {
-		_, r.draft.heading, _ = cutItem(r.above.Text)
+		_, r.draft.heading, _ = markdown.CutBullet(r.above.Text)
 	}
 	if r.group.severity != "" {
 		r.draft.values[severityField] = []string{r.group.severity}
@@ -257,7 +188,7 @@ func (r *findingReader) continued(i int, l readLine) {
 		return
 	}
 	next := r.draft.loose && l.listed
-	over := r.draft.short && (r.draft.blank || isLabel(l.Text)) && !l.listed
+	over := r.draft.short && !l.listed
 	outer := r.draft.blank && l.indent < r.draft.indent
 	if r.draft.listed && l.indent <= r.draft.indent && (r.draft.blank || next) || over && l.indent <= r.draft.indent || outer {
 		r.flush()
@@ -310,12 +241,6 @@ func (r *findingReader) lead(i int, l readLine) {
 	}
 	r.startLoose(i, l, string(l.mark.severity), l.rest)
 	r.draft.short = l.level == 0
-}
-
-// isLabel reports whether a line begins with one word and a colon: "question: why?".
-func isLabel(text string) bool {
-	word, _, ok := strings.Cut(markdown.Labelled(text), ":")
-	return ok && word != "" && !strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) })
 }
 
 func (r *findingReader) startLoose(i int, l readLine, severity, text string) {
@@ -391,59 +316,11 @@ func (r *findingReader) flush() {
 	r.found = append(r.found, foundFinding{Finding: d.finding(r.plain, r.log), lines: d.lines, inside: r.inside})
 }
 
-// isEmpty: no severity worth the name and nothing said. "Severity: None".
-func (d *findingDraft) isEmpty() bool {
-	_, known := readSeverity(d.value(severityField))
-	return !known && isNone(d.value(issueField)) && isNone(d.value(fixField))
-}
+// findingScope says what a finding on a line is worth.
+type findingScope byte
 
-// isTemplate: the prompt's own lines said again.
-func (d *findingDraft) isTemplate() bool {
-	severity, issue := d.value(severityField), d.value(issueField)
-	filled := issue != "" && !place.IsPlaceholder(issue) && !(strings.HasPrefix(issue, "[") && strings.HasSuffix(issue, "]"))
-	return !filled && (issue != "" && severity == "" || place.IsPlaceholder(severity) || len(severitiesIn(severity)) > 1)
-}
-
-func (d *findingDraft) finding(plain bool, log *markdown.Warnings) Finding {
-	if _, issue, ok := markIn(d.value(severityField)); ok && d.value(issueField) == "" {
-		d.loosePlace(issue)
-	}
-	f := Finding{Severity: Warning, Issue: d.value(issueField), Fix: d.value(fixField)}
-	if severity := d.value(severityField); severity != "" || !plain {
-		f.Severity = severityOf(severity, log)
-	}
-	if isNone(f.Fix) {
-		f.Fix = ""
-	}
-	f.At(d.place())
-	if p, issue := place.Cut(f.Issue); f.File == "" && p.File != "" {
-		f.At(p)
-		f.Issue = issue
-	}
-	for _, text := range append([]string{d.heading}, ownLines(f.Issue)...) {
-		if p := placeAmong(text); f.File == "" {
-			f.At(p)
-		}
-	}
-	return described(f, d.heading, log)
-}
-
-// ownLines are the lines of a text that are neither code nor quoted.
-func ownLines(text string) []string {
-	var own []string
-	for _, l := range markdown.Split(text).Lines {
-		if l.Kind == markdown.LineText {
-			own = append(own, l.Text)
-		}
-	}
-	return own
-}
-
-// place puts the file field and the line field together.
-func (d *findingDraft) place() place.Place {
-	p := place.Read(d.value(placeField))
-	if lines := d.value(lineField); p.File != "" && p.Line == 0 && lines != "" {
-		return place.Read(p.File + ":" + strings.TrimLeft(lines, "Ll ~`"))
-	}
-	return p
-}
+const (
+	scopeStray findingScope = iota // outside a section of findings
+	scopeIn                        // in one
+	scopeOut                       // in a section about something else
+)

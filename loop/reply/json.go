@@ -1,6 +1,7 @@
 package reply
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -50,6 +51,15 @@ func (o *jsonObject) text(key string) string {
 		o.decode(key, raw, &s)
 	}
 	return strings.TrimSpace(s)
+}
+
+// first is the text of the first of keys that has one.
+func (o *jsonObject) first(keys ...string) string {
+	found := ""
+	for _, key := range keys {
+		found = cmp.Or(found, o.text(key))
+	}
+	return found
 }
 
 // truth is a boolean that must be there: "true" in quotes is not true.

@@ -1,6 +1,7 @@
 package reply
 
 import (
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -77,7 +78,7 @@ func readMark(text string) (m severityMark, ok bool) {
 
 // readLabel reads the words of a mark. One of nouns alone has no word.
 func readLabel(text string) (m severityMark, ok bool) {
-	words := strings.FieldsFunc(strings.ReplaceAll(strings.ToLower(untagged(text)), "severity", "sev"), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	words := prose.Words(strings.ReplaceAll(strings.ToLower(untagged(text)), "severity", "sev"))
 	for i := 0; i < len(words); {
 		n, word := severityAt(words[i:])
 		if n == 0 && !markNouns.has(strings.TrimSuffix(words[i], "s")) {
@@ -109,7 +110,7 @@ func criticalTally(item string) (critical int, ok bool) {
 	for sign, severity := range severitySigns {
 		item = strings.ReplaceAll(item, string(sign), " "+string(severity)+" ")
 	}
-	words := strings.Fields(RequestKey(prose.Cut(item, 4*maxMark)))
+	words := prose.Words(prose.Cut(item, 4*maxMark))
 	if len(item) > 4*maxMark || !slices.ContainsFunc(words, func(w string) bool { return w[0] <= '9' && isNumber(w) }) {
 		return 0, false
 	}
@@ -336,7 +337,7 @@ func withoutPictures(item string) string {
 func namesPlace(text string) bool {
 	return strings.Contains(text, "`") || slices.ContainsFunc(strings.Fields(text), func(word string) bool {
 		file, _, _ := strings.Cut(strings.Trim(word, "*_\"'()[],;:."), ":")
-		return place.HasExtension(file) && strings.ContainsFunc(path.Ext(file), unicode.IsLetter) && !abbreviations.has(strings.ToLower(file))
+		return place.HasExtension(file) && strings.ContainsFunc(path.Ext(file), unicode.IsLetter)
 	})
 }
 
@@ -372,9 +373,6 @@ func defines(text string) bool {
 // keyWords name a list of what the severities mean.
 var keyWords = tableOf(`key legend scale level levels guide definition definitions meaning meanings rubric rating ratings classification`)
 
-// faultNouns name what a reviewer finds.
-var faultNouns = tableOf(`finding issue problem concern bug blocker vulnerability vulnerabilitie defect flaw fault regression warning error comment note violation leak remark objection`)
-
 // isKeyTitle reports whether a line introduces a legend: "Severity levels:", "Legend".
 func isKeyTitle(text string) bool {
 	words := wordsOf(text)
@@ -391,4 +389,53 @@ func isKeyTitle(text string) bool {
 		}
 	}
 	return keys > 0 && (about || len(words) == 1) || keys > 1
+}
+
+// readSeverity reads the value of a severity field: "Critical (must fix — blocks
+// commit)", "**HIGH**", "P1", "token logged (critical)". Of several ("Low/Medium") the
+// worst counts. One that is unknown counts as a warning.
+func readSeverity(value string) (severity Severity, known bool) {
+	severity = Note
+	named := severitiesIn(value)
+	if len(named) == 0 {
+		if m, _, ok := markIn(value); ok {
+			return m.severity, true
+		}
+		return Warning, false
+	}
+	for _, s := range named {
+		if SeverityRank(s) < SeverityRank(severity) {
+			severity = s
+		}
+	}
+	return severity, true
+}
+
+// severitiesIn are the severities that value begins with or lists as alternatives.
+func severitiesIn(value string) []Severity {
+	var named []Severity
+	for part := range strings.SplitSeq(strings.NewReplacer("/", "|", " or ", "|").Replace(value), "|") {
+		part = strings.TrimLeftFunc(part, func(r rune) bool { return markdown.IsDecor(r) || r == '[' || r == '(' })
+		end := strings.IndexFunc(part, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' })
+		if end < 0 {
+			end = len(part)
+		}
+		m, ok := readMark(part[:end])
+		if !ok {
+			m, ok = readMark(part)
+		}
+		if ok {
+			named = append(named, m.severity)
+		}
+	}
+	return named
+}
+
+// severityOf is readSeverity that says what it could not read.
+func severityOf(value string, log *markdown.Warnings) Severity {
+	severity, known := readSeverity(value)
+	if !known {
+		log.Add(fmt.Sprintf("severity %q is not known: taken as a warning", prose.Cut(value, 80)))
+	}
+	return severity
 }

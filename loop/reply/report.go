@@ -1,6 +1,11 @@
 package reply
 
-import "git-runr/loop/internal/place"
+import (
+	"slices"
+
+	"git-runr/loop/internal/place"
+	"git-runr/loop/prose"
+)
 
 // Severity says how much a finding matters. The order is critical, warning, note.
 type Severity string
@@ -85,4 +90,70 @@ type ExecutorReport struct {
 	Verification string         `json:"verification"`     // the "### Verification Results" section
 	Reason       string         `json:"reason,omitempty"` // why it did not finish, or what it waits for, in its words
 	Warnings     []string       `json:"parse_warnings"`
+}
+
+// EffectiveVerdict is what counts of a reviewer's verdict. A critical finding makes
+// CRITICAL whatever was stated; a failing check makes at least NEEDS_FIX; a PASS
+// that comes with findings is PASS_WITH_NOTES; an unknown word is NEEDS_FIX.
+func EffectiveVerdict(stated Verdict, findings []Finding, checksFailed bool) Verdict {
+	isCritical := func(f Finding) bool { return f.Severity == Critical }
+	switch {
+	case stated == CriticalFail || slices.ContainsFunc(findings, isCritical):
+		return CriticalFail
+	case checksFailed || !stated.Passed():
+		return NeedsFix
+	case len(findings) > 0:
+		return PassWithNotes
+	}
+	return stated
+}
+
+// VerdictRank orders verdicts from the best to the worst.
+func VerdictRank(v Verdict) int {
+	switch v {
+	case Pass:
+		return 0
+	case PassWithNotes:
+		return 1
+	case CriticalFail:
+		return 3
+	}
+	return 2
+}
+
+// HasSeverity reports whether one of findings has that very severity.
+func HasSeverity(findings []Finding, severity Severity) bool {
+	return slices.ContainsFunc(findings, func(f Finding) bool { return f.Severity == severity })
+}
+
+// SeverityRank orders severities from the worst.
+func SeverityRank(s Severity) int {
+	return slices.Index([]Severity{Critical, Warning, Note}, s)
+}
+
+// At puts a place into a finding.
+func (f *Finding) At(p place.Place) { f.File, f.Line, f.EndLine = p.File, p.Line, p.End }
+
+// The values of Report.Format.
+const (
+	formatTagged      = "tagged"       // the block that ReviewOutputInstructions asks for
+	formatVerdictJSON = "verdict_json" // the same object without its tag
+	formatMarkdown    = "markdown"     // "### Verdict:" and "### Findings"
+	formatReviewJSON  = "review_json"  // "success" and "review_issues"
+	formatChangesJSON = "changes_json" // "status" and "changes"
+	formatCodexJSON   = "codex_json"   // "overall_correctness", of codex
+	FormatUnreadable  = "unreadable"
+)
+
+// MaxText is how much of an answer is kept with what was read out of it, in bytes.
+const MaxText = 32 << 10
+
+// Gist is what the report comes to beside its verdict, for a line: how many findings, or
+// where there are none what was asked for first.
+func (r Report) Gist() string {
+	count := prose.Count(len(r.Findings), "finding")
+	if len(r.Findings) == 0 && len(r.Requests) > 0 {
+		return count + ": " + r.Requests[0]
+	}
+	return count
 }

@@ -64,9 +64,6 @@ func isTitleOf(line, next string) bool {
 	return len(line) < 72 && unicode.IsUpper(first) && !goesOn(line) && !strings.ContainsRune(".!?:;", lastRune(line))
 }
 
-// OneRow is text with single spaces for all white space.
-func OneRow(text string) string { return strings.Join(strings.Fields(text), " ") }
-
 // sameRequest is equal for two requests that differ only in what means nothing:
 // case, emphasis, punctuation and politeness. "--all" and "-all", "C" and "C++" differ.
 func sameRequest(text string) string {
@@ -81,22 +78,9 @@ func sameRequest(text string) string {
 		case "", "please", "-", "–", "—", "/", "&":
 			continue
 		}
-		words = append(words, splitHyphens(word)...)
+		words = append(words, word)
 	}
 	return strings.Join(words, " ")
-}
-
-// splitHyphens parts "type-errors" as "type errors", and leaves "--type-errors" alone.
-func splitHyphens(word string) []string {
-	if strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && r != '-' }) || strings.HasPrefix(word, "-") {
-		return []string{word}
-	}
-	return strings.FieldsFunc(word, func(r rune) bool { return r == '-' })
-}
-
-// RequestKey is the letters and digits of a text, in lower case.
-func RequestKey(text string) string {
-	return strings.Join(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }), " ")
 }
 
 // reading is how a text is read for requests.
@@ -295,30 +279,10 @@ func (r *requestReader) list(blocks []block) {
 		}
 		asks = asks || weights[i] >= weightWished
 	}
-	if r.joinedWithLead(blocks, weights) {
-		return
-	}
 	floor := r.itemFloor(asks)
 	for i := 0; i < len(blocks); {
 		i += r.item(blocks[i:], weights[i:], floor)
 	}
-}
-
-// joinedWithLead puts bare names, such as paths, behind the sentence that introduces them.
-func (r *requestReader) joinedWithLead(blocks []block, weights []weight) bool {
-	if r.leadText == "" {
-		return false
-	}
-	var names []string
-	for i, b := range blocks {
-		if b.kind != blockItem || weights[i] > weightFault || strings.ContainsAny(strings.TrimSpace(b.text), " \t") {
-			return false
-		}
-		names = append(names, b.text)
-	}
-	text := r.leadText + ": " + strings.Join(names, ", ")
-	r.take(text, weightAsked, weightAsked)
-	return true
 }
 
 // item reads the first of blocks and gives how many it took. Items below one
@@ -332,22 +296,16 @@ func (r *requestReader) item(blocks []block, weights []weight, floor weight) int
 		return 1
 	}
 	below := itemsBelow(blocks)
-	text, isLead := strings.CutSuffix(strings.TrimSpace(b.text), ":")
-	if len(below) == 0 || w < weightWished {
-		if w >= weightWished || !isLead { // else it is a title
-			r.take(b.text, w, floor)
-		}
-		return 1
+	isLead := endsInColon(b.text)
+	if w >= weightWished || !isLead { // else it is a title
+		r.take(b.text, w, floor)
 	}
-	asks := slices.ContainsFunc(weights[1:1+len(below)], func(w weight) bool { return w >= weightWished })
-	if isLead && !asks {
-		r.take(text+": "+joinTexts(below), w, floor)
-		return 1 + len(below)
+	if len(below) == 0 || w < weightWished {
+		return 1
 	}
 	if isLead {
 		floor = weightNeutral
 	} else {
-		r.take(b.text, w, floor)
 		floor = max(floor, weightWished)
 	}
 	for i := 0; i < len(below); {
@@ -363,16 +321,6 @@ func itemsBelow(blocks []block) []block {
 		end++
 	}
 	return blocks[1:end]
-}
-
-func joinTexts(blocks []block) string {
-	var texts []string
-	for _, b := range blocks {
-		if b.kind == blockItem && weigh(b.text) > weightNothing {
-			texts = append(texts, b.text)
-		}
-	}
-	return strings.Join(texts, ", ")
 }
 
 // row reads a row of a table: by its status when it has one, else by its cells.
@@ -392,11 +340,11 @@ func (r *requestReader) paragraph(lines []string) {
 			end = len(lines)
 		}
 		if r.lead != sectionPlain || r.leadText != "" {
-			for _, text := range joinWrapped(lines[:end], true) {
+			for _, text := range joinWrapped(lines[:end]) {
 				r.plainLine(text)
 			}
 		} else {
-			r.prose(strings.Join(joinWrapped(lines[:end], false), "\n"))
+			r.prose(strings.Join(joinWrapped(lines[:end]), "\n"))
 		}
 		lines = lines[end:]
 	}

@@ -15,7 +15,7 @@ func TestSentencesOf(t *testing.T) {
 		"Add one, e.g. two. Or three.":    {"Add one, e.g. two.", "Or three."},
 		"Names, etc. Then tests.":         {"Names, etc.", "Then tests."},
 		"Names, etc. and tests.":          {"Names, etc. and tests."},
-		"Approved? No. 5 of 7 fail.":      {"Approved?", "No. 5 of 7 fail."},
+		"Approved? No. 5 of 7 fail.":      {"Approved?", "No.", "5 of 7 fail."},
 		"Call `a. b` (see c. d). Done.":   {"Call `a. b` (see c. d).", "Done."},
 		"Say \"a. b\" here.** Next.":      {"Say \"a. b\" here.**", "Next."},
 		"一。二":                             {"一。", "二"},
@@ -32,7 +32,7 @@ func TestSameRequestText(t *testing.T) {
 		a, b string
 		same bool
 	}{
-		{"Fix the type errors", "please **fix** the type-errors!", true},
+		{"Fix the type errors", "please **fix** the type errors!", true},
 		{"Fix a.go:1", "Fix a.go:10", false},
 		{"Add `--all`", "Add `-all`", false},
 		{"Use C", "Use C++", false},

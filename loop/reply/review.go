@@ -4,26 +4,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"git-runr/loop/internal/markdown"
 	"git-runr/loop/prose"
 )
-
-// The values of Report.Format.
-const (
-	formatTagged      = "tagged"       // the block that ReviewOutputInstructions asks for
-	formatVerdictJSON = "verdict_json" // the same object without its tag
-	formatMarkdown    = "markdown"     // "### Verdict:" and "### Findings"
-	formatReviewJSON  = "review_json"  // "success" and "review_issues"
-	formatChangesJSON = "changes_json" // "status" and "changes"
-	formatCodexJSON   = "codex_json"   // "overall_correctness", of codex
-	FormatUnreadable  = "unreadable"
-)
-
-// maxSummary is how much of an unreadable answer is kept, in bytes.
-const maxSummary = 4000
 
 // ParseReview reads a reviewer's answer in any of the formats that readers names.
 // nonce is what the answer's block must be tagged with; a block that is tagged with
@@ -38,27 +22,6 @@ func ParseReview(text string, nonce string) Report {
 	report := parseReview(markdown.Printable(clean), whole, nonce, log)
 	report.Text = ownWords(clean, nonce)
 	return report
-}
-
-// answer is a reviewer's answer while it is read.
-type answer struct {
-	nonce   string
-	md      markdown.Text
-	lines   []readLine // those of md, and what they are
-	found   []candidate
-	read    []int // lines that a report was made of
-	broken  bool  // what meant to be a report could not be read
-	refused bool  // the words beside a pass refuse
-	tallied bool  // it counts critical findings
-	log     *markdown.Warnings
-}
-
-// candidate is a report that stands in an answer, on the lines [from, to].
-type candidate struct {
-	Report
-	from, to int
-	titled   bool   // a heading or a label in bold states it
-	unread   string // the field of an object that may hold faults and is not known
 }
 
 // readers are the formats of a review in the order in which they are tried. What a
@@ -99,16 +62,6 @@ func parseReview(text string, whole bool, nonce string, log *markdown.Warnings) 
 		report.Requests = append(report.Requests, FirstWords(rest, a.rest(), a.besideVerdicts())...)
 	}
 	return report
-}
-
-// rest is the text without the lines that a report was made of.
-func (a *answer) rest() markdown.Text {
-	rest := a.md
-	rest.Lines = slices.Clone(a.md.Lines)
-	for _, i := range a.read {
-		rest.Lines[i].Kind = markdown.LineTaken
-	}
-	return rest
 }
 
 // besideVerdicts is what verdicts have behind them on their line: "NEEDS_FIX — it leaks".
@@ -235,59 +188,6 @@ func (a *answer) doubt(c candidate) string {
 		return "it stands in the middle of an answer without the block that was asked for"
 	}
 	return ""
-}
-
-// speaks reports whether the author says something in the lines [from, to).
-func (a *answer) speaks(from, to int) bool {
-	return slices.ContainsFunc(a.md.Lines[from:max(from, to)], func(l markdown.Line) bool { return !l.Silent() })
-}
-
-// isAnswer reports whether the lines [from, to] are what the author answers, and not
-// a part of a sentence or what a sentence tells of. A title may stand below any line.
-func (a *answer) isAnswer(from, to int, titled bool) bool {
-	above := from - 1
-	for above > 0 && a.md.Lines[above].Blank() {
-		above--
-	}
-	if above >= 0 {
-		l := a.md.Lines[above]
-		level, _ := l.HeadingOrBold()
-		told := l.Kind == markdown.LineText && level == 0 && endsInColon(l.Text) && !announces(l.Text)
-		joined := above == from-1 && level == 0 && (l.Kind == markdown.LineQuote || l.Kind == markdown.LineText && !endsSentence(l.Text))
-		if told || !titled && joined && !announces(l.Text) {
-			return false
-		}
-	}
-	below := to + 1
-	for below < len(a.md.Lines)-1 && a.md.Lines[below].Blank() {
-		below++
-	}
-	if below >= len(a.md.Lines) || titled && below > to+1 {
-		return true
-	}
-	l := a.md.Lines[below]
-	first, _ := utf8.DecodeRuneInString(strings.TrimSpace(l.Text))
-	return l.Kind != markdown.LineText || !unicode.IsLower(first) || markdown.Labelled(l.Text) != ""
-}
-
-// endsSentence reports whether what stands below text begins anew: text ends in a
-// stop, is an item or has a label.
-func endsSentence(text string) bool {
-	_, _, listed := markdown.CutBullet(text)
-	last := lastRune(strings.TrimRightFunc(text, func(r rune) bool { return markdown.IsDecor(r) || strings.ContainsRune(")\"'", r) }))
-	return listed || strings.ContainsRune(".!?…", last) || markdown.Labelled(text) != "" || strings.TrimSpace(text) == ""
-}
-
-// answerWords and answerNouns are the words of a line after which the answer comes:
-// "Here is my review of the change:", "BEGIN_JSON".
-var (
-	answerWords = tableOf(`here is are my the this final full complete of as in and below follows following requested i structured change changes commit patch pr begin_json`)
-	answerNouns = tableOf(`review report verdict result results answer json output summary decision conclusion assessment response begin_json`)
-)
-
-func announces(text string) bool {
-	words := wordsOf(text)
-	return hasWord(words, answerNouns) && !slices.ContainsFunc(words, func(w string) bool { return !answerWords.has(w) && !answerNouns.has(w) })
 }
 
 // finish works out what follows from the verdict, the findings and rest, the text

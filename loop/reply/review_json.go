@@ -133,8 +133,11 @@ func readVerdictJSON(data []byte, log *markdown.Warnings) (Report, error) {
 
 func readFindingJSON(data []byte, log *markdown.Warnings) (Finding, error) {
 	o := readObject(data)
-	f := Finding{Issue: o.text("issue"), Fix: o.text("fix")}
-	severity, file := o.text("severity"), o.text("file")
+	f := Finding{
+		Issue: o.first("issue", "description", "change", "message", "title", "body", "text"),
+		Fix:   o.first("fix", "suggestion", "resolution"),
+	}
+	severity, file := o.text("severity"), o.first("file", "path", "location")
 	line, end := o.number("line"), o.number("end_line")
 	if err := o.done(); err != nil {
 		return Finding{}, fmt.Errorf("read finding: %w", err)
@@ -145,31 +148,7 @@ func readFindingJSON(data []byte, log *markdown.Warnings) (Finding, error) {
 	}
 	f.At(p)
 	f.Severity = severityOf(severity, log)
-	return described(f, "", log), nil
-}
-
-// severityOf is readSeverity that says what it could not read.
-func severityOf(value string, log *markdown.Warnings) Severity {
-	severity, known := readSeverity(value)
-	if !known {
-		log.Add(fmt.Sprintf("severity %q is not known: taken as a warning", prose.Cut(value, 80)))
-	}
-	return severity
-}
-
-// described gives a finding without an issue what text there is: a finding is
-// never dropped because it is badly written.
-func described(f Finding, heading string, log *markdown.Warnings) Finding {
-	if f.Issue != "" {
-		return f
-	}
-	log.Add(fmt.Sprintf("a %s finding has no issue text", f.Severity))
-	for _, text := range []string{heading, f.Fix, "(no description)"} {
-		if f.Issue == "" {
-			f.Issue = text
-		}
-	}
-	return f
+	return described(f, string(data), log), nil
 }
 
 // readReviewJSON reads a report of success and review_issues. success is what was stated; a blocker
@@ -276,81 +255,20 @@ func readChangesJSON(data []byte, log *markdown.Warnings) (Report, error) {
 	return report, o.done()
 }
 
+// ReadChange reads one entry of a list of changes: an object of the fields of a finding,
+// or a string. It is one finding, a warning where it states no severity, and none when it is
+// an empty string. What is neither is an error.
 func ReadChange(raw json.RawMessage, log *markdown.Warnings) ([]Finding, error) {
 	if raw[0] == '{' {
-		f, err := readChangeObject(raw, log)
+		f, err := readFindingJSON(raw, log)
 		return []Finding{f}, err
 	}
 	var text string
-	if err := json.Unmarshal(raw, &text); err != nil {
+	if err := json.Unmarshal(raw, &text); err != nil || strings.TrimSpace(text) == "" {
 		return nil, err
 	}
-	var findings []Finding
-	for _, item := range listItems(text) {
-		p, issue := place.Cut(item)
-		f := Finding{Severity: Warning, Issue: issue}
-		f.At(p)
-		findings = append(findings, f)
-	}
-	return findings, nil
-}
-
-func readChangeObject(raw json.RawMessage, log *markdown.Warnings) (Finding, error) {
-	o := readObject(raw)
-	f := Finding{Severity: Warning}
-	for _, key := range []string{"issue", "description", "change", "message", "title", "body", "text"} {
-		if text := o.text(key); f.Issue == "" {
-			f.Issue = text
-		}
-	}
-	for _, key := range []string{"fix", "suggestion", "resolution"} {
-		if text := o.text(key); f.Fix == "" {
-			f.Fix = text
-		}
-	}
-	var p place.Place
-	for _, key := range []string{"file", "path", "location"} {
-		if text := o.text(key); p.File == "" {
-			p = place.Read(text)
-		}
-	}
-	if line := o.number("line"); line > 0 && p.File != "" {
-		p = place.New(p.File, line, o.number("end_line"))
-	}
+	p, issue := place.Cut(strings.TrimSpace(text))
+	f := Finding{Severity: Warning, Issue: issue}
 	f.At(p)
-	if severity := o.text("severity"); severity != "" {
-		f.Severity = severityOf(severity, log)
-	}
-	return described(f, string(raw), log), o.done()
-}
-
-// listItems are the list items of a text; one that is no list is what it says,
-// line by line when each line asks for something.
-func listItems(text string) []string {
-	if items := markedItems(text); items != nil {
-		return items
-	}
-	if text = strings.TrimSpace(text); text == "" {
-		return nil
-	}
-	lines := joinWrapped(strings.Split(text, "\n"), false)
-	if len(lines) == 1 || slices.ContainsFunc(lines, func(line string) bool { return !beginsAsking(line) }) {
-		return []string{text}
-	}
-	return lines
-}
-
-// markedItems are the items of a text that begins with a list mark.
-func markedItems(text string) []string {
-	var items []string
-	for line := range strings.Lines(text) {
-		if _, rest, ok := markdown.CutBullet(line); ok && rest != "" {
-			items = append(items, rest)
-		} else if rest = strings.TrimSpace(line); rest != "" && len(items) > 0 {
-			items[len(items)-1] += "\n" + rest
-		} else if rest != "" {
-			return nil
-		}
-	}
-	return items
+	return []Finding{f}, nil
 }

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"git-runr/loop/internal/markdown"
 	"git-runr/loop/prose"
@@ -25,13 +23,6 @@ func readMarkdownReview(a *answer) []candidate {
 		return nil // notes alone are prose, and beside another report only a critical finding counts
 	}
 	return []candidate{{Report: report, from: stated.from, to: stated.to, titled: stated.titled}}
-}
-
-// verdictWord is what a verdict line says.
-type verdictWord struct {
-	label  string
-	value  string // empty when it stands on a line below
-	titled bool   // in a heading or behind emphasis
 }
 
 // statedVerdict is a verdict and the lines [from, to] that state it.
@@ -76,71 +67,6 @@ func (a *answer) worstVerdict() (worst statedVerdict) {
 		}
 	}
 	return worst
-}
-
-// The labels of verdict lines.
-const (
-	labelVerdict = "verdict"
-	labelMerge   = "ready to merge"
-	labelOverall = "overall"
-)
-
-// verdictLine reads "### Verdict: X", "**Verdict:** X", "Verdict: X", "### Final
-// verdict — X" and "Ready to merge? X". The value is empty when it stands on a line below.
-// An item, and "Overall: X", may be about a part of what the reviewer tells of: it is a
-// verdict only where it refuses.
-func verdictLine(l markdown.Line) (v verdictWord, ok bool) {
-	indent, s, listed := markdown.CutBullet(l.Text)
-	if l.Kind != markdown.LineText || indent > 3 && !listed {
-		return v, false
-	}
-	level, title := markdown.HeadingOf(l.Text)
-	if level > 0 {
-		_, s, _ = markdown.CutBullet(title)
-	}
-	_, isBold := markdown.BoldOnly(l.Text)
-	decorated := s
-	s = strings.TrimLeftFunc(s, markdown.IsDecor)
-	decor := decorated[:len(decorated)-len(s)]
-	if strings.Contains(decor, "`") {
-		return v, false // a code span names a line and does not say it
-	}
-	v.titled = level > 0 || strings.ContainsAny(decor, "*_")
-	for _, word := range []string{"final ", "overall ", "review "} {
-		if len(s) > len(word) && strings.EqualFold(s[:len(word)], word) {
-			s = s[len(word):]
-		}
-	}
-	for _, v.label = range []string{labelVerdict, labelMerge, labelOverall} {
-		if markdown.TitleIs(s, v.label) {
-			v.value, ok = verdictValue(s[len(v.label):], v.label, level > 0 || isBold)
-			return v, ok && (!listed && v.label != labelOverall || refuses(v.value))
-		}
-	}
-	return v, false
-}
-
-// verdictValue reads what follows the label. Only a heading may do without a colon
-// or, where it asks, a question mark.
-func verdictValue(s, label string, heading bool) (value string, ok bool) {
-	s = strings.TrimLeft(s, " ")
-	if strings.HasPrefix(s, "(") { // "(round 2)"
-		if _, after, closed := strings.Cut(s, ")"); closed {
-			s = after
-		}
-	}
-	if value, ok := markdown.CutColon(s); ok {
-		return value, true
-	}
-	if answer, ok := strings.CutPrefix(s, "?"); ok && label == labelMerge {
-		return strings.TrimLeft(answer, "*_: "), true
-	}
-	if !heading {
-		return "", false
-	}
-	s = strings.TrimLeftFunc(s, func(r rune) bool { return markdown.IsDecor(r) || strings.ContainsRune("-–—", r) })
-	_, _, known := cutVerdict(verdictWords(s))
-	return s, s == "" || known || isTemplate(s)
 }
 
 // textBelow is the first line below i that is not blank, and its number; "" and i
@@ -197,15 +123,6 @@ func splitFindings(found []foundFinding) (inside, strays []foundFinding) {
 	return inside, strays
 }
 
-// findingScope says what a finding on a line is worth.
-type findingScope byte
-
-const (
-	scopeStray findingScope = iota // outside a section of findings
-	scopeIn                        // in one
-	scopeOut                       // in a section about something else
-)
-
 func findingScopes(md markdown.Text) []findingScope {
 	scope := make([]findingScope, len(md.Lines))
 	mark := func(value findingScope, wanted func(string) bool) {
@@ -256,50 +173,4 @@ func insideOnly(scope []findingScope) []findingScope {
 		}
 	}
 	return inside
-}
-
-// isNone reports whether text says that there is nothing: "None", "N/A", "0",
-// "No critical issues found".
-func isNone(text string) bool {
-	words := strings.Fields(RequestKey(text))
-	if len(words) == 0 {
-		return true
-	}
-	switch key := strings.Join(words, " "); {
-	case key == "n a", key == "na", key == "no", key == "nil", key == "nothing to report", isNumber(key):
-		return true
-	case words[0] == "none", words[0] == "nothing":
-		return len(words) <= 2 || !slices.ContainsFunc(words, func(w string) bool { return !closingWords.has(w) && !foundWords.has(w) })
-	case words[0] == "no" || words[0] == "zero" || words[0] == "0":
-		return saysNoFaults(words[1:])
-	}
-	return false
-}
-
-// foundWords say that there was none of something, and closingWords where.
-var (
-	foundWords   = tableOf(`found detected identified reported seen remaining remain left observed noted spotted`)
-	beWords      = tableOf(`were was is are have has been be`)
-	closingWords = tableOf(`none nothing else fix of in this the change changes code diff patch pr commit review files file here at time to report all`)
-)
-
-// saysNoFaults reports whether words, behind "no", say that there is no fault. "No
-// errors are handled" says that there is one.
-func saysNoFaults(words []string) bool {
-	at := slices.IndexFunc(words, func(w string) bool { return faultNouns.has(strings.TrimSuffix(w, "s")) })
-	if at < 0 || at > 2 {
-		return false
-	}
-	rest := words[at+1:]
-	for len(rest) > 0 && beWords.has(rest[0]) {
-		rest = rest[1:]
-	}
-	if len(rest) > 0 && foundWords.has(rest[0]) {
-		return !hasWord(rest, adversatives)
-	}
-	return !slices.ContainsFunc(rest, func(w string) bool { return !closingWords.has(w) })
-}
-
-func isNumber(s string) bool {
-	return !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsDigit(r) }) && utf8.ValidString(s)
 }

@@ -103,6 +103,8 @@ func taggedBlocks(md markdown.Text) []taggedBlock {
 	return blocks
 }
 
+// ReviewSteps tell a reviewer what to do, as the part of a prompt before
+// ReviewOutputInstructions.
 const ReviewSteps = `Review the change:
 1. Make a complete list of requirements from the title, the done criteria and the references.
 2. Read the whole change, and each changed file where you need its context.

@@ -11,35 +11,6 @@ import (
 	"git-runr/loop/prose"
 )
 
-// EffectiveVerdict is what counts of a reviewer's verdict. A critical finding makes
-// CRITICAL whatever was stated; a failing check makes at least NEEDS_FIX; a PASS
-// that comes with findings is PASS_WITH_NOTES; an unknown word is NEEDS_FIX.
-func EffectiveVerdict(stated Verdict, findings []Finding, checksFailed bool) Verdict {
-	isCritical := func(f Finding) bool { return f.Severity == Critical }
-	switch {
-	case stated == CriticalFail || slices.ContainsFunc(findings, isCritical):
-		return CriticalFail
-	case checksFailed || !stated.Passed():
-		return NeedsFix
-	case len(findings) > 0:
-		return PassWithNotes
-	}
-	return stated
-}
-
-// VerdictRank orders verdicts from the best to the worst.
-func VerdictRank(v Verdict) int {
-	switch v {
-	case Pass:
-		return 0
-	case PassWithNotes:
-		return 1
-	case CriticalFail:
-		return 3
-	}
-	return 2
-}
-
 type verdictPhrase struct {
 	words   string
 	verdict Verdict
@@ -128,18 +99,6 @@ func verdictWords(value string) string {
 	return strings.Join(strings.Fields(string(runes)), " ")
 }
 
-func withoutStruck(s string) string {
-	parts := strings.Split(s, "~~")
-	if len(parts)%2 == 0 {
-		return s
-	}
-	var b strings.Builder
-	for i := 0; i < len(parts); i += 2 {
-		b.WriteString(parts[i] + " ")
-	}
-	return b.String()
-}
-
 func cutVerdict(s string) (phrase verdictPhrase, rest string, ok bool) {
 	for _, p := range verdictPhrases {
 		rest, found := strings.CutPrefix(s, p.words)
@@ -194,7 +153,7 @@ var clauseEnds = strings.NewReplacer(" - ", "—", "|", "—", "[", "—", "]", 
 // says nothing else, one of its words in capitals, or a number of critical findings.
 // What is denied ("no longer CRITICAL") or none ("Critical: 0") is not said.
 func namesRefusal(value string) bool {
-	clauses := clausesOf(strings.Map(pictureEndsClause, clauseEnds.Replace(withoutStruck(value))))
+	clauses := clausesOf(clauseEnds.Replace(withoutStruck(value)))
 	for i, clause := range clauses {
 		if next := strings.Join(clauses[i+1:min(i+2, len(clauses))], ""); len(wordsOf(next)) > 0 && (isNone(next) || statusWords(next) == doneMark) {
 			continue
@@ -204,13 +163,6 @@ func namesRefusal(value string) bool {
 		}
 	}
 	return false
-}
-
-func pictureEndsClause(r rune) rune {
-	if unicode.Is(unicode.So, r) {
-		return '—'
-	}
-	return r
 }
 
 // sayWords may stand beside a verdict in a clause, as fillers may.
@@ -256,20 +208,4 @@ func isTemplate(value string) bool {
 		_, rest, ok := cutVerdict(part)
 		return ok && strings.Trim(rest, " .)>}]") == ""
 	})
-}
-
-// alternatives reports whether s lists two or more values that known accepts.
-func alternatives(s string, known func(string) bool) bool {
-	s = strings.NewReplacer("/", "|", " or ", "|", ", ", "|").Replace(s)
-	count := 0
-	for part := range strings.SplitSeq(s, "|") {
-		if known(part) {
-			count++
-		}
-	}
-	return count > 1
-}
-
-func HasSeverity(findings []Finding, severity Severity) bool {
-	return slices.ContainsFunc(findings, func(f Finding) bool { return f.Severity == severity })
 }

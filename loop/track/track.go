@@ -260,13 +260,6 @@ func SameRequest(a, b string) bool {
 	return similarity(readWording(a), readWording(b)) > 0
 }
 
-// The weights of what a wording is made of.
-const (
-	weighsLittle = 1 // files: most requests about a file share it
-	weighsWord   = 2
-	weighsName   = 4 // identifiers
-)
-
 // Two wordings are the same when they share more than sameScore, of 1000, of all their
 // words, or containedScore of the shorter one's when it has enough of them.
 const (
@@ -307,14 +300,4 @@ func eachHasOwn(a, b []string, same func(a, b string) bool) bool {
 		})
 	}
 	return hasOwn(a, b) && hasOwn(b, a)
-}
-
-// sameFile reports whether one path is the other or its end: reviewers shorten paths.
-func sameFile(a, b string) bool {
-	return a == b || strings.HasSuffix(a, "/"+b) || strings.HasSuffix(b, "/"+a)
-}
-
-// sameName is sameFile for identifiers: "pkg.Close" and "Close".
-func sameName(a, b string) bool {
-	return a == b || strings.HasSuffix(a, "."+b) || strings.HasSuffix(b, "."+a)
 }

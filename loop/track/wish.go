@@ -35,7 +35,7 @@ func (w wish) opposes(other wish) bool {
 	return w.verb != "" && w.verb == other.verb && w.form != formStatement && other.form != formStatement
 }
 
-// wishOf reads the words before the first stop or reason.
+// wishOf reads the words before the first stop.
 func wishOf(tokens []token) wish {
 	words := firstClause(tokens)
 	if len(words) == 0 {
@@ -55,15 +55,15 @@ func wishOf(tokens []token) wish {
 	return w
 }
 
-// firstClause are the words before the first stop or reason.
+// firstClause are the words before the first stop.
 func firstClause(tokens []token) []string {
 	var words []string
 	for _, t := range tokens {
 		word := t.text
-		if len(words) > 0 && (t.kind == tokenBreak && t.text != "," || reasonWords()[word]) {
+		if len(words) > 0 && t.kind == tokenBreak && t.text != "," {
 			break
 		}
-		if t.kind != tokenFile && t.kind != tokenBreak && (len(words) > 0 || !openingWords()[word]) {
+		if t.kind != tokenFile && t.kind != tokenBreak {
 			words = append(words, word)
 		}
 	}
@@ -90,14 +90,12 @@ func isBe(word string) bool { return beWords()[strings.TrimSuffix(word, "n't")] 
 func isNot(word string) bool { return notWords()[word] || strings.HasSuffix(word, "n't") }
 
 var (
-	beWords      = onceSet("is are was were be been being has have had does did ca can may might could will gets get")
-	notWords     = onceSet("not no never nor neither none nothing cannot avoid avoids avoided avoiding prevent prevents prevented stop forbid forbids")
-	absentWords  = onceSet("missing misses lack lacks lacking absent without unset untested undocumented unchecked unhandled unvalidated unescaped unused ignored ignores swallowed")
-	removeWords  = onceSet("remove removed removing delete deleted deleting drop dropped eliminate eliminated")
-	modalWords   = onceSet("must should need needs needed required requires ought please")
-	leadWords    = onceSet("do don't never avoid stop prevent not keep let allow")
-	openingWords = onceSet("please also and then still again you we now just kindly the")
-	reasonWords  = onceSet("because since so which otherwise instead rather causing leading whereas")
+	beWords     = onceSet("is are was were be been being has have had does did ca can may might could will gets get")
+	notWords    = onceSet("not no never nor neither none nothing cannot avoid avoids avoided avoiding prevent prevents prevented stop forbid forbids")
+	absentWords = onceSet("missing misses lack lacks lacking absent without unset untested undocumented unchecked unhandled unvalidated unescaped unused ignored ignores swallowed")
+	removeWords = onceSet("remove removed removing delete deleted deleting drop dropped eliminate eliminated")
+	modalWords  = onceSet("must should need needs needed required requires ought please")
+	leadWords   = onceSet("do don't never avoid stop prevent not keep let allow")
 )
 
 func onceSet(list string) func() map[string]bool {

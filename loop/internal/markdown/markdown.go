@@ -23,6 +23,7 @@ type Warnings struct {
 	more  int
 }
 
+// Add keeps a warning. From the 51st on they are only counted.
 func (l *Warnings) Add(warning string) {
 	if len(l.lines) >= maxParseWarnings {
 		l.more++
@@ -110,6 +111,7 @@ type Line struct {
 	Torn bool
 }
 
+// Blank reports whether the line holds white space only.
 func (l Line) Blank() bool { return strings.TrimSpace(l.Text) == "" }
 
 // Silent reports whether l is not part of what the author says.
@@ -328,6 +330,7 @@ func (s *splitter) opens(i int, text string) Line {
 	return Line{Text: text}
 }
 
+// EndsInFence reports whether a line of words ends in what opens a fence: "**Fix:** ```go".
 func EndsInFence(text string) bool {
 	if strings.Count(text, "```")%2 == 0 {
 		return false
@@ -377,14 +380,17 @@ func IndentOf(s string) int {
 	return width
 }
 
-// CutBullet takes a list mark ("- ", "* ", "+ ", "• ", "1. ", "1) ") off a line.
+// CutBullet takes a list mark ("- ", "* ", "+ ", "• ", "1. ", "1) ", "(1) ", "a) ") off a line.
 func CutBullet(text string) (indent int, rest string, ok bool) {
 	s := strings.TrimLeft(text, " \t")
 	indent = IndentOf(text)
-	digits := len(s) - len(strings.TrimLeft(s, "0123456789"))
+	number := strings.TrimPrefix(s, "(")
+	digits := len(number) - len(strings.TrimLeft(number, "0123456789"))
 	switch {
-	case digits > 0 && digits < 5 && len(s) > digits && (s[digits] == '.' || s[digits] == ')'):
-		rest = s[digits+1:]
+	case digits > 0 && digits < 5 && len(number) > digits && (number[digits] == '.' || number[digits] == ')'):
+		rest = number[digits+1:]
+	case len(number) > 1 && unicode.IsLetter(rune(number[0])) && number[1] == ')':
+		rest = number[2:]
 	case strings.HasPrefix(s, "•"):
 		return indent, strings.TrimSpace(s[len("•"):]), true
 	case s != "" && strings.ContainsRune("-*+", rune(s[0])):
@@ -421,6 +427,7 @@ func IsDecor(r rune) bool {
 	return strings.ContainsRune("*_`", r) || unicode.IsSpace(r) || unicode.In(r, unicode.So, unicode.Sk, unicode.Cf, unicode.Mn)
 }
 
+// TrimDecor is s without what IsDecor names at both ends.
 func TrimDecor(s string) string { return strings.TrimFunc(s, IsDecor) }
 
 // BoldOnly is the text of a line that is bold from end to end, such as "**Findings:**".

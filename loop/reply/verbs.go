@@ -3,122 +3,7 @@ package reply
 import (
 	"slices"
 	"strings"
-	"sync"
-	"unicode"
-
-	"git-runr/loop/prose"
 )
-
-// wordTable is a set of words or phrases, made when it is first asked: the program
-// starts in a git hook.
-type wordTable func() map[string]bool
-
-func (t wordTable) has(word string) bool { return t()[word] }
-
-// tableOf is the words of a text.
-func tableOf(text string) wordTable {
-	return phraseSet(strings.Fields, text)
-}
-
-// statusSet is the phrases of a text with commas.
-func statusSet(text string) wordTable {
-	commas := func(text string) []string { return strings.Split(text, ",") }
-	return phraseSet(commas, text)
-}
-
-func phraseSet(split func(string) []string, text string) wordTable {
-	return sync.OnceValue(func() map[string]bool {
-		set := map[string]bool{}
-		for _, phrase := range split(text) {
-			set[OneRow(phrase)] = true
-		}
-		return set
-	})
-}
-
-// spanWord stands in a list of words for what is named and not said: a code span,
-// a quotation, an address.
-const spanWord = "`"
-
-// wordsOf are the words that a text says, in lower case, with "don't" as two words.
-func wordsOf(text string) []string {
-	var words []string
-	for field := range strings.FieldsSeq(strings.ToLower(withoutSpans(text))) {
-		if strings.Contains(field, "://") {
-			words = append(words, spanWord)
-			continue
-		}
-		word := strings.TrimFunc(field, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '`' })
-		if word != "" {
-			words = append(words, spelledOut(word)...)
-		} else if strings.ContainsAny(field, "=<+&|%") {
-			words = append(words, spanWord) // an operator
-		}
-	}
-	return words
-}
-
-// spelledOut writes contractions in full.
-func spelledOut(word string) []string {
-	switch word = strings.ReplaceAll(word, "’", "'"); word {
-	case "cannot", "can't", "cant":
-		return []string{"can", "not"}
-	case "won't":
-		return []string{"will", "not"}
-	case "dont":
-		return []string{"do", "not"}
-	}
-	at := strings.LastIndexByte(word, '\'')
-	if at <= 0 {
-		return []string{word}
-	}
-	switch stem := word[:at]; word[at:] {
-	case "'t":
-		return []string{strings.TrimSuffix(stem, "n"), "not"}
-	case "'d":
-		return []string{stem, "would"}
-	case "'ve":
-		return []string{stem, "have"}
-	}
-	return []string{word}
-}
-
-// withoutSpans puts spanWord in the place of code spans and quotations.
-func withoutSpans(text string) string {
-	for _, mark := range []string{"`", "\""} {
-		if strings.Count(text, mark) < 2 {
-			continue
-		}
-		pieces := strings.Split(text, mark)
-		var b strings.Builder
-		for i, piece := range pieces {
-			switch {
-			case i%2 == 0:
-				b.WriteString(piece)
-			case i == len(pieces)-1: // not closed
-				b.WriteString(mark + piece)
-			default:
-				b.WriteString(spanWord)
-			}
-		}
-		text = b.String()
-		if mark == "`" {
-			text = strings.ReplaceAll(text, "``", "`")
-		}
-	}
-	return text
-}
-
-// says reports whether one of phrases, each of whole words, stands in words.
-func says(words []string, phrases ...string) bool {
-	text := " " + strings.Join(words, " ") + " "
-	return slices.ContainsFunc(phrases, func(p string) bool { return strings.Contains(text, " "+p+" ") })
-}
-
-// hasWord reports whether one of words is in set.
-func hasWord(words []string, set wordTable) bool {
-	return slices.ContainsFunc(words, set.has)
-}
 
 // AskVerbs begin a sentence that asks for something.
 var AskVerbs = tableOf(`add avoid bump change check clarify clean correct cover create delete document drop ensure escape extract fix guard handle implement improve include
@@ -185,13 +70,6 @@ func verbAt(words []string, i int) bool {
 var noOrder = tableOf(`merge ship land approve worry mind see think know have need understand like find believe want get care agree block
 	submit hesitate release accept`)
 
-func wordAt(words []string, i int) string {
-	if i < len(words) {
-		return words[i]
-	}
-	return ""
-}
-
 // skipLead is where the words begin that may ask.
 func skipLead(words []string) int {
 	i := 0
@@ -199,12 +77,6 @@ func skipLead(words []string) int {
 		i++
 	}
 	return i
-}
-
-// beginsAsking reports whether a line begins like an order: "Add tests".
-func beginsAsking(line string) bool {
-	words := wordsOf(prose.Cut(line, 200))
-	return hasWord(words[:min(1, len(words))], pleaseWords) || wordAt(words, 0) == "missing" || verbAt(words, skipLead(words))
 }
 
 // emptyWords add nothing to a verb: what has only these points to something else.

@@ -5,11 +5,7 @@ import (
 	"strings"
 
 	"git-runr/loop/internal/markdown"
-	"git-runr/loop/prose"
 )
-
-// MaxText is how much of an answer is kept with what was read out of it, in bytes.
-const MaxText = 32 << 10
 
 // Prose is what the answer says beside the block that was asked for, whose contents are
 // the summary and the findings; "" where it says nothing else.
@@ -24,16 +20,6 @@ func (r Report) Prose() string {
 		return ""
 	}
 	return text
-}
-
-// Gist is what the report comes to beside its verdict, for a line: how many findings, or
-// where there are none what was asked for first.
-func (r Report) Gist() string {
-	count := prose.Count(len(r.Findings), "finding")
-	if len(r.Findings) == 0 && len(r.Requests) > 0 {
-		return count + ": " + r.Requests[0]
-	}
-	return count
 }
 
 // onlyVerdict reports whether text is a verdict and not a word more.

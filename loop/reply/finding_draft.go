@@ -3,6 +3,7 @@ package reply
 import (
 	"strings"
 
+	"git-runr/loop/internal/markdown"
 	"git-runr/loop/internal/place"
 	"git-runr/loop/prose"
 )
@@ -96,22 +97,82 @@ func (d *findingDraft) column(columns []string, n int, cell string) field {
 	return fixField
 }
 
-// isHeader: a header tells where to look only if it names severity and issue.
-func isHeader(cells []string) bool {
-	var has [numFields]bool
-	for _, cell := range cells {
-		f, _ := readField(cell + ":")
-		has[f] = true
-	}
-	return has[severityField] && has[issueField]
+// findingDraft is a finding of which lines are still being read.
+type findingDraft struct {
+	values  [numFields][]string
+	has     [numFields]bool
+	current field // what continuation lines belong to
+	indent  int   // of its first line
+	listed  bool  // its first line is a list item
+	loose   bool  // one item is the whole of it
+	short   bool  // one paragraph is
+	blank   bool  // the line before was blank
+	heading string
+	lines   []int
 }
 
-// tableCells splits a row at its bars, except those that are escaped.
-func tableCells(text string) []string {
-	s := strings.Trim(strings.ReplaceAll(strings.TrimSpace(text), `\|`, "\x00"), "|")
-	var cells []string
-	for cell := range strings.SplitSeq(s, "|") {
-		cells = append(cells, strings.TrimSpace(strings.ReplaceAll(cell, "\x00", "|")))
+func (d *findingDraft) set(f field, value string) {
+	d.has[f], d.current = true, f
+	d.values[f] = append(d.values[f], value)
+}
+
+func (d *findingDraft) value(f field) string {
+	return strings.TrimSpace(strings.Join(d.values[f], "\n"))
+}
+
+// place puts the file field and the line field together.
+func (d *findingDraft) place() place.Place {
+	p := place.Read(d.value(placeField))
+	if lines := d.value(lineField); p.File != "" && p.Line == 0 && lines != "" {
+		return place.Read(p.File + ":" + strings.TrimLeft(lines, "Ll ~`"))
 	}
-	return cells
+	return p
+}
+
+// isEmpty: no severity worth the name and nothing said. "Severity: None".
+func (d *findingDraft) isEmpty() bool {
+	_, known := readSeverity(d.value(severityField))
+	return !known && isNone(d.value(issueField)) && isNone(d.value(fixField))
+}
+
+// isTemplate: the prompt's own lines said again.
+func (d *findingDraft) isTemplate() bool {
+	severity, issue := d.value(severityField), d.value(issueField)
+	filled := issue != "" && !place.IsPlaceholder(issue) && !(strings.HasPrefix(issue, "[") && strings.HasSuffix(issue, "]"))
+	return !filled && (issue != "" && severity == "" || place.IsPlaceholder(severity) || len(severitiesIn(severity)) > 1)
+}
+
+func (d *findingDraft) finding(plain bool, log *markdown.Warnings) Finding {
+	if _, issue, ok := markIn(d.value(severityField)); ok && d.value(issueField) == "" {
+		d.loosePlace(issue)
+	}
+	f := Finding{Severity: Warning, Issue: d.value(issueField), Fix: d.value(fixField)}
+	if severity := d.value(severityField); severity != "" || !plain {
+		f.Severity = severityOf(severity, log)
+	}
+	if isNone(f.Fix) {
+		f.Fix = ""
+	}
+	f.At(d.place())
+	if p, issue := place.Cut(f.Issue); f.File == "" && p.File != "" {
+		f.At(p)
+		f.Issue = issue
+	}
+	for _, text := range append([]string{d.heading}, ownLines(f.Issue)...) {
+		if p := placeAmong(text); f.File == "" {
+			f.At(p)
+		}
+	}
+	return described(f, d.heading, log)
+}
+
+// ownLines are the lines of a text that are neither code nor quoted.
+func ownLines(text string) []string {
+	var own []string
+	for _, l := range markdown.Split(text).Lines {
+		if l.Kind == markdown.LineText {
+			own = append(own, l.Text)
+		}
+	}
+	return own
 }

@@ -154,11 +154,6 @@ func binds(sentence string, words []string) bool {
 	return false
 }
 
-// clausesOf are the parts of a sentence between commas, colons, dashes and stops.
-func clausesOf(sentence string) []string {
-	return strings.FieldsFunc(strings.ReplaceAll(sentence, " - ", "—"), func(r rune) bool { return strings.ContainsRune("—–,:;!.…()", r) })
-}
-
 // approves reports whether a clause is a phrase that approves, with nothing but
 // fillers around it.
 func approves(words []string) bool {

@@ -40,7 +40,7 @@ func weigh(item string) weight {
 		return weightMarked
 	}
 	words := wordsOf(text)
-	if len(words) == 0 || noFault(words) || isExample(words) || saysMet(words) || forbidsMerge(words) || pointsOnly(words) {
+	if len(words) == 0 || isNone(text) || saysMet(words) || pointsOnly(words) {
 		return weightNothing
 	}
 	return weighWords(text, words)
@@ -55,7 +55,7 @@ func weighWords(text string, words []string) weight {
 		return weightObliged
 	case !free && says(words, "would like", "would prefer", "would be nice", "would be good", "would be better", "would be great", "could be", "could use", "why not"):
 		return weightWished
-	case praiseWords.has(words[0]) || free || words[0] == "i" || ordersNothing(words):
+	case praiseWords.has(words[0]) || free || words[0] == "i":
 		return weightNothing
 	case saysFailing(words):
 		return weightFailing
@@ -67,26 +67,6 @@ func weighWords(text string, words []string) weight {
 	return weightNeutral
 }
 
-// plainItem is an item as a request: on one line, without its box, its mark, what
-// is struck out of it and emphasis around the whole.
-func plainItem(item string) string {
-	text := strings.TrimSpace(withoutStruck(item))
-	_, text = cutBox(text)
-	text, _ = cutStatusMark(text)
-	return strings.TrimRight(OneRow(withoutEmphasis(text)), ": ")
-}
-
-// withoutEmphasis takes off text the emphasis that is around the whole of it.
-func withoutEmphasis(text string) string {
-	for _, mark := range []string{"***", "**", "__", "*", "_"} {
-		inner, ok := strings.CutPrefix(text, mark)
-		if end, closed := strings.CutSuffix(inner, mark); ok && closed && !strings.Contains(end, mark[:1]) {
-			text = end
-		}
-	}
-	return text
-}
-
 // saysNothing: no letter, a placeholder or a verb before one, a field without an issue.
 func saysNothing(text string) bool {
 	if f, value := readField(text); f != noField && (f < issueField || place.IsPlaceholder(value)) {
@@ -96,44 +76,8 @@ func saysNothing(text string) bool {
 	return !strings.ContainsFunc(text, unicode.IsLetter) || place.IsPlaceholder(text) || place.IsPlaceholder(strings.TrimSpace(object))
 }
 
-// noFault: "0 of 14 tests failed", "no lint errors", "none".
-func noFault(words []string) bool {
-	near := 7
-	switch words[0] {
-	case "0", "zero":
-	case "no", "none":
-		near = 4
-	default:
-		return len(words) == 1 && isNone(words[0])
-	}
-	return len(words) == 1 || hasWord(words[1:min(len(words), near)], problemWords)
-}
-
-var problemWords = tableOf(`issue issues problem problems error errors failure failures fail fails failed failing warning warnings bug bugs regression regressions concern
-	concerns finding findings violation violations leak leaks blocker blockers comment comments complaint complaints objection objections
-	remark remarks nit nits more further need needs`)
-
-func isExample(words []string) bool {
-	return says(words[:min(2, len(words))], "e.g", "z.b", "for example")
-}
-
-// ordersNothing: "do not worry about it".
-func ordersNothing(words []string) bool {
-	return says(words[:min(2, len(words))], "do not") && noOrder.has(wordAt(words, 2))
-}
-
-// forbidsMerge: "do not merge" is a verdict and no work, unless it says until when.
-func forbidsMerge(words []string) bool {
-	return says(words, "not merge", "not ship", "not land", "not approve", "not approved", "not ready") && !hasWord(words, conditionWords) && !obliges(words) && !hasWord(words, pleaseWords) ||
-		says(words, "please do not merge", "please do not ship") && !hasWord(words, conditionWords)
-}
-
-var conditionWords = tableOf(`if once when until unless after before except pending provided assuming modulo barring minus`)
-
 // participles say what was done.
 var participles = tableOf(`fixed done added addressed resolved met removed updated implemented corrected satisfied provided handled covered renamed`)
-
-var adversatives = tableOf(`but no not without still however missing except never only yet should must need needs fails fail failing again wrong`)
 
 // saysMet: "the build has been fixed", "formatting was already corrected".
 func saysMet(words []string) bool {
@@ -197,29 +141,6 @@ func asksWithVerb(text string) bool {
 	return false
 }
 
-// isPathWord reports whether word names a file.
-func isPathWord(word string) bool {
-	file, _, _ := strings.Cut(word, ":")
-	return strings.Contains(word, "/") && place.HasExtension(file) || place.HasExtension(file) && file != word
-}
-
-// clausesIn are text, and what stands in it behind each colon and dash.
-func clausesIn(text string) []string {
-	list := []string{text}
-	inside := shielded(text)
-	for i := range len(text) {
-		if inside[i] || len(list) > 20 {
-			continue
-		}
-		for _, mark := range []string{": ", ":** ", ":__ ", " — ", " – ", " - ", " → "} {
-			if strings.HasPrefix(text[i:], mark) {
-				list = append(list, text[i+len(mark):])
-			}
-		}
-	}
-	return list
-}
-
 // obliges: "must", "should", "needs …", "missing".
 func obliges(words []string) bool {
 	if says(words, "must", "should", "have to", "has to", "ought to", "need", "needs", "is missing", "are missing", "still missing", "missing from", "not forget", "in need of", "is required", "are required", "shall",
@@ -248,9 +169,6 @@ var failWords = tableOf(`fail fails failed failing failure failures errors broke
 
 // saysFailing: "3 type errors", "the build fails", "coverage is only 65%".
 func saysFailing(words []string) bool {
-	if hasWord(words, suppositions) {
-		return false
-	}
 	for i, w := range words {
 		before := words[max(0, i-4):i]
 		about := hasWord(before, checkWords) || checkWords.has(wordAt(words, i+1))
@@ -260,10 +178,6 @@ func saysFailing(words []string) bool {
 	}
 	return false
 }
-
-var suppositions = tableOf(`if when whenever before unless previously`)
-
-var negators = tableOf(`no 0 zero not never without cannot any nothing`)
 
 // faultWords speak of something that is wrong.
 var faultWords = tableOf(`fail fails failed failing failure failures broken breaks break error errors bug bugs buggy typo typos regression regressions wrong wrongly incorrect
@@ -288,3 +202,35 @@ var praiseWords = tableOf(`good great nice nicely well love excellent clean clea
 
 // praiseEnds end one: "lint is clean".
 var praiseEnds = tableOf(`good great fine clean green correct met expected pass`)
+
+// weighRow reads a row of a table: its request, made of the cells that are no
+// numbers and no signs, and how plainly it asks.
+func weighRow(cells []string) (text string, w weight) {
+	var said []string
+	done := false
+	for _, cell := range cells {
+		name, m := cutStatusMark(cell)
+		if words := statusWords(cell); m == noMark && words != noMark && len(said) > 0 {
+			m = words
+		}
+		switch {
+		case m == doneMark:
+			done = true
+		case m == openMark:
+			w = weightMarked
+		default:
+			w = max(w, weigh(cell))
+		}
+		if name = strings.TrimSpace(name); name != "" && name != "#" && name != "-" && !isNumber(name) {
+			said = append(said, name)
+		}
+	}
+	if done && w < weightMarked || len(said) == 0 {
+		return "", weightNothing
+	}
+	text = said[0]
+	if len(said) > 1 {
+		text += ": " + strings.Join(said[1:], ", ")
+	}
+	return text, w
+}

@@ -4,15 +4,16 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"git-runr/loop/internal/place"
 )
 
-// joinWrapped joins lines that are wrapped. Below a lead-in a line is an item of
-// its own unless the one above it plainly goes on.
-func joinWrapped(lines []string, items bool) []string {
+// joinWrapped joins lines that are wrapped.
+func joinWrapped(lines []string) []string {
 	var joined []string
 	start := 0
 	for i := 1; i <= len(lines); i++ {
-		if i < len(lines) && !(items && endsItem(lines[i-1], lines[i])) && !breaksAfter(lines[i-1], lines[i]) {
+		if i < len(lines) && !breaksAfter(lines[i-1], lines[i]) {
 			continue
 		}
 		joined = append(joined, strings.Join(lines[start:i], " "))
@@ -21,26 +22,10 @@ func joinWrapped(lines []string, items bool) []string {
 	return joined
 }
 
-// endsItem reports whether next is no continuation of a line that is an item.
-func endsItem(line, next string) bool {
-	first, _ := utf8.DecodeRuneInString(next)
-	wrapped := len(line) >= 60 && unicode.IsLower(first)
-	return !wrapped && !goesOn(line)
-}
-
 // breaksAfter reports whether next, the line below line, begins something new.
 func breaksAfter(line, next string) bool {
-	switch {
-	case goesOn(line):
-		return false
-	case strings.ContainsRune(".!?:;。！？", lastRune(strings.TrimRight(line, "*_)\"'` "))):
-		return true
-	}
-	if isLabelled(next) {
-		return true
-	}
-	first, _ := utf8.DecodeRuneInString(next)
-	return beginsAsking(next) && (unicode.IsUpper(first) || beginsAsking(line))
+	ends := strings.ContainsRune(".!?:;。！？", lastRune(strings.TrimRight(line, "*_)\"'` ")))
+	return !goesOn(line) && (ends || isLabelled(next))
 }
 
 // isLabelled: "coverage: 65%", "src/a.ts:12 — never runs".
@@ -79,9 +64,6 @@ func endsInColon(text string) bool {
 	return strings.HasSuffix(strings.TrimRight(text, "*_ "), ":") || strings.HasSuffix(text, "：")
 }
 
-// abbreviations do not end a sentence, although a full stop follows them.
-var abbreviations = tableOf(`e.g i.e eg ie cf vs resp approx incl excl viz al fig sec ch pp ca mr mrs ms dr st z.b d.h bzw u.a usw ggf vgl ex`)
-
 // sentencesOf splits text where a stop is followed by white space, and at line
 // ends. What stands in code spans, quotation marks and parentheses is not split;
 // neither are paths, versions and abbreviations.
@@ -94,7 +76,7 @@ func sentencesOf(text string) []string {
 			if inside[i] || i < start {
 				continue
 			}
-			if end := stopAt(line, start, i, r); end > 0 {
+			if end := stopAt(line, i, r); end > 0 {
 				list = append(list, strings.TrimSpace(line[start:end]))
 				start = end
 			}
@@ -107,7 +89,7 @@ func sentencesOf(text string) []string {
 }
 
 // stopAt is where a sentence ends whose stop is r, at i; 0 when it does not end there.
-func stopAt(line string, start, i int, r rune) int {
+func stopAt(line string, i int, r rune) int {
 	end := i + utf8.RuneLen(r)
 	switch r {
 	case '。', '！', '？':
@@ -118,26 +100,11 @@ func stopAt(line string, start, i int, r rune) int {
 	}
 	end += len(line[end:]) - len(strings.TrimLeft(line[end:], ".!?…*_)\"'”"))
 	next := strings.TrimLeft(line[end:], " \t")
-	if len(next) == len(line[end:]) && next != "" || r == '.' && isAbbreviated(line[start:i], next) {
+	first, _ := utf8.DecodeRuneInString(next)
+	if len(next) == len(line[end:]) && next != "" || r == '.' && unicode.IsLower(first) { // "e.g. this"
 		return 0
 	}
 	return end
-}
-
-// isAbbreviated reports whether the last word of text is one that a full stop
-// shortens, before what comes next.
-func isAbbreviated(text, next string) bool {
-	word := strings.ToLower(strings.TrimLeft(text[strings.LastIndexAny(text, " \t")+1:], "(\"'*_"))
-	first, _ := utf8.DecodeRuneInString(next)
-	switch word {
-	case "etc":
-		return unicode.IsLower(first)
-	case "no", "nr", "v", "p":
-		return unicode.IsDigit(first)
-	case "e", "i", "z", "d", "u":
-		return len(next) > 1 && next[1] == '.' // "e. g."
-	}
-	return abbreviations.has(word)
 }
 
 // shielded marks the bytes of line that stand in code spans, quotation marks,
@@ -198,4 +165,43 @@ func parts(sentence string) []string {
 		}
 	}
 	return append(list, sentence[start:])
+}
+
+// withoutEmphasis takes off text the emphasis that is around the whole of it.
+func withoutEmphasis(text string) string {
+	for _, mark := range []string{"***", "**", "__", "*", "_"} {
+		inner, ok := strings.CutPrefix(text, mark)
+		if end, closed := strings.CutSuffix(inner, mark); ok && closed && !strings.Contains(end, mark[:1]) {
+			text = end
+		}
+	}
+	return text
+}
+
+// isPathWord reports whether word names a file.
+func isPathWord(word string) bool {
+	file, _, _ := strings.Cut(word, ":")
+	return strings.Contains(word, "/") && place.HasExtension(file) || place.HasExtension(file) && file != word
+}
+
+// clausesIn are text, and what stands in it behind each colon and dash.
+func clausesIn(text string) []string {
+	list := []string{text}
+	inside := shielded(text)
+	for i := range len(text) {
+		if inside[i] || len(list) > 20 {
+			continue
+		}
+		for _, mark := range []string{": ", ":** ", ":__ ", " — ", " – ", " - ", " → "} {
+			if strings.HasPrefix(text[i:], mark) {
+				list = append(list, text[i+len(mark):])
+			}
+		}
+	}
+	return list
+}
+
+// clausesOf are the parts of a sentence between commas, colons, dashes and stops.
+func clausesOf(sentence string) []string {
+	return strings.FieldsFunc(strings.ReplaceAll(sentence, " - ", "—"), func(r rune) bool { return strings.ContainsRune("—–,:;!.…()", r) })
 }

@@ -4,8 +4,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"git-runr/loop/internal/markdown"
 )
 
 // mark says how something in a list of things to do stands.
@@ -96,11 +94,11 @@ func statusOf(item string) mark {
 	if m != noMark && text != "" {
 		return m
 	}
-	label, status, ok := cutStatus(item)
+	_, status, ok := cutStatus(item)
 	if !ok {
 		return noMark
 	}
-	if m := statusWords(status); m != noMark && !isVerdictLabel(label) {
+	if m := statusWords(status); m != noMark {
 		return m
 	}
 	if before, _, ok := strings.Cut(item, ":"); ok && statusWords(before) == doneMark {
@@ -131,12 +129,6 @@ func cutStatus(item string) (label, status string, ok bool) {
 	return text[:at], text[at+size:], true
 }
 
-// isVerdictLabel: what such a label stands before is a verdict and no check.
-func isVerdictLabel(label string) bool {
-	words := wordsOf(label)
-	return len(words) == 0 || len(words) < 3 && markdown.TitleIs(words[len(words)-1], "verdict", "status", "result", "conclusion", "overall", "approved", "approval", "decision", "review", "lgtm")
-}
-
 // isStatusLine reports whether a line without a list mark is the name of a check
 // and how it stands.
 func isStatusLine(text string) bool {
@@ -147,37 +139,14 @@ func isStatusLine(text string) bool {
 		return len(wordsOf(name)) < 8 && !strings.ContainsAny(name, ".!?")
 	}
 	label, status, ok := cutStatus(text)
-	return ok && statusWords(status) != noMark && !isVerdictLabel(label) && len(strings.Fields(label)) < 5
+	return ok && statusWords(status) != noMark && len(strings.Fields(label)) < 5
 }
 
-// weighRow reads a row of a table: its request, made of the cells that are no
-// numbers and no signs, and how plainly it asks.
-func weighRow(cells []string) (text string, w weight) {
-	var said []string
-	done := false
-	for _, cell := range cells {
-		name, m := cutStatusMark(cell)
-		if words := statusWords(cell); m == noMark && words != noMark && len(said) > 0 {
-			m = words
-		}
-		switch {
-		case m == doneMark:
-			done = true
-		case m == openMark:
-			w = weightMarked
-		default:
-			w = max(w, weigh(cell))
-		}
-		if name = strings.TrimSpace(name); name != "" && name != "#" && name != "-" && !isNumber(name) {
-			said = append(said, name)
-		}
-	}
-	if done && w < weightMarked || len(said) == 0 {
-		return "", weightNothing
-	}
-	text = said[0]
-	if len(said) > 1 {
-		text += ": " + strings.Join(said[1:], ", ")
-	}
-	return text, w
+// plainItem is an item as a request: on one line, without its box, its mark, what
+// is struck out of it and emphasis around the whole.
+func plainItem(item string) string {
+	text := strings.TrimSpace(withoutStruck(item))
+	_, text = cutBox(text)
+	text, _ = cutStatusMark(text)
+	return strings.TrimRight(OneRow(withoutEmphasis(text)), ": ")
 }

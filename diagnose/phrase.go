@@ -1,0 +1,63 @@
+package diagnose
+
+import (
+	"slices"
+	"strings"
+
+	"git-runr/loop/prose"
+)
+
+// word is one word of a request.
+type word struct {
+	text string // in lower case
+	one  string // the same for a word and its plural
+	code bool   // part of a path or an identifier, which names a place and asks for nothing
+}
+
+// phrase is words that stand next to each other.
+type phrase []word
+
+func phraseOf(s string) phrase {
+	var p phrase
+	for _, text := range prose.Words(s) {
+		p = append(p, word{text: text, one: prose.Singular(text)})
+	}
+	return p
+}
+
+// phrases reads a list with commas in it.
+func phrases(list string) []phrase {
+	var all []phrase
+	for p := range strings.SplitSeq(list, ",") {
+		all = append(all, phraseOf(p))
+	}
+	return all
+}
+
+// leads reports whether text begins with the phrase, in the singular or plural.
+func (p phrase) leads(text []word) bool {
+	return len(p) > 0 && len(p) <= len(text) && slices.EqualFunc(p, text[:len(p)], func(a, b word) bool { return a.one == b.one })
+}
+
+// wordsOf are the words of a request in order.
+func wordsOf(request string) phrase {
+	var list phrase
+	for _, field := range strings.Fields(request) {
+		code := isPlace(field)
+		for _, w := range phraseOf(field) {
+			w.code = code
+			list = append(list, w)
+		}
+	}
+	return list
+}
+
+// isPlace tells a path, an address or an identifier from a word of prose.
+func isPlace(field string) bool {
+	bare := strings.Trim(field, "`'\"*()[]{}<>,;:.!?")
+	if strings.ContainsAny(bare, "/_\\=$") || strings.Contains(bare, "::") || strings.Contains(field, "()") {
+		return true
+	}
+	stem, ext, dotted := strings.Cut(bare, ".")
+	return dotted && stem != "" && ext != ""
+}

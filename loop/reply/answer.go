@@ -1,0 +1,97 @@
+package reply
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"git-runr/loop/internal/markdown"
+)
+
+// answer is a reviewer's answer while it is read.
+type answer struct {
+	nonce   string
+	md      markdown.Text
+	lines   []readLine // those of md, and what they are
+	found   []candidate
+	read    []int // lines that a report was made of
+	broken  bool  // what meant to be a report could not be read
+	refused bool  // the words beside a pass refuse
+	tallied bool  // it counts critical findings
+	log     *markdown.Warnings
+}
+
+// candidate is a report that stands in an answer, on the lines [from, to].
+type candidate struct {
+	Report
+	from, to int
+	titled   bool   // a heading or a label in bold states it
+	unread   string // the field of an object that may hold faults and is not known
+}
+
+// rest is the text without the lines that a report was made of.
+func (a *answer) rest() markdown.Text {
+	rest := a.md
+	rest.Lines = slices.Clone(a.md.Lines)
+	for _, i := range a.read {
+		rest.Lines[i].Kind = markdown.LineTaken
+	}
+	return rest
+}
+
+// speaks reports whether the author says something in the lines [from, to).
+func (a *answer) speaks(from, to int) bool {
+	return slices.ContainsFunc(a.md.Lines[from:max(from, to)], func(l markdown.Line) bool { return !l.Silent() })
+}
+
+// isAnswer reports whether the lines [from, to] are what the author answers, and not
+// a part of a sentence or what a sentence tells of. A title may stand below any line.
+func (a *answer) isAnswer(from, to int, titled bool) bool {
+	above := from - 1
+	for above > 0 && a.md.Lines[above].Blank() {
+		above--
+	}
+	if above >= 0 {
+		l := a.md.Lines[above]
+		level, _ := l.HeadingOrBold()
+		told := l.Kind == markdown.LineText && level == 0 && endsInColon(l.Text) && !announces(l.Text)
+		joined := above == from-1 && level == 0 && (l.Kind == markdown.LineQuote || l.Kind == markdown.LineText && !endsSentence(l.Text))
+		if told || !titled && joined && !announces(l.Text) {
+			return false
+		}
+	}
+	below := to + 1
+	for below < len(a.md.Lines)-1 && a.md.Lines[below].Blank() {
+		below++
+	}
+	if below >= len(a.md.Lines) || titled && below > to+1 {
+		return true
+	}
+	l := a.md.Lines[below]
+	first, _ := utf8.DecodeRuneInString(strings.TrimSpace(l.Text))
+	return l.Kind != markdown.LineText || !unicode.IsLower(first) || markdown.Labelled(l.Text) != ""
+}
+
+// endsSentence reports whether what stands below text begins anew: text ends in a
+// stop, is an item or has a label.
+func endsSentence(text string) bool {
+	_, _, listed := markdown.CutBullet(text)
+	last := lastRune(strings.TrimRightFunc(text, func(r rune) bool { return markdown.IsDecor(r) || strings.ContainsRune(")\"'", r) }))
+	return listed || strings.ContainsRune(".!?…", last) || markdown.Labelled(text) != "" || strings.TrimSpace(text) == ""
+}
+
+// answerWords and answerNouns are the words of a line after which the answer comes:
+// "Here is my review of the change:", "BEGIN_JSON".
+var (
+	answerWords = tableOf(`here is are my the this final full complete of as in and below follows following requested i structured change changes commit patch pr begin_json`)
+	answerNouns = tableOf(`review report verdict result results answer json output summary decision conclusion assessment response begin_json`)
+)
+
+func announces(text string) bool {
+	words := wordsOf(text)
+	return hasWord(words, answerNouns) && !slices.ContainsFunc(words, func(w string) bool { return !answerWords.has(w) && !answerNouns.has(w) })
+}
+
+// maxSummary is how much of an unreadable answer is kept, in bytes.
+const maxSummary = 4000
