@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"git-runr/loop/unidiff"
 )
 
 func addedNumbers(f File) []int {
@@ -76,7 +78,7 @@ func TestParseDiffLines(t *testing.T) {
 		if f.Added[1] != (Line{Number: 12, Text: "12", CR: true}) || f.Added[4].Text != "++ x" || f.Added[7].Text != "last" {
 			t.Errorf("%q: %+v", options, f.Added)
 		}
-		if !f.NoNewline || f.Removed != 2 || f.New || f.Size != -1 {
+		if !f.NoNewline || f.New || f.Size != -1 {
 			t.Errorf("%q: %+v", options, f)
 		}
 	}
@@ -119,7 +121,7 @@ func TestParseDiffRenameModeAndLink(t *testing.T) {
 	if f := byPath(t, files, "script"); f.Mode != "100755" || f.OldMode != "100644" || f.New {
 		t.Errorf("mode: %+v", f)
 	}
-	if f := byPath(t, files, "gone"); !f.Deleted || f.Size != 0 || f.Removed != 1 {
+	if f := byPath(t, files, "gone"); !f.Deleted || f.Size != 0 {
 		t.Errorf("deleted: %+v", f)
 	}
 	// a change of type is a deletion and a new file
@@ -162,7 +164,7 @@ func TestParseDiffRefuses(t *testing.T) {
 	r.write("f", "both\n")
 	r.git("add", "-A")
 	r.git("commit", "-q", "--amend", "-m", "merge")
-	if _, err := ParseDiff(r.git("show", "--cc")); !errors.Is(err, ErrCombinedDiff) {
+	if _, err := ParseDiff(r.git("show", "--cc")); !errors.Is(err, unidiff.ErrCombined) {
 		t.Errorf("combined diff: %v", err)
 	}
 	head := "diff --git a/f b/f\nindex 1..2 100644\n--- a/f\n+++ b/f\n"
