@@ -20,7 +20,7 @@ var (
 	// ErrCombined is the error of a merge compared with several parents: its lines have
 	// no single old side. Compare with one parent.
 	ErrCombined = errors.New("combined diff")
-	// ErrCutOff is the error of a patch that ends within a hunk.
+	// ErrCutOff is the error of a patch that ends within a file.
 	ErrCutOff = errors.New("the diff is cut off")
 )
 
@@ -142,7 +142,9 @@ func (p *parser) file() (File, error) {
 	}
 	err := p.header(&h)
 	if err == nil {
-		err = h.settleNames(names)
+		if err = h.settleNames(names); err != nil && p.rest == "" {
+			err = ErrCutOff // before the lines that name both
+		}
 	}
 	if err == nil {
 		err = p.body(&h.File)

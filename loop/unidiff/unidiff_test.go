@@ -80,6 +80,9 @@ func TestCutOff(t *testing.T) {
 	if got := outline(files); !errors.Is(err, ErrCutOff) || len(got) != 4 {
 		t.Errorf("%q, %v", got, err)
 	}
+	if _, err := read("diff --git a/old b/new\nsimilarity index 90%\n"); !errors.Is(err, ErrCutOff) {
+		t.Errorf("a header: %v", err)
+	}
 }
 
 func TestRefuses(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/loop/record"
+	"git-runr/loop/unidiff"
 )
 
 // wholeView is the page of a whole file, on one side of a change.
@@ -87,7 +88,7 @@ func (p *pages) wholeRows(r *http.Request, v *wholeView, tree gitstore.ID, notes
 			continue
 		}
 		maker := rowMaker{crlf: crlf, tokens: map[place][]token{{record.SideNew, v.Lines}: tokens}}
-		row := rowView{Right: maker.cell(diffLine{kind: ' ', new: v.Lines, text: line}, [2]int{}), Notes: notes[place{v.Side, v.Lines}]}
+		row := rowView{Right: maker.cell(unidiff.Line{Kind: ' ', New: v.Lines, Text: line}, [2]int{}), Notes: notes[place{v.Side, v.Lines}]}
 		if v.Side == record.SideOld {
 			row.Old = v.Lines
 		} else {
