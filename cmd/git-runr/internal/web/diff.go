@@ -4,6 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"git-runr/loop/syntax"
 	"git-runr/loop/unidiff"
 )
 
@@ -93,6 +94,6 @@ func insideWord(s string, i int) bool {
 	if i <= 0 || i >= len(s) {
 		return false
 	}
-	inWord := func(c byte) bool { return isWordByte(c) || c >= 0x80 }
+	inWord := func(c byte) bool { return syntax.IsWordByte(c) || c >= 0x80 }
 	return inWord(s[i-1]) && inWord(s[i])
 }

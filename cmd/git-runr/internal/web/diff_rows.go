@@ -8,13 +8,14 @@ import (
 
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
+	"git-runr/loop/syntax"
 	"git-runr/loop/unidiff"
 )
 
 // rowMaker makes the rows of one file.
 type rowMaker struct {
 	split, crlf bool
-	tokens      map[place][]token
+	tokens      map[place][]syntax.Token
 	notes       remarksAt
 	shown       map[place]bool // which of notes have found their row
 }

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"git-runr/loop/safetext"
+	"git-runr/loop/syntax"
 )
 
 const samplePatch = `diff --git a/f b/f
@@ -55,7 +56,7 @@ func TestChangedPart(t *testing.T) {
 
 func TestCodeHTML(t *testing.T) {
 	line := "a <b> := \"x\u202ey\" // &"
-	toks := newScanner(languageOf("a.go")).line(line)
+	toks := syntax.NewScanner(syntax.Coloured("a.go")).Line(line)
 	want := `a &lt;<mark>b</mark>&gt; := <span class="s">&#34;x<span class="iv">\u{202e}</span>y&#34;</span> <span class="c">// &amp;</span>`
 	if got := string(codeHTML(line, toks, [2]int{3, 4})); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
@@ -89,7 +90,7 @@ func FuzzCodeHTML(f *testing.F) {
 		if len(line) > maxShown || from < 0 || to < from || to > len(line) || inside(from) || inside(to) {
 			return
 		}
-		code := string(codeHTML(line, newScanner(languageOf("a.js")).line(line), [2]int{from, to}))
+		code := string(codeHTML(line, syntax.NewScanner(syntax.Coloured("a.js")).Line(line), [2]int{from, to}))
 		bare := anyTag.ReplaceAllString(code, "")
 		if strings.ContainsAny(bare, `<>"'`) {
 			t.Fatalf("%q becomes %s", line, code)

@@ -13,6 +13,7 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/loop/record"
+	"git-runr/loop/syntax"
 	"git-runr/loop/unidiff"
 )
 
@@ -398,9 +399,9 @@ func (p *pages) raw(w http.ResponseWriter, r *http.Request, c comparison) error 
 // tokensOf are the tokens of the lines that hunks show, by side and number. They are
 // found in the whole file where that is small enough: a line in the middle does not
 // tell whether it is inside a comment.
-func (p *pages) tokensOf(ctx context.Context, c comparison, f changedFile, hunks []unidiff.Hunk, sizes fileSizes) (map[place][]token, error) {
-	tokens := map[place][]token{}
-	lang := languageOf(f.Path)
+func (p *pages) tokensOf(ctx context.Context, c comparison, f changedFile, hunks []unidiff.Hunk, sizes fileSizes) (map[place][]syntax.Token, error) {
+	tokens := map[place][]syntax.Token{}
+	lang := syntax.Coloured(f.Path)
 	if lang == nil || len(hunks) == 0 {
 		return tokens, nil
 	}
@@ -454,7 +455,7 @@ func numberOf(l unidiff.Line, side record.Side) int {
 }
 
 // scanWhole keeps the tokens of the lines that hunks show.
-func scanWhole(lang *language, whole []byte, side record.Side, hunks []unidiff.Hunk, tokens map[place][]token) {
+func scanWhole(lang *syntax.Language, whole []byte, side record.Side, hunks []unidiff.Hunk, tokens map[place][]syntax.Token) {
 	wanted, last := map[int]bool{}, 0
 	for _, h := range hunks {
 		for _, l := range h.Lines {
@@ -462,12 +463,12 @@ func scanWhole(lang *language, whole []byte, side record.Side, hunks []unidiff.H
 			last = max(last, numberOf(l, side))
 		}
 	}
-	scan, number := newScanner(lang), 0
+	scan, number := syntax.NewScanner(lang), 0
 	for line := range bytes.Lines(whole) {
 		if number++; number > last {
 			return
 		}
-		found := scan.line(strings.TrimSuffix(string(line), "\n"))
+		found := scan.Line(strings.TrimSuffix(string(line), "\n"))
 		if wanted[number] {
 			tokens[place{side, number}] = slices.Clone(found)
 		}
@@ -475,12 +476,12 @@ func scanWhole(lang *language, whole []byte, side record.Side, hunks []unidiff.H
 }
 
 // scanHunks takes each hunk as if nothing were open before it.
-func scanHunks(lang *language, side record.Side, hunks []unidiff.Hunk, tokens map[place][]token) {
+func scanHunks(lang *syntax.Language, side record.Side, hunks []unidiff.Hunk, tokens map[place][]syntax.Token) {
 	for _, h := range hunks {
-		scan := newScanner(lang)
+		scan := syntax.NewScanner(lang)
 		for _, l := range h.Lines {
 			if n := numberOf(l, side); n > 0 {
-				tokens[place{side, n}] = slices.Clone(scan.line(l.Text))
+				tokens[place{side, n}] = slices.Clone(scan.Line(l.Text))
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-package web
+package syntax
 
 import (
 	"path"
@@ -14,8 +14,8 @@ type quote struct {
 	char        bool // one character only: see charLiteral
 }
 
-// language is what the scanner knows of one language.
-type language struct {
+// Language is what the scanner knows of one language.
+type Language struct {
 	lineComments  []string
 	spacedHash    bool // "#" begins a comment at the start of a word only
 	blockComments [][2]string
@@ -32,23 +32,23 @@ type language struct {
 	units         bool   // numbers may end in a per cent sign
 	regexps       bool   // /…/ may be a literal
 	rawString     func(rest string) (openText, int)
-	heredoc       func(*scanner, *openText) bool
-	lineStart     func(*scanner) // looks at the start of each line
-	scan          func(*scanner) // instead of all of the above
+	heredoc       func(*Scanner, *openText) bool
+	lineStart     func(*Scanner) // looks at the start of each line
+	scan          func(*Scanner) // instead of all of the above
 
 	once  sync.Once
-	table map[string]tokenKind
+	table map[string]Kind
 }
 
 // words are the language's words, made when they are first needed.
-func (l *language) words() map[string]tokenKind {
+func (l *Language) words() map[string]Kind {
 	l.once.Do(func() {
-		l.table = map[string]tokenKind{}
+		l.table = map[string]Kind{}
 		for w := range strings.FieldsSeq(l.builtins) {
-			l.table[w] = builtinText
+			l.table[w] = Builtin
 		}
 		for w := range strings.FieldsSeq(l.keywords) {
-			l.table[w] = keywordText
+			l.table[w] = Keyword
 		}
 	})
 	return l.table
@@ -64,8 +64,8 @@ var (
 )
 
 // languages are made on first use: the program starts without them.
-var languages = sync.OnceValue(func() map[string]*language {
-	return map[string]*language{
+var languages = sync.OnceValue(func() map[string]*Language {
+	return map[string]*Language{
 		"go": {
 			lineComments: slashes, blockComments: cComment, calls: true,
 			quotes:   []quote{doubleQuote, charQuote, {open: "`", close: "`", multi: true}},
@@ -197,8 +197,8 @@ var fileNames = map[string]string{
 	"cargo.lock": "toml", "build": "python", "workspace": "python", ".gitconfig": "toml", "pkgbuild": "shell",
 }
 
-// languageOf is the language of a file by its name, nil when it has no colours.
-func languageOf(file string) *language {
+// Coloured is the language of a file by its name, nil when it has no colours.
+func Coloured(file string) *Language {
 	base := strings.ToLower(path.Base(file))
 	if name, ok := fileNames[base]; ok {
 		return languages()[name]
@@ -209,8 +209,8 @@ func languageOf(file string) *language {
 	return languages()[endings()[path.Ext(base)]]
 }
 
-// languageNamed is the language of a fenced block, by its name or file ending.
-func languageNamed(name string) *language {
+// Named is the language of a fenced block, by its name or file ending.
+func Named(name string) *Language {
 	name = strings.ToLower(name)
 	if l, ok := languages()[name]; ok {
 		return l
@@ -231,7 +231,7 @@ func rustRaw(rest string) (openText, int) {
 	if !ok || !strings.HasPrefix(body[hashes:], `"`) {
 		return openText{}, 0
 	}
-	return openText{kind: stringText, close: `"` + body[:hashes]}, len(rest) - len(body) + hashes + 1
+	return openText{kind: String, close: `"` + body[:hashes]}, len(rest) - len(body) + hashes + 1
 }
 
 // cppRaw is R"name(…)name".
@@ -241,11 +241,11 @@ func cppRaw(rest string) (openText, int) {
 	if !ok || !ok2 || len(name) > 16 {
 		return openText{}, 0
 	}
-	return openText{kind: stringText, close: ")" + name + `"`}, len(`R"`) + len(name) + 1
+	return openText{kind: String, close: ")" + name + `"`}, len(`R"`) + len(name) + 1
 }
 
 // heredoc notes what "<<WORD" asks for: the lines after this one, up to WORD.
-func heredoc(s *scanner, open *openText) bool {
+func heredoc(s *Scanner, open *openText) bool {
 	rest, ok := strings.CutPrefix(s.rest(), "<<")
 	if !ok {
 		return false
@@ -253,23 +253,23 @@ func heredoc(s *scanner, open *openText) bool {
 	rest = strings.TrimLeft(rest, "<-~")
 	word := strings.TrimLeft(rest, ` '"`)
 	size := 0
-	for size < len(word) && isWordByte(word[size]) {
+	for size < len(word) && IsWordByte(word[size]) {
 		size++
 	}
 	if size == 0 || isDigit(word[0]) || strings.HasPrefix(rest, "  ") || s.lang.calls && word[0] >= 'a' {
 		return false
 	}
-	*open = openText{kind: stringText, close: word[:size], line: true}
+	*open = openText{kind: String, close: word[:size], line: true}
 	end := len(s.src) - len(word) + size
 	if end < len(s.src) && (s.src[end] == '\'' || s.src[end] == '"') {
 		end++
 	}
-	s.emit(stringText, end)
+	s.emit(String, end)
 	return true
 }
 
 // preprocessor marks a C directive.
-func preprocessor(s *scanner) {
+func preprocessor(s *Scanner) {
 	body := strings.TrimLeft(s.src, " \t")
 	name, ok := strings.CutPrefix(body, "#")
 	if !ok {
@@ -277,67 +277,67 @@ func preprocessor(s *scanner) {
 	}
 	name = strings.TrimLeft(name, " \t")
 	size := 0
-	for size < len(name) && isWordByte(name[size]) {
+	for size < len(name) && IsWordByte(name[size]) {
 		size++
 	}
 	end := len(s.src) - len(name) + size
-	s.emit(plainText, len(s.src)-len(body))
-	s.emit(keywordText, end)
+	s.emit(Plain, len(s.src)-len(body))
+	s.emit(Keyword, end)
 	if after := strings.TrimLeft(s.src[end:], " \t"); strings.HasPrefix(after, "<") && strings.Contains(after, ">") {
-		s.emit(plainText, len(s.src)-len(after))
-		s.emit(stringText, len(s.src)-len(after)+strings.Index(after, ">")+1)
+		s.emit(Plain, len(s.src)-len(after))
+		s.emit(String, len(s.src)-len(after)+strings.Index(after, ">")+1)
 	}
 }
 
 // sectionName marks "[name]" of an INI or TOML file.
-func sectionName(s *scanner) {
+func sectionName(s *Scanner) {
 	if strings.HasPrefix(s.src, "[") {
 		if end := strings.LastIndexByte(s.src, ']'); end > 0 && !strings.Contains(s.src[:end], "#") {
-			s.emit(headingText, end+1)
+			s.emit(Heading, end+1)
 		}
 	}
 }
 
 // instruction marks the first word of a line of a Dockerfile.
-func instruction(s *scanner) {
+func instruction(s *Scanner) {
 	body := strings.TrimLeft(s.src, " \t")
 	word, _, _ := strings.Cut(body, " ")
 	if word != "" && strings.Trim(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" {
-		s.emit(plainText, len(s.src)-len(body))
-		s.emit(keywordText, len(s.src)-len(body)+len(word))
+		s.emit(Plain, len(s.src)-len(body))
+		s.emit(Keyword, len(s.src)-len(body)+len(word))
 	}
 }
 
 // targetName marks "name:" of a Makefile.
-func targetName(s *scanner) {
+func targetName(s *Scanner) {
 	if s.src == "" || isBlank(s.src[0]) || s.src[0] == '#' {
 		return
 	}
 	if i := strings.IndexAny(s.src, ":="); i > 0 && s.src[i] == ':' && !strings.HasPrefix(s.src[i:], ":=") && !strings.ContainsAny(s.src[:i], "#$") {
-		s.emit(headingText, i)
+		s.emit(Heading, i)
 	}
 }
 
 // markup scans HTML and XML: comments, tags, attributes and their values.
-func markup(s *scanner) {
+func markup(s *Scanner) {
 	for s.at < len(s.src) {
 		rest := s.rest()
 		switch {
 		case s.open.tag:
 			s.insideTag()
 		case strings.HasPrefix(rest, "<!--"):
-			s.take(openText{kind: commentText, close: "-->"}, len("<!--"))
+			s.take(openText{kind: Comment, close: "-->"}, len("<!--"))
 		case strings.HasPrefix(rest, "<![CDATA["):
-			s.take(openText{kind: stringText, close: "]]>"}, len("<![CDATA["))
+			s.take(openText{kind: String, close: "]]>"}, len("<![CDATA["))
 		case tagStart(rest) > 0:
-			s.emit(headingText, s.at+tagStart(rest))
+			s.emit(Heading, s.at+tagStart(rest))
 			s.open.tag = true
 		default:
 			next := strings.IndexByte(rest[1:], '<')
 			if next < 0 {
 				next = len(rest) - 1
 			}
-			s.emit(plainText, s.at+next+1)
+			s.emit(Plain, s.at+next+1)
 		}
 	}
 }
@@ -352,7 +352,7 @@ func tagStart(rest string) int {
 		i++
 	}
 	start := i
-	for i < len(rest) && (isWordByte(rest[i]) || strings.IndexByte(":-.", rest[i]) >= 0) {
+	for i < len(rest) && (IsWordByte(rest[i]) || strings.IndexByte(":-.", rest[i]) >= 0) {
 		i++
 	}
 	if i == start {
@@ -361,46 +361,46 @@ func tagStart(rest string) int {
 	return i
 }
 
-func (s *scanner) insideTag() {
+func (s *Scanner) insideTag() {
 	rest := s.rest()
 	switch c := rest[0]; {
 	case c == '>':
-		s.emit(headingText, s.at+1)
+		s.emit(Heading, s.at+1)
 		s.open.tag = false
 	case c == '"' || c == '\'':
-		s.take(openText{kind: stringText, close: string(c)}, 1)
-	case isWordByte(c) || c == ':' || c == '@':
+		s.take(openText{kind: String, close: string(c)}, 1)
+	case IsWordByte(c) || c == ':' || c == '@':
 		i := 1
 		for i < len(rest) && strings.IndexByte(" \t=>\"'/", rest[i]) < 0 {
 			i++
 		}
-		s.emit(keyText, s.at+i)
+		s.emit(Key, s.at+i)
 	default:
-		s.emit(plainText, s.at+1)
+		s.emit(Plain, s.at+1)
 	}
 }
 
 // markdownSource scans the source of Markdown: headings, fences, quotes and code spans.
-func markdownSource(s *scanner) {
+func markdownSource(s *Scanner) {
 	body := strings.TrimLeft(s.rest(), " ")
 	for _, fence := range []string{"```", "~~~"} {
 		if strings.HasPrefix(body, fence) && !strings.Contains(body[len(fence):], fence) {
-			s.emit(stringText, len(s.src))
-			s.open = openText{kind: stringText, close: fence, line: true}
+			s.emit(String, len(s.src))
+			s.open = openText{kind: String, close: fence, line: true}
 			return
 		}
 	}
 	switch {
 	case strings.HasPrefix(body, "#") && strings.HasPrefix(strings.TrimLeft(body, "#"), " "):
-		s.emit(headingText, len(s.src))
+		s.emit(Heading, len(s.src))
 	case strings.HasPrefix(body, ">"):
-		s.emit(commentText, len(s.src))
+		s.emit(Comment, len(s.src))
 	}
 	for s.at < len(s.src) {
 		rest := s.rest()
 		if rest[0] == '`' {
 			if end := strings.IndexByte(rest[1:], '`'); end >= 0 {
-				s.emit(stringText, s.at+end+2)
+				s.emit(String, s.at+end+2)
 				continue
 			}
 		}
@@ -408,6 +408,6 @@ func markdownSource(s *scanner) {
 		if next < 0 {
 			next = len(rest) - 1
 		}
-		s.emit(plainText, s.at+next+1)
+		s.emit(Plain, s.at+next+1)
 	}
 }
