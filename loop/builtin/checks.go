@@ -9,6 +9,7 @@ import (
 
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
+	"git-runr/loop/syntax"
 )
 
 // maxPerCheck is how many findings one check gives.
@@ -332,7 +333,7 @@ func (p *places) find(name string) (file string, source bool) {
 	if c := p.bySuffix(path.Clean(name)); c != "" {
 		return c, true
 	}
-	if strings.Contains(name, ":") || (languageOf(full) == nil && !isDocs(full)) {
+	if strings.Contains(name, ":") || (syntax.Reviewed(full) == nil && !isDocs(full)) {
 		return "", false
 	}
 	if path.IsAbs(name) || strings.HasPrefix(full, "..") || isVendored(full) {

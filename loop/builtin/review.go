@@ -7,6 +7,7 @@ import (
 
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
+	"git-runr/loop/syntax"
 )
 
 // maxFindings is how many findings a report holds; a last note counts the rest.
@@ -45,9 +46,9 @@ func Review(in Input) reply.Report {
 // reviewFile applies the rules to one file.
 func reviewFile(f File) []reply.Finding {
 	k := kindOf(f)
-	lang := languageOf(f.Path)
+	lang := syntax.Reviewed(f.Path)
 	if lang == nil {
-		lang = langText
+		lang = &syntax.Language{}
 	}
 	lines := takeApart(lang, f)
 	found := conflictMarkers(f, k, lines)
@@ -66,12 +67,12 @@ func reviewFile(f File) []reply.Finding {
 	return append(found, reviewCode(f, k, lang, lines)...)
 }
 
-func reviewCode(f File, k kind, lang *language, lines []codeLine) []reply.Finding {
+func reviewCode(f File, k kind, lang *syntax.Language, lines []codeLine) []reply.Finding {
 	found := debugLines(f, k, lang, lines)
-	found = append(found, lineRules("stub", stubRules()[lang.id], f, k, lines)...)
+	found = append(found, lineRules("stub", stubRules()[lang.ID], f, k, lines)...)
 	found = append(found, workComments(f, k, lines)...)
-	found = append(found, lineRules("focused-test", focusRules()[lang.id], f, k, lines)...)
-	found = append(found, lineRules("skipped-test", skipRules()[lang.id], f, k, lines)...)
+	found = append(found, lineRules("focused-test", focusRules()[lang.ID], f, k, lines)...)
+	found = append(found, lineRules("skipped-test", skipRules()[lang.ID], f, k, lines)...)
 	return append(found, loremIpsum(f, k)...)
 }
 

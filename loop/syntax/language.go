@@ -11,12 +11,17 @@ type quote struct {
 	open, close string
 	escape      bool // a backslash takes the next character along
 	multi       bool // it may go over lines
+	loose       bool // it may go over lines, which is believed of a whole file only: a part may begin inside one
 	char        bool // one character only: see charLiteral
 }
 
 // Language is what the scanner knows of one language.
 type Language struct {
+	ID       string
+	Settings bool // of settings more than of code: values may stand without quotes
+
 	lineComments  []string
+	attributes    bool // "#[" begins no comment
 	spacedHash    bool // "#" begins a comment at the start of a word only
 	blockComments [][2]string
 	nested        bool // block comments nest
@@ -65,6 +70,14 @@ var (
 
 // languages are made on first use: the program starts without them.
 var languages = sync.OnceValue(func() map[string]*Language {
+	all := languageTable()
+	for id, l := range all {
+		l.ID = id
+	}
+	return all
+})
+
+func languageTable() map[string]*Language {
 	return map[string]*Language{
 		"go": {
 			lineComments: slashes, blockComments: cComment, calls: true,
@@ -116,25 +129,25 @@ var languages = sync.OnceValue(func() map[string]*Language {
 		},
 		"ruby": {
 			lineComments: hash, spacedHash: true, calls: true, sigils: "@$:", wordBytes: "?!", regexps: true, heredoc: heredoc,
-			quotes:   []quote{{open: `"`, close: `"`, escape: true, multi: true}, {open: `'`, close: `'`, escape: true, multi: true}, {open: "`", close: "`", escape: true}},
+			quotes:   []quote{{open: `"`, close: `"`, escape: true, loose: true}, {open: `'`, close: `'`, escape: true, loose: true}, {open: "`", close: "`", escape: true}},
 			keywords: "alias and begin break case class def defined? do else elsif end ensure for if in include module next not or private protected public raise redo require require_relative rescue retry return super then undef unless until when while yield attr_accessor attr_reader attr_writer",
 			builtins: "nil true false self __FILE__ __LINE__",
 		},
 		"php": {
-			lineComments: []string{"//", "#"}, blockComments: cComment, calls: true, sigils: "$", fold: true, heredoc: heredoc,
-			quotes:   []quote{{open: `"`, close: `"`, escape: true, multi: true}, {open: `'`, close: `'`, escape: true, multi: true}},
+			lineComments: []string{"//", "#"}, attributes: true, blockComments: cComment, calls: true, sigils: "$", fold: true, heredoc: heredoc,
+			quotes:   []quote{{open: `"`, close: `"`, escape: true, loose: true}, {open: `'`, close: `'`, escape: true, loose: true}},
 			keywords: "abstract and as break case catch class clone const continue declare default do echo else elseif empty enum extends final finally fn for foreach function global goto if implements include include_once instanceof insteadof interface isset list match namespace new or print private protected public readonly require require_once return static switch throw trait try unset use var while xor yield",
 			builtins: "array bool callable false float int iterable mixed never null object parent self string true void",
 		},
 		"shell": {
-			lineComments: hash, spacedHash: true, sigils: "$", wordBytes: "-", heredoc: heredoc,
-			quotes:   []quote{{open: `"`, close: `"`, escape: true, multi: true}, {open: `'`, close: `'`, multi: true}},
+			Settings: true, lineComments: hash, spacedHash: true, sigils: "$", wordBytes: "-", heredoc: heredoc,
+			quotes:   []quote{{open: `"`, close: `"`, escape: true, loose: true}, {open: `'`, close: `'`, loose: true}},
 			keywords: "case coproc do done elif else esac fi for function if in select then time until while",
 			builtins: "alias break cd continue declare echo eval exec exit export false local printf pwd read readonly return set shift source test trap true type ulimit umask unset wait",
 		},
 		"sql": {
 			lineComments: []string{"--"}, blockComments: cComment, fold: true, calls: true,
-			quotes:   []quote{{open: `'`, close: `'`, multi: true}, {open: `"`, close: `"`}, {open: "`", close: "`"}},
+			quotes:   []quote{{open: `'`, close: `'`, loose: true}, {open: `"`, close: `"`}, {open: "`", close: "`"}},
 			keywords: "add all alter analyze and any as asc begin between by cascade case check column commit constraint create cross current database default delete desc distinct do drop each else end except exists explain for foreign from full function grant group having if in index inner insert intersect into is join key left like limit natural not of offset on or order outer over partition primary procedure recursive references replace restrict returning returns revoke right rollback row select set table temporary then to transaction trigger union unique update using values view when where window with",
 			builtins: "bigint blob boolean bytea char date decimal double false float int integer json jsonb null numeric real serial smallint text time timestamp timestamptz true uuid varchar",
 		},
@@ -142,11 +155,11 @@ var languages = sync.OnceValue(func() map[string]*Language {
 			lineComments: slashes, blockComments: cComment, stringKeys: true, quotes: []quote{doubleQuote}, builtins: "true false null",
 		},
 		"yaml": {
-			lineComments: hash, spacedHash: true, wordKeys: ":", wordBytes: "-./", sigils: "&*", stringKeys: true,
+			Settings: true, lineComments: hash, spacedHash: true, wordKeys: ":", wordBytes: "-./", sigils: "&*", stringKeys: true,
 			quotes: []quote{doubleQuote, {open: `'`, close: `'`}}, builtins: "true false null yes no on off",
 		},
 		"toml": {
-			lineComments: []string{"#", ";"}, wordKeys: "=", wordBytes: "-.", lineStart: sectionName,
+			Settings: true, lineComments: []string{"#", ";"}, wordKeys: "=", wordBytes: "-.", lineStart: sectionName,
 			quotes:   []quote{{open: `"""`, close: `"""`, escape: true, multi: true}, {open: `'''`, close: `'''`, multi: true}, doubleQuote, {open: `'`, close: `'`}},
 			builtins: "true false inf nan",
 		},
@@ -156,71 +169,107 @@ var languages = sync.OnceValue(func() map[string]*Language {
 			builtins: "inherit initial unset auto none",
 		},
 		"docker": {
-			lineComments: hash, spacedHash: true, sigils: "$", wordBytes: "-", lineStart: instruction,
+			Settings: true, lineComments: hash, spacedHash: true, sigils: "$", wordBytes: "-", lineStart: instruction,
 			quotes: []quote{doubleQuote, {open: `'`, close: `'`}},
 		},
 		"make": {
-			lineComments: hash, sigils: "$@", wordBytes: "-./%", lineStart: targetName,
+			Settings: true, lineComments: hash, sigils: "$@", wordBytes: "-./%", lineStart: targetName,
 			keywords: "define else endef endif export ifdef ifeq ifndef ifneq include override private unexport vpath",
 		},
 		"lua": {
 			lineComments: []string{"--"}, calls: true, quotes: []quote{{open: "[[", close: "]]", multi: true}, doubleQuote, singleQuote},
 			keywords: "and break do else elseif end for function goto if in local not or repeat return then until while", builtins: "nil true false self",
 		},
+		// these are read by the reviewer and not coloured
+		"dart": {
+			lineComments: slashes, blockComments: cComment,
+			quotes: []quote{{open: `"""`, close: `"""`, escape: true, multi: true}, {open: `'''`, close: `'''`, escape: true, multi: true}, doubleQuote, singleQuote},
+		},
+		"elixir": {
+			lineComments: hash, spacedHash: true, quotes: []quote{{open: `"""`, close: `"""`, escape: true, multi: true}, doubleQuote, singleQuote},
+		},
+		"hash": {Settings: true, lineComments: hash, spacedHash: true, quotes: []quote{doubleQuote, singleQuote}},
+
 		"markup":   {scan: markup},
 		"markdown": {scan: markdownSource},
 	}
-})
+}
 
-// endings are the languages by the ending of a file's name.
-var endings = sync.OnceValue(func() map[string]string {
-	table := map[string]string{}
-	for lang, list := range map[string]string{
-		"go": ".go .templ", "js": ".js .mjs .cjs .jsx .ts .mts .cts .tsx", "python": ".py .pyi .pyw .bzl .star", "rust": ".rs",
-		"c": ".c .h .cc .cpp .cxx .hh .hpp .hxx .ino .m .mm .cu .proto .glsl", "java": ".java .kt .kts .scala .groovy .gradle .dart", "csharp": ".cs",
-		"swift": ".swift", "ruby": ".rb .rake .gemspec", "php": ".php", "shell": ".sh .bash .zsh .ksh .fish .env",
-		"sql": ".sql", "json": ".json .jsonc .json5 .webmanifest .ipynb", "yaml": ".yaml .yml", "toml": ".toml .ini .cfg .conf .properties .editorconfig .gitconfig",
-		"css": ".css .scss .less", "docker": ".dockerfile", "make": ".mk .mak", "lua": ".lua",
-		"markup": ".html .htm .xml .svg .xhtml .vue .svelte .plist .csproj .tmpl .xsl", "markdown": ".md .markdown .mdx",
-	} {
-		for ending := range strings.FieldsSeq(list) {
-			table[ending] = lang
+// files are the names and endings of each language's files: those that the page colours and
+// the reviewer reads as code, and those of one of the two.
+var files = []struct{ language, both, coloured, reviewed string }{
+	{"go", ".go", ".templ go.mod go.work", ""},
+	{"js", ".js .mjs .cjs .jsx .ts .mts .cts .tsx", "", ".vue .svelte"},
+	{"python", ".py .pyi", ".pyw .bzl .star build workspace", ".pyx"},
+	{"rust", ".rs", "", ""},
+	{"c", ".c .h .cc .cpp .cxx .hh .hpp .hxx .m .mm .proto", ".ino .cu .glsl", ".zig"},
+	{"java", ".java .kt .kts .scala .groovy .gradle", ".dart jenkinsfile", ""},
+	{"dart", "", "", ".dart"},
+	{"csharp", ".cs", "", ""},
+	{"swift", ".swift", "", ""},
+	{"ruby", ".rb .rake .gemspec gemfile rakefile vagrantfile", "", ".ru guardfile podfile fastfile"},
+	{"elixir", "", "", ".ex .exs"},
+	{"php", ".php", "", ""},
+	{"shell", ".sh .bash .zsh", ".fish .env .bashrc .profile .zshrc pkgbuild", ".ksh"},
+	{"sql", ".sql", "", ""},
+	{"json", "", ".json .jsonc .json5 .webmanifest .ipynb", ""},
+	{"yaml", ".yaml .yml", "", ""},
+	{"toml", ".toml", ".ini .cfg .conf .properties .editorconfig .gitconfig cargo.lock", ""},
+	{"css", ".css .scss .less", "", ""},
+	{"docker", "dockerfile containerfile", ".dockerfile", ""},
+	{"make", ".mk makefile gnumakefile", ".mak", ""},
+	{"hash", "", "", ".tf .hcl .pl .pm .r .cmake .nix .jl justfile"},
+	{"lua", "", ".lua", ""},
+	{"markup", "", ".html .htm .xml .svg .xhtml .vue .svelte .plist .csproj .tmpl .xsl", ""},
+	{"markdown", ".md .markdown .mdx", "", ""},
+}
+
+// byFile are the languages by a file's name or ending: the coloured and the reviewed one.
+var byFile = sync.OnceValue(func() (tables [2]map[string]*Language) {
+	tables = [2]map[string]*Language{{}, {}}
+	for _, f := range files {
+		for i, own := range []string{f.coloured, f.reviewed} {
+			for name := range strings.FieldsSeq(f.both + " " + own) {
+				tables[i][name] = languages()[f.language]
+			}
 		}
 	}
-	return table
+	return tables
 })
-
-// fileNames are the languages of files that go by their whole name.
-var fileNames = map[string]string{
-	"dockerfile": "docker", "containerfile": "docker", "makefile": "make", "gnumakefile": "make", "gemfile": "ruby", "rakefile": "ruby",
-	"vagrantfile": "ruby", ".bashrc": "shell", ".profile": "shell", ".zshrc": "shell", "go.mod": "go", "go.work": "go", "jenkinsfile": "java",
-	"cargo.lock": "toml", "build": "python", "workspace": "python", ".gitconfig": "toml", "pkgbuild": "shell",
-}
 
 // Coloured is the language of a file by its name, nil when it has no colours.
 func Coloured(file string) *Language {
 	base := strings.ToLower(path.Base(file))
-	if name, ok := fileNames[base]; ok {
-		return languages()[name]
-	}
-	if head, _, ok := strings.Cut(base, "."); ok && head == "dockerfile" {
+	if strings.HasPrefix(base, "dockerfile.") {
 		return languages()["docker"]
 	}
-	return languages()[endings()[path.Ext(base)]]
+	return find(byFile()[0], base)
+}
+
+// Reviewed is the language of a file by its name, nil when it is no code that we know.
+func Reviewed(file string) *Language { return find(byFile()[1], strings.ToLower(path.Base(file))) }
+
+func find(table map[string]*Language, base string) *Language {
+	if l, ok := table[base]; ok {
+		return l
+	}
+	return table[path.Ext(base)]
 }
 
 // Named is the language of a fenced block, by its name or file ending.
 func Named(name string) *Language {
 	name = strings.ToLower(name)
-	if l, ok := languages()[name]; ok {
-		return l
-	}
 	for _, other := range [][2]string{{"golang", "go"}, {"javascript", "js"}, {"typescript", "js"}, {"bash", "shell"}, {"console", "shell"}, {"cpp", "c"}, {"c++", "c"}, {"c#", "csharp"}, {"dockerfile", "docker"}, {"makefile", "make"}, {"kotlin", "java"}} {
 		if other[0] == name {
-			return languages()[other[1]]
+			name = other[1]
 		}
 	}
-	return languages()[endings()["."+name]]
+	for _, f := range files {
+		if f.language == name && f.both+f.coloured != "" {
+			return languages()[name]
+		}
+	}
+	return byFile()[0]["."+name]
 }
 
 // rustRaw is r"…", r#"…"# and their byte forms.
@@ -237,8 +286,8 @@ func rustRaw(rest string) (openText, int) {
 // cppRaw is R"name(…)name".
 func cppRaw(rest string) (openText, int) {
 	body, ok := strings.CutPrefix(rest, `R"`)
-	name, _, ok2 := strings.Cut(body, "(")
-	if !ok || !ok2 || len(name) > 16 {
+	name, _, ok2 := strings.Cut(body[:min(len(body), 17)], "(")
+	if !ok || !ok2 {
 		return openText{}, 0
 	}
 	return openText{kind: String, close: ")" + name + `"`}, len(`R"`) + len(name) + 1
@@ -386,7 +435,7 @@ func markdownSource(s *Scanner) {
 	for _, fence := range []string{"```", "~~~"} {
 		if strings.HasPrefix(body, fence) && !strings.Contains(body[len(fence):], fence) {
 			s.emit(String, len(s.src))
-			s.open = openText{kind: String, close: fence, line: true}
+			s.open = openText{kind: String, close: body[:len(body)-len(strings.TrimLeft(body, fence[:1]))], line: true, fence: true}
 			return
 		}
 	}

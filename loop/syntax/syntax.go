@@ -1,3 +1,6 @@
+// Package syntax is what is known of programming languages, in one table: which files are
+// theirs, and what in a line is comment, string or word. The page colours with it, and the
+// built-in reviewer tells code from what is none.
 package syntax
 
 import (
@@ -35,17 +38,19 @@ type openText struct {
 	depth  int    // further levels
 	escape bool   // a backslash takes the next character along
 	line   bool   // close stands on a line of its own
+	fence  bool   // more of its marks and blanks may stand behind it
 	tag    bool   // inside a tag of markup
 }
 
 // Scanner cuts the lines of one file into tokens, the first line first. It knows
 // enough of a language for colours, and nothing that could go wrong worse than that.
 type Scanner struct {
-	lang *Language
-	open openText
-	src  string
-	at   int
-	toks []Token
+	Parts bool // what is read may begin inside something
+	lang  *Language
+	open  openText
+	src   string
+	at    int
+	toks  []Token
 }
 
 func NewScanner(lang *Language) *Scanner { return &Scanner{lang: lang} }
@@ -67,6 +72,9 @@ func (s *Scanner) Line(src string) []Token {
 	s.emit(Plain, len(src))
 	return s.toks
 }
+
+// Open is the kind of what the line before left open, Plain for nothing.
+func (s *Scanner) Open() Kind { return s.open.kind }
 
 // emit ends a token at end; one of the same kind grows.
 func (s *Scanner) emit(kind Kind, end int) {
@@ -91,7 +99,8 @@ func (s *Scanner) rest() string { return s.src[s.at:] }
 // finishOpen goes on with what the line before left open.
 func (s *Scanner) finishOpen() {
 	if s.open.line {
-		done := strings.TrimLeft(s.src, " \t") == s.open.close || s.src == s.open.close
+		text := strings.TrimLeft(s.src, " \t")
+		done := text == s.open.close || s.open.fence && strings.HasPrefix(text, s.open.close) && strings.Trim(text, s.open.close+" \t\r") == ""
 		s.emit(s.open.kind, len(s.src))
 		if done {
 			s.open = openText{tag: s.open.tag}
@@ -149,7 +158,7 @@ func (s *Scanner) code() {
 func (s *Scanner) comment() bool {
 	rest := s.rest()
 	for _, start := range s.lang.lineComments {
-		if strings.HasPrefix(rest, start) && (start != "#" || !s.lang.spacedHash || s.at == 0 || isBlank(s.src[s.at-1])) {
+		if strings.HasPrefix(rest, start) && !(s.lang.attributes && strings.HasPrefix(rest, "#[")) && (start != "#" || !s.lang.spacedHash || s.at == 0 || isBlank(s.src[s.at-1])) {
 			s.emit(Comment, len(s.src))
 			return true
 		}
@@ -192,7 +201,7 @@ func (s *Scanner) quoted() bool {
 		kind := String
 		was := s.open
 		s.take(openText{kind: kind, close: q.close, escape: q.escape}, len(q.open))
-		if !q.multi {
+		if !q.multi && !(q.loose && !s.Parts) {
 			s.open = was // it ends with its line at the latest
 		}
 		s.markKey()
@@ -225,18 +234,23 @@ func charLiteral(rest string) bool {
 	return strings.HasPrefix(rest[1+size:], "'") || strings.HasPrefix(rest, "''")
 }
 
-// regexp takes a regular expression literal, which begins where no value can end.
+// maxRegexp is the longest regular expression that is looked for, in bytes: without a bound
+// a line of slashes costs the square of its length.
+const maxRegexp = 4096
+
+// regexp takes a regular expression literal, which begins where no value can end. Behind
+// "<" stands a tag's end; "+" and "-" may end a value.
 func (s *Scanner) regexp() bool {
 	rest := s.rest()
 	if rest[0] != '/' || len(rest) < 2 || rest[1] == '=' {
 		return false
 	}
 	before := strings.TrimRight(s.src[:s.at], " \t")
-	if before != "" && !strings.ContainsAny(before[len(before)-1:], "(,=:[!&|?{};<>+-*%~^") && !strings.HasSuffix(before, "return") {
+	if before != "" && !strings.ContainsAny(before[len(before)-1:], "(,=:[!&|?{};>~") && !strings.HasSuffix(before, "return") {
 		return false
 	}
 	class := false
-	for i := 1; i < len(rest); i++ {
+	for i := 1; i < min(len(rest), maxRegexp); i++ {
 		switch {
 		case rest[i] == '\\':
 			i++

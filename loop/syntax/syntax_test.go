@@ -48,6 +48,9 @@ func TestHighlight(t *testing.T) {
 		{"a.html", "<!-- a\nb --><p class='c'>d &lt; e</p>", "c:<!-- a\nc:b -->|h:<p| |a:class|=|s:'c'|h:>|d &lt; e|h:</p>"},
 		{"a.xml", "<a b=\"c\nd\">e", "h:<a| |a:b|=|s:\"c\ns:d\"|h:>|e"},
 		{"a.md", "# a\n```go\nx\n```\n> b\nc `d` e", "h:# a\ns:```go\ns:x\ns:```\nc:> b\nc |s:`d`| e"},
+		{"a.md", "````\n```\n````` \nb", "s:````\ns:```\ns:````` \nb"},
+		{"a.php", "#[A] # b", "#[A] |c:# b"},
+		{"a.tsx", "<b>{log(1)}</b><b>{log(2)}</b>", "<b>{|f:log|(|n:1|)}</b><b>{|f:log|(|n:2|)}</b>"},
 		{"Dockerfile", "FROM a # b\n  RUN c", "k:FROM| a |c:# b\n  |k:RUN| c"},
 		{"Makefile", "all: a $(B)\n\techo # c", "h:all|: a $(B)\n\techo |c:# c"},
 		{"a.txt", "func // x", "func // x"},
@@ -73,6 +76,26 @@ func TestLanguageNames(t *testing.T) {
 	}
 	if Named("") != nil || Named("suggestion") != nil {
 		t.Error("a language of no name")
+	}
+}
+
+// A quote that a part of a file begins with ends with its line, where it may go over lines.
+func TestParts(t *testing.T) {
+	for _, parts := range []bool{false, true} {
+		scan := NewScanner(Reviewed("a.rb"))
+		scan.Parts = parts
+		scan.Line("isn't it")
+		if open := scan.Open() == String; open == parts {
+			t.Errorf("parts %v: open %v", parts, open)
+		}
+	}
+}
+
+func TestReviewed(t *testing.T) {
+	for file, id := range map[string]string{"x/A.Dart": "dart", "a.vue": "js", "Podfile": "ruby", "a.tf": "hash", "a.html": "", "go.mod": "", "a.lua": "", ".env": ""} {
+		if l := Reviewed(file); (l == nil) != (id == "") || l != nil && l.ID != id {
+			t.Errorf("%s: %+v", file, l)
+		}
 	}
 }
 
