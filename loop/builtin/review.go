@@ -218,10 +218,3 @@ func checksNotRun(results []record.CheckResult) []string {
 	}
 	return names
 }
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}

@@ -121,3 +121,34 @@ func (m *rowMaker) cell(l unidiff.Line, mark [2]int) cellView {
 	}
 	return v
 }
+
+// hunkView is a hunk as rows of a table.
+type hunkView struct {
+	Header string // ranges, as git writes them
+	Rest   string // the function they are in
+	Rows   []rowView
+}
+
+// rowView is one row. In the unified view Right is the line, whichever side it is of.
+type rowView struct {
+	Old, New    int // line numbers, 0 for none
+	Left, Right cellView
+	Notes       []remark
+}
+
+// cellView is one line of code. Class is a for added, d for removed, x for neither
+// and e for no line at all.
+type cellView struct {
+	Class, Mark string
+	Code        template.HTML
+	NoEOL       bool
+}
+
+// remarksAt are the remarks on a file by side and last line; those on the whole file
+// are at line 0.
+type remarksAt map[place][]remark
+
+type place struct {
+	side record.Side
+	line int
+}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"html/template"
 	"net/http"
 	"path"
 	"slices"
@@ -56,38 +55,7 @@ type fileView struct {
 // when it comes into sight, and is no more than a line until then.
 func (v fileView) Shown() bool { return v.Load == "" || v.Folded != "" }
 
-// hunkView is a hunk as rows of a table.
-type hunkView struct {
-	Header string // ranges, as git writes them
-	Rest   string // the function they are in
-	Rows   []rowView
-}
-
-// rowView is one row. In the unified view Right is the line, whichever side it is of.
-type rowView struct {
-	Old, New    int // line numbers, 0 for none
-	Left, Right cellView
-	Notes       []remark
-}
-
-// cellView is one line of code. Class is a for added, d for removed, x for neither
-// and e for no line at all.
-type cellView struct {
-	Class, Mark string
-	Code        template.HTML
-	NoEOL       bool
-}
-
 type imageView struct{ Label, URL string }
-
-// remarksAt are the remarks on a file by side and last line; those on the whole file
-// are at line 0.
-type remarksAt map[place][]remark
-
-type place struct {
-	side record.Side
-	line int
-}
 
 // viewOptions say how files are shown.
 type viewOptions struct {
@@ -485,4 +453,30 @@ func scanHunks(lang *syntax.Language, side record.Side, hunks []unidiff.Hunk, to
 			}
 		}
 	}
+}
+
+// list is the files that differ, in git's order.
+func (p *pages) list(ctx context.Context, c comparison) (*fileList, error) {
+	key := strings.Join(append([]string{string(c.from), string(c.to)}, c.paths...), "\x00")
+	if list := p.lists.get(key); list != nil {
+		return list, nil
+	}
+	stats, err := p.repo.DiffStat(ctx, gitstore.DiffSpec{From: c.from, To: c.to, Paths: c.paths})
+	if err != nil {
+		return nil, err
+	}
+	changes, err := p.repo.Changed(ctx, c.from, c.to)
+	if err != nil {
+		return nil, err
+	}
+	list := newFileList(stats, changes)
+	p.lists.put(key, list)
+	return list, nil
+}
+
+// reviewComparison is the change that a review is about.
+func (p *pages) reviewComparison(ctx context.Context, review record.Review) (comparison, error) {
+	subject := review.Request.Subject
+	from, err := p.Store.ComparedWith(ctx, subject)
+	return comparison{from: from, to: subject.Tree, paths: subject.Paths, base: "/review/" + review.ID}, err
 }
