@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 
+	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
@@ -77,7 +78,11 @@ func CheckFindings(result record.CheckResult) []reply.Finding {
 		found[len(found)-1].Issue += fmt.Sprintf(" (and %d more)", left)
 	}
 	if n := result.FailuresOnBase; n > 0 {
-		found = append(found, note(plural(n, "failure is", "failures are")+" on the base too"))
+		are := " are"
+		if n == 1 {
+			are = " is"
+		}
+		found = append(found, note(prose.Count(n, "failure")+are+" on the base too"))
 	}
 	return found
 }

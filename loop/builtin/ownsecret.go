@@ -232,7 +232,7 @@ func looksReal(v string) bool {
 	return classes(v) >= 2 && (digits(v) > 0 || strongClass().MatchString(v)) && letters(v) > 0
 }
 
-func digits(v string) int { return countBytes(v, func(c byte) bool { return c >= '0' && c <= '9' }) }
+func digits(v string) int { return countBytes(v, isDigit) }
 func letters(v string) int {
 	return countBytes(v, func(c byte) bool { return isLower(c) || isUpper(c) })
 }

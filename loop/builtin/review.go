@@ -5,6 +5,7 @@ import (
 	"sort"
 	"strings"
 
+	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 	"git-runr/loop/syntax"
@@ -182,13 +183,14 @@ func summary(in Input, found []reply.Finding, failing []string) string {
 		counts[f.Severity]++
 	}
 	var parts []string
-	for _, p := range []struct {
-		severity  reply.Severity
-		one, many string
-	}{{reply.Critical, "critical", "critical"}, {reply.Warning, "warning", "warnings"}, {reply.Note, "note", "notes"}} {
-		if n := counts[p.severity]; n > 0 {
-			parts = append(parts, plural(n, p.one, p.many))
-		}
+	if n := counts[reply.Critical]; n > 0 {
+		parts = append(parts, fmt.Sprintf("%d critical", n))
+	}
+	if n := counts[reply.Warning]; n > 0 {
+		parts = append(parts, prose.Count(n, "warning"))
+	}
+	if n := counts[reply.Note]; n > 0 {
+		parts = append(parts, prose.Count(n, "note"))
 	}
 	said := "no problem"
 	if len(parts) > 0 {
@@ -198,7 +200,7 @@ func summary(in Input, found []reply.Finding, failing []string) string {
 	for _, f := range in.Files {
 		added += len(f.Added)
 	}
-	said += fmt.Sprintf(" in %s, %s", plural(len(in.Files), "file", "files"), plural(added, "added line", "added lines"))
+	said += fmt.Sprintf(" in %s, %s", prose.Count(len(in.Files), "file"), prose.Count(added, "added line"))
 	if len(failing) > 0 {
 		said += "; failing: " + oneLine(strings.Join(failing, ", "), 200)
 	}

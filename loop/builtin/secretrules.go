@@ -3,6 +3,7 @@ package builtin
 import (
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -136,31 +137,12 @@ func (a *allowlist) allows(c candidate) bool {
 }
 
 func matchesAny(patterns []func() *regexp.Regexp, s string) bool {
-	for _, p := range patterns {
-		if p().MatchString(s) {
-			return true
-		}
-	}
-	return false
-}
-
-func containsAny(s string, words []string) bool {
-	for _, w := range words {
-		if strings.Contains(s, w) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(patterns, func(p func() *regexp.Regexp) bool { return p().MatchString(s) })
 }
 
 // pathAllowed reports whether the configuration leaves the whole file out.
 func (s *secretRules) pathAllowed(path string) bool {
-	for i := range s.Allowlists {
-		if path != "" && matchesAny(s.Allowlists[i].paths, path) {
-			return true
-		}
-	}
-	return false
+	return path != "" && slices.ContainsFunc(s.Allowlists, func(l allowlist) bool { return matchesAny(l.paths, path) })
 }
 
 // entropy is Shannon's, in bits a byte.

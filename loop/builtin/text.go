@@ -1,23 +1,21 @@
 package builtin
 
 import (
-	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"unicode/utf8"
+
+	"git-runr/loop/prose"
 )
 
-// clip shortens s to at most n bytes, on a rune boundary, and marks the cut.
+// clip shortens s to at most n bytes, between characters, and marks the cut.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + "…"
+	return prose.Cut(s, n) + "…"
 }
 
 // lazy is a pattern that is compiled at its first use, so that starting the program costs nothing.
@@ -26,28 +24,11 @@ func lazy(pattern string) func() *regexp.Regexp {
 }
 
 func hasAnySuffix(s string, suffixes ...string) bool {
-	for _, suffix := range suffixes {
-		if strings.HasSuffix(s, suffix) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(suffixes, func(suffix string) bool { return strings.HasSuffix(s, suffix) })
 }
 
 func hasAnyPrefix(s string, prefixes ...string) bool {
-	for _, prefix := range prefixes {
-		if strings.HasPrefix(s, prefix) {
-			return true
-		}
-	}
-	return false
-}
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
+	return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(s, prefix) })
 }
 
 // oneLine joins s to one line without control characters, of at most n bytes.
@@ -59,6 +40,10 @@ func oneLine(s string, n int) string {
 		return r
 	}, strings.ToValidUTF8(s, "�"))
 	return clip(strings.Join(strings.Fields(s), " "), n)
+}
+
+func containsAny(s string, words []string) bool {
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(s, word) })
 }
 
 func nonBlank(lines []string) []string {
