@@ -47,23 +47,30 @@ func readBody(r *http.Request) ([]byte, error) {
 	return bytes.TrimSpace(body), nil
 }
 
-// readJSON reads the body of a write: one object with no keys but those of v.
-func readJSON[T any](r *http.Request) (v T, err error) {
-	body, err := readBody(r)
-	if err != nil {
-		return v, err
-	}
-	return decodeBody[T](body)
+// withBody makes an endpoint of do, which is given the body of the request: one object
+// with no keys but those of T.
+func withBody[T any](do func(*http.Request, T) (any, error)) func(*http.Request) (any, error) {
+	return func(r *http.Request) (any, error) { return given(r, do, false) }
 }
 
-// readStep is readJSON for a step that may say nothing beside its address: without a
-// body it is the zero value.
-func readStep[T any](r *http.Request) (v T, err error) {
+// withStep is withBody for a step that may say nothing beside its address: without a
+// body T is its zero value.
+func withStep[T any](do func(*http.Request, T) (any, error)) func(*http.Request) (any, error) {
+	return func(r *http.Request) (any, error) { return given(r, do, true) }
+}
+
+func given[T any](r *http.Request, do func(*http.Request, T) (any, error), mayBeEmpty bool) (any, error) {
 	body, err := readBody(r)
-	if err != nil || len(body) == 0 {
-		return v, err
+	if err != nil {
+		return nil, err
 	}
-	return decodeBody[T](body)
+	var in T
+	if len(body) > 0 || !mayBeEmpty {
+		if in, err = decodeBody[T](body); err != nil {
+			return nil, err
+		}
+	}
+	return do(r, in)
 }
 
 func decodeBody[T any](body []byte) (v T, err error) {

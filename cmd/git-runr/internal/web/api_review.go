@@ -32,16 +32,12 @@ type createdJSON struct {
 }
 
 // createSession asks for a review and returns at once.
-func (s *Server) createSession(r *http.Request) (any, error) {
-	in, err := readJSON[struct {
-		Files    []string `json:"files"`
-		Revision string   `json:"revision"`
-		Message  string   `json:"message"`
-		Reviewer string   `json:"reviewer"`
-	}](r)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) createSession(r *http.Request, in struct {
+	Files    []string `json:"files"`
+	Revision string   `json:"revision"`
+	Message  string   `json:"message"`
+	Reviewer string   `json:"reviewer"`
+}) (any, error) {
 	request := record.ReviewRequest{Message: in.Message, Reviewer: in.Reviewer}
 	if request.Reviewer == "" {
 		request.Reviewer = s.Reviewer
@@ -51,6 +47,7 @@ func (s *Server) createSession(r *http.Request) (any, error) {
 			return nil, badRequest("%v", err)
 		}
 	}
+	var err error
 	if request.Subject, err = s.subject(r.Context(), in.Revision, in.Files); err != nil {
 		return nil, err
 	}
@@ -283,14 +280,10 @@ type claimedJSON struct {
 	Provisional string `json:"provisional,omitempty"`
 }
 
-func (s *Server) claim(r *http.Request) (any, error) {
-	in, err := readStep[struct {
-		ClaimedBy string `json:"claimedBy"`
-		Force     bool   `json:"force"`
-	}](r)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) claim(r *http.Request, in struct {
+	ClaimedBy string `json:"claimedBy"`
+	Force     bool   `json:"force"`
+}) (any, error) {
 	actor := s.actor(r, in.ClaimedBy)
 	review, provisional, err := s.claimReview(r.Context(), r.PathValue("id"), record.Hold{Actor: actor, Lease: s.Lease, Force: in.Force})
 	if err != nil {
@@ -299,52 +292,36 @@ func (s *Server) claim(r *http.Request) (any, error) {
 	return claimedJSON{summary(review.Summary()), string(review.Claim.ID), provisional}, nil
 }
 
-func (s *Server) release(r *http.Request) (any, error) {
-	in, err := readStep[struct {
-		ClaimedBy string      `json:"claimedBy"`
-		Claim     gitstore.ID `json:"claim"` // only while it stands
-		Force     bool        `json:"force"`
-	}](r)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) release(r *http.Request, in struct {
+	ClaimedBy string      `json:"claimedBy"`
+	Claim     gitstore.ID `json:"claim"` // only while it stands
+	Force     bool        `json:"force"`
+}) (any, error) {
 	actor := s.actor(r, in.ClaimedBy)
 	return s.moved(s.releaseReview(r.Context(), r.PathValue("id"), record.Hold{Actor: actor, Force: in.Force, Claim: in.Claim}))
 }
 
-func (s *Server) resolve(r *http.Request) (any, error) {
-	in, err := readStep[struct {
-		ResolvedBy string      `json:"resolvedBy"`
-		Note       string      `json:"note"`
-		Claim      gitstore.ID `json:"claim"` // only while it stands
-		Force      bool        `json:"force"`
-	}](r)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) resolve(r *http.Request, in struct {
+	ResolvedBy string      `json:"resolvedBy"`
+	Note       string      `json:"note"`
+	Claim      gitstore.ID `json:"claim"` // only while it stands
+	Force      bool        `json:"force"`
+}) (any, error) {
 	actor := s.actor(r, in.ResolvedBy)
 	return s.moved(s.resolveReview(r.Context(), r.PathValue("id"), record.Hold{Actor: actor, Force: in.Force, Claim: in.Claim}, in.Note))
 }
 
-func (s *Server) cancel(r *http.Request) (any, error) {
-	in, err := readStep[struct {
-		CancelledBy string `json:"cancelledBy"`
-		Note        string `json:"note"`
-	}](r)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) cancel(r *http.Request, in struct {
+	CancelledBy string `json:"cancelledBy"`
+	Note        string `json:"note"`
+}) (any, error) {
 	actor := s.actor(r, in.CancelledBy)
 	return s.moved(s.Store.CancelReview(r.Context(), r.PathValue("id"), actor, in.Note))
 }
 
-func (s *Server) reopen(r *http.Request) (any, error) {
-	in, err := readStep[struct {
-		ReopenedBy string `json:"reopenedBy"`
-	}](r)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) reopen(r *http.Request, in struct {
+	ReopenedBy string `json:"reopenedBy"`
+}) (any, error) {
 	actor := s.actor(r, in.ReopenedBy)
 	return s.moved(s.reopenReview(r.Context(), r.PathValue("id"), actor))
 }
@@ -364,23 +341,21 @@ type okJSON struct {
 }
 
 // answer records what became of one finding or comment.
-func (s *Server) answer(r *http.Request) (any, error) {
-	in, err := readJSON[struct {
-		Finding    string `json:"finding"`
-		Answer     string `json:"answer"` // fixed, refuted or deferred
-		Commit     string `json:"commit"`
-		Reason     string `json:"reason"`
-		AnsweredBy string `json:"answeredBy"`
-		Force      bool   `json:"force"`
-	}](r)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) answer(r *http.Request, in struct {
+	Finding    string `json:"finding"`
+	Answer     string `json:"answer"` // fixed, refuted or deferred
+	Commit     string `json:"commit"`
+	Reason     string `json:"reason"`
+	AnsweredBy string `json:"answeredBy"`
+	Force      bool   `json:"force"`
+}) (any, error) {
 	given := record.Answer{Finding: in.Finding, Kind: record.AnswerKind(in.Answer), Reason: strings.TrimSpace(in.Reason)}
 	if in.Commit != "" {
-		if given.Commit, err = s.repo.Resolve(r.Context(), in.Commit); err != nil {
+		commit, err := s.repo.Resolve(r.Context(), in.Commit)
+		if err != nil {
 			return nil, badRequest("commit %q: %v", in.Commit, err)
 		}
+		given.Commit = commit
 	}
 	given.Actor = s.actor(r, in.AnsweredBy)
 	review, err := s.answerFinding(r.Context(), r.PathValue("id"), given, in.Force)
