@@ -10,7 +10,6 @@ import (
 // became a symbolic link) is two: one deleted, one new.
 type File struct {
 	Path    string // new path, or the old one of a deleted file; slash-separated, unquoted
-	OldPath string // differs from Path after a rename or copy; empty for a new file
 	New     bool
 	Deleted bool
 	Binary  bool
@@ -53,7 +52,7 @@ func ParseDiff(patch []byte) ([]File, error) {
 
 func fileOf(d unidiff.File) File {
 	f := File{
-		Path: d.Path(), OldPath: d.Old, New: d.Old == "", Deleted: d.New == "", Binary: d.Binary,
+		Path: d.Path(), New: d.Old == "", Deleted: d.New == "", Binary: d.Binary,
 		Mode: d.NewMode, OldMode: d.OldMode, Size: d.NewSize, OldSize: d.OldSize,
 	}
 	if !f.Submodule() {

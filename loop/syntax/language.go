@@ -60,12 +60,14 @@ func (l *Language) words() map[string]Kind {
 }
 
 var (
-	doubleQuote = quote{open: `"`, close: `"`, escape: true}
-	singleQuote = quote{open: `'`, close: `'`, escape: true}
-	charQuote   = quote{open: `'`, close: `'`, escape: true, char: true}
-	slashes     = []string{"//"}
-	hash        = []string{"#"}
-	cComment    = [][2]string{{"/*", "*/"}}
+	doubleQuote  = quote{open: `"`, close: `"`, escape: true}
+	singleQuote  = quote{open: `'`, close: `'`, escape: true}
+	charQuote    = quote{open: `'`, close: `'`, escape: true, char: true}
+	tripleDouble = quote{open: `"""`, close: `"""`, escape: true, multi: true}
+	tripleSingle = quote{open: `'''`, close: `'''`, escape: true, multi: true}
+	slashes      = []string{"//"}
+	hash         = []string{"#"}
+	cComment     = [][2]string{{"/*", "*/"}}
 )
 
 // languages are made on first use: the program starts without them.
@@ -93,7 +95,7 @@ func languageTable() map[string]*Language {
 		},
 		"python": {
 			lineComments: hash, calls: true, sigils: "@",
-			quotes:   []quote{{open: `"""`, close: `"""`, escape: true, multi: true}, {open: `'''`, close: `'''`, escape: true, multi: true}, doubleQuote, singleQuote},
+			quotes:   []quote{tripleDouble, tripleSingle, doubleQuote, singleQuote},
 			keywords: "and as assert async await break case class continue def del elif else except finally for from global if import in is lambda match nonlocal not or pass raise return try while with yield",
 			builtins: "None True False self cls int str float bool bytes list dict set tuple object type",
 		},
@@ -111,7 +113,7 @@ func languageTable() map[string]*Language {
 		},
 		"java": {
 			lineComments: slashes, blockComments: cComment, calls: true, sigils: "@",
-			quotes:   []quote{{open: `"""`, close: `"""`, escape: true, multi: true}, doubleQuote, charQuote},
+			quotes:   []quote{tripleDouble, doubleQuote, charQuote},
 			keywords: "abstract as assert break by case catch class companion const constructor continue data def default do else enum extends final finally for fun goto if implements import in init inline instanceof interface internal is lateinit module native new object open operator out override package permits private protected public record return sealed static strictfp super suspend switch synchronized this throw throws trait transient try typealias val var volatile when where while with yield",
 			builtins: "boolean byte char double float int long short void true false null String Object Integer Boolean Long Int Unit Any",
 		},
@@ -123,7 +125,7 @@ func languageTable() map[string]*Language {
 		},
 		"swift": {
 			lineComments: slashes, blockComments: cComment, nested: true, calls: true, sigils: "@#",
-			quotes:   []quote{{open: `"""`, close: `"""`, escape: true, multi: true}, doubleQuote},
+			quotes:   []quote{tripleDouble, doubleQuote},
 			keywords: "actor as associatedtype async await break case catch class continue default defer deinit do else enum extension fallthrough fileprivate final for func guard if import in indirect init inout internal is lazy let mutating nonisolated open operator override private protocol public repeat rethrows return some static struct subscript super switch throw throws try typealias unowned var weak where while",
 			builtins: "self Self true false nil Any Bool Character Double Float Int String Void",
 		},
@@ -160,7 +162,7 @@ func languageTable() map[string]*Language {
 		},
 		"toml": {
 			Settings: true, lineComments: []string{"#", ";"}, wordKeys: "=", wordBytes: "-.", lineStart: sectionName,
-			quotes:   []quote{{open: `"""`, close: `"""`, escape: true, multi: true}, {open: `'''`, close: `'''`, multi: true}, doubleQuote, {open: `'`, close: `'`}},
+			quotes:   []quote{tripleDouble, {open: `'''`, close: `'''`, multi: true}, doubleQuote, {open: `'`, close: `'`}},
 			builtins: "true false inf nan",
 		},
 		"css": {
@@ -183,10 +185,10 @@ func languageTable() map[string]*Language {
 		// these are read by the reviewer and not coloured
 		"dart": {
 			lineComments: slashes, blockComments: cComment,
-			quotes: []quote{{open: `"""`, close: `"""`, escape: true, multi: true}, {open: `'''`, close: `'''`, escape: true, multi: true}, doubleQuote, singleQuote},
+			quotes: []quote{tripleDouble, tripleSingle, doubleQuote, singleQuote},
 		},
 		"elixir": {
-			lineComments: hash, spacedHash: true, quotes: []quote{{open: `"""`, close: `"""`, escape: true, multi: true}, doubleQuote, singleQuote},
+			lineComments: hash, spacedHash: true, quotes: []quote{tripleDouble, doubleQuote, singleQuote},
 		},
 		"hash": {Settings: true, lineComments: hash, spacedHash: true, quotes: []quote{doubleQuote, singleQuote}},
 

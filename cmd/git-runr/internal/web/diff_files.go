@@ -120,12 +120,8 @@ func modeName(mode string) string {
 // generated reports whether a file is written by a tool, by its name.
 func generated(name string) bool {
 	base := path.Base(name)
-	for _, end := range []string{".lock", "-lock.json", "-lock.yaml", "-shrinkwrap.json", ".min.js", ".min.css", ".snap", ".lockb", ".map", ".pb.go"} {
-		if strings.HasSuffix(base, end) {
-			return true
-		}
-	}
-	return base == "go.sum"
+	ends := []string{".lock", "-lock.json", "-lock.yaml", "-shrinkwrap.json", ".min.js", ".min.css", ".snap", ".lockb", ".map", ".pb.go"}
+	return base == "go.sum" || slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(base, end) })
 }
 
 // fileList is the files of a comparison.

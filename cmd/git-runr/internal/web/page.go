@@ -12,6 +12,7 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -113,15 +114,10 @@ func (p *pages) page(r *http.Request, title, tab string) page {
 // preference is a setting that the browser remembers in a cookie, "" for none of known.
 func preference(r *http.Request, name string, known ...string) string {
 	cookie, err := r.Cookie("runr-" + name)
-	if err != nil {
+	if err != nil || !slices.Contains(known, cookie.Value) {
 		return ""
 	}
-	for _, k := range known {
-		if cookie.Value == k {
-			return k
-		}
-	}
-	return ""
+	return cookie.Value
 }
 
 // split reports whether diffs are wanted side by side: by the address, else as the
