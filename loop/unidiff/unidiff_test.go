@@ -89,7 +89,7 @@ func TestRefuses(t *testing.T) {
 	const head = "diff --git a/f b/f\n"
 	for _, bad := range []string{
 		"hello\n", "@@ -1 +1 @@\n", head + "@@ -1 +1\n", head + "@@ -1 +x @@\n", head + "@@ -1 +1 @@\n+a\n+b\n", head + "@@ -1 +1 @@\nxx\n",
-		head + "@@ -0,0 +1 @@\n+a\nb\n", head + "rename from \"a\nrename to b\n", head + "--- c/f\n", "diff --git f f\n",
+		head + "@@ -0,0 +1 @@\n+a\nb\n", head + "@@ -1 +1,2 @@\n-a\n-b\n+c\n+d\n", head + "rename from \"a\nrename to b\n", head + "--- c/f\n", "diff --git f f\n",
 	} {
 		if files, err := read(bad); err == nil {
 			t.Errorf("%q is read: %q", bad, outline(files))
