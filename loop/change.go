@@ -84,7 +84,9 @@ func ReadChange(ctx context.Context, s *record.Store, subject record.Subject, li
 			change.Files = append(change.Files, f.Path)
 		}
 	}
-	change.split(patch, kept, limits)
+	if err := change.split(patch, limits); err != nil {
+		return change, fmt.Errorf("read change: %w", err)
+	}
 	change.Patch = change.Parts[0].Patch
 	return change, nil
 }

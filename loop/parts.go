@@ -7,11 +7,10 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
-	"git-runr/gitstore"
 	"git-runr/loop/record"
+	"git-runr/loop/unidiff"
 )
 
 // Part is as much of a change as a reviewer is sent at once. Every line that was added
@@ -39,72 +38,42 @@ type hunk struct {
 	lines    [][]byte
 }
 
-// cutPatch takes apart a patch whose files are stats, in this order. A file that became
-// another kind of file has two headers that are alike.
-func cutPatch(patch []byte, stats []gitstore.FileStat) []filePatch {
+// cutPatch takes a patch apart.
+func cutPatch(patch []byte) ([]filePatch, error) {
 	var files []filePatch
-	header, at := "", -1
-	for _, text := range splitBefore(patch, "diff --git ") {
-		f := readFilePatch(text)
-		first, _, _ := strings.Cut(string(f.head), "\n")
-		if at < 0 || first != header {
-			header, at = first, at+1
+	for d, err := range unidiff.Files(string(patch)) {
+		if err != nil {
+			return nil, err
 		}
-		f.path = strings.TrimPrefix(first, "diff --git ")
-		if at < len(stats) {
-			f.path = stats[at].Path
+		f := filePatch{path: d.Path(), head: []byte(d.Text), size: len(d.Text)}
+		if len(d.Hunks) > 0 {
+			f.head = []byte(d.Text[:strings.Index(d.Text, "\n@@ -")+1])
+		}
+		for _, read := range d.Hunks {
+			h := newHunk(read)
+			f.hunks, f.lines = append(f.hunks, h), f.lines+h.changed()
 		}
 		files = append(files, f)
 	}
-	return files
+	return files, nil
 }
 
-// splitBefore cuts text before each line that begins with start.
-func splitBefore(text []byte, start string) [][]byte {
-	var pieces [][]byte
-	for len(text) > 0 {
-		end := bytes.Index(text[1:], []byte("\n"+start))
-		if end < 0 {
-			return append(pieces, text)
-		}
-		pieces, text = append(pieces, text[:end+2]), text[end+2:]
+func newHunk(d unidiff.Hunk) hunk {
+	h := hunk{old: d.OldStart, new: d.NewStart, section: d.Section}
+	if d.OldCount == 0 { // a side without lines names the one before
+		h.old++
 	}
-	return pieces
-}
-
-func readFilePatch(text []byte) filePatch {
-	pieces := splitBefore(text, "@@ -")
-	f := filePatch{head: pieces[0], size: len(text)}
-	for _, piece := range pieces[1:] {
-		h := readHunk(piece)
-		f.hunks, f.lines = append(f.hunks, h), f.lines+h.changed()
+	if d.NewCount == 0 {
+		h.new++
 	}
-	return f
-}
-
-func readHunk(text []byte) hunk {
-	head, body, _ := bytes.Cut(text, []byte("\n"))
-	span, section, _ := strings.Cut(strings.TrimPrefix(string(head), "@@ "), " @@")
-	before, after, _ := strings.Cut(span, " ")
-	h := hunk{old: hunkStart(before), new: hunkStart(after), section: section}
-	for line := range bytes.Lines(body) {
-		if n := len(h.lines); line[0] == '\\' && n > 0 {
-			h.lines[n-1] = slices.Concat(h.lines[n-1], line)
-			continue
+	for _, l := range d.Lines {
+		line := string(l.Kind) + l.Text + "\n"
+		if l.NoEOL {
+			line += "\\ No newline at end of file\n"
 		}
-		h.lines = append(h.lines, line)
+		h.lines = append(h.lines, []byte(line))
 	}
 	return h
-}
-
-// hunkStart is the line from which "-12,3" counts. A side without lines names the one before.
-func hunkStart(span string) int {
-	first, count, _ := strings.Cut(strings.TrimLeft(span, "-+"), ",")
-	n, _ := strconv.Atoi(first)
-	if count == "0" {
-		n++
-	}
-	return n
 }
 
 func isChanged(line []byte) bool { return line[0] == '+' || line[0] == '-' }
@@ -274,15 +243,18 @@ func (p *packer) lines(f filePatch, h hunk) {
 	flush()
 }
 
-// split divides the change, whose patch is that of kept, into parts of at most
-// limits.MaxBytes, and brings the census up to what is in them.
-func (c *Change) split(patch []byte, kept []gitstore.FileStat, limits Limits) {
+// split divides the change into parts of at most limits.MaxBytes, and brings the census
+// up to what is in them.
+func (c *Change) split(patch []byte, limits Limits) error {
 	limit := int(min(limits.MaxBytes, math.MaxInt32))
 	if limit <= 0 || len(patch) <= limit {
 		c.Parts = []Part{{Patch: patch, Files: c.Files, Lines: c.Census.SentLines}}
-		return
+		return nil
 	}
-	files := cutPatch(patch, kept)
+	files, err := cutPatch(patch)
+	if err != nil {
+		return err
+	}
 	packed := pack(files, limit, max(limits.MaxParts, 1))
 	if packed.full { // the small files before the large ones: more of them are seen
 		slices.SortStableFunc(files, func(a, b filePatch) int { return cmp.Compare(a.size, b.size) })
@@ -300,6 +272,7 @@ func (c *Change) split(patch []byte, kept []gitstore.FileStat, limits Limits) {
 			c.Parts = append(c.Parts, part)
 		}
 	}
+	return nil
 }
 
 // settleCensus replaces the figures of the files by what was packed.

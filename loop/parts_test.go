@@ -22,21 +22,31 @@ type changedLine struct {
 	text string
 }
 
-// changedLines are those of patches, whose files are all named plainly.
-func changedLines(patches ...[]byte) []changedLine {
+// cut is cutPatch of what can be read.
+func cut(t testing.TB, patch []byte) []filePatch {
+	t.Helper()
+	files, err := cutPatch(patch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// changedLines are those of patches.
+func changedLines(t testing.TB, patches ...[]byte) []changedLine {
+	t.Helper()
 	var all []changedLine
 	for _, patch := range patches {
-		for _, f := range cutPatch(patch, nil) {
-			_, path, _ := strings.Cut(f.path, " b/")
+		for _, f := range cut(t, patch) {
 			for _, h := range f.hunks {
 				old, new := h.old, h.new
 				for _, line := range h.lines {
 					switch line[0] {
 					case '+':
-						all = append(all, changedLine{path, new, string(line)})
+						all = append(all, changedLine{f.path, new, string(line)})
 						new++
 					case '-':
-						all = append(all, changedLine{path, old, string(line)})
+						all = append(all, changedLine{f.path, old, string(line)})
 						old++
 					default:
 						old++
@@ -106,7 +116,9 @@ func TestPartsAddUp(t *testing.T) {
 			}
 		}
 		total := change.Census.SentLines
-		change.split(patch, stats, limits)
+		if err := change.split(patch, limits); err != nil {
+			t.Fatal(err)
+		}
 
 		var patches [][]byte
 		sent := 0
@@ -116,7 +128,7 @@ func TestPartsAddUp(t *testing.T) {
 			}
 			patches, sent = append(patches, part.Patch), sent+part.Lines
 		}
-		want, got := changedLines(patch), changedLines(patches...)
+		want, got := changedLines(t, patch), changedLines(t, patches...)
 		if len(want) != total || len(got) != sent || change.Census.SentLines != sent || change.Census.Lines != total {
 			t.Fatalf("seed %d: %d of %d lines in the parts, which say %d, census %+v", seed, len(got), len(want), sent, change.Census)
 		}
@@ -146,8 +158,8 @@ func TestPartsAddUp(t *testing.T) {
 func TestPartsKeepFilesWhole(t *testing.T) {
 	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 2))
-		patch, stats := randomPatch(r, 40)
-		files := cutPatch(patch, stats)
+		patch, _ := randomPatch(r, 40)
+		files := cut(t, patch)
 		limit := 0
 		for _, f := range files {
 			limit = max(limit, f.size)
@@ -168,17 +180,19 @@ func TestPartsKeepFilesWhole(t *testing.T) {
 // it is sent.
 func TestPartsOneLongLine(t *testing.T) {
 	long := "+" + strings.Repeat("y", 5000) + "\n"
-	patch := []byte("diff --git a/a b/a\nindex 1..2 100644\n--- a/a\n+++ b/a\n@@ -1,2 +1,4 @@\n one\n+two\n" + long + "+four\n five\n" +
+	patch := []byte("diff --git a/a b/a\nindex 1..2 100644\n--- a/a\n+++ b/a\n@@ -1,2 +1,5 @@\n one\n+two\n" + long + "+four\n five\n" +
 		"diff --git a/b b/b\nindex 1..2 100644\n--- a/b\n+++ b/b\n@@ -0,0 +1 @@\n" + long)
 	stats := []gitstore.FileStat{{Path: "a", Added: 3}, {Path: "b", Added: 1}}
 	change := Change{Files: []string{"a", "b"}, Census: census(stats, stats, nil, Limits{})}
-	change.split(patch, stats, Limits{MaxBytes: 1000, MaxParts: 9})
+	if err := change.split(patch, Limits{MaxBytes: 1000, MaxParts: 9}); err != nil {
+		t.Fatal(err)
+	}
 	c := change.Census
 	want := []record.LeftOut{{Path: "a", Why: record.LeftTooLarge, Lines: 1}, {Path: "b", Why: record.LeftTooLarge}}
 	if c.SentLines != 2 || c.Lines != 4 || c.SentFiles != 1 || !slices.Equal(c.LeftOut, want) || !slices.Equal(change.Files, []string{"a"}) {
 		t.Errorf("%+v, %q", c, change.Files)
 	}
-	if got := changedLines(change.Parts[0].Patch); len(change.Parts) != 1 || !slices.Equal(got, []changedLine{{"a", 2, "+two\n"}, {"a", 4, "+four\n"}}) {
+	if got := changedLines(t, change.Parts[0].Patch); len(change.Parts) != 1 || !slices.Equal(got, []changedLine{{"a", 2, "+two\n"}, {"a", 4, "+four\n"}}) {
 		t.Errorf("%d parts, %+v", len(change.Parts), got)
 	}
 	contains(t, string(change.Parts[0].Patch), "@@ below a line of 5002 bytes, not shown\n")
@@ -197,7 +211,9 @@ func TestPartsLeaveOutTheLargest(t *testing.T) {
 		stats = append(stats, gitstore.FileStat{Path: path, Added: lines})
 	}
 	change := Change{Census: census(stats, stats, nil, Limits{})}
-	change.split(patch.Bytes(), stats, Limits{MaxBytes: 700})
+	if err := change.split(patch.Bytes(), Limits{MaxBytes: 700}); err != nil {
+		t.Fatal(err)
+	}
 	if c := change.Census; len(change.Parts) != 1 || c.SentLines < 60 || len(c.LeftOut) != 1 || c.LeftOut[0].Path != "f200" {
 		t.Errorf("%d parts, %+v", len(change.Parts), c)
 	}
@@ -248,12 +264,12 @@ func TestReadChangeInParts(t *testing.T) {
 	}
 	var got, named []string
 	for _, part := range parts.Parts {
-		got, named = append(got, changedTexts(part.Patch)...), append(named, part.Files...)
+		got, named = append(got, changedTexts(t, part.Patch)...), append(named, part.Files...)
 		if len(part.Patch) > 2000 {
 			t.Errorf("a part of %d bytes", len(part.Patch))
 		}
 	}
-	want := changedTexts(whole.Patch)
+	want := changedTexts(t, whole.Patch)
 	slices.Sort(got)
 	slices.Sort(want)
 	if !slices.Equal(got, want) || len(got) != parts.Census.Lines {
@@ -267,9 +283,10 @@ func TestReadChangeInParts(t *testing.T) {
 }
 
 // changedTexts are the lines that a patch adds and deletes, and what marks their end.
-func changedTexts(patch []byte) []string {
+func changedTexts(t testing.TB, patch []byte) []string {
+	t.Helper()
 	var texts []string
-	for _, f := range cutPatch(patch, nil) {
+	for _, f := range cut(t, patch) {
 		for _, h := range f.hunks {
 			for _, line := range h.lines {
 				if isChanged(line) {
@@ -288,9 +305,15 @@ func FuzzCutPatch(f *testing.F) {
 	f.Add([]byte("\n0"), 300)
 	f.Fuzz(func(t *testing.T, patch []byte, limit int) {
 		size, lines := 0, 0
-		files := cutPatch(patch, nil)
+		files, err := cutPatch(patch)
+		if err != nil {
+			return
+		}
 		for _, file := range files {
 			size, lines = size+file.size, lines+file.lines
+		}
+		if !bytes.HasPrefix(patch, []byte("diff --git ")) {
+			return // something stands before the first file
 		}
 		if size != len(patch) {
 			t.Fatalf("%d of %d bytes", size, len(patch))

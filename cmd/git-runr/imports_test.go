@@ -11,7 +11,7 @@ import (
 // layers is the direction, from the bottom: a package imports only what stands in a layer
 // below its own. A name with /... stands for every package under it.
 var layers = [][]string{
-	{"loop/safetext", "loop/internal/strictjson", "loop/internal/casetest", "loop/anchor", "gitstore/safefile", "gitstore/testtmp", "gitstore/testrepo"},
+	{"loop/safetext", "loop/internal/strictjson", "loop/internal/casetest", "loop/anchor", "loop/syntax", "loop/unidiff", "gitstore/safefile", "gitstore/testtmp", "gitstore/testrepo"},
 	// What agents and checks say is read without knowing of git, of events or of runs.
 	{"loop/prose"},
 	{"loop/internal/markdown"},

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/sergi/go-diff/diffmatchpatch"
+
+	"git-runr/loop/unidiff"
 )
 
 // wordsTimeout bounds the comparison of one pair of lines.
@@ -13,54 +16,32 @@ const wordsTimeout = 50 * time.Millisecond
 
 // markWords shows in a unified patch what changed within lines, as git's
 // --word-diff does: [-old-]{+new+}. Lines are paired where as many go as come; the
-// others stay as they are.
+// others, and what cannot be read, stay as they are.
 func markWords(patch string) string {
+	rows := slices.Collect(strings.Lines(patch))
 	var out strings.Builder
-	var gone, come []string
-	flush := func() {
-		out.WriteString(pairLines(gone, come))
-		gone, come = nil, nil
+	written := 0 // rows
+	upTo := func(row int) {
+		out.WriteString(strings.Join(rows[written:row], ""))
+		written = row
 	}
-	inHunk := false
-	for line := range strings.Lines(patch) {
-		switch {
-		case strings.HasPrefix(line, "diff --git "):
-			inHunk = false
-		case strings.HasPrefix(line, "@@ "):
-			inHunk = true
-		case inHunk && line[0] == '-' && len(come) == 0:
-			gone = append(gone, line[1:])
-			continue
-		case inHunk && line[0] == '+':
-			come = append(come, line[1:])
-			continue
+	for file := range unidiff.Files(patch) {
+		for _, h := range file.Hunks {
+			for i := 0; i < len(h.Lines); {
+				gone, come := h.Block(i)
+				block := h.Lines[i : i+gone+come]
+				if gone == come && !slices.ContainsFunc(block, func(l unidiff.Line) bool { return l.NoEOL }) {
+					upTo(h.Lines[i].Row)
+					for k := range gone {
+						out.WriteString(wordLine(block[k].Text, block[gone+k].Text))
+					}
+					written += gone + come
+				}
+				i += max(1, gone+come)
+			}
 		}
-		flush()
-		if inHunk && line[0] == '-' {
-			gone = append(gone, line[1:])
-			continue
-		}
-		out.WriteString(line)
 	}
-	flush()
-	return out.String()
-}
-
-// pairLines writes a block of lines that go and lines that come.
-func pairLines(gone, come []string) string {
-	var out strings.Builder
-	if len(gone) == len(come) {
-		for i := range gone {
-			out.WriteString(wordLine(gone[i], come[i]))
-		}
-		return out.String()
-	}
-	for _, l := range gone {
-		out.WriteString("-" + l)
-	}
-	for _, l := range come {
-		out.WriteString("+" + l)
-	}
+	upTo(len(rows))
 	return out.String()
 }
 
@@ -69,10 +50,10 @@ func pairLines(gone, come []string) string {
 func wordLine(old, new string) string {
 	differ := diffmatchpatch.New()
 	differ.DiffTimeout = wordsTimeout
-	a, b := []rune(strings.TrimSuffix(old, "\n")), []rune(strings.TrimSuffix(new, "\n"))
+	a, b := []rune(old), []rune(new)
 	parts := differ.DiffCleanupSemantic(differ.DiffMainRunes(a, b, false))
 	if 2*shared(parts) <= min(len(a), len(b)) {
-		return "-" + old + "+" + new
+		return "-" + old + "\n+" + new + "\n"
 	}
 	var out strings.Builder
 	out.WriteString("~")

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"git-runr/loop/reply"
+	"git-runr/loop/syntax"
 )
 
 // lineRule looks at one line of code: strings and comments are blanked in what
@@ -121,11 +122,11 @@ var debugRules = sync.OnceValue(func() map[string]ruleSet {
 })
 
 // debugLines finds what people put in to watch their code run, and forget.
-func debugLines(f File, k kind, lang *language, lines []codeLine) []reply.Finding {
+func debugLines(f File, k kind, lang *syntax.Language, lines []codeLine) []reply.Finding {
 	if strings.Contains(strings.ToLower(f.Path), "debug") {
 		return nil
 	}
-	return lineRules("debug", debugRules()[lang.id], f, k, lines)
+	return lineRules("debug", debugRules()[lang.ID], f, k, lines)
 }
 
 var (

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"git-runr/loop/record"
+	"git-runr/loop/syntax"
 )
 
 // maxPackages is how many Go packages are named in a command before it says ./...
@@ -51,7 +52,8 @@ func isRustInput(p string) bool {
 }
 
 func isNodeInput(p string) bool {
-	return languageOf(p) == langJS || path.Base(p) == "package.json"
+	lang := syntax.Reviewed(p)
+	return lang != nil && lang.ID == "js" || path.Base(p) == "package.json"
 }
 
 // roots are the directories that hold the marker file above the changed inputs,

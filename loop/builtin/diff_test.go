@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"git-runr/loop/unidiff"
 )
 
 func addedNumbers(f File) []int {
@@ -51,7 +53,7 @@ func TestParseDiffBinaryAndEmptyWithOddNames(t *testing.T) {
 			t.Fatalf("%d files", len(files))
 		}
 		bin := byPath(t, files, `back\/bin`)
-		if !bin.Binary || !bin.New || bin.OldPath != "" || bin.OldSize != 0 {
+		if !bin.Binary || !bin.New || bin.OldSize != 0 {
 			t.Errorf("binary: %+v", bin)
 		}
 		if options != nil && bin.Size != 2 {
@@ -76,7 +78,7 @@ func TestParseDiffLines(t *testing.T) {
 		if f.Added[1] != (Line{Number: 12, Text: "12", CR: true}) || f.Added[4].Text != "++ x" || f.Added[7].Text != "last" {
 			t.Errorf("%q: %+v", options, f.Added)
 		}
-		if !f.NoNewline || f.Removed != 2 || f.New || f.Size != -1 {
+		if !f.NoNewline || f.New || f.Size != -1 {
 			t.Errorf("%q: %+v", options, f)
 		}
 	}
@@ -113,13 +115,13 @@ func TestParseDiffRenameModeAndLink(t *testing.T) {
 		t.Fatal(err)
 	}
 	files := r.diff()
-	if f := byPath(t, files, `new "name"`); f.OldPath != "old name" || !slices.Equal(addedNumbers(f), []int{7}) || f.Mode != "100644" {
+	if f := byPath(t, files, `new "name"`); !slices.Equal(addedNumbers(f), []int{7}) || f.Mode != "100644" {
 		t.Errorf("rename: %+v", f)
 	}
 	if f := byPath(t, files, "script"); f.Mode != "100755" || f.OldMode != "100644" || f.New {
 		t.Errorf("mode: %+v", f)
 	}
-	if f := byPath(t, files, "gone"); !f.Deleted || f.Size != 0 || f.Removed != 1 {
+	if f := byPath(t, files, "gone"); !f.Deleted || f.Size != 0 {
 		t.Errorf("deleted: %+v", f)
 	}
 	// a change of type is a deletion and a new file
@@ -162,7 +164,7 @@ func TestParseDiffRefuses(t *testing.T) {
 	r.write("f", "both\n")
 	r.git("add", "-A")
 	r.git("commit", "-q", "--amend", "-m", "merge")
-	if _, err := ParseDiff(r.git("show", "--cc")); !errors.Is(err, ErrCombinedDiff) {
+	if _, err := ParseDiff(r.git("show", "--cc")); !errors.Is(err, unidiff.ErrCombined) {
 		t.Errorf("combined diff: %v", err)
 	}
 	head := "diff --git a/f b/f\nindex 1..2 100644\n--- a/f\n+++ b/f\n"

@@ -35,7 +35,4 @@
 // slower. The keywords are read when the first text is scanned that may hold a
 // secret, a rule when one of its keywords occurs: the post-commit hook redacts
 // what it writes, and nearly all of it is ids and paths.
-//
-// The diff is read by our own parser: bluekeyes/go-gitdiff v0.9.0 refuses a whole
-// patch for one file name that ends in a backslash, and passes over combined diffs.
 package builtin

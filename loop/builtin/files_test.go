@@ -58,7 +58,7 @@ func TestWholeFiles(t *testing.T) {
 		return f
 	}
 	changed := func(f File, old int64) File {
-		f.New, f.OldSize, f.OldPath = false, old, f.Path
+		f.New, f.OldSize = false, old
 		return f
 	}
 	for _, c := range []struct {

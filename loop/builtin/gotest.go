@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -155,12 +156,7 @@ func inPackage(f failure, dir string, known bool) (file string, line int, msg st
 }
 
 func (g *goTest) isParent(name string) bool {
-	for _, other := range g.order {
-		if strings.HasPrefix(other, name+"/") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(g.order, func(other string) bool { return strings.HasPrefix(other, name+"/") })
 }
 
 // panicFailure names the first frame that lies in the change, or else in the package.
@@ -202,19 +198,14 @@ func (p *places) learnModule(lines []string) {
 			}
 		}
 	}
-	if p.module == "" && len(packages) > 0 && p.hasGoAtTop() {
+	if p.module == "" && len(packages) > 0 && slices.Contains(p.goDirs(), ".") {
 		p.module = commonParent(packages)
 	}
 }
 
 // commonParent is the shortest package if it is the parent of all others.
 func commonParent(packages []string) string {
-	shortest := packages[0]
-	for _, pkg := range packages {
-		if len(pkg) < len(shortest) {
-			shortest = pkg
-		}
-	}
+	shortest := slices.MinFunc(packages, func(a, b string) int { return len(a) - len(b) })
 	for _, pkg := range packages {
 		if pkg != shortest && !strings.HasPrefix(pkg, shortest+"/") {
 			return ""
@@ -236,15 +227,6 @@ func (p *places) goDirs() []string {
 		}
 	}
 	return dirs
-}
-
-func (p *places) hasGoAtTop() bool {
-	for _, dir := range p.goDirs() {
-		if dir == "." {
-			return true
-		}
-	}
-	return false
 }
 
 // packageDir is the directory of a package, relative to the top of the tree.

@@ -5,6 +5,8 @@ import (
 	"path"
 	"strings"
 	"sync"
+
+	"git-runr/loop/syntax"
 )
 
 // secretNames occur in lower case in every name that assigned-secret looks for.
@@ -177,9 +179,9 @@ func acceptGeneric(c candidate) strength {
 	if c.freeing {
 		return strong
 	}
-	lang := languageOf(c.path)
+	lang := syntax.Reviewed(c.path)
 	quoted := strings.Contains(c.match, `"`+c.secret) || strings.Contains(c.match, "'"+c.secret) || strings.Contains(c.match, "`"+c.secret)
-	if lang != nil && lang != langHash && lang != langShell && !quoted && digits(c.secret) < 4 {
+	if lang != nil && !lang.Settings && !quoted && digits(c.secret) < 4 {
 		return none
 	}
 	return weak
@@ -230,7 +232,7 @@ func looksReal(v string) bool {
 	return classes(v) >= 2 && (digits(v) > 0 || strongClass().MatchString(v)) && letters(v) > 0
 }
 
-func digits(v string) int { return countBytes(v, func(c byte) bool { return c >= '0' && c <= '9' }) }
+func digits(v string) int { return countBytes(v, isDigit) }
 func letters(v string) int {
 	return countBytes(v, func(c byte) bool { return isLower(c) || isUpper(c) })
 }

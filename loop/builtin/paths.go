@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -27,14 +28,7 @@ func kindOf(f File) kind {
 
 // inDir reports whether one of the directories of p has one of the names.
 func inDir(p string, names ...string) bool {
-	for dir := range strings.SplitSeq(path.Dir(p), "/") {
-		for _, name := range names {
-			if dir == name {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(strings.Split(path.Dir(p), "/"), func(dir string) bool { return slices.Contains(names, dir) })
 }
 
 func isVendored(p string) bool {

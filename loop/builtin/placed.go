@@ -3,18 +3,8 @@ package builtin
 import (
 	"path"
 	"regexp"
-	"strconv"
 	"strings"
 )
-
-// number reads a line number; 0 when it is none.
-func number(s string) int {
-	n, err := strconv.ParseInt(s, 10, 32)
-	if err != nil || n < 0 {
-		return 0
-	}
-	return int(n)
-}
 
 const pathPattern = `((?:[A-Za-z]:)?[^\s:()"'<>|,;\[\]]+)`
 
@@ -217,4 +207,44 @@ func hardOnes(list []failure) []failure {
 		return list
 	}
 	return hard
+}
+
+// test is what a runner writes of one test that failed: a line that names it, then its
+// message and its place in either order.
+type test struct {
+	failure
+	listens  bool // its message are lines of their own
+	numbered bool // its name may go on in the next line
+	heard    []string
+}
+
+// place takes over where a test failed, the first place that is the tree's, and the
+// message that came with it.
+func (t *test) place(f failure) {
+	if t.file == "" && !f.foreign {
+		t.file, t.line, t.name = f.file, f.line, f.name
+	}
+	if t.msg == "" && len(t.heard) == 0 {
+		t.msg = f.msg
+	}
+}
+
+// messageLines is how many lines make the message of a test.
+const messageLines = 3
+
+// hear takes a line that may be part of a test's message. The rest of its name, as
+// mocha writes it, ends in a colon.
+func (t *test) hear(line string) {
+	text := strings.TrimSpace(line)
+	if t != nil && strings.HasPrefix(text, "stack:") { // TAP: what follows is the stack
+		t.listens = false
+	}
+	if t == nil || !t.listens || text == "" || len(t.heard) == messageLines || noMessage().MatchString(line) {
+		return
+	}
+	if rest, ok := strings.CutSuffix(text, ":"); ok && t.numbered && len(t.heard) == 0 {
+		t.test += " " + rest
+		return
+	}
+	t.heard = append(t.heard, text)
 }

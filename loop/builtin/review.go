@@ -5,8 +5,10 @@ import (
 	"sort"
 	"strings"
 
+	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
+	"git-runr/loop/syntax"
 )
 
 // maxFindings is how many findings a report holds; a last note counts the rest.
@@ -45,9 +47,9 @@ func Review(in Input) reply.Report {
 // reviewFile applies the rules to one file.
 func reviewFile(f File) []reply.Finding {
 	k := kindOf(f)
-	lang := languageOf(f.Path)
+	lang := syntax.Reviewed(f.Path)
 	if lang == nil {
-		lang = langText
+		lang = &syntax.Language{}
 	}
 	lines := takeApart(lang, f)
 	found := conflictMarkers(f, k, lines)
@@ -66,12 +68,12 @@ func reviewFile(f File) []reply.Finding {
 	return append(found, reviewCode(f, k, lang, lines)...)
 }
 
-func reviewCode(f File, k kind, lang *language, lines []codeLine) []reply.Finding {
+func reviewCode(f File, k kind, lang *syntax.Language, lines []codeLine) []reply.Finding {
 	found := debugLines(f, k, lang, lines)
-	found = append(found, lineRules("stub", stubRules()[lang.id], f, k, lines)...)
+	found = append(found, lineRules("stub", stubRules()[lang.ID], f, k, lines)...)
 	found = append(found, workComments(f, k, lines)...)
-	found = append(found, lineRules("focused-test", focusRules()[lang.id], f, k, lines)...)
-	found = append(found, lineRules("skipped-test", skipRules()[lang.id], f, k, lines)...)
+	found = append(found, lineRules("focused-test", focusRules()[lang.ID], f, k, lines)...)
+	found = append(found, lineRules("skipped-test", skipRules()[lang.ID], f, k, lines)...)
 	return append(found, loremIpsum(f, k)...)
 }
 
@@ -181,13 +183,14 @@ func summary(in Input, found []reply.Finding, failing []string) string {
 		counts[f.Severity]++
 	}
 	var parts []string
-	for _, p := range []struct {
-		severity  reply.Severity
-		one, many string
-	}{{reply.Critical, "critical", "critical"}, {reply.Warning, "warning", "warnings"}, {reply.Note, "note", "notes"}} {
-		if n := counts[p.severity]; n > 0 {
-			parts = append(parts, plural(n, p.one, p.many))
-		}
+	if n := counts[reply.Critical]; n > 0 {
+		parts = append(parts, fmt.Sprintf("%d critical", n))
+	}
+	if n := counts[reply.Warning]; n > 0 {
+		parts = append(parts, prose.Count(n, "warning"))
+	}
+	if n := counts[reply.Note]; n > 0 {
+		parts = append(parts, prose.Count(n, "note"))
 	}
 	said := "no problem"
 	if len(parts) > 0 {
@@ -197,7 +200,7 @@ func summary(in Input, found []reply.Finding, failing []string) string {
 	for _, f := range in.Files {
 		added += len(f.Added)
 	}
-	said += fmt.Sprintf(" in %s, %s", plural(len(in.Files), "file", "files"), plural(added, "added line", "added lines"))
+	said += fmt.Sprintf(" in %s, %s", prose.Count(len(in.Files), "file"), prose.Count(added, "added line"))
 	if len(failing) > 0 {
 		said += "; failing: " + oneLine(strings.Join(failing, ", "), 200)
 	}
@@ -216,11 +219,4 @@ func checksNotRun(results []record.CheckResult) []string {
 		}
 	}
 	return names
-}
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }

@@ -9,15 +9,6 @@ import (
 	"git-runr/loop/reply"
 )
 
-// strength says how sure a rule is.
-type strength int
-
-const (
-	none strength = iota
-	weak          // a short or guessable value: weighs less in tests and documents
-	strong
-)
-
 // secretMatch is the place of a secret in a text.
 type secretMatch struct {
 	start, end int // of the secret
@@ -126,10 +117,6 @@ func lineAround(text string, at int) (start, end int) {
 		return start, at + n
 	}
 	return start, len(text)
-}
-
-func isTokenByte(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("+/=_-.~", c) >= 0
 }
 
 func (s *secretScan) try(r *secretRule, start, end int) {

@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -69,12 +70,7 @@ func gradePython(m lineMatch) reply.Severity {
 }
 
 func nearAbstract(lines []codeLine) bool {
-	for _, l := range lines[max(0, len(lines)-10):] {
-		if strings.Contains(strings.ToLower(l.code), "abstract") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(lines[max(0, len(lines)-10):], func(l codeLine) bool { return strings.Contains(strings.ToLower(l.code), "abstract") })
 }
 
 // isTopLevelBody reports whether the line is the body of a function that belongs to no class.

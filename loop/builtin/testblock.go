@@ -5,15 +5,6 @@ import (
 	"strings"
 )
 
-// test is what a runner writes of one test that failed: a line that names it, then its
-// message and its place in either order.
-type test struct {
-	failure
-	listens  bool // its message are lines of their own
-	numbered bool // its name may go on in the next line
-	heard    []string
-}
-
 // testHeads are the shapes of the line that names a test. A line without the hint is none.
 var testHeads = []struct {
 	hint    string
@@ -120,35 +111,4 @@ func (p *placed) result(name, file, msg string) {
 		}
 	}
 	p.list = append(p.list, f)
-}
-
-// place takes over where a test failed, the first place that is the tree's, and the
-// message that came with it.
-func (t *test) place(f failure) {
-	if t.file == "" && !f.foreign {
-		t.file, t.line, t.name = f.file, f.line, f.name
-	}
-	if t.msg == "" && len(t.heard) == 0 {
-		t.msg = f.msg
-	}
-}
-
-// messageLines is how many lines make the message of a test.
-const messageLines = 3
-
-// hear takes a line that may be part of a test's message. The rest of its name, as
-// mocha writes it, ends in a colon.
-func (t *test) hear(line string) {
-	text := strings.TrimSpace(line)
-	if t != nil && strings.HasPrefix(text, "stack:") { // TAP: what follows is the stack
-		t.listens = false
-	}
-	if t == nil || !t.listens || text == "" || len(t.heard) == messageLines || noMessage().MatchString(line) {
-		return
-	}
-	if rest, ok := strings.CutSuffix(text, ":"); ok && t.numbered && len(t.heard) == 0 {
-		t.test += " " + rest
-		return
-	}
-	t.heard = append(t.heard, text)
 }

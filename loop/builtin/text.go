@@ -2,20 +2,20 @@ package builtin
 
 import (
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
-	"unicode/utf8"
+
+	"git-runr/loop/prose"
 )
 
-// clip shortens s to at most n bytes, on a rune boundary, and marks the cut.
+// clip shortens s to at most n bytes, between characters, and marks the cut.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + "…"
+	return prose.Cut(s, n) + "…"
 }
 
 // lazy is a pattern that is compiled at its first use, so that starting the program costs nothing.
@@ -24,19 +24,43 @@ func lazy(pattern string) func() *regexp.Regexp {
 }
 
 func hasAnySuffix(s string, suffixes ...string) bool {
-	for _, suffix := range suffixes {
-		if strings.HasSuffix(s, suffix) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(suffixes, func(suffix string) bool { return strings.HasSuffix(s, suffix) })
 }
 
 func hasAnyPrefix(s string, prefixes ...string) bool {
-	for _, prefix := range prefixes {
-		if strings.HasPrefix(s, prefix) {
-			return true
+	return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(s, prefix) })
+}
+
+// oneLine joins s to one line without control characters, of at most n bytes.
+func oneLine(s string, n int) string {
+	s = strings.Map(func(r rune) rune {
+		if r < 0x20 || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, "�"))
+	return clip(strings.Join(strings.Fields(s), " "), n)
+}
+
+func containsAny(s string, words []string) bool {
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(s, word) })
+}
+
+func nonBlank(lines []string) []string {
+	var kept []string
+	for _, l := range lines {
+		if l = strings.TrimSpace(l); l != "" {
+			kept = append(kept, l)
 		}
 	}
-	return false
+	return kept
+}
+
+// number reads a line number; 0 when it is none.
+func number(s string) int {
+	n, err := strconv.ParseInt(s, 10, 32)
+	if err != nil || n < 0 {
+		return 0
+	}
+	return int(n)
 }

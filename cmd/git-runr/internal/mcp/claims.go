@@ -3,47 +3,11 @@ package mcp
 import (
 	"context"
 	"errors"
-	"maps"
-	"sync"
 	"time"
 
 	"git-runr/gitstore"
 	"git-runr/loop/record"
 )
-
-// claims are the reviews that this process holds: as whom, and under which claim.
-type claims struct {
-	mu   sync.Mutex
-	held map[string]record.Hold
-}
-
-func (c *claims) add(review string, by record.Hold) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.held[review] = by
-}
-
-// under is the claim under which actor acts here; "" for none.
-func (c *claims) under(review, actor string) gitstore.ID {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if by := c.held[review]; by.Actor == actor {
-		return by.Claim
-	}
-	return ""
-}
-
-func (c *claims) drop(review string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.held, review)
-}
-
-func (c *claims) all() map[string]record.Hold {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return maps.Clone(c.held)
-}
 
 // keepClaims renews what is held until ctx ends: at a third of the lease, so that two
 // renewals may fail.

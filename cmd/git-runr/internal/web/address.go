@@ -208,3 +208,17 @@ func (p *Place) Leave() {
 	p.Listener.Close()
 	p.unlock()
 }
+
+// health says that the server is there, and proves it to who has the secret too.
+func (s *Server) health(r *http.Request) (any, error) {
+	answer := healthJSON{Status: "ok"}
+	if challenge := r.URL.Query().Get("challenge"); len(challenge) == challengeSize {
+		answer.Proof = s.Secret.proof(challenge)
+	}
+	return answer, nil
+}
+
+type healthJSON struct {
+	Status string `json:"status"`
+	Proof  string `json:"proof,omitempty"`
+}

@@ -72,11 +72,7 @@ func (s *Server) getDraft(r *http.Request) (any, error) {
 	return draft(d), nil
 }
 
-func (s *Server) addDraftComment(r *http.Request) (any, error) {
-	in, err := readJSON[commentJSON](r)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) addDraftComment(r *http.Request, in commentJSON) (any, error) {
 	review, err := s.Store.Review(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return nil, err
@@ -95,13 +91,9 @@ func (s *Server) addDraftComment(r *http.Request) (any, error) {
 	return comment(c), nil
 }
 
-func (s *Server) setDraftComment(r *http.Request) (any, error) {
-	in, err := readJSON[struct {
-		Comment string `json:"comment"`
-	}](r)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) setDraftComment(r *http.Request, in struct {
+	Comment string `json:"comment"`
+}) (any, error) {
 	if strings.TrimSpace(in.Comment) == "" {
 		return nil, badRequest("comment is empty")
 	}
@@ -126,27 +118,19 @@ func noComment(r *http.Request) error {
 	return &record.NotFoundError{What: "comment", ID: r.PathValue("comment")}
 }
 
-func (s *Server) setDraftMessage(r *http.Request) (any, error) {
-	in, err := readJSON[struct {
-		Message string `json:"message"`
-	}](r)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) setDraftMessage(r *http.Request, in struct {
+	Message string `json:"message"`
+}) (any, error) {
 	return s.editDraft(r, func(d *record.Draft) error {
 		d.Message = in.Message
 		return nil
 	})
 }
 
-func (s *Server) setDraftViewed(r *http.Request) (any, error) {
-	in, err := readJSON[struct {
-		File   string `json:"file"`
-		Viewed bool   `json:"viewed"`
-	}](r)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) setDraftViewed(r *http.Request, in struct {
+	File   string `json:"file"`
+	Viewed bool   `json:"viewed"`
+}) (any, error) {
 	if in.File == "" {
 		return nil, badRequest("file is required")
 	}
@@ -202,11 +186,7 @@ type submitJSON struct {
 const maxSubmission = 200 << 10
 
 // submit records a decision with the comments of the draft and those sent with it.
-func (s *Server) submit(r *http.Request) (any, error) {
-	in, err := readStep[submitJSON](r)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) submit(r *http.Request, in submitJSON) (any, error) {
 	review, err := s.Store.Review(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return nil, err

@@ -16,48 +16,6 @@ import (
 	"git-runr/loop/record"
 )
 
-// summaryJSON is a review in a list: the names that existing clients know, then ours.
-type summaryJSON struct {
-	ID           string   `json:"id"`
-	Status       string   `json:"status"`
-	CreatedAt    *int64   `json:"createdAt"`
-	UpdatedAt    *int64   `json:"updatedAt"`
-	SubmittedAt  *int64   `json:"submittedAt"`
-	ClaimedAt    *int64   `json:"claimedAt"`
-	ClaimedBy    *string  `json:"claimedBy"`
-	ResolvedAt   *int64   `json:"resolvedAt"`
-	ResolvedBy   *string  `json:"resolvedBy"`
-	FileCount    int      `json:"fileCount"`
-	Files        []string `json:"files"` // at most ten
-	Message      string   `json:"message"`
-	CommentCount int      `json:"commentCount"`
-
-	ClaimedUntil *int64   `json:"claimedUntil"` // null: until it is released
-	Reviewer     string   `json:"reviewer"`
-	WaitingFor   []string `json:"waitingFor,omitempty"`
-	RequestedBy  string   `json:"requestedBy"`
-	Source       string   `json:"source"`
-	Kind         string   `json:"kind"` // commit, range, worktree or staged
-	Revision     string   `json:"revision"`
-	Commit       string   `json:"commit,omitempty"`
-	Title        string   `json:"title,omitempty"`
-	Outcome      string   `json:"outcome,omitempty"`
-	Verdict      string   `json:"verdict,omitempty"`
-	Failure      string   `json:"failure,omitempty"` // stop reason, when the reviewer could not be run
-}
-
-func summary(r record.ReviewSummary) summaryJSON {
-	return summaryJSON{
-		ID: r.ID, Status: string(r.Status), CreatedAt: millis(r.CreatedAt), UpdatedAt: millis(r.UpdatedAt),
-		SubmittedAt: millis(r.SubmittedAt), ClaimedAt: millis(r.ClaimedAt), ClaimedBy: text(r.ClaimedBy),
-		ResolvedAt: millis(r.ResolvedAt), ResolvedBy: text(r.ResolvedBy),
-		FileCount: len(r.Files), Files: append([]string{}, r.Files...), Message: r.Message, CommentCount: r.CommentCount,
-		ClaimedUntil: millis(r.ClaimedUntil), Reviewer: r.Reviewer, WaitingFor: r.Waiting, RequestedBy: r.RequestedBy, Source: r.Source,
-		Kind: string(r.Kind), Revision: r.Spec, Commit: string(r.Commit), Title: r.Title,
-		Outcome: string(r.Outcome), Verdict: string(r.Verdict), Failure: r.Failure,
-	}
-}
-
 // sessionJSON is a request that is still open. Its token is given to nobody but who may answer.
 type sessionJSON struct {
 	summaryJSON
@@ -74,16 +32,12 @@ type createdJSON struct {
 }
 
 // createSession asks for a review and returns at once.
-func (s *Server) createSession(r *http.Request) (any, error) {
-	in, err := readJSON[struct {
-		Files    []string `json:"files"`
-		Revision string   `json:"revision"`
-		Message  string   `json:"message"`
-		Reviewer string   `json:"reviewer"`
-	}](r)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) createSession(r *http.Request, in struct {
+	Files    []string `json:"files"`
+	Revision string   `json:"revision"`
+	Message  string   `json:"message"`
+	Reviewer string   `json:"reviewer"`
+}) (any, error) {
 	request := record.ReviewRequest{Message: in.Message, Reviewer: in.Reviewer}
 	if request.Reviewer == "" {
 		request.Reviewer = s.Reviewer
@@ -93,6 +47,7 @@ func (s *Server) createSession(r *http.Request) (any, error) {
 			return nil, badRequest("%v", err)
 		}
 	}
+	var err error
 	if request.Subject, err = s.subject(r.Context(), in.Revision, in.Files); err != nil {
 		return nil, err
 	}
@@ -317,29 +272,6 @@ func (s *Server) actor(r *http.Request, named string) string {
 	return "http-" + hex.EncodeToString(random)
 }
 
-// movedJSON is a review after a step, with the drafts that closing it left.
-type movedJSON struct {
-	summaryJSON
-	Drafts []record.KeptDraft `json:"drafts,omitempty"`
-}
-
-func (s *Server) moved(review record.Review, err error) (any, error) {
-	if err != nil {
-		return nil, err
-	}
-	return movedJSON{summary(review.Summary()), s.keptDrafts(review)}, nil
-}
-
-// keptDrafts are those of a review that is closed already: what cannot be read is no
-// failure of that.
-func (s *Server) keptDrafts(review record.Review) []record.KeptDraft {
-	kept, err := s.Store.KeptDrafts(review, s.Actor)
-	if err != nil {
-		s.log("review %s: %v", review.ID, err)
-	}
-	return kept
-}
-
 // claimedJSON is a review that was claimed. Provisional says why that counts in this
 // clone only, for now.
 type claimedJSON struct {
@@ -348,14 +280,10 @@ type claimedJSON struct {
 	Provisional string `json:"provisional,omitempty"`
 }
 
-func (s *Server) claim(r *http.Request) (any, error) {
-	in, err := readStep[struct {
-		ClaimedBy string `json:"claimedBy"`
-		Force     bool   `json:"force"`
-	}](r)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) claim(r *http.Request, in struct {
+	ClaimedBy string `json:"claimedBy"`
+	Force     bool   `json:"force"`
+}) (any, error) {
 	actor := s.actor(r, in.ClaimedBy)
 	review, provisional, err := s.claimReview(r.Context(), r.PathValue("id"), record.Hold{Actor: actor, Lease: s.Lease, Force: in.Force})
 	if err != nil {
@@ -364,52 +292,36 @@ func (s *Server) claim(r *http.Request) (any, error) {
 	return claimedJSON{summary(review.Summary()), string(review.Claim.ID), provisional}, nil
 }
 
-func (s *Server) release(r *http.Request) (any, error) {
-	in, err := readStep[struct {
-		ClaimedBy string      `json:"claimedBy"`
-		Claim     gitstore.ID `json:"claim"` // only while it stands
-		Force     bool        `json:"force"`
-	}](r)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) release(r *http.Request, in struct {
+	ClaimedBy string      `json:"claimedBy"`
+	Claim     gitstore.ID `json:"claim"` // only while it stands
+	Force     bool        `json:"force"`
+}) (any, error) {
 	actor := s.actor(r, in.ClaimedBy)
 	return s.moved(s.releaseReview(r.Context(), r.PathValue("id"), record.Hold{Actor: actor, Force: in.Force, Claim: in.Claim}))
 }
 
-func (s *Server) resolve(r *http.Request) (any, error) {
-	in, err := readStep[struct {
-		ResolvedBy string      `json:"resolvedBy"`
-		Note       string      `json:"note"`
-		Claim      gitstore.ID `json:"claim"` // only while it stands
-		Force      bool        `json:"force"`
-	}](r)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) resolve(r *http.Request, in struct {
+	ResolvedBy string      `json:"resolvedBy"`
+	Note       string      `json:"note"`
+	Claim      gitstore.ID `json:"claim"` // only while it stands
+	Force      bool        `json:"force"`
+}) (any, error) {
 	actor := s.actor(r, in.ResolvedBy)
 	return s.moved(s.resolveReview(r.Context(), r.PathValue("id"), record.Hold{Actor: actor, Force: in.Force, Claim: in.Claim}, in.Note))
 }
 
-func (s *Server) cancel(r *http.Request) (any, error) {
-	in, err := readStep[struct {
-		CancelledBy string `json:"cancelledBy"`
-		Note        string `json:"note"`
-	}](r)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) cancel(r *http.Request, in struct {
+	CancelledBy string `json:"cancelledBy"`
+	Note        string `json:"note"`
+}) (any, error) {
 	actor := s.actor(r, in.CancelledBy)
 	return s.moved(s.Store.CancelReview(r.Context(), r.PathValue("id"), actor, in.Note))
 }
 
-func (s *Server) reopen(r *http.Request) (any, error) {
-	in, err := readStep[struct {
-		ReopenedBy string `json:"reopenedBy"`
-	}](r)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) reopen(r *http.Request, in struct {
+	ReopenedBy string `json:"reopenedBy"`
+}) (any, error) {
 	actor := s.actor(r, in.ReopenedBy)
 	return s.moved(s.reopenReview(r.Context(), r.PathValue("id"), actor))
 }
@@ -429,23 +341,21 @@ type okJSON struct {
 }
 
 // answer records what became of one finding or comment.
-func (s *Server) answer(r *http.Request) (any, error) {
-	in, err := readJSON[struct {
-		Finding    string `json:"finding"`
-		Answer     string `json:"answer"` // fixed, refuted or deferred
-		Commit     string `json:"commit"`
-		Reason     string `json:"reason"`
-		AnsweredBy string `json:"answeredBy"`
-		Force      bool   `json:"force"`
-	}](r)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) answer(r *http.Request, in struct {
+	Finding    string `json:"finding"`
+	Answer     string `json:"answer"` // fixed, refuted or deferred
+	Commit     string `json:"commit"`
+	Reason     string `json:"reason"`
+	AnsweredBy string `json:"answeredBy"`
+	Force      bool   `json:"force"`
+}) (any, error) {
 	given := record.Answer{Finding: in.Finding, Kind: record.AnswerKind(in.Answer), Reason: strings.TrimSpace(in.Reason)}
 	if in.Commit != "" {
-		if given.Commit, err = s.repo.Resolve(r.Context(), in.Commit); err != nil {
+		commit, err := s.repo.Resolve(r.Context(), in.Commit)
+		if err != nil {
 			return nil, badRequest("commit %q: %v", in.Commit, err)
 		}
+		given.Commit = commit
 	}
 	given.Actor = s.actor(r, in.AnsweredBy)
 	review, err := s.answerFinding(r.Context(), r.PathValue("id"), given, in.Force)

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"git-runr/loop/safetext"
+	"git-runr/loop/syntax"
 )
 
 // maxShown is how much of one line is shown at once, in bytes. The rest of a longer one,
@@ -17,7 +18,7 @@ const maxShown = 16 << 10
 // emphasised, and whatever cannot be seen or would reorder the line spelled out.
 // Nothing but fixed tags surrounds the escaped text. What is behind the fold has no
 // colours, and the fold is open where the mark reaches into it.
-func codeHTML(line string, toks []token, mark [2]int) template.HTML {
+func codeHTML(line string, toks []syntax.Token, mark [2]int) template.HTML {
 	var b strings.Builder
 	shown := cutLine(line)
 	b.Grow(len(line) + 32*len(toks))
@@ -35,10 +36,10 @@ func codeHTML(line string, toks []token, mark [2]int) template.HTML {
 }
 
 // writeLine writes text with its tokens and its mark.
-func writeLine(b *strings.Builder, text string, toks []token, mark [2]int) {
+func writeLine(b *strings.Builder, text string, toks []syntax.Token, mark [2]int) {
 	begin := 0
-	for _, t := range append(toks[:len(toks):len(toks)], token{end: len(text), kind: plainText}) {
-		end := min(t.end, len(text))
+	for _, t := range append(toks[:len(toks):len(toks)], syntax.Token{End: len(text)}) {
+		end := min(t.End, len(text))
 		for begin < end {
 			next := end
 			for _, bound := range mark {
@@ -46,7 +47,7 @@ func writeLine(b *strings.Builder, text string, toks []token, mark [2]int) {
 					next = bound
 				}
 			}
-			writePiece(b, text[begin:next], t.kind, mark[0] <= begin && next <= mark[1])
+			writePiece(b, text[begin:next], t.Kind, mark[0] <= begin && next <= mark[1])
 			begin = next
 		}
 	}
@@ -66,17 +67,17 @@ func cutLine(line string) string {
 
 // writePiece writes text of one kind. Strings and comments are isolated, so that
 // right-to-left letters in them do not move what stands beside them.
-func writePiece(b *strings.Builder, text string, kind tokenKind, marked bool) {
+func writePiece(b *strings.Builder, text string, kind syntax.Kind, marked bool) {
 	if marked {
 		b.WriteString("<mark>")
 	}
-	if kind != plainText {
+	if kind != syntax.Plain {
 		b.WriteString(`<span class="`)
 		b.WriteByte(byte(kind))
 		b.WriteString(`">`)
 	}
 	writeVisible(b, text)
-	if kind != plainText {
+	if kind != syntax.Plain {
 		b.WriteString("</span>")
 	}
 	if marked {

@@ -2,7 +2,6 @@ package web
 
 import (
 	"cmp"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"net/url"
@@ -12,7 +11,6 @@ import (
 	"sync"
 
 	"git-runr/gitstore"
-	"git-runr/loop/record"
 )
 
 // comparison is two trees and where the page shows what differs between them.
@@ -122,12 +120,8 @@ func modeName(mode string) string {
 // generated reports whether a file is written by a tool, by its name.
 func generated(name string) bool {
 	base := path.Base(name)
-	for _, end := range []string{".lock", "-lock.json", "-lock.yaml", "-shrinkwrap.json", ".min.js", ".min.css", ".snap", ".lockb", ".map", ".pb.go"} {
-		if strings.HasSuffix(base, end) {
-			return true
-		}
-	}
-	return base == "go.sum"
+	ends := []string{".lock", "-lock.json", "-lock.yaml", "-shrinkwrap.json", ".min.js", ".min.css", ".snap", ".lockb", ".map", ".pb.go"}
+	return base == "go.sum" || slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(base, end) })
 }
 
 // fileList is the files of a comparison.
@@ -176,25 +170,6 @@ func (c *listCache) put(key string, list *fileList) {
 	}
 }
 
-// list is the files that differ, in git's order.
-func (p *pages) list(ctx context.Context, c comparison) (*fileList, error) {
-	key := strings.Join(append([]string{string(c.from), string(c.to)}, c.paths...), "\x00")
-	if list := p.lists.get(key); list != nil {
-		return list, nil
-	}
-	stats, err := p.repo.DiffStat(ctx, gitstore.DiffSpec{From: c.from, To: c.to, Paths: c.paths})
-	if err != nil {
-		return nil, err
-	}
-	changes, err := p.repo.Changed(ctx, c.from, c.to)
-	if err != nil {
-		return nil, err
-	}
-	list := newFileList(stats, changes)
-	p.lists.put(key, list)
-	return list, nil
-}
-
 func newFileList(stats []gitstore.FileStat, changes []gitstore.Change) *fileList {
 	list := &fileList{byPath: map[string]int{}}
 	known := map[string]gitstore.Change{}
@@ -220,11 +195,4 @@ func newFileList(stats []gitstore.FileStat, changes []gitstore.Change) *fileList
 		}
 	}
 	return list
-}
-
-// reviewComparison is the change that a review is about.
-func (p *pages) reviewComparison(ctx context.Context, review record.Review) (comparison, error) {
-	subject := review.Request.Subject
-	from, err := p.Store.ComparedWith(ctx, subject)
-	return comparison{from: from, to: subject.Tree, paths: subject.Paths, base: "/review/" + review.ID}, err
 }

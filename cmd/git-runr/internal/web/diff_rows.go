@@ -8,58 +8,60 @@ import (
 
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
+	"git-runr/loop/syntax"
+	"git-runr/loop/unidiff"
 )
 
 // rowMaker makes the rows of one file.
 type rowMaker struct {
 	split, crlf bool
-	tokens      map[place][]token
+	tokens      map[place][]syntax.Token
 	notes       remarksAt
 	shown       map[place]bool // which of notes have found their row
 }
 
-func (m *rowMaker) hunk(h hunk) hunkView {
-	v := hunkView{Header: h.header(), Rest: safetext.Line(h.section)}
-	marks := h.marks()
+func (m *rowMaker) hunk(h unidiff.Hunk) hunkView {
+	v := hunkView{Header: hunkHeader(h), Rest: safetext.Line(strings.TrimSpace(h.Section))}
+	marks := marksOf(h)
 	if m.split {
-		for _, row := range h.splitRows() {
+		for _, row := range splitRows(h) {
 			v.Rows = append(v.Rows, m.splitRow(h, row, marks))
 		}
 		return v
 	}
-	for i, l := range h.lines {
-		row := rowView{Old: l.old, New: l.new, Right: m.cell(l, marks[i])}
-		row.Notes = m.notesOn(l.old, l.new)
+	for i, l := range h.Lines {
+		row := rowView{Old: l.Old, New: l.New, Right: m.cell(l, marks[i])}
+		row.Notes = m.notesOn(l.Old, l.New)
 		v.Rows = append(v.Rows, row)
 	}
 	return v
 }
 
-func (h hunk) header() string {
-	return fmt.Sprintf("@@ -%d,%d +%d,%d @@", h.oldStart, h.oldCount, h.newStart, h.newCount)
+func hunkHeader(h unidiff.Hunk) string {
+	return fmt.Sprintf("@@ -%d,%d +%d,%d @@", h.OldStart, h.OldCount, h.NewStart, h.NewCount)
 }
 
-// marks are the parts of lines that differ from their partner's, by index.
-func (h hunk) marks() map[int][2]int {
+// marksOf are the parts of lines that differ from their partner's, by index.
+func marksOf(h unidiff.Hunk) map[int][2]int {
 	marks := map[int][2]int{}
-	for i, j := range h.pairs() {
-		if h.lines[i].kind != '-' {
+	for i, j := range pairs(h) {
+		if h.Lines[i].Kind != '-' {
 			continue
 		}
-		if a, b, ok := changedPart(h.lines[i].text, h.lines[j].text); ok {
+		if a, b, ok := changedPart(h.Lines[i].Text, h.Lines[j].Text); ok {
 			marks[i], marks[j] = a, b
 		}
 	}
 	return marks
 }
 
-func (m *rowMaker) splitRow(h hunk, row splitRow, marks map[int][2]int) rowView {
+func (m *rowMaker) splitRow(h unidiff.Hunk, row splitRow, marks map[int][2]int) rowView {
 	v := rowView{Left: cellView{Class: "e"}, Right: cellView{Class: "e"}}
 	if row.left >= 0 {
-		v.Old, v.Left = h.lines[row.left].old, m.cell(h.lines[row.left], marks[row.left])
+		v.Old, v.Left = h.Lines[row.left].Old, m.cell(h.Lines[row.left], marks[row.left])
 	}
 	if row.right >= 0 {
-		v.New, v.Right = h.lines[row.right].new, m.cell(h.lines[row.right], marks[row.right])
+		v.New, v.Right = h.Lines[row.right].New, m.cell(h.Lines[row.right], marks[row.right])
 	}
 	v.Notes = m.notesOn(v.Old, v.New)
 	return v
@@ -103,19 +105,50 @@ func (m *rowMaker) left(more bool) []remark {
 }
 
 // cell is one line. A carriage return is shown where not all lines have one.
-func (m *rowMaker) cell(l diffLine, mark [2]int) cellView {
-	v := cellView{Class: "x", Mark: " ", NoEOL: l.noEOL}
-	at := place{record.SideNew, l.new}
-	switch l.kind {
+func (m *rowMaker) cell(l unidiff.Line, mark [2]int) cellView {
+	v := cellView{Class: "x", Mark: " ", NoEOL: l.NoEOL}
+	at := place{record.SideNew, l.New}
+	switch l.Kind {
 	case '+':
 		v.Class, v.Mark = "a", "+"
 	case '-':
-		v.Class, v.Mark, at = "d", "−", place{record.SideOld, l.old}
+		v.Class, v.Mark, at = "d", "−", place{record.SideOld, l.Old}
 	}
-	line, carriage := strings.CutSuffix(l.text, "\r")
+	line, carriage := strings.CutSuffix(l.Text, "\r")
 	v.Code = codeHTML(line, m.tokens[at], mark)
 	if carriage && !m.crlf {
 		v.Code += template.HTML(`<span class="iv">\x0d</span>`)
 	}
 	return v
+}
+
+// hunkView is a hunk as rows of a table.
+type hunkView struct {
+	Header string // ranges, as git writes them
+	Rest   string // the function they are in
+	Rows   []rowView
+}
+
+// rowView is one row. In the unified view Right is the line, whichever side it is of.
+type rowView struct {
+	Old, New    int // line numbers, 0 for none
+	Left, Right cellView
+	Notes       []remark
+}
+
+// cellView is one line of code. Class is a for added, d for removed, x for neither
+// and e for no line at all.
+type cellView struct {
+	Class, Mark string
+	Code        template.HTML
+	NoEOL       bool
+}
+
+// remarksAt are the remarks on a file by side and last line; those on the whole file
+// are at line 0.
+type remarksAt map[place][]remark
+
+type place struct {
+	side record.Side
+	line int
 }

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"fmt"
 	"html"
 	"regexp"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"git-runr/loop/safetext"
+	"git-runr/loop/syntax"
 )
 
 const samplePatch = `diff --git a/f b/f
@@ -24,72 +24,15 @@ index 1..2 100644
 +3
 +three and a half
  four
-@@ -9 +10 @@
--last
-\ No newline at end of file
-+last
-diff --git a/g b/g
-new file mode 100644
---- /dev/null
-+++ b/g
-@@ -0,0 +1 @@
-+diff --git a/x b/x
 `
 
-func TestSplitPatch(t *testing.T) {
-	parts := splitPatch([]byte(samplePatch))
-	if len(parts) != 2 || !strings.HasPrefix(string(parts[1]), "diff --git a/g b/g\n") || string(slices.Concat(parts...)) != samplePatch {
-		t.Fatalf("%q", parts)
-	}
-	if parts := splitPatch(nil); parts != nil {
-		t.Errorf("%q", parts)
-	}
-}
-
-// outline is the lines of hunks as kind, old and new number and text.
-func outline(hunks []hunk) (lines []string) {
-	for _, h := range hunks {
-		for _, l := range h.lines {
-			lines = append(lines, fmt.Sprintf("%c %d %d %s %v", l.kind, l.old, l.new, l.text, l.noEOL))
-		}
-	}
-	return lines
-}
-
-func TestParseHunks(t *testing.T) {
-	parts := splitPatch([]byte(samplePatch))
-	hunks, err := parseHunks(parts[0])
-	if err != nil || len(hunks) != 2 || hunks[0].section != "func f()" || hunks[1].header() != "@@ -9,1 +10,1 @@" {
-		t.Fatalf("%+v, %v", hunks, err)
-	}
-	want := []string{
-		"  1 1 one false", "- 2 0 two false", "- 3 0 three false", "+ 0 2 2 false", "+ 0 3 3 false", "+ 0 4 three and a half false",
-		"  4 5 four false", "- 9 0 last true", "+ 0 10 last false",
-	}
-	if got := outline(hunks); !slices.Equal(got, want) {
-		t.Errorf("got  %q\nwant %q", got, want)
-	}
-	hunks, err = parseHunks(parts[1])
-	if got := outline(hunks); err != nil || !slices.Equal(got, []string{"+ 0 1 diff --git a/x b/x false"}) {
-		t.Errorf("%q, %v", got, err)
-	}
-	for _, bad := range []string{"@@ -1 +1\n", "@@ -1 +x @@\n", "@@ -1 +1 @@\n+a\n+b\n", "@@ -1 +1 @@\nxx\n", "@@ -0,0 +1 @@\n+a\nb\n"} {
-		if _, err := parseHunks([]byte(bad)); err == nil {
-			t.Errorf("%q is read", bad)
-		}
-	}
-	if hunks, err := parseHunks([]byte("@@ -1,3 +1,3 @@\n a\n-b\n")); err != nil || len(outline(hunks)) != 2 {
-		t.Errorf("a cut patch: %v, %v", outline(hunks), err)
-	}
-}
-
 func TestSplitRows(t *testing.T) {
-	hunks, err := parseHunks(splitPatch([]byte(samplePatch))[0])
+	files, err := filesOf([]byte(samplePatch))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []splitRow{{0, 0}, {1, 3}, {2, 4}, {-1, 5}, {6, 6}}
-	if got := hunks[0].splitRows(); !slices.Equal(got, want) {
+	if got := splitRows(files[0].Hunks[0]); !slices.Equal(got, want) {
 		t.Errorf("got  %v\nwant %v", got, want)
 	}
 }
@@ -113,7 +56,7 @@ func TestChangedPart(t *testing.T) {
 
 func TestCodeHTML(t *testing.T) {
 	line := "a <b> := \"x\u202ey\" // &"
-	toks := newScanner(languageOf("a.go")).line(line)
+	toks := syntax.NewScanner(syntax.Coloured("a.go")).Line(line)
 	want := `a &lt;<mark>b</mark>&gt; := <span class="s">&#34;x<span class="iv">\u{202e}</span>y&#34;</span> <span class="c">// &amp;</span>`
 	if got := string(codeHTML(line, toks, [2]int{3, 4})); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
@@ -147,7 +90,7 @@ func FuzzCodeHTML(f *testing.F) {
 		if len(line) > maxShown || from < 0 || to < from || to > len(line) || inside(from) || inside(to) {
 			return
 		}
-		code := string(codeHTML(line, newScanner(languageOf("a.js")).line(line), [2]int{from, to}))
+		code := string(codeHTML(line, syntax.NewScanner(syntax.Coloured("a.js")).Line(line), [2]int{from, to}))
 		bare := anyTag.ReplaceAllString(code, "")
 		if strings.ContainsAny(bare, `<>"'`) {
 			t.Fatalf("%q becomes %s", line, code)
@@ -165,20 +108,20 @@ func FuzzCodeHTML(f *testing.F) {
 // each of the old.
 func FuzzRows(f *testing.F) {
 	f.Add(samplePatch)
-	f.Add("@@ -1,2 +1,3 @@\n-a\n-b\n+c\n+d\n+e\n\\ No newline at end of file\n")
+	f.Add("diff --git a/f b/f\n@@ -1,2 +1,3 @@\n-a\n-b\n+c\n+d\n+e\n\\ No newline at end of file\n")
 	f.Fuzz(func(t *testing.T, patch string) {
-		hunks, err := parseHunks([]byte(patch))
+		files, err := filesOf([]byte(patch))
 		if err != nil {
 			return
 		}
-		for _, h := range hunks {
+		for _, h := range files.hunks() {
 			var old, new []int
-			for _, l := range h.lines {
-				if l.kind != '+' {
-					old = append(old, l.old)
+			for _, l := range h.Lines {
+				if l.Kind != '+' {
+					old = append(old, l.Old)
 				}
-				if l.kind != '-' {
-					new = append(new, l.new)
+				if l.Kind != '-' {
+					new = append(new, l.New)
 				}
 			}
 			for _, split := range []bool{false, true} {

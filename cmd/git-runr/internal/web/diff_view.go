@@ -3,7 +3,7 @@ package web
 import (
 	"bytes"
 	"context"
-	"html/template"
+	"errors"
 	"net/http"
 	"path"
 	"slices"
@@ -12,6 +12,8 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/loop/record"
+	"git-runr/loop/syntax"
+	"git-runr/loop/unidiff"
 )
 
 // Bounds of what one answer shows, so that no change makes the server or the
@@ -53,38 +55,7 @@ type fileView struct {
 // when it comes into sight, and is no more than a line until then.
 func (v fileView) Shown() bool { return v.Load == "" || v.Folded != "" }
 
-// hunkView is a hunk as rows of a table.
-type hunkView struct {
-	Header string // ranges, as git writes them
-	Rest   string // the function they are in
-	Rows   []rowView
-}
-
-// rowView is one row. In the unified view Right is the line, whichever side it is of.
-type rowView struct {
-	Old, New    int // line numbers, 0 for none
-	Left, Right cellView
-	Notes       []remark
-}
-
-// cellView is one line of code. Class is a for added, d for removed, x for neither
-// and e for no line at all.
-type cellView struct {
-	Class, Mark string
-	Code        template.HTML
-	NoEOL       bool
-}
-
 type imageView struct{ Label, URL string }
-
-// remarksAt are the remarks on a file by side and last line; those on the whole file
-// are at line 0.
-type remarksAt map[place][]remark
-
-type place struct {
-	side record.Side
-	line int
-}
 
 // viewOptions say how files are shown.
 type viewOptions struct {
@@ -124,7 +95,7 @@ func (p *pages) fileViews(ctx context.Context, c comparison, list []changedFile,
 		patch, ok := patches[i]
 		switch {
 		case !ok: // the patches before it filled what one answer takes
-		case len(patch) > foldBytes:
+		case patch.size() > foldBytes:
 			views[i].Folded = "long lines"
 		default:
 			views[i].Load = ""
@@ -161,10 +132,40 @@ func (p *pages) newFileView(c comparison, f changedFile, o viewOptions) fileView
 	return v
 }
 
+// patch is what git says of one file: more than one file where its type changed.
+type patch []unidiff.File
+
+// filesOf reads text as far as it goes: what is cut off keeps the lines that are there.
+func filesOf(text []byte) (patch, error) {
+	var files patch
+	for f, err := range unidiff.Files(string(text)) {
+		if err != nil && !errors.Is(err, unidiff.ErrCutOff) {
+			return nil, err
+		}
+		files = append(files, f)
+	}
+	return files, nil
+}
+
+// size is in bytes.
+func (p patch) size() (n int) {
+	for _, f := range p {
+		n += len(f.Text)
+	}
+	return n
+}
+
+func (p patch) hunks() (all []unidiff.Hunk) {
+	for _, f := range p {
+		all = append(all, f.Hunks...)
+	}
+	return all
+}
+
 // patches are those of the files with the given indexes, as far as one answer takes
 // them. A symbolic link that became a file is two patches.
-func (p *pages) patches(ctx context.Context, c comparison, list []changedFile, now []int) (map[int][]byte, error) {
-	found := map[int][]byte{}
+func (p *pages) patches(ctx context.Context, c comparison, list []changedFile, now []int) (map[int]patch, error) {
+	found := map[int]patch{}
 	if len(now) == 0 {
 		return found, nil
 	}
@@ -176,7 +177,10 @@ func (p *pages) patches(ctx context.Context, c comparison, list []changedFile, n
 	if err != nil {
 		return nil, err
 	}
-	parts := splitPatch(all)
+	parts, err := filesOf(all)
+	if err != nil {
+		return nil, err
+	}
 	if truncated && len(parts) > 0 {
 		parts = parts[:len(parts)-1]
 	}
@@ -188,7 +192,7 @@ func (p *pages) patches(ctx context.Context, c comparison, list []changedFile, n
 		if take > len(parts) {
 			break
 		}
-		found[i] = slices.Concat(parts[:take]...)
+		found[i] = parts[:take]
 		parts = parts[take:]
 	}
 	if len(parts) > 0 && !truncated {
@@ -199,14 +203,16 @@ func (p *pages) patches(ctx context.Context, c comparison, list []changedFile, n
 
 // patchEach asks for one patch at a time, where git sees other files in all than in
 // the one.
-func (p *pages) patchEach(ctx context.Context, c comparison, list []changedFile, now []int) (map[int][]byte, error) {
-	found := map[int][]byte{}
+func (p *pages) patchEach(ctx context.Context, c comparison, list []changedFile, now []int) (map[int]patch, error) {
+	found := map[int]patch{}
 	for _, i := range now {
-		patch, _, err := p.repo.Diff(ctx, gitstore.DiffSpec{From: c.from, To: c.to, Paths: list[i].pathspecs(), MaxBytes: maxPatch})
+		text, _, err := p.repo.Diff(ctx, gitstore.DiffSpec{From: c.from, To: c.to, Paths: list[i].pathspecs(), MaxBytes: maxPatch})
 		if err != nil {
 			return nil, err
 		}
-		found[i] = patch
+		if found[i], err = filesOf(text); err != nil {
+			return nil, err
+		}
 	}
 	return found, nil
 }
@@ -215,7 +221,11 @@ func (p *pages) patchEach(ctx context.Context, c comparison, list []changedFile,
 func (p *pages) oneFile(ctx context.Context, c comparison, f changedFile, o viewOptions) (fileView, error) {
 	v := p.newFileView(c, f, o)
 	spec := gitstore.DiffSpec{From: c.from, To: c.to, Paths: f.pathspecs(), MaxBytes: maxPatch, Context: o.context}
-	patch, cut, err := p.repo.Diff(ctx, spec)
+	text, cut, err := p.repo.Diff(ctx, spec)
+	if err != nil {
+		return v, err
+	}
+	patch, err := filesOf(text)
 	if err != nil {
 		return v, err
 	}
@@ -228,20 +238,13 @@ func (p *pages) oneFile(ctx context.Context, c comparison, f changedFile, o view
 }
 
 // fill puts the rows of patch into the view.
-func (p *pages) fill(ctx context.Context, c comparison, v *fileView, patch []byte, sizes fileSizes, o viewOptions) error {
+func (p *pages) fill(ctx context.Context, c comparison, v *fileView, patch patch, sizes fileSizes, o viewOptions) error {
 	if v.Binary {
 		if v.Images = images(c, v.changedFile); v.Images == nil {
 			v.Note = "Binary file: nothing to show"
 		}
 	}
-	var hunks []hunk
-	for _, part := range splitPatch(patch) {
-		read, err := parseHunks(part)
-		if err != nil {
-			return err
-		}
-		hunks = append(hunks, read...)
-	}
+	hunks := patch.hunks()
 	if len(hunks) == 0 && !v.Binary {
 		v.Note = "No lines changed"
 		if v.Status == "A" || v.Status == "D" {
@@ -277,16 +280,16 @@ func (p *pages) fill(ctx context.Context, c comparison, v *fileView, patch []byt
 
 // window is the part of hunks that one answer shows, and how many lines there are
 // before what comes next, 0 at the end. A hunk is cut where it must be.
-func window(hunks []hunk, skip int) (shown []hunk, next int) {
+func window(hunks []unidiff.Hunk, skip int) (shown []unidiff.Hunk, next int) {
 	at, end := 0, skip+rowsShown
 	for _, h := range hunks {
-		from, to := max(0, skip-at), min(len(h.lines), end-at)
+		from, to := max(0, skip-at), min(len(h.Lines), end-at)
 		if from < to {
 			part := h
-			part.lines = h.lines[from:to]
+			part.Lines = h.Lines[from:to]
 			shown = append(shown, part)
 		}
-		at += len(h.lines)
+		at += len(h.Lines)
 	}
 	if at > end {
 		next = end
@@ -295,10 +298,10 @@ func window(hunks []hunk, skip int) (shown []hunk, next int) {
 }
 
 // allCRLF reports whether every line ends in CR LF, so that none needs a mark.
-func allCRLF(hunks []hunk) bool {
+func allCRLF(hunks []unidiff.Hunk) bool {
 	for _, h := range hunks {
-		for _, l := range h.lines {
-			if !strings.HasSuffix(l.text, "\r") && !l.noEOL {
+		for _, l := range h.Lines {
+			if !strings.HasSuffix(l.Text, "\r") && !l.NoEOL {
 				return false
 			}
 		}
@@ -364,9 +367,9 @@ func (p *pages) raw(w http.ResponseWriter, r *http.Request, c comparison) error 
 // tokensOf are the tokens of the lines that hunks show, by side and number. They are
 // found in the whole file where that is small enough: a line in the middle does not
 // tell whether it is inside a comment.
-func (p *pages) tokensOf(ctx context.Context, c comparison, f changedFile, hunks []hunk, sizes fileSizes) (map[place][]token, error) {
-	tokens := map[place][]token{}
-	lang := languageOf(f.Path)
+func (p *pages) tokensOf(ctx context.Context, c comparison, f changedFile, hunks []unidiff.Hunk, sizes fileSizes) (map[place][]syntax.Token, error) {
+	tokens := map[place][]syntax.Token{}
+	lang := syntax.Coloured(f.Path)
 	if lang == nil || len(hunks) == 0 {
 		return tokens, nil
 	}
@@ -411,29 +414,29 @@ func (p *pages) sizes(ctx context.Context, c comparison, list []changedFile, now
 	return fileSizes{record.SideOld: old, record.SideNew: new}, err
 }
 
-// number is the line's on a side, 0 when that does not have it.
-func (l diffLine) number(side record.Side) int {
+// numberOf is the line's on a side, 0 when that does not have it.
+func numberOf(l unidiff.Line, side record.Side) int {
 	if side == record.SideOld {
-		return l.old
+		return l.Old
 	}
-	return l.new
+	return l.New
 }
 
 // scanWhole keeps the tokens of the lines that hunks show.
-func scanWhole(lang *language, whole []byte, side record.Side, hunks []hunk, tokens map[place][]token) {
+func scanWhole(lang *syntax.Language, whole []byte, side record.Side, hunks []unidiff.Hunk, tokens map[place][]syntax.Token) {
 	wanted, last := map[int]bool{}, 0
 	for _, h := range hunks {
-		for _, l := range h.lines {
-			wanted[l.number(side)] = true
-			last = max(last, l.number(side))
+		for _, l := range h.Lines {
+			wanted[numberOf(l, side)] = true
+			last = max(last, numberOf(l, side))
 		}
 	}
-	scan, number := newScanner(lang), 0
+	scan, number := syntax.NewScanner(lang), 0
 	for line := range bytes.Lines(whole) {
 		if number++; number > last {
 			return
 		}
-		found := scan.line(strings.TrimSuffix(string(line), "\n"))
+		found := scan.Line(strings.TrimSuffix(string(line), "\n"))
 		if wanted[number] {
 			tokens[place{side, number}] = slices.Clone(found)
 		}
@@ -441,13 +444,39 @@ func scanWhole(lang *language, whole []byte, side record.Side, hunks []hunk, tok
 }
 
 // scanHunks takes each hunk as if nothing were open before it.
-func scanHunks(lang *language, side record.Side, hunks []hunk, tokens map[place][]token) {
+func scanHunks(lang *syntax.Language, side record.Side, hunks []unidiff.Hunk, tokens map[place][]syntax.Token) {
 	for _, h := range hunks {
-		scan := newScanner(lang)
-		for _, l := range h.lines {
-			if n := l.number(side); n > 0 {
-				tokens[place{side, n}] = slices.Clone(scan.line(l.text))
+		scan := syntax.NewScanner(lang)
+		for _, l := range h.Lines {
+			if n := numberOf(l, side); n > 0 {
+				tokens[place{side, n}] = slices.Clone(scan.Line(l.Text))
 			}
 		}
 	}
+}
+
+// list is the files that differ, in git's order.
+func (p *pages) list(ctx context.Context, c comparison) (*fileList, error) {
+	key := strings.Join(append([]string{string(c.from), string(c.to)}, c.paths...), "\x00")
+	if list := p.lists.get(key); list != nil {
+		return list, nil
+	}
+	stats, err := p.repo.DiffStat(ctx, gitstore.DiffSpec{From: c.from, To: c.to, Paths: c.paths})
+	if err != nil {
+		return nil, err
+	}
+	changes, err := p.repo.Changed(ctx, c.from, c.to)
+	if err != nil {
+		return nil, err
+	}
+	list := newFileList(stats, changes)
+	p.lists.put(key, list)
+	return list, nil
+}
+
+// reviewComparison is the change that a review is about.
+func (p *pages) reviewComparison(ctx context.Context, review record.Review) (comparison, error) {
+	subject := review.Request.Subject
+	from, err := p.Store.ComparedWith(ctx, subject)
+	return comparison{from: from, to: subject.Tree, paths: subject.Paths, base: "/review/" + review.ID}, err
 }

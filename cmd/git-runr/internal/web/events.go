@@ -9,7 +9,6 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"sync"
 	"time"
 
 	"git-runr/gitstore"
@@ -17,10 +16,8 @@ import (
 )
 
 const (
-	maxListeners = 32
-	pollEvery    = 500 * time.Millisecond
-	beatEvery    = 15 * time.Second
-	sendTime     = 10 * time.Second // a listener that takes longer is gone
+	beatEvery = 15 * time.Second
+	sendTime  = 10 * time.Second // a listener that takes longer is gone
 )
 
 // Names of live updates: the first two are what existing clients wait for.
@@ -36,44 +33,6 @@ type updateJSON struct {
 	Name string   `json:"name"`
 	At   int64    `json:"at"`
 	IDs  []string `json:"ids,omitempty"` // of what changed; none: anything may have
-}
-
-// tipsCache spares listeners who look at the same time from reading the refs each.
-type tipsCache struct {
-	mu        sync.Mutex
-	at        time.Time
-	tips      gitstore.Tips
-	listeners int
-}
-
-func (c *tipsCache) read(ctx context.Context, repo *gitstore.Repo) (gitstore.Tips, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if time.Since(c.at) < pollEvery/2 {
-		return c.tips, nil
-	}
-	tips, err := repo.Tips(ctx)
-	if err == nil {
-		c.at, c.tips = time.Now(), tips
-	}
-	return tips, err
-}
-
-// join counts a listener; false when there are too many.
-func (c *tipsCache) join() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.listeners >= maxListeners {
-		return false
-	}
-	c.listeners++
-	return true
-}
-
-func (c *tipsCache) leave() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.listeners--
 }
 
 // events tells a listener what any process writes, until the listener goes. The id of

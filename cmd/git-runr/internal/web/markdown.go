@@ -17,6 +17,7 @@ import (
 	"github.com/yuin/goldmark/util"
 
 	"git-runr/loop/safetext"
+	"git-runr/loop/syntax"
 )
 
 // Limits of what is read as Markdown. What is beyond them is shown as it was
@@ -101,8 +102,8 @@ func nesting(line string) int {
 		rest := line[len(mark):]
 		switch {
 		case mark == "" && strings.HasPrefix(rest, ">"):
-		case mark == "" && len(rest) > 1 && strings.IndexByte("-+*", rest[0]) >= 0 && isBlank(rest[1]):
-		case mark != "" && len(rest) > 1 && strings.IndexByte(".)", rest[0]) >= 0 && isBlank(rest[1]):
+		case mark == "" && len(rest) > 1 && strings.IndexByte("-+*", rest[0]) >= 0 && strings.IndexByte(" 	", rest[1]) >= 0:
+		case mark != "" && len(rest) > 1 && strings.IndexByte(".)", rest[0]) >= 0 && strings.IndexByte(" 	", rest[1]) >= 0:
 		default:
 			return depth
 		}
@@ -233,7 +234,7 @@ func renderFenced(w util.BufWriter, source []byte, node ast.Node, entering bool)
 		q, _ := quoted.(quotedLines)
 		written = suggestionHTML(q, lines)
 	} else {
-		written = `<pre class="code"><code>` + codeLinesHTML(languageNamed(string(block.Language(source))), lines) + "</code></pre>\n"
+		written = `<pre class="code"><code>` + codeLinesHTML(syntax.Named(string(block.Language(source))), lines) + "</code></pre>\n"
 	}
 	_, err := w.WriteString(written)
 	return ast.WalkSkipChildren, err
@@ -248,11 +249,11 @@ func blockLines(block *ast.FencedCodeBlock, source []byte) []string {
 	return lines
 }
 
-func codeLinesHTML(lang *language, lines []string) string {
+func codeLinesHTML(lang *syntax.Language, lines []string) string {
 	var b strings.Builder
-	scan := newScanner(lang)
+	scan := syntax.NewScanner(lang)
 	for _, line := range lines {
-		b.WriteString(string(codeHTML(line, scan.line(line), [2]int{})))
+		b.WriteString(string(codeHTML(line, scan.Line(line), [2]int{})))
 		b.WriteByte('\n')
 	}
 	return b.String()
@@ -267,12 +268,12 @@ func suggestionHTML(q quotedLines, lines []string) string {
 	for tail < len(q.lines)-head && tail < len(lines)-head && q.lines[len(q.lines)-1-tail] == lines[len(lines)-1-tail] {
 		tail++
 	}
-	lang := languageOf(q.file)
+	lang := syntax.Coloured(q.file)
 	var b strings.Builder
 	b.WriteString(`<div class="suggestion"><p class="cap">Suggested change</p><table class="diff"><tbody>`)
 	row := func(class, mark, label, line string) {
 		b.WriteString(`<tr class="` + class + `"><td class="mk"><span class="vh">` + label + `</span>` + mark + `</td><td class="code">`)
-		b.WriteString(string(codeHTML(line, newScanner(lang).line(line), [2]int{})))
+		b.WriteString(string(codeHTML(line, syntax.NewScanner(lang).Line(line), [2]int{})))
 		b.WriteString("</td></tr>")
 	}
 	for _, line := range q.lines[:head] {

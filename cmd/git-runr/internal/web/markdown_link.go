@@ -7,6 +7,8 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
 	mdtext "github.com/yuin/goldmark/text"
+
+	"git-runr/loop/syntax"
 )
 
 // bareLinks makes links of addresses that stand in the text.
@@ -92,7 +94,7 @@ func findAddress(s string) (from, to int) {
 		from = at + i
 		at = from + len("http")
 		rest, ok := strings.CutPrefix(strings.TrimPrefix(s[at:], "s"), "://")
-		if !ok || from > 0 && isWordByte(s[from-1]) {
+		if !ok || from > 0 && syntax.IsWordByte(s[from-1]) {
 			continue
 		}
 		if to = len(s) - len(rest) + addressEnd(rest); to > len(s)-len(rest) {

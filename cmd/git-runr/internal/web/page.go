@@ -12,6 +12,7 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -29,41 +30,6 @@ var files embed.FS
 type pages struct {
 	*Server
 	lists listCache
-}
-
-// pageRoutes adds the pages to mux. Nothing that is asked for with GET changes state.
-func (s *Server) pageRoutes(mux *http.ServeMux) {
-	p := &pages{Server: s}
-	for pattern, handle := range map[string]func(http.ResponseWriter, *http.Request) error{
-		"GET /{$}":                   p.inbox,
-		"GET /review":                p.inbox,
-		"GET /review/{id}":           p.review,
-		"GET /review/{id}/diff":      p.reviewDiff,
-		"GET /review/{id}/file":      p.reviewFile,
-		"GET /review/{id}/raw":       p.reviewRaw,
-		"GET /review/{id}/comment":   p.commentForm,
-		"GET /review/{id}/remark":    p.remarkFragment,
-		"POST /review/{id}/preview":  p.preview,
-		"POST /review/{id}/comment":  p.postComment,
-		"POST /review/{id}/submit":   p.postSubmit,
-		"POST /review/{id}/viewed":   p.postViewed,
-		"POST /review/{id}/claim":    p.postState,
-		"POST /review/{id}/release":  p.postState,
-		"POST /review/{id}/resolve":  p.postState,
-		"POST /review/{id}/reopen":   p.postState,
-		"POST /review/{id}/cancel":   p.postState,
-		"POST /review/{id}/answer":   p.postAnswer,
-		"GET /runs":                  p.runs,
-		"GET /run/{id}":              p.run,
-		"GET /run/{id}/diff":         p.runDiff,
-		"GET /run/{id}/file":         p.runFile,
-		"GET /run/{id}/raw":          p.runRaw,
-		"GET /run/{id}/left/{event}": p.runLeft,
-	} {
-		mux.HandleFunc(pattern, p.handle(handle))
-	}
-	mux.HandleFunc("GET /assets/{name}", serveAsset)
-	mux.HandleFunc("/", p.handle(func(http.ResponseWriter, *http.Request) error { return errNoPage }))
 }
 
 var errNoPage = errors.New("there is no such page")
@@ -148,15 +114,10 @@ func (p *pages) page(r *http.Request, title, tab string) page {
 // preference is a setting that the browser remembers in a cookie, "" for none of known.
 func preference(r *http.Request, name string, known ...string) string {
 	cookie, err := r.Cookie("runr-" + name)
-	if err != nil {
+	if err != nil || !slices.Contains(known, cookie.Value) {
 		return ""
 	}
-	for _, k := range known {
-		if cookie.Value == k {
-			return k
-		}
-	}
-	return ""
+	return cookie.Value
 }
 
 // split reports whether diffs are wanted side by side: by the address, else as the

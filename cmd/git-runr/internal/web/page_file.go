@@ -8,6 +8,8 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/loop/record"
+	"git-runr/loop/syntax"
+	"git-runr/loop/unidiff"
 )
 
 // wholeView is the page of a whole file, on one side of a change.
@@ -76,18 +78,18 @@ func (p *pages) wholeRows(r *http.Request, v *wholeView, tree gitstore.ID, notes
 		return nil
 	}
 	skip, _ := strconv.Atoi(r.FormValue("skip")) // 0 unless it is a number
-	scan := newScanner(languageOf(v.Name))
+	scan := syntax.NewScanner(syntax.Coloured(v.Name))
 	crlf := bytes.Count(data, []byte("\r\n")) == bytes.Count(data, []byte("\n"))
 	v.Notes = notes[place{v.Side, 0}]
 	for raw := range bytes.Lines(data) {
 		v.Lines++
 		line := strings.TrimSuffix(string(raw), "\n")
-		tokens := scan.line(line)
+		tokens := scan.Line(line)
 		if v.Lines <= skip || v.Lines > skip+rowsShown {
 			continue
 		}
-		maker := rowMaker{crlf: crlf, tokens: map[place][]token{{record.SideNew, v.Lines}: tokens}}
-		row := rowView{Right: maker.cell(diffLine{kind: ' ', new: v.Lines, text: line}, [2]int{}), Notes: notes[place{v.Side, v.Lines}]}
+		maker := rowMaker{crlf: crlf, tokens: map[place][]syntax.Token{{record.SideNew, v.Lines}: tokens}}
+		row := rowView{Right: maker.cell(unidiff.Line{Kind: ' ', New: v.Lines, Text: line}, [2]int{}), Notes: notes[place{v.Side, v.Lines}]}
 		if v.Side == record.SideOld {
 			row.Old = v.Lines
 		} else {

@@ -9,9 +9,12 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
+
+	"git-runr/loop/safetext"
 )
 
 const (
@@ -95,8 +98,6 @@ func limited(next http.Handler) http.Handler {
 	})
 }
 
-const tooLarge = "the request is larger than 1 MiB"
-
 // sameOrigin refuses what pages of other origins send. Beside writes these are reads
 // that are no navigation: a page on another port of this machine would send our
 // cookie with them.
@@ -139,8 +140,6 @@ func (s *Server) authenticate(next http.Handler) http.Handler {
 		}
 	})
 }
-
-func isAPI(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/api/") }
 
 func (s *Server) authenticateAPI(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	token, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
@@ -270,33 +269,18 @@ func (s *Server) checkForm(w http.ResponseWriter, r *http.Request) bool {
 	return false
 }
 
-// refuse answers before any handler: as JSON to programs, as a page to people.
-func refuse(w http.ResponseWriter, r *http.Request, status int, message string) {
-	if isAPI(r) {
-		writeJSON(w, status, errorJSON{Error: message})
-		return
-	}
-	refusePage(w, status, http.StatusText(status), message)
-}
-
-// refusePage is a page that needs nothing else of the server.
-func refusePage(w http.ResponseWriter, status int, title, message string, commands ...string) {
-	var b strings.Builder
-	fmt.Fprintf(&b, "<p>%s</p>\n", html.EscapeString(message))
-	for _, command := range commands {
-		fmt.Fprintf(&b, "<pre><code>%s</code></pre>\n", html.EscapeString(command))
-	}
-	if status == http.StatusUnauthorized {
-		// From a link on another site the browser sends no strict cookie; from here it does.
-		b.WriteString("<p>Did you follow a link? <a href=\"\">Try again</a></p>\n")
-	}
-	writePage(w, status, title, "", b.String())
-}
-
-func writePage(w http.ResponseWriter, status int, title, head, body string) {
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(status)
-	fmt.Fprintf(w, "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n"+
-		"<meta name=\"color-scheme\" content=\"light dark\">\n%s\n<title>%s</title>\n<main>\n<h1>%s</h1>\n%s</main>\n</html>\n",
-		head, html.EscapeString(title), html.EscapeString(title), body)
+// observe counts and logs requests, and turns a panic into an answer. The log has no
+// queries: tokens stand there.
+func (s *Server) observe(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer s.begin()()
+		began, answer := time.Now(), &statusWriter{ResponseWriter: w}
+		defer func() {
+			if fault := recover(); fault != nil {
+				s.fault(answer, r, fmt.Errorf("%v\n%s", fault, debug.Stack()))
+			}
+			s.log("%s %s %d %s", r.Method, safetext.Line(r.URL.Path), answer.status, time.Since(began).Round(time.Millisecond))
+		}()
+		next.ServeHTTP(answer, r)
+	})
 }

@@ -70,3 +70,68 @@ func (s *Server) unclaimed(by record.Hold) func(record.Review, error) (record.Re
 		return review, err
 	}
 }
+
+// movedJSON is a review after a step, with the drafts that closing it left.
+type movedJSON struct {
+	summaryJSON
+	Drafts []record.KeptDraft `json:"drafts,omitempty"`
+}
+
+func (s *Server) moved(review record.Review, err error) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	return movedJSON{summary(review.Summary()), s.keptDrafts(review)}, nil
+}
+
+// keptDrafts are those of a review that is closed already: what cannot be read is no
+// failure of that.
+func (s *Server) keptDrafts(review record.Review) []record.KeptDraft {
+	kept, err := s.Store.KeptDrafts(review, s.Actor)
+	if err != nil {
+		s.log("review %s: %v", review.ID, err)
+	}
+	return kept
+}
+
+// summaryJSON is a review in a list: the names that existing clients know, then ours.
+type summaryJSON struct {
+	ID           string   `json:"id"`
+	Status       string   `json:"status"`
+	CreatedAt    *int64   `json:"createdAt"`
+	UpdatedAt    *int64   `json:"updatedAt"`
+	SubmittedAt  *int64   `json:"submittedAt"`
+	ClaimedAt    *int64   `json:"claimedAt"`
+	ClaimedBy    *string  `json:"claimedBy"`
+	ResolvedAt   *int64   `json:"resolvedAt"`
+	ResolvedBy   *string  `json:"resolvedBy"`
+	FileCount    int      `json:"fileCount"`
+	Files        []string `json:"files"` // at most ten
+	Message      string   `json:"message"`
+	CommentCount int      `json:"commentCount"`
+
+	ClaimedUntil *int64   `json:"claimedUntil"` // null: until it is released
+	Reviewer     string   `json:"reviewer"`
+	WaitingFor   []string `json:"waitingFor,omitempty"`
+	RequestedBy  string   `json:"requestedBy"`
+	Source       string   `json:"source"`
+	Kind         string   `json:"kind"` // commit, range, worktree or staged
+	Revision     string   `json:"revision"`
+	Commit       string   `json:"commit,omitempty"`
+	Title        string   `json:"title,omitempty"`
+	Outcome      string   `json:"outcome,omitempty"`
+	Verdict      string   `json:"verdict,omitempty"`
+	Failure      string   `json:"failure,omitempty"` // stop reason, when the reviewer could not be run
+}
+
+func summary(r record.ReviewSummary) summaryJSON {
+	return summaryJSON{
+		ID: r.ID, Status: string(r.Status), CreatedAt: millis(r.CreatedAt), UpdatedAt: millis(r.UpdatedAt),
+		SubmittedAt: millis(r.SubmittedAt), ClaimedAt: millis(r.ClaimedAt), ClaimedBy: text(r.ClaimedBy),
+		ResolvedAt: millis(r.ResolvedAt), ResolvedBy: text(r.ResolvedBy),
+		FileCount: len(r.Files), Files: append([]string{}, r.Files...), Message: r.Message, CommentCount: r.CommentCount,
+		ClaimedUntil: millis(r.ClaimedUntil), Reviewer: r.Reviewer, WaitingFor: r.Waiting, RequestedBy: r.RequestedBy, Source: r.Source,
+		Kind: string(r.Kind), Revision: r.Spec, Commit: string(r.Commit), Title: r.Title,
+		Outcome: string(r.Outcome), Verdict: string(r.Verdict), Failure: r.Failure,
+	}
+}

@@ -1,11 +1,13 @@
-// Package web serves the inbox of one repository on loopback: the endpoints of seed
-// 003 as JSON, and a page that reads without JavaScript. It calls the same methods of
+// Package web serves the inbox of one repository on loopback: endpoints as JSON, and a
+// page that reads without JavaScript. It calls the same methods of
 // loop as the command line and keeps no state of its own but who is logged in.
 package web
 
 import (
 	"context"
+	"fmt"
 	"net/http"
+	"sync"
 	"time"
 
 	"git-runr/gitstore"
@@ -51,10 +53,81 @@ type Server struct {
 	codes codes
 }
 
-// New is a server whose handlers are all there. See Handler for what stands before them.
-func New(c Config) *Server {
-	s := &Server{Config: c, repo: c.Store.Repo, mux: http.NewServeMux()}
-	s.apiRoutes(s.mux)
-	s.pageRoutes(s.mux)
-	return s
+// activity knows when somebody last asked for something.
+type activity struct {
+	mu     sync.Mutex
+	active int
+	last   time.Time
+}
+
+// begin notes that a request has begun; the result, that it has ended.
+func (a *activity) begin() (end func()) {
+	a.add(1)
+	return func() { a.add(-1) }
+}
+
+func (a *activity) add(n int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.active += n
+	a.last = time.Now()
+}
+
+// idleFor is how long nobody has asked for anything.
+func (a *activity) idleFor() time.Duration {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.active > 0 {
+		return 0
+	}
+	return time.Since(a.last)
+}
+
+func (s *Server) log(format string, args ...any) {
+	if s.Log != nil {
+		s.Log(fmt.Sprintf(format, args...))
+	}
+}
+
+const (
+	maxListeners = 32
+	pollEvery    = 500 * time.Millisecond
+)
+
+// tipsCache spares listeners who look at the same time from reading the refs each.
+type tipsCache struct {
+	mu        sync.Mutex
+	at        time.Time
+	tips      gitstore.Tips
+	listeners int
+}
+
+func (c *tipsCache) read(ctx context.Context, repo *gitstore.Repo) (gitstore.Tips, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if time.Since(c.at) < pollEvery/2 {
+		return c.tips, nil
+	}
+	tips, err := repo.Tips(ctx)
+	if err == nil {
+		c.at, c.tips = time.Now(), tips
+	}
+	return tips, err
+}
+
+// join counts a listener; false when there are too many.
+func (c *tipsCache) join() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.listeners >= maxListeners {
+		return false
+	}
+	c.listeners++
+	return true
+}
+
+func (c *tipsCache) leave() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.listeners--
 }

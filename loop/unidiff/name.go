@@ -1,34 +1,33 @@
-package builtin
+package unidiff
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
 )
 
-// fileHeader collects the lines between "diff --git" and the content.
-type fileHeader struct {
-	file    *File
-	oldName string // from "---", prefix removed; empty for /dev/null
-	newName string // from "+++"
-	moved   bool   // rename or copy lines gave both names
+// header collects the lines between "diff --git" and the content.
+type header struct {
+	File
+	created, deleted bool
+	oldName, newName string // from "---" and "+++", prefix removed; "" for /dev/null
 }
 
 // line takes one header line; known is false when it is not one.
-func (h *fileHeader) line(line string) (known bool, err error) {
-	f := h.file
+func (h *header) line(line string) (known bool, err error) {
 	for _, field := range []struct {
 		prefix string
 		set    func(value string) error
 	}{
-		{"old mode ", func(v string) error { f.OldMode = v; return nil }},
-		{"new mode ", func(v string) error { f.Mode = v; return nil }},
-		{"deleted file mode ", func(v string) error { f.Deleted, f.OldMode = true, v; return nil }},
-		{"new file mode ", func(v string) error { f.New, f.Mode = true, v; return nil }},
-		{"rename from ", h.movedFrom},
-		{"rename to ", h.movedTo},
-		{"copy from ", h.movedFrom},
-		{"copy to ", h.movedTo},
+		{"old mode ", func(v string) error { h.OldMode = v; return nil }},
+		{"new mode ", func(v string) error { h.NewMode = v; return nil }},
+		{"deleted file mode ", func(v string) error { h.deleted, h.OldMode = true, v; return nil }},
+		{"new file mode ", func(v string) error { h.created, h.NewMode = true, v; return nil }},
+		{"rename from ", func(v string) (err error) { h.Old, err = plainName(v); return err }},
+		{"rename to ", func(v string) (err error) { h.New, err = plainName(v); return err }},
+		{"copy from ", func(v string) (err error) { h.Old, err = plainName(v); return err }},
+		{"copy to ", func(v string) (err error) { h.New, err = plainName(v); return err }},
 		{"similarity index ", func(string) error { return nil }},
 		{"dissimilarity index ", func(string) error { return nil }},
 		{"index ", h.index},
@@ -42,45 +41,32 @@ func (h *fileHeader) line(line string) (known bool, err error) {
 	return false, nil
 }
 
-func (h *fileHeader) movedFrom(value string) (err error) {
-	h.file.OldPath, err = plainName(value)
-	return err
-}
-
-func (h *fileHeader) movedTo(value string) (err error) {
-	h.moved = true
-	h.file.Path, err = plainName(value)
-	return err
-}
-
 // index reads "old..new mode"; the mode stands there when it did not change.
-func (h *fileHeader) index(value string) error {
+func (h *header) index(value string) error {
 	if _, mode, ok := strings.Cut(value, " "); ok {
-		h.file.Mode, h.file.OldMode = mode, mode
+		h.OldMode, h.NewMode = mode, mode
 	}
 	return nil
 }
 
-// settleNames decides on the paths: the rename lines know best, then "---" and
-// "+++"; a change of mode, an empty or a binary file has only the first line.
-func (h *fileHeader) settleNames(header string) error {
-	f := h.file
-	if h.moved && f.OldPath != "" {
+// settleNames decides on the names: the rename lines know best, then "---" and "+++"; a
+// change of mode, an empty or a binary file has only the first line.
+func (h *header) settleNames(first string) (err error) {
+	if h.Old != "" && h.New != "" {
 		return nil
 	}
-	f.Path = h.newName
-	if f.Path == "" {
-		f.Path = h.oldName
-	}
-	if f.Path == "" {
-		name, err := headerName(header)
-		if err != nil {
+	name := cmp.Or(h.newName, h.oldName)
+	if name == "" {
+		if name, err = headerName(first); err != nil {
 			return err
 		}
-		f.Path = name
 	}
-	if !f.New {
-		f.OldPath = f.Path
+	h.Old, h.New = name, name
+	switch {
+	case h.created:
+		h.Old = ""
+	case h.deleted:
+		h.New = ""
 	}
 	return nil
 }
@@ -90,7 +76,7 @@ func (h *fileHeader) settleNames(header string) error {
 func headerName(header string) (string, error) {
 	first, second := header, ""
 	if strings.HasPrefix(header, `"`) {
-		name, rest, err := unquoteC(header)
+		name, rest, err := unquote(header)
 		if err != nil {
 			return "", err
 		}
@@ -104,7 +90,7 @@ func headerName(header string) (string, error) {
 	old, ok := strings.CutPrefix(first, "a/")
 	name, ok2 := strings.CutPrefix(second, "b/")
 	if !ok || !ok2 || old != name || name == "" {
-		return "", fmt.Errorf("no path in %q: it needs the prefixes a/ and b/", clip(header, 80))
+		return "", fmt.Errorf("no path in %.80q: it needs the prefixes a/ and b/", header)
 	}
 	return name, nil
 }
@@ -128,31 +114,34 @@ func sideName(value, prefix string) (string, error) {
 
 // plainName undoes git's quoting, if there is any.
 func plainName(value string) (string, error) {
-	if !strings.HasPrefix(value, `"`) {
-		if value == "" {
-			return "", errors.New("empty path")
+	name, rest := value, ""
+	if strings.HasPrefix(value, `"`) {
+		var err error
+		if name, rest, err = unquote(value); err != nil {
+			return "", err
 		}
-		return value, nil
 	}
-	name, rest, err := unquoteC(value)
-	if err == nil && (rest != "" || name == "") {
-		err = fmt.Errorf("path %q", clip(value, 80))
+	switch {
+	case rest != "":
+		return "", fmt.Errorf("path %.80q", value)
+	case name == "":
+		return "", errors.New("empty path")
 	}
-	return name, err
+	return name, nil
 }
 
-// unquoteC undoes git's C-style quoting of the string that s begins with, and
-// returns what follows it.
-func unquoteC(s string) (name, rest string, err error) {
+// unquote undoes git's C-style quoting of the string that s begins with, and returns
+// what follows it.
+func unquote(s string) (name, rest string, err error) {
 	var b strings.Builder
 	for i := 1; i < len(s); i++ {
 		switch s[i] {
 		case '"':
 			return b.String(), s[i+1:], nil
 		case '\\':
-			c, n := unescapeC(s[i+1:])
+			c, n := unescape(s[i+1:])
 			if n == 0 {
-				return "", "", fmt.Errorf("escape in path %q", clip(s, 80))
+				return "", "", fmt.Errorf("escape in path %.80q", s)
 			}
 			b.WriteByte(c)
 			i += n
@@ -160,11 +149,12 @@ func unquoteC(s string) (name, rest string, err error) {
 			b.WriteByte(s[i])
 		}
 	}
-	return "", "", fmt.Errorf("path %q has no closing quote", clip(s, 80))
+	return "", "", fmt.Errorf("path %.80q has no closing quote", s)
 }
 
-// unescapeC reads what follows a backslash; n is the number of bytes, 0 when it is no escape.
-func unescapeC(s string) (c byte, n int) {
+// unescape reads what follows a backslash; n is the number of bytes, 0 when it is no escape.
+func unescape(s string) (c byte, n int) {
+	isOctal := func(c byte) bool { return c >= '0' && c <= '7' }
 	if len(s) >= 3 && s[0] >= '0' && s[0] <= '3' && isOctal(s[1]) && isOctal(s[2]) {
 		return (s[0]-'0')<<6 | (s[1]-'0')<<3 | (s[2] - '0'), 3
 	}
@@ -177,5 +167,3 @@ func unescapeC(s string) (c byte, n int) {
 	}
 	return 0, 0
 }
-
-func isOctal(c byte) bool { return c >= '0' && c <= '7' }

@@ -1,4 +1,4 @@
-package web
+package syntax
 
 import (
 	"strings"
@@ -7,18 +7,18 @@ import (
 
 // spelled is the tokens of text, each line on its own, as KIND:text with a bar
 // between, plain text without a kind.
-func spelled(lang *language, text string) string {
-	scan := newScanner(lang)
+func spelled(lang *Language, text string) string {
+	scan := NewScanner(lang)
 	var lines []string
 	for line := range strings.SplitSeq(text, "\n") {
 		var parts []string
 		begin := 0
-		for _, t := range scan.line(line) {
-			piece := line[begin:t.end]
-			if t.kind != plainText {
-				piece = string(rune(t.kind)) + ":" + piece
+		for _, t := range scan.Line(line) {
+			piece := line[begin:t.End]
+			if t.Kind != Plain {
+				piece = string(rune(t.Kind)) + ":" + piece
 			}
-			parts, begin = append(parts, piece), t.end
+			parts, begin = append(parts, piece), t.End
 		}
 		lines = append(lines, strings.Join(parts, "|"))
 	}
@@ -48,11 +48,14 @@ func TestHighlight(t *testing.T) {
 		{"a.html", "<!-- a\nb --><p class='c'>d &lt; e</p>", "c:<!-- a\nc:b -->|h:<p| |a:class|=|s:'c'|h:>|d &lt; e|h:</p>"},
 		{"a.xml", "<a b=\"c\nd\">e", "h:<a| |a:b|=|s:\"c\ns:d\"|h:>|e"},
 		{"a.md", "# a\n```go\nx\n```\n> b\nc `d` e", "h:# a\ns:```go\ns:x\ns:```\nc:> b\nc |s:`d`| e"},
+		{"a.md", "````\n```\n````` \nb", "s:````\ns:```\ns:````` \nb"},
+		{"a.php", "#[A] # b", "#[A] |c:# b"},
+		{"a.tsx", "<b>{log(1)}</b><b>{log(2)}</b>", "<b>{|f:log|(|n:1|)}</b><b>{|f:log|(|n:2|)}</b>"},
 		{"Dockerfile", "FROM a # b\n  RUN c", "k:FROM| a |c:# b\n  |k:RUN| c"},
 		{"Makefile", "all: a $(B)\n\techo # c", "h:all|: a $(B)\n\techo |c:# c"},
 		{"a.txt", "func // x", "func // x"},
 	} {
-		if got := spelled(languageOf(c.file), c.text); got != c.want {
+		if got := spelled(Coloured(c.file), c.text); got != c.want {
 			t.Errorf("%s: %q\ngot  %q\nwant %q", c.file, c.text, got, c.want)
 		}
 	}
@@ -62,17 +65,37 @@ func TestLanguageNames(t *testing.T) {
 	for name, same := range map[string]string{
 		"x/GNUmakefile": "a.mk", "Dockerfile.dev": "a.dockerfile", "X.TSX": "a.js", "a.b.yml": "a.yaml", "go.mod": "a.go", ".bashrc": "a.sh",
 	} {
-		if languageOf(name) == nil || languageOf(name) != languageOf(same) {
+		if Coloured(name) == nil || Coloured(name) != Coloured(same) {
 			t.Errorf("%s is not the language of %s", name, same)
 		}
 	}
 	for name, file := range map[string]string{"golang": "a.go", "ts": "a.js", "Bash": "a.sh", "py": "a.py", "c++": "a.c"} {
-		if languageNamed(name) != languageOf(file) {
+		if Named(name) != Coloured(file) {
 			t.Errorf("%s is not the language of %s", name, file)
 		}
 	}
-	if languageNamed("") != nil || languageNamed("suggestion") != nil {
+	if Named("") != nil || Named("suggestion") != nil {
 		t.Error("a language of no name")
+	}
+}
+
+// A quote that a part of a file begins with ends with its line, where it may go over lines.
+func TestParts(t *testing.T) {
+	for _, parts := range []bool{false, true} {
+		scan := NewScanner(Reviewed("a.rb"))
+		scan.Parts = parts
+		scan.Line("isn't it")
+		if open := scan.Open() == String; open == parts {
+			t.Errorf("parts %v: open %v", parts, open)
+		}
+	}
+}
+
+func TestReviewed(t *testing.T) {
+	for file, id := range map[string]string{"x/A.Dart": "dart", "a.vue": "js", "Podfile": "ruby", "a.tf": "hash", "a.html": "", "go.mod": "", "a.lua": "", ".env": ""} {
+		if l := Reviewed(file); (l == nil) != (id == "") || l != nil && l.ID != id {
+			t.Errorf("%s: %+v", file, l)
+		}
 	}
 }
 
@@ -83,14 +106,14 @@ func FuzzHighlight(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		for name, lang := range languages() {
-			scan := newScanner(lang)
+			scan := NewScanner(lang)
 			for line := range strings.SplitSeq(text, "\n") {
 				at := 0
-				for _, token := range scan.line(line) {
-					if token.end <= at || token.end > len(line) {
-						t.Fatalf("%s: %q: a token from %d to %d", name, line, at, token.end)
+				for _, token := range scan.Line(line) {
+					if token.End <= at || token.End > len(line) {
+						t.Fatalf("%s: %q: a token from %d to %d", name, line, at, token.End)
 					}
-					at = token.end
+					at = token.End
 				}
 				if at != len(line) {
 					t.Fatalf("%s: %q is covered up to %d", name, line, at)

@@ -1,4 +1,7 @@
-package web
+// Package syntax is what is known of programming languages, in one table: which files are
+// theirs, and what in a line is comment, string or word. The page colours with it, and the
+// built-in reviewer tells code from what is none.
+package syntax
 
 import (
 	"strings"
@@ -6,53 +9,55 @@ import (
 	"unicode/utf8"
 )
 
-// tokenKind is how a piece of source text is coloured. Its letter is the CSS class.
-type tokenKind byte
+// Kind is how a piece of source text is coloured. Its letter is the CSS class.
+type Kind byte
 
 const (
-	plainText   tokenKind = 0
-	commentText tokenKind = 'c'
-	stringText  tokenKind = 's'
-	numberText  tokenKind = 'n'
-	keywordText tokenKind = 'k'
-	builtinText tokenKind = 'b' // types and values that the language gives a name to
-	callText    tokenKind = 'f'
-	keyText     tokenKind = 'a' // keys, attributes, properties
-	headingText tokenKind = 'h' // headings, section names, tags
+	Plain   Kind = 0
+	Comment Kind = 'c'
+	String  Kind = 's'
+	Number  Kind = 'n'
+	Keyword Kind = 'k'
+	Builtin Kind = 'b' // types and values that the language gives a name to
+	Call    Kind = 'f'
+	Key     Kind = 'a' // keys, attributes, properties
+	Heading Kind = 'h' // headings, section names, tags
 )
 
-// token is a piece of a line; it begins where the one before ends.
-type token struct {
-	kind tokenKind
-	end  int // byte offset in the line, exclusive
+// Token is a piece of a line; it begins where the one before ends.
+type Token struct {
+	Kind Kind
+	End  int // byte offset in the line, exclusive
 }
 
 // openText is what a line leaves open for the next one; the zero value is nothing.
 type openText struct {
-	kind   tokenKind
+	kind   Kind
 	close  string // what ends it
 	nest   string // what opens another level, "" where comments do not nest
 	depth  int    // further levels
 	escape bool   // a backslash takes the next character along
 	line   bool   // close stands on a line of its own
+	fence  bool   // more of its marks and blanks may stand behind it
 	tag    bool   // inside a tag of markup
 }
 
-// scanner cuts the lines of one file into tokens, the first line first. It knows
+// Scanner cuts the lines of one file into tokens, the first line first. It knows
 // enough of a language for colours, and nothing that could go wrong worse than that.
-type scanner struct {
-	lang *language
-	open openText
-	src  string
-	at   int
-	toks []token
+type Scanner struct {
+	Parts bool // what is read may begin inside something
+	lang  *Language
+	open  openText
+	src   string
+	at    int
+	toks  []Token
 }
 
-func newScanner(lang *language) *scanner { return &scanner{lang: lang} }
+func NewScanner(lang *Language) *Scanner { return &Scanner{lang: lang} }
 
-// line gives the tokens of the next line, which has no line feed. They cover it
+// Line gives the tokens of the next line, which has no line feed. They cover it
 // from end to end; the slice is valid until the next call.
-func (s *scanner) line(src string) []token {
+func (s *Scanner) Line(src string) []Token {
 	s.src, s.at, s.toks = src, 0, s.toks[:0]
 	if s.open.close != "" {
 		s.finishOpen()
@@ -64,34 +69,38 @@ func (s *scanner) line(src string) []token {
 	default:
 		s.code()
 	}
-	s.emit(plainText, len(src))
+	s.emit(Plain, len(src))
 	return s.toks
 }
 
+// Open is the kind of what the line before left open, Plain for nothing.
+func (s *Scanner) Open() Kind { return s.open.kind }
+
 // emit ends a token at end; one of the same kind grows.
-func (s *scanner) emit(kind tokenKind, end int) {
-	if n := len(s.toks); n > 0 && s.toks[n-1].kind == kind {
-		s.toks[n-1].end = end
+func (s *Scanner) emit(kind Kind, end int) {
+	if n := len(s.toks); n > 0 && s.toks[n-1].Kind == kind {
+		s.toks[n-1].End = end
 	} else if end > s.begun() {
-		s.toks = append(s.toks, token{kind, end})
+		s.toks = append(s.toks, Token{kind, end})
 	}
 	s.at = max(s.at, end)
 }
 
 // begun is where the token that comes next begins.
-func (s *scanner) begun() int {
+func (s *Scanner) begun() int {
 	if len(s.toks) == 0 {
 		return 0
 	}
-	return s.toks[len(s.toks)-1].end
+	return s.toks[len(s.toks)-1].End
 }
 
-func (s *scanner) rest() string { return s.src[s.at:] }
+func (s *Scanner) rest() string { return s.src[s.at:] }
 
 // finishOpen goes on with what the line before left open.
-func (s *scanner) finishOpen() {
+func (s *Scanner) finishOpen() {
 	if s.open.line {
-		done := strings.TrimLeft(s.src, " \t") == s.open.close || s.src == s.open.close
+		text := strings.TrimLeft(s.src, " \t")
+		done := text == s.open.close || s.open.fence && strings.HasPrefix(text, s.open.close) && strings.Trim(text, s.open.close+" \t\r") == ""
 		s.emit(s.open.kind, len(s.src))
 		if done {
 			s.open = openText{tag: s.open.tag}
@@ -103,7 +112,7 @@ func (s *scanner) finishOpen() {
 }
 
 // endOf is where open ends in the line, from s.at on; it is emptied when it does.
-func (s *scanner) endOf(open *openText) int {
+func (s *Scanner) endOf(open *openText) int {
 	for i := s.at; i < len(s.src); {
 		rest := s.src[i:]
 		switch {
@@ -127,7 +136,7 @@ func (s *scanner) endOf(open *openText) int {
 }
 
 // code scans a line of a programming language.
-func (s *scanner) code() {
+func (s *Scanner) code() {
 	if s.lang.lineStart != nil && s.at == 0 {
 		s.lang.lineStart(s)
 	}
@@ -138,7 +147,7 @@ func (s *scanner) code() {
 		case s.lang.heredoc != nil && s.lang.heredoc(s, &heredoc):
 		default:
 			_, size := utf8.DecodeRuneInString(s.rest())
-			s.emit(plainText, s.at+size)
+			s.emit(Plain, s.at+size)
 		}
 	}
 	if s.open.close == "" && heredoc.close != "" {
@@ -146,11 +155,11 @@ func (s *scanner) code() {
 	}
 }
 
-func (s *scanner) comment() bool {
+func (s *Scanner) comment() bool {
 	rest := s.rest()
 	for _, start := range s.lang.lineComments {
-		if strings.HasPrefix(rest, start) && (start != "#" || !s.lang.spacedHash || s.at == 0 || isBlank(s.src[s.at-1])) {
-			s.emit(commentText, len(s.src))
+		if strings.HasPrefix(rest, start) && !(s.lang.attributes && strings.HasPrefix(rest, "#[")) && (start != "#" || !s.lang.spacedHash || s.at == 0 || isBlank(s.src[s.at-1])) {
+			s.emit(Comment, len(s.src))
 			return true
 		}
 	}
@@ -158,7 +167,7 @@ func (s *scanner) comment() bool {
 		if !strings.HasPrefix(rest, pair[0]) {
 			continue
 		}
-		open := openText{kind: commentText, close: pair[1]}
+		open := openText{kind: Comment, close: pair[1]}
 		if s.lang.nested {
 			open.nest = pair[0]
 		}
@@ -170,7 +179,7 @@ func (s *scanner) comment() bool {
 
 // take emits what open begins, whose first size bytes are its start, and leaves it
 // open where the line ends before it does.
-func (s *scanner) take(open openText, size int) {
+func (s *Scanner) take(open openText, size int) {
 	open.tag = s.open.tag
 	s.open = open
 	kind, from := open.kind, s.at
@@ -180,7 +189,7 @@ func (s *scanner) take(open openText, size int) {
 	s.emit(kind, end)
 }
 
-func (s *scanner) quoted() bool {
+func (s *Scanner) quoted() bool {
 	rest := s.rest()
 	for _, q := range s.lang.quotes {
 		if !strings.HasPrefix(rest, q.open) {
@@ -189,17 +198,17 @@ func (s *scanner) quoted() bool {
 		if q.char && !charLiteral(rest) {
 			return false
 		}
-		kind := stringText
+		kind := String
 		was := s.open
 		s.take(openText{kind: kind, close: q.close, escape: q.escape}, len(q.open))
-		if !q.multi {
+		if !q.multi && !(q.loose && !s.Parts) {
 			s.open = was // it ends with its line at the latest
 		}
 		s.markKey()
 		return true
 	}
 	if s.lang.rawString != nil {
-		if open, size := s.lang.rawString(rest); size > 0 && (s.at == 0 || !isWordByte(s.src[s.at-1])) {
+		if open, size := s.lang.rawString(rest); size > 0 && (s.at == 0 || !IsWordByte(s.src[s.at-1])) {
 			s.take(open, size)
 			return true
 		}
@@ -209,9 +218,9 @@ func (s *scanner) quoted() bool {
 
 // markKey makes a key of the string just emitted, where a colon follows it and the
 // language has such keys.
-func (s *scanner) markKey() {
+func (s *Scanner) markKey() {
 	if s.lang.stringKeys && strings.HasPrefix(strings.TrimLeft(s.rest(), " \t"), ":") {
-		s.toks[len(s.toks)-1].kind = keyText
+		s.toks[len(s.toks)-1].Kind = Key
 	}
 }
 
@@ -225,18 +234,23 @@ func charLiteral(rest string) bool {
 	return strings.HasPrefix(rest[1+size:], "'") || strings.HasPrefix(rest, "''")
 }
 
-// regexp takes a regular expression literal, which begins where no value can end.
-func (s *scanner) regexp() bool {
+// maxRegexp is the longest regular expression that is looked for, in bytes: without a bound
+// a line of slashes costs the square of its length.
+const maxRegexp = 4096
+
+// regexp takes a regular expression literal, which begins where no value can end. Behind
+// "<" stands a tag's end; "+" and "-" may end a value.
+func (s *Scanner) regexp() bool {
 	rest := s.rest()
 	if rest[0] != '/' || len(rest) < 2 || rest[1] == '=' {
 		return false
 	}
 	before := strings.TrimRight(s.src[:s.at], " \t")
-	if before != "" && !strings.ContainsAny(before[len(before)-1:], "(,=:[!&|?{};<>+-*%~^") && !strings.HasSuffix(before, "return") {
+	if before != "" && !strings.ContainsAny(before[len(before)-1:], "(,=:[!&|?{};>~") && !strings.HasSuffix(before, "return") {
 		return false
 	}
 	class := false
-	for i := 1; i < len(rest); i++ {
+	for i := 1; i < min(len(rest), maxRegexp); i++ {
 		switch {
 		case rest[i] == '\\':
 			i++
@@ -245,26 +259,26 @@ func (s *scanner) regexp() bool {
 		case rest[i] == ']':
 			class = false
 		case rest[i] == '/' && !class:
-			s.emit(stringText, s.at+i+1)
+			s.emit(String, s.at+i+1)
 			return true
 		}
 	}
 	return false
 }
 
-func (s *scanner) number() bool {
+func (s *Scanner) number() bool {
 	rest := s.rest()
 	if !isDigit(rest[0]) && !(rest[0] == '.' && len(rest) > 1 && isDigit(rest[1])) {
 		return false
 	}
 	i := 1
-	for i < len(rest) && (isWordByte(rest[i]) || rest[i] == '.' && i+1 < len(rest) && isDigit(rest[i+1]) || isExponentSign(rest, i)) {
+	for i < len(rest) && (IsWordByte(rest[i]) || rest[i] == '.' && i+1 < len(rest) && isDigit(rest[i+1]) || isExponentSign(rest, i)) {
 		i++
 	}
 	if s.lang.units && i < len(rest) && rest[i] == '%' {
 		i++
 	}
-	s.emit(numberText, s.at+i)
+	s.emit(Number, s.at+i)
 	return true
 }
 
@@ -272,7 +286,7 @@ func isExponentSign(s string, i int) bool {
 	return (s[i] == '+' || s[i] == '-') && (s[i-1] == 'e' || s[i-1] == 'E') && i+1 < len(s) && isDigit(s[i+1]) && !strings.HasPrefix(s, "0x")
 }
 
-func (s *scanner) word() bool {
+func (s *Scanner) word() bool {
 	rest := s.rest()
 	size := s.wordSize(rest)
 	if size == 0 {
@@ -284,32 +298,32 @@ func (s *scanner) word() bool {
 		word = strings.ToLower(word)
 	}
 	switch {
-	case s.lang.words()[word] != plainText && !s.isMember():
+	case s.lang.words()[word] != Plain && !s.isMember():
 		s.emit(s.lang.words()[word], end)
 	case s.lang.wordKeys != "" && strings.HasPrefix(after, s.lang.wordKeys) && s.startsLine():
-		s.emit(keyText, end)
+		s.emit(Key, end)
 	case word[0] == '$' || word[0] == '@':
-		s.emit(builtinText, end)
+		s.emit(Builtin, end)
 	case s.lang.calls && strings.HasPrefix(rest[size:], "("):
-		s.emit(callText, end)
+		s.emit(Call, end)
 	default:
-		s.emit(plainText, end)
+		s.emit(Plain, end)
 	}
 	return true
 }
 
 // isMember reports whether the word at s.at stands behind a dot: x.type is no keyword.
-func (s *scanner) isMember() bool {
+func (s *Scanner) isMember() bool {
 	return s.at > 0 && s.src[s.at-1] == '.' && !strings.HasSuffix(s.src[:s.at], "..") && s.lang.calls
 }
 
 // startsLine reports whether nothing but blanks and list marks stands before s.at.
-func (s *scanner) startsLine() bool {
+func (s *Scanner) startsLine() bool {
 	return strings.Trim(s.src[:s.at], " \t-?{,;") == "" || s.lang.units
 }
 
 // wordSize is the length of the word that rest begins with, 0 for none.
-func (s *scanner) wordSize(rest string) int {
+func (s *Scanner) wordSize(rest string) int {
 	i := 0
 	if strings.IndexByte(s.lang.sigils, rest[0]) >= 0 && len(rest) > 1 {
 		i = 1
@@ -318,7 +332,7 @@ func (s *scanner) wordSize(rest string) int {
 	for i < len(rest) {
 		c := rest[i]
 		if c < utf8.RuneSelf {
-			if !isWordByte(c) && !(i > start && strings.IndexByte(s.lang.wordBytes, c) >= 0) {
+			if !IsWordByte(c) && !(i > start && strings.IndexByte(s.lang.wordBytes, c) >= 0) {
 				break
 			}
 			i++
@@ -339,6 +353,6 @@ func (s *scanner) wordSize(rest string) int {
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-func isWordByte(c byte) bool {
+func IsWordByte(c byte) bool {
 	return c == '_' || isDigit(c) || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }

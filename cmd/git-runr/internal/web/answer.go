@@ -1,0 +1,174 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html"
+	"io/fs"
+	"net/http"
+	"strings"
+	"syscall"
+
+	"git-runr/gitstore"
+	"git-runr/loop"
+	"git-runr/loop/record"
+	"git-runr/loop/safetext"
+)
+
+// requestError is a request that cannot be carried out as it was sent.
+type requestError struct {
+	status  int
+	message string
+}
+
+func (e *requestError) Error() string { return e.message }
+
+func badRequest(format string, args ...any) error {
+	return &requestError{http.StatusBadRequest, fmt.Sprintf(format, args...)}
+}
+
+// errorStatuses are the answers to errors of other packages. The first that fits counts.
+var errorStatuses = []struct {
+	is     error
+	status int
+}{
+	{gitstore.ErrNotFound, http.StatusNotFound},
+	{gitstore.ErrNoIdentity, http.StatusBadRequest},
+	{gitstore.ErrUnborn, http.StatusBadRequest},
+	{gitstore.ErrBare, http.StatusBadRequest},
+	{record.ErrDraftFull, http.StatusRequestEntityTooLarge},
+	{gitstore.ErrTooLarge, http.StatusRequestEntityTooLarge},
+	{gitstore.ErrBusy, http.StatusServiceUnavailable},
+	{gitstore.ErrLostRace, http.StatusServiceUnavailable},
+	{gitstore.ErrNewerFormat, http.StatusServiceUnavailable},
+	{fs.ErrPermission, http.StatusServiceUnavailable},
+	{syscall.EROFS, http.StatusServiceUnavailable},
+	{syscall.ENOSPC, http.StatusInsufficientStorage},
+	{context.DeadlineExceeded, http.StatusServiceUnavailable},
+	{context.Canceled, http.StatusServiceUnavailable},
+}
+
+// errorStatus is the status that says what err means; 500 is a mistake of ours.
+func errorStatus(err error) int {
+	var request *requestError
+	var state *record.StateError
+	var large *http.MaxBytesError
+	var input *record.InputError
+	var nothing *loop.NothingError
+	switch {
+	case errors.As(err, &input), errors.As(err, &nothing):
+		return http.StatusBadRequest
+	case errors.As(err, &request):
+		return request.status
+	case errors.As(err, &state) && state.Holder != "":
+		return http.StatusConflict
+	case errors.As(err, &state):
+		return http.StatusBadRequest
+	case errors.As(err, &large):
+		return http.StatusRequestEntityTooLarge
+	}
+	for _, e := range errorStatuses {
+		if errors.Is(err, e.is) {
+			return e.status
+		}
+	}
+	return http.StatusInternalServerError
+}
+
+// statusWriter remembers what was answered.
+type statusWriter struct {
+	http.ResponseWriter
+	status int
+}
+
+func (w *statusWriter) WriteHeader(status int) {
+	if w.status == 0 {
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *statusWriter) Write(p []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	return w.ResponseWriter.Write(p)
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// fault answers what is our own mistake. What it was goes into the log.
+func (s *Server) fault(w http.ResponseWriter, r *http.Request, err error) {
+	s.log("%s %s: %v", r.Method, safetext.Line(r.URL.Path), err)
+	if answer, ok := w.(*statusWriter); ok && answer.status != 0 {
+		return // too late to say so
+	}
+	refuse(w, r, http.StatusInternalServerError, "an error that nobody foresaw; the server's log says more")
+}
+
+type errorJSON struct {
+	Error     string `json:"error"`
+	ClaimedBy string `json:"claimedBy,omitempty"` // who is in the way
+}
+
+// fail answers err to a program or, as a page, to a person.
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	status := errorStatus(err)
+	if status == http.StatusInternalServerError {
+		s.fault(w, r, err)
+		return
+	}
+	if status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", "1")
+	}
+	var state *record.StateError
+	if errors.As(err, &state) && state.Holder != "" && isAPI(r) {
+		writeJSON(w, status, errorJSON{Error: err.Error(), ClaimedBy: state.Holder})
+		return
+	}
+	refuse(w, r, status, err.Error())
+}
+
+func writeJSON(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body) // a client that has gone cannot be told
+}
+
+func isAPI(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/api/") }
+
+// refuse answers before any handler: as JSON to programs, as a page to people.
+func refuse(w http.ResponseWriter, r *http.Request, status int, message string) {
+	if isAPI(r) {
+		writeJSON(w, status, errorJSON{Error: message})
+		return
+	}
+	refusePage(w, status, http.StatusText(status), message)
+}
+
+// refusePage is a page that needs nothing else of the server.
+func refusePage(w http.ResponseWriter, status int, title, message string, commands ...string) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "<p>%s</p>\n", html.EscapeString(message))
+	for _, command := range commands {
+		fmt.Fprintf(&b, "<pre><code>%s</code></pre>\n", html.EscapeString(command))
+	}
+	if status == http.StatusUnauthorized {
+		// From a link on another site the browser sends no strict cookie; from here it does.
+		b.WriteString("<p>Did you follow a link? <a href=\"\">Try again</a></p>\n")
+	}
+	writePage(w, status, title, "", b.String())
+}
+
+func writePage(w http.ResponseWriter, status int, title, head, body string) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	fmt.Fprintf(w, "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n"+
+		"<meta name=\"color-scheme\" content=\"light dark\">\n%s\n<title>%s</title>\n<main>\n<h1>%s</h1>\n%s</main>\n</html>\n",
+		head, html.EscapeString(title), html.EscapeString(title), body)
+}
+
+const tooLarge = "the request is larger than 1 MiB"

@@ -1,0 +1,101 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+)
+
+// New is a server whose handlers are all there. See Handler for what stands before them.
+func New(c Config) *Server {
+	s := &Server{Config: c, repo: c.Store.Repo, mux: http.NewServeMux()}
+	s.apiRoutes(s.mux)
+	s.pageRoutes(s.mux)
+	return s
+}
+
+// The endpoints, names and statuses are those that existing clients know; times are milliseconds
+// since 1970, null where something has not happened. Who may write is
+// checked, bodies are strict, no list holds a token, and drafts, submitting,
+// cancelling, releasing, reopening and answering work over HTTP too.
+
+// endpoint is one method and path. Its answer is written as JSON.
+type endpoint struct {
+	method, path string
+	do           func(*http.Request) (any, error)
+}
+
+func (s *Server) endpoints() []endpoint {
+	const sessions, submissions, drafts = "/api/review/sessions", "/api/review/submissions", "/api/review/drafts"
+	return []endpoint{
+		{"GET", healthPath, s.health},
+		{"POST", sessions, withBody(s.createSession)},
+		{"GET", sessions, s.listSessions},
+		{"DELETE", sessions + "/{id}", s.deleteSession},
+		{"GET", submissions, s.listSubmissions},
+		{"GET", submissions + "/{id}", s.getSubmission},
+		{"POST", submissions + "/{id}/claim", withStep(s.claim)},
+		{"POST", submissions + "/{id}/release", withStep(s.release)},
+		{"POST", submissions + "/{id}/resolve", withStep(s.resolve)},
+		{"POST", submissions + "/{id}/submit", withStep(s.submit)},
+		{"POST", submissions + "/{id}/cancel", withStep(s.cancel)},
+		{"POST", submissions + "/{id}/reopen", withStep(s.reopen)},
+		{"POST", submissions + "/{id}/answer", withBody(s.answer)},
+		{"GET", drafts + "/{id}", s.getDraft},
+		{"POST", drafts + "/{id}", withBody(s.addDraftComment)},
+		{"PUT", drafts + "/{id}/comments/{comment}", withBody(s.setDraftComment)},
+		{"DELETE", drafts + "/{id}/comments/{comment}", s.removeDraftComment},
+		{"PUT", drafts + "/{id}/message", withBody(s.setDraftMessage)},
+		{"PUT", drafts + "/{id}/viewed", withBody(s.setDraftViewed)},
+	}
+}
+
+func (s *Server) apiRoutes(mux *http.ServeMux) {
+	methods := map[string][]string{eventsPath: {"GET"}}
+	for _, e := range s.endpoints() {
+		methods[e.path] = append(methods[e.path], e.method)
+		mux.HandleFunc(e.method+" "+e.path, s.answered(e.do))
+	}
+	mux.HandleFunc("GET "+eventsPath, s.events)
+	for path, allowed := range methods {
+		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Allow", strings.Join(allowed, ", "))
+			refuse(w, r, http.StatusMethodNotAllowed, "method not allowed")
+		})
+	}
+	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) { refuse(w, r, http.StatusNotFound, "not found") })
+}
+
+// pageRoutes adds the pages to mux. Nothing that is asked for with GET changes state.
+func (s *Server) pageRoutes(mux *http.ServeMux) {
+	p := &pages{Server: s}
+	for pattern, handle := range map[string]func(http.ResponseWriter, *http.Request) error{
+		"GET /{$}":                   p.inbox,
+		"GET /review":                p.inbox,
+		"GET /review/{id}":           p.review,
+		"GET /review/{id}/diff":      p.reviewDiff,
+		"GET /review/{id}/file":      p.reviewFile,
+		"GET /review/{id}/raw":       p.reviewRaw,
+		"GET /review/{id}/comment":   p.commentForm,
+		"GET /review/{id}/remark":    p.remarkFragment,
+		"POST /review/{id}/preview":  p.preview,
+		"POST /review/{id}/comment":  p.postComment,
+		"POST /review/{id}/submit":   p.postSubmit,
+		"POST /review/{id}/viewed":   p.postViewed,
+		"POST /review/{id}/claim":    p.postState,
+		"POST /review/{id}/release":  p.postState,
+		"POST /review/{id}/resolve":  p.postState,
+		"POST /review/{id}/reopen":   p.postState,
+		"POST /review/{id}/cancel":   p.postState,
+		"POST /review/{id}/answer":   p.postAnswer,
+		"GET /runs":                  p.runs,
+		"GET /run/{id}":              p.run,
+		"GET /run/{id}/diff":         p.runDiff,
+		"GET /run/{id}/file":         p.runFile,
+		"GET /run/{id}/raw":          p.runRaw,
+		"GET /run/{id}/left/{event}": p.runLeft,
+	} {
+		mux.HandleFunc(pattern, p.handle(handle))
+	}
+	mux.HandleFunc("GET /assets/{name}", serveAsset)
+	mux.HandleFunc("/", p.handle(func(http.ResponseWriter, *http.Request) error { return errNoPage }))
+}

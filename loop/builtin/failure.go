@@ -1,0 +1,107 @@
+package builtin
+
+import (
+	"path"
+	"strings"
+
+	"git-runr/loop/record"
+	"git-runr/loop/syntax"
+)
+
+var changingPart = lazy(`0x[0-9a-fA-F]+|[0-9]+`)
+
+// steady removes what differs between two runs of the same failure.
+func steady(s string) string {
+	return changingPart().ReplaceAllString(strings.Join(strings.Fields(s), " "), "#")
+}
+
+var terminalCodes = lazy(`\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?`)
+
+// outputLines removes colours and carriage returns.
+func outputLines(output string) []string {
+	output = terminalCodes().ReplaceAllString(output, "")
+	return strings.Split(strings.ReplaceAll(output, "\r", ""), "\n")
+}
+
+// failure is one thing that a check's output says is wrong.
+type failure struct {
+	test    string // name of the test, if it was one
+	pkg     string
+	file    string // relative to the top of the tree; empty when unknown
+	line    int
+	msg     string
+	name    string // last element of the path in the output
+	foreign bool   // its file is none of the tree's
+	at      int    // line of the output that tells of it first, from 0
+}
+
+// key is the same for the same failure in two runs, wherever the tree lay.
+func (f failure) key() string {
+	if f.test != "" {
+		return "test " + f.pkg + " " + f.name + " " + f.test
+	}
+	return f.name + " " + steady(f.msg)
+}
+
+// recorded is f as it is kept with the result.
+func (f failure) recorded() record.CheckFailure {
+	return record.CheckFailure{Test: oneLine(f.test, 200), File: f.file, Line: f.line, Message: oneLine(f.msg, 500)}
+}
+
+// places finds the file that an output means.
+type places struct {
+	dir     string // where the command ran, relative to the top; "" is the top
+	changed map[string]bool
+	list    []string
+	module  string // Go module path, once it is known
+}
+
+var commandDir = lazy(`^cd (?:'([^']*)'|([\w@%+=:,./-]+)) && `)
+
+func newPlaces(command string, changed []string) *places {
+	p := &places{changed: map[string]bool{}, list: changed}
+	for _, c := range changed {
+		p.changed[c] = true
+	}
+	if m := commandDir().FindStringSubmatch(command); m != nil {
+		p.dir = strings.TrimPrefix(path.Clean(m[1]+m[2]), "./")
+	}
+	return p
+}
+
+// find gives the path in the tree that name means, "" when it is none of ours.
+// source is false when it does not look like a file that people write.
+func (p *places) find(name string) (file string, source bool) {
+	name = strings.ReplaceAll(strings.TrimPrefix(name, "file://"), `\`, "/")
+	full := path.Join(p.dir, name)
+	if p.changed[full] {
+		return full, true
+	}
+	if c := p.bySuffix(path.Clean(name)); c != "" {
+		return c, true
+	}
+	if strings.Contains(name, ":") || (syntax.Reviewed(full) == nil && !isDocs(full)) {
+		return "", false
+	}
+	if path.IsAbs(name) || strings.HasPrefix(full, "..") || isVendored(full) {
+		return "", true
+	}
+	return full, true
+}
+
+// bySuffix finds the only changed path that an absolute or shortened name ends in.
+func (p *places) bySuffix(name string) string {
+	match := ""
+	for _, c := range p.list {
+		long := strings.HasSuffix(name, "/"+c) && strings.Contains(c, "/")
+		short := strings.Contains(name, "/") && strings.HasSuffix(c, "/"+name)
+		if !long && !short && !(path.IsAbs(name) && path.Base(name) == c) {
+			continue
+		}
+		if match != "" && len(match) >= len(c) {
+			continue
+		}
+		match = c
+	}
+	return match
+}

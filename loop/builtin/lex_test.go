@@ -1,0 +1,30 @@
+package builtin
+
+import (
+	"testing"
+
+	"git-runr/loop/syntax"
+)
+
+// A part of a file may begin inside a string: a quote of one line hides no other.
+func TestTakeApartBeginsAnywhere(t *testing.T) {
+	f := newText("a.rb", "it's the end of a text\nbyebug\n")
+	wantFound(t, review(f), "warning debug 2")
+}
+
+func TestTakeApartStrings(t *testing.T) {
+	lines := takeApart(syntax.Reviewed("a.py"), newText("a.py", "x = '''a\nb\nc''' + 'd' # e\n"))
+	for i, want := range []struct {
+		code, comment    string
+		inString, opened bool
+	}{
+		{"x = '   ", "        ", false, true},
+		{" ", " ", true, true},
+		{"     + '      ", "           # e", true, false},
+	} {
+		l := lines[i]
+		if l.code != want.code || l.comment != want.comment || l.inString != want.inString || l.leftOpen != want.opened {
+			t.Errorf("line %d: %q, %q, %v, %v", i+1, l.code, l.comment, l.inString, l.leftOpen)
+		}
+	}
+}
