@@ -57,6 +57,9 @@ type heldLockKey struct{}
 // of the context that it gives holds the lock too. So one that outlives a killed
 // program keeps others out until it has ended.
 func (d *Dir) HoldLock(ctx context.Context, name string) (held context.Context, unlock func(), err error) {
+	if err := canInherit(); err != nil {
+		return nil, nil, err
+	}
 	f, err := d.LockFile(ctx, name)
 	if err != nil {
 		return nil, nil, err

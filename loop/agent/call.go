@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -81,13 +82,13 @@ func (s Spec) command(inv Invocation, dir string, opts CallOptions) Command {
 		Args:       inv.Args,
 		Dir:        dir,
 		Env:        slices.Concat(Environ(base, slices.Concat(s.Env, inv.PassEnv)), inv.ExtraEnv),
-		Timeout:    orDefault(s.Timeout, DefaultTimeout),
+		Timeout:    cmp.Or(s.Timeout, DefaultTimeout),
 		Idle:       s.Idle,
 		Transcript: opts.Transcript,
 		OnLine:     opts.OnLine,
 	}
 	if inv.reader != nil {
-		c.Idle = orDefault(s.Idle, DefaultIdle)
+		c.Idle = cmp.Or(s.Idle, DefaultIdle)
 		c.event = inv.reader.event
 	}
 	return c
@@ -114,7 +115,7 @@ func judge(said Answer, res Result, c Command) Answer {
 	if said.Problem == ProblemAgentError {
 		cause = said.Detail
 	}
-	last := orDefault(cause, lastWords(res, c))
+	last := cmp.Or(cause, lastWords(res, c))
 	switch {
 	case res.Cancelled:
 		return Answer{Problem: ProblemCancelled, Detail: cause}
@@ -143,7 +144,7 @@ func join(what, cause string) string {
 // standard output, without the events of a preset.
 func lastWords(res Result, c Command) string {
 	if words := lastLines(res.Stderr); words != "" || c.event == nil {
-		return orDefault(words, lastLines(res.Stdout))
+		return cmp.Or(words, lastLines(res.Stdout))
 	}
 	var talk []byte
 	for line := range bytes.Lines(res.Stdout) {

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -140,9 +141,9 @@ func (c *codexReader) event(line []byte) (string, bool) {
 	case "turn.completed":
 		c.done, c.fail = true, "" // retries that it told of as errors ended well
 	case "turn.failed":
-		c.fail = orDefault(ev.Error.Message, "turn failed")
+		c.fail = cmp.Or(ev.Error.Message, "turn failed")
 	case "error":
-		c.fail = orDefault(ev.Message, "unnamed error")
+		c.fail = cmp.Or(ev.Message, "unnamed error")
 		return c.fail, false
 	case "item.started", "item.completed":
 		return c.item(ev.Item), false
@@ -224,7 +225,7 @@ func (c *claudeReader) event(line []byte) (string, bool) {
 			c.denied = append(c.denied, d.Tool)
 		}
 		if ev.IsError || strings.HasPrefix(ev.Subtype, "error") {
-			c.fail = orDefault(ev.Result, orDefault(ev.Subtype, "unnamed error"))
+			c.fail = cmp.Or(ev.Result, cmp.Or(ev.Subtype, "unnamed error"))
 		}
 	}
 	return "", false
@@ -243,12 +244,12 @@ func (c *claudeReader) message(raw json.RawMessage) string {
 		switch {
 		case p.Type == "tool_use":
 			c.use(p.ID, p.Name, p.Input)
-			show = orDefault(show, toolCall(p.Name, p.Input))
+			show = cmp.Or(show, toolCall(p.Name, p.Input))
 		case p.Type == "tool_result" && p.IsError:
 			c.drop(p.Of)
 		}
 	}
-	return orDefault(show, joinText(m.Content))
+	return cmp.Or(show, joinText(m.Content))
 }
 
 // geminiReader reads gemini -o stream-json.
@@ -286,17 +287,17 @@ func (g *geminiReader) event(line []byte) (string, bool) {
 		}
 		if ev.Status == "error" && refusal(ev.Error.Message) {
 			tool, _, _ := strings.Cut(ev.ToolID, "__")
-			g.denied = append(g.denied, orDefault(tool, "a tool"))
+			g.denied = append(g.denied, cmp.Or(tool, "a tool"))
 		}
 	case "error":
 		if ev.Severity == "error" {
-			g.fail = orDefault(ev.Message, "unnamed error")
+			g.fail = cmp.Or(ev.Message, "unnamed error")
 		}
 		return ev.Message, false
 	case "result":
 		g.seen, g.done, g.fail = true, true, ""
 		if ev.Status != "success" {
-			g.fail = orDefault(ev.Error.Message, "ended with status "+ev.Status)
+			g.fail = cmp.Or(ev.Error.Message, "ended with status "+ev.Status)
 		}
 	}
 	return "", false
@@ -355,7 +356,7 @@ func (o *opencodeReader) event(line []byte) (string, bool) {
 	case "step_finish":
 		o.finish(p.Reason)
 	case "error":
-		o.fail = orDefault(ev.Error.Data.Message, orDefault(ev.Error.Name, "unnamed error"))
+		o.fail = cmp.Or(ev.Error.Data.Message, cmp.Or(ev.Error.Name, "unnamed error"))
 		return o.fail, false
 	}
 	return "", false
@@ -427,7 +428,7 @@ func (p *piReader) message(raw json.RawMessage) string {
 	case "toolUse":
 		p.text = ""
 	default:
-		p.fail = orDefault(m.Error, "the answer was cut short: "+m.StopReason)
+		p.fail = cmp.Or(m.Error, "the answer was cut short: "+m.StopReason)
 	}
 	return shown
 }

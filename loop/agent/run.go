@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -118,9 +119,14 @@ type process struct {
 
 // start starts c with the program at path.
 func start(c Command, path string) (*process, error) {
+	attr, err := ownSession()
+	if err != nil {
+		return nil, err
+	}
 	mark := rand.Text()
 	p := &process{Command: c, rec: newRecorder(c), exited: make(chan struct{})}
-	p.cmd = &exec.Cmd{Path: path, Args: c.Args, Dir: c.Dir, SysProcAttr: sysProcAttr()}
+	endWithUs(attr)
+	p.cmd = &exec.Cmd{Path: path, Args: c.Args, Dir: c.Dir, SysProcAttr: attr}
 	p.cmd.Env = append(append([]string{}, c.Env...), spawnVar+"="+os.Getenv(spawnVar)+":"+mark)
 	theirs, err := p.openPipes()
 	if err == nil {
@@ -272,7 +278,7 @@ func (p *process) finish(why cause) (Result, error) {
 	return r, nil
 }
 
-func (p *process) grace() time.Duration { return orDefault(p.Grace, defaultGrace) }
+func (p *process) grace() time.Duration { return cmp.Or(p.Grace, defaultGrace) }
 
 // waitExit reports whether the process ended. One that runs as another user
 // cannot be killed and must not hold us.
@@ -311,22 +317,6 @@ func (r *Result) setStatus(state *os.ProcessState, why cause) {
 	}
 }
 
-// signalName gives the usual name of the signals that end programs.
-func signalName(s syscall.Signal) string {
-	names := map[syscall.Signal]string{
-		syscall.SIGHUP: "SIGHUP", syscall.SIGINT: "SIGINT", syscall.SIGQUIT: "SIGQUIT",
-		syscall.SIGILL: "SIGILL", syscall.SIGTRAP: "SIGTRAP", syscall.SIGABRT: "SIGABRT",
-		syscall.SIGBUS: "SIGBUS", syscall.SIGFPE: "SIGFPE", syscall.SIGKILL: "SIGKILL",
-		syscall.SIGUSR1: "SIGUSR1", syscall.SIGSEGV: "SIGSEGV", syscall.SIGUSR2: "SIGUSR2",
-		syscall.SIGPIPE: "SIGPIPE", syscall.SIGALRM: "SIGALRM", syscall.SIGTERM: "SIGTERM",
-		syscall.SIGSYS: "SIGSYS", syscall.SIGXCPU: "SIGXCPU", syscall.SIGXFSZ: "SIGXFSZ",
-	}
-	if name, ok := names[s]; ok {
-		return name
-	}
-	return fmt.Sprintf("SIG%d", int(s))
-}
-
 // stop ends all that signal reaches: TERM, grace to obey, KILL until none is left
 // or killing does not help. signal returns how many there were.
 func stop(signal func(syscall.Signal) int, grace time.Duration) {
@@ -344,14 +334,6 @@ func stop(signal func(syscall.Signal) int, grace time.Duration) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-}
-
-func orDefault[T comparable](v, def T) T {
-	var zero T
-	if v == zero {
-		return def
-	}
-	return v
 }
 
 func closeAll(files []io.Closer) {

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -74,7 +75,7 @@ func (s Spec) Invocation(role Role, model string, paths Paths) (Invocation, erro
 }
 
 func (s Spec) invocation(role Role, model string, paths Paths) (Invocation, error) {
-	if len(s.Command) == 0 && Reserved(orDefault(s.Preset, s.Name)) {
+	if len(s.Command) == 0 && Reserved(cmp.Or(s.Preset, s.Name)) {
 		return Invocation{}, errReserved
 	}
 	if err := checkModel(model); err != nil {
@@ -139,7 +140,7 @@ func withModel(command []string, model string) ([]string, error) {
 // is balanced): what spec.Models says, else the default table for the claude
 // preset, else "", which leaves the choice to the agent.
 func Model(role Role, profile string, spec Spec) string {
-	profile = orDefault(profile, "balanced")
+	profile = cmp.Or(profile, "balanced")
 	if model, ok := spec.Models[profile]; ok {
 		return model
 	}
