@@ -383,7 +383,8 @@ func (f *workFiles) writeLink(dir *os.Root, temp string, id ID) error {
 	return dir.Symlink(target.String(), temp)
 }
 
-// writeFile writes a blob to a new file and to disk. perm is what the file that it
+// writeFile writes a blob to a new file and to disk: not by safefile, which would follow
+// links in the directories above and wants all of it in memory. perm is what the file that it
 // replaces had, 0 for none: the user's permissions stay but for the executable bits.
 func (f *workFiles) writeFile(dir *os.Root, temp string, id ID, mode string, perm fs.FileMode) error {
 	initial := fs.FileMode(0o666)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"git-runr/gitstore/gitdir"
+	"git-runr/gitstore/safefile"
 )
 
 // indexWait is how long a locked index is waited for.
@@ -225,19 +226,11 @@ func (w *Worktree) writeIndex(index indexFile) error {
 	if err := gitdir.RemoveIfThere(temp); err != nil { // a killed process's
 		return err
 	}
-	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, w.indexMode())
-	if err != nil {
+	if err := safefile.Create(temp, index.data, w.indexMode()); err != nil {
 		return err
 	}
 	_ = w.repo.dir.Share(temp)
-	_, err = f.Write(index.data)
-	if err == nil {
-		err = f.Sync()
-	}
-	err = errors.Join(err, f.Close())
-	if err == nil {
-		err = os.Chtimes(temp, index.modTime, index.modTime)
-	}
+	err := os.Chtimes(temp, index.modTime, index.modTime) // before it can be seen, by which git tells what changed
 	if err == nil {
 		err = os.Rename(temp, w.indexPath())
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"git-runr/gitstore"
+	"git-runr/gitstore/safefile"
 )
 
 // State is what stands between git and our hook.
@@ -147,7 +148,7 @@ func (p place) install(program string) error {
 	if p.file.exists && text == p.file.text && mode == p.file.mode {
 		return nil
 	}
-	return writeFile(p.Path, text, mode)
+	return safefile.WriteExact(p.Path, []byte(text), mode)
 }
 
 func (p place) uninstall(repo *gitstore.Repo) error {
@@ -182,5 +183,5 @@ func removeBlock(path string) error {
 	if text == f.text {
 		return nil
 	}
-	return writeFile(path, text, f.mode)
+	return safefile.WriteExact(path, []byte(text), f.mode)
 }

@@ -418,11 +418,7 @@ func (t *turn) stop(stop record.Stop, eventType string) error {
 
 func writeFiles(dir string, files map[string][]byte) error {
 	for name, content := range files {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			return err
-		}
-		if err := safefile.WriteFile(path, content, 0o666); err != nil {
+		if err := safefile.WriteFile(filepath.Join(dir, name), content, 0o666); err != nil {
 			return err
 		}
 	}

@@ -85,7 +85,7 @@ func (s *Store) SwapAnyNow(ctx context.Context, name string, new, old odb.ID) er
 }
 
 // swapLoose takes the ref's lock, compares, writes the lock file and renames it to
-// the ref.
+// the ref: git's own way of writing a file safely.
 func (s *Store) swapLoose(ctx context.Context, name string, new, old odb.ID) error {
 	lockFile, release, err := s.lockRef(ctx, name)
 	if err != nil {
