@@ -121,7 +121,7 @@ func (l *landing) moveAll(ctx context.Context) error {
 	if ref == "" {
 		ref = "HEAD"
 	}
-	return l.repo.moveRef(ctx, ref, l.new, l.old, landReason(l.spec))
+	return l.repo.refs.Move(ctx, ref, l.new, l.old, landReason(l.spec))
 }
 
 // recordLanding records a landing whose branch has moved.

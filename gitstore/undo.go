@@ -286,7 +286,7 @@ func (w *Worktree) moveHead(ctx context.Context, job revertJob) error {
 	if ref == "" {
 		ref = "HEAD"
 	}
-	return w.repo.moveOrDrop(ctx, ref, job.base.Head, job.end.Head, "runr: "+job.why)
+	return w.repo.refs.Move(ctx, ref, job.base.Head, job.end.Head, "runr: "+job.why)
 }
 
 // finishJob does the rest of what a killed process began.
@@ -331,14 +331,6 @@ func headName(branch string) string {
 	return strings.TrimPrefix(branch, "refs/heads/")
 }
 
-// moveOrDrop is moveRef that deletes a ref which is to be at nothing.
-func (r *Repo) moveOrDrop(ctx context.Context, ref string, to, from ID, why string) error {
-	if to == "" {
-		return r.refs.UpdateRef(ctx, ref, "", from)
-	}
-	return r.moveRef(ctx, ref, to, from, why)
-}
-
 // branchSnapshot is what a branch is at, as a snapshot: its files and its name.
 func (r *Repo) branchSnapshot(ctx context.Context, ref string, at ID, subject string) (Snapshot, error) {
 	tree, err := r.treeOrEmpty(ctx, at)
@@ -370,7 +362,7 @@ func (r *Repo) moveRecorded(ctx context.Context, op Operation, ref string, to, f
 	if err != nil {
 		return Recorded{}, err
 	}
-	if err := r.moveOrDrop(ctx, ref, to, from, "runr: "+op.String()); err != nil {
+	if err := r.refs.Move(ctx, ref, to, from, "runr: "+op.String()); err != nil {
 		return Recorded{}, errors.Join(err, r.DropOperation(context.WithoutCancel(ctx), done))
 	}
 	return done, nil

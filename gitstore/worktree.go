@@ -165,7 +165,7 @@ func (w *Worktree) makeFull(ctx context.Context) error {
 func (r *Repo) dropWorktree(ctx context.Context, dir, branch string, at ID) {
 	ctx = context.WithoutCancel(ctx)
 	if r.RemoveWorktree(ctx, dir) == nil && branch != "" {
-		_ = r.refs.UpdateRef(ctx, "refs/heads/"+branch, "", at) // best effort: a branch too many harms nobody
+		_ = r.refs.SwapAny(ctx, "refs/heads/"+branch, "", at) // best effort: a branch too many harms nobody
 	}
 }
 

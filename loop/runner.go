@@ -59,12 +59,9 @@ func (r *Runner) Start(ctx context.Context, plan record.RunPlan, source string) 
 // Continue carries run on from where its events leave it. Only one process at a
 // time can: another gets gitstore.ErrBusy.
 func (r *Runner) Continue(ctx context.Context, run record.Run) (record.Run, error) {
-	unlock, free, err := r.Store.Repo.TryLock("run-" + run.ID)
+	unlock, err := holdRun(r.Store, run.ID)
 	if err != nil {
 		return run, err
-	}
-	if !free {
-		return run, fmt.Errorf("run %s is being carried out by another process: %w", run.ID, gitstore.ErrBusy)
 	}
 	defer unlock()
 	turn := &turn{Runner: r, ctx: ctx, run: run, base: map[string]record.CheckResult{}}

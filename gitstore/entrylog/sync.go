@@ -95,7 +95,7 @@ func (s *Store) FetchLogs(ctx context.Context, remote, notes string) (Fetched, e
 	all := append(wantedRefs(remote, notes), except(slices.Sorted(maps.Keys(known)))...)
 	err := s.fetchRefs(ctx, remote, all, "--prune")
 	if err != nil && ctx.Err() == nil {
-		if done.Locks = s.dropStaleLocks(ctx, remotesPrefix+remote+"/"); len(done.Locks) > 0 {
+		if done.Locks = s.refs.DropStaleLocks(ctx, remotesPrefix+remote+"/"); len(done.Locks) > 0 {
 			err = s.fetchRefs(ctx, remote, all, "--prune")
 		}
 	}
