@@ -3,7 +3,6 @@ package gitstore
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"git-runr/gitstore/refdb"
 )
@@ -78,11 +77,4 @@ func standing(branch string) string {
 		return "detached"
 	}
 	return "on " + headName(branch)
-}
-
-func headName(branch string) string {
-	if branch == "" {
-		return "HEAD"
-	}
-	return strings.TrimPrefix(branch, "refs/heads/")
 }

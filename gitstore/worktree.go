@@ -409,3 +409,10 @@ func shadowLock(gitDir string) string { return "shadow-" + filepath.Base(gitDir)
 func (w *Worktree) filesLock() string { return "revert-" + filepath.Base(w.GitDir) }
 
 func (w *Worktree) indexPath() string { return filepath.Join(w.GitDir, "index") }
+
+func headName(branch string) string {
+	if branch == "" {
+		return "HEAD"
+	}
+	return strings.TrimPrefix(branch, "refs/heads/")
+}

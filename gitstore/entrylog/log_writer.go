@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"sync"
 
 	"git-runr/gitstore/gitdir"
 	"git-runr/gitstore/odb"
@@ -18,25 +17,6 @@ const (
 	writerKey    = "runr.writer"
 	writerDigits = 12
 )
-
-// writerID remembers the id that this process has made or found since the
-// repository was opened.
-type writerID struct {
-	mu sync.Mutex
-	id string
-}
-
-func (w *writerID) get() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.id
-}
-
-func (w *writerID) set(id string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.id = id
-}
 
 // isWriter reports whether a string has the form of a writer's id: 12 hex digits.
 func isWriter(s string) bool { return len(s) == writerDigits && odb.IsHex(s) }

@@ -24,9 +24,6 @@ type Adopted struct {
 	Diverged bool
 }
 
-// Rejection is a log that was not taken over, and why.
-type Rejection struct{ Writer, Reason string }
-
 // adoption is a log that is to move forward here.
 type adoption struct {
 	writer   string

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -198,4 +199,21 @@ func (w *LimitWriter) Write(p []byte) (int, error) {
 	}
 	w.Left -= int64(len(p))
 	return w.Kept.Write(p)
+}
+
+type heldLockKey struct{}
+
+// HeldLock is the lock that a context holds, nil for none.
+func HeldLock(ctx context.Context) *os.File {
+	f, _ := ctx.Value(heldLockKey{}).(*os.File)
+	return f
+}
+
+// SetConfig writes one value to the repository's own configuration file.
+func (d *Dir) SetConfig(ctx context.Context, key, value string) error {
+	if _, err := d.Git(ctx, "config", "--local", key, value); err != nil {
+		return fmt.Errorf("set %s: %w", key, err)
+	}
+	d.Config[strings.ToLower(key)] = []string{value}
+	return nil
 }

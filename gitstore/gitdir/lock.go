@@ -51,8 +51,6 @@ func (d *Dir) DropLock(name string) {
 	}
 }
 
-type heldLockKey struct{}
-
 // HoldLock is Lock for an operation that writes files through git: every git process
 // of the context that it gives holds the lock too. So one that outlives a killed
 // program keeps others out until it has ended.
@@ -68,12 +66,6 @@ func (d *Dir) HoldLock(ctx context.Context, name string) (held context.Context, 
 		funlock(f) // also where something that git started lives on
 		f.Close()
 	}, nil
-}
-
-// HeldLock is the lock that a context holds, nil for none.
-func HeldLock(ctx context.Context) *os.File {
-	f, _ := ctx.Value(heldLockKey{}).(*os.File)
-	return f
 }
 
 // LockFile is Lock for who writes into the lock's file.

@@ -28,16 +28,6 @@ func (s *Store) SwapRef(ctx context.Context, name string, new, old odb.ID) error
 	return s.SwapAny(ctx, name, new, old)
 }
 
-// ownRef reports whether only this tool writes refs of this name.
-func ownRef(name string) bool {
-	for _, prefix := range []string{"refs/runr/", "refs/runr-local/", "refs/runr-remotes/"} {
-		if strings.HasPrefix(name, prefix) {
-			return true
-		}
-	}
-	return name == "refs/notes/runr"
-}
-
 // SwapAny is SwapRef for any ref. It waits for a gc that runs: what is new and named by
 // no ref yet may be deleted by it, and then it is ErrLostRace before the ref is moved.
 func (s *Store) SwapAny(ctx context.Context, name string, new, old odb.ID) error {

@@ -11,27 +11,6 @@ import (
 	"strings"
 )
 
-// What was wrong with an answer. The zero Problem is a good answer.
-const (
-	ProblemTimeout          = "timeout"           // over its wall time
-	ProblemIdle             = "idle_timeout"      // silent for too long
-	ProblemCancelled        = "cancelled"         // by the context
-	ProblemKilled           = "killed"            // by a signal that was not ours
-	ProblemExitStatus       = "exit_status"       // it failed and did not say why in its events
-	ProblemEmptyOutput      = "empty_output"      // it succeeded without a final message
-	ProblemAgentError       = "agent_error"       // it reported an error, whatever its exit status
-	ProblemPermissionDenied = "permission_denied" // it gave up at something it was not allowed to do
-)
-
-// Answer is what came of a call. Text is set exactly when Problem is "".
-type Answer struct {
-	Text    string // the final message, without surrounding space
-	Problem string
-	// Detail is one line for people: the cause of a problem, or with a good answer
-	// what the agent was not allowed to do ("" for nothing). It holds no control characters.
-	Detail string
-}
-
 // CallOptions is how a call is watched.
 type CallOptions struct {
 	Transcript io.Writer         // what the agent writes, as it comes; nil: none

@@ -5,6 +5,28 @@ import (
 	"path/filepath"
 )
 
+// Role is what an agent is asked to do.
+type Role string
+
+const (
+	Reviewer    Role = "reviewer"    // reads and answers; must not write
+	Implementer Role = "implementer" // changes files; git-runr commits for it
+)
+
+// Invocation is how one call of an agent is made. The prompt goes to standard input.
+type Invocation struct {
+	Args     []string
+	ExtraEnv []string // KEY=VALUE, set over everything else
+	PassEnv  []string // names that the agent needs from the caller's environment
+
+	reader reader // of standard output; nil: the answer is standard output as it is
+}
+
+// Paths is where an agent works.
+type Paths struct {
+	Dir string // top of the worktree
+}
+
 // The argument lists below were measured with codex 0.169.0, claude 2.1.329,
 // gemini 0.61.0, opencode 1.18.33 and pi 0.73.1. All of them stream one JSON
 // object a line, which keeps the idle limit meaningful, and all take the prompt

@@ -71,12 +71,7 @@ type Result struct {
 	cutStdout bool // something of Stdout was left out
 }
 
-var (
-	// ErrNotFound says that the program does not exist; the error that wraps it names the program.
-	ErrNotFound = errors.New("program not found")
-
-	errUnstoppable = errors.New("still running after SIGKILL")
-)
+var errUnstoppable = errors.New("still running after SIGKILL")
 
 // Run runs c to its end, its time limit or the end of ctx, whichever is first,
 // and leaves nothing of it running in the last two cases, nothing of its process

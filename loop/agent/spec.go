@@ -19,14 +19,6 @@ const (
 	DefaultIdle = 10 * time.Minute
 )
 
-// Role is what an agent is asked to do.
-type Role string
-
-const (
-	Reviewer    Role = "reviewer"    // reads and answers; must not write
-	Implementer Role = "implementer" // changes files; git-runr commits for it
-)
-
 // Spec is a configured agent: a preset, or a command of the user's. With both,
 // Command stands for the program of the preset (as in npx and a package name)
 // and the preset's arguments follow it.
@@ -38,20 +30,6 @@ type Spec struct {
 	Idle    time.Duration
 	Env     []string          // names of variables to pass through
 	Models  map[string]string // profile (quality, balanced, budget) to model
-}
-
-// Invocation is how one call of an agent is made. The prompt goes to standard input.
-type Invocation struct {
-	Args     []string
-	ExtraEnv []string // KEY=VALUE, set over everything else
-	PassEnv  []string // names that the agent needs from the caller's environment
-
-	reader reader // of standard output; nil: the answer is standard output as it is
-}
-
-// Paths is where an agent works.
-type Paths struct {
-	Dir string // top of the worktree
 }
 
 var (
