@@ -23,7 +23,7 @@ func isWriter(s string) bool { return len(s) == writerDigits && odb.IsHex(s) }
 
 // Writer is the id of this clone as a writer, "" before its first write.
 func (s *Store) Writer() string {
-	if id := s.writer.get(); id != "" {
+	if id, _ := s.writer.Load().(string); id != "" {
 		return id
 	}
 	if id := s.dir.Config.Get(writerKey); isWriter(id) {
@@ -42,7 +42,7 @@ func (s *Store) ensureWriter(ctx context.Context) (string, error) {
 	if err == nil && id == "" {
 		return s.newWriter(ctx)
 	}
-	s.writer.set(id)
+	s.writer.Store(id)
 	return id, err
 }
 
@@ -68,7 +68,7 @@ func (s *Store) newWriter(ctx context.Context) (string, error) {
 	if _, err := s.dir.Git(ctx, "config", "--local", writerKey, id); err != nil {
 		return "", fmt.Errorf("set %s: %w", writerKey, gitdir.ReadOnly(err))
 	}
-	s.writer.set(id)
+	s.writer.Store(id)
 	return id, nil
 }
 

@@ -1,7 +1,7 @@
 package entrylog
 
 import (
-	"sync"
+	"sync/atomic"
 
 	"git-runr/gitstore/gitdir"
 	"git-runr/gitstore/odb"
@@ -13,36 +13,17 @@ type Store struct {
 	dir     *gitdir.Dir
 	objects *odb.Store
 	refs    *refdb.Store
-	writer  *writerID
+	writer  *atomic.Value // the id, a string, that this process has made or found
 }
 
 // New is the logs of an open repository.
 func New(dir *gitdir.Dir, objects *odb.Store, refs *refdb.Store) *Store {
-	return &Store{dir: dir, objects: objects, refs: refs, writer: new(writerID)}
+	return &Store{dir: dir, objects: objects, refs: refs, writer: new(atomic.Value)}
 }
 
 // At is the same logs seen from another place of the repository.
 func (s *Store) At(dir *gitdir.Dir, objects *odb.Store, refs *refdb.Store) *Store {
 	return &Store{dir: dir, objects: objects, refs: refs, writer: s.writer}
-}
-
-// writerID remembers the id that this process has made or found since the
-// repository was opened.
-type writerID struct {
-	mu sync.Mutex
-	id string
-}
-
-func (w *writerID) get() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.id
-}
-
-func (w *writerID) set(id string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.id = id
 }
 
 // notesIdentity writes all notes: with the time given too, every clone that has the
