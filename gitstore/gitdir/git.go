@@ -19,17 +19,17 @@ const gitTimeout = 10 * time.Minute
 // maxStderr is how much of a git process's standard error is kept.
 const maxStderr = 8 << 10
 
-// Call is one run of git. Every git process of the program goes through run.
+// Call is one run of git. Every git process of the program goes through Run.
 type Call struct {
 	Args  []string // may begin with options of git itself: -c KEY=VALUE, --no-literal-pathspecs
 	Stdin io.Reader
 	Env   []string // added last, so it wins
 	Dir   string
-	// bare leaves out --git-dir and --work-tree: only discovery and init want that.
+	// Bare leaves out --git-dir and --work-tree: only discovery and init want that.
 	Bare bool
-	// unlocated keeps from discovery the variables that say which repository is meant.
+	// Unlocated keeps from discovery the variables that say which repository is meant.
 	Unlocated bool
-	// worktree is the --work-tree to use; "" leaves it out.
+	// Worktree is the --work-tree to use; "" leaves it out.
 	Worktree string
 	GitDir   string
 	Stdout   io.Writer // nil: collected and returned

@@ -101,6 +101,7 @@ func LockHolder(path string) string {
 	return "another process"
 }
 
+// LockPath is the file of a lock; an error for a name that leads out of the state directory.
 func (d *Dir) LockPath(name string) (string, error) {
 	if !filepath.IsLocal(name) || filepath.Clean(name) != name || name == "." {
 		return "", fmt.Errorf("bad lock name %q", name)
@@ -157,10 +158,11 @@ func ReadOnly(err error) error {
 	return err
 }
 
+// ErrWaited is that what WaitFor waited for did not come.
 var ErrWaited = errors.New("waited in vain")
 
 // WaitFor tries until it is done or fails, and then gives the error of that; after
-// limit it is errWaited, and the context's cause when that ends first. The last try is
+// limit it is ErrWaited, and the context's cause when that ends first. The last try is
 // after the end. The pause doubles up to longest, with jitter so that processes that
 // wait for the same thing do not come back together.
 func WaitFor(ctx context.Context, limit, longest time.Duration, try func() (done bool, err error)) error {

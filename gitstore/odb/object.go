@@ -48,7 +48,7 @@ func (s *Store) Read(ctx context.Context, id ID) (kind string, data []byte, err 
 	return s.ReadLimit(ctx, id, MaxObject)
 }
 
-// ReadLimit is readObject with a limit of the caller's, in bytes.
+// ReadLimit is Read with a limit of the caller's, in bytes.
 func (s *Store) ReadLimit(ctx context.Context, id ID, limit int64) (kind string, data []byte, err error) {
 	if !s.ValidID(id) {
 		return "", nil, fmt.Errorf("read object: %q is not an object id: %w", id, gitdir.ErrNotFound)
@@ -155,6 +155,7 @@ func (s *Store) callIDs(ctx context.Context, ids []ID, args ...string) ([]byte, 
 	return s.dir.Call(ctx, gitdir.Call{Args: args, Stdin: strings.NewReader(IdLines(ids))})
 }
 
+// IdLines are ids as git takes them on standard input, one a line.
 func IdLines(ids []ID) string {
 	var b strings.Builder
 	for _, id := range ids {

@@ -154,6 +154,7 @@ func (s *Store) looseRefs(dir string) (map[string]odb.ID, error) {
 	return refs, err
 }
 
+// Path is the file of a ref that git keeps loose; it need not exist.
 func (s *Store) Path(name string) string {
 	return filepath.Join(s.dir.CommonDir, filepath.FromSlash(name))
 }

@@ -42,7 +42,7 @@ func (s *Store) SwapAny(ctx context.Context, name string, new, old odb.ID) error
 	return s.SwapAnyNow(ctx, name, new, old)
 }
 
-// SwapAnyNow is swapRef whatever gc does. Git does what needs git: reftable, deletion
+// SwapAnyNow is SwapAny whatever gc does. Git does what needs git: reftable, deletion
 // (which may have to rewrite packed-refs), and branches, so that the reflog has
 // the move. The rest is git's own protocol in Go, which costs a tenth of a process.
 func (s *Store) SwapAnyNow(ctx context.Context, name string, new, old odb.ID) error {
@@ -131,6 +131,7 @@ func (s *Store) compareRef(name string, old odb.ID) error {
 	return nil
 }
 
+// OrNothing is an id for people, "nothing" for "".
 func OrNothing(id odb.ID) string {
 	if id == "" {
 		return "nothing"

@@ -23,7 +23,7 @@ type CallOptions struct {
 // reached, a final message that is not empty, no error among its events. The
 // error is for an agent that could not be started (ErrNotFound) or stopped.
 func Call(ctx context.Context, spec Spec, role Role, model, dir, prompt string, opts CallOptions) (Answer, Result, error) {
-	inv, err := spec.Invocation(role, model, Paths{Dir: dir})
+	inv, err := spec.Invocation(role, model, dir)
 	if err != nil {
 		return Answer{}, Result{}, err
 	}
@@ -42,7 +42,7 @@ func Call(ctx context.Context, spec Spec, role Role, model, dir, prompt string, 
 // Ready is why the agent of spec cannot be started, nil when it can: ErrNotFound for a
 // program that is not there. Nothing is run.
 func (s Spec) Ready(role Role, model string, base []string) error {
-	inv, err := s.Invocation(role, model, Paths{})
+	inv, err := s.Invocation(role, model, "")
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (inv Invocation) read(res Result) Answer {
 	text := plain(string(res.Stdout))
 	switch {
 	case res.cutStdout:
-		return Answer{Problem: ProblemAgentError, Detail: fmt.Sprintf("the answer is longer than %d bytes", DefaultMaxOutput)}
+		return Answer{Problem: ProblemAgentError, Detail: fmt.Sprintf("the answer is longer than %d bytes", defaultMaxOutput)}
 	case blank(text):
 		return Answer{Problem: ProblemEmptyOutput, Detail: lastLines(res.Stderr)}
 	}

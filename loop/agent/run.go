@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// DefaultMaxOutput is how many bytes of each stream are kept when Command.MaxOutput is 0.
-	DefaultMaxOutput = 4 << 20
+	// defaultMaxOutput is how many bytes of each stream are kept when Command.MaxOutput is 0.
+	defaultMaxOutput = 4 << 20
 
 	defaultGrace = 5 * time.Second // between TERM and KILL
 	drainDelay   = 2 * time.Second // for what a daemon still holds open after the command ended
@@ -39,7 +39,7 @@ type Command struct {
 	Idle    time.Duration // time without a byte of output before it is stopped; 0: none
 	Grace   time.Duration // between TERM and KILL; 0: 5 s
 
-	MaxOutput  int       // bytes kept of each stream, half from the head and half from the tail; 0: DefaultMaxOutput
+	MaxOutput  int       // bytes kept of each stream, half from the head and half from the tail; 0: defaultMaxOutput
 	Merge      bool      // both streams go to Result.Stdout, in the order in which they were written
 	Transcript io.Writer // gets every byte of both streams as it comes; nil: none. Its errors do not stop the command
 

@@ -44,15 +44,15 @@ func Reserved(name string) bool { return name == "human" || name == "builtin" }
 // Invocation gives the command of s for role. An empty model leaves the choice
 // to the agent. The preset's arguments keep a reviewer from writing and keep
 // configuration that comes with the repository from being run.
-func (s Spec) Invocation(role Role, model string, paths Paths) (Invocation, error) {
-	inv, err := s.invocation(role, model, paths)
+func (s Spec) Invocation(role Role, model string, dir string) (Invocation, error) {
+	inv, err := s.invocation(role, model, dir)
 	if err != nil {
 		return Invocation{}, fmt.Errorf("agent %q: %w", s.Name, err)
 	}
 	return inv, nil
 }
 
-func (s Spec) invocation(role Role, model string, paths Paths) (Invocation, error) {
+func (s Spec) invocation(role Role, model string, dir string) (Invocation, error) {
 	if len(s.Command) == 0 && Reserved(cmp.Or(s.Preset, s.Name)) {
 		return Invocation{}, errReserved
 	}
@@ -71,7 +71,7 @@ func (s Spec) invocation(role Role, model string, paths Paths) (Invocation, erro
 	if !ok {
 		return Invocation{}, fmt.Errorf("no command and no preset %q; presets are %s", name, strings.Join(Presets(), ", "))
 	}
-	inv := build(role, model, paths)
+	inv := build(role, model, dir)
 	inv.PassEnv = append(inv.PassEnv, network...)
 	if len(command) > 0 {
 		inv.Args = append(command, inv.Args[1:]...)
