@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"syscall"
 	"time"
@@ -75,8 +76,11 @@ func create(path string, data []byte, perm fs.FileMode, sync bool) error {
 }
 
 // SyncDir makes the names in a directory durable. File systems that cannot sync
-// a directory are taken as they are.
+// a directory, and Windows, are taken as they are.
 func SyncDir(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
 	f, err := os.Open(dir)
 	if err != nil {
 		return err
