@@ -164,7 +164,7 @@ func (w *Worktree) moveTo(ctx context.Context, at position, to ID, why string) e
 		ref = "HEAD"
 	}
 	if at.tip != to || at.ref == "" && at.branch != "" {
-		if err := w.repo.moveRef(ctx, ref, to, at.tip, why); err != nil {
+		if err := w.repo.refs.Move(ctx, ref, to, at.tip, why); err != nil {
 			return err
 		}
 	}
@@ -219,15 +219,6 @@ func (r *Repo) MoveBranch(ctx context.Context, ref string, to, off ID) error {
 		}
 	}
 	return r.SwapRef(ctx, ref, to, old)
-}
-
-// moveRef is the compare-and-swap of git with a line for the reflog, for branches
-// and HEAD.
-func (r *Repo) moveRef(ctx context.Context, ref string, to, from ID, why string) error {
-	if err := r.refs.GitUpdateRef(ctx, ref, to, from, why); err != nil {
-		return fmt.Errorf("move %s: %w", ref, err)
-	}
-	return nil
 }
 
 // endOperation forgets a merge, rebase or the like that was begun in a worktree of

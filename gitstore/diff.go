@@ -201,3 +201,10 @@ func (r *Repo) orEmptyTree(id ID) ID {
 	}
 	return id
 }
+
+func (r *Repo) treeOrEmpty(ctx context.Context, id ID) (ID, error) {
+	if id == "" {
+		return r.EmptyTree(ctx)
+	}
+	return r.refs.TreeOf(ctx, id)
+}

@@ -33,72 +33,6 @@ type Landed struct {
 	Operation Recorded // that can be undone
 }
 
-// PathsError is an error about certain paths, such as ErrDirty or ErrConflict.
-type PathsError struct {
-	Err   error
-	Paths []string
-}
-
-// Error names the first paths.
-func (e *PathsError) Error() string {
-	const shown = 5
-	names := make([]string, 0, shown)
-	for _, path := range e.Paths[:min(shown, len(e.Paths))] {
-		names = append(names, fmt.Sprintf("%q", path))
-	}
-	text := e.Err.Error() + ": " + strings.Join(names, ", ")
-	if more := len(e.Paths) - shown; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
-}
-
-// Unwrap gives the kind of error.
-func (e *PathsError) Unwrap() error { return e.Err }
-
-// Land brings the work from Base to Result to what is checked out: by fast-forward
-// where that is possible, else its commits one by one, or one commit with Squash,
-// merged with what happened on the branch since. No hook runs. Index and files are
-// updated as a merge does it, and nothing is changed at all when the work conflicts
-// with the branch (ErrConflict), would overwrite something uncommitted (ErrDirty),
-// removes most of its files (ErrDeletions), or paths are unmerged (ErrUnmerged); all are
-// a *PathsError. Nor is it during a merge: *UnfinishedError. A file that is as
-// Started recorded it, or as the work leaves it, is not in the way: the work began
-// from it. A killed landing is taken back by FinishReverts, or recorded when the
-// branch had moved.
-func (w *Worktree) Land(ctx context.Context, spec LandSpec) (Landed, error) {
-	landed, err := w.land(ctx, spec)
-	if err != nil {
-		return Landed{}, fmt.Errorf("land %s: %w", spec.Result.Short(), err)
-	}
-	return landed, nil
-}
-
-func (w *Worktree) land(ctx context.Context, spec LandSpec) (Landed, error) {
-	if err := w.headIsFree(); err != nil {
-		return Landed{}, err
-	}
-	ctx, unlock, err := w.lockFiles(ctx)
-	if err != nil {
-		return Landed{}, err
-	}
-	defer unlock()
-	l := landing{Worktree: w, spec: spec}
-	if l.old, l.branch, err = w.head(ctx); err != nil {
-		return Landed{}, err
-	}
-	landed, changed, err := w.repo.planLanding(ctx, l.old, spec)
-	if err != nil || landed.Commit == l.old {
-		return landed, err
-	}
-	l.new, l.changed = landed.Commit, changed
-	if err := l.makeWay(ctx); err != nil {
-		return Landed{}, err
-	}
-	landed.Operation, err = l.carryOut(ctx)
-	return landed, err
-}
-
 // planLanding makes the commit that a branch at old has to move to, and says what
 // that changes. Nothing is changed when it is old itself.
 func (r *Repo) planLanding(ctx context.Context, old ID, spec LandSpec) (landed Landed, changed []Change, err error) {
@@ -170,17 +104,6 @@ func (r *Repo) landRef(ctx context.Context, ref string, spec LandSpec) (Landed, 
 	}
 	landed.Operation, err = r.moveRecorded(ctx, spec.Op, ref, landed.Commit, old)
 	return landed, err
-}
-
-// checkedOutIn is the working tree that a branch is checked out in, "" for none.
-func (r *Repo) checkedOutIn(ctx context.Context, ref string) (string, error) {
-	trees, err := r.listWorktrees(ctx)
-	for _, tree := range trees {
-		if tree["branch"] == ref && !tree.has("bare") {
-			return tree["worktree"], nil
-		}
-	}
-	return "", err
 }
 
 // landOn makes the commit that a branch at old has to move to; old itself when the
@@ -288,13 +211,6 @@ func (r *Repo) mergeOnto(ctx context.Context, base, ours, theirs ID) (ID, error)
 	return r.mergeTrees(ctx, trees[0], trees[1], trees[2])
 }
 
-func (r *Repo) treeOrEmpty(ctx context.Context, id ID) (ID, error) {
-	if id == "" {
-		return r.EmptyTree(ctx)
-	}
-	return r.refs.TreeOf(ctx, id)
-}
-
 // mergeTrees is a three-way merge by git. git merge-tree finds the base from
 // commits (that it can be told one is newer than the git we ask for), so the trees
 // get commits that nothing refers to.
@@ -341,4 +257,26 @@ func (r *Repo) scratchCommit(ctx context.Context, tree ID, parents ...ID) (ID, e
 	epoch := time.Unix(0, 0).UTC()
 	return r.objects.WriteCommit(ctx, Commit{Tree: tree, Parents: parents, Message: "scratch",
 		Author: toolIdentity, Committer: toolIdentity, AuthorWhen: epoch, CommitterWhen: epoch})
+}
+
+// firstParents are the commits after base up to tip along first parents, oldest
+// first; base "" is from the beginning.
+func (r *Repo) firstParents(ctx context.Context, base, tip ID) ([]Commit, error) {
+	args := []string{"rev-list", "--first-parent", "--reverse", "--end-of-options", string(tip)}
+	if base != "" {
+		args = append(args, "^"+string(base))
+	}
+	out, err := r.dir.Git(ctx, append(args, "--")...)
+	if err != nil {
+		return nil, fmt.Errorf("list commits: %w", err)
+	}
+	var commits []Commit
+	for id := range strings.FieldsSeq(string(out)) {
+		commit, err := r.ReadCommit(ctx, ID(id))
+		if err != nil {
+			return nil, err
+		}
+		commits = append(commits, commit)
+	}
+	return commits, nil
 }

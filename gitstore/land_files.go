@@ -13,6 +13,49 @@ import (
 	"strings"
 )
 
+// Land brings the work from Base to Result to what is checked out: by fast-forward
+// where that is possible, else its commits one by one, or one commit with Squash,
+// merged with what happened on the branch since. No hook runs. Index and files are
+// updated as a merge does it, and nothing is changed at all when the work conflicts
+// with the branch (ErrConflict), would overwrite something uncommitted (ErrDirty),
+// removes most of its files (ErrDeletions), or paths are unmerged (ErrUnmerged); all are
+// a *PathsError. Nor is it during a merge: *UnfinishedError. A file that is as
+// Started recorded it, or as the work leaves it, is not in the way: the work began
+// from it. A killed landing is taken back by FinishReverts, or recorded when the
+// branch had moved.
+func (w *Worktree) Land(ctx context.Context, spec LandSpec) (Landed, error) {
+	landed, err := w.land(ctx, spec)
+	if err != nil {
+		return Landed{}, fmt.Errorf("land %s: %w", spec.Result.Short(), err)
+	}
+	return landed, nil
+}
+
+func (w *Worktree) land(ctx context.Context, spec LandSpec) (Landed, error) {
+	if err := w.headIsFree(); err != nil {
+		return Landed{}, err
+	}
+	ctx, unlock, err := w.lockFiles(ctx)
+	if err != nil {
+		return Landed{}, err
+	}
+	defer unlock()
+	l := landing{Worktree: w, spec: spec}
+	if l.old, l.branch, err = w.head(ctx); err != nil {
+		return Landed{}, err
+	}
+	landed, changed, err := w.repo.planLanding(ctx, l.old, spec)
+	if err != nil || landed.Commit == l.old {
+		return landed, err
+	}
+	l.new, l.changed = landed.Commit, changed
+	if err := l.makeWay(ctx); err != nil {
+		return Landed{}, err
+	}
+	landed.Operation, err = l.carryOut(ctx)
+	return landed, err
+}
+
 // landedPrefix is below where snapshots from before and after landings are kept.
 const landedPrefix = "refs/runr-local/snapshots/land/"
 
@@ -121,7 +164,7 @@ func (l *landing) moveAll(ctx context.Context) error {
 	if ref == "" {
 		ref = "HEAD"
 	}
-	return l.repo.moveRef(ctx, ref, l.new, l.old, landReason(l.spec))
+	return l.repo.refs.Move(ctx, ref, l.new, l.old, landReason(l.spec))
 }
 
 // recordLanding records a landing whose branch has moved.
@@ -134,15 +177,6 @@ func (w *Worktree) recordLanding(ctx context.Context, job revertJob) (Recorded, 
 		return Recorded{}, err
 	}
 	return w.repo.record(ctx, job.operation(), "", job.base, end)
-}
-
-// operation is what a job is part of.
-func (j revertJob) operation() Operation {
-	op := parseOperation(j.why)
-	if op.Kind == opLanding {
-		op.Kind = OpLand
-	}
-	return op
 }
 
 // asLanded is the snapshot of how a landing was to be, with the index as git made it
@@ -201,43 +235,6 @@ func (w *Worktree) takeBack(ctx context.Context, job revertJob) (done Reverted, 
 	}
 	job.begun = true
 	return w.revert(ctx, job)
-}
-
-// finishLanding ends a killed landing: it is recorded when its branch had moved, and
-// else taken back. When HEAD is elsewhere by now, what there is may be anything, and
-// is left alone.
-func (w *Worktree) finishLanding(ctx context.Context, job revertJob) (done Reverted, err error) {
-	op := job.operation()
-	landed, err := w.hasLanded(ctx, job)
-	if err != nil {
-		return done, err
-	}
-	if landed {
-		done = Reverted{Before: job.base, After: job.end, Operation: Recorded{Operation: op}}
-		done.Operation, err = w.recordLanding(ctx, job)
-		return done, err
-	}
-	if there, err := w.isAt(ctx, job.base); err != nil || !there {
-		return w.leave(op, job), err
-	}
-	done, err = w.takeBack(ctx, job)
-	op.Back = true
-	done.Operation = Recorded{Operation: op, Before: job.base.ID, After: job.end.ID}
-	return done, err
-}
-
-// hasLanded reports whether the branch of a landing has its commit.
-func (w *Worktree) hasLanded(ctx context.Context, job revertJob) (bool, error) {
-	at := job.end.HeadRef
-	if at == "" {
-		here, err := w.isAt(ctx, job.end)
-		return here, err
-	}
-	tip, err := w.repo.Ref(ctx, at)
-	if err != nil || tip == "" {
-		return false, err
-	}
-	return w.repo.IsAncestor(ctx, job.end.Head, tip)
 }
 
 // withFiles stages files of the user's in an index file, and gives the tree of a commit with them in

@@ -3,7 +3,6 @@ package gitstore
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"git-runr/gitstore/odb"
 )
@@ -44,26 +43,4 @@ func (r *Repo) LandedAs(ctx context.Context, spec LandSpec, done Landed) ([]Move
 // sameWork reports whether a commit was made again from another.
 func sameWork(a, b Commit) bool {
 	return a.Author == b.Author && a.AuthorWhen.Equal(b.AuthorWhen) && odb.WholeLine(a.Message) == odb.WholeLine(b.Message)
-}
-
-// firstParents are the commits after base up to tip along first parents, oldest
-// first; base "" is from the beginning.
-func (r *Repo) firstParents(ctx context.Context, base, tip ID) ([]Commit, error) {
-	args := []string{"rev-list", "--first-parent", "--reverse", "--end-of-options", string(tip)}
-	if base != "" {
-		args = append(args, "^"+string(base))
-	}
-	out, err := r.dir.Git(ctx, append(args, "--")...)
-	if err != nil {
-		return nil, fmt.Errorf("list commits: %w", err)
-	}
-	var commits []Commit
-	for id := range strings.FieldsSeq(string(out)) {
-		commit, err := r.ReadCommit(ctx, ID(id))
-		if err != nil {
-			return nil, err
-		}
-		commits = append(commits, commit)
-	}
-	return commits, nil
 }

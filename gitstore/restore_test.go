@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 )
 
@@ -133,23 +132,6 @@ func TestRestoreTo(t *testing.T) {
 	}
 	if _, err := repo.RestoreTo(ctx, to, RestoreSpec{From: snap, Paths: []string{"a.txt", "nosuch"}}); !errors.Is(err, ErrNotFound) || !strings.Contains(err.Error(), "nosuch") {
 		t.Errorf("no such path: %v", err)
-	}
-}
-
-// What is written has the permissions that the umask leaves.
-func TestRestoreToUnderUmask(t *testing.T) {
-	repo := newTestRepo(t)
-	shell(t, repo.WorkTree, "echo x >x; chmod 755 x")
-	snap := takeSnapshot(t, checkoutOf(t, repo), "one")
-	to := filepath.Join(t.TempDir(), "to")
-	defer syscall.Umask(syscall.Umask(0o077))
-	if _, err := repo.RestoreTo(context.Background(), to, RestoreSpec{From: snap}); err != nil {
-		t.Fatal(err)
-	}
-	for name, want := range map[string]os.FileMode{".": 0o700, "a.txt": 0o600, "x": 0o700} {
-		if info, err := os.Stat(filepath.Join(to, name)); err != nil || info.Mode().Perm() != want {
-			t.Errorf("%s: %v, %v", name, info.Mode(), err)
-		}
 	}
 }
 

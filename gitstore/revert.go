@@ -2,65 +2,11 @@ package gitstore
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
-	"strings"
-	"time"
-
-	"git-runr/gitstore/odb"
 )
-
-const (
-	journalPrefix  = "refs/runr-local/journal/"
-	revertedPrefix = "refs/runr-local/snapshots/revert/"
-)
-
-// Reverted is what a revert did. Before and After are the snapshots around it, kept
-// under refs/runr-local/snapshots/revert/: Revert(Before, After) undoes it, and touches
-// nothing that somebody else changed meanwhile. Where nothing was left to do they are
-// one and the same, and are kept nowhere.
-type Reverted struct {
-	Restored  []string // now as in base
-	Skipped   []string // were as in base already
-	Conflicts []string // changed by somebody else since end, or not restorable: left alone
-	Before    Snapshot
-	After     Snapshot
-	Operation Recorded // what it was part of, and as what it can be taken back
-	Left      bool     // of a killed one: HEAD was moved meanwhile, so nothing was done
-}
-
-// RevertOption says more about a revert.
-type RevertOption func(*revertJob)
-
-// OnlyPaths leaves alone what is not among paths, whatever changed there.
-func OnlyPaths(paths []string) RevertOption {
-	return func(j *revertJob) {
-		j.only = map[string]bool{}
-		for _, path := range paths {
-			j.only[path] = true
-		}
-	}
-}
-
-// Because is what the snapshots around the revert say of it: one line.
-func Because(why string) RevertOption { return func(j *revertJob) { j.why = why } }
-
-// revertJob is a revert that was asked for.
-type revertJob struct {
-	name      string // of its journal and snapshots; it sorts by time
-	base, end Snapshot
-	only      map[string]bool // nil: every path
-	why       string
-	begun     bool // git was killed while it made end of base
-}
-
-// covers reports whether the job is about a path.
-func (j revertJob) covers(path string) bool { return j.only == nil || j.only[path] }
 
 // Revert takes back what changed between two snapshots of this worktree, path by
 // path, files and index. A path is restored to what it is in base only when it is
@@ -104,9 +50,6 @@ func (w *Worktree) Revert(ctx context.Context, base, end Snapshot, options ...Re
 	return done, nil
 }
 
-// filesLock keeps two operations on the files of one worktree apart.
-func (w *Worktree) filesLock() string { return "revert-" + filepath.Base(w.GitDir) }
-
 // lockFiles locks the files of the worktree for an operation, which goes on with the
 // context held, and drops the lock of the index that a killed one has left.
 func (w *Worktree) lockFiles(ctx context.Context) (held context.Context, unlock func(), err error) {
@@ -118,146 +61,6 @@ func (w *Worktree) lockFiles(ctx context.Context) (held context.Context, unlock 
 		return ctx, nil, err
 	}
 	return held, unlock, nil
-}
-
-// randomName sorts by time: several may be made in a second.
-func randomName() (string, error) {
-	var random [3]byte
-	if _, err := rand.Read(random[:]); err != nil {
-		return "", err
-	}
-	return strings.Replace(time.Now().UTC().Format("20060102150405.000000"), ".", "", 1) + "-" + hex.EncodeToString(random[:]), nil
-}
-
-// onlyFile is the file of a journal that holds the paths of a revert, each ended by
-// NUL; it is absent where the revert is about all of them.
-const onlyFile = "only"
-
-// beginJournal records which revert is about to be done. Its parents are the two
-// snapshots, its message says why and names the worktree.
-func (w *Worktree) beginJournal(ctx context.Context, job revertJob) (ID, error) {
-	var entries []odb.TreeEntry
-	if job.only != nil {
-		blob, err := w.repo.objects.Write(ctx, "blob", joinNUL(slices.Sorted(maps.Keys(job.only))))
-		if err != nil {
-			return "", err
-		}
-		entries = append(entries, odb.TreeEntry{Mode: ModeFile, Name: onlyFile, ID: blob})
-	}
-	tree, err := w.repo.objects.WriteTree(ctx, entries)
-	if err != nil {
-		return "", err
-	}
-	now := time.Now().UTC()
-	id, err := w.repo.objects.WriteCommit(ctx, Commit{
-		Tree: tree, Parents: []ID{job.base.ID, job.end.ID}, Message: job.why + w.journalEnd(),
-		Author: toolIdentity, Committer: toolIdentity, AuthorWhen: now, CommitterWhen: now,
-	})
-	if err != nil {
-		return "", err
-	}
-	return id, w.repo.refs.SwapAny(ctx, journalPrefix+job.name, id, "")
-}
-
-// journalEnd is how the message of each journal of this worktree ends.
-func (w *Worktree) journalEnd() string { return "\n\n" + w.GitDir + "\n" + w.Dir + "\n" }
-
-// FinishReverts does what a killed Revert of this worktree left undone. Call it
-// before anything else is done to the worktree. There is mostly nothing to do.
-func (w *Worktree) FinishReverts(ctx context.Context) ([]Reverted, error) {
-	journals, err := w.repo.Refs(ctx, journalPrefix)
-	if err != nil || len(journals) == 0 {
-		return nil, err
-	}
-	ctx, unlock, err := w.lockFiles(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("finish revert: %w", err)
-	}
-	defer unlock()
-	ctx = context.WithoutCancel(ctx)
-	var finished []Reverted
-	for _, ref := range slices.Sorted(maps.Keys(journals)) {
-		done, ours, err := w.finishRevert(ctx, strings.TrimPrefix(ref, journalPrefix))
-		if err != nil {
-			return finished, fmt.Errorf("finish revert: %w", err)
-		}
-		if ours {
-			finished = append(finished, done)
-		}
-	}
-	return finished, nil
-}
-
-// Unfinished are the operations that FinishReverts would end; none while somebody is at
-// work on the files.
-func (w *Worktree) Unfinished(ctx context.Context) (list []Operation, err error) {
-	journals, err := w.repo.Refs(ctx, journalPrefix)
-	if err != nil || len(journals) == 0 {
-		return nil, err
-	}
-	unlock, free, err := w.repo.TryLock(w.filesLock())
-	if err != nil || !free {
-		return nil, nil // who cannot lock cannot end them either
-	}
-	defer unlock()
-	for _, ref := range slices.Sorted(maps.Keys(journals)) {
-		job, ours, err := w.readJournal(ctx, strings.TrimPrefix(ref, journalPrefix), journals[ref])
-		if err != nil {
-			return nil, fmt.Errorf("read journal: %w", err)
-		}
-		if ours {
-			list = append(list, job.operation())
-		}
-	}
-	return list, nil
-}
-
-// finishRevert does one journal; it is not ours when it is another worktree's, or
-// when its revert was alive and has ended.
-func (w *Worktree) finishRevert(ctx context.Context, name string) (done Reverted, ours bool, err error) {
-	journal, err := w.repo.Ref(ctx, journalPrefix+name)
-	if err != nil || journal == "" {
-		return Reverted{}, false, err
-	}
-	job, ours, err := w.readJournal(ctx, name, journal)
-	if err != nil || !ours {
-		return Reverted{}, false, err
-	}
-	if err := w.indexIsFree(ctx, job); err != nil {
-		return Reverted{}, false, err
-	}
-	if err := w.sweep(ctx, job.base, job.end); err != nil {
-		return Reverted{}, false, err
-	}
-	if done, err = w.finishJob(ctx, job); err != nil {
-		return done, false, err
-	}
-	return done, true, w.repo.refs.SwapAny(ctx, journalPrefix+name, "", journal)
-}
-
-// readJournal reads the revert of a journal back; ours is false for another worktree's.
-func (w *Worktree) readJournal(ctx context.Context, name string, journal ID) (job revertJob, ours bool, err error) {
-	commit, err := w.repo.ReadCommit(ctx, journal)
-	if err != nil {
-		return job, false, err
-	}
-	why, ours := strings.CutSuffix(commit.Message, w.journalEnd())
-	if !ours || len(commit.Parents) != 2 {
-		return job, false, nil
-	}
-	job = revertJob{name: name, why: why}
-	if job.base, err = w.repo.ReadSnapshot(ctx, commit.Parents[0]); err != nil {
-		return job, false, err
-	}
-	if job.end, err = w.repo.ReadSnapshot(ctx, commit.Parents[1]); err != nil {
-		return job, false, err
-	}
-	only, err := w.repo.Blob(ctx, commit.Tree, onlyFile)
-	if errors.Is(err, ErrNotFound) {
-		return job, true, nil
-	}
-	OnlyPaths(splitNUL(only))(&job)
-	return job, true, err
 }
 
 // revert does a job, or the rest of one.
@@ -441,8 +244,29 @@ func (w *Worktree) revertEntries(ctx context.Context, job revertJob, indexes [3]
 	})
 }
 
-func (d *Reverted) conflict(path string) {
-	if !slices.Contains(d.Conflicts, path) {
-		d.Conflicts = append(d.Conflicts, path)
+// recordRevert records what a revert did, if it changed anything.
+func (w *Worktree) recordRevert(ctx context.Context, job revertJob, done *Reverted) (err error) {
+	done.Operation.Operation = parseOperation(job.why)
+	if done.Before.ID != done.After.ID {
+		done.Operation, err = w.repo.record(ctx, done.Operation.Operation, "", done.Before, done.After)
 	}
+	return err
+}
+
+// leave is the answer for what a killed process began, and what is left as it is now.
+func (w *Worktree) leave(op Operation, job revertJob) Reverted {
+	return Reverted{Left: true, Before: job.base, After: job.end, Operation: Recorded{Operation: op, Before: job.base.ID, After: job.end.ID}}
+}
+
+// indexIsFree waits for whoever holds the index, for a bounded time, where a job is to
+// write it: before the first file is touched.
+func (w *Worktree) indexIsFree(ctx context.Context, job revertJob) error {
+	if job.base.Index == job.end.Index {
+		return nil
+	}
+	unlock, err := w.lockIndex(ctx)
+	if err == nil {
+		unlock()
+	}
+	return err
 }

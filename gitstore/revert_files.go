@@ -3,6 +3,7 @@ package gitstore
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -11,10 +12,41 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
+	"time"
 
 	"git-runr/gitstore/odb"
 )
+
+// Reverted is what a revert did. Before and After are the snapshots around it, kept
+// under refs/runr-local/snapshots/revert/: Revert(Before, After) undoes it, and touches
+// nothing that somebody else changed meanwhile. Where nothing was left to do they are
+// one and the same, and are kept nowhere.
+type Reverted struct {
+	Restored  []string // now as in base
+	Skipped   []string // were as in base already
+	Conflicts []string // changed by somebody else since end, or not restorable: left alone
+	Before    Snapshot
+	After     Snapshot
+	Operation Recorded // what it was part of, and as what it can be taken back
+	Left      bool     // of a killed one: HEAD was moved meanwhile, so nothing was done
+}
+
+func (d *Reverted) conflict(path string) {
+	if !slices.Contains(d.Conflicts, path) {
+		d.Conflicts = append(d.Conflicts, path)
+	}
+}
+
+// randomName sorts by time: several may be made in a second.
+func randomName() (string, error) {
+	var random [3]byte
+	if _, err := rand.Read(random[:]); err != nil {
+		return "", err
+	}
+	return strings.Replace(time.Now().UTC().Format("20060102150405.000000"), ".", "", 1) + "-" + hex.EncodeToString(random[:]), nil
+}
 
 // tempPrefix begins the names of files that are being written.
 const tempPrefix = ".git-runr-tmp-"
@@ -383,7 +415,8 @@ func (f *workFiles) writeLink(dir *os.Root, temp string, id ID) error {
 	return dir.Symlink(target.String(), temp)
 }
 
-// writeFile writes a blob to a new file and to disk. perm is what the file that it
+// writeFile writes a blob to a new file and to disk: not by safefile, which would follow
+// links in the directories above and wants all of it in memory. perm is what the file that it
 // replaces had, 0 for none: the user's permissions stay but for the executable bits.
 func (f *workFiles) writeFile(dir *os.Root, temp string, id ID, mode string, perm fs.FileMode) error {
 	initial := fs.FileMode(0o666)

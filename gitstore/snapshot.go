@@ -261,9 +261,6 @@ func (w *Worktree) ignoredButTracked(ctx context.Context) ([]string, error) {
 	return splitNUL(out), nil
 }
 
-// shadowLock is the name of the lock of a worktree's shadow.
-func shadowLock(gitDir string) string { return "shadow-" + filepath.Base(gitDir) }
-
 func (w *Worktree) shadowDir() string { return filepath.Join(w.GitDir, "runr", "shadow") }
 
 // shadowConfig makes git see files as they are. Objects are synced to disk

@@ -6,9 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
-
-	"git-runr/gitstore/gitdir"
 )
 
 // TreeWith is the tree of onto, in which the paths that take chooses are as the
@@ -53,22 +50,6 @@ func (w *Worktree) enter(ctx context.Context, index string, changes []Change) er
 		}
 	}
 	return w.setEntries(ctx, index, paths, entries)
-}
-
-// setEntries makes the paths in an index file what entries has for them, as indexEntries
-// gives it; one that it has not is removed. What goes makes room for what comes.
-func (w *Worktree) setEntries(ctx context.Context, index string, paths []string, entries map[string]string) error {
-	var remove, add strings.Builder
-	for _, path := range paths {
-		fmt.Fprintf(&remove, "0 %s\t%s\x00", w.repo.objects.ZeroID(), path)
-		if entry := entries[path]; entry != "" {
-			add.WriteString(strings.ReplaceAll(entry, "\n", "\t"+path+"\x00") + "\t" + path + "\x00")
-		}
-	}
-	if _, err := w.gitIndex(ctx, index, []byte(remove.String()+add.String()), "update-index", "-z", "--index-info"); err != nil {
-		return fmt.Errorf("change an index: %w", gitdir.Busy(err))
-	}
-	return nil
 }
 
 // AsCommitted records how the working tree of snap was before somebody changed

@@ -8,9 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
-	"syscall"
 	"testing"
 )
 
@@ -245,31 +243,6 @@ func testGitRaw(t *testing.T, dir string, args ...string) string {
 		t.Fatalf("git %s: %v", strings.Join(args, " "), err)
 	}
 	return string(out)
-}
-
-func TestSnapshotGaps(t *testing.T) {
-	repo := newTestRepo(t)
-	dir := repo.WorkTree
-	testGit(t, dir, "init", "-q", "empty")
-	writeTestFile(t, dir, "empty/inside.txt", "not recorded\n")
-	writeTestFile(t, dir, "zebra.txt", "recorded\n")
-	writeTestFile(t, dir, "git~1", "no tree may hold this\n")
-	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for range 2 {
-		snap := takeSnapshot(t, checkoutOf(t, repo), "one")
-		if want := []string{"git~1", "empty/"}; !slices.Equal(snap.Gaps, want) {
-			t.Errorf("gaps %q, want %q", snap.Gaps, want)
-		}
-		if state := treeState(t, repo, snap.Tree); len(state) != 2 || state["zebra.txt"] == "" {
-			t.Errorf("recorded %q", state)
-		}
-		again, err := repo.ReadSnapshot(context.Background(), snap.ID)
-		if err != nil || !slices.Equal(again.Gaps, snap.Gaps) {
-			t.Errorf("read back %q, %v", again.Gaps, err)
-		}
-	}
 }
 
 func TestSnapshotIgnored(t *testing.T) {

@@ -10,10 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"git-runr/gitstore/gitdir"
-	"git-runr/gitstore/refdb"
 	"git-runr/gitstore/safefile"
 )
 
@@ -165,7 +163,7 @@ func (w *Worktree) makeFull(ctx context.Context) error {
 func (r *Repo) dropWorktree(ctx context.Context, dir, branch string, at ID) {
 	ctx = context.WithoutCancel(ctx)
 	if r.RemoveWorktree(ctx, dir) == nil && branch != "" {
-		_ = r.refs.UpdateRef(ctx, "refs/heads/"+branch, "", at) // best effort: a branch too many harms nobody
+		_ = r.refs.SwapAny(ctx, "refs/heads/"+branch, "", at) // best effort: a branch too many harms nobody
 	}
 }
 
@@ -278,44 +276,6 @@ func (w *Worktree) ID() string {
 	return filepath.Base(w.GitDir)
 }
 
-// ClearLocks removes the lock files that a killed git process left in a worktree of
-// the tool's own: of its index, its HEAD and its branch ("refs/heads/…"). The caller
-// sees to it that no git process of the tool's is at work there. One that is younger
-// than ten seconds is waited for. The names of those removed are returned.
-func (w *Worktree) ClearLocks(ctx context.Context, branch string) ([]string, error) {
-	if !w.Own {
-		return nil, fmt.Errorf("clear locks of %q: %w", w.Dir, errNotOwn)
-	}
-	var cleared []string
-	for _, path := range []string{w.indexPath(), filepath.Join(w.GitDir, "HEAD"), w.repo.refs.Path(branch)} {
-		stale, err := waitStale(ctx, path+".lock")
-		if err == nil && stale {
-			err = gitdir.RemoveIfThere(path + ".lock")
-			cleared = append(cleared, filepath.Base(path)+".lock")
-		}
-		if err != nil {
-			return cleared, fmt.Errorf("clear locks of %q: %w", w.Dir, err)
-		}
-	}
-	return cleared, nil
-}
-
-// waitStale waits until a lock file is gone, or so old that nobody holds it.
-func waitStale(ctx context.Context, path string) (stale bool, err error) {
-	err = gitdir.WaitFor(ctx, refdb.RefLockStale, 50*time.Millisecond, func() (bool, error) {
-		info, err := os.Lstat(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			return true, nil
-		}
-		stale = err == nil && time.Since(info.ModTime()) > refdb.RefLockStale
-		return stale, err
-	})
-	if errors.Is(err, gitdir.ErrWaited) {
-		return true, nil
-	}
-	return stale, err
-}
-
 // worktreeDir makes a name an absolute path below the default place.
 func (r *Repo) worktreeDir(dir string) (string, error) {
 	if filepath.IsAbs(dir) {
@@ -406,4 +366,53 @@ func removeTree(path string) error {
 // git runs git in the worktree, with its index.
 func (w *Worktree) git(ctx context.Context, args ...string) ([]byte, error) {
 	return w.repo.dir.Call(ctx, gitdir.Call{Args: args, Worktree: w.Dir})
+}
+
+// checkedOutIn is the working tree that a branch is checked out in, "" for none.
+func (r *Repo) checkedOutIn(ctx context.Context, ref string) (string, error) {
+	trees, err := r.listWorktrees(ctx)
+	for _, tree := range trees {
+		if tree["branch"] == ref && !tree.has("bare") {
+			return tree["worktree"], nil
+		}
+	}
+	return "", err
+}
+
+// notCheckedOut is ErrConflict when a branch is checked out somewhere.
+func (r *Repo) notCheckedOut(ctx context.Context, ref string) error {
+	dir, err := r.checkedOutIn(ctx, ref)
+	if err == nil && dir != "" {
+		err = &CheckedOutError{Branch: headName(ref), Dir: dir}
+	}
+	return err
+}
+
+// CheckedOutError is an ErrConflict: a branch is not moved behind the back of whoever
+// works on it.
+type CheckedOutError struct {
+	Branch string
+	Dir    string // where it is checked out
+}
+
+func (e *CheckedOutError) Error() string {
+	return fmt.Sprintf("%s is checked out in %q: %v", e.Branch, e.Dir, ErrConflict)
+}
+
+// Unwrap is ErrConflict.
+func (e *CheckedOutError) Unwrap() error { return ErrConflict }
+
+// shadowLock is the name of the lock of a worktree's shadow.
+func shadowLock(gitDir string) string { return "shadow-" + filepath.Base(gitDir) }
+
+// filesLock keeps two operations on the files of one worktree apart.
+func (w *Worktree) filesLock() string { return "revert-" + filepath.Base(w.GitDir) }
+
+func (w *Worktree) indexPath() string { return filepath.Join(w.GitDir, "index") }
+
+func headName(branch string) string {
+	if branch == "" {
+		return "HEAD"
+	}
+	return strings.TrimPrefix(branch, "refs/heads/")
 }

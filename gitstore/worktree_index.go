@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"git-runr/gitstore/gitdir"
+	"git-runr/gitstore/refdb"
+	"git-runr/gitstore/safefile"
 )
 
 // indexWait is how long a locked index is waited for.
@@ -25,8 +27,6 @@ type indexFile struct {
 	data    []byte // nil when there is no index
 	modTime time.Time
 }
-
-func (w *Worktree) indexPath() string { return filepath.Join(w.GitDir, "index") }
 
 // stagedPath is the index that a commit would be made of now: during git's own
 // commit another file than indexPath.
@@ -189,19 +189,6 @@ func (w *Worktree) lockIndex(ctx context.Context) (unlock func(), err error) {
 	return func() { os.Remove(lock) }, nil
 }
 
-// indexIsFree waits for whoever holds the index, for a bounded time, where a job is to
-// write it: before the first file is touched.
-func (w *Worktree) indexIsFree(ctx context.Context, job revertJob) error {
-	if job.base.Index == job.end.Index {
-		return nil
-	}
-	unlock, err := w.lockIndex(ctx)
-	if err == nil {
-		unlock()
-	}
-	return err
-}
-
 // dropLeftIndexLock removes what a killed operation has left. The caller holds lockFiles.
 func (w *Worktree) dropLeftIndexLock() error {
 	lock := w.indexPath() + ".lock"
@@ -225,19 +212,11 @@ func (w *Worktree) writeIndex(index indexFile) error {
 	if err := gitdir.RemoveIfThere(temp); err != nil { // a killed process's
 		return err
 	}
-	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, w.indexMode())
-	if err != nil {
+	if err := safefile.Create(temp, index.data, w.indexMode()); err != nil {
 		return err
 	}
 	_ = w.repo.dir.Share(temp)
-	_, err = f.Write(index.data)
-	if err == nil {
-		err = f.Sync()
-	}
-	err = errors.Join(err, f.Close())
-	if err == nil {
-		err = os.Chtimes(temp, index.modTime, index.modTime)
-	}
+	err := os.Chtimes(temp, index.modTime, index.modTime) // before it can be seen, by which git tells what changed
 	if err == nil {
 		err = os.Rename(temp, w.indexPath())
 	}
@@ -366,6 +345,119 @@ func (w *Worktree) stageAll(ctx context.Context, index string) error {
 		if !strings.HasSuffix(gap, "/") {
 			return fmt.Errorf("stage %q: cannot be read", gap)
 		}
+	}
+	return nil
+}
+
+// ClearLocks removes the lock files that a killed git process left in a worktree of
+// the tool's own: of its index, its HEAD and its branch ("refs/heads/…"). The caller
+// sees to it that no git process of the tool's is at work there. One that is younger
+// than ten seconds is waited for. The names of those removed are returned.
+func (w *Worktree) ClearLocks(ctx context.Context, branch string) ([]string, error) {
+	if !w.Own {
+		return nil, fmt.Errorf("clear locks of %q: %w", w.Dir, errNotOwn)
+	}
+	var cleared []string
+	for _, path := range []string{w.indexPath(), filepath.Join(w.GitDir, "HEAD"), w.repo.refs.Path(branch)} {
+		stale, err := waitStale(ctx, path+".lock")
+		if err == nil && stale {
+			err = gitdir.RemoveIfThere(path + ".lock")
+			cleared = append(cleared, filepath.Base(path)+".lock")
+		}
+		if err != nil {
+			return cleared, fmt.Errorf("clear locks of %q: %w", w.Dir, err)
+		}
+	}
+	return cleared, nil
+}
+
+// waitStale waits until a lock file is gone, or so old that nobody holds it.
+func waitStale(ctx context.Context, path string) (stale bool, err error) {
+	err = gitdir.WaitFor(ctx, refdb.RefLockStale, 50*time.Millisecond, func() (bool, error) {
+		info, err := os.Lstat(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return true, nil
+		}
+		stale = err == nil && time.Since(info.ModTime()) > refdb.RefLockStale
+		return stale, err
+	})
+	if errors.Is(err, gitdir.ErrWaited) {
+		return true, nil
+	}
+	return stale, err
+}
+
+// sameIndex reports whether two indexes say the same of each path, flags included. What
+// git noted of the files themselves, to be faster, does not count: it writes that
+// whenever somebody asks for a status.
+func (w *Worktree) sameIndex(ctx context.Context, a, b indexFile) (bool, error) {
+	if bytes.Equal(a.data, b.data) {
+		return true, nil
+	}
+	of, err := w.indexLines(ctx, a, "-v")
+	if err != nil {
+		return false, err
+	}
+	with, err := w.indexLines(ctx, b, "-v")
+	return bytes.Equal(of, with), err
+}
+
+// indexLines lists an index as `git ls-files -s` does: for each path its entry. With
+// -v there is a letter for its flags before that, S for one that is left out of a sparse
+// checkout.
+func (w *Worktree) indexLines(ctx context.Context, index indexFile, options ...string) ([]byte, error) {
+	if index.data == nil {
+		return nil, nil
+	}
+	path, done, err := w.scratchIndex(index)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	out, err := w.gitIndex(ctx, path, nil, append([]string{"ls-files", "-s", "-z"}, options...)...)
+	if err != nil {
+		return nil, fmt.Errorf("list index: %w", err)
+	}
+	return out, nil
+}
+
+// keepSparse leaves in the index file those of paths out of a sparse checkout that are left out in the
+// index wanted: an entry that was written anew has lost that, and its file would seem
+// to be deleted.
+func (w *Worktree) keepSparse(ctx context.Context, index string, wanted indexFile, paths []string) error {
+	if !w.repo.Config.Bool("core.sparsecheckout") || len(paths) == 0 {
+		return nil
+	}
+	lines, err := w.indexLines(ctx, wanted, "-v")
+	if err != nil {
+		return err
+	}
+	out := map[string]bool{}
+	for _, line := range splitNUL(lines) {
+		flags, path, _ := strings.Cut(line, "\t")
+		out[path] = strings.HasPrefix(flags, "S") || strings.HasPrefix(flags, "s")
+	}
+	var skip []string
+	for _, path := range paths {
+		if out[path] {
+			skip = append(skip, path)
+		}
+	}
+	return w.updateIndex(ctx, w.indexCall(index), skip, "--skip-worktree")
+}
+
+// setEntries makes the paths in an index file what entries has for them, as indexEntries
+// gives it; one that it has not is removed. What goes makes room for what comes.
+func (w *Worktree) setEntries(ctx context.Context, index string, paths []string, entries map[string]string) error {
+	var remove, add strings.Builder
+	for _, path := range paths {
+		fmt.Fprintf(&remove, "0 %s\t%s\x00", w.repo.objects.ZeroID(), path)
+		if entry := entries[path]; entry != "" {
+			add.WriteString(strings.ReplaceAll(entry, "\n", "\t"+path+"\x00") + "\t" + path + "\x00")
+		}
+	}
+	if _, err := w.gitIndex(ctx, index, []byte(remove.String()+add.String()), "update-index", "-z", "--index-info"); err != nil {
+		return fmt.Errorf("change an index: %w", gitdir.Busy(err))
 	}
 	return nil
 }

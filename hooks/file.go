@@ -75,26 +75,6 @@ func (f file) ours() bool {
 	return rest == skeleton
 }
 
-// writeFile replaces path in one step, so that a commit made meanwhile finds the
-// old hook or the new one.
-func writeFile(path, text string, mode fs.FileMode) error {
-	dir, base := filepath.Split(path)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	temp, err := os.CreateTemp(dir, "."+base+"-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(temp.Name()) // does nothing after the rename
-	_, err = temp.WriteString(text)
-	err = errors.Join(err, temp.Chmod(mode), temp.Sync(), temp.Close())
-	if err != nil {
-		return fmt.Errorf("write %q: %w", path, err)
-	}
-	return os.Rename(temp.Name(), path)
-}
-
 // onPath reports whether the shell would find git-runr on PATH.
 func onPath() bool {
 	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {

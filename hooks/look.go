@@ -10,6 +10,31 @@ import (
 	"git-runr/gitstore"
 )
 
+// State is what stands between git and our hook.
+type State string
+
+const (
+	Absent    State = "absent"    // nothing calls us; Install can change that
+	Installed State = "installed" // git runs us, by our own block or a line added by hand
+	Outdated  State = "outdated"  // our block is of another version or its program is gone; Install mends it
+	Foreign   State = "foreign"   // a file or directory that is not ours to change: add Snippet by hand
+	Managed   State = "managed"   // a hook manager writes the file: add Snippet to its configuration
+	Dead      State = "dead"      // a hook is there, or meant to be, and git would not run it
+)
+
+// Status is one hook of ours in one repository.
+type Status struct {
+	Hook    string `json:"hook"`              // its name in git: post-commit
+	Path    string `json:"path"`              // the file that git looks for, absolute
+	State   State  `json:"state"`             //
+	Manager string `json:"manager,omitempty"` // husky, lefthook, pre-commit, overcommit
+	Detail  string `json:"detail,omitempty"`  // why, and what to do, in one sentence
+	Snippet string `json:"snippet,omitempty"` // text to add by hand; "" when there is nothing to add
+	// Without are other worktrees that have a directory of hooks of their own, as a
+	// relative core.hooksPath has it, and none that calls us in it.
+	Without []string `json:"worktrees_without,omitempty"`
+}
+
 // place is one hook where git looks for it.
 type place struct {
 	Status

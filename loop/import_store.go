@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/gitstore"
 	"git-runr/loop/record"
 )
 
@@ -86,12 +85,9 @@ func beginImport(ctx context.Context, s *record.Store, source SourceRun, plan re
 // recordImport appends drafts to a run that nobody else knows of or may touch: no
 // draft has to be decided on again, so that the cost of each does not grow.
 func recordImport(ctx context.Context, s *record.Store, run record.Run, drafts []record.NewEvent) (record.Run, error) {
-	unlock, free, err := s.Repo.TryLock("run-" + run.ID)
+	unlock, err := holdRun(s, run.ID)
 	if err != nil {
 		return run, err
-	}
-	if !free {
-		return run, fmt.Errorf("run %s is being carried out by another process: %w", run.ID, gitstore.ErrBusy)
 	}
 	defer unlock()
 	for _, d := range drafts {

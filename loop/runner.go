@@ -59,12 +59,9 @@ func (r *Runner) Start(ctx context.Context, plan record.RunPlan, source string) 
 // Continue carries run on from where its events leave it. Only one process at a
 // time can: another gets gitstore.ErrBusy.
 func (r *Runner) Continue(ctx context.Context, run record.Run) (record.Run, error) {
-	unlock, free, err := r.Store.Repo.TryLock("run-" + run.ID)
+	unlock, err := holdRun(r.Store, run.ID)
 	if err != nil {
 		return run, err
-	}
-	if !free {
-		return run, fmt.Errorf("run %s is being carried out by another process: %w", run.ID, gitstore.ErrBusy)
 	}
 	defer unlock()
 	turn := &turn{Runner: r, ctx: ctx, run: run, base: map[string]record.CheckResult{}}
@@ -418,11 +415,7 @@ func (t *turn) stop(stop record.Stop, eventType string) error {
 
 func writeFiles(dir string, files map[string][]byte) error {
 	for name, content := range files {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			return err
-		}
-		if err := safefile.WriteFile(path, content, 0o666); err != nil {
+		if err := safefile.WriteFile(filepath.Join(dir, name), content, 0o666); err != nil {
 			return err
 		}
 	}

@@ -123,6 +123,7 @@ var sentinels = []sentinel{
 	{context.Canceled, exitInterrupted, ""},
 	{context.DeadlineExceeded, exitBusy, ""},
 	{fs.ErrPermission, exitState, "nothing was recorded; make the repository writable and try again"},
+	{errors.ErrUnsupported, exitState, ""},
 	{syscall.ENOSPC, exitBusy, "free some disk space and try again"},
 	{syscall.EROFS, exitState, "nothing was recorded; the file system is read-only"},
 }

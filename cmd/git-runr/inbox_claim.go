@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
-	"golang.org/x/sys/unix"
 
 	"git-runr/gitstore"
+	"git-runr/loop/agent"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
@@ -43,11 +43,7 @@ func (s *session) actor() (string, error) {
 	if err != nil {
 		host = "localhost"
 	}
-	session, err := unix.Getsid(0)
-	if err != nil {
-		session = os.Getpid()
-	}
-	return fmt.Sprintf("%s (%s %d)", name, safetext.Line(host), session), nil
+	return fmt.Sprintf("%s (%s %d)", name, safetext.Line(host), agent.Session()), nil
 }
 
 func forceFlag() cli.Flag {

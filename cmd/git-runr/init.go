@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"git-runr/gitstore"
+	"git-runr/gitstore/safefile"
 	"git-runr/hooks"
 	"git-runr/loop/builtin"
 	"git-runr/loop/prose"
@@ -77,16 +78,11 @@ func (s *session) writeConfig(doc *initJSON) error {
 	}
 	doc.Checks = append(doc.Checks, builtin.DetectAll(exists, read)...)
 	text := initialConfig(doc.Checks)
-	file, err := os.OpenFile(doc.Config, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
-	if err != nil {
-		return err
-	}
-	_, err = file.WriteString(text)
-	if err := errors.Join(err, file.Close()); err != nil {
+	if err := safefile.Create(doc.Config, []byte(text), 0o666); err != nil {
 		return err
 	}
 	doc.Written = true
-	if _, _, err = s.configured(); err != nil {
+	if _, _, err := s.configured(); err != nil {
 		return err
 	}
 	doc.Trusted = s.conf.executables() == nil || s.approve() == nil

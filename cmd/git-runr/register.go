@@ -216,10 +216,7 @@ func (t agentTool) write(data []byte) error {
 	if err != nil {
 		return safefile.WriteFile(path, data, perm)
 	}
-	if err := safefile.WriteFile(path, data, info.Mode().Perm()); err != nil {
-		return err
-	}
-	return os.Chmod(path, info.Mode().Perm()) // which the umask may have narrowed
+	return safefile.WriteExact(path, data, info.Mode().Perm())
 }
 
 // snippet is what the file should hold, to paste.

@@ -1,15 +1,16 @@
 package main
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"git-runr/gitstore"
 	"git-runr/gitstore/testtmp"
 )
 
@@ -128,16 +129,18 @@ func waitForLock(ts *testscript.TestScript, neg bool, args []string) {
 	if len(files) != 1 {
 		ts.Fatalf("%s is %d files", args[0], len(files))
 	}
-	file, err := os.Open(files[0])
+	repo, err := gitstore.Open(context.Background(), filepath.Dir(files[0]))
 	ts.Check(err)
-	defer file.Close()
 	for range 1200 {
-		if err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err == nil {
+		unlock, free, err := repo.TryLock(strings.TrimSuffix(filepath.Base(files[0]), ".lock"))
+		ts.Check(err)
+		if free {
+			unlock()
 			return
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	ts.Fatalf("lock %s: %v", files[0], err)
+	ts.Fatalf("%s is held", files[0])
 }
 
 // replaceInFile is `replace FILE OLD NEW`.

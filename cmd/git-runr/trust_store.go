@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"git-runr/gitstore/safefile"
 	"git-runr/loop/safetext"
 )
 
@@ -89,7 +90,7 @@ func (t trustStore) approve(identity string, canonical []byte, now time.Time) er
 	if err := os.MkdirAll(t.Dir, 0o700); err != nil {
 		return fmt.Errorf("record trust: %w", err)
 	}
-	if err := writeFileSafely(t.file(identity), record.Bytes()); err != nil {
+	if err := safefile.WriteDurable(t.file(identity), record.Bytes(), 0o600); err != nil {
 		return fmt.Errorf("record trust: %w", err)
 	}
 	return nil
@@ -155,34 +156,6 @@ func realPath(path string) string {
 		return real
 	}
 	return filepath.Clean(path)
-}
-
-// writeFileSafely writes a file only its owner can read, so that a crash leaves
-// the old or the new content.
-func writeFileSafely(path string, data []byte) error {
-	dir := filepath.Dir(path)
-	temp, err := os.CreateTemp(dir, ".new-*") // mode 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(temp.Name())
-	_, err = temp.Write(data)
-	if err := errors.Join(err, temp.Sync(), temp.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(temp.Name(), path); err != nil {
-		return err
-	}
-	return syncDir(dir)
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
 }
 
 // trustDiff shows what changed between two approvals, one line a key: "- KEY =

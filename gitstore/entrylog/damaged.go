@@ -1,11 +1,19 @@
 package entrylog
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
 
 	"git-runr/gitstore/gitdir"
 	"git-runr/gitstore/odb"
+	"git-runr/gitstore/safefile"
 )
 
 // DamagedError is an object that a log needs and that cannot be read: it is missing,
@@ -30,3 +38,124 @@ func (e *DamagedError) Error() string {
 
 // Is keeps a missing object of a log from being taken for a thing that does not exist.
 func (e *DamagedError) Is(target error) bool { return target == gitdir.ErrCorrupt }
+
+// ReportDamage notes entries of logs that cannot be read as a whole, for the next
+// Damaged. What cannot be noted is met again.
+func (s *Store) ReportDamage(entries ...odb.ID) {
+	known := s.readDamage()
+	before := len(known)
+	for _, id := range entries {
+		if _, noted := known[id]; !noted && s.objects.ValidID(id) {
+			known[id] = time.Time{}
+		}
+	}
+	if len(known) > before {
+		_ = s.writeDamage(known)
+	}
+}
+
+// noteDamage gives err, an error of reading an entry, and notes the entry where it,
+// or a file of it, is damaged or missing.
+func (s *Store) noteDamage(ctx context.Context, entry odb.ID, err error) error {
+	if err != nil && ctx.Err() == nil && s.readEntryWhole(ctx, entry) != nil {
+		s.ReportDamage(entry)
+	}
+	return err
+}
+
+// Damaged reports whether an entry that was noted cannot be read still, and was not
+// looked for in vain a short time ago.
+func (s *Store) Damaged(ctx context.Context) bool {
+	known := s.readDamage()
+	if len(known) == 0 {
+		return false
+	}
+	due := false
+	for id, again := range known {
+		if s.readEntryWhole(ctx, id) == nil {
+			delete(known, id)
+		} else if time.Now().After(again) {
+			due = true
+		}
+	}
+	_ = s.writeDamage(known)
+	return due
+}
+
+func (s *Store) damagePath() string { return filepath.Join(s.dir.StateDir(), "damaged") }
+
+// readDamage are the entries that were noted, each with when it is looked for again.
+func (s *Store) readDamage() map[odb.ID]time.Time {
+	known := map[odb.ID]time.Time{}
+	text, err := os.ReadFile(s.damagePath())
+	if err != nil {
+		return known
+	}
+	for line := range strings.Lines(string(text)) {
+		id, again, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		if s.objects.ValidID(odb.ID(id)) {
+			known[odb.ID(id)], _ = time.Parse(time.RFC3339, again)
+		}
+	}
+	return known
+}
+
+func (s *Store) writeDamage(known map[odb.ID]time.Time) error {
+	if len(known) == 0 {
+		return gitdir.RemoveIfThere(s.damagePath())
+	}
+	var text strings.Builder
+	for _, id := range slices.Sorted(maps.Keys(known)) {
+		fmt.Fprintf(&text, "%s %s\n", id, known[id].UTC().Format(time.RFC3339))
+	}
+	return safefile.WriteFile(s.damagePath(), []byte(text.String()), 0o666)
+}
+
+// readEntryWhole reads one entry and its files.
+func (s *Store) readEntryWhole(ctx context.Context, id odb.ID) error {
+	commit, err := s.objects.ReadCommit(ctx, id)
+	if err != nil {
+		return err
+	}
+	return s.readWholeTree(ctx, commit.Tree, map[odb.ID]bool{})
+}
+
+func (s *Store) readWholeTree(ctx context.Context, tree odb.ID, seen map[odb.ID]bool) error {
+	if seen[tree] {
+		return nil
+	}
+	entries, err := s.objects.ReadTree(ctx, tree)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		switch {
+		case e.Mode == odb.ModeCommit || seen[e.ID]:
+		case e.IsTree():
+			err = s.readWholeTree(ctx, e.ID, seen)
+		default:
+			_, _, err = s.objects.Read(ctx, e.ID)
+		}
+		if err != nil && !errors.Is(err, gitdir.ErrTooLarge) {
+			return err
+		}
+		seen[e.ID] = true
+	}
+	seen[tree] = true
+	return nil
+}
+
+// checkReadable is the error of reading an object, nil for one that is only too large.
+func (s *Store) checkReadable(ctx context.Context, id odb.ID) error {
+	_, _, err := s.objects.Read(ctx, id)
+	if errors.Is(err, gitdir.ErrTooLarge) {
+		return nil
+	}
+	return err
+}
+
+// isDamage tells an object that cannot be read from everything else that can go wrong.
+func isDamage(err error) bool {
+	var git *gitdir.GitError
+	return errors.Is(err, gitdir.ErrNotFound) || errors.Is(err, gitdir.ErrCorrupt) || errors.Is(err, gitdir.ErrTooLarge) || errors.As(err, &git)
+}

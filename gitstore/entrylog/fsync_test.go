@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"git-runr/gitstore/odb"
+	"git-runr/gitstore/refdb"
 )
 
 // TestGitSyncsWhatItWrites: every way to have git write objects or refs has them on
@@ -31,7 +32,9 @@ func TestGitSyncsWhatItWrites(t *testing.T) {
 		{"loose objects", func() error { return repo.objects.StorePack(ctx, batch("loose"), "unpack-objects", "-q") }},
 		{"pack", func() error { return repo.objects.StorePack(ctx, batch("packed"), "index-pack", "--stdin") }},
 		{"branch", func() error { return repo.refs.SwapRef(ctx, "refs/heads/new", head, "") }},
-		{"many refs", func() error { return repo.moveTogether(ctx, []adoption{{writer: "0123456789ab", new: head}}) }},
+		{"many refs", func() error {
+			return repo.refs.SwapAll(ctx, []refdb.Moved{{Name: logPrefix + "0123456789ab", New: head}})
+		}},
 		{"fetch", func() error { _, err := repo.FetchLogs(ctx, "origin", ""); return err }},
 		{"fetch again", func() error { return repo.refetchLogs(ctx, "origin", []string{repos[0].Writer()}) }},
 	} {

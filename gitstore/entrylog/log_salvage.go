@@ -18,6 +18,11 @@ import (
 	"git-runr/gitstore/odb"
 )
 
+// Recognize reports whether a commit is an entry of the log of its Writer. This
+// package does not know what messages say; it asks when it looks for entries that
+// nothing leads to any more.
+type Recognize func(Entry) bool
+
 // Salvage visits what can be read of a log in which objects are missing or damaged,
 // oldest first, and names those. Below such an object nothing leads to the older
 // entries any more: they are found among all commits here, by what of says.
@@ -188,12 +193,6 @@ func (s *Store) readSound(ctx context.Context, ids []odb.ID, visit visitObject) 
 		ids = ids[done+1:] // git ends at the first that it cannot read
 	}
 	return damaged, nil
-}
-
-// isDamage tells an object that cannot be read from everything else that can go wrong.
-func isDamage(err error) bool {
-	var git *gitdir.GitError
-	return errors.Is(err, gitdir.ErrNotFound) || errors.Is(err, gitdir.ErrCorrupt) || errors.Is(err, gitdir.ErrTooLarge) || errors.As(err, &git)
 }
 
 // setAside takes a damaged loose object out of the way, for git writes none that it

@@ -2,7 +2,6 @@ package entrylog
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -199,19 +198,4 @@ func (s *Store) tailEnd(writer string) (last, before odb.ID, err error) {
 		return end.id, end.id, nil
 	}
 	return end.id, end.parent, nil
-}
-
-// keepTail gives what the tail holds to the clone's own ref when it has grown long,
-// at a moment when no gc runs: then every object that a ref needs is certain.
-func (s *Store) keepTail(ctx context.Context, tail *logTail, writer string) error {
-	if s.dir.GcRuns() {
-		return nil
-	}
-	if err := s.refs.ReleaseKept(ctx); err != nil {
-		return err
-	}
-	if len(tail.records) < tailEntries && tail.size < tailSize {
-		return nil
-	}
-	return s.restartTail(ctx, tail, writer, tail.last().id)
 }

@@ -23,11 +23,6 @@ type TakenUp struct {
 	Missing bool   // what From names is missing, and is not to be found here
 }
 
-// Recognize reports whether a commit is an entry of the log of its Writer. This
-// package does not know what messages say; it asks when it looks for entries that
-// nothing leads to any more.
-type Recognize func(Entry) bool
-
 // TakeUpLog makes sure that this clone's own log ends where its writer left it:
 // entries that a fetch over the ref took away are taken up again, and objects that gc
 // took from a writer that was killed are written again. A log whose newest entry is
@@ -216,4 +211,19 @@ func (s *Store) restoreTail(ctx context.Context, tail *logTail) (int, error) {
 		return 0, fmt.Errorf("write again what gc has deleted: %w", err)
 	}
 	return len(missing), nil
+}
+
+// keepTail gives what the tail holds to the clone's own ref when it has grown long,
+// at a moment when no gc runs: then every object that a ref needs is certain.
+func (s *Store) keepTail(ctx context.Context, tail *logTail, writer string) error {
+	if s.dir.GcRuns() {
+		return nil
+	}
+	if err := s.refs.ReleaseKept(ctx); err != nil {
+		return err
+	}
+	if len(tail.records) < tailEntries && tail.size < tailSize {
+		return nil
+	}
+	return s.restartTail(ctx, tail, writer, tail.last().id)
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"sync"
 
 	"git-runr/gitstore/gitdir"
 	"git-runr/gitstore/odb"
@@ -19,31 +18,12 @@ const (
 	writerDigits = 12
 )
 
-// writerID remembers the id that this process has made or found since the
-// repository was opened.
-type writerID struct {
-	mu sync.Mutex
-	id string
-}
-
-func (w *writerID) get() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.id
-}
-
-func (w *writerID) set(id string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.id = id
-}
-
 // isWriter reports whether a string has the form of a writer's id: 12 hex digits.
 func isWriter(s string) bool { return len(s) == writerDigits && odb.IsHex(s) }
 
 // Writer is the id of this clone as a writer, "" before its first write.
 func (s *Store) Writer() string {
-	if id := s.writer.get(); id != "" {
+	if id, _ := s.writer.Load().(string); id != "" {
 		return id
 	}
 	if id := s.dir.Config.Get(writerKey); isWriter(id) {
@@ -62,7 +42,7 @@ func (s *Store) ensureWriter(ctx context.Context) (string, error) {
 	if err == nil && id == "" {
 		return s.newWriter(ctx)
 	}
-	s.writer.set(id)
+	s.writer.Store(id)
 	return id, err
 }
 
@@ -88,7 +68,7 @@ func (s *Store) newWriter(ctx context.Context) (string, error) {
 	if _, err := s.dir.Git(ctx, "config", "--local", writerKey, id); err != nil {
 		return "", fmt.Errorf("set %s: %w", writerKey, gitdir.ReadOnly(err))
 	}
-	s.writer.set(id)
+	s.writer.Store(id)
 	return id, nil
 }
 
@@ -128,10 +108,10 @@ func (s *Store) SignCommit(ctx context.Context, c odb.Commit) (odb.ID, error) {
 
 func identityEnv(c odb.Commit) []string {
 	return []string{
-		"GIT_AUTHOR_NAME=" + odb.NonEmpty(odb.CleanIdent(c.Author.Name)),
+		"GIT_AUTHOR_NAME=" + odb.CleanName(c.Author.Name),
 		"GIT_AUTHOR_EMAIL=" + odb.CleanIdent(c.Author.Email),
 		"GIT_AUTHOR_DATE=@" + strconv.FormatInt(c.AuthorWhen.Unix(), 10) + " " + c.AuthorWhen.Format("-0700"),
-		"GIT_COMMITTER_NAME=" + odb.NonEmpty(odb.CleanIdent(c.Committer.Name)),
+		"GIT_COMMITTER_NAME=" + odb.CleanName(c.Committer.Name),
 		"GIT_COMMITTER_EMAIL=" + odb.CleanIdent(c.Committer.Email),
 		"GIT_COMMITTER_DATE=@" + strconv.FormatInt(c.CommitterWhen.Unix(), 10) + " " + c.CommitterWhen.Format("-0700"),
 	}

@@ -5,31 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"git-runr/gitstore/gitdir"
 	"git-runr/gitstore/odb"
 )
-
-// notesIdentity writes all notes: with the time given too, every clone that has the
-// same notes makes the same commit of them.
-var notesIdentity = gitdir.Identity{Name: "git-runr", Email: "runr@localhost"}
-
-// Notes is the notes of one ref, which may be changed in memory and then committed
-// as a whole. It is not for use by several goroutines at once.
-type Notes struct {
-	repo     *Store
-	ref      string
-	replaces odb.ID // what the ref must be at when the notes are committed
-	message  string
-	root     *noteNode
-	others   []otherEntry      // what is in the tree and no note; it is kept
-	pending  map[odb.ID][]byte // blobs that are not written yet
-	opened   bool              // from what is stored, which can be read then
-}
-
-type otherEntry struct {
-	path  string
-	entry odb.TreeEntry
-}
 
 // OpenNotes reads the notes of a ref such as "refs/notes/runr"; a ref that does
 // not exist has none. Directories of the tree are read when they are needed.
@@ -169,17 +146,4 @@ func (n *Notes) encode(ctx context.Context, message string, when time.Time) (odb
 	}
 	objects.Add(n.repo.objects, "commit", data)
 	return objects, nil
-}
-
-func (n *Notes) addBlob(text []byte) odb.ID {
-	id := n.repo.objects.ObjectID("blob", text)
-	n.pending[id] = append([]byte{}, text...)
-	return id
-}
-
-func (n *Notes) blob(ctx context.Context, id odb.ID) ([]byte, error) {
-	if text, ok := n.pending[id]; ok {
-		return text, nil
-	}
-	return n.repo.objects.ReadKind(ctx, id, "blob")
 }

@@ -9,6 +9,37 @@ import (
 	"git-runr/gitstore/odb"
 )
 
+// Notes is the notes of one ref, which may be changed in memory and then committed
+// as a whole. It is not for use by several goroutines at once.
+type Notes struct {
+	repo     *Store
+	ref      string
+	replaces odb.ID // what the ref must be at when the notes are committed
+	message  string
+	root     *noteNode
+	others   []otherEntry      // what is in the tree and no note; it is kept
+	pending  map[odb.ID][]byte // blobs that are not written yet
+	opened   bool              // from what is stored, which can be read then
+}
+
+type otherEntry struct {
+	path  string
+	entry odb.TreeEntry
+}
+
+func (n *Notes) addBlob(text []byte) odb.ID {
+	id := n.repo.objects.ObjectID("blob", text)
+	n.pending[id] = append([]byte{}, text...)
+	return id
+}
+
+func (n *Notes) blob(ctx context.Context, id odb.ID) ([]byte, error) {
+	if text, ok := n.pending[id]; ok {
+		return text, nil
+	}
+	return n.repo.objects.ReadKind(ctx, id, "blob")
+}
+
 // A notes tree has one file for each note, named by the object the note is on. With
 // many notes the names are split after every two digits into directories. git
 // decides where by a rule about the tree that it holds in memory, with one level

@@ -3,7 +3,6 @@ package entrylog
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -76,47 +75,6 @@ func (s *Store) namesRemote(name string) bool {
 	return false
 }
 
-// Fetched is what FetchLogs could not bring, and what it had to put right.
-type Fetched struct {
-	Refused []Rejection // refs of the remote that were left out; the others came
-	Locks   []string    // lock files of a killed process that were removed, with their age
-}
-
-// FetchLogs brings the remote's logs, and its notes of the ref called notes unless
-// that is "", to refs/runr-remotes/, where afterwards is what the remote has. Objects
-// are checked as they come; a ref that names one that git refuses is left out as it
-// was, and is looked at again when it has moved, or after some time.
-func (s *Store) FetchLogs(ctx context.Context, remote, notes string) (Fetched, error) {
-	var done Fetched
-	if err := s.checkRemote(remote); err != nil {
-		return done, err
-	}
-	known := s.readRefusals(remote)
-	all := append(wantedRefs(remote, notes), except(slices.Sorted(maps.Keys(known)))...)
-	err := s.fetchRefs(ctx, remote, all, "--prune")
-	if err != nil && ctx.Err() == nil {
-		if done.Locks = s.dropStaleLocks(ctx, remotesPrefix+remote+"/"); len(done.Locks) > 0 {
-			err = s.fetchRefs(ctx, remote, all, "--prune")
-		}
-	}
-	if err == nil && len(known) == 0 {
-		return done, nil
-	}
-	switch {
-	case ctx.Err() != nil:
-		return done, context.Cause(ctx)
-	case unconnected(err):
-		return done, remoteError(remote, err)
-	case isLocked(err):
-		return done, fmt.Errorf("fetch from %q: %w: %s", remote, gitdir.ErrBusy, localComplaint(err))
-	}
-	if broken := s.brokenRef(ctx); broken != "" && err != nil {
-		return done, fmt.Errorf("fetch from %q: %w: ref %s names an object that cannot be read", remote, gitdir.ErrCorrupt, broken)
-	}
-	done.Refused, err = s.fetchApart(ctx, remote, notes, known, err == nil)
-	return done, err
-}
-
 // brokenRef is a ref of this tool's own whose object cannot be read, "" for none. git
 // brings nothing while there is one.
 func (s *Store) brokenRef(ctx context.Context) string {
@@ -160,3 +118,6 @@ func (s *Store) fetchRefs(ctx context.Context, remote string, refspecs []string,
 	_, err := s.transportIn(ctx, remote, strings.Join(refspecs, "\n")+"\n", append(args, "--end-of-options", remote)...)
 	return err
 }
+
+// Rejection is a log that was not taken over, and why.
+type Rejection struct{ Writer, Reason string }

@@ -24,9 +24,6 @@ type Adopted struct {
 	Diverged bool
 }
 
-// Rejection is a log that was not taken over, and why.
-type Rejection struct{ Writer, Reason string }
-
 // adoption is a log that is to move forward here.
 type adoption struct {
 	writer   string
@@ -120,7 +117,11 @@ const moveAtOnce = 50
 
 // moveForward moves logs that were checked.
 func (s *Store) moveForward(ctx context.Context, logs []adoption, adopted *Adopted) error {
-	together := len(logs) >= moveAtOnce && s.moveTogether(ctx, logs) == nil
+	var moves []refdb.Moved
+	for _, a := range logs {
+		moves = append(moves, refdb.Moved{Name: logPrefix + a.writer, New: a.new, Old: a.old})
+	}
+	together := len(logs) >= moveAtOnce && s.refs.SwapAll(ctx, moves) == nil
 	for _, a := range logs {
 		if !together {
 			err := s.refs.SwapAny(ctx, logPrefix+a.writer, a.new, a.old)
@@ -136,21 +137,6 @@ func (s *Store) moveForward(ctx context.Context, logs []adoption, adopted *Adopt
 		adopted.Events += a.events
 	}
 	return nil
-}
-
-// moveTogether moves all logs or none.
-func (s *Store) moveTogether(ctx context.Context, logs []adoption) error {
-	unlock, err := s.dir.Lock(ctx, "refs") // as everybody does who moves a ref of our own
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	var moves strings.Builder
-	for _, a := range logs {
-		fmt.Fprintf(&moves, "update %s%s %s %s\n", logPrefix, a.writer, a.new, cmp.Or(a.old, s.objects.ZeroID()))
-	}
-	_, err = s.dir.Call(ctx, gitdir.Call{Args: []string{"update-ref", "--no-deref", "--stdin"}, Stdin: strings.NewReader(moves.String()), Env: refdb.RefLockTimeout})
-	return err
 }
 
 // errOlder is a log that this clone has more of.

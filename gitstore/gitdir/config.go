@@ -1,9 +1,6 @@
 package gitdir
 
 import (
-	"context"
-	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -29,20 +26,6 @@ func (c Config) Bool(key string) bool {
 	return false
 }
 
-type configAnswer struct {
-	config Config
-	err    error
-}
-
-func readConfig(ctx context.Context, c Call) configAnswer {
-	c.Args = []string{"config", "--list", "-z"}
-	out, err := c.Run(ctx)
-	if err != nil {
-		return configAnswer{err: err}
-	}
-	return configAnswer{config: parseConfig(string(out))}
-}
-
 // parseConfig reads `git config --list -z`: key, newline, value, NUL. A key
 // without a newline is a bare one, which is true.
 func parseConfig(listing string) Config {
@@ -58,27 +41,4 @@ func parseConfig(listing string) Config {
 		config[key] = append(config[key], value)
 	}
 	return config
-}
-
-// SetConfig writes one value to the repository's own configuration file.
-func (d *Dir) SetConfig(ctx context.Context, key, value string) error {
-	if _, err := d.Git(ctx, "config", "--local", key, value); err != nil {
-		return fmt.Errorf("set %s: %w", key, err)
-	}
-	d.Config[strings.ToLower(key)] = []string{value}
-	return nil
-}
-
-// Remotes lists the names of the remotes that are configured with a URL, sorted.
-func (p *Place) Remotes() []string {
-	var names []string
-	for key := range p.Config {
-		name, isRemote := strings.CutPrefix(key, "remote.")
-		name, isURL := strings.CutSuffix(name, ".url")
-		if isRemote && isURL && name != "" {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
 }

@@ -1,4 +1,4 @@
-//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+//go:build unix
 
 package gitdir
 
@@ -22,6 +22,9 @@ func flock(f *os.File) (locked bool, err error) {
 
 // funlock gives the lock back for all processes that have the open file.
 func funlock(f *os.File) { _ = syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }
+
+// canInherit is nil where a child of ours that gets the open file holds its lock.
+func canInherit() error { return nil }
 
 // processGone reports whether there is surely no process of that id.
 func processGone(pid int) bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -18,17 +19,17 @@ const gitTimeout = 10 * time.Minute
 // maxStderr is how much of a git process's standard error is kept.
 const maxStderr = 8 << 10
 
-// Call is one run of git. Every git process of the program goes through run.
+// Call is one run of git. Every git process of the program goes through Run.
 type Call struct {
 	Args  []string // may begin with options of git itself: -c KEY=VALUE, --no-literal-pathspecs
 	Stdin io.Reader
 	Env   []string // added last, so it wins
 	Dir   string
-	// bare leaves out --git-dir and --work-tree: only discovery and init want that.
+	// Bare leaves out --git-dir and --work-tree: only discovery and init want that.
 	Bare bool
-	// unlocated keeps from discovery the variables that say which repository is meant.
+	// Unlocated keeps from discovery the variables that say which repository is meant.
 	Unlocated bool
-	// worktree is the --work-tree to use; "" leaves it out.
+	// Worktree is the --work-tree to use; "" leaves it out.
 	Worktree string
 	GitDir   string
 	Stdout   io.Writer // nil: collected and returned
@@ -198,4 +199,21 @@ func (w *LimitWriter) Write(p []byte) (int, error) {
 	}
 	w.Left -= int64(len(p))
 	return w.Kept.Write(p)
+}
+
+type heldLockKey struct{}
+
+// HeldLock is the lock that a context holds, nil for none.
+func HeldLock(ctx context.Context) *os.File {
+	f, _ := ctx.Value(heldLockKey{}).(*os.File)
+	return f
+}
+
+// SetConfig writes one value to the repository's own configuration file.
+func (d *Dir) SetConfig(ctx context.Context, key, value string) error {
+	if _, err := d.Git(ctx, "config", "--local", key, value); err != nil {
+		return fmt.Errorf("set %s: %w", key, err)
+	}
+	d.Config[strings.ToLower(key)] = []string{value}
+	return nil
 }

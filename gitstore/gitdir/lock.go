@@ -51,12 +51,13 @@ func (d *Dir) DropLock(name string) {
 	}
 }
 
-type heldLockKey struct{}
-
 // HoldLock is Lock for an operation that writes files through git: every git process
 // of the context that it gives holds the lock too. So one that outlives a killed
 // program keeps others out until it has ended.
 func (d *Dir) HoldLock(ctx context.Context, name string) (held context.Context, unlock func(), err error) {
+	if err := canInherit(); err != nil {
+		return nil, nil, err
+	}
 	f, err := d.LockFile(ctx, name)
 	if err != nil {
 		return nil, nil, err
@@ -65,12 +66,6 @@ func (d *Dir) HoldLock(ctx context.Context, name string) (held context.Context, 
 		funlock(f) // also where something that git started lives on
 		f.Close()
 	}, nil
-}
-
-// HeldLock is the lock that a context holds, nil for none.
-func HeldLock(ctx context.Context) *os.File {
-	f, _ := ctx.Value(heldLockKey{}).(*os.File)
-	return f
 }
 
 // LockFile is Lock for who writes into the lock's file.
@@ -106,6 +101,7 @@ func LockHolder(path string) string {
 	return "another process"
 }
 
+// LockPath is the file of a lock; an error for a name that leads out of the state directory.
 func (d *Dir) LockPath(name string) (string, error) {
 	if !filepath.IsLocal(name) || filepath.Clean(name) != name || name == "." {
 		return "", fmt.Errorf("bad lock name %q", name)
@@ -162,10 +158,11 @@ func ReadOnly(err error) error {
 	return err
 }
 
+// ErrWaited is that what WaitFor waited for did not come.
 var ErrWaited = errors.New("waited in vain")
 
 // WaitFor tries until it is done or fails, and then gives the error of that; after
-// limit it is errWaited, and the context's cause when that ends first. The last try is
+// limit it is ErrWaited, and the context's cause when that ends first. The last try is
 // after the end. The pause doubles up to longest, with jitter so that processes that
 // wait for the same thing do not come back together.
 func WaitFor(ctx context.Context, limit, longest time.Duration, try func() (done bool, err error)) error {

@@ -16,6 +16,7 @@ const BatchLoose = 40
 // Batch is objects that are written together, each after those it names.
 type Batch []BatchedObject
 
+// BatchedObject is one object that is to be stored, with its id and its kind: blob, tree or commit.
 type BatchedObject struct {
 	Id   ID
 	Kind string

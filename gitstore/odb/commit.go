@@ -2,6 +2,7 @@ package odb
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -125,6 +126,7 @@ func parseZone(text string) *time.Location {
 	return time.FixedZone("", (n/100*60+n%100)*60)
 }
 
+// EncodeCommit is c as git stores it; an error for what no commit can hold, such as a NUL byte.
 func EncodeCommit(c Commit) ([]byte, error) {
 	if strings.Contains(c.Message, "\x00") {
 		return nil, errors.New("message contains a NUL byte")
@@ -148,7 +150,7 @@ func WholeLine(text string) string { return strings.TrimSuffix(text, "\n") + "\n
 
 // identLine is an identity and a time as in a commit's header.
 func identLine(id gitdir.Identity, when time.Time) string {
-	name, email := NonEmpty(CleanIdent(id.Name)), CleanIdent(id.Email)
+	name, email := CleanName(id.Name), CleanIdent(id.Email)
 	seconds := min(max(when.Unix(), 0), maxWhen)
 	return fmt.Sprintf("%s <%s> %d %s", name, email, seconds, when.Format("-0700"))
 }
@@ -164,9 +166,5 @@ func CleanIdent(s string) string {
 	return strings.TrimSpace(s)
 }
 
-func NonEmpty(name string) string {
-	if name == "" {
-		return "unknown" // git cannot read a header without a name
-	}
-	return name
-}
+// CleanName is CleanIdent, and "unknown" for nothing: git cannot read a header without a name.
+func CleanName(name string) string { return cmp.Or(CleanIdent(name), "unknown") }

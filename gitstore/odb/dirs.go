@@ -1,8 +1,6 @@
 package odb
 
 import (
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -17,15 +15,6 @@ const (
 	// was added since it was read: time stamps of file systems are coarse.
 	listingSettles = 2 * time.Second
 )
-
-// objectDir is one directory of objects: the repository's own or an alternate.
-type objectDir struct {
-	path   string
-	packs  []*packFile // the one used last first
-	listed time.Time   // when packs was read
-	stamp  time.Time   // of the pack directory at that moment
-	stale  bool        // a listed pack is gone
-}
 
 // ObjectsPath is where the repository keeps its own objects.
 func (s *Store) ObjectsPath() string { return filepath.Join(s.dir.CommonDir, "objects") }
@@ -79,56 +68,10 @@ func alternatePath(objects, line string) string {
 	return filepath.Clean(line)
 }
 
-// listPacks reads the pack directory again and keeps what is open and still there.
-func (d *objectDir) listPacks() error {
-	dir := filepath.Join(d.path, "pack")
-	d.listed, d.stamp, d.stale = time.Now(), modTime(dir), false
-	names, err := os.ReadDir(dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	known := map[string]*packFile{}
-	for _, p := range d.packs {
-		known[p.path] = p
-	}
-	d.packs = nil
-	for _, entry := range names {
-		name, ok := strings.CutSuffix(entry.Name(), ".idx")
-		if !ok {
-			continue
-		}
-		path := filepath.Join(dir, name)
-		p := known[path]
-		if p == nil {
-			p = &packFile{path: path}
-		}
-		delete(known, path)
-		d.packs = append(d.packs, p)
-	}
-	for _, gone := range known {
-		gone.close()
-	}
-	return nil
-}
-
 // listingChanged reports whether there may be packs that were not listed.
 func (d *objectDir) listingChanged() bool {
 	stamp := modTime(filepath.Join(d.path, "pack"))
 	return d.stale || d.listed.IsZero() || !stamp.Equal(d.stamp) || d.listed.Sub(stamp) < listingSettles
-}
-
-// closePacks closes all but the first keep open packs.
-func (d *objectDir) closePacks(keep int) {
-	for _, p := range d.packs {
-		if p.index == nil {
-			continue
-		}
-		if keep > 0 {
-			keep--
-			continue
-		}
-		p.close()
-	}
 }
 
 // modTime is zero for a file that is not there.

@@ -85,7 +85,8 @@ func (s *Store) WriteLoose(id ID, typ plumbing.ObjectType, data []byte) (err err
 	return err
 }
 
-// writeTempObject uses a name that git's own clean-up knows, should we be killed.
+// writeTempObject uses a name that git's own clean-up knows, should we be killed. It
+// compresses into the file, so it cannot be safefile.Create.
 func (s *Store) writeTempObject(dir string, typ plumbing.ObjectType, data []byte) (path string, err error) {
 	path = filepath.Join(dir, "tmp_obj_"+strconv.FormatUint(rand.Uint64(), 36))
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o444)

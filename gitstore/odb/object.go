@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"sync"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
@@ -18,21 +17,6 @@ import (
 // It is checked before anything is inflated: a few hundred KiB of a fetched pack
 // can stand for half a GiB.
 const MaxObject = 64 << 20
-
-// nativeStore reads and writes the objects of a SHA-1 repository without a git
-// process. What it cannot read, it leaves to git.
-type nativeStore struct {
-	own  string       // our own directory
-	mu   sync.Mutex   // held while a pack is read, so that none is closed under a reader
-	dirs []*objectDir // our own first, then the alternates; nil until first needed
-}
-
-// Store is the objects of a repository. It keeps the pack files that it has read from
-// open until Close. Its methods may be called from several goroutines.
-type Store struct {
-	dir    *gitdir.Dir
-	native *nativeStore
-}
 
 // New is the objects of an open repository, whose errors say from now on which object
 // could not be had.
@@ -64,7 +48,7 @@ func (s *Store) Read(ctx context.Context, id ID) (kind string, data []byte, err 
 	return s.ReadLimit(ctx, id, MaxObject)
 }
 
-// ReadLimit is readObject with a limit of the caller's, in bytes.
+// ReadLimit is Read with a limit of the caller's, in bytes.
 func (s *Store) ReadLimit(ctx context.Context, id ID, limit int64) (kind string, data []byte, err error) {
 	if !s.ValidID(id) {
 		return "", nil, fmt.Errorf("read object: %q is not an object id: %w", id, gitdir.ErrNotFound)
@@ -171,6 +155,7 @@ func (s *Store) callIDs(ctx context.Context, ids []ID, args ...string) ([]byte, 
 	return s.dir.Call(ctx, gitdir.Call{Args: args, Stdin: strings.NewReader(IdLines(ids))})
 }
 
+// IdLines are ids as git takes them on standard input, one a line.
 func IdLines(ids []ID) string {
 	var b strings.Builder
 	for _, id := range ids {

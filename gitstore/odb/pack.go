@@ -10,7 +10,10 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"path/filepath"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
@@ -20,15 +23,6 @@ import (
 
 // maxDeltas is how long a chain of deltas may be; git itself makes none over 4,095.
 const maxDeltas = 4096
-
-// packFile is one pack, opened when it is first looked into.
-type packFile struct {
-	path  string // without .pack or .idx
-	idx   *os.File
-	pack  *os.File
-	size  int64 // of the pack
-	index *packIndex
-}
 
 func (p *packFile) open() (err error) {
 	if p.index != nil {
@@ -239,4 +233,50 @@ func (d *objectDir) findListed(hash [idxHash]byte) (*packFile, int64, error) {
 	}
 	d.closePacks(maxOpenPacks)
 	return nil, 0, result
+}
+
+// closePacks closes all but the first keep open packs.
+func (d *objectDir) closePacks(keep int) {
+	for _, p := range d.packs {
+		if p.index == nil {
+			continue
+		}
+		if keep > 0 {
+			keep--
+			continue
+		}
+		p.close()
+	}
+}
+
+// listPacks reads the pack directory again and keeps what is open and still there.
+func (d *objectDir) listPacks() error {
+	dir := filepath.Join(d.path, "pack")
+	d.listed, d.stamp, d.stale = time.Now(), modTime(dir), false
+	names, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	known := map[string]*packFile{}
+	for _, p := range d.packs {
+		known[p.path] = p
+	}
+	d.packs = nil
+	for _, entry := range names {
+		name, ok := strings.CutSuffix(entry.Name(), ".idx")
+		if !ok {
+			continue
+		}
+		path := filepath.Join(dir, name)
+		p := known[path]
+		if p == nil {
+			p = &packFile{path: path}
+		}
+		delete(known, path)
+		d.packs = append(d.packs, p)
+	}
+	for _, gone := range known {
+		gone.close()
+	}
+	return nil
 }

@@ -18,15 +18,6 @@ import (
 // files. On reftable, for refs of one worktree, and when a file is not plain, git
 // is asked.
 
-// Store is the refs of a repository.
-type Store struct {
-	dir     *gitdir.Dir
-	objects *odb.Store
-}
-
-// New is the refs of an open repository.
-func New(dir *gitdir.Dir, objects *odb.Store) *Store { return &Store{dir: dir, objects: objects} }
-
 var (
 	errSymbolic = errors.New("symbolic ref")
 	errNotPlain = errors.New("ref file is not plain") // git has to say what it means
@@ -163,6 +154,7 @@ func (s *Store) looseRefs(dir string) (map[string]odb.ID, error) {
 	return refs, err
 }
 
+// Path is the file of a ref that git keeps loose; it need not exist.
 func (s *Store) Path(name string) string {
 	return filepath.Join(s.dir.CommonDir, filepath.FromSlash(name))
 }

@@ -8,44 +8,59 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"syscall"
 	"time"
 )
 
 // WriteFile replaces a file as a whole: a reader sees the old content or the new,
-// never a part. Missing parent directories are made. It is not synced to disk: it
-// is for what can be made again.
+// never a part, and a symbolic link is replaced, not followed. Missing parent
+// directories are made; the umask narrows perm. It is not synced to disk: it is for
+// what can be made again.
 func WriteFile(path string, data []byte, perm fs.FileMode) error {
-	return putFile(path, data, perm, false)
+	return replace(path, data, perm, false, false)
 }
 
 // WriteDurable is WriteFile for what cannot be made again: it is on the disk when
 // it returns.
 func WriteDurable(path string, data []byte, perm fs.FileMode) error {
-	if err := putFile(path, data, perm, true); err != nil {
-		return err
-	}
-	return SyncDir(filepath.Dir(path))
+	return replace(path, data, perm, true, false)
 }
 
-func putFile(path string, data []byte, perm fs.FileMode, sync bool) error {
+// WriteExact is WriteDurable with just the permissions that are given, whatever the
+// umask is: for a file that somebody else set up.
+func WriteExact(path string, data []byte, perm fs.FileMode) error {
+	return replace(path, data, perm, true, true)
+}
+
+func replace(path string, data []byte, perm fs.FileMode, durable, exact bool) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err
 	}
 	temp := path + ".tmp" + strconv.FormatUint(rand.Uint64(), 36)
-	err := writeNewFile(temp, data, perm, sync)
+	err := create(temp, data, perm, durable)
+	if err == nil && exact {
+		err = os.Chmod(temp, perm)
+	}
 	if err == nil {
 		err = os.Rename(temp, path)
 	}
 	if err != nil {
 		os.Remove(temp)
+		return err
 	}
-	return err
+	if durable {
+		return SyncDir(filepath.Dir(path))
+	}
+	return nil
 }
 
-// writeNewFile creates a file, which must not exist.
-func writeNewFile(path string, data []byte, perm fs.FileMode, sync bool) error {
+// Create writes a file that must not exist, nor a symbolic link in its place, and
+// syncs its content. After an error there is none, unless it is fs.ErrExist.
+func Create(path string, data []byte, perm fs.FileMode) error { return create(path, data, perm, true) }
+
+func create(path string, data []byte, perm fs.FileMode, sync bool) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
 		return err
@@ -54,12 +69,18 @@ func writeNewFile(path string, data []byte, perm fs.FileMode, sync bool) error {
 	if err == nil && sync {
 		err = f.Sync()
 	}
-	return errors.Join(err, f.Close())
+	if err = errors.Join(err, f.Close()); err != nil {
+		os.Remove(path)
+	}
+	return err
 }
 
 // SyncDir makes the names in a directory durable. File systems that cannot sync
-// a directory are taken as they are.
+// a directory, and Windows, are taken as they are.
 func SyncDir(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
 	f, err := os.Open(dir)
 	if err != nil {
 		return err
@@ -72,6 +93,7 @@ func SyncDir(dir string) error {
 	return err
 }
 
+// Touch gives a file the present time, in access and modification.
 func Touch(path string) error {
 	now := time.Now()
 	return os.Chtimes(path, now, now)

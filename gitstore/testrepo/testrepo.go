@@ -100,6 +100,7 @@ func Spoil(t *testing.T, path string, change func([]byte) []byte) {
 	}
 }
 
+// RunScript runs a script of sh in dir, and gives both of its outputs as one.
 func RunScript(dir, script string) (string, error) {
 	cmd := exec.Command("sh", "-c", script)
 	cmd.Dir = dir

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -9,27 +10,6 @@ import (
 	"slices"
 	"strings"
 )
-
-// What was wrong with an answer. The zero Problem is a good answer.
-const (
-	ProblemTimeout          = "timeout"           // over its wall time
-	ProblemIdle             = "idle_timeout"      // silent for too long
-	ProblemCancelled        = "cancelled"         // by the context
-	ProblemKilled           = "killed"            // by a signal that was not ours
-	ProblemExitStatus       = "exit_status"       // it failed and did not say why in its events
-	ProblemEmptyOutput      = "empty_output"      // it succeeded without a final message
-	ProblemAgentError       = "agent_error"       // it reported an error, whatever its exit status
-	ProblemPermissionDenied = "permission_denied" // it gave up at something it was not allowed to do
-)
-
-// Answer is what came of a call. Text is set exactly when Problem is "".
-type Answer struct {
-	Text    string // the final message, without surrounding space
-	Problem string
-	// Detail is one line for people: the cause of a problem, or with a good answer
-	// what the agent was not allowed to do ("" for nothing). It holds no control characters.
-	Detail string
-}
 
 // CallOptions is how a call is watched.
 type CallOptions struct {
@@ -43,7 +23,7 @@ type CallOptions struct {
 // reached, a final message that is not empty, no error among its events. The
 // error is for an agent that could not be started (ErrNotFound) or stopped.
 func Call(ctx context.Context, spec Spec, role Role, model, dir, prompt string, opts CallOptions) (Answer, Result, error) {
-	inv, err := spec.Invocation(role, model, Paths{Dir: dir})
+	inv, err := spec.Invocation(role, model, dir)
 	if err != nil {
 		return Answer{}, Result{}, err
 	}
@@ -62,7 +42,7 @@ func Call(ctx context.Context, spec Spec, role Role, model, dir, prompt string, 
 // Ready is why the agent of spec cannot be started, nil when it can: ErrNotFound for a
 // program that is not there. Nothing is run.
 func (s Spec) Ready(role Role, model string, base []string) error {
-	inv, err := s.Invocation(role, model, Paths{})
+	inv, err := s.Invocation(role, model, "")
 	if err != nil {
 		return err
 	}
@@ -81,13 +61,13 @@ func (s Spec) command(inv Invocation, dir string, opts CallOptions) Command {
 		Args:       inv.Args,
 		Dir:        dir,
 		Env:        slices.Concat(Environ(base, slices.Concat(s.Env, inv.PassEnv)), inv.ExtraEnv),
-		Timeout:    orDefault(s.Timeout, DefaultTimeout),
+		Timeout:    cmp.Or(s.Timeout, DefaultTimeout),
 		Idle:       s.Idle,
 		Transcript: opts.Transcript,
 		OnLine:     opts.OnLine,
 	}
 	if inv.reader != nil {
-		c.Idle = orDefault(s.Idle, DefaultIdle)
+		c.Idle = cmp.Or(s.Idle, DefaultIdle)
 		c.event = inv.reader.event
 	}
 	return c
@@ -101,7 +81,7 @@ func (inv Invocation) read(res Result) Answer {
 	text := plain(string(res.Stdout))
 	switch {
 	case res.cutStdout:
-		return Answer{Problem: ProblemAgentError, Detail: fmt.Sprintf("the answer is longer than %d bytes", DefaultMaxOutput)}
+		return Answer{Problem: ProblemAgentError, Detail: fmt.Sprintf("the answer is longer than %d bytes", defaultMaxOutput)}
 	case blank(text):
 		return Answer{Problem: ProblemEmptyOutput, Detail: lastLines(res.Stderr)}
 	}
@@ -114,7 +94,7 @@ func judge(said Answer, res Result, c Command) Answer {
 	if said.Problem == ProblemAgentError {
 		cause = said.Detail
 	}
-	last := orDefault(cause, lastWords(res, c))
+	last := cmp.Or(cause, lastWords(res, c))
 	switch {
 	case res.Cancelled:
 		return Answer{Problem: ProblemCancelled, Detail: cause}
@@ -143,7 +123,7 @@ func join(what, cause string) string {
 // standard output, without the events of a preset.
 func lastWords(res Result, c Command) string {
 	if words := lastLines(res.Stderr); words != "" || c.event == nil {
-		return orDefault(words, lastLines(res.Stdout))
+		return cmp.Or(words, lastLines(res.Stdout))
 	}
 	var talk []byte
 	for line := range bytes.Lines(res.Stdout) {

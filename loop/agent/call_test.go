@@ -1,3 +1,5 @@
+//go:build unix
+
 package agent
 
 import (
@@ -146,7 +148,7 @@ func TestCallEnvironment(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	c := Spec{Name: "opencode", Env: []string{"OPENCODE_PERMISSION"}}
-	inv, err := c.Invocation(Reviewer, "", Paths{})
+	inv, err := c.Invocation(Reviewer, "", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +168,7 @@ func TestCallLimits(t *testing.T) {
 		{Spec{Name: "mine", Command: []string{"x"}}, DefaultTimeout, 0},
 		{Spec{Name: "mine", Command: []string{"x"}, Idle: time.Minute}, DefaultTimeout, time.Minute},
 	} {
-		inv, err := tc.spec.Invocation(Reviewer, "", Paths{})
+		inv, err := tc.spec.Invocation(Reviewer, "", "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -178,7 +180,7 @@ func TestCallLimits(t *testing.T) {
 
 // An answer of which the middle is missing may have lost its worst finding.
 func TestCallAnswerTooLong(t *testing.T) {
-	got, _, _, _ := played{says: strings.Repeat("a word ", DefaultMaxOutput/7+10), status: "0"}.call(t, t.Context(), Reviewer, CallOptions{})
+	got, _, _, _ := played{says: strings.Repeat("a word ", defaultMaxOutput/7+10), status: "0"}.call(t, t.Context(), Reviewer, CallOptions{})
 	if got.Problem != ProblemAgentError || got.Text != "" || !strings.Contains(got.Detail, "longer than") {
 		t.Errorf("%.100q %+v", got.Text, got.Detail)
 	}

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"sync"
@@ -23,7 +24,7 @@ type recorder struct {
 
 func newRecorder(c Command) *recorder {
 	r := &recorder{began: time.Now(), transcript: c.Transcript, progress: newProgress(c.OnLine)}
-	limit := orDefault(c.MaxOutput, DefaultMaxOutput)
+	limit := cmp.Or(c.MaxOutput, defaultMaxOutput)
 	shown := lines{max: maxShown, cut: true, fn: r.progress.put}
 	r.stdout = &stream{rec: r, kept: newCapture(limit), lines: shown}
 	r.stderr = &stream{rec: r, kept: newCapture(limit), lines: shown}

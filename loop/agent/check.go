@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,7 +35,7 @@ func RunCheck(ctx context.Context, c record.Check, dir string, env []string, tre
 		Args:      []string{"sh", "-c", c.Command},
 		Dir:       dir,
 		Env:       env,
-		Timeout:   orDefault(time.Duration(c.Timeout), defaultCheckTimeout),
+		Timeout:   cmp.Or(time.Duration(c.Timeout), defaultCheckTimeout),
 		MaxOutput: checkOutput,
 		Merge:     true,
 	})

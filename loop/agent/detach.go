@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"syscall"
 )
 
 // maxDetachLog is the size in bytes at which the log of detached processes is put aside.
@@ -23,6 +22,10 @@ const maxDetachLog = 1 << 20
 //
 // It is for commands that end soon: the process is not reaped before ours ends.
 func StartDetached(program string, args []string, dir string, env []string, logPath string) error {
+	session, err := ownSession()
+	if err != nil {
+		return fmt.Errorf("start %q: %w", program, err)
+	}
 	log, err := openDetachLog(logPath)
 	if err != nil {
 		return fmt.Errorf("start %q: %w", program, err)
@@ -32,11 +35,21 @@ func StartDetached(program string, args []string, dir string, env []string, logP
 	cmd := exec.Command(program, args...)
 	cmd.Dir, cmd.Env = dir, env
 	cmd.Stdout, cmd.Stderr = log, log
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.SysProcAttr = session
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start %q: %w", program, err)
 	}
 	return cmd.Process.Release()
+}
+
+// Session is a number that processes of one terminal or chat share; where there is none
+// it is our process id.
+func Session() int {
+	session, err := sessionOf(0)
+	if err != nil {
+		return os.Getpid()
+	}
+	return session
 }
 
 func openDetachLog(path string) (*os.File, error) {
@@ -61,7 +74,7 @@ func closeInheritedOnExec() {
 	}
 	for _, entry := range entries {
 		if fd, err := strconv.Atoi(entry.Name()); err == nil && fd > 2 {
-			syscall.CloseOnExec(fd)
+			closeOnExec(fd)
 		}
 	}
 }

@@ -1,3 +1,5 @@
+//go:build unix
+
 package agent
 
 import (
@@ -7,7 +9,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -90,7 +91,7 @@ func TestStartDetachedSessionDirAndLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if session, _, err := syscall.Syscall(syscall.SYS_GETSID, uintptr(id), 0, 0); err != 0 || int(session) != id {
+	if session, err := sessionOf(id); err != nil || session != id {
 		t.Errorf("process %d is in session %d, %v", id, session, err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {

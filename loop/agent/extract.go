@@ -2,12 +2,34 @@ package agent
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"unicode"
 )
+
+// What was wrong with an answer. The zero Problem is a good answer.
+const (
+	ProblemTimeout          = "timeout"           // over its wall time
+	ProblemIdle             = "idle_timeout"      // silent for too long
+	ProblemCancelled        = "cancelled"         // by the context
+	ProblemKilled           = "killed"            // by a signal that was not ours
+	ProblemExitStatus       = "exit_status"       // it failed and did not say why in its events
+	ProblemEmptyOutput      = "empty_output"      // it succeeded without a final message
+	ProblemAgentError       = "agent_error"       // it reported an error, whatever its exit status
+	ProblemPermissionDenied = "permission_denied" // it gave up at something it was not allowed to do
+)
+
+// Answer is what came of a call. Text is set exactly when Problem is "".
+type Answer struct {
+	Text    string // the final message, without surrounding space
+	Problem string
+	// Detail is one line for people: the cause of a problem, or with a good answer
+	// what the agent was not allowed to do ("" for nothing). It holds no control characters.
+	Detail string
+}
 
 // reader follows the events of one run of an agent, a line at a time, and knows
 // the final message in the end. What was said before a tool was used is talk,
@@ -140,9 +162,9 @@ func (c *codexReader) event(line []byte) (string, bool) {
 	case "turn.completed":
 		c.done, c.fail = true, "" // retries that it told of as errors ended well
 	case "turn.failed":
-		c.fail = orDefault(ev.Error.Message, "turn failed")
+		c.fail = cmp.Or(ev.Error.Message, "turn failed")
 	case "error":
-		c.fail = orDefault(ev.Message, "unnamed error")
+		c.fail = cmp.Or(ev.Message, "unnamed error")
 		return c.fail, false
 	case "item.started", "item.completed":
 		return c.item(ev.Item), false
@@ -224,7 +246,7 @@ func (c *claudeReader) event(line []byte) (string, bool) {
 			c.denied = append(c.denied, d.Tool)
 		}
 		if ev.IsError || strings.HasPrefix(ev.Subtype, "error") {
-			c.fail = orDefault(ev.Result, orDefault(ev.Subtype, "unnamed error"))
+			c.fail = cmp.Or(ev.Result, cmp.Or(ev.Subtype, "unnamed error"))
 		}
 	}
 	return "", false
@@ -243,12 +265,12 @@ func (c *claudeReader) message(raw json.RawMessage) string {
 		switch {
 		case p.Type == "tool_use":
 			c.use(p.ID, p.Name, p.Input)
-			show = orDefault(show, toolCall(p.Name, p.Input))
+			show = cmp.Or(show, toolCall(p.Name, p.Input))
 		case p.Type == "tool_result" && p.IsError:
 			c.drop(p.Of)
 		}
 	}
-	return orDefault(show, joinText(m.Content))
+	return cmp.Or(show, joinText(m.Content))
 }
 
 // geminiReader reads gemini -o stream-json.
@@ -286,17 +308,17 @@ func (g *geminiReader) event(line []byte) (string, bool) {
 		}
 		if ev.Status == "error" && refusal(ev.Error.Message) {
 			tool, _, _ := strings.Cut(ev.ToolID, "__")
-			g.denied = append(g.denied, orDefault(tool, "a tool"))
+			g.denied = append(g.denied, cmp.Or(tool, "a tool"))
 		}
 	case "error":
 		if ev.Severity == "error" {
-			g.fail = orDefault(ev.Message, "unnamed error")
+			g.fail = cmp.Or(ev.Message, "unnamed error")
 		}
 		return ev.Message, false
 	case "result":
 		g.seen, g.done, g.fail = true, true, ""
 		if ev.Status != "success" {
-			g.fail = orDefault(ev.Error.Message, "ended with status "+ev.Status)
+			g.fail = cmp.Or(ev.Error.Message, "ended with status "+ev.Status)
 		}
 	}
 	return "", false
@@ -355,7 +377,7 @@ func (o *opencodeReader) event(line []byte) (string, bool) {
 	case "step_finish":
 		o.finish(p.Reason)
 	case "error":
-		o.fail = orDefault(ev.Error.Data.Message, orDefault(ev.Error.Name, "unnamed error"))
+		o.fail = cmp.Or(ev.Error.Data.Message, cmp.Or(ev.Error.Name, "unnamed error"))
 		return o.fail, false
 	}
 	return "", false
@@ -427,7 +449,7 @@ func (p *piReader) message(raw json.RawMessage) string {
 	case "toolUse":
 		p.text = ""
 	default:
-		p.fail = orDefault(m.Error, "the answer was cut short: "+m.StopReason)
+		p.fail = cmp.Or(m.Error, "the answer was cut short: "+m.StopReason)
 	}
 	return shown
 }

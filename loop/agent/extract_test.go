@@ -9,7 +9,7 @@ import (
 // readerOf makes the reader of a preset, as a call does.
 func readerOf(t testing.TB, name string) reader {
 	t.Helper()
-	inv, err := Spec{Name: name}.Invocation(Reviewer, "", Paths{Dir: "/none"})
+	inv, err := Spec{Name: name}.Invocation(Reviewer, "", "/none")
 	if err != nil {
 		t.Fatal(err)
 	}

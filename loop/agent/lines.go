@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
 	"sync"
 	"unicode"
@@ -157,75 +158,18 @@ func oneLine(text string, most int) string {
 	return strings.TrimSpace(b.String())
 }
 
+// escapes are terminal escape sequences: CSI, strings that BEL or ESC \ ends, those with
+// an intermediate byte, and those of one byte. One without an end is only its
+// introducer, so that no text is lost.
+var escapes = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:\x1b\[|\x{9b})[ -?]*[@-~]?|(?:\x1b[]PX^_]|\x{9d})(?:[^\n]*?(?:\x07|\x1b\\))?|\x1b[ -/][\x00-\x7f]|\x1b[0-~]|\x1b`)
+})
+
 // plain takes terminal escape sequences out of text and makes it valid UTF-8.
 func plain(text string) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	if !strings.ContainsAny(text, "\x1b\u009b\u009d") {
 		return text
 	}
-	var b strings.Builder
-	for text != "" {
-		if n := escapeLen(text); n > 0 {
-			text = text[n:]
-			continue
-		}
-		_, n := utf8.DecodeRuneInString(text)
-		b.WriteString(text[:n])
-		text = text[n:]
-	}
-	return b.String()
-}
-
-// escapeLen is the length of the escape sequence that s begins with, 0 for none.
-// A sequence without an end is only its introducer, so that no text is lost.
-func escapeLen(s string) int {
-	intro, kind := 2, byte(0)
-	switch {
-	case strings.HasPrefix(s, "\u009b"):
-		kind = '['
-	case strings.HasPrefix(s, "\u009d"):
-		kind = ']'
-	case s[0] != 0x1b:
-		return 0
-	case len(s) == 1:
-		return 1
-	default:
-		kind = s[1]
-	}
-	switch {
-	case kind == '[':
-		return intro + controlLen(s[intro:])
-	case strings.IndexByte("]PX^_", kind) >= 0:
-		return intro + stringLen(s[intro:])
-	case kind >= 0x20 && kind <= 0x2f && len(s) > 2 && s[2] < utf8.RuneSelf:
-		return 3
-	case kind >= 0x30 && kind <= 0x7e:
-		return 2
-	}
-	return 1
-}
-
-// controlLen is the length of the parameters and the final byte of a CSI sequence.
-func controlLen(s string) int {
-	i := 0
-	for i < len(s) && s[i] >= 0x20 && s[i] <= 0x3f {
-		i++
-	}
-	if i < len(s) && s[i] >= 0x40 && s[i] <= 0x7e {
-		return i + 1
-	}
-	return i
-}
-
-// stringLen is the length of a string sequence with its end, BEL or ESC \.
-func stringLen(s string) int {
-	for i := 0; i < len(s) && s[i] != '\n'; i++ {
-		if s[i] == 0x07 {
-			return i + 1
-		}
-		if strings.HasPrefix(s[i:], "\x1b\\") {
-			return i + 2
-		}
-	}
-	return 0
+	return escapes().ReplaceAllLiteralString(text, "")
 }

@@ -10,6 +10,9 @@ import (
 	"syscall"
 )
 
+// ErrNotFound says that the program does not exist; the error that wraps it names the program.
+var ErrNotFound = errors.New("program not found")
+
 var errNoProgram = errors.New("empty command")
 
 // lookup finds the program of argv on the PATH of env, the environment that it

@@ -5,6 +5,23 @@ import (
 	"path/filepath"
 )
 
+// Role is what an agent is asked to do.
+type Role string
+
+const (
+	Reviewer    Role = "reviewer"    // reads and answers; must not write
+	Implementer Role = "implementer" // changes files; git-runr commits for it
+)
+
+// Invocation is how one call of an agent is made. The prompt goes to standard input.
+type Invocation struct {
+	Args     []string
+	ExtraEnv []string // KEY=VALUE, set over everything else
+	PassEnv  []string // names that the agent needs from the caller's environment
+
+	reader reader // of standard output; nil: the answer is standard output as it is
+}
+
 // The argument lists below were measured with codex 0.169.0, claude 2.1.329,
 // gemini 0.61.0, opencode 1.18.33 and pi 0.73.1. All of them stream one JSON
 // object a line, which keeps the idle limit meaningful, and all take the prompt
@@ -13,7 +30,7 @@ import (
 // Presets are the names of the agents that are known without configuration.
 func Presets() []string { return []string{"claude", "codex", "gemini", "opencode", "pi"} }
 
-type builder func(role Role, model string, paths Paths) Invocation
+type builder func(role Role, model string, dir string) Invocation
 
 func preset(name string) (build builder, ok bool) {
 	switch name {
@@ -35,14 +52,14 @@ func preset(name string) (build builder, ok bool) {
 // worktrees with it, and then the .codex directory of the commit under review
 // would be obeyed, commands of MCP servers included; so the trust is taken back
 // for this directory. A reviewer does not read the AGENTS.md of the commit.
-func codex(role Role, model string, paths Paths) Invocation {
+func codex(role Role, model string, dir string) Invocation {
 	args := []string{"codex", "exec", "--json", "--ephemeral", "--sandbox"}
 	if role == Implementer {
 		args = append(args, "workspace-write")
 	} else {
 		args = append(args, "read-only", "-c", "project_doc_max_bytes=0")
 	}
-	args = append(args, "-c", "projects="+untrusted(paths.Dir))
+	args = append(args, "-c", "projects="+untrusted(dir))
 	args = withFlag(args, "-m", model)
 	return Invocation{
 		Args:    append(args, "-"),
@@ -71,7 +88,7 @@ func untrusted(dir string) string {
 
 // claude reads no settings of the repository. An implementer may edit and look
 // at history; anything else that its mode asks a person for is denied.
-func claude(role Role, model string, _ Paths) Invocation {
+func claude(role Role, model string, _ string) Invocation {
 	args := []string{"claude", "-p", "--setting-sources", "user", "--strict-mcp-config", "--output-format", "stream-json", "--verbose"}
 	if role == Implementer {
 		args = append(args, "--permission-mode", "acceptEdits",
@@ -93,7 +110,7 @@ func claude(role Role, model string, _ Paths) Invocation {
 // gemini is let past its question about trust by --skip-trust, and the variable
 // keeps it from obeying the folder's settings even when the user trusts a folder
 // above. Neither mode offers it a shell.
-func gemini(role Role, model string, _ Paths) Invocation {
+func gemini(role Role, model string, _ string) Invocation {
 	mode := "plan"
 	if role == Implementer {
 		mode = "auto_edit"
@@ -110,7 +127,7 @@ func gemini(role Role, model string, _ Paths) Invocation {
 }
 
 // opencode has no sandbox; its permissions deny a reviewer's edits and commands.
-func opencode(role Role, model string, _ Paths) Invocation {
+func opencode(role Role, model string, _ string) Invocation {
 	inv := Invocation{
 		Args: withFlag([]string{"opencode", "run", "--format", "json"}, "--model", model),
 		ExtraEnv: []string{
@@ -129,7 +146,7 @@ func opencode(role Role, model string, _ Paths) Invocation {
 
 // pi loads no extensions, skills, prompt templates or context files, and a
 // reviewer has no tool that writes.
-func pi(role Role, model string, _ Paths) Invocation {
+func pi(role Role, model string, _ string) Invocation {
 	args := []string{"pi", "-p", "--mode", "json", "--no-session", "-ne", "-ns", "-np", "-nc"}
 	if role != Implementer {
 		args = append(args, "--tools", "read,grep,find,ls")

@@ -9,12 +9,8 @@ import (
 	"syscall"
 )
 
-// sysProcAttr puts the command into a session, and so a process group, of its
-// own: signals reach the whole group, and no program can ask anything on our
-// terminal. If we are killed, the command is told to end.
-func sysProcAttr() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGTERM}
-}
+// endWithUs tells the command to end if we are killed.
+func endWithUs(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGTERM }
 
 // family is a command and all that it started. Members are found in /proc by
 // parent, group, session and a mark in the environment, because agents put

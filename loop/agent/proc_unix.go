@@ -1,29 +1,25 @@
-//go:build unix && !linux
+//go:build unix
 
 package agent
 
-import "syscall"
+import (
+	"cmp"
+	"fmt"
+	"syscall"
 
-// sysProcAttr puts the command into a session, and so a process group, of its
-// own: signals reach the whole group, and no program can ask anything on our
-// terminal.
-func sysProcAttr() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setsid: true}
+	"golang.org/x/sys/unix"
+)
+
+// ownSession puts a command into a session, and so a process group, of its own:
+// signals reach the whole group, and no program can ask anything on our terminal.
+func ownSession() (*syscall.SysProcAttr, error) { return &syscall.SysProcAttr{Setsid: true}, nil }
+
+// sessionOf is the session of a process, 0 for our own.
+func sessionOf(pid int) (int, error) { return unix.Getsid(pid) }
+
+func closeOnExec(fd int) { unix.CloseOnExec(fd) }
+
+// signalName is the usual name of a signal, SIGKILL, or SIG60 for one without.
+func signalName(s syscall.Signal) string {
+	return cmp.Or(unix.SignalName(s), fmt.Sprintf("SIG%d", int(s)))
 }
-
-// family is a command and what is in its process group. A process that left the
-// group is not found here; only Linux has the means to look for it.
-type family struct{ leader int }
-
-func newFamily(leader int, _ string) *family { return &family{leader: leader} }
-
-// signal sends sig (0 for none) to the group and returns 0 when it is empty.
-func (f *family) signal(sig syscall.Signal) int {
-	if syscall.Kill(-f.leader, sig) == syscall.ESRCH {
-		return 0
-	}
-	return 1
-}
-
-// signalGroup is signal: there is nothing else to reach.
-func (f *family) signalGroup(sig syscall.Signal) int { return f.signal(sig) }

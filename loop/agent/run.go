@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -15,8 +16,8 @@ import (
 )
 
 const (
-	// DefaultMaxOutput is how many bytes of each stream are kept when Command.MaxOutput is 0.
-	DefaultMaxOutput = 4 << 20
+	// defaultMaxOutput is how many bytes of each stream are kept when Command.MaxOutput is 0.
+	defaultMaxOutput = 4 << 20
 
 	defaultGrace = 5 * time.Second // between TERM and KILL
 	drainDelay   = 2 * time.Second // for what a daemon still holds open after the command ended
@@ -38,7 +39,7 @@ type Command struct {
 	Idle    time.Duration // time without a byte of output before it is stopped; 0: none
 	Grace   time.Duration // between TERM and KILL; 0: 5 s
 
-	MaxOutput  int       // bytes kept of each stream, half from the head and half from the tail; 0: DefaultMaxOutput
+	MaxOutput  int       // bytes kept of each stream, half from the head and half from the tail; 0: defaultMaxOutput
 	Merge      bool      // both streams go to Result.Stdout, in the order in which they were written
 	Transcript io.Writer // gets every byte of both streams as it comes; nil: none. Its errors do not stop the command
 
@@ -70,12 +71,7 @@ type Result struct {
 	cutStdout bool // something of Stdout was left out
 }
 
-var (
-	// ErrNotFound says that the program does not exist; the error that wraps it names the program.
-	ErrNotFound = errors.New("program not found")
-
-	errUnstoppable = errors.New("still running after SIGKILL")
-)
+var errUnstoppable = errors.New("still running after SIGKILL")
 
 // Run runs c to its end, its time limit or the end of ctx, whichever is first,
 // and leaves nothing of it running in the last two cases, nothing of its process
@@ -118,9 +114,14 @@ type process struct {
 
 // start starts c with the program at path.
 func start(c Command, path string) (*process, error) {
+	attr, err := ownSession()
+	if err != nil {
+		return nil, err
+	}
 	mark := rand.Text()
 	p := &process{Command: c, rec: newRecorder(c), exited: make(chan struct{})}
-	p.cmd = &exec.Cmd{Path: path, Args: c.Args, Dir: c.Dir, SysProcAttr: sysProcAttr()}
+	endWithUs(attr)
+	p.cmd = &exec.Cmd{Path: path, Args: c.Args, Dir: c.Dir, SysProcAttr: attr}
 	p.cmd.Env = append(append([]string{}, c.Env...), spawnVar+"="+os.Getenv(spawnVar)+":"+mark)
 	theirs, err := p.openPipes()
 	if err == nil {
@@ -272,7 +273,7 @@ func (p *process) finish(why cause) (Result, error) {
 	return r, nil
 }
 
-func (p *process) grace() time.Duration { return orDefault(p.Grace, defaultGrace) }
+func (p *process) grace() time.Duration { return cmp.Or(p.Grace, defaultGrace) }
 
 // waitExit reports whether the process ended. One that runs as another user
 // cannot be killed and must not hold us.
@@ -311,22 +312,6 @@ func (r *Result) setStatus(state *os.ProcessState, why cause) {
 	}
 }
 
-// signalName gives the usual name of the signals that end programs.
-func signalName(s syscall.Signal) string {
-	names := map[syscall.Signal]string{
-		syscall.SIGHUP: "SIGHUP", syscall.SIGINT: "SIGINT", syscall.SIGQUIT: "SIGQUIT",
-		syscall.SIGILL: "SIGILL", syscall.SIGTRAP: "SIGTRAP", syscall.SIGABRT: "SIGABRT",
-		syscall.SIGBUS: "SIGBUS", syscall.SIGFPE: "SIGFPE", syscall.SIGKILL: "SIGKILL",
-		syscall.SIGUSR1: "SIGUSR1", syscall.SIGSEGV: "SIGSEGV", syscall.SIGUSR2: "SIGUSR2",
-		syscall.SIGPIPE: "SIGPIPE", syscall.SIGALRM: "SIGALRM", syscall.SIGTERM: "SIGTERM",
-		syscall.SIGSYS: "SIGSYS", syscall.SIGXCPU: "SIGXCPU", syscall.SIGXFSZ: "SIGXFSZ",
-	}
-	if name, ok := names[s]; ok {
-		return name
-	}
-	return fmt.Sprintf("SIG%d", int(s))
-}
-
 // stop ends all that signal reaches: TERM, grace to obey, KILL until none is left
 // or killing does not help. signal returns how many there were.
 func stop(signal func(syscall.Signal) int, grace time.Duration) {
@@ -344,14 +329,6 @@ func stop(signal func(syscall.Signal) int, grace time.Duration) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-}
-
-func orDefault[T comparable](v, def T) T {
-	var zero T
-	if v == zero {
-		return def
-	}
-	return v
 }
 
 func closeAll(files []io.Closer) {

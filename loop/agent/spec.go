@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -18,14 +19,6 @@ const (
 	DefaultIdle = 10 * time.Minute
 )
 
-// Role is what an agent is asked to do.
-type Role string
-
-const (
-	Reviewer    Role = "reviewer"    // reads and answers; must not write
-	Implementer Role = "implementer" // changes files; git-runr commits for it
-)
-
 // Spec is a configured agent: a preset, or a command of the user's. With both,
 // Command stands for the program of the preset (as in npx and a package name)
 // and the preset's arguments follow it.
@@ -37,20 +30,6 @@ type Spec struct {
 	Idle    time.Duration
 	Env     []string          // names of variables to pass through
 	Models  map[string]string // profile (quality, balanced, budget) to model
-}
-
-// Invocation is how one call of an agent is made. The prompt goes to standard input.
-type Invocation struct {
-	Args     []string
-	ExtraEnv []string // KEY=VALUE, set over everything else
-	PassEnv  []string // names that the agent needs from the caller's environment
-
-	reader reader // of standard output; nil: the answer is standard output as it is
-}
-
-// Paths is where an agent works.
-type Paths struct {
-	Dir string // top of the worktree
 }
 
 var (
@@ -65,16 +44,16 @@ func Reserved(name string) bool { return name == "human" || name == "builtin" }
 // Invocation gives the command of s for role. An empty model leaves the choice
 // to the agent. The preset's arguments keep a reviewer from writing and keep
 // configuration that comes with the repository from being run.
-func (s Spec) Invocation(role Role, model string, paths Paths) (Invocation, error) {
-	inv, err := s.invocation(role, model, paths)
+func (s Spec) Invocation(role Role, model string, dir string) (Invocation, error) {
+	inv, err := s.invocation(role, model, dir)
 	if err != nil {
 		return Invocation{}, fmt.Errorf("agent %q: %w", s.Name, err)
 	}
 	return inv, nil
 }
 
-func (s Spec) invocation(role Role, model string, paths Paths) (Invocation, error) {
-	if len(s.Command) == 0 && Reserved(orDefault(s.Preset, s.Name)) {
+func (s Spec) invocation(role Role, model string, dir string) (Invocation, error) {
+	if len(s.Command) == 0 && Reserved(cmp.Or(s.Preset, s.Name)) {
 		return Invocation{}, errReserved
 	}
 	if err := checkModel(model); err != nil {
@@ -92,7 +71,7 @@ func (s Spec) invocation(role Role, model string, paths Paths) (Invocation, erro
 	if !ok {
 		return Invocation{}, fmt.Errorf("no command and no preset %q; presets are %s", name, strings.Join(Presets(), ", "))
 	}
-	inv := build(role, model, paths)
+	inv := build(role, model, dir)
 	inv.PassEnv = append(inv.PassEnv, network...)
 	if len(command) > 0 {
 		inv.Args = append(command, inv.Args[1:]...)
@@ -139,7 +118,7 @@ func withModel(command []string, model string) ([]string, error) {
 // is balanced): what spec.Models says, else the default table for the claude
 // preset, else "", which leaves the choice to the agent.
 func Model(role Role, profile string, spec Spec) string {
-	profile = orDefault(profile, "balanced")
+	profile = cmp.Or(profile, "balanced")
 	if model, ok := spec.Models[profile]; ok {
 		return model
 	}

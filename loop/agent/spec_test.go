@@ -30,7 +30,7 @@ func TestPresetArguments(t *testing.T) {
 		{"pi", Reviewer, "", "pi -p --mode json --no-session -ne -ns -np -nc --tools read,grep,find,ls"},
 		{"pi", Implementer, "p/m:high", "pi -p --mode json --no-session -ne -ns -np -nc --model p/m:high"},
 	} {
-		inv, err := Spec{Name: "x", Preset: tc.preset}.Invocation(tc.role, tc.model, Paths{Dir: "/none/tree"})
+		inv, err := Spec{Name: "x", Preset: tc.preset}.Invocation(tc.role, tc.model, "/none/tree")
 		if err != nil {
 			t.Errorf("%s %s: %v", tc.preset, tc.role, err)
 		}
@@ -55,7 +55,7 @@ func TestPresetEnvironment(t *testing.T) {
 		{"opencode", Implementer, project},
 		{"pi", Reviewer, []string{"PI_OFFLINE=1"}},
 	} {
-		inv, err := Spec{Name: tc.preset}.Invocation(tc.role, "", Paths{Dir: "/none"})
+		inv, err := Spec{Name: tc.preset}.Invocation(tc.role, "", "/none")
 		if err != nil || !slices.Equal(inv.ExtraEnv, tc.want) {
 			t.Errorf("%s %s: %q, %v", tc.preset, tc.role, inv.ExtraEnv, err)
 		}
@@ -75,7 +75,7 @@ func TestPresetKeys(t *testing.T) {
 		t.Fatalf("presets %q, keys of %q", Presets(), got)
 	}
 	for name, key := range keys {
-		inv, err := Spec{Name: name}.Invocation(Reviewer, "", Paths{})
+		inv, err := Spec{Name: name}.Invocation(Reviewer, "", "")
 		if err != nil || !slices.Contains(inv.PassEnv, key) {
 			t.Errorf("%s: %q, %v", name, inv.PassEnv, err)
 		}
@@ -105,21 +105,21 @@ func TestCodexUntrustedLink(t *testing.T) {
 
 func TestCustomCommand(t *testing.T) {
 	s := Spec{Name: "mine", Command: []string{"my-agent", "--model={model}", "{model}/{model}", "plain"}, Env: []string{"KEY"}}
-	inv, err := s.Invocation(Reviewer, "big", Paths{})
+	inv, err := s.Invocation(Reviewer, "big", "")
 	if err != nil || !slices.Equal(inv.Args, []string{"my-agent", "--model=big", "big/big", "plain"}) || inv.reader != nil || len(inv.PassEnv) != 0 {
 		t.Errorf("%+v, %v", inv, err)
 	}
 	if s.Command[1] != "--model={model}" {
 		t.Error("the spec was changed")
 	}
-	if _, err := s.Invocation(Reviewer, "", Paths{}); !errors.Is(err, errNoModel) {
+	if _, err := s.Invocation(Reviewer, "", ""); !errors.Is(err, errNoModel) {
 		t.Errorf("no model: %v", err)
 	}
 }
 
 func TestCommandForPreset(t *testing.T) {
 	s := Spec{Name: "c", Preset: "pi", Command: []string{"npx", "the-package"}}
-	inv, err := s.Invocation(Implementer, "", Paths{})
+	inv, err := s.Invocation(Implementer, "", "")
 	if err != nil || strings.Join(inv.Args, " ") != "npx the-package -p --mode json --no-session -ne -ns -np -nc" || inv.reader == nil {
 		t.Errorf("%+v, %v", inv, err)
 	}
@@ -140,7 +140,7 @@ func TestInvocationErrors(t *testing.T) {
 		{Spec{Name: "codex"}, "a b", "not the name of a model"},
 		{Spec{Name: "codex"}, "a\nb", "not the name of a model"},
 	} {
-		_, err := tc.spec.Invocation(Reviewer, tc.model, Paths{})
+		_, err := tc.spec.Invocation(Reviewer, tc.model, "")
 		if err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%+v %q: %v", tc.spec, tc.model, err)
 		}

@@ -1,0 +1,118 @@
+package entrylog
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"git-runr/gitstore/gitdir"
+	"git-runr/gitstore/odb"
+)
+
+// logPrefix is where the logs are, one ref for each writer.
+const logPrefix = "refs/runr/log/"
+
+// Record is what a caller wants to have recorded.
+type Record struct {
+	Author      gitdir.Identity
+	When        time.Time         // whole seconds, UTC; the zero Time is now
+	Message     string            // of the commit, without NUL bytes
+	Attachments map[string][]byte // by slash-separated path; nil for none
+}
+
+// Entry is a record as it stands in a log.
+type Entry struct {
+	ID      odb.ID
+	Writer  string // "" when only the id was known
+	Parent  odb.ID // the entry before it in the same log, "" for the first
+	Tree    odb.ID
+	Author  gitdir.Identity
+	When    time.Time
+	Message string
+}
+
+// Tips are the last entries of all logs, by writer.
+type Tips map[string]odb.ID
+
+// Tips gives the last entries of all logs, this clone's own and those taken over.
+func (s *Store) Tips(ctx context.Context) (Tips, error) {
+	refs, err := s.refs.Refs(ctx, logPrefix)
+	if err != nil {
+		return nil, err
+	}
+	tips := make(Tips, len(refs))
+	for name, id := range refs {
+		if writer := strings.TrimPrefix(name, logPrefix); isWriter(writer) {
+			tips[writer] = id
+		}
+	}
+	return tips, nil
+}
+
+// Entry reads one entry. Its writer is not known from the id.
+func (s *Store) Entry(ctx context.Context, id odb.ID) (Entry, error) {
+	data, err := s.objects.ReadKind(ctx, id, "commit")
+	if err != nil {
+		return Entry{}, s.noteDamage(ctx, id, err)
+	}
+	return decodeEntry(id, data)
+}
+
+func decodeEntry(id odb.ID, data []byte) (Entry, error) {
+	commit, err := odb.DecodeCommit(data)
+	if err != nil {
+		return Entry{}, fmt.Errorf("read entry %s: %w", id, err)
+	}
+	entry := Entry{ID: id, Tree: commit.Tree, Author: commit.Author, When: commit.AuthorWhen, Message: commit.Message}
+	if len(commit.Parents) > 0 {
+		entry.Parent = commit.Parents[0]
+	}
+	return entry, nil
+}
+
+// Attachment reads a file that was recorded with an entry; ErrNotFound when it has
+// none of that path.
+func (s *Store) Attachment(ctx context.Context, id odb.ID, path string) ([]byte, error) {
+	data, err := s.refs.Blob(ctx, id, path)
+	return data, s.noteDamage(ctx, id, err)
+}
+
+// Limits of the trees that are listed: an entry from elsewhere can hold any tree.
+const (
+	maxTreeDepth   = 8
+	maxTreeEntries = 10_000
+)
+
+// Attachments lists the paths of the files recorded with an entry, sorted as in a
+// tree. It is ErrTooLarge for a tree that no version of this tool writes.
+func (s *Store) Attachments(ctx context.Context, id odb.ID) ([]string, error) {
+	tree, err := s.refs.TreeOf(ctx, id)
+	if err != nil {
+		return nil, s.noteDamage(ctx, id, err)
+	}
+	paths, err := s.listFiles(ctx, tree, "", nil)
+	return paths, s.noteDamage(ctx, id, err)
+}
+
+func (s *Store) listFiles(ctx context.Context, tree odb.ID, prefix string, paths []string) ([]string, error) {
+	entries, err := s.objects.ReadTree(ctx, tree)
+	if err != nil {
+		return nil, err
+	}
+	if len(paths)+len(entries) > maxTreeEntries || strings.Count(prefix, "/") > maxTreeDepth {
+		return nil, fmt.Errorf("list tree %s: %w", tree, gitdir.ErrTooLarge)
+	}
+	for _, e := range entries {
+		name := path.Join(prefix, e.Name)
+		if !e.IsTree() {
+			paths = append(paths, name)
+			continue
+		}
+		if paths, err = s.listFiles(ctx, e.ID, name+"/", paths); err != nil {
+			return nil, err
+		}
+	}
+	return paths, nil
+}

@@ -1,0 +1,56 @@
+package entrylog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"git-runr/gitstore/gitdir"
+	"git-runr/gitstore/odb"
+)
+
+const pinRef = "refs/runr-local/pins"
+
+// appendTries is how often Append decides again after a lost race. Writers of one
+// clone take turns under a lock, so only somebody else's git can be in between.
+const appendTries = 10
+
+// Pin keeps a commit from gc. Pins are a chain of commits on one ref, each with what
+// it pins as its second parent: a ref a pin would slow down every command of the
+// user's that looks at all refs. why is for people.
+func (s *Store) Pin(ctx context.Context, why string, commit odb.ID) error {
+	if _, err := s.objects.ReadKind(ctx, commit, "commit"); err != nil {
+		return fmt.Errorf("pin %s: %w", why, err)
+	}
+	for range appendTries {
+		old, err := s.refs.Ref(ctx, pinRef)
+		if err != nil {
+			return fmt.Errorf("pin: %w", err)
+		}
+		replaces := old
+		if old != "" && !s.objects.Has(ctx, old) {
+			old = "" // a chain that begins again is better than one that no git can walk
+		}
+		pin := odb.Commit{Tree: s.objects.EmptyTreeID(), Author: notesIdentity, Committer: notesIdentity, Message: "pin " + why + "\n"}
+		pin.AuthorWhen, pin.CommitterWhen = time.Unix(0, 0), time.Unix(0, 0)
+		if old != "" {
+			pin.Parents = append(pin.Parents, old)
+		}
+		pin.Parents = append(pin.Parents, commit)
+		data, err := odb.EncodeCommit(pin)
+		if err != nil {
+			return fmt.Errorf("pin %s: %w", why, err)
+		}
+		var objects odb.Batch
+		objects.Add(s.objects, "tree", nil)
+		id := objects.Add(s.objects, "commit", data)
+		if err := s.objects.StoreBatch(ctx, objects); err != nil {
+			return fmt.Errorf("pin %s: %w", why, err)
+		}
+		if err := s.refs.MoveToNew(ctx, pinRef, id, replaces, objects); !errors.Is(err, gitdir.ErrLostRace) {
+			return err
+		}
+	}
+	return fmt.Errorf("pin %s: %w", why, gitdir.ErrLostRace)
+}

@@ -1,0 +1,31 @@
+package entrylog
+
+import (
+	"sync/atomic"
+
+	"git-runr/gitstore/gitdir"
+	"git-runr/gitstore/odb"
+	"git-runr/gitstore/refdb"
+)
+
+// Store is the logs and notes of a repository, and what is exchanged of them.
+type Store struct {
+	dir     *gitdir.Dir
+	objects *odb.Store
+	refs    *refdb.Store
+	writer  *atomic.Value // the id, a string, that this process has made or found
+}
+
+// New is the logs of an open repository.
+func New(dir *gitdir.Dir, objects *odb.Store, refs *refdb.Store) *Store {
+	return &Store{dir: dir, objects: objects, refs: refs, writer: new(atomic.Value)}
+}
+
+// At is the same logs seen from another place of the repository.
+func (s *Store) At(dir *gitdir.Dir, objects *odb.Store, refs *refdb.Store) *Store {
+	return &Store{dir: dir, objects: objects, refs: refs, writer: s.writer}
+}
+
+// notesIdentity writes all notes: with the time given too, every clone that has the
+// same notes makes the same commit of them.
+var notesIdentity = gitdir.Identity{Name: "git-runr", Email: "runr@localhost"}

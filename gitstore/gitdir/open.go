@@ -1,0 +1,201 @@
+package gitdir
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// Open finds the repository of dir as git itself does (so that GIT_DIR, ceilings,
+// safe.directory, worktrees, submodules and symbolic links count) and reads its
+// configuration. It is ErrNotRepository when git finds none or refuses it; the
+// message is git's.
+//
+// In a hook git's variables say which repository, working tree and index are meant.
+// They count as far as they are about dir: a hook that goes to another repository
+// gets that one.
+func Open(ctx context.Context, dir string) (*Dir, error) {
+	repo, err := OpenIn(ctx, Call{Dir: dir, Bare: true})
+	if err == nil && os.Getenv("GIT_DIR") != "" && !repo.isOf(dir) {
+		repo, err = OpenIn(ctx, Call{Dir: dir, Bare: true, Unlocated: true})
+	}
+	if err != nil {
+		return nil, err
+	}
+	repo.IndexFile = repo.namedIndex(os.Getenv("GIT_INDEX_FILE"))
+	return repo, nil
+}
+
+// OpenIn is Open for the directory of a call of git.
+func OpenIn(ctx context.Context, c Call) (*Dir, error) {
+	config := make(chan configAnswer, 1)
+	go func() { config <- readConfig(ctx, c) }() // the two processes run side by side: it is on the hook's path
+	repo, err := discover(ctx, c)
+	answer := <-config
+	if err != nil {
+		return nil, err
+	}
+	if answer.err != nil {
+		return nil, fmt.Errorf("read git configuration: %w", answer.err)
+	}
+	repo.Config = answer.config
+	repo.Reftable = repo.Config.Get("extensions.refstorage") == "reftable"
+	return repo, nil
+}
+
+// discover asks git where the repository of c's directory is.
+func discover(ctx context.Context, c Call) (*Dir, error) {
+	c.Args = []string{
+		"rev-parse", "--path-format=absolute", "--is-bare-repository", "--show-object-format",
+		"--git-dir", "--git-common-dir", "--show-prefix", "--show-toplevel"}
+	out, err := c.Run(ctx)
+	fields := strings.Split(string(out), "\n")
+	var exit *GitError
+	noTree := errors.As(err, &exit) && len(fields) >= 6 // all answered but --show-toplevel
+	if err != nil && !noTree {
+		return nil, notRepository(c.Dir, err)
+	}
+	if len(fields) < 6 {
+		return nil, fmt.Errorf("find repository of %q: git answered %q", c.Dir, out)
+	}
+	if len(fields) > 7 || noTree && len(fields) > 6 { // there is a line end in a path
+		if fields, err = discoverEach(ctx, c, fields[:2], noTree); err != nil {
+			return nil, fmt.Errorf("find repository of %q: %w", c.Dir, err)
+		}
+	}
+	repo := &Dir{Place: &Place{Bare: fields[0] == "true", Format: fields[1], GitDir: fields[2], CommonDir: fields[3], Prefix: fields[4]}}
+	if !noTree {
+		repo.WorkTree = fields[5]
+	}
+	return repo, repo.resolveLinks()
+}
+
+// discoverEach asks git for one path at a time, and adds the paths to fields.
+func discoverEach(ctx context.Context, c Call, fields []string, noTree bool) ([]string, error) {
+	options := []string{"--git-dir", "--git-common-dir", "--show-prefix", "--show-toplevel"}
+	if noTree {
+		options = options[:3]
+	}
+	for _, option := range options {
+		c.Args = []string{"rev-parse", "--path-format=absolute", option}
+		out, err := c.Run(ctx)
+		if err != nil {
+			return nil, err
+		}
+		fields = append(fields, strings.TrimSuffix(string(out), "\n"))
+	}
+	return fields, nil
+}
+
+// isOf reports whether a repository that GIT_DIR names is the one of dir. It is not
+// where a hook, whose GIT_INDEX_FILE lies in that git directory, went to a place
+// outside the working tree: git would take that place for the working tree. Below the
+// working tree it takes the place for its top, which is mended here.
+func (d *Dir) isOf(dir string) bool {
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil || d.WorkTree == "" {
+		return true
+	}
+	top := d.ownTree()
+	if rel, err := filepath.Rel(top, real); err == nil && filepath.IsLocal(rel) {
+		d.WorkTree, d.Prefix = top, strings.TrimPrefix(filepath.ToSlash(rel)+"/", "./")
+		return true
+	}
+	return !Below(RealDir(d.fromTop(os.Getenv("GIT_INDEX_FILE"))), d.GitDir)
+}
+
+// ownTree is the working tree that the git directory was made for, unless something
+// says that it is another one.
+func (d *Dir) ownTree() string {
+	switch linked := RegisteredDir(d.GitDir); {
+	case os.Getenv("GIT_WORK_TREE") != "" || d.Config.Get("core.worktree") != "":
+		return d.WorkTree
+	case linked != "":
+		return linked
+	case filepath.Base(d.GitDir) == ".git":
+		return filepath.Dir(d.GitDir)
+	}
+	return d.WorkTree
+}
+
+// namedIndex is the index file that value, of GIT_INDEX_FILE, names; "" where that is
+// our own, or one that lies in the git directory of another repository.
+func (d *Dir) namedIndex(value string) string {
+	if value == "" {
+		return ""
+	}
+	path := RealDir(d.fromTop(value))
+	dir := filepath.Dir(path)
+	if _, err := os.Stat(filepath.Join(dir, "HEAD")); err == nil && dir != d.GitDir || path == filepath.Join(d.GitDir, "index") {
+		return ""
+	}
+	return path
+}
+
+// fromTop is a path of a variable of git's, which counts from the top of the working tree.
+func (d *Dir) fromTop(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(cmp.Or(d.WorkTree, d.GitDir), path)
+}
+
+// resolveLinks makes the paths the same however the repository was reached.
+func (d *Dir) resolveLinks() error {
+	for _, p := range []*string{&d.GitDir, &d.CommonDir, &d.WorkTree} {
+		if *p == "" {
+			continue
+		}
+		real, err := filepath.EvalSymlinks(*p)
+		if err != nil {
+			return fmt.Errorf("find repository: %w", err)
+		}
+		*p = real
+	}
+	return nil
+}
+
+func notRepository(dir string, err error) error {
+	var exit *GitError
+	if errors.Is(err, exec.ErrNotFound) {
+		return ErrNoGit
+	}
+	if info, statErr := os.Stat(dir); errors.Is(statErr, fs.ErrNotExist) {
+		return fmt.Errorf("%w: %q does not exist", ErrNotRepository, dir)
+	} else if statErr != nil {
+		return fmt.Errorf("%w: %w", ErrNotRepository, statErr)
+	} else if !info.IsDir() {
+		return fmt.Errorf("%w: %q is no directory", ErrNotRepository, dir)
+	}
+	if !errors.As(err, &exit) {
+		return fmt.Errorf("run git: %w", err)
+	}
+	if strings.Contains(exit.Stderr, "dubious ownership") {
+		return fmt.Errorf("%w: git refuses %q, another user owns it", ErrNotRepository, dir)
+	}
+	said, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(exit.Stderr), "fatal: "), "\n")
+	if strings.HasPrefix(said, "not a git repository") {
+		return fmt.Errorf("%w: %q", ErrNotRepository, dir)
+	}
+	return fmt.Errorf("%w: %s", ErrNotRepository, said)
+}
+
+type configAnswer struct {
+	config Config
+	err    error
+}
+
+func readConfig(ctx context.Context, c Call) configAnswer {
+	c.Args = []string{"config", "--list", "-z"}
+	out, err := c.Run(ctx)
+	if err != nil {
+		return configAnswer{err: err}
+	}
+	return configAnswer{config: parseConfig(string(out))}
+}

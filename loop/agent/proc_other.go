@@ -1,0 +1,33 @@
+//go:build !unix
+
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"syscall"
+)
+
+// ownSession cannot be had: an agent whose children nothing can find is not started.
+func ownSession() (*syscall.SysProcAttr, error) {
+	return nil, fmt.Errorf("stop it with all that it starts: %w on %s; use WSL", errors.ErrUnsupported, runtime.GOOS)
+}
+
+func sessionOf(int) (int, error) { return 0, errors.ErrUnsupported }
+
+// What follows is never reached.
+
+func endWithUs(*syscall.SysProcAttr) {}
+
+func closeOnExec(int) {}
+
+func signalName(s syscall.Signal) string { return s.String() }
+
+type family struct{}
+
+func newFamily(int, string) *family { return nil }
+
+func (*family) signal(syscall.Signal) int { return 0 }
+
+func (*family) signalGroup(syscall.Signal) int { return 0 }
