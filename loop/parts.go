@@ -12,6 +12,7 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/loop/record"
+	"git-runr/loop/role"
 )
 
 // Part is as much of a change as a reviewer is sent at once. Every line that was added
@@ -276,7 +277,7 @@ func (p *packer) lines(f filePatch, h hunk) {
 
 // split divides the change, whose patch is that of kept, into parts of at most
 // limits.MaxBytes, and brings the census up to what is in them.
-func (c *Change) split(patch []byte, kept []gitstore.FileStat, limits Limits) {
+func (c *Change) split(patch []byte, kept []gitstore.FileStat, limits role.Limits) {
 	limit := int(min(limits.MaxBytes, math.MaxInt32))
 	if limit <= 0 || len(patch) <= limit {
 		c.Parts = []Part{{Patch: patch, Files: c.Files, Lines: c.Census.SentLines}}

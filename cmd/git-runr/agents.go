@@ -1,14 +1,11 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path"
-	"path/filepath"
-	"time"
 
 	"git-runr/gitstore"
 	"git-runr/loop"
@@ -16,176 +13,49 @@ import (
 	"git-runr/loop/builtin"
 	"git-runr/loop/checklog"
 	"git-runr/loop/record"
-	"git-runr/loop/reply"
+	"git-runr/loop/role"
 )
 
-// Builtin is the reviewer that needs no model, and the default.
-const builtinName = "builtin"
-
 // reviewer is the reviewer called name, or why it cannot be run.
-func (s *session) reviewer(name string) (loop.Reviewer, *record.Failure) {
-	if name == builtinName {
-		return builtinReviewer{s.repo}, nil
+func (s *session) reviewer(name string) (role.Reviewer, *record.Failure) {
+	if name == role.Builtin {
+		return builtin.Reviewer{Repo: s.repo}, nil
 	}
-	spec, model, failure := s.agentSpec(name, agent.Reviewer)
+	caller, failure := s.caller(name, agent.Reviewer)
 	if failure != nil {
 		return nil, failure
 	}
-	return agentReviewer{spec: spec, model: model, conf: s.conf}, nil
+	return caller.Reviewer(), nil
 }
 
 // implementer is the implementer called name, or why it cannot be run.
-func (s *session) implementer(name string) (loop.Implementer, *record.Failure) {
-	spec, model, failure := s.agentSpec(name, agent.Implementer)
+func (s *session) implementer(name string) (role.Implementer, *record.Failure) {
+	caller, failure := s.caller(name, agent.Implementer)
 	if failure != nil {
 		return nil, failure
 	}
-	return agentImplementer{spec: spec, model: model, conf: s.conf}, nil
+	return caller.Implementer(), nil
 }
 
-// agentSpec is how the agent called name is run as role, and with which model. One that
-// only the repository's file defines needs trust, and its program must be there.
-func (s *session) agentSpec(name string, role agent.Role) (spec agent.Spec, model string, failure *record.Failure) {
+// caller is the agent called name, or why it cannot be run as what. One that only the
+// repository's file defines needs trust, and its program must be there.
+func (s *session) caller(name string, what agent.Role) (agent.Caller, *record.Failure) {
 	if name == record.Human {
-		return spec, "", &record.Failure{Reason: record.ReasonHuman, Detail: "the next step is a person's"}
+		return agent.Caller{}, &record.Failure{Reason: record.ReasonHuman, Detail: "the next step is a person's"}
 	}
 	spec, fromRepository, known := s.conf.agent(name)
-	if !known {
-		return spec, "", &record.Failure{Reason: record.ReasonAgentNotFound, Detail: fmt.Sprintf("no agent %q is configured", name)}
-	}
-	if fromRepository && !s.trusts() {
-		return spec, "", &record.Failure{Reason: record.ReasonUntrusted, Detail: fmt.Sprintf("agent %q; type: git runr trust", name)}
-	}
-	model = agent.Model(role, s.conf.Loop.Profile, spec)
-	return spec, model, startFailure(spec.Ready(role, model, os.Environ()))
-}
-
-// startFailure is why an agent cannot be started; nil for no error.
-func startFailure(err error) *record.Failure {
 	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, agent.ErrNotFound):
-		return &record.Failure{Reason: record.ReasonAgentNotFound, Detail: err.Error()}
+	case !known:
+		return agent.Caller{}, &record.Failure{Reason: record.ReasonAgentNotFound, Detail: fmt.Sprintf("no agent %q is configured", name)}
+	case fromRepository && !s.trusts():
+		return agent.Caller{}, &record.Failure{Reason: record.ReasonUntrusted, Detail: fmt.Sprintf("agent %q; type: git runr trust", name)}
 	}
-	return &record.Failure{Reason: record.ReasonAgentFailed, Detail: err.Error()}
-}
-
-// builtinReviewer reads the diff and the checks' evidence.
-type builtinReviewer struct{ repo *gitstore.Repo }
-
-func (builtinReviewer) Limits() loop.Limits { return loop.Limits{Binary: true} }
-func (builtinReviewer) NeedsCheckout() bool { return false }
-
-func (r builtinReviewer) Review(ctx context.Context, job loop.ReviewJob) (loop.ReviewAnswer, error) {
-	files, err := builtin.ParseDiff(job.Change.Patch)
-	if err != nil {
-		return loop.ReviewAnswer{}, err
+	caller := agent.Caller{
+		Spec: spec, Profile: s.conf.Loop.Profile,
+		Bounds:  role.Limits{Exclude: role.LockFiles, MaxBytes: int64(s.conf.Review.MaxBytes), MaxParts: s.conf.Review.MaxParts},
+		Setting: func(key, value string) record.Setting { return s.conf.setting("agents."+name+"."+key, value) },
 	}
-	sizes, err := r.repo.FileSizes(ctx, job.Change.Tree, job.Change.Files)
-	if err != nil {
-		return loop.ReviewAnswer{}, err
-	}
-	size := func(file string) int64 {
-		if n, known := sizes[file]; known {
-			return n
-		}
-		return -1
-	}
-	report := builtin.Review(builtin.Input{Files: files, Size: size, Checks: job.Checks})
-	return loop.ReviewAnswer{Report: report}, nil
-}
-
-// agentReviewer asks an agent's command.
-type agentReviewer struct {
-	spec  agent.Spec
-	model string
-	conf  *config
-}
-
-func (r agentReviewer) Limits() loop.Limits {
-	review := r.conf.Review
-	return loop.Limits{Exclude: append([]string{}, loop.LockFiles...), MaxBytes: int64(review.MaxBytes), MaxParts: review.MaxParts}
-}
-func (r agentReviewer) NeedsCheckout() bool { return true }
-
-func (r agentReviewer) Review(ctx context.Context, job loop.ReviewJob) (loop.ReviewAnswer, error) {
-	options := agent.CallOptions{Transcript: job.Transcript, OnLine: job.OnLine}
-	answer, result, err := agent.Call(ctx, r.spec, agent.Reviewer, r.model, job.Dir, job.Prompt.Text(), options)
-	if failure, err := r.conf.callFailure(ctx, r.spec, answer, result, err); failure != nil || err != nil {
-		return loop.ReviewAnswer{Raw: answer.Text, Failure: failure}, err
-	}
-	report := reply.ParseReview(answer.Text, job.Prompt.Nonce)
-	placeFindings(report.Findings, job.Dir)
-	report.Effective = reply.EffectiveVerdict(report.Verdict, report.Findings, record.CheckRun{Results: job.Checks}.Failed())
-	return loop.ReviewAnswer{Report: report, Raw: answer.Text}, nil
-}
-
-// placeFindings makes absolute paths, as some agents give them, relative to the
-// checkout that the agent was in.
-func placeFindings(findings []reply.Finding, dir string) {
-	for i := range findings {
-		f := &findings[i]
-		if !filepath.IsAbs(f.File) {
-			continue
-		}
-		if rel, err := filepath.Rel(dir, f.File); err == nil && filepath.IsLocal(rel) {
-			f.File = filepath.ToSlash(rel)
-			f.ID = reply.FindingID(*f)
-		}
-	}
-}
-
-// agentImplementer lets an agent's command work.
-type agentImplementer struct {
-	spec  agent.Spec
-	model string
-	conf  *config
-}
-
-func (i agentImplementer) Implement(ctx context.Context, job loop.ImplementJob) (loop.ImplementAnswer, error) {
-	options := agent.CallOptions{Transcript: job.Transcript, OnLine: job.OnLine}
-	answer, result, err := agent.Call(ctx, i.spec, agent.Implementer, i.model, job.Dir, job.Prompt, options)
-	if err == nil && answer.Problem == agent.ProblemEmptyOutput {
-		return loop.ImplementAnswer{Edited: result.Edited}, nil // what it did to the files is what counts
-	}
-	failure, err := i.conf.callFailure(ctx, i.spec, answer, result, err)
-	return loop.ImplementAnswer{Text: answer.Text, Edited: result.Edited, Failure: failure}, err
-}
-
-func (i agentImplementer) ReportsEdits() bool { return i.spec.ReportsEdits() }
-
-// problemReasons are the stop reasons for what can be wrong with an answer.
-var problemReasons = map[string]string{
-	agent.ProblemTimeout: record.ReasonAgentTimeout, agent.ProblemIdle: record.ReasonAgentIdle,
-	agent.ProblemKilled: record.ReasonAgentKilled, agent.ProblemEmptyOutput: record.ReasonAgentEmpty,
-}
-
-// callFailure is why a call gave no answer; the error is for a call that was interrupted.
-func (c *config) callFailure(ctx context.Context, spec agent.Spec, answer agent.Answer, result agent.Result, err error) (*record.Failure, error) {
-	switch {
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case err != nil:
-		return startFailure(err), nil
-	case answer.Problem == "":
-		return nil, nil
-	}
-	reason, listed := problemReasons[answer.Problem]
-	if !listed {
-		reason = record.ReasonAgentFailed
-	}
-	detail := fmt.Sprintf("agent %q after %s: %s", spec.Name, result.Duration.Round(time.Second), cmp.Or(answer.Detail, answer.Problem))
-	return &record.Failure{Reason: reason, Detail: detail, LastActivity: lastOutput(result), Setting: c.agentLimit(spec, answer.Problem), Transient: answer.Transient()}, nil
-}
-
-// lastOutput is when the agent last wrote something, or began.
-func lastOutput(result agent.Result) time.Time {
-	at := result.LastOutput
-	if at.IsZero() {
-		at = result.Started
-	}
-	return at.UTC().Truncate(time.Millisecond)
+	return caller, caller.Ready(what, os.Environ())
 }
 
 // worker does reviews with this session's configuration.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -16,6 +15,7 @@ import (
 
 	"git-runr/loop/agent"
 	"git-runr/loop/record"
+	"git-runr/loop/role"
 	"git-runr/loop/safetext"
 )
 
@@ -192,21 +192,6 @@ func (c *config) limits() []record.Setting {
 	return limits
 }
 
-// agentLimit is the setting that ended a call of spec; nil for a problem that is none.
-func (c *config) agentLimit(spec agent.Spec, problem string) *record.Setting {
-	limit, key := spec.Timeout, "timeout"
-	byDefault := agent.DefaultTimeout
-	switch problem {
-	case agent.ProblemTimeout:
-	case agent.ProblemIdle:
-		limit, key, byDefault = spec.Idle, "idle_timeout", agent.DefaultIdle
-	default:
-		return nil
-	}
-	setting := c.setting("agents."+spec.Name+"."+key, record.Duration(cmp.Or(limit, byDefault)).String())
-	return &setting
-}
-
 // readGit takes the settings of git config under runr. A name that means nothing
 // is a warning, as git itself ignores what it does not know.
 func (c *config) readGit(settings map[string][]string) error {
@@ -308,11 +293,11 @@ func (c *config) agent(name string) (spec agent.Spec, fromRepository, known bool
 
 // knownAgent refuses a name that is no agent; what says what the name is for.
 func (c *config) knownAgent(what, name string) error {
-	if _, _, known := c.agent(name); known || agent.Reserved(name) {
+	if _, _, known := c.agent(name); known || role.Reserved(name) {
 		return nil
 	}
 	all := append(slices.Sorted(maps.Keys(c.agents)), agent.Presets()...)
-	all = append(all, builtinName, record.Human)
+	all = append(all, role.Builtin, record.Human)
 	unknown := problemf(exitUsage, "%s: there is no agent %q", what, name)
 	if near := nearest(name, all); near != "" {
 		unknown = problemf(exitUsage, "%s: there is no agent %q; did you mean %q?", what, name, near)

@@ -13,6 +13,7 @@ import (
 
 	"git-runr/loop/agent"
 	"git-runr/loop/record"
+	"git-runr/loop/role"
 	"git-runr/loop/safetext"
 )
 
@@ -134,7 +135,7 @@ func wrongName(section, name string) string {
 	switch {
 	case section == "checks" && !isCheckName(name), section != "checks" && !isName(name):
 		return "is not a name: letters, digits, dots, underscores and dashes, at most 100"
-	case section == "agents" && agent.Reserved(name):
+	case section == "agents" && role.Reserved(name):
 		return "is built in and cannot be redefined"
 	case section == "steps" && slices.ContainsFunc(record.DefaultWorkflow(), func(s record.WorkStep) bool { return s.Name == name }):
 		return "is built in and cannot be redefined"

@@ -17,6 +17,7 @@ import (
 	"git-runr/loop"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
+	"git-runr/loop/role"
 )
 
 // maxEditPatch bounds the diff that is opened in an editor, in bytes.
@@ -151,7 +152,7 @@ type editFile struct {
 
 // editFileFor makes the file for a change, unless it is there.
 func (s *session) editFileFor(store *record.Store, subject record.Subject, draft record.Draft) (editFile, error) {
-	change, err := loop.ReadChange(s.ctx, store, subject, loop.Limits{Binary: true, Opens: true, MaxBytes: maxEditPatch})
+	change, err := loop.ReadChange(s.ctx, store, subject, role.Limits{Binary: true, Opens: true, MaxBytes: maxEditPatch})
 	if err != nil {
 		return editFile{}, err
 	}

@@ -16,6 +16,7 @@ import (
 	"git-runr/loop"
 	"git-runr/loop/agent"
 	"git-runr/loop/record"
+	"git-runr/loop/role"
 	"git-runr/loop/safetext"
 )
 
@@ -90,10 +91,10 @@ func review(s *session) error {
 // what is missing may come.
 func (s *session) warnNotReady(names []string) {
 	for _, name := range names {
-		if name == builtinName || name == record.Human {
+		if role.Reserved(name) {
 			continue
 		}
-		if _, _, failure := s.agentSpec(name, agent.Reviewer); failure != nil {
+		if _, failure := s.caller(name, agent.Reviewer); failure != nil {
 			next := failure.Next()
 			s.say("not reviewed: %s\n%s\n  %s", failure.Detail, next.What, strings.Join(next.Commands, "\n  "))
 		}

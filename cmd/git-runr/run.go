@@ -20,6 +20,7 @@ import (
 	"git-runr/loop"
 	"git-runr/loop/agent"
 	"git-runr/loop/record"
+	"git-runr/loop/role"
 	"git-runr/loop/safetext"
 )
 
@@ -89,19 +90,19 @@ func (s *session) readyToRun(conf *config, plan record.RunPlan) error {
 // in finished work is perhaps never asked: that it is missing is said.
 func (s *session) agentsReady(plan record.RunPlan) error {
 	for _, step := range plan.Policy.Workflow {
-		name, role := cmp.Or(step.Agent, plan.Implementer), agent.Implementer
+		name, as := cmp.Or(step.Agent, plan.Implementer), agent.Implementer
 		if step.Kind == record.StepReview {
-			name, role = cmp.Or(step.Agent, plan.Reviewer), agent.Reviewer
+			name, as = cmp.Or(step.Agent, plan.Reviewer), agent.Reviewer
 		}
-		if step.Kind == record.StepCheck || name == "" || name == builtinName || name == record.Human {
+		if step.Kind == record.StepCheck || name == "" || role.Reserved(name) {
 			continue
 		}
-		_, _, failure := s.agentSpec(name, role)
+		_, failure := s.caller(name, as)
 		switch {
 		case failure == nil:
 		case failure.Reason == record.ReasonUntrusted:
 			return notTrusted(failure.Detail)
-		case role == agent.Implementer && plan.Context != nil:
+		case as == agent.Implementer && plan.Context != nil:
 			s.say("what the review finds cannot be fixed here: %s", failure.Detail)
 		default:
 			return notReady(failure)

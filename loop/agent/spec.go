@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"git-runr/loop/role"
 )
 
 const (
@@ -58,10 +60,6 @@ var (
 	errNoModel  = errors.New(`the command asks for {model} and the profile gives none`)
 )
 
-// Reserved reports whether name means something other than a command: human, a
-// person, and builtin, the reviewer that needs no model.
-func Reserved(name string) bool { return name == "human" || name == "builtin" }
-
 // Invocation gives the command of s for role. An empty model leaves the choice
 // to the agent. The preset's arguments keep a reviewer from writing and keep
 // configuration that comes with the repository from being run.
@@ -73,8 +71,8 @@ func (s Spec) Invocation(role Role, model string, paths Paths) (Invocation, erro
 	return inv, nil
 }
 
-func (s Spec) invocation(role Role, model string, paths Paths) (Invocation, error) {
-	if len(s.Command) == 0 && Reserved(orDefault(s.Preset, s.Name)) {
+func (s Spec) invocation(as Role, model string, paths Paths) (Invocation, error) {
+	if len(s.Command) == 0 && role.Reserved(orDefault(s.Preset, s.Name)) {
 		return Invocation{}, errReserved
 	}
 	if err := checkModel(model); err != nil {
@@ -92,7 +90,7 @@ func (s Spec) invocation(role Role, model string, paths Paths) (Invocation, erro
 	if !ok {
 		return Invocation{}, fmt.Errorf("no command and no preset %q; presets are %s", name, strings.Join(Presets(), ", "))
 	}
-	inv := build(role, model, paths)
+	inv := build(as, model, paths)
 	inv.PassEnv = append(inv.PassEnv, network...)
 	if len(command) > 0 {
 		inv.Args = append(command, inv.Args[1:]...)
