@@ -1,6 +1,7 @@
 package main
 
 import (
+	"git-runr/cmd/git-runr/internal/exit"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -15,7 +16,7 @@ func (p *program) answerCommand() *cli.Command {
 		Action: p.action(func(s *session) error {
 			choice := record.Choice(s.Args().Get(1))
 			if s.NArg() != 2 || !slices.Contains([]record.Choice{record.ChoiceCommit, record.ChoiceSkip, record.ChoiceStop}, choice) {
-				return problemf(exitUsage, "a run and an answer are wanted").withHint("git runr answer RUN commit|skip|stop")
+				return exit.Problemf(exit.Usage, "a run and an answer are wanted").WithHint("git runr answer RUN commit|skip|stop")
 			}
 			store, err := s.open()
 			if err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"git-runr/cmd/git-runr/internal/exit"
 	"io"
 	"slices"
 	"strings"
@@ -74,19 +75,19 @@ func audit(s *session) error {
 	if !s.json {
 		s.say("%s", below)
 	}
-	return endWith(exitNotPassed)
+	return exit.With(exit.NotPassed)
 }
 
 func (s *session) auditFlags() error {
 	if s.NArg() > 0 && s.String("run") != "" {
-		return problemf(exitUsage, "an audit is of one thing: a range or --run RUN")
+		return exit.Problemf(exit.Usage, "an audit is of one thing: a range or --run RUN")
 	}
 	if s.Int("limit") < 0 {
-		return problemf(exitUsage, "--limit is not negative; 0 is all")
+		return exit.Problemf(exit.Usage, "--limit is not negative; 0 is all")
 	}
 	for _, name := range []string{"fail-under", "fail-under-with-inferred"} {
 		if n := s.Float64(name); !(n >= 0 && n <= 100) { // not a number is neither
-			return problemf(exitUsage, "--%s is a percentage from 0 to 100", name)
+			return exit.Problemf(exit.Usage, "--%s is a percentage from 0 to 100", name)
 		}
 	}
 	return nil
@@ -154,7 +155,7 @@ func (s *session) auditRun(store *record.Store, id string) (audited, error) {
 	span.commits, err = s.repo.LogMessages(s.ctx, run.Plan.Base, run.Head(), limit)
 	git := new(gitstore.GitError)
 	if errors.As(err, &git) || errors.Is(err, gitstore.ErrNotFound) {
-		return span, problemf(exitNotFound, "the commits of run %s are not in this clone, only its events", run.ID)
+		return span, exit.Problemf(exit.NotFound, "the commits of run %s are not in this clone, only its events", run.ID)
 	}
 	if err != nil {
 		return span, err

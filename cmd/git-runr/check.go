@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"git-runr/cmd/git-runr/internal/exit"
 	"io"
 
 	"github.com/urfave/cli/v2"
@@ -28,10 +29,10 @@ func check(s *session) error {
 		return err
 	}
 	if s.repo.WorkTree == "" {
-		return problemf(exitState, "%w", gitstore.ErrBare)
+		return exit.Problemf(exit.State, "%w", gitstore.ErrBare)
 	}
 	if len(conf.checks) == 0 {
-		return problemf(exitNotFound, "no checks are configured").withHint("git runr init   writes the checks that this project seems to have")
+		return exit.Problemf(exit.NotFound, "no checks are configured").WithHint("git runr init   writes the checks that this project seems to have")
 	}
 	run, not := s.trustedChecks()
 	if len(not) > 0 {
@@ -62,7 +63,7 @@ func check(s *session) error {
 		}
 	})
 	if err == nil && failed {
-		return endWith(exitNotPassed)
+		return exit.With(exit.NotPassed)
 	}
 	return err
 }
@@ -80,7 +81,7 @@ func chosenChecks(all []record.Check, names []string) ([]record.Check, error) {
 			}
 		}
 		if !found {
-			return nil, problemf(exitNotFound, "no check is called %q", name)
+			return nil, exit.Problemf(exit.NotFound, "no check is called %q", name)
 		}
 	}
 	return chosen, nil

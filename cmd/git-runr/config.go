@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"git-runr/cmd/git-runr/internal/exit"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -248,7 +249,7 @@ func unknownSetting(name string) string {
 }
 
 func wrongValue(where string, k configKey, raw any) error {
-	return problemf(exitUsage, "%s: must be %s, not %s", safetext.Line(where), k.wants, describe(raw))
+	return exit.Problemf(exit.Usage, "%s: must be %s, not %s", safetext.Line(where), k.wants, describe(raw))
 }
 
 // flagValue is a flag that stands for a key.
@@ -298,12 +299,12 @@ func (c *config) knownAgent(what, name string) error {
 	}
 	all := append(slices.Sorted(maps.Keys(c.agents)), agent.Presets()...)
 	all = append(all, role.Builtin, record.Human)
-	unknown := problemf(exitUsage, "%s: there is no agent %q", what, name)
+	unknown := exit.Problemf(exit.Usage, "%s: there is no agent %q", what, name)
 	if near := nearest(name, all); near != "" {
-		unknown = problemf(exitUsage, "%s: there is no agent %q; did you mean %q?", what, name, near)
+		unknown = exit.Problemf(exit.Usage, "%s: there is no agent %q; did you mean %q?", what, name, near)
 	}
 	slices.Sort(all)
-	return unknown.withHint("agents are "+strings.Join(slices.Compact(all), ", "), "git runr help config")
+	return unknown.WithHint("agents are "+strings.Join(slices.Compact(all), ", "), "git runr help config")
 }
 
 // policy is how a run decides.
@@ -315,12 +316,12 @@ func (c *config) policy() (record.Policy, error) {
 			return p, err
 		}
 		if slices.Contains(c.Loop.Workflow[:i], name) {
-			return p, problemf(exitUsage, "loop.workflow (%s): step %q is there twice", c.origin("loop.workflow"), name)
+			return p, exit.Problemf(exit.Usage, "loop.workflow (%s): step %q is there twice", c.origin("loop.workflow"), name)
 		}
 		p.Workflow = append(p.Workflow, step)
 	}
 	if len(p.Workflow) == 0 {
-		return p, problemf(exitUsage, "loop.workflow (%s) has no steps", c.origin("loop.workflow"))
+		return p, exit.Problemf(exit.Usage, "loop.workflow (%s) has no steps", c.origin("loop.workflow"))
 	}
 	return p, nil
 }
@@ -334,12 +335,12 @@ func (c *config) workStep(name string) (record.WorkStep, error) {
 	}
 	step, ok := c.steps[name]
 	if !ok {
-		return record.WorkStep{}, problemf(exitUsage, "loop.workflow (%s): there is no step %q", c.origin("loop.workflow"), name).
-			withHint("add [steps." + name + "], see git runr help config")
+		return record.WorkStep{}, exit.Problemf(exit.Usage, "loop.workflow (%s): there is no step %q", c.origin("loop.workflow"), name).
+			WithHint("add [steps." + name + "], see git runr help config")
 	}
 	for _, check := range step.Checks {
 		if !slices.ContainsFunc(c.checks, func(t checkTable) bool { return t.Name == check }) {
-			return *step, problemf(exitUsage, "steps.%s (%s): there is no check %q", name, c.origin("steps."+name), check)
+			return *step, exit.Problemf(exit.Usage, "steps.%s (%s): there is no check %q", name, c.origin("steps."+name), check)
 		}
 	}
 	if step.Agent == "" {

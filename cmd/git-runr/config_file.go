@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"git-runr/cmd/git-runr/internal/exit"
 	"maps"
 	"slices"
 	"strconv"
@@ -38,10 +39,10 @@ func (c *config) readFile(path string, data []byte) error {
 	}
 	f := configFile{config: c, path: safetext.Line(path), data: data}
 	if len(data) > maxConfigFile {
-		return problemf(exitUsage, "%s: larger than 1 MiB", f.path)
+		return exit.Problemf(exit.Usage, "%s: larger than 1 MiB", f.path)
 	}
 	if line := tooDeep(data); line > 0 {
-		return problemf(exitUsage, "%s:%d: keys or brackets within more than %d others", f.path, line, maxNesting)
+		return exit.Problemf(exit.Usage, "%s:%d: keys or brackets within more than %d others", f.path, line, maxNesting)
 	}
 	var top map[string]any
 	md, err := toml.Decode(string(data), &top)
@@ -55,9 +56,9 @@ func (c *config) readFile(path string, data []byte) error {
 func (f *configFile) syntaxError(err error) error {
 	var parse toml.ParseError
 	if !errors.As(err, &parse) {
-		return problemf(exitUsage, "%s: %s", f.path, safetext.Line(err.Error()))
+		return exit.Problemf(exit.Usage, "%s: %s", f.path, safetext.Line(err.Error()))
 	}
-	return problemf(exitUsage, "%s:%d: %s", f.path, parse.Position.Line, safetext.Line(parse.Message))
+	return exit.Problemf(exit.Usage, "%s:%d: %s", f.path, parse.Position.Line, safetext.Line(parse.Message))
 }
 
 // entries takes a table in the order of the file, so that the first mistake is
@@ -272,7 +273,7 @@ func (f *configFile) errorAt(path []string, format string, args ...any) error {
 	if line := keyLine(f.data, path); line > 0 {
 		place += ":" + strconv.Itoa(line)
 	}
-	return problemf(exitUsage, "%s: "+format, append([]any{place}, args...)...)
+	return exit.Problemf(exit.Usage, "%s: "+format, append([]any{place}, args...)...)
 }
 
 // ranks numbers keys and the tables they are in by first appearance.

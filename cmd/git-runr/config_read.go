@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"git-runr/cmd/git-runr/internal/exit"
 	"os"
 
 	"git-runr/gitstore"
@@ -13,12 +14,12 @@ func readConfiguration(ctx context.Context, repo *gitstore.Repo, getenv func(str
 	in := configInput{Git: repo.Config, RepoPath: configName, UserPath: userConfigPath(getenv)}
 	var err error
 	if in.RepoFile, _, err = repoFile(ctx, repo); err != nil {
-		return nil, problemf(exitUsage, "read %s: %w", configName, err)
+		return nil, exit.Problemf(exit.Usage, "read %s: %w", configName, err)
 	}
 	if in.UserPath != "" {
 		in.UserFile, err = os.ReadFile(in.UserPath)
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			return nil, problemf(exitUsage, "read configuration: %w", err)
+			return nil, exit.Problemf(exit.Usage, "read configuration: %w", err)
 		}
 	}
 	return loadConfig(in)

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"git-runr/cmd/git-runr/internal/exit"
 	"reflect"
 	"slices"
 	"strings"
@@ -224,8 +225,8 @@ func TestConfigPolicyErrors(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := repoConfig(t, tt.file).policy()
-			var p *problem
-			if !errors.As(err, &p) || p.msg != tt.want || p.status != exitUsage {
+			var p *exit.Problem
+			if !errors.As(err, &p) || p.Msg != tt.want || p.Status != exit.Usage {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
 		})
@@ -239,9 +240,9 @@ func TestConfigKnownAgent(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	var p *problem
-	if err := c.knownAgent("--reviewer", "x\x1b"); !errors.As(err, &p) || p.status != exitUsage || p.msg != `--reviewer: there is no agent "x\x1b"` ||
-		p.hint[0] != "agents are builtin, claude, codex, gemini, human, mine, opencode, pi" {
+	var p *exit.Problem
+	if err := c.knownAgent("--reviewer", "x\x1b"); !errors.As(err, &p) || p.Status != exit.Usage || p.Msg != `--reviewer: there is no agent "x\x1b"` ||
+		p.Hint[0] != "agents are builtin, claude, codex, gemini, human, mine, opencode, pi" {
 		t.Errorf("got %+v", p)
 	}
 }
@@ -300,8 +301,8 @@ func TestConfigErrors(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := loadConfig(configInput{RepoFile: []byte(tt.file), RepoPath: ".runr.toml"})
-			var p *problem
-			if !errors.As(err, &p) || p.status != exitUsage || p.msg != tt.want {
+			var p *exit.Problem
+			if !errors.As(err, &p) || p.Status != exit.Usage || p.Msg != tt.want {
 				t.Errorf("got  %v\nwant %s", err, tt.want)
 			}
 		})

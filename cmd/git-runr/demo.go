@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"git-runr/cmd/git-runr/internal/exit"
 	"io"
 	"os"
 	"path/filepath"
@@ -139,7 +140,7 @@ func (d *scratch) tell() error {
 	}
 	fmt.Fprint(d.out, string(log))
 	d.title("A second task: the implementer never does what the reviewer asks, so the loop stops and says what is unmet.")
-	if err := d.command(int(exitStopped), "run", "usage.md"); err != nil {
+	if err := d.command(int(exit.Stopped), "run", "usage.md"); err != nil {
 		return err
 	}
 	if err := d.command(0, "status"); err != nil {
@@ -235,7 +236,7 @@ func demoReview(s *session) error {
 	}
 	m := changeMark.FindStringSubmatch(string(prompt))
 	if m == nil {
-		return problemf(exitUsage, "no change in the prompt")
+		return exit.Problemf(exit.Usage, "no change in the prompt")
 	}
 	_, err = fmt.Fprintf(s.out, "I have read the change.\n\n```runr-review %s\n%s\n```\n", m[1], demoVerdict(string(prompt), m[2]))
 	return err

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"git-runr/cmd/git-runr/internal/exit"
 	"io"
 	"os"
 	"path/filepath"
@@ -31,7 +32,7 @@ func (p *program) diagnoseCommand() *cli.Command {
 
 func diagnoseStop(s *session) error {
 	if s.Bool("md") && s.json {
-		return problemf(exitUsage, "a diagnosis is wanted once: --md or --json")
+		return exit.Problemf(exit.Usage, "a diagnosis is wanted once: --md or --json")
 	}
 	store, what, err := s.openFor(record.Latest)
 	if err != nil {
@@ -54,7 +55,7 @@ func diagnoseStop(s *session) error {
 	}
 	commit, err := s.repo.Resolve(s.ctx, what)
 	if err != nil {
-		return problemf(exitNotFound, "%q is no run, review or commit here", what)
+		return exit.Problemf(exit.NotFound, "%q is no run, review or commit here", what)
 	}
 	return s.diagnoseCommit(store, commit)
 }
@@ -152,7 +153,7 @@ func (s *session) diagnoseReview(store *record.Store, review record.Review) erro
 	checks, _ := s.trustedChecks() // what nobody approved is not offered for pasting
 	d, ok := diagnose.OfReview(review, checks)
 	if !ok {
-		return problemf(exitNothing, "review %s is %s and asks for nothing", review.ID, review.Status).withHint("git runr show " + review.ID)
+		return exit.Problemf(exit.Nothing, "review %s is %s and asks for nothing", review.ID, review.Status).WithHint("git runr show " + review.ID)
 	}
 	return s.showDiagnosis(d, diagnose.Place{Width: s.width()})
 }
@@ -174,7 +175,12 @@ func (s *session) diagnoseCommit(store *record.Store, commit gitstore.ID) error 
 		return err
 	}
 	for _, e := range slices.Backward(record.EventsOfCommit(events, commit)) {
-		ids, reviews = append(ids, nonEmpty(e.Run)...), append(reviews, nonEmpty(e.Review)...)
+		if e.Run != "" {
+			ids = append(ids, e.Run)
+		}
+		if e.Review != "" {
+			reviews = append(reviews, e.Review)
+		}
 	}
 	if known, err := s.runsAbout(store, ids, true); err != nil || known {
 		return err
@@ -190,7 +196,7 @@ func (s *session) diagnoseCommit(store *record.Store, commit gitstore.ID) error 
 		return err
 	}
 	if note == "" || here {
-		return problemf(exitNotFound, "no run that stopped and no review that asks for anything speaks of commit %s", commit.Short())
+		return exit.Problemf(exit.NotFound, "no run that stopped and no review that asks for anything speaks of commit %s", commit.Short())
 	}
 	return s.showNote(commit, note)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"git-runr/cmd/git-runr/internal/exit"
 	"io"
 	"slices"
 	"strings"
@@ -55,7 +56,7 @@ func diff(s *session) error {
 	}
 	doc := diffJSON{}
 	if doc.From, doc.To, err = run.Span(span); err != nil {
-		return problemf(exitNotFound, "%w", err)
+		return exit.Problemf(exit.NotFound, "%w", err)
 	}
 	spec := gitstore.DiffSpec{From: doc.From, To: doc.To}
 	if spec.Paths, err = s.pathsInside(paths); err != nil {

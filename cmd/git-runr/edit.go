@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"git-runr/cmd/git-runr/internal/exit"
 	"io"
 	"io/fs"
 	"os"
@@ -25,15 +26,15 @@ const maxEditPatch = 32 << 20
 
 // notWritten cancels: the person wrote nothing.
 func notWritten() error {
-	return problemf(exitNothing, "nothing was written, so nothing is recorded").
-		withHint("an editor that returns at once must be told to wait: git config core.editor \"code --wait\"")
+	return exit.Problemf(exit.Nothing, "nothing was written, so nothing is recorded").
+		WithHint("an editor that returns at once must be told to wait: git config core.editor \"code --wait\"")
 }
 
 // editNew is git runr review --edit: a review by oneself, asked for and submitted when
 // something was written.
 func (s *session) editNew(store *record.Store, request record.ReviewRequest) error {
 	if len(s.StringSlice("reviewer")) > 0 || s.Bool("wait") {
-		return problemf(exitUsage, "--edit is a review by yourself, without --reviewer and --wait")
+		return exit.Problemf(exit.Usage, "--edit is a review by yourself, without --reviewer and --wait")
 	}
 	request.Reviewer, request.Others = record.Human, nil
 	store.AddMessages(s.ctx, &request.Subject)
@@ -49,7 +50,7 @@ func (s *session) editNew(store *record.Store, request record.ReviewRequest) err
 // editInbox is git runr inbox comment ID --edit. The draft is handed in with it.
 func (s *session) editInbox(store *record.Store, review record.Review, person string) error {
 	if s.NArg() > 1 || s.IsSet("m") {
-		return problemf(exitUsage, "with --edit the comments are written in the editor").withHint("git runr inbox comment " + review.ID + " --edit")
+		return exit.Problemf(exit.Usage, "with --edit the comments are written in the editor").WithHint("git runr inbox comment " + review.ID + " --edit")
 	}
 	if review.Status == record.ReviewResolved || review.Status == record.ReviewCancelled {
 		return &record.StateError{What: "review " + review.ID, Status: string(review.Status), Cannot: "submitted"}
@@ -93,7 +94,7 @@ func (s *session) writeAndSubmit(store *record.Store, file editFile, subject rec
 	for _, c := range written.Comments {
 		comment, err := store.Anchor(s.ctx, subject, c.Path, c.Side, c.Start, c.End)
 		if err != nil {
-			return record.Review{}, person, problemf(exitUsage, "line %d: %w", c.Line, err)
+			return record.Review{}, person, exit.Problemf(exit.Usage, "line %d: %w", c.Line, err)
 		}
 		comment.Comment = c.Text
 		person.Comments = append(person.Comments, comment)
@@ -110,10 +111,10 @@ func (s *session) writeAndSubmit(store *record.Store, file editFile, subject rec
 func (s *session) write(file editFile) (editdiff.Written, error) {
 	editor, err := s.repo.Editor(s.ctx)
 	if err != nil {
-		return editdiff.Written{}, problemf(exitNotFound, "%w", err).withHint("git config --global core.editor NAME")
+		return editdiff.Written{}, exit.Problemf(exit.NotFound, "%w", err).WithHint("git config --global core.editor NAME")
 	}
 	if editor == gitstore.NoEditor {
-		return editdiff.Written{}, problemf(exitUsage, "your editor is %q, which edits nothing", editor).withHint("git runr inbox comment ID FILE:LINE -m TEXT", "git config --global core.editor NAME")
+		return editdiff.Written{}, exit.Problemf(exit.Usage, "your editor is %q, which edits nothing", editor).WithHint("git runr inbox comment ID FILE:LINE -m TEXT", "git config --global core.editor NAME")
 	}
 	if file.found {
 		s.say("going on with what was left in %s", file.path)
@@ -123,7 +124,7 @@ func (s *session) write(file editFile) (editdiff.Written, error) {
 		terminal.Out = beneath(s.out).(io.Writer)
 	}
 	if err := s.repo.EditFile(s.ctx, editor, file.path, terminal); err != nil {
-		return editdiff.Written{}, problemf(exitStopped, "%w", err)
+		return editdiff.Written{}, exit.Problemf(exit.Stopped, "%w", err)
 	}
 	if err := s.ctx.Err(); err != nil {
 		return editdiff.Written{}, err
@@ -134,7 +135,7 @@ func (s *session) write(file editFile) (editdiff.Written, error) {
 	}
 	written, err := file.Parse(text)
 	if err != nil {
-		return editdiff.Written{}, problemf(exitUsage, "%w", err)
+		return editdiff.Written{}, exit.Problemf(exit.Usage, "%w", err)
 	}
 	if written.Empty() {
 		return editdiff.Written{}, notWritten()
@@ -157,7 +158,7 @@ func (s *session) editFileFor(store *record.Store, subject record.Subject, draft
 		return editFile{}, err
 	}
 	if len(change.Patch) == 0 {
-		return editFile{}, problemf(exitNothing, "there is nothing to review: no line is changed")
+		return editFile{}, exit.Problemf(exit.Nothing, "there is nothing to review: no line is changed")
 	}
 	name := sha256.Sum256(change.Patch)
 	made := editFile{
@@ -215,6 +216,6 @@ func (f editFile) keep(err error) error {
 		f.drop()
 		return err
 	}
-	known := classify(err)
-	return known.withHint("what you wrote is in "+f.path, "the same command goes on with it")
+	known := exit.Classify(err)
+	return known.WithHint("what you wrote is in "+f.path, "the same command goes on with it")
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"git-runr/cmd/git-runr/internal/exit"
 	"slices"
 
 	"git-runr/gitstore"
@@ -37,7 +38,7 @@ func (s *session) workHere(run record.Run) error {
 	if !errors.Is(err, gitstore.ErrNotFound) {
 		return err
 	}
-	return problemf(exitNotFound, "the work of run %s (%s) is not in this clone", run.ID, run.Head().Short()).withHint(
+	return exit.Problemf(exit.NotFound, "the work of run %s (%s) is not in this clone", run.ID, run.Head().Short()).WithHint(
 		"where it was made: git push origin "+run.Plan.Branch, "here: git fetch origin "+run.Plan.Branch)
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"git-runr/cmd/git-runr/internal/exit"
 	"io"
 	"time"
 
@@ -28,7 +29,7 @@ type gcJSON struct {
 
 func gc(s *session) error {
 	if s.NArg() > 0 {
-		return problemf(exitUsage, "gc takes no arguments").withHint("git runr gc -h")
+		return exit.Problemf(exit.Usage, "gc takes no arguments").WithHint("git runr gc -h")
 	}
 	store, conf, err := s.configured()
 	if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"git-runr/cmd/git-runr/internal/exit"
 	"io"
 	"slices"
 	"strings"
@@ -15,7 +16,7 @@ import (
 // topics are help texts that are not about one command.
 func topics() map[string]func() string {
 	return map[string]func() string{
-		"exit-status":  exitStatusHelp,
+		"exit-status":  exit.Help,
 		"config":       configHelp,
 		"stop-reasons": stopReasonsHelp,
 	}
@@ -55,16 +56,16 @@ func unknownCommand(name string, commands []*cli.Command) error {
 			names = append(names, c.Name)
 		}
 	}
-	unknown := problemf(exitUsage, "there is no command %q", name)
+	unknown := exit.Problemf(exit.Usage, "there is no command %q", name)
 	if near := nearest(name, names); near != "" {
-		return unknown.withHint("git runr " + near)
+		return unknown.WithHint("git runr " + near)
 	}
-	return unknown.withHint("git runr help")
+	return unknown.WithHint("git runr help")
 }
 
 // usageError makes cli's own complaint one of ours.
 func usageError(_ *cli.Context, err error, _ bool) error {
-	return problemf(exitUsage, "%w", err).withHint("git runr help")
+	return exit.Problemf(exit.Usage, "%w", err).WithHint("git runr help")
 }
 
 func stopReasonsHelp() string {

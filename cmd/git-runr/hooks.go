@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"git-runr/cmd/git-runr/internal/exit"
 	"io"
 	"os"
 	"path/filepath"
@@ -61,17 +62,17 @@ type hooksJSON struct {
 
 func hookAction(s *session, do func(context.Context, *gitstore.Repo) ([]hooks.Status, error)) error {
 	if s.NArg() > 0 {
-		return problemf(exitUsage, "hooks knows no %q", s.Args().First()).withHint("git runr hooks install|uninstall|status")
+		return exit.Problemf(exit.Usage, "hooks knows no %q", s.Args().First()).WithHint("git runr hooks install|uninstall|status")
 	}
 	if _, err := s.open(); err != nil {
 		return err
 	}
 	statuses, err := do(s.ctx, s.repo)
 	if errors.Is(err, hooks.ErrByHand) {
-		refused := problemf(exitConflict, "%w", err)
+		refused := exit.Problemf(exit.Conflict, "%w", err)
 		for _, st := range statuses {
 			if st.Snippet != "" {
-				refused = refused.withHint("add:").withHint(splitLines(st.Snippet)...)
+				refused = refused.WithHint("add:").WithHint(splitLines(st.Snippet)...)
 			}
 		}
 		return refused

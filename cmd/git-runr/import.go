@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"git-runr/cmd/git-runr/internal/exit"
 	"io"
 	"os"
 	"path/filepath"
@@ -47,7 +48,7 @@ type importedJSON struct {
 
 func importTimeline(s *session) error {
 	if s.NArg() != 1 {
-		return problemf(exitUsage, "a timeline is wanted").withHint("git runr import FILE.jsonl", "git runr import -   reads standard input")
+		return exit.Problemf(exit.Usage, "a timeline is wanted").WithHint("git runr import FILE.jsonl", "git runr import -   reads standard input")
 	}
 	name := s.Args().First()
 	timeline, err := s.readTimeline(name)
@@ -146,15 +147,15 @@ func (s *session) readTimeline(name string) (loop.Timeline, error) {
 	}
 	file, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
-		return loop.Timeline{}, problemf(exitNotFound, "there is no file %q", name)
+		return loop.Timeline{}, exit.Problemf(exit.NotFound, "there is no file %q", name)
 	}
 	if err != nil {
-		return loop.Timeline{}, problemf(exitUsage, "%w", err)
+		return loop.Timeline{}, exit.Problemf(exit.Usage, "%w", err)
 	}
 	defer file.Close()
 	if info, err := file.Stat(); err == nil && info.IsDir() {
 		hint, _ := safetext.CommandLine("git", "runr", "import", filepath.Join(name, "timeline.jsonl"))
-		return loop.Timeline{}, problemf(exitUsage, "%q is a directory", name).withHint(nonEmpty(hint)...)
+		return loop.Timeline{}, exit.Problemf(exit.Usage, "%q is a directory", name).WithHint(hint)
 	}
 	timeline, err := decodeTimeline(fmt.Sprintf("%q", name), file)
 	if err == nil && len(timeline.Runs) == 1 {
@@ -166,7 +167,7 @@ func (s *session) readTimeline(name string) (loop.Timeline, error) {
 func decodeTimeline(what string, in io.Reader) (loop.Timeline, error) {
 	timeline, err := loop.ReadTimeline(in)
 	if errors.Is(err, loop.ErrNoTimeline) {
-		return timeline, problemf(exitUsage, "%s: %w", what, err)
+		return timeline, exit.Problemf(exit.Usage, "%s: %w", what, err)
 	}
 	return timeline, err
 }

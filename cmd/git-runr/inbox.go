@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"git-runr/cmd/git-runr/internal/exit"
 	"io"
 	"slices"
 	"strings"
@@ -51,7 +52,7 @@ type inboxJSON struct {
 
 func inboxList(s *session) error {
 	if s.NArg() > 0 {
-		return problemf(exitUsage, "inbox knows no %q", s.Args().First()).withHint("git runr inbox -h")
+		return exit.Problemf(exit.Usage, "inbox knows no %q", s.Args().First()).WithHint("git runr inbox -h")
 	}
 	filter, err := s.inboxFilter()
 	if err != nil {
@@ -68,11 +69,11 @@ func inboxList(s *session) error {
 func (s *session) inboxFilter() (record.Filter, error) {
 	filter := record.Filter{Limit: s.Int("limit")}
 	if filter.Limit < 0 {
-		return filter, problemf(exitUsage, "--limit %d is below 0", filter.Limit)
+		return filter, exit.Problemf(exit.Usage, "--limit %d is below 0", filter.Limit)
 	}
 	var err error
 	if filter.Status, err = record.StatusFilter(s.String("status")); err != nil {
-		return filter, problemf(exitUsage, "%w", err)
+		return filter, exit.Problemf(exit.Usage, "%w", err)
 	}
 	store, err := s.open()
 	if err != nil {
@@ -165,7 +166,7 @@ func (s *session) placeComments(store *record.Store, doc *reviewJSON) error {
 // may follow it.
 func (s *session) oneID(others int, usage string) (string, error) {
 	if s.NArg() < 1 || s.NArg() > 1+others || s.Args().First() == "" {
-		return "", problemf(exitUsage, "%s", usage).withHint("git runr inbox " + s.Command.Name + " -h")
+		return "", exit.Problemf(exit.Usage, "%s", usage).WithHint("git runr inbox " + s.Command.Name + " -h")
 	}
 	return s.Args().First(), nil
 }
@@ -181,12 +182,12 @@ func (s *session) message(piped bool) (string, error) {
 	if text == "-" || piped && !s.IsSet("m") && !terminal {
 		read, err := io.ReadAll(io.LimitReader(s.in, maxMessage+1))
 		if err != nil {
-			return "", problemf(exitUsage, "read the message: %w", err)
+			return "", exit.Problemf(exit.Usage, "read the message: %w", err)
 		}
 		text = string(read)
 	}
 	if len(text) > maxMessage {
-		return "", problemf(exitUsage, "the message is longer than %d bytes", maxMessage)
+		return "", exit.Problemf(exit.Usage, "the message is longer than %d bytes", maxMessage)
 	}
 	return strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD")), nil
 }

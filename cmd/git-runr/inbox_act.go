@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"git-runr/cmd/git-runr/internal/exit"
 	"io"
 
 	"git-runr/loop/record"
@@ -75,9 +76,9 @@ func (s *session) claimedHint(err error, review record.Review) error {
 	if !errors.As(err, &state) || state.Holder == "" {
 		return err
 	}
-	claimed := problemf(exitClaimed, "%w", err)
+	claimed := exit.Problemf(exit.Claimed, "%w", err)
 	if review.Claim != nil && !review.Claim.Until.IsZero() {
-		claimed = claimed.withHint("until " + shortTime(review.Claim.Until))
+		claimed = claimed.WithHint("until " + shortTime(review.Claim.Until))
 	}
-	return claimed.withHint(fmt.Sprintf("git runr inbox %s %s --force   although it is somebody else's", s.Command.Name, review.ID))
+	return claimed.WithHint(fmt.Sprintf("git runr inbox %s %s --force   although it is somebody else's", s.Command.Name, review.ID))
 }

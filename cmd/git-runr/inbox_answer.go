@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"git-runr/cmd/git-runr/internal/exit"
 	"io"
 
 	"github.com/urfave/cli/v2"
@@ -24,7 +25,7 @@ func (p *program) inboxAnswerCommand() *cli.Command {
 
 func inboxAnswer(s *session) error {
 	if s.NArg() != 3 {
-		return problemf(exitUsage, "a review, a finding and an answer are wanted").withHint("git runr inbox answer ID FINDING fixed --commit REV")
+		return exit.Problemf(exit.Usage, "a review, a finding and an answer are wanted").WithHint("git runr inbox answer ID FINDING fixed --commit REV")
 	}
 	store, err := s.open()
 	if err != nil {

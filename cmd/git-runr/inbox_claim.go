@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"git-runr/cmd/git-runr/internal/exit"
 	"io"
 	"os"
 	"strings"
@@ -91,7 +92,7 @@ func inboxClaim(s *session) error {
 	lease := record.Duration(0)
 	if text := s.String("lease"); s.IsSet("lease") {
 		if err := lease.UnmarshalText([]byte(text)); err != nil || lease <= 0 || time.Duration(lease) > record.MaxLease {
-			return problemf(exitUsage, "--lease %q is no duration such as 30m, 2h or 1d", text)
+			return exit.Problemf(exit.Usage, "--lease %q is no duration such as 30m, 2h or 1d", text)
 		}
 	}
 	return s.act(func(store *record.Store, id, actor string) (record.Review, error) {

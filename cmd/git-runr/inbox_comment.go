@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"git-runr/cmd/git-runr/internal/exit"
 	"io"
 	"path/filepath"
 	"strconv"
@@ -66,7 +67,7 @@ func inboxComment(s *session) error {
 	}
 	switch {
 	case (s.Bool("list") || s.IsSet("drop")) && s.NArg() > 1, s.Bool("list") && s.IsSet("drop"):
-		return problemf(exitUsage, "--list and --drop COMMENT_ID go with a review alone")
+		return exit.Problemf(exit.Usage, "--list and --drop COMMENT_ID go with a review alone")
 	case s.Bool("edit"):
 		return s.editInbox(store, review, person)
 	case s.Bool("list"):
@@ -100,11 +101,11 @@ func (s *session) addComment(store *record.Store, review record.Review, person s
 	switch comment.Severity {
 	case "", reply.Critical, reply.Warning, reply.Note:
 	default:
-		return problemf(exitUsage, "severity %q is none of critical, warning, note", comment.Severity)
+		return exit.Problemf(exit.Usage, "severity %q is none of critical, warning, note", comment.Severity)
 	}
 	comment, err := s.commentPlace(store, review.Request.Subject, comment, s.Args().Get(1))
 	if object := new(gitstore.MissingError); errors.As(err, &object) {
-		return problemf(exitNotFound, "%w", err).withHint(append(nonEmpty(object.Try), "git runr inbox comment "+review.ID+" -m TEXT   comments on the whole")...)
+		return exit.Problemf(exit.NotFound, "%w", err).WithHint(object.Try, "git runr inbox comment "+review.ID+" -m TEXT   comments on the whole")
 	}
 	if err != nil {
 		return err
@@ -113,7 +114,7 @@ func (s *session) addComment(store *record.Store, review record.Review, person s
 		return err
 	}
 	if comment.Comment == "" {
-		return problemf(exitUsage, "a comment is wanted").withHint("git runr inbox comment ID FILE:LINE -m TEXT")
+		return exit.Problemf(exit.Usage, "a comment is wanted").WithHint("git runr inbox comment ID FILE:LINE -m TEXT")
 	}
 	var added record.Comment
 	draft, err := store.EditDraft(s.ctx, review.ID, person, func(d *record.Draft) error {
@@ -121,7 +122,7 @@ func (s *session) addComment(store *record.Store, review record.Review, person s
 		return nil
 	})
 	if errors.Is(err, record.ErrDraftFull) {
-		return problemf(exitState, "%w", err).withHint("git runr inbox submit " + review.ID)
+		return exit.Problemf(exit.State, "%w", err).WithHint("git runr inbox submit " + review.ID)
 	}
 	if err != nil {
 		return err
@@ -141,7 +142,7 @@ func (s *session) commentPlace(store *record.Store, subject record.Subject, c re
 		c.File, c.StartLine, c.EndLine = file, 0, 0
 		if file != place {
 			if c.StartLine, c.EndLine, _ = lineRange(place[len(file)+1:]); c.StartLine < 1 {
-				return c, problemf(exitUsage, "%q is no range of lines", place[len(file)+1:])
+				return c, exit.Problemf(exit.Usage, "%q is no range of lines", place[len(file)+1:])
 			}
 		}
 		for _, path := range append(s.topPaths([]string{file}), filepath.ToSlash(filepath.Clean(file))) {
@@ -154,7 +155,7 @@ func (s *session) commentPlace(store *record.Store, subject record.Subject, c re
 		}
 	}
 	if c.Side != record.SideOld {
-		return c, problemf(exitNotFound, "%w", first).withHint("--side old   where the change removed it")
+		return c, exit.Problemf(exit.NotFound, "%w", first).WithHint("--side old   where the change removed it")
 	}
 	return c, first
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"git-runr/cmd/git-runr/internal/exit"
 	"io"
 	"os"
 	"path/filepath"
@@ -77,14 +78,14 @@ func (s *session) submission() (record.Person, error) {
 	p := record.Person{Decision: record.CommentOnly}
 	switch {
 	case s.Bool("approve") && s.Bool("request-changes"):
-		return p, problemf(exitUsage, "a verdict is --approve or --request-changes, not both")
+		return p, exit.Problemf(exit.Usage, "a verdict is --approve or --request-changes, not both")
 	case s.Bool("approve"):
 		p.Decision = record.Approve
 	case s.Bool("request-changes"):
 		p.Decision = record.RequestChanges
 	}
 	if s.String("m") == "-" && s.String("file") == "-" {
-		return p, problemf(exitUsage, "standard input is the message or the comments, not both")
+		return p, exit.Problemf(exit.Usage, "standard input is the message or the comments, not both")
 	}
 	var err error
 	p.Message, err = s.message(false)
@@ -114,7 +115,7 @@ func (s *session) fileComments(store *record.Store, subject record.Subject) ([]r
 	}
 	comments, err := record.DecodeComments(data)
 	if err != nil {
-		return nil, problemf(exitUsage, "%q: %w", name, err)
+		return nil, exit.Problemf(exit.Usage, "%q: %w", name, err)
 	}
 	for i, c := range comments {
 		if comments[i], err = store.AnchorComment(s.ctx, subject, c); err != nil {
@@ -133,20 +134,20 @@ func (s *session) readCommentsFile(name string) ([]byte, error) {
 		info, err := os.Stat(name)
 		switch {
 		case errors.Is(err, os.ErrNotExist):
-			return nil, problemf(exitNotFound, "there is no file %q", name)
+			return nil, exit.Problemf(exit.NotFound, "there is no file %q", name)
 		case err == nil && !info.Mode().IsRegular():
-			return nil, problemf(exitUsage, "%q is not a file", name)
+			return nil, exit.Problemf(exit.Usage, "%q is not a file", name)
 		}
 		file, err := os.Open(name)
 		if err != nil {
-			return nil, problemf(exitUsage, "%w", err)
+			return nil, exit.Problemf(exit.Usage, "%w", err)
 		}
 		defer file.Close()
 		in = file
 	}
 	data, err := io.ReadAll(io.LimitReader(in, record.MaxCommentsFile+1))
 	if err != nil {
-		return nil, problemf(exitUsage, "%q: %w", name, err)
+		return nil, exit.Problemf(exit.Usage, "%q: %w", name, err)
 	}
 	return data, nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"git-runr/cmd/git-runr/internal/exit"
 	"io"
 	"os"
 	"path/filepath"
@@ -43,7 +44,7 @@ func initialise(s *session) error {
 		return err
 	}
 	if s.repo.WorkTree == "" {
-		return problemf(exitState, "%w: run init in a checkout", gitstore.ErrBare)
+		return exit.Problemf(exit.State, "%w: run init in a checkout", gitstore.ErrBare)
 	}
 	doc := initJSON{Config: filepath.Join(s.repo.WorkTree, configName), Checks: []record.Check{}, Hooks: []hooks.Status{}}
 	if err := s.writeConfig(&doc); err != nil {

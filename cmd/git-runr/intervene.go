@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"git-runr/cmd/git-runr/internal/exit"
 	"io"
 	"slices"
 	"strings"
@@ -72,15 +73,15 @@ func (s *session) interventionSpec(run record.Run) (loop.InterventionSpec, error
 	hint := "git runr intervene " + run.ID + " --reason " + known[0] + ` --note "what you did"`
 	switch {
 	case spec.Reason == "":
-		return spec, problemf(exitUsage, "a reason is wanted: %s", strings.Join(known, ", ")).withHint(hint)
+		return spec, exit.Problemf(exit.Usage, "a reason is wanted: %s", strings.Join(known, ", ")).WithHint(hint)
 	case !slices.Contains(known, spec.Reason):
-		return spec, problemf(exitUsage, "%q is no reason of an intervention: %s", spec.Reason, strings.Join(known, ", ")).withHint(hint)
+		return spec, exit.Problemf(exit.Usage, "%q is no reason of an intervention: %s", spec.Reason, strings.Join(known, ", ")).WithHint(hint)
 	case strings.TrimSpace(spec.Note) == "":
-		return spec, problemf(exitUsage, "a note is wanted: what you did, for the next prompt and for people").withHint(hint)
+		return spec, exit.Problemf(exit.Usage, "a note is wanted: what you did, for the next prompt and for people").WithHint(hint)
 	case s.IsSet("commit") && strings.TrimSpace(spec.Message) == "":
-		return spec, problemf(exitUsage, "--commit wants a message")
+		return spec, exit.Problemf(exit.Usage, "--commit wants a message")
 	case slices.ContainsFunc(spec.Commands, func(c string) bool { return strings.TrimSpace(c) == "" }):
-		return spec, problemf(exitUsage, "--cmd wants a command")
+		return spec, exit.Problemf(exit.Usage, "--cmd wants a command")
 	}
 	var err error
 	if rev := s.String("since"); rev != "" {
@@ -92,7 +93,7 @@ func (s *session) interventionSpec(run record.Run) (loop.InterventionSpec, error
 // runArgument is the run that a command wants named; usage is how it is typed.
 func (s *session) runArgument(usage string) (*record.Store, *config, record.Run, error) {
 	if s.NArg() != 1 {
-		return nil, nil, record.Run{}, problemf(exitUsage, "a run is wanted").withHint(usage)
+		return nil, nil, record.Run{}, exit.Problemf(exit.Usage, "a run is wanted").WithHint(usage)
 	}
 	return s.chosenRun()
 }
@@ -102,7 +103,7 @@ func (s *session) showIntervention(run record.Run, iv record.Intervention) error
 	err := s.print(doc, func(w io.Writer) { writeIntervention(w, run, iv) })
 	failed := slices.ContainsFunc(iv.Commands, func(c record.CheckResult) bool { return !c.OK() })
 	if err == nil && failed {
-		return endWith(exitNotPassed)
+		return exit.With(exit.NotPassed)
 	}
 	return err
 }

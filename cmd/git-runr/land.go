@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"git-runr/cmd/git-runr/internal/exit"
 	"io"
 	"slices"
 
@@ -44,7 +45,7 @@ func land(s *session) error {
 	}
 	how := loop.LandSpec{Squash: s.Bool("squash"), Onto: s.String("onto"), AllowDeletions: s.Bool("allow-deletions")}
 	if s.repo.IsOwnWorktree() {
-		return problemf(exitState, "this is the working tree of a run: its result lands in your own checkout").withHint("cd there, then: " + landAgain("", run, how))
+		return exit.Problemf(exit.State, "this is the working tree of a run: its result lands in your own checkout").WithHint("cd there, then: " + landAgain("", run, how))
 	}
 	if run.Status == record.RunCompleted && run.Landed == nil {
 		if err := s.workHere(run); err != nil {
@@ -135,23 +136,23 @@ func landProblem(run record.Run, how loop.LandSpec, err error) error {
 	switch {
 	case errors.As(err, &elsewhere):
 		how.Onto = "" // it is what is checked out there
-		return problemf(exitConflict, "%w", err).withHint(landAgain(elsewhere.Dir, run, how))
+		return exit.Problemf(exit.Conflict, "%w", err).WithHint(landAgain(elsewhere.Dir, run, how))
 	case errors.Is(err, gitstore.ErrDeletions):
 		from := "HEAD"
 		if how.Onto != "" {
 			from = switchTo(how.Onto, "")
 		}
 		how.AllowDeletions = true
-		return problemf(exitConflict, "%w", err).withHint(
+		return exit.Problemf(exit.Conflict, "%w", err).WithHint(
 			"git diff --stat --diff-filter=D "+from+" "+run.Commit.Short()+"   shows what would go", landAgain("", run, how)+"   lands it all the same")
 	case errors.Is(err, gitstore.ErrDirty):
-		return problemf(exitConflict, "%w", err).withHint("commit or stash these files, then: " + landAgain("", run, how))
+		return exit.Problemf(exit.Conflict, "%w", err).WithHint("commit or stash these files, then: " + landAgain("", run, how))
 	case errors.Is(err, gitstore.ErrConflict):
-		return problemf(exitConflict, "%w", err).withHint("merge it by hand: " + onBranch(how.Onto, "git merge "+run.Commit.Short()))
+		return exit.Problemf(exit.Conflict, "%w", err).WithHint("merge it by hand: " + onBranch(how.Onto, "git merge "+run.Commit.Short()))
 	case errors.Is(err, gitstore.ErrNoChange):
-		return problemf(exitNothing, "%w", err)
+		return exit.Problemf(exit.Nothing, "%w", err)
 	case errors.As(err, &state) && run.Stop != nil:
-		return problemf(exitState, "%w", err).withHint("git runr answer "+run.ID+" commit   accepts it with its open findings", "git runr resume "+run.ID)
+		return exit.Problemf(exit.State, "%w", err).WithHint("git runr answer "+run.ID+" commit   accepts it with its open findings", "git runr resume "+run.ID)
 	}
 	return err
 }

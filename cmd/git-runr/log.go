@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"git-runr/cmd/git-runr/internal/exit"
 	"io"
 	"os"
 	"path/filepath"
@@ -87,7 +88,7 @@ func (s *session) eventsAbout(store *record.Store, what string) ([]record.Event,
 	}
 	commit, err := s.repo.Resolve(s.ctx, what)
 	if err != nil {
-		return nil, nil, problemf(exitNotFound, "%q is no run, review or commit here", what)
+		return nil, nil, exit.Problemf(exit.NotFound, "%q is no run, review or commit here", what)
 	}
 	all, bad, err := store.Events(s.ctx)
 	return record.EventsOfCommit(all, commit), bad, err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"git-runr/cmd/git-runr/internal/exit"
 	"slices"
 	"time"
 
@@ -31,7 +32,7 @@ func (p *program) mcpCommand() *cli.Command {
 
 func serveMCP(s *session) error {
 	if s.NArg() > 0 {
-		return problemf(exitUsage, "mcp takes no arguments").withHint("git runr -C DIR mcp")
+		return exit.Problemf(exit.Usage, "mcp takes no arguments").WithHint("git runr -C DIR mcp")
 	}
 	if person, _ := onTerminal(s.in); person {
 		s.say("This waits for an agent tool on standard input; git runr mcp -h says how to register it. ^D ends it.")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"git-runr/cmd/git-runr/internal/exit"
 	"io"
 	"time"
 
@@ -28,7 +29,7 @@ func (p *program) metricsCommand() *cli.Command {
 
 func metrics(s *session) error {
 	if s.NArg() > 0 {
-		return problemf(exitUsage, "metrics takes no argument %q", s.Args().First()).withHint("git runr metrics --since 7d")
+		return exit.Problemf(exit.Usage, "metrics takes no argument %q", s.Args().First()).WithHint("git runr metrics --since 7d")
 	}
 	since, until, err := s.period()
 	if err != nil {
@@ -61,7 +62,7 @@ func (s *session) period() (since, until time.Time, err error) {
 		}
 	}
 	if !since.Before(until) {
-		return since, until, problemf(exitUsage, "the period begins (%s) after it ends (%s)", since.Format(time.DateTime), until.Format(time.DateTime))
+		return since, until, exit.Problemf(exit.Usage, "the period begins (%s) after it ends (%s)", since.Format(time.DateTime), until.Format(time.DateTime))
 	}
 	return since, until, nil
 }
@@ -78,7 +79,7 @@ func moment(text string, now time.Time, end bool) (time.Time, error) {
 	}
 	at, err := time.ParseInLocation(time.DateOnly, text, now.Location())
 	if err != nil {
-		return at, problemf(exitUsage, "%q is no time such as 7d, 12h, 2026-01-31 or 2026-01-31T12:00:00Z", text)
+		return at, exit.Problemf(exit.Usage, "%q is no time such as 7d, 12h, 2026-01-31 or 2026-01-31T12:00:00Z", text)
 	}
 	if end {
 		at = at.AddDate(0, 0, 1)

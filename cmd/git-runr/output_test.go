@@ -1,6 +1,7 @@
 package main
 
 import (
+	"git-runr/cmd/git-runr/internal/exit"
 	"os"
 	"strings"
 	"testing"
@@ -22,7 +23,7 @@ func TestReaderWentAway(t *testing.T) {
 		out.Close()
 		want := 0
 		if strings.Contains(strings.Join(args, " "), "nosuch") {
-			want = int(exitNotFound)
+			want = int(exit.NotFound)
 		}
 		if status != want || said.Len() > 0 {
 			t.Errorf("%q: status %d, want %d, said %q", args, status, want, said.String())

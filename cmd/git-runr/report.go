@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"git-runr/cmd/git-runr/internal/exit"
 	"io"
 
 	"github.com/urfave/cli/v2"
@@ -24,7 +25,7 @@ func (p *program) reportCommand() *cli.Command {
 
 func reportRun(s *session) error {
 	if s.Bool("md") && s.json {
-		return problemf(exitUsage, "a report is wanted once: --md or --json")
+		return exit.Problemf(exit.Usage, "a report is wanted once: --md or --json")
 	}
 	store, id, err := s.openFor(record.Latest)
 	if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"git-runr/cmd/git-runr/internal/exit"
 	"io"
 	"path/filepath"
 
@@ -37,7 +38,7 @@ type restoredJSON struct {
 func restore(s *session) error {
 	names, paths := splitPaths(s.Args().Slice())
 	if len(names) != 1 {
-		return problemf(exitUsage, "one snapshot is wanted; paths go after --").withHint("git runr snapshots", "git runr restore SNAPSHOT -- PATH")
+		return exit.Problemf(exit.Usage, "one snapshot is wanted; paths go after --").WithHint("git runr snapshots", "git runr restore SNAPSHOT -- PATH")
 	}
 	store, err := s.open()
 	if err != nil {
@@ -50,7 +51,7 @@ func restore(s *session) error {
 	doc := restoredJSON{To: s.String("to")}
 	if s.IsSet("to") {
 		if doc.To == "" {
-			return problemf(exitUsage, "--to wants a directory")
+			return exit.Problemf(exit.Usage, "--to wants a directory")
 		}
 		done, err = loop.RestoreTo(s.ctx, store, s.fromStart(doc.To), names[0], paths, s.Bool("staged"))
 	} else {

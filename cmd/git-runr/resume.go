@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"git-runr/cmd/git-runr/internal/exit"
 	"slices"
 	"strings"
 
@@ -84,16 +85,16 @@ func (s *session) resume(store *record.Store, conf *config, run record.Run, afte
 func resumeProblem(run string, err error) error {
 	left, elsewhere := new(loop.LeftError), new(gitstore.CheckedOutError)
 	if errors.As(err, &elsewhere) {
-		refused := problemf(exitConflict, "%w", err)
+		refused := exit.Problemf(exit.Conflict, "%w", err)
 		if line, ok := safetext.CommandLine("git", "-C", elsewhere.Dir, "switch", "--detach"); ok {
-			refused = refused.withHint(line + "   leaves the branch where it is; then: git runr resume " + run)
+			refused = refused.WithHint(line + "   leaves the branch where it is; then: git runr resume " + run)
 		}
 		return refused
 	}
 	if !errors.As(err, &left) {
 		return err
 	}
-	return problemf(exitConflict, "%w", err).withHint(
+	return exit.Problemf(exit.Conflict, "%w", err).WithHint(
 		"git runr resume "+left.Run+" --keep   they are yours: leave them, begin the attempt again",
 		"git runr intervene "+left.Run+" --reason manual_fix --note \"...\"   they are the run's work: have them checked and reviewed",
 		"git runr restore "+left.Before.Short()+" -- PATH...   puts paths back to what they were before the attempt")
@@ -125,7 +126,7 @@ func (s *session) awaitsPerson(store *record.Store, run record.Run) error {
 	if err != nil || !waits {
 		return err
 	}
-	return problemf(exitStopped, "run %s waits for a person's verdict on review %s", run.ID, review.ID).withHint(stopReason(run).Steps(run.ID)...)
+	return exit.Problemf(exit.Stopped, "run %s waits for a person's verdict on review %s", run.ID, review.ID).WithHint(stopReason(run).Steps(run.ID)...)
 }
 
 // stopReason is why run stopped; the entry of no code when it did not.
@@ -140,7 +141,7 @@ func stopReason(run record.Run) record.Reason {
 func (s *session) prove(store *record.Store, run record.Run, names []string) (record.Run, error) {
 	for _, name := range names {
 		if !slices.ContainsFunc(run.Plan.Checks, func(c record.Check) bool { return c.Name == name }) {
-			return run, problemf(exitNotFound, "the run has no check called %q", name).withHint(checkNames(run)...)
+			return run, exit.Problemf(exit.NotFound, "the run has no check called %q", name).WithHint(checkNames(run)...)
 		}
 	}
 	progress := s.progress()
@@ -155,7 +156,7 @@ func (s *session) prove(store *record.Store, run record.Run, names []string) (re
 		s.say("check %s: %s", c.Name, c.State())
 		if !c.OK() {
 			s.say("%s", c.Output)
-			return run, problemf(exitStopped, "not resumed: check %s failed", c.Name).withHint("git runr diagnose " + run.ID)
+			return run, exit.Problemf(exit.Stopped, "not resumed: check %s failed", c.Name).WithHint("git runr diagnose " + run.ID)
 		}
 	}
 	return run, nil

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"git-runr/cmd/git-runr/internal/exit"
 	"io"
 	"os"
 	"path/filepath"
@@ -116,7 +117,7 @@ func (s *session) showNothing(nothing *loop.NothingError) error {
 			fmt.Fprintf(w, "  %s   %s\n", step.Command, step.What)
 		}
 	})
-	return errors.Join(err, endWith(exitNothing))
+	return errors.Join(err, exit.With(exit.Nothing))
 }
 
 // requestedLines say that a review was asked for, in the words that chats know, and how to get at a page where none is served.
@@ -141,13 +142,13 @@ func (s *session) reviewRequest(store *record.Store, conf *config) (record.Revie
 	var err error
 	switch worktree, staged := s.Bool("worktree"), s.Bool("staged"); {
 	case worktree && staged || (worktree || staged) && len(revs) > 0:
-		return request, problemf(exitUsage, "a review is of one thing: a revision, --worktree or --staged")
+		return request, exit.Problemf(exit.Usage, "a review is of one thing: a revision, --worktree or --staged")
 	case worktree:
 		request.Subject, err = store.WorkingSubject(s.ctx, record.SubjectWorktree)
 	case staged:
 		request.Subject, err = store.WorkingSubject(s.ctx, record.SubjectStaged)
 	case len(revs) > 1:
-		return request, problemf(exitUsage, "one revision or range is wanted, not %d; paths go after --", len(revs))
+		return request, exit.Problemf(exit.Usage, "one revision or range is wanted, not %d; paths go after --", len(revs))
 	default:
 		request.Subject, err = store.Subject(s.ctx, append(revs, "HEAD")[0])
 	}
@@ -200,7 +201,7 @@ func (s *session) pathsInside(paths []string) ([]string, error) {
 	top := s.topPaths(paths)
 	for i, path := range top {
 		if !filepath.IsLocal(path) {
-			return nil, problemf(exitUsage, "%q is outside the repository", paths[i])
+			return nil, exit.Problemf(exit.Usage, "%q is outside the repository", paths[i])
 		}
 	}
 	return top, nil
@@ -275,9 +276,9 @@ func outcomeStatus(review record.Review) error {
 	}
 	switch review.Outcome() {
 	case record.OutcomeFailed, record.OutcomePartial:
-		return endWith(exitNotPassed)
+		return exit.With(exit.NotPassed)
 	case record.OutcomeNothing:
-		return endWith(exitNothing)
+		return exit.With(exit.Nothing)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"git-runr/cmd/git-runr/internal/exit"
 	"io"
 	"os"
 	"path/filepath"
@@ -68,7 +69,7 @@ func run(s *session) error {
 // readyToRun refuses, before anything is recorded, what could not begin.
 func (s *session) readyToRun(conf *config, plan record.RunPlan) error {
 	if plan.Implementer == "" && plan.Context == nil {
-		return problemf(exitUsage, "no implementer is configured").withHint(
+		return exit.Problemf(exit.Usage, "no implementer is configured").WithHint(
 			"git runr run --implementer NAME …   (codex, claude, gemini, opencode, pi, or one of your own)",
 			"or set implementer under [loop] in .runr.toml")
 	}
@@ -113,12 +114,12 @@ func (s *session) agentsReady(plan record.RunPlan) error {
 
 // notReady says of an agent that cannot be started what to do about it.
 func notReady(failure *record.Failure) error {
-	return problemf(exitStatus(record.ReasonOf(failure.Reason).Status), "%s", failure.Detail).withHint(
+	return exit.Problemf(exit.Status(record.ReasonOf(failure.Reason).Status), "%s", failure.Detail).WithHint(
 		"install it, or name another agent: git runr help config tells how one is configured")
 }
 
 func notTrusted(what string) error {
-	return problemf(exitUntrusted, "%s", what).withHint("git runr trust --show", "git runr trust")
+	return exit.Problemf(exit.Untrusted, "%s", what).WithHint("git runr trust --show", "git runr trust")
 }
 
 // runner carries runs out with this session's configuration.
@@ -237,7 +238,7 @@ func resultWords(run record.Run) string {
 }
 
 // stopStatus is the exit status of a stop, without a word more.
-func stopStatus(reason string) error { return endWith(exitStatus(record.ReasonOf(reason).Status)) }
+func stopStatus(reason string) error { return exit.With(exit.Status(record.ReasonOf(reason).Status)) }
 
 // executorText is what the newest implementer said.
 func (s *session) executorText(store *record.Store, run record.Run) string {
@@ -280,9 +281,9 @@ func (s *session) plan(store *record.Store, conf *config) (record.RunPlan, error
 	}
 	switch {
 	case given != 1 || s.NArg() > 1:
-		return plan, problemf(exitUsage, "what to run is wanted once: TASK.md, --context FILE or --review ID")
+		return plan, exit.Problemf(exit.Usage, "what to run is wanted once: TASK.md, --context FILE or --review ID")
 	case s.Bool("in-place") && s.String("review") != "":
-		return plan, problemf(exitUsage, "--in-place goes with a task file or --context")
+		return plan, exit.Problemf(exit.Usage, "--in-place goes with a task file or --context")
 	case s.String("context") != "":
 		return plan, s.planContext(store, &plan, s.String("context"))
 	case s.String("review") != "":
@@ -303,7 +304,7 @@ func (s *session) planTask(plan *record.RunPlan, name string) error {
 		return err
 	}
 	if strings.TrimSpace(string(text)) == "" {
-		return problemf(exitUsage, "task %q is empty", name)
+		return exit.Problemf(exit.Usage, "task %q is empty", name)
 	}
 	task := loop.ReadTask(string(text))
 	plan.Task, plan.DoneCriteria = string(text), task.Criteria
@@ -340,14 +341,14 @@ func (s *session) planContext(store *record.Store, plan *record.RunPlan, name st
 	}
 	var given reviewContext
 	if err := json.Unmarshal(text, &given); err != nil {
-		return problemf(exitUsage, "review context %q: %v", name, err)
+		return exit.Problemf(exit.Usage, "review context %q: %v", name, err)
 	}
 	if given.Config.Enabled != nil && !*given.Config.Enabled {
-		return problemf(exitNothing, "review context %q: config.enabled is false", name)
+		return exit.Problemf(exit.Nothing, "review context %q: config.enabled is false", name)
 	}
 	if given.Config.MaxRetries != nil && !s.IsSet("max-retries") {
 		if *given.Config.MaxRetries < 0 {
-			return problemf(exitUsage, "review context %q: config.max_retries is negative", name)
+			return exit.Problemf(exit.Usage, "review context %q: config.max_retries is negative", name)
 		}
 		plan.Policy.MaxRetries = *given.Config.MaxRetries
 		retries := slices.IndexFunc(plan.Settings, func(s record.Setting) bool { return s.Name == record.SettingRetries })
@@ -395,11 +396,11 @@ func (s *session) readInput(name string) ([]byte, error) {
 	info, err := os.Stat(name)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return nil, problemf(exitNotFound, "there is no file %q", name)
+		return nil, exit.Problemf(exit.NotFound, "there is no file %q", name)
 	case err != nil:
-		return nil, problemf(exitUsage, "%w", err)
+		return nil, exit.Problemf(exit.Usage, "%w", err)
 	case info.IsDir() || info.Size() > limit:
-		return nil, problemf(exitUsage, "%q is not a text file of at most 4 MiB", name)
+		return nil, exit.Problemf(exit.Usage, "%q is not a text file of at most 4 MiB", name)
 	}
 	return os.ReadFile(name)
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"git-runr/cmd/git-runr/internal/exit"
 	"slices"
 	"time"
 
@@ -37,7 +38,7 @@ func (s *session) holdReview(store *record.Store, id string) (letGo func(), err 
 	if review, err = s.claim(store, review.ID, hold); err != nil {
 		var state *record.StateError
 		if errors.As(err, &state) && state.Holder != "" {
-			err = problemf(exitClaimed, "%w", err).withHint("git runr inbox claim " + review.ID + " --force   although it is somebody else's")
+			err = exit.Problemf(exit.Claimed, "%w", err).WithHint("git runr inbox claim " + review.ID + " --force   although it is somebody else's")
 		}
 		return nothing, err
 	}

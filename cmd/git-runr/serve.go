@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"git-runr/cmd/git-runr/internal/exit"
 	"io"
 	"net"
 	"os"
@@ -55,13 +56,13 @@ type served struct {
 
 func serve(s *session) error {
 	if s.NArg() > 0 {
-		return problemf(exitUsage, "serve takes no arguments").withHint("git runr serve -h")
+		return exit.Problemf(exit.Usage, "serve takes no arguments").WithHint("git runr serve -h")
 	}
 	if port := s.Int("port"); port < 0 || port > 65535 {
-		return problemf(exitUsage, "port %d is none", port)
+		return exit.Problemf(exit.Usage, "port %d is none", port)
 	}
 	if s.Duration("idle") <= 0 {
-		return problemf(exitUsage, "--idle must be above 0")
+		return exit.Problemf(exit.Usage, "--idle must be above 0")
 	}
 	store, conf, err := s.configured()
 	if err != nil {
@@ -77,7 +78,7 @@ func serve(s *session) error {
 	}
 	var network *net.OpError
 	if errors.As(err, &network) {
-		return problemf(exitBusy, "%w", err)
+		return exit.Problemf(exit.Busy, "%w", err)
 	}
 	if err != nil {
 		return err
@@ -129,7 +130,7 @@ func (s *session) requested(ctx context.Context, made record.Review) error {
 func (s *session) showRunning() error {
 	address, secret, ok := web.Await(s.ctx, s.repo, serveWait)
 	if !ok {
-		return problemf(exitBusy, "a server of this repository is starting or ending, or does not answer")
+		return exit.Problemf(exit.Busy, "a server of this repository is starting or ending, or does not answer")
 	}
 	return s.showServer(address, secret, true)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"git-runr/cmd/git-runr/internal/exit"
 	"io"
 	"os"
 	"path/filepath"
@@ -59,7 +60,7 @@ func (s *session) open() (*record.Store, error) {
 	}
 	dir, err := filepath.Abs(s.dir)
 	if err != nil { // a run that is over takes its working tree along
-		return nil, problemf(exitNotFound, "the current directory is gone").withHint("cd into the repository, or: git runr -C DIR …")
+		return nil, exit.Problemf(exit.NotFound, "the current directory is gone").WithHint("cd into the repository, or: git runr -C DIR …")
 	}
 	if s.repo, err = gitstore.Open(s.ctx, dir); err != nil {
 		return nil, err
@@ -118,7 +119,7 @@ func (s *session) print(doc any, show func(w io.Writer)) error {
 func (s *session) printLeaving(doc any, left []string, show func(w io.Writer)) error {
 	err := s.print(doc, show)
 	if err == nil && len(left) > 0 {
-		return endWith(exitConflict)
+		return exit.With(exit.Conflict)
 	}
 	return err
 }
@@ -190,7 +191,7 @@ func (s *session) arg(other string) (string, error) {
 	case 1:
 		return s.Args().First(), nil
 	}
-	return "", problemf(exitUsage, "one argument is wanted, not %d", s.NArg())
+	return "", exit.Problemf(exit.Usage, "one argument is wanted, not %d", s.NArg())
 }
 
 // openFor opens the repository for the only argument, or for what is used without one.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"git-runr/cmd/git-runr/internal/exit"
 	"io"
 	"slices"
 	"strings"
@@ -136,7 +137,7 @@ func (d overviewJSON) next(live func(string) bool, land func(record.RunSummary) 
 	var lines []string
 	busy := d.Under != "" && d.Under != "bisect" // then nothing lands
 	if busy {
-		lines = endings(d.Under)
+		lines = exit.Endings(d.Under)
 	}
 	if len(d.Cut) > 0 {
 		lines = append(lines, "git runr undo")

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"git-runr/cmd/git-runr/internal/exit"
 	"io"
 
 	"github.com/urfave/cli/v2"
@@ -41,9 +42,9 @@ func syncWith(s *session) error {
 		return err
 	}
 	if s.json {
-		return endWith(exitState)
+		return exit.With(exit.State)
 	}
-	return refusedProblem(done.Refused)
+	return exit.Refused(done.Refused)
 }
 
 // unreadableShown is how many of the records that say nothing a sync names.

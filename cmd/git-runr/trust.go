@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"git-runr/cmd/git-runr/internal/exit"
 	"io"
 	"strings"
 
@@ -82,7 +83,7 @@ func (s *session) confirmTrust(doc trustJSON) error {
 	if tty == nil {
 		fmt.Fprintf(s.err, "%s names these commands:\n", configName)
 		writeLines(s.err, doc.Commands)
-		return problemf(exitUntrusted, "there is no terminal to ask on").withHint("git runr trust --yes")
+		return exit.Problemf(exit.Untrusted, "there is no terminal to ask on").WithHint("git runr trust --yes")
 	}
 	defer tty.Close()
 	fmt.Fprintf(tty, "%s names these commands:\n", configName)
@@ -91,7 +92,7 @@ func (s *session) confirmTrust(doc trustJSON) error {
 	var answer string
 	fmt.Fscanln(s.in, &answer)
 	if answer = strings.ToLower(answer); answer != "y" && answer != "yes" {
-		return problemf(exitUntrusted, "not trusted")
+		return exit.Problemf(exit.Untrusted, "not trusted")
 	}
 	return nil
 }

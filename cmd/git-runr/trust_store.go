@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"git-runr/cmd/git-runr/internal/exit"
 	"io/fs"
 	"maps"
 	"os"
@@ -70,8 +71,8 @@ func (t trustStore) status(identity string, canonical []byte) (state trustState,
 // approve records canonical as approved, in place of what was.
 func (t trustStore) approve(identity string, canonical []byte, now time.Time) error {
 	if t.Dir == "" {
-		return problemf(exitUntrusted, "there is no place to keep trust: neither XDG_STATE_HOME nor HOME is an absolute path").
-			withHint("HOME=/home/you git runr trust")
+		return exit.Problemf(exit.Untrusted, "there is no place to keep trust: neither XDG_STATE_HOME nor HOME is an absolute path").
+			WithHint("HOME=/home/you git runr trust")
 	}
 	if !filepath.IsAbs(identity) || !json.Valid(canonical) {
 		return fmt.Errorf("approve %q: not an absolute path with canonical JSON", identity)

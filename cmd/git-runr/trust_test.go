@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"git-runr/cmd/git-runr/internal/exit"
 	"os"
 	"path/filepath"
 	"strings"
@@ -237,8 +238,8 @@ func TestTrustWithoutAHome(t *testing.T) {
 	if state, _ := store.status("/repo/.git", commands); state != trustMissing {
 		t.Errorf("got %s", state)
 	}
-	var p *problem
-	if err := store.approve("/repo/.git", commands, time.Now()); !errors.As(err, &p) || p.status != exitUntrusted || len(p.hint) == 0 {
+	var p *exit.Problem
+	if err := store.approve("/repo/.git", commands, time.Now()); !errors.As(err, &p) || p.Status != exit.Untrusted || len(p.Hint) == 0 {
 		t.Errorf("approve: %v", err)
 	}
 	if had, err := store.revoke("/repo/.git"); had || err != nil {

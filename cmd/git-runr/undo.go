@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"git-runr/cmd/git-runr/internal/exit"
 	"io"
 	"slices"
 	"strings"
@@ -146,7 +147,7 @@ func undoProblem(s *session, undone loop.Undone, err error) error {
 	if lookErr != nil {
 		return err
 	}
-	return problemf(exitConflict, "%w", err).withHint(nonEmpty(line)...)
+	return exit.Problemf(exit.Conflict, "%w", err).WithHint(line)
 }
 
 // insteadOfUndo is the line for a landing whose branch is not where it was put, "" for none.
