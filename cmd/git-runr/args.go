@@ -1,11 +1,13 @@
 package main
 
 import (
-	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/nearest"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"git-runr/cmd/git-runr/internal/exit"
 )
 
 // permuteArgs reorders args, the program's name first, so that flags may stand
@@ -156,7 +158,7 @@ func (p *permuter) unknownFlag(typed string) error {
 	err := exit.Problemf(exit.Usage, "unknown flag %q", typed)
 	if apart := p.separated(typed); apart != "" {
 		err = exit.Problemf(exit.Usage, "unknown flag %q; write %q", typed, apart)
-	} else if near := nearest(flagName(typed), p.flagNames()); near != "" {
+	} else if near := nearest.To(flagName(typed), p.flagNames()); near != "" {
 		err = exit.Problemf(exit.Usage, "unknown flag %q; did you mean %q?", typed, withDashes(near))
 	}
 	return err.WithHint(p.helpCommand())

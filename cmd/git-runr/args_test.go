@@ -2,13 +2,14 @@ package main
 
 import (
 	"errors"
-	"git-runr/cmd/git-runr/internal/exit"
 	"io"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/urfave/cli/v2"
+
+	"git-runr/cmd/git-runr/internal/exit"
 )
 
 // seen is what a command got.

@@ -2,11 +2,11 @@ package main
 
 import (
 	"fmt"
-	"git-runr/cmd/git-runr/internal/exit"
 	"io"
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/gitstore"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
@@ -31,10 +31,10 @@ func check(s *session) error {
 	if s.repo.WorkTree == "" {
 		return exit.Problemf(exit.State, "%w", gitstore.ErrBare)
 	}
-	if len(conf.checks) == 0 {
+	run, not := conf.Checks()
+	if len(run)+len(not) == 0 {
 		return exit.Problemf(exit.NotFound, "no checks are configured").WithHint("git runr init   writes the checks that this project seems to have")
 	}
-	run, not := s.trustedChecks()
 	if len(not) > 0 {
 		return notTrusted(not[0])
 	}

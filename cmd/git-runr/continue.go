@@ -1,11 +1,11 @@
 package main
 
 import (
-	"git-runr/cmd/git-runr/internal/exit"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/loop"
 	"git-runr/loop/record"
 )

@@ -3,7 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
-	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/config"
 	"io"
 	"os"
 	"path/filepath"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/gitstore"
 	"git-runr/loop/agent"
 	"git-runr/loop/record"
@@ -98,7 +99,7 @@ func (d *scratch) make() error {
 		return err
 	}
 	err = errors.Join(d.repo.SetConfig(d.ctx, "user.name", "Demo"), d.repo.SetConfig(d.ctx, "user.email", "demo@example.com"))
-	files := map[string]string{"README.md": "# demo\n", configName: demoAgents(d.self)}
+	files := map[string]string{"README.md": "# demo\n", config.FileName: demoAgents(d.self)}
 	for name, text := range demoTasks {
 		files[name] = text
 	}

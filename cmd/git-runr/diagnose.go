@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"git-runr/cmd/git-runr/internal/exit"
 	"io"
 	"os"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/diagnose"
 	"git-runr/gitstore"
 	"git-runr/loop"
@@ -147,10 +147,11 @@ func (s *session) diagnoseReview(store *record.Store, review record.Review) erro
 		}
 		return s.diagnoseRun(store, run)
 	}
-	if _, _, err := s.configured(); err != nil {
+	_, conf, err := s.configured()
+	if err != nil {
 		return err
 	}
-	checks, _ := s.trustedChecks() // what nobody approved is not offered for pasting
+	checks, _ := conf.Checks() // what nobody approved is not offered for pasting
 	d, ok := diagnose.OfReview(review, checks)
 	if !ok {
 		return exit.Problemf(exit.Nothing, "review %s is %s and asks for nothing", review.ID, review.Status).WithHint("git runr show " + review.ID)

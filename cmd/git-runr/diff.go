@@ -2,13 +2,13 @@ package main
 
 import (
 	"fmt"
-	"git-runr/cmd/git-runr/internal/exit"
 	"io"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/gitstore"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"

@@ -2,9 +2,9 @@ package main
 
 import (
 	"errors"
-	"git-runr/cmd/git-runr/internal/exit"
 	"slices"
 
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/gitstore"
 	"git-runr/loop/record"
 )
@@ -25,7 +25,7 @@ func (s *session) offered(run record.Run) (record.Run, error) {
 	}
 	run.Plan.Checks = slices.Clone(run.Plan.Checks)
 	for i, c := range run.Plan.Checks {
-		if !slices.ContainsFunc(conf.checks, func(known checkTable) bool { return known.Command == c.Command }) {
+		if !conf.HasCheck(c.Command) {
 			run.Plan.Checks[i].Command = ""
 		}
 	}
@@ -47,7 +47,7 @@ func (s *session) trustedPlan(run record.Run) error {
 	if run.Writer == s.repo.Writer() {
 		return nil
 	}
-	trusted, _ := s.trustedChecks()
+	trusted, _ := s.conf.Checks()
 	for _, c := range run.Plan.Checks {
 		if !slices.ContainsFunc(trusted, func(known record.Check) bool { return known.Command == c.Command }) {
 			return notTrusted("check " + c.Name + " of a run of another clone is not a trusted check of this one")

@@ -2,13 +2,15 @@ package main
 
 import (
 	"fmt"
-	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/config"
+	"git-runr/cmd/git-runr/internal/nearest"
 	"io"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/diagnose"
 	"git-runr/loop/record"
 )
@@ -17,7 +19,7 @@ import (
 func topics() map[string]func() string {
 	return map[string]func() string{
 		"exit-status":  exit.Help,
-		"config":       configHelp,
+		"config":       config.Help,
 		"stop-reasons": stopReasonsHelp,
 	}
 }
@@ -57,7 +59,7 @@ func unknownCommand(name string, commands []*cli.Command) error {
 		}
 	}
 	unknown := exit.Problemf(exit.Usage, "there is no command %q", name)
-	if near := nearest(name, names); near != "" {
+	if near := nearest.To(name, names); near != "" {
 		return unknown.WithHint("git runr " + near)
 	}
 	return unknown.WithHint("git runr help")

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"git-runr/cmd/git-runr/internal/exit"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +9,8 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
+
+	"git-runr/cmd/git-runr/internal/exit"
 )
 
 // outputOf is what the program prints on both streams for one command line, and its status.

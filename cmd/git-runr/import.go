@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"git-runr/cmd/git-runr/internal/exit"
 	"io"
 	"os"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/diagnose"
 	"git-runr/loop"
 	"git-runr/loop/prose"
@@ -114,19 +114,14 @@ func writeImported(w io.Writer, s *session, doc importedJSON, done loop.Imported
 
 // importPlan is what is configured here for a run: nothing of it is the timeline's.
 func (s *session) importPlan(store *record.Store, timeline *loop.Timeline) (record.RunPlan, error) {
-	conf := s.conf
-	policy, err := conf.policy()
+	plan, not, err := s.conf.Plan()
 	if err != nil {
-		return record.RunPlan{}, err
+		return plan, err
 	}
-	checks, not := s.trustedChecks()
+	plan.Settings = nil // none ended it
 	timeline.Warnings = append(timeline.Warnings, not...)
-	if conf.Loop.Implementer == "" {
+	if plan.Implementer == "" {
 		timeline.Warnings = append(timeline.Warnings, "no implementer is configured: the run can be read but not resumed")
-	}
-	plan := record.RunPlan{
-		Implementer: conf.Loop.Implementer, Reviewer: conf.Loop.Reviewer, Profile: conf.Loop.Profile, Checks: checks,
-		Exclude: conf.Review.Exclude, Policy: policy, Scope: record.Scope{Allow: conf.Scope.Allow, Deny: conf.Scope.Deny},
 	}
 	if plan.Base, err = s.repo.Head(s.ctx); err != nil {
 		return plan, err

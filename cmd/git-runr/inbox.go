@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"git-runr/cmd/git-runr/internal/exit"
 	"io"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/gitstore"
 	"git-runr/loop"
 	"git-runr/loop/record"

@@ -3,9 +3,9 @@ package main
 import (
 	"errors"
 	"fmt"
-	"git-runr/cmd/git-runr/internal/exit"
 	"io"
 
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )

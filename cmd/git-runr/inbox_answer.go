@@ -2,11 +2,11 @@ package main
 
 import (
 	"fmt"
-	"git-runr/cmd/git-runr/internal/exit"
 	"io"
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 )

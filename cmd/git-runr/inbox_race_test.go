@@ -3,13 +3,14 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"git-runr/cmd/git-runr/internal/exit"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+
+	"git-runr/cmd/git-runr/internal/exit"
 )
 
 // claimers is how many processes claim one review at once.

@@ -3,13 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
-	"git-runr/cmd/git-runr/internal/exit"
 	"io"
 	"os"
 	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 )

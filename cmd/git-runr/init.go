@@ -3,7 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
-	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/config"
 	"io"
 	"os"
 	"path/filepath"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/gitstore"
 	"git-runr/hooks"
 	"git-runr/loop/builtin"
@@ -46,7 +47,7 @@ func initialise(s *session) error {
 	if s.repo.WorkTree == "" {
 		return exit.Problemf(exit.State, "%w: run init in a checkout", gitstore.ErrBare)
 	}
-	doc := initJSON{Config: filepath.Join(s.repo.WorkTree, configName), Checks: []record.Check{}, Hooks: []hooks.Status{}}
+	doc := initJSON{Config: filepath.Join(s.repo.WorkTree, config.FileName), Checks: []record.Check{}, Hooks: []hooks.Status{}}
 	if err := s.writeConfig(&doc); err != nil {
 		return err
 	}
@@ -90,7 +91,7 @@ func (s *session) writeConfig(doc *initJSON) error {
 	if _, _, err = s.configured(); err != nil {
 		return err
 	}
-	doc.Trusted = s.conf.executables() == nil || s.approve() == nil
+	doc.Trusted = s.conf.Approve(s.now()) == nil
 	return nil
 }
 

@@ -2,13 +2,14 @@ package main
 
 import (
 	"fmt"
-	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/config"
 	"io"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/loop"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
@@ -91,7 +92,7 @@ func (s *session) interventionSpec(run record.Run) (loop.InterventionSpec, error
 }
 
 // runArgument is the run that a command wants named; usage is how it is typed.
-func (s *session) runArgument(usage string) (*record.Store, *config, record.Run, error) {
+func (s *session) runArgument(usage string) (*record.Store, *config.Config, record.Run, error) {
 	if s.NArg() != 1 {
 		return nil, nil, record.Run{}, exit.Problemf(exit.Usage, "a run is wanted").WithHint(usage)
 	}

@@ -2,12 +2,12 @@ package main
 
 import (
 	"context"
-	"git-runr/cmd/git-runr/internal/exit"
 	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/mcp"
 	"git-runr/loop/record"
 )
@@ -49,10 +49,10 @@ func (s *session) mcpProject(ctx context.Context) (*mcp.Project, error) {
 	if err != nil {
 		return nil, err
 	}
-	checks, _ := each.trustedChecks() // what nobody approved is not offered
+	checks, _ := conf.Checks() // what nobody approved is not offered
 	return &mcp.Project{
 		Store: store, Reviewer: conf.Review.Reviewer, Checks: checks, Offered: each.offered,
-		KnownReviewer: func(name string) error { return conf.knownAgent("reviewer", name) },
+		KnownReviewer: func(name string) error { return conf.KnownAgent("reviewer", name) },
 		StartWorker:   func() error { return each.startWorker(store.Repo) },
 		Page: func(review record.Review) string {
 			return each.reviewURL(store, review.ID, slices.Contains(review.Request.Reviewers(), record.Human))

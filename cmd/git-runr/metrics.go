@@ -1,12 +1,12 @@
 package main
 
 import (
-	"git-runr/cmd/git-runr/internal/exit"
 	"io"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/diagnose"
 	"git-runr/loop/record"
 )

@@ -2,11 +2,12 @@ package main
 
 import (
 	"errors"
-	"git-runr/cmd/git-runr/internal/exit"
 	"io"
 	"io/fs"
 	"sync"
 	"syscall"
+
+	"git-runr/cmd/git-runr/internal/exit"
 )
 
 // output is standard output, to which many write and few look at the error: it

@@ -1,11 +1,12 @@
 package main
 
 import (
-	"git-runr/cmd/git-runr/internal/exit"
 	"os"
 	"strings"
 	"testing"
 	"time"
+
+	"git-runr/cmd/git-runr/internal/exit"
 )
 
 // A reader that went away has read enough: nothing is said, as text and as JSON.

@@ -1,10 +1,9 @@
 package main
 
 import (
-	"git-runr/cmd/git-runr/internal/exit"
-
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/loop/reply"
 )
 

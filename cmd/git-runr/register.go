@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"git-runr/cmd/git-runr/internal/config"
 	"io"
 	"io/fs"
 	"os"
@@ -54,7 +55,7 @@ func (s *session) agentTools() []agentTool {
 	if onDisk(filepath.Join(top, "opencode.jsonc")) {
 		tools[2].path += "c"
 	}
-	if codex := underHome(s.getenv, "CODEX_HOME", ".codex", "config.toml"); codex != "" {
+	if codex := config.UnderHome(s.getenv, "CODEX_HOME", ".codex", "config.toml"); codex != "" {
 		tools = append(tools, agentTool{name: "codex", path: codex, keys: [2]string{"mcp_servers", "runr"}, server: server, merge: mergeTOML})
 	}
 	return tools
@@ -153,6 +154,9 @@ func (s *session) confirmRegister(found []registration) bool {
 // errRegistered ends a plan that has nothing to write.
 var errRegistered = errors.New("registered already")
 
+// maxToolFile is the largest file that is added to, in bytes.
+const maxToolFile = 1 << 20
+
 // plan is the file's new content; errRegistered when it needs none.
 func (t agentTool) plan() ([]byte, error) {
 	if err := t.checkLinks(); err != nil {
@@ -162,7 +166,7 @@ func (t agentTool) plan() ([]byte, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	if len(data) > maxConfigFile {
+	if len(data) > maxToolFile {
 		return nil, errors.New("it is too large")
 	}
 	return t.merge(data, t)

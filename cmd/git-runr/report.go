@@ -2,11 +2,11 @@ package main
 
 import (
 	"errors"
-	"git-runr/cmd/git-runr/internal/exit"
 	"io"
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/diagnose"
 	"git-runr/gitstore"
 	"git-runr/loop"

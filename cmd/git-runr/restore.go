@@ -2,12 +2,12 @@ package main
 
 import (
 	"fmt"
-	"git-runr/cmd/git-runr/internal/exit"
 	"io"
 	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/gitstore"
 	"git-runr/loop"
 	"git-runr/loop/prose"

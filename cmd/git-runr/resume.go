@@ -2,12 +2,13 @@ package main
 
 import (
 	"errors"
-	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/config"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/gitstore"
 	"git-runr/loop"
 	"git-runr/loop/record"
@@ -40,7 +41,7 @@ func resume(s *session) error {
 }
 
 // resume takes run up, after the checks that the user named.
-func (s *session) resume(store *record.Store, conf *config, run record.Run, after []string) error {
+func (s *session) resume(store *record.Store, conf *config.Config, run record.Run, after []string) error {
 	if err := s.readyToRun(conf, run.Plan); err != nil {
 		return err
 	}

@@ -3,7 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
-	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/config"
 	"io"
 	"os"
 	"path/filepath"
@@ -13,11 +13,11 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/gitstore"
 	"git-runr/loop"
 	"git-runr/loop/agent"
 	"git-runr/loop/record"
-	"git-runr/loop/role"
 	"git-runr/loop/safetext"
 )
 
@@ -92,10 +92,7 @@ func review(s *session) error {
 // what is missing may come.
 func (s *session) warnNotReady(names []string) {
 	for _, name := range names {
-		if role.Reserved(name) {
-			continue
-		}
-		if _, failure := s.caller(name, agent.Reviewer); failure != nil {
+		if failure := s.conf.Ready(name, agent.Reviewer); failure != nil {
 			next := failure.Next()
 			s.say("not reviewed: %s\n%s\n  %s", failure.Detail, next.What, strings.Join(next.Commands, "\n  "))
 		}
@@ -133,7 +130,7 @@ func requestedLines(made record.Review, url, hint string) []string {
 }
 
 // reviewRequest reads the command line.
-func (s *session) reviewRequest(store *record.Store, conf *config) (record.ReviewRequest, error) {
+func (s *session) reviewRequest(store *record.Store, conf *config.Config) (record.ReviewRequest, error) {
 	request := record.ReviewRequest{Message: s.String("m")}
 	if err := s.chooseReviewers(conf, &request); err != nil {
 		return request, err
@@ -162,13 +159,13 @@ func (s *session) reviewRequest(store *record.Store, conf *config) (record.Revie
 }
 
 // chooseReviewers takes those of the command line, each once, or the configured one.
-func (s *session) chooseReviewers(conf *config, request *record.ReviewRequest) error {
+func (s *session) chooseReviewers(conf *config.Config, request *record.ReviewRequest) error {
 	names := s.StringSlice("reviewer")
 	if len(names) == 0 {
 		names = []string{conf.Review.Reviewer}
 	}
 	for _, name := range names {
-		if err := conf.knownAgent("reviewer", name); err != nil {
+		if err := conf.KnownAgent("reviewer", name); err != nil {
 			return err
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/config"
 	"io"
 	"os"
 	"path/filepath"
@@ -17,11 +17,11 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/diagnose"
 	"git-runr/loop"
 	"git-runr/loop/agent"
 	"git-runr/loop/record"
-	"git-runr/loop/role"
 	"git-runr/loop/safetext"
 )
 
@@ -48,8 +48,13 @@ func run(s *session) error {
 	if err != nil {
 		return err
 	}
-	if err := conf.overrideLoop(s.Context); err != nil {
-		return err
+	for _, name := range []string{"implementer", "reviewer", "max-retries", "on-exhausted", "profile"} {
+		if !s.IsSet(name) {
+			continue
+		}
+		if err := conf.SetLoop(name, fmt.Sprint(s.Value(name))); err != nil {
+			return err
+		}
 	}
 	plan, err := s.plan(store, conf)
 	if err != nil {
@@ -67,20 +72,20 @@ func run(s *session) error {
 }
 
 // readyToRun refuses, before anything is recorded, what could not begin.
-func (s *session) readyToRun(conf *config, plan record.RunPlan) error {
+func (s *session) readyToRun(conf *config.Config, plan record.RunPlan) error {
 	if plan.Implementer == "" && plan.Context == nil {
 		return exit.Problemf(exit.Usage, "no implementer is configured").WithHint(
 			"git runr run --implementer NAME …   (codex, claude, gemini, opencode, pi, or one of your own)",
 			"or set implementer under [loop] in .runr.toml")
 	}
-	if _, not := s.trustedChecks(); len(not) > 0 {
+	if _, not := conf.Checks(); len(not) > 0 {
 		return notTrusted(not[0])
 	}
 	for _, name := range []string{plan.Implementer, plan.Reviewer} {
 		if name == "" {
 			continue
 		}
-		if err := conf.knownAgent("agent", name); err != nil {
+		if err := conf.KnownAgent("agent", name); err != nil {
 			return err
 		}
 	}
@@ -95,10 +100,10 @@ func (s *session) agentsReady(plan record.RunPlan) error {
 		if step.Kind == record.StepReview {
 			name, as = cmp.Or(step.Agent, plan.Reviewer), agent.Reviewer
 		}
-		if step.Kind == record.StepCheck || name == "" || role.Reserved(name) {
+		if step.Kind == record.StepCheck || name == "" {
 			continue
 		}
-		_, failure := s.caller(name, as)
+		failure := s.conf.Ready(name, as)
 		switch {
 		case failure == nil:
 		case failure.Reason == record.ReasonUntrusted:
@@ -125,7 +130,7 @@ func notTrusted(what string) error {
 // runner carries runs out with this session's configuration.
 func (s *session) runner(store *record.Store, progress *progress) *loop.Runner {
 	return &loop.Runner{
-		Store: store, Implementer: s.implementer, Reviewer: s.reviewer, Checker: checker,
+		Store: store, Implementer: s.conf.Implementer, Reviewer: s.conf.Reviewer, Checker: checker,
 		Progress: watcher{progress, s.Bool("v")}, Explain: diagnose.Explain,
 	}
 }
@@ -256,16 +261,10 @@ func (s *session) executorText(store *record.Store, run record.Run) string {
 }
 
 // plan reads the command line: what the run works on, and by which rules.
-func (s *session) plan(store *record.Store, conf *config) (record.RunPlan, error) {
-	policy, err := conf.policy()
+func (s *session) plan(store *record.Store, conf *config.Config) (record.RunPlan, error) {
+	plan, _, err := conf.Plan()
 	if err != nil {
-		return record.RunPlan{}, err
-	}
-	checks, _ := s.trustedChecks()
-	plan := record.RunPlan{
-		Implementer: conf.Loop.Implementer, Reviewer: conf.Loop.Reviewer, Profile: conf.Loop.Profile,
-		Checks: checks, Exclude: conf.Review.Exclude, Policy: policy, Settings: conf.limits(),
-		Scope: record.Scope{Allow: conf.Scope.Allow, Deny: conf.Scope.Deny},
+		return plan, err
 	}
 	if plan.Base, err = s.repo.Head(s.ctx); err != nil {
 		return plan, err
@@ -406,7 +405,7 @@ func (s *session) readInput(name string) ([]byte, error) {
 }
 
 // chosenRun is the run that the only argument names; the newest without one.
-func (s *session) chosenRun() (*record.Store, *config, record.Run, error) {
+func (s *session) chosenRun() (*record.Store, *config.Config, record.Run, error) {
 	id, err := s.arg(record.Latest)
 	if err != nil {
 		return nil, nil, record.Run{}, err

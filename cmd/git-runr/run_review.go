@@ -3,10 +3,10 @@ package main
 import (
 	"context"
 	"errors"
-	"git-runr/cmd/git-runr/internal/exit"
 	"slices"
 	"time"
 
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/gitstore"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"

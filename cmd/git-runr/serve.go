@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/config"
 	"io"
 	"net"
 	"os"
@@ -16,6 +16,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/web"
 	"git-runr/gitstore"
 	"git-runr/loop/agent"
@@ -91,12 +92,12 @@ func serve(s *session) error {
 	return web.New(s.webConfig(store, conf, place, actor)).Serve(s.ctx, place, s.Duration("idle"), place.Gone)
 }
 
-func (s *session) webConfig(store *record.Store, conf *config, place *web.Place, actor string) web.Config {
-	checks, _ := s.trustedChecks() // what nobody approved is not offered
+func (s *session) webConfig(store *record.Store, conf *config.Config, place *web.Place, actor string) web.Config {
+	checks, _ := conf.Checks() // what nobody approved is not offered
 	return web.Config{
 		Store: store, Now: s.now, Checks: checks, Actor: actor, Reviewer: conf.Review.Reviewer,
 		Secret: place.Secret, Port: place.Address.Port,
-		KnownReviewer: func(name string) error { return conf.knownAgent("reviewer", name) },
+		KnownReviewer: func(name string) error { return conf.KnownAgent("reviewer", name) },
 		Requested:     s.requested,
 		Claim: func(ctx context.Context, id string, by record.Hold) (record.Review, string, error) {
 			return s.decideClaim(ctx, store, id, by)

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/config"
 	"io"
 	"os"
 	"path/filepath"
@@ -15,6 +15,7 @@ import (
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/gitstore"
 	"git-runr/loop/builtin"
 	"git-runr/loop/record"
@@ -39,7 +40,7 @@ type session struct {
 	json  bool
 	repo  *gitstore.Repo
 	store *record.Store
-	conf  *config
+	conf  *config.Config
 }
 
 // action makes a command of do.
@@ -92,15 +93,15 @@ func redact(text string) string {
 }
 
 // configured opens the repository and reads its configuration, once.
-func (s *session) configured() (*record.Store, *config, error) {
+func (s *session) configured() (*record.Store, *config.Config, error) {
 	store, err := s.open()
 	if err != nil || s.conf != nil {
 		return store, s.conf, err
 	}
-	if s.conf, err = readConfiguration(s.ctx, s.repo, s.getenv); err != nil {
+	if s.conf, err = config.Read(s.ctx, s.repo, s.getenv); err != nil {
 		return store, nil, err
 	}
-	for _, warning := range s.conf.warnings {
+	for _, warning := range s.conf.Warnings {
 		s.say("%s", warning)
 	}
 	return store, s.conf, nil
