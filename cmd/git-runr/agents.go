@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 
+	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/gitstore"
 	"git-runr/loop"
 	"git-runr/loop/agent"
@@ -13,10 +14,13 @@ import (
 )
 
 // worker does reviews with this session's configuration.
-func (s *session) worker(progress *progress) *loop.Worker {
+func (s *session) worker(store *record.Store, conf *config.Config, progress *progress) *loop.Worker {
 	return &loop.Worker{
-		Store: s.store, Reviewer: s.conf.Reviewer, Checks: s.reviewChecks, Checker: checker,
-		Exclude: s.conf.Review.Exclude, ExcludedBy: s.conf.ExcludedBy(), Progress: watcher{progress, s.Bool("v")},
+		Store: store, Reviewer: conf.Reviewer, Checker: checker,
+		Checks: func(ctx context.Context, review record.Review, change loop.Change) ([]record.Check, []string) {
+			return reviewChecks(ctx, store, conf, review, change)
+		},
+		Exclude: conf.Review.Exclude, ExcludedBy: conf.ExcludedBy(), Progress: watcher{progress, s.Bool("v")},
 	}
 }
 
@@ -53,15 +57,15 @@ func (w watcher) Line(text string) {
 // when the repository named them. Where none are configured, the project's
 // standard checks are found, and run only for code that is on a branch of this
 // clone: what a person has there is what that person would run.
-func (s *session) reviewChecks(ctx context.Context, review record.Review, change loop.Change) ([]record.Check, []string) {
-	if run, not := s.conf.Checks(); len(run)+len(not) > 0 {
+func reviewChecks(ctx context.Context, store *record.Store, conf *config.Config, review record.Review, change loop.Change) ([]record.Check, []string) {
+	if run, not := conf.Checks(); len(run)+len(not) > 0 {
 		return run, not
 	}
-	if !s.conf.Review.DetectChecks {
+	if !conf.Review.DetectChecks {
 		return nil, nil
 	}
 	tree := change.Tree
-	read := func(file string) ([]byte, error) { return s.repo.Blob(ctx, tree, file) }
+	read := func(file string) ([]byte, error) { return store.Repo.Blob(ctx, tree, file) }
 	exists := func(file string) bool { _, err := read(file); return err == nil }
 	found := builtin.Detect(exists, read, change.Files)
 	if len(found) == 0 {
@@ -73,7 +77,7 @@ func (s *session) reviewChecks(ctx context.Context, review record.Review, change
 	onBranch := review.Request.Subject.Commit == "" // the working tree's own content
 	if !onBranch {
 		var err error
-		if onBranch, err = s.repo.ContainedInBranch(ctx, review.Request.Subject.Commit); err != nil {
+		if onBranch, err = store.Repo.ContainedInBranch(ctx, review.Request.Subject.Commit); err != nil {
 			return nil, []string{"standard checks: " + err.Error()}
 		}
 	}

@@ -1,13 +1,13 @@
 package main
 
 import (
-	"git-runr/cmd/git-runr/internal/nearest"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/nearest"
 )
 
 // permuteArgs reorders args, the program's name first, so that flags may stand

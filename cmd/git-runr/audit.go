@@ -121,17 +121,17 @@ func (s *session) auditSpan(store *record.Store) (audited, error) {
 		if !s.IsSet("limit") {
 			limit = 0
 		}
-		span.from, to, err = s.repo.Range(s.ctx, rev)
+		span.from, to, err = store.Repo.Range(s.ctx, rev)
 	} else {
-		to, err = s.repo.Resolve(s.ctx, rev)
+		to, err = store.Repo.Resolve(s.ctx, rev)
 	}
 	if err != nil {
 		return span, err
 	}
-	if span.commits, err = s.repo.LogMessages(s.ctx, span.from, to, limit); err != nil || span.from == "" {
+	if span.commits, err = store.Repo.LogMessages(s.ctx, span.from, to, limit); err != nil || span.from == "" {
 		return span, err
 	}
-	span.from, err = s.repo.MergeBase(s.ctx, span.from, to) // where reviews of this range begin
+	span.from, err = store.Repo.MergeBase(s.ctx, span.from, to) // where reviews of this range begin
 	if errors.Is(err, gitstore.ErrNotFound) {
 		span.from, err = "", nil
 	}
@@ -152,7 +152,7 @@ func (s *session) auditRun(store *record.Store, id string) (audited, error) {
 	if !s.IsSet("limit") {
 		limit = 0
 	}
-	span.commits, err = s.repo.LogMessages(s.ctx, run.Plan.Base, run.Head(), limit)
+	span.commits, err = store.Repo.LogMessages(s.ctx, run.Plan.Base, run.Head(), limit)
 	git := new(gitstore.GitError)
 	if errors.As(err, &git) || errors.Is(err, gitstore.ErrNotFound) {
 		return span, exit.Problemf(exit.NotFound, "the commits of run %s are not in this clone, only its events", run.ID)
@@ -160,7 +160,7 @@ func (s *session) auditRun(store *record.Store, id string) (audited, error) {
 	if err != nil {
 		return span, err
 	}
-	theirs, err := s.repo.LogOnly(s.ctx, elsewhere(run, span.commits))
+	theirs, err := store.Repo.LogOnly(s.ctx, elsewhere(run, span.commits))
 	span.commits = append(span.commits, theirs...)
 	slices.SortStableFunc(span.commits, func(a, b gitstore.LoggedCommit) int { return b.When.Compare(a.When) })
 	if limit > 0 && len(span.commits) > limit {

@@ -24,11 +24,11 @@ type checkJSON struct {
 }
 
 func check(s *session) error {
-	_, conf, err := s.configured()
+	store, conf, err := s.configured()
 	if err != nil {
 		return err
 	}
-	if s.repo.WorkTree == "" {
+	if store.Repo.WorkTree == "" {
 		return exit.Problemf(exit.State, "%w", gitstore.ErrBare)
 	}
 	run, not := conf.Checks()
@@ -46,7 +46,7 @@ func check(s *session) error {
 	doc, failed := checkJSON{Checks: []record.CheckResult{}}, false
 	for _, c := range run {
 		progress.step("check", c.Name)
-		result := checker.Judge(checker.Run(s.ctx, c, s.repo.WorkTree, ""), nil, nil)
+		result := checker.Judge(checker.Run(s.ctx, c, store.Repo.WorkTree, ""), nil, nil)
 		failed = failed || !result.OK()
 		doc.Checks = append(doc.Checks, result)
 	}

@@ -24,7 +24,7 @@ func continueRun(s *session) error {
 	if err != nil {
 		return err
 	}
-	if run, err = s.takeEvidence(store, run); err != nil {
+	if run, err = s.takeEvidence(conf, store, run); err != nil {
 		return err
 	}
 	if why := s.needsPerson(store, run); why != nil {

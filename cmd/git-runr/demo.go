@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"git-runr/cmd/git-runr/internal/config"
 	"io"
 	"os"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/gitstore"
 	"git-runr/loop/agent"

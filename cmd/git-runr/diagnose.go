@@ -53,7 +53,7 @@ func diagnoseStop(s *session) error {
 	if !errors.As(err, &missing) || len(missing.Among) > 0 {
 		return err
 	}
-	commit, err := s.repo.Resolve(s.ctx, what)
+	commit, err := store.Repo.Resolve(s.ctx, what)
 	if err != nil {
 		return exit.Problemf(exit.NotFound, "%q is no run, review or commit here", what)
 	}
@@ -65,7 +65,7 @@ func (s *session) diagnoseRun(store *record.Store, run record.Run) error {
 	if run.Stop == nil {
 		return s.notStopped(store, run)
 	}
-	run, err := s.offered(run)
+	run, err := s.offered(store, run)
 	if err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func (s *session) diagnoseReview(store *record.Store, review record.Review) erro
 		}
 		return s.diagnoseRun(store, run)
 	}
-	_, conf, err := s.configured()
+	conf, err := s.configuration(store)
 	if err != nil {
 		return err
 	}
@@ -270,7 +270,7 @@ func (s *session) placeOf(store *record.Store, run record.Run) diagnose.Place {
 	}
 	place.Dir = place.Tree
 	if run.Plan.InPlace {
-		place.Dir = s.repo.WorkTree
+		place.Dir = store.Repo.WorkTree
 	}
 	if here() == place.Dir {
 		place.Dir = ""

@@ -49,7 +49,7 @@ func diff(s *session) error {
 	}
 	run, err := store.Run(s.ctx, id)
 	if err == nil {
-		err = s.workHere(run)
+		err = s.workHere(store, run)
 	}
 	if err != nil {
 		return err
@@ -59,14 +59,14 @@ func diff(s *session) error {
 		return exit.Problemf(exit.NotFound, "%w", err)
 	}
 	spec := gitstore.DiffSpec{From: doc.From, To: doc.To}
-	if spec.Paths, err = s.pathsInside(paths); err != nil {
+	if spec.Paths, err = s.pathsInside(store, paths); err != nil {
 		return err
 	}
-	if doc.Files, err = s.repo.DiffStat(s.ctx, spec); err != nil {
+	if doc.Files, err = store.Repo.DiffStat(s.ctx, spec); err != nil {
 		return err
 	}
 	if !s.Bool("stat") {
-		patch, _, err := s.repo.Diff(s.ctx, spec)
+		patch, _, err := store.Repo.Diff(s.ctx, spec)
 		if err != nil {
 			return err
 		}

@@ -65,7 +65,7 @@ func (s *session) editInbox(store *record.Store, review record.Review, person st
 // editAndSubmit lets the person write into the diff of subject and submits that to the
 // review that open gives. Whatever goes wrong, what was written stays in its file.
 func (s *session) editAndSubmit(store *record.Store, subject record.Subject, draft record.Draft, open func() (record.Review, error)) error {
-	actor, err := s.person()
+	actor, err := s.person(store)
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (s *session) editAndSubmit(store *record.Store, subject record.Subject, dra
 }
 
 func (s *session) writeAndSubmit(store *record.Store, file editFile, subject record.Subject, person record.Person, open func() (record.Review, error)) (record.Review, record.Person, error) {
-	written, err := s.write(file)
+	written, err := s.write(store, file)
 	if err != nil {
 		return record.Review{}, person, err
 	}
@@ -108,8 +108,8 @@ func (s *session) writeAndSubmit(store *record.Store, file editFile, subject rec
 }
 
 // write opens the editor and reads what was written.
-func (s *session) write(file editFile) (editdiff.Written, error) {
-	editor, err := s.repo.Editor(s.ctx)
+func (s *session) write(store *record.Store, file editFile) (editdiff.Written, error) {
+	editor, err := store.Repo.Editor(s.ctx)
 	if err != nil {
 		return editdiff.Written{}, exit.Problemf(exit.NotFound, "%w", err).WithHint("git config --global core.editor NAME")
 	}
@@ -123,7 +123,7 @@ func (s *session) write(file editFile) (editdiff.Written, error) {
 	if tty, _ := onTerminal(s.out); tty {
 		terminal.Out = beneath(s.out).(io.Writer)
 	}
-	if err := s.repo.EditFile(s.ctx, editor, file.path, terminal); err != nil {
+	if err := store.Repo.EditFile(s.ctx, editor, file.path, terminal); err != nil {
 		return editdiff.Written{}, exit.Problemf(exit.Stopped, "%w", err)
 	}
 	if err := s.ctx.Err(); err != nil {

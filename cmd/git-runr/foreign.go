@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/gitstore"
 	"git-runr/loop/record"
@@ -15,11 +16,11 @@ import (
 
 // offered is run with commands only of those checks that may be shown as something
 // to type; the others still say what was asked for and shown.
-func (s *session) offered(run record.Run) (record.Run, error) {
-	if run.Writer == s.repo.Writer() || len(run.Plan.Checks) == 0 {
+func (s *session) offered(store *record.Store, run record.Run) (record.Run, error) {
+	if run.Writer == store.Repo.Writer() || len(run.Plan.Checks) == 0 {
 		return run, nil
 	}
-	_, conf, err := s.configured()
+	conf, err := s.configuration(store)
 	if err != nil {
 		return run, err
 	}
@@ -33,8 +34,8 @@ func (s *session) offered(run record.Run) (record.Run, error) {
 }
 
 // workHere refuses to go on with a run whose commits did not come with its log.
-func (s *session) workHere(run record.Run) error {
-	_, err := s.repo.ReadCommit(s.ctx, run.Head())
+func (s *session) workHere(store *record.Store, run record.Run) error {
+	_, err := store.Repo.ReadCommit(s.ctx, run.Head())
 	if !errors.Is(err, gitstore.ErrNotFound) {
 		return err
 	}
@@ -43,11 +44,11 @@ func (s *session) workHere(run record.Run) error {
 }
 
 // trustedPlan refuses to run checks that only another clone's log names.
-func (s *session) trustedPlan(run record.Run) error {
-	if run.Writer == s.repo.Writer() {
+func (s *session) trustedPlan(store *record.Store, conf *config.Config, run record.Run) error {
+	if run.Writer == store.Repo.Writer() {
 		return nil
 	}
-	trusted, _ := s.conf.Checks()
+	trusted, _ := conf.Checks()
 	for _, c := range run.Plan.Checks {
 		if !slices.ContainsFunc(trusted, func(known record.Check) bool { return known.Command == c.Command }) {
 			return notTrusted("check " + c.Name + " of a run of another clone is not a trusted check of this one")

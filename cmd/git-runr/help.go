@@ -2,15 +2,15 @@ package main
 
 import (
 	"fmt"
-	"git-runr/cmd/git-runr/internal/config"
-	"git-runr/cmd/git-runr/internal/nearest"
 	"io"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/nearest"
 	"git-runr/diagnose"
 	"git-runr/loop/record"
 )

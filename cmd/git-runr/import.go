@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/diagnose"
 	"git-runr/loop"
@@ -55,11 +56,11 @@ func importTimeline(s *session) error {
 	if err != nil {
 		return err
 	}
-	store, _, err := s.configured()
+	store, conf, err := s.configured()
 	if err != nil {
 		return err
 	}
-	plan, err := s.importPlan(store, &timeline)
+	plan, err := s.importPlan(conf, store, &timeline)
 	if err != nil {
 		return err
 	}
@@ -82,7 +83,7 @@ func importTimeline(s *session) error {
 	}
 	return s.print(doc, func(w io.Writer) {
 		for i, done := range runs {
-			writeImported(w, s, doc.Runs[i], done)
+			writeImported(w, s, store, doc.Runs[i], done)
 		}
 	})
 }
@@ -97,7 +98,7 @@ func importedDocument(source loop.SourceRun, done loop.Imported) importedJSON {
 	return doc
 }
 
-func writeImported(w io.Writer, s *session, doc importedJSON, done loop.Imported) {
+func writeImported(w io.Writer, s *session, store *record.Store, doc importedJSON, done loop.Imported) {
 	from := safetext.Line(doc.From)
 	if doc.Recorded == 0 {
 		fmt.Fprintf(w, "Run %s was imported before, as %s: nothing was recorded.\n  git runr show %s\n", from, doc.Run, doc.Run)
@@ -109,12 +110,12 @@ func writeImported(w io.Writer, s *session, doc importedJSON, done loop.Imported
 	}
 	fmt.Fprintf(w, "Imported %s as %s: %s%s.\n\n", from, doc.Run, prose.Count(doc.Events, "event"), skipped)
 	writeRun(w, done.Run, false, "")
-	writeStop(w, s, done.Run)
+	writeStop(w, s, store, done.Run)
 }
 
 // importPlan is what is configured here for a run: nothing of it is the timeline's.
-func (s *session) importPlan(store *record.Store, timeline *loop.Timeline) (record.RunPlan, error) {
-	plan, not, err := s.conf.Plan()
+func (s *session) importPlan(conf *config.Config, store *record.Store, timeline *loop.Timeline) (record.RunPlan, error) {
+	plan, not, err := conf.Plan()
 	if err != nil {
 		return plan, err
 	}
@@ -123,7 +124,7 @@ func (s *session) importPlan(store *record.Store, timeline *loop.Timeline) (reco
 	if plan.Implementer == "" {
 		timeline.Warnings = append(timeline.Warnings, "no implementer is configured: the run can be read but not resumed")
 	}
-	if plan.Base, err = s.repo.Head(s.ctx); err != nil {
+	if plan.Base, err = store.Repo.Head(s.ctx); err != nil {
 		return plan, err
 	}
 	plan.Target, err = store.Branch(s.ctx)

@@ -54,11 +54,15 @@ func inboxList(s *session) error {
 	if s.NArg() > 0 {
 		return exit.Problemf(exit.Usage, "inbox knows no %q", s.Args().First()).WithHint("git runr inbox -h")
 	}
-	filter, err := s.inboxFilter()
+	store, err := s.open()
 	if err != nil {
 		return err
 	}
-	reviews, total, err := s.store.Reviews(s.ctx, filter)
+	filter, err := s.inboxFilter(store)
+	if err != nil {
+		return err
+	}
+	reviews, total, err := store.Reviews(s.ctx, filter)
 	if err != nil {
 		return err
 	}
@@ -66,7 +70,7 @@ func inboxList(s *session) error {
 }
 
 // inboxFilter reads the flags of a list.
-func (s *session) inboxFilter() (record.Filter, error) {
+func (s *session) inboxFilter(store *record.Store) (record.Filter, error) {
 	filter := record.Filter{Limit: s.Int("limit")}
 	if filter.Limit < 0 {
 		return filter, exit.Problemf(exit.Usage, "--limit %d is below 0", filter.Limit)
@@ -75,21 +79,17 @@ func (s *session) inboxFilter() (record.Filter, error) {
 	if filter.Status, err = record.StatusFilter(s.String("status")); err != nil {
 		return filter, exit.Problemf(exit.Usage, "%w", err)
 	}
-	store, err := s.open()
-	if err != nil {
-		return filter, err
-	}
 	if !s.Bool("archived") {
 		if filter.ClosedSince, err = loop.ClosedSince(store); err != nil {
 			return filter, err
 		}
 	}
-	filter.Review, err = s.reviewFilter()
+	filter.Review, err = s.reviewFilter(store)
 	return filter, err
 }
 
 // reviewFilter is what a list's flags say about people; nil when they say nothing.
-func (s *session) reviewFilter() (func(record.ReviewSummary) bool, error) {
+func (s *session) reviewFilter(store *record.Store) (func(record.ReviewSummary) bool, error) {
 	holder, reviewer, mine := s.String("claimed-by"), s.String("reviewer"), s.Bool("mine")
 	if holder == "" && reviewer == "" && !mine {
 		return nil, nil
@@ -97,9 +97,9 @@ func (s *session) reviewFilter() (func(record.ReviewSummary) bool, error) {
 	me, person, actor := gitstore.Identity{}, "", ""
 	if mine {
 		var err, personErr, actorErr error
-		me, err = s.repo.Identity(s.ctx)
-		person, personErr = s.person()
-		actor, actorErr = s.actor()
+		me, err = store.Repo.Identity(s.ctx)
+		person, personErr = s.person(store)
+		actor, actorErr = s.actor(store)
 		if err := errors.Join(err, personErr, actorErr); err != nil {
 			return nil, err
 		}
@@ -139,7 +139,7 @@ func inboxGet(s *session) error {
 
 // placeComments finds where the comments of people are at HEAD.
 func (s *session) placeComments(store *record.Store, doc *reviewJSON) error {
-	head, err := s.repo.Head(s.ctx)
+	head, err := store.Repo.Head(s.ctx)
 	if errors.Is(err, gitstore.ErrUnborn) {
 		return nil
 	}

@@ -20,7 +20,7 @@ func (s *session) act(do func(store *record.Store, id, actor string) (record.Rev
 	if err != nil {
 		return err
 	}
-	actor, err := s.actor()
+	actor, err := s.actor(store)
 	if err != nil {
 		return err
 	}
@@ -28,17 +28,17 @@ func (s *session) act(do func(store *record.Store, id, actor string) (record.Rev
 	if err != nil {
 		return s.claimedHint(err, review)
 	}
-	return s.showAct(review, actor, nil, show)
+	return s.showAct(store, review, actor, nil, show)
 }
 
-func (s *session) showAct(review record.Review, actor string, answer *record.Answer, show func(io.Writer, actorDone)) error {
+func (s *session) showAct(store *record.Store, review record.Review, actor string, answer *record.Answer, show func(io.Writer, actorDone)) error {
 	done := actorDone{ID: review.ID, Status: review.Status, Actor: actor, Claim: review.Claim, Answer: answer, Open: unanswered(review)}
 	if review.Status == record.ReviewClaimed && review.Claim.By == actor {
 		done.Resolve, _ = safetext.CommandLine("git", "runr", "inbox", "resolve", review.ID, "--as", actor, "--claim", fmt.Sprintf("%.12s", review.Claim.ID))
 	}
-	me, _ := s.person()
+	me, _ := s.person(store)
 	var err error
-	if done.Drafts, err = s.store.KeptDrafts(review, me); err != nil {
+	if done.Drafts, err = store.KeptDrafts(review, me); err != nil {
 		s.say("%v", err) // it is closed already: this is no failure of that
 	}
 	return s.print(done, func(w io.Writer) {

@@ -19,24 +19,21 @@ import (
 
 // person is who comments and submits here: --as, GIT_RUNR_ACTOR, or git's identity.
 // It is the same in every terminal, as drafts are.
-func (s *session) person() (string, error) {
+func (s *session) person(store *record.Store) (string, error) {
 	if s.IsSet("as") {
 		return s.String("as"), nil
 	}
 	if name := s.getenv("GIT_RUNR_ACTOR"); name != "" {
 		return name, nil
 	}
-	if _, err := s.open(); err != nil {
-		return "", err
-	}
-	id, err := s.repo.Identity(s.ctx)
+	id, err := store.Repo.Identity(s.ctx)
 	return strings.TrimSpace(safetext.Line(id.String())), err
 }
 
 // actor is who claims here: person, and the terminal or chat that it acts in, so
 // that two chats of one person are two.
-func (s *session) actor() (string, error) {
-	name, err := s.person()
+func (s *session) actor(store *record.Store) (string, error) {
+	name, err := s.person(store)
 	if err != nil || s.IsSet("as") || s.getenv("GIT_RUNR_ACTOR") != "" {
 		return name, err
 	}
@@ -122,7 +119,7 @@ func (s *session) claim(store *record.Store, id string, by record.Hold) (record.
 // decideClaim claims a review where clones decide it; provisional says why the claim
 // counts in this clone only.
 func (s *session) decideClaim(ctx context.Context, store *record.Store, id string, by record.Hold) (review record.Review, provisional string, err error) {
-	if remote := s.sharedRemote(); remote != "" {
+	if remote := s.sharedRemote(store); remote != "" {
 		return store.ClaimShared(ctx, remote, id, by)
 	}
 	review, err = store.ClaimReview(ctx, id, by)
@@ -131,19 +128,19 @@ func (s *session) decideClaim(ctx context.Context, store *record.Store, id strin
 
 // sharedRemote is the remote where clones decide who has a review: one that was
 // synced with. "" where there is none, or it is not to be asked.
-func (s *session) sharedRemote() string {
-	if s.Bool("local") || len(s.repo.Remotes()) == 0 {
+func (s *session) sharedRemote(store *record.Store) string {
+	if s.Bool("local") || len(store.Repo.Remotes()) == 0 {
 		return ""
 	}
-	_, conf, err := s.configured()
+	conf, err := s.configuration(store)
 	if err != nil {
 		return ""
 	}
-	remote, err := s.repo.ElectRemote(conf.Sync.Remote)
+	remote, err := store.Repo.ElectRemote(conf.Sync.Remote)
 	if err != nil {
 		return ""
 	}
-	synced, err := s.repo.Refs(s.ctx, "refs/runr-remotes/"+remote+"/")
+	synced, err := store.Repo.Refs(s.ctx, "refs/runr-remotes/"+remote+"/")
 	if err != nil || len(synced) == 0 {
 		return ""
 	}
@@ -153,7 +150,7 @@ func (s *session) sharedRemote() string {
 // heldElsewhere refuses a step on a review that somebody else has where clones decide it;
 // ask says whether the remote is to be asked, or what it said last will do.
 func (s *session) heldElsewhere(ctx context.Context, store *record.Store, id string, by record.Hold, ask bool) (record.Review, error) {
-	remote := s.sharedRemote()
+	remote := s.sharedRemote(store)
 	if remote == "" {
 		return record.Review{}, nil
 	}
@@ -163,7 +160,7 @@ func (s *session) heldElsewhere(ctx context.Context, store *record.Store, id str
 // unshare gives the claim on the remote back. Where that fails it lapses, or the
 // next one who claims forces it.
 func (s *session) unshare(store *record.Store, review record.Review, by record.Hold) {
-	remote := s.sharedRemote()
+	remote := s.sharedRemote(store)
 	if remote == "" {
 		return
 	}

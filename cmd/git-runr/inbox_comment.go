@@ -57,7 +57,7 @@ func inboxComment(s *session) error {
 	if err != nil {
 		return err
 	}
-	person, err := s.person()
+	person, err := s.person(store)
 	if err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func (s *session) commentPlace(store *record.Store, subject record.Subject, c re
 				return c, exit.Problemf(exit.Usage, "%q is no range of lines", place[len(file)+1:])
 			}
 		}
-		for _, path := range append(s.topPaths([]string{file}), filepath.ToSlash(filepath.Clean(file))) {
+		for _, path := range append(s.topPaths(store, []string{file}), filepath.ToSlash(filepath.Clean(file))) {
 			c.File = path
 			placed, err := store.AnchorComment(s.ctx, subject, c)
 			if err == nil || !errors.As(err, new(*record.NotFoundError)) {

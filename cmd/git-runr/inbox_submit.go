@@ -42,7 +42,7 @@ func inboxSubmit(s *session) error {
 	if err != nil {
 		return err
 	}
-	if person.Actor, err = s.person(); err != nil {
+	if person.Actor, err = s.person(store); err != nil {
 		return err
 	}
 	review, err := store.Review(s.ctx, id)

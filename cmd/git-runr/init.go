@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"git-runr/cmd/git-runr/internal/config"
 	"io"
 	"os"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/gitstore"
 	"git-runr/hooks"
@@ -44,37 +44,37 @@ func initialise(s *session) error {
 	if err != nil {
 		return err
 	}
-	if s.repo.WorkTree == "" {
+	if store.Repo.WorkTree == "" {
 		return exit.Problemf(exit.State, "%w: run init in a checkout", gitstore.ErrBare)
 	}
-	doc := initJSON{Config: filepath.Join(s.repo.WorkTree, config.FileName), Checks: []record.Check{}, Hooks: []hooks.Status{}}
-	if err := s.writeConfig(&doc); err != nil {
+	doc := initJSON{Config: filepath.Join(store.Repo.WorkTree, config.FileName), Checks: []record.Check{}, Hooks: []hooks.Status{}}
+	if err := s.writeConfig(store, &doc); err != nil {
 		return err
 	}
 	if err := s.showNotes(store); err != nil {
 		return err
 	}
 	if !s.Bool("no-hooks") {
-		doc.Hooks, err = hooks.Install(s.ctx, s.repo, installedProgram(s.getenv("PATH")))
+		doc.Hooks, err = hooks.Install(s.ctx, store.Repo, installedProgram(s.getenv("PATH")))
 		if err != nil && !errors.Is(err, hooks.ErrByHand) {
 			return err
 		}
 	}
-	doc.MCP = s.register()
+	doc.MCP = s.register(store)
 	return s.print(doc, func(w io.Writer) { writeInit(w, doc) })
 }
 
 // writeConfig makes .runr.toml from what the repository is. What this command
 // wrote, the user has asked for: it is trusted.
-func (s *session) writeConfig(doc *initJSON) error {
+func (s *session) writeConfig(store *record.Store, doc *initJSON) error {
 	if _, err := os.Lstat(doc.Config); err == nil {
 		return nil
 	}
 	read := func(name string) ([]byte, error) {
-		return os.ReadFile(filepath.Join(s.repo.WorkTree, filepath.FromSlash(name)))
+		return os.ReadFile(filepath.Join(store.Repo.WorkTree, filepath.FromSlash(name)))
 	}
 	exists := func(name string) bool {
-		_, err := os.Stat(filepath.Join(s.repo.WorkTree, filepath.FromSlash(name)))
+		_, err := os.Stat(filepath.Join(store.Repo.WorkTree, filepath.FromSlash(name)))
 		return err == nil
 	}
 	doc.Checks = append(doc.Checks, builtin.DetectAll(exists, read)...)
@@ -88,10 +88,11 @@ func (s *session) writeConfig(doc *initJSON) error {
 		return err
 	}
 	doc.Written = true
-	if _, _, err = s.configured(); err != nil {
+	conf, err := s.configuration(store)
+	if err != nil {
 		return err
 	}
-	doc.Trusted = s.conf.Approve(s.now()) == nil
+	doc.Trusted = conf.Approve(s.now()) == nil
 	return nil
 }
 
@@ -101,12 +102,12 @@ func (s *session) showNotes(store *record.Store) error {
 	if err := store.BeginNotes(s.ctx); err != nil {
 		return err
 	}
-	for _, v := range s.repo.Config["notes.displayref"] {
+	for _, v := range store.Repo.Config["notes.displayref"] {
 		if v == record.NotesRef {
 			return nil
 		}
 	}
-	return s.repo.AddConfig(s.ctx, "notes.displayRef", record.NotesRef)
+	return store.Repo.AddConfig(s.ctx, "notes.displayRef", record.NotesRef)
 }
 
 func writeInit(w io.Writer, doc initJSON) {

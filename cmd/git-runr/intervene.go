@@ -2,13 +2,13 @@ package main
 
 import (
 	"fmt"
-	"git-runr/cmd/git-runr/internal/config"
 	"io"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/loop"
 	"git-runr/loop/prose"
@@ -42,20 +42,20 @@ type interventionJSON struct {
 }
 
 func intervene(s *session) error {
-	store, _, run, err := s.runArgument("git runr intervene RUN --reason REASON --note TEXT")
+	store, conf, run, err := s.runArgument("git runr intervene RUN --reason REASON --note TEXT")
 	if err != nil {
 		return err
 	}
-	spec, err := s.interventionSpec(run)
+	spec, err := s.interventionSpec(store, run)
 	if err == nil {
-		err = s.workHere(run)
+		err = s.workHere(store, run)
 	}
 	if err != nil {
 		return err
 	}
 	progress := s.progress()
 	defer progress.close()
-	run, iv, err := s.runner(store, progress).Intervene(s.ctx, run, spec)
+	run, iv, err := s.runner(conf, store, progress).Intervene(s.ctx, run, spec)
 	progress.close()
 	if err != nil {
 		return err
@@ -68,7 +68,7 @@ func intervene(s *session) error {
 }
 
 // interventionSpec reads the flags.
-func (s *session) interventionSpec(run record.Run) (loop.InterventionSpec, error) {
+func (s *session) interventionSpec(store *record.Store, run record.Run) (loop.InterventionSpec, error) {
 	spec := loop.InterventionSpec{Reason: s.String("reason"), Note: s.String("note"), Commands: s.StringSlice("cmd"), Message: s.String("commit")}
 	known := record.InterventionReasons()
 	hint := "git runr intervene " + run.ID + " --reason " + known[0] + ` --note "what you did"`
@@ -86,7 +86,7 @@ func (s *session) interventionSpec(run record.Run) (loop.InterventionSpec, error
 	}
 	var err error
 	if rev := s.String("since"); rev != "" {
-		spec.Since, err = s.repo.Resolve(s.ctx, rev)
+		spec.Since, err = store.Repo.Resolve(s.ctx, rev)
 	}
 	return spec, err
 }

@@ -44,11 +44,11 @@ func land(s *session) error {
 		return err
 	}
 	how := loop.LandSpec{Squash: s.Bool("squash"), Onto: s.String("onto"), AllowDeletions: s.Bool("allow-deletions")}
-	if s.repo.IsOwnWorktree() {
+	if store.Repo.IsOwnWorktree() {
 		return exit.Problemf(exit.State, "this is the working tree of a run: its result lands in your own checkout").WithHint("cd there, then: " + landAgain("", run, how))
 	}
 	if run.Status == record.RunCompleted && run.Landed == nil {
-		if err := s.workHere(run); err != nil {
+		if err := s.workHere(store, run); err != nil {
 			return err
 		}
 	}

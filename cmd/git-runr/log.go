@@ -86,7 +86,7 @@ func (s *session) eventsAbout(store *record.Store, what string) ([]record.Event,
 	if events, err = store.ReviewEvents(s.ctx, what); err == nil || !errors.As(err, &missing) {
 		return events, nil, err
 	}
-	commit, err := s.repo.Resolve(s.ctx, what)
+	commit, err := store.Repo.Resolve(s.ctx, what)
 	if err != nil {
 		return nil, nil, exit.Problemf(exit.NotFound, "%q is no run, review or commit here", what)
 	}
@@ -209,13 +209,13 @@ func (t transcripts) copy(w io.Writer, dir string) (copied bool) {
 	return copied
 }
 
-func writeStop(w io.Writer, s *session, run record.Run) {
+func writeStop(w io.Writer, s *session, store *record.Store, run record.Run) {
 	if run.Stop == nil {
 		return
 	}
-	run, err := s.offered(run)
+	run, err := s.offered(store, run)
 	if err != nil {
 		run.Plan.Checks = nil // without the configuration nothing of another clone's is offered
 	}
-	fmt.Fprintf(w, "\n%s", safetext.Text(diagnose.Footer(run, s.placeOf(s.store, run))))
+	fmt.Fprintf(w, "\n%s", safetext.Text(diagnose.Footer(run, s.placeOf(store, run))))
 }

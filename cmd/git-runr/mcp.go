@@ -44,14 +44,14 @@ func serveMCP(s *session) error {
 
 // mcpProject opens the repository for one call of a tool.
 func (s *session) mcpProject(ctx context.Context) (*mcp.Project, error) {
-	each := &session{program: s.program, Context: s.Context, ctx: ctx, dir: s.dir}
+	each := s.session(s.Context, ctx)
 	store, conf, err := each.configured()
 	if err != nil {
 		return nil, err
 	}
 	checks, _ := conf.Checks() // what nobody approved is not offered
 	return &mcp.Project{
-		Store: store, Reviewer: conf.Review.Reviewer, Checks: checks, Offered: each.offered,
+		Store: store, Reviewer: conf.Review.Reviewer, Checks: checks, Offered: func(run record.Run) (record.Run, error) { return each.offered(store, run) },
 		KnownReviewer: func(name string) error { return conf.KnownAgent("reviewer", name) },
 		StartWorker:   func() error { return each.startWorker(store.Repo) },
 		Page: func(review record.Review) string {

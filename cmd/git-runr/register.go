@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"git-runr/cmd/git-runr/internal/config"
 	"io"
 	"io/fs"
 	"os"
@@ -14,7 +13,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/gitstore/safefile"
+	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
 
@@ -44,8 +45,8 @@ type opencodeServer struct {
 
 // agentTools are the tools that are known. The files of a repository name no path, so
 // that they can be committed.
-func (s *session) agentTools() []agentTool {
-	top, server := s.repo.WorkTree, stdioServer{"git", []string{"runr", "mcp"}}
+func (s *session) agentTools(store *record.Store) []agentTool {
+	top, server := store.Repo.WorkTree, stdioServer{"git", []string{"runr", "mcp"}}
 	tools := []agentTool{
 		{name: "claude", path: filepath.Join(top, ".mcp.json"), top: top, keys: [2]string{"mcpServers", "runr"}, server: server, merge: mergeJSON},
 		{name: "gemini", path: filepath.Join(top, ".gemini", "settings.json"), top: top, keys: [2]string{"mcpServers", "runr"}, server: server, merge: mergeJSON},
@@ -104,14 +105,14 @@ func registerFlags() []cli.Flag {
 
 // register tells the agent tools that it finds of git runr mcp, if that is wanted: by
 // a flag, or by a person on a terminal.
-func (s *session) register() []registration {
+func (s *session) register(store *record.Store) []registration {
 	found := []registration{}
 	if s.Bool("no-register") {
 		return found
 	}
 	var tools []agentTool
 	offered := false
-	for _, t := range s.agentTools() {
+	for _, t := range s.agentTools(store) {
 		if !t.present(s.getenv("PATH")) {
 			continue
 		}

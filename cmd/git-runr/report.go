@@ -61,7 +61,7 @@ func (s *session) reportInput(store *record.Store, run record.Run, events []reco
 		Attempts: map[int][]gitstore.FileStat{}, Attachments: map[gitstore.ID][]string{},
 	}
 	for _, a := range run.Attempts {
-		stat, err := s.diffStat(a.From, a.Commit)
+		stat, err := s.diffStat(store, a.From, a.Commit)
 		if err != nil {
 			return in, err
 		}
@@ -70,14 +70,14 @@ func (s *session) reportInput(store *record.Store, run record.Run, events []reco
 		}
 	}
 	var err error
-	if in.Changes, err = s.diffStat(run.Plan.Base, run.Head()); err != nil {
+	if in.Changes, err = s.diffStat(store, run.Plan.Base, run.Head()); err != nil {
 		return in, err
 	}
 	for _, e := range events {
 		if !leavesFiles[e.Type] {
 			continue
 		}
-		paths, err := s.repo.Attachments(s.ctx, e.ID)
+		paths, err := store.Repo.Attachments(s.ctx, e.ID)
 		if err != nil {
 			return in, err
 		}
@@ -93,11 +93,11 @@ var leavesFiles = map[string]bool{
 }
 
 // diffStat is nil when a commit is missing here, or was never made.
-func (s *session) diffStat(from, to gitstore.ID) ([]gitstore.FileStat, error) {
+func (s *session) diffStat(store *record.Store, from, to gitstore.ID) ([]gitstore.FileStat, error) {
 	if from == "" || to == "" {
 		return nil, nil
 	}
-	stat, err := s.repo.DiffStat(s.ctx, gitstore.DiffSpec{From: from, To: to})
+	stat, err := store.Repo.DiffStat(s.ctx, gitstore.DiffSpec{From: from, To: to})
 	var git *gitstore.GitError
 	if errors.As(err, &git) || errors.Is(err, gitstore.ErrNotFound) {
 		return nil, nil

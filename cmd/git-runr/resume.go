@@ -2,12 +2,12 @@ package main
 
 import (
 	"errors"
-	"git-runr/cmd/git-runr/internal/config"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/gitstore"
 	"git-runr/loop"
@@ -45,10 +45,10 @@ func (s *session) resume(store *record.Store, conf *config.Config, run record.Ru
 	if err := s.readyToRun(conf, run.Plan); err != nil {
 		return err
 	}
-	if err := s.trustedPlan(run); err != nil {
+	if err := s.trustedPlan(store, conf, run); err != nil {
 		return err
 	}
-	if err := s.workHere(run); err != nil {
+	if err := s.workHere(store, run); err != nil {
 		return err
 	}
 	if reason := stopReason(run); run.Stop != nil && !reason.Resumable && len(run.News()) == 0 {
@@ -59,11 +59,11 @@ func (s *session) resume(store *record.Store, conf *config.Config, run record.Ru
 	}
 	if len(after) > 0 {
 		var err error
-		if run, err = s.prove(store, run, after); err != nil {
+		if run, err = s.prove(conf, store, run, after); err != nil {
 			return err
 		}
 	}
-	run, err := s.takeEvidence(store, run)
+	run, err := s.takeEvidence(conf, store, run)
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (s *session) resume(store *record.Store, conf *config.Config, run record.Ru
 		return err
 	}
 	defer letGo()
-	return resumeProblem(run.ID, s.carryOut(store, func(runner *loop.Runner) (record.Run, error) {
+	return resumeProblem(run.ID, s.carryOut(conf, store, func(runner *loop.Runner) (record.Run, error) {
 		runner.Keep = s.Bool("keep")
 		return runner.Resume(s.ctx, run)
 	}))
@@ -102,13 +102,13 @@ func resumeProblem(run string, err error) error {
 }
 
 // takeEvidence records the output of checks that the user left for the run.
-func (s *session) takeEvidence(store *record.Store, run record.Run) (record.Run, error) {
+func (s *session) takeEvidence(conf *config.Config, store *record.Store, run record.Run) (record.Run, error) {
 	if !loop.HasEvidence(store, run) {
 		return run, nil
 	}
 	progress := s.progress()
 	defer progress.close()
-	run, iv, err := s.runner(store, progress).TakeEvidence(s.ctx, run)
+	run, iv, err := s.runner(conf, store, progress).TakeEvidence(s.ctx, run)
 	progress.close()
 	if err != nil {
 		return run, err
@@ -139,7 +139,7 @@ func stopReason(run record.Run) record.Reason {
 }
 
 // prove runs the named checks in the run's working tree and keeps them as evidence.
-func (s *session) prove(store *record.Store, run record.Run, names []string) (record.Run, error) {
+func (s *session) prove(conf *config.Config, store *record.Store, run record.Run, names []string) (record.Run, error) {
 	for _, name := range names {
 		if !slices.ContainsFunc(run.Plan.Checks, func(c record.Check) bool { return c.Name == name }) {
 			return run, exit.Problemf(exit.NotFound, "the run has no check called %q", name).WithHint(checkNames(run)...)
@@ -147,7 +147,7 @@ func (s *session) prove(store *record.Store, run record.Run, names []string) (re
 	}
 	progress := s.progress()
 	defer progress.close()
-	run, iv, err := s.runner(store, progress).Prove(s.ctx, run, names)
+	run, iv, err := s.runner(conf, store, progress).Prove(s.ctx, run, names)
 	progress.close()
 	if err != nil {
 		return run, err

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"git-runr/cmd/git-runr/internal/config"
 	"io"
 	"os"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/gitstore"
 	"git-runr/loop"
@@ -71,9 +71,9 @@ func review(s *session) error {
 		return err
 	}
 	if s.Bool("wait") {
-		return s.reviewNow(made)
+		return s.reviewNow(store, conf, made)
 	}
-	s.warnNotReady(made.Request.Reviewers())
+	s.warnNotReady(conf, made.Request.Reviewers())
 	if hasAgent(made.Request.Reviewers()) {
 		if err := s.startWorker(store.Repo); err != nil {
 			s.say("the background worker did not start (%v); type: git runr work", err)
@@ -90,9 +90,9 @@ func review(s *session) error {
 
 // warnNotReady says which of the reviewers cannot be started here. The request stays:
 // what is missing may come.
-func (s *session) warnNotReady(names []string) {
+func (s *session) warnNotReady(conf *config.Config, names []string) {
 	for _, name := range names {
-		if failure := s.conf.Ready(name, agent.Reviewer); failure != nil {
+		if failure := conf.Ready(name, agent.Reviewer); failure != nil {
 			next := failure.Next()
 			s.say("not reviewed: %s\n%s\n  %s", failure.Detail, next.What, strings.Join(next.Commands, "\n  "))
 		}
@@ -152,7 +152,7 @@ func (s *session) reviewRequest(store *record.Store, conf *config.Config) (recor
 	if err != nil {
 		return request, err
 	}
-	if request.Subject.Paths, err = s.pathsInside(paths); err == nil {
+	if request.Subject.Paths, err = s.pathsInside(store, paths); err == nil {
 		err = loop.CheckSubject(s.ctx, store, request.Subject)
 	}
 	return request, err
@@ -180,12 +180,12 @@ func hasAgent(reviewers []string) bool {
 }
 
 // topPaths are paths as they are from the top of the working tree.
-func (s *session) topPaths(paths []string) []string {
+func (s *session) topPaths(store *record.Store, paths []string) []string {
 	var top []string
 	for _, p := range paths {
 		if !filepath.IsAbs(p) {
-			p = filepath.Join(s.repo.Prefix, p)
-		} else if rel, err := filepath.Rel(s.repo.WorkTree, p); err == nil {
+			p = filepath.Join(store.Repo.Prefix, p)
+		} else if rel, err := filepath.Rel(store.Repo.WorkTree, p); err == nil {
 			p = rel
 		}
 		top = append(top, filepath.ToSlash(p))
@@ -194,8 +194,8 @@ func (s *session) topPaths(paths []string) []string {
 }
 
 // pathsInside is topPaths of paths that lie in the repository.
-func (s *session) pathsInside(paths []string) ([]string, error) {
-	top := s.topPaths(paths)
+func (s *session) pathsInside(store *record.Store, paths []string) ([]string, error) {
+	top := s.topPaths(store, paths)
 	for i, path := range top {
 		if !filepath.IsLocal(path) {
 			return nil, exit.Problemf(exit.Usage, "%q is outside the repository", paths[i])
@@ -207,7 +207,7 @@ func (s *session) pathsInside(paths []string) ([]string, error) {
 // pinSubject keeps what is under review from git's gc. What HEAD names is safe for
 // weeks, and the worker pins it; anything else may be on no branch.
 func (s *session) pinSubject(store *record.Store, made record.Review) error {
-	head, err := s.repo.Head(s.ctx)
+	head, err := store.Repo.Head(s.ctx)
 	if err == nil && head == made.Request.Subject.Tree {
 		return nil
 	}
@@ -215,36 +215,36 @@ func (s *session) pinSubject(store *record.Store, made record.Review) error {
 }
 
 // reviewNow does the review in this process and shows it.
-func (s *session) reviewNow(made record.Review) error {
+func (s *session) reviewNow(store *record.Store, conf *config.Config, made record.Review) error {
 	if !hasAgent(made.Request.Reviewers()) {
-		if url := s.reviewURL(s.store, made.ID, true); url != "" {
+		if url := s.reviewURL(store, made.ID, true); url != "" {
 			s.say("the page: %s", url)
 		}
-		return s.awaitReview(made)
+		return s.awaitReview(store, made)
 	}
 	progress := s.progress()
 	defer progress.close()
-	worker := s.worker(progress)
+	worker := s.worker(store, conf, progress)
 	done, err := worker.Review(s.ctx, made)
 	if errors.Is(err, gitstore.ErrBusy) { // a worker in the background was quicker
 		progress.close()
-		return s.awaitReview(made)
+		return s.awaitReview(store, made)
 	}
 	progress.close()
 	if err != nil {
 		return err
 	}
 	if done.Failure == nil && len(done.Waiting()) > 0 {
-		return s.awaitReview(done)
+		return s.awaitReview(store, done)
 	}
 	return s.showReview(done)
 }
 
 // awaitReview waits until everybody who was asked has answered.
-func (s *session) awaitReview(made record.Review) error {
+func (s *session) awaitReview(store *record.Store, made record.Review) error {
 	s.say("waiting for %s; interrupt with ^C, the request stays: git runr inbox get %s", strings.Join(made.Waiting(), ", "), made.ID)
 	for {
-		review, err := s.store.Review(s.ctx, made.ID)
+		review, err := store.Review(s.ctx, made.ID)
 		if err != nil {
 			return err
 		}

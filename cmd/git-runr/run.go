@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"git-runr/cmd/git-runr/internal/config"
 	"io"
 	"os"
 	"path/filepath"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/diagnose"
 	"git-runr/loop"
@@ -68,7 +68,7 @@ func run(s *session) error {
 		return err
 	}
 	defer letGo()
-	return s.carryOut(store, func(runner *loop.Runner) (record.Run, error) { return runner.Start(s.ctx, plan, "cli") })
+	return s.carryOut(conf, store, func(runner *loop.Runner) (record.Run, error) { return runner.Start(s.ctx, plan, "cli") })
 }
 
 // readyToRun refuses, before anything is recorded, what could not begin.
@@ -89,12 +89,12 @@ func (s *session) readyToRun(conf *config.Config, plan record.RunPlan) error {
 			return err
 		}
 	}
-	return s.agentsReady(plan)
+	return s.agentsReady(conf, plan)
 }
 
 // agentsReady refuses a run whose agents cannot be started. Who would fix what is found
 // in finished work is perhaps never asked: that it is missing is said.
-func (s *session) agentsReady(plan record.RunPlan) error {
+func (s *session) agentsReady(conf *config.Config, plan record.RunPlan) error {
 	for _, step := range plan.Policy.Workflow {
 		name, as := cmp.Or(step.Agent, plan.Implementer), agent.Implementer
 		if step.Kind == record.StepReview {
@@ -103,7 +103,7 @@ func (s *session) agentsReady(plan record.RunPlan) error {
 		if step.Kind == record.StepCheck || name == "" {
 			continue
 		}
-		failure := s.conf.Ready(name, as)
+		failure := conf.Ready(name, as)
 		switch {
 		case failure == nil:
 		case failure.Reason == record.ReasonUntrusted:
@@ -128,18 +128,18 @@ func notTrusted(what string) error {
 }
 
 // runner carries runs out with this session's configuration.
-func (s *session) runner(store *record.Store, progress *progress) *loop.Runner {
+func (s *session) runner(conf *config.Config, store *record.Store, progress *progress) *loop.Runner {
 	return &loop.Runner{
-		Store: store, Implementer: s.conf.Implementer, Reviewer: s.conf.Reviewer, Checker: checker,
+		Store: store, Implementer: conf.Implementer, Reviewer: conf.Reviewer, Checker: checker,
 		Progress: watcher{progress, s.Bool("v")}, Explain: diagnose.Explain,
 	}
 }
 
 // carryOut runs the loop and shows how it ended.
-func (s *session) carryOut(store *record.Store, begin func(*loop.Runner) (record.Run, error)) error {
+func (s *session) carryOut(conf *config.Config, store *record.Store, begin func(*loop.Runner) (record.Run, error)) error {
 	progress := s.progress()
 	defer progress.close()
-	runner := s.runner(store, progress)
+	runner := s.runner(conf, store, progress)
 	if tty := s.terminal(); tty != nil {
 		defer tty.Close()
 		runner.Ask = func(_ context.Context, run record.Run, why loop.Step) (record.Choice, error) {
@@ -215,7 +215,7 @@ func (s *session) showEnd(store *record.Store, run record.Run) error {
 		writeRun(w, run, false, treeDir(store, run.ID))
 		switch {
 		case run.Stop != nil:
-			writeStop(w, s, run)
+			writeStop(w, s, store, run)
 			if id := run.Stop.Review; id != "" {
 				fmt.Fprintf(w, "Or review it in a browser: %s\n", cmp.Or(s.reviewURL(store, id, true), "git runr serve --open"))
 			}
@@ -266,7 +266,7 @@ func (s *session) plan(store *record.Store, conf *config.Config) (record.RunPlan
 	if err != nil {
 		return plan, err
 	}
-	if plan.Base, err = s.repo.Head(s.ctx); err != nil {
+	if plan.Base, err = store.Repo.Head(s.ctx); err != nil {
 		return plan, err
 	}
 	if plan.Target, err = store.Branch(s.ctx); err != nil {
@@ -364,7 +364,7 @@ func (s *session) planContext(store *record.Store, plan *record.RunPlan, name st
 	if err != nil {
 		return err
 	}
-	if unchanged := plan.Context.Unchanged(given.Files, s.repo.WorkTree); len(unchanged) > 0 {
+	if unchanged := plan.Context.Unchanged(given.Files, store.Repo.WorkTree); len(unchanged) > 0 {
 		s.say("listed, and no file that changed: %s", strings.Join(unchanged, ", "))
 	}
 	return nil

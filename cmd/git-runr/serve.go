@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"git-runr/cmd/git-runr/internal/config"
 	"io"
 	"net"
 	"os"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/web"
 	"git-runr/gitstore"
@@ -69,13 +69,13 @@ func serve(s *session) error {
 	if err != nil {
 		return err
 	}
-	actor, err := s.person()
+	actor, err := s.person(store)
 	if err != nil {
 		return err
 	}
-	place, err := web.Listen(s.repo, s.Int("port"))
+	place, err := web.Listen(store.Repo, s.Int("port"))
 	if errors.Is(err, web.ErrRunning) {
-		return s.showRunning()
+		return s.showRunning(store)
 	}
 	var network *net.OpError
 	if errors.As(err, &network) {
@@ -85,7 +85,7 @@ func serve(s *session) error {
 		return err
 	}
 	defer place.Leave()
-	if err := s.showServer(place.Address, place.Secret, false); err != nil {
+	if err := s.showServer(store, place.Address, place.Secret, false); err != nil {
 		return err
 	}
 	collect(longGC)
@@ -98,7 +98,7 @@ func (s *session) webConfig(store *record.Store, conf *config.Config, place *web
 		Store: store, Now: s.now, Checks: checks, Actor: actor, Reviewer: conf.Review.Reviewer,
 		Secret: place.Secret, Port: place.Address.Port,
 		KnownReviewer: func(name string) error { return conf.KnownAgent("reviewer", name) },
-		Requested:     s.requested,
+		Requested:     func(ctx context.Context, made record.Review) error { return s.requested(ctx, store, made) },
 		Claim: func(ctx context.Context, id string, by record.Hold) (record.Review, string, error) {
 			return s.decideClaim(ctx, store, id, by)
 		},
@@ -117,27 +117,27 @@ func (s *session) webConfig(store *record.Store, conf *config.Config, place *web
 }
 
 // requested does what git runr review does beside the event.
-func (s *session) requested(ctx context.Context, made record.Review) error {
-	if err := s.store.PinReview(ctx, made); err != nil {
+func (s *session) requested(ctx context.Context, store *record.Store, made record.Review) error {
+	if err := store.PinReview(ctx, made); err != nil {
 		return err
 	}
 	if made.Request.Reviewer == record.Human {
 		return nil
 	}
-	return s.startWorker(s.repo)
+	return s.startWorker(store.Repo)
 }
 
 // showRunning shows the server that has the place; it may have taken it just now.
-func (s *session) showRunning() error {
-	address, secret, ok := web.Await(s.ctx, s.repo, serveWait)
+func (s *session) showRunning(store *record.Store) error {
+	address, secret, ok := web.Await(s.ctx, store.Repo, serveWait)
 	if !ok {
 		return exit.Problemf(exit.Busy, "a server of this repository is starting or ending, or does not answer")
 	}
-	return s.showServer(address, secret, true)
+	return s.showServer(store, address, secret, true)
 }
 
 // showServer says where the server is, and opens the browser there.
-func (s *session) showServer(address web.Address, secret web.Secret, running bool) error {
+func (s *session) showServer(store *record.Store, address web.Address, secret web.Secret, running bool) error {
 	if s.Bool("detached") {
 		return nil
 	}
@@ -149,7 +149,7 @@ func (s *session) showServer(address web.Address, secret web.Secret, running boo
 	if err != nil || !s.Bool("open") {
 		return err
 	}
-	if err := s.openBrowser(address.LoginURL(secret.Code(time.Now()))); err != nil {
+	if err := s.openBrowser(store, address.LoginURL(secret.Code(time.Now()))); err != nil {
 		s.say("no browser opens (%v); open the address above yourself", err)
 	}
 	return nil
@@ -157,12 +157,12 @@ func (s *session) showServer(address web.Address, secret web.Secret, running boo
 
 // openBrowser starts the user's browser. Everybody on the machine can read the
 // address on its command line.
-func (s *session) openBrowser(url string) error {
+func (s *session) openBrowser(store *record.Store, url string) error {
 	opener := "xdg-open"
 	if runtime.GOOS == "darwin" {
 		opener = "open"
 	}
-	return agent.StartDetached(opener, []string{url}, s.repo.CommonDir, nil, filepath.Join(s.repo.StateDir(), "browser.log"))
+	return agent.StartDetached(opener, []string{url}, store.Repo.CommonDir, nil, filepath.Join(store.Repo.StateDir(), "browser.log"))
 }
 
 // reviewURL is the address of a review's page, with the token that opens it; "" where

@@ -1,11 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"git-runr/cmd/git-runr/internal/config"
 	"io"
 	"os"
 	"path/filepath"
@@ -15,6 +15,7 @@ import (
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
+	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/gitstore"
 	"git-runr/loop/builtin"
@@ -30,47 +31,44 @@ type program struct {
 	now      func() time.Time
 }
 
-// session is one command's run: the program, the command's flags and arguments,
-// and the repository, which is opened when it is first asked for.
+// session is one command line that is carried out: its flags and arguments, and where it
+// reads and writes. What it works on, the repository and the configuration, it opens and
+// hands on.
 type session struct {
 	*program
 	*cli.Context
-	ctx   context.Context
-	dir   string
-	json  bool
-	repo  *gitstore.Repo
-	store *record.Store
-	conf  *config.Config
+	ctx  context.Context
+	dir  string
+	json bool
+	tell func(line string) // to people, each line once
 }
 
 // action makes a command of do.
 func (p *program) action(do func(*session) error) cli.ActionFunc {
-	return func(c *cli.Context) error {
-		s := &session{program: p, Context: c, ctx: c.Context, dir: c.String("C"), json: c.Bool("json")}
-		if s.dir == "" {
-			s.dir = "."
-		}
-		return do(s)
-	}
+	return func(c *cli.Context) error { return do(p.session(c, c.Context)) }
 }
 
-// open finds the repository, once.
+func (p *program) session(c *cli.Context, ctx context.Context) *session {
+	s := &session{program: p, Context: c, ctx: ctx, dir: cmp.Or(c.String("C"), "."), json: c.Bool("json")}
+	s.tell = s.tellOnce()
+	return s
+}
+
+// open finds the repository.
 func (s *session) open() (*record.Store, error) {
-	if s.store != nil {
-		return s.store, nil
-	}
 	dir, err := filepath.Abs(s.dir)
 	if err != nil { // a run that is over takes its working tree along
 		return nil, exit.Problemf(exit.NotFound, "the current directory is gone").WithHint("cd into the repository, or: git runr -C DIR …")
 	}
-	if s.repo, err = gitstore.Open(s.ctx, dir); err != nil {
+	repo, err := gitstore.Open(s.ctx, dir)
+	if err != nil {
 		return nil, err
 	}
-	s.store = &record.Store{Repo: s.repo, Now: s.now, Redact: redact, Tell: s.tellOnce()}
+	store := &record.Store{Repo: repo, Now: s.now, Redact: redact, Tell: s.tell}
 	if s.Bool("v") {
-		s.store.Warn = func(id gitstore.ID, why string) { s.say("record %s: %s", id.Short(), why) }
+		store.Warn = func(id gitstore.ID, why string) { s.say("record %s: %s", id.Short(), why) }
 	}
-	return s.store, nil
+	return store, nil
 }
 
 // tellOnce says each line once, whoever says it how often.
@@ -92,19 +90,26 @@ func redact(text string) string {
 	return clean
 }
 
-// configured opens the repository and reads its configuration, once.
+// configured opens the repository and reads its configuration.
 func (s *session) configured() (*record.Store, *config.Config, error) {
 	store, err := s.open()
-	if err != nil || s.conf != nil {
-		return store, s.conf, err
+	if err != nil {
+		return nil, nil, err
 	}
-	if s.conf, err = config.Read(s.ctx, s.repo, s.getenv); err != nil {
-		return store, nil, err
+	conf, err := s.configuration(store)
+	return store, conf, err
+}
+
+// configuration reads that of a repository, and tells what is odd in it.
+func (s *session) configuration(store *record.Store) (*config.Config, error) {
+	conf, err := config.Read(s.ctx, store.Repo, s.getenv)
+	if err != nil {
+		return nil, err
 	}
-	for _, warning := range s.conf.Warnings {
-		s.say("%s", warning)
+	for _, warning := range conf.Warnings {
+		s.tell(warning)
 	}
-	return store, s.conf, nil
+	return conf, nil
 }
 
 // print writes a result: as JSON with a version, or as the text that show writes.

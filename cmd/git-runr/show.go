@@ -49,7 +49,7 @@ func showRun(s *session) error {
 		if n := len(run.Rounds); n > 0 {
 			writeWords(w, run.Rounds[n-1].Report.Summary, run.Rounds[n-1].Report.Prose())
 		}
-		writeStop(w, s, run)
+		writeStop(w, s, store, run)
 		writeCutShort(w, cut)
 	})
 }

@@ -30,7 +30,7 @@ func syncWith(s *session) error {
 	if err != nil {
 		return err
 	}
-	remote, err := s.repo.ElectRemote(cmp.Or(name, conf.Sync.Remote))
+	remote, err := store.Repo.ElectRemote(cmp.Or(name, conf.Sync.Remote))
 	if err != nil {
 		return err
 	}

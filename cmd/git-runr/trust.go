@@ -2,12 +2,12 @@ package main
 
 import (
 	"fmt"
-	"git-runr/cmd/git-runr/internal/config"
 	"io"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/loop/safetext"
 )

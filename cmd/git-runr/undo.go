@@ -14,6 +14,7 @@ import (
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/gitstore"
 	"git-runr/loop"
+	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
 
@@ -59,11 +60,11 @@ func undo(s *session) error {
 		return err
 	}
 	if s.Bool("list") {
-		return s.listOperations(run)
+		return s.listOperations(store, run)
 	}
 	undone, err := loop.Undo(s.ctx, store, run)
 	if err != nil {
-		return undoProblem(s, undone, err)
+		return undoProblem(s, store, undone, err)
 	}
 	s.project(store)
 	s.answerMoved(store, undone.Done.Operation)
@@ -75,7 +76,7 @@ func undo(s *session) error {
 	if undone.Done.Operation.Name != "" {
 		doc.Undo = strings.TrimSpace("git runr undo " + run)
 	}
-	return s.printLeaving(doc, doc.Conflicts, func(w io.Writer) { s.writeUndone(w, undone, doc) })
+	return s.printLeaving(doc, doc.Conflicts, func(w io.Writer) { s.writeUndone(store, w, undone, doc) })
 }
 
 // printFinished is the answer of an undo that ended what killed processes had begun.
@@ -92,15 +93,15 @@ func (s *session) printFinished(finished []gitstore.Reverted) error {
 	})
 }
 
-func (s *session) writeUndone(w io.Writer, undone loop.Undone, doc undoneJSON) {
+func (s *session) writeUndone(store *record.Store, w io.Writer, undone loop.Undone, doc undoneJSON) {
 	fmt.Fprintf(w, "Undone: %s\n", safetext.Line(doc.Took.What))
-	if moved := s.movedBack(undone); moved != "" {
+	if moved := s.movedBack(store, undone); moved != "" {
 		fmt.Fprintf(w, "  %s\n", moved)
 	}
 	if doc.Undo == "" && len(doc.Conflicts) == 0 {
 		fmt.Fprintln(w, "  it was so before: nothing else was changed")
 	}
-	gone := s.addedBy(undone.Took)
+	gone := s.addedBy(store, undone.Took)
 	writePaths(w, "restored", slices.DeleteFunc(slices.Clone(doc.Restored), func(path string) bool { return gone[path] }))
 	writePaths(w, "removed", slices.DeleteFunc(slices.Clone(doc.Restored), func(path string) bool { return !gone[path] }))
 	writePaths(w, "changed since, left alone", doc.Conflicts)
@@ -108,17 +109,17 @@ func (s *session) writeUndone(w io.Writer, undone loop.Undone, doc undoneJSON) {
 }
 
 // addedBy are the files that were there after an operation and not before it.
-func (s *session) addedBy(op gitstore.Recorded) map[string]bool {
+func (s *session) addedBy(store *record.Store, op gitstore.Recorded) map[string]bool {
 	added := map[string]bool{}
-	before, err := s.repo.ReadSnapshot(s.ctx, op.Before)
+	before, err := store.Repo.ReadSnapshot(s.ctx, op.Before)
 	if err != nil {
 		return added
 	}
-	after, err := s.repo.ReadSnapshot(s.ctx, op.After)
+	after, err := store.Repo.ReadSnapshot(s.ctx, op.After)
 	if err != nil {
 		return added
 	}
-	changes, _ := s.repo.Changed(s.ctx, before.Tree, after.Tree)
+	changes, _ := store.Repo.Changed(s.ctx, before.Tree, after.Tree)
 	for _, c := range changes {
 		added[c.Path] = c.OldMode == ""
 	}
@@ -126,8 +127,8 @@ func (s *session) addedBy(op gitstore.Recorded) map[string]bool {
 }
 
 // movedBack says where a branch went, "" when none did.
-func (s *session) movedBack(undone loop.Undone) string {
-	now, err := s.repo.ReadSnapshot(s.ctx, undone.Took.Before)
+func (s *session) movedBack(store *record.Store, undone loop.Undone) string {
+	now, err := store.Repo.ReadSnapshot(s.ctx, undone.Took.Before)
 	if err != nil || undone.Took.Kind != gitstore.OpLand {
 		return ""
 	}
@@ -139,11 +140,11 @@ func (s *session) movedBack(undone loop.Undone) string {
 }
 
 // undoProblem says what to type when a landing was not undone, or not done again.
-func undoProblem(s *session, undone loop.Undone, err error) error {
+func undoProblem(s *session, store *record.Store, undone loop.Undone, err error) error {
 	if !errors.Is(err, gitstore.ErrConflict) || undone.Took.Kind != gitstore.OpLand {
 		return err
 	}
-	line, lookErr := s.insteadOfUndo(undone.Took, err)
+	line, lookErr := s.insteadOfUndo(store, undone.Took, err)
 	if lookErr != nil {
 		return err
 	}
@@ -151,16 +152,16 @@ func undoProblem(s *session, undone loop.Undone, err error) error {
 }
 
 // insteadOfUndo is the line for a landing whose branch is not where it was put, "" for none.
-func (s *session) insteadOfUndo(op gitstore.Recorded, why error) (string, error) {
-	before, err := s.repo.ReadSnapshot(s.ctx, op.Before)
+func (s *session) insteadOfUndo(store *record.Store, op gitstore.Recorded, why error) (string, error) {
+	before, err := store.Repo.ReadSnapshot(s.ctx, op.Before)
 	if err != nil {
 		return "", err
 	}
-	after, err := s.repo.ReadSnapshot(s.ctx, op.After)
+	after, err := store.Repo.ReadSnapshot(s.ctx, op.After)
 	if err != nil {
 		return "", err
 	}
-	here, err := s.store.Branch(s.ctx)
+	here, err := store.Branch(s.ctx)
 	if err != nil {
 		return "", err
 	}
@@ -173,7 +174,7 @@ func (s *session) insteadOfUndo(op gitstore.Recorded, why error) (string, error)
 	case op.Back:
 		return "git runr land " + op.Run + " --onto " + switchTo(branch, "") + "   lands it on what is there now", nil
 	}
-	at, err := s.repo.Ref(s.ctx, cmp.Or(after.HeadRef, "HEAD"))
+	at, err := store.Repo.Ref(s.ctx, cmp.Or(after.HeadRef, "HEAD"))
 	if err != nil || before.Head == "" {
 		return "", err
 	}
@@ -181,7 +182,7 @@ func (s *session) insteadOfUndo(op gitstore.Recorded, why error) (string, error)
 		return "git branch " + switchTo(branch, "") + " " + before.Head.Short() + "   makes it again as it was before", nil
 	}
 	span := before.Head.Short() + ".." + after.Head.Short()
-	has, err := s.repo.IsAncestor(s.ctx, after.Head, at)
+	has, err := store.Repo.IsAncestor(s.ctx, after.Head, at)
 	if !has {
 		return "git log --stat " + span + "   shows what landed: " + cmp.Or(branch, "HEAD") + " has not got these commits any more", err
 	}
@@ -223,14 +224,14 @@ func onBranch(branch, line string) string {
 }
 
 // listOperations shows what was recorded in this working tree.
-func (s *session) listOperations(run string) error {
-	recorded := s.repo.Operations
+func (s *session) listOperations(store *record.Store, run string) error {
+	recorded := store.Repo.Operations
 	if run != "" {
-		found, err := s.store.Run(s.ctx, run)
+		found, err := store.Run(s.ctx, run)
 		if err != nil {
 			return err
 		}
-		run, recorded = found.ID, s.repo.AllOperations
+		run, recorded = found.ID, store.Repo.AllOperations
 	}
 	list, err := recorded(s.ctx)
 	if err != nil {

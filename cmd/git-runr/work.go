@@ -39,14 +39,14 @@ type heldJSON struct {
 }
 
 // held are the reviews that this clone leaves alone.
-func (s *session) held(worker *loop.Worker) ([]heldJSON, error) {
+func (s *session) held(store *record.Store, worker *loop.Worker) ([]heldJSON, error) {
 	summaries, err := worker.Held(s.ctx)
 	if err != nil {
 		return nil, err
 	}
 	var held []heldJSON
 	for _, r := range summaries {
-		review, err := s.store.Review(s.ctx, r.ID)
+		review, err := store.Review(s.ctx, r.ID)
 		if err != nil || review.Failure == nil {
 			continue
 		}
@@ -78,7 +78,7 @@ func work(s *session) error {
 	}
 	progress := s.progress()
 	defer progress.close()
-	worker := s.worker(progress)
+	worker := s.worker(store, conf, progress)
 	worker.Retry = s.Bool("retry")
 	result := worked{}
 	for {
@@ -103,7 +103,7 @@ func work(s *session) error {
 	}
 	progress.close()
 	if !result.Busy {
-		if result.Held, err = s.held(worker); err != nil {
+		if result.Held, err = s.held(store, worker); err != nil {
 			return err
 		}
 	}
