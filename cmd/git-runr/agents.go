@@ -14,13 +14,13 @@ import (
 )
 
 // worker does reviews with this session's configuration.
-func (s *session) worker(store *record.Store, conf *config.Config, progress *progress) *loop.Worker {
+func (s *console) worker(store *record.Store, conf *config.Config, progress *progress) *loop.Worker {
 	return &loop.Worker{
 		Store: store, Reviewer: conf.Reviewer, Checker: checker,
 		Checks: func(ctx context.Context, review record.Review, change loop.Change) ([]record.Check, []string) {
 			return reviewChecks(ctx, store, conf, review, change)
 		},
-		Exclude: conf.Review.Exclude, ExcludedBy: conf.ExcludedBy(), Progress: watcher{progress, s.Bool("v")},
+		Exclude: conf.Review.Exclude, ExcludedBy: conf.ExcludedBy(), Progress: watcher{progress, s.verbose},
 	}
 }
 

@@ -33,7 +33,7 @@ func (p *program) answerCommand() *cli.Command {
 			if left != "" {
 				s.say("what was in its worktree and in no commit is kept: %s", restoreLine(run.ID, left))
 			}
-			s.project(store)
+			s.project(s.ctx, store)
 			if err := s.showEnd(store, run); choice != record.ChoiceStop {
 				return err
 			}

@@ -24,10 +24,10 @@ func continueRun(s *session) error {
 	if err != nil {
 		return err
 	}
-	if run, err = s.takeEvidence(conf, store, run); err != nil {
+	if run, err = s.takeEvidence(s.ctx, conf, store, run); err != nil {
 		return err
 	}
-	if why := s.needsPerson(store, run); why != nil {
+	if why := needsPerson(store, run); why != nil {
 		return why
 	}
 	return s.resume(store, conf, run, nil)
@@ -38,7 +38,7 @@ func continueRun(s *session) error {
 const sameStopsAllowed = 2
 
 // needsPerson says why run is not taken up by itself; nil when it may be.
-func (s *session) needsPerson(store *record.Store, run record.Run) error {
+func needsPerson(store *record.Store, run record.Run) error {
 	switch {
 	case run.Status == record.RunRunning && loop.Live(store, run.ID):
 		return exit.Problemf(exit.Busy, "run %s is being carried out now", run.ID).WithHint("git runr log --follow " + run.ID)

@@ -252,7 +252,7 @@ type noteJSON struct {
 	Note   []string    `json:"note"`
 }
 
-func (s *session) showNote(commit gitstore.ID, note string) error {
+func (s *console) showNote(commit gitstore.ID, note string) error {
 	lines := splitLines(note)
 	s.say("the logs are not in this clone; type: git runr sync")
 	return s.print(noteJSON{commit, lines}, func(w io.Writer) {
@@ -263,7 +263,7 @@ func (s *session) showNote(commit gitstore.ID, note string) error {
 }
 
 // placeOf is where run keeps its things in this clone, as the user can type it.
-func (s *session) placeOf(store *record.Store, run record.Run) diagnose.Place {
+func (s *console) placeOf(store *record.Store, run record.Run) diagnose.Place {
 	place := diagnose.Place{Tree: treeDir(store, run.ID), Files: loop.FilesDir(store, run.ID), Width: s.width()}
 	if !onDisk(place.Files) {
 		place.Files = ""
@@ -316,7 +316,7 @@ func here() string {
 }
 
 // width is that of the terminal, in columns.
-func (s *session) width() int {
+func (s *console) width() int {
 	_, width := onTerminal(s.out)
 	return width
 }

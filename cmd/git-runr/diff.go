@@ -49,7 +49,7 @@ func diff(s *session) error {
 	}
 	run, err := store.Run(s.ctx, id)
 	if err == nil {
-		err = s.workHere(store, run)
+		err = workHere(s.ctx, store, run)
 	}
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func diff(s *session) error {
 		return exit.Problemf(exit.NotFound, "%w", err)
 	}
 	spec := gitstore.DiffSpec{From: doc.From, To: doc.To}
-	if spec.Paths, err = s.pathsInside(store, paths); err != nil {
+	if spec.Paths, err = pathsInside(store, paths); err != nil {
 		return err
 	}
 	if doc.Files, err = store.Repo.DiffStat(s.ctx, spec); err != nil {
@@ -87,7 +87,7 @@ func diff(s *session) error {
 }
 
 // shown is foreign text for a terminal; a pipe gets it byte for byte, as git does.
-func (s *session) shown(text string) string {
+func (s *console) shown(text string) string {
 	if tty, _ := onTerminal(s.out); tty {
 		return safetext.Text(text)
 	}

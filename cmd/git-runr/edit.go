@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -43,7 +44,7 @@ func (s *session) editNew(store *record.Store, request record.ReviewRequest) err
 		if err != nil {
 			return made, err
 		}
-		return made, s.pinSubject(store, made)
+		return made, pinSubject(s.ctx, store, made)
 	})
 }
 
@@ -69,30 +70,30 @@ func (s *session) editAndSubmit(store *record.Store, subject record.Subject, dra
 	if err != nil {
 		return err
 	}
-	file, err := s.editFileFor(store, subject, draft)
+	file, err := editFileFor(s.ctx, store, subject, draft)
 	if err != nil {
 		return err
 	}
-	review, person, err := s.writeAndSubmit(store, file, subject, record.Person{Actor: actor, Message: draft.Message, Comments: draft.Comments}, open)
+	review, person, err := s.writeAndSubmit(s.ctx, store, file, subject, record.Person{Actor: actor, Message: draft.Message, Comments: draft.Comments}, open)
 	if err != nil {
 		return file.keep(err)
 	}
 	file.drop()
-	s.project(store)
+	s.project(s.ctx, store)
 	return s.print(reviewDocument(review), func(w io.Writer) {
 		fmt.Fprintf(w, "Submitted to %s: %s, %s.\n", review.ID, decisionWords(person.Decision), prose.Count(len(person.Comments), "comment"))
 	})
 }
 
-func (s *session) writeAndSubmit(store *record.Store, file editFile, subject record.Subject, person record.Person, open func() (record.Review, error)) (record.Review, record.Person, error) {
-	written, err := s.write(store, file)
+func (s *console) writeAndSubmit(ctx context.Context, store *record.Store, file editFile, subject record.Subject, person record.Person, open func() (record.Review, error)) (record.Review, record.Person, error) {
+	written, err := s.write(ctx, store, file)
 	if err != nil {
 		return record.Review{}, person, err
 	}
 	person.Decision = written.Decision
 	person.Message = strings.TrimSpace(person.Message + "\n\n" + written.Message)
 	for _, c := range written.Comments {
-		comment, err := store.Anchor(s.ctx, subject, c.Path, c.Side, c.Start, c.End)
+		comment, err := store.Anchor(ctx, subject, c.Path, c.Side, c.Start, c.End)
 		if err != nil {
 			return record.Review{}, person, exit.Problemf(exit.Usage, "line %d: %w", c.Line, err)
 		}
@@ -103,13 +104,13 @@ func (s *session) writeAndSubmit(store *record.Store, file editFile, subject rec
 	if err != nil {
 		return review, person, err
 	}
-	review, err = store.SubmitPerson(s.ctx, review.ID, person)
+	review, err = store.SubmitPerson(ctx, review.ID, person)
 	return review, person, err
 }
 
 // write opens the editor and reads what was written.
-func (s *session) write(store *record.Store, file editFile) (editdiff.Written, error) {
-	editor, err := store.Repo.Editor(s.ctx)
+func (s *console) write(ctx context.Context, store *record.Store, file editFile) (editdiff.Written, error) {
+	editor, err := store.Repo.Editor(ctx)
 	if err != nil {
 		return editdiff.Written{}, exit.Problemf(exit.NotFound, "%w", err).WithHint("git config --global core.editor NAME")
 	}
@@ -123,10 +124,10 @@ func (s *session) write(store *record.Store, file editFile) (editdiff.Written, e
 	if tty, _ := onTerminal(s.out); tty {
 		terminal.Out = beneath(s.out).(io.Writer)
 	}
-	if err := store.Repo.EditFile(s.ctx, editor, file.path, terminal); err != nil {
+	if err := store.Repo.EditFile(ctx, editor, file.path, terminal); err != nil {
 		return editdiff.Written{}, exit.Problemf(exit.Stopped, "%w", err)
 	}
-	if err := s.ctx.Err(); err != nil {
+	if err := ctx.Err(); err != nil {
 		return editdiff.Written{}, err
 	}
 	text, err := file.read()
@@ -152,8 +153,8 @@ type editFile struct {
 }
 
 // editFileFor makes the file for a change, unless it is there.
-func (s *session) editFileFor(store *record.Store, subject record.Subject, draft record.Draft) (editFile, error) {
-	change, err := loop.ReadChange(s.ctx, store, subject, role.Limits{Binary: true, Opens: true, MaxBytes: maxEditPatch})
+func editFileFor(ctx context.Context, store *record.Store, subject record.Subject, draft record.Draft) (editFile, error) {
+	change, err := loop.ReadChange(ctx, store, subject, role.Limits{Binary: true, Opens: true, MaxBytes: maxEditPatch})
 	if err != nil {
 		return editFile{}, err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"slices"
 
@@ -34,8 +35,8 @@ func (s *session) offered(store *record.Store, run record.Run) (record.Run, erro
 }
 
 // workHere refuses to go on with a run whose commits did not come with its log.
-func (s *session) workHere(store *record.Store, run record.Run) error {
-	_, err := store.Repo.ReadCommit(s.ctx, run.Head())
+func workHere(ctx context.Context, store *record.Store, run record.Run) error {
+	_, err := store.Repo.ReadCommit(ctx, run.Head())
 	if !errors.Is(err, gitstore.ErrNotFound) {
 		return err
 	}
@@ -44,7 +45,7 @@ func (s *session) workHere(store *record.Store, run record.Run) error {
 }
 
 // trustedPlan refuses to run checks that only another clone's log names.
-func (s *session) trustedPlan(store *record.Store, conf *config.Config, run record.Run) error {
+func trustedPlan(store *record.Store, conf *config.Config, run record.Run) error {
 	if run.Writer == store.Repo.Writer() {
 		return nil
 	}

@@ -140,11 +140,11 @@ func (s *session) postCommit(store *record.Store) error {
 	if request.Reviewer == record.Human {
 		return nil
 	}
-	return s.startWorker(store.Repo)
+	return startWorker(store.Repo)
 }
 
 // logHook keeps what went wrong in a hook where a person can find it.
-func (s *session) logHook(store *record.Store, err error) {
+func (s *console) logHook(store *record.Store, err error) {
 	file, openErr := os.OpenFile(filepath.Join(store.Repo.StateDir(), "hook.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
 	if openErr != nil {
 		return

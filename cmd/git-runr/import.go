@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -60,7 +61,7 @@ func importTimeline(s *session) error {
 	if err != nil {
 		return err
 	}
-	plan, err := s.importPlan(conf, store, &timeline)
+	plan, err := importPlan(s.ctx, conf, store, &timeline)
 	if err != nil {
 		return err
 	}
@@ -77,7 +78,7 @@ func importTimeline(s *session) error {
 		runs = append(runs, done)
 		doc.Runs = append(doc.Runs, importedDocument(source, done))
 	}
-	s.project(store)
+	s.project(s.ctx, store)
 	for _, warning := range doc.Warnings {
 		s.say("%s", warning)
 	}
@@ -114,7 +115,7 @@ func writeImported(w io.Writer, s *session, store *record.Store, doc importedJSO
 }
 
 // importPlan is what is configured here for a run: nothing of it is the timeline's.
-func (s *session) importPlan(conf *config.Config, store *record.Store, timeline *loop.Timeline) (record.RunPlan, error) {
+func importPlan(ctx context.Context, conf *config.Config, store *record.Store, timeline *loop.Timeline) (record.RunPlan, error) {
 	plan, not, err := conf.Plan()
 	if err != nil {
 		return plan, err
@@ -124,10 +125,10 @@ func (s *session) importPlan(conf *config.Config, store *record.Store, timeline 
 	if plan.Implementer == "" {
 		timeline.Warnings = append(timeline.Warnings, "no implementer is configured: the run can be read but not resumed")
 	}
-	if plan.Base, err = store.Repo.Head(s.ctx); err != nil {
+	if plan.Base, err = store.Repo.Head(ctx); err != nil {
 		return plan, err
 	}
-	plan.Target, err = store.Branch(s.ctx)
+	plan.Target, err = store.Branch(ctx)
 	return plan, err
 }
 

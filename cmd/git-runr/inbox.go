@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"io"
 	"slices"
@@ -131,15 +132,15 @@ func inboxGet(s *session) error {
 		return err
 	}
 	doc := reviewDocument(review)
-	if err := s.placeComments(store, &doc); err != nil {
+	if err := placeComments(s.ctx, store, &doc); err != nil {
 		return err
 	}
 	return s.print(doc, func(w io.Writer) { writeReviewDocument(w, doc) })
 }
 
 // placeComments finds where the comments of people are at HEAD.
-func (s *session) placeComments(store *record.Store, doc *reviewJSON) error {
-	head, err := store.Repo.Head(s.ctx)
+func placeComments(ctx context.Context, store *record.Store, doc *reviewJSON) error {
+	head, err := store.Repo.Head(ctx)
 	if errors.Is(err, gitstore.ErrUnborn) {
 		return nil
 	}
@@ -150,7 +151,7 @@ func (s *session) placeComments(store *record.Store, doc *reviewJSON) error {
 	for _, c := range doc.Comments {
 		comments = append(comments, c.Comment)
 	}
-	places, err := store.Places(s.ctx, comments, head)
+	places, err := store.Places(ctx, comments, head)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -103,7 +104,7 @@ func (s *session) addComment(store *record.Store, review record.Review, person s
 	default:
 		return exit.Problemf(exit.Usage, "severity %q is none of critical, warning, note", comment.Severity)
 	}
-	comment, err := s.commentPlace(store, review.Request.Subject, comment, s.Args().Get(1))
+	comment, err := commentPlace(s.ctx, store, review.Request.Subject, comment, s.Args().Get(1))
 	if object := new(gitstore.MissingError); errors.As(err, &object) {
 		return exit.Problemf(exit.NotFound, "%w", err).WithHint(object.Try, "git runr inbox comment "+review.ID+" -m TEXT   comments on the whole")
 	}
@@ -133,9 +134,9 @@ func (s *session) addComment(store *record.Store, review record.Review, person s
 // commentPlace binds a comment to the place that was typed. A path is taken from
 // where the command was started, or else from the top. What names a file as a whole
 // is that file, whatever it looks like.
-func (s *session) commentPlace(store *record.Store, subject record.Subject, c record.Comment, place string) (record.Comment, error) {
+func commentPlace(ctx context.Context, store *record.Store, subject record.Subject, c record.Comment, place string) (record.Comment, error) {
 	if place == "" {
-		return store.AnchorComment(s.ctx, subject, c)
+		return store.AnchorComment(ctx, subject, c)
 	}
 	var first error
 	for _, file := range []string{place, cutLines(place)} {
@@ -145,9 +146,9 @@ func (s *session) commentPlace(store *record.Store, subject record.Subject, c re
 				return c, exit.Problemf(exit.Usage, "%q is no range of lines", place[len(file)+1:])
 			}
 		}
-		for _, path := range append(s.topPaths(store, []string{file}), filepath.ToSlash(filepath.Clean(file))) {
+		for _, path := range append(topPaths(store, []string{file}), filepath.ToSlash(filepath.Clean(file))) {
 			c.File = path
-			placed, err := store.AnchorComment(s.ctx, subject, c)
+			placed, err := store.AnchorComment(ctx, subject, c)
 			if err == nil || !errors.As(err, new(*record.NotFoundError)) {
 				return placed, err
 			}
@@ -184,7 +185,7 @@ func lineRange(text string) (start, end int, ok bool) {
 	return start, end, digits && err == nil && endErr == nil
 }
 
-func (s *session) showDraft(review record.Review, draft record.Draft, added *record.Comment) error {
+func (s *console) showDraft(review record.Review, draft record.Draft, added *record.Comment) error {
 	doc := commented{ID: review.ID, Reviewer: draft.Actor, Comment: added, Draft: draft.Comments, Message: draft.Message}
 	return s.print(doc, func(w io.Writer) {
 		if added != nil {

@@ -64,7 +64,7 @@ func inboxSubmit(s *session) error {
 	if review, err = store.SubmitPerson(s.ctx, review.ID, person); err != nil {
 		return err
 	}
-	s.project(store)
+	s.project(s.ctx, store)
 	return s.print(reviewDocument(review), func(w io.Writer) {
 		fmt.Fprintf(w, "Submitted to %s: %s, %s.\n", review.ID, decisionWords(person.Decision), prose.Count(len(person.Comments), "comment"))
 		if run := review.Request.Run; run != "" && person.Decision != record.CommentOnly {

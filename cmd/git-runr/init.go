@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -51,7 +52,7 @@ func initialise(s *session) error {
 	if err := s.writeConfig(store, &doc); err != nil {
 		return err
 	}
-	if err := s.showNotes(store); err != nil {
+	if err := showNotes(s.ctx, store); err != nil {
 		return err
 	}
 	if !s.Bool("no-hooks") {
@@ -98,8 +99,8 @@ func (s *session) writeConfig(store *record.Store, doc *initJSON) error {
 
 // showNotes lets plain git log show the notes, of which there may be none yet. Nothing
 // is added to what git fetches.
-func (s *session) showNotes(store *record.Store) error {
-	if err := store.BeginNotes(s.ctx); err != nil {
+func showNotes(ctx context.Context, store *record.Store) error {
+	if err := store.BeginNotes(ctx); err != nil {
 		return err
 	}
 	for _, v := range store.Repo.Config["notes.displayref"] {
@@ -107,7 +108,7 @@ func (s *session) showNotes(store *record.Store) error {
 			return nil
 		}
 	}
-	return store.Repo.AddConfig(s.ctx, "notes.displayRef", record.NotesRef)
+	return store.Repo.AddConfig(ctx, "notes.displayRef", record.NotesRef)
 }
 
 func writeInit(w io.Writer, doc initJSON) {

@@ -48,7 +48,7 @@ func intervene(s *session) error {
 	}
 	spec, err := s.interventionSpec(store, run)
 	if err == nil {
-		err = s.workHere(store, run)
+		err = workHere(s.ctx, store, run)
 	}
 	if err != nil {
 		return err
@@ -63,7 +63,7 @@ func intervene(s *session) error {
 	if s.IsSet("commit") && iv.Commit == "" {
 		s.say("there was nothing to commit in the run's working tree")
 	}
-	s.project(store)
+	s.project(s.ctx, store)
 	return s.showIntervention(run, iv)
 }
 
@@ -99,7 +99,7 @@ func (s *session) runArgument(usage string) (*record.Store, *config.Config, reco
 	return s.chosenRun()
 }
 
-func (s *session) showIntervention(run record.Run, iv record.Intervention) error {
+func (s *console) showIntervention(run record.Run, iv record.Intervention) error {
 	doc := interventionJSON{Run: run.ID, Intervention: iv, Next: []string{"git runr resume " + run.ID}}
 	err := s.print(doc, func(w io.Writer) { writeIntervention(w, run, iv) })
 	failed := slices.ContainsFunc(iv.Commands, func(c record.CheckResult) bool { return !c.OK() })

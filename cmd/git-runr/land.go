@@ -48,7 +48,7 @@ func land(s *session) error {
 		return exit.Problemf(exit.State, "this is the working tree of a run: its result lands in your own checkout").WithHint("cd there, then: " + landAgain("", run, how))
 	}
 	if run.Status == record.RunCompleted && run.Landed == nil {
-		if err := s.workHere(store, run); err != nil {
+		if err := workHere(s.ctx, store, run); err != nil {
 			return err
 		}
 	}
@@ -69,7 +69,7 @@ func land(s *session) error {
 	if err != nil {
 		return landProblem(run, how, err)
 	}
-	s.project(store)
+	s.project(s.ctx, store)
 	s.answerLanded(store, run)
 	doc := landedJSON{Landed: run.Landed, Files: append([]string{}, done.Files...), Deleted: append([]string{}, done.Deleted...)}
 	if done.Operation.Name != "" {

@@ -53,7 +53,7 @@ func (s *session) mcpProject(ctx context.Context) (*mcp.Project, error) {
 	return &mcp.Project{
 		Store: store, Reviewer: conf.Review.Reviewer, Checks: checks, Offered: func(run record.Run) (record.Run, error) { return each.offered(store, run) },
 		KnownReviewer: func(name string) error { return conf.KnownAgent("reviewer", name) },
-		StartWorker:   func() error { return each.startWorker(store.Repo) },
+		StartWorker:   func() error { return startWorker(store.Repo) },
 		Page: func(review record.Review) string {
 			return each.reviewURL(store, review.ID, slices.Contains(review.Request.Reviewers(), record.Human))
 		},
@@ -65,7 +65,7 @@ func (s *session) mcpProject(ctx context.Context) (*mcp.Project, error) {
 			return err
 		},
 		Unclaim: func(review record.Review, by record.Hold) { each.unshare(store, review, by) },
-		Closed:  func() { each.project(store) },
+		Closed:  func() { each.project(each.ctx, store) },
 		Close:   func() { store.Repo.Close() },
 	}, nil
 }

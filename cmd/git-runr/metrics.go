@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"io"
 	"time"
 
@@ -39,7 +40,7 @@ func metrics(s *session) error {
 	if err != nil {
 		return err
 	}
-	doc, err := s.measure(store, since, until)
+	doc, err := measure(s.ctx, store, since, until)
 	if err != nil {
 		return err
 	}
@@ -88,13 +89,13 @@ func moment(text string, now time.Time, end bool) (time.Time, error) {
 }
 
 // measure reads the events once, and folds only what was begun in the period.
-func (s *session) measure(store *record.Store, since, until time.Time) (diagnose.Metrics, error) {
+func measure(ctx context.Context, store *record.Store, since, until time.Time) (diagnose.Metrics, error) {
 	within := func(at time.Time) bool { return !at.Before(since) && at.Before(until) }
-	runs, _, err := store.Runs(s.ctx, record.Filter{})
+	runs, _, err := store.Runs(ctx, record.Filter{})
 	if err != nil {
 		return diagnose.Metrics{}, err
 	}
-	reviews, _, err := store.Reviews(s.ctx, record.Filter{})
+	reviews, _, err := store.Reviews(ctx, record.Filter{})
 	if err != nil {
 		return diagnose.Metrics{}, err
 	}
@@ -112,7 +113,7 @@ func (s *session) measure(store *record.Store, since, until time.Time) (diagnose
 	if len(chosen) == 0 {
 		return diagnose.NewMetrics(since, until, nil, nil), nil
 	}
-	events, _, err := store.Events(s.ctx)
+	events, _, err := store.Events(ctx)
 	if err != nil {
 		return diagnose.Metrics{}, err
 	}

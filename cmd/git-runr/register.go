@@ -45,7 +45,7 @@ type opencodeServer struct {
 
 // agentTools are the tools that are known. The files of a repository name no path, so
 // that they can be committed.
-func (s *session) agentTools(store *record.Store) []agentTool {
+func (s *console) agentTools(store *record.Store) []agentTool {
 	top, server := store.Repo.WorkTree, stdioServer{"git", []string{"runr", "mcp"}}
 	tools := []agentTool{
 		{name: "claude", path: filepath.Join(top, ".mcp.json"), top: top, keys: [2]string{"mcpServers", "runr"}, server: server, merge: mergeJSON},
@@ -133,7 +133,7 @@ func (s *session) register(store *record.Store) []registration {
 }
 
 // confirmRegister asks on a terminal; without one the answer is no.
-func (s *session) confirmRegister(found []registration) bool {
+func (s *console) confirmRegister(found []registration) bool {
 	tty := s.terminal()
 	if tty == nil {
 		return false

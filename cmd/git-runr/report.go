@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"io"
 
@@ -39,7 +40,7 @@ func reportRun(s *session) error {
 	for _, why := range unreadable {
 		s.say("%v", why)
 	}
-	in, err := s.reportInput(store, run, events)
+	in, err := reportInput(s.ctx, store, run, events)
 	if err != nil {
 		return err
 	}
@@ -55,13 +56,13 @@ func reportRun(s *session) error {
 
 // reportInput adds what only the repository knows. Commits that are not in this
 // clone have no counts of lines: the logs travel without them.
-func (s *session) reportInput(store *record.Store, run record.Run, events []record.Event) (diagnose.ReportInput, error) {
+func reportInput(ctx context.Context, store *record.Store, run record.Run, events []record.Event) (diagnose.ReportInput, error) {
 	in := diagnose.ReportInput{
 		Run: run, Events: events, Live: run.Status == record.RunRunning && loop.Live(store, run.ID),
 		Attempts: map[int][]gitstore.FileStat{}, Attachments: map[gitstore.ID][]string{},
 	}
 	for _, a := range run.Attempts {
-		stat, err := s.diffStat(store, a.From, a.Commit)
+		stat, err := diffStat(ctx, store, a.From, a.Commit)
 		if err != nil {
 			return in, err
 		}
@@ -70,14 +71,14 @@ func (s *session) reportInput(store *record.Store, run record.Run, events []reco
 		}
 	}
 	var err error
-	if in.Changes, err = s.diffStat(store, run.Plan.Base, run.Head()); err != nil {
+	if in.Changes, err = diffStat(ctx, store, run.Plan.Base, run.Head()); err != nil {
 		return in, err
 	}
 	for _, e := range events {
 		if !leavesFiles[e.Type] {
 			continue
 		}
-		paths, err := store.Repo.Attachments(s.ctx, e.ID)
+		paths, err := store.Repo.Attachments(ctx, e.ID)
 		if err != nil {
 			return in, err
 		}
@@ -93,11 +94,11 @@ var leavesFiles = map[string]bool{
 }
 
 // diffStat is nil when a commit is missing here, or was never made.
-func (s *session) diffStat(store *record.Store, from, to gitstore.ID) ([]gitstore.FileStat, error) {
+func diffStat(ctx context.Context, store *record.Store, from, to gitstore.ID) ([]gitstore.FileStat, error) {
 	if from == "" || to == "" {
 		return nil, nil
 	}
-	stat, err := store.Repo.DiffStat(s.ctx, gitstore.DiffSpec{From: from, To: to})
+	stat, err := store.Repo.DiffStat(ctx, gitstore.DiffSpec{From: from, To: to})
 	var git *gitstore.GitError
 	if errors.As(err, &git) || errors.Is(err, gitstore.ErrNotFound) {
 		return nil, nil

@@ -44,7 +44,7 @@ func restore(s *session) error {
 	if err != nil {
 		return err
 	}
-	if paths, err = s.pathsInside(store, paths); err != nil {
+	if paths, err = pathsInside(store, paths); err != nil {
 		return err
 	}
 	var done loop.Restored

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -45,25 +46,25 @@ func (s *session) resume(store *record.Store, conf *config.Config, run record.Ru
 	if err := s.readyToRun(conf, run.Plan); err != nil {
 		return err
 	}
-	if err := s.trustedPlan(store, conf, run); err != nil {
+	if err := trustedPlan(store, conf, run); err != nil {
 		return err
 	}
-	if err := s.workHere(store, run); err != nil {
+	if err := workHere(s.ctx, store, run); err != nil {
 		return err
 	}
 	if reason := stopReason(run); run.Stop != nil && !reason.Resumable && len(run.News()) == 0 {
 		return &record.StateError{What: "run " + run.ID, Status: "stopped for good: " + reason.Title, Cannot: "resumed"}
 	}
-	if err := s.awaitsPerson(store, run); err != nil {
+	if err := awaitsPerson(s.ctx, store, run); err != nil {
 		return err
 	}
 	if len(after) > 0 {
 		var err error
-		if run, err = s.prove(conf, store, run, after); err != nil {
+		if run, err = s.prove(s.ctx, conf, store, run, after); err != nil {
 			return err
 		}
 	}
-	run, err := s.takeEvidence(conf, store, run)
+	run, err := s.takeEvidence(s.ctx, conf, store, run)
 	if err != nil {
 		return err
 	}
@@ -102,18 +103,18 @@ func resumeProblem(run string, err error) error {
 }
 
 // takeEvidence records the output of checks that the user left for the run.
-func (s *session) takeEvidence(conf *config.Config, store *record.Store, run record.Run) (record.Run, error) {
+func (s *console) takeEvidence(ctx context.Context, conf *config.Config, store *record.Store, run record.Run) (record.Run, error) {
 	if !loop.HasEvidence(store, run) {
 		return run, nil
 	}
 	progress := s.progress()
 	defer progress.close()
-	run, iv, err := s.runner(conf, store, progress).TakeEvidence(s.ctx, run)
+	run, iv, err := s.runner(conf, store, progress).TakeEvidence(ctx, run)
 	progress.close()
 	if err != nil {
 		return run, err
 	}
-	s.project(store)
+	s.project(ctx, store)
 	for _, e := range iv.Evidence {
 		s.say("%s: %s", e.File, e.State())
 	}
@@ -122,8 +123,8 @@ func (s *session) takeEvidence(conf *config.Config, store *record.Store, run rec
 
 // awaitsPerson refuses a run whose review nobody has answered yet: there is nothing to go
 // on from.
-func (s *session) awaitsPerson(store *record.Store, run record.Run) error {
-	review, waits, err := loop.Waits(s.ctx, store, run)
+func awaitsPerson(ctx context.Context, store *record.Store, run record.Run) error {
+	review, waits, err := loop.Waits(ctx, store, run)
 	if err != nil || !waits {
 		return err
 	}
@@ -139,7 +140,7 @@ func stopReason(run record.Run) record.Reason {
 }
 
 // prove runs the named checks in the run's working tree and keeps them as evidence.
-func (s *session) prove(conf *config.Config, store *record.Store, run record.Run, names []string) (record.Run, error) {
+func (s *console) prove(ctx context.Context, conf *config.Config, store *record.Store, run record.Run, names []string) (record.Run, error) {
 	for _, name := range names {
 		if !slices.ContainsFunc(run.Plan.Checks, func(c record.Check) bool { return c.Name == name }) {
 			return run, exit.Problemf(exit.NotFound, "the run has no check called %q", name).WithHint(checkNames(run)...)
@@ -147,12 +148,12 @@ func (s *session) prove(conf *config.Config, store *record.Store, run record.Run
 	}
 	progress := s.progress()
 	defer progress.close()
-	run, iv, err := s.runner(conf, store, progress).Prove(s.ctx, run, names)
+	run, iv, err := s.runner(conf, store, progress).Prove(ctx, run, names)
 	progress.close()
 	if err != nil {
 		return run, err
 	}
-	s.project(store)
+	s.project(ctx, store)
 	for _, c := range iv.Commands {
 		s.say("check %s: %s", c.Name, c.State())
 		if !c.OK() {

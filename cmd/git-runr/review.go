@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -67,7 +68,7 @@ func review(s *session) error {
 	if err != nil {
 		return err
 	}
-	if err := s.pinSubject(store, made); err != nil {
+	if err := pinSubject(s.ctx, store, made); err != nil {
 		return err
 	}
 	if s.Bool("wait") {
@@ -75,7 +76,7 @@ func review(s *session) error {
 	}
 	s.warnNotReady(conf, made.Request.Reviewers())
 	if hasAgent(made.Request.Reviewers()) {
-		if err := s.startWorker(store.Repo); err != nil {
+		if err := startWorker(store.Repo); err != nil {
 			s.say("the background worker did not start (%v); type: git runr work", err)
 		}
 	}
@@ -90,7 +91,7 @@ func review(s *session) error {
 
 // warnNotReady says which of the reviewers cannot be started here. The request stays:
 // what is missing may come.
-func (s *session) warnNotReady(conf *config.Config, names []string) {
+func (s *console) warnNotReady(conf *config.Config, names []string) {
 	for _, name := range names {
 		if failure := conf.Ready(name, agent.Reviewer); failure != nil {
 			next := failure.Next()
@@ -106,7 +107,7 @@ type nothingJSON struct {
 	Next    []record.NextStep `json:"next_steps"` // what may have been meant
 }
 
-func (s *session) showNothing(nothing *loop.NothingError) error {
+func (s *console) showNothing(nothing *loop.NothingError) error {
 	doc := nothingJSON{record.OutcomeNothing, nothing.Why, append([]record.NextStep{}, nothing.Try...)}
 	err := s.print(doc, func(w io.Writer) {
 		fmt.Fprintf(w, "Nothing to review: %s.\n", safetext.Line(doc.Why))
@@ -152,7 +153,7 @@ func (s *session) reviewRequest(store *record.Store, conf *config.Config) (recor
 	if err != nil {
 		return request, err
 	}
-	if request.Subject.Paths, err = s.pathsInside(store, paths); err == nil {
+	if request.Subject.Paths, err = pathsInside(store, paths); err == nil {
 		err = loop.CheckSubject(s.ctx, store, request.Subject)
 	}
 	return request, err
@@ -180,7 +181,7 @@ func hasAgent(reviewers []string) bool {
 }
 
 // topPaths are paths as they are from the top of the working tree.
-func (s *session) topPaths(store *record.Store, paths []string) []string {
+func topPaths(store *record.Store, paths []string) []string {
 	var top []string
 	for _, p := range paths {
 		if !filepath.IsAbs(p) {
@@ -194,8 +195,8 @@ func (s *session) topPaths(store *record.Store, paths []string) []string {
 }
 
 // pathsInside is topPaths of paths that lie in the repository.
-func (s *session) pathsInside(store *record.Store, paths []string) ([]string, error) {
-	top := s.topPaths(store, paths)
+func pathsInside(store *record.Store, paths []string) ([]string, error) {
+	top := topPaths(store, paths)
 	for i, path := range top {
 		if !filepath.IsLocal(path) {
 			return nil, exit.Problemf(exit.Usage, "%q is outside the repository", paths[i])
@@ -206,12 +207,12 @@ func (s *session) pathsInside(store *record.Store, paths []string) ([]string, er
 
 // pinSubject keeps what is under review from git's gc. What HEAD names is safe for
 // weeks, and the worker pins it; anything else may be on no branch.
-func (s *session) pinSubject(store *record.Store, made record.Review) error {
-	head, err := store.Repo.Head(s.ctx)
+func pinSubject(ctx context.Context, store *record.Store, made record.Review) error {
+	head, err := store.Repo.Head(ctx)
 	if err == nil && head == made.Request.Subject.Tree {
 		return nil
 	}
-	return store.PinReview(s.ctx, made)
+	return store.PinReview(ctx, made)
 }
 
 // reviewNow does the review in this process and shows it.
@@ -220,7 +221,7 @@ func (s *session) reviewNow(store *record.Store, conf *config.Config, made recor
 		if url := s.reviewURL(store, made.ID, true); url != "" {
 			s.say("the page: %s", url)
 		}
-		return s.awaitReview(store, made)
+		return s.awaitReview(s.ctx, store, made)
 	}
 	progress := s.progress()
 	defer progress.close()
@@ -228,23 +229,23 @@ func (s *session) reviewNow(store *record.Store, conf *config.Config, made recor
 	done, err := worker.Review(s.ctx, made)
 	if errors.Is(err, gitstore.ErrBusy) { // a worker in the background was quicker
 		progress.close()
-		return s.awaitReview(store, made)
+		return s.awaitReview(s.ctx, store, made)
 	}
 	progress.close()
 	if err != nil {
 		return err
 	}
 	if done.Failure == nil && len(done.Waiting()) > 0 {
-		return s.awaitReview(store, done)
+		return s.awaitReview(s.ctx, store, done)
 	}
 	return s.showReview(done)
 }
 
 // awaitReview waits until everybody who was asked has answered.
-func (s *session) awaitReview(store *record.Store, made record.Review) error {
+func (s *console) awaitReview(ctx context.Context, store *record.Store, made record.Review) error {
 	s.say("waiting for %s; interrupt with ^C, the request stays: git runr inbox get %s", strings.Join(made.Waiting(), ", "), made.ID)
 	for {
-		review, err := store.Review(s.ctx, made.ID)
+		review, err := store.Review(ctx, made.ID)
 		if err != nil {
 			return err
 		}
@@ -252,15 +253,15 @@ func (s *session) awaitReview(store *record.Store, made record.Review) error {
 			return s.showReview(review)
 		}
 		select {
-		case <-s.ctx.Done():
-			return s.ctx.Err()
+		case <-ctx.Done():
+			return ctx.Err()
 		case <-time.After(300 * time.Millisecond):
 		}
 	}
 }
 
 // showReview prints a review and turns what came of it into the exit status.
-func (s *session) showReview(review record.Review) error {
+func (s *console) showReview(review record.Review) error {
 	if err := s.print(reviewDocument(review), func(w io.Writer) { writeReview(w, review) }); err != nil {
 		return err
 	}
@@ -281,7 +282,7 @@ func outcomeStatus(review record.Review) error {
 }
 
 // startWorker starts git runr work in a session of its own.
-func (s *session) startWorker(repo *gitstore.Repo) error {
+func startWorker(repo *gitstore.Repo) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err

@@ -72,7 +72,7 @@ func run(s *session) error {
 }
 
 // readyToRun refuses, before anything is recorded, what could not begin.
-func (s *session) readyToRun(conf *config.Config, plan record.RunPlan) error {
+func (s *console) readyToRun(conf *config.Config, plan record.RunPlan) error {
 	if plan.Implementer == "" && plan.Context == nil {
 		return exit.Problemf(exit.Usage, "no implementer is configured").WithHint(
 			"git runr run --implementer NAME …   (codex, claude, gemini, opencode, pi, or one of your own)",
@@ -94,7 +94,7 @@ func (s *session) readyToRun(conf *config.Config, plan record.RunPlan) error {
 
 // agentsReady refuses a run whose agents cannot be started. Who would fix what is found
 // in finished work is perhaps never asked: that it is missing is said.
-func (s *session) agentsReady(conf *config.Config, plan record.RunPlan) error {
+func (s *console) agentsReady(conf *config.Config, plan record.RunPlan) error {
 	for _, step := range plan.Policy.Workflow {
 		name, as := cmp.Or(step.Agent, plan.Implementer), agent.Implementer
 		if step.Kind == record.StepReview {
@@ -128,10 +128,10 @@ func notTrusted(what string) error {
 }
 
 // runner carries runs out with this session's configuration.
-func (s *session) runner(conf *config.Config, store *record.Store, progress *progress) *loop.Runner {
+func (s *console) runner(conf *config.Config, store *record.Store, progress *progress) *loop.Runner {
 	return &loop.Runner{
 		Store: store, Implementer: conf.Implementer, Reviewer: conf.Reviewer, Checker: checker,
-		Progress: watcher{progress, s.Bool("v")}, Explain: diagnose.Explain,
+		Progress: watcher{progress, s.verbose}, Explain: diagnose.Explain,
 	}
 }
 
@@ -150,7 +150,7 @@ func (s *session) carryOut(conf *config.Config, store *record.Store, begin func(
 	done, err := begin(runner)
 	progress.close()
 	if done.ID != "" {
-		s.project(store)
+		s.project(s.ctx, store)
 		s.answerFindings(store, done)
 	}
 	if err != nil {
@@ -161,14 +161,14 @@ func (s *session) carryOut(conf *config.Config, store *record.Store, begin func(
 
 // project brings the notes up to date. They can always be made again, so trouble
 // with them is told and no more.
-func (s *session) project(store *record.Store) {
-	if err := store.Project(context.WithoutCancel(s.ctx)); err != nil {
+func (s *console) project(ctx context.Context, store *record.Store) {
+	if err := store.Project(context.WithoutCancel(ctx)); err != nil {
 		s.say("the notes are behind (%v); type: git runr fsck --rebuild", err)
 	}
 }
 
 // ask puts the exhausted run's question to the person at the terminal.
-func (s *session) ask(tty io.Writer, run record.Run, why loop.Step) (record.Choice, error) {
+func (s *console) ask(tty io.Writer, run record.Run, why loop.Step) (record.Choice, error) {
 	findings, _ := run.Open()
 	name := safetext.Line(run.Plan.Entity.Name())
 	if why.Reason == record.ReasonChecksFailed {
@@ -210,7 +210,7 @@ type endJSON struct {
 }
 
 func (s *session) showEnd(store *record.Store, run record.Run) error {
-	doc := endJSON{RunSummary: run.Summary(), Outcome: loop.ResultOf(run, s.executorText(store, run)), Stop: run.Stop}
+	doc := endJSON{RunSummary: run.Summary(), Outcome: loop.ResultOf(run, executorText(s.ctx, store, run)), Stop: run.Stop}
 	err := s.print(doc, func(w io.Writer) {
 		writeRun(w, run, false, treeDir(store, run.ID))
 		switch {
@@ -246,14 +246,14 @@ func resultWords(run record.Run) string {
 func stopStatus(reason string) error { return exit.With(exit.Status(record.ReasonOf(reason).Status)) }
 
 // executorText is what the newest implementer said.
-func (s *session) executorText(store *record.Store, run record.Run) string {
-	events, err := store.RunEvents(s.ctx, run.ID)
+func executorText(ctx context.Context, store *record.Store, run record.Run) string {
+	events, err := store.RunEvents(ctx, run.ID)
 	if err != nil {
 		return ""
 	}
 	for _, e := range slices.Backward(events) {
 		if e.Type == record.EventAttemptCompleted {
-			text, _ := store.Attachment(s.ctx, e.ID, "executor.md")
+			text, _ := store.Attachment(ctx, e.ID, "executor.md")
 			return string(text)
 		}
 	}
@@ -286,7 +286,7 @@ func (s *session) plan(store *record.Store, conf *config.Config) (record.RunPlan
 	case s.String("context") != "":
 		return plan, s.planContext(store, &plan, s.String("context"))
 	case s.String("review") != "":
-		return plan, s.planReview(store, &plan, s.String("review"))
+		return plan, planReview(s.ctx, store, &plan, s.String("review"))
 	}
 	if err := s.planTask(&plan, s.Args().First()); err != nil || !s.Bool("in-place") {
 		return plan, err
@@ -371,8 +371,8 @@ func (s *session) planContext(store *record.Store, plan *record.RunPlan, name st
 }
 
 // planReview takes the findings of a submitted review as what is to be done.
-func (s *session) planReview(store *record.Store, plan *record.RunPlan, id string) error {
-	review, err := store.Review(s.ctx, id)
+func planReview(ctx context.Context, store *record.Store, plan *record.RunPlan, id string) error {
+	review, err := store.Review(ctx, id)
 	if err != nil {
 		return err
 	}

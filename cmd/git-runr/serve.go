@@ -98,7 +98,7 @@ func (s *session) webConfig(store *record.Store, conf *config.Config, place *web
 		Store: store, Now: s.now, Checks: checks, Actor: actor, Reviewer: conf.Review.Reviewer,
 		Secret: place.Secret, Port: place.Address.Port,
 		KnownReviewer: func(name string) error { return conf.KnownAgent("reviewer", name) },
-		Requested:     func(ctx context.Context, made record.Review) error { return s.requested(ctx, store, made) },
+		Requested:     func(ctx context.Context, made record.Review) error { return reviewRequested(ctx, store, made) },
 		Claim: func(ctx context.Context, id string, by record.Hold) (record.Review, string, error) {
 			return s.decideClaim(ctx, store, id, by)
 		},
@@ -107,24 +107,24 @@ func (s *session) webConfig(store *record.Store, conf *config.Config, place *web
 			return err
 		},
 		Unclaim: func(review record.Review, by record.Hold) { s.unshare(store, review, by) },
-		Closed:  func() { s.project(store) },
+		Closed:  func() { s.project(s.ctx, store) },
 		Log: func(line string) {
-			if s.Bool("v") || s.Bool("detached") {
+			if s.verbose || s.Bool("detached") {
 				s.say("%s %s", time.Now().UTC().Format(time.RFC3339), line)
 			}
 		},
 	}
 }
 
-// requested does what git runr review does beside the event.
-func (s *session) requested(ctx context.Context, store *record.Store, made record.Review) error {
+// reviewRequested does what git runr review does beside the event.
+func reviewRequested(ctx context.Context, store *record.Store, made record.Review) error {
 	if err := store.PinReview(ctx, made); err != nil {
 		return err
 	}
 	if made.Request.Reviewer == record.Human {
 		return nil
 	}
-	return s.startWorker(store.Repo)
+	return startWorker(store.Repo)
 }
 
 // showRunning shows the server that has the place; it may have taken it just now.
@@ -149,7 +149,7 @@ func (s *session) showServer(store *record.Store, address web.Address, secret we
 	if err != nil || !s.Bool("open") {
 		return err
 	}
-	if err := s.openBrowser(store, address.LoginURL(secret.Code(time.Now()))); err != nil {
+	if err := openBrowser(store, address.LoginURL(secret.Code(time.Now()))); err != nil {
 		s.say("no browser opens (%v); open the address above yourself", err)
 	}
 	return nil
@@ -157,7 +157,7 @@ func (s *session) showServer(store *record.Store, address web.Address, secret we
 
 // openBrowser starts the user's browser. Everybody on the machine can read the
 // address on its command line.
-func (s *session) openBrowser(store *record.Store, url string) error {
+func openBrowser(store *record.Store, url string) error {
 	opener := "xdg-open"
 	if runtime.GOOS == "darwin" {
 		opener = "open"

@@ -31,16 +31,21 @@ type program struct {
 	now      func() time.Time
 }
 
-// session is one command line that is carried out: its flags and arguments, and where it
-// reads and writes. What it works on, the repository and the configuration, it opens and
-// hands on.
+// session is one command line that is carried out: its flags and arguments. What it works
+// on, the repository and the configuration, it opens and hands on.
 type session struct {
-	*program
+	*console
 	*cli.Context
-	ctx  context.Context
-	dir  string
-	json bool
-	tell func(line string) // to people, each line once
+	ctx context.Context
+	dir string
+}
+
+// console is where a command reads and writes, and in which form.
+type console struct {
+	*program
+	json, quiet, verbose bool
+	mu                   sync.Mutex
+	told                 map[string]bool // lines that were told
 }
 
 // action makes a command of do.
@@ -49,9 +54,8 @@ func (p *program) action(do func(*session) error) cli.ActionFunc {
 }
 
 func (p *program) session(c *cli.Context, ctx context.Context) *session {
-	s := &session{program: p, Context: c, ctx: ctx, dir: cmp.Or(c.String("C"), "."), json: c.Bool("json")}
-	s.tell = s.tellOnce()
-	return s
+	out := &console{program: p, json: c.Bool("json"), quiet: c.Bool("q"), verbose: c.Bool("v"), told: map[string]bool{}}
+	return &session{console: out, Context: c, ctx: ctx, dir: cmp.Or(c.String("C"), ".")}
 }
 
 // open finds the repository.
@@ -65,23 +69,19 @@ func (s *session) open() (*record.Store, error) {
 		return nil, err
 	}
 	store := &record.Store{Repo: repo, Now: s.now, Redact: redact, Tell: s.tell}
-	if s.Bool("v") {
+	if s.verbose {
 		store.Warn = func(id gitstore.ID, why string) { s.say("record %s: %s", id.Short(), why) }
 	}
 	return store, nil
 }
 
-// tellOnce says each line once, whoever says it how often.
-func (s *session) tellOnce() func(string) {
-	var mu sync.Mutex
-	told := map[string]bool{}
-	return func(line string) {
-		mu.Lock()
-		defer mu.Unlock()
-		if !told[line] {
-			told[line] = true
-			s.say("%s", line)
-		}
+// tell says a line once, whoever tells it how often.
+func (s *console) tell(line string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.told[line] {
+		s.told[line] = true
+		s.say("%s", line)
 	}
 }
 
@@ -113,7 +113,7 @@ func (s *session) configuration(store *record.Store) (*config.Config, error) {
 }
 
 // print writes a result: as JSON with a version, or as the text that show writes.
-func (s *session) print(doc any, show func(w io.Writer)) error {
+func (s *console) print(doc any, show func(w io.Writer)) error {
 	if !s.json {
 		show(s.out)
 		return nil
@@ -122,7 +122,7 @@ func (s *session) print(doc any, show func(w io.Writer)) error {
 }
 
 // printLeaving is print where something was left alone: that is exit status 3.
-func (s *session) printLeaving(doc any, left []string, show func(w io.Writer)) error {
+func (s *console) printLeaving(doc any, left []string, show func(w io.Writer)) error {
 	err := s.print(doc, show)
 	if err == nil && len(left) > 0 {
 		return exit.With(exit.Conflict)
@@ -150,8 +150,8 @@ func writeJSON(w io.Writer, doc any) error {
 }
 
 // say tells people something on standard error, unless -q.
-func (s *session) say(format string, args ...any) {
-	if !s.Bool("q") {
+func (s *console) say(format string, args ...any) {
+	if !s.quiet {
 		fmt.Fprintln(s.err, safetext.Text(fmt.Sprintf(format, args...)))
 	}
 }
@@ -171,7 +171,7 @@ func onTerminal(w any) (bool, int) {
 
 // terminal is where a person can be asked, who answers on standard input; nil when
 // nobody is there. It is /dev/tty, so that a redirected standard error hides no question.
-func (s *session) terminal() io.WriteCloser {
+func (s *console) terminal() io.WriteCloser {
 	if in, _ := onTerminal(s.in); !in || s.getenv("CI") != "" {
 		return nil
 	}
@@ -183,10 +183,10 @@ func (s *session) terminal() io.WriteCloser {
 }
 
 // progress shows long work on standard error.
-func (s *session) progress() *progress {
+func (s *console) progress() *progress {
 	tty, _ := onTerminal(s.err)
 	width := func() int { _, w := onTerminal(s.err); return w }
-	return newProgress(s.err, tty && s.getenv("TERM") != "dumb", width, s.Bool("q"), time.Now)
+	return newProgress(s.err, tty && s.getenv("TERM") != "dumb", width, s.quiet, time.Now)
 }
 
 // arg is the only argument, or what is used without one.

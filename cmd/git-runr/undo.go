@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -60,13 +61,13 @@ func undo(s *session) error {
 		return err
 	}
 	if s.Bool("list") {
-		return s.listOperations(store, run)
+		return s.listOperations(s.ctx, store, run)
 	}
 	undone, err := loop.Undo(s.ctx, store, run)
 	if err != nil {
 		return undoProblem(s, store, undone, err)
 	}
-	s.project(store)
+	s.project(s.ctx, store)
 	s.answerMoved(store, undone.Done.Operation)
 	if len(undone.Finished) > 0 {
 		return s.printFinished(undone.Finished)
@@ -76,11 +77,11 @@ func undo(s *session) error {
 	if undone.Done.Operation.Name != "" {
 		doc.Undo = strings.TrimSpace("git runr undo " + run)
 	}
-	return s.printLeaving(doc, doc.Conflicts, func(w io.Writer) { s.writeUndone(store, w, undone, doc) })
+	return s.printLeaving(doc, doc.Conflicts, func(w io.Writer) { writeUndone(s.ctx, store, w, undone, doc) })
 }
 
 // printFinished is the answer of an undo that ended what killed processes had begun.
-func (s *session) printFinished(finished []gitstore.Reverted) error {
+func (s *console) printFinished(finished []gitstore.Reverted) error {
 	doc := undoneJSON{Restored: []string{}, Conflicts: []string{}}
 	for _, done := range finished {
 		doc.Finished = append(doc.Finished, operationDocument(done.Operation))
@@ -93,15 +94,15 @@ func (s *session) printFinished(finished []gitstore.Reverted) error {
 	})
 }
 
-func (s *session) writeUndone(store *record.Store, w io.Writer, undone loop.Undone, doc undoneJSON) {
+func writeUndone(ctx context.Context, store *record.Store, w io.Writer, undone loop.Undone, doc undoneJSON) {
 	fmt.Fprintf(w, "Undone: %s\n", safetext.Line(doc.Took.What))
-	if moved := s.movedBack(store, undone); moved != "" {
+	if moved := movedBack(ctx, store, undone); moved != "" {
 		fmt.Fprintf(w, "  %s\n", moved)
 	}
 	if doc.Undo == "" && len(doc.Conflicts) == 0 {
 		fmt.Fprintln(w, "  it was so before: nothing else was changed")
 	}
-	gone := s.addedBy(store, undone.Took)
+	gone := addedBy(ctx, store, undone.Took)
 	writePaths(w, "restored", slices.DeleteFunc(slices.Clone(doc.Restored), func(path string) bool { return gone[path] }))
 	writePaths(w, "removed", slices.DeleteFunc(slices.Clone(doc.Restored), func(path string) bool { return !gone[path] }))
 	writePaths(w, "changed since, left alone", doc.Conflicts)
@@ -109,17 +110,17 @@ func (s *session) writeUndone(store *record.Store, w io.Writer, undone loop.Undo
 }
 
 // addedBy are the files that were there after an operation and not before it.
-func (s *session) addedBy(store *record.Store, op gitstore.Recorded) map[string]bool {
+func addedBy(ctx context.Context, store *record.Store, op gitstore.Recorded) map[string]bool {
 	added := map[string]bool{}
-	before, err := store.Repo.ReadSnapshot(s.ctx, op.Before)
+	before, err := store.Repo.ReadSnapshot(ctx, op.Before)
 	if err != nil {
 		return added
 	}
-	after, err := store.Repo.ReadSnapshot(s.ctx, op.After)
+	after, err := store.Repo.ReadSnapshot(ctx, op.After)
 	if err != nil {
 		return added
 	}
-	changes, _ := store.Repo.Changed(s.ctx, before.Tree, after.Tree)
+	changes, _ := store.Repo.Changed(ctx, before.Tree, after.Tree)
 	for _, c := range changes {
 		added[c.Path] = c.OldMode == ""
 	}
@@ -127,8 +128,8 @@ func (s *session) addedBy(store *record.Store, op gitstore.Recorded) map[string]
 }
 
 // movedBack says where a branch went, "" when none did.
-func (s *session) movedBack(store *record.Store, undone loop.Undone) string {
-	now, err := store.Repo.ReadSnapshot(s.ctx, undone.Took.Before)
+func movedBack(ctx context.Context, store *record.Store, undone loop.Undone) string {
+	now, err := store.Repo.ReadSnapshot(ctx, undone.Took.Before)
 	if err != nil || undone.Took.Kind != gitstore.OpLand {
 		return ""
 	}
@@ -224,16 +225,16 @@ func onBranch(branch, line string) string {
 }
 
 // listOperations shows what was recorded in this working tree.
-func (s *session) listOperations(store *record.Store, run string) error {
+func (s *console) listOperations(ctx context.Context, store *record.Store, run string) error {
 	recorded := store.Repo.Operations
 	if run != "" {
-		found, err := store.Run(s.ctx, run)
+		found, err := store.Run(ctx, run)
 		if err != nil {
 			return err
 		}
 		run, recorded = found.ID, store.Repo.AllOperations
 	}
-	list, err := recorded(s.ctx)
+	list, err := recorded(ctx)
 	if err != nil {
 		return err
 	}
@@ -256,7 +257,7 @@ func (s *session) listOperations(store *record.Store, run string) error {
 }
 
 // sayFinished tells what became of what killed processes had begun.
-func (s *session) sayFinished(finished []gitstore.Reverted) {
+func (s *console) sayFinished(finished []gitstore.Reverted) {
 	for _, done := range finished {
 		s.say("%s", loop.FinishedText(done))
 	}

@@ -39,14 +39,14 @@ type heldJSON struct {
 }
 
 // held are the reviews that this clone leaves alone.
-func (s *session) held(store *record.Store, worker *loop.Worker) ([]heldJSON, error) {
-	summaries, err := worker.Held(s.ctx)
+func held(ctx context.Context, store *record.Store, worker *loop.Worker) ([]heldJSON, error) {
+	summaries, err := worker.Held(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var held []heldJSON
 	for _, r := range summaries {
-		review, err := store.Review(s.ctx, r.ID)
+		review, err := store.Review(ctx, r.ID)
 		if err != nil || review.Failure == nil {
 			continue
 		}
@@ -103,7 +103,7 @@ func work(s *session) error {
 	}
 	progress.close()
 	if !result.Busy {
-		if result.Held, err = s.held(store, worker); err != nil {
+		if result.Held, err = held(s.ctx, store, worker); err != nil {
 			return err
 		}
 	}
