@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"git-runr/cmd/git-runr/internal/config"
+	"git-runr/cmd/git-runr/internal/progress"
 	"git-runr/gitstore"
 	"git-runr/loop"
 	"git-runr/loop/agent"
@@ -14,13 +15,13 @@ import (
 )
 
 // worker does reviews with this session's configuration.
-func (s *console) worker(store *record.Store, conf *config.Config, progress *progress) *loop.Worker {
+func (s *console) worker(store *record.Store, conf *config.Config, progress *progress.Display) *loop.Worker {
 	return &loop.Worker{
 		Store: store, Reviewer: conf.Reviewer, Checker: checker,
 		Checks: func(ctx context.Context, review record.Review, change loop.Change) ([]record.Check, []string) {
 			return reviewChecks(ctx, store, conf, review, change)
 		},
-		Exclude: conf.Review.Exclude, ExcludedBy: conf.ExcludedBy(), Progress: watcher{progress, s.verbose},
+		Exclude: conf.Review.Exclude, ExcludedBy: conf.ExcludedBy(), Progress: progress,
 	}
 }
 
@@ -32,25 +33,6 @@ func runCheck(ctx context.Context, check record.Check, dir string, tree gitstore
 	result := agent.RunCheck(ctx, check, dir, agent.CheckEnviron(os.Environ()), string(tree))
 	result.Said = checklog.Said(result.Command, result.Output, result.ExitCode)
 	return result
-}
-
-// watcher tells a progress display what the loop does; with -v every line that an
-// agent says, too.
-type watcher struct {
-	*progress
-	verbose bool
-}
-
-func (w watcher) Step(name, detail string) { w.step(name, detail) }
-
-func (w watcher) Say(text string) { w.say(text) }
-
-func (w watcher) Line(text string) {
-	if w.verbose {
-		w.done("  | " + text)
-		return
-	}
-	w.line(text)
 }
 
 // reviewChecks are the checks to run for a review. Configured ones need trust

@@ -42,15 +42,15 @@ func check(s *session) error {
 		return err
 	}
 	progress := s.progress()
-	defer progress.close()
+	defer progress.Close()
 	doc, failed := checkJSON{Checks: []record.CheckResult{}}, false
 	for _, c := range run {
-		progress.step("check", c.Name)
+		progress.Step("check", c.Name)
 		result := checker.Judge(checker.Run(s.ctx, c, store.Repo.WorkTree, ""), nil, nil)
 		failed = failed || !result.OK()
 		doc.Checks = append(doc.Checks, result)
 	}
-	progress.close()
+	progress.Close()
 	if s.ctx.Err() != nil {
 		return s.ctx.Err()
 	}

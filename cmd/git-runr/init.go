@@ -7,12 +7,14 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/register"
 	"git-runr/gitstore"
 	"git-runr/hooks"
 	"git-runr/loop/builtin"
@@ -32,12 +34,12 @@ func (p *program) initCommand() *cli.Command {
 }
 
 type initJSON struct {
-	Config  string         `json:"config"`
-	Written bool           `json:"written"`
-	Checks  []record.Check `json:"checks"`
-	Hooks   []hooks.Status `json:"hooks"`
-	Trusted bool           `json:"trusted"`
-	MCP     []registration `json:"mcp"`
+	Config  string                  `json:"config"`
+	Written bool                    `json:"written"`
+	Checks  []record.Check          `json:"checks"`
+	Hooks   []hooks.Status          `json:"hooks"`
+	Trusted bool                    `json:"trusted"`
+	MCP     []register.Registration `json:"mcp"`
 }
 
 func initialise(s *session) error {
@@ -172,4 +174,67 @@ func tomlString(s string) string {
 	}
 	b.WriteByte('"')
 	return b.String()
+}
+
+func registerFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "register", Usage: "register git runr mcp with the agent tools found here, without asking"},
+		&cli.BoolFlag{Name: "no-register", Usage: "do not register it, and do not ask"},
+	}
+}
+
+// register tells the agent tools that it finds of git runr mcp, if that is wanted: by
+// a flag, or by a person on a terminal.
+func (s *session) register(store *record.Store) []register.Registration {
+	found := []register.Registration{}
+	if s.Bool("no-register") {
+		return found
+	}
+	tools := register.Tools(store.Repo.WorkTree, s.getenv)
+	for _, t := range tools {
+		found = append(found, t.Standing())
+	}
+	offered := slices.ContainsFunc(found, func(r register.Registration) bool { return r.State == register.Offered })
+	if !offered || !s.Bool("register") && !s.confirmRegister(found) {
+		return found
+	}
+	for i, t := range tools {
+		found[i] = t.Register()
+	}
+	return found
+}
+
+// confirmRegister asks on a terminal; without one the answer is no.
+func (s *console) confirmRegister(found []register.Registration) bool {
+	tty := s.terminal()
+	if tty == nil {
+		return false
+	}
+	defer tty.Close()
+	fmt.Fprintln(tty, "Coding agents can ask for reviews and read them as tools (git runr mcp). These can be told:")
+	for _, r := range found {
+		if r.State == register.Offered {
+			fmt.Fprintf(tty, "  %s in %s\n", r.Tool, safetext.Line(r.File))
+		}
+	}
+	return s.agrees(tty, "Register with them?")
+}
+
+func writeRegistrations(w io.Writer, found []register.Registration) {
+	var offered []string
+	for _, r := range found {
+		switch file := safetext.Line(r.File); r.State {
+		case register.Done:
+			fmt.Fprintf(w, "%s: registered git runr mcp in %s\n", r.Tool, file)
+		case register.Before:
+			fmt.Fprintf(w, "%s: git runr mcp is registered in %s\n", r.Tool, file)
+		case register.Refused:
+			fmt.Fprintf(w, "%s: left %s alone, %s; to add:\n%s", r.Tool, file, safetext.Line(r.Detail), r.Snippet)
+		case register.Offered:
+			offered = append(offered, r.Tool)
+		}
+	}
+	if len(offered) > 0 {
+		fmt.Fprintf(w, "To give the reviews to %s as tools, type: git runr init --register\n", strings.Join(offered, ", "))
+	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -53,18 +54,27 @@ func intervene(s *session) error {
 	if err != nil {
 		return err
 	}
-	progress := s.progress()
-	defer progress.close()
-	run, iv, err := s.runner(conf, store, progress).Intervene(s.ctx, run, spec)
-	progress.close()
+	run, iv, err := s.intervened(s.ctx, conf, store, func(runner *loop.Runner) (record.Run, record.Intervention, error) {
+		return runner.Intervene(s.ctx, run, spec)
+	})
 	if err != nil {
 		return err
 	}
 	if s.IsSet("commit") && iv.Commit == "" {
 		s.say("there was nothing to commit in the run's working tree")
 	}
-	s.project(s.ctx, store)
 	return s.showIntervention(run, iv)
+}
+
+// intervened has a runner record what a person did, and brings the notes up to date.
+func (s *console) intervened(ctx context.Context, conf *config.Config, store *record.Store, do func(*loop.Runner) (record.Run, record.Intervention, error)) (record.Run, record.Intervention, error) {
+	progress := s.progress()
+	defer progress.Close()
+	run, iv, err := do(s.runner(conf, store, progress))
+	if err == nil {
+		s.project(ctx, store)
+	}
+	return run, iv, err
 }
 
 // interventionSpec reads the flags.

@@ -107,14 +107,12 @@ func (s *console) takeEvidence(ctx context.Context, conf *config.Config, store *
 	if !loop.HasEvidence(store, run) {
 		return run, nil
 	}
-	progress := s.progress()
-	defer progress.close()
-	run, iv, err := s.runner(conf, store, progress).TakeEvidence(ctx, run)
-	progress.close()
+	run, iv, err := s.intervened(ctx, conf, store, func(runner *loop.Runner) (record.Run, record.Intervention, error) {
+		return runner.TakeEvidence(ctx, run)
+	})
 	if err != nil {
 		return run, err
 	}
-	s.project(ctx, store)
 	for _, e := range iv.Evidence {
 		s.say("%s: %s", e.File, e.State())
 	}
@@ -146,14 +144,12 @@ func (s *console) prove(ctx context.Context, conf *config.Config, store *record.
 			return run, exit.Problemf(exit.NotFound, "the run has no check called %q", name).WithHint(checkNames(run)...)
 		}
 	}
-	progress := s.progress()
-	defer progress.close()
-	run, iv, err := s.runner(conf, store, progress).Prove(ctx, run, names)
-	progress.close()
+	run, iv, err := s.intervened(ctx, conf, store, func(runner *loop.Runner) (record.Run, record.Intervention, error) {
+		return runner.Prove(ctx, run, names)
+	})
 	if err != nil {
 		return run, err
 	}
-	s.project(ctx, store)
 	for _, c := range iv.Commands {
 		s.say("check %s: %s", c.Name, c.State())
 		if !c.OK() {

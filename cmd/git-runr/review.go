@@ -224,14 +224,14 @@ func (s *session) reviewNow(store *record.Store, conf *config.Config, made recor
 		return s.awaitReview(s.ctx, store, made)
 	}
 	progress := s.progress()
-	defer progress.close()
+	defer progress.Close()
 	worker := s.worker(store, conf, progress)
 	done, err := worker.Review(s.ctx, made)
 	if errors.Is(err, gitstore.ErrBusy) { // a worker in the background was quicker
-		progress.close()
+		progress.Close()
 		return s.awaitReview(s.ctx, store, made)
 	}
-	progress.close()
+	progress.Close()
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ import (
 
 	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/progress"
 	"git-runr/diagnose"
 	"git-runr/loop"
 	"git-runr/loop/agent"
@@ -128,27 +129,27 @@ func notTrusted(what string) error {
 }
 
 // runner carries runs out with this session's configuration.
-func (s *console) runner(conf *config.Config, store *record.Store, progress *progress) *loop.Runner {
+func (s *console) runner(conf *config.Config, store *record.Store, progress *progress.Display) *loop.Runner {
 	return &loop.Runner{
 		Store: store, Implementer: conf.Implementer, Reviewer: conf.Reviewer, Checker: checker,
-		Progress: watcher{progress, s.verbose}, Explain: diagnose.Explain,
+		Progress: progress, Explain: diagnose.Explain,
 	}
 }
 
 // carryOut runs the loop and shows how it ended.
 func (s *session) carryOut(conf *config.Config, store *record.Store, begin func(*loop.Runner) (record.Run, error)) error {
 	progress := s.progress()
-	defer progress.close()
+	defer progress.Close()
 	runner := s.runner(conf, store, progress)
 	if tty := s.terminal(); tty != nil {
 		defer tty.Close()
 		runner.Ask = func(_ context.Context, run record.Run, why loop.Step) (record.Choice, error) {
-			progress.done("")
+			progress.Done("")
 			return s.ask(tty, run, why)
 		}
 	}
 	done, err := begin(runner)
-	progress.close()
+	progress.Close()
 	if done.ID != "" {
 		s.project(s.ctx, store)
 		s.answerFindings(store, done)

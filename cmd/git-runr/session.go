@@ -9,6 +9,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -17,6 +19,7 @@ import (
 
 	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/progress"
 	"git-runr/gitstore"
 	"git-runr/loop/builtin"
 	"git-runr/loop/record"
@@ -182,11 +185,19 @@ func (s *console) terminal() io.WriteCloser {
 	return tty
 }
 
+// agrees asks a person at tty; anything but yes is no.
+func (s *console) agrees(tty io.Writer, question string) bool {
+	fmt.Fprint(tty, question+" [y/N] ")
+	var answer string
+	fmt.Fscanln(s.in, &answer)
+	return slices.Contains([]string{"y", "yes"}, strings.ToLower(answer))
+}
+
 // progress shows long work on standard error.
-func (s *console) progress() *progress {
+func (s *console) progress() *progress.Display {
 	tty, _ := onTerminal(s.err)
 	width := func() int { _, w := onTerminal(s.err); return w }
-	return newProgress(s.err, tty && s.getenv("TERM") != "dumb", width, s.quiet, time.Now)
+	return progress.New(s.err, tty && s.getenv("TERM") != "dumb", width, s.quiet, s.verbose, time.Now)
 }
 
 // arg is the only argument, or what is used without one.

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -86,10 +85,7 @@ func (s *session) confirmTrust(doc trustJSON) error {
 	defer tty.Close()
 	fmt.Fprintf(tty, "%s names these commands:\n", config.FileName)
 	writeLines(tty, doc.Commands)
-	fmt.Fprint(tty, "They will run with your rights. Trust them? [y/N] ")
-	var answer string
-	fmt.Fscanln(s.in, &answer)
-	if answer = strings.ToLower(answer); answer != "y" && answer != "yes" {
+	if !s.agrees(tty, "They will run with your rights. Trust them?") {
 		return exit.Problemf(exit.Untrusted, "not trusted")
 	}
 	return nil

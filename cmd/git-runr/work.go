@@ -77,7 +77,7 @@ func work(s *session) error {
 		return err
 	}
 	progress := s.progress()
-	defer progress.close()
+	defer progress.Close()
 	worker := s.worker(store, conf, progress)
 	worker.Retry = s.Bool("retry")
 	result := worked{}
@@ -101,7 +101,7 @@ func work(s *session) error {
 			break
 		}
 	}
-	progress.close()
+	progress.Close()
 	if !result.Busy {
 		if result.Held, err = held(s.ctx, store, worker); err != nil {
 			return err
