@@ -227,3 +227,11 @@ func (p *permuter) joined(program string) []string {
 	}
 	return append(out, p.positionals...)
 }
+
+// splitPaths divides arguments at the user's own "--".
+func splitPaths(args []string) (before, after []string) {
+	if at := slices.Index(args, "--"); at >= 0 {
+		return args[:at], args[at+1:]
+	}
+	return args, nil
+}

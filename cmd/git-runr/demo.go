@@ -257,20 +257,3 @@ func demoVerdict(prompt, change string) string {
 	}
 	return `{"verdict":"PASS","summary":"All criteria are met.","findings":[]}`
 }
-
-// workerEnviron is what a background worker inherits: everything but what a hook of
-// git's sets for itself.
-func workerEnviron(env []string) []string {
-	var kept []string
-	for _, kv := range env {
-		name, _, _ := strings.Cut(kv, "=")
-		switch {
-		case name == "GIT_CONFIG_GLOBAL" || name == "GIT_CONFIG_SYSTEM" || name == "GIT_CONFIG_NOSYSTEM":
-		case strings.HasPrefix(name, "GIT_RUNR_"):
-		case strings.HasPrefix(name, "GIT_"):
-			continue
-		}
-		kept = append(kept, kv)
-	}
-	return kept
-}

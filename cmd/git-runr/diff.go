@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -92,12 +91,4 @@ func (s *console) shown(text string) string {
 		return safetext.Text(text)
 	}
 	return text
-}
-
-// splitPaths divides arguments at the user's own "--".
-func splitPaths(args []string) (before, after []string) {
-	if at := slices.Index(args, "--"); at >= 0 {
-		return args[:at], args[at+1:]
-	}
-	return args, nil
 }

@@ -6,7 +6,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -162,36 +161,3 @@ func placeComments(ctx context.Context, store *record.Store, doc *reviewJSON) er
 	}
 	return nil
 }
-
-// oneID is the first argument, which must be there, and the number of others that
-// may follow it.
-func (s *session) oneID(others int, usage string) (string, error) {
-	if s.NArg() < 1 || s.NArg() > 1+others || s.Args().First() == "" {
-		return "", exit.Problemf(exit.Usage, "%s", usage).WithHint("git runr inbox " + s.Command.Name + " -h")
-	}
-	return s.Args().First(), nil
-}
-
-// maxMessage is the longest message that is read from standard input, in bytes.
-const maxMessage = 64 << 10
-
-// message is what -m says; standard input for "-", and, where piped allows it, when
-// there is no -m and standard input is no terminal.
-func (s *session) message(piped bool) (string, error) {
-	text := s.String("m")
-	terminal, _ := onTerminal(s.in)
-	if text == "-" || piped && !s.IsSet("m") && !terminal {
-		read, err := io.ReadAll(io.LimitReader(s.in, maxMessage+1))
-		if err != nil {
-			return "", exit.Problemf(exit.Usage, "read the message: %w", err)
-		}
-		text = string(read)
-	}
-	if len(text) > maxMessage {
-		return "", exit.Problemf(exit.Usage, "the message is longer than %d bytes", maxMessage)
-	}
-	return strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD")), nil
-}
-
-// shortTime is a time for people, in UTC.
-func shortTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04Z") }

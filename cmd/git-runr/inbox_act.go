@@ -82,3 +82,15 @@ func (s *session) claimedHint(err error, review record.Review) error {
 	}
 	return claimed.WithHint(fmt.Sprintf("git runr inbox %s %s --force   although it is somebody else's", s.Command.Name, review.ID))
 }
+
+// actorDone is the answer of claim, release, resolve, cancel, reopen and answer.
+type actorDone struct {
+	ID      string              `json:"review_id"`
+	Status  record.ReviewStatus `json:"status"`
+	Actor   string              `json:"actor"`
+	Claim   *record.Claim       `json:"claim,omitempty"`
+	Resolve string              `json:"resolve_with,omitempty"` // the line that resolves what was claimed
+	Answer  *record.Answer      `json:"answer,omitempty"`
+	Open    int                 `json:"unanswered"`       // findings and comments without an answer
+	Drafts  []record.KeptDraft  `json:"drafts,omitempty"` // of a review that is closed now
+}

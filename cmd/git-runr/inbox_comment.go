@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,7 +16,6 @@ import (
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
-	"git-runr/loop/safetext"
 )
 
 func (p *program) inboxCommentCommand() *cli.Command {
@@ -34,10 +32,6 @@ func (p *program) inboxCommentCommand() *cli.Command {
 		},
 		Action: p.action(inboxComment),
 	}
-}
-
-func asFlag() cli.Flag {
-	return &cli.StringFlag{Name: "as", Usage: "act as `ACTOR` (default: GIT_RUNR_ACTOR, else you)"}
 }
 
 // commented is the answer of git runr inbox comment.
@@ -200,23 +194,4 @@ func (s *console) showDraft(review record.Review, draft record.Draft, added *rec
 			fmt.Fprintf(w, "%s  %s\n%s\n", c.ID, placeOf(c), indent(c.Comment, "    "))
 		}
 	})
-}
-
-// placeOf is where a comment was made, for people.
-func placeOf(c record.Comment) string {
-	if c.Side == record.SideOld {
-		return safetext.Line(c.Place() + " (old)")
-	}
-	return safetext.Line(cmp.Or(c.Place(), "general"))
-}
-
-// indent shows text with every line that holds something behind prefix.
-func indent(text, prefix string) string {
-	lines := strings.Split(safetext.Text(strings.TrimSpace(text)), "\n")
-	for i := range lines {
-		if lines[i] != "" {
-			lines[i] = prefix + lines[i]
-		}
-	}
-	return strings.Join(lines, "\n")
 }

@@ -92,17 +92,6 @@ func (s *session) submission() (record.Person, error) {
 	return p, err
 }
 
-// decisionWords say a person's decision.
-func decisionWords(d record.Decision) string {
-	switch d {
-	case record.Approve:
-		return "approved"
-	case record.RequestChanges:
-		return "changes requested"
-	}
-	return "commented"
-}
-
 // fileComments are the comments of --file, bound to the subject.
 func (s *session) fileComments(store *record.Store, subject record.Subject) ([]record.Comment, error) {
 	name := s.String("file")

@@ -89,26 +89,6 @@ func writeLanded(w io.Writer, doc landedJSON) {
 	writeUndo(w, doc.Undo)
 }
 
-// writeUndo says what to type to take a command back; "" is nothing.
-func writeUndo(w io.Writer, undo string) {
-	if undo != "" {
-		fmt.Fprintf(w, "  %s   takes it back\n", undo)
-	}
-}
-
-// pathsShown is how many paths a command names; all of them are in its JSON.
-const pathsShown = 20
-
-// writePaths names paths, a line each.
-func writePaths(w io.Writer, what string, paths []string) {
-	for _, path := range paths[:min(len(paths), pathsShown)] {
-		fmt.Fprintf(w, "  %s  %s\n", what, safetext.Line(path))
-	}
-	if more := len(paths) - pathsShown; more > 0 {
-		fmt.Fprintf(w, "  … and %d more\n", more)
-	}
-}
-
 // landAgain is the line that lands run in dir ("" is here) as how says.
 func landAgain(dir string, run record.Run, how loop.LandSpec) string {
 	argv := []string{"git", "runr", "land", run.ID}

@@ -14,7 +14,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/exit"
-	"git-runr/diagnose"
 	"git-runr/gitstore"
 	"git-runr/loop"
 	"git-runr/loop/record"
@@ -207,15 +206,4 @@ func (t transcripts) copy(w io.Writer, dir string) (copied bool) {
 		}
 	}
 	return copied
-}
-
-func writeStop(w io.Writer, s *session, store *record.Store, run record.Run) {
-	if run.Stop == nil {
-		return
-	}
-	run, err := s.offered(store, run)
-	if err != nil {
-		run.Plan.Checks = nil // without the configuration nothing of another clone's is offered
-	}
-	fmt.Fprintf(w, "\n%s", safetext.Text(diagnose.Footer(run, s.placeOf(store, run))))
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -279,18 +278,4 @@ func outcomeStatus(review record.Review) error {
 		return exit.With(exit.Nothing)
 	}
 	return nil
-}
-
-// startWorker starts git runr work in a session of its own.
-func startWorker(repo *gitstore.Repo) error {
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	log := filepath.Join(repo.StateDir(), "work.log")
-	dir := repo.WorkTree
-	if dir == "" {
-		dir = repo.GitDir
-	}
-	return agent.StartDetached(self, []string{"-C", dir, "-q", "work"}, dir, workerEnviron(os.Environ()), log)
 }

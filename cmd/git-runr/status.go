@@ -102,25 +102,6 @@ func (s *session) overview(store *record.Store) (overviewJSON, error) {
 	return doc, nil
 }
 
-// cutShort are the operations that a killed command began in this working tree; run is
-// the one that they are for, "" for all.
-func cutShort(s *session, store *record.Store, run string) ([]string, error) {
-	lines := []string{}
-	unfinished, err := loop.Unfinished(s.ctx, store)
-	for _, op := range unfinished {
-		if run == "" || op.Run == run {
-			lines = append(lines, op.String())
-		}
-	}
-	return lines, err
-}
-
-func writeCutShort(w io.Writer, cut []string) {
-	for _, op := range cut {
-		fmt.Fprintf(w, "%s was cut short: git runr undo\n", safetext.Line(op))
-	}
-}
-
 // landLine is what brings a result to what is checked out: where land would refuse it
 // for conflicts, a merge by hand.
 func landLine(ctx context.Context, store *record.Store, run record.RunSummary) string {
