@@ -76,7 +76,7 @@ func run(s *session) error {
 func (s *console) readyToRun(conf *config.Config, plan record.RunPlan) error {
 	if plan.Implementer == "" && plan.Context == nil {
 		return exit.Problemf(exit.Usage, "no implementer is configured").WithHint(
-			"git runr run --implementer NAME …   (codex, claude, gemini, opencode, pi, or one of your own)",
+			"git runr run --implementer NAME …   ("+strings.Join(agent.Presets(), ", ")+", or one of your own)",
 			"or set implementer under [loop] in .runr.toml")
 	}
 	if _, not := conf.Checks(); len(not) > 0 {

@@ -86,7 +86,7 @@ func (s Spec) invocation(as Role, model string, paths Paths) (Invocation, error)
 	if name == "" {
 		return Invocation{Args: command}, nil
 	}
-	build, ok := preset(name)
+	build, ok := presets[name]
 	if !ok {
 		return Invocation{}, fmt.Errorf("no command and no preset %q; presets are %s", name, strings.Join(Presets(), ", "))
 	}

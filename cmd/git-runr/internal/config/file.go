@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	maxFile = 1 << 20 // bytes
-	maxTables     = 1000    // such as [checks.NAME], of one kind in one file
+	maxFile   = 1 << 20 // bytes
+	maxTables = 1000    // such as [checks.NAME], of one kind in one file
 )
 
 // file is one file while its values go into config.
