@@ -130,3 +130,21 @@ func TestVerdictOfWhatWasSeen(t *testing.T) {
 		}
 	}
 }
+
+// TestReviewPartsBesideChecks: a pass beside a check that fails is none, whoever reviews.
+func TestReviewPartsBesideChecks(t *testing.T) {
+	for _, test := range []struct {
+		check record.CheckResult
+		want  reply.Verdict
+	}{
+		{record.CheckResult{Name: "test"}, reply.Pass},
+		{record.CheckResult{Name: "test", ExitCode: 1}, reply.NeedsFix},
+		{record.CheckResult{Name: "test", ExitCode: 1, FailsOnBase: true}, reply.Pass},
+	} {
+		reviewer := &partReviewer{texts: []string{"### Verdict: PASS"}}
+		answer, err := reviewParts(t.Context(), reviewer, partChange(1), question{checks: []record.CheckResult{test.check}}, quiet{})
+		if err != nil || answer.Report.Effective != test.want || len(reviewer.jobs[0].Checks) != 1 {
+			t.Errorf("%+v: %s, %v", test.check, answer.Report.Effective, err)
+		}
+	}
+}
