@@ -12,6 +12,7 @@ import (
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
+	"git-runr/loop/role"
 )
 
 // attempt has an implementer do one turn, and records what it changed: the
@@ -51,13 +52,13 @@ func (t *turn) stateBefore(a record.Attempt) (gitstore.Snapshot, error) {
 }
 
 // implement has the work done. What was done elsewhere before is not in before.
-func (t *turn) implement(name string, step Step, a record.Attempt, before *gitstore.Snapshot) (ImplementAnswer, error) {
+func (t *turn) implement(name string, step Step, a record.Attempt, before *gitstore.Snapshot) (role.ImplementAnswer, error) {
 	if a.Mode == record.ModeGiven {
 		return t.takeOver(a, before)
 	}
 	implementer, failure := t.Implementer(name)
 	if failure != nil {
-		return ImplementAnswer{Failure: failure}, nil
+		return role.ImplementAnswer{Failure: failure}, nil
 	}
 	if t.run.Plan.InPlace && !implementer.ReportsEdits() && t.warned != name {
 		t.warned = name
@@ -65,10 +66,10 @@ func (t *turn) implement(name string, step Step, a record.Attempt, before *gitst
 	}
 	transcript, err := t.transcript(fmt.Sprintf("attempt-%d.log", a.Number))
 	if err != nil {
-		return ImplementAnswer{}, err
+		return role.ImplementAnswer{}, err
 	}
 	defer transcript.Close()
-	job := ImplementJob{Dir: t.tree.Dir, Prompt: t.prompt(step).Text(a.Mode), Transcript: transcript, OnLine: t.Progress.Line}
+	job := role.ImplementJob{Dir: t.tree.Dir, Prompt: t.prompt(step).Text(a.Mode), Transcript: transcript, OnLine: t.Progress.Line}
 	answer, err := implementer.Implement(t.ctx, job)
 	if err == nil && t.gone() {
 		answer.Failure = &record.Failure{Reason: record.ReasonAgentFailed, Detail: fmt.Sprintf("agent %q removed its working tree", name)}
@@ -77,9 +78,9 @@ func (t *turn) implement(name string, step Step, a record.Attempt, before *gitst
 }
 
 // takeOver brings an executor's finished work into the run's worktree.
-func (t *turn) takeOver(a record.Attempt, before *gitstore.Snapshot) (ImplementAnswer, error) {
+func (t *turn) takeOver(a record.Attempt, before *gitstore.Snapshot) (role.ImplementAnswer, error) {
 	given := t.run.Plan.Context
-	answer := ImplementAnswer{Text: given.ExecutorResult}
+	answer := role.ImplementAnswer{Text: given.ExecutorResult}
 	if t.run.Plan.InPlace {
 		return answer, nil // it is there already
 	}
@@ -144,7 +145,7 @@ func (t *turn) history(number int) []string {
 }
 
 // finish records what came of the attempt, however it ended.
-func (t *turn) finish(a record.Attempt, before gitstore.Snapshot, answer ImplementAnswer) error {
+func (t *turn) finish(a record.Attempt, before gitstore.Snapshot, answer role.ImplementAnswer) error {
 	if t.ctx.Err() != nil {
 		answer.Failure = &record.Failure{Reason: record.ReasonInterrupted}
 	}
@@ -168,7 +169,7 @@ func (t *turn) finish(a record.Attempt, before gitstore.Snapshot, answer Impleme
 }
 
 // takeStock finds out what the attempt changed, and commits what it did well.
-func (t *turn) takeStock(a *record.Attempt, before gitstore.Snapshot, answer ImplementAnswer) error {
+func (t *turn) takeStock(a *record.Attempt, before gitstore.Snapshot, answer role.ImplementAnswer) error {
 	after, err := t.stateAfter(*a)
 	if err != nil {
 		return err

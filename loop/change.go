@@ -7,6 +7,7 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/loop/record"
+	"git-runr/loop/role"
 )
 
 // Change is the difference that a reviewer is shown.
@@ -19,29 +20,9 @@ type Change struct {
 	Census record.Census
 }
 
-// Limits bound what a reviewer is shown.
-type Limits struct {
-	Exclude []string // globs that are left out: see gitstore.Globs
-	// ExcludedBy is the file of the repository that asks for Exclude, "" when another
-	// source does. A change of that file is shown as if it asked for nothing: it could
-	// hide in the same commit whatever it likes.
-	ExcludedBy string
-	MaxBytes   int64 // of a part of the patch; 0: no limit
-	MaxParts   int   // 0: one
-	Binary     bool  // whether the reviewer can judge that a binary file is there
-	Opens      bool  // whether the reviewer opens what git shows no lines of: a person
-}
-
-// LockFiles are generated files whose diff tells an agent nothing. The built-in
-// reviewer reads them all the same.
-var LockFiles = []string{
-	"**/*.lock", "**/package-lock.json", "**/npm-shrinkwrap.json", "**/pnpm-lock.yaml", "**/go.sum",
-	"**/*.min.js", "**/*.min.css", "**/*.snap", "**/bun.lockb",
-}
-
 // ReadChange is the change of subject, and the census of it. A merge commit's
 // change is what it does beyond what git merges by itself.
-func ReadChange(ctx context.Context, s *record.Store, subject record.Subject, limits Limits) (Change, error) {
+func ReadChange(ctx context.Context, s *record.Store, subject record.Subject, limits role.Limits) (Change, error) {
 	from, err := s.ComparedWith(ctx, subject)
 	change := Change{Base: from, Tree: subject.Tree}
 	if err != nil {
@@ -93,7 +74,7 @@ func ReadChange(ctx context.Context, s *record.Store, subject record.Subject, li
 
 // overrule takes the globs out of limits that the change's own file asks for, and
 // returns them.
-func overrule(ctx context.Context, s *record.Store, from, to gitstore.ID, limits *Limits) ([]string, error) {
+func overrule(ctx context.Context, s *record.Store, from, to gitstore.ID, limits *role.Limits) ([]string, error) {
 	if limits.ExcludedBy == "" || len(limits.Exclude) == 0 {
 		return nil, nil
 	}
@@ -101,7 +82,7 @@ func overrule(ctx context.Context, s *record.Store, from, to gitstore.ID, limits
 	if err != nil || len(changed) == 0 {
 		return nil, err
 	}
-	isLockFile := func(glob string) bool { return slices.Contains(LockFiles, glob) }
+	isLockFile := func(glob string) bool { return slices.Contains(role.LockFiles, glob) }
 	overruled := slices.DeleteFunc(slices.Clone(limits.Exclude), isLockFile)
 	limits.Exclude = slices.DeleteFunc(slices.Clone(limits.Exclude), func(glob string) bool { return !isLockFile(glob) })
 	return overruled, nil
@@ -109,17 +90,17 @@ func overrule(ctx context.Context, s *record.Store, from, to gitstore.ID, limits
 
 // unmatched are the globs of a configuration that leave out nothing here and could
 // leave out nothing anywhere in the tree: they are most likely wrong.
-func unmatched(ctx context.Context, s *record.Store, tree gitstore.ID, limits Limits, c record.Census) ([]string, error) {
+func unmatched(ctx context.Context, s *record.Store, tree gitstore.ID, limits role.Limits, c record.Census) ([]string, error) {
 	idle := slices.DeleteFunc(slices.Clone(limits.Exclude), func(glob string) bool {
 		matches := gitstore.CompileGlobs([]string{glob}).Match
-		return slices.Contains(LockFiles, glob) || slices.ContainsFunc(c.LeftOut, func(l record.LeftOut) bool { return matches(l.Path) })
+		return slices.Contains(role.LockFiles, glob) || slices.ContainsFunc(c.LeftOut, func(l record.LeftOut) bool { return matches(l.Path) })
 	})
 	return s.Repo.UnmatchedGlobs(ctx, tree, idle)
 }
 
 // census counts what is not excluded; whether all of that can be shown turns out when the
 // patch is made.
-func census(all, kept []gitstore.FileStat, texts map[string]bool, limits Limits) record.Census {
+func census(all, kept []gitstore.FileStat, texts map[string]bool, limits role.Limits) record.Census {
 	c := record.Census{Files: len(all)}
 	isKept := map[string]bool{}
 	for _, f := range kept {

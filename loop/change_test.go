@@ -7,6 +7,7 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/loop/record"
+	"git-runr/loop/role"
 )
 
 func TestCensus(t *testing.T) {
@@ -19,25 +20,25 @@ func TestCensus(t *testing.T) {
 	for _, test := range []struct {
 		name      string
 		all, kept []gitstore.FileStat
-		limits    Limits
+		limits    role.Limits
 		want      record.Census
 		nothing   bool
 	}{
-		{"everything", stats(small, large), stats(small, large), Limits{}, record.Census{Files: 2, Lines: 104, SentFiles: 2, SentLines: 104}, false},
-		{"no change", nil, nil, Limits{}, record.Census{}, true},
+		{"everything", stats(small, large), stats(small, large), role.Limits{}, record.Census{Files: 2, Lines: 104, SentFiles: 2, SentLines: 104}, false},
+		{"no change", nil, nil, role.Limits{}, record.Census{}, true},
 		{
-			"excluded", stats(small, lock), stats(small), Limits{},
+			"excluded", stats(small, lock), stats(small), role.Limits{},
 			record.Census{Files: 2, Lines: 504, SentFiles: 1, SentLines: 4, LeftOut: []record.LeftOut{{Path: "go.sum", Why: "excluded"}}}, false,
 		},
-		{"only what is excluded", stats(lock), nil, Limits{}, record.Census{Files: 1, Lines: 500, LeftOut: []record.LeftOut{{Path: "go.sum", Why: "excluded"}}}, true},
+		{"only what is excluded", stats(lock), nil, role.Limits{}, record.Census{Files: 1, Lines: 500, LeftOut: []record.LeftOut{{Path: "go.sum", Why: "excluded"}}}, true},
 		{
-			"binary", stats(image, small), stats(image, small), Limits{},
+			"binary", stats(image, small), stats(image, small), role.Limits{},
 			record.Census{Files: 2, Lines: 4, SentFiles: 1, SentLines: 4, LeftOut: []record.LeftOut{{Path: "logo.png", Why: "binary"}}}, false,
 		},
-		{"only a binary file", stats(image), stats(image), Limits{}, record.Census{Files: 1, LeftOut: []record.LeftOut{{Path: "logo.png", Why: "binary"}}}, true},
-		{"a reviewer who can judge binary files", stats(image), stats(image), Limits{Binary: true}, record.Census{Files: 1, SentFiles: 1, SentBinary: 1}, false},
-		{"an excluded binary file", stats(image), nil, Limits{Binary: true}, record.Census{Files: 1, LeftOut: []record.LeftOut{{Path: "logo.png", Why: "excluded"}}}, true},
-		{"a file without lines", stats(moved), stats(moved), Limits{}, record.Census{Files: 1, SentFiles: 1}, true},
+		{"only a binary file", stats(image), stats(image), role.Limits{}, record.Census{Files: 1, LeftOut: []record.LeftOut{{Path: "logo.png", Why: "binary"}}}, true},
+		{"a reviewer who can judge binary files", stats(image), stats(image), role.Limits{Binary: true}, record.Census{Files: 1, SentFiles: 1, SentBinary: 1}, false},
+		{"an excluded binary file", stats(image), nil, role.Limits{Binary: true}, record.Census{Files: 1, LeftOut: []record.LeftOut{{Path: "logo.png", Why: "excluded"}}}, true},
+		{"a file without lines", stats(moved), stats(moved), role.Limits{}, record.Census{Files: 1, SentFiles: 1}, true},
 	} {
 		given := slices.Clone(test.kept)
 		got := census(test.all, test.kept, nil, test.limits)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"git-runr/loop/record"
+	"git-runr/loop/role"
 	"git-runr/loop/unidiff"
 )
 
@@ -245,7 +246,7 @@ func (p *packer) lines(f filePatch, h hunk) {
 
 // split divides the change into parts of at most limits.MaxBytes, and brings the census
 // up to what is in them.
-func (c *Change) split(patch []byte, limits Limits) error {
+func (c *Change) split(patch []byte, limits role.Limits) error {
 	limit := int(min(limits.MaxBytes, math.MaxInt32))
 	if limit <= 0 || len(patch) <= limit {
 		c.Parts = []Part{{Patch: patch, Files: c.Files, Lines: c.Census.SentLines}}

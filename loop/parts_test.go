@@ -13,6 +13,7 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/loop/record"
+	"git-runr/loop/role"
 )
 
 // changedLine is one line that a patch adds or deletes, and where.
@@ -108,7 +109,7 @@ func TestPartsAddUp(t *testing.T) {
 	for seed := range uint64(400) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		patch, stats := randomPatch(r, 10+r.IntN(300))
-		limits := Limits{MaxBytes: int64(500 + r.IntN(3000)), MaxParts: 1 + r.IntN(200)}
+		limits := role.Limits{MaxBytes: int64(500 + r.IntN(3000)), MaxParts: 1 + r.IntN(200)}
 		change := Change{Census: census(stats, stats, nil, limits)}
 		for _, f := range stats {
 			if !f.Binary {
@@ -183,8 +184,8 @@ func TestPartsOneLongLine(t *testing.T) {
 	patch := []byte("diff --git a/a b/a\nindex 1..2 100644\n--- a/a\n+++ b/a\n@@ -1,2 +1,5 @@\n one\n+two\n" + long + "+four\n five\n" +
 		"diff --git a/b b/b\nindex 1..2 100644\n--- a/b\n+++ b/b\n@@ -0,0 +1 @@\n" + long)
 	stats := []gitstore.FileStat{{Path: "a", Added: 3}, {Path: "b", Added: 1}}
-	change := Change{Files: []string{"a", "b"}, Census: census(stats, stats, nil, Limits{})}
-	if err := change.split(patch, Limits{MaxBytes: 1000, MaxParts: 9}); err != nil {
+	change := Change{Files: []string{"a", "b"}, Census: census(stats, stats, nil, role.Limits{})}
+	if err := change.split(patch, role.Limits{MaxBytes: 1000, MaxParts: 9}); err != nil {
 		t.Fatal(err)
 	}
 	c := change.Census
@@ -210,8 +211,8 @@ func TestPartsLeaveOutTheLargest(t *testing.T) {
 		fmt.Fprintf(&patch, "diff --git a/%[1]s b/%[1]s\n--- /dev/null\n+++ b/%[1]s\n@@ -0,0 +1,%d @@\n%s", path, lines, strings.Repeat("+line\n", lines))
 		stats = append(stats, gitstore.FileStat{Path: path, Added: lines})
 	}
-	change := Change{Census: census(stats, stats, nil, Limits{})}
-	if err := change.split(patch.Bytes(), Limits{MaxBytes: 700}); err != nil {
+	change := Change{Census: census(stats, stats, nil, role.Limits{})}
+	if err := change.split(patch.Bytes(), role.Limits{MaxBytes: 700}); err != nil {
 		t.Fatal(err)
 	}
 	if c := change.Census; len(change.Parts) != 1 || c.SentLines < 60 || len(c.LeftOut) != 1 || c.LeftOut[0].Path != "f200" {
@@ -254,11 +255,11 @@ func TestReadChangeInParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole, err := ReadChange(context.Background(), store, subject, Limits{})
+	whole, err := ReadChange(context.Background(), store, subject, role.Limits{})
 	if err != nil || len(whole.Parts) != 1 {
 		t.Fatalf("%d parts, %v", len(whole.Parts), err)
 	}
-	parts, err := ReadChange(context.Background(), store, subject, Limits{MaxBytes: 2000, MaxParts: 100})
+	parts, err := ReadChange(context.Background(), store, subject, role.Limits{MaxBytes: 2000, MaxParts: 100})
 	if err != nil || len(parts.Parts) < 5 || !slices.Equal(parts.Files, whole.Files) || parts.Census.Partial() || parts.Census.SentLines != parts.Census.Lines {
 		t.Fatalf("%d parts, %q, %+v, %v", len(parts.Parts), parts.Files, parts.Census, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
+	"git-runr/loop/role"
 )
 
 // Waits is the review that run has stopped for and that nobody has answered with a
@@ -31,7 +32,7 @@ func (t *turn) reviewByPerson(step Step, name string) error {
 		Kind: record.SubjectRange, Spec: t.run.Plan.Base.Short() + ".." + t.run.Plan.Branch, Title: t.run.Plan.Entity.Name(),
 		Base: t.run.Plan.Base, Commit: t.run.Head(), Tree: t.run.Head(), Branch: t.run.Plan.Branch,
 	}
-	change, err := ReadChange(t.ctx, t.Store, subject, Limits{Binary: true, Opens: true})
+	change, err := ReadChange(t.ctx, t.Store, subject, role.Limits{Binary: true, Opens: true})
 	if err != nil {
 		return fmt.Errorf("review: %w", err)
 	}

@@ -7,41 +7,47 @@ import (
 
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
+	"git-runr/loop/role"
 )
 
 // reviewParts has a reviewer look at the change, at one part after the other where it is
-// too large for one, and joins what it says of them. begin is told of each of several.
-func reviewParts(ctx context.Context, reviewer Reviewer, job ReviewJob, begin func(part string)) (ReviewAnswer, error) {
-	var answers []ReviewAnswer
-	job.Prompt.Census, job.Prompt.Files, job.Prompt.Parts = job.Change.Census, job.Change.Files, len(job.Change.Parts)
-	for i, part := range job.Change.Parts {
-		where := fmt.Sprintf("part %d of %d", i+1, len(job.Change.Parts))
-		if len(job.Change.Parts) > 1 {
-			begin(where)
+// too large for one, and joins what it says of them. A verdict counts beside the checks.
+func reviewParts(ctx context.Context, reviewer role.Reviewer, change Change, asked question, progress Progress) (role.ReviewAnswer, error) {
+	var answers []role.ReviewAnswer
+	prompt := asked.prompt
+	prompt.Checks, prompt.Census, prompt.Files, prompt.Parts = asked.checks, change.Census, change.Files, len(change.Parts)
+	for i, part := range change.Parts {
+		where := fmt.Sprintf("part %d of %d", i+1, len(change.Parts))
+		if len(change.Parts) > 1 {
+			progress.Step("review", where)
 		}
 		nonce, err := newNonce()
 		if err != nil {
-			return ReviewAnswer{}, err
+			return role.ReviewAnswer{}, err
 		}
-		job.Change.Patch, job.Prompt.Patch, job.Prompt.Nonce = part.Patch, part.Patch, nonce
-		job.Prompt.Part, job.Prompt.PartFiles, job.Prompt.PartLines = i+1, part.Files, part.Lines
-		answer, err := reviewer.Review(ctx, job)
+		prompt.Patch, prompt.Nonce, prompt.Part, prompt.PartFiles, prompt.PartLines = part.Patch, nonce, i+1, part.Files, part.Lines
+		answer, err := reviewer.Review(ctx, role.ReviewJob{
+			Patch: part.Patch, Tree: change.Tree, Files: change.Files, Checks: asked.checks, Dir: asked.dir,
+			Prompt: prompt.Text, Nonce: nonce, Transcript: asked.transcript, OnLine: progress.Line,
+		})
 		if err != nil {
 			return answer, err
 		}
 		if answer.Failure != nil {
-			if len(job.Change.Parts) > 1 {
+			if len(change.Parts) > 1 {
 				answer.Failure.Detail = where + ": " + answer.Failure.Detail
 			}
 			return answer, nil
 		}
+		r := &answer.Report
+		r.Effective = reply.EffectiveVerdict(r.Verdict, r.Findings, record.CheckRun{Results: asked.checks}.Failed())
 		answers = append(answers, answer)
 	}
 	return joinAnswers(answers), nil
 }
 
 // joinAnswers is what the answers to all parts come to.
-func joinAnswers(answers []ReviewAnswer) ReviewAnswer {
+func joinAnswers(answers []role.ReviewAnswer) role.ReviewAnswer {
 	if len(answers) == 1 {
 		return answers[0]
 	}
@@ -53,7 +59,7 @@ func joinAnswers(answers []ReviewAnswer) ReviewAnswer {
 			raw = append(raw, reply.PartTitle(i, len(answers))+"\n"+a.Raw)
 		}
 	}
-	return ReviewAnswer{Report: reply.Join(reports), Raw: strings.Join(raw, "\n\n")}
+	return role.ReviewAnswer{Report: reply.Join(reports), Raw: strings.Join(raw, "\n\n")}
 }
 
 // see bounds the verdict by what the reviewer was shown: it passed what it saw.

@@ -2,40 +2,50 @@ package loop
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
+	"git-runr/loop/role"
 )
 
 // partReviewer answers each part with the next of its texts.
 type partReviewer struct {
 	texts []string
 	fail  int // the part that gets a failure, from 1
-	jobs  []ReviewJob
+	jobs  []role.ReviewJob
 }
 
-func (r *partReviewer) Limits() Limits      { return Limits{} }
+func (r *partReviewer) Limits() role.Limits { return role.Limits{} }
 func (r *partReviewer) NeedsCheckout() bool { return false }
 
-func (r *partReviewer) Review(_ context.Context, job ReviewJob) (ReviewAnswer, error) {
+func (r *partReviewer) Review(_ context.Context, job role.ReviewJob) (role.ReviewAnswer, error) {
 	r.jobs = append(r.jobs, job)
 	if len(r.jobs) == r.fail {
-		return ReviewAnswer{Failure: &record.Failure{Reason: record.ReasonAgentFailed, Detail: "boom"}}, nil
+		return role.ReviewAnswer{Failure: &record.Failure{Reason: record.ReasonAgentFailed, Detail: "boom"}}, nil
 	}
 	text := r.texts[len(r.jobs)-1]
-	return ReviewAnswer{Report: reply.ParseReview(text, ""), Raw: text}, nil
+	return role.ReviewAnswer{Report: reply.ParseReview(text, ""), Raw: text}, nil
 }
 
-func partJob(parts int) ReviewJob {
-	job := ReviewJob{Change: Change{Files: []string{"a", "b"}, Census: record.Census{Files: 2, Lines: parts, SentFiles: 2, SentLines: parts}}}
+func partChange(parts int) Change {
+	change := Change{Files: []string{"a", "b"}, Census: record.Census{Files: 2, Lines: parts, SentFiles: 2, SentLines: parts}}
 	for i := range parts {
-		job.Change.Parts = append(job.Change.Parts, Part{Patch: []byte{byte('0' + i)}, Files: []string{"a"}, Lines: 1})
+		change.Parts = append(change.Parts, Part{Patch: []byte{byte('0' + i)}, Files: []string{"a"}, Lines: 1})
 	}
-	return job
+	return change
 }
+
+// stepsTold keeps the details of steps.
+type stepsTold struct {
+	quiet
+	details []string
+}
+
+func (s *stepsTold) Step(_, detail string) { s.details = append(s.details, detail) }
 
 const leaks = "### Verdict: NEEDS_FIX\n### Findings\n- **Severity:** Warning\n- **File:Line:** a.go:3\n- **Issue:** It leaks\n"
 
@@ -55,8 +65,9 @@ func TestReviewParts(t *testing.T) {
 		{"the worst counts", []string{leaks, "### Verdict: CRITICAL\n\nAll wrong.", "### Verdict: PASS"}, reply.CriticalFail, 1, []string{"a.go:3: It leaks", "All wrong"}},
 	} {
 		reviewer := &partReviewer{texts: test.texts}
-		var told []string
-		answer, err := reviewParts(context.Background(), reviewer, partJob(len(test.texts)), func(part string) { told = append(told, part) })
+		progress := &stepsTold{}
+		answer, err := reviewParts(context.Background(), reviewer, partChange(len(test.texts)), question{}, progress)
+		told := progress.details
 		r := answer.Report
 		if err != nil || answer.Failure != nil || r.Effective != test.want || r.Approved != test.want.Passed() || len(r.Findings) != test.findings || !slices.Equal(r.Requests, test.asked) && len(r.Requests)+len(test.asked) > 0 {
 			t.Errorf("%s: %+v, %v", test.name, r, err)
@@ -68,11 +79,13 @@ func TestReviewParts(t *testing.T) {
 			if !strings.Contains(r.Text, strings.TrimSpace(text)) || !strings.Contains(answer.Raw, text) {
 				t.Errorf("%s: the words of part %d are gone: %q", test.name, i+1, r.Text)
 			}
-			if p := reviewer.jobs[i].Prompt; p.Part != i+1 || p.Parts != len(test.texts) || len(p.Files) != 2 || string(p.Patch) != string(reviewer.jobs[i].Change.Patch) {
-				t.Errorf("%s: part %d was asked about with %+v", test.name, i+1, p)
+			job := reviewer.jobs[i]
+			prompt, part := job.Prompt(), fmt.Sprintf("This is part %d, with 1 line", i+1)
+			if !strings.Contains(prompt, part) || !strings.Contains(prompt, "BEGIN CHANGE "+job.Nonce) || len(job.Files) != 2 || string(job.Patch) != string(rune('0'+i)) {
+				t.Errorf("%s: part %d was asked about with %+v and told %s", test.name, i+1, job, prompt)
 			}
 		}
-		if nonces := reviewer.jobs[0].Prompt.Nonce + reviewer.jobs[1].Prompt.Nonce; len(nonces) < 16 || nonces[:len(nonces)/2] == nonces[len(nonces)/2:] {
+		if nonces := reviewer.jobs[0].Nonce + reviewer.jobs[1].Nonce; len(nonces) < 16 || nonces[:len(nonces)/2] == nonces[len(nonces)/2:] {
 			t.Errorf("%s: nonces %q", test.name, nonces)
 		}
 	}
@@ -82,7 +95,7 @@ func TestReviewParts(t *testing.T) {
 // that passed.
 func TestReviewPartsUnreadable(t *testing.T) {
 	reviewer := &partReviewer{texts: []string{"### Verdict: PASS", "429 too many requests", "### Verdict: PASS"}}
-	answer, err := reviewParts(context.Background(), reviewer, partJob(3), func(string) {})
+	answer, err := reviewParts(context.Background(), reviewer, partChange(3), question{}, quiet{})
 	if err != nil || !answer.Report.Unreadable() || answer.Report.Effective != reply.NeedsFix {
 		t.Errorf("%+v, %v", answer.Report, err)
 	}
@@ -90,7 +103,7 @@ func TestReviewPartsUnreadable(t *testing.T) {
 
 func TestReviewPartsFailure(t *testing.T) {
 	reviewer := &partReviewer{texts: make([]string, 3), fail: 2}
-	answer, err := reviewParts(context.Background(), reviewer, partJob(3), func(string) {})
+	answer, err := reviewParts(context.Background(), reviewer, partChange(3), question{}, quiet{})
 	if err != nil || answer.Failure == nil || answer.Failure.Detail != "part 2 of 3: boom" || len(reviewer.jobs) != 2 {
 		t.Errorf("%+v, %v after %d", answer, err, len(reviewer.jobs))
 	}
@@ -114,6 +127,24 @@ func TestVerdictOfWhatWasSeen(t *testing.T) {
 		see(&r, record.Census{LeftOut: test.left})
 		if r.Effective != test.want || r.Approved != test.ok {
 			t.Errorf("%s, %+v: %s, approved %v", test.said, test.left, r.Effective, r.Approved)
+		}
+	}
+}
+
+// TestReviewPartsBesideChecks: a pass beside a check that fails is none, whoever reviews.
+func TestReviewPartsBesideChecks(t *testing.T) {
+	for _, test := range []struct {
+		check record.CheckResult
+		want  reply.Verdict
+	}{
+		{record.CheckResult{Name: "test"}, reply.Pass},
+		{record.CheckResult{Name: "test", ExitCode: 1}, reply.NeedsFix},
+		{record.CheckResult{Name: "test", ExitCode: 1, FailsOnBase: true}, reply.Pass},
+	} {
+		reviewer := &partReviewer{texts: []string{"### Verdict: PASS"}}
+		answer, err := reviewParts(t.Context(), reviewer, partChange(1), question{checks: []record.CheckResult{test.check}}, quiet{})
+		if err != nil || answer.Report.Effective != test.want || len(reviewer.jobs[0].Checks) != 1 {
+			t.Errorf("%+v: %s, %v", test.check, answer.Report.Effective, err)
 		}
 	}
 }

@@ -6,69 +6,91 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"slices"
 
+	"git-runr/gitstore"
 	"git-runr/loop/record"
-	"git-runr/loop/reply"
+	"git-runr/loop/role"
 )
-
-// Reviewer answers a request for review. An agent command and the built-in
-// reviewer are two of them.
-type Reviewer interface {
-	// Review gives a Failure, and no error, when the reviewer itself came to no answer.
-	Review(ctx context.Context, job ReviewJob) (ReviewAnswer, error)
-	// Limits say what it can be shown.
-	Limits() Limits
-	// NeedsCheckout reports whether it reads files beside the patch.
-	NeedsCheckout() bool
-}
-
-// ReviewJob is everything that a reviewer may look at.
-type ReviewJob struct {
-	Change     Change
-	Prompt     ReviewPrompt // its text is what an agent is told
-	Dir        string       // checkout of the change, "" when none was asked for
-	Checks     []record.CheckResult
-	NotChecked []string
-	Transcript io.Writer
-	OnLine     func(string)
-}
-
-// ReviewAnswer is a reviewer's answer. Raw is what it said.
-type ReviewAnswer struct {
-	Report  reply.Report
-	Raw     string
-	Failure *record.Failure
-}
-
-// Implementer does an attempt's work in a directory.
-type Implementer interface {
-	// Implement gives a Failure, and no error, when the agent itself came to no end.
-	Implement(ctx context.Context, job ImplementJob) (ImplementAnswer, error)
-	// ReportsEdits says that its answers name the files that it edits: all but those
-	// that a command which it ran changed.
-	ReportsEdits() bool
-}
-
-// ImplementJob is one attempt's work.
-type ImplementJob struct {
-	Dir        string
-	Prompt     string
-	Transcript io.Writer
-	OnLine     func(string)
-}
-
-// ImplementAnswer is what the implementer said, whether it came to an end or not.
-type ImplementAnswer struct {
-	Text    string
-	Edited  []string // files that it said to edit as it worked, relative to Dir
-	Failure *record.Failure
-}
 
 // Progress is told what goes on, for people.
 type Progress interface {
 	Step(name, detail string)
 	Line(text string) // of an agent's output: may be shown, and passes
 	Say(text string)  // what people must know: stays
+}
+
+// question is what a reviewer is asked about a change.
+type question struct {
+	prompt     ReviewPrompt
+	checks     []record.CheckResult                                                // of before
+	check      func(ctx context.Context, dir string) ([]record.CheckResult, error) // runs more in a checkout; nil: there are none
+	transcript io.Writer
+	dir        string // checkout of the change, once there is one
+}
+
+// inquiry has a reviewer look at a subject.
+type inquiry struct {
+	store    *record.Store
+	progress Progress
+	reviewer role.Reviewer
+	subject  record.Subject
+	exclude  []string
+	excluder string // as role.Limits.ExcludedBy
+	// question is asked for once the change is known, where there is something to review.
+	question func(change Change) (question, error)
+}
+
+// answer reads the change within what the reviewer can be shown and asks it, in a checkout
+// of its own where one is needed. It gives the answer, the census of the change and the
+// checks that were looked at; no answer where there is nothing to review.
+func (q inquiry) answer(ctx context.Context) (answer role.ReviewAnswer, census record.Census, checks []record.CheckResult, err error) {
+	limits := q.reviewer.Limits()
+	limits.Exclude, limits.ExcludedBy = slices.Concat(limits.Exclude, q.exclude), q.excluder
+	change, err := ReadChange(ctx, q.store, q.subject, limits)
+	if err != nil || change.Census.Nothing() {
+		return answer, change.Census, nil, err
+	}
+	asked, err := q.question(change)
+	if err != nil {
+		return answer, change.Census, nil, err
+	}
+	if asked.check == nil && !q.reviewer.NeedsCheckout() {
+		answer, err = reviewParts(ctx, q.reviewer, change, asked, q.progress)
+		return answer, change.Census, asked.checks, err
+	}
+	err = inCheckout(ctx, q.store, q.subject.Tree, func(tree *gitstore.Worktree) error {
+		if asked.check != nil {
+			if asked.checks, err = asked.check(ctx, tree.Dir); err != nil {
+				return err
+			}
+		}
+		asked.dir = tree.Dir
+		answer, err = q.reviewReadOnly(ctx, tree, change, asked)
+		return err
+	})
+	return answer, change.Census, asked.checks, err
+}
+
+// reviewReadOnly asks the reviewer and makes its answer void when it changed the
+// files that it was to read.
+func (q inquiry) reviewReadOnly(ctx context.Context, tree *gitstore.Worktree, change Change, asked question) (role.ReviewAnswer, error) {
+	if !q.reviewer.NeedsCheckout() {
+		return reviewParts(ctx, q.reviewer, change, asked, q.progress)
+	}
+	before, err := tree.NormalTree(ctx)
+	if err != nil {
+		return role.ReviewAnswer{}, err
+	}
+	answer, err := reviewParts(ctx, q.reviewer, change, asked, q.progress)
+	if err != nil || answer.Failure != nil {
+		return answer, err
+	}
+	after, err := tree.NormalTree(ctx)
+	if err == nil && after != before {
+		answer.Failure = &record.Failure{Reason: record.ReasonTampered, Detail: "files differ from what was to be reviewed"}
+	}
+	return answer, err
 }
 
 // newNonce is what a reviewer's answer must carry, so that no text in the change

@@ -17,15 +17,16 @@ import (
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
+	"git-runr/loop/role"
 )
 
 // Runner carries out runs: it does what Next says until nothing is left to do.
 type Runner struct {
-	Store       *record.Store                                    // required
-	Implementer func(name string) (Implementer, *record.Failure) // required
-	Reviewer    func(name string) (Reviewer, *record.Failure)    // required
-	Checker     Checker                                          // required where the plan has checks
-	Progress    Progress                                         // required
+	Store       *record.Store                                         // required
+	Implementer func(name string) (role.Implementer, *record.Failure) // required
+	Reviewer    func(name string) (role.Reviewer, *record.Failure)    // required
+	Checker     Checker                                               // required where the plan has checks
+	Progress    Progress                                              // required
 	// Ask decides on a run whose retries are used up. nil: nobody is there to ask.
 	Ask func(ctx context.Context, run record.Run, why Step) (record.Choice, error)
 	// Keep begins an attempt again that was killed or failed on the files as they are
@@ -271,45 +272,34 @@ func (t *turn) recordRound(round record.RoundPayload, raw string) error {
 	return t.record(record.NewEvent{Type: record.EventRoundCompleted, Source: round.Reviewer, Payload: round, Attachments: attachments, Title: title})
 }
 
-func (t *turn) answer(name string, round *record.Round) (ReviewAnswer, error) {
+func (t *turn) answer(name string, round *record.Round) (role.ReviewAnswer, error) {
 	reviewer, failure := t.Reviewer(name)
 	if failure != nil {
-		return ReviewAnswer{Failure: failure}, nil
+		return role.ReviewAnswer{Failure: failure}, nil
 	}
 	plan := t.run.Plan
-	limits := reviewer.Limits()
-	limits.Exclude = append(limits.Exclude, plan.Exclude...)
-	change, err := ReadChange(t.ctx, t.Store, record.Subject{Kind: record.SubjectRange, Base: plan.Base, Tree: t.run.Head()}, limits)
-	round.Census = change.Census
-	if err != nil || change.Census.Nothing() {
-		return ReviewAnswer{}, err
+	var transcript io.WriteCloser
+	answer, census, _, err := inquiry{
+		store: t.Store, progress: t.Progress, reviewer: reviewer, exclude: plan.Exclude,
+		subject: record.Subject{Kind: record.SubjectRange, Base: plan.Base, Tree: t.run.Head()},
+		question: func(Change) (question, error) {
+			var err error
+			if transcript, err = t.transcript(fmt.Sprintf("review-%d.log", round.Number)); err != nil {
+				return question{}, err
+			}
+			t.takeChecks(round)
+			return question{transcript: transcript, checks: round.Checks, prompt: ReviewPrompt{
+				Entity: plan.Entity, DoneCriteria: plan.DoneCriteria, References: plan.References,
+				Commits: plan.Commits(), Verification: t.verification(), Round: round.Number, Previous: t.previous(), Said: t.saidBefore(),
+				People: t.run.FromPeople(), Scope: plan.ScopeText(), DoneChecks: doneEvidence(plan, round.Checks),
+			}}, nil
+		},
+	}.answer(t.ctx)
+	if transcript != nil {
+		transcript.Close()
 	}
-	job := ReviewJob{Change: change, OnLine: t.Progress.Line}
-	t.takeChecks(round)
-	job.Checks = round.Checks
-	job.Prompt = ReviewPrompt{
-		Entity: plan.Entity, DoneCriteria: plan.DoneCriteria, References: plan.References,
-		Commits: plan.Commits(), Verification: t.verification(), Round: round.Number, Previous: t.previous(), Said: t.saidBefore(), Checks: job.Checks,
-		People: t.run.FromPeople(), Scope: plan.ScopeText(), DoneChecks: doneEvidence(plan, job.Checks),
-	}
-	transcript, err := t.transcript(fmt.Sprintf("review-%d.log", round.Number))
-	if err != nil {
-		return ReviewAnswer{}, err
-	}
-	defer transcript.Close()
-	job.Transcript = transcript
-	all := func() (ReviewAnswer, error) {
-		return reviewParts(t.ctx, reviewer, job, func(part string) { t.Progress.Step("review", part) })
-	}
-	if !reviewer.NeedsCheckout() {
-		return all()
-	}
-	var answer ReviewAnswer
-	err = inCheckout(t.ctx, t.Store, t.run.Head(), func(tree *gitstore.Worktree) error {
-		job.Dir = tree.Dir
-		answer, err = guardTree(t.ctx, tree, all)
-		return err
-	})
+	round.Census = census
+	round.Census.CountChecks(round.Checks, 0)
 	return answer, err
 }
 

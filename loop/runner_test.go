@@ -5,12 +5,13 @@ import (
 	"testing"
 
 	"git-runr/loop/record"
+	"git-runr/loop/role"
 )
 
 // A census counts what a reviewer saw: nothing, when there was none.
 func TestNoCensusWithoutAReviewer(t *testing.T) {
 	missing := &record.Failure{Reason: record.ReasonAgentNotFound}
-	turn := &turn{Runner: &Runner{Progress: quiet{}, Reviewer: func(string) (Reviewer, *record.Failure) { return nil, missing }}, ctx: t.Context()}
+	turn := &turn{Runner: &Runner{Progress: quiet{}, Reviewer: func(string) (role.Reviewer, *record.Failure) { return nil, missing }}, ctx: t.Context()}
 	var round record.Round
 	answer, err := turn.answer("nobody", &round)
 	if err != nil || answer.Failure != missing || !reflect.DeepEqual(round.Census, record.Census{}) {

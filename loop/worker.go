@@ -11,19 +11,20 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/loop/record"
+	"git-runr/loop/role"
 )
 
 // Worker does the reviews that this clone asked for.
 type Worker struct {
-	Store    *record.Store                                 // required
-	Reviewer func(name string) (Reviewer, *record.Failure) // required
+	Store    *record.Store                                      // required
+	Reviewer func(name string) (role.Reviewer, *record.Failure) // required
 	// Checks are those to run for a change, and why others are not run. nil: none.
 	Checks   func(ctx context.Context, review record.Review, change Change) (run []record.Check, not []string)
 	Checker  Checker  // required with Checks
 	Retry    bool     // also reviews whose reviewer could not be run before
 	Exclude  []string // git globs left out of every review
 	Progress Progress // required
-	// ExcludedBy is as in Limits.
+	// ExcludedBy is as in role.Limits.
 	ExcludedBy string
 }
 
@@ -163,99 +164,61 @@ func (w *Worker) review(ctx context.Context, review record.Review, name string) 
 	return w.Store.SubmitReview(ctx, review.ID, sub, raw)
 }
 
-func (w *Worker) answer(ctx context.Context, review record.Review, name string, reviewer Reviewer) (record.Submission, string, *record.Failure, error) {
+// answer is what the reviewer called name says of the review's subject.
+func (w *Worker) answer(ctx context.Context, review record.Review, name string, reviewer role.Reviewer) (record.Submission, string, *record.Failure, error) {
 	subject := review.Request.Subject
 	sub := record.Submission{Reviewer: name, Commit: subject.Commit, Tree: subject.Tree, Outcome: record.OutcomeNothing, Report: record.EmptyReport()}
-	limits := reviewer.Limits()
-	limits.Exclude, limits.ExcludedBy = append(limits.Exclude, w.Exclude...), w.ExcludedBy
-	change, err := ReadChange(ctx, w.Store, subject, limits)
-	sub.Census = change.Census
-	if err == nil && change.Census.Files == 0 {
+	answer, census, checks, err := inquiry{
+		store: w.Store, progress: w.Progress, reviewer: reviewer, subject: subject, exclude: w.Exclude, excluder: w.ExcludedBy,
+		question: func(change Change) (question, error) {
+			asked, skipped := w.question(ctx, review, change)
+			sub.SkippedBy = skipped
+			return asked, nil
+		},
+	}.answer(ctx)
+	sub.Census = census
+	if err == nil && census.Files == 0 {
 		err = nothing(ctx, w.Store, subject)
 		if none := new(NothingError); errors.As(err, &none) {
 			sub.Report.Summary, err = none.text(), nil
 		}
 	}
-	if err != nil || change.Census.Nothing() {
-		return sub, "", nil, err
-	}
-	job := ReviewJob{Change: change, OnLine: w.Progress.Line}
-	var checks []record.Check
-	if w.Checks != nil {
-		checks, job.NotChecked = w.Checks(ctx, review, change)
-	}
-	job.Prompt = ReviewPrompt{
-		Entity: record.Entity{Type: "commit", Identifier: subject.Spec, Title: subject.Title}, Message: review.Request.Message, Commits: subject.Words(),
-		Round: 1, NotChecked: job.NotChecked,
-	}
-	answer, err := w.examine(ctx, subject, reviewer, checks, &job)
-	if err != nil || answer.Failure != nil {
+	if err != nil || census.Nothing() || answer.Failure != nil {
 		return sub, answer.Raw, answer.Failure, err
 	}
-	sub.Report, sub.Checks, sub.SkippedBy = answer.Report, job.Checks, job.NotChecked
-	sub.Census.CountChecks(job.Checks, len(job.NotChecked))
-	see(&sub.Report, change.Census)
+	sub.Report, sub.Checks = answer.Report, checks
+	sub.Census.CountChecks(checks, len(sub.SkippedBy))
+	see(&sub.Report, census)
 	switch passed := sub.Report.Effective.Passed(); {
-	case passed && change.Census.Partial():
+	case len(sub.Report.Findings) == 0 && census.SentLines == 0: // only binary files, and nothing to say of them
+	case passed && census.Partial():
 		sub.Outcome = record.OutcomePartial
 	case passed:
 		sub.Outcome = record.OutcomePassed
 	default:
 		sub.Outcome = record.OutcomeFailed
 	}
-	if len(sub.Report.Findings) == 0 && change.Census.SentLines == 0 {
-		sub.Outcome = record.OutcomeNothing // only binary files, and nothing to say of them
-	}
 	return sub, answer.Raw, nil, nil
 }
 
-// examine runs the checks and asks the reviewer, in a checkout of its own where
-// one is needed.
-func (w *Worker) examine(ctx context.Context, subject record.Subject, reviewer Reviewer, checks []record.Check, job *ReviewJob) (ReviewAnswer, error) {
-	if len(checks) == 0 && !reviewer.NeedsCheckout() {
-		return reviewParts(ctx, reviewer, *job, w.beginPart)
+// question is what a reviewer is asked of a commit or a range, with the checks to be run
+// for it; skipped says why others are not.
+func (w *Worker) question(ctx context.Context, review record.Review, change Change) (asked question, skipped []string) {
+	subject := review.Request.Subject
+	var checks []record.Check
+	if w.Checks != nil {
+		checks, skipped = w.Checks(ctx, review, change)
 	}
-	var answer ReviewAnswer
-	err := inCheckout(ctx, w.Store, subject.Tree, func(tree *gitstore.Worktree) error {
-		var err error
-		job.Checks, err = check(ctx, w.Store, w.Checker, w.Progress, checkup{
-			checks: checks, dir: tree.Dir, tree: subject.Tree, base: subject.Base, changed: job.Change.Files, known: map[string]record.CheckResult{},
-		})
-		if err != nil {
-			return err
+	asked.prompt = ReviewPrompt{
+		Entity: record.Entity{Type: "commit", Identifier: subject.Spec, Title: subject.Title}, Message: review.Request.Message, Commits: subject.Words(),
+		Round: 1, NotChecked: skipped,
+	}
+	if len(checks) > 0 {
+		asked.check = func(ctx context.Context, dir string) ([]record.CheckResult, error) {
+			return check(ctx, w.Store, w.Checker, w.Progress, checkup{
+				checks: checks, dir: dir, tree: subject.Tree, base: subject.Base, changed: change.Files, known: map[string]record.CheckResult{},
+			})
 		}
-		job.Dir, job.Prompt.Checks = tree.Dir, job.Checks
-		answer, err = w.reviewReadOnly(ctx, tree, reviewer, *job)
-		return err
-	})
-	return answer, err
-}
-
-// reviewReadOnly asks the reviewer and makes its answer void when it changed the
-// files that it was to read.
-func (w *Worker) reviewReadOnly(ctx context.Context, tree *gitstore.Worktree, reviewer Reviewer, job ReviewJob) (ReviewAnswer, error) {
-	all := func() (ReviewAnswer, error) { return reviewParts(ctx, reviewer, job, w.beginPart) }
-	if !reviewer.NeedsCheckout() {
-		return all()
 	}
-	return guardTree(ctx, tree, all)
-}
-
-func (w *Worker) beginPart(part string) { w.Progress.Step("review", part) }
-
-// guardTree makes review's answer a failure when the working tree is another afterwards.
-func guardTree(ctx context.Context, tree *gitstore.Worktree, review func() (ReviewAnswer, error)) (ReviewAnswer, error) {
-	before, err := tree.NormalTree(ctx)
-	if err != nil {
-		return ReviewAnswer{}, err
-	}
-	answer, err := review()
-	if err != nil || answer.Failure != nil {
-		return answer, err
-	}
-	after, err := tree.NormalTree(ctx)
-	if err == nil && after != before {
-		answer.Failure = &record.Failure{Reason: record.ReasonTampered, Detail: "files differ from what was to be reviewed"}
-	}
-	return answer, err
+	return asked, skipped
 }

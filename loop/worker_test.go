@@ -9,18 +9,19 @@ import (
 	"git-runr/gitstore/safefile"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
+	"git-runr/loop/role"
 )
 
 // fixedReviewer answers what it is made with.
 type fixedReviewer struct{ verdict reply.Verdict }
 
-func (fixedReviewer) Limits() Limits      { return Limits{} }
+func (fixedReviewer) Limits() role.Limits { return role.Limits{} }
 func (fixedReviewer) NeedsCheckout() bool { return false }
 
-func (r fixedReviewer) Review(context.Context, ReviewJob) (ReviewAnswer, error) {
+func (r fixedReviewer) Review(context.Context, role.ReviewJob) (role.ReviewAnswer, error) {
 	report := record.EmptyReport()
 	report.Verdict, report.Effective = r.verdict, r.verdict
-	return ReviewAnswer{Report: report}, nil
+	return role.ReviewAnswer{Report: report}, nil
 }
 
 func TestWorkerAsksEveryAgent(t *testing.T) {
@@ -38,7 +39,7 @@ func TestWorkerAsksEveryAgent(t *testing.T) {
 		t.Fatal(err)
 	}
 	var calls []string
-	worker := &Worker{Store: s, Progress: quiet{}, Reviewer: func(name string) (Reviewer, *record.Failure) {
+	worker := &Worker{Store: s, Progress: quiet{}, Reviewer: func(name string) (role.Reviewer, *record.Failure) {
 		calls = append(calls, name)
 		switch name {
 		case "good":

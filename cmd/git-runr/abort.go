@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/loop"
 	"git-runr/loop/record"
 )
@@ -15,7 +16,7 @@ func (p *program) abortCommand() *cli.Command {
 		Name: "abort", Usage: "give up a run and remove its worktree; its branch stays", ArgsUsage: "RUN",
 		Action: p.action(func(s *session) error {
 			if s.NArg() != 1 {
-				return problemf(exitUsage, "a run is wanted").withHint("git runr abort RUN")
+				return exit.Problemf(exit.Usage, "a run is wanted").WithHint("git runr abort RUN")
 			}
 			store, _, run, err := s.chosenRun()
 			if err != nil {

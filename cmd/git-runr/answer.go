@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/loop"
 	"git-runr/loop/record"
 )
@@ -15,7 +16,7 @@ func (p *program) answerCommand() *cli.Command {
 		Action: p.action(func(s *session) error {
 			choice := record.Choice(s.Args().Get(1))
 			if s.NArg() != 2 || !slices.Contains([]record.Choice{record.ChoiceCommit, record.ChoiceSkip, record.ChoiceStop}, choice) {
-				return problemf(exitUsage, "a run and an answer are wanted").withHint("git runr answer RUN commit|skip|stop")
+				return exit.Problemf(exit.Usage, "a run and an answer are wanted").WithHint("git runr answer RUN commit|skip|stop")
 			}
 			store, err := s.open()
 			if err != nil {
@@ -32,7 +33,7 @@ func (p *program) answerCommand() *cli.Command {
 			if left != "" {
 				s.say("what was in its worktree and in no commit is kept: %s", restoreLine(run.ID, left))
 			}
-			s.project(store)
+			s.project(s.ctx, store)
 			if err := s.showEnd(store, run); choice != record.ChoiceStop {
 				return err
 			}

@@ -5,6 +5,9 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/nearest"
 )
 
 // permuteArgs reorders args, the program's name first, so that flags may stand
@@ -116,7 +119,7 @@ func (p *permuter) takeFlag(token string) error {
 			size = 2
 		}
 		if len(p.rest) < size {
-			return problemf(exitUsage, "flag %q needs a value", token).withHint(p.helpCommand())
+			return exit.Problemf(exit.Usage, "flag %q needs a value", token).WithHint(p.helpCommand())
 		}
 		p.levels[i].flags = append(p.levels[i].flags, p.rest[:size]...)
 		p.rest = p.rest[size:]
@@ -152,13 +155,13 @@ func takesValue(f cli.Flag) bool {
 }
 
 func (p *permuter) unknownFlag(typed string) error {
-	err := problemf(exitUsage, "unknown flag %q", typed)
+	err := exit.Problemf(exit.Usage, "unknown flag %q", typed)
 	if apart := p.separated(typed); apart != "" {
-		err = problemf(exitUsage, "unknown flag %q; write %q", typed, apart)
-	} else if near := nearest(flagName(typed), p.flagNames()); near != "" {
-		err = problemf(exitUsage, "unknown flag %q; did you mean %q?", typed, withDashes(near))
+		err = exit.Problemf(exit.Usage, "unknown flag %q; write %q", typed, apart)
+	} else if near := nearest.To(flagName(typed), p.flagNames()); near != "" {
+		err = exit.Problemf(exit.Usage, "unknown flag %q; did you mean %q?", typed, withDashes(near))
 	}
-	return err.withHint(p.helpCommand())
+	return err.WithHint(p.helpCommand())
 }
 
 // separated spells joined short flags, as in "-qm", one by one; "" when they are
@@ -223,4 +226,12 @@ func (p *permuter) joined(program string) []string {
 		out = append(out, "--")
 	}
 	return append(out, p.positionals...)
+}
+
+// splitPaths divides arguments at the user's own "--".
+func splitPaths(args []string) (before, after []string) {
+	if at := slices.Index(args, "--"); at >= 0 {
+		return args[:at], args[at+1:]
+	}
+	return args, nil
 }

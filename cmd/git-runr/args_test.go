@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/urfave/cli/v2"
+
+	"git-runr/cmd/git-runr/internal/exit"
 )
 
 // seen is what a command got.
@@ -119,8 +121,8 @@ func TestPermuteArgsErrors(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.in, func(t *testing.T) {
 			_, err := permuteArgs(sampleApp(new(seen)), words(tt.in))
-			var p *problem
-			if !errors.As(err, &p) || p.status != exitUsage || p.msg != tt.msg || !slices.Equal(p.hint, []string{tt.hint}) {
+			var p *exit.Problem
+			if !errors.As(err, &p) || p.Status != exit.Usage || p.Msg != tt.msg || !slices.Equal(p.Hint, []string{tt.hint}) {
 				t.Errorf("got %+v, want status 2, %q, hint %q", err, tt.msg, tt.hint)
 			}
 		})
@@ -158,8 +160,8 @@ func FuzzPermuteArgs(f *testing.F) {
 		in := words(line)
 		out, err := permuteArgs(sampleApp(new(seen)), in)
 		if err != nil {
-			var p *problem
-			if !errors.As(err, &p) || p.status != exitUsage {
+			var p *exit.Problem
+			if !errors.As(err, &p) || p.Status != exit.Usage {
 				t.Errorf("%q: %v is not a usage problem", in, err)
 			}
 			return

@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/diagnose"
 	"git-runr/gitstore"
 	"git-runr/loop/record"
@@ -74,19 +75,19 @@ func audit(s *session) error {
 	if !s.json {
 		s.say("%s", below)
 	}
-	return endWith(exitNotPassed)
+	return exit.With(exit.NotPassed)
 }
 
 func (s *session) auditFlags() error {
 	if s.NArg() > 0 && s.String("run") != "" {
-		return problemf(exitUsage, "an audit is of one thing: a range or --run RUN")
+		return exit.Problemf(exit.Usage, "an audit is of one thing: a range or --run RUN")
 	}
 	if s.Int("limit") < 0 {
-		return problemf(exitUsage, "--limit is not negative; 0 is all")
+		return exit.Problemf(exit.Usage, "--limit is not negative; 0 is all")
 	}
 	for _, name := range []string{"fail-under", "fail-under-with-inferred"} {
 		if n := s.Float64(name); !(n >= 0 && n <= 100) { // not a number is neither
-			return problemf(exitUsage, "--%s is a percentage from 0 to 100", name)
+			return exit.Problemf(exit.Usage, "--%s is a percentage from 0 to 100", name)
 		}
 	}
 	return nil
@@ -120,17 +121,17 @@ func (s *session) auditSpan(store *record.Store) (audited, error) {
 		if !s.IsSet("limit") {
 			limit = 0
 		}
-		span.from, to, err = s.repo.Range(s.ctx, rev)
+		span.from, to, err = store.Repo.Range(s.ctx, rev)
 	} else {
-		to, err = s.repo.Resolve(s.ctx, rev)
+		to, err = store.Repo.Resolve(s.ctx, rev)
 	}
 	if err != nil {
 		return span, err
 	}
-	if span.commits, err = s.repo.LogMessages(s.ctx, span.from, to, limit); err != nil || span.from == "" {
+	if span.commits, err = store.Repo.LogMessages(s.ctx, span.from, to, limit); err != nil || span.from == "" {
 		return span, err
 	}
-	span.from, err = s.repo.MergeBase(s.ctx, span.from, to) // where reviews of this range begin
+	span.from, err = store.Repo.MergeBase(s.ctx, span.from, to) // where reviews of this range begin
 	if errors.Is(err, gitstore.ErrNotFound) {
 		span.from, err = "", nil
 	}
@@ -151,15 +152,15 @@ func (s *session) auditRun(store *record.Store, id string) (audited, error) {
 	if !s.IsSet("limit") {
 		limit = 0
 	}
-	span.commits, err = s.repo.LogMessages(s.ctx, run.Plan.Base, run.Head(), limit)
+	span.commits, err = store.Repo.LogMessages(s.ctx, run.Plan.Base, run.Head(), limit)
 	git := new(gitstore.GitError)
 	if errors.As(err, &git) || errors.Is(err, gitstore.ErrNotFound) {
-		return span, problemf(exitNotFound, "the commits of run %s are not in this clone, only its events", run.ID)
+		return span, exit.Problemf(exit.NotFound, "the commits of run %s are not in this clone, only its events", run.ID)
 	}
 	if err != nil {
 		return span, err
 	}
-	theirs, err := s.repo.LogOnly(s.ctx, elsewhere(run, span.commits))
+	theirs, err := store.Repo.LogOnly(s.ctx, elsewhere(run, span.commits))
 	span.commits = append(span.commits, theirs...)
 	slices.SortStableFunc(span.commits, func(a, b gitstore.LoggedCommit) int { return b.When.Compare(a.When) })
 	if limit > 0 && len(span.commits) > limit {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/gitstore"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
@@ -23,17 +24,17 @@ type checkJSON struct {
 }
 
 func check(s *session) error {
-	_, conf, err := s.configured()
+	store, conf, err := s.configured()
 	if err != nil {
 		return err
 	}
-	if s.repo.WorkTree == "" {
-		return problemf(exitState, "%w", gitstore.ErrBare)
+	if store.Repo.WorkTree == "" {
+		return exit.Problemf(exit.State, "%w", gitstore.ErrBare)
 	}
-	if len(conf.checks) == 0 {
-		return problemf(exitNotFound, "no checks are configured").withHint("git runr init   writes the checks that this project seems to have")
+	run, not := conf.Checks()
+	if len(run)+len(not) == 0 {
+		return exit.Problemf(exit.NotFound, "no checks are configured").WithHint("git runr init   writes the checks that this project seems to have")
 	}
-	run, not := s.trustedChecks()
 	if len(not) > 0 {
 		return notTrusted(not[0])
 	}
@@ -41,15 +42,15 @@ func check(s *session) error {
 		return err
 	}
 	progress := s.progress()
-	defer progress.close()
+	defer progress.Close()
 	doc, failed := checkJSON{Checks: []record.CheckResult{}}, false
 	for _, c := range run {
-		progress.step("check", c.Name)
-		result := checker.Judge(checker.Run(s.ctx, c, s.repo.WorkTree, ""), nil, nil)
+		progress.Step("check", c.Name)
+		result := checker.Judge(checker.Run(s.ctx, c, store.Repo.WorkTree, ""), nil, nil)
 		failed = failed || !result.OK()
 		doc.Checks = append(doc.Checks, result)
 	}
-	progress.close()
+	progress.Close()
 	if s.ctx.Err() != nil {
 		return s.ctx.Err()
 	}
@@ -62,7 +63,7 @@ func check(s *session) error {
 		}
 	})
 	if err == nil && failed {
-		return endWith(exitNotPassed)
+		return exit.With(exit.NotPassed)
 	}
 	return err
 }
@@ -80,7 +81,7 @@ func chosenChecks(all []record.Check, names []string) ([]record.Check, error) {
 			}
 		}
 		if !found {
-			return nil, problemf(exitNotFound, "no check is called %q", name)
+			return nil, exit.Problemf(exit.NotFound, "no check is called %q", name)
 		}
 	}
 	return chosen, nil

@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/loop"
 	"git-runr/loop/record"
 )
@@ -23,10 +24,10 @@ func continueRun(s *session) error {
 	if err != nil {
 		return err
 	}
-	if run, err = s.takeEvidence(store, run); err != nil {
+	if run, err = s.takeEvidence(s.ctx, conf, store, run); err != nil {
 		return err
 	}
-	if why := s.needsPerson(store, run); why != nil {
+	if why := needsPerson(store, run); why != nil {
 		return why
 	}
 	return s.resume(store, conf, run, nil)
@@ -37,28 +38,28 @@ func continueRun(s *session) error {
 const sameStopsAllowed = 2
 
 // needsPerson says why run is not taken up by itself; nil when it may be.
-func (s *session) needsPerson(store *record.Store, run record.Run) error {
+func needsPerson(store *record.Store, run record.Run) error {
 	switch {
 	case run.Status == record.RunRunning && loop.Live(store, run.ID):
-		return problemf(exitBusy, "run %s is being carried out now", run.ID).withHint("git runr log --follow " + run.ID)
+		return exit.Problemf(exit.Busy, "run %s is being carried out now", run.ID).WithHint("git runr log --follow " + run.ID)
 	case run.Status == record.RunRunning:
 		return nil
 	case run.Status == record.RunCompleted && run.Landed == nil && !run.Plan.InPlace:
-		return problemf(exitStopped, "run %s is completed; it is for you to land it", run.ID).withHint("git runr land " + run.ID)
+		return exit.Problemf(exit.Stopped, "run %s is completed; it is for you to land it", run.ID).WithHint("git runr land " + run.ID)
 	case run.Stop == nil:
-		return problemf(exitState, "run %s is %s: there is nothing to continue", run.ID, run.Status)
+		return exit.Problemf(exit.State, "run %s is %s: there is nothing to continue", run.ID, run.Status)
 	}
 	reason := stopReason(run)
 	hints := reason.Steps(run.ID)
 	switch {
 	case !reason.Resumable:
-		return problemf(exitStopped, "run %s stopped for good: %s", run.ID, reason.Title).withHint(hints...)
+		return exit.Problemf(exit.Stopped, "run %s stopped for good: %s", run.ID, reason.Title).WithHint(hints...)
 	case len(run.News()) > 0, reason.Code == record.ReasonUntrusted, run.Stop.Review != "":
 		return nil // resume says what is missing
 	case reason.Retry() && run.StoppedAlike() < sameStopsAllowed:
 		return nil
 	case reason.Retry():
-		return problemf(exitStopped, "run %s stopped %d times for the same reason without getting on: %s", run.ID, run.StoppedAlike(), reason.Title).withHint(hints...)
+		return exit.Problemf(exit.Stopped, "run %s stopped %d times for the same reason without getting on: %s", run.ID, run.StoppedAlike(), reason.Title).WithHint(hints...)
 	}
-	return problemf(exitStopped, "run %s needs you: %s", run.ID, strings.ToLower(reason.Explanation[:1])+reason.Explanation[1:]).withHint(hints...)
+	return exit.Problemf(exit.Stopped, "run %s needs you: %s", run.ID, strings.ToLower(reason.Explanation[:1])+reason.Explanation[1:]).WithHint(hints...)
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/config"
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/gitstore"
 	"git-runr/loop/agent"
 	"git-runr/loop/record"
@@ -97,7 +99,7 @@ func (d *scratch) make() error {
 		return err
 	}
 	err = errors.Join(d.repo.SetConfig(d.ctx, "user.name", "Demo"), d.repo.SetConfig(d.ctx, "user.email", "demo@example.com"))
-	files := map[string]string{"README.md": "# demo\n", configName: demoAgents(d.self)}
+	files := map[string]string{"README.md": "# demo\n", config.FileName: demoAgents(d.self)}
 	for name, text := range demoTasks {
 		files[name] = text
 	}
@@ -139,7 +141,7 @@ func (d *scratch) tell() error {
 	}
 	fmt.Fprint(d.out, string(log))
 	d.title("A second task: the implementer never does what the reviewer asks, so the loop stops and says what is unmet.")
-	if err := d.command(int(exitStopped), "run", "usage.md"); err != nil {
+	if err := d.command(int(exit.Stopped), "run", "usage.md"); err != nil {
 		return err
 	}
 	if err := d.command(0, "status"); err != nil {
@@ -235,7 +237,7 @@ func demoReview(s *session) error {
 	}
 	m := changeMark.FindStringSubmatch(string(prompt))
 	if m == nil {
-		return problemf(exitUsage, "no change in the prompt")
+		return exit.Problemf(exit.Usage, "no change in the prompt")
 	}
 	_, err = fmt.Fprintf(s.out, "I have read the change.\n\n```runr-review %s\n%s\n```\n", m[1], demoVerdict(string(prompt), m[2]))
 	return err
@@ -254,21 +256,4 @@ func demoVerdict(prompt, change string) string {
 		return finding("NEEDS_FIX", "warning", "No usage line is printed without an argument", "Print a usage line when $1 is empty")
 	}
 	return `{"verdict":"PASS","summary":"All criteria are met.","findings":[]}`
-}
-
-// workerEnviron is what a background worker inherits: everything but what a hook of
-// git's sets for itself.
-func workerEnviron(env []string) []string {
-	var kept []string
-	for _, kv := range env {
-		name, _, _ := strings.Cut(kv, "=")
-		switch {
-		case name == "GIT_CONFIG_GLOBAL" || name == "GIT_CONFIG_SYSTEM" || name == "GIT_CONFIG_NOSYSTEM":
-		case strings.HasPrefix(name, "GIT_RUNR_"):
-		case strings.HasPrefix(name, "GIT_"):
-			continue
-		}
-		kept = append(kept, kv)
-	}
-	return kept
 }

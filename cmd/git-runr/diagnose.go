@@ -4,13 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/diagnose"
 	"git-runr/gitstore"
 	"git-runr/loop"
@@ -31,7 +30,7 @@ func (p *program) diagnoseCommand() *cli.Command {
 
 func diagnoseStop(s *session) error {
 	if s.Bool("md") && s.json {
-		return problemf(exitUsage, "a diagnosis is wanted once: --md or --json")
+		return exit.Problemf(exit.Usage, "a diagnosis is wanted once: --md or --json")
 	}
 	store, what, err := s.openFor(record.Latest)
 	if err != nil {
@@ -52,9 +51,9 @@ func diagnoseStop(s *session) error {
 	if !errors.As(err, &missing) || len(missing.Among) > 0 {
 		return err
 	}
-	commit, err := s.repo.Resolve(s.ctx, what)
+	commit, err := store.Repo.Resolve(s.ctx, what)
 	if err != nil {
-		return problemf(exitNotFound, "%q is no run, review or commit here", what)
+		return exit.Problemf(exit.NotFound, "%q is no run, review or commit here", what)
 	}
 	return s.diagnoseCommit(store, commit)
 }
@@ -64,7 +63,7 @@ func (s *session) diagnoseRun(store *record.Store, run record.Run) error {
 	if run.Stop == nil {
 		return s.notStopped(store, run)
 	}
-	run, err := s.offered(run)
+	run, err := s.offered(store, run)
 	if err != nil {
 		return err
 	}
@@ -146,13 +145,14 @@ func (s *session) diagnoseReview(store *record.Store, review record.Review) erro
 		}
 		return s.diagnoseRun(store, run)
 	}
-	if _, _, err := s.configured(); err != nil {
+	conf, err := s.configuration(store)
+	if err != nil {
 		return err
 	}
-	checks, _ := s.trustedChecks() // what nobody approved is not offered for pasting
+	checks, _ := conf.Checks() // what nobody approved is not offered for pasting
 	d, ok := diagnose.OfReview(review, checks)
 	if !ok {
-		return problemf(exitNothing, "review %s is %s and asks for nothing", review.ID, review.Status).withHint("git runr show " + review.ID)
+		return exit.Problemf(exit.Nothing, "review %s is %s and asks for nothing", review.ID, review.Status).WithHint("git runr show " + review.ID)
 	}
 	return s.showDiagnosis(d, diagnose.Place{Width: s.width()})
 }
@@ -174,7 +174,12 @@ func (s *session) diagnoseCommit(store *record.Store, commit gitstore.ID) error 
 		return err
 	}
 	for _, e := range slices.Backward(record.EventsOfCommit(events, commit)) {
-		ids, reviews = append(ids, nonEmpty(e.Run)...), append(reviews, nonEmpty(e.Review)...)
+		if e.Run != "" {
+			ids = append(ids, e.Run)
+		}
+		if e.Review != "" {
+			reviews = append(reviews, e.Review)
+		}
 	}
 	if known, err := s.runsAbout(store, ids, true); err != nil || known {
 		return err
@@ -190,7 +195,7 @@ func (s *session) diagnoseCommit(store *record.Store, commit gitstore.ID) error 
 		return err
 	}
 	if note == "" || here {
-		return problemf(exitNotFound, "no run that stopped and no review that asks for anything speaks of commit %s", commit.Short())
+		return exit.Problemf(exit.NotFound, "no run that stopped and no review that asks for anything speaks of commit %s", commit.Short())
 	}
 	return s.showNote(commit, note)
 }
@@ -245,7 +250,7 @@ type noteJSON struct {
 	Note   []string    `json:"note"`
 }
 
-func (s *session) showNote(commit gitstore.ID, note string) error {
+func (s *console) showNote(commit gitstore.ID, note string) error {
 	lines := splitLines(note)
 	s.say("the logs are not in this clone; type: git runr sync")
 	return s.print(noteJSON{commit, lines}, func(w io.Writer) {
@@ -253,63 +258,4 @@ func (s *session) showNote(commit gitstore.ID, note string) error {
 			fmt.Fprintln(w, safetext.Line(line))
 		}
 	})
-}
-
-// placeOf is where run keeps its things in this clone, as the user can type it.
-func (s *session) placeOf(store *record.Store, run record.Run) diagnose.Place {
-	place := diagnose.Place{Tree: treeDir(store, run.ID), Files: loop.FilesDir(store, run.ID), Width: s.width()}
-	if !onDisk(place.Files) {
-		place.Files = ""
-	}
-	place.Dir = place.Tree
-	if run.Plan.InPlace {
-		place.Dir = s.repo.WorkTree
-	}
-	if here() == place.Dir {
-		place.Dir = ""
-	}
-	if place.Files != "" && place.Tree == "" { // else the command is run there, from where a relative path leads nowhere
-		place.Files = fromHere(place.Files)
-	}
-	return place
-}
-
-// treeDir is the working tree that a run has of its own, "" where it has none here.
-func treeDir(store *record.Store, run string) string {
-	if dir := loop.TreeDir(store, run); onDisk(dir) {
-		return dir
-	}
-	return ""
-}
-
-func onDisk(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
-}
-
-// fromHere is path from where the command was started, when it is below that.
-func fromHere(path string) string {
-	rel, err := filepath.Rel(here(), path)
-	if err != nil || !filepath.IsLocal(rel) {
-		return path
-	}
-	return filepath.ToSlash(rel)
-}
-
-// here is the current directory without symbolic links, "" when it is gone.
-func here() string {
-	dir, err := os.Getwd()
-	if err != nil {
-		return ""
-	}
-	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
-		return resolved
-	}
-	return dir
-}
-
-// width is that of the terminal, in columns.
-func (s *session) width() int {
-	_, width := onTerminal(s.out)
-	return width
 }

@@ -3,11 +3,11 @@ package main
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/gitstore"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
@@ -48,24 +48,24 @@ func diff(s *session) error {
 	}
 	run, err := store.Run(s.ctx, id)
 	if err == nil {
-		err = s.workHere(run)
+		err = workHere(s.ctx, store, run)
 	}
 	if err != nil {
 		return err
 	}
 	doc := diffJSON{}
 	if doc.From, doc.To, err = run.Span(span); err != nil {
-		return problemf(exitNotFound, "%w", err)
+		return exit.Problemf(exit.NotFound, "%w", err)
 	}
 	spec := gitstore.DiffSpec{From: doc.From, To: doc.To}
-	if spec.Paths, err = s.pathsInside(paths); err != nil {
+	if spec.Paths, err = pathsInside(store, paths); err != nil {
 		return err
 	}
-	if doc.Files, err = s.repo.DiffStat(s.ctx, spec); err != nil {
+	if doc.Files, err = store.Repo.DiffStat(s.ctx, spec); err != nil {
 		return err
 	}
 	if !s.Bool("stat") {
-		patch, _, err := s.repo.Diff(s.ctx, spec)
+		patch, _, err := store.Repo.Diff(s.ctx, spec)
 		if err != nil {
 			return err
 		}
@@ -86,17 +86,9 @@ func diff(s *session) error {
 }
 
 // shown is foreign text for a terminal; a pipe gets it byte for byte, as git does.
-func (s *session) shown(text string) string {
+func (s *console) shown(text string) string {
 	if tty, _ := onTerminal(s.out); tty {
 		return safetext.Text(text)
 	}
 	return text
-}
-
-// splitPaths divides arguments at the user's own "--".
-func splitPaths(args []string) (before, after []string) {
-	if at := slices.Index(args, "--"); at >= 0 {
-		return args[:at], args[at+1:]
-	}
-	return args, nil
 }

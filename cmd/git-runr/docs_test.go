@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
+
+	"git-runr/cmd/git-runr/internal/exit"
 )
 
 // TestCommandsThatTextsName: every "git runr …" in the README, the sources and their
@@ -244,7 +246,7 @@ func newReadmeWorld(t *testing.T) *readmeWorld {
 			t.Fatalf("%s: %d\n%s", line, status, out)
 		}
 	}
-	if out, status := execLine(t, w.dir, os.Environ(), "git runr run task.md --implementer broken"); status != int(exitAgent) {
+	if out, status := execLine(t, w.dir, os.Environ(), "git runr run task.md --implementer broken"); status != int(exit.Agent) {
 		t.Fatalf("a run that stops: %d\n%s", status, out)
 	}
 	var inbox inboxJSON
@@ -344,7 +346,7 @@ func (w *readmeWorld) run(t *testing.T, form string) {
 		dir, env, line = filepath.Join("..", ".."), w.env, "go install -n "+what
 	}
 	out, status := execLine(t, dir, env, line)
-	wrong := []int{int(exitUsage), int(exitBug), 126, 127, -1}
+	wrong := []int{int(exit.Usage), int(exit.Bug), 126, 127, -1}
 	if stock := !strings.HasPrefix(line, "git runr"); stock && status != 0 || slices.Contains(wrong, status) || strings.HasPrefix(line, "git log") && out == "" {
 		t.Errorf("%s: %d\n%s", line, status, out)
 	}

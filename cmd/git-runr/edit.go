@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -12,11 +13,13 @@ import (
 	"strings"
 
 	"git-runr/cmd/git-runr/internal/editdiff"
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/gitstore"
 	"git-runr/gitstore/safefile"
 	"git-runr/loop"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
+	"git-runr/loop/role"
 )
 
 // maxEditPatch bounds the diff that is opened in an editor, in bytes.
@@ -24,15 +27,15 @@ const maxEditPatch = 32 << 20
 
 // notWritten cancels: the person wrote nothing.
 func notWritten() error {
-	return problemf(exitNothing, "nothing was written, so nothing is recorded").
-		withHint("an editor that returns at once must be told to wait: git config core.editor \"code --wait\"")
+	return exit.Problemf(exit.Nothing, "nothing was written, so nothing is recorded").
+		WithHint("an editor that returns at once must be told to wait: git config core.editor \"code --wait\"")
 }
 
 // editNew is git runr review --edit: a review by oneself, asked for and submitted when
 // something was written.
 func (s *session) editNew(store *record.Store, request record.ReviewRequest) error {
 	if len(s.StringSlice("reviewer")) > 0 || s.Bool("wait") {
-		return problemf(exitUsage, "--edit is a review by yourself, without --reviewer and --wait")
+		return exit.Problemf(exit.Usage, "--edit is a review by yourself, without --reviewer and --wait")
 	}
 	request.Reviewer, request.Others = record.Human, nil
 	store.AddMessages(s.ctx, &request.Subject)
@@ -41,14 +44,14 @@ func (s *session) editNew(store *record.Store, request record.ReviewRequest) err
 		if err != nil {
 			return made, err
 		}
-		return made, s.pinSubject(store, made)
+		return made, pinSubject(s.ctx, store, made)
 	})
 }
 
 // editInbox is git runr inbox comment ID --edit. The draft is handed in with it.
 func (s *session) editInbox(store *record.Store, review record.Review, person string) error {
 	if s.NArg() > 1 || s.IsSet("m") {
-		return problemf(exitUsage, "with --edit the comments are written in the editor").withHint("git runr inbox comment " + review.ID + " --edit")
+		return exit.Problemf(exit.Usage, "with --edit the comments are written in the editor").WithHint("git runr inbox comment " + review.ID + " --edit")
 	}
 	if review.Status == record.ReviewResolved || review.Status == record.ReviewCancelled {
 		return &record.StateError{What: "review " + review.ID, Status: string(review.Status), Cannot: "submitted"}
@@ -63,36 +66,36 @@ func (s *session) editInbox(store *record.Store, review record.Review, person st
 // editAndSubmit lets the person write into the diff of subject and submits that to the
 // review that open gives. Whatever goes wrong, what was written stays in its file.
 func (s *session) editAndSubmit(store *record.Store, subject record.Subject, draft record.Draft, open func() (record.Review, error)) error {
-	actor, err := s.person()
+	actor, err := s.person(store)
 	if err != nil {
 		return err
 	}
-	file, err := s.editFileFor(store, subject, draft)
+	file, err := editFileFor(s.ctx, store, subject, draft)
 	if err != nil {
 		return err
 	}
-	review, person, err := s.writeAndSubmit(store, file, subject, record.Person{Actor: actor, Message: draft.Message, Comments: draft.Comments}, open)
+	review, person, err := s.writeAndSubmit(s.ctx, store, file, subject, record.Person{Actor: actor, Message: draft.Message, Comments: draft.Comments}, open)
 	if err != nil {
 		return file.keep(err)
 	}
 	file.drop()
-	s.project(store)
+	s.project(s.ctx, store)
 	return s.print(reviewDocument(review), func(w io.Writer) {
 		fmt.Fprintf(w, "Submitted to %s: %s, %s.\n", review.ID, decisionWords(person.Decision), prose.Count(len(person.Comments), "comment"))
 	})
 }
 
-func (s *session) writeAndSubmit(store *record.Store, file editFile, subject record.Subject, person record.Person, open func() (record.Review, error)) (record.Review, record.Person, error) {
-	written, err := s.write(file)
+func (s *console) writeAndSubmit(ctx context.Context, store *record.Store, file editFile, subject record.Subject, person record.Person, open func() (record.Review, error)) (record.Review, record.Person, error) {
+	written, err := s.write(ctx, store, file)
 	if err != nil {
 		return record.Review{}, person, err
 	}
 	person.Decision = written.Decision
 	person.Message = strings.TrimSpace(person.Message + "\n\n" + written.Message)
 	for _, c := range written.Comments {
-		comment, err := store.Anchor(s.ctx, subject, c.Path, c.Side, c.Start, c.End)
+		comment, err := store.Anchor(ctx, subject, c.Path, c.Side, c.Start, c.End)
 		if err != nil {
-			return record.Review{}, person, problemf(exitUsage, "line %d: %w", c.Line, err)
+			return record.Review{}, person, exit.Problemf(exit.Usage, "line %d: %w", c.Line, err)
 		}
 		comment.Comment = c.Text
 		person.Comments = append(person.Comments, comment)
@@ -101,18 +104,18 @@ func (s *session) writeAndSubmit(store *record.Store, file editFile, subject rec
 	if err != nil {
 		return review, person, err
 	}
-	review, err = store.SubmitPerson(s.ctx, review.ID, person)
+	review, err = store.SubmitPerson(ctx, review.ID, person)
 	return review, person, err
 }
 
 // write opens the editor and reads what was written.
-func (s *session) write(file editFile) (editdiff.Written, error) {
-	editor, err := s.repo.Editor(s.ctx)
+func (s *console) write(ctx context.Context, store *record.Store, file editFile) (editdiff.Written, error) {
+	editor, err := store.Repo.Editor(ctx)
 	if err != nil {
-		return editdiff.Written{}, problemf(exitNotFound, "%w", err).withHint("git config --global core.editor NAME")
+		return editdiff.Written{}, exit.Problemf(exit.NotFound, "%w", err).WithHint("git config --global core.editor NAME")
 	}
 	if editor == gitstore.NoEditor {
-		return editdiff.Written{}, problemf(exitUsage, "your editor is %q, which edits nothing", editor).withHint("git runr inbox comment ID FILE:LINE -m TEXT", "git config --global core.editor NAME")
+		return editdiff.Written{}, exit.Problemf(exit.Usage, "your editor is %q, which edits nothing", editor).WithHint("git runr inbox comment ID FILE:LINE -m TEXT", "git config --global core.editor NAME")
 	}
 	if file.found {
 		s.say("going on with what was left in %s", file.path)
@@ -121,10 +124,10 @@ func (s *session) write(file editFile) (editdiff.Written, error) {
 	if tty, _ := onTerminal(s.out); tty {
 		terminal.Out = beneath(s.out).(io.Writer)
 	}
-	if err := s.repo.EditFile(s.ctx, editor, file.path, terminal); err != nil {
-		return editdiff.Written{}, problemf(exitStopped, "%w", err)
+	if err := store.Repo.EditFile(ctx, editor, file.path, terminal); err != nil {
+		return editdiff.Written{}, exit.Problemf(exit.Stopped, "%w", err)
 	}
-	if err := s.ctx.Err(); err != nil {
+	if err := ctx.Err(); err != nil {
 		return editdiff.Written{}, err
 	}
 	text, err := file.read()
@@ -133,7 +136,7 @@ func (s *session) write(file editFile) (editdiff.Written, error) {
 	}
 	written, err := file.Parse(text)
 	if err != nil {
-		return editdiff.Written{}, problemf(exitUsage, "%w", err)
+		return editdiff.Written{}, exit.Problemf(exit.Usage, "%w", err)
 	}
 	if written.Empty() {
 		return editdiff.Written{}, notWritten()
@@ -150,13 +153,13 @@ type editFile struct {
 }
 
 // editFileFor makes the file for a change, unless it is there.
-func (s *session) editFileFor(store *record.Store, subject record.Subject, draft record.Draft) (editFile, error) {
-	change, err := loop.ReadChange(s.ctx, store, subject, loop.Limits{Binary: true, Opens: true, MaxBytes: maxEditPatch})
+func editFileFor(ctx context.Context, store *record.Store, subject record.Subject, draft record.Draft) (editFile, error) {
+	change, err := loop.ReadChange(ctx, store, subject, role.Limits{Binary: true, Opens: true, MaxBytes: maxEditPatch})
 	if err != nil {
 		return editFile{}, err
 	}
 	if len(change.Patch) == 0 {
-		return editFile{}, problemf(exitNothing, "there is nothing to review: no line is changed")
+		return editFile{}, exit.Problemf(exit.Nothing, "there is nothing to review: no line is changed")
 	}
 	name := sha256.Sum256(change.Patch)
 	made := editFile{
@@ -214,6 +217,6 @@ func (f editFile) keep(err error) error {
 		f.drop()
 		return err
 	}
-	known := classify(err)
-	return known.withHint("what you wrote is in "+f.path, "the same command goes on with it")
+	known := exit.Classify(err)
+	return known.WithHint("what you wrote is in "+f.path, "the same command goes on with it")
 }

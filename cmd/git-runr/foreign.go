@@ -1,9 +1,12 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"slices"
 
+	"git-runr/cmd/git-runr/internal/config"
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/gitstore"
 	"git-runr/loop/record"
 )
@@ -14,17 +17,17 @@ import (
 
 // offered is run with commands only of those checks that may be shown as something
 // to type; the others still say what was asked for and shown.
-func (s *session) offered(run record.Run) (record.Run, error) {
-	if run.Writer == s.repo.Writer() || len(run.Plan.Checks) == 0 {
+func (s *session) offered(store *record.Store, run record.Run) (record.Run, error) {
+	if run.Writer == store.Repo.Writer() || len(run.Plan.Checks) == 0 {
 		return run, nil
 	}
-	_, conf, err := s.configured()
+	conf, err := s.configuration(store)
 	if err != nil {
 		return run, err
 	}
 	run.Plan.Checks = slices.Clone(run.Plan.Checks)
 	for i, c := range run.Plan.Checks {
-		if !slices.ContainsFunc(conf.checks, func(known checkTable) bool { return known.Command == c.Command }) {
+		if !conf.HasCheck(c.Command) {
 			run.Plan.Checks[i].Command = ""
 		}
 	}
@@ -32,21 +35,21 @@ func (s *session) offered(run record.Run) (record.Run, error) {
 }
 
 // workHere refuses to go on with a run whose commits did not come with its log.
-func (s *session) workHere(run record.Run) error {
-	_, err := s.repo.ReadCommit(s.ctx, run.Head())
+func workHere(ctx context.Context, store *record.Store, run record.Run) error {
+	_, err := store.Repo.ReadCommit(ctx, run.Head())
 	if !errors.Is(err, gitstore.ErrNotFound) {
 		return err
 	}
-	return problemf(exitNotFound, "the work of run %s (%s) is not in this clone", run.ID, run.Head().Short()).withHint(
+	return exit.Problemf(exit.NotFound, "the work of run %s (%s) is not in this clone", run.ID, run.Head().Short()).WithHint(
 		"where it was made: git push origin "+run.Plan.Branch, "here: git fetch origin "+run.Plan.Branch)
 }
 
 // trustedPlan refuses to run checks that only another clone's log names.
-func (s *session) trustedPlan(run record.Run) error {
-	if run.Writer == s.repo.Writer() {
+func trustedPlan(store *record.Store, conf *config.Config, run record.Run) error {
+	if run.Writer == store.Repo.Writer() {
 		return nil
 	}
-	trusted, _ := s.trustedChecks()
+	trusted, _ := conf.Checks()
 	for _, c := range run.Plan.Checks {
 		if !slices.ContainsFunc(trusted, func(known record.Check) bool { return known.Command == c.Command }) {
 			return notTrusted("check " + c.Name + " of a run of another clone is not a trusted check of this one")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/loop"
 	"git-runr/loop/prose"
 	"git-runr/loop/safetext"
@@ -28,7 +29,7 @@ type gcJSON struct {
 
 func gc(s *session) error {
 	if s.NArg() > 0 {
-		return problemf(exitUsage, "gc takes no arguments").withHint("git runr gc -h")
+		return exit.Problemf(exit.Usage, "gc takes no arguments").WithHint("git runr gc -h")
 	}
 	store, conf, err := s.configured()
 	if err != nil {

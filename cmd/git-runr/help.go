@@ -8,6 +8,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/config"
+	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/nearest"
 	"git-runr/diagnose"
 	"git-runr/loop/record"
 )
@@ -15,8 +18,8 @@ import (
 // topics are help texts that are not about one command.
 func topics() map[string]func() string {
 	return map[string]func() string{
-		"exit-status":  exitStatusHelp,
-		"config":       configHelp,
+		"exit-status":  exit.Help,
+		"config":       config.Help,
 		"stop-reasons": stopReasonsHelp,
 	}
 }
@@ -55,16 +58,16 @@ func unknownCommand(name string, commands []*cli.Command) error {
 			names = append(names, c.Name)
 		}
 	}
-	unknown := problemf(exitUsage, "there is no command %q", name)
-	if near := nearest(name, names); near != "" {
-		return unknown.withHint("git runr " + near)
+	unknown := exit.Problemf(exit.Usage, "there is no command %q", name)
+	if near := nearest.To(name, names); near != "" {
+		return unknown.WithHint("git runr " + near)
 	}
-	return unknown.withHint("git runr help")
+	return unknown.WithHint("git runr help")
 }
 
 // usageError makes cli's own complaint one of ours.
 func usageError(_ *cli.Context, err error, _ bool) error {
-	return problemf(exitUsage, "%w", err).withHint("git runr help")
+	return exit.Problemf(exit.Usage, "%w", err).WithHint("git runr help")
 }
 
 func stopReasonsHelp() string {

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
+
+	"git-runr/cmd/git-runr/internal/exit"
 )
 
 // outputOf is what the program prints on both streams for one command line, and its status.
@@ -66,7 +68,7 @@ func TestHelpOfEveryCommand(t *testing.T) {
 		}
 	}
 	for _, unknown := range [][]string{{"-h", "reveiw"}, {"reveiw", "-h", "reveiw"}, {"help", "reveiw"}, {"help", "inbox", "sumbit"}, {"help", "review", "HEAD"}, {"help", "config", "config"}} {
-		if got, status := outputOf(t, unknown...); status != int(exitUsage) || !strings.Contains(got, unknown[len(unknown)-1]) {
+		if got, status := outputOf(t, unknown...); status != int(exit.Usage) || !strings.Contains(got, unknown[len(unknown)-1]) {
 			t.Errorf("%q: %d\n%s", unknown, status, got)
 		}
 	}
@@ -81,7 +83,7 @@ func TestNoSuchDirectory(t *testing.T) {
 	}
 	for _, c := range []struct{ dir, want string }{{filepath.Join(dir, "none"), "does not exist"}, {file, "is no directory"}} {
 		got, status := outputOf(t, "-C", c.dir, "status")
-		if status != int(exitNotFound) || !strings.Contains(got, c.want) || !strings.Contains(got, c.dir) || strings.Contains(got, "should not happen") {
+		if status != int(exit.NotFound) || !strings.Contains(got, c.want) || !strings.Contains(got, c.dir) || strings.Contains(got, "should not happen") {
 			t.Errorf("%s: %d\n%s", c.dir, status, got)
 		}
 	}
@@ -93,7 +95,7 @@ func TestNoSuchDirectory(t *testing.T) {
 	if err := os.Remove(gone); err != nil {
 		t.Fatal(err)
 	}
-	if got, status := outputOf(t, "status"); status != int(exitNotFound) || strings.Contains(got, "should not happen") {
+	if got, status := outputOf(t, "status"); status != int(exit.NotFound) || strings.Contains(got, "should not happen") {
 		t.Errorf("a working directory that is gone: %d\n%s", status, got)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/gitstore"
 	"git-runr/hooks"
 	"git-runr/loop/record"
@@ -61,17 +62,18 @@ type hooksJSON struct {
 
 func hookAction(s *session, do func(context.Context, *gitstore.Repo) ([]hooks.Status, error)) error {
 	if s.NArg() > 0 {
-		return problemf(exitUsage, "hooks knows no %q", s.Args().First()).withHint("git runr hooks install|uninstall|status")
+		return exit.Problemf(exit.Usage, "hooks knows no %q", s.Args().First()).WithHint("git runr hooks install|uninstall|status")
 	}
-	if _, err := s.open(); err != nil {
+	store, err := s.open()
+	if err != nil {
 		return err
 	}
-	statuses, err := do(s.ctx, s.repo)
+	statuses, err := do(s.ctx, store.Repo)
 	if errors.Is(err, hooks.ErrByHand) {
-		refused := problemf(exitConflict, "%w", err)
+		refused := exit.Problemf(exit.Conflict, "%w", err)
 		for _, st := range statuses {
 			if st.Snippet != "" {
-				refused = refused.withHint("add:").withHint(splitLines(st.Snippet)...)
+				refused = refused.WithHint("add:").WithHint(splitLines(st.Snippet)...)
 			}
 		}
 		return refused
@@ -112,16 +114,16 @@ func hookRun(s *session) error {
 	}
 	store.Redact = nil // no free text
 	if err := s.postCommit(store); err != nil {
-		s.logHook(err)
+		s.logHook(store, err)
 	}
 	return nil
 }
 
 func (s *session) postCommit(store *record.Store) error {
-	if run, _ := hooks.ShouldRun(s.ctx, s.repo, s.getenv); !run {
+	if run, _ := hooks.ShouldRun(s.ctx, store.Repo, s.getenv); !run {
 		return nil
 	}
-	_, conf, err := s.configured()
+	conf, err := s.configuration(store)
 	if err != nil {
 		return err
 	}
@@ -138,12 +140,12 @@ func (s *session) postCommit(store *record.Store) error {
 	if request.Reviewer == record.Human {
 		return nil
 	}
-	return s.startWorker(s.repo)
+	return startWorker(store.Repo)
 }
 
 // logHook keeps what went wrong in a hook where a person can find it.
-func (s *session) logHook(err error) {
-	file, openErr := os.OpenFile(filepath.Join(s.repo.StateDir(), "hook.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
+func (s *console) logHook(store *record.Store, err error) {
+	file, openErr := os.OpenFile(filepath.Join(store.Repo.StateDir(), "hook.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
 	if openErr != nil {
 		return
 	}

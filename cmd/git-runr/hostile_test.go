@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"git-runr/cmd/git-runr/internal/exit"
 )
 
 const (
@@ -405,7 +407,7 @@ func (w *hostileWorld) checkCommands(fifth int) {
 			continue
 		}
 		status, out, errOut := w.runr(argv...)
-		if status == int(exitBug) || strings.Contains(out+errOut, "should not happen") || strings.Contains(out+errOut, "goroutine ") {
+		if status == int(exit.Bug) || strings.Contains(out+errOut, "should not happen") || strings.Contains(out+errOut, "goroutine ") {
 			w.Errorf("%v ended with %d:\n%s%s", argv, status, out, errOut)
 		}
 	}

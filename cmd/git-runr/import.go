@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/config"
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/diagnose"
 	"git-runr/loop"
 	"git-runr/loop/prose"
@@ -47,18 +50,18 @@ type importedJSON struct {
 
 func importTimeline(s *session) error {
 	if s.NArg() != 1 {
-		return problemf(exitUsage, "a timeline is wanted").withHint("git runr import FILE.jsonl", "git runr import -   reads standard input")
+		return exit.Problemf(exit.Usage, "a timeline is wanted").WithHint("git runr import FILE.jsonl", "git runr import -   reads standard input")
 	}
 	name := s.Args().First()
 	timeline, err := s.readTimeline(name)
 	if err != nil {
 		return err
 	}
-	store, _, err := s.configured()
+	store, conf, err := s.configured()
 	if err != nil {
 		return err
 	}
-	plan, err := s.importPlan(store, &timeline)
+	plan, err := importPlan(s.ctx, conf, store, &timeline)
 	if err != nil {
 		return err
 	}
@@ -75,13 +78,13 @@ func importTimeline(s *session) error {
 		runs = append(runs, done)
 		doc.Runs = append(doc.Runs, importedDocument(source, done))
 	}
-	s.project(store)
+	s.project(s.ctx, store)
 	for _, warning := range doc.Warnings {
 		s.say("%s", warning)
 	}
 	return s.print(doc, func(w io.Writer) {
 		for i, done := range runs {
-			writeImported(w, s, doc.Runs[i], done)
+			writeImported(w, s, store, doc.Runs[i], done)
 		}
 	})
 }
@@ -96,7 +99,7 @@ func importedDocument(source loop.SourceRun, done loop.Imported) importedJSON {
 	return doc
 }
 
-func writeImported(w io.Writer, s *session, doc importedJSON, done loop.Imported) {
+func writeImported(w io.Writer, s *session, store *record.Store, doc importedJSON, done loop.Imported) {
 	from := safetext.Line(doc.From)
 	if doc.Recorded == 0 {
 		fmt.Fprintf(w, "Run %s was imported before, as %s: nothing was recorded.\n  git runr show %s\n", from, doc.Run, doc.Run)
@@ -108,29 +111,24 @@ func writeImported(w io.Writer, s *session, doc importedJSON, done loop.Imported
 	}
 	fmt.Fprintf(w, "Imported %s as %s: %s%s.\n\n", from, doc.Run, prose.Count(doc.Events, "event"), skipped)
 	writeRun(w, done.Run, false, "")
-	writeStop(w, s, done.Run)
+	writeStop(w, s, store, done.Run)
 }
 
 // importPlan is what is configured here for a run: nothing of it is the timeline's.
-func (s *session) importPlan(store *record.Store, timeline *loop.Timeline) (record.RunPlan, error) {
-	conf := s.conf
-	policy, err := conf.policy()
+func importPlan(ctx context.Context, conf *config.Config, store *record.Store, timeline *loop.Timeline) (record.RunPlan, error) {
+	plan, not, err := conf.Plan()
 	if err != nil {
-		return record.RunPlan{}, err
-	}
-	checks, not := s.trustedChecks()
-	timeline.Warnings = append(timeline.Warnings, not...)
-	if conf.Loop.Implementer == "" {
-		timeline.Warnings = append(timeline.Warnings, "no implementer is configured: the run can be read but not resumed")
-	}
-	plan := record.RunPlan{
-		Implementer: conf.Loop.Implementer, Reviewer: conf.Loop.Reviewer, Profile: conf.Loop.Profile, Checks: checks,
-		Exclude: conf.Review.Exclude, Policy: policy, Scope: record.Scope{Allow: conf.Scope.Allow, Deny: conf.Scope.Deny},
-	}
-	if plan.Base, err = s.repo.Head(s.ctx); err != nil {
 		return plan, err
 	}
-	plan.Target, err = store.Branch(s.ctx)
+	plan.Settings = nil // none ended it
+	timeline.Warnings = append(timeline.Warnings, not...)
+	if plan.Implementer == "" {
+		timeline.Warnings = append(timeline.Warnings, "no implementer is configured: the run can be read but not resumed")
+	}
+	if plan.Base, err = store.Repo.Head(ctx); err != nil {
+		return plan, err
+	}
+	plan.Target, err = store.Branch(ctx)
 	return plan, err
 }
 
@@ -146,15 +144,15 @@ func (s *session) readTimeline(name string) (loop.Timeline, error) {
 	}
 	file, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
-		return loop.Timeline{}, problemf(exitNotFound, "there is no file %q", name)
+		return loop.Timeline{}, exit.Problemf(exit.NotFound, "there is no file %q", name)
 	}
 	if err != nil {
-		return loop.Timeline{}, problemf(exitUsage, "%w", err)
+		return loop.Timeline{}, exit.Problemf(exit.Usage, "%w", err)
 	}
 	defer file.Close()
 	if info, err := file.Stat(); err == nil && info.IsDir() {
 		hint, _ := safetext.CommandLine("git", "runr", "import", filepath.Join(name, "timeline.jsonl"))
-		return loop.Timeline{}, problemf(exitUsage, "%q is a directory", name).withHint(nonEmpty(hint)...)
+		return loop.Timeline{}, exit.Problemf(exit.Usage, "%q is a directory", name).WithHint(hint)
 	}
 	timeline, err := decodeTimeline(fmt.Sprintf("%q", name), file)
 	if err == nil && len(timeline.Runs) == 1 {
@@ -166,7 +164,7 @@ func (s *session) readTimeline(name string) (loop.Timeline, error) {
 func decodeTimeline(what string, in io.Reader) (loop.Timeline, error) {
 	timeline, err := loop.ReadTimeline(in)
 	if errors.Is(err, loop.ErrNoTimeline) {
-		return timeline, problemf(exitUsage, "%s: %w", what, err)
+		return timeline, exit.Problemf(exit.Usage, "%s: %w", what, err)
 	}
 	return timeline, err
 }

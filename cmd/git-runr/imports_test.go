@@ -26,6 +26,7 @@ var layers = [][]string{
 	{"gitstore"},
 	// What is recorded, and what runs and reviews do.
 	{"loop/record"},
+	{"loop/role"},
 	{"loop/agent", "loop/builtin"},
 	{"loop"},
 	{"diagnose", "hooks"},

@@ -1,14 +1,15 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/gitstore"
 	"git-runr/loop"
 	"git-runr/loop/record"
@@ -51,13 +52,17 @@ type inboxJSON struct {
 
 func inboxList(s *session) error {
 	if s.NArg() > 0 {
-		return problemf(exitUsage, "inbox knows no %q", s.Args().First()).withHint("git runr inbox -h")
+		return exit.Problemf(exit.Usage, "inbox knows no %q", s.Args().First()).WithHint("git runr inbox -h")
 	}
-	filter, err := s.inboxFilter()
+	store, err := s.open()
 	if err != nil {
 		return err
 	}
-	reviews, total, err := s.store.Reviews(s.ctx, filter)
+	filter, err := s.inboxFilter(store)
+	if err != nil {
+		return err
+	}
+	reviews, total, err := store.Reviews(s.ctx, filter)
 	if err != nil {
 		return err
 	}
@@ -65,30 +70,26 @@ func inboxList(s *session) error {
 }
 
 // inboxFilter reads the flags of a list.
-func (s *session) inboxFilter() (record.Filter, error) {
+func (s *session) inboxFilter(store *record.Store) (record.Filter, error) {
 	filter := record.Filter{Limit: s.Int("limit")}
 	if filter.Limit < 0 {
-		return filter, problemf(exitUsage, "--limit %d is below 0", filter.Limit)
+		return filter, exit.Problemf(exit.Usage, "--limit %d is below 0", filter.Limit)
 	}
 	var err error
 	if filter.Status, err = record.StatusFilter(s.String("status")); err != nil {
-		return filter, problemf(exitUsage, "%w", err)
-	}
-	store, err := s.open()
-	if err != nil {
-		return filter, err
+		return filter, exit.Problemf(exit.Usage, "%w", err)
 	}
 	if !s.Bool("archived") {
 		if filter.ClosedSince, err = loop.ClosedSince(store); err != nil {
 			return filter, err
 		}
 	}
-	filter.Review, err = s.reviewFilter()
+	filter.Review, err = s.reviewFilter(store)
 	return filter, err
 }
 
 // reviewFilter is what a list's flags say about people; nil when they say nothing.
-func (s *session) reviewFilter() (func(record.ReviewSummary) bool, error) {
+func (s *session) reviewFilter(store *record.Store) (func(record.ReviewSummary) bool, error) {
 	holder, reviewer, mine := s.String("claimed-by"), s.String("reviewer"), s.Bool("mine")
 	if holder == "" && reviewer == "" && !mine {
 		return nil, nil
@@ -96,9 +97,9 @@ func (s *session) reviewFilter() (func(record.ReviewSummary) bool, error) {
 	me, person, actor := gitstore.Identity{}, "", ""
 	if mine {
 		var err, personErr, actorErr error
-		me, err = s.repo.Identity(s.ctx)
-		person, personErr = s.person()
-		actor, actorErr = s.actor()
+		me, err = store.Repo.Identity(s.ctx)
+		person, personErr = s.person(store)
+		actor, actorErr = s.actor(store)
 		if err := errors.Join(err, personErr, actorErr); err != nil {
 			return nil, err
 		}
@@ -130,15 +131,15 @@ func inboxGet(s *session) error {
 		return err
 	}
 	doc := reviewDocument(review)
-	if err := s.placeComments(store, &doc); err != nil {
+	if err := placeComments(s.ctx, store, &doc); err != nil {
 		return err
 	}
 	return s.print(doc, func(w io.Writer) { writeReviewDocument(w, doc) })
 }
 
 // placeComments finds where the comments of people are at HEAD.
-func (s *session) placeComments(store *record.Store, doc *reviewJSON) error {
-	head, err := s.repo.Head(s.ctx)
+func placeComments(ctx context.Context, store *record.Store, doc *reviewJSON) error {
+	head, err := store.Repo.Head(ctx)
 	if errors.Is(err, gitstore.ErrUnborn) {
 		return nil
 	}
@@ -149,7 +150,7 @@ func (s *session) placeComments(store *record.Store, doc *reviewJSON) error {
 	for _, c := range doc.Comments {
 		comments = append(comments, c.Comment)
 	}
-	places, err := store.Places(s.ctx, comments, head)
+	places, err := store.Places(ctx, comments, head)
 	if err != nil {
 		return err
 	}
@@ -160,36 +161,3 @@ func (s *session) placeComments(store *record.Store, doc *reviewJSON) error {
 	}
 	return nil
 }
-
-// oneID is the first argument, which must be there, and the number of others that
-// may follow it.
-func (s *session) oneID(others int, usage string) (string, error) {
-	if s.NArg() < 1 || s.NArg() > 1+others || s.Args().First() == "" {
-		return "", problemf(exitUsage, "%s", usage).withHint("git runr inbox " + s.Command.Name + " -h")
-	}
-	return s.Args().First(), nil
-}
-
-// maxMessage is the longest message that is read from standard input, in bytes.
-const maxMessage = 64 << 10
-
-// message is what -m says; standard input for "-", and, where piped allows it, when
-// there is no -m and standard input is no terminal.
-func (s *session) message(piped bool) (string, error) {
-	text := s.String("m")
-	terminal, _ := onTerminal(s.in)
-	if text == "-" || piped && !s.IsSet("m") && !terminal {
-		read, err := io.ReadAll(io.LimitReader(s.in, maxMessage+1))
-		if err != nil {
-			return "", problemf(exitUsage, "read the message: %w", err)
-		}
-		text = string(read)
-	}
-	if len(text) > maxMessage {
-		return "", problemf(exitUsage, "the message is longer than %d bytes", maxMessage)
-	}
-	return strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD")), nil
-}
-
-// shortTime is a time for people, in UTC.
-func shortTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04Z") }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
@@ -19,7 +20,7 @@ func (s *session) act(do func(store *record.Store, id, actor string) (record.Rev
 	if err != nil {
 		return err
 	}
-	actor, err := s.actor()
+	actor, err := s.actor(store)
 	if err != nil {
 		return err
 	}
@@ -27,17 +28,17 @@ func (s *session) act(do func(store *record.Store, id, actor string) (record.Rev
 	if err != nil {
 		return s.claimedHint(err, review)
 	}
-	return s.showAct(review, actor, nil, show)
+	return s.showAct(store, review, actor, nil, show)
 }
 
-func (s *session) showAct(review record.Review, actor string, answer *record.Answer, show func(io.Writer, actorDone)) error {
+func (s *session) showAct(store *record.Store, review record.Review, actor string, answer *record.Answer, show func(io.Writer, actorDone)) error {
 	done := actorDone{ID: review.ID, Status: review.Status, Actor: actor, Claim: review.Claim, Answer: answer, Open: unanswered(review)}
 	if review.Status == record.ReviewClaimed && review.Claim.By == actor {
 		done.Resolve, _ = safetext.CommandLine("git", "runr", "inbox", "resolve", review.ID, "--as", actor, "--claim", fmt.Sprintf("%.12s", review.Claim.ID))
 	}
-	me, _ := s.person()
+	me, _ := s.person(store)
 	var err error
-	if done.Drafts, err = s.store.KeptDrafts(review, me); err != nil {
+	if done.Drafts, err = store.KeptDrafts(review, me); err != nil {
 		s.say("%v", err) // it is closed already: this is no failure of that
 	}
 	return s.print(done, func(w io.Writer) {
@@ -75,9 +76,21 @@ func (s *session) claimedHint(err error, review record.Review) error {
 	if !errors.As(err, &state) || state.Holder == "" {
 		return err
 	}
-	claimed := problemf(exitClaimed, "%w", err)
+	claimed := exit.Problemf(exit.Claimed, "%w", err)
 	if review.Claim != nil && !review.Claim.Until.IsZero() {
-		claimed = claimed.withHint("until " + shortTime(review.Claim.Until))
+		claimed = claimed.WithHint("until " + shortTime(review.Claim.Until))
 	}
-	return claimed.withHint(fmt.Sprintf("git runr inbox %s %s --force   although it is somebody else's", s.Command.Name, review.ID))
+	return claimed.WithHint(fmt.Sprintf("git runr inbox %s %s --force   although it is somebody else's", s.Command.Name, review.ID))
+}
+
+// actorDone is the answer of claim, release, resolve, cancel, reopen and answer.
+type actorDone struct {
+	ID      string              `json:"review_id"`
+	Status  record.ReviewStatus `json:"status"`
+	Actor   string              `json:"actor"`
+	Claim   *record.Claim       `json:"claim,omitempty"`
+	Resolve string              `json:"resolve_with,omitempty"` // the line that resolves what was claimed
+	Answer  *record.Answer      `json:"answer,omitempty"`
+	Open    int                 `json:"unanswered"`       // findings and comments without an answer
+	Drafts  []record.KeptDraft  `json:"drafts,omitempty"` // of a review that is closed now
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 )
@@ -24,7 +25,7 @@ func (p *program) inboxAnswerCommand() *cli.Command {
 
 func inboxAnswer(s *session) error {
 	if s.NArg() != 3 {
-		return problemf(exitUsage, "a review, a finding and an answer are wanted").withHint("git runr inbox answer ID FINDING fixed --commit REV")
+		return exit.Problemf(exit.Usage, "a review, a finding and an answer are wanted").WithHint("git runr inbox answer ID FINDING fixed --commit REV")
 	}
 	store, err := s.open()
 	if err != nil {
@@ -34,11 +35,11 @@ func inboxAnswer(s *session) error {
 	if answer.Reason, err = s.message(false); err != nil {
 		return err
 	}
-	if answer.Actor, err = s.actor(); err != nil {
+	if answer.Actor, err = s.actor(store); err != nil {
 		return err
 	}
 	if rev := s.String("commit"); rev != "" {
-		if answer.Commit, err = s.repo.Resolve(s.ctx, rev); err != nil {
+		if answer.Commit, err = store.Repo.Resolve(s.ctx, rev); err != nil {
 			return err
 		}
 	}
@@ -49,7 +50,7 @@ func inboxAnswer(s *session) error {
 	if err != nil {
 		return s.claimedHint(err, review)
 	}
-	return s.showAct(review, answer.Actor, &answer, func(w io.Writer, done actorDone) {
+	return s.showAct(store, review, answer.Actor, &answer, func(w io.Writer, done actorDone) {
 		fmt.Fprintf(w, "%s %s; %s of %s without an answer.\n", answer.Finding, answer.Kind, prose.Count(done.Open, "finding"), done.ID)
 	})
 }

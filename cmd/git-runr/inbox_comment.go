@@ -1,7 +1,7 @@
 package main
 
 import (
-	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,11 +11,11 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/gitstore"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
-	"git-runr/loop/safetext"
 )
 
 func (p *program) inboxCommentCommand() *cli.Command {
@@ -32,10 +32,6 @@ func (p *program) inboxCommentCommand() *cli.Command {
 		},
 		Action: p.action(inboxComment),
 	}
-}
-
-func asFlag() cli.Flag {
-	return &cli.StringFlag{Name: "as", Usage: "act as `ACTOR` (default: GIT_RUNR_ACTOR, else you)"}
 }
 
 // commented is the answer of git runr inbox comment.
@@ -56,7 +52,7 @@ func inboxComment(s *session) error {
 	if err != nil {
 		return err
 	}
-	person, err := s.person()
+	person, err := s.person(store)
 	if err != nil {
 		return err
 	}
@@ -66,7 +62,7 @@ func inboxComment(s *session) error {
 	}
 	switch {
 	case (s.Bool("list") || s.IsSet("drop")) && s.NArg() > 1, s.Bool("list") && s.IsSet("drop"):
-		return problemf(exitUsage, "--list and --drop COMMENT_ID go with a review alone")
+		return exit.Problemf(exit.Usage, "--list and --drop COMMENT_ID go with a review alone")
 	case s.Bool("edit"):
 		return s.editInbox(store, review, person)
 	case s.Bool("list"):
@@ -100,11 +96,11 @@ func (s *session) addComment(store *record.Store, review record.Review, person s
 	switch comment.Severity {
 	case "", reply.Critical, reply.Warning, reply.Note:
 	default:
-		return problemf(exitUsage, "severity %q is none of critical, warning, note", comment.Severity)
+		return exit.Problemf(exit.Usage, "severity %q is none of critical, warning, note", comment.Severity)
 	}
-	comment, err := s.commentPlace(store, review.Request.Subject, comment, s.Args().Get(1))
+	comment, err := commentPlace(s.ctx, store, review.Request.Subject, comment, s.Args().Get(1))
 	if object := new(gitstore.MissingError); errors.As(err, &object) {
-		return problemf(exitNotFound, "%w", err).withHint(append(nonEmpty(object.Try), "git runr inbox comment "+review.ID+" -m TEXT   comments on the whole")...)
+		return exit.Problemf(exit.NotFound, "%w", err).WithHint(object.Try, "git runr inbox comment "+review.ID+" -m TEXT   comments on the whole")
 	}
 	if err != nil {
 		return err
@@ -113,7 +109,7 @@ func (s *session) addComment(store *record.Store, review record.Review, person s
 		return err
 	}
 	if comment.Comment == "" {
-		return problemf(exitUsage, "a comment is wanted").withHint("git runr inbox comment ID FILE:LINE -m TEXT")
+		return exit.Problemf(exit.Usage, "a comment is wanted").WithHint("git runr inbox comment ID FILE:LINE -m TEXT")
 	}
 	var added record.Comment
 	draft, err := store.EditDraft(s.ctx, review.ID, person, func(d *record.Draft) error {
@@ -121,7 +117,7 @@ func (s *session) addComment(store *record.Store, review record.Review, person s
 		return nil
 	})
 	if errors.Is(err, record.ErrDraftFull) {
-		return problemf(exitState, "%w", err).withHint("git runr inbox submit " + review.ID)
+		return exit.Problemf(exit.State, "%w", err).WithHint("git runr inbox submit " + review.ID)
 	}
 	if err != nil {
 		return err
@@ -132,21 +128,21 @@ func (s *session) addComment(store *record.Store, review record.Review, person s
 // commentPlace binds a comment to the place that was typed. A path is taken from
 // where the command was started, or else from the top. What names a file as a whole
 // is that file, whatever it looks like.
-func (s *session) commentPlace(store *record.Store, subject record.Subject, c record.Comment, place string) (record.Comment, error) {
+func commentPlace(ctx context.Context, store *record.Store, subject record.Subject, c record.Comment, place string) (record.Comment, error) {
 	if place == "" {
-		return store.AnchorComment(s.ctx, subject, c)
+		return store.AnchorComment(ctx, subject, c)
 	}
 	var first error
 	for _, file := range []string{place, cutLines(place)} {
 		c.File, c.StartLine, c.EndLine = file, 0, 0
 		if file != place {
 			if c.StartLine, c.EndLine, _ = lineRange(place[len(file)+1:]); c.StartLine < 1 {
-				return c, problemf(exitUsage, "%q is no range of lines", place[len(file)+1:])
+				return c, exit.Problemf(exit.Usage, "%q is no range of lines", place[len(file)+1:])
 			}
 		}
-		for _, path := range append(s.topPaths([]string{file}), filepath.ToSlash(filepath.Clean(file))) {
+		for _, path := range append(topPaths(store, []string{file}), filepath.ToSlash(filepath.Clean(file))) {
 			c.File = path
-			placed, err := store.AnchorComment(s.ctx, subject, c)
+			placed, err := store.AnchorComment(ctx, subject, c)
 			if err == nil || !errors.As(err, new(*record.NotFoundError)) {
 				return placed, err
 			}
@@ -154,7 +150,7 @@ func (s *session) commentPlace(store *record.Store, subject record.Subject, c re
 		}
 	}
 	if c.Side != record.SideOld {
-		return c, problemf(exitNotFound, "%w", first).withHint("--side old   where the change removed it")
+		return c, exit.Problemf(exit.NotFound, "%w", first).WithHint("--side old   where the change removed it")
 	}
 	return c, first
 }
@@ -183,7 +179,7 @@ func lineRange(text string) (start, end int, ok bool) {
 	return start, end, digits && err == nil && endErr == nil
 }
 
-func (s *session) showDraft(review record.Review, draft record.Draft, added *record.Comment) error {
+func (s *console) showDraft(review record.Review, draft record.Draft, added *record.Comment) error {
 	doc := commented{ID: review.ID, Reviewer: draft.Actor, Comment: added, Draft: draft.Comments, Message: draft.Message}
 	return s.print(doc, func(w io.Writer) {
 		if added != nil {
@@ -198,23 +194,4 @@ func (s *session) showDraft(review record.Review, draft record.Draft, added *rec
 			fmt.Fprintf(w, "%s  %s\n%s\n", c.ID, placeOf(c), indent(c.Comment, "    "))
 		}
 	})
-}
-
-// placeOf is where a comment was made, for people.
-func placeOf(c record.Comment) string {
-	if c.Side == record.SideOld {
-		return safetext.Line(c.Place() + " (old)")
-	}
-	return safetext.Line(cmp.Or(c.Place(), "general"))
-}
-
-// indent shows text with every line that holds something behind prefix.
-func indent(text, prefix string) string {
-	lines := strings.Split(safetext.Text(strings.TrimSpace(text)), "\n")
-	for i := range lines {
-		if lines[i] != "" {
-			lines[i] = prefix + lines[i]
-		}
-	}
-	return strings.Join(lines, "\n")
 }

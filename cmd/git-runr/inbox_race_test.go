@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"git-runr/cmd/git-runr/internal/exit"
 )
 
 // claimers is how many processes claim one review at once.
@@ -89,9 +91,9 @@ func checkClaims(t *testing.T, round int, ends []claimEnd) {
 	t.Helper()
 	winner := -1
 	for i, end := range ends {
-		if end.status == int(exitOK) && winner < 0 {
+		if end.status == int(exit.OK) && winner < 0 {
 			winner = i
-		} else if end.status != int(exitClaimed) {
+		} else if end.status != int(exit.Claimed) {
 			t.Fatalf("round %d: chat-%d ended with %d beside chat-%d:\n%s", round, i, end.status, winner, end.said)
 		}
 	}

@@ -297,3 +297,33 @@ func reviewState(r record.ReviewSummary) string {
 	}
 	return state
 }
+
+// placeOf is where a comment was made, for people.
+func placeOf(c record.Comment) string {
+	if c.Side == record.SideOld {
+		return safetext.Line(c.Place() + " (old)")
+	}
+	return safetext.Line(cmp.Or(c.Place(), "general"))
+}
+
+// indent shows text with every line that holds something behind prefix.
+func indent(text, prefix string) string {
+	lines := strings.Split(safetext.Text(strings.TrimSpace(text)), "\n")
+	for i := range lines {
+		if lines[i] != "" {
+			lines[i] = prefix + lines[i]
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// decisionWords say a person's decision.
+func decisionWords(d record.Decision) string {
+	switch d {
+	case record.Approve:
+		return "approved"
+	case record.RequestChanges:
+		return "changes requested"
+	}
+	return "commented"
+}

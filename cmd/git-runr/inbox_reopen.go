@@ -16,7 +16,7 @@ func (p *program) inboxReopenCommand() *cli.Command {
 			return s.act(func(store *record.Store, id, actor string) (record.Review, error) {
 				review, err := store.ReopenReview(s.ctx, id, actor)
 				if err == nil {
-					s.project(store)
+					s.project(s.ctx, store)
 				}
 				return review, err
 			}, func(w io.Writer, done actorDone) {

@@ -27,7 +27,7 @@ func (p *program) inboxResolveCommand() *cli.Command {
 				review, err := store.ResolveReview(s.ctx, id, by, note)
 				if err == nil {
 					s.unshare(store, review, by)
-					s.project(store)
+					s.project(s.ctx, store)
 				}
 				return review, err
 			}, func(w io.Writer, done actorDone) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 )
@@ -41,7 +42,7 @@ func inboxSubmit(s *session) error {
 	if err != nil {
 		return err
 	}
-	if person.Actor, err = s.person(); err != nil {
+	if person.Actor, err = s.person(store); err != nil {
 		return err
 	}
 	review, err := store.Review(s.ctx, id)
@@ -63,7 +64,7 @@ func inboxSubmit(s *session) error {
 	if review, err = store.SubmitPerson(s.ctx, review.ID, person); err != nil {
 		return err
 	}
-	s.project(store)
+	s.project(s.ctx, store)
 	return s.print(reviewDocument(review), func(w io.Writer) {
 		fmt.Fprintf(w, "Submitted to %s: %s, %s.\n", review.ID, decisionWords(person.Decision), prose.Count(len(person.Comments), "comment"))
 		if run := review.Request.Run; run != "" && person.Decision != record.CommentOnly {
@@ -77,29 +78,18 @@ func (s *session) submission() (record.Person, error) {
 	p := record.Person{Decision: record.CommentOnly}
 	switch {
 	case s.Bool("approve") && s.Bool("request-changes"):
-		return p, problemf(exitUsage, "a verdict is --approve or --request-changes, not both")
+		return p, exit.Problemf(exit.Usage, "a verdict is --approve or --request-changes, not both")
 	case s.Bool("approve"):
 		p.Decision = record.Approve
 	case s.Bool("request-changes"):
 		p.Decision = record.RequestChanges
 	}
 	if s.String("m") == "-" && s.String("file") == "-" {
-		return p, problemf(exitUsage, "standard input is the message or the comments, not both")
+		return p, exit.Problemf(exit.Usage, "standard input is the message or the comments, not both")
 	}
 	var err error
 	p.Message, err = s.message(false)
 	return p, err
-}
-
-// decisionWords say a person's decision.
-func decisionWords(d record.Decision) string {
-	switch d {
-	case record.Approve:
-		return "approved"
-	case record.RequestChanges:
-		return "changes requested"
-	}
-	return "commented"
 }
 
 // fileComments are the comments of --file, bound to the subject.
@@ -114,7 +104,7 @@ func (s *session) fileComments(store *record.Store, subject record.Subject) ([]r
 	}
 	comments, err := record.DecodeComments(data)
 	if err != nil {
-		return nil, problemf(exitUsage, "%q: %w", name, err)
+		return nil, exit.Problemf(exit.Usage, "%q: %w", name, err)
 	}
 	for i, c := range comments {
 		if comments[i], err = store.AnchorComment(s.ctx, subject, c); err != nil {
@@ -133,20 +123,20 @@ func (s *session) readCommentsFile(name string) ([]byte, error) {
 		info, err := os.Stat(name)
 		switch {
 		case errors.Is(err, os.ErrNotExist):
-			return nil, problemf(exitNotFound, "there is no file %q", name)
+			return nil, exit.Problemf(exit.NotFound, "there is no file %q", name)
 		case err == nil && !info.Mode().IsRegular():
-			return nil, problemf(exitUsage, "%q is not a file", name)
+			return nil, exit.Problemf(exit.Usage, "%q is not a file", name)
 		}
 		file, err := os.Open(name)
 		if err != nil {
-			return nil, problemf(exitUsage, "%w", err)
+			return nil, exit.Problemf(exit.Usage, "%w", err)
 		}
 		defer file.Close()
 		in = file
 	}
 	data, err := io.ReadAll(io.LimitReader(in, record.MaxCommentsFile+1))
 	if err != nil {
-		return nil, problemf(exitUsage, "%q: %w", name, err)
+		return nil, exit.Problemf(exit.Usage, "%q: %w", name, err)
 	}
 	return data, nil
 }

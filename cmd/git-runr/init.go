@@ -1,15 +1,20 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/config"
+	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/register"
 	"git-runr/gitstore"
 	"git-runr/gitstore/safefile"
 	"git-runr/hooks"
@@ -30,12 +35,12 @@ func (p *program) initCommand() *cli.Command {
 }
 
 type initJSON struct {
-	Config  string         `json:"config"`
-	Written bool           `json:"written"`
-	Checks  []record.Check `json:"checks"`
-	Hooks   []hooks.Status `json:"hooks"`
-	Trusted bool           `json:"trusted"`
-	MCP     []registration `json:"mcp"`
+	Config  string                  `json:"config"`
+	Written bool                    `json:"written"`
+	Checks  []record.Check          `json:"checks"`
+	Hooks   []hooks.Status          `json:"hooks"`
+	Trusted bool                    `json:"trusted"`
+	MCP     []register.Registration `json:"mcp"`
 }
 
 func initialise(s *session) error {
@@ -43,37 +48,37 @@ func initialise(s *session) error {
 	if err != nil {
 		return err
 	}
-	if s.repo.WorkTree == "" {
-		return problemf(exitState, "%w: run init in a checkout", gitstore.ErrBare)
+	if store.Repo.WorkTree == "" {
+		return exit.Problemf(exit.State, "%w: run init in a checkout", gitstore.ErrBare)
 	}
-	doc := initJSON{Config: filepath.Join(s.repo.WorkTree, configName), Checks: []record.Check{}, Hooks: []hooks.Status{}}
-	if err := s.writeConfig(&doc); err != nil {
+	doc := initJSON{Config: filepath.Join(store.Repo.WorkTree, config.FileName), Checks: []record.Check{}, Hooks: []hooks.Status{}}
+	if err := s.writeConfig(store, &doc); err != nil {
 		return err
 	}
-	if err := s.showNotes(store); err != nil {
+	if err := showNotes(s.ctx, store); err != nil {
 		return err
 	}
 	if !s.Bool("no-hooks") {
-		doc.Hooks, err = hooks.Install(s.ctx, s.repo, installedProgram(s.getenv("PATH")))
+		doc.Hooks, err = hooks.Install(s.ctx, store.Repo, installedProgram(s.getenv("PATH")))
 		if err != nil && !errors.Is(err, hooks.ErrByHand) {
 			return err
 		}
 	}
-	doc.MCP = s.register()
+	doc.MCP = s.register(store)
 	return s.print(doc, func(w io.Writer) { writeInit(w, doc) })
 }
 
 // writeConfig makes .runr.toml from what the repository is. What this command
 // wrote, the user has asked for: it is trusted.
-func (s *session) writeConfig(doc *initJSON) error {
+func (s *session) writeConfig(store *record.Store, doc *initJSON) error {
 	if _, err := os.Lstat(doc.Config); err == nil {
 		return nil
 	}
 	read := func(name string) ([]byte, error) {
-		return os.ReadFile(filepath.Join(s.repo.WorkTree, filepath.FromSlash(name)))
+		return os.ReadFile(filepath.Join(store.Repo.WorkTree, filepath.FromSlash(name)))
 	}
 	exists := func(name string) bool {
-		_, err := os.Stat(filepath.Join(s.repo.WorkTree, filepath.FromSlash(name)))
+		_, err := os.Stat(filepath.Join(store.Repo.WorkTree, filepath.FromSlash(name)))
 		return err == nil
 	}
 	doc.Checks = append(doc.Checks, builtin.DetectAll(exists, read)...)
@@ -82,25 +87,26 @@ func (s *session) writeConfig(doc *initJSON) error {
 		return err
 	}
 	doc.Written = true
-	if _, _, err := s.configured(); err != nil {
+	conf, err := s.configuration(store)
+	if err != nil {
 		return err
 	}
-	doc.Trusted = s.conf.executables() == nil || s.approve() == nil
+	doc.Trusted = conf.Approve(s.now()) == nil
 	return nil
 }
 
 // showNotes lets plain git log show the notes, of which there may be none yet. Nothing
 // is added to what git fetches.
-func (s *session) showNotes(store *record.Store) error {
-	if err := store.BeginNotes(s.ctx); err != nil {
+func showNotes(ctx context.Context, store *record.Store) error {
+	if err := store.BeginNotes(ctx); err != nil {
 		return err
 	}
-	for _, v := range s.repo.Config["notes.displayref"] {
+	for _, v := range store.Repo.Config["notes.displayref"] {
 		if v == record.NotesRef {
 			return nil
 		}
 	}
-	return s.repo.AddConfig(s.ctx, "notes.displayRef", record.NotesRef)
+	return store.Repo.AddConfig(ctx, "notes.displayRef", record.NotesRef)
 }
 
 func writeInit(w io.Writer, doc initJSON) {
@@ -164,4 +170,67 @@ func tomlString(s string) string {
 	}
 	b.WriteByte('"')
 	return b.String()
+}
+
+func registerFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "register", Usage: "register git runr mcp with the agent tools found here, without asking"},
+		&cli.BoolFlag{Name: "no-register", Usage: "do not register it, and do not ask"},
+	}
+}
+
+// register tells the agent tools that it finds of git runr mcp, if that is wanted: by
+// a flag, or by a person on a terminal.
+func (s *session) register(store *record.Store) []register.Registration {
+	found := []register.Registration{}
+	if s.Bool("no-register") {
+		return found
+	}
+	tools := register.Tools(store.Repo.WorkTree, s.getenv)
+	for _, t := range tools {
+		found = append(found, t.Standing())
+	}
+	offered := slices.ContainsFunc(found, func(r register.Registration) bool { return r.State == register.Offered })
+	if !offered || !s.Bool("register") && !s.confirmRegister(found) {
+		return found
+	}
+	for i, t := range tools {
+		found[i] = t.Register()
+	}
+	return found
+}
+
+// confirmRegister asks on a terminal; without one the answer is no.
+func (s *console) confirmRegister(found []register.Registration) bool {
+	tty := s.terminal()
+	if tty == nil {
+		return false
+	}
+	defer tty.Close()
+	fmt.Fprintln(tty, "Coding agents can ask for reviews and read them as tools (git runr mcp). These can be told:")
+	for _, r := range found {
+		if r.State == register.Offered {
+			fmt.Fprintf(tty, "  %s in %s\n", r.Tool, safetext.Line(r.File))
+		}
+	}
+	return s.agrees(tty, "Register with them?")
+}
+
+func writeRegistrations(w io.Writer, found []register.Registration) {
+	var offered []string
+	for _, r := range found {
+		switch file := safetext.Line(r.File); r.State {
+		case register.Done:
+			fmt.Fprintf(w, "%s: registered git runr mcp in %s\n", r.Tool, file)
+		case register.Before:
+			fmt.Fprintf(w, "%s: git runr mcp is registered in %s\n", r.Tool, file)
+		case register.Refused:
+			fmt.Fprintf(w, "%s: left %s alone, %s; to add:\n%s", r.Tool, file, safetext.Line(r.Detail), r.Snippet)
+		case register.Offered:
+			offered = append(offered, r.Tool)
+		}
+	}
+	if len(offered) > 0 {
+		fmt.Fprintf(w, "To give the reviews to %s as tools, type: git runr init --register\n", strings.Join(offered, ", "))
+	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -8,6 +9,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/config"
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/loop"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
@@ -40,69 +43,78 @@ type interventionJSON struct {
 }
 
 func intervene(s *session) error {
-	store, _, run, err := s.runArgument("git runr intervene RUN --reason REASON --note TEXT")
+	store, conf, run, err := s.runArgument("git runr intervene RUN --reason REASON --note TEXT")
 	if err != nil {
 		return err
 	}
-	spec, err := s.interventionSpec(run)
+	spec, err := s.interventionSpec(store, run)
 	if err == nil {
-		err = s.workHere(run)
+		err = workHere(s.ctx, store, run)
 	}
 	if err != nil {
 		return err
 	}
-	progress := s.progress()
-	defer progress.close()
-	run, iv, err := s.runner(store, progress).Intervene(s.ctx, run, spec)
-	progress.close()
+	run, iv, err := s.intervened(s.ctx, conf, store, func(runner *loop.Runner) (record.Run, record.Intervention, error) {
+		return runner.Intervene(s.ctx, run, spec)
+	})
 	if err != nil {
 		return err
 	}
 	if s.IsSet("commit") && iv.Commit == "" {
 		s.say("there was nothing to commit in the run's working tree")
 	}
-	s.project(store)
 	return s.showIntervention(run, iv)
 }
 
+// intervened has a runner record what a person did, and brings the notes up to date.
+func (s *console) intervened(ctx context.Context, conf *config.Config, store *record.Store, do func(*loop.Runner) (record.Run, record.Intervention, error)) (record.Run, record.Intervention, error) {
+	progress := s.progress()
+	defer progress.Close()
+	run, iv, err := do(s.runner(conf, store, progress))
+	if err == nil {
+		s.project(ctx, store)
+	}
+	return run, iv, err
+}
+
 // interventionSpec reads the flags.
-func (s *session) interventionSpec(run record.Run) (loop.InterventionSpec, error) {
+func (s *session) interventionSpec(store *record.Store, run record.Run) (loop.InterventionSpec, error) {
 	spec := loop.InterventionSpec{Reason: s.String("reason"), Note: s.String("note"), Commands: s.StringSlice("cmd"), Message: s.String("commit")}
 	known := record.InterventionReasons()
 	hint := "git runr intervene " + run.ID + " --reason " + known[0] + ` --note "what you did"`
 	switch {
 	case spec.Reason == "":
-		return spec, problemf(exitUsage, "a reason is wanted: %s", strings.Join(known, ", ")).withHint(hint)
+		return spec, exit.Problemf(exit.Usage, "a reason is wanted: %s", strings.Join(known, ", ")).WithHint(hint)
 	case !slices.Contains(known, spec.Reason):
-		return spec, problemf(exitUsage, "%q is no reason of an intervention: %s", spec.Reason, strings.Join(known, ", ")).withHint(hint)
+		return spec, exit.Problemf(exit.Usage, "%q is no reason of an intervention: %s", spec.Reason, strings.Join(known, ", ")).WithHint(hint)
 	case strings.TrimSpace(spec.Note) == "":
-		return spec, problemf(exitUsage, "a note is wanted: what you did, for the next prompt and for people").withHint(hint)
+		return spec, exit.Problemf(exit.Usage, "a note is wanted: what you did, for the next prompt and for people").WithHint(hint)
 	case s.IsSet("commit") && strings.TrimSpace(spec.Message) == "":
-		return spec, problemf(exitUsage, "--commit wants a message")
+		return spec, exit.Problemf(exit.Usage, "--commit wants a message")
 	case slices.ContainsFunc(spec.Commands, func(c string) bool { return strings.TrimSpace(c) == "" }):
-		return spec, problemf(exitUsage, "--cmd wants a command")
+		return spec, exit.Problemf(exit.Usage, "--cmd wants a command")
 	}
 	var err error
 	if rev := s.String("since"); rev != "" {
-		spec.Since, err = s.repo.Resolve(s.ctx, rev)
+		spec.Since, err = store.Repo.Resolve(s.ctx, rev)
 	}
 	return spec, err
 }
 
 // runArgument is the run that a command wants named; usage is how it is typed.
-func (s *session) runArgument(usage string) (*record.Store, *config, record.Run, error) {
+func (s *session) runArgument(usage string) (*record.Store, *config.Config, record.Run, error) {
 	if s.NArg() != 1 {
-		return nil, nil, record.Run{}, problemf(exitUsage, "a run is wanted").withHint(usage)
+		return nil, nil, record.Run{}, exit.Problemf(exit.Usage, "a run is wanted").WithHint(usage)
 	}
 	return s.chosenRun()
 }
 
-func (s *session) showIntervention(run record.Run, iv record.Intervention) error {
+func (s *console) showIntervention(run record.Run, iv record.Intervention) error {
 	doc := interventionJSON{Run: run.ID, Intervention: iv, Next: []string{"git runr resume " + run.ID}}
 	err := s.print(doc, func(w io.Writer) { writeIntervention(w, run, iv) })
 	failed := slices.ContainsFunc(iv.Commands, func(c record.CheckResult) bool { return !c.OK() })
 	if err == nil && failed {
-		return endWith(exitNotPassed)
+		return exit.With(exit.NotPassed)
 	}
 	return err
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/gitstore"
 	"git-runr/loop"
 	"git-runr/loop/prose"
@@ -43,11 +44,11 @@ func land(s *session) error {
 		return err
 	}
 	how := loop.LandSpec{Squash: s.Bool("squash"), Onto: s.String("onto"), AllowDeletions: s.Bool("allow-deletions")}
-	if s.repo.IsOwnWorktree() {
-		return problemf(exitState, "this is the working tree of a run: its result lands in your own checkout").withHint("cd there, then: " + landAgain("", run, how))
+	if store.Repo.IsOwnWorktree() {
+		return exit.Problemf(exit.State, "this is the working tree of a run: its result lands in your own checkout").WithHint("cd there, then: " + landAgain("", run, how))
 	}
 	if run.Status == record.RunCompleted && run.Landed == nil {
-		if err := s.workHere(run); err != nil {
+		if err := workHere(s.ctx, store, run); err != nil {
 			return err
 		}
 	}
@@ -68,7 +69,7 @@ func land(s *session) error {
 	if err != nil {
 		return landProblem(run, how, err)
 	}
-	s.project(store)
+	s.project(s.ctx, store)
 	s.answerLanded(store, run)
 	doc := landedJSON{Landed: run.Landed, Files: append([]string{}, done.Files...), Deleted: append([]string{}, done.Deleted...)}
 	if done.Operation.Name != "" {
@@ -86,26 +87,6 @@ func writeLanded(w io.Writer, doc landedJSON) {
 		fmt.Fprintln(w, ".")
 	}
 	writeUndo(w, doc.Undo)
-}
-
-// writeUndo says what to type to take a command back; "" is nothing.
-func writeUndo(w io.Writer, undo string) {
-	if undo != "" {
-		fmt.Fprintf(w, "  %s   takes it back\n", undo)
-	}
-}
-
-// pathsShown is how many paths a command names; all of them are in its JSON.
-const pathsShown = 20
-
-// writePaths names paths, a line each.
-func writePaths(w io.Writer, what string, paths []string) {
-	for _, path := range paths[:min(len(paths), pathsShown)] {
-		fmt.Fprintf(w, "  %s  %s\n", what, safetext.Line(path))
-	}
-	if more := len(paths) - pathsShown; more > 0 {
-		fmt.Fprintf(w, "  … and %d more\n", more)
-	}
 }
 
 // landAgain is the line that lands run in dir ("" is here) as how says.
@@ -135,23 +116,23 @@ func landProblem(run record.Run, how loop.LandSpec, err error) error {
 	switch {
 	case errors.As(err, &elsewhere):
 		how.Onto = "" // it is what is checked out there
-		return problemf(exitConflict, "%w", err).withHint(landAgain(elsewhere.Dir, run, how))
+		return exit.Problemf(exit.Conflict, "%w", err).WithHint(landAgain(elsewhere.Dir, run, how))
 	case errors.Is(err, gitstore.ErrDeletions):
 		from := "HEAD"
 		if how.Onto != "" {
 			from = switchTo(how.Onto, "")
 		}
 		how.AllowDeletions = true
-		return problemf(exitConflict, "%w", err).withHint(
+		return exit.Problemf(exit.Conflict, "%w", err).WithHint(
 			"git diff --stat --diff-filter=D "+from+" "+run.Commit.Short()+"   shows what would go", landAgain("", run, how)+"   lands it all the same")
 	case errors.Is(err, gitstore.ErrDirty):
-		return problemf(exitConflict, "%w", err).withHint("commit or stash these files, then: " + landAgain("", run, how))
+		return exit.Problemf(exit.Conflict, "%w", err).WithHint("commit or stash these files, then: " + landAgain("", run, how))
 	case errors.Is(err, gitstore.ErrConflict):
-		return problemf(exitConflict, "%w", err).withHint("merge it by hand: " + onBranch(how.Onto, "git merge "+run.Commit.Short()))
+		return exit.Problemf(exit.Conflict, "%w", err).WithHint("merge it by hand: " + onBranch(how.Onto, "git merge "+run.Commit.Short()))
 	case errors.Is(err, gitstore.ErrNoChange):
-		return problemf(exitNothing, "%w", err)
+		return exit.Problemf(exit.Nothing, "%w", err)
 	case errors.As(err, &state) && run.Stop != nil:
-		return problemf(exitState, "%w", err).withHint("git runr answer "+run.ID+" commit   accepts it with its open findings", "git runr resume "+run.ID)
+		return exit.Problemf(exit.State, "%w", err).WithHint("git runr answer "+run.ID+" commit   accepts it with its open findings", "git runr resume "+run.ID)
 	}
 	return err
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"git-runr/diagnose"
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/gitstore"
 	"git-runr/loop"
 	"git-runr/loop/record"
@@ -47,7 +47,7 @@ func showLog(s *session) error {
 	if s.Bool("follow") {
 		return follow(s, store, what)
 	}
-	events, bad, err := s.eventsAbout(store, what)
+	events, bad, err := eventsAbout(s.ctx, store, what)
 	if err != nil {
 		return err
 	}
@@ -70,11 +70,11 @@ func showLog(s *session) error {
 }
 
 // eventsAbout are the events of a run, a review or a commit; all without a name.
-func (s *session) eventsAbout(store *record.Store, what string) ([]record.Event, []error, error) {
+func eventsAbout(ctx context.Context, store *record.Store, what string) ([]record.Event, []error, error) {
 	if what == "" {
-		return store.Events(s.ctx)
+		return store.Events(ctx)
 	}
-	events, err := store.RunEvents(s.ctx, what)
+	events, err := store.RunEvents(ctx, what)
 	if err == nil {
 		return events, nil, nil
 	}
@@ -82,14 +82,14 @@ func (s *session) eventsAbout(store *record.Store, what string) ([]record.Event,
 	if !errors.As(err, &missing) || len(missing.Among) > 0 {
 		return nil, nil, err
 	}
-	if events, err = store.ReviewEvents(s.ctx, what); err == nil || !errors.As(err, &missing) {
+	if events, err = store.ReviewEvents(ctx, what); err == nil || !errors.As(err, &missing) {
 		return events, nil, err
 	}
-	commit, err := s.repo.Resolve(s.ctx, what)
+	commit, err := store.Repo.Resolve(ctx, what)
 	if err != nil {
-		return nil, nil, problemf(exitNotFound, "%q is no run, review or commit here", what)
+		return nil, nil, exit.Problemf(exit.NotFound, "%q is no run, review or commit here", what)
 	}
-	all, bad, err := store.Events(s.ctx)
+	all, bad, err := store.Events(ctx)
 	return record.EventsOfCommit(all, commit), bad, err
 }
 
@@ -159,7 +159,7 @@ func (f *follower) about(news []record.Event) ([]record.Event, error) {
 	if f.what == "" {
 		return news, nil
 	}
-	events, _, err := f.eventsAbout(f.store, f.what)
+	events, _, err := eventsAbout(f.ctx, f.store, f.what)
 	if run, _ := record.FoldRun(events); err == nil && strings.HasPrefix(run.ID, f.what) { // else a run's events may be among those of a commit
 		f.run = run
 	}
@@ -167,7 +167,7 @@ func (f *follower) about(news []record.Event) ([]record.Event, error) {
 }
 
 // follow1 prints one event as it came: a line, or with --json one object a line.
-func (s *session) follow1(e record.Event) error {
+func (s *console) follow1(e record.Event) error {
 	if !s.json {
 		var line strings.Builder
 		writeEvent(&line, e)
@@ -206,15 +206,4 @@ func (t transcripts) copy(w io.Writer, dir string) (copied bool) {
 		}
 	}
 	return copied
-}
-
-func writeStop(w io.Writer, s *session, run record.Run) {
-	if run.Stop == nil {
-		return
-	}
-	run, err := s.offered(run)
-	if err != nil {
-		run.Plan.Checks = nil // without the configuration nothing of another clone's is offered
-	}
-	fmt.Fprintf(w, "\n%s", safetext.Text(diagnose.Footer(run, s.placeOf(s.store, run))))
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"slices"
 	"syscall"
 	"time"
@@ -16,13 +15,6 @@ import (
 
 func main() { os.Exit(start()) }
 
-// shortGC lets the heap of a command that ends in milliseconds grow to five times
-// what is in use: collecting it took 2 ms of a list of 10,000 reviews, of 15.
-const shortGC = 400
-
-// longGC is Go's own value, for a process that stays.
-const longGC = 100
-
 // start runs the program with what the process was given.
 func start() int {
 	collect(shortGC)
@@ -30,13 +22,6 @@ func start() int {
 	defer stop()
 	p := &program{in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv, now: clock(os.Getenv)}
 	return p.run(ctx, os.Args)
-}
-
-// collect sets how far the heap may grow, unless the user did.
-func collect(percent int) {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(percent)
-	}
 }
 
 // clock is the time of day, or the instant that GIT_RUNR_CLOCK pins it to, by
@@ -82,7 +67,7 @@ func (p *program) app() *cli.App {
 		Name: "git-runr", HelpName: "git runr", Usage: "the review loop of people and coding agents, kept in git",
 		UsageText: "git runr [-C DIR] [--json] COMMAND [ARGUMENT…]",
 		Version:   buildNow().name(), Writer: p.out, ErrWriter: p.err, Reader: nil,
-		HideVersion: true, HideHelpCommand: true, Suggest: true,
+		HideVersion: true, HideHelpCommand: true,
 		Flags:           globalFlags(),
 		Commands:        p.commands(),
 		Action:          p.action(overview),

@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/mcp"
 	"git-runr/loop/record"
 )
@@ -31,7 +32,7 @@ func (p *program) mcpCommand() *cli.Command {
 
 func serveMCP(s *session) error {
 	if s.NArg() > 0 {
-		return problemf(exitUsage, "mcp takes no arguments").withHint("git runr -C DIR mcp")
+		return exit.Problemf(exit.Usage, "mcp takes no arguments").WithHint("git runr -C DIR mcp")
 	}
 	if person, _ := onTerminal(s.in); person {
 		s.say("This waits for an agent tool on standard input; git runr mcp -h says how to register it. ^D ends it.")
@@ -43,16 +44,16 @@ func serveMCP(s *session) error {
 
 // mcpProject opens the repository for one call of a tool.
 func (s *session) mcpProject(ctx context.Context) (*mcp.Project, error) {
-	each := &session{program: s.program, Context: s.Context, ctx: ctx, dir: s.dir}
+	each := s.session(s.Context, ctx)
 	store, conf, err := each.configured()
 	if err != nil {
 		return nil, err
 	}
-	checks, _ := each.trustedChecks() // what nobody approved is not offered
+	checks, _ := conf.Checks() // what nobody approved is not offered
 	return &mcp.Project{
-		Store: store, Reviewer: conf.Review.Reviewer, Checks: checks, Offered: each.offered,
-		KnownReviewer: func(name string) error { return conf.knownAgent("reviewer", name) },
-		StartWorker:   func() error { return each.startWorker(store.Repo) },
+		Store: store, Reviewer: conf.Review.Reviewer, Checks: checks, Offered: func(run record.Run) (record.Run, error) { return each.offered(store, run) },
+		KnownReviewer: func(name string) error { return conf.KnownAgent("reviewer", name) },
+		StartWorker:   func() error { return startWorker(store.Repo) },
 		Page: func(review record.Review) string {
 			return each.reviewURL(store, review.ID, slices.Contains(review.Request.Reviewers(), record.Human))
 		},
@@ -64,7 +65,7 @@ func (s *session) mcpProject(ctx context.Context) (*mcp.Project, error) {
 			return err
 		},
 		Unclaim: func(review record.Review, by record.Hold) { each.unshare(store, review, by) },
-		Closed:  func() { each.project(store) },
+		Closed:  func() { each.project(each.ctx, store) },
 		Close:   func() { store.Repo.Close() },
 	}, nil
 }

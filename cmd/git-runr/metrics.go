@@ -1,11 +1,13 @@
 package main
 
 import (
+	"context"
 	"io"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/diagnose"
 	"git-runr/loop/record"
 )
@@ -28,7 +30,7 @@ func (p *program) metricsCommand() *cli.Command {
 
 func metrics(s *session) error {
 	if s.NArg() > 0 {
-		return problemf(exitUsage, "metrics takes no argument %q", s.Args().First()).withHint("git runr metrics --since 7d")
+		return exit.Problemf(exit.Usage, "metrics takes no argument %q", s.Args().First()).WithHint("git runr metrics --since 7d")
 	}
 	since, until, err := s.period()
 	if err != nil {
@@ -38,7 +40,7 @@ func metrics(s *session) error {
 	if err != nil {
 		return err
 	}
-	doc, err := s.measure(store, since, until)
+	doc, err := measure(s.ctx, store, since, until)
 	if err != nil {
 		return err
 	}
@@ -61,7 +63,7 @@ func (s *session) period() (since, until time.Time, err error) {
 		}
 	}
 	if !since.Before(until) {
-		return since, until, problemf(exitUsage, "the period begins (%s) after it ends (%s)", since.Format(time.DateTime), until.Format(time.DateTime))
+		return since, until, exit.Problemf(exit.Usage, "the period begins (%s) after it ends (%s)", since.Format(time.DateTime), until.Format(time.DateTime))
 	}
 	return since, until, nil
 }
@@ -78,7 +80,7 @@ func moment(text string, now time.Time, end bool) (time.Time, error) {
 	}
 	at, err := time.ParseInLocation(time.DateOnly, text, now.Location())
 	if err != nil {
-		return at, problemf(exitUsage, "%q is no time such as 7d, 12h, 2026-01-31 or 2026-01-31T12:00:00Z", text)
+		return at, exit.Problemf(exit.Usage, "%q is no time such as 7d, 12h, 2026-01-31 or 2026-01-31T12:00:00Z", text)
 	}
 	if end {
 		at = at.AddDate(0, 0, 1)
@@ -87,13 +89,13 @@ func moment(text string, now time.Time, end bool) (time.Time, error) {
 }
 
 // measure reads the events once, and folds only what was begun in the period.
-func (s *session) measure(store *record.Store, since, until time.Time) (diagnose.Metrics, error) {
+func measure(ctx context.Context, store *record.Store, since, until time.Time) (diagnose.Metrics, error) {
 	within := func(at time.Time) bool { return !at.Before(since) && at.Before(until) }
-	runs, _, err := store.Runs(s.ctx, record.Filter{})
+	runs, _, err := store.Runs(ctx, record.Filter{})
 	if err != nil {
 		return diagnose.Metrics{}, err
 	}
-	reviews, _, err := store.Reviews(s.ctx, record.Filter{})
+	reviews, _, err := store.Reviews(ctx, record.Filter{})
 	if err != nil {
 		return diagnose.Metrics{}, err
 	}
@@ -111,7 +113,7 @@ func (s *session) measure(store *record.Store, since, until time.Time) (diagnose
 	if len(chosen) == 0 {
 		return diagnose.NewMetrics(since, until, nil, nil), nil
 	}
-	events, _, err := store.Events(s.ctx)
+	events, _, err := store.Events(ctx)
 	if err != nil {
 		return diagnose.Metrics{}, err
 	}

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"sync"
 	"syscall"
+
+	"git-runr/cmd/git-runr/internal/exit"
 )
 
 // output is standard output, to which many write and few look at the error: it
@@ -23,7 +25,7 @@ func (o *output) Write(b []byte) (int, error) {
 	case err == nil:
 		return n, nil
 	case errors.Is(err, syscall.EPIPE):
-		return n, endWith(exitOK)
+		return n, exit.With(exit.OK)
 	}
 	var path *fs.PathError
 	if errors.As(err, &path) {
@@ -32,7 +34,7 @@ func (o *output) Write(b []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.lost == nil {
-		o.lost = problemf(exitBusy, "standard output: %w", err)
+		o.lost = exit.Problemf(exit.Busy, "standard output: %w", err)
 	}
 	return n, o.lost
 }
@@ -46,12 +48,12 @@ func (o *output) failed() error {
 
 // finish reports err, and that a result was lost, and returns the exit status.
 func (o *output) finish(err error, stderr io.Writer, asJSON bool) int {
-	status := int(exitOK)
+	status := int(exit.OK)
 	if lost := o.failed(); lost == nil || !errors.Is(err, lost) {
-		status = report(err, o, stderr, asJSON && lost == nil)
+		status = exit.Report(err, o, stderr, asJSON && lost == nil)
 	}
 	if lost := o.failed(); lost != nil {
-		status = report(lost, o, stderr, false)
+		status = exit.Report(lost, o, stderr, false)
 	}
 	return status
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"git-runr/cmd/git-runr/internal/exit"
 )
 
 // A reader that went away has read enough: nothing is said, as text and as JSON.
@@ -22,7 +24,7 @@ func TestReaderWentAway(t *testing.T) {
 		out.Close()
 		want := 0
 		if strings.Contains(strings.Join(args, " "), "nosuch") {
-			want = int(exitNotFound)
+			want = int(exit.NotFound)
 		}
 		if status != want || said.Len() > 0 {
 			t.Errorf("%q: status %d, want %d, said %q", args, status, want, said.String())

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/loop/reply"
 )
 
@@ -22,7 +23,7 @@ func (p *program) parseCommand() *cli.Command {
 		Name: "parse", Usage: "try the parsers on a text", ArgsUsage: "review|executor [FILE]",
 		Subcommands: []*cli.Command{review, executor},
 		Action: p.action(func(*session) error {
-			return problemf(exitUsage, "what to parse is wanted: review or executor").withHint("git runr parse review FILE")
+			return exit.Problemf(exit.Usage, "what to parse is wanted: review or executor").WithHint("git runr parse review FILE")
 		}),
 	}
 }

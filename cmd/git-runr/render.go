@@ -177,3 +177,26 @@ func writeEvent(w io.Writer, e record.Event) {
 	}
 	fmt.Fprintf(w, "%s  %s  %s\n", e.Timestamp.UTC().Format(time.DateTime), about, safetext.Line(e.Title))
 }
+
+// shortTime is a time for people, in UTC.
+func shortTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04Z") }
+
+// writeUndo says what to type to take a command back; "" is nothing.
+func writeUndo(w io.Writer, undo string) {
+	if undo != "" {
+		fmt.Fprintf(w, "  %s   takes it back\n", undo)
+	}
+}
+
+// pathsShown is how many paths a command names; all of them are in its JSON.
+const pathsShown = 20
+
+// writePaths names paths, a line each.
+func writePaths(w io.Writer, what string, paths []string) {
+	for _, path := range paths[:min(len(paths), pathsShown)] {
+		fmt.Fprintf(w, "  %s  %s\n", what, safetext.Line(path))
+	}
+	if more := len(paths) - pathsShown; more > 0 {
+		fmt.Fprintf(w, "  … and %d more\n", more)
+	}
+}

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"io"
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/diagnose"
 	"git-runr/gitstore"
 	"git-runr/loop"
@@ -24,7 +26,7 @@ func (p *program) reportCommand() *cli.Command {
 
 func reportRun(s *session) error {
 	if s.Bool("md") && s.json {
-		return problemf(exitUsage, "a report is wanted once: --md or --json")
+		return exit.Problemf(exit.Usage, "a report is wanted once: --md or --json")
 	}
 	store, id, err := s.openFor(record.Latest)
 	if err != nil {
@@ -38,7 +40,7 @@ func reportRun(s *session) error {
 	for _, why := range unreadable {
 		s.say("%v", why)
 	}
-	in, err := s.reportInput(store, run, events)
+	in, err := reportInput(s.ctx, store, run, events)
 	if err != nil {
 		return err
 	}
@@ -54,13 +56,13 @@ func reportRun(s *session) error {
 
 // reportInput adds what only the repository knows. Commits that are not in this
 // clone have no counts of lines: the logs travel without them.
-func (s *session) reportInput(store *record.Store, run record.Run, events []record.Event) (diagnose.ReportInput, error) {
+func reportInput(ctx context.Context, store *record.Store, run record.Run, events []record.Event) (diagnose.ReportInput, error) {
 	in := diagnose.ReportInput{
 		Run: run, Events: events, Live: run.Status == record.RunRunning && loop.Live(store, run.ID),
 		Attempts: map[int][]gitstore.FileStat{}, Attachments: map[gitstore.ID][]string{},
 	}
 	for _, a := range run.Attempts {
-		stat, err := s.diffStat(a.From, a.Commit)
+		stat, err := diffStat(ctx, store, a.From, a.Commit)
 		if err != nil {
 			return in, err
 		}
@@ -69,14 +71,14 @@ func (s *session) reportInput(store *record.Store, run record.Run, events []reco
 		}
 	}
 	var err error
-	if in.Changes, err = s.diffStat(run.Plan.Base, run.Head()); err != nil {
+	if in.Changes, err = diffStat(ctx, store, run.Plan.Base, run.Head()); err != nil {
 		return in, err
 	}
 	for _, e := range events {
 		if !leavesFiles[e.Type] {
 			continue
 		}
-		paths, err := s.repo.Attachments(s.ctx, e.ID)
+		paths, err := store.Repo.Attachments(ctx, e.ID)
 		if err != nil {
 			return in, err
 		}
@@ -92,11 +94,11 @@ var leavesFiles = map[string]bool{
 }
 
 // diffStat is nil when a commit is missing here, or was never made.
-func (s *session) diffStat(from, to gitstore.ID) ([]gitstore.FileStat, error) {
+func diffStat(ctx context.Context, store *record.Store, from, to gitstore.ID) ([]gitstore.FileStat, error) {
 	if from == "" || to == "" {
 		return nil, nil
 	}
-	stat, err := s.repo.DiffStat(s.ctx, gitstore.DiffSpec{From: from, To: to})
+	stat, err := store.Repo.DiffStat(ctx, gitstore.DiffSpec{From: from, To: to})
 	var git *gitstore.GitError
 	if errors.As(err, &git) || errors.Is(err, gitstore.ErrNotFound) {
 		return nil, nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/gitstore"
 	"git-runr/loop"
 	"git-runr/loop/prose"
@@ -37,20 +38,20 @@ type restoredJSON struct {
 func restore(s *session) error {
 	names, paths := splitPaths(s.Args().Slice())
 	if len(names) != 1 {
-		return problemf(exitUsage, "one snapshot is wanted; paths go after --").withHint("git runr snapshots", "git runr restore SNAPSHOT -- PATH")
+		return exit.Problemf(exit.Usage, "one snapshot is wanted; paths go after --").WithHint("git runr snapshots", "git runr restore SNAPSHOT -- PATH")
 	}
 	store, err := s.open()
 	if err != nil {
 		return err
 	}
-	if paths, err = s.pathsInside(paths); err != nil {
+	if paths, err = pathsInside(store, paths); err != nil {
 		return err
 	}
 	var done loop.Restored
 	doc := restoredJSON{To: s.String("to")}
 	if s.IsSet("to") {
 		if doc.To == "" {
-			return problemf(exitUsage, "--to wants a directory")
+			return exit.Problemf(exit.Usage, "--to wants a directory")
 		}
 		done, err = loop.RestoreTo(s.ctx, store, s.fromStart(doc.To), names[0], paths, s.Bool("staged"))
 	} else {

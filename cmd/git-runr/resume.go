@@ -1,12 +1,15 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/config"
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/gitstore"
 	"git-runr/loop"
 	"git-runr/loop/record"
@@ -39,29 +42,29 @@ func resume(s *session) error {
 }
 
 // resume takes run up, after the checks that the user named.
-func (s *session) resume(store *record.Store, conf *config, run record.Run, after []string) error {
+func (s *session) resume(store *record.Store, conf *config.Config, run record.Run, after []string) error {
 	if err := s.readyToRun(conf, run.Plan); err != nil {
 		return err
 	}
-	if err := s.trustedPlan(run); err != nil {
+	if err := trustedPlan(store, conf, run); err != nil {
 		return err
 	}
-	if err := s.workHere(run); err != nil {
+	if err := workHere(s.ctx, store, run); err != nil {
 		return err
 	}
 	if reason := stopReason(run); run.Stop != nil && !reason.Resumable && len(run.News()) == 0 {
 		return &record.StateError{What: "run " + run.ID, Status: "stopped for good: " + reason.Title, Cannot: "resumed"}
 	}
-	if err := s.awaitsPerson(store, run); err != nil {
+	if err := awaitsPerson(s.ctx, store, run); err != nil {
 		return err
 	}
 	if len(after) > 0 {
 		var err error
-		if run, err = s.prove(store, run, after); err != nil {
+		if run, err = s.prove(s.ctx, conf, store, run, after); err != nil {
 			return err
 		}
 	}
-	run, err := s.takeEvidence(store, run)
+	run, err := s.takeEvidence(s.ctx, conf, store, run)
 	if err != nil {
 		return err
 	}
@@ -73,7 +76,7 @@ func (s *session) resume(store *record.Store, conf *config, run record.Run, afte
 		return err
 	}
 	defer letGo()
-	return resumeProblem(run.ID, s.carryOut(store, func(runner *loop.Runner) (record.Run, error) {
+	return resumeProblem(run.ID, s.carryOut(conf, store, func(runner *loop.Runner) (record.Run, error) {
 		runner.Keep = s.Bool("keep")
 		return runner.Resume(s.ctx, run)
 	}))
@@ -84,34 +87,32 @@ func (s *session) resume(store *record.Store, conf *config, run record.Run, afte
 func resumeProblem(run string, err error) error {
 	left, elsewhere := new(loop.LeftError), new(gitstore.CheckedOutError)
 	if errors.As(err, &elsewhere) {
-		refused := problemf(exitConflict, "%w", err)
+		refused := exit.Problemf(exit.Conflict, "%w", err)
 		if line, ok := safetext.CommandLine("git", "-C", elsewhere.Dir, "switch", "--detach"); ok {
-			refused = refused.withHint(line + "   leaves the branch where it is; then: git runr resume " + run)
+			refused = refused.WithHint(line + "   leaves the branch where it is; then: git runr resume " + run)
 		}
 		return refused
 	}
 	if !errors.As(err, &left) {
 		return err
 	}
-	return problemf(exitConflict, "%w", err).withHint(
+	return exit.Problemf(exit.Conflict, "%w", err).WithHint(
 		"git runr resume "+left.Run+" --keep   they are yours: leave them, begin the attempt again",
 		"git runr intervene "+left.Run+" --reason manual_fix --note \"...\"   they are the run's work: have them checked and reviewed",
 		"git runr restore "+left.Before.Short()+" -- PATH...   puts paths back to what they were before the attempt")
 }
 
 // takeEvidence records the output of checks that the user left for the run.
-func (s *session) takeEvidence(store *record.Store, run record.Run) (record.Run, error) {
+func (s *console) takeEvidence(ctx context.Context, conf *config.Config, store *record.Store, run record.Run) (record.Run, error) {
 	if !loop.HasEvidence(store, run) {
 		return run, nil
 	}
-	progress := s.progress()
-	defer progress.close()
-	run, iv, err := s.runner(store, progress).TakeEvidence(s.ctx, run)
-	progress.close()
+	run, iv, err := s.intervened(ctx, conf, store, func(runner *loop.Runner) (record.Run, record.Intervention, error) {
+		return runner.TakeEvidence(ctx, run)
+	})
 	if err != nil {
 		return run, err
 	}
-	s.project(store)
 	for _, e := range iv.Evidence {
 		s.say("%s: %s", e.File, e.State())
 	}
@@ -120,12 +121,12 @@ func (s *session) takeEvidence(store *record.Store, run record.Run) (record.Run,
 
 // awaitsPerson refuses a run whose review nobody has answered yet: there is nothing to go
 // on from.
-func (s *session) awaitsPerson(store *record.Store, run record.Run) error {
-	review, waits, err := loop.Waits(s.ctx, store, run)
+func awaitsPerson(ctx context.Context, store *record.Store, run record.Run) error {
+	review, waits, err := loop.Waits(ctx, store, run)
 	if err != nil || !waits {
 		return err
 	}
-	return problemf(exitStopped, "run %s waits for a person's verdict on review %s", run.ID, review.ID).withHint(stopReason(run).Steps(run.ID)...)
+	return exit.Problemf(exit.Stopped, "run %s waits for a person's verdict on review %s", run.ID, review.ID).WithHint(stopReason(run).Steps(run.ID)...)
 }
 
 // stopReason is why run stopped; the entry of no code when it did not.
@@ -137,25 +138,23 @@ func stopReason(run record.Run) record.Reason {
 }
 
 // prove runs the named checks in the run's working tree and keeps them as evidence.
-func (s *session) prove(store *record.Store, run record.Run, names []string) (record.Run, error) {
+func (s *console) prove(ctx context.Context, conf *config.Config, store *record.Store, run record.Run, names []string) (record.Run, error) {
 	for _, name := range names {
 		if !slices.ContainsFunc(run.Plan.Checks, func(c record.Check) bool { return c.Name == name }) {
-			return run, problemf(exitNotFound, "the run has no check called %q", name).withHint(checkNames(run)...)
+			return run, exit.Problemf(exit.NotFound, "the run has no check called %q", name).WithHint(checkNames(run)...)
 		}
 	}
-	progress := s.progress()
-	defer progress.close()
-	run, iv, err := s.runner(store, progress).Prove(s.ctx, run, names)
-	progress.close()
+	run, iv, err := s.intervened(ctx, conf, store, func(runner *loop.Runner) (record.Run, record.Intervention, error) {
+		return runner.Prove(ctx, run, names)
+	})
 	if err != nil {
 		return run, err
 	}
-	s.project(store)
 	for _, c := range iv.Commands {
 		s.say("check %s: %s", c.Name, c.State())
 		if !c.OK() {
 			s.say("%s", c.Output)
-			return run, problemf(exitStopped, "not resumed: check %s failed", c.Name).withHint("git runr diagnose " + run.ID)
+			return run, exit.Problemf(exit.Stopped, "not resumed: check %s failed", c.Name).WithHint("git runr diagnose " + run.ID)
 		}
 	}
 	return run, nil

@@ -1,10 +1,10 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,6 +12,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/config"
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/gitstore"
 	"git-runr/loop"
 	"git-runr/loop/agent"
@@ -65,15 +67,15 @@ func review(s *session) error {
 	if err != nil {
 		return err
 	}
-	if err := s.pinSubject(store, made); err != nil {
+	if err := pinSubject(s.ctx, store, made); err != nil {
 		return err
 	}
 	if s.Bool("wait") {
-		return s.reviewNow(made)
+		return s.reviewNow(store, conf, made)
 	}
-	s.warnNotReady(made.Request.Reviewers())
+	s.warnNotReady(conf, made.Request.Reviewers())
 	if hasAgent(made.Request.Reviewers()) {
-		if err := s.startWorker(store.Repo); err != nil {
+		if err := startWorker(store.Repo); err != nil {
 			s.say("the background worker did not start (%v); type: git runr work", err)
 		}
 	}
@@ -88,12 +90,9 @@ func review(s *session) error {
 
 // warnNotReady says which of the reviewers cannot be started here. The request stays:
 // what is missing may come.
-func (s *session) warnNotReady(names []string) {
+func (s *console) warnNotReady(conf *config.Config, names []string) {
 	for _, name := range names {
-		if name == builtinName || name == record.Human {
-			continue
-		}
-		if _, _, failure := s.agentSpec(name, agent.Reviewer); failure != nil {
+		if failure := conf.Ready(name, agent.Reviewer); failure != nil {
 			next := failure.Next()
 			s.say("not reviewed: %s\n%s\n  %s", failure.Detail, next.What, strings.Join(next.Commands, "\n  "))
 		}
@@ -107,7 +106,7 @@ type nothingJSON struct {
 	Next    []record.NextStep `json:"next_steps"` // what may have been meant
 }
 
-func (s *session) showNothing(nothing *loop.NothingError) error {
+func (s *console) showNothing(nothing *loop.NothingError) error {
 	doc := nothingJSON{record.OutcomeNothing, nothing.Why, append([]record.NextStep{}, nothing.Try...)}
 	err := s.print(doc, func(w io.Writer) {
 		fmt.Fprintf(w, "Nothing to review: %s.\n", safetext.Line(doc.Why))
@@ -115,7 +114,7 @@ func (s *session) showNothing(nothing *loop.NothingError) error {
 			fmt.Fprintf(w, "  %s   %s\n", step.Command, step.What)
 		}
 	})
-	return errors.Join(err, endWith(exitNothing))
+	return errors.Join(err, exit.With(exit.Nothing))
 }
 
 // requestedLines say that a review was asked for, in the words that chats know, and how to get at a page where none is served.
@@ -131,7 +130,7 @@ func requestedLines(made record.Review, url, hint string) []string {
 }
 
 // reviewRequest reads the command line.
-func (s *session) reviewRequest(store *record.Store, conf *config) (record.ReviewRequest, error) {
+func (s *session) reviewRequest(store *record.Store, conf *config.Config) (record.ReviewRequest, error) {
 	request := record.ReviewRequest{Message: s.String("m")}
 	if err := s.chooseReviewers(conf, &request); err != nil {
 		return request, err
@@ -140,33 +139,33 @@ func (s *session) reviewRequest(store *record.Store, conf *config) (record.Revie
 	var err error
 	switch worktree, staged := s.Bool("worktree"), s.Bool("staged"); {
 	case worktree && staged || (worktree || staged) && len(revs) > 0:
-		return request, problemf(exitUsage, "a review is of one thing: a revision, --worktree or --staged")
+		return request, exit.Problemf(exit.Usage, "a review is of one thing: a revision, --worktree or --staged")
 	case worktree:
 		request.Subject, err = store.WorkingSubject(s.ctx, record.SubjectWorktree)
 	case staged:
 		request.Subject, err = store.WorkingSubject(s.ctx, record.SubjectStaged)
 	case len(revs) > 1:
-		return request, problemf(exitUsage, "one revision or range is wanted, not %d; paths go after --", len(revs))
+		return request, exit.Problemf(exit.Usage, "one revision or range is wanted, not %d; paths go after --", len(revs))
 	default:
 		request.Subject, err = store.Subject(s.ctx, append(revs, "HEAD")[0])
 	}
 	if err != nil {
 		return request, err
 	}
-	if request.Subject.Paths, err = s.pathsInside(paths); err == nil {
+	if request.Subject.Paths, err = pathsInside(store, paths); err == nil {
 		err = loop.CheckSubject(s.ctx, store, request.Subject)
 	}
 	return request, err
 }
 
 // chooseReviewers takes those of the command line, each once, or the configured one.
-func (s *session) chooseReviewers(conf *config, request *record.ReviewRequest) error {
+func (s *session) chooseReviewers(conf *config.Config, request *record.ReviewRequest) error {
 	names := s.StringSlice("reviewer")
 	if len(names) == 0 {
 		names = []string{conf.Review.Reviewer}
 	}
 	for _, name := range names {
-		if err := conf.knownAgent("reviewer", name); err != nil {
+		if err := conf.KnownAgent("reviewer", name); err != nil {
 			return err
 		}
 	}
@@ -181,12 +180,12 @@ func hasAgent(reviewers []string) bool {
 }
 
 // topPaths are paths as they are from the top of the working tree.
-func (s *session) topPaths(paths []string) []string {
+func topPaths(store *record.Store, paths []string) []string {
 	var top []string
 	for _, p := range paths {
 		if !filepath.IsAbs(p) {
-			p = filepath.Join(s.repo.Prefix, p)
-		} else if rel, err := filepath.Rel(s.repo.WorkTree, p); err == nil {
+			p = filepath.Join(store.Repo.Prefix, p)
+		} else if rel, err := filepath.Rel(store.Repo.WorkTree, p); err == nil {
 			p = rel
 		}
 		top = append(top, filepath.ToSlash(p))
@@ -195,11 +194,11 @@ func (s *session) topPaths(paths []string) []string {
 }
 
 // pathsInside is topPaths of paths that lie in the repository.
-func (s *session) pathsInside(paths []string) ([]string, error) {
-	top := s.topPaths(paths)
+func pathsInside(store *record.Store, paths []string) ([]string, error) {
+	top := topPaths(store, paths)
 	for i, path := range top {
 		if !filepath.IsLocal(path) {
-			return nil, problemf(exitUsage, "%q is outside the repository", paths[i])
+			return nil, exit.Problemf(exit.Usage, "%q is outside the repository", paths[i])
 		}
 	}
 	return top, nil
@@ -207,45 +206,45 @@ func (s *session) pathsInside(paths []string) ([]string, error) {
 
 // pinSubject keeps what is under review from git's gc. What HEAD names is safe for
 // weeks, and the worker pins it; anything else may be on no branch.
-func (s *session) pinSubject(store *record.Store, made record.Review) error {
-	head, err := s.repo.Head(s.ctx)
+func pinSubject(ctx context.Context, store *record.Store, made record.Review) error {
+	head, err := store.Repo.Head(ctx)
 	if err == nil && head == made.Request.Subject.Tree {
 		return nil
 	}
-	return store.PinReview(s.ctx, made)
+	return store.PinReview(ctx, made)
 }
 
 // reviewNow does the review in this process and shows it.
-func (s *session) reviewNow(made record.Review) error {
+func (s *session) reviewNow(store *record.Store, conf *config.Config, made record.Review) error {
 	if !hasAgent(made.Request.Reviewers()) {
-		if url := s.reviewURL(s.store, made.ID, true); url != "" {
+		if url := s.reviewURL(store, made.ID, true); url != "" {
 			s.say("the page: %s", url)
 		}
-		return s.awaitReview(made)
+		return s.awaitReview(s.ctx, store, made)
 	}
 	progress := s.progress()
-	defer progress.close()
-	worker := s.worker(progress)
+	defer progress.Close()
+	worker := s.worker(store, conf, progress)
 	done, err := worker.Review(s.ctx, made)
 	if errors.Is(err, gitstore.ErrBusy) { // a worker in the background was quicker
-		progress.close()
-		return s.awaitReview(made)
+		progress.Close()
+		return s.awaitReview(s.ctx, store, made)
 	}
-	progress.close()
+	progress.Close()
 	if err != nil {
 		return err
 	}
 	if done.Failure == nil && len(done.Waiting()) > 0 {
-		return s.awaitReview(done)
+		return s.awaitReview(s.ctx, store, done)
 	}
 	return s.showReview(done)
 }
 
 // awaitReview waits until everybody who was asked has answered.
-func (s *session) awaitReview(made record.Review) error {
+func (s *console) awaitReview(ctx context.Context, store *record.Store, made record.Review) error {
 	s.say("waiting for %s; interrupt with ^C, the request stays: git runr inbox get %s", strings.Join(made.Waiting(), ", "), made.ID)
 	for {
-		review, err := s.store.Review(s.ctx, made.ID)
+		review, err := store.Review(ctx, made.ID)
 		if err != nil {
 			return err
 		}
@@ -253,15 +252,15 @@ func (s *session) awaitReview(made record.Review) error {
 			return s.showReview(review)
 		}
 		select {
-		case <-s.ctx.Done():
-			return s.ctx.Err()
+		case <-ctx.Done():
+			return ctx.Err()
 		case <-time.After(300 * time.Millisecond):
 		}
 	}
 }
 
 // showReview prints a review and turns what came of it into the exit status.
-func (s *session) showReview(review record.Review) error {
+func (s *console) showReview(review record.Review) error {
 	if err := s.print(reviewDocument(review), func(w io.Writer) { writeReview(w, review) }); err != nil {
 		return err
 	}
@@ -274,23 +273,9 @@ func outcomeStatus(review record.Review) error {
 	}
 	switch review.Outcome() {
 	case record.OutcomeFailed, record.OutcomePartial:
-		return endWith(exitNotPassed)
+		return exit.With(exit.NotPassed)
 	case record.OutcomeNothing:
-		return endWith(exitNothing)
+		return exit.With(exit.Nothing)
 	}
 	return nil
-}
-
-// startWorker starts git runr work in a session of its own.
-func (s *session) startWorker(repo *gitstore.Repo) error {
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	log := filepath.Join(repo.StateDir(), "work.log")
-	dir := repo.WorkTree
-	if dir == "" {
-		dir = repo.GitDir
-	}
-	return agent.StartDetached(self, []string{"-C", dir, "-q", "work"}, dir, workerEnviron(os.Environ()), log)
 }

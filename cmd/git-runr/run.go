@@ -16,6 +16,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/config"
+	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/progress"
 	"git-runr/diagnose"
 	"git-runr/loop"
 	"git-runr/loop/agent"
@@ -46,8 +49,13 @@ func run(s *session) error {
 	if err != nil {
 		return err
 	}
-	if err := conf.overrideLoop(s.Context); err != nil {
-		return err
+	for _, name := range []string{"implementer", "reviewer", "max-retries", "on-exhausted", "profile"} {
+		if !s.IsSet(name) {
+			continue
+		}
+		if err := conf.SetLoop(name, fmt.Sprint(s.Value(name))); err != nil {
+			return err
+		}
 	}
 	plan, err := s.plan(store, conf)
 	if err != nil {
@@ -61,47 +69,47 @@ func run(s *session) error {
 		return err
 	}
 	defer letGo()
-	return s.carryOut(store, func(runner *loop.Runner) (record.Run, error) { return runner.Start(s.ctx, plan, "cli") })
+	return s.carryOut(conf, store, func(runner *loop.Runner) (record.Run, error) { return runner.Start(s.ctx, plan, "cli") })
 }
 
 // readyToRun refuses, before anything is recorded, what could not begin.
-func (s *session) readyToRun(conf *config, plan record.RunPlan) error {
+func (s *console) readyToRun(conf *config.Config, plan record.RunPlan) error {
 	if plan.Implementer == "" && plan.Context == nil {
-		return problemf(exitUsage, "no implementer is configured").withHint(
-			"git runr run --implementer NAME …   (codex, claude, gemini, opencode, pi, or one of your own)",
+		return exit.Problemf(exit.Usage, "no implementer is configured").WithHint(
+			"git runr run --implementer NAME …   ("+strings.Join(agent.Presets(), ", ")+", or one of your own)",
 			"or set implementer under [loop] in .runr.toml")
 	}
-	if _, not := s.trustedChecks(); len(not) > 0 {
+	if _, not := conf.Checks(); len(not) > 0 {
 		return notTrusted(not[0])
 	}
 	for _, name := range []string{plan.Implementer, plan.Reviewer} {
 		if name == "" {
 			continue
 		}
-		if err := conf.knownAgent("agent", name); err != nil {
+		if err := conf.KnownAgent("agent", name); err != nil {
 			return err
 		}
 	}
-	return s.agentsReady(plan)
+	return s.agentsReady(conf, plan)
 }
 
 // agentsReady refuses a run whose agents cannot be started. Who would fix what is found
 // in finished work is perhaps never asked: that it is missing is said.
-func (s *session) agentsReady(plan record.RunPlan) error {
+func (s *console) agentsReady(conf *config.Config, plan record.RunPlan) error {
 	for _, step := range plan.Policy.Workflow {
-		name, role := cmp.Or(step.Agent, plan.Implementer), agent.Implementer
+		name, as := cmp.Or(step.Agent, plan.Implementer), agent.Implementer
 		if step.Kind == record.StepReview {
-			name, role = cmp.Or(step.Agent, plan.Reviewer), agent.Reviewer
+			name, as = cmp.Or(step.Agent, plan.Reviewer), agent.Reviewer
 		}
-		if step.Kind == record.StepCheck || name == "" || name == builtinName || name == record.Human {
+		if step.Kind == record.StepCheck || name == "" {
 			continue
 		}
-		_, _, failure := s.agentSpec(name, role)
+		failure := conf.Ready(name, as)
 		switch {
 		case failure == nil:
 		case failure.Reason == record.ReasonUntrusted:
 			return notTrusted(failure.Detail)
-		case role == agent.Implementer && plan.Context != nil:
+		case as == agent.Implementer && plan.Context != nil:
 			s.say("what the review finds cannot be fixed here: %s", failure.Detail)
 		default:
 			return notReady(failure)
@@ -112,38 +120,38 @@ func (s *session) agentsReady(plan record.RunPlan) error {
 
 // notReady says of an agent that cannot be started what to do about it.
 func notReady(failure *record.Failure) error {
-	return problemf(exitStatus(record.ReasonOf(failure.Reason).Status), "%s", failure.Detail).withHint(
+	return exit.Problemf(exit.Status(record.ReasonOf(failure.Reason).Status), "%s", failure.Detail).WithHint(
 		"install it, or name another agent: git runr help config tells how one is configured")
 }
 
 func notTrusted(what string) error {
-	return problemf(exitUntrusted, "%s", what).withHint("git runr trust --show", "git runr trust")
+	return exit.Problemf(exit.Untrusted, "%s", what).WithHint("git runr trust --show", "git runr trust")
 }
 
 // runner carries runs out with this session's configuration.
-func (s *session) runner(store *record.Store, progress *progress) *loop.Runner {
+func (s *console) runner(conf *config.Config, store *record.Store, progress *progress.Display) *loop.Runner {
 	return &loop.Runner{
-		Store: store, Implementer: s.implementer, Reviewer: s.reviewer, Checker: checker,
-		Progress: watcher{progress, s.Bool("v")}, Explain: diagnose.Explain,
+		Store: store, Implementer: conf.Implementer, Reviewer: conf.Reviewer, Checker: checker,
+		Progress: progress, Explain: diagnose.Explain,
 	}
 }
 
 // carryOut runs the loop and shows how it ended.
-func (s *session) carryOut(store *record.Store, begin func(*loop.Runner) (record.Run, error)) error {
+func (s *session) carryOut(conf *config.Config, store *record.Store, begin func(*loop.Runner) (record.Run, error)) error {
 	progress := s.progress()
-	defer progress.close()
-	runner := s.runner(store, progress)
+	defer progress.Close()
+	runner := s.runner(conf, store, progress)
 	if tty := s.terminal(); tty != nil {
 		defer tty.Close()
 		runner.Ask = func(_ context.Context, run record.Run, why loop.Step) (record.Choice, error) {
-			progress.done("")
+			progress.Done("")
 			return s.ask(tty, run, why)
 		}
 	}
 	done, err := begin(runner)
-	progress.close()
+	progress.Close()
 	if done.ID != "" {
-		s.project(store)
+		s.project(s.ctx, store)
 		s.answerFindings(store, done)
 	}
 	if err != nil {
@@ -154,14 +162,14 @@ func (s *session) carryOut(store *record.Store, begin func(*loop.Runner) (record
 
 // project brings the notes up to date. They can always be made again, so trouble
 // with them is told and no more.
-func (s *session) project(store *record.Store) {
-	if err := store.Project(context.WithoutCancel(s.ctx)); err != nil {
+func (s *console) project(ctx context.Context, store *record.Store) {
+	if err := store.Project(context.WithoutCancel(ctx)); err != nil {
 		s.say("the notes are behind (%v); type: git runr fsck --rebuild", err)
 	}
 }
 
 // ask puts the exhausted run's question to the person at the terminal.
-func (s *session) ask(tty io.Writer, run record.Run, why loop.Step) (record.Choice, error) {
+func (s *console) ask(tty io.Writer, run record.Run, why loop.Step) (record.Choice, error) {
 	findings, _ := run.Open()
 	name := safetext.Line(run.Plan.Entity.Name())
 	if why.Reason == record.ReasonChecksFailed {
@@ -203,12 +211,12 @@ type endJSON struct {
 }
 
 func (s *session) showEnd(store *record.Store, run record.Run) error {
-	doc := endJSON{RunSummary: run.Summary(), Outcome: loop.ResultOf(run, s.executorText(store, run)), Stop: run.Stop}
+	doc := endJSON{RunSummary: run.Summary(), Outcome: loop.ResultOf(run, executorText(s.ctx, store, run)), Stop: run.Stop}
 	err := s.print(doc, func(w io.Writer) {
 		writeRun(w, run, false, treeDir(store, run.ID))
 		switch {
 		case run.Stop != nil:
-			writeStop(w, s, run)
+			writeStop(w, s, store, run)
 			if id := run.Stop.Review; id != "" {
 				fmt.Fprintf(w, "Or review it in a browser: %s\n", cmp.Or(s.reviewURL(store, id, true), "git runr serve --open"))
 			}
@@ -236,17 +244,17 @@ func resultWords(run record.Run) string {
 }
 
 // stopStatus is the exit status of a stop, without a word more.
-func stopStatus(reason string) error { return endWith(exitStatus(record.ReasonOf(reason).Status)) }
+func stopStatus(reason string) error { return exit.With(exit.Status(record.ReasonOf(reason).Status)) }
 
 // executorText is what the newest implementer said.
-func (s *session) executorText(store *record.Store, run record.Run) string {
-	events, err := store.RunEvents(s.ctx, run.ID)
+func executorText(ctx context.Context, store *record.Store, run record.Run) string {
+	events, err := store.RunEvents(ctx, run.ID)
 	if err != nil {
 		return ""
 	}
 	for _, e := range slices.Backward(events) {
 		if e.Type == record.EventAttemptCompleted {
-			text, _ := store.Attachment(s.ctx, e.ID, "executor.md")
+			text, _ := store.Attachment(ctx, e.ID, "executor.md")
 			return string(text)
 		}
 	}
@@ -254,18 +262,12 @@ func (s *session) executorText(store *record.Store, run record.Run) string {
 }
 
 // plan reads the command line: what the run works on, and by which rules.
-func (s *session) plan(store *record.Store, conf *config) (record.RunPlan, error) {
-	policy, err := conf.policy()
+func (s *session) plan(store *record.Store, conf *config.Config) (record.RunPlan, error) {
+	plan, _, err := conf.Plan()
 	if err != nil {
-		return record.RunPlan{}, err
+		return plan, err
 	}
-	checks, _ := s.trustedChecks()
-	plan := record.RunPlan{
-		Implementer: conf.Loop.Implementer, Reviewer: conf.Loop.Reviewer, Profile: conf.Loop.Profile,
-		Checks: checks, Exclude: conf.Review.Exclude, Policy: policy, Settings: conf.limits(),
-		Scope: record.Scope{Allow: conf.Scope.Allow, Deny: conf.Scope.Deny},
-	}
-	if plan.Base, err = s.repo.Head(s.ctx); err != nil {
+	if plan.Base, err = store.Repo.Head(s.ctx); err != nil {
 		return plan, err
 	}
 	if plan.Target, err = store.Branch(s.ctx); err != nil {
@@ -279,13 +281,13 @@ func (s *session) plan(store *record.Store, conf *config) (record.RunPlan, error
 	}
 	switch {
 	case given != 1 || s.NArg() > 1:
-		return plan, problemf(exitUsage, "what to run is wanted once: TASK.md, --context FILE or --review ID")
+		return plan, exit.Problemf(exit.Usage, "what to run is wanted once: TASK.md, --context FILE or --review ID")
 	case s.Bool("in-place") && s.String("review") != "":
-		return plan, problemf(exitUsage, "--in-place goes with a task file or --context")
+		return plan, exit.Problemf(exit.Usage, "--in-place goes with a task file or --context")
 	case s.String("context") != "":
 		return plan, s.planContext(store, &plan, s.String("context"))
 	case s.String("review") != "":
-		return plan, s.planReview(store, &plan, s.String("review"))
+		return plan, planReview(s.ctx, store, &plan, s.String("review"))
 	}
 	if err := s.planTask(&plan, s.Args().First()); err != nil || !s.Bool("in-place") {
 		return plan, err
@@ -302,7 +304,7 @@ func (s *session) planTask(plan *record.RunPlan, name string) error {
 		return err
 	}
 	if strings.TrimSpace(string(text)) == "" {
-		return problemf(exitUsage, "task %q is empty", name)
+		return exit.Problemf(exit.Usage, "task %q is empty", name)
 	}
 	task := loop.ReadTask(string(text))
 	plan.Task, plan.DoneCriteria = string(text), task.Criteria
@@ -339,14 +341,14 @@ func (s *session) planContext(store *record.Store, plan *record.RunPlan, name st
 	}
 	var given reviewContext
 	if err := json.Unmarshal(text, &given); err != nil {
-		return problemf(exitUsage, "review context %q: %v", name, err)
+		return exit.Problemf(exit.Usage, "review context %q: %v", name, err)
 	}
 	if given.Config.Enabled != nil && !*given.Config.Enabled {
-		return problemf(exitNothing, "review context %q: config.enabled is false", name)
+		return exit.Problemf(exit.Nothing, "review context %q: config.enabled is false", name)
 	}
 	if given.Config.MaxRetries != nil && !s.IsSet("max-retries") {
 		if *given.Config.MaxRetries < 0 {
-			return problemf(exitUsage, "review context %q: config.max_retries is negative", name)
+			return exit.Problemf(exit.Usage, "review context %q: config.max_retries is negative", name)
 		}
 		plan.Policy.MaxRetries = *given.Config.MaxRetries
 		retries := slices.IndexFunc(plan.Settings, func(s record.Setting) bool { return s.Name == record.SettingRetries })
@@ -363,15 +365,15 @@ func (s *session) planContext(store *record.Store, plan *record.RunPlan, name st
 	if err != nil {
 		return err
 	}
-	if unchanged := plan.Context.Unchanged(given.Files, s.repo.WorkTree); len(unchanged) > 0 {
+	if unchanged := plan.Context.Unchanged(given.Files, store.Repo.WorkTree); len(unchanged) > 0 {
 		s.say("listed, and no file that changed: %s", strings.Join(unchanged, ", "))
 	}
 	return nil
 }
 
 // planReview takes the findings of a submitted review as what is to be done.
-func (s *session) planReview(store *record.Store, plan *record.RunPlan, id string) error {
-	review, err := store.Review(s.ctx, id)
+func planReview(ctx context.Context, store *record.Store, plan *record.RunPlan, id string) error {
+	review, err := store.Review(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -394,17 +396,17 @@ func (s *session) readInput(name string) ([]byte, error) {
 	info, err := os.Stat(name)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return nil, problemf(exitNotFound, "there is no file %q", name)
+		return nil, exit.Problemf(exit.NotFound, "there is no file %q", name)
 	case err != nil:
-		return nil, problemf(exitUsage, "%w", err)
+		return nil, exit.Problemf(exit.Usage, "%w", err)
 	case info.IsDir() || info.Size() > limit:
-		return nil, problemf(exitUsage, "%q is not a text file of at most 4 MiB", name)
+		return nil, exit.Problemf(exit.Usage, "%q is not a text file of at most 4 MiB", name)
 	}
 	return os.ReadFile(name)
 }
 
 // chosenRun is the run that the only argument names; the newest without one.
-func (s *session) chosenRun() (*record.Store, *config, record.Run, error) {
+func (s *session) chosenRun() (*record.Store, *config.Config, record.Run, error) {
 	id, err := s.arg(record.Latest)
 	if err != nil {
 		return nil, nil, record.Run{}, err

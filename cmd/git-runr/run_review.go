@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/gitstore"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
@@ -28,7 +29,7 @@ func (s *session) holdReview(store *record.Store, id string) (letGo func(), err 
 		return nothing, err
 	}
 	hold := record.Hold{Lease: runLease}
-	if hold.Actor, err = s.actor(); err != nil {
+	if hold.Actor, err = s.actor(store); err != nil {
 		return nothing, err
 	}
 	if review.Claim != nil && review.Claim.By == hold.Actor && review.Claim.Until.IsZero() {
@@ -37,14 +38,14 @@ func (s *session) holdReview(store *record.Store, id string) (letGo func(), err 
 	if review, err = s.claim(store, review.ID, hold); err != nil {
 		var state *record.StateError
 		if errors.As(err, &state) && state.Holder != "" {
-			err = problemf(exitClaimed, "%w", err).withHint("git runr inbox claim " + review.ID + " --force   although it is somebody else's")
+			err = exit.Problemf(exit.Claimed, "%w", err).WithHint("git runr inbox claim " + review.ID + " --force   although it is somebody else's")
 		}
 		return nothing, err
 	}
 	hold.Claim = review.Claim.ID
 	ctx, cancel := context.WithCancel(context.WithoutCancel(s.ctx))
 	ended := make(chan struct{})
-	remote := s.sharedRemote()
+	remote := s.sharedRemote(store)
 	go func() {
 		defer close(ended)
 		renewClaim(ctx, store, remote, review.ID, hold)
@@ -125,7 +126,7 @@ func (s *session) answerMoved(store *record.Store, op gitstore.Recorded) {
 	if err != nil || run.Plan.FromReview == "" {
 		return
 	}
-	landed, err := s.repo.ReadSnapshot(s.ctx, op.Before)
+	landed, err := store.Repo.ReadSnapshot(s.ctx, op.Before)
 	if err != nil || !op.Back || landed.Head == run.Commit {
 		s.answerLanded(store, run)
 		return
@@ -141,7 +142,7 @@ func (s *session) answerFixed(store *record.Store, run record.Run, by gitstore.I
 	if err != nil || !review.ClosedAt.IsZero() {
 		return // there is nothing to say it of any more
 	}
-	actor, err := s.actor()
+	actor, err := s.actor(store)
 	for _, f := range run.Plan.Findings {
 		before, _ := review.AnswerTo(f.ID)
 		if err != nil || !chosen(f, before) {

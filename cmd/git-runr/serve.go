@@ -6,17 +6,15 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/config"
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/web"
-	"git-runr/gitstore"
 	"git-runr/loop/agent"
 	"git-runr/loop/record"
 )
@@ -55,48 +53,48 @@ type served struct {
 
 func serve(s *session) error {
 	if s.NArg() > 0 {
-		return problemf(exitUsage, "serve takes no arguments").withHint("git runr serve -h")
+		return exit.Problemf(exit.Usage, "serve takes no arguments").WithHint("git runr serve -h")
 	}
 	if port := s.Int("port"); port < 0 || port > 65535 {
-		return problemf(exitUsage, "port %d is none", port)
+		return exit.Problemf(exit.Usage, "port %d is none", port)
 	}
 	if s.Duration("idle") <= 0 {
-		return problemf(exitUsage, "--idle must be above 0")
+		return exit.Problemf(exit.Usage, "--idle must be above 0")
 	}
 	store, conf, err := s.configured()
 	if err != nil {
 		return err
 	}
-	actor, err := s.person()
+	actor, err := s.person(store)
 	if err != nil {
 		return err
 	}
-	place, err := web.Listen(s.repo, s.Int("port"))
+	place, err := web.Listen(store.Repo, s.Int("port"))
 	if errors.Is(err, web.ErrRunning) {
-		return s.showRunning()
+		return s.showRunning(store)
 	}
 	var network *net.OpError
 	if errors.As(err, &network) {
-		return problemf(exitBusy, "%w", err)
+		return exit.Problemf(exit.Busy, "%w", err)
 	}
 	if err != nil {
 		return err
 	}
 	defer place.Leave()
-	if err := s.showServer(place.Address, place.Secret, false); err != nil {
+	if err := s.showServer(store, place.Address, place.Secret, false); err != nil {
 		return err
 	}
 	collect(longGC)
 	return web.New(s.webConfig(store, conf, place, actor)).Serve(s.ctx, place, s.Duration("idle"), place.Gone)
 }
 
-func (s *session) webConfig(store *record.Store, conf *config, place *web.Place, actor string) web.Config {
-	checks, _ := s.trustedChecks() // what nobody approved is not offered
+func (s *session) webConfig(store *record.Store, conf *config.Config, place *web.Place, actor string) web.Config {
+	checks, _ := conf.Checks() // what nobody approved is not offered
 	return web.Config{
 		Store: store, Now: s.now, Checks: checks, Actor: actor, Reviewer: conf.Review.Reviewer,
 		Secret: place.Secret, Port: place.Address.Port,
-		KnownReviewer: func(name string) error { return conf.knownAgent("reviewer", name) },
-		Requested:     s.requested,
+		KnownReviewer: func(name string) error { return conf.KnownAgent("reviewer", name) },
+		Requested:     func(ctx context.Context, made record.Review) error { return reviewRequested(ctx, store, made) },
 		Claim: func(ctx context.Context, id string, by record.Hold) (record.Review, string, error) {
 			return s.decideClaim(ctx, store, id, by)
 		},
@@ -105,37 +103,37 @@ func (s *session) webConfig(store *record.Store, conf *config, place *web.Place,
 			return err
 		},
 		Unclaim: func(review record.Review, by record.Hold) { s.unshare(store, review, by) },
-		Closed:  func() { s.project(store) },
+		Closed:  func() { s.project(s.ctx, store) },
 		Log: func(line string) {
-			if s.Bool("v") || s.Bool("detached") {
+			if s.verbose || s.Bool("detached") {
 				s.say("%s %s", time.Now().UTC().Format(time.RFC3339), line)
 			}
 		},
 	}
 }
 
-// requested does what git runr review does beside the event.
-func (s *session) requested(ctx context.Context, made record.Review) error {
-	if err := s.store.PinReview(ctx, made); err != nil {
+// reviewRequested does what git runr review does beside the event.
+func reviewRequested(ctx context.Context, store *record.Store, made record.Review) error {
+	if err := store.PinReview(ctx, made); err != nil {
 		return err
 	}
 	if made.Request.Reviewer == record.Human {
 		return nil
 	}
-	return s.startWorker(s.repo)
+	return startWorker(store.Repo)
 }
 
 // showRunning shows the server that has the place; it may have taken it just now.
-func (s *session) showRunning() error {
-	address, secret, ok := web.Await(s.ctx, s.repo, serveWait)
+func (s *session) showRunning(store *record.Store) error {
+	address, secret, ok := web.Await(s.ctx, store.Repo, serveWait)
 	if !ok {
-		return problemf(exitBusy, "a server of this repository is starting or ending, or does not answer")
+		return exit.Problemf(exit.Busy, "a server of this repository is starting or ending, or does not answer")
 	}
-	return s.showServer(address, secret, true)
+	return s.showServer(store, address, secret, true)
 }
 
 // showServer says where the server is, and opens the browser there.
-func (s *session) showServer(address web.Address, secret web.Secret, running bool) error {
+func (s *session) showServer(store *record.Store, address web.Address, secret web.Secret, running bool) error {
 	if s.Bool("detached") {
 		return nil
 	}
@@ -147,7 +145,7 @@ func (s *session) showServer(address web.Address, secret web.Secret, running boo
 	if err != nil || !s.Bool("open") {
 		return err
 	}
-	if err := s.openBrowser(address.LoginURL(secret.Code(time.Now()))); err != nil {
+	if err := openBrowser(store, address.LoginURL(secret.Code(time.Now()))); err != nil {
 		s.say("no browser opens (%v); open the address above yourself", err)
 	}
 	return nil
@@ -155,59 +153,10 @@ func (s *session) showServer(address web.Address, secret web.Secret, running boo
 
 // openBrowser starts the user's browser. Everybody on the machine can read the
 // address on its command line.
-func (s *session) openBrowser(url string) error {
+func openBrowser(store *record.Store, url string) error {
 	opener := "xdg-open"
 	if runtime.GOOS == "darwin" {
 		opener = "open"
 	}
-	return agent.StartDetached(opener, []string{url}, s.repo.CommonDir, nil, filepath.Join(s.repo.StateDir(), "browser.log"))
-}
-
-// reviewURL is the address of a review's page, with the token that opens it; "" where
-// no server runs. start starts one in the background where a browser can be near.
-func (s *session) reviewURL(store *record.Store, reviewID string, start bool) string {
-	address, secret, ok := web.Running(s.ctx, store.Repo)
-	if !ok && start && s.mayServe(store.Repo) {
-		if err := s.startServer(store.Repo); err != nil {
-			s.say("the page is not served (%v); type: git runr serve --open", err)
-			return ""
-		}
-		address, secret, ok = web.Await(s.ctx, store.Repo, serveWait)
-	}
-	if !ok {
-		return ""
-	}
-	return address.ReviewURL(secret, reviewID)
-}
-
-// mayServe reports whether a server may be started unasked: nobody forbade it, and a
-// browser can be on this machine.
-func (s *session) mayServe(repo *gitstore.Repo) bool {
-	if setting := repo.Config.Get("runr.serve"); setting != "" && !repo.Config.Bool("runr.serve") || s.Bool("no-serve") {
-		return false
-	}
-	if s.getenv("CI") != "" || s.getenv("SSH_CONNECTION") != "" {
-		return false
-	}
-	return runtime.GOOS == "darwin" || s.getenv("DISPLAY") != "" || s.getenv("WAYLAND_DISPLAY") != ""
-}
-
-// startServer starts git runr serve in a session of its own.
-func (s *session) startServer(repo *gitstore.Repo) error {
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	dir := repo.WorkTree
-	if dir == "" {
-		dir = repo.GitDir
-	}
-	args := []string{"-C", dir, "serve", "--detached"}
-	if idle := repo.Config.Get("runr.serveIdle"); idle != "" {
-		args = append(args, "--idle", idle)
-	}
-	env := slices.DeleteFunc(workerEnviron(os.Environ()), func(kv string) bool {
-		return strings.HasPrefix(kv, "GIT_RUNR_ACTOR=") // of the chat that asks; the page is a person's
-	})
-	return agent.StartDetached(self, args, dir, env, filepath.Join(repo.StateDir(), "serve.log"))
+	return agent.StartDetached(opener, []string{url}, store.Repo.CommonDir, nil, filepath.Join(store.Repo.StateDir(), "browser.log"))
 }

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"fmt"
 	"io"
 
 	"github.com/urfave/cli/v2"
 
 	"git-runr/loop"
 	"git-runr/loop/record"
+	"git-runr/loop/safetext"
 )
 
 func (p *program) showCommand() *cli.Command {
@@ -49,7 +51,26 @@ func showRun(s *session) error {
 		if n := len(run.Rounds); n > 0 {
 			writeWords(w, run.Rounds[n-1].Report.Summary, run.Rounds[n-1].Report.Prose())
 		}
-		writeStop(w, s, run)
+		writeStop(w, s, store, run)
 		writeCutShort(w, cut)
 	})
+}
+
+// cutShort are the operations that a killed command began in this working tree; run is
+// the one that they are for, "" for all.
+func cutShort(s *session, store *record.Store, run string) ([]string, error) {
+	lines := []string{}
+	unfinished, err := loop.Unfinished(s.ctx, store)
+	for _, op := range unfinished {
+		if run == "" || op.Run == run {
+			lines = append(lines, op.String())
+		}
+	}
+	return lines, err
+}
+
+func writeCutShort(w io.Writer, cut []string) {
+	for _, op := range cut {
+		fmt.Fprintf(w, "%s was cut short: git runr undo\n", safetext.Line(op))
+	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/gitstore"
 	"git-runr/hooks"
 	"git-runr/loop"
@@ -72,15 +74,15 @@ func (s *session) overview(store *record.Store) (overviewJSON, error) {
 	if doc.Branch, err = store.Branch(s.ctx); err != nil {
 		return doc, err
 	}
-	if doc.Head, err = s.repo.Head(s.ctx); err != nil && !errors.Is(err, gitstore.ErrUnborn) {
+	if doc.Head, err = store.Repo.Head(s.ctx); err != nil && !errors.Is(err, gitstore.ErrUnborn) {
 		doc.Problem = err.Error()
 	}
-	if _, _, err := s.configured(); err != nil {
+	if _, err := s.configuration(store); err != nil {
 		doc.Config = err.Error()
 	}
-	doc.Under = s.repo.Operation()
-	statuses, err := hooks.StatusOf(s.ctx, s.repo)
-	if err == nil && len(statuses) > 0 && !s.repo.Bare { // nobody commits there
+	doc.Under = store.Repo.Operation()
+	statuses, err := hooks.StatusOf(s.ctx, store.Repo)
+	if err == nil && len(statuses) > 0 && !store.Repo.Bare { // nobody commits there
 		doc.Hook = statuses[0].State
 	}
 	waiting, err := record.StatusFilter(record.StatusWaiting)
@@ -96,33 +98,14 @@ func (s *session) overview(store *record.Store) (overviewJSON, error) {
 	if doc.Cut, err = cutShort(s, store, ""); err != nil {
 		return doc, err
 	}
-	doc.Next = doc.next(func(id string) bool { return loop.Live(store, id) }, s.landLine)
+	doc.Next = doc.next(func(id string) bool { return loop.Live(store, id) }, func(run record.RunSummary) string { return landLine(s.ctx, store, run) })
 	return doc, nil
-}
-
-// cutShort are the operations that a killed command began in this working tree; run is
-// the one that they are for, "" for all.
-func cutShort(s *session, store *record.Store, run string) ([]string, error) {
-	lines := []string{}
-	unfinished, err := loop.Unfinished(s.ctx, store)
-	for _, op := range unfinished {
-		if run == "" || op.Run == run {
-			lines = append(lines, op.String())
-		}
-	}
-	return lines, err
-}
-
-func writeCutShort(w io.Writer, cut []string) {
-	for _, op := range cut {
-		fmt.Fprintf(w, "%s was cut short: git runr undo\n", safetext.Line(op))
-	}
 }
 
 // landLine is what brings a result to what is checked out: where land would refuse it
 // for conflicts, a merge by hand.
-func (s *session) landLine(run record.RunSummary) string {
-	if loop.LandConflicts(s.ctx, s.store, run.ID) {
+func landLine(ctx context.Context, store *record.Store, run record.RunSummary) string {
+	if loop.LandConflicts(ctx, store, run.ID) {
 		return "git merge " + run.Branch
 	}
 	return "git runr land " + run.ID
@@ -136,7 +119,7 @@ func (d overviewJSON) next(live func(string) bool, land func(record.RunSummary) 
 	var lines []string
 	busy := d.Under != "" && d.Under != "bisect" // then nothing lands
 	if busy {
-		lines = endings(d.Under)
+		lines = exit.Endings(d.Under)
 	}
 	if len(d.Cut) > 0 {
 		lines = append(lines, "git runr undo")

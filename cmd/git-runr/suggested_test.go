@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/diagnose"
 	"git-runr/gitstore"
 	"git-runr/loop/record"
@@ -345,7 +346,7 @@ func (w *pasteWorld) check(run record.Run, line string, words []string) {
 	if words[0] != "git" || words[1] != "runr" {
 		w.t.Errorf("%q ran %q", line, words)
 	}
-	if status := w.accepted(words[2:]); status == int(exitUsage) || status == int(exitNotFound) || status == int(exitBug) {
+	if status := w.accepted(words[2:]); status == int(exit.Usage) || status == int(exit.NotFound) || status == int(exit.Bug) {
 		w.t.Errorf("%q ends with %d", line, status)
 	}
 	for i, word := range words {
@@ -374,7 +375,7 @@ func (w *pasteWorld) accepted(argv []string) int {
 	p.run(w.t.Context(), []string{"git-runr", "-C", copied, "-q", "trust", "--yes"})
 	out.Reset()
 	status := p.run(w.t.Context(), append([]string{"git-runr", "-C", copied}, argv...))
-	if status == int(exitUsage) || status == int(exitNotFound) || status == int(exitBug) {
+	if status == int(exit.Usage) || status == int(exit.NotFound) || status == int(exit.Bug) {
 		w.t.Logf("%q: %s", argv, out.String())
 	}
 	return status

@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
@@ -29,7 +30,7 @@ func syncWith(s *session) error {
 	if err != nil {
 		return err
 	}
-	remote, err := s.repo.ElectRemote(cmp.Or(name, conf.Sync.Remote))
+	remote, err := store.Repo.ElectRemote(cmp.Or(name, conf.Sync.Remote))
 	if err != nil {
 		return err
 	}
@@ -41,9 +42,9 @@ func syncWith(s *session) error {
 		return err
 	}
 	if s.json {
-		return endWith(exitState)
+		return exit.With(exit.State)
 	}
-	return refusedProblem(done.Refused)
+	return exit.Refused(done.Refused)
 }
 
 // unreadableShown is how many of the records that say nothing a sync names.

@@ -3,10 +3,11 @@ package main
 import (
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/config"
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/loop/safetext"
 )
 
@@ -24,8 +25,8 @@ func (p *program) trustCommand() *cli.Command {
 }
 
 type trustJSON struct {
-	Status   trustState `json:"status"`
-	Commands []string   `json:"commands"` // what is new or changed since the approval
+	Status   config.TrustState `json:"status"`
+	Commands []string          `json:"commands"` // what is new or changed since the approval
 }
 
 func trust(s *session) error {
@@ -33,43 +34,40 @@ func trust(s *session) error {
 	if err != nil {
 		return err
 	}
-	store, commands := s.trust(), conf.executables()
-	if commands == nil && !s.Bool("revoke") {
-		return s.print(trustJSON{Status: trustGiven, Commands: []string{}}, func(w io.Writer) {
-			fmt.Fprintf(w, "%s names no commands: there is nothing to trust.\n", configName)
+	if !conf.Executes() && !s.Bool("revoke") {
+		return s.print(trustJSON{Status: config.Trusted, Commands: []string{}}, func(w io.Writer) {
+			fmt.Fprintf(w, "%s names no commands: there is nothing to trust.\n", config.FileName)
 		})
 	}
-	status, approved := store.status(s.repo.CommonDir, commands)
-	doc := trustJSON{Status: status, Commands: splitLines(trustDiff(approved, commands))}
+	doc := trustJSON{}
+	doc.Status, doc.Commands = conf.Trust()
 	switch {
 	case s.Bool("revoke"):
-		if _, err := store.revoke(s.repo.CommonDir); err != nil {
+		if err := conf.Revoke(); err != nil {
 			return err
 		}
-		doc.Status = trustMissing
-	case s.Bool("show") || status == trustGiven:
+		doc.Status = config.Untrusted
+	case s.Bool("show") || doc.Status == config.Trusted:
 	default:
 		if err := s.confirmTrust(doc); err != nil {
 			return err
 		}
-		if err := s.approve(); err != nil {
+		if err := conf.Approve(s.now()); err != nil {
 			return err
 		}
-		doc.Status = trustGiven
+		doc.Status = config.Trusted
 	}
 	return s.print(doc, func(w io.Writer) {
 		if s.Bool("show") {
 			writeLines(w, doc.Commands)
 		}
-		fmt.Fprintf(w, "%s: %s\n", configName, doc.Status)
+		fmt.Fprintf(w, "%s: %s\n", config.FileName, doc.Status)
 	})
 }
 
 func writeLines(w io.Writer, lines []string) {
 	for _, line := range lines {
-		if line != "" {
-			fmt.Fprintf(w, "  %s\n", safetext.Line(line))
-		}
+		fmt.Fprintf(w, "  %s\n", safetext.Line(line))
 	}
 }
 
@@ -80,18 +78,15 @@ func (s *session) confirmTrust(doc trustJSON) error {
 	}
 	tty := s.terminal()
 	if tty == nil {
-		fmt.Fprintf(s.err, "%s names these commands:\n", configName)
+		fmt.Fprintf(s.err, "%s names these commands:\n", config.FileName)
 		writeLines(s.err, doc.Commands)
-		return problemf(exitUntrusted, "there is no terminal to ask on").withHint("git runr trust --yes")
+		return exit.Problemf(exit.Untrusted, "there is no terminal to ask on").WithHint("git runr trust --yes")
 	}
 	defer tty.Close()
-	fmt.Fprintf(tty, "%s names these commands:\n", configName)
+	fmt.Fprintf(tty, "%s names these commands:\n", config.FileName)
 	writeLines(tty, doc.Commands)
-	fmt.Fprint(tty, "They will run with your rights. Trust them? [y/N] ")
-	var answer string
-	fmt.Fscanln(s.in, &answer)
-	if answer = strings.ToLower(answer); answer != "y" && answer != "yes" {
-		return problemf(exitUntrusted, "not trusted")
+	if !s.agrees(tty, "They will run with your rights. Trust them?") {
+		return exit.Problemf(exit.Untrusted, "not trusted")
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,8 +12,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/gitstore"
 	"git-runr/loop"
+	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
 
@@ -58,13 +61,13 @@ func undo(s *session) error {
 		return err
 	}
 	if s.Bool("list") {
-		return s.listOperations(run)
+		return s.listOperations(s.ctx, store, run)
 	}
 	undone, err := loop.Undo(s.ctx, store, run)
 	if err != nil {
-		return undoProblem(s, undone, err)
+		return undoProblem(s, store, undone, err)
 	}
-	s.project(store)
+	s.project(s.ctx, store)
 	s.answerMoved(store, undone.Done.Operation)
 	if len(undone.Finished) > 0 {
 		return s.printFinished(undone.Finished)
@@ -74,11 +77,11 @@ func undo(s *session) error {
 	if undone.Done.Operation.Name != "" {
 		doc.Undo = strings.TrimSpace("git runr undo " + run)
 	}
-	return s.printLeaving(doc, doc.Conflicts, func(w io.Writer) { s.writeUndone(w, undone, doc) })
+	return s.printLeaving(doc, doc.Conflicts, func(w io.Writer) { writeUndone(s.ctx, store, w, undone, doc) })
 }
 
 // printFinished is the answer of an undo that ended what killed processes had begun.
-func (s *session) printFinished(finished []gitstore.Reverted) error {
+func (s *console) printFinished(finished []gitstore.Reverted) error {
 	doc := undoneJSON{Restored: []string{}, Conflicts: []string{}}
 	for _, done := range finished {
 		doc.Finished = append(doc.Finished, operationDocument(done.Operation))
@@ -91,15 +94,15 @@ func (s *session) printFinished(finished []gitstore.Reverted) error {
 	})
 }
 
-func (s *session) writeUndone(w io.Writer, undone loop.Undone, doc undoneJSON) {
+func writeUndone(ctx context.Context, store *record.Store, w io.Writer, undone loop.Undone, doc undoneJSON) {
 	fmt.Fprintf(w, "Undone: %s\n", safetext.Line(doc.Took.What))
-	if moved := s.movedBack(undone); moved != "" {
+	if moved := movedBack(ctx, store, undone); moved != "" {
 		fmt.Fprintf(w, "  %s\n", moved)
 	}
 	if doc.Undo == "" && len(doc.Conflicts) == 0 {
 		fmt.Fprintln(w, "  it was so before: nothing else was changed")
 	}
-	gone := s.addedBy(undone.Took)
+	gone := addedBy(ctx, store, undone.Took)
 	writePaths(w, "restored", slices.DeleteFunc(slices.Clone(doc.Restored), func(path string) bool { return gone[path] }))
 	writePaths(w, "removed", slices.DeleteFunc(slices.Clone(doc.Restored), func(path string) bool { return !gone[path] }))
 	writePaths(w, "changed since, left alone", doc.Conflicts)
@@ -107,17 +110,17 @@ func (s *session) writeUndone(w io.Writer, undone loop.Undone, doc undoneJSON) {
 }
 
 // addedBy are the files that were there after an operation and not before it.
-func (s *session) addedBy(op gitstore.Recorded) map[string]bool {
+func addedBy(ctx context.Context, store *record.Store, op gitstore.Recorded) map[string]bool {
 	added := map[string]bool{}
-	before, err := s.repo.ReadSnapshot(s.ctx, op.Before)
+	before, err := store.Repo.ReadSnapshot(ctx, op.Before)
 	if err != nil {
 		return added
 	}
-	after, err := s.repo.ReadSnapshot(s.ctx, op.After)
+	after, err := store.Repo.ReadSnapshot(ctx, op.After)
 	if err != nil {
 		return added
 	}
-	changes, _ := s.repo.Changed(s.ctx, before.Tree, after.Tree)
+	changes, _ := store.Repo.Changed(ctx, before.Tree, after.Tree)
 	for _, c := range changes {
 		added[c.Path] = c.OldMode == ""
 	}
@@ -125,8 +128,8 @@ func (s *session) addedBy(op gitstore.Recorded) map[string]bool {
 }
 
 // movedBack says where a branch went, "" when none did.
-func (s *session) movedBack(undone loop.Undone) string {
-	now, err := s.repo.ReadSnapshot(s.ctx, undone.Took.Before)
+func movedBack(ctx context.Context, store *record.Store, undone loop.Undone) string {
+	now, err := store.Repo.ReadSnapshot(ctx, undone.Took.Before)
 	if err != nil || undone.Took.Kind != gitstore.OpLand {
 		return ""
 	}
@@ -138,28 +141,28 @@ func (s *session) movedBack(undone loop.Undone) string {
 }
 
 // undoProblem says what to type when a landing was not undone, or not done again.
-func undoProblem(s *session, undone loop.Undone, err error) error {
+func undoProblem(s *session, store *record.Store, undone loop.Undone, err error) error {
 	if !errors.Is(err, gitstore.ErrConflict) || undone.Took.Kind != gitstore.OpLand {
 		return err
 	}
-	line, lookErr := s.insteadOfUndo(undone.Took, err)
+	line, lookErr := s.insteadOfUndo(store, undone.Took, err)
 	if lookErr != nil {
 		return err
 	}
-	return problemf(exitConflict, "%w", err).withHint(nonEmpty(line)...)
+	return exit.Problemf(exit.Conflict, "%w", err).WithHint(line)
 }
 
 // insteadOfUndo is the line for a landing whose branch is not where it was put, "" for none.
-func (s *session) insteadOfUndo(op gitstore.Recorded, why error) (string, error) {
-	before, err := s.repo.ReadSnapshot(s.ctx, op.Before)
+func (s *session) insteadOfUndo(store *record.Store, op gitstore.Recorded, why error) (string, error) {
+	before, err := store.Repo.ReadSnapshot(s.ctx, op.Before)
 	if err != nil {
 		return "", err
 	}
-	after, err := s.repo.ReadSnapshot(s.ctx, op.After)
+	after, err := store.Repo.ReadSnapshot(s.ctx, op.After)
 	if err != nil {
 		return "", err
 	}
-	here, err := s.store.Branch(s.ctx)
+	here, err := store.Branch(s.ctx)
 	if err != nil {
 		return "", err
 	}
@@ -172,7 +175,7 @@ func (s *session) insteadOfUndo(op gitstore.Recorded, why error) (string, error)
 	case op.Back:
 		return "git runr land " + op.Run + " --onto " + switchTo(branch, "") + "   lands it on what is there now", nil
 	}
-	at, err := s.repo.Ref(s.ctx, cmp.Or(after.HeadRef, "HEAD"))
+	at, err := store.Repo.Ref(s.ctx, cmp.Or(after.HeadRef, "HEAD"))
 	if err != nil || before.Head == "" {
 		return "", err
 	}
@@ -180,7 +183,7 @@ func (s *session) insteadOfUndo(op gitstore.Recorded, why error) (string, error)
 		return "git branch " + switchTo(branch, "") + " " + before.Head.Short() + "   makes it again as it was before", nil
 	}
 	span := before.Head.Short() + ".." + after.Head.Short()
-	has, err := s.repo.IsAncestor(s.ctx, after.Head, at)
+	has, err := store.Repo.IsAncestor(s.ctx, after.Head, at)
 	if !has {
 		return "git log --stat " + span + "   shows what landed: " + cmp.Or(branch, "HEAD") + " has not got these commits any more", err
 	}
@@ -222,16 +225,16 @@ func onBranch(branch, line string) string {
 }
 
 // listOperations shows what was recorded in this working tree.
-func (s *session) listOperations(run string) error {
-	recorded := s.repo.Operations
+func (s *console) listOperations(ctx context.Context, store *record.Store, run string) error {
+	recorded := store.Repo.Operations
 	if run != "" {
-		found, err := s.store.Run(s.ctx, run)
+		found, err := store.Run(ctx, run)
 		if err != nil {
 			return err
 		}
-		run, recorded = found.ID, s.repo.AllOperations
+		run, recorded = found.ID, store.Repo.AllOperations
 	}
-	list, err := recorded(s.ctx)
+	list, err := recorded(ctx)
 	if err != nil {
 		return err
 	}
@@ -254,7 +257,7 @@ func (s *session) listOperations(run string) error {
 }
 
 // sayFinished tells what became of what killed processes had begun.
-func (s *session) sayFinished(finished []gitstore.Reverted) {
+func (s *console) sayFinished(finished []gitstore.Reverted) {
 	for _, done := range finished {
 		s.say("%s", loop.FinishedText(done))
 	}

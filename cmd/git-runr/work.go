@@ -5,11 +5,16 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/gitstore"
 	"git-runr/loop"
+	"git-runr/loop/agent"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
@@ -39,14 +44,14 @@ type heldJSON struct {
 }
 
 // held are the reviews that this clone leaves alone.
-func (s *session) held(worker *loop.Worker) ([]heldJSON, error) {
-	summaries, err := worker.Held(s.ctx)
+func held(ctx context.Context, store *record.Store, worker *loop.Worker) ([]heldJSON, error) {
+	summaries, err := worker.Held(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var held []heldJSON
 	for _, r := range summaries {
-		review, err := s.store.Review(s.ctx, r.ID)
+		review, err := store.Review(ctx, r.ID)
 		if err != nil || review.Failure == nil {
 			continue
 		}
@@ -77,8 +82,8 @@ func work(s *session) error {
 		return err
 	}
 	progress := s.progress()
-	defer progress.close()
-	worker := s.worker(progress)
+	defer progress.Close()
+	worker := s.worker(store, conf, progress)
 	worker.Retry = s.Bool("retry")
 	result := worked{}
 	for {
@@ -101,9 +106,9 @@ func work(s *session) error {
 			break
 		}
 	}
-	progress.close()
+	progress.Close()
 	if !result.Busy {
-		if result.Held, err = s.held(worker); err != nil {
+		if result.Held, err = held(s.ctx, store, worker); err != nil {
 			return err
 		}
 	}
@@ -117,14 +122,33 @@ func work(s *session) error {
 	})
 }
 
-func sleep(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return nil
+// startWorker starts git runr work in a session of its own.
+func startWorker(repo *gitstore.Repo) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
 	}
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
+	log := filepath.Join(repo.StateDir(), "work.log")
+	dir := repo.WorkTree
+	if dir == "" {
+		dir = repo.GitDir
 	}
+	return agent.StartDetached(self, []string{"-C", dir, "-q", "work"}, dir, workerEnviron(os.Environ()), log)
+}
+
+// workerEnviron is what a background worker inherits: everything but what a hook of
+// git's sets for itself.
+func workerEnviron(env []string) []string {
+	var kept []string
+	for _, kv := range env {
+		name, _, _ := strings.Cut(kv, "=")
+		switch {
+		case name == "GIT_CONFIG_GLOBAL" || name == "GIT_CONFIG_SYSTEM" || name == "GIT_CONFIG_NOSYSTEM":
+		case strings.HasPrefix(name, "GIT_RUNR_"):
+		case strings.HasPrefix(name, "GIT_"):
+			continue
+		}
+		kept = append(kept, kv)
+	}
+	return kept
 }

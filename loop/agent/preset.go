@@ -2,7 +2,9 @@ package agent
 
 import (
 	"encoding/json"
+	"maps"
 	"path/filepath"
+	"slices"
 )
 
 // Role is what an agent is asked to do.
@@ -27,26 +29,13 @@ type Invocation struct {
 // object a line, which keeps the idle limit meaningful, and all take the prompt
 // on standard input.
 
-// Presets are the names of the agents that are known without configuration.
-func Presets() []string { return []string{"claude", "codex", "gemini", "opencode", "pi"} }
-
 type builder func(role Role, model string, dir string) Invocation
 
-func preset(name string) (build builder, ok bool) {
-	switch name {
-	case "claude":
-		return claude, true
-	case "codex":
-		return codex, true
-	case "gemini":
-		return gemini, true
-	case "opencode":
-		return opencode, true
-	case "pi":
-		return pi, true
-	}
-	return nil, false
-}
+// presets are the agents that are known without configuration.
+var presets = map[string]builder{"claude": claude, "codex": codex, "gemini": gemini, "opencode": opencode, "pi": pi}
+
+// Presets are their names, sorted.
+func Presets() []string { return slices.Sorted(maps.Keys(presets)) }
 
 // codex runs in its own sandbox. A user who trusts a repository trusts its
 // worktrees with it, and then the .codex directory of the commit under review

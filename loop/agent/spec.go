@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"git-runr/loop/role"
 )
 
 const (
@@ -37,10 +39,6 @@ var (
 	errNoModel  = errors.New(`the command asks for {model} and the profile gives none`)
 )
 
-// Reserved reports whether name means something other than a command: human, a
-// person, and builtin, the reviewer that needs no model.
-func Reserved(name string) bool { return name == "human" || name == "builtin" }
-
 // Invocation gives the command of s for role. An empty model leaves the choice
 // to the agent. The preset's arguments keep a reviewer from writing and keep
 // configuration that comes with the repository from being run.
@@ -52,8 +50,8 @@ func (s Spec) Invocation(role Role, model string, dir string) (Invocation, error
 	return inv, nil
 }
 
-func (s Spec) invocation(role Role, model string, dir string) (Invocation, error) {
-	if len(s.Command) == 0 && Reserved(cmp.Or(s.Preset, s.Name)) {
+func (s Spec) invocation(as Role, model string, dir string) (Invocation, error) {
+	if len(s.Command) == 0 && role.Reserved(cmp.Or(s.Preset, s.Name)) {
 		return Invocation{}, errReserved
 	}
 	if err := checkModel(model); err != nil {
@@ -67,11 +65,11 @@ func (s Spec) invocation(role Role, model string, dir string) (Invocation, error
 	if name == "" {
 		return Invocation{Args: command}, nil
 	}
-	build, ok := preset(name)
+	build, ok := presets[name]
 	if !ok {
 		return Invocation{}, fmt.Errorf("no command and no preset %q; presets are %s", name, strings.Join(Presets(), ", "))
 	}
-	inv := build(role, model, dir)
+	inv := build(as, model, dir)
 	inv.PassEnv = append(inv.PassEnv, network...)
 	if len(command) > 0 {
 		inv.Args = append(command, inv.Args[1:]...)

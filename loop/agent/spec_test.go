@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"git-runr/loop/role"
 )
 
 // The argument lists are the hardening: a change of one of them is a change of
@@ -145,7 +147,7 @@ func TestInvocationErrors(t *testing.T) {
 			t.Errorf("%+v %q: %v", tc.spec, tc.model, err)
 		}
 	}
-	if !Reserved("human") || !Reserved("builtin") || Reserved("codex") {
+	if !role.Reserved("human") || !role.Reserved("builtin") || role.Reserved("codex") {
 		t.Error("reserved names")
 	}
 }

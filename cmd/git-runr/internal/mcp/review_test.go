@@ -11,6 +11,7 @@ import (
 
 	"git-runr/loop"
 	"git-runr/loop/record"
+	"git-runr/loop/role"
 )
 
 func TestReviewAnswersInTheFormOfTheSeed(t *testing.T) {
@@ -105,7 +106,7 @@ func TestReviewSubject(t *testing.T) {
 				t.Errorf("got %s %s %v", got.Kind, got.Spec, got.Paths)
 			}
 			store := p.store()
-			change, err := loop.ReadChange(t.Context(), store, got, loop.Limits{})
+			change, err := loop.ReadChange(t.Context(), store, got, role.Limits{})
 			if err != nil || len(change.Files) == 0 {
 				t.Errorf("there is nothing in it: %v %v", change.Files, err)
 			}

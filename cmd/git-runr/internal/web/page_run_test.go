@@ -15,26 +15,27 @@ import (
 	"git-runr/loop"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
+	"git-runr/loop/role"
 )
 
 // stubborn is an implementer that writes another line each time, and a reviewer that
 // is never content with it.
 type stubborn struct{ turns int }
 
-func (b *stubborn) Implement(_ context.Context, job loop.ImplementJob) (loop.ImplementAnswer, error) {
+func (b *stubborn) Implement(_ context.Context, job role.ImplementJob) (role.ImplementAnswer, error) {
 	b.turns++
 	text := fmt.Sprintf("one\n%d\nthree\n", b.turns+10)
-	return loop.ImplementAnswer{Text: "## TASK COMPLETE <script>xss()</script>"}, os.WriteFile(filepath.Join(job.Dir, "a.txt"), []byte(text), 0o644)
+	return role.ImplementAnswer{Text: "## TASK COMPLETE <script>xss()</script>"}, os.WriteFile(filepath.Join(job.Dir, "a.txt"), []byte(text), 0o644)
 }
 
-func (b *stubborn) Review(context.Context, loop.ReviewJob) (loop.ReviewAnswer, error) {
+func (b *stubborn) Review(context.Context, role.ReviewJob) (role.ReviewAnswer, error) {
 	finding := reply.Finding{ID: "f-0123456789", Severity: reply.Warning, File: "a.txt", Line: 2, Issue: "no test for <b>xss</b>"}
-	return loop.ReviewAnswer{Raw: "raw <script>xss()</script>", Report: reply.Report{
+	return role.ReviewAnswer{Raw: "raw <script>xss()</script>", Report: reply.Report{
 		Verdict: reply.NeedsFix, Effective: reply.NeedsFix, Findings: []reply.Finding{finding}, Requests: []string{finding.Issue}, Warnings: []string{},
 	}}, nil
 }
 
-func (b *stubborn) Limits() loop.Limits { return loop.Limits{} }
+func (b *stubborn) Limits() role.Limits { return role.Limits{} }
 func (b *stubborn) NeedsCheckout() bool { return false }
 func (b *stubborn) Step(string, string) {}
 func (b *stubborn) Line(string)         {}
@@ -51,8 +52,8 @@ func (s *site) stopped() record.Run {
 	b := &stubborn{}
 	runner := &loop.Runner{
 		Store: s.Store, Progress: b, Explain: diagnose.Explain,
-		Implementer: func(string) (loop.Implementer, *record.Failure) { return b, nil },
-		Reviewer:    func(string) (loop.Reviewer, *record.Failure) { return b, nil },
+		Implementer: func(string) (role.Implementer, *record.Failure) { return b, nil },
+		Reviewer:    func(string) (role.Reviewer, *record.Failure) { return b, nil },
 		Checker: loop.Checker{
 			Run: func(_ context.Context, c record.Check, _ string, tree gitstore.ID) record.CheckResult {
 				if c.Name == "lint" {

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"fmt"
@@ -18,10 +18,10 @@ type valueKind[T any] struct {
 	text  func(values []string) any // from the values in git config or of a flag, to one of TOML
 }
 
-// configDuration is a record.Duration; the name keeps the table short.
-type configDuration record.Duration
+// duration is a record.Duration; the name keeps the table short.
+type duration record.Duration
 
-func (d configDuration) std() time.Duration { return time.Duration(d) }
+func (d duration) std() time.Duration { return time.Duration(d) }
 
 var (
 	boolKind      = valueKind[bool]{"true or false", asIs[bool], textTruth}
@@ -78,17 +78,17 @@ func numberKind(low, high int64) valueKind[int64] {
 // maxDuration bounds durations, so that no sum of a few overflows.
 const maxDuration = 100 * 365 * 24 * time.Hour
 
-func durationsFrom(low configDuration, wants string) valueKind[configDuration] {
-	parse := func(raw any) (configDuration, bool) {
+func durationsFrom(low duration, wants string) valueKind[duration] {
+	parse := func(raw any) (duration, bool) {
 		s, ok := raw.(string)
 		if !ok || len(s) > len("99999d") && strings.HasSuffix(s, "d") {
 			return 0, false
 		}
 		var d record.Duration
 		err := d.UnmarshalText([]byte(s))
-		return configDuration(d), err == nil && low <= configDuration(d) && time.Duration(d) <= maxDuration
+		return duration(d), err == nil && low <= duration(d) && time.Duration(d) <= maxDuration
 	}
-	return valueKind[configDuration]{wants, parse, textLast}
+	return valueKind[duration]{wants, parse, textLast}
 }
 
 func parseArgv(raw any) ([]string, bool) {

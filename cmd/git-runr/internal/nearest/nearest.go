@@ -1,9 +1,9 @@
-package main
+package nearest
 
-// nearest gives the candidate that word was probably meant to be, or "": the one
+// To gives the candidate that word was probably meant to be, or "": the one
 // with the fewest changed, missing, extra or swapped letters, at most a third of
 // the word. One or two letters are near everything, so nothing is near them.
-func nearest(word string, candidates []string) string {
+func To(word string, candidates []string) string {
 	if len(word) < 3 || len(word) > 100 {
 		return ""
 	}

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"fmt"
@@ -9,8 +9,8 @@ import (
 	"git-runr/loop/record"
 )
 
-// configKey is one key of the configuration. NAME in its name stands for any name.
-type configKey struct {
+// key is one key of the configuration. NAME in its name stands for any name.
+type key struct {
 	name       string
 	wants      string // completes "must be …"
 	def        string // as in TOML; "" for none
@@ -18,132 +18,132 @@ type configKey struct {
 	executable bool // decides what is run: needs trust when the repository says it
 	shapes     bool // changes the arguments of what is run: approved together with it
 
-	take func(c *config, name string, raw any) bool // sets a value of TOML in the table called name, false when it is not what is wanted
+	take func(c *Config, name string, raw any) bool // sets a value of TOML in the table called name, false when it is not what is wanted
 	text func(values []string) any                  // makes a value of TOML from git config or a flag
 }
 
 // keyOf joins a key with its kind, so that what is parsed and what is set agree.
-func keyOf[T any](key string, k valueKind[T], def, means string, set func(c *config, name string, v T)) configKey {
-	take := func(c *config, name string, raw any) bool {
+func keyOf[T any](name string, k valueKind[T], def, means string, set func(c *Config, name string, v T)) key {
+	take := func(c *Config, table string, raw any) bool {
 		v, ok := k.parse(raw)
 		if ok {
-			set(c, name, v)
+			set(c, table, v)
 		}
 		return ok
 	}
-	return configKey{name: key, wants: k.wants, def: def, means: means, take: take, text: k.text}
+	return key{name: name, wants: k.wants, def: def, means: means, take: take, text: k.text}
 }
 
 // executable marks a key that decides what is run.
-func executable(k configKey) configKey {
+func executable(k key) key {
 	k.executable = true
 	return k
 }
 
 // shaping marks a key that by itself runs nothing.
-func shaping(k configKey) configKey {
+func shaping(k key) key {
 	k.shapes = true
 	return k
 }
 
 // named reports whether the key belongs to a table with a name of its own.
-func (k configKey) named() bool { return strings.Contains(k.name, ".NAME.") }
+func (k key) named() bool { return strings.Contains(k.name, ".NAME.") }
 
-// configKeys is the one table of what can be configured: it validates, it
+// keys is the one table of what can be configured: it validates, it
 // suggests, and it is the text of `git runr help config`.
-var configKeys = slices.Concat(loopKeys, stepKeys, agentKeys, checkKeys, scopeKeys, reviewKeys, sharingKeys)
+var keys = slices.Concat(loopKeys, stepKeys, agentKeys, checkKeys, scopeKeys, reviewKeys, sharingKeys)
 
-var loopKeys = []configKey{
+var loopKeys = []key{
 	keyOf("loop.implementer", nameKind, "", "the agent that does the work: a name of [agents.NAME] or a preset",
-		func(c *config, _, v string) { c.Loop.Implementer = v }),
+		func(c *Config, _, v string) { c.Loop.Implementer = v }),
 	keyOf("loop.reviewer", nameKind, `"builtin"`, "the agent that reviews in a run; human asks a person in the inbox, and the run goes on from the answer",
-		func(c *config, _, v string) { c.Loop.Reviewer = v }),
+		func(c *Config, _, v string) { c.Loop.Reviewer = v }),
 	keyOf("loop.workflow", namesKind, `["implement", "check", "review"]`, "the steps of a run: these three, or names of [steps.NAME]",
-		func(c *config, _ string, v []string) { c.Loop.Workflow = v }),
+		func(c *Config, _ string, v []string) { c.Loop.Workflow = v }),
 	keyOf("loop.max_retries", numberKind(0, 100), "2", "fixes after a review that did not pass; reviews are one more",
-		func(c *config, _ string, v int64) { c.Loop.MaxRetries = int(v) }),
+		func(c *Config, _ string, v int64) { c.Loop.MaxRetries = int(v) }),
 	keyOf("loop.time_budget", durationKind, `"0s"`, "how long a run may take from its start or resumption; 0s is no limit",
-		func(c *config, _ string, v configDuration) { c.Loop.TimeBudget = record.Duration(v) }),
+		func(c *Config, _ string, v duration) { c.Loop.TimeBudget = record.Duration(v) }),
 	keyOf("loop.on_exhausted", oneOf("ask", "commit", "skip", "stop"), `"ask"`, "what becomes of a run whose retries are used up; without a terminal, ask is stop",
-		func(c *config, _, v string) { c.Loop.OnExhausted = record.Choice(v) }),
+		func(c *Config, _, v string) { c.Loop.OnExhausted = record.Choice(v) }),
 	keyOf("loop.profile", oneOf("quality", "balanced", "budget"), `"balanced"`, "which of an agent's models is used",
-		func(c *config, _, v string) { c.Loop.Profile = v }),
+		func(c *Config, _, v string) { c.Loop.Profile = v }),
 	keyOf("loop.threshold", oneOf("verdict", "warning", "critical"), `"verdict"`, "what needs a fix: what the reviewer says, any warning, or only what is critical",
-		func(c *config, _, v string) { c.Loop.Threshold = record.Threshold(v) }),
+		func(c *Config, _, v string) { c.Loop.Threshold = record.Threshold(v) }),
 }
 
-var stepKeys = []configKey{
+var stepKeys = []key{
 	keyOf("steps.NAME.agent", nameKind, "", "who takes the step",
-		func(c *config, name, v string) { c.steps[name].Agent = v }),
+		func(c *Config, name, v string) { c.steps[name].Agent = v }),
 	keyOf("steps.NAME.prompt", textKind, "", "what the agent is told before the task",
-		func(c *config, name, v string) { c.steps[name].Prompt = v }),
+		func(c *Config, name, v string) { c.steps[name].Prompt = v }),
 	keyOf("steps.NAME.review", boolKind, "false", "the agent reviews and does not change files",
-		func(c *config, name string, v bool) { c.steps[name].Kind = agentStep(v) }),
+		func(c *Config, name string, v bool) { c.steps[name].Kind = agentStep(v) }),
 	keyOf("steps.NAME.check", namesKind, "", "the checks to run; such a step has no agent",
-		func(c *config, name string, v []string) { c.steps[name].Checks = v }),
+		func(c *Config, name string, v []string) { c.steps[name].Checks = v }),
 }
 
-var agentKeys = []configKey{
+var agentKeys = []key{
 	executable(keyOf("agents.NAME.command", argvKind, "", "program and arguments, run without a shell; the prompt comes on standard input and {model} is the model",
-		func(c *config, name string, v []string) { c.agents[name].spec.Command = v })),
+		func(c *Config, name string, v []string) { c.agents[name].spec.Command = v })),
 	shaping(keyOf("agents.NAME.preset", oneOf(agent.Presets()...), "", "the known tool that the command is, or that is run when there is no command",
-		func(c *config, name, v string) { c.agents[name].spec.Preset = v })),
+		func(c *Config, name, v string) { c.agents[name].spec.Preset = v })),
 	executable(keyOf("agents.NAME.env", variablesKind, "[]", "names of environment variables to pass on",
-		func(c *config, name string, v []string) { c.agents[name].spec.Env = v })),
+		func(c *Config, name string, v []string) { c.agents[name].spec.Env = v })),
 	keyOf("agents.NAME.timeout", timeoutKind, `"30m"`, "wall time of one call",
-		func(c *config, name string, v configDuration) { c.agents[name].spec.Timeout = v.std() }),
+		func(c *Config, name string, v duration) { c.agents[name].spec.Timeout = v.std() }),
 	keyOf("agents.NAME.idle_timeout", timeoutKind, "", "time without output before it is stopped; presets: 10m",
-		func(c *config, name string, v configDuration) { c.agents[name].spec.Idle = v.std() }),
+		func(c *Config, name string, v duration) { c.agents[name].spec.Idle = v.std() }),
 	shaping(keyOf("agents.NAME.models.quality", modelKind, "", "the model under this profile",
-		func(c *config, name, v string) { c.agents[name].setModel("quality", v) })),
+		func(c *Config, name, v string) { c.agents[name].setModel("quality", v) })),
 	shaping(keyOf("agents.NAME.models.balanced", modelKind, "", "the model under this profile",
-		func(c *config, name, v string) { c.agents[name].setModel("balanced", v) })),
+		func(c *Config, name, v string) { c.agents[name].setModel("balanced", v) })),
 	shaping(keyOf("agents.NAME.models.budget", modelKind, "", "the model under this profile",
-		func(c *config, name, v string) { c.agents[name].setModel("budget", v) })),
+		func(c *Config, name, v string) { c.agents[name].setModel("budget", v) })),
 }
 
-var checkKeys = []configKey{
+var checkKeys = []key{
 	executable(keyOf("checks.NAME.command", commandKind, "", "run by sh -c at the top of the tree; status 0 passes",
-		func(c *config, name, v string) { c.checkTable(name).Command = v })),
+		func(c *Config, name, v string) { c.checkTable(name).Command = v })),
 	keyOf("checks.NAME.match", textsKind, "[]", "more words by which a request means this check",
-		func(c *config, name string, v []string) { c.checkTable(name).Match = v }),
+		func(c *Config, name string, v []string) { c.checkTable(name).Match = v }),
 	keyOf("checks.NAME.timeout", timeoutKind, `"10m"`, "wall time of the check",
-		func(c *config, name string, v configDuration) { c.checkTable(name).Timeout = record.Duration(v) }),
+		func(c *Config, name string, v duration) { c.checkTable(name).Timeout = record.Duration(v) }),
 }
 
-var scopeKeys = []configKey{
+var scopeKeys = []key{
 	keyOf("scope.allow", textsKind, "[]", "globs of the paths that an implementer may change, as in .gitignore; none means all",
-		func(c *config, _ string, v []string) { c.Scope.Allow = v }),
+		func(c *Config, _ string, v []string) { c.Scope.Allow = v }),
 	keyOf("scope.deny", textsKind, "[]", "globs of the paths that an implementer may not change, as in .gitignore",
-		func(c *config, _ string, v []string) { c.Scope.Deny = v }),
+		func(c *Config, _ string, v []string) { c.Scope.Deny = v }),
 }
 
-var reviewKeys = []configKey{
+var reviewKeys = []key{
 	keyOf("review.reviewer", nameKind, `"builtin"`, "who does what git runr review asks for; human leaves it to a person",
-		func(c *config, _, v string) { c.Review.Reviewer = v }),
+		func(c *Config, _, v string) { c.Review.Reviewer = v }),
 	keyOf("review.exclude", textsKind, "[]", "globs of the paths that no review looks at, as in .gitignore: *.pb.go is every one, /gen/*.go those of one directory; a change of .runr.toml itself is shown whole",
-		func(c *config, _ string, v []string) { c.Review.Exclude = v }),
+		func(c *Config, _ string, v []string) { c.Review.Exclude = v }),
 	keyOf("review.detect_checks", boolKind, "true", "without [checks.NAME], run the project's standard ones for commits of this clone",
-		func(c *config, _ string, v bool) { c.Review.DetectChecks = v }),
+		func(c *Config, _ string, v bool) { c.Review.DetectChecks = v }),
 	keyOf("review.max_bytes", numberKind(1000, 100_000_000), "409600", "the most of a diff that an agent is sent at once; a larger one is reviewed in parts",
-		func(c *config, _ string, v int64) { c.Review.MaxBytes = int(v) }),
+		func(c *Config, _ string, v int64) { c.Review.MaxBytes = int(v) }),
 	keyOf("review.max_parts", numberKind(1, 1000), "10", "the most parts of one diff: what is beyond them is not reviewed, and that is no pass",
-		func(c *config, _ string, v int64) { c.Review.MaxParts = int(v) }),
+		func(c *Config, _ string, v int64) { c.Review.MaxParts = int(v) }),
 }
 
-var sharingKeys = []configKey{
+var sharingKeys = []key{
 	keyOf("hooks.post_commit", oneOf("review", "off"), `"review"`, "what the post-commit hook asks for",
-		func(c *config, _, v string) { c.Hooks.PostCommit = v }),
+		func(c *Config, _, v string) { c.Hooks.PostCommit = v }),
 	keyOf("hooks.debounce", durationKind, `"0s"`, "how long the worker waits for further commits",
-		func(c *config, _ string, v configDuration) { c.Hooks.Debounce = record.Duration(v) }),
+		func(c *Config, _ string, v duration) { c.Hooks.Debounce = record.Duration(v) }),
 
 	keyOf("inbox.retention", timeoutKind, `"30d"`, "how long closed reviews are listed",
-		func(c *config, _ string, v configDuration) { c.Inbox.Retention = record.Duration(v) }),
+		func(c *Config, _ string, v duration) { c.Inbox.Retention = record.Duration(v) }),
 
 	keyOf("sync.remote", remoteKind, `"origin"`, "the configured remote to share with",
-		func(c *config, _, v string) { c.Sync.Remote = v }),
+		func(c *Config, _, v string) { c.Sync.Remote = v }),
 	keyOf("sync.notes", boolKind, "true", "push the readable notes as well",
-		func(c *config, _ string, v bool) { c.Sync.Notes = v }),
+		func(c *Config, _ string, v bool) { c.Sync.Notes = v }),
 }
 
 // agentStep is what an agent does in a step.
@@ -163,11 +163,11 @@ var gitOnly = []struct{ name, means string }{
 	{"runr.writer", "the id of this clone, made at its first write"},
 }
 
-// configHelp is the text of `git runr help config`.
-func configHelp() string {
+// Help is the text of `git runr help config`.
+func Help() string {
 	var b strings.Builder
-	b.WriteString(configIntro)
-	for _, k := range configKeys {
+	b.WriteString(intro)
+	for _, k := range keys {
 		fmt.Fprintf(&b, "\n%s%s\n    %s\n    %s; %s\n", k.name, defaultText(k.def), k.means, k.wants, k.setBy())
 	}
 	b.WriteString("\nOnly in git config:\n")
@@ -177,7 +177,7 @@ func configHelp() string {
 	return b.String()
 }
 
-const configIntro = `A value comes from the first of these that gives it:
+const intro = `A value comes from the first of these that gives it:
 
   the command line
   git config                runr.SECTION.KEY, such as runr.loop.maxRetries
@@ -197,7 +197,7 @@ func defaultText(def string) string {
 }
 
 // setBy says who may set the key.
-func (k configKey) setBy() string {
+func (k key) setBy() string {
 	switch {
 	case k.executable:
 		return "in files, in the repository's after git runr trust"

@@ -1,4 +1,4 @@
-package main
+package progress
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ import (
 
 // shownProgress is a display whose time and ticks the test makes.
 type shownProgress struct {
-	*progress
+	*Display
 	out bytes.Buffer
 	at  time.Time
 }
@@ -21,7 +21,7 @@ type shownProgress struct {
 // newShown leaves the ticking goroutine out: the test calls tick itself.
 func newShown(terminal, quiet bool, width int) *shownProgress {
 	s := &shownProgress{at: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
-	s.progress = &progress{
+	s.Display = &Display{
 		out: &s.out, terminal: terminal, quiet: quiet, width: func() int { return width },
 		now: func() time.Time { return s.at }, stop: make(chan struct{}), stopped: make(chan struct{}),
 	}
@@ -41,9 +41,9 @@ func (s *shownProgress) wants(t *testing.T, want string) {
 
 func TestProgressInALog(t *testing.T) {
 	s := newShown(false, false, 10)
-	s.step("implement", "codex, attempt 1")
+	s.Step("implement", "codex, attempt 1")
 	s.wants(t, "implement: codex, attempt 1\n")
-	s.line("reading\nwriting main.go\n\n")
+	s.Line("reading\nwriting main.go\n\n")
 	s.after(59 * time.Second)
 	s.wants(t, "")
 	s.after(time.Second)
@@ -52,62 +52,62 @@ func TestProgressInALog(t *testing.T) {
 	s.wants(t, "")
 	s.after(30 * time.Second)
 	s.wants(t, "implement: codex, attempt 1, 2m0s: writing main.go\n")
-	s.step("check", "")
+	s.Step("check", "")
 	s.wants(t, "check\n")
-	s.done("check test: passed")
+	s.Done("check test: passed")
 	s.after(time.Hour)
 	s.wants(t, "check test: passed\n")
 }
 
 func TestProgressOnATerminal(t *testing.T) {
 	s := newShown(true, false, 80)
-	s.step("review", "claude")
+	s.Step("review", "claude")
 	s.wants(t, "review: claude, 0s")
-	s.line("looking")
+	s.Line("looking")
 	s.after(65*time.Second + 300*time.Millisecond)
 	s.wants(t, "\r\x1b[Kreview: claude, 1m5s: looking")
-	s.step("check", "test")
+	s.Step("check", "test")
 	s.wants(t, "\r\x1b[Kcheck: test, 0s")
-	s.done("check test: passed")
+	s.Done("check test: passed")
 	s.wants(t, "\r\x1b[Kcheck test: passed\n")
 	s.after(time.Minute)
 	s.wants(t, "")
-	s.step("work", "")
-	s.done("")
+	s.Step("work", "")
+	s.Done("")
 	s.wants(t, "work, 0s\r\x1b[K")
 }
 
 func TestProgressIsCutToTheWidth(t *testing.T) {
 	s := newShown(true, false, 20)
-	s.step("review", "claude")
+	s.Step("review", "claude")
 	s.out.Reset()
-	s.line("漢字漢字漢字")
+	s.Line("漢字漢字漢字")
 	s.tick()
 	s.wants(t, "\r\x1b[Kreview: claude, 0s…")
 }
 
 func TestProgressWithoutAWidthIsCutAt80(t *testing.T) {
 	s := newShown(true, false, 0)
-	s.step(strings.Repeat("x", 200), "")
+	s.Step(strings.Repeat("x", 200), "")
 	s.wants(t, strings.Repeat("x", 78)+"…")
 }
 
 func TestProgressShowsNoForeignControl(t *testing.T) {
 	s := newShown(true, false, 80)
-	s.step("a\x1b[2J", "b\nc")
-	s.line("one\n\x1b]0;title\a two\u202e")
+	s.Step("a\x1b[2J", "b\nc")
+	s.Line("one\n\x1b]0;title\a two\u202e")
 	s.out.Reset()
 	s.tick()
 	s.wants(t, "\r\x1b[K"+`a\x1b[2J: b c, 0s: \x1b]0;title\x07 two\u{202e}`)
-	s.done("x\ny\x1b")
+	s.Done("x\ny\x1b")
 	s.wants(t, "\r\x1b[K"+`x y\x1b`+"\n")
 }
 
 func TestProgressBlankOutputKeepsTheLastLine(t *testing.T) {
 	s := newShown(true, false, 80)
-	s.step("a", "")
-	s.line("kept")
-	s.line("\n  \n")
+	s.Step("a", "")
+	s.Line("kept")
+	s.Line("\n  \n")
 	s.out.Reset()
 	s.tick()
 	s.wants(t, "\r\x1b[Ka, 0s: kept")
@@ -115,40 +115,40 @@ func TestProgressBlankOutputKeepsTheLastLine(t *testing.T) {
 
 func TestProgressClosed(t *testing.T) {
 	s := newShown(true, false, 80)
-	s.step("a", "")
-	s.close()
+	s.Step("a", "")
+	s.Close()
 	s.wants(t, "a, 0s\r\x1b[K")
-	s.close()
-	s.step("b", "")
-	s.done("c")
+	s.Close()
+	s.Step("b", "")
+	s.Done("c")
 	s.after(time.Hour)
 	s.wants(t, "")
 }
 
 func TestProgressQuiet(t *testing.T) {
 	s := newShown(false, true, 80)
-	s.step("a", "")
-	s.done("b")
+	s.Step("a", "")
+	s.Done("b")
 	s.after(time.Hour)
 	s.wants(t, "")
 }
 
 func TestProgressFromManyGoroutines(t *testing.T) {
 	var out bytes.Buffer
-	p := newProgress(&out, false, func() int { return 80 }, false, time.Now)
+	p := New(&out, false, func() int { return 80 }, false, false, time.Now)
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
 			for range 50 {
-				p.step("step", "x")
-				p.line("output")
+				p.Step("step", "x")
+				p.Line("output")
 				p.tick()
-				p.done("done")
+				p.Done("done")
 			}
 		})
 	}
 	wg.Wait()
-	p.close()
+	p.Close()
 	for line := range strings.Lines(out.String()) {
 		if line != "step: x\n" && line != "done\n" {
 			t.Fatalf("torn line %q", line)

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"bytes"
@@ -12,27 +12,27 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/gitstore/safefile"
 	"git-runr/loop/safetext"
 )
 
-// trustStore keeps which commands of which repository the user has approved. It
+// approvals keeps which commands of which repository the user has approved. It
 // lies outside every repository, one file a repository, and nothing else takes
 // part in the decision: no variable, key or ref can grant trust.
-type trustStore struct {
+type approvals struct {
 	Dir string // "" when there is no home: nothing is trusted then
 }
 
-// trustState is what the user has said about a repository's commands.
-type trustState string
+// TrustState is what the user has said about a repository's commands.
+type TrustState string
 
 const (
-	trustGiven   trustState = "trusted"
-	trustMissing trustState = "untrusted" // never approved
-	trustChanged trustState = "changed"   // other commands were approved
+	Trusted   TrustState = "trusted"
+	Untrusted TrustState = "untrusted" // never approved
+	changed   TrustState = "changed"   // other commands were approved
 )
 
 // trustRecord is the file: what was approved, in the open so that a change of it
@@ -45,34 +45,31 @@ type trustRecord struct {
 	At         time.Time       `json:"at"`
 }
 
-// maxTrustFile is the most bytes of a record: twice a configuration file.
-const maxTrustFile = 2 * maxConfigFile
-
-// newTrustStore is the store under XDG_STATE_HOME, else ~/.local/state.
-func newTrustStore(getenv func(string) string) trustStore {
-	return trustStore{Dir: underHome(getenv, "XDG_STATE_HOME", filepath.FromSlash(".local/state"), "git-runr/trust")}
+// newApprovals is the store under XDG_STATE_HOME, else ~/.local/state.
+func newApprovals(getenv func(string) string) approvals {
+	return approvals{Dir: UnderHome(getenv, "XDG_STATE_HOME", filepath.FromSlash(".local/state"), "git-runr/trust")}
 }
 
 // status says whether canonical (see config.executables) is approved for the
 // repository whose common git directory is identity; its worktrees share that,
 // another clone has its own. approved is what was approved before, nil for
 // nothing. A record that cannot be read is no approval.
-func (t trustStore) status(identity string, canonical []byte) (state trustState, approved []byte) {
+func (t approvals) status(identity string, canonical []byte) (state TrustState, approved []byte) {
 	record, err := t.read(identity)
 	switch {
 	case err != nil:
-		return trustMissing, nil
+		return Untrusted, nil
 	case record.SHA256 == trustHash(identity, canonical):
-		return trustGiven, record.Approved
+		return Trusted, record.Approved
 	}
-	return trustChanged, record.Approved
+	return changed, record.Approved
 }
 
 // approve records canonical as approved, in place of what was.
-func (t trustStore) approve(identity string, canonical []byte, now time.Time) error {
+func (t approvals) approve(identity string, canonical []byte, now time.Time) error {
 	if t.Dir == "" {
-		return problemf(exitUntrusted, "there is no place to keep trust: neither XDG_STATE_HOME nor HOME is an absolute path").
-			withHint("HOME=/home/you git runr trust")
+		return exit.Problemf(exit.Untrusted, "there is no place to keep trust: neither XDG_STATE_HOME nor HOME is an absolute path").
+			WithHint("HOME=/home/you git runr trust")
 	}
 	if !filepath.IsAbs(identity) || !json.Valid(canonical) {
 		return fmt.Errorf("approve %q: not an absolute path with canonical JSON", identity)
@@ -96,21 +93,18 @@ func (t trustStore) approve(identity string, canonical []byte, now time.Time) er
 	return nil
 }
 
-// revoke forgets what was approved; had says whether anything was.
-func (t trustStore) revoke(identity string) (had bool, err error) {
+// revoke forgets what was approved.
+func (t approvals) revoke(identity string) error {
 	if t.Dir == "" {
-		return false, nil
+		return nil
 	}
-	switch err := os.Remove(t.file(identity)); {
-	case errors.Is(err, fs.ErrNotExist):
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("revoke trust: %w", err)
+	if err := os.Remove(t.file(identity)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("revoke trust: %w", err)
 	}
-	return true, nil
+	return nil
 }
 
-func (t trustStore) read(identity string) (trustRecord, error) {
+func (t approvals) read(identity string) (trustRecord, error) {
 	var record trustRecord
 	if t.Dir == "" || !filepath.IsAbs(identity) {
 		return record, fs.ErrNotExist
@@ -136,7 +130,7 @@ func (t trustStore) read(identity string) (trustRecord, error) {
 }
 
 // file is named by the repository, so that a new approval replaces the old one.
-func (t trustStore) file(identity string) string {
+func (t approvals) file(identity string) string {
 	sum := sha256.Sum256([]byte(realPath(identity)))
 	return filepath.Join(t.Dir, hex.EncodeToString(sum[:])+".json")
 }
@@ -161,11 +155,11 @@ func realPath(path string) string {
 // trustDiff shows what changed between two approvals, one line a key: "- KEY =
 // VALUE" for what goes, "+ KEY = VALUE" for what comes, in the order of keys. With
 // no old one it lists everything.
-func trustDiff(old, new []byte) string {
+func trustDiff(old, new []byte) []string {
 	before, after := trustLines(old), trustLines(new)
 	keys := maps.Clone(before)
 	maps.Copy(keys, after)
-	var b strings.Builder
+	lines := []string{}
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
 		was, gone := before[key]
 		is, comes := after[key]
@@ -173,13 +167,13 @@ func trustDiff(old, new []byte) string {
 			continue
 		}
 		if gone {
-			b.WriteString(safetext.Line("- "+key+" = "+was) + "\n")
+			lines = append(lines, safetext.Line("- "+key+" = "+was))
 		}
 		if comes {
-			b.WriteString(safetext.Line("+ "+key+" = "+is) + "\n")
+			lines = append(lines, safetext.Line("+ "+key+" = "+is))
 		}
 	}
-	return b.String()
+	return lines
 }
 
 // trustLines flattens canonical JSON to key and value; what is not that is empty.
@@ -195,4 +189,19 @@ func trustLines(canonical []byte) map[string]string {
 		}
 	}
 	return lines
+}
+
+// maxTrustFile is the most bytes of a record.
+const maxTrustFile = 2 << 20
+
+// UnderHome is rest under the directory that the XDG variable names, or else under
+// other in the home directory; relative values do not count, "" without either.
+func UnderHome(getenv func(string) string, xdg, other, rest string) string {
+	if dir := getenv(xdg); filepath.IsAbs(dir) {
+		return filepath.Join(dir, filepath.FromSlash(rest))
+	}
+	if home := getenv("HOME"); filepath.IsAbs(home) {
+		return filepath.Join(home, other, filepath.FromSlash(rest))
+	}
+	return ""
 }

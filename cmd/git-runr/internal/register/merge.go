@@ -1,4 +1,4 @@
-package main
+package register
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 )
 
 // mergeTOML appends the server's table to a file, whose other bytes stay as they are.
-func mergeTOML(data []byte, t agentTool) ([]byte, error) {
+func mergeTOML(data []byte, t Tool) ([]byte, error) {
 	before, err := readTOML(data)
 	if err != nil {
 		return nil, fmt.Errorf("it cannot be read: %w", err)
@@ -65,7 +65,7 @@ func readTOML(data []byte) (map[string]any, error) {
 }
 
 // mergeJSON puts the server into a file's object, whose other bytes stay as they are.
-func mergeJSON(data []byte, t agentTool) ([]byte, error) {
+func mergeJSON(data []byte, t Tool) ([]byte, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		data = []byte("{}\n")
 	}
@@ -120,7 +120,7 @@ func readJSON(data []byte) (map[string]any, error) {
 }
 
 // onlyAdded reports whether after is before with the server and no more.
-func onlyAdded(before, after map[string]any, t agentTool) bool {
+func onlyAdded(before, after map[string]any, t Tool) bool {
 	servers, ok := after[t.keys[0]].(map[string]any)
 	if !ok || !holds(servers[t.keys[1]], asPlain(t.server)) {
 		return false
@@ -227,4 +227,46 @@ func (o jsonObject) insert(data []byte, key string, value any, unit string) ([]b
 func lineIndent(data []byte, at int) string {
 	line := string(data[bytes.LastIndexByte(data[:at], '\n')+1 : at])
 	return line[:len(line)-len(strings.TrimLeft(line, " \t"))]
+}
+
+// Tool is an agent tool that can be told of the server that git runr mcp is.
+type Tool struct {
+	name string // of the tool and of its program
+	path string // of its configuration, absolute
+	top  string // a directory that path must not leave through links; "" for the user's own files
+	keys [2]string
+	// server is what stands under the keys. Its fields are in the order of the file.
+	server any
+	merge  func(data []byte, t Tool) (merged []byte, err error)
+}
+
+// errRegistered ends a plan that has nothing to write.
+var errRegistered = errors.New("registered already")
+
+// errOtherServer refuses a file that has something else under our name.
+var errOtherServer = errors.New("it has another server called runr")
+
+// asPlain is v as JSON gives it back: maps, lists and strings.
+func asPlain(v any) any {
+	body, err := json.Marshal(v)
+	if err != nil {
+		return nil
+	}
+	var plain any
+	_ = json.Unmarshal(body, &plain) // which has just been made
+	return plain
+}
+
+// holds reports whether have says all that want says; a user may have added to it.
+func holds(have, want any) bool {
+	object, ok := have.(map[string]any)
+	if !ok {
+		return false
+	}
+	for key, value := range want.(map[string]any) {
+		if !reflect.DeepEqual(object[key], value) {
+			return false
+		}
+	}
+	return true
 }

@@ -1,4 +1,4 @@
-package main
+package register
 
 import (
 	"bytes"
@@ -10,8 +10,8 @@ import (
 )
 
 var (
-	testJSONTool = agentTool{name: "gemini", keys: [2]string{"mcpServers", "runr"}, server: stdioServer{"git", []string{"runr", "mcp"}}, merge: mergeJSON}
-	testTOMLTool = agentTool{name: "codex", keys: [2]string{"mcp_servers", "runr"}, server: stdioServer{"git", []string{"runr", "mcp"}}, merge: mergeTOML}
+	testJSONTool = Tool{name: "gemini", keys: [2]string{"mcpServers", "runr"}, server: stdioServer{"git", []string{"runr", "mcp"}}, merge: mergeJSON}
+	testTOMLTool = Tool{name: "codex", keys: [2]string{"mcp_servers", "runr"}, server: stdioServer{"git", []string{"runr", "mcp"}}, merge: mergeTOML}
 )
 
 // TestMergeJSON: what is there stays byte for byte, and the addition looks like it.
@@ -103,7 +103,7 @@ func FuzzMerge(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		for _, tool := range []agentTool{testJSONTool, testTOMLTool} {
+		for _, tool := range []Tool{testJSONTool, testTOMLTool} {
 			before := bytes.Clone(data)
 			merged, err := tool.merge(data, tool)
 			if !bytes.Equal(before, data) {
@@ -128,7 +128,7 @@ func TestWriteKeepsLinksAndModes(t *testing.T) {
 	}
 	tool := testTOMLTool
 	tool.path = link
-	if got := tool.register(); got.State != registerDone {
+	if got := tool.Register(); got.State != Done {
 		t.Fatalf("%+v", got)
 	}
 	info, err := os.Lstat(link)

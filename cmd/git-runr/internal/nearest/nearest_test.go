@@ -1,4 +1,4 @@
-package main
+package nearest
 
 import "testing"
 
@@ -16,7 +16,7 @@ func TestNearest(t *testing.T) {
 		{"profile", ""},
 	}
 	for _, tt := range tests {
-		if got := nearest(tt.word, candidates); got != tt.want {
+		if got := To(tt.word, candidates); got != tt.want {
 			t.Errorf("nearest(%q) = %q, want %q", tt.word, got, tt.want)
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"errors"
@@ -10,21 +10,21 @@ import (
 	"time"
 
 	"github.com/BurntSushi/toml"
-	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/loop/agent"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
 
-func repoConfig(t *testing.T, file string) *config {
+func repoConfig(t *testing.T, file string) *Config {
 	t.Helper()
-	return loaded(t, configInput{RepoFile: []byte(file), RepoPath: ".runr.toml"})
+	return loaded(t, input{RepoFile: []byte(file), RepoPath: ".runr.toml"})
 }
 
-func loaded(t *testing.T, in configInput) *config {
+func loaded(t *testing.T, in input) *Config {
 	t.Helper()
-	c, err := loadConfig(in)
+	c, err := load(in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,8 +32,8 @@ func loaded(t *testing.T, in configInput) *config {
 }
 
 func TestConfigDefaults(t *testing.T) {
-	c := loaded(t, configInput{})
-	want := defaultConfig()
+	c := loaded(t, input{})
+	want := defaults()
 	want.Loop.Reviewer, want.Review.Reviewer = "builtin", "builtin"
 	want.Loop.Workflow = []string{"implement", "check", "review"}
 	want.Loop.MaxRetries, want.Loop.OnExhausted, want.Loop.Profile, want.Loop.Threshold = 2, record.ChoiceAsk, "balanced", record.ThresholdVerdict
@@ -56,12 +56,12 @@ func TestConfigDefaults(t *testing.T) {
 }
 
 func TestConfigTableHoldsTogether(t *testing.T) {
-	for _, k := range configKeys {
+	for _, k := range keys {
 		var doc map[string]any
 		if k.def == "" {
 			continue
 		}
-		c := loaded(t, configInput{})
+		c := loaded(t, input{})
 		c.begin("agents", "x")
 		c.begin("steps", "x")
 		if _, err := toml.Decode("x = "+k.def, &doc); err != nil || !k.take(c, "x", doc["x"]) {
@@ -74,8 +74,8 @@ func TestConfigTableHoldsTogether(t *testing.T) {
 }
 
 // begin makes the tables that keys of named tables are set in.
-func (c *config) begin(section, name string) {
-	f := configFile{config: c}
+func (c *Config) begin(section, name string) {
+	f := file{Config: c}
 	f.begin(section, name)
 }
 
@@ -224,8 +224,8 @@ func TestConfigPolicyErrors(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := repoConfig(t, tt.file).policy()
-			var p *problem
-			if !errors.As(err, &p) || p.msg != tt.want || p.status != exitUsage {
+			var p *exit.Problem
+			if !errors.As(err, &p) || p.Msg != tt.want || p.Status != exit.Usage {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
 		})
@@ -235,13 +235,13 @@ func TestConfigPolicyErrors(t *testing.T) {
 func TestConfigKnownAgent(t *testing.T) {
 	c := repoConfig(t, wholeConfig)
 	for _, name := range []string{"mine", "codex", "gemini", "builtin", "human"} {
-		if err := c.knownAgent("--reviewer", name); err != nil {
+		if err := c.KnownAgent("--reviewer", name); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	var p *problem
-	if err := c.knownAgent("--reviewer", "x\x1b"); !errors.As(err, &p) || p.status != exitUsage || p.msg != `--reviewer: there is no agent "x\x1b"` ||
-		p.hint[0] != "agents are builtin, claude, codex, gemini, human, mine, opencode, pi" {
+	var p *exit.Problem
+	if err := c.KnownAgent("--reviewer", "x\x1b"); !errors.As(err, &p) || p.Status != exit.Usage || p.Msg != `--reviewer: there is no agent "x\x1b"` ||
+		p.Hint[0] != "agents are builtin, claude, codex, gemini, human, mine, opencode, pi" {
 		t.Errorf("got %+v", p)
 	}
 }
@@ -299,9 +299,9 @@ func TestConfigErrors(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := loadConfig(configInput{RepoFile: []byte(tt.file), RepoPath: ".runr.toml"})
-			var p *problem
-			if !errors.As(err, &p) || p.status != exitUsage || p.msg != tt.want {
+			_, err := load(input{RepoFile: []byte(tt.file), RepoPath: ".runr.toml"})
+			var p *exit.Problem
+			if !errors.As(err, &p) || p.Status != exit.Usage || p.Msg != tt.want {
 				t.Errorf("got  %v\nwant %s", err, tt.want)
 			}
 		})
@@ -322,14 +322,14 @@ func TestConfigNestingIsOfKeysOnly(t *testing.T) {
 	file := "# " + marks + "'''\n[scope]\nallow = [\"" + marks + "\", '" + marks + "']\n" +
 		"[steps.a]\nprompt = \"\"\"" + marks + "\\\"\"\"\\\n" + marks + "\"\"\"\"\"\n" +
 		"[steps.b]\nprompt = '''" + marks + "'\n" + marks + "'''\n[scope2]\n"
-	_, err := loadConfig(configInput{RepoFile: []byte(file), RepoPath: "f"})
+	_, err := load(input{RepoFile: []byte(file), RepoPath: "f"})
 	if err == nil || err.Error() != `f:10: unknown key "scope2"; did you mean "scope"?` {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestConfigLayers(t *testing.T) {
-	in := configInput{
+	in := input{
 		RepoPath: ".runr.toml",
 		RepoFile: []byte("[loop]\nreviewer='r1'\nimplementer='i1'\nprofile='budget'\nmax_retries=1\n[scope]\ndeny=['a','b']"),
 		UserPath: "/home/ann/config.toml",
@@ -337,7 +337,7 @@ func TestConfigLayers(t *testing.T) {
 		Git:      map[string][]string{"runr.loop.profile": {"budget", "balanced"}, "runr.loop.maxretries": {"5"}},
 	}
 	c := loaded(t, in)
-	if err := c.override([]flagValue{{"--max-retries", "loop.max_retries", []string{"6"}}}); err != nil {
+	if err := c.SetLoop("max-retries", "6"); err != nil {
 		t.Fatal(err)
 	}
 	tests := []struct {
@@ -362,7 +362,7 @@ func TestConfigLayers(t *testing.T) {
 // A user's table stands alone: what the repository says under its name, the
 // environment above all, must not reach the user's command, and needs no trust.
 func TestConfigUserTableReplacesTheRepositorys(t *testing.T) {
-	c := loaded(t, configInput{
+	c := loaded(t, input{
 		RepoPath: ".runr.toml",
 		RepoFile: []byte("[agents.mine]\ncommand=['evil']\nenv=['AWS_SECRET_ACCESS_KEY']\nmodels.quality='m'\n[checks.a]\ncommand='evil'\nmatch=['x']\n[checks.b]\ncommand='b'"),
 		UserPath: "user.toml",
@@ -394,7 +394,7 @@ func TestConfigExecutables(t *testing.T) {
 }
 
 func TestConfigExecutablesAreTheRepositorysOnly(t *testing.T) {
-	c := loaded(t, configInput{UserPath: "u", UserFile: []byte(wholeConfig), RepoPath: "r", RepoFile: []byte("[agents.codex]\ntimeout='1m'")})
+	c := loaded(t, input{UserPath: "u", UserFile: []byte(wholeConfig), RepoPath: "r", RepoFile: []byte("[agents.codex]\ntimeout='1m'")})
 	if got := c.executables(); got != nil {
 		t.Errorf("got %s", got)
 	}
@@ -404,7 +404,7 @@ func TestConfigExecutablesAreTheRepositorysOnly(t *testing.T) {
 }
 
 func TestConfigGit(t *testing.T) {
-	c := loaded(t, configInput{Git: map[string][]string{
+	c := loaded(t, input{Git: map[string][]string{
 		"runr.loop.Max-Retries": {"7"}, "runr.hooks.postcommit": {"off"}, "runr.review.exclude": {"a/**", "b c"},
 		"runr.review.detectchecks": {"no"}, "runr.sync.notes": {"true"}, "runr.remote": {"upstream"},
 		"runr.writer": {"abc"}, "runr.sign": {"true"}, "core.bare": {"false"}, "runrx.loop": {"x"},
@@ -415,8 +415,8 @@ func TestConfigGit(t *testing.T) {
 	if !slices.Equal(c.Review.Exclude, []string{"a/**", "b c"}) {
 		t.Errorf("exclude is %q", c.Review.Exclude)
 	}
-	if len(c.warnings) > 0 {
-		t.Errorf("warnings: %q", c.warnings)
+	if len(c.Warnings) > 0 {
+		t.Errorf("warnings: %q", c.Warnings)
 	}
 }
 
@@ -429,7 +429,7 @@ func TestConfigGitErrors(t *testing.T) {
 		{"runr.inbox.retention", "220000d", `git config runr.inbox.retention: must be a duration above 0 such as "90s", "10m", "2h" or "30d", not "220000d"`},
 	}
 	for _, tt := range tests {
-		_, err := loadConfig(configInput{Git: map[string][]string{tt.key: {tt.value}}})
+		_, err := load(input{Git: map[string][]string{tt.key: {tt.value}}})
 		if err == nil || err.Error() != tt.want {
 			t.Errorf("got %v, want %s", err, tt.want)
 		}
@@ -439,28 +439,25 @@ func TestConfigGitErrors(t *testing.T) {
 // Git ignores settings that it does not know; neither agents nor checks can be
 // brought in that way.
 func TestConfigGitUnknownIsAWarning(t *testing.T) {
-	c := loaded(t, configInput{Git: map[string][]string{"runr.loop.maxretrys": {"7"}, "runr.checks.test.command": {"evil"}, "runr.checks.name.command": {"evil"}, "runr.odd": {"x"}}})
+	c := loaded(t, input{Git: map[string][]string{"runr.loop.maxretrys": {"7"}, "runr.checks.test.command": {"evil"}, "runr.checks.name.command": {"evil"}, "runr.odd": {"x"}}})
 	want := []string{
 		"git config runr.checks.name.command means nothing", "git config runr.checks.test.command means nothing",
 		"git config runr.loop.maxretrys means nothing; did you mean runr.loop.maxRetries?", "git config runr.odd means nothing",
 	}
-	if !slices.Equal(c.warnings, want) || len(c.checks) > 0 {
-		t.Errorf("got %q, checks %v", c.warnings, c.checks)
+	if !slices.Equal(c.Warnings, want) || len(c.checks) > 0 {
+		t.Errorf("got %q, checks %v", c.Warnings, c.checks)
 	}
 }
 
-func overridden(t *testing.T, args ...string) (*config, error) {
+func overridden(t *testing.T, args ...string) (*Config, error) {
 	t.Helper()
-	c := loaded(t, configInput{})
-	app := &cli.App{
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "implementer"}, &cli.StringFlag{Name: "reviewer"}, &cli.IntFlag{Name: "max-retries"},
-			&cli.StringFlag{Name: "on-exhausted"}, &cli.StringFlag{Name: "profile"},
-		},
-		ExitErrHandler: func(*cli.Context, error) {},
-		Action:         func(given *cli.Context) error { return c.overrideLoop(given) },
+	c := loaded(t, input{})
+	for i := 0; i < len(args); i += 2 {
+		if err := c.SetLoop(strings.TrimPrefix(args[i], "--"), args[i+1]); err != nil {
+			return c, err
+		}
 	}
-	return c, app.Run(append([]string{"x"}, args...))
+	return c, nil
 }
 
 func TestConfigOverrideLoop(t *testing.T) {
@@ -493,15 +490,15 @@ func TestConfigUserPath(t *testing.T) {
 		{"", "", ""},
 	} {
 		getenv := func(name string) string { return map[string]string{"XDG_CONFIG_HOME": tt.xdg, "HOME": tt.home}[name] }
-		if got := userConfigPath(getenv); got != tt.want {
+		if got := userPath(getenv); got != tt.want {
 			t.Errorf("%q, %q: got %q, want %q", tt.xdg, tt.home, got, tt.want)
 		}
 	}
 }
 
 func TestConfigHelp(t *testing.T) {
-	help := configHelp()
-	for _, k := range configKeys {
+	help := Help()
+	for _, k := range keys {
 		if !strings.Contains(help, "\n"+k.name+defaultText(k.def)+"\n") {
 			t.Errorf("%s is not in the help", k.name)
 		}
@@ -519,7 +516,7 @@ func TestConfigHelp(t *testing.T) {
 
 // Every name that the help gives for git config is understood.
 func TestConfigGitNames(t *testing.T) {
-	for _, k := range configKeys {
+	for _, k := range keys {
 		if found := gitKey(strings.TrimPrefix(strings.ToLower(gitName(k.name)), "runr.")); !k.named() && (found == nil || found.name != k.name) {
 			t.Errorf("%s is not found as %s", k.name, gitName(k.name))
 		}
@@ -534,7 +531,7 @@ func FuzzConfig(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, file []byte) {
-		c, err := loadConfig(configInput{RepoFile: file, RepoPath: ".runr.toml"})
+		c, err := load(input{RepoFile: file, RepoPath: ".runr.toml"})
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), ".runr.toml:") || safetext.Line(err.Error()) != err.Error() {
 				t.Errorf("error %q does not name the file in one safetext.Text line", err)

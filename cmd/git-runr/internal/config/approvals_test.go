@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"errors"
@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"git-runr/cmd/git-runr/internal/exit"
 )
 
 const approvedConfig = `
@@ -25,7 +27,7 @@ max_retries = 2
 
 func executablesOf(t *testing.T, file string) []byte {
 	t.Helper()
-	c, err := loadConfig(configInput{RepoFile: []byte(file), RepoPath: ".runr.toml"})
+	c, err := load(input{RepoFile: []byte(file), RepoPath: ".runr.toml"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,9 +35,9 @@ func executablesOf(t *testing.T, file string) []byte {
 }
 
 // approvedStore has approved approvedConfig for the returned repository.
-func approvedStore(t *testing.T) (trustStore, string) {
+func approvedStore(t *testing.T) (approvals, string) {
 	t.Helper()
-	store := trustStore{Dir: filepath.Join(t.TempDir(), "state", "trust")}
+	store := approvals{Dir: filepath.Join(t.TempDir(), "state", "trust")}
 	identity := filepath.Join(t.TempDir(), ".git")
 	if err := store.approve(identity, executablesOf(t, approvedConfig), time.Now()); err != nil {
 		t.Fatal(err)
@@ -59,29 +61,29 @@ command = 'go vet ./... && go test <in >out'
 `
 	tests := []struct {
 		name, file string
-		want       trustState
+		want       TrustState
 	}{
-		{"same", approvedConfig, trustGiven},
-		{"comment", replace("# checks", "# other checks"), trustGiven},
-		{"CR LF", strings.ReplaceAll(approvedConfig, "\n", "\r\n"), trustGiven},
-		{"order, quotes and policy", reordered, trustGiven},
-		{"retries", replace("max_retries = 2", "max_retries = 9"), trustGiven},
-		{"timeout of a check", replace("5m", "6m"), trustGiven},
-		{"word of a match", replace(`timeout = "5m"`, `match = ["x"]`), trustGiven},
-		{"idle timeout of an agent", replace("env =", "idle_timeout = \"1m\"\nenv ="), trustGiven},
-		{"byte in a command", replace("vet", "vat"), trustChanged},
-		{"case of a command", replace("go vet", "Go vet"), trustChanged},
-		{"space in a command", replace("vet ./", "vet  ./"), trustChanged},
-		{"argument split", replace(`"my-agent", "--flag"`, `"my-agent --flag"`), trustChanged},
-		{"argument added", replace(`"--flag"`, `"--flag", ""`), trustChanged},
-		{"environment", replace("MY_API_KEY", "AWS_SECRET_ACCESS_KEY"), trustChanged},
-		{"environment gone", replace(`env = ["MY_API_KEY"]`, ""), trustChanged},
-		{"model of a command", replace("env =", "models.quality = \"m\"\nenv ="), trustChanged},
-		{"preset of a command", replace("env =", "preset = \"codex\"\nenv ="), trustChanged},
-		{"name of a check", replace("checks.test", "checks.Test"), trustChanged},
-		{"agent moved to a preset's name", replace("agents.mine", "agents.codex"), trustChanged},
-		{"check added", approvedConfig + "[checks.more]\ncommand = \"true\"\n", trustChanged},
-		{"check gone", replace("[checks.test]\ncommand = \"go vet ./... && go test <in >out\"\ntimeout = \"5m\"\n", ""), trustChanged},
+		{"same", approvedConfig, Trusted},
+		{"comment", replace("# checks", "# other checks"), Trusted},
+		{"CR LF", strings.ReplaceAll(approvedConfig, "\n", "\r\n"), Trusted},
+		{"order, quotes and policy", reordered, Trusted},
+		{"retries", replace("max_retries = 2", "max_retries = 9"), Trusted},
+		{"timeout of a check", replace("5m", "6m"), Trusted},
+		{"word of a match", replace(`timeout = "5m"`, `match = ["x"]`), Trusted},
+		{"idle timeout of an agent", replace("env =", "idle_timeout = \"1m\"\nenv ="), Trusted},
+		{"byte in a command", replace("vet", "vat"), changed},
+		{"case of a command", replace("go vet", "Go vet"), changed},
+		{"space in a command", replace("vet ./", "vet  ./"), changed},
+		{"argument split", replace(`"my-agent", "--flag"`, `"my-agent --flag"`), changed},
+		{"argument added", replace(`"--flag"`, `"--flag", ""`), changed},
+		{"environment", replace("MY_API_KEY", "AWS_SECRET_ACCESS_KEY"), changed},
+		{"environment gone", replace(`env = ["MY_API_KEY"]`, ""), changed},
+		{"model of a command", replace("env =", "models.quality = \"m\"\nenv ="), changed},
+		{"preset of a command", replace("env =", "preset = \"codex\"\nenv ="), changed},
+		{"name of a check", replace("checks.test", "checks.Test"), changed},
+		{"agent moved to a preset's name", replace("agents.mine", "agents.codex"), changed},
+		{"check added", approvedConfig + "[checks.more]\ncommand = \"true\"\n", changed},
+		{"check gone", replace("[checks.test]\ncommand = \"go vet ./... && go test <in >out\"\ntimeout = \"5m\"\n", ""), changed},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -109,15 +111,15 @@ func TestTrustIsOfOneClone(t *testing.T) {
 	}
 	tests := []struct {
 		name, identity string
-		want           trustState
+		want           TrustState
 	}{
-		{"a worktree gives the same directory", identity, trustGiven},
-		{"written with dots", identity + "/../.git/", trustGiven},
-		{"through a symbolic link", link, trustGiven},
-		{"another clone", filepath.Join(t.TempDir(), ".git"), trustMissing},
-		{"below it", identity + "/modules/x", trustMissing},
-		{"not absolute", ".git", trustMissing},
-		{"nothing", "", trustMissing},
+		{"a worktree gives the same directory", identity, Trusted},
+		{"written with dots", identity + "/../.git/", Trusted},
+		{"through a symbolic link", link, Trusted},
+		{"another clone", filepath.Join(t.TempDir(), ".git"), Untrusted},
+		{"below it", identity + "/modules/x", Untrusted},
+		{"not absolute", ".git", Untrusted},
+		{"nothing", "", Untrusted},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -130,14 +132,14 @@ func TestTrustIsOfOneClone(t *testing.T) {
 
 func TestTrustRevoke(t *testing.T) {
 	store, identity := approvedStore(t)
-	if had, err := store.revoke(identity); !had || err != nil {
-		t.Fatalf("revoke: %v, %v", had, err)
+	if err := store.revoke(identity); err != nil {
+		t.Fatalf("revoke: %v", err)
 	}
-	if state, approved := store.status(identity, executablesOf(t, approvedConfig)); state != trustMissing || approved != nil {
+	if state, approved := store.status(identity, executablesOf(t, approvedConfig)); state != Untrusted || approved != nil {
 		t.Errorf("after revoke: %s, %s", state, approved)
 	}
-	if had, err := store.revoke(identity); had || err != nil {
-		t.Errorf("second revoke: %v, %v", had, err)
+	if err := store.revoke(identity); err != nil {
+		t.Errorf("second revoke: %v", err)
 	}
 }
 
@@ -147,10 +149,10 @@ func TestTrustApproveAgain(t *testing.T) {
 	if err := store.approve(identity, next, time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	if state, _ := store.status(identity, next); state != trustGiven {
+	if state, _ := store.status(identity, next); state != Trusted {
 		t.Errorf("the new commands are %s", state)
 	}
-	if state, _ := store.status(identity, executablesOf(t, approvedConfig)); state != trustChanged {
+	if state, _ := store.status(identity, executablesOf(t, approvedConfig)); state != changed {
 		t.Errorf("the old commands are %s", state)
 	}
 }
@@ -195,7 +197,7 @@ func TestTrustSpoiltRecordIsNoApproval(t *testing.T) {
 			if err := os.WriteFile(store.file(identity), []byte(spoilt), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if state, approved := store.status(identity, commands); state != trustMissing || approved != nil {
+			if state, approved := store.status(identity, commands); state != Untrusted || approved != nil {
 				t.Errorf("got %s, %s", state, approved)
 			}
 		})
@@ -212,7 +214,7 @@ func TestTrustRecordOfAnotherRepositoryIsNoApproval(t *testing.T) {
 	if err := os.WriteFile(store.file(other), record, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if state, _ := store.status(other, executablesOf(t, approvedConfig)); state != trustMissing {
+	if state, _ := store.status(other, executablesOf(t, approvedConfig)); state != Untrusted {
 		t.Errorf("got %s", state)
 	}
 }
@@ -226,23 +228,23 @@ func TestTrustSymbolicLinkIsNoRecord(t *testing.T) {
 	if err := os.Symlink(moved, store.file(identity)); err != nil {
 		t.Fatal(err)
 	}
-	if state, _ := store.status(identity, executablesOf(t, approvedConfig)); state != trustMissing {
+	if state, _ := store.status(identity, executablesOf(t, approvedConfig)); state != Untrusted {
 		t.Errorf("got %s", state)
 	}
 }
 
 func TestTrustWithoutAHome(t *testing.T) {
-	store := newTrustStore(func(string) string { return "" })
+	store := newApprovals(func(string) string { return "" })
 	commands := executablesOf(t, approvedConfig)
-	if state, _ := store.status("/repo/.git", commands); state != trustMissing {
+	if state, _ := store.status("/repo/.git", commands); state != Untrusted {
 		t.Errorf("got %s", state)
 	}
-	var p *problem
-	if err := store.approve("/repo/.git", commands, time.Now()); !errors.As(err, &p) || p.status != exitUntrusted || len(p.hint) == 0 {
+	var p *exit.Problem
+	if err := store.approve("/repo/.git", commands, time.Now()); !errors.As(err, &p) || p.Status != exit.Untrusted || len(p.Hint) == 0 {
 		t.Errorf("approve: %v", err)
 	}
-	if had, err := store.revoke("/repo/.git"); had || err != nil {
-		t.Errorf("revoke: %v, %v", had, err)
+	if err := store.revoke("/repo/.git"); err != nil {
+		t.Errorf("revoke: %v", err)
 	}
 }
 
@@ -259,7 +261,7 @@ func TestTrustStorePlace(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := newTrustStore(func(name string) string { return tt.env[name] }).Dir; got != tt.want {
+			if got := newApprovals(func(name string) string { return tt.env[name] }).Dir; got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
@@ -269,8 +271,8 @@ func TestTrustStorePlace(t *testing.T) {
 // Whatever a repository's process may put into the environment, it grants nothing.
 func TestTrustAsksNoVariable(t *testing.T) {
 	asked := map[string]bool{}
-	newTrustStore(func(name string) string { asked[name] = true; return "/home/ann" })
-	newTrustStore(func(name string) string { asked[name] = true; return "" })
+	newApprovals(func(name string) string { asked[name] = true; return "/home/ann" })
+	newApprovals(func(name string) string { asked[name] = true; return "" })
 	delete(asked, "XDG_STATE_HOME")
 	delete(asked, "HOME")
 	if len(asked) > 0 {
@@ -282,7 +284,7 @@ func TestTrustDiff(t *testing.T) {
 	old := executablesOf(t, approvedConfig)
 	file := strings.Replace(approvedConfig, "./...", "./\u202e", 1) + "[checks.lint]\ncommand = \"lint \\u001b[2K\"\n"
 	file = strings.Replace(file, `env = ["MY_API_KEY"]`, "", 1)
-	got := trustDiff(old, executablesOf(t, file))
+	got := strings.Join(trustDiff(old, executablesOf(t, file)), "\n") + "\n"
 	want := `- agents.mine.env = ["MY_API_KEY"]
 + checks.lint.command = "lint \u001b[2K"
 - checks.test.command = "go vet ./... && go test <in >out"
@@ -294,7 +296,7 @@ func TestTrustDiff(t *testing.T) {
 }
 
 func TestTrustDiffOfTheFirstTime(t *testing.T) {
-	got := trustDiff(nil, executablesOf(t, approvedConfig))
+	got := strings.Join(trustDiff(nil, executablesOf(t, approvedConfig)), "\n") + "\n"
 	want := `+ agents.mine.command = ["my-agent","--flag"]
 + agents.mine.env = ["MY_API_KEY"]
 + checks.test.command = "go vet ./... && go test <in >out"
@@ -302,7 +304,7 @@ func TestTrustDiffOfTheFirstTime(t *testing.T) {
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if same := trustDiff([]byte(`{"a":{"b":"c"}}`), []byte(`{"a":{"b":"c"}}`)); same != "" {
+	if same := trustDiff([]byte(`{"a":{"b":"c"}}`), []byte(`{"a":{"b":"c"}}`)); len(same) > 0 {
 		t.Errorf("no change shows %q", same)
 	}
 }

@@ -1,9 +1,10 @@
-package main
+package config
 
 import (
 	"bytes"
 	"cmp"
 	"errors"
+	"git-runr/cmd/git-runr/internal/nearest"
 	"maps"
 	"slices"
 	"strconv"
@@ -11,19 +12,21 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/loop/agent"
 	"git-runr/loop/record"
+	"git-runr/loop/role"
 	"git-runr/loop/safetext"
 )
 
 const (
-	maxConfigFile = 1 << 20 // bytes
-	maxTables     = 1000    // such as [checks.NAME], of one kind in one file
+	maxFile   = 1 << 20 // bytes
+	maxTables = 1000    // such as [checks.NAME], of one kind in one file
 )
 
-// configFile is one file while its values go into config.
-type configFile struct {
-	*config
+// file is one file while its values go into config.
+type file struct {
+	*Config
 	path string
 	data []byte
 	rank map[string]int // place in the file of each key and table
@@ -31,16 +34,16 @@ type configFile struct {
 }
 
 // readFile takes the values of one file over what is there. nil is no file.
-func (c *config) readFile(path string, data []byte) error {
+func (c *Config) readFile(path string, data []byte) error {
 	if data == nil {
 		return nil
 	}
-	f := configFile{config: c, path: safetext.Line(path), data: data}
-	if len(data) > maxConfigFile {
-		return problemf(exitUsage, "%s: larger than 1 MiB", f.path)
+	f := file{Config: c, path: safetext.Line(path), data: data}
+	if len(data) > maxFile {
+		return exit.Problemf(exit.Usage, "%s: larger than 1 MiB", f.path)
 	}
 	if line := tooDeep(data); line > 0 {
-		return problemf(exitUsage, "%s:%d: keys or brackets within more than %d others", f.path, line, maxNesting)
+		return exit.Problemf(exit.Usage, "%s:%d: keys or brackets within more than %d others", f.path, line, maxNesting)
 	}
 	var top map[string]any
 	md, err := toml.Decode(string(data), &top)
@@ -51,17 +54,17 @@ func (c *config) readFile(path string, data []byte) error {
 	return f.entries(nil, top)
 }
 
-func (f *configFile) syntaxError(err error) error {
+func (f *file) syntaxError(err error) error {
 	var parse toml.ParseError
 	if !errors.As(err, &parse) {
-		return problemf(exitUsage, "%s: %s", f.path, safetext.Line(err.Error()))
+		return exit.Problemf(exit.Usage, "%s: %s", f.path, safetext.Line(err.Error()))
 	}
-	return problemf(exitUsage, "%s:%d: %s", f.path, parse.Position.Line, safetext.Line(parse.Message))
+	return exit.Problemf(exit.Usage, "%s:%d: %s", f.path, parse.Position.Line, safetext.Line(parse.Message))
 }
 
 // entries takes a table in the order of the file, so that the first mistake is
 // reported and checks keep their order.
-func (f *configFile) entries(path []string, table map[string]any) error {
+func (f *file) entries(path []string, table map[string]any) error {
 	inOrder := func(a, b string) int {
 		return cmp.Or(cmp.Compare(f.rank[pathID(path, a)], f.rank[pathID(path, b)]), cmp.Compare(a, b))
 	}
@@ -73,7 +76,7 @@ func (f *configFile) entries(path []string, table map[string]any) error {
 	return nil
 }
 
-func (f *configFile) entry(path []string, raw any) error {
+func (f *file) entry(path []string, raw any) error {
 	key, within := findKey(path)
 	switch {
 	case key != nil:
@@ -94,9 +97,9 @@ func (f *configFile) entry(path []string, raw any) error {
 	return f.entries(path, table)
 }
 
-func (f *configFile) value(path []string, key configKey, raw any) error {
+func (f *file) value(path []string, key key, raw any) error {
 	name := path[1]
-	if !key.take(f.config, name, raw) {
+	if !key.take(f.Config, name, raw) {
 		return f.errorAt(path, "%q must be %s, not %s", strings.Join(path, "."), key.wants, describe(raw))
 	}
 	f.origins[strings.Join(path, ".")] = f.layer
@@ -109,7 +112,7 @@ func (f *configFile) value(path []string, key configKey, raw any) error {
 // namedTable takes a table such as [agents.mine]. It replaces what a weaker layer
 // has under the name as a whole, so that no command of one layer is run with the
 // arguments or the environment of another.
-func (f *configFile) namedTable(path []string, table map[string]any) error {
+func (f *file) namedTable(path []string, table map[string]any) error {
 	section, name := path[0], path[1]
 	if wrong := wrongName(section, name); wrong != "" {
 		return f.errorAt(path, "%s %q %s", strings.TrimSuffix(section, "s"), name, wrong)
@@ -134,7 +137,7 @@ func wrongName(section, name string) string {
 	switch {
 	case section == "checks" && !isCheckName(name), section != "checks" && !isName(name):
 		return "is not a name: letters, digits, dots, underscores and dashes, at most 100"
-	case section == "agents" && agent.Reserved(name):
+	case section == "agents" && role.Reserved(name):
 		return "is built in and cannot be redefined"
 	case section == "steps" && slices.ContainsFunc(record.DefaultWorkflow(), func(s record.WorkStep) bool { return s.Name == name }):
 		return "is built in and cannot be redefined"
@@ -142,7 +145,7 @@ func wrongName(section, name string) string {
 	return ""
 }
 
-func (f *configFile) begin(section, name string) {
+func (f *file) begin(section, name string) {
 	switch section {
 	case "steps":
 		f.steps[name] = &record.WorkStep{Name: name, Kind: record.StepAgent}
@@ -154,7 +157,7 @@ func (f *configFile) begin(section, name string) {
 }
 
 // finish says what is wrong with a table as a whole, and notes what it runs.
-func (f *configFile) finish(section, name string) string {
+func (f *file) finish(section, name string) string {
 	switch section {
 	case "steps":
 		return finishStep(f.steps[name])
@@ -171,7 +174,7 @@ func (f *configFile) finish(section, name string) string {
 }
 
 // noteRuns keeps what a table of the repository's file runs, for trust.
-func (f *configFile) noteRuns(table string) bool {
+func (f *file) noteRuns(table string) bool {
 	_, command := f.runs["command"]
 	_, env := f.runs["env"]
 	if !f.repository || !command && !env {
@@ -206,14 +209,14 @@ func finishStep(step *record.WorkStep) string {
 }
 
 // findKey finds the key with path, and whether keys are within path.
-func findKey(path []string) (key *configKey, within bool) {
-	for i := range configKeys {
-		pattern := strings.Split(configKeys[i].name, ".")
+func findKey(path []string) (key *key, within bool) {
+	for i := range keys {
+		pattern := strings.Split(keys[i].name, ".")
 		if !fits(pattern, path) {
 			continue
 		}
 		if len(pattern) == len(path) {
-			return &configKeys[i], false
+			return &keys[i], false
 		}
 		within = true
 	}
@@ -233,7 +236,7 @@ func fits(pattern, path []string) bool {
 	return true
 }
 
-func (f *configFile) unknownKey(path []string) error {
+func (f *file) unknownKey(path []string) error {
 	key := strings.Join(path, ".")
 	if near := suggestKey(path); near != "" {
 		return f.errorAt(path, "unknown key %q; did you mean %q?", key, near)
@@ -247,7 +250,7 @@ func suggestKey(path []string) string {
 	parent, last := path[:len(path)-1], path[len(path)-1]
 	var siblings []string
 	elsewhere := ""
-	for _, k := range configKeys {
+	for _, k := range keys {
 		pattern := strings.Split(k.name, ".")
 		if len(pattern) > len(parent) && fits(pattern, parent) && pattern[len(parent)] != "NAME" {
 			siblings = append(siblings, pattern[len(parent)])
@@ -256,7 +259,7 @@ func suggestKey(path []string) string {
 			elsewhere = k.name
 		}
 	}
-	return cmp.Or(nearest(last, siblings), elsewhere)
+	return cmp.Or(nearest.To(last, siblings), elsewhere)
 }
 
 func describeTable(raw any) string {
@@ -266,12 +269,12 @@ func describeTable(raw any) string {
 	return describe(raw)
 }
 
-func (f *configFile) errorAt(path []string, format string, args ...any) error {
+func (f *file) errorAt(path []string, format string, args ...any) error {
 	place := f.path
 	if line := keyLine(f.data, path); line > 0 {
 		place += ":" + strconv.Itoa(line)
 	}
-	return problemf(exitUsage, "%s: "+format, append([]any{place}, args...)...)
+	return exit.Problemf(exit.Usage, "%s: "+format, append([]any{place}, args...)...)
 }
 
 // ranks numbers keys and the tables they are in by first appearance.

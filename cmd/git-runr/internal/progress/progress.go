@@ -1,4 +1,5 @@
-package main
+// Package progress shows long work to a person.
+package progress
 
 import (
 	"fmt"
@@ -16,15 +17,16 @@ const (
 	heartbeat   = time.Minute            // elsewhere, so that a log shows that work goes on
 )
 
-// progress shows long work on standard error: on a terminal one line that is
+// Display shows long work on standard error: on a terminal one line that is
 // redrawn, elsewhere a line for each step and one a minute while a step lasts. It
 // has no colours, so NO_COLOR needs no care. Its methods may be called from any
 // goroutine.
-type progress struct {
+type Display struct {
 	out      io.Writer
 	terminal bool
 	width    func() int // columns of the terminal now
 	quiet    bool
+	verbose  bool // every line of output stays
 	now      func() time.Time
 
 	mu      sync.Mutex // guards what follows
@@ -39,11 +41,11 @@ type progress struct {
 	stopped chan struct{}
 }
 
-// newProgress starts the display. close must be called; until then it owns a
-// goroutine, unless quiet.
-func newProgress(out io.Writer, terminal bool, width func() int, quiet bool, now func() time.Time) *progress {
-	p := &progress{
-		out: out, terminal: terminal, width: width, quiet: quiet, now: now,
+// New starts the display. Close must be called; until then it owns a
+// goroutine, unless quiet. verbose keeps every line of output.
+func New(out io.Writer, terminal bool, width func() int, quiet, verbose bool, now func() time.Time) *Display {
+	p := &Display{
+		out: out, terminal: terminal, width: width, quiet: quiet, verbose: verbose, now: now,
 		stop: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	if quiet {
@@ -54,7 +56,7 @@ func newProgress(out io.Writer, terminal bool, width func() int, quiet bool, now
 	return p
 }
 
-func (p *progress) beat() {
+func (p *Display) beat() {
 	defer close(p.stopped)
 	ticker := time.NewTicker(redrawEvery)
 	defer ticker.Stop()
@@ -68,8 +70,8 @@ func (p *progress) beat() {
 	}
 }
 
-// step begins a step, such as ("review", "claude").
-func (p *progress) step(name, detail string) {
+// Step begins a step, such as ("review", "claude").
+func (p *Display) Step(name, detail string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.name, p.detail, p.last = safetext.Line(name), safetext.Line(detail), ""
@@ -81,8 +83,12 @@ func (p *progress) step(name, detail string) {
 	p.write(p.title() + "\n")
 }
 
-// line takes output of the step; its last line that is not blank is shown.
-func (p *progress) line(text string) {
+// Line takes output of the step; its last line that is not blank is shown.
+func (p *Display) Line(text string) {
+	if p.verbose {
+		p.Done("  | " + text)
+		return
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	lines := strings.Split(strings.TrimSpace(text), "\n")
@@ -91,8 +97,8 @@ func (p *progress) line(text string) {
 	}
 }
 
-// done ends the step with a line that stays; "" ends it without one.
-func (p *progress) done(text string) {
+// Done ends the step with a line that stays; "" ends it without one.
+func (p *Display) Done(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.name, p.last = "", ""
@@ -103,15 +109,15 @@ func (p *progress) done(text string) {
 	p.write(p.cleared() + safetext.Line(text) + "\n")
 }
 
-// say writes a line that stays, and the step goes on.
-func (p *progress) say(text string) {
+// Say writes a line that stays, and the step goes on.
+func (p *Display) Say(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.write(p.cleared() + safetext.Line(text) + "\n")
 }
 
-// close stops the display and leaves the line empty. Later calls do nothing.
-func (p *progress) close() {
+// Close stops the display and leaves the line empty. Later calls do nothing.
+func (p *Display) Close() {
 	p.mu.Lock()
 	first := !p.closed
 	if first {
@@ -124,7 +130,7 @@ func (p *progress) close() {
 }
 
 // tick redraws the line, or writes the heartbeat when it is due.
-func (p *progress) tick() {
+func (p *Display) tick() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
@@ -136,14 +142,14 @@ func (p *progress) tick() {
 	}
 }
 
-func (p *progress) title() string {
+func (p *Display) title() string {
 	if p.detail == "" {
 		return p.name
 	}
 	return p.name + ": " + p.detail
 }
 
-func (p *progress) status() string {
+func (p *Display) status() string {
 	elapsed := p.now().Sub(p.began).Truncate(time.Second)
 	status := fmt.Sprintf("%s, %s", p.title(), elapsed)
 	if p.last != "" {
@@ -152,7 +158,7 @@ func (p *progress) status() string {
 	return status
 }
 
-func (p *progress) draw() {
+func (p *Display) draw() {
 	width := p.width()
 	if width <= 1 {
 		width = 80
@@ -162,14 +168,14 @@ func (p *progress) draw() {
 	p.drawn = true
 }
 
-func (p *progress) clear() {
+func (p *Display) clear() {
 	if line := p.cleared(); line != "" {
 		p.write(line)
 	}
 }
 
 // cleared gives what empties the line on the terminal, if there is one.
-func (p *progress) cleared() string {
+func (p *Display) cleared() string {
 	if !p.drawn {
 		return ""
 	}
@@ -178,7 +184,7 @@ func (p *progress) cleared() string {
 }
 
 // write writes text in one call, so that two writers do not mix within a line.
-func (p *progress) write(text string) {
+func (p *Display) write(text string) {
 	if p.quiet || p.closed {
 		return
 	}

@@ -1,4 +1,4 @@
-package main
+package exit
 
 import (
 	"bytes"
@@ -16,22 +16,22 @@ import (
 
 func TestReport(t *testing.T) {
 	_, noFile := os.Open("no/such/file")
-	claimed := problemf(exitClaimed, "review %s is claimed by %q", "r1", "ann").
-		withHint("git runr inbox release r1 --as ann")
+	claimed := Problemf(Claimed, "review %s is claimed by %q", "r1", "ann").
+		WithHint("git runr inbox release r1 --as ann")
 	tests := []struct {
 		name   string
 		err    error
-		status exitStatus
+		status Status
 		text   string
 	}{
 		{"nothing", nil, 0, ""},
 		{"problem with hint", claimed, 12, "git-runr: review r1 is claimed by \"ann\"\n  git runr inbox release r1 --as ann\n"},
 		{"wrapped problem keeps its hint", fmt.Errorf("resolve: %w", claimed), 12,
 			"git-runr: resolve: review r1 is claimed by \"ann\"\n  git runr inbox release r1 --as ann\n"},
-		{"silent", endWith(exitNotPassed), 1, ""},
-		{"silent, wrapped", fmt.Errorf("review: %w", endWith(exitNothing)), 5, ""},
+		{"silent", With(NotPassed), 1, ""},
+		{"silent, wrapped", fmt.Errorf("review: %w", With(Nothing)), 5, ""},
 		{"interrupt", fmt.Errorf("git fetch: %w", context.Canceled), 130, "git-runr: interrupted\n"},
-		{"a problem beats its cause", problemf(exitStopped, "stopped: %w", context.Canceled), 4, "git-runr: stopped: context canceled\n"},
+		{"a problem beats its cause", Problemf(Stopped, "stopped: %w", context.Canceled), 4, "git-runr: stopped: context canceled\n"},
 		{"deadline", fmt.Errorf("git fetch: %w", context.DeadlineExceeded), 75, "git-runr: git fetch: context deadline exceeded\n"},
 		{"unforeseen", errors.New("odd"), 70, "git-runr: odd\n  " + bugHint + "\n"},
 		{"operating system", noFile, 70, "git-runr: open no/such/file: no such file or directory\n"},
@@ -43,13 +43,13 @@ func TestReport(t *testing.T) {
 			"git-runr: claim: review r1 is claimed by ann\n"},
 		{"state in the way", &record.StateError{What: "review r1", Status: "resolved", Cannot: "claimed"}, 11,
 			"git-runr: review r1 is resolved and cannot be claimed\n  git runr inbox reopen r1\n"},
-		{"foreign text", problemf(exitNotFound, "no run %q: %s", "a\x1b[31m", "b\x1b[2K\nc"), 10,
+		{"foreign text", Problemf(NotFound, "no run %q: %s", "a\x1b[31m", "b\x1b[2K\nc"), 10,
 			`git-runr: no run "a\x1b[31m": b\x1b[2K c` + "\n"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
-			status := report(tt.err, &stdout, &stderr, false)
+			status := Report(tt.err, &stdout, &stderr, false)
 			if status != int(tt.status) || stderr.String() != tt.text || stdout.Len() > 0 {
 				t.Errorf("status %d, want %d; stderr %q, want %q; stdout %q", status, tt.status, stderr.String(), tt.text, stdout.String())
 			}
@@ -59,8 +59,8 @@ func TestReport(t *testing.T) {
 
 func TestReportJSON(t *testing.T) {
 	var stdout, stderr bytes.Buffer
-	err := problemf(exitUntrusted, "not <trusted>").withHint("git runr trust --show")
-	if status := report(err, &stdout, &stderr, true); status != 20 {
+	err := Problemf(Untrusted, "not <trusted>").WithHint("git runr trust --show")
+	if status := Report(err, &stdout, &stderr, true); status != 20 {
 		t.Errorf("status %d", status)
 	}
 	want := `{"v":1,"error":{"status":20,"message":"not <trusted>","hint":["git runr trust --show"]}}` + "\n"
@@ -71,7 +71,7 @@ func TestReportJSON(t *testing.T) {
 
 func TestReportJSONHintIsNeverNull(t *testing.T) {
 	var stdout bytes.Buffer
-	report(problemf(exitBusy, "x"), &stdout, &stdout, true)
+	Report(Problemf(Busy, "x"), &stdout, &stdout, true)
 	var out map[string]map[string]any
 	json.Unmarshal(bytes.Replace(stdout.Bytes(), []byte(`"v":1,`), nil, 1), &out)
 	if hint, ok := out["error"]["hint"].([]any); !ok || len(hint) != 0 {
@@ -81,20 +81,20 @@ func TestReportJSONHintIsNeverNull(t *testing.T) {
 
 func TestReportJSONSilent(t *testing.T) {
 	var stdout bytes.Buffer
-	if status := report(endWith(exitNotPassed), &stdout, &stdout, true); status != 1 || stdout.Len() > 0 {
+	if status := Report(With(NotPassed), &stdout, &stdout, true); status != 1 || stdout.Len() > 0 {
 		t.Errorf("status %d, output %q", status, stdout.String())
 	}
 }
 
 func TestProblemIs(t *testing.T) {
 	cause := errors.New("cause")
-	if err := problemf(exitState, "do it: %w", cause); !errors.Is(err, cause) {
+	if err := Problemf(State, "do it: %w", cause); !errors.Is(err, cause) {
 		t.Error("the cause is lost")
 	}
 }
 
 func TestExitStatusHelpNamesEveryStatus(t *testing.T) {
-	help := exitStatusHelp()
+	help := Help()
 	for _, want := range []string{"   0  done", "   5  there was nothing", "  75  busy, try again\n", " 130  interrupted\n"} {
 		if !strings.Contains(help, want) {
 			t.Errorf("%q is not in\n%s", want, help)

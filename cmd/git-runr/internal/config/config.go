@@ -1,0 +1,130 @@
+// Package config reads what is configured: git config, the user's file and the
+// repository's .runr.toml, each key in one table with its check, its help and its
+// names. What the repository's file runs is run only as the user has approved it.
+package config
+
+import (
+	"slices"
+	"strings"
+
+	"git-runr/gitstore"
+	"git-runr/loop/agent"
+	"git-runr/loop/record"
+)
+
+// Config is what is configured, from all layers. See keys for what the
+// fields mean and what they are by default.
+type Config struct {
+	Loop struct {
+		Implementer, Reviewer, Profile string
+		Workflow                       []string
+		MaxRetries                     int
+		OnExhausted                    record.Choice
+		TimeBudget                     record.Duration
+		Threshold                      record.Threshold
+	}
+	Scope  struct{ Allow, Deny []string }
+	Review struct {
+		Reviewer     string
+		Exclude      []string
+		DetectChecks bool
+		MaxBytes     int
+		MaxParts     int
+	}
+	Hooks struct {
+		PostCommit string // review or off
+		Debounce   record.Duration
+	}
+	Inbox struct{ Retention record.Duration }
+	Sync  struct {
+		Remote string
+		Notes  bool
+	}
+
+	steps  map[string]*record.WorkStep
+	agents map[string]*agentTable
+	checks []checkTable // in the order of the files
+
+	// Warnings are for the user, one line each: settings of git config that mean nothing.
+	Warnings []string
+
+	repo  *gitstore.Repo
+	trust approvals
+
+	origins    map[string]string         // key, or table such as agents.mine, to the layer that set it
+	layer      string                    // that is being read
+	repository bool                      // it is the repository's file
+	executed   map[string]map[string]any // what the repository's file runs: table such as agents.mine, then key
+}
+
+// agentTable is one [agents.NAME].
+type agentTable struct {
+	spec           agent.Spec
+	fromRepository bool // what it runs is the repository's word: needs trust
+}
+
+func (a *agentTable) setModel(profile, model string) {
+	if a.spec.Models == nil {
+		a.spec.Models = map[string]string{}
+	}
+	a.spec.Models[profile] = model
+}
+
+// checkTable is one [checks.NAME].
+type checkTable struct {
+	record.Check
+	fromRepository bool // its command is the repository's word: needs trust
+}
+
+func (c *Config) checkTable(name string) *checkTable {
+	i := slices.IndexFunc(c.checks, func(t checkTable) bool { return t.Name == name })
+	if i < 0 {
+		c.checks = append(c.checks, checkTable{})
+		i = len(c.checks) - 1
+		c.checks[i].Name = name
+	}
+	return &c.checks[i]
+}
+
+// The layers, as origin names them.
+const (
+	originDefault = "default"
+	originGit     = "git config"
+	originUser    = "user file "
+	originFlag    = "flag"
+)
+
+// origin says which layer set key, as "loop.reviewer", or the table "agents.mine":
+// "flag", "git config", "user file PATH", the path of the repository's file, or
+// "default".
+func (c *Config) origin(key string) string {
+	if from, ok := c.origins[key]; ok {
+		return from
+	}
+	return originDefault
+}
+
+// setting is key with its value and, for people who share the run, where it comes from:
+// without the paths of this machine.
+func (c *Config) setting(key, value string) record.Setting {
+	from := c.origin(key)
+	switch {
+	case from == originFlag:
+		_, name, _ := strings.Cut(key, ".")
+		from = "--" + strings.ReplaceAll(name, "_", "-")
+	case strings.HasPrefix(from, originUser):
+		from = "the user's file"
+	}
+	return record.Setting{Name: key, Value: value, From: from}
+}
+
+// ExcludedBy is the repository's file when it names what reviews leave out, else "".
+func (c *Config) ExcludedBy() string {
+	if c.origin("review.exclude") == FileName {
+		return FileName
+	}
+	return ""
+}
+
+// FileName is the configuration file of a repository.
+const FileName = ".runr.toml"

@@ -1,0 +1,211 @@
+package config
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+
+	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/nearest"
+	"git-runr/gitstore"
+	"git-runr/loop/record"
+	"git-runr/loop/safetext"
+)
+
+// Read reads every layer for repo.
+func Read(ctx context.Context, repo *gitstore.Repo, getenv func(string) string) (*Config, error) {
+	in := input{Git: repo.Config, RepoPath: FileName, UserPath: userPath(getenv)}
+	var err error
+	if in.RepoFile, _, err = repoFile(ctx, repo); err != nil {
+		return nil, exit.Problemf(exit.Usage, "read %s: %w", FileName, err)
+	}
+	if in.UserPath != "" {
+		in.UserFile, err = os.ReadFile(in.UserPath)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, exit.Problemf(exit.Usage, "read configuration: %w", err)
+		}
+	}
+	c, err := load(in)
+	if err == nil {
+		c.repo, c.trust = repo, newApprovals(getenv)
+	}
+	return c, err
+}
+
+// repoFile reads the repository's configuration: from the checkout that the user
+// stands in, or from HEAD in a bare repository. Never from what is under review: in a
+// working tree of a run, where an agent can write, the user's own checkout counts.
+func repoFile(ctx context.Context, repo *gitstore.Repo) (data []byte, name string, err error) {
+	dir := repo.WorkTree
+	if repo.IsOwnWorktree() {
+		if dir = path.Dir(repo.CommonDir); path.Base(repo.CommonDir) != ".git" {
+			return nil, "", nil
+		}
+	}
+	if dir != "" {
+		name = path.Join(dir, FileName)
+		data, err = readRegular(name)
+		if errors.Is(err, os.ErrNotExist) {
+			return nil, "", nil
+		}
+		return data, name, err
+	}
+	head, err := repo.Head(ctx)
+	if errors.Is(err, gitstore.ErrUnborn) {
+		return nil, "", nil
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	data, err = repo.Blob(ctx, head, FileName)
+	if errors.Is(err, gitstore.ErrNotFound) {
+		return nil, "", nil
+	}
+	return data, "HEAD:" + FileName, err
+}
+
+// readRegular reads a file of a working tree, where an agent can put anything: reading
+// a pipe never ends.
+func readRegular(name string) ([]byte, error) {
+	info, err := os.Stat(name)
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("it is no regular file")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.ReadFile(name)
+}
+
+// input is where configuration comes from. A file that does not exist is nil.
+type input struct {
+	RepoFile []byte
+	RepoPath string // as messages name it
+	UserFile []byte
+	UserPath string
+	Git      map[string][]string // git config, key to values in order; keys outside runr.* are ignored
+}
+
+// load reads all layers, the weakest first. An error is a usage problem of
+// one line that names the file, the line and what is allowed.
+func load(in input) (*Config, error) {
+	c := defaults()
+	c.layer, c.repository = in.RepoPath, true
+	if err := c.readFile(in.RepoPath, in.RepoFile); err != nil {
+		return nil, err
+	}
+	c.layer, c.repository = originUser+in.UserPath, false
+	if err := c.readFile(in.UserPath, in.UserFile); err != nil {
+		return nil, err
+	}
+	if err := c.readGit(in.Git); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// defaults gives every key outside [X.NAME] its default from the table.
+func defaults() *Config {
+	c := &Config{
+		steps: map[string]*record.WorkStep{}, agents: map[string]*agentTable{},
+		origins: map[string]string{}, executed: map[string]map[string]any{},
+	}
+	var text strings.Builder
+	for i, k := range keys {
+		if k.def != "" && !k.named() {
+			fmt.Fprintf(&text, "%d = %s\n", i, k.def)
+		}
+	}
+	var values map[string]any
+	toml.Decode(text.String(), &values) // a test holds every default to its kind
+	for i, k := range keys {
+		if raw, ok := values[strconv.Itoa(i)]; ok {
+			k.take(c, "", raw)
+		}
+	}
+	return c
+}
+
+// SetLoop takes the value of a flag, the strongest layer; name is that of the flag and of
+// a key of [loop].
+func (c *Config) SetLoop(name, value string) error {
+	k := gitKey("loop." + name)
+	raw := k.text([]string{value})
+	if !k.take(c, "", raw) {
+		return wrongValue("--"+name, *k, raw)
+	}
+	c.origins[k.name] = originFlag
+	return nil
+}
+
+// readGit takes the settings of git config under runr. A name that means nothing
+// is a warning, as git itself ignores what it does not know.
+func (c *Config) readGit(settings map[string][]string) error {
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		setting, ours := strings.CutPrefix(strings.ToLower(name), "runr.")
+		if !ours || setting == "writer" || setting == "sign" || setting == "serve" || setting == "serveidle" || len(settings[name]) == 0 {
+			continue
+		}
+		if setting == "remote" {
+			setting = "sync.remote"
+		}
+		k := gitKey(setting)
+		if k == nil {
+			c.Warnings = append(c.Warnings, unknownSetting(name))
+			continue
+		}
+		if !k.take(c, "", k.text(settings[name])) {
+			return wrongValue("git config "+name, *k, k.text(settings[name]))
+		}
+		c.origins[k.name] = originGit
+	}
+	return nil
+}
+
+// gitKey finds the key that git config calls setting: letters of either case and
+// no underscores, for git does not allow them.
+func gitKey(setting string) *key {
+	for i, k := range keys {
+		if !k.named() && squash(k.name) == squash(setting) {
+			return &keys[i]
+		}
+	}
+	return nil
+}
+
+func squash(s string) string {
+	return strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(s))
+}
+
+func unknownSetting(name string) string {
+	var known []string
+	for _, k := range keys {
+		if !k.named() {
+			known = append(known, gitName(k.name))
+		}
+	}
+	for _, g := range gitOnly {
+		known = append(known, g.name)
+	}
+	if near := nearest.To(name, known); near != "" {
+		return fmt.Sprintf("git config %s means nothing; did you mean %s?", safetext.Line(name), near)
+	}
+	return fmt.Sprintf("git config %s means nothing", safetext.Line(name))
+}
+
+func wrongValue(where string, k key, raw any) error {
+	return exit.Problemf(exit.Usage, "%s: must be %s, not %s", safetext.Line(where), k.wants, describe(raw))
+}
+
+// userPath is the user's configuration file, "" when there is no home.
+func userPath(getenv func(string) string) string {
+	return UnderHome(getenv, "XDG_CONFIG_HOME", ".config", "git-runr/config.toml")
+}

@@ -1,0 +1,155 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/nearest"
+	"git-runr/loop/agent"
+	"git-runr/loop/builtin"
+	"git-runr/loop/record"
+	"git-runr/loop/role"
+)
+
+// Reviewer is the reviewer called name, or why it cannot be run.
+func (c *Config) Reviewer(name string) (role.Reviewer, *record.Failure) {
+	if name == role.Builtin {
+		return builtin.Reviewer{Repo: c.repo}, nil
+	}
+	caller, failure := c.caller(name, agent.Reviewer)
+	if failure != nil {
+		return nil, failure
+	}
+	return caller.Reviewer(), nil
+}
+
+// Implementer is the implementer called name, or why it cannot be run.
+func (c *Config) Implementer(name string) (role.Implementer, *record.Failure) {
+	caller, failure := c.caller(name, agent.Implementer)
+	if failure != nil {
+		return nil, failure
+	}
+	return caller.Implementer(), nil
+}
+
+// caller is the agent called name, or why it cannot be run as what. One that only the
+// repository's file defines needs trust, and its program must be there.
+func (c *Config) caller(name string, what agent.Role) (agent.Caller, *record.Failure) {
+	if name == record.Human {
+		return agent.Caller{}, &record.Failure{Reason: record.ReasonHuman, Detail: "the next step is a person's"}
+	}
+	spec, fromRepository, known := c.agent(name)
+	switch {
+	case !known:
+		return agent.Caller{}, &record.Failure{Reason: record.ReasonAgentNotFound, Detail: fmt.Sprintf("no agent %q is configured", name)}
+	case fromRepository && !c.trusted():
+		return agent.Caller{}, &record.Failure{Reason: record.ReasonUntrusted, Detail: fmt.Sprintf("agent %q; type: git runr trust", name)}
+	}
+	caller := agent.Caller{
+		Spec: spec, Profile: c.Loop.Profile,
+		Bounds:  role.Limits{Exclude: role.LockFiles, MaxBytes: int64(c.Review.MaxBytes), MaxParts: c.Review.MaxParts},
+		Setting: func(key, value string) record.Setting { return c.setting("agents."+name+"."+key, value) },
+	}
+	return caller, caller.Ready(what, os.Environ())
+}
+
+// Ready is why the agent called name cannot be run as what; nil when it can, and for who
+// is no agent. Nothing is run.
+func (c *Config) Ready(name string, what agent.Role) *record.Failure {
+	if role.Reserved(name) {
+		return nil
+	}
+	_, failure := c.caller(name, what)
+	return failure
+}
+
+// agent is how the agent called name is run: as configured, or a preset. What it
+// runs may be the repository's word and then needs trust. A person and the
+// built-in reviewer are not agents.
+func (c *Config) agent(name string) (spec agent.Spec, fromRepository, known bool) {
+	if table, ok := c.agents[name]; ok {
+		return table.spec, table.fromRepository, true
+	}
+	return agent.Spec{Name: name}, false, slices.Contains(agent.Presets(), name)
+}
+
+// KnownAgent refuses a name that is no agent; what says what the name is for.
+func (c *Config) KnownAgent(what, name string) error {
+	if _, _, known := c.agent(name); known || role.Reserved(name) {
+		return nil
+	}
+	all := append(slices.Sorted(maps.Keys(c.agents)), agent.Presets()...)
+	all = append(all, role.Builtin, record.Human)
+	unknown := exit.Problemf(exit.Usage, "%s: there is no agent %q", what, name)
+	if near := nearest.To(name, all); near != "" {
+		unknown = exit.Problemf(exit.Usage, "%s: there is no agent %q; did you mean %q?", what, name, near)
+	}
+	slices.Sort(all)
+	return unknown.WithHint("agents are "+strings.Join(slices.Compact(all), ", "), "git runr help config")
+}
+
+// Checks are the configured checks that may be run, and why others may not.
+func (c *Config) Checks() (run []record.Check, not []string) {
+	for _, check := range c.checks {
+		if check.fromRepository && !c.trusted() {
+			not = append(not, fmt.Sprintf("check %s: .runr.toml is not trusted; type: git runr trust", check.Name))
+			continue
+		}
+		run = append(run, check.Check)
+	}
+	return run, not
+}
+
+// HasCheck reports whether a check with this command is configured, trusted or not.
+func (c *Config) HasCheck(command string) bool {
+	return slices.ContainsFunc(c.checks, func(known checkTable) bool { return known.Command == command })
+}
+
+// Trust is what the user has said about the repository's commands as they are now; news
+// are what is new or changed since, a line each.
+func (c *Config) Trust() (state TrustState, news []string) {
+	state, approved := c.trust.status(c.repo.CommonDir, c.executables())
+	return state, trustDiff(approved, c.executables())
+}
+
+func (c *Config) trusted() bool {
+	state, _ := c.Trust()
+	return state == Trusted
+}
+
+// Approve trusts the repository's commands as they are now.
+func (c *Config) Approve(now time.Time) error {
+	if commands := c.executables(); commands != nil {
+		return c.trust.approve(c.repo.CommonDir, commands, now)
+	}
+	return nil
+}
+
+// Revoke takes back what was approved.
+func (c *Config) Revoke() error { return c.trust.revoke(c.repo.CommonDir) }
+
+// Executes reports whether the repository's file names commands.
+func (c *Config) Executes() bool { return len(c.executed) > 0 }
+
+// executables is the canonical JSON of what the repository's file wants to run,
+// nil when it runs nothing: table, then key. It is what trust approves, so the
+// same commands give the same bytes however the file is laid out.
+func (c *Config) executables() []byte {
+	if len(c.executed) == 0 {
+		return nil
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(c.executed); err != nil {
+		return nil // unreachable: the values are strings and lists of strings
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}

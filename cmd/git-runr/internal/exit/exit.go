@@ -1,0 +1,280 @@
+// Package exit says how the program ends: the exit statuses, an error that knows its own and what to
+// type next, and the one place that gives any other error its status.
+package exit
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"syscall"
+
+	"git-runr/gitstore"
+	"git-runr/loop/record"
+	"git-runr/loop/safetext"
+)
+
+// Status is what a command ends with; the numbers are a contract with scripts.
+type Status int
+
+const (
+	OK              Status = 0
+	NotPassed       Status = 1
+	Usage           Status = 2
+	Conflict        Status = 3
+	Stopped         Status = 4
+	Nothing         Status = 5
+	NotFound        Status = 10
+	State           Status = 11
+	Claimed         Status = 12
+	Untrusted       Status = 20
+	Agent           Status = 30
+	Bug             Status = 70
+	Busy            Status = 75
+	exitInterrupted Status = 130
+)
+
+// exitMeanings is the table of `git runr help exit-status` and of the manual.
+var exitMeanings = []struct {
+	status  Status
+	meaning string
+}{
+	{OK, "done, or the review passed"},
+	{NotPassed, "the review did not pass"},
+	{Usage, "the command line or a configuration file is wrong"},
+	{Conflict, "something changed meanwhile and was left alone"},
+	{Stopped, "the run stopped and needs a person"},
+	{Nothing, "there was nothing to review"},
+	{NotFound, "no such run, review or other thing"},
+	{State, "the state of the run or review, or the remote, does not allow it"},
+	{Claimed, "claimed by somebody else"},
+	{Untrusted, "the repository's commands are not trusted"},
+	{Agent, "an agent failed"},
+	{Bug, "an error that nobody foresaw"},
+	{Busy, "busy, try again"},
+	{exitInterrupted, "interrupted"},
+}
+
+// Help is the text of `git runr help exit-status`.
+func Help() string {
+	var b strings.Builder
+	for _, e := range exitMeanings {
+		fmt.Fprintf(&b, "%4d  %s\n", e.status, e.meaning)
+	}
+	return b.String()
+}
+
+// Problem is an error that knows its exit status and what to type next.
+type Problem struct {
+	Status Status
+	Msg    string   // one line; empty when the command has said everything itself
+	Hint   []string // lines to type or to read next
+	err    error    // what it wraps, or nil
+}
+
+func (p *Problem) Error() string { return p.Msg }
+func (p *Problem) Unwrap() error { return p.err }
+
+// Problemf makes a problem; %w in format wraps as in fmt.Errorf.
+func Problemf(status Status, format string, args ...any) *Problem {
+	err := fmt.Errorf(format, args...)
+	return &Problem{Status: status, Msg: err.Error(), err: errors.Unwrap(err)}
+}
+
+// WithHint adds lines that say what to type; "" is none.
+func (p *Problem) WithHint(lines ...string) *Problem {
+	for _, line := range lines {
+		if line != "" {
+			p.Hint = append(p.Hint, line)
+		}
+	}
+	return p
+}
+
+// With ends the program with status and without a word more: the result of
+// the command, already shown, is the explanation.
+func With(status Status) *Problem { return &Problem{Status: status} }
+
+// sentinel gives the status of errors that other packages tell apart with
+// errors.Is. The first one that matches counts.
+type sentinel struct {
+	is     error
+	status Status
+	hint   string
+}
+
+var sentinels = []sentinel{
+	{gitstore.ErrNoGit, NotFound, "install git 2.39 or newer"},
+	{gitstore.ErrNotRepository, NotFound, "cd into a repository, or: git runr -C DIR …"},
+	{gitstore.ErrNoIdentity, Usage, "git config --global user.name \"Your Name\" && git config --global user.email you@example.com"},
+	{gitstore.ErrUnborn, Nothing, "make a first commit"},
+	{gitstore.ErrBusy, Busy, ""},
+	{gitstore.ErrLostRace, Busy, "try again"},
+	{gitstore.ErrNewerFormat, State, "update git-runr"},
+	{gitstore.ErrDirty, Conflict, ""},
+	{gitstore.ErrUnmerged, Conflict, "resolve them and git add them, then the same command again"},
+	{gitstore.ErrConflict, Conflict, ""},
+	{gitstore.ErrBare, State, ""},
+	{gitstore.ErrNoChange, Nothing, ""},
+	{gitstore.ErrRemote, Busy, ""},
+	{gitstore.ErrCorrupt, NotFound, "git runr fsck names what is damaged, git runr sync fetches it again"},
+	{gitstore.ErrSign, Usage, "mend what signs your commits, or leave the records of git-runr unsigned: git config runr.sign false"},
+	{gitstore.ErrBrokenRef, State, "git fsck names what is damaged; git reflog shows where the branch was: git update-ref REF COMMIT"},
+	{gitstore.ErrNotFound, NotFound, ""},
+	{context.Canceled, exitInterrupted, ""},
+	{context.DeadlineExceeded, Busy, ""},
+	{errors.ErrUnsupported, State, ""},
+	{fs.ErrPermission, State, "nothing was recorded; make the repository writable and try again"},
+	{syscall.ENOSPC, Busy, "free some disk space and try again"},
+	{syscall.EROFS, State, "nothing was recorded; the file system is read-only"},
+}
+
+// bugHint ends the report of an error that nobody foresaw.
+const bugHint = "this should not happen: please report it with the output of `git runr --version`"
+
+// Classify turns any error into a problem: a problem in its chain counts first,
+// since whoever made it knew most, then the sentinels.
+func Classify(err error) *Problem {
+	var known *Problem
+	var state *record.StateError
+	var unfinished *gitstore.UnfinishedError
+	var input *record.InputError
+	var refused *gitstore.RefusedError
+	switch {
+	case errors.As(err, &known):
+		return &Problem{Status: known.Status, Msg: fullMessage(err, known), Hint: known.Hint}
+	case errors.As(err, &state):
+		return stateProblem(err, state)
+	case errors.As(err, &unfinished):
+		return Problemf(State, "%w", err).WithHint(strings.Join(Endings(unfinished.Operation), ", or to give it up ") + "; then the same command again")
+	case errors.As(err, &input):
+		return Problemf(Usage, "%w", err)
+	case errors.As(err, &refused):
+		return Problemf(State, "%w", err).WithHint(Refused(refused).Hint...)
+	}
+	for _, s := range sentinels {
+		switch {
+		case !errors.Is(err, s.is):
+		case s.status == exitInterrupted:
+			return Problemf(s.status, "interrupted")
+		default:
+			return Problemf(s.status, "%w", err).WithHint(cmp.Or(hintOf(err), s.hint))
+		}
+	}
+	bug := Problemf(Bug, "%w", err)
+	var path *fs.PathError
+	var call *os.SyscallError
+	if errors.As(err, &path) || errors.As(err, &call) { // the operating system said no
+		return bug
+	}
+	return bug.WithHint(bugHint)
+}
+
+// hintOf is the command that gets an object that is missing, or takes away a lock that
+// may be nobody's; "" for any other error.
+func hintOf(err error) string {
+	var object *gitstore.MissingError
+	if errors.As(err, &object) {
+		return object.Try
+	}
+	var locked *gitstore.LockedError
+	if errors.As(err, &locked) {
+		if line, ok := safetext.CommandLine("rm", locked.Path); ok {
+			return line + "   when no git is at work there"
+		}
+	}
+	return ""
+}
+
+// stateProblem tells a claim of somebody else's from any other state in the way.
+func stateProblem(err error, state *record.StateError) *Problem {
+	if state.Holder != "" {
+		return Problemf(Claimed, "%w", err)
+	}
+	refused := Problemf(State, "%w", err)
+	review, ok := strings.CutPrefix(state.What, "review ")
+	if ok && (state.Status == string(record.ReviewCancelled) || state.Status == string(record.ReviewResolved)) {
+		refused.WithHint("git runr inbox reopen " + review)
+	}
+	return refused
+}
+
+// Endings are the lines that end what somebody has begun in a working tree, as
+// gitstore.Repo names it: go on with it, give it up.
+func Endings(operation string) []string {
+	if operation == "bisect" {
+		return []string{"git bisect reset"}
+	}
+	return []string{"git " + operation + " --continue", "git " + operation + " --abort"}
+}
+
+// Refused is a remote's no: what it said, that nothing is lost, and what to type.
+func Refused(refused *gitstore.RefusedError) *Problem {
+	return Problemf(State, "%w", refused).WithHint(
+		"nothing is lost: what was recorded stays in this clone",
+		"when the remote lets you push refs/runr/* and refs/notes/runr: git runr sync "+refused.Remote)
+}
+
+// fullMessage keeps what was wrapped around a problem, but adds no words to one
+// that has none.
+func fullMessage(err error, known *Problem) string {
+	if known.Msg == "" {
+		return ""
+	}
+	return err.Error()
+}
+
+// Report says what err is and returns the exit status; nil is 0 and says nothing.
+// As text it goes to stderr. With jsonOut it is one object on stdout, where the
+// script that asked for JSON reads its one document, and stderr stays empty.
+func Report(err error, stdout, stderr io.Writer, jsonOut bool) int {
+	if err == nil {
+		return int(OK)
+	}
+	p := Classify(err)
+	switch {
+	case p.Msg == "":
+	case jsonOut:
+		writeProblemJSON(stdout, p)
+	default:
+		writeProblemText(stderr, p)
+	}
+	return int(p.Status)
+}
+
+func writeProblemText(w io.Writer, p *Problem) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "git-runr: %s\n", safetext.Line(p.Msg))
+	for _, line := range p.Hint {
+		fmt.Fprintf(&b, "  %s\n", safetext.Line(line))
+	}
+	io.WriteString(w, b.String())
+}
+
+// problemJSON is the shape of an error in --json.
+type problemJSON struct {
+	V     int `json:"v"`
+	Error struct {
+		Status  Status   `json:"status"`
+		Message string   `json:"message"`
+		Hint    []string `json:"hint"` // never null
+	} `json:"error"`
+}
+
+func writeProblemJSON(w io.Writer, p *Problem) {
+	out := problemJSON{V: 1}
+	out.Error.Status = p.Status
+	out.Error.Message = safetext.Line(p.Msg)
+	out.Error.Hint = []string{}
+	for _, line := range p.Hint {
+		out.Error.Hint = append(out.Error.Hint, safetext.Line(line))
+	}
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.Encode(out)
+}

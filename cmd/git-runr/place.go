@@ -1,0 +1,83 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"git-runr/diagnose"
+	"git-runr/loop"
+	"git-runr/loop/record"
+	"git-runr/loop/safetext"
+)
+
+// placeOf is where run keeps its things in this clone, as the user can type it.
+func (s *console) placeOf(store *record.Store, run record.Run) diagnose.Place {
+	place := diagnose.Place{Tree: treeDir(store, run.ID), Files: loop.FilesDir(store, run.ID), Width: s.width()}
+	if !onDisk(place.Files) {
+		place.Files = ""
+	}
+	place.Dir = place.Tree
+	if run.Plan.InPlace {
+		place.Dir = store.Repo.WorkTree
+	}
+	if here() == place.Dir {
+		place.Dir = ""
+	}
+	if place.Files != "" && place.Tree == "" { // else the command is run there, from where a relative path leads nowhere
+		place.Files = fromHere(place.Files)
+	}
+	return place
+}
+
+// treeDir is the working tree that a run has of its own, "" where it has none here.
+func treeDir(store *record.Store, run string) string {
+	if dir := loop.TreeDir(store, run); onDisk(dir) {
+		return dir
+	}
+	return ""
+}
+
+func onDisk(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// fromHere is path from where the command was started, when it is below that.
+func fromHere(path string) string {
+	rel, err := filepath.Rel(here(), path)
+	if err != nil || !filepath.IsLocal(rel) {
+		return path
+	}
+	return filepath.ToSlash(rel)
+}
+
+// here is the current directory without symbolic links, "" when it is gone.
+func here() string {
+	dir, err := os.Getwd()
+	if err != nil {
+		return ""
+	}
+	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+		return resolved
+	}
+	return dir
+}
+
+// width is that of the terminal, in columns.
+func (s *console) width() int {
+	_, width := onTerminal(s.out)
+	return width
+}
+
+func writeStop(w io.Writer, s *session, store *record.Store, run record.Run) {
+	if run.Stop == nil {
+		return
+	}
+	run, err := s.offered(store, run)
+	if err != nil {
+		run.Plan.Checks = nil // without the configuration nothing of another clone's is offered
+	}
+	fmt.Fprintf(w, "\n%s", safetext.Text(diagnose.Footer(run, s.placeOf(store, run))))
+}

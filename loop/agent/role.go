@@ -1,0 +1,138 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"git-runr/loop/record"
+	"git-runr/loop/reply"
+	"git-runr/loop/role"
+)
+
+// Caller calls one agent for a role: as a Reviewer or an Implementer.
+type Caller struct {
+	Spec    Spec
+	Profile string // quality, balanced, budget; "" is balanced
+	// Bounds are the most that a reviewer is shown at once.
+	Bounds role.Limits
+	// Setting is where a key of the agent, such as timeout, was set to a value. Required.
+	Setting func(key, value string) record.Setting
+}
+
+// Ready is why the agent cannot be started for role, nil when it can. Nothing is run.
+func (c Caller) Ready(role Role, base []string) *record.Failure {
+	return startFailure(c.Spec.Ready(role, c.model(role), base))
+}
+
+// Reviewer is the agent as one.
+func (c Caller) Reviewer() role.Reviewer { return reviewer{c} }
+
+// Implementer is the agent as one.
+func (c Caller) Implementer() role.Implementer { return implementer{c} }
+
+func (c Caller) model(role Role) string { return Model(role, c.Profile, c.Spec) }
+
+// call asks the agent. The error is for a call that was interrupted.
+func (c Caller) call(ctx context.Context, role Role, dir, prompt string, transcript io.Writer, onLine func(string)) (Answer, Result, *record.Failure, error) {
+	answer, result, err := Call(ctx, c.Spec, role, c.model(role), dir, prompt, CallOptions{Transcript: transcript, OnLine: onLine})
+	switch {
+	case ctx.Err() != nil:
+		return answer, result, nil, ctx.Err()
+	case err != nil:
+		return answer, result, startFailure(err), nil
+	case answer.Problem == "":
+		return answer, result, nil, nil
+	}
+	detail := fmt.Sprintf("agent %q after %s: %s", c.Spec.Name, result.Duration.Round(time.Second), cmp.Or(answer.Detail, answer.Problem))
+	return answer, result, &record.Failure{
+		Reason: cmp.Or(problemReasons[answer.Problem], record.ReasonAgentFailed), Detail: detail, LastActivity: lastOutput(result),
+		Setting: c.limit(answer.Problem), Transient: answer.Transient(),
+	}, nil
+}
+
+// problemReasons are the stop reasons for what can be wrong with an answer.
+var problemReasons = map[string]string{
+	ProblemTimeout: record.ReasonAgentTimeout, ProblemIdle: record.ReasonAgentIdle,
+	ProblemKilled: record.ReasonAgentKilled, ProblemEmptyOutput: record.ReasonAgentEmpty,
+}
+
+// limit is the setting that ended a call; nil for a problem that is none.
+func (c Caller) limit(problem string) *record.Setting {
+	var setting record.Setting
+	switch problem {
+	case ProblemTimeout:
+		setting = c.Setting("timeout", record.Duration(cmp.Or(c.Spec.Timeout, DefaultTimeout)).String())
+	case ProblemIdle:
+		setting = c.Setting("idle_timeout", record.Duration(cmp.Or(c.Spec.Idle, DefaultIdle)).String())
+	default:
+		return nil
+	}
+	return &setting
+}
+
+// startFailure is why an agent cannot be started; nil for no error.
+func startFailure(err error) *record.Failure {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, ErrNotFound):
+		return &record.Failure{Reason: record.ReasonAgentNotFound, Detail: err.Error()}
+	}
+	return &record.Failure{Reason: record.ReasonAgentFailed, Detail: err.Error()}
+}
+
+// lastOutput is when the agent last wrote something, or began.
+func lastOutput(result Result) time.Time {
+	at := result.LastOutput
+	if at.IsZero() {
+		at = result.Started
+	}
+	return at.UTC().Truncate(time.Millisecond)
+}
+
+type reviewer struct{ Caller }
+
+func (r reviewer) Limits() role.Limits { return r.Bounds }
+func (r reviewer) NeedsCheckout() bool { return true }
+
+func (r reviewer) Review(ctx context.Context, job role.ReviewJob) (role.ReviewAnswer, error) {
+	answer, _, failure, err := r.call(ctx, Reviewer, job.Dir, job.Prompt(), job.Transcript, job.OnLine)
+	if failure != nil || err != nil {
+		return role.ReviewAnswer{Raw: answer.Text, Failure: failure}, err
+	}
+	report := reply.ParseReview(answer.Text, job.Nonce)
+	placeFindings(report.Findings, job.Dir)
+	return role.ReviewAnswer{Report: report, Raw: answer.Text}, nil
+}
+
+// placeFindings makes absolute paths, as some agents give them, relative to the
+// checkout that the agent was in.
+func placeFindings(findings []reply.Finding, dir string) {
+	for i := range findings {
+		f := &findings[i]
+		if !filepath.IsAbs(f.File) {
+			continue
+		}
+		if rel, err := filepath.Rel(dir, f.File); err == nil && filepath.IsLocal(rel) {
+			f.File = filepath.ToSlash(rel)
+			f.ID = reply.FindingID(*f)
+		}
+	}
+}
+
+type implementer struct{ Caller }
+
+func (i implementer) ReportsEdits() bool { return i.Spec.ReportsEdits() }
+
+func (i implementer) Implement(ctx context.Context, job role.ImplementJob) (role.ImplementAnswer, error) {
+	answer, result, failure, err := i.call(ctx, Implementer, job.Dir, job.Prompt, job.Transcript, job.OnLine)
+	if failure != nil && failure.Reason == record.ReasonAgentEmpty {
+		return role.ImplementAnswer{Edited: result.Edited}, nil // what it did to the files is what counts
+	}
+	return role.ImplementAnswer{Text: answer.Text, Edited: result.Edited, Failure: failure}, err
+}

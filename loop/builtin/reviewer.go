@@ -1,0 +1,36 @@
+package builtin
+
+import (
+	"context"
+
+	"git-runr/gitstore"
+	"git-runr/loop/role"
+)
+
+// Reviewer reads the diff and the checks' evidence. Repo has the trees that changes lead to.
+type Reviewer struct{ Repo *gitstore.Repo }
+
+// Limits are none: it says of a binary file that it is there.
+func (Reviewer) Limits() role.Limits { return role.Limits{Binary: true} }
+
+// NeedsCheckout is false: it reads the patch alone.
+func (Reviewer) NeedsCheckout() bool { return false }
+
+// Review gives no Failure.
+func (r Reviewer) Review(ctx context.Context, job role.ReviewJob) (role.ReviewAnswer, error) {
+	files, err := ParseDiff(job.Patch)
+	if err != nil {
+		return role.ReviewAnswer{}, err
+	}
+	sizes, err := r.Repo.FileSizes(ctx, job.Tree, job.Files)
+	if err != nil {
+		return role.ReviewAnswer{}, err
+	}
+	size := func(file string) int64 {
+		if n, known := sizes[file]; known {
+			return n
+		}
+		return -1
+	}
+	return role.ReviewAnswer{Report: Review(Input{Files: files, Size: size, Checks: job.Checks})}, nil
+}

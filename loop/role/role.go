@@ -1,0 +1,93 @@
+// Package role says what a run and a review ask of those who do the work: a [Reviewer]
+// reads a change and answers, an [Implementer] changes files. Agents and the built-in
+// reviewer are some; whoever asks knows them by these interfaces only.
+package role
+
+import (
+	"context"
+	"io"
+
+	"git-runr/gitstore"
+	"git-runr/loop/record"
+	"git-runr/loop/reply"
+)
+
+// Builtin names the reviewer that needs no model, record.Human a person. Neither is an agent.
+const Builtin = "builtin"
+
+// Reserved reports whether name means something other than an agent.
+func Reserved(name string) bool { return name == record.Human || name == Builtin }
+
+// Reviewer answers a request for review.
+type Reviewer interface {
+	// Review gives a Failure, and no error, when the reviewer itself came to no answer.
+	Review(ctx context.Context, job ReviewJob) (ReviewAnswer, error)
+	// Limits say what it can be shown.
+	Limits() Limits
+	// NeedsCheckout reports whether it reads files beside the patch.
+	NeedsCheckout() bool
+}
+
+// Limits bound what a reviewer is shown.
+type Limits struct {
+	Exclude []string // globs that are left out: see gitstore.Globs
+	// ExcludedBy is the file of the repository that asks for Exclude, "" when another
+	// source does. A change of that file is shown as if it asked for nothing: it could
+	// hide in the same commit whatever it likes.
+	ExcludedBy string
+	MaxBytes   int64 // of a part of the patch; 0: no limit
+	MaxParts   int   // 0: one
+	Binary     bool  // whether the reviewer can judge that a binary file is there
+	Opens      bool  // whether the reviewer opens what git shows no lines of: a person
+}
+
+// LockFiles are generated files whose diff tells an agent nothing. The built-in
+// reviewer reads them all the same.
+var LockFiles = []string{
+	"**/*.lock", "**/package-lock.json", "**/npm-shrinkwrap.json", "**/pnpm-lock.yaml", "**/go.sum",
+	"**/*.min.js", "**/*.min.css", "**/*.snap", "**/bun.lockb",
+}
+
+// ReviewJob is everything that a reviewer may look at: a change, or the part of it at hand.
+type ReviewJob struct {
+	Patch      []byte      // unified, as git diff prints it
+	Tree       gitstore.ID // commit or tree that the patch leads to
+	Files      []string    // shown, in all parts
+	Checks     []record.CheckResult
+	Dir        string        // checkout of the change, "" when none was asked for
+	Prompt     func() string // what an agent is told
+	Nonce      string        // that its answer must carry, so that no text in the change can pose as one
+	Transcript io.Writer     // what an agent writes, as it comes; nil: none
+	OnLine     func(string)
+}
+
+// ReviewAnswer is a reviewer's answer. Raw is what it said.
+type ReviewAnswer struct {
+	Report  reply.Report
+	Raw     string
+	Failure *record.Failure
+}
+
+// Implementer does an attempt's work in a directory.
+type Implementer interface {
+	// Implement gives a Failure, and no error, when the agent itself came to no end.
+	Implement(ctx context.Context, job ImplementJob) (ImplementAnswer, error)
+	// ReportsEdits says that its answers name the files that it edits: all but those
+	// that a command which it ran changed.
+	ReportsEdits() bool
+}
+
+// ImplementJob is one attempt's work.
+type ImplementJob struct {
+	Dir        string
+	Prompt     string
+	Transcript io.Writer
+	OnLine     func(string)
+}
+
+// ImplementAnswer is what the implementer said, whether it came to an end or not.
+type ImplementAnswer struct {
+	Text    string
+	Edited  []string // files that it said to edit as it worked, relative to Dir
+	Failure *record.Failure
+}
