@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -215,69 +214,65 @@ func (t *timeline) add(e record.Event) {
 		t.entries = append(t.entries, entry)
 		return
 	}
-	fill := entryReaders[e.Type]
-	if fill == nil {
-		t.entries = append(t.entries, entry)
-		return
-	}
-	if err := fill(t, &entry, e); err != nil {
-		entry.Kind, entry.Title = entryUnreadable, fmt.Sprintf("unreadable: %s: %v", e.Type, err)
+	if i := slices.IndexFunc(entryReaders, func(r entryReader) bool { return r.eventType == e.Type }); i >= 0 {
+		if err := entryReaders[i].fill(t, &entry, e); err != nil {
+			entry.Kind, entry.Title = entryUnreadable, fmt.Sprintf("unreadable: %s: %v", e.Type, err)
+		}
 	}
 	if entry.Kind != "" {
 		t.entries = append(t.entries, entry)
 	}
 }
 
-// entryReaders fill in an entry by the event's type. One that leaves Kind empty has
-// put what the event says into an earlier entry.
-var entryReaders = map[string]func(*timeline, *ReportEntry, record.Event) error{
-	record.EventRunStarted:         (*timeline).started,
-	record.EventAttemptStarted:     (*timeline).attemptStarted,
-	record.EventAttemptCompleted:   (*timeline).attemptCompleted,
-	record.EventAttemptReverted:    (*timeline).reverted,
-	record.EventChecksCompleted:    (*timeline).checks,
-	record.EventRoundCompleted:     (*timeline).round,
-	record.EventReviewLoopDetected: (*timeline).stopped,
-	record.EventRunStopped:         (*timeline).stopped,
-	record.EventRunAnswered:        (*timeline).answered,
-	record.EventRunCompleted:       (*timeline).completed,
-	record.EventRunLanded:          (*timeline).landed,
-	record.EventRunUnlanded:        (*timeline).unlanded,
-	record.EventRunAborted:         (*timeline).aborted,
-	record.EventRunResumed:         (*timeline).resumed,
-	record.EventRunIntervened:      (*timeline).intervened,
+// entryReader fills in an entry by an event of one type. One that leaves Kind empty has put
+// what the event says into an earlier entry.
+type entryReader struct {
+	eventType string
+	fill      func(*timeline, *ReportEntry, record.Event) error
 }
 
-// eventPayload decodes an event's payload into T.
-func eventPayload[T any](e record.Event) (T, error) {
-	var p T
-	err := json.Unmarshal(e.Payload, &p)
-	return p, err
+// entryReaders are for every type of event that a run is folded from.
+var entryReaders = []entryReader{
+	reads(record.EventRunStarted, (*timeline).started),
+	reads(record.EventAttemptStarted, (*timeline).attemptStarted),
+	reads(record.EventAttemptCompleted, (*timeline).attemptCompleted),
+	reads(record.EventAttemptReverted, (*timeline).reverted),
+	reads(record.EventChecksCompleted, (*timeline).checks),
+	reads(record.EventRoundCompleted, (*timeline).round),
+	reads(record.EventReviewLoopDetected, (*timeline).stopped),
+	reads(record.EventRunStopped, (*timeline).stopped),
+	reads(record.EventRunAnswered, (*timeline).answered),
+	reads(record.EventRunCompleted, (*timeline).completed),
+	reads(record.EventRunLanded, (*timeline).landed),
+	reads(record.EventRunUnlanded, (*timeline).unlanded),
+	reads(record.EventRunAborted, (*timeline).aborted),
+	reads(record.EventRunResumed, (*timeline).resumed),
+	reads(record.EventRunIntervened, (*timeline).intervened),
 }
 
-func (t *timeline) started(entry *ReportEntry, e record.Event) error {
-	entry.Kind, entry.Title = entryStarted, "started by "+person(e.Actor)
-	return nil
-}
-
-func (t *timeline) attemptStarted(entry *ReportEntry, e record.Event) error {
-	a, err := eventPayload[record.Attempt](e)
-	if err != nil {
+func reads[P any](of record.EventType[P], fill func(*timeline, *ReportEntry, record.Event, P)) entryReader {
+	return entryReader{of.Name, func(t *timeline, entry *ReportEntry, e record.Event) error {
+		payload, err := of.Payload(e)
+		if err == nil {
+			fill(t, entry, e, payload)
+		}
 		return err
-	}
+	}}
+}
+
+func (t *timeline) started(entry *ReportEntry, e record.Event, _ record.RunPlan) {
+	entry.Kind, entry.Title = entryStarted, "started by "+person(e.Actor)
+}
+
+func (t *timeline) attemptStarted(entry *ReportEntry, _ record.Event, a record.Attempt) {
 	t.fillAttempt(entry, a)
 	entry.Attempt.Finished = false
 	t.begun[a.Number] = len(t.entries)
-	return nil
 }
 
 // attemptCompleted completes the entry of the attempt's start, which is where it
 // stands in time.
-func (t *timeline) attemptCompleted(entry *ReportEntry, e record.Event) error {
-	a, err := eventPayload[record.Attempt](e)
-	if err != nil {
-		return err
-	}
+func (t *timeline) attemptCompleted(entry *ReportEntry, e record.Event, a record.Attempt) {
 	target := entry
 	at, known := t.begun[a.Number]
 	if known {
@@ -294,7 +289,6 @@ func (t *timeline) attemptCompleted(entry *ReportEntry, e record.Event) error {
 	} else {
 		entry.At = e.Timestamp.Add(-time.Duration(max(0, entry.Duration)))
 	}
-	return nil
 }
 
 func (t *timeline) fillAttempt(entry *ReportEntry, a record.Attempt) {
@@ -318,11 +312,7 @@ func (t *timeline) fillAttempt(entry *ReportEntry, a record.Attempt) {
 	entry.Attempt = r
 }
 
-func (t *timeline) reverted(entry *ReportEntry, e record.Event) error {
-	r, err := eventPayload[record.Reverted](e)
-	if err != nil {
-		return err
-	}
+func (t *timeline) reverted(entry *ReportEntry, _ record.Event, r record.Reverted) {
 	entry.Kind, entry.By, entry.Reverted = entryReverted, "", &r
 	entry.Title = fmt.Sprintf("attempt %d reverted: %s as before it", r.Attempt, prose.Count(len(r.Restored), "file"))
 	for _, c := range r.Conflicts {
@@ -333,14 +323,9 @@ func (t *timeline) reverted(entry *ReportEntry, e record.Event) error {
 			a.Reverted = true
 		}
 	}
-	return nil
 }
 
-func (t *timeline) checks(entry *ReportEntry, e record.Event) error {
-	run, err := eventPayload[record.CheckRun](e)
-	if err != nil {
-		return err
-	}
+func (t *timeline) checks(entry *ReportEntry, e record.Event, run record.CheckRun) {
 	entry.Kind, entry.By = entryChecks, ""
 	t.fillChecks(entry, run.Results, func(_ int, c record.CheckResult) string { return record.CheckLog(c.Name) })
 	entry.At = e.Timestamp.Add(-time.Duration(entry.Duration)) // the event was recorded at their end
@@ -349,7 +334,6 @@ func (t *timeline) checks(entry *ReportEntry, e record.Event) error {
 		entry.Title += fmt.Sprintf(" after attempt %d", run.Attempt)
 	}
 	entry.Title += ": " + checksState(entry.Checks)
-	return nil
 }
 
 // fillChecks takes results over; logOf is the path of a result's output among the
@@ -389,11 +373,7 @@ func checksState(checks []ReportCheck) string {
 	return fmt.Sprintf("%d of %d failed", failed, len(checks))
 }
 
-func (t *timeline) round(entry *ReportEntry, e record.Event) error {
-	round, err := eventPayload[record.Round](e)
-	if err != nil {
-		return err
-	}
+func (t *timeline) round(entry *ReportEntry, e record.Event, round record.RoundPayload) {
 	r := &ReportRound{
 		Number: round.Number, Attempt: round.Attempt, Reviewer: round.Reviewer, Verdict: round.Report.Effective, Findings: round.Report.Findings,
 		Census: round.Census, Warnings: round.Report.Warnings, Failure: round.Failure,
@@ -407,21 +387,14 @@ func (t *timeline) round(entry *ReportEntry, e record.Event) error {
 	entry.Kind, entry.By, entry.Review, entry.Duration = entryReview, round.Reviewer, r, max(0, round.Duration)
 	entry.At = e.Timestamp.Add(-time.Duration(entry.Duration))
 	entry.Title, entry.details = r.title(), r.lines()
-	return nil
 }
 
-func (t *timeline) stopped(entry *ReportEntry, e record.Event) error {
-	stop, err := eventPayload[record.Stop](e)
-	if err != nil {
-		return err
-	}
-	stop.At = e.Timestamp
-	entry.Kind, entry.By, entry.Stop, entry.Title = entryStopped, "", &stop, header(stop)
+func (t *timeline) stopped(entry *ReportEntry, _ record.Event, stop record.StopPayload) {
+	entry.Kind, entry.By, entry.Stop, entry.Title = entryStopped, "", &stop.Stop, header(stop.Stop)
 	entry.details = []string{cmp.Or(stop.Detail, record.ReasonOf(stop.Reason).Explanation)}
 	for _, r := range stop.Unmet {
 		entry.details = append(entry.details, "unmet: "+r)
 	}
-	return nil
 }
 
 // person is an actor without the address, which belongs in no pull request.
@@ -430,71 +403,43 @@ func person(actor string) string {
 	return cmp.Or(name, actor)
 }
 
-func (t *timeline) answered(entry *ReportEntry, e record.Event) error {
-	answer, err := eventPayload[struct {
-		Choice string `json:"choice"`
-		By     string `json:"by"`
-	}](e)
-	if err != nil {
-		return err
-	}
-	entry.Kind, entry.Title = entryAnswered, "answered: "+answer.Choice
+func (t *timeline) answered(entry *ReportEntry, _ record.Event, answer record.AnswerPayload) {
+	entry.Kind, entry.Title = entryAnswered, "answered: "+string(answer.Choice)
 	if answer.By != "" {
 		entry.Title += " (by " + answer.By + ")"
 	}
-	return nil
 }
 
-func (t *timeline) completed(entry *ReportEntry, e record.Event) error {
-	done, err := eventPayload[struct {
-		Result string          `json:"status"`
-		Open   []reply.Finding `json:"accepted_findings"`
-	}](e)
-	if err != nil {
-		return err
-	}
+func (t *timeline) completed(entry *ReportEntry, _ record.Event, done record.CompletedPayload) {
 	entry.Kind, entry.By, entry.Title = entryCompleted, "", "completed: "+done.Result
 	for _, f := range done.Open {
 		entry.details = append(entry.details, "accepted: "+findingLine(f))
 	}
-	return nil
 }
 
-func (t *timeline) landed(entry *ReportEntry, e record.Event) error {
-	landed, err := eventPayload[record.Landed](e)
-	if err != nil {
-		return err
-	}
+func (t *timeline) landed(entry *ReportEntry, e record.Event, landed record.Landed) {
 	landed.At = e.Timestamp
 	entry.Kind, entry.Landed = entryLanded, &landed
 	entry.Title = fmt.Sprintf("landed as %s on %s", landed.Commit.Short(), cmp.Or(landed.Branch, "a detached HEAD"))
 	if landed.Squash {
 		entry.Title += ", as one commit"
 	}
-	return nil
 }
 
-func (t *timeline) unlanded(entry *ReportEntry, e record.Event) error {
-	err := t.landed(entry, e)
+func (t *timeline) unlanded(entry *ReportEntry, e record.Event, landed record.Landed) {
+	t.landed(entry, e, landed)
 	entry.Kind, entry.Title = entryUnlanded, "no longer "+entry.Title
-	return err
 }
 
-func (t *timeline) aborted(entry *ReportEntry, e record.Event) error {
+func (t *timeline) aborted(entry *ReportEntry, e record.Event, _ struct{}) {
 	entry.Kind, entry.Title = entryAborted, "aborted by "+person(e.Actor)
-	return nil
 }
 
-func (t *timeline) resumed(entry *ReportEntry, e record.Event) error {
+func (t *timeline) resumed(entry *ReportEntry, e record.Event, _ struct{}) {
 	entry.Kind, entry.Title = entryResumed, "resumed by "+person(e.Actor)
-	return nil
 }
 
-func (t *timeline) intervened(entry *ReportEntry, e record.Event) error {
-	iv, err := eventPayload[record.Intervention](e)
-	if err != nil {
-		return err
-	}
+func (t *timeline) intervened(entry *ReportEntry, e record.Event, iv record.InterventionPayload) {
 	entry.Kind, entry.By = entryIntervened, cmp.Or(iv.By, e.Actor)
 	entry.Intervention = &ReportIntervention{
 		Number: iv.Number, Reason: iv.Reason, Note: iv.Note, Commits: append([]gitstore.ID{}, iv.Commits...),
@@ -512,7 +457,6 @@ func (t *timeline) intervened(entry *ReportEntry, e record.Event) error {
 	}
 	t.fillChecks(entry, iv.Commands, func(i int, _ record.CheckResult) string { return fmt.Sprintf("commands/%d.log", i+1) })
 	entry.At = e.Timestamp.Add(-time.Duration(entry.Duration))
-	return nil
 }
 
 // ReportEvidence is the newest result of one check. State is ok, failed or never_run.

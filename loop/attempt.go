@@ -30,7 +30,7 @@ func (t *turn) attempt(step Step) error {
 		return err
 	}
 	a.Before = before.ID
-	if err := t.record(record.NewEvent{Type: record.EventAttemptStarted, Source: name, Payload: a, Title: fmt.Sprintf("attempt %d, %s", a.Number, a.Mode)}); err != nil {
+	if err := t.record(record.EventAttemptStarted.New(name, fmt.Sprintf("attempt %d, %s", a.Number, a.Mode), a)); err != nil {
 		return err
 	}
 	started := time.Now()
@@ -164,7 +164,7 @@ func (t *turn) finish(a record.Attempt, before gitstore.Snapshot, answer Impleme
 	if a.Failure != nil {
 		title = fmt.Sprintf("attempt %d: %s", a.Number, a.Failure.Reason)
 	}
-	return t.record(record.NewEvent{Type: record.EventAttemptCompleted, Source: a.Agent, Payload: a, Attachments: attachments, Title: title})
+	return t.record(record.EventAttemptCompleted.New(a.Agent, title, a).With(attachments))
 }
 
 // takeStock finds out what the attempt changed, and commits what it did well.

@@ -63,7 +63,7 @@ type story struct {
 func tell(t testing.TB, plan record.RunPlan, lines ...string) []record.Event {
 	t.Helper()
 	s := &story{t: t, tree: "tree-0"}
-	s.add(record.EventRunStarted, plan)
+	s.add(record.EventRunStarted.Name, plan)
 	for _, line := range lines {
 		s.line(line)
 	}
@@ -98,31 +98,31 @@ func (s *story) line(line string) {
 		s.attempted(record.AttemptMode(words[0]), flags, values)
 	case "check":
 		exit := map[string]int{"ok": 0, "fail": 1}[words[1]]
-		s.add(record.EventChecksCompleted, record.CheckRun{Step: cmp.Or(values["step"], "check"), Attempt: s.attempt, Results: []record.CheckResult{{Name: "test", ExitCode: exit}}})
+		s.add(record.EventChecksCompleted.Name, record.CheckRun{Step: cmp.Or(values["step"], "check"), Attempt: s.attempt, Results: []record.CheckResult{{Name: "test", ExitCode: exit}}})
 	case "review":
 		s.reviewed(reply.Verdict(words[1]), flags[1:], values)
 	case "revert":
 		s.reverted(flags)
 	case "stop":
-		s.add(record.EventRunStopped, record.Stop{Reason: words[1]})
+		s.add(record.EventRunStopped.Name, record.Stop{Reason: words[1]})
 	case "loop":
-		s.add(record.EventReviewLoopDetected, record.Stop{Reason: record.ReasonReviewLoop, Round: s.rounds})
+		s.add(record.EventReviewLoopDetected.Name, record.Stop{Reason: record.ReasonReviewLoop, Round: s.rounds})
 	case "answer":
-		s.add(record.EventRunAnswered, record.AnswerPayload{Choice: record.Choice(words[1])})
+		s.add(record.EventRunAnswered.Name, record.AnswerPayload{Choice: record.Choice(words[1])})
 	case "complete":
-		s.add(record.EventRunCompleted, record.CompletedPayload{Result: words[1]})
+		s.add(record.EventRunCompleted.Name, record.CompletedPayload{Result: words[1]})
 	case "land":
-		s.add(record.EventRunLanded, record.Landed{Commit: "landed"})
+		s.add(record.EventRunLanded.Name, record.Landed{Commit: "landed"})
 	case "unland":
-		s.add(record.EventRunUnlanded, record.Landed{Commit: "landed"})
+		s.add(record.EventRunUnlanded.Name, record.Landed{Commit: "landed"})
 	case "abort":
-		s.add(record.EventRunAborted, struct{}{})
+		s.add(record.EventRunAborted.Name, struct{}{})
 	case "resume":
-		s.add(record.EventRunResumed, struct{}{})
+		s.add(record.EventRunResumed.Name, struct{}{})
 	case "intervene":
 		s.intervened(flags)
 	case "asked":
-		s.add(record.EventReviewRequested, record.ReviewRequest{Subject: record.Subject{Commit: "head"}, Reviewer: record.Human, Run: testRun, Round: s.rounds + 1})
+		s.add(record.EventReviewRequested.Name, record.ReviewRequest{Subject: record.Subject{Commit: "head"}, Reviewer: record.Human, Run: testRun, Round: s.rounds + 1})
 	case "unknown":
 		s.add("of_a_newer_program", `{"later":true}`)
 	default:
@@ -135,7 +135,7 @@ func (s *story) attempted(mode record.AttemptMode, flags []string, values map[st
 		s.attempt++
 	}
 	a := record.Attempt{Number: s.attempt, Step: cmp.Or(values["step"], "implement"), Mode: mode, Agent: "imp", Files: []string{}}
-	s.add(record.EventAttemptStarted, a)
+	s.add(record.EventAttemptStarted.Name, a)
 	if slices.Contains(flags, "begun") {
 		return
 	}
@@ -150,7 +150,7 @@ func (s *story) attempted(mode record.AttemptMode, flags []string, values map[st
 		a.Unclaimed = []string{"mine.go"}
 	}
 	a.Tree = s.tree
-	s.add(record.EventAttemptCompleted, a)
+	s.add(record.EventAttemptCompleted.Name, a)
 }
 
 func (s *story) reviewed(verdict reply.Verdict, flags []string, values map[string]string) {
@@ -181,7 +181,7 @@ func (s *story) reviewed(verdict reply.Verdict, flags []string, values map[strin
 		round.Census, report = record.Census{Files: 1, Lines: 3}, record.EmptyReport()
 	}
 	round.Report = report
-	s.add(record.EventRoundCompleted, round)
+	s.add(record.EventRoundCompleted.Name, round)
 }
 
 func (s *story) intervened(flags []string) {
@@ -195,7 +195,7 @@ func (s *story) intervened(flags []string) {
 			iv.Commands = append(iv.Commands, record.CheckResult{Command: "make test", ExitCode: exit})
 		}
 	}
-	s.add(record.EventRunIntervened, record.InterventionPayload{Intervention: iv, On: "by-ada"})
+	s.add(record.EventRunIntervened.Name, record.InterventionPayload{Intervention: iv, On: "by-ada"})
 }
 
 func (s *story) reverted(flags []string) {
@@ -207,7 +207,7 @@ func (s *story) reverted(flags []string) {
 	if slices.Contains(flags, "left") {
 		done.Left = []string{"a.go"}
 	}
-	s.add(record.EventAttemptReverted, done)
+	s.add(record.EventAttemptReverted.Name, done)
 }
 
 func foldRun(t testing.TB, events []record.Event) record.Run {
@@ -316,7 +316,7 @@ func TestRunStartsOnce(t *testing.T) {
 	other.Base = "elsewhere"
 	again := tell(t, other)[0]
 	early := tell(t, testPlan(), "review PASS")[1]
-	review := reviewEventAt(9, record.EventReviewRequested, record.ReviewRequest{})
+	review := reviewEventAt(9, record.EventReviewRequested.Name, record.ReviewRequest{})
 	for name, with := range map[string][]record.Event{
 		"started twice":     append(slices.Clone(events), again),
 		"before the start":  append([]record.Event{early}, events...),
@@ -329,7 +329,7 @@ func TestRunStartsOnce(t *testing.T) {
 }
 
 func TestRunReportsUnreadableEvents(t *testing.T) {
-	for _, eventType := range []string{record.EventRunStarted, record.EventAttemptStarted, record.EventAttemptCompleted, record.EventAttemptReverted, record.EventChecksCompleted, record.EventRoundCompleted, record.EventRunStopped, record.EventReviewLoopDetected, record.EventRunAnswered, record.EventRunCompleted} {
+	for _, eventType := range []string{record.EventRunStarted.Name, record.EventAttemptStarted.Name, record.EventAttemptCompleted.Name, record.EventAttemptReverted.Name, record.EventChecksCompleted.Name, record.EventRoundCompleted.Name, record.EventRunStopped.Name, record.EventReviewLoopDetected.Name, record.EventRunAnswered.Name, record.EventRunCompleted.Name} {
 		events := tell(t, testPlan(), "implement")
 		want := foldRun(t, events)
 		broken := eventAt(9, eventType, `[]`)
@@ -418,8 +418,8 @@ func TestRunOpen(t *testing.T) {
 // randomRunEvent is an event that may or may not make sense where it comes.
 func randomRunEvent(rng *rand.Rand, clock int) record.Event {
 	types := []string{
-		record.EventAttemptStarted, record.EventAttemptCompleted, record.EventAttemptCompleted, record.EventAttemptReverted, record.EventChecksCompleted, record.EventRoundCompleted, record.EventRoundCompleted, record.EventReviewLoopDetected,
-		record.EventRunStopped, record.EventRunAnswered, record.EventRunCompleted, record.EventRunLanded, record.EventRunUnlanded, record.EventRunAborted, record.EventRunResumed, record.EventRunResumed, record.EventRunStarted, record.EventReviewSubmitted, "newer",
+		record.EventAttemptStarted.Name, record.EventAttemptCompleted.Name, record.EventAttemptCompleted.Name, record.EventAttemptReverted.Name, record.EventChecksCompleted.Name, record.EventRoundCompleted.Name, record.EventRoundCompleted.Name, record.EventReviewLoopDetected.Name,
+		record.EventRunStopped.Name, record.EventRunAnswered.Name, record.EventRunCompleted.Name, record.EventRunLanded.Name, record.EventRunUnlanded.Name, record.EventRunAborted.Name, record.EventRunResumed.Name, record.EventRunResumed.Name, record.EventRunStarted.Name, record.EventReviewSubmitted.Name, "newer",
 	}
 	payloads := []string{
 		`{}`, `null`, ``, `[]`, `{"attempt":1,"step":"implement","mode":"implement","files":["a"],"commit":"c1","tree":"t1"}`,
@@ -433,7 +433,7 @@ func randomRunEvent(rng *rand.Rand, clock int) record.Event {
 	e := eventAt(clock, types[rng.IntN(len(types))], payloads[rng.IntN(len(payloads))])
 	e.Run = testRun
 	if clock <= 2 {
-		e = eventAt(clock, record.EventRunStarted, randomPlan(rng))
+		e = eventAt(clock, record.EventRunStarted.Name, randomPlan(rng))
 		e.Run = testRun
 	}
 	return e
@@ -503,7 +503,7 @@ func TestRunMovesNoBranchButItsOwn(t *testing.T) {
 		}
 	}
 	for _, named := range []string{"precious", "runr/../precious", "", "runr/other"} {
-		started := eventAt(1, record.EventRunStarted, record.RunPlan{Branch: named, Base: main})
+		started := eventAt(1, record.EventRunStarted.Name, record.RunPlan{Branch: named, Base: main})
 		started.Run = testRun
 		run, bad := record.FoldRun([]record.Event{started})
 		if len(bad) > 0 || run.Plan.Branch != "runr/"+testRun {

@@ -105,7 +105,7 @@ func (im *importer) flushChecks() {
 	run.Results = record.WithoutOutput(run.Results)
 	now := im.at
 	im.at = im.checkedAt
-	im.add(record.EventChecksCompleted, checksTitle(run), run, attachments)
+	im.add(record.EventChecksCompleted.New(importSource, checksTitle(run), run).With(attachments))
 	im.at = now
 }
 

@@ -23,41 +23,41 @@ const importSource = "import"
 
 // importHandlers turn the other system's events into native ones.
 var importHandlers = map[string]func(*importer, SourceEvent){
-	"phase_start":                  (*importer).phase,
-	"worker_response":              (*importer).workerResponse,
-	"implement_complete":           (*importer).implemented,
-	"no_changes_evidence_ok":       (*importer).evidence,
-	"no_changes_evidence_failed":   (*importer).evidence,
-	"verification":                 (*importer).verified,
-	"verify_failed_retry":          (*importer).verifyFailed,
-	"verify_failed_max_retries":    (*importer).verifyFailed,
-	"verify_complete":              (*importer).verifyComplete,
-	"review_complete":              (*importer).reviewComplete,
-	"resume":                       (*importer).tookUp,
-	"run_resumed":                  (*importer).tookUp,
-	"auto_resume_started":          (*importer).tookUp,
-	"parse_failed":                 (*importer).parseFailed,
-	"guard_violation":              (*importer).violated,
-	"ownership_violation":          (*importer).violated,
-	"plan_scope_violation":         (*importer).violated,
-	"parallel_file_collision":      (*importer).violated,
-	"max_ticks_reached":            (*importer).stopping,
-	"run_dry_stop":                 (*importer).stopping,
-	"run_complete":                 (*importer).stopping,
-	record.EventReviewLoopDetected: (*importer).stopping,
-	record.EventRunStopped:         (*importer).stopping,
+	"phase_start":                       (*importer).phase,
+	"worker_response":                   (*importer).workerResponse,
+	"implement_complete":                (*importer).implemented,
+	"no_changes_evidence_ok":            (*importer).evidence,
+	"no_changes_evidence_failed":        (*importer).evidence,
+	"verification":                      (*importer).verified,
+	"verify_failed_retry":               (*importer).verifyFailed,
+	"verify_failed_max_retries":         (*importer).verifyFailed,
+	"verify_complete":                   (*importer).verifyComplete,
+	"review_complete":                   (*importer).reviewComplete,
+	"resume":                            (*importer).tookUp,
+	"run_resumed":                       (*importer).tookUp,
+	"auto_resume_started":               (*importer).tookUp,
+	"parse_failed":                      (*importer).parseFailed,
+	"guard_violation":                   (*importer).violated,
+	"ownership_violation":               (*importer).violated,
+	"plan_scope_violation":              (*importer).violated,
+	"parallel_file_collision":           (*importer).violated,
+	"max_ticks_reached":                 (*importer).stopping,
+	"run_dry_stop":                      (*importer).stopping,
+	"run_complete":                      (*importer).stopping,
+	record.EventReviewLoopDetected.Name: (*importer).stopping,
+	record.EventRunStopped.Name:         (*importer).stopping,
 }
 
 // importer makes the native events of one source run. It folds as it goes, so that
 // each event is made in the state that it will be read in. It has no effects: the
-// same timeline gives the same drafts, by which an import that was killed goes on.
+// same timeline gives the same events, by which an import that was killed goes on.
 type importer struct {
 	run     record.Run
 	source  SourceRun
 	found   foundWork
 	explain func(record.Run, record.Stop) (record.Stop, map[string][]byte)
 	now     time.Time // of events without a time
-	drafts  []record.NewEvent
+	events  []record.NewEvent
 	bad     error
 
 	commits   map[int]string       // recorded id of the checkpoint that holds an attempt's work, by line of the attempt's event
@@ -77,14 +77,14 @@ type importer struct {
 // looks at the whole run.
 const maxExplained = 20
 
-// importRun is what becomes of source after run, which has only begun: the drafts
-// of all events but the first, and the run as they leave it.
+// importRun is what becomes of source after run, which has only begun: all
+// events but the first, and the run as they leave it.
 func importRun(run record.Run, source SourceRun, found foundWork, now time.Time, explain func(record.Run, record.Stop) (record.Stop, map[string][]byte)) ([]record.NewEvent, record.Run, error) {
 	im := &importer{run: run, source: source, found: found, explain: explain, now: now, commits: map[int]string{}, problem: map[string]string{}}
 	im.matchCheckpoints()
 	im.at = source.at(0, now)
 	im.activity = im.at
-	im.stops = source.count(record.EventRunStopped, record.EventReviewLoopDetected, "max_ticks_reached")
+	im.stops = source.count(record.EventRunStopped.Name, record.EventReviewLoopDetected.Name, "max_ticks_reached")
 	for i, e := range source.Events {
 		handle := importHandlers[e.Type]
 		im.at = source.at(i, now)
@@ -96,24 +96,21 @@ func importRun(run record.Run, source SourceRun, found foundWork, now time.Time,
 		}
 	}
 	im.finish()
-	return im.drafts, im.run, im.bad
+	return im.events, im.run, im.bad
 }
 
 // add records one native event.
-func (im *importer) add(eventType, title string, payload any, attachments map[string][]byte) {
-	body, err := json.Marshal(payload)
-	if err != nil && im.bad == nil { // unreachable: payloads are made here
-		im.bad = fmt.Errorf("encode %s: %w", eventType, err)
+func (im *importer) add(event record.NewEvent) {
+	body, err := json.Marshal(event.Payload)
+	if err == nil {
+		err = im.run.Apply(record.Event{Type: event.Type, Run: im.run.ID, Timestamp: im.at, Payload: body})
 	}
-	event := record.Event{Type: eventType, Run: im.run.ID, Timestamp: im.at, Payload: body}
-	if err := im.run.Apply(event); err != nil && im.bad == nil {
-		im.bad = fmt.Errorf("import: %w", err)
+	if err != nil && im.bad == nil { // unreachable: payloads are made here
+		im.bad = fmt.Errorf("import %s: %w", event.Type, err)
 	}
 	status := string(im.run.Status)
-	im.drafts = append(im.drafts, record.NewEvent{
-		Type: eventType, Source: importSource, Run: im.run.ID, Title: title, At: im.at,
-		Status: func(record.Event) string { return status }, Payload: payload, Attachments: attachments,
-	})
+	event.Run, event.At, event.Status = im.run.ID, im.at, func(record.Event) string { return status }
+	im.events = append(im.events, event)
 }
 
 // matchCheckpoints finds out which attempt each checkpoint commits.
@@ -161,7 +158,7 @@ func (im *importer) active() {
 		im.lastRound()
 		im.stop()
 		im.at = at
-		im.add(record.EventRunResumed, "from "+string(im.run.Status), struct{}{}, nil)
+		im.add(record.EventRunResumed.New(importSource, "from "+string(im.run.Status), struct{}{}))
 	}
 	im.halt = nil
 }
@@ -209,7 +206,7 @@ func (im *importer) begin(mode record.AttemptMode, agent string) {
 	}
 	im.open = true
 	a := record.Attempt{Number: number, Step: im.step(record.StepAgent), Mode: mode, Agent: agent, From: im.run.Head(), Files: []string{}}
-	im.add(record.EventAttemptStarted, fmt.Sprintf("attempt %d, %s", a.Number, a.Mode), a, nil)
+	im.add(record.EventAttemptStarted.New(importSource, fmt.Sprintf("attempt %d, %s", a.Number, a.Mode), a))
 }
 
 // worked records the end of an attempt, which began with the event before when
@@ -240,7 +237,7 @@ func (im *importer) worked(e SourceEvent, a record.Attempt, text string) {
 	if a.Failure != nil {
 		title = fmt.Sprintf("attempt %d: %s", a.Number, a.Failure.Reason)
 	}
-	im.add(record.EventAttemptCompleted, title, a, attachments)
+	im.add(record.EventAttemptCompleted.New(importSource, title, a).With(attachments))
 	im.open, im.proof = false, ""
 }
 
@@ -390,7 +387,7 @@ func (im *importer) round(reviewer, text string) {
 		attachments["review.md"] = []byte(text)
 	}
 	title := fmt.Sprintf("round %d %s by %s, %s", round.Number, round.Report.Effective, reviewer, prose.Count(len(round.Report.Findings), "finding"))
-	im.add(record.EventRoundCompleted, title, round, attachments)
+	im.add(record.EventRoundCompleted.New(importSource, title, round).With(attachments))
 }
 
 // head is the commit that notes about the run's end go to; "" when nothing tells

@@ -64,7 +64,7 @@ func (f SourceRun) describe(plan *record.RunPlan, name, task string) {
 		plan.Task = strings.TrimSpace(plan.Entity.Title + "\n\n" + milestones)
 	}
 	for _, e := range f.Events {
-		if n := e.fields.maxRounds(); e.Type == record.EventReviewLoopDetected && n > 0 && n <= 100 {
+		if n := e.fields.maxRounds(); e.Type == record.EventReviewLoopDetected.Name && n > 0 && n <= 100 {
 			plan.Policy.MaxRetries = n
 		}
 	}

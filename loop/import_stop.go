@@ -73,7 +73,7 @@ func (im *importer) stopping(e SourceEvent) {
 	f := e.fields
 	code := strings.TrimSpace(prose.Cut(f.text("reason", "stop_reason"), 100))
 	switch e.Type {
-	case record.EventReviewLoopDetected:
+	case record.EventReviewLoopDetected.Name:
 		code = record.ReasonReviewLoop
 	case "max_ticks_reached":
 		code = e.Type
@@ -194,14 +194,14 @@ func (im *importer) complete() {
 	if round := im.run.LastRound(); round != nil {
 		done.Open = round.Report.Findings
 	}
-	im.add(record.EventRunCompleted, done.Result, done, nil)
+	im.add(record.EventRunCompleted.New(importSource, done.Result, done))
 }
 
 // beginNext begins the attempt that a resumed run would otherwise take for done: it
 // would pass, review or undo work that is not in this repository.
 func (im *importer) beginNext() {
 	next := im.run
-	for _, eventType := range []string{record.EventRunStopped, record.EventRunResumed} {
+	for _, eventType := range []string{record.EventRunStopped.Name, record.EventRunResumed.Name} {
 		event := record.Event{Type: eventType, Timestamp: im.at, Payload: []byte(`{"reason":"interrupted"}`)}
 		if err := next.Apply(event); err != nil && im.bad == nil { // unreachable: the payload is ours
 			im.bad = err
@@ -231,16 +231,16 @@ func (im *importer) beginAgain(mode record.AttemptMode) {
 	a := *last
 	a.Mode, a.StartedAt, a.EndedAt = mode, time.Time{}, time.Time{}
 	im.open = true
-	im.add(record.EventAttemptStarted, fmt.Sprintf("attempt %d, again: its work is not here", a.Number), a, nil)
+	im.add(record.EventAttemptStarted.New(importSource, fmt.Sprintf("attempt %d, again: its work is not here", a.Number), a))
 }
 
 // stop records the pending stop, with its diagnosis, as the runner would.
 func (im *importer) stop() {
 	h := *im.halt
 	stop := record.Stop{Reason: nativeReason(h.code), At: im.at, LastActivity: im.activity, Detail: im.detail(h)}
-	eventType, title := record.EventRunStopped, stop.Reason
+	kind, title := record.EventRunStopped, stop.Reason
 	if stop.Reason == record.ReasonReviewLoop {
-		eventType = record.EventReviewLoopDetected
+		kind = record.EventReviewLoopDetected
 		stop.Round, stop.MaxRounds = cmp.Or(h.round, im.refusedInARow()), cmp.Or(h.max, im.run.Plan.Policy.MaxRetries)
 		stop.Unmet = im.unmet(h.unmet)
 		title = fmt.Sprintf("round %d/%d, %s unmet", stop.Round, stop.MaxRounds, prose.Count(len(stop.Unmet), "request"))
@@ -249,7 +249,7 @@ func (im *importer) stop() {
 	if im.stops <= maxExplained {
 		stop, attachments = im.explained(stop)
 	}
-	im.add(eventType, title, record.StopPayload{Stop: stop, Commit: im.head()}, attachments)
+	im.add(kind.New(importSource, title, record.StopPayload{Stop: stop, Commit: im.head()}).With(attachments))
 }
 
 func (im *importer) explained(stop record.Stop) (record.Stop, map[string][]byte) {

@@ -71,10 +71,9 @@ func beginImport(ctx context.Context, s *record.Store, source SourceRun, plan re
 		plan.Branch = ""
 		id, err := record.NewID(source.began(v.Now), v.Writer, v.Clock, plan)
 		plan.Branch = "runr/" + id
-		return record.NewEvent{
-			Type: record.EventRunStarted, Source: importSource, Run: id, Payload: plan, Title: cmp.Or(plan.Entity.Name(), source.ID),
-			At: source.at(0, v.Now), Status: func(record.Event) string { return string(record.RunRunning) },
-		}, err
+		d := record.EventRunStarted.New(importSource, cmp.Or(plan.Entity.Name(), source.ID), plan)
+		d.Run, d.At, d.Status = id, source.at(0, v.Now), func(record.Event) string { return string(record.RunRunning) }
+		return d, err
 	})
 	if err != nil {
 		return record.Run{}, fmt.Errorf("import: %w", err)
@@ -95,7 +94,7 @@ func recordImport(ctx context.Context, s *record.Store, run record.Run, drafts [
 	}
 	defer unlock()
 	for _, d := range drafts {
-		if d.Type == record.EventRunStopped || d.Type == record.EventReviewLoopDetected {
+		if d.Type == record.EventRunStopped.Name || d.Type == record.EventReviewLoopDetected.Name {
 			if err := writeFiles(FilesDir(s, run.ID), d.Attachments); err != nil {
 				return run, fmt.Errorf("import: %w", err)
 			}

@@ -102,7 +102,7 @@ func workOf(c casetest.Case) foundWork {
 func importForTest(t testing.TB, source SourceRun, plan record.RunPlan, found foundWork) ([]record.NewEvent, record.Run) {
 	t.Helper()
 	source.describe(&plan, source.taskName(), source.Task)
-	start := eventAt(1, record.EventRunStarted, plan)
+	start := eventAt(1, record.EventRunStarted.Name, plan)
 	start.Run, start.Timestamp = testRun, source.at(0, importNow)
 	begun, bad := record.FoldRun([]record.Event{start})
 	if len(bad) > 0 {
@@ -143,7 +143,7 @@ func attachedNames(d record.NewEvent) string {
 func writeDraft(w io.Writer, d record.NewEvent) {
 	switch p := d.Payload.(type) {
 	case record.Attempt:
-		if d.Type == record.EventAttemptCompleted {
+		if d.Type == record.EventAttemptCompleted.Name {
 			fmt.Fprintf(w, "    %s by %s, %s; files %q claimed %q; %s\n", p.Status, p.Agent, time.Duration(p.Duration), p.Files, p.Claimed, p.Commit)
 			fmt.Fprintf(w, "    showed %q\n", p.Verification)
 		}
@@ -169,7 +169,7 @@ func afterImport(run record.Run) string {
 	if run.Status == record.RunCompleted {
 		return "nothing follows"
 	}
-	if err := run.Apply(eventAt(1, record.EventRunResumed, struct{}{})); err != nil {
+	if err := run.Apply(eventAt(1, record.EventRunResumed.Name, struct{}{})); err != nil {
 		return err.Error()
 	}
 	step := Next(run, run.Plan.Policy)

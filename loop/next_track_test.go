@@ -15,7 +15,7 @@ func refusedRun(t *testing.T, rounds ...string) record.Run {
 	plan := testPlan()
 	plan.Policy.MaxRetries = 9
 	s := &story{t: t, tree: "tree-0"}
-	s.add(record.EventRunStarted, plan)
+	s.add(record.EventRunStarted.Name, plan)
 	for i, text := range rounds {
 		s.line([]string{"implement", "fix"}[min(i, 1)])
 		s.line("check ok")
@@ -26,7 +26,7 @@ func refusedRun(t *testing.T, rounds ...string) record.Run {
 		if round.Report.Findings == nil {
 			round.Report.Findings = []reply.Finding{}
 		}
-		s.add(record.EventRoundCompleted, record.RoundPayload{Step: "review", Round: round})
+		s.add(record.EventRoundCompleted.Name, record.RoundPayload{Step: "review", Round: round})
 	}
 	return foldRun(t, s.events)
 }

@@ -47,7 +47,7 @@ func Land(ctx context.Context, s *record.Store, run record.Run, spec LandSpec) (
 	if err != nil {
 		return run, none, err
 	}
-	if refused := run.Allow(record.EventRunLanded); refused != nil {
+	if refused := run.Allow(record.EventRunLanded.Name); refused != nil {
 		return run, none, refused
 	}
 	if run.Plan.InPlace {
@@ -62,7 +62,7 @@ func Land(ctx context.Context, s *record.Store, run record.Run, spec LandSpec) (
 	}
 	landed := record.Landed{Commit: done.Commit, Onto: done.Old, Branch: branch, Squash: spec.Squash}
 	landed.Carried = s.Carried(ctx, run, landed)
-	run, err = recordRun(ctx, s, run, record.NewEvent{Type: record.EventRunLanded, Source: "cli", Payload: landed, Title: landed.TitleOf()})
+	run, err = recordRun(ctx, s, run, record.EventRunLanded.New("cli", landed.TitleOf(), landed))
 	if err != nil {
 		return run, done, err
 	}
@@ -184,7 +184,7 @@ func Abort(ctx context.Context, s *record.Store, run record.Run) (after record.R
 		return run, "", err
 	}
 	defer unlock()
-	run, err = recordRun(ctx, s, run, record.NewEvent{Type: record.EventRunAborted, Source: "cli", Payload: struct{}{}, Title: "by " + run.StartedBy})
+	run, err = recordRun(ctx, s, run, record.EventRunAborted.New("cli", "by "+run.StartedBy, struct{}{}))
 	if err == nil {
 		err = settleAsked(ctx, s, run, "run "+run.ID+" was aborted")
 	}
@@ -223,7 +223,7 @@ func AnswerRun(ctx context.Context, s *record.Store, run record.Run, choice reco
 func (r *Runner) Resume(ctx context.Context, run record.Run) (record.Run, error) {
 	if run.Status != record.RunRunning { // else its process died: there is nothing to take back
 		var err error
-		if run, err = recordRun(ctx, r.Store, run, record.NewEvent{Type: record.EventRunResumed, Source: "cli", Payload: struct{}{}, Title: "from " + string(run.Status)}); err != nil {
+		if run, err = recordRun(ctx, r.Store, run, record.EventRunResumed.New("cli", "from "+string(run.Status), struct{}{})); err != nil {
 			return run, err
 		}
 	}

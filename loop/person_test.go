@@ -18,9 +18,9 @@ func TestAskedIsFolded(t *testing.T) {
 	if run.Asked == nil || *run.Asked != (record.Asked{Review: "20260102030405-aaaaaa", Commit: "head", Round: 1}) {
 		t.Errorf("%+v", run.Asked)
 	}
-	foreign := eventAt(9, record.EventReviewRequested, record.ReviewRequest{Reviewer: record.Human, Run: "another"})
+	foreign := eventAt(9, record.EventReviewRequested.Name, record.ReviewRequest{Reviewer: record.Human, Run: "another"})
 	foreign.Run = testRun
-	if run = foldRun(t, append(events, foreign)); run.Asked.Review != "20260102030405-aaaaaa" || run.Last != record.EventAttemptCompleted {
+	if run = foldRun(t, append(events, foreign)); run.Asked.Review != "20260102030405-aaaaaa" || run.Last != record.EventAttemptCompleted.Name {
 		t.Errorf("%+v, last %s", run.Asked, run.Last)
 	}
 }

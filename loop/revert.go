@@ -24,10 +24,7 @@ func (t *turn) revert(step Step) error {
 	if err != nil {
 		return fmt.Errorf("revert attempt %d: %w", a.Number, err)
 	}
-	return t.record(record.NewEvent{
-		Type: record.EventAttemptReverted, Source: "runner", Title: fmt.Sprintf("attempt %d, %s", a.Number, prose.Count(len(reverted.Restored), "file")),
-		Payload: reverted,
-	})
+	return t.record(record.EventAttemptReverted.New("runner", fmt.Sprintf("attempt %d, %s", a.Number, prose.Count(len(reverted.Restored), "file")), reverted))
 }
 
 // undo takes an attempt's work back wherever it is. Each part of it can be done

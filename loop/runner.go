@@ -44,7 +44,9 @@ func (r *Runner) Start(ctx context.Context, plan record.RunPlan, source string) 
 		plan.Branch = ""
 		id, err := record.NewID(v.Now, v.Writer, v.Clock, plan)
 		plan.Branch = "runr/" + id
-		return record.NewEvent{Type: record.EventRunStarted, Source: source, Run: id, Payload: plan, Status: func(record.Event) string { return string(record.RunRunning) }, Title: plan.Entity.Name()}, err
+		d := record.EventRunStarted.New(source, plan.Entity.Name(), plan)
+		d.Run, d.Status = id, func(record.Event) string { return string(record.RunRunning) }
+		return d, err
 	})
 	if err != nil {
 		return record.Run{}, fmt.Errorf("start run: %w", err)
@@ -205,7 +207,7 @@ func (t *turn) checks(step Step) error {
 	attachments := map[string][]byte{}
 	record.AddChecks(attachments, run.Results)
 	run.Results = record.WithoutOutput(run.Results)
-	return t.record(record.NewEvent{Type: record.EventChecksCompleted, Source: "runner", Payload: run, Attachments: attachments, Title: checksTitle(run)})
+	return t.record(record.EventChecksCompleted.New("runner", checksTitle(run), run).With(attachments))
 }
 
 func checksTitle(run record.CheckRun) string {
@@ -271,7 +273,7 @@ func (t *turn) recordRound(round record.RoundPayload, raw string) error {
 	if raw != "" {
 		attachments["review.md"] = []byte(raw)
 	}
-	return t.record(record.NewEvent{Type: record.EventRoundCompleted, Source: round.Reviewer, Payload: round, Attachments: attachments, Title: title})
+	return t.record(record.EventRoundCompleted.New(round.Reviewer, title, round).With(attachments))
 }
 
 func (t *turn) answer(name string, round *record.Round) (ReviewAnswer, error) {
@@ -376,7 +378,7 @@ func (t *turn) exhausted(step Step) error {
 }
 
 func (t *turn) answered(choice record.Choice, by string) error {
-	err := t.record(record.NewEvent{Type: record.EventRunAnswered, Source: "runner", Payload: record.AnswerPayload{Choice: choice, By: by}, Title: string(choice)})
+	err := t.record(record.EventRunAnswered.New("runner", string(choice), record.AnswerPayload{Choice: choice, By: by}))
 	if err != nil || choice != record.ChoiceCommit {
 		return err
 	}
@@ -395,7 +397,7 @@ func (t *turn) giveUp(step Step) error {
 	return t.stop(stop, record.EventRunStopped)
 }
 
-func (t *turn) stop(stop record.Stop, eventType string) error {
+func (t *turn) stop(stop record.Stop, kind record.EventType[record.StopPayload]) error {
 	var attachments map[string][]byte
 	stop = facts(t.run, stop)
 	stop.SaidBy, stop.Said = t.said(stop)
@@ -411,9 +413,7 @@ func (t *turn) stop(stop record.Stop, eventType string) error {
 	if stop.Round > 0 {
 		title = fmt.Sprintf("round %d/%d, %s unmet", stop.Round, stop.MaxRounds, prose.Count(len(stop.Unmet), "request"))
 	}
-	return t.record(record.NewEvent{
-		Type: eventType, Source: "runner", Payload: record.StopPayload{Stop: stop, Commit: t.run.Head()}, Attachments: attachments, Title: title,
-	})
+	return t.record(kind.New("runner", title, record.StopPayload{Stop: stop, Commit: t.run.Head()}).With(attachments))
 }
 
 func writeFiles(dir string, files map[string][]byte) error {
@@ -440,7 +440,7 @@ func (t *turn) complete(result string) error {
 			done.Requests = requests
 		}
 	}
-	err := t.record(record.NewEvent{Type: record.EventRunCompleted, Source: "runner", Payload: done, Title: result})
+	err := t.record(record.EventRunCompleted.New("runner", result, done))
 	if err != nil || !t.run.Plan.InPlace { // else it is done with when it lands
 		return err
 	}

@@ -15,7 +15,7 @@ func TestSettingOfAStop(t *testing.T) {
 	plan.Settings = []record.Setting{{Name: record.SettingRetries, Value: "1", From: "git config"}, {Name: record.SettingDeny, Value: `"*.lock"`, From: "the user's file"}}
 	plan.Scope = record.Scope{Allow: []string{"src/*"}, Deny: []string{"*.lock"}}
 	attempt := func(f *record.Failure, files ...string) record.Run {
-		return record.Run{Plan: plan, Last: record.EventAttemptCompleted, Attempts: []record.Attempt{{Failure: f, Files: files}}}
+		return record.Run{Plan: plan, Last: record.EventAttemptCompleted.Name, Attempts: []record.Attempt{{Failure: f, Files: files}}}
 	}
 	for _, test := range []struct {
 		name string

@@ -194,15 +194,14 @@ func recordLanding(ctx context.Context, s *record.Store, op gitstore.Recorded) e
 	if err != nil {
 		return err
 	}
-	event := record.NewEvent{Type: record.EventRunUnlanded, Source: "cli", Title: landed.TitleOf()}
+	kind := record.EventRunUnlanded
 	if !op.Back {
-		event.Type, landed.Carried = record.EventRunLanded, s.Carried(ctx, run, landed)
+		kind, landed.Carried = record.EventRunLanded, s.Carried(ctx, run, landed)
 	}
-	event.Payload = landed
-	if run.Allow(event.Type) != nil {
+	if run.Allow(kind.Name) != nil {
 		return nil
 	}
-	if run, err = recordRun(ctx, s, run, event); err != nil {
+	if run, err = recordRun(ctx, s, run, kind.New("cli", landed.TitleOf(), landed)); err != nil {
 		return err
 	}
 	if op.Back {
@@ -227,7 +226,7 @@ func landedBy(ctx context.Context, s *record.Store, op gitstore.Recorded) (recor
 	landed := record.Landed{Commit: at.Head, Onto: onto.Head, Branch: strings.TrimPrefix(at.HeadRef, "refs/heads/")}
 	events, err := s.RunEvents(ctx, op.Run)
 	for _, e := range events {
-		if before, readErr := record.PayloadOf[record.Landed](e); e.Type == record.EventRunLanded && readErr == nil && before.Commit == landed.Commit {
+		if before, readErr := record.EventRunLanded.Payload(e); e.Type == record.EventRunLanded.Name && readErr == nil && before.Commit == landed.Commit {
 			landed.Squash = before.Squash
 		}
 	}

@@ -87,8 +87,8 @@ func (s *session) reportInput(store *record.Store, run record.Run, events []reco
 
 // leavesFiles are the types of events that may have attachments.
 var leavesFiles = map[string]bool{
-	record.EventAttemptCompleted: true, record.EventChecksCompleted: true, record.EventRoundCompleted: true, record.EventRunIntervened: true,
-	record.EventRunStopped: true, record.EventReviewLoopDetected: true,
+	record.EventAttemptCompleted.Name: true, record.EventChecksCompleted.Name: true, record.EventRoundCompleted.Name: true, record.EventRunIntervened.Name: true,
+	record.EventRunStopped.Name: true, record.EventReviewLoopDetected.Name: true,
 }
 
 // diffStat is nil when a commit is missing here, or was never made.

@@ -245,7 +245,7 @@ func (s *session) executorText(store *record.Store, run record.Run) string {
 		return ""
 	}
 	for _, e := range slices.Backward(events) {
-		if e.Type == record.EventAttemptCompleted {
+		if e.Type == record.EventAttemptCompleted.Name {
 			text, _ := store.Attachment(s.ctx, e.ID, "executor.md")
 			return string(text)
 		}

@@ -3,6 +3,7 @@ package record
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -15,7 +16,9 @@ import (
 
 // carriedTypes are the events whose notes go along: what became of the work, not what
 // stopped it on the way.
-var carriedTypes = []string{EventRoundCompleted, EventRunCompleted, EventRunIntervened, EventReviewSubmitted, EventReviewResolved, EventReviewReopened}
+var carriedTypes = []string{
+	EventRoundCompleted.Name, EventRunCompleted.Name, EventRunIntervened.Name, EventReviewSubmitted.Name, EventReviewResolved.Name, EventReviewReopened.Name,
+}
 
 // Limits of what goes along; the newest counts.
 const (
@@ -74,14 +77,22 @@ func carriedNotes(e Event, landed Landed) []noteLine {
 	}
 	for to, from := range from {
 		if to != landed.Commit { // that one says it already
-			lines = append(lines, noteLine{to, e.Timestamp, landedNote(e, landed, from)})
+			lines = append(lines, noteLine{to, e.Timestamp, landedText(e, landed, from)})
 		}
 	}
 	return lines
 }
 
-// landedNote says where a run landed, and as which commit it was reviewed.
-func landedNote(e Event, landed Landed, reviewed gitstore.ID) string {
+func landedNote(e Event, landed Landed) (gitstore.ID, string) {
+	return landed.Commit, landedText(e, landed, landed.reviewedAs(landed.Commit))
+}
+
+func unlandedNote(e Event, landed Landed) (gitstore.ID, string) {
+	return landed.Commit, fmt.Sprintf("run %s taken back from %s", e.Run, cmp.Or(landed.Branch, "a detached HEAD"))
+}
+
+// landedText says where a run landed, and as which commit it was reviewed.
+func landedText(e Event, landed Landed, reviewed gitstore.ID) string {
 	text := "run " + e.Run + " landed on " + cmp.Or(landed.Branch, "a detached HEAD")
 	if reviewed != "" {
 		text += ", reviewed as " + reviewed.Short()

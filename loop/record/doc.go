@@ -30,6 +30,6 @@
 // run's base: see CheckResult.Fails. A stop says why in one code of the registry
 // (Reasons) and keeps the fact that matters beside it: see Stop.
 //
-// Where what happens in a type of event stands: its name and payload in event.go and
-// run.go or review.go, what it does in fold_run.go or review.go, its note in notes.go.
+// A type of event is one line of the table in run_fold.go or review_fold.go: its name, what
+// its payload holds, when it may happen, its fold, and what it says on a commit.
 package record

@@ -22,34 +22,28 @@ const (
 	lateClock = 1 << 40   // beyond it an older program gave all its events one clock: there time orders equals
 )
 
-// Event types. A type that is not listed is kept, passed on and skipped by the fold.
-const (
-	EventReviewRequested = "review_requested"
-	EventReviewSubmitted = "review_submitted"
-	EventReviewFailed    = "review_failed" // the reviewer could not be run; the review stays open
-	EventReviewCancelled = "review_cancelled"
-	EventReviewClaimed   = "review_claimed"
-	EventReviewReleased  = "review_released"
-	EventReviewResolved  = "review_resolved"
-	EventReviewReopened  = "review_reopened"
-	EventReviewAnswered  = "review_answered"
+// EventType is a kind of event: what it is called in a log, and P, what its payload holds.
+// A type is made where it is folded, by runEvent and reviewEvent, with all that is known of it.
+// One that is not known is kept, passed on and skipped by the folds.
+type EventType[P any] struct{ Name string }
 
-	EventRunStarted         = "run_started"
-	EventAttemptStarted     = "attempt_started"
-	EventAttemptCompleted   = "attempt_completed"
-	EventAttemptReverted    = "attempt_reverted"
-	EventChecksCompleted    = "checks_completed"
-	EventRoundCompleted     = "review_completed"
-	EventReviewLoopDetected = "review_loop_detected" // as runr, the other program, calls it
-	EventRunStopped         = "stop"
-	EventRunAnswered        = "run_answered"
-	EventRunCompleted       = "run_completed"
-	EventRunLanded          = "run_landed"
-	EventRunUnlanded        = "run_unlanded" // a landing was taken back
-	EventRunAborted         = "run_aborted"
-	EventRunResumed         = "run_resumed"
-	EventRunIntervened      = "run_intervened"
-)
+// New is an event of this type that is to be recorded, with a title for people.
+func (t EventType[P]) New(source, title string, payload P) NewEvent {
+	return NewEvent{Type: t.Name, Source: source, Title: title, Payload: payload}
+}
+
+// Payload is what e, an event of this type, says. A struct{} is not looked for.
+func (t EventType[P]) Payload(e Event) (P, error) {
+	var p P
+	if _, empty := any(p).(struct{}); empty {
+		return p, nil
+	}
+	p, err := payloadOf[P](e)
+	if other, ok := any(&p).(interface{ takeOtherNames(Event) }); ok && err == nil {
+		other.takeOtherNames(e)
+	}
+	return p, err
+}
 
 // Event is one immutable record: what the JSON of a log's commit holds, and what
 // the commit itself says about it. Timestamps are UTC, in milliseconds.
@@ -149,9 +143,9 @@ func isEntry(entry gitstore.Entry) bool {
 	return event.Writer == entry.Writer && (err == nil || errors.Is(err, gitstore.ErrNewerFormat))
 }
 
-// PayloadOf decodes e's payload into T. Unknown fields are left to newer programs.
+// payloadOf decodes e's payload into T. Unknown fields are left to newer programs.
 // That no key is there twice was checked when the event was.
-func PayloadOf[T any](e Event) (T, error) {
+func payloadOf[T any](e Event) (T, error) {
 	var p T
 	err := strictjson.CheckKeys(e.Payload, &p)
 	if err == nil {

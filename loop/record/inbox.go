@@ -23,10 +23,9 @@ func (s *Store) RequestReview(ctx context.Context, request ReviewRequest, source
 	}
 	event, err := s.Append(ctx, func(v *View) (NewEvent, error) {
 		id, err := NewID(v.Now, v.Writer, v.Clock, request)
-		return NewEvent{
-			Type: EventReviewRequested, Source: source, Review: id, Run: request.Run, Payload: request, Status: func(Event) string { return string(ReviewOpen) },
-			Title: strings.TrimSpace(request.Subject.Spec + " " + request.Subject.Commit.Short() + " " + request.Subject.Title),
-		}, err
+		d := EventReviewRequested.New(source, strings.TrimSpace(request.Subject.Spec+" "+request.Subject.Commit.Short()+" "+request.Subject.Title), request)
+		d.Review, d.Run, d.Status = id, request.Run, func(Event) string { return string(ReviewOpen) }
+		return d, err
 	})
 	if err != nil {
 		return Review{}, fmt.Errorf("request review: %w", err)
@@ -43,9 +42,7 @@ func (s *Store) SubmitReview(ctx context.Context, id string, sub Submission, raw
 	}
 	AddChecks(attachments, sub.Checks)
 	sub.Checks = WithoutOutput(sub.Checks)
-	return s.reviewEvent(ctx, id, NewEvent{
-		Type: EventReviewSubmitted, Source: sub.Reviewer, Payload: sub, Attachments: attachments, Title: submissionTitle(sub),
-	}, actorPayload{})
+	return s.reviewEvent(ctx, id, EventReviewSubmitted.New(sub.Reviewer, submissionTitle(sub), sub).With(attachments), actorPayload{})
 }
 
 // Person is what a person submits: a decision, a message and comments.
@@ -194,7 +191,8 @@ func (s *Store) ReopenReview(ctx context.Context, id, actor string) (Review, err
 // findingAnswer is the payload of an answer.
 type findingAnswer struct {
 	Answer
-	Force bool `json:"force,omitempty"` // although somebody else holds the review
+	Force bool        `json:"force,omitempty"` // although somebody else holds the review
+	Claim gitstore.ID `json:"claim,omitempty"` // the claim under which it is done
 }
 
 // AnswerFinding records what became of one finding or comment. It is a
@@ -210,13 +208,12 @@ func (s *Store) AnswerFinding(ctx context.Context, id string, answer Answer, for
 	if !slices.ContainsFunc(review.Findings(), func(f reply.Finding) bool { return f.ID == answer.Finding }) {
 		return review, &NotFoundError{What: "finding", ID: answer.Finding, Where: "in review " + review.ID}
 	}
-	return s.reviewEvent(ctx, review.ID, NewEvent{
-		Type: EventReviewAnswered, Source: "cli", Payload: findingAnswer{answer, force}, Title: fmt.Sprintf("%s %s", answer.Finding, answer.Kind),
-	}, actorPayload{Actor: answer.Actor, Force: force})
+	event := EventReviewAnswered.New("cli", fmt.Sprintf("%s %s", answer.Finding, answer.Kind), findingAnswer{Answer: answer, Force: force})
+	return s.reviewEvent(ctx, review.ID, event, actorPayload{Actor: answer.Actor, Force: force})
 }
 
 // actorEvent records what an actor does with a review.
-func (s *Store) actorEvent(ctx context.Context, id, eventType string, by actorPayload) (Review, error) {
+func (s *Store) actorEvent(ctx context.Context, id string, t EventType[actorPayload], by actorPayload) (Review, error) {
 	review, err := s.Review(ctx, id)
 	if err != nil {
 		return review, err
@@ -227,10 +224,10 @@ func (s *Store) actorEvent(ctx context.Context, id, eventType string, by actorPa
 	if s.Redact != nil {
 		by.Actor = s.Redact(by.Actor) // as it will be recorded, for that is what a claim is compared with
 	}
-	if eventType == EventReviewResolved || eventType == EventReviewReopened {
+	if t == EventReviewResolved || t == EventReviewReopened {
 		by.Commit = review.Request.Subject.Commit
 	}
-	return s.reviewEvent(ctx, review.ID, NewEvent{Type: eventType, Source: "cli", Payload: by, Title: "by " + by.Actor}, by)
+	return s.reviewEvent(ctx, review.ID, t.New("cli", "by "+by.Actor, by), by)
 }
 
 // settled reports whether an event would change nothing that counts.
@@ -239,8 +236,8 @@ func (r Review) settled(d NewEvent, by actorPayload) bool {
 	case Submission:
 		return r.sentBefore(p)
 	case actorPayload:
-		return d.Type == EventReviewResolved && r.Status == ReviewResolved || d.Type == EventReviewCancelled && r.Status == ReviewCancelled ||
-			d.Type == EventReviewClaimed && r.Status == ReviewClaimed && p.Lease == 0 && r.Claim.sameAs(by)
+		return d.Type == EventReviewResolved.Name && r.Status == ReviewResolved || d.Type == EventReviewCancelled.Name && r.Status == ReviewCancelled ||
+			d.Type == EventReviewClaimed.Name && r.Status == ReviewClaimed && p.Lease == 0 && r.Claim.sameAs(by)
 	}
 	return false
 }
@@ -270,9 +267,7 @@ func (s *Store) PinReview(ctx context.Context, review Review) error {
 
 // FailReview records that the reviewer could not be run; the review stays open.
 func (s *Store) FailReview(ctx context.Context, id, reviewer string, failure Failure) (Review, error) {
-	return s.reviewEvent(ctx, id, NewEvent{
-		Type: EventReviewFailed, Source: reviewer, Payload: failure, Title: failure.Reason + " " + failure.Detail,
-	}, actorPayload{})
+	return s.reviewEvent(ctx, id, EventReviewFailed.New(reviewer, failure.Reason+" "+failure.Detail, failure), actorPayload{})
 }
 
 // reviewEvent records d about a review if its newest state allows it.

@@ -17,11 +17,7 @@ type InterventionPayload struct {
 }
 
 // interventionNote is the note on the run's commit.
-func interventionNote(e Event) (gitstore.ID, string) {
-	p, err := PayloadOf[InterventionPayload](e)
-	if err != nil {
-		return "", ""
-	}
+func interventionNote(e Event, p InterventionPayload) (gitstore.ID, string) {
 	text := fmt.Sprintf("run %s intervention (%s): %s", e.Run, prose.OneLine(p.Reason), prose.OneLine(p.Note))
 	for _, c := range p.Commands {
 		text += fmt.Sprintf("\nrun %s ran: %s: %s", e.Run, prose.OneLine(c.Command), c.State())

@@ -232,57 +232,45 @@ func notesOf(e Event) []noteLine {
 			lines = append(lines, noteLine{commit, e.Timestamp, strings.TrimRight(line, "\n")})
 		}
 	}
-	if e.Type == EventRunLanded {
-		if landed, err := PayloadOf[Landed](e); err == nil {
+	if e.Type == EventRunLanded.Name {
+		if landed, err := EventRunLanded.Payload(e); err == nil {
 			lines = append(lines, carriedNotes(e, landed)...)
 		}
 	}
 	return lines
 }
 
+// eventNotes are what events say on commits, by the names of their types.
+var eventNotes = map[string]func(Event) (gitstore.ID, string){}
+
+func addNote[P any](t EventType[P], note func(Event, P) (gitstore.ID, string)) {
+	if note == nil {
+		return
+	}
+	eventNotes[t.Name] = func(e Event) (gitstore.ID, string) {
+		p, err := t.Payload(e)
+		if err != nil {
+			return "", ""
+		}
+		return note(e, p)
+	}
+}
+
 // NoteOf is the commit that an event speaks of and what the note says of the event
 // itself, one or more lines; no commit when the event is not for notes.
 func NoteOf(e Event) (gitstore.ID, string) {
-	switch e.Type {
-	case EventReviewSubmitted:
-		return submissionNote(e)
-	case EventReviewResolved:
-		if p, err := PayloadOf[resolvedPayload](e); err == nil {
-			return p.Commit, fmt.Sprintf("review %s resolved by %s%s", e.Review, prose.OneLine(p.Actor), afterColon(p.Note))
-		}
-	case EventReviewReopened:
-		if p, err := PayloadOf[resolvedPayload](e); err == nil {
-			return p.Commit, fmt.Sprintf("review %s reopened by %s", e.Review, prose.OneLine(p.Actor))
-		}
-	case EventRoundCompleted:
-		return roundNote(e)
-	case EventRunStopped, EventReviewLoopDetected:
-		if p, err := readStop(e); err == nil {
-			return p.Commit, stopNote(e, p)
-		}
-	case EventRunIntervened:
-		return interventionNote(e)
-	case EventRunCompleted:
-		if p, err := PayloadOf[CompletedPayload](e); err == nil {
-			return p.Commit, completedNote(e, p)
-		}
-	case EventRunLanded:
-		if p, err := PayloadOf[Landed](e); err == nil {
-			return p.Commit, landedNote(e, p, p.reviewedAs(p.Commit))
-		}
-	case EventRunUnlanded:
-		if p, err := PayloadOf[Landed](e); err == nil {
-			return p.Commit, fmt.Sprintf("run %s taken back from %s", e.Run, cmp.Or(p.Branch, "a detached HEAD"))
-		}
+	if note := eventNotes[e.Type]; note != nil {
+		return note(e)
 	}
 	return "", ""
 }
 
-// resolvedPayload is the part of a resolution that its note needs.
-type resolvedPayload struct {
-	Actor  string      `json:"actor"`
-	Commit gitstore.ID `json:"commit"`
-	Note   string      `json:"note"`
+func resolvedNote(e Event, p actorPayload) (gitstore.ID, string) {
+	return p.Commit, fmt.Sprintf("review %s resolved by %s%s", e.Review, prose.OneLine(p.Actor), afterColon(p.Note))
+}
+
+func reopenedNote(e Event, p actorPayload) (gitstore.ID, string) {
+	return p.Commit, fmt.Sprintf("review %s reopened by %s", e.Review, prose.OneLine(p.Actor))
 }
 
 func afterColon(text string) string {
@@ -306,11 +294,11 @@ var decisionWords = map[Decision]string{Approve: "approved", RequestChanges: "ch
 type StopPayload struct {
 	Stop
 	Commit gitstore.ID `json:"commit,omitempty"`
+	otherStop
 }
 
-func submissionNote(e Event) (gitstore.ID, string) {
-	sub, err := PayloadOf[Submission](e)
-	if err != nil || sub.Commit == "" {
+func submissionNote(e Event, sub Submission) (gitstore.ID, string) {
+	if sub.Commit == "" {
 		return "", ""
 	}
 	if sub.Outcome == OutcomeNothing {
@@ -331,9 +319,8 @@ func submissionNote(e Event) (gitstore.ID, string) {
 	return sub.Commit, head + findingsNote(findings)
 }
 
-func roundNote(e Event) (gitstore.ID, string) {
-	round, err := PayloadOf[RoundPayload](e)
-	if err != nil || round.Failure != nil {
+func roundNote(e Event, round RoundPayload) (gitstore.ID, string) {
+	if round.Failure != nil {
 		return "", ""
 	}
 	head := fmt.Sprintf("run %s round %d by %s: %s%s", e.Run, round.Number, prose.OneLine(round.Reviewer), round.Report.Effective, afterComma(round.Census.NotRun()))
@@ -372,7 +359,7 @@ func listNote(items []string) string {
 
 // stopNote is the whole diagnosis, so that people who have only the notes know what
 // is unmet and what to type.
-func stopNote(e Event, p StopPayload) string {
+func stopNote(e Event, p StopPayload) (gitstore.ID, string) {
 	head := fmt.Sprintf("STOPPED: %s", prose.OneLine(p.Reason))
 	if p.Round > 0 {
 		head += fmt.Sprintf(" (round %d/%d)", p.Round, p.MaxRounds)
@@ -408,23 +395,23 @@ func stopNote(e Event, p StopPayload) string {
 	for i := range lines {
 		lines[i] = "run " + e.Run + " " + lines[i]
 	}
-	return strings.Join(lines, "\n")
+	return p.Commit, strings.Join(lines, "\n")
 }
 
 // typed is what people are to type or to search for, which is not shortened.
 func typed(s string) string { return safetext.Line(s) }
 
-func completedNote(e Event, p CompletedPayload) string {
+func completedNote(e Event, p CompletedPayload) (gitstore.ID, string) {
 	text := fmt.Sprintf("run %s completed: %s", e.Run, p.Result)
 	if p.By == "" && len(p.Open) == 0 {
-		return text
+		return p.Commit, text
 	}
 	text += ", accepted"
 	if p.By != "" {
 		text += " by " + prose.OneLine(p.By)
 	}
 	if len(p.Open) == 0 {
-		return text + listNote(p.Requests)
+		return p.Commit, text + listNote(p.Requests)
 	}
-	return text + findingsNote(p.Open)
+	return p.Commit, text + findingsNote(p.Open)
 }

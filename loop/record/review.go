@@ -275,21 +275,6 @@ func (e *StateError) Error() string {
 	return fmt.Sprintf("%s is %s and cannot be %s", e.What, e.Status, e.Cannot)
 }
 
-// reviewMoves lists the statuses from which an event may happen.
-var reviewMoves = map[string]struct {
-	from   []ReviewStatus
-	cannot string
-}{
-	EventReviewSubmitted: {[]ReviewStatus{ReviewOpen, ReviewSubmitted, ReviewClaimed}, "submitted"},
-	EventReviewFailed:    {[]ReviewStatus{ReviewOpen, ReviewSubmitted, ReviewClaimed}, "reviewed"},
-	EventReviewCancelled: {[]ReviewStatus{ReviewOpen, ReviewCancelled}, "cancelled"},
-	EventReviewReopened:  {[]ReviewStatus{ReviewResolved, ReviewCancelled}, "reopened"},
-	EventReviewAnswered:  {[]ReviewStatus{ReviewSubmitted, ReviewClaimed}, "answered"},
-	EventReviewClaimed:   {[]ReviewStatus{ReviewSubmitted, ReviewClaimed}, "claimed"},
-	EventReviewReleased:  {[]ReviewStatus{ReviewClaimed}, "released"},
-	EventReviewResolved:  {[]ReviewStatus{ReviewSubmitted, ReviewClaimed, ReviewResolved}, "resolved"},
-}
-
 // actorPayload is the payload of claims, releases, resolutions and cancellations.
 type actorPayload struct {
 	Actor  string      `json:"actor"`
@@ -302,21 +287,76 @@ type actorPayload struct {
 	writer string      // the clone in which it is done
 }
 
-// heldMoves are the events that a claim of somebody else's keeps from happening.
-var heldMoves = []string{EventReviewClaimed, EventReviewReleased, EventReviewResolved, EventReviewAnswered}
+// by is who does it, held says that a claim of somebody else's keeps them from it.
+func (p actorPayload) by() (who actorPayload, held bool) { return p, true }
 
-// Allow reports, as a *StateError, why an event of type may not happen at now.
+func (p findingAnswer) by() (who actorPayload, held bool) {
+	return actorPayload{Actor: p.Actor, Force: p.Force, Claim: p.Claim}, true
+}
+
+func (s Submission) by() (who actorPayload, held bool) { return actorPayload{Actor: s.Reviewer}, false }
+
+func (f Failure) by() (who actorPayload, held bool) { return actorPayload{}, false }
+
+// reviewMove is what an event does to a review.
+type reviewMove struct {
+	from   []ReviewStatus // in which it may happen
+	cannot string         // what cannot be done to a review in any other: "claimed"
+	held   bool           // a claim of somebody else's keeps it from happening
+	read   func(Event) (payload any, by actorPayload, err error)
+	fold   func(*Review, Event, any)
+}
+
+// reviewMoves are those of all types of events that a review is folded from, by their names.
+var reviewMoves = map[string]reviewMove{}
+
+// reviewEvent makes a type of events of reviews: its fold takes it in where it may happen,
+// and note is what it says on a commit, nil for nothing.
+func reviewEvent[P interface{ by() (actorPayload, bool) }](name, cannot string, from []ReviewStatus, fold func(*Review, Event, P), note func(Event, P) (gitstore.ID, string)) EventType[P] {
+	t := EventType[P]{name}
+	var empty P
+	_, held := empty.by()
+	read := func(e Event) (any, actorPayload, error) {
+		p, err := t.Payload(e)
+		by, _ := p.by()
+		by.writer = e.Writer
+		return p, by, err
+	}
+	reviewMoves[name] = reviewMove{from, cannot, held, read, func(r *Review, e Event, p any) { fold(r, e, p.(P)) }}
+	addNote(t, note)
+	return t
+}
+
+// The events of a review that EventReviewRequested has begun.
+var (
+	EventReviewSubmitted = reviewEvent("review_submitted", "submitted", untilClosed, (*Review).submit, submissionNote)
+	EventReviewFailed    = reviewEvent("review_failed", "reviewed", untilClosed, (*Review).fail, nil) // the reviewer could not be run; the review stays open
+	EventReviewCancelled = reviewEvent("review_cancelled", "cancelled", []ReviewStatus{ReviewOpen, ReviewCancelled}, (*Review).cancel, nil)
+	EventReviewClaimed   = reviewEvent("review_claimed", "claimed", onceSubmitted, (*Review).claim, nil)
+	EventReviewReleased  = reviewEvent("review_released", "released", []ReviewStatus{ReviewClaimed}, (*Review).release, nil)
+	EventReviewResolved  = reviewEvent("review_resolved", "resolved", []ReviewStatus{ReviewSubmitted, ReviewClaimed, ReviewResolved}, (*Review).resolve, resolvedNote)
+	EventReviewReopened  = reviewEvent("review_reopened", "reopened", []ReviewStatus{ReviewResolved, ReviewCancelled}, (*Review).reopen, reopenedNote)
+	EventReviewAnswered  = reviewEvent("review_answered", "answered", onceSubmitted, (*Review).answer, nil)
+)
+
+// Statuses in which something may happen to a review.
+var (
+	untilClosed   = []ReviewStatus{ReviewOpen, ReviewSubmitted, ReviewClaimed}
+	onceSubmitted = []ReviewStatus{ReviewSubmitted, ReviewClaimed}
+)
+
+// allow reports, as a *StateError, why an event of type may not happen at now.
 func (r Review) allow(eventType string, by actorPayload, now time.Time) error {
 	move := reviewMoves[eventType]
 	refused := &StateError{What: "review " + r.ID, Status: string(r.Status), Cannot: move.cannot}
 	if !slices.Contains(move.from, r.Status) {
 		return refused
 	}
-	if eventType == EventReviewClaimed && by.Actor == "" {
+	if eventType == EventReviewClaimed.Name && by.Actor == "" {
 		refused.Cannot = "claimed by nobody"
 		return refused
 	}
-	held := r.Status == ReviewClaimed && r.Claim != nil && !by.Force && slices.Contains(heldMoves, eventType)
+	held := r.Status == ReviewClaimed && r.Claim != nil && !by.Force && move.held
 	if held && r.fenced(eventType, by, now) {
 		refused.Holder = holderFor(r.Claim.By, by.Actor)
 		return refused
@@ -340,7 +380,7 @@ func (r Review) fenced(eventType string, by actorPayload, now time.Time) bool {
 		return true
 	case c.By == by.Actor && c.Writer == by.writer:
 		return false
-	case eventType == EventReviewClaimed:
+	case eventType == EventReviewClaimed.Name:
 		return !c.Lapsed(now) && (c.Shared || !by.Shared) // a provisional one gives way to the remote's
 	case c.By == by.Actor || c.Lapsed(now):
 		return r.lost(by)
@@ -366,7 +406,7 @@ func (r Review) lost(by actorPayload) bool {
 		}
 	}
 	return newest.Lost || slices.ContainsFunc(r.Lost, func(l Lost) bool {
-		return l.Type == EventReviewClaimed && l.Actor == by.Actor && l.Writer == by.writer && !l.At.Before(newest.At)
+		return l.Type == EventReviewClaimed.Name && l.Actor == by.Actor && l.Writer == by.writer && !l.At.Before(newest.At)
 	})
 }
 
@@ -375,41 +415,34 @@ func (r *Review) end(by, writer string, at time.Time, lost bool) {
 	r.Ended = append(slices.Clip(r.Ended), EndedClaim{by, writer, at, lost})
 }
 
-// Apply is one step of the fold. An event that is not allowed is kept in Lost.
+// apply is one step of the fold. An event that is not allowed is kept in Lost.
 func (r *Review) apply(e Event) error {
-	if e.Type == EventReviewRequested {
+	if e.Type == EventReviewRequested.Name {
 		return r.open(e)
 	}
-	if _, known := reviewMoves[e.Type]; !known || r.ID == "" {
+	move, known := reviewMoves[e.Type]
+	if !known || r.ID == "" {
 		return nil // of a newer program, of a run, or before its request arrived
 	}
-	var by actorPayload
-	var err error
-	if e.Type != EventReviewSubmitted && e.Type != EventReviewFailed {
-		if by, err = PayloadOf[actorPayload](e); err != nil {
-			return err
-		}
+	payload, by, err := move.read(e)
+	if err != nil && move.held {
+		return err
 	}
-	by.writer = e.Writer
 	if refused := r.allow(e.Type, by, e.Timestamp); refused != nil {
-		if e.Type == EventReviewSubmitted {
-			sub, _ := PayloadOf[Submission](e) // who it was is all that is told of it
-			by.Actor = sub.Reviewer
-		}
 		r.Lost = append(r.Lost, Lost{
 			Event: e.ID, Type: e.Type, By: e.Actor, Actor: by.Actor, Writer: e.Writer, At: e.Timestamp, Why: refused.Error(),
 		})
 		return nil
 	}
-	if err := r.move(e, by); err != nil {
-		return err
+	if err == nil {
+		move.fold(r, e, payload)
+		r.UpdatedAt = e.Timestamp
 	}
-	r.UpdatedAt = e.Timestamp
-	return nil
+	return err
 }
 
 func (r *Review) open(e Event) error {
-	request, err := PayloadOf[ReviewRequest](e)
+	request, err := EventReviewRequested.Payload(e)
 	if err != nil || r.ID != "" {
 		return err
 	}
@@ -420,49 +453,34 @@ func (r *Review) open(e Event) error {
 	return nil
 }
 
-func (r *Review) move(e Event, by actorPayload) error {
-	switch e.Type {
-	case EventReviewSubmitted:
-		return r.submit(e)
-	case EventReviewFailed:
-		return r.fail(e)
-	case EventReviewCancelled:
-		if r.Status != ReviewCancelled { // as with resolutions
-			r.Status, r.Note, r.ClosedAt = ReviewCancelled, by.Note, e.Timestamp
-		}
-	case EventReviewClaimed:
-		r.claim(e, by)
-	case EventReviewReleased:
-		r.end(r.Claim.By, r.Claim.Writer, e.Timestamp, r.Claim.By != by.Actor)
-		r.Status, r.Claim = ReviewSubmitted, nil
-	case EventReviewResolved:
-		if r.Status != ReviewResolved { // resolving twice is one resolution: the first one counts
-			r.Status, r.ResolvedAt, r.ResolvedBy, r.Note = ReviewResolved, e.Timestamp, by.Actor, by.Note
-			r.ClosedAt = e.Timestamp
-		}
-	case EventReviewReopened:
-		r.reopen()
-	case EventReviewAnswered:
-		answer, err := PayloadOf[Answer](e)
-		if err != nil {
-			return err
-		}
-		answer.At = e.Timestamp
-		r.Answers = append(r.Answers, answer)
+func (r *Review) cancel(e Event, by actorPayload) {
+	if r.Status != ReviewCancelled { // as with resolutions
+		r.Status, r.Note, r.ClosedAt = ReviewCancelled, by.Note, e.Timestamp
 	}
-	return nil
+}
+
+func (r *Review) release(e Event, by actorPayload) {
+	r.end(r.Claim.By, r.Claim.Writer, e.Timestamp, r.Claim.By != by.Actor)
+	r.Status, r.Claim = ReviewSubmitted, nil
+}
+
+func (r *Review) resolve(e Event, by actorPayload) {
+	if r.Status != ReviewResolved { // resolving twice is one resolution: the first one counts
+		r.Status, r.ResolvedAt, r.ResolvedBy, r.Note = ReviewResolved, e.Timestamp, by.Actor, by.Note
+		r.ClosedAt = e.Timestamp
+	}
+}
+
+func (r *Review) answer(e Event, p findingAnswer) {
+	p.At = e.Timestamp
+	r.Answers = append(r.Answers, p.Answer)
 }
 
 // fail keeps why a reviewer could not be run, the newest reason of each.
-func (r *Review) fail(e Event) error {
-	failure, err := PayloadOf[Failure](e)
-	if err != nil {
-		return err
-	}
+func (r *Review) fail(e Event, failure Failure) {
 	failure.At, failure.Reviewer = e.Timestamp, e.Source
 	earlier := slices.DeleteFunc(slices.Clone(r.Failures), func(f Failure) bool { return f.Reviewer == e.Source })
 	r.keepFailures(append(earlier, failure))
-	return nil
 }
 
 // keepFailures keeps those that still matter: once somebody has answered, those of
@@ -478,7 +496,7 @@ func (r *Review) keepFailures(failures []Failure) {
 	}
 }
 
-// Claim takes the review, or renews the holder's claim.
+// claim takes the review, or renews the holder's claim.
 func (r *Review) claim(e Event, by actorPayload) {
 	claim := Claim{ID: e.ID, By: by.Actor, Writer: e.Writer, At: e.Timestamp, Shared: by.Shared}
 	if old := r.Claim; old != nil && old.By == by.Actor && old.Writer == e.Writer {
@@ -503,23 +521,19 @@ func (r *Review) takeOver(old Claim, e Event, by actorPayload) {
 		return
 	}
 	r.Lost = append(r.Lost, Lost{
-		Event: old.ID, Type: EventReviewClaimed, By: old.By, Actor: old.By, Writer: old.Writer, At: old.At,
+		Event: old.ID, Type: e.Type, By: old.By, Actor: old.By, Writer: old.Writer, At: old.At,
 		Why: (&StateError{What: "review " + r.ID, Holder: holderFor(by.Actor, old.By)}).Error(),
 	})
 }
 
-func (r *Review) reopen() {
+func (r *Review) reopen(Event, actorPayload) {
 	r.Status, r.Claim, r.ResolvedAt, r.ResolvedBy, r.ClosedAt, r.Note = ReviewOpen, nil, time.Time{}, "", time.Time{}, ""
 	if len(r.Submissions) > 0 {
 		r.Status = ReviewSubmitted
 	}
 }
 
-func (r *Review) submit(e Event) error {
-	submission, err := PayloadOf[Submission](e)
-	if err != nil {
-		return err
-	}
+func (r *Review) submit(e Event, submission Submission) {
 	submission.At, submission.Event = e.Timestamp, e.ID
 	taken := commentIDs(r.Comments())
 	for i := range submission.Comments {
@@ -530,7 +544,6 @@ func (r *Review) submit(e Event) error {
 		r.Status, r.SubmittedAt = ReviewSubmitted, e.Timestamp
 	}
 	r.keepFailures(slices.Clone(r.Failures))
-	return nil
 }
 
 // FoldReview is the state of one review after events, which are in order. Events

@@ -465,10 +465,10 @@ func TrackedRounds(rounds []Round) []track.Round {
 
 // Failure is why the agent that the run waited for last gave no answer; nil when it did.
 func (r Run) Failure() *Failure {
-	if a := r.LastAttempt(); a != nil && r.Last == EventAttemptCompleted {
+	if a := r.LastAttempt(); a != nil && r.Last == EventAttemptCompleted.Name {
 		return a.Failure
 	}
-	if round := r.LastRound(); round != nil && r.Last == EventRoundCompleted {
+	if round := r.LastRound(); round != nil && r.Last == EventRoundCompleted.Name {
 		return round.Failure
 	}
 	return nil
@@ -491,12 +491,10 @@ type Asked struct {
 }
 
 // asked keeps which review was asked for last.
-func (r *Run) asked(e Event) error {
-	request, err := PayloadOf[ReviewRequest](e)
-	if err == nil && request.Run == r.ID {
+func (r *Run) asked(e Event, request ReviewRequest) {
+	if request.Run == r.ID {
 		r.Asked = &Asked{Review: e.Review, Commit: request.Subject.Commit, Round: request.Round}
 	}
-	return err
 }
 
 // Counted reports whether a round was made of the review called id.

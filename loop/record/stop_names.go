@@ -4,35 +4,26 @@ import "cmp"
 
 // otherStop is what runr calls the fields of a stop.
 type otherStop struct {
-	Rounds    int      `json:"review_rounds"`
-	MaxRounds int      `json:"max_review_rounds"`
-	Requests  []string `json:"reviewer_requests"`
-	Commands  []string `json:"commands_to_satisfy"`
-	Error     string   `json:"error"`
+	OtherRounds    int      `json:"review_rounds,omitempty"`
+	OtherMaxRounds int      `json:"max_review_rounds,omitempty"`
+	OtherRequests  []string `json:"reviewer_requests,omitempty"`
+	OtherCommands  []string `json:"commands_to_satisfy,omitempty"`
+	OtherError     string   `json:"error,omitempty"`
 }
 
-// readStop is the payload of a stop, in our names or, where those are absent, in
-// runr's. An event of the type review_loop_detected needs no reason.
-func readStop(e Event) (StopPayload, error) {
-	stop, err := PayloadOf[StopPayload](e)
-	if err != nil {
-		return stop, err
+// takeOtherNames fills in, where our names are absent, what stands under runr's. An event
+// of the type review_loop_detected needs no reason.
+func (p *StopPayload) takeOtherNames(e Event) {
+	p.Round, p.MaxRounds = cmp.Or(p.Round, p.OtherRounds), cmp.Or(p.MaxRounds, p.OtherMaxRounds)
+	p.Detail = cmp.Or(p.Detail, p.OtherError)
+	if len(p.Unmet) == 0 {
+		p.Unmet = p.OtherRequests
 	}
-	other, err := PayloadOf[otherStop](e)
-	if err != nil {
-		return stop, err
+	if len(p.Commands) == 0 {
+		p.Commands = p.OtherCommands
 	}
-	stop.Round, stop.MaxRounds = cmp.Or(stop.Round, other.Rounds), cmp.Or(stop.MaxRounds, other.MaxRounds)
-	stop.Detail = cmp.Or(stop.Detail, other.Error)
-	if len(stop.Unmet) == 0 {
-		stop.Unmet = other.Requests
+	if p.Reason == "" && e.Type == EventReviewLoopDetected.Name {
+		p.Reason = ReasonReviewLoop
 	}
-	if len(stop.Commands) == 0 {
-		stop.Commands = other.Commands
-	}
-	if stop.Reason == "" && e.Type == EventReviewLoopDetected {
-		stop.Reason = ReasonReviewLoop
-	}
-	stop.At = e.Timestamp
-	return stop, nil
+	p.At = e.Timestamp
 }

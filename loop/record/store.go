@@ -38,6 +38,12 @@ type NewEvent struct {
 	At                        time.Time         // when it happened; the zero Time: now, when it is recorded
 }
 
+// With is the event with files that go along, by their slash paths.
+func (d NewEvent) With(attachments map[string][]byte) NewEvent {
+	d.Attachments = attachments
+	return d
+}
+
 // View is what a decision sees: the state as of tips, and what the new event's
 // clock, time and writer will be.
 type View struct {

@@ -464,10 +464,10 @@ func (s *Store) ownAmong(ctx context.Context, ids map[string]bool) (among []stri
 func EventsOfCommit(events []Event, commit gitstore.ID) []Event {
 	reviewed := map[gitstore.ID]bool{}
 	for _, e := range events {
-		if e.Type != EventRunLanded {
+		if e.Type != EventRunLanded.Name {
 			continue
 		}
-		landed, err := PayloadOf[Landed](e)
+		landed, err := EventRunLanded.Payload(e)
 		for _, c := range landed.Carried {
 			if err == nil && c.To == commit {
 				reviewed[c.From] = true
@@ -487,11 +487,11 @@ type subjectOf struct {
 
 // speaksOf reports whether e speaks of commit, or of one that it was reviewed as.
 func speaksOf(e Event, commit gitstore.ID, reviewed map[gitstore.ID]bool) bool {
-	p, err := PayloadOf[subjectOf](e)
+	p, err := payloadOf[subjectOf](e)
 	if err != nil {
 		return false
 	}
-	if p.Base == commit && e.Type == EventRunStarted {
+	if p.Base == commit && e.Type == EventRunStarted.Name {
 		return true
 	}
 	meant := func(id gitstore.ID) bool { return id == commit || reviewed[id] }

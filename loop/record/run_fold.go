@@ -1,6 +1,7 @@
 package record
 
 import (
+	"slices"
 	"strings"
 
 	"git-runr/gitstore"
@@ -22,92 +23,100 @@ type CompletedPayload struct {
 	By       string          `json:"accepted_by,omitempty"`       // who accepted what is open; "" when nobody had to
 }
 
-// runHandlers is one step of the fold for each event type.
-var runHandlers = map[string]func(*Run, Event) error{
-	EventAttemptStarted:     (*Run).attemptStarted,
-	EventAttemptCompleted:   (*Run).attemptCompleted,
-	EventAttemptReverted:    (*Run).attemptReverted,
-	EventChecksCompleted:    (*Run).checksCompleted,
-	EventRoundCompleted:     (*Run).roundCompleted,
-	EventReviewLoopDetected: (*Run).stopped,
-	EventRunStopped:         (*Run).stopped,
-	EventRunAnswered:        (*Run).answered,
-	EventRunCompleted:       (*Run).completed,
-	EventRunLanded:          (*Run).landed,
-	EventRunUnlanded:        (*Run).unlanded,
-	EventRunAborted:         (*Run).aborted,
-	EventRunResumed:         (*Run).resumed,
-	EventRunIntervened:      (*Run).intervened,
-	EventReviewRequested:    (*Run).asked,
+// runMove is what an event does to a run.
+type runMove struct {
+	from   []RunStatus // in which it may happen
+	cannot string      // what cannot be done to a run in any other: "landed"
+	fold   func(*Run, Event) error
 }
 
-// runMoves lists the statuses from which an event may happen; a type that is
-// not in it needs a running run.
-var runMoves = map[string][]RunStatus{
-	EventRunAnswered:   {RunRunning, RunReviewing, RunStopped},
-	EventRunCompleted:  {RunRunning, RunReviewing, RunStopped},
-	EventRunLanded:     {RunCompleted},
-	EventRunUnlanded:   {RunCompleted},
-	EventRunAborted:    {RunRunning, RunReviewing, RunStopped, RunSkipped},
-	EventRunResumed:    {RunRunning, RunReviewing, RunStopped},
-	EventRunIntervened: {RunRunning, RunReviewing, RunStopped},
+// runMoves are those of all types of events that a run is folded from, by their names.
+var runMoves = map[string]runMove{}
+
+// runEvent makes a type of events of runs: its fold takes it in when its whole payload was
+// read, and note is what it says on a commit, nil for nothing.
+func runEvent[P any](name, cannot string, from []RunStatus, fold func(*Run, Event, P), note func(Event, P) (gitstore.ID, string)) EventType[P] {
+	t := EventType[P]{name}
+	runMoves[name] = runMove{from, cannot, func(r *Run, e Event) error {
+		p, err := t.Payload(e)
+		if err == nil {
+			fold(r, e, p)
+		}
+		return err
+	}}
+	addNote(t, note)
+	return t
 }
 
-// runVerbs say what a refused event wanted, for people.
-var runVerbs = map[string]string{
-	EventRunAnswered: "answered", EventRunCompleted: "completed", EventRunLanded: "landed", EventRunAborted: "aborted", EventRunResumed: "resumed",
-	EventRunIntervened: "intervened in",
-}
+// Statuses in which something may happen to a run.
+var (
+	whileItRuns     = []RunStatus{RunRunning}
+	whileUndecided  = []RunStatus{RunRunning, RunReviewing, RunStopped}
+	untilItSucceeds = []RunStatus{RunRunning, RunReviewing, RunStopped, RunSkipped}
+	onceItSucceeded = []RunStatus{RunCompleted}
+)
+
+// The events of a run.
+var (
+	EventRunStarted         = runEvent("run_started", "started", nil, (*Run).started, nil)
+	EventAttemptStarted     = runEvent("attempt_started", "continued", whileItRuns, (*Run).attemptStarted, nil)
+	EventAttemptCompleted   = runEvent("attempt_completed", "continued", whileItRuns, (*Run).attemptCompleted, nil)
+	EventAttemptReverted    = runEvent("attempt_reverted", "continued", whileItRuns, (*Run).attemptReverted, nil)
+	EventChecksCompleted    = runEvent("checks_completed", "continued", whileItRuns, (*Run).checksCompleted, nil)
+	EventRoundCompleted     = runEvent("review_completed", "continued", whileItRuns, (*Run).roundCompleted, roundNote)
+	EventReviewLoopDetected = runEvent("review_loop_detected", "continued", whileItRuns, (*Run).stopped, stopNote) // as runr calls it
+	EventRunStopped         = runEvent("stop", "continued", whileItRuns, (*Run).stopped, stopNote)
+	EventRunAnswered        = runEvent("run_answered", "answered", whileUndecided, (*Run).answered, nil)
+	EventRunCompleted       = runEvent("run_completed", "completed", whileUndecided, (*Run).completed, completedNote)
+	EventRunLanded          = runEvent("run_landed", "landed", onceItSucceeded, (*Run).landed, landedNote)
+	EventRunUnlanded        = runEvent("run_unlanded", "continued", onceItSucceeded, (*Run).unlanded, unlandedNote) // a landing was taken back
+	EventRunAborted         = runEvent("run_aborted", "aborted", untilItSucceeds, (*Run).aborted, nil)
+	EventRunResumed         = runEvent("run_resumed", "resumed", whileUndecided, (*Run).resumed, nil)
+	EventRunIntervened      = runEvent("run_intervened", "intervened in", whileUndecided, (*Run).intervened, interventionNote)
+
+	EventReviewRequested = runEvent("review_requested", "continued", whileItRuns, (*Run).asked, nil) // begins a review; a run is told of one of its own
+)
 
 // Allow reports, as a *StateError, why an event of type may not happen now.
 func (r Run) Allow(eventType string) error {
-	if eventType == EventRunUnlanded && r.Landed == nil {
+	if eventType == EventRunUnlanded.Name && r.Landed == nil {
 		return &StateError{What: "run " + r.ID, Status: "not landed", Cannot: "taken back"}
 	}
-	if eventType == EventRunLanded && r.Landed != nil {
+	if eventType == EventRunLanded.Name && r.Landed != nil {
 		return &StateError{What: "run " + r.ID, Status: "landed as " + r.Landed.Commit.Short(), Cannot: "landed again"}
 	}
-	from, listed := runMoves[eventType]
-	if !listed {
-		from = []RunStatus{RunRunning}
+	if move := runMoves[eventType]; !slices.Contains(move.from, r.Status) {
+		return &StateError{What: "run " + r.ID, Status: string(r.Status), Cannot: move.cannot}
 	}
-	for _, status := range from {
-		if r.Status == status {
-			return nil
-		}
-	}
-	verb := runVerbs[eventType]
-	if verb == "" {
-		verb = "continued"
-	}
-	return &StateError{What: "run " + r.ID, Status: string(r.Status), Cannot: verb}
+	return nil
 }
 
+// Apply is one step of the fold. An event that the state does not allow is kept in Lost;
+// one that cannot be read is an error and changes nothing.
 func (r *Run) Apply(e Event) error {
-	if e.Type == EventRunStarted {
-		return r.started(e)
+	move, known := runMoves[e.Type]
+	if e.Type == EventRunStarted.Name {
+		return move.fold(r, e)
 	}
-	handle := runHandlers[e.Type]
-	if handle == nil || r.ID == "" {
+	if !known || r.ID == "" {
 		return nil // of a newer program, of a review, or before its start arrived
 	}
 	if refused := r.Allow(e.Type); refused != nil {
 		r.Lost = append(r.Lost, Lost{Event: e.ID, Type: e.Type, By: e.Actor, Why: refused.Error()})
 		return nil
 	}
-	if err := handle(r, e); err != nil { // handlers read the whole payload before they change anything
+	if err := move.fold(r, e); err != nil {
 		return err
 	}
-	if e.Type != EventReviewRequested { // asking is no step: what comes next is what came next before it
+	if e.Type != EventReviewRequested.Name { // asking is no step: what comes next is what came next before it
 		r.UpdatedAt, r.Last = e.Timestamp, e.Type
 	}
 	return nil
 }
 
-func (r *Run) started(e Event) error {
-	plan, err := PayloadOf[RunPlan](e)
-	if err != nil || r.ID != "" {
-		return err
+func (r *Run) started(e Event, plan RunPlan) {
+	if r.ID != "" {
+		return // it starts once
 	}
 	plan.Branch = "runr/" + e.Run // whatever a log says: a run moves no branch but its own
 	*r = Run{
@@ -115,28 +124,18 @@ func (r *Run) started(e Event) error {
 		CreatedAt: e.Timestamp, UpdatedAt: e.Timestamp, Began: e.Timestamp, Commit: plan.Base,
 		Attempts: []Attempt{}, Checks: []CheckRun{}, Rounds: []Round{},
 	}
-	return nil
 }
 
-func (r *Run) attemptStarted(e Event) error {
-	attempt, err := PayloadOf[Attempt](e)
-	if err != nil {
-		return err
-	}
+func (r *Run) attemptStarted(e Event, attempt Attempt) {
 	attempt.StartedAt, attempt.Event, r.news = e.Timestamp, "", 0
 	if last := r.LastAttempt(); last != nil && last.Number == attempt.Number { // taken up again after a crash
 		*last = attempt
-		return nil
+	} else {
+		r.Attempts = append(r.Attempts, attempt)
 	}
-	r.Attempts = append(r.Attempts, attempt)
-	return nil
 }
 
-func (r *Run) attemptCompleted(e Event) error {
-	attempt, err := PayloadOf[Attempt](e)
-	if err != nil {
-		return err
-	}
+func (r *Run) attemptCompleted(e Event, attempt Attempt) {
 	attempt.EndedAt, attempt.Event = e.Timestamp, e.ID
 	if last := r.LastAttempt(); last != nil && last.Number == attempt.Number {
 		attempt.StartedAt = last.StartedAt
@@ -146,32 +145,21 @@ func (r *Run) attemptCompleted(e Event) error {
 	}
 	r.Commit = r.Head()
 	r.Position = r.stepAfter(attempt.Step)
-	return nil
 }
 
-func (r *Run) attemptReverted(e Event) error {
-	reverted, err := PayloadOf[Reverted](e)
-	if err != nil {
-		return err
-	}
+func (r *Run) attemptReverted(_ Event, reverted Reverted) {
 	for i := range r.Attempts {
 		if r.Attempts[i].Number == reverted.Attempt {
 			r.Attempts[i].Reverted = &reverted
 		}
 	}
 	r.Commit = r.Head()
-	return nil
 }
 
-func (r *Run) checksCompleted(e Event) error {
-	checks, err := PayloadOf[CheckRun](e)
-	if err != nil {
-		return err
-	}
+func (r *Run) checksCompleted(e Event, checks CheckRun) {
 	checks.At, checks.Event, r.news = e.Timestamp, e.ID, 0
 	r.Checks = append(r.Checks, checks)
 	r.Position = r.stepAfter(checks.Step)
-	return nil
 }
 
 // RoundPayload is a round and the step of the workflow that it was.
@@ -180,15 +168,10 @@ type RoundPayload struct {
 	Step string `json:"step"`
 }
 
-func (r *Run) roundCompleted(e Event) error {
-	round, err := PayloadOf[RoundPayload](e)
-	if err != nil {
-		return err
-	}
+func (r *Run) roundCompleted(e Event, round RoundPayload) {
 	round.At, round.Event, r.news = e.Timestamp, e.ID, 0
 	r.Rounds = append(r.Rounds, round.Round)
 	r.Position = r.stepAfter(round.Step)
-	return nil
 }
 
 // stepAfter is the position behind the step called name.
@@ -201,25 +184,16 @@ func (r *Run) stepAfter(name string) int {
 	return r.Position
 }
 
-func (r *Run) stopped(e Event) error {
-	read, err := readStop(e)
-	if err != nil {
-		return err
-	}
+func (r *Run) stopped(_ Event, read StopPayload) {
 	stop := read.Stop
 	r.sameStops = r.sameStops.after(stop.Reason, len(r.Rounds)+len(r.GoodAttempts())+len(r.Interventions))
 	r.Stop, r.Status, r.Result = &stop, RunStopped, "abort"
 	if ReasonOf(stop.Reason).Judge && r.Plan.Policy.endsInReview() {
 		r.Status = RunReviewing
 	}
-	return nil
 }
 
-func (r *Run) answered(e Event) error {
-	answer, err := PayloadOf[AnswerPayload](e)
-	if err != nil {
-		return err
-	}
+func (r *Run) answered(e Event, answer AnswerPayload) {
 	r.Answer, r.AnsweredBy = answer.Choice, personName(e.Actor)
 	if answer.By == "policy" {
 		r.AnsweredBy = "the policy of " + r.AnsweredBy
@@ -227,7 +201,6 @@ func (r *Run) answered(e Event) error {
 	if answer.Choice == ChoiceSkip {
 		r.Status, r.Result = RunSkipped, "skipped"
 	}
-	return nil
 }
 
 // personName is the name in "Name <email>".
@@ -236,55 +209,37 @@ func personName(actor string) string {
 	return name
 }
 
-func (r *Run) completed(e Event) error {
-	done, err := PayloadOf[CompletedPayload](e)
-	if err != nil {
-		return err
-	}
+func (r *Run) completed(_ Event, done CompletedPayload) {
 	r.Status, r.Result, r.Stop = RunCompleted, done.Result, nil
-	return nil
 }
 
-func (r *Run) landed(e Event) error {
-	landed, err := PayloadOf[Landed](e)
-	if err != nil {
-		return err
-	}
+func (r *Run) landed(e Event, landed Landed) {
 	landed.At = e.Timestamp
 	r.Landed = &landed
-	return nil
 }
 
-func (r *Run) unlanded(Event) error {
+func (r *Run) unlanded(_ Event, _ Landed) {
 	r.Landed = nil
-	return nil
 }
 
-func (r *Run) aborted(Event) error {
+func (r *Run) aborted(_ Event, _ struct{}) {
 	r.Status, r.Result = RunAborted, "abort"
-	return nil
 }
 
 // resumed starts the counters afresh: a person stepped in.
-func (r *Run) resumed(e Event) error {
+func (r *Run) resumed(e Event, _ struct{}) {
 	r.Status, r.Result, r.Stop, r.Answer, r.AnsweredBy = RunRunning, "", nil, "", ""
 	r.Since, r.ChecksSince, r.Began = len(r.Rounds), len(r.Checks), e.Timestamp
-	return nil
 }
 
 // intervened keeps what a person did. The run stays as it stopped: the evidence
 // may be all that somebody wanted to leave.
-func (r *Run) intervened(e Event) error {
-	p, err := PayloadOf[InterventionPayload](e)
-	if err != nil {
-		return err
-	}
+func (r *Run) intervened(e Event, p InterventionPayload) {
 	p.Number, p.At = len(r.Interventions)+1, e.Timestamp
 	r.Interventions = append(r.Interventions, p.Intervention)
 	r.Since, r.ChecksSince, r.Began = len(r.Rounds), len(r.Checks), e.Timestamp
 	r.news++
 	r.Commit = r.Head()
-	return nil
 }
 
 // stopCount is how often in a row a run stopped for one reason without getting on.
