@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -155,4 +156,33 @@ func payloadOf[T any](e Event) (T, error) {
 		return p, fmt.Errorf("payload of %s: %w", e.Type, err)
 	}
 	return p, nil
+}
+
+// Sort orders events as every clone does, whatever order they came in.
+func Sort(events []Event) {
+	slices.SortFunc(events, func(a, b Event) int {
+		if a.Before(b) {
+			return -1
+		}
+		if b.Before(a) {
+			return 1
+		}
+		return 0
+	})
+}
+
+// NewEvent is an event before it has a clock.
+type NewEvent struct {
+	Type, Source, Run, Review string
+	Title                     string
+	Status                    func(Event) string // of the run or review after the event, for the trailer
+	Payload                   any
+	Attachments               map[string][]byte // slash path → content
+	At                        time.Time         // when it happened; the zero Time: now, when it is recorded
+}
+
+// With is the event with files that go along, by their slash paths.
+func (d NewEvent) With(attachments map[string][]byte) NewEvent {
+	d.Attachments = attachments
+	return d
 }

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"git-runr/gitstore"
 	"git-runr/loop/prose"
@@ -87,25 +85,6 @@ func (p Person) check() error {
 	}
 	return checkActor(p.Actor)
 }
-
-// maxActor is the longest name of an actor, in bytes.
-const maxActor = 300
-
-// checkActor refuses a name by which nobody could be told from somebody else.
-func checkActor(name string) error {
-	switch {
-	case strings.TrimSpace(name) == "":
-		return &InputError{"an actor is wanted"}
-	case len(name) > maxActor || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
-		return &InputError{fmt.Sprintf("%q is no name of an actor", prose.Cut(name, maxActor))}
-	}
-	return nil
-}
-
-// InputError is a request that says too little, or what cannot be.
-type InputError struct{ Why string }
-
-func (e *InputError) Error() string { return e.Why }
 
 // Submission is the person's answer in the form that all reviewers' have.
 func (p Person) Submission(review Review) Submission {
@@ -186,13 +165,6 @@ func (s *Store) CancelReview(ctx context.Context, id, actor, note string) (Revie
 // ReopenReview takes a resolution or a cancellation back.
 func (s *Store) ReopenReview(ctx context.Context, id, actor string) (Review, error) {
 	return s.actorEvent(ctx, id, EventReviewReopened, actorPayload{Actor: actor})
-}
-
-// findingAnswer is the payload of an answer.
-type findingAnswer struct {
-	Answer
-	Force bool        `json:"force,omitempty"` // although somebody else holds the review
-	Claim gitstore.ID `json:"claim,omitempty"` // the claim under which it is done
 }
 
 // AnswerFinding records what became of one finding or comment. It is a
@@ -302,41 +274,20 @@ func (s *Store) reviewEvent(ctx context.Context, id string, d NewEvent, by actor
 	return before, before.apply(event)
 }
 
-// AddChecks attaches the output of checks, which the event itself leaves out.
-func AddChecks(attachments map[string][]byte, results []CheckResult) {
-	for _, c := range results {
-		if c.Output != "" {
-			attachments[CheckLog(c.Name)] = []byte(c.Output)
-		}
-	}
-}
-
-// OutputInEvent is how much of a check's output its event carries, in bytes.
-const OutputInEvent = 4 << 10
-
-func WithoutOutput(results []CheckResult) []CheckResult {
-	short := make([]CheckResult, len(results))
-	for i, c := range results {
-		if len(c.Output) > OutputInEvent {
-			c.Output = "…\n" + strings.ToValidUTF8(c.Output[len(c.Output)-OutputInEvent:], "")
-		}
-		short[i] = c
-	}
-	return short
-}
-
-// SafeName is name as a file name of a tree.
-func SafeName(name string) string {
-	clean := strings.Map(func(r rune) rune {
-		if r == '-' || r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
-			return r
-		}
-		return '_'
-	}, name)
-	return strings.TrimLeft(clean, ".")
-}
-
 // Attachment reads what an event left behind, by its role: review.md, checks/test.log.
 func (s *Store) Attachment(ctx context.Context, event gitstore.ID, role string) ([]byte, error) {
 	return s.Repo.Attachment(ctx, event, role)
+}
+
+// Check refuses an answer that says too little.
+func (a Answer) check() error {
+	switch {
+	case a.Kind != AnswerFixed && a.Kind != AnswerRefuted && a.Kind != AnswerDeferred:
+		return &InputError{fmt.Sprintf("answer %q is none of fixed, refuted, deferred", a.Kind)}
+	case a.Kind == AnswerFixed && a.Commit == "":
+		return &InputError{"an answer of fixed wants the commit"}
+	case a.Kind == AnswerRefuted && strings.TrimSpace(a.Reason) == "":
+		return &InputError{"an answer of refuted wants the reason"}
+	}
+	return checkActor(a.Actor)
 }

@@ -1,27 +1,12 @@
 package record
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	"git-runr/gitstore"
-	"git-runr/loop/reply"
 )
-
-// AnswerPayload is a person's decision on a run that gave up.
-type AnswerPayload struct {
-	Choice Choice `json:"choice"`
-	By     string `json:"by,omitempty"` // how it was given: terminal, command line, policy
-}
-
-// CompletedPayload ends a run well.
-type CompletedPayload struct {
-	Result   string          `json:"status"` // pass, pass_with_issues or unreviewed
-	Commit   gitstore.ID     `json:"commit"`
-	Open     []reply.Finding `json:"accepted_findings,omitempty"`
-	Requests []string        `json:"accepted_requests,omitempty"` // where there are no findings
-	By       string          `json:"accepted_by,omitempty"`       // who accepted what is open; "" when nobody had to
-}
 
 // runMove is what an event does to a run.
 type runMove struct {
@@ -162,12 +147,6 @@ func (r *Run) checksCompleted(e Event, checks CheckRun) {
 	r.Position = r.stepAfter(checks.Step)
 }
 
-// RoundPayload is a round and the step of the workflow that it was.
-type RoundPayload struct {
-	Round
-	Step string `json:"step"`
-}
-
 func (r *Run) roundCompleted(e Event, round RoundPayload) {
 	round.At, round.Event, r.news = e.Timestamp, e.ID, 0
 	r.Rounds = append(r.Rounds, round.Round)
@@ -254,4 +233,24 @@ func (c stopCount) after(reason string, progress int) stopCount {
 		return stopCount{reason, progress, c.times + 1}
 	}
 	return stopCount{reason, progress, 1}
+}
+
+// asked keeps which review was asked for last.
+func (r *Run) asked(e Event, request ReviewRequest) {
+	if request.Run == r.ID {
+		r.Asked = &Asked{Review: e.Review, Commit: request.Subject.Commit, Round: request.Round}
+	}
+}
+
+// FoldRun is the state of one run after events, which are in order. Events that
+// cannot be read are left out and reported.
+func FoldRun(events []Event) (Run, []error) {
+	var run Run
+	var bad []error
+	for _, e := range events {
+		if err := run.Apply(e); err != nil {
+			bad = append(bad, fmt.Errorf("read event %s: %w", e.ID.Short(), err))
+		}
+	}
+	return run, bad
 }

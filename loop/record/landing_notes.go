@@ -1,9 +1,7 @@
 package record
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -81,31 +79,4 @@ func carriedNotes(e Event, landed Landed) []noteLine {
 		}
 	}
 	return lines
-}
-
-func landedNote(e Event, landed Landed) (gitstore.ID, string) {
-	return landed.Commit, landedText(e, landed, landed.reviewedAs(landed.Commit))
-}
-
-func unlandedNote(e Event, landed Landed) (gitstore.ID, string) {
-	return landed.Commit, fmt.Sprintf("run %s taken back from %s", e.Run, cmp.Or(landed.Branch, "a detached HEAD"))
-}
-
-// landedText says where a run landed, and as which commit it was reviewed.
-func landedText(e Event, landed Landed, reviewed gitstore.ID) string {
-	text := "run " + e.Run + " landed on " + cmp.Or(landed.Branch, "a detached HEAD")
-	if reviewed != "" {
-		text += ", reviewed as " + reviewed.Short()
-	}
-	return text
-}
-
-// reviewedAs is the commit that landed as to; "" when to is what was reviewed.
-func (l Landed) reviewedAs(to gitstore.ID) gitstore.ID {
-	for _, c := range slices.Backward(l.Carried) {
-		if c.To == to {
-			return c.From
-		}
-	}
-	return ""
 }
