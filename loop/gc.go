@@ -209,7 +209,7 @@ func CollectGarbage(ctx context.Context, s *record.Store, g Garbage) error {
 }
 
 func dropRun(ctx context.Context, s *record.Store, g RunGarbage) error {
-	unlock, free, err := s.Repo.TryLock("run-" + g.Run.ID)
+	unlock, free, err := s.Repo.TryLock(runLock(g.Run.ID))
 	if err != nil || !free { // somebody began to look after it meanwhile
 		return err
 	}
@@ -227,6 +227,6 @@ func dropRun(ctx context.Context, s *record.Store, g RunGarbage) error {
 			return fmt.Errorf("drop transcripts: %w", err)
 		}
 	}
-	s.Repo.DropLock("run-" + g.Run.ID)
+	s.Repo.DropLock(runLock(g.Run.ID))
 	return nil
 }

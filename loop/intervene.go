@@ -28,12 +28,9 @@ type InterventionSpec struct {
 // evidence. The counters start afresh.
 func (r *Runner) Intervene(ctx context.Context, run record.Run, spec InterventionSpec) (record.Run, record.Intervention, error) {
 	var iv record.Intervention
-	unlock, free, err := r.Store.Repo.TryLock("run-" + run.ID)
+	unlock, err := HoldRun(r.Store, run.ID)
 	if err != nil {
 		return run, iv, err
-	}
-	if !free {
-		return run, iv, fmt.Errorf("run %s is being carried out by another process: %w", run.ID, gitstore.ErrBusy)
 	}
 	defer unlock()
 	if run, err = r.Store.Run(ctx, run.ID); err != nil { // somebody may have carried it on since it was read

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"git-runr/loop/internal/roundtest"
+	"git-runr/loop/internal/runtest"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
@@ -12,7 +13,7 @@ import (
 // refusedRun is a run whose reviews refused with the requests of rounds, as
 // roundtest.Read reads them, and whose last event is the newest of them.
 func refusedRun(t *testing.T, rounds ...string) record.Run {
-	plan := testPlan()
+	plan := runtest.Plan()
 	plan.Policy.MaxRetries = 9
 	s := &story{t: t, tree: "tree-0"}
 	s.add(record.EventRunStarted.Name, plan)

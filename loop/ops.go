@@ -179,7 +179,7 @@ func dropBranch(ctx context.Context, s *record.Store, run record.Run) error {
 // branch until the branch is deleted; left is a snapshot of what else was in the
 // worktree, "" for nothing.
 func Abort(ctx context.Context, s *record.Store, run record.Run) (after record.Run, left gitstore.ID, err error) {
-	unlock, err := holdRun(s, run.ID)
+	unlock, err := HoldRun(s, run.ID)
 	if err != nil {
 		return run, "", err
 	}
@@ -204,7 +204,7 @@ func AnswerRun(ctx context.Context, s *record.Store, run record.Run, choice reco
 	if choice == record.ChoiceStop {
 		return run, "", nil
 	}
-	unlock, err := holdRun(s, run.ID)
+	unlock, err := HoldRun(s, run.ID)
 	if err != nil {
 		return run, "", err
 	}
@@ -239,7 +239,7 @@ func (quiet) Say(string)          {}
 
 // Live reports whether a process is carrying run out on this machine now.
 func Live(s *record.Store, run string) bool {
-	unlock, free, err := s.Repo.TryLock("run-" + run)
+	unlock, free, err := s.Repo.TryLock(runLock(run))
 	if err != nil {
 		return false // a repository that cannot be written to has no run going on in it
 	}

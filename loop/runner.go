@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"git-runr/gitstore"
@@ -61,12 +60,9 @@ func (r *Runner) Start(ctx context.Context, plan record.RunPlan, source string) 
 // Continue carries run on from where its events leave it. Only one process at a
 // time can: another gets gitstore.ErrBusy.
 func (r *Runner) Continue(ctx context.Context, run record.Run) (record.Run, error) {
-	unlock, free, err := r.Store.Repo.TryLock("run-" + run.ID)
+	unlock, err := HoldRun(r.Store, run.ID)
 	if err != nil {
 		return run, err
-	}
-	if !free {
-		return run, fmt.Errorf("run %s is being carried out by another process: %w", run.ID, gitstore.ErrBusy)
 	}
 	defer unlock()
 	turn := &turn{Runner: r, ctx: ctx, run: run, base: map[string]record.CheckResult{}}
@@ -90,7 +86,7 @@ func (r *Runner) Continue(ctx context.Context, run record.Run) (record.Run, erro
 		turn.Progress.Say("the run's working tree is removed; what came too late for the run: git runr restore " + left.Short() + " --to DIR")
 	}
 	if turn.run.Status == record.RunCompleted {
-		r.Store.Repo.DropLock("run-" + run.ID)
+		r.Store.Repo.DropLock(runLock(run.ID))
 	}
 	return turn.run, nil
 }
@@ -207,15 +203,7 @@ func (t *turn) checks(step Step) error {
 	attachments := map[string][]byte{}
 	record.AddChecks(attachments, run.Results)
 	run.Results = record.WithoutOutput(run.Results)
-	return t.record(record.EventChecksCompleted.New("runner", checksTitle(run), run).With(attachments))
-}
-
-func checksTitle(run record.CheckRun) string {
-	var parts []string
-	for _, c := range run.Results {
-		parts = append(parts, c.Name+" "+c.State())
-	}
-	return cmp.Or(strings.Join(parts, ", "), "no checks")
+	return t.record(record.EventChecksCompleted.New("runner", run.Title(), run).With(attachments))
 }
 
 // review runs a review step: a round.
@@ -406,7 +394,7 @@ func (t *turn) stop(stop record.Stop, kind record.EventType[record.StopPayload])
 		stop, attachments = t.Explain(t.run, stop)
 	}
 	t.setEvidenceAside()
-	if err := writeFiles(FilesDir(t.Store, t.run.ID), attachments); err != nil {
+	if err := WriteFiles(FilesDir(t.Store, t.run.ID), attachments); err != nil {
 		t.Progress.Say(err.Error())
 	}
 	title := stop.Reason
@@ -416,7 +404,8 @@ func (t *turn) stop(stop record.Stop, kind record.EventType[record.StopPayload])
 	return t.record(kind.New("runner", title, record.StopPayload{Stop: stop, Commit: t.run.Head()}).With(attachments))
 }
 
-func writeFiles(dir string, files map[string][]byte) error {
+// WriteFiles writes files, by their slash paths, below dir.
+func WriteFiles(dir string, files map[string][]byte) error {
 	for name, content := range files {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {

@@ -5,12 +5,13 @@ import (
 	"testing"
 	"time"
 
+	"git-runr/loop/internal/runtest"
 	"git-runr/loop/record"
 )
 
 func TestSettingOfAStop(t *testing.T) {
 	idle := &record.Setting{Name: "agents.impl.idle_timeout", Value: "10m", From: ".runr.toml"}
-	plan := testPlan()
+	plan := runtest.Plan()
 	plan.Policy.MaxRetries, plan.Policy.TimeBudget = 1, record.Duration(90*time.Minute)
 	plan.Settings = []record.Setting{{Name: record.SettingRetries, Value: "1", From: "git config"}, {Name: record.SettingDeny, Value: `"*.lock"`, From: "the user's file"}}
 	plan.Scope = record.Scope{Allow: []string{"src/*"}, Deny: []string{"*.lock"}}

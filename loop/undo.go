@@ -106,7 +106,7 @@ func undoNewest(ctx context.Context, s *record.Store, tree *gitstore.Worktree, r
 }
 
 func undoOne(ctx context.Context, s *record.Store, repo *gitstore.Repo, tree *gitstore.Worktree, op gitstore.Recorded) (done gitstore.Reverted, err error) {
-	unlock, err := holdRun(s, op.Run)
+	unlock, err := HoldRun(s, op.Run)
 	if err != nil {
 		return done, err
 	}
@@ -139,12 +139,16 @@ func nothingToUndo(ctx context.Context, s *record.Store, run string) error {
 	return fmt.Errorf("nothing is recorded that could be undone for run %s: %w", run, gitstore.ErrNotFound)
 }
 
-// holdRun keeps others from carrying a run on; "" is no run.
-func holdRun(s *record.Store, run string) (unlock func(), err error) {
+// runLock names the lock of whoever carries a run on.
+func runLock(run string) string { return "run-" + run }
+
+// HoldRun keeps others from carrying a run on until unlock is called; "" is no run. It is
+// gitstore.ErrBusy while another process has it.
+func HoldRun(s *record.Store, run string) (unlock func(), err error) {
 	if run == "" {
 		return func() {}, nil
 	}
-	unlock, free, err := s.Repo.TryLock("run-" + run)
+	unlock, free, err := s.Repo.TryLock(runLock(run))
 	if err == nil && !free {
 		err = fmt.Errorf("run %s is being carried out by another process: %w", run, gitstore.ErrBusy)
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"git-runr/diagnose"
-	"git-runr/loop"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
+	"git-runr/loop/runrimport"
 	"git-runr/loop/safetext"
 )
 
@@ -63,9 +63,9 @@ func importTimeline(s *session) error {
 		return err
 	}
 	doc := importJSON{Runs: []importedJSON{}, Warnings: append([]string{}, timeline.Warnings...)}
-	runs := []loop.Imported{}
+	runs := []runrimport.Imported{}
 	for _, source := range timeline.Runs {
-		done, err := loop.Import(s.ctx, store, source, plan, loop.ImportOptions{Again: s.Bool("again"), Explain: diagnose.Explain})
+		done, err := runrimport.Import(s.ctx, store, source, plan, runrimport.Options{Again: s.Bool("again"), Explain: diagnose.Explain})
 		if err != nil {
 			return err
 		}
@@ -86,7 +86,7 @@ func importTimeline(s *session) error {
 	})
 }
 
-func importedDocument(source loop.SourceRun, done loop.Imported) importedJSON {
+func importedDocument(source runrimport.SourceRun, done runrimport.Imported) importedJSON {
 	doc := importedJSON{
 		Run: done.Run.ID, From: done.Run.Plan.Imported, Events: source.Read, Skipped: source.Skipped, Recorded: done.Recorded, Status: done.Run.Status,
 	}
@@ -96,7 +96,7 @@ func importedDocument(source loop.SourceRun, done loop.Imported) importedJSON {
 	return doc
 }
 
-func writeImported(w io.Writer, s *session, doc importedJSON, done loop.Imported) {
+func writeImported(w io.Writer, s *session, doc importedJSON, done runrimport.Imported) {
 	from := safetext.Line(doc.From)
 	if doc.Recorded == 0 {
 		fmt.Fprintf(w, "Run %s was imported before, as %s: nothing was recorded.\n  git runr show %s\n", from, doc.Run, doc.Run)
@@ -112,7 +112,7 @@ func writeImported(w io.Writer, s *session, doc importedJSON, done loop.Imported
 }
 
 // importPlan is what is configured here for a run: nothing of it is the timeline's.
-func (s *session) importPlan(store *record.Store, timeline *loop.Timeline) (record.RunPlan, error) {
+func (s *session) importPlan(store *record.Store, timeline *runrimport.Timeline) (record.RunPlan, error) {
 	conf := s.conf
 	policy, err := conf.policy()
 	if err != nil {
@@ -136,7 +136,7 @@ func (s *session) importPlan(store *record.Store, timeline *loop.Timeline) (reco
 
 // readTimeline reads a file that the user named, from where the command was
 // started, or standard input for "-".
-func (s *session) readTimeline(name string) (loop.Timeline, error) {
+func (s *session) readTimeline(name string) (runrimport.Timeline, error) {
 	if name == "-" {
 		return decodeTimeline("standard input", s.in)
 	}
@@ -146,15 +146,15 @@ func (s *session) readTimeline(name string) (loop.Timeline, error) {
 	}
 	file, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
-		return loop.Timeline{}, problemf(exitNotFound, "there is no file %q", name)
+		return runrimport.Timeline{}, problemf(exitNotFound, "there is no file %q", name)
 	}
 	if err != nil {
-		return loop.Timeline{}, problemf(exitUsage, "%w", err)
+		return runrimport.Timeline{}, problemf(exitUsage, "%w", err)
 	}
 	defer file.Close()
 	if info, err := file.Stat(); err == nil && info.IsDir() {
 		hint, _ := safetext.CommandLine("git", "runr", "import", filepath.Join(name, "timeline.jsonl"))
-		return loop.Timeline{}, problemf(exitUsage, "%q is a directory", name).withHint(nonEmpty(hint)...)
+		return runrimport.Timeline{}, problemf(exitUsage, "%q is a directory", name).withHint(nonEmpty(hint)...)
 	}
 	timeline, err := decodeTimeline(fmt.Sprintf("%q", name), file)
 	if err == nil && len(timeline.Runs) == 1 {
@@ -163,9 +163,9 @@ func (s *session) readTimeline(name string) (loop.Timeline, error) {
 	return timeline, err
 }
 
-func decodeTimeline(what string, in io.Reader) (loop.Timeline, error) {
-	timeline, err := loop.ReadTimeline(in)
-	if errors.Is(err, loop.ErrNoTimeline) {
+func decodeTimeline(what string, in io.Reader) (runrimport.Timeline, error) {
+	timeline, err := runrimport.Read(in)
+	if errors.Is(err, runrimport.ErrNoTimeline) {
 		return timeline, problemf(exitUsage, "%s: %w", what, err)
 	}
 	return timeline, err
@@ -176,7 +176,7 @@ const maxTaskFile = 1 << 20
 
 // fromRunDirectory takes over what runr keeps beside a timeline and not in it: the
 // run's id, which is its directory's name, and the text of its task.
-func fromRunDirectory(run *loop.SourceRun, timeline string) {
+func fromRunDirectory(run *runrimport.SourceRun, timeline string) {
 	if filepath.Base(timeline) != "timeline.jsonl" {
 		return
 	}

@@ -26,9 +26,10 @@ var layers = [][]string{
 	{"gitstore"},
 	// What is recorded, and what runs and reviews do.
 	{"loop/record"},
+	{"loop/internal/runtest"},
 	{"loop/agent", "loop/builtin"},
 	{"loop"},
-	{"diagnose", "hooks"},
+	{"diagnose", "hooks", "loop/runrimport"},
 	{"cmd/..."},
 }
 

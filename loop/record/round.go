@@ -33,6 +33,15 @@ func (c CheckRun) Failing() string {
 	return strings.Join(names, ", ")
 }
 
+// Title is how each check ended, on one line.
+func (c CheckRun) Title() string {
+	var parts []string
+	for _, r := range c.Results {
+		parts = append(parts, r.Name+" "+r.State())
+	}
+	return cmp.Or(strings.Join(parts, ", "), "no checks")
+}
+
 // Failed reports whether any check of it counts against the change.
 func (c CheckRun) Failed() bool { return slices.ContainsFunc(c.Results, CheckResult.Fails) }
 

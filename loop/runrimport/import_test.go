@@ -1,4 +1,4 @@
-package loop
+package runrimport
 
 import (
 	"bytes"
@@ -17,7 +17,9 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"git-runr/gitstore"
+	"git-runr/loop"
 	"git-runr/loop/internal/casetest"
+	"git-runr/loop/internal/runtest"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 )
@@ -32,7 +34,7 @@ var importNow = time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)
 func TestImportCases(t *testing.T) {
 	casetest.Run(t, "import", func(t *testing.T, c casetest.Case) {
 		var got strings.Builder
-		timeline, err := ReadTimeline(strings.NewReader(timeline(c)))
+		timeline, err := Read(strings.NewReader(timeline(c)))
 		if err != nil {
 			fmt.Fprintf(&got, "error: %v\n", err)
 		}
@@ -80,7 +82,7 @@ func writeText(t *testing.T, c casetest.Case, want string) {
 
 // importTestPlan is what is configured where the cases are imported.
 func importTestPlan(c casetest.Case) record.RunPlan {
-	plan := testPlan()
+	plan := runtest.Plan()
 	for line := range strings.Lines(c.File("checks")) {
 		name, command, _ := strings.Cut(strings.TrimSpace(line), ": ")
 		plan.Checks = append(plan.Checks, record.Check{Name: name, Command: command})
@@ -102,8 +104,8 @@ func workOf(c casetest.Case) foundWork {
 func importForTest(t testing.TB, source SourceRun, plan record.RunPlan, found foundWork) ([]record.NewEvent, record.Run) {
 	t.Helper()
 	source.describe(&plan, source.taskName(), source.Task)
-	start := eventAt(1, record.EventRunStarted.Name, plan)
-	start.Run, start.Timestamp = testRun, source.at(0, importNow)
+	start := runtest.EventAt(1, record.EventRunStarted.Name, plan)
+	start.Run, start.Timestamp = runtest.Run, source.at(0, importNow)
 	begun, bad := record.FoldRun([]record.Event{start})
 	if len(bad) > 0 {
 		t.Fatal(bad)
@@ -169,10 +171,10 @@ func afterImport(run record.Run) string {
 	if run.Status == record.RunCompleted {
 		return "nothing follows"
 	}
-	if err := run.Apply(eventAt(1, record.EventRunResumed.Name, struct{}{})); err != nil {
+	if err := run.Apply(runtest.EventAt(1, record.EventRunResumed.Name, struct{}{})); err != nil {
 		return err.Error()
 	}
-	step := Next(run, run.Plan.Policy)
+	step := loop.Next(run, run.Plan.Policy)
 	return fmt.Sprintf("resumes with %s %d %s", step.Action, step.Number, step.Mode)
 }
 
@@ -180,7 +182,7 @@ func afterImport(run record.Run) string {
 // undone or passed when the run is taken up.
 func TestImportedRunsNeverPassByThemselves(t *testing.T) {
 	for _, c := range casetest.Read(t, "import") {
-		timeline, err := ReadTimeline(strings.NewReader(timeline(c)))
+		timeline, err := Read(strings.NewReader(timeline(c)))
 		if err != nil {
 			continue
 		}
@@ -196,7 +198,7 @@ func TestImportedRunsNeverPassByThemselves(t *testing.T) {
 func TestReadTimelineReportsTheReader(t *testing.T) {
 	broken := errors.New("the disk is gone")
 	r := io.MultiReader(strings.NewReader("{\"type\":\"run_started\"}\n"), errReader{broken})
-	if _, err := ReadTimeline(r); !errors.Is(err, broken) || errors.Is(err, ErrNoTimeline) {
+	if _, err := Read(r); !errors.Is(err, broken) || errors.Is(err, ErrNoTimeline) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -211,7 +213,7 @@ func TestReadTimelineKeepsTheNewest(t *testing.T) {
 	for i := range maxRunActivity + 10 {
 		fmt.Fprintf(&b, `{"seq":%d,"type":"phase_start","payload":{"phase":"P%d"}}`+"\n", i+2, i)
 	}
-	timeline, err := ReadTimeline(strings.NewReader(b.String()))
+	timeline, err := Read(strings.NewReader(b.String()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +227,7 @@ func TestReadTimelineKeepsTheNewest(t *testing.T) {
 }
 
 func TestReadTimelineNamesFewLines(t *testing.T) {
-	timeline, err := ReadTimeline(strings.NewReader(strings.Repeat("no\n", 100) + `{"type":"stop"}`))
+	timeline, err := Read(strings.NewReader(strings.Repeat("no\n", 100) + `{"type":"stop"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -295,17 +297,17 @@ const seedTimeline = `{"seq":1,"timestamp":"2026-01-06T12:00:00Z","type":"run_st
 func importOf(t *testing.T, s *record.Store, text string, again bool) Imported {
 	t.Helper()
 	ctx := context.Background()
-	timeline, err := ReadTimeline(strings.NewReader(text))
+	timeline, err := Read(strings.NewReader(text))
 	if err != nil || len(timeline.Runs) != 1 {
 		t.Fatalf("%d runs, %v", len(timeline.Runs), err)
 	}
-	plan := testPlan()
+	plan := runtest.Plan()
 	if plan.Base, err = s.Repo.Head(ctx); err != nil {
 		t.Fatal(err)
 	}
 	plan.Checks = []record.Check{{Name: "typecheck", Command: "npm run typecheck"}}
 	timeline.Runs[0].ID = "20260106120000"
-	done, err := Import(ctx, s, timeline.Runs[0], plan, ImportOptions{Again: again, Explain: func(_ record.Run, stop record.Stop) (record.Stop, map[string][]byte) {
+	done, err := Import(ctx, s, timeline.Runs[0], plan, Options{Again: again, Explain: func(_ record.Run, stop record.Stop) (record.Stop, map[string][]byte) {
 		return stop, map[string][]byte{"stop_diagnostics.json": []byte("{}\n")}
 	}})
 	if err != nil {
@@ -316,14 +318,14 @@ func importOf(t *testing.T, s *record.Store, text string, again bool) Imported {
 
 func importStore(t *testing.T) *record.Store {
 	t.Helper()
-	s := newTestStore(t)
+	s := runtest.NewStore(t)
 	s.Now = func() time.Time { return importNow }
 	s.Redact = func(text string) string {
 		return strings.ReplaceAll(text, "ghp_0123456789abcdefghijABCDEFGHIJ012345", "(secret)")
 	}
 	ref, err := s.Repo.Branch(context.Background())
 	if err == nil {
-		err = s.Repo.SwapRef(context.Background(), ref, testCommit(t, s, "first"), "")
+		err = s.Repo.SwapRef(context.Background(), ref, runtest.Commit(t, s, "first"), "")
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -384,13 +386,13 @@ func TestImportTwice(t *testing.T) {
 func TestImportGoesOn(t *testing.T) {
 	s, ctx := importStore(t), context.Background()
 	whole := importOf(t, s, seedTimeline, false)
-	timeline, err := ReadTimeline(strings.NewReader(seedTimeline))
+	timeline, err := Read(strings.NewReader(seedTimeline))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for n := range whole.Recorded - 1 {
 		s := importStore(t)
-		plan := testPlan()
+		plan := runtest.Plan()
 		plan.Base, _ = s.Repo.Head(ctx)
 		source := timeline.Runs[0]
 		source.ID = "20260106120000"
@@ -436,7 +438,7 @@ func TestImportFindsWork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stray := testCommit(t, s, "stray")
+	stray := runtest.Commit(t, s, "stray")
 	text := strings.Replace(seedTimeline, `{"seq":4`, `{"seq":3,"timestamp":"2026-01-06T12:05:30Z","type":"checkpoint_complete","payload":{"commit":"`+string(work)+`"}}
 {"seq":4`, 1) + `{"seq":8,"type":"checkpoint_complete","payload":{"commit":"` + string(stray) + `"}}
 {"seq":9,"type":"checkpoint_complete","payload":{"commit":"HEAD"}}
@@ -468,8 +470,8 @@ func FuzzReadTimeline(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		timeline, err := ReadTimeline(bytes.NewReader(data))
-		again, errAgain := ReadTimeline(bytes.NewReader(data))
+		timeline, err := Read(bytes.NewReader(data))
+		again, errAgain := Read(bytes.NewReader(data))
 		if (err == nil) != (errAgain == nil) || !reflect.DeepEqual(timeline, again) {
 			t.Fatalf("two readings differ:\n%+v\n%+v", timeline, again)
 		}
@@ -489,9 +491,9 @@ func checkForeignRun(t *testing.T, source SourceRun, size int) {
 	if source.Mark == "" || len(source.ID) > 200 || source.Read < len(source.Events) || source.Skipped > source.Read {
 		t.Fatalf("run %+v", source)
 	}
-	drafts, run := importForTest(t, source, testPlan(), foundWork{})
+	drafts, run := importForTest(t, source, runtest.Plan(), foundWork{})
 	for _, d := range drafts {
-		body, err := record.Event{Type: d.Type, Payload: eventAt(1, d.Type, d.Payload).Payload, Title: d.Title}.CommitText("")
+		body, err := record.Event{Type: d.Type, Payload: runtest.EventAt(1, d.Type, d.Payload).Payload, Title: d.Title}.CommitText("")
 		if err != nil || !utf8.ValidString(body) || len(body) > 8*size+32<<10 {
 			t.Fatalf("event of %d bytes from %d, %v", len(body), size, err)
 		}

@@ -1,4 +1,4 @@
-package loop
+package runrimport
 
 import (
 	"bufio"
@@ -62,10 +62,10 @@ func (f SourceRun) goesOn(digest string) bool {
 	return err != nil || n < 0 || n > len(f.raws) || f.digest(n) == digest
 }
 
-// ReadTimeline reads a timeline, one JSON object a line. What cannot be read is
+// Read reads a timeline, one JSON object a line. What cannot be read is
 // left out and warned of by the number of its line. It is ErrNoTimeline, with the
 // first reason, when nothing could be read, and otherwise only an error of r.
-func ReadTimeline(r io.Reader) (Timeline, error) {
+func Read(r io.Reader) (Timeline, error) {
 	reader := timelineReader{in: bufio.NewReaderSize(io.LimitReader(r, maxTimelineBytes+1), 64<<10)}
 	events, err := reader.events()
 	if err != nil {

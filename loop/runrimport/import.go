@@ -1,4 +1,4 @@
-package loop
+package runrimport
 
 import (
 	"cmp"
@@ -8,12 +8,12 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/gitstore"
+	"git-runr/loop"
 	"git-runr/loop/record"
 )
 
-// ImportOptions say how a run of another system is imported.
-type ImportOptions struct {
+// Options say how a run of another system is imported.
+type Options struct {
 	Again bool // also one that was imported before
 	// Explain is as the Runner's.
 	Explain func(run record.Run, stop record.Stop) (record.Stop, map[string][]byte)
@@ -31,7 +31,7 @@ type Imported struct {
 // holds what is configured here, and HEAD as its base. A run that was imported
 // before is not imported again; an import that did not come to its end, or a
 // timeline that has grown since, goes on where it stopped.
-func Import(ctx context.Context, s *record.Store, source SourceRun, plan record.RunPlan, options ImportOptions) (Imported, error) {
+func Import(ctx context.Context, s *record.Store, source SourceRun, plan record.RunPlan, options Options) (Imported, error) {
 	if err := plan.Policy.Check(); err != nil {
 		return Imported{}, err
 	}
@@ -57,12 +57,12 @@ func Import(ctx context.Context, s *record.Store, source SourceRun, plan record.
 	if err != nil {
 		return Imported{Run: run}, err
 	}
-	drafts, _, err := importRun(run, source, found, s.Now().UTC(), options.Explain)
+	made, _, err := importRun(run, source, found, s.Now().UTC(), options.Explain)
 	if err != nil {
 		return Imported{Run: run}, err
 	}
-	run, err = recordImport(ctx, s, run, drafts)
-	return Imported{Run: run, Recorded: len(drafts) + 1}, err
+	run, err = recordImport(ctx, s, run, made)
+	return Imported{Run: run, Recorded: len(made) + 1}, err
 }
 
 // beginImport records the run's start.
@@ -82,20 +82,17 @@ func beginImport(ctx context.Context, s *record.Store, source SourceRun, plan re
 	return run, errors.Join(bad...)
 }
 
-// recordImport appends drafts to a run that nobody else knows of or may touch: no
-// draft has to be decided on again, so that the cost of each does not grow.
-func recordImport(ctx context.Context, s *record.Store, run record.Run, drafts []record.NewEvent) (record.Run, error) {
-	unlock, free, err := s.Repo.TryLock("run-" + run.ID)
+// recordImport appends events to a run that nobody else knows of or may touch: no
+// event has to be decided on again, so that the cost of each does not grow.
+func recordImport(ctx context.Context, s *record.Store, run record.Run, events []record.NewEvent) (record.Run, error) {
+	unlock, err := loop.HoldRun(s, run.ID)
 	if err != nil {
 		return run, err
 	}
-	if !free {
-		return run, fmt.Errorf("run %s is being carried out by another process: %w", run.ID, gitstore.ErrBusy)
-	}
 	defer unlock()
-	for _, d := range drafts {
+	for _, d := range events {
 		if d.Type == record.EventRunStopped.Name || d.Type == record.EventReviewLoopDetected.Name {
-			if err := writeFiles(FilesDir(s, run.ID), d.Attachments); err != nil {
+			if err := loop.WriteFiles(loop.FilesDir(s, run.ID), d.Attachments); err != nil {
 				return run, fmt.Errorf("import: %w", err)
 			}
 		}
@@ -112,7 +109,7 @@ func recordImport(ctx context.Context, s *record.Store, run record.Run, drafts [
 
 // importedBefore looks for source among the runs that are here. One that is there
 // in part is completed, when what is there is how the timeline begins.
-func importedBefore(ctx context.Context, s *record.Store, source SourceRun, plan record.RunPlan, found foundWork, options ImportOptions) (Imported, bool, error) {
+func importedBefore(ctx context.Context, s *record.Store, source SourceRun, plan record.RunPlan, found foundWork, options Options) (Imported, bool, error) {
 	known, err := importsOf(ctx, s, source, plan.Entity)
 	if err != nil || len(known) == 0 {
 		return Imported{}, false, err
@@ -122,11 +119,11 @@ func importedBefore(ctx context.Context, s *record.Store, source SourceRun, plan
 	for _, events := range known {
 		run, _ := record.FoldRun(events)
 		begun, _ := record.FoldRun(events[:1])
-		drafts, _, err := importRun(begun, source, found, now, options.Explain)
+		made, _, err := importRun(begun, source, found, now, options.Explain)
 		if err != nil {
 			return result, true, err
 		}
-		rest, fits := beyond(drafts, events[1:], now)
+		rest, fits := beyond(made, events[1:], now)
 		if !fits && plan.ImportedLines != "" { // without an id it is another run that began alike
 			continue
 		}
@@ -166,17 +163,17 @@ func importsOf(ctx context.Context, s *record.Store, source SourceRun, entity re
 	return known, nil
 }
 
-// beyond are the drafts that events do not hold yet. It does not fit when neither
+// beyond are the imported that events do not hold yet. It does not fit when neither
 // is the beginning of the other. Secrets were taken out of events, so that their
-// types and times are what is compared; now is that of drafts without a time.
-func beyond(drafts []record.NewEvent, events []record.Event, now time.Time) (rest []record.NewEvent, fits bool) {
+// types and times are what is compared; now is that of imported without a time.
+func beyond(imported []record.NewEvent, events []record.Event, now time.Time) (rest []record.NewEvent, fits bool) {
 	for i, e := range events {
-		if i == len(drafts) {
+		if i == len(imported) {
 			return nil, true // the run went on here
 		}
-		if d := drafts[i]; d.Type != e.Type || !d.At.Equal(now) && !d.At.Equal(e.Timestamp) {
+		if d := imported[i]; d.Type != e.Type || !d.At.Equal(now) && !d.At.Equal(e.Timestamp) {
 			return nil, false
 		}
 	}
-	return drafts[len(events):], true
+	return imported[len(events):], true
 }

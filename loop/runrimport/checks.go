@@ -1,4 +1,4 @@
-package loop
+package runrimport
 
 import (
 	"cmp"
@@ -105,7 +105,7 @@ func (im *importer) flushChecks() {
 	run.Results = record.WithoutOutput(run.Results)
 	now := im.at
 	im.at = im.checkedAt
-	im.add(record.EventChecksCompleted.New(importSource, checksTitle(run), run).With(attachments))
+	im.add(record.EventChecksCompleted.New(importSource, run.Title(), run).With(attachments))
 	im.at = now
 }
 

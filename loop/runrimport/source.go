@@ -1,4 +1,4 @@
-package loop
+package runrimport
 
 import (
 	"crypto/sha256"

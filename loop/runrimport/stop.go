@@ -1,4 +1,4 @@
-package loop
+package runrimport
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"git-runr/loop"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
@@ -208,12 +209,12 @@ func (im *importer) beginNext() {
 		}
 	}
 	last := im.run.LastAttempt()
-	switch step := Next(next, next.Plan.Policy); step.Action {
-	case DoRevert:
+	switch step := loop.Next(next, next.Plan.Policy); step.Action {
+	case loop.DoRevert:
 		im.beginAgain(record.ModeReexecute)
-	case DoComplete:
+	case loop.DoComplete:
 		im.beginAgain(im.mode())
-	case DoReview, DoChecks:
+	case loop.DoReview, loop.DoChecks:
 		if last == nil || last.Commit == "" {
 			im.beginAgain(im.mode())
 		}
@@ -253,7 +254,7 @@ func (im *importer) stop() {
 }
 
 func (im *importer) explained(stop record.Stop) (record.Stop, map[string][]byte) {
-	if step := Next(im.run, im.run.Plan.Policy); stop.Reason == record.ReasonReviewLoop && step.Action == DoExhaust {
+	if step := loop.Next(im.run, im.run.Plan.Policy); stop.Reason == record.ReasonReviewLoop && step.Action == loop.DoExhaust {
 		stop.Repeated = step.Repeated
 	}
 	if im.explain == nil {

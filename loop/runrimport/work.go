@@ -1,4 +1,4 @@
-package loop
+package runrimport
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/loop"
 	"git-runr/loop/internal/place"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
@@ -49,7 +50,7 @@ func (f SourceRun) describe(plan *record.RunPlan, name, task string) {
 	if task == "" && !isTaskPath(name) {
 		task = name
 	}
-	plan.Entity = record.Entity{Type: "task", Identifier: f.ID, Title: prose.OneLine(TaskTitle(task))}
+	plan.Entity = record.Entity{Type: "task", Identifier: f.ID, Title: prose.OneLine(loop.TaskTitle(task))}
 	if isTaskPath(name) {
 		plan.Entity.Identifier = prose.OneLine(strings.TrimSuffix(path.Base(name), path.Ext(name)))
 	}
@@ -58,7 +59,7 @@ func (f SourceRun) describe(plan *record.RunPlan, name, task string) {
 	}
 	plan.Task = prose.Cut(task, maxSourceText)
 	if plan.DoneCriteria = milestones; plan.Task != "" {
-		plan.DoneCriteria = strings.TrimSpace(DoneCriteria(plan.Task) + "\n\n" + milestones)
+		plan.DoneCriteria = strings.TrimSpace(loop.DoneCriteria(plan.Task) + "\n\n" + milestones)
 	}
 	if plan.Task == "" {
 		plan.Task = strings.TrimSpace(plan.Entity.Title + "\n\n" + milestones)
