@@ -15,27 +15,6 @@ import (
 // maxSourceOutput is how much of a command's output is kept, in bytes: its end.
 const maxSourceOutput = 256 << 10
 
-// verified keeps the evidence of verification commands until their turn is over:
-// the other system writes one event a tier.
-func (im *importer) verified(e SourceEvent) {
-	im.active()
-	results := e.fields.objects("command_results")
-	for _, r := range results {
-		im.evidenceOf(r.text("command"), r.exit("exit_code", "exitCode"), r.prose("output"))
-	}
-	if len(results) > 0 {
-		return
-	}
-	exit := -1
-	if ok, _ := e.fields.truth("ok"); ok {
-		exit = 0
-	}
-	commands := e.fields.lines("commands")
-	for _, command := range commands {
-		im.evidenceOf(command, exit, "")
-	}
-}
-
 // evidenceOf adds one command's result. That of the same command before it, in the
 // same turn, no longer counts.
 func (im *importer) evidenceOf(command string, exit int, output string) {
@@ -53,38 +32,6 @@ func (im *importer) evidenceOf(command string, exit int, output string) {
 	}
 	result.Name = im.checkName(command)
 	im.pending, im.checkedAt = append(im.pending, result), im.at
-}
-
-// verifyFailed tells which command failed where the event before it did not say.
-func (im *importer) verifyFailed(e SourceEvent) {
-	im.active()
-	failed := strings.TrimSpace(e.fields.text("failed_command"))
-	for i, c := range im.pending {
-		if c.Reason == "not_recorded" && c.Command == failed {
-			im.pending[i].Reason, im.pending[i].ExitCode = "", 1
-		}
-	}
-	if len(im.pending) == 0 && failed != "" {
-		im.evidenceOf(failed, 1, "")
-	}
-	for _, c := range im.pending {
-		if !c.OK() {
-			im.problem[record.ReasonChecksFailed] = prose.OneLine(c.Command)
-		}
-	}
-	im.flushChecks()
-}
-
-// verifyComplete ends a turn. Its own list matters where the commands were not
-// recorded one by one.
-func (im *importer) verifyComplete(e SourceEvent) {
-	im.active()
-	if len(im.pending) == 0 {
-		for _, c := range e.fields.object("verification_evidence").objects("commands_run") {
-			im.evidenceOf(c.text("command"), c.exit("exit_code"), "")
-		}
-	}
-	im.flushChecks()
 }
 
 // flushChecks records the commands' results as one check step.

@@ -9,44 +9,13 @@ import (
 	"time"
 
 	"git-runr/gitstore"
-	"git-runr/loop/internal/markdown"
-	"git-runr/loop/internal/strictjson"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
 
-const sourceCheckpoint = "checkpoint_complete"
-
 // importSource is the source of events that were imported.
 const importSource = "import"
-
-// importHandlers turn the other system's events into native ones.
-var importHandlers = map[string]func(*importer, SourceEvent){
-	"phase_start":                       (*importer).phase,
-	"worker_response":                   (*importer).workerResponse,
-	"implement_complete":                (*importer).implemented,
-	"no_changes_evidence_ok":            (*importer).evidence,
-	"no_changes_evidence_failed":        (*importer).evidence,
-	"verification":                      (*importer).verified,
-	"verify_failed_retry":               (*importer).verifyFailed,
-	"verify_failed_max_retries":         (*importer).verifyFailed,
-	"verify_complete":                   (*importer).verifyComplete,
-	"review_complete":                   (*importer).reviewComplete,
-	"resume":                            (*importer).tookUp,
-	"run_resumed":                       (*importer).tookUp,
-	"auto_resume_started":               (*importer).tookUp,
-	"parse_failed":                      (*importer).parseFailed,
-	"guard_violation":                   (*importer).violated,
-	"ownership_violation":               (*importer).violated,
-	"plan_scope_violation":              (*importer).violated,
-	"parallel_file_collision":           (*importer).violated,
-	"max_ticks_reached":                 (*importer).stopping,
-	"run_dry_stop":                      (*importer).stopping,
-	"run_complete":                      (*importer).stopping,
-	record.EventReviewLoopDetected.Name: (*importer).stopping,
-	record.EventRunStopped.Name:         (*importer).stopping,
-}
 
 // importer makes the native events of one source run. It folds as it goes, so that
 // each event is made in the state that it will be read in. It has no effects: the
@@ -76,28 +45,6 @@ type importer struct {
 // maxExplained is how many of a run's stops, the newest, get a diagnosis: each one
 // looks at the whole run.
 const maxExplained = 20
-
-// importRun is what becomes of source after run, which has only begun: all
-// events but the first, and the run as they leave it.
-func importRun(run record.Run, source SourceRun, found foundWork, now time.Time, explain func(record.Run, record.Stop) (record.Stop, map[string][]byte)) ([]record.NewEvent, record.Run, error) {
-	im := &importer{run: run, source: source, found: found, explain: explain, now: now, commits: map[int]string{}, problem: map[string]string{}}
-	im.matchCheckpoints()
-	im.at = source.at(0, now)
-	im.activity = im.at
-	im.stops = source.count(record.EventRunStopped.Name, record.EventReviewLoopDetected.Name, "max_ticks_reached")
-	for i, e := range source.Events {
-		handle := importHandlers[e.Type]
-		im.at = source.at(i, now)
-		if handle != nil {
-			handle(im, e)
-		}
-		if im.halt == nil {
-			im.activity = im.at
-		}
-	}
-	im.finish()
-	return im.events, im.run, im.bad
-}
 
 // add records one native event.
 func (im *importer) add(event record.NewEvent) {
@@ -146,40 +93,6 @@ func (im *importer) step(kind record.StepKind) string {
 	return string(kind)
 }
 
-// active is called by what shows that the run goes on: a stop before it was not
-// the end.
-func (im *importer) active() {
-	if im.halt == nil {
-		return
-	}
-	if halt := *im.halt; halt.stated && !halt.completed() {
-		at := im.at
-		im.at = halt.at
-		im.lastRound()
-		im.stop()
-		im.at = at
-		im.add(record.EventRunResumed.New(importSource, "from "+string(im.run.Status), struct{}{}))
-	}
-	im.halt = nil
-}
-
-func (im *importer) tookUp(SourceEvent) { im.active() }
-
-func (im *importer) phase(e SourceEvent) {
-	im.active()
-	switch phase := strings.ToUpper(e.fields.text("phase")); phase {
-	case "VERIFY":
-	case "IMPLEMENT":
-		im.flushChecks()
-		im.begin(im.mode(), "implementer")
-	case "REVIEW":
-		im.flushChecks()
-		im.reviewAt = im.at
-	default:
-		im.flushChecks()
-	}
-}
-
 // mode is how the implementer must have been asked: to fix what was refused or
 // failed since its last turn.
 func (im *importer) mode() record.AttemptMode {
@@ -209,121 +122,6 @@ func (im *importer) begin(mode record.AttemptMode, agent string) {
 	im.add(record.EventAttemptStarted.New(importSource, fmt.Sprintf("attempt %d, %s", a.Number, a.Mode), a))
 }
 
-// worked records the end of an attempt, which began with the event before when
-// nothing says when it did.
-func (im *importer) worked(e SourceEvent, a record.Attempt, text string) {
-	im.active()
-	im.flushChecks()
-	if !im.open {
-		end := im.at
-		im.at = cmp.Or(im.activity, end)
-		im.begin(im.mode(), a.Agent)
-		im.at = end
-	}
-	begun := *im.run.LastAttempt()
-	a.Number, a.Step, a.Mode, a.From = begun.Number, begun.Step, begun.Mode, begun.From
-	a.Duration = record.Duration(max(0, im.at.Sub(begun.StartedAt)))
-	if id := im.found.commits[im.commits[e.Line]]; id != "" {
-		a.Commit, a.Tree = id, im.found.trees[id]
-	}
-	attachments := map[string][]byte{}
-	if text != "" {
-		attachments["executor.md"] = []byte(text)
-	}
-	title := fmt.Sprintf("attempt %d changed %s", a.Number, prose.Count(len(a.Files), "file"))
-	if e.fields["changed_files"] == nil {
-		title = fmt.Sprintf("attempt %d by %s", a.Number, a.Agent)
-	}
-	if a.Failure != nil {
-		title = fmt.Sprintf("attempt %d: %s", a.Number, a.Failure.Reason)
-	}
-	im.add(record.EventAttemptCompleted.New(importSource, title, a).With(attachments))
-	im.open, im.proof = false, ""
-}
-
-// implemented reads implement_complete: the other system's own list of changed
-// files, and the implementer's memo.
-func (im *importer) implemented(e SourceEvent) {
-	memo := e.fields.prose("handoff_memo", "response", "content")
-	report := reply.ParseExecutor(memo)
-	a := record.Attempt{Agent: e.agent("implementer"), Files: e.fields.paths("changed_files")}
-	a.Claim(report)
-	a.Warnings = nil
-	if a.Status == reply.ExecutorUnknown {
-		a.Status = reply.ExecutorComplete // so says the event
-	}
-	a.Verification = strings.TrimSpace(cmp.Or(report.Verification, memo) + "\n\n" + im.proof)
-	im.worked(e, a, memo)
-}
-
-// workerResponse reads the event of a worker: an agent's answer, and in which phase.
-func (im *importer) workerResponse(e SourceEvent) {
-	text := e.fields.prose("response", "content", "output", "text")
-	switch strings.ToLower(e.fields.text("phase")) {
-	case "implement":
-		im.implementerSaid(e, text)
-	case "review":
-		im.reviewed(e, text)
-	}
-}
-
-// implementerSaid keeps the whole answer as what the implementer showed. Which
-// files it changed nobody recorded, so there is nothing to compare its list with.
-func (im *importer) implementerSaid(e SourceEvent, text string) {
-	said := implementerAnswer(text)
-	report := reply.ParseExecutor(said)
-	a := record.Attempt{
-		Agent: e.agent("implementer"), Files: []string{}, Claimed: report.Files, Status: report.Status,
-		Verification: cmp.Or(report.Verification, said),
-	}
-	im.worked(e, a, text)
-}
-
-// implementerAnswer is text, or what a JSON answer in it says: the memo, the
-// commands that the implementer says it ran, and what it saw.
-func implementerAnswer(text string) string {
-	clean, _ := markdown.Clean(text, &markdown.Warnings{})
-	for _, span := range slices.Backward(markdown.JSON(markdown.Read(clean))) {
-		var answer sourceFields
-		if !span.Valid || strictjson.Decode([]byte(span.Data), &answer) != nil || answer["handoff_memo"] == nil && answer["commands_run"] == nil {
-			continue
-		}
-		parts := []string{answer.prose("handoff_memo")}
-		for _, list := range []struct{ key, title string }{{"commands_run", "Commands run:"}, {"observations", "Observations:"}} {
-			if lines := answer.lines(list.key); len(lines) > 0 {
-				parts = append(parts, list.title+"\n- "+strings.Join(lines, "\n- "))
-			}
-		}
-		return strings.TrimSpace(strings.Join(parts, "\n\n"))
-	}
-	return text
-}
-
-// evidence is what an implementer shows for changing nothing.
-func (im *importer) evidence(e SourceEvent) {
-	im.active()
-	im.proof = e.fields.prose("evidence", "evidence_provided")
-	if errors := e.fields.lines("errors"); len(errors) > 0 {
-		im.problem["insufficient_evidence"] = strings.Join(errors, "; ")
-	}
-}
-
-// reviewComplete reads the reviewer's decision and changes as the reviewer itself
-// would have answered.
-func (im *importer) reviewComplete(e SourceEvent) {
-	changes := []json.RawMessage{}
-	raws := e.fields.raws("changes")
-	if e.fields.text("changes") != "" {
-		raws = []json.RawMessage{e.fields["changes"]}
-	}
-	for _, raw := range raws {
-		if change := readableChange(raw); change != nil {
-			changes = append(changes, change)
-		}
-	}
-	im.reviewed(e, changesText(e.fields.text("status"), changes))
-}
-
 // changesText is a reviewer's answer in runr's shape.
 func changesText(status string, changes []json.RawMessage) string {
 	body, err := json.Marshal(struct {
@@ -334,32 +132,6 @@ func changesText(status string, changes []json.RawMessage) string {
 		return "{}"
 	}
 	return string(body)
-}
-
-// readableChange is raw, or raw as a text where the parser of reviews would refuse
-// it: one odd change must not hide the others.
-func readableChange(raw json.RawMessage) json.RawMessage {
-	if len(raw) == 0 || string(raw) == "null" {
-		return nil
-	}
-	if _, err := reply.ReadChange(raw, &markdown.Warnings{}); err == nil && len(raw) <= maxSourceChange {
-		return raw
-	}
-	text, err := json.Marshal(prose.Cut(sourceFields{"": raw}.prose(""), maxSourceChange))
-	if err != nil { // unreachable: a string
-		return nil
-	}
-	return text
-}
-
-// maxSourceChange is how much of one change is kept, in bytes.
-const maxSourceChange = 16 << 10
-
-// reviewed records a round.
-func (im *importer) reviewed(e SourceEvent, text string) {
-	im.active()
-	im.flushChecks()
-	im.round(e.agent("reviewer"), text)
 }
 
 // round records what a reviewer answered. How many lines it saw was not recorded:
@@ -397,4 +169,24 @@ func (im *importer) head() gitstore.ID {
 		return head
 	}
 	return ""
+}
+
+// halt is a stop that the timeline speaks of. It is recorded when nothing follows
+// it, or when the run was taken up again.
+type halt struct {
+	code   string // of the other system
+	at     time.Time
+	stated bool // that the run stopped, and not only that something was wrong
+	detail []string
+	round  int
+	max    int
+	unmet  []string
+}
+
+func (h halt) completed() bool { return h.code == "complete" }
+
+func (h *halt) say(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); strings.TrimSpace(text) != "" {
+		h.detail = append(h.detail, prose.Cut(text, 2000))
+	}
 }

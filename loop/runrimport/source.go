@@ -4,16 +4,17 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
-	"io"
+	"fmt"
 	"math"
+	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"git-runr/loop/internal/place"
-	"git-runr/loop/internal/strictjson"
 	"git-runr/loop/prose"
+	"git-runr/loop/record"
 )
 
 // SourceEvent is one line of a timeline, in either of its envelopes:
@@ -43,61 +44,6 @@ const (
 )
 
 var planTypes = map[string]bool{sourceStarted: true, sourcePlan: true, sourceWorktree: true}
-
-// quietTypes are runr's other events, which say nothing that a native run keeps.
-var quietTypes = map[string]bool{
-	"fresh_target": true, "preflight": true, "fast_path_skip": true, "worker_fallback": true, "late_worker_result_ignored": true,
-	"ignored_changes": true, "checkpoint_complete": true, "checkpoint_sidecar_write_failed": true, "worker_stats": true, "auto_resume_scheduled": true,
-	"auto_resume_result": true, "auto_resume_skipped": true, "auto_resume_exhausted": true, "auto_resume_loop_detected": true,
-	"resume_checkpoint_selected": true, "milestone_index_corrected": true, "auto_stash_created": true, "worktree_recreated": true,
-	"worktree_branch_mismatch": true, "node_modules_symlinked": true, "submit_validation_failed": true, "submit_conflict": true,
-	"run_submitted": true, "front_door_shown": true, "continue_attempted": true, "continue_auto_fix_step": true, "continue_failed": true,
-	"continue_success": true, "milestone_complete": true,
-}
-
-func knownSource(eventType string) bool {
-	return planTypes[eventType] || quietTypes[eventType] || importHandlers[eventType] != nil
-}
-
-// ownRunTypes are the events whose payload names the run that they belong to.
-var ownRunTypes = map[string]bool{"run_resumed": true, "run_submitted": true, "submit_validation_failed": true}
-
-// decodeSource reads one line, which is not blank.
-func decodeSource(line []byte) (SourceEvent, error) {
-	if line[0] != '{' {
-		return SourceEvent{}, errors.New("not a JSON object")
-	}
-	var top sourceFields
-	if err := strictjson.Decode(line, &top); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return SourceEvent{}, errors.New("cut off")
-	} else if err != nil {
-		return SourceEvent{}, err
-	}
-	sum := sha256.Sum256(line)
-	e := SourceEvent{
-		Type: top.text("type"), Source: top.text("source"), Seq: top.number("seq"), At: top.time("timestamp"),
-		run: prose.Cut(prose.OneLine(top.text("runId", "run_id")), 100), raw: string(sum[:]), fields: top,
-	}
-	if other := top.text("event_type"); other != "" && !knownSource(e.Type) {
-		e.Type = other
-	}
-	if e.Type == "" {
-		return e, errors.New("no type")
-	}
-	for _, key := range []string{"seq", "timestamp", "type", "event_type", "source", "correlation_id", "runId", "run_id"} {
-		delete(top, key)
-	}
-	if inner := top.object("payload"); inner != nil {
-		delete(top, "payload")
-		for key, value := range inner {
-			top[key] = value
-		}
-	}
-	if e.run == "" && ownRunTypes[e.Type] {
-		e.run = prose.Cut(prose.OneLine(top.text("run_id")), 100)
-	}
-	return e, nil
-}
 
 // mark names the run that begins with e.
 func (e SourceEvent) mark() string { return "timeline-" + hex.EncodeToString([]byte(e.raw)[:6]) }
@@ -255,4 +201,139 @@ func (e SourceEvent) agent(role string) string {
 		return role
 	}
 	return name
+}
+
+const sourceCheckpoint = "checkpoint_complete"
+
+// SourceRun is one run of a timeline.
+type SourceRun struct {
+	ID      string        // as the other system calls it; "" when the timeline does not say
+	Task    string        // text of its task, where the caller has it
+	Events  []SourceEvent // by seq, else as they stood in the file
+	Read    int           // events of the run in the file
+	Skipped int           // of those, the ones of a type that is not known
+	Mark    string        // a name made from how the run began, for one without an ID
+	raws    []string      // hashes of its lines as they stood in the file
+}
+
+// digest names the first n lines of the run: "N:HASH".
+func (f SourceRun) digest(n int) string {
+	sum := sha256.Sum256([]byte(strings.Join(f.raws[:n], "")))
+	return fmt.Sprintf("%d:%x", n, sum[:8])
+}
+
+// goesOn reports whether the timeline begins with the lines that digest names, or is
+// itself too short to tell. "" is of no lines.
+func (f SourceRun) goesOn(digest string) bool {
+	count, _, _ := strings.Cut(digest, ":")
+	n, err := strconv.Atoi(count)
+	return err != nil || n < 0 || n > len(f.raws) || f.digest(n) == digest
+}
+
+// count is how many events of these types the run has.
+func (f SourceRun) count(types ...string) int {
+	n := 0
+	for _, e := range f.Events {
+		if slices.Contains(types, e.Type) {
+			n++
+		}
+	}
+	return n
+}
+
+// first reports whether e is how a run begins.
+func (e SourceEvent) first() bool { return e.Seq == 1 || e.Seq == 0 && e.Type == sourceStarted }
+
+// began is the time in the id of the native run: that of the other system's id, so
+// that typing the latter finds the run; else when the run began; else now.
+func (f SourceRun) began(now time.Time) time.Time {
+	if at, err := time.Parse(record.IDTime, f.ID); err == nil {
+		return at
+	}
+	if at := f.at(0, now); !at.IsZero() {
+		return at
+	}
+	return now
+}
+
+// at is the time of event i; now when the timeline has no times, or a clock that
+// is far ahead.
+func (f SourceRun) at(i int, now time.Time) time.Time {
+	if i >= len(f.Events) {
+		return now
+	}
+	return sane(f.Events[i].At, now)
+}
+
+func sane(at, now time.Time) time.Time {
+	if at.IsZero() || at.After(now.AddDate(1, 0, 0)) {
+		return now
+	}
+	return at
+}
+
+// milestones are those of the newest plan, as text for a prompt, and their goals.
+func (f SourceRun) milestones() (text string, goals []string) {
+	for _, e := range f.Events {
+		if e.Type != sourcePlan {
+			continue
+		}
+		var b strings.Builder
+		goals = nil
+		for i, m := range e.fields.objects("milestones") {
+			goal := prose.Cut(strings.Join(strings.Fields(m.text("goal")), " "), 4<<10)
+			goals = append(goals, goal)
+			fmt.Fprintf(&b, "%d. %s\n", i+1, goal)
+			writeItems(&b, "files", m.paths("files_expected"))
+			writeItems(&b, "done when", m.lines("done_checks"))
+		}
+		text = prose.Cut(strings.TrimSpace(b.String()), maxSourceText)
+	}
+	return text, goals
+}
+
+func writeItems(b *strings.Builder, what string, items []string) {
+	if len(items) > 0 {
+		fmt.Fprintf(b, "   %s: %s\n", what, strings.Join(items, "; "))
+	}
+}
+
+// taskName is the task as run_started has it: the path of a file or a text.
+func (f SourceRun) taskName() string {
+	for _, e := range f.Events {
+		if e.Type == sourceStarted {
+			if name := strings.TrimSpace(e.fields.text("task", "task_path")); name != "" {
+				return prose.Cut(name, maxSourceText)
+			}
+		}
+	}
+	return ""
+}
+
+func isTaskPath(name string) bool {
+	ext := path.Ext(name)
+	return len(name) < 1000 && !strings.Contains(name, "\n") && (ext == ".md" || ext == ".markdown" || ext == ".txt")
+}
+
+// checkpoints are the recorded ids of the run's commits, oldest first.
+func (f SourceRun) checkpoints() []string {
+	var shas []string
+	for _, e := range f.Events {
+		if sha := e.fields.text("commit"); e.Type == sourceCheckpoint && sha != "" && len(shas) < maxSourceList {
+			shas = append(shas, sha)
+		}
+	}
+	return shas
+}
+
+// requests are what the reviewer asked for, under either of its names there.
+func (f sourceFields) requests() []string {
+	if asked := f.lines("unmet_requests"); len(asked) > 0 {
+		return asked
+	}
+	return f.lines("reviewer_requests")
+}
+
+func (f sourceFields) maxRounds() int {
+	return int(min(max(f.number("max_review_rounds"), f.number("max_rounds")), 1<<20))
 }

@@ -14,20 +14,6 @@ import (
 	"git-runr/loop/reply"
 )
 
-// halt is a stop that the timeline speaks of. It is recorded when nothing follows
-// it, or when the run was taken up again.
-type halt struct {
-	code   string // of the other system
-	at     time.Time
-	stated bool // that the run stopped, and not only that something was wrong
-	detail []string
-	round  int
-	max    int
-	unmet  []string
-}
-
-func (h halt) completed() bool { return h.code == "complete" }
-
 // sourceReasons are codes that have another name here.
 var sourceReasons = map[string]string{
 	"verification_failed": record.ReasonChecksFailed, "max_ticks_reached": record.ReasonBudget, "guard_violation": record.ReasonScope, "guard_fail": record.ReasonScope,
@@ -61,119 +47,6 @@ func (im *importer) halting(code string, stated bool) *halt {
 	}
 	im.halt.stated = im.halt.stated || stated
 	return im.halt
-}
-
-func (h *halt) say(format string, args ...any) {
-	if text := fmt.Sprintf(format, args...); strings.TrimSpace(text) != "" {
-		h.detail = append(h.detail, prose.Cut(text, 2000))
-	}
-}
-
-// stopping reads an event by which the run ends.
-func (im *importer) stopping(e SourceEvent) {
-	f := e.fields
-	code := strings.TrimSpace(prose.Cut(f.text("reason", "stop_reason"), 100))
-	switch e.Type {
-	case record.EventReviewLoopDetected.Name:
-		code = record.ReasonReviewLoop
-	case "max_ticks_reached":
-		code = e.Type
-	case "run_complete":
-		code = "complete"
-	case "run_dry_stop":
-		code = cmp.Or(code, "dry_run")
-	}
-	if code == "" && im.halt != nil {
-		code = im.halt.code
-	}
-	im.stops--
-	h := im.halting(code, true)
-	h.round = cmp.Or(int(min(max(f.number("review_rounds"), f.number("round")), 1<<20)), h.round)
-	h.max = cmp.Or(f.maxRounds(), h.max)
-	if asked := f.requests(); len(asked) > 0 {
-		h.unmet = asked
-	}
-	if same, _ := f.truth("same_fingerprint"); same {
-		h.say("the reviewer asked for the same twice")
-	}
-	h.say("%s", f.text("error"))
-	h.sayLimits(f)
-}
-
-// requests are what the reviewer asked for, under either of its names there.
-func (f sourceFields) requests() []string {
-	if asked := f.lines("unmet_requests"); len(asked) > 0 {
-		return asked
-	}
-	return f.lines("reviewer_requests")
-}
-
-func (f sourceFields) maxRounds() int {
-	return int(min(max(f.number("max_review_rounds"), f.number("max_rounds")), 1<<20))
-}
-
-// sayLimits says which limit was passed, where the event has one.
-func (h *halt) sayLimits(f sourceFields) {
-	if used, most := f.number("ticks_used"), f.number("max_ticks"); used > 0 && most > 0 {
-		h.say("%d of %d steps used", used, most)
-	}
-	if quiet, most := f.duration("elapsed_ms"), f.duration("timeout_ms"); quiet > 0 && most > 0 {
-		h.say("nothing happened for %s, %s are allowed", quiet.Round(time.Second), most.Round(time.Second))
-	}
-	if took, most := f.duration("worker_call_duration_ms"), f.duration("max_worker_call_ms"); took > 0 && most > 0 {
-		h.say("a call took %s, %s are allowed", took.Round(time.Second), most.Round(time.Second))
-	}
-	if phase := f.text("phase"); phase != "" && len(phase) < 40 {
-		h.say("in phase %s", phase)
-	}
-}
-
-// violated reads an event that says what a stop will be for. What the implementer
-// did outside its scope ends its attempt, as it does natively.
-func (im *importer) violated(e SourceEvent) {
-	f := e.fields
-	if guard := f.object("guard"); guard != nil {
-		f = guard
-	}
-	var files []string
-	for _, key := range []string{"violations", "scope_violations", "lockfile_violations", "violating_files", "predicted_files"} {
-		files = append(files, f.lines(key)...)
-	}
-	h := im.halting(e.Type, false)
-	h.say("%s", strings.Join(append(files, f.lines("reasons")...), ", "))
-	if nativeReason(e.Type) != record.ReasonScope || !im.open {
-		return
-	}
-	halt := im.halt
-	im.halt = nil
-	changed := append(f.paths("scope_violations"), f.paths("lockfile_violations")...)
-	changed = append(changed, f.paths("violating_files")...)
-	failure := &record.Failure{Reason: record.ReasonScope, Detail: strings.Join(changed, ", ")}
-	im.worked(e, record.Attempt{Agent: e.agent("implementer"), Files: changed, Failure: failure}, "")
-	im.halt = halt
-}
-
-// parseFailed keeps why an answer could not be read, for the stop that may follow.
-func (im *importer) parseFailed(e SourceEvent) {
-	im.active()
-	stage := e.fields.text("stage")
-	im.problem[stage+"_parse_failed"] = strings.TrimSpace(prose.Cut(e.fields.text("error"), 500))
-}
-
-// finish records how the run ended. One that just ends was interrupted.
-func (im *importer) finish() {
-	if im.halt == nil {
-		im.halt = &halt{code: record.ReasonInterrupted, at: im.at, stated: true, detail: []string{"the timeline ends without a stop"}}
-	}
-	im.at = im.halt.at
-	im.flushChecks()
-	if im.halt.completed() {
-		im.complete()
-		return
-	}
-	im.lastRound()
-	im.beginNext()
-	im.stop()
 }
 
 // lastRound makes up for the review that a loop's event speaks of, where the
@@ -313,4 +186,21 @@ func (im *importer) refusedInARow() int {
 		n++
 	}
 	return n
+}
+
+// active is called by what shows that the run goes on: a stop before it was not
+// the end.
+func (im *importer) active() {
+	if im.halt == nil {
+		return
+	}
+	if halt := *im.halt; halt.stated && !halt.completed() {
+		at := im.at
+		im.at = halt.at
+		im.lastRound()
+		im.stop()
+		im.at = at
+		im.add(record.EventRunResumed.New(importSource, "from "+string(im.run.Status), struct{}{}))
+	}
+	im.halt = nil
 }

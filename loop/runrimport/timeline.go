@@ -10,10 +10,10 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
+	"git-runr/loop/internal/strictjson"
 	"git-runr/loop/prose"
 )
 
@@ -35,31 +35,6 @@ var ErrNoTimeline = errors.New("no event of a timeline in it")
 type Timeline struct {
 	Runs     []SourceRun
 	Warnings []string // one line each, for people
-}
-
-// SourceRun is one run of a timeline.
-type SourceRun struct {
-	ID      string        // as the other system calls it; "" when the timeline does not say
-	Task    string        // text of its task, where the caller has it
-	Events  []SourceEvent // by seq, else as they stood in the file
-	Read    int           // events of the run in the file
-	Skipped int           // of those, the ones of a type that is not known
-	Mark    string        // a name made from how the run began, for one without an ID
-	raws    []string      // hashes of its lines as they stood in the file
-}
-
-// digest names the first n lines of the run: "N:HASH".
-func (f SourceRun) digest(n int) string {
-	sum := sha256.Sum256([]byte(strings.Join(f.raws[:n], "")))
-	return fmt.Sprintf("%d:%x", n, sum[:8])
-}
-
-// goesOn reports whether the timeline begins with the lines that digest names, or is
-// itself too short to tell. "" is of no lines.
-func (f SourceRun) goesOn(digest string) bool {
-	count, _, _ := strings.Cut(digest, ":")
-	n, err := strconv.Atoi(count)
-	return err != nil || n < 0 || n > len(f.raws) || f.digest(n) == digest
 }
 
 // Read reads a timeline, one JSON object a line. What cannot be read is
@@ -148,17 +123,6 @@ func (f *SourceRun) trim() int {
 	return dropped
 }
 
-// count is how many events of these types the run has.
-func (f SourceRun) count(types ...string) int {
-	n := 0
-	for _, e := range f.Events {
-		if slices.Contains(types, e.Type) {
-			n++
-		}
-	}
-	return n
-}
-
 // sort orders the events by seq. One without stays behind the one that it follows
 // in the file. The same line twice is one event; two events with one seq are two,
 // for the other system counts without a lock.
@@ -234,9 +198,6 @@ func groupRuns(events []SourceEvent) []SourceRun {
 	}
 	return runs
 }
-
-// first reports whether e is how a run begins.
-func (e SourceEvent) first() bool { return e.Seq == 1 || e.Seq == 0 && e.Type == sourceStarted }
 
 // newLines reports whether events, up to where the next run begins, say something that
 // is not in seen: then the line before them, which stands twice, begins another run.
@@ -332,4 +293,44 @@ func (r *timelineReader) next() (line []byte, whole bool, err error) {
 		}
 		return line, whole, err
 	}
+}
+
+// ownRunTypes are the events whose payload names the run that they belong to.
+var ownRunTypes = map[string]bool{"run_resumed": true, "run_submitted": true, "submit_validation_failed": true}
+
+// decodeSource reads one line, which is not blank.
+func decodeSource(line []byte) (SourceEvent, error) {
+	if line[0] != '{' {
+		return SourceEvent{}, errors.New("not a JSON object")
+	}
+	var top sourceFields
+	if err := strictjson.Decode(line, &top); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return SourceEvent{}, errors.New("cut off")
+	} else if err != nil {
+		return SourceEvent{}, err
+	}
+	sum := sha256.Sum256(line)
+	e := SourceEvent{
+		Type: top.text("type"), Source: top.text("source"), Seq: top.number("seq"), At: top.time("timestamp"),
+		run: prose.Cut(prose.OneLine(top.text("runId", "run_id")), 100), raw: string(sum[:]), fields: top,
+	}
+	if other := top.text("event_type"); other != "" && !knownSource(e.Type) {
+		e.Type = other
+	}
+	if e.Type == "" {
+		return e, errors.New("no type")
+	}
+	for _, key := range []string{"seq", "timestamp", "type", "event_type", "source", "correlation_id", "runId", "run_id"} {
+		delete(top, key)
+	}
+	if inner := top.object("payload"); inner != nil {
+		delete(top, "payload")
+		for key, value := range inner {
+			top[key] = value
+		}
+	}
+	if e.run == "" && ownRunTypes[e.Type] {
+		e.run = prose.Cut(prose.OneLine(top.text("run_id")), 100)
+	}
+	return e, nil
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path"
 	"strings"
-	"time"
 
 	"git-runr/gitstore"
 	"git-runr/loop"
@@ -71,23 +70,6 @@ func (f SourceRun) describe(plan *record.RunPlan, name, task string) {
 	}
 }
 
-// taskName is the task as run_started has it: the path of a file or a text.
-func (f SourceRun) taskName() string {
-	for _, e := range f.Events {
-		if e.Type == sourceStarted {
-			if name := strings.TrimSpace(e.fields.text("task", "task_path")); name != "" {
-				return prose.Cut(name, maxSourceText)
-			}
-		}
-	}
-	return ""
-}
-
-func isTaskPath(name string) bool {
-	ext := path.Ext(name)
-	return len(name) < 1000 && !strings.Contains(name, "\n") && (ext == ".md" || ext == ".markdown" || ext == ".txt")
-}
-
 // taskFile is the task file as the run's base has it; "" when it has none. Only
 // what is committed is read: the path is a stranger's.
 func taskFile(ctx context.Context, s *record.Store, base gitstore.ID, source SourceRun, name string) (string, error) {
@@ -114,32 +96,6 @@ func taskFile(ctx context.Context, s *record.Store, base gitstore.ID, source Sou
 	return strings.ToValidUTF8(string(text), "\uFFFD"), nil
 }
 
-// milestones are those of the newest plan, as text for a prompt, and their goals.
-func (f SourceRun) milestones() (text string, goals []string) {
-	for _, e := range f.Events {
-		if e.Type != sourcePlan {
-			continue
-		}
-		var b strings.Builder
-		goals = nil
-		for i, m := range e.fields.objects("milestones") {
-			goal := prose.Cut(strings.Join(strings.Fields(m.text("goal")), " "), 4<<10)
-			goals = append(goals, goal)
-			fmt.Fprintf(&b, "%d. %s\n", i+1, goal)
-			writeItems(&b, "files", m.paths("files_expected"))
-			writeItems(&b, "done when", m.lines("done_checks"))
-		}
-		text = prose.Cut(strings.TrimSpace(b.String()), maxSourceText)
-	}
-	return text, goals
-}
-
-func writeItems(b *strings.Builder, what string, items []string) {
-	if len(items) > 0 {
-		fmt.Fprintf(b, "   %s: %s\n", what, strings.Join(items, "; "))
-	}
-}
-
 // findWork looks for the run's commits in this repository.
 func findWork(ctx context.Context, s *record.Store, source SourceRun) (foundWork, error) {
 	found := foundWork{commits: map[string]gitstore.ID{}, trees: map[gitstore.ID]gitstore.ID{}}
@@ -157,17 +113,6 @@ func findWork(ctx context.Context, s *record.Store, source SourceRun) (foundWork
 		}
 	}
 	return found, nil
-}
-
-// checkpoints are the recorded ids of the run's commits, oldest first.
-func (f SourceRun) checkpoints() []string {
-	var shas []string
-	for _, e := range f.Events {
-		if sha := e.fields.text("commit"); e.Type == sourceCheckpoint && sha != "" && len(shas) < maxSourceList {
-			shas = append(shas, sha)
-		}
-	}
-	return shas
 }
 
 // findCheckpoint takes over a checkpoint that is here. Of a run whose base is not
@@ -209,32 +154,4 @@ func commitHere(ctx context.Context, s *record.Store, sha string) (gitstore.ID, 
 		return "", fmt.Errorf("look for commit %s: %w", sha, err)
 	}
 	return id, nil
-}
-
-// began is the time in the id of the native run: that of the other system's id, so
-// that typing the latter finds the run; else when the run began; else now.
-func (f SourceRun) began(now time.Time) time.Time {
-	if at, err := time.Parse(record.IDTime, f.ID); err == nil {
-		return at
-	}
-	if at := f.at(0, now); !at.IsZero() {
-		return at
-	}
-	return now
-}
-
-// at is the time of event i; now when the timeline has no times, or a clock that
-// is far ahead.
-func (f SourceRun) at(i int, now time.Time) time.Time {
-	if i >= len(f.Events) {
-		return now
-	}
-	return sane(f.Events[i].At, now)
-}
-
-func sane(at, now time.Time) time.Time {
-	if at.IsZero() || at.After(now.AddDate(1, 0, 0)) {
-		return now
-	}
-	return at
 }
