@@ -203,9 +203,6 @@ func (t *turn) stateAfter(a record.Attempt) (gitstore.Snapshot, error) {
 	return t.snapshot(a.Number, "after")
 }
 
-// withoutDir makes the paths in an implementer's report relative.
-func withoutDir(text, dir string) string { return strings.ReplaceAll(text, dir+"/", "") }
-
 // leaveUnclaimed keeps an attempt in place to what its implementer says to be its
 // own. Anything else that changed meanwhile may be a person's, who works beside it:
 // it is left alone. One that says nothing is taken to have made every change.
@@ -294,13 +291,4 @@ func (t *turn) workNow(a record.Attempt) (gitstore.ID, error) {
 func (t *turn) message(a record.Attempt) string {
 	return fmt.Sprintf("%s\n\nAttempt %d (%s) by %s.\n\nRunr-Run: %s\nRunr-Attempt: %d\n",
 		prose.OneLine(cmp.Or(t.run.Plan.Entity.Name(), "run "+t.run.ID)), a.Number, a.Mode, prose.OneLine(a.Agent), t.run.ID, a.Number)
-}
-
-func (t *turn) attemptNumbered(n int) *record.Attempt {
-	for i := range t.run.Attempts {
-		if t.run.Attempts[i].Number == n {
-			return &t.run.Attempts[i]
-		}
-	}
-	return nil
 }

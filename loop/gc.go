@@ -153,12 +153,6 @@ func givenSnapshots(ctx context.Context, s *record.Store, id string, refs map[st
 	return contextRefs + string(run.Plan.Context.Commit), nil
 }
 
-// contextRefs is how the refs begin of snapshots of checkouts that an executor's work
-// was taken from; the commit of that work follows.
-const contextRefs = "refs/runr-local/snapshots/context-"
-
-func snapshotRefs(run string) string { return "refs/runr-local/snapshots/" + run + "/" }
-
 // present is path if something is there, else "".
 func present(path string) string {
 	if _, err := os.Lstat(path); err != nil {

@@ -188,3 +188,12 @@ func (t *turn) takeUpKilled(a record.Attempt) error {
 	t.Progress.Say(fmt.Sprintf("attempt %d was killed; what it left stays as it is: %s", a.Number, strings.Join(paths, ", ")))
 	return nil
 }
+
+func (t *turn) attemptNumbered(n int) *record.Attempt {
+	for i := range t.run.Attempts {
+		if t.run.Attempts[i].Number == n {
+			return &t.run.Attempts[i]
+		}
+	}
+	return nil
+}

@@ -1,29 +1,16 @@
 package loop
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"git-runr/gitstore"
 	"git-runr/loop/record"
 )
-
-// TreeDir is where a run's worktree is, while it has one.
-func TreeDir(s *record.Store, run string) string {
-	return filepath.Join(s.Repo.StateDir(), "worktrees", run)
-}
-
-// FilesDir is where a run keeps what is of this clone only: transcripts and the
-// files of its diagnosis.
-func FilesDir(s *record.Store, run string) string {
-	return filepath.Join(s.Repo.StateDir(), "runs", run)
-}
 
 // openTree gives the run its working tree, and mends what a killed process left
 // there; what it mends it says. The caller calls free in the end.
@@ -51,37 +38,6 @@ func (t *turn) finishReverts(tree *gitstore.Worktree) error {
 		t.Progress.Say(FinishedText(done))
 	}
 	return err
-}
-
-// lockCheckout is the user's checkout for a run in place, held so that no other run
-// works there at the same time.
-func lockCheckout(s *record.Store, run record.Run) (tree *gitstore.Worktree, free func(), err error) {
-	free = func() {}
-	tree, err = s.Repo.Checkout()
-	if err != nil {
-		return nil, free, err
-	}
-	if tree.ID() != run.Plan.Checkout {
-		where := cmp.Or(run.Plan.Checkout, "the main working tree")
-		return nil, free, &record.StateError{What: "run " + run.ID, Status: "at work in another checkout (" + where + ")", Cannot: "carried on from this one"}
-	}
-	if operation := s.Repo.Operation(); operation != "" {
-		return nil, free, &gitstore.UnfinishedError{Operation: operation}
-	}
-	unlock, err := holdCheckout(s, tree)
-	if err != nil {
-		return nil, free, err
-	}
-	return tree, unlock, nil
-}
-
-// holdCheckout keeps runs from working in a checkout, until free is called.
-func holdCheckout(s *record.Store, tree *gitstore.Worktree) (free func(), err error) {
-	free, ok, err := s.Repo.TryLock("in-place-" + filepath.Base(tree.GitDir))
-	if err == nil && !ok {
-		err = fmt.Errorf("another run is at work in this checkout: %w", gitstore.ErrBusy)
-	}
-	return free, err
 }
 
 // openWorktree is the run's own worktree: that of an earlier turn, or a new one.
@@ -196,20 +152,39 @@ func (t *turn) keep(tree *gitstore.Worktree, name, subject string) (gitstore.Sna
 	return snap, nil
 }
 
-// freeRef is the ref of a run's snapshot of that name, or the first with -2, -3 and so
-// on that does not exist.
-func freeRef(ctx context.Context, s *record.Store, run, name string) (string, error) {
-	have, err := s.Repo.Refs(ctx, snapshotRefs(run))
-	ref := snapshotRefs(run) + name
-	free := ref
-	for n := 2; have[free] != ""; n++ {
-		free = fmt.Sprintf("%s-%d", ref, n)
-	}
-	return free, err
-}
-
 // gone reports whether the run's working tree was removed while somebody worked in it.
 func (t *turn) gone() bool {
 	info, err := os.Lstat(t.tree.Dir)
 	return err != nil || !info.IsDir()
+}
+
+// removeTree removes the worktree of a run that needs it no more. What is in it and in
+// no commit, which came too late for the run, is kept first: left is its snapshot, ""
+// where there is nothing.
+func removeTree(ctx context.Context, s *record.Store, run record.Run) (left gitstore.ID, err error) {
+	dir := TreeDir(s, run.ID)
+	tree, err := s.Repo.OpenWorktree(ctx, dir)
+	if err == nil {
+		left, err = keepLeft(ctx, s, run, tree)
+	}
+	if err != nil && !errors.Is(err, gitstore.ErrNotFound) {
+		return left, fmt.Errorf("the worktree of run %s stays: %w", run.ID, err)
+	}
+	return left, s.Repo.RemoveWorktree(ctx, dir)
+}
+
+func keepLeft(ctx context.Context, s *record.Store, run record.Run, tree *gitstore.Worktree) (gitstore.ID, error) {
+	files, err := tree.NormalTree(ctx)
+	if err == nil { // else what can be read is kept
+		head, err := s.Repo.TreeOf(ctx, run.Head())
+		if err != nil || files == head {
+			return "", err
+		}
+	}
+	ref, err := freeRef(ctx, s, run.ID, "left") // a removal that was killed must not hide what it began with
+	if err != nil {
+		return "", err
+	}
+	snap, err := tree.Snapshot(ctx, ref, "what was left in the working tree of run "+run.ID)
+	return snap.ID, err
 }

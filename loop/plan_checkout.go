@@ -8,120 +8,13 @@ import (
 	"strings"
 
 	"git-runr/gitstore"
-	"git-runr/loop/internal/markdown"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
-	"git-runr/loop/safetext"
 )
 
-// TaskTitle is the first heading of a task file, or else its first line.
-func TaskTitle(text string) string {
-	first := ""
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		if heading := strings.TrimLeft(line, "#"); heading != line && strings.HasPrefix(heading, " ") {
-			return strings.TrimSpace(heading)
-		}
-		if first == "" {
-			first = line
-		}
-	}
-	return first
-}
-
-// criteriaTitles are the headings under which a task file says when it is done.
-var criteriaTitles = []string{"done criteria", "done when", "acceptance criteria", "acceptance checks", "acceptance", "definition of done"}
-
-// DoneCriteria is the section of a task file that says when it is done; the whole
-// text where there is none.
-func DoneCriteria(text string) string {
-	var section []string
-	level := 0
-	for _, l := range markdown.Split(text).Lines {
-		hashes, title := markdown.HeadingOf(l.Text)
-		if l.Kind != markdown.LineText { // a remark in a shell's code begins as a heading does
-			hashes = 0
-		}
-		if hashes > 0 && level > 0 && hashes <= level {
-			break
-		}
-		if level > 0 {
-			section = append(section, l.Text)
-		} else if hashes > 0 && isCriteriaTitle(strings.ToLower(strings.Trim(title, " :"))) {
-			level = hashes
-		}
-	}
-	return cmp.Or(strings.TrimSpace(strings.Join(section, "\n")), strings.TrimSpace(text))
-}
-
-func isCriteriaTitle(title string) bool {
-	for _, t := range criteriaTitles {
-		if strings.HasPrefix(title, t) {
-			return true
-		}
-	}
-	return false
-}
-
-// PlanReview makes a submitted review what plan works on: its findings, on the
-// commit that it speaks of.
-func PlanReview(plan *record.RunPlan, review record.Review) error {
-	subject := review.Request.Subject
-	if subject.Commit == "" {
-		return fmt.Errorf("review %s is of a working tree, not of a commit: %w", review.ID, gitstore.ErrNotFound)
-	}
-	plan.FromReview, plan.Base = review.ID, subject.Commit
-	plan.Entity = record.Entity{Type: "review", Identifier: review.ID, Title: subject.Title}
-	settled := 0
-	for _, sub := range review.Submissions {
-		findings := sub.Findings()
-		todo := slices.DeleteFunc(slices.Clone(findings), review.SettledFinding)
-		settled += len(findings) - len(todo)
-		plan.Findings = append(plan.Findings, todo...)
-		asked := sub.Requests()
-		if len(todo) == 0 && (len(findings) > 0 || sub.Outcome == record.OutcomePassed && len(asked) == 0) {
-			continue
-		}
-		plan.Requests = append(plan.Requests, asked...)
-		if said := sub.Words(); said.Text != "" {
-			plan.Said = append(plan.Said, said)
-		}
-		mend(plan, sub.Checks, findings)
-	}
-	record.BoundWords(plan.Said)
-	if len(plan.Findings)+len(plan.Requests)+len(plan.Said) == 0 {
-		return fmt.Errorf("review %s found nothing to fix: %w", review.ID, gitstore.ErrNoChange)
-	}
-	plan.Task = fmt.Sprintf("Address the review of %s (%s).\n\n%s", subject.Commit.Short(), safetext.Line(subject.Title), review.Request.Message)
-	if settled > 0 {
-		plan.Task += fmt.Sprintf("\n\n%s of the review is settled already and not listed: leave that alone.", prose.Count(settled, "finding"))
-	}
-	plan.DoneCriteria = "Everything that the review asks for is met.\n" + formatFindings(plan.Findings)
-	return nil
-}
-
-// mend makes checks that fail a thing to do, where no finding says so already.
-func mend(p *record.RunPlan, results []record.CheckResult, findings []reply.Finding) {
-	for _, c := range results {
-		if !c.Fails() || slices.Contains(p.FailedChecks, c.Name) {
-			continue
-		}
-		p.FailedChecks = append(p.FailedChecks, c.Name)
-		if !slices.ContainsFunc(findings, func(f reply.Finding) bool { return f.Rule == record.RuleOfCheck+c.Name }) {
-			p.Requests = append(p.Requests, prose.OneLine("check "+c.Name+" fails: "+c.Why()))
-		}
-	}
-}
-
-// asksFor reports whether it is part of the work that check passes: it then counts
-// although it failed before the run. It is one that failed in the review that is
-// addressed, or one whose command the task names.
-func asksFor(p record.RunPlan, check record.Check) bool {
-	const shortest = 4 // "make" and shorter stand in texts by chance
-	return slices.Contains(p.FailedChecks, check.Name) ||
-		p.FromReview == "" && len(check.Command) > shortest && strings.Contains(p.Task+"\n"+p.DoneCriteria, check.Command)
-}
+// withoutDir makes the paths in an implementer's report relative.
+func withoutDir(text, dir string) string { return strings.ReplaceAll(text, dir+"/", "") }
 
 // PlanInPlace makes the checkout as it is, uncommitted changes included, what plan
 // begins from. It refuses where no run can work in the checkout now.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"time"
 
 	"git-runr/loop/internal/markdown"
 	"git-runr/loop/prose"
@@ -79,4 +80,35 @@ func beginning(text string) string {
 		return strings.TrimRight(short, " \t\n") + " …"
 	}
 	return short
+}
+
+func (t *turn) stop(stop record.Stop, kind record.EventType[record.StopPayload]) error {
+	var attachments map[string][]byte
+	stop = facts(t.run, stop)
+	stop.SaidBy, stop.Said = t.said(stop)
+	stop.LastActivity, stop.At = t.run.LastActivity(), t.Store.Now().UTC().Truncate(time.Millisecond)
+	if t.Explain != nil {
+		stop, attachments = t.Explain(t.run, stop)
+	}
+	t.setEvidenceAside()
+	if err := WriteFiles(FilesDir(t.Store, t.run.ID), attachments); err != nil {
+		t.Progress.Say(err.Error())
+	}
+	title := stop.Reason
+	if stop.Round > 0 {
+		title = fmt.Sprintf("round %d/%d, %s unmet", stop.Round, stop.MaxRounds, prose.Count(len(stop.Unmet), "request"))
+	}
+	return t.record(kind.New("runner", title, record.StopPayload{Stop: stop, Commit: t.run.Head()}).With(attachments))
+}
+
+func (t *turn) giveUp(step Step) error {
+	_, requests := t.run.Open()
+	stop := record.Stop{
+		Reason: step.Reason, Detail: step.Detail, Round: len(refusals(t.run, t.run.Plan.Policy)), MaxRounds: t.run.Plan.Policy.MaxRetries,
+		Unmet: requests, Repeated: step.Repeated,
+	}
+	if step.Reason == record.ReasonReviewLoop {
+		return t.stop(stop, record.EventReviewLoopDetected)
+	}
+	return t.stop(stop, record.EventRunStopped)
 }
