@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"git-runr/gitstore"
@@ -12,166 +11,6 @@ import (
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
-
-// Kinds of entries.
-const (
-	entryStarted    = "started"
-	entryAttempt    = "attempt"
-	entryChecks     = "checks"
-	entryReview     = "review"
-	entryReverted   = "reverted"
-	entryStopped    = "stopped"
-	entryResumed    = "resumed"
-	entryIntervened = "intervention"
-	entryAnswered   = "answered"
-	entryCompleted  = "completed"
-	entryLanded     = "landed"
-	entryUnlanded   = "unlanded"
-	entryAborted    = "aborted"
-	entryNotCounted = "not_counted" // the run's state did not allow it any more
-	entryUnreadable = "unreadable"
-	entryOther      = "other" // of a newer program
-)
-
-// ReportEntry is one thing that happened in a run. Kind is started, attempt, checks,
-// review, reverted, stopped, resumed, intervention, answered, completed, landed,
-// unlanded, aborted, not_counted, unreadable or other; the field of that name holds more.
-type ReportEntry struct {
-	Kind        string          `json:"kind"`
-	At          time.Time       `json:"at"`          // when it began
-	Offset      record.Duration `json:"offset_ms"`   // from the run's start
-	Duration    record.Duration `json:"duration_ms"` // 0 for what takes no time
-	Event       gitstore.ID     `json:"event"`
-	By          string          `json:"by,omitempty"` // agent or person
-	Title       string          `json:"title"`        // all of it in one line, safe to show
-	Attachments []string        `json:"attachments,omitempty"`
-
-	Attempt      *ReportAttempt      `json:"attempt,omitempty"`
-	Checks       []ReportCheck       `json:"checks,omitempty"` // also the commands of an intervention
-	Review       *ReportRound        `json:"review,omitempty"`
-	Reverted     *record.Reverted    `json:"reverted,omitempty"`
-	Stop         *record.Stop        `json:"stop,omitempty"`
-	Intervention *ReportIntervention `json:"intervention,omitempty"`
-	Landed       *record.Landed      `json:"landed,omitempty"`
-
-	details []string
-}
-
-// ReportAttempt is one turn of an implementer. Where its commit is not in this clone,
-// files have no counts of lines.
-type ReportAttempt struct {
-	Number    int                  `json:"attempt"`
-	Mode      record.AttemptMode   `json:"mode"`
-	Agent     string               `json:"agent"`
-	Finished  bool                 `json:"finished"` // false: it was killed
-	Commit    gitstore.ID          `json:"commit,omitempty"`
-	Files     []gitstore.FileStat  `json:"files"`
-	Counted   bool                 `json:"counted"` // the files' lines are
-	Added     int                  `json:"lines_added"`
-	Deleted   int                  `json:"lines_deleted"`
-	Claimed   []string             `json:"claimed,omitempty"`
-	Unclaimed []string             `json:"unclaimed,omitempty"`
-	Unchanged []string             `json:"unchanged,omitempty"`
-	Status    reply.ExecutorStatus `json:"executor_status,omitempty"`
-	Warnings  []string             `json:"parse_warnings,omitempty"`
-	Failure   *record.Failure      `json:"failure,omitempty"`
-	Reverted  bool                 `json:"reverted"` // later, as a whole
-}
-
-// ReportCheck is one command's result.
-type ReportCheck struct {
-	Name     string          `json:"name,omitempty"` // "" for a command that is no configured check
-	Command  string          `json:"command"`
-	OK       bool            `json:"ok"`
-	Fails    bool            `json:"fails"` // it counts against the work
-	State    string          `json:"state"` // how it ended, in a few words
-	ExitCode int             `json:"exit_code"`
-	Reason   string          `json:"reason,omitempty"`
-	NotRun   string          `json:"not_run,omitempty"` // why it says nothing
-	Said     string          `json:"said,omitempty"`    // what its output says in a few words
-	Tree     string          `json:"tree,omitempty"`
-	Log      string          `json:"log,omitempty"` // EVENT:PATH of its output, for git show
-	Duration record.Duration `json:"duration_ms"`
-}
-
-// ReportRound is one turn of a reviewer.
-type ReportRound struct {
-	Number   int             `json:"round"`
-	Attempt  int             `json:"attempt"`
-	Reviewer string          `json:"reviewer"`
-	Verdict  reply.Verdict   `json:"verdict,omitempty"` // effective
-	Severity SeverityCounts  `json:"severities"`
-	Findings []reply.Finding `json:"findings"`
-	Requests []string        `json:"requests,omitempty"` // of a review without findings
-	Census   record.Census   `json:"census"`
-	Warnings []string        `json:"parse_warnings,omitempty"`
-	Failure  *record.Failure `json:"failure,omitempty"`
-}
-
-// ReportIntervention is what a person did. Its commands are the entry's checks.
-type ReportIntervention struct {
-	Number     int           `json:"intervention"`
-	Reason     string        `json:"reason"`
-	Note       string        `json:"note"`
-	Commits    []gitstore.ID `json:"commits_in_range"`
-	Files      []string      `json:"files_changed"`
-	Checkpoint gitstore.ID   `json:"checkpoint,omitempty"`
-}
-
-// SeverityCounts are findings by severity.
-type SeverityCounts struct {
-	Critical int `json:"critical"`
-	Warning  int `json:"warning"`
-	Note     int `json:"note"`
-}
-
-// add counts one finding. A severity of a newer program counts as a note.
-func (s *SeverityCounts) add(severity reply.Severity) {
-	switch severity {
-	case reply.Critical:
-		s.Critical++
-	case reply.Warning:
-		s.Warning++
-	default:
-		s.Note++
-	}
-}
-
-// String is "1 critical, 2 warnings", without what there is none of.
-func (s SeverityCounts) String() string {
-	var parts []string
-	if s.Critical > 0 {
-		parts = append(parts, fmt.Sprintf("%d critical", s.Critical))
-	}
-	if s.Warning > 0 {
-		parts = append(parts, prose.Count(s.Warning, "warning"))
-	}
-	if s.Note > 0 {
-		parts = append(parts, prose.Count(s.Note, "note"))
-	}
-	if len(parts) == 0 {
-		return "no findings"
-	}
-	return strings.Join(parts, ", ")
-}
-
-// goesOn reports whether a stopped run is not waiting any more with e.
-func (e ReportEntry) goesOn() bool {
-	switch e.Kind {
-	case entryAttempt, entryChecks, entryReview, entryReverted, entryResumed, entryCompleted, entryAborted:
-		return true
-	}
-	return false
-}
-
-// ends reports whether e may be how the run ended.
-func (e ReportEntry) ends() bool {
-	switch e.Kind {
-	case entryStopped, entryCompleted, entryAborted, entryAnswered:
-		return true
-	}
-	return false
-}
 
 // timeline collects entries from events.
 type timeline struct {
@@ -397,12 +236,6 @@ func (t *timeline) stopped(entry *ReportEntry, _ record.Event, stop record.StopP
 	}
 }
 
-// person is an actor without the address, which belongs in no pull request.
-func person(actor string) string {
-	name, _, _ := strings.Cut(actor, " <")
-	return cmp.Or(name, actor)
-}
-
 func (t *timeline) answered(entry *ReportEntry, _ record.Event, answer record.AnswerPayload) {
 	entry.Kind, entry.Title = entryAnswered, "answered: "+string(answer.Choice)
 	if answer.By != "" {
@@ -503,4 +336,17 @@ func reportEvidence(run record.Run, entries []ReportEntry) []ReportEvidence {
 		}
 	}
 	return evidence
+}
+
+// ReportInput is what a report is made of. Nothing but Run and Events must be there.
+type ReportInput struct {
+	Run    record.Run
+	Events []record.Event // of the run, in order
+	// Attempts are the files of each attempt by its number, for those whose commits
+	// are in this clone.
+	Attempts map[int][]gitstore.FileStat
+	Changes  []gitstore.FileStat // from where the run began to where it stands
+	// Attachments are the paths of what each event left behind.
+	Attachments map[gitstore.ID][]string
+	Live        bool // a process on this machine carries the run out
 }

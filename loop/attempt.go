@@ -212,7 +212,7 @@ func (t *turn) leaveUnclaimed(a *record.Attempt) {
 	if tells && len(a.Claimed)+len(a.Edited) == 0 {
 		a.Unclaimed = a.Files
 	}
-	a.Files = slices.DeleteFunc(slices.Clone(a.Files), func(f string) bool { return slices.Contains(a.Unclaimed, f) })
+	a.Files = slices.DeleteFunc(slices.Clone(a.Files), among(a.Unclaimed))
 	if len(a.Unclaimed) > 0 {
 		t.Progress.Say(fmt.Sprintf("left alone, for %s does not say that it changed them: %s", a.Agent, strings.Join(a.Unclaimed, ", ")))
 	}
@@ -265,7 +265,7 @@ func (t *turn) commitAside(a *record.Attempt) error {
 	if err != nil {
 		return fmt.Errorf("commit attempt %d: %w", a.Number, err)
 	}
-	tree, err := t.tree.TreeWith(t.ctx, a.From, now, func(path string) bool { return slices.Contains(a.Files, path) })
+	tree, err := t.tree.TreeWith(t.ctx, a.From, now, among(a.Files))
 	if err != nil {
 		return fmt.Errorf("commit attempt %d: %w", a.Number, err)
 	}

@@ -392,10 +392,8 @@ func afterAnswer(run record.Run) Step {
 }
 
 func stepNamed(policy record.Policy, name string) record.WorkStep {
-	for _, s := range policy.Workflow {
-		if s.Name == name {
-			return s
-		}
+	if i := slices.IndexFunc(policy.Workflow, func(s record.WorkStep) bool { return s.Name == name }); i >= 0 {
+		return policy.Workflow[i]
 	}
 	return record.WorkStep{Name: name, Kind: record.StepAgent}
 }

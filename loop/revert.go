@@ -190,10 +190,8 @@ func (t *turn) takeUpKilled(a record.Attempt) error {
 }
 
 func (t *turn) attemptNumbered(n int) *record.Attempt {
-	for i := range t.run.Attempts {
-		if t.run.Attempts[i].Number == n {
-			return &t.run.Attempts[i]
-		}
+	if i := slices.IndexFunc(t.run.Attempts, func(a record.Attempt) bool { return a.Number == n }); i >= 0 {
+		return &t.run.Attempts[i]
 	}
 	return nil
 }

@@ -212,10 +212,5 @@ func DoneCriteria(text string) string {
 }
 
 func isCriteriaTitle(title string) bool {
-	for _, t := range criteriaTitles {
-		if strings.HasPrefix(title, t) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(criteriaTitles, func(t string) bool { return strings.HasPrefix(title, t) })
 }

@@ -145,6 +145,7 @@ func AddChecks(attachments map[string][]byte, results []CheckResult) {
 // OutputInEvent is how much of a check's output its event carries, in bytes.
 const OutputInEvent = 4 << 10
 
+// WithoutOutput are results with the last OutputInEvent bytes of their output, as their event has them.
 func WithoutOutput(results []CheckResult) []CheckResult {
 	short := make([]CheckResult, len(results))
 	for i, c := range results {

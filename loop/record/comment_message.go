@@ -18,6 +18,7 @@ func FormatReviewMessage(comments []Comment) string {
 	return strings.Join(append([]string{reviewMessageHead}, CommentBlocks(comments)...), "\n\n")
 }
 
+// CommentBlocks are the paragraphs of comments, in the order of FormatReviewMessage.
 func CommentBlocks(comments []Comment) []string {
 	var blocks []string
 	var files []string

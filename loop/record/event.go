@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -67,17 +68,10 @@ type Event struct {
 
 // Before is the order of events, the same in every clone: clock, writer, commit.
 // Where clocks can be equal in one log, beyond lateClock, time comes before the writer.
-func (e Event) Before(o Event) bool {
-	if e.Clock != o.Clock {
-		return e.Clock < o.Clock
-	}
-	if e.late != o.late {
-		return e.late < o.late
-	}
-	if e.Writer != o.Writer {
-		return e.Writer < o.Writer
-	}
-	return e.ID < o.ID
+func (e Event) Before(o Event) bool { return e.compare(o) < 0 }
+
+func (e Event) compare(o Event) int {
+	return cmp.Or(cmp.Compare(e.Clock, o.Clock), cmp.Compare(e.late, o.late), cmp.Compare(e.Writer, o.Writer), cmp.Compare(e.ID, o.ID))
 }
 
 // CommitText is the commit message of e: a subject for people, the event, and
@@ -159,17 +153,7 @@ func payloadOf[T any](e Event) (T, error) {
 }
 
 // Sort orders events as every clone does, whatever order they came in.
-func Sort(events []Event) {
-	slices.SortFunc(events, func(a, b Event) int {
-		if a.Before(b) {
-			return -1
-		}
-		if b.Before(a) {
-			return 1
-		}
-		return 0
-	})
-}
+func Sort(events []Event) { slices.SortFunc(events, Event.compare) }
 
 // NewEvent is an event before it has a clock.
 type NewEvent struct {

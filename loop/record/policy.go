@@ -2,6 +2,7 @@ package record
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"git-runr/loop/reply"
@@ -114,13 +115,5 @@ func (p Policy) String() string {
 
 // Runs reports whether the step runs the check called name.
 func (w WorkStep) Runs(name string) bool {
-	if len(w.Checks) == 0 {
-		return true
-	}
-	for _, c := range w.Checks {
-		if c == name {
-			return true
-		}
-	}
-	return false
+	return len(w.Checks) == 0 || slices.Contains(w.Checks, name)
 }

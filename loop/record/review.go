@@ -198,7 +198,7 @@ var outcomeRank = map[Outcome]int{OutcomeNothing: 1, OutcomePassed: 2, OutcomeCo
 // Outcome is the worst of what stands; "" while nothing was submitted.
 func (r Review) Outcome() Outcome {
 	worst := Outcome("")
-	for _, s := range r.Standing() {
+	for _, s := range r.standing() {
 		if worst == "" || outcomeRank[s.Outcome] > outcomeRank[worst] {
 			worst = s.Outcome
 		}
@@ -206,9 +206,9 @@ func (r Review) Outcome() Outcome {
 	return worst
 }
 
-// Standing are the submissions that count, oldest first: the newest of each
+// standing are the submissions that count, oldest first: the newest of each
 // reviewer. Comments alone take no verdict of their reviewer back.
-func (r Review) Standing() []Submission {
+func (r Review) standing() []Submission {
 	var standing []Submission
 	for _, s := range r.Submissions {
 		i := slices.IndexFunc(standing, func(o Submission) bool { return o.Reviewer == s.Reviewer })
@@ -277,7 +277,7 @@ type actorPayload struct {
 
 // Verdicts are the submissions that stand and say more than a comment.
 func (r Review) Verdicts() []Submission {
-	return slices.DeleteFunc(r.Standing(), func(s Submission) bool { return s.Outcome == OutcomeCommented || s.Outcome == OutcomeNothing })
+	return slices.DeleteFunc(r.standing(), func(s Submission) bool { return s.Outcome == OutcomeCommented || s.Outcome == OutcomeNothing })
 }
 
 // Human names a person as reviewer or implementer: nothing is started.

@@ -73,7 +73,7 @@ func (r Review) Summary() ReviewSummary {
 
 // asked is the first thing that is asked for, and still stands.
 func (r Review) asked() string {
-	for _, sub := range r.Standing() {
+	for _, sub := range r.standing() {
 		if len(sub.Report.Requests) > 0 {
 			return reply.ShortRow(sub.Report.Requests[0])
 		}
@@ -85,7 +85,7 @@ func (r Review) asked() string {
 // gave none.
 func (r Review) Verdict() reply.Verdict {
 	worst := reply.Verdict("")
-	for _, sub := range r.Standing() {
+	for _, sub := range r.standing() {
 		v := sub.Report.Effective
 		if sub.Outcome != OutcomeCommented && (worst == "" || reply.VerdictRank(v) > reply.VerdictRank(worst)) {
 			worst = v

@@ -65,6 +65,7 @@ type Round struct {
 // ChecksFailed reports whether the round's evidence holds a failed check.
 func (r Round) ChecksFailed() bool { return CheckRun{Results: r.Checks}.Failed() }
 
+// Words are the round in its reviewer's own words.
 func (r Round) Words() Words {
 	return Words{By: fmt.Sprintf("%s, round %d", r.Reviewer, r.Number), Text: cmp.Or(r.Report.Text, r.Report.Summary)}
 }
@@ -75,10 +76,12 @@ type RoundPayload struct {
 	Step string `json:"step"`
 }
 
+// EmptyReport is that of a reviewer that said nothing, with lists that are empty and not null.
 func EmptyReport() reply.Report {
 	return reply.Report{Format: reply.FormatNone, Findings: []reply.Finding{}, Requests: []string{}, Warnings: []string{}}
 }
 
+// TrackedRounds are rounds in the form in which track follows requests.
 func TrackedRounds(rounds []Round) []track.Round {
 	tracked := make([]track.Round, len(rounds))
 	for i, r := range rounds {

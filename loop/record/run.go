@@ -78,26 +78,19 @@ func (r Run) StoppedAlike() int { return r.sameStops.times }
 func (r Run) Done() bool { return r.Status != RunRunning }
 
 // LastAttempt is the newest attempt, nil when there is none.
-func (r *Run) LastAttempt() *Attempt {
-	if len(r.Attempts) == 0 {
-		return nil
-	}
-	return &r.Attempts[len(r.Attempts)-1]
-}
+func (r *Run) LastAttempt() *Attempt { return last(r.Attempts) }
 
-func (r *Run) LastRound() *Round {
-	if len(r.Rounds) == 0 {
-		return nil
-	}
-	return &r.Rounds[len(r.Rounds)-1]
-}
+// LastRound is the newest round, nil when there is none.
+func (r *Run) LastRound() *Round { return last(r.Rounds) }
 
 // LastChecks is the evidence of the newest check step; nil when there was none.
-func (r Run) LastChecks() *CheckRun {
-	if len(r.Checks) == 0 {
+func (r Run) LastChecks() *CheckRun { return last(r.Checks) }
+
+func last[T any](list []T) *T {
+	if len(list) == 0 {
 		return nil
 	}
-	return &r.Checks[len(r.Checks)-1]
+	return &list[len(list)-1]
 }
 
 // Head is the commit that the run's branch stands on.
@@ -179,13 +172,11 @@ func (r Run) Said() []Words {
 // Files are the paths that differ between the run's base and its head, as far as
 // its attempts changed them, in the order in which they were first changed.
 func (r Run) Files() []string {
-	seen := map[string]bool{}
-	files := []string{}
+	seen, files := map[string]bool{}, []string{}
 	add := func(paths []string) {
 		for _, f := range paths {
 			if !seen[f] {
-				seen[f] = true
-				files = append(files, f)
+				seen[f], files = true, append(files, f)
 			}
 		}
 	}

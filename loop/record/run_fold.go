@@ -155,10 +155,8 @@ func (r *Run) roundCompleted(e Event, round RoundPayload) {
 
 // stepAfter is the position behind the step called name.
 func (r *Run) stepAfter(name string) int {
-	for i, s := range r.Plan.Policy.Workflow {
-		if s.Name == name {
-			return i + 1
-		}
+	if i := slices.IndexFunc(r.Plan.Policy.Workflow, func(s WorkStep) bool { return s.Name == name }); i >= 0 {
+		return i + 1
 	}
 	return r.Position
 }
