@@ -10,14 +10,6 @@ import (
 	"git-runr/loop/safetext"
 )
 
-// Place is where a run keeps its things, as paths that the user can type.
-type Place struct {
-	Files string // the directory of its files, "" where it has none here
-	Tree  string // its working tree, "" where it has none here
-	Dir   string // where its checks are to be run, "" where that is the current directory or not here
-	Width int    // of the terminal, in columns
-}
-
 // Block is what git runr diagnose shows: the layout that runr's users know, and what
 // else is known.
 func (d Diagnosis) Block(place Place) string {
@@ -93,24 +85,6 @@ func (d Diagnosis) writeWords(b *strings.Builder, place Place) {
 	d.writeFailing(&words, "  ", max(place.Width, 40))
 	if words.Len() > 0 {
 		b.WriteString("\n" + strings.TrimSuffix(words.String(), "\n"))
-	}
-}
-
-func indented(by, text string) string {
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		b.WriteString(by + line)
-	}
-	return b.String()
-}
-
-func writeItems(b *strings.Builder, title string, items []string) {
-	if len(items) == 0 {
-		return
-	}
-	fmt.Fprintf(b, "\n  %s\n", title)
-	for _, item := range items {
-		fmt.Fprintf(b, "    - %s\n", oneLine(item))
 	}
 }
 

@@ -6,81 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"git-runr/gitstore"
 	"git-runr/loop"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
-	"git-runr/loop/track"
 )
-
-// Action is one thing to type or to change.
-type Action struct {
-	Command     string `json:"command,omitempty"` // a line that runs as it is in sh, bash, zsh and fish
-	Edit        string `json:"edit,omitempty"`    // a path, with :LINE where that is known
-	Description string `json:"description"`
-
-	label string // what a list puts before the command
-}
-
-// labelRun is the label of a check's command.
-const labelRun = "Run"
-
-// Suggestion is a configured check that would show a request to be met.
-type Suggestion struct {
-	Check   string `json:"check"`
-	Command string `json:"command"` // as it is configured: text for sh -c
-	Was     string `json:"was"`     // what it said last: "3 errors", "exit 1", "never run"
-
-	line string // the command as it is pasted
-	log  string // the file among the run's own that its output is read from as evidence
-}
-
-// Checkpoint is the work that stands: a commit, and the attempt or intervention
-// that made it.
-type Checkpoint struct {
-	Commit       gitstore.ID `json:"commit"`
-	Attempt      int         `json:"attempt,omitempty"`
-	Attempts     int         `json:"attempts"`
-	Intervention int         `json:"intervention,omitempty"` // a person's work on top
-}
-
-// Diagnosis is why a run stopped and what to do about it. Its first fields are
-// those of runr's StopDiagnostics; times are UTC.
-type Diagnosis struct {
-	StopReason           string    `json:"stop_reason"`
-	Explanation          string    `json:"explanation"`
-	Detail               string    `json:"detail,omitempty"`
-	LoopCount            int       `json:"loop_count,omitempty"`
-	LastReviewRequests   []string  `json:"last_review_requests,omitempty"`
-	LastEvidenceProvided []string  `json:"last_evidence_provided,omitempty"`
-	UnmetChecks          []string  `json:"unmet_checks,omitempty"` // codes: see UnmetCodes
-	LastActivityAt       time.Time `json:"last_activity_at,omitzero"`
-	TimeSinceActivity    int64     `json:"time_since_activity_ms,omitempty"` // from then to the stop
-	SuggestedActions     []Action  `json:"suggested_actions"`
-
-	RunID             string            `json:"run_id,omitempty"`
-	ReviewID          string            `json:"review_id,omitempty"`
-	Title             string            `json:"title"`
-	Family            record.Family     `json:"family"`
-	Resumable         bool              `json:"resumable"`
-	ExitStatus        int               `json:"exit_status"`
-	Round             int               `json:"round,omitempty"`
-	MaxRounds         int               `json:"max_rounds,omitempty"`
-	Checkpoint        *Checkpoint       `json:"checkpoint,omitempty"`
-	Files             []string          `json:"files,omitempty"`    // that the stop is about
-	Requests          []track.Request   `json:"requests,omitempty"` // over all rounds
-	SuggestedCommands []Suggestion      `json:"suggested_commands,omitempty"`
-	NextSteps         []record.NextStep `json:"next_steps"`
-	Intervention      string            `json:"intervention,omitempty"` // one line
-
-	FailingChecks []FailingCheck  `json:"failing_checks,omitempty"`
-	Setting       *record.Setting `json:"setting,omitempty"`    // the configured value that ended the run
-	Said          string          `json:"said,omitempty"`       // the words of whoever the run stopped for
-	SaidBy        string          `json:"said_by,omitempty"`    //
-	Transcript    string          `json:"transcript,omitempty"` // file among the run's own with all that the agent wrote
-
-	intervention []string // the same in lines
-}
 
 // Of diagnoses run, which stopped, or is about to stop, for stop.
 func Of(run record.Run, stop record.Stop) Diagnosis {
@@ -262,28 +191,6 @@ func nextSteps(reason record.Reason, id string) []record.NextStep {
 	return steps
 }
 
-// runs are the commands that would show what is unmet to be met.
-func (d Diagnosis) runs() []Action {
-	var actions []Action
-	for _, s := range d.SuggestedCommands {
-		actions = append(actions, Action{Command: s.line, Description: "run the check " + oneLine(s.Check) + "; it was: " + s.Was, label: labelRun})
-	}
-	return actions
-}
-
-// steps are the next steps that do something about the stop. The intervention has
-// a line of its own.
-func (d Diagnosis) steps() []Action {
-	var actions []Action
-	for _, s := range d.NextSteps {
-		verb, _, _ := strings.Cut(strings.TrimPrefix(s.Command, "git runr "), " ")
-		if verb != "intervene" && verb != "audit" {
-			actions = append(actions, Action{Command: s.Command, Description: s.What, label: strings.ToUpper(verb[:1]) + verb[1:]})
-		}
-	}
-	return actions
-}
-
 // editsShown is how many places are offered for editing.
 const editsShown = 10
 
@@ -342,6 +249,3 @@ func (d Diagnosis) document() []byte {
 	}
 	return append(body, '\n')
 }
-
-// oneLine is foreign text on one line, with nothing in it that a terminal acts on.
-func oneLine(s string) string { return safetext.Line(strings.Join(strings.Fields(s), " ")) }

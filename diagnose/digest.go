@@ -100,39 +100,6 @@ func (d Diagnosis) digestRequests(b *strings.Builder) {
 	digestList(b, "Met since", met)
 }
 
-// fate is how request fared over the rounds, in parentheses; "" where that is not known.
-func (d Diagnosis) fate(request string) string {
-	for _, t := range d.Requests {
-		if t.Text == request && t.State != track.Met {
-			return " (" + fateOf(t) + ")"
-		}
-	}
-	return ""
-}
-
-// fateOf is how a request fared, in words.
-func fateOf(t track.Request) string {
-	switch t.State {
-	case track.Met:
-		return fmt.Sprintf("met: not asked for since round %d", t.Last)
-	case track.CameBack:
-		return fmt.Sprintf("came back: asked for %s, first in round %d", times(t.Times), t.First)
-	case track.Unmet:
-		return fmt.Sprintf("unmet: asked for %s, first in round %d", times(t.Times), t.First)
-	}
-	return "new"
-}
-
-func times(n int) string {
-	switch n {
-	case 1:
-		return "once"
-	case 2:
-		return "twice"
-	}
-	return fmt.Sprintf("%d times", n)
-}
-
 func digestList(b *strings.Builder, title string, items []string) {
 	if len(items) == 0 {
 		return

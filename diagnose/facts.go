@@ -4,22 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 
 	"git-runr/gitstore"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
-
-// FailingCheck is a check that counts against the work, and where its output is.
-type FailingCheck struct {
-	Check    string   `json:"check"`
-	State    string   `json:"state"`              // "exit 1 (3 errors)"
-	Failures []string `json:"failures,omitempty"` // what failed, how and where, the first few
-	More     int      `json:"more,omitempty"`
-	Log      string   `json:"log,omitempty"` // a line to type that shows the whole output
-}
 
 // failuresShown is how many failures of one check a diagnosis repeats.
 const failuresShown = 5
@@ -59,12 +49,6 @@ func transcriptOf(run record.Run, family record.Family) string {
 	return ""
 }
 
-// plain reports whether a stop is told in words of its own, and not by what a reviewer
-// asked for.
-func (d Diagnosis) plain() bool {
-	return d.Family != record.FamilyReview || len(d.LastReviewRequests) == 0
-}
-
 // writeSaid repeats whose words are the reason, each line quoted.
 func (d Diagnosis) writeSaid(b *strings.Builder, indent string, width int) {
 	if d.Said == "" {
@@ -75,15 +59,6 @@ func (d Diagnosis) writeSaid(b *strings.Builder, indent string, width int) {
 		fmt.Fprintf(b, "%s  > %s\n", indent, cut(safetext.Line(strings.TrimRight(line, " \t\r\n")), max(width-len(indent)-4, 16)))
 	}
 	b.WriteString("\n")
-}
-
-// failing are the checks to list. Where a reviewer asked for something, the codes of what
-// is unmet say already that they fail.
-func (d Diagnosis) failing() []FailingCheck {
-	if d.plain() {
-		return d.FailingChecks
-	}
-	return slices.DeleteFunc(slices.Clone(d.FailingChecks), func(c FailingCheck) bool { return c.Log == "" && len(c.Failures) == 0 })
 }
 
 // writeFailing lists the checks that fail.
@@ -127,4 +102,22 @@ func (d Diagnosis) transcriptLine(place Place) string {
 		return ""
 	}
 	return "What it wrote: " + name
+}
+
+func indented(by, text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		b.WriteString(by + line)
+	}
+	return b.String()
+}
+
+func writeItems(b *strings.Builder, title string, items []string) {
+	if len(items) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n  %s\n", title)
+	for _, item := range items {
+		fmt.Fprintf(b, "    - %s\n", oneLine(item))
+	}
 }

@@ -45,15 +45,6 @@ func Footer(run record.Run, place Place) string {
 	return b.String() + rule
 }
 
-// header is the line that names the stop.
-func header(stop record.Stop) string {
-	text := "STOPPED: " + oneLine(stop.Reason)
-	if stop.Round > 0 {
-		text += fmt.Sprintf(" (round %d/%d)", stop.Round, stop.MaxRounds)
-	}
-	return text
-}
-
 func (d Diagnosis) checkpoint(run record.Run) string {
 	switch c := d.Checkpoint; {
 	case c == nil:

@@ -221,10 +221,10 @@ func stopReasons(h RunHistory) []string {
 	}
 	var reasons []string
 	for _, e := range h.Events {
-		if e.Type != record.EventRunStopped && e.Type != record.EventReviewLoopDetected || lost[e.ID] {
+		if e.Type != record.EventRunStopped.Name && e.Type != record.EventReviewLoopDetected.Name || lost[e.ID] {
 			continue
 		}
-		if stop, err := eventPayload[record.Stop](e); err == nil {
+		if stop, err := record.EventRunStopped.Payload(e); err == nil {
 			reasons = append(reasons, oneLine(stop.Reason))
 		}
 	}

@@ -75,9 +75,9 @@ func TestMetricsPeriod(t *testing.T) {
 // TestMetricsStops: a stop that was resumed from counts, one that came too late does not.
 func TestMetricsStops(t *testing.T) {
 	h := newHistory(t)
-	h.add(0, record.EventRunStopped, record.Stop{Reason: record.ReasonInterrupted}).add(0, record.EventRunResumed, struct{}{})
-	h.add(0, record.EventReviewLoopDetected, record.Stop{Reason: record.ReasonReviewLoop}).add(0, record.EventRunIntervened, record.Intervention{Reason: record.InterveneReviewLoop, By: "Ada"})
-	h.add(0, record.EventRunResumed, struct{}{}).add(0, record.EventRunStopped, record.Stop{Reason: record.ReasonInterrupted}).add(0, record.EventRunStopped, record.Stop{Reason: record.ReasonScope})
+	h.add(0, record.EventRunStopped.Name, record.Stop{Reason: record.ReasonInterrupted}).add(0, record.EventRunResumed.Name, struct{}{})
+	h.add(0, record.EventReviewLoopDetected.Name, record.Stop{Reason: record.ReasonReviewLoop}).add(0, record.EventRunIntervened.Name, record.Intervention{Reason: record.InterveneReviewLoop, By: "Ada"})
+	h.add(0, record.EventRunResumed.Name, struct{}{}).add(0, record.EventRunStopped.Name, record.Stop{Reason: record.ReasonInterrupted}).add(0, record.EventRunStopped.Name, record.Stop{Reason: record.ReasonScope})
 	run, _ := record.FoldRun(h.events)
 	m := NewMetrics(periodStart, periodEnd, []RunHistory{{Run: run, Events: h.events}}, nil)
 	if want := []Tally{{record.ReasonInterrupted, 2}, {record.ReasonReviewLoop, 1}}; !slices.Equal(m.Stops, want) {
@@ -204,11 +204,11 @@ func TestRank(t *testing.T) {
 }
 
 func TestHistories(t *testing.T) {
-	events := newHistory(t).add(0, record.EventRunAborted, struct{}{}).events
+	events := newHistory(t).add(0, record.EventRunAborted.Name, struct{}{}).events
 	other := newHistory(t).checks(1, "", 0).events[1]
 	other.Run = "20260107120000-bbbbbb" // its start is not here
 	review, _ := json.Marshal(record.ReviewRequest{Reviewer: "human"})
-	events = append(events, other, record.Event{Type: record.EventReviewRequested, Review: "20260107120000-cccccc", Payload: review, ID: gitstore.ID("e")})
+	events = append(events, other, record.Event{Type: record.EventReviewRequested.Name, Review: "20260107120000-cccccc", Payload: review, ID: gitstore.ID("e")})
 	runs, reviews := Histories(events, nil)
 	if len(runs) != 1 || runs[0].Run.Status != record.RunAborted || len(runs[0].Events) != 2 || len(reviews) != 1 || reviews[0].Request.Reviewer != "human" {
 		t.Errorf("runs %+v, reviews %+v", runs, reviews)

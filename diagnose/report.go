@@ -1,26 +1,12 @@
 package diagnose
 
 import (
-	"math"
 	"strings"
 	"time"
 
 	"git-runr/gitstore"
 	"git-runr/loop/record"
 )
-
-// ReportInput is what a report is made of. Nothing but Run and Events must be there.
-type ReportInput struct {
-	Run    record.Run
-	Events []record.Event // of the run, in order
-	// Attempts are the files of each attempt by its number, for those whose commits
-	// are in this clone.
-	Attempts map[int][]gitstore.FileStat
-	Changes  []gitstore.FileStat // from where the run began to where it stands
-	// Attachments are the paths of what each event left behind.
-	Attachments map[gitstore.ID][]string
-	Live        bool // a process on this machine carries the run out
-}
 
 // Report is what a run did and how long it took: what `git runr report --json`
 // prints after "v":1. Durations are milliseconds, never negative. Names that runr's
@@ -192,24 +178,6 @@ func (r *Report) addTimes(in ReportInput) {
 	}
 	r.Unattributed = max(0, r.Total-spent)
 	r.Verify.Total = r.Phases[phaseCheck].Duration
-}
-
-func latest(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
-}
-
-// between is the time from one moment to another; 0 where a clock went backwards.
-func between(from, to time.Time) record.Duration { return record.Duration(max(0, to.Sub(from))) }
-
-// addDurations is a + b, where what a log claims must not overflow.
-func addDurations(a, b record.Duration) record.Duration {
-	if b > math.MaxInt64-a {
-		return math.MaxInt64
-	}
-	return a + b
 }
 
 // count fills in what is counted over the timeline.

@@ -30,7 +30,7 @@ type history struct {
 
 func newHistory(t *testing.T) *history {
 	h := &history{t: t, at: time.Date(2026, 1, 7, 12, 0, 0, 0, time.UTC)}
-	h.add(0, record.EventRunStarted, record.RunPlan{
+	h.add(0, record.EventRunStarted.Name, record.RunPlan{
 		Entity: record.Entity{Type: "task", Identifier: "T1", Title: "Add a thing"}, Base: baseCommit, Branch: "runr/" + runID,
 		Implementer: "impl", Reviewer: "rev", Policy: record.Policy{Workflow: record.DefaultWorkflow(), MaxRetries: 2},
 		Checks: []record.Check{{Name: "test", Command: "go test ./..."}, {Name: "lint", Command: "golint"}},
@@ -56,10 +56,10 @@ func (h *history) add(later time.Duration, eventType string, payload any) *histo
 
 func (h *history) attempt(number int, mode record.AttemptMode, took time.Duration, from, commit gitstore.ID) *history {
 	a := record.Attempt{Number: number, Step: "implement", Mode: mode, Agent: "impl", From: from}
-	h.add(time.Second, record.EventAttemptStarted, a)
+	h.add(time.Second, record.EventAttemptStarted.Name, a)
 	a.Commit, a.Files, a.Duration = commit, []string{"a.go", "b.go"}, record.Duration(took)
 	a.Unclaimed, a.Unchanged, a.Status = []string{"b.go"}, []string{"ghost.go"}, reply.ExecutorComplete
-	return h.add(took, record.EventAttemptCompleted, a)
+	return h.add(took, record.EventAttemptCompleted.Name, a)
 }
 
 func (h *history) checks(attempt int, on gitstore.ID, exit int) *history {
@@ -67,11 +67,11 @@ func (h *history) checks(attempt int, on gitstore.ID, exit int) *history {
 	if exit != 0 {
 		result.Said = "3 errors"
 	}
-	return h.add(10*time.Second, record.EventChecksCompleted, record.CheckRun{Step: "check", Attempt: attempt, Tree: on, Results: []record.CheckResult{result}})
+	return h.add(10*time.Second, record.EventChecksCompleted.Name, record.CheckRun{Step: "check", Attempt: attempt, Tree: on, Results: []record.CheckResult{result}})
 }
 
 func (h *history) round(number, attempt int, verdict reply.Verdict, findings ...reply.Finding) *history {
-	return h.add(90*time.Second, record.EventRoundCompleted, record.Round{
+	return h.add(90*time.Second, record.EventRoundCompleted.Name, record.Round{
 		Number: number, Attempt: attempt, Reviewer: "rev", Report: reply.Report{Verdict: verdict, Effective: verdict, Findings: findings},
 		Census: record.Census{Files: 2, Lines: 12, SentFiles: 2, SentLines: 12}, Duration: record.Duration(90 * time.Second),
 	})
@@ -93,22 +93,22 @@ func wholeRun(t *testing.T) ReportInput {
 	h.attempt(1, record.ModeImplement, 3*time.Minute+12*time.Second, baseCommit, firstWork)
 	h.checks(1, firstWork, 1)
 	h.round(1, 1, reply.CriticalFail, wrong, reply.Finding{Severity: reply.Note, Issue: "a nit"})
-	h.add(time.Second, record.EventAttemptReverted, record.Reverted{Attempt: 1, Restored: []string{"a.go", "b.go"}})
+	h.add(time.Second, record.EventAttemptReverted.Name, record.Reverted{Attempt: 1, Restored: []string{"a.go", "b.go"}})
 	h.attempt(2, record.ModeReexecute, 500*time.Millisecond, baseCommit, secondWork)
 	h.checks(2, secondWork, 0)
 	h.round(2, 2, reply.NeedsFix, reply.Finding{ID: "f-2", Severity: reply.Warning, File: "a.go", Issue: "Say please"})
-	h.add(time.Second, record.EventReviewLoopDetected, record.Stop{Reason: record.ReasonReviewLoop, Round: 2, MaxRounds: 1, Detail: "the retries are used up", Unmet: []string{"Say please"}})
-	h.add(2*time.Hour, record.EventRunIntervened, record.Intervention{
+	h.add(time.Second, record.EventReviewLoopDetected.Name, record.Stop{Reason: record.ReasonReviewLoop, Round: 2, MaxRounds: 1, Detail: "the retries are used up", Unmet: []string{"Say please"}})
+	h.add(2*time.Hour, record.EventRunIntervened.Name, record.Intervention{
 		Number: 1, Reason: record.InterveneReviewLoop, Note: "said please", By: "Ada <ada@example.com>", Attempts: 2, Commit: personsWork, Files: []string{"a.go"},
 		Commands: []record.CheckResult{
 			{Name: "test", Command: "go test ./...", Tree: string(personsWork), Duration: record.Duration(4 * time.Second)},
 			{Command: "make docs", ExitCode: 2, Tree: string(personsWork)},
 		},
 	})
-	h.add(time.Minute, record.EventRunResumed, struct{}{})
+	h.add(time.Minute, record.EventRunResumed.Name, struct{}{})
 	h.round(3, 2, reply.Pass)
-	h.add(0, record.EventRunCompleted, map[string]any{"status": "pass", "commit": personsWork})
-	h.add(time.Hour, record.EventRunLanded, record.Landed{Commit: personsWork, Onto: baseCommit, Branch: "main", Squash: true})
+	h.add(0, record.EventRunCompleted.Name, map[string]any{"status": "pass", "commit": personsWork})
+	h.add(time.Hour, record.EventRunLanded.Name, record.Landed{Commit: personsWork, Onto: baseCommit, Branch: "main", Squash: true})
 	in := h.input()
 	in.Attempts = map[int][]gitstore.FileStat{
 		1: {{Path: "a.go", Added: 12, Deleted: 3}, {Path: "b.go", Binary: true}},
@@ -281,10 +281,10 @@ func TestReportSaysWhatComesNext(t *testing.T) {
 
 func TestReportOfAKilledRun(t *testing.T) {
 	h := newHistory(t)
-	h.add(time.Second, record.EventAttemptStarted, record.Attempt{Number: 1, Mode: record.ModeImplement, Agent: "impl"})
-	h.add(time.Hour, record.EventAttemptStarted, record.Attempt{Number: 1, Mode: record.ModeImplement, Agent: "impl"})
-	h.add(time.Minute, record.EventAttemptCompleted, record.Attempt{Number: 1, Mode: record.ModeImplement, Agent: "impl", Commit: firstWork, Files: []string{"a.go"}})
-	h.add(time.Second, record.EventAttemptStarted, record.Attempt{Number: 2, Mode: record.ModeFix, Agent: "impl"})
+	h.add(time.Second, record.EventAttemptStarted.Name, record.Attempt{Number: 1, Mode: record.ModeImplement, Agent: "impl"})
+	h.add(time.Hour, record.EventAttemptStarted.Name, record.Attempt{Number: 1, Mode: record.ModeImplement, Agent: "impl"})
+	h.add(time.Minute, record.EventAttemptCompleted.Name, record.Attempt{Number: 1, Mode: record.ModeImplement, Agent: "impl", Commit: firstWork, Files: []string{"a.go"}})
+	h.add(time.Second, record.EventAttemptStarted.Name, record.Attempt{Number: 2, Mode: record.ModeFix, Agent: "impl"})
 	r := NewReport(h.input())
 	if r.Reliability.Interrupted != 2 || r.Totals.Attempts != 2 || len(r.Timeline) != 4 {
 		t.Errorf("%d interrupted, %d attempts, %d entries", r.Reliability.Interrupted, r.Totals.Attempts, len(r.Timeline))
@@ -318,12 +318,12 @@ func TestReportOfOneEvent(t *testing.T) {
 // TestReportOfClocksThatDisagree: no duration is negative, and none overflows.
 func TestReportOfClocksThatDisagree(t *testing.T) {
 	h := newHistory(t)
-	h.add(-time.Hour, record.EventAttemptStarted, record.Attempt{Number: 1})
-	h.add(-time.Hour, record.EventAttemptCompleted, record.Attempt{Number: 1, Duration: record.Duration(-time.Minute)})
+	h.add(-time.Hour, record.EventAttemptStarted.Name, record.Attempt{Number: 1})
+	h.add(-time.Hour, record.EventAttemptCompleted.Name, record.Attempt{Number: 1, Duration: record.Duration(-time.Minute)})
 	huge := record.Duration(time.Duration(1<<63 - 1).Truncate(time.Millisecond))
-	h.add(0, record.EventChecksCompleted, record.CheckRun{Results: []record.CheckResult{{Name: "a", Duration: huge}, {Name: "b", Duration: huge}, {Name: "c", Duration: -5}}})
-	h.add(-time.Hour, record.EventRunStopped, record.Stop{Reason: record.ReasonHuman})
-	h.add(-time.Hour, record.EventRunResumed, struct{}{})
+	h.add(0, record.EventChecksCompleted.Name, record.CheckRun{Results: []record.CheckResult{{Name: "a", Duration: huge}, {Name: "b", Duration: huge}, {Name: "c", Duration: -5}}})
+	h.add(-time.Hour, record.EventRunStopped.Name, record.Stop{Reason: record.ReasonHuman})
+	h.add(-time.Hour, record.EventRunResumed.Name, struct{}{})
 	r := NewReport(h.input())
 	all := []record.Duration{r.Total, r.Waiting, r.Unattributed, r.Verify.Total, r.Phases["implement"].Duration}
 	for _, e := range r.Timeline {
@@ -338,10 +338,10 @@ func TestReportOfClocksThatDisagree(t *testing.T) {
 
 func TestReportOfEventsThatDoNotCount(t *testing.T) {
 	h := newHistory(t)
-	h.add(0, record.EventRunAborted, struct{}{})
-	h.add(0, record.EventRunCompleted, map[string]string{"status": "pass"})
+	h.add(0, record.EventRunAborted.Name, struct{}{})
+	h.add(0, record.EventRunCompleted.Name, map[string]string{"status": "pass"})
 	h.add(0, "of_a_newer_program", map[string]string{})
-	h.add(0, record.EventChecksCompleted, map[string]string{"results": "many"})
+	h.add(0, record.EventChecksCompleted.Name, map[string]string{"results": "many"})
 	run, _ := record.FoldRun(h.events)
 	r := NewReport(ReportInput{Run: run, Events: h.events})
 	var kinds []string
@@ -354,7 +354,7 @@ func TestReportOfEventsThatDoNotCount(t *testing.T) {
 	if r.Reliability.LateResults != 2 || r.Totals.ChecksRun != 0 || r.Outcome != record.RunAborted {
 		t.Errorf("%+v, %+v, %s", r.Reliability, r.Totals, r.Outcome)
 	}
-	h = newHistory(t).add(0, record.EventChecksCompleted, map[string]string{"results": "many"})
+	h = newHistory(t).add(0, record.EventChecksCompleted.Name, map[string]string{"results": "many"})
 	run, _ = record.FoldRun(h.events)
 	if r := NewReport(ReportInput{Run: run, Events: h.events}); r.Reliability.Unreadable != 1 {
 		t.Errorf("unreadable: %+v", r.Timeline)
@@ -366,15 +366,15 @@ func TestNothingForeignGetsOutOfAReport(t *testing.T) {
 	hostile := "x\x1b[2J\n## owned\r\n- [click](http://e) <img src=x> @everyone #1 | `tick` \u202e*b*"
 	h := newHistory(t)
 	h.events[0].Payload, _ = json.Marshal(record.RunPlan{Entity: record.Entity{Title: hostile}, Base: gitstore.ID(hostile), Branch: hostile, Checks: []record.Check{{Name: hostile}}})
-	h.add(0, record.EventAttemptStarted, record.Attempt{Number: 1, Mode: record.AttemptMode(hostile), Agent: hostile})
-	h.add(0, record.EventAttemptCompleted, record.Attempt{
+	h.add(0, record.EventAttemptStarted.Name, record.Attempt{Number: 1, Mode: record.AttemptMode(hostile), Agent: hostile})
+	h.add(0, record.EventAttemptCompleted.Name, record.Attempt{
 		Number: 1, Agent: hostile, Commit: gitstore.ID(hostile), Files: []string{hostile}, Unclaimed: []string{hostile}, Unchanged: []string{hostile}, Warnings: []string{hostile},
 	})
-	h.add(0, record.EventChecksCompleted, record.CheckRun{Results: []record.CheckResult{{Name: hostile, Command: hostile, Reason: hostile, Said: hostile}}})
+	h.add(0, record.EventChecksCompleted.Name, record.CheckRun{Results: []record.CheckResult{{Name: hostile, Command: hostile, Reason: hostile, Said: hostile}}})
 	h.round(1, 1, reply.Verdict(hostile), reply.Finding{Severity: reply.Severity(hostile), File: hostile, Issue: hostile})
-	h.add(0, record.EventRunStopped, record.Stop{Reason: hostile, Detail: hostile, Unmet: []string{hostile}})
-	h.add(0, record.EventRunIntervened, record.Intervention{Reason: hostile, Note: hostile, By: hostile, Files: []string{hostile}})
-	h.add(0, record.EventRunAnswered, map[string]string{"choice": hostile, "by": hostile})
+	h.add(0, record.EventRunStopped.Name, record.Stop{Reason: hostile, Detail: hostile, Unmet: []string{hostile}})
+	h.add(0, record.EventRunIntervened.Name, record.Intervention{Reason: hostile, Note: hostile, By: hostile, Files: []string{hostile}})
+	h.add(0, record.EventRunAnswered.Name, map[string]string{"choice": hostile, "by": hostile})
 	h.add(0, "type "+hostile, map[string]string{})
 	h.events[len(h.events)-1].Title = hostile
 	r := NewReport(h.input())
@@ -426,9 +426,9 @@ func TestReportOfTakenBackLanding(t *testing.T) {
 	h := newHistory(t)
 	h.attempt(1, record.ModeImplement, time.Minute, baseCommit, firstWork)
 	h.round(1, 1, reply.Pass)
-	h.add(0, record.EventRunCompleted, map[string]any{"status": "pass", "commit": firstWork})
-	h.add(time.Hour, record.EventRunLanded, record.Landed{Commit: firstWork, Onto: baseCommit, Branch: "main"})
-	h.add(time.Hour, record.EventRunUnlanded, record.Landed{Commit: firstWork, Onto: baseCommit, Branch: "main"})
+	h.add(0, record.EventRunCompleted.Name, map[string]any{"status": "pass", "commit": firstWork})
+	h.add(time.Hour, record.EventRunLanded.Name, record.Landed{Commit: firstWork, Onto: baseCommit, Branch: "main"})
+	h.add(time.Hour, record.EventRunUnlanded.Name, record.Landed{Commit: firstWork, Onto: baseCommit, Branch: "main"})
 	r := NewReport(h.input())
 	last := r.Timeline[len(r.Timeline)-1]
 	if last.Kind != "unlanded" || last.Title != "no longer landed as "+firstWork.Short()+" on main" || r.Landed != "" {

@@ -1,147 +1,12 @@
 package diagnose
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
-	"time"
 
-	"git-runr/gitstore"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
-	"git-runr/loop/reply"
 )
-
-// detailsShown is how many files or findings of one step a report for people lists.
-const detailsShown = 10
-
-// took is a duration for people: three digits say enough.
-func took(d record.Duration) string {
-	t := time.Duration(d)
-	switch {
-	case t >= 48*time.Hour:
-		return fmt.Sprintf("%dd%dh", int(t.Hours())/24, int(t.Hours())%24)
-	case t >= time.Hour:
-		return fmt.Sprintf("%dh%02dm", int(t.Hours()), int(t.Minutes())%60)
-	case t >= time.Minute:
-		return fmt.Sprintf("%dm%02ds", int(t.Minutes()), int(t.Seconds())%60)
-	case t >= time.Second || t < time.Millisecond:
-		return fmt.Sprintf("%ds", int(t.Round(time.Second).Seconds()))
-	}
-	return fmt.Sprintf("%dms", t.Milliseconds())
-}
-
-func (a ReportAttempt) title() string {
-	title := fmt.Sprintf("attempt %d (%s) by %s", a.Number, a.Mode, a.Agent)
-	switch {
-	case a.Failure != nil:
-		title += ": " + strings.TrimSpace(a.Failure.Reason+" "+a.Failure.Detail)
-	case !a.Finished:
-		return title + ": begun, not finished"
-	default:
-		title += ": " + prose.Count(len(a.Files), "file")
-		if a.Counted {
-			title += fmt.Sprintf(", +%d -%d", a.Added, a.Deleted)
-		}
-	}
-	if a.Commit != "" {
-		title += ", " + a.Commit.Short()
-	}
-	if a.Reverted {
-		title += ", reverted later"
-	}
-	return title
-}
-
-func (a ReportAttempt) lines() []string {
-	var lines []string
-	for _, f := range a.Files[:min(len(a.Files), detailsShown)] {
-		lines = append(lines, fileLine(f, a.Counted))
-	}
-	lines = appendMore(lines, len(a.Files), "file")
-	if len(a.Unclaimed) > 0 {
-		lines = append(lines, "changed, but not said: "+shortList(a.Unclaimed))
-	}
-	if len(a.Unchanged) > 0 {
-		lines = append(lines, "said, but not changed: "+shortList(a.Unchanged))
-	}
-	for _, w := range a.Warnings {
-		lines = append(lines, "note: "+w)
-	}
-	return lines
-}
-
-// fileLine is one file with its counts.
-func fileLine(f gitstore.FileStat, counted bool) string {
-	name := f.Path
-	if f.OldPath != "" {
-		name = f.OldPath + " → " + f.Path
-	}
-	switch {
-	case !counted:
-		return name
-	case f.Binary:
-		return name + "  binary"
-	}
-	return fmt.Sprintf("%s  +%d -%d", name, f.Added, f.Deleted)
-}
-
-func appendMore(lines []string, total int, noun string) []string {
-	if more := total - detailsShown; more > 0 {
-		lines = append(lines, fmt.Sprintf("… and %s more", prose.Count(more, noun)))
-	}
-	return lines
-}
-
-func shortList(names []string) string {
-	text := strings.Join(names[:min(len(names), detailsShown)], ", ")
-	if more := len(names) - detailsShown; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
-}
-
-func (c ReportCheck) line() string {
-	return fmt.Sprintf("%s: %s (%s)", cmp.Or(c.Name, c.Command), c.State, took(c.Duration))
-}
-
-func (r ReportRound) title() string {
-	who := fmt.Sprintf("round %d by %s: ", r.Number, r.Reviewer)
-	switch {
-	case r.Failure != nil:
-		return who + strings.TrimSpace(r.Failure.Reason+" "+r.Failure.Detail)
-	case r.Census.Nothing():
-		return who + "nothing to review"
-	}
-	return fmt.Sprintf("%s%s, %s", who, r.Verdict, r.Severity)
-}
-
-func (r ReportRound) lines() []string {
-	var lines []string
-	if r.Failure == nil {
-		c := r.Census
-		seen := fmt.Sprintf("saw %d of %s, %d of %s", c.SentFiles, prose.Count(c.Files, "file"), c.SentLines, prose.Count(c.Lines, "line"))
-		if len(c.LeftOut) > 0 {
-			seen += fmt.Sprintf(", %d left out: %s", len(c.LeftOut), c.Left())
-		}
-		lines = append(lines, seen)
-	}
-	for _, f := range r.Findings[:min(len(r.Findings), detailsShown)] {
-		lines = append(lines, findingLine(f))
-	}
-	lines = appendMore(lines, len(r.Findings), "finding")
-	for _, asked := range r.Requests {
-		lines = append(lines, "asked: "+asked)
-	}
-	for _, w := range r.Warnings {
-		lines = append(lines, "note: "+w)
-	}
-	return lines
-}
-
-func findingLine(f reply.Finding) string {
-	return strings.TrimSpace(fmt.Sprintf("%s %s", f.Severity, strings.TrimSpace(f.Place()+"  "+f.Issue)))
-}
 
 // outcomeLine is how the run stands.
 func (r Report) outcomeLine() string {
@@ -249,12 +114,4 @@ func (r Report) Text() string {
 		fmt.Fprintf(&b, "\nNext\n  %s\n", r.Suggested)
 	}
 	return b.String()
-}
-
-// tookSuffix says how long a step took, where it took time.
-func (e ReportEntry) tookSuffix() string {
-	if e.Duration == 0 {
-		return ""
-	}
-	return " (" + took(e.Duration) + ")"
 }

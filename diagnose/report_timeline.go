@@ -2,10 +2,8 @@ package diagnose
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"git-runr/gitstore"
@@ -13,166 +11,6 @@ import (
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
-
-// Kinds of entries.
-const (
-	entryStarted    = "started"
-	entryAttempt    = "attempt"
-	entryChecks     = "checks"
-	entryReview     = "review"
-	entryReverted   = "reverted"
-	entryStopped    = "stopped"
-	entryResumed    = "resumed"
-	entryIntervened = "intervention"
-	entryAnswered   = "answered"
-	entryCompleted  = "completed"
-	entryLanded     = "landed"
-	entryUnlanded   = "unlanded"
-	entryAborted    = "aborted"
-	entryNotCounted = "not_counted" // the run's state did not allow it any more
-	entryUnreadable = "unreadable"
-	entryOther      = "other" // of a newer program
-)
-
-// ReportEntry is one thing that happened in a run. Kind is started, attempt, checks,
-// review, reverted, stopped, resumed, intervention, answered, completed, landed,
-// unlanded, aborted, not_counted, unreadable or other; the field of that name holds more.
-type ReportEntry struct {
-	Kind        string          `json:"kind"`
-	At          time.Time       `json:"at"`          // when it began
-	Offset      record.Duration `json:"offset_ms"`   // from the run's start
-	Duration    record.Duration `json:"duration_ms"` // 0 for what takes no time
-	Event       gitstore.ID     `json:"event"`
-	By          string          `json:"by,omitempty"` // agent or person
-	Title       string          `json:"title"`        // all of it in one line, safe to show
-	Attachments []string        `json:"attachments,omitempty"`
-
-	Attempt      *ReportAttempt      `json:"attempt,omitempty"`
-	Checks       []ReportCheck       `json:"checks,omitempty"` // also the commands of an intervention
-	Review       *ReportRound        `json:"review,omitempty"`
-	Reverted     *record.Reverted    `json:"reverted,omitempty"`
-	Stop         *record.Stop        `json:"stop,omitempty"`
-	Intervention *ReportIntervention `json:"intervention,omitempty"`
-	Landed       *record.Landed      `json:"landed,omitempty"`
-
-	details []string
-}
-
-// ReportAttempt is one turn of an implementer. Where its commit is not in this clone,
-// files have no counts of lines.
-type ReportAttempt struct {
-	Number    int                  `json:"attempt"`
-	Mode      record.AttemptMode   `json:"mode"`
-	Agent     string               `json:"agent"`
-	Finished  bool                 `json:"finished"` // false: it was killed
-	Commit    gitstore.ID          `json:"commit,omitempty"`
-	Files     []gitstore.FileStat  `json:"files"`
-	Counted   bool                 `json:"counted"` // the files' lines are
-	Added     int                  `json:"lines_added"`
-	Deleted   int                  `json:"lines_deleted"`
-	Claimed   []string             `json:"claimed,omitempty"`
-	Unclaimed []string             `json:"unclaimed,omitempty"`
-	Unchanged []string             `json:"unchanged,omitempty"`
-	Status    reply.ExecutorStatus `json:"executor_status,omitempty"`
-	Warnings  []string             `json:"parse_warnings,omitempty"`
-	Failure   *record.Failure      `json:"failure,omitempty"`
-	Reverted  bool                 `json:"reverted"` // later, as a whole
-}
-
-// ReportCheck is one command's result.
-type ReportCheck struct {
-	Name     string          `json:"name,omitempty"` // "" for a command that is no configured check
-	Command  string          `json:"command"`
-	OK       bool            `json:"ok"`
-	Fails    bool            `json:"fails"` // it counts against the work
-	State    string          `json:"state"` // how it ended, in a few words
-	ExitCode int             `json:"exit_code"`
-	Reason   string          `json:"reason,omitempty"`
-	NotRun   string          `json:"not_run,omitempty"` // why it says nothing
-	Said     string          `json:"said,omitempty"`    // what its output says in a few words
-	Tree     string          `json:"tree,omitempty"`
-	Log      string          `json:"log,omitempty"` // EVENT:PATH of its output, for git show
-	Duration record.Duration `json:"duration_ms"`
-}
-
-// ReportRound is one turn of a reviewer.
-type ReportRound struct {
-	Number   int             `json:"round"`
-	Attempt  int             `json:"attempt"`
-	Reviewer string          `json:"reviewer"`
-	Verdict  reply.Verdict   `json:"verdict,omitempty"` // effective
-	Severity SeverityCounts  `json:"severities"`
-	Findings []reply.Finding `json:"findings"`
-	Requests []string        `json:"requests,omitempty"` // of a review without findings
-	Census   record.Census   `json:"census"`
-	Warnings []string        `json:"parse_warnings,omitempty"`
-	Failure  *record.Failure `json:"failure,omitempty"`
-}
-
-// ReportIntervention is what a person did. Its commands are the entry's checks.
-type ReportIntervention struct {
-	Number     int           `json:"intervention"`
-	Reason     string        `json:"reason"`
-	Note       string        `json:"note"`
-	Commits    []gitstore.ID `json:"commits_in_range"`
-	Files      []string      `json:"files_changed"`
-	Checkpoint gitstore.ID   `json:"checkpoint,omitempty"`
-}
-
-// SeverityCounts are findings by severity.
-type SeverityCounts struct {
-	Critical int `json:"critical"`
-	Warning  int `json:"warning"`
-	Note     int `json:"note"`
-}
-
-// add counts one finding. A severity of a newer program counts as a note.
-func (s *SeverityCounts) add(severity reply.Severity) {
-	switch severity {
-	case reply.Critical:
-		s.Critical++
-	case reply.Warning:
-		s.Warning++
-	default:
-		s.Note++
-	}
-}
-
-// String is "1 critical, 2 warnings", without what there is none of.
-func (s SeverityCounts) String() string {
-	var parts []string
-	if s.Critical > 0 {
-		parts = append(parts, fmt.Sprintf("%d critical", s.Critical))
-	}
-	if s.Warning > 0 {
-		parts = append(parts, prose.Count(s.Warning, "warning"))
-	}
-	if s.Note > 0 {
-		parts = append(parts, prose.Count(s.Note, "note"))
-	}
-	if len(parts) == 0 {
-		return "no findings"
-	}
-	return strings.Join(parts, ", ")
-}
-
-// goesOn reports whether a stopped run is not waiting any more with e.
-func (e ReportEntry) goesOn() bool {
-	switch e.Kind {
-	case entryAttempt, entryChecks, entryReview, entryReverted, entryResumed, entryCompleted, entryAborted:
-		return true
-	}
-	return false
-}
-
-// ends reports whether e may be how the run ended.
-func (e ReportEntry) ends() bool {
-	switch e.Kind {
-	case entryStopped, entryCompleted, entryAborted, entryAnswered:
-		return true
-	}
-	return false
-}
 
 // timeline collects entries from events.
 type timeline struct {
@@ -215,69 +53,65 @@ func (t *timeline) add(e record.Event) {
 		t.entries = append(t.entries, entry)
 		return
 	}
-	fill := entryReaders[e.Type]
-	if fill == nil {
-		t.entries = append(t.entries, entry)
-		return
-	}
-	if err := fill(t, &entry, e); err != nil {
-		entry.Kind, entry.Title = entryUnreadable, fmt.Sprintf("unreadable: %s: %v", e.Type, err)
+	if i := slices.IndexFunc(entryReaders, func(r entryReader) bool { return r.eventType == e.Type }); i >= 0 {
+		if err := entryReaders[i].fill(t, &entry, e); err != nil {
+			entry.Kind, entry.Title = entryUnreadable, fmt.Sprintf("unreadable: %s: %v", e.Type, err)
+		}
 	}
 	if entry.Kind != "" {
 		t.entries = append(t.entries, entry)
 	}
 }
 
-// entryReaders fill in an entry by the event's type. One that leaves Kind empty has
-// put what the event says into an earlier entry.
-var entryReaders = map[string]func(*timeline, *ReportEntry, record.Event) error{
-	record.EventRunStarted:         (*timeline).started,
-	record.EventAttemptStarted:     (*timeline).attemptStarted,
-	record.EventAttemptCompleted:   (*timeline).attemptCompleted,
-	record.EventAttemptReverted:    (*timeline).reverted,
-	record.EventChecksCompleted:    (*timeline).checks,
-	record.EventRoundCompleted:     (*timeline).round,
-	record.EventReviewLoopDetected: (*timeline).stopped,
-	record.EventRunStopped:         (*timeline).stopped,
-	record.EventRunAnswered:        (*timeline).answered,
-	record.EventRunCompleted:       (*timeline).completed,
-	record.EventRunLanded:          (*timeline).landed,
-	record.EventRunUnlanded:        (*timeline).unlanded,
-	record.EventRunAborted:         (*timeline).aborted,
-	record.EventRunResumed:         (*timeline).resumed,
-	record.EventRunIntervened:      (*timeline).intervened,
+// entryReader fills in an entry by an event of one type. One that leaves Kind empty has put
+// what the event says into an earlier entry.
+type entryReader struct {
+	eventType string
+	fill      func(*timeline, *ReportEntry, record.Event) error
 }
 
-// eventPayload decodes an event's payload into T.
-func eventPayload[T any](e record.Event) (T, error) {
-	var p T
-	err := json.Unmarshal(e.Payload, &p)
-	return p, err
+// entryReaders are for every type of event that a run is folded from.
+var entryReaders = []entryReader{
+	reads(record.EventRunStarted, (*timeline).started),
+	reads(record.EventAttemptStarted, (*timeline).attemptStarted),
+	reads(record.EventAttemptCompleted, (*timeline).attemptCompleted),
+	reads(record.EventAttemptReverted, (*timeline).reverted),
+	reads(record.EventChecksCompleted, (*timeline).checks),
+	reads(record.EventRoundCompleted, (*timeline).round),
+	reads(record.EventReviewLoopDetected, (*timeline).stopped),
+	reads(record.EventRunStopped, (*timeline).stopped),
+	reads(record.EventRunAnswered, (*timeline).answered),
+	reads(record.EventRunCompleted, (*timeline).completed),
+	reads(record.EventRunLanded, (*timeline).landed),
+	reads(record.EventRunUnlanded, (*timeline).unlanded),
+	reads(record.EventRunAborted, (*timeline).aborted),
+	reads(record.EventRunResumed, (*timeline).resumed),
+	reads(record.EventRunIntervened, (*timeline).intervened),
 }
 
-func (t *timeline) started(entry *ReportEntry, e record.Event) error {
-	entry.Kind, entry.Title = entryStarted, "started by "+person(e.Actor)
-	return nil
-}
-
-func (t *timeline) attemptStarted(entry *ReportEntry, e record.Event) error {
-	a, err := eventPayload[record.Attempt](e)
-	if err != nil {
+func reads[P any](of record.EventType[P], fill func(*timeline, *ReportEntry, record.Event, P)) entryReader {
+	return entryReader{of.Name, func(t *timeline, entry *ReportEntry, e record.Event) error {
+		payload, err := of.Payload(e)
+		if err == nil {
+			fill(t, entry, e, payload)
+		}
 		return err
-	}
+	}}
+}
+
+func (t *timeline) started(entry *ReportEntry, e record.Event, _ record.RunPlan) {
+	entry.Kind, entry.Title = entryStarted, "started by "+person(e.Actor)
+}
+
+func (t *timeline) attemptStarted(entry *ReportEntry, _ record.Event, a record.Attempt) {
 	t.fillAttempt(entry, a)
 	entry.Attempt.Finished = false
 	t.begun[a.Number] = len(t.entries)
-	return nil
 }
 
 // attemptCompleted completes the entry of the attempt's start, which is where it
 // stands in time.
-func (t *timeline) attemptCompleted(entry *ReportEntry, e record.Event) error {
-	a, err := eventPayload[record.Attempt](e)
-	if err != nil {
-		return err
-	}
+func (t *timeline) attemptCompleted(entry *ReportEntry, e record.Event, a record.Attempt) {
 	target := entry
 	at, known := t.begun[a.Number]
 	if known {
@@ -294,7 +128,6 @@ func (t *timeline) attemptCompleted(entry *ReportEntry, e record.Event) error {
 	} else {
 		entry.At = e.Timestamp.Add(-time.Duration(max(0, entry.Duration)))
 	}
-	return nil
 }
 
 func (t *timeline) fillAttempt(entry *ReportEntry, a record.Attempt) {
@@ -318,11 +151,7 @@ func (t *timeline) fillAttempt(entry *ReportEntry, a record.Attempt) {
 	entry.Attempt = r
 }
 
-func (t *timeline) reverted(entry *ReportEntry, e record.Event) error {
-	r, err := eventPayload[record.Reverted](e)
-	if err != nil {
-		return err
-	}
+func (t *timeline) reverted(entry *ReportEntry, _ record.Event, r record.Reverted) {
 	entry.Kind, entry.By, entry.Reverted = entryReverted, "", &r
 	entry.Title = fmt.Sprintf("attempt %d reverted: %s as before it", r.Attempt, prose.Count(len(r.Restored), "file"))
 	for _, c := range r.Conflicts {
@@ -333,14 +162,9 @@ func (t *timeline) reverted(entry *ReportEntry, e record.Event) error {
 			a.Reverted = true
 		}
 	}
-	return nil
 }
 
-func (t *timeline) checks(entry *ReportEntry, e record.Event) error {
-	run, err := eventPayload[record.CheckRun](e)
-	if err != nil {
-		return err
-	}
+func (t *timeline) checks(entry *ReportEntry, e record.Event, run record.CheckRun) {
 	entry.Kind, entry.By = entryChecks, ""
 	t.fillChecks(entry, run.Results, func(_ int, c record.CheckResult) string { return record.CheckLog(c.Name) })
 	entry.At = e.Timestamp.Add(-time.Duration(entry.Duration)) // the event was recorded at their end
@@ -349,7 +173,6 @@ func (t *timeline) checks(entry *ReportEntry, e record.Event) error {
 		entry.Title += fmt.Sprintf(" after attempt %d", run.Attempt)
 	}
 	entry.Title += ": " + checksState(entry.Checks)
-	return nil
 }
 
 // fillChecks takes results over; logOf is the path of a result's output among the
@@ -389,11 +212,7 @@ func checksState(checks []ReportCheck) string {
 	return fmt.Sprintf("%d of %d failed", failed, len(checks))
 }
 
-func (t *timeline) round(entry *ReportEntry, e record.Event) error {
-	round, err := eventPayload[record.Round](e)
-	if err != nil {
-		return err
-	}
+func (t *timeline) round(entry *ReportEntry, e record.Event, round record.RoundPayload) {
 	r := &ReportRound{
 		Number: round.Number, Attempt: round.Attempt, Reviewer: round.Reviewer, Verdict: round.Report.Effective, Findings: round.Report.Findings,
 		Census: round.Census, Warnings: round.Report.Warnings, Failure: round.Failure,
@@ -407,94 +226,53 @@ func (t *timeline) round(entry *ReportEntry, e record.Event) error {
 	entry.Kind, entry.By, entry.Review, entry.Duration = entryReview, round.Reviewer, r, max(0, round.Duration)
 	entry.At = e.Timestamp.Add(-time.Duration(entry.Duration))
 	entry.Title, entry.details = r.title(), r.lines()
-	return nil
 }
 
-func (t *timeline) stopped(entry *ReportEntry, e record.Event) error {
-	stop, err := eventPayload[record.Stop](e)
-	if err != nil {
-		return err
-	}
-	stop.At = e.Timestamp
-	entry.Kind, entry.By, entry.Stop, entry.Title = entryStopped, "", &stop, header(stop)
+func (t *timeline) stopped(entry *ReportEntry, _ record.Event, stop record.StopPayload) {
+	entry.Kind, entry.By, entry.Stop, entry.Title = entryStopped, "", &stop.Stop, header(stop.Stop)
 	entry.details = []string{cmp.Or(stop.Detail, record.ReasonOf(stop.Reason).Explanation)}
 	for _, r := range stop.Unmet {
 		entry.details = append(entry.details, "unmet: "+r)
 	}
-	return nil
 }
 
-// person is an actor without the address, which belongs in no pull request.
-func person(actor string) string {
-	name, _, _ := strings.Cut(actor, " <")
-	return cmp.Or(name, actor)
-}
-
-func (t *timeline) answered(entry *ReportEntry, e record.Event) error {
-	answer, err := eventPayload[struct {
-		Choice string `json:"choice"`
-		By     string `json:"by"`
-	}](e)
-	if err != nil {
-		return err
-	}
-	entry.Kind, entry.Title = entryAnswered, "answered: "+answer.Choice
+func (t *timeline) answered(entry *ReportEntry, _ record.Event, answer record.AnswerPayload) {
+	entry.Kind, entry.Title = entryAnswered, "answered: "+string(answer.Choice)
 	if answer.By != "" {
 		entry.Title += " (by " + answer.By + ")"
 	}
-	return nil
 }
 
-func (t *timeline) completed(entry *ReportEntry, e record.Event) error {
-	done, err := eventPayload[struct {
-		Result string          `json:"status"`
-		Open   []reply.Finding `json:"accepted_findings"`
-	}](e)
-	if err != nil {
-		return err
-	}
+func (t *timeline) completed(entry *ReportEntry, _ record.Event, done record.CompletedPayload) {
 	entry.Kind, entry.By, entry.Title = entryCompleted, "", "completed: "+done.Result
 	for _, f := range done.Open {
 		entry.details = append(entry.details, "accepted: "+findingLine(f))
 	}
-	return nil
 }
 
-func (t *timeline) landed(entry *ReportEntry, e record.Event) error {
-	landed, err := eventPayload[record.Landed](e)
-	if err != nil {
-		return err
-	}
+func (t *timeline) landed(entry *ReportEntry, e record.Event, landed record.Landed) {
 	landed.At = e.Timestamp
 	entry.Kind, entry.Landed = entryLanded, &landed
 	entry.Title = fmt.Sprintf("landed as %s on %s", landed.Commit.Short(), cmp.Or(landed.Branch, "a detached HEAD"))
 	if landed.Squash {
 		entry.Title += ", as one commit"
 	}
-	return nil
 }
 
-func (t *timeline) unlanded(entry *ReportEntry, e record.Event) error {
-	err := t.landed(entry, e)
+func (t *timeline) unlanded(entry *ReportEntry, e record.Event, landed record.Landed) {
+	t.landed(entry, e, landed)
 	entry.Kind, entry.Title = entryUnlanded, "no longer "+entry.Title
-	return err
 }
 
-func (t *timeline) aborted(entry *ReportEntry, e record.Event) error {
+func (t *timeline) aborted(entry *ReportEntry, e record.Event, _ struct{}) {
 	entry.Kind, entry.Title = entryAborted, "aborted by "+person(e.Actor)
-	return nil
 }
 
-func (t *timeline) resumed(entry *ReportEntry, e record.Event) error {
+func (t *timeline) resumed(entry *ReportEntry, e record.Event, _ struct{}) {
 	entry.Kind, entry.Title = entryResumed, "resumed by "+person(e.Actor)
-	return nil
 }
 
-func (t *timeline) intervened(entry *ReportEntry, e record.Event) error {
-	iv, err := eventPayload[record.Intervention](e)
-	if err != nil {
-		return err
-	}
+func (t *timeline) intervened(entry *ReportEntry, e record.Event, iv record.InterventionPayload) {
 	entry.Kind, entry.By = entryIntervened, cmp.Or(iv.By, e.Actor)
 	entry.Intervention = &ReportIntervention{
 		Number: iv.Number, Reason: iv.Reason, Note: iv.Note, Commits: append([]gitstore.ID{}, iv.Commits...),
@@ -512,7 +290,6 @@ func (t *timeline) intervened(entry *ReportEntry, e record.Event) error {
 	}
 	t.fillChecks(entry, iv.Commands, func(i int, _ record.CheckResult) string { return fmt.Sprintf("commands/%d.log", i+1) })
 	entry.At = e.Timestamp.Add(-time.Duration(entry.Duration))
-	return nil
 }
 
 // ReportEvidence is the newest result of one check. State is ok, failed or never_run.
@@ -559,4 +336,17 @@ func reportEvidence(run record.Run, entries []ReportEntry) []ReportEvidence {
 		}
 	}
 	return evidence
+}
+
+// ReportInput is what a report is made of. Nothing but Run and Events must be there.
+type ReportInput struct {
+	Run    record.Run
+	Events []record.Event // of the run, in order
+	// Attempts are the files of each attempt by its number, for those whose commits
+	// are in this clone.
+	Attempts map[int][]gitstore.FileStat
+	Changes  []gitstore.FileStat // from where the run began to where it stands
+	// Attachments are the paths of what each event left behind.
+	Attachments map[gitstore.ID][]string
+	Live        bool // a process on this machine carries the run out
 }

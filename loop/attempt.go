@@ -31,7 +31,7 @@ func (t *turn) attempt(step Step) error {
 		return err
 	}
 	a.Before = before.ID
-	if err := t.record(record.NewEvent{Type: record.EventAttemptStarted, Source: name, Payload: a, Title: fmt.Sprintf("attempt %d, %s", a.Number, a.Mode)}); err != nil {
+	if err := t.record(record.EventAttemptStarted.New(name, fmt.Sprintf("attempt %d, %s", a.Number, a.Mode), a)); err != nil {
 		return err
 	}
 	started := time.Now()
@@ -165,7 +165,7 @@ func (t *turn) finish(a record.Attempt, before gitstore.Snapshot, answer role.Im
 	if a.Failure != nil {
 		title = fmt.Sprintf("attempt %d: %s", a.Number, a.Failure.Reason)
 	}
-	return t.record(record.NewEvent{Type: record.EventAttemptCompleted, Source: a.Agent, Payload: a, Attachments: attachments, Title: title})
+	return t.record(record.EventAttemptCompleted.New(a.Agent, title, a).With(attachments))
 }
 
 // takeStock finds out what the attempt changed, and commits what it did well.
@@ -204,9 +204,6 @@ func (t *turn) stateAfter(a record.Attempt) (gitstore.Snapshot, error) {
 	return t.snapshot(a.Number, "after")
 }
 
-// withoutDir makes the paths in an implementer's report relative.
-func withoutDir(text, dir string) string { return strings.ReplaceAll(text, dir+"/", "") }
-
 // leaveUnclaimed keeps an attempt in place to what its implementer says to be its
 // own. Anything else that changed meanwhile may be a person's, who works beside it:
 // it is left alone. One that says nothing is taken to have made every change.
@@ -216,7 +213,7 @@ func (t *turn) leaveUnclaimed(a *record.Attempt) {
 	if tells && len(a.Claimed)+len(a.Edited) == 0 {
 		a.Unclaimed = a.Files
 	}
-	a.Files = slices.DeleteFunc(slices.Clone(a.Files), func(f string) bool { return slices.Contains(a.Unclaimed, f) })
+	a.Files = slices.DeleteFunc(slices.Clone(a.Files), among(a.Unclaimed))
 	if len(a.Unclaimed) > 0 {
 		t.Progress.Say(fmt.Sprintf("left alone, for %s does not say that it changed them: %s", a.Agent, strings.Join(a.Unclaimed, ", ")))
 	}
@@ -269,7 +266,7 @@ func (t *turn) commitAside(a *record.Attempt) error {
 	if err != nil {
 		return fmt.Errorf("commit attempt %d: %w", a.Number, err)
 	}
-	tree, err := t.tree.TreeWith(t.ctx, a.From, now, func(path string) bool { return slices.Contains(a.Files, path) })
+	tree, err := t.tree.TreeWith(t.ctx, a.From, now, among(a.Files))
 	if err != nil {
 		return fmt.Errorf("commit attempt %d: %w", a.Number, err)
 	}
@@ -295,13 +292,4 @@ func (t *turn) workNow(a record.Attempt) (gitstore.ID, error) {
 func (t *turn) message(a record.Attempt) string {
 	return fmt.Sprintf("%s\n\nAttempt %d (%s) by %s.\n\nRunr-Run: %s\nRunr-Attempt: %d\n",
 		prose.OneLine(cmp.Or(t.run.Plan.Entity.Name(), "run "+t.run.ID)), a.Number, a.Mode, prose.OneLine(a.Agent), t.run.ID, a.Number)
-}
-
-func (t *turn) attemptNumbered(n int) *record.Attempt {
-	for i := range t.run.Attempts {
-		if t.run.Attempts[i].Number == n {
-			return &t.run.Attempts[i]
-		}
-	}
-	return nil
 }

@@ -48,6 +48,15 @@
 // line is in one part or counted as not sent, and a review that did not see everything
 // is no pass of it (record.Census.Partial).
 //
+// "runr" alone is another program, whose timelines package runrimport reads and whose names for
+// stops and receipts are kept; this one is git-runr.
+//
+// The files, from the bottom: what may be asked of reviewers and shown to them (reviewer, prompt,
+// change, parts, checkout, checks); what comes next (next.go); where a run keeps things and who holds
+// it (run_files, locks); one process's turn at a run (turn.go) and what it does: worktree, attempt,
+// revert, round, stop, person, evidence; plans (task, plan_review, plan_checkout); landing, undo
+// and restore; gc; the worker; and on top the runner.
+//
 // A reviewer called human is a person: the run asks for an ordinary review that is
 // bound to it (record.Asked), stops, and makes the round of what people answer.
 package loop

@@ -41,11 +41,11 @@ func ExampleNext() {
 		fmt.Printf("%s: %s\n", eventType, strings.TrimSpace(fmt.Sprint(step.Action, " ", step.Mode)))
 	}
 	attempt := record.Attempt{Number: 1, Step: "implement", Mode: record.ModeImplement, Commit: "c1", Tree: "t1", Files: []string{"hello.txt"}}
-	happened(record.EventRunStarted, plan)
-	happened(record.EventAttemptStarted, attempt)
-	happened(record.EventAttemptCompleted, attempt)
-	happened(record.EventChecksCompleted, record.CheckRun{Step: "check"})
-	happened(record.EventRoundCompleted, record.Round{
+	happened(record.EventRunStarted.Name, plan)
+	happened(record.EventAttemptStarted.Name, attempt)
+	happened(record.EventAttemptCompleted.Name, attempt)
+	happened(record.EventChecksCompleted.Name, record.CheckRun{Step: "check"})
+	happened(record.EventRoundCompleted.Name, record.Round{
 		Number: 1, Attempt: 1, Commit: "c1", Tree: "t1", Census: record.Census{Files: 1, Lines: 1, SentFiles: 1, SentLines: 1},
 		Report: reply.Report{Verdict: reply.NeedsFix, Effective: reply.NeedsFix, Requests: []string{"say please"}},
 	})

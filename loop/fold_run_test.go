@@ -11,18 +11,10 @@ import (
 	"testing"
 
 	"git-runr/gitstore"
+	"git-runr/loop/internal/runtest"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
-
-// testPlan is a run of the default workflow.
-func testPlan() record.RunPlan {
-	return record.RunPlan{
-		Entity: record.Entity{Type: "task", Identifier: "T1", Title: "Add a thing"}, Base: "base", Branch: "runr/" + testRun,
-		Implementer: "imp", Reviewer: "rev",
-		Policy: record.Policy{Workflow: record.DefaultWorkflow(), MaxRetries: 2, Threshold: record.ThresholdVerdict},
-	}
-}
 
 // workflow is a list of steps by name. The kind is in the name: "check…" and
 // "review…" are what they say, anything else is an agent's.
@@ -63,7 +55,7 @@ type story struct {
 func tell(t testing.TB, plan record.RunPlan, lines ...string) []record.Event {
 	t.Helper()
 	s := &story{t: t, tree: "tree-0"}
-	s.add(record.EventRunStarted, plan)
+	s.add(record.EventRunStarted.Name, plan)
 	for _, line := range lines {
 		s.line(line)
 	}
@@ -71,8 +63,8 @@ func tell(t testing.TB, plan record.RunPlan, lines ...string) []record.Event {
 }
 
 func (s *story) add(eventType string, what any) {
-	e := eventAt(len(s.events)+1, eventType, what)
-	e.Run = testRun
+	e := runtest.EventAt(len(s.events)+1, eventType, what)
+	e.Run = runtest.Run
 	s.events = append(s.events, e)
 }
 
@@ -98,31 +90,31 @@ func (s *story) line(line string) {
 		s.attempted(record.AttemptMode(words[0]), flags, values)
 	case "check":
 		exit := map[string]int{"ok": 0, "fail": 1}[words[1]]
-		s.add(record.EventChecksCompleted, record.CheckRun{Step: cmp.Or(values["step"], "check"), Attempt: s.attempt, Results: []record.CheckResult{{Name: "test", ExitCode: exit}}})
+		s.add(record.EventChecksCompleted.Name, record.CheckRun{Step: cmp.Or(values["step"], "check"), Attempt: s.attempt, Results: []record.CheckResult{{Name: "test", ExitCode: exit}}})
 	case "review":
 		s.reviewed(reply.Verdict(words[1]), flags[1:], values)
 	case "revert":
 		s.reverted(flags)
 	case "stop":
-		s.add(record.EventRunStopped, record.Stop{Reason: words[1]})
+		s.add(record.EventRunStopped.Name, record.Stop{Reason: words[1]})
 	case "loop":
-		s.add(record.EventReviewLoopDetected, record.Stop{Reason: record.ReasonReviewLoop, Round: s.rounds})
+		s.add(record.EventReviewLoopDetected.Name, record.Stop{Reason: record.ReasonReviewLoop, Round: s.rounds})
 	case "answer":
-		s.add(record.EventRunAnswered, record.AnswerPayload{Choice: record.Choice(words[1])})
+		s.add(record.EventRunAnswered.Name, record.AnswerPayload{Choice: record.Choice(words[1])})
 	case "complete":
-		s.add(record.EventRunCompleted, record.CompletedPayload{Result: words[1]})
+		s.add(record.EventRunCompleted.Name, record.CompletedPayload{Result: words[1]})
 	case "land":
-		s.add(record.EventRunLanded, record.Landed{Commit: "landed"})
+		s.add(record.EventRunLanded.Name, record.Landed{Commit: "landed"})
 	case "unland":
-		s.add(record.EventRunUnlanded, record.Landed{Commit: "landed"})
+		s.add(record.EventRunUnlanded.Name, record.Landed{Commit: "landed"})
 	case "abort":
-		s.add(record.EventRunAborted, struct{}{})
+		s.add(record.EventRunAborted.Name, struct{}{})
 	case "resume":
-		s.add(record.EventRunResumed, struct{}{})
+		s.add(record.EventRunResumed.Name, struct{}{})
 	case "intervene":
 		s.intervened(flags)
 	case "asked":
-		s.add(record.EventReviewRequested, record.ReviewRequest{Subject: record.Subject{Commit: "head"}, Reviewer: record.Human, Run: testRun, Round: s.rounds + 1})
+		s.add(record.EventReviewRequested.Name, record.ReviewRequest{Subject: record.Subject{Commit: "head"}, Reviewer: record.Human, Run: runtest.Run, Round: s.rounds + 1})
 	case "unknown":
 		s.add("of_a_newer_program", `{"later":true}`)
 	default:
@@ -135,7 +127,7 @@ func (s *story) attempted(mode record.AttemptMode, flags []string, values map[st
 		s.attempt++
 	}
 	a := record.Attempt{Number: s.attempt, Step: cmp.Or(values["step"], "implement"), Mode: mode, Agent: "imp", Files: []string{}}
-	s.add(record.EventAttemptStarted, a)
+	s.add(record.EventAttemptStarted.Name, a)
 	if slices.Contains(flags, "begun") {
 		return
 	}
@@ -150,7 +142,7 @@ func (s *story) attempted(mode record.AttemptMode, flags []string, values map[st
 		a.Unclaimed = []string{"mine.go"}
 	}
 	a.Tree = s.tree
-	s.add(record.EventAttemptCompleted, a)
+	s.add(record.EventAttemptCompleted.Name, a)
 }
 
 func (s *story) reviewed(verdict reply.Verdict, flags []string, values map[string]string) {
@@ -181,7 +173,7 @@ func (s *story) reviewed(verdict reply.Verdict, flags []string, values map[strin
 		round.Census, report = record.Census{Files: 1, Lines: 3}, record.EmptyReport()
 	}
 	round.Report = report
-	s.add(record.EventRoundCompleted, round)
+	s.add(record.EventRoundCompleted.Name, round)
 }
 
 func (s *story) intervened(flags []string) {
@@ -195,7 +187,7 @@ func (s *story) intervened(flags []string) {
 			iv.Commands = append(iv.Commands, record.CheckResult{Command: "make test", ExitCode: exit})
 		}
 	}
-	s.add(record.EventRunIntervened, record.InterventionPayload{Intervention: iv, On: "by-ada"})
+	s.add(record.EventRunIntervened.Name, record.InterventionPayload{Intervention: iv, On: "by-ada"})
 }
 
 func (s *story) reverted(flags []string) {
@@ -207,7 +199,7 @@ func (s *story) reverted(flags []string) {
 	if slices.Contains(flags, "left") {
 		done.Left = []string{"a.go"}
 	}
-	s.add(record.EventAttemptReverted, done)
+	s.add(record.EventAttemptReverted.Name, done)
 }
 
 func foldRun(t testing.TB, events []record.Event) record.Run {
@@ -251,7 +243,7 @@ func TestRunEnds(t *testing.T) {
 		{"implement review", "implement begun; abort", record.RunAborted, "abort"},
 		{"implement review", "implement; unknown", record.RunRunning, ""},
 	} {
-		plan := testPlan()
+		plan := runtest.Plan()
 		plan.Policy.Workflow = workflow(test.steps)
 		run := foldRun(t, tell(t, plan, strings.Split(test.lines, "; ")...))
 		if run.Status != test.status || run.Result != test.result || len(run.Lost) > 0 {
@@ -266,7 +258,7 @@ func TestRunEnds(t *testing.T) {
 // TestResumeForgetsTheAnswer: who accepted what there was before the run was taken up
 // again has not accepted what comes of it.
 func TestResumeForgetsTheAnswer(t *testing.T) {
-	plan := testPlan()
+	plan := runtest.Plan()
 	run := foldRun(t, tell(t, plan, "implement", "check ok", "review NEEDS_FIX f-1=warning", "loop", "answer commit", "resume"))
 	if run.Answer != "" || stepText(Next(run, plan.Policy)) != "attempt 2 fix at implement" {
 		t.Errorf("answer %q, next %s", run.Answer, stepText(Next(run, plan.Policy)))
@@ -293,8 +285,8 @@ func TestRunRefuses(t *testing.T) {
 		{"implement; review PASS; complete pass; land; unland", "unland", "not landed and cannot be taken back"},
 	} {
 		lines := strings.Split(test.lines, "; ")
-		events := tell(t, testPlan(), append(lines, test.late)...)
-		cut := len(tell(t, testPlan(), lines...))
+		events := tell(t, runtest.Plan(), append(lines, test.late)...)
+		cut := len(tell(t, runtest.Plan(), lines...))
 		before, after := foldRun(t, events[:cut]), foldRun(t, events)
 		if len(after.Lost) != len(events)-cut || after.Lost[0].Event != events[cut].ID || !strings.HasSuffix(after.Lost[0].Why, test.says) {
 			t.Errorf("%s; %s: lost %+v, want %q", test.lines, test.late, after.Lost, test.says)
@@ -307,16 +299,16 @@ func TestRunRefuses(t *testing.T) {
 }
 
 func TestRunStartsOnce(t *testing.T) {
-	events := tell(t, testPlan(), "implement")
+	events := tell(t, runtest.Plan(), "implement")
 	want := foldRun(t, events)
-	if want.ID != testRun || want.Plan.Entity.Title != "Add a thing" || want.Writer != oneWriter || want.StartedBy != events[0].Actor {
+	if want.ID != runtest.Run || want.Plan.Entity.Title != "Add a thing" || want.Writer != runtest.OneWriter || want.StartedBy != events[0].Actor {
 		t.Errorf("run %+v", want)
 	}
-	other := testPlan()
+	other := runtest.Plan()
 	other.Base = "elsewhere"
 	again := tell(t, other)[0]
-	early := tell(t, testPlan(), "review PASS")[1]
-	review := reviewEventAt(9, record.EventReviewRequested, record.ReviewRequest{})
+	early := tell(t, runtest.Plan(), "review PASS")[1]
+	review := runtest.ReviewEventAt(9, record.EventReviewRequested.Name, record.ReviewRequest{})
 	for name, with := range map[string][]record.Event{
 		"started twice":     append(slices.Clone(events), again),
 		"before the start":  append([]record.Event{early}, events...),
@@ -329,11 +321,11 @@ func TestRunStartsOnce(t *testing.T) {
 }
 
 func TestRunReportsUnreadableEvents(t *testing.T) {
-	for _, eventType := range []string{record.EventRunStarted, record.EventAttemptStarted, record.EventAttemptCompleted, record.EventAttemptReverted, record.EventChecksCompleted, record.EventRoundCompleted, record.EventRunStopped, record.EventReviewLoopDetected, record.EventRunAnswered, record.EventRunCompleted} {
-		events := tell(t, testPlan(), "implement")
+	for _, eventType := range []string{record.EventRunStarted.Name, record.EventAttemptStarted.Name, record.EventAttemptCompleted.Name, record.EventAttemptReverted.Name, record.EventChecksCompleted.Name, record.EventRoundCompleted.Name, record.EventRunStopped.Name, record.EventReviewLoopDetected.Name, record.EventRunAnswered.Name, record.EventRunCompleted.Name} {
+		events := tell(t, runtest.Plan(), "implement")
 		want := foldRun(t, events)
-		broken := eventAt(9, eventType, `[]`)
-		broken.Run = testRun
+		broken := runtest.EventAt(9, eventType, `[]`)
+		broken.Run = runtest.Run
 		got, bad := record.FoldRun(append(events, broken))
 		if len(bad) != 1 || !strings.Contains(bad[0].Error(), broken.ID.Short()) {
 			t.Errorf("%s: reported %v", eventType, bad)
@@ -341,7 +333,7 @@ func TestRunReportsUnreadableEvents(t *testing.T) {
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: an unreadable event changed the run: updated at %v, was %v", eventType, got.UpdatedAt, want.UpdatedAt)
 		}
-		if why := panics(func() { Next(got, got.Plan.Policy) }); why != nil {
+		if why := runtest.Panics(func() { Next(got, got.Plan.Policy) }); why != nil {
 			t.Errorf("%s: what comes next: %v", eventType, why)
 		}
 	}
@@ -363,7 +355,7 @@ func TestRunHead(t *testing.T) {
 		{"implement; review NEEDS_FIX; fix; review CRITICAL; revert 2", "commit-1", "a.go", 1},
 		{"implement; review CRITICAL; revert 1; re-execute", "commit-2", "a.go", 1},
 	} {
-		run := foldRun(t, tell(t, testPlan(), strings.Split(test.lines, "; ")...))
+		run := foldRun(t, tell(t, runtest.Plan(), strings.Split(test.lines, "; ")...))
 		if string(run.Head()) != test.head || run.Commit != run.Head() || strings.Join(run.Files(), " ") != test.files || len(run.GoodAttempts()) != test.good {
 			t.Errorf("%s: head %s, commit %s, files %v, %d good attempts", test.lines, run.Head(), run.Commit, run.Files(), len(run.GoodAttempts()))
 		}
@@ -371,7 +363,7 @@ func TestRunHead(t *testing.T) {
 }
 
 func TestRunAttemptTakenUpAgainIsOneAttempt(t *testing.T) {
-	events := tell(t, testPlan(), "implement begun", "implement redo")
+	events := tell(t, runtest.Plan(), "implement begun", "implement redo")
 	run := foldRun(t, events)
 	if len(run.Attempts) != 1 || run.Attempts[0].EndedAt.IsZero() || !run.Attempts[0].StartedAt.Equal(events[2].Timestamp) {
 		t.Errorf("attempts %+v", run.Attempts)
@@ -379,31 +371,31 @@ func TestRunAttemptTakenUpAgainIsOneAttempt(t *testing.T) {
 }
 
 func TestRunResumeStartsTheCountersAfresh(t *testing.T) {
-	run := foldRun(t, tell(t, testPlan(), "implement", "review NEEDS_FIX", "fix", "review NEEDS_FIX", "loop", "resume", "fix", "review NEEDS_FIX"))
+	run := foldRun(t, tell(t, runtest.Plan(), "implement", "review NEEDS_FIX", "fix", "review NEEDS_FIX", "loop", "resume", "fix", "review NEEDS_FIX"))
 	if len(run.Rounds)-run.Since != 1 || len(run.Rounds) != 3 || run.Stop != nil || run.Answer != "" {
 		t.Errorf("%d of %d rounds used, stop %v, answer %q", len(run.Rounds)-run.Since, len(run.Rounds), run.Stop, run.Answer)
 	}
 }
 
 func TestRunLands(t *testing.T) {
-	events := tell(t, testPlan(), "implement", "review PASS", "complete pass", "land")
+	events := tell(t, runtest.Plan(), "implement", "review PASS", "complete pass", "land")
 	run := foldRun(t, events)
 	if run.Landed == nil || run.Landed.Commit != "landed" || !run.Landed.At.Equal(events[len(events)-1].Timestamp) || run.Status != record.RunCompleted {
 		t.Errorf("landed %+v, status %q", run.Landed, run.Status)
 	}
 	// A landing that is taken back can be made again.
 	lines := []string{"implement", "review PASS", "complete pass", "land", "unland"}
-	before, after := foldRun(t, tell(t, testPlan(), lines[:3]...)), foldRun(t, tell(t, testPlan(), lines...))
+	before, after := foldRun(t, tell(t, runtest.Plan(), lines[:3]...)), foldRun(t, tell(t, runtest.Plan(), lines...))
 	if after.Landed != nil || after.Status != before.Status || after.Commit != before.Commit || len(after.Lost) != 0 {
 		t.Errorf("taken back: %+v", after)
 	}
-	if again := foldRun(t, tell(t, testPlan(), append(lines, "land")...)); again.Landed == nil || len(again.Lost) != 0 {
+	if again := foldRun(t, tell(t, runtest.Plan(), append(lines, "land")...)); again.Landed == nil || len(again.Lost) != 0 {
 		t.Errorf("landed again: %+v", again)
 	}
 }
 
 func TestRunOpen(t *testing.T) {
-	plan := testPlan()
+	plan := runtest.Plan()
 	plan.Findings, plan.Requests = []reply.Finding{{ID: "f-plan"}}, []string{"from the review"}
 	run := foldRun(t, tell(t, plan))
 	if findings, asked := run.Open(); len(findings) != 1 || findings[0].ID != "f-plan" || len(asked) != 1 {
@@ -418,8 +410,8 @@ func TestRunOpen(t *testing.T) {
 // randomRunEvent is an event that may or may not make sense where it comes.
 func randomRunEvent(rng *rand.Rand, clock int) record.Event {
 	types := []string{
-		record.EventAttemptStarted, record.EventAttemptCompleted, record.EventAttemptCompleted, record.EventAttemptReverted, record.EventChecksCompleted, record.EventRoundCompleted, record.EventRoundCompleted, record.EventReviewLoopDetected,
-		record.EventRunStopped, record.EventRunAnswered, record.EventRunCompleted, record.EventRunLanded, record.EventRunUnlanded, record.EventRunAborted, record.EventRunResumed, record.EventRunResumed, record.EventRunStarted, record.EventReviewSubmitted, "newer",
+		record.EventAttemptStarted.Name, record.EventAttemptCompleted.Name, record.EventAttemptCompleted.Name, record.EventAttemptReverted.Name, record.EventChecksCompleted.Name, record.EventRoundCompleted.Name, record.EventRoundCompleted.Name, record.EventReviewLoopDetected.Name,
+		record.EventRunStopped.Name, record.EventRunAnswered.Name, record.EventRunCompleted.Name, record.EventRunLanded.Name, record.EventRunUnlanded.Name, record.EventRunAborted.Name, record.EventRunResumed.Name, record.EventRunResumed.Name, record.EventRunStarted.Name, record.EventReviewSubmitted.Name, "newer",
 	}
 	payloads := []string{
 		`{}`, `null`, ``, `[]`, `{"attempt":1,"step":"implement","mode":"implement","files":["a"],"commit":"c1","tree":"t1"}`,
@@ -430,17 +422,17 @@ func randomRunEvent(rng *rand.Rand, clock int) record.Event {
 		`{"round":-1,"step":"nowhere","attempt":-3}`, `{"round":1,"step":"review","census":{"sent_lines":1},"report":{"effective_verdict":"PASS"}}`,
 		`{"reason":"review_loop_detected"}`, `{"choice":"commit"}`, `{"choice":"skip"}`, `{"status":"pass"}`,
 	}
-	e := eventAt(clock, types[rng.IntN(len(types))], payloads[rng.IntN(len(payloads))])
-	e.Run = testRun
+	e := runtest.EventAt(clock, types[rng.IntN(len(types))], payloads[rng.IntN(len(payloads))])
+	e.Run = runtest.Run
 	if clock <= 2 {
-		e = eventAt(clock, record.EventRunStarted, randomPlan(rng))
-		e.Run = testRun
+		e = runtest.EventAt(clock, record.EventRunStarted.Name, randomPlan(rng))
+		e.Run = runtest.Run
 	}
 	return e
 }
 
 func randomPlan(rng *rand.Rand) record.RunPlan {
-	plan := testPlan()
+	plan := runtest.Plan()
 	workflows := []string{"implement check review", "review", "implement check", "check", "", "spec implement review check"}
 	plan.Policy.Workflow = workflow(workflows[rng.IntN(len(workflows))])
 	plan.Policy.MaxRetries = rng.IntN(4) - 1
@@ -458,12 +450,12 @@ func TestFoldRunDoesNotDependOnArrival(t *testing.T) {
 	seed := rand.Uint64()
 	rng := rand.New(rand.NewPCG(seed, 3))
 	for i := range 300 {
-		one, two := randomLogs(rng, func(clock int) record.Event { return randomRunEvent(rng, clock) })
+		one, two := runtest.RandomLogs(rng, func(clock int) record.Event { return randomRunEvent(rng, clock) })
 		all := slices.Concat(one, two)
-		want, wantBad := record.FoldRun(sorted(all...))
+		want, wantBad := record.FoldRun(runtest.Sorted(all...))
 		rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 		for name, events := range map[string][]record.Event{"one after two": slices.Concat(two, one), "shuffled": all} {
-			got, bad := record.FoldRun(sorted(events...))
+			got, bad := record.FoldRun(runtest.Sorted(events...))
 			if !reflect.DeepEqual(got, want) || fmt.Sprint(bad) != fmt.Sprint(wantBad) {
 				t.Fatalf("seed %d, case %d, %s: %+v, want %+v", seed, i, name, got, want)
 			}
@@ -481,13 +473,13 @@ func TestFoldRunAndNextNeverPanic(t *testing.T) {
 		for range rng.IntN(12) {
 			events = append(events, randomRunEvent(rng, len(events)+2))
 		}
-		why := panics(func() {
+		why := runtest.Panics(func() {
 			run, _ := record.FoldRun(events)
 			Next(run, run.Plan.Policy)
 			run.Summary()
 		})
 		if why != nil {
-			t.Fatalf("seed %d, case %d: %v on %v", seed, i, why, strings.Join(types(events), "\n"))
+			t.Fatalf("seed %d, case %d: %v on %v", seed, i, why, strings.Join(runtest.Types(events), "\n"))
 		}
 	}
 }
@@ -495,18 +487,18 @@ func TestFoldRunAndNextNeverPanic(t *testing.T) {
 // A log comes from anywhere, and may name any branch for a run: landing and aborting
 // must never move or delete one that is not the run's own.
 func TestRunMovesNoBranchButItsOwn(t *testing.T) {
-	s, ctx := newTestStore(t), context.Background()
-	main := testCommit(t, s, "the user's")
-	for _, ref := range []string{"refs/heads/precious", "refs/heads/runr/" + testRun} {
+	s, ctx := runtest.NewStore(t), context.Background()
+	main := runtest.Commit(t, s, "the user's")
+	for _, ref := range []string{"refs/heads/precious", "refs/heads/runr/" + runtest.Run} {
 		if err := s.Repo.SwapRef(ctx, ref, main, ""); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, named := range []string{"precious", "runr/../precious", "", "runr/other"} {
-		started := eventAt(1, record.EventRunStarted, record.RunPlan{Branch: named, Base: main})
-		started.Run = testRun
+		started := runtest.EventAt(1, record.EventRunStarted.Name, record.RunPlan{Branch: named, Base: main})
+		started.Run = runtest.Run
 		run, bad := record.FoldRun([]record.Event{started})
-		if len(bad) > 0 || run.Plan.Branch != "runr/"+testRun {
+		if len(bad) > 0 || run.Plan.Branch != "runr/"+runtest.Run {
 			t.Errorf("%q is taken for %q, %v", named, run.Plan.Branch, bad)
 		}
 		if err := dropBranch(ctx, s, run); err != nil {

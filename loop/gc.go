@@ -153,12 +153,6 @@ func givenSnapshots(ctx context.Context, s *record.Store, id string, refs map[st
 	return contextRefs + string(run.Plan.Context.Commit), nil
 }
 
-// contextRefs is how the refs begin of snapshots of checkouts that an executor's work
-// was taken from; the commit of that work follows.
-const contextRefs = "refs/runr-local/snapshots/context-"
-
-func snapshotRefs(run string) string { return "refs/runr-local/snapshots/" + run + "/" }
-
 // present is path if something is there, else "".
 func present(path string) string {
 	if _, err := os.Lstat(path); err != nil {
@@ -209,7 +203,7 @@ func CollectGarbage(ctx context.Context, s *record.Store, g Garbage) error {
 }
 
 func dropRun(ctx context.Context, s *record.Store, g RunGarbage) error {
-	unlock, free, err := s.Repo.TryLock("run-" + g.Run.ID)
+	unlock, free, err := s.Repo.TryLock(runLock(g.Run.ID))
 	if err != nil || !free { // somebody began to look after it meanwhile
 		return err
 	}
@@ -227,6 +221,6 @@ func dropRun(ctx context.Context, s *record.Store, g RunGarbage) error {
 			return fmt.Errorf("drop transcripts: %w", err)
 		}
 	}
-	s.Repo.DropLock("run-" + g.Run.ID)
+	s.Repo.DropLock(runLock(g.Run.ID))
 	return nil
 }

@@ -28,7 +28,7 @@ type InterventionSpec struct {
 // evidence. The counters start afresh.
 func (r *Runner) Intervene(ctx context.Context, run record.Run, spec InterventionSpec) (record.Run, record.Intervention, error) {
 	var iv record.Intervention
-	unlock, err := holdRun(r.Store, run.ID)
+	unlock, err := HoldRun(r.Store, run.ID)
 	if err != nil {
 		return run, iv, err
 	}
@@ -36,7 +36,7 @@ func (r *Runner) Intervene(ctx context.Context, run record.Run, spec Interventio
 	if run, err = r.Store.Run(ctx, run.ID); err != nil { // somebody may have carried it on since it was read
 		return run, iv, err
 	}
-	if refused := run.Allow(record.EventRunIntervened); refused != nil {
+	if refused := run.Allow(record.EventRunIntervened.Name); refused != nil {
 		return run, iv, refused
 	}
 	t := &turn{Runner: r, ctx: ctx, run: run}
@@ -236,10 +236,8 @@ func (t *turn) recordIntervention(iv record.Intervention) (record.Run, record.In
 		return t.run, iv, err
 	}
 	recorded.By = author.String()
-	err = t.record(record.NewEvent{
-		Type: record.EventRunIntervened, Source: "cli", Payload: record.InterventionPayload{Intervention: recorded, On: on}, Attachments: attachments,
-		Title: prose.OneLine(iv.Reason + ": " + iv.Note),
-	})
+	event := record.EventRunIntervened.New("cli", prose.OneLine(iv.Reason+": "+iv.Note), record.InterventionPayload{Intervention: recorded, On: on})
+	err = t.record(event.With(attachments))
 	iv.By = recorded.By
 	return t.run, iv, err
 }

@@ -54,22 +54,22 @@ func Next(run record.Run, policy record.Policy) Step {
 
 func next(run record.Run, policy record.Policy) Step {
 	switch run.Last {
-	case record.EventAttemptStarted:
+	case record.EventAttemptStarted.Name:
 		a := run.LastAttempt()
 		return Step{Action: DoAttempt, Work: stepNamed(policy, a.Step), Mode: a.Mode, Number: a.Number, Redo: true}
-	case record.EventAttemptCompleted:
+	case record.EventAttemptCompleted.Name:
 		if stop, bad := afterAttempt(run, policy); bad {
 			return stop
 		}
-	case record.EventAttemptReverted:
+	case record.EventAttemptReverted.Name:
 		return afterRevert(run, policy)
-	case record.EventChecksCompleted:
+	case record.EventChecksCompleted.Name:
 		return afterChecks(run, policy)
-	case record.EventRoundCompleted:
+	case record.EventRoundCompleted.Name:
 		return afterRound(run, policy)
-	case record.EventRunResumed, record.EventRunIntervened:
+	case record.EventRunResumed.Name, record.EventRunIntervened.Name:
 		return afterResume(run, policy)
-	case record.EventRunAnswered:
+	case record.EventRunAnswered.Name:
 		return afterAnswer(run)
 	}
 	return onward(run, policy)
@@ -392,10 +392,8 @@ func afterAnswer(run record.Run) Step {
 }
 
 func stepNamed(policy record.Policy, name string) record.WorkStep {
-	for _, s := range policy.Workflow {
-		if s.Name == name {
-			return s
-		}
+	if i := slices.IndexFunc(policy.Workflow, func(s record.WorkStep) bool { return s.Name == name }); i >= 0 {
+		return policy.Workflow[i]
 	}
 	return record.WorkStep{Name: name, Kind: record.StepAgent}
 }

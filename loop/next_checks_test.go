@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"git-runr/loop/internal/runtest"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
@@ -22,16 +23,16 @@ func TestNextWhenOnlyChecksFail(t *testing.T) {
 		{"and so do its findings", three("PASS f-1=critical"), "exhausted review_loop_detected f-1"},
 		{"a person's note goes on", three("PASS") + "; stop verification_failed_max_retries; intervene; resume", "attempt 4 fix at implement"},
 	} {
-		test.check(t, testPlan())
+		test.check(t, runtest.Plan())
 	}
-	plan := testPlan()
+	plan := runtest.Plan()
 	plan.Policy.Workflow = workflow("check review")
 	nextTest{"nobody could fix it", round("PASS"), "exhausted verification_failed_max_retries"}.check(t, plan)
-	plan = testPlan()
+	plan = runtest.Plan()
 	plan.Policy.Threshold = record.ThresholdCritical
 	nextTest{"nits do not block", three("NEEDS_FIX f-1=warning"), "exhausted verification_failed_max_retries f-1"}.check(t, plan)
-	run := foldRun(t, tell(t, testPlan(), strings.Split(three("PASS"), "; ")...))
-	if step := Next(run, testPlan().Policy); step.Detail != "failing: test; the retries are used up" {
+	run := foldRun(t, tell(t, runtest.Plan(), strings.Split(three("PASS"), "; ")...))
+	if step := Next(run, runtest.Plan().Policy); step.Detail != "failing: test; the retries are used up" {
 		t.Errorf("%q", step.Detail)
 	}
 }
@@ -59,7 +60,7 @@ func TestRefusedByChecks(t *testing.T) {
 	} {
 		round := record.Round{Report: reply.Report{Verdict: test.verdict, Findings: test.findings}, Checks: test.checks}
 		round.Report.Effective = reply.EffectiveVerdict(test.verdict, test.findings, round.ChecksFailed())
-		if got := testPlan().Policy.RefusedByChecks(round); got != test.want {
+		if got := runtest.Plan().Policy.RefusedByChecks(round); got != test.want {
 			t.Errorf("%s: %v", test.name, got)
 		}
 	}
@@ -73,6 +74,6 @@ func TestNextKeepsProof(t *testing.T) {
 		{"a command that fails does", loop3 + "intervene ok; intervene fail; resume", "attempt 4 fix at implement"},
 		{"a note proves nothing", loop3 + "intervene fail; intervene; resume", "attempt 4 fix at implement"},
 	} {
-		test.check(t, testPlan())
+		test.check(t, runtest.Plan())
 	}
 }

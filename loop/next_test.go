@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"git-runr/loop/internal/runtest"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
@@ -103,13 +104,13 @@ func TestNext(t *testing.T) {
 		{"completed", "implement; check ok; review PASS; complete pass", "nothing"},
 		{"landed", "implement; check ok; review PASS; complete pass; land", "nothing"},
 	} {
-		test.check(t, testPlan())
+		test.check(t, runtest.Plan())
 	}
 }
 
 // Files that nobody claims stop a run in place, once: going on leaves them out of it.
 func TestNextInPlace(t *testing.T) {
-	plan := testPlan()
+	plan := runtest.Plan()
 	for _, test := range []nextTest{
 		{"elsewhere it is only said", "implement unclaimed", "checks at check"},
 	} {
@@ -163,7 +164,7 @@ func TestNextExhausted(t *testing.T) {
 		{2, nextTest{"and the counter began again", reviews(3) + "; loop; resume; fix; check ok; review NEEDS_FIX f-8=warning", "attempt 5 fix at implement"}},
 		{0, nextTest{"and is used up again", reviews(1) + "; loop; resume; fix; check ok; review NEEDS_FIX f-8=warning", "exhausted review_loop_detected"}},
 	} {
-		plan := testPlan()
+		plan := runtest.Plan()
 		plan.Policy.MaxRetries = test.retries
 		test.check(t, plan)
 	}
@@ -184,7 +185,7 @@ func TestNextNoticesAFindingThatSurvives(t *testing.T) {
 		{"a person stepped in", sameFinding(3, "warning") + "; loop; resume; fix; check ok; review NEEDS_FIX f-same=warning", "attempt 5 fix at implement"},
 		{"and it survived again", sameFinding(3, "warning") + "; loop; resume; fix; check ok; review NEEDS_FIX f-same=warning; fix; check ok; review NEEDS_FIX f-same=warning; fix; check ok; review NEEDS_FIX f-same=warning", "exhausted review_loop_detected f-same"},
 	} {
-		plan := testPlan()
+		plan := runtest.Plan()
 		plan.Policy.MaxRetries = 5
 		test.check(t, plan)
 	}
@@ -198,7 +199,7 @@ func TestNextNoticesAnEarlierTree(t *testing.T) {
 		{"never reviewed", "implement; check ok; fix tree=tree-1", "checks at check"},
 		{"the reviewer failed on it", "implement; check ok; review PASS failure=agent_failed; stop agent_failed; resume; fix tree=tree-1", "checks at check"},
 	} {
-		test.check(t, testPlan())
+		test.check(t, runtest.Plan())
 	}
 }
 
@@ -220,7 +221,7 @@ func TestNextThreshold(t *testing.T) {
 		{record.ThresholdCritical, nextTest{"an answer that says nothing", "implement; review NEEDS_FIX", "attempt 2 fix at implement"}},
 		{record.ThresholdCritical, nextTest{"a failed check", "implement; review NEEDS_FIX f-1=warning badcheck", "attempt 2 fix at implement"}},
 	} {
-		plan := testPlan()
+		plan := runtest.Plan()
 		plan.Policy.Workflow = workflow("implement review")
 		plan.Policy.Threshold = test.threshold
 		test.name = string(test.threshold) + ": " + test.name
@@ -263,7 +264,7 @@ func TestNextWorkflows(t *testing.T) {
 		{"implement review-a review-b", nextTest{"the second asks for a fix", "implement; review PASS step=review-a; review NEEDS_FIX step=review-b", "attempt 2 fix at implement"}},
 		{"implement review-a review-b", nextTest{"a review that passed uses up no retry", "implement; review PASS step=review-a; review NEEDS_FIX step=review-b; fix; review PASS step=review-a; review NEEDS_FIX step=review-b", "attempt 3 fix at implement"}},
 	} {
-		plan := testPlan()
+		plan := runtest.Plan()
 		plan.Policy.Workflow = workflow(test.steps)
 		test.name = test.steps + ": " + test.name
 		test.check(t, plan)
@@ -291,7 +292,7 @@ func TestNextGivenContext(t *testing.T) {
 		{"implement review", nextTest{"begun", "given begun", "attempt 1 given at implement again"}},
 		{"implement review", nextTest{"interrupted while it was taken over", "given begun; stop interrupted; resume", "attempt 1 given at implement again"}},
 	} {
-		plan := testPlan()
+		plan := runtest.Plan()
 		plan.Policy.Workflow = workflow(test.steps)
 		plan.Context = &record.Context{Commit: "given"}
 		test.name = test.steps + ": " + test.name
@@ -307,8 +308,8 @@ func TestNextFromReview(t *testing.T) {
 		{"without a change", "fix unchanged", "stop no_change"},
 		{"critical findings of its own", "fix; check ok; review CRITICAL; revert 1", "attempt 2 re-execute at implement"},
 	} {
-		plan := testPlan()
-		plan.FromReview, plan.Findings = testReview, []reply.Finding{{ID: "f-1", Severity: reply.Critical, Issue: "leak"}}
+		plan := runtest.Plan()
+		plan.FromReview, plan.Findings = runtest.Review, []reply.Finding{{ID: "f-1", Severity: reply.Critical, Issue: "leak"}}
 		test.check(t, plan)
 		plan.Findings, plan.Requests = nil, []string{"add a test"}
 		test.check(t, plan)
@@ -316,7 +317,7 @@ func TestNextFromReview(t *testing.T) {
 }
 
 func TestNextWithoutImplementer(t *testing.T) {
-	plan := testPlan()
+	plan := runtest.Plan()
 	plan.Context, plan.Implementer = &record.Context{Commit: "given"}, ""
 	nextTest{"nobody to fix it", "given; check ok; review NEEDS_FIX f-1=warning", "exhausted review_not_passed"}.check(t, plan)
 	nextTest{"resumed: still nobody, and no pass", "given; check ok; review NEEDS_FIX f-1=warning; stop review_not_passed; resume", "review 2 at review"}.check(t, plan)
@@ -354,7 +355,7 @@ func TestNextResumed(t *testing.T) {
 		{"check", nextTest{"a failed check does not pass by itself", "check fail; stop verification_failed_max_retries; resume", "checks at check"}},
 		{"implement review-a review-b", nextTest{"between two reviews", "implement; review PASS step=review-a; stop interrupted; resume", "review 2 at review-b"}},
 	} {
-		plan := testPlan()
+		plan := runtest.Plan()
 		plan.Policy.Workflow = workflow(test.steps)
 		test.name = test.steps + ": " + test.name
 		test.check(t, plan)
@@ -381,7 +382,7 @@ func TestNextAfterPeople(t *testing.T) {
 		{"blocked", "implement status=failed; stop implement_blocked; resume", "attempt 2 implement at implement"},
 		{"an answered checkpoint goes on working", "implement status=checkpoint; stop checkpoint_reached; intervene; resume", "attempt 2 implement at implement"},
 	} {
-		test.check(t, testPlan())
+		test.check(t, runtest.Plan())
 	}
 }
 
@@ -392,7 +393,7 @@ func TestNextAsksAnUnreadableReviewerAgain(t *testing.T) {
 		{"it costs no retry", "implement; check ok; review NEEDS_FIX unreadable; review NEEDS_FIX; fix; check ok; review NEEDS_FIX; fix; check ok; review PASS", "complete"},
 		{"and again when resumed", "implement; check ok; review NEEDS_FIX unreadable; review NEEDS_FIX unreadable; stop review_parse_failed; resume", "review 3 at review"},
 	} {
-		test.check(t, testPlan())
+		test.check(t, runtest.Plan())
 	}
 }
 
@@ -405,7 +406,7 @@ func TestNextOfAReviewThatSawAPart(t *testing.T) {
 		{"reviewed again when resumed", "implement; check ok; review PASS partial; stop review_incomplete; resume", "review 2 at review"},
 		{"and then it passes", "implement; check ok; review PASS partial; stop review_incomplete; resume; review PASS", "complete"},
 	} {
-		test.check(t, testPlan())
+		test.check(t, runtest.Plan())
 	}
 }
 
@@ -421,7 +422,7 @@ func TestNextAfterAskingAPerson(t *testing.T) {
 		{"implement check review", nextTest{"after a fix", "implement; check ok; review NEEDS_FIX f-1=warning; fix; check ok; asked", "review 2 at review"}},
 		{"review", nextTest{"again", "review NEEDS_FIX; stop review_not_passed; resume; asked", "review 2 at review"}},
 	} {
-		plan := testPlan()
+		plan := runtest.Plan()
 		plan.Policy.Workflow = workflow(test.steps)
 		test.name = test.steps + ": " + test.name
 		test.check(t, plan)
@@ -429,7 +430,7 @@ func TestNextAfterAskingAPerson(t *testing.T) {
 }
 
 func TestNextKeepsToTheTimeBudget(t *testing.T) {
-	plan := testPlan()
+	plan := runtest.Plan()
 	minute := record.Duration(time.Minute) // each event of a story is a minute after the one before
 	for _, test := range []struct {
 		budget record.Duration
@@ -455,7 +456,7 @@ func TestNextSaysWhy(t *testing.T) {
 		reviews(3):                "the retries are used up",
 		sameFinding(3, "warning"): "the same finding was unmet twice",
 	} {
-		run := foldRun(t, tell(t, testPlan(), strings.Split(lines, "; ")...))
+		run := foldRun(t, tell(t, runtest.Plan(), strings.Split(lines, "; ")...))
 		if got := Next(run, run.Plan.Policy).Detail; got != want {
 			t.Errorf("%s: %q, want %q", lines, got, want)
 		}
@@ -463,7 +464,7 @@ func TestNextSaysWhy(t *testing.T) {
 }
 
 func TestNextTellsTheStepsWork(t *testing.T) {
-	plan := testPlan()
+	plan := runtest.Plan()
 	plan.Policy.Workflow[0].Agent, plan.Policy.Workflow[0].Prompt = "other", "think first"
 	run := foldRun(t, tell(t, plan, "implement begun"))
 	if work := Next(run, plan.Policy).Work; work.Agent != "other" || work.Prompt != "think first" {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"git-runr/loop/internal/roundtest"
+	"git-runr/loop/internal/runtest"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
@@ -12,10 +13,10 @@ import (
 // refusedRun is a run whose reviews refused with the requests of rounds, as
 // roundtest.Read reads them, and whose last event is the newest of them.
 func refusedRun(t *testing.T, rounds ...string) record.Run {
-	plan := testPlan()
+	plan := runtest.Plan()
 	plan.Policy.MaxRetries = 9
 	s := &story{t: t, tree: "tree-0"}
-	s.add(record.EventRunStarted, plan)
+	s.add(record.EventRunStarted.Name, plan)
 	for i, text := range rounds {
 		s.line([]string{"implement", "fix"}[min(i, 1)])
 		s.line("check ok")
@@ -26,7 +27,7 @@ func refusedRun(t *testing.T, rounds ...string) record.Run {
 		if round.Report.Findings == nil {
 			round.Report.Findings = []reply.Finding{}
 		}
-		s.add(record.EventRoundCompleted, record.RoundPayload{Step: "review", Round: round})
+		s.add(record.EventRoundCompleted.Name, record.RoundPayload{Step: "review", Round: round})
 	}
 	return foldRun(t, s.events)
 }

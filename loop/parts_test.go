@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"git-runr/gitstore"
+	"git-runr/gitstore/testrepo"
+	"git-runr/loop/internal/runtest"
 	"git-runr/loop/record"
 	"git-runr/loop/role"
 )
@@ -222,12 +224,12 @@ func TestPartsLeaveOutTheLargest(t *testing.T) {
 
 // TestReadChangeInParts: files that git writes in unusual ways are cut and counted as any.
 func TestReadChangeInParts(t *testing.T) {
-	plainGit(t)
+	testrepo.Isolate(t)
 	dir := t.TempDir()
-	runGit(t, dir, "init", "-q")
+	testrepo.Git(t, dir, "init", "-q")
 	long := func(word string, n int) string { return strings.Repeat(word+" of a line that is a little longer\n", n) }
 	version := func(message string, files map[string]string) {
-		runGit(t, dir, "rm", "-rq", "--ignore-unmatch", ".")
+		testrepo.Git(t, dir, "rm", "-rq", "--ignore-unmatch", ".")
 		for name, text := range files {
 			path := filepath.Join(dir, name)
 			target, isLink := strings.CutPrefix(text, "-> ")
@@ -241,8 +243,8 @@ func TestReadChangeInParts(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		runGit(t, dir, "add", "-A")
-		runGit(t, dir, "commit", "-qm", message)
+		testrepo.Git(t, dir, "add", "-A")
+		testrepo.Git(t, dir, "commit", "-qm", message)
 	}
 	odd := "sp ace/tab\tnew\nline\"ü.txt"
 	version("one", map[string]string{"moved.txt": long("moved", 40), "kind.txt": long("kind", 20), "link": "-> kind.txt", odd: long("odd", 30), "gone.txt": long("gone", 30), "end.txt": "a\nb"})
@@ -250,7 +252,7 @@ func TestReadChangeInParts(t *testing.T) {
 		"to/moved.txt": long("moved", 40) + "more\n", "kind.txt": "-> link", "link": long("link", 20), odd: long("even", 30), "end.txt": "a\nb\nc",
 		"new.txt": long("new", 90), "picture.bin": "\x00\x01", "crlf.txt": strings.ReplaceAll(long("crlf", 20), "\n", "\r\n"),
 	})
-	store := gitStore(t, dir)
+	store := runtest.GitStore(t, dir)
 	subject, err := store.Subject(context.Background(), "HEAD")
 	if err != nil {
 		t.Fatal(err)

@@ -1,8 +1,6 @@
 package loop
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -12,16 +10,6 @@ import (
 	"git-runr/loop/reply"
 	"git-runr/loop/role"
 )
-
-// Waits is the review that run has stopped for and that nobody has answered with a
-// verdict; ok is false where it waits for none.
-func Waits(ctx context.Context, s *record.Store, run record.Run) (review record.Review, ok bool, err error) {
-	if run.Asked == nil || run.Stop == nil || run.Stop.Review != run.Asked.Review || len(run.News()) > 0 {
-		return review, false, nil
-	}
-	review, err = s.Review(ctx, run.Asked.Review)
-	return review, err == nil && review.Status != record.ReviewCancelled && len(review.Verdicts()) == 0, err
-}
 
 // reviewByPerson is a round whose reviewer is a person: the answer to the review that was
 // asked for, or a stop until somebody gives one.
@@ -148,29 +136,4 @@ func joinSubmissions(subs []record.Submission) reply.Report {
 	r.Summary = strings.TrimSpace(strings.Join(messages, "\n\n"))
 	r.Text = prose.CutMiddle(strings.TrimSpace(strings.Join(texts, "\n\n")), reply.MaxText)
 	return r
-}
-
-// settleAsked closes the review that run asked people for, once nobody needs an answer
-// to it any more. Somebody may have closed it before.
-func settleAsked(ctx context.Context, s *record.Store, run record.Run, note string) error {
-	if run.Asked == nil {
-		return nil
-	}
-	review, err := s.Review(ctx, run.Asked.Review)
-	if err != nil || !review.ClosedAt.IsZero() {
-		return err
-	}
-	author, err := s.Repo.Identity(ctx)
-	if err != nil {
-		return err
-	}
-	if review.Status == record.ReviewOpen {
-		_, err = s.CancelReview(ctx, review.ID, author.String(), note)
-	} else {
-		_, err = s.ResolveReview(ctx, review.ID, record.Hold{Actor: author.String(), Force: true}, note)
-	}
-	if state := new(record.StateError); errors.As(err, &state) {
-		return nil
-	}
-	return err
 }

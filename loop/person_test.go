@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"git-runr/loop/internal/runtest"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
@@ -12,15 +13,15 @@ import (
 // TestAskedIsFolded: a run knows the review that it asked for last; one that names
 // another run is none of its.
 func TestAskedIsFolded(t *testing.T) {
-	events := tell(t, testPlan(), "implement", "asked")
+	events := tell(t, runtest.Plan(), "implement", "asked")
 	events[len(events)-1].Review = "20260102030405-aaaaaa"
 	run := foldRun(t, events)
 	if run.Asked == nil || *run.Asked != (record.Asked{Review: "20260102030405-aaaaaa", Commit: "head", Round: 1}) {
 		t.Errorf("%+v", run.Asked)
 	}
-	foreign := eventAt(9, record.EventReviewRequested, record.ReviewRequest{Reviewer: record.Human, Run: "another"})
-	foreign.Run = testRun
-	if run = foldRun(t, append(events, foreign)); run.Asked.Review != "20260102030405-aaaaaa" || run.Last != record.EventAttemptCompleted {
+	foreign := runtest.EventAt(9, record.EventReviewRequested.Name, record.ReviewRequest{Reviewer: record.Human, Run: "another"})
+	foreign.Run = runtest.Run
+	if run = foldRun(t, append(events, foreign)); run.Asked.Review != "20260102030405-aaaaaa" || run.Last != record.EventAttemptCompleted.Name {
 		t.Errorf("%+v, last %s", run.Asked, run.Last)
 	}
 }

@@ -99,34 +99,3 @@ func RestoreTo(ctx context.Context, s *record.Store, dir, name string, paths []s
 	done.Reverted, err = s.Repo.RestoreTo(ctx, dir, gitstore.RestoreSpec{From: done.From, Paths: paths, Staged: staged})
 	return done, err
 }
-
-// removeTree removes the worktree of a run that needs it no more. What is in it and in
-// no commit, which came too late for the run, is kept first: left is its snapshot, ""
-// where there is nothing.
-func removeTree(ctx context.Context, s *record.Store, run record.Run) (left gitstore.ID, err error) {
-	dir := TreeDir(s, run.ID)
-	tree, err := s.Repo.OpenWorktree(ctx, dir)
-	if err == nil {
-		left, err = keepLeft(ctx, s, run, tree)
-	}
-	if err != nil && !errors.Is(err, gitstore.ErrNotFound) {
-		return left, fmt.Errorf("the worktree of run %s stays: %w", run.ID, err)
-	}
-	return left, s.Repo.RemoveWorktree(ctx, dir)
-}
-
-func keepLeft(ctx context.Context, s *record.Store, run record.Run, tree *gitstore.Worktree) (gitstore.ID, error) {
-	files, err := tree.NormalTree(ctx)
-	if err == nil { // else what can be read is kept
-		head, err := s.Repo.TreeOf(ctx, run.Head())
-		if err != nil || files == head {
-			return "", err
-		}
-	}
-	ref, err := freeRef(ctx, s, run.ID, "left") // a removal that was killed must not hide what it began with
-	if err != nil {
-		return "", err
-	}
-	snap, err := tree.Snapshot(ctx, ref, "what was left in the working tree of run "+run.ID)
-	return snap.ID, err
-}

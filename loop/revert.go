@@ -24,10 +24,7 @@ func (t *turn) revert(step Step) error {
 	if err != nil {
 		return fmt.Errorf("revert attempt %d: %w", a.Number, err)
 	}
-	return t.record(record.NewEvent{
-		Type: record.EventAttemptReverted, Source: "runner", Title: fmt.Sprintf("attempt %d, %s", a.Number, prose.Count(len(reverted.Restored), "file")),
-		Payload: reverted,
-	})
+	return t.record(record.EventAttemptReverted.New("runner", fmt.Sprintf("attempt %d, %s", a.Number, prose.Count(len(reverted.Restored), "file")), reverted))
 }
 
 // undo takes an attempt's work back wherever it is. Each part of it can be done
@@ -189,5 +186,12 @@ func (t *turn) takeUpKilled(a record.Attempt) error {
 		return &LeftError{Run: t.run.ID, Attempt: a.Number, Before: a.Before, Paths: paths, Killed: true}
 	}
 	t.Progress.Say(fmt.Sprintf("attempt %d was killed; what it left stays as it is: %s", a.Number, strings.Join(paths, ", ")))
+	return nil
+}
+
+func (t *turn) attemptNumbered(n int) *record.Attempt {
+	if i := slices.IndexFunc(t.run.Attempts, func(a record.Attempt) bool { return a.Number == n }); i >= 0 {
+		return &t.run.Attempts[i]
+	}
 	return nil
 }

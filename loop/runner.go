@@ -6,35 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"git-runr/gitstore"
-	"git-runr/gitstore/safefile"
-	"git-runr/loop/prose"
 	"git-runr/loop/record"
-	"git-runr/loop/reply"
 	"git-runr/loop/role"
 )
-
-// Runner carries out runs: it does what Next says until nothing is left to do.
-type Runner struct {
-	Store       *record.Store                                         // required
-	Implementer func(name string) (role.Implementer, *record.Failure) // required
-	Reviewer    func(name string) (role.Reviewer, *record.Failure)    // required
-	Checker     Checker                                               // required where the plan has checks
-	Progress    Progress                                              // required
-	// Ask decides on a run whose retries are used up. nil: nobody is there to ask.
-	Ask func(ctx context.Context, run record.Run, why Step) (record.Choice, error)
-	// Keep begins an attempt again that was killed or failed on the files as they are
-	// now, and takes nothing back of what it left.
-	Keep bool
-	// Explain fills in what a stop's event says beyond its reason, and what it leaves behind.
-	Explain func(run record.Run, stop record.Stop) (record.Stop, map[string][]byte)
-}
 
 // Start records a run and carries it out. source is who asked for it.
 func (r *Runner) Start(ctx context.Context, plan record.RunPlan, source string) (record.Run, error) {
@@ -45,7 +22,9 @@ func (r *Runner) Start(ctx context.Context, plan record.RunPlan, source string) 
 		plan.Branch = ""
 		id, err := record.NewID(v.Now, v.Writer, v.Clock, plan)
 		plan.Branch = "runr/" + id
-		return record.NewEvent{Type: record.EventRunStarted, Source: source, Run: id, Payload: plan, Status: func(record.Event) string { return string(record.RunRunning) }, Title: plan.Entity.Name()}, err
+		d := record.EventRunStarted.New(source, plan.Entity.Name(), plan)
+		d.Run, d.Status = id, func(record.Event) string { return string(record.RunRunning) }
+		return d, err
 	})
 	if err != nil {
 		return record.Run{}, fmt.Errorf("start run: %w", err)
@@ -60,7 +39,7 @@ func (r *Runner) Start(ctx context.Context, plan record.RunPlan, source string) 
 // Continue carries run on from where its events leave it. Only one process at a
 // time can: another gets gitstore.ErrBusy.
 func (r *Runner) Continue(ctx context.Context, run record.Run) (record.Run, error) {
-	unlock, err := holdRun(r.Store, run.ID)
+	unlock, err := HoldRun(r.Store, run.ID)
 	if err != nil {
 		return run, err
 	}
@@ -86,19 +65,9 @@ func (r *Runner) Continue(ctx context.Context, run record.Run) (record.Run, erro
 		turn.Progress.Say("the run's working tree is removed; what came too late for the run: git runr restore " + left.Short() + " --to DIR")
 	}
 	if turn.run.Status == record.RunCompleted {
-		r.Store.Repo.DropLock("run-" + run.ID)
+		r.Store.Repo.DropLock(runLock(run.ID))
 	}
 	return turn.run, nil
-}
-
-// turn is one process's turn at a run.
-type turn struct {
-	*Runner
-	ctx    context.Context
-	run    record.Run
-	tree   *gitstore.Worktree
-	base   map[string]record.CheckResult // what checks came to on the run's base, as far as they were run there
-	warned string                        // the implementer of whose silence people were told
 }
 
 func (t *turn) do(step Step) error {
@@ -122,42 +91,6 @@ func (t *turn) do(step Step) error {
 		return t.complete(t.run.Outcome())
 	}
 	return fmt.Errorf("run %s: no way to do %q", t.run.ID, step.Action)
-}
-
-// record appends one event of this run, if its newest state still allows it, and
-// folds it in.
-func (t *turn) record(d record.NewEvent) error {
-	run, err := recordRun(t.ctx, t.Store, t.run, d)
-	if err == nil {
-		t.run = run
-	}
-	return err
-}
-
-// recordRun appends d to run's log and gives the run after it. Somebody else may
-// have ended the run meanwhile: the newest state decides.
-func recordRun(ctx context.Context, s *record.Store, run record.Run, d record.NewEvent) (record.Run, error) {
-	event, err := s.Append(ctx, func(v *record.View) (record.NewEvent, error) {
-		newest, err := v.RunOf(run.ID)
-		if err != nil {
-			return record.NewEvent{}, err
-		}
-		if refused := newest.Allow(d.Type); refused != nil {
-			return record.NewEvent{}, refused
-		}
-		run = newest
-		d.Run, d.Review = run.ID, run.Plan.FromReview
-		d.Status = func(e record.Event) string {
-			after := run
-			_ = after.Apply(e) // what cannot be applied changes nothing
-			return string(after.Status)
-		}
-		return d, nil
-	})
-	if err != nil {
-		return run, err
-	}
-	return run, run.Apply(event)
 }
 
 // interrupted records that the run stopped because this process was told to end.
@@ -203,15 +136,7 @@ func (t *turn) checks(step Step) error {
 	attachments := map[string][]byte{}
 	record.AddChecks(attachments, run.Results)
 	run.Results = record.WithoutOutput(run.Results)
-	return t.record(record.NewEvent{Type: record.EventChecksCompleted, Source: "runner", Payload: run, Attachments: attachments, Title: checksTitle(run)})
-}
-
-func checksTitle(run record.CheckRun) string {
-	var parts []string
-	for _, c := range run.Results {
-		parts = append(parts, c.Name+" "+c.State())
-	}
-	return cmp.Or(strings.Join(parts, ", "), "no checks")
+	return t.record(record.EventChecksCompleted.New("runner", run.Title(), run).With(attachments))
 }
 
 // review runs a review step: a round.
@@ -232,44 +157,6 @@ func (t *turn) review(step Step) error {
 		round.Report = answer.Report
 	}
 	return t.recordRound(round, answer.Raw)
-}
-
-func (t *turn) newRound(step Step, reviewer string) record.RoundPayload {
-	round := record.Round{Number: step.Number, Reviewer: reviewer, Commit: t.run.Head(), Report: record.EmptyReport()}
-	round.Tree = cmp.Or(t.run.HeadTree(), round.Commit)
-	if a := t.run.LastAttempt(); a != nil {
-		round.Attempt = a.Number
-	}
-	return record.RoundPayload{Step: step.Work.Name, Round: round}
-}
-
-// takeChecks makes the evidence of the attempt under review the round's.
-func (t *turn) takeChecks(round *record.Round) {
-	if checks := t.run.LastChecks(); checks != nil && checks.Attempt == round.Attempt {
-		round.Checks = checks.Results
-		round.Census.CountChecks(checks.Results, 0)
-	}
-}
-
-// recordRound works out what the round's answer comes to, and records it. raw is the
-// answer as it was given.
-func (t *turn) recordRound(round record.RoundPayload, raw string) error {
-	title := fmt.Sprintf("round %d by %s: ", round.Number, round.Reviewer)
-	switch {
-	case round.Failure != nil:
-		title += round.Failure.Reason
-	case round.Census.Nothing():
-		title += record.ReasonNothing
-	default:
-		round.Report.Effective = reply.EffectiveVerdict(round.Report.Verdict, round.Report.Findings, round.ChecksFailed())
-		see(&round.Report, round.Census)
-		title = fmt.Sprintf("round %d %s by %s, %s", round.Number, round.Report.Effective, round.Reviewer, round.Report.Gist())
-	}
-	attachments := map[string][]byte{}
-	if raw != "" {
-		attachments["review.md"] = []byte(raw)
-	}
-	return t.record(record.NewEvent{Type: record.EventRoundCompleted, Source: round.Reviewer, Payload: round, Attachments: attachments, Title: title})
 }
 
 func (t *turn) answer(name string, round *record.Round) (role.ReviewAnswer, error) {
@@ -303,45 +190,6 @@ func (t *turn) answer(name string, round *record.Round) (role.ReviewAnswer, erro
 	return answer, err
 }
 
-// verification is what the newest implementer says that it verified.
-func (t *turn) verification() string {
-	if a := t.run.LastAttempt(); a != nil {
-		return a.Verification
-	}
-	return ""
-}
-
-// previous are the findings that the implementer was last asked to meet.
-func (t *turn) previous() []reply.Finding {
-	findings, _ := t.run.Open()
-	return findings
-}
-
-// saidBefore is what the implementer was last asked for in full, and the answers since
-// that nobody could read.
-func (t *turn) saidBefore() []record.Words {
-	said := t.run.Said()
-	if last := t.run.LastRound(); last != nil && last.Failure == nil && last.Report.Unreadable() {
-		w := last.Words()
-		w.By += " (this answer could not be read: answer in the form that is asked for below)"
-		said = append(slices.Clone(said), w)
-	}
-	return said
-}
-
-// transcript opens a file for what an agent says, in full and for this clone only.
-func (t *turn) transcript(name string) (io.WriteCloser, error) {
-	dir := FilesDir(t.Store, t.run.ID)
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, fmt.Errorf("open transcript: %w", err)
-	}
-	file, err := os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("open transcript: %w", err)
-	}
-	return file, nil
-}
-
 // exhausted does what the policy or a person says about a run that gave up.
 func (t *turn) exhausted(step Step) error {
 	choice := t.run.Plan.Policy.OnExhausted
@@ -363,53 +211,11 @@ func (t *turn) exhausted(step Step) error {
 }
 
 func (t *turn) answered(choice record.Choice, by string) error {
-	err := t.record(record.NewEvent{Type: record.EventRunAnswered, Source: "runner", Payload: record.AnswerPayload{Choice: choice, By: by}, Title: string(choice)})
+	err := t.record(record.EventRunAnswered.New("runner", string(choice), record.AnswerPayload{Choice: choice, By: by}))
 	if err != nil || choice != record.ChoiceCommit {
 		return err
 	}
 	return t.complete(record.ResultWithIssues)
-}
-
-func (t *turn) giveUp(step Step) error {
-	_, requests := t.run.Open()
-	stop := record.Stop{
-		Reason: step.Reason, Detail: step.Detail, Round: len(refusals(t.run, t.run.Plan.Policy)), MaxRounds: t.run.Plan.Policy.MaxRetries,
-		Unmet: requests, Repeated: step.Repeated,
-	}
-	if step.Reason == record.ReasonReviewLoop {
-		return t.stop(stop, record.EventReviewLoopDetected)
-	}
-	return t.stop(stop, record.EventRunStopped)
-}
-
-func (t *turn) stop(stop record.Stop, eventType string) error {
-	var attachments map[string][]byte
-	stop = facts(t.run, stop)
-	stop.SaidBy, stop.Said = t.said(stop)
-	stop.LastActivity, stop.At = t.run.LastActivity(), t.Store.Now().UTC().Truncate(time.Millisecond)
-	if t.Explain != nil {
-		stop, attachments = t.Explain(t.run, stop)
-	}
-	t.setEvidenceAside()
-	if err := writeFiles(FilesDir(t.Store, t.run.ID), attachments); err != nil {
-		t.Progress.Say(err.Error())
-	}
-	title := stop.Reason
-	if stop.Round > 0 {
-		title = fmt.Sprintf("round %d/%d, %s unmet", stop.Round, stop.MaxRounds, prose.Count(len(stop.Unmet), "request"))
-	}
-	return t.record(record.NewEvent{
-		Type: eventType, Source: "runner", Payload: record.StopPayload{Stop: stop, Commit: t.run.Head()}, Attachments: attachments, Title: title,
-	})
-}
-
-func writeFiles(dir string, files map[string][]byte) error {
-	for name, content := range files {
-		if err := safefile.WriteFile(filepath.Join(dir, name), content, 0o666); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func (t *turn) complete(result string) error {
@@ -423,9 +229,71 @@ func (t *turn) complete(result string) error {
 			done.Requests = requests
 		}
 	}
-	err := t.record(record.NewEvent{Type: record.EventRunCompleted, Source: "runner", Payload: done, Title: result})
+	err := t.record(record.EventRunCompleted.New("runner", result, done))
 	if err != nil || !t.run.Plan.InPlace { // else it is done with when it lands
 		return err
 	}
 	return settleAsked(t.ctx, t.Store, t.run, "run "+t.run.ID+" is completed")
 }
+
+// Abort ends a run for good and removes its worktree. Its commits stay on its
+// branch until the branch is deleted; left is a snapshot of what else was in the
+// worktree, "" for nothing.
+func Abort(ctx context.Context, s *record.Store, run record.Run) (after record.Run, left gitstore.ID, err error) {
+	unlock, err := HoldRun(s, run.ID)
+	if err != nil {
+		return run, "", err
+	}
+	defer unlock()
+	run, err = recordRun(ctx, s, run, record.EventRunAborted.New("cli", "by "+run.StartedBy, struct{}{}))
+	if err == nil {
+		err = settleAsked(ctx, s, run, "run "+run.ID+" was aborted")
+	}
+	if err != nil || run.Plan.InPlace {
+		return run, "", err
+	}
+	left, err = removeTree(ctx, s, run)
+	return run, left, err
+}
+
+// AnswerRun decides on a run that gave up: commit accepts it with its open findings,
+// skip leaves it, stop leaves it stopped. left is as in Abort.
+func AnswerRun(ctx context.Context, s *record.Store, run record.Run, choice record.Choice) (after record.Run, left gitstore.ID, err error) {
+	if run.Status != record.RunReviewing && run.Status != record.RunStopped {
+		return run, "", &record.StateError{What: "run " + run.ID, Status: string(run.Status), Cannot: "answered"}
+	}
+	if choice == record.ChoiceStop {
+		return run, "", nil
+	}
+	unlock, err := HoldRun(s, run.ID)
+	if err != nil {
+		return run, "", err
+	}
+	defer unlock()
+	t := &turn{Runner: &Runner{Store: s, Progress: quiet{}}, ctx: ctx, run: run}
+	if err := t.answered(choice, "command line"); err != nil {
+		return run, "", err
+	}
+	if left, err = t.cleanUp(); err == nil && choice == record.ChoiceSkip {
+		err = settleAsked(ctx, s, t.run, "run "+run.ID+" was skipped")
+	}
+	return t.run, left, err
+}
+
+// Resume takes up a run that stopped; the counters start afresh.
+func (r *Runner) Resume(ctx context.Context, run record.Run) (record.Run, error) {
+	if run.Status != record.RunRunning { // else its process died: there is nothing to take back
+		var err error
+		if run, err = recordRun(ctx, r.Store, run, record.EventRunResumed.New("cli", "from "+string(run.Status), struct{}{})); err != nil {
+			return run, err
+		}
+	}
+	return r.Continue(ctx, run)
+}
+
+// quiet is a Progress that says nothing.
+type quiet struct{}
+
+func (quiet) Step(string, string) {}
+func (quiet) Line(string)         {}
+func (quiet) Say(string)          {}

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"testing"
 
+	"git-runr/loop/internal/runtest"
 	"git-runr/loop/record"
 	"git-runr/loop/role"
 )
@@ -17,7 +18,7 @@ func TestNoCensusWithoutAReviewer(t *testing.T) {
 	if err != nil || answer.Failure != missing || !reflect.DeepEqual(round.Census, record.Census{}) {
 		t.Errorf("%+v, census %+v, %v", answer, round.Census, err)
 	}
-	run := foldRun(t, tell(t, testPlan(), "implement", "check ok", "review PASS failure="+record.ReasonAgentNotFound))
+	run := foldRun(t, tell(t, runtest.Plan(), "implement", "check ok", "review PASS failure="+record.ReasonAgentNotFound))
 	if got := stepText(Next(run, run.Plan.Policy)); got != "stop "+record.ReasonAgentNotFound {
 		t.Errorf("next is %q", got)
 	}

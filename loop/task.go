@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -168,4 +169,48 @@ func TaskProblems(p record.RunPlan) []string {
 		}
 	}
 	return problems
+}
+
+// TaskTitle is the first heading of a task file, or else its first line.
+func TaskTitle(text string) string {
+	first := ""
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if heading := strings.TrimLeft(line, "#"); heading != line && strings.HasPrefix(heading, " ") {
+			return strings.TrimSpace(heading)
+		}
+		if first == "" {
+			first = line
+		}
+	}
+	return first
+}
+
+// criteriaTitles are the headings under which a task file says when it is done.
+var criteriaTitles = []string{"done criteria", "done when", "acceptance criteria", "acceptance checks", "acceptance", "definition of done"}
+
+// DoneCriteria is the section of a task file that says when it is done; the whole
+// text where there is none.
+func DoneCriteria(text string) string {
+	var section []string
+	level := 0
+	for _, l := range markdown.Split(text).Lines {
+		hashes, title := markdown.HeadingOf(l.Text)
+		if l.Kind != markdown.LineText { // a remark in a shell's code begins as a heading does
+			hashes = 0
+		}
+		if hashes > 0 && level > 0 && hashes <= level {
+			break
+		}
+		if level > 0 {
+			section = append(section, l.Text)
+		} else if hashes > 0 && isCriteriaTitle(strings.ToLower(strings.Trim(title, " :"))) {
+			level = hashes
+		}
+	}
+	return cmp.Or(strings.TrimSpace(strings.Join(section, "\n")), strings.TrimSpace(text))
+}
+
+func isCriteriaTitle(title string) bool {
+	return slices.ContainsFunc(criteriaTitles, func(t string) bool { return strings.HasPrefix(title, t) })
 }

@@ -73,17 +73,6 @@ func treeToUndo(ctx context.Context, s *record.Store, run string) (*gitstore.Wor
 	return own, err
 }
 
-// newest is the newest operation of a worktree, or that on a run; nil for none.
-func newest(ctx context.Context, repo *gitstore.Repo, run string) (*gitstore.Recorded, error) {
-	list, err := repo.Operations(ctx)
-	for i := range list {
-		if run == "" || list[i].Run == run {
-			return &list[i], err
-		}
-	}
-	return nil, err
-}
-
 func undoNewest(ctx context.Context, s *record.Store, tree *gitstore.Worktree, run string) (Undone, error) {
 	repo := s.Repo
 	if tree != nil {
@@ -106,7 +95,7 @@ func undoNewest(ctx context.Context, s *record.Store, tree *gitstore.Worktree, r
 }
 
 func undoOne(ctx context.Context, s *record.Store, repo *gitstore.Repo, tree *gitstore.Worktree, op gitstore.Recorded) (done gitstore.Reverted, err error) {
-	unlock, err := holdRun(s, op.Run)
+	unlock, err := HoldRun(s, op.Run)
 	if err != nil {
 		return done, err
 	}
@@ -137,142 +126,4 @@ func nothingToUndo(ctx context.Context, s *record.Store, run string) error {
 		}
 	}
 	return fmt.Errorf("nothing is recorded that could be undone for run %s: %w", run, gitstore.ErrNotFound)
-}
-
-// holdRun keeps others from carrying a run on; "" is no run.
-func holdRun(s *record.Store, run string) (unlock func(), err error) {
-	if run == "" {
-		return func() {}, nil
-	}
-	unlock, free, err := s.Repo.TryLock("run-" + run)
-	if err == nil && !free {
-		err = fmt.Errorf("run %s is being carried out by another process: %w", run, gitstore.ErrBusy)
-	}
-	return unlock, err
-}
-
-// Settle ends what killed processes began in the working tree that the repository was
-// opened in, and says what came of it. There is mostly nothing to do.
-func Settle(ctx context.Context, s *record.Store) ([]gitstore.Reverted, error) {
-	tree, err := s.Repo.Checkout()
-	if errors.Is(err, gitstore.ErrBare) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return settle(ctx, s, tree)
-}
-
-func settle(ctx context.Context, s *record.Store, tree *gitstore.Worktree) ([]gitstore.Reverted, error) {
-	if tree == nil {
-		return nil, nil
-	}
-	finished, err := tree.FinishReverts(ctx)
-	for _, done := range finished {
-		if err == nil && done.Operation.Name != "" {
-			err = recordLanding(ctx, s, done.Operation)
-		}
-	}
-	return finished, err
-}
-
-// recordLanding records that a run has landed, or has no longer: op is the operation
-// that landed it or took it back. Where the run says so already there is nothing to do.
-func recordLanding(ctx context.Context, s *record.Store, op gitstore.Recorded) error {
-	if op.Kind != gitstore.OpLand || op.Run == "" {
-		return nil
-	}
-	run, err := s.Run(ctx, op.Run)
-	if errors.Is(err, gitstore.ErrNotFound) {
-		return nil // its log is not in this clone any more
-	}
-	if err != nil {
-		return err
-	}
-	landed, err := landedBy(ctx, s, op)
-	if err != nil {
-		return err
-	}
-	event := record.NewEvent{Type: record.EventRunUnlanded, Source: "cli", Title: landed.TitleOf()}
-	if !op.Back {
-		event.Type, landed.Carried = record.EventRunLanded, s.Carried(ctx, run, landed)
-	}
-	event.Payload = landed
-	if run.Allow(event.Type) != nil {
-		return nil
-	}
-	if run, err = recordRun(ctx, s, run, event); err != nil {
-		return err
-	}
-	if op.Back {
-		return bringBranchBack(ctx, s, run)
-	}
-	return afterLanding(ctx, s, run)
-}
-
-// landedBy is where an operation landed a run, or took its landing back.
-func landedBy(ctx context.Context, s *record.Store, op gitstore.Recorded) (record.Landed, error) {
-	onto, err := s.Repo.ReadSnapshot(ctx, op.Before)
-	if err != nil {
-		return record.Landed{}, err
-	}
-	at, err := s.Repo.ReadSnapshot(ctx, op.After)
-	if err != nil {
-		return record.Landed{}, err
-	}
-	if op.Back {
-		onto, at = at, onto
-	}
-	landed := record.Landed{Commit: at.Head, Onto: onto.Head, Branch: strings.TrimPrefix(at.HeadRef, "refs/heads/")}
-	events, err := s.RunEvents(ctx, op.Run)
-	for _, e := range events {
-		if before, readErr := record.PayloadOf[record.Landed](e); e.Type == record.EventRunLanded && readErr == nil && before.Commit == landed.Commit {
-			landed.Squash = before.Squash
-		}
-	}
-	return landed, err
-}
-
-// bringBranchBack gives a run the branch again that dropBranch took.
-func bringBranchBack(ctx context.Context, s *record.Store, run record.Run) error {
-	err := s.Repo.SwapRef(ctx, "refs/heads/"+run.Plan.Branch, run.Commit, "")
-	if errors.Is(err, gitstore.ErrLostRace) {
-		return nil // somebody has a branch of that name
-	}
-	return err
-}
-
-// Unfinished are the operations that killed processes began in the working tree that the
-// repository was opened in, and that nobody has finished.
-func Unfinished(ctx context.Context, s *record.Store) ([]gitstore.Operation, error) {
-	tree, err := s.Repo.Checkout()
-	if errors.Is(err, gitstore.ErrBare) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return tree.Unfinished(ctx)
-}
-
-// FinishedText says in one line what became of what a killed process had begun.
-func FinishedText(done gitstore.Reverted) string {
-	op, left := done.Operation, ""
-	if len(done.Conflicts) > 0 {
-		left = "; left alone, changed since: " + strings.Join(done.Conflicts, ", ")
-		if op.Before != "" {
-			left += "; what was there before it: git runr restore " + op.Before.Short() + " --to DIR"
-		}
-	}
-	switch {
-	case done.Left:
-		return fmt.Sprintf("%s was cut short, and HEAD has moved since: all was left as it is; what was there before it: git runr restore %s --to DIR", op, op.Before.Short())
-	case op.Name != "":
-		return fmt.Sprintf("%s was cut short, and is finished now (%s takes it back)%s", op, strings.TrimSpace("git runr undo "+op.Run), left)
-	case op.Kind == gitstore.OpLand && op.Back:
-		op.Back = false
-		return fmt.Sprintf("%s was cut short, and is taken back now%s", op, left)
-	}
-	return fmt.Sprintf("%s was cut short; nothing was left to do%s", op, left)
 }

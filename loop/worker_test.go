@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"git-runr/gitstore/safefile"
+	"git-runr/loop/internal/runtest"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 	"git-runr/loop/role"
@@ -25,7 +26,7 @@ func (r fixedReviewer) Review(context.Context, role.ReviewJob) (role.ReviewAnswe
 }
 
 func TestWorkerAsksEveryAgent(t *testing.T) {
-	s, ctx := newTestStore(t), context.Background()
+	s, ctx := runtest.NewStore(t), context.Background()
 	asked := record.ReviewRequest{Reviewer: "good", Others: []string{record.Human, "gone", "bad", "good"}}
 	err := safefile.WriteFile(s.Repo.WorkTree+"/a.go", []byte("one\n"), 0o644)
 	if err == nil {

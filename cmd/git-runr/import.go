@@ -14,9 +14,9 @@ import (
 	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/diagnose"
-	"git-runr/loop"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
+	"git-runr/loop/runrimport"
 	"git-runr/loop/safetext"
 )
 
@@ -66,9 +66,9 @@ func importTimeline(s *session) error {
 		return err
 	}
 	doc := importJSON{Runs: []importedJSON{}, Warnings: append([]string{}, timeline.Warnings...)}
-	runs := []loop.Imported{}
+	runs := []runrimport.Imported{}
 	for _, source := range timeline.Runs {
-		done, err := loop.Import(s.ctx, store, source, plan, loop.ImportOptions{Again: s.Bool("again"), Explain: diagnose.Explain})
+		done, err := runrimport.Import(s.ctx, store, source, plan, runrimport.Options{Again: s.Bool("again"), Explain: diagnose.Explain})
 		if err != nil {
 			return err
 		}
@@ -89,7 +89,7 @@ func importTimeline(s *session) error {
 	})
 }
 
-func importedDocument(source loop.SourceRun, done loop.Imported) importedJSON {
+func importedDocument(source runrimport.SourceRun, done runrimport.Imported) importedJSON {
 	doc := importedJSON{
 		Run: done.Run.ID, From: done.Run.Plan.Imported, Events: source.Read, Skipped: source.Skipped, Recorded: done.Recorded, Status: done.Run.Status,
 	}
@@ -99,7 +99,7 @@ func importedDocument(source loop.SourceRun, done loop.Imported) importedJSON {
 	return doc
 }
 
-func writeImported(w io.Writer, s *session, store *record.Store, doc importedJSON, done loop.Imported) {
+func writeImported(w io.Writer, s *session, store *record.Store, doc importedJSON, done runrimport.Imported) {
 	from := safetext.Line(doc.From)
 	if doc.Recorded == 0 {
 		fmt.Fprintf(w, "Run %s was imported before, as %s: nothing was recorded.\n  git runr show %s\n", from, doc.Run, doc.Run)
@@ -115,7 +115,7 @@ func writeImported(w io.Writer, s *session, store *record.Store, doc importedJSO
 }
 
 // importPlan is what is configured here for a run: nothing of it is the timeline's.
-func importPlan(ctx context.Context, conf *config.Config, store *record.Store, timeline *loop.Timeline) (record.RunPlan, error) {
+func importPlan(ctx context.Context, conf *config.Config, store *record.Store, timeline *runrimport.Timeline) (record.RunPlan, error) {
 	plan, not, err := conf.Plan()
 	if err != nil {
 		return plan, err
@@ -134,7 +134,7 @@ func importPlan(ctx context.Context, conf *config.Config, store *record.Store, t
 
 // readTimeline reads a file that the user named, from where the command was
 // started, or standard input for "-".
-func (s *session) readTimeline(name string) (loop.Timeline, error) {
+func (s *session) readTimeline(name string) (runrimport.Timeline, error) {
 	if name == "-" {
 		return decodeTimeline("standard input", s.in)
 	}
@@ -144,15 +144,15 @@ func (s *session) readTimeline(name string) (loop.Timeline, error) {
 	}
 	file, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
-		return loop.Timeline{}, exit.Problemf(exit.NotFound, "there is no file %q", name)
+		return runrimport.Timeline{}, exit.Problemf(exit.NotFound, "there is no file %q", name)
 	}
 	if err != nil {
-		return loop.Timeline{}, exit.Problemf(exit.Usage, "%w", err)
+		return runrimport.Timeline{}, exit.Problemf(exit.Usage, "%w", err)
 	}
 	defer file.Close()
 	if info, err := file.Stat(); err == nil && info.IsDir() {
 		hint, _ := safetext.CommandLine("git", "runr", "import", filepath.Join(name, "timeline.jsonl"))
-		return loop.Timeline{}, exit.Problemf(exit.Usage, "%q is a directory", name).WithHint(hint)
+		return runrimport.Timeline{}, exit.Problemf(exit.Usage, "%q is a directory", name).WithHint(hint)
 	}
 	timeline, err := decodeTimeline(fmt.Sprintf("%q", name), file)
 	if err == nil && len(timeline.Runs) == 1 {
@@ -161,9 +161,9 @@ func (s *session) readTimeline(name string) (loop.Timeline, error) {
 	return timeline, err
 }
 
-func decodeTimeline(what string, in io.Reader) (loop.Timeline, error) {
-	timeline, err := loop.ReadTimeline(in)
-	if errors.Is(err, loop.ErrNoTimeline) {
+func decodeTimeline(what string, in io.Reader) (runrimport.Timeline, error) {
+	timeline, err := runrimport.Read(in)
+	if errors.Is(err, runrimport.ErrNoTimeline) {
 		return timeline, exit.Problemf(exit.Usage, "%s: %w", what, err)
 	}
 	return timeline, err
@@ -174,7 +174,7 @@ const maxTaskFile = 1 << 20
 
 // fromRunDirectory takes over what runr keeps beside a timeline and not in it: the
 // run's id, which is its directory's name, and the text of its task.
-func fromRunDirectory(run *loop.SourceRun, timeline string) {
+func fromRunDirectory(run *runrimport.SourceRun, timeline string) {
 	if filepath.Base(timeline) != "timeline.jsonl" {
 		return
 	}

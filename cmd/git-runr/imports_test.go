@@ -27,9 +27,10 @@ var layers = [][]string{
 	// What is recorded, and what runs and reviews do.
 	{"loop/record"},
 	{"loop/role"},
+	{"loop/internal/runtest"},
 	{"loop/agent", "loop/builtin"},
 	{"loop"},
-	{"diagnose", "hooks"},
+	{"diagnose", "hooks", "loop/runrimport"},
 	{"cmd/..."},
 }
 

@@ -33,15 +33,15 @@ func TestFollowPrintsTheLastEvent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.append(id, record.EventRunStarted, record.RunPlan{Base: head, Branch: "runr/" + id, Policy: record.Policy{Workflow: record.DefaultWorkflow()}}, nil)
-	out := &firstWrite{do: func() { w.append(id, record.EventRunAborted, struct{}{}, nil) }}
+	w.append(id, record.EventRunStarted.Name, record.RunPlan{Base: head, Branch: "runr/" + id, Policy: record.Policy{Workflow: record.DefaultWorkflow()}}, nil)
+	out := &firstWrite{do: func() { w.append(id, record.EventRunAborted.Name, struct{}{}, nil) }}
 	p := &program{in: strings.NewReader(""), out: out, err: os.Stderr, getenv: os.Getenv, now: time.Now}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if status := p.run(ctx, []string{"git-runr", "-C", w.dir, "log", "-f", id}); status != 0 {
 		t.Fatalf("status %d", status)
 	}
-	if lines := strings.Split(strings.TrimSpace(out.String()), "\n"); len(lines) != 2 || !strings.Contains(lines[1], record.EventRunAborted) {
+	if lines := strings.Split(strings.TrimSpace(out.String()), "\n"); len(lines) != 2 || !strings.Contains(lines[1], record.EventRunAborted.Name) {
 		t.Errorf("printed %q", lines)
 	}
 }

@@ -89,8 +89,8 @@ func reportInput(ctx context.Context, store *record.Store, run record.Run, event
 
 // leavesFiles are the types of events that may have attachments.
 var leavesFiles = map[string]bool{
-	record.EventAttemptCompleted: true, record.EventChecksCompleted: true, record.EventRoundCompleted: true, record.EventRunIntervened: true,
-	record.EventRunStopped: true, record.EventReviewLoopDetected: true,
+	record.EventAttemptCompleted.Name: true, record.EventChecksCompleted.Name: true, record.EventRoundCompleted.Name: true, record.EventRunIntervened.Name: true,
+	record.EventRunStopped.Name: true, record.EventReviewLoopDetected.Name: true,
 }
 
 // diffStat is nil when a commit is missing here, or was never made.

@@ -253,7 +253,7 @@ func executorText(ctx context.Context, store *record.Store, run record.Run) stri
 		return ""
 	}
 	for _, e := range slices.Backward(events) {
-		if e.Type == record.EventAttemptCompleted {
+		if e.Type == record.EventAttemptCompleted.Name {
 			text, _ := store.Attachment(ctx, e.ID, "executor.md")
 			return string(text)
 		}

@@ -158,21 +158,21 @@ func (w *pasteWorld) stopped(reason, text string, turn int) record.Run {
 	var events []record.Event
 	add := func(eventType string, payload any) {
 		var files map[string][]byte
-		if eventType == record.EventChecksCompleted {
+		if eventType == record.EventChecksCompleted.Name {
 			files = map[string][]byte{record.CheckLog("typecheck"): []byte(text)}
 		}
 		events = append(events, w.append(id, eventType, payload, files))
 	}
-	add(record.EventRunStarted, plan)
+	add(record.EventRunStarted.Name, plan)
 	for n := 1; n <= 2; n++ {
 		attempt := record.Attempt{Number: n, Step: "implement", Mode: record.ModeImplement, Agent: "impl", From: head, Commit: head, Files: []string{file}}
-		add(record.EventAttemptStarted, attempt)
-		add(record.EventAttemptCompleted, attempt)
-		add(record.EventChecksCompleted, record.CheckRun{Step: "check", Attempt: n, Tree: head, Results: []record.CheckResult{
+		add(record.EventAttemptStarted.Name, attempt)
+		add(record.EventAttemptCompleted.Name, attempt)
+		add(record.EventChecksCompleted.Name, record.CheckRun{Step: "check", Attempt: n, Tree: head, Results: []record.CheckResult{
 			{Name: "typecheck", Command: hostileChecks()[0].Command, ExitCode: 1 + turn, Tree: string(head), Output: text, Failures: []record.CheckFailure{{Test: text, File: text, Line: 1, Message: text}}},
 			{Name: "lint", Command: hostileChecks()[2].Command, ExitCode: -1, Reason: text, Tree: string(head)},
 		}})
-		add(record.EventRoundCompleted, struct {
+		add(record.EventRoundCompleted.Name, struct {
 			record.Round
 			Step string `json:"step"`
 		}{record.Round{Number: n, Attempt: n, Reviewer: "rev", Commit: head, Tree: head, Report: report, Census: record.Census{SentLines: 1}}, "review"})
@@ -191,7 +191,7 @@ func (w *pasteWorld) stopped(reason, text string, turn int) record.Run {
 		}
 	}
 	stop, files := diagnose.Explain(run, stop)
-	events = append(events, w.append(id, record.EventRunStopped, stop, files))
+	events = append(events, w.append(id, record.EventRunStopped.Name, stop, files))
 	if run, bad = record.FoldRun(events); len(bad) > 0 || run.Stop == nil {
 		w.t.Fatalf("%s: %v", reason, bad)
 	}

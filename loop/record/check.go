@@ -132,3 +132,38 @@ func notRun(results []CheckResult) int {
 	}
 	return n
 }
+
+// AddChecks attaches the output of checks, which the event itself leaves out.
+func AddChecks(attachments map[string][]byte, results []CheckResult) {
+	for _, c := range results {
+		if c.Output != "" {
+			attachments[CheckLog(c.Name)] = []byte(c.Output)
+		}
+	}
+}
+
+// OutputInEvent is how much of a check's output its event carries, in bytes.
+const OutputInEvent = 4 << 10
+
+// WithoutOutput are results with the last OutputInEvent bytes of their output, as their event has them.
+func WithoutOutput(results []CheckResult) []CheckResult {
+	short := make([]CheckResult, len(results))
+	for i, c := range results {
+		if len(c.Output) > OutputInEvent {
+			c.Output = "…\n" + strings.ToValidUTF8(c.Output[len(c.Output)-OutputInEvent:], "")
+		}
+		short[i] = c
+	}
+	return short
+}
+
+// SafeName is name as a file name of a tree.
+func SafeName(name string) string {
+	clean := strings.Map(func(r rune) rune {
+		if r == '-' || r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			return r
+		}
+		return '_'
+	}, name)
+	return strings.TrimLeft(clean, ".")
+}

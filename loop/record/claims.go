@@ -38,7 +38,7 @@ func (s *Store) ClaimShared(ctx context.Context, remote, id string, by Hold) (re
 		return review, "", err
 	}
 	asked := actorPayload{Actor: by.Actor, Force: by.Force, Claim: by.Claim, writer: s.Repo.Writer()}
-	if refused := review.allow(EventReviewClaimed, asked, s.Now()); refused != nil {
+	if refused := review.allow(EventReviewClaimed.Name, asked, s.Now()); refused != nil {
 		return review, "", refused
 	}
 	asking, cancel := context.WithTimeout(ctx, claimTimeout)

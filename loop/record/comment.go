@@ -78,22 +78,6 @@ func commentIDs(comments []Comment) map[string]bool {
 	return taken
 }
 
-// finding is the comment as something to fix, with the comment's id.
-func (c Comment) finding(d Decision) reply.Finding {
-	severity := c.Severity
-	if severity == "" && d == Approve {
-		severity = reply.Note
-	}
-	if severity == "" {
-		severity = reply.Warning
-	}
-	f := reply.Finding{ID: c.ID, Severity: severity, File: c.File, Line: c.StartLine, Issue: c.Comment}
-	if c.EndLine > c.StartLine {
-		f.EndLine = c.EndLine
-	}
-	return f
-}
-
 // AnswerKind is what became of a finding or a comment.
 type AnswerKind string
 
@@ -111,27 +95,4 @@ type Answer struct {
 	Reason  string      `json:"reason,omitempty"`
 	Actor   string      `json:"actor"`
 	At      time.Time   `json:"at,omitzero"`
-}
-
-// Check refuses an answer that says too little.
-func (a Answer) check() error {
-	switch {
-	case a.Kind != AnswerFixed && a.Kind != AnswerRefuted && a.Kind != AnswerDeferred:
-		return &InputError{fmt.Sprintf("answer %q is none of fixed, refuted, deferred", a.Kind)}
-	case a.Kind == AnswerFixed && a.Commit == "":
-		return &InputError{"an answer of fixed wants the commit"}
-	case a.Kind == AnswerRefuted && strings.TrimSpace(a.Reason) == "":
-		return &InputError{"an answer of refuted wants the reason"}
-	}
-	return checkActor(a.Actor)
-}
-
-// AnswerTo is the newest answer to a finding or comment; ok is false without one.
-func (r Review) AnswerTo(finding string) (answer Answer, ok bool) {
-	for _, a := range r.Answers {
-		if a.Finding == finding {
-			answer, ok = a, true
-		}
-	}
-	return answer, ok
 }

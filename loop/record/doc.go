@@ -30,6 +30,13 @@
 // run's base: see CheckResult.Fails. A stop says why in one code of the registry
 // (Reasons) and keeps the fact that matters beside it: see Stop.
 //
-// Where what happens in a type of event stands: its name and payload in event.go and
-// run.go or review.go, what it does in fold_run.go or review.go, its note in notes.go.
+// A type of event is one line of the table in run_fold.go or review_fold.go: its name, what
+// its payload holds, when it may happen, its fold, and what it says on a commit.
+//
+// The files, from the bottom: events (event.go); what they say (comment, check, census, plan,
+// attempt, round, stop, reason, landing, intervention, review); what they come to (run.go,
+// run_fold.go, review_fold.go, and the summaries that lists show); what they say on commits
+// (note_text.go); the store, which reads (index.go, store.go, list.go) and appends (append.go);
+// what is asked of it: drafts, subjects, the inbox, claims, comments in files that changed;
+// the notes, and sync.
 package record

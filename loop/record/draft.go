@@ -127,7 +127,7 @@ func (s *Store) EditDraft(ctx context.Context, id, actor string, edit func(*Draf
 	if err != nil {
 		return Draft{}, err
 	}
-	if refused := review.allow(EventReviewSubmitted, actorPayload{Actor: actor}, s.Now()); refused != nil {
+	if refused := review.allow(EventReviewSubmitted.Name, actorPayload{Actor: actor}, s.Now()); refused != nil {
 		return Draft{}, refused
 	}
 	unlock, err := s.Repo.Lock(ctx, draftLock(review.ID))

@@ -1,9 +1,11 @@
 package record
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,34 +24,28 @@ const (
 	lateClock = 1 << 40   // beyond it an older program gave all its events one clock: there time orders equals
 )
 
-// Event types. A type that is not listed is kept, passed on and skipped by the fold.
-const (
-	EventReviewRequested = "review_requested"
-	EventReviewSubmitted = "review_submitted"
-	EventReviewFailed    = "review_failed" // the reviewer could not be run; the review stays open
-	EventReviewCancelled = "review_cancelled"
-	EventReviewClaimed   = "review_claimed"
-	EventReviewReleased  = "review_released"
-	EventReviewResolved  = "review_resolved"
-	EventReviewReopened  = "review_reopened"
-	EventReviewAnswered  = "review_answered"
+// EventType is a kind of event: what it is called in a log, and P, what its payload holds.
+// A type is made where it is folded, by runEvent and reviewEvent, with all that is known of it.
+// One that is not known is kept, passed on and skipped by the folds.
+type EventType[P any] struct{ Name string }
 
-	EventRunStarted         = "run_started"
-	EventAttemptStarted     = "attempt_started"
-	EventAttemptCompleted   = "attempt_completed"
-	EventAttemptReverted    = "attempt_reverted"
-	EventChecksCompleted    = "checks_completed"
-	EventRoundCompleted     = "review_completed"
-	EventReviewLoopDetected = "review_loop_detected" // as runr, the other program, calls it
-	EventRunStopped         = "stop"
-	EventRunAnswered        = "run_answered"
-	EventRunCompleted       = "run_completed"
-	EventRunLanded          = "run_landed"
-	EventRunUnlanded        = "run_unlanded" // a landing was taken back
-	EventRunAborted         = "run_aborted"
-	EventRunResumed         = "run_resumed"
-	EventRunIntervened      = "run_intervened"
-)
+// New is an event of this type that is to be recorded, with a title for people.
+func (t EventType[P]) New(source, title string, payload P) NewEvent {
+	return NewEvent{Type: t.Name, Source: source, Title: title, Payload: payload}
+}
+
+// Payload is what e, an event of this type, says. A struct{} is not looked for.
+func (t EventType[P]) Payload(e Event) (P, error) {
+	var p P
+	if _, empty := any(p).(struct{}); empty {
+		return p, nil
+	}
+	p, err := payloadOf[P](e)
+	if other, ok := any(&p).(interface{ takeOtherNames(Event) }); ok && err == nil {
+		other.takeOtherNames(e)
+	}
+	return p, err
+}
 
 // Event is one immutable record: what the JSON of a log's commit holds, and what
 // the commit itself says about it. Timestamps are UTC, in milliseconds.
@@ -72,17 +68,10 @@ type Event struct {
 
 // Before is the order of events, the same in every clone: clock, writer, commit.
 // Where clocks can be equal in one log, beyond lateClock, time comes before the writer.
-func (e Event) Before(o Event) bool {
-	if e.Clock != o.Clock {
-		return e.Clock < o.Clock
-	}
-	if e.late != o.late {
-		return e.late < o.late
-	}
-	if e.Writer != o.Writer {
-		return e.Writer < o.Writer
-	}
-	return e.ID < o.ID
+func (e Event) Before(o Event) bool { return e.compare(o) < 0 }
+
+func (e Event) compare(o Event) int {
+	return cmp.Or(cmp.Compare(e.Clock, o.Clock), cmp.Compare(e.late, o.late), cmp.Compare(e.Writer, o.Writer), cmp.Compare(e.ID, o.ID))
 }
 
 // CommitText is the commit message of e: a subject for people, the event, and
@@ -149,9 +138,9 @@ func isEntry(entry gitstore.Entry) bool {
 	return event.Writer == entry.Writer && (err == nil || errors.Is(err, gitstore.ErrNewerFormat))
 }
 
-// PayloadOf decodes e's payload into T. Unknown fields are left to newer programs.
+// payloadOf decodes e's payload into T. Unknown fields are left to newer programs.
 // That no key is there twice was checked when the event was.
-func PayloadOf[T any](e Event) (T, error) {
+func payloadOf[T any](e Event) (T, error) {
 	var p T
 	err := strictjson.CheckKeys(e.Payload, &p)
 	if err == nil {
@@ -161,4 +150,23 @@ func PayloadOf[T any](e Event) (T, error) {
 		return p, fmt.Errorf("payload of %s: %w", e.Type, err)
 	}
 	return p, nil
+}
+
+// Sort orders events as every clone does, whatever order they came in.
+func Sort(events []Event) { slices.SortFunc(events, Event.compare) }
+
+// NewEvent is an event before it has a clock.
+type NewEvent struct {
+	Type, Source, Run, Review string
+	Title                     string
+	Status                    func(Event) string // of the run or review after the event, for the trailer
+	Payload                   any
+	Attachments               map[string][]byte // slash path → content
+	At                        time.Time         // when it happened; the zero Time: now, when it is recorded
+}
+
+// With is the event with files that go along, by their slash paths.
+func (d NewEvent) With(attachments map[string][]byte) NewEvent {
+	d.Attachments = attachments
+	return d
 }

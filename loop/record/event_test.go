@@ -55,7 +55,7 @@ func entryOf(t testing.TB, e Event, status string) gitstore.Entry {
 }
 
 func TestEventMessage(t *testing.T) {
-	e := eventAt(41, EventRunStopped, `{"reason":"no_change"}`)
+	e := eventAt(41, EventRunStopped.Name, `{"reason":"no_change"}`)
 	e.Run, e.Review, e.Title = testRun, testReview, "stop: no\n  change"
 	message, err := e.CommitText("stopped")
 	if err != nil {
@@ -94,7 +94,7 @@ func TestOneLineBoundsTitles(t *testing.T) {
 func randomEvent(rng *rand.Rand) Event {
 	texts := []string{"", "plain", "tabs\tand\nlines", "\u202e reordered", `"quotes" <&> \ back`, "日本", strings.Repeat("long ", 80)}
 	text := func() string { return texts[rng.IntN(len(texts))] }
-	types := []string{EventReviewRequested, EventRunStopped, "of_a_newer_program", "日本"}
+	types := []string{EventReviewRequested.Name, EventRunStopped.Name, "of_a_newer_program", "日本"}
 	e := eventAt(rng.IntN(1<<20)+1, types[rng.IntN(len(types))], map[string]any{"a": text(), "b": []any{text(), rng.Float64(), nil}})
 	e.Timestamp = testEpoch.Add(time.Duration(rng.Int64N(1e12)) * time.Millisecond)
 	e.Source = text()

@@ -18,7 +18,7 @@ import (
 // "claim ann", "resolve bob force". A request is the first.
 func reviewEvents(t *testing.T, words ...string) []Event {
 	t.Helper()
-	events := []Event{reviewEventAt(1, EventReviewRequested, ReviewRequest{Reviewer: "builtin", Message: "look"})}
+	events := []Event{reviewEventAt(1, EventReviewRequested.Name, ReviewRequest{Reviewer: "builtin", Message: "look"})}
 	for _, word := range words {
 		events = append(events, reviewStep(t, len(events)+1, word))
 	}
@@ -40,23 +40,23 @@ func reviewStep(t *testing.T, clock int, word string) Event {
 	}
 	switch fields[0] {
 	case "submit":
-		return reviewEventAt(clock, EventReviewSubmitted, Submission{Reviewer: fields[1], Outcome: OutcomePassed})
+		return reviewEventAt(clock, EventReviewSubmitted.Name, Submission{Reviewer: fields[1], Outcome: OutcomePassed})
 	case "fail":
-		e := reviewEventAt(clock, EventReviewFailed, Failure{Reason: ReasonAgentFailed})
+		e := reviewEventAt(clock, EventReviewFailed.Name, Failure{Reason: ReasonAgentFailed})
 		e.Source = fields[1]
 		return e
 	case "answer":
-		return reviewEventAt(clock, EventReviewAnswered, findingAnswer{Answer{Finding: "f-1", Kind: AnswerDeferred, Actor: by.Actor}, by.Force})
+		return reviewEventAt(clock, EventReviewAnswered.Name, findingAnswer{Answer: Answer{Finding: "f-1", Kind: AnswerDeferred, Actor: by.Actor}, Force: by.Force})
 	case "reopen":
-		return reviewEventAt(clock, EventReviewReopened, by)
+		return reviewEventAt(clock, EventReviewReopened.Name, by)
 	case "cancel":
-		return reviewEventAt(clock, EventReviewCancelled, by)
+		return reviewEventAt(clock, EventReviewCancelled.Name, by)
 	case "claim":
-		return reviewEventAt(clock, EventReviewClaimed, by)
+		return reviewEventAt(clock, EventReviewClaimed.Name, by)
 	case "release":
-		return reviewEventAt(clock, EventReviewReleased, by)
+		return reviewEventAt(clock, EventReviewReleased.Name, by)
 	case "resolve":
-		return reviewEventAt(clock, EventReviewResolved, by)
+		return reviewEventAt(clock, EventReviewResolved.Name, by)
 	}
 	t.Fatalf("no event for %q", word)
 	return Event{}
@@ -170,7 +170,7 @@ func TestReviewRequestIsWhatWasAsked(t *testing.T) {
 		review.Writer != oneWriter || review.Source != "cli" || !review.CreatedAt.Equal(request.Timestamp) || review.Submissions == nil {
 		t.Errorf("review %+v", review)
 	}
-	again := reviewEventAt(2, EventReviewRequested, ReviewRequest{Message: "another"})
+	again := reviewEventAt(2, EventReviewRequested.Name, ReviewRequest{Message: "another"})
 	if twice := foldReview(t, []Event{request, again}); !reflect.DeepEqual(review, twice) {
 		t.Errorf("a second request changed %+v to %+v", review, twice)
 	}
@@ -279,7 +279,7 @@ func TestReviewClaimIsFenced(t *testing.T) {
 		return in(oneWriter, reviewEventAt(clock, eventType, actorPayload{Actor: actor, Claim: claim.ID}))
 	}
 	shared := func(clock int, writer, actor string) Event {
-		return in(writer, reviewEventAt(clock, EventReviewClaimed, actorPayload{Actor: actor, Shared: true}))
+		return in(writer, reviewEventAt(clock, EventReviewClaimed.Name, actorPayload{Actor: actor, Shared: true}))
 	}
 	first := step(3, oneWriter, "claim ann 1m")
 	second := step(6, oneWriter, "claim bob 1m")
@@ -296,8 +296,8 @@ func TestReviewClaimIsFenced(t *testing.T) {
 		"the holder resolves from another clone":     {[]Event{step(3, oneWriter, "claim ci"), step(4, twoWriter, "resolve ci")}, "ci", ReviewResolved, nil},
 		"what was given back is not lost":            {[]Event{step(3, oneWriter, "claim ann"), step(4, oneWriter, "release ann"), second, step(9, oneWriter, "resolve ann")}, "bob", ReviewResolved, nil},
 		"taken away by force":                        {[]Event{step(3, oneWriter, "claim ann"), step(4, oneWriter, "claim bob force"), step(5, oneWriter, "resolve ann"), step(6, oneWriter, "answer ann")}, "bob", ReviewClaimed, []string{"ann", "ann"}},
-		"under a claim that is over":                 {[]Event{first, second, step(9, oneWriter, "claim ann"), under(10, EventReviewResolved, "ann", first), under(11, EventReviewReleased, "ann", first), under(12, EventReviewClaimed, "ann", first)}, "ann", ReviewClaimed, []string{"ann", "ann", "ann"}},
-		"under the claim that stands":                {[]Event{first, under(4, EventReviewClaimed, "ann", first), under(5, EventReviewResolved, "ann", first)}, "ann", ReviewResolved, nil},
+		"under a claim that is over":                 {[]Event{first, second, step(9, oneWriter, "claim ann"), under(10, EventReviewResolved.Name, "ann", first), under(11, EventReviewReleased.Name, "ann", first), under(12, EventReviewClaimed.Name, "ann", first)}, "ann", ReviewClaimed, []string{"ann", "ann", "ann"}},
+		"under the claim that stands":                {[]Event{first, under(4, EventReviewClaimed.Name, "ann", first), under(5, EventReviewResolved.Name, "ann", first)}, "ann", ReviewResolved, nil},
 		"the remote decided for the later one":       {[]Event{step(3, oneWriter, "claim ann"), shared(4, twoWriter, "bob"), step(5, oneWriter, "resolve ann")}, "bob", ReviewClaimed, []string{"ann", "ann"}},
 		"the remote decided for the earlier one":     {[]Event{shared(3, twoWriter, "bob"), step(4, oneWriter, "claim ann"), step(5, oneWriter, "resolve ann")}, "bob", ReviewClaimed, []string{"ann", "ann"}},
 	} {
@@ -340,7 +340,7 @@ func TestReviewNewestVerdictOfAReviewerCounts(t *testing.T) {
 func TestReviewKeepsTheFailureOfEachReviewer(t *testing.T) {
 	events := reviewEvents(t, "fail rex", "fail sue", "fail rex", "submit sue", "fail tom")
 	request := ReviewRequest{Reviewer: "rex", Others: []string{"sue"}}
-	events[0] = reviewEventAt(1, EventReviewRequested, request)
+	events[0] = reviewEventAt(1, EventReviewRequested.Name, request)
 	for n, want := range [][]string{nil, {"rex"}, {"rex", "sue"}, {"sue", "rex"}, {"rex"}, {"rex"}} {
 		review := foldReview(t, events[:n+1])
 		if names, _ := review.Failed(); !slices.Equal(names, want) {
@@ -356,7 +356,7 @@ func TestReviewMakesCommentsOfALogSound(t *testing.T) {
 		{File: "a.go", StartLine: -3, EndLine: 7}, {File: "a.go", StartLine: 7, EndLine: 3},
 	}
 	for clock := 2; clock < 4; clock++ {
-		events = append(events, reviewEventAt(clock, EventReviewSubmitted, Submission{Reviewer: "ann", Outcome: OutcomeCommented, Comments: comments}))
+		events = append(events, reviewEventAt(clock, EventReviewSubmitted.Name, Submission{Reviewer: "ann", Outcome: OutcomeCommented, Comments: comments}))
 	}
 	review := foldReview(t, events)
 	seen := map[string]bool{}
@@ -381,7 +381,7 @@ func TestReviewLeaseIsBounded(t *testing.T) {
 		lease string
 	}{{2026, "9223372036854775807"}, {9999, "31536000000"}, {2026, "-5"}, {2026, "31536000000000"}} {
 		events := reviewEvents(t, "submit rex")
-		claim := reviewEventAt(3, EventReviewClaimed, `{"actor":"ann","lease_ms":`+test.lease+`}`)
+		claim := reviewEventAt(3, EventReviewClaimed.Name, `{"actor":"ann","lease_ms":`+test.lease+`}`)
 		claim.Timestamp = time.Date(test.year, 12, 31, 23, 0, 0, 0, time.UTC)
 		review := foldReview(t, append(events, claim))
 		if _, err := json.Marshal(review.Summary()); err != nil || review.Claim == nil || review.Claim.Until.Sub(claim.Timestamp) > MaxLease {
@@ -394,7 +394,7 @@ func TestReviewSkipsWhatItDoesNotKnow(t *testing.T) {
 	events := reviewEvents(t, "submit rex")
 	want := foldReview(t, events)
 	unknown := reviewEventAt(3, "review_praised", `{"stars":5}`)
-	started := reviewEventAt(3, EventRunStarted, RunPlan{})
+	started := reviewEventAt(3, EventRunStarted.Name, RunPlan{})
 	started.Run = testRun
 	for name, with := range map[string][]Event{
 		"unknown type":       {events[0], unknown, events[1]},
@@ -411,10 +411,10 @@ func TestReviewReportsUnreadableEvents(t *testing.T) {
 	events := reviewEvents(t, "submit rex")
 	want := foldReview(t, events)
 	for _, broken := range []Event{
-		reviewEventAt(3, EventReviewSubmitted, `{"reviewer":1}`),
-		reviewEventAt(3, EventReviewSubmitted, `{"reviewer":"a","Reviewer":"b"}`),
-		reviewEventAt(3, EventReviewClaimed, `[]`),
-		reviewEventAt(3, EventReviewRequested, `7`),
+		reviewEventAt(3, EventReviewSubmitted.Name, `{"reviewer":1}`),
+		reviewEventAt(3, EventReviewSubmitted.Name, `{"reviewer":"a","Reviewer":"b"}`),
+		reviewEventAt(3, EventReviewClaimed.Name, `[]`),
+		reviewEventAt(3, EventReviewRequested.Name, `7`),
 	} {
 		got, bad := FoldReview(append(slices.Clone(events), broken))
 		if len(bad) != 1 || !strings.Contains(bad[0].Error(), broken.ID.Short()) || !strings.Contains(bad[0].Error(), broken.Type) {
@@ -429,7 +429,7 @@ func TestReviewReportsUnreadableEvents(t *testing.T) {
 func TestReviewReportsUnreadableFailure(t *testing.T) {
 	events := reviewEvents(t)
 	want := foldReview(t, events)
-	got, bad := FoldReview(append(events, reviewEventAt(2, EventReviewFailed, `{"reason":1}`)))
+	got, bad := FoldReview(append(events, reviewEventAt(2, EventReviewFailed.Name, `{"reason":1}`)))
 	if len(bad) != 1 || !reflect.DeepEqual(got, want) {
 		t.Errorf("reported %v, folded %+v", bad, got)
 	}
@@ -452,7 +452,7 @@ func randomLogs(rng *rand.Rand, of func(clock int) Event) (one, two []Event) {
 }
 
 func randomReviewEvent(rng *rand.Rand, clock int) Event {
-	types := []string{EventReviewRequested, EventReviewSubmitted, EventReviewSubmitted, EventReviewFailed, EventReviewCancelled, EventReviewClaimed, EventReviewReleased, EventReviewResolved, EventReviewReopened, EventReviewAnswered, "newer", EventRunStarted, ""}
+	types := []string{EventReviewRequested.Name, EventReviewSubmitted.Name, EventReviewSubmitted.Name, EventReviewFailed.Name, EventReviewCancelled.Name, EventReviewClaimed.Name, EventReviewReleased.Name, EventReviewResolved.Name, EventReviewReopened.Name, EventReviewAnswered.Name, "newer", EventRunStarted.Name, ""}
 	payloads := []string{`{"actor":"ann"}`, `{"actor":"ann"}`, `{"actor":"bob"}`, `{"actor":"bob","force":true}`, `{"actor":"ann","lease_ms":60000}`, `{"reviewer":"rex","outcome":"failed"}`, `{"reason":"x"}`, `null`, ``, `{`, `[]`, `{"actor":7}`}
 	if clock <= 2 {
 		types = types[:1]

@@ -15,7 +15,7 @@ import (
 // FuzzDecodeEvent decodes messages of foreign logs. What is accepted is in range,
 // says everything once, and stays the same when it is written again.
 func FuzzDecodeEvent(f *testing.F) {
-	good := entryOf(f, eventAt(7, EventRunStopped, `{"reason":"no_change"}`), "stopped").Message
+	good := entryOf(f, eventAt(7, EventRunStopped.Name, `{"reason":"no_change"}`), "stopped").Message
 	f.Add(good)
 	f.Add(strings.Replace(good, `"v":1`, `"v":2`, 1))
 	f.Add(strings.Replace(good, `"v":1`, `"v":1,"V":1`, 1))

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"git-runr/gitstore"
 	"git-runr/loop/prose"
@@ -23,10 +21,9 @@ func (s *Store) RequestReview(ctx context.Context, request ReviewRequest, source
 	}
 	event, err := s.Append(ctx, func(v *View) (NewEvent, error) {
 		id, err := NewID(v.Now, v.Writer, v.Clock, request)
-		return NewEvent{
-			Type: EventReviewRequested, Source: source, Review: id, Run: request.Run, Payload: request, Status: func(Event) string { return string(ReviewOpen) },
-			Title: strings.TrimSpace(request.Subject.Spec + " " + request.Subject.Commit.Short() + " " + request.Subject.Title),
-		}, err
+		d := EventReviewRequested.New(source, strings.TrimSpace(request.Subject.Spec+" "+request.Subject.Commit.Short()+" "+request.Subject.Title), request)
+		d.Review, d.Run, d.Status = id, request.Run, func(Event) string { return string(ReviewOpen) }
+		return d, err
 	})
 	if err != nil {
 		return Review{}, fmt.Errorf("request review: %w", err)
@@ -43,9 +40,7 @@ func (s *Store) SubmitReview(ctx context.Context, id string, sub Submission, raw
 	}
 	AddChecks(attachments, sub.Checks)
 	sub.Checks = WithoutOutput(sub.Checks)
-	return s.reviewEvent(ctx, id, NewEvent{
-		Type: EventReviewSubmitted, Source: sub.Reviewer, Payload: sub, Attachments: attachments, Title: submissionTitle(sub),
-	}, actorPayload{})
+	return s.reviewEvent(ctx, id, EventReviewSubmitted.New(sub.Reviewer, submissionTitle(sub), sub).With(attachments), actorPayload{})
 }
 
 // Person is what a person submits: a decision, a message and comments.
@@ -90,25 +85,6 @@ func (p Person) check() error {
 	}
 	return checkActor(p.Actor)
 }
-
-// maxActor is the longest name of an actor, in bytes.
-const maxActor = 300
-
-// checkActor refuses a name by which nobody could be told from somebody else.
-func checkActor(name string) error {
-	switch {
-	case strings.TrimSpace(name) == "":
-		return &InputError{"an actor is wanted"}
-	case len(name) > maxActor || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
-		return &InputError{fmt.Sprintf("%q is no name of an actor", prose.Cut(name, maxActor))}
-	}
-	return nil
-}
-
-// InputError is a request that says too little, or what cannot be.
-type InputError struct{ Why string }
-
-func (e *InputError) Error() string { return e.Why }
 
 // Submission is the person's answer in the form that all reviewers' have.
 func (p Person) Submission(review Review) Submission {
@@ -191,12 +167,6 @@ func (s *Store) ReopenReview(ctx context.Context, id, actor string) (Review, err
 	return s.actorEvent(ctx, id, EventReviewReopened, actorPayload{Actor: actor})
 }
 
-// findingAnswer is the payload of an answer.
-type findingAnswer struct {
-	Answer
-	Force bool `json:"force,omitempty"` // although somebody else holds the review
-}
-
 // AnswerFinding records what became of one finding or comment. It is a
 // *NotFoundError when the review has none of that id.
 func (s *Store) AnswerFinding(ctx context.Context, id string, answer Answer, force bool) (Review, error) {
@@ -210,13 +180,12 @@ func (s *Store) AnswerFinding(ctx context.Context, id string, answer Answer, for
 	if !slices.ContainsFunc(review.Findings(), func(f reply.Finding) bool { return f.ID == answer.Finding }) {
 		return review, &NotFoundError{What: "finding", ID: answer.Finding, Where: "in review " + review.ID}
 	}
-	return s.reviewEvent(ctx, review.ID, NewEvent{
-		Type: EventReviewAnswered, Source: "cli", Payload: findingAnswer{answer, force}, Title: fmt.Sprintf("%s %s", answer.Finding, answer.Kind),
-	}, actorPayload{Actor: answer.Actor, Force: force})
+	event := EventReviewAnswered.New("cli", fmt.Sprintf("%s %s", answer.Finding, answer.Kind), findingAnswer{Answer: answer, Force: force})
+	return s.reviewEvent(ctx, review.ID, event, actorPayload{Actor: answer.Actor, Force: force})
 }
 
 // actorEvent records what an actor does with a review.
-func (s *Store) actorEvent(ctx context.Context, id, eventType string, by actorPayload) (Review, error) {
+func (s *Store) actorEvent(ctx context.Context, id string, t EventType[actorPayload], by actorPayload) (Review, error) {
 	review, err := s.Review(ctx, id)
 	if err != nil {
 		return review, err
@@ -227,10 +196,10 @@ func (s *Store) actorEvent(ctx context.Context, id, eventType string, by actorPa
 	if s.Redact != nil {
 		by.Actor = s.Redact(by.Actor) // as it will be recorded, for that is what a claim is compared with
 	}
-	if eventType == EventReviewResolved || eventType == EventReviewReopened {
+	if t == EventReviewResolved || t == EventReviewReopened {
 		by.Commit = review.Request.Subject.Commit
 	}
-	return s.reviewEvent(ctx, review.ID, NewEvent{Type: eventType, Source: "cli", Payload: by, Title: "by " + by.Actor}, by)
+	return s.reviewEvent(ctx, review.ID, t.New("cli", "by "+by.Actor, by), by)
 }
 
 // settled reports whether an event would change nothing that counts.
@@ -239,8 +208,8 @@ func (r Review) settled(d NewEvent, by actorPayload) bool {
 	case Submission:
 		return r.sentBefore(p)
 	case actorPayload:
-		return d.Type == EventReviewResolved && r.Status == ReviewResolved || d.Type == EventReviewCancelled && r.Status == ReviewCancelled ||
-			d.Type == EventReviewClaimed && r.Status == ReviewClaimed && p.Lease == 0 && r.Claim.sameAs(by)
+		return d.Type == EventReviewResolved.Name && r.Status == ReviewResolved || d.Type == EventReviewCancelled.Name && r.Status == ReviewCancelled ||
+			d.Type == EventReviewClaimed.Name && r.Status == ReviewClaimed && p.Lease == 0 && r.Claim.sameAs(by)
 	}
 	return false
 }
@@ -270,9 +239,7 @@ func (s *Store) PinReview(ctx context.Context, review Review) error {
 
 // FailReview records that the reviewer could not be run; the review stays open.
 func (s *Store) FailReview(ctx context.Context, id, reviewer string, failure Failure) (Review, error) {
-	return s.reviewEvent(ctx, id, NewEvent{
-		Type: EventReviewFailed, Source: reviewer, Payload: failure, Title: failure.Reason + " " + failure.Detail,
-	}, actorPayload{})
+	return s.reviewEvent(ctx, id, EventReviewFailed.New(reviewer, failure.Reason+" "+failure.Detail, failure), actorPayload{})
 }
 
 // reviewEvent records d about a review if its newest state allows it.
@@ -307,41 +274,20 @@ func (s *Store) reviewEvent(ctx context.Context, id string, d NewEvent, by actor
 	return before, before.apply(event)
 }
 
-// AddChecks attaches the output of checks, which the event itself leaves out.
-func AddChecks(attachments map[string][]byte, results []CheckResult) {
-	for _, c := range results {
-		if c.Output != "" {
-			attachments[CheckLog(c.Name)] = []byte(c.Output)
-		}
-	}
-}
-
-// OutputInEvent is how much of a check's output its event carries, in bytes.
-const OutputInEvent = 4 << 10
-
-func WithoutOutput(results []CheckResult) []CheckResult {
-	short := make([]CheckResult, len(results))
-	for i, c := range results {
-		if len(c.Output) > OutputInEvent {
-			c.Output = "…\n" + strings.ToValidUTF8(c.Output[len(c.Output)-OutputInEvent:], "")
-		}
-		short[i] = c
-	}
-	return short
-}
-
-// SafeName is name as a file name of a tree.
-func SafeName(name string) string {
-	clean := strings.Map(func(r rune) rune {
-		if r == '-' || r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
-			return r
-		}
-		return '_'
-	}, name)
-	return strings.TrimLeft(clean, ".")
-}
-
 // Attachment reads what an event left behind, by its role: review.md, checks/test.log.
 func (s *Store) Attachment(ctx context.Context, event gitstore.ID, role string) ([]byte, error) {
 	return s.Repo.Attachment(ctx, event, role)
+}
+
+// Check refuses an answer that says too little.
+func (a Answer) check() error {
+	switch {
+	case a.Kind != AnswerFixed && a.Kind != AnswerRefuted && a.Kind != AnswerDeferred:
+		return &InputError{fmt.Sprintf("answer %q is none of fixed, refuted, deferred", a.Kind)}
+	case a.Kind == AnswerFixed && a.Commit == "":
+		return &InputError{"an answer of fixed wants the commit"}
+	case a.Kind == AnswerRefuted && strings.TrimSpace(a.Reason) == "":
+		return &InputError{"an answer of refuted wants the reason"}
+	}
+	return checkActor(a.Actor)
 }

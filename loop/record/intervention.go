@@ -16,22 +16,6 @@ type InterventionPayload struct {
 	On gitstore.ID `json:"commit"`
 }
 
-// interventionNote is the note on the run's commit.
-func interventionNote(e Event) (gitstore.ID, string) {
-	p, err := PayloadOf[InterventionPayload](e)
-	if err != nil {
-		return "", ""
-	}
-	text := fmt.Sprintf("run %s intervention (%s): %s", e.Run, prose.OneLine(p.Reason), prose.OneLine(p.Note))
-	for _, c := range p.Commands {
-		text += fmt.Sprintf("\nrun %s ran: %s: %s", e.Run, prose.OneLine(c.Command), c.State())
-	}
-	for _, left := range p.Evidence {
-		text += fmt.Sprintf("\nrun %s was given output of %s: %s", e.Run, prose.OneLine(left.Check), left.State())
-	}
-	return p.On, text
-}
-
 // Words are what the next prompt says of an intervention, a line each.
 func (iv Intervention) words() []string {
 	lines := []string{fmt.Sprintf("%s (%s): %s", prose.OneLine(iv.By), iv.Reason, strings.TrimSpace(iv.Note))}
@@ -58,15 +42,6 @@ func (iv Intervention) Proof() (shown, good bool) {
 		}
 	}
 	return shown, good
-}
-
-// FromPeople is what people said and did since the run began, for prompts.
-func (r Run) FromPeople() []string {
-	var lines []string
-	for _, iv := range r.Interventions {
-		lines = append(lines, iv.words()...)
-	}
-	return lines
 }
 
 // Evidence is what a check printed when a person ran it: a file among those of a run
@@ -113,12 +88,22 @@ func (e Evidence) words() string {
 	return head + "\n" + prose.Indent(prose.Cut(e.Excerpt, OutputInEvent))
 }
 
-// HasTaken reports whether e is recorded already.
-func (r Run) HasTaken(e Evidence) bool {
-	for _, iv := range r.Interventions {
-		if slices.ContainsFunc(iv.Evidence, func(known Evidence) bool { return known.File == e.File && known.WrittenAt.Equal(e.WrittenAt) }) {
-			return true
-		}
-	}
-	return false
+// Intervention is what a person did for a run that had stopped. Field names are
+// those of runr's receipts where it has them.
+type Intervention struct {
+	Number   int           `json:"intervention"` // from 1
+	Reason   string        `json:"reason"`       // one of InterventionReasons
+	Note     string        `json:"note"`
+	By       string        `json:"by"`
+	Attempts int           `json:"attempts"`             // how many there were before it
+	Since    gitstore.ID   `json:"base_sha"`             // where the commits in range begin, exclusive
+	Head     gitstore.ID   `json:"head_sha"`             // where they end
+	Branch   string        `json:"branch,omitempty"`     // of the checkout that they were made in
+	Commits  []gitstore.ID `json:"commits_in_range"`     // made by people since, newest first
+	Files    []string      `json:"files_changed"`        // by those commits and in the run's working tree
+	Commit   gitstore.ID   `json:"checkpoint,omitempty"` // what a person did in the run's working tree, on the run's branch
+	Tree     gitstore.ID   `json:"tree,omitempty"`       // of Commit
+	Commands []CheckResult `json:"commands"`             // run as part of it; Name is the check's, "" for another command
+	Evidence []Evidence    `json:"evidence,omitempty"`   // that was left for it
+	At       time.Time     `json:"at,omitzero"`
 }

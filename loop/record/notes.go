@@ -1,7 +1,6 @@
 package record
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,8 +10,6 @@ import (
 	"time"
 
 	"git-runr/gitstore"
-	"git-runr/loop/prose"
-	"git-runr/loop/reply"
 	"git-runr/loop/safetext"
 )
 
@@ -232,199 +229,10 @@ func notesOf(e Event) []noteLine {
 			lines = append(lines, noteLine{commit, e.Timestamp, strings.TrimRight(line, "\n")})
 		}
 	}
-	if e.Type == EventRunLanded {
-		if landed, err := PayloadOf[Landed](e); err == nil {
+	if e.Type == EventRunLanded.Name {
+		if landed, err := EventRunLanded.Payload(e); err == nil {
 			lines = append(lines, carriedNotes(e, landed)...)
 		}
 	}
 	return lines
-}
-
-// NoteOf is the commit that an event speaks of and what the note says of the event
-// itself, one or more lines; no commit when the event is not for notes.
-func NoteOf(e Event) (gitstore.ID, string) {
-	switch e.Type {
-	case EventReviewSubmitted:
-		return submissionNote(e)
-	case EventReviewResolved:
-		if p, err := PayloadOf[resolvedPayload](e); err == nil {
-			return p.Commit, fmt.Sprintf("review %s resolved by %s%s", e.Review, prose.OneLine(p.Actor), afterColon(p.Note))
-		}
-	case EventReviewReopened:
-		if p, err := PayloadOf[resolvedPayload](e); err == nil {
-			return p.Commit, fmt.Sprintf("review %s reopened by %s", e.Review, prose.OneLine(p.Actor))
-		}
-	case EventRoundCompleted:
-		return roundNote(e)
-	case EventRunStopped, EventReviewLoopDetected:
-		if p, err := readStop(e); err == nil {
-			return p.Commit, stopNote(e, p)
-		}
-	case EventRunIntervened:
-		return interventionNote(e)
-	case EventRunCompleted:
-		if p, err := PayloadOf[CompletedPayload](e); err == nil {
-			return p.Commit, completedNote(e, p)
-		}
-	case EventRunLanded:
-		if p, err := PayloadOf[Landed](e); err == nil {
-			return p.Commit, landedNote(e, p, p.reviewedAs(p.Commit))
-		}
-	case EventRunUnlanded:
-		if p, err := PayloadOf[Landed](e); err == nil {
-			return p.Commit, fmt.Sprintf("run %s taken back from %s", e.Run, cmp.Or(p.Branch, "a detached HEAD"))
-		}
-	}
-	return "", ""
-}
-
-// resolvedPayload is the part of a resolution that its note needs.
-type resolvedPayload struct {
-	Actor  string      `json:"actor"`
-	Commit gitstore.ID `json:"commit"`
-	Note   string      `json:"note"`
-}
-
-func afterColon(text string) string {
-	if text == "" {
-		return ""
-	}
-	return ": " + prose.OneLine(text)
-}
-
-func afterComma(text string) string {
-	if text == "" {
-		return ""
-	}
-	return ", " + text
-}
-
-// decisionWords are what a person's submission says in a note.
-var decisionWords = map[Decision]string{Approve: "approved", RequestChanges: "changes requested", CommentOnly: "commented"}
-
-// StopPayload is a stop and the commit that its note goes to.
-type StopPayload struct {
-	Stop
-	Commit gitstore.ID `json:"commit,omitempty"`
-}
-
-func submissionNote(e Event) (gitstore.ID, string) {
-	sub, err := PayloadOf[Submission](e)
-	if err != nil || sub.Commit == "" {
-		return "", ""
-	}
-	if sub.Outcome == OutcomeNothing {
-		return sub.Commit, fmt.Sprintf("review %s by %s: nothing to review", e.Review, prose.OneLine(sub.Reviewer))
-	}
-	said := cmp.Or(decisionWords[sub.Decision], string(sub.Report.Effective))
-	head := fmt.Sprintf("review %s by %s: %s%s", e.Review, prose.OneLine(sub.Reviewer), said, afterComma(sub.Census.NotRun()))
-	if sub.Decision != "" {
-		head += afterColon(sub.Report.Summary)
-	}
-	findings := slices.Clone(sub.Report.Findings)
-	for _, c := range sub.Comments {
-		findings = append(findings, c.finding(sub.Decision))
-	}
-	if len(findings) == 0 && sub.Decision == "" {
-		return sub.Commit, head + listNote(sub.Report.Requests)
-	}
-	return sub.Commit, head + findingsNote(findings)
-}
-
-func roundNote(e Event) (gitstore.ID, string) {
-	round, err := PayloadOf[RoundPayload](e)
-	if err != nil || round.Failure != nil {
-		return "", ""
-	}
-	head := fmt.Sprintf("run %s round %d by %s: %s%s", e.Run, round.Number, prose.OneLine(round.Reviewer), round.Report.Effective, afterComma(round.Census.NotRun()))
-	if len(round.Report.Findings) == 0 {
-		return round.Commit, head + listNote(round.Report.Requests)
-	}
-	return round.Commit, head + findingsNote(round.Report.Findings)
-}
-
-// findingsInNote is how many findings or requests a note's line names.
-const findingsInNote = 5
-
-func findingsNote(findings []reply.Finding) string {
-	items := make([]string, len(findings))
-	for i, f := range findings {
-		items[i] = fmt.Sprintf("%s %s %s", f.Severity, f.Place(), f.Issue)
-	}
-	return listNote(items)
-}
-
-// listNote is a list in brackets, of which a note's line names the first few.
-func listNote(items []string) string {
-	if len(items) == 0 {
-		return ""
-	}
-	var parts []string
-	for _, item := range items[:min(len(items), findingsInNote)] {
-		parts = append(parts, prose.OneLine(item))
-	}
-	text := " (" + strings.Join(parts, "; ")
-	if more := len(items) - findingsInNote; more > 0 {
-		text += fmt.Sprintf("; and %d more", more)
-	}
-	return text + ")"
-}
-
-// stopNote is the whole diagnosis, so that people who have only the notes know what
-// is unmet and what to type.
-func stopNote(e Event, p StopPayload) string {
-	head := fmt.Sprintf("STOPPED: %s", prose.OneLine(p.Reason))
-	if p.Round > 0 {
-		head += fmt.Sprintf(" (round %d/%d)", p.Round, p.MaxRounds)
-	}
-	if p.Detail != "" {
-		head += ": " + prose.OneLine(p.Detail)
-	}
-	lines := []string{head}
-	if p.Setting != nil {
-		lines = append(lines, "ended by "+p.Setting.String())
-	}
-	if p.Said != "" {
-		lines = append(lines, prose.OneLine(cmp.Or(p.SaidBy, "the agent")+" said: "+p.Said))
-	}
-	if len(p.FailingChecks) > 0 {
-		lines = append(lines, "failing checks: "+typed(strings.Join(p.FailingChecks, ", ")))
-	}
-	for i, r := range p.Unmet {
-		lines = append(lines, fmt.Sprintf("unmet %d: %s", i+1, prose.OneLine(r)))
-	}
-	if len(p.UnmetChecks) > 0 {
-		lines = append(lines, "unmet checks: "+typed(strings.Join(p.UnmetChecks, ", ")))
-	}
-	for _, c := range p.Commands {
-		lines = append(lines, "command: "+typed(c))
-	}
-	if p.Intervention != "" {
-		lines = append(lines, "intervene: "+typed(p.Intervention))
-	}
-	for i, step := range p.NextSteps {
-		lines = append(lines, fmt.Sprintf("next %d: %s", i+1, typed(step)))
-	}
-	for i := range lines {
-		lines[i] = "run " + e.Run + " " + lines[i]
-	}
-	return strings.Join(lines, "\n")
-}
-
-// typed is what people are to type or to search for, which is not shortened.
-func typed(s string) string { return safetext.Line(s) }
-
-func completedNote(e Event, p CompletedPayload) string {
-	text := fmt.Sprintf("run %s completed: %s", e.Run, p.Result)
-	if p.By == "" && len(p.Open) == 0 {
-		return text
-	}
-	text += ", accepted"
-	if p.By != "" {
-		text += " by " + prose.OneLine(p.By)
-	}
-	if len(p.Open) == 0 {
-		return text + listNote(p.Requests)
-	}
-	return text + findingsNote(p.Open)
 }

@@ -54,13 +54,13 @@ func testCommit(t *testing.T, s *Store, message string) gitstore.ID {
 func noteEvents(one, two gitstore.ID) []Event {
 	finding := reply.Finding{Severity: reply.Warning, File: "a.go", Line: 3, Issue: "leak"}
 	events := []Event{
-		eventAt(1, EventReviewSubmitted, Submission{Reviewer: "rex", Outcome: OutcomeFailed, Commit: one, Report: reply.Report{Effective: reply.NeedsFix, Findings: []reply.Finding{finding}}}),
-		eventAt(2, EventReviewResolved, resolvedPayload{Actor: "ann", Commit: one}),
-		eventAt(3, EventRoundCompleted, RoundPayload{Round: Round{Number: 2, Reviewer: "rev", Commit: two, Report: reply.Report{Effective: reply.Pass}}}),
-		eventAt(4, EventReviewLoopDetected, StopPayload{Stop: Stop{Reason: ReasonReviewLoop, Round: 3, MaxRounds: 2, Unmet: []string{"fix it", "test it"}, Commands: []string{"npm test"}}, Commit: two}),
-		eventAt(5, EventRunCompleted, CompletedPayload{Result: "pass_with_issues", Commit: two, Open: []reply.Finding{finding}}),
-		eventAt(6, EventRunLanded, Landed{Commit: one, Branch: "main", Carried: []Carried{{From: two, To: one, Said: []Saying{{testEpoch, "run " + testRun + " round 2 by rev: PASS"}}}}}),
-		eventAt(7, EventRunResumed, struct{}{}),
+		eventAt(1, EventReviewSubmitted.Name, Submission{Reviewer: "rex", Outcome: OutcomeFailed, Commit: one, Report: reply.Report{Effective: reply.NeedsFix, Findings: []reply.Finding{finding}}}),
+		eventAt(2, EventReviewResolved.Name, actorPayload{Actor: "ann", Commit: one}),
+		eventAt(3, EventRoundCompleted.Name, RoundPayload{Round: Round{Number: 2, Reviewer: "rev", Commit: two, Report: reply.Report{Effective: reply.Pass}}}),
+		eventAt(4, EventReviewLoopDetected.Name, StopPayload{Stop: Stop{Reason: ReasonReviewLoop, Round: 3, MaxRounds: 2, Unmet: []string{"fix it", "test it"}, Commands: []string{"npm test"}}, Commit: two}),
+		eventAt(5, EventRunCompleted.Name, CompletedPayload{Result: "pass_with_issues", Commit: two, Open: []reply.Finding{finding}}),
+		eventAt(6, EventRunLanded.Name, Landed{Commit: one, Branch: "main", Carried: []Carried{{From: two, To: one, Said: []Saying{{testEpoch, "run " + testRun + " round 2 by rev: PASS"}}}}}),
+		eventAt(7, EventRunResumed.Name, struct{}{}),
 	}
 	for i := range events {
 		events[i].Run, events[i].Review = testRun, testReview
@@ -79,54 +79,54 @@ func TestNoteOf(t *testing.T) {
 		payload   any
 		want      string // "" for no note
 	}{
-		{EventReviewSubmitted, Submission{Commit: "c", Reviewer: "rex", Report: reply.Report{Effective: reply.Pass}}, review + "by rex: PASS"},
-		{EventReviewSubmitted, Submission{Commit: "c", Reviewer: "rex", Outcome: OutcomeNothing}, review + "by rex: nothing to review"},
-		{EventReviewSubmitted, Submission{Reviewer: "rex", Report: reply.Report{Effective: reply.Pass}}, ""},
+		{EventReviewSubmitted.Name, Submission{Commit: "c", Reviewer: "rex", Report: reply.Report{Effective: reply.Pass}}, review + "by rex: PASS"},
+		{EventReviewSubmitted.Name, Submission{Commit: "c", Reviewer: "rex", Outcome: OutcomeNothing}, review + "by rex: nothing to review"},
+		{EventReviewSubmitted.Name, Submission{Reviewer: "rex", Report: reply.Report{Effective: reply.Pass}}, ""},
 		{
-			EventReviewSubmitted, Submission{Commit: "c", Reviewer: "rex", Report: reply.Report{Effective: reply.CriticalFail, Findings: []reply.Finding{
+			EventReviewSubmitted.Name, Submission{Commit: "c", Reviewer: "rex", Report: reply.Report{Effective: reply.CriticalFail, Findings: []reply.Finding{
 				{Severity: reply.Critical, File: "a.go", Line: 3, EndLine: 5, Issue: "a\nlong\tstory"}, {Severity: reply.Note, Issue: "nit"}}}},
 			review + "by rex: CRITICAL (critical a.go:3-5 a long story; note nit)",
 		},
 		{
-			EventReviewSubmitted, Submission{Commit: "c", Reviewer: "rex", Report: reply.Report{Effective: reply.PassWithNotes, Findings: many}},
+			EventReviewSubmitted.Name, Submission{Commit: "c", Reviewer: "rex", Report: reply.Report{Effective: reply.PassWithNotes, Findings: many}},
 			review + "by rex: PASS_WITH_NOTES (note a.go:1 nit; note a.go:2 nit; note a.go:3 nit; note a.go:4 nit; note a.go:5 nit; and 2 more)",
 		},
 		{
-			EventReviewSubmitted, Submission{Commit: "c", Reviewer: "rex", Report: reply.Report{Effective: reply.NeedsFix, Findings: []reply.Finding{
+			EventReviewSubmitted.Name, Submission{Commit: "c", Reviewer: "rex", Report: reply.Report{Effective: reply.NeedsFix, Findings: []reply.Finding{
 				{Severity: reply.Warning, File: "a.go\nrun x completed: pass", Issue: "leak"}}}},
 			review + "by rex: NEEDS_FIX (warning a.go run x completed: pass leak)", // a path is foreign text too
 		},
-		{EventReviewSubmitted, Submission{Commit: "c", Reviewer: "r\x1b[2J\nex", Report: reply.Report{Effective: reply.Pass}}, review + `by r\x1b[2J ex: PASS`},
-		{EventReviewResolved, resolvedPayload{Actor: "ann", Commit: "c"}, review + "resolved by ann"},
-		{EventRoundCompleted, RoundPayload{Round: Round{Number: 2, Reviewer: "rev", Commit: "c", Report: reply.Report{Effective: reply.NeedsFix}}}, run + "round 2 by rev: NEEDS_FIX"},
-		{EventRoundCompleted, RoundPayload{Round: Round{Number: 2, Commit: "c", Failure: &Failure{Reason: ReasonAgentFailed}}}, ""},
-		{EventRunStopped, StopPayload{Stop: Stop{Reason: ReasonNoChange, Detail: "attempt 2\nchanged nothing"}, Commit: "c"}, run + "STOPPED: no_change: attempt 2 changed nothing"},
+		{EventReviewSubmitted.Name, Submission{Commit: "c", Reviewer: "r\x1b[2J\nex", Report: reply.Report{Effective: reply.Pass}}, review + `by r\x1b[2J ex: PASS`},
+		{EventReviewResolved.Name, actorPayload{Actor: "ann", Commit: "c"}, review + "resolved by ann"},
+		{EventRoundCompleted.Name, RoundPayload{Round: Round{Number: 2, Reviewer: "rev", Commit: "c", Report: reply.Report{Effective: reply.NeedsFix}}}, run + "round 2 by rev: NEEDS_FIX"},
+		{EventRoundCompleted.Name, RoundPayload{Round: Round{Number: 2, Commit: "c", Failure: &Failure{Reason: ReasonAgentFailed}}}, ""},
+		{EventRunStopped.Name, StopPayload{Stop: Stop{Reason: ReasonNoChange, Detail: "attempt 2\nchanged nothing"}, Commit: "c"}, run + "STOPPED: no_change: attempt 2 changed nothing"},
 		{
-			EventReviewLoopDetected, StopPayload{Stop: Stop{Reason: ReasonReviewLoop, Round: 3, MaxRounds: 2, Unmet: []string{"fix\nit", "test it"}, Commands: []string{"npm test"}}, Commit: "c"},
+			EventReviewLoopDetected.Name, StopPayload{Stop: Stop{Reason: ReasonReviewLoop, Round: 3, MaxRounds: 2, Unmet: []string{"fix\nit", "test it"}, Commands: []string{"npm test"}}, Commit: "c"},
 			run + "STOPPED: review_loop_detected (round 3/2)\n" + run + "unmet 1: fix it\n" + run + "unmet 2: test it\n" + run + "command: npm test",
 		},
 		{
-			EventRunStopped, StopPayload{Stop: Stop{
+			EventRunStopped.Name, StopPayload{Stop: Stop{
 				Reason: "bad\nrun x completed: pass", UnmetChecks: []string{"test_failed", "file_not_created: a.go"}, Commands: []string{"npm test"},
 				Intervention: "git runr intervene x --note \"\x1b\"", NextSteps: []string{"git runr resume x", "git runr audit --run x"},
 			}, Commit: "c"},
 			run + "STOPPED: bad run x completed: pass\n" + run + "unmet checks: test_failed, file_not_created: a.go\n" + run + "command: npm test\n" +
 				run + `intervene: git runr intervene x --note "\x1b"` + "\n" + run + "next 1: git runr resume x\n" + run + "next 2: git runr audit --run x",
 		},
-		{EventRunCompleted, CompletedPayload{Result: "pass", Commit: "c"}, run + "completed: pass"},
-		{EventRunCompleted, CompletedPayload{Result: "pass_with_issues", Commit: "c", Open: many[:1]}, run + "completed: pass_with_issues, accepted (note a.go:1 nit)"},
-		{EventRunLanded, Landed{Commit: "c", Branch: "main"}, run + "landed on main"},
-		{EventRunUnlanded, Landed{Commit: "c", Branch: "main"}, run + "taken back from main"},
-		{EventRunLanded, Landed{Commit: "c"}, run + "landed on a detached HEAD"},
-		{EventRunLanded, Landed{Commit: "c", Branch: "main", Carried: []Carried{{From: "0123456789", To: "b"}, {From: "123456789a", To: "c"}}}, run + "landed on main, reviewed as 1234567"},
-		{EventRunCompleted, CompletedPayload{Result: "pass_with_issues", Commit: "c", Open: many[:1], By: "Ann"}, run + "completed: pass_with_issues, accepted by Ann (note a.go:1 nit)"},
-		{EventRunCompleted, CompletedPayload{Result: "pass_with_issues", Commit: "c", Requests: []string{"fix it", "test\nit"}, By: "the policy of Ann"}, run + "completed: pass_with_issues, accepted by the policy of Ann (fix it; test it)"},
-		{EventRunCompleted, CompletedPayload{Result: "pass_with_issues", Commit: "c", By: "Ann"}, run + "completed: pass_with_issues, accepted by Ann"},
-		{EventRunResumed, struct{}{}, ""},
-		{EventReviewRequested, ReviewRequest{Subject: Subject{Commit: "c"}}, ""},
+		{EventRunCompleted.Name, CompletedPayload{Result: "pass", Commit: "c"}, run + "completed: pass"},
+		{EventRunCompleted.Name, CompletedPayload{Result: "pass_with_issues", Commit: "c", Open: many[:1]}, run + "completed: pass_with_issues, accepted (note a.go:1 nit)"},
+		{EventRunLanded.Name, Landed{Commit: "c", Branch: "main"}, run + "landed on main"},
+		{EventRunUnlanded.Name, Landed{Commit: "c", Branch: "main"}, run + "taken back from main"},
+		{EventRunLanded.Name, Landed{Commit: "c"}, run + "landed on a detached HEAD"},
+		{EventRunLanded.Name, Landed{Commit: "c", Branch: "main", Carried: []Carried{{From: "0123456789", To: "b"}, {From: "123456789a", To: "c"}}}, run + "landed on main, reviewed as 1234567"},
+		{EventRunCompleted.Name, CompletedPayload{Result: "pass_with_issues", Commit: "c", Open: many[:1], By: "Ann"}, run + "completed: pass_with_issues, accepted by Ann (note a.go:1 nit)"},
+		{EventRunCompleted.Name, CompletedPayload{Result: "pass_with_issues", Commit: "c", Requests: []string{"fix it", "test\nit"}, By: "the policy of Ann"}, run + "completed: pass_with_issues, accepted by the policy of Ann (fix it; test it)"},
+		{EventRunCompleted.Name, CompletedPayload{Result: "pass_with_issues", Commit: "c", By: "Ann"}, run + "completed: pass_with_issues, accepted by Ann"},
+		{EventRunResumed.Name, struct{}{}, ""},
+		{EventReviewRequested.Name, ReviewRequest{Subject: Subject{Commit: "c"}}, ""},
 		{"of_a_newer_program", `{"commit":"c"}`, ""},
-		{EventRunLanded, `[]`, ""},
-		{EventReviewSubmitted, `{"commit":"c","Commit":"d"}`, ""},
+		{EventRunLanded.Name, `[]`, ""},
+		{EventReviewSubmitted.Name, `{"commit":"c","Commit":"d"}`, ""},
 	} {
 		e := eventAt(1, test.eventType, test.payload)
 		e.Run, e.Review = testRun, testReview
@@ -217,7 +217,7 @@ func TestLandingCarriesWhatWasSaid(t *testing.T) {
 	said := func(minute int, text string) []Saying {
 		return []Saying{{testEpoch.Add(time.Duration(minute) * time.Minute), text}}
 	}
-	landing := eventAt(60, EventRunLanded, Landed{Commit: three, Branch: "main", Carried: []Carried{
+	landing := eventAt(60, EventRunLanded.Name, Landed{Commit: three, Branch: "main", Carried: []Carried{
 		{From: "1111111111", To: two, Said: said(1, "run r round 1 by rev: NEEDS_FIX\x1b[2J")},
 		{From: "2222222222", To: three, Said: said(2, "run r round 2 by rev: PASS\nrun r completed: pass")},
 		{From: "3333333333", To: "no commit", Said: said(3, "nowhere")},
@@ -241,7 +241,7 @@ func TestLandingCarriesSoMuch(t *testing.T) {
 	for range 3 * maxCarried {
 		landed.Carried = append(landed.Carried, Carried{From: "f", To: "t", Said: make([]Saying, 3*maxSayings)})
 	}
-	e := eventAt(1, EventRunLanded, landed)
+	e := eventAt(1, EventRunLanded.Name, landed)
 	if n := len(notesOf(e)); n != maxCarried*maxSayings+2 {
 		t.Errorf("%d lines", n)
 	}
@@ -333,7 +333,7 @@ func TestEventSurvivesItsCommit(t *testing.T) {
 	s, ctx := newTestStore(t), context.Background()
 	var want []Event
 	for i, text := range []string{"plain", "quotes \" and <tags> & \\", "日本\u202e", "tabs\tand\nlines"} {
-		e := eventAt(1, EventRunStopped, Stop{Reason: "x", Detail: text, Round: i})
+		e := eventAt(1, EventRunStopped.Name, Stop{Reason: "x", Detail: text, Round: i})
 		e.Run = testRun
 		recorded := record(t, s, e)
 		if recorded.Clock != uint64(i+1) {

@@ -72,25 +72,6 @@ func (p Policy) Blocks(r reply.Report, checksFailed bool) bool {
 	return !r.Effective.Passed()
 }
 
-// Refuses reports whether a round came to an answer that somebody can act on and
-// the answer keeps the change from passing.
-func (p Policy) Refuses(round Round) bool {
-	return round.Failure == nil && !round.Report.Unreadable() && !round.Census.Nothing() && p.Blocks(round.Report, round.ChecksFailed())
-}
-
-// RefusedByChecks reports whether it is only checks that keep a round from passing: the
-// reviewer has nothing against the change but that they fail.
-func (p Policy) RefusedByChecks(round Round) bool {
-	report := round.Report
-	report.Findings = slices.DeleteFunc(slices.Clone(report.Findings), func(f reply.Finding) bool { return strings.HasPrefix(f.Rule, RuleOfCheck) })
-	told := len(report.Findings) < len(round.Report.Findings)
-	if told && !reply.HasSeverity(report.Findings, reply.Warning) {
-		report.Verdict = reply.Pass // of a reviewer that reports checks as findings
-	}
-	report.Effective = reply.EffectiveVerdict(report.Verdict, report.Findings, false)
-	return round.ChecksFailed() && !p.Blocks(report, false)
-}
-
 // Check reports what makes a workflow unusable.
 func (p Policy) Check() error {
 	if len(p.Workflow) == 0 {
@@ -134,13 +115,5 @@ func (p Policy) String() string {
 
 // Runs reports whether the step runs the check called name.
 func (w WorkStep) Runs(name string) bool {
-	if len(w.Checks) == 0 {
-		return true
-	}
-	for _, c := range w.Checks {
-		if c == name {
-			return true
-		}
-	}
-	return false
+	return len(w.Checks) == 0 || slices.Contains(w.Checks, name)
 }

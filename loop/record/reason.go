@@ -180,27 +180,6 @@ func otherReasons() []Reason {
 	}
 }
 
-// personSteps are what to do about a run that waits for a person's review.
-var personSteps = []NextStep{
-	{"git runr inbox submit REVIEW --approve", "let it pass"},
-	{`git runr inbox submit REVIEW --request-changes -m "..."`, "say what is to be changed"},
-	{"git runr resume RUN", "go on from your verdict"},
-}
-
-// Explained is the registry's entry for the stop, with what to do about this one.
-func (s Stop) Explained() Reason {
-	reason := ReasonOf(s.Reason)
-	if s.Review == "" {
-		return reason
-	}
-	reason.Intervene, reason.Next = "", nil
-	for _, step := range personSteps {
-		step.Command = strings.ReplaceAll(step.Command, "REVIEW", s.Review)
-		reason.Next = append(reason.Next, step)
-	}
-	return reason
-}
-
 // ReasonOf is the registry's entry for code. A code of a newer program gets an
 // entry that says no more than the code.
 func ReasonOf(code string) Reason {

@@ -1,12 +1,15 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/loop/internal/markdown"
+	"git-runr/loop/prose"
 	"git-runr/loop/reply"
 )
 
@@ -195,7 +198,7 @@ var outcomeRank = map[Outcome]int{OutcomeNothing: 1, OutcomePassed: 2, OutcomeCo
 // Outcome is the worst of what stands; "" while nothing was submitted.
 func (r Review) Outcome() Outcome {
 	worst := Outcome("")
-	for _, s := range r.Standing() {
+	for _, s := range r.standing() {
 		if worst == "" || outcomeRank[s.Outcome] > outcomeRank[worst] {
 			worst = s.Outcome
 		}
@@ -203,9 +206,9 @@ func (r Review) Outcome() Outcome {
 	return worst
 }
 
-// Standing are the submissions that count, oldest first: the newest of each
+// standing are the submissions that count, oldest first: the newest of each
 // reviewer. Comments alone take no verdict of their reviewer back.
-func (r Review) Standing() []Submission {
+func (r Review) standing() []Submission {
 	var standing []Submission
 	for _, s := range r.Submissions {
 		i := slices.IndexFunc(standing, func(o Submission) bool { return o.Reviewer == s.Reviewer })
@@ -260,36 +263,6 @@ func (r Review) Waiting() []string {
 	return waiting
 }
 
-// StateError is a step that the state of a run or review does not allow.
-type StateError struct {
-	What   string // "review ID" or "run ID"
-	Status string
-	Cannot string // what was asked: "claimed", "submitted"
-	Holder string // who has it, when a claim is in the way
-}
-
-func (e *StateError) Error() string {
-	if e.Holder != "" {
-		return fmt.Sprintf("%s is claimed by %s", e.What, e.Holder)
-	}
-	return fmt.Sprintf("%s is %s and cannot be %s", e.What, e.Status, e.Cannot)
-}
-
-// reviewMoves lists the statuses from which an event may happen.
-var reviewMoves = map[string]struct {
-	from   []ReviewStatus
-	cannot string
-}{
-	EventReviewSubmitted: {[]ReviewStatus{ReviewOpen, ReviewSubmitted, ReviewClaimed}, "submitted"},
-	EventReviewFailed:    {[]ReviewStatus{ReviewOpen, ReviewSubmitted, ReviewClaimed}, "reviewed"},
-	EventReviewCancelled: {[]ReviewStatus{ReviewOpen, ReviewCancelled}, "cancelled"},
-	EventReviewReopened:  {[]ReviewStatus{ReviewResolved, ReviewCancelled}, "reopened"},
-	EventReviewAnswered:  {[]ReviewStatus{ReviewSubmitted, ReviewClaimed}, "answered"},
-	EventReviewClaimed:   {[]ReviewStatus{ReviewSubmitted, ReviewClaimed}, "claimed"},
-	EventReviewReleased:  {[]ReviewStatus{ReviewClaimed}, "released"},
-	EventReviewResolved:  {[]ReviewStatus{ReviewSubmitted, ReviewClaimed, ReviewResolved}, "resolved"},
-}
-
 // actorPayload is the payload of claims, releases, resolutions and cancellations.
 type actorPayload struct {
 	Actor  string      `json:"actor"`
@@ -302,261 +275,13 @@ type actorPayload struct {
 	writer string      // the clone in which it is done
 }
 
-// heldMoves are the events that a claim of somebody else's keeps from happening.
-var heldMoves = []string{EventReviewClaimed, EventReviewReleased, EventReviewResolved, EventReviewAnswered}
-
-// Allow reports, as a *StateError, why an event of type may not happen at now.
-func (r Review) allow(eventType string, by actorPayload, now time.Time) error {
-	move := reviewMoves[eventType]
-	refused := &StateError{What: "review " + r.ID, Status: string(r.Status), Cannot: move.cannot}
-	if !slices.Contains(move.from, r.Status) {
-		return refused
-	}
-	if eventType == EventReviewClaimed && by.Actor == "" {
-		refused.Cannot = "claimed by nobody"
-		return refused
-	}
-	held := r.Status == ReviewClaimed && r.Claim != nil && !by.Force && slices.Contains(heldMoves, eventType)
-	if held && r.fenced(eventType, by, now) {
-		refused.Holder = holderFor(r.Claim.By, by.Actor)
-		return refused
-	}
-	return nil
-}
-
-// holderFor names the holder to actor, who may have the same name.
-func holderFor(holder, actor string) string {
-	if holder == actor {
-		return holder + " (another claim)"
-	}
-	return holder
-}
-
-// fenced reports whether the claim that stands keeps by from an event of type. Who lost
-// a claim has to claim again: what they would do rests on a state that is not there.
-func (r Review) fenced(eventType string, by actorPayload, now time.Time) bool {
-	switch c := r.Claim; {
-	case by.Claim != "" && !c.is(by.Claim):
-		return true
-	case c.By == by.Actor && c.Writer == by.writer:
-		return false
-	case eventType == EventReviewClaimed:
-		return !c.Lapsed(now) && (c.Shared || !by.Shared) // a provisional one gives way to the remote's
-	case c.By == by.Actor || c.Lapsed(now):
-		return r.lost(by)
-	}
-	return true
-}
-
-// minClaimID is how many digits name a claim.
-const minClaimID = 7
-
-// is reports whether id, or the digits with which it begins, names the claim.
-func (c *Claim) is(id gitstore.ID) bool {
-	return c.ID == id || len(id) >= minClaimID && strings.HasPrefix(string(c.ID), string(id))
-}
-
-// lost reports whether the newest claim of an actor in a clone went to somebody else,
-// in the end or at once.
-func (r Review) lost(by actorPayload) bool {
-	newest := EndedClaim{}
-	for _, e := range r.Ended {
-		if e.By == by.Actor && e.Writer == by.writer {
-			newest = e
-		}
-	}
-	return newest.Lost || slices.ContainsFunc(r.Lost, func(l Lost) bool {
-		return l.Type == EventReviewClaimed && l.Actor == by.Actor && l.Writer == by.writer && !l.At.Before(newest.At)
-	})
-}
-
-// end files a claim that is over.
-func (r *Review) end(by, writer string, at time.Time, lost bool) {
-	r.Ended = append(slices.Clip(r.Ended), EndedClaim{by, writer, at, lost})
-}
-
-// Apply is one step of the fold. An event that is not allowed is kept in Lost.
-func (r *Review) apply(e Event) error {
-	if e.Type == EventReviewRequested {
-		return r.open(e)
-	}
-	if _, known := reviewMoves[e.Type]; !known || r.ID == "" {
-		return nil // of a newer program, of a run, or before its request arrived
-	}
-	var by actorPayload
-	var err error
-	if e.Type != EventReviewSubmitted && e.Type != EventReviewFailed {
-		if by, err = PayloadOf[actorPayload](e); err != nil {
-			return err
-		}
-	}
-	by.writer = e.Writer
-	if refused := r.allow(e.Type, by, e.Timestamp); refused != nil {
-		if e.Type == EventReviewSubmitted {
-			sub, _ := PayloadOf[Submission](e) // who it was is all that is told of it
-			by.Actor = sub.Reviewer
-		}
-		r.Lost = append(r.Lost, Lost{
-			Event: e.ID, Type: e.Type, By: e.Actor, Actor: by.Actor, Writer: e.Writer, At: e.Timestamp, Why: refused.Error(),
-		})
-		return nil
-	}
-	if err := r.move(e, by); err != nil {
-		return err
-	}
-	r.UpdatedAt = e.Timestamp
-	return nil
-}
-
-func (r *Review) open(e Event) error {
-	request, err := PayloadOf[ReviewRequest](e)
-	if err != nil || r.ID != "" {
-		return err
-	}
-	*r = Review{
-		ID: e.Review, Status: ReviewOpen, Request: request, RequestedBy: e.Actor, Source: e.Source,
-		Writer: e.Writer, CreatedAt: e.Timestamp, UpdatedAt: e.Timestamp, Submissions: []Submission{},
-	}
-	return nil
-}
-
-func (r *Review) move(e Event, by actorPayload) error {
-	switch e.Type {
-	case EventReviewSubmitted:
-		return r.submit(e)
-	case EventReviewFailed:
-		return r.fail(e)
-	case EventReviewCancelled:
-		if r.Status != ReviewCancelled { // as with resolutions
-			r.Status, r.Note, r.ClosedAt = ReviewCancelled, by.Note, e.Timestamp
-		}
-	case EventReviewClaimed:
-		r.claim(e, by)
-	case EventReviewReleased:
-		r.end(r.Claim.By, r.Claim.Writer, e.Timestamp, r.Claim.By != by.Actor)
-		r.Status, r.Claim = ReviewSubmitted, nil
-	case EventReviewResolved:
-		if r.Status != ReviewResolved { // resolving twice is one resolution: the first one counts
-			r.Status, r.ResolvedAt, r.ResolvedBy, r.Note = ReviewResolved, e.Timestamp, by.Actor, by.Note
-			r.ClosedAt = e.Timestamp
-		}
-	case EventReviewReopened:
-		r.reopen()
-	case EventReviewAnswered:
-		answer, err := PayloadOf[Answer](e)
-		if err != nil {
-			return err
-		}
-		answer.At = e.Timestamp
-		r.Answers = append(r.Answers, answer)
-	}
-	return nil
-}
-
-// fail keeps why a reviewer could not be run, the newest reason of each.
-func (r *Review) fail(e Event) error {
-	failure, err := PayloadOf[Failure](e)
-	if err != nil {
-		return err
-	}
-	failure.At, failure.Reviewer = e.Timestamp, e.Source
-	earlier := slices.DeleteFunc(slices.Clone(r.Failures), func(f Failure) bool { return f.Reviewer == e.Source })
-	r.keepFailures(append(earlier, failure))
-	return nil
-}
-
-// keepFailures keeps those that still matter: once somebody has answered, those of
-// reviewers who have not.
-func (r *Review) keepFailures(failures []Failure) {
-	if waiting := r.Waiting(); r.Status != ReviewOpen {
-		failures = slices.DeleteFunc(failures, func(f Failure) bool { return !slices.Contains(waiting, f.Reviewer) })
-	}
-	r.Failures, r.Failure = failures, nil
-	if len(failures) > 0 {
-		newest := failures[len(failures)-1]
-		r.Failure = &newest
-	}
-}
-
-// Claim takes the review, or renews the holder's claim.
-func (r *Review) claim(e Event, by actorPayload) {
-	claim := Claim{ID: e.ID, By: by.Actor, Writer: e.Writer, At: e.Timestamp, Shared: by.Shared}
-	if old := r.Claim; old != nil && old.By == by.Actor && old.Writer == e.Writer {
-		claim.ID, claim.At, claim.Shared = old.ID, old.At, old.Shared || by.Shared
-	} else if old != nil {
-		r.takeOver(*old, e, by)
-	}
-	if by.Lease > 0 {
-		claim.Until = e.Timestamp.Add(min(time.Duration(by.Lease), MaxLease))
-		if claim.Until.Year() > 9999 { // JSON knows no later time
-			claim.Until = e.Timestamp
-		}
-	}
-	r.Status, r.Claim = ReviewClaimed, &claim
-}
-
-// takeOver ends a claim that another took the place of. A provisional one that the
-// remote decided against is told of like a step that came too late.
-func (r *Review) takeOver(old Claim, e Event, by actorPayload) {
-	r.end(old.By, old.Writer, e.Timestamp, true)
-	if by.Force || old.Lapsed(e.Timestamp) {
-		return
-	}
-	r.Lost = append(r.Lost, Lost{
-		Event: old.ID, Type: EventReviewClaimed, By: old.By, Actor: old.By, Writer: old.Writer, At: old.At,
-		Why: (&StateError{What: "review " + r.ID, Holder: holderFor(by.Actor, old.By)}).Error(),
-	})
-}
-
-func (r *Review) reopen() {
-	r.Status, r.Claim, r.ResolvedAt, r.ResolvedBy, r.ClosedAt, r.Note = ReviewOpen, nil, time.Time{}, "", time.Time{}, ""
-	if len(r.Submissions) > 0 {
-		r.Status = ReviewSubmitted
-	}
-}
-
-func (r *Review) submit(e Event) error {
-	submission, err := PayloadOf[Submission](e)
-	if err != nil {
-		return err
-	}
-	submission.At, submission.Event = e.Timestamp, e.ID
-	taken := commentIDs(r.Comments())
-	for i := range submission.Comments {
-		submission.Comments[i].fillIn(submission.Reviewer, taken)
-	}
-	r.Submissions = append(r.Submissions, submission)
-	if r.Status == ReviewOpen {
-		r.Status, r.SubmittedAt = ReviewSubmitted, e.Timestamp
-	}
-	r.keepFailures(slices.Clone(r.Failures))
-	return nil
-}
-
-// FoldReview is the state of one review after events, which are in order. Events
-// that cannot be read are left out and reported.
-func FoldReview(events []Event) (Review, []error) {
-	var review Review
-	var bad []error
-	for _, e := range events {
-		if err := review.apply(e); err != nil {
-			bad = append(bad, fmt.Errorf("read event %s: %w", e.ID.Short(), err))
-		}
-	}
-	return review, bad
-}
-
 // Verdicts are the submissions that stand and say more than a comment.
 func (r Review) Verdicts() []Submission {
-	return slices.DeleteFunc(r.Standing(), func(s Submission) bool { return s.Outcome == OutcomeCommented || s.Outcome == OutcomeNothing })
+	return slices.DeleteFunc(r.standing(), func(s Submission) bool { return s.Outcome == OutcomeCommented || s.Outcome == OutcomeNothing })
 }
 
 // Human names a person as reviewer or implementer: nothing is started.
 const Human = "human"
-
-func EmptyReport() reply.Report {
-	return reply.Report{Format: reply.FormatNone, Findings: []reply.Finding{}, Requests: []string{}, Warnings: []string{}}
-}
 
 // Retry is what happens after a reviewer gave no answer.
 type Retry struct {
@@ -604,4 +329,78 @@ func (r Review) Failed() (names []string, retryAt map[string]time.Time) {
 func (r Review) SettledFinding(f reply.Finding) bool {
 	answer, _ := r.AnswerTo(f.ID)
 	return answer.Kind == AnswerFixed || answer.Kind == AnswerRefuted
+}
+
+// finding is the comment as something to fix, with the comment's id.
+func (c Comment) finding(d Decision) reply.Finding {
+	severity := c.Severity
+	if severity == "" && d == Approve {
+		severity = reply.Note
+	}
+	if severity == "" {
+		severity = reply.Warning
+	}
+	f := reply.Finding{ID: c.ID, Severity: severity, File: c.File, Line: c.StartLine, Issue: c.Comment}
+	if c.EndLine > c.StartLine {
+		f.EndLine = c.EndLine
+	}
+	return f
+}
+
+// AnswerTo is the newest answer to a finding or comment; ok is false without one.
+func (r Review) AnswerTo(finding string) (answer Answer, ok bool) {
+	for _, a := range r.Answers {
+		if a.Finding == finding {
+			answer, ok = a, true
+		}
+	}
+	return answer, ok
+}
+
+// Words are the submission in its reviewer's own words: an agent's answer, or a
+// person's message and comments.
+func (s Submission) Words() Words {
+	said := append([]string{cmp.Or(s.Report.Text, s.Report.Summary)}, CommentBlocks(s.Comments)...)
+	return Words{By: s.Reviewer, Text: prose.CutMiddle(strings.TrimSpace(strings.Join(said, "\n\n")), reply.MaxText)}
+}
+
+// Requests are what the submission asks for beside its findings. Whoever only commented
+// and gave no verdict asks for what the message says, once somebody wants it done.
+func (s Submission) Requests() []string {
+	if s.Outcome == OutcomeCommented && len(s.Comments) == 0 {
+		return slices.Concat(s.Report.Requests, reply.FirstWords(markdown.Split(s.Report.Summary)))
+	}
+	return s.Report.Requests
+}
+
+// Bounds of the messages of the commits under review.
+const (
+	maxMessages     = 100
+	MaxMessageBytes = 8 << 10  // of one
+	maxMessagesText = 32 << 10 // of all
+)
+
+func (s *Subject) addMessage(id gitstore.ID, text string) {
+	if text = strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD")); text != "" {
+		s.Messages = append(s.Messages, CommitMessage{Commit: id, Text: text})
+	}
+}
+
+// Words are the messages of the commits under review.
+func (s Subject) Words() []Words {
+	var said []Words
+	for _, m := range s.Messages {
+		said = append(said, Words{By: "commit " + m.Commit.Short(), Text: m.Text})
+	}
+	if s.MoreCommits > 0 {
+		said = append([]Words{{By: "older commits", Text: fmt.Sprintf("[%s, whose messages are not shown]", prose.Count(s.MoreCommits, "older commit"))}}, said...)
+	}
+	return said
+}
+
+// findingAnswer is the payload of an answer.
+type findingAnswer struct {
+	Answer
+	Force bool        `json:"force,omitempty"` // although somebody else holds the review
+	Claim gitstore.ID `json:"claim,omitempty"` // the claim under which it is done
 }

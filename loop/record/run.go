@@ -3,13 +3,10 @@ package record
 import (
 	"cmp"
 	"fmt"
-	"path"
 	"slices"
-	"strings"
 	"time"
 
 	"git-runr/gitstore"
-	"git-runr/loop/prose"
 	"git-runr/loop/reply"
 	"git-runr/loop/track"
 )
@@ -25,230 +22,6 @@ const (
 	RunSkipped   RunStatus = "skipped"
 	RunAborted   RunStatus = "aborted"
 )
-
-// Entity is what a run works on.
-type Entity struct {
-	Type       string `json:"type"` // task, subtask, plan or review
-	Identifier string `json:"identifier"`
-	Title      string `json:"title"`
-}
-
-// RunPlan is the payload of run_started: everything that the run decides by.
-type RunPlan struct {
-	Entity        Entity          `json:"entity"`
-	Task          string          `json:"task"` // what the implementer is told
-	DoneCriteria  string          `json:"done_criteria,omitempty"`
-	References    string          `json:"references,omitempty"` // passed on to every prompt as it is
-	Base          gitstore.ID     `json:"base"`
-	Branch        string          `json:"branch"`           // the run's own, refs/heads/runr/…
-	Target        string          `json:"target,omitempty"` // the branch that was checked out
-	Implementer   string          `json:"implementer,omitempty"`
-	Reviewer      string          `json:"reviewer"`
-	Profile       string          `json:"profile"`
-	Checks        []Check         `json:"checks,omitempty"`
-	Exclude       []string        `json:"exclude,omitempty"` // globs left out of review
-	Scope         Scope           `json:"scope,omitzero"`
-	TaskScope     Scope           `json:"task_scope,omitzero"`   // of the task file: what it allows must be in Scope as well
-	Tier          string          `json:"tier,omitempty"`        // of verification that the task file asks for
-	DoneChecks    []string        `json:"done_checks,omitempty"` // commands that the task file's done criteria name
-	Policy        Policy          `json:"policy"`
-	Settings      []Setting       `json:"settings,omitempty"` // the limits of Policy, and where they come from
-	InPlace       bool            `json:"in_place,omitempty"`
-	Checkout      string          `json:"checkout,omitempty"`    // the linked worktree that the run was started from, as git calls it; "" is the main one
-	Context       *Context        `json:"context,omitempty"`     // an executor's finished work to start from
-	FromReview    string          `json:"from_review,omitempty"` // a submitted review whose findings are to be fixed
-	Findings      []reply.Finding `json:"findings,omitempty"`    // those findings
-	Requests      []string        `json:"requests,omitempty"`
-	Said          []Words         `json:"said,omitempty"`           // its reviewers' own words
-	FailedChecks  []string        `json:"failed_checks,omitempty"`  // names of checks that failed in that review: they are to be mended
-	Imported      string          `json:"imported_from,omitempty"`  // id of the run in another system's timeline
-	ImportedLines string          `json:"imported_lines,omitempty"` // how many lines that had, where it has no id, and their hash: "N:HASH"
-}
-
-// Context is the finished work that a run starts from at its review.
-type Context struct {
-	ExecutorResult string      `json:"executor_result"`
-	Files          []string    `json:"files_modified"`     // the executor's, of those that differ
-	Commit         gitstore.ID `json:"commit"`             // the work, as a commit on the run's base
-	Message        string      `json:"message,omitempty"`  // of Commit, where the executor made it
-	Snapshot       gitstore.ID `json:"snapshot,omitempty"` // of the checkout that it was taken from, "" when it was committed already
-	Before         gitstore.ID `json:"before,omitempty"`   // the same with Files as they were before the executor; "" where Snapshot is
-}
-
-// AttemptMode is how an implementer was asked.
-type AttemptMode string
-
-const (
-	ModeImplement AttemptMode = "implement"
-	ModeFix       AttemptMode = "fix"        // only the findings named
-	ModeReexecute AttemptMode = "re-execute" // from scratch, knowing what went wrong
-	ModeGiven     AttemptMode = "given"      // an executor's finished work, handed over
-)
-
-// Attempt is one turn of an implementer.
-type Attempt struct {
-	Number       int                  `json:"attempt"`
-	Step         string               `json:"step"`
-	Mode         AttemptMode          `json:"mode"`
-	Agent        string               `json:"agent"`
-	From         gitstore.ID          `json:"from"`             // commit that it started from
-	Before       gitstore.ID          `json:"before,omitempty"` // snapshot of the working tree
-	After        gitstore.ID          `json:"after,omitempty"`
-	Commit       gitstore.ID          `json:"commit,omitempty"` // what came of it, on the run's branch
-	Tree         gitstore.ID          `json:"tree,omitempty"`   // of Commit
-	Files        []string             `json:"files"`            // changed, from trees
-	Claimed      []string             `json:"claimed,omitempty"`
-	Edited       []string             `json:"edited,omitempty"`    // seen in its tool calls
-	Unclaimed    []string             `json:"unclaimed,omitempty"` // changed, but not said; in place they are nobody's that we know, and not among Files
-	Unchanged    []string             `json:"unchanged,omitempty"` // said, but not changed
-	Status       reply.ExecutorStatus `json:"executor_status,omitempty"`
-	Verification string               `json:"verification,omitempty"`
-	Warnings     []string             `json:"parse_warnings,omitempty"`
-	Failure      *Failure             `json:"failure,omitempty"`
-	StartedAt    time.Time            `json:"started_at,omitzero"`
-	EndedAt      time.Time            `json:"ended_at,omitzero"`
-	Duration     Duration             `json:"duration_ms,omitzero"`
-	Reverted     *Reverted            `json:"reverted,omitempty"`
-	Event        gitstore.ID          `json:"event,omitempty"` // that records its end and keeps what it left behind
-}
-
-// undone reports whether nothing is left of the attempt: one that was reverted with
-// conflicts still stands on the run's branch.
-func (a Attempt) undone() bool { return a.Reverted != nil && len(a.Reverted.Conflicts) == 0 }
-
-// Reverted is what undoing an attempt did, path by path.
-type Reverted struct {
-	Attempt   int      `json:"attempt"`
-	Restored  []string `json:"restored"`
-	Conflicts []string `json:"conflicts,omitempty"` // changed since by somebody else: left alone
-	// Checkout and Left are the same for the user's checkout, where an executor's work
-	// was taken from it.
-	Checkout []string `json:"checkout_restored,omitempty"`
-	Left     []string `json:"checkout_conflicts,omitempty"`
-}
-
-// CheckRun is one turn of a check step.
-type CheckRun struct {
-	Step    string        `json:"step"`
-	Attempt int           `json:"attempt"`
-	Tree    gitstore.ID   `json:"tree"`
-	Results []CheckResult `json:"results"`
-	At      time.Time     `json:"at,omitzero"`
-	Event   gitstore.ID   `json:"event,omitempty"`
-}
-
-// Failing names the checks that count against the change.
-func (c CheckRun) Failing() string {
-	var names []string
-	for _, r := range c.Results {
-		if r.Fails() {
-			names = append(names, r.Name)
-		}
-	}
-	return strings.Join(names, ", ")
-}
-
-// Failed reports whether any check of it counts against the change.
-func (c CheckRun) Failed() bool { return slices.ContainsFunc(c.Results, CheckResult.Fails) }
-
-// Round is one turn of a reviewer.
-type Round struct {
-	Number   int           `json:"round"`
-	Attempt  int           `json:"attempt"`
-	Reviewer string        `json:"reviewer"`
-	Review   string        `json:"review_id,omitempty"` // that people answered
-	Commit   gitstore.ID   `json:"commit"`
-	Tree     gitstore.ID   `json:"tree"`
-	Report   reply.Report  `json:"report"`
-	Census   Census        `json:"census"`
-	Checks   []CheckResult `json:"checks,omitempty"`
-	Failure  *Failure      `json:"failure,omitempty"`
-	At       time.Time     `json:"at,omitzero"`
-	Duration Duration      `json:"duration_ms,omitzero"`
-	Event    gitstore.ID   `json:"event,omitempty"`
-}
-
-// ChecksFailed reports whether the round's evidence holds a failed check.
-func (r Round) ChecksFailed() bool { return CheckRun{Results: r.Checks}.Failed() }
-
-// Stop is why a run ended early: a code of the registry and what is known of it.
-// The round and request fields are those of runr's event.
-type Stop struct {
-	Reason    string   `json:"reason"`
-	Detail    string   `json:"detail,omitempty"`
-	Round     int      `json:"round,omitempty"`
-	MaxRounds int      `json:"max_rounds,omitempty"` // max_retries: shown as "round 3/2"
-	Unmet     []string `json:"unmet_requests,omitempty"`
-	Commands  []string `json:"suggested_commands,omitempty"`
-	Repeated  []string `json:"repeated_findings,omitempty"` // ids of findings, or requests without one, that were unmet twice
-	// UnmetChecks, Intervention and NextSteps are the diagnosis as far as the note on
-	// the commit tells it: codes, and lines to type.
-	UnmetChecks  []string `json:"unmet_checks,omitempty"`
-	Intervention string   `json:"suggested_intervention,omitempty"`
-	NextSteps    []string `json:"next_steps,omitempty"`
-	// Review is the id of the review that waits for a person.
-	Review string `json:"review_id,omitempty"`
-	// FailingChecks are the names of the checks that count against the work.
-	FailingChecks []string `json:"failing_checks,omitempty"`
-	// Setting is the configured value that ended the run.
-	Setting *Setting `json:"setting,omitempty"`
-	// Said are the words of whoever the run stopped for, bounded: why an implementer did
-	// not finish, or a review that could not be read.
-	Said   string    `json:"said,omitempty"`
-	SaidBy string    `json:"said_by,omitempty"`
-	At     time.Time `json:"at,omitzero"`
-	// LastActivity is when the agent that the run stopped for last wrote something.
-	LastActivity time.Time `json:"last_activity_at,omitzero"`
-}
-
-// Intervention is what a person did for a run that had stopped. Field names are
-// those of runr's receipts where it has them.
-type Intervention struct {
-	Number   int           `json:"intervention"` // from 1
-	Reason   string        `json:"reason"`       // one of InterventionReasons
-	Note     string        `json:"note"`
-	By       string        `json:"by"`
-	Attempts int           `json:"attempts"`             // how many there were before it
-	Since    gitstore.ID   `json:"base_sha"`             // where the commits in range begin, exclusive
-	Head     gitstore.ID   `json:"head_sha"`             // where they end
-	Branch   string        `json:"branch,omitempty"`     // of the checkout that they were made in
-	Commits  []gitstore.ID `json:"commits_in_range"`     // made by people since, newest first
-	Files    []string      `json:"files_changed"`        // by those commits and in the run's working tree
-	Commit   gitstore.ID   `json:"checkpoint,omitempty"` // what a person did in the run's working tree, on the run's branch
-	Tree     gitstore.ID   `json:"tree,omitempty"`       // of Commit
-	Commands []CheckResult `json:"commands"`             // run as part of it; Name is the check's, "" for another command
-	Evidence []Evidence    `json:"evidence,omitempty"`   // that was left for it
-	At       time.Time     `json:"at,omitzero"`
-}
-
-// Landed is where a run's result went.
-type Landed struct {
-	Commit  gitstore.ID `json:"commit"`
-	Onto    gitstore.ID `json:"onto"`
-	Branch  string      `json:"branch,omitempty"`
-	Squash  bool        `json:"squash,omitempty"`
-	Carried []Carried   `json:"carried,omitempty"` // commits that landed as others, oldest first
-	At      time.Time   `json:"at,omitzero"`
-}
-
-// Carried is a commit of a run that landed as another, and what its note says of its
-// review: the commit that landed has that in its own note.
-type Carried struct {
-	From gitstore.ID `json:"from"`
-	To   gitstore.ID `json:"to"`
-	Said []Saying    `json:"said,omitempty"`
-}
-
-// Saying is one line of a note, without its time.
-type Saying struct {
-	At   time.Time `json:"at"`
-	Text string    `json:"text"`
-}
-
-// TitleOf is the landing in a few words.
-func (l Landed) TitleOf() string {
-	return fmt.Sprintf("%s onto %s", l.Commit.Short(), cmp.Or(l.Branch, "a detached HEAD"))
-}
 
 // Run is one execution of the loop, folded from its events.
 type Run struct {
@@ -305,26 +78,19 @@ func (r Run) StoppedAlike() int { return r.sameStops.times }
 func (r Run) Done() bool { return r.Status != RunRunning }
 
 // LastAttempt is the newest attempt, nil when there is none.
-func (r *Run) LastAttempt() *Attempt {
-	if len(r.Attempts) == 0 {
-		return nil
-	}
-	return &r.Attempts[len(r.Attempts)-1]
-}
+func (r *Run) LastAttempt() *Attempt { return last(r.Attempts) }
 
-func (r *Run) LastRound() *Round {
-	if len(r.Rounds) == 0 {
-		return nil
-	}
-	return &r.Rounds[len(r.Rounds)-1]
-}
+// LastRound is the newest round, nil when there is none.
+func (r *Run) LastRound() *Round { return last(r.Rounds) }
 
 // LastChecks is the evidence of the newest check step; nil when there was none.
-func (r Run) LastChecks() *CheckRun {
-	if len(r.Checks) == 0 {
+func (r Run) LastChecks() *CheckRun { return last(r.Checks) }
+
+func last[T any](list []T) *T {
+	if len(list) == 0 {
 		return nil
 	}
-	return &r.Checks[len(r.Checks)-1]
+	return &list[len(list)-1]
 }
 
 // Head is the commit that the run's branch stands on.
@@ -403,28 +169,14 @@ func (r Run) Said() []Words {
 	return r.Plan.Said
 }
 
-// Commits are the messages of the commits that somebody else made for the run.
-func (p RunPlan) Commits() []Words {
-	if p.Context == nil || p.Context.Message == "" {
-		return nil
-	}
-	return []Words{{By: "commit " + p.Context.Commit.Short(), Text: p.Context.Message}}
-}
-
-func (r Round) Words() Words {
-	return Words{By: fmt.Sprintf("%s, round %d", r.Reviewer, r.Number), Text: cmp.Or(r.Report.Text, r.Report.Summary)}
-}
-
 // Files are the paths that differ between the run's base and its head, as far as
 // its attempts changed them, in the order in which they were first changed.
 func (r Run) Files() []string {
-	seen := map[string]bool{}
-	files := []string{}
+	seen, files := map[string]bool{}, []string{}
 	add := func(paths []string) {
 		for _, f := range paths {
 			if !seen[f] {
-				seen[f] = true
-				files = append(files, f)
+				seen[f], files = true, append(files, f)
 			}
 		}
 	}
@@ -439,36 +191,15 @@ func (r Run) Files() []string {
 	return files
 }
 
-// FoldRun is the state of one run after events, which are in order. Events that
-// cannot be read are left out and reported.
-func FoldRun(events []Event) (Run, []error) {
-	var run Run
-	var bad []error
-	for _, e := range events {
-		if err := run.Apply(e); err != nil {
-			bad = append(bad, fmt.Errorf("read event %s: %w", e.ID.Short(), err))
-		}
-	}
-	return run, bad
-}
-
 // Requests are what was asked for over the rounds of the run: see track.
 func (r Run) Requests() []track.Request { return track.Requests(TrackedRounds(r.Rounds)) }
 
-func TrackedRounds(rounds []Round) []track.Round {
-	tracked := make([]track.Round, len(rounds))
-	for i, r := range rounds {
-		tracked[i] = track.Round{Number: r.Number, Report: r.Report, Failed: r.Failure != nil}
-	}
-	return tracked
-}
-
 // Failure is why the agent that the run waited for last gave no answer; nil when it did.
 func (r Run) Failure() *Failure {
-	if a := r.LastAttempt(); a != nil && r.Last == EventAttemptCompleted {
+	if a := r.LastAttempt(); a != nil && r.Last == EventAttemptCompleted.Name {
 		return a.Failure
 	}
-	if round := r.LastRound(); round != nil && r.Last == EventRoundCompleted {
+	if round := r.LastRound(); round != nil && r.Last == EventRoundCompleted.Name {
 		return round.Failure
 	}
 	return nil
@@ -490,39 +221,9 @@ type Asked struct {
 	Round  int         `json:"round"`
 }
 
-// asked keeps which review was asked for last.
-func (r *Run) asked(e Event) error {
-	request, err := PayloadOf[ReviewRequest](e)
-	if err == nil && request.Run == r.ID {
-		r.Asked = &Asked{Review: e.Review, Commit: request.Subject.Commit, Round: request.Round}
-	}
-	return err
-}
-
 // Counted reports whether a round was made of the review called id.
 func (r Run) Counted(id string) bool {
 	return slices.ContainsFunc(r.Rounds, func(round Round) bool { return round.Review == id })
-}
-
-// Name is what people call the entity: its identifier and its title.
-func (e Entity) Name() string {
-	return strings.Trim(e.Identifier+": "+e.Title, ": ")
-}
-
-// Claim compares what the implementer says with what it did.
-func (a *Attempt) Claim(report reply.ExecutorReport) {
-	a.Status, a.Verification, a.Claimed, a.Warnings = report.Status, report.Verification, report.Files, report.Warnings
-	for _, f := range report.Files {
-		if !slices.ContainsFunc(a.Files, func(changed string) bool { return covers(f, changed) }) {
-			a.Unchanged = append(a.Unchanged, f)
-		}
-	}
-	said := slices.Concat(a.Claimed, a.Edited)
-	for _, f := range a.Files {
-		if len(said) > 0 && !slices.ContainsFunc(said, func(claim string) bool { return covers(claim, f) }) {
-			a.Unclaimed = append(a.Unclaimed, f)
-		}
-	}
 }
 
 // Outcome is what a run comes to whose steps are all done.
@@ -533,37 +234,6 @@ func (r Run) Outcome() string {
 	return ResultUnreviewed
 }
 
-// Unchanged are the names in the list of an executor in dir that stand for no file of
-// its work.
-func (c *Context) Unchanged(listed []string, dir string) []string {
-	return slices.DeleteFunc(slices.Clone(listed), func(name string) bool {
-		return slices.ContainsFunc(c.Files, func(file string) bool { return Lists(name, dir, file) })
-	})
-}
-
-// CheckFor is the check that runs command, by its command or its name.
-func (p RunPlan) CheckFor(command string) (Check, bool) {
-	i := slices.IndexFunc(p.Checks, func(c Check) bool { return reply.OneRow(c.Command) == reply.OneRow(command) || c.Name == command })
-	if i < 0 {
-		return Check{}, false
-	}
-	return p.Checks[i], true
-}
-
-// ScopeText says what may be changed; "" when that is everything.
-func (p RunPlan) ScopeText() string {
-	var lines []string
-	add := func(format string, globs []string) {
-		if len(globs) > 0 {
-			lines = append(lines, fmt.Sprintf(format, prose.Names(globs)))
-		}
-	}
-	add("Only files that match one of these may be changed: %s", p.Scope.Allow)
-	add("The task itself is limited to these: %s", p.TaskScope.Allow)
-	add("These may not be changed: %s", slices.Concat(p.Scope.Deny, p.TaskScope.Deny))
-	return strings.Join(lines, "\n")
-}
-
 // What a run that is completed came to.
 const (
 	ResultPass       = "pass"             // a review passed it
@@ -571,13 +241,69 @@ const (
 	ResultUnreviewed = "unreviewed"       // its workflow has no review, or none after the last change
 )
 
-// covers reports whether a claim means a file: it names the file, or a directory that
-// the file is in.
-func covers(claim, file string) bool {
-	return claim == file || strings.HasPrefix(file, strings.TrimSuffix(claim, "/")+"/")
+// AnswerPayload is a person's decision on a run that gave up.
+type AnswerPayload struct {
+	Choice Choice `json:"choice"`
+	By     string `json:"by,omitempty"` // how it was given: terminal, command line, policy
 }
 
-// Lists reports whether an executor in dir means a file by a name in its list.
-func Lists(name, dir, file string) bool {
-	return covers(path.Clean(strings.TrimPrefix(name, dir+"/")), file)
+// CompletedPayload ends a run well.
+type CompletedPayload struct {
+	Result   string          `json:"status"` // pass, pass_with_issues or unreviewed
+	Commit   gitstore.ID     `json:"commit"`
+	Open     []reply.Finding `json:"accepted_findings,omitempty"`
+	Requests []string        `json:"accepted_requests,omitempty"` // where there are no findings
+	By       string          `json:"accepted_by,omitempty"`       // who accepted what is open; "" when nobody had to
+}
+
+// FromPeople is what people said and did since the run began, for prompts.
+func (r Run) FromPeople() []string {
+	var lines []string
+	for _, iv := range r.Interventions {
+		lines = append(lines, iv.words()...)
+	}
+	return lines
+}
+
+// HasTaken reports whether e is recorded already.
+func (r Run) HasTaken(e Evidence) bool {
+	for _, iv := range r.Interventions {
+		if slices.ContainsFunc(iv.Evidence, func(known Evidence) bool { return known.File == e.File && known.WrittenAt.Equal(e.WrittenAt) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// Span is the pair of commits that a span of attempts means: "" is from the run's
+// base to its head, "1..2" from what attempt 1 left to what attempt 2 left, 0 the base.
+func (r Run) Span(span string) (from, to gitstore.ID, err error) {
+	if span == "" {
+		return r.Plan.Base, r.Head(), nil
+	}
+	var a, b int
+	if n, err := fmt.Sscanf(span, "%d..%d", &a, &b); n != 2 || err != nil {
+		return "", "", fmt.Errorf("%q is no span of attempts such as 1..2", span)
+	}
+	if from, err = r.after(a); err != nil {
+		return "", "", err
+	}
+	to, err = r.after(b)
+	return from, to, err
+}
+
+func (r Run) after(number int) (gitstore.ID, error) {
+	if number == 0 {
+		return r.Plan.Base, nil
+	}
+	for _, a := range r.Attempts {
+		if a.Number != number {
+			continue
+		}
+		if a.Commit == "" {
+			return a.From, nil // it changed nothing
+		}
+		return a.Commit, nil
+	}
+	return "", fmt.Errorf("run %s has %d attempts, not attempt %d", r.ID, len(r.Attempts), number)
 }

@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	"git-runr/gitstore"
-	"git-runr/loop/prose"
-	"git-runr/loop/safetext"
 )
 
 // Scope says which paths an implementer may change: those that an Allow glob
@@ -44,34 +42,3 @@ func (s Scope) Why(file string) string {
 
 // GlobList shows globs as a configuration has them, on one line.
 func GlobList(globs []string) string { return strings.Trim(fmt.Sprintf("%q", globs), "[]") }
-
-// Outside are the files that an implementer may not change: the configuration and the
-// task must both allow them.
-func (p RunPlan) Outside(files []string) []string {
-	configured, asked := p.Scope.allows(), p.TaskScope.allows()
-	return slices.DeleteFunc(slices.Clone(files), func(f string) bool { return configured(f) && asked(f) })
-}
-
-// Why is the rule that keeps an implementer from changing file; "" when it may.
-func (p RunPlan) Why(file string) string {
-	if why := p.Scope.Why(file); why != "" {
-		return why
-	}
-	if why := p.TaskScope.Why(file); why != "" {
-		return why + " of the task"
-	}
-	return ""
-}
-
-// Violations names files and the rules that they break, the first few.
-func (p RunPlan) Violations(files []string) string {
-	const most = 5
-	var parts []string
-	for _, f := range files[:min(len(files), most)] {
-		parts = append(parts, safetext.Line(f)+" is "+p.Why(f))
-	}
-	if more := len(files) - most; more > 0 {
-		parts = append(parts, fmt.Sprintf("and %s more", prose.Count(more, "file")))
-	}
-	return strings.Join(parts, "; ")
-}

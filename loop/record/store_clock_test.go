@@ -105,7 +105,7 @@ func TestForeignClocks(t *testing.T) {
 			first := request(t, s)
 			var foreign []Event
 			for i, clock := range c.clocks {
-				foreign = append(foreign, byWriter(twoWriter, clock, testEpoch.Add(time.Duration(i)*time.Hour), EventReviewCancelled, first.ID, actorPayload{Actor: "mallory"}))
+				foreign = append(foreign, byWriter(twoWriter, clock, testEpoch.Add(time.Duration(i)*time.Hour), EventReviewCancelled.Name, first.ID, actorPayload{Actor: "mallory"}))
 			}
 			writeLog(t, dir, twoWriter, foreign...)
 			if cached {
@@ -225,14 +225,14 @@ func TestEventsBehindThePoison(t *testing.T) {
 	submit := Submission{Reviewer: "ann", Outcome: OutcomePassed, Decision: Approve, Report: EmptyReport()}
 	two := []Event{
 		byWriter(twoWriter, lateClock, at(0), "poison", "", "{}"),
-		byWriter(twoWriter, behind, at(1), EventReviewRequested, asked, subject),
-		byWriter(twoWriter, behind, at(5), EventReviewClaimed, asked, actorPayload{Actor: "bob"}),
-		byWriter(twoWriter, behind, at(2), EventReviewReleased, asked, actorPayload{Actor: "bob"}), // its wall clock was set back
+		byWriter(twoWriter, behind, at(1), EventReviewRequested.Name, asked, subject),
+		byWriter(twoWriter, behind, at(5), EventReviewClaimed.Name, asked, actorPayload{Actor: "bob"}),
+		byWriter(twoWriter, behind, at(2), EventReviewReleased.Name, asked, actorPayload{Actor: "bob"}), // its wall clock was set back
 	}
 	three := []Event{
-		byWriter(threeWriter, behind, at(3), EventReviewSubmitted, asked, submit),
-		byWriter(threeWriter, behind, at(3), EventReviewAnswered, own.ID, "{}"),
-		byWriter(threeWriter, behind, at(6), EventReviewClaimed, asked, actorPayload{Actor: "cyd"}),
+		byWriter(threeWriter, behind, at(3), EventReviewSubmitted.Name, asked, submit),
+		byWriter(threeWriter, behind, at(3), EventReviewAnswered.Name, own.ID, "{}"),
+		byWriter(threeWriter, behind, at(6), EventReviewClaimed.Name, asked, actorPayload{Actor: "cyd"}),
 	}
 	logs := map[string][]Event{twoWriter: two, threeWriter: three}
 	fold := func(order []string, step int) []Event {
@@ -344,7 +344,7 @@ func TestNothingIsWrittenThatCannotBeRead(t *testing.T) {
 		"nested too deeply":        nested,
 	} {
 		_, err := s.Append(context.Background(), func(*View) (NewEvent, error) {
-			return NewEvent{Type: EventReviewAnswered, Source: "cli", Review: first.ID, Payload: what, Title: "x", Status: func(Event) string { return "" }}, nil
+			return NewEvent{Type: EventReviewAnswered.Name, Source: "cli", Review: first.ID, Payload: what, Title: "x", Status: func(Event) string { return "" }}, nil
 		})
 		var input *InputError
 		if !errors.As(err, &input) {
@@ -352,7 +352,7 @@ func TestNothingIsWrittenThatCannotBeRead(t *testing.T) {
 		}
 	}
 	_, err := s.Append(context.Background(), func(*View) (NewEvent, error) {
-		return NewEvent{Type: EventReviewAnswered, Source: "cli", Review: "../../x", Payload: struct{}{}, Title: "x", Status: func(Event) string { return "" }}, nil
+		return NewEvent{Type: EventReviewAnswered.Name, Source: "cli", Review: "../../x", Payload: struct{}{}, Title: "x", Status: func(Event) string { return "" }}, nil
 	})
 	if err == nil {
 		t.Error("a review by the name of a path was recorded")

@@ -27,11 +27,11 @@ func TestDecodeStrictKeys(t *testing.T) {
 
 func TestSecondStepsThatChangeNothing(t *testing.T) {
 	resolved := Review{ID: "r", Status: ReviewResolved, Claim: &Claim{By: "ann"}}
-	if err := resolved.allow(EventReviewResolved, actorPayload{Actor: "bob"}, testEpoch); err != nil {
+	if err := resolved.allow(EventReviewResolved.Name, actorPayload{Actor: "bob"}, testEpoch); err != nil {
 		t.Errorf("resolving what is resolved: %v", err)
 	}
 	landed := Run{ID: "r", Status: RunCompleted, Landed: &Landed{Commit: "0123456789"}}
-	if err := landed.Allow(EventRunLanded); err == nil {
+	if err := landed.Allow(EventRunLanded.Name); err == nil {
 		t.Error("landed twice")
 	}
 	kept := Run{Attempts: []Attempt{{Commit: "a"}, {Commit: "b", Reverted: &Reverted{Conflicts: []string{"f"}}}, {Commit: "c", Reverted: &Reverted{}}}}

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"git-runr/gitstore"
+	"git-runr/loop/prose"
 )
 
 // Subject is the change that spec names: a commit against its first parent, or a
@@ -176,4 +178,39 @@ func (s *Store) IsMerge(ctx context.Context, subject Subject) (bool, error) {
 	}
 	commit, err := s.Repo.ReadCommit(ctx, subject.Commit)
 	return len(commit.Parents) > 1, err
+}
+
+// AddMessages fills in what the commits under review say of themselves: whether a change
+// does what its message says cannot be judged from a title. Commits that are not here
+// are left out, as the change itself will be.
+func (s *Store) AddMessages(ctx context.Context, subject *Subject) {
+	subject.Messages, subject.MoreCommits = nil, 0
+	switch _, err := s.Repo.ReadCommit(ctx, subject.Base); {
+	case subject.Kind == SubjectCommit:
+		if text := s.CommitText(ctx, subject.Commit); strings.TrimSpace(text) != subject.Title {
+			subject.addMessage(subject.Commit, text)
+		}
+	case subject.Kind == SubjectRange && err == nil:
+		commits, _ := s.Repo.Commits(ctx, subject.Base, subject.Commit, 0)
+		subject.MoreCommits = max(0, len(commits)-maxMessages)
+		for _, c := range slices.Backward(commits[:min(len(commits), maxMessages)]) {
+			subject.addMessage(c.ID, c.Message)
+		}
+	}
+	for i := range subject.Messages {
+		m := &subject.Messages[i]
+		m.Text = prose.CutMiddle(m.Text, min(MaxMessageBytes, max(maxMessagesText/len(subject.Messages), 200)))
+	}
+}
+
+// CommitText is what the commit says, in UTF-8; "" when it is not here. It asks git only
+// where the message is in another encoding: the hook waits for it.
+func (s *Store) CommitText(ctx context.Context, id gitstore.ID) string {
+	commit, err := s.Repo.ReadCommit(ctx, id)
+	if err == nil && commit.Encoding != "" {
+		if listed, err := s.Repo.Commits(ctx, "", id, 1); err == nil && len(listed) == 1 {
+			return listed[0].Message
+		}
+	}
+	return commit.Message
 }

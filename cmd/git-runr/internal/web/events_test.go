@@ -136,7 +136,7 @@ func TestUpdates(t *testing.T) {
 	}
 	const run = "20260102030405-abcdef"
 	_, err = s.repo.Append(t.Context(), func(_ context.Context, _ gitstore.Tips, writer string) (gitstore.Record, error) {
-		body, err := json.Marshal(record.Event{V: 1, Clock: 9, Writer: writer, Timestamp: time.Now(), Type: record.EventAttemptStarted, Run: run, Payload: json.RawMessage("{}")})
+		body, err := json.Marshal(record.Event{V: 1, Clock: 9, Writer: writer, Timestamp: time.Now(), Type: record.EventAttemptStarted.Name, Run: run, Payload: json.RawMessage("{}")})
 		return gitstore.Record{Author: gitstore.Identity{Name: "Ada", Email: "ada@example.com"}, Message: "attempt\n\n" + string(body) + "\n"}, err
 	})
 	if err != nil {

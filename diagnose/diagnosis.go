@@ -1,0 +1,181 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"git-runr/gitstore"
+	"git-runr/loop/record"
+	"git-runr/loop/safetext"
+	"git-runr/loop/track"
+)
+
+// Place is where a run keeps its things, as paths that the user can type.
+type Place struct {
+	Files string // the directory of its files, "" where it has none here
+	Tree  string // its working tree, "" where it has none here
+	Dir   string // where its checks are to be run, "" where that is the current directory or not here
+	Width int    // of the terminal, in columns
+}
+
+// Action is one thing to type or to change.
+type Action struct {
+	Command     string `json:"command,omitempty"` // a line that runs as it is in sh, bash, zsh and fish
+	Edit        string `json:"edit,omitempty"`    // a path, with :LINE where that is known
+	Description string `json:"description"`
+
+	label string // what a list puts before the command
+}
+
+// labelRun is the label of a check's command.
+const labelRun = "Run"
+
+// Suggestion is a configured check that would show a request to be met.
+type Suggestion struct {
+	Check   string `json:"check"`
+	Command string `json:"command"` // as it is configured: text for sh -c
+	Was     string `json:"was"`     // what it said last: "3 errors", "exit 1", "never run"
+
+	line string // the command as it is pasted
+	log  string // the file among the run's own that its output is read from as evidence
+}
+
+// Checkpoint is the work that stands: a commit, and the attempt or intervention
+// that made it.
+type Checkpoint struct {
+	Commit       gitstore.ID `json:"commit"`
+	Attempt      int         `json:"attempt,omitempty"`
+	Attempts     int         `json:"attempts"`
+	Intervention int         `json:"intervention,omitempty"` // a person's work on top
+}
+
+// FailingCheck is a check that counts against the work, and where its output is.
+type FailingCheck struct {
+	Check    string   `json:"check"`
+	State    string   `json:"state"`              // "exit 1 (3 errors)"
+	Failures []string `json:"failures,omitempty"` // what failed, how and where, the first few
+	More     int      `json:"more,omitempty"`
+	Log      string   `json:"log,omitempty"` // a line to type that shows the whole output
+}
+
+// Diagnosis is why a run stopped and what to do about it. Its first fields are
+// those of runr's StopDiagnostics; times are UTC.
+type Diagnosis struct {
+	StopReason           string    `json:"stop_reason"`
+	Explanation          string    `json:"explanation"`
+	Detail               string    `json:"detail,omitempty"`
+	LoopCount            int       `json:"loop_count,omitempty"`
+	LastReviewRequests   []string  `json:"last_review_requests,omitempty"`
+	LastEvidenceProvided []string  `json:"last_evidence_provided,omitempty"`
+	UnmetChecks          []string  `json:"unmet_checks,omitempty"` // codes: see UnmetCodes
+	LastActivityAt       time.Time `json:"last_activity_at,omitzero"`
+	TimeSinceActivity    int64     `json:"time_since_activity_ms,omitempty"` // from then to the stop
+	SuggestedActions     []Action  `json:"suggested_actions"`
+
+	RunID             string            `json:"run_id,omitempty"`
+	ReviewID          string            `json:"review_id,omitempty"`
+	Title             string            `json:"title"`
+	Family            record.Family     `json:"family"`
+	Resumable         bool              `json:"resumable"`
+	ExitStatus        int               `json:"exit_status"`
+	Round             int               `json:"round,omitempty"`
+	MaxRounds         int               `json:"max_rounds,omitempty"`
+	Checkpoint        *Checkpoint       `json:"checkpoint,omitempty"`
+	Files             []string          `json:"files,omitempty"`    // that the stop is about
+	Requests          []track.Request   `json:"requests,omitempty"` // over all rounds
+	SuggestedCommands []Suggestion      `json:"suggested_commands,omitempty"`
+	NextSteps         []record.NextStep `json:"next_steps"`
+	Intervention      string            `json:"intervention,omitempty"` // one line
+
+	FailingChecks []FailingCheck  `json:"failing_checks,omitempty"`
+	Setting       *record.Setting `json:"setting,omitempty"`    // the configured value that ended the run
+	Said          string          `json:"said,omitempty"`       // the words of whoever the run stopped for
+	SaidBy        string          `json:"said_by,omitempty"`    //
+	Transcript    string          `json:"transcript,omitempty"` // file among the run's own with all that the agent wrote
+
+	intervention []string // the same in lines
+}
+
+// oneLine is foreign text on one line, with nothing in it that a terminal acts on.
+func oneLine(s string) string { return safetext.Line(strings.Join(strings.Fields(s), " ")) }
+
+// runs are the commands that would show what is unmet to be met.
+func (d Diagnosis) runs() []Action {
+	var actions []Action
+	for _, s := range d.SuggestedCommands {
+		actions = append(actions, Action{Command: s.line, Description: "run the check " + oneLine(s.Check) + "; it was: " + s.Was, label: labelRun})
+	}
+	return actions
+}
+
+// steps are the next steps that do something about the stop. The intervention has
+// a line of its own.
+func (d Diagnosis) steps() []Action {
+	var actions []Action
+	for _, s := range d.NextSteps {
+		verb, _, _ := strings.Cut(strings.TrimPrefix(s.Command, "git runr "), " ")
+		if verb != "intervene" && verb != "audit" {
+			actions = append(actions, Action{Command: s.Command, Description: s.What, label: strings.ToUpper(verb[:1]) + verb[1:]})
+		}
+	}
+	return actions
+}
+
+// plain reports whether a stop is told in words of its own, and not by what a reviewer
+// asked for.
+func (d Diagnosis) plain() bool {
+	return d.Family != record.FamilyReview || len(d.LastReviewRequests) == 0
+}
+
+// failing are the checks to list. Where a reviewer asked for something, the codes of what
+// is unmet say already that they fail.
+func (d Diagnosis) failing() []FailingCheck {
+	if d.plain() {
+		return d.FailingChecks
+	}
+	return slices.DeleteFunc(slices.Clone(d.FailingChecks), func(c FailingCheck) bool { return c.Log == "" && len(c.Failures) == 0 })
+}
+
+// header is the line that names the stop.
+func header(stop record.Stop) string {
+	text := "STOPPED: " + oneLine(stop.Reason)
+	if stop.Round > 0 {
+		text += fmt.Sprintf(" (round %d/%d)", stop.Round, stop.MaxRounds)
+	}
+	return text
+}
+
+// fateOf is how a request fared, in words.
+func fateOf(t track.Request) string {
+	switch t.State {
+	case track.Met:
+		return fmt.Sprintf("met: not asked for since round %d", t.Last)
+	case track.CameBack:
+		return fmt.Sprintf("came back: asked for %s, first in round %d", times(t.Times), t.First)
+	case track.Unmet:
+		return fmt.Sprintf("unmet: asked for %s, first in round %d", times(t.Times), t.First)
+	}
+	return "new"
+}
+
+func times(n int) string {
+	switch n {
+	case 1:
+		return "once"
+	case 2:
+		return "twice"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// fate is how request fared over the rounds, in parentheses; "" where that is not known.
+func (d Diagnosis) fate(request string) string {
+	for _, t := range d.Requests {
+		if t.Text == request && t.State != track.Met {
+			return " (" + fateOf(t) + ")"
+		}
+	}
+	return ""
+}

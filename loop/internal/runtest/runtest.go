@@ -1,0 +1,144 @@
+// Package runtest makes events, plans and repositories for tests of runs.
+package runtest
+
+import (
+	"context"
+	"crypto/sha1"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"git-runr/gitstore"
+	"git-runr/loop/record"
+)
+
+const (
+	Review    = "20260107120000-abcdef"
+	Run       = "20260107130000-ghjkmn"
+	OneWriter = "aaaaaaaaaaaa"
+	TwoWriter = "bbbbbbbbbbbb"
+)
+
+var Epoch = time.Date(2026, 1, 7, 12, 0, 0, 0, time.UTC)
+
+// EventAt is the event of a clock, as it would come out of a log. A string is a
+// payload as it is; anything else is encoded.
+func EventAt(clock int, eventType string, what any) record.Event {
+	body, isText := what.(string)
+	if !isText {
+		data, err := json.Marshal(what)
+		if err != nil {
+			panic(err)
+		}
+		body = string(data)
+	}
+	e := record.Event{
+		V: record.FormatVersion, Clock: uint64(clock), Writer: OneWriter, Timestamp: Epoch.Add(time.Duration(clock) * time.Minute),
+		Type: eventType, Source: "cli", Payload: json.RawMessage(body),
+		Actor: "Ann <ann@example.org>", Title: eventType + ": a title",
+	}
+	e.ID = gitstore.ID(fmt.Sprintf("%x", sha1.Sum(fmt.Append(nil, clock, eventType, body))))
+	return e
+}
+
+func ReviewEventAt(clock int, eventType string, what any) record.Event {
+	e := EventAt(clock, eventType, what)
+	e.Review = Review
+	return e
+}
+
+// RandomLogs are the logs of two writers.
+func RandomLogs(rng *rand.Rand, of func(clock int) record.Event) (one, two []record.Event) {
+	for writer, log := range map[string]*[]record.Event{OneWriter: &one, TwoWriter: &two} {
+		clock := 0
+		for range rng.IntN(15) {
+			clock += rng.IntN(3) + 1
+			e := of(clock)
+			e.Writer = writer
+			e.ID = gitstore.ID(writer) + e.ID
+			*log = append(*log, e)
+		}
+	}
+	return one, two
+}
+
+func Sorted(events ...record.Event) []record.Event {
+	events = slices.Clone(events)
+	record.Sort(events)
+	return events
+}
+
+// Types are the events for a failure's message.
+func Types(events []record.Event) []string {
+	var list []string
+	for _, e := range events {
+		list = append(list, e.Type+string(e.Payload))
+	}
+	return list
+}
+
+func Panics(f func()) (why any) {
+	defer func() { why = recover() }()
+	f()
+	return nil
+}
+
+// GitStore is the store of the repository in dir.
+func GitStore(t testing.TB, dir string) *record.Store {
+	repo, err := gitstore.Open(context.Background(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { repo.Close() })
+	return &record.Store{Repo: repo, Now: time.Now}
+}
+
+// NewStore is a repository of its own with nothing of the user's in it.
+func NewStore(t *testing.T) *record.Store {
+	t.Helper()
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
+	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+	ctx, dir := context.Background(), t.TempDir()
+	repo, err := gitstore.Init(ctx, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key, value := range map[string]string{"user.name": "Ann", "user.email": "ann@example.org"} {
+		if err := repo.SetConfig(ctx, key, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	now := Epoch
+	store := GitStore(t, dir)
+	store.Now = func() time.Time { now = now.Add(time.Minute); return now }
+	return store
+}
+
+// Commit is a commit that events can speak of.
+func Commit(t *testing.T, s *record.Store, message string) gitstore.ID {
+	t.Helper()
+	ctx := context.Background()
+	tree, err := s.Repo.EmptyTree(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := s.KeepTree(ctx, tree, tree, message)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// Plan is a run of the default workflow.
+func Plan() record.RunPlan {
+	return record.RunPlan{
+		Entity: record.Entity{Type: "task", Identifier: "T1", Title: "Add a thing"}, Base: "base", Branch: "runr/" + Run,
+		Implementer: "imp", Reviewer: "rev",
+		Policy: record.Policy{Workflow: record.DefaultWorkflow(), MaxRetries: 2, Threshold: record.ThresholdVerdict},
+	}
+}

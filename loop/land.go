@@ -1,0 +1,232 @@
+package loop
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"git-runr/gitstore"
+	"git-runr/loop/prose"
+	"git-runr/loop/record"
+)
+
+// LandSpec says how to land.
+type LandSpec struct {
+	Squash         bool   // as one commit
+	Onto           string // branch; "": the one that is checked out
+	AllowDeletions bool   // also when that removes most of its files
+}
+
+// Land brings a completed run's result to a branch. Nothing else ever lands. Undo
+// takes it back. Before, Settle has been called.
+func Land(ctx context.Context, s *record.Store, run record.Run, spec LandSpec) (record.Run, gitstore.Landed, error) {
+	none := gitstore.Landed{}
+	run, err := sayUnlanded(ctx, s, run)
+	if err != nil {
+		return run, none, err
+	}
+	if refused := run.Allow(record.EventRunLanded.Name); refused != nil {
+		return run, none, refused
+	}
+	if run.Plan.InPlace {
+		return run, none, &record.StateError{What: "run " + run.ID, Status: "in your checkout already", Cannot: "landed"}
+	}
+	if run.Head() == run.Plan.Base {
+		return run, none, fmt.Errorf("run %s: %w", run.ID, gitstore.ErrNoChange)
+	}
+	done, branch, err := land(ctx, s, run, spec)
+	if err != nil {
+		return run, none, err
+	}
+	landed := record.Landed{Commit: done.Commit, Onto: done.Old, Branch: branch, Squash: spec.Squash}
+	landed.Carried = s.Carried(ctx, run, landed)
+	run, err = recordRun(ctx, s, run, record.EventRunLanded.New("cli", landed.TitleOf(), landed))
+	if err != nil {
+		return run, done, err
+	}
+	return run, done, afterLanding(ctx, s, run)
+}
+
+// land also gives the name of the branch, "" for a detached HEAD.
+func land(ctx context.Context, s *record.Store, run record.Run, how LandSpec) (done gitstore.Landed, branch string, err error) {
+	author, err := s.Repo.Identity(ctx)
+	if err != nil {
+		return done, "", err
+	}
+	spec := gitstore.LandSpec{
+		Result: run.Commit, Base: run.Plan.Base, Squash: how.Squash, Author: author, When: s.Now(), AllowDeletions: how.AllowDeletions,
+		Message: fmt.Sprintf("%s\n\nRunr-Run: %s\n", prose.OneLine(cmp.Or(run.Plan.Entity.Name(), "run "+run.ID)), run.ID),
+	}
+	here, err := s.Branch(ctx)
+	if err != nil {
+		return done, "", err
+	}
+	branch = cmp.Or(how.Onto, here)
+	if s.Repo.Bare {
+		branch, here = cmp.Or(how.Onto, run.Plan.Target), ""
+	}
+	spec.Op = gitstore.Operation{Kind: gitstore.OpLand, Run: run.ID, What: "on " + cmp.Or(branch, "a detached HEAD")}
+	if branch != here {
+		if id, err := s.Repo.Ref(ctx, "refs/heads/"+branch); err != nil || id == "" {
+			return done, branch, errors.Join(err, fmt.Errorf("there is no branch %q: %w", branch, gitstore.ErrNotFound))
+		}
+		done, err = s.Repo.LandRef(ctx, "refs/heads/"+branch, spec)
+		return done, branch, err
+	}
+	tree, err := s.Repo.Checkout()
+	if err != nil {
+		return done, branch, err
+	}
+	free, err := holdCheckout(s, tree)
+	if err != nil {
+		return done, branch, err
+	}
+	defer free()
+	if spec.Started, err = startedFrom(ctx, s, tree, run); err != nil {
+		return done, branch, fmt.Errorf("land: %w", err)
+	}
+	done, err = tree.Land(ctx, spec)
+	return done, branch, err
+}
+
+// LandConflicts reports whether a result conflicts with what is checked out.
+func LandConflicts(ctx context.Context, s *record.Store, id string) bool {
+	run, err := s.Run(ctx, id)
+	if err != nil {
+		return false
+	}
+	head, err := s.Repo.Head(ctx)
+	if err != nil {
+		return false
+	}
+	err = s.Repo.LandConflicts(ctx, head, gitstore.LandSpec{Result: run.Commit, Base: run.Plan.Base})
+	return errors.Is(err, gitstore.ErrConflict)
+}
+
+// startedFrom is what of the user's checkout the run's work began from, nil for none:
+// an executor's files as they were, and nothing that was beside them.
+func startedFrom(ctx context.Context, s *record.Store, tree *gitstore.Worktree, run record.Run) (*gitstore.Snapshot, error) {
+	c := run.Plan.Context
+	if c == nil || c.Snapshot == "" {
+		return nil, nil
+	}
+	started, err := s.Repo.ReadSnapshot(ctx, c.Snapshot)
+	if err == nil {
+		started.Tree, err = tree.TreeWith(ctx, run.Plan.Base, started.Tree, among(c.Files))
+	}
+	return &started, err
+}
+
+// sayUnlanded records that the landing of a run was taken back, where a killed undo
+// could not say so any more.
+func sayUnlanded(ctx context.Context, s *record.Store, run record.Run) (record.Run, error) {
+	if run.Landed == nil {
+		return run, nil
+	}
+	last, err := newest(ctx, s.Repo, run.ID)
+	if err != nil || last == nil || !last.Back {
+		return run, err
+	}
+	if err := recordLanding(ctx, s, *last); err != nil {
+		return run, err
+	}
+	return s.Run(ctx, run.ID)
+}
+
+// newest is the newest operation of a worktree, or that on a run; nil for none.
+func newest(ctx context.Context, repo *gitstore.Repo, run string) (*gitstore.Recorded, error) {
+	list, err := repo.Operations(ctx)
+	for i := range list {
+		if run == "" || list[i].Run == run {
+			return &list[i], err
+		}
+	}
+	return nil, err
+}
+
+// recordLanding records that a run has landed, or has no longer: op is the operation
+// that landed it or took it back. Where the run says so already there is nothing to do.
+func recordLanding(ctx context.Context, s *record.Store, op gitstore.Recorded) error {
+	if op.Kind != gitstore.OpLand || op.Run == "" {
+		return nil
+	}
+	run, err := s.Run(ctx, op.Run)
+	if errors.Is(err, gitstore.ErrNotFound) {
+		return nil // its log is not in this clone any more
+	}
+	if err != nil {
+		return err
+	}
+	landed, err := landedBy(ctx, s, op)
+	if err != nil {
+		return err
+	}
+	kind := record.EventRunUnlanded
+	if !op.Back {
+		kind, landed.Carried = record.EventRunLanded, s.Carried(ctx, run, landed)
+	}
+	if run.Allow(kind.Name) != nil {
+		return nil
+	}
+	if run, err = recordRun(ctx, s, run, kind.New("cli", landed.TitleOf(), landed)); err != nil {
+		return err
+	}
+	if op.Back {
+		return bringBranchBack(ctx, s, run)
+	}
+	return afterLanding(ctx, s, run)
+}
+
+// landedBy is where an operation landed a run, or took its landing back.
+func landedBy(ctx context.Context, s *record.Store, op gitstore.Recorded) (record.Landed, error) {
+	onto, err := s.Repo.ReadSnapshot(ctx, op.Before)
+	if err != nil {
+		return record.Landed{}, err
+	}
+	at, err := s.Repo.ReadSnapshot(ctx, op.After)
+	if err != nil {
+		return record.Landed{}, err
+	}
+	if op.Back {
+		onto, at = at, onto
+	}
+	landed := record.Landed{Commit: at.Head, Onto: onto.Head, Branch: strings.TrimPrefix(at.HeadRef, "refs/heads/")}
+	events, err := s.RunEvents(ctx, op.Run)
+	for _, e := range events {
+		if before, readErr := record.EventRunLanded.Payload(e); e.Type == record.EventRunLanded.Name && readErr == nil && before.Commit == landed.Commit {
+			landed.Squash = before.Squash
+		}
+	}
+	return landed, err
+}
+
+// bringBranchBack gives a run the branch again that dropBranch took.
+func bringBranchBack(ctx context.Context, s *record.Store, run record.Run) error {
+	err := s.Repo.SwapRef(ctx, "refs/heads/"+run.Plan.Branch, run.Commit, "")
+	if errors.Is(err, gitstore.ErrLostRace) {
+		return nil // somebody has a branch of that name
+	}
+	return err
+}
+
+// afterLanding ends what a run that has landed is not asked for any more.
+func afterLanding(ctx context.Context, s *record.Store, run record.Run) error {
+	if err := settleAsked(ctx, s, run, fmt.Sprintf("run %s landed as %s", run.ID, run.Landed.Commit.Short())); err != nil {
+		return err
+	}
+	return dropBranch(ctx, s, run)
+}
+
+// dropBranch removes the run's branch; its commits stay, for diff and undo.
+func dropBranch(ctx context.Context, s *record.Store, run record.Run) error {
+	head, err := s.Repo.Ref(ctx, "refs/heads/"+run.Plan.Branch)
+	if err != nil || head == "" {
+		return err
+	}
+	if err := s.Repo.Pin(ctx, "run "+run.ID, head); err != nil {
+		return err
+	}
+	return s.Repo.SwapRef(ctx, "refs/heads/"+run.Plan.Branch, "", head)
+}

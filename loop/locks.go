@@ -1,0 +1,69 @@
+package loop
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+
+	"git-runr/gitstore"
+	"git-runr/loop/record"
+)
+
+// runLock names the lock of whoever carries a run on.
+func runLock(run string) string { return "run-" + run }
+
+// HoldRun keeps others from carrying a run on until unlock is called; "" is no run. It is
+// gitstore.ErrBusy while another process has it.
+func HoldRun(s *record.Store, run string) (unlock func(), err error) {
+	if run == "" {
+		return func() {}, nil
+	}
+	unlock, free, err := s.Repo.TryLock(runLock(run))
+	if err == nil && !free {
+		err = fmt.Errorf("run %s is being carried out by another process: %w", run, gitstore.ErrBusy)
+	}
+	return unlock, err
+}
+
+// Live reports whether a process is carrying run out on this machine now.
+func Live(s *record.Store, run string) bool {
+	unlock, free, err := s.Repo.TryLock(runLock(run))
+	if err != nil {
+		return false // a repository that cannot be written to has no run going on in it
+	}
+	if free {
+		unlock()
+	}
+	return !free
+}
+
+// holdCheckout keeps runs from working in a checkout, until free is called.
+func holdCheckout(s *record.Store, tree *gitstore.Worktree) (free func(), err error) {
+	free, ok, err := s.Repo.TryLock("in-place-" + filepath.Base(tree.GitDir))
+	if err == nil && !ok {
+		err = fmt.Errorf("another run is at work in this checkout: %w", gitstore.ErrBusy)
+	}
+	return free, err
+}
+
+// lockCheckout is the user's checkout for a run in place, held so that no other run
+// works there at the same time.
+func lockCheckout(s *record.Store, run record.Run) (tree *gitstore.Worktree, free func(), err error) {
+	free = func() {}
+	tree, err = s.Repo.Checkout()
+	if err != nil {
+		return nil, free, err
+	}
+	if tree.ID() != run.Plan.Checkout {
+		where := cmp.Or(run.Plan.Checkout, "the main working tree")
+		return nil, free, &record.StateError{What: "run " + run.ID, Status: "at work in another checkout (" + where + ")", Cannot: "carried on from this one"}
+	}
+	if operation := s.Repo.Operation(); operation != "" {
+		return nil, free, &gitstore.UnfinishedError{Operation: operation}
+	}
+	unlock, err := holdCheckout(s, tree)
+	if err != nil {
+		return nil, free, err
+	}
+	return tree, unlock, nil
+}

@@ -1,0 +1,72 @@
+package loop
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"git-runr/gitstore"
+	"git-runr/loop/prose"
+	"git-runr/loop/record"
+	"git-runr/loop/reply"
+	"git-runr/loop/safetext"
+)
+
+// PlanReview makes a submitted review what plan works on: its findings, on the
+// commit that it speaks of.
+func PlanReview(plan *record.RunPlan, review record.Review) error {
+	subject := review.Request.Subject
+	if subject.Commit == "" {
+		return fmt.Errorf("review %s is of a working tree, not of a commit: %w", review.ID, gitstore.ErrNotFound)
+	}
+	plan.FromReview, plan.Base = review.ID, subject.Commit
+	plan.Entity = record.Entity{Type: "review", Identifier: review.ID, Title: subject.Title}
+	settled := 0
+	for _, sub := range review.Submissions {
+		findings := sub.Findings()
+		todo := slices.DeleteFunc(slices.Clone(findings), review.SettledFinding)
+		settled += len(findings) - len(todo)
+		plan.Findings = append(plan.Findings, todo...)
+		asked := sub.Requests()
+		if len(todo) == 0 && (len(findings) > 0 || sub.Outcome == record.OutcomePassed && len(asked) == 0) {
+			continue
+		}
+		plan.Requests = append(plan.Requests, asked...)
+		if said := sub.Words(); said.Text != "" {
+			plan.Said = append(plan.Said, said)
+		}
+		mend(plan, sub.Checks, findings)
+	}
+	record.BoundWords(plan.Said)
+	if len(plan.Findings)+len(plan.Requests)+len(plan.Said) == 0 {
+		return fmt.Errorf("review %s found nothing to fix: %w", review.ID, gitstore.ErrNoChange)
+	}
+	plan.Task = fmt.Sprintf("Address the review of %s (%s).\n\n%s", subject.Commit.Short(), safetext.Line(subject.Title), review.Request.Message)
+	if settled > 0 {
+		plan.Task += fmt.Sprintf("\n\n%s of the review is settled already and not listed: leave that alone.", prose.Count(settled, "finding"))
+	}
+	plan.DoneCriteria = "Everything that the review asks for is met.\n" + formatFindings(plan.Findings)
+	return nil
+}
+
+// mend makes checks that fail a thing to do, where no finding says so already.
+func mend(p *record.RunPlan, results []record.CheckResult, findings []reply.Finding) {
+	for _, c := range results {
+		if !c.Fails() || slices.Contains(p.FailedChecks, c.Name) {
+			continue
+		}
+		p.FailedChecks = append(p.FailedChecks, c.Name)
+		if !slices.ContainsFunc(findings, func(f reply.Finding) bool { return f.Rule == record.RuleOfCheck+c.Name }) {
+			p.Requests = append(p.Requests, prose.OneLine("check "+c.Name+" fails: "+c.Why()))
+		}
+	}
+}
+
+// asksFor reports whether it is part of the work that check passes: it then counts
+// although it failed before the run. It is one that failed in the review that is
+// addressed, or one whose command the task names.
+func asksFor(p record.RunPlan, check record.Check) bool {
+	const shortest = 4 // "make" and shorter stand in texts by chance
+	return slices.Contains(p.FailedChecks, check.Name) ||
+		p.FromReview == "" && len(check.Command) > shortest && strings.Contains(p.Task+"\n"+p.DoneCriteria, check.Command)
+}

@@ -1,0 +1,77 @@
+package record
+
+import (
+	"slices"
+	"time"
+
+	"git-runr/gitstore"
+	"git-runr/loop/reply"
+)
+
+// AttemptMode is how an implementer was asked.
+type AttemptMode string
+
+const (
+	ModeImplement AttemptMode = "implement"
+	ModeFix       AttemptMode = "fix"        // only the findings named
+	ModeReexecute AttemptMode = "re-execute" // from scratch, knowing what went wrong
+	ModeGiven     AttemptMode = "given"      // an executor's finished work, handed over
+)
+
+// Attempt is one turn of an implementer.
+type Attempt struct {
+	Number       int                  `json:"attempt"`
+	Step         string               `json:"step"`
+	Mode         AttemptMode          `json:"mode"`
+	Agent        string               `json:"agent"`
+	From         gitstore.ID          `json:"from"`             // commit that it started from
+	Before       gitstore.ID          `json:"before,omitempty"` // snapshot of the working tree
+	After        gitstore.ID          `json:"after,omitempty"`
+	Commit       gitstore.ID          `json:"commit,omitempty"` // what came of it, on the run's branch
+	Tree         gitstore.ID          `json:"tree,omitempty"`   // of Commit
+	Files        []string             `json:"files"`            // changed, from trees
+	Claimed      []string             `json:"claimed,omitempty"`
+	Edited       []string             `json:"edited,omitempty"`    // seen in its tool calls
+	Unclaimed    []string             `json:"unclaimed,omitempty"` // changed, but not said; in place they are nobody's that we know, and not among Files
+	Unchanged    []string             `json:"unchanged,omitempty"` // said, but not changed
+	Status       reply.ExecutorStatus `json:"executor_status,omitempty"`
+	Verification string               `json:"verification,omitempty"`
+	Warnings     []string             `json:"parse_warnings,omitempty"`
+	Failure      *Failure             `json:"failure,omitempty"`
+	StartedAt    time.Time            `json:"started_at,omitzero"`
+	EndedAt      time.Time            `json:"ended_at,omitzero"`
+	Duration     Duration             `json:"duration_ms,omitzero"`
+	Reverted     *Reverted            `json:"reverted,omitempty"`
+	Event        gitstore.ID          `json:"event,omitempty"` // that records its end and keeps what it left behind
+}
+
+// undone reports whether nothing is left of the attempt: one that was reverted with
+// conflicts still stands on the run's branch.
+func (a Attempt) undone() bool { return a.Reverted != nil && len(a.Reverted.Conflicts) == 0 }
+
+// Reverted is what undoing an attempt did, path by path.
+type Reverted struct {
+	Attempt   int      `json:"attempt"`
+	Restored  []string `json:"restored"`
+	Conflicts []string `json:"conflicts,omitempty"` // changed since by somebody else: left alone
+	// Checkout and Left are the same for the user's checkout, where an executor's work
+	// was taken from it.
+	Checkout []string `json:"checkout_restored,omitempty"`
+	Left     []string `json:"checkout_conflicts,omitempty"`
+}
+
+// Claim compares what the implementer says with what it did.
+func (a *Attempt) Claim(report reply.ExecutorReport) {
+	a.Status, a.Verification, a.Claimed, a.Warnings = report.Status, report.Verification, report.Files, report.Warnings
+	for _, f := range report.Files {
+		if !slices.ContainsFunc(a.Files, func(changed string) bool { return covers(f, changed) }) {
+			a.Unchanged = append(a.Unchanged, f)
+		}
+	}
+	said := slices.Concat(a.Claimed, a.Edited)
+	for _, f := range a.Files {
+		if len(said) > 0 && !slices.ContainsFunc(said, func(claim string) bool { return covers(claim, f) }) {
+			a.Unclaimed = append(a.Unclaimed, f)
+		}
+	}
+}

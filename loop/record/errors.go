@@ -1,0 +1,69 @@
+package record
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"git-runr/gitstore"
+	"git-runr/loop/prose"
+)
+
+// InputError is a request that says too little, or what cannot be.
+type InputError struct{ Why string }
+
+func (e *InputError) Error() string { return e.Why }
+
+// StateError is a step that the state of a run or review does not allow.
+type StateError struct {
+	What   string // "review ID" or "run ID"
+	Status string
+	Cannot string // what was asked: "claimed", "submitted"
+	Holder string // who has it, when a claim is in the way
+}
+
+func (e *StateError) Error() string {
+	if e.Holder != "" {
+		return fmt.Sprintf("%s is claimed by %s", e.What, e.Holder)
+	}
+	return fmt.Sprintf("%s is %s and cannot be %s", e.What, e.Status, e.Cannot)
+}
+
+// NotFoundError is a run or review that no log speaks of, or a prefix that fits several.
+type NotFoundError struct {
+	What  string   // "run" or "review"
+	ID    string   // as it was asked for
+	Where string   // "in" and what was looked into; "" is here
+	Among []string // ids that the prefix fits, when it fits more than one
+}
+
+func (e *NotFoundError) Error() string {
+	if len(e.Among) > 0 {
+		return fmt.Sprintf("%s %q is ambiguous: %s", e.What, e.ID, strings.Join(e.Among, ", "))
+	}
+	if e.ID == Latest {
+		return fmt.Sprintf("there is no %s yet", e.What)
+	}
+	return fmt.Sprintf("%s %q does not exist %s", e.What, e.ID, cmp.Or(e.Where, "here"))
+}
+
+func (e *NotFoundError) Is(target error) bool { return target == gitstore.ErrNotFound }
+
+// Latest is accepted for an id: the newest.
+const Latest = "latest"
+
+// maxActor is the longest name of an actor, in bytes.
+const maxActor = 300
+
+// checkActor refuses a name by which nobody could be told from somebody else.
+func checkActor(name string) error {
+	switch {
+	case strings.TrimSpace(name) == "":
+		return &InputError{"an actor is wanted"}
+	case len(name) > maxActor || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
+		return &InputError{fmt.Sprintf("%q is no name of an actor", prose.Cut(name, maxActor))}
+	}
+	return nil
+}

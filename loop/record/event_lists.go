@@ -1,0 +1,75 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"git-runr/gitstore"
+)
+
+// EventsSince are the events that the logs hold beyond tips, in order, and the tips as
+// they are now. Where nothing moved nothing is read; where a log was replaced all
+// events are given, also those that were given before.
+func (s *Store) EventsSince(ctx context.Context, since gitstore.Tips) ([]Event, gitstore.Tips, error) {
+	tips, err := s.Repo.Tips(ctx)
+	if err != nil {
+		return nil, nil, fmt.Errorf("list logs: %w", err)
+	}
+	if since != nil && maps.Equal(tips, since) {
+		return nil, tips, nil
+	}
+	cache, err := s.indexAt(ctx, tips) // knows which clocks are believed
+	if err != nil {
+		return nil, nil, err
+	}
+	defer cache.close()
+	events, err := s.newEvents(ctx, &index{Tips: since}, tips)
+	if errors.Is(err, errAfresh) {
+		events, err = s.newEvents(ctx, emptyIndex(), tips)
+	}
+	Sort(events)
+	return slices.DeleteFunc(events, cache.isAhead), tips, err
+}
+
+// EventsOfCommit are the events that speak of commit, and where it landed in place of
+// others, those that speak of them: that is where its review is.
+func EventsOfCommit(events []Event, commit gitstore.ID) []Event {
+	reviewed := map[gitstore.ID]bool{}
+	for _, e := range events {
+		if e.Type != EventRunLanded.Name {
+			continue
+		}
+		landed, err := EventRunLanded.Payload(e)
+		for _, c := range landed.Carried {
+			if err == nil && c.To == commit {
+				reviewed[c.From] = true
+			}
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(events), func(e Event) bool { return !speaksOf(e, commit, reviewed) })
+}
+
+// subjectOf is the part of any payload that names commits.
+type subjectOf struct {
+	Commit  gitstore.ID `json:"commit"`
+	Base    gitstore.ID `json:"base"`
+	Subject Subject     `json:"subject"`
+	Carried []Carried   `json:"carried"`
+}
+
+// speaksOf reports whether e speaks of commit, or of one that it was reviewed as.
+func speaksOf(e Event, commit gitstore.ID, reviewed map[gitstore.ID]bool) bool {
+	p, err := payloadOf[subjectOf](e)
+	if err != nil {
+		return false
+	}
+	if p.Base == commit && e.Type == EventRunStarted.Name {
+		return true
+	}
+	meant := func(id gitstore.ID) bool { return id == commit || reviewed[id] }
+	return meant(p.Commit) || meant(p.Subject.Commit) ||
+		slices.ContainsFunc(p.Carried, func(c Carried) bool { return c.From == commit || c.To == commit })
+}

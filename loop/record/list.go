@@ -1,0 +1,116 @@
+package record
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// Filter chooses lines of a list.
+type Filter struct {
+	Status func(string) bool        // nil: any
+	Limit  int                      // 0: all
+	Review func(ReviewSummary) bool // nil: any; reads the summary of each review that fits otherwise
+	// ClosedSince leaves out what was resolved or cancelled before; the zero Time
+	// leaves out nothing.
+	ClosedSince time.Time
+}
+
+// inboxStatus is what is there to be addressed.
+func inboxStatus(status string) bool {
+	return status == string(ReviewSubmitted) || status == string(ReviewClaimed)
+}
+
+// WaitingStatus is what waits for somebody: to be reviewed, or to be addressed.
+func WaitingStatus(status string) bool { return status == string(ReviewOpen) || inboxStatus(status) }
+
+// StatusWaiting is the --status of all that waits for somebody: what a person is shown.
+const StatusWaiting = "waiting"
+
+// StatusFilter reads a --status value: inbox (submitted and claimed: what an agent is
+// shown, also for ""), StatusWaiting (open ones too), all, or one status.
+func StatusFilter(name string) (func(string) bool, error) {
+	switch name {
+	case "", "inbox":
+		return inboxStatus, nil
+	case StatusWaiting:
+		return WaitingStatus, nil
+	case "all":
+		return func(string) bool { return true }, nil
+	}
+	for _, s := range []ReviewStatus{ReviewOpen, ReviewSubmitted, ReviewClaimed, ReviewResolved, ReviewCancelled} {
+		if name == string(s) {
+			return func(status string) bool { return status == name }, nil
+		}
+	}
+	return nil, fmt.Errorf("status %q is none of waiting, inbox, all, open, submitted, claimed, resolved, cancelled", name)
+}
+
+// Reviews lists reviews, newest submitted first, and counts all that the filter fits.
+func (s *Store) Reviews(ctx context.Context, f Filter) ([]ReviewSummary, int, error) {
+	return list[ReviewSummary](ctx, s, kindReview, f)
+}
+
+// Runs lists runs, newest first, and counts all that the filter fits.
+func (s *Store) Runs(ctx context.Context, f Filter) ([]RunSummary, int, error) {
+	return list[RunSummary](ctx, s, kindRun, f)
+}
+
+func list[T any](ctx context.Context, s *Store, kind entityKind, f Filter) (found []T, total int, err error) {
+	err = s.retryIndex(func() error {
+		idx, err := s.index(ctx)
+		if err != nil {
+			return err
+		}
+		defer idx.close()
+		found, total, err = listIndex[T](idx, kind, f)
+		return err
+	})
+	return found, total, err
+}
+
+func listIndex[T any](idx *index, kind entityKind, f Filter) ([]T, int, error) {
+	found, total := []T{}, 0
+	for _, r := range idx.rows {
+		if r.kind != kind || !r.begun() || !f.fits(r) {
+			continue
+		}
+		full := f.Limit > 0 && len(found) >= f.Limit
+		if full && f.Review == nil {
+			total++
+			continue
+		}
+		line, err := loadLine[T](idx, r)
+		if err != nil {
+			return nil, 0, err
+		}
+		if review, ok := any(line).(ReviewSummary); ok && f.Review != nil && !f.Review(review) {
+			continue
+		}
+		total++
+		if !full {
+			found = append(found, line)
+		}
+	}
+	return found, total, nil
+}
+
+// loadLine reads the summary of one row.
+func loadLine[T any](idx *index, r *row) (line T, err error) {
+	if err = idx.load(r); err == nil {
+		err = json.Unmarshal(r.summary, &line)
+	}
+	if err != nil {
+		return line, fmt.Errorf("read index: %w", err)
+	}
+	return line, nil
+}
+
+// fits goes by what the index knows without reading a summary.
+func (f Filter) fits(r *row) bool {
+	if f.Status != nil && !f.Status(r.status) {
+		return false
+	}
+	return r.closed == 0 || f.ClosedSince.IsZero() || r.closed >= f.ClosedSince.UnixMilli()
+}

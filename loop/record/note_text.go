@@ -1,0 +1,211 @@
+package record
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"git-runr/gitstore"
+	"git-runr/loop/prose"
+	"git-runr/loop/reply"
+	"git-runr/loop/safetext"
+)
+
+// eventNotes are what events say on commits, by the names of their types.
+var eventNotes = map[string]func(Event) (gitstore.ID, string){}
+
+func addNote[P any](t EventType[P], note func(Event, P) (gitstore.ID, string)) {
+	if note == nil {
+		return
+	}
+	eventNotes[t.Name] = func(e Event) (gitstore.ID, string) {
+		p, err := t.Payload(e)
+		if err != nil {
+			return "", ""
+		}
+		return note(e, p)
+	}
+}
+
+// NoteOf is the commit that an event speaks of and what the note says of the event
+// itself, one or more lines; no commit when the event is not for notes.
+func NoteOf(e Event) (gitstore.ID, string) {
+	if note := eventNotes[e.Type]; note != nil {
+		return note(e)
+	}
+	return "", ""
+}
+
+func resolvedNote(e Event, p actorPayload) (gitstore.ID, string) {
+	return p.Commit, fmt.Sprintf("review %s resolved by %s%s", e.Review, prose.OneLine(p.Actor), afterColon(p.Note))
+}
+
+func reopenedNote(e Event, p actorPayload) (gitstore.ID, string) {
+	return p.Commit, fmt.Sprintf("review %s reopened by %s", e.Review, prose.OneLine(p.Actor))
+}
+
+func afterColon(text string) string {
+	if text == "" {
+		return ""
+	}
+	return ": " + prose.OneLine(text)
+}
+
+func afterComma(text string) string {
+	if text == "" {
+		return ""
+	}
+	return ", " + text
+}
+
+// decisionWords are what a person's submission says in a note.
+var decisionWords = map[Decision]string{Approve: "approved", RequestChanges: "changes requested", CommentOnly: "commented"}
+
+func submissionNote(e Event, sub Submission) (gitstore.ID, string) {
+	if sub.Commit == "" {
+		return "", ""
+	}
+	if sub.Outcome == OutcomeNothing {
+		return sub.Commit, fmt.Sprintf("review %s by %s: nothing to review", e.Review, prose.OneLine(sub.Reviewer))
+	}
+	said := cmp.Or(decisionWords[sub.Decision], string(sub.Report.Effective))
+	head := fmt.Sprintf("review %s by %s: %s%s", e.Review, prose.OneLine(sub.Reviewer), said, afterComma(sub.Census.NotRun()))
+	if sub.Decision != "" {
+		head += afterColon(sub.Report.Summary)
+	}
+	findings := slices.Clone(sub.Report.Findings)
+	for _, c := range sub.Comments {
+		findings = append(findings, c.finding(sub.Decision))
+	}
+	if len(findings) == 0 && sub.Decision == "" {
+		return sub.Commit, head + listNote(sub.Report.Requests)
+	}
+	return sub.Commit, head + findingsNote(findings)
+}
+
+func roundNote(e Event, round RoundPayload) (gitstore.ID, string) {
+	if round.Failure != nil {
+		return "", ""
+	}
+	head := fmt.Sprintf("run %s round %d by %s: %s%s", e.Run, round.Number, prose.OneLine(round.Reviewer), round.Report.Effective, afterComma(round.Census.NotRun()))
+	if len(round.Report.Findings) == 0 {
+		return round.Commit, head + listNote(round.Report.Requests)
+	}
+	return round.Commit, head + findingsNote(round.Report.Findings)
+}
+
+// findingsInNote is how many findings or requests a note's line names.
+const findingsInNote = 5
+
+func findingsNote(findings []reply.Finding) string {
+	items := make([]string, len(findings))
+	for i, f := range findings {
+		items[i] = fmt.Sprintf("%s %s %s", f.Severity, f.Place(), f.Issue)
+	}
+	return listNote(items)
+}
+
+// listNote is a list in brackets, of which a note's line names the first few.
+func listNote(items []string) string {
+	if len(items) == 0 {
+		return ""
+	}
+	var parts []string
+	for _, item := range items[:min(len(items), findingsInNote)] {
+		parts = append(parts, prose.OneLine(item))
+	}
+	text := " (" + strings.Join(parts, "; ")
+	if more := len(items) - findingsInNote; more > 0 {
+		text += fmt.Sprintf("; and %d more", more)
+	}
+	return text + ")"
+}
+
+// stopNote is the whole diagnosis, so that people who have only the notes know what
+// is unmet and what to type.
+func stopNote(e Event, p StopPayload) (gitstore.ID, string) {
+	head := fmt.Sprintf("STOPPED: %s", prose.OneLine(p.Reason))
+	if p.Round > 0 {
+		head += fmt.Sprintf(" (round %d/%d)", p.Round, p.MaxRounds)
+	}
+	if p.Detail != "" {
+		head += ": " + prose.OneLine(p.Detail)
+	}
+	lines := []string{head}
+	if p.Setting != nil {
+		lines = append(lines, "ended by "+p.Setting.String())
+	}
+	if p.Said != "" {
+		lines = append(lines, prose.OneLine(cmp.Or(p.SaidBy, "the agent")+" said: "+p.Said))
+	}
+	if len(p.FailingChecks) > 0 {
+		lines = append(lines, "failing checks: "+typed(strings.Join(p.FailingChecks, ", ")))
+	}
+	for i, r := range p.Unmet {
+		lines = append(lines, fmt.Sprintf("unmet %d: %s", i+1, prose.OneLine(r)))
+	}
+	if len(p.UnmetChecks) > 0 {
+		lines = append(lines, "unmet checks: "+typed(strings.Join(p.UnmetChecks, ", ")))
+	}
+	for _, c := range p.Commands {
+		lines = append(lines, "command: "+typed(c))
+	}
+	if p.Intervention != "" {
+		lines = append(lines, "intervene: "+typed(p.Intervention))
+	}
+	for i, step := range p.NextSteps {
+		lines = append(lines, fmt.Sprintf("next %d: %s", i+1, typed(step)))
+	}
+	for i := range lines {
+		lines[i] = "run " + e.Run + " " + lines[i]
+	}
+	return p.Commit, strings.Join(lines, "\n")
+}
+
+// typed is what people are to type or to search for, which is not shortened.
+func typed(s string) string { return safetext.Line(s) }
+
+func completedNote(e Event, p CompletedPayload) (gitstore.ID, string) {
+	text := fmt.Sprintf("run %s completed: %s", e.Run, p.Result)
+	if p.By == "" && len(p.Open) == 0 {
+		return p.Commit, text
+	}
+	text += ", accepted"
+	if p.By != "" {
+		text += " by " + prose.OneLine(p.By)
+	}
+	if len(p.Open) == 0 {
+		return p.Commit, text + listNote(p.Requests)
+	}
+	return p.Commit, text + findingsNote(p.Open)
+}
+
+// interventionNote is the note on the run's commit.
+func interventionNote(e Event, p InterventionPayload) (gitstore.ID, string) {
+	text := fmt.Sprintf("run %s intervention (%s): %s", e.Run, prose.OneLine(p.Reason), prose.OneLine(p.Note))
+	for _, c := range p.Commands {
+		text += fmt.Sprintf("\nrun %s ran: %s: %s", e.Run, prose.OneLine(c.Command), c.State())
+	}
+	for _, left := range p.Evidence {
+		text += fmt.Sprintf("\nrun %s was given output of %s: %s", e.Run, prose.OneLine(left.Check), left.State())
+	}
+	return p.On, text
+}
+
+// landedText says where a run landed, and as which commit it was reviewed.
+func landedText(e Event, landed Landed, reviewed gitstore.ID) string {
+	text := "run " + e.Run + " landed on " + cmp.Or(landed.Branch, "a detached HEAD")
+	if reviewed != "" {
+		text += ", reviewed as " + reviewed.Short()
+	}
+	return text
+}
+
+func landedNote(e Event, landed Landed) (gitstore.ID, string) {
+	return landed.Commit, landedText(e, landed, landed.reviewedAs(landed.Commit))
+}
+
+func unlandedNote(e Event, landed Landed) (gitstore.ID, string) {
+	return landed.Commit, fmt.Sprintf("run %s taken back from %s", e.Run, cmp.Or(landed.Branch, "a detached HEAD"))
+}

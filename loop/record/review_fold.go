@@ -1,0 +1,282 @@
+package record
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"git-runr/gitstore"
+)
+
+// by is who does it, held says that a claim of somebody else's keeps them from it.
+func (p actorPayload) by() (who actorPayload, held bool) { return p, true }
+
+func (p findingAnswer) by() (who actorPayload, held bool) {
+	return actorPayload{Actor: p.Actor, Force: p.Force, Claim: p.Claim}, true
+}
+
+func (s Submission) by() (who actorPayload, held bool) { return actorPayload{Actor: s.Reviewer}, false }
+
+func (f Failure) by() (who actorPayload, held bool) { return actorPayload{}, false }
+
+// reviewMove is what an event does to a review.
+type reviewMove struct {
+	from   []ReviewStatus // in which it may happen
+	cannot string         // what cannot be done to a review in any other: "claimed"
+	held   bool           // a claim of somebody else's keeps it from happening
+	read   func(Event) (payload any, by actorPayload, err error)
+	fold   func(*Review, Event, any)
+}
+
+// reviewMoves are those of all types of events that a review is folded from, by their names.
+var reviewMoves = map[string]reviewMove{}
+
+// reviewEvent makes a type of events of reviews: its fold takes it in where it may happen,
+// and note is what it says on a commit, nil for nothing.
+func reviewEvent[P interface{ by() (actorPayload, bool) }](name, cannot string, from []ReviewStatus, fold func(*Review, Event, P), note func(Event, P) (gitstore.ID, string)) EventType[P] {
+	t := EventType[P]{name}
+	var empty P
+	_, held := empty.by()
+	read := func(e Event) (any, actorPayload, error) {
+		p, err := t.Payload(e)
+		by, _ := p.by()
+		by.writer = e.Writer
+		return p, by, err
+	}
+	reviewMoves[name] = reviewMove{from, cannot, held, read, func(r *Review, e Event, p any) { fold(r, e, p.(P)) }}
+	addNote(t, note)
+	return t
+}
+
+// The events of a review that EventReviewRequested has begun.
+var (
+	EventReviewSubmitted = reviewEvent("review_submitted", "submitted", untilClosed, (*Review).submit, submissionNote)
+	EventReviewFailed    = reviewEvent("review_failed", "reviewed", untilClosed, (*Review).fail, nil) // the reviewer could not be run; the review stays open
+	EventReviewCancelled = reviewEvent("review_cancelled", "cancelled", []ReviewStatus{ReviewOpen, ReviewCancelled}, (*Review).cancel, nil)
+	EventReviewClaimed   = reviewEvent("review_claimed", "claimed", onceSubmitted, (*Review).claim, nil)
+	EventReviewReleased  = reviewEvent("review_released", "released", []ReviewStatus{ReviewClaimed}, (*Review).release, nil)
+	EventReviewResolved  = reviewEvent("review_resolved", "resolved", []ReviewStatus{ReviewSubmitted, ReviewClaimed, ReviewResolved}, (*Review).resolve, resolvedNote)
+	EventReviewReopened  = reviewEvent("review_reopened", "reopened", []ReviewStatus{ReviewResolved, ReviewCancelled}, (*Review).reopen, reopenedNote)
+	EventReviewAnswered  = reviewEvent("review_answered", "answered", onceSubmitted, (*Review).answer, nil)
+)
+
+// Statuses in which something may happen to a review.
+var (
+	untilClosed   = []ReviewStatus{ReviewOpen, ReviewSubmitted, ReviewClaimed}
+	onceSubmitted = []ReviewStatus{ReviewSubmitted, ReviewClaimed}
+)
+
+// allow reports, as a *StateError, why an event of type may not happen at now.
+func (r Review) allow(eventType string, by actorPayload, now time.Time) error {
+	move := reviewMoves[eventType]
+	refused := &StateError{What: "review " + r.ID, Status: string(r.Status), Cannot: move.cannot}
+	if !slices.Contains(move.from, r.Status) {
+		return refused
+	}
+	if eventType == EventReviewClaimed.Name && by.Actor == "" {
+		refused.Cannot = "claimed by nobody"
+		return refused
+	}
+	held := r.Status == ReviewClaimed && r.Claim != nil && !by.Force && move.held
+	if held && r.fenced(eventType, by, now) {
+		refused.Holder = holderFor(r.Claim.By, by.Actor)
+		return refused
+	}
+	return nil
+}
+
+// holderFor names the holder to actor, who may have the same name.
+func holderFor(holder, actor string) string {
+	if holder == actor {
+		return holder + " (another claim)"
+	}
+	return holder
+}
+
+// fenced reports whether the claim that stands keeps by from an event of type. Who lost
+// a claim has to claim again: what they would do rests on a state that is not there.
+func (r Review) fenced(eventType string, by actorPayload, now time.Time) bool {
+	switch c := r.Claim; {
+	case by.Claim != "" && !c.is(by.Claim):
+		return true
+	case c.By == by.Actor && c.Writer == by.writer:
+		return false
+	case eventType == EventReviewClaimed.Name:
+		return !c.Lapsed(now) && (c.Shared || !by.Shared) // a provisional one gives way to the remote's
+	case c.By == by.Actor || c.Lapsed(now):
+		return r.lost(by)
+	}
+	return true
+}
+
+// minClaimID is how many digits name a claim.
+const minClaimID = 7
+
+// is reports whether id, or the digits with which it begins, names the claim.
+func (c *Claim) is(id gitstore.ID) bool {
+	return c.ID == id || len(id) >= minClaimID && strings.HasPrefix(string(c.ID), string(id))
+}
+
+// lost reports whether the newest claim of an actor in a clone went to somebody else,
+// in the end or at once.
+func (r Review) lost(by actorPayload) bool {
+	newest := EndedClaim{}
+	for _, e := range r.Ended {
+		if e.By == by.Actor && e.Writer == by.writer {
+			newest = e
+		}
+	}
+	return newest.Lost || slices.ContainsFunc(r.Lost, func(l Lost) bool {
+		return l.Type == EventReviewClaimed.Name && l.Actor == by.Actor && l.Writer == by.writer && !l.At.Before(newest.At)
+	})
+}
+
+// end files a claim that is over.
+func (r *Review) end(by, writer string, at time.Time, lost bool) {
+	r.Ended = append(slices.Clip(r.Ended), EndedClaim{by, writer, at, lost})
+}
+
+// apply is one step of the fold. An event that is not allowed is kept in Lost.
+func (r *Review) apply(e Event) error {
+	if e.Type == EventReviewRequested.Name {
+		return r.open(e)
+	}
+	move, known := reviewMoves[e.Type]
+	if !known || r.ID == "" {
+		return nil // of a newer program, of a run, or before its request arrived
+	}
+	payload, by, err := move.read(e)
+	if err != nil && move.held {
+		return err
+	}
+	if refused := r.allow(e.Type, by, e.Timestamp); refused != nil {
+		r.Lost = append(r.Lost, Lost{
+			Event: e.ID, Type: e.Type, By: e.Actor, Actor: by.Actor, Writer: e.Writer, At: e.Timestamp, Why: refused.Error(),
+		})
+		return nil
+	}
+	if err == nil {
+		move.fold(r, e, payload)
+		r.UpdatedAt = e.Timestamp
+	}
+	return err
+}
+
+func (r *Review) open(e Event) error {
+	request, err := EventReviewRequested.Payload(e)
+	if err != nil || r.ID != "" {
+		return err
+	}
+	*r = Review{
+		ID: e.Review, Status: ReviewOpen, Request: request, RequestedBy: e.Actor, Source: e.Source,
+		Writer: e.Writer, CreatedAt: e.Timestamp, UpdatedAt: e.Timestamp, Submissions: []Submission{},
+	}
+	return nil
+}
+
+func (r *Review) cancel(e Event, by actorPayload) {
+	if r.Status != ReviewCancelled { // as with resolutions
+		r.Status, r.Note, r.ClosedAt = ReviewCancelled, by.Note, e.Timestamp
+	}
+}
+
+func (r *Review) release(e Event, by actorPayload) {
+	r.end(r.Claim.By, r.Claim.Writer, e.Timestamp, r.Claim.By != by.Actor)
+	r.Status, r.Claim = ReviewSubmitted, nil
+}
+
+func (r *Review) resolve(e Event, by actorPayload) {
+	if r.Status != ReviewResolved { // resolving twice is one resolution: the first one counts
+		r.Status, r.ResolvedAt, r.ResolvedBy, r.Note = ReviewResolved, e.Timestamp, by.Actor, by.Note
+		r.ClosedAt = e.Timestamp
+	}
+}
+
+func (r *Review) answer(e Event, p findingAnswer) {
+	p.At = e.Timestamp
+	r.Answers = append(r.Answers, p.Answer)
+}
+
+// fail keeps why a reviewer could not be run, the newest reason of each.
+func (r *Review) fail(e Event, failure Failure) {
+	failure.At, failure.Reviewer = e.Timestamp, e.Source
+	earlier := slices.DeleteFunc(slices.Clone(r.Failures), func(f Failure) bool { return f.Reviewer == e.Source })
+	r.keepFailures(append(earlier, failure))
+}
+
+// keepFailures keeps those that still matter: once somebody has answered, those of
+// reviewers who have not.
+func (r *Review) keepFailures(failures []Failure) {
+	if waiting := r.Waiting(); r.Status != ReviewOpen {
+		failures = slices.DeleteFunc(failures, func(f Failure) bool { return !slices.Contains(waiting, f.Reviewer) })
+	}
+	r.Failures, r.Failure = failures, nil
+	if len(failures) > 0 {
+		newest := failures[len(failures)-1]
+		r.Failure = &newest
+	}
+}
+
+// claim takes the review, or renews the holder's claim.
+func (r *Review) claim(e Event, by actorPayload) {
+	claim := Claim{ID: e.ID, By: by.Actor, Writer: e.Writer, At: e.Timestamp, Shared: by.Shared}
+	if old := r.Claim; old != nil && old.By == by.Actor && old.Writer == e.Writer {
+		claim.ID, claim.At, claim.Shared = old.ID, old.At, old.Shared || by.Shared
+	} else if old != nil {
+		r.takeOver(*old, e, by)
+	}
+	if by.Lease > 0 {
+		claim.Until = e.Timestamp.Add(min(time.Duration(by.Lease), MaxLease))
+		if claim.Until.Year() > 9999 { // JSON knows no later time
+			claim.Until = e.Timestamp
+		}
+	}
+	r.Status, r.Claim = ReviewClaimed, &claim
+}
+
+// takeOver ends a claim that another took the place of. A provisional one that the
+// remote decided against is told of like a step that came too late.
+func (r *Review) takeOver(old Claim, e Event, by actorPayload) {
+	r.end(old.By, old.Writer, e.Timestamp, true)
+	if by.Force || old.Lapsed(e.Timestamp) {
+		return
+	}
+	r.Lost = append(r.Lost, Lost{
+		Event: old.ID, Type: e.Type, By: old.By, Actor: old.By, Writer: old.Writer, At: old.At,
+		Why: (&StateError{What: "review " + r.ID, Holder: holderFor(by.Actor, old.By)}).Error(),
+	})
+}
+
+func (r *Review) reopen(Event, actorPayload) {
+	r.Status, r.Claim, r.ResolvedAt, r.ResolvedBy, r.ClosedAt, r.Note = ReviewOpen, nil, time.Time{}, "", time.Time{}, ""
+	if len(r.Submissions) > 0 {
+		r.Status = ReviewSubmitted
+	}
+}
+
+func (r *Review) submit(e Event, submission Submission) {
+	submission.At, submission.Event = e.Timestamp, e.ID
+	taken := commentIDs(r.Comments())
+	for i := range submission.Comments {
+		submission.Comments[i].fillIn(submission.Reviewer, taken)
+	}
+	r.Submissions = append(r.Submissions, submission)
+	if r.Status == ReviewOpen {
+		r.Status, r.SubmittedAt = ReviewSubmitted, e.Timestamp
+	}
+	r.keepFailures(slices.Clone(r.Failures))
+}
+
+// FoldReview is the state of one review after events, which are in order. Events
+// that cannot be read are left out and reported.
+func FoldReview(events []Event) (Review, []error) {
+	var review Review
+	var bad []error
+	for _, e := range events {
+		if err := review.apply(e); err != nil {
+			bad = append(bad, fmt.Errorf("read event %s: %w", e.ID.Short(), err))
+		}
+	}
+	return review, bad
+}

@@ -1,0 +1,120 @@
+package record
+
+import (
+	"slices"
+	"time"
+
+	"git-runr/gitstore"
+	"git-runr/loop/reply"
+)
+
+// ReviewSummary is one line of the inbox.
+type ReviewSummary struct {
+	ID           string        `json:"review_id"`
+	Status       ReviewStatus  `json:"status"`
+	Outcome      Outcome       `json:"outcome,omitempty"`
+	Verdict      reply.Verdict `json:"verdict,omitempty"` // the worst effective one that stands; "" while nobody gave one
+	Reviewer     string        `json:"reviewer"`
+	Run          string        `json:"run_id,omitempty"` // that goes on from the answer
+	Kind         SubjectKind   `json:"kind"`
+	Spec         string        `json:"spec"`
+	Commit       gitstore.ID   `json:"commit,omitempty"`
+	Title        string        `json:"title,omitempty"`
+	Message      string        `json:"message,omitempty"`
+	Source       string        `json:"source"`
+	Writer       string        `json:"writer"`
+	RequestedBy  string        `json:"requested_by"`
+	CommentCount int           `json:"comment_count"`   // findings and comments
+	Asked        string        `json:"asked,omitempty"` // the first request of a review without any
+	Others       []string      `json:"other_reviewers,omitempty"`
+	Waiting      []string      `json:"waiting_for,omitempty"` // reviewers who have not answered
+	Files        []string      `json:"files,omitempty"`       // that were asked about, or commented on
+	ClaimedBy    string        `json:"claimed_by,omitempty"`
+	ClaimedAt    time.Time     `json:"claimed_at,omitzero"`
+	ClaimedUntil time.Time     `json:"claimed_until,omitzero"`
+	ResolvedBy   string        `json:"resolved_by,omitempty"`
+	ResolvedAt   time.Time     `json:"resolved_at,omitzero"`
+	ClosedAt     time.Time     `json:"closed_at,omitzero"`         // resolved or cancelled
+	Lost         int           `json:"lost,omitempty"`             // steps that the fold did not count
+	Failure      string        `json:"failure,omitempty"`          // stop reason, when a reviewer could not be run
+	Failed       []string      `json:"failed_reviewers,omitempty"` // who could not be run
+	// RetryAt is when those of them are tried again by themselves that are.
+	RetryAt     map[string]time.Time `json:"retry_at,omitempty"`
+	CreatedAt   time.Time            `json:"created_at"`
+	SubmittedAt time.Time            `json:"submitted_at,omitzero"`
+	UpdatedAt   time.Time            `json:"updated_at"`
+}
+
+// Summary is r as one line of the inbox.
+func (r Review) Summary() ReviewSummary {
+	s := ReviewSummary{
+		ID: r.ID, Status: r.Status, Outcome: r.Outcome(), Reviewer: r.Request.Reviewer, Run: r.Request.Run,
+		Kind: r.Request.Subject.Kind, Spec: r.Request.Subject.Spec, Commit: r.Request.Subject.Commit,
+		Title: r.Request.Subject.Title, Message: r.Request.Message, Source: r.Source, Writer: r.Writer,
+		RequestedBy: r.RequestedBy, ResolvedBy: r.ResolvedBy, ResolvedAt: r.ResolvedAt, ClosedAt: r.ClosedAt, Lost: len(r.Lost), Verdict: r.Verdict(),
+		CreatedAt: r.CreatedAt, SubmittedAt: r.SubmittedAt, UpdatedAt: r.UpdatedAt,
+		Others: r.Request.Others, Waiting: r.Waiting(), Files: r.summaryFiles(),
+	}
+	for _, sub := range r.Submissions {
+		s.CommentCount += len(sub.Report.Findings) + len(sub.Comments)
+	}
+	if s.CommentCount == 0 {
+		s.Asked = r.asked()
+	}
+	if r.Claim != nil {
+		s.ClaimedBy, s.ClaimedAt, s.ClaimedUntil = r.Claim.By, r.Claim.At, r.Claim.Until
+	}
+	if r.Failure != nil {
+		s.Failure = r.Failure.Reason
+	}
+	s.Failed, s.RetryAt = r.Failed()
+	return s
+}
+
+// asked is the first thing that is asked for, and still stands.
+func (r Review) asked() string {
+	for _, sub := range r.standing() {
+		if len(sub.Report.Requests) > 0 {
+			return reply.ShortRow(sub.Report.Requests[0])
+		}
+	}
+	return ""
+}
+
+// Verdict is the worst effective verdict that stands. A person who only commented
+// gave none.
+func (r Review) Verdict() reply.Verdict {
+	worst := reply.Verdict("")
+	for _, sub := range r.standing() {
+		v := sub.Report.Effective
+		if sub.Outcome != OutcomeCommented && (worst == "" || reply.VerdictRank(v) > reply.VerdictRank(worst)) {
+			worst = v
+		}
+	}
+	return worst
+}
+
+// filesInSummary is how many files a line of the inbox names.
+const filesInSummary = 10
+
+// summaryFiles are the paths that the request names, else those of what was found.
+func (r Review) summaryFiles() []string {
+	if len(r.Request.Subject.Paths) > 0 {
+		return r.Request.Subject.Paths[:min(len(r.Request.Subject.Paths), filesInSummary)]
+	}
+	var files []string
+	for _, f := range r.Findings() {
+		if f.File != "" && !slices.Contains(files, f.File) && len(files) < filesInSummary {
+			files = append(files, f.File)
+		}
+	}
+	return files
+}
+
+// sortKey puts what was submitted last first, and what was never submitted by its request.
+func (s ReviewSummary) sortKey() time.Time {
+	if s.SubmittedAt.IsZero() {
+		return s.CreatedAt
+	}
+	return s.SubmittedAt
+}

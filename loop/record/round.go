@@ -1,0 +1,110 @@
+package record
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"git-runr/gitstore"
+	"git-runr/loop/reply"
+	"git-runr/loop/track"
+)
+
+// CheckRun is one turn of a check step.
+type CheckRun struct {
+	Step    string        `json:"step"`
+	Attempt int           `json:"attempt"`
+	Tree    gitstore.ID   `json:"tree"`
+	Results []CheckResult `json:"results"`
+	At      time.Time     `json:"at,omitzero"`
+	Event   gitstore.ID   `json:"event,omitempty"`
+}
+
+// Failing names the checks that count against the change.
+func (c CheckRun) Failing() string {
+	var names []string
+	for _, r := range c.Results {
+		if r.Fails() {
+			names = append(names, r.Name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// Title is how each check ended, on one line.
+func (c CheckRun) Title() string {
+	var parts []string
+	for _, r := range c.Results {
+		parts = append(parts, r.Name+" "+r.State())
+	}
+	return cmp.Or(strings.Join(parts, ", "), "no checks")
+}
+
+// Failed reports whether any check of it counts against the change.
+func (c CheckRun) Failed() bool { return slices.ContainsFunc(c.Results, CheckResult.Fails) }
+
+// Round is one turn of a reviewer.
+type Round struct {
+	Number   int           `json:"round"`
+	Attempt  int           `json:"attempt"`
+	Reviewer string        `json:"reviewer"`
+	Review   string        `json:"review_id,omitempty"` // that people answered
+	Commit   gitstore.ID   `json:"commit"`
+	Tree     gitstore.ID   `json:"tree"`
+	Report   reply.Report  `json:"report"`
+	Census   Census        `json:"census"`
+	Checks   []CheckResult `json:"checks,omitempty"`
+	Failure  *Failure      `json:"failure,omitempty"`
+	At       time.Time     `json:"at,omitzero"`
+	Duration Duration      `json:"duration_ms,omitzero"`
+	Event    gitstore.ID   `json:"event,omitempty"`
+}
+
+// ChecksFailed reports whether the round's evidence holds a failed check.
+func (r Round) ChecksFailed() bool { return CheckRun{Results: r.Checks}.Failed() }
+
+// Words are the round in its reviewer's own words.
+func (r Round) Words() Words {
+	return Words{By: fmt.Sprintf("%s, round %d", r.Reviewer, r.Number), Text: cmp.Or(r.Report.Text, r.Report.Summary)}
+}
+
+// RoundPayload is a round and the step of the workflow that it was.
+type RoundPayload struct {
+	Round
+	Step string `json:"step"`
+}
+
+// EmptyReport is that of a reviewer that said nothing, with lists that are empty and not null.
+func EmptyReport() reply.Report {
+	return reply.Report{Format: reply.FormatNone, Findings: []reply.Finding{}, Requests: []string{}, Warnings: []string{}}
+}
+
+// TrackedRounds are rounds in the form in which track follows requests.
+func TrackedRounds(rounds []Round) []track.Round {
+	tracked := make([]track.Round, len(rounds))
+	for i, r := range rounds {
+		tracked[i] = track.Round{Number: r.Number, Report: r.Report, Failed: r.Failure != nil}
+	}
+	return tracked
+}
+
+// Refuses reports whether a round came to an answer that somebody can act on and
+// the answer keeps the change from passing.
+func (p Policy) Refuses(round Round) bool {
+	return round.Failure == nil && !round.Report.Unreadable() && !round.Census.Nothing() && p.Blocks(round.Report, round.ChecksFailed())
+}
+
+// RefusedByChecks reports whether it is only checks that keep a round from passing: the
+// reviewer has nothing against the change but that they fail.
+func (p Policy) RefusedByChecks(round Round) bool {
+	report := round.Report
+	report.Findings = slices.DeleteFunc(slices.Clone(report.Findings), func(f reply.Finding) bool { return strings.HasPrefix(f.Rule, RuleOfCheck) })
+	told := len(report.Findings) < len(round.Report.Findings)
+	if told && !reply.HasSeverity(report.Findings, reply.Warning) {
+		report.Verdict = reply.Pass // of a reviewer that reports checks as findings
+	}
+	report.Effective = reply.EffectiveVerdict(report.Verdict, report.Findings, false)
+	return round.ChecksFailed() && !p.Blocks(report, false)
+}

@@ -1,0 +1,43 @@
+package record
+
+import (
+	"time"
+
+	"git-runr/gitstore"
+	"git-runr/loop/reply"
+)
+
+// RunSummary is one line of a list of runs.
+type RunSummary struct {
+	ID        string        `json:"run_id"`
+	Status    RunStatus     `json:"status"`
+	Result    string        `json:"result,omitempty"`
+	Reason    string        `json:"stop_reason,omitempty"`
+	Entity    Entity        `json:"entity"`
+	Branch    string        `json:"branch"`
+	Commit    gitstore.ID   `json:"commit,omitempty"`
+	Attempts  int           `json:"attempts"`
+	Rounds    int           `json:"rounds"`
+	Verdict   reply.Verdict `json:"verdict,omitempty"` // effective, of the newest round
+	Landed    bool          `json:"landed"`
+	InPlace   bool          `json:"in_place,omitempty"` // it worked in the checkout: there is nothing to land
+	Writer    string        `json:"writer"`
+	CreatedAt time.Time     `json:"created_at"`
+	UpdatedAt time.Time     `json:"updated_at"`
+}
+
+// Summary is r as one line of a list.
+func (r Run) Summary() RunSummary {
+	s := RunSummary{
+		ID: r.ID, Status: r.Status, Result: r.Result, Entity: r.Plan.Entity, Branch: r.Plan.Branch, Commit: r.Commit,
+		Attempts: len(r.Attempts), Rounds: len(r.Rounds), Landed: r.Landed != nil, InPlace: r.Plan.InPlace, Writer: r.Writer,
+		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+	}
+	if r.Stop != nil {
+		s.Reason = r.Stop.Reason
+	}
+	if round := r.LastRound(); round != nil {
+		s.Verdict = round.Report.Effective
+	}
+	return s
+}

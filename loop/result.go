@@ -1,0 +1,26 @@
+package loop
+
+import (
+	"git-runr/loop/record"
+	"git-runr/loop/reply"
+)
+
+// Result is what a run came to, in the shape that orchestrators read.
+type Result struct {
+	Status         string        `json:"status"` // one of a completed run's, skipped or abort; "" while it runs
+	Files          []string      `json:"files"`
+	Review         *reply.Report `json:"review"`
+	ExecutorResult string        `json:"executor_result,omitempty"`
+}
+
+// ResultOf is run's result. executor is the newest implementer's own report.
+func ResultOf(run record.Run, executor string) Result {
+	result := Result{Status: run.Result, Files: []string{}, ExecutorResult: executor}
+	if run.Status == record.RunCompleted {
+		result.Files = run.Files()
+	}
+	if round := run.LastRound(); round != nil {
+		result.Review = &round.Report
+	}
+	return result
+}

@@ -1,0 +1,74 @@
+package loop
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"git-runr/loop/record"
+	"git-runr/loop/reply"
+)
+
+func (t *turn) newRound(step Step, reviewer string) record.RoundPayload {
+	round := record.Round{Number: step.Number, Reviewer: reviewer, Commit: t.run.Head(), Report: record.EmptyReport()}
+	round.Tree = cmp.Or(t.run.HeadTree(), round.Commit)
+	if a := t.run.LastAttempt(); a != nil {
+		round.Attempt = a.Number
+	}
+	return record.RoundPayload{Step: step.Work.Name, Round: round}
+}
+
+// takeChecks makes the evidence of the attempt under review the round's.
+func (t *turn) takeChecks(round *record.Round) {
+	if checks := t.run.LastChecks(); checks != nil && checks.Attempt == round.Attempt {
+		round.Checks = checks.Results
+		round.Census.CountChecks(checks.Results, 0)
+	}
+}
+
+// recordRound works out what the round's answer comes to, and records it. raw is the
+// answer as it was given.
+func (t *turn) recordRound(round record.RoundPayload, raw string) error {
+	title := fmt.Sprintf("round %d by %s: ", round.Number, round.Reviewer)
+	switch {
+	case round.Failure != nil:
+		title += round.Failure.Reason
+	case round.Census.Nothing():
+		title += record.ReasonNothing
+	default:
+		round.Report.Effective = reply.EffectiveVerdict(round.Report.Verdict, round.Report.Findings, round.ChecksFailed())
+		see(&round.Report, round.Census)
+		title = fmt.Sprintf("round %d %s by %s, %s", round.Number, round.Report.Effective, round.Reviewer, round.Report.Gist())
+	}
+	attachments := map[string][]byte{}
+	if raw != "" {
+		attachments["review.md"] = []byte(raw)
+	}
+	return t.record(record.EventRoundCompleted.New(round.Reviewer, title, round).With(attachments))
+}
+
+// verification is what the newest implementer says that it verified.
+func (t *turn) verification() string {
+	if a := t.run.LastAttempt(); a != nil {
+		return a.Verification
+	}
+	return ""
+}
+
+// previous are the findings that the implementer was last asked to meet.
+func (t *turn) previous() []reply.Finding {
+	findings, _ := t.run.Open()
+	return findings
+}
+
+// saidBefore is what the implementer was last asked for in full, and the answers since
+// that nobody could read.
+func (t *turn) saidBefore() []record.Words {
+	said := t.run.Said()
+	if last := t.run.LastRound(); last != nil && last.Failure == nil && last.Report.Unreadable() {
+		w := last.Words()
+		w.By += " (this answer could not be read: answer in the form that is asked for below)"
+		said = append(slices.Clone(said), w)
+	}
+	return said
+}

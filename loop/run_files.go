@@ -1,0 +1,54 @@
+package loop
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"git-runr/gitstore/safefile"
+	"git-runr/loop/record"
+)
+
+// TreeDir is where a run's worktree is, while it has one.
+func TreeDir(s *record.Store, run string) string {
+	return filepath.Join(s.Repo.StateDir(), "worktrees", run)
+}
+
+// FilesDir is where a run keeps what is of this clone only: transcripts and the
+// files of its diagnosis.
+func FilesDir(s *record.Store, run string) string {
+	return filepath.Join(s.Repo.StateDir(), "runs", run)
+}
+
+// WriteFiles writes files, by their slash paths, below dir.
+func WriteFiles(dir string, files map[string][]byte) error {
+	for name, content := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			return err
+		}
+		if err := safefile.WriteFile(path, content, 0o666); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func snapshotRefs(run string) string { return "refs/runr-local/snapshots/" + run + "/" }
+
+// contextRefs is how the refs begin of snapshots of checkouts that an executor's work
+// was taken from; the commit of that work follows.
+const contextRefs = "refs/runr-local/snapshots/context-"
+
+// freeRef is the ref of a run's snapshot of that name, or the first with -2, -3 and so
+// on that does not exist.
+func freeRef(ctx context.Context, s *record.Store, run, name string) (string, error) {
+	have, err := s.Repo.Refs(ctx, snapshotRefs(run))
+	ref := snapshotRefs(run) + name
+	free := ref
+	for n := 2; have[free] != ""; n++ {
+		free = fmt.Sprintf("%s-%d", ref, n)
+	}
+	return free, err
+}

@@ -1,0 +1,507 @@
+package runrimport
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"git-runr/gitstore"
+	"git-runr/loop"
+	"git-runr/loop/internal/casetest"
+	"git-runr/loop/internal/runtest"
+	"git-runr/loop/prose"
+	"git-runr/loop/record"
+)
+
+// importNow is when the timelines of the cases are imported.
+var importNow = time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)
+
+// TestImportCases reads the timelines of testdata/import. An archive holds the
+// timeline, what is made of it in want, and where needed checks (one "NAME: COMMAND"
+// a line), found (one "SHA BASE" a line: checkpoints that are here) and options
+// ("crlf", "bom").
+func TestImportCases(t *testing.T) {
+	casetest.Run(t, "import", func(t *testing.T, c casetest.Case) {
+		var got strings.Builder
+		timeline, err := Read(strings.NewReader(timeline(c)))
+		if err != nil {
+			fmt.Fprintf(&got, "error: %v\n", err)
+		}
+		for _, warning := range timeline.Warnings {
+			fmt.Fprintf(&got, "warning: %s\n", warning)
+		}
+		for _, source := range timeline.Runs {
+			writeImportedRun(t, &got, c, source)
+		}
+		if casetest.Update() {
+			writeText(t, c, got.String())
+		} else if want := c.File("want"); got.String() != want {
+			t.Errorf("got:\n%s\nwant:\n%s", got.String(), want)
+		}
+	})
+}
+
+// timeline is the case's input. What a text file had better not hold is written as
+// (BAD BYTE), (ESC) and (LONG LINE).
+func timeline(c casetest.Case) string {
+	text, options := c.File("timeline"), c.File("options")
+	text = strings.NewReplacer("(BAD BYTE)", "\xff", "(ESC)", "\x1b", "(LONG LINE)", strings.Repeat("x", maxTimelineLine)).Replace(text)
+	if strings.Contains(options, "crlf") {
+		text = strings.ReplaceAll(text, "\n", "\r\n")
+	}
+	if strings.Contains(options, "bom") {
+		text = "\uFEFF" + text
+	}
+	return text
+}
+
+func writeText(t *testing.T, c casetest.Case, want string) {
+	t.Helper()
+	files := c.Archive.Files[:0:0]
+	for _, f := range c.Archive.Files {
+		if f.Name != "want" {
+			files = append(files, f)
+		}
+	}
+	c.Archive.Files = append(files, txtar.File{Name: "want", Data: []byte(want)})
+	if err := os.WriteFile(c.Path, txtar.Format(c.Archive), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// importTestPlan is what is configured where the cases are imported.
+func importTestPlan(c casetest.Case) record.RunPlan {
+	plan := runtest.Plan()
+	for line := range strings.Lines(c.File("checks")) {
+		name, command, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		plan.Checks = append(plan.Checks, record.Check{Name: name, Command: command})
+	}
+	return plan
+}
+
+func workOf(c casetest.Case) foundWork {
+	found := foundWork{commits: map[string]gitstore.ID{}, trees: map[gitstore.ID]gitstore.ID{}}
+	for line := range strings.Lines(c.File("found")) {
+		sha, base, _ := strings.Cut(strings.TrimSpace(line), " ")
+		found.base = gitstore.ID(base)
+		found.commits[sha], found.trees[gitstore.ID("commit-"+sha)] = gitstore.ID("commit-"+sha), gitstore.ID("tree-"+sha)
+	}
+	return found
+}
+
+// importForTest is source as a native run, without a repository.
+func importForTest(t testing.TB, source SourceRun, plan record.RunPlan, found foundWork) ([]record.NewEvent, record.Run) {
+	t.Helper()
+	source.describe(&plan, source.taskName(), source.Task)
+	start := runtest.EventAt(1, record.EventRunStarted.Name, plan)
+	start.Run, start.Timestamp = runtest.Run, source.at(0, importNow)
+	begun, bad := record.FoldRun([]record.Event{start})
+	if len(bad) > 0 {
+		t.Fatal(bad)
+	}
+	drafts, run, err := importRun(begun, source, found, importNow, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(run.Lost) > 0 || !run.Done() {
+		t.Fatalf("status %s, lost %+v", run.Status, run.Lost)
+	}
+	return drafts, run
+}
+
+// writeImportedRun says what an imported run is, for a case's want.
+func writeImportedRun(t *testing.T, w io.Writer, c casetest.Case, source SourceRun) {
+	drafts, run := importForTest(t, source, importTestPlan(c), workOf(c))
+	fmt.Fprintf(w, "run %q: %d events, %d skipped; %s %q, max_retries %d\n", cmp.Or(source.ID, "(mark)"), source.Read, source.Skipped,
+		run.Plan.Entity.Identifier, run.Plan.Entity.Title, run.Plan.Policy.MaxRetries)
+	for _, d := range drafts {
+		fmt.Fprintf(w, "  %s %s: %s%s\n", d.At.Format("15:04:05"), d.Type, prose.OneLine(d.Title), attachedNames(d))
+		writeDraft(w, d)
+	}
+	fmt.Fprintf(w, "  = %s %s; %s\n", run.Status, run.Result, afterImport(run))
+}
+
+func attachedNames(d record.NewEvent) string {
+	text := ""
+	for _, name := range []string{"executor.md", "review.md"} {
+		if d.Attachments[name] != nil {
+			text += " [" + name + "]"
+		}
+	}
+	return text
+}
+
+func writeDraft(w io.Writer, d record.NewEvent) {
+	switch p := d.Payload.(type) {
+	case record.Attempt:
+		if d.Type == record.EventAttemptCompleted.Name {
+			fmt.Fprintf(w, "    %s by %s, %s; files %q claimed %q; %s\n", p.Status, p.Agent, time.Duration(p.Duration), p.Files, p.Claimed, p.Commit)
+			fmt.Fprintf(w, "    showed %q\n", p.Verification)
+		}
+	case record.CheckRun:
+		for _, r := range p.Results {
+			fmt.Fprintf(w, "    attempt %d: %s = %q exit %d %s\n", p.Attempt, r.Name, r.Command, r.ExitCode, r.Reason)
+		}
+	case record.RoundPayload:
+		fmt.Fprintf(w, "    attempt %d, %s, %s\n", p.Attempt, p.Report.Format, time.Duration(p.Duration))
+		for _, r := range p.Report.Requests {
+			fmt.Fprintf(w, "    asks %q\n", r)
+		}
+	case record.StopPayload:
+		fmt.Fprintf(w, "    %s %d/%d; %q; last activity %s; note on %q\n", p.Reason, p.Round, p.MaxRounds, p.Detail, p.LastActivity.Format("15:04:05"), p.Commit)
+		for _, r := range p.Unmet {
+			fmt.Fprintf(w, "    unmet %q\n", r)
+		}
+	}
+}
+
+// afterImport is what a resumed run would do first.
+func afterImport(run record.Run) string {
+	if run.Status == record.RunCompleted {
+		return "nothing follows"
+	}
+	if err := run.Apply(runtest.EventAt(1, record.EventRunResumed.Name, struct{}{})); err != nil {
+		return err.Error()
+	}
+	step := loop.Next(run, run.Plan.Policy)
+	return fmt.Sprintf("resumes with %s %d %s", step.Action, step.Number, step.Mode)
+}
+
+// TestImportedRunsNeverPassByThemselves: work that is not here is never reviewed,
+// undone or passed when the run is taken up.
+func TestImportedRunsNeverPassByThemselves(t *testing.T) {
+	for _, c := range casetest.Read(t, "import") {
+		timeline, err := Read(strings.NewReader(timeline(c)))
+		if err != nil {
+			continue
+		}
+		for _, source := range timeline.Runs {
+			_, run := importForTest(t, source, importTestPlan(c), foundWork{})
+			if next := afterImport(run); run.Status != record.RunCompleted && !strings.HasPrefix(next, "resumes with attempt") {
+				t.Errorf("%s, run %q: %s", c.Path, source.ID, next)
+			}
+		}
+	}
+}
+
+func TestReadTimelineReportsTheReader(t *testing.T) {
+	broken := errors.New("the disk is gone")
+	r := io.MultiReader(strings.NewReader("{\"type\":\"run_started\"}\n"), errReader{broken})
+	if _, err := Read(r); !errors.Is(err, broken) || errors.Is(err, ErrNoTimeline) {
+		t.Errorf("got %v", err)
+	}
+}
+
+type errReader struct{ err error }
+
+func (r errReader) Read([]byte) (int, error) { return 0, r.err }
+
+func TestReadTimelineKeepsTheNewest(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`{"seq":1,"type":"run_started","payload":{"task":"t.md"}}` + "\n")
+	for i := range maxRunActivity + 10 {
+		fmt.Fprintf(&b, `{"seq":%d,"type":"phase_start","payload":{"phase":"P%d"}}`+"\n", i+2, i)
+	}
+	timeline, err := Read(strings.NewReader(b.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := timeline.Runs[0]
+	if len(run.Events) != maxRunActivity+1 || run.Events[0].Type != "run_started" || run.Events[1].fields.text("phase") != "P10" {
+		t.Errorf("%d events, the first are %s and %s", len(run.Events), run.Events[0].Type, run.Events[1].Type)
+	}
+	if len(timeline.Warnings) != 1 || !strings.Contains(timeline.Warnings[0], "10 were left out") {
+		t.Errorf("warnings %q", timeline.Warnings)
+	}
+}
+
+func TestReadTimelineNamesFewLines(t *testing.T) {
+	timeline, err := Read(strings.NewReader(strings.Repeat("no\n", 100) + `{"type":"stop"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(timeline.Warnings); n != lineWarnings+1 || timeline.Warnings[n-1] != "80 lines more could not be read" {
+		t.Errorf("%d warnings, the last is %q", n, timeline.Warnings[n-1])
+	}
+}
+
+func TestNativeReason(t *testing.T) {
+	known := map[string]bool{}
+	for _, r := range record.Reasons() {
+		known[r.Code] = true
+	}
+	for code, want := range map[string]string{
+		"review_loop_detected": record.ReasonReviewLoop, "verification_failed": record.ReasonChecksFailed, "max_ticks_reached": record.ReasonBudget,
+		"ownership_violation": record.ReasonScope, "stalled_timeout": record.ReasonAgentIdle, "": record.ReasonInterrupted,
+		"parallel_file_collision": "parallel_file_collision", "$(rm -rf ~) \x1b[2J": "rm__rf______2j",
+	} {
+		if got := nativeReason(code); got != want {
+			t.Errorf("nativeReason(%q) = %q, want %q", code, got, want)
+		}
+	}
+	for _, reason := range sourceReasons {
+		if !known[reason] {
+			t.Errorf("%q is not in the registry", reason)
+		}
+	}
+}
+
+func TestCheckName(t *testing.T) {
+	im := &importer{run: record.Run{Plan: record.RunPlan{Checks: []record.Check{{Name: "types", Command: "npm run typecheck"}, {Name: "test", Command: "go test ./..."}}}}}
+	for _, test := range []struct{ command, want string }{
+		{"npm run typecheck", "types"},
+		{"npm run lint", "lint"},
+		{"npm test -- --coverage", "npm-test"}, // "test" is another command here
+		{"npx tsc --noEmit", "tsc"},
+		{"CI=1 pnpm run build:prod", "build_prod"},
+		{"python -m pytest -q", "pytest"},
+		{"./gradlew check", "check"},
+		{"/usr/bin/make", "make"},
+		{"cargo clippy", "clippy"},
+		{"npm run lint && npm run build", "npm-lint"}, // after "npm run lint"
+		{"yarn lint", "yarn-lint"},
+		{"npm  run lint", "npm-lint-2"},
+		{"$(reboot)", "reboot"},
+		{"--", "command"},
+		{"\u202e", "command-command"},
+	} {
+		if got := im.checkName(test.command); got != test.want {
+			t.Errorf("%q: %q, want %q", test.command, got, test.want)
+		}
+		im.pending = append(im.pending, record.CheckResult{Name: test.want, Command: test.command})
+	}
+}
+
+// seedTimeline is a run that stopped in a loop, at times before importNow.
+const seedTimeline = `{"seq":1,"timestamp":"2026-01-06T12:00:00Z","type":"run_started","source":"cli","payload":{"task":"tasks/add.md"}}
+{"seq":2,"timestamp":"2026-01-06T12:00:01Z","type":"phase_start","source":"supervisor","payload":{"phase":"IMPLEMENT"}}
+{"seq":3,"timestamp":"2026-01-06T12:05:00Z","type":"implement_complete","source":"codex","payload":{"changed_files":["a.ts"],"handoff_memo":"token ghp_0123456789abcdefghijABCDEFGHIJ012345"}}
+{"seq":4,"timestamp":"2026-01-06T12:06:00Z","type":"verification","source":"verifier","payload":{"tier":"tier0","ok":false,"commands":["npm run typecheck"],"command_results":[{"command":"npm run typecheck","exit_code":2,"output":"Found 3 errors."}],"duration_ms":10}}
+{"seq":5,"timestamp":"2026-01-06T12:07:00Z","type":"review_complete","source":"claude","payload":{"status":"request_changes","changes":["Fix type errors"]}}
+{"seq":6,"timestamp":"2026-01-06T12:07:01Z","type":"review_loop_detected","source":"supervisor","payload":{"milestone_index":0,"review_rounds":3,"max_review_rounds":2,"reviewer_requests":["Fix type errors"],"commands_to_satisfy":["npm run typecheck; rm -rf ~"]}}
+{"seq":7,"timestamp":"2026-01-06T12:07:02Z","type":"stop","source":"supervisor","payload":{"reason":"review_loop_detected"}}
+`
+
+// importOf imports text into s and gives the only run.
+func importOf(t *testing.T, s *record.Store, text string, again bool) Imported {
+	t.Helper()
+	ctx := context.Background()
+	timeline, err := Read(strings.NewReader(text))
+	if err != nil || len(timeline.Runs) != 1 {
+		t.Fatalf("%d runs, %v", len(timeline.Runs), err)
+	}
+	plan := runtest.Plan()
+	if plan.Base, err = s.Repo.Head(ctx); err != nil {
+		t.Fatal(err)
+	}
+	plan.Checks = []record.Check{{Name: "typecheck", Command: "npm run typecheck"}}
+	timeline.Runs[0].ID = "20260106120000"
+	done, err := Import(ctx, s, timeline.Runs[0], plan, Options{Again: again, Explain: func(_ record.Run, stop record.Stop) (record.Stop, map[string][]byte) {
+		return stop, map[string][]byte{"stop_diagnostics.json": []byte("{}\n")}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return done
+}
+
+func importStore(t *testing.T) *record.Store {
+	t.Helper()
+	s := runtest.NewStore(t)
+	s.Now = func() time.Time { return importNow }
+	s.Redact = func(text string) string {
+		return strings.ReplaceAll(text, "ghp_0123456789abcdefghijABCDEFGHIJ012345", "(secret)")
+	}
+	ref, err := s.Repo.Branch(context.Background())
+	if err == nil {
+		err = s.Repo.SwapRef(context.Background(), ref, runtest.Commit(t, s, "first"), "")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestImportRecordsWhatHappened(t *testing.T) {
+	s, ctx := importStore(t), context.Background()
+	done := importOf(t, s, seedTimeline, false)
+	run, err := s.Run(ctx, "20260106120000") // the other system's id finds it
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := time.Date(2026, 1, 6, 12, 0, 0, 0, time.UTC)
+	if run.ID != done.Run.ID || run.Status != record.RunReviewing || run.Plan.Imported != "20260106120000" || !run.CreatedAt.Equal(at) {
+		t.Errorf("run %s is %s of %q, from %s", run.ID, run.Status, run.Plan.Imported, run.CreatedAt)
+	}
+	if a := run.Attempts[0]; !a.StartedAt.Equal(at.Add(time.Second)) || !a.EndedAt.Equal(at.Add(5*time.Minute)) || a.Verification != "token (secret)" {
+		t.Errorf("attempt %+v", a)
+	}
+	if stop := run.Stop; stop.Round != 3 || stop.MaxRounds != 2 || !reflect.DeepEqual(stop.Unmet, []string{"Fix type errors"}) || stop.Commands != nil || !stop.LastActivity.Equal(at.Add(7*time.Minute)) {
+		t.Errorf("stop %+v", stop)
+	}
+	events, err := s.RunEvents(ctx, run.ID)
+	if err != nil || len(events) != done.Recorded {
+		t.Fatalf("%d events, %d recorded, %v", len(events), done.Recorded, err)
+	}
+	last := events[len(events)-1].ID
+	if text, err := s.Attachment(ctx, last, "stop_diagnostics.json"); err != nil || string(text) != "{}\n" {
+		t.Errorf("stop_diagnostics.json: %q, %v", text, err)
+	}
+	entry, err := s.Repo.Entry(ctx, last)
+	if err != nil || !strings.Contains(entry.Message, "Runr-Status: reviewing\n") || !entry.When.Equal(importNow) {
+		t.Errorf("entry of %s: %v\n%s", entry.When, err, entry.Message)
+	}
+}
+
+func TestImportTwice(t *testing.T) {
+	s := importStore(t)
+	first := importOf(t, s, seedTimeline, false)
+	second := importOf(t, s, seedTimeline, false)
+	if second.Run.ID != first.Run.ID || second.Recorded != 0 || !second.Before || second.Differs {
+		t.Errorf("second import: %s after %s, %d recorded", second.Run.ID, first.Run.ID, second.Recorded)
+	}
+	third := importOf(t, s, seedTimeline, true)
+	if third.Run.ID == first.Run.ID || third.Recorded != first.Recorded {
+		t.Errorf("again: %s after %s, %d recorded", third.Run.ID, first.Run.ID, third.Recorded)
+	}
+	other := strings.Replace(seedTimeline, "2026-01-06T12:06", "2026-01-06T12:05", 1)
+	if changed := importOf(t, s, other, false); changed.Recorded != 0 || !changed.Differs {
+		t.Errorf("a timeline that says something else: %d recorded, differs %v", changed.Recorded, changed.Differs)
+	}
+}
+
+// TestImportGoesOn: an import that was killed after any of its events is completed
+// by the next one, and a timeline that has grown adds what is new.
+func TestImportGoesOn(t *testing.T) {
+	s, ctx := importStore(t), context.Background()
+	whole := importOf(t, s, seedTimeline, false)
+	timeline, err := Read(strings.NewReader(seedTimeline))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range whole.Recorded - 1 {
+		s := importStore(t)
+		plan := runtest.Plan()
+		plan.Base, _ = s.Repo.Head(ctx)
+		source := timeline.Runs[0]
+		source.ID = "20260106120000"
+		source.describe(&plan, source.taskName(), "")
+		plan.Imported = source.ID
+		begun, err := beginImport(ctx, s, source, plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		drafts, _, err := importRun(begun, source, foundWork{}, importNow, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := recordImport(ctx, s, begun, drafts[:n]); err != nil {
+			t.Fatal(err)
+		}
+		done := importOf(t, s, seedTimeline, false)
+		if done.Run.ID != begun.ID || done.Recorded != len(drafts)-n || done.Run.Status != record.RunReviewing || done.Differs {
+			t.Errorf("after %d events: %d recorded, status %s", n, done.Recorded, done.Run.Status)
+		}
+	}
+	grown := seedTimeline + `{"seq":8,"timestamp":"2026-01-06T13:00:00Z","type":"run_resumed","source":"cli","payload":{"run_id":"20260106120000"}}
+{"seq":9,"timestamp":"2026-01-06T13:01:00Z","type":"stop","source":"supervisor","payload":{"reason":"stalled_timeout"}}
+`
+	done := importOf(t, s, grown, false)
+	if done.Run.ID != whole.Run.ID || done.Recorded != 2 || done.Run.Stop.Reason != record.ReasonAgentIdle {
+		t.Errorf("grown: run %s, %d recorded, %+v", done.Run.ID, done.Recorded, done.Run.Stop)
+	}
+}
+
+// TestImportFindsWork: checkpoints and the base that are here are where the run stood.
+func TestImportFindsWork(t *testing.T) {
+	s, ctx := importStore(t), context.Background()
+	base, err := s.Repo.Head(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	commit, err := s.Repo.ReadCommit(ctx, base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	work, err := s.KeepTree(ctx, commit.Tree, base, "work")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stray := runtest.Commit(t, s, "stray")
+	text := strings.Replace(seedTimeline, `{"seq":4`, `{"seq":3,"timestamp":"2026-01-06T12:05:30Z","type":"checkpoint_complete","payload":{"commit":"`+string(work)+`"}}
+{"seq":4`, 1) + `{"seq":8,"type":"checkpoint_complete","payload":{"commit":"` + string(stray) + `"}}
+{"seq":9,"type":"checkpoint_complete","payload":{"commit":"HEAD"}}
+`
+	done := importOf(t, s, text, false)
+	if done.Run.Plan.Base != base || done.Run.Commit != work || done.Run.Attempts[0].Commit != work {
+		t.Errorf("base %s, commit %s, want %s and %s", done.Run.Plan.Base, done.Run.Commit, base, work)
+	}
+	if commit, note := record.NoteOf(lastEvent(t, s, done.Run.ID)); commit != work || !strings.Contains(note, "STOPPED: review_loop_detected (round 3/2)") {
+		t.Errorf("note on %s: %s", commit, note)
+	}
+}
+
+func lastEvent(t *testing.T, s *record.Store, run string) record.Event {
+	t.Helper()
+	events, err := s.RunEvents(context.Background(), run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return events[len(events)-1]
+}
+
+// FuzzReadTimeline: any bytes give events of bounded size, in valid UTF-8, the same
+// each time, and a run that nobody else has to repair.
+func FuzzReadTimeline(f *testing.F) {
+	for _, c := range casetest.Read(f, "import") {
+		if text := timeline(c); len(text) < 64<<10 {
+			f.Add([]byte(text))
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		timeline, err := Read(bytes.NewReader(data))
+		again, errAgain := Read(bytes.NewReader(data))
+		if (err == nil) != (errAgain == nil) || !reflect.DeepEqual(timeline, again) {
+			t.Fatalf("two readings differ:\n%+v\n%+v", timeline, again)
+		}
+		if err == nil && len(timeline.Runs) == 0 || err != nil && !errors.Is(err, ErrNoTimeline) {
+			t.Fatalf("%d runs, %v", len(timeline.Runs), err)
+		}
+		if len(timeline.Warnings) > lineWarnings+10 || !utf8.ValidString(strings.Join(timeline.Warnings, "")) {
+			t.Fatalf("warnings %q", timeline.Warnings)
+		}
+		for _, source := range timeline.Runs {
+			checkForeignRun(t, source, len(data))
+		}
+	})
+}
+
+func checkForeignRun(t *testing.T, source SourceRun, size int) {
+	if source.Mark == "" || len(source.ID) > 200 || source.Read < len(source.Events) || source.Skipped > source.Read {
+		t.Fatalf("run %+v", source)
+	}
+	drafts, run := importForTest(t, source, runtest.Plan(), foundWork{})
+	for _, d := range drafts {
+		body, err := record.Event{Type: d.Type, Payload: runtest.EventAt(1, d.Type, d.Payload).Payload, Title: d.Title}.CommitText("")
+		if err != nil || !utf8.ValidString(body) || len(body) > 8*size+32<<10 {
+			t.Fatalf("event of %d bytes from %d, %v", len(body), size, err)
+		}
+	}
+	if next := afterImport(run); run.Status != record.RunCompleted && !strings.HasPrefix(next, "resumes with attempt") {
+		t.Fatalf("a stopped run %s", next)
+	}
+	if len(run.Plan.Checks) > 0 || run.Stop != nil && len(run.Stop.Commands) > 0 {
+		t.Fatalf("a command out of nowhere: %+v", run.Plan)
+	}
+}

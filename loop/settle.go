@@ -1,0 +1,71 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"git-runr/gitstore"
+	"git-runr/loop/record"
+)
+
+// Settle ends what killed processes began in the working tree that the repository was
+// opened in, and says what came of it. There is mostly nothing to do.
+func Settle(ctx context.Context, s *record.Store) ([]gitstore.Reverted, error) {
+	tree, err := s.Repo.Checkout()
+	if errors.Is(err, gitstore.ErrBare) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return settle(ctx, s, tree)
+}
+
+func settle(ctx context.Context, s *record.Store, tree *gitstore.Worktree) ([]gitstore.Reverted, error) {
+	if tree == nil {
+		return nil, nil
+	}
+	finished, err := tree.FinishReverts(ctx)
+	for _, done := range finished {
+		if err == nil && done.Operation.Name != "" {
+			err = recordLanding(ctx, s, done.Operation)
+		}
+	}
+	return finished, err
+}
+
+// Unfinished are the operations that killed processes began in the working tree that the
+// repository was opened in, and that nobody has finished.
+func Unfinished(ctx context.Context, s *record.Store) ([]gitstore.Operation, error) {
+	tree, err := s.Repo.Checkout()
+	if errors.Is(err, gitstore.ErrBare) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return tree.Unfinished(ctx)
+}
+
+// FinishedText says in one line what became of what a killed process had begun.
+func FinishedText(done gitstore.Reverted) string {
+	op, left := done.Operation, ""
+	if len(done.Conflicts) > 0 {
+		left = "; left alone, changed since: " + strings.Join(done.Conflicts, ", ")
+		if op.Before != "" {
+			left += "; what was there before it: git runr restore " + op.Before.Short() + " --to DIR"
+		}
+	}
+	switch {
+	case done.Left:
+		return fmt.Sprintf("%s was cut short, and HEAD has moved since: all was left as it is; what was there before it: git runr restore %s --to DIR", op, op.Before.Short())
+	case op.Name != "":
+		return fmt.Sprintf("%s was cut short, and is finished now (%s takes it back)%s", op, strings.TrimSpace("git runr undo "+op.Run), left)
+	case op.Kind == gitstore.OpLand && op.Back:
+		op.Back = false
+		return fmt.Sprintf("%s was cut short, and is taken back now%s", op, left)
+	}
+	return fmt.Sprintf("%s was cut short; nothing was left to do%s", op, left)
+}

@@ -1,0 +1,88 @@
+package loop
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"git-runr/gitstore"
+	"git-runr/loop/record"
+	"git-runr/loop/role"
+)
+
+// Runner carries out runs: it does what Next says until nothing is left to do.
+type Runner struct {
+	Store       *record.Store                                         // required
+	Implementer func(name string) (role.Implementer, *record.Failure) // required
+	Reviewer    func(name string) (role.Reviewer, *record.Failure)    // required
+	Checker     Checker                                               // required where the plan has checks
+	Progress    Progress                                              // required
+	// Ask decides on a run whose retries are used up. nil: nobody is there to ask.
+	Ask func(ctx context.Context, run record.Run, why Step) (record.Choice, error)
+	// Keep begins an attempt again that was killed or failed on the files as they are
+	// now, and takes nothing back of what it left.
+	Keep bool
+	// Explain fills in what a stop's event says beyond its reason, and what it leaves behind.
+	Explain func(run record.Run, stop record.Stop) (record.Stop, map[string][]byte)
+}
+
+// turn is one process's turn at a run.
+type turn struct {
+	*Runner
+	ctx    context.Context
+	run    record.Run
+	tree   *gitstore.Worktree
+	base   map[string]record.CheckResult // what checks came to on the run's base, as far as they were run there
+	warned string                        // the implementer of whose silence people were told
+}
+
+// record appends one event of this run, if its newest state still allows it, and
+// folds it in.
+func (t *turn) record(d record.NewEvent) error {
+	run, err := recordRun(t.ctx, t.Store, t.run, d)
+	if err == nil {
+		t.run = run
+	}
+	return err
+}
+
+// recordRun appends d to run's log and gives the run after it. Somebody else may
+// have ended the run meanwhile: the newest state decides.
+func recordRun(ctx context.Context, s *record.Store, run record.Run, d record.NewEvent) (record.Run, error) {
+	event, err := s.Append(ctx, func(v *record.View) (record.NewEvent, error) {
+		newest, err := v.RunOf(run.ID)
+		if err != nil {
+			return record.NewEvent{}, err
+		}
+		if refused := newest.Allow(d.Type); refused != nil {
+			return record.NewEvent{}, refused
+		}
+		run = newest
+		d.Run, d.Review = run.ID, run.Plan.FromReview
+		d.Status = func(e record.Event) string {
+			after := run
+			_ = after.Apply(e) // what cannot be applied changes nothing
+			return string(after.Status)
+		}
+		return d, nil
+	})
+	if err != nil {
+		return run, err
+	}
+	return run, run.Apply(event)
+}
+
+// transcript opens a file for what an agent says, in full and for this clone only.
+func (t *turn) transcript(name string) (io.WriteCloser, error) {
+	dir := FilesDir(t.Store, t.run.ID)
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, fmt.Errorf("open transcript: %w", err)
+	}
+	file, err := os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open transcript: %w", err)
+	}
+	return file, nil
+}
