@@ -11,6 +11,7 @@ import (
 	"git-runr/gitstore"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
+	"git-runr/loop/safetext"
 )
 
 // AuditClass says by what a commit is accounted for.
@@ -324,11 +325,11 @@ func (a Audit) Text() string {
 		if c.Merge {
 			subject += " (merge)"
 		}
-		fmt.Fprintf(&b, "%s %-12s  %s  %s — %s\n", auditMarks[c.Class], c.Class, c.Commit.Short(), subject, oneLine(c.Why))
+		safetext.Fprintf(&b, "%s %-12s  %s  %s — %s\n", auditMarks[c.Class], c.Class, c.Commit.Short(), subject, oneLine(c.Why))
 	}
 	n := a.Counts
-	fmt.Fprintf(&b, "\nCoverage: %s%% of %s (%d checkpoint, %d intervention, %d attributed)", decimal(a.Coverage.Explicit), prose.Count(n.Total, "commit"), n.Checkpoint, n.Intervention, n.Attributed)
-	fmt.Fprintf(&b, "; %s%% with %d inferred; %s.\n", decimal(a.Coverage.WithInferred), n.Inferred, prose.Count(n.Gap, "gap"))
+	safetext.Fprintf(&b, "\nCoverage: %s%% of %s (%d checkpoint, %d intervention, %d attributed)", decimal(a.Coverage.Explicit), prose.Count(n.Total, "commit"), n.Checkpoint, n.Intervention, n.Attributed)
+	safetext.Fprintf(&b, "; %s%% with %d inferred; %s.\n", decimal(a.Coverage.WithInferred), n.Inferred, prose.Count(n.Gap, "gap"))
 	return b.String()
 }
 

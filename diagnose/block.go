@@ -15,9 +15,9 @@ import (
 func (d Diagnosis) Block(place Place) string {
 	var b strings.Builder
 	if d.RunID != "" {
-		fmt.Fprintf(&b, "Run %s STOPPED: %s\n", d.RunID, oneLine(d.StopReason))
+		safetext.Fprintf(&b, "Run %s STOPPED: %s\n", d.RunID, oneLine(d.StopReason))
 	} else {
-		fmt.Fprintf(&b, "Review %s: %s\n", d.ReviewID, oneLine(d.StopReason))
+		safetext.Fprintf(&b, "Review %s: %s\n", d.ReviewID, oneLine(d.StopReason))
 	}
 	b.WriteString("\nDiagnostics:\n")
 	d.writeFacts(&b, place)
@@ -28,7 +28,7 @@ func (d Diagnosis) Block(place Place) string {
 	writeItems(&b, "Evidence provided:", d.evidenceShown())
 	b.WriteString("\n  Suggested actions:\n")
 	for i, a := range d.SuggestedActions {
-		fmt.Fprintf(&b, "    %d. %s\n", i+1, d.actionLine(a, i, place))
+		safetext.Fprintf(&b, "    %d. %s\n", i+1, d.actionLine(a, i, place))
 	}
 	if len(d.intervention) > 0 {
 		b.WriteString("\n")
@@ -50,30 +50,30 @@ func (d Diagnosis) evidenceShown() []string {
 // writeFacts writes what is known in one line each.
 func (d Diagnosis) writeFacts(b *strings.Builder, place Place) {
 	if d.LoopCount > 0 {
-		fmt.Fprintf(b, "  Loop count: %d\n", d.LoopCount)
+		safetext.Fprintf(b, "  Loop count: %d\n", d.LoopCount)
 	}
 	if n := len(d.LastReviewRequests); n > 0 {
-		fmt.Fprintf(b, "  Last reviewer request: \"%s\"\n", oneLine(d.LastReviewRequests[0]))
+		safetext.Fprintf(b, "  Last reviewer request: \"%s\"\n", oneLine(d.LastReviewRequests[0]))
 	}
 	if d.plain() {
 		b.WriteString(indented("  ", d.paragraph(max(place.Width, 40)-2)))
 	}
 	if !d.LastActivityAt.IsZero() {
 		idle := time.Duration(d.TimeSinceActivity) * time.Millisecond
-		fmt.Fprintf(b, "  Last activity: %s, %s before the stop\n", d.LastActivityAt.Format(time.RFC3339), idle.Round(100*time.Millisecond))
+		safetext.Fprintf(b, "  Last activity: %s, %s before the stop\n", d.LastActivityAt.Format(time.RFC3339), idle.Round(100*time.Millisecond))
 	}
 	if tree, ok := safetext.ShellWord(place.Tree); ok && place.Tree != "" {
-		fmt.Fprintf(b, "  Working tree: %s\n", tree)
+		safetext.Fprintf(b, "  Working tree: %s\n", tree)
 	}
 	if dir, ok := safetext.ShellWord(place.Dir); ok && place.Dir != "" && len(d.SuggestedCommands) > 0 {
 		if place.Dir == place.Tree {
 			dir = "the working tree"
 		}
-		fmt.Fprintf(b, "  The checks are to be run in: %s\n", dir)
+		safetext.Fprintf(b, "  The checks are to be run in: %s\n", dir)
 	}
 	for _, line := range []string{d.limitLine(), d.transcriptLine(place)} {
 		if line != "" {
-			fmt.Fprintf(b, "  %s\n", line)
+			safetext.Fprintf(b, "  %s\n", line)
 		}
 	}
 }

@@ -2,9 +2,9 @@ package diagnose
 
 import (
 	"cmp"
-	"fmt"
 	"strings"
 
+	"git-runr/loop/safetext"
 	"git-runr/loop/track"
 )
 
@@ -12,26 +12,26 @@ import (
 // wrote shows as they wrote it and is no markup of the page's.
 func (d Diagnosis) Digest() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Review digest: %s\n\n", markdown(cmp.Or(d.Title, d.RunID+d.ReviewID)))
+	safetext.Fprintf(&b, "# Review digest: %s\n\n", markdown(cmp.Or(d.Title, d.RunID+d.ReviewID)))
 	if d.RunID != "" {
-		fmt.Fprintf(&b, "- Run: %s\n", d.RunID)
+		safetext.Fprintf(&b, "- Run: %s\n", d.RunID)
 	}
 	if d.ReviewID != "" {
-		fmt.Fprintf(&b, "- Review: %s\n", d.ReviewID)
+		safetext.Fprintf(&b, "- Review: %s\n", d.ReviewID)
 	}
-	fmt.Fprintf(&b, "- Stop reason: %s\n", markdown(d.StopReason))
+	safetext.Fprintf(&b, "- Stop reason: %s\n", markdown(d.StopReason))
 	if d.Round > 0 {
-		fmt.Fprintf(&b, "- Rounds: %d/%d\n", d.Round, d.MaxRounds)
+		safetext.Fprintf(&b, "- Rounds: %d/%d\n", d.Round, d.MaxRounds)
 	}
 	if c := d.Checkpoint; c != nil {
-		fmt.Fprintf(&b, "- Last checkpoint: %s\n", c.Commit)
+		safetext.Fprintf(&b, "- Last checkpoint: %s\n", c.Commit)
 	}
 	if d.Setting != nil {
-		fmt.Fprintf(&b, "- Ended by: %s\n", markdown(d.Setting.String()))
+		safetext.Fprintf(&b, "- Ended by: %s\n", markdown(d.Setting.String()))
 	}
-	fmt.Fprintf(&b, "\n%s\n", markdown(d.Explanation))
+	safetext.Fprintf(&b, "\n%s\n", markdown(d.Explanation))
 	if d.Detail != "" {
-		fmt.Fprintf(&b, "\n%s\n", markdown(d.Detail))
+		safetext.Fprintf(&b, "\n%s\n", markdown(d.Detail))
 	}
 	d.digestSaid(&b)
 	d.digestFailing(&b)
@@ -55,9 +55,9 @@ func (d Diagnosis) digestSaid(b *strings.Builder) {
 	if d.Said == "" {
 		return
 	}
-	fmt.Fprintf(b, "\n## What %s said\n\n", markdown(cmp.Or(d.SaidBy, "the agent")))
+	safetext.Fprintf(b, "\n## What %s said\n\n", markdown(cmp.Or(d.SaidBy, "the agent")))
 	for line := range strings.Lines(d.Said) {
-		fmt.Fprintf(b, "> %s\n", markdown(strings.TrimSpace(line)))
+		safetext.Fprintf(b, "> %s\n", markdown(strings.TrimSpace(line)))
 	}
 }
 
@@ -69,12 +69,12 @@ func (d Diagnosis) digestFailing(b *strings.Builder) {
 	b.WriteString("\n## Checks that fail\n\n")
 	var logs []string
 	for _, c := range failing {
-		fmt.Fprintf(b, "- %s: %s\n", markdown(c.Check), markdown(c.State))
+		safetext.Fprintf(b, "- %s: %s\n", markdown(c.Check), markdown(c.State))
 		for _, f := range c.Failures {
-			fmt.Fprintf(b, "  - %s\n", markdown(f))
+			safetext.Fprintf(b, "  - %s\n", markdown(f))
 		}
 		if c.More > 0 {
-			fmt.Fprintf(b, "  - … and %d more\n", c.More)
+			safetext.Fprintf(b, "  - … and %d more\n", c.More)
 		}
 		if c.Log != "" {
 			logs = append(logs, c.Log)
@@ -89,7 +89,7 @@ func (d Diagnosis) digestRequests(b *strings.Builder) {
 	}
 	b.WriteString("\n## Reviewer requested\n\n")
 	for i, r := range d.LastReviewRequests {
-		fmt.Fprintf(b, "%d. %s%s\n", i+1, markdown(r), d.fate(r))
+		safetext.Fprintf(b, "%d. %s%s\n", i+1, markdown(r), d.fate(r))
 	}
 	var met []string
 	for _, t := range d.Requests {
@@ -104,9 +104,9 @@ func digestList(b *strings.Builder, title string, items []string) {
 	if len(items) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "\n## %s\n\n", title)
+	safetext.Fprintf(b, "\n## %s\n\n", title)
 	for _, item := range items {
-		fmt.Fprintf(b, "- %s\n", markdown(item))
+		safetext.Fprintf(b, "- %s\n", markdown(item))
 	}
 }
 
@@ -120,5 +120,5 @@ func digestCode(b *strings.Builder, title string, lines []string) {
 	for strings.Contains(text, fence) {
 		fence += "`"
 	}
-	fmt.Fprintf(b, "\n## %s\n\n%ssh\n%s\n%s\n", title, fence, text, fence)
+	safetext.Fprintf(b, "\n## %s\n\n%ssh\n%s\n%s\n", title, fence, safetext.Block(text), fence)
 }

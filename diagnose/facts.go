@@ -54,9 +54,9 @@ func (d Diagnosis) writeSaid(b *strings.Builder, indent string, width int) {
 	if d.Said == "" {
 		return
 	}
-	fmt.Fprintf(b, "%s%s said:\n", indent, oneLine(cmp.Or(d.SaidBy, "the agent")))
+	safetext.Fprintf(b, "%s%s said:\n", indent, oneLine(cmp.Or(d.SaidBy, "the agent")))
 	for line := range strings.Lines(d.Said) {
-		fmt.Fprintf(b, "%s  > %s\n", indent, cut(safetext.Line(strings.TrimRight(line, " \t\r\n")), max(width-len(indent)-4, 16)))
+		safetext.Fprintf(b, "%s  > %s\n", indent, cut(safetext.Line(strings.TrimRight(line, " \t\r\n")), max(width-len(indent)-4, 16)))
 	}
 	b.WriteString("\n")
 }
@@ -67,7 +67,7 @@ func (d Diagnosis) writeFailing(b *strings.Builder, indent string, width int) {
 	if len(failing) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "%sChecks that fail:\n", indent)
+	safetext.Fprintf(b, "%sChecks that fail:\n", indent)
 	for _, c := range failing {
 		what := c.State
 		if len(c.Failures) > 0 {
@@ -76,9 +76,9 @@ func (d Diagnosis) writeFailing(b *strings.Builder, indent string, width int) {
 		if more := len(c.Failures) - 1 + c.More; more > 0 && len(c.Failures) > 0 {
 			what += fmt.Sprintf(" (and %d more)", more)
 		}
-		fmt.Fprintf(b, "%s  %s\n", indent, cut(oneLine(c.Check+": "+what), max(width-len(indent)-2, 40)))
+		safetext.Fprintf(b, "%s  %s\n", indent, cut(oneLine(c.Check+": "+what), max(width-len(indent)-2, 40)))
 		if c.Log != "" {
-			fmt.Fprintf(b, "%s    %s\n", indent, c.Log)
+			safetext.Fprintf(b, "%s    %s\n", indent, c.Log)
 		}
 	}
 	b.WriteString("\n")
@@ -116,8 +116,8 @@ func writeItems(b *strings.Builder, title string, items []string) {
 	if len(items) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "\n  %s\n", title)
+	safetext.Fprintf(b, "\n  %s\n", title)
 	for _, item := range items {
-		fmt.Fprintf(b, "    - %s\n", oneLine(item))
+		safetext.Fprintf(b, "    - %s\n", oneLine(item))
 	}
 }

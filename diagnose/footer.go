@@ -40,7 +40,7 @@ func Footer(run record.Run, place Place) string {
 	d.writeIntervention(&b, "Suggested intervention:\n", "  ")
 	b.WriteString("Next steps:\n")
 	for _, s := range d.NextSteps {
-		fmt.Fprintf(&b, "  %s\n", s.Command)
+		safetext.Fprintf(&b, "  %s\n", s.Command)
 	}
 	return b.String() + rule
 }
@@ -72,10 +72,10 @@ func (d Diagnosis) writeRequests(b *strings.Builder, width int) {
 	}
 	b.WriteString("Reviewer requested:\n")
 	for i, r := range asked[:min(len(asked), requestsShown)] {
-		fmt.Fprintf(b, "  %d. %s\n", i+1, cut(oneLine(r), width-5))
+		safetext.Fprintf(b, "  %d. %s\n", i+1, cut(oneLine(r), width-5))
 	}
 	if more := len(asked) - requestsShown; more > 0 {
-		fmt.Fprintf(b, "  … and %d more\n", more)
+		safetext.Fprintf(b, "  … and %d more\n", more)
 	}
 	b.WriteString("\n")
 }
@@ -101,10 +101,10 @@ func (d Diagnosis) writeCommands(b *strings.Builder, place Place) {
 	}
 	b.WriteString("Commands to satisfy:\n")
 	if line, ok := safetext.CommandLine("cd", place.Dir); ok && place.Dir != "" {
-		fmt.Fprintf(b, "  %s\n", line)
+		safetext.Fprintf(b, "  %s\n", line)
 	}
 	for _, line := range d.commandLines() {
-		fmt.Fprintf(b, "  %s\n", line)
+		safetext.Fprintf(b, "  %s\n", line)
 	}
 	b.WriteString("\n")
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"git-runr/loop/prose"
+	"git-runr/loop/safetext"
 )
 
 // Text is the metrics for a terminal.
@@ -16,12 +17,12 @@ func (m Metrics) Text() string {
 	}
 	var b strings.Builder
 	section := func(name string, lines ...string) {
-		fmt.Fprintf(&b, "\n%s\n", name)
+		safetext.Fprintf(&b, "\n%s\n", name)
 		for _, line := range lines {
-			fmt.Fprintf(&b, "  %s\n", line)
+			safetext.Fprintf(&b, "  %s\n", line)
 		}
 	}
-	fmt.Fprintf(&b, "Runs and reviews begun %s\n", m.period())
+	safetext.Fprintf(&b, "Runs and reviews begun %s\n", m.period())
 	section("Runs", m.Runs.lines()...)
 	section("Stops", tallyLines(m.Stops)...)
 	section("Time", m.stepLines()...)

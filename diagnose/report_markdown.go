@@ -1,8 +1,9 @@
 package diagnose
 
 import (
-	"fmt"
 	"strings"
+
+	"git-runr/loop/safetext"
 )
 
 // Markdown is the report for a pull request.
@@ -12,22 +13,22 @@ func (r Report) Markdown() string {
 	if title == "" {
 		title = "Run " + r.RunID
 	}
-	fmt.Fprintf(&b, "## %s\n\n**%s**\n\n", markdown(title), markdown(r.outcomeLine()))
-	fmt.Fprintf(&b, "- run: `%s`\n", r.RunID)
+	safetext.Fprintf(&b, "## %s\n\n**%s**\n\n", markdown(title), markdown(r.outcomeLine()))
+	safetext.Fprintf(&b, "- run: `%s`\n", r.RunID)
 	if r.Base != "" {
-		fmt.Fprintf(&b, "- from %s to %s\n", markdown(r.Base.Short()), markdown(r.Checkpoint.Short()))
+		safetext.Fprintf(&b, "- from %s to %s\n", markdown(r.Base.Short()), markdown(r.Checkpoint.Short()))
 	}
 	for _, line := range r.totalLines() {
-		fmt.Fprintf(&b, "- %s: %s\n", line[0], markdown(line[1]))
+		safetext.Fprintf(&b, "- %s: %s\n", line[0], markdown(line[1]))
 	}
 	if r.StopReason != "" {
-		fmt.Fprintf(&b, "\n%s\n", markdown(r.Explanation))
+		safetext.Fprintf(&b, "\n%s\n", markdown(r.Explanation))
 	}
 	b.WriteString("\n### Timeline\n\n")
 	for _, e := range r.Timeline {
-		fmt.Fprintf(&b, "- `+%s` %s%s\n", took(e.Offset), markdown(e.Title), e.tookSuffix())
+		safetext.Fprintf(&b, "- `+%s` %s%s\n", took(e.Offset), markdown(e.Title), e.tookSuffix())
 		for _, line := range e.details {
-			fmt.Fprintf(&b, "  - %s\n", markdown(line))
+			safetext.Fprintf(&b, "  - %s\n", markdown(line))
 		}
 	}
 	if len(r.Evidence) > 0 {
@@ -37,11 +38,11 @@ func (r Report) Markdown() string {
 			if e.Log != "" {
 				log = "`git show " + e.Log + "`"
 			}
-			fmt.Fprintf(&b, "| %s | %s | %s |\n", markdown(e.Check), markdown(e.line()), log)
+			safetext.Fprintf(&b, "| %s | %s | %s |\n", markdown(e.Check), markdown(e.line()), log)
 		}
 	}
 	if r.Suggested != "" {
-		fmt.Fprintf(&b, "\n### Next\n\n```sh\n%s\n```\n", r.Suggested)
+		safetext.Fprintf(&b, "\n### Next\n\n```sh\n%s\n```\n", r.Suggested)
 	}
 	return b.String()
 }

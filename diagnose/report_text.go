@@ -6,6 +6,7 @@ import (
 
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
+	"git-runr/loop/safetext"
 )
 
 // outcomeLine is how the run stands.
@@ -83,35 +84,35 @@ func (e ReportEvidence) line() string {
 // Text is the report for a terminal.
 func (r Report) Text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Run %s  %s\n", r.RunID, oneLine(r.outcomeLine()))
+	safetext.Fprintf(&b, "Run %s  %s\n", r.RunID, oneLine(r.outcomeLine()))
 	if name := r.Entity.Name(); name != "" {
-		fmt.Fprintf(&b, "%s\n", oneLine(name))
+		safetext.Fprintf(&b, "%s\n", oneLine(name))
 	}
 	if r.Base != "" {
-		fmt.Fprintf(&b, "%s\n", oneLine(fmt.Sprintf("base %s, %s at %s", r.Base.Short(), r.Branch, r.Checkpoint.Short())))
+		safetext.Fprintf(&b, "%s\n", oneLine(fmt.Sprintf("base %s, %s at %s", r.Base.Short(), r.Branch, r.Checkpoint.Short())))
 	}
 	b.WriteString("\nTimeline\n")
 	for _, e := range r.Timeline {
-		fmt.Fprintf(&b, "%8s  %s%s\n", "+"+took(e.Offset), e.Title, e.tookSuffix())
+		safetext.Fprintf(&b, "%8s  %s%s\n", "+"+took(e.Offset), e.Title, e.tookSuffix())
 		for _, line := range e.details {
-			fmt.Fprintf(&b, "            %s\n", oneLine(line))
+			safetext.Fprintf(&b, "            %s\n", oneLine(line))
 		}
 	}
 	b.WriteString("\nTotals\n")
 	for _, line := range r.totalLines() {
-		fmt.Fprintf(&b, "  %-8s  %s\n", line[0], line[1])
+		safetext.Fprintf(&b, "  %-8s  %s\n", line[0], line[1])
 	}
 	if len(r.Evidence) > 0 {
 		b.WriteString("\nEvidence\n")
 		for _, e := range r.Evidence {
-			fmt.Fprintf(&b, "  %s: %s\n", oneLine(e.Check), oneLine(e.line()))
+			safetext.Fprintf(&b, "  %s: %s\n", oneLine(e.Check), oneLine(e.line()))
 			if e.Log != "" {
-				fmt.Fprintf(&b, "    git show %s\n", e.Log)
+				safetext.Fprintf(&b, "    git show %s\n", e.Log)
 			}
 		}
 	}
 	if r.Suggested != "" {
-		fmt.Fprintf(&b, "\nNext\n  %s\n", r.Suggested)
+		safetext.Fprintf(&b, "\nNext\n  %s\n", r.Suggested)
 	}
 	return b.String()
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"io"
 
 	"github.com/urfave/cli/v2"
@@ -9,6 +8,7 @@ import (
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/loop"
 	"git-runr/loop/record"
+	"git-runr/loop/safetext"
 )
 
 func (p *program) abortCommand() *cli.Command {
@@ -31,7 +31,7 @@ func (p *program) abortCommand() *cli.Command {
 				Left string `json:"restore,omitempty"`
 			}{run.Summary(), restoreLine(run.ID, left)}
 			return s.print(doc, func(w io.Writer) {
-				fmt.Fprintf(w, "Aborted %s. Its work stays on %s.\n", run.ID, run.Plan.Branch)
+				safetext.Fprintf(w, "Aborted %s. Its work stays on %s.\n", run.ID, run.Plan.Branch)
 				writeLeft(w, doc.Left)
 			})
 		}),

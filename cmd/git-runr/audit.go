@@ -13,6 +13,7 @@ import (
 	"git-runr/diagnose"
 	"git-runr/gitstore"
 	"git-runr/loop/record"
+	"git-runr/loop/safetext"
 )
 
 // auditLimit is how many commits are audited unless a range or --limit says otherwise.
@@ -69,7 +70,7 @@ func audit(s *session) error {
 	doc.Range, doc.Run = span.name, span.run
 	below := s.belowThreshold(doc.Counts)
 	doc.Failed = below != ""
-	if err := s.print(doc, func(w io.Writer) { io.WriteString(w, doc.Text()) }); err != nil || !doc.Failed {
+	if err := s.print(doc, func(w io.Writer) { safetext.Fprintf(w, "%s", safetext.Block(doc.Text())) }); err != nil || !doc.Failed {
 		return err
 	}
 	if !s.json {

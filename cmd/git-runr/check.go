@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"io"
 
 	"github.com/urfave/cli/v2"
@@ -57,9 +56,9 @@ func check(s *session) error {
 	err = s.print(doc, func(w io.Writer) {
 		for _, c := range doc.Checks {
 			if !c.OK() && c.Output != "" {
-				fmt.Fprintf(w, "%s\n", safetext.Text(c.Output))
+				safetext.Fprintf(w, "%s\n", safetext.Block(c.Output))
 			}
-			fmt.Fprintf(w, "%s: %s\n", safetext.Line(c.Name), c.State())
+			safetext.Fprintf(w, "%s: %s\n", c.Name, c.State())
 		}
 	})
 	if err == nil && failed {

@@ -86,7 +86,7 @@ func demo(s *session) error {
 // lookAround says how to get to the repository that was kept.
 func lookAround(w io.Writer, dir string) {
 	if line, ok := safetext.CommandLine("cd", dir); ok {
-		fmt.Fprintf(w, "\nLook around:\n  %s\n", line)
+		safetext.Fprintf(w, "\nLook around:\n  %s\n", line)
 	}
 }
 
@@ -139,7 +139,7 @@ func (d *scratch) tell() error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprint(d.out, string(log))
+	safetext.Fprintf(d.out, "%s", safetext.Block(log))
 	d.title("A second task: the implementer never does what the reviewer asks, so the loop stops and says what is unmet.")
 	if err := d.command(int(exit.Stopped), "run", "usage.md"); err != nil {
 		return err
@@ -151,11 +151,11 @@ func (d *scratch) tell() error {
 	return nil
 }
 
-func (d *scratch) title(text string) { fmt.Fprintf(d.out, "\n== %s\n", text) }
+func (d *scratch) title(text string) { safetext.Fprintf(d.out, "\n== %s\n", text) }
 
 // command runs this program as a user would type it, and wants the given status.
 func (d *scratch) command(want int, args ...string) error {
-	fmt.Fprintf(d.out, "\n$ git runr %s\n", strings.Join(args, " "))
+	safetext.Fprintf(d.out, "\n$ git runr %s\n", strings.Join(args, " "))
 	result, err := agent.Run(d.ctx, agent.Command{
 		Args: append([]string{d.self}, args...), Dir: d.dir, Env: d.environ(), Timeout: time.Minute, Transcript: d.out,
 	})
@@ -239,7 +239,7 @@ func demoReview(s *session) error {
 	if m == nil {
 		return exit.Problemf(exit.Usage, "no change in the prompt")
 	}
-	_, err = fmt.Fprintf(s.out, "I have read the change.\n\n```runr-review %s\n%s\n```\n", m[1], demoVerdict(string(prompt), m[2]))
+	_, err = safetext.Fprintf(s.out, "I have read the change.\n\n```runr-review %s\n%s\n```\n", m[1], demoVerdict(string(prompt), m[2]))
 	return err
 }
 

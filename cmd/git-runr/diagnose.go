@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -73,10 +72,10 @@ func (s *session) diagnoseRun(store *record.Store, run record.Run) error {
 func (s *session) showDiagnosis(d diagnose.Diagnosis, place diagnose.Place) error {
 	return s.print(d, func(w io.Writer) {
 		if s.Bool("md") {
-			io.WriteString(w, d.Digest())
+			safetext.Fprintf(w, "%s", safetext.Block(d.Digest()))
 			return
 		}
-		io.WriteString(w, safetext.Text(d.Block(place)))
+		safetext.Fprintf(w, "%s", safetext.Block(d.Block(place)))
 	})
 }
 
@@ -121,9 +120,9 @@ func (s *session) notStopped(store *record.Store, run record.Run) error {
 		if run.Status == record.RunRunning && !live {
 			state = "its process died"
 		}
-		fmt.Fprintf(w, "Run %s did not stop: %s.\n", run.ID, state)
+		safetext.Fprintf(w, "Run %s did not stop: %s.\n", run.ID, state)
 		for _, line := range doc.Next {
-			fmt.Fprintf(w, "  %s\n", line)
+			safetext.Fprintf(w, "  %s\n", line)
 		}
 	})
 }
@@ -255,7 +254,7 @@ func (s *console) showNote(commit gitstore.ID, note string) error {
 	s.say("the logs are not in this clone; type: git runr sync")
 	return s.print(noteJSON{commit, lines}, func(w io.Writer) {
 		for _, line := range lines {
-			fmt.Fprintln(w, safetext.Line(line))
+			safetext.Fprintf(w, "%s\n", line)
 		}
 	})
 }

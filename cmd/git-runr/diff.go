@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"strings"
 
@@ -77,18 +76,14 @@ func diff(s *session) error {
 	return s.print(doc, func(w io.Writer) {
 		if s.Bool("stat") {
 			for _, f := range doc.Files {
-				fmt.Fprintf(w, "%6d %6d  %s\n", f.Added, f.Deleted, safetext.Line(f.Path))
+				safetext.Fprintf(w, "%6d %6d  %s\n", f.Added, f.Deleted, f.Path)
 			}
 			return
 		}
-		io.WriteString(w, s.shown(doc.Patch))
+		if tty, _ := onTerminal(s.out); !tty { // a pipe gets it byte for byte, as from git
+			w.Write([]byte(doc.Patch))
+			return
+		}
+		safetext.Fprintf(w, "%s", safetext.Block(doc.Patch))
 	})
-}
-
-// shown is foreign text for a terminal; a pipe gets it byte for byte, as git does.
-func (s *console) shown(text string) string {
-	if tty, _ := onTerminal(s.out); tty {
-		return safetext.Text(text)
-	}
-	return text
 }

@@ -20,6 +20,7 @@ import (
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/role"
+	"git-runr/loop/safetext"
 )
 
 // maxEditPatch bounds the diff that is opened in an editor, in bytes.
@@ -81,7 +82,7 @@ func (s *session) editAndSubmit(store *record.Store, subject record.Subject, dra
 	file.drop()
 	s.project(s.ctx, store)
 	return s.print(reviewDocument(review), func(w io.Writer) {
-		fmt.Fprintf(w, "Submitted to %s: %s, %s.\n", review.ID, decisionWords(person.Decision), prose.Count(len(person.Comments), "comment"))
+		safetext.Fprintf(w, "Submitted to %s: %s, %s.\n", review.ID, decisionWords(person.Decision), prose.Count(len(person.Comments), "comment"))
 	})
 }
 

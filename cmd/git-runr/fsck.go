@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/urfave/cli/v2"
@@ -45,9 +44,9 @@ func fsck(s *session) error {
 		}
 	}
 	return s.printLeaving(doc, doc.Unreadable, func(w io.Writer) {
-		fmt.Fprintf(w, "%s, %d unreadable.\n", prose.Count(doc.Events, "event"), len(doc.Unreadable))
+		safetext.Fprintf(w, "%s, %d unreadable.\n", prose.Count(doc.Events, "event"), len(doc.Unreadable))
 		for _, line := range doc.Unreadable {
-			fmt.Fprintf(w, "  %s\n", safetext.Line(line))
+			safetext.Fprintf(w, "  %s\n", line)
 		}
 	})
 }

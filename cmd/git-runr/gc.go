@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"time"
 
@@ -50,33 +49,33 @@ func gc(s *session) error {
 
 func writeGarbage(w io.Writer, doc gcJSON, now time.Time) {
 	for _, r := range doc.Reviews {
-		fmt.Fprintf(w, "review %s  %s %s ago\n", r.ID, r.Status, age(now.Sub(r.ClosedAt)))
+		safetext.Fprintf(w, "review %s  %s %s ago\n", r.ID, r.Status, age(now.Sub(r.ClosedAt)))
 	}
 	for _, g := range doc.Runs {
-		fmt.Fprintf(w, "run %s  %s %s ago\n", g.Run.ID, runState(g.Run, func(string) bool { return false }), age(now.Sub(g.Run.UpdatedAt)))
+		safetext.Fprintf(w, "run %s  %s %s ago\n", g.Run.ID, runState(g.Run, func(string) bool { return false }), age(now.Sub(g.Run.UpdatedAt)))
 		for _, path := range []string{g.Worktree, g.Files} {
 			if path != "" {
-				fmt.Fprintf(w, "  %s\n", safetext.Line(path))
+				safetext.Fprintf(w, "  %s\n", path)
 			}
 		}
 		if len(g.Snapshots) > 0 {
-			fmt.Fprintf(w, "  %s\n", prose.Count(len(g.Snapshots), "snapshot"))
+			safetext.Fprintf(w, "  %s\n", prose.Count(len(g.Snapshots), "snapshot"))
 		}
 	}
 	if len(doc.Undo) > 0 {
-		fmt.Fprintf(w, "%s of what can be undone\n", prose.Count(len(doc.Undo), "old record"))
+		safetext.Fprintf(w, "%s of what can be undone\n", prose.Count(len(doc.Undo), "old record"))
 	}
 	for _, dir := range doc.Checkouts {
-		fmt.Fprintf(w, "checkout %s\n", safetext.Line(dir))
+		safetext.Fprintf(w, "checkout %s\n", dir)
 	}
 	would := ""
 	if doc.DryRun {
 		would = "would be "
 	}
 	if len(doc.Checkouts) > 0 {
-		fmt.Fprintf(w, "%s of killed processes %sremoved.\n", prose.Count(len(doc.Checkouts), "checkout"), would)
+		safetext.Fprintf(w, "%s of killed processes %sremoved.\n", prose.Count(len(doc.Checkouts), "checkout"), would)
 	}
-	fmt.Fprintf(w, "%s %sdropped from the lists, and what %s left here.\n", prose.Count(len(doc.Reviews), "review"), would, prose.Count(len(doc.Runs), "run"))
+	safetext.Fprintf(w, "%s %sdropped from the lists, and what %s left here.\n", prose.Count(len(doc.Reviews), "review"), would, prose.Count(len(doc.Runs), "run"))
 }
 
 // age is how long ago something was, in whole days where it was days.

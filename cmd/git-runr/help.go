@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -13,6 +11,7 @@ import (
 	"git-runr/cmd/git-runr/internal/nearest"
 	"git-runr/diagnose"
 	"git-runr/loop/record"
+	"git-runr/loop/safetext"
 )
 
 // topics are help texts that are not about one command.
@@ -35,7 +34,7 @@ func (p *program) helpCommand() *cli.Command {
 func help(s *session) error {
 	words := s.Args().Slice()
 	if len(words) == 1 && topics()[words[0]] != nil {
-		_, err := io.WriteString(s.out, topics()[words[0]]())
+		_, err := safetext.Fprintf(s.out, "%s", safetext.Block(topics()[words[0]]()))
 		return err
 	}
 	app := s.app()
@@ -77,14 +76,14 @@ func stopReasonsHelp() string {
 		if r.Resumable {
 			resumable = "resumable"
 		}
-		fmt.Fprintf(&b, "%s (%s)\n    %s\n    %s, %s, exit status %d\n", r.Code, r.Title, r.Explanation, r.Family, resumable, r.Status)
+		safetext.Fprintf(&b, "%s (%s)\n    %s\n    %s, %s, exit status %d\n", r.Code, r.Title, r.Explanation, r.Family, resumable, r.Status)
 		for _, step := range r.Next {
-			fmt.Fprintf(&b, "      %s   %s\n", step.Command, step.What)
+			safetext.Fprintf(&b, "      %s   %s\n", step.Command, step.What)
 		}
 	}
 	b.WriteString("\nWhat a stop calls unmet. CHECK is typecheck, test, build, lint, format, docs, security or a check's name:\n")
 	for _, u := range diagnose.UnmetCodes() {
-		fmt.Fprintf(&b, "%s\n    %s\n", u.Code, u.Meaning)
+		safetext.Fprintf(&b, "%s\n    %s\n", u.Code, u.Meaning)
 	}
 	return b.String()
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -83,9 +82,9 @@ func hookAction(s *session, do func(context.Context, *gitstore.Repo) ([]hooks.St
 	}
 	return s.print(hooksJSON{statuses}, func(w io.Writer) {
 		for _, st := range statuses {
-			fmt.Fprintf(w, "%s: %s  %s\n", st.Hook, st.State, safetext.Line(st.Path))
+			safetext.Fprintf(w, "%s: %s  %s\n", st.Hook, st.State, st.Path)
 			if st.Detail != "" {
-				fmt.Fprintf(w, "  %s\n", safetext.Line(st.Detail))
+				safetext.Fprintf(w, "  %s\n", st.Detail)
 			}
 			writeWithout(w, st)
 		}
@@ -95,9 +94,9 @@ func hookAction(s *session, do func(context.Context, *gitstore.Repo) ([]hooks.St
 // writeWithout names the worktrees that a hook does not reach.
 func writeWithout(w io.Writer, st hooks.Status) {
 	for _, top := range st.Without {
-		fmt.Fprintf(w, "  core.hooksPath is relative, so this worktree has hooks of its own, without it: %s\n", safetext.Line(top))
+		safetext.Fprintf(w, "  core.hooksPath is relative, so this worktree has hooks of its own, without it: %s\n", top)
 		if line, ok := safetext.CommandLine("git", "-C", top, "runr", "hooks", "install"); ok {
-			fmt.Fprintf(w, "    %s\n", line)
+			safetext.Fprintf(w, "    %s\n", line)
 		}
 	}
 }
@@ -150,5 +149,5 @@ func (s *console) logHook(store *record.Store, err error) {
 		return
 	}
 	defer file.Close()
-	fmt.Fprintf(file, "%s %s\n", s.now().UTC().Format("2006-01-02T15:04:05Z"), safetext.Line(err.Error()))
+	safetext.Fprintf(file, "%s %s\n", s.now().UTC().Format("2006-01-02T15:04:05Z"), err.Error())
 }

@@ -100,16 +100,16 @@ func importedDocument(source runrimport.SourceRun, done runrimport.Imported) imp
 }
 
 func writeImported(w io.Writer, s *session, store *record.Store, doc importedJSON, done runrimport.Imported) {
-	from := safetext.Line(doc.From)
+	from := doc.From
 	if doc.Recorded == 0 {
-		fmt.Fprintf(w, "Run %s was imported before, as %s: nothing was recorded.\n  git runr show %s\n", from, doc.Run, doc.Run)
+		safetext.Fprintf(w, "Run %s was imported before, as %s: nothing was recorded.\n  git runr show %s\n", from, doc.Run, doc.Run)
 		return
 	}
 	skipped := ""
 	if doc.Skipped > 0 {
 		skipped = fmt.Sprintf(", %d of them skipped", doc.Skipped)
 	}
-	fmt.Fprintf(w, "Imported %s as %s: %s%s.\n\n", from, doc.Run, prose.Count(doc.Events, "event"), skipped)
+	safetext.Fprintf(w, "Imported %s as %s: %s%s.\n\n", from, doc.Run, prose.Count(doc.Events, "event"), skipped)
 	writeRun(w, done.Run, false, "")
 	writeStop(w, s, store, done.Run)
 }

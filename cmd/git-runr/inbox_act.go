@@ -49,13 +49,13 @@ func (s *session) showAct(store *record.Store, review record.Review, actor strin
 
 func writeDrafts(w io.Writer, done actorDone) {
 	for _, d := range done.Drafts {
-		fmt.Fprintf(w, "%s:\n", d.Words())
+		safetext.Fprintf(w, "%s:\n", d.Words())
 		if d.List != "" {
-			fmt.Fprintf(w, "  %s\n", d.List)
+			safetext.Fprintf(w, "  %s\n", d.List)
 		}
 	}
 	if len(done.Drafts) > 0 {
-		fmt.Fprintf(w, "  git runr inbox reopen %s   and then it can be submitted\n", done.ID)
+		safetext.Fprintf(w, "  git runr inbox reopen %s   and then it can be submitted\n", done.ID)
 	}
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"io"
 
 	"github.com/urfave/cli/v2"
@@ -9,6 +8,7 @@ import (
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
+	"git-runr/loop/safetext"
 )
 
 func (p *program) inboxAnswerCommand() *cli.Command {
@@ -51,6 +51,6 @@ func inboxAnswer(s *session) error {
 		return s.claimedHint(err, review)
 	}
 	return s.showAct(store, review, answer.Actor, &answer, func(w io.Writer, done actorDone) {
-		fmt.Fprintf(w, "%s %s; %s of %s without an answer.\n", answer.Finding, answer.Kind, prose.Count(done.Open, "finding"), done.ID)
+		safetext.Fprintf(w, "%s %s; %s of %s without an answer.\n", answer.Finding, answer.Kind, prose.Count(done.Open, "finding"), done.ID)
 	})
 }

@@ -1,12 +1,12 @@
 package main
 
 import (
-	"fmt"
 	"io"
 
 	"github.com/urfave/cli/v2"
 
 	"git-runr/loop/record"
+	"git-runr/loop/safetext"
 )
 
 func (p *program) inboxCancelCommand() *cli.Command {
@@ -20,7 +20,7 @@ func (p *program) inboxCancelCommand() *cli.Command {
 			}
 			return s.act(func(store *record.Store, id, actor string) (record.Review, error) {
 				return store.CancelReview(s.ctx, id, actor, note)
-			}, func(w io.Writer, done actorDone) { fmt.Fprintf(w, "Cancelled %s.\n", done.ID) })
+			}, func(w io.Writer, done actorDone) { safetext.Fprintf(w, "Cancelled %s.\n", done.ID) })
 		}),
 	}
 }

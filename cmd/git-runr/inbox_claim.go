@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"time"
 
@@ -38,10 +37,10 @@ func inboxClaim(s *session) error {
 		if !done.Claim.Until.IsZero() {
 			until = " until " + shortTime(done.Claim.Until)
 		}
-		fmt.Fprintf(w, "Claimed %s as %s%s.\n", done.ID, safetext.Line(done.Actor), until)
-		fmt.Fprintf(w, "  git runr inbox get %s\n", done.ID)
+		safetext.Fprintf(w, "Claimed %s as %s%s.\n", done.ID, done.Actor, until)
+		safetext.Fprintf(w, "  git runr inbox get %s\n", done.ID)
 		if done.Resolve != "" {
-			fmt.Fprintf(w, "  %s\n", done.Resolve)
+			safetext.Fprintf(w, "  %s\n", done.Resolve)
 		}
 	})
 }

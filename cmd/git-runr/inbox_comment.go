@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"path/filepath"
 	"strconv"
@@ -16,6 +15,7 @@ import (
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
+	"git-runr/loop/safetext"
 )
 
 func (p *program) inboxCommentCommand() *cli.Command {
@@ -183,15 +183,15 @@ func (s *console) showDraft(review record.Review, draft record.Draft, added *rec
 	doc := commented{ID: review.ID, Reviewer: draft.Actor, Comment: added, Draft: draft.Comments, Message: draft.Message}
 	return s.print(doc, func(w io.Writer) {
 		if added != nil {
-			fmt.Fprintf(w, "Added %s to your draft (%s).\n", added.ID, prose.Count(len(draft.Comments), "comment"))
-			fmt.Fprintf(w, "Nobody sees it before: git runr inbox submit %s\n", review.ID)
+			safetext.Fprintf(w, "Added %s to your draft (%s).\n", added.ID, prose.Count(len(draft.Comments), "comment"))
+			safetext.Fprintf(w, "Nobody sees it before: git runr inbox submit %s\n", review.ID)
 			return
 		}
 		if len(draft.Comments) == 0 {
-			fmt.Fprintf(w, "Your draft of %s has no comments.\n", review.ID)
+			safetext.Fprintf(w, "Your draft of %s has no comments.\n", review.ID)
 		}
 		for _, c := range draft.Comments {
-			fmt.Fprintf(w, "%s  %s\n%s\n", c.ID, placeOf(c), indent(c.Comment, "    "))
+			safetext.Fprintf(w, "%s  %s\n%s\n", c.ID, placeOf(c), indent(c.Comment, "    "))
 		}
 	})
 }

@@ -1,12 +1,12 @@
 package main
 
 import (
-	"fmt"
 	"io"
 
 	"github.com/urfave/cli/v2"
 
 	"git-runr/loop/record"
+	"git-runr/loop/safetext"
 )
 
 func (p *program) inboxReleaseCommand() *cli.Command {
@@ -23,7 +23,7 @@ func (p *program) inboxReleaseCommand() *cli.Command {
 					s.unshare(store, review, by)
 				}
 				return review, err
-			}, func(w io.Writer, done actorDone) { fmt.Fprintf(w, "Released %s.\n", done.ID) })
+			}, func(w io.Writer, done actorDone) { safetext.Fprintf(w, "Released %s.\n", done.ID) })
 		}),
 	}
 }

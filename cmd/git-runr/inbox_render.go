@@ -66,9 +66,9 @@ func writeReviewDocument(w io.Writer, doc reviewJSON) {
 	writeComments(w, doc)
 	for _, f := range doc.Failures {
 		reason := record.ReasonOf(f.Reason)
-		fmt.Fprintf(w, "\nNot reviewed: %s. %s\n", safetext.Line(cmp.Or(f.Detail, reason.Title)), reason.Explanation)
+		safetext.Fprintf(w, "\nNot reviewed: %s. %s\n", cmp.Or(f.Detail, reason.Title), reason.Explanation)
 		if f.Setting != nil {
-			fmt.Fprintf(w, "  ended by %s\n", f.Setting)
+			safetext.Fprintf(w, "  ended by %s\n", f.Setting)
 		}
 		if doc.ClosedAt.IsZero() {
 			writeNext(w, f)
@@ -80,67 +80,66 @@ func writeReviewDocument(w io.Writer, doc reviewJSON) {
 		}
 	}
 	for _, lost := range doc.Lost {
-		who := safetext.Line(cmp.Or(lost.Actor, lost.By))
-		fmt.Fprintf(w, "\nNot counted: %s by %s: %s\n  it is kept: git show %s\n", safetext.Line(lost.Type), who, safetext.Line(lost.Why), lost.Event.Short())
+		safetext.Fprintf(w, "\nNot counted: %s by %s: %s\n  it is kept: git show %s\n", lost.Type, cmp.Or(lost.Actor, lost.By), lost.Why, lost.Event.Short())
 	}
 }
 
 // writeNext says what happens after a reviewer failed, and what to type.
 func writeNext(w io.Writer, f record.Failure) {
 	next := f.Next()
-	fmt.Fprintf(w, "  %s\n", next.What)
+	safetext.Fprintf(w, "  %s\n", next.What)
 	for _, line := range next.Commands {
-		fmt.Fprintf(w, "    %s\n", line)
+		safetext.Fprintf(w, "    %s\n", line)
 	}
 }
 
 // writeReviewHead says what the review is of and where it stands.
 func writeReviewHead(w io.Writer, doc reviewJSON) {
 	subject := doc.Request.Subject
-	fmt.Fprintf(w, "Review %s  %s\n", doc.ID, doc.Status)
-	fmt.Fprintf(w, "%s\n", safetext.Line(strings.TrimSpace(fmt.Sprintf("%s %s %s", subject.Spec, subject.Commit.Short(), subject.Title))))
+	safetext.Fprintf(w, "Review %s  %s\n", doc.ID, doc.Status)
+	safetext.Fprintf(w, "%s\n", strings.TrimSpace(fmt.Sprintf("%s %s %s", subject.Spec, subject.Commit.Short(), subject.Title)))
 	writeMessages(w, subject)
 	if len(subject.Paths) > 0 {
-		fmt.Fprintf(w, "only %s\n", safetext.Line(strings.Join(subject.Paths, ", ")))
+		safetext.Fprintf(w, "only %s\n", strings.Join(subject.Paths, ", "))
 	}
-	fmt.Fprintf(w, "requested by %s on %s\n", safetext.Line(doc.RequestedBy), shortTime(doc.CreatedAt))
+	safetext.Fprintf(w, "requested by %s on %s\n", doc.RequestedBy, shortTime(doc.CreatedAt))
 	if doc.Claim != nil && doc.Status == record.ReviewClaimed {
 		until := ""
 		if !doc.Claim.Until.IsZero() {
 			until = " until " + shortTime(doc.Claim.Until)
 		}
-		fmt.Fprintf(w, "claimed by %s%s\n", safetext.Line(doc.Claim.By), until)
+		safetext.Fprintf(w, "claimed by %s%s\n", doc.Claim.By, until)
 	}
 	if doc.ResolvedBy != "" {
-		fmt.Fprintf(w, "resolved by %s on %s\n", safetext.Line(doc.ResolvedBy), shortTime(doc.ResolvedAt))
+		safetext.Fprintf(w, "resolved by %s on %s\n", doc.ResolvedBy, shortTime(doc.ResolvedAt))
 	}
 	if doc.Note != "" {
-		fmt.Fprintf(w, "%s\n", safetext.Text(doc.Note))
+		safetext.Fprintf(w, "%s\n", safetext.Block(doc.Note))
 	}
 	if run := doc.Request.Run; run != "" {
-		fmt.Fprintf(w, "round %d of run %s\n", doc.Request.Round, run)
+		safetext.Fprintf(w, "round %d of run %s\n", doc.Request.Round, run)
 	}
 	if len(doc.Waiting) > 0 && doc.ClosedAt.IsZero() {
-		fmt.Fprintf(w, "waiting for: %s\n", safetext.Line(strings.Join(doc.Waiting, ", ")))
+		safetext.Fprintf(w, "waiting for: %s\n", strings.Join(doc.Waiting, ", "))
 	}
 	if doc.Request.Message != "" {
-		fmt.Fprintf(w, "\n%s\n", safetext.Text(strings.TrimSpace(doc.Request.Message)))
+		safetext.Fprintf(w, "\n%s\n", safetext.Block(strings.TrimSpace(doc.Request.Message)))
 	}
 }
 
 // writeMessages shows what the commits under review say of themselves, as git log does.
 func writeMessages(w io.Writer, subject record.Subject) {
 	if subject.MoreCommits > 0 {
-		fmt.Fprintf(w, "\n%s not shown\n", prose.Count(subject.MoreCommits, "older commit"))
+		safetext.Fprintf(w, "\n%s not shown\n", prose.Count(subject.MoreCommits, "older commit"))
 	}
 	for _, m := range subject.Messages {
-		text := safetext.Text(m.Text)
+		text := m.Text
 		if subject.Kind != record.SubjectRange {
 			_, text, _ = strings.Cut(text, "\n") // the title stands above
 		} else {
-			fmt.Fprintf(w, "\ncommit %s\n", m.Commit.Short())
+			safetext.Fprintf(w, "\ncommit %s\n", m.Commit.Short())
 		}
-		fmt.Fprintf(w, "\n    %s\n", strings.ReplaceAll(strings.Trim(text, "\n"), "\n", "\n    "))
+		safetext.Fprintf(w, "\n    %s\n", safetext.Block(strings.ReplaceAll(strings.Trim(text, "\n"), "\n", "\n    ")))
 	}
 	if len(subject.Messages) > 0 {
 		fmt.Fprintln(w)
@@ -149,9 +148,9 @@ func writeMessages(w io.Writer, subject record.Subject) {
 
 // writeDecision is a person's verdict and what they said on the whole.
 func writeDecision(w io.Writer, sub record.Submission) {
-	fmt.Fprintf(w, "\nVerdict: %s by %s, %s\n", decisionWords(sub.Decision), safetext.Line(sub.Reviewer), prose.Count(len(sub.Comments), "comment"))
+	safetext.Fprintf(w, "\nVerdict: %s by %s, %s\n", decisionWords(sub.Decision), sub.Reviewer, prose.Count(len(sub.Comments), "comment"))
 	if sub.Report.Summary != "" {
-		fmt.Fprintf(w, "%s\n", safetext.Text(sub.Report.Summary))
+		safetext.Fprintf(w, "%s\n", safetext.Block(sub.Report.Summary))
 	}
 }
 
@@ -160,15 +159,15 @@ func writeDecision(w io.Writer, sub record.Submission) {
 func writeComments(w io.Writer, doc reviewJSON) {
 	if len(doc.Comments) == 0 {
 		if len(doc.Submissions) == 0 {
-			fmt.Fprintf(w, "\nReview %s has no submitted comments (status: %s).\n", doc.ID, doc.Status)
+			safetext.Fprintf(w, "\nReview %s has no submitted comments (status: %s).\n", doc.ID, doc.Status)
 		}
 		return
 	}
-	fmt.Fprintf(w, "\n%s\n\n", safetext.Text(doc.Markdown))
+	safetext.Fprintf(w, "\n%s\n\n", safetext.Block(doc.Markdown))
 	for _, c := range doc.Comments {
-		fmt.Fprintf(w, "%s  %s  by %s%s\n", c.ID, placeOf(c.Comment), safetext.Line(c.Reviewer), nowAt(c))
+		safetext.Fprintf(w, "%s  %s  by %s%s\n", c.ID, placeOf(c.Comment), c.Reviewer, nowAt(c))
 		if c.Answer != nil {
-			fmt.Fprintf(w, "  %s\n", answerLine(*c.Answer))
+			safetext.Fprintf(w, "  %s\n", answerLine(*c.Answer))
 		}
 	}
 }
@@ -179,10 +178,10 @@ func nowAt(c commentJSON) string {
 	case c.Now == nil:
 		return ""
 	case c.Now.Outdated:
-		return fmt.Sprintf("  (outdated: %s)", safetext.Line(c.Now.Why))
+		return "  (outdated: " + c.Now.Why + ")"
 	case c.Now.Moved:
 		place := record.Comment{File: c.Now.File, StartLine: c.Now.StartLine, EndLine: c.Now.EndLine}.Place()
-		return fmt.Sprintf("  (now at %s)", safetext.Line(place))
+		return "  (now at " + place + ")"
 	}
 	return ""
 }
@@ -196,7 +195,7 @@ func answerLine(a record.Answer) string {
 	if a.Reason != "" {
 		line += ": " + a.Reason
 	}
-	return safetext.Line(line)
+	return line
 }
 
 func writeSubmission(w io.Writer, r record.Review, sub record.Submission) {
@@ -205,35 +204,35 @@ func writeSubmission(w io.Writer, r record.Review, sub record.Submission) {
 		if sub.Census.Files == 0 {
 			why = cmp.Or(sub.Report.Summary, why)
 		}
-		fmt.Fprintf(w, "\nNothing to review: %s\n", safetext.Line(why))
+		safetext.Fprintf(w, "\nNothing to review: %s\n", why)
 		return
 	}
-	fmt.Fprintf(w, "\nVerdict: %s by %s (%s)\n", sub.Report.Effective, safetext.Line(sub.Reviewer), censusLine(sub.Census))
+	safetext.Fprintf(w, "\nVerdict: %s by %s (%s)\n", sub.Report.Effective, sub.Reviewer, censusLine(sub.Census))
 	if sub.Outcome == record.OutcomePartial {
-		fmt.Fprintf(w, "This is no pass of the whole change. Not reviewed: %s\n", sub.Census.Unread())
+		safetext.Fprintf(w, "This is no pass of the whole change. Not reviewed: %s\n", sub.Census.Unread())
 		if sub.Census.Left(record.LeftTooLarge) != "" {
 			fmt.Fprintln(w, "  git config runr.review.maxBytes 10000000   sends up to 10 MB at once; then ask again with git runr review")
 		}
 	}
 	if sub.Report.Summary != "" {
-		fmt.Fprintf(w, "%s\n", safetext.Text(sub.Report.Summary))
+		safetext.Fprintf(w, "%s\n", safetext.Block(sub.Report.Summary))
 	}
 	for _, c := range sub.Checks {
 		writeCheck(w, "", c, sub.Event)
 	}
 	for _, why := range sub.SkippedBy {
-		fmt.Fprintf(w, "not checked: %s\n", safetext.Line(why))
+		safetext.Fprintf(w, "not checked: %s\n", why)
 	}
 	for _, f := range sub.Report.Findings {
 		writeFindings(w, []reply.Finding{f})
-		fmt.Fprintf(w, "            %s", safetext.Line(f.ID))
+		safetext.Fprintf(w, "            %s", f.ID)
 		if answer, ok := r.AnswerTo(f.ID); ok {
-			fmt.Fprintf(w, ": %s", answerLine(answer))
+			safetext.Fprintf(w, ": %s", answerLine(answer))
 		}
 		fmt.Fprintln(w)
 	}
 	for _, warning := range sub.Report.Warnings {
-		fmt.Fprintf(w, "  note: %s\n", safetext.Line(warning))
+		safetext.Fprintf(w, "  note: %s\n", warning)
 	}
 	writeWords(w, sub.Report.Prose())
 }
@@ -247,7 +246,7 @@ func writeWords(w io.Writer, texts ...string) {
 		}
 	}
 	if len(said) > 0 {
-		fmt.Fprintf(w, "\nIn the reviewer's own words:\n%s\n", strings.Join(said, "\n\n"))
+		safetext.Fprintf(w, "\nIn the reviewer's own words:\n%s\n", safetext.Block(strings.Join(said, "\n\n")))
 	}
 }
 
@@ -263,34 +262,34 @@ func writeInbox(w io.Writer, reviews []record.ReviewSummary, total int) {
 		if r.Asked != "" {
 			title += ": " + r.Asked
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", r.ID, reviewState(r), reviewersOf(r), r.Commit.Short(), safetext.Line(title))
+		safetext.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", r.ID, reviewState(r), reviewersOf(r), r.Commit.Short(), title)
 	}
 	table.Flush()
 	if total > len(reviews) {
-		fmt.Fprintf(w, "… and %d more (--limit 0 shows all)\n", total-len(reviews))
+		safetext.Fprintf(w, "… and %d more (--limit 0 shows all)\n", total-len(reviews))
 	}
 }
 
 func reviewersOf(r record.ReviewSummary) string {
-	return safetext.Line(strings.Join(append([]string{r.Reviewer}, r.Others...), ", "))
+	return strings.Join(append([]string{r.Reviewer}, r.Others...), ", ")
 }
 
 func reviewState(r record.ReviewSummary) string {
 	state := string(r.Status)
 	switch {
 	case r.Failure != "":
-		state += " (" + safetext.Line(r.Failure) + ")"
+		state += " (" + r.Failure + ")"
 	case r.Outcome == record.OutcomeNothing:
 		state += " nothing_to_review"
 	case r.Outcome == record.OutcomePartial:
-		state += " " + safetext.Line(string(r.Verdict)) + ", not of all"
+		state += " " + string(r.Verdict) + ", not of all"
 	case r.Outcome == record.OutcomeCommented:
 		state += fmt.Sprintf(" commented %d", r.CommentCount)
 	case r.Verdict != "":
-		state += fmt.Sprintf(" %s %d", safetext.Line(string(r.Verdict)), r.CommentCount)
+		state += fmt.Sprintf(" %s %d", r.Verdict, r.CommentCount)
 	}
 	if r.ClaimedBy != "" {
-		state += " by " + safetext.Line(r.ClaimedBy)
+		state += " by " + r.ClaimedBy
 	}
 	if r.Lost > 0 {
 		state += fmt.Sprintf(" (%d not counted)", r.Lost)
@@ -301,20 +300,20 @@ func reviewState(r record.ReviewSummary) string {
 // placeOf is where a comment was made, for people.
 func placeOf(c record.Comment) string {
 	if c.Side == record.SideOld {
-		return safetext.Line(c.Place() + " (old)")
+		return c.Place() + " (old)"
 	}
-	return safetext.Line(cmp.Or(c.Place(), "general"))
+	return cmp.Or(c.Place(), "general")
 }
 
 // indent shows text with every line that holds something behind prefix.
-func indent(text, prefix string) string {
-	lines := strings.Split(safetext.Text(strings.TrimSpace(text)), "\n")
+func indent(text, prefix string) safetext.Block {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
 	for i := range lines {
 		if lines[i] != "" {
 			lines[i] = prefix + lines[i]
 		}
 	}
-	return strings.Join(lines, "\n")
+	return safetext.Block(strings.Join(lines, "\n"))
 }
 
 // decisionWords say a person's decision.

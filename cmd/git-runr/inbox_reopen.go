@@ -1,12 +1,12 @@
 package main
 
 import (
-	"fmt"
 	"io"
 
 	"github.com/urfave/cli/v2"
 
 	"git-runr/loop/record"
+	"git-runr/loop/safetext"
 )
 
 func (p *program) inboxReopenCommand() *cli.Command {
@@ -20,7 +20,7 @@ func (p *program) inboxReopenCommand() *cli.Command {
 				}
 				return review, err
 			}, func(w io.Writer, done actorDone) {
-				fmt.Fprintf(w, "Reopened %s: it is %s.\n", done.ID, done.Status)
+				safetext.Fprintf(w, "Reopened %s: it is %s.\n", done.ID, done.Status)
 			})
 		}),
 	}

@@ -1,13 +1,13 @@
 package main
 
 import (
-	"fmt"
 	"io"
 
 	"github.com/urfave/cli/v2"
 
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
+	"git-runr/loop/safetext"
 )
 
 func (p *program) inboxResolveCommand() *cli.Command {
@@ -31,9 +31,9 @@ func (p *program) inboxResolveCommand() *cli.Command {
 				}
 				return review, err
 			}, func(w io.Writer, done actorDone) {
-				fmt.Fprintf(w, "Resolved %s.\n", done.ID)
+				safetext.Fprintf(w, "Resolved %s.\n", done.ID)
 				if done.Open > 0 {
-					fmt.Fprintf(w, "%s without an answer.\n", prose.Count(done.Open, "finding"))
+					safetext.Fprintf(w, "%s without an answer.\n", prose.Count(done.Open, "finding"))
 				}
 			})
 		}),

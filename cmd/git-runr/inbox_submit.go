@@ -12,6 +12,7 @@ import (
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
+	"git-runr/loop/safetext"
 )
 
 func (p *program) inboxSubmitCommand() *cli.Command {
@@ -66,9 +67,9 @@ func inboxSubmit(s *session) error {
 	}
 	s.project(s.ctx, store)
 	return s.print(reviewDocument(review), func(w io.Writer) {
-		fmt.Fprintf(w, "Submitted to %s: %s, %s.\n", review.ID, decisionWords(person.Decision), prose.Count(len(person.Comments), "comment"))
+		safetext.Fprintf(w, "Submitted to %s: %s, %s.\n", review.ID, decisionWords(person.Decision), prose.Count(len(person.Comments), "comment"))
 		if run := review.Request.Run; run != "" && person.Decision != record.CommentOnly {
-			fmt.Fprintf(w, "Run %s goes on from it: git runr resume %s\n", run, run)
+			safetext.Fprintf(w, "Run %s goes on from it: git runr resume %s\n", run, run)
 		}
 	})
 }

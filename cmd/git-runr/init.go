@@ -112,23 +112,23 @@ func showNotes(ctx context.Context, store *record.Store) error {
 func writeInit(w io.Writer, doc initJSON) {
 	if doc.Written {
 		if len(doc.Checks) == 0 {
-			fmt.Fprintf(w, "Wrote %s. No checks were found here: git runr help config tells how they are added.\n", safetext.Line(doc.Config))
+			safetext.Fprintf(w, "Wrote %s. No checks were found here: git runr help config tells how they are added.\n", doc.Config)
 		} else {
-			fmt.Fprintf(w, "Wrote %s with %s:\n", safetext.Line(doc.Config), prose.Count(len(doc.Checks), "check"))
+			safetext.Fprintf(w, "Wrote %s with %s:\n", doc.Config, prose.Count(len(doc.Checks), "check"))
 		}
 		for _, c := range doc.Checks {
-			fmt.Fprintf(w, "  %s: %s\n", safetext.Line(c.Name), safetext.Line(c.Command))
+			safetext.Fprintf(w, "  %s: %s\n", c.Name, c.Command)
 		}
 		if !doc.Trusted {
 			fmt.Fprintln(w, "Its commands are not trusted yet; type: git runr trust")
 		}
 	} else {
-		fmt.Fprintf(w, "Kept %s.\n", safetext.Line(doc.Config))
+		safetext.Fprintf(w, "Kept %s.\n", doc.Config)
 	}
 	for _, st := range doc.Hooks {
-		fmt.Fprintf(w, "%s hook: %s\n", st.Hook, st.State)
+		safetext.Fprintf(w, "%s hook: %s\n", st.Hook, st.State)
 		if st.Snippet != "" {
-			fmt.Fprintf(w, "  %s; add:\n%s\n", safetext.Line(st.Detail), safetext.Text(st.Snippet))
+			safetext.Fprintf(w, "  %s; add:\n%s\n", st.Detail, safetext.Block(st.Snippet))
 		}
 		writeWithout(w, st)
 	}
@@ -141,7 +141,7 @@ func initialConfig(checks []record.Check) string {
 	var b strings.Builder
 	b.WriteString("# The review loop of this repository. git runr help config lists every key.\n\n[review]\nreviewer = \"builtin\"\n")
 	for _, c := range checks {
-		fmt.Fprintf(&b, "\n[checks.%s]\ncommand = %s\n", tomlKey(c.Name), tomlString(c.Command))
+		safetext.Fprintf(&b, "\n[checks.%s]\ncommand = %s\n", tomlKey(c.Name), tomlString(c.Command))
 	}
 	return b.String()
 }
@@ -163,7 +163,7 @@ func tomlString(s string) string {
 			b.WriteRune('\\')
 			b.WriteRune(r)
 		case r < 0x20 || r == 0x7f:
-			fmt.Fprintf(&b, `\u%04X`, r)
+			safetext.Fprintf(&b, `\u%04X`, r)
 		default:
 			b.WriteRune(r)
 		}
@@ -210,7 +210,7 @@ func (s *console) confirmRegister(found []register.Registration) bool {
 	fmt.Fprintln(tty, "Coding agents can ask for reviews and read them as tools (git runr mcp). These can be told:")
 	for _, r := range found {
 		if r.State == register.Offered {
-			fmt.Fprintf(tty, "  %s in %s\n", r.Tool, safetext.Line(r.File))
+			safetext.Fprintf(tty, "  %s in %s\n", r.Tool, r.File)
 		}
 	}
 	return s.agrees(tty, "Register with them?")
@@ -219,18 +219,18 @@ func (s *console) confirmRegister(found []register.Registration) bool {
 func writeRegistrations(w io.Writer, found []register.Registration) {
 	var offered []string
 	for _, r := range found {
-		switch file := safetext.Line(r.File); r.State {
+		switch r.State {
 		case register.Done:
-			fmt.Fprintf(w, "%s: registered git runr mcp in %s\n", r.Tool, file)
+			safetext.Fprintf(w, "%s: registered git runr mcp in %s\n", r.Tool, r.File)
 		case register.Before:
-			fmt.Fprintf(w, "%s: git runr mcp is registered in %s\n", r.Tool, file)
+			safetext.Fprintf(w, "%s: git runr mcp is registered in %s\n", r.Tool, r.File)
 		case register.Refused:
-			fmt.Fprintf(w, "%s: left %s alone, %s; to add:\n%s", r.Tool, file, safetext.Line(r.Detail), r.Snippet)
+			safetext.Fprintf(w, "%s: left %s alone, %s; to add:\n%s", r.Tool, r.File, r.Detail, safetext.Block(r.Snippet))
 		case register.Offered:
 			offered = append(offered, r.Tool)
 		}
 	}
 	if len(offered) > 0 {
-		fmt.Fprintf(w, "To give the reviews to %s as tools, type: git runr init --register\n", strings.Join(offered, ", "))
+		safetext.Fprintf(w, "To give the reviews to %s as tools, type: git runr init --register\n", strings.Join(offered, ", "))
 	}
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -120,24 +119,24 @@ func (s *console) showIntervention(run record.Run, iv record.Intervention) error
 }
 
 func writeIntervention(w io.Writer, run record.Run, iv record.Intervention) {
-	fmt.Fprintf(w, "Intervention %d in %s (%s)\n", iv.Number, run.ID, iv.Reason)
+	safetext.Fprintf(w, "Intervention %d in %s (%s)\n", iv.Number, run.ID, iv.Reason)
 	if iv.Commit != "" {
-		fmt.Fprintf(w, "  your work is %s on %s\n", iv.Commit.Short(), run.Plan.Branch)
+		safetext.Fprintf(w, "  your work is %s on %s\n", iv.Commit.Short(), run.Plan.Branch)
 	}
 	if n := len(iv.Commits); n > 0 {
-		fmt.Fprintf(w, "  %s since %s\n", prose.Count(n, "commit"), iv.Since.Short())
+		safetext.Fprintf(w, "  %s since %s\n", prose.Count(n, "commit"), iv.Since.Short())
 	}
 	for _, f := range iv.Files {
-		fmt.Fprintf(w, "  changed  %s\n", safetext.Line(f))
+		safetext.Fprintf(w, "  changed  %s\n", f)
 	}
 	for _, c := range iv.Commands {
 		if !c.OK() && c.Output != "" {
-			fmt.Fprintf(w, "%s\n", safetext.Text(c.Output))
+			safetext.Fprintf(w, "%s\n", safetext.Block(c.Output))
 		}
-		fmt.Fprintf(w, "  %s: %s\n", safetext.Line(c.Command), c.State())
+		safetext.Fprintf(w, "  %s: %s\n", c.Command, c.State())
 	}
 	for _, e := range iv.Evidence {
-		fmt.Fprintf(w, "  %s: %s\n", safetext.Line(e.File), e.State())
+		safetext.Fprintf(w, "  %s: %s\n", e.File, e.State())
 	}
-	fmt.Fprintf(w, "\nNext:\n  git runr resume %s\n", run.ID)
+	safetext.Fprintf(w, "\nNext:\n  git runr resume %s\n", run.ID)
 }

@@ -79,9 +79,9 @@ func land(s *session) error {
 }
 
 func writeLanded(w io.Writer, doc landedJSON) {
-	fmt.Fprintf(w, "Landed %s on %s: %s", doc.Commit.Short(), cmp.Or(doc.Branch, "a detached HEAD"), prose.Count(len(doc.Files), "file"))
+	safetext.Fprintf(w, "Landed %s on %s: %s", doc.Commit.Short(), cmp.Or(doc.Branch, "a detached HEAD"), prose.Count(len(doc.Files), "file"))
 	if len(doc.Deleted) > 0 {
-		fmt.Fprintf(w, ", %d of them deleted:\n", len(doc.Deleted))
+		safetext.Fprintf(w, ", %d of them deleted:\n", len(doc.Deleted))
 		writePaths(w, "deleted", doc.Deleted)
 	} else {
 		fmt.Fprintln(w, ".")

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -64,7 +63,7 @@ func showLog(s *session) error {
 			writeEvent(w, e)
 		}
 		for _, err := range bad {
-			fmt.Fprintf(w, "unreadable: %s\n", safetext.Line(err.Error()))
+			safetext.Fprintf(w, "unreadable: %s\n", err.Error())
 		}
 	})
 }
@@ -169,10 +168,7 @@ func (f *follower) about(news []record.Event) ([]record.Event, error) {
 // follow1 prints one event as it came: a line, or with --json one object a line.
 func (s *console) follow1(e record.Event) error {
 	if !s.json {
-		var line strings.Builder
-		writeEvent(&line, e)
-		_, err := io.WriteString(s.out, line.String())
-		return err
+		return writeEvent(s.out, e)
 	}
 	return writeJSON(s.out, eventDocuments([]record.Event{e})[0])
 }
@@ -202,7 +198,7 @@ func (t transcripts) copy(w io.Writer, dir string) (copied bool) {
 		t.read[name] += int64(len(text))
 		copied = copied || len(text) > 0
 		for line := range strings.Lines(string(text)) {
-			fmt.Fprintf(w, "  | %s\n", safetext.Line(strings.TrimRight(line, "\n")))
+			safetext.Fprintf(w, "  | %s\n", strings.TrimRight(line, "\n"))
 		}
 	}
 	return copied

@@ -10,6 +10,7 @@ import (
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/diagnose"
 	"git-runr/loop/record"
+	"git-runr/loop/safetext"
 )
 
 // metricsPeriod is how far metrics look back unless --since says otherwise.
@@ -44,7 +45,7 @@ func metrics(s *session) error {
 	if err != nil {
 		return err
 	}
-	return s.print(doc, func(w io.Writer) { io.WriteString(w, doc.Text()) })
+	return s.print(doc, func(w io.Writer) { safetext.Fprintf(w, "%s", safetext.Block(doc.Text())) })
 }
 
 // period is what --since and --until say.

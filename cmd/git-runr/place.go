@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -79,5 +78,5 @@ func writeStop(w io.Writer, s *session, store *record.Store, run record.Run) {
 	if err != nil {
 		run.Plan.Checks = nil // without the configuration nothing of another clone's is offered
 	}
-	fmt.Fprintf(w, "\n%s", safetext.Text(diagnose.Footer(run, s.placeOf(store, run))))
+	safetext.Fprintf(w, "\n%s", safetext.Block(diagnose.Footer(run, s.placeOf(store, run))))
 }

@@ -18,9 +18,9 @@ import (
 
 func writeFindings(w io.Writer, findings []reply.Finding) {
 	for _, f := range findings {
-		fmt.Fprintf(w, "\n  %-8s  %s\n", f.Severity, safetext.Line(strings.TrimSpace(f.Place()+"  "+f.Issue)))
+		safetext.Fprintf(w, "\n  %-8s  %s\n", f.Severity, strings.TrimSpace(f.Place()+"  "+f.Issue))
 		if f.Fix != "" {
-			fmt.Fprintf(w, "            fix: %s\n", safetext.Line(f.Fix))
+			safetext.Fprintf(w, "            fix: %s\n", f.Fix)
 		}
 	}
 }
@@ -34,10 +34,10 @@ func censusLine(c record.Census) string {
 		line += "; " + left
 	}
 	if len(c.Unmatched) > 0 {
-		line += fmt.Sprintf("; no file matches exclude %s", safetext.Line(strings.Join(c.Unmatched, ", ")))
+		line += "; no file matches exclude " + strings.Join(c.Unmatched, ", ")
 	}
 	if len(c.Overruled) > 0 {
-		line += fmt.Sprintf("; not left out, as the change itself changes what is: %s", safetext.Line(strings.Join(c.Overruled, ", ")))
+		line += "; not left out, as the change itself changes what is: " + strings.Join(c.Overruled, ", ")
 	}
 	return line
 }
@@ -46,7 +46,7 @@ func censusLine(c record.Census) string {
 func writeRuns(w io.Writer, runs []record.RunSummary, live func(string) bool) {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, r := range runs {
-		fmt.Fprintf(table, "%s\t%s\tattempts %d, rounds %d\t%s\n", r.ID, runState(r, live), r.Attempts, r.Rounds, safetext.Line(r.Entity.Name()))
+		safetext.Fprintf(table, "%s\t%s\tattempts %d, rounds %d\t%s\n", r.ID, runState(r, live), r.Attempts, r.Rounds, r.Entity.Name())
 	}
 	table.Flush()
 }
@@ -66,12 +66,12 @@ func runState(r record.RunSummary, live func(string) bool) string {
 // writeRun shows a run to a person. tree is the working tree that it has of its own,
 // where commands for it are run; "" where it has none.
 func writeRun(w io.Writer, run record.Run, live bool, tree string) {
-	fmt.Fprintf(w, "Run %s  %s\n", run.ID, runState(run.Summary(), func(string) bool { return live }))
-	fmt.Fprintf(w, "%s\n", safetext.Line(run.Plan.Entity.Name()))
-	fmt.Fprintf(w, "workflow %s; implementer %s, reviewer %s\n", run.Plan.Policy, cmp.Or(run.Plan.Implementer, "none"), run.Plan.Reviewer)
-	fmt.Fprintf(w, "base %s, branch %s at %s\n", run.Plan.Base.Short(), run.Plan.Branch, run.Commit.Short())
+	safetext.Fprintf(w, "Run %s  %s\n", run.ID, runState(run.Summary(), func(string) bool { return live }))
+	safetext.Fprintf(w, "%s\n", run.Plan.Entity.Name())
+	safetext.Fprintf(w, "workflow %s; implementer %s, reviewer %s\n", run.Plan.Policy, cmp.Or(run.Plan.Implementer, "none"), run.Plan.Reviewer)
+	safetext.Fprintf(w, "base %s, branch %s at %s\n", run.Plan.Base.Short(), run.Plan.Branch, run.Commit.Short())
 	if tree != "" {
-		fmt.Fprintf(w, "worktree: %s\n", safetext.Line(tree))
+		safetext.Fprintf(w, "worktree: %s\n", tree)
 	}
 	for _, a := range run.Attempts {
 		writeAttempt(w, a)
@@ -89,30 +89,30 @@ func writeRun(w io.Writer, run record.Run, live bool, tree string) {
 		}
 	}
 	if run.Landed != nil {
-		fmt.Fprintf(w, "\nlanded as %s on %s\n", run.Landed.Commit.Short(), cmp.Or(run.Landed.Branch, "a detached HEAD"))
+		safetext.Fprintf(w, "\nlanded as %s on %s\n", run.Landed.Commit.Short(), cmp.Or(run.Landed.Branch, "a detached HEAD"))
 	}
 }
 
 func writeAttempt(w io.Writer, a record.Attempt) {
-	fmt.Fprintf(w, "\nattempt %d (%s) by %s: %s", a.Number, a.Mode, safetext.Line(a.Agent), prose.Count(len(a.Files), "file"))
+	safetext.Fprintf(w, "\nattempt %d (%s) by %s: %s", a.Number, a.Mode, a.Agent, prose.Count(len(a.Files), "file"))
 	if a.Commit != "" {
-		fmt.Fprintf(w, ", %s", a.Commit.Short())
+		safetext.Fprintf(w, ", %s", a.Commit.Short())
 	}
 	if a.Reverted != nil {
-		fmt.Fprintf(w, ", reverted")
+		safetext.Fprintf(w, ", reverted")
 	}
 	fmt.Fprintln(w)
 	if a.Failure != nil {
-		fmt.Fprintf(w, "  failed: %s %s\n", a.Failure.Reason, safetext.Line(a.Failure.Detail))
+		safetext.Fprintf(w, "  failed: %s %s\n", a.Failure.Reason, a.Failure.Detail)
 	}
 	if len(a.Unchanged) > 0 {
-		fmt.Fprintf(w, "  said to be changed but is not: %s\n", safetext.Line(strings.Join(a.Unchanged, ", ")))
+		safetext.Fprintf(w, "  said to be changed but is not: %s\n", strings.Join(a.Unchanged, ", "))
 	}
 	if len(a.Unclaimed) > 0 {
-		fmt.Fprintf(w, "  changed but not said: %s\n", safetext.Line(strings.Join(a.Unclaimed, ", ")))
+		safetext.Fprintf(w, "  changed but not said: %s\n", strings.Join(a.Unclaimed, ", "))
 	}
 	if r := a.Reverted; r != nil && len(r.Conflicts)+len(r.Left) > 0 {
-		fmt.Fprintf(w, "  not taken back, changed since: %s\n", safetext.Line(strings.Join(append(slices.Clone(r.Conflicts), r.Left...), ", ")))
+		safetext.Fprintf(w, "  not taken back, changed since: %s\n", strings.Join(append(slices.Clone(r.Conflicts), r.Left...), ", "))
 	}
 }
 
@@ -122,33 +122,33 @@ const failuresShown = 3
 // writeCheck shows how a check ended and, where it counts against the change, what it
 // says is wrong and where its whole output is: event keeps it.
 func writeCheck(w io.Writer, indent string, c record.CheckResult, event gitstore.ID) {
-	fmt.Fprintf(w, "%scheck %s: %s\n", indent, safetext.Line(c.Name), c.State())
+	safetext.Fprintf(w, "%scheck %s: %s\n", indent, c.Name, c.State())
 	if !c.Fails() {
 		return
 	}
 	for _, f := range c.Failures[:min(len(c.Failures), failuresShown)] {
-		fmt.Fprintf(w, "%s  %s\n", indent, safetext.Line(f.String()))
+		safetext.Fprintf(w, "%s  %s\n", indent, f.String())
 	}
 	if more := len(c.Failures) + c.FailuresMore - failuresShown; more > 0 {
-		fmt.Fprintf(w, "%s  … and %d more\n", indent, more)
+		safetext.Fprintf(w, "%s  … and %d more\n", indent, more)
 	}
 	if c.Output != "" && event != "" {
-		fmt.Fprintf(w, "%s  whole output: %s\n", indent, record.LogCommand(event, c.Name))
+		safetext.Fprintf(w, "%s  whole output: %s\n", indent, record.LogCommand(event, c.Name))
 	}
 }
 
 func writeRound(w io.Writer, round record.Round) {
 	if round.Failure != nil {
-		fmt.Fprintf(w, "  round %d by %s: %s %s\n", round.Number, safetext.Line(round.Reviewer), round.Failure.Reason, safetext.Line(round.Failure.Detail))
+		safetext.Fprintf(w, "  round %d by %s: %s %s\n", round.Number, round.Reviewer, round.Failure.Reason, round.Failure.Detail)
 		return
 	}
-	fmt.Fprintf(w, "  round %d by %s: %s, %s (%s)\n", round.Number, safetext.Line(round.Reviewer), round.Report.Effective, prose.Count(len(round.Report.Findings), "finding"), censusLine(round.Census))
+	safetext.Fprintf(w, "  round %d by %s: %s, %s (%s)\n", round.Number, round.Reviewer, round.Report.Effective, prose.Count(len(round.Report.Findings), "finding"), censusLine(round.Census))
 	for _, f := range round.Report.Findings {
-		fmt.Fprintf(w, "    %-8s  %s\n", f.Severity, safetext.Line(strings.TrimSpace(f.Place()+"  "+f.Issue)))
+		safetext.Fprintf(w, "    %-8s  %s\n", f.Severity, strings.TrimSpace(f.Place()+"  "+f.Issue))
 	}
 	for _, asked := range round.Report.Requests {
 		if len(round.Report.Findings) == 0 {
-			fmt.Fprintf(w, "    asked     %s\n", safetext.Line(asked))
+			safetext.Fprintf(w, "    asked     %s\n", asked)
 		}
 	}
 }
@@ -170,12 +170,13 @@ func eventDocuments(events []record.Event) []eventJSON {
 	return docs
 }
 
-func writeEvent(w io.Writer, e record.Event) {
+func writeEvent(w io.Writer, e record.Event) error {
 	about := e.Run
 	if about == "" {
 		about = e.Review
 	}
-	fmt.Fprintf(w, "%s  %s  %s\n", e.Timestamp.UTC().Format(time.DateTime), about, safetext.Line(e.Title))
+	_, err := safetext.Fprintf(w, "%s  %s  %s\n", e.Timestamp.UTC().Format(time.DateTime), about, e.Title)
+	return err
 }
 
 // shortTime is a time for people, in UTC.
@@ -184,7 +185,7 @@ func shortTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04Z") 
 // writeUndo says what to type to take a command back; "" is nothing.
 func writeUndo(w io.Writer, undo string) {
 	if undo != "" {
-		fmt.Fprintf(w, "  %s   takes it back\n", undo)
+		safetext.Fprintf(w, "  %s   takes it back\n", undo)
 	}
 }
 
@@ -194,9 +195,9 @@ const pathsShown = 20
 // writePaths names paths, a line each.
 func writePaths(w io.Writer, what string, paths []string) {
 	for _, path := range paths[:min(len(paths), pathsShown)] {
-		fmt.Fprintf(w, "  %s  %s\n", what, safetext.Line(path))
+		safetext.Fprintf(w, "  %s  %s\n", what, path)
 	}
 	if more := len(paths) - pathsShown; more > 0 {
-		fmt.Fprintf(w, "  … and %d more\n", more)
+		safetext.Fprintf(w, "  … and %d more\n", more)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"git-runr/gitstore"
 	"git-runr/loop"
 	"git-runr/loop/record"
+	"git-runr/loop/safetext"
 )
 
 func (p *program) reportCommand() *cli.Command {
@@ -47,10 +48,10 @@ func reportRun(s *session) error {
 	report := diagnose.NewReport(in)
 	return s.print(report, func(w io.Writer) {
 		if s.Bool("md") {
-			io.WriteString(w, report.Markdown())
+			safetext.Fprintf(w, "%s", safetext.Block(report.Markdown()))
 			return
 		}
-		io.WriteString(w, report.Text())
+		safetext.Fprintf(w, "%s", safetext.Block(report.Text()))
 	})
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"path/filepath"
 
@@ -71,15 +70,15 @@ func restore(s *session) error {
 func writeRestored(w io.Writer, doc restoredJSON) {
 	where := ""
 	if doc.To != "" {
-		where = " in " + safetext.Line(doc.To)
+		where = " in " + doc.To
 	}
 	switch {
 	case len(doc.Restored) > 0:
-		fmt.Fprintf(w, "Restored %s of snapshot %s%s.\n", prose.Count(len(doc.Restored), "file"), doc.Snapshot.Short(), where)
+		safetext.Fprintf(w, "Restored %s of snapshot %s%s.\n", prose.Count(len(doc.Restored), "file"), doc.Snapshot.Short(), where)
 	case doc.Undo != "":
-		fmt.Fprintf(w, "Restored what was staged in snapshot %s.\n", doc.Snapshot.Short())
+		safetext.Fprintf(w, "Restored what was staged in snapshot %s.\n", doc.Snapshot.Short())
 	default:
-		fmt.Fprintf(w, "Nothing to restore: the files%s are as in snapshot %s.\n", where, doc.Snapshot.Short())
+		safetext.Fprintf(w, "Nothing to restore: the files%s are as in snapshot %s.\n", where, doc.Snapshot.Short())
 	}
 	writePaths(w, "restored", doc.Restored)
 	writePaths(w, "in the way, left alone", doc.Conflicts)

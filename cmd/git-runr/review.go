@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
@@ -83,7 +82,7 @@ func review(s *session) error {
 	url := s.reviewURL(store, made.ID, slices.Contains(made.Request.Reviewers(), record.Human))
 	return s.print(requested{ID: made.ID, URL: url, Reviewer: request.Reviewer, Others: request.Others, Status: string(made.Status), Hint: hint}, func(w io.Writer) {
 		for _, line := range requestedLines(made, url, hint) {
-			fmt.Fprintln(w, line)
+			safetext.Fprintf(w, "%s\n", line)
 		}
 	})
 }
@@ -109,9 +108,9 @@ type nothingJSON struct {
 func (s *console) showNothing(nothing *loop.NothingError) error {
 	doc := nothingJSON{record.OutcomeNothing, nothing.Why, append([]record.NextStep{}, nothing.Try...)}
 	err := s.print(doc, func(w io.Writer) {
-		fmt.Fprintf(w, "Nothing to review: %s.\n", safetext.Line(doc.Why))
+		safetext.Fprintf(w, "Nothing to review: %s.\n", doc.Why)
 		for _, step := range doc.Next {
-			fmt.Fprintf(w, "  %s   %s\n", step.Command, step.What)
+			safetext.Fprintf(w, "  %s   %s\n", step.Command, step.What)
 		}
 	})
 	return errors.Join(err, exit.With(exit.Nothing))

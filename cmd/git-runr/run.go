@@ -171,14 +171,14 @@ func (s *console) project(ctx context.Context, store *record.Store) {
 // ask puts the exhausted run's question to the person at the terminal.
 func (s *console) ask(tty io.Writer, run record.Run, why loop.Step) (record.Choice, error) {
 	findings, _ := run.Open()
-	name := safetext.Line(run.Plan.Entity.Name())
+	name := run.Plan.Entity.Name()
 	if why.Reason == record.ReasonChecksFailed {
-		fmt.Fprintf(tty, "\nChecks fail after %d attempts for %s; the reviewer has nothing else against it.\n", len(run.Attempts), name)
+		safetext.Fprintf(tty, "\nChecks fail after %d attempts for %s; the reviewer has nothing else against it.\n", len(run.Attempts), name)
 		for _, c := range run.Failing() {
-			fmt.Fprintf(tty, "\n  %s: %s\n", safetext.Line(c.Name), c.Why())
+			safetext.Fprintf(tty, "\n  %s: %s\n", c.Name, c.Why())
 		}
 	} else {
-		fmt.Fprintf(tty, "\nThe reviewer found issues after %d attempts for %s.\n", len(run.Attempts), name)
+		safetext.Fprintf(tty, "\nThe reviewer found issues after %d attempts for %s.\n", len(run.Attempts), name)
 		writeFindings(tty, findings)
 		for _, said := range run.Said() {
 			writeWords(tty, said.Text)
@@ -218,12 +218,12 @@ func (s *session) showEnd(store *record.Store, run record.Run) error {
 		case run.Stop != nil:
 			writeStop(w, s, store, run)
 			if id := run.Stop.Review; id != "" {
-				fmt.Fprintf(w, "Or review it in a browser: %s\n", cmp.Or(s.reviewURL(store, id, true), "git runr serve --open"))
+				safetext.Fprintf(w, "Or review it in a browser: %s\n", cmp.Or(s.reviewURL(store, id, true), "git runr serve --open"))
 			}
 		case run.Plan.InPlace && run.Status == record.RunCompleted:
-			fmt.Fprintf(w, "\n%s. The work is in your checkout: look at it and commit it.\n", resultWords(run))
+			safetext.Fprintf(w, "\n%s. The work is in your checkout: look at it and commit it.\n", resultWords(run))
 		case run.Status == record.RunCompleted && run.Landed == nil:
-			fmt.Fprintf(w, "\n%s. Bring it to your branch:\n  git runr land %s\n", resultWords(run), run.ID)
+			safetext.Fprintf(w, "\n%s. Bring it to your branch:\n  git runr land %s\n", resultWords(run), run.ID)
 		}
 	})
 	if err != nil {

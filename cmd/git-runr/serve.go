@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"path/filepath"
@@ -17,6 +16,7 @@ import (
 	"git-runr/cmd/git-runr/internal/web"
 	"git-runr/loop/agent"
 	"git-runr/loop/record"
+	"git-runr/loop/safetext"
 )
 
 const (
@@ -141,7 +141,7 @@ func (s *session) showServer(store *record.Store, address web.Address, secret we
 		URL: address.URL(), LoginURL: address.LoginURL(secret.Session()), Token: secret.Session(),
 		Port: address.Port, PID: address.PID, Running: running,
 	}
-	err := s.print(doc, func(w io.Writer) { fmt.Fprintf(w, "The inbox is served at\n  %s\n", doc.LoginURL) })
+	err := s.print(doc, func(w io.Writer) { safetext.Fprintf(w, "The inbox is served at\n  %s\n", doc.LoginURL) })
 	if err != nil || !s.Bool("open") {
 		return err
 	}

@@ -149,14 +149,14 @@ func writeJSON(w io.Writer, doc any) error {
 	} else {
 		versioned = append(versioned, '}')
 	}
-	_, err = fmt.Fprintf(w, "%s\n", versioned)
+	_, err = w.Write(append(versioned, '\n'))
 	return err
 }
 
 // say tells people something on standard error, unless -q.
 func (s *console) say(format string, args ...any) {
 	if !s.quiet {
-		fmt.Fprintln(s.err, safetext.Text(fmt.Sprintf(format, args...)))
+		safetext.Fprintf(s.err, format+"\n", args...)
 	}
 }
 
@@ -188,7 +188,7 @@ func (s *console) terminal() io.WriteCloser {
 
 // agrees asks a person at tty; anything but yes is no.
 func (s *console) agrees(tty io.Writer, question string) bool {
-	fmt.Fprint(tty, question+" [y/N] ")
+	safetext.Fprintf(tty, "%s [y/N] ", question)
 	var answer string
 	fmt.Fscanln(s.in, &answer)
 	return slices.Contains([]string{"y", "yes"}, strings.ToLower(answer))

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"io"
 
 	"github.com/urfave/cli/v2"
@@ -71,6 +70,6 @@ func cutShort(s *session, store *record.Store, run string) ([]string, error) {
 
 func writeCutShort(w io.Writer, cut []string) {
 	for _, op := range cut {
-		fmt.Fprintf(w, "%s was cut short: git runr undo\n", safetext.Line(op))
+		safetext.Fprintf(w, "%s was cut short: git runr undo\n", op)
 	}
 }

@@ -70,10 +70,10 @@ func writeSnapshots(w io.Writer, list []snapshotJSON) {
 		case snap.Files < 0:
 			size = "?"
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", snap.ID.Short(), snap.When.Local().Format(time.DateTime), size, safetext.Line(snap.Why))
+		safetext.Fprintf(table, "%s\t%s\t%s\t%s\n", snap.ID.Short(), snap.When.Local().Format(time.DateTime), size, snap.Why)
 	}
 	table.Flush()
-	fmt.Fprintf(w, "\nTo look at one, or to put its files back:\n  git runr restore %s --to ../git-runr-restored\n  git runr restore %[1]s -- PATH\n", list[0].ID.Short())
+	safetext.Fprintf(w, "\nTo look at one, or to put its files back:\n  git runr restore %s --to ../git-runr-restored\n  git runr restore %[1]s -- PATH\n", list[0].ID.Short())
 }
 
 // byteCount is n bytes for people.

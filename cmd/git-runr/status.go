@@ -159,17 +159,17 @@ func writeOverview(w io.Writer, d overviewJSON, live func(string) bool) {
 	on, at := cmp.Or(d.Branch, "a detached HEAD"), d.Head.Short()
 	switch {
 	case d.Problem != "":
-		fmt.Fprintf(w, "On %s, which cannot be read: %s.\n", safetext.Line(on), safetext.Line(d.Problem))
+		safetext.Fprintf(w, "On %s, which cannot be read: %s.\n", on, d.Problem)
 	case d.Head == "":
-		fmt.Fprintf(w, "On %s, no commit yet.\n", safetext.Line(on))
+		safetext.Fprintf(w, "On %s, no commit yet.\n", on)
 	default:
 		if d.Under != "" {
 			at += ", in the middle of a " + d.Under
 		}
-		fmt.Fprintf(w, "On %s at %s; post-commit hook %s.\n", safetext.Line(on), at, cmp.Or(string(d.Hook), "unknown"))
+		safetext.Fprintf(w, "On %s at %s; post-commit hook %s.\n", on, at, cmp.Or(string(d.Hook), "unknown"))
 	}
 	if d.Config != "" {
-		fmt.Fprintf(w, "\n%s\n  mend it first: reviews and runs do not begin without it\n", safetext.Line(d.Config))
+		safetext.Fprintf(w, "\n%s\n  mend it first: reviews and runs do not begin without it\n", d.Config)
 	}
 	writeCutShort(w, d.Cut)
 	if len(d.Runs) > 0 {
@@ -177,11 +177,11 @@ func writeOverview(w io.Writer, d overviewJSON, live func(string) bool) {
 		writeRuns(w, d.Runs, live)
 	}
 	if d.Inbox > 0 {
-		fmt.Fprintf(w, "\nInbox (%d):\n", d.Inbox)
+		safetext.Fprintf(w, "\nInbox (%d):\n", d.Inbox)
 		writeInbox(w, d.Reviews, d.Inbox)
 	}
 	fmt.Fprintln(w, "\nNext:")
 	for _, line := range d.Next {
-		fmt.Fprintf(w, "  %s\n", line)
+		safetext.Fprintf(w, "  %s\n", line)
 	}
 }

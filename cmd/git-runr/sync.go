@@ -52,30 +52,30 @@ const unreadableShown = 5
 
 func writeSynced(w io.Writer, done record.Synced) {
 	for _, line := range done.Recovered {
-		fmt.Fprintf(w, "recovered: %s\n", safetext.Line(line))
+		safetext.Fprintf(w, "recovered: %s\n", line)
 	}
-	fmt.Fprintf(w, "Synced with %s: %s from %s; %s of ours pushed.\n", done.Remote, prose.Count(done.Taken, "new event"), prose.Count(len(done.Writers), "writer"), prose.Count(done.Pushed, "event"))
+	safetext.Fprintf(w, "Synced with %s: %s from %s; %s of ours pushed.\n", done.Remote, prose.Count(done.Taken, "new event"), prose.Count(len(done.Writers), "writer"), prose.Count(done.Pushed, "event"))
 	for _, r := range done.Rejected {
-		fmt.Fprintf(w, "not taken over from %s: %s\n", safetext.Line(r.Writer), safetext.Line(r.Reason))
+		safetext.Fprintf(w, "not taken over from %s: %s\n", r.Writer, r.Reason)
 	}
 	for i, r := range done.Unreadable {
 		if i == unreadableShown {
-			fmt.Fprintf(w, "and %s more cannot be read: git runr fsck names them\n", prose.Count(len(done.Unreadable)-i, "event"))
+			safetext.Fprintf(w, "and %s more cannot be read: git runr fsck names them\n", prose.Count(len(done.Unreadable)-i, "event"))
 			break
 		}
-		fmt.Fprintf(w, "left out, from %s: %s\n", safetext.Line(r.Writer), safetext.Line(r.Reason))
+		safetext.Fprintf(w, "left out, from %s: %s\n", r.Writer, r.Reason)
 	}
 	for _, r := range done.Missing {
-		fmt.Fprintf(w, "damaged here, and the remote does not have it: the log of %s: %s\n", safetext.Line(r.Writer), safetext.Line(r.Reason))
+		safetext.Fprintf(w, "damaged here, and the remote does not have it: the log of %s: %s\n", r.Writer, r.Reason)
 	}
 	for _, lost := range done.Lost {
-		fmt.Fprintf(w, "not counted: %s\n", safetext.Line(lost))
+		safetext.Fprintf(w, "not counted: %s\n", lost)
 	}
 	if done.NotesWhy != "" {
-		fmt.Fprintf(w, "notes not pushed: %s\n", safetext.Line(done.NotesWhy))
+		safetext.Fprintf(w, "notes not pushed: %s\n", done.NotesWhy)
 	}
 	if done.Replaced != "" {
-		fmt.Fprintf(w, "notes of somebody else's hand were at %s; they are in the history of %s there: git show %s\n", done.Remote, record.NotesRef, done.Replaced.Short())
+		safetext.Fprintf(w, "notes of somebody else's hand were at %s; they are in the history of %s there: git show %s\n", done.Remote, record.NotesRef, done.Replaced.Short())
 	}
 	if done.Renewed {
 		fmt.Fprintln(w, "This clone was copied with its configuration: it writes under a new id from now on.")

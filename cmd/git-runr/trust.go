@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"io"
 
 	"github.com/urfave/cli/v2"
@@ -36,7 +35,7 @@ func trust(s *session) error {
 	}
 	if !conf.Executes() && !s.Bool("revoke") {
 		return s.print(trustJSON{Status: config.Trusted, Commands: []string{}}, func(w io.Writer) {
-			fmt.Fprintf(w, "%s names no commands: there is nothing to trust.\n", config.FileName)
+			safetext.Fprintf(w, "%s names no commands: there is nothing to trust.\n", config.FileName)
 		})
 	}
 	doc := trustJSON{}
@@ -61,13 +60,13 @@ func trust(s *session) error {
 		if s.Bool("show") {
 			writeLines(w, doc.Commands)
 		}
-		fmt.Fprintf(w, "%s: %s\n", config.FileName, doc.Status)
+		safetext.Fprintf(w, "%s: %s\n", config.FileName, doc.Status)
 	})
 }
 
 func writeLines(w io.Writer, lines []string) {
 	for _, line := range lines {
-		fmt.Fprintf(w, "  %s\n", safetext.Line(line))
+		safetext.Fprintf(w, "  %s\n", line)
 	}
 }
 
@@ -78,12 +77,12 @@ func (s *session) confirmTrust(doc trustJSON) error {
 	}
 	tty := s.terminal()
 	if tty == nil {
-		fmt.Fprintf(s.err, "%s names these commands:\n", config.FileName)
+		safetext.Fprintf(s.err, "%s names these commands:\n", config.FileName)
 		writeLines(s.err, doc.Commands)
 		return exit.Problemf(exit.Untrusted, "there is no terminal to ask on").WithHint("git runr trust --yes")
 	}
 	defer tty.Close()
-	fmt.Fprintf(tty, "%s names these commands:\n", config.FileName)
+	safetext.Fprintf(tty, "%s names these commands:\n", config.FileName)
 	writeLines(tty, doc.Commands)
 	if !s.agrees(tty, "They will run with your rights. Trust them?") {
 		return exit.Problemf(exit.Untrusted, "not trusted")

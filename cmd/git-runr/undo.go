@@ -89,15 +89,15 @@ func (s *console) printFinished(finished []gitstore.Reverted) error {
 	}
 	return s.printLeaving(doc, doc.Conflicts, func(w io.Writer) {
 		for _, done := range finished {
-			fmt.Fprintln(w, safetext.Line(loop.FinishedText(done)))
+			safetext.Fprintf(w, "%s\n", loop.FinishedText(done))
 		}
 	})
 }
 
 func writeUndone(ctx context.Context, store *record.Store, w io.Writer, undone loop.Undone, doc undoneJSON) {
-	fmt.Fprintf(w, "Undone: %s\n", safetext.Line(doc.Took.What))
+	safetext.Fprintf(w, "Undone: %s\n", doc.Took.What)
 	if moved := movedBack(ctx, store, undone); moved != "" {
-		fmt.Fprintf(w, "  %s\n", moved)
+		safetext.Fprintf(w, "  %s\n", moved)
 	}
 	if doc.Undo == "" && len(doc.Conflicts) == 0 {
 		fmt.Fprintln(w, "  it was so before: nothing else was changed")
@@ -137,7 +137,7 @@ func movedBack(ctx context.Context, store *record.Store, undone loop.Undone) str
 	if now.Head != "" {
 		at = "at " + now.Head.Short()
 	}
-	return safetext.Line(cmp.Or(strings.TrimPrefix(now.HeadRef, "refs/heads/"), "HEAD")) + " is " + at + " again"
+	return cmp.Or(strings.TrimPrefix(now.HeadRef, "refs/heads/"), "HEAD") + " is " + at + " again"
 }
 
 // undoProblem says what to type when a landing was not undone, or not done again.
@@ -248,7 +248,7 @@ func (s *console) listOperations(ctx context.Context, store *record.Store, run s
 	}
 	return s.print(doc, func(w io.Writer) {
 		for _, op := range doc.Operations {
-			fmt.Fprintf(w, "%s  %s  before it: %s\n", op.When.Local().Format(time.DateTime), safetext.Line(op.What), op.Before.Short())
+			safetext.Fprintf(w, "%s  %s  before it: %s\n", op.When.Local().Format(time.DateTime), op.What, op.Before.Short())
 		}
 		if len(doc.Operations) == 0 {
 			fmt.Fprintln(w, "Nothing is recorded that could be undone here.")
@@ -274,6 +274,6 @@ func restoreLine(run string, left gitstore.ID) string {
 
 func writeLeft(w io.Writer, restore string) {
 	if restore != "" {
-		fmt.Fprintf(w, "What was in its worktree and in no commit is kept:\n  %s\n", restore)
+		safetext.Fprintf(w, "What was in its worktree and in no commit is kept:\n  %s\n", restore)
 	}
 }

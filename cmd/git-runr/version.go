@@ -5,6 +5,8 @@ import (
 	"io"
 	"runtime/debug"
 	"strings"
+
+	"git-runr/loop/safetext"
 )
 
 // version is set at release: -ldflags "-X main.version=v1.2.3". The commit and its
@@ -79,5 +81,5 @@ func (b build) String() string {
 // showVersion is git runr --version.
 func showVersion(s *session) error {
 	b := buildNow()
-	return s.print(b, func(w io.Writer) { fmt.Fprintf(w, "git-runr %s\n", b) })
+	return s.print(b, func(w io.Writer) { safetext.Fprintf(w, "git-runr %s\n", b) })
 }

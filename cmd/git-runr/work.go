@@ -65,11 +65,11 @@ const heldShown = 5
 
 func writeHeld(w io.Writer, held []heldJSON) {
 	for _, h := range held[:min(len(held), heldShown)] {
-		fmt.Fprintf(w, "Left alone: %s, %s\n", h.ID, safetext.Line(cmp.Or(h.Failure.Detail, h.Failure.Reason)))
+		safetext.Fprintf(w, "Left alone: %s, %s\n", h.ID, cmp.Or(h.Failure.Detail, h.Failure.Reason))
 		writeNext(w, h.Failure)
 	}
 	if more := len(held) - heldShown; more > 0 {
-		fmt.Fprintf(w, "… and %d more\n", more)
+		safetext.Fprintf(w, "… and %d more\n", more)
 	}
 }
 
@@ -117,7 +117,7 @@ func work(s *session) error {
 			fmt.Fprintln(w, "Another worker is at it.")
 			return
 		}
-		fmt.Fprintf(w, "%s done.\n", prose.Count(result.Reviews, "review"))
+		safetext.Fprintf(w, "%s done.\n", prose.Count(result.Reviews, "review"))
 		writeHeld(w, result.Held)
 	})
 }

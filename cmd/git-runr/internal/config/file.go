@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
-	"git-runr/cmd/git-runr/internal/nearest"
 	"maps"
 	"slices"
 	"strconv"
@@ -13,10 +12,10 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/nearest"
 	"git-runr/loop/agent"
 	"git-runr/loop/record"
 	"git-runr/loop/role"
-	"git-runr/loop/safetext"
 )
 
 const (
@@ -38,7 +37,7 @@ func (c *Config) readFile(path string, data []byte) error {
 	if data == nil {
 		return nil
 	}
-	f := file{Config: c, path: safetext.Line(path), data: data}
+	f := file{Config: c, path: path, data: data}
 	if len(data) > maxFile {
 		return exit.Problemf(exit.Usage, "%s: larger than 1 MiB", f.path)
 	}
@@ -57,9 +56,9 @@ func (c *Config) readFile(path string, data []byte) error {
 func (f *file) syntaxError(err error) error {
 	var parse toml.ParseError
 	if !errors.As(err, &parse) {
-		return exit.Problemf(exit.Usage, "%s: %s", f.path, safetext.Line(err.Error()))
+		return exit.Problemf(exit.Usage, "%s: %s", f.path, err)
 	}
-	return exit.Problemf(exit.Usage, "%s:%d: %s", f.path, parse.Position.Line, safetext.Line(parse.Message))
+	return exit.Problemf(exit.Usage, "%s:%d: %s", f.path, parse.Position.Line, parse.Message)
 }
 
 // entries takes a table in the order of the file, so that the first mistake is

@@ -1,12 +1,12 @@
 package config
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"git-runr/loop/agent"
 	"git-runr/loop/record"
+	"git-runr/loop/safetext"
 )
 
 // key is one key of the configuration. NAME in its name stands for any name.
@@ -168,11 +168,11 @@ func Help() string {
 	var b strings.Builder
 	b.WriteString(intro)
 	for _, k := range keys {
-		fmt.Fprintf(&b, "\n%s%s\n    %s\n    %s; %s\n", k.name, defaultText(k.def), k.means, k.wants, k.setBy())
+		safetext.Fprintf(&b, "\n%s%s\n    %s\n    %s; %s\n", k.name, defaultText(k.def), k.means, k.wants, k.setBy())
 	}
 	b.WriteString("\nOnly in git config:\n")
 	for _, g := range gitOnly {
-		fmt.Fprintf(&b, "\n%s\n    %s\n", g.name, g.means)
+		safetext.Fprintf(&b, "\n%s\n    %s\n", g.name, g.means)
 	}
 	return b.String()
 }

@@ -121,7 +121,7 @@ func defaults() *Config {
 	var text strings.Builder
 	for i, k := range keys {
 		if k.def != "" && !k.named() {
-			fmt.Fprintf(&text, "%d = %s\n", i, k.def)
+			safetext.Fprintf(&text, "%d = %s\n", i, k.def)
 		}
 	}
 	var values map[string]any
@@ -196,13 +196,13 @@ func unknownSetting(name string) string {
 		known = append(known, g.name)
 	}
 	if near := nearest.To(name, known); near != "" {
-		return fmt.Sprintf("git config %s means nothing; did you mean %s?", safetext.Line(name), near)
+		return fmt.Sprintf("git config %s means nothing; did you mean %s?", name, near)
 	}
-	return fmt.Sprintf("git config %s means nothing", safetext.Line(name))
+	return fmt.Sprintf("git config %s means nothing", name)
 }
 
 func wrongValue(where string, k key, raw any) error {
-	return exit.Problemf(exit.Usage, "%s: must be %s, not %s", safetext.Line(where), k.wants, describe(raw))
+	return exit.Problemf(exit.Usage, "%s: must be %s, not %s", where, k.wants, describe(raw))
 }
 
 // userPath is the user's configuration file, "" when there is no home.

@@ -64,7 +64,7 @@ var exitMeanings = []struct {
 func Help() string {
 	var b strings.Builder
 	for _, e := range exitMeanings {
-		fmt.Fprintf(&b, "%4d  %s\n", e.status, e.meaning)
+		safetext.Fprintf(&b, "%4d  %s\n", e.status, e.meaning)
 	}
 	return b.String()
 }
@@ -249,11 +249,11 @@ func Report(err error, stdout, stderr io.Writer, jsonOut bool) int {
 
 func writeProblemText(w io.Writer, p *Problem) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "git-runr: %s\n", safetext.Line(p.Msg))
+	safetext.Fprintf(&b, "git-runr: %s\n", p.Msg)
 	for _, line := range p.Hint {
-		fmt.Fprintf(&b, "  %s\n", safetext.Line(line))
+		safetext.Fprintf(&b, "  %s\n", line)
 	}
-	io.WriteString(w, b.String())
+	w.Write([]byte(b.String())) // at once, so that another writer's line does not come between
 }
 
 // problemJSON is the shape of an error in --json.

@@ -189,7 +189,7 @@ func (p *Display) write(text string) {
 		return
 	}
 	p.spoke = p.now()
-	io.WriteString(p.out, text)
+	p.out.Write([]byte(text))
 }
 
 // cutColumns shortens one safetext.Text line to at most width columns, with an

@@ -146,16 +146,16 @@ func (p *pages) show(w http.ResponseWriter, status int, name string, view any) e
 
 // templates are parsed on first use.
 var templates = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("").Funcs(template.FuncMap{
+	return makeSafe(template.Must(template.New("").Funcs(template.FuncMap{
 		"asset": func(name string) string { return assets().urls[name] },
-		"safe":  func(s any) string { return safetext.Line(fmt.Sprint(s)) }, "text": safetext.Text, "name": personName,
+		"line":  shownLine, "block": shownBlock, "name": personName,
 		"short": func(id gitstore.ID) string { return id.Short() }, "count": prose.Count, "took": took,
 		"words": func(s any) string { return safetext.Line(strings.ReplaceAll(fmt.Sprint(s), "_", " ")) }, "lower": strings.ToLower,
 		"add": func(a, b int) int { return a + b }, "join": func(a, b string) string { return a + b },
 		"icon": icon, "outcome": outcomeClass, "fileKey": fileKey, "newKey": newKey, "entryClass": entryClass,
 		"inPage":   func(v paged, f fileView) diffView { return diffView{v.common(), f} },
 		"remarkOf": func(r remark, v paged) remarkView { return remarkView{r, v.common()} },
-	}).ParseFS(files, "templates/*.html"))
+	}).ParseFS(files, "templates/*.html")))
 })
 
 // assetFiles are the assets by the names under which they are served.

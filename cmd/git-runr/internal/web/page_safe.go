@@ -1,0 +1,100 @@
+package web
+
+import (
+	"fmt"
+	"html/template"
+	"reflect"
+	"regexp"
+	"text/template/parse"
+
+	"git-runr/loop/safetext"
+)
+
+// makeSafe makes every value that a template shows to people go through safetext: text
+// between elements, but for a textarea, and attributes that are read out. Other
+// attributes are for the program and keep their bytes. No template can forget it.
+func makeSafe(t *template.Template) *template.Template {
+	inAttribute := regexp.MustCompile(`<[^<>]*\s([a-z-]+)="[^"]*$`)
+	inPre := regexp.MustCompile(`<(pre|textarea)[^>]*>[^<]*$`)
+	for _, part := range t.Templates() {
+		if part.Tree != nil {
+			(&marker{inAttribute: inAttribute, inPre: inPre}).walk(part.Tree.Root)
+		}
+	}
+	return t
+}
+
+// marker follows the HTML of a template up to each of its values. The branches of a
+// condition end where they began: html/template refuses any other.
+type marker struct {
+	before      string
+	inAttribute *regexp.Regexp // what stands before a value within one; the group is its name
+	inPre       *regexp.Regexp // and within an element that keeps its lines
+}
+
+func (m *marker) walk(node parse.Node) {
+	switch n := node.(type) {
+	case *parse.ListNode:
+		if n == nil {
+			return
+		}
+		for _, child := range n.Nodes {
+			m.walk(child)
+		}
+	case *parse.TextNode:
+		m.before += string(n.Text)
+	case *parse.ActionNode:
+		if by := m.shownBy(); by != "" && len(n.Pipe.Decl) == 0 {
+			n.Pipe.Cmds = append(n.Pipe.Cmds, &parse.CommandNode{NodeType: parse.NodeCommand, Args: []parse.Node{parse.NewIdentifier(by)}})
+		}
+	case *parse.IfNode:
+		m.branch(&n.BranchNode)
+	case *parse.RangeNode:
+		m.branch(&n.BranchNode)
+	case *parse.WithNode:
+		m.branch(&n.BranchNode)
+	}
+}
+
+func (m *marker) branch(n *parse.BranchNode) {
+	before := m.before
+	m.walk(n.List)
+	m.before = before
+	m.walk(n.ElseList)
+}
+
+// shownBy is the function that a value goes through where it stands, "" for none.
+func (m *marker) shownBy() string {
+	if name := m.inAttribute.FindStringSubmatch(m.before); name != nil {
+		if name[1] == "title" || name[1] == "aria-label" || name[1] == "alt" {
+			return "line"
+		}
+		return ""
+	}
+	switch element := m.inPre.FindStringSubmatch(m.before); {
+	case element == nil:
+		return "line"
+	case element[1] == "pre":
+		return "block"
+	}
+	return ""
+}
+
+// shown is a value for people: text from outside as safe makes it, HTML that the
+// program made, and numbers, as they are.
+func shown(value any, safe func(string) string) any {
+	if html, own := value.(template.HTML); own {
+		return html
+	}
+	switch value.(type) {
+	case error, fmt.Stringer:
+		return safe(fmt.Sprint(value))
+	}
+	if reflect.ValueOf(value).Kind() == reflect.String {
+		return safe(fmt.Sprint(value))
+	}
+	return value
+}
+
+func shownLine(value any) any  { return shown(value, safetext.Line) }
+func shownBlock(value any) any { return shown(value, safetext.Text) }

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// written are the functions that write bytes as they are, and why they may.
+var written = map[string]string{
+	"writeJSON":        "JSON spells control characters itself",
+	"diff":             "a patch goes into a pipe byte for byte",
+	"writeProblemText": "what safetext.Fprintf made, at once",
+	"write":            "progress: what its callers made safe, between its own escape sequences",
+	"Write":            "is a writer itself",
+}
+
+// TestWhatIsPrintedIsSafe: what people read is written by safetext.Fprintf, which
+// makes every argument safe, or is the program's own literal. What prints in another
+// way is named here.
+func TestWhatIsPrintedIsSafe(t *testing.T) {
+	used := map[string]bool{}
+	for _, dir := range []string{".", "internal/config", "internal/exit", "internal/progress", "internal/register", "../../diagnose"} {
+		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %v, %v", dir, files, err)
+		}
+		for _, name := range files {
+			if !strings.HasSuffix(name, "_test.go") {
+				checkPrints(t, name, used)
+			}
+		}
+	}
+	for name := range written {
+		if !used[name] {
+			t.Errorf("%s writes nothing as it is any more: take it out of the list", name)
+		}
+	}
+}
+
+func checkPrints(t *testing.T, name string, used map[string]bool) {
+	t.Helper()
+	set := token.NewFileSet()
+	file, err := parser.ParseFile(set, name, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, decl := range file.Decls {
+		function, ok := decl.(*ast.FuncDecl)
+		if !ok {
+			continue
+		}
+		ast.Inspect(function, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok || !printsAsIs(call) {
+				return true
+			}
+			used[function.Name.Name] = true
+			if written[function.Name.Name] == "" {
+				t.Errorf("%s: %s prints what is not made safe: use safetext.Fprintf", set.Position(call.Pos()), function.Name.Name)
+			}
+			return true
+		})
+	}
+}
+
+// printsAsIs reports whether call writes more than literals to a writer, and not by safetext.
+func printsAsIs(call *ast.CallExpr) bool {
+	selector, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	from, _ := selector.X.(*ast.Ident)
+	behind := call.Args
+	switch name := selector.Sel.Name; {
+	case from != nil && from.Name == "fmt" && strings.HasPrefix(name, "Fprint"), from != nil && from.Name == "io" && name == "WriteString":
+		behind = call.Args[1:]
+	case from != nil && from.Name == "fmt" && strings.HasPrefix(name, "Print"):
+	case name == "Write" && len(call.Args) == 1 && (from == nil || from.Name != "h"): // a hash
+	default:
+		return false
+	}
+	for _, arg := range behind {
+		if _, literal := arg.(*ast.BasicLit); !literal {
+			return true
+		}
+	}
+	return false
+}
