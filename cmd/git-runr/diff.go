@@ -31,9 +31,9 @@ type diffJSON struct {
 	Patch string              `json:"patch,omitempty"`
 }
 
-func diff(s *session) error {
-	args, paths := splitPaths(s.Args().Slice())
-	id, span := record.Latest, ""
+// runAndSpan are the run that args name, else the latest, and which of its work: A..B.
+func runAndSpan(args []string) (id, span string) {
+	id = record.Latest
 	for _, a := range args {
 		if strings.Contains(a, "..") {
 			span = a
@@ -41,6 +41,12 @@ func diff(s *session) error {
 			id = a
 		}
 	}
+	return id, span
+}
+
+func diff(s *session) error {
+	args, paths := splitPaths(s.Args().Slice())
+	id, span := runAndSpan(args)
 	store, err := s.open()
 	if err != nil {
 		return err
@@ -80,10 +86,15 @@ func diff(s *session) error {
 			}
 			return
 		}
-		if tty, _ := onTerminal(s.out); !tty { // a pipe gets it byte for byte, as from git
-			w.Write([]byte(doc.Patch))
-			return
-		}
-		safetext.Fprintf(w, "%s", safetext.Block(doc.Patch))
+		s.writePatch(w, doc.Patch)
 	})
+}
+
+// writePatch shows a patch; a pipe gets it byte for byte, as from git.
+func (s *console) writePatch(w io.Writer, patch string) {
+	if tty, _ := onTerminal(s.out); !tty {
+		w.Write([]byte(patch))
+		return
+	}
+	safetext.Fprintf(w, "%s", safetext.Block(patch))
 }

@@ -12,7 +12,7 @@ import (
 // written are the functions that write bytes as they are, and why they may.
 var written = map[string]string{
 	"writeJSON":        "JSON spells control characters itself",
-	"diff":             "a patch goes into a pipe byte for byte",
+	"writePatch":       "a patch goes into a pipe byte for byte",
 	"writeProblemText": "what safetext.Fprintf made, at once",
 	"write":            "progress: what its callers made safe, between its own escape sequences",
 	"Write":            "is a writer itself",
