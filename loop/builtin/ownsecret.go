@@ -82,7 +82,10 @@ func acceptURL(c candidate) strength {
 		return none
 	}
 	if c.freeing {
-		return freed(!strings.EqualFold(pass, "password"))
+		if strings.EqualFold(pass, "password") {
+			return none
+		}
+		return strong
 	}
 	if isPlaceholder(pass) || strings.EqualFold(pass, user) || isExampleWord(pass) || isExampleHost(host) {
 		return none
@@ -97,13 +100,6 @@ func acceptURL(c candidate) strength {
 		return weak
 	}
 	return strong
-}
-
-func freed(secret bool) strength {
-	if secret {
-		return strong
-	}
-	return none
 }
 
 func isExampleWord(v string) bool {
