@@ -25,15 +25,8 @@ type RestoreSpec struct {
 // first, so that Undo brings it back; what could not be recorded, such as an ignored
 // file or a nested repository, is a conflict and is left alone. It is ErrNotFound when
 // the snapshot has nothing at one of the paths.
-func (w *Worktree) Restore(ctx context.Context, spec RestoreSpec) (Reverted, error) {
-	done, err := w.restore(ctx, spec)
-	if err != nil {
-		return done, fmt.Errorf("restore: %w", err)
-	}
-	return done, nil
-}
-
-func (w *Worktree) restore(ctx context.Context, spec RestoreSpec) (Reverted, error) {
+func (w *Worktree) Restore(ctx context.Context, spec RestoreSpec) (done Reverted, err error) {
+	defer wrap(&err, "restore")
 	wanted, err := w.repo.snapshotFiles(ctx, spec)
 	if err != nil {
 		return Reverted{}, err
@@ -102,13 +95,7 @@ func (r *Repo) stagedTree(ctx context.Context, snap Snapshot) (ID, error) {
 	if err != nil {
 		return "", err
 	}
-	w := r.worktreeAt(r.WorkTree, r.GitDir)
-	name, done, err := w.scratchIndex(index)
-	if err != nil {
-		return "", err
-	}
-	defer done()
-	return w.writeIndexTree(ctx, name)
+	return r.worktreeAt(r.WorkTree, r.GitDir).treeOfIndex(ctx, index, nil)
 }
 
 // RestoreTo writes files of a snapshot below a directory, which is made when it is

@@ -35,6 +35,12 @@ import (
 // toolIdentity is the author of what is no person's work.
 var toolIdentity = Identity{Name: "git-runr", Email: "git-runr@localhost"}
 
+// toolCommit writes a commit that is no person's work.
+func (r *Repo) toolCommit(ctx context.Context, tree ID, message string, when time.Time, parents ...ID) (ID, error) {
+	return r.objects.WriteCommit(ctx, Commit{Tree: tree, Parents: parents, Message: message,
+		Author: toolIdentity, Committer: toolIdentity, AuthorWhen: when, CommitterWhen: when})
+}
+
 // maxIndex is the largest index that is read back from a snapshot.
 const maxIndex = 1 << 30
 
@@ -118,12 +124,11 @@ func (w *Worktree) writeSnapshot(ctx context.Context, snap *Snapshot, subject st
 	if err != nil {
 		return err
 	}
-	now := time.Now().UTC()
-	commit := Commit{Tree: tree, Author: toolIdentity, Committer: toolIdentity, AuthorWhen: now, CommitterWhen: now, Message: subject}
+	var parents []ID
 	if snap.Head != "" {
-		commit.Parents = []ID{snap.Head}
+		parents = []ID{snap.Head}
 	}
-	snap.ID, err = w.repo.objects.WriteCommit(ctx, commit)
+	snap.ID, err = w.repo.toolCommit(ctx, tree, subject, time.Now().UTC(), parents...)
 	return err
 }
 
