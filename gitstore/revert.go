@@ -120,16 +120,7 @@ func (w *Worktree) afterRevert(ctx context.Context, job revertJob, done *Reverte
 	if after.Tree, err = w.treeWith(ctx, done.Before.Tree, restored); err != nil {
 		return err
 	}
-	index, err := w.wholeIndex(ctx)
-	if err != nil {
-		return err
-	}
-	if after.indexTime = index.modTime; index.data != nil {
-		if after.Index, err = w.repo.objects.Write(ctx, "blob", index.data); err != nil {
-			return err
-		}
-	}
-	if after.Head, after.HeadRef, err = w.head(ctx); err != nil {
+	if err := w.recordIndex(ctx, &after); err != nil {
 		return err
 	}
 	before := revertedPrefix + job.name + "-before"

@@ -75,20 +75,25 @@ func (w *Worktree) record(ctx context.Context, subject string) (snap Snapshot, e
 	if err != nil {
 		return snap, err
 	}
-	index, err := w.wholeIndex(ctx)
-	if err != nil {
-		return snap, err
-	}
-	snap.indexTime = index.modTime
-	if index.data != nil {
-		if snap.Index, err = w.repo.objects.Write(ctx, "blob", index.data); err != nil {
-			return snap, err
-		}
-	}
-	if snap.Head, snap.HeadRef, err = w.head(ctx); err != nil {
+	if err := w.recordIndex(ctx, &snap); err != nil {
 		return snap, err
 	}
 	return snap, w.writeSnapshot(ctx, &snap, subject)
+}
+
+// recordIndex records the index, and where HEAD is.
+func (w *Worktree) recordIndex(ctx context.Context, snap *Snapshot) error {
+	index, err := w.wholeIndex(ctx)
+	if err != nil {
+		return err
+	}
+	if snap.indexTime = index.modTime; index.data != nil {
+		if snap.Index, err = w.repo.objects.Write(ctx, "blob", index.data); err != nil {
+			return err
+		}
+	}
+	snap.Head, snap.HeadRef, err = w.head(ctx)
+	return err
 }
 
 // head is the commit of HEAD, "" before the first, and its branch, "" when detached.
@@ -294,11 +299,11 @@ const shadowAttributes = "* -text -eol -crlf -filter -ident -working-tree-encodi
 // caller holds its lock, so a lock file in it is a killed process's.
 func (w *Worktree) prepareShadow() error {
 	dir, config := w.shadowDir(), w.repo.Config
-	text := fmt.Sprintf(shadowConfig, 0, config.Bool("core.ignorecase"), config.Bool("core.precomposeunicode"))
+	version, extensions := 0, ""
 	if w.repo.SHA256() {
-		text = fmt.Sprintf(shadowConfig, 1, config.Bool("core.ignorecase"), config.Bool("core.precomposeunicode")) +
-			"[extensions]\n\tobjectFormat = sha256\n"
+		version, extensions = 1, "[extensions]\n\tobjectFormat = sha256\n"
 	}
+	text := fmt.Sprintf(shadowConfig, version, config.Bool("core.ignorecase"), config.Bool("core.precomposeunicode")) + extensions
 	exclude, err := os.ReadFile(filepath.Join(w.repo.CommonDir, "info", "exclude"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

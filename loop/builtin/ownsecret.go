@@ -3,6 +3,7 @@ package builtin
 import (
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 
@@ -103,11 +104,8 @@ func acceptURL(c candidate) strength {
 }
 
 func isExampleWord(v string) bool {
-	switch strings.ToLower(v) {
-	case "pass", "pw", "pwd", "p", "port", "postgres", "root", "mysql", "guest", "rabbitmq", "redis", "mongo", "key", "x-oauth-basic":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"pass", "pw", "pwd", "p", "port", "postgres", "root", "mysql", "guest", "rabbitmq", "redis", "mongo", "key",
+		"x-oauth-basic"}, strings.ToLower(v))
 }
 
 func isExampleHost(host string) bool {
@@ -208,14 +206,8 @@ func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 // takesBareValues names the files where a value needs no quotes. In free text it does not either.
 func takesBareValues(p string) bool {
-	if p == "" || isEnvFile(path.Base(p)) {
-		return true
-	}
-	switch strings.ToLower(path.Ext(p)) {
-	case ".ini", ".cfg", ".conf", ".properties", ".yml", ".yaml", ".env", ".npmrc", ".netrc", ".pypirc":
-		return true
-	}
-	return false
+	return p == "" || isEnvFile(path.Base(p)) ||
+		slices.Contains([]string{".ini", ".cfg", ".conf", ".properties", ".yml", ".yaml", ".env", ".npmrc", ".netrc", ".pypirc"}, strings.ToLower(path.Ext(p)))
 }
 
 // looksReal tells a password from a word, a name, a path or a place for one:
