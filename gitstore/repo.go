@@ -72,8 +72,8 @@ type Repo struct {
 	refs    *refdb.Store
 }
 
-// What the packages below do for a Repo under their own names, and it is told there; what
-// else they can do is for this package alone.
+// What a Repo has of the packages below, which document it; what else they can do is for
+// this package alone.
 type (
 	ofDir interface {
 		SetConfig(ctx context.Context, key, value string) error

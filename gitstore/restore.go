@@ -102,26 +102,24 @@ func (r *Repo) stagedTree(ctx context.Context, snap Snapshot) (ID, error) {
 // missing. A file that is there already with another content is a conflict, as is a
 // nested repository: it is left alone.
 func (r *Repo) RestoreTo(ctx context.Context, dir string, spec RestoreSpec) (done Reverted, err error) {
+	defer wrap(&err, "restore")
 	wanted, err := r.snapshotFiles(ctx, spec)
 	if err != nil {
-		return done, fmt.Errorf("restore: %w", err)
+		return done, err
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return done, fmt.Errorf("restore: %w", err)
+		return done, err
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return done, fmt.Errorf("restore: %w", err)
+		return done, err
 	}
 	files := &workFiles{root: root, repo: r, lazy: true}
 	defer func() { err = errors.Join(err, files.Close()) }()
 	for i, c := range wanted {
 		wanted[i] = Change{Path: c.Path, OldMode: c.NewMode, OldID: c.NewID}
 	}
-	if err := files.restore(ctx, wanted, &done); err != nil {
-		return done, fmt.Errorf("restore: %w", err)
-	}
-	return done, nil
+	return done, files.restore(ctx, wanted, &done)
 }
 
 // FindSnapshot finds a snapshot by its ref, with or without what all their refs begin

@@ -16,10 +16,11 @@ import (
 //
 // A journal is kept while it runs: what a killed process left undone, FinishReverts
 // does.
-func (w *Worktree) Revert(ctx context.Context, base, end Snapshot, options ...RevertOption) (Reverted, error) {
+func (w *Worktree) Revert(ctx context.Context, base, end Snapshot, options ...RevertOption) (done Reverted, err error) {
+	defer wrap(&err, "revert")
 	ctx, unlock, err := w.lockFiles(ctx)
 	if err != nil {
-		return Reverted{}, fmt.Errorf("revert: %w", err)
+		return done, err
 	}
 	defer unlock()
 	job := revertJob{base: base, end: end, why: "files taken back"}
@@ -27,27 +28,31 @@ func (w *Worktree) Revert(ctx context.Context, base, end Snapshot, options ...Re
 		option(&job)
 	}
 	if err := w.indexIsFree(ctx, job); err != nil {
-		return Reverted{}, fmt.Errorf("revert: %w", err)
+		return done, err
 	}
 	ctx = context.WithoutCancel(ctx) // a git that is killed half-way leaves locks
 	if job.name, err = randomName(); err != nil {
-		return Reverted{}, fmt.Errorf("revert: %w", err)
+		return done, err
 	}
 	journal, err := w.beginJournal(ctx, job)
 	if err != nil {
-		return Reverted{}, fmt.Errorf("revert: %w", err)
+		return done, err
 	}
-	done, err := w.revert(ctx, job)
-	if err == nil {
-		err = w.recordRevert(ctx, job, &done)
-	}
-	if err != nil {
-		return done, fmt.Errorf("revert: %w", err)
+	if done, err = w.revertRecorded(ctx, job); err != nil {
+		return done, err
 	}
 	if err := w.repo.refs.SwapAny(ctx, journalPrefix+job.name, "", journal); err != nil {
-		return done, fmt.Errorf("revert: end journal: %w", err)
+		return done, fmt.Errorf("end journal: %w", err)
 	}
 	return done, nil
+}
+
+// revertRecorded does a job, or the rest of one, and records what it did.
+func (w *Worktree) revertRecorded(ctx context.Context, job revertJob) (done Reverted, err error) {
+	if done, err = w.revert(ctx, job); err == nil {
+		err = w.recordRevert(ctx, job, &done)
+	}
+	return done, err
 }
 
 // lockFiles locks the files of the worktree for an operation, which goes on with the
