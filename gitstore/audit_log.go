@@ -11,37 +11,41 @@ import (
 	"git-runr/gitstore/odb"
 )
 
-// LoggedCommit is a commit with its whole message and the files that it changes.
+// LoggedCommit is a commit in a list.
 type LoggedCommit struct {
 	ID      ID
 	Parents []ID
 	When    time.Time // of the committer, UTC
 	Subject string    // the first paragraph of the message in one line
 	Message string    // whole, in UTF-8
-	Files   []string  // changed, sorted, a rename under both names; none for a merge
+	Files   []string  // changed, sorted, a rename under both names; none for a merge, and from Commits
 }
 
-// LogMessages lists the commits that to has and from has not, newest first; from ""
-// or the empty tree gives all. max limits their number; 0 is no limit. It is one git
-// process however many there are.
+// LogMessages lists the commits that to has and from has not, newest first, with their
+// files; from "" or the empty tree gives all. max limits their number; 0 is no limit. It is
+// one git process however many there are.
 func (r *Repo) LogMessages(ctx context.Context, from, to ID, max int) ([]LoggedCommit, error) {
+	return r.logBetween(ctx, from, to, max, "--name-only")
+}
+
+// Commits is LogMessages without the files.
+func (r *Repo) Commits(ctx context.Context, from, to ID, max int) ([]LoggedCommit, error) {
+	return r.logBetween(ctx, from, to, max, "--no-patch")
+}
+
+func (r *Repo) logBetween(ctx context.Context, from, to ID, max int, files string) ([]LoggedCommit, error) {
 	revs := []ID{to}
 	if from != "" && from != r.objects.EmptyTreeID() {
 		revs = append(revs, "^"+from)
 	}
-	commits, err := r.logMessages(ctx, revs, "--max-count="+strconv.Itoa(limitOrAll(max)))
+	if max <= 0 {
+		max = -1 // for git none at all is 0
+	}
+	commits, err := r.logMessages(ctx, revs, "--max-count="+strconv.Itoa(max), files)
 	if err != nil {
 		return nil, fmt.Errorf("list commits of %s..%s: %w", from.Short(), to.Short(), err)
 	}
 	return commits, nil
-}
-
-// limitOrAll is max as git's --max-count takes it, where 0 means none at all.
-func limitOrAll(max int) int {
-	if max <= 0 {
-		return -1
-	}
-	return max
 }
 
 // LogOnly is LogMessages for certain commits, in the order given. What is not a
@@ -59,7 +63,7 @@ func (r *Repo) LogOnly(ctx context.Context, ids []ID) ([]LoggedCommit, error) {
 	if len(known) == 0 {
 		return nil, nil // git would log HEAD
 	}
-	commits, err := r.logMessages(ctx, known, "--no-walk=unsorted")
+	commits, err := r.logMessages(ctx, known, "--no-walk=unsorted", "--name-only")
 	if err != nil {
 		return nil, fmt.Errorf("read %d commits: %w", len(known), err)
 	}
@@ -69,7 +73,7 @@ func (r *Repo) LogOnly(ctx context.Context, ids []ID) ([]LoggedCommit, error) {
 // loggedFormat is five fields, each behind a NUL, and one more NUL.
 const loggedFormat = "--format=tformat:%x00%H%x00%P%x00%ct%x00%s%x00%B%x00"
 
-func (r *Repo) logMessages(ctx context.Context, revs []ID, choice string) ([]LoggedCommit, error) {
+func (r *Repo) logMessages(ctx context.Context, revs []ID, choice, files string) ([]LoggedCommit, error) {
 	var stdin strings.Builder
 	for _, rev := range revs {
 		if !r.objects.ValidID(ID(strings.TrimPrefix(string(rev), "^"))) {
@@ -78,7 +82,7 @@ func (r *Repo) logMessages(ctx context.Context, revs []ID, choice string) ([]Log
 		stdin.WriteString(string(rev) + "\n")
 	}
 	out, err := r.dir.GitIn(ctx, []byte(stdin.String()), "log", "-z", "--stdin", choice, loggedFormat, "--encoding=UTF-8",
-		"--name-only", "--root", "--no-renames", "--diff-merges=off", "--no-relative", "--no-ext-diff", "--no-textconv",
+		files, "--root", "--no-renames", "--diff-merges=off", "--no-relative", "--no-ext-diff", "--no-textconv",
 		"--no-show-signature", "--no-notes", "--no-color", "--no-decorate", "--")
 	if err != nil {
 		return nil, err

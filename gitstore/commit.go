@@ -1,6 +1,7 @@
 package gitstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,49 +32,43 @@ type CommitSpec struct {
 // began, at Parent. Afterwards HEAD is on the branch and the index matches it.
 // ErrLostRace: the branch moved meanwhile.
 func (w *Worktree) CommitAll(ctx context.Context, spec CommitSpec) (id ID, changed bool, err error) {
-	id, err = w.commitAll(ctx, spec)
-	if err != nil {
-		return "", false, fmt.Errorf("commit files of %q: %w", w.Dir, err)
-	}
-	return id, id != spec.Parent, nil
-}
-
-func (w *Worktree) commitAll(ctx context.Context, spec CommitSpec) (ID, error) {
+	defer wrap(&err, "commit files of %q", w.Dir)
 	at, err := w.position(ctx, spec.Ref)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	top, err := w.repo.commitBase(ctx, at, spec.Parent)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	before, err := readIndexFile(w.indexPath())
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	path, done, err := w.scratchIndex(before)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	defer done()
 	if err := w.stageAll(ctx, path); err != nil {
-		return "", err
+		return "", false, err
 	}
 	tree, err := w.writeIndexTree(ctx, path)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
-	id, err := w.repo.commitTree(ctx, tree, top, spec)
+	id, err = w.repo.commitOn(ctx, top, Commit{
+		Tree: tree, Author: spec.Author, AuthorWhen: spec.When, CommitterWhen: spec.When, Message: spec.Message}, false)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	if err := w.keepStray(ctx, id, at.head, at.tip); err != nil {
-		return "", err
+		return "", false, err
 	}
 	if err := w.moveTo(ctx, at, id, "runr: commit"); err != nil {
-		return "", err
+		return "", false, err
 	}
-	return id, w.adoptIndex(ctx, before, path)
+	return id, id != spec.Parent, w.adoptIndex(ctx, before, path)
 }
 
 // adoptIndex makes a changed copy of the index the index. When somebody wrote to
@@ -126,21 +121,25 @@ func (r *Repo) commitBase(ctx context.Context, at position, parent ID) (ID, erro
 	return parent, nil
 }
 
-// commitTree commits a tree on top of a commit, unless nothing changed.
-func (r *Repo) commitTree(ctx context.Context, tree, top ID, spec CommitSpec) (ID, error) {
-	commit := Commit{Tree: tree, Author: spec.Author, AuthorWhen: spec.When, CommitterWhen: spec.When, Message: spec.Message}
+// commitOn commits what c holds on top of a commit, by the user as the committer; top
+// itself when nothing changed.
+func (r *Repo) commitOn(ctx context.Context, top ID, c Commit, sign bool) (ID, error) {
+	c.Parents = nil
 	if top != "" {
 		before, err := r.refs.TreeOf(ctx, top)
-		if err != nil || before == tree {
+		if err != nil || before == c.Tree {
 			return top, err
 		}
-		commit.Parents = []ID{top}
+		c.Parents = []ID{top}
 	}
 	var err error
-	if commit.Committer, err = r.committer(ctx, spec.Author); err != nil {
+	if c.Committer, err = r.committer(ctx, c.Author); err != nil {
 		return "", err
 	}
-	return r.objects.WriteCommit(ctx, commit)
+	if sign {
+		return r.SignCommit(ctx, c)
+	}
+	return r.objects.WriteCommit(ctx, c)
 }
 
 // committer is the user, and without one the author.
@@ -159,12 +158,8 @@ func (w *Worktree) moveTo(ctx context.Context, at position, to ID, why string) e
 	if !w.Own && at.branch != at.ref {
 		return fmt.Errorf("HEAD is on %q, not on %q: %w", at.branch, at.ref, ErrConflict)
 	}
-	ref := at.ref
-	if ref == "" {
-		ref = "HEAD"
-	}
 	if at.tip != to || at.ref == "" && at.branch != "" {
-		if err := w.repo.refs.Move(ctx, ref, to, at.tip, why); err != nil {
+		if err := w.repo.refs.Move(ctx, cmp.Or(at.ref, "HEAD"), to, at.tip, why); err != nil {
 			return err
 		}
 	}

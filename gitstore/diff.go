@@ -2,10 +2,12 @@ package gitstore
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -81,34 +83,13 @@ func (r *Repo) noAttributes() []string {
 // before the paths. When it is longer than MaxBytes it is cut after a line, and
 // truncated is true.
 func (r *Repo) Diff(ctx context.Context, spec DiffSpec) (patch []byte, truncated bool, err error) {
-	lines := 3
-	if spec.Context > 0 {
-		lines = spec.Context
-	}
-	out := &cutWriter{left: spec.MaxBytes, limited: spec.MaxBytes > 0}
+	out := &gitdir.LimitWriter{Left: cmp.Or(max(spec.MaxBytes, 0), math.MaxInt64)}
+	lines := cmp.Or(max(spec.Context, 0), 3)
 	err = r.diffTree(ctx, out, spec, "-p", "--full-index", "-U"+strconv.Itoa(lines), "--src-prefix=a/", "--dst-prefix=b/")
-	if out.cut { // git was stopped, so its status says nothing
-		return lastLine(out.kept.Bytes()), true, nil
+	if out.Full { // git was stopped, so its status says nothing
+		return lastLine(out.Kept.Bytes()), true, nil
 	}
-	return out.kept.Bytes(), false, err
-}
-
-// cutWriter keeps the first bytes, and then refuses to take more.
-type cutWriter struct {
-	kept    bytes.Buffer // not embedded: io.Copy would use its ReadFrom, past the limit
-	left    int64
-	limited bool
-	cut     bool
-}
-
-func (w *cutWriter) Write(p []byte) (int, error) {
-	if !w.limited || int64(len(p)) <= w.left {
-		w.left -= int64(len(p))
-		return w.kept.Write(p)
-	}
-	w.kept.Write(p[:w.left])
-	w.left, w.cut = 0, true
-	return 0, ErrTooLarge
+	return out.Kept.Bytes(), false, err
 }
 
 // lastLine cuts after the last whole line.
@@ -182,11 +163,6 @@ func (r *Repo) HeadOrEmpty(ctx context.Context) (ID, error) {
 	return head, err
 }
 
-// WriteCommit stores a commit and gives its id. No ref holds it yet.
-func (r *Repo) WriteCommit(ctx context.Context, c Commit) (ID, error) {
-	return r.objects.WriteCommit(ctx, c)
-}
-
 func changedPaths(changed []Change) []string {
 	var paths []string
 	for _, c := range changed {
@@ -196,10 +172,7 @@ func changedPaths(changed []Change) []string {
 }
 
 func (r *Repo) orEmptyTree(id ID) ID {
-	if id == "" {
-		return r.objects.EmptyTreeID()
-	}
-	return id
+	return cmp.Or(id, r.objects.EmptyTreeID())
 }
 
 func (r *Repo) treeOrEmpty(ctx context.Context, id ID) (ID, error) {

@@ -1,16 +1,13 @@
 package gitstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"time"
-
-	"git-runr/gitstore/odb"
 )
 
 // Range reads what a user names as the changes to look at: "A..B", "A...B" (from
@@ -25,10 +22,10 @@ func (r *Repo) Range(ctx context.Context, spec string) (from, to ID, err error) 
 			return r.ownRange(ctx, spec)
 		}
 	}
-	if from, err = r.Resolve(ctx, orHead(left)); err != nil {
+	if from, err = r.Resolve(ctx, cmp.Or(left, "HEAD")); err != nil {
 		return "", "", err
 	}
-	if to, err = r.Resolve(ctx, orHead(right)); err != nil {
+	if to, err = r.Resolve(ctx, cmp.Or(right, "HEAD")); err != nil {
 		return "", "", err
 	}
 	if symmetric {
@@ -52,60 +49,8 @@ func (r *Repo) ownRange(ctx context.Context, rev string) (from, to ID, err error
 	return commit.Parents[0], to, nil
 }
 
-func orHead(rev string) string {
-	if rev == "" {
-		return "HEAD"
-	}
-	return rev
-}
-
 // EmptyTree writes the tree without entries, and returns its id.
 func (r *Repo) EmptyTree(ctx context.Context) (ID, error) { return r.objects.WriteTree(ctx, nil) }
-
-// CommitInfo is a commit in a list.
-type CommitInfo struct {
-	ID      ID
-	Author  Identity
-	When    time.Time // of the author, UTC
-	Subject string    // the first paragraph of the message in one line
-	Message string    // all of it
-	Merge   bool
-}
-
-// Commits lists the commits that to has and from has not, newest first; from "" or
-// the empty tree gives all. max limits their number; 0 is no limit.
-func (r *Repo) Commits(ctx context.Context, from, to ID, max int) ([]CommitInfo, error) {
-	args := []string{"rev-list", "--no-commit-header", "--encoding=UTF-8", "--format=%H%x00%P%x00%an%x00%ae%x00%at%x00%s%x00%B%x00"}
-	if max > 0 {
-		args = append(args, "--max-count="+strconv.Itoa(max))
-	}
-	args = append(args, "--end-of-options", string(to))
-	if from != "" && from != r.objects.EmptyTreeID() {
-		args = append(args, "^"+string(from))
-	}
-	out, err := r.dir.Git(ctx, append(args, "--")...)
-	if err != nil {
-		return nil, fmt.Errorf("list commits of %s..%s: %w", from.Short(), to.Short(), err)
-	}
-	return parseCommits(strings.Split(string(out), "\x00")), nil
-}
-
-// parseCommits reads fields by seven: id, parents, name, address, time, subject, message. A
-// newline stands before each id but the first.
-func parseCommits(fields []string) []CommitInfo {
-	var commits []CommitInfo
-	for ; len(fields) > 7; fields = fields[7:] {
-		commits = append(commits, CommitInfo{
-			ID:      ID(strings.TrimPrefix(fields[0], "\n")),
-			Merge:   strings.Contains(fields[1], " "),
-			Author:  Identity{Name: fields[2], Email: fields[3]},
-			When:    odb.ParseWhen(fields[4:5]),
-			Subject: fields[5],
-			Message: fields[6],
-		})
-	}
-	return commits
-}
 
 // ContainedInBranch reports whether a commit can be reached from HEAD or a branch.
 func (r *Repo) ContainedInBranch(ctx context.Context, id ID) (bool, error) {

@@ -5,6 +5,13 @@ import (
 	"strings"
 )
 
+// wrap says in the error of a function, when it returns, what failed.
+func wrap(err *error, format string, args ...any) {
+	if *err != nil {
+		*err = fmt.Errorf("%s: %w", fmt.Sprintf(format, args...), *err)
+	}
+}
+
 // UnfinishedError is a merge or the like that somebody has begun in a working tree,
 // where nothing else can be done before it has ended.
 type UnfinishedError struct {

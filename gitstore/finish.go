@@ -97,10 +97,7 @@ func (w *Worktree) finishJob(ctx context.Context, job revertJob) (done Reverted,
 			return w.leave(op, job), err
 		}
 	}
-	if done, err = w.revert(ctx, job); err == nil {
-		err = w.recordRevert(ctx, job, &done)
-	}
-	return done, err
+	return w.revertRecorded(ctx, job)
 }
 
 // finishLanding ends a killed landing: it is recorded when its branch had moved, and

@@ -1,6 +1,7 @@
 package gitstore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -64,11 +65,7 @@ func (w *Worktree) moveHead(ctx context.Context, job revertJob) error {
 	if err := w.mayMoveHead(ctx, job.end); err != nil {
 		return err
 	}
-	ref := job.end.HeadRef
-	if ref == "" {
-		ref = "HEAD"
-	}
-	return w.repo.refs.Move(ctx, ref, job.base.Head, job.end.Head, "runr: "+job.why)
+	return w.repo.refs.Move(ctx, cmp.Or(job.end.HeadRef, "HEAD"), job.base.Head, job.end.Head, "runr: "+job.why)
 }
 
 // standing is where HEAD is.

@@ -63,11 +63,7 @@ func (w *Worktree) beginJournal(ctx context.Context, job revertJob) (ID, error) 
 	if err != nil {
 		return "", err
 	}
-	now := time.Now().UTC()
-	id, err := w.repo.objects.WriteCommit(ctx, Commit{
-		Tree: tree, Parents: []ID{job.base.ID, job.end.ID}, Message: job.why + w.journalEnd(),
-		Author: toolIdentity, Committer: toolIdentity, AuthorWhen: now, CommitterWhen: now,
-	})
+	id, err := w.repo.toolCommit(ctx, tree, job.why+w.journalEnd(), time.Now().UTC(), job.base.ID, job.end.ID)
 	if err != nil {
 		return "", err
 	}
@@ -88,10 +84,7 @@ func (w *Worktree) readJournal(ctx context.Context, name string, journal ID) (jo
 		return job, false, nil
 	}
 	job = revertJob{name: name, why: why}
-	if job.base, err = w.repo.ReadSnapshot(ctx, commit.Parents[0]); err != nil {
-		return job, false, err
-	}
-	if job.end, err = w.repo.ReadSnapshot(ctx, commit.Parents[1]); err != nil {
+	if job.base, job.end, err = w.repo.readSnapshots(ctx, commit.Parents[0], commit.Parents[1]); err != nil {
 		return job, false, err
 	}
 	only, err := w.repo.Blob(ctx, commit.Tree, onlyFile)

@@ -79,15 +79,8 @@ func landReason(spec LandSpec) string { return "runr: land " + spec.Result.Short
 
 // LandRef is Land for a branch that is not checked out anywhere, as in a bare
 // repository. It is ErrConflict when it is checked out.
-func (r *Repo) LandRef(ctx context.Context, ref string, spec LandSpec) (Landed, error) {
-	landed, err := r.landRef(ctx, ref, spec)
-	if err != nil {
-		return Landed{}, fmt.Errorf("land %s on %s: %w", spec.Result.Short(), ref, err)
-	}
-	return landed, nil
-}
-
-func (r *Repo) landRef(ctx context.Context, ref string, spec LandSpec) (Landed, error) {
+func (r *Repo) LandRef(ctx context.Context, ref string, spec LandSpec) (landed Landed, err error) {
+	defer wrap(&err, "land %s on %s", spec.Result.Short(), ref)
 	if !strings.HasPrefix(ref, "refs/heads/") {
 		return Landed{}, fmt.Errorf("%q is not a branch", ref)
 	}
@@ -98,7 +91,7 @@ func (r *Repo) landRef(ctx context.Context, ref string, spec LandSpec) (Landed, 
 	if err != nil {
 		return Landed{}, err
 	}
-	landed, _, err := r.planLanding(ctx, old, spec)
+	landed, _, err = r.planLanding(ctx, old, spec)
 	if err != nil || landed.Commit == old {
 		return landed, err
 	}
@@ -147,7 +140,7 @@ func (r *Repo) squash(ctx context.Context, old ID, spec LandSpec) (ID, error) {
 	if err != nil {
 		return "", err
 	}
-	return r.landCommit(ctx, old, Commit{Tree: tree, Author: spec.Author, AuthorWhen: spec.When, Message: spec.Message}, spec)
+	return r.landCommit(ctx, old, Commit{Tree: tree, Author: spec.Author, AuthorWhen: spec.When, Message: spec.Message}, spec.When)
 }
 
 // replay makes the commits of the work again on top of old, each with its author
@@ -166,33 +159,17 @@ func (r *Repo) replay(ctx context.Context, old ID, spec LandSpec) (ID, error) {
 		if commit.Tree, err = r.mergeOnto(ctx, parent, top, commit.ID); err != nil {
 			return "", err
 		}
-		if top, err = r.landCommit(ctx, top, commit, spec); err != nil {
+		if top, err = r.landCommit(ctx, top, commit, spec.When); err != nil {
 			return "", err
 		}
 	}
 	return top, nil
 }
 
-// landCommit writes a commit of the user's on top of another, signed if that is
-// what the user's commits are; top itself when nothing changed.
-func (r *Repo) landCommit(ctx context.Context, top ID, c Commit, spec LandSpec) (ID, error) {
-	c.Parents = nil
-	if top != "" {
-		before, err := r.refs.TreeOf(ctx, top)
-		if err != nil || before == c.Tree {
-			return top, err
-		}
-		c.Parents = []ID{top}
-	}
-	var err error
-	if c.Committer, err = r.committer(ctx, c.Author); err != nil {
-		return "", err
-	}
-	c.CommitterWhen = spec.When
-	if r.Config.Bool("commit.gpgsign") {
-		return r.SignCommit(ctx, c)
-	}
-	return r.objects.WriteCommit(ctx, c)
+// landCommit is commitOn, signed if that is what the user's commits are.
+func (r *Repo) landCommit(ctx context.Context, top ID, c Commit, when time.Time) (ID, error) {
+	c.CommitterWhen = when
+	return r.commitOn(ctx, top, c, r.Config.Bool("commit.gpgsign"))
 }
 
 // mergeOnto is the tree of ours with what changed from base to theirs; base "" is
@@ -254,9 +231,7 @@ func (r *Repo) LandConflicts(ctx context.Context, old ID, spec LandSpec) error {
 
 // scratchCommit is the same for the same tree at any time.
 func (r *Repo) scratchCommit(ctx context.Context, tree ID, parents ...ID) (ID, error) {
-	epoch := time.Unix(0, 0).UTC()
-	return r.objects.WriteCommit(ctx, Commit{Tree: tree, Parents: parents, Message: "scratch",
-		Author: toolIdentity, Committer: toolIdentity, AuthorWhen: epoch, CommitterWhen: epoch})
+	return r.toolCommit(ctx, tree, "scratch", time.Unix(0, 0).UTC(), parents...)
 }
 
 // firstParents are the commits after base up to tip along first parents, oldest

@@ -1,6 +1,7 @@
 package gitstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,15 +24,8 @@ import (
 // Started recorded it, or as the work leaves it, is not in the way: the work began
 // from it. A killed landing is taken back by FinishReverts, or recorded when the
 // branch had moved.
-func (w *Worktree) Land(ctx context.Context, spec LandSpec) (Landed, error) {
-	landed, err := w.land(ctx, spec)
-	if err != nil {
-		return Landed{}, fmt.Errorf("land %s: %w", spec.Result.Short(), err)
-	}
-	return landed, nil
-}
-
-func (w *Worktree) land(ctx context.Context, spec LandSpec) (Landed, error) {
+func (w *Worktree) Land(ctx context.Context, spec LandSpec) (landed Landed, err error) {
+	defer wrap(&err, "land %s", spec.Result.Short())
 	if err := w.headIsFree(); err != nil {
 		return Landed{}, err
 	}
@@ -160,11 +154,7 @@ func (l *landing) moveAll(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("update files: %w", err)
 	}
-	ref := l.branch
-	if ref == "" {
-		ref = "HEAD"
-	}
-	return l.repo.refs.Move(ctx, ref, l.new, l.old, landReason(l.spec))
+	return l.repo.refs.Move(ctx, cmp.Or(l.branch, "HEAD"), l.new, l.old, landReason(l.spec))
 }
 
 // recordLanding records a landing whose branch has moved.
@@ -222,15 +212,7 @@ func (w *Worktree) takeBack(ctx context.Context, job revertJob) (done Reverted, 
 	if err != nil {
 		return done, err
 	}
-	var entries []Change
-	for _, c := range changed {
-		entry := Change{Path: c.Path}
-		if fields := strings.Fields(now[c.Path]); len(fields) == 3 {
-			entry.NewMode, entry.NewID = fields[0], ID(fields[1])
-		}
-		entries = append(entries, entry)
-	}
-	if job.end.Index, err = w.indexWith(ctx, job.base, entries); err != nil {
+	if job.end.Index, err = w.indexWith(ctx, job.base, asChanges(changedPaths(changed), now)); err != nil {
 		return done, err
 	}
 	job.begun = true
@@ -255,18 +237,20 @@ func (w *Worktree) withFiles(ctx context.Context, index string, commit ID, mine 
 	if err != nil {
 		return "", err
 	}
-	path, done, err := w.scratchIndex(indexFile{})
-	if err != nil {
-		return "", err
+	return w.treeWith(ctx, commit, asChanges(mine, entries))
+}
+
+// asChanges are the paths as the entries of an index have them; one that is not there, or
+// is unmerged, is to go.
+func asChanges(paths []string, entries map[string]string) []Change {
+	changes := make([]Change, len(paths))
+	for i, path := range paths {
+		changes[i].Path = path
+		if fields := strings.Fields(entries[path]); len(fields) == 3 {
+			changes[i].NewMode, changes[i].NewID = fields[0], ID(fields[1])
+		}
 	}
-	defer done()
-	if _, err := w.gitIndex(ctx, path, nil, "read-tree", string(commit)); err != nil {
-		return "", err
-	}
-	if err := w.setEntries(ctx, path, mine, entries); err != nil {
-		return "", err
-	}
-	return w.writeIndexTree(ctx, path)
+	return changes
 }
 
 // inTheWay sorts the paths that are about to change and are not as in the commit:

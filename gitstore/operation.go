@@ -165,14 +165,11 @@ func (r *Repo) record(ctx context.Context, op Operation, branch string, before, 
 	if err != nil {
 		return Recorded{}, err
 	}
-	message, now := op.String(), time.Now().UTC()
+	message := op.String()
 	if branch != "" {
 		message += branchTrailer + branch
 	}
-	id, err := r.objects.WriteCommit(ctx, Commit{
-		Tree: tree, Parents: []ID{before.ID, after.ID}, Message: message,
-		Author: toolIdentity, Committer: toolIdentity, AuthorWhen: now, CommitterWhen: now,
-	})
+	id, err := r.toolCommit(ctx, tree, message, time.Now().UTC(), before.ID, after.ID)
 	if err != nil {
 		return Recorded{}, err
 	}

@@ -25,15 +25,8 @@ type RestoreSpec struct {
 // first, so that Undo brings it back; what could not be recorded, such as an ignored
 // file or a nested repository, is a conflict and is left alone. It is ErrNotFound when
 // the snapshot has nothing at one of the paths.
-func (w *Worktree) Restore(ctx context.Context, spec RestoreSpec) (Reverted, error) {
-	done, err := w.restore(ctx, spec)
-	if err != nil {
-		return done, fmt.Errorf("restore: %w", err)
-	}
-	return done, nil
-}
-
-func (w *Worktree) restore(ctx context.Context, spec RestoreSpec) (Reverted, error) {
+func (w *Worktree) Restore(ctx context.Context, spec RestoreSpec) (done Reverted, err error) {
+	defer wrap(&err, "restore")
 	wanted, err := w.repo.snapshotFiles(ctx, spec)
 	if err != nil {
 		return Reverted{}, err
@@ -102,39 +95,31 @@ func (r *Repo) stagedTree(ctx context.Context, snap Snapshot) (ID, error) {
 	if err != nil {
 		return "", err
 	}
-	w := r.worktreeAt(r.WorkTree, r.GitDir)
-	name, done, err := w.scratchIndex(index)
-	if err != nil {
-		return "", err
-	}
-	defer done()
-	return w.writeIndexTree(ctx, name)
+	return r.worktreeAt(r.WorkTree, r.GitDir).treeOfIndex(ctx, index, nil)
 }
 
 // RestoreTo writes files of a snapshot below a directory, which is made when it is
 // missing. A file that is there already with another content is a conflict, as is a
 // nested repository: it is left alone.
 func (r *Repo) RestoreTo(ctx context.Context, dir string, spec RestoreSpec) (done Reverted, err error) {
+	defer wrap(&err, "restore")
 	wanted, err := r.snapshotFiles(ctx, spec)
 	if err != nil {
-		return done, fmt.Errorf("restore: %w", err)
+		return done, err
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return done, fmt.Errorf("restore: %w", err)
+		return done, err
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return done, fmt.Errorf("restore: %w", err)
+		return done, err
 	}
 	files := &workFiles{root: root, repo: r, lazy: true}
 	defer func() { err = errors.Join(err, files.Close()) }()
 	for i, c := range wanted {
 		wanted[i] = Change{Path: c.Path, OldMode: c.NewMode, OldID: c.NewID}
 	}
-	if err := files.restore(ctx, wanted, &done); err != nil {
-		return done, fmt.Errorf("restore: %w", err)
-	}
-	return done, nil
+	return done, files.restore(ctx, wanted, &done)
 }
 
 // FindSnapshot finds a snapshot by its ref, with or without what all their refs begin

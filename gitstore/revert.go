@@ -16,10 +16,11 @@ import (
 //
 // A journal is kept while it runs: what a killed process left undone, FinishReverts
 // does.
-func (w *Worktree) Revert(ctx context.Context, base, end Snapshot, options ...RevertOption) (Reverted, error) {
+func (w *Worktree) Revert(ctx context.Context, base, end Snapshot, options ...RevertOption) (done Reverted, err error) {
+	defer wrap(&err, "revert")
 	ctx, unlock, err := w.lockFiles(ctx)
 	if err != nil {
-		return Reverted{}, fmt.Errorf("revert: %w", err)
+		return done, err
 	}
 	defer unlock()
 	job := revertJob{base: base, end: end, why: "files taken back"}
@@ -27,27 +28,31 @@ func (w *Worktree) Revert(ctx context.Context, base, end Snapshot, options ...Re
 		option(&job)
 	}
 	if err := w.indexIsFree(ctx, job); err != nil {
-		return Reverted{}, fmt.Errorf("revert: %w", err)
+		return done, err
 	}
 	ctx = context.WithoutCancel(ctx) // a git that is killed half-way leaves locks
 	if job.name, err = randomName(); err != nil {
-		return Reverted{}, fmt.Errorf("revert: %w", err)
+		return done, err
 	}
 	journal, err := w.beginJournal(ctx, job)
 	if err != nil {
-		return Reverted{}, fmt.Errorf("revert: %w", err)
+		return done, err
 	}
-	done, err := w.revert(ctx, job)
-	if err == nil {
-		err = w.recordRevert(ctx, job, &done)
-	}
-	if err != nil {
-		return done, fmt.Errorf("revert: %w", err)
+	if done, err = w.revertRecorded(ctx, job); err != nil {
+		return done, err
 	}
 	if err := w.repo.refs.SwapAny(ctx, journalPrefix+job.name, "", journal); err != nil {
-		return done, fmt.Errorf("revert: end journal: %w", err)
+		return done, fmt.Errorf("end journal: %w", err)
 	}
 	return done, nil
+}
+
+// revertRecorded does a job, or the rest of one, and records what it did.
+func (w *Worktree) revertRecorded(ctx context.Context, job revertJob) (done Reverted, err error) {
+	if done, err = w.revert(ctx, job); err == nil {
+		err = w.recordRevert(ctx, job, &done)
+	}
+	return done, err
 }
 
 // lockFiles locks the files of the worktree for an operation, which goes on with the
@@ -120,16 +125,7 @@ func (w *Worktree) afterRevert(ctx context.Context, job revertJob, done *Reverte
 	if after.Tree, err = w.treeWith(ctx, done.Before.Tree, restored); err != nil {
 		return err
 	}
-	index, err := w.wholeIndex(ctx)
-	if err != nil {
-		return err
-	}
-	if after.indexTime = index.modTime; index.data != nil {
-		if after.Index, err = w.repo.objects.Write(ctx, "blob", index.data); err != nil {
-			return err
-		}
-	}
-	if after.Head, after.HeadRef, err = w.head(ctx); err != nil {
+	if err := w.recordIndex(ctx, &after); err != nil {
 		return err
 	}
 	before := revertedPrefix + job.name + "-before"

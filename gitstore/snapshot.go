@@ -35,6 +35,12 @@ import (
 // toolIdentity is the author of what is no person's work.
 var toolIdentity = Identity{Name: "git-runr", Email: "git-runr@localhost"}
 
+// toolCommit writes a commit that is no person's work.
+func (r *Repo) toolCommit(ctx context.Context, tree ID, message string, when time.Time, parents ...ID) (ID, error) {
+	return r.objects.WriteCommit(ctx, Commit{Tree: tree, Parents: parents, Message: message,
+		Author: toolIdentity, Committer: toolIdentity, AuthorWhen: when, CommitterWhen: when})
+}
+
 // maxIndex is the largest index that is read back from a snapshot.
 const maxIndex = 1 << 30
 
@@ -69,20 +75,25 @@ func (w *Worktree) record(ctx context.Context, subject string) (snap Snapshot, e
 	if err != nil {
 		return snap, err
 	}
-	index, err := w.wholeIndex(ctx)
-	if err != nil {
-		return snap, err
-	}
-	snap.indexTime = index.modTime
-	if index.data != nil {
-		if snap.Index, err = w.repo.objects.Write(ctx, "blob", index.data); err != nil {
-			return snap, err
-		}
-	}
-	if snap.Head, snap.HeadRef, err = w.head(ctx); err != nil {
+	if err := w.recordIndex(ctx, &snap); err != nil {
 		return snap, err
 	}
 	return snap, w.writeSnapshot(ctx, &snap, subject)
+}
+
+// recordIndex records the index, and where HEAD is.
+func (w *Worktree) recordIndex(ctx context.Context, snap *Snapshot) error {
+	index, err := w.wholeIndex(ctx)
+	if err != nil {
+		return err
+	}
+	if snap.indexTime = index.modTime; index.data != nil {
+		if snap.Index, err = w.repo.objects.Write(ctx, "blob", index.data); err != nil {
+			return err
+		}
+	}
+	snap.Head, snap.HeadRef, err = w.head(ctx)
+	return err
 }
 
 // head is the commit of HEAD, "" before the first, and its branch, "" when detached.
@@ -118,12 +129,11 @@ func (w *Worktree) writeSnapshot(ctx context.Context, snap *Snapshot, subject st
 	if err != nil {
 		return err
 	}
-	now := time.Now().UTC()
-	commit := Commit{Tree: tree, Author: toolIdentity, Committer: toolIdentity, AuthorWhen: now, CommitterWhen: now, Message: subject}
+	var parents []ID
 	if snap.Head != "" {
-		commit.Parents = []ID{snap.Head}
+		parents = []ID{snap.Head}
 	}
-	snap.ID, err = w.repo.objects.WriteCommit(ctx, commit)
+	snap.ID, err = w.repo.toolCommit(ctx, tree, subject, time.Now().UTC(), parents...)
 	return err
 }
 
@@ -289,11 +299,11 @@ const shadowAttributes = "* -text -eol -crlf -filter -ident -working-tree-encodi
 // caller holds its lock, so a lock file in it is a killed process's.
 func (w *Worktree) prepareShadow() error {
 	dir, config := w.shadowDir(), w.repo.Config
-	text := fmt.Sprintf(shadowConfig, 0, config.Bool("core.ignorecase"), config.Bool("core.precomposeunicode"))
+	version, extensions := 0, ""
 	if w.repo.SHA256() {
-		text = fmt.Sprintf(shadowConfig, 1, config.Bool("core.ignorecase"), config.Bool("core.precomposeunicode")) +
-			"[extensions]\n\tobjectFormat = sha256\n"
+		version, extensions = 1, "[extensions]\n\tobjectFormat = sha256\n"
 	}
+	text := fmt.Sprintf(shadowConfig, version, config.Bool("core.ignorecase"), config.Bool("core.precomposeunicode")) + extensions
 	exclude, err := os.ReadFile(filepath.Join(w.repo.CommonDir, "info", "exclude"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

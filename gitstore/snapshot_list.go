@@ -1,7 +1,6 @@
 package gitstore
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -160,10 +159,9 @@ func (r *Repo) blobSizes(ctx context.Context, ids []ID) (map[ID]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	lines := bufio.NewScanner(bytes.NewReader(out))
-	for lines.Scan() {
-		id, size, _ := strings.Cut(lines.Text(), " ")
+	for line := range strings.Lines(string(out)) {
+		id, size, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		sizes[ID(id)], _ = strconv.ParseInt(size, 10, 64) // "missing" is 0
 	}
-	return sizes, lines.Err()
+	return sizes, nil
 }

@@ -27,18 +27,12 @@ func (w *Worktree) treeWith(ctx context.Context, tree ID, changes []Change) (ID,
 	if len(changes) == 0 {
 		return tree, nil
 	}
-	path, done, err := w.scratchIndex(indexFile{})
-	if err != nil {
-		return "", err
-	}
-	defer done()
-	if _, err := w.gitIndex(ctx, path, nil, "read-tree", "--end-of-options", string(tree)); err != nil {
-		return "", fmt.Errorf("put a tree together: %w", err)
-	}
-	if err := w.enter(ctx, path, changes); err != nil {
-		return "", err
-	}
-	return w.writeIndexTree(ctx, path)
+	return w.treeOfIndex(ctx, indexFile{}, func(index string) error {
+		if _, err := w.gitIndex(ctx, index, nil, "read-tree", "--end-of-options", string(tree)); err != nil {
+			return fmt.Errorf("put a tree together: %w", err)
+		}
+		return w.enter(ctx, index, changes)
+	})
 }
 
 // enter makes changes in an index file.

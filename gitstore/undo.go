@@ -12,11 +12,7 @@ import (
 // is elsewhere, that is ErrConflict and nothing is changed; when it is where it was
 // before, ErrNoChange. The undo is an operation itself, which can be taken back.
 func (w *Worktree) Undo(ctx context.Context, op Recorded) (Reverted, error) {
-	base, err := w.repo.ReadSnapshot(ctx, op.Before)
-	if err != nil {
-		return Reverted{}, fmt.Errorf("undo: %w", err)
-	}
-	end, err := w.repo.ReadSnapshot(ctx, op.After)
+	base, end, err := w.repo.readSnapshots(ctx, op.Before, op.After)
 	if err != nil {
 		return Reverted{}, fmt.Errorf("undo: %w", err)
 	}
@@ -34,6 +30,14 @@ func (w *Worktree) Undo(ctx context.Context, op Recorded) (Reverted, error) {
 		}
 	}
 	return w.Revert(ctx, base, end, Because(job.why))
+}
+
+// readSnapshots reads those before and after something.
+func (r *Repo) readSnapshots(ctx context.Context, base, end ID) (before, after Snapshot, err error) {
+	if before, err = r.ReadSnapshot(ctx, base); err == nil {
+		after, err = r.ReadSnapshot(ctx, end)
+	}
+	return before, after, err
 }
 
 // branchSnapshot is what a branch is at, as a snapshot: its files and its name.
@@ -76,24 +80,21 @@ func (r *Repo) moveRecorded(ctx context.Context, op Operation, ref string, to, f
 // UndoBranch is Undo for an operation that only moved a branch. It is ErrNoChange when
 // the branch is where it was before.
 func (r *Repo) UndoBranch(ctx context.Context, op Recorded) (Recorded, error) {
-	before, err := r.ReadSnapshot(ctx, op.Before)
-	if err != nil {
-		return Recorded{}, fmt.Errorf("undo: %w", err)
-	}
-	after, err := r.ReadSnapshot(ctx, op.After)
+	before, after, err := r.readSnapshots(ctx, op.Before, op.After)
 	if err != nil {
 		return Recorded{}, fmt.Errorf("undo: %w", err)
 	}
 	at, err := r.Ref(ctx, op.Branch)
 	switch {
 	case err != nil:
-		return Recorded{}, fmt.Errorf("undo: %w", err)
 	case at == before.Head:
-		return Recorded{}, fmt.Errorf("undo: %s is where it was before: %w", headName(op.Branch), ErrNoChange)
+		err = fmt.Errorf("%s is where it was before: %w", headName(op.Branch), ErrNoChange)
 	case at != after.Head:
-		return Recorded{}, fmt.Errorf("undo: %w", movedOn(op.Branch, at, after.Head))
+		err = movedOn(op.Branch, at, after.Head)
+	default:
+		err = r.notCheckedOut(ctx, op.Branch)
 	}
-	if err := r.notCheckedOut(ctx, op.Branch); err != nil {
+	if err != nil {
 		return Recorded{}, fmt.Errorf("undo: %w", err)
 	}
 	return r.moveRecorded(ctx, op.opposite(), op.Branch, before.Head, after.Head)

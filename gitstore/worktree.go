@@ -229,13 +229,13 @@ func (r *Repo) OwnWorktrees(prefix string) ([]string, error) {
 	for _, entry := range dirs {
 		names[entry.Name()] = true
 	}
-	registered, err := os.ReadDir(filepath.Join(r.CommonDir, "worktrees"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	registered, err := r.registrations()
+	if err != nil {
 		return nil, err
 	}
-	for _, entry := range registered {
-		dir := gitdir.RegisteredDir(filepath.Join(r.CommonDir, "worktrees", entry.Name()))
-		names[filepath.Base(dir)] = names[filepath.Base(dir)] || r.inOwnPlace(dir)
+	for _, g := range registered {
+		name := filepath.Base(g.dir)
+		names[name] = names[name] || r.inOwnPlace(g.dir)
 	}
 	maps.DeleteFunc(names, func(name string, own bool) bool { return !own || !strings.HasPrefix(name, prefix) })
 	return slices.Sorted(maps.Keys(names)), nil
@@ -308,18 +308,27 @@ func (g registration) own() bool {
 
 // registration finds the linked worktree at dir, a real path; else ErrNotFound.
 func (r *Repo) registration(dir string) (registration, error) {
+	all, err := r.registrations()
+	if err != nil {
+		return registration{}, err
+	}
+	if i := slices.IndexFunc(all, func(g registration) bool { return g.dir == dir }); i >= 0 {
+		return all[i], nil
+	}
+	return registration{}, fmt.Errorf("%w: no worktree is registered there", ErrNotFound)
+}
+
+func (r *Repo) registrations() (all []registration, err error) {
 	base := filepath.Join(r.CommonDir, "worktrees")
 	entries, err := os.ReadDir(base)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return registration{}, err
+		return nil, err
 	}
 	for _, entry := range entries {
 		gitDir := filepath.Join(base, entry.Name())
-		if gitdir.RegisteredDir(gitDir) == dir {
-			return registration{gitDir: gitDir, dir: dir}, nil
-		}
+		all = append(all, registration{gitDir, gitdir.RegisteredDir(gitDir)})
 	}
-	return registration{}, fmt.Errorf("%w: no worktree is registered there", ErrNotFound)
+	return all, nil
 }
 
 // listedWorktree is what git lists of a worktree: by the first word of each line, such

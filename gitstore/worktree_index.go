@@ -28,12 +28,6 @@ type indexFile struct {
 	modTime time.Time
 }
 
-// stagedPath is the index that a commit would be made of now: during git's own
-// commit another file than indexPath.
-func (w *Worktree) stagedPath() string {
-	return cmp.Or(w.repo.IndexFile, w.indexPath())
-}
-
 // readIndexFile reads bytes and time of one and the same file: git replaces an
 // index by renaming, so the open file does not change.
 func readIndexFile(path string) (indexFile, error) {
@@ -279,29 +273,36 @@ func (w *Worktree) indexEntries(ctx context.Context, index indexFile) (map[strin
 // IndexTree is the tree of what is staged, without touching the index. It is
 // ErrUnmerged with the paths while there are unmerged ones.
 func (w *Worktree) IndexTree(ctx context.Context) (ID, error) {
-	return w.scratchTree(ctx, func(string) error { return nil })
+	return w.stagedTree(ctx, nil)
 }
 
 // NormalTree is the tree that `git add -A` would stage: tracked and untracked
 // files, not ignored ones, filters applied as they are configured. The index is
 // not touched. A nested repository without a commit is left out.
 func (w *Worktree) NormalTree(ctx context.Context) (ID, error) {
-	return w.scratchTree(ctx, func(index string) error { return w.stageAll(ctx, index) })
+	return w.stagedTree(ctx, func(index string) error { return w.stageAll(ctx, index) })
 }
 
-// scratchTree is the tree of a copy of the index after change.
-func (w *Worktree) scratchTree(ctx context.Context, change func(index string) error) (ID, error) {
-	index, err := readIndexFile(w.stagedPath())
+// stagedTree is the tree of a copy of the index that a commit would be made of after change.
+func (w *Worktree) stagedTree(ctx context.Context, change func(index string) error) (ID, error) {
+	index, err := readIndexFile(cmp.Or(w.repo.IndexFile, w.indexPath())) // during git's own commit another file
 	if err != nil {
 		return "", err
 	}
+	return w.treeOfIndex(ctx, index, change)
+}
+
+// treeOfIndex is the tree of a copy of an index after change; nil is none.
+func (w *Worktree) treeOfIndex(ctx context.Context, index indexFile, change func(path string) error) (ID, error) {
 	path, done, err := w.scratchIndex(index)
 	if err != nil {
 		return "", err
 	}
 	defer done()
-	if err := change(path); err != nil {
-		return "", err
+	if change != nil {
+		if err := change(path); err != nil {
+			return "", err
+		}
 	}
 	return w.writeIndexTree(ctx, path)
 }

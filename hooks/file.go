@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -67,22 +68,15 @@ func (f file) whyDead(path string) error {
 
 // ours reports whether the file holds nothing but what we wrote.
 func (f file) ours() bool {
-	span, err := findBlock(f.text)
-	if err != nil || span == nil {
-		return false
-	}
-	rest, _ := withoutBlock(f.text)
-	return rest == skeleton
+	rest, err := withoutBlock(f.text)
+	return err == nil && rest == skeleton && rest != f.text
 }
 
 // onPath reports whether the shell would find git-runr on PATH.
 func onPath() bool {
-	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
-		if strings.HasPrefix(dir, "/") && runnable(filepath.Join(dir, "git-runr")) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(filepath.SplitList(os.Getenv("PATH")), func(dir string) bool {
+		return strings.HasPrefix(dir, "/") && runnable(filepath.Join(dir, "git-runr"))
+	})
 }
 
 func runnable(path string) bool {

@@ -48,12 +48,9 @@ type span struct{ start, end int }
 // are missing, doubled or in the wrong order.
 func findBlock(text string) (*span, error) {
 	var begins, ends []span
-	for at := 0; at < len(text); {
-		line, _, more := strings.Cut(text[at:], "\n")
+	at := 0
+	for line := range strings.Lines(text) {
 		next := at + len(line)
-		if more {
-			next++
-		}
 		if strings.HasPrefix(line, beginMark) {
 			begins = append(begins, span{at, next})
 		}
@@ -107,12 +104,11 @@ func withoutBlock(text string) (string, error) {
 // topComments is the run of comment lines at the top, the #! line included.
 func topComments(text string) string {
 	at := 0
-	for at < len(text) && text[at] == '#' {
-		line, _, more := strings.Cut(text[at:], "\n")
-		at += len(line)
-		if more {
-			at++
+	for line := range strings.Lines(text) {
+		if line[0] != '#' {
+			break
 		}
+		at += len(line)
 	}
 	return text[:at]
 }

@@ -3,7 +3,6 @@ package loop
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"git-runr/gitstore/safefile"
@@ -24,11 +23,7 @@ func FilesDir(s *record.Store, run string) string {
 // WriteFiles writes files, by their slash paths, below dir.
 func WriteFiles(dir string, files map[string][]byte) error {
 	for name, content := range files {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			return err
-		}
-		if err := safefile.WriteFile(path, content, 0o666); err != nil {
+		if err := safefile.WriteFile(filepath.Join(dir, name), content, 0o666); err != nil {
 			return err
 		}
 	}

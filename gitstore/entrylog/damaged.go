@@ -134,9 +134,9 @@ func (s *Store) readWholeTree(ctx context.Context, tree odb.ID, seen map[odb.ID]
 		case e.IsTree():
 			err = s.readWholeTree(ctx, e.ID, seen)
 		default:
-			_, _, err = s.objects.Read(ctx, e.ID)
+			err = s.checkReadable(ctx, e.ID)
 		}
-		if err != nil && !errors.Is(err, gitdir.ErrTooLarge) {
+		if err != nil {
 			return err
 		}
 		seen[e.ID] = true

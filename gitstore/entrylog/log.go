@@ -34,7 +34,7 @@ func (s *Store) Append(ctx context.Context, decide Decide) (Entry, error) {
 	if err != nil {
 		return Entry{}, fmt.Errorf("append: %w", err)
 	}
-	defer tail.close()
+	defer tail.file.Close()
 	for range appendTries {
 		entry, err := s.appendOnce(ctx, tail, writer, decide)
 		if !errors.Is(err, gitdir.ErrLostRace) {

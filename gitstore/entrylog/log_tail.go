@@ -2,6 +2,7 @@ package entrylog
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -62,8 +63,6 @@ func (s *Store) openTail(writer string) (*logTail, error) {
 	return t, nil
 }
 
-func (t *logTail) close() { t.file.Close() }
-
 // last is the newest record, nil when there is none.
 func (t *logTail) last() *tailRecord {
 	if len(t.records) == 0 {
@@ -116,14 +115,11 @@ func (t tailRecord) encode() []byte {
 		fmt.Fprintf(&body, "%s %d\n", o.Kind, len(o.Data))
 		body.Write(o.Data)
 	}
-	state, parent := tailPending, t.parent
+	state := tailPending
 	if t.moved {
 		state = tailMoved
 	}
-	if parent == "" {
-		parent = "-"
-	}
-	return append(fmt.Appendf(nil, "%s %s %s %d\n", state, t.id, parent, body.Len()), body.Bytes()...)
+	return append(fmt.Appendf(nil, "%s %s %s %d\n", state, t.id, cmp.Or(t.parent, "-"), body.Len()), body.Bytes()...)
 }
 
 // decodeTail reads records as far as they are whole, and gives their size in bytes.

@@ -53,7 +53,7 @@ func (s *Store) takeUpLocked(ctx context.Context, writer string, of Recognize) (
 	if err != nil {
 		return TakenUp{}, err
 	}
-	defer tail.close()
+	defer tail.file.Close()
 	return s.takeUp(ctx, tail, writer, of)
 }
 

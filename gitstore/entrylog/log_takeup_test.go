@@ -249,7 +249,7 @@ func TestTailOfKilledWriter(t *testing.T) {
 		if err := tail.add(entry, objects); err != nil {
 			t.Fatal(err)
 		}
-		tail.close()
+		tail.file.Close()
 		if moved {
 			testGit(t, repo.dir.WorkTree, "update-ref", ref, string(entry.ID))
 			events = append(events, entry.ID)

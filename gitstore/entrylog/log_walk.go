@@ -86,7 +86,10 @@ func (s *Store) walkStream(ctx context.Context, writer string, tip, known odb.ID
 	}
 	var stop error
 	first := true
-	err = s.readCommits(ctx, list, func(id odb.ID, data []byte) error {
+	err = s.readObjects(ctx, list, func(id odb.ID, kind string, data []byte) error {
+		if kind != "commit" {
+			return fmt.Errorf("read commit %s: %w: it is a %s", id, gitdir.ErrCorrupt, kind)
+		}
 		entry, err := decodeEntry(id, data)
 		if err == nil && first && entry.Parent != known {
 			err = fmt.Errorf("entry %s is not in it: %w", known, gitdir.ErrNotFound)
@@ -112,16 +115,6 @@ func asDamage(err error) error {
 		return err
 	}
 	return fmt.Errorf("%w: %s", gitdir.ErrCorrupt, err)
-}
-
-// readCommits visits the commits of a list of ids, one a line, in order.
-func (s *Store) readCommits(ctx context.Context, list []byte, visit func(id odb.ID, data []byte) error) error {
-	return s.readObjects(ctx, list, func(id odb.ID, kind string, data []byte) error {
-		if kind != "commit" {
-			return fmt.Errorf("read commit %s: %w: it is a %s", id, gitdir.ErrCorrupt, kind)
-		}
-		return visit(id, data)
-	})
 }
 
 // readObjects visits the objects of a list of ids, one a line, in order.

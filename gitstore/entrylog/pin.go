@@ -28,13 +28,9 @@ func (s *Store) Pin(ctx context.Context, why string, commit odb.ID) error {
 		if err != nil {
 			return fmt.Errorf("pin: %w", err)
 		}
-		replaces := old
-		if old != "" && !s.objects.Has(ctx, old) {
-			old = "" // a chain that begins again is better than one that no git can walk
-		}
 		pin := odb.Commit{Tree: s.objects.EmptyTreeID(), Author: notesIdentity, Committer: notesIdentity, Message: "pin " + why + "\n"}
 		pin.AuthorWhen, pin.CommitterWhen = time.Unix(0, 0), time.Unix(0, 0)
-		if old != "" {
+		if old != "" && s.objects.Has(ctx, old) { // a chain that begins again is better than one that no git can walk
 			pin.Parents = append(pin.Parents, old)
 		}
 		pin.Parents = append(pin.Parents, commit)
@@ -48,7 +44,7 @@ func (s *Store) Pin(ctx context.Context, why string, commit odb.ID) error {
 		if err := s.objects.StoreBatch(ctx, objects); err != nil {
 			return fmt.Errorf("pin %s: %w", why, err)
 		}
-		if err := s.refs.MoveToNew(ctx, pinRef, id, replaces, objects); !errors.Is(err, gitdir.ErrLostRace) {
+		if err := s.refs.MoveToNew(ctx, pinRef, id, old, objects); !errors.Is(err, gitdir.ErrLostRace) {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package entrylog
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -128,10 +129,7 @@ func (s *Store) refetchLogs(ctx context.Context, remote string, writers []string
 		c := s.transportCall(remote, "", "-c", "fetch.unpackLimit=1", "-c", "remote."+remote+".promisor=false",
 			"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-prune", "--no-filter", "--no-recurse-submodules",
 			"--no-auto-maintenance", "--refmap=", "--end-of-options", remote, "+"+ref+":"+ref)
-		c.GitDir = scratch
-		if c.Dir == "" {
-			c.Dir = s.dir.GitDir
-		}
+		c.GitDir, c.Dir = scratch, cmp.Or(c.Dir, s.dir.GitDir)
 		_, err := s.dir.Call(ctx, c)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)

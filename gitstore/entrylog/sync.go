@@ -1,8 +1,10 @@
 package entrylog
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -33,10 +35,7 @@ func stagedNotes(remote string) string { return remotesPrefix + remote + "/notes
 // there are, when that is none. A URL is not taken: only what the user configured.
 func (s *Store) ElectRemote(name string) (string, error) {
 	have := s.dir.Remotes()
-	if name == "" {
-		name = s.dir.Config.Get("runr.remote")
-	}
-	switch {
+	switch name = cmp.Or(name, s.dir.Config.Get("runr.remote")); {
 	case name != "":
 	case slices.Contains(have, "origin"):
 		name = "origin"
@@ -56,23 +55,14 @@ func (s *Store) checkRemote(name string) error {
 	if slices.Contains(have, name) && !strings.HasPrefix(name, "-") && refdb.CheckRefName(stagedPrefix(name)+"x") == nil {
 		return nil
 	}
+	named := func(key string) bool { return strings.HasPrefix(key, "remote."+name+".") }
 	switch {
-	case !slices.Contains(have, name) && s.namesRemote(name):
+	case !slices.Contains(have, name) && slices.ContainsFunc(slices.Collect(maps.Keys(s.dir.Config)), named):
 		return fmt.Errorf("remote %q has no URL (git config remote.%s.url URL): %w", name, name, gitdir.ErrNotFound)
 	case len(have) == 0:
 		return fmt.Errorf("remote %q: no remote is configured: %w", name, gitdir.ErrNotFound)
 	}
 	return fmt.Errorf("remote %q: there are %s: %w", name, strings.Join(have, ", "), gitdir.ErrNotFound)
-}
-
-// namesRemote reports whether anything is configured for a remote of that name.
-func (s *Store) namesRemote(name string) bool {
-	for key := range s.dir.Config {
-		if strings.HasPrefix(key, "remote."+name+".") {
-			return true
-		}
-	}
-	return false
 }
 
 // brokenRef is a ref of this tool's own whose object cannot be read, "" for none. git
@@ -101,21 +91,12 @@ func wantedRefs(remote, notes string) []string {
 	return specs
 }
 
-// except are the refspecs that leave refs out.
-func except(refs []string) []string {
-	specs := make([]string, 0, len(refs))
-	for _, ref := range refs {
-		specs = append(specs, "^"+ref)
-	}
-	return specs
-}
-
 // fetchRefs fetches by refspecs and nothing else. The refspecs go by standard input:
 // there may be more than a command line holds.
 func (s *Store) fetchRefs(ctx context.Context, remote string, refspecs []string, options ...string) error {
 	args := append([]string{"fetch", "--quiet", "--no-tags", "--no-prune-tags", "--no-write-fetch-head",
 		"--no-recurse-submodules", "--no-auto-maintenance", "--no-show-forced-updates", "--refmap=", "--stdin"}, options...)
-	_, err := s.transportIn(ctx, remote, strings.Join(refspecs, "\n")+"\n", append(args, "--end-of-options", remote)...)
+	_, err := s.transport(ctx, remote, strings.Join(refspecs, "\n")+"\n", append(args, "--end-of-options", remote)...)
 	return err
 }
 

@@ -36,7 +36,10 @@ func (s *Store) FetchLogs(ctx context.Context, remote, notes string) (Fetched, e
 		return done, err
 	}
 	known := s.readRefusals(remote)
-	all := append(wantedRefs(remote, notes), except(slices.Sorted(maps.Keys(known)))...)
+	all := wantedRefs(remote, notes)
+	for _, ref := range slices.Sorted(maps.Keys(known)) {
+		all = append(all, "^"+ref)
+	}
 	err := s.fetchRefs(ctx, remote, all, "--prune")
 	if err != nil && ctx.Err() == nil {
 		if done.Locks = s.refs.DropStaleLocks(ctx, remotesPrefix+remote+"/"); len(done.Locks) > 0 {
@@ -160,7 +163,7 @@ func stagedName(remote, ref string) string {
 
 // listRemote asks the remote what the refs are at that fit patterns.
 func (s *Store) listRemote(ctx context.Context, remote string, patterns ...string) (map[string]odb.ID, error) {
-	out, err := s.transport(ctx, remote, append([]string{"ls-remote", "--quiet", "--end-of-options", remote}, patterns...)...)
+	out, err := s.transport(ctx, remote, "", append([]string{"ls-remote", "--quiet", "--end-of-options", remote}, patterns...)...)
 	if err != nil {
 		return nil, remoteError(remote, err)
 	}

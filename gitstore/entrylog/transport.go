@@ -51,12 +51,7 @@ func remoteOptions(remote string) []string {
 
 // transport runs a git command that talks to a remote. It has no time limit but the
 // context's and the general one; git may ask for a password as it always does.
-func (s *Store) transport(ctx context.Context, remote string, args ...string) ([]byte, error) {
-	return s.transportIn(ctx, remote, "", args...)
-}
-
-// transportIn is transport with something on standard input.
-func (s *Store) transportIn(ctx context.Context, remote, stdin string, args ...string) ([]byte, error) {
+func (s *Store) transport(ctx context.Context, remote, stdin string, args ...string) ([]byte, error) {
 	return s.dir.Call(ctx, s.transportCall(remote, stdin, args...))
 }
 
@@ -164,10 +159,7 @@ func firstComplaint(exit *gitdir.GitError) string {
 			said = strings.TrimPrefix(text, "error: ")
 		}
 	}
-	if said == "" {
-		return fmt.Sprintf("exit status %d", exit.Status)
-	}
-	return said
+	return cmp.Or(said, fmt.Sprintf("exit status %d", exit.Status))
 }
 
 // pushed is what a remote answered to one refspec of a push.
@@ -185,7 +177,7 @@ func (s *Store) push(ctx context.Context, remote string, refspecs []string, opti
 	args := append([]string{"push", "--porcelain", "--no-progress", "--no-verify", "--no-follow-tags", "--no-atomic",
 		"--no-signed", "--recurse-submodules=no"}, options...)
 	args = append(append(args, "--end-of-options", remote), refspecs...)
-	out, err := s.transport(ctx, remote, args...)
+	out, err := s.transport(ctx, remote, "", args...)
 	answers := parsePushed(string(out))
 	if err != nil && (gitdir.ExitStatus(err) != 1 || len(answers) == 0) {
 		return nil, remoteError(remote, err)

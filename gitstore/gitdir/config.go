@@ -1,6 +1,7 @@
 package gitdir
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -19,11 +20,7 @@ func (c Config) Get(key string) string {
 
 // Bool reads a boolean as git does: true, yes, on, 1 and a bare key are true.
 func (c Config) Bool(key string) bool {
-	switch strings.ToLower(c.Get(key)) {
-	case "true", "yes", "on", "1":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"true", "yes", "on", "1"}, strings.ToLower(c.Get(key)))
 }
 
 // parseConfig reads `git config --list -z`: key, newline, value, NUL. A key

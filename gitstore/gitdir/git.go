@@ -2,6 +2,7 @@ package gitdir
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,15 +68,8 @@ func (d *Dir) GitLine(ctx context.Context, args ...string) (string, error) {
 
 // Call fills in this repository and runs c.
 func (d *Dir) Call(ctx context.Context, c Call) ([]byte, error) {
-	if c.GitDir == "" {
-		c.GitDir = d.GitDir
-	}
-	if c.Dir == "" {
-		c.Dir = c.Worktree
-	}
-	if c.Dir == "" {
-		c.Dir = c.GitDir
-	}
+	c.GitDir = cmp.Or(c.GitDir, d.GitDir)
+	c.Dir = cmp.Or(c.Dir, c.Worktree, c.GitDir)
 	out, err := c.Run(ctx)
 	if d.Explain != nil {
 		err = d.Explain(err)
@@ -99,7 +93,7 @@ func (c Call) Run(ctx context.Context) ([]byte, error) {
 	if c.Stdout != nil {
 		cmd.Stdout = c.Stdout
 	}
-	stderr := &headWriter{left: maxStderr}
+	stderr := &headWriter{LimitWriter{Left: maxStderr}}
 	cmd.Stderr = stderr
 	err := cmd.Run()
 	if err != nil && ctx.Err() != nil {
@@ -107,7 +101,7 @@ func (c Call) Run(ctx context.Context) ([]byte, error) {
 	}
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
-		err = &GitError{Args: c.Args[optionCount(c.Args):], Status: exit.ExitCode(), Stderr: stderr.kept.String()}
+		err = &GitError{Args: c.Args[optionCount(c.Args):], Status: exit.ExitCode(), Stderr: stderr.Kept.String()}
 	}
 	return out.Bytes(), err
 }
@@ -173,19 +167,14 @@ func gitEnviron(env []string, discovery bool) []string {
 }
 
 // headWriter keeps the first bytes that are written and counts the rest as written.
-type headWriter struct {
-	kept bytes.Buffer // not embedded: io.Copy would use its ReadFrom, past the limit
-	left int
-}
+type headWriter struct{ LimitWriter }
 
 func (w *headWriter) Write(p []byte) (int, error) {
-	keep := min(len(p), w.left)
-	w.left -= keep
-	w.kept.Write(p[:keep])
+	_, _ = w.LimitWriter.Write(p)
 	return len(p), nil
 }
 
-// LimitWriter collects what is written, and refuses to take more than a limit.
+// LimitWriter collects what is written up to a limit, and then refuses to take more.
 type LimitWriter struct {
 	Kept bytes.Buffer // not embedded: io.Copy would use its ReadFrom, past the limit
 	Left int64
@@ -193,12 +182,14 @@ type LimitWriter struct {
 }
 
 func (w *LimitWriter) Write(p []byte) (int, error) {
-	if int64(len(p)) > w.Left {
+	keep := min(int64(len(p)), w.Left)
+	w.Left -= keep
+	w.Kept.Write(p[:keep])
+	if keep < int64(len(p)) {
 		w.Full = true
 		return 0, ErrTooLarge
 	}
-	w.Left -= int64(len(p))
-	return w.Kept.Write(p)
+	return len(p), nil
 }
 
 type heldLockKey struct{}

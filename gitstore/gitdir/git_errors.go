@@ -1,6 +1,7 @@
 package gitdir
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -51,10 +52,7 @@ func (e *GitError) Is(target error) bool {
 // Error gives the subcommand and the first line that git printed.
 func (e *GitError) Error() string {
 	said, _, _ := strings.Cut(strings.TrimSpace(e.Stderr), "\n")
-	if said == "" {
-		said = fmt.Sprintf("exit status %d", e.Status)
-	}
-	return fmt.Sprintf("git %s: %s", e.Args[0], said)
+	return fmt.Sprintf("git %s: %s", e.Args[0], cmp.Or(said, fmt.Sprintf("exit status %d", e.Status)))
 }
 
 // ExitStatus is the status that git ended with; 0 when the error is not git's.

@@ -10,16 +10,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 )
 
-// Open finds the repository of dir as git itself does (so that GIT_DIR, ceilings,
-// safe.directory, worktrees, submodules and symbolic links count) and reads its
-// configuration. It is ErrNotRepository when git finds none or refuses it; the
-// message is git's.
-//
-// In a hook git's variables say which repository, working tree and index are meant.
-// They count as far as they are about dir: a hook that goes to another repository
-// gets that one.
+// Open finds the repository of dir; see gitstore.Open.
 func Open(ctx context.Context, dir string) (*Dir, error) {
 	repo, err := OpenIn(ctx, Call{Dir: dir, Bare: true})
 	if err == nil && os.Getenv("GIT_DIR") != "" && !repo.isOf(dir) {
@@ -34,17 +28,21 @@ func Open(ctx context.Context, dir string) (*Dir, error) {
 
 // OpenIn is Open for the directory of a call of git.
 func OpenIn(ctx context.Context, c Call) (*Dir, error) {
-	config := make(chan configAnswer, 1)
-	go func() { config <- readConfig(ctx, c) }() // the two processes run side by side: it is on the hook's path
+	list := c
+	list.Args = []string{"config", "--list", "-z"}
+	var config []byte
+	var configErr error
+	var listed sync.WaitGroup
+	listed.Go(func() { config, configErr = list.Run(ctx) }) // the two processes run side by side: it is on the hook's path
 	repo, err := discover(ctx, c)
-	answer := <-config
+	listed.Wait()
 	if err != nil {
 		return nil, err
 	}
-	if answer.err != nil {
-		return nil, fmt.Errorf("read git configuration: %w", answer.err)
+	if configErr != nil {
+		return nil, fmt.Errorf("read git configuration: %w", configErr)
 	}
-	repo.Config = answer.config
+	repo.Config = parseConfig(string(config))
 	repo.Reftable = repo.Config.Get("extensions.refstorage") == "reftable"
 	return repo, nil
 }
@@ -184,18 +182,4 @@ func notRepository(dir string, err error) error {
 		return fmt.Errorf("%w: %q", ErrNotRepository, dir)
 	}
 	return fmt.Errorf("%w: %s", ErrNotRepository, said)
-}
-
-type configAnswer struct {
-	config Config
-	err    error
-}
-
-func readConfig(ctx context.Context, c Call) configAnswer {
-	c.Args = []string{"config", "--list", "-z"}
-	out, err := c.Run(ctx)
-	if err != nil {
-		return configAnswer{err: err}
-	}
-	return configAnswer{config: parseConfig(string(out))}
 }

@@ -94,19 +94,15 @@ func (s *Store) createLock(file string) (f *os.File, err error) {
 			_ = s.dir.Share(file) // a ref that a group member cannot read is git's to report
 			return f, nil
 		}
+		if errors.Is(err, fs.ErrNotExist) {
+			if err = s.dir.MkdirShared(filepath.Dir(file)); err == nil || errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+		}
 		if errors.Is(err, syscall.ENOTDIR) {
-			return nil, fmt.Errorf("%w: a ref is where its directory has to be: %w", gitdir.ErrConflict, err)
+			err = fmt.Errorf("%w: a ref is where its directory has to be: %w", gitdir.ErrConflict, err)
 		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
-		}
-		err = s.dir.MkdirShared(filepath.Dir(file))
-		if errors.Is(err, syscall.ENOTDIR) {
-			return nil, fmt.Errorf("%w: a ref is where its directory has to be: %w", gitdir.ErrConflict, err)
-		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
-		}
+		return nil, err
 	}
 	return nil, err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -30,15 +31,24 @@ const maxSymbolic = 5
 // does not follow git's rules for names, and locks, are left out.
 func (s *Store) Refs(ctx context.Context, prefix string) (map[string]odb.ID, error) {
 	dir := strings.TrimSuffix(prefix, "/") + "/"
-	if !s.nativeRefs(dir) || strings.Count(dir, "/") < 2 {
-		return s.gitRefs(ctx, dir)
-	}
-	loose, err := s.looseRefs(dir) // before the packed ones: packing moves them that way
+	refs, err := s.fileRefs(dir)
 	if errors.Is(err, errNotPlain) {
-		return s.gitRefs(ctx, dir)
+		refs, err = s.gitRefs(ctx, dir)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read refs below %s: %w", dir, err)
+	}
+	return refs, nil
+}
+
+// fileRefs reads the refs below a directory from files, or is errNotPlain.
+func (s *Store) fileRefs(dir string) (map[string]odb.ID, error) {
+	if !s.nativeRefs(dir) || strings.Count(dir, "/") < 2 {
+		return nil, errNotPlain
+	}
+	loose, err := s.looseRefs(dir) // before the packed ones: packing moves them that way
+	if err != nil {
+		return nil, err
 	}
 	refs := map[string]odb.ID{}
 	err = s.scanPacked(dir, func(name string, id odb.ID) bool {
@@ -47,13 +57,8 @@ func (s *Store) Refs(ctx context.Context, prefix string) (map[string]odb.ID, err
 		}
 		return true
 	})
-	if err != nil {
-		return nil, fmt.Errorf("read refs below %s: %w", dir, err)
-	}
-	for name, id := range loose {
-		refs[name] = id
-	}
-	return refs, nil
+	maps.Copy(refs, loose)
+	return refs, err
 }
 
 // Ref gives the object that a ref points to, "" when there is no such ref. A
@@ -86,12 +91,7 @@ func (s *Store) Ref(ctx context.Context, name string) (odb.ID, error) {
 
 // nativeRefs reports whether refs of this name are files in the common directory.
 func (s *Store) nativeRefs(name string) bool {
-	for _, own := range []string{"refs/worktree/", "refs/bisect/", "refs/rewritten/"} {
-		if strings.HasPrefix(name, own) {
-			return false
-		}
-	}
-	return !s.dir.Reftable && strings.HasPrefix(name, "refs/")
+	return !s.dir.Reftable && strings.HasPrefix(name, "refs/") && !beginsWith(name, "refs/worktree/", "refs/bisect/", "refs/rewritten/")
 }
 
 // readRef reads a ref from its file or from packed-refs: an id, or the target of a
@@ -159,12 +159,9 @@ func (s *Store) Path(name string) string {
 	return filepath.Join(s.dir.CommonDir, filepath.FromSlash(name))
 }
 
-// gitRefs asks git for the refs below a directory.
-func (s *Store) gitRefs(ctx context.Context, dir string) (map[string]odb.ID, error) {
-	out, err := s.dir.Git(ctx, "for-each-ref", "--format=%(objectname) %(refname)", "--", dir)
-	if err != nil {
-		return nil, fmt.Errorf("read refs below %s: %w", dir, err)
-	}
+// gitRefs asks git for the ref of a name and those below it.
+func (s *Store) gitRefs(ctx context.Context, name string) (map[string]odb.ID, error) {
+	out, err := s.dir.Git(ctx, "for-each-ref", "--format=%(objectname) %(refname)", "--", name)
 	refs := map[string]odb.ID{}
 	for line := range strings.Lines(string(out)) {
 		id, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
@@ -172,20 +169,15 @@ func (s *Store) gitRefs(ctx context.Context, dir string) (map[string]odb.ID, err
 			refs[name] = odb.ID(id)
 		}
 	}
-	return refs, nil
+	return refs, err
 }
 
 func (s *Store) gitRef(ctx context.Context, name string) (odb.ID, error) {
-	out, err := s.dir.GitLine(ctx, "for-each-ref", "--format=%(objectname) %(refname)", "--", name)
+	refs, err := s.gitRefs(ctx, name)
 	if err != nil {
 		return "", fmt.Errorf("read ref %s: %w", name, err)
 	}
-	for line := range strings.Lines(out) { // refs below name are listed too
-		if id, ok := strings.CutSuffix(strings.TrimSuffix(line, "\n"), " "+name); ok && s.objects.ValidID(odb.ID(id)) {
-			return odb.ID(id), nil
-		}
-	}
-	return "", nil
+	return refs[name], nil
 }
 
 // CheckRefName applies git's rules for full ref names.

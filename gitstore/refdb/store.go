@@ -1,6 +1,7 @@
 package refdb
 
 import (
+	"slices"
 	"strings"
 
 	"git-runr/gitstore/gitdir"
@@ -18,10 +19,9 @@ func New(dir *gitdir.Dir, objects *odb.Store) *Store { return &Store{dir: dir, o
 
 // ownRef reports whether only this tool writes refs of this name.
 func ownRef(name string) bool {
-	for _, prefix := range []string{"refs/runr/", "refs/runr-local/", "refs/runr-remotes/"} {
-		if strings.HasPrefix(name, prefix) {
-			return true
-		}
-	}
-	return name == "refs/notes/runr"
+	return name == "refs/notes/runr" || beginsWith(name, "refs/runr/", "refs/runr-local/", "refs/runr-remotes/")
+}
+
+func beginsWith(name string, prefixes ...string) bool {
+	return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }

@@ -22,7 +22,7 @@ import (
 // the way. Symbolic refs are refused. Only refs of this tool, notes and branches
 // can be moved.
 func (s *Store) SwapRef(ctx context.Context, name string, new, old odb.ID) error {
-	if !ownRef(name) && !strings.HasPrefix(name, "refs/heads/") && !strings.HasPrefix(name, "refs/notes/") {
+	if !ownRef(name) && !beginsWith(name, "refs/heads/", "refs/notes/") {
 		return fmt.Errorf("ref %q is not ours to move", name)
 	}
 	return s.SwapAny(ctx, name, new, old)
@@ -133,10 +133,7 @@ func (s *Store) compareRef(name string, old odb.ID) error {
 
 // OrNothing is an id for people, "nothing" for "".
 func OrNothing(id odb.ID) string {
-	if id == "" {
-		return "nothing"
-	}
-	return string(id)
+	return cmp.Or(string(id), "nothing")
 }
 
 // checkNameFree refuses a new ref a/b beside a, and a beside a/b, also when only
@@ -273,9 +270,7 @@ func (s *Store) updateRefError(ctx context.Context, name string, old odb.ID, err
 		return err
 	}
 	have, readErr := s.Ref(ctx, name)
-	if have == "" {
-		have = s.objects.ZeroID()
-	}
+	have = cmp.Or(have, s.objects.ZeroID())
 	if readErr == nil && have != old {
 		return fmt.Errorf("%w: it is at %s, not at %s", gitdir.ErrLostRace, have, old)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -126,10 +127,10 @@ func (c *capture) dropped() int64 { return c.total - int64(len(c.head)) - int64(
 // bytes joins head and tail. What was left out becomes a line of its own, cut
 // so that no character is halved.
 func (c *capture) bytes() []byte {
-	tail := append(append([]byte{}, c.tail[c.next:]...), c.tail[:c.next]...)
+	tail := slices.Concat(c.tail[c.next:], c.tail[:c.next])
 	dropped := c.dropped()
 	if dropped == 0 {
-		return append(append([]byte{}, c.head...), tail...)
+		return slices.Concat(c.head, tail)
 	}
 	head := c.head[:len(c.head)-halfRune(c.head)]
 	start := 0
@@ -141,7 +142,7 @@ func (c *capture) bytes() []byte {
 	if len(head) > 0 && head[len(head)-1] != '\n' {
 		gap = append([]byte{'\n'}, gap...)
 	}
-	return append(append(append([]byte{}, head...), gap...), tail[start:]...)
+	return slices.Concat(head, gap, tail[start:])
 }
 
 // halfRune is the length of an unfinished character at the end of b.

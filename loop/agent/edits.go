@@ -86,10 +86,7 @@ func patchedFiles(patch string) []string {
 
 // below makes paths relative to dir, with slashes, and drops those outside of it.
 func below(dir string, paths []string) []string {
-	tops := []string{dir}
-	if real, err := filepath.EvalSymlinks(dir); err == nil && real != dir {
-		tops = append(tops, real)
-	}
+	tops := namesOf(dir)
 	var rel []string
 	for _, path := range paths {
 		for _, top := range tops {
@@ -103,4 +100,12 @@ func below(dir string, paths []string) []string {
 		}
 	}
 	return rel
+}
+
+// namesOf are dir and, where it is reached through a link, its real path.
+func namesOf(dir string) []string {
+	if real, err := filepath.EvalSymlinks(dir); err == nil && real != dir {
+		return []string{dir, real}
+	}
+	return []string{dir}
 }

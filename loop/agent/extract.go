@@ -94,12 +94,8 @@ func decode(line []byte, into any) (ok bool) {
 // refusal reports whether the error of a tool says that it was not allowed.
 func refusal(message string) bool {
 	message = strings.ToLower(message)
-	for _, word := range []string{"permission", "denied", "rejected", "not allowed", "prevents you"} {
-		if strings.Contains(message, word) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"permission", "denied", "rejected", "not allowed", "prevents you"},
+		func(word string) bool { return strings.Contains(message, word) })
 }
 
 // toolCall shows the use of a tool: its name and what it is used on.
@@ -112,12 +108,12 @@ func toolCall(name string, input json.RawMessage) string {
 		Pattern  string `json:"pattern"`
 	}
 	_ = json.Unmarshal(input, &in) // an input of another shape only shows less
-	for _, what := range []string{in.Command, in.FilePath, in.Camel, in.Path, in.Pattern} {
-		if what != "" {
-			return name + " " + what
-		}
-	}
-	return name
+	return strings.TrimSuffix(name+" "+cmp.Or(in.Command, in.FilePath, in.Camel, in.Path, in.Pattern), " ")
+}
+
+// said is an error as an agent tells it.
+type said struct {
+	Message string `json:"message"`
 }
 
 // part is a piece of a message.
@@ -146,12 +142,10 @@ type codexReader struct{ outcome }
 
 func (c *codexReader) event(line []byte) (string, bool) {
 	var ev struct {
-		Type    string `json:"type"`
-		Message string `json:"message"`
-		Error   struct {
-			Message string `json:"message"`
-		} `json:"error"`
-		Item codexItem `json:"item"`
+		Type    string    `json:"type"`
+		Message string    `json:"message"`
+		Error   said      `json:"error"`
+		Item    codexItem `json:"item"`
 	}
 	if !decode(line, &ev) {
 		return "", false
@@ -246,7 +240,7 @@ func (c *claudeReader) event(line []byte) (string, bool) {
 			c.denied = append(c.denied, d.Tool)
 		}
 		if ev.IsError || strings.HasPrefix(ev.Subtype, "error") {
-			c.fail = cmp.Or(ev.Result, cmp.Or(ev.Subtype, "unnamed error"))
+			c.fail = cmp.Or(ev.Result, ev.Subtype, "unnamed error")
 		}
 	}
 	return "", false
@@ -287,9 +281,7 @@ func (g *geminiReader) event(line []byte) (string, bool) {
 		Status     string          `json:"status"`
 		Severity   string          `json:"severity"`
 		Message    string          `json:"message"`
-		Error      struct {
-			Message string `json:"message"`
-		} `json:"error"`
+		Error      said            `json:"error"`
 	}
 	if !decode(line, &ev) {
 		return "", false
@@ -352,9 +344,7 @@ func (o *opencodeReader) event(line []byte) (string, bool) {
 		} `json:"part"`
 		Error struct {
 			Name string `json:"name"`
-			Data struct {
-				Message string `json:"message"`
-			} `json:"data"`
+			Data said   `json:"data"`
 		} `json:"error"`
 	}
 	if !decode(line, &ev) {
@@ -377,7 +367,7 @@ func (o *opencodeReader) event(line []byte) (string, bool) {
 	case "step_finish":
 		o.finish(p.Reason)
 	case "error":
-		o.fail = cmp.Or(ev.Error.Data.Message, cmp.Or(ev.Error.Name, "unnamed error"))
+		o.fail = cmp.Or(ev.Error.Data.Message, ev.Error.Name, "unnamed error")
 		return o.fail, false
 	}
 	return "", false

@@ -3,8 +3,8 @@ package agent
 import (
 	"encoding/json"
 	"maps"
-	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // Role is what an agent is asked to do.
@@ -60,19 +60,12 @@ func codex(role Role, model string, dir string) Invocation {
 // untrusted is a TOML table that marks dir, under both its names when it is
 // reached through a link. A JSON string is a TOML string.
 func untrusted(dir string) string {
-	names := []string{dir}
-	if real, err := filepath.EvalSymlinks(dir); err == nil && real != dir {
-		names = append(names, real)
-	}
-	table := ""
-	for _, name := range names {
+	var entries []string
+	for _, name := range namesOf(dir) {
 		key, _ := json.Marshal(name)
-		if table != "" {
-			table += ","
-		}
-		table += string(key) + `={trust_level="untrusted"}`
+		entries = append(entries, string(key)+`={trust_level="untrusted"}`)
 	}
-	return "{" + table + "}"
+	return "{" + strings.Join(entries, ",") + "}"
 }
 
 // claude reads no settings of the repository. An implementer may edit and look

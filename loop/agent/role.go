@@ -63,15 +63,15 @@ var problemReasons = map[string]string{
 
 // limit is the setting that ended a call; nil for a problem that is none.
 func (c Caller) limit(problem string) *record.Setting {
-	var setting record.Setting
+	key, limit := "timeout", cmp.Or(c.Spec.Timeout, DefaultTimeout)
 	switch problem {
 	case ProblemTimeout:
-		setting = c.Setting("timeout", record.Duration(cmp.Or(c.Spec.Timeout, DefaultTimeout)).String())
 	case ProblemIdle:
-		setting = c.Setting("idle_timeout", record.Duration(cmp.Or(c.Spec.Idle, DefaultIdle)).String())
+		key, limit = "idle_timeout", cmp.Or(c.Spec.Idle, DefaultIdle)
 	default:
 		return nil
 	}
+	setting := c.Setting(key, record.Duration(limit).String())
 	return &setting
 }
 
@@ -88,11 +88,7 @@ func startFailure(err error) *record.Failure {
 
 // lastOutput is when the agent last wrote something, or began.
 func lastOutput(result Result) time.Time {
-	at := result.LastOutput
-	if at.IsZero() {
-		at = result.Started
-	}
-	return at.UTC().Truncate(time.Millisecond)
+	return cmp.Or(result.LastOutput, result.Started).UTC().Truncate(time.Millisecond)
 }
 
 type reviewer struct{ Caller }

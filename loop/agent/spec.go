@@ -42,15 +42,12 @@ var (
 // Invocation gives the command of s for role. An empty model leaves the choice
 // to the agent. The preset's arguments keep a reviewer from writing and keep
 // configuration that comes with the repository from being run.
-func (s Spec) Invocation(role Role, model string, dir string) (Invocation, error) {
-	inv, err := s.invocation(role, model, dir)
-	if err != nil {
-		return Invocation{}, fmt.Errorf("agent %q: %w", s.Name, err)
-	}
-	return inv, nil
-}
-
-func (s Spec) invocation(as Role, model string, dir string) (Invocation, error) {
+func (s Spec) Invocation(as Role, model string, dir string) (_ Invocation, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("agent %q: %w", s.Name, err)
+		}
+	}()
 	if len(s.Command) == 0 && role.Reserved(cmp.Or(s.Preset, s.Name)) {
 		return Invocation{}, errReserved
 	}

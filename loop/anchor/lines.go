@@ -1,6 +1,7 @@
 package anchor
 
 import (
+	"slices"
 	"sort"
 	"strings"
 	"unicode"
@@ -161,13 +162,7 @@ func mapLines(old, new []int, numbers int) lineMap {
 	return d.lineMap
 }
 
-func unmapped(n int) []int {
-	m := make([]int, n)
-	for i := range m {
-		m[i] = -1
-	}
-	return m
-}
+func unmapped(n int) []int { return slices.Repeat([]int{-1}, n) }
 
 type lineDiffer struct {
 	lineMap
@@ -208,8 +203,8 @@ func (d *lineDiffer) compare(a0, a1, b0, b1 int) {
 
 // uniques are the pairs of lines that both parts have once, in the order of a.
 func (d *lineDiffer) uniques(a0, a1, b0, b1 int) [][2]int {
-	for i := a0; i < a1; i++ {
-		d.inA[d.a[i]]++
+	for _, n := range d.a[a0:a1] {
+		d.inA[n]++
 	}
 	for j := b0; j < b1; j++ {
 		d.inB[d.b[j]]++
@@ -221,11 +216,11 @@ func (d *lineDiffer) uniques(a0, a1, b0, b1 int) [][2]int {
 			pairs = append(pairs, [2]int{i, d.lastInB[n]})
 		}
 	}
-	for i := a0; i < a1; i++ {
-		d.inA[d.a[i]] = 0
+	for _, n := range d.a[a0:a1] {
+		d.inA[n] = 0
 	}
-	for j := b0; j < b1; j++ {
-		d.inB[d.b[j]] = 0
+	for _, n := range d.b[b0:b1] {
+		d.inB[n] = 0
 	}
 	return pairs
 }

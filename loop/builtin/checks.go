@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"git-runr/loop/prose"
@@ -102,13 +103,7 @@ func missingFrom(was, now []failure) []failure {
 	for _, f := range was {
 		seen[f.key()] = true
 	}
-	var fresh []failure
-	for _, f := range now {
-		if !seen[f.key()] {
-			fresh = append(fresh, f)
-		}
-	}
-	return fresh
+	return slices.DeleteFunc(slices.Clone(now), func(f failure) bool { return seen[f.key()] })
 }
 
 // notRunSigns are the words by which a tool says that it lacks something. Those
@@ -196,14 +191,8 @@ func missingProgram(output string) string {
 // isCrash tells the signals by which a program ends itself from those that others send.
 func isCrash(reason string) bool {
 	name, ok := strings.CutPrefix(strings.ToUpper(reason), "SIGNAL:")
-	if !ok {
-		return false
-	}
-	switch strings.TrimPrefix(name, "SIG") {
-	case "SEGV", "ABRT", "BUS", "FPE", "ILL", "TRAP", "SYS", "SEGMENTATION FAULT", "ABORTED", "BUS ERROR", "TRACE/BREAKPOINT TRAP":
-		return true
-	}
-	return false
+	return ok && slices.Contains([]string{"SEGV", "ABRT", "BUS", "FPE", "ILL", "TRAP", "SYS",
+		"SEGMENTATION FAULT", "ABORTED", "BUS ERROR", "TRACE/BREAKPOINT TRAP"}, strings.TrimPrefix(name, "SIG"))
 }
 
 // lastLines is the end of the output as one line, or from its first failure on where

@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -144,26 +145,24 @@ func gradePrint(m lineMatch) reply.Severity {
 	return reply.Warning
 }
 
-var ownPrint = lazy(`\bfunc print(?:ln)?\(|\bprint(?:ln)?\s*:?=|\bprint(?:ln)?\s+func\b`)
-
-// gradeGoPrint leaves a print function of the package's own alone, if the diff shows it.
-func gradeGoPrint(m lineMatch) reply.Severity {
-	for _, l := range m.lines {
-		if ownPrint().MatchString(l.code) {
-			return ""
-		}
+// unlessAny is a warning unless one of the lines is such that there is none.
+func unlessAny(lines []codeLine, excuses func(codeLine) bool) reply.Severity {
+	if slices.ContainsFunc(lines, excuses) {
+		return ""
 	}
 	return reply.Warning
 }
 
+var ownPrint = lazy(`\bfunc print(?:ln)?\(|\bprint(?:ln)?\s*:?=|\bprint(?:ln)?\s+func\b`)
+
+// gradeGoPrint leaves a print function of the package's own alone, if the diff shows it.
+func gradeGoPrint(m lineMatch) reply.Severity {
+	return unlessAny(m.lines, func(l codeLine) bool { return ownPrint().MatchString(l.code) })
+}
+
 // gradePrintStack allows the stack of a panic that is handled.
 func gradePrintStack(m lineMatch) reply.Severity {
-	for _, l := range m.lines[max(0, len(m.lines)-8):] {
-		if strings.Contains(l.code, "recover()") {
-			return ""
-		}
-	}
-	return reply.Warning
+	return unlessAny(m.lines[max(0, len(m.lines)-8):], func(l codeLine) bool { return strings.Contains(l.code, "recover()") })
 }
 
 var (
@@ -175,10 +174,7 @@ var (
 // scripts and loggers print on purpose, and a line about the program's own life
 // is worth no more than a note.
 func gradeConsole(m lineMatch) reply.Severity {
-	if isUnderScripts(m.file.Path) || hasShebang(m.lines) {
-		return ""
-	}
-	if guarded().MatchString(m.line().code[:m.start]) {
+	if isUnderScripts(m.file.Path) || hasShebang(m.lines) || guarded().MatchString(m.line().code[:m.start]) {
 		return ""
 	}
 	arg := stringArgument().FindStringSubmatch(m.rest)

@@ -2,8 +2,9 @@ package builtin
 
 import (
 	"encoding/json"
+	"maps"
 	"path"
-	"sort"
+	"slices"
 	"strings"
 
 	"git-runr/loop/record"
@@ -68,12 +69,7 @@ func (t tree) roots(changed []string, marker string, isInput func(string) bool) 
 			seen[dir] = true
 		}
 	}
-	dirs := make([]string, 0, len(seen))
-	for dir := range seen {
-		dirs = append(dirs, dir)
-	}
-	sort.Strings(dirs)
-	return dirs
+	return slices.Sorted(maps.Keys(seen))
 }
 
 // above is the nearest directory above p that holds the marker.
@@ -96,11 +92,10 @@ func check(dir, name, command string) record.Check {
 }
 
 func (t tree) goChecks(dir string, changed []string) []record.Check {
-	packages := t.goPackages(dir, changed)
-	if len(packages) == 0 {
+	list := strings.Join(t.goPackages(dir, changed), " ")
+	if list == "" {
 		return nil
 	}
-	list := strings.Join(packages, " ")
 	return []record.Check{check(dir, "vet", "go vet "+list), check(dir, "test", "go test "+list)}
 }
 
@@ -146,7 +141,7 @@ func packageArguments(dirs map[string]bool) []string {
 		}
 		args = append(args, shellQuote(arg))
 	}
-	sort.Strings(args)
+	slices.Sort(args)
 	return args
 }
 

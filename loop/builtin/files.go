@@ -19,22 +19,15 @@ func wholeFile(f File, k kind) []reply.Finding {
 	if f.Deleted || f.Submodule() || f.Symlink() {
 		return nil
 	}
-	var found []reply.Finding
-	if x, ok := unwanted(f, k); ok {
-		found = append(found, x)
-	}
-	if x, ok := tooLarge(f); ok {
-		found = append(found, x)
-	}
-	return found
+	return append(unwanted(f, k), tooLarge(f)...)
 }
 
-func fileFinding(f File, severity reply.Severity, rule, issue, fix string) reply.Finding {
-	return reply.Finding{Severity: severity, File: f.Path, Issue: issue, Fix: fix, Rule: rule}
+func fileFinding(f File, severity reply.Severity, rule, issue, fix string) []reply.Finding {
+	return []reply.Finding{{Severity: severity, File: f.Path, Issue: issue, Fix: fix, Rule: rule}}
 }
 
 // unwanted finds the new files that nobody means to commit.
-func unwanted(f File, k kind) (reply.Finding, bool) {
+func unwanted(f File, k kind) []reply.Finding {
 	base := path.Base(f.Path)
 	severity := reply.Warning
 	if k.fixture {
@@ -46,32 +39,32 @@ func unwanted(f File, k kind) (reply.Finding, bool) {
 			severity = reply.Note
 		}
 		return fileFinding(f, severity, "env-file", "an environment file with values is committed",
-			"commit a template without values (.env.example) and ignore "+base), true
+			"commit a template without values (.env.example) and ignore "+base)
 	case !f.New:
-		return reply.Finding{}, false
+		return nil
 	case isLeftover(base):
 		return fileFinding(f, severity, "leftover-file", "a file that a merge or an editor left behind",
-			"remove it from the commit"), true
+			"remove it from the commit")
 	case isArtefact(base, f.Binary):
 		return fileFinding(f, severity, "build-artefact", "a file that a build or the system makes",
-			"remove it from the commit and ignore "+artefactPattern(base)), true
+			"remove it from the commit and ignore "+artefactPattern(base))
 	case f.Binary && !isAsset(base):
-		return fileFinding(f, reply.Note, "binary-file", "a binary file that cannot be reviewed is added", ""), true
+		return fileFinding(f, reply.Note, "binary-file", "a binary file that cannot be reviewed is added", "")
 	}
-	return reply.Finding{}, false
+	return nil
 }
 
-func tooLarge(f File) (reply.Finding, bool) {
+func tooLarge(f File) []reply.Finding {
 	limit, what := int64(maxText), "text"
 	if f.Binary {
 		limit, what = maxBinary, "binary"
 	}
 	grew := f.New || (f.OldSize >= 0 && f.OldSize <= limit)
 	if !grew || f.Size <= limit {
-		return reply.Finding{}, false
+		return nil
 	}
 	return fileFinding(f, reply.Warning, "large-file", fmt.Sprintf("a %s file of %s", what, size(f.Size)),
-		"keep it outside the repository, or in large file storage"), true
+		"keep it outside the repository, or in large file storage")
 }
 
 func size(n int64) string {

@@ -3,6 +3,7 @@ package builtin
 import (
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 
@@ -82,7 +83,10 @@ func acceptURL(c candidate) strength {
 		return none
 	}
 	if c.freeing {
-		return freed(!strings.EqualFold(pass, "password"))
+		if strings.EqualFold(pass, "password") {
+			return none
+		}
+		return strong
 	}
 	if isPlaceholder(pass) || strings.EqualFold(pass, user) || isExampleWord(pass) || isExampleHost(host) {
 		return none
@@ -99,19 +103,9 @@ func acceptURL(c candidate) strength {
 	return strong
 }
 
-func freed(secret bool) strength {
-	if secret {
-		return strong
-	}
-	return none
-}
-
 func isExampleWord(v string) bool {
-	switch strings.ToLower(v) {
-	case "pass", "pw", "pwd", "p", "port", "postgres", "root", "mysql", "guest", "rabbitmq", "redis", "mongo", "key", "x-oauth-basic":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"pass", "pw", "pwd", "p", "port", "postgres", "root", "mysql", "guest", "rabbitmq", "redis", "mongo", "key",
+		"x-oauth-basic"}, strings.ToLower(v))
 }
 
 func isExampleHost(host string) bool {
@@ -212,14 +206,8 @@ func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 // takesBareValues names the files where a value needs no quotes. In free text it does not either.
 func takesBareValues(p string) bool {
-	if p == "" || isEnvFile(path.Base(p)) {
-		return true
-	}
-	switch strings.ToLower(path.Ext(p)) {
-	case ".ini", ".cfg", ".conf", ".properties", ".yml", ".yaml", ".env", ".npmrc", ".netrc", ".pypirc":
-		return true
-	}
-	return false
+	return p == "" || isEnvFile(path.Base(p)) ||
+		slices.Contains([]string{".ini", ".cfg", ".conf", ".properties", ".yml", ".yaml", ".env", ".npmrc", ".netrc", ".pypirc"}, strings.ToLower(path.Ext(p)))
 }
 
 // looksReal tells a password from a word, a name, a path or a place for one:

@@ -37,14 +37,8 @@ func isVendored(p string) bool {
 }
 
 func isLockFile(base string) bool {
-	if hasAnySuffix(base, ".lock", ".lockb", ".lockfile", ".sum") {
-		return true
-	}
-	switch base {
-	case "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "packages.lock.json", "go.work.sum":
-		return true
-	}
-	return false
+	return hasAnySuffix(base, ".lock", ".lockb", ".lockfile", ".sum") ||
+		slices.Contains([]string{"package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "packages.lock.json"}, base)
 }
 
 func isGeneratedName(base string) bool {
@@ -84,14 +78,8 @@ func isTestCode(p string) bool {
 }
 
 func isDocs(p string) bool {
-	if hasAnySuffix(p, ".md", ".mdx", ".markdown", ".rst", ".adoc", ".asciidoc", ".txt", ".org", ".tex", ".pod", ".html", ".htm") {
-		return true
-	}
-	switch path.Base(p) {
-	case "readme", "changelog", "license", "copying", "notice", "authors", "contributing":
-		return true
-	}
-	return false
+	return hasAnySuffix(p, ".md", ".mdx", ".markdown", ".rst", ".adoc", ".asciidoc", ".txt", ".org", ".tex", ".pod", ".html", ".htm") ||
+		slices.Contains([]string{"readme", "changelog", "license", "copying", "notice", "authors", "contributing"}, path.Base(p))
 }
 
 // isUnderScripts reports whether printing is what the file is for.

@@ -3,6 +3,7 @@ package builtin
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -197,12 +198,7 @@ func (p *placed) keep(f failure) {
 
 // hardOnes drops the warnings when there are errors: the warnings did not make the check fail.
 func hardOnes(list []failure) []failure {
-	var hard []failure
-	for _, f := range list {
-		if f.test != "" || !softWord().MatchString(f.msg) {
-			hard = append(hard, f)
-		}
-	}
+	hard := slices.DeleteFunc(slices.Clone(list), func(f failure) bool { return f.test == "" && softWord().MatchString(f.msg) })
 	if len(hard) == 0 {
 		return list
 	}

@@ -1,8 +1,9 @@
 package builtin
 
 import (
+	"cmp"
 	"fmt"
-	"sort"
+	"slices"
 	"strings"
 
 	"git-runr/loop/prose"
@@ -17,8 +18,8 @@ const maxFindings = 200
 // Input is what the reviewer looks at.
 type Input struct {
 	Files  []File
-	Size   func(path string) int64 // bytes of the new content, -1 when unknown; nil: what the diff says
-	Checks []record.CheckResult    // on the change, judged
+	Sizes  map[string]int64     // bytes of the new content by path, where the diff does not say
+	Checks []record.CheckResult // on the change, judged
 }
 
 // Review reads the diff and the checks' results. It states NEEDS_FIX for any
@@ -28,12 +29,14 @@ type Input struct {
 func Review(in Input) reply.Report {
 	var found []reply.Finding
 	for _, f := range in.Files {
-		if in.Size != nil && f.Size < 0 {
-			f.Size = in.Size(f.Path)
+		if n, known := in.Sizes[f.Path]; known && f.Size < 0 {
+			f.Size = n
 		}
 		found = append(found, reviewFile(f)...)
 	}
-	found, left := limit(found)
+	arrange(found)
+	left := max(0, len(found)-maxFindings)
+	found = found[:len(found)-left]
 	failing, fromChecks := reviewChecks(in)
 	found = append(found, fromChecks...)
 	arrange(found)
@@ -91,28 +94,10 @@ var severityRank = map[reply.Severity]int{reply.Critical: 0, reply.Warning: 1, r
 
 // arrange sorts by severity, file and line.
 func arrange(found []reply.Finding) {
-	sort.SliceStable(found, func(i, j int) bool {
-		a, b := found[i], found[j]
-		switch {
-		case a.Severity != b.Severity:
-			return severityRank[a.Severity] < severityRank[b.Severity]
-		case a.File != b.File:
-			return a.File < b.File
-		case a.Line != b.Line:
-			return a.Line < b.Line
-		case a.Rule != b.Rule:
-			return a.Rule < b.Rule
-		}
-		return a.Issue < b.Issue
+	slices.SortStableFunc(found, func(a, b reply.Finding) int {
+		return cmp.Or(cmp.Compare(severityRank[a.Severity], severityRank[b.Severity]), cmp.Compare(a.File, b.File),
+			cmp.Compare(a.Line, b.Line), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Issue, b.Issue))
 	})
-}
-
-func limit(found []reply.Finding) (kept []reply.Finding, left int) {
-	arrange(found)
-	if len(found) <= maxFindings {
-		return found, 0
-	}
-	return found[:maxFindings], len(found) - maxFindings
 }
 
 func report(in Input, found []reply.Finding, failing []string) reply.Report {
@@ -192,10 +177,7 @@ func summary(in Input, found []reply.Finding, failing []string) string {
 	if n := counts[reply.Note]; n > 0 {
 		parts = append(parts, prose.Count(n, "note"))
 	}
-	said := "no problem"
-	if len(parts) > 0 {
-		said = strings.Join(parts, ", ")
-	}
+	said := cmp.Or(strings.Join(parts, ", "), "no problem")
 	added := 0
 	for _, f := range in.Files {
 		added += len(f.Added)

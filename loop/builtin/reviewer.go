@@ -26,11 +26,5 @@ func (r Reviewer) Review(ctx context.Context, job role.ReviewJob) (role.ReviewAn
 	if err != nil {
 		return role.ReviewAnswer{}, err
 	}
-	size := func(file string) int64 {
-		if n, known := sizes[file]; known {
-			return n
-		}
-		return -1
-	}
-	return role.ReviewAnswer{Report: Review(Input{Files: files, Size: size, Checks: job.Checks})}, nil
+	return role.ReviewAnswer{Report: Review(Input{Files: files, Sizes: sizes, Checks: job.Checks})}, nil
 }

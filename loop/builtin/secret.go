@@ -2,8 +2,9 @@ package builtin
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
-	"sort"
+	"slices"
 	"strings"
 
 	"git-runr/loop/reply"
@@ -175,15 +176,9 @@ func (s *secretScan) judge(r *secretRule, c candidate) strength {
 	if strings.Contains(c.secret, redactedMark) || strings.Contains(c.secret, documentedJWT) || (body.Entropy > 0 && entropy(c.secret) <= body.Entropy) {
 		return none
 	}
-	for i := range s.rules.Allowlists {
-		if s.rules.Allowlists[i].allows(c) {
-			return none
-		}
-	}
-	for i := range body.Allowlists {
-		if body.Allowlists[i].allows(c) {
-			return none
-		}
+	allows := func(a allowlist) bool { return a.allows(c) }
+	if slices.ContainsFunc(s.rules.Allowlists, allows) || slices.ContainsFunc(body.Allowlists, allows) {
+		return none
 	}
 	if r.accept != nil {
 		return r.accept(c)
@@ -194,7 +189,7 @@ func (s *secretScan) judge(r *secretRule, c candidate) strength {
 // merged sorts what was found and joins what overlaps. The more telling rule
 // names the whole: the generic one is the last resort.
 func (s *secretScan) merged() []secretMatch {
-	sort.SliceStable(s.found, func(i, j int) bool { return s.found[i].start < s.found[j].start })
+	slices.SortStableFunc(s.found, func(a, b secretMatch) int { return cmp.Compare(a.start, b.start) })
 	var out []secretMatch
 	for _, m := range s.found {
 		last := len(out) - 1

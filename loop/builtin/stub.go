@@ -75,12 +75,7 @@ func nearAbstract(lines []codeLine) bool {
 
 // isTopLevelBody reports whether the line is the body of a function that belongs to no class.
 func isTopLevelBody(lines []codeLine) bool {
-	for i := len(lines) - 2; i >= max(0, len(lines)-8); i-- {
-		if strings.HasPrefix(lines[i].code, "def ") || strings.HasPrefix(lines[i].code, "async def ") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(lines[max(0, len(lines)-8):len(lines)-1], func(l codeLine) bool { return hasAnyPrefix(l.code, "def ", "async def ") })
 }
 
 var (

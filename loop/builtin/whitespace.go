@@ -3,6 +3,7 @@ package builtin
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"git-runr/loop/reply"
@@ -104,9 +105,5 @@ func mixedLineEnds(f File) (cr, mixed bool) {
 
 // isTabular names the formats in which a blank at the end of a line is data.
 func isTabular(p string) bool {
-	switch strings.ToLower(path.Ext(p)) {
-	case ".tsv", ".csv", ".svg", ".po", ".pem", ".eml", ".mbox":
-		return true
-	}
-	return false
+	return slices.Contains([]string{".tsv", ".csv", ".svg", ".po", ".pem", ".eml", ".mbox"}, strings.ToLower(path.Ext(p)))
 }

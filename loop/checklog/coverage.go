@@ -1,6 +1,7 @@
 package checklog
 
 import (
+	"slices"
 	"strings"
 
 	"git-runr/loop/prose"
@@ -119,12 +120,7 @@ func shortfallIn(line string) shortfall {
 }
 
 func containsAny(s string, words []string) bool {
-	for _, word := range words {
-		if strings.Contains(s, word) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(s, word) })
 }
 
 // ratio is "0.65" as a percent.
@@ -136,12 +132,7 @@ func ratio(s string) percent {
 
 // coverageFigure is the coverage of lines, or of statements, that a tool printed.
 func coverageFigure(lines []string) string {
-	for _, read := range []func([]string) string{coverageTable, coverageTotal, goCoverage} {
-		if said := read(lines); said != "" {
-			return said
-		}
-	}
-	return ""
+	return firstSaid(lines, coverageTable, coverageTotal, goCoverage)
 }
 
 // coverageTable reads the "All files" row of istanbul's table, whose columns its heading names.
@@ -172,10 +163,7 @@ var totalPattern = pattern(`^\s*Lines\s*: +\d|^total:\s+\(statements\)\s|^TOTAL\
 // coverageTotal reads the last of such lines.
 func coverageTotal(lines []string) string {
 	said := ""
-	for _, line := range lines {
-		if !strings.Contains(line, "%") || !totalPattern().MatchString(line) {
-			continue
-		}
+	for line := range matches(lines, "%", totalPattern()) {
 		found := percentsIn(line)
 		if many := strings.HasPrefix(line, "TOTAL") && len(found) > 1; len(found) > 0 && !many {
 			said = found[0].String()
@@ -192,14 +180,7 @@ var goCoveragePattern = pattern(`\bcoverage: (\d+(?:\.\d+)?)% of statements`)
 // goCoverage is the coverage of go test: of several packages the lowest and the highest.
 func goCoverage(lines []string) string {
 	var low, high percent
-	for _, line := range lines {
-		if !strings.Contains(line, "coverage: ") {
-			continue
-		}
-		m := goCoveragePattern().FindStringSubmatch(line)
-		if m == nil {
-			continue
-		}
+	for _, m := range matches(lines, "coverage: ", goCoveragePattern()) {
 		p := newPercent(m[1])
 		if p == "" {
 			continue

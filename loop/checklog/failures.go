@@ -86,39 +86,29 @@ func joinSaid(a, b string) string {
 
 // failedTests says how many tests failed; "" when none did.
 func failedTests(lines []string) string {
-	if said := failedGoTests(lines); said != "" {
-		return said
-	}
+	return firstSaid(lines, failedGoTests, summedTests, failedTAP, failedTestFiles)
+}
+
+func summedTests(lines []string) string {
 	for _, s := range testSummaries() {
 		if said := s.read(lines).String(); said != "" {
 			return said
 		}
 	}
-	if said := failedTAP(lines); said != "" {
-		return said
-	}
-	return failedTestFiles(lines)
+	return ""
 }
 
 // read adds up the lines that match.
 func (s testSummary) read(lines []string) tally {
 	var sum tally
-	for _, line := range lines {
-		if !strings.Contains(line, s.hint) {
-			continue
-		}
-		m := s.line.FindStringSubmatch(line)
-		if m == nil {
-			continue
-		}
+	for line, m := range matches(lines, s.hint, s.line) {
 		t := s.tally(line, m)
-		if s.last {
-			if t.failed > 0 {
-				sum = t
-			}
-			continue
+		switch {
+		case !s.last:
+			sum = tally{sum.failed + t.failed, sum.passed + t.passed, sum.total + t.total, sum.errors + t.errors}
+		case t.failed > 0:
+			sum = t
 		}
-		sum = tally{sum.failed + t.failed, sum.passed + t.passed, sum.total + t.total, sum.errors + t.errors}
 	}
 	return sum
 }
@@ -218,10 +208,7 @@ var testFiles = pattern(`\bTest (?:Suites:|Files) +\d`)
 // failedTestFiles reads the suites of jest and the files of vitest, for those that
 // failed before any test of theirs ran.
 func failedTestFiles(lines []string) string {
-	for _, line := range lines {
-		if !strings.Contains(line, "Test ") || !testFiles().MatchString(line) {
-			continue
-		}
+	for line := range matches(lines, "Test ", testFiles()) {
 		counts := countsIn(line, false)
 		t := tally{failed: counts["failed"], passed: counts["passed"], total: counts["total"]}
 		if said := t.of("test file"); said != "" {

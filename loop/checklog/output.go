@@ -1,6 +1,7 @@
 package checklog
 
 import (
+	"iter"
 	"regexp"
 	"strconv"
 	"strings"
@@ -25,50 +26,11 @@ func outputLines(output string) []string {
 	return lines
 }
 
-// withoutEscapes takes out terminal escape sequences: colours, cursor moves, titles, links.
-func withoutEscapes(s string) string {
-	before, rest, found := strings.Cut(s, "\x1b")
-	if !found {
-		return s
-	}
-	var b strings.Builder
-	for found {
-		b.WriteString(before)
-		before, rest, found = strings.Cut(afterEscape(rest), "\x1b")
-	}
-	b.WriteString(before)
-	return b.String()
-}
+// escapePattern is a terminal escape sequence: colours, cursor moves, titles, links. One that
+// does not end, ends with its line.
+var escapePattern = pattern(`\x1b(?:\[[ -?]*[@-~]?|\][^\a\n\x1b]*(?:\a|\x1b\\?)?|[!-~])?`)
 
-// afterEscape is what follows an escape sequence whose ESC was cut off already. One
-// that does not end, ends with its line.
-func afterEscape(s string) string {
-	switch {
-	case s == "":
-		return s
-	case s[0] == '[':
-		end := strings.IndexFunc(s[1:], func(r rune) bool { return r < ' ' || r >= '@' })
-		if end < 0 {
-			return ""
-		}
-		if r := s[1+end]; r < ' ' || r > '~' {
-			return s[1+end:]
-		}
-		return s[2+end:]
-	case s[0] == ']':
-		end := strings.IndexAny(s, "\a\n\x1b")
-		if end < 0 {
-			return ""
-		}
-		if s[end] == '\x1b' {
-			return strings.TrimPrefix(s[end+1:], `\`)
-		}
-		return strings.TrimPrefix(s[end:], "\a")
-	case s[0] > ' ' && s[0] <= '~':
-		return s[1:]
-	}
-	return s
-}
+func withoutEscapes(s string) string { return escapePattern().ReplaceAllLiteralString(s, "") }
 
 // figure reads a count; ok is false for what is none, and for one that nobody counts by.
 func figure(digits string) (n int, ok bool) {
@@ -82,16 +44,25 @@ func figure(digits string) (n int, ok bool) {
 // sumOf adds up the figures that the first group of expr finds in the lines with hint.
 func sumOf(lines []string, hint string, expr *regexp.Regexp) int {
 	sum := 0
-	for _, line := range lines {
-		if !strings.Contains(line, hint) {
-			continue
-		}
-		if m := expr.FindStringSubmatch(line); m != nil {
-			n, _ := figure(m[1])
-			sum += n
-		}
+	for _, m := range matches(lines, hint, expr) {
+		n, _ := figure(m[1])
+		sum += n
 	}
 	return sum
+}
+
+// matches yields the lines with hint that expr matches, and what its groups hold.
+func matches(lines []string, hint string, expr *regexp.Regexp) iter.Seq2[string, []string] {
+	return func(yield func(string, []string) bool) {
+		for _, line := range lines {
+			if !strings.Contains(line, hint) {
+				continue
+			}
+			if m := expr.FindStringSubmatch(line); m != nil && !yield(line, m) {
+				return
+			}
+		}
+	}
 }
 
 // pattern compiles an expression when it is first needed.

@@ -2,6 +2,7 @@ package checklog
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -11,20 +12,20 @@ import (
 
 // problems says how much compilers, type checkers, linters and formatters complained of.
 func problems(command string, lines []string) string {
-	for _, read := range []func([]string) string{
-		eslintProblems, foundProblems, typescriptErrors, cargoErrors, lintIssues, errorLines, unformatted,
-	} {
+	return firstSaid(lines, eslintProblems, foundProblems, typescriptErrors, cargoErrors, lintIssues, errorLines, unformatted,
+		func(lines []string) string { return listedFiles(command, lines) },
+		func(lines []string) string { return placedProblems(command, lines) },
+		brokenBuild)
+}
+
+// firstSaid is the first answer of readers that say something.
+func firstSaid(lines []string, readers ...func([]string) string) string {
+	for _, read := range readers {
 		if said := read(lines); said != "" {
 			return said
 		}
 	}
-	if said := listedFiles(command, lines); said != "" {
-		return said
-	}
-	if said := placedProblems(command, lines); said != "" {
-		return said
-	}
-	return brokenBuild(lines)
+	return ""
 }
 
 // errorsAndWarnings is "3 errors, 2 warnings", leaving out what there is none of.
@@ -44,15 +45,10 @@ var eslintPattern = pattern(`\b\d+ problems? \((\d+) errors?, (\d+) warnings?|^\
 // eslintProblems reads eslint and stylelint, and pyright's "3 errors, 1 warning".
 func eslintProblems(lines []string) string {
 	errors, warnings := 0, 0
-	for _, line := range lines {
-		if !strings.Contains(line, "error") {
-			continue
-		}
-		if m := eslintPattern().FindStringSubmatch(line); m != nil {
-			e, _ := figure(m[1] + m[3])
-			w, _ := figure(m[2] + m[4])
-			errors, warnings = errors+e, warnings+w
-		}
+	for _, m := range matches(lines, "error", eslintPattern()) {
+		e, _ := figure(m[1] + m[3])
+		w, _ := figure(m[2] + m[4])
+		errors, warnings = errors+e, warnings+w
 	}
 	return errorsAndWarnings(errors, warnings)
 }
@@ -62,14 +58,7 @@ var foundPattern = pattern(`(?i)\bfound (\d+) (error|warning|problem|issue|viola
 // foundProblems reads tsc, mypy, ruff, biome, svelte-check, phpstan: "Found 3 errors".
 func foundProblems(lines []string) string {
 	found := map[string]int{}
-	for _, line := range lines {
-		if !strings.Contains(line, "ound ") {
-			continue
-		}
-		m := foundPattern().FindStringSubmatch(line)
-		if m == nil {
-			continue
-		}
+	for _, m := range matches(lines, "ound ", foundPattern()) {
 		n, _ := figure(m[1])
 		if m[3] != "" {
 			n, _ = figure(m[3])
@@ -90,10 +79,8 @@ var typescriptPattern = pattern(`\berror TS\d+: `)
 // typescriptErrors counts tsc's errors where it does not.
 func typescriptErrors(lines []string) string {
 	n := 0
-	for _, line := range lines {
-		if strings.Contains(line, "error TS") && typescriptPattern().MatchString(line) {
-			n++
-		}
+	for range matches(lines, "error TS", typescriptPattern()) {
+		n++
 	}
 	return errorsAndWarnings(n, 0)
 }
@@ -116,17 +103,12 @@ func cargoErrors(lines []string) string {
 
 func mostErrors(lines []string, expr *regexp.Regexp) int {
 	most := 0
-	for _, line := range lines {
-		if !strings.HasPrefix(line, "error: ") {
-			continue
+	for _, m := range matches(lines, "error: ", expr) {
+		n, ok := figure(m[1])
+		if !ok {
+			n = 1 // "due to previous error"
 		}
-		if m := expr.FindStringSubmatch(line); m != nil {
-			n, ok := figure(m[1])
-			if !ok {
-				n = 1 // "due to previous error"
-			}
-			most = max(most, n)
-		}
+		most = max(most, n)
 	}
 	return most
 }
@@ -152,14 +134,9 @@ var errorLinePattern = pattern(`^\s*(\d+) errors?$|\b(\d+) errors? generated\.?$
 // errorLines reads the last line of javac, esbuild, clang, MSBuild, webpack and psalm.
 func errorLines(lines []string) string {
 	n := 0
-	for _, line := range lines {
-		if !strings.Contains(line, "rror") {
-			continue
-		}
-		if m := errorLinePattern().FindStringSubmatch(line); m != nil {
-			found, _ := figure(strings.Join(m[1:], ""))
-			n += found
-		}
+	for _, m := range matches(lines, "rror", errorLinePattern()) {
+		found, _ := figure(strings.Join(m[1:], ""))
+		n += found
 	}
 	return errorsAndWarnings(n, 0)
 }
@@ -241,13 +218,9 @@ func placedProblems(command string, lines []string) string {
 	for _, line := range lines {
 		if strings.HasSuffix(line, "too many errors") {
 			atLeast = "at least "
-			continue
+		} else if m := placedPattern().FindStringSubmatch(line); m != nil && isSource(m[1]) && m[2]+m[3] != "" {
+			counts[strings.TrimPrefix(m[3], "fatal ")]++
 		}
-		m := placedPattern().FindStringSubmatch(line)
-		if m == nil || !isSource(m[1]) || m[2] == "" && m[3] == "" {
-			continue
-		}
-		counts[strings.TrimPrefix(m[3], "fatal ")]++
 	}
 	if said := errorsAndWarnings(counts["error"], counts["warning"]); said != "" {
 		return said
@@ -275,10 +248,8 @@ func isSource(s string) bool {
 var brokenBuildWords = []string{"BUILD FAILED", "BUILD FAILURE", "Failed to compile", "error during build", "error: could not compile", "Compilation failed"}
 
 func brokenBuild(lines []string) string {
-	for _, line := range lines {
-		if containsAny(line, brokenBuildWords) {
-			return "build failed"
-		}
+	if slices.ContainsFunc(lines, func(line string) bool { return containsAny(line, brokenBuildWords) }) {
+		return "build failed"
 	}
 	return ""
 }

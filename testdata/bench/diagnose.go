@@ -33,12 +33,10 @@ const fewEvents = 100
 func (b *bench) diagnose(runs, events int) {
 	short, long := b.stoppedRuns("short", 1, fewEvents), b.stoppedRuns("long", 1, events)
 	many := b.stoppedRuns("many", runs, events)
-	few := *b
-	few.rounds = min(b.rounds, 11)
 	diagnose := func(name string, h history, id string) command {
 		return command{name: name, dir: h.dir, argv: []string{b.bin, "diagnose", id}}
 	}
-	few.compare(fmt.Sprintf("diagnose a run of %d or %d events, alone or among %d runs with %d events in all", fewEvents, events, runs, many.events),
+	b.atMost(11).compare(fmt.Sprintf("diagnose a run of %d or %d events, alone or among %d runs with %d events in all", fewEvents, events, runs, many.events),
 		"in proportion to the run's own events",
 		diagnose(fmt.Sprintf("%d events, alone", fewEvents), short, short.first),
 		diagnose(fmt.Sprintf("%d events, among many", fewEvents), many, many.last),
@@ -56,23 +54,15 @@ type history struct {
 // the given number of events, the others with fewEvents.
 func (b *bench) stoppedRuns(name string, runs, events int) history {
 	dir := b.repo("diagnose-" + name)
-	if err := os.WriteFile(filepath.Join(dir, ".runr.toml"), []byte(benchConfig), 0o644); err != nil {
-		log.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "TASK.md"), []byte("# A task\n"), 0o644); err != nil {
-		log.Fatal(err)
-	}
+	write(filepath.Join(dir, ".runr.toml"), benchConfig, 0o644)
+	write(filepath.Join(dir, "TASK.md"), "# A task\n", 0o644)
 	b.must(dir, nil, b.bin, "trust", "--yes")
 	_ = b.command(dir, b.bin, "run", "TASK.md").Run() // it stops, which is a status of its own
-	ref := b.must(dir, nil, "git", "for-each-ref", "--format=%(refname)", "refs/runr/log")
-	var messages []string
-	for _, id := range strings.Fields(b.must(dir, nil, "git", "rev-list", "--reverse", ref)) {
-		messages = append(messages, b.must(dir, nil, "git", "log", "-1", "--format=%B", id))
-	}
+	ref, messages := b.events(dir)
 	if len(messages) < 6 {
 		log.Fatalf("the run left %d events", len(messages))
 	}
-	old := b.must(dir, nil, "sh", "-c", "git log -1 --format=%B "+ref+" | sed -n 's/^Runr-Run: //p'")
+	old := b.trailer(dir, ref, "Runr-Run")
 	h := history{dir: dir}
 	b.pipe(dir, func(w *bufio.Writer) {
 		for i := range runs {
@@ -83,8 +73,7 @@ func (b *bench) stoppedRuns(name string, runs, events int) history {
 			h.last = runID(i)
 			for k := range n {
 				h.events++
-				text := strings.ReplaceAll(eventOf(messages, k, n, h.events), old, runID(i))
-				fmt.Fprintf(w, "commit refs/runr/log/0123456789ab\ncommitter Bench <bench@example.com> 1767323045 +0000\ndata %d\n%s\n", len(text), text)
+				writeCommit(w, "refs/runr/log/0123456789ab", strings.ReplaceAll(eventOf(messages, k, n, h.events), old, runID(i)))
 			}
 		}
 	}, "git", "fast-import", "--quiet", "--force")
@@ -98,7 +87,7 @@ func (b *bench) stoppedRuns(name string, runs, events int) history {
 	return h
 }
 
-func runID(i int) string { return "20260102030405-" + suffix(i+2) }
+func runID(i int) string { return reviewID(i + 1) }
 
 // eventOf is the k-th of n events of a run: its start, turns of an attempt, its
 // checks and its review, and the stop.

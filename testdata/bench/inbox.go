@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"log"
 	"strings"
 )
@@ -49,19 +50,36 @@ func (b *bench) answered(dir string) {
 	b.must(dir, nil, b.bin, "inbox", "submit", "latest", "--request-changes")
 }
 
+// events are the log of a repository, its ref and what its entries say.
+func (b *bench) events(dir string) (ref string, messages []string) {
+	ref = b.must(dir, nil, "git", "for-each-ref", "--format=%(refname)", "refs/runr/log")
+	for _, id := range strings.Fields(b.must(dir, nil, "git", "rev-list", "--reverse", ref)) {
+		messages = append(messages, b.must(dir, nil, "git", "log", "-1", "--format=%B", id))
+	}
+	return ref, messages
+}
+
+// trailer is what the last line of that name in a commit's message says.
+func (b *bench) trailer(dir, commit, name string) string {
+	return b.must(dir, nil, "git", "log", "-1", "--format=%(trailers:key="+name+",valueonly)", commit)
+}
+
+// writeCommit has git fast-import make a commit of a text.
+func writeCommit(w io.Writer, ref, text string) {
+	fmt.Fprintf(w, "commit %s\ncommitter Bench <bench@example.com> 1767323045 +0000\ndata %d\n%s\n", ref, len(text), text)
+}
+
 // multiply appends n reviews to the log, like the one that stands in it but for their
 // ids and what swap gives: old, new, and so on.
 func (b *bench) multiply(dir string, n int, swap func(i int) []string) {
-	ref := b.must(dir, nil, "git", "for-each-ref", "--format=%(refname)", "refs/runr/log")
-	tip := b.must(dir, nil, "git", "rev-parse", ref)
-	id := b.must(dir, nil, "sh", "-c", "git log -1 --format=%B "+ref+" | sed -n 's/^Runr-Review: //p'")
-	messages := []string{b.must(dir, nil, "git", "log", "-1", "--format=%B", ref+"^"), b.must(dir, nil, "git", "log", "-1", "--format=%B", ref)}
+	ref, messages := b.events(dir)
+	tip, id := b.must(dir, nil, "git", "rev-parse", ref), b.trailer(dir, ref, "Runr-Review")
 	var stream bytes.Buffer
 	for i := range n {
 		other := strings.NewReplacer(append(swap(i), id, reviewID(i))...)
 		for k, message := range messages {
-			text := strings.Replace(other.Replace(message), fmt.Sprintf(`"clock":%d,`, k+1), fmt.Sprintf(`"clock":%d,`, 2*i+k+3), 1)
-			fmt.Fprintf(&stream, "commit %s\ncommitter Bench <bench@example.com> 1767323045 +0000\ndata %d\n%s\n", ref, len(text), text)
+			text := strings.Replace(other.Replace(message), fmt.Sprintf(`"clock":%d,`, k+1), fmt.Sprintf(`"clock":%d,`, len(messages)*(i+1)+k+1), 1)
+			writeCommit(&stream, ref, text)
 			if i+k == 0 {
 				fmt.Fprintf(&stream, "from %s\n", tip)
 			}

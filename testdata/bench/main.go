@@ -33,9 +33,7 @@ func main() {
 	b.env = append(os.Environ(), "HOME="+*work, "XDG_STATE_HOME="+*work+"/state", "XDG_CONFIG_HOME="+*work+"/config",
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+filepath.Join(*work, "gitconfig"))
 	config := "[user]\n\tname = Bench\n\temail = bench@example.com\n[init]\n\tdefaultBranch = main\n[gc]\n\tauto = 0\n"
-	if err := os.WriteFile(filepath.Join(*work, "gitconfig"), []byte(config), 0o644); err != nil {
-		log.Fatal(err)
-	}
+	write(filepath.Join(*work, "gitconfig"), config, 0o644)
 	parts := []struct {
 		name string
 		run  func()
@@ -101,6 +99,13 @@ func (b *bench) turn(c command) float64 {
 	return b.time(c)
 }
 
+// atMost is b with a limit on its rounds, for what takes long.
+func (b *bench) atMost(rounds int) *bench {
+	few := *b
+	few.rounds = min(b.rounds, rounds)
+	return &few
+}
+
 func median(t []float64) float64 { return quantile(t, 0.5) }
 
 func quantile(t []float64, q float64) float64 {
@@ -134,6 +139,16 @@ func (b *bench) must(dir string, stdin []byte, argv ...string) string {
 		log.Fatalf("%s: %v\n%s", strings.Join(argv, " "), err, out)
 	}
 	return strings.TrimSpace(string(out))
+}
+
+func write(path, text string, perm os.FileMode) {
+	err := os.MkdirAll(filepath.Dir(path), 0o755)
+	if err == nil {
+		err = os.WriteFile(path, []byte(text), perm)
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
 }
 
 func (b *bench) repo(name string) string {
@@ -204,13 +219,7 @@ func (b *bench) append() {
 func (b *bench) hook() {
 	commit := []string{"git", "commit", "-q", "--allow-empty", "-m", "x"}
 	none, empty, record, full := b.repo("none"), b.repo("empty"), b.repo("record"), b.repo("full")
-	hook := filepath.Join(empty, ".git", "hooks", "post-commit")
-	if err := os.MkdirAll(filepath.Dir(hook), 0o755); err != nil {
-		log.Fatal(err)
-	}
-	if err := os.WriteFile(hook, []byte("#!/bin/sh\n"), 0o755); err != nil {
-		log.Fatal(err)
-	}
+	write(filepath.Join(empty, ".git", "hooks", "post-commit"), "#!/bin/sh\n", 0o755)
 	for _, dir := range []string{record, full} {
 		b.must(dir, nil, b.bin, "hooks", "install")
 	}
@@ -234,20 +243,7 @@ func (b *bench) idle(dir string) {
 func (b *bench) inbox(n int) {
 	dir := b.repo("inbox")
 	b.must(dir, nil, b.bin, "review", "--reviewer", "human")
-	ref := b.must(dir, nil, "git", "for-each-ref", "--format=%(refname)", "refs/runr/log")
-	message := b.must(dir, nil, "git", "log", "-1", "--format=%B", ref)
-	id := b.must(dir, nil, "sh", "-c", "git log -1 --format=%B "+ref+" | sed -n 's/^Runr-Review: //p'")
-	tip := b.must(dir, nil, "git", "rev-parse", ref)
-	var stream bytes.Buffer
-	for i := 2; i <= n; i++ {
-		text := strings.ReplaceAll(message, id, "20260102030405-"+suffix(i))
-		text = strings.Replace(text, `"clock":1,`, fmt.Sprintf(`"clock":%d,`, i), 1)
-		fmt.Fprintf(&stream, "commit %s\ncommitter Bench <bench@example.com> 1767323045 +0000\ndata %d\n%s\n", ref, len(text), text)
-		if i == 2 {
-			fmt.Fprintf(&stream, "from %s\n", tip)
-		}
-	}
-	b.must(dir, stream.Bytes(), "git", "fast-import", "--quiet", "--force")
+	b.multiply(dir, n-1, func(int) []string { return nil })
 	if out := b.must(dir, nil, b.bin, "--json", "fsck"); !strings.Contains(out, fmt.Sprintf(`"events":%d,"unreadable":[]`, n)) {
 		log.Fatalf("the events do not read: %.300s", out)
 	}
@@ -260,10 +256,8 @@ func (b *bench) inbox(n int) {
 	b.compare(fmt.Sprintf("inbox list at %d reviews", n), "at most 10x git --version, warm",
 		command{name: "git --version", argv: []string{"git", "--version"}},
 		command{name: "git-runr inbox list, warm", dir: dir, argv: list})
-	few := *b
-	few.rounds = min(b.rounds, 7)
-	few.compare("the same without its cache", "",
-		command{name: "git log, all events", dir: dir, argv: []string{"git", "log", "--format=%B", ref}},
+	b.atMost(7).compare("the same without its cache", "",
+		command{name: "git log, all events", dir: dir, argv: []string{"git", "log", "--format=%B", "--glob=refs/runr/log"}},
 		command{name: "git-runr inbox list, cold", dir: dir, argv: list, before: cold})
 }
 
@@ -295,7 +289,7 @@ func (b *bench) largePack(n int) {
 	b.must(dir, nil, "git", "repack", "-adq")
 	b.must(dir, nil, "git", "prune-packed")
 	event := b.must(dir, nil, "sh", "-c", "git rev-parse $(git for-each-ref --format='%(refname)' refs/runr/log)")
-	id := b.must(dir, nil, "sh", "-c", "git log -1 --format=%B "+event+" | sed -n 's/^Runr-Review: //p'")
+	id := b.trailer(dir, event, "Runr-Review")
 	b.must(dir, nil, b.bin, "inbox", "list")
 	b.compare(fmt.Sprintf("one review in a pack of %d objects", n), "under 3x git cat-file",
 		command{name: "git cat-file -p EVENT", dir: dir, argv: []string{"git", "cat-file", "-p", event}},

@@ -37,9 +37,7 @@ func (b *bench) sync(n int) {
 	}
 	fetch := command{name: "git fetch, nothing new", dir: all[0].dir, argv: []string{"git", "fetch", "-q", "origin", "refs/runr/log/*:refs/x/*"}}
 	b.compare(fmt.Sprintf("sync at %d reviews", n), "", append([]command{fetch}, idle...)...)
-	few := *b
-	few.rounds = min(b.rounds, 11)
-	few.compare("the same with one review more", "", news...)
+	b.atMost(11).compare("the same with one review more", "", news...)
 	for _, s := range all {
 		s.review()
 		b.must(s.dir, nil, s.program, "sync")
@@ -64,9 +62,7 @@ type sharing struct {
 // listen keeps what is sent to the remote.
 func (s *sharing) listen() {
 	script := "#!/bin/sh\ntee -a " + s.remote + "/sent | git-receive-pack \"$@\"\n"
-	if err := os.WriteFile(s.remote+"/listen", []byte(script), 0o755); err != nil {
-		log.Fatal(err)
-	}
+	write(s.remote+"/listen", script, 0o755)
 	s.must(s.dir, nil, "git", "config", "remote.origin.receivepack", s.remote+"/listen")
 }
 
