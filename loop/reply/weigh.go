@@ -172,7 +172,7 @@ func saysFailing(words []string) bool {
 	for i, w := range words {
 		before := words[max(0, i-4):i]
 		about := hasWord(before, checkWords) || checkWords.has(wordAt(words, i+1))
-		if failWords.has(w) && about && !hasWord(words[max(0, i-2):i], negators) {
+		if failWords.has(w) && about && !denied(words[:i]) {
 			return true
 		}
 	}
@@ -189,11 +189,16 @@ var faultWords = tableOf(`fail fails failed failing failure failures broken brea
 
 func hasFault(words []string) bool {
 	for i, w := range words {
-		if faultWords.has(w) && (i == 0 || !negators.has(words[i-1])) {
+		if faultWords.has(w) && !denied(words[:i]) {
 			return true
 		}
 	}
 	return false
+}
+
+// denied reports whether words end in what takes back the fault behind them: "no longer", "0 of 14 tests".
+func denied(words []string) bool {
+	return hasWord(words[max(0, len(words)-2):], negators) || says(words[max(0, len(words)-4):], "0 of", "zero of", "none of")
 }
 
 // praiseWords begin a sentence of praise.
