@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
@@ -56,7 +57,7 @@ func newCheckWords(check record.Check) checkWords {
 			c.commands = append(c.commands, said)
 		}
 		c.apart = append(c.apart, slices.DeleteFunc(slices.Clone(said), func(w word) bool {
-			return len(w.text) < 2 || strings.Contains(runners+verbs, " "+w.text+" ")
+			return len(w.text) < 2 || runners.Has(w.text) || verbs.Has(w.text)
 		}))
 	}
 	all := categories()
@@ -160,16 +161,16 @@ func (c *checkWords) mentions(request string, text []word) []mention {
 }
 
 // verbs are names of checks that are more often a verb or a word for "everything".
-const verbs = " check verify validate ensure run fix make all main default quick full "
+var verbs = prose.WordSet(`check verify validate ensure run fix make all main default quick full`)
 
 // mereVerb tells "check the return value" from "make `check` pass".
 func (c *checkWords) mereVerb(request string) bool {
-	return strings.Contains(verbs, " "+strings.ToLower(c.Name)+" ") && !strings.Contains(request, "`"+c.Name+"`")
+	return verbs.Has(strings.ToLower(c.Name)) && !strings.Contains(request, "`"+c.Name+"`")
 }
 
 // runners are words of commands that say nothing about what is run.
-const runners = " npm npx yarn pnpm bun bunx deno run exec go cargo python python3 py m pip poetry uv uvx tox pdm hatch make just task sh bash zsh" +
-	" node bundle rake gradle gradlew mvn mvnw dotnet composer vendor bin php ruby mix docker compose env sudo time c js ts rb mjs cjs pl ps1 "
+var runners = prose.WordSet(`npm npx yarn pnpm bun bunx deno run exec go cargo python python3 py m pip poetry uv uvx tox pdm hatch make just task sh bash zsh
+	node bundle rake gradle gradlew mvn mvnw dotnet composer vendor bin php ruby mix docker compose env sudo time c js ts rb mjs cjs pl ps1`)
 
 // simpleCommands takes a command line apart where one command ends and another begins.
 func simpleCommands(line string) []string {

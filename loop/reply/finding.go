@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"git-runr/loop/internal/markdown"
+	"git-runr/loop/prose"
 )
 
 // FindingID is a short id ("f-" and 10 hex digits) made of the file and the
@@ -26,12 +27,7 @@ func FindingID(f Finding) string {
 }
 
 // StopWords come and go when a sentence is said again. "not" and "no" are not among them.
-var StopWords = map[string]bool{
-	"a": true, "an": true, "the": true, "this": true, "that": true, "these": true, "those": true, "it": true, "its": true,
-	"is": true, "are": true, "was": true, "were": true, "be": true, "been": true, "being": true, "has": true, "have": true,
-	"of": true, "in": true, "on": true, "at": true, "to": true, "for": true, "from": true, "by": true, "with": true, "as": true,
-	"and": true, "or": true, "there": true, "here": true, "line": true, "lines": true, "still": true, "also": true,
-}
+var StopWords = prose.WordSet(`a an the this that these those it its is are was were be been being has have of in on at to for from by with as and or there here line lines still also`)
 
 // significantWords are the words of an issue, lower case, sorted, each once. An
 // issue without any is its own text.
@@ -39,7 +35,7 @@ func significantWords(issue string) []string {
 	notLetter := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) }
 	var words []string
 	for _, w := range strings.FieldsFunc(strings.ToLower(issue), notLetter) {
-		if !StopWords[w] {
+		if !StopWords.Has(w) {
 			words = append(words, w)
 		}
 	}

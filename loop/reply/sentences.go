@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"git-runr/loop/internal/place"
+	"git-runr/loop/prose"
 )
 
 // joinWrapped joins lines that are wrapped.
@@ -51,13 +52,13 @@ func lastRune(s string) rune {
 }
 
 // connectives are words after which a sentence goes on.
-var connectives = tableOf(`a an the this that these those and or nor but of in on at to for from by with without as than if when that which
+var connectives = prose.WordSet(`a an the this that these those and or nor but of in on at to for from by with without as than if when that which
 	who whose where not no must should need needs have has please is are was were be it its your our their my every each all any some both into like see file files`)
 
 // goesOn reports whether a line cannot be the end of a sentence.
 func goesOn(line string) bool {
 	line = strings.TrimSpace(line)
-	return strings.HasSuffix(line, ",") || connectives.has(strings.ToLower(line[strings.LastIndexAny(line, " \t")+1:]))
+	return strings.HasSuffix(line, ",") || connectives.Has(strings.ToLower(line[strings.LastIndexAny(line, " \t")+1:]))
 }
 
 func endsInColon(text string) bool {

@@ -66,8 +66,8 @@ func plainVerdict(value string) (v Verdict, warning string) {
 
 // noteWords are what a pass may come with, and smallWords may stand before them.
 var (
-	noteWords  = tableOf(`NOTE NOTES NIT NITS COMMENT COMMENTS SUGGESTION SUGGESTIONS REMARK REMARKS`)
-	smallWords = tableOf(`MINOR SMALL OPTIONAL SOME A FEW`)
+	noteWords  = prose.WordSet(`NOTE NOTES NIT NITS COMMENT COMMENTS SUGGESTION SUGGESTIONS REMARK REMARKS`)
+	smallWords = prose.WordSet(`MINOR SMALL OPTIONAL SOME A FEW`)
 )
 
 // cutNotes takes "WITH MINOR NITS" off what stands behind a passing word.
@@ -76,10 +76,10 @@ func cutNotes(rest string) (after string, ok bool) {
 	for ok {
 		word, after, _ := strings.Cut(rest, " ")
 		name := strings.TrimRight(word, ".,;:!)")
-		if noteWords.has(name) {
+		if noteWords.Has(name) {
 			return rest[len(name):], true
 		}
-		rest, ok = after, smallWords.has(word)
+		rest, ok = after, smallWords.Has(word)
 	}
 	return "", false
 }
@@ -166,7 +166,7 @@ func namesRefusal(value string) bool {
 }
 
 // sayWords may stand beside a verdict in a clause, as fillers may.
-var sayWords = tableOf(`actually wait really rather mean sorry verdict final say still must`)
+var sayWords = prose.WordSet(`actually wait really rather mean sorry verdict final say still must`)
 
 func clauseRefuses(clause string) bool {
 	if plain := withoutSpans(clause); len(wordsOf(plain)) > 0 {
@@ -179,7 +179,7 @@ func clauseRefuses(clause string) bool {
 		phrase, after, ok := cutVerdict(strings.ToUpper(rest))
 		if !ok || phrase.verdict.Passed() || hasWord(wordsOf(strings.Join(words[max(0, i-2):i], " ")), denials) {
 			word := strings.ToLower(words[i])
-			alone = alone && (fillers.has(word) || sayWords.has(word))
+			alone = alone && (fillers.Has(word) || sayWords.Has(word))
 			i++
 			continue
 		}
@@ -192,7 +192,7 @@ func clauseRefuses(clause string) bool {
 	return said && alone
 }
 
-var denials = tableOf(`no not never zero 0 none nothing without`)
+var denials = prose.WordSet(`no not never zero 0 none nothing without`)
 
 // isTemplate reports whether value is a prompt's placeholder and no answer:
 // "PASS | PASS_WITH_NOTES | NEEDS_FIX", "{verdict}", "<VERDICT>".

@@ -3,10 +3,10 @@ package track
 import (
 	"path"
 	"strings"
-	"sync"
 	"unicode"
 
 	"git-runr/loop/internal/place"
+	"git-runr/loop/prose"
 )
 
 type tokenKind byte
@@ -124,14 +124,12 @@ func filePath(s string) (string, bool) {
 	switch {
 	case strings.ContainsAny(s, " \t(){}<>=:") || strings.Contains(s, ".."):
 		return "", false
-	case knownExtensions()[strings.TrimPrefix(path.Ext(strings.ToLower(s)), ".")] && path.Ext(s) != path.Base(s):
+	case knownExtensions.Has(strings.TrimPrefix(path.Ext(strings.ToLower(s)), ".")) && path.Ext(s) != path.Base(s):
 		return s, true
 	}
 	return s, strings.Count(s, "/") > 1 && !strings.ContainsAny(s, "'|")
 }
 
-var knownExtensions = sync.OnceValue(func() map[string]bool {
-	return wordSet("go mod sum ts tsx mts cts js jsx mjs cjs py pyi rb rs java kt kts c h cc cpp cxx hpp cs fs php swift m mm sh bash zsh fish bat ps1",
-		"md rst txt json jsonl yaml yml toml html htm css scss sass less sql proto graphql xml lock ini cfg conf env ipynb vue svelte astro",
-		"ex exs erl hrl hs ml mli scala clj lua pl pm r jl dart zig nim tf hcl gradle properties svg png jpg csv tmpl txtar snap")
-})
+var knownExtensions = prose.WordSet(`go mod sum ts tsx mts cts js jsx mjs cjs py pyi rb rs java kt kts c h cc cpp cxx hpp cs fs php swift m mm sh bash zsh fish bat ps1
+	md rst txt json jsonl yaml yml toml html htm css scss sass less sql proto graphql xml lock ini cfg conf env ipynb vue svelte astro
+	ex exs erl hrl hs ml mli scala clj lua pl pm r jl dart zig nim tf hcl gradle properties svg png jpg csv tmpl txtar snap`)
