@@ -1,6 +1,7 @@
 package reply
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -32,13 +33,7 @@ var StopWords = prose.WordSet(`a an the this that these those it its is are was 
 // significantWords are the words of an issue, lower case, sorted, each once. An
 // issue without any is its own text.
 func significantWords(issue string) []string {
-	notLetter := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) }
-	var words []string
-	for _, w := range strings.FieldsFunc(strings.ToLower(issue), notLetter) {
-		if !StopWords.Has(w) {
-			words = append(words, w)
-		}
-	}
+	words := slices.DeleteFunc(prose.Runs(strings.ToLower(issue), unicode.Letter, unicode.Mark), StopWords.Has)
 	if len(words) == 0 {
 		return []string{strings.TrimSpace(issue)}
 	}
@@ -66,10 +61,6 @@ func described(f Finding, heading string, log *markdown.Warnings) Finding {
 		return f
 	}
 	log.Add(fmt.Sprintf("a %s finding has no issue text", f.Severity))
-	for _, text := range []string{heading, f.Fix, "(no description)"} {
-		if f.Issue == "" {
-			f.Issue = text
-		}
-	}
+	f.Issue = cmp.Or(heading, f.Fix, "(no description)")
 	return f
 }

@@ -112,20 +112,8 @@ func stopAt(line string, i int, r rune) int {
 // parentheses or the address of a link.
 func shielded(line string) []bool {
 	inside := make([]bool, len(line))
-	for _, mark := range []string{"`", "\""} {
-		for from := 0; ; {
-			open := strings.Index(line[from:], mark)
-			if open < 0 {
-				break
-			}
-			open += from
-			length := strings.Index(line[open+1:], mark)
-			if length < 0 {
-				break
-			}
-			fill(inside[open : open+1+length])
-			from = open + length + 2
-		}
+	for _, s := range prose.Spans(line, spanMarks) {
+		fill(inside[s.From : s.To-s.Mark])
 	}
 	var stack []int
 	for i := 0; i < len(line); i++ {

@@ -125,7 +125,7 @@ func endsVerdict(rest string) bool {
 	if unicode.IsLetter(first) || unicode.IsDigit(first) || strings.ContainsRune("→⇒>=?/+&<~", first) || strings.HasPrefix(rest, "->") {
 		return false
 	}
-	words := strings.FieldsFunc(rest, func(r rune) bool { return !unicode.IsLetter(r) })
+	words := prose.Runs(rest, unicode.Letter)
 	if len(words) == 0 {
 		return true
 	}
@@ -169,10 +169,12 @@ func namesRefusal(value string) bool {
 var sayWords = prose.WordSet(`actually wait really rather mean sorry verdict final say still must`)
 
 func clauseRefuses(clause string) bool {
-	if plain := withoutSpans(clause); len(wordsOf(plain)) > 0 {
-		clause = plain // a code span in a sentence is a name
+	var words []string
+	for _, t := range prose.Tokens(clause, spanMarks) {
+		if !t.Span { // a code span is a name
+			words = append(words, prose.Runs(t.Raw, unicode.Letter, unicode.Digit)...)
+		}
 	}
-	words := strings.FieldsFunc(clause, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	said, alone := false, true
 	for i := 0; i < len(words); {
 		rest := strings.Join(words[i:], " ")

@@ -13,19 +13,19 @@ import (
 // a quotation, an address.
 const spanWord = "`"
 
+// spanMarks are those around code spans and quotations.
+const spanMarks = "`\""
+
 // wordsOf are the words that a text says, in lower case, with "don't" as two words.
 func wordsOf(text string) []string {
 	var words []string
-	for field := range strings.FieldsSeq(strings.ToLower(withoutSpans(text))) {
-		if strings.Contains(field, "://") {
+	for _, t := range prose.Tokens(strings.ToLower(text), spanMarks) {
+		word := strings.TrimFunc(t.Text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '`' })
+		switch {
+		case t.Span, strings.Contains(t.Raw, "://"), word == "" && strings.ContainsAny(t.Raw, "=<+&|%"): // the last is an operator
 			words = append(words, spanWord)
-			continue
-		}
-		word := strings.TrimFunc(field, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '`' })
-		if word != "" {
+		case word != "":
 			words = append(words, spelledOut(word)...)
-		} else if strings.ContainsAny(field, "=<+&|%") {
-			words = append(words, spanWord) // an operator
 		}
 	}
 	return words
@@ -54,32 +54,6 @@ func spelledOut(word string) []string {
 		return []string{stem, "have"}
 	}
 	return []string{word}
-}
-
-// withoutSpans puts spanWord in the place of code spans and quotations.
-func withoutSpans(text string) string {
-	for _, mark := range []string{"`", "\""} {
-		if strings.Count(text, mark) < 2 {
-			continue
-		}
-		pieces := strings.Split(text, mark)
-		var b strings.Builder
-		for i, piece := range pieces {
-			switch {
-			case i%2 == 0:
-				b.WriteString(piece)
-			case i == len(pieces)-1: // not closed
-				b.WriteString(mark + piece)
-			default:
-				b.WriteString(spanWord)
-			}
-		}
-		text = b.String()
-		if mark == "`" {
-			text = strings.ReplaceAll(text, "``", "`")
-		}
-	}
-	return text
 }
 
 // says reports whether one of phrases, each of whole words, stands in words.

@@ -26,18 +26,15 @@ type token struct {
 
 // tokenise splits a request into words, identifiers and paths. Figures are left out.
 func tokenise(text string) []token {
-	text = strings.NewReplacer("’", "'", "**", "", "“", `"`, "”", `"`, "ard-coded", "ardcoded", "ypecheck", "ype check").Replace(text)
+	text = strings.NewReplacer("’", "'", "**", "", "“", "`", "”", "`", "ard-coded", "ardcoded", "ypecheck", "ype check").Replace(text)
 	var tokens []token
-	segments := strings.Split(text, "`")
-	for i, s := range segments {
-		inCode := i%2 == 1 && i+1 < len(segments)
-		fields := strings.Fields(s)
-		for _, field := range fields {
-			if inCode {
-				tokens = append(tokens, codeToken(field)...)
-			} else {
-				tokens = append(tokens, proseTokens(field)...)
-			}
+	for _, t := range prose.Tokens(text, "`") {
+		if !t.Span {
+			tokens = append(tokens, proseTokens(t.Raw, t.Text)...)
+			continue
+		}
+		for field := range strings.FieldsSeq(t.Raw) {
+			tokens = append(tokens, codeToken(field)...)
 		}
 	}
 	return tokens
@@ -56,9 +53,8 @@ func codeToken(field string) []token {
 }
 
 // proseTokens reads what stands between two spaces.
-func proseTokens(field string) []token {
+func proseTokens(field, core string) []token {
 	var tokens []token
-	core := strings.TrimFunc(field, func(r rune) bool { return strings.ContainsRune(`.,;:!?()[]{}<>"'*…`, r) })
 	_, after, _ := strings.Cut(field, core)
 	switch {
 	case core == "" || core == "-" || core == "—" || core == "–":
