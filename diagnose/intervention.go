@@ -69,7 +69,7 @@ func joined(words []string) string {
 func (d Diagnosis) requestsMet(checks matcher) string {
 	var asked []string
 	for _, r := range d.LastReviewRequests {
-		if len(asked) < requestsInNote && len(checks.commands([]string{r})) > 0 {
+		if len(asked) < requestsInNote && len(checks.commands(r)) > 0 {
 			asked = append(asked, r)
 		}
 	}

@@ -10,16 +10,8 @@ import (
 	"git-runr/loop/safetext"
 )
 
-// Commands are the configured commands that would show requests to be met, in the
-// order in which the requests mention them. A request means
-// a check by its command, match words or name, or by a common word for its kind of
-// check. Commands come from checks only, as they are configured; one that cannot
-// be shown safely is left out.
-func Commands(checks []record.Check, requests []string) []string {
-	return newMatcher(checks).commands(requests)
-}
-
-// matcher knows by which words requests mean checks.
+// matcher knows by which words requests mean checks: a check's command, match words or name, or a
+// common word for its kind of check.
 type matcher []checkWords
 
 // checkWords is a check and the words by which it is meant.
@@ -91,7 +83,9 @@ func (c checkWords) member(category string) int {
 	return 0
 }
 
-func (m matcher) commands(requests []string) []string {
+// commands are those of the checks that requests mean, in the order of their mention, each once. They come
+// from checks only, as they are configured; one that cannot be shown safely is left out.
+func (m matcher) commands(requests ...string) []string {
 	var commands []string
 	for _, r := range requests {
 		for _, found := range m.mentions(r) {

@@ -395,20 +395,13 @@ func isKeyTitle(text string) bool {
 // commit)", "**HIGH**", "P1", "token logged (critical)". Of several ("Low/Medium") the
 // worst counts. One that is unknown counts as a warning.
 func readSeverity(value string) (severity Severity, known bool) {
-	severity = Note
-	named := severitiesIn(value)
-	if len(named) == 0 {
-		if m, _, ok := markIn(value); ok {
-			return m.severity, true
-		}
-		return Warning, false
+	if named := severitiesIn(value); len(named) > 0 {
+		return slices.MinFunc(named, func(a, b Severity) int { return SeverityRank(a) - SeverityRank(b) }), true
 	}
-	for _, s := range named {
-		if SeverityRank(s) < SeverityRank(severity) {
-			severity = s
-		}
+	if m, _, ok := markIn(value); ok {
+		return m.severity, true
 	}
-	return severity, true
+	return Warning, false
 }
 
 // severitiesIn are the severities that value begins with or lists as alternatives.

@@ -1,6 +1,7 @@
 package reply
 
 import (
+	"iter"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -137,21 +138,27 @@ func fill(b []bool) {
 	}
 }
 
-// parts splits a sentence before "but" and "just" and at semicolons.
-func parts(sentence string) []string {
-	inside := shielded(sentence)
-	var list []string
-	start := 0
-	for i := range len(sentence) {
-		if inside[i] || i < start {
-			continue
-		}
-		for _, mark := range []string{", but ", ", just ", "; ", "；"} {
-			if strings.HasPrefix(sentence[i:], mark) {
-				list = append(list, sentence[start:i])
-				start = i + len(mark)
+// unshielded are the places [from, to) of marks in text, outside of what shielded marks.
+func unshielded(text string, marks ...string) iter.Seq2[int, int] {
+	return func(yield func(from, to int) bool) {
+		inside := shielded(text)
+		for i := range len(text) {
+			for _, mark := range marks {
+				if !inside[i] && strings.HasPrefix(text[i:], mark) && !yield(i, i+len(mark)) {
+					return
+				}
 			}
 		}
+	}
+}
+
+// parts splits a sentence before "but" and "just" and at semicolons.
+func parts(sentence string) []string {
+	var list []string
+	start := 0
+	for from, to := range unshielded(sentence, ", but ", ", just ", "; ", "；") {
+		list = append(list, sentence[start:from])
+		start = to
 	}
 	return append(list, sentence[start:])
 }
@@ -173,18 +180,12 @@ func isPathWord(word string) bool {
 	return strings.Contains(word, "/") && place.HasExtension(file) || place.HasExtension(file) && file != word
 }
 
-// clausesIn are text, and what stands in it behind each colon and dash.
+// clausesIn are text, and what stands in it behind each colon and dash, of the first twenty.
 func clausesIn(text string) []string {
 	list := []string{text}
-	inside := shielded(text)
-	for i := range len(text) {
-		if inside[i] || len(list) > 20 {
-			continue
-		}
-		for _, mark := range []string{": ", ":** ", ":__ ", " — ", " – ", " - ", " → "} {
-			if strings.HasPrefix(text[i:], mark) {
-				list = append(list, text[i+len(mark):])
-			}
+	for _, to := range unshielded(text, ": ", ":** ", ":__ ", " — ", " – ", " - ", " → ") {
+		if list = append(list, text[to:]); len(list) > 20 {
+			break
 		}
 	}
 	return list

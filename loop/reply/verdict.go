@@ -2,7 +2,6 @@ package reply
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -18,20 +17,9 @@ type verdictPhrase struct {
 
 // verdictPhrases are the words for a verdict, the longer before its beginning.
 var verdictPhrases = []verdictPhrase{
-	{"PASSED", Pass},
-	{"PASS", Pass},
-	{"APPROVED", Pass},
-	{"APPROVE", Pass},
-	{"LGTM", Pass},
-	{"NEEDS FIXES", NeedsFix},
-	{"NEEDS FIX", NeedsFix},
-	{"NEEDS WORK", NeedsFix},
-	{"FAILED", NeedsFix},
-	{"FAIL", NeedsFix},
-	{"REJECTED", NeedsFix},
-	{"REJECT", NeedsFix},
-	{"CHANGES REQUESTED", NeedsFix},
-	{"REQUEST CHANGES", NeedsFix},
+	{"PASSED", Pass}, {"PASS", Pass}, {"APPROVED", Pass}, {"APPROVE", Pass}, {"LGTM", Pass},
+	{"NEEDS FIXES", NeedsFix}, {"NEEDS FIX", NeedsFix}, {"NEEDS WORK", NeedsFix}, {"FAILED", NeedsFix}, {"FAIL", NeedsFix},
+	{"REJECTED", NeedsFix}, {"REJECT", NeedsFix}, {"CHANGES REQUESTED", NeedsFix}, {"REQUEST CHANGES", NeedsFix},
 	{"CRITICAL", CriticalFail},
 }
 
@@ -129,15 +117,15 @@ func endsVerdict(rest string) bool {
 	if len(words) == 0 {
 		return true
 	}
-	return !slices.Contains(conditions, words[0]) && !slices.Contains(takenBack, strings.Join(words[:min(2, len(words))], " "))
+	return !conditions.Has(words[0]) && !takenBack.Has(strings.Join(words[:min(2, len(words))], " "))
 }
 
 // conditions and takenBack begin what takes a pass back; takenBack are all of it, or
 // its first two words.
 var (
-	conditions = []string{"BUT", "IF", "ONLY", "ONCE", "UNLESS", "UNTIL", "PROVIDED", "PENDING", "ASSUMING", "EXCEPT", "HOWEVER", "CONDITIONAL", "CONDITIONALLY",
-		"AFTER", "WHEN", "BEFORE", "THOUGH", "ALTHOUGH", "SUBJECT", "CONTINGENT", "BARRING", "MODULO", "MINUS", "APART", "WOULD"}
-	takenBack = []string{"NO", "NOT", "NOT READY", "NOT YET", "NOT REALLY", "NOT APPROVED", "OTHER THAN"}
+	conditions = prose.WordSet(`BUT IF ONLY ONCE UNLESS UNTIL PROVIDED PENDING ASSUMING EXCEPT HOWEVER CONDITIONAL CONDITIONALLY AFTER WHEN BEFORE THOUGH ALTHOUGH
+		SUBJECT CONTINGENT BARRING MODULO MINUS APART WOULD`)
+	takenBack = prose.PhraseSet(`NO, NOT, NOT READY, NOT YET, NOT REALLY, NOT APPROVED, OTHER THAN`)
 )
 
 // refuses reports whether value says a verdict that does not pass, in the words of one.
