@@ -2,6 +2,7 @@ package reply
 
 import (
 	"fmt"
+	"path"
 	"strings"
 	"unicode"
 
@@ -146,7 +147,7 @@ func claimedFiles(md markdown.Text, log *markdown.Warnings) []string {
 				log.Add(fmt.Sprintf("claimed file %q was dropped: %s", prose.Cut(claim, 200), why))
 				continue
 			}
-			if file := place.Clean(claim); !seen[file] {
+			if file := path.Clean(claim); !seen[file] {
 				seen[file] = true
 				files = append(files, file)
 			}

@@ -272,17 +272,5 @@ func similarity(a, b wording) int {
 // differ reports whether two wordings cannot be the same request, however many
 // words they share.
 func differ(a, b wording) bool {
-	return eachHasOwn(a.files, b.files, sameFile) ||
-		a.hasOwnName(b) && b.hasOwnName(a) ||
-		a.opposes(b.wish)
-}
-
-// eachHasOwn reports whether both lists hold something that the other does not.
-func eachHasOwn(a, b []string, same func(a, b string) bool) bool {
-	hasOwn := func(a, b []string) bool {
-		return slices.ContainsFunc(a, func(x string) bool {
-			return !slices.ContainsFunc(b, func(y string) bool { return same(x, y) })
-		})
-	}
-	return hasOwn(a, b) && hasOwn(b, a)
+	return a.hasOwnFile(b) && b.hasOwnFile(a) || a.hasOwnName(b) && b.hasOwnName(a) || a.opposes(b.wish)
 }

@@ -247,6 +247,3 @@ func isAbsolute(p string) bool {
 	drive := len(p) > 1 && p[1] == ':' && unicode.IsLetter(rune(p[0]))
 	return isSlash(rune(p[0])) || strings.HasPrefix(p, "~") && (len(p) == 1 || isSlash(rune(p[1]))) || drive
 }
-
-// Clean is a safe path without "./" and double slashes.
-func Clean(p string) string { return path.Clean(p) }
