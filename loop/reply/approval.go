@@ -158,9 +158,6 @@ func binds(sentence string, words []string) bool {
 // approves reports whether a clause is a phrase that approves, with nothing but
 // fillers around it.
 func approves(words []string) bool {
-	if len(words) > 20 {
-		return false
-	}
 	text := " " + strings.Join(words, " ") + " "
 	for _, phrase := range approvals {
 		before, after, found := strings.Cut(text, " "+phrase+" ")

@@ -116,10 +116,7 @@ func statusLine(l markdown.Line) (string, bool) {
 	if _, _, listed := markdown.CutBullet(l.Text); listed && !strings.Contains(l.Text, "**") {
 		return "", false
 	}
-	value, ok := markdown.CutLabel(markdown.Labelled(l.Text), "status")
-	if !ok {
-		return "", false
-	}
+	value, _ := markdown.CutLabel(markdown.Labelled(l.Text), "status")
 	words := prose.Words(value)
 	if len(words) == 0 || isTemplate(value) {
 		return "", false
