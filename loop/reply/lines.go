@@ -91,11 +91,8 @@ func isTag(text string) bool {
 // "No critical issues found".
 func isNone(text string) bool {
 	words := prose.Words(text)
-	if len(words) == 0 {
-		return true
-	}
 	switch key := strings.Join(words, " "); {
-	case key == "n a", key == "na", key == "no", key == "nil", key == "nothing to report", isNumber(key):
+	case key == "n a", key == "na", key == "no", key == "nil", key == "nothing to report", isNumber(key): // or empty
 		return true
 	case words[0] == "none", words[0] == "nothing":
 		return len(words) <= 2 || !slices.ContainsFunc(words, func(w string) bool { return !closingWords.Has(w) && !foundWords.Has(w) })
