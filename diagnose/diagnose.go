@@ -143,8 +143,8 @@ func lastEvent(run record.Run) time.Time {
 // not pass on the newest tree, and those that failed: a command always comes from
 // the configuration, never from a reviewer's text.
 func suggestions(plan record.RunPlan, checks matcher, asked []string, known proof) []Suggestion {
-	wanted := checks.commands(asked)
-	for _, command := range checks.commands(doneChecks(plan)) {
+	wanted := checks.commands(asked...)
+	for _, command := range checks.commands(doneChecks(plan)...) {
 		if c := checkWith(plan.Checks, command); known.of(c).state != passed {
 			wanted = append(wanted, command)
 		}

@@ -30,7 +30,7 @@ func FuzzRequests(f *testing.F) {
 		}
 		ownWords(t, text, report)
 		nothingFromFences(t, text)
-		for _, command := range Commands(checks, report.Requests) {
+		for _, command := range newMatcher(checks).commands(report.Requests...) {
 			if !slices.ContainsFunc(checks, func(c record.Check) bool { return c.Command == command }) {
 				t.Fatalf("command %q", command)
 			}

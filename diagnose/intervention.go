@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"git-runr/loop/prose"
 	"git-runr/loop/safetext"
 )
 
@@ -68,7 +69,7 @@ func joined(words []string) string {
 func (d Diagnosis) requestsMet(checks matcher) string {
 	var asked []string
 	for _, r := range d.LastReviewRequests {
-		if len(asked) < requestsInNote && len(checks.commands([]string{r})) > 0 {
+		if len(asked) < requestsInNote && len(checks.commands(r)) > 0 {
 			asked = append(asked, r)
 		}
 	}
@@ -126,21 +127,21 @@ func noteOf(checks matcher, request string) string {
 
 // finite are the verbs by which reviewers state something and ask for nothing: "Lint
 // fails in 2 files" begins with a noun. Forms that are nouns as well are not among them.
-const finite = " is are was were be been has have had does do did don't doesn't isn't aren't wasn't can cannot can't could should must will would won't may might" +
-	" needs fails fail failed breaks broke crashes crashed panics hangs throws returns leaks reports complains shows says finds found exits misses lacks remains" +
-	" passes works differs ignores uses seems looks gives takes makes goes stops blocks causes violates depends "
+var finite = prose.WordSet(`is are was were be been has have had does do did don't doesn't isn't aren't wasn't can cannot can't could should must will would won't may might
+	needs fails fail failed breaks broke crashes crashed panics hangs throws returns leaks reports complains shows says finds found exits misses lacks remains
+	passes works differs ignores uses seems looks gives takes makes goes stops blocks causes violates depends`)
 
 // opening begin a part of a sentence whose verbs are its own: "Fix the test that fails".
-const opening = " that which who what how why so when if because to whether where while until unless after before since as it "
+var opening = prose.WordSet(`that which who what how why so when if because to whether where while until unless after before since as it`)
 
 // isStatement reports whether the words after the first make a statement of it.
 func isStatement(words []string) bool {
 	for _, w := range words {
 		w = strings.ToLower(strings.Trim(w, ",;:.!?()"))
 		switch {
-		case strings.Contains(opening, " "+w+" "):
+		case opening.Has(w):
 			return false
-		case strings.Contains(finite, " "+w+" "):
+		case finite.Has(w):
 			return true
 		}
 	}
@@ -162,10 +163,10 @@ var irregular = map[string]string{
 }
 
 // regular are the other verbs by which requests begin.
-const regular = " add address adjust apply avoid bump change check clarify clean complete correct cover create delete document ensure escape" +
-	" explain export extend extract fix format guard handle implement import improve include increase inline lint mark migrate mock move provide" +
-	" quote raise reduce refactor remove rename repair replace report resolve restore revert review sanitise sanitize simplify sort test tighten" +
-	" update use validate verify "
+var regular = prose.WordSet(`add address adjust apply avoid bump change check clarify clean complete correct cover create delete document ensure escape
+	explain export extend extract fix format guard handle implement import improve include increase inline lint mark migrate mock move provide
+	quote raise reduce refactor remove rename repair replace report resolve restore revert review sanitise sanitize simplify sort test tighten
+	update use validate verify`)
 
 // pastOf is the past of an imperative.
 func pastOf(verb string) (string, bool) {
@@ -173,7 +174,7 @@ func pastOf(verb string) (string, bool) {
 	if past := irregular[verb]; past != "" {
 		return past, true
 	}
-	if !strings.Contains(regular, " "+verb+" ") {
+	if !regular.Has(verb) {
 		return "", false
 	}
 	stem, found := strings.CutSuffix(verb, "e")

@@ -5,20 +5,13 @@ import (
 	"slices"
 	"strings"
 
+	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
 
-// Commands are the configured commands that would show requests to be met, in the
-// order in which the requests mention them. A request means
-// a check by its command, match words or name, or by a common word for its kind of
-// check. Commands come from checks only, as they are configured; one that cannot
-// be shown safely is left out.
-func Commands(checks []record.Check, requests []string) []string {
-	return newMatcher(checks).commands(requests)
-}
-
-// matcher knows by which words requests mean checks.
+// matcher knows by which words requests mean checks: a check's command, match words or name, or a
+// common word for its kind of check.
 type matcher []checkWords
 
 // checkWords is a check and the words by which it is meant.
@@ -56,7 +49,7 @@ func newCheckWords(check record.Check) checkWords {
 			c.commands = append(c.commands, said)
 		}
 		c.apart = append(c.apart, slices.DeleteFunc(slices.Clone(said), func(w word) bool {
-			return len(w.text) < 2 || strings.Contains(runners+verbs, " "+w.text+" ")
+			return len(w.text) < 2 || runners.Has(w.text) || verbs.Has(w.text)
 		}))
 	}
 	all := categories()
@@ -90,7 +83,9 @@ func (c checkWords) member(category string) int {
 	return 0
 }
 
-func (m matcher) commands(requests []string) []string {
+// commands are those of the checks that requests mean, in the order of their mention, each once. They come
+// from checks only, as they are configured; one that cannot be shown safely is left out.
+func (m matcher) commands(requests ...string) []string {
 	var commands []string
 	for _, r := range requests {
 		for _, found := range m.mentions(r) {
@@ -160,16 +155,16 @@ func (c *checkWords) mentions(request string, text []word) []mention {
 }
 
 // verbs are names of checks that are more often a verb or a word for "everything".
-const verbs = " check verify validate ensure run fix make all main default quick full "
+var verbs = prose.WordSet(`check verify validate ensure run fix make all main default quick full`)
 
 // mereVerb tells "check the return value" from "make `check` pass".
 func (c *checkWords) mereVerb(request string) bool {
-	return strings.Contains(verbs, " "+strings.ToLower(c.Name)+" ") && !strings.Contains(request, "`"+c.Name+"`")
+	return verbs.Has(strings.ToLower(c.Name)) && !strings.Contains(request, "`"+c.Name+"`")
 }
 
 // runners are words of commands that say nothing about what is run.
-const runners = " npm npx yarn pnpm bun bunx deno run exec go cargo python python3 py m pip poetry uv uvx tox pdm hatch make just task sh bash zsh" +
-	" node bundle rake gradle gradlew mvn mvnw dotnet composer vendor bin php ruby mix docker compose env sudo time c js ts rb mjs cjs pl ps1 "
+var runners = prose.WordSet(`npm npx yarn pnpm bun bunx deno run exec go cargo python python3 py m pip poetry uv uvx tox pdm hatch make just task sh bash zsh
+	node bundle rake gradle gradlew mvn mvnw dotnet composer vendor bin php ruby mix docker compose env sudo time c js ts rb mjs cjs pl ps1`)
 
 // simpleCommands takes a command line apart where one command ends and another begins.
 func simpleCommands(line string) []string {

@@ -59,14 +59,14 @@ func TestCommandsOfRequests(t *testing.T) {
 		{[]record.Check{{Name: "lint", Command: "x", Match: []string{"", "--"}}}, "anything", nil},
 		{[]record.Check{{Name: "typecheck", Command: "run it", Match: []string{"type error"}}}, "an error of type 3", nil},
 	} {
-		if got := Commands(test.checks, []string{test.request}); !slices.Equal(got, test.want) {
+		if got := newMatcher(test.checks).commands(test.request); !slices.Equal(got, test.want) {
 			t.Errorf("%q: %q, want %q", test.request, got, test.want)
 		}
 	}
 }
 
 func TestCommandsAreInTheOrderOfMention(t *testing.T) {
-	got := Commands(npmChecks(), []string{"Fix lint and type errors", "Build fails", "Lint again", "Add a test"})
+	got := newMatcher(npmChecks()).commands("Fix lint and type errors", "Build fails", "Lint again", "Add a test")
 	want := []string{"npm run lint", "npm run typecheck", "npm run build", "npm test -- --coverage"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
@@ -91,7 +91,7 @@ func TestCommandsComeFromTheConfigurationOnly(t *testing.T) {
 func TestCommandsThatCannotBeShownAreNotOffered(t *testing.T) {
 	for _, command := range []string{"", " ", "echo \x1b[31m", "make\ntest", "make \u202etest", "make\ttest", "make\u200b", "make\xff"} {
 		checks := []record.Check{{Name: "typecheck", Command: command}}
-		if got := Commands(checks, []string{"Fix type errors"}); len(got) > 0 {
+		if got := newMatcher(checks).commands("Fix type errors"); len(got) > 0 {
 			t.Errorf("offers %q", got)
 		}
 	}

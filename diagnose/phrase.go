@@ -42,9 +42,9 @@ func (p phrase) leads(text []word) bool {
 // wordsOf are the words of a request in order.
 func wordsOf(request string) phrase {
 	var list phrase
-	for _, field := range strings.Fields(request) {
-		code := isPlace(field)
-		for _, w := range phraseOf(field) {
+	for _, t := range prose.Tokens(request, "") {
+		code := isPlace(t)
+		for _, w := range phraseOf(t.Raw) {
 			w.code = code
 			list = append(list, w)
 		}
@@ -53,9 +53,9 @@ func wordsOf(request string) phrase {
 }
 
 // isPlace tells a path, an address or an identifier from a word of prose.
-func isPlace(field string) bool {
-	bare := strings.Trim(field, "`'\"*()[]{}<>,;:.!?")
-	if strings.ContainsAny(bare, "/_\\=$") || strings.Contains(bare, "::") || strings.Contains(field, "()") {
+func isPlace(t prose.Token) bool {
+	bare := strings.Trim(t.Text, "`,;:.!?*()")
+	if strings.ContainsAny(bare, "/_\\=$") || strings.Contains(bare, "::") || strings.Contains(t.Raw, "()") {
 		return true
 	}
 	stem, ext, dotted := strings.Cut(bare, ".")

@@ -41,7 +41,7 @@ func TestRequests(t *testing.T) {
 				"verdict":  {string(report.Effective)},
 				"approved": {strconv.FormatBool(report.Approved)},
 				"request":  report.Requests,
-				"command":  Commands(c.checks, report.Requests),
+				"command":  newMatcher(c.checks).commands(report.Requests...),
 			}
 			for _, key := range []string{"verdict", "approved", "request", "command"} {
 				if !slices.Equal(got[key], c.want[key]) {

@@ -214,12 +214,20 @@ func doneChecks(plan record.RunPlan) []string {
 // have something changed.
 func asksForEvidence(request string) bool {
 	text := wordsOf(request)
-	has := func(words string) bool {
-		return slices.ContainsFunc(text, func(w word) bool { return !w.code && strings.Contains(words, " "+w.one+" ") })
+	has := func(words prose.Set) bool {
+		return slices.ContainsFunc(text, func(w word) bool { return !w.code && words.Has(w.one) })
 	}
-	return has(" evidence proof ") ||
-		has(" output log result ") && has(" include provide show attach paste report missing share post supply run ")
+	return has(evidenceWords) || has(outputWords) && has(showVerbs)
 }
+
+var (
+	evidenceWords = prose.WordSet(`evidence proof`)
+	outputWords   = prose.WordSet(`output log result`)
+	showVerbs     = prose.WordSet(`include provide show attach paste report missing share post supply run`)
+
+	creates    = prose.WordSet(`create add write provide missing`)
+	beforePath = prose.WordSet(`a an the new file files called named and missing empty test tests module script page at`)
+)
 
 // filesToCreate are the paths that a request wants to exist.
 func filesToCreate(request string) []string {
@@ -234,9 +242,9 @@ func filesToCreate(request string) []string {
 			if !slices.Contains(files, bare) {
 				files = append(files, bare)
 			}
-		case strings.Contains(" create add write provide missing ", " "+word+" "):
+		case creates.Has(word):
 			creating = true
-		case !strings.Contains(" a an the new file files called named and missing empty test tests module script page at : ", " "+word+" "):
+		case !beforePath.Has(word):
 			creating = false
 		}
 	}
@@ -245,14 +253,11 @@ func filesToCreate(request string) []string {
 
 // saidMissing reports whether what follows a path says that it is not there.
 func saidMissing(after []string) bool {
-	text := " " + strings.Join(prose.Words(strings.Join(after[:min(len(after), 4)], " ")), " ") + " "
-	for _, said := range []string{" is missing ", " does not exist ", " doesn t exist ", " was not created ", " has not been ", " must exist ", " must be created ", " should exist "} {
-		if strings.HasPrefix(text, said) {
-			return true
-		}
-	}
-	return false
+	text := strings.Join(prose.Words(strings.Join(after[:min(len(after), 4)], " ")), " ") + " "
+	return slices.ContainsFunc(absences, func(said string) bool { return strings.HasPrefix(text, said+" ") })
 }
+
+var absences = []string{"is missing", "does not exist", "doesn t exist", "was not created", "has not been", "must exist", "must be created", "should exist"}
 
 func barePath(field string) string {
 	return strings.TrimPrefix(strings.TrimRight(strings.Trim(field, "`'\"*()[],;:"), ".!?,;:`'\""), "./")

@@ -7,7 +7,12 @@ import (
 
 // Words are the runs of letters and digits in s, in lower case.
 func Words(s string) []string {
-	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	return Runs(strings.ToLower(s), unicode.Letter, unicode.Digit)
+}
+
+// Runs are the runs of characters of the classes in s.
+func Runs(s string, classes ...*unicode.RangeTable) []string {
+	return strings.FieldsFunc(s, func(r rune) bool { return !unicode.In(r, classes...) })
 }
 
 // Singular takes off the ending of an English plural. What it makes of other words is
@@ -41,4 +46,53 @@ func Stem(word string) string {
 		return word[:n-1] // "logg"
 	}
 	return word
+}
+
+// Token is a word with what is written around it, or what two marks enclose.
+type Token struct {
+	Raw  string // as it stands between white space, or between the marks
+	Text string // Raw without the punctuation around it
+	Span bool   // marks enclose it
+}
+
+// Tokens takes text apart at white space and at pairs of the marks.
+func Tokens(text, marks string) []Token {
+	var tokens []Token
+	plain := func(text string) {
+		for field := range strings.FieldsSeq(text) {
+			tokens = append(tokens, Token{Raw: field, Text: strings.Trim(field, ".,;:!?()[]{}<>\"'*…")})
+		}
+	}
+	from := 0
+	for _, s := range Spans(text, marks) {
+		plain(text[from:s.From])
+		tokens = append(tokens, Token{Raw: text[s.From+s.Mark : s.To-s.Mark], Span: true})
+		from = s.To
+	}
+	plain(text[from:])
+	return tokens
+}
+
+// Span is a place in a text, in bytes, with the marks of the given width around it.
+type Span struct{ From, To, Mark int }
+
+// Spans are what pairs of marks enclose: of any of marks, which are of ASCII, one or more of the same
+// to either side.
+func Spans(text, marks string) []Span {
+	var spans []Span
+	for at := 0; ; {
+		open := strings.IndexAny(text[at:], marks)
+		if open < 0 {
+			return spans
+		}
+		open += at
+		width := len(text[open:]) - len(strings.TrimLeft(text[open:], text[open:open+1]))
+		at = open + width
+		if length := strings.Index(text[at:], text[open:at]); length >= 0 {
+			spans = append(spans, Span{From: open, To: at + length + width, Mark: width})
+			at += length + width
+		} else if width == 2 { // an empty one
+			spans = append(spans, Span{From: open, To: at, Mark: 1})
+		}
+	}
 }

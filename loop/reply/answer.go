@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"git-runr/loop/internal/markdown"
+	"git-runr/loop/prose"
 )
 
 // answer is a reviewer's answer while it is read.
@@ -84,13 +85,13 @@ func endsSentence(text string) bool {
 // answerWords and answerNouns are the words of a line after which the answer comes:
 // "Here is my review of the change:", "BEGIN_JSON".
 var (
-	answerWords = tableOf(`here is are my the this final full complete of as in and below follows following requested i structured change changes commit patch pr begin_json`)
-	answerNouns = tableOf(`review report verdict result results answer json output summary decision conclusion assessment response begin_json`)
+	answerWords = prose.WordSet(`here is are my the this final full complete of as in and below follows following requested i structured change changes commit patch pr begin_json`)
+	answerNouns = prose.WordSet(`review report verdict result results answer json output summary decision conclusion assessment response begin_json`)
 )
 
 func announces(text string) bool {
 	words := wordsOf(text)
-	return hasWord(words, answerNouns) && !slices.ContainsFunc(words, func(w string) bool { return !answerWords.has(w) && !answerNouns.has(w) })
+	return hasWord(words, answerNouns) && !slices.ContainsFunc(words, func(w string) bool { return !answerWords.Has(w) && !answerNouns.Has(w) })
 }
 
 // maxSummary is how much of an unreadable answer is kept, in bytes.

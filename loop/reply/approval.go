@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"git-runr/loop/internal/markdown"
+	"git-runr/loop/prose"
 )
 
 // approval is what a text says about approving.
@@ -25,20 +26,20 @@ var approvals = []string{
 }
 
 // fillers may stand around such a phrase without changing it.
-var fillers = tableOf(`this the that it is are all everything overall i we now very ok okay great thanks thank you nice good job work well done change changes pr patch commit
+var fillers = prose.WordSet(`this the that it is are all everything overall i we now very ok okay great thanks thank you nice good job work well done change changes pr patch commit
 	code to me us for merge merging into main from my side by with in respects and as so yes found were was have be can consider as a whole round review of
 	again here there comments nits notes suggestions remarks minor small optional perfect excellent happy finally`)
 
 // negating words turn an approval into none, wherever they stand in its sentence.
-var negating = tableOf(`not never nobody none neither nor hardly barely if once when unless until after before except but however though although pending
+var negating = prose.WordSet(`not never nobody none neither nor hardly barely if once when unless until after before except but however though although pending
 	provided assuming would could might may apart almost nearly yet conditional conditionally partially partly subject denied refused false far modulo
 	minus barring only just otherwise should must need needs nope nah fails failed cannot`)
 
 // bindingWords make a wish beside an approval its condition.
-var bindingWords = tableOf(`but however though although except just first blocking required must before until`)
+var bindingWords = prose.WordSet(`but however though although except just first blocking required must before until`)
 
 // aboutOthers: what others approved, or once was, is neither said nor refused here.
-var aboutOthers = tableOf(`previous previously earlier last author says said list who whoever`)
+var aboutOthers = prose.WordSet(`previous previously earlier last author says said list who whoever`)
 
 // hear reads one sentence or item.
 func (a *approval) hear(sentence string) {
@@ -92,13 +93,13 @@ func (a *approval) hearTitle(title string) {
 func withoutNegation(words []string) []string {
 	not := slices.Index(words, "not")
 	anyAt := slices.Index(words, "any")
-	if not < 1 || anyAt < not || anyAt > not+3 || slices.ContainsFunc(words[not+1:anyAt], func(w string) bool { return !findVerbs.has(w) }) {
+	if not < 1 || anyAt < not || anyAt > not+3 || slices.ContainsFunc(words[not+1:anyAt], func(w string) bool { return !findVerbs.Has(w) }) {
 		return words
 	}
 	return slices.Concat(words[:not-1], []string{"no"}, words[anyAt+1:])
 }
 
-var findVerbs = tableOf(`find see spot have identify detect notice discover be`)
+var findVerbs = prose.WordSet(`find see spot have identify detect notice discover be`)
 
 // refusesMerge reports whether words forbid that the change goes in, and do not
 // speak of what its code merges or approves: "This must not be merged", "I cannot
@@ -124,7 +125,7 @@ func wantsNoChanges(words []string) bool {
 }
 
 // wholeWords speak of the change as a whole, or of who judges it.
-var wholeWords = tableOf(`this it i we pr patch`)
+var wholeWords = prose.WordSet(`this it i we pr patch`)
 
 // saysRefused: "not approved", "changes requested", "no".
 func saysRefused(words []string) bool {
@@ -157,13 +158,10 @@ func binds(sentence string, words []string) bool {
 // approves reports whether a clause is a phrase that approves, with nothing but
 // fillers around it.
 func approves(words []string) bool {
-	if len(words) > 20 {
-		return false
-	}
 	text := " " + strings.Join(words, " ") + " "
 	for _, phrase := range approvals {
 		before, after, found := strings.Cut(text, " "+phrase+" ")
-		if found && !slices.ContainsFunc(strings.Fields(before+" "+after), func(w string) bool { return !fillers.has(w) }) {
+		if found && !slices.ContainsFunc(strings.Fields(before+" "+after), func(w string) bool { return !fillers.Has(w) }) {
 			return true
 		}
 	}

@@ -91,8 +91,8 @@ func (r *blockReader) text(indent int, l markdown.Line) {
 		r.open = false
 		return
 	}
-	switch level, title := headingIn(text); {
-	case isVerdictLine(text), isRule(text), strings.Trim(text, "=") == "":
+	switch level, title := (markdown.Line{Text: text}).HeadingOrBold(); {
+	case isVerdictLine(text), isRule(text):
 		r.add(block{kind: blockGap})
 	case level > 0:
 		r.add(block{kind: blockHeading, level: level, text: title})
@@ -106,14 +106,6 @@ func (r *blockReader) text(indent int, l markdown.Line) {
 func isVerdictLine(text string) bool {
 	_, ok := verdictLine(markdown.Line{Text: text})
 	return ok
-}
-
-// headingIn reads a heading, or a line in bold alone.
-func headingIn(text string) (level int, title string) {
-	if s := strings.TrimSuffix(text, ":"); strings.HasPrefix(s, "__") && strings.HasSuffix(s, "__") {
-		text = strings.ReplaceAll(text, "__", "**")
-	}
-	return markdown.Line{Text: text}.HeadingOrBold()
 }
 
 // row reads a row of a table. The line of dashes says that the row above it is the header.

@@ -141,14 +141,12 @@ func (l *readLine) words(item string, titles bool) {
 	l.role = roleText
 	if l.level > 0 {
 		l.role = roleTitle
-	} else if name, meaning, ok := strings.Cut(item, "="); ok && !namesPlace(meaning) {
-		if _, ok := readMark(name); ok {
-			l.role = roleLegend // "Critical = stops the release"
-		}
+	} else if definesSeverity(item) {
+		l.role = roleLegend // "Critical = stops the release"
 	}
 }
 
-// definesSeverity: "Severity: Critical = stops the release".
+// definesSeverity: "Critical = stops the release", and the same behind "Severity:".
 func definesSeverity(value string) bool {
 	name, meaning, ok := strings.Cut(value, "=")
 	if !ok {

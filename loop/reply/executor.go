@@ -2,6 +2,7 @@ package reply
 
 import (
 	"fmt"
+	"path"
 	"strings"
 	"unicode"
 
@@ -115,10 +116,7 @@ func statusLine(l markdown.Line) (string, bool) {
 	if _, _, listed := markdown.CutBullet(l.Text); listed && !strings.Contains(l.Text, "**") {
 		return "", false
 	}
-	value, ok := markdown.CutLabel(markdown.Labelled(l.Text), "status")
-	if !ok {
-		return "", false
-	}
+	value, _ := markdown.CutLabel(markdown.Labelled(l.Text), "status")
 	words := prose.Words(value)
 	if len(words) == 0 || isTemplate(value) {
 		return "", false
@@ -146,7 +144,7 @@ func claimedFiles(md markdown.Text, log *markdown.Warnings) []string {
 				log.Add(fmt.Sprintf("claimed file %q was dropped: %s", prose.Cut(claim, 200), why))
 				continue
 			}
-			if file := place.Clean(claim); !seen[file] {
+			if file := path.Clean(claim); !seen[file] {
 				seen[file] = true
 				files = append(files, file)
 			}

@@ -245,7 +245,7 @@ func claimsPath(item string) bool {
 		return false
 	}
 	for _, w := range words {
-		if proseWords[strings.ToLower(w)] {
+		if proseWords.Has(strings.ToLower(w)) {
 			return false
 		}
 	}
@@ -255,7 +255,7 @@ func claimsPath(item string) bool {
 // isFileWord: a word alone is a file if it looks like Makefile, LICENSE or go_test,
 // and no word of a sentence such as "none" or "Done".
 func isFileWord(word string) bool {
-	if proseWords[strings.ToLower(word)] {
+	if proseWords.Has(strings.ToLower(word)) {
 		return false
 	}
 	return !strings.ContainsFunc(word, func(r rune) bool {
@@ -263,10 +263,5 @@ func isFileWord(word string) bool {
 	})
 }
 
-var proseWords = map[string]bool{
-	"a": true, "the": true, "in": true, "to": true, "of": true, "and": true, "for": true, "with": true, "from": true, "as": true,
-	"is": true, "was": true, "were": true, "are": true, "no": true, "not": true, "see": true, "none": true, "nothing": true,
-	"updated": true, "added": true, "changed": true, "modified": true, "created": true, "removed": true, "deleted": true,
-	"renamed": true, "fixed": true, "implemented": true, "refactored": true, "done": true, "unchanged": true, "pending": true,
-	"unknown": true, "empty": true, "todo": true, "tbd": true, "yes": true, "total": true, "all": true, "above": true,
-}
+var proseWords = prose.WordSet(`a the in to of and for with from as is was were are no not see none nothing updated added changed modified created
+	removed deleted renamed fixed implemented refactored done unchanged pending unknown empty todo tbd yes total all above`)

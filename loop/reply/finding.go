@@ -1,6 +1,7 @@
 package reply
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"unicode"
 
 	"git-runr/loop/internal/markdown"
+	"git-runr/loop/prose"
 )
 
 // FindingID is a short id ("f-" and 10 hex digits) made of the file and the
@@ -26,23 +28,12 @@ func FindingID(f Finding) string {
 }
 
 // StopWords come and go when a sentence is said again. "not" and "no" are not among them.
-var StopWords = map[string]bool{
-	"a": true, "an": true, "the": true, "this": true, "that": true, "these": true, "those": true, "it": true, "its": true,
-	"is": true, "are": true, "was": true, "were": true, "be": true, "been": true, "being": true, "has": true, "have": true,
-	"of": true, "in": true, "on": true, "at": true, "to": true, "for": true, "from": true, "by": true, "with": true, "as": true,
-	"and": true, "or": true, "there": true, "here": true, "line": true, "lines": true, "still": true, "also": true,
-}
+var StopWords = prose.WordSet(`a an the this that these those it its is are was were be been being has have of in on at to for from by with as and or there here line lines still also`)
 
 // significantWords are the words of an issue, lower case, sorted, each once. An
 // issue without any is its own text.
 func significantWords(issue string) []string {
-	notLetter := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) }
-	var words []string
-	for _, w := range strings.FieldsFunc(strings.ToLower(issue), notLetter) {
-		if !StopWords[w] {
-			words = append(words, w)
-		}
-	}
+	words := slices.DeleteFunc(prose.Runs(strings.ToLower(issue), unicode.Letter, unicode.Mark), StopWords.Has)
 	if len(words) == 0 {
 		return []string{strings.TrimSpace(issue)}
 	}
@@ -70,10 +61,6 @@ func described(f Finding, heading string, log *markdown.Warnings) Finding {
 		return f
 	}
 	log.Add(fmt.Sprintf("a %s finding has no issue text", f.Severity))
-	for _, text := range []string{heading, f.Fix, "(no description)"} {
-		if f.Issue == "" {
-			f.Issue = text
-		}
-	}
+	f.Issue = cmp.Or(heading, f.Fix, "(no description)")
 	return f
 }

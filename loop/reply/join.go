@@ -1,7 +1,6 @@
 package reply
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,9 +14,13 @@ func PartTitle(i, n int) string { return fmt.Sprintf("Part %d of %d:", i+1, n) }
 // Join is what the reports on all parts of a change come to: the worst verdict,
 // everything that was found, each thing once, and all that was said.
 func Join(reports []Report) Report {
-	worst := slices.MaxFunc(reports, func(a, b Report) int {
-		return cmp.Or(cmp.Compare(VerdictRank(a.Effective), VerdictRank(b.Effective)), unreadableLast(a, b))
-	})
+	rank := func(r Report) int { // of two that are as bad the one counts that asks for something
+		if r.Unreadable() {
+			return 2 * VerdictRank(r.Effective)
+		}
+		return 2*VerdictRank(r.Effective) + 1
+	}
+	worst := slices.MaxFunc(reports, func(a, b Report) int { return rank(a) - rank(b) })
 	r := Report{
 		Verdict: worst.Verdict, Effective: worst.Effective, Format: worst.Format,
 		Findings: []Finding{}, Warnings: []string{}, Approved: true,
@@ -42,17 +45,6 @@ func Join(reports []Report) Report {
 	r.Requests = Requests(r.Findings, asked)
 	r.Summary, r.Text = strings.Join(summaries, "\n\n"), strings.Join(texts, "\n\n")
 	return r
-}
-
-// unreadableLast orders an answer that asks for something above one that nobody can read.
-func unreadableLast(a, b Report) int {
-	switch au, bu := a.Unreadable(), b.Unreadable(); {
-	case au && !bu:
-		return -1
-	case bu && !au:
-		return 1
-	}
-	return 0
 }
 
 // newFindings are those of more that are not in known, at the same place.

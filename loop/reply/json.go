@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"git-runr/loop/internal/markdown"
 	"git-runr/loop/internal/strictjson"
 )
 
@@ -80,6 +81,20 @@ func (o *jsonObject) list(key string) []json.RawMessage {
 		o.decode(key, raw, &list)
 	}
 	return list
+}
+
+// findings reads each of a list; an error names what could not be read.
+func (o *jsonObject) findings(key, what string, read func([]byte, *markdown.Warnings) (Finding, error), log *markdown.Warnings) []Finding {
+	var findings []Finding
+	for _, raw := range o.list(key) {
+		f, err := read(raw, log)
+		if err != nil {
+			o.err = fmt.Errorf("read %s: %w", what, err)
+			break
+		}
+		findings = append(findings, f)
+	}
+	return findings
 }
 
 // number is 0 for what is no number from 1: a place does not decide anything.

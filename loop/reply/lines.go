@@ -91,14 +91,11 @@ func isTag(text string) bool {
 // "No critical issues found".
 func isNone(text string) bool {
 	words := prose.Words(text)
-	if len(words) == 0 {
-		return true
-	}
 	switch key := strings.Join(words, " "); {
-	case key == "n a", key == "na", key == "no", key == "nil", key == "nothing to report", isNumber(key):
+	case key == "n a", key == "na", key == "no", key == "nil", key == "nothing to report", isNumber(key): // or empty
 		return true
 	case words[0] == "none", words[0] == "nothing":
-		return len(words) <= 2 || !slices.ContainsFunc(words, func(w string) bool { return !closingWords.has(w) && !foundWords.has(w) })
+		return len(words) <= 2 || !slices.ContainsFunc(words, func(w string) bool { return !closingWords.Has(w) && !foundWords.Has(w) })
 	case words[0] == "no" || words[0] == "zero" || words[0] == "0":
 		return saysNoFaults(words[1:])
 	}
@@ -107,27 +104,27 @@ func isNone(text string) bool {
 
 // foundWords say that there was none of something, and closingWords where.
 var (
-	foundWords   = tableOf(`found detected identified reported seen remaining remain left observed noted spotted`)
-	beWords      = tableOf(`were was is are have has been be`)
-	closingWords = tableOf(`none nothing else fix of in this the change changes code diff patch pr commit review files file here at time to report all`)
+	foundWords   = prose.WordSet(`found detected identified reported seen remaining remain left observed noted spotted`)
+	beWords      = prose.WordSet(`were was is are have has been be`)
+	closingWords = prose.WordSet(`none nothing else fix of in this the change changes code diff patch pr commit review files file here at time to report all`)
 )
 
 // saysNoFaults reports whether words, behind "no", say that there is no fault. "No
 // errors are handled" says that there is one.
 func saysNoFaults(words []string) bool {
-	at := slices.IndexFunc(words, func(w string) bool { return faultNouns.has(strings.TrimSuffix(w, "s")) })
+	at := slices.IndexFunc(words, func(w string) bool { return faultNouns.Has(strings.TrimSuffix(w, "s")) })
 	if at < 0 || at > 2 {
 		return false
 	}
 	rest := words[at+1:]
-	for len(rest) > 0 && beWords.has(rest[0]) {
+	for len(rest) > 0 && beWords.Has(rest[0]) {
 		rest = rest[1:]
 	}
-	if len(rest) > 0 && foundWords.has(rest[0]) {
+	if len(rest) > 0 && foundWords.Has(rest[0]) {
 		return !hasWord(rest, adversatives)
 	}
-	return !slices.ContainsFunc(rest, func(w string) bool { return !closingWords.has(w) })
+	return !slices.ContainsFunc(rest, func(w string) bool { return !closingWords.Has(w) })
 }
 
 // faultNouns name what a reviewer finds.
-var faultNouns = tableOf(`finding issue problem concern bug blocker vulnerability vulnerabilitie defect flaw fault regression warning error comment note violation leak remark objection`)
+var faultNouns = prose.WordSet(`finding issue problem concern bug blocker vulnerability vulnerabilitie defect flaw fault regression warning error comment note violation leak remark objection`)

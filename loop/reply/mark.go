@@ -26,11 +26,11 @@ var SeverityWords = map[string]Severity{
 }
 
 // markNouns may stand beside such a word: "High severity", "Critical security issues".
-var markNouns = tableOf(`sev severity priority issue finding problem bug item concern comment risk badge potential security`)
+var markNouns = prose.WordSet(`sev severity priority issue finding problem bug item concern comment risk badge potential security`)
 
 // asideWords are marks that as often label a remark: outside a section of findings
 // they make none.
-var asideWords = tableOf(`note info informational suggestion`)
+var asideWords = prose.WordSet(`note info informational suggestion`)
 
 // severityMark is a severity as a reviewer puts it to what it is about: "Critical",
 // "**HIGH**", "P1", "issue (blocking)".
@@ -41,7 +41,7 @@ type severityMark struct {
 }
 
 // aside reports whether the mark may be no severity.
-func (m severityMark) aside() bool { return asideWords.has(m.word) }
+func (m severityMark) aside() bool { return asideWords.Has(m.word) }
 
 // maxMark is the longest text that can be a mark, in bytes.
 const maxMark = 80
@@ -81,7 +81,7 @@ func readLabel(text string) (m severityMark, ok bool) {
 	words := prose.Words(strings.ReplaceAll(strings.ToLower(untagged(text)), "severity", "sev"))
 	for i := 0; i < len(words); {
 		n, word := severityAt(words[i:])
-		if n == 0 && !markNouns.has(strings.TrimSuffix(words[i], "s")) {
+		if n == 0 && !markNouns.Has(strings.TrimSuffix(words[i], "s")) {
 			return severityMark{}, false
 		}
 		if severity := SeverityWords[word]; n > 0 && (m.word == "" || SeverityRank(severity) < SeverityRank(m.severity)) {
@@ -102,7 +102,7 @@ func untagged(text string) string {
 }
 
 // tallyWords may stand in a line that counts findings.
-var tallyWords = tableOf(`found total and`)
+var tallyWords = prose.WordSet(`found total and`)
 
 // criticalTally reads a line that only counts findings, by numbers before the
 // severities or behind them: how many critical ones there are.
@@ -127,7 +127,7 @@ func criticalTally(item string) (critical int, ok bool) {
 			if number = markdown.Number(words[i]); behind && severity == Critical {
 				critical += number
 			}
-		case !tallyWords.has(words[i]) && !markNouns.has(strings.TrimSuffix(words[i], "s")):
+		case !tallyWords.Has(words[i]) && !markNouns.Has(strings.TrimSuffix(words[i], "s")):
 			return 0, false
 		}
 		i += max(n, 1)
@@ -174,7 +174,7 @@ func aloneMark(item string) (m severityMark, ok bool) {
 func cutNumber(item string) (rest string, ok bool) {
 	s := strings.TrimLeftFunc(item, markdown.IsDecor)
 	word, after, _ := strings.Cut(prose.Cut(s, maxMark), " ")
-	named := faultNouns.has(strings.ToLower(word))
+	named := faultNouns.Has(strings.ToLower(word))
 	if named {
 		word, _, _ = strings.Cut(after, " ")
 	}
@@ -265,8 +265,8 @@ func leadingMark(item string) (m severityMark, rest string, ok bool) {
 // codeWords are marks that code is full of, and aboutWords go on after one that is
 // spoken of: "`high` and `low` are swapped", "*critical* path".
 var (
-	codeWords  = tableOf(`error errors warning warnings warn fatal blocking note notes info todo suggestion`)
-	aboutWords = tableOf(`and or is are was were has have be been as in to for of level levels severity field flag parameter path paths section sections`)
+	codeWords  = prose.WordSet(`error errors warning warnings warn fatal blocking note notes info todo suggestion`)
+	aboutWords = prose.WordSet(`and or is are was were has have be been as in to for of level levels severity field flag parameter path paths section sections`)
 )
 
 // tagsLine reports whether a code span or a word in italics that leads a line is a
@@ -275,7 +275,7 @@ func tagsLine(span, after string) bool {
 	named := strings.ContainsFunc(span, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != ' ' && r != '-' })
 	words := wordsOf(after)
 	defined := strings.HasPrefix(strings.TrimSpace(after), "=")
-	return !named && !defined && !codeWords.has(strings.ToLower(span)) && len(words) > 0 && !aboutWords.has(words[0])
+	return !named && !defined && !codeWords.Has(strings.ToLower(span)) && len(words) > 0 && !aboutWords.Has(words[0])
 }
 
 // endingMark reads "text [critical]", "text (Severity: High)", "text — Critical".
@@ -350,7 +350,7 @@ func trimSeparator(s string) string {
 }
 
 // legendWords say what is done about a fault, and nothing of one.
-var legendWords = tableOf(`a an the it its this that they these is are be to for of in on at by as with and or not no must should may can could will might need needs
+var legendWords = prose.WordSet(`a an the it its this that they these is are be to for of in on at by as with and or not no must should may can could will might need needs
 	have has fix fixed fixes fixing resolve resolved address addressed block blocks blocking stop stops prevent prevents hold holds merge merged merging release released
 	releases ship shipping shipped commit commits land landing deploy deployed before after until first when if later next soon now immediately possible required optional
 	nice worth saying noting consider considered considering ignore ignored wait waits only cosmetic style stylistic informational information issue issues problem problems
@@ -362,7 +362,7 @@ func defines(text string) bool {
 	words := wordsOf(text)
 	for i := 0; i < len(words); {
 		n, _ := severityAt(words[i:])
-		if n == 0 && !legendWords.has(words[i]) {
+		if n == 0 && !legendWords.Has(words[i]) {
 			return false
 		}
 		i += max(n, 1)
@@ -371,12 +371,12 @@ func defines(text string) bool {
 }
 
 // keyWords name a list of what the severities mean.
-var keyWords = tableOf(`key legend scale level levels guide definition definitions meaning meanings rubric rating ratings classification`)
+var keyWords = prose.WordSet(`key legend scale level levels guide definition definitions meaning meanings rubric rating ratings classification`)
 
 // isKeyTitle reports whether a line introduces a legend: "Severity levels:", "Legend".
 func isKeyTitle(text string) bool {
 	words := wordsOf(text)
-	isFault := func(w string) bool { return faultNouns.has(strings.TrimSuffix(w, "s")) }
+	isFault := func(w string) bool { return faultNouns.Has(strings.TrimSuffix(w, "s")) }
 	if len(words) > 6 || slices.ContainsFunc(words, isFault) {
 		return false
 	}
@@ -384,7 +384,7 @@ func isKeyTitle(text string) bool {
 	about := false
 	for _, w := range words {
 		about = about || strings.HasPrefix(w, "severit") || strings.HasPrefix(w, "priorit")
-		if keyWords.has(w) {
+		if keyWords.Has(w) {
 			keys++
 		}
 	}
@@ -395,20 +395,13 @@ func isKeyTitle(text string) bool {
 // commit)", "**HIGH**", "P1", "token logged (critical)". Of several ("Low/Medium") the
 // worst counts. One that is unknown counts as a warning.
 func readSeverity(value string) (severity Severity, known bool) {
-	severity = Note
-	named := severitiesIn(value)
-	if len(named) == 0 {
-		if m, _, ok := markIn(value); ok {
-			return m.severity, true
-		}
-		return Warning, false
+	if named := severitiesIn(value); len(named) > 0 {
+		return slices.MinFunc(named, func(a, b Severity) int { return SeverityRank(a) - SeverityRank(b) }), true
 	}
-	for _, s := range named {
-		if SeverityRank(s) < SeverityRank(severity) {
-			severity = s
-		}
+	if m, _, ok := markIn(value); ok {
+		return m.severity, true
 	}
-	return severity, true
+	return Warning, false
 }
 
 // severitiesIn are the severities that value begins with or lists as alternatives.

@@ -84,7 +84,7 @@ func unreadList(data []byte) string {
 	for _, key := range slices.Sorted(maps.Keys(fields)) {
 		words := strings.FieldsFunc(key, func(r rune) bool { return r == '_' || r == '-' })
 		known := slices.ContainsFunc(jsonShapes, func(s jsonShape) bool { return slices.Contains(s.beside, key) })
-		if list := string(fields[key]); len(words) > 0 && !known && len(list) > 2 && list[0] == '[' && faultNouns.has(strings.TrimSuffix(words[len(words)-1], "s")) {
+		if list := string(fields[key]); len(words) > 0 && !known && len(list) > 2 && list[0] == '[' && faultNouns.Has(strings.TrimSuffix(words[len(words)-1], "s")) {
 			return key
 		}
 	}
@@ -110,14 +110,7 @@ var errPlaceholder = errors.New("its verdict is a placeholder")
 func readVerdictJSON(data []byte, log *markdown.Warnings) (Report, error) {
 	o := readObject(data)
 	stated, summary := o.text("verdict"), o.text("summary")
-	var findings []Finding
-	for _, raw := range o.list("findings") {
-		f, err := readFindingJSON(raw, log)
-		if err != nil {
-			return Report{}, err
-		}
-		findings = append(findings, f)
-	}
+	findings := o.findings("findings", "finding", readFindingJSON, log)
 	if err := o.done(); err != nil {
 		return Report{}, err
 	}
@@ -140,7 +133,7 @@ func readFindingJSON(data []byte, log *markdown.Warnings) (Finding, error) {
 	severity, file := o.text("severity"), o.first("file", "path", "location")
 	line, end := o.number("line"), o.number("end_line")
 	if err := o.done(); err != nil {
-		return Finding{}, fmt.Errorf("read finding: %w", err)
+		return Finding{}, err
 	}
 	p := place.Read(file)
 	if line > 0 && p.File != "" {
@@ -159,19 +152,21 @@ func readReviewJSON(data []byte, log *markdown.Warnings) (Report, error) {
 	if o.truth("success") {
 		report.Verdict = Pass
 	}
-	for _, raw := range o.list("review_issues") {
-		issue := readObject(raw)
-		p, text := place.Cut(issue.text("issue_description"))
-		f := Finding{Issue: text, Fix: issue.text("issue_resolution")}
-		severity := issue.text("issue_severity")
-		if err := issue.done(); err != nil {
-			return Report{}, fmt.Errorf("read review issue: %w", err)
-		}
-		f.At(p)
-		f.Severity = severityOf(severity, log)
-		report.Findings = append(report.Findings, described(f, "", log))
-	}
+	report.Findings = o.findings("review_issues", "review issue", readReviewIssue, log)
 	return report, o.done()
+}
+
+func readReviewIssue(data []byte, log *markdown.Warnings) (Finding, error) {
+	o := readObject(data)
+	p, text := place.Cut(o.text("issue_description"))
+	f := Finding{Issue: text, Fix: o.text("issue_resolution")}
+	severity := o.text("issue_severity")
+	if err := o.done(); err != nil {
+		return Finding{}, err
+	}
+	f.At(p)
+	f.Severity = severityOf(severity, log)
+	return described(f, "", log), nil
 }
 
 // readCodexJSON reads what codex's review answers.
@@ -185,13 +180,7 @@ func readCodexJSON(data []byte, log *markdown.Warnings) (Report, error) {
 	default:
 		log.Add(fmt.Sprintf("overall_correctness %q is not known: taken as NEEDS_FIX", prose.Cut(stated, 80)))
 	}
-	for _, raw := range o.list("findings") {
-		f, err := readCodexFinding(raw, log)
-		if err != nil {
-			return Report{}, fmt.Errorf("read finding: %w", err)
-		}
-		report.Findings = append(report.Findings, f)
-	}
+	report.Findings = o.findings("findings", "finding", readCodexFinding, log)
 	return report, o.done()
 }
 
@@ -248,7 +237,7 @@ func readChangesJSON(data []byte, log *markdown.Warnings) (Report, error) {
 	for _, raw := range o.list("changes") {
 		findings, err := ReadChange(raw, log)
 		if err != nil {
-			return Report{}, fmt.Errorf("read change: %w", err)
+			return Report{}, fmt.Errorf("read finding: %w", err)
 		}
 		report.Findings = append(report.Findings, findings...)
 	}

@@ -86,3 +86,17 @@ func TestHostileReviews(t *testing.T) {
 		}
 	}
 }
+
+// TestFindingThatCannotBeRead: a pass with a finding that nobody can read is none.
+func TestFindingThatCannotBeRead(t *testing.T) {
+	for _, text := range []string{
+		`{"verdict": "PASS", "summary": "fine", "findings": [{"severity": "note", "issue": 7}]}`,
+		`{"success": true, "review_summary": "fine", "review_issues": [{"issue_description": 7}]}`,
+		`{"overall_correctness": "patch is correct", "findings": [{"title": 7}]}`,
+		`{"status": "approved", "changes": [7]}`,
+	} {
+		if r := ParseReview(text, ""); r.Effective.Passed() || r.Approved {
+			t.Errorf("%s passes", text)
+		}
+	}
+}

@@ -3,6 +3,8 @@ package reply
 import (
 	"slices"
 	"strings"
+
+	"git-runr/loop/prose"
 )
 
 // sectionKind is what stands below a heading or a lead-in.
@@ -23,13 +25,13 @@ func asksNothing(title string) bool {
 }
 
 var (
-	openWords = tableOf(`unmet missing open unresolved unaddressed outstanding remaining gaps still not failed failing incomplete`)
+	openWords = prose.WordSet(`unmet missing open unresolved unaddressed outstanding remaining gaps still not failed failing incomplete`)
 
-	criteriaWords = tableOf(`criteria checklist acceptance`)
+	criteriaWords = prose.WordSet(`criteria checklist acceptance`)
 
-	mutedWords = tableOf(`previous previously earlier resolved addressed fixed strengths strength positive positives praise pros met example examples kudos`)
+	mutedWords = prose.WordSet(`previous previously earlier resolved addressed fixed strengths strength positive positives praise pros met example examples kudos`)
 
-	askingWords = tableOf(`requested required requests todo todos actions action blocking blockers blocker issues issue problems problem concerns concern remaining unmet
+	askingWords = prose.WordSet(`requested required requests todo todos actions action blocking blockers blocker issues issue problems problem concerns concern remaining unmet
 		missing open unresolved outstanding fixes nits nit suggestions recommendations improvements improve weaknesses cons wanted needed reasons
 		faults defects objections fix left gaps minor major optional`)
 )

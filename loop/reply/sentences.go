@@ -1,11 +1,13 @@
 package reply
 
 import (
+	"iter"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"git-runr/loop/internal/place"
+	"git-runr/loop/prose"
 )
 
 // joinWrapped joins lines that are wrapped.
@@ -51,13 +53,13 @@ func lastRune(s string) rune {
 }
 
 // connectives are words after which a sentence goes on.
-var connectives = tableOf(`a an the this that these those and or nor but of in on at to for from by with without as than if when that which
+var connectives = prose.WordSet(`a an the this that these those and or nor but of in on at to for from by with without as than if when that which
 	who whose where not no must should need needs have has please is are was were be it its your our their my every each all any some both into like see file files`)
 
 // goesOn reports whether a line cannot be the end of a sentence.
 func goesOn(line string) bool {
 	line = strings.TrimSpace(line)
-	return strings.HasSuffix(line, ",") || connectives.has(strings.ToLower(line[strings.LastIndexAny(line, " \t")+1:]))
+	return strings.HasSuffix(line, ",") || connectives.Has(strings.ToLower(line[strings.LastIndexAny(line, " \t")+1:]))
 }
 
 func endsInColon(text string) bool {
@@ -111,20 +113,8 @@ func stopAt(line string, i int, r rune) int {
 // parentheses or the address of a link.
 func shielded(line string) []bool {
 	inside := make([]bool, len(line))
-	for _, mark := range []string{"`", "\""} {
-		for from := 0; ; {
-			open := strings.Index(line[from:], mark)
-			if open < 0 {
-				break
-			}
-			open += from
-			length := strings.Index(line[open+1:], mark)
-			if length < 0 {
-				break
-			}
-			fill(inside[open : open+1+length])
-			from = open + length + 2
-		}
+	for _, s := range prose.Spans(line, spanMarks) {
+		fill(inside[s.From : s.To-s.Mark])
 	}
 	var stack []int
 	for i := 0; i < len(line); i++ {
@@ -148,21 +138,27 @@ func fill(b []bool) {
 	}
 }
 
-// parts splits a sentence before "but" and "just" and at semicolons.
-func parts(sentence string) []string {
-	inside := shielded(sentence)
-	var list []string
-	start := 0
-	for i := range len(sentence) {
-		if inside[i] || i < start {
-			continue
-		}
-		for _, mark := range []string{", but ", ", just ", "; ", "；"} {
-			if strings.HasPrefix(sentence[i:], mark) {
-				list = append(list, sentence[start:i])
-				start = i + len(mark)
+// unshielded are the places [from, to) of marks in text, outside of what shielded marks.
+func unshielded(text string, marks ...string) iter.Seq2[int, int] {
+	return func(yield func(from, to int) bool) {
+		inside := shielded(text)
+		for i := range len(text) {
+			for _, mark := range marks {
+				if !inside[i] && strings.HasPrefix(text[i:], mark) && !yield(i, i+len(mark)) {
+					return
+				}
 			}
 		}
+	}
+}
+
+// parts splits a sentence before "but" and "just" and at semicolons.
+func parts(sentence string) []string {
+	var list []string
+	start := 0
+	for from, to := range unshielded(sentence, ", but ", ", just ", "; ", "；") {
+		list = append(list, sentence[start:from])
+		start = to
 	}
 	return append(list, sentence[start:])
 }
@@ -184,18 +180,12 @@ func isPathWord(word string) bool {
 	return strings.Contains(word, "/") && place.HasExtension(file) || place.HasExtension(file) && file != word
 }
 
-// clausesIn are text, and what stands in it behind each colon and dash.
+// clausesIn are text, and what stands in it behind each colon and dash, of the first twenty.
 func clausesIn(text string) []string {
 	list := []string{text}
-	inside := shielded(text)
-	for i := range len(text) {
-		if inside[i] || len(list) > 20 {
-			continue
-		}
-		for _, mark := range []string{": ", ":** ", ":__ ", " — ", " – ", " - ", " → "} {
-			if strings.HasPrefix(text[i:], mark) {
-				list = append(list, text[i+len(mark):])
-			}
+	for _, to := range unshielded(text, ": ", ":** ", ":__ ", " — ", " – ", " - ", " → ") {
+		if list = append(list, text[to:]); len(list) > 20 {
+			break
 		}
 	}
 	return list

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"git-runr/loop/prose"
 )
 
 // mark says how something in a list of things to do stands.
@@ -68,9 +70,9 @@ func signOf(r rune) mark {
 
 // doneStatus and openStatus are the words by which a thing is done or not.
 var (
-	doneStatus = statusSet(`done, resolved, fixed, met, addressed, ok, okay, passed, pass, passing, passes, complete, completed, yes, green, already done, satisfied,
+	doneStatus = prose.PhraseSet(`done, resolved, fixed, met, addressed, ok, okay, passed, pass, passing, passes, complete, completed, yes, green, already done, satisfied,
 		implemented, verified, closed, n/a, not applicable, fully met, all met, already fixed, already met, already addressed, success, succeeded, clean, withdrawn`)
-	openStatus = statusSet(`incomplete, not done, failed, failing, fail, fails, missing, pending, todo, to do, unmet, not met, not run, never run, not satisfied,
+	openStatus = prose.PhraseSet(`incomplete, not done, failed, failing, fail, fails, missing, pending, todo, to do, unmet, not met, not run, never run, not satisfied,
 		unsatisfied, not provided, outstanding, open, not passing, unfinished, partial, partially, partially met, partly met, not fixed, not resolved,
 		not addressed, not complete, not completed, not verified, unverified, not found, unresolved, unaddressed, not yet, not started, in progress,
 		broken, red, not ok, needs work, needs fix, not green, still failing, still open, still missing, not shown, not reported, absent, skipped,
@@ -79,9 +81,9 @@ var (
 
 func statusWords(text string) mark {
 	switch words := strings.Join(wordsOf(text), " "); {
-	case doneStatus.has(words):
+	case doneStatus.Has(words):
 		return doneMark
-	case openStatus.has(words):
+	case openStatus.Has(words):
 		return openMark
 	}
 	return noMark

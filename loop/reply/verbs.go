@@ -3,15 +3,17 @@ package reply
 import (
 	"slices"
 	"strings"
+
+	"git-runr/loop/prose"
 )
 
 // AskVerbs begin a sentence that asks for something.
-var AskVerbs = tableOf(`add avoid bump change check clarify clean correct cover create delete document drop ensure escape extract fix guard handle implement improve include
+var AskVerbs = prose.WordSet(`add avoid bump change check clarify clean correct cover create delete document drop ensure escape extract fix guard handle implement improve include
 	increase make missing move provide reduce refactor remove rename replace rerun resolve restore revert rewrite run sanitise sanitize simplify split
-	update use validate verify wrap write`)()
+	update use validate verify wrap write`)
 
 // alsoAskVerbs do too, but are as often something else where no sentence begins.
-var alsoAskVerbs = tableOf(`address adjust align annotate apply assert attach bind bound bring call cap catch clear close combine commit compare complete compute configure
+var alsoAskVerbs = prose.WordSet(`address adjust align annotate apply assert attach bind bound bring call cap catch clear close combine commit compare complete compute configure
 	confirm consider consolidate convert declare decouple deduplicate define deprecate describe disable enable encode exclude expand explain export expose
 	extend factor fill format gate give hide import inject inline introduce investigate justify keep lift limit link lint list load log lower mark mention
 	migrate mock name narrow note pass pin port preserve prevent propagate protect prove publish pull put quote raise read rebase recheck reconsider
@@ -20,33 +22,33 @@ var alsoAskVerbs = tableOf(`address adjust align annotate apply assert attach bi
 
 // isAskVerb reports whether word begins an order.
 func isAskVerb(word string) bool {
-	return word != "missing" && (AskVerbs[word] || alsoAskVerbs.has(word))
+	return word != "missing" && (AskVerbs.Has(word) || alsoAskVerbs.Has(word))
 }
 
 // alsoNouns are those of askVerbs that as often begin a description ("Test
 // coverage is good", "Clean code"): they ask only before a word of determiners.
-var alsoNouns = tableOf(`address clean clear close complete correct cover commit format lint list load lower limit log link name note pass record release report return
+var alsoNouns = prose.WordSet(`address clean clear close complete correct cover commit format lint list load lower limit log link name note pass record release report return
 	review set show sort state store test type call import export mock check mark separate`)
 
-var determiners = tableOf(`the a an this that these those all any every each its your our their both it them up out in for whether how why what which only
+var determiners = prose.WordSet(`the a an this that these those all any every each its your our their both it them up out in for whether how why what which only
 	more some at least against on no nil`)
 
 // verifyVerbs ask that something be so.
-var verifyVerbs = tableOf(`ensure verify check confirm validate make prove assert`)
+var verifyVerbs = prose.WordSet(`ensure verify check confirm validate make prove assert`)
 
 // leadWords may stand before the verb that asks.
-var leadWords = tableOf(`however also then and but finally first firstly second secondly third thirdly next additionally furthermore moreover still otherwise
+var leadWords = prose.WordSet(`however also then and but finally first firstly second secondly third thirdly next additionally furthermore moreover still otherwise
 	so now again just kindly lastly last instead plus therefore thus or besides meanwhile maybe perhaps here hence yes ok okay sorry step please pls plz`)
 
 // pleaseWords ask politely, in the languages that came up.
-var pleaseWords = tableOf(`please pls plz bitte veuillez svp`)
+var pleaseWords = prose.WordSet(`please pls plz bitte veuillez svp`)
 
 // verbAt reports whether words ask with a verb at i.
 func verbAt(words []string, i int) bool {
 	verb, next, third := wordAt(words, i), wordAt(words, i+1), wordAt(words, i+2)
 	switch verb {
 	case "do":
-		return next == "not" && !noOrder.has(third) && third != ""
+		return next == "not" && !noOrder.Has(third) && third != ""
 	case "never":
 		return next != "" && !strings.HasSuffix(next, "s") && !strings.HasSuffix(next, "ed")
 	case "stop":
@@ -59,28 +61,28 @@ func verbAt(words []string, i int) bool {
 	if !isAskVerb(verb) || next == "" {
 		return false
 	}
-	if alsoNouns.has(verb) && verb != "check" && !determiners.has(next) && next != spanWord {
+	if alsoNouns.Has(verb) && verb != "check" && !determiners.Has(next) && next != spanWord {
 		return false
 	}
 	described := slices.Contains([]string{"is", "are", "was", "were", "looks", "works", "seems"}, third)
-	return !described || verifyVerbs.has(verb)
+	return !described || verifyVerbs.Has(verb)
 }
 
 // noOrder follow "do not" where it forbids nothing that is to be changed.
-var noOrder = tableOf(`merge ship land approve worry mind see think know have need understand like find believe want get care agree block
+var noOrder = prose.WordSet(`merge ship land approve worry mind see think know have need understand like find believe want get care agree block
 	submit hesitate release accept`)
 
 // skipLead is where the words begin that may ask.
 func skipLead(words []string) int {
 	i := 0
-	for i < len(words) && (leadWords.has(words[i]) || isNumber(words[i])) {
+	for i < len(words) && (leadWords.Has(words[i]) || isNumber(words[i])) {
 		i++
 	}
 	return i
 }
 
 // emptyWords add nothing to a verb: what has only these points to something else.
-var emptyWords = tableOf(`please pls plz the all these those this that issue issues problem problems point points comment comments finding findings item items
+var emptyWords = prose.WordSet(`please pls plz the all these those this that issue issues problem problems point points comment comments finding findings item items
 	change changes requested following above see inline it's they missing once i'm happy glad can will after when lgtm below before after next round again my of mentioned listed them everything it and re then also
 	review request another for first so do as to fix add update address make use remove run check resolve ensure include handle work
 	needs need must should have has be fixed addressed resolved done made required noted here now kindly bitte yes no not approve approved approval merge
@@ -88,5 +90,5 @@ var emptyWords = tableOf(`please pls plz the all these those this that issue iss
 
 // pointsOnly reports whether words say nothing of their own: "please fix the above".
 func pointsOnly(words []string) bool {
-	return !slices.ContainsFunc(words, func(w string) bool { return !emptyWords.has(w) })
+	return !slices.ContainsFunc(words, func(w string) bool { return !emptyWords.Has(w) })
 }

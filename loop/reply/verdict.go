@@ -2,7 +2,6 @@ package reply
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -18,20 +17,9 @@ type verdictPhrase struct {
 
 // verdictPhrases are the words for a verdict, the longer before its beginning.
 var verdictPhrases = []verdictPhrase{
-	{"PASSED", Pass},
-	{"PASS", Pass},
-	{"APPROVED", Pass},
-	{"APPROVE", Pass},
-	{"LGTM", Pass},
-	{"NEEDS FIXES", NeedsFix},
-	{"NEEDS FIX", NeedsFix},
-	{"NEEDS WORK", NeedsFix},
-	{"FAILED", NeedsFix},
-	{"FAIL", NeedsFix},
-	{"REJECTED", NeedsFix},
-	{"REJECT", NeedsFix},
-	{"CHANGES REQUESTED", NeedsFix},
-	{"REQUEST CHANGES", NeedsFix},
+	{"PASSED", Pass}, {"PASS", Pass}, {"APPROVED", Pass}, {"APPROVE", Pass}, {"LGTM", Pass},
+	{"NEEDS FIXES", NeedsFix}, {"NEEDS FIX", NeedsFix}, {"NEEDS WORK", NeedsFix}, {"FAILED", NeedsFix}, {"FAIL", NeedsFix},
+	{"REJECTED", NeedsFix}, {"REJECT", NeedsFix}, {"CHANGES REQUESTED", NeedsFix}, {"REQUEST CHANGES", NeedsFix},
 	{"CRITICAL", CriticalFail},
 }
 
@@ -66,8 +54,8 @@ func plainVerdict(value string) (v Verdict, warning string) {
 
 // noteWords are what a pass may come with, and smallWords may stand before them.
 var (
-	noteWords  = tableOf(`NOTE NOTES NIT NITS COMMENT COMMENTS SUGGESTION SUGGESTIONS REMARK REMARKS`)
-	smallWords = tableOf(`MINOR SMALL OPTIONAL SOME A FEW`)
+	noteWords  = prose.WordSet(`NOTE NOTES NIT NITS COMMENT COMMENTS SUGGESTION SUGGESTIONS REMARK REMARKS`)
+	smallWords = prose.WordSet(`MINOR SMALL OPTIONAL SOME A FEW`)
 )
 
 // cutNotes takes "WITH MINOR NITS" off what stands behind a passing word.
@@ -76,10 +64,10 @@ func cutNotes(rest string) (after string, ok bool) {
 	for ok {
 		word, after, _ := strings.Cut(rest, " ")
 		name := strings.TrimRight(word, ".,;:!)")
-		if noteWords.has(name) {
+		if noteWords.Has(name) {
 			return rest[len(name):], true
 		}
-		rest, ok = after, smallWords.has(word)
+		rest, ok = after, smallWords.Has(word)
 	}
 	return "", false
 }
@@ -125,19 +113,19 @@ func endsVerdict(rest string) bool {
 	if unicode.IsLetter(first) || unicode.IsDigit(first) || strings.ContainsRune("→⇒>=?/+&<~", first) || strings.HasPrefix(rest, "->") {
 		return false
 	}
-	words := strings.FieldsFunc(rest, func(r rune) bool { return !unicode.IsLetter(r) })
+	words := prose.Runs(rest, unicode.Letter)
 	if len(words) == 0 {
 		return true
 	}
-	return !slices.Contains(conditions, words[0]) && !slices.Contains(takenBack, strings.Join(words[:min(2, len(words))], " "))
+	return !conditions.Has(words[0]) && !takenBack.Has(strings.Join(words[:min(2, len(words))], " "))
 }
 
 // conditions and takenBack begin what takes a pass back; takenBack are all of it, or
 // its first two words.
 var (
-	conditions = []string{"BUT", "IF", "ONLY", "ONCE", "UNLESS", "UNTIL", "PROVIDED", "PENDING", "ASSUMING", "EXCEPT", "HOWEVER", "CONDITIONAL", "CONDITIONALLY",
-		"AFTER", "WHEN", "BEFORE", "THOUGH", "ALTHOUGH", "SUBJECT", "CONTINGENT", "BARRING", "MODULO", "MINUS", "APART", "WOULD"}
-	takenBack = []string{"NO", "NOT", "NOT READY", "NOT YET", "NOT REALLY", "NOT APPROVED", "OTHER THAN"}
+	conditions = prose.WordSet(`BUT IF ONLY ONCE UNLESS UNTIL PROVIDED PENDING ASSUMING EXCEPT HOWEVER CONDITIONAL CONDITIONALLY AFTER WHEN BEFORE THOUGH ALTHOUGH
+		SUBJECT CONTINGENT BARRING MODULO MINUS APART WOULD`)
+	takenBack = prose.PhraseSet(`NO, NOT, NOT READY, NOT YET, NOT REALLY, NOT APPROVED, OTHER THAN`)
 )
 
 // refuses reports whether value says a verdict that does not pass, in the words of one.
@@ -166,20 +154,22 @@ func namesRefusal(value string) bool {
 }
 
 // sayWords may stand beside a verdict in a clause, as fillers may.
-var sayWords = tableOf(`actually wait really rather mean sorry verdict final say still must`)
+var sayWords = prose.WordSet(`actually wait really rather mean sorry verdict final say still must`)
 
 func clauseRefuses(clause string) bool {
-	if plain := withoutSpans(clause); len(wordsOf(plain)) > 0 {
-		clause = plain // a code span in a sentence is a name
+	var words []string
+	for _, t := range prose.Tokens(clause, spanMarks) {
+		if !t.Span { // a code span is a name
+			words = append(words, prose.Runs(t.Raw, unicode.Letter, unicode.Digit)...)
+		}
 	}
-	words := strings.FieldsFunc(clause, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	said, alone := false, true
 	for i := 0; i < len(words); {
 		rest := strings.Join(words[i:], " ")
 		phrase, after, ok := cutVerdict(strings.ToUpper(rest))
 		if !ok || phrase.verdict.Passed() || hasWord(wordsOf(strings.Join(words[max(0, i-2):i], " ")), denials) {
 			word := strings.ToLower(words[i])
-			alone = alone && (fillers.has(word) || sayWords.has(word))
+			alone = alone && (fillers.Has(word) || sayWords.Has(word))
 			i++
 			continue
 		}
@@ -192,7 +182,7 @@ func clauseRefuses(clause string) bool {
 	return said && alone
 }
 
-var denials = tableOf(`no not never zero 0 none nothing without`)
+var denials = prose.WordSet(`no not never zero 0 none nothing without`)
 
 // isTemplate reports whether value is a prompt's placeholder and no answer:
 // "PASS | PASS_WITH_NOTES | NEEDS_FIX", "{verdict}", "<VERDICT>".

@@ -3,57 +3,29 @@ package reply
 import (
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
 	"git-runr/loop/prose"
 )
 
-// wordTable is a set of words or phrases, made when it is first asked: the program
-// starts in a git hook.
-type wordTable func() map[string]bool
-
-func (t wordTable) has(word string) bool { return t()[word] }
-
-// tableOf is the words of a text.
-func tableOf(text string) wordTable {
-	return phraseSet(strings.Fields, text)
-}
-
-// statusSet is the phrases of a text with commas.
-func statusSet(text string) wordTable {
-	commas := func(text string) []string { return strings.Split(text, ",") }
-	return phraseSet(commas, text)
-}
-
-func phraseSet(split func(string) []string, text string) wordTable {
-	return sync.OnceValue(func() map[string]bool {
-		set := map[string]bool{}
-		for _, phrase := range split(text) {
-			set[OneRow(phrase)] = true
-		}
-		return set
-	})
-}
-
 // spanWord stands in a list of words for what is named and not said: a code span,
 // a quotation, an address.
 const spanWord = "`"
 
+// spanMarks are those around code spans and quotations.
+const spanMarks = "`\""
+
 // wordsOf are the words that a text says, in lower case, with "don't" as two words.
 func wordsOf(text string) []string {
 	var words []string
-	for field := range strings.FieldsSeq(strings.ToLower(withoutSpans(text))) {
-		if strings.Contains(field, "://") {
+	for _, t := range prose.Tokens(strings.ToLower(text), spanMarks) {
+		word := strings.TrimFunc(t.Text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '`' })
+		switch {
+		case t.Span, strings.Contains(t.Raw, "://"), word == "" && strings.ContainsAny(t.Raw, "=<+&|%"): // the last is an operator
 			words = append(words, spanWord)
-			continue
-		}
-		word := strings.TrimFunc(field, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '`' })
-		if word != "" {
+		case word != "":
 			words = append(words, spelledOut(word)...)
-		} else if strings.ContainsAny(field, "=<+&|%") {
-			words = append(words, spanWord) // an operator
 		}
 	}
 	return words
@@ -84,32 +56,6 @@ func spelledOut(word string) []string {
 	return []string{word}
 }
 
-// withoutSpans puts spanWord in the place of code spans and quotations.
-func withoutSpans(text string) string {
-	for _, mark := range []string{"`", "\""} {
-		if strings.Count(text, mark) < 2 {
-			continue
-		}
-		pieces := strings.Split(text, mark)
-		var b strings.Builder
-		for i, piece := range pieces {
-			switch {
-			case i%2 == 0:
-				b.WriteString(piece)
-			case i == len(pieces)-1: // not closed
-				b.WriteString(mark + piece)
-			default:
-				b.WriteString(spanWord)
-			}
-		}
-		text = b.String()
-		if mark == "`" {
-			text = strings.ReplaceAll(text, "``", "`")
-		}
-	}
-	return text
-}
-
 // says reports whether one of phrases, each of whole words, stands in words.
 func says(words []string, phrases ...string) bool {
 	text := " " + strings.Join(words, " ") + " "
@@ -117,8 +63,8 @@ func says(words []string, phrases ...string) bool {
 }
 
 // hasWord reports whether one of words is in set.
-func hasWord(words []string, set wordTable) bool {
-	return slices.ContainsFunc(words, set.has)
+func hasWord(words []string, set prose.Set) bool {
+	return slices.ContainsFunc(words, set.Has)
 }
 
 func wordAt(words []string, i int) string {
@@ -164,12 +110,12 @@ func alternatives(s string, known func(string) bool) bool {
 	return count > 1
 }
 
-var adversatives = tableOf(`but no not without still however missing except never only yet should must need needs fails fail failing again wrong`)
+var adversatives = prose.WordSet(`but no not without still however missing except never only yet should must need needs fails fail failing again wrong`)
 
-var negators = tableOf(`no 0 zero not never without cannot any nothing`)
+var negators = prose.WordSet(`no 0 zero not never without cannot any nothing`)
 
-var problemWords = tableOf(`issue issues problem problems error errors failure failures fail fails failed failing warning warnings bug bugs regression regressions concern
+var problemWords = prose.WordSet(`issue issues problem problems error errors failure failures fail fails failed failing warning warnings bug bugs regression regressions concern
 	concerns finding findings violation violations leak leaks blocker blockers comment comments complaint complaints objection objections
 	remark remarks nit nits more further need needs`)
 
-var conditionWords = tableOf(`if once when until unless after before except pending provided assuming modulo barring minus`)
+var conditionWords = prose.WordSet(`if once when until unless after before except pending provided assuming modulo barring minus`)

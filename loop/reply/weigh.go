@@ -5,6 +5,7 @@ import (
 	"unicode"
 
 	"git-runr/loop/internal/place"
+	"git-runr/loop/prose"
 )
 
 // weight says how plainly a text asks for something.
@@ -55,13 +56,13 @@ func weighWords(text string, words []string) weight {
 		return weightObliged
 	case !free && says(words, "would like", "would prefer", "would be nice", "would be good", "would be better", "would be great", "could be", "could use", "why not"):
 		return weightWished
-	case praiseWords.has(words[0]) || free || words[0] == "i":
+	case praiseWords.Has(words[0]) || free || words[0] == "i":
 		return weightNothing
 	case saysFailing(words):
 		return weightFailing
 	case hasFault(words):
 		return weightFault
-	case praiseEnds.has(words[len(words)-1]):
+	case praiseEnds.Has(words[len(words)-1]):
 		return weightNothing
 	}
 	return weightNeutral
@@ -77,15 +78,15 @@ func saysNothing(text string) bool {
 }
 
 // participles say what was done.
-var participles = tableOf(`fixed done added addressed resolved met removed updated implemented corrected satisfied provided handled covered renamed`)
+var participles = prose.WordSet(`fixed done added addressed resolved met removed updated implemented corrected satisfied provided handled covered renamed`)
 
 // saysMet: "the build has been fixed", "formatting was already corrected".
 func saysMet(words []string) bool {
-	if hasWord(words, adversatives) || hasWord(words, conditionWords) || verifyVerbs.has(words[skipLead(words[:len(words)-1])]) {
+	if hasWord(words, adversatives) || hasWord(words, conditionWords) || verifyVerbs.Has(words[skipLead(words[:len(words)-1])]) {
 		return false
 	}
 	for i, w := range words {
-		if !participles.has(w) || i == 0 {
+		if !participles.Has(w) || i == 0 {
 			continue
 		}
 		j := i - 1
@@ -118,7 +119,7 @@ func notNeeded(words []string) bool {
 // asksPolitely: "please …", "could you …".
 func asksPolitely(text string, words []string) bool {
 	if hasWord(words, pleaseWords) || says(words, "por favor", "s'il vous plaît") {
-		return len(words) > 2 || len(words) == 2 && isAskVerb(words[1]) && !emptyWords.has(words[1])
+		return len(words) > 2 || len(words) == 2 && isAskVerb(words[1]) && !emptyWords.Has(words[1])
 	}
 	i := skipLead(words)
 	switch wordAt(words, i) {
@@ -159,20 +160,20 @@ func asksAsCondition(words []string) bool {
 	return conditional && (hasWord(words, approvalWords) || says(words, "be merged", "merge this", "merge it", "not merge", "ready to merge", "good to merge", "can merge", "sign off", "ship it"))
 }
 
-var approvalWords = tableOf(`approved approve approving approval lgtm`)
+var approvalWords = prose.WordSet(`approved approve approving approval lgtm`)
 
 // checkWords name what a check is about.
-var checkWords = tableOf(`type types typecheck typechecks typing typescript test tests suite build builds lint linter linting coverage ci docs format formatting
+var checkWords = prose.WordSet(`type types typecheck typechecks typing typescript test tests suite build builds lint linter linting coverage ci docs format formatting
 	compile compiler compilation pipeline check checks command script`)
 
-var failWords = tableOf(`fail fails failed failing failure failures errors broken breaks red incomplete crash crashes crashed only below not`)
+var failWords = prose.WordSet(`fail fails failed failing failure failures errors broken breaks red incomplete crash crashes crashed only below not`)
 
 // saysFailing: "3 type errors", "the build fails", "coverage is only 65%".
 func saysFailing(words []string) bool {
 	for i, w := range words {
 		before := words[max(0, i-4):i]
-		about := hasWord(before, checkWords) || checkWords.has(wordAt(words, i+1))
-		if failWords.has(w) && about && !hasWord(words[max(0, i-2):i], negators) {
+		about := hasWord(before, checkWords) || checkWords.Has(wordAt(words, i+1))
+		if failWords.Has(w) && about && !denied(words[:i]) {
 			return true
 		}
 	}
@@ -180,7 +181,7 @@ func saysFailing(words []string) bool {
 }
 
 // faultWords speak of something that is wrong.
-var faultWords = tableOf(`fail fails failed failing failure failures broken breaks break error errors bug bugs buggy typo typos regression regressions wrong wrongly incorrect
+var faultWords = prose.WordSet(`fail fails failed failing failure failures broken breaks break error errors bug bugs buggy typo typos regression regressions wrong wrongly incorrect
 	incorrectly slow quadratic unclear confusing unused dead duplicate duplicated duplicates unsafe insecure flaky racy race races leak leaks leaked
 	crash crashes panic panics deadlock deadlocks overflow overflows overflowed inconsistent incomplete stale outdated obsolete hard-coded hardcoded
 	misleading redundant too not never cannot no without lacks lack lacking undefined unhandled unchecked untested undocumented unquoted vulnerable
@@ -189,19 +190,24 @@ var faultWords = tableOf(`fail fails failed failing failure failures broken brea
 
 func hasFault(words []string) bool {
 	for i, w := range words {
-		if faultWords.has(w) && (i == 0 || !negators.has(words[i-1])) {
+		if faultWords.Has(w) && !denied(words[:i]) {
 			return true
 		}
 	}
 	return false
 }
 
+// denied reports whether words end in what takes back the fault behind them: "no longer", "0 of 14 tests".
+func denied(words []string) bool {
+	return hasWord(words[max(0, len(words)-2):], negators) || says(words[max(0, len(words)-4):], "0 of", "zero of", "none of")
+}
+
 // praiseWords begin a sentence of praise.
-var praiseWords = tableOf(`good great nice nicely well love excellent clean cleanly correct correctly thanks thank solid works awesome neat impressive fantastic
+var praiseWords = prose.WordSet(`good great nice nicely well love excellent clean cleanly correct correctly thanks thank solid works awesome neat impressive fantastic
 	perfect lovely clear careful thorough kudos bravo happy glad`)
 
 // praiseEnds end one: "lint is clean".
-var praiseEnds = tableOf(`good great fine clean green correct met expected pass`)
+var praiseEnds = prose.WordSet(`good great fine clean green correct met expected pass`)
 
 // weighRow reads a row of a table: its request, made of the cells that are no
 // numbers and no signs, and how plainly it asks.

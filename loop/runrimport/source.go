@@ -181,7 +181,7 @@ func (f sourceFields) paths(key string) []string {
 		if json.Unmarshal(raw, &name) != nil || place.Unsafe(name) != "" {
 			continue
 		}
-		if name = place.Clean(name); !seen[name] {
+		if name = path.Clean(name); !seen[name] {
 			seen[name] = true
 			files = append(files, name)
 		}

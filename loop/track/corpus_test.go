@@ -24,7 +24,7 @@ func TestCorpus(t *testing.T) {
 			continue
 		}
 		want := part[0] == "same"
-		switch SameRequest(part[1], part[2]) {
+		switch sameRequest(part[1], part[2]) {
 		case want:
 			right++
 			continue

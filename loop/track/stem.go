@@ -1,7 +1,6 @@
 package track
 
 import (
-	"strings"
 	"sync"
 
 	"git-runr/loop/prose"
@@ -11,7 +10,7 @@ import (
 // stem is a word without its ending, and one word for those that mean the same;
 // "" for a word that only gives a sentence its form.
 func stem(word string) string {
-	if formWords()[word] {
+	if isForm(word) {
 		return ""
 	}
 	if same, ok := synonyms()[word]; ok {
@@ -21,21 +20,10 @@ func stem(word string) string {
 	if same, ok := synonyms()[s]; ok {
 		return same
 	}
-	if formWords()[s] {
+	if isForm(s) {
 		return ""
 	}
 	return s
-}
-
-// wordSet makes a set of the words in lists.
-func wordSet(lists ...string) map[string]bool {
-	set := map[string]bool{}
-	for _, list := range lists {
-		for word := range strings.FieldsSeq(list) {
-			set[word] = true
-		}
-	}
-	return set
 }
 
 // synonyms gives words, and stems of words, the stem that stands for them.
@@ -61,25 +49,19 @@ var synonyms = sync.OnceValue(func() map[string]string {
 	}
 })
 
+func isForm(word string) bool { return formWords.Has(word) || reply.StopWords.Has(word) }
+
 // formWords only give a sentence its form; what they say of what is wanted is read by wishOf.
-var formWords = sync.OnceValue(func() map[string]bool {
-	set := wordSet(
-		"please must should need needs needed can could would may might will shall you your we our us i they them their one ones",
-		"which who whose when if then than so but because since while where how what why until unless once whenever otherwise therefore thus hence",
-		"into onto over under about via per through during across within between against before after up out off",
-		"all every each any some more most other another both either such same own several various certain additional further remaining remain remains",
-		"again yet already just only really very now currently properly correctly appropriately appropriate proper explicitly actually possibly possible potentially potential",
-		"do does did done doing don't doesn't didn't isn't aren't wasn't cannot can't won't wouldn't shouldn't mustn't couldn't hasn't haven't",
-		"not no never without missing miss misses lack lacks lacking absent none nothing nor neither omit omits omitted",
-		"fix fixes fixed fixing resolve resolves resolved resolving correct corrects corrected repair repaired address addressed addressing",
-		"add adds added adding addition write writes written writing create creates created creating provide provides provided providing include includes included",
-		"implement implements implemented introduce introduced ensure ensures make makes making made sure let remove removes removed removing removal",
-		"delete deletes deleted deleting drop drops dropped eliminate avoid avoids avoided prevent prevents stop stops keep get gets got getting rid",
-		"want wants wanted require requires required necessary issue issues problem problems reported found see seen unit instead rather e.g i.e etc",
-		"npm yarn pnpm reports report even though although although however well left come comes go goes having like similar",
-	)
-	for word := range reply.StopWords {
-		set[word] = true
-	}
-	return set
-})
+var formWords = prose.WordSet(`please must should need needs needed can could would may might will shall you your we our us i they them their one ones
+	which who whose when if then than so but because since while where how what why until unless once whenever otherwise therefore thus hence
+	into onto over under about via per through during across within between against before after up out off
+	all every each any some more most other another both either such same own several various certain additional further remaining remain remains
+	again yet already just only really very now currently properly correctly appropriately appropriate proper explicitly actually possibly possible potentially potential
+	do does did done doing don't doesn't didn't isn't aren't wasn't cannot can't won't wouldn't shouldn't mustn't couldn't hasn't haven't
+	not no never without missing miss misses lack lacks lacking absent none nothing nor neither omit omits omitted
+	fix fixes fixed fixing resolve resolves resolved resolving correct corrects corrected repair repaired address addressed addressing
+	add adds added adding addition write writes written writing create creates created creating provide provides provided providing include includes included
+	implement implements implemented introduce introduced ensure ensures make makes making made sure let remove removes removed removing removal
+	delete deletes deleted deleting drop drops dropped eliminate avoid avoids avoided prevent prevents stop stops keep get gets got getting rid
+	want wants wanted require requires required necessary issue issues problem problems reported found see seen unit instead rather e.g i.e etc
+	npm yarn pnpm reports report even though although although however well left come comes go goes having like similar`)

@@ -3,10 +3,10 @@ package track
 import (
 	"path"
 	"strings"
-	"sync"
 	"unicode"
 
 	"git-runr/loop/internal/place"
+	"git-runr/loop/prose"
 )
 
 type tokenKind byte
@@ -26,18 +26,15 @@ type token struct {
 
 // tokenise splits a request into words, identifiers and paths. Figures are left out.
 func tokenise(text string) []token {
-	text = strings.NewReplacer("’", "'", "**", "", "“", `"`, "”", `"`, "ard-coded", "ardcoded", "ypecheck", "ype check").Replace(text)
+	text = strings.NewReplacer("’", "'", "**", "", "“", "`", "”", "`", "ard-coded", "ardcoded", "ypecheck", "ype check").Replace(text)
 	var tokens []token
-	segments := strings.Split(text, "`")
-	for i, s := range segments {
-		inCode := i%2 == 1 && i+1 < len(segments)
-		fields := strings.Fields(s)
-		for _, field := range fields {
-			if inCode {
-				tokens = append(tokens, codeToken(field)...)
-			} else {
-				tokens = append(tokens, proseTokens(field)...)
-			}
+	for _, t := range prose.Tokens(text, "`") {
+		if !t.Span {
+			tokens = append(tokens, proseTokens(t.Raw, t.Text)...)
+			continue
+		}
+		for field := range strings.FieldsSeq(t.Raw) {
+			tokens = append(tokens, codeToken(field)...)
 		}
 	}
 	return tokens
@@ -56,9 +53,8 @@ func codeToken(field string) []token {
 }
 
 // proseTokens reads what stands between two spaces.
-func proseTokens(field string) []token {
+func proseTokens(field, core string) []token {
 	var tokens []token
-	core := strings.TrimFunc(field, func(r rune) bool { return strings.ContainsRune(`.,;:!?()[]{}<>"'*…`, r) })
 	_, after, _ := strings.Cut(field, core)
 	switch {
 	case core == "" || core == "-" || core == "—" || core == "–":
@@ -124,14 +120,12 @@ func filePath(s string) (string, bool) {
 	switch {
 	case strings.ContainsAny(s, " \t(){}<>=:") || strings.Contains(s, ".."):
 		return "", false
-	case knownExtensions()[strings.TrimPrefix(path.Ext(strings.ToLower(s)), ".")] && path.Ext(s) != path.Base(s):
+	case knownExtensions.Has(strings.TrimPrefix(path.Ext(strings.ToLower(s)), ".")) && path.Ext(s) != path.Base(s):
 		return s, true
 	}
 	return s, strings.Count(s, "/") > 1 && !strings.ContainsAny(s, "'|")
 }
 
-var knownExtensions = sync.OnceValue(func() map[string]bool {
-	return wordSet("go mod sum ts tsx mts cts js jsx mjs cjs py pyi rb rs java kt kts c h cc cpp cxx hpp cs fs php swift m mm sh bash zsh fish bat ps1",
-		"md rst txt json jsonl yaml yml toml html htm css scss sass less sql proto graphql xml lock ini cfg conf env ipynb vue svelte astro",
-		"ex exs erl hrl hs ml mli scala clj lua pl pm r jl dart zig nim tf hcl gradle properties svg png jpg csv tmpl txtar snap")
-})
+var knownExtensions = prose.WordSet(`go mod sum ts tsx mts cts js jsx mjs cjs py pyi rb rs java kt kts c h cc cpp cxx hpp cs fs php swift m mm sh bash zsh fish bat ps1
+	md rst txt json jsonl yaml yml toml html htm css scss sass less sql proto graphql xml lock ini cfg conf env ipynb vue svelte astro
+	ex exs erl hrl hs ml mli scala clj lua pl pm r jl dart zig nim tf hcl gradle properties svg png jpg csv tmpl txtar snap`)

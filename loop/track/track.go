@@ -244,22 +244,6 @@ func sameAsk(a, b ask) int {
 	return similarity(a.wording, b.wording)
 }
 
-// SameRequest reports whether a and b ask for the same thing in other words or in
-// another order.
-//
-// They never do when they name different files or identifiers, or one wants what the
-// other does not ("log the token", "do not log the token"). Figures do not count.
-// Otherwise the weights of the words that they share, over those of all their words,
-// must be over six tenths; a short request that stands almost whole in a longer one is the
-// same as well. Files weigh half, identifiers double; what only gives a sentence its form
-// ("please", "still", "add", "fix") weighs nothing.
-func SameRequest(a, b string) bool {
-	if textKey(a) == textKey(b) {
-		return true
-	}
-	return similarity(readWording(a), readWording(b)) > 0
-}
-
 // Two wordings are the same when they share more than sameScore, of 1000, of all their
 // words, or containedScore of the shorter one's when it has enough of them.
 const (
@@ -268,8 +252,9 @@ const (
 	containedWeight = 6
 )
 
-// similarity is the share of 1000 that two wordings have in common; 0 when they are
-// not the same request.
+// similarity is the share of 1000 that two wordings have in common; 0 when they are not the same
+// request. They never are when they name different files or identifiers, or one wants what the other
+// does not ("log the token", "do not log the token"). Figures do not count.
 func similarity(a, b wording) int {
 	if a.weight == 0 || b.weight == 0 || differ(a, b) {
 		return 0
@@ -287,17 +272,5 @@ func similarity(a, b wording) int {
 // differ reports whether two wordings cannot be the same request, however many
 // words they share.
 func differ(a, b wording) bool {
-	return eachHasOwn(a.files, b.files, sameFile) ||
-		a.hasOwnName(b) && b.hasOwnName(a) ||
-		a.opposes(b.wish)
-}
-
-// eachHasOwn reports whether both lists hold something that the other does not.
-func eachHasOwn(a, b []string, same func(a, b string) bool) bool {
-	hasOwn := func(a, b []string) bool {
-		return slices.ContainsFunc(a, func(x string) bool {
-			return !slices.ContainsFunc(b, func(y string) bool { return same(x, y) })
-		})
-	}
-	return hasOwn(a, b) && hasOwn(b, a)
+	return a.hasOwnFile(b) && b.hasOwnFile(a) || a.hasOwnName(b) && b.hasOwnName(a) || a.opposes(b.wish)
 }

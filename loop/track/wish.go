@@ -3,8 +3,8 @@ package track
 import (
 	"slices"
 	"strings"
-	"sync"
 
+	"git-runr/loop/prose"
 	"git-runr/loop/reply"
 )
 
@@ -46,11 +46,11 @@ func wishOf(tokens []token) wish {
 	case isOrder(words):
 		w.form = formOrder
 		for _, word := range words {
-			w.negated = w.negated != (isNot(word) || removeWords()[word])
+			w.negated = w.negated != (isNot(word) || removeWords.Has(word))
 		}
 	case slices.ContainsFunc(words, isBe):
 		w.form = formStatement
-		w.negated = slices.ContainsFunc(words, func(word string) bool { return isNot(word) || absentWords()[word] })
+		w.negated = slices.ContainsFunc(words, func(word string) bool { return isNot(word) || absentWords.Has(word) })
 	}
 	return w
 }
@@ -81,23 +81,19 @@ func firstStem(words []string) string {
 
 // isOrder tells "add a test" and "a test should be added" from "a test is missing".
 func isOrder(words []string) bool {
-	leads := reply.AskVerbs[words[0]] && words[0] != "missing" || leadWords()[words[0]]
-	return leads || slices.ContainsFunc(words, func(word string) bool { return modalWords()[word] })
+	leads := reply.AskVerbs.Has(words[0]) && words[0] != "missing" || leadWords.Has(words[0])
+	return leads || slices.ContainsFunc(words, modalWords.Has)
 }
 
-func isBe(word string) bool { return beWords()[strings.TrimSuffix(word, "n't")] }
+func isBe(word string) bool { return beWords.Has(strings.TrimSuffix(word, "n't")) }
 
-func isNot(word string) bool { return notWords()[word] || strings.HasSuffix(word, "n't") }
+func isNot(word string) bool { return notWords.Has(word) || strings.HasSuffix(word, "n't") }
 
 var (
-	beWords     = onceSet("is are was were be been being has have had does did ca can may might could will gets get")
-	notWords    = onceSet("not no never nor neither none nothing cannot avoid avoids avoided avoiding prevent prevents prevented stop forbid forbids")
-	absentWords = onceSet("missing misses lack lacks lacking absent without unset untested undocumented unchecked unhandled unvalidated unescaped unused ignored ignores swallowed")
-	removeWords = onceSet("remove removed removing delete deleted deleting drop dropped eliminate eliminated")
-	modalWords  = onceSet("must should need needs needed required requires ought please")
-	leadWords   = onceSet("do don't never avoid stop prevent not keep let allow")
+	beWords     = prose.WordSet("is are was were be been being has have had does did ca can may might could will gets get")
+	notWords    = prose.WordSet("not no never nor neither none nothing cannot avoid avoids avoided avoiding prevent prevents prevented stop forbid forbids")
+	absentWords = prose.WordSet("missing misses lack lacks lacking absent without unset untested undocumented unchecked unhandled unvalidated unescaped unused ignored ignores swallowed")
+	removeWords = prose.WordSet("remove removed removing delete deleted deleting drop dropped eliminate eliminated")
+	modalWords  = prose.WordSet("must should need needs needed required requires ought please")
+	leadWords   = prose.WordSet("do don't never avoid stop prevent not keep let allow")
 )
-
-func onceSet(list string) func() map[string]bool {
-	return sync.OnceValue(func() map[string]bool { return wordSet(list) })
-}

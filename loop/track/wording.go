@@ -96,11 +96,20 @@ func (w wording) weightIn(other wording) int {
 		}
 	}
 	for _, file := range w.files {
-		if slices.ContainsFunc(other.files, func(f string) bool { return sameFile(f, file) }) {
+		if other.saysFile(file) {
 			sum += weighsLittle
 		}
 	}
 	return sum
+}
+
+// hasOwnFile reports whether w names a file that other does not.
+func (w wording) hasOwnFile(other wording) bool {
+	return slices.ContainsFunc(w.files, func(file string) bool { return !other.saysFile(file) })
+}
+
+func (w wording) saysFile(file string) bool {
+	return slices.ContainsFunc(w.files, func(f string) bool { return endsAlike(f, file, "/") })
 }
 
 // hasOwnName reports whether w names something that other does not speak of.
@@ -110,7 +119,7 @@ func (w wording) hasOwnName(other wording) bool {
 
 // says reports whether w speaks of a name: by the name, or by its parts as words.
 func (w wording) says(name string) bool {
-	if slices.ContainsFunc(w.names, func(n string) bool { return sameName(n, name) }) {
+	if slices.ContainsFunc(w.names, func(n string) bool { return endsAlike(n, name, ".") }) {
 		return true
 	}
 	said := 0
@@ -180,12 +189,7 @@ const (
 	weighsName   = 4 // identifiers
 )
 
-// sameFile reports whether one path is the other or its end: reviewers shorten paths.
-func sameFile(a, b string) bool {
-	return a == b || strings.HasSuffix(a, "/"+b) || strings.HasSuffix(b, "/"+a)
-}
-
-// sameName is sameFile for identifiers: "pkg.Close" and "Close".
-func sameName(a, b string) bool {
-	return a == b || strings.HasSuffix(a, "."+b) || strings.HasSuffix(b, "."+a)
+// endsAlike reports whether one path or name is the other or its end, behind sep: reviewers shorten them.
+func endsAlike(a, b, sep string) bool {
+	return a == b || strings.HasSuffix(a, sep+b) || strings.HasSuffix(b, sep+a)
 }

@@ -205,12 +205,8 @@ func closingTags(raw []string) map[string]int {
 }
 
 // echoed are the elements of our own prompts, and those in which agents think aloud.
-var echoed = map[string]bool{
-	"references": true, "review_scope": true, "request": true, "objective": true, "task": true, "done_criteria": true, "instructions": true,
-	"earlier_attempts": true, "notes_from_people": true, "fix_instructions": true, "previous_attempt_failures": true, "previous_findings": true,
-	"subtask_done_criteria": true, "files_modified": true, "files_already_modified": true, "executor_verification": true, "check_results": true,
-	"interventions_by_people": true, "thinking": true, "think": true, "scratchpad": true, "reasoning": true,
-}
+var echoed = prose.WordSet(`references review_scope request objective task done_criteria instructions earlier_attempts notes_from_people fix_instructions previous_attempt_failures
+	previous_findings subtask_done_criteria files_modified files_already_modified executor_verification check_results interventions_by_people thinking think scratchpad reasoning`)
 
 // bareFenceNext says for each line whether the next fence mark below it is one
 // without an info string, which is what ends a fence.
@@ -261,7 +257,7 @@ func (s *splitter) next(i int, text string) Line {
 		s.comment = !strings.Contains(trimmed, "-->")
 		return Line{Text: text, Kind: LineComment}
 	}
-	if name := strings.TrimSuffix(strings.TrimPrefix(trimmed, "<"), ">"); len(name) == len(trimmed)-2 && echoed[name] && s.closes[name] > i {
+	if name := strings.TrimSuffix(strings.TrimPrefix(trimmed, "<"), ">"); len(name) == len(trimmed)-2 && echoed.Has(name) && s.closes[name] > i {
 		s.element = "</" + name + ">"
 		return Line{Text: text, Kind: LineQuote}
 	}

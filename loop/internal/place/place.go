@@ -42,10 +42,7 @@ var PlacePattern = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // noPlace are the words for a finding that is about no file.
-var noPlace = map[string]bool{
-	"": true, "general": true, "n/a": true, "na": true, "none": true, "-": true, "—": true, "–": true, "unknown": true, "null": true,
-	"various": true, "multiple": true, "multiple files": true, "several": true, "overall": true, "global": true, "all": true, "all files": true,
-}
+var noPlace = prose.PhraseSet(`, general, n/a, na, none, -, —, –, unknown, null, various, multiple, multiple files, several, overall, global, all, all files`)
 
 // Read reads the value of a place field.
 func Read(value string) Place {
@@ -62,7 +59,7 @@ func Read(value string) Place {
 		value = inner + rest // `a.go`:12, `a.go`, line 12
 	}
 	value = strings.Trim(value, " \t*`\"'()")
-	if noPlace[strings.ToLower(markdown.TrimDecor(value))] || IsPlaceholder(value) {
+	if noPlace.Has(strings.ToLower(markdown.TrimDecor(value))) || IsPlaceholder(value) {
 		return Place{}
 	}
 	if m := PlacePattern().FindStringSubmatch(value); m != nil && m[1] != "" {
@@ -250,6 +247,3 @@ func isAbsolute(p string) bool {
 	drive := len(p) > 1 && p[1] == ':' && unicode.IsLetter(rune(p[0]))
 	return isSlash(rune(p[0])) || strings.HasPrefix(p, "~") && (len(p) == 1 || isSlash(rune(p[1]))) || drive
 }
-
-// Clean is a safe path without "./" and double slashes.
-func Clean(p string) string { return path.Clean(p) }

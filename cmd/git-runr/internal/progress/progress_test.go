@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"git-runr/loop/prose"
 	"git-runr/loop/safetext"
 )
 
@@ -188,7 +189,7 @@ func FuzzCutColumns(f *testing.F) {
 		got := cutColumns(safetext.Line(s), width)
 		columns := 0
 		for _, r := range got {
-			columns += runeColumns(r)
+			columns += prose.RuneColumns(r)
 		}
 		if columns > width || !utf8.ValidString(got) {
 			t.Errorf("cutColumns(%q, %d) = %q, %d columns", s, width, got, columns)

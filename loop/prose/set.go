@@ -1,0 +1,32 @@
+package prose
+
+import (
+	"strings"
+	"sync"
+)
+
+// Set is a set of words or phrases, made when it is first asked: the program starts in a git hook.
+type Set func() map[string]bool
+
+// Has reports whether the set holds word, written with single spaces.
+func (s Set) Has(word string) bool { return s()[word] }
+
+// WordSet is the set of the words of a text.
+func WordSet(words string) Set {
+	return setOf(strings.Fields, words)
+}
+
+// PhraseSet is the set of the phrases that a text has between commas.
+func PhraseSet(phrases string) Set {
+	return setOf(func(s string) []string { return strings.Split(s, ",") }, phrases)
+}
+
+func setOf(split func(string) []string, text string) Set {
+	return sync.OnceValue(func() map[string]bool {
+		set := map[string]bool{}
+		for _, phrase := range split(text) {
+			set[strings.Join(strings.Fields(phrase), " ")] = true
+		}
+		return set
+	})
+}
