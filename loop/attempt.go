@@ -157,15 +157,11 @@ func (t *turn) finish(a record.Attempt, before gitstore.Snapshot, answer role.Im
 			return err
 		}
 	}
-	attachments := map[string][]byte{}
-	if answer.Text != "" {
-		attachments["executor.md"] = []byte(answer.Text)
-	}
 	title := fmt.Sprintf("attempt %d changed %s", a.Number, prose.Count(len(a.Files), "file"))
 	if a.Failure != nil {
 		title = fmt.Sprintf("attempt %d: %s", a.Number, a.Failure.Reason)
 	}
-	return t.record(record.EventAttemptCompleted.New(a.Agent, title, a).With(attachments))
+	return t.record(record.EventAttemptCompleted.New(a.Agent, title, a).Attach("executor.md", answer.Text))
 }
 
 // takeStock finds out what the attempt changed, and commits what it did well.

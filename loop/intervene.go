@@ -219,26 +219,21 @@ func (t *turn) runCommands(iv record.Intervention, commands []string) ([]record.
 }
 
 func (t *turn) recordIntervention(iv record.Intervention) (record.Run, record.Intervention, error) {
-	attachments := map[string][]byte{}
-	for i, c := range iv.Commands {
-		if c.Output != "" {
-			attachments[fmt.Sprintf("commands/%d.log", i+1)] = []byte(c.Output)
-		}
-	}
-	for _, e := range iv.Evidence {
-		attachments["evidence/"+record.SafeName(e.File)] = []byte(e.Text)
-	}
-	recorded := iv
-	recorded.Commands = record.WithoutOutput(iv.Commands)
-	on := cmp.Or(iv.Commit, t.run.Head())
 	author, err := t.Store.Repo.Identity(t.ctx)
 	if err != nil {
 		return t.run, iv, err
 	}
-	recorded.By = author.String()
-	event := record.EventRunIntervened.New("cli", prose.OneLine(iv.Reason+": "+iv.Note), record.InterventionPayload{Intervention: recorded, On: on})
-	err = t.record(event.With(attachments))
-	iv.By = recorded.By
+	iv.By = author.String()
+	done := record.InterventionPayload{Intervention: iv, On: cmp.Or(iv.Commit, t.run.Head())}
+	done.Commands = record.WithoutOutput(iv.Commands)
+	event := record.EventRunIntervened.New("cli", prose.OneLine(iv.Reason+": "+iv.Note), done)
+	for i, c := range iv.Commands {
+		event = event.Attach(fmt.Sprintf("commands/%d.log", i+1), c.Output)
+	}
+	for _, e := range iv.Evidence {
+		event = event.Attach("evidence/"+record.SafeName(e.File), e.Text)
+	}
+	err = t.record(event)
 	return t.run, iv, err
 }
 

@@ -133,10 +133,9 @@ func (t *turn) checks(step Step) error {
 	if run.Results, err = check(t.ctx, t.Store, t.Checker, t.Progress, job); err != nil {
 		return err
 	}
-	attachments := map[string][]byte{}
-	record.AddChecks(attachments, run.Results)
-	run.Results = record.WithoutOutput(run.Results)
-	return t.record(record.EventChecksCompleted.New("runner", run.Title(), run).With(attachments))
+	whole := run.Results
+	run.Results = record.WithoutOutput(whole)
+	return t.record(record.EventChecksCompleted.New("runner", run.Title(), run).AttachChecks(whole))
 }
 
 // review runs a review step: a round.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -165,8 +166,15 @@ type NewEvent struct {
 	At                        time.Time         // when it happened; the zero Time: now, when it is recorded
 }
 
-// With is the event with files that go along, by their slash paths.
-func (d NewEvent) With(attachments map[string][]byte) NewEvent {
-	d.Attachments = attachments
+// Attach is the event with a file that goes along, unless text is "".
+func (d NewEvent) Attach(path, text string) NewEvent {
+	if text == "" {
+		return d
+	}
+	d.Attachments = maps.Clone(d.Attachments)
+	if d.Attachments == nil {
+		d.Attachments = map[string][]byte{}
+	}
+	d.Attachments[path] = []byte(text)
 	return d
 }

@@ -34,13 +34,10 @@ func (s *Store) RequestReview(ctx context.Context, request ReviewRequest, source
 
 // SubmitReview records one reviewer's answer. raw is the answer as it came.
 func (s *Store) SubmitReview(ctx context.Context, id string, sub Submission, raw string) (Review, error) {
-	attachments := map[string][]byte{}
-	if raw != "" {
-		attachments["review.md"] = []byte(raw)
-	}
-	AddChecks(attachments, sub.Checks)
-	sub.Checks = WithoutOutput(sub.Checks)
-	return s.reviewEvent(ctx, id, EventReviewSubmitted.New(sub.Reviewer, submissionTitle(sub), sub).With(attachments), actorPayload{})
+	whole := sub.Checks
+	sub.Checks = WithoutOutput(whole)
+	event := EventReviewSubmitted.New(sub.Reviewer, submissionTitle(sub), sub)
+	return s.reviewEvent(ctx, id, event.Attach("review.md", raw).AttachChecks(whole), actorPayload{})
 }
 
 // Person is what a person submits: a decision, a message and comments.
