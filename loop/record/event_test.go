@@ -226,3 +226,17 @@ func TestIDs(t *testing.T) {
 		}
 	}
 }
+
+// A type of events that nobody folds is found when the program starts.
+func TestEventTypeWithoutFoldPanics(t *testing.T) {
+	note := func(Event, Stop) (gitstore.ID, string) { return "", "" }
+	defer func() {
+		if said := fmt.Sprint(recover()); !strings.Contains(said, "no fold for odd") {
+			t.Errorf("panic: %s", said)
+		}
+		if eventNotes["odd"] != nil || runMoves["odd"].fold != nil {
+			t.Error("it is in the tables")
+		}
+	}()
+	runEvent("odd", "odd", nil, nil, note)
+}

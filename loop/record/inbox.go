@@ -22,7 +22,7 @@ func (s *Store) RequestReview(ctx context.Context, request ReviewRequest, source
 	event, err := s.Append(ctx, func(v *View) (NewEvent, error) {
 		id, err := NewID(v.Now, v.Writer, v.Clock, request)
 		d := EventReviewRequested.New(source, strings.TrimSpace(request.Subject.Spec+" "+request.Subject.Commit.Short()+" "+request.Subject.Title), request)
-		d.Review, d.Run, d.Status = id, request.Run, func(Event) string { return string(ReviewOpen) }
+		d.Review, d.Run, d.Status = id, request.Run, Review{}.statusAfter
 		return d, err
 	})
 	if err != nil {
@@ -243,10 +243,11 @@ func (s *Store) FailReview(ctx context.Context, id, reviewer string, failure Fai
 func (s *Store) reviewEvent(ctx context.Context, id string, d NewEvent, by actorPayload) (Review, error) {
 	var before Review
 	event, err := s.Append(ctx, func(v *View) (NewEvent, error) {
-		var err error
-		if before, err = v.review(id); err != nil {
+		events, err := v.events(kindReview, id)
+		if err != nil {
 			return NewEvent{}, err
 		}
+		before, _ = FoldReview(events)
 		by.writer = v.Writer
 		if before.settled(d, by) {
 			return NewEvent{}, errSettled
@@ -254,12 +255,7 @@ func (s *Store) reviewEvent(ctx context.Context, id string, d NewEvent, by actor
 		if refused := before.allow(d.Type, by, v.Now); refused != nil {
 			return NewEvent{}, refused
 		}
-		d.Review, d.Run = id, before.Request.Run
-		d.Status = func(e Event) string {
-			after := before
-			_ = after.apply(e) // what cannot be applied changes nothing
-			return string(after.Status)
-		}
+		d.Review, d.Run, d.Status = id, before.Request.Run, before.statusAfter
 		return d, nil
 	})
 	if errors.Is(err, errSettled) {

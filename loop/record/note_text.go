@@ -15,17 +15,23 @@ import (
 // eventNotes are what events say on commits, by the names of their types.
 var eventNotes = map[string]func(Event) (gitstore.ID, string){}
 
-func addNote[P any](t EventType[P], note func(Event, P) (gitstore.ID, string)) {
-	if note == nil {
-		return
+// newEventType is a type of events with what its note says, nil for nothing. A type
+// without a fold would be lost by every clone: a fault of the tables, found at the start.
+func newEventType[P any](name string, unfolded bool, note func(Event, P) (gitstore.ID, string)) EventType[P] {
+	t := EventType[P]{name}
+	if unfolded {
+		panic("record: no fold for " + name)
 	}
-	eventNotes[t.Name] = func(e Event) (gitstore.ID, string) {
-		p, err := t.Payload(e)
-		if err != nil {
-			return "", ""
+	if note != nil {
+		eventNotes[name] = func(e Event) (gitstore.ID, string) {
+			p, err := t.Payload(e)
+			if err != nil {
+				return "", ""
+			}
+			return note(e, p)
 		}
-		return note(e, p)
 	}
+	return t
 }
 
 // NoteOf is the commit that an event speaks of and what the note says of the event

@@ -354,21 +354,15 @@ func (idx *index) resolve(kind entityKind, typed string) (string, error) {
 // Review is the review that id names: an id, a unique prefix or latest.
 func (s *Store) Review(ctx context.Context, id string) (Review, error) {
 	events, err := s.entityEvents(ctx, kindReview, id)
-	if err != nil {
-		return Review{}, err
-	}
 	review, _ := FoldReview(events)
-	return review, nil
+	return review, err
 }
 
 // Run is the run that id names: an id, a unique prefix or latest.
 func (s *Store) Run(ctx context.Context, id string) (Run, error) {
 	events, err := s.entityEvents(ctx, kindRun, id)
-	if err != nil {
-		return Run{}, err
-	}
 	run, _ := FoldRun(events)
-	return run, nil
+	return run, err
 }
 
 func (s *Store) entityEvents(ctx context.Context, kind entityKind, typed string) ([]Event, error) {

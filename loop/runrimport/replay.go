@@ -55,8 +55,7 @@ func (im *importer) add(event record.NewEvent) {
 	if err != nil && im.bad == nil { // unreachable: payloads are made here
 		im.bad = fmt.Errorf("import %s: %w", event.Type, err)
 	}
-	status := string(im.run.Status)
-	event.Run, event.At, event.Status = im.run.ID, im.at, func(record.Event) string { return status }
+	event.At = im.at
 	im.events = append(im.events, event)
 }
 
