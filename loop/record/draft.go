@@ -168,21 +168,30 @@ func (d *Draft) Add(c Comment) Comment {
 	return c
 }
 
-// Set replaces the text of a comment; false when there is none of that id.
-func (d *Draft) Set(id, text string) bool {
-	i := slices.IndexFunc(d.Comments, func(c Comment) bool { return c.ID == id })
-	if i < 0 {
-		return false
+// Comment is the one of that id, a *NotFoundError without one.
+func (d *Draft) Comment(id string) (*Comment, error) {
+	for i := range d.Comments {
+		if d.Comments[i].ID == id {
+			return &d.Comments[i], nil
+		}
 	}
-	d.Comments[i].Comment = text
-	return true
+	return nil, &NotFoundError{What: "comment", ID: id}
 }
 
-// Remove drops a comment; false when there is none of that id.
-func (d *Draft) Remove(id string) bool {
-	before := len(d.Comments)
+// Set replaces the text of a comment.
+func (d *Draft) Set(id, text string) error {
+	c, err := d.Comment(id)
+	if err == nil {
+		c.Comment = text
+	}
+	return err
+}
+
+// Remove drops a comment.
+func (d *Draft) Remove(id string) error {
+	_, err := d.Comment(id)
 	d.Comments = slices.DeleteFunc(d.Comments, func(c Comment) bool { return c.ID == id })
-	return len(d.Comments) < before
+	return err
 }
 
 // dropDraft forgets what actor has submitted. What was added meanwhile stays.

@@ -119,9 +119,9 @@ func personRequests(p Person) []string {
 	return []string{}
 }
 
-// sentBefore reports whether the review holds the submission that sub is.
-func (r Review) sentBefore(sub Submission) bool {
-	return sub.Key != "" && slices.ContainsFunc(r.Submissions, func(s Submission) bool { return s.Key == sub.Key && s.Reviewer == sub.Reviewer })
+// Sent reports whether reviewer's submission of that key is recorded; none is without one.
+func (r Review) Sent(reviewer, key string) bool {
+	return key != "" && slices.ContainsFunc(r.Submissions, func(s Submission) bool { return s.Key == key && s.Reviewer == reviewer })
 }
 
 // Hold is by whom and for how long a review is claimed.
@@ -203,7 +203,7 @@ func (s *Store) actorEvent(ctx context.Context, id string, t EventType[actorPayl
 func (r Review) settled(d NewEvent, by actorPayload) bool {
 	switch p := d.Payload.(type) {
 	case Submission:
-		return r.sentBefore(p)
+		return r.Sent(p.Reviewer, p.Key)
 	case actorPayload:
 		return d.Type == EventReviewResolved.Name && r.Status == ReviewResolved || d.Type == EventReviewCancelled.Name && r.Status == ReviewCancelled ||
 			d.Type == EventReviewClaimed.Name && r.Status == ReviewClaimed && p.Lease == 0 && r.Claim.sameAs(by)

@@ -170,7 +170,7 @@ func (r *Run) stopped(_ Event, read StopPayload) {
 }
 
 func (r *Run) answered(e Event, answer AnswerPayload) {
-	r.Answer, r.AnsweredBy = answer.Choice, personName(e.Actor)
+	r.Answer, r.AnsweredBy = answer.Choice, PersonName(e.Actor)
 	if answer.By == "policy" {
 		r.AnsweredBy = "the policy of " + r.AnsweredBy
 	}
@@ -179,8 +179,8 @@ func (r *Run) answered(e Event, answer AnswerPayload) {
 	}
 }
 
-// personName is the name in "Name <email>".
-func personName(actor string) string {
+// PersonName is the name in "Name <email>"; "" where that has none.
+func PersonName(actor string) string {
 	name, _, _ := strings.Cut(actor, " <")
 	return name
 }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -121,11 +122,7 @@ func (p *pages) diagnosis(v *runView) {
 func stepTrees(run record.Run) []stepTree {
 	steps := []stepTree{{0, "base", run.Plan.Base}}
 	for _, a := range run.Attempts {
-		tree := a.Tree
-		if tree == "" {
-			tree = a.Commit
-		}
-		if tree != "" {
+		if tree := cmp.Or(a.Tree, a.Commit); tree != "" {
 			steps = append(steps, stepTree{a.Number, fmt.Sprintf("attempt %d", a.Number), tree})
 		}
 	}
