@@ -113,11 +113,7 @@ func (t *turn) prompt(step Step) ImplementPrompt {
 		p.Said = t.run.Said()
 		p.Findings = slices.DeleteFunc(slices.Clone(p.Findings), func(f reply.Finding) bool { return f.Severity == reply.Note && step.Mode == record.ModeReexecute })
 		if checks := t.run.LastChecks(); checks != nil {
-			for _, c := range checks.Results {
-				if c.Fails() {
-					p.Failed = append(p.Failed, c)
-				}
-			}
+			p.Failed = checks.Failures()
 		}
 	}
 	return p

@@ -67,10 +67,8 @@ type Event struct {
 	late  int64       // beyond lateClock: its time in ms, and more than that of the event before it in its log; else 0
 }
 
-// Before is the order of events, the same in every clone: clock, writer, commit.
+// compare is the order of events, the same in every clone: clock, writer, commit.
 // Where clocks can be equal in one log, beyond lateClock, time comes before the writer.
-func (e Event) Before(o Event) bool { return e.compare(o) < 0 }
-
 func (e Event) compare(o Event) int {
 	return cmp.Or(cmp.Compare(e.Clock, o.Clock), cmp.Compare(e.late, o.late), cmp.Compare(e.Writer, o.Writer), cmp.Compare(e.ID, o.ID))
 }

@@ -3,7 +3,6 @@ package record
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"git-runr/gitstore"
@@ -80,10 +79,7 @@ func submissionNote(e Event, sub Submission) (gitstore.ID, string) {
 	if sub.Decision != "" {
 		head += afterColon(sub.Report.Summary)
 	}
-	findings := slices.Clone(sub.Report.Findings)
-	for _, c := range sub.Comments {
-		findings = append(findings, c.finding(sub.Decision))
-	}
+	findings := sub.Findings()
 	if len(findings) == 0 && sub.Decision == "" {
 		return sub.Commit, head + listNote(sub.Report.Requests)
 	}

@@ -199,13 +199,10 @@ func (s *Store) merge(ctx context.Context, idx *index, fresh []Event) error {
 	}
 	groups := map[entity][]Event{}
 	for _, e := range fresh {
-		if e.Review != "" {
-			key := entity{kindReview, e.Review}
-			groups[key] = append(groups[key], e)
-		}
-		if e.Run != "" {
-			key := entity{kindRun, e.Run}
-			groups[key] = append(groups[key], e)
+		for _, key := range []entity{{kindReview, e.Review}, {kindRun, e.Run}} {
+			if key.id != "" {
+				groups[key] = append(groups[key], e)
+			}
 		}
 	}
 	known := map[entity]*row{}
@@ -312,11 +309,7 @@ func (s *Store) tellDamage(damaged []damagedRecord) {
 }
 
 func notFound(kind entityKind, id string) *NotFoundError {
-	what := "review"
-	if kind == kindRun {
-		what = "run"
-	}
-	return &NotFoundError{What: what, ID: id}
+	return &NotFoundError{What: map[entityKind]string{kindReview: "review", kindRun: "run"}[kind], ID: id}
 }
 
 // resolve is the full id of what a person typed: an id, a unique prefix or latest.

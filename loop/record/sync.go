@@ -272,9 +272,8 @@ func (x *exchange) damaged(ctx context.Context) bool {
 // isDamage reports whether err may come of an object that a log needs and that cannot
 // be read.
 func isDamage(err error) bool {
-	var git *gitstore.GitError
 	return !errors.Is(err, gitstore.ErrRemote) &&
-		(errors.Is(err, gitstore.ErrCorrupt) || errors.Is(err, gitstore.ErrNotFound) || errors.As(err, &git))
+		(errors.Is(err, gitstore.ErrCorrupt) || errors.Is(err, gitstore.ErrNotFound) || errors.As(err, new(*gitstore.GitError)))
 }
 
 // refetch brings again what logs have lost here, and makes what is derived from them

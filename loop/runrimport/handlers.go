@@ -248,8 +248,7 @@ func (im *importer) verified(e SourceEvent) {
 	if ok, _ := e.fields.truth("ok"); ok {
 		exit = 0
 	}
-	commands := e.fields.lines("commands")
-	for _, command := range commands {
+	for _, command := range e.fields.lines("commands") {
 		im.evidenceOf(command, exit, "")
 	}
 }

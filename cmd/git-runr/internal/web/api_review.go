@@ -89,8 +89,7 @@ func (s *Server) fileSubject(ctx context.Context, paths []string) (record.Subjec
 	subject, err := s.Store.ChooseSubject(ctx, func(subject *record.Subject) (bool, error) {
 		subject.Paths = paths
 		err := loop.CheckSubject(ctx, s.Store, *subject)
-		nothing, nowhere := new(loop.NothingError), new(record.InputError)
-		if errors.As(err, &nothing) || errors.As(err, &nowhere) {
+		if errors.As(err, new(*loop.NothingError)) || errors.As(err, new(*record.InputError)) {
 			return false, nil
 		}
 		return err == nil, err

@@ -154,8 +154,7 @@ func (p *pages) interdiff(r *http.Request, v *runView) error {
 
 // gone reports whether err says that objects are not here.
 func gone(err error) bool {
-	var git *gitstore.GitError
-	return errors.Is(err, gitstore.ErrNotFound) || errors.As(err, &git)
+	return errors.Is(err, gitstore.ErrNotFound) || errors.As(err, new(*gitstore.GitError))
 }
 
 // runComparison is the comparison of two steps that the request asks for.
