@@ -63,8 +63,8 @@ func (s *Store) Draft(review Review, actor string) (Draft, error) {
 	return d, nil
 }
 
-// Drafts are what anybody in this clone has written of a review and not submitted.
-func (s *Store) Drafts(review Review) ([]Draft, error) {
+// drafts are what anybody in this clone has written of a review and not submitted.
+func (s *Store) drafts(review Review) ([]Draft, error) {
 	files, err := filepath.Glob(filepath.Join(s.Repo.StateDir(), "drafts", review.ID, "*.json"))
 	if err != nil {
 		return nil, fmt.Errorf("list drafts: %w", err)
@@ -108,7 +108,7 @@ func (s *Store) KeptDrafts(review Review, me string) ([]KeptDraft, error) {
 	if review.Status != ReviewCancelled && review.Status != ReviewResolved {
 		return nil, nil
 	}
-	drafts, err := s.Drafts(review)
+	drafts, err := s.drafts(review)
 	var kept []KeptDraft
 	for _, d := range drafts {
 		argv := []string{"git", "runr", "inbox", "comment", review.ID, "--list"}

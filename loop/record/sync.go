@@ -63,7 +63,7 @@ type exchange struct {
 	touched map[string]bool      // reviews that they are of
 }
 
-// RunOf exchanges until nothing is left that somebody else was quicker with. What is
+// run exchanges until nothing is left that somebody else was quicker with. What is
 // damaged here is brought again first, and once more when it shows on the way.
 func (x *exchange) run(ctx context.Context) error {
 	if x.damaged(ctx) {
