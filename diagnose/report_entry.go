@@ -332,6 +332,5 @@ func latest(a, b time.Time) time.Time {
 
 // person is an actor without the address, which belongs in no pull request.
 func person(actor string) string {
-	name, _, _ := strings.Cut(actor, " <")
-	return cmp.Or(name, actor)
+	return cmp.Or(record.PersonName(actor), actor)
 }

@@ -113,11 +113,7 @@ func (t *turn) prompt(step Step) ImplementPrompt {
 		p.Said = t.run.Said()
 		p.Findings = slices.DeleteFunc(slices.Clone(p.Findings), func(f reply.Finding) bool { return f.Severity == reply.Note && step.Mode == record.ModeReexecute })
 		if checks := t.run.LastChecks(); checks != nil {
-			for _, c := range checks.Results {
-				if c.Fails() {
-					p.Failed = append(p.Failed, c)
-				}
-			}
+			p.Failed = checks.Failures()
 		}
 	}
 	return p
@@ -157,15 +153,11 @@ func (t *turn) finish(a record.Attempt, before gitstore.Snapshot, answer role.Im
 			return err
 		}
 	}
-	attachments := map[string][]byte{}
-	if answer.Text != "" {
-		attachments["executor.md"] = []byte(answer.Text)
-	}
 	title := fmt.Sprintf("attempt %d changed %s", a.Number, prose.Count(len(a.Files), "file"))
 	if a.Failure != nil {
 		title = fmt.Sprintf("attempt %d: %s", a.Number, a.Failure.Reason)
 	}
-	return t.record(record.EventAttemptCompleted.New(a.Agent, title, a).With(attachments))
+	return t.record(record.EventAttemptCompleted.New(a.Agent, title, a).Attach("executor.md", answer.Text))
 }
 
 // takeStock finds out what the attempt changed, and commits what it did well.
@@ -175,12 +167,8 @@ func (t *turn) takeStock(a *record.Attempt, before gitstore.Snapshot, answer rol
 		return err
 	}
 	a.After = after.ID
-	changes, err := t.Store.Repo.Changed(t.ctx, before.Tree, after.Tree)
-	if err != nil {
+	if err := t.addFiles(&a.Files, before.Tree, after.Tree); err != nil {
 		return fmt.Errorf("compare snapshots: %w", err)
-	}
-	for _, c := range changes {
-		a.Files = append(a.Files, c.Path)
 	}
 	a.Edited = answer.Edited
 	a.Claim(reply.ParseExecutor(withoutDir(answer.Text, t.tree.Dir)))
@@ -221,64 +209,70 @@ func (t *turn) leaveUnclaimed(a *record.Attempt) {
 
 // commit puts the attempt's work on the run's branch.
 func (t *turn) commit(a *record.Attempt) error {
-	if t.run.Plan.InPlace {
-		return t.commitAside(a)
+	at, tree, err := t.commitOn(a.From, t.message(*a), func() (gitstore.ID, error) {
+		now, err := t.workNow(*a)
+		if err != nil {
+			return "", err
+		}
+		return t.tree.TreeWith(t.ctx, a.From, now, among(a.Files))
+	})
+	if err != nil {
+		return fmt.Errorf("commit attempt %d: %w", a.Number, err)
 	}
-	if err := t.commitTree(a); err != nil || a.Commit == "" {
-		return err
+	if a.Tree = tree; at == a.From {
+		return nil
+	}
+	if a.Commit = at; t.run.Plan.InPlace {
+		return nil
 	}
 	// What an earlier try of the attempt left, and what a person did in the run's
 	// working tree, is in the commit, too.
-	changes, err := t.Store.Repo.Changed(t.ctx, a.From, a.Commit)
+	return t.addFiles(&a.Files, a.From, a.Commit)
+}
+
+// commitOn commits the run's working tree on its branch, on top of from, and gives the
+// commit and its tree: from where nothing differs from it. Of the user's checkout inPlace
+// is the tree to commit, and their HEAD and index are left alone.
+func (t *turn) commitOn(from gitstore.ID, message string, inPlace func() (gitstore.ID, error)) (at, tree gitstore.ID, err error) {
+	branch := "refs/heads/" + t.run.Plan.Branch
+	if !t.run.Plan.InPlace {
+		author, err := t.Store.Repo.Identity(t.ctx)
+		if err != nil {
+			return "", "", err
+		}
+		at, _, err = t.tree.CommitAll(t.ctx, gitstore.CommitSpec{Message: message, Author: author, When: t.Store.Now(), Parent: from, Ref: branch})
+		if err != nil {
+			return "", "", err
+		}
+		made, err := t.Store.Repo.ReadCommit(t.ctx, at)
+		return at, made.Tree, err
+	}
+	if tree, err = inPlace(); err != nil {
+		return "", "", err
+	}
+	before, err := t.Store.Repo.ReadCommit(t.ctx, from)
+	if err != nil || before.Tree == tree {
+		return from, tree, err
+	}
+	if at, err = t.Store.KeepTree(t.ctx, tree, from, message); err != nil {
+		return "", "", err
+	}
+	return at, tree, t.Store.Repo.MoveBranch(t.ctx, branch, at, from)
+}
+
+// addFiles adds the paths that differ between two trees or commits to files, each once.
+func (t *turn) addFiles(files *[]string, from, to gitstore.ID) error {
+	changes, err := t.Store.Repo.Changed(t.ctx, from, to)
+	known := map[string]bool{}
+	for _, f := range *files {
+		known[f] = true
+	}
 	for _, c := range changes {
-		if !slices.Contains(a.Files, c.Path) {
-			a.Files = append(a.Files, c.Path)
+		if !known[c.Path] {
+			*files = append(*files, c.Path)
 		}
 	}
 	return err
-}
-
-// commitTree commits the run's own working tree.
-func (t *turn) commitTree(a *record.Attempt) error {
-	author, err := t.Store.Repo.Identity(t.ctx)
-	if err != nil {
-		return err
-	}
-	spec := gitstore.CommitSpec{
-		Message: t.message(*a), Author: author, When: t.Store.Now(), Parent: a.From, Ref: "refs/heads/" + t.run.Plan.Branch,
-	}
-	id, changed, err := t.tree.CommitAll(t.ctx, spec)
-	if err != nil {
-		return fmt.Errorf("commit attempt %d: %w", a.Number, err)
-	}
-	if changed {
-		a.Commit = id
-	}
-	commit, err := t.Store.Repo.ReadCommit(t.ctx, id)
-	a.Tree = commit.Tree
-	return err
-}
-
-// commitAside puts the work on the run's branch and leaves the user's HEAD and
-// index alone, and whatever else there is in the checkout.
-func (t *turn) commitAside(a *record.Attempt) error {
-	now, err := t.workNow(*a)
-	if err != nil {
-		return fmt.Errorf("commit attempt %d: %w", a.Number, err)
-	}
-	tree, err := t.tree.TreeWith(t.ctx, a.From, now, among(a.Files))
-	if err != nil {
-		return fmt.Errorf("commit attempt %d: %w", a.Number, err)
-	}
-	from, err := t.Store.Repo.ReadCommit(t.ctx, a.From)
-	a.Tree = tree
-	if err != nil || from.Tree == tree {
-		return err
-	}
-	if a.Commit, err = t.Store.KeepTree(t.ctx, tree, a.From, t.message(*a)); err != nil {
-		return fmt.Errorf("commit attempt %d: %w", a.Number, err)
-	}
-	return t.Store.Repo.MoveBranch(t.ctx, "refs/heads/"+t.run.Plan.Branch, a.Commit, a.From)
 }
 
 // workNow is the tree that the attempt's files are taken from.

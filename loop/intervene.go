@@ -94,7 +94,7 @@ func (t *turn) findCommits(iv *record.Intervention, since gitstore.ID) error {
 	for _, c := range commits {
 		iv.Commits = append(iv.Commits, c.ID)
 	}
-	return t.addFiles(iv, iv.Since, head)
+	return t.addFiles(&iv.Files, iv.Since, head)
 }
 
 // unrelated leaves a checkout that does not go on from where the run began out of
@@ -107,19 +107,6 @@ func (t *turn) unrelated(iv *record.Intervention, since gitstore.ID, err error) 
 	return nil
 }
 
-func (t *turn) addFiles(iv *record.Intervention, from, to gitstore.ID) error {
-	changes, err := t.Store.Repo.Changed(t.ctx, from, to)
-	if err != nil {
-		return err
-	}
-	for _, c := range changes {
-		if !slices.Contains(iv.Files, c.Path) {
-			iv.Files = append(iv.Files, c.Path)
-		}
-	}
-	return nil
-}
-
 // takeWork puts what the person did in the run's working tree on the run's branch.
 func (t *turn) takeWork(iv *record.Intervention, spec InterventionSpec) error {
 	theirs, err := t.changedByPeople(spec)
@@ -127,50 +114,12 @@ func (t *turn) takeWork(iv *record.Intervention, spec InterventionSpec) error {
 		return err
 	}
 	from := t.run.Head()
-	commit := t.commitWork
-	if t.run.Plan.InPlace {
-		commit = t.takeAside
-	}
-	at, err := commit(from, t.interventionMessage(*iv, spec.Message))
+	at, tree, err := t.commitOn(from, t.interventionMessage(*iv, spec.Message), func() (gitstore.ID, error) { return t.tree.NormalTree(t.ctx) })
 	if err != nil || at == from {
 		return err
 	}
-	made, err := t.Store.Repo.ReadCommit(t.ctx, at)
-	if err != nil {
-		return err
-	}
-	iv.Commit, iv.Tree = at, made.Tree
-	return t.addFiles(iv, from, at)
-}
-
-// commitWork commits the run's working tree on its branch, on top of from.
-func (t *turn) commitWork(from gitstore.ID, message string) (gitstore.ID, error) {
-	author, err := t.Store.Repo.Identity(t.ctx)
-	if err != nil {
-		return "", err
-	}
-	at, _, err := t.tree.CommitAll(t.ctx, gitstore.CommitSpec{
-		Message: message, Author: author, When: t.Store.Now(), Parent: from, Ref: "refs/heads/" + t.run.Plan.Branch,
-	})
-	return at, err
-}
-
-// takeAside commits the user's checkout on the run's branch and leaves their HEAD and
-// index alone.
-func (t *turn) takeAside(from gitstore.ID, message string) (gitstore.ID, error) {
-	tree, err := t.tree.NormalTree(t.ctx)
-	if err != nil {
-		return "", err
-	}
-	commit, err := t.Store.Repo.ReadCommit(t.ctx, from)
-	if err != nil || commit.Tree == tree {
-		return from, err
-	}
-	at, err := t.Store.KeepTree(t.ctx, tree, from, message)
-	if err != nil {
-		return "", err
-	}
-	return at, t.Store.Repo.MoveBranch(t.ctx, "refs/heads/"+t.run.Plan.Branch, at, from)
+	iv.Commit, iv.Tree = at, tree
+	return t.addFiles(&iv.Files, from, at)
 }
 
 // changedByPeople reports whether the working tree holds more than an attempt left
@@ -219,26 +168,21 @@ func (t *turn) runCommands(iv record.Intervention, commands []string) ([]record.
 }
 
 func (t *turn) recordIntervention(iv record.Intervention) (record.Run, record.Intervention, error) {
-	attachments := map[string][]byte{}
-	for i, c := range iv.Commands {
-		if c.Output != "" {
-			attachments[fmt.Sprintf("commands/%d.log", i+1)] = []byte(c.Output)
-		}
-	}
-	for _, e := range iv.Evidence {
-		attachments["evidence/"+record.SafeName(e.File)] = []byte(e.Text)
-	}
-	recorded := iv
-	recorded.Commands = record.WithoutOutput(iv.Commands)
-	on := cmp.Or(iv.Commit, t.run.Head())
 	author, err := t.Store.Repo.Identity(t.ctx)
 	if err != nil {
 		return t.run, iv, err
 	}
-	recorded.By = author.String()
-	event := record.EventRunIntervened.New("cli", prose.OneLine(iv.Reason+": "+iv.Note), record.InterventionPayload{Intervention: recorded, On: on})
-	err = t.record(event.With(attachments))
-	iv.By = recorded.By
+	iv.By = author.String()
+	done := record.InterventionPayload{Intervention: iv, On: cmp.Or(iv.Commit, t.run.Head())}
+	done.Commands = record.WithoutOutput(iv.Commands)
+	event := record.EventRunIntervened.New("cli", prose.OneLine(iv.Reason+": "+iv.Note), done)
+	for i, c := range iv.Commands {
+		event = event.Attach(fmt.Sprintf("commands/%d.log", i+1), c.Output)
+	}
+	for _, e := range iv.Evidence {
+		event = event.Attach("evidence/"+record.SafeName(e.File), e.Text)
+	}
+	err = t.record(event)
 	return t.run, iv, err
 }
 

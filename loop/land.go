@@ -42,7 +42,7 @@ func Land(ctx context.Context, s *record.Store, run record.Run, spec LandSpec) (
 	}
 	landed := record.Landed{Commit: done.Commit, Onto: done.Old, Branch: branch, Squash: spec.Squash}
 	landed.Carried = s.Carried(ctx, run, landed)
-	run, err = recordRun(ctx, s, run, record.EventRunLanded.New("cli", landed.TitleOf(), landed))
+	run, err = s.RunEvent(ctx, run, record.EventRunLanded.New("cli", landed.TitleOf(), landed))
 	if err != nil {
 		return run, done, err
 	}
@@ -170,7 +170,7 @@ func recordLanding(ctx context.Context, s *record.Store, op gitstore.Recorded) e
 	if run.Allow(kind.Name) != nil {
 		return nil
 	}
-	if run, err = recordRun(ctx, s, run, kind.New("cli", landed.TitleOf(), landed)); err != nil {
+	if run, err = s.RunEvent(ctx, run, kind.New("cli", landed.TitleOf(), landed)); err != nil {
 		return err
 	}
 	if op.Back {

@@ -141,18 +141,13 @@ func withoutProgress(run record.Run, policy record.Policy) (Step, bool) {
 	switch {
 	case len(a.Files) == 0 && a.Mode != record.ModeImplement && a.Mode != record.ModeGiven:
 		return stop(record.ReasonNoChange, fmt.Sprintf("attempt %d changed nothing", a.Number)), true
-	case run.Head() == run.Plan.Base && noAgentStepLeft(run, policy) && a.Mode == record.ModeImplement:
+	case run.Head() == run.Plan.Base && !ahead(run, policy, record.StepAgent) && a.Mode == record.ModeImplement:
 		return stop(record.ReasonNoChange, fmt.Sprintf("after attempt %d nothing differs from where the run began", a.Number)), true
 	}
 	if earlier := refusedBefore(run, policy, a); earlier != 0 {
 		return stop(record.ReasonNoProgress, fmt.Sprintf("attempt %d brought back the tree of attempt %d", a.Number, earlier)), true
 	}
 	return Step{}, false
-}
-
-func noAgentStepLeft(run record.Run, policy record.Policy) bool {
-	rest := policy.Workflow[min(run.Position, len(policy.Workflow)):]
-	return !slices.ContainsFunc(rest, func(s record.WorkStep) bool { return s.Kind == record.StepAgent })
 }
 
 // refusedBefore is the number of an earlier attempt whose reviewed and refused
@@ -167,11 +162,14 @@ func refusedBefore(run record.Run, policy record.Policy, a record.Attempt) int {
 }
 
 func afterRevert(run record.Run, policy record.Policy) Step {
-	if a := run.LastAttempt(); a != nil && a.Reverted != nil && len(a.Reverted.Conflicts) > 0 {
-		return stop(record.ReasonRevertConflict, fmt.Sprintf("%s changed since attempt %d: %s", prose.Count(len(a.Reverted.Conflicts), "file"), a.Number, strings.Join(a.Reverted.Conflicts, ", ")))
-	}
-	if a := run.LastAttempt(); a != nil && a.Reverted != nil && len(a.Reverted.Left) > 0 {
-		return stop(record.ReasonRevertConflict, fmt.Sprintf("%s changed in your checkout since the executor: %s", prose.Count(len(a.Reverted.Left), "file"), strings.Join(a.Reverted.Left, ", ")))
+	if a := run.LastAttempt(); a != nil && a.Reverted != nil {
+		files, where := a.Reverted.Conflicts, fmt.Sprintf("since attempt %d", a.Number)
+		if len(files) == 0 {
+			files, where = a.Reverted.Left, "in your checkout since the executor"
+		}
+		if len(files) > 0 {
+			return stop(record.ReasonRevertConflict, fmt.Sprintf("%s changed %s: %s", prose.Count(len(files), "file"), where, strings.Join(files, ", ")))
+		}
 	}
 	at := policy.FixStep(run.Position)
 	if at < 0 {
@@ -184,7 +182,7 @@ func afterRevert(run record.Run, policy record.Policy) Step {
 // come, a failed check is what needs the fix.
 func afterChecks(run record.Run, policy record.Policy) Step {
 	checks := run.LastChecks()
-	if !checks.Failed() || reviewAhead(run, policy) {
+	if !checks.Failed() || ahead(run, policy, record.StepReview) {
 		return onward(run, policy)
 	}
 	failed := 0
@@ -200,9 +198,10 @@ func afterChecks(run record.Run, policy record.Policy) Step {
 	return attempt(run, policy.Workflow[at], record.ModeFix)
 }
 
-func reviewAhead(run record.Run, policy record.Policy) bool {
+// ahead reports whether a step of kind is still to come.
+func ahead(run record.Run, policy record.Policy, kind record.StepKind) bool {
 	rest := policy.Workflow[min(run.Position, len(policy.Workflow)):]
-	return slices.ContainsFunc(rest, func(s record.WorkStep) bool { return s.Kind == record.StepReview })
+	return slices.ContainsFunc(rest, func(s record.WorkStep) bool { return s.Kind == kind })
 }
 
 func afterRound(run record.Run, policy record.Policy) Step {
@@ -264,16 +263,13 @@ func spent(run record.Run, policy record.Policy, step Step) Step {
 func backToWork(run record.Run, policy record.Policy, at int) Step {
 	last := run.LastAttempt()
 	critical := run.LastRound() != nil && run.LastRound().Report.Effective == reply.CriticalFail
-	if critical && run.ByPeople(len(run.Attempts)) != "" {
+	switch {
+	case !critical || run.ByPeople(len(run.Attempts)) != "":
 		return attempt(run, policy.Workflow[at], record.ModeFix)
-	}
-	if critical && last != nil && last.Reverted == nil {
+	case last != nil && last.Reverted == nil:
 		return Step{Action: DoRevert, Number: last.Number, Work: policy.Workflow[at]}
 	}
-	if critical {
-		return attempt(run, policy.Workflow[at], record.ModeReexecute)
-	}
-	return attempt(run, policy.Workflow[at], record.ModeFix)
+	return attempt(run, policy.Workflow[at], record.ModeReexecute)
 }
 
 // refusals are the rounds that did not pass since the run began or a person stepped in.
@@ -316,7 +312,7 @@ func afterResume(run record.Run, policy record.Policy) Step {
 		return attemptResumed(run, policy, work)
 	case work.Kind == record.StepReview && run.LastRound() != nil:
 		return reviewResumed(run, policy, at)
-	case work.Kind == record.StepCheck && run.LastChecks() != nil && run.LastChecks().Failed() && !reviewAhead(run, policy):
+	case work.Kind == record.StepCheck && run.LastChecks() != nil && run.LastChecks().Failed() && !ahead(run, policy, record.StepReview):
 		if fix := policy.FixStep(at); fix >= 0 {
 			return attempt(run, policy.Workflow[fix], record.ModeFix)
 		}

@@ -59,11 +59,11 @@ func (t *turn) undoGiven(a record.Attempt, reverted *record.Reverted) error {
 	if a.Mode != record.ModeGiven || t.run.Plan.InPlace || given.Before == "" {
 		return nil
 	}
-	checkout, err := t.Store.Repo.Checkout()
-	if err != nil && !errors.Is(err, gitstore.ErrBare) {
+	checkout, err := checkoutIfAny(t.Store)
+	if err != nil {
 		return err
 	}
-	if err != nil || checkout.ID() != t.run.Plan.Checkout {
+	if checkout == nil || checkout.ID() != t.run.Plan.Checkout {
 		t.Progress.Say("the executor's files stay as they are in the checkout that the run was started from")
 		return nil
 	}
@@ -174,13 +174,9 @@ func (t *turn) takeUpKilled(a record.Attempt) error {
 	if err != nil {
 		return err
 	}
-	changes, err := t.Store.Repo.Changed(t.ctx, before.Tree, now.Tree)
-	if err != nil || len(changes) == 0 {
+	var paths []string
+	if err := t.addFiles(&paths, before.Tree, now.Tree); err != nil || len(paths) == 0 {
 		return err
-	}
-	paths := make([]string, len(changes))
-	for i, c := range changes {
-		paths[i] = c.Path
 	}
 	if t.run.Plan.InPlace && !t.Keep {
 		return &LeftError{Run: t.run.ID, Attempt: a.Number, Before: a.Before, Paths: paths, Killed: true}

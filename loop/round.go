@@ -40,11 +40,7 @@ func (t *turn) recordRound(round record.RoundPayload, raw string) error {
 		see(&round.Report, round.Census)
 		title = fmt.Sprintf("round %d %s by %s, %s", round.Number, round.Report.Effective, round.Reviewer, round.Report.Gist())
 	}
-	attachments := map[string][]byte{}
-	if raw != "" {
-		attachments["review.md"] = []byte(raw)
-	}
-	return t.record(record.EventRoundCompleted.New(round.Reviewer, title, round).With(attachments))
+	return t.record(record.EventRoundCompleted.New(round.Reviewer, title, round).Attach("review.md", raw))
 }
 
 // verification is what the newest implementer says that it verified.

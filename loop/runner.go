@@ -18,20 +18,9 @@ func (r *Runner) Start(ctx context.Context, plan record.RunPlan, source string) 
 	if err := plan.Policy.Check(); err != nil {
 		return record.Run{}, err
 	}
-	event, err := r.Store.Append(ctx, func(v *record.View) (record.NewEvent, error) {
-		plan.Branch = ""
-		id, err := record.NewID(v.Now, v.Writer, v.Clock, plan)
-		plan.Branch = "runr/" + id
-		d := record.EventRunStarted.New(source, plan.Entity.Name(), plan)
-		d.Run, d.Status = id, func(record.Event) string { return string(record.RunRunning) }
-		return d, err
-	})
+	run, err := r.Store.BeginRun(ctx, source, plan.Entity.Name(), plan, func(now time.Time) (id, at time.Time) { return now, now })
 	if err != nil {
-		return record.Run{}, fmt.Errorf("start run: %w", err)
-	}
-	run, bad := record.FoldRun([]record.Event{event})
-	if len(bad) > 0 {
-		return run, errors.Join(bad...)
+		return run, fmt.Errorf("start run: %w", err)
 	}
 	return r.Continue(ctx, run)
 }
@@ -133,10 +122,9 @@ func (t *turn) checks(step Step) error {
 	if run.Results, err = check(t.ctx, t.Store, t.Checker, t.Progress, job); err != nil {
 		return err
 	}
-	attachments := map[string][]byte{}
-	record.AddChecks(attachments, run.Results)
-	run.Results = record.WithoutOutput(run.Results)
-	return t.record(record.EventChecksCompleted.New("runner", run.Title(), run).With(attachments))
+	whole := run.Results
+	run.Results = record.WithoutOutput(whole)
+	return t.record(record.EventChecksCompleted.New("runner", run.Title(), run).AttachChecks(whole))
 }
 
 // review runs a review step: a round.
@@ -245,7 +233,7 @@ func Abort(ctx context.Context, s *record.Store, run record.Run) (after record.R
 		return run, "", err
 	}
 	defer unlock()
-	run, err = recordRun(ctx, s, run, record.EventRunAborted.New("cli", "by "+run.StartedBy, struct{}{}))
+	run, err = s.RunEvent(ctx, run, record.EventRunAborted.New("cli", "by "+run.StartedBy, struct{}{}))
 	if err == nil {
 		err = settleAsked(ctx, s, run, "run "+run.ID+" was aborted")
 	}
@@ -284,7 +272,7 @@ func AnswerRun(ctx context.Context, s *record.Store, run record.Run, choice reco
 func (r *Runner) Resume(ctx context.Context, run record.Run) (record.Run, error) {
 	if run.Status != record.RunRunning { // else its process died: there is nothing to take back
 		var err error
-		if run, err = recordRun(ctx, r.Store, run, record.EventRunResumed.New("cli", "from "+string(run.Status), struct{}{})); err != nil {
+		if run, err = r.Store.RunEvent(ctx, run, record.EventRunResumed.New("cli", "from "+string(run.Status), struct{}{})); err != nil {
 			return run, err
 		}
 	}

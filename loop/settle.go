@@ -13,14 +13,20 @@ import (
 // Settle ends what killed processes began in the working tree that the repository was
 // opened in, and says what came of it. There is mostly nothing to do.
 func Settle(ctx context.Context, s *record.Store) ([]gitstore.Reverted, error) {
-	tree, err := s.Repo.Checkout()
-	if errors.Is(err, gitstore.ErrBare) {
-		return nil, nil
-	}
+	tree, err := checkoutIfAny(s)
 	if err != nil {
 		return nil, err
 	}
 	return settle(ctx, s, tree)
+}
+
+// checkoutIfAny is the working tree that the repository was opened in; nil in a bare one.
+func checkoutIfAny(s *record.Store) (*gitstore.Worktree, error) {
+	tree, err := s.Repo.Checkout()
+	if errors.Is(err, gitstore.ErrBare) {
+		return nil, nil
+	}
+	return tree, err
 }
 
 func settle(ctx context.Context, s *record.Store, tree *gitstore.Worktree) ([]gitstore.Reverted, error) {
@@ -39,11 +45,8 @@ func settle(ctx context.Context, s *record.Store, tree *gitstore.Worktree) ([]gi
 // Unfinished are the operations that killed processes began in the working tree that the
 // repository was opened in, and that nobody has finished.
 func Unfinished(ctx context.Context, s *record.Store) ([]gitstore.Operation, error) {
-	tree, err := s.Repo.Checkout()
-	if errors.Is(err, gitstore.ErrBare) {
-		return nil, nil
-	}
-	if err != nil {
+	tree, err := checkoutIfAny(s)
+	if tree == nil || err != nil {
 		return nil, err
 	}
 	return tree.Unfinished(ctx)

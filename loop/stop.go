@@ -83,22 +83,24 @@ func beginning(text string) string {
 }
 
 func (t *turn) stop(stop record.Stop, kind record.EventType[record.StopPayload]) error {
-	var attachments map[string][]byte
+	var files map[string][]byte
 	stop = facts(t.run, stop)
 	stop.SaidBy, stop.Said = t.said(stop)
 	stop.LastActivity, stop.At = t.run.LastActivity(), t.Store.Now().UTC().Truncate(time.Millisecond)
 	if t.Explain != nil {
-		stop, attachments = t.Explain(t.run, stop)
+		stop, files = t.Explain(t.run, stop)
 	}
 	t.setEvidenceAside()
-	if err := WriteFiles(FilesDir(t.Store, t.run.ID), attachments); err != nil {
+	if err := WriteFiles(FilesDir(t.Store, t.run.ID), files); err != nil {
 		t.Progress.Say(err.Error())
 	}
 	title := stop.Reason
 	if stop.Round > 0 {
 		title = fmt.Sprintf("round %d/%d, %s unmet", stop.Round, stop.MaxRounds, prose.Count(len(stop.Unmet), "request"))
 	}
-	return t.record(kind.New("runner", title, record.StopPayload{Stop: stop, Commit: t.run.Head()}).With(attachments))
+	event := kind.New("runner", title, record.StopPayload{Stop: stop, Commit: t.run.Head()})
+	event.Attachments = files
+	return t.record(event)
 }
 
 func (t *turn) giveUp(step Step) error {

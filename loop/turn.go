@@ -41,37 +41,11 @@ type turn struct {
 // record appends one event of this run, if its newest state still allows it, and
 // folds it in.
 func (t *turn) record(d record.NewEvent) error {
-	run, err := recordRun(t.ctx, t.Store, t.run, d)
+	run, err := t.Store.RunEvent(t.ctx, t.run, d)
 	if err == nil {
 		t.run = run
 	}
 	return err
-}
-
-// recordRun appends d to run's log and gives the run after it. Somebody else may
-// have ended the run meanwhile: the newest state decides.
-func recordRun(ctx context.Context, s *record.Store, run record.Run, d record.NewEvent) (record.Run, error) {
-	event, err := s.Append(ctx, func(v *record.View) (record.NewEvent, error) {
-		newest, err := v.RunOf(run.ID)
-		if err != nil {
-			return record.NewEvent{}, err
-		}
-		if refused := newest.Allow(d.Type); refused != nil {
-			return record.NewEvent{}, refused
-		}
-		run = newest
-		d.Run, d.Review = run.ID, run.Plan.FromReview
-		d.Status = func(e record.Event) string {
-			after := run
-			_ = after.Apply(e) // what cannot be applied changes nothing
-			return string(after.Status)
-		}
-		return d, nil
-	})
-	if err != nil {
-		return run, err
-	}
-	return run, run.Apply(event)
 }
 
 // transcript opens a file for what an agent says, in full and for this clone only.

@@ -55,10 +55,7 @@ func Undo(ctx context.Context, s *record.Store, run string) (Undone, error) {
 // treeToUndo is the working tree that the repository was opened in, or the run's own
 // one when only that has an operation of the run; nil in a bare repository.
 func treeToUndo(ctx context.Context, s *record.Store, run string) (*gitstore.Worktree, error) {
-	tree, err := s.Repo.Checkout()
-	if errors.Is(err, gitstore.ErrBare) {
-		tree, err = nil, nil
-	}
+	tree, err := checkoutIfAny(s)
 	if err != nil || run == "" {
 		return tree, err
 	}

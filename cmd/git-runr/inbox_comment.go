@@ -80,7 +80,7 @@ func inboxComment(s *session) error {
 func (s *session) dropComment(store *record.Store, review record.Review, person string) error {
 	id := s.String("drop")
 	draft, err := store.EditDraft(s.ctx, review.ID, person, func(d *record.Draft) error {
-		if !d.Remove(id) {
+		if d.Remove(id) != nil {
 			return &record.NotFoundError{What: "comment", ID: id, Where: "in your draft"}
 		}
 		return nil

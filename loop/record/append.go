@@ -158,26 +158,6 @@ func (v *View) events(kind entityKind, id string) ([]Event, error) {
 	return events, err
 }
 
-// review is the folded review of id as the decision sees it.
-func (v *View) review(id string) (Review, error) {
-	events, err := v.events(kindReview, id)
-	if err != nil {
-		return Review{}, err
-	}
-	review, _ := FoldReview(events)
-	return review, nil
-}
-
-// RunOf is the folded run of id as the decision sees it.
-func (v *View) RunOf(id string) (Run, error) {
-	events, err := v.events(kindRun, id)
-	if err != nil {
-		return Run{}, err
-	}
-	run, _ := FoldRun(events)
-	return run, nil
-}
-
 // redactJSON takes secrets out of every string value of one JSON document.
 func redactJSON(body []byte, redact func(string) string) ([]byte, error) {
 	dec := json.NewDecoder(bytes.NewReader(body))

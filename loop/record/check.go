@@ -133,13 +133,12 @@ func notRun(results []CheckResult) int {
 	return n
 }
 
-// AddChecks attaches the output of checks, which the event itself leaves out.
-func AddChecks(attachments map[string][]byte, results []CheckResult) {
+// AttachChecks is the event with the output of checks, which its payload leaves out.
+func (d NewEvent) AttachChecks(results []CheckResult) NewEvent {
 	for _, c := range results {
-		if c.Output != "" {
-			attachments[CheckLog(c.Name)] = []byte(c.Output)
-		}
+		d = d.Attach(CheckLog(c.Name), c.Output)
 	}
+	return d
 }
 
 // OutputInEvent is how much of a check's output its event carries, in bytes.

@@ -107,10 +107,7 @@ func (p *placer) place(ctx context.Context, c Comment) (Placed, error) {
 	if err != nil && !gone {
 		return Placed{}, err
 	}
-	placed := Placed{File: c.File, StartLine: c.StartLine, EndLine: c.EndLine}
-	if c.EndLine == 0 {
-		placed.EndLine = c.StartLine
-	}
+	placed := Placed{File: c.File, StartLine: c.StartLine, EndLine: cmp.Or(c.EndLine, c.StartLine)}
 	if gone {
 		placed.Outdated, placed.Why = true, whyGone
 	} else if err := p.lines(ctx, c, now, &placed); err != nil {
@@ -254,8 +251,7 @@ func (p *placer) renames(ctx context.Context, from gitstore.ID, rewritten bool) 
 		return known, nil
 	}
 	renames, err := p.repo.Renames(ctx, from, p.at, rewritten)
-	var failed *gitstore.GitError
-	if absent(err) || errors.As(err, &failed) {
+	if absent(err) || errors.As(err, new(*gitstore.GitError)) {
 		renames, err = nil, nil
 	}
 	p.found[key] = renames

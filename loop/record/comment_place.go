@@ -57,9 +57,7 @@ func (s *Store) AnchorComment(ctx context.Context, subject Subject, c Comment) (
 
 // quote fills in the lines that c is about, out of the whole file.
 func (c *Comment) quote(text []byte) error {
-	if c.EndLine == 0 {
-		c.EndLine = c.StartLine
-	}
+	c.EndLine = cmp.Or(c.EndLine, c.StartLine)
 	if c.StartLine == 0 && c.EndLine == 0 {
 		c.SelectedText = ""
 		return nil

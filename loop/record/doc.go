@@ -36,7 +36,7 @@
 // The files, from the bottom: events (event.go); what they say (comment, check, census, plan,
 // attempt, round, stop, reason, landing, intervention, review); what they come to (run.go,
 // run_fold.go, review_fold.go, and the summaries that lists show); what they say on commits
-// (note_text.go); the store, which reads (index.go, store.go, list.go) and appends (append.go);
+// (note_text.go); the store, which reads (index.go, store.go, list.go) and appends (append.go, run_event.go);
 // what is asked of it: drafts, subjects, the inbox, claims, comments in files that changed;
 // the notes, and sync.
 package record

@@ -63,8 +63,8 @@ func (s *Store) Draft(review Review, actor string) (Draft, error) {
 	return d, nil
 }
 
-// Drafts are what anybody in this clone has written of a review and not submitted.
-func (s *Store) Drafts(review Review) ([]Draft, error) {
+// drafts are what anybody in this clone has written of a review and not submitted.
+func (s *Store) drafts(review Review) ([]Draft, error) {
 	files, err := filepath.Glob(filepath.Join(s.Repo.StateDir(), "drafts", review.ID, "*.json"))
 	if err != nil {
 		return nil, fmt.Errorf("list drafts: %w", err)
@@ -108,7 +108,7 @@ func (s *Store) KeptDrafts(review Review, me string) ([]KeptDraft, error) {
 	if review.Status != ReviewCancelled && review.Status != ReviewResolved {
 		return nil, nil
 	}
-	drafts, err := s.Drafts(review)
+	drafts, err := s.drafts(review)
 	var kept []KeptDraft
 	for _, d := range drafts {
 		argv := []string{"git", "runr", "inbox", "comment", review.ID, "--list"}
@@ -168,21 +168,30 @@ func (d *Draft) Add(c Comment) Comment {
 	return c
 }
 
-// Set replaces the text of a comment; false when there is none of that id.
-func (d *Draft) Set(id, text string) bool {
-	i := slices.IndexFunc(d.Comments, func(c Comment) bool { return c.ID == id })
-	if i < 0 {
-		return false
+// Comment is the one of that id, a *NotFoundError without one.
+func (d *Draft) Comment(id string) (*Comment, error) {
+	for i := range d.Comments {
+		if d.Comments[i].ID == id {
+			return &d.Comments[i], nil
+		}
 	}
-	d.Comments[i].Comment = text
-	return true
+	return nil, &NotFoundError{What: "comment", ID: id}
 }
 
-// Remove drops a comment; false when there is none of that id.
-func (d *Draft) Remove(id string) bool {
-	before := len(d.Comments)
+// Set replaces the text of a comment.
+func (d *Draft) Set(id, text string) error {
+	c, err := d.Comment(id)
+	if err == nil {
+		c.Comment = text
+	}
+	return err
+}
+
+// Remove drops a comment.
+func (d *Draft) Remove(id string) error {
+	_, err := d.Comment(id)
 	d.Comments = slices.DeleteFunc(d.Comments, func(c Comment) bool { return c.ID == id })
-	return len(d.Comments) < before
+	return err
 }
 
 // dropDraft forgets what actor has submitted. What was added meanwhile stays.

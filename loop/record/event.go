@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -66,10 +67,8 @@ type Event struct {
 	late  int64       // beyond lateClock: its time in ms, and more than that of the event before it in its log; else 0
 }
 
-// Before is the order of events, the same in every clone: clock, writer, commit.
+// compare is the order of events, the same in every clone: clock, writer, commit.
 // Where clocks can be equal in one log, beyond lateClock, time comes before the writer.
-func (e Event) Before(o Event) bool { return e.compare(o) < 0 }
-
 func (e Event) compare(o Event) int {
 	return cmp.Or(cmp.Compare(e.Clock, o.Clock), cmp.Compare(e.late, o.late), cmp.Compare(e.Writer, o.Writer), cmp.Compare(e.ID, o.ID))
 }
@@ -165,8 +164,15 @@ type NewEvent struct {
 	At                        time.Time         // when it happened; the zero Time: now, when it is recorded
 }
 
-// With is the event with files that go along, by their slash paths.
-func (d NewEvent) With(attachments map[string][]byte) NewEvent {
-	d.Attachments = attachments
+// Attach is the event with a file that goes along, unless text is "".
+func (d NewEvent) Attach(path, text string) NewEvent {
+	if text == "" {
+		return d
+	}
+	d.Attachments = maps.Clone(d.Attachments)
+	if d.Attachments == nil {
+		d.Attachments = map[string][]byte{}
+	}
+	d.Attachments[path] = []byte(text)
 	return d
 }

@@ -138,12 +138,12 @@ func TestEventOrder(t *testing.T) {
 		"writer": later(func(e *Event) { e.Writer, e.ID = "c", "1" }),
 		"commit": later(func(e *Event) { e.ID = "6" }),
 	} {
-		if !base.Before(o) || o.Before(base) {
+		if base.compare(o) >= 0 || o.compare(base) <= 0 {
 			t.Errorf("%s does not decide the order", name)
 		}
 	}
-	if base.Before(base) {
-		t.Error("an event is before itself")
+	if base.compare(base) != 0 {
+		t.Error("an event is not where it is")
 	}
 }
 
@@ -225,4 +225,18 @@ func TestIDs(t *testing.T) {
 			t.Errorf("%q passes for an id", bad)
 		}
 	}
+}
+
+// A type of events that nobody folds is found when the program starts.
+func TestEventTypeWithoutFoldPanics(t *testing.T) {
+	note := func(Event, Stop) (gitstore.ID, string) { return "", "" }
+	defer func() {
+		if said := fmt.Sprint(recover()); !strings.Contains(said, "no fold for odd") {
+			t.Errorf("panic: %s", said)
+		}
+		if eventNotes["odd"] != nil || runMoves["odd"].fold != nil {
+			t.Error("it is in the tables")
+		}
+	}()
+	runEvent("odd", "odd", nil, nil, note)
 }

@@ -258,7 +258,7 @@ func TestReviewClaimedInTwoClones(t *testing.T) {
 	one, two := reviewStep(t, 3, "claim ann"), reviewStep(t, 3, "claim bob")
 	one.Writer, two.Writer = oneWriter, twoWriter
 	holder, loser := "ann", "bob"
-	if !one.Before(two) {
+	if one.compare(two) > 0 {
 		holder, loser = "bob", "ann"
 	}
 	for _, arrived := range [][]Event{{one, two}, {two, one}} {

@@ -22,7 +22,7 @@ func (s *Store) RequestReview(ctx context.Context, request ReviewRequest, source
 	event, err := s.Append(ctx, func(v *View) (NewEvent, error) {
 		id, err := NewID(v.Now, v.Writer, v.Clock, request)
 		d := EventReviewRequested.New(source, strings.TrimSpace(request.Subject.Spec+" "+request.Subject.Commit.Short()+" "+request.Subject.Title), request)
-		d.Review, d.Run, d.Status = id, request.Run, func(Event) string { return string(ReviewOpen) }
+		d.Review, d.Run, d.Status = id, request.Run, Review{}.statusAfter
 		return d, err
 	})
 	if err != nil {
@@ -34,13 +34,10 @@ func (s *Store) RequestReview(ctx context.Context, request ReviewRequest, source
 
 // SubmitReview records one reviewer's answer. raw is the answer as it came.
 func (s *Store) SubmitReview(ctx context.Context, id string, sub Submission, raw string) (Review, error) {
-	attachments := map[string][]byte{}
-	if raw != "" {
-		attachments["review.md"] = []byte(raw)
-	}
-	AddChecks(attachments, sub.Checks)
-	sub.Checks = WithoutOutput(sub.Checks)
-	return s.reviewEvent(ctx, id, EventReviewSubmitted.New(sub.Reviewer, submissionTitle(sub), sub).With(attachments), actorPayload{})
+	whole := sub.Checks
+	sub.Checks = WithoutOutput(whole)
+	event := EventReviewSubmitted.New(sub.Reviewer, submissionTitle(sub), sub)
+	return s.reviewEvent(ctx, id, event.Attach("review.md", raw).AttachChecks(whole), actorPayload{})
 }
 
 // Person is what a person submits: a decision, a message and comments.
@@ -122,9 +119,9 @@ func personRequests(p Person) []string {
 	return []string{}
 }
 
-// sentBefore reports whether the review holds the submission that sub is.
-func (r Review) sentBefore(sub Submission) bool {
-	return sub.Key != "" && slices.ContainsFunc(r.Submissions, func(s Submission) bool { return s.Key == sub.Key && s.Reviewer == sub.Reviewer })
+// Sent reports whether reviewer's submission of that key is recorded; none is without one.
+func (r Review) Sent(reviewer, key string) bool {
+	return key != "" && slices.ContainsFunc(r.Submissions, func(s Submission) bool { return s.Key == key && s.Reviewer == reviewer })
 }
 
 // Hold is by whom and for how long a review is claimed.
@@ -206,7 +203,7 @@ func (s *Store) actorEvent(ctx context.Context, id string, t EventType[actorPayl
 func (r Review) settled(d NewEvent, by actorPayload) bool {
 	switch p := d.Payload.(type) {
 	case Submission:
-		return r.sentBefore(p)
+		return r.Sent(p.Reviewer, p.Key)
 	case actorPayload:
 		return d.Type == EventReviewResolved.Name && r.Status == ReviewResolved || d.Type == EventReviewCancelled.Name && r.Status == ReviewCancelled ||
 			d.Type == EventReviewClaimed.Name && r.Status == ReviewClaimed && p.Lease == 0 && r.Claim.sameAs(by)
@@ -246,10 +243,11 @@ func (s *Store) FailReview(ctx context.Context, id, reviewer string, failure Fai
 func (s *Store) reviewEvent(ctx context.Context, id string, d NewEvent, by actorPayload) (Review, error) {
 	var before Review
 	event, err := s.Append(ctx, func(v *View) (NewEvent, error) {
-		var err error
-		if before, err = v.review(id); err != nil {
+		events, err := v.events(kindReview, id)
+		if err != nil {
 			return NewEvent{}, err
 		}
+		before, _ = FoldReview(events)
 		by.writer = v.Writer
 		if before.settled(d, by) {
 			return NewEvent{}, errSettled
@@ -257,12 +255,7 @@ func (s *Store) reviewEvent(ctx context.Context, id string, d NewEvent, by actor
 		if refused := before.allow(d.Type, by, v.Now); refused != nil {
 			return NewEvent{}, refused
 		}
-		d.Review, d.Run = id, before.Request.Run
-		d.Status = func(e Event) string {
-			after := before
-			_ = after.apply(e) // what cannot be applied changes nothing
-			return string(after.Status)
-		}
+		d.Review, d.Run, d.Status = id, before.Request.Run, before.statusAfter
 		return d, nil
 	})
 	if errors.Is(err, errSettled) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -39,10 +40,8 @@ func StatusFilter(name string) (func(string) bool, error) {
 	case "all":
 		return func(string) bool { return true }, nil
 	}
-	for _, s := range []ReviewStatus{ReviewOpen, ReviewSubmitted, ReviewClaimed, ReviewResolved, ReviewCancelled} {
-		if name == string(s) {
-			return func(status string) bool { return status == name }, nil
-		}
+	if slices.Contains([]ReviewStatus{ReviewOpen, ReviewSubmitted, ReviewClaimed, ReviewResolved, ReviewCancelled}, ReviewStatus(name)) {
+		return func(status string) bool { return status == name }, nil
 	}
 	return nil, fmt.Errorf("status %q is none of waiting, inbox, all, open, submitted, claimed, resolved, cancelled", name)
 }

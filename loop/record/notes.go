@@ -171,9 +171,8 @@ func addNotes(ctx context.Context, notes *gitstore.Notes, events []Event) error 
 		if err != nil {
 			return fmt.Errorf("read note on %s: %w", commit.Short(), err)
 		}
-		all := append(strings.Split(strings.TrimRight(string(old), "\n"), "\n"), added...)
-		all = slices.DeleteFunc(all, func(l string) bool { return l == "" })
-		slices.SortStableFunc(all, func(a, b string) int { return strings.Compare(a, b) })
+		all := append(strings.FieldsFunc(string(old), func(r rune) bool { return r == '\n' }), added...)
+		slices.Sort(all)
 		text := strings.Join(slices.Compact(all), "\n") + "\n"
 		if err := notes.Set(ctx, commit, []byte(text)); err != nil {
 			return fmt.Errorf("write note on %s: %w", commit.Short(), err)

@@ -333,14 +333,11 @@ func (r Review) SettledFinding(f reply.Finding) bool {
 
 // finding is the comment as something to fix, with the comment's id.
 func (c Comment) finding(d Decision) reply.Finding {
-	severity := c.Severity
-	if severity == "" && d == Approve {
-		severity = reply.Note
+	unsaid := reply.Warning
+	if d == Approve {
+		unsaid = reply.Note
 	}
-	if severity == "" {
-		severity = reply.Warning
-	}
-	f := reply.Finding{ID: c.ID, Severity: severity, File: c.File, Line: c.StartLine, Issue: c.Comment}
+	f := reply.Finding{ID: c.ID, Severity: cmp.Or(c.Severity, unsaid), File: c.File, Line: c.StartLine, Issue: c.Comment}
 	if c.EndLine > c.StartLine {
 		f.EndLine = c.EndLine
 	}

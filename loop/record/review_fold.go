@@ -1,7 +1,6 @@
 package record
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -35,7 +34,7 @@ var reviewMoves = map[string]reviewMove{}
 // reviewEvent makes a type of events of reviews: its fold takes it in where it may happen,
 // and note is what it says on a commit, nil for nothing.
 func reviewEvent[P interface{ by() (actorPayload, bool) }](name, cannot string, from []ReviewStatus, fold func(*Review, Event, P), note func(Event, P) (gitstore.ID, string)) EventType[P] {
-	t := EventType[P]{name}
+	t := newEventType(name, fold == nil, note)
 	var empty P
 	_, held := empty.by()
 	read := func(e Event) (any, actorPayload, error) {
@@ -45,7 +44,6 @@ func reviewEvent[P interface{ by() (actorPayload, bool) }](name, cannot string, 
 		return p, by, err
 	}
 	reviewMoves[name] = reviewMove{from, cannot, held, read, func(r *Review, e Event, p any) { fold(r, e, p.(P)) }}
-	addNote(t, note)
 	return t
 }
 
@@ -270,13 +268,10 @@ func (r *Review) submit(e Event, submission Submission) {
 
 // FoldReview is the state of one review after events, which are in order. Events
 // that cannot be read are left out and reported.
-func FoldReview(events []Event) (Review, []error) {
-	var review Review
-	var bad []error
-	for _, e := range events {
-		if err := review.apply(e); err != nil {
-			bad = append(bad, fmt.Errorf("read event %s: %w", e.ID.Short(), err))
-		}
-	}
-	return review, bad
+func FoldReview(events []Event) (Review, []error) { return fold(events, (*Review).apply) }
+
+// statusAfter is as Run.statusAfter.
+func (r Review) statusAfter(e Event) string {
+	_ = r.apply(e)
+	return string(r.Status)
 }

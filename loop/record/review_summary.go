@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -112,9 +113,4 @@ func (r Review) summaryFiles() []string {
 }
 
 // sortKey puts what was submitted last first, and what was never submitted by its request.
-func (s ReviewSummary) sortKey() time.Time {
-	if s.SubmittedAt.IsZero() {
-		return s.CreatedAt
-	}
-	return s.SubmittedAt
-}
+func (s ReviewSummary) sortKey() time.Time { return cmp.Or(s.SubmittedAt, s.CreatedAt) }

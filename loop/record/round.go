@@ -22,13 +22,16 @@ type CheckRun struct {
 	Event   gitstore.ID   `json:"event,omitempty"`
 }
 
+// Failures are the results that count against the change.
+func (c CheckRun) Failures() []CheckResult {
+	return slices.DeleteFunc(slices.Clone(c.Results), func(r CheckResult) bool { return !r.Fails() })
+}
+
 // Failing names the checks that count against the change.
 func (c CheckRun) Failing() string {
 	var names []string
-	for _, r := range c.Results {
-		if r.Fails() {
-			names = append(names, r.Name)
-		}
+	for _, r := range c.Failures() {
+		names = append(names, r.Name)
 	}
 	return strings.Join(names, ", ")
 }

@@ -58,8 +58,7 @@ type Run struct {
 // LastActivity is when the newest thing happened: what the agent that failed last
 // wrote, where that is known, else the newest event.
 func (r Run) LastActivity() time.Time {
-	failure := r.Failure()
-	if failure != nil && !failure.LastActivity.IsZero() {
+	if failure := r.Failure(); failure != nil && !failure.LastActivity.IsZero() {
 		return failure.LastActivity
 	}
 	return r.UpdatedAt
@@ -211,7 +210,7 @@ func (r Run) Failing() []CheckResult {
 	if a := r.LastAttempt(); checks == nil || a != nil && checks.Attempt != a.Number {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(checks.Results), func(c CheckResult) bool { return !c.Fails() })
+	return checks.Failures()
 }
 
 // Asked is the review that a run has asked people for: an ordinary one, bound to the run.
@@ -267,12 +266,8 @@ func (r Run) FromPeople() []string {
 
 // HasTaken reports whether e is recorded already.
 func (r Run) HasTaken(e Evidence) bool {
-	for _, iv := range r.Interventions {
-		if slices.ContainsFunc(iv.Evidence, func(known Evidence) bool { return known.File == e.File && known.WrittenAt.Equal(e.WrittenAt) }) {
-			return true
-		}
-	}
-	return false
+	known := func(k Evidence) bool { return k.File == e.File && k.WrittenAt.Equal(e.WrittenAt) }
+	return slices.ContainsFunc(r.Interventions, func(iv Intervention) bool { return slices.ContainsFunc(iv.Evidence, known) })
 }
 
 // Span is the pair of commits that a span of attempts means: "" is from the run's

@@ -21,7 +21,7 @@ var runMoves = map[string]runMove{}
 // runEvent makes a type of events of runs: its fold takes it in when its whole payload was
 // read, and note is what it says on a commit, nil for nothing.
 func runEvent[P any](name, cannot string, from []RunStatus, fold func(*Run, Event, P), note func(Event, P) (gitstore.ID, string)) EventType[P] {
-	t := EventType[P]{name}
+	t := newEventType(name, fold == nil, note)
 	runMoves[name] = runMove{from, cannot, func(r *Run, e Event) error {
 		p, err := t.Payload(e)
 		if err == nil {
@@ -29,7 +29,6 @@ func runEvent[P any](name, cannot string, from []RunStatus, fold func(*Run, Even
 		}
 		return err
 	}}
-	addNote(t, note)
 	return t
 }
 
@@ -171,7 +170,7 @@ func (r *Run) stopped(_ Event, read StopPayload) {
 }
 
 func (r *Run) answered(e Event, answer AnswerPayload) {
-	r.Answer, r.AnsweredBy = answer.Choice, personName(e.Actor)
+	r.Answer, r.AnsweredBy = answer.Choice, PersonName(e.Actor)
 	if answer.By == "policy" {
 		r.AnsweredBy = "the policy of " + r.AnsweredBy
 	}
@@ -180,8 +179,8 @@ func (r *Run) answered(e Event, answer AnswerPayload) {
 	}
 }
 
-// personName is the name in "Name <email>".
-func personName(actor string) string {
+// PersonName is the name in "Name <email>"; "" where that has none.
+func PersonName(actor string) string {
 	name, _, _ := strings.Cut(actor, " <")
 	return name
 }
@@ -242,13 +241,20 @@ func (r *Run) asked(e Event, request ReviewRequest) {
 
 // FoldRun is the state of one run after events, which are in order. Events that
 // cannot be read are left out and reported.
-func FoldRun(events []Event) (Run, []error) {
-	var run Run
-	var bad []error
+func FoldRun(events []Event) (Run, []error) { return fold(events, (*Run).Apply) }
+
+func fold[S any](events []Event, apply func(*S, Event) error) (state S, bad []error) {
 	for _, e := range events {
-		if err := run.Apply(e); err != nil {
+		if err := apply(&state, e); err != nil {
 			bad = append(bad, fmt.Errorf("read event %s: %w", e.ID.Short(), err))
 		}
 	}
-	return run, bad
+	return state, bad
+}
+
+// statusAfter is the status of the run after e, which changes nothing where it cannot
+// be applied.
+func (r Run) statusAfter(e Event) string {
+	_ = r.Apply(e)
+	return string(r.Status)
 }

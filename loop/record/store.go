@@ -199,13 +199,10 @@ func (s *Store) merge(ctx context.Context, idx *index, fresh []Event) error {
 	}
 	groups := map[entity][]Event{}
 	for _, e := range fresh {
-		if e.Review != "" {
-			key := entity{kindReview, e.Review}
-			groups[key] = append(groups[key], e)
-		}
-		if e.Run != "" {
-			key := entity{kindRun, e.Run}
-			groups[key] = append(groups[key], e)
+		for _, key := range []entity{{kindReview, e.Review}, {kindRun, e.Run}} {
+			if key.id != "" {
+				groups[key] = append(groups[key], e)
+			}
 		}
 	}
 	known := map[entity]*row{}
@@ -312,11 +309,7 @@ func (s *Store) tellDamage(damaged []damagedRecord) {
 }
 
 func notFound(kind entityKind, id string) *NotFoundError {
-	what := "review"
-	if kind == kindRun {
-		what = "run"
-	}
-	return &NotFoundError{What: what, ID: id}
+	return &NotFoundError{What: map[entityKind]string{kindReview: "review", kindRun: "run"}[kind], ID: id}
 }
 
 // resolve is the full id of what a person typed: an id, a unique prefix or latest.
@@ -354,21 +347,15 @@ func (idx *index) resolve(kind entityKind, typed string) (string, error) {
 // Review is the review that id names: an id, a unique prefix or latest.
 func (s *Store) Review(ctx context.Context, id string) (Review, error) {
 	events, err := s.entityEvents(ctx, kindReview, id)
-	if err != nil {
-		return Review{}, err
-	}
 	review, _ := FoldReview(events)
-	return review, nil
+	return review, err
 }
 
 // Run is the run that id names: an id, a unique prefix or latest.
 func (s *Store) Run(ctx context.Context, id string) (Run, error) {
 	events, err := s.entityEvents(ctx, kindRun, id)
-	if err != nil {
-		return Run{}, err
-	}
 	run, _ := FoldRun(events)
-	return run, nil
+	return run, err
 }
 
 func (s *Store) entityEvents(ctx context.Context, kind entityKind, typed string) ([]Event, error) {

@@ -64,7 +64,7 @@ func (s *Store) Branch(ctx context.Context) (string, error) {
 	return strings.TrimPrefix(ref, "refs/heads/"), err
 }
 
-// TitleOf is the first line of a commit message.
+// title is the first line of a commit message.
 func title(message string) string {
 	line, _, _ := strings.Cut(strings.TrimLeft(message, "\n"), "\n")
 	return strings.TrimSpace(line)

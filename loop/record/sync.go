@@ -63,7 +63,7 @@ type exchange struct {
 	touched map[string]bool      // reviews that they are of
 }
 
-// RunOf exchanges until nothing is left that somebody else was quicker with. What is
+// run exchanges until nothing is left that somebody else was quicker with. What is
 // damaged here is brought again first, and once more when it shows on the way.
 func (x *exchange) run(ctx context.Context) error {
 	if x.damaged(ctx) {
@@ -272,9 +272,8 @@ func (x *exchange) damaged(ctx context.Context) bool {
 // isDamage reports whether err may come of an object that a log needs and that cannot
 // be read.
 func isDamage(err error) bool {
-	var git *gitstore.GitError
 	return !errors.Is(err, gitstore.ErrRemote) &&
-		(errors.Is(err, gitstore.ErrCorrupt) || errors.Is(err, gitstore.ErrNotFound) || errors.As(err, &git))
+		(errors.Is(err, gitstore.ErrCorrupt) || errors.Is(err, gitstore.ErrNotFound) || errors.As(err, new(*gitstore.GitError)))
 }
 
 // refetch brings again what logs have lost here, and makes what is derived from them

@@ -47,12 +47,11 @@ func (im *importer) flushChecks() {
 	for i := range run.Results {
 		run.Results[i].Tree = string(run.Tree)
 	}
-	attachments := map[string][]byte{}
-	record.AddChecks(attachments, run.Results)
-	run.Results = record.WithoutOutput(run.Results)
+	whole := run.Results
+	run.Results = record.WithoutOutput(whole)
 	now := im.at
 	im.at = im.checkedAt
-	im.add(record.EventChecksCompleted.New(importSource, run.Title(), run).With(attachments))
+	im.add(record.EventChecksCompleted.New(importSource, run.Title(), run).AttachChecks(whole))
 	im.at = now
 }
 

@@ -113,10 +113,6 @@ func (im *importer) worked(e SourceEvent, a record.Attempt, text string) {
 	if id := im.found.commits[im.commits[e.Line]]; id != "" {
 		a.Commit, a.Tree = id, im.found.trees[id]
 	}
-	attachments := map[string][]byte{}
-	if text != "" {
-		attachments["executor.md"] = []byte(text)
-	}
 	title := fmt.Sprintf("attempt %d changed %s", a.Number, prose.Count(len(a.Files), "file"))
 	if e.fields["changed_files"] == nil {
 		title = fmt.Sprintf("attempt %d by %s", a.Number, a.Agent)
@@ -124,7 +120,7 @@ func (im *importer) worked(e SourceEvent, a record.Attempt, text string) {
 	if a.Failure != nil {
 		title = fmt.Sprintf("attempt %d: %s", a.Number, a.Failure.Reason)
 	}
-	im.add(record.EventAttemptCompleted.New(importSource, title, a).With(attachments))
+	im.add(record.EventAttemptCompleted.New(importSource, title, a).Attach("executor.md", text))
 	im.open, im.proof = false, ""
 }
 
@@ -252,8 +248,7 @@ func (im *importer) verified(e SourceEvent) {
 	if ok, _ := e.fields.truth("ok"); ok {
 		exit = 0
 	}
-	commands := e.fields.lines("commands")
-	for _, command := range commands {
+	for _, command := range e.fields.lines("commands") {
 		im.evidenceOf(command, exit, "")
 	}
 }

@@ -3,7 +3,6 @@ package runrimport
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -55,7 +54,7 @@ func Import(ctx context.Context, s *record.Store, source SourceRun, plan record.
 	}
 	run, err := beginImport(ctx, s, source, plan)
 	if err != nil {
-		return Imported{Run: run}, err
+		return Imported{Run: run}, fmt.Errorf("import: %w", err)
 	}
 	made, _, err := importRun(run, source, found, s.Now().UTC(), options.Explain)
 	if err != nil {
@@ -65,21 +64,10 @@ func Import(ctx context.Context, s *record.Store, source SourceRun, plan record.
 	return Imported{Run: run, Recorded: len(made) + 1}, err
 }
 
-// beginImport records the run's start.
 func beginImport(ctx context.Context, s *record.Store, source SourceRun, plan record.RunPlan) (record.Run, error) {
-	event, err := s.Append(ctx, func(v *record.View) (record.NewEvent, error) {
-		plan.Branch = ""
-		id, err := record.NewID(source.began(v.Now), v.Writer, v.Clock, plan)
-		plan.Branch = "runr/" + id
-		d := record.EventRunStarted.New(importSource, cmp.Or(plan.Entity.Name(), source.ID), plan)
-		d.Run, d.At, d.Status = id, source.at(0, v.Now), func(record.Event) string { return string(record.RunRunning) }
-		return d, err
+	return s.BeginRun(ctx, importSource, cmp.Or(plan.Entity.Name(), source.ID), plan, func(now time.Time) (id, at time.Time) {
+		return source.began(now), source.at(0, now)
 	})
-	if err != nil {
-		return record.Run{}, fmt.Errorf("import: %w", err)
-	}
-	run, bad := record.FoldRun([]record.Event{event})
-	return run, errors.Join(bad...)
 }
 
 // recordImport appends events to a run that nobody else knows of or may touch: no
@@ -96,11 +84,7 @@ func recordImport(ctx context.Context, s *record.Store, run record.Run, events [
 				return run, fmt.Errorf("import: %w", err)
 			}
 		}
-		event, err := s.Append(ctx, func(*record.View) (record.NewEvent, error) { return d, run.Allow(d.Type) })
-		if err != nil {
-			return run, fmt.Errorf("import: %w", err)
-		}
-		if err := run.Apply(event); err != nil {
+		if run, err = s.NextRunEvent(ctx, run, d); err != nil {
 			return run, fmt.Errorf("import: %w", err)
 		}
 	}

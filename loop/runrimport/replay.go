@@ -55,8 +55,7 @@ func (im *importer) add(event record.NewEvent) {
 	if err != nil && im.bad == nil { // unreachable: payloads are made here
 		im.bad = fmt.Errorf("import %s: %w", event.Type, err)
 	}
-	status := string(im.run.Status)
-	event.Run, event.At, event.Status = im.run.ID, im.at, func(record.Event) string { return status }
+	event.At = im.at
 	im.events = append(im.events, event)
 }
 
@@ -154,12 +153,8 @@ func (im *importer) round(reviewer, text string) {
 		round.Duration = record.Duration(max(0, im.at.Sub(im.reviewAt)))
 	}
 	im.reviewAt = time.Time{}
-	attachments := map[string][]byte{}
-	if text != "" {
-		attachments["review.md"] = []byte(text)
-	}
 	title := fmt.Sprintf("round %d %s by %s, %s", round.Number, round.Report.Effective, reviewer, prose.Count(len(round.Report.Findings), "finding"))
-	im.add(record.EventRoundCompleted.New(importSource, title, round).With(attachments))
+	im.add(record.EventRoundCompleted.New(importSource, title, round).Attach("review.md", text))
 }
 
 // head is the commit that notes about the run's end go to; "" when nothing tells

@@ -1,6 +1,7 @@
 package runrimport
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -192,10 +193,7 @@ func (f sourceFields) paths(key string) []string {
 // agent is who answered: the worker that the event names, else its source when that
 // is no part of the other system itself.
 func (e SourceEvent) agent(role string) string {
-	name := e.fields.text("worker", "worker_type", "agent")
-	if name == "" {
-		name = e.Source
-	}
+	name := cmp.Or(e.fields.text("worker", "worker_type", "agent"), e.Source)
 	switch name = prose.Cut(prose.OneLine(name), 60); name {
 	case "", "cli", "supervisor", "verifier", "worker", "resume", "submit":
 		return role
@@ -250,10 +248,7 @@ func (f SourceRun) began(now time.Time) time.Time {
 	if at, err := time.Parse(record.IDTime, f.ID); err == nil {
 		return at
 	}
-	if at := f.at(0, now); !at.IsZero() {
-		return at
-	}
-	return now
+	return cmp.Or(f.at(0, now), now)
 }
 
 // at is the time of event i; now when the timeline has no times, or a clock that
@@ -262,14 +257,10 @@ func (f SourceRun) at(i int, now time.Time) time.Time {
 	if i >= len(f.Events) {
 		return now
 	}
-	return sane(f.Events[i].At, now)
-}
-
-func sane(at, now time.Time) time.Time {
-	if at.IsZero() || at.After(now.AddDate(1, 0, 0)) {
-		return now
+	if at := f.Events[i].At; !at.IsZero() && !at.After(now.AddDate(1, 0, 0)) {
+		return at
 	}
-	return at
+	return now
 }
 
 // milestones are those of the newest plan, as text for a prompt, and their goals.

@@ -119,11 +119,13 @@ func (im *importer) stop() {
 		stop.Unmet = im.unmet(h.unmet)
 		title = fmt.Sprintf("round %d/%d, %s unmet", stop.Round, stop.MaxRounds, prose.Count(len(stop.Unmet), "request"))
 	}
-	var attachments map[string][]byte
+	var files map[string][]byte
 	if im.stops <= maxExplained {
-		stop, attachments = im.explained(stop)
+		stop, files = im.explained(stop)
 	}
-	im.add(kind.New(importSource, title, record.StopPayload{Stop: stop, Commit: im.head()}).With(attachments))
+	event := kind.New(importSource, title, record.StopPayload{Stop: stop, Commit: im.head()})
+	event.Attachments = files
+	im.add(event)
 }
 
 func (im *importer) explained(stop record.Stop) (record.Stop, map[string][]byte) {

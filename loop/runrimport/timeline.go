@@ -325,9 +325,7 @@ func decodeSource(line []byte) (SourceEvent, error) {
 	}
 	if inner := top.object("payload"); inner != nil {
 		delete(top, "payload")
-		for key, value := range inner {
-			top[key] = value
-		}
+		maps.Copy(top, inner)
 	}
 	if e.run == "" && ownRunTypes[e.Type] {
 		e.run = prose.Cut(prose.OneLine(top.text("run_id")), 100)

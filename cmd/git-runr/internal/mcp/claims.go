@@ -41,8 +41,7 @@ func (s *Server) renew(ctx context.Context) {
 	defer project.Close()
 	for review, by := range held {
 		err := s.renewOne(ctx, project, review, by)
-		var state *record.StateError
-		if errors.As(err, &state) || errors.Is(err, gitstore.ErrNotFound) {
+		if errors.As(err, new(*record.StateError)) || errors.Is(err, gitstore.ErrNotFound) {
 			s.claims.drop(review)
 		}
 		if err != nil && ctx.Err() == nil {

@@ -87,14 +87,11 @@ func (c call) ofReview(ctx context.Context, review record.Review) (d diagnose.Di
 	if err != nil {
 		return d, "", err
 	}
-	for _, e := range slices.Backward(events) {
-		if e.Run == "" {
-			continue
-		}
-		run, err := c.Store.Run(ctx, e.Run)
-		if err != nil {
-			return d, "", err
-		}
+	run, found, err := newest(ctx, events, func(e record.Event) string { return e.Run }, c.Store.Run, func(record.Run) bool { return true })
+	if err != nil {
+		return d, "", err
+	}
+	if found {
 		return c.ofRun(run)
 	}
 	d, asks := diagnose.OfReview(review, c.Checks)
@@ -112,29 +109,33 @@ func (c call) ofCommit(ctx context.Context, commit gitstore.ID) (d diagnose.Diag
 		return d, "", err
 	}
 	about := record.EventsOfCommit(events, commit)
-	for _, e := range slices.Backward(about) {
-		if e.Run == "" {
-			continue
-		}
-		run, err := c.Store.Run(ctx, e.Run)
-		if err != nil {
-			return d, "", err
-		}
-		if run.Stop != nil {
-			return c.ofRun(run)
-		}
+	run, found, err := newest(ctx, about, func(e record.Event) string { return e.Run }, c.Store.Run, func(r record.Run) bool { return r.Stop != nil })
+	if err != nil {
+		return d, "", err
 	}
-	for _, e := range slices.Backward(about) {
-		if e.Review == "" {
-			continue
-		}
-		review, err := c.Store.Review(ctx, e.Review)
-		if err != nil {
-			return d, "", err
-		}
-		if diagnose.Asks(review) {
-			return c.ofReview(ctx, review)
-		}
+	if found {
+		return c.ofRun(run)
+	}
+	review, found, err := newest(ctx, about, func(e record.Event) string { return e.Review }, c.Store.Review, diagnose.Asks)
+	if err != nil {
+		return d, "", err
+	}
+	if found {
+		return c.ofReview(ctx, review)
 	}
 	return d, fmt.Sprintf("No run that stopped and no review that asks for anything speaks of commit %s.", commit.Short()), nil
+}
+
+// newest is the run or review, read from its id, that the newest of events speaks of and
+// that fits.
+func newest[T any](ctx context.Context, events []record.Event, of func(record.Event) string, read func(context.Context, string) (T, error), fits func(T) bool) (one T, found bool, err error) {
+	for _, e := range slices.Backward(events) {
+		if of(e) == "" {
+			continue
+		}
+		if one, err = read(ctx, of(e)); err != nil || fits(one) {
+			return one, err == nil, err
+		}
+	}
+	return one, false, nil
 }

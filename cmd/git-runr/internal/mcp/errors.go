@@ -43,12 +43,10 @@ func explain(err error) error {
 }
 
 func explanation(err error) string {
-	var missing *record.NotFoundError
-	if errors.As(err, &missing) {
+	if missing := new(record.NotFoundError); errors.As(err, &missing) {
 		return notFound(missing)
 	}
-	var state *record.StateError
-	if errors.As(err, &state) {
+	if state := new(record.StateError); errors.As(err, &state) {
 		return stateRefused(state)
 	}
 	if nothing := new(loop.NothingError); errors.As(err, &nothing) {

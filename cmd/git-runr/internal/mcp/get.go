@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -154,10 +155,7 @@ func submitted(r record.Review, places map[string]string) string {
 
 // writeSubmission says what one reviewer came to.
 func writeSubmission(b *strings.Builder, sub record.Submission) {
-	verdict := string(sub.Report.Effective)
-	if sub.Decision != "" {
-		verdict = string(sub.Decision)
-	}
+	verdict := cmp.Or(string(sub.Decision), string(sub.Report.Effective))
 	if sub.Outcome == record.OutcomeNothing {
 		verdict = "nothing to review"
 	}
@@ -187,14 +185,11 @@ func writeSubmission(b *strings.Builder, sub record.Submission) {
 // writeFinding is one finding with its id. The text of a comment stands above in
 // full, so here its beginning will do.
 func writeFinding(b *strings.Builder, f reply.Finding) {
-	place, most := f.Place(), maxString
-	if place == "" {
-		place = "general"
-	}
+	most := maxString
 	if strings.HasPrefix(f.ID, "c-") {
 		most = 100
 	}
-	fmt.Fprintf(b, "- [%s] %s, %s: %s\n", f.ID, f.Severity, safetext.Line(place), line(f.Issue, most))
+	fmt.Fprintf(b, "- [%s] %s, %s: %s\n", f.ID, f.Severity, safetext.Line(cmp.Or(f.Place(), "general")), line(f.Issue, most))
 	if f.Fix != "" {
 		fmt.Fprintf(b, "  fix: %s\n", line(f.Fix, maxString))
 	}

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -46,10 +47,7 @@ type listed struct {
 }
 
 func (c call) list(ctx context.Context, in inboxArgs) (inboxReply, error) {
-	filter := record.Filter{Limit: in.Limit, Review: c.wanted(in)}
-	if filter.Limit == 0 {
-		filter.Limit = limitDefault
-	}
+	filter := record.Filter{Limit: cmp.Or(in.Limit, limitDefault), Review: c.wanted(in)}
 	var err error
 	if filter.Status, err = record.StatusFilter(in.Status); err != nil {
 		return inboxReply{}, err
@@ -97,15 +95,8 @@ func listText(reviews []record.ReviewSummary, total int) string {
 }
 
 func listLine(r record.ReviewSummary) string {
-	at := r.SubmittedAt
-	if at.IsZero() {
-		at = r.CreatedAt
-	}
-	about := strings.Join(r.Files, ", ")
-	if about == "" {
-		about = strings.TrimSpace(r.Spec + " " + r.Commit.Short())
-	}
-	text := fmt.Sprintf("- [%s] %s · %d comment(s) · %s · %s", r.ID, r.Status, r.CommentCount, line(about, 500), isoTime(at))
+	about := cmp.Or(strings.Join(r.Files, ", "), strings.TrimSpace(r.Spec+" "+r.Commit.Short()))
+	text := fmt.Sprintf("- [%s] %s · %d comment(s) · %s · %s", r.ID, r.Status, r.CommentCount, line(about, 500), isoTime(cmp.Or(r.SubmittedAt, r.CreatedAt)))
 	if r.ClaimedBy != "" {
 		text += " · claimed by " + line(r.ClaimedBy, 200)
 	}
@@ -170,31 +161,33 @@ func (s *Server) hold(ctx context.Context, c call, in inboxArgs) (record.Hold, e
 	return by, c.Held(ctx, review.ID, by, in.Action != "answer")
 }
 
-func (s *Server) release(ctx context.Context, c call, in inboxArgs) (inboxReply, error) {
+// letGo does a step that ends a claim.
+func (s *Server) letGo(ctx context.Context, c call, in inboxArgs, step func(by record.Hold) (record.Review, error)) (record.Review, error) {
 	by, err := s.hold(ctx, c, in)
 	if err != nil {
-		return inboxReply{}, err
+		return record.Review{}, err
 	}
-	review, err := c.Store.ReleaseReview(ctx, in.ID, by)
+	review, err := step(by)
+	if err == nil {
+		s.claims.drop(review.ID)
+		c.Unclaim(review, by)
+	}
+	return review, err
+}
+
+func (s *Server) release(ctx context.Context, c call, in inboxArgs) (inboxReply, error) {
+	review, err := s.letGo(ctx, c, in, func(by record.Hold) (record.Review, error) { return c.Store.ReleaseReview(ctx, in.ID, by) })
 	if err != nil {
 		return inboxReply{}, err
 	}
-	s.claims.drop(review.ID)
-	c.Unclaim(review, by)
 	return inboxReply{text: fmt.Sprintf("Released review %s (%s).", review.ID, review.Status), doc: changedDocument(review)}, nil
 }
 
 func (s *Server) resolve(ctx context.Context, c call, in inboxArgs) (inboxReply, error) {
-	by, err := s.hold(ctx, c, in)
+	review, err := s.letGo(ctx, c, in, func(by record.Hold) (record.Review, error) { return c.Store.ResolveReview(ctx, in.ID, by, in.Note) })
 	if err != nil {
 		return inboxReply{}, err
 	}
-	review, err := c.Store.ResolveReview(ctx, in.ID, by, in.Note)
-	if err != nil {
-		return inboxReply{}, err
-	}
-	s.claims.drop(review.ID)
-	c.Unclaim(review, by)
 	c.Closed()
 	text := fmt.Sprintf("Resolved review %s.", review.ID)
 	if open := unanswered(review); len(open) > 0 {

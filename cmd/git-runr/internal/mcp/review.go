@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,10 +32,7 @@ const hint = "When the user submits, use review_inbox list/get to retrieve comme
 const errNoFiles = refusal("No files found matching the provided paths.")
 
 func (s *Server) review(ctx context.Context, c call, in reviewArgs) (outcome[requested], error) {
-	request := record.ReviewRequest{Message: in.Message, Reviewer: in.Reviewer}
-	if request.Reviewer == "" {
-		request.Reviewer = c.Reviewer
-	}
+	request := record.ReviewRequest{Message: in.Message, Reviewer: cmp.Or(in.Reviewer, c.Reviewer)}
 	if err := c.KnownReviewer(request.Reviewer); err != nil {
 		return outcome[requested]{}, err
 	}
@@ -60,10 +58,8 @@ func (s *Server) review(ctx context.Context, c call, in reviewArgs) (outcome[req
 
 // text is the answer in the form that agents know, with what there is to say beside it.
 func (d requested) text(warnings []string) string {
-	url, more := d.URL, []string{}
-	if url == "" {
-		url = "none, no page is served; read it with: git runr inbox get " + d.ID
-	}
+	more := []string{}
+	url := cmp.Or(d.URL, "none, no page is served; read it with: git runr inbox get "+d.ID)
 	if d.URL == "" && d.Reviewer == record.Human {
 		more = append(more, "To review it in a browser, the user types: git runr serve --open")
 	}

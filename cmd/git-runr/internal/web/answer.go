@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -54,11 +55,8 @@ var errorStatuses = []struct {
 func errorStatus(err error) int {
 	var request *requestError
 	var state *record.StateError
-	var large *http.MaxBytesError
-	var input *record.InputError
-	var nothing *loop.NothingError
 	switch {
-	case errors.As(err, &input), errors.As(err, &nothing):
+	case errors.As(err, new(*record.InputError)), errors.As(err, new(*loop.NothingError)):
 		return http.StatusBadRequest
 	case errors.As(err, &request):
 		return request.status
@@ -66,7 +64,7 @@ func errorStatus(err error) int {
 		return http.StatusConflict
 	case errors.As(err, &state):
 		return http.StatusBadRequest
-	case errors.As(err, &large):
+	case errors.As(err, new(*http.MaxBytesError)):
 		return http.StatusRequestEntityTooLarge
 	}
 	for _, e := range errorStatuses {
@@ -84,16 +82,12 @@ type statusWriter struct {
 }
 
 func (w *statusWriter) WriteHeader(status int) {
-	if w.status == 0 {
-		w.status = status
-	}
+	w.status = cmp.Or(w.status, status)
 	w.ResponseWriter.WriteHeader(status)
 }
 
 func (w *statusWriter) Write(p []byte) (int, error) {
-	if w.status == 0 {
-		w.status = http.StatusOK
-	}
+	w.status = cmp.Or(w.status, http.StatusOK)
 	return w.ResponseWriter.Write(p)
 }
 

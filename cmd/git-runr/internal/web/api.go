@@ -38,8 +38,7 @@ type counted struct {
 func readBody(r *http.Request) ([]byte, error) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		var large *http.MaxBytesError
-		if errors.As(err, &large) {
+		if errors.As(err, new(*http.MaxBytesError)) {
 			return nil, &requestError{http.StatusRequestEntityTooLarge, tooLarge}
 		}
 		return nil, badRequest("the body ended early")

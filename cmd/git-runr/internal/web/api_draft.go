@@ -97,25 +97,11 @@ func (s *Server) setDraftComment(r *http.Request, in struct {
 	if strings.TrimSpace(in.Comment) == "" {
 		return nil, badRequest("comment is empty")
 	}
-	return s.editDraft(r, func(d *record.Draft) error {
-		if !d.Set(r.PathValue("comment"), in.Comment) {
-			return noComment(r)
-		}
-		return nil
-	})
+	return s.editDraft(r, func(d *record.Draft) error { return d.Set(r.PathValue("comment"), in.Comment) })
 }
 
 func (s *Server) removeDraftComment(r *http.Request) (any, error) {
-	return s.editDraft(r, func(d *record.Draft) error {
-		if !d.Remove(r.PathValue("comment")) {
-			return noComment(r)
-		}
-		return nil
-	})
-}
-
-func noComment(r *http.Request) error {
-	return &record.NotFoundError{What: "comment", ID: r.PathValue("comment")}
+	return s.editDraft(r, func(d *record.Draft) error { return d.Remove(r.PathValue("comment")) })
 }
 
 func (s *Server) setDraftMessage(r *http.Request, in struct {
@@ -195,7 +181,7 @@ func (s *Server) submit(r *http.Request, in submitJSON) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if sent(review, person) { // the draft that it was made of is gone
+	if review.Sent(person.Actor, person.Key) { // the draft that it was made of is gone
 		return summary(review.Summary()), nil
 	}
 	return s.moved(s.submitPerson(r.Context(), review.ID, person))
@@ -229,9 +215,4 @@ func (s *Server) person(ctx context.Context, review record.Review, in submitJSON
 		p.Comments = append(p.Comments, c)
 	}
 	return p, nil
-}
-
-// sent reports whether p was recorded under its key before.
-func sent(review record.Review, p record.Person) bool {
-	return p.Key != "" && slices.ContainsFunc(review.Submissions, func(s record.Submission) bool { return s.Key == p.Key && s.Reviewer == p.Actor })
 }

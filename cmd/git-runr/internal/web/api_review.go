@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -38,10 +39,7 @@ func (s *Server) createSession(r *http.Request, in struct {
 	Message  string   `json:"message"`
 	Reviewer string   `json:"reviewer"`
 }) (any, error) {
-	request := record.ReviewRequest{Message: in.Message, Reviewer: in.Reviewer}
-	if request.Reviewer == "" {
-		request.Reviewer = s.Reviewer
-	}
+	request := record.ReviewRequest{Message: in.Message, Reviewer: cmp.Or(in.Reviewer, s.Reviewer)}
 	if s.KnownReviewer != nil {
 		if err := s.KnownReviewer(request.Reviewer); err != nil {
 			return nil, badRequest("%v", err)
@@ -91,8 +89,7 @@ func (s *Server) fileSubject(ctx context.Context, paths []string) (record.Subjec
 	subject, err := s.Store.ChooseSubject(ctx, func(subject *record.Subject) (bool, error) {
 		subject.Paths = paths
 		err := loop.CheckSubject(ctx, s.Store, *subject)
-		nothing, nowhere := new(loop.NothingError), new(record.InputError)
-		if errors.As(err, &nothing) || errors.As(err, &nowhere) {
+		if errors.As(err, new(*loop.NothingError)) || errors.As(err, new(*record.InputError)) {
 			return false, nil
 		}
 		return err == nil, err

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"maps"
 	"net/url"
 	"path"
 	"slices"
@@ -24,9 +25,7 @@ type comparison struct {
 // url is a page of the comparison's, such as diff, about one file.
 func (c comparison) url(page string, pairs ...string) string {
 	q := url.Values{}
-	for k, v := range c.query {
-		q[k] = v
-	}
+	maps.Copy(q, c.query)
 	for i := 0; i+1 < len(pairs); i += 2 {
 		q.Set(pairs[i], pairs[i+1])
 	}
@@ -59,15 +58,8 @@ func (f changedFile) From() string { return cmp.Or(f.OldPath, f.Path) }
 func (f changedFile) Lines() int   { return f.Added + f.Deleted }
 
 // Dir and Base are the two parts of the path.
-func (f changedFile) Dir() string {
-	dir, _ := path.Split(f.Path)
-	return dir
-}
-
-func (f changedFile) Base() string {
-	_, base := path.Split(f.Path)
-	return base
-}
+func (f changedFile) Dir() string  { return strings.TrimSuffix(f.Path, f.Base()) }
+func (f changedFile) Base() string { return path.Base(f.Path) }
 
 // pathspecs are the paths by which git shows the file, and the rename that it is.
 func (f changedFile) pathspecs() []string {

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"fmt"
 	"html/template"
 	"slices"
@@ -89,10 +90,7 @@ func (m *rowMaker) left(more bool) []remark {
 		}
 	}
 	slices.SortFunc(places, func(a, b place) int {
-		if a.line != b.line {
-			return a.line - b.line
-		}
-		return strings.Compare(string(a.side), string(b.side))
+		return cmp.Or(a.line-b.line, cmp.Compare(a.side, b.side))
 	})
 	var found []remark
 	for _, at := range places {

@@ -28,8 +28,8 @@ type wholeView struct {
 }
 
 // reviewFile shows a whole file of the change.
-func (p *pages) reviewFile(w http.ResponseWriter, r *http.Request) error {
-	o, err := p.open(r)
+func (p *pages) reviewFile(w http.ResponseWriter, r *http.Request, review record.Review) error {
+	o, err := p.open(r, review)
 	if err != nil {
 		return err
 	}

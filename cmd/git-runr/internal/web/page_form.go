@@ -32,11 +32,7 @@ type composeView struct {
 }
 
 // commentForm is the form for a comment on path, or the draft comment edit.
-func (p *pages) commentForm(w http.ResponseWriter, r *http.Request) error {
-	review, err := p.Store.Review(r.Context(), r.PathValue("id"))
-	if err != nil {
-		return err
-	}
+func (p *pages) commentForm(w http.ResponseWriter, r *http.Request, review record.Review) error {
 	v := composeView{
 		page: p.page(r, "Comment", "inbox"), Review: review.ID, File: r.FormValue("path"), Side: record.SideNew,
 		Start: r.FormValue("start"), End: r.FormValue("end"),
@@ -49,7 +45,7 @@ func (p *pages) commentForm(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		v.ID, v.File, v.Side, v.Text, v.Severity = id, c.File, sideOf(c), c.Comment, c.Severity
+		v.ID, v.File, v.Side, v.Text, v.Severity = id, c.File, sideOf(*c), c.Comment, c.Severity
 		v.Start, v.End = strconv.Itoa(c.StartLine), strconv.Itoa(c.EndLine)
 	}
 	v.Back = reviewURL(review.ID, v.File)
@@ -65,49 +61,34 @@ func reviewURL(id, file string) string {
 	return u.String()
 }
 
-func (p *pages) draftComment(review record.Review, id string) (record.Comment, error) {
+func (p *pages) draftComment(review record.Review, id string) (*record.Comment, error) {
 	d, err := p.Store.Draft(review, p.Actor)
 	if err != nil {
-		return record.Comment{}, err
+		return nil, err
 	}
-	for _, c := range d.Comments {
-		if c.ID == id {
-			return c, nil
-		}
-	}
-	return record.Comment{}, &record.NotFoundError{What: "comment", ID: id}
+	return d.Comment(id)
 }
 
 // postComment adds a comment to the draft, or changes or drops the one with an id.
-func (p *pages) postComment(w http.ResponseWriter, r *http.Request) error {
-	review, err := p.Store.Review(r.Context(), r.PathValue("id"))
-	if err != nil {
-		return err
-	}
+func (p *pages) postComment(w http.ResponseWriter, r *http.Request, review record.Review) error {
 	id := r.PostForm.Get("id")
+	var err error
 	switch {
 	case id == "":
 		err = p.addComment(r, review)
 	case r.PostForm.Has("delete"):
-		err = p.edit(r.Context(), review, func(d *record.Draft) error { return foundComment(d.Remove(id), id) })
+		err = p.edit(r.Context(), review, func(d *record.Draft) error { return d.Remove(id) })
 	default:
 		text := r.PostForm.Get("comment")
 		if strings.TrimSpace(text) == "" {
 			return badRequest("comment is empty")
 		}
-		err = p.edit(r.Context(), review, func(d *record.Draft) error { return foundComment(d.Set(id, text), id) })
+		err = p.edit(r.Context(), review, func(d *record.Draft) error { return d.Set(id, text) })
 	}
 	if err != nil {
 		return err
 	}
 	http.Redirect(w, r, reviewURL(review.ID, r.PostForm.Get("file")), http.StatusSeeOther)
-	return nil
-}
-
-func foundComment(found bool, id string) error {
-	if !found {
-		return &record.NotFoundError{What: "comment", ID: id}
-	}
 	return nil
 }
 
@@ -173,16 +154,12 @@ func (p *pages) preview(w http.ResponseWriter, r *http.Request) error {
 }
 
 // remarkFragment is one comment of the draft, for a script that has just saved it.
-func (p *pages) remarkFragment(w http.ResponseWriter, r *http.Request) error {
-	review, err := p.Store.Review(r.Context(), r.PathValue("id"))
-	if err != nil {
-		return err
-	}
+func (p *pages) remarkFragment(w http.ResponseWriter, r *http.Request, review record.Review) error {
 	c, err := p.draftComment(review, r.FormValue("comment"))
 	if err != nil {
 		return err
 	}
-	return p.show(w, http.StatusOK, "remark", remarkView{p.newDraft(review, c), p.page(r, "", "")})
+	return p.show(w, http.StatusOK, "remark", remarkView{p.newDraft(review, *c), p.page(r, "", "")})
 }
 
 // remarkView is a remark with what its forms and times need.
@@ -192,11 +169,7 @@ type remarkView struct {
 }
 
 // postSubmit records the reader's answer with the draft.
-func (p *pages) postSubmit(w http.ResponseWriter, r *http.Request) error {
-	review, err := p.Store.Review(r.Context(), r.PathValue("id"))
-	if err != nil {
-		return err
-	}
+func (p *pages) postSubmit(w http.ResponseWriter, r *http.Request, review record.Review) error {
 	message := strings.ReplaceAll(r.PostForm.Get("message"), "\r\n", "\n")
 	person, err := p.person(r.Context(), review, submitJSON{
 		Decision: r.PostForm.Get("decision"), Message: &message, Key: r.PostForm.Get("key"),
@@ -204,7 +177,7 @@ func (p *pages) postSubmit(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if !sent(review, person) {
+	if !review.Sent(person.Actor, person.Key) {
 		if _, err := p.submitPerson(r.Context(), review.ID, person); err != nil {
 			return err
 		}
@@ -217,13 +190,9 @@ func (p *pages) postSubmit(w http.ResponseWriter, r *http.Request) error {
 func newKey() string { return rand.Text() }
 
 // postViewed marks a file as looked at, or takes the mark away.
-func (p *pages) postViewed(w http.ResponseWriter, r *http.Request) error {
-	review, err := p.Store.Review(r.Context(), r.PathValue("id"))
-	if err != nil {
-		return err
-	}
+func (p *pages) postViewed(w http.ResponseWriter, r *http.Request, review record.Review) error {
 	file := r.PostForm.Get("file")
-	err = p.edit(r.Context(), review, func(d *record.Draft) error {
+	err := p.edit(r.Context(), review, func(d *record.Draft) error {
 		had := len(d.Viewed)
 		d.Viewed = slices.DeleteFunc(d.Viewed, func(name string) bool { return name == file })
 		if len(d.Viewed) == had && file != "" {

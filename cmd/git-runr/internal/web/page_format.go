@@ -1,9 +1,9 @@
 package web
 
 import (
+	"cmp"
 	"fmt"
 	"html/template"
-	"strings"
 	"time"
 
 	"git-runr/loop/record"
@@ -52,11 +52,7 @@ func took(d record.Duration) string {
 
 // personName is an actor without the address: "Ada <ada@example.com>" is Ada.
 func personName(actor string) string {
-	name, _, found := strings.Cut(actor, " <")
-	if !found || name == "" {
-		return safetext.Line(actor)
-	}
-	return safetext.Line(name)
+	return safetext.Line(cmp.Or(record.PersonName(actor), actor))
 }
 
 // icons are drawn on a grid of 16 by 16, in the colour of the text.

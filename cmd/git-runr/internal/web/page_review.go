@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"html/template"
@@ -67,13 +68,20 @@ func (v reviewView) RemarkURL(r remark) string {
 	return here
 }
 
-// review is the page of one review.
-func (p *pages) review(w http.ResponseWriter, r *http.Request) error {
-	ctx := r.Context()
-	review, err := p.Store.Review(ctx, r.PathValue("id"))
-	if err != nil {
-		return err
+// ofReview makes a page of do, which is given the review that the request names.
+func (p *pages) ofReview(do func(http.ResponseWriter, *http.Request, record.Review) error) func(http.ResponseWriter, *http.Request) error {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		review, err := p.Store.Review(r.Context(), r.PathValue("id"))
+		if err != nil {
+			return err
+		}
+		return do(w, r, review)
 	}
+}
+
+// review is the page of one review.
+func (p *pages) review(w http.ResponseWriter, r *http.Request, review record.Review) error {
+	ctx := r.Context()
 	v := reviewView{page: p.page(r, reviewTitle(review), "inbox"), Review: review, Sent: r.FormValue("sent") != ""}
 	v.Watched, v.Kept = review.ID, p.keptDrafts(review)
 	v.Message = markdownHTML(review.Request.Message, quotedLines{})
@@ -87,9 +95,7 @@ func (p *pages) review(w http.ResponseWriter, r *http.Request) error {
 	if v.Runs, err = p.runsOf(ctx, review); err != nil {
 		return err
 	}
-	err = p.reviewFiles(r, &v, remarks)
-	var git *gitstore.GitError
-	if errors.Is(err, gitstore.ErrNotFound) || errors.As(err, &git) {
+	if err = p.reviewFiles(r, &v, remarks); gone(err) {
 		v.Missing = "The change is not in this clone: fetch it, and load this page again."
 		for _, list := range remarks {
 			v.Elsewhere = append(v.Elsewhere, *list)
@@ -101,11 +107,7 @@ func (p *pages) review(w http.ResponseWriter, r *http.Request) error {
 }
 
 func reviewTitle(review record.Review) string {
-	subject := review.Request.Subject
-	if subject.Title != "" {
-		return subject.Title
-	}
-	return subject.Spec
+	return cmp.Or(review.Request.Subject.Title, review.Request.Subject.Spec)
 }
 
 // remarks are all that was said of lines and files, and what is in the draft. They
@@ -220,13 +222,9 @@ type opened struct {
 	remarks []*remark
 }
 
-// open reads the review that the request names.
-func (p *pages) open(r *http.Request) (o opened, err error) {
+// open reads what a page of one file of a review shows.
+func (p *pages) open(r *http.Request, review record.Review) (o opened, err error) {
 	ctx := r.Context()
-	review, err := p.Store.Review(ctx, r.PathValue("id"))
-	if err != nil {
-		return o, err
-	}
 	o.reviewView = reviewView{page: p.page(r, reviewTitle(review), "inbox"), Review: review}
 	o.Watched = review.ID
 	if o.remarks, err = p.remarks(ctx, &o.reviewView); err != nil {
@@ -241,8 +239,8 @@ func (p *pages) open(r *http.Request) (o opened, err error) {
 
 // reviewDiff is the diff of one file: a part of the page for scripts, a page of its
 // own without them.
-func (p *pages) reviewDiff(w http.ResponseWriter, r *http.Request) error {
-	o, err := p.open(r)
+func (p *pages) reviewDiff(w http.ResponseWriter, r *http.Request, review record.Review) error {
+	o, err := p.open(r, review)
 	if err != nil {
 		return err
 	}
@@ -278,11 +276,7 @@ func (p *pages) showDiff(w http.ResponseWriter, r *http.Request, c comparison, l
 }
 
 // reviewRaw serves an image of the change.
-func (p *pages) reviewRaw(w http.ResponseWriter, r *http.Request) error {
-	review, err := p.Store.Review(r.Context(), r.PathValue("id"))
-	if err != nil {
-		return err
-	}
+func (p *pages) reviewRaw(w http.ResponseWriter, r *http.Request, review record.Review) error {
 	c, err := p.reviewComparison(r.Context(), review)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -121,11 +122,7 @@ func (p *pages) diagnosis(v *runView) {
 func stepTrees(run record.Run) []stepTree {
 	steps := []stepTree{{0, "base", run.Plan.Base}}
 	for _, a := range run.Attempts {
-		tree := a.Tree
-		if tree == "" {
-			tree = a.Commit
-		}
-		if tree != "" {
+		if tree := cmp.Or(a.Tree, a.Commit); tree != "" {
 			steps = append(steps, stepTree{a.Number, fmt.Sprintf("attempt %d", a.Number), tree})
 		}
 	}
@@ -157,8 +154,7 @@ func (p *pages) interdiff(r *http.Request, v *runView) error {
 
 // gone reports whether err says that objects are not here.
 func gone(err error) bool {
-	var git *gitstore.GitError
-	return errors.Is(err, gitstore.ErrNotFound) || errors.As(err, &git)
+	return errors.Is(err, gitstore.ErrNotFound) || errors.As(err, new(*gitstore.GitError))
 }
 
 // runComparison is the comparison of two steps that the request asks for.

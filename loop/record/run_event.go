@@ -1,0 +1,61 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// BeginRun records that a run of plan begins. when tells, of the time that it is now, the
+// time in the run's id and that of its beginning.
+func (s *Store) BeginRun(ctx context.Context, source, title string, plan RunPlan, when func(now time.Time) (id, at time.Time)) (Run, error) {
+	event, err := s.Append(ctx, func(v *View) (NewEvent, error) {
+		of, at := when(v.Now)
+		plan.Branch = ""
+		id, err := NewID(of, v.Writer, v.Clock, plan)
+		plan.Branch = "runr/" + id
+		d := EventRunStarted.New(source, title, plan)
+		d.Run, d.At, d.Status = id, at, Run{}.statusAfter
+		return d, err
+	})
+	if err != nil {
+		return Run{}, err
+	}
+	run, bad := FoldRun([]Event{event})
+	return run, errors.Join(bad...)
+}
+
+// RunEvent records d about a run, and gives the run after it. Somebody else may have
+// ended the run meanwhile: the newest state decides.
+func (s *Store) RunEvent(ctx context.Context, run Run, d NewEvent) (Run, error) {
+	return s.runEvent(ctx, run, d, func(v *View) (Run, error) {
+		events, err := v.events(kindRun, run.ID)
+		newest, _ := FoldRun(events)
+		return newest, err
+	})
+}
+
+// NextRunEvent is RunEvent for a run that nobody else knows of or may touch: it is not
+// read again, so that the cost of many events does not grow.
+func (s *Store) NextRunEvent(ctx context.Context, run Run, d NewEvent) (Run, error) {
+	return s.runEvent(ctx, run, d, func(*View) (Run, error) { return run, nil })
+}
+
+func (s *Store) runEvent(ctx context.Context, run Run, d NewEvent, read func(*View) (Run, error)) (Run, error) {
+	event, err := s.Append(ctx, func(v *View) (NewEvent, error) {
+		newest, err := read(v)
+		if err == nil {
+			err = newest.Allow(d.Type)
+		}
+		if err != nil {
+			return NewEvent{}, err
+		}
+		run = newest
+		d.Run, d.Review, d.Status = run.ID, run.Plan.FromReview, run.statusAfter
+		return d, nil
+	})
+	if err != nil {
+		return run, err
+	}
+	return run, run.Apply(event)
+}
