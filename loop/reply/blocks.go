@@ -92,7 +92,7 @@ func (r *blockReader) text(indent int, l markdown.Line) {
 		return
 	}
 	switch level, title := (markdown.Line{Text: text}).HeadingOrBold(); {
-	case isVerdictLine(text), isRule(text):
+	case isVerdictLine(text), isRule(text), strings.Trim(text, "=") == "":
 		r.add(block{kind: blockGap})
 	case level > 0:
 		r.add(block{kind: blockHeading, level: level, text: title})

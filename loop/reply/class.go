@@ -146,14 +146,31 @@ func (l *readLine) words(item string, titles bool) {
 	}
 }
 
-// definesSeverity: "Critical = stops the release", and the same behind "Severity:".
+// definesSeverity: "Severity: Critical = stops the release", "Severity level: critical,
+// warning or note".
 func definesSeverity(value string) bool {
+	if listsSeverities(value) {
+		return true
+	}
 	name, meaning, ok := strings.Cut(value, "=")
 	if !ok {
 		name, meaning, ok = strings.Cut(value, " means ")
 	}
 	_, known := readMark(name)
 	return ok && known && !namesPlace(meaning)
+}
+
+// listsSeverities reports whether value names all severities and nothing else: a scale.
+func listsSeverities(value string) bool {
+	named := map[Severity]bool{}
+	for part := range strings.SplitSeq(strings.NewReplacer(" or ", ",", "/", ",", "|", ",").Replace(value), ",") {
+		m, ok := readMark(part)
+		if !ok {
+			return false
+		}
+		named[m.severity] = true
+	}
+	return len(named) == 3
 }
 
 // row reads one row of a table. The first row is its header when a line of dashes
@@ -169,7 +186,7 @@ func (c *classifier) row(i int) (ok bool) {
 	switch {
 	case isDashes(l.Text):
 		return true
-	case c.columns == nil && i+1 < len(c.lines) && isDashes(c.below[i+1]):
+	case c.columns == nil && (isHeader(cells) || i+1 < len(c.lines) && isDashes(c.below[i+1])):
 		c.columns = []string{}
 		if slices.ContainsFunc(cells, func(cell string) bool { f, _ := readField(cell + ":"); return f == severityField }) {
 			c.columns = cells

@@ -5,6 +5,7 @@ import (
 	"path"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"git-runr/loop/internal/markdown"
 	"git-runr/loop/internal/place"
@@ -105,7 +106,13 @@ func statusHeading(l markdown.Line) (ExecutorStatus, bool) {
 	second := strings.TrimRightFunc(words[1], func(r rune) bool { return !unicode.IsLetter(r) })
 	pair := words[0] + " " + second
 	status, ok := statusHeadings[strings.ToUpper(pair)]
-	return status, ok && (pair == strings.ToUpper(pair) || second != words[1] || len(words) == 2)
+	return status, ok && (pair == strings.ToUpper(pair) || second != words[1] || len(words) == 2 || !startsWord(words[2]))
+}
+
+// startsWord: "Task complete the form" is a sentence, "Task complete - form" a heading.
+func startsWord(s string) bool {
+	r, _ := utf8.DecodeRuneInString(s)
+	return unicode.IsLetter(r)
 }
 
 // statusLine reads "**Status:** failed".

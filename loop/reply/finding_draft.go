@@ -97,6 +97,16 @@ func (d *findingDraft) column(columns []string, n int, cell string) field {
 	return fixField
 }
 
+// isHeader: a row without dashes below it is a header only if it names severity and issue.
+func isHeader(cells []string) bool {
+	var has [numFields]bool
+	for _, cell := range cells {
+		f, _ := readField(cell + ":")
+		has[f] = true
+	}
+	return has[severityField] && has[issueField]
+}
+
 // findingDraft is a finding of which lines are still being read.
 type findingDraft struct {
 	values  [numFields][]string

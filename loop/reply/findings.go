@@ -3,6 +3,7 @@ package reply
 import (
 	"iter"
 	"strings"
+	"unicode"
 
 	"git-runr/loop/internal/markdown"
 	"git-runr/loop/internal/place"
@@ -188,7 +189,7 @@ func (r *findingReader) continued(i int, l readLine) {
 		return
 	}
 	next := r.draft.loose && l.listed
-	over := r.draft.short && !l.listed
+	over := r.draft.short && (r.draft.blank || isLabel(l.Text)) && !l.listed
 	outer := r.draft.blank && l.indent < r.draft.indent
 	if r.draft.listed && l.indent <= r.draft.indent && (r.draft.blank || next) || over && l.indent <= r.draft.indent || outer {
 		r.flush()
@@ -241,6 +242,12 @@ func (r *findingReader) lead(i int, l readLine) {
 	}
 	r.startLoose(i, l, string(l.mark.severity), l.rest)
 	r.draft.short = l.level == 0
+}
+
+// isLabel reports whether a line begins with one word and a colon: "question: why?".
+func isLabel(text string) bool {
+	word, _, ok := strings.Cut(markdown.Labelled(text), ":")
+	return ok && word != "" && !strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) })
 }
 
 func (r *findingReader) startLoose(i int, l readLine, severity, text string) {

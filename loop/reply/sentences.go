@@ -27,7 +27,14 @@ func joinWrapped(lines []string) []string {
 // breaksAfter reports whether next, the line below line, begins something new.
 func breaksAfter(line, next string) bool {
 	ends := strings.ContainsRune(".!?:;。！？", lastRune(strings.TrimRight(line, "*_)\"'` ")))
-	return !goesOn(line) && (ends || isLabelled(next))
+	return !goesOn(line) && (ends || isLabelled(next) || beginsOrder(next))
+}
+
+// beginsOrder: "Add tests", "Then rename it". Within a sentence no verb begins so.
+func beginsOrder(line string) bool {
+	first, _ := utf8.DecodeRuneInString(line)
+	words := wordsOf(prose.Cut(line, 200))
+	return unicode.IsUpper(first) && (hasWord(words[:min(1, len(words))], pleaseWords) || verbAt(words, skipLead(words)))
 }
 
 // isLabelled: "coverage: 65%", "src/a.ts:12 — never runs".

@@ -376,7 +376,7 @@ func IndentOf(s string) int {
 	return width
 }
 
-// CutBullet takes a list mark ("- ", "* ", "+ ", "• ", "1. ", "1) ", "(1) ", "a) ") off a line.
+// CutBullet takes a list mark ("- ", "* ", "+ ", "• ", "◦ ", "1. ", "1) ", "(1) ", "a) ") off a line.
 func CutBullet(text string) (indent int, rest string, ok bool) {
 	s := strings.TrimLeft(text, " \t")
 	indent = IndentOf(text)
@@ -389,8 +389,9 @@ func CutBullet(text string) (indent int, rest string, ok bool) {
 		rest = number[2:]
 	case strings.HasPrefix(s, "•"):
 		return indent, strings.TrimSpace(s[len("•"):]), true
-	case s != "" && strings.ContainsRune("-*+", rune(s[0])):
-		rest = s[1:]
+	case strings.IndexAny(s, "-*+◦▪●○■‣–→") == 0:
+		_, size := utf8.DecodeRuneInString(s)
+		rest = s[size:]
 	default:
 		return indent, s, false
 	}
