@@ -238,15 +238,18 @@ func charLiteral(rest string) bool {
 // a line of slashes costs the square of its length.
 const maxRegexp = 4096
 
-// regexp takes a regular expression literal, which begins where no value can end. Behind
-// "<" stands a tag's end; "+" and "-" may end a value.
+// regexp takes a regular expression literal, which begins where no value can end: "</"
+// ends a tag, and "++" and "--" may end a value.
 func (s *Scanner) regexp() bool {
 	rest := s.rest()
 	if rest[0] != '/' || len(rest) < 2 || rest[1] == '=' {
 		return false
 	}
 	before := strings.TrimRight(s.src[:s.at], " \t")
-	if before != "" && !strings.ContainsAny(before[len(before)-1:], "(,=:[!&|?{};>~") && !strings.HasSuffix(before, "return") {
+	if before != "" && !strings.ContainsAny(before[len(before)-1:], "(,=:[!&|?{};<>+-*%~^") && !strings.HasSuffix(before, "return") {
+		return false
+	}
+	if strings.HasSuffix(s.src[:s.at], "<") || strings.HasSuffix(before, "++") || strings.HasSuffix(before, "--") {
 		return false
 	}
 	class := false

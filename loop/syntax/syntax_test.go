@@ -50,6 +50,8 @@ func TestHighlight(t *testing.T) {
 		{"a.md", "# a\n```go\nx\n```\n> b\nc `d` e", "h:# a\ns:```go\ns:x\ns:```\nc:> b\nc |s:`d`| e"},
 		{"a.md", "````\n```\n````` \nb", "s:````\ns:```\ns:````` \nb"},
 		{"a.php", "#[A] # b", "#[A] |c:# b"},
+		{"a.js", `if (a < /x"y/.exec(s)) z("q")`, "k:if| (a < |s:/x\"y/|.|f:exec|(s)) |f:z|(|s:\"q\"|)"},
+		{"a.rb", `x = a * /re/ + b++ / 2 / c`, "x = a * |s:/re/| + b++ / |n:2| / c"},
 		{"a.tsx", "<b>{log(1)}</b><b>{log(2)}</b>", "<b>{|f:log|(|n:1|)}</b><b>{|f:log|(|n:2|)}</b>"},
 		{"Dockerfile", "FROM a # b\n  RUN c", "k:FROM| a |c:# b\n  |k:RUN| c"},
 		{"Makefile", "all: a $(B)\n\techo # c", "h:all|: a $(B)\n\techo |c:# c"},
