@@ -1,7 +1,6 @@
 package checklog
 
 import (
-	"slices"
 	"strings"
 
 	"git-runr/loop/prose"
@@ -117,10 +116,6 @@ func shortfallIn(line string) shortfall {
 		found[0], found[1] = found[1], found[0]
 	}
 	return shortfall{is: found[0], need: found[1]}
-}
-
-func containsAny(s string, words []string) bool {
-	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(s, word) })
 }
 
 // ratio is "0.65" as a percent.

@@ -73,17 +73,6 @@ func (t tally) of(what string) string {
 	return said
 }
 
-// joinSaid joins two answers if there is room for both.
-func joinSaid(a, b string) string {
-	if a == "" || b == "" {
-		return a + b
-	}
-	if both := a + ", " + b; len(both) <= maxSaid {
-		return both
-	}
-	return a
-}
-
 // failedTests says how many tests failed; "" when none did.
 func failedTests(lines []string) string {
 	return firstSaid(lines, failedGoTests, summedTests, failedTAP, failedTestFiles)

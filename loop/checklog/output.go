@@ -3,6 +3,7 @@ package checklog
 import (
 	"iter"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -72,3 +73,28 @@ func pattern(expr string) func() *regexp.Regexp {
 
 // maxSaid is the length of the longest answer of Said, in bytes; all of them are ASCII.
 const maxSaid = 40
+
+// firstSaid is the first answer of readers that say something.
+func firstSaid(lines []string, readers ...func([]string) string) string {
+	for _, read := range readers {
+		if said := read(lines); said != "" {
+			return said
+		}
+	}
+	return ""
+}
+
+// joinSaid joins two answers if there is room for both.
+func joinSaid(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	if both := a + ", " + b; len(both) <= maxSaid {
+		return both
+	}
+	return a
+}
+
+func containsAny(s string, words []string) bool {
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(s, word) })
+}

@@ -18,16 +18,6 @@ func problems(command string, lines []string) string {
 		brokenBuild)
 }
 
-// firstSaid is the first answer of readers that say something.
-func firstSaid(lines []string, readers ...func([]string) string) string {
-	for _, read := range readers {
-		if said := read(lines); said != "" {
-			return said
-		}
-	}
-	return ""
-}
-
 // errorsAndWarnings is "3 errors, 2 warnings", leaving out what there is none of.
 func errorsAndWarnings(errors, warnings int) string {
 	said := ""
