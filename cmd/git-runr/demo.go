@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -208,14 +209,14 @@ func demoImplement(s *session) error {
 }
 
 // attemptNumber finds which attempt a prompt is for.
-var attemptNumber = regexp.MustCompile(`This is attempt (\d+)`)
+var attemptNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`This is attempt (\d+)`) })
 
 // demoScript is greet.sh as the implementer writes it for a prompt.
 func demoScript(prompt string) string {
 	switch {
 	case strings.Contains(prompt, "usage:") || strings.Contains(prompt, " usage"):
 		number := "1"
-		if m := attemptNumber.FindStringSubmatch(prompt); m != nil {
+		if m := attemptNumber().FindStringSubmatch(prompt); m != nil {
 			number = m[1]
 		}
 		return "# try " + number + "\necho \"Hello, $1!\"\n"
@@ -228,14 +229,16 @@ func demoScript(prompt string) string {
 }
 
 // changeMark finds the nonce and the change in a reviewer's prompt.
-var changeMark = regexp.MustCompile(`(?s)----- BEGIN CHANGE (\S+) -----\n(.*)\n----- END CHANGE`)
+var changeMark = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?s)----- BEGIN CHANGE (\S+) -----\n(.*)\n----- END CHANGE`)
+})
 
 func demoReview(s *session) error {
 	prompt, err := io.ReadAll(io.LimitReader(s.in, 1<<20))
 	if err != nil {
 		return err
 	}
-	m := changeMark.FindStringSubmatch(string(prompt))
+	m := changeMark().FindStringSubmatch(string(prompt))
 	if m == nil {
 		return exit.Problemf(exit.Usage, "no change in the prompt")
 	}

@@ -140,7 +140,7 @@ func (endless) Read(p []byte) (int, error) {
 }
 
 func promptNonce(prompt string) string {
-	if m := changeMark.FindStringSubmatch(prompt); m != nil {
+	if m := changeMark().FindStringSubmatch(prompt); m != nil {
 		return m[1]
 	}
 	return ""
