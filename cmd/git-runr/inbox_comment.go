@@ -191,7 +191,7 @@ func (s *console) showDraft(review record.Review, draft record.Draft, added *rec
 			safetext.Fprintf(w, "Your draft of %s has no comments.\n", review.ID)
 		}
 		for _, c := range draft.Comments {
-			safetext.Fprintf(w, "%s  %s\n%s\n", c.ID, placeOf(c), indent(c.Comment, "    "))
+			safetext.Fprintf(w, "%s  %s\n%s\n", c.ID, placeOf(c), indented(c.Comment))
 		}
 	})
 }

@@ -114,7 +114,7 @@ func writeReviewHead(w io.Writer, doc reviewJSON) {
 		safetext.Fprintf(w, "resolved by %s on %s\n", doc.ResolvedBy, shortTime(doc.ResolvedAt))
 	}
 	if doc.Note != "" {
-		safetext.Fprintf(w, "%s\n", safetext.Block(doc.Note))
+		safetext.Fprintf(w, "%s\n", indented(doc.Note))
 	}
 	if run := doc.Request.Run; run != "" {
 		safetext.Fprintf(w, "round %d of run %s\n", doc.Request.Round, run)
@@ -123,7 +123,7 @@ func writeReviewHead(w io.Writer, doc reviewJSON) {
 		safetext.Fprintf(w, "waiting for: %s\n", strings.Join(doc.Waiting, ", "))
 	}
 	if doc.Request.Message != "" {
-		safetext.Fprintf(w, "\n%s\n", safetext.Block(strings.TrimSpace(doc.Request.Message)))
+		safetext.Fprintf(w, "\n%s\n", indented(doc.Request.Message))
 	}
 }
 
@@ -139,7 +139,7 @@ func writeMessages(w io.Writer, subject record.Subject) {
 		} else {
 			safetext.Fprintf(w, "\ncommit %s\n", m.Commit.Short())
 		}
-		safetext.Fprintf(w, "\n    %s\n", safetext.Block(strings.ReplaceAll(strings.Trim(text, "\n"), "\n", "\n    ")))
+		safetext.Fprintf(w, "\n%s\n", indented(text))
 	}
 	if len(subject.Messages) > 0 {
 		fmt.Fprintln(w)
@@ -150,7 +150,7 @@ func writeMessages(w io.Writer, subject record.Subject) {
 func writeDecision(w io.Writer, sub record.Submission) {
 	safetext.Fprintf(w, "\nVerdict: %s by %s, %s\n", decisionWords(sub.Decision), sub.Reviewer, prose.Count(len(sub.Comments), "comment"))
 	if sub.Report.Summary != "" {
-		safetext.Fprintf(w, "%s\n", safetext.Block(sub.Report.Summary))
+		safetext.Fprintf(w, "%s\n", indented(sub.Report.Summary))
 	}
 }
 
@@ -215,7 +215,7 @@ func writeSubmission(w io.Writer, r record.Review, sub record.Submission) {
 		}
 	}
 	if sub.Report.Summary != "" {
-		safetext.Fprintf(w, "%s\n", safetext.Block(sub.Report.Summary))
+		safetext.Fprintf(w, "%s\n", indented(sub.Report.Summary))
 	}
 	for _, c := range sub.Checks {
 		writeCheck(w, "", c, sub.Event)
@@ -305,12 +305,13 @@ func placeOf(c record.Comment) string {
 	return cmp.Or(c.Place(), "general")
 }
 
-// indent shows text with every line that holds something behind prefix.
-func indent(text, prefix string) safetext.Block {
+// indented is what somebody wrote, four columns in: none of its lines can be taken for one
+// of the program's.
+func indented(text string) safetext.Block {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	for i := range lines {
 		if lines[i] != "" {
-			lines[i] = prefix + lines[i]
+			lines[i] = "    " + lines[i]
 		}
 	}
 	return safetext.Block(strings.Join(lines, "\n"))
