@@ -150,33 +150,21 @@ func (s *Server) claim(ctx context.Context, c call, in inboxArgs) (inboxReply, e
 	return inboxReply{text: text, doc: changedDocument(review)}, nil
 }
 
-// hold is by whom a step on a review is done, unless somebody else has the review.
-func (s *Server) hold(ctx context.Context, c call, in inboxArgs) (record.Hold, error) {
-	by := record.Hold{Actor: c.actor, Force: in.Force}
+// letGo does a step that ends a claim, under the claim that this process has.
+func (s *Server) letGo(ctx context.Context, c call, in inboxArgs, step func(ctx context.Context, id string, by record.Hold) (record.Review, error)) (record.Review, error) {
 	review, err := c.Store.Review(ctx, in.ID)
 	if err != nil {
-		return by, err
+		return review, err
 	}
-	by.Claim = s.claims.under(review.ID, c.actor)
-	return by, c.Held(ctx, review.ID, by, in.Action != "answer")
-}
-
-// letGo does a step that ends a claim.
-func (s *Server) letGo(ctx context.Context, c call, in inboxArgs, step func(by record.Hold) (record.Review, error)) (record.Review, error) {
-	by, err := s.hold(ctx, c, in)
-	if err != nil {
-		return record.Review{}, err
-	}
-	review, err := step(by)
+	review, err = step(ctx, review.ID, record.Hold{Actor: c.actor, Force: in.Force, Claim: s.claims.under(review.ID, c.actor)})
 	if err == nil {
 		s.claims.drop(review.ID)
-		c.Unclaim(review, by)
 	}
 	return review, err
 }
 
 func (s *Server) release(ctx context.Context, c call, in inboxArgs) (inboxReply, error) {
-	review, err := s.letGo(ctx, c, in, func(by record.Hold) (record.Review, error) { return c.Store.ReleaseReview(ctx, in.ID, by) })
+	review, err := s.letGo(ctx, c, in, c.Release)
 	if err != nil {
 		return inboxReply{}, err
 	}
@@ -184,11 +172,12 @@ func (s *Server) release(ctx context.Context, c call, in inboxArgs) (inboxReply,
 }
 
 func (s *Server) resolve(ctx context.Context, c call, in inboxArgs) (inboxReply, error) {
-	review, err := s.letGo(ctx, c, in, func(by record.Hold) (record.Review, error) { return c.Store.ResolveReview(ctx, in.ID, by, in.Note) })
+	review, err := s.letGo(ctx, c, in, func(ctx context.Context, id string, by record.Hold) (record.Review, error) {
+		return c.Resolve(ctx, id, by, in.Note)
+	})
 	if err != nil {
 		return inboxReply{}, err
 	}
-	c.Closed()
 	text := fmt.Sprintf("Resolved review %s.", review.ID)
 	if open := unanswered(review); len(open) > 0 {
 		text += fmt.Sprintf("\nNot answered one by one: %s.", strings.Join(open, ", "))
@@ -217,10 +206,7 @@ func (s *Server) answer(ctx context.Context, c call, in inboxArgs) (inboxReply, 
 		}
 		given.Commit, what = commit, "fixed by "+commit.Short()
 	}
-	if _, err := s.hold(ctx, c, in); err != nil {
-		return inboxReply{}, err
-	}
-	review, err := c.Store.AnswerFinding(ctx, in.ID, given, in.Force)
+	review, err := c.Answer(ctx, in.ID, given, in.Force)
 	if err != nil {
 		return inboxReply{}, err
 	}
