@@ -128,7 +128,7 @@ func (s *Store) Has(ctx context.Context, id ID) bool {
 	return err == nil
 }
 
-// Absent gives those of ids that hasObject does not find.
+// Absent gives those of ids that Has does not find.
 func (s *Store) Absent(ctx context.Context, ids []ID) (gone []ID, err error) {
 	if !s.dir.SHA256() {
 		for _, id := range ids {

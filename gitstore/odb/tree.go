@@ -79,7 +79,7 @@ func isOctal(s string) bool {
 	return s != "" && len(s) <= 6 && strings.Trim(s, "01234567") == ""
 }
 
-// encodeTree is the inverse of decodeTree; it sorts, and refuses names that git
+// encodeTree is the inverse of DecodeTree; it sorts, and refuses names that git
 // would not check out and names that come twice.
 func encodeTree(entries []TreeEntry, idSize int) ([]byte, error) {
 	sorted := slices.Clone(entries)

@@ -1,6 +1,6 @@
 // Package mcp offers the inbox of a repository to coding agents as tools of the Model
 // Context Protocol, on standard input and output: review, review_inbox and
-// diagnose. It calls the same methods of loop as the command line. No tool waits for
+// diagnose. It takes the same steps as the command line. No tool waits for
 // anybody: a review is asked for now and read when it is there.
 package mcp
 

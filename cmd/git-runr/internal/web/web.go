@@ -1,6 +1,6 @@
 // Package web serves the inbox of one repository on loopback: endpoints as JSON, and a
-// page that reads without JavaScript. It calls the same methods of
-// loop as the command line and keeps no state of its own but who is logged in.
+// page that reads without JavaScript. It takes the same steps as the command line and
+// keeps no state of its own but who is logged in.
 package web
 
 import (
