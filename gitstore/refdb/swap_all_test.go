@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"testing"
+	"time"
 
 	"git-runr/gitstore/odb"
 )
@@ -40,6 +41,18 @@ func TestSwapAll(t *testing.T) {
 			}
 			if err := repo.SwapAll(ctx, []Moved{{aa, ids[1], ids[0]}, {cc, ids[2], ""}}); err != nil {
 				t.Error(err)
+			}
+			stand(map[string]odb.ID{aa: ids[1], bb: ids[0], cc: ids[2]})
+
+			unlock, err := repo.dir.Lock(ctx, "refs") // who has it may take a lock file away
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer unlock()
+			brief, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
+			defer cancel()
+			if err := repo.SwapAll(brief, []Moved{{aa, ids[2], ids[1]}}); err == nil {
+				t.Error("moved beside another writer")
 			}
 			stand(map[string]odb.ID{aa: ids[1], bb: ids[0], cc: ids[2]})
 		})
