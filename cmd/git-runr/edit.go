@@ -14,6 +14,7 @@ import (
 
 	"git-runr/cmd/git-runr/internal/editdiff"
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/steps"
 	"git-runr/gitstore"
 	"git-runr/gitstore/safefile"
 	"git-runr/loop"
@@ -45,7 +46,7 @@ func (s *session) editNew(store *record.Store, request record.ReviewRequest) err
 		if err != nil {
 			return made, err
 		}
-		return made, pinSubject(s.ctx, store, made)
+		return made, steps.Pin(s.ctx, store, made)
 	})
 }
 

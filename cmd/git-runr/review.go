@@ -13,6 +13,7 @@ import (
 
 	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/steps"
 	"git-runr/gitstore"
 	"git-runr/loop"
 	"git-runr/loop/agent"
@@ -66,7 +67,7 @@ func review(s *session) error {
 	if err != nil {
 		return err
 	}
-	if err := pinSubject(s.ctx, store, made); err != nil {
+	if err := steps.Pin(s.ctx, store, made); err != nil {
 		return err
 	}
 	if s.Bool("wait") {
@@ -201,16 +202,6 @@ func pathsInside(store *record.Store, paths []string) ([]string, error) {
 		}
 	}
 	return top, nil
-}
-
-// pinSubject keeps what is under review from git's gc. What HEAD names is safe for
-// weeks, and the worker pins it; anything else may be on no branch.
-func pinSubject(ctx context.Context, store *record.Store, made record.Review) error {
-	head, err := store.Repo.Head(ctx)
-	if err == nil && head == made.Request.Subject.Tree {
-		return nil
-	}
-	return store.PinReview(ctx, made)
 }
 
 // reviewNow does the review in this process and shows it.

@@ -116,21 +116,11 @@ type changed struct {
 }
 
 func changedDocument(r record.Review) any {
-	doc := changed{ID: r.ID, Status: r.Status, ResolvedBy: r.ResolvedBy, Unanswered: unanswered(r)}
+	doc := changed{ID: r.ID, Status: r.Status, ResolvedBy: r.ResolvedBy, Unanswered: r.Unanswered()}
 	if r.Claim != nil {
 		doc.ClaimedBy, doc.ClaimedUntil = r.Claim.By, r.Claim.Until
 	}
 	return document(doc)
-}
-
-func unanswered(r record.Review) []string {
-	ids := []string{}
-	for _, f := range r.Findings() {
-		if _, ok := r.AnswerTo(f.ID); !ok {
-			ids = append(ids, f.ID)
-		}
-	}
-	return ids
 }
 
 // claim takes a review for as long as this process lives and a lease longer.
@@ -179,7 +169,7 @@ func (s *Server) resolve(ctx context.Context, c call, in inboxArgs) (inboxReply,
 		return inboxReply{}, err
 	}
 	text := fmt.Sprintf("Resolved review %s.", review.ID)
-	if open := unanswered(review); len(open) > 0 {
+	if open := review.Unanswered(); len(open) > 0 {
 		text += fmt.Sprintf("\nNot answered one by one: %s.", strings.Join(open, ", "))
 	}
 	return inboxReply{text: text, doc: changedDocument(review)}, nil
@@ -210,6 +200,6 @@ func (s *Server) answer(ctx context.Context, c call, in inboxArgs) (inboxReply, 
 	if err != nil {
 		return inboxReply{}, err
 	}
-	text := fmt.Sprintf("Answered %s of review %s: %s. %s left.", in.Finding, review.ID, what, prose.Count(len(unanswered(review)), "finding"))
+	text := fmt.Sprintf("Answered %s of review %s: %s. %s left.", in.Finding, review.ID, what, prose.Count(len(review.Unanswered()), "finding"))
 	return inboxReply{text: text, doc: changedDocument(review)}, nil
 }

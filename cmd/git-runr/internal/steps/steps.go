@@ -55,6 +55,16 @@ func (t Taker) Reopen(ctx context.Context, id, actor string) (record.Review, err
 	return t.closed(t.Store.ReopenReview(ctx, id, actor))
 }
 
+// Pin keeps what was asked to be reviewed from git's gc. What HEAD names is safe for
+// weeks, and the worker pins it; anything else may be on no branch.
+func Pin(ctx context.Context, store *record.Store, made record.Review) error {
+	head, err := store.Repo.Head(ctx)
+	if err == nil && head == made.Request.Subject.Tree {
+		return nil
+	}
+	return store.PinReview(ctx, made)
+}
+
 // letGo does a step that ends a claim.
 func (t Taker) letGo(ctx context.Context, id string, by record.Hold, step func() (record.Review, error)) (record.Review, error) {
 	if review, err := t.Held(ctx, id, by, true); err != nil {
