@@ -20,10 +20,7 @@ var (
 // newTestRepoFormat makes an empty repository with one object format.
 func newTestRepoFormat(t *testing.T, format string) *Repo {
 	t.Helper()
-	isolate(t)
-	dir := t.TempDir()
-	testGit(t, dir, "init", "-q", "--object-format="+format)
-	return openTestRepo(t, dir)
+	return openTestRepo(t, testrepo.NewFormat(t, format))
 }
 
 func testHead(t *testing.T, repo *Repo) ID {

@@ -15,7 +15,7 @@ import (
 )
 
 // worker does reviews with this session's configuration.
-func (s *console) worker(store *record.Store, conf *config.Config, progress *progress.Display) *loop.Worker {
+func (c *console) worker(store *record.Store, conf *config.Config, progress *progress.Display) *loop.Worker {
 	return &loop.Worker{
 		Store: store, Reviewer: conf.Reviewer, Checker: checker,
 		Checks: func(ctx context.Context, review record.Review, change loop.Change) ([]record.Check, []string) {

@@ -3,26 +3,39 @@ package main
 import (
 	"context"
 
+	"git-runr/cmd/git-runr/internal/steps"
 	"git-runr/loop/record"
 )
 
-// claim claims a review on the remote that is synced with, and here.
+// steps takes the steps of reviews, on the remote that is synced with and here.
+func (s *session) steps(store *record.Store) steps.Taker {
+	return steps.Taker{
+		Store: store,
+		Claim: func(ctx context.Context, id string, by record.Hold) (review record.Review, provisional string, err error) {
+			if remote := s.sharedRemote(store); remote != "" {
+				return store.ClaimShared(ctx, remote, id, by)
+			}
+			review, err = store.ClaimReview(ctx, id, by)
+			return review, "", err
+		},
+		Held: func(ctx context.Context, id string, by record.Hold, ask bool) (record.Review, error) {
+			if remote := s.sharedRemote(store); remote != "" {
+				return store.CheckShared(ctx, remote, id, by, ask)
+			}
+			return record.Review{}, nil
+		},
+		Unclaim: func(review record.Review, by record.Hold) { s.unshare(store, review, by) },
+		Closed:  func() { s.project(s.ctx, store) },
+	}
+}
+
+// claim claims a review, and says where that does not count in all clones.
 func (s *session) claim(store *record.Store, id string, by record.Hold) (record.Review, error) {
-	review, provisional, err := s.decideClaim(s.ctx, store, id, by)
+	review, provisional, err := s.steps(store).Claim(s.ctx, id, by)
 	if provisional != "" {
 		s.say("claimed in this clone only, for now: %s", provisional)
 	}
 	return review, err
-}
-
-// decideClaim claims a review where clones decide it; provisional says why the claim
-// counts in this clone only.
-func (s *session) decideClaim(ctx context.Context, store *record.Store, id string, by record.Hold) (review record.Review, provisional string, err error) {
-	if remote := s.sharedRemote(store); remote != "" {
-		return store.ClaimShared(ctx, remote, id, by)
-	}
-	review, err = store.ClaimReview(ctx, id, by)
-	return review, "", err
 }
 
 // sharedRemote is the remote where clones decide who has a review: one that was
@@ -44,16 +57,6 @@ func (s *session) sharedRemote(store *record.Store) string {
 		return ""
 	}
 	return remote
-}
-
-// heldElsewhere refuses a step on a review that somebody else has where clones decide it;
-// ask says whether the remote is to be asked, or what it said last will do.
-func (s *session) heldElsewhere(ctx context.Context, store *record.Store, id string, by record.Hold, ask bool) (record.Review, error) {
-	remote := s.sharedRemote(store)
-	if remote == "" {
-		return record.Review{}, nil
-	}
-	return store.CheckShared(ctx, remote, id, by, ask)
 }
 
 // unshare gives the claim on the remote back. Where that fails it lapses, or the

@@ -249,10 +249,10 @@ type noteJSON struct {
 	Note   []string    `json:"note"`
 }
 
-func (s *console) showNote(commit gitstore.ID, note string) error {
+func (c *console) showNote(commit gitstore.ID, note string) error {
 	lines := splitLines(note)
-	s.say("the logs are not in this clone; type: git runr sync")
-	return s.print(noteJSON{commit, lines}, func(w io.Writer) {
+	c.say("the logs are not in this clone; type: git runr sync")
+	return c.print(noteJSON{commit, lines}, func(w io.Writer) {
 		for _, line := range lines {
 			safetext.Fprintf(w, "%s\n", line)
 		}

@@ -91,8 +91,8 @@ func diff(s *session) error {
 }
 
 // writePatch shows a patch; a pipe gets it byte for byte, as from git.
-func (s *console) writePatch(w io.Writer, patch string) {
-	if tty, _ := onTerminal(s.out); !tty {
+func (c *console) writePatch(w io.Writer, patch string) {
+	if tty, _ := onTerminal(c.out); !tty {
 		w.Write([]byte(patch))
 		return
 	}

@@ -14,6 +14,7 @@ import (
 
 	"git-runr/cmd/git-runr/internal/editdiff"
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/steps"
 	"git-runr/gitstore"
 	"git-runr/gitstore/safefile"
 	"git-runr/loop"
@@ -45,7 +46,7 @@ func (s *session) editNew(store *record.Store, request record.ReviewRequest) err
 		if err != nil {
 			return made, err
 		}
-		return made, pinSubject(s.ctx, store, made)
+		return made, steps.Pin(s.ctx, store, made)
 	})
 }
 
@@ -86,19 +87,19 @@ func (s *session) editAndSubmit(store *record.Store, subject record.Subject, dra
 	})
 }
 
-func (s *console) writeAndSubmit(ctx context.Context, store *record.Store, file editFile, subject record.Subject, person record.Person, open func() (record.Review, error)) (record.Review, record.Person, error) {
-	written, err := s.write(ctx, store, file)
+func (c *console) writeAndSubmit(ctx context.Context, store *record.Store, file editFile, subject record.Subject, person record.Person, open func() (record.Review, error)) (record.Review, record.Person, error) {
+	written, err := c.write(ctx, store, file)
 	if err != nil {
 		return record.Review{}, person, err
 	}
 	person.Decision = written.Decision
 	person.Message = strings.TrimSpace(person.Message + "\n\n" + written.Message)
-	for _, c := range written.Comments {
-		comment, err := store.Anchor(ctx, subject, c.Path, c.Side, c.Start, c.End)
+	for _, said := range written.Comments {
+		comment, err := store.Anchor(ctx, subject, said.Path, said.Side, said.Start, said.End)
 		if err != nil {
-			return record.Review{}, person, exit.Problemf(exit.Usage, "line %d: %w", c.Line, err)
+			return record.Review{}, person, exit.Problemf(exit.Usage, "line %d: %w", said.Line, err)
 		}
-		comment.Comment = c.Text
+		comment.Comment = said.Text
 		person.Comments = append(person.Comments, comment)
 	}
 	review, err := open()
@@ -110,7 +111,7 @@ func (s *console) writeAndSubmit(ctx context.Context, store *record.Store, file 
 }
 
 // write opens the editor and reads what was written.
-func (s *console) write(ctx context.Context, store *record.Store, file editFile) (editdiff.Written, error) {
+func (c *console) write(ctx context.Context, store *record.Store, file editFile) (editdiff.Written, error) {
 	editor, err := store.Repo.Editor(ctx)
 	if err != nil {
 		return editdiff.Written{}, exit.Problemf(exit.NotFound, "%w", err).WithHint("git config --global core.editor NAME")
@@ -119,11 +120,11 @@ func (s *console) write(ctx context.Context, store *record.Store, file editFile)
 		return editdiff.Written{}, exit.Problemf(exit.Usage, "your editor is %q, which edits nothing", editor).WithHint("git runr inbox comment ID FILE:LINE -m TEXT", "git config --global core.editor NAME")
 	}
 	if file.found {
-		s.say("going on with what was left in %s", file.path)
+		c.say("going on with what was left in %s", file.path)
 	}
-	terminal := gitstore.Terminal{In: s.in, Out: s.err, Err: s.err} // standard output is for the result
-	if tty, _ := onTerminal(s.out); tty {
-		terminal.Out = beneath(s.out).(io.Writer)
+	terminal := gitstore.Terminal{In: c.in, Out: c.err, Err: c.err} // standard output is for the result
+	if tty, _ := onTerminal(c.out); tty {
+		terminal.Out = beneath(c.out).(io.Writer)
 	}
 	if err := store.Repo.EditFile(ctx, editor, file.path, terminal); err != nil {
 		return editdiff.Written{}, exit.Problemf(exit.Stopped, "%w", err)

@@ -143,11 +143,11 @@ func (s *session) postCommit(store *record.Store) error {
 }
 
 // logHook keeps what went wrong in a hook where a person can find it.
-func (s *console) logHook(store *record.Store, err error) {
+func (c *console) logHook(store *record.Store, err error) {
 	file, openErr := os.OpenFile(filepath.Join(store.Repo.StateDir(), "hook.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
 	if openErr != nil {
 		return
 	}
 	defer file.Close()
-	safetext.Fprintf(file, "%s %s\n", s.now().UTC().Format("2006-01-02T15:04:05Z"), err.Error())
+	safetext.Fprintf(file, "%s %s\n", c.now().UTC().Format("2006-01-02T15:04:05Z"), err.Error())
 }

@@ -32,7 +32,7 @@ func (s *session) act(do func(store *record.Store, id, actor string) (record.Rev
 }
 
 func (s *session) showAct(store *record.Store, review record.Review, actor string, answer *record.Answer, show func(io.Writer, actorDone)) error {
-	done := actorDone{ID: review.ID, Status: review.Status, Actor: actor, Claim: review.Claim, Answer: answer, Open: unanswered(review)}
+	done := actorDone{ID: review.ID, Status: review.Status, Actor: actor, Claim: review.Claim, Answer: answer, Open: len(review.Unanswered())}
 	if review.Status == record.ReviewClaimed && review.Claim.By == actor {
 		done.Resolve, _ = safetext.CommandLine("git", "runr", "inbox", "resolve", review.ID, "--as", actor, "--claim", fmt.Sprintf("%.12s", review.Claim.ID))
 	}
@@ -57,17 +57,6 @@ func writeDrafts(w io.Writer, done actorDone) {
 	if len(done.Drafts) > 0 {
 		safetext.Fprintf(w, "  git runr inbox reopen %s   and then it can be submitted\n", done.ID)
 	}
-}
-
-// unanswered counts the findings and comments of a review without an answer.
-func unanswered(review record.Review) int {
-	open := 0
-	for _, f := range review.Findings() {
-		if _, ok := review.AnswerTo(f.ID); !ok {
-			open++
-		}
-	}
-	return open
 }
 
 // claimedHint says how to get past a claim of somebody else's.

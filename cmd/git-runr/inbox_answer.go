@@ -43,10 +43,7 @@ func inboxAnswer(s *session) error {
 			return err
 		}
 	}
-	review, err := s.heldElsewhere(s.ctx, store, s.Args().First(), s.hold(answer.Actor), false)
-	if err == nil {
-		review, err = store.AnswerFinding(s.ctx, s.Args().First(), answer, s.Bool("force"))
-	}
+	review, err := s.steps(store).Answer(s.ctx, s.Args().First(), answer, s.Bool("force"))
 	if err != nil {
 		return s.claimedHint(err, review)
 	}

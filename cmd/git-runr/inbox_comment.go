@@ -179,9 +179,9 @@ func lineRange(text string) (start, end int, ok bool) {
 	return start, end, digits && err == nil && endErr == nil
 }
 
-func (s *console) showDraft(review record.Review, draft record.Draft, added *record.Comment) error {
+func (c *console) showDraft(review record.Review, draft record.Draft, added *record.Comment) error {
 	doc := commented{ID: review.ID, Reviewer: draft.Actor, Comment: added, Draft: draft.Comments, Message: draft.Message}
-	return s.print(doc, func(w io.Writer) {
+	return c.print(doc, func(w io.Writer) {
 		if added != nil {
 			safetext.Fprintf(w, "Added %s to your draft (%s).\n", added.ID, prose.Count(len(draft.Comments), "comment"))
 			safetext.Fprintf(w, "Nobody sees it before: git runr inbox submit %s\n", review.ID)
@@ -190,8 +190,8 @@ func (s *console) showDraft(review record.Review, draft record.Draft, added *rec
 		if len(draft.Comments) == 0 {
 			safetext.Fprintf(w, "Your draft of %s has no comments.\n", review.ID)
 		}
-		for _, c := range draft.Comments {
-			safetext.Fprintf(w, "%s  %s\n%s\n", c.ID, placeOf(c), indented(c.Comment))
+		for _, comment := range draft.Comments {
+			safetext.Fprintf(w, "%s  %s\n%s\n", comment.ID, placeOf(comment), indented(comment.Comment))
 		}
 	})
 }

@@ -14,15 +14,7 @@ func (p *program) inboxReleaseCommand() *cli.Command {
 		Name: "release", Usage: "give a claim back", ArgsUsage: "ID", Flags: []cli.Flag{asFlag(), claimFlag(), forceFlag()},
 		Action: p.action(func(s *session) error {
 			return s.act(func(store *record.Store, id, actor string) (record.Review, error) {
-				by := s.hold(actor)
-				if review, err := s.heldElsewhere(s.ctx, store, id, by, true); err != nil {
-					return review, err
-				}
-				review, err := store.ReleaseReview(s.ctx, id, by)
-				if err == nil {
-					s.unshare(store, review, by)
-				}
-				return review, err
+				return s.steps(store).Release(s.ctx, id, s.hold(actor))
 			}, func(w io.Writer, done actorDone) { safetext.Fprintf(w, "Released %s.\n", done.ID) })
 		}),
 	}

@@ -14,11 +14,7 @@ func (p *program) inboxReopenCommand() *cli.Command {
 		Name: "reopen", Usage: "take a resolution or a cancellation back", ArgsUsage: "ID", Flags: []cli.Flag{asFlag()},
 		Action: p.action(func(s *session) error {
 			return s.act(func(store *record.Store, id, actor string) (record.Review, error) {
-				review, err := store.ReopenReview(s.ctx, id, actor)
-				if err == nil {
-					s.project(s.ctx, store)
-				}
-				return review, err
+				return s.steps(store).Reopen(s.ctx, id, actor)
 			}, func(w io.Writer, done actorDone) {
 				safetext.Fprintf(w, "Reopened %s: it is %s.\n", done.ID, done.Status)
 			})

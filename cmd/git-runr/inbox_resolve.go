@@ -20,16 +20,7 @@ func (p *program) inboxResolveCommand() *cli.Command {
 				return err
 			}
 			return s.act(func(store *record.Store, id, actor string) (record.Review, error) {
-				by := s.hold(actor)
-				if review, err := s.heldElsewhere(s.ctx, store, id, by, true); err != nil {
-					return review, err
-				}
-				review, err := store.ResolveReview(s.ctx, id, by, note)
-				if err == nil {
-					s.unshare(store, review, by)
-					s.project(s.ctx, store)
-				}
-				return review, err
+				return s.steps(store).Resolve(s.ctx, id, s.hold(actor), note)
 			}, func(w io.Writer, done actorDone) {
 				safetext.Fprintf(w, "Resolved %s.\n", done.ID)
 				if done.Open > 0 {

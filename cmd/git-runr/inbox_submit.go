@@ -62,10 +62,9 @@ func inboxSubmit(s *session) error {
 		return err
 	}
 	person.Comments = append(draft.Comments, fromFile...)
-	if review, err = store.SubmitPerson(s.ctx, review.ID, person); err != nil {
+	if review, err = s.steps(store).Submit(s.ctx, review.ID, person); err != nil {
 		return err
 	}
-	s.project(s.ctx, store)
 	return s.print(reviewDocument(review), func(w io.Writer) {
 		safetext.Fprintf(w, "Submitted to %s: %s, %s.\n", review.ID, decisionWords(person.Decision), prose.Count(len(person.Comments), "comment"))
 		if run := review.Request.Run; run != "" && person.Decision != record.CommentOnly {

@@ -201,8 +201,8 @@ func (s *session) register(store *record.Store) []register.Registration {
 }
 
 // confirmRegister asks on a terminal; without one the answer is no.
-func (s *console) confirmRegister(found []register.Registration) bool {
-	tty := s.terminal()
+func (c *console) confirmRegister(found []register.Registration) bool {
+	tty := c.terminal()
 	if tty == nil {
 		return false
 	}
@@ -213,7 +213,7 @@ func (s *console) confirmRegister(found []register.Registration) bool {
 			safetext.Fprintf(tty, "  %s in %s\n", r.Tool, r.File)
 		}
 	}
-	return s.agrees(tty, "Register with them?")
+	return c.agrees(tty, "Register with them?")
 }
 
 func writeRegistrations(w io.Writer, found []register.Registration) {

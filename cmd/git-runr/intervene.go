@@ -66,12 +66,12 @@ func intervene(s *session) error {
 }
 
 // intervened has a runner record what a person did, and brings the notes up to date.
-func (s *console) intervened(ctx context.Context, conf *config.Config, store *record.Store, do func(*loop.Runner) (record.Run, record.Intervention, error)) (record.Run, record.Intervention, error) {
-	progress := s.progress()
+func (c *console) intervened(ctx context.Context, conf *config.Config, store *record.Store, do func(*loop.Runner) (record.Run, record.Intervention, error)) (record.Run, record.Intervention, error) {
+	progress := c.progress()
 	defer progress.Close()
-	run, iv, err := do(s.runner(conf, store, progress))
+	run, iv, err := do(c.runner(conf, store, progress))
 	if err == nil {
-		s.project(ctx, store)
+		c.project(ctx, store)
 	}
 	return run, iv, err
 }
@@ -108,10 +108,10 @@ func (s *session) runArgument(usage string) (*record.Store, *config.Config, reco
 	return s.chosenRun()
 }
 
-func (s *console) showIntervention(run record.Run, iv record.Intervention) error {
+func (c *console) showIntervention(run record.Run, iv record.Intervention) error {
 	doc := interventionJSON{Run: run.ID, Intervention: iv, Next: []string{"git runr resume " + run.ID}}
-	err := s.print(doc, func(w io.Writer) { writeIntervention(w, run, iv) })
-	failed := slices.ContainsFunc(iv.Commands, func(c record.CheckResult) bool { return !c.OK() })
+	err := c.print(doc, func(w io.Writer) { writeIntervention(w, run, iv) })
+	failed := slices.ContainsFunc(iv.Commands, func(check record.CheckResult) bool { return !check.OK() })
 	if err == nil && failed {
 		return exit.With(exit.NotPassed)
 	}

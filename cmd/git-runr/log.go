@@ -166,11 +166,11 @@ func (f *follower) about(news []record.Event) ([]record.Event, error) {
 }
 
 // follow1 prints one event as it came: a line, or with --json one object a line.
-func (s *console) follow1(e record.Event) error {
-	if !s.json {
-		return writeEvent(s.out, e)
+func (c *console) follow1(e record.Event) error {
+	if !c.json {
+		return writeEvent(c.out, e)
 	}
-	return writeJSON(s.out, eventDocuments([]record.Event{e})[0])
+	return writeJSON(c.out, eventDocuments([]record.Event{e})[0])
 }
 
 // ignoreInterrupt: ^C is how following ends.

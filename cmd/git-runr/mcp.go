@@ -51,21 +51,12 @@ func (s *session) mcpProject(ctx context.Context) (*mcp.Project, error) {
 	}
 	checks, _ := conf.Checks() // what nobody approved is not offered
 	return &mcp.Project{
-		Store: store, Reviewer: conf.Review.Reviewer, Checks: checks, Offered: func(run record.Run) (record.Run, error) { return each.offered(store, run) },
+		Taker: each.steps(store), Reviewer: conf.Review.Reviewer, Checks: checks, Offered: func(run record.Run) (record.Run, error) { return each.offered(store, run) },
 		KnownReviewer: func(name string) error { return conf.KnownAgent("reviewer", name) },
 		StartWorker:   func() error { return startWorker(store.Repo) },
 		Page: func(review record.Review) string {
 			return each.reviewURL(store, review.ID, slices.Contains(review.Request.Reviewers(), record.Human))
 		},
-		Claim: func(ctx context.Context, id string, by record.Hold) (record.Review, string, error) {
-			return each.decideClaim(ctx, store, id, by)
-		},
-		Held: func(ctx context.Context, id string, by record.Hold, ask bool) error {
-			_, err := each.heldElsewhere(ctx, store, id, by, ask)
-			return err
-		},
-		Unclaim: func(review record.Review, by record.Hold) { each.unshare(store, review, by) },
-		Closed:  func() { each.project(each.ctx, store) },
-		Close:   func() { store.Repo.Close() },
+		Close: func() { store.Repo.Close() },
 	}, nil
 }

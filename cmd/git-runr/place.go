@@ -12,8 +12,8 @@ import (
 )
 
 // placeOf is where run keeps its things in this clone, as the user can type it.
-func (s *console) placeOf(store *record.Store, run record.Run) diagnose.Place {
-	place := diagnose.Place{Tree: treeDir(store, run.ID), Files: loop.FilesDir(store, run.ID), Width: s.width()}
+func (c *console) placeOf(store *record.Store, run record.Run) diagnose.Place {
+	place := diagnose.Place{Tree: treeDir(store, run.ID), Files: loop.FilesDir(store, run.ID), Width: c.width()}
 	if !onDisk(place.Files) {
 		place.Files = ""
 	}
@@ -65,8 +65,8 @@ func here() string {
 }
 
 // width is that of the terminal, in columns.
-func (s *console) width() int {
-	_, width := onTerminal(s.out)
+func (c *console) width() int {
+	_, width := onTerminal(c.out)
 	return width
 }
 

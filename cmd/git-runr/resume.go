@@ -103,18 +103,18 @@ func resumeProblem(run string, err error) error {
 }
 
 // takeEvidence records the output of checks that the user left for the run.
-func (s *console) takeEvidence(ctx context.Context, conf *config.Config, store *record.Store, run record.Run) (record.Run, error) {
+func (c *console) takeEvidence(ctx context.Context, conf *config.Config, store *record.Store, run record.Run) (record.Run, error) {
 	if !loop.HasEvidence(store, run) {
 		return run, nil
 	}
-	run, iv, err := s.intervened(ctx, conf, store, func(runner *loop.Runner) (record.Run, record.Intervention, error) {
+	run, iv, err := c.intervened(ctx, conf, store, func(runner *loop.Runner) (record.Run, record.Intervention, error) {
 		return runner.TakeEvidence(ctx, run)
 	})
 	if err != nil {
 		return run, err
 	}
 	for _, e := range iv.Evidence {
-		s.say("%s: %s", e.File, e.State())
+		c.say("%s: %s", e.File, e.State())
 	}
 	return run, nil
 }
@@ -138,23 +138,23 @@ func stopReason(run record.Run) record.Reason {
 }
 
 // prove runs the named checks in the run's working tree and keeps them as evidence.
-func (s *console) prove(ctx context.Context, conf *config.Config, store *record.Store, run record.Run, names []string) (record.Run, error) {
+func (c *console) prove(ctx context.Context, conf *config.Config, store *record.Store, run record.Run, names []string) (record.Run, error) {
 	for _, name := range names {
-		if !slices.ContainsFunc(run.Plan.Checks, func(c record.Check) bool { return c.Name == name }) {
+		if !slices.ContainsFunc(run.Plan.Checks, func(check record.Check) bool { return check.Name == name }) {
 			return run, exit.Problemf(exit.NotFound, "the run has no check called %q", name).WithHint(checkNames(run)...)
 		}
 	}
-	run, iv, err := s.intervened(ctx, conf, store, func(runner *loop.Runner) (record.Run, record.Intervention, error) {
+	run, iv, err := c.intervened(ctx, conf, store, func(runner *loop.Runner) (record.Run, record.Intervention, error) {
 		return runner.Prove(ctx, run, names)
 	})
 	if err != nil {
 		return run, err
 	}
-	for _, c := range iv.Commands {
-		s.say("check %s: %s", c.Name, c.State())
-		if !c.OK() {
-			s.say("%s", c.Output)
-			return run, exit.Problemf(exit.Stopped, "not resumed: check %s failed", c.Name).WithHint("git runr diagnose " + run.ID)
+	for _, check := range iv.Commands {
+		c.say("check %s: %s", check.Name, check.State())
+		if !check.OK() {
+			c.say("%s", check.Output)
+			return run, exit.Problemf(exit.Stopped, "not resumed: check %s failed", check.Name).WithHint("git runr diagnose " + run.ID)
 		}
 	}
 	return run, nil

@@ -13,6 +13,7 @@ import (
 
 	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/steps"
 	"git-runr/gitstore"
 	"git-runr/loop"
 	"git-runr/loop/agent"
@@ -66,7 +67,7 @@ func review(s *session) error {
 	if err != nil {
 		return err
 	}
-	if err := pinSubject(s.ctx, store, made); err != nil {
+	if err := steps.Pin(s.ctx, store, made); err != nil {
 		return err
 	}
 	if s.Bool("wait") {
@@ -89,11 +90,11 @@ func review(s *session) error {
 
 // warnNotReady says which of the reviewers cannot be started here. The request stays:
 // what is missing may come.
-func (s *console) warnNotReady(conf *config.Config, names []string) {
+func (c *console) warnNotReady(conf *config.Config, names []string) {
 	for _, name := range names {
 		if failure := conf.Ready(name, agent.Reviewer); failure != nil {
 			next := failure.Next()
-			s.say("not reviewed: %s\n%s\n  %s", failure.Detail, next.What, strings.Join(next.Commands, "\n  "))
+			c.say("not reviewed: %s\n%s\n  %s", failure.Detail, next.What, strings.Join(next.Commands, "\n  "))
 		}
 	}
 }
@@ -105,9 +106,9 @@ type nothingJSON struct {
 	Next    []record.NextStep `json:"next_steps"` // what may have been meant
 }
 
-func (s *console) showNothing(nothing *loop.NothingError) error {
+func (c *console) showNothing(nothing *loop.NothingError) error {
 	doc := nothingJSON{record.OutcomeNothing, nothing.Why, append([]record.NextStep{}, nothing.Try...)}
-	err := s.print(doc, func(w io.Writer) {
+	err := c.print(doc, func(w io.Writer) {
 		safetext.Fprintf(w, "Nothing to review: %s.\n", doc.Why)
 		for _, step := range doc.Next {
 			safetext.Fprintf(w, "  %s   %s\n", step.Command, step.What)
@@ -203,16 +204,6 @@ func pathsInside(store *record.Store, paths []string) ([]string, error) {
 	return top, nil
 }
 
-// pinSubject keeps what is under review from git's gc. What HEAD names is safe for
-// weeks, and the worker pins it; anything else may be on no branch.
-func pinSubject(ctx context.Context, store *record.Store, made record.Review) error {
-	head, err := store.Repo.Head(ctx)
-	if err == nil && head == made.Request.Subject.Tree {
-		return nil
-	}
-	return store.PinReview(ctx, made)
-}
-
 // reviewNow does the review in this process and shows it.
 func (s *session) reviewNow(store *record.Store, conf *config.Config, made record.Review) error {
 	if !hasAgent(made.Request.Reviewers()) {
@@ -240,15 +231,15 @@ func (s *session) reviewNow(store *record.Store, conf *config.Config, made recor
 }
 
 // awaitReview waits until everybody who was asked has answered.
-func (s *console) awaitReview(ctx context.Context, store *record.Store, made record.Review) error {
-	s.say("waiting for %s; interrupt with ^C, the request stays: git runr inbox get %s", strings.Join(made.Waiting(), ", "), made.ID)
+func (c *console) awaitReview(ctx context.Context, store *record.Store, made record.Review) error {
+	c.say("waiting for %s; interrupt with ^C, the request stays: git runr inbox get %s", strings.Join(made.Waiting(), ", "), made.ID)
 	for {
 		review, err := store.Review(ctx, made.ID)
 		if err != nil {
 			return err
 		}
 		if len(review.Waiting()) == 0 || review.Failure != nil || !review.ClosedAt.IsZero() {
-			return s.showReview(review)
+			return c.showReview(review)
 		}
 		select {
 		case <-ctx.Done():
@@ -259,8 +250,8 @@ func (s *console) awaitReview(ctx context.Context, store *record.Store, made rec
 }
 
 // showReview prints a review and turns what came of it into the exit status.
-func (s *console) showReview(review record.Review) error {
-	if err := s.print(reviewDocument(review), func(w io.Writer) { writeReview(w, review) }); err != nil {
+func (c *console) showReview(review record.Review) error {
+	if err := c.print(reviewDocument(review), func(w io.Writer) { writeReview(w, review) }); err != nil {
 		return err
 	}
 	return outcomeStatus(review)

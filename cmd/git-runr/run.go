@@ -73,7 +73,7 @@ func run(s *session) error {
 }
 
 // readyToRun refuses, before anything is recorded, what could not begin.
-func (s *console) readyToRun(conf *config.Config, plan record.RunPlan) error {
+func (c *console) readyToRun(conf *config.Config, plan record.RunPlan) error {
 	if plan.Implementer == "" && plan.Context == nil {
 		return exit.Problemf(exit.Usage, "no implementer is configured").WithHint(
 			"git runr run --implementer NAME …   ("+strings.Join(agent.Presets(), ", ")+", or one of your own)",
@@ -90,12 +90,12 @@ func (s *console) readyToRun(conf *config.Config, plan record.RunPlan) error {
 			return err
 		}
 	}
-	return s.agentsReady(conf, plan)
+	return c.agentsReady(conf, plan)
 }
 
 // agentsReady refuses a run whose agents cannot be started. Who would fix what is found
 // in finished work is perhaps never asked: that it is missing is said.
-func (s *console) agentsReady(conf *config.Config, plan record.RunPlan) error {
+func (c *console) agentsReady(conf *config.Config, plan record.RunPlan) error {
 	for _, step := range plan.Policy.Workflow {
 		name, as := cmp.Or(step.Agent, plan.Implementer), agent.Implementer
 		if step.Kind == record.StepReview {
@@ -110,7 +110,7 @@ func (s *console) agentsReady(conf *config.Config, plan record.RunPlan) error {
 		case failure.Reason == record.ReasonUntrusted:
 			return notTrusted(failure.Detail)
 		case as == agent.Implementer && plan.Context != nil:
-			s.say("what the review finds cannot be fixed here: %s", failure.Detail)
+			c.say("what the review finds cannot be fixed here: %s", failure.Detail)
 		default:
 			return notReady(failure)
 		}
@@ -129,7 +129,7 @@ func notTrusted(what string) error {
 }
 
 // runner carries runs out with this session's configuration.
-func (s *console) runner(conf *config.Config, store *record.Store, progress *progress.Display) *loop.Runner {
+func (c *console) runner(conf *config.Config, store *record.Store, progress *progress.Display) *loop.Runner {
 	return &loop.Runner{
 		Store: store, Implementer: conf.Implementer, Reviewer: conf.Reviewer, Checker: checker,
 		Progress: progress, Explain: diagnose.Explain,
@@ -162,20 +162,20 @@ func (s *session) carryOut(conf *config.Config, store *record.Store, begin func(
 
 // project brings the notes up to date. They can always be made again, so trouble
 // with them is told and no more.
-func (s *console) project(ctx context.Context, store *record.Store) {
+func (c *console) project(ctx context.Context, store *record.Store) {
 	if err := store.Project(context.WithoutCancel(ctx)); err != nil {
-		s.say("the notes are behind (%v); type: git runr fsck --rebuild", err)
+		c.say("the notes are behind (%v); type: git runr fsck --rebuild", err)
 	}
 }
 
 // ask puts the exhausted run's question to the person at the terminal.
-func (s *console) ask(tty io.Writer, run record.Run, why loop.Step) (record.Choice, error) {
+func (c *console) ask(tty io.Writer, run record.Run, why loop.Step) (record.Choice, error) {
 	findings, _ := run.Open()
 	name := run.Plan.Entity.Name()
 	if why.Reason == record.ReasonChecksFailed {
 		safetext.Fprintf(tty, "\nChecks fail after %d attempts for %s; the reviewer has nothing else against it.\n", len(run.Attempts), name)
-		for _, c := range run.Failing() {
-			safetext.Fprintf(tty, "\n  %s: %s\n", c.Name, c.Why())
+		for _, check := range run.Failing() {
+			safetext.Fprintf(tty, "\n  %s: %s\n", check.Name, check.Why())
 		}
 	} else {
 		safetext.Fprintf(tty, "\nThe reviewer found issues after %d attempts for %s.\n", len(run.Attempts), name)
@@ -185,7 +185,7 @@ func (s *console) ask(tty io.Writer, run record.Run, why loop.Step) (record.Choi
 		}
 	}
 	fmt.Fprint(tty, "\n  c  commit anyway: accept the current state with its known issues\n  s  skip: leave it undone and go on\n  x  stop: a person will look\n")
-	in := bufio.NewReader(s.in)
+	in := bufio.NewReader(c.in)
 	for {
 		fmt.Fprint(tty, "How to proceed? [c/s/x] ")
 		line, err := in.ReadString('\n')

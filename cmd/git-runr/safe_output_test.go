@@ -69,6 +69,9 @@ func checkPrints(t *testing.T, name string, used map[string]bool) {
 
 // printsAsIs reports whether call writes more than literals to a writer, and not by safetext.
 func printsAsIs(call *ast.CallExpr) bool {
+	if builtin, ok := call.Fun.(*ast.Ident); ok && (builtin.Name == "print" || builtin.Name == "println") {
+		return true
+	}
 	selector, ok := call.Fun.(*ast.SelectorExpr)
 	if !ok {
 		return false
@@ -79,6 +82,7 @@ func printsAsIs(call *ast.CallExpr) bool {
 	case from != nil && from.Name == "fmt" && strings.HasPrefix(name, "Fprint"), from != nil && from.Name == "io" && name == "WriteString":
 		behind = call.Args[1:]
 	case from != nil && from.Name == "fmt" && strings.HasPrefix(name, "Print"):
+	case name == "WriteString" && ofProcess(selector.X):
 	case name == "Write" && len(call.Args) == 1 && (from == nil || from.Name != "h"): // a hash
 	default:
 		return false
@@ -89,4 +93,10 @@ func printsAsIs(call *ast.CallExpr) bool {
 		}
 	}
 	return false
+}
+
+// ofProcess reports whether x is os.Stdout or os.Stderr.
+func ofProcess(x ast.Expr) bool {
+	selector, ok := x.(*ast.SelectorExpr)
+	return ok && (selector.Sel.Name == "Stdout" || selector.Sel.Name == "Stderr")
 }

@@ -91,19 +91,10 @@ func serve(s *session) error {
 func (s *session) webConfig(store *record.Store, conf *config.Config, place *web.Place, actor string) web.Config {
 	checks, _ := conf.Checks() // what nobody approved is not offered
 	return web.Config{
-		Store: store, Now: s.now, Checks: checks, Actor: actor, Reviewer: conf.Review.Reviewer,
+		Taker: s.steps(store), Now: s.now, Checks: checks, Actor: actor, Reviewer: conf.Review.Reviewer,
 		Secret: place.Secret, Port: place.Address.Port,
 		KnownReviewer: func(name string) error { return conf.KnownAgent("reviewer", name) },
 		Requested:     func(ctx context.Context, made record.Review) error { return reviewRequested(ctx, store, made) },
-		Claim: func(ctx context.Context, id string, by record.Hold) (record.Review, string, error) {
-			return s.decideClaim(ctx, store, id, by)
-		},
-		Held: func(ctx context.Context, id string, by record.Hold, ask bool) error {
-			_, err := s.heldElsewhere(ctx, store, id, by, ask)
-			return err
-		},
-		Unclaim: func(review record.Review, by record.Hold) { s.unshare(store, review, by) },
-		Closed:  func() { s.project(s.ctx, store) },
 		Log: func(line string) {
 			if s.verbose || s.Bool("detached") {
 				s.say("%s %s", time.Now().UTC().Format(time.RFC3339), line)

@@ -80,12 +80,12 @@ func (s *session) open() (*record.Store, error) {
 }
 
 // tell says a line once, whoever tells it how often.
-func (s *console) tell(line string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.told[line] {
-		s.told[line] = true
-		s.say("%s", line)
+func (c *console) tell(line string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.told[line] {
+		c.told[line] = true
+		c.say("%s", line)
 	}
 }
 
@@ -117,17 +117,17 @@ func (s *session) configuration(store *record.Store) (*config.Config, error) {
 }
 
 // print writes a result: as JSON with a version, or as the text that show writes.
-func (s *console) print(doc any, show func(w io.Writer)) error {
-	if !s.json {
-		show(s.out)
+func (c *console) print(doc any, show func(w io.Writer)) error {
+	if !c.json {
+		show(c.out)
 		return nil
 	}
-	return writeJSON(s.out, doc)
+	return writeJSON(c.out, doc)
 }
 
 // printLeaving is print where something was left alone: that is exit status 3.
-func (s *console) printLeaving(doc any, left []string, show func(w io.Writer)) error {
-	err := s.print(doc, show)
+func (c *console) printLeaving(doc any, left []string, show func(w io.Writer)) error {
+	err := c.print(doc, show)
 	if err == nil && len(left) > 0 {
 		return exit.With(exit.Conflict)
 	}
@@ -154,9 +154,9 @@ func writeJSON(w io.Writer, doc any) error {
 }
 
 // say tells people something on standard error, unless -q.
-func (s *console) say(format string, args ...any) {
-	if !s.quiet {
-		safetext.Fprintf(s.err, format+"\n", args...)
+func (c *console) say(format string, args ...any) {
+	if !c.quiet {
+		safetext.Fprintf(c.err, format+"\n", args...)
 	}
 }
 
@@ -175,8 +175,8 @@ func onTerminal(w any) (bool, int) {
 
 // terminal is where a person can be asked, who answers on standard input; nil when
 // nobody is there. It is /dev/tty, so that a redirected standard error hides no question.
-func (s *console) terminal() io.WriteCloser {
-	if in, _ := onTerminal(s.in); !in || s.getenv("CI") != "" {
+func (c *console) terminal() io.WriteCloser {
+	if in, _ := onTerminal(c.in); !in || c.getenv("CI") != "" {
 		return nil
 	}
 	tty, err := os.OpenFile("/dev/tty", os.O_WRONLY, 0)
@@ -187,18 +187,18 @@ func (s *console) terminal() io.WriteCloser {
 }
 
 // agrees asks a person at tty; anything but yes is no.
-func (s *console) agrees(tty io.Writer, question string) bool {
+func (c *console) agrees(tty io.Writer, question string) bool {
 	safetext.Fprintf(tty, "%s [y/N] ", question)
 	var answer string
-	fmt.Fscanln(s.in, &answer)
+	fmt.Fscanln(c.in, &answer)
 	return slices.Contains([]string{"y", "yes"}, strings.ToLower(answer))
 }
 
 // progress shows long work on standard error.
-func (s *console) progress() *progress.Display {
-	tty, _ := onTerminal(s.err)
-	width := func() int { _, w := onTerminal(s.err); return w }
-	return progress.New(s.err, tty && s.getenv("TERM") != "dumb", width, s.quiet, s.verbose, time.Now)
+func (c *console) progress() *progress.Display {
+	tty, _ := onTerminal(c.err)
+	width := func() int { _, w := onTerminal(c.err); return w }
+	return progress.New(c.err, tty && c.getenv("TERM") != "dumb", width, c.quiet, c.verbose, time.Now)
 }
 
 // arg is the only argument, or what is used without one.

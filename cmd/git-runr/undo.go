@@ -81,13 +81,13 @@ func undo(s *session) error {
 }
 
 // printFinished is the answer of an undo that ended what killed processes had begun.
-func (s *console) printFinished(finished []gitstore.Reverted) error {
+func (c *console) printFinished(finished []gitstore.Reverted) error {
 	doc := undoneJSON{Restored: []string{}, Conflicts: []string{}}
 	for _, done := range finished {
 		doc.Finished = append(doc.Finished, operationDocument(done.Operation))
 		doc.Conflicts = append(doc.Conflicts, done.Conflicts...)
 	}
-	return s.printLeaving(doc, doc.Conflicts, func(w io.Writer) {
+	return c.printLeaving(doc, doc.Conflicts, func(w io.Writer) {
 		for _, done := range finished {
 			safetext.Fprintf(w, "%s\n", loop.FinishedText(done))
 		}
@@ -225,7 +225,7 @@ func onBranch(branch, line string) string {
 }
 
 // listOperations shows what was recorded in this working tree.
-func (s *console) listOperations(ctx context.Context, store *record.Store, run string) error {
+func (c *console) listOperations(ctx context.Context, store *record.Store, run string) error {
 	recorded := store.Repo.Operations
 	if run != "" {
 		found, err := store.Run(ctx, run)
@@ -246,7 +246,7 @@ func (s *console) listOperations(ctx context.Context, store *record.Store, run s
 			doc.Operations = append(doc.Operations, operationDocument(op))
 		}
 	}
-	return s.print(doc, func(w io.Writer) {
+	return c.print(doc, func(w io.Writer) {
 		for _, op := range doc.Operations {
 			safetext.Fprintf(w, "%s  %s  before it: %s\n", op.When.Local().Format(time.DateTime), op.What, op.Before.Short())
 		}
@@ -257,9 +257,9 @@ func (s *console) listOperations(ctx context.Context, store *record.Store, run s
 }
 
 // sayFinished tells what became of what killed processes had begun.
-func (s *console) sayFinished(finished []gitstore.Reverted) {
+func (c *console) sayFinished(finished []gitstore.Reverted) {
 	for _, done := range finished {
-		s.say("%s", loop.FinishedText(done))
+		c.say("%s", loop.FinishedText(done))
 	}
 }
 

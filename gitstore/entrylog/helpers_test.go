@@ -49,10 +49,7 @@ func openTestRepo(t *testing.T, dir string) *Store {
 // newTestRepoFormat makes an empty repository with one object format.
 func newTestRepoFormat(t *testing.T, format string) *Store {
 	t.Helper()
-	isolate(t)
-	dir := t.TempDir()
-	testGit(t, dir, "init", "-q", "--object-format="+format)
-	return openTestRepo(t, dir)
+	return openTestRepo(t, testrepo.NewFormat(t, format))
 }
 
 var (

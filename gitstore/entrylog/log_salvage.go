@@ -174,7 +174,7 @@ func (s *Store) readSound(ctx context.Context, ids []odb.ID, visit visitObject) 
 	for len(ids) > 0 {
 		done := 0
 		var stop error
-		err := s.readObjects(ctx, []byte(odb.IdLines(ids)), func(id odb.ID, kind string, data []byte) error {
+		err := s.readObjects(ctx, []byte(odb.IDLines(ids)), func(id odb.ID, kind string, data []byte) error {
 			done++
 			if s.objects.ObjectID(kind, data) != id {
 				damaged = append(damaged, &DamagedError{ID: id, Err: fmt.Errorf("object %s: %w: content does not match its id", id, gitdir.ErrCorrupt)})
@@ -212,10 +212,10 @@ func (s *Store) setAside(id odb.ID) error {
 // mend writes those of the objects again that are missing or damaged.
 func (s *Store) mend(ctx context.Context, objects odb.Batch) error {
 	for _, object := range objects {
-		if s.AnyReadable(ctx, []odb.ID{object.Id}) {
+		if s.AnyReadable(ctx, []odb.ID{object.ID}) {
 			continue
 		}
-		if err := s.setAside(object.Id); err != nil {
+		if err := s.setAside(object.ID); err != nil {
 			return err
 		}
 		if err := s.writeAgain(ctx, object); err != nil {
@@ -235,7 +235,7 @@ func (s *Store) writeAgain(ctx context.Context, object odb.BatchedObject) error 
 	if err != nil {
 		return err
 	}
-	return s.objects.WriteLoose(object.Id, typ, object.Data)
+	return s.objects.WriteLoose(object.ID, typ, object.Data)
 }
 
 // readableTries bounds how many objects AnyReadable tries.

@@ -80,8 +80,8 @@ func (s *Store) signs() bool {
 	return s.dir.Config.Bool("commit.gpgsign")
 }
 
-// SignCommit is writeCommit with a signature, which git makes as it does for any
-// commit of the user's.
+// SignCommit stores a commit with a signature, which git makes as it does for any
+// commit of the user's. It is ErrSign when git cannot.
 func (s *Store) SignCommit(ctx context.Context, c odb.Commit) (odb.ID, error) {
 	args := []string{"commit-tree", "-S", "-F", "-"}
 	for _, parent := range c.Parents {

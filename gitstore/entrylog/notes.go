@@ -85,7 +85,7 @@ func (n *Notes) Commit(ctx context.Context, message string, when time.Time) (odb
 	if err != nil {
 		return "", fmt.Errorf("write notes: %w", err)
 	}
-	id := objects[len(objects)-1].Id
+	id := objects[len(objects)-1].ID
 	if id == n.replaces && !n.opened {
 		if err := n.repo.mend(ctx, objects); err != nil {
 			return "", fmt.Errorf("write notes: %w", err)

@@ -54,7 +54,7 @@ func treeOfNotes(t *testing.T, notes *Notes) odb.ID {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return objects[len(objects)-2].Id
+	return objects[len(objects)-2].ID
 }
 
 func TestNotes(t *testing.T) {

@@ -18,14 +18,14 @@ type Batch []BatchedObject
 
 // BatchedObject is one object that is to be stored, with its id and its kind: blob, tree or commit.
 type BatchedObject struct {
-	Id   ID
+	ID   ID
 	Kind string
 	Data []byte
 }
 
 // Add puts an object into the batch and gives the id that it will have.
-func (b *Batch) Add(r *Store, kind string, data []byte) ID {
-	id := r.ObjectID(kind, data)
+func (b *Batch) Add(s *Store, kind string, data []byte) ID {
+	id := s.ObjectID(kind, data)
 	*b = append(*b, BatchedObject{id, kind, data})
 	return id
 }
@@ -66,17 +66,17 @@ var PackTypes = map[string]byte{"commit": 1, "tree": 2, "blob": 3, "tag": 4}
 func (s *Store) EncodePack(objects Batch) ([]byte, error) {
 	unique := make(map[ID]BatchedObject, len(objects))
 	for _, object := range objects {
-		unique[object.Id] = object
+		unique[object.ID] = object
 	}
 	var pack bytes.Buffer
 	pack.WriteString("PACK\x00\x00\x00\x02")
 	binary.Write(&pack, binary.BigEndian, uint32(len(unique)))
 	deflate := zlib.NewWriter(nil)
 	for _, object := range objects {
-		if _, ok := unique[object.Id]; !ok {
+		if _, ok := unique[object.ID]; !ok {
 			continue
 		}
-		delete(unique, object.Id)
+		delete(unique, object.ID)
 		writePackHeader(&pack, PackTypes[object.Kind], uint64(len(object.Data)))
 		deflate.Reset(&pack)
 		if _, err := deflate.Write(object.Data); err != nil {

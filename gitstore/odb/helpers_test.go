@@ -17,7 +17,6 @@ func TestMain(m *testing.M) {
 
 var (
 	testGit       = testrepo.Git
-	isolate       = testrepo.Isolate
 	writeTestFile = testrepo.WriteFile
 	readTestFile  = testrepo.ReadFile
 	shell         = testrepo.Shell
@@ -38,4 +37,10 @@ func openTestRepo(t *testing.T, dir string) *Store {
 		t.Fatal(err)
 	}
 	return New(repo)
+}
+
+// newTestRepoFormat makes an empty repository with one object format.
+func newTestRepoFormat(t *testing.T, format string) *Store {
+	t.Helper()
+	return openTestRepo(t, testrepo.NewFormat(t, format))
 }

@@ -128,7 +128,7 @@ func (s *Store) Has(ctx context.Context, id ID) bool {
 	return err == nil
 }
 
-// Absent gives those of ids that hasObject does not find.
+// Absent gives those of ids that Has does not find.
 func (s *Store) Absent(ctx context.Context, ids []ID) (gone []ID, err error) {
 	if !s.dir.SHA256() {
 		for _, id := range ids {
@@ -152,11 +152,11 @@ func (s *Store) callIDs(ctx context.Context, ids []ID, args ...string) ([]byte, 
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	return s.dir.Call(ctx, gitdir.Call{Args: args, Stdin: strings.NewReader(IdLines(ids))})
+	return s.dir.Call(ctx, gitdir.Call{Args: args, Stdin: strings.NewReader(IDLines(ids))})
 }
 
-// IdLines are ids as git takes them on standard input, one a line.
-func IdLines(ids []ID) string {
+// IDLines are ids as git takes them on standard input, one a line.
+func IDLines(ids []ID) string {
 	var b strings.Builder
 	for _, id := range ids {
 		b.WriteString(string(id) + "\n")

@@ -15,15 +15,6 @@ import (
 	"git-runr/gitstore/gitdir"
 )
 
-// NewTestRepoFormat makes an empty repository with one object format.
-func newTestRepoFormat(t *testing.T, format string) *Store {
-	t.Helper()
-	isolate(t)
-	dir := t.TempDir()
-	testGit(t, dir, "init", "-q", "--object-format="+format)
-	return openTestRepo(t, dir)
-}
-
 func TestObjectsBothWays(t *testing.T) {
 	for _, format := range []string{"sha1", "sha256"} {
 		t.Run(format, func(t *testing.T) {

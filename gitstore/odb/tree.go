@@ -79,7 +79,7 @@ func isOctal(s string) bool {
 	return s != "" && len(s) <= 6 && strings.Trim(s, "01234567") == ""
 }
 
-// encodeTree is the inverse of decodeTree; it sorts, and refuses names that git
+// encodeTree is the inverse of DecodeTree; it sorts, and refuses names that git
 // would not check out and names that come twice.
 func encodeTree(entries []TreeEntry, idSize int) ([]byte, error) {
 	sorted := slices.Clone(entries)
@@ -158,20 +158,20 @@ func (d *TreeDir) Add(path string, entry TreeEntry) {
 }
 
 // AddTo adds the tree and those below it to a batch.
-func (d *TreeDir) AddTo(objects *Batch, r *Store) (ID, error) {
+func (d *TreeDir) AddTo(objects *Batch, s *Store) (ID, error) {
 	entries := slices.Clone(d.entries)
 	for name, dir := range d.dirs {
-		id, err := dir.AddTo(objects, r)
+		id, err := dir.AddTo(objects, s)
 		if err != nil {
 			return "", err
 		}
 		entries = append(entries, TreeEntry{ModeTree, name, id})
 	}
-	data, err := encodeTree(entries, len(r.ZeroID()))
+	data, err := encodeTree(entries, len(s.ZeroID()))
 	if err != nil {
 		return "", err
 	}
-	return objects.Add(r, "tree", data), nil
+	return objects.Add(s, "tree", data), nil
 }
 
 // FindPath walks from a tree to the entry at a slash-separated path.

@@ -18,7 +18,6 @@ func TestMain(m *testing.M) {
 
 var (
 	testGit       = testrepo.Git
-	isolate       = testrepo.Isolate
 	writeTestFile = testrepo.WriteFile
 )
 
@@ -41,8 +40,5 @@ func openTestRepo(t *testing.T, dir string) *Store {
 // newTestRepoFormat makes an empty repository with one object format.
 func newTestRepoFormat(t *testing.T, format string) *Store {
 	t.Helper()
-	isolate(t)
-	dir := t.TempDir()
-	testGit(t, dir, "init", "-q", "--object-format="+format)
-	return openTestRepo(t, dir)
+	return openTestRepo(t, testrepo.NewFormat(t, format))
 }

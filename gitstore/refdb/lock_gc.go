@@ -18,7 +18,7 @@ import (
 // has come to need them or not. What is at hand is written once more where gc leaves
 // it alone; a ref to anything else waits.
 
-// MoveToNew moves a ref to new objects, as swapRefNow does. A gc that runs does not
+// MoveToNew moves a ref to new objects, as SwapAnyNow does. A gc that runs does not
 // take them: then they are in a pack of their own with a .keep file, which the next
 // writer who finds no gc removes.
 func (s *Store) MoveToNew(ctx context.Context, ref string, new, old odb.ID, objects odb.Batch) error {

@@ -18,7 +18,7 @@ import (
 	"git-runr/gitstore/odb"
 )
 
-// TestCommits makes n commits that no ref holds.
+// testCommits makes n commits that no ref holds.
 func testCommits(t *testing.T, repo *Store, n int) []odb.ID {
 	t.Helper()
 	tree, err := repo.objects.WriteTree(context.Background(), nil)

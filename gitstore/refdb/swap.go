@@ -214,7 +214,7 @@ type Moved struct {
 	New, Old odb.ID
 }
 
-// SwapAll moves refs of this tool's own together, each as SwapAny, or none of them. From
+// SwapAll moves refs of this tool's own together, each as SwapAnyNow, or none of them. From
 // 50 on that takes a tenth of the time; the error does not say which is in the way.
 func (s *Store) SwapAll(ctx context.Context, refs []Moved) error {
 	unlock, err := s.dir.Lock(ctx, "refs") // as everybody does who moves a ref of our own

@@ -119,3 +119,13 @@ func New(t *testing.T) string {
 	Git(t, dir, "commit", "-qm", "first")
 	return dir
 }
+
+// NewFormat makes an empty repository with an object format, "sha1" or "sha256", and
+// gives its directory.
+func NewFormat(t *testing.T, format string) string {
+	t.Helper()
+	Isolate(t)
+	dir := t.TempDir()
+	Git(t, dir, "init", "-q", "--object-format="+format)
+	return dir
+}

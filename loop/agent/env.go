@@ -29,10 +29,9 @@ var toolchain = []string{
 
 // Environ makes the whole environment of an agent from base (KEY=VALUE, as
 // os.Environ gives it): PATH, HOME, LANG, LC_ALL, LC_CTYPE, TERM, TMPDIR and the
-// names in passthrough, nothing else (design, section 7). GIT_ variables are
-// never taken over, for those of a hook point at another repository; the ones
-// that git-runr sets are GIT_OPTIONAL_LOCKS, GIT_TERMINAL_PROMPT and DepthVar.
-// The result is sorted.
+// names in passthrough, nothing else. GIT_ variables are never taken over, for
+// those of a hook point at another repository. git-runr sets GIT_OPTIONAL_LOCKS,
+// GIT_TERMINAL_PROMPT, NO_COLOR and DepthVar itself. The result is sorted.
 func Environ(base, passthrough []string) []string {
 	allowed := slices.Concat(common, passthrough)
 	return environ(base, func(name string) bool { return slices.Contains(allowed, name) })

@@ -56,10 +56,10 @@ func sameFailure(result, base record.CheckResult, now, was, fresh []failure) boo
 	return len(now) > 0 && len(fresh) == 0
 }
 
-// CheckFindings are the findings of a judged result: warnings with the places that its
+// checkFindings are the findings of a judged result: warnings with the places that its
 // output names for what failed, notes for what fails on the base too. A check that
 // could not be run says nothing about the change and is none.
-func CheckFindings(result record.CheckResult) []reply.Finding {
+func checkFindings(result record.CheckResult) []reply.Finding {
 	note := func(text string) reply.Finding {
 		return checkFinding(result.Name, reply.Note, record.CheckFailure{Message: text})
 	}

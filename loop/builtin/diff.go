@@ -38,8 +38,8 @@ func (f File) Symlink() bool { return f.Mode == "120000" }
 // Submodule reports whether the entry is a commit of another repository.
 func (f File) Submodule() bool { return f.Mode == "160000" || f.OldMode == "160000" }
 
-// ParseDiff reads a patch as unidiff.Files does. One that cannot be read to its end is an error.
-func ParseDiff(patch []byte) ([]File, error) {
+// parseDiff reads a patch as unidiff.Files does. One that cannot be read to its end is an error.
+func parseDiff(patch []byte) ([]File, error) {
 	var files []File
 	for f, err := range unidiff.Files(string(patch)) {
 		if err != nil {

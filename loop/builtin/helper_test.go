@@ -90,7 +90,7 @@ func (r gitRepo) diff(options ...string) []File {
 	r.t.Helper()
 	r.git("add", "-A")
 	args := append([]string{"diff", "--cached", "-M", "--no-color", "--no-ext-diff", "--no-textconv", "--full-index"}, options...)
-	files, err := ParseDiff(r.git(args...))
+	files, err := parseDiff(r.git(args...))
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -85,7 +85,7 @@ func reviewChecks(in Input) (failing []string, found []reply.Finding) {
 		if result.Fails() {
 			failing = append(failing, result.Name)
 		}
-		found = append(found, CheckFindings(result)...)
+		found = append(found, checkFindings(result)...)
 	}
 	return failing, found
 }

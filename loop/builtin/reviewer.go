@@ -18,7 +18,7 @@ func (Reviewer) NeedsCheckout() bool { return false }
 
 // Review gives no Failure.
 func (r Reviewer) Review(ctx context.Context, job role.ReviewJob) (role.ReviewAnswer, error) {
-	files, err := ParseDiff(job.Patch)
+	files, err := parseDiff(job.Patch)
 	if err != nil {
 		return role.ReviewAnswer{}, err
 	}

@@ -354,6 +354,17 @@ func (r Review) AnswerTo(finding string) (answer Answer, ok bool) {
 	return answer, ok
 }
 
+// Unanswered are the ids of the findings and comments without an answer.
+func (r Review) Unanswered() []string {
+	ids := []string{}
+	for _, f := range r.Findings() {
+		if _, ok := r.AnswerTo(f.ID); !ok {
+			ids = append(ids, f.ID)
+		}
+	}
+	return ids
+}
+
 // Words are the submission in its reviewer's own words: an agent's answer, or a
 // person's message and comments.
 func (s Submission) Words() Words {

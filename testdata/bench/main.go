@@ -123,7 +123,8 @@ func (b *bench) time(c command) float64 {
 	return float64(time.Since(start).Microseconds()) / 1000
 }
 
-// command is a process in dir that is told nothing of the machine's configuration.
+// command is a process in dir that is told nothing of the machine's configuration. It is
+// run here and not by gitstore because whole processes are what is timed.
 func (b *bench) command(dir string, argv ...string) *exec.Cmd {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Dir, cmd.Env = dir, b.env

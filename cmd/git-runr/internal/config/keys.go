@@ -154,8 +154,11 @@ func agentStep(review bool) record.StepKind {
 	return record.StepAgent
 }
 
-// gitOnly are the settings of git config that other parts read, with what they mean.
-var gitOnly = []struct{ name, means string }{
+// gitSetting is a setting that only git config has.
+type gitSetting struct{ name, means string }
+
+// gitOnly are the settings of git config that other parts read.
+var gitOnly = []gitSetting{
 	{"runr.remote", "short for runr.sync.remote"},
 	{"runr.serve", "false: git runr review starts no server by itself"},
 	{"runr.serveIdle", "how long such a server lives that nobody asks anything: 1h, 30m"},

@@ -151,11 +151,12 @@ func (c *Config) SetLoop(name, value string) error {
 func (c *Config) readGit(settings map[string][]string) error {
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
 		setting, ours := strings.CutPrefix(strings.ToLower(name), "runr.")
-		if !ours || setting == "writer" || setting == "sign" || setting == "serve" || setting == "serveidle" || len(settings[name]) == 0 {
-			continue
-		}
 		if setting == "remote" {
 			setting = "sync.remote"
+		}
+		elsewhere := slices.ContainsFunc(gitOnly, func(g gitSetting) bool { return strings.EqualFold(g.name, "runr."+setting) })
+		if !ours || elsewhere || len(settings[name]) == 0 {
+			continue
 		}
 		k := gitKey(setting)
 		if k == nil {

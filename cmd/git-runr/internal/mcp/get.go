@@ -66,7 +66,7 @@ func (c call) reviewText(r record.Review, places map[string]string) string {
 	if len(r.Submissions) > 0 {
 		b.WriteString("\n" + foreign(submitted(r, places)))
 	}
-	if open := unanswered(r); len(open) > 0 && r.Status != record.ReviewResolved {
+	if open := r.Unanswered(); len(open) > 0 && r.Status != record.ReviewResolved {
 		fmt.Fprintf(&b, "\nTo answer, each with review_inbox answer (fixed with the commit, refuted with the reason, or deferred): %s\n", strings.Join(open, ", "))
 	}
 	return strings.TrimRight(b.String(), "\n")

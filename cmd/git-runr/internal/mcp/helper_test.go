@@ -14,6 +14,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"git-runr/cmd/git-runr/internal/steps"
 	"git-runr/gitstore"
 	"git-runr/loop/record"
 )
@@ -89,20 +90,23 @@ func (p *project) open(ctx context.Context) (*Project, error) {
 	}
 	store := &record.Store{Repo: repo, Now: time.Now}
 	return &Project{
-		Store: store, Reviewer: "builtin", Checks: p.checks,
+		Taker: steps.Taker{
+			Store: store,
+			Claim: func(ctx context.Context, id string, by record.Hold) (record.Review, string, error) {
+				review, err := store.ClaimReview(ctx, id, by)
+				return review, p.offline, err
+			},
+			Held:    func(context.Context, string, record.Hold, bool) (record.Review, error) { return record.Review{}, nil },
+			Unclaim: func(record.Review, record.Hold) { p.elsewhere.Add(1) },
+			Closed:  func() { p.closed.Add(1) },
+		},
+		Reviewer: "builtin", Checks: p.checks,
 		Page: func(r record.Review) string {
 			if p.page == "" {
 				return ""
 			}
 			return p.page + r.ID
 		},
-		Claim: func(ctx context.Context, id string, by record.Hold) (record.Review, string, error) {
-			review, err := store.ClaimReview(ctx, id, by)
-			return review, p.offline, err
-		},
-		Held:    func(context.Context, string, record.Hold, bool) error { return nil },
-		Unclaim: func(record.Review, record.Hold) { p.elsewhere.Add(1) },
-		Closed:  func() { p.closed.Add(1) },
 		KnownReviewer: func(name string) error {
 			if name != "builtin" && name != record.Human {
 				return errors.New("no agent " + name + " is configured")

@@ -116,21 +116,11 @@ type changed struct {
 }
 
 func changedDocument(r record.Review) any {
-	doc := changed{ID: r.ID, Status: r.Status, ResolvedBy: r.ResolvedBy, Unanswered: unanswered(r)}
+	doc := changed{ID: r.ID, Status: r.Status, ResolvedBy: r.ResolvedBy, Unanswered: r.Unanswered()}
 	if r.Claim != nil {
 		doc.ClaimedBy, doc.ClaimedUntil = r.Claim.By, r.Claim.Until
 	}
 	return document(doc)
-}
-
-func unanswered(r record.Review) []string {
-	ids := []string{}
-	for _, f := range r.Findings() {
-		if _, ok := r.AnswerTo(f.ID); !ok {
-			ids = append(ids, f.ID)
-		}
-	}
-	return ids
 }
 
 // claim takes a review for as long as this process lives and a lease longer.
@@ -150,33 +140,21 @@ func (s *Server) claim(ctx context.Context, c call, in inboxArgs) (inboxReply, e
 	return inboxReply{text: text, doc: changedDocument(review)}, nil
 }
 
-// hold is by whom a step on a review is done, unless somebody else has the review.
-func (s *Server) hold(ctx context.Context, c call, in inboxArgs) (record.Hold, error) {
-	by := record.Hold{Actor: c.actor, Force: in.Force}
+// letGo does a step that ends a claim, under the claim that this process has.
+func (s *Server) letGo(ctx context.Context, c call, in inboxArgs, step func(ctx context.Context, id string, by record.Hold) (record.Review, error)) (record.Review, error) {
 	review, err := c.Store.Review(ctx, in.ID)
 	if err != nil {
-		return by, err
+		return review, err
 	}
-	by.Claim = s.claims.under(review.ID, c.actor)
-	return by, c.Held(ctx, review.ID, by, in.Action != "answer")
-}
-
-// letGo does a step that ends a claim.
-func (s *Server) letGo(ctx context.Context, c call, in inboxArgs, step func(by record.Hold) (record.Review, error)) (record.Review, error) {
-	by, err := s.hold(ctx, c, in)
-	if err != nil {
-		return record.Review{}, err
-	}
-	review, err := step(by)
+	review, err = step(ctx, review.ID, record.Hold{Actor: c.actor, Force: in.Force, Claim: s.claims.under(review.ID, c.actor)})
 	if err == nil {
 		s.claims.drop(review.ID)
-		c.Unclaim(review, by)
 	}
 	return review, err
 }
 
 func (s *Server) release(ctx context.Context, c call, in inboxArgs) (inboxReply, error) {
-	review, err := s.letGo(ctx, c, in, func(by record.Hold) (record.Review, error) { return c.Store.ReleaseReview(ctx, in.ID, by) })
+	review, err := s.letGo(ctx, c, in, c.Release)
 	if err != nil {
 		return inboxReply{}, err
 	}
@@ -184,13 +162,14 @@ func (s *Server) release(ctx context.Context, c call, in inboxArgs) (inboxReply,
 }
 
 func (s *Server) resolve(ctx context.Context, c call, in inboxArgs) (inboxReply, error) {
-	review, err := s.letGo(ctx, c, in, func(by record.Hold) (record.Review, error) { return c.Store.ResolveReview(ctx, in.ID, by, in.Note) })
+	review, err := s.letGo(ctx, c, in, func(ctx context.Context, id string, by record.Hold) (record.Review, error) {
+		return c.Resolve(ctx, id, by, in.Note)
+	})
 	if err != nil {
 		return inboxReply{}, err
 	}
-	c.Closed()
 	text := fmt.Sprintf("Resolved review %s.", review.ID)
-	if open := unanswered(review); len(open) > 0 {
+	if open := review.Unanswered(); len(open) > 0 {
 		text += fmt.Sprintf("\nNot answered one by one: %s.", strings.Join(open, ", "))
 	}
 	return inboxReply{text: text, doc: changedDocument(review)}, nil
@@ -217,13 +196,10 @@ func (s *Server) answer(ctx context.Context, c call, in inboxArgs) (inboxReply, 
 		}
 		given.Commit, what = commit, "fixed by "+commit.Short()
 	}
-	if _, err := s.hold(ctx, c, in); err != nil {
-		return inboxReply{}, err
-	}
-	review, err := c.Store.AnswerFinding(ctx, in.ID, given, in.Force)
+	review, err := c.Answer(ctx, in.ID, given, in.Force)
 	if err != nil {
 		return inboxReply{}, err
 	}
-	text := fmt.Sprintf("Answered %s of review %s: %s. %s left.", in.Finding, review.ID, what, prose.Count(len(unanswered(review)), "finding"))
+	text := fmt.Sprintf("Answered %s of review %s: %s. %s left.", in.Finding, review.ID, what, prose.Count(len(review.Unanswered()), "finding"))
 	return inboxReply{text: text, doc: changedDocument(review)}, nil
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"git-runr/cmd/git-runr/internal/steps"
 	"git-runr/gitstore"
 	"git-runr/loop"
 	"git-runr/loop/record"
@@ -45,7 +46,7 @@ func (s *Server) review(ctx context.Context, c call, in reviewArgs) (outcome[req
 	if err != nil {
 		return outcome[requested]{}, err
 	}
-	if err := c.pin(ctx, made); err != nil {
+	if err := steps.Pin(ctx, c.Store, made); err != nil {
 		return outcome[requested]{}, err
 	}
 	warnings := s.start(c, request.Reviewer)
@@ -65,16 +66,6 @@ func (d requested) text(warnings []string) string {
 	}
 	lines := slices.Concat([]string{"Review requested (deferred).", "review_id: " + d.ID, "url: " + url, hint}, more, warnings)
 	return strings.Join(lines, "\n")
-}
-
-// pin keeps what is under review from git's gc. What HEAD names is safe for weeks,
-// and the worker pins it.
-func (c call) pin(ctx context.Context, made record.Review) error {
-	head, err := c.Store.Repo.Head(ctx)
-	if err == nil && head == made.Request.Subject.Tree {
-		return nil
-	}
-	return c.Store.PinReview(ctx, made)
 }
 
 // start sees to it that an agent reviews; a person is not started.

@@ -1,6 +1,6 @@
 // Package mcp offers the inbox of a repository to coding agents as tools of the Model
 // Context Protocol, on standard input and output: review, review_inbox and
-// diagnose. It calls the same methods of loop as the command line. No tool waits for
+// diagnose. It takes the same steps as the command line. No tool waits for
 // anybody: a review is asked for now and read when it is there.
 package mcp
 
@@ -16,6 +16,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"git-runr/cmd/git-runr/internal/steps"
 	"git-runr/gitstore"
 	"git-runr/loop/record"
 )
@@ -34,21 +35,12 @@ type Config struct {
 
 // Project is a repository during one call.
 type Project struct {
-	Store         *record.Store
+	steps.Taker
 	Reviewer      string                  // who is asked when a request names nobody
 	KnownReviewer func(name string) error // nil for a name that can be asked
 	StartWorker   func() error            // starts what runs the agents that review, in the background
 	// Page is the address at which a person finds a review; "" where none is served.
-	Page func(record.Review) string
-	// Claim claims a review where all clones decide it. provisional says why the claim
-	// counts in this clone only; "" when it counts in all.
-	Claim func(ctx context.Context, id string, by record.Hold) (review record.Review, provisional string, err error)
-	// Held refuses a step on a review that somebody else has where all clones decide it:
-	// asked there, or as it was last heard.
-	Held func(ctx context.Context, id string, by record.Hold, ask bool) error
-	// Unclaim gives back what Claim took elsewhere, once the claim here is gone.
-	Unclaim func(review record.Review, by record.Hold)
-	Closed  func()                               // hears that a review was resolved
+	Page    func(record.Review) string
 	Checks  []record.Check                       // configured here and trusted
 	Offered func(record.Run) (record.Run, error) // a run with only those commands that may be offered for pasting
 	Close   func()

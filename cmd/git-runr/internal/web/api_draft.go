@@ -184,7 +184,7 @@ func (s *Server) submit(r *http.Request, in submitJSON) (any, error) {
 	if review.Sent(person.Actor, person.Key) { // the draft that it was made of is gone
 		return summary(review.Summary()), nil
 	}
-	return s.moved(s.submitPerson(r.Context(), review.ID, person))
+	return s.moved(s.Submit(r.Context(), review.ID, person))
 }
 
 // person is what in submits: with the draft, unless it is in somebody else's name.

@@ -282,7 +282,7 @@ func (s *Server) claim(r *http.Request, in struct {
 	Force     bool   `json:"force"`
 }) (any, error) {
 	actor := s.actor(r, in.ClaimedBy)
-	review, provisional, err := s.claimReview(r.Context(), r.PathValue("id"), record.Hold{Actor: actor, Lease: s.Lease, Force: in.Force})
+	review, provisional, err := s.Claim(r.Context(), r.PathValue("id"), record.Hold{Actor: actor, Lease: s.Lease, Force: in.Force})
 	if err != nil {
 		return nil, err
 	}
@@ -295,7 +295,7 @@ func (s *Server) release(r *http.Request, in struct {
 	Force     bool        `json:"force"`
 }) (any, error) {
 	actor := s.actor(r, in.ClaimedBy)
-	return s.moved(s.releaseReview(r.Context(), r.PathValue("id"), record.Hold{Actor: actor, Force: in.Force, Claim: in.Claim}))
+	return s.moved(s.Release(r.Context(), r.PathValue("id"), record.Hold{Actor: actor, Force: in.Force, Claim: in.Claim}))
 }
 
 func (s *Server) resolve(r *http.Request, in struct {
@@ -305,7 +305,7 @@ func (s *Server) resolve(r *http.Request, in struct {
 	Force      bool        `json:"force"`
 }) (any, error) {
 	actor := s.actor(r, in.ResolvedBy)
-	return s.moved(s.resolveReview(r.Context(), r.PathValue("id"), record.Hold{Actor: actor, Force: in.Force, Claim: in.Claim}, in.Note))
+	return s.moved(s.Resolve(r.Context(), r.PathValue("id"), record.Hold{Actor: actor, Force: in.Force, Claim: in.Claim}, in.Note))
 }
 
 func (s *Server) cancel(r *http.Request, in struct {
@@ -320,7 +320,7 @@ func (s *Server) reopen(r *http.Request, in struct {
 	ReopenedBy string `json:"reopenedBy"`
 }) (any, error) {
 	actor := s.actor(r, in.ReopenedBy)
-	return s.moved(s.reopenReview(r.Context(), r.PathValue("id"), actor))
+	return s.moved(s.Reopen(r.Context(), r.PathValue("id"), actor))
 }
 
 // deleteSession cancels an open request.
@@ -355,7 +355,7 @@ func (s *Server) answer(r *http.Request, in struct {
 		given.Commit = commit
 	}
 	given.Actor = s.actor(r, in.AnsweredBy)
-	review, err := s.answerFinding(r.Context(), r.PathValue("id"), given, in.Force)
+	review, err := s.Answer(r.Context(), r.PathValue("id"), given, in.Force)
 	if err != nil {
 		return nil, err
 	}

@@ -178,7 +178,7 @@ func (p *pages) postSubmit(w http.ResponseWriter, r *http.Request, review record
 		return err
 	}
 	if !review.Sent(person.Actor, person.Key) {
-		if _, err := p.submitPerson(r.Context(), review.ID, person); err != nil {
+		if _, err := p.Submit(r.Context(), review.ID, person); err != nil {
 			return err
 		}
 	}
@@ -215,13 +215,13 @@ func (p *pages) postState(w http.ResponseWriter, r *http.Request) error {
 	var err error
 	switch path.Base(r.URL.Path) {
 	case "claim":
-		review, _, err = p.claimReview(ctx, id, hold)
+		review, _, err = p.Claim(ctx, id, hold)
 	case "release":
-		review, err = p.releaseReview(ctx, id, hold)
+		review, err = p.Release(ctx, id, hold)
 	case "resolve":
-		review, err = p.resolveReview(ctx, id, hold, note)
+		review, err = p.Resolve(ctx, id, hold, note)
 	case "reopen":
-		review, err = p.reopenReview(ctx, id, p.Actor)
+		review, err = p.Reopen(ctx, id, p.Actor)
 	case "cancel":
 		review, err = p.Store.CancelReview(ctx, id, p.Actor, note)
 	}
@@ -250,7 +250,7 @@ func (p *pages) postAnswer(w http.ResponseWriter, r *http.Request) error {
 	case a.Reason == "":
 		return badRequest("%s needs a reason", a.Kind)
 	}
-	review, err := p.answerFinding(r.Context(), r.PathValue("id"), a, false)
+	review, err := p.Answer(r.Context(), r.PathValue("id"), a, false)
 	if err != nil {
 		return err
 	}

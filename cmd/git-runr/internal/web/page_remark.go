@@ -111,7 +111,7 @@ func submissions(review record.Review) []submissionView {
 	return views
 }
 
-// finding is one of an agent's. It has no quoted lines: agents give numbers.
+// newFinding is one of an agent's. It has no quoted lines: agents give numbers.
 func newFinding(review record.Review, sub record.Submission, f reply.Finding) remark {
 	r := remark{
 		ID: f.ID, Author: sub.Reviewer, At: sub.At, Severity: f.Severity, Rule: f.Rule, File: f.File, Side: record.SideNew,

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"git-runr/cmd/git-runr/internal/steps"
 	"git-runr/gitstore"
 	"git-runr/loop/record"
 )
@@ -80,6 +81,20 @@ func newSite(t *testing.T) *site {
 	return openSite(t, dir)
 }
 
+// alone takes the steps of a repository that is the only clone, and keeps no notes.
+func alone(store *record.Store) steps.Taker {
+	return steps.Taker{
+		Store: store,
+		Claim: func(ctx context.Context, id string, by record.Hold) (record.Review, string, error) {
+			review, err := store.ClaimReview(ctx, id, by)
+			return review, "", err
+		},
+		Held:    func(context.Context, string, record.Hold, bool) (record.Review, error) { return record.Review{}, nil },
+		Unclaim: func(record.Review, record.Hold) {},
+		Closed:  func() {},
+	}
+}
+
 // openSite is another server of the same repository, as after a restart.
 func openSite(t *testing.T, dir string) *site {
 	t.Helper()
@@ -90,7 +105,7 @@ func openSite(t *testing.T, dir string) *site {
 	t.Cleanup(func() { repo.Close() })
 	s := &site{T: t, dir: dir, logs: &logs{}, http: httptest.NewUnstartedServer(nil)}
 	s.Server = New(Config{
-		Store: &record.Store{Repo: repo, Now: time.Now}, Now: time.Now, Actor: person, Lease: time.Hour, Reviewer: record.Human,
+		Taker: alone(&record.Store{Repo: repo, Now: time.Now}), Now: time.Now, Actor: person, Lease: time.Hour, Reviewer: record.Human,
 		Secret: Secret(strings.Repeat("s", secretSize)), Port: s.http.Listener.Addr().(*net.TCPAddr).Port,
 		KnownReviewer: func(name string) error {
 			if name != record.Human && name != "builtin" {

@@ -1,0 +1,80 @@
+package config
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"git-runr/gitstore"
+	"git-runr/gitstore/testrepo"
+	"git-runr/loop/agent"
+	"git-runr/loop/record"
+)
+
+// TestUntrustedIsNotRun: no agent and no check of the repository's file can be had before
+// somebody has approved just these commands; the user's own can.
+func TestUntrustedIsNotRun(t *testing.T) {
+	repo, err := gitstore.Open(context.Background(), testrepo.New(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer repo.Close()
+	programs := t.TempDir()
+	if err := os.WriteFile(filepath.Join(programs, "my-agent"), []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", programs+":"+os.Getenv("PATH"))
+	store := approvals{Dir: filepath.Join(t.TempDir(), "trust")}
+	with := func(file string) *Config {
+		c := loaded(t, input{
+			RepoFile: []byte(file), RepoPath: ".runr.toml",
+			UserFile: []byte("[agents.own]\ncommand = [\"my-agent\"]\n[checks.own]\ncommand = \"true\"\n"), UserPath: "config.toml",
+		})
+		c.repo, c.trust = repo, store
+		return c
+	}
+	check := func(when string, c *Config, trusted bool) {
+		t.Helper()
+		want := map[string]string{"own": "", "mine": record.ReasonUntrusted}
+		checks := []string{"own"}
+		if trusted {
+			want["mine"], checks = "", []string{"own", "test"}
+		}
+		for name, reason := range want {
+			_, reviewer := c.Reviewer(name)
+			_, implementer := c.Implementer(name)
+			for _, failure := range []*record.Failure{reviewer, implementer, c.Ready(name, agent.Reviewer), c.Ready(name, agent.Implementer)} {
+				if failure == nil {
+					failure = &record.Failure{}
+				}
+				if failure.Reason != reason || reason != "" && !strings.Contains(failure.Detail, "git runr trust") {
+					t.Errorf("%s: agent %s: %+v, want %q", when, name, failure, reason)
+				}
+			}
+		}
+		run, not := c.Checks()
+		var names []string
+		for _, c := range run {
+			names = append(names, c.Name)
+		}
+		slices.Sort(names)
+		if !slices.Equal(names, checks) || len(not) != 2-len(checks) || len(not) > 0 && !strings.Contains(not[0], "git runr trust") {
+			t.Errorf("%s: checks %q, not %q", when, names, not)
+		}
+	}
+	c := with(approvedConfig)
+	check("before", c, false)
+	if err := c.Approve(time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	check("approved", c, true)
+	check("changed since", with(strings.Replace(approvedConfig, "--flag", "--other", 1)), false)
+	if err := c.Revoke(); err != nil {
+		t.Fatal(err)
+	}
+	check("revoked", c, false)
+}

@@ -1,0 +1,85 @@
+// Package steps takes the steps of a review that are more than an event of this clone:
+// clones decide together who has a review, and the notes follow what was submitted or
+// closed. The command line, its page and the tools of agents take them here.
+package steps
+
+import (
+	"context"
+
+	"git-runr/loop/record"
+)
+
+// Taker takes the steps of the reviews of one repository. All its fields are required;
+// the functions may be called from several goroutines at once. The errors of its methods
+// are those of the method of Store for the same step: a *record.StateError with a Holder,
+// and the review, where somebody else has it.
+type Taker struct {
+	Store *record.Store
+	// Claim claims a review where all clones decide it. provisional says why the claim
+	// counts in this clone only; "" when it counts in all.
+	Claim func(ctx context.Context, id string, by record.Hold) (review record.Review, provisional string, err error)
+	// Held refuses a step on a review that somebody else has where all clones decide it:
+	// asked there, or as it was last heard.
+	Held func(ctx context.Context, id string, by record.Hold, ask bool) (record.Review, error)
+	// Unclaim gives back what Claim took elsewhere, once the claim here is gone.
+	Unclaim func(review record.Review, by record.Hold)
+	// Closed brings the notes up to date with what was submitted, closed or reopened.
+	Closed func()
+}
+
+// Submit is Store.SubmitPerson.
+func (t Taker) Submit(ctx context.Context, id string, p record.Person) (record.Review, error) {
+	return t.closed(t.Store.SubmitPerson(ctx, id, p))
+}
+
+// Release is Store.ReleaseReview, in all clones.
+func (t Taker) Release(ctx context.Context, id string, by record.Hold) (record.Review, error) {
+	return t.letGo(ctx, id, by, func() (record.Review, error) { return t.Store.ReleaseReview(ctx, id, by) })
+}
+
+// Resolve is Store.ResolveReview, in all clones.
+func (t Taker) Resolve(ctx context.Context, id string, by record.Hold, note string) (record.Review, error) {
+	return t.closed(t.letGo(ctx, id, by, func() (record.Review, error) { return t.Store.ResolveReview(ctx, id, by, note) }))
+}
+
+// Answer is Store.AnswerFinding, unless somebody in another clone has the review.
+func (t Taker) Answer(ctx context.Context, id string, given record.Answer, force bool) (record.Review, error) {
+	if review, err := t.Held(ctx, id, record.Hold{Actor: given.Actor, Force: force}, false); err != nil {
+		return review, err
+	}
+	return t.Store.AnswerFinding(ctx, id, given, force)
+}
+
+// Reopen is Store.ReopenReview.
+func (t Taker) Reopen(ctx context.Context, id, actor string) (record.Review, error) {
+	return t.closed(t.Store.ReopenReview(ctx, id, actor))
+}
+
+// Pin keeps what was asked to be reviewed from git's gc. What HEAD names is safe for
+// weeks, and the worker pins it; anything else may be on no branch.
+func Pin(ctx context.Context, store *record.Store, made record.Review) error {
+	head, err := store.Repo.Head(ctx)
+	if err == nil && head == made.Request.Subject.Tree {
+		return nil
+	}
+	return store.PinReview(ctx, made)
+}
+
+// letGo does a step that ends a claim.
+func (t Taker) letGo(ctx context.Context, id string, by record.Hold, step func() (record.Review, error)) (record.Review, error) {
+	if review, err := t.Held(ctx, id, by, true); err != nil {
+		return review, err
+	}
+	review, err := step()
+	if err == nil {
+		t.Unclaim(review, by)
+	}
+	return review, err
+}
+
+func (t Taker) closed(review record.Review, err error) (record.Review, error) {
+	if err == nil {
+		t.Closed()
+	}
+	return review, err
+}
