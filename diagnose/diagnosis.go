@@ -92,10 +92,10 @@ type Diagnosis struct {
 	FailingChecks []FailingCheck  `json:"failing_checks,omitempty"`
 	Setting       *record.Setting `json:"setting,omitempty"`    // the configured value that ended the run
 	Said          string          `json:"said,omitempty"`       // the words of whoever the run stopped for
-	SaidBy        string          `json:"said_by,omitempty"`    //
+	SaidBy        string          `json:"said_by,omitempty"`    // the agent whose words they are
 	Transcript    string          `json:"transcript,omitempty"` // file among the run's own with all that the agent wrote
 
-	intervention []string // the same in lines
+	intervention []string // Intervention in the lines that are shown
 }
 
 // oneLine is foreign text on one line, with nothing in it that a terminal acts on.

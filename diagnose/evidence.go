@@ -199,7 +199,7 @@ func provided(run record.Run, known proof) []string {
 // claimWidth is how much of an implementer's own report is repeated.
 const claimWidth = 200
 
-// shorten is s on at most width columns; what is cut off is marked.
+// shorten is s in at most width characters; that something was cut off is marked.
 func shorten(s string, width int) string {
 	runes := []rune(s)
 	if len(runes) <= width {

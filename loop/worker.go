@@ -28,10 +28,10 @@ type Worker struct {
 	ExcludedBy string
 }
 
-// Work does every review that this clone asked an agent for, oldest first, until
-// none is left; it returns how many are done and of how many an agent failed. A reviewer that could not be run is tried
-// again when it is due, if it may well answer then, and otherwise when Retry says so.
-// What is left alone is Held.
+// Work does every review that this clone asked an agent for, oldest first, until none is
+// left; it returns how many are done and of how many an agent failed. A reviewer that could
+// not be run is tried again when it is due, if it may well answer then, and otherwise when
+// Retry says so. What is left alone is Held.
 func (w *Worker) Work(ctx context.Context) (did, failed int, err error) {
 	if _, err := dropCheckouts(ctx, w.Store, false); err != nil {
 		return 0, 0, err

@@ -1,5 +1,6 @@
 // Package prose words what programs say to people: counts with their nouns, texts cut to a
-// length, one line of many. It also takes English apart for all who read it: tokens, words, plurals, stems, sets of words.
+// length, one line of many. It also takes English apart for all who read it: tokens, words,
+// plurals, stems, sets of words.
 package prose
 
 import (

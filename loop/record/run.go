@@ -11,7 +11,7 @@ import (
 	"git-runr/loop/track"
 )
 
-// RunStatus is where a run stands; see the state machine in the package comment.
+// RunStatus is where a run stands; see the state machine in the comment of package loop.
 type RunStatus string
 
 const (

@@ -30,8 +30,7 @@ const (
 // ErrNoTimeline is a file in which nothing was an event.
 var ErrNoTimeline = errors.New("no event of a timeline in it")
 
-// Timeline is what another system recorded of its runs: runr's timeline.jsonl, as
-// it is written and as seeds 000 and 001 have it.
+// Timeline is what another system recorded of its runs: runr's timeline.jsonl.
 type Timeline struct {
 	Runs     []SourceRun
 	Warnings []string // one line each, for people
