@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 	"git-runr/loop/track"
@@ -99,7 +100,7 @@ type Diagnosis struct {
 }
 
 // oneLine is foreign text on one line, with nothing in it that a terminal acts on.
-func oneLine(s string) string { return safetext.Line(strings.Join(strings.Fields(s), " ")) }
+func oneLine(s string) string { return safetext.Line(prose.OneRow(s)) }
 
 // runs are the commands that would show what is unmet to be met.
 func (d Diagnosis) runs() []Action {

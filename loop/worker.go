@@ -131,7 +131,7 @@ func (w *Worker) skip(ctx context.Context, review record.Review, names []string,
 	if !errors.As(err, &object) {
 		return review, fmt.Errorf("review %s: %w", review.ID, err)
 	}
-	failure := record.Failure{Reason: record.ReasonObjects, Detail: object.What, Try: object.Try, RetryAt: w.Store.Now().UTC().Truncate(time.Millisecond)}
+	failure := record.Failure{Reason: record.ReasonObjects, Detail: object.What, Try: object.Try, RetryAt: w.Store.EventTime()}
 	for _, name := range names {
 		known := func(f record.Failure) bool {
 			return f.Reviewer == name && f.Reason == failure.Reason && f.Detail == failure.Detail

@@ -23,6 +23,9 @@ const (
 	RunAborted   RunStatus = "aborted"
 )
 
+// Over reports whether a run of that status never goes on again.
+func (s RunStatus) Over() bool { return s == RunCompleted || s == RunSkipped || s == RunAborted }
+
 // Run is one execution of the loop, folded from its events.
 type Run struct {
 	ID       string     `json:"run_id"`

@@ -166,7 +166,7 @@ func (f sourceFields) lines(key string) []string {
 	}
 	for i := range raws {
 		text := sourceFields{"": raws[i]}.prose("")
-		if text = strings.Join(strings.Fields(text), " "); text != "" {
+		if text = prose.OneRow(text); text != "" {
 			list = append(list, prose.Cut(text, 4<<10))
 		}
 	}
@@ -272,7 +272,7 @@ func (f SourceRun) milestones() (text string, goals []string) {
 		var b strings.Builder
 		goals = nil
 		for i, m := range e.fields.objects("milestones") {
-			goal := prose.Cut(strings.Join(strings.Fields(m.text("goal")), " "), 4<<10)
+			goal := prose.Cut(prose.OneRow(m.text("goal")), 4<<10)
 			goals = append(goals, goal)
 			fmt.Fprintf(&b, "%d. %s\n", i+1, goal)
 			writeItems(&b, "files", m.paths("files_expected"))

@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// Block is text of many lines: where it is an argument of Fprintf or Sprintf it is
-// shown as Text has it, not as Line.
+// Block is text of many lines: where it is an argument of Fprintf it is shown as Text
+// has it, not as Line.
 type Block string
 
 // Fprintf is fmt.Fprintf for what people read. The format is the program's own and
@@ -17,14 +17,6 @@ func Fprintf(w io.Writer, format string, args ...any) (int, error) {
 		_ = fmt.Sprintf(format, args...) // go vet then checks the callers' formats
 	}
 	return fmt.Fprintf(w, format, shown(args)...)
-}
-
-// Sprintf is the string that Fprintf writes.
-func Sprintf(format string, args ...any) string {
-	if false {
-		_ = fmt.Sprintf(format, args...)
-	}
-	return fmt.Sprintf(format, shown(args)...)
 }
 
 func shown(args []any) []any {

@@ -14,7 +14,16 @@ type place struct{ file string }
 
 func (p place) String() string { return "at " + p.file }
 
-func TestSprintf(t *testing.T) {
+func printed(t *testing.T, format string, args ...any) string {
+	t.Helper()
+	var b strings.Builder
+	if n, err := Fprintf(&b, format, args...); n != b.Len() || err != nil {
+		t.Errorf("Fprintf wrote %q, said %d, %v", b.String(), n, err)
+	}
+	return b.String()
+}
+
+func TestFprintf(t *testing.T) {
 	hostile := "a\x1b[2Jb\nVerdict: PASS\u202e"
 	safe := `a\x1b[2Jb Verdict: PASS\u{202e}`
 	for _, tt := range []struct {
@@ -40,34 +49,30 @@ func TestSprintf(t *testing.T) {
 		{"%x|", "\n", "0a|"},
 		{"\t\u00a0\x1b[1m%s\x1b[m", "x", "\t\u00a0\x1b[1mx\x1b[m"}, // the format is ours
 	} {
-		if got := Sprintf(tt.format, tt.arg); got != tt.want {
-			t.Errorf("Sprintf(%q, %q) = %q, want %q", tt.format, tt.arg, got, tt.want)
+		if got := printed(t, tt.format, tt.arg); got != tt.want {
+			t.Errorf("Fprintf(%q, %q): %q, want %q", tt.format, tt.arg, got, tt.want)
 		}
 	}
-	if got := Sprintf("%*d|%-*s|%[3]d", 4, 7, 3, "a\n"); got != fmt.Sprintf("%*d|%-*s|%[3]d", 4, 7, 3, "a ") {
+	if got := printed(t, "%*d|%-*s|%[3]d", 4, 7, 3, "a\n"); got != fmt.Sprintf("%*d|%-*s|%[3]d", 4, 7, 3, "a ") {
 		t.Errorf("widths as arguments: %q", got)
 	}
-	if got := Sprintf("%v %s", nil, "x"); got != "<nil> x" {
+	if got := printed(t, "%v %s", nil, "x"); got != "<nil> x" {
 		t.Errorf("nil: %q", got)
-	}
-	var b strings.Builder
-	if n, err := Fprintf(&b, "%s\n", "\x07"); b.String() != `\x07`+"\n" || n != b.Len() || err != nil {
-		t.Errorf("Fprintf wrote %q, said %d, %v", b.String(), n, err)
 	}
 }
 
-// FuzzSprintf: whatever an argument holds, the lines are those of the format, and a
+// FuzzFprintf: whatever an argument holds, the lines are those of the format, and a
 // Block is as Text has it.
-func FuzzSprintf(f *testing.F) {
+func FuzzFprintf(f *testing.F) {
 	for _, s := range []string{"", "a\nb", "\x1b[2J", "\u202e", "\xff", "%s%n", "⚠\ufe0f"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		if got := Sprintf("<%s>\n", s); got != "<"+Line(s)+">\n" {
-			t.Errorf("Sprintf of %q: %q", s, got)
+		if got := printed(t, "<%s>\n", s); got != "<"+Line(s)+">\n" {
+			t.Errorf("Fprintf of %q: %q", s, got)
 		}
-		if got := Sprintf("<%v>\n", Block(s)); got != "<"+Text(s)+">\n" {
-			t.Errorf("Sprintf of a Block %q: %q", s, got)
+		if got := printed(t, "<%v>\n", Block(s)); got != "<"+Text(s)+">\n" {
+			t.Errorf("Fprintf of a Block %q: %q", s, got)
 		}
 	})
 }
