@@ -49,7 +49,7 @@ func requests(run record.Run, stop record.Stop) []string {
 	if len(stop.Unmet) > 0 {
 		return stop.Unmet
 	}
-	if n := len(run.Rounds); n > 0 && run.Rounds[n-1].Report.Effective.Passed() {
+	if round := run.LastRound(); round != nil && round.Report.Effective.Passed() {
 		return nil
 	}
 	_, asked := run.Open()
@@ -78,11 +78,9 @@ func checkpointOf(run record.Run) *Checkpoint {
 // filesAtStop are the paths that a stop is about: those outside the scope, those that
 // could not be put back, or those that nobody claims.
 func filesAtStop(run record.Run, stop record.Stop) []string {
-	if len(run.Attempts) == 0 {
-		return nil
-	}
-	last := run.Attempts[len(run.Attempts)-1]
+	last := run.LastAttempt()
 	switch {
+	case last == nil:
 	case stop.Reason == record.ReasonScope:
 		return run.Plan.Outside(last.Files)
 	case stop.Reason == record.ReasonRevertConflict && last.Reverted != nil:
@@ -170,6 +168,7 @@ func suggestions(plan record.RunPlan, checks matcher, asked []string, known proo
 	return found
 }
 
+// checkWith is the check that is configured with command; the zero Check where none is.
 func checkWith(checks []record.Check, command string) record.Check {
 	for _, c := range checks {
 		if c.Command == command {
@@ -186,7 +185,7 @@ var afterwards = []record.NextStep{{Command: "git runr show RUN", What: "see wha
 func nextSteps(reason record.Reason, id string) []record.NextStep {
 	steps := []record.NextStep{}
 	for _, s := range reason.Next {
-		steps = append(steps, record.NextStep{Command: strings.Replace(s.Command, "RUN", id, 1), What: s.What})
+		steps = append(steps, record.NextStep{Command: s.For(id), What: s.What})
 	}
 	return steps
 }

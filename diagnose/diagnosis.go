@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 	"git-runr/loop/track"
@@ -92,14 +93,14 @@ type Diagnosis struct {
 	FailingChecks []FailingCheck  `json:"failing_checks,omitempty"`
 	Setting       *record.Setting `json:"setting,omitempty"`    // the configured value that ended the run
 	Said          string          `json:"said,omitempty"`       // the words of whoever the run stopped for
-	SaidBy        string          `json:"said_by,omitempty"`    //
+	SaidBy        string          `json:"said_by,omitempty"`    // the agent whose words they are
 	Transcript    string          `json:"transcript,omitempty"` // file among the run's own with all that the agent wrote
 
-	intervention []string // the same in lines
+	intervention []string // Intervention in the lines that are shown
 }
 
 // oneLine is foreign text on one line, with nothing in it that a terminal acts on.
-func oneLine(s string) string { return safetext.Line(strings.Join(strings.Fields(s), " ")) }
+func oneLine(s string) string { return safetext.Line(prose.OneRow(s)) }
 
 // runs are the commands that would show what is unmet to be met.
 func (d Diagnosis) runs() []Action {

@@ -2,9 +2,9 @@
 // are pure: from a folded run to a diagnosis, and from a diagnosis to text.
 //
 //	record.Run ─▶ Of ─▶ Diagnosis ─┬▶ Footer         the terminal, at every stop
-//	              ▲              ├▶ Block          git runr diagnose
-//	         OfReview            ├▶ Digest         review_digest.md, diagnose --md
-//	                             └▶ JSON           stop_diagnostics.json, diagnose --json
+//	              ▲                ├▶ Block          git runr diagnose
+//	         OfReview              ├▶ Digest         review_digest.md, diagnose --md
+//	                               └▶ JSON           stop_diagnostics.json, diagnose --json
 //
 // What is unmet is what was asked for, compared with what was provided:
 //

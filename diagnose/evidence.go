@@ -82,23 +82,13 @@ func proofOf(run record.Run) proof {
 	known := proof{}
 	for _, r := range results(run) {
 		if r.Name == "" {
-			r.Name = checkOf(run, r.Command)
+			r.Name = checkWith(run.Plan.Checks, r.Command).Name
 		}
 		if r.Name != "" {
 			known[r.Name] = judge(run, r)
 		}
 	}
 	return known
-}
-
-// checkOf is the name of the check that is configured with command, "" where none is.
-func checkOf(run record.Run, command string) string {
-	for _, c := range run.Plan.Checks {
-		if c.Command == command {
-			return c.Name
-		}
-	}
-	return ""
 }
 
 func judge(run record.Run, r dated) evidence {
@@ -183,10 +173,10 @@ func provided(run record.Run, known proof) []string {
 			lines = append(lines, oneLine(cmp.Or(r.Name, r.Command))+": "+saidOf(r.CheckResult))
 		}
 	}
-	if len(run.Attempts) == 0 {
+	last := run.LastAttempt()
+	if last == nil {
 		return lines
 	}
-	last := run.Attempts[len(run.Attempts)-1]
 	if claim := shorten(oneLine(last.Verification), claimWidth); claim != "" {
 		lines = append(lines, "implementer: "+claim)
 	}
@@ -199,7 +189,7 @@ func provided(run record.Run, known proof) []string {
 // claimWidth is how much of an implementer's own report is repeated.
 const claimWidth = 200
 
-// shorten is s on at most width columns; what is cut off is marked.
+// shorten is s in at most width characters; that something was cut off is marked.
 func shorten(s string, width int) string {
 	runes := []rune(s)
 	if len(runes) <= width {

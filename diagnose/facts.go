@@ -39,12 +39,11 @@ func transcriptOf(run record.Run, family record.Family) string {
 	if family != record.FamilyAgent && family != record.FamilyLimit {
 		return ""
 	}
-	a, r := len(run.Attempts), len(run.Rounds)
-	if r > 0 && run.Rounds[r-1].Failure != nil {
-		return fmt.Sprintf("review-%d.log", run.Rounds[r-1].Number)
+	if round := run.LastRound(); round != nil && round.Failure != nil {
+		return fmt.Sprintf("review-%d.log", round.Number)
 	}
-	if a > 0 {
-		return fmt.Sprintf("attempt-%d.log", run.Attempts[a-1].Number)
+	if a := run.LastAttempt(); a != nil {
+		return fmt.Sprintf("attempt-%d.log", a.Number)
 	}
 	return ""
 }

@@ -14,9 +14,9 @@ const requestsShown = 3
 // ruleWidth is how wide the rules of a footer are where there is room.
 const ruleWidth = 49
 
-// Footer is what the terminal shows when run has stopped: the layout that runr's users know,
-// section 2. What people and agents wrote is cut to the width of place; commands never
-// are. "" for a run that did not stop.
+// Footer is what the terminal shows when run has stopped, in the layout that runr's users
+// know. What people and agents wrote is cut to the width of place; commands never are. ""
+// for a run that did not stop.
 func Footer(run record.Run, place Place) string {
 	if run.Stop == nil {
 		return ""

@@ -14,9 +14,9 @@ const (
 	noteWidth      = 72
 )
 
-// intervention is the line by which a person tells the loop what they did, in three
-// lines that end in a backslash but for the last. nil when one
-// of its words must not be shown, and where nothing can be noted but what nobody did.
+// intervention is the line by which a person tells the loop what they did, in parts that are
+// shown one below the other. nil when one of its words must not be shown, and where
+// nothing can be noted but what nobody did.
 func intervention(id, reason, note string, commands []Suggestion) []string {
 	first, ok := safetext.CommandLine("git", "runr", "intervene", id, "--reason", reason)
 	word, noteOK := safetext.ShellWord(note)

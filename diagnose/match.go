@@ -10,8 +10,8 @@ import (
 	"git-runr/loop/safetext"
 )
 
-// matcher knows by which words requests mean checks: a check's command, match words or name, or a
-// common word for its kind of check.
+// matcher knows by which words requests mean checks: a check's command, match words or
+// name, or a common word for its kind of check.
 type matcher []checkWords
 
 // checkWords is a check and the words by which it is meant.
@@ -83,8 +83,9 @@ func (c checkWords) member(category string) int {
 	return 0
 }
 
-// commands are those of the checks that requests mean, in the order of their mention, each once. They come
-// from checks only, as they are configured; one that cannot be shown safely is left out.
+// commands are those of the checks that requests mean, in the order of their mention, each
+// once. They come from checks only, as they are configured; one that cannot be shown
+// safely is left out.
 func (m matcher) commands(requests ...string) []string {
 	var commands []string
 	for _, r := range requests {

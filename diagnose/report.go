@@ -276,7 +276,7 @@ func nextAction(run record.Run, live bool) (action, command string) {
 	if len(reason.Next) == 0 {
 		return "inspect_logs", "git runr log " + run.ID
 	}
-	command = strings.ReplaceAll(reason.Next[0].Command, "RUN", run.ID)
+	command = reason.Next[0].For(run.ID)
 	switch reason.Code {
 	case record.ReasonUntrusted:
 		return "fix_config", command

@@ -72,7 +72,7 @@ func (r ReportReliability) line() string {
 	return strings.Join(parts, ", ")
 }
 
-// evidenceLine is one check's newest state.
+// line is one check's newest state.
 func (e ReportEvidence) line() string {
 	line := e.Was
 	if e.Stale {

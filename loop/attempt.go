@@ -89,7 +89,7 @@ func (t *turn) takeOver(a record.Attempt, before *gitstore.Snapshot) (role.Imple
 		return answer, err
 	}
 	subject := fmt.Sprintf("run %s, attempt %d: without the executor's work", t.run.ID, a.Number)
-	without, left, err := t.tree.Bring(t.ctx, "refs/heads/"+t.run.Plan.Branch, t.run.Plan.Base, given.Commit, ref, subject)
+	without, left, err := t.tree.Bring(t.ctx, t.run.Plan.BranchRef(), t.run.Plan.Base, given.Commit, ref, subject)
 	if err == nil {
 		*before = without
 	}
@@ -234,7 +234,7 @@ func (t *turn) commit(a *record.Attempt) error {
 // commit and its tree: from where nothing differs from it. Of the user's checkout inPlace
 // is the tree to commit, and their HEAD and index are left alone.
 func (t *turn) commitOn(from gitstore.ID, message string, inPlace func() (gitstore.ID, error)) (at, tree gitstore.ID, err error) {
-	branch := "refs/heads/" + t.run.Plan.Branch
+	branch := t.run.Plan.BranchRef()
 	if !t.run.Plan.InPlace {
 		author, err := t.Store.Repo.Identity(t.ctx)
 		if err != nil {

@@ -23,42 +23,50 @@ type Change struct {
 // ReadChange is the change of subject, and the census of it. A merge commit's
 // change is what it does beyond what git merges by itself.
 func ReadChange(ctx context.Context, s *record.Store, subject record.Subject, limits role.Limits) (Change, error) {
-	from, err := s.ComparedWith(ctx, subject)
-	change := Change{Base: from, Tree: subject.Tree}
+	change, err := readChange(ctx, s, subject, limits)
 	if err != nil {
 		return change, fmt.Errorf("read change: %w", err)
 	}
+	return change, nil
+}
+
+func readChange(ctx context.Context, s *record.Store, subject record.Subject, limits role.Limits) (Change, error) {
+	from, err := s.ComparedWith(ctx, subject)
+	change := Change{Base: from, Tree: subject.Tree}
+	if err != nil {
+		return change, err
+	}
 	overruled, err := overrule(ctx, s, from, subject.Tree, &limits)
 	if err != nil {
-		return change, fmt.Errorf("read change: %w", err)
+		return change, err
 	}
 	spec := gitstore.DiffSpec{From: from, To: subject.Tree, Paths: subject.Paths}
 	all, err := s.Repo.DiffStat(ctx, spec)
 	if err != nil {
-		return change, fmt.Errorf("read change: %w", err)
+		return change, err
 	}
 	spec.Exclude = limits.Exclude
 	kept, err := s.Repo.DiffStat(ctx, spec)
 	if err != nil {
-		return change, fmt.Errorf("read change: %w", err)
+		return change, err
 	}
 	var texts map[string]bool
 	if !limits.Opens {
 		if texts, err = textsTakenForBinary(ctx, s, subject.Tree, kept); err != nil {
-			return change, fmt.Errorf("read change: %w", err)
+			return change, err
 		}
 	}
 	change.Census = census(all, kept, texts, limits)
 	change.Census.Overruled = overruled
 	if change.Census.Unmatched, err = unmatched(ctx, s, subject.Tree, limits, change.Census); err != nil {
-		return change, fmt.Errorf("read change: %w", err)
+		return change, err
 	}
 	if change.Census.Nothing() {
 		return change, nil
 	}
 	patch, _, err := s.Repo.Diff(ctx, spec)
 	if err != nil {
-		return change, fmt.Errorf("read change: %w", err)
+		return change, err
 	}
 	for _, f := range kept {
 		if !change.Census.Hides(f.Path) {
@@ -66,7 +74,7 @@ func ReadChange(ctx context.Context, s *record.Store, subject record.Subject, li
 		}
 	}
 	if err := change.split(patch, limits); err != nil {
-		return change, fmt.Errorf("read change: %w", err)
+		return change, err
 	}
 	change.Patch = change.Parts[0].Patch
 	return change, nil

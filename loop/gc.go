@@ -104,9 +104,7 @@ func runGarbage(ctx context.Context, s *record.Store, then time.Time) ([]RunGarb
 	if err != nil {
 		return found, fmt.Errorf("list snapshots: %w", err)
 	}
-	over := func(status string) bool {
-		return slices.Contains([]record.RunStatus{record.RunCompleted, record.RunSkipped, record.RunAborted}, record.RunStatus(status))
-	}
+	over := func(status string) bool { return record.RunStatus(status).Over() }
 	runs, _, err := s.Runs(ctx, record.Filter{Status: over})
 	if err != nil {
 		return found, err

@@ -128,7 +128,7 @@ func (t *turn) takeWork(iv *record.Intervention, spec InterventionSpec) error {
 // says that it is the person's, too.
 func (t *turn) changedByPeople(spec InterventionSpec) (bool, error) {
 	a := t.run.LastAttempt()
-	if spec.Message != "" || a == nil || a.Failure == nil && !a.EndedAt.IsZero() || t.run.ByPeople(len(t.run.Attempts)) != "" {
+	if spec.Message != "" || a == nil || !a.Failed() || t.run.ByPeople(len(t.run.Attempts)) != "" {
 		return true, nil
 	}
 	if a.After == "" && spec.Proof {

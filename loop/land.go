@@ -204,7 +204,7 @@ func landedBy(ctx context.Context, s *record.Store, op gitstore.Recorded) (recor
 
 // bringBranchBack gives a run the branch again that dropBranch took.
 func bringBranchBack(ctx context.Context, s *record.Store, run record.Run) error {
-	err := s.Repo.SwapRef(ctx, "refs/heads/"+run.Plan.Branch, run.Commit, "")
+	err := s.Repo.SwapRef(ctx, run.Plan.BranchRef(), run.Commit, "")
 	if errors.Is(err, gitstore.ErrLostRace) {
 		return nil // somebody has a branch of that name
 	}
@@ -221,12 +221,12 @@ func afterLanding(ctx context.Context, s *record.Store, run record.Run) error {
 
 // dropBranch removes the run's branch; its commits stay, for diff and undo.
 func dropBranch(ctx context.Context, s *record.Store, run record.Run) error {
-	head, err := s.Repo.Ref(ctx, "refs/heads/"+run.Plan.Branch)
+	head, err := s.Repo.Ref(ctx, run.Plan.BranchRef())
 	if err != nil || head == "" {
 		return err
 	}
 	if err := s.Repo.Pin(ctx, "run "+run.ID, head); err != nil {
 		return err
 	}
-	return s.Repo.SwapRef(ctx, "refs/heads/"+run.Plan.Branch, "", head)
+	return s.Repo.SwapRef(ctx, run.Plan.BranchRef(), "", head)
 }

@@ -300,7 +300,7 @@ func afterResume(run record.Run, policy record.Policy) Step {
 	if step, ok := afterPeople(run, policy); ok {
 		return step
 	}
-	if a := run.LastAttempt(); a != nil && (a.Failure != nil || a.EndedAt.IsZero()) && run.ByPeople(len(run.Attempts)) == "" {
+	if a := run.LastAttempt(); a != nil && a.Failed() && run.ByPeople(len(run.Attempts)) == "" {
 		return Step{Action: DoAttempt, Work: stepNamed(policy, a.Step), Mode: a.Mode, Number: a.Number, Redo: true}
 	}
 	at := run.Position - 1
@@ -332,7 +332,7 @@ func afterPeople(run record.Run, policy record.Policy) (Step, bool) {
 		}
 	}
 	a := run.LastAttempt()
-	unfinished := a != nil && (a.Failure != nil || a.EndedAt.IsZero())
+	unfinished := a != nil && a.Failed()
 	if !worked && (!proved || a == nil || unfinished || run.Head() == run.Plan.Base) {
 		return Step{}, false
 	}

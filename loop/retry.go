@@ -21,7 +21,7 @@ func (w *Worker) fail(ctx context.Context, review record.Review, name string, fa
 		}
 	}
 	if failure.Transient && 0 < failure.Tries && failure.Tries <= len(retryWaits) {
-		failure.RetryAt = w.Store.Now().UTC().Truncate(time.Millisecond).Add(retryWaits[failure.Tries-1])
+		failure.RetryAt = w.Store.EventTime().Add(retryWaits[failure.Tries-1])
 	}
 	return w.Store.FailReview(ctx, review.ID, name, failure)
 }

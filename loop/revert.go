@@ -112,7 +112,7 @@ func (t *turn) revertText(done gitstore.Reverted, own bool) string {
 
 // resetBranch takes a reverted attempt off the run's branch.
 func (t *turn) resetBranch(a record.Attempt) error {
-	branch := "refs/heads/" + t.run.Plan.Branch
+	branch := t.run.Plan.BranchRef()
 	if t.run.Plan.InPlace {
 		return t.Store.Repo.MoveBranch(t.ctx, branch, a.From, a.Commit)
 	}

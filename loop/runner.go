@@ -98,8 +98,7 @@ func (t *turn) interrupted(err error) (record.Run, error) {
 // cleanUp removes the worktree of a run that needs it no more. What it held is on
 // the run's branch; left is a snapshot of anything else, "" for nothing.
 func (t *turn) cleanUp() (left gitstore.ID, err error) {
-	over := t.run.Status == record.RunCompleted || t.run.Status == record.RunSkipped || t.run.Status == record.RunAborted
-	if !over || t.run.Plan.InPlace {
+	if !t.run.Status.Over() || t.run.Plan.InPlace {
 		return "", nil
 	}
 	return removeTree(context.WithoutCancel(t.ctx), t.Store, t.run)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
-	"time"
 
 	"git-runr/loop/internal/markdown"
 	"git-runr/loop/prose"
@@ -86,7 +85,7 @@ func (t *turn) stop(stop record.Stop, kind record.EventType[record.StopPayload])
 	var files map[string][]byte
 	stop = facts(t.run, stop)
 	stop.SaidBy, stop.Said = t.said(stop)
-	stop.LastActivity, stop.At = t.run.LastActivity(), t.Store.Now().UTC().Truncate(time.Millisecond)
+	stop.LastActivity, stop.At = t.run.LastActivity(), t.Store.EventTime()
 	if t.Explain != nil {
 		stop, files = t.Explain(t.run, stop)
 	}

@@ -23,10 +23,13 @@ type Runner struct {
 	Ask func(ctx context.Context, run record.Run, why Step) (record.Choice, error)
 	// Keep begins an attempt again that was killed or failed on the files as they are
 	// now, and takes nothing back of what it left.
-	Keep bool
-	// Explain fills in what a stop's event says beyond its reason, and what it leaves behind.
-	Explain func(run record.Run, stop record.Stop) (record.Stop, map[string][]byte)
+	Keep    bool
+	Explain Explainer // nil: stops are not explained
 }
+
+// Explainer gives stop, for which run is about to be stopped, with what its event says beyond
+// the reason, and the files that it leaves behind, by their slash paths.
+type Explainer func(run record.Run, stop record.Stop) (explained record.Stop, files map[string][]byte)
 
 // turn is one process's turn at a run.
 type turn struct {

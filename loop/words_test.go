@@ -90,6 +90,8 @@ func TestProse(t *testing.T) {
 		{"before and after it", "I read it.\n\n" + block + "\n\nThat is all.", "I read it.\n\n\nThat is all."},
 		{"other fences stay", "```go\nx\n```\n" + block, "```go\nx\n```"},
 		{"an object", `{"success":true,"review_summary":"fine","review_issues":[]}`, ""},
+		{"a fence of another kind that reads alike", strings.Replace(block, "runr-review n0nce", "json", 1) + "\n" + block, "```json\n{\"verdict\":\"PASS\",\"summary\":\"fine\",\"findings\":[]}\n```"},
+		{"a verdict alone", "### Verdict: NEEDS_FIX\n", ""},
 		{"Markdown", "### Verdict: PASS\n\nfine", "### Verdict: PASS\n\nfine"},
 		{"a summary that is all of it", "All wrong.\n\n### Verdict: NEEDS_FIX", ""},
 		{"a summary that is all of it, made visible", "All \x07wrong.\n\n### Verdict: NEEDS_FIX", ""},

@@ -28,10 +28,10 @@ type Worker struct {
 	ExcludedBy string
 }
 
-// Work does every review that this clone asked an agent for, oldest first, until
-// none is left; it returns how many are done and of how many an agent failed. A reviewer that could not be run is tried
-// again when it is due, if it may well answer then, and otherwise when Retry says so.
-// What is left alone is Held.
+// Work does every review that this clone asked an agent for, oldest first, until none is
+// left; it returns how many are done and of how many an agent failed. A reviewer that could
+// not be run is tried again when it is due, if it may well answer then, and otherwise when
+// Retry says so. What is left alone is Held.
 func (w *Worker) Work(ctx context.Context) (did, failed int, err error) {
 	if _, err := dropCheckouts(ctx, w.Store, false); err != nil {
 		return 0, 0, err
@@ -131,7 +131,7 @@ func (w *Worker) skip(ctx context.Context, review record.Review, names []string,
 	if !errors.As(err, &object) {
 		return review, fmt.Errorf("review %s: %w", review.ID, err)
 	}
-	failure := record.Failure{Reason: record.ReasonObjects, Detail: object.What, Try: object.Try, RetryAt: w.Store.Now().UTC().Truncate(time.Millisecond)}
+	failure := record.Failure{Reason: record.ReasonObjects, Detail: object.What, Try: object.Try, RetryAt: w.Store.EventTime()}
 	for _, name := range names {
 		known := func(f record.Failure) bool {
 			return f.Reviewer == name && f.Reason == failure.Reason && f.Detail == failure.Detail

@@ -46,7 +46,7 @@ func (t *turn) openWorktree() (*gitstore.Worktree, error) {
 	if err != nil {
 		return nil, err
 	}
-	cleared, err := tree.ClearLocks(t.ctx, "refs/heads/"+t.run.Plan.Branch)
+	cleared, err := tree.ClearLocks(t.ctx, t.run.Plan.BranchRef())
 	if len(cleared) > 0 {
 		t.Progress.Say(fmt.Sprintf("a killed git had left %s in the run's working tree: removed", strings.Join(cleared, ", ")))
 	}
@@ -120,7 +120,7 @@ func (t *turn) setAside(dir string) error {
 		t.Progress.Say("git had forgotten the run's working tree: it is made again; what was in it is in " + aside)
 		return nil
 	}
-	had, err := t.Store.Repo.Ref(t.ctx, "refs/heads/"+t.run.Plan.Branch)
+	had, err := t.Store.Repo.Ref(t.ctx, t.run.Plan.BranchRef())
 	if err == nil && (had != "" || len(t.run.Attempts) > 0) {
 		t.Progress.Say("the run's working tree was gone: it is made again")
 	}

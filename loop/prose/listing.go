@@ -10,7 +10,8 @@ import (
 // namesShown is how many files one sentence names.
 const namesShown = 50
 
-// Names are files in one sentence, made safe for terminals: at most 50, and how many more.
+// Names are files in one sentence, made safe for terminals: at most namesShown, and how
+// many more there are.
 func Names(files []string) string {
 	shown := make([]string, min(len(files), namesShown))
 	for i := range shown {

@@ -1,5 +1,6 @@
 // Package prose words what programs say to people: counts with their nouns, texts cut to a
-// length, one line of many. It also takes English apart for all who read it: tokens, words, plurals, stems, sets of words.
+// length, one line of many. It also takes English apart for all who read it: tokens, words,
+// plurals, stems, sets of words.
 package prose
 
 import (
@@ -47,11 +48,14 @@ func CutMiddle(s string, most int) string {
 	return fmt.Sprintf("%s\n[… %d bytes left out …]\n%s", head, at-len(head), s[at:])
 }
 
+// OneRow is text with single spaces for all white space.
+func OneRow(text string) string { return strings.Join(strings.Fields(text), " ") }
+
 // OneLine is text for a subject or a note: one line whatever it quotes, with
 // nothing in it that a terminal would act on.
 func OneLine(s string) string {
 	const limit = 200
-	s = safetext.Line(strings.Join(strings.Fields(s), " "))
+	s = safetext.Line(OneRow(s))
 	if len(s) > limit {
 		s = strings.ToValidUTF8(s[:limit], "") + "…"
 	}

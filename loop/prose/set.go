@@ -25,7 +25,7 @@ func setOf(split func(string) []string, text string) Set {
 	return sync.OnceValue(func() map[string]bool {
 		set := map[string]bool{}
 		for _, phrase := range split(text) {
-			set[strings.Join(strings.Fields(phrase), " ")] = true
+			set[OneRow(phrase)] = true
 		}
 		return set
 	})

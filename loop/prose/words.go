@@ -76,8 +76,8 @@ func Tokens(text, marks string) []Token {
 // Span is a place in a text, in bytes, with the marks of the given width around it.
 type Span struct{ From, To, Mark int }
 
-// Spans are what pairs of marks enclose: of any of marks, which are of ASCII, one or more of the same
-// to either side.
+// Spans are what pairs of marks enclose: of any of marks, which are of ASCII, one or more
+// of the same to either side.
 func Spans(text, marks string) []Span {
 	var spans []Span
 	for at := 0; ; {

@@ -31,7 +31,7 @@ func (s *Store) Append(ctx context.Context, decide func(*View) (NewEvent, error)
 		return event, err
 	}
 	entry, err := s.Repo.Append(ctx, func(ctx context.Context, tips gitstore.Tips, writer string) (gitstore.Record, error) {
-		v := &View{store: s, ctx: ctx, tips: tips, Writer: writer, Now: s.Now().UTC().Truncate(time.Millisecond)}
+		v := &View{store: s, ctx: ctx, tips: tips, Writer: writer, Now: s.EventTime()}
 		var err error
 		if v.Clock, err = s.nextClock(ctx, tips); err != nil {
 			return gitstore.Record{}, err

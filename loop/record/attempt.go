@@ -45,6 +45,9 @@ type Attempt struct {
 	Event        gitstore.ID          `json:"event,omitempty"` // that records its end and keeps what it left behind
 }
 
+// Failed reports whether the attempt came to no end: it failed, or was killed.
+func (a Attempt) Failed() bool { return a.Failure != nil || a.EndedAt.IsZero() }
+
 // undone reports whether nothing is left of the attempt: one that was reverted with
 // conflicts still stands on the run's branch.
 func (a Attempt) undone() bool { return a.Reverted != nil && len(a.Reverted.Conflicts) == 0 }

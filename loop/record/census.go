@@ -18,7 +18,7 @@ type Census struct {
 	SentBinary int       `json:"sent_binary,omitempty"` // binary files that a reviewer who can judge them was told of
 	LeftOut    []LeftOut `json:"left_out,omitempty"`
 	Unmatched  []string  `json:"unmatched_globs,omitempty"` // of what is to be left out: they match no file of the tree
-	Overruled  []string  `json:"overruled_globs,omitempty"` // of what is to be left out: see Limits.ExcludedBy
+	Overruled  []string  `json:"overruled_globs,omitempty"` // of what is to be left out: see role.Limits.ExcludedBy
 	Checks     int       `json:"checks,omitempty"`          // that there are to run
 	ChecksLeft int       `json:"checks_not_run,omitempty"`
 }

@@ -18,7 +18,7 @@ type Check struct {
 }
 
 // CheckResult is the evidence that one check left behind. The fields from NotRun on
-// are the judgement of it: see Checker.
+// are the judgement of it: see loop.Checker.
 type CheckResult struct {
 	Name     string   `json:"name"`
 	Command  string   `json:"command"`
@@ -26,7 +26,7 @@ type CheckResult struct {
 	Reason   string   `json:"reason,omitempty"`     // why it did not end by itself or could not run: timeout, not_found, not_installed, signal:NAME, untrusted_config
 	Output   string   `json:"output,omitempty"`     // head and tail of both streams, capped
 	Tree     string   `json:"tree,omitempty"`       // the tree it ran on
-	Said     string   `json:"said,omitempty"`       // what the output says in a few words: see Said
+	Said     string   `json:"said,omitempty"`       // what the output says in a few words: see checklog.Said
 	Duration Duration `json:"duration_ms,omitzero"` // wall time
 
 	NotRun         string         `json:"not_run,omitempty"`          // why it says nothing about the change: "eslint is not installed"
@@ -144,7 +144,8 @@ func (d NewEvent) AttachChecks(results []CheckResult) NewEvent {
 // OutputInEvent is how much of a check's output its event carries, in bytes.
 const OutputInEvent = 4 << 10
 
-// WithoutOutput are results with the last OutputInEvent bytes of their output, as their event has them.
+// WithoutOutput are results with the last OutputInEvent bytes of their output, as their
+// event has them.
 func WithoutOutput(results []CheckResult) []CheckResult {
 	short := make([]CheckResult, len(results))
 	for i, c := range results {

@@ -142,7 +142,7 @@ func (s *Store) heldBy(ctx context.Context, review Review, held gitstore.ID, by 
 		return err
 	}
 	own := holder.Actor == by.Actor && holder.Writer == s.Repo.Writer()
-	lapsed := !holder.Until.IsZero() && !s.Now().Before(holder.Until)
+	lapsed := (&Claim{Until: holder.Until}).Lapsed(s.Now())
 	over := slices.ContainsFunc(review.Ended, func(e EndedClaim) bool {
 		return e.By == holder.Actor && e.Writer == holder.Writer && !e.Lost && e.At.After(holder.At)
 	})
@@ -162,7 +162,7 @@ func (s *Store) claimCommit(ctx context.Context, review Review, by Hold) (gitsto
 	if err != nil {
 		return "", err
 	}
-	now := s.Now().UTC().Truncate(time.Millisecond)
+	now := s.EventTime()
 	claim := sharedClaim{V: FormatVersion, Review: review.ID, Actor: by.Actor, Writer: s.Repo.Writer(), At: now}
 	if by.Lease > 0 {
 		claim.Until = now.Add(by.Lease)

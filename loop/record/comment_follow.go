@@ -24,7 +24,7 @@ type Placed struct {
 	Why       string `json:"why,omitempty"`
 }
 
-// More reasons why a comment has no place.
+// Reasons why a comment has no place, beside those of package anchor.
 const (
 	whyGone    = "the file is gone"
 	whyBinary  = "the file is binary now"

@@ -9,11 +9,11 @@ import (
 const reviewMessageHead = "## Review Comments\n\nThe following review comments were left on the specified files. Please summarize your plan to address each comment, then wait for confirmation before making changes."
 
 // FormatReviewMessage is comments as Markdown for whoever addresses them, without a
-// newline at the end. Comments on lines are compared byte for byte by existing clients: files in
-// the order of their first comment, each file's comments in the order given, a
-// comment's text as it is. What the seed does not have goes beside that: comments on
-// the whole come before the first file, comments on a file stand under its heading
-// without a line, and lines of the old version are called old.
+// newline at the end. Comments on lines are compared byte for byte by existing clients:
+// files in the order of their first comment, each file's comments in the order given, a
+// comment's text as it is. What those do not know goes beside that: comments on the whole
+// come before the first file, comments on a file stand under its heading without a line,
+// and lines of the old version are called old.
 func FormatReviewMessage(comments []Comment) string {
 	return strings.Join(append([]string{reviewMessageHead}, CommentBlocks(comments)...), "\n\n")
 }

@@ -26,7 +26,8 @@ const (
 )
 
 // EventType is a kind of event: what it is called in a log, and P, what its payload holds.
-// A type is made where it is folded, by runEvent and reviewEvent, with all that is known of it.
+// A type is made where it is folded, by runEventType and reviewEventType, with all that is
+// known of it.
 // One that is not known is kept, passed on and skipped by the folds.
 type EventType[P any] struct{ Name string }
 

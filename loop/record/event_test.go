@@ -238,5 +238,5 @@ func TestEventTypeWithoutFoldPanics(t *testing.T) {
 			t.Error("it is in the tables")
 		}
 	}()
-	runEvent("odd", "odd", nil, nil, note)
+	runEventType("odd", "odd", nil, nil, note)
 }

@@ -12,7 +12,10 @@ import (
 // IDTime is the readable part of an id, in UTC.
 const IDTime = "20060102150405"
 
-var idEncoding = base32.NewEncoding("abcdefghijkmnpqrstuvwxyz23456789").WithPadding(base32.NoPadding)
+// idAlphabet is without the letters and digits that are taken for one another.
+const idAlphabet = "abcdefghijkmnpqrstuvwxyz23456789"
+
+var idEncoding = base32.NewEncoding(idAlphabet).WithPadding(base32.NoPadding)
 
 // NewID is the id of a run or a review: its time and a suffix from the writer
 // (random per clone), its clock, which never repeats in one log, and what it is.
@@ -26,11 +29,11 @@ func NewID(now time.Time, writer string, clock uint64, what any) (string, error)
 	return now.UTC().Format(IDTime) + "-" + idEncoding.EncodeToString(sum[:4])[:6], nil
 }
 
-// validID reports whether s has the form of newID.
+// validID reports whether s has the form of what NewID makes.
 func validID(s string) bool {
 	digits, suffix, ok := strings.Cut(s, "-")
 	if !ok || len(digits) != len(IDTime) || len(suffix) != 6 {
 		return false
 	}
-	return strings.Trim(digits, "0123456789") == "" && strings.Trim(suffix, "abcdefghijkmnpqrstuvwxyz23456789") == ""
+	return strings.Trim(digits, "0123456789") == "" && strings.Trim(suffix, idAlphabet) == ""
 }

@@ -66,7 +66,7 @@ func (s *Store) SubmitPerson(ctx context.Context, id string, p Person) (Review, 
 	return review, s.dropDraft(ctx, review, p.Actor)
 }
 
-// Check refuses a submission that says nothing.
+// check refuses a submission that says nothing.
 func (p Person) check() error {
 	verdict := p.Decision == Approve || p.Decision == RequestChanges
 	if !verdict && p.Decision != CommentOnly && p.Decision != "" {
@@ -272,7 +272,7 @@ func (s *Store) Attachment(ctx context.Context, event gitstore.ID, role string) 
 	return s.Repo.Attachment(ctx, event, role)
 }
 
-// Check refuses an answer that says too little.
+// check refuses an answer that says too little.
 func (a Answer) check() error {
 	switch {
 	case a.Kind != AnswerFixed && a.Kind != AnswerRefuted && a.Kind != AnswerDeferred:

@@ -21,10 +21,10 @@ import (
 // the ids of its events, keyed by the tips of the logs that it has read. It holds
 // nothing that cannot be read again from the logs, and may be deleted at any time.
 //
-// The file is a prefix (magic, header length, number of rows, length of the
-// heap, checksum of what follows up to the heap), a JSON header, a table of fixed-size rows, newest first,
-// and a heap that the rows point into, each with a checksum of its part. So a list
-// reads the table and the few summaries that it shows, and never a damaged one.
+// The file is a prefix (magic, header length, number of rows, length of the heap, checksum
+// of what follows up to the heap), a JSON header, a table of fixed-size rows, newest first,
+// and a heap that the rows point into, each with a checksum of its part. So a list reads
+// the table and the few summaries that it shows, and never a damaged one.
 const (
 	indexMagic   = "RUNRIDXB"
 	indexName    = "index"

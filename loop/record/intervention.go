@@ -16,7 +16,7 @@ type InterventionPayload struct {
 	On gitstore.ID `json:"commit"`
 }
 
-// Words are what the next prompt says of an intervention, a line each.
+// words are what the next prompt says of an intervention, a line each.
 func (iv Intervention) words() []string {
 	lines := []string{fmt.Sprintf("%s (%s): %s", prose.OneLine(iv.By), iv.Reason, strings.TrimSpace(iv.Note))}
 	if len(iv.Files) > 0 {
@@ -56,7 +56,7 @@ type Evidence struct {
 	File      string      `json:"file"`
 	WrittenAt time.Time   `json:"written_at"`
 	Tree      gitstore.ID `json:"tree"`           // the commit that the run's working tree held
-	Said      string      `json:"said,omitempty"` // what it says in a few words: see Said
+	Said      string      `json:"said,omitempty"` // what it says in a few words: see checklog.Said
 	Failing   bool        `json:"failing,omitempty"`
 	Excerpt   string      `json:"excerpt,omitempty"` // its end, capped
 	Stale     string      `json:"stale,omitempty"`   // why it does not count
@@ -78,7 +78,7 @@ func (e Evidence) State() string {
 	return "its output"
 }
 
-// Words are what prompts say of it.
+// words are what prompts say of it.
 func (e Evidence) words() string {
 	head := fmt.Sprintf("they left what check %q printed (%s, written %s; git-runr did not run it and does not know how it ended): %s",
 		e.Check, prose.OneLine(e.File), e.WrittenAt.UTC().Format(time.RFC3339), e.State())

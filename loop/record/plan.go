@@ -66,6 +66,9 @@ func (e Entity) Name() string {
 	return strings.Trim(e.Identifier+": "+e.Title, ": ")
 }
 
+// BranchRef is the full name of the run's own branch.
+func (p RunPlan) BranchRef() string { return "refs/heads/" + p.Branch }
+
 // Commits are the messages of the commits that somebody else made for the run.
 func (p RunPlan) Commits() []Words {
 	if p.Context == nil || p.Context.Message == "" {
@@ -76,7 +79,7 @@ func (p RunPlan) Commits() []Words {
 
 // CheckFor is the check that runs command, by its command or its name.
 func (p RunPlan) CheckFor(command string) (Check, bool) {
-	i := slices.IndexFunc(p.Checks, func(c Check) bool { return reply.OneRow(c.Command) == reply.OneRow(command) || c.Name == command })
+	i := slices.IndexFunc(p.Checks, func(c Check) bool { return prose.OneRow(c.Command) == prose.OneRow(command) || c.Name == command })
 	if i < 0 {
 		return Check{}, false
 	}

@@ -31,9 +31,9 @@ type reviewMove struct {
 // reviewMoves are those of all types of events that a review is folded from, by their names.
 var reviewMoves = map[string]reviewMove{}
 
-// reviewEvent makes a type of events of reviews: its fold takes it in where it may happen,
+// reviewEventType makes a type of events of reviews: its fold takes it in where it may happen,
 // and note is what it says on a commit, nil for nothing.
-func reviewEvent[P interface{ by() (actorPayload, bool) }](name, cannot string, from []ReviewStatus, fold func(*Review, Event, P), note func(Event, P) (gitstore.ID, string)) EventType[P] {
+func reviewEventType[P interface{ by() (actorPayload, bool) }](name, cannot string, from []ReviewStatus, fold func(*Review, Event, P), note func(Event, P) (gitstore.ID, string)) EventType[P] {
 	t := newEventType(name, fold == nil, note)
 	var empty P
 	_, held := empty.by()
@@ -49,14 +49,14 @@ func reviewEvent[P interface{ by() (actorPayload, bool) }](name, cannot string, 
 
 // The events of a review that EventReviewRequested has begun.
 var (
-	EventReviewSubmitted = reviewEvent("review_submitted", "submitted", untilClosed, (*Review).submit, submissionNote)
-	EventReviewFailed    = reviewEvent("review_failed", "reviewed", untilClosed, (*Review).fail, nil) // the reviewer could not be run; the review stays open
-	EventReviewCancelled = reviewEvent("review_cancelled", "cancelled", []ReviewStatus{ReviewOpen, ReviewCancelled}, (*Review).cancel, nil)
-	EventReviewClaimed   = reviewEvent("review_claimed", "claimed", onceSubmitted, (*Review).claim, nil)
-	EventReviewReleased  = reviewEvent("review_released", "released", []ReviewStatus{ReviewClaimed}, (*Review).release, nil)
-	EventReviewResolved  = reviewEvent("review_resolved", "resolved", []ReviewStatus{ReviewSubmitted, ReviewClaimed, ReviewResolved}, (*Review).resolve, resolvedNote)
-	EventReviewReopened  = reviewEvent("review_reopened", "reopened", []ReviewStatus{ReviewResolved, ReviewCancelled}, (*Review).reopen, reopenedNote)
-	EventReviewAnswered  = reviewEvent("review_answered", "answered", onceSubmitted, (*Review).answer, nil)
+	EventReviewSubmitted = reviewEventType("review_submitted", "submitted", untilClosed, (*Review).submit, submissionNote)
+	EventReviewFailed    = reviewEventType("review_failed", "reviewed", untilClosed, (*Review).fail, nil) // the reviewer could not be run; the review stays open
+	EventReviewCancelled = reviewEventType("review_cancelled", "cancelled", []ReviewStatus{ReviewOpen, ReviewCancelled}, (*Review).cancel, nil)
+	EventReviewClaimed   = reviewEventType("review_claimed", "claimed", onceSubmitted, (*Review).claim, nil)
+	EventReviewReleased  = reviewEventType("review_released", "released", []ReviewStatus{ReviewClaimed}, (*Review).release, nil)
+	EventReviewResolved  = reviewEventType("review_resolved", "resolved", []ReviewStatus{ReviewSubmitted, ReviewClaimed, ReviewResolved}, (*Review).resolve, resolvedNote)
+	EventReviewReopened  = reviewEventType("review_reopened", "reopened", []ReviewStatus{ReviewResolved, ReviewCancelled}, (*Review).reopen, reopenedNote)
+	EventReviewAnswered  = reviewEventType("review_answered", "answered", onceSubmitted, (*Review).answer, nil)
 )
 
 // Statuses in which something may happen to a review.

@@ -11,7 +11,7 @@ import (
 	"git-runr/loop/track"
 )
 
-// RunStatus is where a run stands; see the state machine in the package comment.
+// RunStatus is where a run stands; see the state machine in the comment of package loop.
 type RunStatus string
 
 const (
@@ -22,6 +22,9 @@ const (
 	RunSkipped   RunStatus = "skipped"
 	RunAborted   RunStatus = "aborted"
 )
+
+// Over reports whether a run of that status never goes on again.
+func (s RunStatus) Over() bool { return s == RunCompleted || s == RunSkipped || s == RunAborted }
 
 // Run is one execution of the loop, folded from its events.
 type Run struct {

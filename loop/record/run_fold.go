@@ -18,9 +18,9 @@ type runMove struct {
 // runMoves are those of all types of events that a run is folded from, by their names.
 var runMoves = map[string]runMove{}
 
-// runEvent makes a type of events of runs: its fold takes it in when its whole payload was
+// runEventType makes a type of events of runs: its fold takes it in when its whole payload was
 // read, and note is what it says on a commit, nil for nothing.
-func runEvent[P any](name, cannot string, from []RunStatus, fold func(*Run, Event, P), note func(Event, P) (gitstore.ID, string)) EventType[P] {
+func runEventType[P any](name, cannot string, from []RunStatus, fold func(*Run, Event, P), note func(Event, P) (gitstore.ID, string)) EventType[P] {
 	t := newEventType(name, fold == nil, note)
 	runMoves[name] = runMove{from, cannot, func(r *Run, e Event) error {
 		p, err := t.Payload(e)
@@ -42,23 +42,23 @@ var (
 
 // The events of a run.
 var (
-	EventRunStarted         = runEvent("run_started", "started", nil, (*Run).started, nil)
-	EventAttemptStarted     = runEvent("attempt_started", "continued", whileItRuns, (*Run).attemptStarted, nil)
-	EventAttemptCompleted   = runEvent("attempt_completed", "continued", whileItRuns, (*Run).attemptCompleted, nil)
-	EventAttemptReverted    = runEvent("attempt_reverted", "continued", whileItRuns, (*Run).attemptReverted, nil)
-	EventChecksCompleted    = runEvent("checks_completed", "continued", whileItRuns, (*Run).checksCompleted, nil)
-	EventRoundCompleted     = runEvent("review_completed", "continued", whileItRuns, (*Run).roundCompleted, roundNote)
-	EventReviewLoopDetected = runEvent("review_loop_detected", "continued", whileItRuns, (*Run).stopped, stopNote) // as runr calls it
-	EventRunStopped         = runEvent("stop", "continued", whileItRuns, (*Run).stopped, stopNote)
-	EventRunAnswered        = runEvent("run_answered", "answered", whileUndecided, (*Run).answered, nil)
-	EventRunCompleted       = runEvent("run_completed", "completed", whileUndecided, (*Run).completed, completedNote)
-	EventRunLanded          = runEvent("run_landed", "landed", onceItSucceeded, (*Run).landed, landedNote)
-	EventRunUnlanded        = runEvent("run_unlanded", "continued", onceItSucceeded, (*Run).unlanded, unlandedNote) // a landing was taken back
-	EventRunAborted         = runEvent("run_aborted", "aborted", untilItSucceeds, (*Run).aborted, nil)
-	EventRunResumed         = runEvent("run_resumed", "resumed", whileUndecided, (*Run).resumed, nil)
-	EventRunIntervened      = runEvent("run_intervened", "intervened in", whileUndecided, (*Run).intervened, interventionNote)
+	EventRunStarted         = runEventType("run_started", "started", nil, (*Run).started, nil)
+	EventAttemptStarted     = runEventType("attempt_started", "continued", whileItRuns, (*Run).attemptStarted, nil)
+	EventAttemptCompleted   = runEventType("attempt_completed", "continued", whileItRuns, (*Run).attemptCompleted, nil)
+	EventAttemptReverted    = runEventType("attempt_reverted", "continued", whileItRuns, (*Run).attemptReverted, nil)
+	EventChecksCompleted    = runEventType("checks_completed", "continued", whileItRuns, (*Run).checksCompleted, nil)
+	EventRoundCompleted     = runEventType("review_completed", "continued", whileItRuns, (*Run).roundCompleted, roundNote)
+	EventReviewLoopDetected = runEventType("review_loop_detected", "continued", whileItRuns, (*Run).stopped, stopNote) // as runr calls it
+	EventRunStopped         = runEventType("stop", "continued", whileItRuns, (*Run).stopped, stopNote)
+	EventRunAnswered        = runEventType("run_answered", "answered", whileUndecided, (*Run).answered, nil)
+	EventRunCompleted       = runEventType("run_completed", "completed", whileUndecided, (*Run).completed, completedNote)
+	EventRunLanded          = runEventType("run_landed", "landed", onceItSucceeded, (*Run).landed, landedNote)
+	EventRunUnlanded        = runEventType("run_unlanded", "continued", onceItSucceeded, (*Run).unlanded, unlandedNote) // a landing was taken back
+	EventRunAborted         = runEventType("run_aborted", "aborted", untilItSucceeds, (*Run).aborted, nil)
+	EventRunResumed         = runEventType("run_resumed", "resumed", whileUndecided, (*Run).resumed, nil)
+	EventRunIntervened      = runEventType("run_intervened", "intervened in", whileUndecided, (*Run).intervened, interventionNote)
 
-	EventReviewRequested = runEvent("review_requested", "continued", whileItRuns, (*Run).asked, nil) // begins a review; a run is told of one of its own
+	EventReviewRequested = runEventType("review_requested", "continued", whileItRuns, (*Run).asked, nil) // begins a review; a run is told of one of its own
 )
 
 // Allow reports, as a *StateError, why an event of type may not happen now.

@@ -27,6 +27,9 @@ type Store struct {
 	Tell   func(line string)                // hears of records that are lost or damaged, and of what was put right; nil: nobody does
 }
 
+// EventTime is now as events have it: in UTC and whole milliseconds.
+func (s *Store) EventTime() time.Time { return s.Now().UTC().Truncate(time.Millisecond) }
+
 // retryIndex runs read once more, without the cache, when the cache was damaged.
 func (s *Store) retryIndex(read func() error) error {
 	err := read()

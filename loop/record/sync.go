@@ -191,7 +191,7 @@ func (x *exchange) take(ctx context.Context) error {
 	return x.recordDiverged(ctx)
 }
 
-// Check looks at an event that came, and remembers it.
+// check looks at an event that came, and remembers it.
 func (x *exchange) check(entry gitstore.Entry) error {
 	event, err := DecodeEvent(entry)
 	if errors.Is(err, gitstore.ErrNewerFormat) {

@@ -34,7 +34,7 @@ func ParseExecutor(text string) ExecutorReport {
 	return report
 }
 
-// verification is what an implementer says of its own verification: the text below
+// verificationIn is what an implementer says of its own verification: the text below
 // "### Verification Results" or "### Artifact Self-Check", "" when there is none.
 func verificationIn(md markdown.Text) string {
 	var parts []string
@@ -175,7 +175,7 @@ func inlineClaims(title string) []string {
 	return pathsIn(list, false)
 }
 
-// claims are the paths that the lines of a section name. A line in a fence is one,
+// claimsIn are the paths that the lines of a section name. A line in a fence is one,
 // as it comes from git status; elsewhere a line has to look like one.
 func claimsIn(md markdown.Text, s markdown.Section) []string {
 	var claims []string

@@ -6,7 +6,7 @@ import (
 	"git-runr/loop/internal/markdown"
 )
 
-// reason is what an implementer that did not finish says of it: what follows
+// reasonIn is what an implementer that did not finish says of it: what follows
 // "**Reason:**", then the sections that tell what it waits for.
 func reasonIn(md markdown.Text) string {
 	var parts []string

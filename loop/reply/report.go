@@ -48,11 +48,14 @@ func (f Finding) Place() string {
 	return place.Place{File: f.File, Line: f.Line, End: f.EndLine}.String()
 }
 
+// At puts a place into a finding.
+func (f *Finding) At(p place.Place) { f.File, f.Line, f.EndLine = p.File, p.Line, p.End }
+
 // Report is one reviewer's answer, parsed.
 type Report struct {
 	Verdict   Verdict   `json:"verdict"`           // as stated; NEEDS_FIX when none could be read
 	Effective Verdict   `json:"effective_verdict"` // what counts: see EffectiveVerdict
-	Format    string    `json:"format"`            // tagged, markdown, review_json, verdict_json, codex_json, changes_json, builtin, unreadable
+	Format    string    `json:"format"`            // what it was read from
 	Summary   string    `json:"summary,omitempty"`
 	Text      string    `json:"text,omitempty"` // the reviewer's own words, at most MaxText bytes: see ownWords
 	Findings  []Finding `json:"findings"`
@@ -61,10 +64,17 @@ type Report struct {
 	Warnings  []string  `json:"parse_warnings"`
 }
 
-// Formats of reports that nobody parsed.
+// The values of Report.Format, beside "builtin" of the reviewer that needs no model.
 const (
-	FormatNone  = "none" // the reviewer said nothing
-	FormatHuman = "human"
+	FormatNone        = "none"         // the reviewer said nothing
+	FormatHuman       = "human"        // a person's
+	FormatUnreadable  = "unreadable"   // nothing could be read out of it
+	formatTagged      = "tagged"       // the block that ReviewOutputInstructions asks for
+	formatVerdictJSON = "verdict_json" // the same object without its tag
+	formatMarkdown    = "markdown"     // "### Verdict:" and "### Findings"
+	formatReviewJSON  = "review_json"  // "success" and "review_issues"
+	formatChangesJSON = "changes_json" // "status" and "changes"
+	formatCodexJSON   = "codex_json"   // "overall_correctness", of codex
 )
 
 // Unreadable reports whether the answer held nothing that anybody could act on.
@@ -130,20 +140,6 @@ func HasSeverity(findings []Finding, severity Severity) bool {
 func SeverityRank(s Severity) int {
 	return slices.Index([]Severity{Critical, Warning, Note}, s)
 }
-
-// At puts a place into a finding.
-func (f *Finding) At(p place.Place) { f.File, f.Line, f.EndLine = p.File, p.Line, p.End }
-
-// The values of Report.Format.
-const (
-	formatTagged      = "tagged"       // the block that ReviewOutputInstructions asks for
-	formatVerdictJSON = "verdict_json" // the same object without its tag
-	formatMarkdown    = "markdown"     // "### Verdict:" and "### Findings"
-	formatReviewJSON  = "review_json"  // "success" and "review_issues"
-	formatChangesJSON = "changes_json" // "status" and "changes"
-	formatCodexJSON   = "codex_json"   // "overall_correctness", of codex
-	FormatUnreadable  = "unreadable"
-)
 
 // MaxText is how much of an answer is kept with what was read out of it, in bytes.
 const MaxText = 32 << 10

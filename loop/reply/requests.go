@@ -41,7 +41,7 @@ func RequestOf(f Finding) string {
 	case issue == "":
 		return f.Place()
 	}
-	return OneRow(f.Place()) + ": " + issue
+	return prose.OneRow(f.Place()) + ": " + issue
 }
 
 // issueLine is the first paragraph of an issue that is no code, on one line; of
@@ -55,7 +55,7 @@ func issueLine(issue string) string {
 			break
 		}
 	}
-	return strings.TrimRight(OneRow(strings.Join(lines, " ")), ": ")
+	return strings.TrimRight(prose.OneRow(strings.Join(lines, " ")), ": ")
 }
 
 // isTitleOf reports whether line, above next, is a title and not the start of a sentence.
@@ -239,7 +239,7 @@ func FirstWords(texts ...markdown.Text) []string {
 	var alone []string
 	for _, md := range texts {
 		for _, b := range readBlocks(md) {
-			text := OneRow(strings.Join(b.lines, " "))
+			text := prose.OneRow(strings.Join(b.lines, " "))
 			words := len(wordsOf(text))
 			if b.kind != blockItem && b.kind != blockLines || endsInColon(text) || words == 0 || strings.HasPrefix(text, "{") || isNone(text) {
 				continue
@@ -258,7 +258,7 @@ func FirstWords(texts ...markdown.Text) []string {
 
 // ShortRow is as much of text as stands for a request, in one line.
 func ShortRow(text string) string {
-	text = OneRow(text)
+	text = prose.OneRow(text)
 	if short := prose.Cut(text, maxFirstWords); short != text {
 		return short + " …"
 	}

@@ -71,6 +71,12 @@ func TestApprovalInProse(t *testing.T) {
 		"```\nLGTM\n```\nI read it.":              false,
 		"An approved list of hosts":               false,
 		"## Previous round\nLGTM\n\n## Now\nRead": false,
+		"LGTM, no changes needed":                 true,
+		"LGTM, no tests.":                         false,
+		"## Needs work\n\nLGTM.":                  false,
+		"I read it.\n\n    LGTM\n":                false,
+		"I read it.\n\n    x := 1\n    LGTM\n":    false,
+		"- I read it.\n\n    Looks good to me.\n": true,
 	} {
 		report := ParseReview(text, "")
 		if report.Approved != want || report.Effective.Passed() {

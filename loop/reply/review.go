@@ -205,7 +205,7 @@ func finish(report Report, rest markdown.Text, log *markdown.Warnings) Report {
 	return report
 }
 
-// Unreadable keeps the words of an answer in no known format, for people and for
+// unreadable keeps the words of an answer in no known format, for people and for
 // the next prompt.
 func unreadable(text string, md markdown.Text, log *markdown.Warnings) Report {
 	log.Add("no verdict could be read: expected a \"### Verdict:\" line or a JSON report")

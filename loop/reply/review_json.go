@@ -144,8 +144,8 @@ func readFindingJSON(data []byte, log *markdown.Warnings) (Finding, error) {
 	return described(f, string(data), log), nil
 }
 
-// readReviewJSON reads a report of success and review_issues. success is what was stated; a blocker
-// overrules it.
+// readReviewJSON reads a report of success and review_issues. success is what was stated;
+// a blocker overrules it.
 func readReviewJSON(data []byte, log *markdown.Warnings) (Report, error) {
 	o := readObject(data)
 	report := Report{Verdict: NeedsFix, Format: formatReviewJSON, Summary: o.text("review_summary")}
@@ -222,8 +222,8 @@ func codexPlace(data json.RawMessage) (place.Place, error) {
 	return p, o.done()
 }
 
-// readChangesJSON reads a report of status and changes. Each change is a finding, since the reviewer
-// wants it made; one that is several list items is several.
+// readChangesJSON reads a report of status and changes. Each change is a finding, since
+// the reviewer wants it made.
 func readChangesJSON(data []byte, log *markdown.Warnings) (Report, error) {
 	o := readObject(data)
 	report := Report{Verdict: NeedsFix, Format: formatChangesJSON, Summary: o.text("summary")}

@@ -150,5 +150,5 @@ func plainItem(item string) string {
 	text := strings.TrimSpace(withoutStruck(item))
 	_, text = cutBox(text)
 	text, _ = cutStatusMark(text)
-	return strings.TrimRight(OneRow(withoutEmphasis(text)), ": ")
+	return strings.TrimRight(prose.OneRow(withoutEmphasis(text)), ": ")
 }

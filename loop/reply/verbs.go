@@ -25,7 +25,7 @@ func isAskVerb(word string) bool {
 	return word != "missing" && (AskVerbs.Has(word) || alsoAskVerbs.Has(word))
 }
 
-// alsoNouns are those of askVerbs that as often begin a description ("Test
+// alsoNouns are those of AskVerbs and alsoAskVerbs that as often begin a description ("Test
 // coverage is good", "Clean code"): they ask only before a word of determiners.
 var alsoNouns = prose.WordSet(`address clean clear close complete correct cover commit format lint list load lower limit log link name note pass record release report return
 	review set show sort state store test type call import export mock check mark separate`)

@@ -74,9 +74,6 @@ func wordAt(words []string, i int) string {
 	return ""
 }
 
-// OneRow is text with single spaces for all white space.
-func OneRow(text string) string { return strings.Join(strings.Fields(text), " ") }
-
 // RequestKey is the letters and digits of a text, in lower case.
 func RequestKey(text string) string {
 	return strings.Join(prose.Words(text), " ")

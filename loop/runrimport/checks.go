@@ -80,11 +80,8 @@ func (im *importer) checkName(command string) string {
 }
 
 // runnerWords come before the word that says what a command does.
-var runnerWords = map[string]bool{
-	"npm": true, "npx": true, "pnpm": true, "yarn": true, "bun": true, "bunx": true, "run": true, "exec": true, "go": true, "cargo": true,
-	"make": true, "python": true, "python3": true, "poetry": true, "uv": true, "bundle": true, "sh": true, "bash": true, "node": true, "env": true,
-	"mvn": true, "gradle": true, "gradlew": true, "just": true, "task": true, "deno": true, "dotnet": true, "mix": true, "composer": true,
-}
+var runnerWords = prose.WordSet(`npm npx pnpm yarn bun bunx run exec go cargo make python python3 poetry uv bundle sh bash node env
+	mvn gradle gradlew just task deno dotnet mix composer`)
 
 // commandWords are a command's program and the word that says what it does: npm and
 // typecheck for "npm run typecheck".
@@ -101,7 +98,7 @@ func commandWords(command string) (tool, word string) {
 		if tool == "" {
 			tool = name
 		}
-		if word = name; !runnerWords[name] {
+		if word = name; !runnerWords.Has(name) {
 			break
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"git-runr/loop"
 	"git-runr/loop/internal/markdown"
 	"git-runr/loop/internal/strictjson"
 	"git-runr/loop/prose"
@@ -43,23 +44,19 @@ var importHandlers = map[string]func(*importer, SourceEvent){
 }
 
 // quietTypes are runr's other events, which say nothing that a native run keeps.
-var quietTypes = map[string]bool{
-	"fresh_target": true, "preflight": true, "fast_path_skip": true, "worker_fallback": true, "late_worker_result_ignored": true,
-	"ignored_changes": true, "checkpoint_complete": true, "checkpoint_sidecar_write_failed": true, "worker_stats": true, "auto_resume_scheduled": true,
-	"auto_resume_result": true, "auto_resume_skipped": true, "auto_resume_exhausted": true, "auto_resume_loop_detected": true,
-	"resume_checkpoint_selected": true, "milestone_index_corrected": true, "auto_stash_created": true, "worktree_recreated": true,
-	"worktree_branch_mismatch": true, "node_modules_symlinked": true, "submit_validation_failed": true, "submit_conflict": true,
-	"run_submitted": true, "front_door_shown": true, "continue_attempted": true, "continue_auto_fix_step": true, "continue_failed": true,
-	"continue_success": true, "milestone_complete": true,
-}
+var quietTypes = prose.WordSet(`fresh_target preflight fast_path_skip worker_fallback late_worker_result_ignored ignored_changes checkpoint_complete
+	checkpoint_sidecar_write_failed worker_stats auto_resume_scheduled auto_resume_result auto_resume_skipped auto_resume_exhausted
+	auto_resume_loop_detected resume_checkpoint_selected milestone_index_corrected auto_stash_created worktree_recreated
+	worktree_branch_mismatch node_modules_symlinked submit_validation_failed submit_conflict run_submitted front_door_shown continue_attempted
+	continue_auto_fix_step continue_failed continue_success milestone_complete`)
 
 func knownSource(eventType string) bool {
-	return planTypes[eventType] || quietTypes[eventType] || importHandlers[eventType] != nil
+	return planTypes.Has(eventType) || quietTypes.Has(eventType) || importHandlers[eventType] != nil
 }
 
 // importRun is what becomes of source after run, which has only begun: all
 // events but the first, and the run as they leave it.
-func importRun(run record.Run, source SourceRun, found foundWork, now time.Time, explain func(record.Run, record.Stop) (record.Stop, map[string][]byte)) ([]record.NewEvent, record.Run, error) {
+func importRun(run record.Run, source SourceRun, found foundWork, now time.Time, explain loop.Explainer) ([]record.NewEvent, record.Run, error) {
 	im := &importer{run: run, source: source, found: found, explain: explain, now: now, commits: map[int]string{}, problem: map[string]string{}}
 	im.matchCheckpoints()
 	im.at = source.at(0, now)

@@ -13,9 +13,8 @@ import (
 
 // Options say how a run of another system is imported.
 type Options struct {
-	Again bool // also one that was imported before
-	// Explain is as the Runner's.
-	Explain func(run record.Run, stop record.Stop) (record.Stop, map[string][]byte)
+	Again   bool           // also one that was imported before
+	Explain loop.Explainer // as loop.Runner's; nil: stops are not explained
 }
 
 // Imported is what became of a source's run.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/loop"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
@@ -24,7 +25,7 @@ type importer struct {
 	run     record.Run
 	source  SourceRun
 	found   foundWork
-	explain func(record.Run, record.Stop) (record.Stop, map[string][]byte)
+	explain loop.Explainer
 	now     time.Time // of events without a time
 	events  []record.NewEvent
 	bad     error

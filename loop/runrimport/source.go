@@ -44,7 +44,7 @@ const (
 	sourceWorktree = "worktree_created"
 )
 
-var planTypes = map[string]bool{sourceStarted: true, sourcePlan: true, sourceWorktree: true}
+var planTypes = prose.WordSet(sourceStarted + " " + sourcePlan + " " + sourceWorktree)
 
 // mark names the run that begins with e.
 func (e SourceEvent) mark() string { return "timeline-" + hex.EncodeToString([]byte(e.raw)[:6]) }
@@ -166,7 +166,7 @@ func (f sourceFields) lines(key string) []string {
 	}
 	for i := range raws {
 		text := sourceFields{"": raws[i]}.prose("")
-		if text = strings.Join(strings.Fields(text), " "); text != "" {
+		if text = prose.OneRow(text); text != "" {
 			list = append(list, prose.Cut(text, 4<<10))
 		}
 	}
@@ -215,23 +215,23 @@ type SourceRun struct {
 }
 
 // digest names the first n lines of the run: "N:HASH".
-func (f SourceRun) digest(n int) string {
-	sum := sha256.Sum256([]byte(strings.Join(f.raws[:n], "")))
+func (r SourceRun) digest(n int) string {
+	sum := sha256.Sum256([]byte(strings.Join(r.raws[:n], "")))
 	return fmt.Sprintf("%d:%x", n, sum[:8])
 }
 
 // goesOn reports whether the timeline begins with the lines that digest names, or is
 // itself too short to tell. "" is of no lines.
-func (f SourceRun) goesOn(digest string) bool {
+func (r SourceRun) goesOn(digest string) bool {
 	count, _, _ := strings.Cut(digest, ":")
 	n, err := strconv.Atoi(count)
-	return err != nil || n < 0 || n > len(f.raws) || f.digest(n) == digest
+	return err != nil || n < 0 || n > len(r.raws) || r.digest(n) == digest
 }
 
 // count is how many events of these types the run has.
-func (f SourceRun) count(types ...string) int {
+func (r SourceRun) count(types ...string) int {
 	n := 0
-	for _, e := range f.Events {
+	for _, e := range r.Events {
 		if slices.Contains(types, e.Type) {
 			n++
 		}
@@ -244,35 +244,35 @@ func (e SourceEvent) first() bool { return e.Seq == 1 || e.Seq == 0 && e.Type ==
 
 // began is the time in the id of the native run: that of the other system's id, so
 // that typing the latter finds the run; else when the run began; else now.
-func (f SourceRun) began(now time.Time) time.Time {
-	if at, err := time.Parse(record.IDTime, f.ID); err == nil {
+func (r SourceRun) began(now time.Time) time.Time {
+	if at, err := time.Parse(record.IDTime, r.ID); err == nil {
 		return at
 	}
-	return cmp.Or(f.at(0, now), now)
+	return cmp.Or(r.at(0, now), now)
 }
 
 // at is the time of event i; now when the timeline has no times, or a clock that
 // is far ahead.
-func (f SourceRun) at(i int, now time.Time) time.Time {
-	if i >= len(f.Events) {
+func (r SourceRun) at(i int, now time.Time) time.Time {
+	if i >= len(r.Events) {
 		return now
 	}
-	if at := f.Events[i].At; !at.IsZero() && !at.After(now.AddDate(1, 0, 0)) {
+	if at := r.Events[i].At; !at.IsZero() && !at.After(now.AddDate(1, 0, 0)) {
 		return at
 	}
 	return now
 }
 
 // milestones are those of the newest plan, as text for a prompt, and their goals.
-func (f SourceRun) milestones() (text string, goals []string) {
-	for _, e := range f.Events {
+func (r SourceRun) milestones() (text string, goals []string) {
+	for _, e := range r.Events {
 		if e.Type != sourcePlan {
 			continue
 		}
 		var b strings.Builder
 		goals = nil
 		for i, m := range e.fields.objects("milestones") {
-			goal := prose.Cut(strings.Join(strings.Fields(m.text("goal")), " "), 4<<10)
+			goal := prose.Cut(prose.OneRow(m.text("goal")), 4<<10)
 			goals = append(goals, goal)
 			fmt.Fprintf(&b, "%d. %s\n", i+1, goal)
 			writeItems(&b, "files", m.paths("files_expected"))
@@ -290,8 +290,8 @@ func writeItems(b *strings.Builder, what string, items []string) {
 }
 
 // taskName is the task as run_started has it: the path of a file or a text.
-func (f SourceRun) taskName() string {
-	for _, e := range f.Events {
+func (r SourceRun) taskName() string {
+	for _, e := range r.Events {
 		if e.Type == sourceStarted {
 			if name := strings.TrimSpace(e.fields.text("task", "task_path")); name != "" {
 				return prose.Cut(name, maxSourceText)
@@ -307,9 +307,9 @@ func isTaskPath(name string) bool {
 }
 
 // checkpoints are the recorded ids of the run's commits, oldest first.
-func (f SourceRun) checkpoints() []string {
+func (r SourceRun) checkpoints() []string {
 	var shas []string
-	for _, e := range f.Events {
+	for _, e := range r.Events {
 		if sha := e.fields.text("commit"); e.Type == sourceCheckpoint && sha != "" && len(shas) < maxSourceList {
 			shas = append(shas, sha)
 		}

@@ -30,8 +30,7 @@ const (
 // ErrNoTimeline is a file in which nothing was an event.
 var ErrNoTimeline = errors.New("no event of a timeline in it")
 
-// Timeline is what another system recorded of its runs: runr's timeline.jsonl, as
-// it is written and as seeds 000 and 001 have it.
+// Timeline is what another system recorded of its runs: runr's timeline.jsonl.
 type Timeline struct {
 	Runs     []SourceRun
 	Warnings []string // one line each, for people
@@ -105,16 +104,16 @@ func listTypes(counts map[string]int) string {
 
 // trim drops the oldest of too many events, but none that says what the run is.
 // It returns how many it dropped.
-func (f *SourceRun) trim() int {
+func (r *SourceRun) trim() int {
 	extra := -maxRunActivity
-	for _, e := range f.Events {
-		if !planTypes[e.Type] {
+	for _, e := range r.Events {
+		if !planTypes.Has(e.Type) {
 			extra++
 		}
 	}
 	dropped := 0
-	f.Events = slices.DeleteFunc(f.Events, func(e SourceEvent) bool {
-		drop := dropped < extra && !planTypes[e.Type]
+	r.Events = slices.DeleteFunc(r.Events, func(e SourceEvent) bool {
+		drop := dropped < extra && !planTypes.Has(e.Type)
 		if drop {
 			dropped++
 		}
@@ -126,17 +125,17 @@ func (f *SourceRun) trim() int {
 // sort orders the events by seq. One without stays behind the one that it follows
 // in the file. The same line twice is one event; two events with one seq are two,
 // for the other system counts without a lock.
-func (f *SourceRun) sort() {
+func (r *SourceRun) sort() {
 	seq := int64(0)
-	for i := range f.Events {
-		if f.Events[i].Seq > 0 {
-			seq = f.Events[i].Seq
+	for i := range r.Events {
+		if r.Events[i].Seq > 0 {
+			seq = r.Events[i].Seq
 		}
-		f.Events[i].place = seq
+		r.Events[i].place = seq
 	}
-	slices.SortStableFunc(f.Events, func(a, b SourceEvent) int { return cmp.Compare(a.place, b.place) })
+	slices.SortStableFunc(r.Events, func(a, b SourceEvent) int { return cmp.Compare(a.place, b.place) })
 	seen := map[string]bool{}
-	f.Events = slices.DeleteFunc(f.Events, func(e SourceEvent) bool {
+	r.Events = slices.DeleteFunc(r.Events, func(e SourceEvent) bool {
 		if e.Seq == 0 {
 			return false
 		}
@@ -144,7 +143,7 @@ func (f *SourceRun) sort() {
 		seen[e.raw] = true
 		return again
 	})
-	fillTimes(f.Events)
+	fillTimes(r.Events)
 }
 
 // fillTimes gives an event without a time that of the one before it, and those at
@@ -214,8 +213,8 @@ func newLines(events []SourceEvent, seen map[string]bool) bool {
 }
 
 // beginsAgain reports whether e is the first event of another run than f.
-func (f *SourceRun) beginsAgain(e SourceEvent) bool {
-	return e.first() && slices.ContainsFunc(f.Events, func(o SourceEvent) bool {
+func (r *SourceRun) beginsAgain(e SourceEvent) bool {
+	return e.first() && slices.ContainsFunc(r.Events, func(o SourceEvent) bool {
 		return o.run == "" && o.Seq == e.Seq && (e.Seq == 1 || o.Type == e.Type) && o.raw != e.raw
 	})
 }
@@ -296,7 +295,7 @@ func (r *timelineReader) next() (line []byte, whole bool, err error) {
 }
 
 // ownRunTypes are the events whose payload names the run that they belong to.
-var ownRunTypes = map[string]bool{"run_resumed": true, "run_submitted": true, "submit_validation_failed": true}
+var ownRunTypes = prose.WordSet(`run_resumed run_submitted submit_validation_failed`)
 
 // decodeSource reads one line, which is not blank.
 func decodeSource(line []byte) (SourceEvent, error) {
@@ -327,7 +326,7 @@ func decodeSource(line []byte) (SourceEvent, error) {
 		delete(top, "payload")
 		maps.Copy(top, inner)
 	}
-	if e.run == "" && ownRunTypes[e.Type] {
+	if e.run == "" && ownRunTypes.Has(e.Type) {
 		e.run = prose.Cut(prose.OneLine(top.text("run_id")), 100)
 	}
 	return e, nil

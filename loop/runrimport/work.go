@@ -44,12 +44,12 @@ func planSource(ctx context.Context, s *record.Store, plan *record.RunPlan, sour
 }
 
 // describe says what the run works on.
-func (f SourceRun) describe(plan *record.RunPlan, name, task string) {
-	milestones, goals := f.milestones()
+func (r SourceRun) describe(plan *record.RunPlan, name, task string) {
+	milestones, goals := r.milestones()
 	if task == "" && !isTaskPath(name) {
 		task = name
 	}
-	plan.Entity = record.Entity{Type: "task", Identifier: f.ID, Title: prose.OneLine(loop.TaskTitle(task))}
+	plan.Entity = record.Entity{Type: "task", Identifier: r.ID, Title: prose.OneLine(loop.TaskTitle(task))}
 	if isTaskPath(name) {
 		plan.Entity.Identifier = prose.OneLine(strings.TrimSuffix(path.Base(name), path.Ext(name)))
 	}
@@ -63,7 +63,7 @@ func (f SourceRun) describe(plan *record.RunPlan, name, task string) {
 	if plan.Task == "" {
 		plan.Task = strings.TrimSpace(plan.Entity.Title + "\n\n" + milestones)
 	}
-	for _, e := range f.Events {
+	for _, e := range r.Events {
 		if n := e.fields.maxRounds(); e.Type == record.EventReviewLoopDetected.Name && n > 0 && n <= 100 {
 			plan.Policy.MaxRetries = n
 		}
@@ -101,7 +101,7 @@ func findWork(ctx context.Context, s *record.Store, source SourceRun) (foundWork
 	found := foundWork{commits: map[string]gitstore.ID{}, trees: map[gitstore.ID]gitstore.ID{}}
 	var err error
 	for _, e := range source.Events {
-		if found.base == "" && planTypes[e.Type] {
+		if found.base == "" && planTypes.Has(e.Type) {
 			if found.base, err = commitHere(ctx, s, e.fields.text("base_sha")); err != nil {
 				return found, err
 			}

@@ -1,6 +1,7 @@
 package syntax
 
 import (
+	"maps"
 	"path"
 	"strings"
 	"sync"
@@ -63,6 +64,9 @@ var (
 	doubleQuote  = quote{open: `"`, close: `"`, escape: true}
 	singleQuote  = quote{open: `'`, close: `'`, escape: true}
 	charQuote    = quote{open: `'`, close: `'`, escape: true, char: true}
+	looseDouble  = quote{open: `"`, close: `"`, escape: true, loose: true}
+	looseSingle  = quote{open: `'`, close: `'`, escape: true, loose: true}
+	rawSingle    = quote{open: `'`, close: `'`}
 	tripleDouble = quote{open: `"""`, close: `"""`, escape: true, multi: true}
 	tripleSingle = quote{open: `'''`, close: `'''`, escape: true, multi: true}
 	slashes      = []string{"//"}
@@ -72,14 +76,18 @@ var (
 
 // languages are made on first use: the program starts without them.
 var languages = sync.OnceValue(func() map[string]*Language {
-	all := languageTable()
+	all := map[string]*Language{"markup": {scan: markup}, "markdown": {scan: markdownSource}}
+	for _, family := range []map[string]*Language{bracketLanguages(), wordLanguages(), dataLanguages()} {
+		maps.Copy(all, family)
+	}
 	for id, l := range all {
 		l.ID = id
 	}
 	return all
 })
 
-func languageTable() map[string]*Language {
+// bracketLanguages are those that set their blocks in curly brackets.
+func bracketLanguages() map[string]*Language {
 	return map[string]*Language{
 		"go": {
 			lineComments: slashes, blockComments: cComment, calls: true,
@@ -92,12 +100,6 @@ func languageTable() map[string]*Language {
 			quotes:   []quote{doubleQuote, singleQuote, {open: "`", close: "`", escape: true, multi: true}},
 			keywords: "abstract as async await break case catch class const continue debugger declare default delete do else enum export extends finally for from function get if implements import in infer instanceof interface is keyof let namespace new of override private protected public readonly return satisfies set static super switch this throw try type typeof var void while with yield",
 			builtins: "any bigint boolean never number object string symbol unknown undefined null true false NaN Infinity",
-		},
-		"python": {
-			lineComments: hash, calls: true, sigils: "@",
-			quotes:   []quote{tripleDouble, tripleSingle, doubleQuote, singleQuote},
-			keywords: "and as assert async await break case class continue def del elif else except finally for from global if import in is lambda match nonlocal not or pass raise return try while with yield",
-			builtins: "None True False self cls int str float bool bytes list dict set tuple object type",
 		},
 		"rust": {
 			lineComments: slashes, blockComments: cComment, nested: true, calls: true, rawString: rustRaw,
@@ -129,21 +131,44 @@ func languageTable() map[string]*Language {
 			keywords: "actor as associatedtype async await break case catch class continue default defer deinit do else enum extension fallthrough fileprivate final for func guard if import in indirect init inout internal is lazy let mutating nonisolated open operator override private protocol public repeat rethrows return some static struct subscript super switch throw throws try typealias unowned var weak where while",
 			builtins: "self Self true false nil Any Bool Character Double Float Int String Void",
 		},
-		"ruby": {
-			lineComments: hash, spacedHash: true, calls: true, sigils: "@$:", wordBytes: "?!", regexps: true, heredoc: heredoc,
-			quotes:   []quote{{open: `"`, close: `"`, escape: true, loose: true}, {open: `'`, close: `'`, escape: true, loose: true}, {open: "`", close: "`", escape: true}},
-			keywords: "alias and begin break case class def defined? do else elsif end ensure for if in include module next not or private protected public raise redo require require_relative rescue retry return super then undef unless until when while yield attr_accessor attr_reader attr_writer",
-			builtins: "nil true false self __FILE__ __LINE__",
+		"dart": {
+			lineComments: slashes, blockComments: cComment,
+			quotes: []quote{tripleDouble, tripleSingle, doubleQuote, singleQuote},
 		},
 		"php": {
 			lineComments: []string{"//", "#"}, attributes: true, blockComments: cComment, calls: true, sigils: "$", fold: true, heredoc: heredoc,
-			quotes:   []quote{{open: `"`, close: `"`, escape: true, loose: true}, {open: `'`, close: `'`, escape: true, loose: true}},
+			quotes:   []quote{looseDouble, looseSingle},
 			keywords: "abstract and as break case catch class clone const continue declare default do echo else elseif empty enum extends final finally fn for foreach function global goto if implements include include_once instanceof insteadof interface isset list match namespace new or print private protected public readonly require require_once return static switch throw trait try unset use var while xor yield",
 			builtins: "array bool callable false float int iterable mixed never null object parent self string true void",
 		},
+	}
+}
+
+// wordLanguages are those whose blocks end by a word, an indent or with the statement.
+func wordLanguages() map[string]*Language {
+	return map[string]*Language{
+		"python": {
+			lineComments: hash, calls: true, sigils: "@",
+			quotes:   []quote{tripleDouble, tripleSingle, doubleQuote, singleQuote},
+			keywords: "and as assert async await break case class continue def del elif else except finally for from global if import in is lambda match nonlocal not or pass raise return try while with yield",
+			builtins: "None True False self cls int str float bool bytes list dict set tuple object type",
+		},
+		"ruby": {
+			lineComments: hash, spacedHash: true, calls: true, sigils: "@$:", wordBytes: "?!", regexps: true, heredoc: heredoc,
+			quotes:   []quote{looseDouble, looseSingle, {open: "`", close: "`", escape: true}},
+			keywords: "alias and begin break case class def defined? do else elsif end ensure for if in include module next not or private protected public raise redo require require_relative rescue retry return super then undef unless until when while yield attr_accessor attr_reader attr_writer",
+			builtins: "nil true false self __FILE__ __LINE__",
+		},
+		"elixir": {
+			lineComments: hash, spacedHash: true, quotes: []quote{tripleDouble, doubleQuote, singleQuote},
+		},
+		"lua": {
+			lineComments: []string{"--"}, calls: true, quotes: []quote{{open: "[[", close: "]]", multi: true}, doubleQuote, singleQuote},
+			keywords: "and break do else elseif end for function goto if in local not or repeat return then until while", builtins: "nil true false self",
+		},
 		"shell": {
 			Settings: true, lineComments: hash, spacedHash: true, sigils: "$", wordBytes: "-", heredoc: heredoc,
-			quotes:   []quote{{open: `"`, close: `"`, escape: true, loose: true}, {open: `'`, close: `'`, loose: true}},
+			quotes:   []quote{looseDouble, {open: `'`, close: `'`, loose: true}},
 			keywords: "case coproc do done elif else esac fi for function if in select then time until while",
 			builtins: "alias break cd continue declare echo eval exec exit export false local printf pwd read readonly return set shift source test trap true type ulimit umask unset wait",
 		},
@@ -153,16 +178,22 @@ func languageTable() map[string]*Language {
 			keywords: "add all alter analyze and any as asc begin between by cascade case check column commit constraint create cross current database default delete desc distinct do drop each else end except exists explain for foreign from full function grant group having if in index inner insert intersect into is join key left like limit natural not of offset on or order outer over partition primary procedure recursive references replace restrict returning returns revoke right rollback row select set table temporary then to transaction trigger union unique update using values view when where window with",
 			builtins: "bigint blob boolean bytea char date decimal double false float int integer json jsonb null numeric real serial smallint text time timestamp timestamptz true uuid varchar",
 		},
+	}
+}
+
+// dataLanguages are those of settings, data, style sheets and recipes.
+func dataLanguages() map[string]*Language {
+	return map[string]*Language{
 		"json": {
 			lineComments: slashes, blockComments: cComment, stringKeys: true, quotes: []quote{doubleQuote}, builtins: "true false null",
 		},
 		"yaml": {
 			Settings: true, lineComments: hash, spacedHash: true, wordKeys: ":", wordBytes: "-./", sigils: "&*", stringKeys: true,
-			quotes: []quote{doubleQuote, {open: `'`, close: `'`}}, builtins: "true false null yes no on off",
+			quotes: []quote{doubleQuote, rawSingle}, builtins: "true false null yes no on off",
 		},
 		"toml": {
 			Settings: true, lineComments: []string{"#", ";"}, wordKeys: "=", wordBytes: "-.", lineStart: sectionName,
-			quotes:   []quote{tripleDouble, {open: `'''`, close: `'''`, multi: true}, doubleQuote, {open: `'`, close: `'`}},
+			quotes:   []quote{tripleDouble, {open: `'''`, close: `'''`, multi: true}, doubleQuote, rawSingle},
 			builtins: "true false inf nan",
 		},
 		"css": {
@@ -172,28 +203,15 @@ func languageTable() map[string]*Language {
 		},
 		"docker": {
 			Settings: true, lineComments: hash, spacedHash: true, sigils: "$", wordBytes: "-", lineStart: instruction,
-			quotes: []quote{doubleQuote, {open: `'`, close: `'`}},
+			quotes: []quote{doubleQuote, rawSingle},
 		},
 		"make": {
 			Settings: true, lineComments: hash, sigils: "$@", wordBytes: "-./%", lineStart: targetName,
 			keywords: "define else endef endif export ifdef ifeq ifndef ifneq include override private unexport vpath",
 		},
-		"lua": {
-			lineComments: []string{"--"}, calls: true, quotes: []quote{{open: "[[", close: "]]", multi: true}, doubleQuote, singleQuote},
-			keywords: "and break do else elseif end for function goto if in local not or repeat return then until while", builtins: "nil true false self",
+		"hash": { // Terraform, Perl, R and others
+			Settings: true, lineComments: hash, spacedHash: true, quotes: []quote{doubleQuote, singleQuote},
 		},
-		// these are read by the reviewer and not coloured
-		"dart": {
-			lineComments: slashes, blockComments: cComment,
-			quotes: []quote{tripleDouble, tripleSingle, doubleQuote, singleQuote},
-		},
-		"elixir": {
-			lineComments: hash, spacedHash: true, quotes: []quote{tripleDouble, doubleQuote, singleQuote},
-		},
-		"hash": {Settings: true, lineComments: hash, spacedHash: true, quotes: []quote{doubleQuote, singleQuote}},
-
-		"markup":   {scan: markup},
-		"markdown": {scan: markdownSource},
 	}
 }
 

@@ -53,6 +53,7 @@ type Scanner struct {
 	toks  []Token
 }
 
+// NewScanner begins a file; lang is nil for one without colours.
 func NewScanner(lang *Language) *Scanner { return &Scanner{lang: lang} }
 
 // Line gives the tokens of the next line, which has no line feed. They cover it
@@ -198,9 +199,8 @@ func (s *Scanner) quoted() bool {
 		if q.char && !charLiteral(rest) {
 			return false
 		}
-		kind := String
 		was := s.open
-		s.take(openText{kind: kind, close: q.close, escape: q.escape}, len(q.open))
+		s.take(openText{kind: String, close: q.close, escape: q.escape}, len(q.open))
 		if !q.multi && !(q.loose && !s.Parts) {
 			s.open = was // it ends with its line at the latest
 		}
@@ -356,6 +356,7 @@ func (s *Scanner) wordSize(rest string) int {
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
+// IsWordByte reports whether c is an ASCII letter, digit or underscore.
 func IsWordByte(c byte) bool {
 	return c == '_' || isDigit(c) || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }

@@ -123,7 +123,7 @@ func asksOf(round Round) []ask {
 	return asks
 }
 
-// textKey is what two spellings of one text share; see requestKey.
+// textKey is what two spellings of one text share: see reply.RequestKey.
 func textKey(text string) string {
 	return cmp.Or(reply.RequestKey(text), strings.TrimSpace(text))
 }
@@ -252,9 +252,9 @@ const (
 	containedWeight = 6
 )
 
-// similarity is the share of 1000 that two wordings have in common; 0 when they are not the same
-// request. They never are when they name different files or identifiers, or one wants what the other
-// does not ("log the token", "do not log the token"). Figures do not count.
+// similarity is the share of 1000 that two wordings have in common; 0 when they are not the
+// same request. They never are when they name different files or identifiers, or one wants
+// what the other does not ("log the token", "do not log the token"). Figures do not count.
 func similarity(a, b wording) int {
 	if a.weight == 0 || b.weight == 0 || differ(a, b) {
 		return 0

@@ -1,0 +1,55 @@
+package loop
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"git-runr/loop/internal/runtest"
+	"git-runr/loop/record"
+	"git-runr/loop/reply"
+	"git-runr/loop/role"
+)
+
+// readingReviewer passes what it reads in a checkout, in which it does something.
+type readingReviewer struct{ do func(dir string) error }
+
+func (readingReviewer) Limits() role.Limits { return role.Limits{} }
+func (readingReviewer) NeedsCheckout() bool { return true }
+
+func (r readingReviewer) Review(_ context.Context, job role.ReviewJob) (role.ReviewAnswer, error) {
+	return role.ReviewAnswer{Report: reply.ParseReview("### Verdict: PASS\n", "")}, r.do(job.Dir)
+}
+
+// A reviewer that changes what it is to read gives no answer, whatever it says.
+func TestReviewOfChangedFilesIsVoid(t *testing.T) {
+	store := runtest.NewStore(t)
+	write := func(name string) func(string) error {
+		return func(dir string) error { return os.WriteFile(filepath.Join(dir, name), []byte("two\n"), 0o666) }
+	}
+	if err := write("a.go")(store.Repo.WorkTree); err != nil {
+		t.Fatal(err)
+	}
+	subject, err := store.WorkingSubject(t.Context(), record.SubjectWorktree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		do   func(dir string) error
+		void bool
+	}{
+		"reads":        {func(dir string) error { _, err := os.ReadFile(filepath.Join(dir, "a.go")); return err }, false},
+		"writes again": {write("a.go"), false},
+		"adds":         {write("b.go"), true},
+		"removes":      {func(dir string) error { return os.Remove(filepath.Join(dir, "a.go")) }, true},
+	} {
+		answer, census, _, err := inquiry{
+			store: store, progress: quiet{}, reviewer: readingReviewer{test.do}, subject: subject,
+			question: func(Change) (question, error) { return question{}, nil },
+		}.answer(t.Context())
+		if void := answer.Failure != nil && answer.Failure.Reason == record.ReasonTampered; err != nil || census.SentFiles != 1 || void != test.void || answer.Failure != nil && !void {
+			t.Errorf("%s: failure %+v, census %+v, %v", name, answer.Failure, census, err)
+		}
+	}
+}
