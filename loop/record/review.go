@@ -64,6 +64,7 @@ type ReviewRequest struct {
 	Others   []string `json:"other_reviewers,omitempty"` // asked as well
 	Run      string   `json:"run_id,omitempty"`          // that goes on from the answer
 	Round    int      `json:"round,omitempty"`           // of Run
+	Follows  string   `json:"follows,omitempty"`         // the review whose code changed since: its findings are to be looked at again
 }
 
 // Reviewers are all who were asked, each once.
