@@ -4,9 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"git-runr/gitstore"
+	"git-runr/loop/agent"
 	"git-runr/loop/record"
 )
 
@@ -14,8 +19,9 @@ import (
 const checkoutPrefix = "review-"
 
 // inCheckout runs use in a temporary worktree of commit. A lock with its name says, for
-// as long as this process lives, that somebody is in it.
-func inCheckout(ctx context.Context, s *record.Store, commit gitstore.ID, use func(*gitstore.Worktree) error) error {
+// as long as this process lives, that somebody is in it, and a file beside it what is
+// started there with the context that use is given.
+func inCheckout(ctx context.Context, s *record.Store, commit gitstore.ID, use func(context.Context, *gitstore.Worktree) error) error {
 	nonce, err := newNonce()
 	if err != nil {
 		return err
@@ -31,14 +37,19 @@ func inCheckout(ctx context.Context, s *record.Store, commit gitstore.ID, use fu
 		s.Repo.DropLock(checkoutLock(name))
 		return fmt.Errorf("make worktree: %w", err)
 	}
-	err = use(tree)
+	err = use(agent.Noted(ctx, checkoutNotes(s, name)), tree)
 	return errors.Join(err, dropCheckout(context.WithoutCancel(ctx), s, name)) // also after an interrupt
 }
 
-// dropCheckout removes a checkout whose lock the caller holds.
+// dropCheckout stops what a killed process has left at work in a checkout, whose lock the
+// caller holds, and removes it.
 func dropCheckout(ctx context.Context, s *record.Store, name string) error {
+	agent.StopNoted(checkoutNotes(s, name))
 	if err := s.Repo.RemoveWorktree(ctx, name); err != nil {
 		return err
+	}
+	if err := os.Remove(checkoutNotes(s, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("drop checkout: %w", err)
 	}
 	s.Repo.DropLock(checkoutLock(name))
 	return nil
@@ -46,15 +57,20 @@ func dropCheckout(ctx context.Context, s *record.Store, name string) error {
 
 func checkoutLock(name string) string { return "checkouts/" + name }
 
-// dropCheckouts removes the checkouts of processes that were killed, and says where they
-// were; dry only says so. One whose lock is held is in use.
+// checkoutNotes is where the commands are noted that are started in a checkout.
+func checkoutNotes(s *record.Store, name string) string {
+	return filepath.Join(s.Repo.StateDir(), "checkouts", name+".started")
+}
+
+// dropCheckouts stops what killed processes have left at work in checkouts, removes those,
+// and says where they were; dry only says so. One whose lock is held is in use.
 func dropCheckouts(ctx context.Context, s *record.Store, dry bool) ([]string, error) {
-	names, err := s.Repo.OwnWorktrees(checkoutPrefix)
+	dropped := []string{}
+	there, err := s.Repo.OwnWorktrees(checkoutPrefix)
 	if err != nil {
 		return nil, fmt.Errorf("look for left checkouts: %w", err)
 	}
-	dropped := []string{}
-	for _, name := range names {
+	for _, name := range checkoutNames(s, there) {
 		unlock, free, err := s.Repo.TryLock(checkoutLock(name))
 		if err != nil {
 			return dropped, fmt.Errorf("look for left checkouts: %w", err)
@@ -62,7 +78,9 @@ func dropCheckouts(ctx context.Context, s *record.Store, dry bool) ([]string, er
 		if !free {
 			continue
 		}
-		dropped = append(dropped, filepath.Join(s.Repo.StateDir(), "worktrees", name))
+		if slices.Contains(there, name) {
+			dropped = append(dropped, filepath.Join(s.Repo.StateDir(), "worktrees", name))
+		}
 		if !dry {
 			err = dropCheckout(ctx, s, name)
 		}
@@ -72,4 +90,18 @@ func dropCheckouts(ctx context.Context, s *record.Store, dry bool) ([]string, er
 		}
 	}
 	return dropped, nil
+}
+
+// checkoutNames are there, and those of which only a lock or notes are left.
+func checkoutNames(s *record.Store, there []string) []string {
+	names := slices.Clone(there)
+	left, _ := os.ReadDir(filepath.Join(s.Repo.StateDir(), "checkouts")) // without it there are none
+	for _, entry := range left {
+		name, _, _ := strings.Cut(entry.Name(), ".")
+		if strings.HasPrefix(name, checkoutPrefix) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }

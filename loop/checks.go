@@ -64,7 +64,7 @@ func checkBase(ctx context.Context, s *record.Store, c Checker, p Progress, job 
 	if _, err := s.Repo.ReadCommit(ctx, job.base); len(checks) == 0 || err != nil {
 		return nil // all is well, or there is nothing before
 	}
-	return inCheckout(ctx, s, job.base, func(tree *gitstore.Worktree) error {
+	return inCheckout(ctx, s, job.base, func(ctx context.Context, tree *gitstore.Worktree) error {
 		for _, check := range checks {
 			p.Step("check", check.Name+" on the base")
 			job.known[check.Name] = c.Run(ctx, check, tree.Dir, job.base)

@@ -90,7 +90,7 @@ func TestCheckoutInUseStays(t *testing.T) {
 	store := runtest.NewStore(t)
 	head := runtest.Commit(t, store, "one")
 	dir := ""
-	err := inCheckout(t.Context(), store, head, func(tree *gitstore.Worktree) error {
+	err := inCheckout(t.Context(), store, head, func(_ context.Context, tree *gitstore.Worktree) error {
 		dir = tree.Dir
 		dropped, err := dropCheckouts(t.Context(), store, false)
 		if len(dropped) > 0 || present(dir) == "" {

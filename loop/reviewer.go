@@ -59,7 +59,7 @@ func (q inquiry) answer(ctx context.Context) (answer role.ReviewAnswer, census r
 		answer, err = reviewParts(ctx, q.reviewer, change, asked, q.progress)
 		return answer, change.Census, asked.checks, err
 	}
-	err = inCheckout(ctx, q.store, q.subject.Tree, func(tree *gitstore.Worktree) error {
+	err = inCheckout(ctx, q.store, q.subject.Tree, func(ctx context.Context, tree *gitstore.Worktree) error {
 		if asked.check != nil {
 			if asked.checks, err = asked.check(ctx, tree.Dir); err != nil {
 				return err

@@ -13,6 +13,11 @@ type family struct{ leader int }
 
 func newFamily(leader int, _ string) *family { return &family{leader: leader} }
 
+func (f *family) noted() noted { return noted{PID: f.leader} }
+
+// leftFamily has nothing to tell the processes of others by.
+func leftFamily(noted) *family { return nil }
+
 // signal sends sig (0 for none) to the group and returns 0 when it is empty.
 func (f *family) signal(sig syscall.Signal) int {
 	if syscall.Kill(-f.leader, sig) == syscall.ESRCH {

@@ -29,6 +29,40 @@ func newFamily(leader int, mark string) *family {
 	return &family{leader: leader, mark: []byte(mark), since: p.start, known: map[int]uint64{leader: p.start}}
 }
 
+// noted is by what the family is found when we are gone.
+func (f *family) noted() noted {
+	return noted{Mark: string(f.mark), PID: f.leader, Start: f.since, Boot: bootID()}
+}
+
+// leftFamily is what a process that is gone has noted; nil where nothing of it can be
+// alive, or where we belong to it ourselves. The leader's number counts only while the same
+// process has it, or one with the mark is in its group or session.
+func leftFamily(n noted) *family {
+	if n.Boot != "" && n.Boot != bootID() || strings.Contains(os.Getenv(spawnVar), n.Mark) {
+		return nil
+	}
+	f := &family{leader: n.PID, mark: []byte(n.Mark), since: n.Start, known: map[int]uint64{}}
+	if n.PID <= 1 {
+		f.leader = -1 // it was not noted: by the mark alone
+		return f
+	}
+	leader, alive := readStat(strconv.Itoa(n.PID))
+	same := alive && leader.start == n.Start
+	for _, p := range f.candidates() {
+		same = same || !alive && p.marked && (p.group == n.PID || p.session == n.PID)
+	}
+	if same {
+		f.known[n.PID] = n.Start
+	}
+	return f
+}
+
+// bootID names the boot that clock ticks are counted from.
+func bootID() string {
+	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return strings.TrimSpace(string(id))
+}
+
 // signal sends sig (0 for none) to every living member, the leader's group at
 // once, and returns how many there were.
 func (f *family) signal(sig syscall.Signal) int {

@@ -28,6 +28,10 @@ type family struct{}
 
 func newFamily(int, string) *family { return nil }
 
+func (*family) noted() noted { return noted{} }
+
+func leftFamily(noted) *family { return nil }
+
 func (*family) signal(syscall.Signal) int { return 0 }
 
 func (*family) signalGroup(syscall.Signal) int { return 0 }

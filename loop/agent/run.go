@@ -93,7 +93,7 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	if ctx.Err() != nil {
 		return Result{ExitCode: -1, Cancelled: true, Started: time.Now()}, nil
 	}
-	p, err := start(c, path)
+	p, err := start(ctx, c, path)
 	if err != nil {
 		return Result{}, fmt.Errorf("start %q: %w", c.Args[0], err)
 	}
@@ -110,21 +110,26 @@ type process struct {
 	copies sync.WaitGroup
 	exited chan struct{} // closed when cmd.ProcessState is known
 	began  time.Time
+
+	mark     string
+	noteFile string // see Noted; "" for none
 }
 
 // start starts c with the program at path.
-func start(c Command, path string) (*process, error) {
+func start(ctx context.Context, c Command, path string) (*process, error) {
 	attr, err := ownSession()
 	if err != nil {
 		return nil, err
 	}
 	mark := rand.Text()
-	p := &process{Command: c, rec: newRecorder(c), exited: make(chan struct{})}
+	p := &process{Command: c, rec: newRecorder(c), exited: make(chan struct{}), mark: mark}
+	p.noteFile, _ = ctx.Value(noteKey{}).(string)
 	endWithUs(attr)
 	p.cmd = &exec.Cmd{Path: path, Args: c.Args, Dir: c.Dir, SysProcAttr: attr}
 	p.cmd.Env = append(append([]string{}, c.Env...), spawnVar+"="+os.Getenv(spawnVar)+":"+mark)
 	theirs, err := p.openPipes()
 	if err == nil {
+		note(p.noteFile, noted{Mark: mark})
 		p.began = time.Now()
 		err = p.launch()
 	}
@@ -136,6 +141,7 @@ func start(c Command, path string) (*process, error) {
 		return nil, err
 	}
 	p.family = newFamily(p.cmd.Process.Pid, mark)
+	note(p.noteFile, p.family.noted())
 	return p, nil
 }
 
@@ -269,6 +275,7 @@ func (p *process) finish(why cause) (Result, error) {
 	if !stopped {
 		return r, fmt.Errorf("stop %q, process %d: %w", p.Args[0], p.cmd.Process.Pid, errUnstoppable)
 	}
+	note(p.noteFile, noted{Mark: p.mark, Ended: true})
 	r.setStatus(p.cmd.ProcessState, why)
 	return r, nil
 }
