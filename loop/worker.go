@@ -1,12 +1,11 @@
 package loop
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
+	"sync"
 	"time"
 
 	"git-runr/gitstore"
@@ -14,7 +13,9 @@ import (
 	"git-runr/loop/role"
 )
 
-// Worker does the reviews that this clone asked for.
+// Worker does the reviews that agents were asked for. What is to be done follows from the
+// logs alone; who does it holds a lock in this clone and, where another clone could do it
+// too, a lease on the remote.
 type Worker struct {
 	Store    *record.Store                                      // required
 	Reviewer func(name string) (role.Reviewer, *record.Failure) // required
@@ -26,109 +27,226 @@ type Worker struct {
 	Progress Progress // required
 	// ExcludedBy is as in role.Limits.
 	ExcludedBy string
+	// Parallel is how many reviewers are at work at once in this clone, and Jobs how many
+	// of them this process has at most. 0 is one, and Parallel.
+	Parallel, Jobs int
+	// Remote is where leases are taken and given back; "" for none.
+	Remote string
+	// ForAll also does what other writers asked agents for that can be run here, and shares
+	// what came of it by Sync, which is required then, as Remote is.
+	ForAll bool
+	Sync   func(ctx context.Context) error
 }
 
-// Work does every review that this clone asked an agent for, oldest first, until none is
-// left; it returns how many are done and of how many an agent failed. A reviewer that could
-// not be run is tried again when it is due, if it may well answer then, and otherwise when
-// Retry says so. What is left alone is Held.
-func (w *Worker) Work(ctx context.Context) (did, failed int, err error) {
+// Worked is what a worker did.
+type Worked struct {
+	Reviews int  // that agents answered
+	Failed  int  // of which an agent failed
+	Busy    bool // others have all that may be at work at once in this clone
+}
+
+// Work does every review that can be done now, oldest first and side by side, until none
+// is left. A reviewer that could not be run is tried again when it is due, if it may well
+// answer then, and otherwise when Retry says so. What is left is Queue's to tell.
+func (w *Worker) Work(ctx context.Context) (Worked, error) {
+	if err := w.begin(ctx); err != nil {
+		return Worked{}, err
+	}
+	s := &shift{Worker: w, places: newPlaces(w), seen: map[string]bool{}, ended: make(chan shiftEnd)}
+	leases, err := w.leases(ctx)
+	if err != nil {
+		return Worked{}, err
+	}
+	for review := range leases {
+		s.seen[review] = true
+	}
+	err = s.run(ctx)
+	return s.worked, errors.Join(append(s.refusals, err)...)
+}
+
+// begin puts right what killed workers have left, and finds out what there is to do.
+func (w *Worker) begin(ctx context.Context) error {
 	if _, err := dropCheckouts(ctx, w.Store, false); err != nil {
-		return 0, 0, err
+		return err
 	}
-	var refusals []error // git's refusals of single reviews
-	for seen := map[string]bool{}; ; {
-		next, err := w.next(ctx, seen)
-		if err != nil || next == "" {
-			return did, failed, errors.Join(append(refusals, err)...)
+	if w.ForAll {
+		if err := w.Sync(ctx); err != nil {
+			return err
 		}
-		seen[next] = true
-		review, err := w.Store.Review(ctx, next)
+		_ = w.Store.FetchLeases(ctx, w.Remote) // a lease that is not known is met when the review is taken
+	}
+	return w.dropLeases(ctx)
+}
+
+// shift is one Work.
+type shift struct {
+	*Worker
+	places   *places
+	seen     map[string]bool // reviews that were tried, or that are leased
+	running  int
+	ended    chan shiftEnd
+	worked   Worked
+	refusals []error // git's refusals of single reviews
+}
+
+// shiftEnd is how one review ended.
+type shiftEnd struct {
+	review record.Review
+	err    error
+}
+
+// run takes one review after the other as long as there is a place for it. It looks once
+// more after the last place was given back: a request that came while all were taken found
+// its own worker without a place.
+func (s *shift) run(ctx context.Context) (err error) {
+	for idle := false; ; {
+		var place func()
+		next := ""
 		if err == nil {
-			review, err = w.Review(ctx, review)
+			place, next, err = s.pick(ctx)
 		}
-		state, refused := new(record.StateError), new(gitstore.GitError)
 		switch {
-		case errors.As(err, &state), errors.Is(err, gitstore.ErrBusy): // somebody else was quicker
-		case errors.As(err, &refused):
-			refusals = append(refusals, err)
-		case err != nil:
-			return did, failed, errors.Join(append(refusals, err)...)
-		case review.Failure != nil && review.Failure.Reason == record.ReasonObjects: // see Held
-		case review.Failure != nil:
-			failed++
-		default:
-			did++
+		case next != "":
+			s.start(ctx, next, place)
+			idle = false
+			continue
+		case s.running == 0 && (idle || place == nil || err != nil):
+			s.worked.Busy = place == nil && s.worked == Worked{}
+			return err
+		case s.running == 0:
+			idle = true
+			continue
 		}
+		end := <-s.ended
+		s.running--
+		err = errors.Join(err, s.count(end))
+		idle = false
 	}
 }
 
-// next is the oldest review of this clone that waits for an agent and is not in done.
-func (w *Worker) next(ctx context.Context, done map[string]bool) (string, error) {
-	waits := func(r record.ReviewSummary) bool {
-		return !done[r.ID] && r.Writer == w.Store.Repo.Writer() && len(w.turns(r.Waiting, r.Failed, r.RetryAt)) > 0
+// pick takes a place and the review to be done there; place is nil when there is none, and
+// next "" when nothing is to be done, or there is no place.
+func (s *shift) pick(ctx context.Context) (place func(), next string, err error) {
+	if place, err = s.places.take(); place == nil {
+		return nil, "", err
 	}
-	waiting, _, err := w.Store.Reviews(ctx, record.Filter{Status: record.WaitingStatus, Review: waits})
-	if err != nil || len(waiting) == 0 {
-		return "", err
+	if next, err = s.next(ctx, s.seen); next == "" {
+		place()
 	}
-	oldest := slices.MinFunc(waiting, func(a, b record.ReviewSummary) int {
-		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), strings.Compare(a.ID, b.ID))
-	})
-	return oldest.ID, nil
+	return place, next, err
 }
 
-// turns are the agents among those who are waited for that are to be run now: not those
-// that failed, unless they are due again.
-func (w *Worker) turns(waiting, failed []string, retryAt map[string]time.Time) []string {
-	now := w.Store.Now()
-	var agents []string
-	for _, name := range waiting {
-		at, due := retryAt[name]
-		due = w.Retry || !slices.Contains(failed, name) || due && !now.Before(at)
-		if name != record.Human && name != "" && due {
-			agents = append(agents, name)
+// start does a review in a place, and in others that become free.
+func (s *shift) start(ctx context.Context, id string, place func()) {
+	s.seen[id] = true
+	s.running++
+	go func() {
+		review, err := s.Store.Review(ctx, id)
+		if err == nil {
+			review, err = s.take(ctx, review, s.places.with())
 		}
-	}
-	return agents
+		place()
+		s.ended <- shiftEnd{review, err}
+	}()
 }
 
-// Review has every agent that was asked and has not answered do its review, and
-// records the answers, or why there are none. It is gitstore.ErrBusy when another
-// process of this clone is at it.
+// count takes the end of a review into account; an error ends the shift.
+func (s *shift) count(end shiftEnd) error {
+	leased, state, missing, refused := new(record.LeasedError), new(record.StateError), new(gitstore.MissingError), new(gitstore.GitError)
+	switch review, err := end.review, end.err; {
+	case errors.As(err, &leased), errors.As(err, &missing), errors.Is(err, gitstore.ErrBusy): // see Queue
+	case errors.As(err, &state): // somebody else was quicker
+		s.Progress.Say(err.Error())
+	case errors.As(err, &refused), errors.Is(err, gitstore.ErrRemote):
+		s.refusals = append(s.refusals, err)
+	case err != nil:
+		return err
+	case review.Failure != nil && review.Failure.Reason == record.ReasonObjects: // see Queue
+	case review.Failure != nil:
+		s.worked.Failed++
+	default:
+		s.worked.Reviews++
+	}
+	return nil
+}
+
+// Review has every agent that was asked and has not answered do its review, side by side,
+// and records the answers, or why there are none. It is gitstore.ErrBusy when another
+// process of this clone is at it, and a *record.LeasedError when another clone is.
 func (w *Worker) Review(ctx context.Context, review record.Review) (record.Review, error) {
-	unlock, free, err := w.Store.Repo.TryLock("review-" + review.ID)
+	return w.take(ctx, review, w.crew())
+}
+
+// take is Review by those who get a place each.
+func (w *Worker) take(ctx context.Context, review record.Review, places placer) (record.Review, error) {
+	unlock, err := w.lock(review.ID)
 	if err != nil {
 		return review, err
-	}
-	if !free {
-		return review, fmt.Errorf("review %s: another worker is at it: %w", review.ID, gitstore.ErrBusy)
 	}
 	defer unlock()
 	if review, err = w.Store.Review(ctx, review.ID); err != nil || !record.WaitingStatus(string(review.Status)) {
 		return review, err
 	}
-	failed, retryAt := review.Failed()
-	turns := w.turns(review.Waiting(), failed, retryAt)
+	turns := w.turns(review.Summary())
+	if len(turns) == 0 {
+		return review, nil
+	}
 	if err := w.Store.PinReview(ctx, review); err != nil {
 		return w.skip(ctx, review, turns, err)
 	}
-	for _, name := range turns {
-		if review, err = w.review(ctx, review, name); err != nil {
-			return review, err
+	release, err := w.lease(ctx, review)
+	if err != nil {
+		return review, err
+	}
+	err = w.do(ctx, review.ID, places)
+	review, again := w.Store.Review(ctx, review.ID)
+	err = errors.Join(err, again)
+	if err == nil && review.Status != record.ReviewOpen && !w.asked(review) {
+		w.Store.Repo.DropLock(reviewLock(review.ID))
+	}
+	if err == nil {
+		err = w.Store.Project(ctx)
+	}
+	return review, errors.Join(err, release(context.WithoutCancel(ctx)))
+}
+
+// asked reports whether an agent was asked that has not answered.
+func (w *Worker) asked(review record.Review) bool {
+	return slices.ContainsFunc(review.Waiting(), isAgent)
+}
+
+// do has all agents whose turn it is review side by side.
+func (w *Worker) do(ctx context.Context, id string, places placer) error {
+	review, err := w.Store.Review(ctx, id) // once more: a lease may have brought news
+	if err != nil || !record.WaitingStatus(string(review.Status)) {
+		return err
+	}
+	board := newBoard(w.Store, id)
+	defer board.close()
+	turns := w.turns(review.Summary())
+	errs := make([]error, len(turns))
+	var all sync.WaitGroup
+	for i, name := range turns {
+		leave, err := places.enter(ctx)
+		if err != nil {
+			errs[i] = err
+			break
 		}
+		all.Go(func() {
+			defer leave()
+			errs[i] = w.review(ctx, review, name, board)
+		})
 	}
-	if review.Status != record.ReviewOpen && len(w.turns(review.Waiting(), nil, nil)) == 0 {
-		w.Store.Repo.DropLock("review-" + review.ID)
-	}
-	return review, w.Store.Project(ctx)
+	all.Wait()
+	return errors.Join(errs...)
 }
 
 // skip records why a review cannot be done by those who were asked, once, where that
-// is for want of an object, which may be there the next time. Any other err is returned.
+// is for want of an object, which may be there the next time. Of what others asked for it
+// is no news that it is not here. Any other err is returned.
 func (w *Worker) skip(ctx context.Context, review record.Review, names []string, err error) (record.Review, error) {
 	var object *gitstore.MissingError
-	if !errors.As(err, &object) {
+	if !errors.As(err, &object) || w.foreign(review.Writer) {
 		return review, fmt.Errorf("review %s: %w", review.ID, err)
 	}
 	failure := record.Failure{Reason: record.ReasonObjects, Detail: object.What, Try: object.Try, RetryAt: w.Store.EventTime()}
@@ -146,32 +264,41 @@ func (w *Worker) skip(ctx context.Context, review record.Review, names []string,
 	return review, nil
 }
 
-func (w *Worker) review(ctx context.Context, review record.Review, name string) (record.Review, error) {
+// review is one agent's turn.
+func (w *Worker) review(ctx context.Context, review record.Review, name string, board *board) error {
 	reviewer, failure := w.Reviewer(name)
 	if failure != nil {
 		return w.fail(ctx, review, name, *failure)
 	}
 	w.Progress.Step("review", fmt.Sprintf("%s by %s", review.Request.Subject.Spec, name))
 	started := time.Now()
-	sub, raw, failure, err := w.answer(ctx, review, name, reviewer)
+	defer board.end(name)
+	sub, raw, failure, err := w.answer(ctx, review, name, reviewer, board.begin(name, w.Progress))
 	switch {
 	case err != nil:
-		return w.skip(ctx, review, []string{name}, err)
+		_, err = w.skip(ctx, review, []string{name}, err)
+		return err
 	case failure != nil:
 		return w.fail(ctx, review, name, *failure)
 	}
 	sub.Duration = record.Duration(time.Since(started))
-	return w.Store.SubmitReview(ctx, review.ID, sub, raw)
+	return w.submit(ctx, review, sub, raw)
+}
+
+// submit records an answer.
+func (w *Worker) submit(ctx context.Context, review record.Review, sub record.Submission, raw string) error {
+	_, err := w.Store.SubmitReview(ctx, review.ID, sub, raw)
+	return err
 }
 
 // answer is what the reviewer called name says of the review's subject.
-func (w *Worker) answer(ctx context.Context, review record.Review, name string, reviewer role.Reviewer) (record.Submission, string, *record.Failure, error) {
+func (w *Worker) answer(ctx context.Context, review record.Review, name string, reviewer role.Reviewer, progress Progress) (record.Submission, string, *record.Failure, error) {
 	subject := review.Request.Subject
 	sub := record.Submission{Reviewer: name, Commit: subject.Commit, Tree: subject.Tree, Outcome: record.OutcomeNothing, Report: record.EmptyReport()}
 	answer, census, checks, err := inquiry{
-		store: w.Store, progress: w.Progress, reviewer: reviewer, subject: subject, exclude: w.Exclude, excluder: w.ExcludedBy,
+		store: w.Store, progress: progress, reviewer: reviewer, subject: subject, exclude: w.Exclude, excluder: w.ExcludedBy,
 		question: func(change Change) (question, error) {
-			asked, skipped := w.question(ctx, review, change)
+			asked, skipped := w.question(ctx, review, change, progress)
 			sub.SkippedBy = skipped
 			return asked, nil
 		},
@@ -203,7 +330,7 @@ func (w *Worker) answer(ctx context.Context, review record.Review, name string, 
 
 // question is what a reviewer is asked of a commit or a range, with the checks to be run
 // for it; skipped says why others are not.
-func (w *Worker) question(ctx context.Context, review record.Review, change Change) (asked question, skipped []string) {
+func (w *Worker) question(ctx context.Context, review record.Review, change Change, progress Progress) (asked question, skipped []string) {
 	subject := review.Request.Subject
 	var checks []record.Check
 	if w.Checks != nil {
@@ -215,7 +342,7 @@ func (w *Worker) question(ctx context.Context, review record.Review, change Chan
 	}
 	if len(checks) > 0 {
 		asked.check = func(ctx context.Context, dir string) ([]record.CheckResult, error) {
-			return check(ctx, w.Store, w.Checker, w.Progress, checkup{
+			return check(ctx, w.Store, w.Checker, progress, checkup{
 				checks: checks, dir: dir, tree: subject.Tree, base: subject.Base, changed: change.Files, known: map[string]record.CheckResult{},
 			})
 		}

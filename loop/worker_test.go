@@ -51,7 +51,7 @@ func TestWorkerAsksEveryAgent(t *testing.T) {
 		return nil, &record.Failure{Reason: record.ReasonAgentNotFound}
 	}}
 	for range 2 { // the second time there is nobody left to run
-		if _, _, err := worker.Work(ctx); err != nil {
+		if _, err := worker.Work(ctx); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -66,7 +66,7 @@ func TestWorkerAsksEveryAgent(t *testing.T) {
 		t.Errorf("outcome %s, waiting for %v, failure %+v", review.Outcome(), review.Waiting(), review.Failure)
 	}
 	worker.Retry, calls = true, nil
-	if _, _, err := worker.Work(ctx); err != nil || strings.Join(calls, " ") != "gone" {
+	if _, err := worker.Work(ctx); err != nil || strings.Join(calls, " ") != "gone" {
 		t.Errorf("tried again: %v, %v", calls, err)
 	}
 }

@@ -21,7 +21,7 @@ func (c *console) worker(store *record.Store, conf *config.Config, progress *pro
 		Checks: func(ctx context.Context, review record.Review, change loop.Change) ([]record.Check, []string) {
 			return reviewChecks(ctx, store, conf, review, change)
 		},
-		Exclude: conf.Review.Exclude, ExcludedBy: conf.ExcludedBy(), Progress: progress,
+		Exclude: conf.Review.Exclude, ExcludedBy: conf.ExcludedBy(), Progress: progress, Parallel: conf.Loop.Parallel,
 	}
 }
 
@@ -43,7 +43,7 @@ func reviewChecks(ctx context.Context, store *record.Store, conf *config.Config,
 	if run, not := conf.Checks(); len(run)+len(not) > 0 {
 		return run, not
 	}
-	if !conf.Review.DetectChecks {
+	if !conf.Review.DetectChecks || review.Writer != store.Repo.Writer() { // found ones would be the requester's word
 		return nil, nil
 	}
 	tree := change.Tree

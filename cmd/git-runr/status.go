@@ -45,7 +45,9 @@ type overviewJSON struct {
 	Inbox   int                    `json:"inbox"` // open, submitted and claimed
 	Reviews []record.ReviewSummary `json:"reviews"`
 	Runs    []record.RunSummary    `json:"runs"`
-	Cut     []string               `json:"cut_short"` // what a killed command began here, such as "land RUN: on main"
+	Queue   []loop.Turn            `json:"queue"`          // agents that reviews of this clone wait for
+	Working bool                   `json:"worker_at_work"` // whether a process of this clone is at work for them
+	Cut     []string               `json:"cut_short"`      // what a killed command began here, such as "land RUN: on main"
 	Next    []string               `json:"next"`
 }
 
@@ -92,6 +94,10 @@ func (s *session) overview(store *record.Store) (overviewJSON, error) {
 	if doc.Reviews, doc.Inbox, err = store.Reviews(s.ctx, record.Filter{Status: waiting, Limit: 5}); err != nil {
 		return doc, err
 	}
+	if doc.Queue, err = s.queue(store); err != nil {
+		return doc, err
+	}
+	doc.Working = loop.AtWork(store)
 	if doc.Runs, _, err = store.Runs(s.ctx, record.Filter{Limit: runsShown}); err != nil {
 		return doc, err
 	}
@@ -124,6 +130,9 @@ func (d overviewJSON) next(live func(string) bool, land func(record.RunSummary) 
 	if len(d.Cut) > 0 {
 		lines = append(lines, "git runr undo")
 	}
+	if d.idle() {
+		lines = append(lines, "git runr work")
+	}
 	for _, r := range d.Runs {
 		if len(lines) >= nextShown {
 			break
@@ -155,6 +164,12 @@ func (d overviewJSON) next(live func(string) bool, land func(record.RunSummary) 
 	return lines[:min(nextShown, len(lines))]
 }
 
+// idle reports whether something is to be done and nobody does it.
+func (d overviewJSON) idle() bool {
+	due := func(t loop.Turn) bool { return t.State == loop.TurnDue }
+	return !d.Working && slices.ContainsFunc(d.Queue, due)
+}
+
 func writeOverview(w io.Writer, d overviewJSON, live func(string) bool) {
 	on, at := cmp.Or(d.Branch, "a detached HEAD"), d.Head.Short()
 	switch {
@@ -180,6 +195,7 @@ func writeOverview(w io.Writer, d overviewJSON, live func(string) bool) {
 		safetext.Fprintf(w, "\nInbox (%d):\n", d.Inbox)
 		writeInbox(w, d.Reviews, d.Inbox)
 	}
+	writeQueue(w, d)
 	fmt.Fprintln(w, "\nNext:")
 	for _, line := range d.Next {
 		safetext.Fprintf(w, "  %s\n", line)

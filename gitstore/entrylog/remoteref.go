@@ -54,6 +54,19 @@ func (s *Store) ReadShared(ctx context.Context, remote, ref string) (odb.ID, err
 	return s.refs.Ref(ctx, staged)
 }
 
+// FetchShared brings all refs of the remote below place, such as refs/runr/leases/, as
+// ReadShared does each.
+func (s *Store) FetchShared(ctx context.Context, remote, place string) error {
+	if err := s.checkShared(remote, place+"x"); err != nil {
+		return err
+	}
+	err := s.fetchRefs(ctx, remote, []string{"+" + place + "*:" + stagedShared(remote, place) + "*"}, "--prune")
+	if err != nil {
+		return remoteError(remote, err)
+	}
+	return nil
+}
+
 // LastShared is what ReadShared found last: the id, "" when it never found any.
 func (s *Store) LastShared(ctx context.Context, remote, ref string) (odb.ID, error) {
 	if err := s.checkShared(remote, ref); err != nil {

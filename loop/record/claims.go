@@ -89,23 +89,28 @@ func (s *Store) RenewClaim(ctx context.Context, remote, id string, by Hold) erro
 
 // takeShared makes the review's ref on the remote ours, and gives the commit that it names.
 func (s *Store) takeShared(ctx context.Context, remote string, review Review, by Hold) (gitstore.ID, error) {
-	ref := claimRefs + review.ID
-	claim, err := s.claimCommit(ctx, review, by)
+	claim, err := s.claimCommit(ctx, "claim", review.ID, by)
 	if err != nil {
 		return "", err
 	}
-	err = s.Repo.SwapShared(ctx, remote, ref, claim, "")
+	return claim, s.takeRef(ctx, remote, claimRefs+review.ID, claim, func(held gitstore.ID) error { return s.heldBy(ctx, review, held, by) })
+}
+
+// takeRef makes a ref of the remote name claim, where it does not exist, or where free
+// has no objection to taking the place of the claim that it names.
+func (s *Store) takeRef(ctx context.Context, remote, ref string, claim gitstore.ID, free func(held gitstore.ID) error) error {
+	err := s.Repo.SwapShared(ctx, remote, ref, claim, "")
 	if !errors.Is(err, gitstore.ErrLostRace) {
-		return claim, err
+		return err
 	}
 	held, err := s.Repo.ReadShared(ctx, remote, ref)
+	if err == nil {
+		err = free(held)
+	}
 	if err != nil {
-		return "", err
+		return err
 	}
-	if err := s.heldBy(ctx, review, held, by); err != nil {
-		return "", err
-	}
-	return claim, s.Repo.SwapShared(ctx, remote, ref, claim, held)
+	return s.Repo.SwapShared(ctx, remote, ref, claim, held)
 }
 
 // CheckShared is a *StateError with a Holder, and the review, when the remote says that
@@ -152,8 +157,9 @@ func (s *Store) heldBy(ctx context.Context, review Review, held gitstore.ID, by 
 	return &StateError{What: "review " + review.ID, Status: string(ReviewClaimed), Cannot: "claimed", Holder: holderFor(holder.Actor, by.Actor)}
 }
 
-// claimCommit is a commit without files that says who claims review.
-func (s *Store) claimCommit(ctx context.Context, review Review, by Hold) (gitstore.ID, error) {
+// claimCommit is a commit without files that says who claims a review; what is "claim" or
+// "lease", for people.
+func (s *Store) claimCommit(ctx context.Context, what, review string, by Hold) (gitstore.ID, error) {
 	author, err := s.Repo.Identity(ctx)
 	if err != nil {
 		return "", err
@@ -163,7 +169,7 @@ func (s *Store) claimCommit(ctx context.Context, review Review, by Hold) (gitsto
 		return "", err
 	}
 	now := s.EventTime()
-	claim := sharedClaim{V: FormatVersion, Review: review.ID, Actor: by.Actor, Writer: s.Repo.Writer(), At: now}
+	claim := sharedClaim{V: FormatVersion, Review: review, Actor: by.Actor, Writer: s.Repo.Writer(), At: now}
 	if by.Lease > 0 {
 		claim.Until = now.Add(by.Lease)
 	}
@@ -173,7 +179,7 @@ func (s *Store) claimCommit(ctx context.Context, review Review, by Hold) (gitsto
 	}
 	return s.Repo.WriteCommit(ctx, gitstore.Commit{
 		Tree: empty, Author: author, Committer: author, AuthorWhen: now, CommitterWhen: now,
-		Message: "claim of review " + review.ID + "\n\n" + string(body) + "\n",
+		Message: what + " of review " + review + "\n\n" + string(body) + "\n",
 	})
 }
 
@@ -184,13 +190,20 @@ func (s *Store) readClaim(ctx context.Context, id gitstore.ID) (sharedClaim, err
 	if err != nil {
 		return sharedClaim{}, fmt.Errorf("read claim: %w", err)
 	}
-	claim := sharedClaim{Actor: commit.Author.String()}
-	_, body, _ := strings.Cut(commit.Message, "\n\n")
-	var read sharedClaim
-	if err := strictjson.Decode([]byte(strings.TrimSpace(body)), &read); err == nil && read.Actor != "" {
-		claim = read
+	if claim := decodeClaim(commit.Message); claim.Actor != "" {
+		return claim, nil
 	}
-	return claim, nil
+	return sharedClaim{Actor: commit.Author.String()}, nil
+}
+
+// decodeClaim reads the message of a claim's commit; the zero value is none.
+func decodeClaim(message string) sharedClaim {
+	_, body, _ := strings.Cut(message, "\n\n")
+	var read sharedClaim
+	if err := strictjson.Decode([]byte(strings.TrimSpace(body)), &read); err != nil || read.Actor == "" {
+		return sharedClaim{}
+	}
+	return read
 }
 
 // DropShared gives a review's claim on the remote back, where by.Actor holds it or

@@ -32,12 +32,14 @@ func (s *Store) RequestReview(ctx context.Context, request ReviewRequest, source
 	return review, errors.Join(bad...)
 }
 
-// SubmitReview records one reviewer's answer. raw is the answer as it came.
+// SubmitReview records one reviewer's answer. raw is the answer as it came. It is a
+// *StateError when an agent has answered on that tree before, here or in another clone.
 func (s *Store) SubmitReview(ctx context.Context, id string, sub Submission, raw string) (Review, error) {
 	whole := sub.Checks
 	sub.Checks = WithoutOutput(whole)
 	event := EventReviewSubmitted.New(sub.Reviewer, submissionTitle(sub), sub)
-	return s.reviewEvent(ctx, id, event.Attach("review.md", raw).AttachChecks(whole), actorPayload{})
+	by, _ := sub.by()
+	return s.reviewEvent(ctx, id, event.Attach("review.md", raw).AttachChecks(whole), by)
 }
 
 // Person is what a person submits: a decision, a message and comments.

@@ -173,7 +173,7 @@ type Review struct {
 	Answers     []Answer      `json:"answers,omitempty"`      // what became of findings and comments, oldest first
 	Note        string        `json:"note,omitempty"`         // of the resolution or cancellation
 	Failure     *Failure      `json:"failure,omitempty"`      // the newest of Failures
-	Failures    []Failure     `json:"failures,omitempty"`     // why reviewers could not be run, last time, one for each
+	Failures    []Failure     `json:"failures,omitempty"`     // why reviewers could not be run, last time, one for each and each clone
 	Lost        []Lost        `json:"lost,omitempty"`
 }
 
@@ -182,15 +182,18 @@ type Failure struct {
 	Reason   string    `json:"reason"`
 	Detail   string    `json:"detail,omitempty"`
 	Reviewer string    `json:"reviewer,omitempty"` // of a review: who it was
+	Writer   string    `json:"writer,omitempty"`   // of a review: the clone in which it failed; filled in by the fold
 	At       time.Time `json:"at,omitzero"`
 	// LastActivity is when an agent last wrote something, where that is known.
 	LastActivity time.Time `json:"last_activity_at,omitzero"`
 	Setting      *Setting  `json:"setting,omitempty"` // the limit that ended it
 	// Transient says that the same may well work later: a rate limit, a broken connection.
-	Transient bool      `json:"transient,omitempty"`
-	Tries     int       `json:"tries,omitempty"`   // of a review: how often in a row
-	RetryAt   time.Time `json:"retry_at,omitzero"` // of a review: when it is tried again by itself
-	Try       string    `json:"try,omitempty"`     // a command that may mend it
+	Transient bool `json:"transient,omitempty"`
+	// RetryAfter is how long the provider wants to be left alone, by its own words.
+	RetryAfter Duration  `json:"retry_after_ms,omitzero"`
+	Tries      int       `json:"tries,omitempty"`   // of a review: how often in a row
+	RetryAt    time.Time `json:"retry_at,omitzero"` // of a review: when it is tried again by itself
+	Try        string    `json:"try,omitempty"`     // a command that may mend it
 }
 
 // outcomeRank orders outcomes from the best to the worst.
@@ -250,6 +253,11 @@ func (r Review) Comments() []Comment {
 	return all
 }
 
+// answered reports whether an agent has answered on tree. People may answer again.
+func (r Review) answered(agent string, tree gitstore.ID) bool {
+	return slices.ContainsFunc(r.Submissions, func(s Submission) bool { return s.Decision == "" && s.Reviewer == agent && s.Tree == tree })
+}
+
 // Waiting are the reviewers who were asked and have not answered.
 func (r Review) Waiting() []string {
 	var waiting []string
@@ -274,6 +282,7 @@ type actorPayload struct {
 	Claim  gitstore.ID `json:"claim,omitempty"`   // the claim under which it is done, or its first digits
 	Shared bool        `json:"shared,omitempty"`  // of a claim: the remote decided
 	writer string      // the clone in which it is done
+	tree   gitstore.ID // of a submission of an agent: what it saw
 }
 
 // Verdicts are the submissions that stand and say more than a comment.
@@ -310,20 +319,21 @@ func (f Failure) Next() Retry {
 	return Retry{"when that is mended:", again}
 }
 
-// Failed are the reviewers that could not be run, and retryAt when those of them are
-// tried again that are.
-func (r Review) Failed() (names []string, retryAt map[string]time.Time) {
+// FailedTurn is a reviewer that could not be run in a clone. What keeps it from working
+// there, such as a program that is missing, need not be so in another.
+type FailedTurn struct {
+	Reviewer string    `json:"reviewer"`
+	Writer   string    `json:"writer"`
+	RetryAt  time.Time `json:"retry_at,omitzero"` // when it is tried again by itself; zero: when a person asks
+}
+
+// FailedTurns are the reviewers that could not be run, oldest failure first.
+func (r Review) FailedTurns() []FailedTurn {
+	var turns []FailedTurn
 	for _, f := range r.Failures {
-		names = append(names, f.Reviewer)
-		if f.RetryAt.IsZero() {
-			continue
-		}
-		if retryAt == nil {
-			retryAt = map[string]time.Time{}
-		}
-		retryAt[f.Reviewer] = f.RetryAt
+		turns = append(turns, FailedTurn{f.Reviewer, f.Writer, f.RetryAt})
 	}
-	return names, retryAt
+	return turns
 }
 
 // SettledFinding reports whether f was fixed or refuted since.

@@ -15,7 +15,13 @@ func (p findingAnswer) by() (who actorPayload, held bool) {
 	return actorPayload{Actor: p.Actor, Force: p.Force, Claim: p.Claim}, true
 }
 
-func (s Submission) by() (who actorPayload, held bool) { return actorPayload{Actor: s.Reviewer}, false }
+func (s Submission) by() (who actorPayload, held bool) {
+	who = actorPayload{Actor: s.Reviewer}
+	if s.Decision == "" {
+		who.tree = s.Tree
+	}
+	return who, false
+}
 
 func (f Failure) by() (who actorPayload, held bool) { return actorPayload{}, false }
 
@@ -74,6 +80,10 @@ func (r Review) allow(eventType string, by actorPayload, now time.Time) error {
 	}
 	if eventType == EventReviewClaimed.Name && by.Actor == "" {
 		refused.Cannot = "claimed by nobody"
+		return refused
+	}
+	if by.tree != "" && r.answered(by.Actor, by.tree) { // two clones did it, each without knowing of the other
+		refused.Cannot = "answered by " + by.Actor + " twice"
 		return refused
 	}
 	held := r.Status == ReviewClaimed && r.Claim != nil && !by.Force && move.held
@@ -196,10 +206,10 @@ func (r *Review) answer(e Event, p findingAnswer) {
 	r.Answers = append(r.Answers, p.Answer)
 }
 
-// fail keeps why a reviewer could not be run, the newest reason of each.
+// fail keeps why a reviewer could not be run, the newest reason of each in each clone.
 func (r *Review) fail(e Event, failure Failure) {
-	failure.At, failure.Reviewer = e.Timestamp, e.Source
-	earlier := slices.DeleteFunc(slices.Clone(r.Failures), func(f Failure) bool { return f.Reviewer == e.Source })
+	failure.At, failure.Reviewer, failure.Writer = e.Timestamp, e.Source, e.Writer
+	earlier := slices.DeleteFunc(slices.Clone(r.Failures), func(f Failure) bool { return f.Reviewer == e.Source && f.Writer == e.Writer })
 	r.keepFailures(append(earlier, failure))
 }
 

@@ -41,6 +41,7 @@ type ReviewSummary struct {
 	Failed       []string      `json:"failed_reviewers,omitempty"` // who could not be run
 	// RetryAt is when those of them are tried again by themselves that are.
 	RetryAt     map[string]time.Time `json:"retry_at,omitempty"`
+	FailedTurns []FailedTurn         `json:"failed_turns,omitempty"` // the same for each clone by itself
 	CreatedAt   time.Time            `json:"created_at"`
 	SubmittedAt time.Time            `json:"submitted_at,omitzero"`
 	UpdatedAt   time.Time            `json:"updated_at"`
@@ -68,8 +69,25 @@ func (r Review) Summary() ReviewSummary {
 	if r.Failure != nil {
 		s.Failure = r.Failure.Reason
 	}
-	s.Failed, s.RetryAt = r.Failed()
+	s.failures(r.FailedTurns())
 	return s
+}
+
+// failures fills in who could not be run, and where.
+func (s *ReviewSummary) failures(turns []FailedTurn) {
+	s.FailedTurns = turns
+	for _, t := range turns {
+		if !slices.Contains(s.Failed, t.Reviewer) {
+			s.Failed = append(s.Failed, t.Reviewer)
+		}
+		if t.RetryAt.IsZero() {
+			continue
+		}
+		if s.RetryAt == nil {
+			s.RetryAt = map[string]time.Time{}
+		}
+		s.RetryAt[t.Reviewer] = t.RetryAt
+	}
 }
 
 // asked is the first thing that is asked for, and still stands.

@@ -18,7 +18,7 @@ type Config struct {
 	Loop struct {
 		Implementer, Reviewer, Profile string
 		Workflow                       []string
-		MaxRetries                     int
+		MaxRetries, Parallel           int
 		OnExhausted                    record.Choice
 		TimeBudget                     record.Duration
 		Threshold                      record.Threshold

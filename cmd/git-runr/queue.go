@@ -1,0 +1,63 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"git-runr/loop"
+	"git-runr/loop/prose"
+	"git-runr/loop/record"
+	"git-runr/loop/safetext"
+)
+
+// queueShown is how many agents that are waited for are listed.
+const queueShown = 5
+
+// queue are the agents that reviews of this clone wait for. The remote is not asked.
+func (s *session) queue(store *record.Store) ([]loop.Turn, error) {
+	worker := &loop.Worker{Store: store, Remote: s.sharedRemote(store)}
+	queue, err := worker.Queue(s.ctx)
+	for i := range queue {
+		if t := &queue[i]; t.State == loop.TurnRunning {
+			t.Elapsed = record.Duration(max(0, s.now().Sub(t.Since)))
+		}
+	}
+	return append([]loop.Turn{}, queue...), err
+}
+
+func writeQueue(w io.Writer, d overviewJSON) {
+	if len(d.Queue) == 0 {
+		return
+	}
+	safetext.Fprintf(w, "\nQueue (%d):\n", len(d.Queue))
+	for _, t := range d.Queue[:min(len(d.Queue), queueShown)] {
+		safetext.Fprintf(w, "%s  %s: %s\n", t.Review, t.Reviewer, turnWords(t))
+	}
+	if more := len(d.Queue) - queueShown; more > 0 {
+		safetext.Fprintf(w, "… and %d more\n", more)
+	}
+	if d.idle() {
+		fmt.Fprintln(w, "Nobody works; type: git runr work")
+	}
+}
+
+// turnWords say where an agent stands.
+func turnWords(t loop.Turn) string {
+	at := func(t time.Time) string { return t.UTC().Format(time.DateTime + "Z") }
+	switch t.State {
+	case loop.TurnRunning:
+		return strings.TrimSuffix(fmt.Sprintf("at work for %s: %s", time.Duration(t.Elapsed).Truncate(time.Second), t.Line), ": ")
+	case loop.TurnElsewhere:
+		return fmt.Sprintf("at work in the clone of %s, until %s or longer", t.By, at(t.Until))
+	case loop.TurnDue:
+		return "waits for a worker"
+	}
+	why := prose.OneLine(cmp.Or(t.Failure.Detail, t.Failure.Reason))
+	if t.State == loop.TurnLater && !wants(t) {
+		return fmt.Sprintf("waits until %s: %s", at(t.Until), why)
+	}
+	return fmt.Sprintf("left alone: %s; type: %s", why, strings.Join(t.Failure.Next().Commands, ", then "))
+}

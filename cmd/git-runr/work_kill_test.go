@@ -1,0 +1,229 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"git-runr/gitstore"
+	"git-runr/loop/record"
+)
+
+// lingerer is an agent that notes each call, takes its time and cannot be told to end: when
+// nobody hears its answer it stays. Its last argument is where it is found by.
+const lingerer = `trap "" TERM PIPE; cat >/dev/null; echo "$1" >>"$0/calls"; sh -c "sleep 0.$((1 + $$ %% 4)) # $0"; echo "### Verdict: PASS" 2>/dev/null || sh -c "sleep 120; # $0"`
+
+// workers are processes of git runr work that are killed.
+type workers struct {
+	t     *testing.T
+	rng   *rand.Rand
+	env   []string
+	agent string // directory of the agent
+	kills int
+}
+
+func newWorkers(t *testing.T, parallel int) (w *workers, dir string) {
+	t.Helper()
+	dir, env := raceRepo(t)
+	w = &workers{t: t, rng: rand.New(rand.NewPCG(10, uint64(parallel))), env: env, agent: t.TempDir()}
+	for _, kv := range env { // the requests are made in this process
+		if name, value, _ := strings.Cut(kv, "="); strings.HasPrefix(name, "GIT_CONFIG_") || name == "HOME" || strings.HasPrefix(name, "XDG_") {
+			t.Setenv(name, value)
+		}
+	}
+	w.configure(os.Getenv("XDG_CONFIG_HOME"), parallel)
+	return w, dir
+}
+
+// configure has the agent called slow in the user's file of home.
+func (w *workers) configure(home string, parallel int) {
+	w.t.Helper()
+	text := fmt.Sprintf("[loop]\nparallel = %d\n[agents.slow]\ncommand = [\"sh\", \"-c\", %q, %q, %q]\n", parallel, fmt.Sprintf(lingerer), w.agent, filepath.Base(home))
+	err := os.MkdirAll(filepath.Join(home, "git-runr"), 0o755)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(home, "git-runr", "config.toml"), []byte(text), 0o644)
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// ask makes requests, and nobody begins to work.
+func (w *workers) ask(dir string, requests int) *record.Store {
+	w.t.Helper()
+	repo, err := gitstore.Open(w.t.Context(), dir)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { repo.Close() })
+	store := &record.Store{Repo: repo, Now: time.Now}
+	subject, err := store.Subject(w.t.Context(), "HEAD")
+	for range requests {
+		if err == nil {
+			_, err = store.RequestReview(w.t.Context(), record.ReviewRequest{Subject: subject, Reviewer: "slow"}, "cli")
+		}
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return store
+}
+
+// work is one process.
+type workProcess struct {
+	cmd   *exec.Cmd
+	out   bytes.Buffer
+	ended chan struct{}
+}
+
+func (w *workers) start(dir string, env []string, args ...string) *workProcess {
+	w.t.Helper()
+	p := &workProcess{cmd: exec.Command("git-runr", append([]string{"work"}, args...)...), ended: make(chan struct{})}
+	p.cmd.Dir, p.cmd.Env = dir, env
+	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.out
+	if err := p.cmd.Start(); err != nil {
+		w.t.Fatal(err)
+	}
+	go func() {
+		_ = p.cmd.Wait()
+		close(p.ended)
+	}()
+	return p
+}
+
+func (p *workProcess) over() bool {
+	select {
+	case <-p.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// kill kills a process if it still runs, and counts it.
+func (w *workers) kill(p *workProcess) {
+	if !p.over() {
+		w.kills++
+	}
+	_ = p.cmd.Process.Kill()
+	<-p.ended
+}
+
+// killSome lets count processes work at once and kills one of them again and again, each
+// time after a while of up to pause.
+func (w *workers) killSome(count, kills int, pause time.Duration, start func(n int) *workProcess) {
+	w.t.Helper()
+	all := make([]*workProcess, count)
+	for n := range all {
+		all[n] = start(n)
+	}
+	for range kills {
+		time.Sleep(time.Duration(w.rng.Int64N(int64(pause))))
+		n := w.rng.IntN(count)
+		w.kill(all[n])
+		all[n] = start(n)
+	}
+	for _, p := range all {
+		<-p.ended
+		if code := p.cmd.ProcessState.ExitCode(); code != 0 {
+			w.t.Errorf("a worker ended with %d:\n%s", code, &p.out)
+		}
+	}
+}
+
+// calls is how often the agent was called.
+func (w *workers) calls() int {
+	data, _ := os.ReadFile(filepath.Join(w.agent, "calls"))
+	return bytes.Count(data, []byte("\n"))
+}
+
+// checkDone wants every review done once.
+func (w *workers) checkDone(store *record.Store, requests int) {
+	w.t.Helper()
+	reviews, total, err := store.Reviews(w.t.Context(), record.Filter{})
+	if err != nil || total != requests {
+		w.t.Fatalf("%d reviews, %v", total, err)
+	}
+	for _, r := range reviews {
+		review, err := store.Review(w.t.Context(), r.ID)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if review.Status != record.ReviewSubmitted || len(review.Submissions) != 1 || len(review.Lost) > 0 {
+			w.t.Errorf("review %s is %s, %d submissions, lost %v, %+v", r.ID, r.Status, len(review.Submissions), review.Lost, review.Failures)
+		}
+	}
+}
+
+// checkClean wants nothing left of killed workers.
+func (w *workers) checkClean(dir string) {
+	w.t.Helper()
+	state := filepath.Join(dir, ".git", "runr")
+	for _, pattern := range []string{"worktrees/*", "checkouts/*", "review-*"} {
+		if left, _ := filepath.Glob(filepath.Join(state, pattern)); len(left) > 0 {
+			w.t.Errorf("left %q", left)
+		}
+	}
+	if got := runIn(w.t, dir, w.env, "git", "worktree", "list"); strings.Count(got, "\n") != 1 {
+		w.t.Errorf("worktrees:\n%s", got)
+	}
+	if refs := runIn(w.t, dir, w.env, "git", "for-each-ref", "refs/runr-local/leases"); refs != "" {
+		w.t.Errorf("leases are noted:\n%s", refs)
+	}
+	for _, pid := range w.agents() {
+		w.t.Errorf("process %d still runs", pid)
+	}
+}
+
+// agents are the processes of the agent, where the system tells.
+func (w *workers) agents() (pids []int) {
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, file := range files {
+		line, err := os.ReadFile(file)
+		if pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil && bytes.Contains(line, []byte(w.agent)) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// killCount is how many kills RUNR_WORK_KILLS wants, 10 unless it says so.
+func killCount() int {
+	if n, err := strconv.Atoi(os.Getenv("RUNR_WORK_KILLS")); err == nil {
+		return n
+	}
+	return 10
+}
+
+// TestWorkKilled kills git runr work at moments that nobody chose, of four processes and of
+// one that does four reviews at a time: each review is done once, and nothing is left.
+func TestWorkKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
+	for name, c := range map[string]struct{ processes, each int }{"four processes": {4, 1}, "four at a time": {1, 4}} {
+		t.Run(name, func(t *testing.T) {
+			kills := killCount()
+			requests := kills*2 + 4
+			w, dir := newWorkers(t, 4)
+			store := w.ask(dir, requests)
+			w.killSome(c.processes, kills, 400*time.Millisecond, func(int) *workProcess {
+				return w.start(dir, w.env, "--drain", "-j", strconv.Itoa(c.each), "--timeout", "5m")
+			})
+			said := runIn(t, dir, w.env, "git-runr", "work")
+			w.checkDone(store, requests)
+			w.checkClean(dir)
+			if calls, most := w.calls(), requests+w.kills*c.each+1; calls > most {
+				t.Errorf("the agent was called %d times, want at most %d", calls, most)
+			}
+			t.Logf("%d reviews, %d killed, %d calls; then: %s", requests, w.kills, w.calls(), said)
+		})
+	}
+}

@@ -1,0 +1,125 @@
+package loop
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"git-runr/gitstore/safefile"
+	"git-runr/loop/prose"
+	"git-runr/loop/record"
+	"git-runr/loop/safetext"
+)
+
+const (
+	boardPause   = time.Second // how long the file stays as it is although an agent writes lines
+	maxBoardLine = 200         // bytes of a line
+)
+
+// board is the file beside a review's lock that says what its reviewers are doing. It is
+// for people: who reads it asks first whether the lock is held, and a board that cannot be
+// written stops nobody.
+type board struct {
+	store *record.Store
+	path  string
+
+	mu    sync.Mutex // guards what follows
+	at    map[string]atWork
+	later *time.Timer // that writes it; nil while it is as it should be
+}
+
+// atWork is what a reviewer is doing.
+type atWork struct {
+	Since time.Time `json:"since"`
+	Line  string    `json:"line,omitempty"` // of its output, the last one
+}
+
+func boardPath(s *record.Store, id string) string {
+	return filepath.Join(s.Repo.StateDir(), reviewLock(id)+".json")
+}
+
+func newBoard(s *record.Store, id string) *board {
+	return &board{store: s, path: boardPath(s, id), at: map[string]atWork{}}
+}
+
+// readBoard is what the reviewers of a review are doing, by their names; none where nobody
+// is at it now.
+func readBoard(s *record.Store, id string) map[string]atWork {
+	data, err := os.ReadFile(boardPath(s, id))
+	if err != nil {
+		return nil
+	}
+	var at map[string]atWork
+	if !held(s.Repo, reviewLock(id)) || json.Unmarshal(data, &at) != nil {
+		return nil
+	}
+	return at
+}
+
+// close removes the file.
+func (b *board) close() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.at = nil
+	if b.later != nil {
+		b.later.Stop()
+	}
+	os.Remove(b.path)
+}
+
+// begin says that a reviewer is at work, and gives a Progress that tells what it writes.
+func (b *board) begin(name string, p Progress) Progress {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.at[name] = atWork{Since: b.store.EventTime()}
+	b.write()
+	return boardProgress{p, b, name}
+}
+
+// end says that a reviewer is at work no more.
+func (b *board) end(name string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.at, name)
+	b.write()
+}
+
+// line takes over what a reviewer wrote last. It is written a little later, with what it
+// writes until then.
+func (b *board) line(name, text string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	at, known := b.at[name]
+	if !known {
+		return
+	}
+	at.Line = prose.Cut(safetext.Line(text), maxBoardLine)
+	b.at[name] = at
+	if b.later == nil {
+		b.later = time.AfterFunc(boardPause, func() {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.later = nil
+			b.write()
+		})
+	}
+}
+
+func (b *board) write() {
+	if data, err := json.Marshal(b.at); err == nil && b.at != nil {
+		_ = safefile.WriteFile(b.path, data, 0o600)
+	}
+}
+
+type boardProgress struct {
+	Progress
+	board *board
+	name  string
+}
+
+func (p boardProgress) Line(text string) {
+	p.board.line(p.name, text)
+	p.Progress.Line(text)
+}

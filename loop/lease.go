@@ -1,0 +1,125 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"git-runr/gitstore"
+	"git-runr/loop/record"
+)
+
+// reviewLock names the lock of the process of this clone that does a review.
+func reviewLock(id string) string { return "review-" + id }
+
+// lock keeps other processes of this clone from a review.
+func (w *Worker) lock(id string) (unlock func(), err error) {
+	unlock, err = tryLock(w.Store.Repo, reviewLock(id))
+	if err == nil && unlock == nil {
+		err = fmt.Errorf("review %s: another worker is at it: %w", id, gitstore.ErrBusy)
+	}
+	return unlock, err
+}
+
+// lease says on the remote that this clone does a review, where another could do it too:
+// what others asked for, and what the remote has heard of. Afterwards the logs are as they
+// are there, and until release is called, which shares what was done, the lease is renewed.
+// An own review is also done where the remote cannot be asked.
+func (w *Worker) lease(ctx context.Context, review record.Review) (release func(context.Context) error, err error) {
+	none := func(context.Context) error { return nil }
+	if w.Remote == "" {
+		return none, nil
+	}
+	if !w.ForAll {
+		if published, err := w.Store.Published(ctx, w.Remote, review.ID); err != nil || !published {
+			return none, err
+		}
+	}
+	lease, err := w.Store.TakeLease(ctx, w.Remote, review.ID)
+	if err == nil {
+		err = w.Sync(ctx)
+	}
+	if w.unreachable(ctx, err) && !w.foreign(review.Writer) {
+		return none, nil
+	}
+	if err != nil {
+		return none, err
+	}
+	stop := w.renew(ctx, lease)
+	return func(ctx context.Context) error {
+		stop()
+		if err := w.Sync(ctx); err != nil { // the lease keeps others from doing it again until it lapses
+			return err
+		}
+		return w.Store.DropLease(ctx, lease)
+	}, nil
+}
+
+// unreachable reports whether err is that the remote could not be asked.
+func (w *Worker) unreachable(ctx context.Context, err error) bool {
+	return ctx.Err() == nil && (errors.Is(err, gitstore.ErrRemote) || errors.Is(err, context.DeadlineExceeded))
+}
+
+// foreign reports whether a review was asked for in another clone.
+func (w *Worker) foreign(writer string) bool { return writer != w.Store.Repo.Writer() }
+
+// renew renews a lease until stop is called, or it is somebody else's. A renewal that fails
+// for another reason is tried again: the lease outlives two of them.
+func (w *Worker) renew(ctx context.Context, lease *record.Lease) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(record.LeaseTime / 3)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			if errors.Is(w.Store.RenewLease(ctx, lease), gitstore.ErrLostRace) {
+				return
+			}
+		}
+	}()
+	return func() { cancel(); <-ended }
+}
+
+// dropLeases gives back what killed workers of this clone have leased, once what they did
+// is shared. Where the remote cannot be asked that is for the next worker.
+func (w *Worker) dropLeases(ctx context.Context) error {
+	if w.Remote == "" {
+		return nil
+	}
+	leases, err := w.Store.OwnLeases(ctx, w.Remote)
+	if err != nil {
+		return err
+	}
+	synced := w.ForAll // begin has
+	for _, lease := range leases {
+		unlock, free, err := w.Store.Repo.TryLock(reviewLock(lease.Review))
+		if err != nil {
+			return err
+		}
+		if !free {
+			continue
+		}
+		if !synced {
+			err = w.Sync(ctx)
+			synced = err == nil
+		}
+		if err == nil {
+			err = w.Store.DropLease(ctx, lease)
+		}
+		unlock()
+		if w.unreachable(ctx, err) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

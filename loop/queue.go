@@ -1,0 +1,186 @@
+package loop
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"git-runr/gitstore"
+	"slices"
+	"strings"
+	"time"
+
+	"git-runr/loop/record"
+)
+
+func isAgent(name string) bool { return name != record.Human && name != "" }
+
+// next is the oldest review that waits for an agent of this worker and is not in done.
+func (w *Worker) next(ctx context.Context, done map[string]bool) (string, error) {
+	waiting, err := w.waiting(ctx, func(r record.ReviewSummary) bool { return !done[r.ID] && len(w.turns(r)) > 0 })
+	if err != nil || len(waiting) == 0 {
+		return "", err
+	}
+	return waiting[0].ID, nil
+}
+
+// waiting are the reviews that wait for somebody and that fit, oldest first.
+func (w *Worker) waiting(ctx context.Context, fit func(record.ReviewSummary) bool) ([]record.ReviewSummary, error) {
+	found, _, err := w.Store.Reviews(ctx, record.Filter{Status: record.WaitingStatus, Review: fit})
+	slices.SortFunc(found, func(a, b record.ReviewSummary) int {
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), strings.Compare(a.ID, b.ID))
+	})
+	return found, err
+}
+
+// mine are the agents that a review waits for and that this worker is to run, sooner or
+// later: of what was asked for elsewhere those that can be run here.
+func (w *Worker) mine(r record.ReviewSummary) []string {
+	foreign := w.foreign(r.Writer)
+	if foreign && !w.ForAll {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(r.Waiting), func(name string) bool {
+		return !isAgent(name) || foreign && !w.has(name)
+	})
+}
+
+func (w *Worker) has(name string) bool {
+	_, failure := w.Reviewer(name)
+	return failure == nil
+}
+
+// turns are the agents of mine that are to be run now.
+func (w *Worker) turns(r record.ReviewSummary) []string {
+	now := w.Store.Now()
+	return slices.DeleteFunc(w.mine(r), func(name string) bool {
+		at, failed := w.retryAt(r, name)
+		return failed && !w.Retry && (at.IsZero() || now.Before(at))
+	})
+}
+
+// retryAt is when an agent that failed is to be run again: zero for when a person asks. It
+// has not failed where another clone could not run it, unless that waits for a limit to pass.
+func (w *Worker) retryAt(r record.ReviewSummary, name string) (at time.Time, failed bool) {
+	for _, t := range r.FailedTurns {
+		switch foreign := w.foreign(t.Writer); {
+		case t.Reviewer != name:
+		case !foreign:
+			return t.RetryAt, true
+		case t.RetryAt.After(w.Store.Now()):
+			at, failed = t.RetryAt, true
+		}
+	}
+	return at, failed
+}
+
+// TurnState is why an agent has not answered.
+type TurnState string
+
+const (
+	TurnRunning   TurnState = "running"   // it is at work in this clone
+	TurnDue       TurnState = "due"       // it waits for a worker
+	TurnLater     TurnState = "later"     // it failed, and is tried again at a time
+	TurnElsewhere TurnState = "elsewhere" // another clone has the lease
+	TurnFailed    TurnState = "failed"    // it failed, and waits for a person
+)
+
+// Turn is an agent that a review waits for.
+type Turn struct {
+	Review   string          `json:"review_id"`
+	Reviewer string          `json:"reviewer"`
+	Title    string          `json:"title"`
+	State    TurnState       `json:"state"`
+	Since    time.Time       `json:"since,omitzero"`      // it has been running
+	Elapsed  record.Duration `json:"elapsed_ms,omitzero"` // since then, where somebody asks
+	Line     string          `json:"last_line,omitempty"` // that it wrote
+	Until    time.Time       `json:"until,omitzero"`      // later: when it is tried again; elsewhere: when the lease lapses
+	By       string          `json:"leased_by,omitempty"` // elsewhere: whose clone it is
+	Failure  *record.Failure `json:"failure,omitempty"`   // later and failed
+}
+
+// Queue are the agents that reviews wait for and that this worker is to run, oldest request
+// first.
+func (w *Worker) Queue(ctx context.Context) ([]Turn, error) {
+	var queue []Turn
+	waiting, err := w.waiting(ctx, func(r record.ReviewSummary) bool { return len(w.mine(r)) > 0 })
+	if err != nil {
+		return nil, err
+	}
+	leases, err := w.leases(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range waiting {
+		at := readBoard(w.Store, r.ID)
+		for _, name := range w.mine(r) {
+			turn, err := w.turn(ctx, r, name, at, leases[r.ID])
+			if err != nil {
+				return nil, err
+			}
+			queue = append(queue, turn)
+		}
+	}
+	return queue, nil
+}
+
+// leases are those of other clones, as far as this one knows.
+func (w *Worker) leases(ctx context.Context) (map[string]*record.LeasedError, error) {
+	if w.Remote == "" {
+		return nil, nil
+	}
+	return w.Store.Leases(ctx, w.Remote)
+}
+
+func (w *Worker) turn(ctx context.Context, r record.ReviewSummary, name string, at map[string]atWork, leased *record.LeasedError) (Turn, error) {
+	turn := Turn{Review: r.ID, Reviewer: name, Title: cmp.Or(r.Title, r.Spec), State: TurnDue}
+	retryAt, failed := w.retryAt(r, name)
+	working, running := at[name]
+	switch {
+	case running:
+		turn.State, turn.Since, turn.Line = TurnRunning, working.Since, working.Line
+		return turn, nil
+	case leased != nil:
+		turn.State, turn.Until, turn.By = TurnElsewhere, leased.Until, leased.By
+		return turn, nil
+	}
+	if !failed && !w.foreign(r.Writer) { // what is missing for it is found out when it is tried
+		return turn, nil
+	}
+	review, err := w.Store.Review(ctx, r.ID)
+	if err != nil {
+		return turn, err
+	}
+	if failed {
+		turn.State, turn.Until = TurnFailed, retryAt
+		if !retryAt.IsZero() {
+			turn.State = TurnLater
+		}
+		turn.Failure = w.failure(review, name)
+		return turn, nil
+	}
+	turn.Failure, err = w.missing(ctx, review)
+	if turn.Failure != nil {
+		turn.State = TurnLater
+	}
+	return turn, err
+}
+
+// failure is why an agent could not be run: here, or in the clone where that was last.
+func (w *Worker) failure(review record.Review, name string) (found *record.Failure) {
+	for _, f := range review.Failures {
+		if f.Reviewer == name && (found == nil || w.foreign(found.Writer)) {
+			found = &f
+		}
+	}
+	return found
+}
+
+// missing is that what another clone asked about is not here; nil where it is.
+func (w *Worker) missing(ctx context.Context, review record.Review) (*record.Failure, error) {
+	_, err := w.Store.Repo.ReadCommit(ctx, review.Request.Subject.Tree)
+	object := new(gitstore.MissingError)
+	if !errors.As(err, &object) {
+		return nil, err
+	}
+	return &record.Failure{Reason: record.ReasonObjects, Detail: "its commit is not here: " + object.What, Try: cmp.Or(object.Try, "git fetch "+w.Remote)}, nil
+}
