@@ -2,8 +2,11 @@ package loop
 
 import (
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -58,7 +61,36 @@ func readBoard(s *record.Store, id string) map[string]atWork {
 	return at
 }
 
-// close removes the file.
+// dropBoards removes the locks of reviews that killed workers have left, and what is beside them.
+func dropBoards(s *record.Store) error {
+	files, err := os.ReadDir(s.Repo.StateDir())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, file := range files {
+		lock := strings.TrimSuffix(file.Name(), filepath.Ext(file.Name()))
+		if !strings.HasPrefix(lock, reviewLock("")) {
+			continue
+		}
+		unlock, err := tryLock(s.Repo, lock)
+		if err != nil {
+			return err
+		}
+		if unlock != nil {
+			dropBoard(s, strings.TrimPrefix(lock, reviewLock("")))
+			unlock()
+		}
+	}
+	return err
+}
+
+// dropBoard removes the lock of a review, which the caller holds, and what is beside it.
+func dropBoard(s *record.Store, id string) {
+	os.Remove(boardPath(s, id))
+	s.Repo.DropLock(reviewLock(id))
+}
+
+// close ends the writing of the file.
 func (b *board) close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -66,7 +98,6 @@ func (b *board) close() {
 	if b.later != nil {
 		b.later.Stop()
 	}
-	os.Remove(b.path)
 }
 
 // begin says that a reviewer is at work, and gives a Progress that tells what it writes.

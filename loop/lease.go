@@ -22,6 +22,9 @@ func (w *Worker) lock(id string) (unlock func(), err error) {
 	return unlock, err
 }
 
+// interruptedRelease is how long a worker that was told to end takes to give a lease back.
+const interruptedRelease = 10 * time.Second
+
 // lease says on the remote that this clone does a review, where another could do it too:
 // what others asked for, and what the remote has heard of. Afterwards the logs are as they
 // are there, and until release is called, which shares what was done, the lease is renewed.
@@ -49,6 +52,11 @@ func (w *Worker) lease(ctx context.Context, review record.Review) (release func(
 	stop := w.renew(ctx, lease)
 	return func(ctx context.Context) error {
 		stop()
+		if ctx.Err() != nil {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), interruptedRelease)
+			defer cancel()
+		}
 		if err := w.Sync(ctx); err != nil { // the lease keeps others from doing it again until it lapses
 			return err
 		}
@@ -113,6 +121,7 @@ func (w *Worker) dropLeases(ctx context.Context) error {
 		if err == nil {
 			err = w.Store.DropLease(ctx, lease)
 		}
+		dropBoard(w.Store, lease.Review)
 		unlock()
 		if w.unreachable(ctx, err) {
 			return nil

@@ -69,6 +69,9 @@ func (w *Worker) begin(ctx context.Context) error {
 	if _, err := dropCheckouts(ctx, w.Store, false); err != nil {
 		return err
 	}
+	if err := dropBoards(w.Store); err != nil {
+		return err
+	}
 	if w.ForAll {
 		if err := w.Sync(ctx); err != nil {
 			return err
@@ -91,9 +94,12 @@ type shift struct {
 
 // shiftEnd is how one review ended.
 type shiftEnd struct {
-	review record.Review
-	err    error
+	done turnsDone
+	err  error
 }
+
+// turnsDone counts what came of the turns of one review.
+type turnsDone struct{ answered, failed int }
 
 // run takes one review after the other as long as there is a place for it. It looks once
 // more after the last place was given back: a request that came while all were taken found
@@ -141,19 +147,20 @@ func (s *shift) start(ctx context.Context, id string, place func()) {
 	s.seen[id] = true
 	s.running++
 	go func() {
+		var done turnsDone
 		review, err := s.Store.Review(ctx, id)
 		if err == nil {
-			review, err = s.take(ctx, review, s.places.with())
+			_, done, err = s.take(ctx, review, s.places.with())
 		}
 		place()
-		s.ended <- shiftEnd{review, err}
+		s.ended <- shiftEnd{done, err}
 	}()
 }
 
 // count takes the end of a review into account; an error ends the shift.
 func (s *shift) count(end shiftEnd) error {
 	leased, state, missing, refused := new(record.LeasedError), new(record.StateError), new(gitstore.MissingError), new(gitstore.GitError)
-	switch review, err := end.review, end.err; {
+	switch err := end.err; {
 	case errors.As(err, &leased), errors.As(err, &missing), errors.Is(err, gitstore.ErrBusy): // see Queue
 	case errors.As(err, &state): // somebody else was quicker
 		s.Progress.Say(err.Error())
@@ -161,10 +168,9 @@ func (s *shift) count(end shiftEnd) error {
 		s.refusals = append(s.refusals, err)
 	case err != nil:
 		return err
-	case review.Failure != nil && review.Failure.Reason == record.ReasonObjects: // see Queue
-	case review.Failure != nil:
+	case end.done.failed > 0:
 		s.worked.Failed++
-	default:
+	case end.done.answered > 0:
 		s.worked.Reviews++
 	}
 	return nil
@@ -174,71 +180,77 @@ func (s *shift) count(end shiftEnd) error {
 // and records the answers, or why there are none. It is gitstore.ErrBusy when another
 // process of this clone is at it, and a *record.LeasedError when another clone is.
 func (w *Worker) Review(ctx context.Context, review record.Review) (record.Review, error) {
-	return w.take(ctx, review, w.crew())
+	review, _, err := w.take(ctx, review, w.crew())
+	return review, err
 }
 
 // take is Review by those who get a place each.
-func (w *Worker) take(ctx context.Context, review record.Review, places placer) (record.Review, error) {
+func (w *Worker) take(ctx context.Context, review record.Review, places placer) (_ record.Review, done turnsDone, err error) {
 	unlock, err := w.lock(review.ID)
 	if err != nil {
-		return review, err
+		return review, done, err
 	}
-	defer unlock()
-	if review, err = w.Store.Review(ctx, review.ID); err != nil || !record.WaitingStatus(string(review.Status)) {
-		return review, err
-	}
-	turns := w.turns(review.Summary())
-	if len(turns) == 0 {
-		return review, nil
+	defer func() {
+		dropBoard(w.Store, review.ID)
+		unlock()
+	}()
+	review, turns, err := w.open(ctx, review.ID)
+	if err != nil || len(turns) == 0 {
+		return review, done, err
 	}
 	if err := w.Store.PinReview(ctx, review); err != nil {
-		return w.skip(ctx, review, turns, err)
+		review, err = w.skip(ctx, review, turns, err)
+		return review, done, err
 	}
 	release, err := w.lease(ctx, review)
 	if err != nil {
-		return review, err
+		return review, done, err
 	}
-	err = w.do(ctx, review.ID, places)
+	done, err = w.do(ctx, review.ID, places)
+	err = errors.Join(err, release(ctx))
 	review, again := w.Store.Review(ctx, review.ID)
-	err = errors.Join(err, again)
-	if err == nil && review.Status != record.ReviewOpen && !w.asked(review) {
-		w.Store.Repo.DropLock(reviewLock(review.ID))
-	}
-	if err == nil {
+	if err = errors.Join(err, again); err == nil {
 		err = w.Store.Project(ctx)
 	}
-	return review, errors.Join(err, release(context.WithoutCancel(ctx)))
+	return review, done, err
 }
 
-// asked reports whether an agent was asked that has not answered.
-func (w *Worker) asked(review record.Review) bool {
-	return slices.ContainsFunc(review.Waiting(), isAgent)
+// open is a review as it is now, and the agents whose turn it is, none when it is closed.
+func (w *Worker) open(ctx context.Context, id string) (review record.Review, turns []string, err error) {
+	review, err = w.Store.Review(ctx, id)
+	if err == nil && record.WaitingStatus(string(review.Status)) {
+		turns = w.turns(review.Summary())
+	}
+	return review, turns, err
 }
 
 // do has all agents whose turn it is review side by side.
-func (w *Worker) do(ctx context.Context, id string, places placer) error {
-	review, err := w.Store.Review(ctx, id) // once more: a lease may have brought news
-	if err != nil || !record.WaitingStatus(string(review.Status)) {
-		return err
+func (w *Worker) do(ctx context.Context, id string, places placer) (done turnsDone, err error) {
+	review, turns, err := w.open(ctx, id) // once more: a lease may have brought news
+	if err != nil || len(turns) == 0 {
+		return done, err
 	}
 	board := newBoard(w.Store, id)
 	defer board.close()
-	turns := w.turns(review.Summary())
-	errs := make([]error, len(turns))
+	var mu sync.Mutex // guards done and err
 	var all sync.WaitGroup
-	for i, name := range turns {
-		leave, err := places.enter(ctx)
-		if err != nil {
-			errs[i] = err
-			break
+	for _, name := range turns {
+		leave, full := places.enter(ctx)
+		if full != nil {
+			all.Wait()
+			return done, errors.Join(err, full)
 		}
 		all.Go(func() {
 			defer leave()
-			errs[i] = w.review(ctx, review, name, board)
+			one, failed := w.review(ctx, review, name, board)
+			mu.Lock()
+			defer mu.Unlock()
+			done.answered, done.failed = done.answered+one.answered, done.failed+one.failed
+			err = errors.Join(err, failed)
 		})
 	}
 	all.Wait()
-	return errors.Join(errs...)
+	return done, err
 }
 
 // skip records why a review cannot be done by those who were asked, once, where that
@@ -265,24 +277,24 @@ func (w *Worker) skip(ctx context.Context, review record.Review, names []string,
 }
 
 // review is one agent's turn.
-func (w *Worker) review(ctx context.Context, review record.Review, name string, board *board) error {
+func (w *Worker) review(ctx context.Context, review record.Review, name string, board *board) (turnsDone, error) {
 	reviewer, failure := w.Reviewer(name)
 	if failure != nil {
-		return w.fail(ctx, review, name, *failure)
+		return turnsDone{failed: 1}, w.fail(ctx, review, name, *failure)
 	}
 	w.Progress.Step("review", fmt.Sprintf("%s by %s", review.Request.Subject.Spec, name))
-	started := time.Now()
 	defer board.end(name)
+	started := time.Now()
 	sub, raw, failure, err := w.answer(ctx, review, name, reviewer, board.begin(name, w.Progress))
 	switch {
 	case err != nil:
 		_, err = w.skip(ctx, review, []string{name}, err)
-		return err
+		return turnsDone{}, err
 	case failure != nil:
-		return w.fail(ctx, review, name, *failure)
+		return turnsDone{failed: 1}, w.fail(ctx, review, name, *failure)
 	}
 	sub.Duration = record.Duration(time.Since(started))
-	return w.submit(ctx, review, sub, raw)
+	return turnsDone{answered: 1}, w.submit(ctx, review, sub, raw)
 }
 
 // submit records an answer.

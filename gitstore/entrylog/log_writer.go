@@ -46,6 +46,19 @@ func (s *Store) ensureWriter(ctx context.Context) (string, error) {
 	return id, err
 }
 
+// EnsureWriter is Writer, and makes the id where this clone has written nothing yet.
+func (s *Store) EnsureWriter(ctx context.Context) (string, error) {
+	if id := s.Writer(); id != "" {
+		return id, nil
+	}
+	unlock, err := s.dir.Lock(ctx, "log")
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	return s.ensureWriter(ctx)
+}
+
 // storedWriter reads the id that another process may have made since the
 // repository was opened.
 func (s *Store) storedWriter(ctx context.Context) (string, error) {

@@ -168,8 +168,12 @@ func (s *Store) claimCommit(ctx context.Context, what, review string, by Hold) (
 	if err != nil {
 		return "", err
 	}
+	writer, err := s.Repo.EnsureWriter(ctx) // a clone that never wrote would be every other that never did
+	if err != nil {
+		return "", err
+	}
 	now := s.EventTime()
-	claim := sharedClaim{V: FormatVersion, Review: review, Actor: by.Actor, Writer: s.Repo.Writer(), At: now}
+	claim := sharedClaim{V: FormatVersion, Review: review, Actor: by.Actor, Writer: writer, At: now}
 	if by.Lease > 0 {
 		claim.Until = now.Add(by.Lease)
 	}
