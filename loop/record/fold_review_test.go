@@ -343,9 +343,44 @@ func TestReviewKeepsTheFailureOfEachReviewer(t *testing.T) {
 	events[0] = reviewEventAt(1, EventReviewRequested.Name, request)
 	for n, want := range [][]string{nil, {"rex"}, {"rex", "sue"}, {"sue", "rex"}, {"rex"}, {"rex"}} {
 		review := foldReview(t, events[:n+1])
-		if names, _ := review.Failed(); !slices.Equal(names, want) {
+		if names := review.Summary().Failed; !slices.Equal(names, want) {
 			t.Errorf("after %d events: failures of %v, want %v", n+1, names, want)
 		}
+	}
+}
+
+// What keeps a reviewer from working in one clone need not be so in another.
+func TestReviewKeepsTheFailureOfEachClone(t *testing.T) {
+	events := reviewEvents(t, "fail rex", "fail rex", "fail rex")
+	events[2].Writer = twoWriter
+	turns := foldReview(t, events).FailedTurns()
+	if len(turns) != 2 || turns[0].Writer != twoWriter || turns[1].Writer != oneWriter {
+		t.Errorf("%+v", turns)
+	}
+}
+
+// Two clones that did the same without knowing of each other: the first answer counts,
+// the other is told of. What an agent says of another tree is another answer, and people
+// may change their minds.
+func TestReviewCountsTheAnswerOfAnAgentOnce(t *testing.T) {
+	events := reviewEvents(t)
+	submit := func(clock int, writer string, sub Submission) {
+		e := reviewEventAt(clock, EventReviewSubmitted.Name, sub)
+		e.Writer = writer
+		events = append(events, e)
+	}
+	submit(2, oneWriter, Submission{Reviewer: "rex", Tree: "t1", Outcome: OutcomePassed})
+	submit(3, twoWriter, Submission{Reviewer: "rex", Tree: "t1", Outcome: OutcomeFailed})
+	submit(4, twoWriter, Submission{Reviewer: "sue", Tree: "t1", Outcome: OutcomePassed})
+	submit(5, oneWriter, Submission{Reviewer: "rex", Tree: "t2", Outcome: OutcomePassed})
+	submit(6, oneWriter, Submission{Reviewer: "ann", Tree: "t1", Decision: RequestChanges, Outcome: OutcomeFailed})
+	submit(7, oneWriter, Submission{Reviewer: "ann", Tree: "t1", Decision: Approve, Outcome: OutcomePassed})
+	review := foldReview(t, events)
+	if len(review.Submissions) != 5 || review.Outcome() != OutcomePassed {
+		t.Errorf("%d submissions, %s", len(review.Submissions), review.Outcome())
+	}
+	if len(review.Lost) != 1 || review.Lost[0].Event != events[2].ID || !strings.Contains(review.Lost[0].Why, "answered by rex twice") {
+		t.Errorf("%+v", review.Lost)
 	}
 }
 
