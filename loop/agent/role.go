@@ -49,10 +49,14 @@ func (c Caller) call(ctx context.Context, role Role, dir, prompt string, transcr
 		return answer, result, nil, nil
 	}
 	detail := fmt.Sprintf("agent %q after %s: %s", c.Spec.Name, result.Duration.Round(time.Second), cmp.Or(answer.Detail, answer.Problem))
-	return answer, result, &record.Failure{
+	failure := &record.Failure{
 		Reason: cmp.Or(problemReasons[answer.Problem], record.ReasonAgentFailed), Detail: detail, LastActivity: lastOutput(result),
 		Setting: c.limit(answer.Problem), Transient: answer.Transient(),
-	}, nil
+	}
+	if failure.Transient {
+		failure.RetryAfter = record.Duration(RetryAfter(answer.Detail, time.Now()))
+	}
+	return answer, result, failure, nil
 }
 
 // problemReasons are the stop reasons for what can be wrong with an answer.
