@@ -27,6 +27,7 @@ type noted struct {
 	PID   int    `json:"pid,omitempty"`
 	Start uint64 `json:"start,omitempty"`
 	Boot  string `json:"boot,omitempty"`
+	Dir   string `json:"dir,omitempty"`   // where it was started
 	Ended bool   `json:"ended,omitempty"` // by itself, or was stopped: what it left was left on purpose
 }
 

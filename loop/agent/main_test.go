@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -83,6 +84,9 @@ func help(mode string, args []string) int {
 		return descend(args[0], args[1:])
 	case "supervise": // pid file
 		supervise(args[0])
+	case "supervise-noted": // notes, script, pid file
+		c := Command{Args: []string{"/bin/sh", "-c", args[1], args[2], executablePath()}, Env: append(os.Environ(), helperVar+"=1"), Dir: filepath.Dir(args[0])}
+		_, _ = Run(Noted(context.Background(), args[0]), c)
 	case "setsid": // command: becomes it, in a session of its own; setsid(1) is on no POSIX list
 		_, _ = syscall.Setsid()
 		path, err := exec.LookPath(args[0])

@@ -36,7 +36,8 @@ func (f *family) noted() noted {
 
 // leftFamily is what a process that is gone has noted; nil where nothing of it can be
 // alive, or where we belong to it ourselves. The leader's number counts only while the same
-// process has it, or one with the mark is in its group or session.
+// process has it, or where one of its group or session has the mark or is still where it
+// was started.
 func leftFamily(n noted) *family {
 	if n.Boot != "" && n.Boot != bootID() || strings.Contains(os.Getenv(spawnVar), n.Mark) {
 		return nil
@@ -49,7 +50,7 @@ func leftFamily(n noted) *family {
 	leader, alive := readStat(strconv.Itoa(n.PID))
 	same := alive && leader.start == n.Start
 	for _, p := range f.candidates() {
-		same = same || !alive && p.marked && (p.group == n.PID || p.session == n.PID)
+		same = same || !alive && (p.group == n.PID || p.session == n.PID) && (p.marked || p.in(n.Dir))
 	}
 	if same {
 		f.known[n.PID] = n.Start
@@ -155,6 +156,16 @@ type proc struct {
 	pid, parent, group, session int
 	start                       uint64 // clock ticks since boot
 	zombie, marked              bool
+}
+
+// in reports whether the process is in dir or below it.
+func (p proc) in(dir string) bool {
+	at, err := os.Readlink(filepath.Join("/proc", strconv.Itoa(p.pid), "cwd"))
+	if err != nil || dir == "" {
+		return false
+	}
+	below, err := filepath.Rel(dir, strings.TrimSuffix(at, " (deleted)"))
+	return err == nil && filepath.IsLocal(below)
 }
 
 // readStat reads /proc/PID/stat; ok is false when pid is no number or is gone.

@@ -141,7 +141,9 @@ func start(ctx context.Context, c Command, path string) (*process, error) {
 		return nil, err
 	}
 	p.family = newFamily(p.cmd.Process.Pid, mark)
-	note(p.noteFile, p.family.noted())
+	left := p.family.noted()
+	left.Dir = c.Dir
+	note(p.noteFile, left)
 	return p, nil
 }
 
