@@ -3,6 +3,7 @@ package loop
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -109,6 +110,31 @@ func Coverage(ctx context.Context, s *record.Store, commits []gitstore.LoggedCom
 		covered[i].Commit, covered[i].Title = c.ID, c.Subject
 	}
 	return covered, nil
+}
+
+// branchShown is how many commits of a branch are looked at that left nothing.
+const branchShown = 20
+
+// BranchCommits lists the commits of the branch at HEAD, newest first: those since it left
+// against, or where it left nothing ("") the newest few.
+func BranchCommits(ctx context.Context, s *record.Store) (commits []gitstore.LoggedCommit, against string, err error) {
+	head, err := s.Repo.Head(ctx)
+	if errors.Is(err, gitstore.ErrUnborn) {
+		return nil, "", nil
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	from, against, err := s.Repo.BranchPoint(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	most := maxCovered
+	if from == "" {
+		most = branchShown
+	}
+	commits, err = s.Repo.LogMessages(ctx, from, head, most)
+	return commits, against, err
 }
 
 // allCovers are those of all reviews and runs.
