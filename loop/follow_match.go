@@ -277,7 +277,7 @@ func (f *follower) squashAlike(ctx context.Context, c gitstore.LoggedCommit, mad
 	if len(ones) == 0 {
 		return nil, nil
 	}
-	patches, err := f.store.Repo.PatchIDs(ctx, append(slices.Clone(ones), c.ID))
+	patches, err := f.patchIDs(ctx, append(slices.Clone(ones), c.ID))
 	if err != nil {
 		return nil, err
 	}
@@ -294,6 +294,15 @@ func (f *follower) squashAlike(ctx context.Context, c gitstore.LoggedCommit, mad
 		return row, err
 	}
 	return nil, nil
+}
+
+// patchIDs are none where a patch cannot be made here, as in a clone without all contents.
+func (f *follower) patchIDs(ctx context.Context, commits []gitstore.ID) (map[gitstore.ID]string, error) {
+	patches, err := f.store.Repo.PatchIDs(ctx, commits)
+	if err != nil && ctx.Err() == nil {
+		return nil, nil
+	}
+	return patches, err
 }
 
 // lookalikes are the commits that take the place of reviewed ones that no branch holds any
@@ -323,7 +332,7 @@ func (f *follower) lookalikes(ctx context.Context, found []pair, fresh []gitstor
 	if err != nil {
 		return nil, err
 	}
-	patches, err := f.store.Repo.PatchIDs(ctx, append(ids, lost...))
+	patches, err := f.patchIDs(ctx, append(ids, lost...))
 	if err != nil {
 		return nil, err
 	}
