@@ -78,6 +78,12 @@ func (w *Worker) begin(ctx context.Context) error {
 		}
 		_ = w.Store.FetchLeases(ctx, w.Remote) // a lease that is not known is met when the review is taken
 	}
+	if _, err := Follow(ctx, w.Store); err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		w.Progress.Say("What was rewritten is not followed: " + err.Error()) // the next worker does
+	}
 	return w.dropLeases(ctx)
 }
 

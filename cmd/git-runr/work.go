@@ -248,7 +248,7 @@ func (d *duty) run(ctx context.Context) (queue []loop.Turn, err error) {
 	}
 	defer leave()
 	for {
-		tips, err := d.store.Repo.Tips(ctx)
+		tips, err := d.tips(ctx)
 		if err == nil {
 			queue, err = d.round(ctx)
 		}
@@ -286,9 +286,20 @@ const (
 	othersPause = 2 * time.Second  // between two looks at what others are doing, when that is waited for
 )
 
-// wait returns when there may be something to do: the logs are not at tips any more, a time
+// tips are where the logs and the branches are: what a worker would see news by.
+func (d *duty) tips(ctx context.Context) (map[string]gitstore.ID, error) {
+	tips, err := d.store.Repo.Refs(ctx, "refs/runr/log/")
+	if err != nil {
+		return nil, err
+	}
+	branches, err := d.store.Repo.Refs(ctx, "refs/heads/")
+	maps.Copy(tips, branches)
+	return tips, err
+}
+
+// wait returns when there may be something to do: something is not at tips any more, a time
 // of the queue has come, or others may have ended.
-func (d *duty) wait(ctx context.Context, tips gitstore.Tips, queue []loop.Turn) error {
+func (d *duty) wait(ctx context.Context, tips map[string]gitstore.ID, queue []loop.Turn) error {
 	var limit time.Duration
 	if d.forAll {
 		limit = remotePause
@@ -309,7 +320,7 @@ func (d *duty) wait(ctx context.Context, tips gitstore.Tips, queue []loop.Turn) 
 		if err := sleep(ctx, lookPause); err != nil {
 			return err
 		}
-		now, err := d.store.Repo.Tips(ctx)
+		now, err := d.tips(ctx)
 		if err != nil || !maps.Equal(now, tips) {
 			return err
 		}

@@ -45,6 +45,12 @@ type ReviewSummary struct {
 	CreatedAt   time.Time            `json:"created_at"`
 	SubmittedAt time.Time            `json:"submitted_at,omitzero"`
 	UpdatedAt   time.Time            `json:"updated_at"`
+	// What commits the review speaks for: see Cover.
+	Base   gitstore.ID `json:"base,omitempty"`
+	Paths  bool        `json:"only_paths,omitempty"` // it looked at some paths only
+	Change string      `json:"change,omitempty"`     // what was seen, as gitstore.ChangeIDs names it; "" while nothing was
+	Moves  []Move      `json:"moves,omitempty"`      // without what was said
+	Open   int         `json:"open_findings"`        // findings and comments that are neither fixed nor refuted
 }
 
 // Summary is r as one line of the inbox.
@@ -57,7 +63,18 @@ func (r Review) Summary() ReviewSummary {
 		CreatedAt: r.CreatedAt, SubmittedAt: r.SubmittedAt, UpdatedAt: r.UpdatedAt,
 		Others: r.Request.Others, Waiting: r.Waiting(), Files: r.summaryFiles(),
 	}
+	s.Base, s.Paths = r.Request.Subject.Base, len(r.Request.Subject.Paths) > 0
+	for _, m := range r.Moves {
+		m.Said = nil
+		s.Moves = append(s.Moves, m)
+	}
+	for _, f := range r.Findings() {
+		if !r.SettledFinding(f) {
+			s.Open++
+		}
+	}
 	for _, sub := range r.Submissions {
+		s.Change = cmp.Or(sub.Change, s.Change)
 		s.CommentCount += len(sub.Report.Findings) + len(sub.Comments)
 	}
 	if s.CommentCount == 0 {
@@ -88,6 +105,23 @@ func (s *ReviewSummary) failures(turns []FailedTurn) {
 		}
 		s.RetryAt[t.Reviewer] = t.RetryAt
 	}
+}
+
+// At is the commit that has the code now, as Review.At has it.
+func (s ReviewSummary) At() gitstore.ID {
+	return Review{Moves: s.Moves, Request: ReviewRequest{Subject: Subject{Commit: s.Commit}}}.At()
+}
+
+// Places are the commits that have, or had, the code: the one that was reviewed and those
+// that it was carried to, oldest first.
+func (s ReviewSummary) Places() []gitstore.ID {
+	places := []gitstore.ID{s.Commit}
+	for _, m := range s.Moves {
+		if m.State == MoveCarried && !slices.Contains(places, m.To) {
+			places = append(places, m.To)
+		}
+	}
+	return places
 }
 
 // asked is the first thing that is asked for, and still stands.
