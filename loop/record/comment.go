@@ -85,6 +85,7 @@ const (
 	AnswerFixed    AnswerKind = "fixed"    // by a commit
 	AnswerRefuted  AnswerKind = "refuted"  // for a reason
 	AnswerDeferred AnswerKind = "deferred" // to later
+	AnswerGone     AnswerKind = "gone"     // with the code that it speaks of, in a commit
 )
 
 // Answer is what the one who addresses a review says of one finding or comment.
