@@ -26,6 +26,8 @@ type Worker struct {
 	Progress Progress // required
 	// ExcludedBy is as in role.Limits.
 	ExcludedBy string
+	Closing    Closing                                         // what ends by itself
+	Heard      func(ctx context.Context, review record.Review) // hears of every answer; nil: nobody does
 }
 
 // Work does every review that this clone asked an agent for, oldest first, until none is
@@ -161,7 +163,8 @@ func (w *Worker) review(ctx context.Context, review record.Review, name string) 
 		return w.fail(ctx, review, name, *failure)
 	}
 	sub.Duration = record.Duration(time.Since(started))
-	return w.Store.SubmitReview(ctx, review.ID, sub, raw)
+	review, err = w.Store.SubmitReview(ctx, review.ID, sub, raw)
+	return w.submitted(ctx, review, err)
 }
 
 // answer is what the reviewer called name says of the review's subject.

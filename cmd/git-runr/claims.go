@@ -4,13 +4,14 @@ import (
 	"context"
 
 	"git-runr/cmd/git-runr/internal/steps"
+	"git-runr/loop"
 	"git-runr/loop/record"
 )
 
 // steps takes the steps of reviews, on the remote that is synced with and here.
 func (s *session) steps(store *record.Store) steps.Taker {
 	return steps.Taker{
-		Store: store,
+		Store: store, Closing: s.closing(store),
 		Claim: func(ctx context.Context, id string, by record.Hold) (review record.Review, provisional string, err error) {
 			if remote := s.sharedRemote(store); remote != "" {
 				return store.ClaimShared(ctx, remote, id, by)
@@ -27,6 +28,15 @@ func (s *session) steps(store *record.Store) steps.Taker {
 		Unclaim: func(review record.Review, by record.Hold) { s.unshare(store, review, by) },
 		Closed:  func() { s.project(s.ctx, store) },
 	}
+}
+
+// closing is what ends by itself here; nothing where the configuration cannot be read.
+func (s *session) closing(store *record.Store) loop.Closing {
+	conf, err := s.configuration(store)
+	if err != nil {
+		return loop.CloseNever
+	}
+	return conf.Inbox.Closing
 }
 
 // claim claims a review, and says where that does not count in all clones.

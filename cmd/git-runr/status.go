@@ -65,7 +65,9 @@ func overview(s *session) error {
 	if err != nil {
 		return err
 	}
-	return s.print(doc, func(w io.Writer) { writeOverview(w, doc, func(id string) bool { return loop.Live(store, id) }) })
+	return s.print(doc, func(w io.Writer) {
+		writeOverview(w, doc, func(id string) bool { return loop.Live(store, id) }, s.listStyle())
+	})
 }
 
 func (s *session) overview(store *record.Store) (overviewJSON, error) {
@@ -89,7 +91,7 @@ func (s *session) overview(store *record.Store) (overviewJSON, error) {
 	if err != nil {
 		return doc, err
 	}
-	if doc.Reviews, doc.Inbox, err = store.Reviews(s.ctx, record.Filter{Status: waiting, Limit: 5}); err != nil {
+	if doc.Reviews, doc.Inbox, err = store.Reviews(s.ctx, record.Filter{Status: waiting, Limit: 5, ByNeed: true}); err != nil {
 		return doc, err
 	}
 	if doc.Runs, _, err = store.Runs(s.ctx, record.Filter{Limit: runsShown}); err != nil {
@@ -155,7 +157,7 @@ func (d overviewJSON) next(live func(string) bool, land func(record.RunSummary) 
 	return lines[:min(nextShown, len(lines))]
 }
 
-func writeOverview(w io.Writer, d overviewJSON, live func(string) bool) {
+func writeOverview(w io.Writer, d overviewJSON, live func(string) bool, style listStyle) {
 	on, at := cmp.Or(d.Branch, "a detached HEAD"), d.Head.Short()
 	switch {
 	case d.Problem != "":
@@ -178,7 +180,7 @@ func writeOverview(w io.Writer, d overviewJSON, live func(string) bool) {
 	}
 	if d.Inbox > 0 {
 		safetext.Fprintf(w, "\nInbox (%d):\n", d.Inbox)
-		writeInbox(w, d.Reviews, d.Inbox)
+		writeInbox(w, d.Reviews, d.Inbox, style)
 	}
 	fmt.Fprintln(w, "\nNext:")
 	for _, line := range d.Next {

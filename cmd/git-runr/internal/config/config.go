@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"git-runr/gitstore"
+	"git-runr/loop"
 	"git-runr/loop/agent"
 	"git-runr/loop/record"
 )
@@ -35,8 +36,11 @@ type Config struct {
 		PostCommit string // review or off
 		Debounce   record.Duration
 	}
-	Inbox struct{ Retention record.Duration }
-	Sync  struct {
+	Inbox struct {
+		Retention record.Duration
+		Closing   loop.Closing
+	}
+	Sync struct {
 		Remote string
 		Notes  bool
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"git-runr/loop"
 	"git-runr/loop/agent"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
@@ -137,6 +138,8 @@ var sharingKeys = []key{
 	keyOf("hooks.debounce", durationKind, `"0s"`, "how long the worker waits for further commits",
 		func(c *Config, _ string, v duration) { c.Hooks.Debounce = record.Duration(v) }),
 
+	keyOf("inbox.auto_resolve", oneOf(string(loop.ClosePass), string(loop.CloseNever)), `"pass"`, "pass closes by itself what needs nobody any more: a review that passed without notes, one whose findings are all answered, an older one of the same change; it stays in git runr log, in the notes and in inbox list --status all",
+		func(c *Config, _, v string) { c.Inbox.Closing = loop.Closing(v) }),
 	keyOf("inbox.retention", timeoutKind, `"30d"`, "how long closed reviews are listed",
 		func(c *Config, _ string, v duration) { c.Inbox.Retention = record.Duration(v) }),
 
