@@ -36,17 +36,18 @@ func (p *program) statusCommand() *cli.Command {
 
 // overviewJSON is where things stand, and the three next things to type.
 type overviewJSON struct {
-	Branch  string                 `json:"branch"`
-	Head    gitstore.ID            `json:"head,omitempty"`
-	Problem string                 `json:"problem,omitempty"`        // why HEAD cannot be read
-	Config  string                 `json:"config_problem,omitempty"` // why the configuration cannot be read
-	Under   string                 `json:"operation,omitempty"`      // of git's own that is not finished: merge, rebase …
-	Hook    hooks.State            `json:"post_commit_hook"`
-	Inbox   int                    `json:"inbox"` // open, submitted and claimed
-	Reviews []record.ReviewSummary `json:"reviews"`
-	Runs    []record.RunSummary    `json:"runs"`
-	Cut     []string               `json:"cut_short"` // what a killed command began here, such as "land RUN: on main"
-	Next    []string               `json:"next"`
+	Branch   string                 `json:"branch"`
+	Head     gitstore.ID            `json:"head,omitempty"`
+	Problem  string                 `json:"problem,omitempty"`        // why HEAD cannot be read
+	Config   string                 `json:"config_problem,omitempty"` // why the configuration cannot be read
+	Under    string                 `json:"operation,omitempty"`      // of git's own that is not finished: merge, rebase …
+	Hook     hooks.State            `json:"post_commit_hook"`
+	Inbox    int                    `json:"inbox"` // open, submitted and claimed
+	Reviews  []record.ReviewSummary `json:"reviews"`
+	Runs     []record.RunSummary    `json:"runs"`
+	Critical string                 `json:"critical,omitempty"` // what is critical on this branch, in a line
+	Cut      []string               `json:"cut_short"`          // what a killed command began here, such as "land RUN: on main"
+	Next     []string               `json:"next"`
 }
 
 // overview is bare git runr.
@@ -94,6 +95,7 @@ func (s *session) overview(store *record.Store) (overviewJSON, error) {
 	if doc.Reviews, doc.Inbox, err = store.Reviews(s.ctx, record.Filter{Status: waiting, Limit: 5, ByNeed: true}); err != nil {
 		return doc, err
 	}
+	doc.Critical = s.criticalLine(store) // the list has just brought the cache up to date
 	if doc.Runs, _, err = store.Runs(s.ctx, record.Filter{Limit: runsShown}); err != nil {
 		return doc, err
 	}
@@ -172,6 +174,9 @@ func writeOverview(w io.Writer, d overviewJSON, live func(string) bool, style li
 	}
 	if d.Config != "" {
 		safetext.Fprintf(w, "\n%s\n  mend it first: reviews and runs do not begin without it\n", d.Config)
+	}
+	if d.Critical != "" {
+		safetext.Fprintf(w, "\n%s\n", d.Critical)
 	}
 	writeCutShort(w, d.Cut)
 	if len(d.Runs) > 0 {

@@ -35,6 +35,7 @@ type Config struct {
 	Hooks struct {
 		PostCommit string // review or off
 		Debounce   record.Duration
+		Desktop    bool
 	}
 	Inbox struct {
 		Retention record.Duration
@@ -48,6 +49,7 @@ type Config struct {
 	steps  map[string]*record.WorkStep
 	agents map[string]*agentTable
 	checks []checkTable // in the order of the files
+	notify []string     // may be the repository's word: see Notify
 
 	// Warnings are for the user, one line each: settings of git config that mean nothing.
 	Warnings []string
