@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"time"
 
+	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/steps"
 	"git-runr/loop"
 	"git-runr/loop/record"
@@ -26,7 +28,17 @@ func (s *session) steps(store *record.Store) steps.Taker {
 			return record.Review{}, nil
 		},
 		Unclaim: func(review record.Review, by record.Hold) { s.unshare(store, review, by) },
-		Closed:  func() { s.project(s.ctx, store) },
+		Closed: func() {
+			s.project(s.ctx, store)
+			s.tidy(s.ctx, store)
+		},
+	}
+}
+
+// tidy does loop.Tidy, of which nobody needs to hear.
+func (c *console) tidy(ctx context.Context, store *record.Store) {
+	if conf, err := config.Read(ctx, store.Repo, c.getenv); err == nil {
+		_ = loop.Tidy(ctx, store, time.Duration(conf.Inbox.Retention), conf.Inbox.Closing)
 	}
 }
 

@@ -21,7 +21,9 @@ type reviewJSON struct {
 	Waiting  []string        `json:"waiting_for"` // reviewers who have not answered
 	Findings []reply.Finding `json:"findings"`    // of agents, and comments of people with their ids
 	Comments []commentJSON   `json:"comments"`    // of people
-	Markdown string          `json:"markdown"`    // the comments in the form that agents know, "" without any
+	// ChecksMissing says why a review is no pass that is one only with its checks.
+	ChecksMissing string `json:"checks_missing,omitempty"`
+	Markdown      string `json:"markdown"` // the comments in the form that agents know, "" without any
 }
 
 // commentJSON is a comment of a person.

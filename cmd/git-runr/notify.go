@@ -39,10 +39,12 @@ type notice struct {
 	Get        string         `json:"get"` // what to type
 }
 
-// hears tells hooks.notify and the desktop of reviews that did not pass. What goes wrong
+// hears is what follows the reviews of a worker in the background: hooks.notify and the
+// desktop hear of those that did not pass, and the day's tidying is done. What goes wrong
 // there is said, and changes nothing.
 func (c *console) hears(store *record.Store, conf *config.Config) func(context.Context, record.Review) {
 	return func(ctx context.Context, review record.Review) {
+		defer c.tidy(ctx, store)
 		line := review.Summary()
 		if line.Outcome != record.OutcomeFailed {
 			return
