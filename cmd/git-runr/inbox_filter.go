@@ -18,9 +18,13 @@ import (
 
 // filterFlags choose among reviews, for a list and for --all.
 func filterFlags() []cli.Flag {
+	return append([]cli.Flag{&cli.StringFlag{Name: "reviewer", Usage: "only what `NAME` was asked for"}}, changeFlags()...)
+}
+
+// changeFlags are filterFlags without that of the reviewer.
+func changeFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "claimed-by", Usage: "only what `ACTOR` holds"},
-		&cli.StringFlag{Name: "reviewer", Usage: "only what `NAME` was asked for"},
 		&cli.BoolFlag{Name: "mine", Usage: "only what you asked for or hold"},
 		&cli.StringFlag{Name: "verdict", Usage: "only those with this `VERDICT`: critical, needs_fix, pass_with_notes, pass, partial, commented, nothing, or none while nobody gave one"},
 		&cli.StringFlag{Name: "branch", Usage: "only what was asked for on `BRANCH`"},
@@ -33,10 +37,10 @@ func filterFlags() []cli.Flag {
 // reviewTest says whether a list wants a review.
 type reviewTest func(record.ReviewSummary) bool
 
-// reviewFilter is what the flags of filterFlags say; nil when they say nothing.
-func (s *session) reviewFilter(store *record.Store) (reviewTest, error) {
+// changeTest is what the flags of changeFlags say; nil when they say nothing.
+func (s *session) changeTest(store *record.Store) (reviewTest, error) {
 	var wanted []reviewTest
-	for _, of := range []func(*record.Store) (reviewTest, error){s.ofPeople, s.ofMine, s.ofVerdict, s.ofSubject, s.ofTime, s.ofFile} {
+	for _, of := range []func(*record.Store) (reviewTest, error){s.ofHolder, s.ofMine, s.ofVerdict, s.ofSubject, s.ofTime, s.ofFile} {
 		test, err := of(store)
 		if err != nil {
 			return nil, err
@@ -53,15 +57,25 @@ func (s *session) reviewFilter(store *record.Store) (reviewTest, error) {
 	}, nil
 }
 
-func (s *session) ofPeople(*record.Store) (reviewTest, error) {
-	holder, reviewer := s.String("claimed-by"), s.String("reviewer")
-	if holder == "" && reviewer == "" {
-		return nil, nil
+// reviewerTest is changeTest with the flag of the reviewer.
+func (s *session) reviewerTest(store *record.Store) (reviewTest, error) {
+	test, err := s.changeTest(store)
+	reviewer := s.String("reviewer")
+	if reviewer == "" {
+		return test, err
 	}
 	return func(r record.ReviewSummary) bool {
-		asked := reviewer == "" || r.Reviewer == reviewer || slices.Contains(r.Others, reviewer)
-		return asked && (holder == "" || isActor(r.ClaimedBy, holder))
-	}, nil
+		asked := r.Reviewer == reviewer || slices.Contains(r.Others, reviewer)
+		return asked && (test == nil || test(r))
+	}, err
+}
+
+func (s *session) ofHolder(*record.Store) (reviewTest, error) {
+	holder := s.String("claimed-by")
+	if holder == "" {
+		return nil, nil
+	}
+	return func(r record.ReviewSummary) bool { return isActor(r.ClaimedBy, holder) }, nil
 }
 
 func (s *session) ofMine(store *record.Store) (reviewTest, error) {
@@ -198,6 +212,6 @@ func (s *session) inboxFilter(store *record.Store, status string) (record.Filter
 			return filter, err
 		}
 	}
-	filter.Review, err = s.reviewFilter(store)
+	filter.Review, err = s.reviewerTest(store)
 	return filter, err
 }

@@ -188,11 +188,7 @@ func nowAt(c commentJSON) string {
 }
 
 func answerLine(a record.Answer) string {
-	line := string(a.Kind)
-	if a.Commit != "" {
-		line += " by " + a.Commit.Short()
-	}
-	line += ", says " + a.Actor
+	line := a.What() + ", says " + a.Actor
 	if a.Reason != "" {
 		line += ": " + a.Reason
 	}

@@ -41,7 +41,7 @@ func Review(in Input) reply.Report {
 	found = append(found, fromChecks...)
 	arrange(found)
 	if left > 0 {
-		found = append(found, reply.Finding{Severity: reply.Note, Rule: "limit",
+		found = append(found, reply.Finding{Severity: reply.Note, Rule: record.RuleLimit,
 			Issue: fmt.Sprintf("%d more findings were left out", left)})
 	}
 	return report(in, found, failing)

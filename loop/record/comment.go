@@ -97,3 +97,14 @@ type Answer struct {
 	Actor   string      `json:"actor"`
 	At      time.Time   `json:"at,omitzero"`
 }
+
+// What is what became of the finding: "refuted", "fixed by 3f2a9c1", "gone in 3f2a9c1".
+func (a Answer) What() string {
+	switch {
+	case a.Commit == "":
+		return string(a.Kind)
+	case a.Kind == AnswerGone:
+		return string(a.Kind) + " in " + a.Commit.Short()
+	}
+	return string(a.Kind) + " by " + a.Commit.Short()
+}
