@@ -16,6 +16,7 @@ type LoggedCommit struct {
 	ID      ID
 	Parents []ID
 	When    time.Time // of the committer, UTC
+	Author  string    // name, address and the time of its work in seconds, which a rewrite keeps: "Ada <ada@x> 1767323045"
 	Subject string    // the first paragraph of the message in one line
 	Message string    // whole, in UTF-8
 	Files   []string  // changed, sorted, a rename under both names; none for a merge, and from Commits
@@ -70,8 +71,8 @@ func (r *Repo) LogOnly(ctx context.Context, ids []ID) ([]LoggedCommit, error) {
 	return commits, nil
 }
 
-// loggedFormat is five fields, each behind a NUL, and one more NUL.
-const loggedFormat = "--format=tformat:%x00%H%x00%P%x00%ct%x00%s%x00%B%x00"
+// loggedFormat is six fields, each behind a NUL, and one more NUL.
+const loggedFormat = "--format=tformat:%x00%H%x00%P%x00%ct%x00%an <%ae> %at%x00%s%x00%B%x00"
 
 func (r *Repo) logMessages(ctx context.Context, revs []ID, choice, files string) ([]LoggedCommit, error) {
 	var stdin strings.Builder
@@ -90,20 +91,20 @@ func (r *Repo) logMessages(ctx context.Context, revs []ID, choice, files string)
 	return r.parseLogged(string(out))
 }
 
-// parseLogged reads what git log -z makes of loggedFormat: an empty field, the five,
+// parseLogged reads what git log -z makes of loggedFormat: an empty field, the six,
 // an empty field that ends the format, and the files, the first one behind a newline.
 // No file name is empty, so the next empty field begins the next commit.
 func (r *Repo) parseLogged(out string) ([]LoggedCommit, error) {
 	var commits []LoggedCommit
 	for fields := strings.Split(out, "\x00"); len(fields) > 1; {
-		if len(fields) < 7 || fields[0] != "" || !r.objects.ValidID(ID(fields[1])) {
+		if len(fields) < 8 || fields[0] != "" || !r.objects.ValidID(ID(fields[1])) {
 			return nil, fmt.Errorf("read git log: unexpected %.60q", strings.Join(fields[:min(len(fields), 3)], "\x00"))
 		}
-		commit := LoggedCommit{ID: ID(fields[1]), When: odb.ParseWhen(fields[3:4]), Subject: fields[4], Message: fields[5]}
+		commit := LoggedCommit{ID: ID(fields[1]), When: odb.ParseWhen(fields[3:4]), Author: fields[4], Subject: fields[5], Message: fields[6]}
 		for _, parent := range strings.Fields(fields[2]) {
 			commit.Parents = append(commit.Parents, ID(parent))
 		}
-		fields = fields[7:]
+		fields = fields[8:]
 		for i := 0; len(fields) > 0 && fields[0] != ""; i++ {
 			name := fields[0]
 			if i == 0 {

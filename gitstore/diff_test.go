@@ -223,7 +223,7 @@ func TestCommits(t *testing.T) {
 	if err != nil || len(got) != 2 || got[0].ID != third || got[1].ID != second {
 		t.Fatalf("got %+v, %v", got, err)
 	}
-	want := LoggedCommit{ID: third, Parents: []ID{second}, When: got[0].When, Subject: "subject: über and on", Message: "subject: über\nand on\n\nbody\n"}
+	want := LoggedCommit{ID: third, Parents: []ID{second}, When: got[0].When, Author: "Jo É <jo@example.com> 1767323045", Subject: "subject: über and on", Message: "subject: über\nand on\n\nbody\n"}
 	if !reflect.DeepEqual(got[0], want) || got[0].When.Unix() != 1767323045 {
 		t.Errorf("got %+v, want %+v", got[0], want)
 	}

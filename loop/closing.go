@@ -23,7 +23,7 @@ const (
 )
 
 // Itself is the actor of what this program does to reviews by itself.
-const Itself = "git-runr"
+const Itself = Follower
 
 // Close ends what needs nobody any more once something was submitted to review or answered
 // in it: review itself where it passed without notes, or where all that it found is answered,
@@ -135,7 +135,7 @@ func supersede(ctx context.Context, s *record.Store, review record.Review) error
 	follows, subject := review.Request.Follows, review.Request.Subject
 	older, _, err := s.Reviews(ctx, record.Filter{Status: record.WaitingStatus, Review: func(r record.ReviewSummary) bool {
 		begun := cmp.Or(r.CreatedAt.Compare(review.CreatedAt), strings.Compare(r.ID, review.ID))
-		return r.ID == follows || r.Commit == subject.Commit && r.Base == subject.Base && begun < 0 && r.Run == ""
+		return r.ID == follows || r.At() == subject.Commit && begun < 0 && r.Run == ""
 	}})
 	if err != nil {
 		return err
@@ -147,7 +147,7 @@ func supersede(ctx context.Context, s *record.Store, review record.Review) error
 		}
 		again := old.ID == follows
 		if !again && asksNoMore(old, review) {
-			if again, err = sameContent(ctx, s, old.Request.Subject, subject); err != nil {
+			if again, err = sameContent(ctx, s, old, subject); err != nil {
 				return err
 			}
 		}
@@ -160,13 +160,20 @@ func supersede(ctx context.Context, s *record.Store, review record.Review) error
 	return nil
 }
 
-// sameContent reports whether two subjects are the same change of the same files, made by
-// the same commit. What was recorded of a working tree is a commit of its own each time.
-func sameContent(ctx context.Context, s *record.Store, a, b record.Subject) (bool, error) {
-	if a.Commit != b.Commit || a.Base != b.Base || !slices.Equal(slices.Sorted(slices.Values(a.Paths)), slices.Sorted(slices.Values(b.Paths))) {
+// sameContent reports whether a review is of the same change of the same files as b, made
+// by the same commit; one that was carried to that commit is. What was recorded of a working
+// tree is a commit of its own each time.
+func sameContent(ctx context.Context, s *record.Store, review record.Review, b record.Subject) (bool, error) {
+	a, carried := review.Request.Subject, review.At() != review.Request.Subject.Commit
+	if review.At() != b.Commit || !slices.Equal(slices.Sorted(slices.Values(a.Paths)), slices.Sorted(slices.Values(b.Paths))) {
 		return false, nil
 	}
-	if a.Tree == b.Tree {
+	switch {
+	case carried:
+		return a.Kind == b.Kind, nil
+	case a.Base != b.Base:
+		return false, nil
+	case a.Tree == b.Tree:
 		return true, nil
 	}
 	treeA, err := s.Repo.TreeOf(ctx, a.Tree)

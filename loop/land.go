@@ -40,8 +40,7 @@ func Land(ctx context.Context, s *record.Store, run record.Run, spec LandSpec) (
 	if err != nil {
 		return run, none, err
 	}
-	landed := record.Landed{Commit: done.Commit, Onto: done.Old, Branch: branch, Squash: spec.Squash}
-	landed.Carried = s.Carried(ctx, run, landed)
+	landed := carry(ctx, s, run, record.Landed{Commit: done.Commit, Onto: done.Old, Branch: branch, Squash: spec.Squash})
 	run, err = s.RunEvent(ctx, run, record.EventRunLanded.New("cli", landed.TitleOf(), landed))
 	if err != nil {
 		return run, done, err
@@ -89,6 +88,46 @@ func land(ctx context.Context, s *record.Store, run record.Run, how LandSpec) (d
 	}
 	done, err = tree.Land(ctx, spec)
 	return done, branch, err
+}
+
+// carry fills in what a landing takes along: what was said of the work, if that is what
+// landed, to the content of the files that it changes.
+func carry(ctx context.Context, s *record.Store, run record.Run, landed record.Landed) record.Landed {
+	if landed.Commit != run.Commit && landed.Commit != landed.Onto {
+		ids, err := s.Repo.ChangeIDs(ctx, []gitstore.Span{{From: run.Plan.Base, To: run.Commit}, {From: landed.Onto, To: landed.Commit}})
+		landed.Stale = err != nil || ids[0] != ids[1] || ids[0] == ""
+	}
+	landed.Carried = s.Carried(ctx, run, landed)
+	return landed
+}
+
+// follow has the reviews of a run's commits, and of the result, go where those landed. A
+// result that is another change than was reviewed is asked to be reviewed.
+func follow(ctx context.Context, s *record.Store, run record.Run) error {
+	landed := run.Landed
+	var pairs []gitstore.Moved
+	for _, c := range landed.Carried {
+		pairs = append(pairs, gitstore.Moved{From: c.From, To: c.To})
+	}
+	if err := NoteRewrite(s, "land", pairs); err != nil {
+		return err
+	}
+	if landed.Stale {
+		subject, err := s.Subject(ctx, string(landed.Onto)+".."+string(landed.Commit))
+		if err != nil {
+			return err
+		}
+		subject.Spec = landed.Onto.Short() + ".." + landed.Commit.Short()
+		request := record.ReviewRequest{
+			Subject: subject, Reviewer: run.Plan.Reviewer,
+			Message: fmt.Sprintf("Run %s was reviewed as %s; others had changed the same files when it landed.", run.ID, run.Commit.Short()),
+		}
+		if _, err := s.RequestReview(ctx, request, "land"); err != nil {
+			return err
+		}
+	}
+	_, err := Follow(ctx, s)
+	return err
 }
 
 // LandConflicts reports whether a result conflicts with what is checked out.
@@ -165,7 +204,7 @@ func recordLanding(ctx context.Context, s *record.Store, op gitstore.Recorded) e
 	}
 	kind := record.EventRunUnlanded
 	if !op.Back {
-		kind, landed.Carried = record.EventRunLanded, s.Carried(ctx, run, landed)
+		kind, landed = record.EventRunLanded, carry(ctx, s, run, landed)
 	}
 	if run.Allow(kind.Name) != nil {
 		return nil
@@ -217,6 +256,9 @@ func afterLanding(ctx context.Context, s *record.Store, run record.Run) error {
 		return err
 	}
 	if err := closeFixed(ctx, s, run); err != nil {
+		return err
+	}
+	if err := follow(ctx, s, run); err != nil {
 		return err
 	}
 	return dropBranch(ctx, s, run)

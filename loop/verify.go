@@ -43,7 +43,7 @@ func (v *Verifier) Verify(ctx context.Context, review record.Review) ([]Verified
 	if len(open) == 0 {
 		return nil, review, nil
 	}
-	at, why, err := codeOfNow(ctx, v.Store, review.Request.Subject)
+	at, why, err := codeOfNow(ctx, v.Store, review)
 	if err != nil {
 		return nil, review, fmt.Errorf("review %s: %w", review.ID, err)
 	}
@@ -93,24 +93,25 @@ func (v *Verifier) record(ctx context.Context, review record.Review, at gitstore
 // codeOfNow is the commit that a review's findings are held against: HEAD or the branch that
 // it was asked for on, whichever has the commit that was reviewed. Anywhere else the code
 // may be missing without being gone: why says so.
-func codeOfNow(ctx context.Context, s *record.Store, subject record.Subject) (at gitstore.ID, why string, err error) {
-	if subject.Commit == "" {
+func codeOfNow(ctx context.Context, s *record.Store, review record.Review) (at gitstore.ID, why string, err error) {
+	commit := review.At()
+	if commit == "" {
 		return "", "it is of what was in no commit yet", nil
 	}
-	if _, err := s.Repo.ReadCommit(ctx, subject.Commit); err != nil {
-		return "", fmt.Sprintf("commit %s is not in this clone", subject.Commit.Short()), ignoreMissing(err)
+	if _, err := s.Repo.ReadCommit(ctx, commit); err != nil {
+		return "", fmt.Sprintf("commit %s is not in this clone", commit.Short()), ignoreMissing(err)
 	}
-	for _, ref := range []string{"HEAD", "refs/heads/" + subject.Branch} {
+	for _, ref := range []string{"HEAD", "refs/heads/" + review.Request.Subject.Branch} {
 		tip, err := s.Repo.Ref(ctx, ref)
 		if err != nil || tip == "" {
 			continue
 		}
-		has, err := s.Repo.IsAncestor(ctx, subject.Commit, tip)
+		has, err := s.Repo.IsAncestor(ctx, commit, tip)
 		if err != nil || has {
 			return tip, "", err
 		}
 	}
-	return "", fmt.Sprintf("commit %s is neither in HEAD nor in its branch", subject.Commit.Short()), nil
+	return "", fmt.Sprintf("commit %s is neither in HEAD nor in its branch", commit.Short()), nil
 }
 
 // scene is what the findings of one review are held against.

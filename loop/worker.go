@@ -38,6 +38,12 @@ func (w *Worker) Work(ctx context.Context) (did, failed int, err error) {
 	if _, err := dropCheckouts(ctx, w.Store, false); err != nil {
 		return 0, 0, err
 	}
+	if _, err := Follow(ctx, w.Store); err != nil {
+		if ctx.Err() != nil {
+			return 0, 0, err
+		}
+		w.Progress.Say("What was rewritten is not followed: " + err.Error()) // the next worker does
+	}
 	var refusals []error // git's refusals of single reviews
 	for seen := map[string]bool{}; ; {
 		next, err := w.next(ctx, seen)

@@ -42,6 +42,7 @@ type overviewJSON struct {
 	Config   string                 `json:"config_problem,omitempty"` // why the configuration cannot be read
 	Under    string                 `json:"operation,omitempty"`      // of git's own that is not finished: merge, rebase …
 	Hook     hooks.State            `json:"post_commit_hook"`
+	Covered  *branchReviews         `json:"branch_reviews,omitempty"`
 	Inbox    int                    `json:"inbox"` // open, submitted and claimed
 	Reviews  []record.ReviewSummary `json:"reviews"`
 	Runs     []record.RunSummary    `json:"runs"`
@@ -87,6 +88,9 @@ func (s *session) overview(store *record.Store) (overviewJSON, error) {
 	statuses, err := hooks.StatusOf(s.ctx, store.Repo)
 	if err == nil && len(statuses) > 0 && !store.Repo.Bare { // nobody commits there
 		doc.Hook = statuses[0].State
+	}
+	if doc.Covered, err = reviewsOfBranch(s.ctx, store); err != nil {
+		return doc, err
 	}
 	waiting, err := record.StatusFilter(record.StatusWaiting)
 	if err != nil {
@@ -175,6 +179,7 @@ func writeOverview(w io.Writer, d overviewJSON, live func(string) bool, style li
 	if d.Config != "" {
 		safetext.Fprintf(w, "\n%s\n  mend it first: reviews and runs do not begin without it\n", d.Config)
 	}
+	writeBranchReviews(w, d.Covered)
 	if d.Critical != "" {
 		safetext.Fprintf(w, "\n%s\n", d.Critical)
 	}

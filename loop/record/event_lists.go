@@ -34,11 +34,16 @@ func (s *Store) EventsSince(ctx context.Context, since gitstore.Tips) ([]Event, 
 	return slices.DeleteFunc(events, cache.isAhead), tips, err
 }
 
-// EventsOfCommit are the events that speak of commit, and where it landed in place of
+// EventsOfCommit are the events that speak of commit, and where it took the place of
 // others, those that speak of them: that is where its review is.
 func EventsOfCommit(events []Event, commit gitstore.ID) []Event {
 	reviewed := map[gitstore.ID]bool{}
 	for _, e := range events {
+		if e.Type == EventReviewMoved.Name {
+			if m, err := EventReviewMoved.Payload(e); err == nil && m.To == commit {
+				reviewed[m.From] = true
+			}
+		}
 		if e.Type != EventRunLanded.Name {
 			continue
 		}
@@ -58,6 +63,8 @@ type subjectOf struct {
 	Base    gitstore.ID `json:"base"`
 	Subject Subject     `json:"subject"`
 	Carried []Carried   `json:"carried"`
+	From    gitstore.ID `json:"from"`
+	To      gitstore.ID `json:"to"`
 }
 
 // speaksOf reports whether e speaks of commit, or of one that it was reviewed as.
@@ -70,6 +77,7 @@ func speaksOf(e Event, commit gitstore.ID, reviewed map[gitstore.ID]bool) bool {
 		return true
 	}
 	meant := func(id gitstore.ID) bool { return id == commit || reviewed[id] }
-	return meant(p.Commit) || meant(p.Subject.Commit) ||
+	moved := e.Type == EventReviewMoved.Name && (p.From == commit || p.To == commit)
+	return meant(p.Commit) || meant(p.Subject.Commit) || moved ||
 		slices.ContainsFunc(p.Carried, func(c Carried) bool { return c.From == commit || c.To == commit })
 }

@@ -34,6 +34,9 @@ func (s *Store) RequestReview(ctx context.Context, request ReviewRequest, source
 
 // SubmitReview records one reviewer's answer. raw is the answer as it came.
 func (s *Store) SubmitReview(ctx context.Context, id string, sub Submission, raw string) (Review, error) {
+	if review, err := s.Review(ctx, id); err == nil && sub.Outcome != OutcomeNothing {
+		sub.Change = s.ChangeID(ctx, review.Request.Subject)
+	}
 	whole := sub.Checks
 	sub.Checks = WithoutOutput(whole)
 	event := EventReviewSubmitted.New(sub.Reviewer, submissionTitle(sub), sub)
@@ -87,7 +90,7 @@ func (p Person) check() error {
 func (p Person) Submission(review Review) Submission {
 	sub := Submission{
 		Reviewer: p.Actor, Decision: p.Decision, Key: p.Key, Comments: slices.Clone(p.Comments),
-		Commit: review.Request.Subject.Commit, Tree: review.Request.Subject.Tree, Report: EmptyReport(),
+		Commit: review.At(), Tree: review.Request.Subject.Tree, Report: EmptyReport(),
 	}
 	taken := commentIDs(review.Comments())
 	for i := range sub.Comments {
@@ -195,7 +198,7 @@ func (s *Store) actorEvent(ctx context.Context, id string, t EventType[actorPayl
 		by.Actor = s.Redact(by.Actor) // as it will be recorded, for that is what a claim is compared with
 	}
 	if (t == EventReviewResolved || t == EventReviewReopened) && !by.quiet {
-		by.Commit = review.Request.Subject.Commit
+		by.Commit = review.At()
 	}
 	return s.reviewEvent(ctx, review.ID, t.New("cli", "by "+by.Actor, by), by)
 }
@@ -205,6 +208,8 @@ func (r Review) settled(d NewEvent, by actorPayload) bool {
 	switch p := d.Payload.(type) {
 	case Submission:
 		return r.Sent(p.Reviewer, p.Key)
+	case Move:
+		return r.hasMoved(p)
 	case actorPayload:
 		return d.Type == EventReviewResolved.Name && r.Status == ReviewResolved || d.Type == EventReviewCancelled.Name && r.Status == ReviewCancelled ||
 			d.Type == EventReviewClaimed.Name && r.Status == ReviewClaimed && p.Lease == 0 && r.Claim.sameAs(by)

@@ -15,6 +15,7 @@ type Landed struct {
 	Onto    gitstore.ID `json:"onto"`
 	Branch  string      `json:"branch,omitempty"`
 	Squash  bool        `json:"squash,omitempty"`
+	Stale   bool        `json:"stale,omitempty"`   // what landed is another change than was reviewed: others had changed the same files
 	Carried []Carried   `json:"carried,omitempty"` // commits that landed as others, oldest first
 	At      time.Time   `json:"at,omitzero"`
 }

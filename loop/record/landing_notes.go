@@ -3,7 +3,6 @@ package record
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"git-runr/gitstore"
 )
@@ -33,7 +32,10 @@ func (s *Store) Carried(ctx context.Context, run Run, landed Landed) []Carried {
 		return nil
 	}
 	var carried []Carried
-	said := s.saidOf(ctx, run, moved)
+	said := map[gitstore.ID][]Saying{}
+	if !landed.Stale { // else it is not what was spoken of
+		said = s.saidOf(ctx, run, moved)
+	}
 	for _, m := range moved[max(0, len(moved)-maxCarried):] {
 		lines := said[m.From]
 		carried = append(carried, Carried{m.From, m.To, lines[max(0, len(lines)-maxSayings):]})
@@ -54,10 +56,9 @@ func (s *Store) saidOf(ctx context.Context, run Run, moved []gitstore.Moved) map
 	Sort(events)
 	said := map[gitstore.ID][]Saying{}
 	for _, e := range events {
-		if commit, text := NoteOf(e); commit != "" && slices.Contains(carriedTypes, e.Type) {
-			for line := range strings.Lines(text) {
-				said[commit] = append(said[commit], Saying{e.Timestamp, strings.TrimSuffix(line, "\n")})
-			}
+		if lines := sayingsOf(e); len(lines) > 0 {
+			commit, _ := NoteOf(e)
+			said[commit] = append(said[commit], lines...)
 		}
 	}
 	return said

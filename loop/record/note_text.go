@@ -201,6 +201,9 @@ func landedText(e Event, landed Landed, reviewed gitstore.ID) string {
 	if reviewed != "" {
 		text += ", reviewed as " + reviewed.Short()
 	}
+	if landed.Stale {
+		text += ", which is another change: others had changed the same files"
+	}
 	return text
 }
 

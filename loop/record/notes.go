@@ -228,6 +228,11 @@ func notesOf(e Event) []noteLine {
 			lines = append(lines, noteLine{commit, e.Timestamp, strings.TrimRight(line, "\n")})
 		}
 	}
+	if e.Type == EventReviewMoved.Name {
+		if m, err := EventReviewMoved.Payload(e); err == nil {
+			lines = append(lines, movedNotes(e, m)...)
+		}
+	}
 	if e.Type == EventRunLanded.Name {
 		if landed, err := EventRunLanded.Payload(e); err == nil {
 			lines = append(lines, carriedNotes(e, landed)...)

@@ -88,7 +88,8 @@ type Submission struct {
 	Key       string        `json:"key,omitempty"`      // by which a submission that is sent twice is one
 	Comments  []Comment     `json:"comments,omitempty"`
 	Commit    gitstore.ID   `json:"commit,omitempty"`
-	Tree      gitstore.ID   `json:"tree,omitempty"` // the tree that was seen
+	Tree      gitstore.ID   `json:"tree,omitempty"`   // the tree that was seen
+	Change    string        `json:"change,omitempty"` // what was seen, as gitstore.ChangeIDs names it
 	Census    Census        `json:"census"`
 	Checks    []CheckResult `json:"checks,omitempty"`
 	At        time.Time     `json:"at,omitzero"` // filled in by the fold
@@ -177,6 +178,7 @@ type Review struct {
 	Failure     *Failure      `json:"failure,omitempty"`      // the newest of Failures
 	Failures    []Failure     `json:"failures,omitempty"`     // why reviewers could not be run, last time, one for each
 	Lost        []Lost        `json:"lost,omitempty"`
+	Moves       []Move        `json:"moves,omitempty"` // where its code went, as it was noticed
 }
 
 // Failure is why an agent or a reviewer gave no answer: a stop reason and its detail.

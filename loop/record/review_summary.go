@@ -25,7 +25,6 @@ type ReviewSummary struct {
 	Source       string        `json:"source"`
 	Writer       string        `json:"writer"`
 	RequestedBy  string        `json:"requested_by"`
-	Base         gitstore.ID   `json:"base,omitempty"`
 	Branch       string        `json:"branch,omitempty"`
 	Author       string        `json:"author,omitempty"` // of the commit
 	CommentCount int           `json:"comment_count"`    // findings and comments
@@ -50,6 +49,12 @@ type ReviewSummary struct {
 	CreatedAt   time.Time            `json:"created_at"`
 	SubmittedAt time.Time            `json:"submitted_at,omitzero"`
 	UpdatedAt   time.Time            `json:"updated_at"`
+	// What commits the review speaks for: see Cover.
+	Base   gitstore.ID `json:"base,omitempty"`
+	Paths  bool        `json:"only_paths,omitempty"` // it looked at some paths only
+	Change string      `json:"change,omitempty"`     // what was seen, as gitstore.ChangeIDs names it; "" while nothing was
+	Moves  []Move      `json:"moves,omitempty"`      // without what was said
+	Open   int         `json:"open_findings"`        // findings and comments that are neither fixed nor refuted
 }
 
 // Summary is r as one line of the inbox.
@@ -61,10 +66,21 @@ func (r Review) Summary() ReviewSummary {
 		RequestedBy: r.RequestedBy, ResolvedBy: r.ResolvedBy, ResolvedAt: r.ResolvedAt, ClosedAt: r.ClosedAt, Lost: len(r.Lost), Verdict: r.Verdict(),
 		CreatedAt: r.CreatedAt, SubmittedAt: r.SubmittedAt, UpdatedAt: r.UpdatedAt,
 		Others: r.Request.Others, Waiting: r.Waiting(), Files: r.summaryFiles(),
-		Base: r.Request.Subject.Base, Branch: r.Request.Subject.Branch, Author: r.Request.Subject.Author,
+		Branch: r.Request.Subject.Branch, Author: r.Request.Subject.Author,
 	}
 	s.count(r.Open())
+	s.Base, s.Paths = r.Request.Subject.Base, len(r.Request.Subject.Paths) > 0
+	for _, m := range r.Moves {
+		m.Said = nil
+		s.Moves = append(s.Moves, m)
+	}
+	for _, f := range r.Findings() {
+		if !r.SettledFinding(f) {
+			s.Open++
+		}
+	}
 	for _, sub := range r.Submissions {
+		s.Change = cmp.Or(sub.Change, s.Change)
 		s.CommentCount += len(sub.Report.Findings) + len(sub.Comments)
 	}
 	if s.CommentCount == 0 {
@@ -132,6 +148,23 @@ func (s ReviewSummary) need() need {
 		return needReviewer
 	}
 	return needNothing
+}
+
+// At is the commit that has the code now, as Review.At has it.
+func (s ReviewSummary) At() gitstore.ID {
+	return Review{Moves: s.Moves, Request: ReviewRequest{Subject: Subject{Commit: s.Commit}}}.At()
+}
+
+// Places are the commits that have, or had, the code: the one that was reviewed and those
+// that it was carried to, oldest first.
+func (s ReviewSummary) Places() []gitstore.ID {
+	places := []gitstore.ID{s.Commit}
+	for _, m := range s.Moves {
+		if m.State == MoveCarried && !slices.Contains(places, m.To) {
+			places = append(places, m.To)
+		}
+	}
+	return places
 }
 
 // asked is the first thing that is asked for, and still stands.

@@ -20,7 +20,10 @@ type RunSummary struct {
 	Rounds    int           `json:"rounds"`
 	Verdict   reply.Verdict `json:"verdict,omitempty"` // effective, of the newest round
 	Landed    bool          `json:"landed"`
-	InPlace   bool          `json:"in_place,omitempty"` // it worked in the checkout: there is nothing to land
+	LandedAs  *Landed       `json:"landed_as,omitempty"` // where to
+	Base      gitstore.ID   `json:"base,omitempty"`      // what its work began from
+	Reviewer  string        `json:"reviewer,omitempty"`  // of the newest round
+	InPlace   bool          `json:"in_place,omitempty"`  // it worked in the checkout: there is nothing to land
 	Writer    string        `json:"writer"`
 	CreatedAt time.Time     `json:"created_at"`
 	UpdatedAt time.Time     `json:"updated_at"`
@@ -31,13 +34,18 @@ func (r Run) Summary() RunSummary {
 	s := RunSummary{
 		ID: r.ID, Status: r.Status, Result: r.Result, Entity: r.Plan.Entity, Branch: r.Plan.Branch, Commit: r.Commit,
 		Attempts: len(r.Attempts), Rounds: len(r.Rounds), Landed: r.Landed != nil, InPlace: r.Plan.InPlace, Writer: r.Writer,
-		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+		Base: r.Plan.Base, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+	}
+	if r.Landed != nil {
+		landed := *r.Landed
+		landed.Carried = nil
+		s.LandedAs = &landed
 	}
 	if r.Stop != nil {
 		s.Reason = r.Stop.Reason
 	}
 	if round := r.LastRound(); round != nil {
-		s.Verdict = round.Report.Effective
+		s.Verdict, s.Reviewer = round.Report.Effective, round.Reviewer
 	}
 	return s
 }

@@ -171,6 +171,20 @@ func (s *Store) ComparedWith(ctx context.Context, subject Subject) (gitstore.ID,
 	return s.Repo.Remerge(ctx, subject.Commit)
 }
 
+// ChangeID names what subject changes: see gitstore.ChangeIDs. It is "" where that cannot
+// be read here.
+func (s *Store) ChangeID(ctx context.Context, subject Subject) string {
+	from, err := s.ComparedWith(ctx, subject)
+	if err != nil {
+		return ""
+	}
+	ids, err := s.Repo.ChangeIDs(ctx, []gitstore.Span{{From: from, To: subject.Tree}}, subject.Paths...)
+	if err != nil {
+		return ""
+	}
+	return ids[0]
+}
+
 // IsMerge reports whether subject is a merge commit.
 func (s *Store) IsMerge(ctx context.Context, subject Subject) (bool, error) {
 	if subject.Kind != SubjectCommit || subject.Commit == "" {

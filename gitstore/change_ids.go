@@ -1,0 +1,269 @@
+package gitstore
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"git-runr/gitstore/gitdir"
+)
+
+// Span is the change from one commit or tree to another; From "" is the empty tree.
+type Span struct{ From, To ID }
+
+// ChangeIDs names changes by what they do: two have the same id exactly if they do the
+// same to the same paths, from the same content to the same content. So who knows one
+// knows the other, whatever else is in the trees. Only paths count where there are any.
+// NoChange is the id of a span without a difference, and "" that of one that cannot be
+// read here. It is one git process however many spans there are.
+func (r *Repo) ChangeIDs(ctx context.Context, spans []Span, paths ...string) ([]string, error) {
+	ids := make([]string, len(spans))
+	var stdin bytes.Buffer
+	var asked []int
+	for i, span := range spans {
+		from, err := r.treeOrEmpty(ctx, span.From)
+		if err != nil {
+			continue
+		}
+		to, err := r.treeOrEmpty(ctx, span.To)
+		if err != nil {
+			continue
+		}
+		if from == to { // git says nothing of these
+			ids[i] = NoChange
+			continue
+		}
+		asked = append(asked, i)
+		fmt.Fprintf(&stdin, "%s %s\n", from, to)
+	}
+	if len(asked) == 0 {
+		return ids, ctx.Err()
+	}
+	out, err := r.dir.GitIn(ctx, stdin.Bytes(), "diff-tree", "--stdin", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--no-ext-diff")
+	if err != nil {
+		return nil, fmt.Errorf("compare %d pairs of trees: %w", len(asked), err)
+	}
+	changes, err := rawChanges(string(out), paths)
+	if err == nil && len(changes) != len(asked) {
+		err = fmt.Errorf("git compared %d pairs of trees of %d", len(changes), len(asked))
+	}
+	if err != nil {
+		return nil, err
+	}
+	for n, i := range asked {
+		ids[i] = changes[n]
+	}
+	return ids, nil
+}
+
+// NoChange is the ChangeID of nothing.
+const NoChange = "none"
+
+// rawChanges reads what diff-tree --stdin -z prints: a line for each pair of trees, and
+// behind it the raw entries: modes, ids and status up to a NUL, the path up to another.
+func rawChanges(out string, paths []string) ([]string, error) {
+	var ids []string
+	hash, entries := sha256.New(), 0
+	end := func() {
+		id := NoChange
+		if entries > 0 {
+			id = hex.EncodeToString(hash.Sum(nil))[:40]
+		}
+		ids = append(ids, id)
+		hash.Reset()
+		entries = 0
+	}
+	begun := false
+	for out != "" {
+		if out[0] != ':' {
+			if begun {
+				end()
+			}
+			_, rest, ok := strings.Cut(out, "\n")
+			if !ok {
+				return nil, fmt.Errorf("read differences: unexpected %.60q", out)
+			}
+			begun, out = true, rest
+			continue
+		}
+		entry, rest, ok := strings.Cut(out, "\x00")
+		path, rest, also := strings.Cut(rest, "\x00")
+		if !begun || !ok || !also {
+			return nil, fmt.Errorf("read differences: unexpected %.60q", out)
+		}
+		if within(path, paths) {
+			fmt.Fprintf(hash, "%s\x00%s\x00", entry, path)
+			entries++
+		}
+		out = rest
+	}
+	if begun {
+		end()
+	}
+	return ids, nil
+}
+
+// within reports whether a path is one of paths or below one; all are within none.
+func within(path string, paths []string) bool {
+	return len(paths) == 0 || slices.ContainsFunc(paths, func(p string) bool {
+		p = strings.TrimSuffix(p, "/")
+		return p == "" || p == "." || path == p || strings.HasPrefix(path, p+"/")
+	})
+}
+
+// PatchIDs are git's stable patch ids of commits against their first parents, which stay
+// the same where the lines around a change are others: by commit, none for a merge, a
+// commit without a change, and what is not here.
+func (r *Repo) PatchIDs(ctx context.Context, commits []ID) (map[ID]string, error) {
+	var stdin bytes.Buffer
+	for _, id := range commits {
+		if _, err := r.ReadCommit(ctx, id); err == nil {
+			stdin.WriteString(string(id) + "\n")
+		}
+	}
+	ids := map[ID]string{}
+	if stdin.Len() == 0 {
+		return ids, ctx.Err()
+	}
+	patch := &gitdir.LimitWriter{Left: maxPatches}
+	_, err := r.dir.Call(ctx, gitdir.Call{
+		Args:  []string{"diff-tree", "--stdin", "--root", "-r", "-p", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--src-prefix=a/", "--dst-prefix=b/"},
+		Stdin: &stdin, Stdout: patch, Env: r.noAttributes(),
+	})
+	if err != nil && !patch.Full {
+		return nil, fmt.Errorf("read %d patches: %w", len(commits), err)
+	}
+	out, err := r.dir.GitIn(ctx, patch.Kept.Bytes(), "patch-id", "--stable")
+	if err != nil {
+		return nil, fmt.Errorf("read patch ids: %w", err)
+	}
+	for line := range strings.Lines(string(out)) {
+		if fields := strings.Fields(line); len(fields) == 2 && r.objects.ValidID(ID(fields[1])) {
+			ids[ID(fields[1])] = fields[0]
+		}
+	}
+	return ids, nil
+}
+
+// maxPatches is the most that patch ids are made of at once, in bytes.
+const maxPatches = 64 << 20
+
+// Unreachable are those of commits that no branch, tag, remote branch or worktree's HEAD
+// holds any more. What is not here at all is left out.
+func (r *Repo) Unreachable(ctx context.Context, commits []ID) ([]ID, error) {
+	var stdin bytes.Buffer
+	asked := map[ID]bool{}
+	for _, id := range commits {
+		if _, err := r.ReadCommit(ctx, id); err == nil && !asked[id] {
+			asked[id] = true
+			stdin.WriteString(string(id) + "\n")
+		}
+	}
+	if len(asked) == 0 {
+		return nil, ctx.Err()
+	}
+	tips, err := r.codeTips(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, tip := range tips {
+		stdin.WriteString("^" + string(tip) + "\n")
+	}
+	out, err := r.dir.GitIn(ctx, stdin.Bytes(), "rev-list", "--stdin", "--ignore-missing")
+	if err != nil {
+		return nil, fmt.Errorf("find what no branch holds: %w", err)
+	}
+	var gone []ID
+	for line := range strings.Lines(string(out)) {
+		if id := ID(strings.TrimSpace(line)); asked[id] {
+			gone = append(gone, id)
+		}
+	}
+	return gone, nil
+}
+
+// codeTips are the ends of branches, tags, remote branches and worktrees' HEADs.
+func (r *Repo) codeTips(ctx context.Context) ([]ID, error) {
+	seen := map[ID]bool{}
+	for _, prefix := range []string{"refs/heads/", "refs/remotes/", "refs/tags/"} {
+		refs, err := r.refs.Refs(ctx, prefix)
+		if err != nil {
+			return nil, fmt.Errorf("list branches: %w", err)
+		}
+		for _, id := range refs {
+			seen[id] = true
+		}
+	}
+	trees, err := r.listWorktrees(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, tree := range trees {
+		seen[ID(tree["HEAD"])] = true
+	}
+	var tips []ID
+	for id := range seen {
+		if r.objects.ValidID(id) && r.objects.Has(ctx, id) {
+			tips = append(tips, id)
+		}
+	}
+	slices.Sort(tips)
+	return tips, nil
+}
+
+// NewCommits lists the commits that branches, remote branches and worktrees' HEADs hold
+// beyond those that hold seen, newest first and at most max of them, and the tips that
+// are seen now. Tips that are not here any more count as never seen.
+func (r *Repo) NewCommits(ctx context.Context, seen []ID, max int) ([]LoggedCommit, []ID, error) {
+	tips, err := r.codeTips(ctx)
+	if err != nil || slices.Equal(tips, seen) {
+		return nil, tips, err
+	}
+	var revs []ID
+	for _, id := range tips {
+		if !slices.Contains(seen, id) {
+			revs = append(revs, id)
+		}
+	}
+	if len(revs) == 0 { // git would log HEAD
+		return nil, tips, nil
+	}
+	for _, id := range seen {
+		if r.objects.ValidID(id) && r.objects.Has(ctx, id) {
+			revs = append(revs, "^"+id)
+		}
+	}
+	commits, err := r.logMessages(ctx, revs, fmt.Sprintf("--max-count=%d", max), "--name-only")
+	if err != nil {
+		return nil, nil, fmt.Errorf("list new commits: %w", err)
+	}
+	return commits, tips, nil
+}
+
+// Between are the commits that to has and from has not, newest first, at most max; from ""
+// or the empty tree gives all. Where from is not here it is to alone, and none where to is not.
+func (r *Repo) Between(ctx context.Context, from, to ID, max int) ([]ID, error) {
+	if _, err := r.ReadCommit(ctx, to); err != nil {
+		return nil, ctx.Err()
+	}
+	args := []string{"rev-list", fmt.Sprintf("--max-count=%d", max), "--end-of-options", string(to)}
+	if from != "" && from != r.objects.EmptyTreeID() {
+		if _, err := r.ReadCommit(ctx, from); err != nil {
+			return []ID{to}, ctx.Err()
+		}
+		args = append(args, "^"+string(from))
+	}
+	out, err := r.dir.Git(ctx, args...)
+	if err != nil {
+		return nil, fmt.Errorf("list commits of %s..%s: %w", from.Short(), to.Short(), err)
+	}
+	var ids []ID
+	for line := range strings.Lines(string(out)) {
+		ids = append(ids, ID(strings.TrimSpace(line)))
+	}
+	return ids, nil
+}

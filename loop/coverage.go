@@ -1,0 +1,360 @@
+package loop
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"git-runr/gitstore"
+	"git-runr/loop/record"
+	"git-runr/loop/reply"
+)
+
+// CoverState says whether a commit was reviewed.
+type CoverState string
+
+const (
+	CoverReviewed   CoverState = "reviewed"   // this very commit was
+	CoverCarried    CoverState = "carried"    // the same change of the same content was, in another commit
+	CoverNothing    CoverState = "nothing"    // there is nothing in it: empty, or a merge as git makes it
+	CoverStale      CoverState = "stale"      // what it took the place of was, with another content
+	CoverPending    CoverState = "pending"    // a review of it is asked for
+	CoverUnreviewed CoverState = "unreviewed" // nobody looked at it
+)
+
+// Covered is a commit and what stands on it: of each reviewer the newest word, of those
+// the worst.
+type Covered struct {
+	Commit  gitstore.ID    `json:"commit"`
+	Title   string         `json:"title"`
+	State   CoverState     `json:"state"`
+	Review  string         `json:"review_id,omitempty"` // that says the worst, is stale or is asked for
+	Run     string         `json:"run_id,omitempty"`    // whose review it is
+	From    gitstore.ID    `json:"from,omitempty"`      // that was reviewed, of what is carried or stale
+	Outcome record.Outcome `json:"outcome,omitempty"`
+	Verdict reply.Verdict  `json:"verdict,omitempty"`
+	Open    int            `json:"open_findings,omitempty"` // that are neither fixed nor refuted
+	Passed  bool           `json:"passed"`                  // nothing that was found is in the way
+}
+
+// Reviewed reports whether somebody has looked at what the commit does, or there is
+// nothing to look at.
+func (c Covered) Reviewed() bool {
+	return c.State == CoverReviewed || c.State == CoverCarried || c.State == CoverNothing
+}
+
+// CoverCounts are commits by state.
+type CoverCounts struct {
+	Reviewed   int `json:"reviewed"`
+	Carried    int `json:"carried"`
+	Nothing    int `json:"nothing"`
+	Stale      int `json:"stale"`
+	Pending    int `json:"pending"`
+	Unreviewed int `json:"unreviewed"`
+}
+
+// CountCovered counts commits by state.
+func CountCovered(covered []Covered) CoverCounts {
+	var n CoverCounts
+	for _, c := range covered {
+		switch c.State {
+		case CoverReviewed:
+			n.Reviewed++
+		case CoverCarried:
+			n.Carried++
+		case CoverNothing:
+			n.Nothing++
+		case CoverStale:
+			n.Stale++
+		case CoverPending:
+			n.Pending++
+		default:
+			n.Unreviewed++
+		}
+	}
+	return n
+}
+
+// cover is a change that a review or a run speaks for.
+type cover struct {
+	Covered
+	span     gitstore.Span // as recorded
+	ranged   bool          // it speaks for each commit in between as well
+	change   string        // as gitstore.ChangeIDs names it; "" where that is not known
+	reviewer string
+	at       time.Time // when it was said
+}
+
+// Coverage says of each commit what stands on it, in the order given. A review counts for
+// a commit that it was of, or that does exactly the same to the same content: for no
+// other. It reads the index, and the trees of those commits that it does not name.
+func Coverage(ctx context.Context, s *record.Store, commits []gitstore.LoggedCommit) ([]Covered, error) {
+	ids := map[string]bool{}
+	for _, c := range commits {
+		ids[string(c.ID)] = true
+	}
+	covers, err := coversOf(ctx, s, ids)
+	if err != nil {
+		return nil, err
+	}
+	by, err := byCommit(ctx, s, commits, covers)
+	if err != nil {
+		return nil, err
+	}
+	if err := addSameChanges(ctx, s, commits, by); err != nil {
+		return nil, err
+	}
+	covered := make([]Covered, len(commits))
+	for i, c := range commits {
+		covered[i] = standing(by[c.ID])
+		covered[i].Commit, covered[i].Title = c.ID, c.Subject
+	}
+	return covered, nil
+}
+
+// branchShown is how many commits of a branch are looked at that left nothing.
+const branchShown = 20
+
+// BranchCommits lists the commits of the branch at HEAD, newest first: those since it left
+// against, or where it left nothing ("") the newest few.
+func BranchCommits(ctx context.Context, s *record.Store) (commits []gitstore.LoggedCommit, against string, err error) {
+	head, err := s.Repo.Head(ctx)
+	if errors.Is(err, gitstore.ErrUnborn) {
+		return nil, "", nil
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	from, against, err := s.Repo.BranchPoint(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	most := maxCovered
+	if from == "" {
+		most = branchShown
+	}
+	commits, err = s.Repo.LogMessages(ctx, from, head, most)
+	return commits, against, err
+}
+
+// coversOf are those of the reviews and runs that name one of ids.
+func coversOf(ctx context.Context, s *record.Store, ids map[string]bool) ([]cover, error) {
+	reviews, _, err := s.Reviews(ctx, record.Filter{Mention: ids})
+	if err != nil {
+		return nil, err
+	}
+	var covers []cover
+	for _, r := range reviews {
+		covers = append(covers, reviewCovers(r)...)
+	}
+	runs, _, err := s.Runs(ctx, record.Filter{Mention: ids})
+	for _, r := range runs {
+		covers = append(covers, runCovers(r)...)
+	}
+	return covers, err
+}
+
+// reviewCovers are what a review speaks for: what it was of, and where that went.
+func reviewCovers(r record.ReviewSummary) []cover {
+	if r.Commit == "" || r.Paths || r.Status == record.ReviewCancelled {
+		return nil
+	}
+	c := cover{
+		Covered:  Covered{State: CoverReviewed, Review: r.ID, Outcome: r.Outcome, Verdict: r.Verdict, Open: r.Open},
+		span:     gitstore.Span{From: r.Base, To: r.Commit},
+		ranged:   r.Kind == record.SubjectRange,
+		reviewer: r.Reviewer, change: r.Change, at: cmp.Or(r.SubmittedAt, r.CreatedAt),
+	}
+	c.Passed = r.Outcome == record.OutcomePassed || r.Outcome == record.OutcomeFailed && r.Open == 0 && r.Asked == "" && r.CommentCount > 0
+	switch r.Outcome {
+	case "":
+		c.State = CoverPending
+	case record.OutcomeNothing:
+		c.State, c.Passed = CoverNothing, true
+	}
+	covers := []cover{c}
+	for _, m := range r.Moves {
+		at := c
+		at.From, at.span = m.From, gitstore.Span{From: m.Base, To: m.To}
+		switch {
+		case m.State == record.MoveCarried && c.State == CoverReviewed:
+			at.State = CoverCarried
+		case m.State == record.MoveStale:
+			at.State, at.Passed, at.change, at.ranged = CoverStale, false, "", false
+		}
+		if m.To != "" && m.To != r.Commit {
+			covers = append(covers, at)
+		}
+	}
+	return covers
+}
+
+// runCovers are what a run speaks for: its work as its last review saw it, and as it
+// landed where that is the same change.
+func runCovers(r record.RunSummary) []cover {
+	if r.Status != record.RunCompleted || r.Commit == "" || r.Verdict == "" {
+		return nil
+	}
+	c := cover{
+		Covered: Covered{State: CoverReviewed, Run: r.ID, Verdict: r.Verdict, Passed: r.Result == record.ResultPass, Outcome: record.OutcomeFailed},
+		span:    gitstore.Span{From: r.Base, To: r.Commit}, ranged: true, reviewer: r.Reviewer, at: r.UpdatedAt,
+	}
+	if c.Passed {
+		c.Outcome = record.OutcomePassed
+	}
+	covers := []cover{c}
+	if l := r.LandedAs; l != nil && l.Commit != r.Commit {
+		c.From, c.State, c.span = r.Commit, CoverCarried, gitstore.Span{From: l.Onto, To: l.Commit}
+		if l.Stale {
+			c.State, c.Passed = CoverStale, false
+		}
+		covers = append(covers, c)
+	}
+	return covers
+}
+
+// byCommit sorts covers by those of commits that they name.
+func byCommit(ctx context.Context, s *record.Store, commits []gitstore.LoggedCommit, covers []cover) (map[gitstore.ID][]cover, error) {
+	inView := map[gitstore.ID]bool{}
+	for _, c := range commits {
+		inView[c.ID] = true
+	}
+	by := map[gitstore.ID][]cover{}
+	for _, c := range covers {
+		if !inView[c.span.To] {
+			continue
+		}
+		by[c.span.To] = append(by[c.span.To], c)
+		if !c.ranged {
+			continue
+		}
+		between, err := s.Repo.Between(ctx, c.span.From, c.span.To, maxCovered)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range between {
+			if inView[id] && id != c.span.To {
+				by[id] = append(by[id], c)
+			}
+		}
+	}
+	return by, nil
+}
+
+// maxCovered is how many commits of a range are looked at.
+const maxCovered = 10_000
+
+// addSameChanges adds to by what was said of the same change elsewhere, for commits of
+// which nobody said anything.
+func addSameChanges(ctx context.Context, s *record.Store, commits []gitstore.LoggedCommit, by map[gitstore.ID][]cover) error {
+	var open []gitstore.LoggedCommit
+	for _, c := range commits {
+		if !slices.ContainsFunc(by[c.ID], func(c cover) bool { return c.State == CoverReviewed || c.State == CoverCarried }) {
+			open = append(open, c)
+		}
+	}
+	if len(open) == 0 {
+		return nil
+	}
+	changes, err := changesOf(ctx, s, open)
+	if err != nil {
+		return err
+	}
+	ids, known := map[string]bool{}, map[string][]cover{}
+	for _, change := range changes {
+		if change != "" && change != gitstore.NoChange {
+			ids[change] = true
+		}
+	}
+	covers, err := coversOf(ctx, s, ids)
+	if err != nil {
+		return err
+	}
+	for _, c := range covers {
+		if c.change != "" && c.State != CoverPending {
+			known[c.change] = append(known[c.change], c)
+		}
+	}
+	for i, c := range open {
+		if changes[i] == gitstore.NoChange {
+			by[c.ID] = append(by[c.ID], cover{Covered: Covered{State: CoverNothing, Passed: true}})
+		}
+		for _, same := range known[changes[i]] {
+			if same.State == CoverReviewed {
+				same.From, same.State = same.span.To, CoverCarried
+			}
+			by[c.ID] = append(by[c.ID], same)
+		}
+	}
+	return nil
+}
+
+// changesOf names what each commit does, as gitstore.ChangeIDs does: a merge, what it does
+// beyond what git makes of its parents; "" where that cannot be read here.
+func changesOf(ctx context.Context, s *record.Store, commits []gitstore.LoggedCommit) ([]string, error) {
+	spans := make([]gitstore.Span, len(commits))
+	for i, c := range commits {
+		spans[i].To = c.ID
+		switch len(c.Parents) {
+		case 0:
+		case 1:
+			spans[i].From = c.Parents[0]
+		default:
+			tree, err := s.Repo.Remerge(ctx, c.ID)
+			if err != nil {
+				spans[i].To = gitstore.ID("?") // nothing that can be read
+				continue
+			}
+			spans[i].From = tree
+		}
+	}
+	return s.Repo.ChangeIDs(ctx, spans)
+}
+
+// standing is what stands where these were said.
+func standing(said []cover) Covered {
+	newest := map[string]cover{} // of each reviewer
+	var pending, stale, nothing *cover
+	for i, c := range said {
+		switch c.State {
+		case CoverPending:
+			pending = &said[i]
+		case CoverStale:
+			stale = &said[i]
+		case CoverNothing:
+			nothing = &said[i]
+		default:
+			if old, ok := newest[c.reviewer]; !ok || cmp.Or(c.at.Compare(old.at), cmp.Compare(c.Review, old.Review)) > 0 {
+				newest[c.reviewer] = c
+			}
+		}
+	}
+	switch {
+	case len(newest) > 0:
+		return slices.MaxFunc(slices.Collect(maps.Values(newest)), worse).Covered
+	case nothing != nil:
+		return nothing.Covered
+	case stale != nil && pending != nil:
+		return Covered{State: CoverStale, Review: pending.Review, From: stale.From}
+	case stale != nil:
+		return stale.Covered
+	case pending != nil:
+		return pending.Covered
+	}
+	return Covered{State: CoverUnreviewed}
+}
+
+// worse orders what reviewers said: what did not pass comes last.
+func worse(a, b cover) int {
+	rank := func(c cover) int {
+		if c.Passed {
+			return reply.VerdictRank(c.Verdict)
+		}
+		return 100 + reply.VerdictRank(c.Verdict)
+	}
+	return cmp.Or(cmp.Compare(rank(a), rank(b)), strings.Compare(a.Review, b.Review))
+}

@@ -1,0 +1,420 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+
+	"git-runr/gitstore"
+	"git-runr/loop/record"
+)
+
+// Reviews live as the code does. A commit that was reviewed may be amended, rebased,
+// squashed, picked or merged on a forge: Follow finds where its code went, by what git
+// said (NoteRewrite) or by what the new commits do, and records that. Whether a review
+// still counts is decided by the content alone (gitstore.ChangeIDs): what is the same
+// change of the same content is carried, all else is stale and asked again. Authors,
+// dates, patch ids and subjects only say which old review belongs to which new commit.
+
+// Follower is the actor of what is closed because its code is gone or is looked at again.
+const Follower = "git-runr"
+
+// Followed is what Follow recorded.
+type Followed struct {
+	Carried int      `json:"carried"`
+	Stale   int      `json:"stale"`
+	Gone    int      `json:"gone"`
+	Asked   []string `json:"asked"` // reviews that look at what is stale
+}
+
+// Limits of what is looked at in one go, newest first.
+const (
+	maxFollowed = 2000 // reviews
+	maxFresh    = 2000 // commits
+)
+
+// pair is a commit that took the place of others.
+type pair struct {
+	to   gitstore.LoggedCommit
+	from []gitstore.ID // that it was made of, oldest first
+	how  string        // what git said; "" where it was found
+	same bool          // it does the same: what it was found by may well be there still
+}
+
+// follower is one pass of Follow.
+type follower struct {
+	store   *record.Store
+	reviews []record.ReviewSummary                 // newest first
+	places  map[gitstore.ID][]record.ReviewSummary // by the commits that have their code
+	told    map[gitstore.ID]gitstore.ID
+	how     map[gitstore.ID]string
+	orphans map[gitstore.ID]bool // reviewed commits that no branch holds
+	done    Followed
+}
+
+// Follow records where the code of reviews went since it was called last. It does
+// nothing while git is in the middle of a rewrite here.
+func Follow(ctx context.Context, s *record.Store) (Followed, error) {
+	unlock, err := s.Repo.Lock(ctx, "follow")
+	if err != nil {
+		return Followed{}, err
+	}
+	defer unlock()
+	if op := s.Repo.Operation(); op != "" && op != "bisect" && op != "merge" {
+		return Followed{}, nil
+	}
+	noted, files, err := notedRewrites(s)
+	if err != nil {
+		return Followed{}, err
+	}
+	seen := readSeen(s)
+	fresh, tips, err := s.Repo.NewCommits(ctx, seen.Tips, maxFresh)
+	if err != nil {
+		return Followed{}, err
+	}
+	if len(noted) == 0 && slices.Equal(tips, seen.Tips) { // branches are where they were
+		return Followed{}, nil
+	}
+	f := &follower{store: s}
+	f.told, f.how = finally(noted)
+	if err := f.run(ctx, fresh); err != nil {
+		return f.done, err
+	}
+	for _, file := range files {
+		_ = os.Remove(file) // what is told twice comes to the same
+	}
+	return f.done, writeSeen(s, tips)
+}
+
+func (f *follower) run(ctx context.Context, fresh []gitstore.LoggedCommit) error {
+	if err := f.load(ctx); err != nil || len(f.reviews) == 0 {
+		return err
+	}
+	fresh, err := f.withTold(ctx, fresh)
+	if err != nil {
+		return err
+	}
+	if err := f.findOrphans(ctx); err != nil {
+		return err
+	}
+	pairs, err := f.pairs(ctx, fresh)
+	if err != nil {
+		return err
+	}
+	for _, p := range pairs {
+		if err := f.follow(ctx, p); err != nil {
+			return err
+		}
+	}
+	return f.settleOrphans(ctx)
+}
+
+// load reads the reviews of commits, and where their code is.
+func (f *follower) load(ctx context.Context) error {
+	all, _, err := f.store.Reviews(ctx, record.Filter{Limit: maxFollowed, Status: func(s string) bool { return s != string(record.ReviewCancelled) }})
+	f.places = map[gitstore.ID][]record.ReviewSummary{}
+	for _, r := range all {
+		if r.Commit == "" || r.Run != "" { // a run says itself where its work went
+			continue
+		}
+		f.reviews = append(f.reviews, r)
+		for _, id := range r.Places() {
+			f.places[id] = append(f.places[id], r)
+		}
+	}
+	return err
+}
+
+// withTold adds to the commits that are new those that git named.
+func (f *follower) withTold(ctx context.Context, fresh []gitstore.LoggedCommit) ([]gitstore.LoggedCommit, error) {
+	known := map[gitstore.ID]bool{}
+	for _, c := range fresh {
+		known[c.ID] = true
+	}
+	var named []gitstore.ID
+	for from, to := range f.told {
+		if len(f.places[from]) > 0 && !known[to] {
+			known[to] = true
+			named = append(named, to)
+		}
+	}
+	slices.Sort(named)
+	commits, err := f.store.Repo.LogOnly(ctx, named)
+	return append(fresh, commits...), err
+}
+
+// findOrphans finds the commits of this clone's reviews that no branch holds any more.
+func (f *follower) findOrphans(ctx context.Context) error {
+	var at []gitstore.ID
+	for id, reviews := range f.places {
+		own := func(r record.ReviewSummary) bool { return r.Writer == f.store.Repo.Writer() }
+		if f.told[id] != "" || slices.ContainsFunc(reviews, own) {
+			at = append(at, id)
+		}
+	}
+	gone, err := f.store.Repo.Unreachable(ctx, at)
+	f.orphans = map[gitstore.ID]bool{}
+	for _, id := range gone {
+		f.orphans[id] = true
+	}
+	return err
+}
+
+// follow records of each review of what p was made of where it went.
+func (f *follower) follow(ctx context.Context, p pair) error {
+	followed := map[string]bool{}
+	for _, from := range p.from {
+		for _, r := range f.places[from] {
+			if followed[r.ID] {
+				continue
+			}
+			followed[r.ID] = true
+			if err := f.move(ctx, r, from, p); err != nil {
+				return err
+			}
+		}
+		delete(f.orphans, from)
+	}
+	return nil
+}
+
+func (f *follower) move(ctx context.Context, r record.ReviewSummary, from gitstore.ID, p pair) error {
+	review, err := f.store.Review(ctx, r.ID)
+	if err != nil {
+		return err
+	}
+	now, same, err := f.subjectNow(ctx, review, p)
+	if err != nil || p.same && !same {
+		return err
+	}
+	m := record.Move{From: from, To: p.to.ID, Base: now.Base, State: record.MoveStale, How: p.how, When: p.to.When}
+	if same {
+		m.State = record.MoveCarried
+		if m.Said, err = f.store.SaidOf(ctx, review.ID); err != nil {
+			return err
+		}
+		f.done.Carried++
+	} else {
+		if m.Again, err = f.ask(ctx, review, now); err != nil {
+			return err
+		}
+		f.done.Stale++
+	}
+	if review, err = f.store.MoveReview(ctx, review.ID, m); err != nil {
+		return err
+	}
+	if same {
+		err = f.spare(ctx, review, p.to.ID)
+	}
+	if newer := f.answeredBy(review, p.to.ID); err == nil && newer != "" && review.Status == record.ReviewSubmitted && f.gone(from) {
+		_, err = f.store.ResolveReview(ctx, review.ID, record.Hold{Actor: Follower}, "superseded by "+newer)
+	}
+	if err != nil || same {
+		return err
+	}
+	if review.Status == record.ReviewOpen && f.gone(from) {
+		_, err = f.store.CancelReview(ctx, review.ID, Follower, "its commit was rewritten: asked again as "+m.Again)
+	}
+	return err
+}
+
+// answeredBy is a later review of the commit by the same reviewer that has its answer.
+func (f *follower) answeredBy(review record.Review, to gitstore.ID) string {
+	for _, r := range f.places[to] {
+		if r.Commit == to && r.ID != review.ID && r.Outcome != "" && r.Reviewer == review.Request.Reviewer && r.CreatedAt.After(review.CreatedAt) {
+			return r.ID
+		}
+	}
+	return ""
+}
+
+// gone reports whether a commit was replaced: git said so, or no branch holds it.
+func (f *follower) gone(id gitstore.ID) bool { return f.told[id] != "" || f.orphans[id] }
+
+// ask asks the same reviewers for a review of what took the place of a commit; one that
+// is asked for already is not asked for again.
+func (f *follower) ask(ctx context.Context, review record.Review, now record.Subject) (string, error) {
+	for _, r := range f.places[now.Commit] {
+		if r.Commit == now.Commit && r.Reviewer == review.Request.Reviewer && r.ID != review.ID {
+			return r.ID, nil
+		}
+	}
+	request := record.ReviewRequest{
+		Subject: now, Message: review.Request.Message, Reviewer: review.Request.Reviewer, Others: review.Request.Others, Follows: review.ID,
+	}
+	made, err := f.store.RequestReview(ctx, request, "follow")
+	if err != nil {
+		return "", err
+	}
+	f.places[now.Commit] = append(f.places[now.Commit], made.Summary())
+	f.done.Asked = append(f.done.Asked, made.ID)
+	return made.ID, nil
+}
+
+// spare withdraws what was asked for without a person: to look at a commit whose review
+// was carried to it.
+func (f *follower) spare(ctx context.Context, review record.Review, to gitstore.ID) error {
+	if review.Outcome() == "" || review.Outcome() == record.OutcomeNothing {
+		return nil
+	}
+	for _, r := range f.places[to] {
+		asked := r.Source == "hook" || r.Source == "follow" || r.Source == "scan"
+		if !asked || r.Status != record.ReviewOpen || r.Commit != to || r.Reviewer != review.Request.Reviewer || r.ID == review.ID {
+			continue
+		}
+		_, err := f.store.CancelReview(ctx, r.ID, Follower, "the same change was reviewed: "+review.ID)
+		if state := new(record.StateError); err != nil && !errors.As(err, &state) {
+			return err
+		}
+	}
+	return nil
+}
+
+// subjectNow is what review would be of after p, and whether that is the same change.
+func (f *follower) subjectNow(ctx context.Context, review record.Review, p pair) (record.Subject, bool, error) {
+	old := review.Request.Subject
+	now := record.Subject{
+		Kind: old.Kind, Spec: p.to.ID.Short(), Title: p.to.Subject, Commit: p.to.ID, Tree: p.to.ID, Branch: old.Branch, Paths: old.Paths,
+	}
+	var err error
+	if now.Base, err = f.baseNow(ctx, old, p); err != nil {
+		return now, false, err
+	}
+	if old.Kind == record.SubjectRange {
+		now.Spec = now.Base.Short() + ".." + now.Spec
+	}
+	want := f.store.ChangeID(ctx, old)
+	if want == "" {
+		for _, sub := range review.Submissions {
+			want = sub.Change
+		}
+	}
+	got := f.store.ChangeID(ctx, now)
+	same := want != "" && want == got
+	if !same && len(p.from) > 1 {
+		same, err = f.sameTogether(ctx, p, got)
+	}
+	return now, same, err
+}
+
+// baseNow is what the change of a subject is compared with after p: the commit before
+// the oldest one that took the place of one of its own.
+func (f *follower) baseNow(ctx context.Context, old record.Subject, p pair) (gitstore.ID, error) {
+	parent := func(c gitstore.LoggedCommit) (gitstore.ID, error) {
+		if len(c.Parents) == 0 {
+			return f.store.Repo.EmptyTree(ctx)
+		}
+		return c.Parents[0], nil
+	}
+	if old.Kind != record.SubjectRange {
+		return parent(p.to)
+	}
+	chain, err := f.store.Repo.Between(ctx, old.Base, old.Commit, maxFollowed)
+	if err != nil {
+		return "", err
+	}
+	was, err := f.store.Repo.LogOnly(ctx, chain)
+	if err != nil {
+		return "", err
+	}
+	mine := map[string]bool{}
+	for _, c := range was {
+		mine[c.Author+"\x00"+c.Subject] = true
+	}
+	base, err := parent(p.to)
+	for at, n := base, 1; err == nil && n < len(was); n++ {
+		next, logErr := f.store.Repo.LogOnly(ctx, []gitstore.ID{at})
+		if logErr != nil || len(next) == 0 {
+			return base, logErr
+		}
+		if at, err = parent(next[0]); mine[next[0].Author+"\x00"+next[0].Subject] {
+			base = at
+		}
+	}
+	return base, err
+}
+
+// sameTogether reports whether one commit does what a row of commits did, each of which
+// was reviewed.
+func (f *follower) sameTogether(ctx context.Context, p pair, got string) (bool, error) {
+	row, err := f.store.Repo.LogOnly(ctx, p.from)
+	if err != nil || len(row) != len(p.from) {
+		return false, err
+	}
+	for i, c := range row {
+		if len(c.Parents) != 1 || i > 0 && c.Parents[0] != row[i-1].ID {
+			return false, nil
+		}
+		answered := func(r record.ReviewSummary) bool { return r.Outcome != "" && !r.Paths }
+		if !slices.ContainsFunc(f.places[c.ID], answered) {
+			return false, nil
+		}
+	}
+	ids, err := f.store.Repo.ChangeIDs(ctx, []gitstore.Span{{From: row[0].Parents[0], To: row[len(row)-1].ID}})
+	return err == nil && ids[0] == got && got != "", err
+}
+
+// settleOrphans says of reviews whose commits nothing took the place of that their code is
+// gone, and closes them; and of those that are back that they are.
+func (f *follower) settleOrphans(ctx context.Context) error {
+	for _, r := range f.reviews {
+		gone := len(r.Moves) > 0 && r.Moves[len(r.Moves)-1].State == record.MoveGone
+		here := ""
+		for _, id := range r.Places() {
+			if !f.orphans[id] {
+				here = string(id)
+			}
+		}
+		var err error
+		switch {
+		case r.Writer != f.store.Repo.Writer():
+		case here == "" && !gone:
+			err = f.letGo(ctx, r, r.At())
+		case here != "" && gone:
+			err = f.back(ctx, r, gitstore.ID(here))
+		}
+		if state := new(record.StateError); err != nil && !errors.As(err, &state) {
+			return err
+		}
+	}
+	return nil
+}
+
+// goneNote begins the note of what is closed because its code is gone.
+const goneNote = "its code is gone"
+
+func (f *follower) letGo(ctx context.Context, r record.ReviewSummary, at gitstore.ID) error {
+	if slices.ContainsFunc(r.Moves, func(m record.Move) bool { return m.State == record.MoveStale && m.From == at }) {
+		return nil // something took its place
+	}
+	if _, err := f.store.MoveReview(ctx, r.ID, record.Move{From: at, State: record.MoveGone, When: f.store.EventTime()}); err != nil {
+		return err
+	}
+	f.done.Gone++
+	note := goneNote + ": no branch has commit " + at.Short()
+	switch r.Status {
+	case record.ReviewOpen:
+		_, err := f.store.CancelReview(ctx, r.ID, Follower, note)
+		return err
+	case record.ReviewSubmitted:
+		_, err := f.store.ResolveReview(ctx, r.ID, record.Hold{Actor: Follower}, note)
+		return err
+	}
+	return nil
+}
+
+// back takes back what letGo did, when the commit is on a branch again.
+func (f *follower) back(ctx context.Context, r record.ReviewSummary, at gitstore.ID) error {
+	here, err := f.store.Repo.LogOnly(ctx, []gitstore.ID{at})
+	if err != nil || len(here) == 0 {
+		return err
+	}
+	review, err := f.store.MoveReview(ctx, r.ID, record.Move{From: at, To: at, Base: r.Base, State: record.MoveCarried, When: here[0].When})
+	if err != nil || review.ResolvedBy != Follower || !strings.HasPrefix(review.Note, goneNote) {
+		return err
+	}
+	_, err = f.store.ReopenReview(ctx, r.ID, Follower)
+	return err
+}

@@ -1,0 +1,411 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"git-runr/gitstore"
+	"git-runr/loop/record"
+)
+
+// pairs are the commits that took the place of reviewed ones: what git said, what does
+// the same, and what looks like it. fresh are the commits to choose from, newest first.
+func (f *follower) pairs(ctx context.Context, fresh []gitstore.LoggedCommit) ([]pair, error) {
+	byID := map[gitstore.ID]gitstore.LoggedCommit{}
+	for _, c := range fresh {
+		byID[c.ID] = c
+	}
+	pairs := f.toldPairs(byID)
+	taken := map[gitstore.ID]bool{}
+	for _, p := range pairs {
+		taken[p.to.ID] = true
+	}
+	left := slices.DeleteFunc(slices.Clone(fresh), func(c gitstore.LoggedCommit) bool { return taken[c.ID] || f.coveredHere(c.ID) })
+	same, err := f.sameChanges(ctx, left)
+	if err != nil {
+		return nil, err
+	}
+	pairs = append(pairs, same...)
+	for _, p := range same {
+		taken[p.to.ID] = true
+	}
+	left = slices.DeleteFunc(left, func(c gitstore.LoggedCommit) bool { return taken[c.ID] })
+	squashed, err := f.squashes(ctx, left)
+	if err != nil {
+		return nil, err
+	}
+	pairs = append(pairs, squashed...)
+	taken = map[gitstore.ID]bool{}
+	for _, p := range pairs {
+		taken[p.to.ID] = true
+	}
+	left = slices.DeleteFunc(slices.Clone(fresh), func(c gitstore.LoggedCommit) bool { return taken[c.ID] })
+	alike, err := f.lookalikes(ctx, pairs, left)
+	return append(pairs, alike...), err
+}
+
+// coveredHere reports whether a review has its code in the commit, and has been answered.
+func (f *follower) coveredHere(id gitstore.ID) bool {
+	return slices.ContainsFunc(f.places[id], func(r record.ReviewSummary) bool { return r.Outcome != "" })
+}
+
+// toldPairs are what git said of reviewed commits, the oldest of each first.
+func (f *follower) toldPairs(byID map[gitstore.ID]gitstore.LoggedCommit) []pair {
+	made := map[gitstore.ID]*pair{}
+	var order []gitstore.ID
+	for from, to := range f.told {
+		c, here := byID[to]
+		if !here {
+			continue
+		}
+		if made[to] == nil {
+			made[to] = &pair{to: c, how: f.how[from]}
+			order = append(order, to)
+		}
+		made[to].from = append(made[to].from, from)
+	}
+	slices.Sort(order)
+	var pairs []pair
+	for _, to := range order {
+		p := made[to]
+		if slices.ContainsFunc(p.from, func(id gitstore.ID) bool { return len(f.places[id]) > 0 }) {
+			f.sortRow(p.from)
+			pairs = append(pairs, *p)
+		}
+	}
+	return pairs
+}
+
+// sortRow puts commits that follow each other in order, oldest first.
+func (f *follower) sortRow(row []gitstore.ID) {
+	slices.Sort(row)
+	depth := map[gitstore.ID]int{}
+	for _, id := range row {
+		n := 0
+		for at := id; n < len(row); n++ {
+			c, err := f.store.Repo.ReadCommit(context.Background(), at)
+			if err != nil || len(c.Parents) != 1 || !slices.Contains(row, c.Parents[0]) {
+				break
+			}
+			at = c.Parents[0]
+		}
+		depth[id] = n
+	}
+	slices.SortStableFunc(row, func(a, b gitstore.ID) int { return depth[a] - depth[b] })
+}
+
+// sameChanges are the commits that do exactly what a reviewed one did.
+func (f *follower) sameChanges(ctx context.Context, commits []gitstore.LoggedCommit) ([]pair, error) {
+	changes, err := changesOf(ctx, f.store, commits)
+	if err != nil {
+		return nil, err
+	}
+	known := map[string][]gitstore.ID{}
+	for _, r := range f.reviews {
+		if r.Change != "" && r.Change != gitstore.NoChange && !r.Paths {
+			known[r.Change] = append(known[r.Change], r.At())
+		}
+	}
+	if err := f.addOpenChanges(ctx, known); err != nil {
+		return nil, err
+	}
+	var pairs []pair
+	for i, c := range commits {
+		from := slices.DeleteFunc(slices.Clone(known[changes[i]]), func(id gitstore.ID) bool { return id == c.ID })
+		if len(from) > 0 {
+			pairs = append(pairs, pair{to: c, from: from, same: true})
+		}
+	}
+	return pairs, nil
+}
+
+// addOpenChanges adds the changes of those whose review is asked for and was not done.
+func (f *follower) addOpenChanges(ctx context.Context, known map[string][]gitstore.ID) error {
+	var at []gitstore.ID
+	for _, r := range f.reviews {
+		if r.Change == "" && r.Kind == record.SubjectCommit && !r.Paths && f.orphans[r.At()] {
+			at = append(at, r.At())
+		}
+	}
+	commits, err := f.store.Repo.LogOnly(ctx, at)
+	if err != nil || len(commits) == 0 {
+		return err
+	}
+	changes, err := changesOf(ctx, f.store, commits)
+	for i := range changes {
+		if changes[i] != "" && changes[i] != gitstore.NoChange {
+			known[changes[i]] = append(known[changes[i]], commits[i].ID)
+		}
+	}
+	return err
+}
+
+// maxSquashes bounds how many new commits are compared with how many branches.
+const maxSquashes = 30
+
+// squashes are the commits that do what a row of reviewed commits did, as a forge makes
+// one of a branch.
+func (f *follower) squashes(ctx context.Context, commits []gitstore.LoggedCommit) ([]pair, error) {
+	tips := f.rowTips(ctx)
+	rows, err := f.lostRows(ctx)
+	if len(tips) == 0 || err != nil {
+		return nil, err
+	}
+	var single []gitstore.LoggedCommit
+	for _, c := range commits {
+		if len(c.Parents) == 1 && len(single) < maxSquashes {
+			single = append(single, c)
+		}
+	}
+	changes, err := changesOf(ctx, f.store, single)
+	if err != nil {
+		return nil, err
+	}
+	var pairs []pair
+	for i, c := range single {
+		if row := rows[changes[i]]; len(row) > 0 && changes[i] != gitstore.NoChange {
+			pairs = append(pairs, pair{to: c, from: row, how: "squash"})
+			continue
+		}
+		row, err := f.squashOf(ctx, c, changes[i], tips)
+		if err != nil {
+			return nil, err
+		}
+		if len(row) > 0 {
+			pairs = append(pairs, pair{to: c, from: row, how: "squash"})
+		}
+	}
+	return pairs, nil
+}
+
+// maxRow is the longest row of lost commits of which every part is looked at.
+const maxRow = 20
+
+// lostRows are the rows of reviewed commits that no branch holds any more, two or more of
+// them one after the other, by what they do together.
+func (f *follower) lostRows(ctx context.Context) (map[string][]gitstore.ID, error) {
+	var spans []gitstore.Span
+	var rows [][]gitstore.ID
+	for _, end := range slices.Sorted(maps.Keys(f.orphans)) {
+		row := []gitstore.ID{end}
+		for len(row) < maxRow && len(spans) < maxRow*maxRow {
+			c, err := f.store.Repo.ReadCommit(ctx, row[0])
+			if err != nil || len(c.Parents) != 1 {
+				break
+			}
+			if len(row) > 1 {
+				spans, rows = append(spans, gitstore.Span{From: c.Parents[0], To: end}), append(rows, row)
+			}
+			if !f.orphans[c.Parents[0]] {
+				break
+			}
+			row = append([]gitstore.ID{c.Parents[0]}, row...)
+		}
+	}
+	changes, err := f.store.Repo.ChangeIDs(ctx, spans)
+	byChange := map[string][]gitstore.ID{}
+	for i, change := range changes {
+		byChange[change] = rows[i]
+	}
+	delete(byChange, "")
+	return byChange, err
+}
+
+// rowTips are the branches here, and the newest reviewed commits: those that no reviewed
+// one stands on.
+func (f *follower) rowTips(ctx context.Context) []gitstore.ID {
+	stoodOn := map[gitstore.ID]bool{}
+	var at []gitstore.ID
+	if branches, err := f.store.Repo.Refs(ctx, "refs/heads/"); err == nil {
+		at = slices.Sorted(maps.Values(branches))
+		at = slices.Compact(at[:min(len(at), maxSquashes/2)])
+	}
+	for _, r := range f.reviews[:min(len(f.reviews), 10*maxSquashes)] {
+		c, err := f.store.Repo.ReadCommit(ctx, r.At())
+		if err != nil || slices.Contains(at, r.At()) {
+			continue
+		}
+		at = append(at, r.At())
+		for _, p := range c.Parents {
+			stoodOn[p] = true
+		}
+	}
+	at = slices.DeleteFunc(at, func(id gitstore.ID) bool { return stoodOn[id] })
+	return at[:min(len(at), maxSquashes)]
+}
+
+// squashOf is the row of commits that c was made of, oldest first; none when it was not.
+func (f *follower) squashOf(ctx context.Context, c gitstore.LoggedCommit, change string, tips []gitstore.ID) (row []gitstore.ID, err error) {
+	var alike []gitstore.ID
+	made := map[gitstore.ID]gitstore.ID{}
+	for _, tip := range tips {
+		base, err := f.store.Repo.MergeBase(ctx, tip, c.ID)
+		if missing := new(gitstore.MissingError); errors.As(err, &missing) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if base == tip || base == c.ID {
+			continue
+		}
+		if row, err = f.store.Repo.Between(ctx, base, tip, maxFollowed); err != nil || len(row) < 2 {
+			continue
+		}
+		slices.Reverse(row)
+		ids, err := f.store.Repo.ChangeIDs(ctx, []gitstore.Span{{From: base, To: tip}})
+		if err != nil {
+			return nil, err
+		}
+		if ids[0] == change {
+			return row, nil
+		}
+		one, err := f.store.KeepTree(ctx, tip, base, "squash")
+		if err != nil {
+			return nil, err
+		}
+		made[one], alike = tip, append(alike, one)
+	}
+	return f.squashAlike(ctx, c, made, alike)
+}
+
+// squashAlike is squashOf by patch ids; made are the rows' ends by commits that do what
+// the rows do.
+func (f *follower) squashAlike(ctx context.Context, c gitstore.LoggedCommit, made map[gitstore.ID]gitstore.ID, ones []gitstore.ID) ([]gitstore.ID, error) {
+	if len(ones) == 0 {
+		return nil, nil
+	}
+	patches, err := f.patchIDs(ctx, append(slices.Clone(ones), c.ID))
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range ones {
+		if patches[one] == "" || patches[one] != patches[c.ID] {
+			continue
+		}
+		commit, err := f.store.Repo.ReadCommit(ctx, one)
+		if err != nil {
+			return nil, err
+		}
+		row, err := f.store.Repo.Between(ctx, commit.Parents[0], made[one], maxFollowed)
+		slices.Reverse(row)
+		return row, err
+	}
+	return nil, nil
+}
+
+// patchIDs are none where a patch cannot be made here, as in a clone without all contents.
+func (f *follower) patchIDs(ctx context.Context, commits []gitstore.ID) (map[gitstore.ID]string, error) {
+	patches, err := f.store.Repo.PatchIDs(ctx, commits)
+	if err != nil && ctx.Err() == nil {
+		return nil, nil
+	}
+	return patches, err
+}
+
+// lookalikes are the commits that take the place of reviewed ones that no branch holds any
+// more, by patch id, by author and time with the subject and without, by subject and
+// files: in this order.
+func (f *follower) lookalikes(ctx context.Context, found []pair, fresh []gitstore.LoggedCommit) ([]pair, error) {
+	placed := map[gitstore.ID]bool{}
+	for _, p := range found {
+		for _, id := range p.from {
+			placed[id] = true
+		}
+	}
+	var lost, ids []gitstore.ID
+	for id := range f.orphans {
+		if !placed[id] {
+			lost = append(lost, id)
+		}
+	}
+	slices.Sort(lost)
+	if len(lost) == 0 || len(fresh) == 0 {
+		return nil, nil
+	}
+	for _, c := range fresh {
+		ids = append(ids, c.ID)
+	}
+	was, err := f.store.Repo.LogOnly(ctx, lost)
+	if err != nil {
+		return nil, err
+	}
+	patches, err := f.patchIDs(ctx, append(ids, lost...))
+	if err != nil {
+		return nil, err
+	}
+	var pairs []pair
+	for _, likes := range []func(a, b gitstore.LoggedCommit) bool{
+		func(a, b gitstore.LoggedCommit) bool { return patches[a.ID] != "" && patches[a.ID] == patches[b.ID] },
+		func(a, b gitstore.LoggedCommit) bool { return a.Author == b.Author && a.Subject == b.Subject },
+		func(a, b gitstore.LoggedCommit) bool { return a.Author == b.Author },
+		func(a, b gitstore.LoggedCommit) bool { return a.Subject == b.Subject && shareFile(a, b) },
+	} {
+		was = slices.DeleteFunc(was, func(old gitstore.LoggedCommit) bool {
+			i := slices.IndexFunc(fresh, func(c gitstore.LoggedCommit) bool { return likes(old, c) })
+			if i >= 0 {
+				pairs = append(pairs, pair{to: fresh[i], from: []gitstore.ID{old.ID}})
+			}
+			return i >= 0
+		})
+	}
+	parts, err := f.parts(ctx, was, fresh)
+	return append(pairs, parts...), err
+}
+
+// maxParted is how many commits are compared file by file.
+const maxParted = 50
+
+// parts are the commits that leave a file as a lost one left it: it was split, or folded
+// into them.
+func (f *follower) parts(ctx context.Context, was, fresh []gitstore.LoggedCommit) ([]pair, error) {
+	made := map[gitstore.Change][]gitstore.LoggedCommit{}
+	for _, c := range fresh[:min(len(fresh), maxParted)] {
+		changed, err := f.leaves(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		for _, file := range changed {
+			made[file] = append(made[file], c)
+		}
+	}
+	var pairs []pair
+	for _, old := range was[:min(len(was), maxParted)] {
+		changed, err := f.leaves(ctx, old)
+		if err != nil {
+			return nil, err
+		}
+		taken := map[gitstore.ID]bool{}
+		for _, file := range changed {
+			for _, c := range made[file] {
+				if !taken[c.ID] {
+					taken[c.ID] = true
+					pairs = append(pairs, pair{to: c, from: []gitstore.ID{old.ID}})
+				}
+			}
+		}
+	}
+	return pairs, nil
+}
+
+// leaves are the files that a commit changes, as it leaves them.
+func (f *follower) leaves(ctx context.Context, c gitstore.LoggedCommit) ([]gitstore.Change, error) {
+	if len(c.Parents) != 1 {
+		return nil, nil
+	}
+	changed, err := f.store.Repo.Changed(ctx, c.Parents[0], c.ID)
+	var left []gitstore.Change
+	for _, file := range changed {
+		if file.NewID != "" {
+			left = append(left, gitstore.Change{Path: file.Path, NewID: file.NewID})
+		}
+	}
+	return left, err
+}
+
+// shareFile reports whether two commits changed a file of the same name.
+func shareFile(a, b gitstore.LoggedCommit) bool {
+	return slices.ContainsFunc(a.Files, func(name string) bool { return slices.Contains(b.Files, name) })
+}

@@ -1,0 +1,116 @@
+package loop
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"git-runr/gitstore"
+	"git-runr/gitstore/safefile"
+	"git-runr/loop/record"
+)
+
+// rewrite is what git, or landing, said of commits that it made again from others.
+type rewrite struct {
+	how   string // amend, rebase, land …
+	pairs []gitstore.Moved
+}
+
+func rewritesDir(s *record.Store) string { return filepath.Join(s.Repo.StateDir(), "rewrites") }
+
+// NoteRewrite keeps what a rewrite made of which commits for the next Follow. It is one
+// small file: git waits for it.
+func NoteRewrite(s *record.Store, how string, pairs []gitstore.Moved) error {
+	if len(pairs) == 0 {
+		return nil
+	}
+	var b bytes.Buffer
+	for _, p := range pairs {
+		fmt.Fprintf(&b, "%s %s %s\n", how, p.From, p.To)
+	}
+	name := fmt.Sprintf("%019d-%d", s.Now().UnixNano(), os.Getpid())
+	if err := safefile.WriteFile(filepath.Join(rewritesDir(s), name), b.Bytes(), 0o666); err != nil {
+		return fmt.Errorf("keep what was rewritten: %w", err)
+	}
+	return nil
+}
+
+// notedRewrites are those that were kept, oldest first, and the files they are in.
+func notedRewrites(s *record.Store) ([]rewrite, []string, error) {
+	entries, err := os.ReadDir(rewritesDir(s))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
+	}
+	var noted []rewrite
+	var files []string
+	for _, e := range entries { // in the order of their names, which are times
+		path := filepath.Join(rewritesDir(s), e.Name())
+		data, readErr := os.ReadFile(path)
+		if readErr != nil || strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		noted, files = append(noted, parseRewrite(string(data))), append(files, path)
+	}
+	return noted, files, err
+}
+
+func parseRewrite(text string) rewrite {
+	var r rewrite
+	for line := range strings.Lines(text) {
+		if f := strings.Fields(line); len(f) >= 3 {
+			r.how = f[0]
+			r.pairs = append(r.pairs, gitstore.Moved{From: gitstore.ID(f[1]), To: gitstore.ID(f[2])})
+		}
+	}
+	return r
+}
+
+// finally maps each commit that was rewritten to what it is in the end, and says how.
+func finally(noted []rewrite) (to map[gitstore.ID]gitstore.ID, how map[gitstore.ID]string) {
+	to, how = map[gitstore.ID]gitstore.ID{}, map[gitstore.ID]string{}
+	for _, r := range noted {
+		for _, p := range r.pairs {
+			if p.From == p.To {
+				continue
+			}
+			for from, now := range to {
+				if now == p.From {
+					to[from], how[from] = p.To, r.how
+				}
+			}
+			to[p.From], how[p.From] = p.To, r.how
+			delete(to, p.To) // it is there again
+		}
+	}
+	return to, how
+}
+
+// seenFile says which tips Follow has seen.
+func seenFile(s *record.Store) string { return filepath.Join(s.Repo.StateDir(), "followed.json") }
+
+type seenTips struct {
+	Tips []gitstore.ID `json:"tips"`
+}
+
+// readSeen is empty the first time, and where the file cannot be read: then all is new.
+func readSeen(s *record.Store) seenTips {
+	var seen seenTips
+	if data, err := os.ReadFile(seenFile(s)); err == nil && json.Unmarshal(data, &seen) != nil {
+		return seenTips{}
+	}
+	return seen
+}
+
+func writeSeen(s *record.Store, tips []gitstore.ID) error {
+	data, err := json.Marshal(seenTips{slices.Clip(tips)})
+	if err == nil {
+		err = safefile.WriteFile(seenFile(s), data, 0o666)
+	}
+	return err
+}
