@@ -128,7 +128,7 @@ func (s *scene) judge(ctx context.Context, f reply.Finding, result *Verified) er
 		result.Reason = "it names no file"
 		return nil
 	}
-	place, err := s.place(ctx, f)
+	place, err := placeFinding(ctx, s.v.Store, s.review, f, s.at)
 	if err != nil {
 		return err
 	}
@@ -167,10 +167,14 @@ func (s *scene) byRules(f reply.Finding) bool {
 	})
 }
 
-// place is where a finding is now; nil when what was reviewed has no such place.
-func (s *scene) place(ctx context.Context, f reply.Finding) (*record.Placed, error) {
-	c := record.Comment{ID: f.ID, File: f.File, StartLine: f.Line, EndLine: f.EndLine, Commit: s.review.Request.Subject.Tree}
-	for _, said := range s.review.Comments() {
+// placeFinding is where a finding of a review is in a commit or tree; nil when what was
+// reviewed has no such place.
+func placeFinding(ctx context.Context, s *record.Store, review record.Review, f reply.Finding, at gitstore.ID) (*record.Placed, error) {
+	if f.File == "" {
+		return nil, nil
+	}
+	c := record.Comment{ID: f.ID, File: f.File, StartLine: f.Line, EndLine: f.EndLine, Commit: review.Request.Subject.Tree}
+	for _, said := range review.Comments() {
 		if said.ID == f.ID {
 			c = said
 		}
@@ -179,13 +183,13 @@ func (s *scene) place(ctx context.Context, f reply.Finding) (*record.Placed, err
 		return nil, nil
 	}
 	if c.Blob == "" {
-		entry, err := s.v.Store.Repo.File(ctx, c.Commit, c.File)
+		entry, err := s.Repo.File(ctx, c.Commit, c.File)
 		if err != nil {
 			return nil, ignoreMissing(err)
 		}
 		c.Blob = entry.ID
 	}
-	placed, err := s.v.Store.Place(ctx, c, s.at)
+	placed, err := s.Place(ctx, c, at)
 	return &placed, err
 }
 

@@ -222,6 +222,7 @@ func (w *Worker) question(ctx context.Context, review record.Review, change Chan
 		Entity: record.Entity{Type: "commit", Identifier: subject.Spec, Title: subject.Title}, Message: review.Request.Message, Commits: subject.Words(),
 		Round: 1, NotChecked: skipped,
 	}
+	w.remember(ctx, review, change, &asked.prompt)
 	if len(checks) > 0 {
 		asked.check = func(ctx context.Context, dir string) ([]record.CheckResult, error) {
 			return check(ctx, w.Store, w.Checker, w.Progress, checkup{

@@ -31,7 +31,8 @@ type ReviewSummary struct {
 	Critical     int           `json:"critical"`         // of those without an answer, by severity
 	Warnings     int           `json:"warnings"`
 	Notes        int           `json:"notes"`
-	Asked        string        `json:"asked,omitempty"` // the first request of a review without any
+	FixedBy      []gitstore.ID `json:"fixed_by,omitempty"` // commits that are said to have fixed something of it
+	Asked        string        `json:"asked,omitempty"`    // the first request of a review without any
 	Others       []string      `json:"other_reviewers,omitempty"`
 	Waiting      []string      `json:"waiting_for,omitempty"` // reviewers who have not answered
 	Files        []string      `json:"files,omitempty"`       // that were asked about, or commented on
@@ -69,6 +70,11 @@ func (r Review) Summary() ReviewSummary {
 		Branch: r.Request.Subject.Branch, Author: r.Request.Subject.Author,
 	}
 	s.count(r.Open())
+	for _, a := range r.Answers {
+		if a.Kind == AnswerFixed && !slices.Contains(s.FixedBy, a.Commit) && len(s.FixedBy) < filesInSummary {
+			s.FixedBy = append(s.FixedBy, a.Commit)
+		}
+	}
 	s.Base, s.Paths = r.Request.Subject.Base, len(r.Request.Subject.Paths) > 0
 	for _, m := range r.Moves {
 		m.Said = nil
