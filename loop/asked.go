@@ -2,7 +2,6 @@ package loop
 
 import (
 	"context"
-	"errors"
 
 	"git-runr/loop/record"
 )
@@ -31,13 +30,6 @@ func settleAsked(ctx context.Context, s *record.Store, run record.Run, note stri
 	if err != nil {
 		return err
 	}
-	if review.Status == record.ReviewOpen {
-		_, err = s.CancelReview(ctx, review.ID, author.String(), note)
-	} else {
-		_, err = s.ResolveReview(ctx, review.ID, record.Hold{Actor: author.String(), Force: true}, note)
-	}
-	if state := new(record.StateError); errors.As(err, &state) {
-		return nil
-	}
+	_, err = end(ctx, s, review, record.Hold{Actor: author.String(), Force: true}, note)
 	return err
 }

@@ -48,6 +48,7 @@ type RunGarbage struct {
 // cutoff is the file that says what gc has left out of lists.
 type cutoff struct {
 	ClosedBefore time.Time `json:"closed_before"`
+	Tidied       time.Time `json:"tidied_at,omitzero"` // when Tidy was last begun
 }
 
 func cutoffPath(s *record.Store) string { return filepath.Join(s.Repo.StateDir(), "gc.json") }
@@ -55,18 +56,33 @@ func cutoffPath(s *record.Store) string { return filepath.Join(s.Repo.StateDir()
 // ClosedSince is for Filter: what was closed before, git runr gc has dropped from
 // the lists. The zero Time while it never has.
 func ClosedSince(s *record.Store) (time.Time, error) {
+	c, err := readCutoff(s)
+	return c.ClosedBefore, err
+}
+
+func readCutoff(s *record.Store) (c cutoff, err error) {
 	data, err := os.ReadFile(cutoffPath(s))
 	if errors.Is(err, fs.ErrNotExist) {
-		return time.Time{}, nil
+		return c, nil
 	}
-	var c cutoff
 	if err == nil {
 		err = json.Unmarshal(data, &c)
 	}
 	if err != nil {
-		return time.Time{}, fmt.Errorf("read %s: %w", cutoffPath(s), err)
+		return cutoff{}, fmt.Errorf("read %s: %w", cutoffPath(s), err)
 	}
-	return c.ClosedBefore, nil
+	return c, nil
+}
+
+func writeCutoff(s *record.Store, c cutoff) error {
+	data, err := json.Marshal(c)
+	if err == nil {
+		err = safefile.WriteFile(cutoffPath(s), append(data, '\n'), 0o666)
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", cutoffPath(s), err)
+	}
+	return nil
 }
 
 // FindGarbage looks for reviews that were closed, and for runs that were over,
@@ -179,6 +195,11 @@ func CollectGarbage(ctx context.Context, s *record.Store, g Garbage) error {
 		return err
 	}
 	defer unlock()
+	return collect(ctx, s, g)
+}
+
+// collect is CollectGarbage for who holds its lock.
+func collect(ctx context.Context, s *record.Store, g Garbage) error {
 	for _, run := range g.Runs {
 		if err := dropRun(ctx, s, run); err != nil {
 			return fmt.Errorf("run %s: %w", run.Run.ID, err)
@@ -190,14 +211,12 @@ func CollectGarbage(ctx context.Context, s *record.Store, g Garbage) error {
 	if _, err := dropCheckouts(ctx, s, false); err != nil {
 		return err
 	}
-	data, err := json.Marshal(cutoff{g.ClosedBefore})
-	if err == nil {
-		err = safefile.WriteFile(cutoffPath(s), append(data, '\n'), 0o666)
-	}
+	c, err := readCutoff(s)
 	if err != nil {
-		return fmt.Errorf("write %s: %w", cutoffPath(s), err)
+		return err
 	}
-	return nil
+	c.ClosedBefore = g.ClosedBefore
+	return writeCutoff(s, c)
 }
 
 func dropRun(ctx context.Context, s *record.Store, g RunGarbage) error {

@@ -45,7 +45,7 @@ func PlanReview(plan *record.RunPlan, review record.Review) error {
 	if settled > 0 {
 		plan.Task += fmt.Sprintf("\n\n%s of the review is settled already and not listed: leave that alone.", prose.Count(settled, "finding"))
 	}
-	plan.DoneCriteria = "Everything that the review asks for is met.\n" + formatFindings(plan.Findings)
+	plan.DoneCriteria = "Everything that the review asks for is met. What the change does for that is wanted: it is not to be undone.\n" + formatFindings(plan.Findings)
 	return nil
 }
 

@@ -24,10 +24,12 @@ type ReviewPrompt struct {
 	Verification string // the implementer's own words about its verification
 	Round        int
 	Previous     []reply.Finding
-	Said         []record.Words // what the previous review said, in full
-	People       []string       // what people said and did meanwhile, a line each
-	Scope        string         // what the implementer may change, "" for everything
-	DoneChecks   []string       // the task's own checks and what was run for them, a line each
+	Said         []record.Words  // what the previous review said, in full
+	Known        []reply.Finding // open ones of other reviews in these files
+	Fixes        []reply.Finding // that the change was made to fix
+	People       []string        // what people said and did meanwhile, a line each
+	Scope        string          // what the implementer may change, "" for everything
+	DoneChecks   []string        // the task's own checks and what was run for them, a line each
 	Checks       []record.CheckResult
 	NotChecked   []string
 	Census       record.Census // of the whole change
@@ -63,6 +65,8 @@ func (p ReviewPrompt) Text() string {
 		writeBlock(&b, "previous_findings", formatFindings(p.Previous))
 	}
 	writeWords(&b, "previous_review", "What the previous review said, in full. The change was worked on since.", p.Said)
+	writeFindings(&b, "findings_that_this_fixes", "The change was made to fix these. What it does for that is wanted: do not ask for it to be undone.", p.Fixes)
+	writeFindings(&b, "findings_known_already", "Other reviews found these in the same files, and nobody has dealt with them yet. Do not report them again.", p.Known)
 	b.WriteString("</review_scope>\n\n")
 	b.WriteString(reply.ReviewSteps)
 	if len(p.Commits) > 0 {
@@ -238,6 +242,14 @@ func formatFindings(findings []reply.Finding) string {
 		fmt.Fprintf(&b, "Finding %d:\n- Severity: %s\n- File:Line: %s\n- Issue: %s\n- Fix: %s\n\n", i+1, severityTitle(f.Severity), safetext.Line(f.Place()), prose.Hanging(f.Issue), prose.Hanging(f.Fix))
 	}
 	return strings.TrimRight(b.String(), "\n")
+}
+
+// writeFindings writes a block of findings of others; nothing where there are none. lead
+// says what they are good for.
+func writeFindings(b *strings.Builder, tag, lead string, findings []reply.Finding) {
+	if len(findings) > 0 {
+		writeBlock(b, tag, lead+"\n\n"+formatFindings(findings))
+	}
 }
 
 func formatChecks(results []record.CheckResult, notRun []string) string {

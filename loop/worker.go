@@ -34,8 +34,10 @@ type Worker struct {
 	Remote string
 	// ForAll also does what other writers asked agents for that can be run here, and shares
 	// what came of it by Sync, which is required then, as Remote is.
-	ForAll bool
-	Sync   func(ctx context.Context) error
+	ForAll  bool
+	Sync    func(ctx context.Context) error
+	Closing Closing                                         // what ends by itself
+	Heard   func(ctx context.Context, review record.Review) // hears of every answer; nil: nobody does
 }
 
 // Worked is what a worker did.
@@ -303,9 +305,10 @@ func (w *Worker) review(ctx context.Context, review record.Review, name string, 
 	return turnsDone{answered: 1}, w.submit(ctx, review, sub, raw)
 }
 
-// submit records an answer.
+// submit records an answer, and does what follows from it.
 func (w *Worker) submit(ctx context.Context, review record.Review, sub record.Submission, raw string) error {
-	_, err := w.Store.SubmitReview(ctx, review.ID, sub, raw)
+	review, err := w.Store.SubmitReview(ctx, review.ID, sub, raw)
+	_, err = w.submitted(ctx, review, err)
 	return err
 }
 
@@ -358,6 +361,7 @@ func (w *Worker) question(ctx context.Context, review record.Review, change Chan
 		Entity: record.Entity{Type: "commit", Identifier: subject.Spec, Title: subject.Title}, Message: review.Request.Message, Commits: subject.Words(),
 		Round: 1, NotChecked: skipped,
 	}
+	w.remember(ctx, review, change, &asked.prompt)
 	if len(checks) > 0 {
 		asked.check = func(ctx context.Context, dir string) ([]record.CheckResult, error) {
 			return check(ctx, w.Store, w.Checker, progress, checkup{

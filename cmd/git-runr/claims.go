@@ -2,15 +2,18 @@ package main
 
 import (
 	"context"
+	"time"
 
+	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/steps"
+	"git-runr/loop"
 	"git-runr/loop/record"
 )
 
 // steps takes the steps of reviews, on the remote that is synced with and here.
 func (s *session) steps(store *record.Store) steps.Taker {
 	return steps.Taker{
-		Store: store,
+		Store: store, Closing: s.closing(store),
 		Claim: func(ctx context.Context, id string, by record.Hold) (review record.Review, provisional string, err error) {
 			if remote := s.sharedRemote(store); remote != "" {
 				return store.ClaimShared(ctx, remote, id, by)
@@ -25,8 +28,27 @@ func (s *session) steps(store *record.Store) steps.Taker {
 			return record.Review{}, nil
 		},
 		Unclaim: func(review record.Review, by record.Hold) { s.unshare(store, review, by) },
-		Closed:  func() { s.project(s.ctx, store) },
+		Closed: func() {
+			s.project(s.ctx, store)
+			s.tidy(s.ctx, store)
+		},
 	}
+}
+
+// tidy does loop.Tidy, of which nobody needs to hear.
+func (c *console) tidy(ctx context.Context, store *record.Store) {
+	if conf, err := config.Read(ctx, store.Repo, c.getenv); err == nil {
+		_ = loop.Tidy(ctx, store, time.Duration(conf.Inbox.Retention), conf.Inbox.Closing)
+	}
+}
+
+// closing is what ends by itself here; nothing where the configuration cannot be read.
+func (s *session) closing(store *record.Store) loop.Closing {
+	conf, err := s.configuration(store)
+	if err != nil {
+		return loop.CloseNever
+	}
+	return conf.Inbox.Closing
 }
 
 // claim claims a review, and says where that does not count in all clones.

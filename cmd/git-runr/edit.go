@@ -76,18 +76,17 @@ func (s *session) editAndSubmit(store *record.Store, subject record.Subject, dra
 	if err != nil {
 		return err
 	}
-	review, person, err := s.writeAndSubmit(s.ctx, store, file, subject, record.Person{Actor: actor, Message: draft.Message, Comments: draft.Comments}, open)
+	review, person, err := s.writeAndSubmit(s.ctx, store, file, subject, record.Person{Actor: actor, Message: draft.Message, Comments: draft.Comments}, open, s.steps(store).Submit)
 	if err != nil {
 		return file.keep(err)
 	}
 	file.drop()
-	s.project(s.ctx, store)
 	return s.print(reviewDocument(review), func(w io.Writer) {
 		safetext.Fprintf(w, "Submitted to %s: %s, %s.\n", review.ID, decisionWords(person.Decision), prose.Count(len(person.Comments), "comment"))
 	})
 }
 
-func (c *console) writeAndSubmit(ctx context.Context, store *record.Store, file editFile, subject record.Subject, person record.Person, open func() (record.Review, error)) (record.Review, record.Person, error) {
+func (c *console) writeAndSubmit(ctx context.Context, store *record.Store, file editFile, subject record.Subject, person record.Person, open func() (record.Review, error), submit func(context.Context, string, record.Person) (record.Review, error)) (record.Review, record.Person, error) {
 	written, err := c.write(ctx, store, file)
 	if err != nil {
 		return record.Review{}, person, err
@@ -106,7 +105,7 @@ func (c *console) writeAndSubmit(ctx context.Context, store *record.Store, file 
 	if err != nil {
 		return review, person, err
 	}
-	review, err = store.SubmitPerson(ctx, review.ID, person)
+	review, err = submit(ctx, review.ID, person)
 	return review, person, err
 }
 

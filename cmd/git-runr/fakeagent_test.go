@@ -143,5 +143,9 @@ func promptNonce(prompt string) string {
 	if m := changeMark().FindStringSubmatch(prompt); m != nil {
 		return m[1]
 	}
+	if _, rest, ok := strings.Cut(prompt, "\nVERIFY "); ok {
+		nonce, _, _ := strings.Cut(rest, " ")
+		return nonce
+	}
 	return ""
 }

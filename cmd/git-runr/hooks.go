@@ -112,6 +112,7 @@ func hookRun(s *session) error {
 		return nil
 	}
 	store.Redact = nil // no free text
+	s.sayCritical(store)
 	if err := s.postCommit(store); err != nil {
 		s.logHook(store, err)
 	}

@@ -4,14 +4,11 @@ import (
 	"context"
 	"errors"
 	"io"
-	"slices"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/gitstore"
-	"git-runr/loop"
 	"git-runr/loop/record"
 )
 
@@ -20,15 +17,13 @@ const inboxLimit = 50
 
 func (p *program) inboxCommand() *cli.Command {
 	list := &cli.Command{
-		Name: "list", Usage: "what waits for somebody, newest submitted first",
-		Flags: []cli.Flag{
+		Name: "list", Usage: "what waits for somebody, what needs a person first",
+		Description: "First what needs a person most: critical findings, then what did not pass, reviewers that could not\nbe run, what a person was asked for, what was seen in part or commented on, notes, and last what waits\nfor an agent; of equals the newest. The columns: what came of it, findings without an answer by\nseverity (✗ critical, ! warning, · note), id, commit, age, title.",
+		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "status", Value: record.StatusWaiting, Usage: "waiting (open, submitted, claimed), inbox (submitted, claimed), all, open, submitted, claimed, resolved or cancelled"},
-			&cli.StringFlag{Name: "claimed-by", Usage: "only what `ACTOR` holds"},
-			&cli.StringFlag{Name: "reviewer", Usage: "only what `NAME` was asked for"},
-			&cli.BoolFlag{Name: "mine", Usage: "only what you asked for or hold"},
 			&cli.BoolFlag{Name: "archived", Usage: "also what git runr gc has dropped from the lists"},
 			&cli.IntFlag{Name: "limit", Value: inboxLimit, Usage: "at most `N`; 0 for all"},
-		},
+		}, filterFlags()...),
 		Action: p.action(inboxList),
 	}
 	get := &cli.Command{
@@ -58,67 +53,18 @@ func inboxList(s *session) error {
 	if err != nil {
 		return err
 	}
-	filter, err := s.inboxFilter(store)
+	filter, err := s.inboxFilter(store, s.String("status"))
 	if err != nil {
 		return err
+	}
+	if filter.Limit = s.Int("limit"); filter.Limit < 0 {
+		return exit.Problemf(exit.Usage, "--limit %d is below 0", filter.Limit)
 	}
 	reviews, total, err := store.Reviews(s.ctx, filter)
 	if err != nil {
 		return err
 	}
-	return s.print(inboxJSON{reviews, total}, func(w io.Writer) { writeInbox(w, reviews, total) })
-}
-
-// inboxFilter reads the flags of a list.
-func (s *session) inboxFilter(store *record.Store) (record.Filter, error) {
-	filter := record.Filter{Limit: s.Int("limit")}
-	if filter.Limit < 0 {
-		return filter, exit.Problemf(exit.Usage, "--limit %d is below 0", filter.Limit)
-	}
-	var err error
-	if filter.Status, err = record.StatusFilter(s.String("status")); err != nil {
-		return filter, exit.Problemf(exit.Usage, "%w", err)
-	}
-	if !s.Bool("archived") {
-		if filter.ClosedSince, err = loop.ClosedSince(store); err != nil {
-			return filter, err
-		}
-	}
-	filter.Review, err = s.reviewFilter(store)
-	return filter, err
-}
-
-// reviewFilter is what a list's flags say about people; nil when they say nothing.
-func (s *session) reviewFilter(store *record.Store) (func(record.ReviewSummary) bool, error) {
-	holder, reviewer, mine := s.String("claimed-by"), s.String("reviewer"), s.Bool("mine")
-	if holder == "" && reviewer == "" && !mine {
-		return nil, nil
-	}
-	me, person, actor := gitstore.Identity{}, "", ""
-	if mine {
-		var err, personErr, actorErr error
-		me, err = store.Repo.Identity(s.ctx)
-		person, personErr = s.person(store)
-		actor, actorErr = s.actor(store)
-		if err := errors.Join(err, personErr, actorErr); err != nil {
-			return nil, err
-		}
-	}
-	return func(r record.ReviewSummary) bool {
-		switch {
-		case holder != "" && !isActor(r.ClaimedBy, holder):
-			return false
-		case reviewer != "" && r.Reviewer != reviewer && !slices.Contains(r.Others, reviewer):
-			return false
-		}
-		return !mine || r.RequestedBy == me.String() || r.ClaimedBy == actor || isActor(r.ClaimedBy, person)
-	}, nil
-}
-
-// isActor reports whether actor is name, or name with more behind it: an address, or
-// the terminal in which it acts.
-func isActor(actor, name string) bool {
-	return actor == name || strings.HasPrefix(actor, name+" ")
+	return s.print(inboxJSON{reviews, total}, func(w io.Writer) { writeInbox(w, reviews, total, s.listStyle()) })
 }
 
 func inboxGet(s *session) error {

@@ -32,7 +32,17 @@ func (s *session) act(do func(store *record.Store, id, actor string) (record.Rev
 }
 
 func (s *session) showAct(store *record.Store, review record.Review, actor string, answer *record.Answer, show func(io.Writer, actorDone)) error {
-	done := actorDone{ID: review.ID, Status: review.Status, Actor: actor, Claim: review.Claim, Answer: answer, Open: len(review.Unanswered())}
+	done := s.acted(store, review, actor)
+	done.Answer = answer
+	return s.print(done, func(w io.Writer) {
+		show(w, done)
+		writeDrafts(w, done)
+	})
+}
+
+// acted is what a step by actor came to.
+func (s *session) acted(store *record.Store, review record.Review, actor string) actorDone {
+	done := actorDone{ID: review.ID, Status: review.Status, Actor: actor, Claim: review.Claim, Open: len(review.Unanswered())}
 	if review.Status == record.ReviewClaimed && review.Claim.By == actor {
 		done.Resolve, _ = safetext.CommandLine("git", "runr", "inbox", "resolve", review.ID, "--as", actor, "--claim", fmt.Sprintf("%.12s", review.Claim.ID))
 	}
@@ -41,10 +51,7 @@ func (s *session) showAct(store *record.Store, review record.Review, actor strin
 	if done.Drafts, err = store.KeptDrafts(review, me); err != nil {
 		s.say("%v", err) // it is closed already: this is no failure of that
 	}
-	return s.print(done, func(w io.Writer) {
-		show(w, done)
-		writeDrafts(w, done)
-	})
+	return done
 }
 
 func writeDrafts(w io.Writer, done actorDone) {

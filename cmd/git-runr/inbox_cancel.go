@@ -11,16 +11,18 @@ import (
 
 func (p *program) inboxCancelCommand() *cli.Command {
 	return &cli.Command{
-		Name: "cancel", Usage: "withdraw a request that nobody has answered", ArgsUsage: "ID",
-		Flags: []cli.Flag{&cli.StringFlag{Name: "m", Usage: "why; - reads standard input"}, asFlag()},
+		Name: "cancel", Usage: "withdraw a request that nobody has answered", ArgsUsage: "ID… | --all",
+		Description: "--all withdraws every open request that the filters fit.",
+		Flags:       append([]cli.Flag{&cli.StringFlag{Name: "m", Usage: "why; - reads standard input"}, asFlag()}, eachFlags()...),
 		Action: p.action(func(s *session) error {
 			note, err := s.message(false)
 			if err != nil {
 				return err
 			}
-			return s.act(func(store *record.Store, id, actor string) (record.Review, error) {
+			cancel := func(store *record.Store, id, actor string) (record.Review, error) {
 				return store.CancelReview(s.ctx, id, actor, note)
-			}, func(w io.Writer, done actorDone) { safetext.Fprintf(w, "Cancelled %s.\n", done.ID) })
+			}
+			return s.actEach(inboxStep{"open", "Cancel", cancel, func(w io.Writer, done actorDone) { safetext.Fprintf(w, "Cancelled %s.\n", done.ID) }})
 		}),
 	}
 }

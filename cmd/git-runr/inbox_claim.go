@@ -13,12 +13,12 @@ import (
 
 func (p *program) inboxClaimCommand() *cli.Command {
 	return &cli.Command{
-		Name: "claim", Usage: "take a submitted review to address it, so that nobody else does", ArgsUsage: "ID",
-		Description: "Whoever claims first has it until it is released, resolved, or its lease runs out; claiming again\nrenews the lease. Exit status 12: somebody else has it. You are told apart by terminal; in a program\nset GIT_RUNR_ACTOR or use --as.",
-		Flags: []cli.Flag{
+		Name: "claim", Usage: "take a submitted review to address it, so that nobody else does", ArgsUsage: "ID… | --all",
+		Description: "Whoever claims first has it until it is released, resolved, or its lease runs out; claiming again\nrenews the lease. Exit status 12: somebody else has it. You are told apart by terminal; in a program\nset GIT_RUNR_ACTOR or use --as. --all claims every submitted review that the filters fit.",
+		Flags: append([]cli.Flag{
 			asFlag(), &cli.StringFlag{Name: "lease", Usage: "let others take over after `DURATION`, such as 2h (default: never)"}, forceFlag(),
 			&cli.BoolFlag{Name: "local", Usage: "do not ask the remote, which decides between clones"},
-		},
+		}, eachFlags()...),
 		Action: p.action(inboxClaim),
 	}
 }
@@ -30,9 +30,10 @@ func inboxClaim(s *session) error {
 			return exit.Problemf(exit.Usage, "--lease %q is no duration such as 30m, 2h or 1d", text)
 		}
 	}
-	return s.act(func(store *record.Store, id, actor string) (record.Review, error) {
+	claim := func(store *record.Store, id, actor string) (record.Review, error) {
 		return s.claim(store, id, record.Hold{Actor: actor, Lease: time.Duration(lease), Force: s.Bool("force")})
-	}, func(w io.Writer, done actorDone) {
+	}
+	return s.actEach(inboxStep{"submitted", "Claim", claim, func(w io.Writer, done actorDone) {
 		until := ""
 		if !done.Claim.Until.IsZero() {
 			until = " until " + shortTime(done.Claim.Until)
@@ -42,5 +43,5 @@ func inboxClaim(s *session) error {
 		if done.Resolve != "" {
 			safetext.Fprintf(w, "  %s\n", done.Resolve)
 		}
-	})
+	}})
 }

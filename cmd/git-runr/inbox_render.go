@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
@@ -22,7 +21,9 @@ type reviewJSON struct {
 	Waiting  []string        `json:"waiting_for"` // reviewers who have not answered
 	Findings []reply.Finding `json:"findings"`    // of agents, and comments of people with their ids
 	Comments []commentJSON   `json:"comments"`    // of people
-	Markdown string          `json:"markdown"`    // the comments in the form that agents know, "" without any
+	// ChecksMissing says why a review is no pass that is one only with its checks.
+	ChecksMissing string `json:"checks_missing,omitempty"`
+	Markdown      string `json:"markdown"` // the comments in the form that agents know, "" without any
 }
 
 // commentJSON is a comment of a person.
@@ -193,11 +194,7 @@ func nowAt(c commentJSON) string {
 }
 
 func answerLine(a record.Answer) string {
-	line := string(a.Kind)
-	if a.Commit != "" {
-		line += " by " + a.Commit.Short()
-	}
-	line += ", says " + a.Actor
+	line := a.What() + ", says " + a.Actor
 	if a.Reason != "" {
 		line += ": " + a.Reason
 	}
@@ -254,53 +251,6 @@ func writeWords(w io.Writer, texts ...string) {
 	if len(said) > 0 {
 		safetext.Fprintf(w, "\nIn the reviewer's own words:\n%s\n", safetext.Block(strings.Join(said, "\n\n")))
 	}
-}
-
-// writeInbox shows one line a review.
-func writeInbox(w io.Writer, reviews []record.ReviewSummary, total int) {
-	if total == 0 {
-		fmt.Fprintln(w, "No reviews found.")
-		return
-	}
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, r := range reviews {
-		title := cmp.Or(r.Title, r.Spec)
-		if r.Asked != "" {
-			title += ": " + r.Asked
-		}
-		safetext.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", r.ID, reviewState(r), reviewersOf(r), r.Commit.Short(), title)
-	}
-	table.Flush()
-	if total > len(reviews) {
-		safetext.Fprintf(w, "… and %d more (--limit 0 shows all)\n", total-len(reviews))
-	}
-}
-
-func reviewersOf(r record.ReviewSummary) string {
-	return strings.Join(append([]string{r.Reviewer}, r.Others...), ", ")
-}
-
-func reviewState(r record.ReviewSummary) string {
-	state := string(r.Status)
-	switch {
-	case r.Failure != "":
-		state += " (" + r.Failure + ")"
-	case r.Outcome == record.OutcomeNothing:
-		state += " nothing_to_review"
-	case r.Outcome == record.OutcomePartial:
-		state += " " + string(r.Verdict) + ", not of all"
-	case r.Outcome == record.OutcomeCommented:
-		state += fmt.Sprintf(" commented %d", r.CommentCount)
-	case r.Verdict != "":
-		state += fmt.Sprintf(" %s %d", r.Verdict, r.CommentCount)
-	}
-	if r.ClaimedBy != "" {
-		state += " by " + r.ClaimedBy
-	}
-	if r.Lost > 0 {
-		state += fmt.Sprintf(" (%d not counted)", r.Lost)
-	}
-	return state
 }
 
 // placeOf is where a comment was made, for people.

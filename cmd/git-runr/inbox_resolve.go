@@ -12,21 +12,23 @@ import (
 
 func (p *program) inboxResolveCommand() *cli.Command {
 	return &cli.Command{
-		Name: "resolve", Usage: "close a review that is dealt with", ArgsUsage: "ID",
-		Flags: []cli.Flag{&cli.StringFlag{Name: "m", Usage: "what became of it; - reads standard input"}, asFlag(), claimFlag(), forceFlag()},
+		Name: "resolve", Usage: "close a review that is dealt with", ArgsUsage: "ID… | --all",
+		Description: "--all resolves what was submitted or claimed, as far as the filters fit, such as\ngit runr inbox resolve --all --verdict pass_with_notes --since 7d. A line for each; the exit\nstatus is the worst.",
+		Flags:       append([]cli.Flag{&cli.StringFlag{Name: "m", Usage: "what became of it; - reads standard input"}, asFlag(), claimFlag(), forceFlag()}, eachFlags()...),
 		Action: p.action(func(s *session) error {
 			note, err := s.message(false)
 			if err != nil {
 				return err
 			}
-			return s.act(func(store *record.Store, id, actor string) (record.Review, error) {
+			resolve := func(store *record.Store, id, actor string) (record.Review, error) {
 				return s.steps(store).Resolve(s.ctx, id, s.hold(actor), note)
-			}, func(w io.Writer, done actorDone) {
+			}
+			return s.actEach(inboxStep{"inbox", "Resolve", resolve, func(w io.Writer, done actorDone) {
 				safetext.Fprintf(w, "Resolved %s.\n", done.ID)
 				if done.Open > 0 {
 					safetext.Fprintf(w, "%s without an answer.\n", prose.Count(done.Open, "finding"))
 				}
-			})
+			}})
 		}),
 	}
 }

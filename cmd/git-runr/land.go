@@ -57,9 +57,6 @@ func land(s *session) error {
 	if err != nil {
 		return err
 	}
-	for _, done := range finished {
-		s.answerMoved(store, done.Operation)
-	}
 	if len(finished) > 0 { // the run may have landed
 		if run, err = store.Run(s.ctx, run.ID); err != nil {
 			return err
@@ -70,7 +67,6 @@ func land(s *session) error {
 		return landProblem(run, how, err)
 	}
 	s.project(s.ctx, store)
-	s.answerLanded(store, run)
 	doc := landedJSON{Landed: run.Landed, Files: append([]string{}, done.Files...), Deleted: append([]string{}, done.Deleted...)}
 	if done.Operation.Name != "" {
 		doc.Undo = "git runr undo"

@@ -92,10 +92,10 @@ func globalFlags() []cli.Flag {
 // commands are all commands in the order of help.
 func (p *program) commands() []*cli.Command {
 	all := []*cli.Command{
-		p.initCommand(), p.reviewCommand(), p.inboxCommand(), p.workCommand(),
+		p.initCommand(), p.reviewCommand(), p.inboxCommand(), p.verifyCommand(), p.workCommand(),
 		p.runCommand(), p.continueCommand(), p.resumeCommand(), p.interveneCommand(), p.answerCommand(), p.landCommand(), p.abortCommand(), p.importCommand(),
 		p.undoCommand(), p.snapshotsCommand(), p.restoreCommand(),
-		p.statusCommand(), p.logCommand(), p.showCommand(), p.diffCommand(), p.diagnoseCommand(), p.reportCommand(), p.auditCommand(), p.metricsCommand(), p.checkCommand(),
+		p.statusCommand(), p.promptCommand(), p.logCommand(), p.showCommand(), p.diffCommand(), p.diagnoseCommand(), p.reportCommand(), p.auditCommand(), p.metricsCommand(), p.checkCommand(),
 		p.syncCommand(), p.serveCommand(), p.mcpCommand(), p.hooksCommand(), p.trustCommand(), p.fsckCommand(), p.gcCommand(),
 		p.parseCommand(), p.demoCommand(), p.helpCommand(), p.demoAgentCommand(),
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"io"
 	"path/filepath"
@@ -31,6 +30,7 @@ func (p *program) reviewCommand() *cli.Command {
 			&cli.BoolFlag{Name: "staged", Usage: "review what is staged"},
 			&cli.StringSliceFlag{Name: "reviewer", Usage: "`NAME` of an agent, builtin or human; may be given more than once"},
 			&cli.BoolFlag{Name: "wait", Usage: "review now and show what was found"},
+			&cli.BoolFlag{Name: "require-checks", Usage: "with --wait: no pass where checks did not run, or there are none"},
 			&cli.BoolFlag{Name: "edit", Usage: "review it yourself: write comments into the diff in your editor"},
 			&cli.BoolFlag{Name: "no-serve", Usage: "start no server for the page"},
 		},
@@ -59,6 +59,9 @@ func review(s *session) error {
 	}
 	if err != nil {
 		return err
+	}
+	if s.Bool("require-checks") && !s.Bool("wait") {
+		return exit.Problemf(exit.Usage, "--require-checks goes with --wait")
 	}
 	if s.Bool("edit") {
 		return s.editNew(store, request)
@@ -210,51 +213,81 @@ func (s *session) reviewNow(store *record.Store, conf *config.Config, made recor
 		if url := s.reviewURL(store, made.ID, true); url != "" {
 			s.say("the page: %s", url)
 		}
-		return s.awaitReview(s.ctx, store, made)
+		return s.awaitReview(store, made)
 	}
 	progress := s.progress()
 	defer progress.Close()
 	worker := s.worker(store, conf, progress)
+	worker.Heard = nil // whoever waits sees it
 	done, err := worker.Review(s.ctx, made)
 	if errors.Is(err, gitstore.ErrBusy) { // a worker in the background was quicker
 		progress.Close()
-		return s.awaitReview(s.ctx, store, made)
+		return s.awaitReview(store, made)
 	}
 	progress.Close()
 	if err != nil {
 		return err
 	}
 	if done.Failure == nil && len(done.Waiting()) > 0 {
-		return s.awaitReview(s.ctx, store, done)
+		return s.awaitReview(store, done)
 	}
 	return s.showReview(done)
 }
 
 // awaitReview waits until everybody who was asked has answered.
-func (c *console) awaitReview(ctx context.Context, store *record.Store, made record.Review) error {
-	c.say("waiting for %s; interrupt with ^C, the request stays: git runr inbox get %s", strings.Join(made.Waiting(), ", "), made.ID)
+func (s *session) awaitReview(store *record.Store, made record.Review) error {
+	s.say("waiting for %s; interrupt with ^C, the request stays: git runr inbox get %s", strings.Join(made.Waiting(), ", "), made.ID)
 	for {
-		review, err := store.Review(ctx, made.ID)
+		review, err := store.Review(s.ctx, made.ID)
 		if err != nil {
 			return err
 		}
 		if len(review.Waiting()) == 0 || review.Failure != nil || !review.ClosedAt.IsZero() {
-			return c.showReview(review)
+			return s.showReview(review)
 		}
 		select {
-		case <-ctx.Done():
-			return ctx.Err()
+		case <-s.ctx.Done():
+			return s.ctx.Err()
 		case <-time.After(300 * time.Millisecond):
 		}
 	}
 }
 
 // showReview prints a review and turns what came of it into the exit status.
-func (c *console) showReview(review record.Review) error {
-	if err := c.print(reviewDocument(review), func(w io.Writer) { writeReview(w, review) }); err != nil {
+func (s *session) showReview(review record.Review) error {
+	doc := reviewDocument(review)
+	if s.Bool("require-checks") {
+		doc.ChecksMissing = checksMissing(review)
+	}
+	err := s.print(doc, func(w io.Writer) {
+		writeReviewDocument(w, doc)
+		if doc.ChecksMissing != "" {
+			safetext.Fprintf(w, "\nNo pass, as checks are required: %s.\n", doc.ChecksMissing)
+		}
+	})
+	if err != nil {
 		return err
 	}
-	return outcomeStatus(review)
+	if err := outcomeStatus(review); err != nil || doc.ChecksMissing == "" {
+		return err
+	}
+	return exit.With(exit.NotPassed)
+}
+
+// checksMissing says which checks a review wants that is a pass only with them; "" where
+// all of them ran.
+func checksMissing(review record.Review) string {
+	ran := 0
+	for _, sub := range review.Standing() {
+		if left := sub.Census.NotRun(); left != "" {
+			return left
+		}
+		ran += sub.Census.Checks
+	}
+	if ran == 0 {
+		return "none ran, see [checks.NAME] in git runr help config"
+	}
+	return ""
 }
 
 func outcomeStatus(review record.Review) error {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"git-runr/cmd/git-runr/internal/exit"
-	"git-runr/gitstore"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
@@ -98,57 +97,18 @@ func (s *session) answerFindings(store *record.Store, run record.Run) {
 	if run.Plan.FromReview == "" || run.Status != record.RunCompleted {
 		return
 	}
-	open, _ := run.Open()
-	fixed := func(f reply.Finding) bool {
-		again := func(o reply.Finding) bool { return o.ID == f.ID || o.ID == reply.FindingID(f) }
-		return run.Result == record.ResultPass && !slices.ContainsFunc(open, again)
-	}
-	s.answerFixed(store, run, run.Commit, func(f reply.Finding, before record.Answer) bool { return before.Kind == "" && fixed(f) })
-}
-
-// answerLanded names the commit that landed in place of the run's own.
-func (s *session) answerLanded(store *record.Store, run record.Run) {
-	if run.Plan.FromReview == "" || run.Landed == nil || run.Landed.Commit == run.Commit {
-		return
-	}
-	s.answerFixed(store, run, run.Landed.Commit, func(_ reply.Finding, before record.Answer) bool {
-		return before.Kind == record.AnswerFixed && before.Commit == run.Commit
-	})
-}
-
-// answerMoved names the commit that fixed what was found after a landing was taken
-// back, or made again.
-func (s *session) answerMoved(store *record.Store, op gitstore.Recorded) {
-	if op.Kind != gitstore.OpLand || op.Run == "" {
-		return
-	}
-	run, err := store.Run(s.ctx, op.Run)
-	if err != nil || run.Plan.FromReview == "" {
-		return
-	}
-	landed, err := store.Repo.ReadSnapshot(s.ctx, op.Before)
-	if err != nil || !op.Back || landed.Head == run.Commit {
-		s.answerLanded(store, run)
-		return
-	}
-	s.answerFixed(store, run, run.Commit, func(_ reply.Finding, before record.Answer) bool {
-		return before.Kind == record.AnswerFixed && before.Commit == landed.Head
-	})
-}
-
-// answerFixed answers what chosen picks of the run's findings, by what was answered before.
-func (s *session) answerFixed(store *record.Store, run record.Run, by gitstore.ID, chosen func(f reply.Finding, before record.Answer) bool) {
 	review, err := store.Review(s.ctx, run.Plan.FromReview)
-	if err != nil || !review.ClosedAt.IsZero() {
-		return // there is nothing to say it of any more
+	if err != nil || !review.ClosedAt.IsZero() || run.Result != record.ResultPass {
+		return // there is nothing to say, or nothing to say it of any more
 	}
+	open, _ := run.Open()
 	actor, err := s.actor(store)
 	for _, f := range run.Plan.Findings {
-		before, _ := review.AnswerTo(f.ID)
-		if err != nil || !chosen(f, before) {
+		again := func(o reply.Finding) bool { return o.ID == f.ID || o.ID == reply.FindingID(f) }
+		if _, answered := review.AnswerTo(f.ID); err != nil || answered || slices.ContainsFunc(open, again) {
 			continue
 		}
-		_, err = store.AnswerFinding(s.ctx, review.ID, record.Answer{Finding: f.ID, Kind: record.AnswerFixed, Commit: by, Reason: "run " + run.ID, Actor: actor}, false)
+		_, err = store.AnswerFinding(s.ctx, review.ID, record.Answer{Finding: f.ID, Kind: record.AnswerFixed, Commit: run.Commit, Reason: "run " + run.ID, Actor: actor}, false)
 	}
 	if err != nil {
 		s.say("review %s does not say what was fixed: %v", review.ID, err)

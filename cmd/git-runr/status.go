@@ -36,20 +36,21 @@ func (p *program) statusCommand() *cli.Command {
 
 // overviewJSON is where things stand, and the three next things to type.
 type overviewJSON struct {
-	Branch  string                 `json:"branch"`
-	Head    gitstore.ID            `json:"head,omitempty"`
-	Problem string                 `json:"problem,omitempty"`        // why HEAD cannot be read
-	Config  string                 `json:"config_problem,omitempty"` // why the configuration cannot be read
-	Under   string                 `json:"operation,omitempty"`      // of git's own that is not finished: merge, rebase …
-	Hook    hooks.State            `json:"post_commit_hook"`
-	Covered *branchReviews         `json:"branch_reviews,omitempty"`
-	Inbox   int                    `json:"inbox"` // open, submitted and claimed
-	Reviews []record.ReviewSummary `json:"reviews"`
-	Runs    []record.RunSummary    `json:"runs"`
-	Queue   []loop.Turn            `json:"queue"`          // agents that reviews of this clone wait for
-	Working bool                   `json:"worker_at_work"` // whether a process of this clone is at work for them
-	Cut     []string               `json:"cut_short"`      // what a killed command began here, such as "land RUN: on main"
-	Next    []string               `json:"next"`
+	Branch   string                 `json:"branch"`
+	Head     gitstore.ID            `json:"head,omitempty"`
+	Problem  string                 `json:"problem,omitempty"`        // why HEAD cannot be read
+	Config   string                 `json:"config_problem,omitempty"` // why the configuration cannot be read
+	Under    string                 `json:"operation,omitempty"`      // of git's own that is not finished: merge, rebase …
+	Hook     hooks.State            `json:"post_commit_hook"`
+	Covered  *branchReviews         `json:"branch_reviews,omitempty"`
+	Inbox    int                    `json:"inbox"` // open, submitted and claimed
+	Reviews  []record.ReviewSummary `json:"reviews"`
+	Runs     []record.RunSummary    `json:"runs"`
+	Queue    []loop.Turn            `json:"queue"`              // agents that reviews of this clone wait for
+	Working  bool                   `json:"worker_at_work"`     // whether a process of this clone is at work for them
+	Critical string                 `json:"critical,omitempty"` // what is critical on this branch, in a line
+	Cut      []string               `json:"cut_short"`          // what a killed command began here, such as "land RUN: on main"
+	Next     []string               `json:"next"`
 }
 
 // overview is bare git runr.
@@ -68,7 +69,9 @@ func overview(s *session) error {
 	if err != nil {
 		return err
 	}
-	return s.print(doc, func(w io.Writer) { writeOverview(w, doc, func(id string) bool { return loop.Live(store, id) }) })
+	return s.print(doc, func(w io.Writer) {
+		writeOverview(w, doc, func(id string) bool { return loop.Live(store, id) }, s.listStyle())
+	})
 }
 
 func (s *session) overview(store *record.Store) (overviewJSON, error) {
@@ -95,9 +98,10 @@ func (s *session) overview(store *record.Store) (overviewJSON, error) {
 	if err != nil {
 		return doc, err
 	}
-	if doc.Reviews, doc.Inbox, err = store.Reviews(s.ctx, record.Filter{Status: waiting, Limit: 5}); err != nil {
+	if doc.Reviews, doc.Inbox, err = store.Reviews(s.ctx, record.Filter{Status: waiting, Limit: 5, ByNeed: true}); err != nil {
 		return doc, err
 	}
+	doc.Critical = s.criticalLine(store) // the list has just brought the cache up to date
 	if doc.Queue, err = s.queue(store); err != nil {
 		return doc, err
 	}
@@ -174,7 +178,7 @@ func (d overviewJSON) idle() bool {
 	return !d.Working && slices.ContainsFunc(d.Queue, due)
 }
 
-func writeOverview(w io.Writer, d overviewJSON, live func(string) bool) {
+func writeOverview(w io.Writer, d overviewJSON, live func(string) bool, style listStyle) {
 	on, at := cmp.Or(d.Branch, "a detached HEAD"), d.Head.Short()
 	switch {
 	case d.Problem != "":
@@ -191,6 +195,9 @@ func writeOverview(w io.Writer, d overviewJSON, live func(string) bool) {
 		safetext.Fprintf(w, "\n%s\n  mend it first: reviews and runs do not begin without it\n", d.Config)
 	}
 	writeBranchReviews(w, d.Covered)
+	if d.Critical != "" {
+		safetext.Fprintf(w, "\n%s\n", d.Critical)
+	}
 	writeCutShort(w, d.Cut)
 	if len(d.Runs) > 0 {
 		fmt.Fprintln(w, "\nRuns:")
@@ -198,7 +205,7 @@ func writeOverview(w io.Writer, d overviewJSON, live func(string) bool) {
 	}
 	if d.Inbox > 0 {
 		safetext.Fprintf(w, "\nInbox (%d):\n", d.Inbox)
-		writeInbox(w, d.Reviews, d.Inbox)
+		writeInbox(w, d.Reviews, d.Inbox, style)
 	}
 	writeQueue(w, d)
 	fmt.Fprintln(w, "\nNext:")

@@ -68,7 +68,6 @@ func undo(s *session) error {
 		return undoProblem(s, store, undone, err)
 	}
 	s.project(s.ctx, store)
-	s.answerMoved(store, undone.Done.Operation)
 	if len(undone.Finished) > 0 {
 		return s.printFinished(undone.Finished)
 	}

@@ -20,6 +20,7 @@ type File struct {
 
 	Added   []Line // added lines, by line number
 	Context []Line // unchanged lines that the diff shows, by line number
+	Removed []Line // removed lines, by their old numbers
 
 	// NoNewline is set when the last line lost its newline, or never had one in a new file.
 	NoNewline bool
@@ -79,6 +80,8 @@ func (f *File) takeLines(hunks []unidiff.Hunk) {
 				f.Added = append(f.Added, newLine(l.New, l.Text))
 			case ' ':
 				f.Context = append(f.Context, newLine(l.New, l.Text))
+			case '-':
+				f.Removed = append(f.Removed, newLine(l.Old, l.Text))
 			}
 			oldNoEOL = oldNoEOL || l.NoEOL && l.Kind != '+'
 			newNoEOL = newNoEOL || l.NoEOL && l.Kind != '-'

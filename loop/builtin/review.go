@@ -28,11 +28,12 @@ type Input struct {
 // NEEDS_FIX: nothing was seen, so nothing can pass.
 func Review(in Input) reply.Report {
 	var found []reply.Finding
+	before := removedLines(in.Files)
 	for _, f := range in.Files {
 		if n, known := in.Sizes[f.Path]; known && f.Size < 0 {
 			f.Size = n
 		}
-		found = append(found, reviewFile(f)...)
+		found = append(found, slices.DeleteFunc(reviewFile(f), before.hold(f))...)
 	}
 	arrange(found)
 	left := max(0, len(found)-maxFindings)
@@ -41,11 +42,43 @@ func Review(in Input) reply.Report {
 	found = append(found, fromChecks...)
 	arrange(found)
 	if left > 0 {
-		found = append(found, reply.Finding{Severity: reply.Note, Rule: "limit",
+		found = append(found, reply.Finding{Severity: reply.Note, Rule: record.RuleLimit,
 			Issue: fmt.Sprintf("%d more findings were left out", left)})
 	}
 	return report(in, found, failing)
 }
+
+// lineSet are lines by what is in them but blanks.
+type lineSet map[string]bool
+
+func withoutBlanks(text string) string { return strings.Join(strings.Fields(text), "") }
+
+// removedLines are those that a change takes out, in whatever file.
+func removedLines(files []File) lineSet {
+	set := lineSet{}
+	for _, f := range files {
+		for _, l := range f.Removed {
+			set[withoutBlanks(l.Text)] = true
+		}
+	}
+	return set
+}
+
+// hold says of findings in the code of f whether their line was there before the change, and
+// was only moved or indented anew. Secrets, conflict markers and blanks are judged wherever
+// they come to stand.
+func (s lineSet) hold(f File) func(reply.Finding) bool {
+	return func(found reply.Finding) bool {
+		if len(s) == 0 || !slices.Contains(codeRules, found.Rule) {
+			return false
+		}
+		i, ok := slices.BinarySearchFunc(f.Added, found.Line, func(l Line, n int) int { return cmp.Compare(l.Number, n) })
+		return ok && s[withoutBlanks(f.Added[i].Text)]
+	}
+}
+
+// codeRules are the rules of reviewCode.
+var codeRules = []string{"debug", "stub", "focused-test", "skipped-test"}
 
 // reviewFile applies the rules to one file.
 func reviewFile(f File) []reply.Finding {

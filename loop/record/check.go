@@ -49,6 +49,9 @@ type CheckFailure struct {
 // name follows.
 const RuleOfCheck = "check:"
 
+// RuleLimit is the rule of the finding that counts those which a report has no room for.
+const RuleLimit = "limit"
+
 // OK reports whether the check ran and succeeded.
 func (c CheckResult) OK() bool { return c.ExitCode == 0 && c.Reason == "" && c.NotRun == "" }
 

@@ -85,6 +85,7 @@ const (
 	AnswerFixed    AnswerKind = "fixed"    // by a commit
 	AnswerRefuted  AnswerKind = "refuted"  // for a reason
 	AnswerDeferred AnswerKind = "deferred" // to later
+	AnswerGone     AnswerKind = "gone"     // with the code that it speaks of, in a commit
 )
 
 // Answer is what the one who addresses a review says of one finding or comment.
@@ -95,4 +96,15 @@ type Answer struct {
 	Reason  string      `json:"reason,omitempty"`
 	Actor   string      `json:"actor"`
 	At      time.Time   `json:"at,omitzero"`
+}
+
+// What is what became of the finding: "refuted", "fixed by 3f2a9c1", "gone in 3f2a9c1".
+func (a Answer) What() string {
+	switch {
+	case a.Commit == "":
+		return string(a.Kind)
+	case a.Kind == AnswerGone:
+		return string(a.Kind) + " in " + a.Commit.Short()
+	}
+	return string(a.Kind) + " by " + a.Commit.Short()
 }

@@ -135,6 +135,7 @@ type Hold struct {
 	Lease time.Duration // 0: until it is released
 	Force bool          // although somebody else holds it
 	Claim gitstore.ID   // the claim under which it is done, or its first digits; "": whichever stands
+	Quiet bool          // of a resolution: no line in the notes, which say it already
 }
 
 // ClaimReview takes a submitted review for by.Actor, or renews the claim that it
@@ -156,7 +157,7 @@ func (s *Store) ReleaseReview(ctx context.Context, id string, by Hold) (Review, 
 // ResolveReview closes a submitted review as dealt with. Doing it twice is doing it
 // once.
 func (s *Store) ResolveReview(ctx context.Context, id string, by Hold, note string) (Review, error) {
-	return s.actorEvent(ctx, id, EventReviewResolved, actorPayload{Actor: by.Actor, Force: by.Force, Note: note, Claim: by.Claim})
+	return s.actorEvent(ctx, id, EventReviewResolved, actorPayload{Actor: by.Actor, Force: by.Force, Note: note, Claim: by.Claim, quiet: by.Quiet})
 }
 
 // CancelReview withdraws an open request.
@@ -198,7 +199,7 @@ func (s *Store) actorEvent(ctx context.Context, id string, t EventType[actorPayl
 	if s.Redact != nil {
 		by.Actor = s.Redact(by.Actor) // as it will be recorded, for that is what a claim is compared with
 	}
-	if t == EventReviewResolved || t == EventReviewReopened {
+	if (t == EventReviewResolved || t == EventReviewReopened) && !by.quiet {
 		by.Commit = review.At()
 	}
 	return s.reviewEvent(ctx, review.ID, t.New("cli", "by "+by.Actor, by), by)
@@ -282,10 +283,10 @@ func (s *Store) Attachment(ctx context.Context, event gitstore.ID, role string) 
 // check refuses an answer that says too little.
 func (a Answer) check() error {
 	switch {
-	case a.Kind != AnswerFixed && a.Kind != AnswerRefuted && a.Kind != AnswerDeferred:
-		return &InputError{fmt.Sprintf("answer %q is none of fixed, refuted, deferred", a.Kind)}
-	case a.Kind == AnswerFixed && a.Commit == "":
-		return &InputError{"an answer of fixed wants the commit"}
+	case !slices.Contains([]AnswerKind{AnswerFixed, AnswerRefuted, AnswerDeferred, AnswerGone}, a.Kind):
+		return &InputError{fmt.Sprintf("answer %q is none of fixed, refuted, deferred, gone", a.Kind)}
+	case (a.Kind == AnswerFixed || a.Kind == AnswerGone) && a.Commit == "":
+		return &InputError{fmt.Sprintf("an answer of %s wants the commit", a.Kind)}
 	case a.Kind == AnswerRefuted && strings.TrimSpace(a.Reason) == "":
 		return &InputError{"an answer of refuted wants the reason"}
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"maps"
+	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -28,7 +29,7 @@ import (
 const (
 	indexMagic   = "RUNRIDXD"
 	indexName    = "index"
-	rowSize      = 84
+	rowSize      = 88
 	prefixSize   = len(indexMagic) + 16
 	maxIndexSize = 1 << 31
 )
@@ -56,14 +57,16 @@ func refOf(e Event) eventRef { return eventRef{e.Clock, e.Writer, e.ID, e.late} 
 // row is one run or review. Its summary and events are read from the file when
 // they are asked for.
 type row struct {
-	kind    entityKind
-	status  string
-	id      string
-	sort    int64  // milliseconds since 1970, newest first
-	seq     uint64 // clock of its first event: what began last is the latest
-	closed  int64  // milliseconds since 1970 of a review's resolution or cancellation, 0 while it is not closed
-	summary []byte
-	events  []byte // one line an event: clock, writer, commit, late
+	kind     entityKind
+	status   string
+	id       string
+	sort     int64  // milliseconds since 1970, newest first
+	seq      uint64 // clock of its first event: what began last is the latest
+	closed   int64  // milliseconds since 1970 of a review's resolution or cancellation, 0 while it is not closed
+	need     need   // of a review
+	critical int    // findings of a review that nobody answered
+	summary  []byte
+	events   []byte // one line an event: clock, writer, commit, late
 
 	summaryAt, summaryLen, eventsAt, eventsLen uint32 // in the heap, while not read
 	sum                                        uint32 // of summary and events
@@ -225,6 +228,7 @@ func (r *row) decode(b []byte, text string) {
 	at := func(from int) uint32 { return binary.BigEndian.Uint32(b[from:]) }
 	*r = row{
 		kind: entityKind(b[0]), status: strings.TrimRight(text[1:14], "\x00"), id: strings.TrimRight(text[14:40], "\x00"), sort: int64(binary.BigEndian.Uint64(b[40:])), seq: binary.BigEndian.Uint64(b[64:]),
+		need: need(b[84]), critical: int(binary.BigEndian.Uint16(b[86:])),
 		summaryAt: at(48), summaryLen: at(52), eventsAt: at(56), eventsLen: at(60), sum: at(72), closed: int64(binary.BigEndian.Uint64(b[76:])),
 	}
 }
@@ -257,6 +261,8 @@ func (r *row) encode(b, out, old []byte, heap int) ([]byte, error) {
 	binary.BigEndian.PutUint64(b[64:], r.seq)
 	binary.BigEndian.PutUint32(b[72:], sum)
 	binary.BigEndian.PutUint64(b[76:], uint64(r.closed))
+	b[84] = byte(r.need)
+	binary.BigEndian.PutUint16(b[86:], uint16(min(r.critical, math.MaxUint16)))
 	at := len(out) - heap
 	for i, n := range []int{at, len(summary), at + len(summary), len(events)} {
 		binary.BigEndian.PutUint32(b[48+4*i:], uint32(n))

@@ -166,6 +166,7 @@ func TestIndexResolve(t *testing.T) {
 		{kindReview, "20260107120000-aaaaaa", "20260107120000-aaaaaa"},
 		{kindReview, "20260107", "20260107120000-aaaaaa"},
 		{kindReview, "20260108120000-c", "20260108120000-cccccc"},
+		{kindReview, "cccccc", "20260108120000-cccccc"},
 		{kindReview, "latest", "20260108120000-cccccc"},
 		{kindRun, "latest", "20260107120000-bbbbbb"},
 		{kindRun, "2", "20260107120000-bbbbbb"},
@@ -185,7 +186,8 @@ func TestIndexResolveRefuses(t *testing.T) {
 		{kindReview, "20260107120000-bbbbbb", `review "20260107120000-bbbbbb" does not exist here`},
 		{kindRun, "20260108", `run "20260108" does not exist here`},
 		{kindRun, "", `run "" does not exist here`},
-		{kindReview, "aaaaaa", `review "aaaaaa" does not exist here`},
+		{kindReview, "aaaaa", `review "aaaaa" does not exist here`},
+		{kindReview, "-aaaaaa", `review "-aaaaaa" does not exist here`},
 		{kindReview, "202601", `review "202601" is ambiguous: 20260107120000-aaaaaa, 20260108120000-cccccc`},
 	} {
 		got, err := idx.resolve(test.kind, test.typed)

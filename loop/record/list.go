@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -18,6 +19,8 @@ type Filter struct {
 	// ClosedSince leaves out what was resolved or cancelled before; the zero Time
 	// leaves out nothing.
 	ClosedSince time.Time
+	// ByNeed puts first what needs a person most: see need.
+	ByNeed bool
 }
 
 // inboxStatus is what is there to be addressed.
@@ -48,7 +51,7 @@ func StatusFilter(name string) (func(string) bool, error) {
 	return nil, fmt.Errorf("status %q is none of waiting, inbox, all, open, submitted, claimed, resolved, cancelled", name)
 }
 
-// Reviews lists reviews, newest submitted first, and counts all that the filter fits.
+// Reviews lists reviews, newest submitted first unless the filter says otherwise, and counts all that the filter fits.
 func (s *Store) Reviews(ctx context.Context, f Filter) ([]ReviewSummary, int, error) {
 	return list[ReviewSummary](ctx, s, kindReview, f)
 }
@@ -80,7 +83,7 @@ func listIndex[T any](idx *index, kind entityKind, f Filter) ([]T, int, error) {
 			return nil, 0, err
 		}
 	}
-	for _, r := range idx.rows {
+	for _, r := range f.order(idx.rows) {
 		if r.kind != kind || !r.begun() || !f.fits(r) || f.Mention != nil && !r.mentions(f.Mention, heap) {
 			continue
 		}
@@ -102,6 +105,16 @@ func listIndex[T any](idx *index, kind entityKind, f Filter) ([]T, int, error) {
 		}
 	}
 	return found, total, nil
+}
+
+// order is that in which rows are listed.
+func (f Filter) order(rows []*row) []*row {
+	if !f.ByNeed {
+		return rows
+	}
+	rows = slices.Clone(rows)
+	slices.SortStableFunc(rows, func(a, b *row) int { return cmp.Compare(a.need, b.need) })
+	return rows
 }
 
 // loadLine reads the summary of one row.

@@ -43,7 +43,8 @@ type Subject struct {
 	Commit gitstore.ID `json:"commit,omitempty"` // what notes speak of; "" where there is no commit yet
 	Tree   gitstore.ID `json:"tree"`             // the tree, or the snapshot commit, under review
 	Branch string      `json:"branch,omitempty"`
-	Paths  []string    `json:"paths,omitempty"` // only these
+	Author string      `json:"author,omitempty"` // of the commit, "Name <email>"
+	Paths  []string    `json:"paths,omitempty"`  // only these
 	// Messages are those of the commits under review, oldest first, as far as they say
 	// more than Title. They are filled in when the review is asked for.
 	Messages    []CommitMessage `json:"messages,omitempty"`
@@ -173,6 +174,7 @@ type Review struct {
 	Ended       []EndedClaim  `json:"ended_claims,omitempty"` // oldest first
 	Answers     []Answer      `json:"answers,omitempty"`      // what became of findings and comments, oldest first
 	Note        string        `json:"note,omitempty"`         // of the resolution or cancellation
+	Reopened    bool          `json:"reopened,omitempty"`     // by somebody, and nothing was submitted since
 	Failure     *Failure      `json:"failure,omitempty"`      // the newest of Failures
 	Failures    []Failure     `json:"failures,omitempty"`     // why reviewers could not be run, last time, one for each and each clone
 	Lost        []Lost        `json:"lost,omitempty"`
@@ -204,7 +206,7 @@ var outcomeRank = map[Outcome]int{OutcomeNothing: 1, OutcomePassed: 2, OutcomeCo
 // Outcome is the worst of what stands; "" while nothing was submitted.
 func (r Review) Outcome() Outcome {
 	worst := Outcome("")
-	for _, s := range r.standing() {
+	for _, s := range r.Standing() {
 		if worst == "" || outcomeRank[s.Outcome] > outcomeRank[worst] {
 			worst = s.Outcome
 		}
@@ -212,9 +214,9 @@ func (r Review) Outcome() Outcome {
 	return worst
 }
 
-// standing are the submissions that count, oldest first: the newest of each
+// Standing are the submissions that count, oldest first: the newest of each
 // reviewer. Comments alone take no verdict of their reviewer back.
-func (r Review) standing() []Submission {
+func (r Review) Standing() []Submission {
 	var standing []Submission
 	for _, s := range r.Submissions {
 		i := slices.IndexFunc(standing, func(o Submission) bool { return o.Reviewer == s.Reviewer })
@@ -285,11 +287,12 @@ type actorPayload struct {
 	Shared bool        `json:"shared,omitempty"`  // of a claim: the remote decided
 	writer string      // the clone in which it is done
 	tree   gitstore.ID // of a submission of an agent: what it saw
+	quiet  bool        // without a note
 }
 
 // Verdicts are the submissions that stand and say more than a comment.
 func (r Review) Verdicts() []Submission {
-	return slices.DeleteFunc(r.standing(), func(s Submission) bool { return s.Outcome == OutcomeCommented || s.Outcome == OutcomeNothing })
+	return slices.DeleteFunc(r.Standing(), func(s Submission) bool { return s.Outcome == OutcomeCommented || s.Outcome == OutcomeNothing })
 }
 
 // Human names a person as reviewer or implementer: nothing is started.
@@ -341,7 +344,7 @@ func (r Review) FailedTurns() []FailedTurn {
 // SettledFinding reports whether f was fixed or refuted since.
 func (r Review) SettledFinding(f reply.Finding) bool {
 	answer, _ := r.AnswerTo(f.ID)
-	return answer.Kind == AnswerFixed || answer.Kind == AnswerRefuted
+	return answer.Kind == AnswerFixed || answer.Kind == AnswerRefuted || answer.Kind == AnswerGone
 }
 
 // finding is the comment as something to fix, with the comment's id.
@@ -367,13 +370,16 @@ func (r Review) AnswerTo(finding string) (answer Answer, ok bool) {
 	return answer, ok
 }
 
+// Open are the findings and comments without an answer.
+func (r Review) Open() []reply.Finding {
+	return slices.DeleteFunc(r.Findings(), func(f reply.Finding) bool { _, ok := r.AnswerTo(f.ID); return ok })
+}
+
 // Unanswered are the ids of the findings and comments without an answer.
 func (r Review) Unanswered() []string {
 	ids := []string{}
-	for _, f := range r.Findings() {
-		if _, ok := r.AnswerTo(f.ID); !ok {
-			ids = append(ids, f.ID)
-		}
+	for _, f := range r.Open() {
+		ids = append(ids, f.ID)
 	}
 	return ids
 }

@@ -259,7 +259,7 @@ func (r *Review) takeOver(old Claim, e Event, by actorPayload) {
 }
 
 func (r *Review) reopen(Event, actorPayload) {
-	r.Status, r.Claim, r.ResolvedAt, r.ResolvedBy, r.ClosedAt, r.Note = ReviewOpen, nil, time.Time{}, "", time.Time{}, ""
+	r.Status, r.Claim, r.ResolvedAt, r.ResolvedBy, r.ClosedAt, r.Note, r.Reopened = ReviewOpen, nil, time.Time{}, "", time.Time{}, "", true
 	if len(r.Submissions) > 0 {
 		r.Status = ReviewSubmitted
 	}
@@ -271,7 +271,7 @@ func (r *Review) submit(e Event, submission Submission) {
 	for i := range submission.Comments {
 		submission.Comments[i].fillIn(submission.Reviewer, taken)
 	}
-	r.Submissions = append(r.Submissions, submission)
+	r.Submissions, r.Reopened = append(r.Submissions, submission), false
 	if r.Status == ReviewOpen {
 		r.Status, r.SubmittedAt = ReviewSubmitted, e.Timestamp
 	}

@@ -25,8 +25,14 @@ type ReviewSummary struct {
 	Source       string        `json:"source"`
 	Writer       string        `json:"writer"`
 	RequestedBy  string        `json:"requested_by"`
-	CommentCount int           `json:"comment_count"`   // findings and comments
-	Asked        string        `json:"asked,omitempty"` // the first request of a review without any
+	Branch       string        `json:"branch,omitempty"`
+	Author       string        `json:"author,omitempty"` // of the commit
+	CommentCount int           `json:"comment_count"`    // findings and comments
+	Critical     int           `json:"critical"`         // of those without an answer, by severity
+	Warnings     int           `json:"warnings"`
+	Notes        int           `json:"notes"`
+	FixedBy      []gitstore.ID `json:"fixed_by,omitempty"` // commits that are said to have fixed something of it
+	Asked        string        `json:"asked,omitempty"`    // the first request of a review without any
 	Others       []string      `json:"other_reviewers,omitempty"`
 	Waiting      []string      `json:"waiting_for,omitempty"` // reviewers who have not answered
 	Files        []string      `json:"files,omitempty"`       // that were asked about, or commented on
@@ -62,6 +68,13 @@ func (r Review) Summary() ReviewSummary {
 		RequestedBy: r.RequestedBy, ResolvedBy: r.ResolvedBy, ResolvedAt: r.ResolvedAt, ClosedAt: r.ClosedAt, Lost: len(r.Lost), Verdict: r.Verdict(),
 		CreatedAt: r.CreatedAt, SubmittedAt: r.SubmittedAt, UpdatedAt: r.UpdatedAt,
 		Others: r.Request.Others, Waiting: r.Waiting(), Files: r.summaryFiles(),
+		Branch: r.Request.Subject.Branch, Author: r.Request.Subject.Author,
+	}
+	s.count(r.Open())
+	for _, a := range r.Answers {
+		if a.Kind == AnswerFixed && !slices.Contains(s.FixedBy, a.Commit) && len(s.FixedBy) < filesInSummary {
+			s.FixedBy = append(s.FixedBy, a.Commit)
+		}
 	}
 	s.Base, s.Paths = r.Request.Subject.Base, len(r.Request.Subject.Paths) > 0
 	for _, m := range r.Moves {
@@ -107,6 +120,60 @@ func (s *ReviewSummary) failures(turns []FailedTurn) {
 	}
 }
 
+// count counts findings by their severity.
+func (s *ReviewSummary) count(findings []reply.Finding) {
+	for _, f := range findings {
+		switch f.Severity {
+		case reply.Critical:
+			s.Critical++
+		case reply.Note:
+			s.Notes++
+		default:
+			s.Warnings++
+		}
+	}
+}
+
+// need is what a person has to do with a review: the order of the inbox. The index keeps
+// it, as a byte: a new order wants a new indexMagic.
+type need byte
+
+const (
+	needCritical need = iota // critical findings that nobody answered
+	needFix                  // it did not pass, or warnings that nobody answered
+	needRetry                // a reviewer could not be run
+	needPerson               // a person was asked
+	needReading              // not all of it could be reviewed, or somebody commented
+	needNotes                // notes that nobody answered
+	needNothing              // it passed, or its findings are answered
+	needReviewer             // an agent was asked, and is at work or waits for its turn
+	needClosed               // resolved or cancelled
+)
+
+// need is the most pressing thing about a review.
+func (s ReviewSummary) need() need {
+	waits := func(name string) bool { return slices.Contains(s.Waiting, name) }
+	switch {
+	case !WaitingStatus(string(s.Status)):
+		return needClosed
+	case s.Critical > 0:
+		return needCritical
+	case s.Warnings > 0, s.Outcome == OutcomeFailed && s.CommentCount == 0:
+		return needFix
+	case s.Failure != "":
+		return needRetry
+	case waits(Human):
+		return needPerson
+	case s.Outcome == OutcomePartial || s.Outcome == OutcomeCommented:
+		return needReading
+	case s.Notes > 0:
+		return needNotes
+	case len(s.Waiting) > 0:
+		return needReviewer
+	}
+	return needNothing
+}
+
 // At is the commit that has the code now, as Review.At has it.
 func (s ReviewSummary) At() gitstore.ID {
 	return Review{Moves: s.Moves, Request: ReviewRequest{Subject: Subject{Commit: s.Commit}}}.At()
@@ -126,7 +193,7 @@ func (s ReviewSummary) Places() []gitstore.ID {
 
 // asked is the first thing that is asked for, and still stands.
 func (r Review) asked() string {
-	for _, sub := range r.standing() {
+	for _, sub := range r.Standing() {
 		if len(sub.Report.Requests) > 0 {
 			return reply.ShortRow(sub.Report.Requests[0])
 		}
@@ -138,7 +205,7 @@ func (r Review) asked() string {
 // gave none.
 func (r Review) Verdict() reply.Verdict {
 	worst := reply.Verdict("")
-	for _, sub := range r.standing() {
+	for _, sub := range r.Standing() {
 		v := sub.Report.Effective
 		if sub.Outcome != OutcomeCommented && (worst == "" || reply.VerdictRank(v) > reply.VerdictRank(worst)) {
 			worst = v

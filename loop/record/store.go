@@ -240,6 +240,7 @@ func (r *row) fold(events []Event) error {
 		review, _ := FoldReview(events)
 		s := review.Summary()
 		r.status, r.sort, r.closed, summary = string(review.Status), s.sortKey().UnixMilli(), closedMillis(s), s
+		r.need, r.critical = s.need(), s.Critical
 	} else {
 		run, _ := FoldRun(events)
 		r.status, r.sort, summary = string(run.Status), run.CreatedAt.UnixMilli(), run.Summary()
@@ -326,7 +327,7 @@ func (idx *index) resolve(kind entityKind, typed string) (string, error) {
 		if r.id == typed {
 			return r.id, nil
 		}
-		if strings.HasPrefix(r.id, typed) && typed != "" {
+		if strings.HasPrefix(r.id, typed) && typed != "" || strings.HasSuffix(r.id, "-"+typed) {
 			fits = append(fits, r.id)
 		}
 		if latest == nil || r.seq > latest.seq {

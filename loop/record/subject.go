@@ -25,7 +25,7 @@ func (s *Store) Subject(ctx context.Context, spec string) (Subject, error) {
 	if err != nil {
 		return Subject{}, err
 	}
-	subject := Subject{Kind: SubjectCommit, Spec: spec, Base: from, Commit: to, Tree: to, Title: title(commit.Message)}
+	subject := Subject{Kind: SubjectCommit, Spec: spec, Base: from, Commit: to, Tree: to, Title: title(commit.Message), Author: commit.Author.String()}
 	if strings.Contains(spec, "..") {
 		subject.Kind = SubjectRange
 		if subject.Base, err = s.Repo.MergeBase(ctx, from, to); err != nil {
@@ -47,7 +47,7 @@ func (s *Store) HeadSubject(ctx context.Context) (Subject, error) {
 	if err != nil {
 		return Subject{}, err
 	}
-	subject := Subject{Kind: SubjectCommit, Spec: "HEAD", Commit: head, Tree: head, Title: title(commit.Message)}
+	subject := Subject{Kind: SubjectCommit, Spec: "HEAD", Commit: head, Tree: head, Title: title(commit.Message), Author: commit.Author.String()}
 	if len(commit.Parents) > 0 {
 		subject.Base = commit.Parents[0]
 	} else if subject.Base, err = s.Repo.EmptyTree(ctx); err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"git-runr/gitstore"
+	"git-runr/loop"
 	"git-runr/loop/agent"
 	"git-runr/loop/record"
 )
@@ -34,9 +35,13 @@ type Config struct {
 	Hooks struct {
 		PostCommit string // review or off
 		Debounce   record.Duration
+		Desktop    bool
 	}
-	Inbox struct{ Retention record.Duration }
-	Sync  struct {
+	Inbox struct {
+		Retention record.Duration
+		Closing   loop.Closing
+	}
+	Sync struct {
 		Remote string
 		Notes  bool
 	}
@@ -44,6 +49,7 @@ type Config struct {
 	steps  map[string]*record.WorkStep
 	agents map[string]*agentTable
 	checks []checkTable // in the order of the files
+	notify []string     // may be the repository's word: see Notify
 
 	// Warnings are for the user, one line each: settings of git config that mean nothing.
 	Warnings []string

@@ -102,10 +102,25 @@ func (f *file) value(path []string, key key, raw any) error {
 		return f.errorAt(path, "%q must be %s, not %s", strings.Join(path, "."), key.wants, describe(raw))
 	}
 	f.origins[strings.Join(path, ".")] = f.layer
-	if key.executable || key.shapes {
+	switch {
+	case key.executable && !key.named():
+		f.noteKey(path, raw)
+	case key.executable || key.shapes:
 		f.runs[strings.Join(path[2:], ".")] = raw
 	}
 	return nil
+}
+
+// noteKey keeps what a key outside of any table with a name of its own runs, for trust.
+func (f *file) noteKey(path []string, raw any) {
+	if !f.repository {
+		return
+	}
+	section := path[0]
+	if f.executed[section] == nil {
+		f.executed[section] = map[string]any{}
+	}
+	f.executed[section][strings.Join(path[1:], ".")] = raw
 }
 
 // namedTable takes a table such as [agents.mine]. It replaces what a weaker layer

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"git-runr/loop"
 	"git-runr/loop/agent"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
@@ -138,7 +139,13 @@ var sharingKeys = []key{
 		func(c *Config, _, v string) { c.Hooks.PostCommit = v }),
 	keyOf("hooks.debounce", durationKind, `"0s"`, "how long the worker waits for further commits",
 		func(c *Config, _ string, v duration) { c.Hooks.Debounce = record.Duration(v) }),
+	executable(keyOf("hooks.notify", argvKind, "", "program and arguments, run after a review by the worker that did not pass, with what came of it as JSON on standard input; it has 10 seconds",
+		func(c *Config, _ string, v []string) { c.notify = v })),
+	keyOf("hooks.desktop", boolKind, "true", "tell of such a review on the desktop, where there is one",
+		func(c *Config, _ string, v bool) { c.Hooks.Desktop = v }),
 
+	keyOf("inbox.auto_resolve", oneOf(string(loop.ClosePass), string(loop.CloseNever)), `"pass"`, "pass closes by itself what needs nobody any more: a review that passed without notes, one whose findings are all answered, an older one of the same change; it stays in git runr log, in the notes and in inbox list --status all",
+		func(c *Config, _, v string) { c.Inbox.Closing = loop.Closing(v) }),
 	keyOf("inbox.retention", timeoutKind, `"30d"`, "how long closed reviews are listed",
 		func(c *Config, _ string, v duration) { c.Inbox.Retention = record.Duration(v) }),
 
@@ -204,6 +211,8 @@ func defaultText(def string) string {
 // setBy says who may set the key.
 func (k key) setBy() string {
 	switch {
+	case k.executable && !k.named():
+		return "in files, in the repository's after git runr trust, and as git config " + gitName(k.name)
 	case k.executable:
 		return "in files, in the repository's after git runr trust"
 	case k.named():

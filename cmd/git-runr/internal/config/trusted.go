@@ -107,6 +107,14 @@ func (c *Config) Checks() (run []record.Check, not []string) {
 	return run, not
 }
 
+// Notify is the command that hears of reviews, none where it needs trust that it has not.
+func (c *Config) Notify() []string {
+	if c.origin("hooks.notify") == FileName && !c.trusted() {
+		return nil
+	}
+	return c.notify
+}
+
 // HasCheck reports whether a check with this command is configured, trusted or not.
 func (c *Config) HasCheck(command string) bool {
 	return slices.ContainsFunc(c.checks, func(known checkTable) bool { return known.Command == command })

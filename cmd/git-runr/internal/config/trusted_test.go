@@ -78,3 +78,36 @@ func TestUntrustedIsNotRun(t *testing.T) {
 	}
 	check("revoked", c, false)
 }
+
+// TestUntrustedHearsNothing: the command that hears of reviews needs the same approval when
+// the repository's file names it.
+func TestUntrustedHearsNothing(t *testing.T) {
+	repo, err := gitstore.Open(context.Background(), testrepo.New(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer repo.Close()
+	store := approvals{Dir: filepath.Join(t.TempDir(), "trust")}
+	with := func(file, own string) *Config {
+		c := loaded(t, input{RepoFile: []byte(file), RepoPath: FileName, UserFile: []byte(own), UserPath: "config.toml"})
+		c.repo, c.trust = repo, store
+		return c
+	}
+	const named, other = "[hooks]\nnotify = [\"tell\"]\n", "[hooks]\nnotify = [\"tell\", \"all\"]\n"
+	c := with(named, "")
+	if got := c.Notify(); got != nil {
+		t.Errorf("before: %q", got)
+	}
+	if got := with(named, other).Notify(); !slices.Equal(got, []string{"tell", "all"}) {
+		t.Errorf("the user's own: %q", got)
+	}
+	if err := c.Approve(time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if got := c.Notify(); !slices.Equal(got, []string{"tell"}) {
+		t.Errorf("approved: %q", got)
+	}
+	if got := with(other, "").Notify(); got != nil {
+		t.Errorf("changed since: %q", got)
+	}
+}

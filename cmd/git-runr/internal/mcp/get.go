@@ -203,10 +203,7 @@ func writeFinding(b *strings.Builder, f reply.Finding) {
 
 // answered is what became of a finding, in one line.
 func answered(a record.Answer) string {
-	text := fmt.Sprintf("answered: %s", a.Kind)
-	if a.Commit != "" {
-		text += " by " + a.Commit.Short()
-	}
+	text := "answered: " + a.What()
 	if a.Reason != "" {
 		text += ", " + line(a.Reason, 500)
 	}

@@ -6,6 +6,7 @@ package steps
 import (
 	"context"
 
+	"git-runr/loop"
 	"git-runr/loop/record"
 )
 
@@ -23,18 +24,22 @@ type Taker struct {
 	Held func(ctx context.Context, id string, by record.Hold, ask bool) (record.Review, error)
 	// Unclaim gives back what Claim took elsewhere, once the claim here is gone.
 	Unclaim func(review record.Review, by record.Hold)
+	// Closing says what ends by itself once something was submitted or answered.
+	Closing loop.Closing
 	// Closed brings the notes up to date with what was submitted, closed or reopened.
 	Closed func()
 }
 
 // Submit is Store.SubmitPerson.
 func (t Taker) Submit(ctx context.Context, id string, p record.Person) (record.Review, error) {
-	return t.closed(t.Store.SubmitPerson(ctx, id, p))
+	review, err := t.Store.SubmitPerson(ctx, id, p)
+	return t.closed(t.close(ctx, review, err))
 }
 
 // Release is Store.ReleaseReview, in all clones.
 func (t Taker) Release(ctx context.Context, id string, by record.Hold) (record.Review, error) {
-	return t.letGo(ctx, id, by, func() (record.Review, error) { return t.Store.ReleaseReview(ctx, id, by) })
+	review, err := t.letGo(ctx, id, by, func() (record.Review, error) { return t.Store.ReleaseReview(ctx, id, by) })
+	return t.close(ctx, review, err)
 }
 
 // Resolve is Store.ResolveReview, in all clones.
@@ -47,7 +52,23 @@ func (t Taker) Answer(ctx context.Context, id string, given record.Answer, force
 	if review, err := t.Held(ctx, id, record.Hold{Actor: given.Actor, Force: force}, false); err != nil {
 		return review, err
 	}
-	return t.Store.AnswerFinding(ctx, id, given, force)
+	review, err := t.Store.AnswerFinding(ctx, id, given, force)
+	claim := review.Claim
+	if review, err = t.close(ctx, review, err); err != nil || review.Status != record.ReviewResolved {
+		return review, err
+	}
+	if claim != nil {
+		t.Unclaim(review, record.Hold{Actor: claim.By, Claim: claim.ID})
+	}
+	return t.closed(review, nil)
+}
+
+// close is loop.Close of what a step came to.
+func (t Taker) close(ctx context.Context, review record.Review, err error) (record.Review, error) {
+	if err != nil {
+		return review, err
+	}
+	return loop.Close(ctx, t.Store, review, t.Closing)
 }
 
 // Reopen is Store.ReopenReview.

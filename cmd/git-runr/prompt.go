@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"git-runr/loop/record"
+)
+
+func (p *program) promptCommand() *cli.Command {
+	return &cli.Command{
+		Name: "prompt", Usage: "a segment for a shell's prompt or a status line: ✗2 ●1",
+		Description: "✗2 is two critical findings that nobody answered, ●1 one review that waits for somebody; nothing\nwhere there is neither, and outside of a repository. What the last command of git-runr knew is\nshown: nothing is read anew, written or reported.\n" +
+			"\n   bash      PS1='\\w $(git-runr prompt) \\$ '" +
+			"\n   zsh       setopt prompt_subst; PROMPT='%~ $(git-runr prompt) %# '" +
+			"\n   fish      function fish_right_prompt; git-runr prompt; end" +
+			"\n   starship  [custom.runr]" +
+			"\n             command = \"git-runr prompt\"" +
+			"\n             when = true" +
+			"\n             require_repo = true" +
+			"\n   tmux      set -g status-right '#(git-runr -C \"#{pane_current_path}\" prompt)'",
+		Action: p.action(prompt),
+	}
+}
+
+// prompt fails at nothing: a prompt has no place for an error.
+func prompt(s *session) error {
+	s.quiet = true
+	store, err := s.open()
+	if err != nil {
+		return s.print(record.Glance{}, func(io.Writer) {})
+	}
+	glance := store.Glance()
+	return s.print(glance, func(w io.Writer) {
+		if segment := s.segment(glance); segment != "" {
+			fmt.Fprintln(w, segment)
+		}
+	})
+}
+
+func (p *program) segment(g record.Glance) string {
+	critical, waiting := "✗", "●"
+	if !p.utf8() {
+		critical, waiting = "x", "o"
+	}
+	var parts []string
+	if g.Critical > 0 {
+		parts = append(parts, fmt.Sprintf("%s%d", critical, g.Critical))
+	}
+	if g.Waiting > 0 {
+		parts = append(parts, fmt.Sprintf("%s%d", waiting, g.Waiting))
+	}
+	return strings.Join(parts, " ")
+}

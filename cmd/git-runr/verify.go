@@ -1,0 +1,127 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"io"
+
+	"github.com/urfave/cli/v2"
+
+	"git-runr/cmd/git-runr/internal/config"
+	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/progress"
+	"git-runr/gitstore"
+	"git-runr/loop"
+	"git-runr/loop/prose"
+	"git-runr/loop/record"
+	"git-runr/loop/role"
+	"git-runr/loop/safetext"
+)
+
+func (p *program) verifyCommand() *cli.Command {
+	return &cli.Command{
+		Name: "verify", Usage: "check open findings against the code of now", ArgsUsage: "ID | --all",
+		Description: "Holds each finding that nobody answered against HEAD, or the branch that was reviewed, and answers\nit where it is settled: fixed, when the built-in reviewer's rule finds nothing there any more; gone,\nwhen the code was deleted. With --reviewer an agent judges the rest one by one: fixed, if it says so\nin the form that it is asked for. In doubt a finding stands. A review whose findings are all answered\nis resolved then.",
+		Flags: append([]cli.Flag{
+			&cli.BoolFlag{Name: "all", Usage: "every review with open findings that these filters fit"},
+			&cli.StringFlag{Name: "reviewer", Usage: "have the agent `NAME` judge what no rule can"},
+		}, changeFlags()...),
+		Action: p.action(verify),
+	}
+}
+
+// verifiedJSON is the answer of git runr verify.
+type verifiedJSON struct {
+	Findings []loop.Verified `json:"findings"`
+	Open     int             `json:"open"` // of them that stand
+}
+
+func verify(s *session) error {
+	if s.Bool("all") == (s.NArg() > 0) || s.NArg() > 1 {
+		return exit.Problemf(exit.Usage, "a review is wanted, or --all").WithHint("git runr verify -h")
+	}
+	store, conf, err := s.configured()
+	if err != nil {
+		return err
+	}
+	progress := s.progress()
+	defer progress.Close()
+	verifier, err := s.verifier(store, conf, progress)
+	if err != nil {
+		return err
+	}
+	ids, err := s.verifiable(store)
+	if err != nil {
+		return err
+	}
+	doc := verifiedJSON{Findings: []loop.Verified{}}
+	for _, id := range ids {
+		review, err := store.Review(s.ctx, id)
+		if err != nil {
+			return err
+		}
+		found, _, err := verifier.Verify(s.ctx, review)
+		if missing := new(gitstore.MissingError); errors.As(err, &missing) {
+			s.say("%v", err)
+			err = nil
+		}
+		if err != nil {
+			return err
+		}
+		doc.Findings = append(doc.Findings, found...)
+	}
+	for _, f := range doc.Findings {
+		if f.Kind == "" {
+			doc.Open++
+		}
+	}
+	progress.Close()
+	s.project(s.ctx, store)
+	return s.print(doc, func(w io.Writer) { writeVerified(w, doc) })
+}
+
+func (s *session) verifier(store *record.Store, conf *config.Config, progress *progress.Display) (*loop.Verifier, error) {
+	rules, _ := conf.Reviewer(role.Builtin)
+	verifier := &loop.Verifier{Store: store, Rules: rules, Closing: conf.Inbox.Closing, Progress: progress}
+	name := s.String("reviewer")
+	if name == "" || name == role.Builtin {
+		return verifier, nil
+	}
+	if err := conf.KnownAgent("reviewer", name); err != nil {
+		return nil, err
+	}
+	judge, failure := conf.Reviewer(name)
+	if failure != nil {
+		status := exit.Status(record.ReasonOf(failure.Reason).Status)
+		return nil, exit.Problemf(status, "%s", cmp.Or(failure.Detail, failure.Reason)).WithHint(failure.Next().Commands...)
+	}
+	verifier.Judge, verifier.Name = judge, name
+	return verifier, nil
+}
+
+// verifiable are the ids of the reviews to check.
+func (s *session) verifiable(store *record.Store) ([]string, error) {
+	if !s.Bool("all") {
+		return s.Args().Slice(), nil
+	}
+	wanted, err := s.changeTest(store)
+	if err != nil {
+		return nil, err
+	}
+	found, _, err := store.Reviews(s.ctx, record.Filter{Status: record.WaitingStatus, ByNeed: true, Review: func(r record.ReviewSummary) bool {
+		return r.Critical+r.Warnings+r.Notes > 0 && (wanted == nil || wanted(r))
+	}})
+	ids := make([]string, len(found))
+	for i, r := range found {
+		ids[i] = r.ID
+	}
+	return ids, err
+}
+
+func writeVerified(w io.Writer, doc verifiedJSON) {
+	for _, f := range doc.Findings {
+		state := cmp.Or(string(f.Kind), "open")
+		safetext.Fprintf(w, "%-5s  %s  %s  %s\n", state, shortID(f.Review), cmp.Or(f.Now, f.Place, f.Finding), f.Reason)
+	}
+	safetext.Fprintf(w, "%s checked, %d still open.\n", prose.Count(len(doc.Findings), "finding"), doc.Open)
+}

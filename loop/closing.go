@@ -1,0 +1,302 @@
+package loop
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"git-runr/gitstore"
+	"git-runr/loop/prose"
+	"git-runr/loop/record"
+	"git-runr/loop/reply"
+)
+
+// Closing says whether reviews end by themselves: the values of inbox.auto_resolve.
+type Closing string
+
+const (
+	ClosePass  Closing = "pass"  // those that need nobody any more
+	CloseNever Closing = "never" // none
+)
+
+// Itself is the actor of what this program does to reviews by itself.
+const Itself = Follower
+
+// Close ends what needs nobody any more once something was submitted to review or answered
+// in it: review itself where it passed without notes, or where all that it found is answered,
+// and older reviews in whose place it comes. Who holds a review ends it, so a claimed one is
+// left alone unless its holder gave the last answer. It gives review as it is then; doing it
+// twice, or in two clones, is doing it once.
+//
+// A run's own review is left to the run.
+func Close(ctx context.Context, s *record.Store, review record.Review, how Closing) (record.Review, error) {
+	if how != ClosePass || len(review.Submissions) == 0 || review.Request.Run != "" {
+		return review, nil
+	}
+	if err := supersede(ctx, s, review); err != nil {
+		return review, err
+	}
+	why := whyDone(review)
+	if why == "" {
+		return review, nil
+	}
+	quiet := len(review.Findings()) == 0 // the verdict says it
+	return end(ctx, s, review, record.Hold{Actor: Itself, Force: answeredByHolder(review), Quiet: quiet}, why)
+}
+
+// end closes a review that by may close: a request that nobody answered is cancelled, any
+// other resolved. One that is closed, or that somebody else has, stays as it is.
+func end(ctx context.Context, s *record.Store, review record.Review, by record.Hold, note string) (record.Review, error) {
+	if !review.ClosedAt.IsZero() {
+		return review, nil
+	}
+	var ended record.Review
+	var err error
+	if review.Status == record.ReviewOpen {
+		ended, err = s.CancelReview(ctx, review.ID, by.Actor, note)
+	} else {
+		ended, err = s.ResolveReview(ctx, review.ID, by, note)
+	}
+	if state := new(record.StateError); errors.As(err, &state) {
+		return review, nil
+	}
+	return ended, err
+}
+
+// answeredByHolder reports whether a claimed review's newest answer is its holder's.
+func answeredByHolder(review record.Review) bool {
+	n := len(review.Answers)
+	return review.Claim != nil && n > 0 && review.Answers[n-1].Actor == review.Claim.By
+}
+
+// whyDone says why nobody is needed for a review any more; "" while somebody is. A verdict
+// that does not pass is met finding by finding: where it asks for more than its findings
+// say, where not all was seen, and where somebody is still to answer, a person must look.
+func whyDone(review record.Review) string {
+	if len(review.Waiting()) > 0 || len(review.Open()) > 0 {
+		return ""
+	}
+	for _, sub := range review.Standing() {
+		if asksMore(sub) {
+			return ""
+		}
+	}
+	if len(review.Findings()) > 0 {
+		return "every finding is answered: " + answersText(review)
+	}
+	if review.Outcome() == record.OutcomeNothing {
+		return "there was nothing to review"
+	}
+	return "passed without notes"
+}
+
+// asksMore reports whether a submission wants something that answers to its findings do
+// not settle.
+func asksMore(sub record.Submission) bool {
+	findings := sub.Findings()
+	said := ImplementPrompt{Findings: findings, Requests: sub.Requests()}
+	failing := slices.ContainsFunc(sub.Checks, func(c record.CheckResult) bool {
+		return c.Fails() && !slices.ContainsFunc(findings, func(f reply.Finding) bool { return f.Rule == record.RuleOfCheck+c.Name })
+	})
+	switch {
+	case failing || len(said.extraRequests()) > 0:
+		return true
+	case sub.Outcome == record.OutcomeNothing:
+		return false
+	case sub.Outcome == record.OutcomePassed:
+		return len(findings) == 0 && sub.Report.Effective != reply.Pass
+	}
+	return sub.Outcome == record.OutcomePartial || len(findings) == 0
+}
+
+// answersText counts the newest answers by their kind: "2 fixed, 1 refuted".
+func answersText(review record.Review) string {
+	counts, kinds := map[record.AnswerKind]int{}, []record.AnswerKind{}
+	for _, f := range review.Findings() {
+		answer, _ := review.AnswerTo(f.ID)
+		if counts[answer.Kind]++; counts[answer.Kind] == 1 {
+			kinds = append(kinds, answer.Kind)
+		}
+	}
+	slices.Sort(kinds)
+	parts := make([]string, len(kinds))
+	for i, kind := range kinds {
+		parts[i] = fmt.Sprintf("%d %s", counts[kind], prose.OneLine(string(kind)))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// supersede ends the older reviews of what review is of, and that whose code it looks at
+// again: one change has one entry in the inbox.
+func supersede(ctx context.Context, s *record.Store, review record.Review) error {
+	follows, subject := review.Request.Follows, review.Request.Subject
+	older, _, err := s.Reviews(ctx, record.Filter{Status: record.WaitingStatus, Review: func(r record.ReviewSummary) bool {
+		begun := cmp.Or(r.CreatedAt.Compare(review.CreatedAt), strings.Compare(r.ID, review.ID))
+		return r.ID == follows || r.At() == subject.Commit && begun < 0 && r.Run == ""
+	}})
+	if err != nil {
+		return err
+	}
+	for _, line := range older {
+		old, err := s.Review(ctx, line.ID)
+		if err != nil {
+			return err
+		}
+		again := old.ID == follows
+		if !again && asksNoMore(old, review) {
+			if again, err = sameContent(ctx, s, old, subject); err != nil {
+				return err
+			}
+		}
+		if again && !old.Reopened {
+			if _, err := end(ctx, s, old, record.Hold{Actor: Itself}, "superseded by "+review.ID); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// sameContent reports whether a review is of the same change of the same files as b, made
+// by the same commit; one that was carried to that commit is. What was recorded of a working
+// tree is a commit of its own each time.
+func sameContent(ctx context.Context, s *record.Store, review record.Review, b record.Subject) (bool, error) {
+	a, carried := review.Request.Subject, review.At() != review.Request.Subject.Commit
+	if review.At() != b.Commit || !slices.Equal(slices.Sorted(slices.Values(a.Paths)), slices.Sorted(slices.Values(b.Paths))) {
+		return false, nil
+	}
+	switch {
+	case carried:
+		return a.Kind == b.Kind, nil
+	case a.Base != b.Base:
+		return false, nil
+	case a.Tree == b.Tree:
+		return true, nil
+	}
+	treeA, err := s.Repo.TreeOf(ctx, a.Tree)
+	if err != nil {
+		return false, ignoreMissing(err)
+	}
+	treeB, err := s.Repo.TreeOf(ctx, b.Tree)
+	return err == nil && treeA == treeB, ignoreMissing(err)
+}
+
+// ignoreMissing is err unless that says that an object is not here.
+func ignoreMissing(err error) error {
+	if errors.Is(err, gitstore.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// asksNoMore reports whether nothing of an older review is lost when newer takes its place:
+// whoever is to answer it, and whoever found something in it that is open, has answered newer.
+func asksNoMore(old, newer record.Review) bool {
+	waiting := newer.Waiting()
+	answered := func(name string) bool {
+		return slices.Contains(newer.Request.Reviewers(), name) && !slices.Contains(waiting, name)
+	}
+	for _, name := range old.Waiting() {
+		if !answered(name) {
+			return false
+		}
+	}
+	open := old.Open()
+	for _, sub := range old.Standing() {
+		name := sub.Reviewer
+		if sub.Decision != "" {
+			name = record.Human
+		}
+		findings := sub.Findings()
+		isOpen := func(f reply.Finding) bool {
+			return slices.ContainsFunc(open, func(o reply.Finding) bool { return o.ID == f.ID })
+		}
+		if (asksMore(sub) || slices.ContainsFunc(findings, isOpen)) && !answered(name) {
+			return false
+		}
+	}
+	return true
+}
+
+// submitted is what follows when a reviewer of the worker's has answered.
+func (w *Worker) submitted(ctx context.Context, review record.Review, err error) (record.Review, error) {
+	if err != nil {
+		return review, err
+	}
+	if w.Heard != nil {
+		w.Heard(ctx, review)
+	}
+	return Close(ctx, w.Store, review, w.Closing)
+}
+
+// fixedBy begins the note of a review that a run has fixed.
+func fixedBy(run record.Run) string { return "fixed by run " + run.ID }
+
+// closeFixed ends the review that a run addressed and has fixed, once that has landed: what
+// the run said it fixed then names the commit that landed.
+func closeFixed(ctx context.Context, s *record.Store, run record.Run) error {
+	review, err := reviewOf(ctx, s, run)
+	if err != nil || review.ID == "" || !review.ClosedAt.IsZero() {
+		return err
+	}
+	if review, err = moveAnswers(ctx, s, review, run.Commit, run.Landed.Commit); err != nil || run.Result != record.ResultPass {
+		return err
+	}
+	_, err = end(ctx, s, review, record.Hold{Actor: Itself}, fixedBy(run)+", landed as "+run.Landed.Commit.Short())
+	return err
+}
+
+// reopenFixed takes closeFixed back, when the landing is: landed is what the run's work
+// was on its branch.
+func reopenFixed(ctx context.Context, s *record.Store, run record.Run, landed gitstore.ID) error {
+	review, err := reviewOf(ctx, s, run)
+	if err != nil || review.ID == "" {
+		return err
+	}
+	if review.Status == record.ReviewResolved && review.ResolvedBy == Itself && strings.HasPrefix(review.Note, fixedBy(run)) {
+		if review, err = s.ReopenReview(ctx, review.ID, Itself); err != nil {
+			return err
+		}
+	}
+	_, err = moveAnswers(ctx, s, review, landed, run.Commit)
+	return err
+}
+
+// reviewOf is the review that a run addresses; the zero Review where there is none here.
+func reviewOf(ctx context.Context, s *record.Store, run record.Run) (record.Review, error) {
+	if run.Plan.FromReview == "" {
+		return record.Review{}, nil
+	}
+	review, err := s.Review(ctx, run.Plan.FromReview)
+	if err != nil {
+		return record.Review{}, ignoreMissing(err)
+	}
+	return review, nil
+}
+
+// moveAnswers says of what was fixed by one commit that another one did. A review that is
+// closed, or that somebody else has, stays as it is.
+func moveAnswers(ctx context.Context, s *record.Store, review record.Review, from, to gitstore.ID) (record.Review, error) {
+	if from == to || !review.ClosedAt.IsZero() {
+		return review, nil
+	}
+	for _, f := range review.Findings() {
+		answer, _ := review.AnswerTo(f.ID)
+		if answer.Kind != record.AnswerFixed || answer.Commit != from {
+			continue
+		}
+		answer.Commit = to
+		moved, err := s.AnswerFinding(ctx, review.ID, answer, false)
+		if state := new(record.StateError); errors.As(err, &state) {
+			return review, nil
+		}
+		if err != nil {
+			return review, err
+		}
+		review = moved
+	}
+	return review, nil
+}

@@ -1,0 +1,144 @@
+package loop
+
+import (
+	"context"
+	"testing"
+
+	"git-runr/loop/internal/runtest"
+	"git-runr/loop/record"
+	"git-runr/loop/reply"
+)
+
+// submissionOf is a reviewer's answer with findings of these severities.
+func submissionOf(reviewer string, verdict reply.Verdict, severities ...reply.Severity) record.Submission {
+	sub := record.Submission{Reviewer: reviewer, Outcome: record.OutcomeFailed, Report: record.EmptyReport()}
+	for i, severity := range severities {
+		f := reply.Finding{Severity: severity, File: reviewer + ".go", Line: i + 1, Issue: reviewer + " " + string(severity)}
+		f.ID = reply.FindingID(f)
+		sub.Report.Findings = append(sub.Report.Findings, f)
+		if severity != reply.Note {
+			sub.Report.Requests = append(sub.Report.Requests, f.Place()+": "+f.Issue)
+		}
+	}
+	sub.Report.Verdict, sub.Report.Effective = verdict, reply.EffectiveVerdict(verdict, sub.Report.Findings, false)
+	if sub.Report.Effective.Passed() {
+		sub.Outcome = record.OutcomePassed
+	}
+	return sub
+}
+
+func TestWhyDone(t *testing.T) {
+	answered := func(r *record.Review) {
+		for i, f := range r.Findings() {
+			kind := []record.AnswerKind{record.AnswerFixed, record.AnswerDeferred}[i%2]
+			r.Answers = append(r.Answers, record.Answer{Finding: f.ID, Kind: kind})
+		}
+	}
+	pass := func(change func(*record.Submission)) record.Submission {
+		sub := submissionOf("a", reply.Pass)
+		change(&sub)
+		return sub
+	}
+	person := record.Person{Actor: "Ann", Decision: record.RequestChanges, Message: "All of it."}
+	remark := record.Person{Actor: "Ann", Message: "By the way."}
+	commented := record.Person{Actor: "Ann", Decision: record.RequestChanges, Message: "Nearly.", Comments: []record.Comment{{ID: "c-1", Comment: "this"}}}
+	for name, tc := range map[string]struct {
+		others []string
+		subs   []record.Submission
+		answer bool
+		want   string
+	}{
+		"passed":                             {nil, []record.Submission{submissionOf("a", reply.Pass)}, false, "passed without notes"},
+		"one of two has answered":            {[]string{"b"}, []record.Submission{submissionOf("a", reply.Pass)}, false, ""},
+		"both have passed":                   {[]string{"b"}, []record.Submission{submissionOf("a", reply.Pass), submissionOf("b", reply.Pass)}, false, "passed without notes"},
+		"one of two did not pass":            {[]string{"b"}, []record.Submission{submissionOf("a", reply.Pass), submissionOf("b", reply.NeedsFix)}, true, ""},
+		"notes":                              {nil, []record.Submission{submissionOf("a", reply.Pass, reply.Note)}, false, ""},
+		"notes that are answered":            {nil, []record.Submission{submissionOf("a", reply.Pass, reply.Note)}, true, "every finding is answered: 1 fixed"},
+		"notes in words alone":               {nil, []record.Submission{submissionOf("a", reply.PassWithNotes)}, false, ""},
+		"a pass that asks for something":     {nil, []record.Submission{pass(func(s *record.Submission) { s.Report.Requests = []string{"Rename it."} })}, false, ""},
+		"not all was seen":                   {nil, []record.Submission{pass(func(s *record.Submission) { s.Outcome = record.OutcomePartial })}, false, ""},
+		"nothing to review":                  {nil, []record.Submission{pass(func(s *record.Submission) { s.Outcome = record.OutcomeNothing })}, false, "there was nothing to review"},
+		"a check that failed and no finding": {nil, []record.Submission{pass(func(s *record.Submission) { s.Checks = []record.CheckResult{{Name: "t", ExitCode: 1}} })}, false, ""},
+		"findings":                           {nil, []record.Submission{submissionOf("a", reply.NeedsFix, reply.Critical, reply.Warning)}, false, ""},
+		"findings that are answered":         {nil, []record.Submission{submissionOf("a", reply.NeedsFix, reply.Critical, reply.Warning)}, true, "every finding is answered: 1 deferred, 1 fixed"},
+		"no pass and no finding":             {nil, []record.Submission{submissionOf("a", reply.NeedsFix)}, true, ""},
+		"a person asks in words":             {nil, []record.Submission{submissionOf("a", reply.Pass), person.Submission(record.Review{})}, true, ""},
+		"a person's comments are answered":   {nil, []record.Submission{submissionOf("a", reply.Pass), commented.Submission(record.Review{})}, true, "every finding is answered: 1 fixed"},
+		"a person's remark":                  {nil, []record.Submission{submissionOf("a", reply.Pass), remark.Submission(record.Review{})}, true, ""},
+	} {
+		review := record.Review{Request: record.ReviewRequest{Reviewer: "a", Others: tc.others}, Submissions: tc.subs}
+		if tc.answer {
+			answered(&review)
+		}
+		if got := whyDone(review); got != tc.want {
+			t.Errorf("%s: %q, want %q", name, got, tc.want)
+		}
+	}
+}
+
+// TestSupersede: of one change the newest review is left, unless something of an older one
+// would be lost.
+func TestSupersede(t *testing.T) {
+	s, ctx := runtest.NewStore(t), context.Background()
+	commit := runtest.Commit(t, s, "one")
+	other := runtest.Commit(t, s, "two")
+	subject := record.Subject{Kind: record.SubjectCommit, Spec: "HEAD", Base: commit, Commit: commit, Tree: commit}
+	must := func(review record.Review, err error) record.Review {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return review
+	}
+	ask := func(request record.ReviewRequest) record.Review {
+		t.Helper()
+		if request.Subject.Commit == "" {
+			request.Subject = subject
+		}
+		return must(s.RequestReview(ctx, request, "cli"))
+	}
+	found := submissionOf("a", reply.NeedsFix, reply.Critical)
+	open := ask(record.ReviewRequest{Reviewer: "a"})
+	failed := ask(record.ReviewRequest{Reviewer: "a"})
+	must(s.SubmitReview(ctx, failed.ID, found, ""))
+	claimed := ask(record.ReviewRequest{Reviewer: "a"})
+	must(s.SubmitReview(ctx, claimed.ID, found, ""))
+	must(s.ClaimReview(ctx, claimed.ID, record.Hold{Actor: "Ann"}))
+	human := ask(record.ReviewRequest{Reviewer: record.Human})
+	elsewhere := ask(record.ReviewRequest{Reviewer: "b"})
+	must(s.SubmitReview(ctx, elsewhere.ID, submissionOf("b", reply.NeedsFix, reply.Critical), ""))
+	another := ask(record.ReviewRequest{Reviewer: "a", Subject: record.Subject{Kind: record.SubjectCommit, Base: commit, Commit: other, Tree: other}})
+	narrower := subject
+	narrower.Paths = []string{"a.go"}
+	part := ask(record.ReviewRequest{Reviewer: "a", Subject: narrower})
+	followed := ask(record.ReviewRequest{Reviewer: "b", Subject: record.Subject{Kind: record.SubjectCommit, Base: other, Commit: other, Tree: other}})
+	newer := ask(record.ReviewRequest{Reviewer: "a", Follows: followed.ID})
+	later := ask(record.ReviewRequest{Reviewer: "a"})
+	newer = must(s.SubmitReview(ctx, newer.ID, found, ""))
+	for range 2 { // twice is once
+		must(Close(ctx, s, newer, CloseNever))
+	}
+	if review := must(s.Review(ctx, open.ID)); review.Status != record.ReviewOpen {
+		t.Errorf("never: %s", review.Status)
+	}
+	for range 2 {
+		must(Close(ctx, s, newer, ClosePass))
+	}
+	for name, want := range map[string]struct {
+		review record.Review
+		status record.ReviewStatus
+	}{
+		"open": {open, record.ReviewCancelled}, "with findings": {failed, record.ReviewResolved}, "claimed": {claimed, record.ReviewClaimed},
+		"for a person": {human, record.ReviewOpen}, "found by somebody else": {elsewhere, record.ReviewSubmitted},
+		"another commit": {another, record.ReviewOpen}, "other paths": {part, record.ReviewOpen}, "followed": {followed, record.ReviewCancelled},
+		"itself": {newer, record.ReviewSubmitted}, "newer": {later, record.ReviewOpen},
+	} {
+		review := must(s.Review(ctx, want.review.ID))
+		if review.Status != want.status || !review.ClosedAt.IsZero() && review.Note != "superseded by "+newer.ID {
+			t.Errorf("%s: %s %q, want %s", name, review.Status, review.Note, want.status)
+		}
+		if len(review.Lost) > 0 {
+			t.Errorf("%s: %+v", name, review.Lost)
+		}
+	}
+}

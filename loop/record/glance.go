@@ -1,0 +1,39 @@
+package record
+
+// Glance is what waits for somebody, by the cache as it is.
+type Glance struct {
+	Critical int `json:"critical"` // findings that nobody answered
+	Waiting  int `json:"waiting"`  // reviews
+}
+
+// Glance counts what waits. No log is read, nothing is written, and a cache that is behind,
+// damaged or missing is no error: for a shell's prompt, which is asked for all the time.
+func (s *Store) Glance() Glance {
+	idx := openIndex(s.indexPath())
+	defer idx.close()
+	var g Glance
+	for _, r := range idx.rows {
+		if r.kind == kindReview && WaitingStatus(r.status) {
+			g.Critical += r.critical
+			g.Waiting++
+		}
+	}
+	return g
+}
+
+// Critical are the reviews of commits on a branch ("" for a detached HEAD) that found
+// something critical which nobody answered, newest first: by the cache, as Glance.
+func (s *Store) Critical(branch string) []ReviewSummary {
+	idx := openIndex(s.indexPath())
+	defer idx.close()
+	var found []ReviewSummary
+	for _, r := range idx.rows {
+		if r.kind != kindReview || r.need != needCritical || !r.begun() {
+			continue
+		}
+		if line, err := loadLine[ReviewSummary](idx, r); err == nil && line.Branch == branch {
+			found = append(found, line)
+		}
+	}
+	return found
+}

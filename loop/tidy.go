@@ -1,0 +1,59 @@
+package loop
+
+import (
+	"context"
+	"time"
+
+	"git-runr/loop/record"
+)
+
+const (
+	tidyEvery = 24 * time.Hour
+	tidyMost  = 200 // reviews that are closed at once
+)
+
+// Tidy does what nobody should have to think of, at most once a day and unless somebody is
+// at it: it drops what was over longer than retention ago, as git runr gc does, and closes
+// reviews of this clone that need nobody and that nobody was there to close.
+func Tidy(ctx context.Context, s *record.Store, retention time.Duration, how Closing) error {
+	unlock, free, err := s.Repo.TryLock("gc")
+	if err != nil || !free {
+		return err
+	}
+	defer unlock()
+	c, err := readCutoff(s)
+	now := s.EventTime()
+	if err != nil || now.Sub(c.Tidied).Abs() < tidyEvery {
+		return err
+	}
+	c.Tidied = now // also when something goes wrong: once a day is enough
+	if err := writeCutoff(s, c); err != nil {
+		return err
+	}
+	garbage, err := FindGarbage(ctx, s, now.Add(-retention))
+	if err != nil {
+		return err
+	}
+	if err := collect(ctx, s, garbage); err != nil {
+		return err
+	}
+	return closeLeft(ctx, s, how)
+}
+
+// closeLeft closes the passes of this clone that are still open: they are older than this
+// rule, or came from reviewers in several clones.
+func closeLeft(ctx context.Context, s *record.Store, how Closing) error {
+	left, _, err := s.Reviews(ctx, record.Filter{Status: record.WaitingStatus, Limit: tidyMost, Review: func(r record.ReviewSummary) bool {
+		return r.Writer == s.Repo.Writer() && r.Status != record.ReviewOpen && r.CommentCount == 0 && len(r.Waiting) == 0
+	}})
+	for _, line := range left {
+		if err != nil {
+			return err
+		}
+		var review record.Review
+		if review, err = s.Review(ctx, line.ID); err == nil && !review.Reopened {
+			_, err = Close(ctx, s, review, how)
+		}
+	}
+	return err
+}

@@ -1,0 +1,334 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"git-runr/gitstore"
+	"git-runr/loop/record"
+	"git-runr/loop/reply"
+	"git-runr/loop/role"
+	"git-runr/loop/unidiff"
+)
+
+// Verifier holds findings that nobody answered against the code of now.
+type Verifier struct {
+	Store    *record.Store // required
+	Rules    role.Reviewer // the built-in reviewer, whose findings its own rules judge; required
+	Judge    role.Reviewer // an agent that judges the rest, one by one; nil: none
+	Name     string        // of Judge
+	Closing  Closing
+	Progress Progress // required
+}
+
+// Verified is what came of one finding.
+type Verified struct {
+	Review  string            `json:"review_id"`
+	Finding string            `json:"finding"`
+	Place   string            `json:"place,omitempty"`  // where it was found
+	Now     string            `json:"now,omitempty"`    // where that is now, as far as it is known
+	Kind    record.AnswerKind `json:"answer,omitempty"` // that was recorded; "" while it stands
+	By      string            `json:"by,omitempty"`     // who says so
+	Reason  string            `json:"reason"`
+}
+
+// Verify checks the open findings of a review, records what is settled, and gives all of
+// them in order. A finding stands unless its rule finds nothing there any more, its lines
+// were deleted, or the judge says so in the form that it is asked for.
+func (v *Verifier) Verify(ctx context.Context, review record.Review) ([]Verified, record.Review, error) {
+	open := review.Open()
+	if len(open) == 0 {
+		return nil, review, nil
+	}
+	at, why, err := codeOfNow(ctx, v.Store, review)
+	if err != nil {
+		return nil, review, fmt.Errorf("review %s: %w", review.ID, err)
+	}
+	results := make([]Verified, len(open))
+	for i, f := range open {
+		results[i] = Verified{Review: review.ID, Finding: f.ID, Place: f.Place(), Reason: why}
+	}
+	if at == "" {
+		return results, review, nil
+	}
+	scene := &scene{v: v, review: review, at: at, rules: map[string][]reply.Finding{}}
+	for i, f := range open {
+		if err := scene.judge(ctx, f, &results[i]); err != nil {
+			return results, review, fmt.Errorf("review %s, finding %s: %w", review.ID, f.ID, err)
+		}
+	}
+	if v.Judge != nil {
+		if err := scene.ask(ctx, open, results); err != nil {
+			return results, review, err
+		}
+	}
+	return v.record(ctx, review, at, results)
+}
+
+// record answers what is settled. What somebody else has claimed is left to them.
+func (v *Verifier) record(ctx context.Context, review record.Review, at gitstore.ID, results []Verified) ([]Verified, record.Review, error) {
+	for i := range results {
+		r := &results[i]
+		if r.Kind == "" {
+			continue
+		}
+		answer := record.Answer{Finding: r.Finding, Kind: r.Kind, Commit: at, Reason: r.Reason, Actor: r.By}
+		answered, err := v.Store.AnswerFinding(ctx, review.ID, answer, false)
+		if state := new(record.StateError); errors.As(err, &state) {
+			r.Kind, r.Reason = "", "not recorded: "+state.Error()
+			continue
+		}
+		if err != nil {
+			return results, review, err
+		}
+		review = answered
+	}
+	review, err := Close(ctx, v.Store, review, v.Closing)
+	return results, review, err
+}
+
+// codeOfNow is the commit that a review's findings are held against: HEAD or the branch that
+// it was asked for on, whichever has the commit that was reviewed. Anywhere else the code
+// may be missing without being gone: why says so.
+func codeOfNow(ctx context.Context, s *record.Store, review record.Review) (at gitstore.ID, why string, err error) {
+	commit := review.At()
+	if commit == "" {
+		return "", "it is of what was in no commit yet", nil
+	}
+	if _, err := s.Repo.ReadCommit(ctx, commit); err != nil {
+		return "", fmt.Sprintf("commit %s is not in this clone", commit.Short()), ignoreMissing(err)
+	}
+	for _, ref := range []string{"HEAD", "refs/heads/" + review.Request.Subject.Branch} {
+		tip, err := s.Repo.Ref(ctx, ref)
+		if err != nil || tip == "" {
+			continue
+		}
+		has, err := s.Repo.IsAncestor(ctx, commit, tip)
+		if err != nil || has {
+			return tip, "", err
+		}
+	}
+	return "", fmt.Sprintf("commit %s is neither in HEAD nor in its branch", commit.Short()), nil
+}
+
+// scene is what the findings of one review are held against.
+type scene struct {
+	v      *Verifier
+	review record.Review
+	at     gitstore.ID
+	rules  map[string][]reply.Finding // what the rules find in a file, by version and file
+}
+
+// judge says what can be told of a finding without an agent.
+func (s *scene) judge(ctx context.Context, f reply.Finding, result *Verified) error {
+	if f.File == "" {
+		result.Reason = "it names no file"
+		return nil
+	}
+	place, err := placeFinding(ctx, s.v.Store, s.review, f, s.at)
+	if err != nil {
+		return err
+	}
+	if place == nil {
+		result.Reason = "the code that was reviewed has no such place"
+		return nil
+	}
+	if !place.Outdated {
+		result.Now = record.Comment{File: place.File, StartLine: place.StartLine, EndLine: place.EndLine}.Place()
+	}
+	if s.byRules(f) {
+		return s.byRule(ctx, f, *place, result)
+	}
+	gone, err := s.deleted(ctx, f, *place)
+	switch {
+	case err != nil:
+		return err
+	case gone:
+		result.settle(record.AnswerGone, Itself, "what it speaks of was deleted: "+f.Place())
+	case place.Outdated:
+		result.Reason = place.Why
+	default:
+		result.Reason = "the code there is as it was"
+	}
+	return nil
+}
+
+func (r *Verified) settle(kind record.AnswerKind, by, reason string) {
+	r.Kind, r.By, r.Reason = kind, by, reason
+}
+
+// byRules reports whether the built-in reviewer's rules found f; a check is none of them.
+func (s *scene) byRules(f reply.Finding) bool {
+	return f.Rule != "" && !strings.HasPrefix(f.Rule, record.RuleOfCheck) && slices.ContainsFunc(s.review.Submissions, func(sub record.Submission) bool {
+		return sub.Reviewer == role.Builtin && slices.ContainsFunc(sub.Report.Findings, func(o reply.Finding) bool { return o.ID == f.ID })
+	})
+}
+
+// placeFinding is where a finding of a review is in a commit or tree; nil when what was
+// reviewed has no such place.
+func placeFinding(ctx context.Context, s *record.Store, review record.Review, f reply.Finding, at gitstore.ID) (*record.Placed, error) {
+	if f.File == "" {
+		return nil, nil
+	}
+	c := record.Comment{ID: f.ID, File: f.File, StartLine: f.Line, EndLine: f.EndLine, Commit: review.Request.Subject.Tree}
+	for _, said := range review.Comments() {
+		if said.ID == f.ID {
+			c = said
+		}
+	}
+	if c.Side == record.SideOld {
+		return nil, nil
+	}
+	if c.Blob == "" {
+		entry, err := s.Repo.File(ctx, c.Commit, c.File)
+		if err != nil {
+			return nil, ignoreMissing(err)
+		}
+		c.Blob = entry.ID
+	}
+	placed, err := s.Place(ctx, c, at)
+	return &placed, err
+}
+
+// byRule runs the rule that found f on the file as it is now. What it finds in lines that it
+// found before, at other places, is another finding's.
+func (s *scene) byRule(ctx context.Context, f reply.Finding, place record.Placed, result *Verified) error {
+	before, err := s.found(ctx, s.review.Request.Subject.Tree, f.File, f.Rule)
+	if err != nil {
+		return err
+	}
+	now, err := s.found(ctx, s.at, place.File, f.Rule)
+	if err != nil {
+		return err
+	}
+	at := func(o hit) bool { return o.Line == f.Line }
+	if len(before) > 0 && !slices.ContainsFunc(before, at) {
+		result.Reason = fmt.Sprintf("rule %s says it of other lines when it sees the whole file", f.Rule)
+		return nil
+	}
+	secret := ""
+	if f.Rule == "secret" {
+		secret = "; it is still in the history: revoke it"
+	}
+	here := func(o hit) bool { return !place.Outdated && (f.Line == 0 || o.Line == place.StartLine) }
+	others := map[string]bool{}
+	for _, o := range slices.DeleteFunc(before, at) {
+		others[o.text] = true
+	}
+	another := func(o hit) bool { return f.Line > 0 && others[o.text] && !here(o) }
+	now = slices.DeleteFunc(now, another)
+	switch {
+	case slices.ContainsFunc(now, here):
+		result.Reason = fmt.Sprintf("rule %s still finds it", f.Rule)
+	case place.Outdated && len(now) > 0:
+		result.Reason = fmt.Sprintf("%s, and rule %s still finds something at %s", place.Why, f.Rule, now[0].Place())
+	case place.Outdated:
+		result.settle(record.AnswerGone, Itself, fmt.Sprintf("%s, and rule %s finds nothing there any more%s", place.Why, f.Rule, secret))
+	default:
+		result.settle(record.AnswerFixed, Itself, fmt.Sprintf("rule %s finds nothing there any more%s", f.Rule, secret))
+	}
+	return nil
+}
+
+// hit is a finding of a rule with the line that it is in.
+type hit struct {
+	reply.Finding
+	text string
+}
+
+// found is what a rule finds in a whole file of a version; nothing where that has no such
+// file.
+func (s *scene) found(ctx context.Context, version gitstore.ID, file, rule string) ([]hit, error) {
+	repo := s.v.Store.Repo
+	entry, err := repo.File(ctx, version, file)
+	if err != nil {
+		return nil, ignoreMissing(err)
+	}
+	key := string(entry.ID) + " " + file
+	all, known := s.rules[key]
+	if !known {
+		if all, err = s.runRules(ctx, version, file); err != nil {
+			return nil, err
+		}
+		s.rules[key] = all
+	}
+	text, err := repo.ReadBlob(ctx, entry.ID)
+	if err != nil {
+		return nil, err
+	}
+	lines := splitText(text)
+	var hits []hit
+	for _, f := range all {
+		if f.Rule == record.RuleLimit { // there are more than it says
+			return []hit{{Finding: f}}, nil
+		}
+		if f.Rule != rule {
+			continue
+		}
+		h := hit{Finding: f}
+		if f.Line > 0 && f.Line <= len(lines) {
+			h.text = lines[f.Line-1]
+		}
+		hits = append(hits, h)
+	}
+	return hits, nil
+}
+
+// runRules has the built-in reviewer look at a whole file, as if it were new.
+func (s *scene) runRules(ctx context.Context, version gitstore.ID, file string) ([]reply.Finding, error) {
+	patch, _, err := s.v.Store.Repo.Diff(ctx, gitstore.DiffSpec{To: version, Paths: []string{file}})
+	if err != nil {
+		return nil, err
+	}
+	answer, err := s.v.Rules.Review(ctx, role.ReviewJob{Patch: patch, Tree: version, Files: []string{file}})
+	return answer.Report.Findings, err
+}
+
+// deleted reports whether the lines of f, or its file, were taken out and nothing was put in
+// their place.
+func (s *scene) deleted(ctx context.Context, f reply.Finding, place record.Placed) (bool, error) {
+	if !place.Outdated {
+		return false, nil
+	}
+	repo, tree := s.v.Store.Repo, s.review.Request.Subject.Tree
+	if _, err := repo.File(ctx, s.at, f.File); err != nil {
+		return errors.Is(err, gitstore.ErrNotFound), ignoreMissing(err)
+	}
+	if f.Line == 0 {
+		return false, nil
+	}
+	patch, _, err := repo.Diff(ctx, gitstore.DiffSpec{From: tree, To: s.at, Paths: []string{f.File}})
+	if err != nil {
+		return false, err
+	}
+	for file, err := range unidiff.Files(string(patch)) {
+		if err != nil {
+			return false, nil // it tells nothing
+		}
+		for _, hunk := range file.Hunks {
+			if takesOut(hunk, f.Line, max(f.Line, f.EndLine)) {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
+// takesOut reports whether hunk removes old lines start to end and adds none there.
+func takesOut(hunk unidiff.Hunk, start, end int) bool {
+	for i := 0; i < len(hunk.Lines); i++ {
+		removed, added := hunk.Block(i)
+		if removed == 0 {
+			continue
+		}
+		first, last := hunk.Lines[i].Old, hunk.Lines[i+removed-1].Old
+		if added == 0 && first <= start && end <= last {
+			return true
+		}
+		i += removed + added - 1
+	}
+	return false
+}
