@@ -42,7 +42,8 @@ type overviewJSON struct {
 	Config  string                 `json:"config_problem,omitempty"` // why the configuration cannot be read
 	Under   string                 `json:"operation,omitempty"`      // of git's own that is not finished: merge, rebase …
 	Hook    hooks.State            `json:"post_commit_hook"`
-	Inbox   int                    `json:"inbox"` // open, submitted and claimed
+	Hooks   string                 `json:"hooks_problem,omitempty"` // which hook would not run, and why, where some were installed
+	Inbox   int                    `json:"inbox"`                   // open, submitted and claimed
 	Reviews []record.ReviewSummary `json:"reviews"`
 	Runs    []record.RunSummary    `json:"runs"`
 	Cut     []string               `json:"cut_short"` // what a killed command began here, such as "land RUN: on main"
@@ -81,9 +82,9 @@ func (s *session) overview(store *record.Store) (overviewJSON, error) {
 		doc.Config = err.Error()
 	}
 	doc.Under = store.Repo.Operation()
-	statuses, err := hooks.StatusOf(s.ctx, store.Repo)
+	statuses, err := hooks.StatusOf(s.ctx, store.Repo, s.gated(store))
 	if err == nil && len(statuses) > 0 && !store.Repo.Bare { // nobody commits there
-		doc.Hook = statuses[0].State
+		doc.Hook, doc.Hooks = statuses[0].State, hooks.Problem(statuses)
 	}
 	waiting, err := record.StatusFilter(record.StatusWaiting)
 	if err != nil {
@@ -145,7 +146,7 @@ func (d overviewJSON) next(live func(string) bool, land func(record.RunSummary) 
 			lines = append(lines, "git runr inbox get "+r.ID)
 		}
 	}
-	if d.Hook == hooks.Absent {
+	if d.Hook == hooks.Absent && d.Hooks == "" {
 		lines = append(lines, "git runr hooks install")
 	}
 	if d.Head != "" && d.Config == "" { // it would refuse
@@ -167,6 +168,9 @@ func writeOverview(w io.Writer, d overviewJSON, live func(string) bool) {
 			at += ", in the middle of a " + d.Under
 		}
 		safetext.Fprintf(w, "On %s at %s; post-commit hook %s.\n", on, at, cmp.Or(string(d.Hook), "unknown"))
+	}
+	if d.Hooks != "" {
+		safetext.Fprintf(w, "%s; type: git runr hooks status\n", d.Hooks)
 	}
 	if d.Config != "" {
 		safetext.Fprintf(w, "\n%s\n  mend it first: reviews and runs do not begin without it\n", d.Config)

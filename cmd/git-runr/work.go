@@ -78,7 +78,7 @@ func work(s *session) error {
 	if err != nil {
 		return err
 	}
-	if err := sleep(s.ctx, time.Duration(conf.Hooks.Debounce)); err != nil {
+	if err := awaitRewrite(s.ctx, store.Repo, time.Duration(conf.Hooks.Debounce)); err != nil {
 		return err
 	}
 	progress := s.progress()

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"git-runr/gitstore"
+	"git-runr/loop"
 	"git-runr/loop/agent"
 	"git-runr/loop/record"
 )
@@ -27,13 +28,18 @@ type Config struct {
 	Review struct {
 		Reviewer     string
 		Exclude      []string
+		Generated    bool
 		DetectChecks bool
 		MaxBytes     int
 		MaxParts     int
 	}
 	Hooks struct {
-		PostCommit string // review or off
-		Debounce   record.Duration
+		PostCommit     string // review or off
+		PrePush        string // off, warn or refuse
+		PrePushRequire string // reviewed or passed
+		Scope          string // commit or branch
+		Debounce       record.Duration
+		Skip           loop.Skip
 	}
 	Inbox struct{ Retention record.Duration }
 	Sync  struct {
