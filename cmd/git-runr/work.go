@@ -95,7 +95,10 @@ func work(s *session) error {
 			result.Busy = true
 			break
 		}
-		did, failed, err := worker.Work(s.ctx)
+		did, failed := 0, 0
+		if err = joinRequests(s.ctx, store, conf); err == nil {
+			did, failed, err = worker.Work(s.ctx)
+		}
 		unlock()
 		result.Reviews += did
 		if err != nil {
