@@ -26,6 +26,7 @@ type Worker struct {
 	Progress Progress // required
 	// ExcludedBy is as in role.Limits.
 	ExcludedBy string
+	Generated  bool // look at generated and vendored files as well
 }
 
 // Work does every review that this clone asked an agent for, oldest first, until none is
@@ -172,7 +173,7 @@ func (w *Worker) answer(ctx context.Context, review record.Review, name string, 
 	subject := review.Request.Subject
 	sub := record.Submission{Reviewer: name, Commit: subject.Commit, Tree: subject.Tree, Outcome: record.OutcomeNothing, Report: record.EmptyReport()}
 	answer, census, checks, err := inquiry{
-		store: w.Store, progress: w.Progress, reviewer: reviewer, subject: subject, exclude: w.Exclude, excluder: w.ExcludedBy,
+		store: w.Store, progress: w.Progress, reviewer: reviewer, subject: subject, exclude: w.Exclude, excluder: w.ExcludedBy, all: w.Generated,
 		question: func(change Change) (question, error) {
 			asked, skipped := w.question(ctx, review, change)
 			sub.SkippedBy = skipped

@@ -21,7 +21,7 @@ func (c *console) worker(store *record.Store, conf *config.Config, progress *pro
 		Checks: func(ctx context.Context, review record.Review, change loop.Change) ([]record.Check, []string) {
 			return reviewChecks(ctx, store, conf, review, change)
 		},
-		Exclude: conf.Review.Exclude, ExcludedBy: conf.ExcludedBy(), Progress: progress,
+		Exclude: conf.Review.Exclude, ExcludedBy: conf.ExcludedBy(), Generated: conf.Review.Generated, Progress: progress,
 	}
 }
 
