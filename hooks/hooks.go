@@ -64,14 +64,17 @@ func Install(ctx context.Context, repo *gitstore.Repo, setup Setup) ([]Status, e
 	if err != nil {
 		return nil, err
 	}
-	if setup.Write {
+	if setup.Write && !s.byConfig {
 		err = s.writeManaged()
 	}
 	statuses, failed := s.each(func(p place) error {
-		if !s.wants(p.Hook) {
-			return p.uninstall(repo)
+		switch {
+		case !s.wants(p.Hook):
+			return errors.Join(s.unconfigure(ctx, p.Hook), p.uninstall(repo))
+		case s.byConfig && !p.idle:
+			return s.configure(ctx, p, setup.Program)
 		}
-		return p.install(setup.Program)
+		return errors.Join(p.install(setup.Program), s.unconfigure(ctx, p.Hook))
 	})
 	if err := errors.Join(err, failed); err != nil {
 		return statuses, err
@@ -88,7 +91,11 @@ func Uninstall(ctx context.Context, repo *gitstore.Repo) ([]Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	statuses, err := s.each(func(p place) error { return p.uninstall(repo) })
+	managed := s.unwriteManaged()
+	statuses, err := s.each(func(p place) error {
+		return errors.Join(s.unconfigure(ctx, p.Hook), p.uninstall(repo))
+	})
+	err = errors.Join(managed, err)
 	for _, st := range statuses {
 		if st.State == Installed && err == nil {
 			err = fmt.Errorf("%s hook: %s: %w", st.Hook, st.Detail, ErrByHand)
@@ -108,6 +115,8 @@ type site struct {
 	others []string        // worktrees that have a directory of hooks of their own
 	idle   bool            // no commit is made here
 	before map[string]bool // hooks that Install installed
+
+	byConfig bool // git runs hooks of its configuration
 }
 
 func survey(ctx context.Context, repo *gitstore.Repo, gate bool) (*site, error) {
@@ -122,6 +131,11 @@ func survey(ctx context.Context, repo *gitstore.Repo, gate bool) (*site, error) 
 		}
 	}
 	s.idle = repo.Bare && len(s.others) == 0
+	major, minor, err := repo.Version(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.byConfig = hasConfigHooks(major, minor)
 	f, err := readFile(s.memory())
 	for hook := range strings.FieldsSeq(f.text) {
 		s.before[hook] = true
@@ -158,6 +172,9 @@ func (s *site) remember(statuses []Status) error {
 func (s *site) look(hook string) (place, error) {
 	p, err := look(s.repo, s.dir, hook)
 	p.idle = s.idle
+	if err == nil {
+		s.lookConfig(&p)
+	}
 	return p, err
 }
 
@@ -291,17 +308,14 @@ func removeBlock(path string) error {
 	if err != nil || !f.exists || f.problem != nil {
 		return err
 	}
-	if f.ours() {
-		return os.Remove(path)
-	}
 	text, err := withoutBlock(f.text)
-	if err != nil {
+	switch {
+	case err != nil:
 		return fmt.Errorf("%q: %w: %w", path, err, ErrByHand)
-	}
-	if text == f.text {
+	case text == f.text:
 		return nil
+	case f.ours() || text == "" && isYAML(path):
+		return os.Remove(path)
 	}
 	return safefile.WriteExact(path, []byte(text), f.mode)
 }
-
-func (s *site) writeManaged() error { return nil }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"git-runr/gitstore"
+	"git-runr/gitstore/testrepo"
 	"git-runr/gitstore/testtmp"
 	"git-runr/loop/agent"
 )
@@ -66,6 +67,9 @@ func isolate(t *testing.T) {
 	writeText(t, config, "[user]\n\tname = Test\n\temail = test@example.com\n[init]\n\tdefaultBranch = main\n[core]\n\teditor = true\n")
 	for name, value := range map[string]string{"HOME": home, "GIT_CONFIG_GLOBAL": config, "GIT_CONFIG_NOSYSTEM": "1"} {
 		t.Setenv(name, value)
+	}
+	if os.Getenv("GIT_RUNR_TEST_GIT") == "" {
+		testrepo.GitSaying(t, "2.53.0") // with one that has hooks in its configuration no file is written
 	}
 }
 

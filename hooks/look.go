@@ -41,10 +41,11 @@ type Status struct {
 type place struct {
 	Status
 	file        file
-	editable    bool // Install may write the file
-	untouchable bool // the directory is not this clone's own: not even Uninstall may write in it
-	idle        bool // no commit is made in the repository
-	works       bool // git runs us, if not as this version has it
+	editable    bool     // Install may write the file
+	untouchable bool     // the directory is not this clone's own: not even Uninstall may write in it
+	by          *manager // that has a hand in it; nil: none
+	idle        bool     // no commit is made in the repository
+	works       bool     // git runs us, if not as this version has it
 }
 
 // look finds out how a hook stands. The first rule that fits decides: what
@@ -63,6 +64,7 @@ func look(repo *gitstore.Repo, dir gitstore.HooksDir, hook string) (place, error
 	reason := notOurs(repo, dir)
 	p.untouchable = reason != ""
 	manager := findManager(repo, dir.Path, hook, p.file)
+	p.by = manager
 	span, damaged := findBlock(p.file.text)
 	switch {
 	case manager != nil && manager.owns(dir.Path):
@@ -116,10 +118,21 @@ func (p *place) byHand(state State, detail, snippet string, texts ...string) {
 	}
 	p.State, p.Detail, p.Snippet = Installed, "called by a line that was added by hand", ""
 	if !p.file.exists {
-		p.State, p.Detail = Dead, fmt.Sprintf("the call is configured, but %q is missing: let %s install its hooks", p.Path, p.Manager)
+		p.State, p.Detail = Dead, fmt.Sprintf("the call is configured, but %q is missing; type: %s", p.Path, p.installer())
 	} else if err := p.file.whyDead(p.Path); err != nil {
 		p.State, p.Detail = Dead, err.Error()
 	}
+}
+
+// installer is the command by which the manager writes its hooks.
+func (p *place) installer() string {
+	switch p.Manager {
+	case "":
+		return "git runr hooks install"
+	case "husky":
+		return "npx husky"
+	}
+	return p.Manager + " install"
 }
 
 func (p *place) foreign(reason string) {

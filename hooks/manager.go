@@ -14,6 +14,7 @@ type manager struct {
 	files   []string // where a call of ours may stand, absolute; they need not exist
 	where   string   // what to do with the snippet
 	snippet string
+	add     func(hooks []string) error // writes calls into the manager's own files; nil: they are for people
 }
 
 // owns reports whether the whole directory is the manager's.
@@ -87,6 +88,7 @@ func husky(dir, hook string) *manager {
 		files:   []string{filepath.Join(dir, hook)},
 		where:   "husky runs the hooks: add the text to .husky/" + hook,
 		snippet: shellText(hook),
+		add:     func(hooks []string) error { return addToHusky(dir, hooks) },
 	}
 }
 
@@ -97,6 +99,9 @@ func preCommit(top, dir, hook string) *manager {
 		files:   []string{filepath.Join(top, ".pre-commit-config.yaml"), filepath.Join(dir, hook+".legacy")},
 		where:   "pre-commit runs the hooks: add the entry to repos: in .pre-commit-config.yaml",
 		snippet: "- repo: local\n  hooks:\n" + preCommitEntry(hook),
+		add: func(hooks []string) error {
+			return addToPreCommit(filepath.Join(top, ".pre-commit-config.yaml"), hooks)
+		},
 	}
 }
 
@@ -151,6 +156,7 @@ func lefthook(configs []string, hook string) *manager {
 		files:   configs,
 		where:   "lefthook runs the hooks: add the entry to lefthook-local.yml (yours alone) or lefthook.yml, then run `lefthook install`",
 		snippet: lefthookEntry(hook),
+		add:     func(hooks []string) error { return addToLefthook(configs, hooks) },
 	}
 }
 
@@ -163,7 +169,11 @@ func lefthookEntry(hook string) string {
 	if isFed(hook) {
 		stdin = "      use_stdin: true\n"
 	}
-	return hook + ":\n  commands:\n    git-runr:\n      run: " + shellLine(hook, words) + stdin
+	line := strings.TrimSuffix(shellLine(hook, words), ":\n") // which would end a key of YAML's
+	if line != shellLine(hook, words) {
+		line += "true\n"
+	}
+	return hook + ":\n  commands:\n    git-runr:\n      run: " + line + stdin
 }
 
 // lefthookConfigs are the files of lefthook's that exist in the working tree.
