@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Globs are patterns of paths from the top of the tree, with the signs of git's own:
@@ -123,4 +124,9 @@ func (r *Repo) UnmatchedGlobs(ctx context.Context, treeish ID, globs []string) (
 	return slices.DeleteFunc(slices.Clone(globs), func(glob string) bool {
 		return slices.ContainsFunc(paths, CompileGlobs([]string{glob}).Match)
 	}), nil
+}
+
+// LazyGlobs are globs that are compiled when they are first asked for.
+func LazyGlobs(globs ...string) func() Globs {
+	return sync.OnceValue(func() Globs { return CompileGlobs(globs) })
 }

@@ -140,7 +140,7 @@ func TestShouldRunBeforeMergeAndRevertEnd(t *testing.T) {
 			play(t, dir, "commit -qam changed")
 		}
 		play(t, dir, "!"+step)
-		if run, reason := ShouldRun(context.Background(), open(t, dir), os.Getenv); run || !strings.Contains(reason, strings.Fields(step)[0]) {
+		if run, reason := ShouldRun(context.Background(), open(t, dir), PostCommit, os.Getenv); run || !strings.Contains(reason, strings.Fields(step)[0]) {
 			t.Errorf("%s: %v %q", step, run, reason)
 		}
 		play(t, dir, "reset -q --hard")
@@ -151,7 +151,7 @@ func TestShouldRunDepth(t *testing.T) {
 	repo := newRepo(t)
 	for depth, want := range map[string]bool{"": true, "0": true, "1": false, "2": false, "x": false} {
 		env := func(name string) string { return map[string]string{"GIT_RUNR_DEPTH": depth}[name] }
-		if run, reason := ShouldRun(context.Background(), repo, env); run != want || (reason == "") != want {
+		if run, reason := ShouldRun(context.Background(), repo, PostCommit, env); run != want || (reason == "") != want {
 			t.Errorf("depth %q: %v %q", depth, run, reason)
 		}
 	}

@@ -17,27 +17,69 @@ import (
 // that hook says how.
 var ErrByHand = errors.New("this needs a change by hand")
 
-// names are the hooks that are installed.
-var names = [...]string{"post-commit"}
+// The hooks of git's that call us.
+const (
+	PostCommit  = "post-commit"
+	PostRewrite = "post-rewrite"
+	PostMerge   = "post-merge"
+	PrePush     = "pre-push"
+)
 
-// StatusOf tells for each hook whether git would run us.
-func StatusOf(ctx context.Context, repo *gitstore.Repo) ([]Status, error) {
-	return forEach(ctx, repo, func(place) error { return nil })
+// names are the hooks that are installed: pre-push only where it is asked for, since
+// every push would wait for it.
+var names = [...]string{PostCommit, PostRewrite, PostMerge, PrePush}
+
+// isFed reports whether git writes to the standard input of the hook.
+func isFed(hook string) bool { return hook == PostRewrite || hook == PrePush }
+
+// Setup is how git is to call us.
+type Setup struct {
+	Program string // absolute path of the program; "", or once that file is gone: git-runr on PATH
+	Gate    bool   // before each push as well
+	Write   bool   // also into the files of a hook manager
 }
 
-// Install makes git run `program hooks run HOOK` after each commit. program is the
-// absolute path of the installing binary; without one, or once that file is gone,
-// git-runr is looked for on PATH. It writes nothing that is already right, and
+// StatusOf tells for each hook whether git would run us; of pre-push where gate is set or
+// it is there.
+func StatusOf(ctx context.Context, repo *gitstore.Repo, gate bool) ([]Status, error) {
+	s, err := survey(ctx, repo, gate)
+	if err != nil {
+		return nil, err
+	}
+	return s.each(func(place) error { return nil })
+}
+
+// Install makes git run `program hooks run HOOK` in each hook, and takes pre-push out
+// where no gate is wanted. It writes nothing that is already right, and
 // returns an error that wraps ErrByHand where it must not write, and one that wraps
 // gitstore.ErrBare in a bare repository without worktrees, where no hook would run.
-func Install(ctx context.Context, repo *gitstore.Repo, program string) ([]Status, error) {
-	if !filepath.IsAbs(program) {
-		program = ""
+func Install(ctx context.Context, repo *gitstore.Repo, setup Setup) ([]Status, error) {
+	if !filepath.IsAbs(setup.Program) {
+		setup.Program = ""
 	}
-	if strings.ContainsAny(program, "\n\r\x00") {
-		return nil, fmt.Errorf("install hooks: a script cannot hold the program path %q", program)
+	if strings.ContainsAny(setup.Program, "\n\r\x00") {
+		return nil, fmt.Errorf("install hooks: a script cannot hold the program path %q", setup.Program)
 	}
-	return forEach(ctx, repo, func(p place) error { return p.install(program) })
+	s, err := survey(ctx, repo, setup.Gate)
+	if err != nil {
+		return nil, err
+	}
+	if setup.Write && !s.byConfig {
+		err = s.writeManaged()
+	}
+	statuses, failed := s.each(func(p place) error {
+		switch {
+		case !s.wants(p.Hook):
+			return errors.Join(s.unconfigure(ctx, p.Hook), p.uninstall(repo))
+		case s.byConfig && !p.idle:
+			return s.configure(ctx, p, setup.Program)
+		}
+		return errors.Join(p.install(setup.Program), s.unconfigure(ctx, p.Hook))
+	})
+	if err := errors.Join(err, failed); err != nil {
+		return statuses, err
+	}
+	return statuses, s.remember(statuses)
 }
 
 // Uninstall takes out what Install wrote, to the byte, and removes a hook file
@@ -45,50 +87,168 @@ func Install(ctx context.Context, repo *gitstore.Repo, program string) ([]Status
 // may have written: the default directory, and where pre-commit moves scripts to.
 // A line that was added by hand is an error that wraps ErrByHand.
 func Uninstall(ctx context.Context, repo *gitstore.Repo) ([]Status, error) {
-	statuses, err := forEach(ctx, repo, func(p place) error { return p.uninstall(repo) })
-	for _, s := range statuses {
-		if s.State == Installed && err == nil {
-			err = fmt.Errorf("%s hook: %s: %w", s.Hook, s.Detail, ErrByHand)
+	s, err := survey(ctx, repo, true)
+	if err != nil {
+		return nil, err
+	}
+	managed := s.unwriteManaged()
+	statuses, err := s.each(func(p place) error {
+		return errors.Join(s.unconfigure(ctx, p.Hook), p.uninstall(repo))
+	})
+	err = errors.Join(managed, err)
+	for _, st := range statuses {
+		if st.State == Installed && err == nil {
+			err = fmt.Errorf("%s hook: %s: %w", st.Hook, st.Detail, ErrByHand)
 		}
+	}
+	if err == nil {
+		err = s.remember(nil)
 	}
 	return statuses, err
 }
 
-// forEach does act for each hook and returns how the hooks are afterwards.
-func forEach(ctx context.Context, repo *gitstore.Repo, act func(place) error) ([]Status, error) {
-	dir, err := repo.HooksDir(ctx)
-	if err != nil {
+// site is a repository with what its hooks have in common.
+type site struct {
+	repo   *gitstore.Repo
+	dir    gitstore.HooksDir
+	gate   bool
+	others []string        // worktrees that have a directory of hooks of their own
+	idle   bool            // no commit is made here
+	before map[string]bool // hooks that Install installed
+
+	byConfig bool // git runs hooks of its configuration
+}
+
+func survey(ctx context.Context, repo *gitstore.Repo, gate bool) (*site, error) {
+	s := &site{repo: repo, gate: gate, before: map[string]bool{}}
+	var err error
+	if s.dir, err = repo.HooksDir(ctx); err != nil {
 		return nil, fmt.Errorf("find hooks: %w", err)
 	}
-	var others []string
-	if repo.Bare || dir.Relative != "" {
-		if others, err = repo.OtherWorktrees(ctx); err != nil {
+	if repo.Bare || s.dir.Relative != "" {
+		if s.others, err = repo.OtherWorktrees(ctx); err != nil {
 			return nil, fmt.Errorf("find hooks: %w", err)
 		}
 	}
-	idle := repo.Bare && len(others) == 0
+	s.idle = repo.Bare && len(s.others) == 0
+	major, minor, err := repo.Version(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.byConfig = hasConfigHooks(major, minor)
+	f, err := readFile(s.memory())
+	for hook := range strings.FieldsSeq(f.text) {
+		s.before[hook] = true
+	}
+	return s, err
+}
+
+// wants reports whether hook is to be there.
+func (s *site) wants(hook string) bool { return hook != PrePush || s.gate }
+
+// memory is the file that names the hooks that were installed, so that one that went away
+// is missed.
+func (s *site) memory() string { return filepath.Join(s.repo.StateDir(), "hooks") }
+
+// remember notes which hooks are installed.
+func (s *site) remember(statuses []Status) error {
+	var text strings.Builder
+	for _, st := range statuses {
+		if st.State == Installed {
+			text.WriteString(st.Hook + "\n")
+		}
+	}
+	f, err := readFile(s.memory())
+	switch {
+	case err != nil || f.text == text.String():
+		return err
+	case text.Len() == 0:
+		return os.Remove(s.memory())
+	}
+	return safefile.WriteFile(s.memory(), []byte(text.String()), 0o666)
+}
+
+// look finds out how a hook stands.
+func (s *site) look(hook string) (place, error) {
+	p, err := look(s.repo, s.dir, hook)
+	p.idle = s.idle
+	if err == nil {
+		s.lookConfig(&p)
+	}
+	return p, err
+}
+
+// each does act for each hook and returns how those that are wanted, or there, are
+// afterwards.
+func (s *site) each(act func(place) error) ([]Status, error) {
 	var statuses []Status
-	var failed []error
+	failed := map[string]error{}
 	for _, hook := range names {
-		p, err := look(repo, dir, hook)
-		if p.idle = idle; err == nil {
+		p, err := s.look(hook)
+		if err == nil {
 			err = act(p)
 		}
 		if err == nil {
-			p, err = look(repo, dir, hook)
+			p, err = s.look(hook)
 		}
 		if err != nil {
-			failed = append(failed, fmt.Errorf("%s hook: %w", hook, err))
+			failed[hook] = err
 		}
-		if idle {
-			p.Detail = "a bare repository makes no commits, so the hook would never run"
+		if s.wants(hook) || p.State == Installed || p.State == Outdated {
+			statuses = append(statuses, s.status(p))
 		}
-		if dir.Relative != "" {
-			p.Without = without(others, dir.Relative, hook)
-		}
-		statuses = append(statuses, p.Status)
 	}
-	return statuses, errors.Join(failed...)
+	return statuses, join(failed)
+}
+
+// status is what is told of a hook.
+func (s *site) status(p place) Status {
+	p.Known = s.before[p.Hook]
+	switch {
+	case s.idle:
+		p.Detail = "a bare repository makes no commits, so the hook would never run"
+	case p.State == Absent && p.Known:
+		p.Fails, p.Detail = true, "it was installed, and is gone"
+	default:
+		p.Fails = p.State != Installed && p.State != Absent && !p.works
+	}
+	if s.dir.Relative != "" {
+		p.Without = without(s.others, s.dir.Relative, p.Hook)
+	}
+	return p.Status
+}
+
+// Problem is a line that says which hook was installed and would not run, "" for none.
+func Problem(statuses []Status) string {
+	for _, st := range statuses {
+		if st.Fails && st.Known {
+			return fmt.Sprintf("The %s hook would not run: %s", st.Hook, st.Detail)
+		}
+	}
+	return ""
+}
+
+// join is one error of those of several hooks: what has to be done by hand is mostly the
+// same for all, and said once.
+func join(failed map[string]error) error {
+	var errs []error
+	var alike []string
+	for _, hook := range names {
+		err := failed[hook]
+		switch {
+		case err == nil:
+		case errors.Is(err, ErrByHand) && len(errs) > 0:
+			alike = append(alike, hook)
+		case errors.Is(err, gitstore.ErrBare):
+			return err
+		default:
+			errs = append(errs, fmt.Errorf("%s hook: %w", hook, err))
+		}
+	}
+	if len(alike) > 0 {
+		errs[0] = fmt.Errorf("%w (the same for %s)", errs[0], strings.Join(alike, ", "))
+	}
+	return errors.Join(errs...)
 }
 
 // without are the worktrees in which nothing at path, from the top of each, calls us.
@@ -148,15 +308,14 @@ func removeBlock(path string) error {
 	if err != nil || !f.exists || f.problem != nil {
 		return err
 	}
-	if f.ours() {
-		return os.Remove(path)
-	}
 	text, err := withoutBlock(f.text)
-	if err != nil {
+	switch {
+	case err != nil:
 		return fmt.Errorf("%q: %w: %w", path, err, ErrByHand)
-	}
-	if text == f.text {
+	case text == f.text:
 		return nil
+	case f.ours() || text == "" && isYAML(path):
+		return os.Remove(path)
 	}
 	return safefile.WriteExact(path, []byte(text), f.mode)
 }

@@ -30,6 +30,8 @@ type Status struct {
 	Manager string `json:"manager,omitempty"` // husky, lefthook, pre-commit, overcommit
 	Detail  string `json:"detail,omitempty"`  // why, and what to do, in one sentence
 	Snippet string `json:"snippet,omitempty"` // text to add by hand; "" when there is nothing to add
+	Known   bool   `json:"installed_before,omitempty"`
+	Fails   bool   `json:"fails,omitempty"` // git would not run us, although it is meant to or something stands in the way
 	// Without are other worktrees that have a directory of hooks of their own, as a
 	// relative core.hooksPath has it, and none that calls us in it.
 	Without []string `json:"worktrees_without,omitempty"`
@@ -39,9 +41,11 @@ type Status struct {
 type place struct {
 	Status
 	file        file
-	editable    bool // Install may write the file
-	untouchable bool // the directory is not this clone's own: not even Uninstall may write in it
-	idle        bool // no commit is made in the repository
+	editable    bool     // Install may write the file
+	untouchable bool     // the directory is not this clone's own: not even Uninstall may write in it
+	by          *manager // that has a hand in it; nil: none
+	idle        bool     // no commit is made in the repository
+	works       bool     // git runs us, if not as this version has it
 }
 
 // look finds out how a hook stands. The first rule that fits decides: what
@@ -60,6 +64,7 @@ func look(repo *gitstore.Repo, dir gitstore.HooksDir, hook string) (place, error
 	reason := notOurs(repo, dir)
 	p.untouchable = reason != ""
 	manager := findManager(repo, dir.Path, hook, p.file)
+	p.by = manager
 	span, damaged := findBlock(p.file.text)
 	switch {
 	case manager != nil && manager.owns(dir.Path):
@@ -113,17 +118,28 @@ func (p *place) byHand(state State, detail, snippet string, texts ...string) {
 	}
 	p.State, p.Detail, p.Snippet = Installed, "called by a line that was added by hand", ""
 	if !p.file.exists {
-		p.State, p.Detail = Dead, fmt.Sprintf("the call is configured, but %q is missing: let %s install its hooks", p.Path, p.Manager)
+		p.State, p.Detail = Dead, fmt.Sprintf("the call is configured, but %q is missing; type: %s", p.Path, p.installer())
 	} else if err := p.file.whyDead(p.Path); err != nil {
 		p.State, p.Detail = Dead, err.Error()
 	}
 }
 
+// installer is the command by which the manager writes its hooks.
+func (p *place) installer() string {
+	switch p.Manager {
+	case "":
+		return "git runr hooks install"
+	case "husky":
+		return "npx husky"
+	}
+	return p.Manager + " install"
+}
+
 func (p *place) foreign(reason string) {
 	if !p.file.exists {
-		reason += fmt.Sprintf("; %q can be an executable script with the line", p.Path)
+		reason += fmt.Sprintf("; %q can be an executable script with the text", p.Path)
 	}
-	p.byHand(Foreign, reason, shellLine(p.Hook), p.file.text)
+	p.byHand(Foreign, reason, shellText(p.Hook), p.file.text)
 }
 
 func (p *place) managed(m *manager) {
@@ -165,7 +181,7 @@ func (p *place) own(text string) {
 	program, current := programOf(p.Hook, text)
 	switch {
 	case !current:
-		p.State, p.Detail = Outdated, "the block was written by another version of git-runr, or changed"
+		p.State, p.works, p.Detail = Outdated, true, "the block was written by another version of git-runr, or changed"
 	case !runnable(program) && !onPath():
 		p.State, p.Detail = Outdated, fmt.Sprintf("%q is gone and git-runr is not on PATH, so the hook does nothing", program)
 	}

@@ -14,6 +14,7 @@ type manager struct {
 	files   []string // where a call of ours may stand, absolute; they need not exist
 	where   string   // what to do with the snippet
 	snippet string
+	add     func(hooks []string) error // writes calls into the manager's own files; nil: they are for people
 }
 
 // owns reports whether the whole directory is the manager's.
@@ -30,9 +31,26 @@ func (m *manager) texts() []string {
 	return texts
 }
 
-// shellLine is the call for a file that colleagues without git-runr share.
-func shellLine(hook string) string {
-	return "git-runr hooks run " + hook + " </dev/null 2>/dev/null || :\n"
+// shellText is the call for a script that colleagues without git-runr share: a line, or the
+// block where what git feeds the hook is to reach the rest of the script as well.
+func shellText(hook string) string {
+	if isFed(hook) {
+		return block(hook, "")
+	}
+	return shellLine(hook, argument(hook))
+}
+
+// shellLine is the call in one line, with the words of the shell for what git tells the
+// hook. Of pre-push exit status 1 goes through.
+func shellLine(hook, words string) string {
+	line := "git-runr hooks run " + hook + words
+	switch {
+	case hook == PrePush:
+		return line + " >&2 2>/dev/null || [ $? -ne 1 ]\n"
+	case isFed(hook):
+		return line + " 2>/dev/null || :\n"
+	}
+	return line + " </dev/null 2>/dev/null || :\n"
 }
 
 // findManager returns nil when no manager has a hand in the hook.
@@ -68,27 +86,47 @@ func husky(dir, hook string) *manager {
 	return &manager{
 		name:    "husky",
 		files:   []string{filepath.Join(dir, hook)},
-		where:   "husky runs the hooks: add the line to .husky/" + hook,
-		snippet: shellLine(hook),
+		where:   "husky runs the hooks: add the text to .husky/" + hook,
+		snippet: shellText(hook),
+		add:     func(hooks []string) error { return addToHusky(dir, hooks) },
 	}
 }
 
 // preCommit runs a script that was there before it as HOOK.legacy.
 func preCommit(top, dir, hook string) *manager {
 	return &manager{
-		name:  "pre-commit",
-		files: []string{filepath.Join(top, ".pre-commit-config.yaml"), filepath.Join(dir, hook+".legacy")},
-		where: "pre-commit runs the hooks: add the entry to repos: in .pre-commit-config.yaml",
-		snippet: `- repo: local
-  hooks:
-    - id: git-runr
+		name:    "pre-commit",
+		files:   []string{filepath.Join(top, ".pre-commit-config.yaml"), filepath.Join(dir, hook+".legacy")},
+		where:   "pre-commit runs the hooks: add the entry to repos: in .pre-commit-config.yaml",
+		snippet: "- repo: local\n  hooks:\n" + preCommitEntry(hook),
+		add: func(hooks []string) error {
+			return addToPreCommit(filepath.Join(top, ".pre-commit-config.yaml"), hooks)
+		},
+	}
+}
+
+// preCommitEntry is one hook of a local repository of pre-commit's. It tells hooks nothing on
+// their standard input: of post-rewrite that leaves what was rewritten to be found out,
+// of pre-push it knows the first ref alone.
+func preCommitEntry(hook string) string {
+	words := map[string]string{
+		PostRewrite: ` "$PRE_COMMIT_REWRITE_COMMAND"`, PostMerge: ` "$PRE_COMMIT_IS_SQUASH_MERGE"`,
+		PrePush: ` "$PRE_COMMIT_REMOTE_NAME" "$PRE_COMMIT_REMOTE_URL"`,
+	}
+	line := strings.TrimSpace(shellLine(hook, words[hook]))
+	verbose := ""
+	if hook == PrePush {
+		line = `echo "$PRE_COMMIT_LOCAL_BRANCH $PRE_COMMIT_TO_REF $PRE_COMMIT_REMOTE_BRANCH $PRE_COMMIT_FROM_REF" | ` + line
+		verbose = "      verbose: true\n"
+	}
+	return `    - id: git-runr-` + hook + `
       name: git-runr
-      entry: sh -c 'git-runr hooks run ` + hook + ` </dev/null 2>/dev/null || :'
+      entry: sh -c '` + line + `'
       language: system
       stages: [` + hook + `]
       always_run: true
       pass_filenames: false
-`}
+` + verbose
 }
 
 // overcommit takes a command only when it is a tracked file of the repository.
@@ -103,7 +141,7 @@ func overcommit(top, hook string) *manager {
 		where: "overcommit runs the hooks: add a tracked, executable script and an entry in .overcommit.yml, then run `overcommit --sign`",
 		snippet: `# bin/git-runr-` + hook + `
 #!/bin/sh
-` + shellLine(hook) + `
+` + shellText(hook) + `
 # .overcommit.yml
 ` + event.String() + `:
   GitRunr:
@@ -114,14 +152,28 @@ func overcommit(top, hook string) *manager {
 
 func lefthook(configs []string, hook string) *manager {
 	return &manager{
-		name:  "lefthook",
-		files: configs,
-		where: "lefthook runs the hooks: add the entry to lefthook-local.yml (yours alone) or lefthook.yml, then run `lefthook install`",
-		snippet: hook + `:
-  commands:
-    git-runr:
-      run: git-runr hooks run ` + hook + ` </dev/null 2>/dev/null || true
-`}
+		name:    "lefthook",
+		files:   configs,
+		where:   "lefthook runs the hooks: add the entry to lefthook-local.yml (yours alone) or lefthook.yml, then run `lefthook install`",
+		snippet: lefthookEntry(hook),
+		add:     func(hooks []string) error { return addToLefthook(configs, hooks) },
+	}
+}
+
+// lefthookEntry is one hook at the top of lefthook's configuration.
+func lefthookEntry(hook string) string {
+	words, stdin := "", ""
+	if hook != PostCommit {
+		words = " {0}"
+	}
+	if isFed(hook) {
+		stdin = "      use_stdin: true\n"
+	}
+	line := strings.TrimSuffix(shellLine(hook, words), ":\n") // which would end a key of YAML's
+	if line != shellLine(hook, words) {
+		line += "true\n"
+	}
+	return hook + ":\n  commands:\n    git-runr:\n      run: " + line + stdin
 }
 
 // lefthookConfigs are the files of lefthook's that exist in the working tree.

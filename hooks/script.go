@@ -22,11 +22,32 @@ var errDamaged = errors.New("the marker lines of its git-runr block do not pair"
 // block is the text that calls program for hook. A program that is gone, after an
 // upgrade say, is looked for on PATH. Only an absolute answer counts: with "." on
 // PATH the repository's own files would be run.
+//
+// What git feeds a hook is read to its end and given to both, the program and the script
+// that goes on behind the block. Of pre-push nothing but exit status 1 stops the push.
 func block(hook, program string) string {
-	return beginMark + " \"git runr hooks uninstall\" takes this out\n" +
-		"( p=" + quote(program) + "; [ -x \"$p\" ] || p=$(command -v git-runr)\n" +
-		"  case $p in /*) \"$p\" hooks run " + hook + " </dev/null ;; esac ) 2>/dev/null || :\n" +
-		endMark + "\n"
+	find := "( p=" + quote(program) + "; [ -x \"$p\" ] || p=$(command -v git-runr)\n"
+	head, call, tail := "", `"$p" hooks run `+hook+argument(hook)+" </dev/null", " 2>/dev/null || :\n"
+	if isFed(hook) {
+		head = "git_runr_in=$(cat 2>/dev/null) || :\n"
+		call = `printf '%s\n' "$git_runr_in" | "$p" hooks run ` + hook + argument(hook)
+	}
+	if hook == PrePush {
+		tail = " >&2 2>/dev/null || [ $? -ne 1 ] || exit 1\n"
+	}
+	if isFed(hook) {
+		tail += "if [ -n \"$git_runr_in\" ]; then exec <<git_runr_end\n$git_runr_in\ngit_runr_end\nelse exec </dev/null; fi; unset git_runr_in\n"
+	}
+	return beginMark + " \"git runr hooks uninstall\" takes this out\n" + head + find +
+		"  case $p in /*) " + call + " ;; esac )" + tail + endMark + "\n"
+}
+
+// argument hands on what git tells a hook.
+func argument(hook string) string {
+	if hook == PostCommit {
+		return ""
+	}
+	return ` "$@"`
 }
 
 // programOf reads the program back from a block, and reports whether the block is
@@ -150,11 +171,11 @@ func notShell(text string) error {
 	return nil
 }
 
-// calls reports whether the text has our block, or a line that is no comment and
+// calls reports whether the text has our block for hook, or a line that is no comment and
 // names us and then the hook: a call that a person added by hand, in a script or
 // in a manager's configuration.
 func calls(text, hook string) bool {
-	if span, _ := findBlock(text); span != nil {
+	if span, _ := findBlock(text); span != nil && strings.Contains(text[span.start:span.end], "hooks run "+hook) {
 		return true
 	}
 	for line := range strings.Lines(text) {

@@ -50,13 +50,20 @@ func readChange(ctx context.Context, s *record.Store, subject record.Subject, li
 	if err != nil {
 		return change, err
 	}
+	left := map[string]string{}
+	if !limits.Generated {
+		if left, err = generated(ctx, s, from, kept); err != nil {
+			return change, err
+		}
+		kept = slices.DeleteFunc(kept, func(f gitstore.FileStat) bool { return left[f.Path] != "" })
+	}
 	var texts map[string]bool
 	if !limits.Opens {
 		if texts, err = textsTakenForBinary(ctx, s, subject.Tree, kept); err != nil {
 			return change, err
 		}
 	}
-	change.Census = census(all, kept, texts, limits)
+	change.Census = census(all, kept, left, texts, limits)
 	change.Census.Overruled = overruled
 	if change.Census.Unmatched, err = unmatched(ctx, s, subject.Tree, limits, change.Census); err != nil {
 		return change, err
@@ -66,6 +73,9 @@ func readChange(ctx context.Context, s *record.Store, subject record.Subject, li
 	}
 	patch, _, err := s.Repo.Diff(ctx, spec)
 	if err != nil {
+		return change, err
+	}
+	if patch, err = without(patch, left); err != nil {
 		return change, err
 	}
 	for _, f := range kept {
@@ -90,9 +100,8 @@ func overrule(ctx context.Context, s *record.Store, from, to gitstore.ID, limits
 	if err != nil || len(changed) == 0 {
 		return nil, err
 	}
-	isLockFile := func(glob string) bool { return slices.Contains(role.LockFiles, glob) }
-	overruled := slices.DeleteFunc(slices.Clone(limits.Exclude), isLockFile)
-	limits.Exclude = slices.DeleteFunc(slices.Clone(limits.Exclude), func(glob string) bool { return !isLockFile(glob) })
+	overruled := limits.Exclude
+	limits.Exclude = nil
 	return overruled, nil
 }
 
@@ -101,14 +110,14 @@ func overrule(ctx context.Context, s *record.Store, from, to gitstore.ID, limits
 func unmatched(ctx context.Context, s *record.Store, tree gitstore.ID, limits role.Limits, c record.Census) ([]string, error) {
 	idle := slices.DeleteFunc(slices.Clone(limits.Exclude), func(glob string) bool {
 		matches := gitstore.CompileGlobs([]string{glob}).Match
-		return slices.Contains(role.LockFiles, glob) || slices.ContainsFunc(c.LeftOut, func(l record.LeftOut) bool { return matches(l.Path) })
+		return slices.ContainsFunc(c.LeftOut, func(l record.LeftOut) bool { return matches(l.Path) })
 	})
 	return s.Repo.UnmatchedGlobs(ctx, tree, idle)
 }
 
-// census counts what is not excluded; whether all of that can be shown turns out when the
+// census counts what is not excluded, and not left out for the reasons in left; whether all of that can be shown turns out when the
 // patch is made.
-func census(all, kept []gitstore.FileStat, texts map[string]bool, limits role.Limits) record.Census {
+func census(all, kept []gitstore.FileStat, left map[string]string, texts map[string]bool, limits role.Limits) record.Census {
 	c := record.Census{Files: len(all)}
 	isKept := map[string]bool{}
 	for _, f := range kept {
@@ -117,6 +126,8 @@ func census(all, kept []gitstore.FileStat, texts map[string]bool, limits role.Li
 	for _, f := range all {
 		c.Lines += f.Added + f.Deleted
 		switch {
+		case left[f.Path] != "":
+			c.LeftOut = append(c.LeftOut, record.LeftOut{Path: f.Path, Why: left[f.Path]})
 		case !isKept[f.Path]:
 			c.LeftOut = append(c.LeftOut, record.LeftOut{Path: f.Path, Why: record.LeftExcluded})
 		case texts[f.Path]:

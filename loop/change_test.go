@@ -41,7 +41,7 @@ func TestCensus(t *testing.T) {
 		{"a file without lines", stats(moved), stats(moved), role.Limits{}, record.Census{Files: 1, SentFiles: 1}, true},
 	} {
 		given := slices.Clone(test.kept)
-		got := census(test.all, test.kept, nil, test.limits)
+		got := census(test.all, test.kept, nil, nil, test.limits)
 		if !reflect.DeepEqual(got, test.want) || got.Nothing() != test.nothing {
 			t.Errorf("%s: %+v (nothing: %v), want %+v", test.name, got, got.Nothing(), test.want)
 		}

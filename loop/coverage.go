@@ -129,13 +129,19 @@ func BranchCommits(ctx context.Context, s *record.Store) (commits []gitstore.Log
 	if err != nil {
 		return nil, "", err
 	}
-	from, against, err := s.Repo.BranchPoint(ctx)
+	branch, err := s.Branch(ctx)
 	if err != nil {
 		return nil, "", err
 	}
+	from, onto, err := s.Repo.BranchBase(ctx, branch, head)
 	most := maxCovered
-	if from == "" {
-		most = branchShown
+	switch {
+	case errors.Is(err, gitstore.ErrNotFound), err == nil && from == head:
+		from, most = "", branchShown
+	case err != nil:
+		return nil, "", err
+	default:
+		against = ShortRef(onto)
 	}
 	commits, err = s.Repo.LogMessages(ctx, from, head, most)
 	return commits, against, err

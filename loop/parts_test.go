@@ -112,7 +112,7 @@ func TestPartsAddUp(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		patch, stats := randomPatch(r, 10+r.IntN(300))
 		limits := role.Limits{MaxBytes: int64(500 + r.IntN(3000)), MaxParts: 1 + r.IntN(200)}
-		change := Change{Census: census(stats, stats, nil, limits)}
+		change := Change{Census: census(stats, stats, nil, nil, limits)}
 		for _, f := range stats {
 			if !f.Binary {
 				change.Files = append(change.Files, f.Path)
@@ -186,7 +186,7 @@ func TestPartsOneLongLine(t *testing.T) {
 	patch := []byte("diff --git a/a b/a\nindex 1..2 100644\n--- a/a\n+++ b/a\n@@ -1,2 +1,5 @@\n one\n+two\n" + long + "+four\n five\n" +
 		"diff --git a/b b/b\nindex 1..2 100644\n--- a/b\n+++ b/b\n@@ -0,0 +1 @@\n" + long)
 	stats := []gitstore.FileStat{{Path: "a", Added: 3}, {Path: "b", Added: 1}}
-	change := Change{Files: []string{"a", "b"}, Census: census(stats, stats, nil, role.Limits{})}
+	change := Change{Files: []string{"a", "b"}, Census: census(stats, stats, nil, nil, role.Limits{})}
 	if err := change.split(patch, role.Limits{MaxBytes: 1000, MaxParts: 9}); err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +213,7 @@ func TestPartsLeaveOutTheLargest(t *testing.T) {
 		fmt.Fprintf(&patch, "diff --git a/%[1]s b/%[1]s\n--- /dev/null\n+++ b/%[1]s\n@@ -0,0 +1,%d @@\n%s", path, lines, strings.Repeat("+line\n", lines))
 		stats = append(stats, gitstore.FileStat{Path: path, Added: lines})
 	}
-	change := Change{Census: census(stats, stats, nil, role.Limits{})}
+	change := Change{Census: census(stats, stats, nil, nil, role.Limits{})}
 	if err := change.split(patch.Bytes(), role.Limits{MaxBytes: 700}); err != nil {
 		t.Fatal(err)
 	}

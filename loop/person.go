@@ -20,7 +20,7 @@ func (t *turn) reviewByPerson(step Step, name string) error {
 		Kind: record.SubjectRange, Spec: t.run.Plan.Base.Short() + ".." + t.run.Plan.Branch, Title: t.run.Plan.Entity.Name(),
 		Base: t.run.Plan.Base, Commit: t.run.Head(), Tree: t.run.Head(), Branch: t.run.Plan.Branch,
 	}
-	change, err := ReadChange(t.ctx, t.Store, subject, role.Limits{Binary: true, Opens: true})
+	change, err := ReadChange(t.ctx, t.Store, subject, role.Limits{Binary: true, Opens: true, Generated: true})
 	if err != nil {
 		return fmt.Errorf("review: %w", err)
 	}

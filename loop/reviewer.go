@@ -37,6 +37,7 @@ type inquiry struct {
 	subject  record.Subject
 	exclude  []string
 	excluder string // as role.Limits.ExcludedBy
+	all      bool   // as role.Limits.Generated
 	// question is asked for once the change is known, where there is something to review.
 	question func(change Change) (question, error)
 }
@@ -47,6 +48,7 @@ type inquiry struct {
 func (q inquiry) answer(ctx context.Context) (answer role.ReviewAnswer, census record.Census, checks []record.CheckResult, err error) {
 	limits := q.reviewer.Limits()
 	limits.Exclude, limits.ExcludedBy = slices.Concat(limits.Exclude, q.exclude), q.excluder
+	limits.Generated = q.all
 	change, err := ReadChange(ctx, q.store, q.subject, limits)
 	if err != nil || change.Census.Nothing() {
 		return answer, change.Census, nil, err

@@ -154,7 +154,7 @@ func (t *turn) answer(name string, round *record.Round) (role.ReviewAnswer, erro
 	plan := t.run.Plan
 	var transcript io.WriteCloser
 	answer, census, _, err := inquiry{
-		store: t.Store, progress: t.Progress, reviewer: reviewer, exclude: plan.Exclude,
+		store: t.Store, progress: t.Progress, reviewer: reviewer, exclude: plan.Exclude, all: plan.Generated,
 		subject: record.Subject{Kind: record.SubjectRange, Base: plan.Base, Tree: t.run.Head()},
 		question: func(Change) (question, error) {
 			var err error

@@ -34,10 +34,11 @@ type Worker struct {
 	Remote string
 	// ForAll also does what other writers asked agents for that can be run here, and shares
 	// what came of it by Sync, which is required then, as Remote is.
-	ForAll  bool
-	Sync    func(ctx context.Context) error
-	Closing Closing                                         // what ends by itself
-	Heard   func(ctx context.Context, review record.Review) // hears of every answer; nil: nobody does
+	ForAll    bool
+	Sync      func(ctx context.Context) error
+	Closing   Closing                                         // what ends by itself
+	Heard     func(ctx context.Context, review record.Review) // hears of every answer; nil: nobody does
+	Generated bool                                            // look at generated and vendored files as well
 }
 
 // Worked is what a worker did.
@@ -317,7 +318,7 @@ func (w *Worker) answer(ctx context.Context, review record.Review, name string, 
 	subject := review.Request.Subject
 	sub := record.Submission{Reviewer: name, Commit: subject.Commit, Tree: subject.Tree, Outcome: record.OutcomeNothing, Report: record.EmptyReport()}
 	answer, census, checks, err := inquiry{
-		store: w.Store, progress: progress, reviewer: reviewer, subject: subject, exclude: w.Exclude, excluder: w.ExcludedBy,
+		store: w.Store, progress: progress, reviewer: reviewer, subject: subject, exclude: w.Exclude, excluder: w.ExcludedBy, all: w.Generated,
 		question: func(change Change) (question, error) {
 			asked, skipped := w.question(ctx, review, change, progress)
 			sub.SkippedBy = skipped

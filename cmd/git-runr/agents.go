@@ -22,7 +22,7 @@ func (c *console) worker(store *record.Store, conf *config.Config, progress *pro
 			return reviewChecks(ctx, store, conf, review, change)
 		},
 		Closing: conf.Inbox.Closing, Heard: c.hears(store, conf),
-		Exclude: conf.Review.Exclude, ExcludedBy: conf.ExcludedBy(), Progress: progress, Parallel: conf.Loop.Parallel,
+		Exclude: conf.Review.Exclude, ExcludedBy: conf.ExcludedBy(), Generated: conf.Review.Generated, Progress: progress, Parallel: conf.Loop.Parallel,
 	}
 }
 

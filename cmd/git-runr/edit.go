@@ -155,7 +155,7 @@ type editFile struct {
 
 // editFileFor makes the file for a change, unless it is there.
 func editFileFor(ctx context.Context, store *record.Store, subject record.Subject, draft record.Draft) (editFile, error) {
-	change, err := loop.ReadChange(ctx, store, subject, role.Limits{Binary: true, Opens: true, MaxBytes: maxEditPatch})
+	change, err := loop.ReadChange(ctx, store, subject, role.Limits{Binary: true, Opens: true, Generated: true, MaxBytes: maxEditPatch})
 	if err != nil {
 		return editFile{}, err
 	}

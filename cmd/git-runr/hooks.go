@@ -1,38 +1,74 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/gitstore"
 	"git-runr/hooks"
+	"git-runr/loop"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
 
 func (p *program) hooksCommand() *cli.Command {
-	command := func(name, usage string, do func(context.Context, *gitstore.Repo) ([]hooks.Status, error)) *cli.Command {
-		return &cli.Command{Name: name, Usage: usage, Action: p.action(func(s *session) error { return hookAction(s, do) })}
-	}
-	install := func(ctx context.Context, repo *gitstore.Repo) ([]hooks.Status, error) {
-		return hooks.Install(ctx, repo, installedProgram(p.getenv("PATH")))
-	}
 	return &cli.Command{
-		Name: "hooks", Usage: "install, uninstall or status of the post-commit hook",
+		Name: "hooks", Usage: "install, uninstall or status of git's hooks that call git-runr",
+		Description: "post-commit and post-merge ask for reviews of what you make, post-rewrite says where reviewed commits\n" +
+			"went when they are amended or rebased. None of them fails or waits for a review. pre-push is a gate and\n" +
+			"off: set hooks.pre_push to warn or refuse and install again. Where another tool manages the hooks, what to\n" +
+			"add to its files is printed, and --write adds it to those of husky, lefthook and pre-commit. Where git\n" +
+			"has hooks in its configuration (2.54 and later) they are used and no file is written.\n" +
+			"Exit status of status: 1 when git would not run one that is meant to be there.",
 		Subcommands: []*cli.Command{
-			command("install", "review every commit in the background", install),
-			command("uninstall", "take the hook out again", hooks.Uninstall),
-			command("status", "whether git would run it", hooks.StatusOf),
-			{Name: "run", Hidden: true, Usage: "what the hook calls", ArgsUsage: "HOOK", Action: p.action(hookRun)},
+			{Name: "install", Usage: "review every commit in the background", Action: p.action(installHooks), Flags: []cli.Flag{
+				&cli.BoolFlag{Name: "write", Usage: "also add the calls to the files of husky, lefthook or pre-commit"},
+			}},
+			{Name: "uninstall", Usage: "take the hooks out again", Action: p.action(uninstallHooks)},
+			{Name: "status", Usage: "whether git would run them", Action: p.action(statusOfHooks)},
+			{Name: "run", Hidden: true, Usage: "what the hooks call", ArgsUsage: "HOOK", Action: p.action(hookRun)},
 		},
-		Action: p.action(func(s *session) error { return hookAction(s, hooks.StatusOf) }),
+		Action: p.action(statusOfHooks),
 	}
+}
+
+func installHooks(s *session) error {
+	return hookAction(s, func(repo *gitstore.Repo, gate bool) ([]hooks.Status, error) {
+		return hooks.Install(s.ctx, repo, hooks.Setup{Program: installedProgram(s.getenv("PATH")), Gate: gate, Write: s.Bool("write")})
+	})
+}
+
+func uninstallHooks(s *session) error {
+	return hookAction(s, func(repo *gitstore.Repo, _ bool) ([]hooks.Status, error) { return hooks.Uninstall(s.ctx, repo) })
+}
+
+// statusOfHooks ends with 1 when a hook would not run.
+func statusOfHooks(s *session) error {
+	failed := false
+	err := hookAction(s, func(repo *gitstore.Repo, gate bool) ([]hooks.Status, error) {
+		statuses, err := hooks.StatusOf(s.ctx, repo, gate)
+		failed = slices.ContainsFunc(statuses, func(st hooks.Status) bool { return st.Fails })
+		return statuses, err
+	})
+	if err == nil && failed {
+		return exit.With(exit.NotPassed)
+	}
+	return err
+}
+
+// gated reports whether pushes are to be looked at; a configuration that cannot be read
+// asks for nothing.
+func (s *session) gated(store *record.Store) bool {
+	conf, err := s.configuration(store)
+	return err == nil && conf.Hooks.PrePush != "off"
 }
 
 // installedProgram is this program as PATH names it, which outlives an upgrade, or
@@ -59,7 +95,7 @@ type hooksJSON struct {
 	Hooks []hooks.Status `json:"hooks"`
 }
 
-func hookAction(s *session, do func(context.Context, *gitstore.Repo) ([]hooks.Status, error)) error {
+func hookAction(s *session, do func(repo *gitstore.Repo, gate bool) ([]hooks.Status, error)) error {
 	if s.NArg() > 0 {
 		return exit.Problemf(exit.Usage, "hooks knows no %q", s.Args().First()).WithHint("git runr hooks install|uninstall|status")
 	}
@@ -67,12 +103,12 @@ func hookAction(s *session, do func(context.Context, *gitstore.Repo) ([]hooks.St
 	if err != nil {
 		return err
 	}
-	statuses, err := do(s.ctx, store.Repo)
+	statuses, err := do(store.Repo, s.gated(store))
 	if errors.Is(err, hooks.ErrByHand) {
 		refused := exit.Problemf(exit.Conflict, "%w", err)
 		for _, st := range statuses {
 			if st.Snippet != "" {
-				refused = refused.WithHint("add:").WithHint(splitLines(st.Snippet)...)
+				refused = refused.WithHint("add for " + st.Hook + ":").WithHint(splitLines(st.Snippet)...)
 			}
 		}
 		return refused
@@ -82,7 +118,11 @@ func hookAction(s *session, do func(context.Context, *gitstore.Repo) ([]hooks.St
 	}
 	return s.print(hooksJSON{statuses}, func(w io.Writer) {
 		for _, st := range statuses {
-			safetext.Fprintf(w, "%s: %s  %s\n", st.Hook, st.State, st.Path)
+			fails := ""
+			if st.Fails {
+				fails = ", would not run"
+			}
+			safetext.Fprintf(w, "%s: %s%s  %s\n", st.Hook, st.State, fails, st.Path)
 			if st.Detail != "" {
 				safetext.Fprintf(w, "  %s\n", st.Detail)
 			}
@@ -101,46 +141,117 @@ func writeWithout(w io.Writer, st hooks.Status) {
 	}
 }
 
-// hookRun is what git's post-commit hook calls. It records the request and starts
-// the worker; whatever goes wrong, the commit is made and must not wait.
+// hookRun is what git's hooks call. They record what is asked for and start the worker;
+// whatever goes wrong, what git did is done and must not wait. Only a push may be refused.
 func hookRun(s *session) error {
-	if s.Args().First() != "post-commit" {
+	run := map[string]func(*session, *record.Store) error{
+		hooks.PostCommit: (*session).postCommit, hooks.PostRewrite: (*session).postRewrite,
+		hooks.PostMerge: (*session).postMerge, hooks.PrePush: (*session).prePush,
+	}[s.Args().First()]
+	if run == nil {
 		return nil
 	}
 	store, err := s.open()
 	if err != nil {
 		return nil
 	}
-	store.Redact = nil // no free text
-	s.sayCritical(store)
-	if err := s.postCommit(store); err != nil {
+	store.Redact, store.Tell = nil, nil // no free text; and nobody reads what a hook tells
+	if should, _ := hooks.ShouldRun(s.ctx, store.Repo, s.Args().First(), s.getenv); !should {
+		return nil
+	}
+	if s.Args().First() == "post-commit" {
+		s.sayCritical(store)
+	}
+	err = run(s, store)
+	if refused := new(exit.Problem); errors.As(err, &refused) && refused.Status == exit.NotPassed && refused.Msg == "" {
+		return refused
+	}
+	if err != nil {
 		s.logHook(store, err)
 	}
 	return nil
 }
 
+// postCommit asks for a review of the commit that was made.
 func (s *session) postCommit(store *record.Store) error {
-	if run, _ := hooks.ShouldRun(s.ctx, store.Repo, s.getenv); !run {
-		return nil
-	}
 	conf, err := s.configuration(store)
+	if err != nil || conf.Hooks.PostCommit != "review" {
+		return err
+	}
+	subject, err := store.HeadSubject(s.ctx)
 	if err != nil {
 		return err
 	}
-	if conf.Hooks.PostCommit != "review" {
-		return nil
-	}
-	request := record.ReviewRequest{Reviewer: conf.Review.Reviewer}
-	if request.Subject, err = store.HeadSubject(s.ctx); err != nil {
+	return s.askHook(store, conf, subject)
+}
+
+// askHook asks for a review unless the commit is one of those that are skipped.
+func (s *session) askHook(store *record.Store, conf *config.Config, subject record.Subject) error {
+	commit, err := store.Repo.ReadCommit(s.ctx, subject.Commit)
+	if err != nil {
 		return err
 	}
-	if _, err := store.RequestReview(s.ctx, request, "hook"); err != nil {
+	logged := gitstore.LoggedCommit{ID: subject.Commit, Parents: commit.Parents, Author: commit.Author.String(), Message: commit.Message}
+	if why, err := conf.Hooks.Skip.Why(s.ctx, store, logged, subject.Branch); err != nil || why != "" {
 		return err
 	}
-	if request.Reviewer == record.Human {
+	if _, err := store.RequestReview(s.ctx, record.ReviewRequest{Reviewer: conf.Review.Reviewer, Subject: subject}, "hook"); err != nil {
+		return err
+	}
+	if conf.Review.Reviewer == record.Human {
 		return nil
 	}
 	return startWorker(store.Repo)
+}
+
+// postRewrite notes which commits took the place of which, amended or rebased; the worker
+// finds where their reviews go.
+func (s *session) postRewrite(store *record.Store) error {
+	pairs, err := hooks.Rewritten(s.in)
+	if err == nil {
+		err = loop.NoteRewrite(store, s.Args().Get(1), pairs)
+	}
+	if err != nil {
+		return err
+	}
+	return startWorker(store.Repo)
+}
+
+// postMerge asks for a review of a merge that was made here and is more than what git
+// makes by itself. What came from elsewhere the worker finds.
+func (s *session) postMerge(store *record.Store) error {
+	conf, err := s.configuration(store)
+	if err != nil || s.Args().Get(1) == "1" { // --squash makes no commit
+		return err
+	}
+	subject, err := store.HeadSubject(s.ctx)
+	if err != nil {
+		return err
+	}
+	ask, err := s.asksForMerge(store, conf, subject)
+	if err != nil {
+		return err
+	}
+	if ask {
+		err = s.askHook(store, conf, subject)
+	}
+	return errors.Join(err, startWorker(store.Repo))
+}
+
+func (s *session) asksForMerge(store *record.Store, conf *config.Config, subject record.Subject) (bool, error) {
+	merge, err := store.IsMerge(s.ctx, subject)
+	if err != nil || !merge || conf.Hooks.PostCommit != "review" {
+		return false, err
+	}
+	if moved, err := store.Repo.LastMove(s.ctx); err != nil || strings.HasSuffix(moved, "Fast-forward") {
+		return false, err
+	}
+	commits, err := store.Repo.LogOnly(s.ctx, []gitstore.ID{subject.Commit})
+	if err != nil {
+		return false, err
+	}
+	covered, err := loop.Coverage(s.ctx, store, commits)
+	return len(covered) == 1 && covered[0].State == loop.CoverUnreviewed, err
 }
 
 // logHook keeps what went wrong in a hook where a person can find it.

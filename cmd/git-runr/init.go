@@ -26,8 +26,8 @@ import (
 
 func (p *program) initCommand() *cli.Command {
 	return &cli.Command{
-		Name: "init", Usage: "set up this repository: .runr.toml, hook and notes",
-		Description: "Writes .runr.toml with the checks that the project seems to have (an existing one is kept),\ninstalls the post-commit hook, and lets git log show the notes and carry them over a rebase.\n" +
+		Name: "init", Usage: "set up this repository: .runr.toml, hooks and notes",
+		Description: "Writes .runr.toml with the checks that the project seems to have (an existing one is kept),\ninstalls git's hooks that call git-runr, and lets git log show the notes and carry them over a rebase.\n" +
 			"Offers to register git runr mcp with the agent tools that it finds, in their own configuration files.",
 		Flags:  append([]cli.Flag{&cli.BoolFlag{Name: "no-hooks", Usage: "leave git's hooks alone"}}, registerFlags()...),
 		Action: p.action(initialise),
@@ -59,7 +59,7 @@ func initialise(s *session) error {
 		return err
 	}
 	if !s.Bool("no-hooks") {
-		doc.Hooks, err = hooks.Install(s.ctx, store.Repo, installedProgram(s.getenv("PATH")))
+		doc.Hooks, err = hooks.Install(s.ctx, store.Repo, hooks.Setup{Program: installedProgram(s.getenv("PATH")), Gate: s.gated(store)})
 		if err != nil && !errors.Is(err, hooks.ErrByHand) {
 			return err
 		}

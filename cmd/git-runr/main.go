@@ -92,7 +92,7 @@ func globalFlags() []cli.Flag {
 // commands are all commands in the order of help.
 func (p *program) commands() []*cli.Command {
 	all := []*cli.Command{
-		p.initCommand(), p.reviewCommand(), p.inboxCommand(), p.verifyCommand(), p.workCommand(),
+		p.initCommand(), p.reviewCommand(), p.scanCommand(), p.inboxCommand(), p.verifyCommand(), p.workCommand(),
 		p.runCommand(), p.continueCommand(), p.resumeCommand(), p.interveneCommand(), p.answerCommand(), p.landCommand(), p.abortCommand(), p.importCommand(),
 		p.undoCommand(), p.snapshotsCommand(), p.restoreCommand(),
 		p.statusCommand(), p.promptCommand(), p.logCommand(), p.showCommand(), p.diffCommand(), p.diagnoseCommand(), p.reportCommand(), p.auditCommand(), p.metricsCommand(), p.checkCommand(),

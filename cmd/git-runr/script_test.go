@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -60,9 +62,30 @@ func setUpScript(env *testscript.Env) error {
 	env.Setenv("GIT_RUNR_CLOCK", "2026-01-02T03:04:05Z")
 	env.Setenv("NO_COLOR", "1")
 	env.Setenv("RUNR", lookPath(env.Getenv("PATH"), "git-runr"))
+	if old, err := gitWithHookFiles(env.WorkDir, env.Getenv("PATH")); err != nil {
+		return err
+	} else if old != "" {
+		env.Setenv("PATH", old+string(filepath.ListSeparator)+env.Getenv("PATH"))
+	}
 	env.Setenv("GOCACHE", goEnv("GOCACHE", filepath.Join(home, "gocache")))
 	env.Setenv("GOFLAGS", "-mod=mod")
 	return nil
+}
+
+// gitWithHookFiles is a directory with a git that says it has no hooks in its configuration,
+// as scripts expect; "" where that is so.
+func gitWithHookFiles(work, path string) (string, error) {
+	out, err := exec.Command("git", "version").Output()
+	var major, minor int
+	if _, scanErr := fmt.Sscanf(string(out), "git version %d.%d", &major, &minor); err != nil || scanErr != nil || major == 2 && minor < 54 {
+		return "", err
+	}
+	dir := filepath.Join(work, ".old-git")
+	text := "#!/bin/sh\ncase \"$*\" in *' version') echo 'git version 2.53.0' ;; *) exec '" + lookPath(path, "git") + "' \"$@\" ;; esac\n"
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	return dir, os.WriteFile(filepath.Join(dir, "git"), []byte(text), 0o755)
 }
 
 // lookPath is where a program is on path.

@@ -42,6 +42,7 @@ type overviewJSON struct {
 	Config   string                 `json:"config_problem,omitempty"` // why the configuration cannot be read
 	Under    string                 `json:"operation,omitempty"`      // of git's own that is not finished: merge, rebase …
 	Hook     hooks.State            `json:"post_commit_hook"`
+	Hooks    string                 `json:"hooks_problem,omitempty"` // which hook would not run, and why, where some were installed
 	Covered  *branchReviews         `json:"branch_reviews,omitempty"`
 	Inbox    int                    `json:"inbox"` // open, submitted and claimed
 	Reviews  []record.ReviewSummary `json:"reviews"`
@@ -87,9 +88,9 @@ func (s *session) overview(store *record.Store) (overviewJSON, error) {
 		doc.Config = err.Error()
 	}
 	doc.Under = store.Repo.Operation()
-	statuses, err := hooks.StatusOf(s.ctx, store.Repo)
+	statuses, err := hooks.StatusOf(s.ctx, store.Repo, s.gated(store))
 	if err == nil && len(statuses) > 0 && !store.Repo.Bare { // nobody commits there
-		doc.Hook = statuses[0].State
+		doc.Hook, doc.Hooks = statuses[0].State, hooks.Problem(statuses)
 	}
 	if doc.Covered, err = reviewsOfBranch(s.ctx, store); err != nil {
 		return doc, err
@@ -162,7 +163,7 @@ func (d overviewJSON) next(live func(string) bool, land func(record.RunSummary) 
 			lines = append(lines, "git runr inbox get "+r.ID)
 		}
 	}
-	if d.Hook == hooks.Absent {
+	if d.Hook == hooks.Absent && d.Hooks == "" {
 		lines = append(lines, "git runr hooks install")
 	}
 	if d.Head != "" && d.Config == "" { // it would refuse
@@ -190,6 +191,9 @@ func writeOverview(w io.Writer, d overviewJSON, live func(string) bool, style li
 			at += ", in the middle of a " + d.Under
 		}
 		safetext.Fprintf(w, "On %s at %s; post-commit hook %s.\n", on, at, cmp.Or(string(d.Hook), "unknown"))
+	}
+	if d.Hooks != "" {
+		safetext.Fprintf(w, "%s; type: git runr hooks status\n", d.Hooks)
 	}
 	if d.Config != "" {
 		safetext.Fprintf(w, "\n%s\n  mend it first: reviews and runs do not begin without it\n", d.Config)

@@ -142,7 +142,7 @@ func work(s *session) error {
 	if err != nil {
 		return err
 	}
-	if err := sleep(s.ctx, time.Duration(conf.Hooks.Debounce)); err != nil {
+	if err := awaitRewrite(s.ctx, d.store.Repo, time.Duration(conf.Hooks.Debounce)); err != nil {
 		return err
 	}
 	d.progress = s.progress()
@@ -218,6 +218,9 @@ func (d *duty) round(ctx context.Context) ([]loop.Turn, error) {
 	worker := d.worker(conf)
 	before := d.result.Reviews
 	for {
+		if err := joinRequests(ctx, d.store, conf); err != nil {
+			return nil, err
+		}
 		done, err := worker.Work(ctx)
 		d.result.Reviews += done.Reviews
 		d.result.Busy = done.Busy

@@ -42,6 +42,9 @@ type Call struct {
 var fixedOptions = []string{
 	"--no-pager", "--literal-pathspecs", "--no-optional-locks",
 	"-c", "core.hooksPath=/dev/null",
+	"-c", "hook.reference-transaction.enabled=false", // those of the configuration, from git 2.55 on
+	"-c", "hook.post-checkout.enabled=false",
+	"-c", "hook.post-index-change.enabled=false",
 	"-c", "core.fsmonitor=false",
 	"-c", "core.warnAmbiguousRefs=false",
 	"-c", "core.fsync=objects,derived-metadata,reference",

@@ -40,16 +40,18 @@ func (c *Census) CountChecks(results []CheckResult, others int) {
 // LeftOut is a file that the reviewer did not see, or not all of.
 type LeftOut struct {
 	Path  string `json:"path"`
-	Why   string `json:"why"`             // excluded, binary, text_taken_for_binary or too_large
+	Why   string `json:"why"`             // excluded, generated, vendored, binary, text_taken_for_binary or too_large
 	Lines int    `json:"lines,omitempty"` // of it that were not seen; 0: all
 }
 
 // The values of LeftOut.Why.
 const (
-	LeftExcluded = "excluded"
-	LeftBinary   = "binary"
-	LeftText     = "text_taken_for_binary" // of NUL bytes or UTF-16: git shows no lines of it, and what runs it reads them
-	LeftTooLarge = "too_large"
+	LeftExcluded  = "excluded"
+	LeftGenerated = "generated"
+	LeftVendored  = "vendored"
+	LeftBinary    = "binary"
+	LeftText      = "text_taken_for_binary" // of NUL bytes or UTF-16: git shows no lines of it, and what runs it reads them
+	LeftTooLarge  = "too_large"
 )
 
 // String is what was left out and why, for people; the path is as it is.
@@ -84,7 +86,8 @@ func (c Census) Left(whys ...string) string {
 
 // Unseen reports whether something was left out although nobody asked for that.
 func (c Census) Unseen() bool {
-	return slices.ContainsFunc(c.LeftOut, func(l LeftOut) bool { return l.Why != LeftExcluded })
+	asked := []string{LeftExcluded, LeftGenerated, LeftVendored}
+	return slices.ContainsFunc(c.LeftOut, func(l LeftOut) bool { return !slices.Contains(asked, l.Why) })
 }
 
 // Hides reports whether nothing of the file at path is shown.

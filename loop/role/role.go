@@ -35,17 +35,11 @@ type Limits struct {
 	// source does. A change of that file is shown as if it asked for nothing: it could
 	// hide in the same commit whatever it likes.
 	ExcludedBy string
+	Generated  bool  // generated and vendored files are shown as well
 	MaxBytes   int64 // of a part of the patch; 0: no limit
 	MaxParts   int   // 0: one
 	Binary     bool  // whether the reviewer can judge that a binary file is there
 	Opens      bool  // whether the reviewer opens what git shows no lines of: a person
-}
-
-// LockFiles are generated files whose diff tells an agent nothing. The built-in
-// reviewer reads them all the same.
-var LockFiles = []string{
-	"**/*.lock", "**/package-lock.json", "**/npm-shrinkwrap.json", "**/pnpm-lock.yaml", "**/go.sum",
-	"**/*.min.js", "**/*.min.css", "**/*.snap", "**/bun.lockb",
 }
 
 // ReviewJob is everything that a reviewer may look at: a change, or the part of it at hand.

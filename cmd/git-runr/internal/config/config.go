@@ -28,14 +28,19 @@ type Config struct {
 	Review struct {
 		Reviewer     string
 		Exclude      []string
+		Generated    bool
 		DetectChecks bool
 		MaxBytes     int
 		MaxParts     int
 	}
 	Hooks struct {
-		PostCommit string // review or off
-		Debounce   record.Duration
-		Desktop    bool
+		PostCommit     string // review or off
+		PrePush        string // off, warn or refuse
+		PrePushRequire string // reviewed or passed
+		Scope          string // commit or branch
+		Debounce       record.Duration
+		Skip           loop.Skip
+		Desktop        bool
 	}
 	Inbox struct {
 		Retention record.Duration

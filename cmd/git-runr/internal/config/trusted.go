@@ -54,7 +54,7 @@ func (c *Config) caller(name string, what agent.Role) (agent.Caller, *record.Fai
 	}
 	caller := agent.Caller{
 		Spec: spec, Profile: c.Loop.Profile,
-		Bounds:  role.Limits{Exclude: role.LockFiles, MaxBytes: int64(c.Review.MaxBytes), MaxParts: c.Review.MaxParts},
+		Bounds:  role.Limits{MaxBytes: int64(c.Review.MaxBytes), MaxParts: c.Review.MaxParts},
 		Setting: func(key, value string) record.Setting { return c.setting("agents."+name+"."+key, value) },
 	}
 	return caller, caller.Ready(what, os.Environ())

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"git-runr/cmd/git-runr/internal/config"
+	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/gitstore"
+	"git-runr/hooks"
+	"git-runr/loop"
+	"git-runr/loop/prose"
+	"git-runr/loop/record"
+	"git-runr/loop/safetext"
+)
+
+// Bounds of what a push is held up for.
+const (
+	maxPushed  = 1000 // commits that are looked at, the newest
+	gatedShown = 10   // that are named
+)
+
+// prePush is the gate before a push: its error is exit.NotPassed, without words, when the
+// push is refused. It reads refs, the index and commits. Its words go to standard output,
+// which the hook hands to standard error.
+func (s *session) prePush(store *record.Store) error {
+	refs, err := hooks.Pushed(s.in)
+	if err != nil {
+		return err
+	}
+	conf, err := s.configuration(store)
+	if err != nil || conf.Hooks.PrePush == "off" {
+		return err
+	}
+	var tips, old []gitstore.ID
+	for _, ref := range refs {
+		if ref.Old != "" {
+			old = append(old, ref.Old)
+		}
+		if ref.New != "" && isCode(ref.Remote) {
+			tips = append(tips, ref.New)
+		}
+	}
+	commits, err := store.Repo.Unpushed(s.ctx, s.Args().Get(1), tips, old, maxPushed)
+	if err != nil || len(commits) == 0 {
+		return err
+	}
+	branch, err := store.Branch(s.ctx)
+	if err != nil {
+		return err
+	}
+	held, skipped, err := loop.Gate(s.ctx, store, commits, conf.Hooks.PrePushRequire == "passed", conf.Hooks.Skip, branch)
+	if err != nil {
+		return err
+	}
+	writeSkipped(s.out, skipped)
+	if len(held) == 0 {
+		return nil
+	}
+	writeHeldUp(s.out, conf, len(commits), held)
+	if conf.Hooks.PrePush == "refuse" {
+		return exit.With(exit.NotPassed)
+	}
+	return nil
+}
+
+// isCode reports whether a ref of a remote is one that a gate is for.
+func isCode(ref string) bool {
+	return strings.HasPrefix(ref, "refs/heads/") || strings.HasPrefix(ref, "refs/tags/")
+}
+
+func writeSkipped(w io.Writer, skipped []loop.Gated) {
+	for _, c := range skipped[:min(len(skipped), gatedShown)] {
+		safetext.Fprintf(w, "git runr: %s is not reviewed, skipped: %s\n", c.Commit.Short(), c.Skipped)
+	}
+	if more := len(skipped) - gatedShown; more > 0 {
+		safetext.Fprintf(w, "git runr: … and %d more are skipped\n", more)
+	}
+}
+
+// writeHeldUp names the commits that are held up, why, and what to type.
+func writeHeldUp(w io.Writer, conf *config.Config, all int, held []loop.Gated) {
+	what := "not reviewed"
+	if conf.Hooks.PrePushRequire == "passed" {
+		what = "not reviewed with a pass"
+	}
+	of := fmt.Sprint(all)
+	if all == maxPushed {
+		of += " or more"
+	}
+	safetext.Fprintf(w, "git runr: %d of %s commits that are pushed: %s\n", len(held), of, what)
+	for _, c := range held[:min(len(held), gatedShown)] {
+		safetext.Fprintf(w, "  %s  %-12s %s\n", c.Commit.Short(), stands(c.Covered), prose.Cut(c.Title, 60))
+	}
+	if more := len(held) - gatedShown; more > 0 {
+		safetext.Fprintf(w, "  … and %d more\n", more)
+	}
+	for _, line := range gateHints(held) {
+		safetext.Fprintf(w, "  %s\n", line)
+	}
+	if conf.Hooks.PrePush == "warn" {
+		fmt.Fprintln(w, "They are pushed all the same: hooks.pre_push is warn.")
+		return
+	}
+	fmt.Fprintln(w, "Refused; to push all the same: git push --no-verify")
+}
+
+// stands is how a commit stands, in a word or two.
+func stands(c loop.Covered) string {
+	if c.Reviewed() {
+		return string(c.Outcome)
+	}
+	return string(c.State)
+}
+
+// gateHints are what to type: once for each kind of what is in the way.
+func gateHints(held []loop.Gated) []string {
+	var lines []string
+	add := func(line string) {
+		if !slices.Contains(lines, line) && len(lines) < nextShown {
+			lines = append(lines, line)
+		}
+	}
+	for _, c := range held {
+		switch {
+		case c.Review != "" && c.Reviewed():
+			add("git runr inbox get " + c.Review)
+		case c.State == loop.CoverPending || c.State == loop.CoverStale && c.Review != "":
+			add("git runr work")
+		default:
+			add("git runr review --wait " + c.Commit.Short())
+		}
+	}
+	return lines
+}

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"git-runr/cmd/git-runr/internal/config"
+	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/gitstore"
+	"git-runr/loop"
+	"git-runr/loop/prose"
+	"git-runr/loop/record"
+	"git-runr/loop/safetext"
+)
+
+// scanLimit is how many commits are looked at where it is not known where the branch began.
+const scanLimit = 20
+
+func (p *program) scanCommand() *cli.Command {
+	return &cli.Command{
+		Name: "scan", Usage: "ask for reviews of commits that no hook saw", ArgsUsage: "[A..B|REV]",
+		Description: "Without a range: what is checked out has beyond its upstream, or beyond the default branch; where there\n" +
+			"is neither the newest 20 commits. What was reviewed, is asked for, or has nothing in it, as a merge that git\n" +
+			"makes by itself, is left out; so is what hooks.skip_… says, with the reason.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "dry-run", Usage: "only say what would be asked for"},
+			&cli.IntFlag{Name: "limit", DefaultText: "20 where it is not known where the branch began", Usage: "the newest `N`; 0 for all"},
+		},
+		Action: p.action(scan),
+	}
+}
+
+// scannedJSON is the answer of git runr scan.
+type scannedJSON struct {
+	Range   string         `json:"range"`
+	DryRun  bool           `json:"dry_run"`
+	Queued  int            `json:"queued"` // reviews that are asked for, or would be
+	Commits []loop.Scanned `json:"commits"`
+}
+
+func scan(s *session) error {
+	store, conf, err := s.configured()
+	if err != nil {
+		return err
+	}
+	if s.Int("limit") < 0 {
+		return exit.Problemf(exit.Usage, "--limit is not negative; 0 is all")
+	}
+	doc := scannedJSON{DryRun: s.Bool("dry-run")}
+	if !doc.DryRun {
+		if _, err := loop.Follow(s.ctx, store); err != nil { // what was reviewed elsewhere counts
+			return err
+		}
+	}
+	commits, err := s.scanSpan(store, &doc)
+	if err != nil {
+		return err
+	}
+	branch, err := store.Branch(s.ctx)
+	if err != nil {
+		return err
+	}
+	if doc.Commits, err = loop.Scan(s.ctx, store, commits, conf.Hooks.Skip, branch); err != nil {
+		return err
+	}
+	if err := s.askMissing(store, conf, &doc); err != nil {
+		return err
+	}
+	return s.print(doc, func(w io.Writer) { writeScanned(w, doc) })
+}
+
+// scanSpan is what is to be scanned, newest first; it names the range.
+func (s *session) scanSpan(store *record.Store, doc *scannedJSON) ([]gitstore.LoggedCommit, error) {
+	rev, err := s.arg("HEAD")
+	if err != nil {
+		return nil, err
+	}
+	doc.Range = rev
+	limit := s.Int("limit")
+	if strings.Contains(rev, "..") || s.NArg() > 0 {
+		from, to, err := store.Repo.Range(s.ctx, rev)
+		if err != nil {
+			return nil, err
+		}
+		return store.Repo.Commits(s.ctx, from, to, limit)
+	}
+	head, err := store.Repo.Head(s.ctx)
+	if err != nil {
+		return nil, err
+	}
+	branch, err := store.Branch(s.ctx)
+	if err != nil {
+		return nil, err
+	}
+	base, onto, err := store.Repo.BranchBase(s.ctx, branch, head)
+	if errors.Is(err, gitstore.ErrNotFound) {
+		if !s.IsSet("limit") {
+			limit = scanLimit
+		}
+		err = nil
+	} else {
+		doc.Range = loop.ShortRef(onto) + ".." + cmp.Or(branch, "HEAD")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return store.Repo.Commits(s.ctx, base, head, limit)
+}
+
+// askMissing asks for the reviews that are missing, oldest first, and starts the worker.
+func (s *session) askMissing(store *record.Store, conf *config.Config, doc *scannedJSON) error {
+	for i, c := range slices.Backward(doc.Commits) {
+		if c.State != loop.ScanQueue {
+			continue
+		}
+		doc.Queued++
+		if doc.DryRun {
+			continue
+		}
+		subject, err := store.Subject(s.ctx, string(c.Commit))
+		if err != nil {
+			return err
+		}
+		subject.Spec = c.Commit.Short()
+		made, err := store.RequestReview(s.ctx, record.ReviewRequest{Subject: subject, Reviewer: conf.Review.Reviewer, Follows: c.Follows}, "scan")
+		if err != nil {
+			return err
+		}
+		doc.Commits[i].Review = made.ID
+	}
+	if doc.DryRun || doc.Queued == 0 || conf.Review.Reviewer == record.Human {
+		return nil
+	}
+	if err := startWorker(store.Repo); err != nil {
+		s.say("the background worker did not start (%v); type: git runr work", err)
+	}
+	return nil
+}
+
+func writeScanned(w io.Writer, doc scannedJSON) {
+	verb := "asked for"
+	if doc.DryRun {
+		verb = "would be asked for"
+	}
+	safetext.Fprintf(w, "%s in %s: %s %s.\n", prose.Count(len(doc.Commits), "commit"), doc.Range, prose.Count(doc.Queued, "review"), verb)
+	for _, c := range doc.Commits {
+		line := fmt.Sprintf("  %s  %-10s %s", c.Commit.Short(), c.State, prose.Cut(c.Title, 60))
+		if c.Why != "" {
+			line += " (skipped: " + c.Why + ")"
+		}
+		safetext.Fprintf(w, "%s\n", line)
+	}
+}
+
+// joinRequests makes one request of those that the hook made, as is configured.
+func joinRequests(ctx context.Context, store *record.Store, conf *config.Config) error {
+	return loop.Batch{Rows: conf.Hooks.Debounce > 0, Branch: conf.Hooks.Scope == "branch"}.Join(ctx, store)
+}

@@ -1,0 +1,37 @@
+package gitstore
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"strings"
+
+	"git-runr/gitstore/gitdir"
+)
+
+// Version is that of the git that is run, such as 2 and 39.
+func (r *Repo) Version(ctx context.Context) (major, minor int, err error) {
+	line, err := r.dir.GitLine(ctx, "version")
+	if err != nil {
+		return 0, 0, fmt.Errorf("read git's version: %w", err)
+	}
+	if _, err := fmt.Sscanf(line, "git version %d.%d", &major, &minor); err != nil {
+		return 0, 0, fmt.Errorf("read git's version %q: %w", line, err)
+	}
+	return major, minor, nil
+}
+
+// UnsetConfig takes a section out of the repository's own configuration; one that is not
+// there is out.
+func (r *Repo) UnsetConfig(ctx context.Context, section string) error {
+	inSection := func(key string, _ []string) bool { return strings.HasPrefix(key, section+".") }
+	known := len(r.Config)
+	maps.DeleteFunc(r.Config, inSection)
+	if len(r.Config) == known {
+		return nil
+	}
+	if _, err := r.dir.Git(ctx, "config", "--local", "--remove-section", section); err != nil && gitdir.ExitStatus(err) != 128 {
+		return fmt.Errorf("unset %s: %w", section, err)
+	}
+	return nil
+}

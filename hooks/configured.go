@@ -1,0 +1,92 @@
+package hooks
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// Git 2.54 and later runs hooks that its configuration names, beside the file and
+// whatever core.hooksPath is, each with input of its own:
+//
+//	hook.git-runr-post-commit.event = post-commit
+//	hook.git-runr-post-commit.command = …
+const configPrefix = "hook.git-runr-"
+
+// hasConfigHooks reports whether git runs hooks of its configuration.
+func hasConfigHooks(major, minor int) bool { return major > 2 || major == 2 && minor >= 54 }
+
+// command is what git gives to the shell, with the arguments of the hook behind it.
+func command(hook, program string) string {
+	call, tail := `"$p" hooks run `+hook+argument(hook), " 2>/dev/null || :"
+	if !isFed(hook) {
+		call += " </dev/null"
+	}
+	if hook == PrePush {
+		tail = " >&2 2>/dev/null || [ $? -ne 1 ]"
+	}
+	return "f() { ( p=" + quote(program) + `; [ -x "$p" ] || p=$(command -v git-runr); case $p in /*) ` + call + " ;; esac )" + tail + "; }; f"
+}
+
+// lookConfig makes p what it is by git's configuration, where that has a say.
+func (s *site) lookConfig(p *place) {
+	name := configPrefix + p.Hook
+	text := s.repo.Config.Get(name + ".command")
+	there := text != "" && s.repo.Config.Get(name+".event") == p.Hook
+	file := p.State == Installed || p.State == Outdated && p.works
+	switch {
+	case s.byConfig && there:
+		p.inConfig(s, name, text)
+	case there && !file:
+		p.State, p.Detail, p.Snippet = Dead, "git's configuration has it, and this git runs no hooks of its configuration", ""
+	case s.byConfig && !file && !s.idle:
+		p.State, p.Detail, p.Snippet = Absent, "", ""
+	}
+}
+
+// inConfig is a hook that the configuration names.
+func (p *place) inConfig(s *site, name, text string) {
+	p.State, p.Path, p.Detail, p.Snippet, p.Manager = Installed, name, "", "", ""
+	_, rest, _ := strings.Cut(text, "( p='")
+	program := strings.ReplaceAll(rest[:max(0, strings.LastIndex(rest, "'; [ -x"))], `'\''`, "'")
+	switch {
+	case s.switchedOff(name + ".enabled"):
+		p.State, p.Detail = Dead, name+".enabled is false"
+	case s.switchedOff("hook." + p.Hook + ".enabled"):
+		p.State, p.Detail = Dead, "hook."+p.Hook+".enabled is false"
+	case text != command(p.Hook, program):
+		p.State, p.works, p.Detail = Outdated, true, "the command was written by another version of git-runr, or changed"
+	case !runnable(program) && !onPath():
+		p.State, p.Detail = Outdated, fmt.Sprintf("%q is gone and git-runr is not on PATH, so the hook does nothing", program)
+	}
+}
+
+// switchedOff reports whether a truth value of the configuration is there and false.
+func (s *site) switchedOff(key string) bool {
+	return s.repo.Config.Get(key) != "" && !s.repo.Config.Bool(key)
+}
+
+// configure writes the hook into git's configuration, and takes our block out of its file,
+// so that it runs once.
+func (s *site) configure(ctx context.Context, p place, program string) error {
+	if p.State == Installed && !p.editable && p.Path != configPrefix+p.Hook {
+		return nil // a line that was added by hand calls us
+	}
+	name := configPrefix + p.Hook
+	err := s.repo.UnsetConfig(ctx, name)
+	if err == nil {
+		err = s.repo.SetConfig(ctx, name+".event", p.Hook)
+	}
+	if err == nil {
+		err = s.repo.SetConfig(ctx, name+".command", command(p.Hook, program))
+	}
+	if err == nil {
+		err = p.uninstall(s.repo)
+	}
+	return err
+}
+
+// unconfigure takes the hook out of git's configuration.
+func (s *site) unconfigure(ctx context.Context, hook string) error {
+	return s.repo.UnsetConfig(ctx, configPrefix+hook)
+}

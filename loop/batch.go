@@ -1,0 +1,209 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"git-runr/gitstore"
+	"git-runr/loop/record"
+)
+
+// Batch says how requests that the hook made are joined before anybody works on them.
+type Batch struct {
+	Rows   bool // commits that follow one another become one review of their range
+	Branch bool // those of a branch become one review of all that the branch has
+}
+
+// Join makes one request of several, and withdraws what it was made of. Killed half-way it
+// is finished by the next one. What somebody is at work on is left alone.
+func (b Batch) Join(ctx context.Context, s *record.Store) error {
+	if !b.Rows && !b.Branch {
+		return nil
+	}
+	open, err := b.open(ctx, s)
+	if err != nil {
+		return fmt.Errorf("join requests: %w", err)
+	}
+	for _, group := range open {
+		if err := b.joinGroup(ctx, s, group); err != nil {
+			return fmt.Errorf("join requests: %w", err)
+		}
+	}
+	return nil
+}
+
+// open are this clone's open requests of the hook, oldest first, by branch and reviewers.
+func (b Batch) open(ctx context.Context, s *record.Store) ([][]record.Review, error) {
+	mine := func(r record.ReviewSummary) bool {
+		return r.Writer == s.Repo.Writer() && (r.Source == "hook" || b.Branch && r.Source == "scan") && len(r.Failed) == 0
+	}
+	found, _, err := s.Reviews(ctx, record.Filter{Status: func(status string) bool { return status == string(record.ReviewOpen) }, Review: mine})
+	if err != nil {
+		return nil, err
+	}
+	slices.Reverse(found) // they come newest first
+	groups, order := map[string][]record.Review{}, []string{}
+	for _, r := range found {
+		review, err := s.Review(ctx, r.ID)
+		if err != nil {
+			return nil, err
+		}
+		key := strings.Join(append([]string{review.Request.Subject.Branch}, review.Request.Reviewers()...), "\x00")
+		if groups[key] == nil {
+			order = append(order, key)
+		}
+		groups[key] = append(groups[key], review)
+	}
+	all := make([][]record.Review, len(order))
+	for i, key := range order {
+		all[i] = groups[key]
+	}
+	return all, nil
+}
+
+func (b Batch) joinGroup(ctx context.Context, s *record.Store, group []record.Review) error {
+	group, unlock, err := lockAll(s, group)
+	defer unlock()
+	if err != nil || len(group) == 0 {
+		return err
+	}
+	branch := group[0].Request.Subject.Branch
+	if b.Branch && branch != "" {
+		joined, err := joinBranch(ctx, s, branch, group)
+		if joined || err != nil {
+			return err
+		}
+	}
+	return joinRows(ctx, s, group)
+}
+
+// lockAll takes those reviews that nobody is at work on.
+func lockAll(s *record.Store, group []record.Review) (free []record.Review, unlock func(), err error) {
+	var unlocks []func()
+	unlock = func() {
+		for _, u := range unlocks {
+			u()
+		}
+	}
+	for _, r := range group {
+		u, ok, err := s.Repo.TryLock("review-" + r.ID)
+		if err != nil {
+			return nil, unlock, err
+		}
+		if ok {
+			unlocks, free = append(unlocks, u), append(free, r)
+		}
+	}
+	return free, unlock, nil
+}
+
+// joinBranch makes one request of all that the branch has beyond where it left another.
+// joined is false where that is not known.
+func joinBranch(ctx context.Context, s *record.Store, branch string, group []record.Review) (joined bool, err error) {
+	newest := group[len(group)-1].Request.Subject
+	base, onto, err := s.Repo.BranchBase(ctx, branch, newest.Commit)
+	if errors.Is(err, gitstore.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil || base == newest.Commit {
+		return false, err
+	}
+	request := group[len(group)-1].Request
+	request.Subject = rangeOf(group[len(group)-1:], base)
+	request.Subject.Spec = ShortRef(onto) + ".." + branch
+	if request.Follows, err = newestOfBranch(ctx, s, request.Subject); err != nil {
+		return false, err
+	}
+	return true, joinInto(ctx, s, request, group, group, "the branch grew")
+}
+
+// ShortRef is a branch's ref as people write it.
+func ShortRef(ref string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(ref, "refs/heads/"), "refs/remotes/")
+}
+
+// newestOfBranch is the newest review of the same branch that was answered and is not
+// closed; "" without one.
+func newestOfBranch(ctx context.Context, s *record.Store, subject record.Subject) (string, error) {
+	answered, err := record.StatusFilter(string(record.ReviewSubmitted))
+	if err != nil {
+		return "", err
+	}
+	same := func(r record.ReviewSummary) bool {
+		return r.Kind == record.SubjectRange && r.Spec == subject.Spec && r.Source == "hook"
+	}
+	found, _, err := s.Reviews(ctx, record.Filter{Status: answered, Review: same, Limit: 1})
+	if err != nil || len(found) == 0 {
+		return "", err
+	}
+	return found[0].ID, nil
+}
+
+// rangeOf is what a row of reviews is of, together.
+func rangeOf(row []record.Review, base gitstore.ID) record.Subject {
+	last := row[len(row)-1].Request.Subject
+	return record.Subject{
+		Kind: record.SubjectRange, Spec: base.Short() + ".." + last.Commit.Short(), Base: base,
+		Commit: last.Commit, Tree: last.Tree, Title: last.Title, Branch: last.Branch,
+	}
+}
+
+// joinRows joins those that follow one another, and what an open range holds already.
+func joinRows(ctx context.Context, s *record.Store, group []record.Review) error {
+	after := map[gitstore.ID]record.Review{} // by what it is compared with
+	commits := map[gitstore.ID]bool{}
+	for _, r := range group {
+		subject := r.Request.Subject
+		after[subject.Base] = r
+		commits[subject.Commit] = true
+	}
+	for _, first := range group {
+		if commits[first.Request.Subject.Base] {
+			continue
+		}
+		row := []record.Review{}
+		for r, ok := first, true; ok && len(row) < len(group); r, ok = after[r.Request.Subject.Commit] {
+			row = append(row, r)
+		}
+		if len(row) < 2 {
+			continue
+		}
+		request := row[0].Request
+		request.Subject = rangeOf(row, row[0].Request.Subject.Base)
+		if err := joinInto(ctx, s, request, group, row, "one review of the range"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// joinInto asks for request, unless one of those that are open is just that, and withdraws
+// its parts.
+func joinInto(ctx context.Context, s *record.Store, request record.ReviewRequest, open, parts []record.Review, why string) error {
+	is := func(r record.Review) bool {
+		return r.Request.Subject.Base == request.Subject.Base && r.Request.Subject.Commit == request.Subject.Commit
+	}
+	whole := ""
+	if at := slices.IndexFunc(open, is); at >= 0 {
+		whole = open[at].ID
+	} else {
+		made, err := s.RequestReview(ctx, request, "hook")
+		if err != nil {
+			return err
+		}
+		whole = made.ID
+	}
+	for _, r := range parts {
+		if r.ID == whole {
+			continue
+		}
+		_, err := s.CancelReview(ctx, r.ID, Follower, why+": asked as "+whole)
+		if state := new(record.StateError); err != nil && !errors.As(err, &state) {
+			return err
+		}
+	}
+	return nil
+}

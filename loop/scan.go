@@ -1,0 +1,57 @@
+package loop
+
+import (
+	"context"
+	"slices"
+
+	"git-runr/gitstore"
+	"git-runr/loop/record"
+)
+
+// ScanState is what a scan makes of a commit: one of those of CoverState, or these.
+type ScanState string
+
+const (
+	ScanQueue   ScanState = "queue"   // nobody was asked to review it
+	ScanSkipped ScanState = "skipped" // nor is anybody to be
+)
+
+// Scanned is a commit that a scan looked at.
+type Scanned struct {
+	Commit  gitstore.ID `json:"commit"`
+	Title   string      `json:"title"`
+	State   ScanState   `json:"state"`
+	Why     string      `json:"why,omitempty"`       // it is skipped
+	Review  string      `json:"review_id,omitempty"` // that covers it, or was asked for
+	Follows string      `json:"follows,omitempty"`   // a review of what it took the place of
+}
+
+// Scan says of commits, in the order given, which of them nobody was asked to review.
+func Scan(ctx context.Context, s *record.Store, commits []gitstore.LoggedCommit, skip Skip, branch string) ([]Scanned, error) {
+	covered, err := Coverage(ctx, s, commits)
+	if err != nil {
+		return nil, err
+	}
+	open, _, err := s.Reviews(ctx, record.Filter{Status: func(status string) bool { return status == string(record.ReviewOpen) }})
+	if err != nil {
+		return nil, err
+	}
+	scanned := make([]Scanned, len(commits))
+	for i, c := range covered {
+		scanned[i] = Scanned{Commit: c.Commit, Title: c.Title, State: ScanState(c.State), Review: c.Review}
+		asked := slices.ContainsFunc(open, func(r record.ReviewSummary) bool { return r.ID == c.Review })
+		if c.Reviewed() || asked {
+			continue
+		}
+		why, err := skip.Why(ctx, s, commits[i], branch)
+		if err != nil {
+			return nil, err
+		}
+		scanned[i].State, scanned[i].Why = ScanQueue, why
+		scanned[i].Follows, scanned[i].Review = c.Review, ""
+		if why != "" {
+			scanned[i].State = ScanSkipped
+		}
+	}
+	return scanned, nil
+}

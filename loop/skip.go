@@ -1,0 +1,73 @@
+package loop
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"git-runr/gitstore"
+	"git-runr/loop/record"
+)
+
+// Skip says which commits nobody is asked to review unless a person types it. Of an empty
+// Skip there are none.
+type Skip struct {
+	Paths    []string // globs: a commit that changes nothing else
+	Authors  []string // parts of the author's name and address, in letters of either case
+	Messages []string // parts of the message, in letters of either case
+	Branches []string // globs of the branch that is checked out
+	Lines    int      // more lines than these, added and deleted; 0: any number
+}
+
+// Why says by which rule a commit made on branch is skipped, as a clause; "" when it is not.
+// What is configured by globs or numbers alone asks git.
+func (k Skip) Why(ctx context.Context, s *record.Store, c gitstore.LoggedCommit, branch string) (string, error) {
+	if part := partOf(c.Message, k.Messages); part != "" {
+		return fmt.Sprintf("its message has %q", part), nil
+	}
+	if part := partOf(c.Author, k.Authors); part != "" {
+		return fmt.Sprintf("its author is %q", part), nil
+	}
+	if len(k.Branches) > 0 && gitstore.CompileGlobs(k.Branches).Match(branch) {
+		return fmt.Sprintf("branch %s is skipped", branch), nil
+	}
+	if len(k.Paths) == 0 && k.Lines == 0 || len(c.Parents) > 1 {
+		return "", nil
+	}
+	spec := gitstore.DiffSpec{To: c.ID}
+	if len(c.Parents) == 1 {
+		spec.From = c.Parents[0]
+	}
+	stats, err := s.Repo.DiffStat(ctx, spec)
+	if err != nil {
+		return "", fmt.Errorf("read commit %s: %w", c.ID.Short(), err)
+	}
+	return k.byChange(stats), nil
+}
+
+func (k Skip) byChange(stats []gitstore.FileStat) string {
+	lines, all := 0, len(k.Paths) > 0 && len(stats) > 0
+	globs := gitstore.CompileGlobs(k.Paths)
+	for _, f := range stats {
+		lines += f.Added + f.Deleted
+		all = all && globs.Match(f.Path) && (f.OldPath == "" || globs.Match(f.OldPath))
+	}
+	switch {
+	case all:
+		return "it changes only " + strings.Join(k.Paths, ", ")
+	case k.Lines > 0 && lines > k.Lines:
+		return fmt.Sprintf("it changes %d lines, more than %d", lines, k.Lines)
+	}
+	return ""
+}
+
+// partOf is the first of parts that text has in it.
+func partOf(text string, parts []string) string {
+	text = strings.ToLower(text)
+	for _, part := range parts {
+		if strings.Contains(text, strings.ToLower(part)) {
+			return part
+		}
+	}
+	return ""
+}
