@@ -178,8 +178,8 @@ func (r *Repo) Unreachable(ctx context.Context, commits []ID) ([]ID, error) {
 		return nil, fmt.Errorf("find what no branch holds: %w", err)
 	}
 	var gone []ID
-	for line := range strings.Lines(string(out)) {
-		if id := ID(strings.TrimSpace(line)); asked[id] {
+	for _, id := range idLines(out) {
+		if asked[id] {
 			gone = append(gone, id)
 		}
 	}
@@ -261,9 +261,47 @@ func (r *Repo) Between(ctx context.Context, from, to ID, max int) ([]ID, error) 
 	if err != nil {
 		return nil, fmt.Errorf("list commits of %s..%s: %w", from.Short(), to.Short(), err)
 	}
+	return idLines(out), nil
+}
+
+// OnlyAtHead are the commits that the branch at HEAD holds and no other branch, tag or
+// remote branch does, newest first.
+func (r *Repo) OnlyAtHead(ctx context.Context) ([]ID, error) {
+	head, branch, err := r.headAndBranch(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var stdin bytes.Buffer
+	fmt.Fprintln(&stdin, head)
+	for _, prefix := range []string{"refs/heads/", "refs/remotes/", "refs/tags/"} {
+		refs, err := r.refs.Refs(ctx, prefix)
+		if err != nil {
+			return nil, fmt.Errorf("list branches: %w", err)
+		}
+		for name, id := range refs {
+			if name != branch && r.objects.Has(ctx, id) {
+				fmt.Fprintf(&stdin, "^%s\n", id)
+			}
+		}
+	}
+	out, err := r.dir.GitIn(ctx, stdin.Bytes(), "rev-list", "--stdin")
+	if err != nil {
+		return nil, fmt.Errorf("list commits of HEAD alone: %w", err)
+	}
+	return idLines(out), nil
+}
+
+func (r *Repo) headAndBranch(ctx context.Context) (head ID, branch string, err error) {
+	if head, err = r.Head(ctx); err == nil {
+		branch, err = r.Branch(ctx)
+	}
+	return head, branch, err
+}
+
+func idLines(out []byte) []ID {
 	var ids []ID
 	for line := range strings.Lines(string(out)) {
 		ids = append(ids, ID(strings.TrimSpace(line)))
 	}
-	return ids, nil
+	return ids
 }

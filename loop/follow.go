@@ -3,6 +3,7 @@ package loop
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -27,6 +28,9 @@ type Followed struct {
 	Stale   int      `json:"stale"`
 	Gone    int      `json:"gone"`
 	Asked   []string `json:"asked"` // reviews that look at what is stale
+	// Made are commits that a rebase made of none, oldest first: while one goes on no hook
+	// asks for a review.
+	Made []gitstore.ID `json:"made"`
 }
 
 // Limits of what is looked at in one go, newest first.
@@ -108,7 +112,30 @@ func (f *follower) run(ctx context.Context, fresh []gitstore.LoggedCommit) error
 			return err
 		}
 	}
+	if err := f.findMade(ctx, fresh, pairs); err != nil {
+		return err
+	}
 	return f.settleOrphans(ctx)
+}
+
+// findMade finds what a rebase at HEAD made beside what it was told to.
+func (f *follower) findMade(ctx context.Context, fresh []gitstore.LoggedCommit, pairs []pair) error {
+	rebased := func(id gitstore.ID) bool { return f.how[id] == "rebase" }
+	if !slices.ContainsFunc(slices.Collect(maps.Keys(f.told)), rebased) {
+		return nil
+	}
+	own, err := f.store.Repo.OnlyAtHead(ctx)
+	if err != nil {
+		return err
+	}
+	told := slices.Collect(maps.Values(f.told))
+	for _, c := range slices.Backward(fresh) {
+		paired := slices.ContainsFunc(pairs, func(p pair) bool { return p.to.ID == c.ID })
+		if slices.Contains(own, c.ID) && !paired && !slices.Contains(told, c.ID) && len(f.places[c.ID]) == 0 {
+			f.done.Made = append(f.done.Made, c.ID)
+		}
+	}
+	return nil
 }
 
 // load reads the reviews of commits, and where their code is.
@@ -256,7 +283,7 @@ func (f *follower) ask(ctx context.Context, review record.Review, now record.Sub
 // spare withdraws what was asked for without a person: to look at a commit whose review
 // was carried to it.
 func (f *follower) spare(ctx context.Context, review record.Review, to gitstore.ID) error {
-	if review.Outcome() == "" || review.Outcome() == record.OutcomeNothing {
+	if review.Outcome() == "" || review.Outcome() == record.OutcomeNothing || len(review.Request.Subject.Paths) > 0 {
 		return nil
 	}
 	for _, r := range f.places[to] {

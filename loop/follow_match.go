@@ -43,7 +43,36 @@ func (f *follower) pairs(ctx context.Context, fresh []gitstore.LoggedCommit) ([]
 	}
 	left = slices.DeleteFunc(slices.Clone(fresh), func(c gitstore.LoggedCommit) bool { return taken[c.ID] })
 	alike, err := f.lookalikes(ctx, pairs, left)
-	return append(pairs, alike...), err
+	if err != nil {
+		return nil, err
+	}
+	pairs = append(pairs, alike...)
+	for _, p := range alike {
+		taken[p.to.ID] = true
+	}
+	left = slices.DeleteFunc(left, func(c gitstore.LoggedCommit) bool { return taken[c.ID] || len(f.places[c.ID]) > 0 })
+	more, err := f.partsOfReplaced(ctx, left)
+	return append(pairs, more...), err
+}
+
+// partsOfReplaced are the commits that nothing else explains and that leave a file as one
+// left it which was replaced: git names one commit in the place of one that was split.
+func (f *follower) partsOfReplaced(ctx context.Context, fresh []gitstore.LoggedCommit) ([]pair, error) {
+	var replaced []gitstore.ID
+	for id := range f.told {
+		if len(f.places[id]) > 0 {
+			replaced = append(replaced, id)
+		}
+	}
+	if len(replaced) == 0 || len(fresh) == 0 {
+		return nil, nil
+	}
+	slices.Sort(replaced)
+	was, err := f.store.Repo.LogOnly(ctx, replaced)
+	if err != nil {
+		return nil, err
+	}
+	return f.parts(ctx, was, fresh)
 }
 
 // coveredHere reports whether a review has its code in the commit, and has been answered.

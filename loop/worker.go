@@ -39,6 +39,8 @@ type Worker struct {
 	Closing   Closing                                         // what ends by itself
 	Heard     func(ctx context.Context, review record.Review) // hears of every answer; nil: nobody does
 	Generated bool                                            // look at generated and vendored files as well
+	// Ask asks for a review of a commit that no hook saw; nil: nobody does.
+	Ask func(ctx context.Context, commit gitstore.ID) error
 }
 
 // Worked is what a worker did.
@@ -81,7 +83,13 @@ func (w *Worker) begin(ctx context.Context) error {
 		}
 		_ = w.Store.FetchLeases(ctx, w.Remote) // a lease that is not known is met when the review is taken
 	}
-	if _, err := Follow(ctx, w.Store); err != nil {
+	followed, err := Follow(ctx, w.Store)
+	if err == nil && w.Ask != nil {
+		for _, commit := range followed.Made {
+			err = errors.Join(err, w.Ask(ctx, commit))
+		}
+	}
+	if err != nil {
 		if ctx.Err() != nil {
 			return err
 		}

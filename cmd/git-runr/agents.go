@@ -23,7 +23,21 @@ func (c *console) worker(store *record.Store, conf *config.Config, progress *pro
 		},
 		Closing: conf.Inbox.Closing, Heard: c.hears(store, conf),
 		Exclude: conf.Review.Exclude, ExcludedBy: conf.ExcludedBy(), Generated: conf.Review.Generated, Progress: progress, Parallel: conf.Loop.Parallel,
+		Ask: func(ctx context.Context, commit gitstore.ID) error { return askMade(ctx, store, conf, commit) },
 	}
+}
+
+// askMade asks for what the hook would have asked for, of a commit that it was silent about.
+func askMade(ctx context.Context, store *record.Store, conf *config.Config, commit gitstore.ID) error {
+	if conf.Hooks.PostCommit != "review" {
+		return nil
+	}
+	subject, err := store.Subject(ctx, string(commit))
+	if err == nil {
+		subject.Spec = commit.Short()
+		_, err = askUnlessSkipped(ctx, store, conf, subject)
+	}
+	return err
 }
 
 // checker runs checks here.

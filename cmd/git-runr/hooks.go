@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -187,21 +188,25 @@ func (s *session) postCommit(store *record.Store) error {
 
 // askHook asks for a review unless the commit is one of those that are skipped.
 func (s *session) askHook(store *record.Store, conf *config.Config, subject record.Subject) error {
-	commit, err := store.Repo.ReadCommit(s.ctx, subject.Commit)
-	if err != nil {
+	asked, err := askUnlessSkipped(s.ctx, store, conf, subject)
+	if err != nil || !asked || conf.Review.Reviewer == record.Human {
 		return err
-	}
-	logged := gitstore.LoggedCommit{ID: subject.Commit, Parents: commit.Parents, Author: commit.Author.String(), Message: commit.Message}
-	if why, err := conf.Hooks.Skip.Why(s.ctx, store, logged, subject.Branch); err != nil || why != "" {
-		return err
-	}
-	if _, err := store.RequestReview(s.ctx, record.ReviewRequest{Reviewer: conf.Review.Reviewer, Subject: subject}, "hook"); err != nil {
-		return err
-	}
-	if conf.Review.Reviewer == record.Human {
-		return nil
 	}
 	return startWorker(store.Repo)
+}
+
+// askUnlessSkipped asks for what a hook would ask for.
+func askUnlessSkipped(ctx context.Context, store *record.Store, conf *config.Config, subject record.Subject) (asked bool, err error) {
+	commit, err := store.Repo.ReadCommit(ctx, subject.Commit)
+	if err != nil {
+		return false, err
+	}
+	logged := gitstore.LoggedCommit{ID: subject.Commit, Parents: commit.Parents, Author: commit.Author.String(), Message: commit.Message}
+	if why, err := conf.Hooks.Skip.Why(ctx, store, logged, subject.Branch); err != nil || why != "" {
+		return false, err
+	}
+	_, err = store.RequestReview(ctx, record.ReviewRequest{Reviewer: conf.Review.Reviewer, Subject: subject}, "hook")
+	return err == nil, err
 }
 
 // postRewrite notes which commits took the place of which, amended or rebased; the worker

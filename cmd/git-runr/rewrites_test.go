@@ -20,7 +20,8 @@ import (
 // TestRewrites does to reviewed commits what people do to history, and looks at what
 // became of the reviews: a file a history, shell above the line "want", what is expected
 // below. Each is done without hooks, where the content alone tells, and seen from a second
-// clone, which has to have the same notes.
+// clone, which has to have the same notes; and with hooks, which leave no commit unreviewed
+// that was made under them.
 func TestRewrites(t *testing.T) {
 	dir := filepath.Join("..", "..", "testdata", "rewrites")
 	files, err := filepath.Glob(filepath.Join(dir, "*.txt"))
@@ -34,7 +35,7 @@ func TestRewrites(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			script, want, ok := strings.Cut(string(text), "\nwant\n")
+			script, want, ok := strings.Cut("\n"+string(text), "\nwant\n")
 			if !ok {
 				t.Fatalf("%s has no line \"want\"", file)
 			}
@@ -43,10 +44,27 @@ func TestRewrites(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			runHistory(t, work, string(prelude)+script+"\nshare\n")
+			t.Run("with hooks", func(t *testing.T) {
+				t.Parallel()
+				work := t.TempDir()
+				runHistory(t, work, "HOOKS=1\n"+string(prelude)+script+"\nshare\n")
+				got := dumpReviews(t, filepath.Join(work, "r"))
+				for line := range strings.Lines(got) {
+					_, state, isCommit := strings.Cut(strings.TrimSpace(line), ": ")
+					human := strings.Contains(script, "--reviewer human") && state == "pending"
+					if strings.HasPrefix(line, "review of ") || strings.HasPrefix(line, "first: ") || !isCommit || human {
+						continue
+					}
+					if word, _, _ := strings.Cut(state, " "); word != "reviewed" && word != "carried" && word != "nothing" {
+						t.Errorf("in silence:\n%s", got)
+						break
+					}
+				}
+			})
+			runHistory(t, work, "HOOKS=\n"+string(prelude)+script+"\nshare\n")
 			got := dumpReviews(t, filepath.Join(work, "r"))
 			if os.Getenv("UPDATE_REWRITES") != "" { // to be read before it is committed
-				if err := os.WriteFile(file, []byte(script+"\nwant\n"+got), 0o644); err != nil {
+				if err := os.WriteFile(file, []byte(strings.TrimPrefix(script, "\n")+"\nwant\n"+got), 0o644); err != nil {
 					t.Fatal(err)
 				}
 				return

@@ -1,15 +1,24 @@
 # What every history begins with: a hub, a repository r whose first commit nobody is to
 # review, and commits that are one minute apart.
-printf '[user]\n name = Ada\n email = ada@example.com\n[init]\n defaultBranch = main\n[core]\n abbrev = 7\n hooksPath = /dev/null\n[advice]\n detachedHead = false\n[commit]\n gpgSign = false\n' >"$GIT_CONFIG_GLOBAL"
+printf '[user]\n name = Ada\n email = ada@example.com\n[init]\n defaultBranch = main\n[core]\n abbrev = 7\n[advice]\n detachedHead = false\n[commit]\n gpgSign = false\n' >"$GIT_CONFIG_GLOBAL"
 minute=1767323045
 tick() { minute=$((minute + 60)); export GIT_AUTHOR_DATE="@$minute +0000" GIT_COMMITTER_DATE="@$minute +0000"; }
 # add FILE TEXT: a commit that is called FILE TEXT, with TEXT as another line of FILE.
 add() { tick; printf '%s\n' "$2" >>"$1"; git add "$1"; git commit -q -m "$1 $2"; }
 # later COMMAND…: in a minute in which only the committer's clock says so.
 later() { tick; unset GIT_AUTHOR_DATE; "$@"; }
-reviewed() { git-runr -q review --wait --no-serve ${1:-HEAD} >/dev/null || [ $? -eq 1 ]; }
+reviewed() {
+	if [ -n "$HOOKS" ] && [ $# -eq 0 ]; then
+		git-runr -q work --drain --timeout 60s >/dev/null
+	else
+		git-runr -q review --wait --no-serve ${1:-HEAD} >/dev/null || [ $? -eq 1 ]
+	fi
+}
 # share: what the worker does now, and what a second clone sees of it.
 share() {
+	if [ -n "$HOOKS" ]; then
+		git-runr -q work --drain --timeout 60s >/dev/null || [ $? -eq 1 ]
+	fi
 	git-runr -q work >/dev/null
 	git push -q --force --all origin
 	git-runr -q sync
@@ -31,3 +40,6 @@ seq 1 30 >long
 tick
 git add long
 git commit -q -m first
+if [ -n "$HOOKS" ]; then
+	git-runr -q hooks install
+fi
