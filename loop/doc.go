@@ -66,7 +66,8 @@
 // change, parts, checkout, checks); what comes next (next.go); where a run keeps things and who holds
 // it (run_files, locks); what stands on commits and where reviews went (coverage, follow); one process's turn at a run (turn.go) and what it does: worktree, attempt,
 // revert, round, stop, person, evidence; plans (task, plan_review, plan_checkout); landing, undo
-// and restore; gc; the worker; and on top the runner.
+// and restore; gc; the worker (what it does: worker, retry; where: places, lease; what waits: queue,
+// board); and on top the runner.
 //
 // A reviewer called human is a person: the run asks for an ordinary review that is
 // bound to it (record.Asked), stops, and makes the round of what people answer.

@@ -25,7 +25,7 @@ func (w *Worker) next(ctx context.Context, done map[string]bool) (string, error)
 
 // waiting are the reviews that wait for somebody and that fit, oldest first.
 func (w *Worker) waiting(ctx context.Context, fit func(record.ReviewSummary) bool) ([]record.ReviewSummary, error) {
-	found, _, err := w.Store.Reviews(ctx, record.Filter{Status: record.WaitingStatus, Review: fit})
+	found, _, err := w.Store.Reviews(ctx, record.Filter{Status: record.WaitingStatus, Waiting: true, Review: fit})
 	slices.SortFunc(found, func(a, b record.ReviewSummary) int {
 		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), strings.Compare(a.ID, b.ID))
 	})

@@ -36,6 +36,7 @@ func (m *meeting) Review(ctx context.Context, job role.ReviewJob) (role.ReviewAn
 	defer m.count(-1)
 	select {
 	case <-m.met:
+		time.Sleep(5 * time.Millisecond) // so that others may come who should not
 	case <-ctx.Done():
 		return role.ReviewAnswer{}, ctx.Err()
 	}
@@ -220,5 +221,36 @@ func TestQueueSaysWhatRuns(t *testing.T) {
 			t.Fatal("the line is not told")
 		}
 		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// A request that comes while a worker looks for the last time is done by it: its own worker
+// may have found no place.
+func TestWorkLooksOnceMore(t *testing.T) {
+	s := asked(t, 1, "a")
+	first, err := s.Review(t.Context(), record.Latest)
+	if err == nil {
+		_, err = s.FailReview(t.Context(), first.ID, "a", record.Failure{Reason: record.ReasonAgentFailed})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := newMeeting(1)
+	worker := meetingWorker(s, m, 1)
+	if err := worker.begin(t.Context()); err != nil { // which asks for the time as well
+		t.Fatal(err)
+	}
+	looked := false
+	s.Now = func() time.Time {
+		if !looked { // the list is read, and the first of it is no longer asked
+			looked = true
+			if _, err := s.RequestReview(t.Context(), first.Request, "cli"); err != nil {
+				t.Error(err)
+			}
+		}
+		return time.Now()
+	}
+	if done, err := worker.Work(t.Context()); err != nil || done.Reviews != 1 {
+		t.Errorf("%+v, %v", done, err)
 	}
 }

@@ -18,7 +18,7 @@ import (
 
 // lingerer is an agent that notes each call, takes its time and cannot be told to end: when
 // nobody hears its answer it stays. Its last argument is where it is found by.
-const lingerer = `trap "" TERM PIPE; cat >/dev/null; echo "$1" >>"$0/calls"; sh -c "sleep 0.$((1 + $$ %% 4)) # $0"; echo "### Verdict: PASS" 2>/dev/null || sh -c "sleep 120; # $0"`
+const lingerer = `trap "" TERM PIPE; cat >/dev/null; echo "$1" >>"$0/calls"; sh -c "sleep 0.$((1 + $$ % 4)) # $0"; echo "### Verdict: PASS" 2>/dev/null || sh -c "sleep 120; # $0"`
 
 // workers are processes of git runr work that are killed.
 type workers struct {
@@ -45,7 +45,7 @@ func newWorkers(t *testing.T, parallel int) (w *workers, dir string) {
 // configure has the agent called slow in the user's file of home.
 func (w *workers) configure(home string, parallel int) {
 	w.t.Helper()
-	text := fmt.Sprintf("[loop]\nparallel = %d\n[agents.slow]\ncommand = [\"sh\", \"-c\", %q, %q, %q]\n", parallel, fmt.Sprintf(lingerer), w.agent, filepath.Base(home))
+	text := fmt.Sprintf("[loop]\nparallel = %d\n[agents.slow]\ncommand = [\"sh\", \"-c\", %q, %q, %q]\n", parallel, lingerer, w.agent, filepath.Base(home))
 	err := os.MkdirAll(filepath.Join(home, "git-runr"), 0o755)
 	if err == nil {
 		err = os.WriteFile(filepath.Join(home, "git-runr", "config.toml"), []byte(text), 0o644)

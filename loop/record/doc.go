@@ -17,7 +17,8 @@
 //	                  └────────────────────────┘
 //
 // More than one reviewer may be asked and may submit, also what was submitted or
-// claimed already; of one reviewer's verdicts the newest stands. A claim is exclusive
+// claimed already; of a person's verdicts the newest stands, of an agent's on one tree the first:
+// two clones did the same. A claim is exclusive
 // until it is released, forced, or its lease has run out at the time of the event
 // that takes it over; one that the remote decided goes before one that it did not.
 // A claimant is a name in one clone. Who lost a claim can neither release, answer nor
@@ -38,6 +39,6 @@
 // attempt, round, stop, reason, landing, intervention, review, move); what they come to (run.go,
 // run_fold.go, review_fold.go, and the summaries that lists show); what they say on commits
 // (note_text.go); the store, which reads (index.go, store.go, list.go) and appends (append.go, run_event.go);
-// what is asked of it: drafts, subjects, the inbox, claims, comments in files that changed;
+// what is asked of it: drafts, subjects, the inbox, claims, leases, comments in files that changed;
 // the notes, and sync.
 package record

@@ -236,3 +236,26 @@ func TestRowFold(t *testing.T) {
 		t.Errorf("events %q", r.events)
 	}
 }
+
+// What waits for a reviewer is found without decoding the rest.
+func TestListOfWhatWaits(t *testing.T) {
+	store, _ := anchorRepo(t)
+	ctx := t.Context()
+	var ids []string
+	for _, text := range []string{"answered", `says "waiting_for": nobody`, "waits"} {
+		review, err := store.RequestReview(ctx, ReviewRequest{Subject: Subject{Tree: "t", Title: text}, Message: text, Reviewer: "rex"}, "cli")
+		if err == nil && text != "waits" {
+			_, err = store.SubmitReview(ctx, review.ID, Submission{Reviewer: "rex", Tree: "t", Report: EmptyReport()}, "")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, review.ID)
+	}
+	for range 2 { // from memory, and from the file
+		found, total, err := store.Reviews(ctx, Filter{Waiting: true})
+		if err != nil || total != 1 || found[0].ID != ids[2] {
+			t.Errorf("%d, %+v, %v", total, found, err)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -16,6 +17,7 @@ type Filter struct {
 	Review func(ReviewSummary) bool // nil: any; reads the summary of each review that fits otherwise
 	// Mention leaves out what names none of these ids of commits, or of changes; nil: nothing.
 	Mention map[string]bool
+	Waiting bool // leaves out reviews that everybody who was asked has answered
 	// ClosedSince leaves out what was resolved or cancelled before; the zero Time
 	// leaves out nothing.
 	ClosedSince time.Time
@@ -77,14 +79,14 @@ func list[T any](ctx context.Context, s *Store, kind entityKind, f Filter) (foun
 func listIndex[T any](idx *index, kind entityKind, f Filter) ([]T, int, error) {
 	found, total := []T{}, 0
 	var heap []byte
-	if f.Mention != nil {
+	if f.Mention != nil || f.Waiting {
 		var err error
 		if heap, err = idx.wholeHeap(); err != nil {
 			return nil, 0, err
 		}
 	}
 	for _, r := range f.order(idx.rows) {
-		if r.kind != kind || !r.begun() || !f.fits(r) || f.Mention != nil && !r.mentions(f.Mention, heap) {
+		if r.kind != kind || !r.begun() || !f.fits(r) || f.Mention != nil && !r.mentions(f.Mention, heap) || f.Waiting && !r.waits(heap) {
 			continue
 		}
 		full := f.Limit > 0 && len(found) >= f.Limit
@@ -134,6 +136,17 @@ func (f Filter) fits(r *row) bool {
 		return false
 	}
 	return r.closed == 0 || f.ClosedSince.IsZero() || r.closed >= f.ClosedSince.UnixMilli()
+}
+
+// waitingKey stands in the summary of a review that waits for a reviewer, and nowhere else
+// with these quotation marks.
+const waitingKey = `"waiting_for":`
+
+// waits reports whether the summary of r says that somebody was asked who has not answered,
+// without decoding it.
+func (r *row) waits(heap []byte) bool {
+	summary, _, _, err := r.parts(heap)
+	return err != nil || bytes.Contains(summary, []byte(waitingKey)) // who reads a damaged one says so
 }
 
 // mentions reports whether the summary of r names one of ids, without decoding it.

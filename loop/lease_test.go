@@ -1,0 +1,178 @@
+package loop
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"git-runr/gitstore"
+	"git-runr/loop/internal/runtest"
+	"git-runr/loop/record"
+	"git-runr/loop/reply"
+	"git-runr/loop/role"
+)
+
+// leaseClones are clones of one remote that know a request of the first.
+func leaseClones(t *testing.T) (a, b *record.Store, hub string, id string) {
+	t.Helper()
+	a = runtest.NewStore(t)
+	root := t.TempDir()
+	hub = filepath.Join(root, "hub.git")
+	git := func(args ...string) {
+		t.Helper()
+		if out, err := exec.Command("git", args...).CombinedOutput(); err != nil {
+			t.Fatalf("git %q: %v\n%s", args, err, out)
+		}
+	}
+	dir := a.Repo.WorkTree
+	if err := os.WriteFile(filepath.Join(dir, "a.go"), []byte("package a\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	git("-C", dir, "add", ".")
+	git("-C", dir, "commit", "-q", "-m", "one")
+	git("clone", "-q", "--bare", dir, hub)
+	git("-C", dir, "remote", "add", "origin", hub)
+	git("clone", "-q", hub, filepath.Join(root, "b"))
+	git("-C", filepath.Join(root, "b"), "config", "user.name", "Ann")
+	git("-C", filepath.Join(root, "b"), "config", "user.email", "ann@example.org")
+	a = runtest.GitStore(t, dir)
+	b = runtest.GitStore(t, filepath.Join(root, "b"))
+	subject, err := a.Subject(t.Context(), "HEAD")
+	if err != nil {
+		t.Fatal(err)
+	}
+	review, err := a.RequestReview(t.Context(), record.ReviewRequest{Subject: subject, Reviewer: "a"}, "cli")
+	for _, s := range []*record.Store{a, b} {
+		if err == nil {
+			_, err = s.Sync(t.Context(), "origin", false)
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a, b, hub, review.ID
+}
+
+func leaseWorker(s *record.Store, m role.Reviewer, sync func() error) *Worker {
+	return &Worker{
+		Store: s, Progress: quiet{}, Remote: "origin", ForAll: true, Reviewer: func(string) (role.Reviewer, *record.Failure) { return m, nil },
+		Sync: func(ctx context.Context) error {
+			if err := sync(); err != nil {
+				return err
+			}
+			_, err := s.Sync(ctx, "origin", false)
+			return err
+		},
+	}
+}
+
+// leaseThere reports whether the remote has a lease.
+func leaseThere(t *testing.T, hub string) bool {
+	t.Helper()
+	out, err := exec.Command("git", "-C", hub, "for-each-ref", "refs/runr/leases").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(out) > 0
+}
+
+// What came of a review that another clone has given back since this one looked is heard
+// of when the lease is taken, and it is not done again.
+func TestLeaseBringsNews(t *testing.T) {
+	a, b, hub, id := leaseClones(t)
+	m := newMeeting(1)
+	worker := leaseWorker(b, m, func() error { return nil })
+	if err := worker.begin(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	sub := record.Submission{Reviewer: "a", Outcome: record.OutcomePassed, Report: record.EmptyReport()}
+	review, err := a.Review(t.Context(), id)
+	if err == nil {
+		sub.Tree = review.Request.Subject.Tree
+		_, err = a.SubmitReview(t.Context(), id, sub, "")
+	}
+	if err == nil {
+		_, err = a.Sync(t.Context(), "origin", false)
+	}
+	if err == nil {
+		review, err = b.Review(t.Context(), id)
+	}
+	if err != nil || len(review.Submissions) > 0 {
+		t.Fatalf("%+v, %v", review.Submissions, err)
+	}
+	if _, err := worker.Review(t.Context(), review); err != nil || m.calls != 0 || leaseThere(t, hub) {
+		t.Errorf("%v, %d calls, lease %t", err, m.calls, leaseThere(t, hub))
+	}
+}
+
+// What was done is shared while the lease is held, and where it cannot be shared the lease
+// stays.
+func TestLeaseIsGivenBackAfterTheResultIsShared(t *testing.T) {
+	for _, away := range []bool{false, true} {
+		a, b, hub, id := leaseClones(t)
+		answered := false
+		worker := leaseWorker(b, answering{&answered}, func() error {
+			if answered && !leaseThere(t, hub) {
+				t.Error("the lease is gone before the result is shared")
+			}
+			if answered && away {
+				return gitstore.ErrRemote
+			}
+			return nil
+		})
+		_, err := worker.Work(t.Context())
+		if (err != nil) != away || leaseThere(t, hub) != away {
+			t.Errorf("away %t: %v, lease %t", away, err, leaseThere(t, hub))
+		}
+		if _, err := a.Sync(t.Context(), "origin", false); err != nil {
+			t.Fatal(err)
+		}
+		if review, err := a.Review(t.Context(), id); err != nil || (len(review.Submissions) == 1) == away {
+			t.Errorf("away %t: %d submissions, %v", away, len(review.Submissions), err)
+		}
+	}
+}
+
+// answering is a reviewer that says when it was asked.
+type answering struct{ asked *bool }
+
+func (answering) Limits() role.Limits { return role.Limits{} }
+func (answering) NeedsCheckout() bool { return false }
+
+func (r answering) Review(ctx context.Context, job role.ReviewJob) (role.ReviewAnswer, error) {
+	*r.asked = true
+	return fixedReviewer{reply.Pass}.Review(ctx, job)
+}
+
+// A clone's own review is done under a lease once the remote has heard of it, without one
+// before, and also where the remote is away.
+func TestOwnReviewIsLeasedOncePublished(t *testing.T) {
+	a, b, hub, id := leaseClones(t)
+	if _, err := b.TakeLease(t.Context(), "origin", id); err != nil {
+		t.Fatal(err)
+	}
+	review, err := a.Review(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := newMeeting(1)
+	worker := leaseWorker(a, m, func() error { return nil })
+	worker.ForAll = false
+	if done, err := worker.Work(t.Context()); err != nil || m.calls != 0 || done.Reviews != 0 {
+		t.Errorf("what another clone does: %+v, %d calls, %v", done, m.calls, err)
+	}
+	if queue, err := worker.Queue(t.Context()); err != nil || len(queue) != 1 || queue[0].State != TurnElsewhere {
+		t.Errorf("%+v, %v", queue, err)
+	}
+	if _, err := a.RequestReview(t.Context(), review.Request, "cli"); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Repo.SetConfig(t.Context(), "remote.origin.url", hub+"-gone"); err != nil {
+		t.Fatal(err)
+	}
+	if done, err := worker.Work(t.Context()); err != nil || m.calls != 1 || done.Reviews != 1 {
+		t.Errorf("what nobody else knows of: %+v, %d calls, %v", done, m.calls, err)
+	}
+}
