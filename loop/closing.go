@@ -134,7 +134,7 @@ func answersText(review record.Review) string {
 func supersede(ctx context.Context, s *record.Store, review record.Review) error {
 	follows, subject := review.Request.Follows, review.Request.Subject
 	older, _, err := s.Reviews(ctx, record.Filter{Status: record.WaitingStatus, Review: func(r record.ReviewSummary) bool {
-		begun := cmp.Or(r.CreatedAt.Compare(review.CreatedAt), strings.Compare(r.ID, review.ID))
+		begun := cmp.Or(cmp.Compare(r.Clock, review.Clock), strings.Compare(r.ID, review.ID))
 		return r.ID == follows || r.At() == subject.Commit && begun < 0 && r.Run == ""
 	}})
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"git-runr/gitstore"
 	"git-runr/loop/internal/runtest"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
@@ -48,15 +49,20 @@ func TestWhyDone(t *testing.T) {
 		answer bool
 		want   string
 	}{
-		"passed":                             {nil, []record.Submission{submissionOf("a", reply.Pass)}, false, "passed without notes"},
-		"one of two has answered":            {[]string{"b"}, []record.Submission{submissionOf("a", reply.Pass)}, false, ""},
-		"both have passed":                   {[]string{"b"}, []record.Submission{submissionOf("a", reply.Pass), submissionOf("b", reply.Pass)}, false, "passed without notes"},
-		"one of two did not pass":            {[]string{"b"}, []record.Submission{submissionOf("a", reply.Pass), submissionOf("b", reply.NeedsFix)}, true, ""},
-		"notes":                              {nil, []record.Submission{submissionOf("a", reply.Pass, reply.Note)}, false, ""},
-		"notes that are answered":            {nil, []record.Submission{submissionOf("a", reply.Pass, reply.Note)}, true, "every finding is answered: 1 fixed"},
-		"notes in words alone":               {nil, []record.Submission{submissionOf("a", reply.PassWithNotes)}, false, ""},
-		"a pass that asks for something":     {nil, []record.Submission{pass(func(s *record.Submission) { s.Report.Requests = []string{"Rename it."} })}, false, ""},
-		"not all was seen":                   {nil, []record.Submission{pass(func(s *record.Submission) { s.Outcome = record.OutcomePartial })}, false, ""},
+		"passed":                         {nil, []record.Submission{submissionOf("a", reply.Pass)}, false, "passed without notes"},
+		"one of two has answered":        {[]string{"b"}, []record.Submission{submissionOf("a", reply.Pass)}, false, ""},
+		"both have passed":               {[]string{"b"}, []record.Submission{submissionOf("a", reply.Pass), submissionOf("b", reply.Pass)}, false, "passed without notes"},
+		"one of two did not pass":        {[]string{"b"}, []record.Submission{submissionOf("a", reply.Pass), submissionOf("b", reply.NeedsFix)}, true, ""},
+		"notes":                          {nil, []record.Submission{submissionOf("a", reply.Pass, reply.Note)}, false, ""},
+		"notes that are answered":        {nil, []record.Submission{submissionOf("a", reply.Pass, reply.Note)}, true, "every finding is answered: 1 fixed"},
+		"notes in words alone":           {nil, []record.Submission{submissionOf("a", reply.PassWithNotes)}, false, ""},
+		"a pass that asks for something": {nil, []record.Submission{pass(func(s *record.Submission) { s.Report.Requests = []string{"Rename it."} })}, false, ""},
+		"not all was seen":               {nil, []record.Submission{pass(func(s *record.Submission) { s.Outcome = record.OutcomePartial })}, false, ""},
+		"not all was seen, with notes": {nil, []record.Submission{func() record.Submission {
+			sub := submissionOf("a", reply.Pass, reply.Note)
+			sub.Outcome = record.OutcomePartial
+			return sub
+		}()}, true, ""},
 		"nothing to review":                  {nil, []record.Submission{pass(func(s *record.Submission) { s.Outcome = record.OutcomeNothing })}, false, "there was nothing to review"},
 		"a check that failed and no finding": {nil, []record.Submission{pass(func(s *record.Submission) { s.Checks = []record.CheckResult{{Name: "t", ExitCode: 1}} })}, false, ""},
 		"findings":                           {nil, []record.Submission{submissionOf("a", reply.NeedsFix, reply.Critical, reply.Warning)}, false, ""},
@@ -141,4 +147,45 @@ func TestSupersede(t *testing.T) {
 			t.Errorf("%s: %+v", name, review.Lost)
 		}
 	}
+}
+
+// TestCloseFixed: a run that fixed a review and landed ends it; one whose result was accepted
+// with what is open does not, and undoing the landing brings the review back.
+func TestCloseFixed(t *testing.T) {
+	s, ctx := runtest.NewStore(t), context.Background()
+	commit, landed := runtest.Commit(t, s, "one"), runtest.Commit(t, s, "two")
+	subject := record.Subject{Kind: record.SubjectCommit, Base: commit, Commit: commit, Tree: commit}
+	review, err := s.RequestReview(ctx, record.ReviewRequest{Subject: subject, Reviewer: "a"}, "cli")
+	if err == nil {
+		review, err = s.SubmitReview(ctx, review.ID, submissionOf("a", reply.NeedsFix, reply.Critical), "")
+	}
+	if err == nil {
+		review, err = s.AnswerFinding(ctx, review.ID, record.Answer{Finding: review.Unanswered()[0], Kind: record.AnswerFixed, Commit: commit, Actor: "Ann"}, false)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := record.Run{ID: runtest.Run, Plan: record.RunPlan{FromReview: review.ID}, Commit: commit, Result: record.ResultWithIssues, Landed: &record.Landed{Commit: landed}}
+	step := func(name string, do func() error, status record.ReviewStatus, by gitstore.ID) {
+		t.Helper()
+		if err := do(); err != nil {
+			t.Fatal(err)
+		}
+		now, err := s.Review(ctx, review.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if answer := now.Answers[len(now.Answers)-1]; now.Status != status || answer.Commit != by || answer.Actor != "Ann" {
+			t.Errorf("%s: %s, %+v", name, now.Status, answer)
+		}
+	}
+	step("accepted with issues", func() error { return closeFixed(ctx, s, run) }, record.ReviewSubmitted, landed)
+	run.Result = record.ResultPass
+	step("undone", func() error { return reopenFixed(ctx, s, run, landed) }, record.ReviewSubmitted, commit)
+	step("landed", func() error { return closeFixed(ctx, s, run) }, record.ReviewResolved, landed)
+	step("undone again", func() error { return reopenFixed(ctx, s, run, landed) }, record.ReviewSubmitted, commit)
+	if _, err := s.ResolveReview(ctx, review.ID, record.Hold{Actor: "Ann"}, fixedBy(run)); err != nil {
+		t.Fatal(err)
+	}
+	step("resolved by somebody", func() error { return reopenFixed(ctx, s, run, landed) }, record.ReviewResolved, commit)
 }

@@ -62,12 +62,15 @@
 // "runr" alone is another program, whose timelines package runrimport reads and whose names for
 // stops and receipts are kept; this one is git-runr.
 //
+// A review that needs nobody any more is closed by whoever submitted or answered last (Close),
+// once a day by whoever comes by (Tidy); old findings are held against later code (Verifier).
+//
 // The files, from the bottom: what may be asked of reviewers and shown to them (reviewer, prompt,
 // change, parts, checkout, checks); what comes next (next.go); where a run keeps things and who holds
 // it (run_files, locks); what stands on commits and where reviews went (coverage, follow); one process's turn at a run (turn.go) and what it does: worktree, attempt,
 // revert, round, stop, person, evidence; plans (task, plan_review, plan_checkout); landing, undo
-// and restore; gc; the worker (what it does: worker, retry; where: places, lease; what waits: queue,
-// board); and on top the runner.
+// and restore; closing and verify; gc, tidy, batch; the worker (what it does: worker, retry; what it
+// knows of other reviews: known; where: places, lease; what waits: queue, board); and on top the runner.
 //
 // A reviewer called human is a person: the run asks for an ordinary review that is
 // bound to it (record.Asked), stops, and makes the round of what people answer.

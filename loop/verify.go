@@ -101,9 +101,12 @@ func codeOfNow(ctx context.Context, s *record.Store, review record.Review) (at g
 	if _, err := s.Repo.ReadCommit(ctx, commit); err != nil {
 		return "", fmt.Sprintf("commit %s is not in this clone", commit.Short()), ignoreMissing(err)
 	}
-	for _, ref := range []string{"HEAD", "refs/heads/" + review.Request.Subject.Branch} {
-		tip, err := s.Repo.Ref(ctx, ref)
-		if err != nil || tip == "" {
+	branch := func(ctx context.Context) (gitstore.ID, error) {
+		return s.Repo.Ref(ctx, "refs/heads/"+review.Request.Subject.Branch)
+	}
+	for _, tipOf := range []func(context.Context) (gitstore.ID, error){s.Repo.Head, branch} {
+		tip, err := tipOf(ctx)
+		if err != nil || tip == "" { // no commit yet, no such branch
 			continue
 		}
 		has, err := s.Repo.IsAncestor(ctx, commit, tip)

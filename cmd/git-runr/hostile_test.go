@@ -37,7 +37,7 @@ func newHostileWorld(t *testing.T) *hostileWorld {
 	t.Helper()
 	home := t.TempDir()
 	config := filepath.Join(home, "gitconfig")
-	if err := os.WriteFile(config, []byte("[user]\n\tname = Ada\n\temail = ada@example.com\n[protocol \"file\"]\n\tallow = always\n[advice]\n\tdetachedHead = false\n"), 0o644); err != nil {
+	if err := os.WriteFile(config, []byte("[user]\n\tname = Ada\n\temail = ada@example.com\n[protocol \"file\"]\n\tallow = always\n[runr \"inbox\"]\n\tautoResolve = never\n[advice]\n\tdetachedHead = false\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	for name, value := range map[string]string{"HOME": home, "XDG_CONFIG_HOME": home, "XDG_STATE_HOME": home, "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": config, "CI": "1"} {

@@ -38,7 +38,7 @@ func (p *program) utf8() bool {
 }
 
 const (
-	narrowList = 60 // columns below which commit and age are left out
+	narrowList = 60 // columns below which commit and age are left out, and verdicts shortened
 	leastTitle = 12 // columns that a title has at least
 )
 
@@ -84,12 +84,16 @@ func (l listStyle) cells(r record.ReviewSummary) []string {
 		title += ": " + r.Asked
 	}
 	title = safetext.Line(strings.TrimSpace(besideTitle(r) + " " + title))
-	cells := []string{reviewState(r), l.counts(r), shortID(r.ID)}
-	if l.width == 0 || l.width >= narrowList {
-		cells = append(cells, r.Commit.Short(), shortAge(l.now.Sub(cmp.Or(r.SubmittedAt, r.CreatedAt))))
+	state := reviewState(r)
+	if l.width > 0 && l.width < narrowList {
+		return []string{cmp.Or(narrowStates[state], state), l.counts(r), shortID(r.ID), title}
 	}
-	return append(cells, title)
+	age := shortAge(l.now.Sub(cmp.Or(r.SubmittedAt, r.CreatedAt)))
+	return []string{state, l.counts(r), shortID(r.ID), r.Commit.Short(), age, title}
 }
+
+// narrowStates are the longer words of reviewState on a narrow terminal.
+var narrowStates = map[string]string{"CRITICAL": "CRIT", "NEEDS_FIX": "FIX", "PASS_WITH_NOTES": "NOTES"}
 
 // counts are the open findings by severity: ✗2 !1 ·3.
 func (l listStyle) counts(r record.ReviewSummary) string {

@@ -18,6 +18,7 @@ import (
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
+	"git-runr/loop/safetext"
 )
 
 // notifyTimeout is how long a command may take that hears of a review.
@@ -56,17 +57,16 @@ func (c *console) hears(store *record.Store, conf *config.Config) func(context.C
 		}
 		var doc bytes.Buffer
 		if err := writeJSON(&doc, said); err != nil {
-			c.say("hooks.notify: %v", err)
-			return
+			return // unreachable: strings and numbers
 		}
 		if argv := conf.Notify(); len(argv) > 0 {
 			if err := tellCommand(ctx, dir, argv, doc.Bytes()); err != nil {
-				c.say("hooks.notify: %v", err)
+				safetext.Fprintf(c.err, "hooks.notify: %v\n", err) // also of a quiet worker: its log is where one looks
 			}
 		}
 		if argv := c.desktop(said); len(argv) > 0 && conf.Hooks.Desktop {
 			if err := tellCommand(ctx, dir, argv, nil); err != nil && !errors.Is(err, agent.ErrNotFound) {
-				c.say("desktop notification: %v", err)
+				safetext.Fprintf(c.err, "hooks.desktop: %v\n", err)
 			}
 		}
 	}

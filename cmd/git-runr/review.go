@@ -129,7 +129,7 @@ func requestedLines(made record.Review, url, hint string) []string {
 	if url == "" && slices.Contains(made.Request.Reviewers(), record.Human) {
 		lines = append(lines, "To review it in a browser, type: git runr serve --open")
 	}
-	return append(lines, "When it is submitted, use git runr inbox list and git runr inbox get to retrieve the comments.")
+	return append(lines, "When it is submitted, use git runr inbox list and git runr inbox get to retrieve the comments.", "What passes without notes leaves the list; inbox get shows it.")
 }
 
 // reviewRequest reads the command line.

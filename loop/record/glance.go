@@ -21,15 +21,23 @@ func (s *Store) Glance() Glance {
 	return g
 }
 
-// Critical are the reviews of commits on a branch ("" for a detached HEAD) that found
-// something critical which nobody answered, newest first: by the cache, as Glance.
+// criticalMost is how many of the newest reviews with something critical are looked into:
+// a commit waits for it.
+const criticalMost = 20
+
+// Critical are the newest reviews of commits on a branch ("" for a detached HEAD) that found
+// something critical which nobody answered: by the cache, as Glance.
 func (s *Store) Critical(branch string) []ReviewSummary {
 	idx := openIndex(s.indexPath())
 	defer idx.close()
 	var found []ReviewSummary
+	looked := 0
 	for _, r := range idx.rows {
 		if r.kind != kindReview || r.need != needCritical || !r.begun() {
 			continue
+		}
+		if looked++; looked > criticalMost {
+			break
 		}
 		if line, err := loadLine[ReviewSummary](idx, r); err == nil && line.Branch == branch {
 			found = append(found, line)

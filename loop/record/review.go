@@ -163,6 +163,7 @@ type Review struct {
 	RequestedBy string        `json:"requested_by"`
 	Source      string        `json:"source"`
 	Writer      string        `json:"writer"`
+	Clock       uint64        `json:"clock"` // of the request: the order in which reviews were asked for
 	CreatedAt   time.Time     `json:"created_at"`
 	UpdatedAt   time.Time     `json:"updated_at"`
 	SubmittedAt time.Time     `json:"submitted_at,omitzero"`

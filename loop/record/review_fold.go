@@ -180,7 +180,7 @@ func (r *Review) open(e Event) error {
 	}
 	*r = Review{
 		ID: e.Review, Status: ReviewOpen, Request: request, RequestedBy: e.Actor, Source: e.Source,
-		Writer: e.Writer, CreatedAt: e.Timestamp, UpdatedAt: e.Timestamp, Submissions: []Submission{},
+		Writer: e.Writer, Clock: e.Clock, CreatedAt: e.Timestamp, UpdatedAt: e.Timestamp, Submissions: []Submission{},
 	}
 	return nil
 }

@@ -48,6 +48,7 @@ type ReviewSummary struct {
 	// RetryAt is when those of them are tried again by themselves that are.
 	RetryAt     map[string]time.Time `json:"retry_at,omitempty"`
 	FailedTurns []FailedTurn         `json:"failed_turns,omitempty"` // the same for each clone by itself
+	Clock       uint64               `json:"clock"` // as Review has it
 	CreatedAt   time.Time            `json:"created_at"`
 	SubmittedAt time.Time            `json:"submitted_at,omitzero"`
 	UpdatedAt   time.Time            `json:"updated_at"`
@@ -66,7 +67,7 @@ func (r Review) Summary() ReviewSummary {
 		Kind: r.Request.Subject.Kind, Spec: r.Request.Subject.Spec, Commit: r.Request.Subject.Commit,
 		Title: r.Request.Subject.Title, Message: r.Request.Message, Source: r.Source, Writer: r.Writer,
 		RequestedBy: r.RequestedBy, ResolvedBy: r.ResolvedBy, ResolvedAt: r.ResolvedAt, ClosedAt: r.ClosedAt, Lost: len(r.Lost), Verdict: r.Verdict(),
-		CreatedAt: r.CreatedAt, SubmittedAt: r.SubmittedAt, UpdatedAt: r.UpdatedAt,
+		Clock: r.Clock, CreatedAt: r.CreatedAt, SubmittedAt: r.SubmittedAt, UpdatedAt: r.UpdatedAt,
 		Others: r.Request.Others, Waiting: r.Waiting(), Files: r.summaryFiles(),
 		Branch: r.Request.Subject.Branch, Author: r.Request.Subject.Author,
 	}

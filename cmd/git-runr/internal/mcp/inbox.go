@@ -201,5 +201,9 @@ func (s *Server) answer(ctx context.Context, c call, in inboxArgs) (inboxReply, 
 		return inboxReply{}, err
 	}
 	text := fmt.Sprintf("Answered %s of review %s: %s. %s left.", in.Finding, review.ID, what, prose.Count(len(review.Unanswered()), "finding"))
+	if review.Status == record.ReviewResolved {
+		s.claims.drop(review.ID)
+		text += fmt.Sprintf("\nResolved review %s: %s.", review.ID, review.Note)
+	}
 	return inboxReply{text: text, doc: changedDocument(review)}, nil
 }

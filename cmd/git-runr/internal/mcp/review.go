@@ -64,6 +64,9 @@ func (d requested) text(warnings []string) string {
 	if d.URL == "" && d.Reviewer == record.Human {
 		more = append(more, "To review it in a browser, the user types: git runr serve --open")
 	}
+	if d.Reviewer != record.Human {
+		more = append(more, "What passes without notes leaves the list: review_inbox get with this id shows it.")
+	}
 	lines := slices.Concat([]string{"Review requested (deferred).", "review_id: " + d.ID, "url: " + url, hint}, more, warnings)
 	return strings.Join(lines, "\n")
 }

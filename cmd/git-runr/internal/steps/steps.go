@@ -32,8 +32,8 @@ type Taker struct {
 
 // Submit is Store.SubmitPerson.
 func (t Taker) Submit(ctx context.Context, id string, p record.Person) (record.Review, error) {
-	review, err := t.Store.SubmitPerson(ctx, id, p)
-	return t.closed(t.close(ctx, review, err))
+	review, err := t.closed(t.Store.SubmitPerson(ctx, id, p))
+	return t.close(ctx, review, err)
 }
 
 // Release is Store.ReleaseReview, in all clones.
@@ -54,13 +54,11 @@ func (t Taker) Answer(ctx context.Context, id string, given record.Answer, force
 	}
 	review, err := t.Store.AnswerFinding(ctx, id, given, force)
 	claim := review.Claim
-	if review, err = t.close(ctx, review, err); err != nil || review.Status != record.ReviewResolved {
-		return review, err
-	}
-	if claim != nil {
+	review, err = t.close(ctx, review, err)
+	if claim != nil && err == nil && review.Status == record.ReviewResolved {
 		t.Unclaim(review, record.Hold{Actor: claim.By, Claim: claim.ID})
 	}
-	return t.closed(review, nil)
+	return review, err
 }
 
 // close is loop.Close of what a step came to.
@@ -68,7 +66,10 @@ func (t Taker) close(ctx context.Context, review record.Review, err error) (reco
 	if err != nil {
 		return review, err
 	}
-	return loop.Close(ctx, t.Store, review, t.Closing)
+	if review, err = loop.Close(ctx, t.Store, review, t.Closing); !review.ClosedAt.IsZero() {
+		return t.closed(review, err)
+	}
+	return review, err
 }
 
 // Reopen is Store.ReopenReview.
