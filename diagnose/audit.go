@@ -3,12 +3,12 @@ package diagnose
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
 
 	"git-runr/gitstore"
+	"git-runr/loop"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
@@ -31,24 +31,26 @@ var auditMarks = map[AuditClass]string{AuditCheckpoint: "✓", AuditIntervention
 // Audit is what `git runr audit --json` prints after "v":1. Coverage is in percent,
 // rounded down to one decimal; 100 where there is nothing to audit.
 type Audit struct {
-	Range    string          `json:"range"` // what was audited, as it was asked for
-	Run      string          `json:"run_id,omitempty"`
-	Commits  []AuditedCommit `json:"commits"` // newest first
-	Counts   AuditCounts     `json:"counts"`
-	Coverage AuditCoverage   `json:"coverage"`
-	Failed   bool            `json:"failed"` // coverage is below what --fail-under asks for
+	Range    string           `json:"range"` // what was audited, as it was asked for
+	Run      string           `json:"run_id,omitempty"`
+	Commits  []AuditedCommit  `json:"commits"` // newest first
+	Counts   AuditCounts      `json:"counts"`
+	Coverage AuditCoverage    `json:"coverage"`
+	Reviews  loop.CoverCounts `json:"reviews"`
+	Failed   bool             `json:"failed"` // less than --fail-under or --require asks for
 }
 
 // AuditedCommit is one commit and why it counts as it does.
 type AuditedCommit struct {
-	Commit  gitstore.ID `json:"commit"`
-	Subject string      `json:"subject"`
-	Merge   bool        `json:"merge"`
-	Class   AuditClass  `json:"class"`
-	Why     string      `json:"why"` // in words
-	Run     string      `json:"run_id,omitempty"`
-	Attempt int         `json:"attempt,omitempty"`
-	Review  string      `json:"review_id,omitempty"`
+	Commit  gitstore.ID  `json:"commit"`
+	Subject string       `json:"subject"`
+	Merge   bool         `json:"merge"`
+	Class   AuditClass   `json:"class"`
+	Why     string       `json:"why"` // in words
+	Run     string       `json:"run_id,omitempty"`
+	Attempt int          `json:"attempt,omitempty"`
+	Review  string       `json:"review_id,omitempty"` // that accounts for it
+	Covered loop.Covered `json:"reviewed"`            // what reviewers said of it
 }
 
 // AuditCounts are the commits by class.
@@ -70,28 +72,20 @@ type AuditCoverage struct {
 // auditor knows what runs and reviews say of commits.
 type auditor struct {
 	recorded map[gitstore.ID]AuditedCommit // by the events of runs
-	reviewed map[gitstore.ID]string        // commit → review
 	runs     map[string]bool
 	looks    map[string]string // subject and files → run
 }
 
-// NewAudit classifies commits, which are newest first. from is what the range
-// excludes, "" for nothing: a review of the range that begins there covers it.
-func NewAudit(commits []gitstore.LoggedCommit, from gitstore.ID, runs []record.Run, reviews []record.Review) Audit {
-	a := auditor{recorded: map[gitstore.ID]AuditedCommit{}, reviewed: map[gitstore.ID]string{}, runs: map[string]bool{}, looks: map[string]string{}}
+// NewAudit classifies commits, which are newest first; covered is what stands on each.
+func NewAudit(commits []gitstore.LoggedCommit, runs []record.Run, covered []loop.Covered) Audit {
+	a := auditor{recorded: map[gitstore.ID]AuditedCommit{}, runs: map[string]bool{}, looks: map[string]string{}}
 	for _, run := range runs {
 		a.addRun(run)
 	}
-	graph := newAuditGraph(commits, from)
-	for _, review := range reviews {
-		for _, id := range graph.coveredBy(review) {
-			a.reviewed[id] = review.ID
-		}
-	}
-	audit := Audit{Commits: []AuditedCommit{}}
-	for _, c := range commits {
-		audited := a.classify(c)
-		audited.Commit, audited.Subject, audited.Merge = c.ID, oneLine(c.Subject), len(c.Parents) > 1
+	audit := Audit{Commits: []AuditedCommit{}, Reviews: loop.CountCovered(covered)}
+	for i, c := range commits {
+		audited := a.classify(c, covered[i])
+		audited.Commit, audited.Subject, audited.Merge, audited.Covered = c.ID, oneLine(c.Subject), len(c.Parents) > 1, covered[i]
 		audit.Counts.add(audited.Class)
 		audit.Commits = append(audit.Commits, audited)
 	}
@@ -149,7 +143,7 @@ func looksLike(subject string, files []string) string {
 	return subject[:min(len(subject), cut)] + "\x00" + strings.Join(slices.Sorted(slices.Values(files)), "\x00")
 }
 
-func (a *auditor) classify(c gitstore.LoggedCommit) AuditedCommit {
+func (a *auditor) classify(c gitstore.LoggedCommit, covered loop.Covered) AuditedCommit {
 	if known, ok := a.recorded[c.ID]; ok && known.Class != AuditAttributed {
 		return known
 	}
@@ -169,11 +163,57 @@ func (a *auditor) classify(c gitstore.LoggedCommit) AuditedCommit {
 	if known, ok := a.recorded[c.ID]; ok {
 		return known
 	}
-	if review := a.reviewed[c.ID]; review != "" {
-		return AuditedCommit{Class: AuditAttributed, Review: review, Why: "review " + review}
+	if covered.Review != "" && (covered.State == loop.CoverReviewed || covered.State == loop.CoverCarried) {
+		return AuditedCommit{Class: AuditAttributed, Review: covered.Review, Why: coverText(covered)}
 	}
-	return a.infer(c)
+	audited := a.infer(c)
+	if audited.Class == AuditGap && covered.State != loop.CoverUnreviewed {
+		audited.Why = coverText(covered)
+	}
+	return audited
 }
+
+// coverText says in words what stands on a commit.
+func coverText(c loop.Covered) string {
+	of := "review " + c.Review
+	if c.Review == "" {
+		of = "run " + c.Run
+	}
+	if said := cmp.Or(string(c.Verdict), strings.ReplaceAll(string(c.Outcome), "_", " ")); said != "" {
+		of += ": " + said
+	}
+	switch c.State {
+	case loop.CoverNothing:
+		return "there is nothing in it to review"
+	case loop.CoverPending:
+		return "not reviewed yet, " + of
+	case loop.CoverStale:
+		return fmt.Sprintf("stale, what was reviewed as %s is another change, %s", c.From.Short(), of)
+	case loop.CoverCarried:
+		return of + ", carried from " + c.From.Short()
+	case loop.CoverUnreviewed:
+		return "nobody reviewed it"
+	}
+	return of
+}
+
+// Unmet names the commits that require is not met for: "reviewed" by anybody, or "passed"
+// as well; and why.
+func (a Audit) Unmet(require string) []string {
+	var unmet []string
+	for _, c := range a.Commits {
+		if !c.Covered.Reviewed() || require == RequirePassed && !c.Covered.Passed {
+			unmet = append(unmet, fmt.Sprintf("%s %s: %s", c.Commit.Short(), cmp.Or(c.Subject, "(no subject)"), coverText(c.Covered)))
+		}
+	}
+	return unmet
+}
+
+// What can be required of the reviews of commits.
+const (
+	RequireReviewed = "reviewed"
+	RequirePassed   = "passed"
+)
 
 // infer looks for a run that a commit may come from.
 func (a *auditor) infer(c gitstore.LoggedCommit) AuditedCommit {
@@ -219,58 +259,6 @@ func trailersOf(message string) map[string]string {
 		}
 	}
 	return found
-}
-
-// auditGraph is the part of history that is audited.
-type auditGraph struct {
-	parents map[gitstore.ID][]gitstore.ID
-	from    gitstore.ID
-}
-
-func newAuditGraph(commits []gitstore.LoggedCommit, from gitstore.ID) auditGraph {
-	g := auditGraph{parents: map[gitstore.ID][]gitstore.ID{}, from: from}
-	for _, c := range commits {
-		g.parents[c.ID] = c.Parents
-	}
-	return g
-}
-
-// coveredBy are the commits that a submitted review is of. The commits of a range
-// count one by one where it is known which they are: when its base is in view, or
-// is where the view begins.
-func (g auditGraph) coveredBy(review record.Review) []gitstore.ID {
-	subject := review.Request.Subject
-	answered := review.Status == record.ReviewSubmitted || review.Status == record.ReviewClaimed || review.Status == record.ReviewResolved
-	if outcome := review.Outcome(); !answered || outcome == "" || outcome == record.OutcomeNothing || len(subject.Paths) > 0 {
-		return nil
-	}
-	if _, inView := g.parents[subject.Commit]; !inView {
-		return nil
-	}
-	_, baseInView := g.parents[subject.Base]
-	if subject.Kind != record.SubjectRange || !baseInView && (g.from == "" || subject.Base != g.from) {
-		return []gitstore.ID{subject.Commit}
-	}
-	covered := g.ancestors(subject.Commit)
-	for id := range g.ancestors(subject.Base) {
-		delete(covered, id)
-	}
-	return slices.Collect(maps.Keys(covered))
-}
-
-// ancestors are id and what it comes from, as far as it is in view.
-func (g auditGraph) ancestors(id gitstore.ID) map[gitstore.ID]bool {
-	seen := map[gitstore.ID]bool{}
-	for open := []gitstore.ID{id}; len(open) > 0; {
-		id, open = open[0], open[1:]
-		parents, inView := g.parents[id]
-		if !inView || seen[id] {
-			continue
-		}
-		seen[id] = true
-		open = append(open, parents...)
-	}
-	return seen
 }
 
 func (c *AuditCounts) add(class AuditClass) {
@@ -330,7 +318,20 @@ func (a Audit) Text() string {
 	n := a.Counts
 	safetext.Fprintf(&b, "\nCoverage: %s%% of %s (%d checkpoint, %d intervention, %d attributed)", decimal(a.Coverage.Explicit), prose.Count(n.Total, "commit"), n.Checkpoint, n.Intervention, n.Attributed)
 	safetext.Fprintf(&b, "; %s%% with %d inferred; %s.\n", decimal(a.Coverage.WithInferred), n.Inferred, prose.Count(n.Gap, "gap"))
+	safetext.Fprintf(&b, "Reviews: %s.\n", CoverLine(a.Reviews))
 	return b.String()
+}
+
+// CoverLine is counts of commits in words; what is always told is told when it is none.
+func CoverLine(n loop.CoverCounts) string {
+	line := fmt.Sprintf("%d reviewed, %d carried, %d stale, %d unreviewed", n.Reviewed, n.Carried, n.Stale, n.Unreviewed)
+	if n.Pending > 0 {
+		line += fmt.Sprintf(", %d waiting for review", n.Pending)
+	}
+	if n.Nothing > 0 {
+		line += fmt.Sprintf(", %d with nothing to review", n.Nothing)
+	}
+	return line
 }
 
 // decimal is a percentage with at most one decimal.

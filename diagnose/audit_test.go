@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"git-runr/gitstore"
+	"git-runr/loop"
 	"git-runr/loop/record"
 )
 
@@ -60,7 +61,7 @@ func TestAuditClasses(t *testing.T) {
 		{"the files alone", logged("c5", "Something else", []string{"a.go", "b.go"}), AuditGap, "nothing"},
 		{"a part of an id", logged("c6", "see "+runID[:14], nil), AuditGap, "nothing"},
 	} {
-		got := NewAudit([]gitstore.LoggedCommit{test.commit}, "", auditedRuns(), nil).Commits[0]
+		got := auditOf([]gitstore.LoggedCommit{test.commit}, auditedRuns()).Commits[0]
 		if got.Class != test.class || !strings.Contains(got.Why, test.why) || got.Merge != (len(test.commit.Parents) > 1) {
 			t.Errorf("%s: %+v, want %s because of %q", test.name, got, test.class, test.why)
 		}
@@ -70,66 +71,56 @@ func TestAuditClasses(t *testing.T) {
 func TestAuditLandedInPlaceOfNothing(t *testing.T) {
 	runs := auditedRuns()
 	runs[0].Landed = &record.Landed{Commit: commitID("00"), Onto: commitID("00")} // nothing was there to land
-	if got := NewAudit([]gitstore.LoggedCommit{logged("00", "x", nil)}, "", runs, nil); got.Counts.Gap != 1 {
+	if got := auditOf([]gitstore.LoggedCommit{logged("00", "x", nil)}, runs); got.Counts.Gap != 1 {
 		t.Errorf("%+v", got.Commits)
 	}
 }
 
-func auditedReview(status record.ReviewStatus, kind record.SubjectKind, base, commit string) record.Review {
-	r := record.Review{ID: "20260107120000-bcdefg", Status: status}
-	r.Request.Subject = record.Subject{Kind: kind, Commit: commitID(commit)}
-	if base != "" {
-		r.Request.Subject.Base = commitID(base)
-	}
-	r.Submissions = []record.Submission{{Outcome: record.OutcomeFailed}}
-	return r
-}
-
-// TestAuditReviews: 1 ← 2 ← 3 ← 4, and a branch 2 ← 5 merged as 6.
-func TestAuditReviews(t *testing.T) {
-	commits := []gitstore.LoggedCommit{
-		logged("6", "x", nil, "4", "5"), logged("5", "x", nil, "2"), logged("4", "x", nil, "3"), logged("3", "x", nil, "2"), logged("2", "x", nil, "1"), logged("1", "x", nil),
-	}
-	open := auditedReview(record.ReviewOpen, record.SubjectCommit, "2", "3")
-	open.Submissions = nil
-	nothing := auditedReview(record.ReviewSubmitted, record.SubjectCommit, "2", "3")
-	nothing.Submissions[0].Outcome = record.OutcomeNothing
-	part := auditedReview(record.ReviewSubmitted, record.SubjectCommit, "2", "3")
-	part.Request.Subject.Paths = []string{"only/this"}
-	for _, test := range []struct {
-		name   string
-		review record.Review
-		from   gitstore.ID
-		view   []gitstore.LoggedCommit
-		want   string // commits that are covered
-	}{
-		{"one commit", auditedReview(record.ReviewSubmitted, record.SubjectCommit, "2", "3"), "", commits, "3"},
-		{"resolved", auditedReview(record.ReviewResolved, record.SubjectCommit, "2", "3"), "", commits, "3"},
-		{"claimed", auditedReview(record.ReviewClaimed, record.SubjectCommit, "2", "3"), "", commits, "3"},
-		{"not answered", open, "", commits, ""},
-		{"nothing seen", nothing, "", commits, ""},
-		{"some paths only", part, "", commits, ""},
-		{"a range", auditedReview(record.ReviewSubmitted, record.SubjectRange, "2", "4"), "", commits, "4 3"},
-		{"a range over a merge", auditedReview(record.ReviewSubmitted, record.SubjectRange, "4", "6"), "", commits, "6 5"},
-		{"a range from where the view begins", auditedReview(record.ReviewSubmitted, record.SubjectRange, "1", "4"), commitID("1"), commits[:5], "4 3 2"},
-		{"a range from elsewhere", auditedReview(record.ReviewSubmitted, record.SubjectRange, "9", "4"), "", commits, "4"},
-		{"a commit elsewhere", auditedReview(record.ReviewSubmitted, record.SubjectRange, "2", "9"), "", commits, ""},
-	} {
-		var covered []string
-		for _, c := range NewAudit(test.view, test.from, nil, []record.Review{test.review}).Commits {
-			if c.Class == AuditAttributed && c.Review == test.review.ID {
-				covered = append(covered, string(c.Commit[:1]))
+// auditOf is an audit of commits that nobody reviewed, but for those in covered.
+func auditOf(commits []gitstore.LoggedCommit, runs []record.Run, covered ...loop.Covered) Audit {
+	all := make([]loop.Covered, len(commits))
+	for i, c := range commits {
+		all[i] = loop.Covered{Commit: c.ID, State: loop.CoverUnreviewed}
+		for _, known := range covered {
+			if known.Commit == c.ID {
+				all[i] = known
 			}
 		}
-		if got := strings.Join(covered, " "); got != test.want {
-			t.Errorf("%s covers %q, want %q", test.name, got, test.want)
+	}
+	return NewAudit(commits, runs, all)
+}
+
+// TestAuditReviews: what stands on a commit, how it is classed and what is required of it.
+func TestAuditReviews(t *testing.T) {
+	review := "20260107120000-bcdefg"
+	for _, test := range []struct {
+		covered          loop.Covered
+		class            AuditClass
+		why              string
+		reviewed, passed bool
+	}{
+		{loop.Covered{State: loop.CoverReviewed, Review: review, Verdict: "PASS", Passed: true}, AuditAttributed, "review " + review + ": PASS", true, true},
+		{loop.Covered{State: loop.CoverReviewed, Review: review, Verdict: "CRITICAL"}, AuditAttributed, "review " + review + ": CRITICAL", true, false},
+		{loop.Covered{State: loop.CoverCarried, Review: review, Verdict: "PASS", Passed: true, From: commitID("2")}, AuditAttributed, "review " + review + ": PASS, carried from 2000000", true, true},
+		{loop.Covered{State: loop.CoverStale, Review: review, From: commitID("2")}, AuditGap, "stale, what was reviewed as 2000000 is another change, review " + review, false, false},
+		{loop.Covered{State: loop.CoverPending, Review: review}, AuditGap, "not reviewed yet, review " + review, false, false},
+		{loop.Covered{State: loop.CoverNothing, Passed: true}, AuditGap, "there is nothing in it to review", true, true},
+		{loop.Covered{State: loop.CoverUnreviewed}, AuditGap, "nothing is recorded of it", false, false},
+	} {
+		test.covered.Commit = commitID("1")
+		a := auditOf([]gitstore.LoggedCommit{logged("1", "x", nil)}, nil, test.covered)
+		if got := a.Commits[0]; got.Class != test.class || got.Why != test.why {
+			t.Errorf("%s: %s %q, want %s %q", test.covered.State, got.Class, got.Why, test.class, test.why)
+		}
+		if reviewed, passed := len(a.Unmet(RequireReviewed)) == 0, len(a.Unmet(RequirePassed)) == 0; reviewed != test.reviewed || passed != test.passed {
+			t.Errorf("%s %s: reviewed %v, passed %v", test.covered.State, test.covered.Verdict, reviewed, passed)
 		}
 	}
 }
 
 func TestAuditCoverage(t *testing.T) {
 	commits := []gitstore.LoggedCommit{logged("a1", "x", nil), logged("1f", "x", nil), logged("c1", "see "+runID, nil)}
-	a := NewAudit(commits, "", auditedRuns(), nil)
+	a := auditOf(commits, auditedRuns())
 	if a.Coverage != (AuditCoverage{Explicit: 66.6, WithInferred: 100}) || a.Counts != (AuditCounts{Total: 3, Checkpoint: 1, Intervention: 1, Inferred: 1}) {
 		t.Errorf("%+v, %+v", a.Coverage, a.Counts)
 	}
@@ -141,7 +132,7 @@ func TestAuditCoverage(t *testing.T) {
 			t.Errorf("below %g, inferred %v: %v", test.percent, test.inferred, got)
 		}
 	}
-	empty := NewAudit(nil, "", nil, nil)
+	empty := NewAudit(nil, nil, nil)
 	empty.Range = "a..b"
 	if empty.Coverage.Explicit != 100 || empty.Counts.Below(100, false) || empty.Text() != "Nothing to audit: there are no commits in a..b.\n" {
 		t.Errorf("empty: %+v %q", empty, empty.Text())
@@ -149,17 +140,18 @@ func TestAuditCoverage(t *testing.T) {
 }
 
 func TestAuditText(t *testing.T) {
-	review := auditedReview(record.ReviewSubmitted, record.SubjectCommit, "", "5")
-	a := NewAudit([]gitstore.LoggedCommit{
+	review := loop.Covered{Commit: commitID("5"), State: loop.CoverReviewed, Review: "20260107120000-bcdefg", Verdict: "NEEDS_FIX"}
+	a := auditOf([]gitstore.LoggedCommit{
 		logged("c1", "Merge runr/"+runID, nil, "a1", "a2"), logged("a1", "T1: Add a thing", nil), logged("1f", "Say please", nil), logged("5", "Mine", nil), logged("9", "", nil),
-	}, "", auditedRuns(), []record.Review{review})
+	}, auditedRuns(), review)
 	want := `~ inferred      c100000  Merge runr/20260107120000-abcdef (merge) — its message names run 20260107120000-abcdef
 ✓ checkpoint    a100000  T1: Add a thing — run 20260107120000-abcdef, attempt 1
 ! intervention  1f00000  Say please — run 20260107120000-abcdef, intervention 1 (manual_fix)
-· attributed    5000000  Mine — review 20260107120000-bcdefg
+· attributed    5000000  Mine — review 20260107120000-bcdefg: NEEDS_FIX
 ? gap           9000000  (no subject) — nothing is recorded of it
 
 Coverage: 60% of 5 commits (1 checkpoint, 1 intervention, 1 attributed); 80% with 1 inferred; 1 gap.
+Reviews: 1 reviewed, 0 carried, 0 stale, 4 unreviewed.
 `
 	if got := a.Text(); got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
@@ -171,11 +163,11 @@ func TestNothingForeignGetsOutOfAnAudit(t *testing.T) {
 	hostile := "x\x1b[2J\u202e"
 	runs := auditedRuns()
 	runs[0].Interventions[0].Reason = hostile
-	a := NewAudit([]gitstore.LoggedCommit{
+	a := auditOf([]gitstore.LoggedCommit{
 		logged("1f", hostile, nil), logged("b1", "x\n\nRunr-Run: "+hostile, nil), logged("b2", "x\n\nRunr-Intervention: true\nRunr-Run: "+hostile, nil),
-	}, "", runs, nil)
+	}, runs)
 	a.Range = hostile
-	if text := a.Text(); strings.ContainsAny(text, "\x1b\u202e") || strings.Count(text, "\n") != 5 {
+	if text := a.Text(); strings.ContainsAny(text, "\x1b\u202e") || strings.Count(text, "\n") != 6 {
 		t.Errorf("%q", text)
 	}
 }

@@ -3,6 +3,7 @@ package loop
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -92,7 +93,11 @@ type cover struct {
 // a commit that it was of, or that does exactly the same to the same content: for no
 // other. It reads the index, and the trees of those commits that it does not name.
 func Coverage(ctx context.Context, s *record.Store, commits []gitstore.LoggedCommit) ([]Covered, error) {
-	covers, err := allCovers(ctx, s)
+	ids := map[string]bool{}
+	for _, c := range commits {
+		ids[string(c.ID)] = true
+	}
+	covers, err := coversOf(ctx, s, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +105,7 @@ func Coverage(ctx context.Context, s *record.Store, commits []gitstore.LoggedCom
 	if err != nil {
 		return nil, err
 	}
-	if err := addSameChanges(ctx, s, commits, covers, by); err != nil {
+	if err := addSameChanges(ctx, s, commits, by); err != nil {
 		return nil, err
 	}
 	covered := make([]Covered, len(commits))
@@ -111,9 +116,34 @@ func Coverage(ctx context.Context, s *record.Store, commits []gitstore.LoggedCom
 	return covered, nil
 }
 
-// allCovers are those of all reviews and runs.
-func allCovers(ctx context.Context, s *record.Store) ([]cover, error) {
-	reviews, _, err := s.Reviews(ctx, record.Filter{})
+// branchShown is how many commits of a branch are looked at that left nothing.
+const branchShown = 20
+
+// BranchCommits lists the commits of the branch at HEAD, newest first: those since it left
+// against, or where it left nothing ("") the newest few.
+func BranchCommits(ctx context.Context, s *record.Store) (commits []gitstore.LoggedCommit, against string, err error) {
+	head, err := s.Repo.Head(ctx)
+	if errors.Is(err, gitstore.ErrUnborn) {
+		return nil, "", nil
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	from, against, err := s.Repo.BranchPoint(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	most := maxCovered
+	if from == "" {
+		most = branchShown
+	}
+	commits, err = s.Repo.LogMessages(ctx, from, head, most)
+	return commits, against, err
+}
+
+// coversOf are those of the reviews and runs that name one of ids.
+func coversOf(ctx context.Context, s *record.Store, ids map[string]bool) ([]cover, error) {
+	reviews, _, err := s.Reviews(ctx, record.Filter{Mention: ids})
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +151,7 @@ func allCovers(ctx context.Context, s *record.Store) ([]cover, error) {
 	for _, r := range reviews {
 		covers = append(covers, reviewCovers(r)...)
 	}
-	runs, _, err := s.Runs(ctx, record.Filter{})
+	runs, _, err := s.Runs(ctx, record.Filter{Mention: ids})
 	for _, r := range runs {
 		covers = append(covers, runCovers(r)...)
 	}
@@ -220,7 +250,7 @@ const maxCovered = 10_000
 
 // addSameChanges adds to by what was said of the same change elsewhere, for commits of
 // which nobody said anything.
-func addSameChanges(ctx context.Context, s *record.Store, commits []gitstore.LoggedCommit, covers []cover, by map[gitstore.ID][]cover) error {
+func addSameChanges(ctx context.Context, s *record.Store, commits []gitstore.LoggedCommit, by map[gitstore.ID][]cover) error {
 	var open []gitstore.LoggedCommit
 	for _, c := range commits {
 		if !slices.ContainsFunc(by[c.ID], func(c cover) bool { return c.State == CoverReviewed || c.State == CoverCarried }) {
@@ -234,7 +264,16 @@ func addSameChanges(ctx context.Context, s *record.Store, commits []gitstore.Log
 	if err != nil {
 		return err
 	}
-	known := map[string][]cover{}
+	ids, known := map[string]bool{}, map[string][]cover{}
+	for _, change := range changes {
+		if change != "" && change != gitstore.NoChange {
+			ids[change] = true
+		}
+	}
+	covers, err := coversOf(ctx, s, ids)
+	if err != nil {
+		return err
+	}
 	for _, c := range covers {
 		if c.change != "" && c.State != CoverPending {
 			known[c.change] = append(known[c.change], c)

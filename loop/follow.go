@@ -321,7 +321,7 @@ func (f *follower) baseNow(ctx context.Context, old record.Subject, p pair) (git
 	}
 	mine := map[string]bool{}
 	for _, c := range was {
-		mine[c.Author] = true
+		mine[c.Author+"\x00"+c.Subject] = true
 	}
 	base, err := parent(p.to)
 	for at, n := base, 1; err == nil && n < len(was); n++ {
@@ -329,7 +329,7 @@ func (f *follower) baseNow(ctx context.Context, old record.Subject, p pair) (git
 		if logErr != nil || len(next) == 0 {
 			return base, logErr
 		}
-		if at, err = parent(next[0]); mine[next[0].Author] {
+		if at, err = parent(next[0]); mine[next[0].Author+"\x00"+next[0].Subject] {
 			base = at
 		}
 	}

@@ -149,8 +149,9 @@ const maxSquashes = 30
 // one of a branch.
 func (f *follower) squashes(ctx context.Context, commits []gitstore.LoggedCommit) ([]pair, error) {
 	tips := f.rowTips(ctx)
-	if len(tips) == 0 {
-		return nil, nil
+	rows, err := f.lostRows(ctx)
+	if len(tips) == 0 || err != nil {
+		return nil, err
 	}
 	var single []gitstore.LoggedCommit
 	for _, c := range commits {
@@ -164,6 +165,10 @@ func (f *follower) squashes(ctx context.Context, commits []gitstore.LoggedCommit
 	}
 	var pairs []pair
 	for i, c := range single {
+		if row := rows[changes[i]]; len(row) > 0 && changes[i] != gitstore.NoChange {
+			pairs = append(pairs, pair{to: c, from: row, how: "squash"})
+			continue
+		}
 		row, err := f.squashOf(ctx, c, changes[i], tips)
 		if err != nil {
 			return nil, err
@@ -173,6 +178,39 @@ func (f *follower) squashes(ctx context.Context, commits []gitstore.LoggedCommit
 		}
 	}
 	return pairs, nil
+}
+
+// maxRow is the longest row of lost commits of which every part is looked at.
+const maxRow = 20
+
+// lostRows are the rows of reviewed commits that no branch holds any more, two or more of
+// them one after the other, by what they do together.
+func (f *follower) lostRows(ctx context.Context) (map[string][]gitstore.ID, error) {
+	var spans []gitstore.Span
+	var rows [][]gitstore.ID
+	for _, end := range slices.Sorted(maps.Keys(f.orphans)) {
+		row := []gitstore.ID{end}
+		for len(row) < maxRow && len(spans) < maxRow*maxRow {
+			c, err := f.store.Repo.ReadCommit(ctx, row[0])
+			if err != nil || len(c.Parents) != 1 {
+				break
+			}
+			if len(row) > 1 {
+				spans, rows = append(spans, gitstore.Span{From: c.Parents[0], To: end}), append(rows, row)
+			}
+			if !f.orphans[c.Parents[0]] {
+				break
+			}
+			row = append([]gitstore.ID{c.Parents[0]}, row...)
+		}
+	}
+	changes, err := f.store.Repo.ChangeIDs(ctx, spans)
+	byChange := map[string][]gitstore.ID{}
+	for i, change := range changes {
+		byChange[change] = rows[i]
+	}
+	delete(byChange, "")
+	return byChange, err
 }
 
 // rowTips are the branches here, and the newest reviewed commits: those that no reviewed
@@ -239,7 +277,7 @@ func (f *follower) squashAlike(ctx context.Context, c gitstore.LoggedCommit, mad
 	if len(ones) == 0 {
 		return nil, nil
 	}
-	patches, err := f.store.Repo.PatchIDs(ctx, append(slices.Clone(ones), c.ID))
+	patches, err := f.patchIDs(ctx, append(slices.Clone(ones), c.ID))
 	if err != nil {
 		return nil, err
 	}
@@ -258,8 +296,18 @@ func (f *follower) squashAlike(ctx context.Context, c gitstore.LoggedCommit, mad
 	return nil, nil
 }
 
+// patchIDs are none where a patch cannot be made here, as in a clone without all contents.
+func (f *follower) patchIDs(ctx context.Context, commits []gitstore.ID) (map[gitstore.ID]string, error) {
+	patches, err := f.store.Repo.PatchIDs(ctx, commits)
+	if err != nil && ctx.Err() == nil {
+		return nil, nil
+	}
+	return patches, err
+}
+
 // lookalikes are the commits that take the place of reviewed ones that no branch holds any
-// more, by patch id, by author and time, by subject and files: in this order.
+// more, by patch id, by author and time with the subject and without, by subject and
+// files: in this order.
 func (f *follower) lookalikes(ctx context.Context, found []pair, fresh []gitstore.LoggedCommit) ([]pair, error) {
 	placed := map[gitstore.ID]bool{}
 	for _, p := range found {
@@ -284,13 +332,14 @@ func (f *follower) lookalikes(ctx context.Context, found []pair, fresh []gitstor
 	if err != nil {
 		return nil, err
 	}
-	patches, err := f.store.Repo.PatchIDs(ctx, append(ids, lost...))
+	patches, err := f.patchIDs(ctx, append(ids, lost...))
 	if err != nil {
 		return nil, err
 	}
 	var pairs []pair
 	for _, likes := range []func(a, b gitstore.LoggedCommit) bool{
 		func(a, b gitstore.LoggedCommit) bool { return patches[a.ID] != "" && patches[a.ID] == patches[b.ID] },
+		func(a, b gitstore.LoggedCommit) bool { return a.Author == b.Author && a.Subject == b.Subject },
 		func(a, b gitstore.LoggedCommit) bool { return a.Author == b.Author },
 		func(a, b gitstore.LoggedCommit) bool { return a.Subject == b.Subject && shareFile(a, b) },
 	} {
@@ -302,7 +351,58 @@ func (f *follower) lookalikes(ctx context.Context, found []pair, fresh []gitstor
 			return i >= 0
 		})
 	}
+	parts, err := f.parts(ctx, was, fresh)
+	return append(pairs, parts...), err
+}
+
+// maxParted is how many commits are compared file by file.
+const maxParted = 50
+
+// parts are the commits that leave a file as a lost one left it: it was split, or folded
+// into them.
+func (f *follower) parts(ctx context.Context, was, fresh []gitstore.LoggedCommit) ([]pair, error) {
+	made := map[gitstore.Change][]gitstore.LoggedCommit{}
+	for _, c := range fresh[:min(len(fresh), maxParted)] {
+		changed, err := f.leaves(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		for _, file := range changed {
+			made[file] = append(made[file], c)
+		}
+	}
+	var pairs []pair
+	for _, old := range was[:min(len(was), maxParted)] {
+		changed, err := f.leaves(ctx, old)
+		if err != nil {
+			return nil, err
+		}
+		taken := map[gitstore.ID]bool{}
+		for _, file := range changed {
+			for _, c := range made[file] {
+				if !taken[c.ID] {
+					taken[c.ID] = true
+					pairs = append(pairs, pair{to: c, from: []gitstore.ID{old.ID}})
+				}
+			}
+		}
+	}
 	return pairs, nil
+}
+
+// leaves are the files that a commit changes, as it leaves them.
+func (f *follower) leaves(ctx context.Context, c gitstore.LoggedCommit) ([]gitstore.Change, error) {
+	if len(c.Parents) != 1 {
+		return nil, nil
+	}
+	changed, err := f.store.Repo.Changed(ctx, c.Parents[0], c.ID)
+	var left []gitstore.Change
+	for _, file := range changed {
+		if file.NewID != "" {
+			left = append(left, gitstore.Change{Path: file.Path, NewID: file.NewID})
+		}
+	}
+	return left, err
 }
 
 // shareFile reports whether two commits changed a file of the same name.

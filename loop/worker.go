@@ -38,7 +38,10 @@ func (w *Worker) Work(ctx context.Context) (did, failed int, err error) {
 		return 0, 0, err
 	}
 	if _, err := Follow(ctx, w.Store); err != nil {
-		return 0, 0, err
+		if ctx.Err() != nil {
+			return 0, 0, err
+		}
+		w.Progress.Say("What was rewritten is not followed: " + err.Error()) // the next worker does
 	}
 	var refusals []error // git's refusals of single reviews
 	for seen := map[string]bool{}; ; {

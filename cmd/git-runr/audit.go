@@ -12,6 +12,7 @@ import (
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/diagnose"
 	"git-runr/gitstore"
+	"git-runr/loop"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
@@ -24,21 +25,23 @@ func (p *program) auditCommand() *cli.Command {
 		Name: "audit", Usage: "which commits are accounted for, and by what", ArgsUsage: "[A..B|REV]",
 		Description: "Without a range: the newest 50 commits of what is checked out. Each commit is a checkpoint (a run made\n" +
 			"it), an intervention (a person made it for a run), attributed (it names its run, or was reviewed),\n" +
-			"inferred (it looks like a run's work) or a gap. Exit status: 1 when coverage is below what is asked for.",
+			"inferred (it looks like a run's work) or a gap. --require goes by what reviewers said of exactly this change,\n" +
+			"here or in a commit that it was made from: of each reviewer the newest word counts, of those the worst.\n" +
+			"Exit status: 1 when there is less than is asked for.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "run", Usage: "the commits of `RUN`: its own, and those that people made for it"},
 			&cli.Float64Flag{Name: "fail-under", DefaultText: "none", Usage: "end with 1 when less than `N` percent are accounted for"},
 			&cli.Float64Flag{Name: "fail-under-with-inferred", DefaultText: "none", Usage: "the same for `N` percent, with those inferred"},
+			&cli.StringFlag{Name: "require", Usage: "end with 1 when a commit's change was not `reviewed`, or not passed"},
 			&cli.IntFlag{Name: "limit", Value: auditLimit, Usage: "the newest `N`; 0 for all"},
 		},
 		Action: p.action(audit),
 	}
 }
 
-// audited is what to look at: the commits, newest first, and what they exclude.
+// audited is what to look at: the commits, newest first.
 type audited struct {
 	name, run string
-	from      gitstore.ID
 	commits   []gitstore.LoggedCommit
 }
 
@@ -61,20 +64,26 @@ func audit(s *session) error {
 	for _, why := range bad {
 		s.say("unreadable: %v", why)
 	}
-	histories, reviews := diagnose.Histories(events, nil)
+	covered, err := loop.Coverage(s.ctx, store, span.commits)
+	if err != nil {
+		return err
+	}
+	histories, _ := diagnose.Histories(events, nil)
 	runs := make([]record.Run, len(histories))
 	for i, h := range histories {
 		runs[i] = h.Run
 	}
-	doc := diagnose.NewAudit(span.commits, span.from, runs, reviews)
+	doc := diagnose.NewAudit(span.commits, runs, covered)
 	doc.Range, doc.Run = span.name, span.run
-	below := s.belowThreshold(doc.Counts)
-	doc.Failed = below != ""
+	below := s.missed(doc)
+	doc.Failed = len(below) > 0
 	if err := s.print(doc, func(w io.Writer) { safetext.Fprintf(w, "%s", safetext.Block(doc.Text())) }); err != nil || !doc.Failed {
 		return err
 	}
-	if !s.json {
-		s.say("%s", below)
+	for _, line := range below {
+		if !s.json {
+			s.say("%s", line)
+		}
 	}
 	return exit.With(exit.NotPassed)
 }
@@ -86,6 +95,9 @@ func (s *session) auditFlags() error {
 	if s.Int("limit") < 0 {
 		return exit.Problemf(exit.Usage, "--limit is not negative; 0 is all")
 	}
+	if r := s.String("require"); r != "" && r != diagnose.RequireReviewed && r != diagnose.RequirePassed {
+		return exit.Problemf(exit.Usage, "--require is reviewed or passed, not %q", r)
+	}
 	for _, name := range []string{"fail-under", "fail-under-with-inferred"} {
 		if n := s.Float64(name); !(n >= 0 && n <= 100) { // not a number is neither
 			return exit.Problemf(exit.Usage, "--%s is a percentage from 0 to 100", name)
@@ -94,17 +106,38 @@ func (s *session) auditFlags() error {
 	return nil
 }
 
-// belowThreshold says which threshold was missed; "" for none.
-func (s *session) belowThreshold(counts diagnose.AuditCounts) string {
+// unmetShown is how many commits that are not reviewed are named.
+const unmetShown = 20
+
+// missed says which of what was asked for is not so.
+func (s *session) missed(doc diagnose.Audit) []string {
+	lines := s.belowThreshold(doc.Counts)
+	require := s.String("require")
+	if require == "" {
+		return lines
+	}
+	unmet := doc.Unmet(require)
+	for _, what := range unmet[:min(len(unmet), unmetShown)] {
+		lines = append(lines, "not "+require+": "+what)
+	}
+	if more := len(unmet) - unmetShown; more > 0 {
+		lines = append(lines, fmt.Sprintf("… and %d more", more))
+	}
+	return lines
+}
+
+// belowThreshold says which threshold was missed.
+func (s *session) belowThreshold(counts diagnose.AuditCounts) []string {
+	var lines []string
 	for _, t := range []struct {
 		flag     string
 		inferred bool
 	}{{"fail-under", false}, {"fail-under-with-inferred", true}} {
 		if s.IsSet(t.flag) && counts.Below(s.Float64(t.flag), t.inferred) {
-			return fmt.Sprintf("coverage is below --%s %g", t.flag, s.Float64(t.flag))
+			lines = append(lines, fmt.Sprintf("coverage is below --%s %g", t.flag, s.Float64(t.flag)))
 		}
 	}
-	return ""
+	return lines
 }
 
 // auditSpan reads what is to be audited.
@@ -117,25 +150,19 @@ func (s *session) auditSpan(store *record.Store) (audited, error) {
 		return audited{}, err
 	}
 	span, limit := audited{name: rev}, s.Int("limit")
-	var to gitstore.ID
+	var from, to gitstore.ID
 	if strings.Contains(rev, "..") {
 		if !s.IsSet("limit") {
 			limit = 0
 		}
-		span.from, to, err = store.Repo.Range(s.ctx, rev)
+		from, to, err = store.Repo.Range(s.ctx, rev)
 	} else {
 		to, err = store.Repo.Resolve(s.ctx, rev)
 	}
 	if err != nil {
 		return span, err
 	}
-	if span.commits, err = store.Repo.LogMessages(s.ctx, span.from, to, limit); err != nil || span.from == "" {
-		return span, err
-	}
-	span.from, err = store.Repo.MergeBase(s.ctx, span.from, to) // where reviews of this range begin
-	if errors.Is(err, gitstore.ErrNotFound) {
-		span.from, err = "", nil
-	}
+	span.commits, err = store.Repo.LogMessages(s.ctx, from, to, limit)
 	return span, err
 }
 
@@ -145,7 +172,7 @@ func (s *session) auditRun(store *record.Store, id string) (audited, error) {
 	if err != nil {
 		return audited{}, err
 	}
-	span := audited{name: "run " + run.ID, run: run.ID, from: run.Plan.Base}
+	span := audited{name: "run " + run.ID, run: run.ID}
 	if run.Head() == "" {
 		return span, nil // its start has not arrived here
 	}

@@ -103,6 +103,12 @@ func writeReviewHead(w io.Writer, doc reviewJSON) {
 		safetext.Fprintf(w, "only %s\n", strings.Join(subject.Paths, ", "))
 	}
 	safetext.Fprintf(w, "requested by %s on %s\n", doc.RequestedBy, shortTime(doc.CreatedAt))
+	for _, line := range doc.Whereabouts() {
+		safetext.Fprintf(w, "%s\n", line)
+	}
+	if follows := doc.Request.Follows; follows != "" {
+		safetext.Fprintf(w, "asked again: follows review %s\n", follows)
+	}
 	if doc.Claim != nil && doc.Status == record.ReviewClaimed {
 		until := ""
 		if !doc.Claim.Until.IsZero() {

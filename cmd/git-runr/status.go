@@ -43,7 +43,8 @@ type overviewJSON struct {
 	Under   string                 `json:"operation,omitempty"`      // of git's own that is not finished: merge, rebase …
 	Hook    hooks.State            `json:"post_commit_hook"`
 	Hooks   string                 `json:"hooks_problem,omitempty"` // which hook would not run, and why, where some were installed
-	Inbox   int                    `json:"inbox"`                   // open, submitted and claimed
+	Covered *branchReviews         `json:"branch_reviews,omitempty"`
+	Inbox   int                    `json:"inbox"` // open, submitted and claimed
 	Reviews []record.ReviewSummary `json:"reviews"`
 	Runs    []record.RunSummary    `json:"runs"`
 	Cut     []string               `json:"cut_short"` // what a killed command began here, such as "land RUN: on main"
@@ -85,6 +86,9 @@ func (s *session) overview(store *record.Store) (overviewJSON, error) {
 	statuses, err := hooks.StatusOf(s.ctx, store.Repo, s.gated(store))
 	if err == nil && len(statuses) > 0 && !store.Repo.Bare { // nobody commits there
 		doc.Hook, doc.Hooks = statuses[0].State, hooks.Problem(statuses)
+	}
+	if doc.Covered, err = reviewsOfBranch(s.ctx, store); err != nil {
+		return doc, err
 	}
 	waiting, err := record.StatusFilter(record.StatusWaiting)
 	if err != nil {
@@ -175,6 +179,7 @@ func writeOverview(w io.Writer, d overviewJSON, live func(string) bool) {
 	if d.Config != "" {
 		safetext.Fprintf(w, "\n%s\n  mend it first: reviews and runs do not begin without it\n", d.Config)
 	}
+	writeBranchReviews(w, d.Covered)
 	writeCutShort(w, d.Cut)
 	if len(d.Runs) > 0 {
 		fmt.Fprintln(w, "\nRuns:")

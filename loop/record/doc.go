@@ -25,6 +25,7 @@
 // it stands. While a review is submitted or claimed, each finding and comment
 // can be answered: fixed, refuted or deferred. Resolving twice is resolving once.
 // Reopening makes a resolved or cancelled review what it was before it was claimed.
+// Where its commit was rewritten, the review is told where the code went (Move), in any state.
 //
 // A check fails the work when it ran, failed, and does not fail in the same way on the
 // run's base: see CheckResult.Fails. A stop says why in one code of the registry
@@ -34,7 +35,7 @@
 // its payload holds, when it may happen, its fold, and what it says on a commit.
 //
 // The files, from the bottom: events (event.go); what they say (comment, check, census, plan,
-// attempt, round, stop, reason, landing, intervention, review); what they come to (run.go,
+// attempt, round, stop, reason, landing, intervention, review, move); what they come to (run.go,
 // run_fold.go, review_fold.go, and the summaries that lists show); what they say on commits
 // (note_text.go); the store, which reads (index.go, store.go, list.go) and appends (append.go, run_event.go);
 // what is asked of it: drafts, subjects, the inbox, claims, comments in files that changed;

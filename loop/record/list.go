@@ -13,6 +13,8 @@ type Filter struct {
 	Status func(string) bool        // nil: any
 	Limit  int                      // 0: all
 	Review func(ReviewSummary) bool // nil: any; reads the summary of each review that fits otherwise
+	// Mention leaves out what names none of these ids of commits, or of changes; nil: nothing.
+	Mention map[string]bool
 	// ClosedSince leaves out what was resolved or cancelled before; the zero Time
 	// leaves out nothing.
 	ClosedSince time.Time
@@ -71,8 +73,15 @@ func list[T any](ctx context.Context, s *Store, kind entityKind, f Filter) (foun
 
 func listIndex[T any](idx *index, kind entityKind, f Filter) ([]T, int, error) {
 	found, total := []T{}, 0
+	var heap []byte
+	if f.Mention != nil {
+		var err error
+		if heap, err = idx.wholeHeap(); err != nil {
+			return nil, 0, err
+		}
+	}
 	for _, r := range idx.rows {
-		if r.kind != kind || !r.begun() || !f.fits(r) {
+		if r.kind != kind || !r.begun() || !f.fits(r) || f.Mention != nil && !r.mentions(f.Mention, heap) {
 			continue
 		}
 		full := f.Limit > 0 && len(found) >= f.Limit
@@ -112,4 +121,25 @@ func (f Filter) fits(r *row) bool {
 		return false
 	}
 	return r.closed == 0 || f.ClosedSince.IsZero() || r.closed >= f.ClosedSince.UnixMilli()
+}
+
+// mentions reports whether the summary of r names one of ids, without decoding it.
+func (r *row) mentions(ids map[string]bool, heap []byte) bool {
+	summary, _, _, err := r.parts(heap)
+	if err != nil {
+		return true // whoever reads it says so
+	}
+	for start, i := -1, 0; i <= len(summary); i++ {
+		hex := i < len(summary) && (summary[i] >= '0' && summary[i] <= '9' || summary[i] >= 'a' && summary[i] <= 'f')
+		switch {
+		case hex && start < 0:
+			start = i
+		case !hex && start >= 0:
+			if i-start >= 40 && ids[string(summary[start:i])] {
+				return true
+			}
+			start = -1
+		}
+	}
+	return false
 }

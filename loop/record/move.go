@@ -69,6 +69,26 @@ func (r Review) At() gitstore.ID {
 	return r.Request.Subject.Commit
 }
 
+// Whereabouts says in words, a line each, where the code went.
+func (r Review) Whereabouts() []string {
+	var lines []string
+	for _, m := range r.Moves {
+		switch {
+		case m.State == MoveGone:
+			lines = append(lines, "gone: no branch has "+m.From.Short()+" any more")
+		case m.To == m.From:
+			lines = append(lines, m.To.Short()+" is on a branch again")
+		case m.State == MoveCarried:
+			lines = append(lines, fmt.Sprintf("carried to %s, which makes the same change", m.To.Short()))
+		case m.Again != "":
+			lines = append(lines, fmt.Sprintf("stale: %s makes another change, asked again as %s", m.To.Short(), m.Again))
+		default:
+			lines = append(lines, fmt.Sprintf("stale: %s makes another change", m.To.Short()))
+		}
+	}
+	return lines
+}
+
 // MoveReview records where the code of a review went. What is known already is not
 // recorded again.
 func (s *Store) MoveReview(ctx context.Context, id string, m Move) (Review, error) {

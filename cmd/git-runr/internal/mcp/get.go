@@ -83,6 +83,12 @@ func (c call) writeFacts(b *strings.Builder, r record.Review) {
 		fmt.Fprintf(b, "files: %s\n", line(strings.Join(paths, ", "), maxString))
 	}
 	fmt.Fprintf(b, "asked for by: %s at %s\n", line(r.RequestedBy, 200), isoTime(r.CreatedAt))
+	for _, where := range r.Whereabouts() {
+		fmt.Fprintf(b, "the code: %s\n", line(where, 500))
+	}
+	if r.Request.Follows != "" {
+		fmt.Fprintf(b, "follows: review %s, of the code as it was before\n", line(r.Request.Follows, 200))
+	}
 	if waiting := r.Waiting(); len(waiting) > 0 && r.ClosedAt.IsZero() {
 		fmt.Fprintf(b, "waiting for: %s\n", line(strings.Join(waiting, ", "), 500))
 	}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"git-runr/gitstore"
+	"git-runr/gitstore/testrepo"
+	"git-runr/loop"
+	"git-runr/loop/record"
+)
+
+// TestRewrites does to reviewed commits what people do to history, and looks at what
+// became of the reviews: a file a history, shell above the line "want", what is expected
+// below. Each is done without hooks, where the content alone tells, and seen from a second
+// clone, which has to have the same notes.
+func TestRewrites(t *testing.T) {
+	dir := filepath.Join("..", "..", "testdata", "rewrites")
+	files, err := filepath.Glob(filepath.Join(dir, "*.txt"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no histories: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			t.Parallel()
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			script, want, ok := strings.Cut(string(text), "\nwant\n")
+			if !ok {
+				t.Fatalf("%s has no line \"want\"", file)
+			}
+			work := t.TempDir()
+			prelude, err := os.ReadFile(filepath.Join(dir, "prelude.sh"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			runHistory(t, work, string(prelude)+script+"\nshare\n")
+			got := dumpReviews(t, filepath.Join(work, "r"))
+			if os.Getenv("UPDATE_REWRITES") != "" { // to be read before it is committed
+				if err := os.WriteFile(file, []byte(script+"\nwant\n"+got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if got != want {
+				t.Errorf("got:\n%s\nwant:\n%s", got, want)
+			}
+			if other := dumpReviews(t, filepath.Join(work, "other")); other != got {
+				t.Errorf("the second clone sees:\n%s\nthe first:\n%s", other, got)
+			}
+			notes := func(clone string) string {
+				return testrepo.Git(t, filepath.Join(work, clone), "rev-parse", record.NotesRef)
+			}
+			if notes("r") != notes("other") {
+				t.Error("the clones have different notes")
+			}
+		})
+	}
+}
+
+// runHistory runs a script in work with the program on PATH and nothing of this machine.
+func runHistory(t *testing.T, work, script string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "sh", "-euc", script)
+	cmd.Dir = work
+	cmd.Env = append(os.Environ(),
+		"HOME="+work, "XDG_CONFIG_HOME="+work, "XDG_STATE_HOME="+work, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+filepath.Join(work, "gitconfig"), "NO_COLOR=1",
+		"GIT_EDITOR=:", "GIT_RUNR_CLOCK=2026-02-02T03:04:05Z", "WORK="+work)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v:\n%s", err, out)
+	}
+}
+
+// dumpReviews says what stands on each commit of HEAD, newest first, and what became of
+// each review, by the titles of the commits.
+func dumpReviews(t *testing.T, dir string) string {
+	t.Helper()
+	ctx := t.Context()
+	repo, err := gitstore.Open(ctx, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer repo.Close()
+	s := &record.Store{Repo: repo, Now: time.Now}
+	head, err := repo.Head(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	commits, err := repo.LogMessages(ctx, "", head, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	covered, err := loop.Coverage(ctx, s, commits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	title := func(id gitstore.ID) string {
+		i := slices.IndexFunc(commits, func(c gitstore.LoggedCommit) bool { return c.ID == id })
+		if i < 0 {
+			return "what is not there any more"
+		}
+		return commits[i].Subject
+	}
+	var b strings.Builder
+	for _, c := range covered {
+		fmt.Fprintf(&b, "%s: %s", c.Title, c.State)
+		if c.Verdict != "" {
+			fmt.Fprintf(&b, " %s", c.Verdict)
+		}
+		b.WriteString("\n")
+	}
+	all, _, err := s.Reviews(ctx, record.Filter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, r := range all {
+		line := fmt.Sprintf("review of %s: %s", r.Title, r.Status)
+		for _, m := range r.Moves {
+			line += ", " + string(m.State)
+			if m.To != "" {
+				line += " to " + title(m.To)
+			}
+		}
+		lines = append(lines, line+"\n")
+	}
+	slices.Sort(lines) // ids of one second have no order
+	return b.String() + strings.Join(lines, "")
+}
