@@ -19,7 +19,16 @@ func (r *Repo) BranchPoint(ctx context.Context) (point ID, name string, err erro
 	if err != nil {
 		return "", "", err
 	}
-	for _, ref := range r.trunks(ctx) {
+	branch, err := r.Branch(ctx)
+	if err != nil {
+		return "", "", err
+	}
+	return r.BranchPointOf(ctx, branch, head)
+}
+
+// BranchPointOf is BranchPoint of a branch, by its ref, as it was at head.
+func (r *Repo) BranchPointOf(ctx context.Context, branch string, head ID) (point ID, name string, err error) {
+	for _, ref := range r.trunks(ctx, branch) {
 		tip, err := r.refs.Ref(ctx, ref)
 		if err != nil || tip == "" {
 			continue
@@ -38,10 +47,9 @@ func (r *Repo) BranchPoint(ctx context.Context) (point ID, name string, err erro
 	return "", "", nil
 }
 
-// trunks are the full names of what the branch at HEAD may be merged into, the likeliest
+// trunks are the full names of what a branch may be merged into, the likeliest
 // first. They need not exist.
-func (r *Repo) trunks(ctx context.Context) []string {
-	branch, _ := r.Branch(ctx)
+func (r *Repo) trunks(ctx context.Context, branch string) []string {
 	var found []string
 	if out, err := r.dir.GitLine(ctx, "for-each-ref", "--format=%(upstream)", "--end-of-options", branch); branch != "" && err == nil && out != "" {
 		found = append(found, out)
