@@ -2,7 +2,7 @@
 # The hook table: what each kind of hooks directory and each hook manager makes of what people
 # type, with the real tools. A cell is ok where just the reviews exist that should, what was
 # there before ran as well, and git did not fail.
-#   run.sh [SETUP…]     TOOLS=DIR keeps husky and lefthook there between runs
+#   run.sh [SETUP…]     ACTIONS="commit gui" are some of the rows; TOOLS=DIR keeps husky and lefthook there
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 work=$(mktemp -d)
@@ -31,7 +31,7 @@ else echo "SKIP husky and lefthook: npm, or its registry, is not there"; fi
 if command -v pre-commit >/dev/null; then have_pre_commit=1; else echo "SKIP pre-commit: not installed (Debian: pre-commit)"; fi
 
 hooks="post-commit post-rewrite post-merge"
-put() { echo "$1" >"$2" && git add "$2" && git -c core.hooksPath=/dev/null commit -qm "$2"; }
+put() { echo "$1" >"$2" && git add "$2" && GIT_RUNR_DEPTH=1 git -c core.hooksPath=/dev/null commit -qm "$2"; } # by no hook of anybody
 
 # The repository that every cell begins with: feature is fifty reviewed commits, pick five
 # others, clash conflicts with main.
@@ -153,7 +153,7 @@ act_revert() { git revert --no-edit HEAD >/dev/null; want=1; }
 act_gui() { echo x >a && git add a && env -i HOME="$HOME" "$(command -v git)" commit -qm a; want=1; }
 act_cat() { echo x >a && git add a && git commit -qm a 2>&1 | cat >/dev/null; want=1; }
 
-actions="commit commit_a commit_path amend amend_words rebase_50 pick_1 pick_5 merge_ff merge_no_ff merge_conflict pull_rebase revert gui cat"
+actions="${ACTIONS:-commit commit_a commit_path amend amend_words rebase_50 pick_1 pick_5 merge_ff merge_no_ff merge_conflict pull_rebase revert gui cat}"
 cell() { # cell SETUP ACTION: prints ok or what is wrong
   repo=$work/cells/$1-$2 top=$repo want= rewrites=0 covered=
   mkdir -p "$work/cells"
@@ -173,7 +173,7 @@ cell() { # cell SETUP ACTION: prints ok or what is wrong
   "act_$2" >"$work/out" 2>&1 || { echo "GIT FAILED: $(tail -3 "$work/out")"; return; }
   idle .
   made=$(($(count .) - before))
-  [ "$made" = "$want" ] || { echo "$made reviews, not $want"; return; }
+  [ "$made" = "$want" ] || { echo "$made reviews, not $want: $(git runr inbox list --status all --limit 5 --json | grep -o '"source":"[a-z]*"\|"status":"[a-z]*"\|"title":"[^"]*"' | paste -sd' ')"; return; }
   if [ -n "$covered" ]; then
     git runr scan --dry-run "$covered" >"$work/out"
     grep -q ': 0 reviews' "$work/out" || { echo "not covered: $(head -3 "$work/out")"; return; }
