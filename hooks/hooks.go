@@ -76,6 +76,10 @@ func Install(ctx context.Context, repo *gitstore.Repo, setup Setup) ([]Status, e
 		}
 		return errors.Join(p.install(setup.Program), s.unconfigure(ctx, p.Hook))
 	})
+	shared := func(st Status) bool { return st.Snippet != "" || st.Manager != "" }
+	if known := repo.Config.Get(ProgramKey); setup.Program != "" && known != setup.Program && slices.ContainsFunc(statuses, shared) {
+		err = errors.Join(err, repo.SetConfig(ctx, ProgramKey, setup.Program))
+	}
 	if err := errors.Join(err, failed); err != nil {
 		return statuses, err
 	}
@@ -102,7 +106,7 @@ func Uninstall(ctx context.Context, repo *gitstore.Repo) ([]Status, error) {
 		}
 	}
 	if err == nil {
-		err = s.remember(nil)
+		err = errors.Join(s.remember(nil), repo.UnsetKey(ctx, ProgramKey))
 	}
 	return statuses, err
 }

@@ -40,10 +40,14 @@ func shellText(hook string) string {
 	return shellLine(hook, argument(hook))
 }
 
+// ProgramKey is the setting of git config that says where the program is to those who look
+// for it on PATH: started from a desktop there often is none.
+const ProgramKey = "runr.program"
+
 // shellLine is the call in one line, with the words of the shell for what git tells the
 // hook. Of pre-push exit status 1 goes through.
 func shellLine(hook, words string) string {
-	line := "git-runr hooks run " + hook + words
+	line := "p=$(command -v git-runr || git config " + ProgramKey + "); \"$p\" hooks run " + hook + words
 	switch {
 	case hook == PrePush:
 		return line + " >&2 2>/dev/null || [ $? -ne 1 ]\n"

@@ -27,6 +27,9 @@ var errDamaged = errors.New("the marker lines of its git-runr block do not pair"
 // that goes on behind the block. Of pre-push nothing but exit status 1 stops the push.
 func block(hook, program string) string {
 	find := "( p=" + quote(program) + "; [ -x \"$p\" ] || p=$(command -v git-runr)\n"
+	if program == "" {
+		find = "( p=$(command -v git-runr || git config " + ProgramKey + ")\n"
+	}
 	head, call, tail := "", `"$p" hooks run `+hook+argument(hook)+" </dev/null", " 2>/dev/null || :\n"
 	if isFed(hook) {
 		head = "git_runr_in=$(cat 2>/dev/null) || :\n"

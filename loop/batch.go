@@ -104,25 +104,17 @@ func lockAll(s *record.Store, group []record.Review) (free []record.Review, unlo
 // joined is false where that is not known.
 func joinBranch(ctx context.Context, s *record.Store, branch string, group []record.Review) (joined bool, err error) {
 	newest := group[len(group)-1].Request.Subject
-	base, onto, err := s.Repo.BranchBase(ctx, branch, newest.Commit)
-	if errors.Is(err, gitstore.ErrNotFound) {
-		return false, nil
-	}
-	if err != nil || base == newest.Commit {
+	base, onto, err := s.Repo.BranchPointOf(ctx, "refs/heads/"+branch, newest.Commit)
+	if err != nil || base == "" {
 		return false, err
 	}
 	request := group[len(group)-1].Request
 	request.Subject = rangeOf(group[len(group)-1:], base)
-	request.Subject.Spec = ShortRef(onto) + ".." + branch
+	request.Subject.Spec = onto + ".." + branch
 	if request.Follows, err = newestOfBranch(ctx, s, request.Subject); err != nil {
 		return false, err
 	}
 	return true, joinInto(ctx, s, request, group, group, "the branch grew")
-}
-
-// ShortRef is a branch's ref as people write it.
-func ShortRef(ref string) string {
-	return strings.TrimPrefix(strings.TrimPrefix(ref, "refs/heads/"), "refs/remotes/")
 }
 
 // newestOfBranch is the newest review of the same branch that was answered and is not

@@ -129,19 +129,13 @@ func BranchCommits(ctx context.Context, s *record.Store) (commits []gitstore.Log
 	if err != nil {
 		return nil, "", err
 	}
-	branch, err := s.Branch(ctx)
+	from, against, err := s.Repo.BranchPoint(ctx)
 	if err != nil {
 		return nil, "", err
 	}
-	from, onto, err := s.Repo.BranchBase(ctx, branch, head)
 	most := maxCovered
-	switch {
-	case errors.Is(err, gitstore.ErrNotFound), err == nil && from == head:
-		from, most = "", branchShown
-	case err != nil:
-		return nil, "", err
-	default:
-		against = ShortRef(onto)
+	if from == "" {
+		most = branchShown
 	}
 	commits, err = s.Repo.LogMessages(ctx, from, head, most)
 	return commits, against, err

@@ -11,7 +11,7 @@ import (
 // Gated is a commit that a gate does not let through, or that it need not look at.
 type Gated struct {
 	Covered
-	Skipped string // why nobody is asked to review it; "" where it is held up
+	Skipped string `json:"skipped,omitempty"` // why nobody is asked to review it; "" where it is held up
 }
 
 // Gate goes through commits and gives those that are not reviewed, or with passed those

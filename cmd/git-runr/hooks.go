@@ -183,7 +183,26 @@ func (s *session) postCommit(store *record.Store) error {
 	if err != nil {
 		return err
 	}
+	if store.Repo.Amended(subject.Commit) { // in its words alone: what was said of it still stands
+		covered, err := s.covered(store, subject.Commit)
+		if err != nil || covered.Reviewed() {
+			return err
+		}
+	}
 	return s.askHook(store, conf, subject)
+}
+
+// covered is what stands on one commit.
+func (s *session) covered(store *record.Store, id gitstore.ID) (loop.Covered, error) {
+	commits, err := store.Repo.LogOnly(s.ctx, []gitstore.ID{id})
+	if err != nil {
+		return loop.Covered{}, err
+	}
+	covered, err := loop.Coverage(s.ctx, store, commits)
+	if err != nil || len(covered) != 1 {
+		return loop.Covered{}, err
+	}
+	return covered[0], nil
 }
 
 // askHook asks for a review unless the commit is one of those that are skipped.
@@ -251,12 +270,8 @@ func (s *session) asksForMerge(store *record.Store, conf *config.Config, subject
 	if moved, err := store.Repo.LastMove(s.ctx); err != nil || strings.HasSuffix(moved, "Fast-forward") {
 		return false, err
 	}
-	commits, err := store.Repo.LogOnly(s.ctx, []gitstore.ID{subject.Commit})
-	if err != nil {
-		return false, err
-	}
-	covered, err := loop.Coverage(s.ctx, store, commits)
-	return len(covered) == 1 && covered[0].State == loop.CoverUnreviewed, err
+	covered, err := s.covered(store, subject.Commit)
+	return covered.State == loop.CoverUnreviewed, err
 }
 
 // logHook keeps what went wrong in a hook where a person can find it.

@@ -1,13 +1,10 @@
 package main
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -20,9 +17,6 @@ import (
 	"git-runr/loop/safetext"
 )
 
-// scanLimit is how many commits are looked at where it is not known where the branch began.
-const scanLimit = 20
-
 func (p *program) scanCommand() *cli.Command {
 	return &cli.Command{
 		Name: "scan", Usage: "ask for reviews of commits that no hook saw", ArgsUsage: "[A..B|REV]",
@@ -31,7 +25,7 @@ func (p *program) scanCommand() *cli.Command {
 			"makes by itself, is left out; so is what hooks.skip_… says, with the reason.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "dry-run", Usage: "only say what would be asked for"},
-			&cli.IntFlag{Name: "limit", DefaultText: "20 where it is not known where the branch began", Usage: "the newest `N`; 0 for all"},
+			&cli.IntFlag{Name: "limit", DefaultText: "none", Usage: "the newest `N` of them"},
 		},
 		Action: p.action(scan),
 	}
@@ -84,34 +78,24 @@ func (s *session) scanSpan(store *record.Store, doc *scannedJSON) ([]gitstore.Lo
 	}
 	doc.Range = rev
 	limit := s.Int("limit")
-	if strings.Contains(rev, "..") || s.NArg() > 0 {
+	if s.NArg() > 0 {
 		from, to, err := store.Repo.Range(s.ctx, rev)
 		if err != nil {
 			return nil, err
 		}
 		return store.Repo.Commits(s.ctx, from, to, limit)
 	}
-	head, err := store.Repo.Head(s.ctx)
-	if err != nil {
+	if _, err := store.Repo.Head(s.ctx); err != nil {
 		return nil, err
 	}
-	branch, err := store.Branch(s.ctx)
-	if err != nil {
-		return nil, err
+	commits, against, err := loop.BranchCommits(s.ctx, store)
+	if against != "" {
+		doc.Range = against + "..HEAD"
 	}
-	base, onto, err := store.Repo.BranchBase(s.ctx, branch, head)
-	if errors.Is(err, gitstore.ErrNotFound) {
-		if !s.IsSet("limit") {
-			limit = scanLimit
-		}
-		err = nil
-	} else {
-		doc.Range = loop.ShortRef(onto) + ".." + cmp.Or(branch, "HEAD")
+	if limit > 0 && len(commits) > limit {
+		commits = commits[:limit]
 	}
-	if err != nil {
-		return nil, err
-	}
-	return store.Repo.Commits(s.ctx, base, head, limit)
+	return commits, err
 }
 
 // askMissing asks for the reviews that are missing, oldest first, and starts the worker.

@@ -84,15 +84,18 @@ func (s *session) overview(store *record.Store) (overviewJSON, error) {
 	if doc.Head, err = store.Repo.Head(s.ctx); err != nil && !errors.Is(err, gitstore.ErrUnborn) {
 		doc.Problem = err.Error()
 	}
-	if _, err := s.configuration(store); err != nil {
+	var skip loop.Skip
+	if conf, err := s.configuration(store); err != nil {
 		doc.Config = err.Error()
+	} else {
+		skip = conf.Hooks.Skip
 	}
 	doc.Under = store.Repo.Operation()
 	statuses, err := hooks.StatusOf(s.ctx, store.Repo, s.gated(store))
 	if err == nil && len(statuses) > 0 && !store.Repo.Bare { // nobody commits there
 		doc.Hook, doc.Hooks = statuses[0].State, hooks.Problem(statuses)
 	}
-	if doc.Covered, err = reviewsOfBranch(s.ctx, store); err != nil {
+	if doc.Covered, err = reviewsOfBranch(s.ctx, store, skip); err != nil {
 		return doc, err
 	}
 	waiting, err := record.StatusFilter(record.StatusWaiting)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 
 	"git-runr/diagnose"
@@ -15,10 +16,11 @@ type branchReviews struct {
 	Since string `json:"since,omitempty"` // what the branch left; "": the newest commits are looked at
 	loop.CoverCounts
 	Unreviewed []loop.Covered `json:"commits_unreviewed"` // newest first: unreviewed and stale
+	Skipped    []loop.Gated   `json:"skipped,omitempty"`  // those of them that nobody is to be asked for, and why
 }
 
 // reviewsOfBranch is nil where there is no commit.
-func reviewsOfBranch(ctx context.Context, store *record.Store) (*branchReviews, error) {
+func reviewsOfBranch(ctx context.Context, store *record.Store, skip loop.Skip) (*branchReviews, error) {
 	commits, since, err := loop.BranchCommits(ctx, store)
 	if err != nil || len(commits) == 0 {
 		return nil, err
@@ -28,12 +30,19 @@ func reviewsOfBranch(ctx context.Context, store *record.Store) (*branchReviews, 
 		return nil, err
 	}
 	r := &branchReviews{Since: since, CoverCounts: loop.CountCovered(covered), Unreviewed: []loop.Covered{}}
-	for _, c := range covered {
-		if c.State == loop.CoverUnreviewed || c.State == loop.CoverStale {
-			r.Unreviewed = append(r.Unreviewed, c)
+	branch, err := store.Branch(ctx)
+	for i, c := range covered {
+		if c.State != loop.CoverUnreviewed && c.State != loop.CoverStale {
+			continue
 		}
+		why, skipErr := skip.Why(ctx, store, commits[i], branch)
+		if err = errors.Join(err, skipErr); why != "" {
+			r.Skipped = append(r.Skipped, loop.Gated{Covered: c, Skipped: why})
+			continue
+		}
+		r.Unreviewed = append(r.Unreviewed, c)
 	}
-	return r, nil
+	return r, err
 }
 
 // unreviewedShown is how many commits that nobody reviewed are named.
@@ -50,6 +59,9 @@ func writeBranchReviews(w io.Writer, r *branchReviews) {
 	safetext.Fprintf(w, "%s: %s.\n", of, diagnose.CoverLine(r.CoverCounts))
 	for _, c := range r.Unreviewed[:min(len(r.Unreviewed), unreviewedShown)] {
 		safetext.Fprintf(w, "  %-10s  %s  %s\n", c.State, c.Commit.Short(), c.Title)
+	}
+	for _, c := range r.Skipped[:min(len(r.Skipped), unreviewedShown)] {
+		safetext.Fprintf(w, "  skipped     %s  %s (%s)\n", c.Commit.Short(), c.Title, c.Skipped)
 	}
 	if more := len(r.Unreviewed) - unreviewedShown; more > 0 {
 		safetext.Fprintf(w, "  … and %d more: git runr audit\n", more)

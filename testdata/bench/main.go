@@ -27,7 +27,7 @@ func main() {
 	runs := flag.Int("runs", 1000, "stopped runs in the history of git runr diagnose")
 	events := flag.Int("events", 10000, "events of the longest of them")
 	objects := flag.Int("objects", 300000, "objects in the large pack")
-	only := flag.String("only", "", "one part: start, initialisation, append, hook, inbox, claim, pack, sync or diagnose")
+	only := flag.String("only", "", "one part: start, initialisation, append, hook, rewrite, gate, inbox, claim, pack, sync or diagnose")
 	flag.Parse()
 	b := &bench{bin: *bin, plain: *plain, base: *base, work: *work, rounds: *rounds}
 	b.env = append(os.Environ(), "HOME="+*work, "XDG_STATE_HOME="+*work+"/state", "XDG_CONFIG_HOME="+*work+"/config",
@@ -38,7 +38,7 @@ func main() {
 		name string
 		run  func()
 	}{
-		{"start", b.start}, {"initialisation", b.initialisation}, {"append", b.append}, {"hook", b.hook},
+		{"start", b.start}, {"initialisation", b.initialisation}, {"append", b.append}, {"hook", b.hook}, {"rewrite", b.rewrite}, {"gate", b.gate},
 		{"inbox", func() { b.inbox(*reviews) }},
 		{"claim", func() { b.claim(*reviews) }},
 		{"pack", func() { b.largePack(*objects) }},

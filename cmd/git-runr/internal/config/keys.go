@@ -186,6 +186,7 @@ type gitSetting struct{ name, means string }
 
 // gitOnly are the settings of git config that other parts read.
 var gitOnly = []gitSetting{
+	{"runr.program", "where git-runr is, for hooks of other tools that do not find it on PATH"},
 	{"runr.remote", "short for runr.sync.remote"},
 	{"runr.serve", "false: git runr review starts no server by itself"},
 	{"runr.serveIdle", "how long such a server lives that nobody asks anything: 1h, 30m"},

@@ -35,3 +35,15 @@ func (r *Repo) UnsetConfig(ctx context.Context, section string) error {
 	}
 	return nil
 }
+
+// UnsetKey takes a key out of the repository's own configuration; one that is not there is out.
+func (r *Repo) UnsetKey(ctx context.Context, key string) error {
+	if r.Config.Get(key) == "" {
+		return nil
+	}
+	delete(r.Config, strings.ToLower(key))
+	if _, err := r.dir.Git(ctx, "config", "--local", "--unset-all", key); err != nil && gitdir.ExitStatus(err) != 5 {
+		return fmt.Errorf("unset %s: %w", key, err)
+	}
+	return nil
+}

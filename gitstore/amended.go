@@ -1,0 +1,31 @@
+package gitstore
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// maxReflogTail is how much of a reflog is read to find its last line, in bytes.
+const maxReflogTail = 8 << 10
+
+// Amended reports whether head took its place by git commit --amend, as the last line of
+// HEAD's reflog says. It starts no process, for it is on the hook's path; where the reflog is
+// no file it is false.
+func (r *Repo) Amended(head ID) bool {
+	f, err := os.Open(filepath.Join(r.GitDir, "logs", "HEAD"))
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	if size, err := f.Seek(0, io.SeekEnd); err == nil {
+		_, _ = f.Seek(max(0, size-maxReflogTail), io.SeekStart)
+	}
+	tail, _ := io.ReadAll(io.LimitReader(f, maxReflogTail))
+	lines := bytes.Split(bytes.TrimRight(tail, "\n"), []byte("\n"))
+	who, why, _ := strings.Cut(string(lines[len(lines)-1]), "\t")
+	ids := strings.Fields(who)
+	return len(ids) > 1 && ids[1] == string(head) && strings.HasPrefix(why, "commit (amend)")
+}

@@ -1,0 +1,71 @@
+package gitstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// BranchPoint is where the branch at HEAD left what it will be merged into, and the name
+// of that: the default branch of the elected remote, or else main or master here; for
+// that branch itself, its upstream. Both are "" where there is no such thing, or where
+// the branch has left it by no commit.
+func (r *Repo) BranchPoint(ctx context.Context) (point ID, name string, err error) {
+	head, err := r.Head(ctx)
+	if errors.Is(err, ErrUnborn) {
+		return "", "", nil
+	}
+	if err != nil {
+		return "", "", err
+	}
+	branch, err := r.Branch(ctx)
+	if err != nil {
+		return "", "", err
+	}
+	return r.BranchPointOf(ctx, branch, head)
+}
+
+// BranchPointOf is BranchPoint of a branch, by its ref, as it was at head.
+func (r *Repo) BranchPointOf(ctx context.Context, branch string, head ID) (point ID, name string, err error) {
+	for _, ref := range r.trunks(ctx, branch) {
+		tip, err := r.refs.Ref(ctx, ref)
+		if err != nil || tip == "" {
+			continue
+		}
+		point, err := r.MergeBase(ctx, tip, head)
+		if missing := new(MissingError); errors.As(err, &missing) {
+			continue
+		}
+		if err != nil {
+			return "", "", fmt.Errorf("find where the branch began: %w", err)
+		}
+		if point != head {
+			return point, strings.TrimPrefix(strings.TrimPrefix(ref, "refs/heads/"), "refs/remotes/"), nil
+		}
+	}
+	return "", "", nil
+}
+
+// trunks are the full names of what a branch may be merged into, the likeliest
+// first. They need not exist.
+func (r *Repo) trunks(ctx context.Context, branch string) []string {
+	var found []string
+	if out, err := r.dir.GitLine(ctx, "for-each-ref", "--format=%(upstream)", "--end-of-options", branch); branch != "" && err == nil && out != "" {
+		found = append(found, out)
+	}
+	remotes, err := r.refs.Refs(ctx, "refs/remotes/")
+	for name := range remotes {
+		if err == nil && strings.HasSuffix(name, "/HEAD") {
+			if target, err := r.dir.GitLine(ctx, "symbolic-ref", "--quiet", "--end-of-options", name); err == nil {
+				found = append([]string{target}, found...)
+			}
+		}
+	}
+	for _, name := range []string{"refs/heads/main", "refs/heads/master", "refs/remotes/origin/main", "refs/remotes/origin/master"} {
+		if name != branch {
+			found = append(found, name)
+		}
+	}
+	return found
+}
