@@ -19,7 +19,9 @@ type hookRequests struct {
 	t   *testing.T
 }
 
-func newHookRequests(t *testing.T) hookRequests { return hookRequests{runtest.NewStore(t), context.Background(), t} }
+func newHookRequests(t *testing.T) hookRequests {
+	return hookRequests{runtest.NewStore(t), context.Background(), t}
+}
 
 func (a hookRequests) commit(name, source string) record.Review {
 	a.t.Helper()

@@ -48,7 +48,7 @@ type ReviewSummary struct {
 	// RetryAt is when those of them are tried again by themselves that are.
 	RetryAt     map[string]time.Time `json:"retry_at,omitempty"`
 	FailedTurns []FailedTurn         `json:"failed_turns,omitempty"` // the same for each clone by itself
-	Clock       uint64               `json:"clock"` // as Review has it
+	Clock       uint64               `json:"clock"`                  // as Review has it
 	CreatedAt   time.Time            `json:"created_at"`
 	SubmittedAt time.Time            `json:"submitted_at,omitzero"`
 	UpdatedAt   time.Time            `json:"updated_at"`
