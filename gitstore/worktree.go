@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"git-runr/gitstore/gitdir"
 	"git-runr/gitstore/safefile"
@@ -79,7 +80,8 @@ func (r *Repo) AddWorktree(ctx context.Context, dir, branch string, at ID) (*Wor
 	if err != nil {
 		return nil, fmt.Errorf("add worktree %q: %w", dir, err)
 	}
-	if _, err := r.dir.Git(ctx, args...); err != nil {
+	err = r.steady(ctx, func() error { _, err := r.dir.Git(ctx, args...); return err })
+	if err != nil {
 		return nil, fmt.Errorf("add worktree %q: %w", dir, err)
 	}
 	w, err := r.fillWorktree(ctx, dir)
@@ -88,6 +90,20 @@ func (r *Repo) AddWorktree(ctx context.Context, dir, branch string, at ID) (*Wor
 		return nil, fmt.Errorf("add worktree %q: %w", dir, err)
 	}
 	return w, nil
+}
+
+// steady runs a git that looks at all worktrees, or takes one away from where it looks: it
+// fails when one that it has listed is gone. In a repository that cannot be written none goes.
+func (r *Repo) steady(ctx context.Context, do func() error) error {
+	unlock, err := r.Lock(ctx, "worktrees")
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+		return do()
+	}
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return do()
 }
 
 // addArgs are the arguments of git for AddWorktree; made is the branch that they make.
@@ -190,7 +206,7 @@ func (r *Repo) OpenWorktree(_ context.Context, dir string) (*Worktree, error) {
 // RemoveWorktree removes a worktree that AddWorktree made, whatever is in it, and
 // its registration; its branch stays. Nothing outside is touched: symbolic links
 // are removed, not followed. It is no error when the worktree is gone already.
-func (r *Repo) RemoveWorktree(_ context.Context, dir string) error {
+func (r *Repo) RemoveWorktree(ctx context.Context, dir string) error {
 	path, err := r.worktreeDir(dir)
 	if err != nil {
 		return err
@@ -211,7 +227,7 @@ func (r *Repo) RemoveWorktree(_ context.Context, dir string) error {
 		return nil
 	}
 	// Not git worktree prune: that would forget the user's worktrees on a disk that is not mounted now.
-	if err := removeTree(reg.gitDir); err != nil {
+	if err := r.steady(ctx, func() error { return removeTree(reg.gitDir) }); err != nil {
 		return fmt.Errorf("remove worktree: %w", err)
 	}
 	return gitdir.RemoveIfThere(filepath.Join(r.StateDir(), shadowLock(reg.gitDir)+".lock"))
@@ -339,7 +355,11 @@ func (l listedWorktree) has(word string) bool { _, ok := l[word]; return ok }
 
 // listWorktrees lists all worktrees, the main one first.
 func (r *Repo) listWorktrees(ctx context.Context) ([]listedWorktree, error) {
-	out, err := r.dir.Git(ctx, "worktree", "list", "--porcelain", "-z")
+	var out []byte
+	err := r.steady(ctx, func() (err error) {
+		out, err = r.dir.Git(ctx, "worktree", "list", "--porcelain", "-z")
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("list worktrees: %w", err)
 	}

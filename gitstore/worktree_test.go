@@ -3,10 +3,12 @@ package gitstore
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -345,4 +347,30 @@ func testGitError(dir string, args ...string) (string, error) {
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()
 	return string(out), err
+}
+
+// Worktrees come and go side by side: no git stumbles over one that it has listed and that is
+// gone when it looks.
+func TestWorktreesSideBySide(t *testing.T) {
+	ctx, r := context.Background(), newTestRepo(t)
+	head, err := r.Head(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for n := range 8 {
+		all.Go(func() {
+			for turn := range 30 {
+				name := fmt.Sprintf("beside-%d-%d", n, turn)
+				_, err := r.AddWorktree(ctx, name, "", head)
+				if err == nil {
+					err = r.RemoveWorktree(ctx, name)
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
 }
