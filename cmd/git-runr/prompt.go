@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"git-runr/loop/record"
+	"git-runr/loop/safetext"
 )
 
 func (p *program) promptCommand() *cli.Command {
@@ -36,7 +37,7 @@ func prompt(s *session) error {
 	glance := store.Glance()
 	return s.print(glance, func(w io.Writer) {
 		if segment := s.segment(glance); segment != "" {
-			fmt.Fprintln(w, segment)
+			safetext.Fprintf(w, "%s\n", segment)
 		}
 	})
 }
