@@ -90,8 +90,10 @@ func (s *session) overview(store *record.Store) (overviewJSON, error) {
 	if err == nil && len(statuses) > 0 && !store.Repo.Bare { // nobody commits there
 		doc.Hook, doc.Hooks = statuses[0].State, hooks.Problem(statuses)
 	}
-	if doc.Covered, err = reviewsOfBranch(s.ctx, store, skip); err != nil {
-		return doc, err
+	if doc.Problem == "" {
+		if doc.Covered, err = reviewsOfBranch(s.ctx, store, skip); err != nil {
+			return doc, err
+		}
 	}
 	waiting, err := record.StatusFilter(record.StatusWaiting)
 	if err != nil {
