@@ -147,6 +147,26 @@ func TestShouldRunBeforeMergeAndRevertEnd(t *testing.T) {
 	}
 }
 
+// While post-rewrite and post-merge run, what they are the end of still lies there.
+func TestShouldRunAtTheEnd(t *testing.T) {
+	for _, c := range []struct{ file, runs string }{
+		{"rebase-merge", "post-rewrite pre-push"}, {"rebase-apply", "post-rewrite pre-push"}, {"MERGE_HEAD", "post-rewrite post-merge pre-push"},
+		{"BISECT_LOG", "post-rewrite pre-push"}, {"none", "post-commit post-rewrite post-merge pre-push"},
+	} {
+		repo := newRepo(t)
+		writeText(t, filepath.Join(repo.GitDir, c.file), "")
+		var runs []string
+		for _, hook := range names {
+			if run, _ := ShouldRun(context.Background(), repo, hook, func(string) string { return "" }); run {
+				runs = append(runs, hook)
+			}
+		}
+		if got := strings.Join(runs, " "); got != c.runs {
+			t.Errorf("%s: %q, want %q", c.file, got, c.runs)
+		}
+	}
+}
+
 func TestShouldRunDepth(t *testing.T) {
 	repo := newRepo(t)
 	for depth, want := range map[string]bool{"": true, "0": true, "1": false, "2": false, "x": false} {

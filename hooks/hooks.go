@@ -91,7 +91,7 @@ func Install(ctx context.Context, repo *gitstore.Repo, setup Setup) ([]Status, e
 // may have written: the default directory, and where pre-commit moves scripts to.
 // A line that was added by hand is an error that wraps ErrByHand.
 func Uninstall(ctx context.Context, repo *gitstore.Repo) ([]Status, error) {
-	s, err := survey(ctx, repo, true)
+	s, err := survey(ctx, repo, false)
 	if err != nil {
 		return nil, err
 	}
@@ -213,6 +213,8 @@ func (s *site) status(p place) Status {
 		p.Detail = "a bare repository makes no commits, so the hook would never run"
 	case p.State == Absent && p.Known:
 		p.Fails, p.Detail = true, "it was installed, and is gone"
+	case p.State == Absent && p.Hook == PrePush: // listed, so it is wanted
+		p.Fails, p.Known, p.Detail = true, true, "hooks.pre_push is on, and it is not installed"
 	default:
 		p.Fails = p.State != Installed && p.State != Absent && !p.works
 	}
@@ -222,7 +224,8 @@ func (s *site) status(p place) Status {
 	return p.Status
 }
 
-// Problem is a line that says which hook was installed and would not run, "" for none.
+// Problem is a line that says which hook was installed, or configured, and would not run;
+// "" for none.
 func Problem(statuses []Status) string {
 	for _, st := range statuses {
 		if st.Fails && st.Known {

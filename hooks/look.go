@@ -24,14 +24,14 @@ const (
 
 // Status is one hook of ours in one repository.
 type Status struct {
-	Hook    string `json:"hook"`              // its name in git: post-commit
-	Path    string `json:"path"`              // the file that git looks for, absolute
-	State   State  `json:"state"`             //
-	Manager string `json:"manager,omitempty"` // husky, lefthook, pre-commit, overcommit
-	Detail  string `json:"detail,omitempty"`  // why, and what to do, in one sentence
-	Snippet string `json:"snippet,omitempty"` // text to add by hand; "" when there is nothing to add
-	Known   bool   `json:"installed_before,omitempty"`
-	Fails   bool   `json:"fails,omitempty"` // git would not run us, although it is meant to or something stands in the way
+	Hook    string `json:"hook"`               // its name in git: post-commit
+	Path    string `json:"path"`               // the file that git looks for, absolute
+	State   State  `json:"state"`              //
+	Manager string `json:"manager,omitempty"`  // husky, lefthook, pre-commit, overcommit
+	Detail  string `json:"detail,omitempty"`   // why, and what to do, in one sentence
+	Snippet string `json:"snippet,omitempty"`  // text to add by hand; "" when there is nothing to add
+	Known   bool   `json:"expected,omitempty"` // it was installed before, or the configuration asks for it
+	Fails   bool   `json:"fails,omitempty"`    // git would not run us, although it is meant to or something stands in the way
 	// Without are other worktrees that have a directory of hooks of their own, as a
 	// relative core.hooksPath has it, and none that calls us in it.
 	Without []string `json:"worktrees_without,omitempty"`

@@ -3,7 +3,6 @@ package hooks
 import (
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -101,10 +100,11 @@ func inMarks(text string) string {
 	return beginMark + " \"git runr hooks uninstall\" takes this out\n" + text + endMark + "\n"
 }
 
-// openYAML reads a file of a manager's without our block, and the hooks that the block had.
-func openYAML(path string) (f file, text string, had []string, err error) {
+// openYAML reads a file of a manager's without our block, what it says, and the hooks that
+// the block had.
+func openYAML(path string) (f file, text string, values map[string]any, had []string, err error) {
 	if f, err = readFile(path); err != nil {
-		return f, "", nil, err
+		return f, "", nil, nil, err
 	}
 	for _, hook := range names {
 		if span, _ := findBlock(f.text); span != nil && strings.Contains(f.text[span.start:span.end], "hooks run "+hook) {
@@ -112,9 +112,10 @@ func openYAML(path string) (f file, text string, had []string, err error) {
 		}
 	}
 	if text, err = withoutBlock(f.text); err != nil {
-		err = fmt.Errorf("%q: %w: %w", path, err, ErrByHand)
+		return f, "", nil, nil, fmt.Errorf("%q: %w: %w", path, err, ErrByHand)
 	}
-	return f, text, had, err
+	values, err = decodeYAML(path, text)
+	return f, text, values, had, err
 }
 
 // union is both lists in the order of names.
@@ -131,11 +132,7 @@ func addToLefthook(configs []string, hooks []string) error {
 	if err != nil {
 		return err
 	}
-	f, text, had, err := openYAML(path)
-	if err != nil {
-		return err
-	}
-	before, err := decodeYAML(path, text)
+	f, text, before, had, err := openYAML(path)
 	if err != nil {
 		return err
 	}
@@ -183,18 +180,10 @@ func lefthookLocal(configs []string) (string, error) {
 	return filepath.Join(filepath.Dir(configs[0]), stem+"-local.yml"), nil
 }
 
-// decodeYAML reads a file that is one mapping; an empty file is an empty one.
+// decodeYAML reads the first mapping of a file; an empty file is an empty one.
 func decodeYAML(path, text string) (map[string]any, error) {
-	values, more := map[string]any{}, any(nil)
-	decoder := yaml.NewDecoder(strings.NewReader(text))
-	err := decoder.Decode(&values)
-	if errors.Is(err, io.EOF) {
-		return values, nil
-	}
-	if err == nil && !errors.Is(decoder.Decode(&more), io.EOF) {
-		err = errors.New("it holds more than one document")
-	}
-	if err != nil {
+	values := map[string]any{}
+	if err := yaml.Unmarshal([]byte(text), &values); err != nil {
 		return nil, fmt.Errorf("%q cannot be read: %s: %w", path, strings.ReplaceAll(err.Error(), "\n", " "), ErrByHand)
 	}
 	return values, nil
@@ -217,11 +206,7 @@ func addToPreCommit(path string, hooks []string) error {
 	if len(hooks) == 0 {
 		return nil
 	}
-	f, text, had, err := openYAML(path)
-	if err != nil {
-		return err
-	}
-	before, err := decodeYAML(path, text)
+	f, text, before, had, err := openYAML(path)
 	if err != nil {
 		return err
 	}
@@ -236,7 +221,8 @@ func addToPreCommit(path string, hooks []string) error {
 	}
 	repos, _ := after["repos"].([]any)
 	types, _ := after[installTypes].([]any)
-	if len(repos) == 0 || len(types) < len(hooks) {
+	installs := func(hook string) bool { return slices.Contains(types, any(hook)) }
+	if len(repos) == 0 || slices.ContainsFunc(hooks, func(hook string) bool { return !installs(hook) }) {
 		return unedited(path)
 	}
 	after["repos"] = repos[1:]

@@ -79,6 +79,7 @@ func TestWriteManagedLeavesAlone(t *testing.T) {
 		{"pre-commit without repositories", generated, ".pre-commit-config.yaml", "repos: []\n"},
 		{"pre-commit in braces", generated, ".pre-commit-config.yaml", "{repos: [{repo: meta, hooks: []}]}\n"},
 		{"pre-commit of an alias", generated, ".pre-commit-config.yaml", "x: &x\n- repo: meta\nrepos: *x\n"},
+		{"pre-commit with a bracket behind the types", generated, ".pre-commit-config.yaml", "default_install_hook_types: [pre-push] # see [1]\nrepos:\n- repo: meta\n  hooks: [{id: a}]\n"},
 		{"pre-commit without a file", generated, ".pre-commit-config.yaml", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
