@@ -23,7 +23,7 @@ const (
 )
 
 // Itself is the actor of what this program does to reviews by itself.
-const Itself = Follower
+const Itself = "git-runr"
 
 // Close ends what needs nobody any more once something was submitted to review or answered
 // in it: review itself where it passed without notes, or where all that it found is answered,

@@ -19,9 +19,6 @@ import (
 // change of the same content is carried, all else is stale and asked again. Authors,
 // dates, patch ids and subjects only say which old review belongs to which new commit.
 
-// Follower is the actor of what is closed because its code is gone or is looked at again.
-const Follower = "git-runr"
-
 // Followed is what Follow recorded.
 type Followed struct {
 	Carried int      `json:"carried"`
@@ -236,13 +233,13 @@ func (f *follower) move(ctx context.Context, r record.ReviewSummary, from gitsto
 		err = f.spare(ctx, review, p.to.ID)
 	}
 	if newer := f.answeredBy(review, p.to.ID); err == nil && newer != "" && review.Status == record.ReviewSubmitted && f.gone(from) {
-		_, err = f.store.ResolveReview(ctx, review.ID, record.Hold{Actor: Follower}, "superseded by "+newer)
+		_, err = f.store.ResolveReview(ctx, review.ID, record.Hold{Actor: Itself}, "superseded by "+newer)
 	}
 	if err != nil || same {
 		return err
 	}
 	if review.Status == record.ReviewOpen && f.gone(from) {
-		_, err = f.store.CancelReview(ctx, review.ID, Follower, "its commit was rewritten: asked again as "+m.Again)
+		_, err = f.store.CancelReview(ctx, review.ID, Itself, "its commit was rewritten: asked again as "+m.Again)
 	}
 	return err
 }
@@ -291,7 +288,7 @@ func (f *follower) spare(ctx context.Context, review record.Review, to gitstore.
 		if !asked || r.Status != record.ReviewOpen || r.Commit != to || r.Reviewer != review.Request.Reviewer || r.ID == review.ID {
 			continue
 		}
-		_, err := f.store.CancelReview(ctx, r.ID, Follower, "the same change was reviewed: "+review.ID)
+		_, err := f.store.CancelReview(ctx, r.ID, Itself, "the same change was reviewed: "+review.ID)
 		if state := new(record.StateError); err != nil && !errors.As(err, &state) {
 			return err
 		}
@@ -423,10 +420,10 @@ func (f *follower) letGo(ctx context.Context, r record.ReviewSummary, at gitstor
 	note := goneNote + ": no branch has commit " + at.Short()
 	switch r.Status {
 	case record.ReviewOpen:
-		_, err := f.store.CancelReview(ctx, r.ID, Follower, note)
+		_, err := f.store.CancelReview(ctx, r.ID, Itself, note)
 		return err
 	case record.ReviewSubmitted:
-		_, err := f.store.ResolveReview(ctx, r.ID, record.Hold{Actor: Follower}, note)
+		_, err := f.store.ResolveReview(ctx, r.ID, record.Hold{Actor: Itself}, note)
 		return err
 	}
 	return nil
@@ -439,9 +436,9 @@ func (f *follower) back(ctx context.Context, r record.ReviewSummary, at gitstore
 		return err
 	}
 	review, err := f.store.MoveReview(ctx, r.ID, record.Move{From: at, To: at, Base: r.Base, State: record.MoveCarried, When: here[0].When})
-	if err != nil || review.ResolvedBy != Follower || !strings.HasPrefix(review.Note, goneNote) {
+	if err != nil || review.ResolvedBy != Itself || !strings.HasPrefix(review.Note, goneNote) {
 		return err
 	}
-	_, err = f.store.ReopenReview(ctx, r.ID, Follower)
+	_, err = f.store.ReopenReview(ctx, r.ID, Itself)
 	return err
 }
