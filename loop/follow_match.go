@@ -373,7 +373,9 @@ func (f *follower) lookalikes(ctx context.Context, found []pair, fresh []gitstor
 	for _, likes := range []func(a, b gitstore.LoggedCommit) bool{
 		func(a, b gitstore.LoggedCommit) bool { return patches[a.ID] != "" && patches[a.ID] == patches[b.ID] },
 		func(a, b gitstore.LoggedCommit) bool { return a.Author == b.Author && a.Subject == b.Subject },
-		func(a, b gitstore.LoggedCommit) bool { return a.Author == b.Author && ofOne[b.Author] == 1 && len(b.Parents) == 1 },
+		func(a, b gitstore.LoggedCommit) bool {
+			return a.Author == b.Author && ofOne[b.Author] == 1 && len(b.Parents) == 1
+		},
 		func(a, b gitstore.LoggedCommit) bool { return a.Subject == b.Subject && shareFile(a, b) },
 	} {
 		was = slices.DeleteFunc(was, func(old gitstore.LoggedCommit) bool {
