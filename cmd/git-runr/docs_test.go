@@ -108,6 +108,7 @@ var executedElsewhere = map[string]string{
 	"git runr --help":            "git itself: the README says that this is no command",
 	"git runr review --edit":     "testdata/script/review_edit.txtar: it wants a person",
 	"git runr serve --open":      "testdata/script/serve.txtar: it stays",
+	"git runr work --watch":      "testdata/script/work_queue.txtar: it stays",
 }
 
 var codeSpan = regexp.MustCompile("`([^`\n]+)`")
