@@ -182,9 +182,14 @@ func coverText(c loop.Covered) string {
 	if said := cmp.Or(string(c.Verdict), strings.ReplaceAll(string(c.Outcome), "_", " ")); said != "" {
 		of += ": " + said
 	}
+	if c.Passed && c.Outcome == record.OutcomeFailed {
+		of += ", and every finding is answered"
+	}
 	switch c.State {
 	case loop.CoverNothing:
 		return "there is nothing in it to review"
+	case loop.CoverLeftOut:
+		return "not reviewed: all of its files are left out, " + of
 	case loop.CoverPending:
 		return "not reviewed yet, " + of
 	case loop.CoverStale:
@@ -327,6 +332,9 @@ func CoverLine(n loop.CoverCounts) string {
 	line := fmt.Sprintf("%d reviewed, %d carried, %d stale, %d unreviewed", n.Reviewed, n.Carried, n.Stale, n.Unreviewed)
 	if n.Pending > 0 {
 		line += fmt.Sprintf(", %d waiting for review", n.Pending)
+	}
+	if n.LeftOut > 0 {
+		line += fmt.Sprintf(", %d left out of reviews", n.LeftOut)
 	}
 	if n.Nothing > 0 {
 		line += fmt.Sprintf(", %d with nothing to review", n.Nothing)

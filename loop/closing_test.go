@@ -153,19 +153,19 @@ func TestSupersede(t *testing.T) {
 // with what is open does not, and undoing the landing brings the review back.
 func TestCloseFixed(t *testing.T) {
 	s, ctx := runtest.NewStore(t), context.Background()
-	commit, landed := runtest.Commit(t, s, "one"), runtest.Commit(t, s, "two")
+	commit, fix, landed := runtest.Commit(t, s, "one"), runtest.Commit(t, s, "fix"), runtest.Commit(t, s, "two")
 	subject := record.Subject{Kind: record.SubjectCommit, Base: commit, Commit: commit, Tree: commit}
 	review, err := s.RequestReview(ctx, record.ReviewRequest{Subject: subject, Reviewer: "a"}, "cli")
 	if err == nil {
 		review, err = s.SubmitReview(ctx, review.ID, submissionOf("a", reply.NeedsFix, reply.Critical), "")
 	}
 	if err == nil {
-		review, err = s.AnswerFinding(ctx, review.ID, record.Answer{Finding: review.Unanswered()[0], Kind: record.AnswerFixed, Commit: commit, Actor: "Ann"}, false)
+		review, err = s.AnswerFinding(ctx, review.ID, record.Answer{Finding: review.Unanswered()[0], Kind: record.AnswerFixed, Commit: fix, Actor: "Ann"}, false)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := record.Run{ID: runtest.Run, Plan: record.RunPlan{FromReview: review.ID}, Commit: commit, Result: record.ResultWithIssues, Landed: &record.Landed{Commit: landed}}
+	run := record.Run{ID: runtest.Run, Plan: record.RunPlan{FromReview: review.ID}, Commit: fix, Result: record.ResultWithIssues, Landed: &record.Landed{Commit: landed}}
 	step := func(name string, do func() error, status record.ReviewStatus, by gitstore.ID) {
 		t.Helper()
 		if err := do(); err != nil {
@@ -181,11 +181,11 @@ func TestCloseFixed(t *testing.T) {
 	}
 	step("accepted with issues", func() error { return closeFixed(ctx, s, run) }, record.ReviewSubmitted, landed)
 	run.Result = record.ResultPass
-	step("undone", func() error { return reopenFixed(ctx, s, run, landed) }, record.ReviewSubmitted, commit)
+	step("undone", func() error { return reopenFixed(ctx, s, run, landed) }, record.ReviewSubmitted, fix)
 	step("landed", func() error { return closeFixed(ctx, s, run) }, record.ReviewResolved, landed)
-	step("undone again", func() error { return reopenFixed(ctx, s, run, landed) }, record.ReviewSubmitted, commit)
+	step("undone again", func() error { return reopenFixed(ctx, s, run, landed) }, record.ReviewSubmitted, fix)
 	if _, err := s.ResolveReview(ctx, review.ID, record.Hold{Actor: "Ann"}, fixedBy(run)); err != nil {
 		t.Fatal(err)
 	}
-	step("resolved by somebody", func() error { return reopenFixed(ctx, s, run, landed) }, record.ReviewResolved, commit)
+	step("resolved by somebody", func() error { return reopenFixed(ctx, s, run, landed) }, record.ReviewResolved, fix)
 }

@@ -21,13 +21,14 @@ const (
 	CoverReviewed   CoverState = "reviewed"   // this very commit was
 	CoverCarried    CoverState = "carried"    // the same change of the same content was, in another commit
 	CoverNothing    CoverState = "nothing"    // there is nothing in it: empty, or a merge as git makes it
+	CoverLeftOut    CoverState = "left_out"   // it was asked for, and all of its files are left out of reviews
 	CoverStale      CoverState = "stale"      // what it took the place of was, with another content
 	CoverPending    CoverState = "pending"    // a review of it is asked for
 	CoverUnreviewed CoverState = "unreviewed" // nobody looked at it
 )
 
-// Covered is a commit and what stands on it: of each reviewer the newest word, of those
-// the worst.
+// Covered is a commit and what stands on it: of what each reviewer said of one change the
+// newest word, of those the worst.
 type Covered struct {
 	Commit  gitstore.ID    `json:"commit"`
 	Title   string         `json:"title"`
@@ -52,6 +53,7 @@ type CoverCounts struct {
 	Reviewed   int `json:"reviewed"`
 	Carried    int `json:"carried"`
 	Nothing    int `json:"nothing"`
+	LeftOut    int `json:"left_out"`
 	Stale      int `json:"stale"`
 	Pending    int `json:"pending"`
 	Unreviewed int `json:"unreviewed"`
@@ -68,6 +70,8 @@ func CountCovered(covered []Covered) CoverCounts {
 			n.Carried++
 		case CoverNothing:
 			n.Nothing++
+		case CoverLeftOut:
+			n.LeftOut++
 		case CoverStale:
 			n.Stale++
 		case CoverPending:
@@ -83,7 +87,9 @@ func CountCovered(covered []Covered) CoverCounts {
 type cover struct {
 	Covered
 	span     gitstore.Span // as recorded
-	ranged   bool          // it speaks for each commit in between as well
+	ranged   bool          // it speaks for each commit in between as well, but for those in unseen
+	unseen   []gitstore.ID // that did more than is left of it at the end of the range
+	part     bool          // it speaks for a part of the change: that nobody else has to look it does not say
 	change   string        // as gitstore.ChangeIDs names it; "" where that is not known
 	reviewer string
 	at       time.Time // when it was said
@@ -160,14 +166,14 @@ func coversOf(ctx context.Context, s *record.Store, ids map[string]bool) ([]cove
 
 // reviewCovers are what a review speaks for: what it was of, and where that went.
 func reviewCovers(r record.ReviewSummary) []cover {
-	if r.Commit == "" || r.Paths || r.Status == record.ReviewCancelled {
+	if r.Commit == "" || r.Status == record.ReviewCancelled {
 		return nil
 	}
 	c := cover{
-		Covered:  Covered{State: CoverReviewed, Review: r.ID, Outcome: r.Outcome, Verdict: r.Verdict, Open: r.Open},
-		span:     gitstore.Span{From: r.Base, To: r.Commit},
-		ranged:   r.Kind == record.SubjectRange,
-		reviewer: r.Reviewer, change: r.Change, at: cmp.Or(r.SubmittedAt, r.CreatedAt),
+		Covered: Covered{State: CoverReviewed, Review: r.ID, Outcome: r.Outcome, Verdict: r.Verdict, Open: r.Open},
+		span:    gitstore.Span{From: r.Base, To: r.Commit},
+		ranged:  r.Kind == record.SubjectRange,
+		unseen:  r.Unseen, part: r.Paths, reviewer: r.Reviewer, change: r.Change, at: cmp.Or(r.SubmittedAt, r.CreatedAt),
 	}
 	c.Passed = r.Outcome == record.OutcomePassed || r.Outcome == record.OutcomeFailed && r.Open == 0 && r.Asked == "" && r.CommentCount > 0
 	switch r.Outcome {
@@ -175,6 +181,12 @@ func reviewCovers(r record.ReviewSummary) []cover {
 		c.State = CoverPending
 	case record.OutcomeNothing:
 		c.State, c.Passed = CoverNothing, true
+		if r.LeftOut {
+			c.State, c.Passed = CoverLeftOut, false
+		}
+	}
+	if c.part && (c.State != CoverReviewed || c.Passed) { // of a part only what is wrong counts
+		return nil
 	}
 	covers := []cover{c}
 	for _, m := range r.Moves {
@@ -237,7 +249,7 @@ func byCommit(ctx context.Context, s *record.Store, commits []gitstore.LoggedCom
 			return nil, err
 		}
 		for _, id := range between {
-			if inView[id] && id != c.span.To {
+			if inView[id] && id != c.span.To && !slices.Contains(c.unseen, id) {
 				by[id] = append(by[id], c)
 			}
 		}
@@ -275,7 +287,7 @@ func addSameChanges(ctx context.Context, s *record.Store, commits []gitstore.Log
 		return err
 	}
 	for _, c := range covers {
-		if c.change != "" && c.State != CoverPending {
+		if c.change != "" && c.State != CoverPending && !c.part {
 			known[c.change] = append(known[c.change], c)
 		}
 	}
@@ -317,24 +329,28 @@ func changesOf(ctx context.Context, s *record.Store, commits []gitstore.LoggedCo
 
 // standing is what stands where these were said.
 func standing(said []cover) Covered {
-	newest := map[string]cover{} // of each reviewer
+	type word struct{ reviewer, change string }
+	newest := map[word]cover{} // one commit may be made of several, each with a review of its own
 	var pending, stale, nothing *cover
+	whole := false
 	for i, c := range said {
 		switch c.State {
 		case CoverPending:
 			pending = &said[i]
 		case CoverStale:
 			stale = &said[i]
-		case CoverNothing:
+		case CoverNothing, CoverLeftOut:
 			nothing = &said[i]
 		default:
-			if old, ok := newest[c.reviewer]; !ok || cmp.Or(c.at.Compare(old.at), cmp.Compare(c.Review, old.Review)) > 0 {
-				newest[c.reviewer] = c
+			key := word{c.reviewer, cmp.Or(c.change, string(c.span.To))}
+			if old, ok := newest[key]; !ok || cmp.Or(c.at.Compare(old.at), cmp.Compare(c.Review, old.Review)) > 0 {
+				newest[key] = c
 			}
+			whole = whole || !c.part
 		}
 	}
 	switch {
-	case len(newest) > 0:
+	case whole:
 		return slices.MaxFunc(slices.Collect(maps.Values(newest)), worse).Covered
 	case nothing != nil:
 		return nothing.Covered

@@ -36,7 +36,7 @@ func (s *Store) RequestReview(ctx context.Context, request ReviewRequest, source
 // *StateError when an agent has answered on that tree before, here or in another clone.
 func (s *Store) SubmitReview(ctx context.Context, id string, sub Submission, raw string) (Review, error) {
 	if review, err := s.Review(ctx, id); err == nil && sub.Outcome != OutcomeNothing {
-		sub.Change = s.ChangeID(ctx, review.Request.Subject)
+		sub.Change, sub.Unseen = s.ChangeID(ctx, review.Request.Subject), s.unseen(ctx, review.Request.Subject)
 	}
 	whole := sub.Checks
 	sub.Checks = WithoutOutput(whole)
@@ -183,8 +183,29 @@ func (s *Store) AnswerFinding(ctx context.Context, id string, answer Answer, for
 	if !slices.ContainsFunc(review.Findings(), func(f reply.Finding) bool { return f.ID == answer.Finding }) {
 		return review, &NotFoundError{What: "finding", ID: answer.Finding, Where: "in review " + review.ID}
 	}
+	if err := s.checkFix(ctx, review, answer); err != nil {
+		return review, err
+	}
 	event := EventReviewAnswered.New("cli", fmt.Sprintf("%s %s", answer.Finding, answer.Kind), findingAnswer{Answer: answer, Force: force})
 	return s.reviewEvent(ctx, review.ID, event, actorPayload{Actor: answer.Actor, Force: force})
+}
+
+// checkFix refuses a fix that was there before what it is to mend, where both are here.
+func (s *Store) checkFix(ctx context.Context, review Review, answer Answer) error {
+	reviewed := review.Request.Subject.Commit
+	if answer.Kind != AnswerFixed || reviewed == "" {
+		return nil
+	}
+	for _, id := range []gitstore.ID{reviewed, answer.Commit} {
+		if _, err := s.Repo.ReadCommit(ctx, id); err != nil {
+			return ctx.Err()
+		}
+	}
+	before, err := s.Repo.IsAncestor(ctx, answer.Commit, reviewed)
+	if err == nil && before {
+		err = &InputError{fmt.Sprintf("%s cannot have fixed what was found in %s, for it is no later", answer.Commit.Short(), reviewed.Short())}
+	}
+	return err
 }
 
 // actorEvent records what an actor does with a review.

@@ -88,8 +88,9 @@ type Submission struct {
 	Key       string        `json:"key,omitempty"`      // by which a submission that is sent twice is one
 	Comments  []Comment     `json:"comments,omitempty"`
 	Commit    gitstore.ID   `json:"commit,omitempty"`
-	Tree      gitstore.ID   `json:"tree,omitempty"`   // the tree that was seen
-	Change    string        `json:"change,omitempty"` // what was seen, as gitstore.ChangeIDs names it
+	Tree      gitstore.ID   `json:"tree,omitempty"`           // the tree that was seen
+	Unseen    []gitstore.ID `json:"unseen_commits,omitempty"` // of a range: commits that did more than is left of it at its end
+	Change    string        `json:"change,omitempty"`         // what was seen, as gitstore.ChangeIDs names it
 	Census    Census        `json:"census"`
 	Checks    []CheckResult `json:"checks,omitempty"`
 	At        time.Time     `json:"at,omitzero"` // filled in by the fold

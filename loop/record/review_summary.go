@@ -53,11 +53,13 @@ type ReviewSummary struct {
 	SubmittedAt time.Time            `json:"submitted_at,omitzero"`
 	UpdatedAt   time.Time            `json:"updated_at"`
 	// What commits the review speaks for: see Cover.
-	Base   gitstore.ID `json:"base,omitempty"`
-	Paths  bool        `json:"only_paths,omitempty"` // it looked at some paths only
-	Change string      `json:"change,omitempty"`     // what was seen, as gitstore.ChangeIDs names it; "" while nothing was
-	Moves  []Move      `json:"moves,omitempty"`      // without what was said
-	Open   int         `json:"open_findings"`        // findings and comments that are neither fixed nor refuted
+	Base    gitstore.ID   `json:"base,omitempty"`
+	Paths   bool          `json:"only_paths,omitempty"`     // it looked at some paths only
+	Change  string        `json:"change,omitempty"`         // what was seen, as gitstore.ChangeIDs names it; "" while nothing was
+	Unseen  []gitstore.ID `json:"unseen_commits,omitempty"` // as Submission has it
+	LeftOut bool          `json:"left_out,omitempty"`       // every file was left out of it
+	Moves   []Move        `json:"moves,omitempty"`          // without what was said
+	Open    int           `json:"open_findings"`            // findings and comments that are neither fixed nor refuted
 }
 
 // Summary is r as one line of the inbox.
@@ -89,6 +91,12 @@ func (r Review) Summary() ReviewSummary {
 	}
 	for _, sub := range r.Submissions {
 		s.Change = cmp.Or(sub.Change, s.Change)
+		s.LeftOut = s.LeftOut || sub.Census.Files > 0 && sub.Census.SentFiles == 0
+		for _, id := range sub.Unseen {
+			if !slices.Contains(s.Unseen, id) {
+				s.Unseen = append(s.Unseen, id)
+			}
+		}
 		s.CommentCount += len(sub.Report.Findings) + len(sub.Comments)
 	}
 	if s.CommentCount == 0 {
