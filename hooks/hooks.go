@@ -108,6 +108,9 @@ func Uninstall(ctx context.Context, repo *gitstore.Repo) ([]Status, error) {
 	if err == nil {
 		err = errors.Join(s.remember(nil), repo.UnsetKey(ctx, ProgramKey))
 	}
+	if err == nil { // now that nothing is missed any more
+		statuses, err = StatusOf(ctx, repo, false)
+	}
 	return statuses, err
 }
 

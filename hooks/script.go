@@ -30,6 +30,10 @@ func block(hook, program string) string {
 	if program == "" {
 		find = "( p=$(command -v git-runr || git config " + ProgramKey + ")\n"
 	}
+	otherwise := ""
+	if hook == PrePush { // a gate says that nobody stood there
+		otherwise = " *) echo 'git runr: the program is not found: nothing looked at this push' ;;"
+	}
 	head, call, tail := "", `"$p" hooks run `+hook+argument(hook)+" </dev/null", " 2>/dev/null || :\n"
 	if isFed(hook) {
 		head = "git_runr_in=$(cat 2>/dev/null) || :\n"
@@ -42,7 +46,7 @@ func block(hook, program string) string {
 		tail += "if [ -n \"$git_runr_in\" ]; then exec <<git_runr_end\n$git_runr_in\ngit_runr_end\nelse exec </dev/null; fi; unset git_runr_in\n"
 	}
 	return beginMark + " \"git runr hooks uninstall\" takes this out\n" + head + find +
-		"  case $p in /*) " + call + " ;; esac )" + tail + endMark + "\n"
+		"  case $p in /*) " + call + " ;;" + otherwise + " esac )" + tail + endMark + "\n"
 }
 
 // argument hands on what git tells a hook.

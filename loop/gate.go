@@ -8,34 +8,31 @@ import (
 	"git-runr/loop/record"
 )
 
-// Gated is a commit that a gate does not let through, or that it need not look at.
+// Gated is a commit that a gate does not let through.
 type Gated struct {
 	Covered
-	Skipped string `json:"skipped,omitempty"` // why nobody is asked to review it; "" where it is held up
+	Skipped string `json:"skipped,omitempty"` // why nobody was asked to review it
 }
 
 // Gate goes through commits and gives those that are not reviewed, or with passed those
-// that have not passed, oldest first; and those of them that are skipped.
-func Gate(ctx context.Context, s *record.Store, commits []gitstore.LoggedCommit, passed bool, skip Skip, branch string) (held, skipped []Gated, err error) {
+// that have not passed, oldest first. What is skipped is not reviewed: a commit, or a file
+// of the repository, must not let itself through.
+func Gate(ctx context.Context, s *record.Store, commits []gitstore.LoggedCommit, passed bool, skip Skip, branch string) (held []Gated, err error) {
 	covered, err := Coverage(ctx, s, commits)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	for i, c := range slices.Backward(covered) {
 		if c.Reviewed() && (c.Passed || !passed) {
 			continue
 		}
-		why := ""
-		if !c.Reviewed() {
-			if why, err = skip.Why(ctx, s, commits[i], branch); err != nil {
-				return nil, nil, err
+		gated := Gated{Covered: c}
+		if c.State == CoverUnreviewed {
+			if gated.Skipped, err = skip.Why(ctx, s, commits[i], branch); err != nil {
+				return nil, err
 			}
 		}
-		if why != "" {
-			skipped = append(skipped, Gated{c, why})
-		} else {
-			held = append(held, Gated{Covered: c})
-		}
+		held = append(held, gated)
 	}
-	return held, skipped, nil
+	return held, nil
 }

@@ -31,8 +31,11 @@ func (s *session) prePush(store *record.Store) error {
 		return err
 	}
 	conf, err := s.configuration(store)
-	if err != nil || conf.Hooks.PrePush == "off" {
-		return err
+	if err != nil { // it may be what is pushed that spoils it
+		return s.closed(err)
+	}
+	if conf.Hooks.PrePush == "off" {
+		return nil
 	}
 	var tips, old []gitstore.ID
 	for _, ref := range refs {
@@ -51,11 +54,10 @@ func (s *session) prePush(store *record.Store) error {
 	if err != nil {
 		return err
 	}
-	held, skipped, err := loop.Gate(s.ctx, store, commits, conf.Hooks.PrePushRequire == "passed", conf.Hooks.Skip, branch)
+	held, err := loop.Gate(s.ctx, store, commits, conf.Hooks.PrePushRequire == "passed", conf.Hooks.Skip, branch)
 	if err != nil {
-		return err
+		return s.closed(err)
 	}
-	writeSkipped(s.out, skipped)
 	if len(held) == 0 {
 		return nil
 	}
@@ -66,18 +68,16 @@ func (s *session) prePush(store *record.Store) error {
 	return nil
 }
 
-// isCode reports whether a ref of a remote is one that a gate is for.
-func isCode(ref string) bool {
-	return strings.HasPrefix(ref, "refs/heads/") || strings.HasPrefix(ref, "refs/tags/")
+// closed refuses a push because the gate cannot be asked.
+func (s *session) closed(err error) error {
+	safetext.Fprintf(s.out, "git runr: the gate before a push cannot be asked: %v\nRefused; to push all the same: git push --no-verify\n", err)
+	return exit.With(exit.NotPassed)
 }
 
-func writeSkipped(w io.Writer, skipped []loop.Gated) {
-	for _, c := range skipped[:min(len(skipped), gatedShown)] {
-		safetext.Fprintf(w, "git runr: %s is not reviewed, skipped: %s\n", c.Commit.Short(), c.Skipped)
-	}
-	if more := len(skipped) - gatedShown; more > 0 {
-		safetext.Fprintf(w, "git runr: … and %d more are skipped\n", more)
-	}
+// isCode reports whether a ref of a remote is one that a gate is for: all that is not
+// notes or ours.
+func isCode(ref string) bool {
+	return !strings.HasPrefix(ref, "refs/notes/") && !strings.HasPrefix(ref, "refs/runr/")
 }
 
 // writeHeldUp names the commits that are held up, why, and what to type.
@@ -92,7 +92,11 @@ func writeHeldUp(w io.Writer, conf *config.Config, all int, held []loop.Gated) {
 	}
 	safetext.Fprintf(w, "git runr: %d of %s commits that are pushed: %s\n", len(held), of, what)
 	for _, c := range held[:min(len(held), gatedShown)] {
-		safetext.Fprintf(w, "  %s  %-12s %s\n", c.Commit.Short(), stands(c.Covered), prose.Cut(c.Title, 60))
+		why := ""
+		if c.Skipped != "" {
+			why = " (skipped: " + c.Skipped + ")"
+		}
+		safetext.Fprintf(w, "  %s  %-12s %s%s\n", c.Commit.Short(), stands(c.Covered), prose.Cut(c.Title, 60), why)
 	}
 	if more := len(held) - gatedShown; more > 0 {
 		safetext.Fprintf(w, "  … and %d more\n", more)
@@ -112,7 +116,7 @@ func stands(c loop.Covered) string {
 	if c.Reviewed() {
 		return string(c.Outcome)
 	}
-	return string(c.State)
+	return strings.ReplaceAll(string(c.State), "_", " ")
 }
 
 // gateHints are what to type: once for each kind of what is in the way.
