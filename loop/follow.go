@@ -51,6 +51,7 @@ type follower struct {
 	places  map[gitstore.ID][]record.ReviewSummary // by the commits that have their code
 	told    map[gitstore.ID]gitstore.ID
 	how     map[gitstore.ID]string
+	rebased []gitstore.ID        // where HEAD was when a rebase had ended
 	orphans map[gitstore.ID]bool // reviewed commits that no branch holds
 	done    Followed
 }
@@ -80,6 +81,11 @@ func Follow(ctx context.Context, s *record.Store) (Followed, error) {
 	}
 	f := &follower{store: s}
 	f.told, f.how = finally(noted)
+	for _, r := range noted {
+		if r.how == "rebase" && r.head != "" {
+			f.rebased = append(f.rebased, r.head)
+		}
+	}
 	if err := f.run(ctx, fresh); err != nil {
 		return f.done, err
 	}
@@ -115,15 +121,19 @@ func (f *follower) run(ctx context.Context, fresh []gitstore.LoggedCommit) error
 	return f.settleOrphans(ctx)
 }
 
-// findMade finds what a rebase at HEAD made beside what it was told to.
+// findMade finds what a rebase made beside what it was told to.
 func (f *follower) findMade(ctx context.Context, fresh []gitstore.LoggedCommit, pairs []pair) error {
-	rebased := func(id gitstore.ID) bool { return f.how[id] == "rebase" }
-	if !slices.ContainsFunc(slices.Collect(maps.Keys(f.told)), rebased) {
-		return nil
-	}
-	own, err := f.store.Repo.OnlyAtHead(ctx)
-	if err != nil {
-		return err
+	var own []gitstore.ID
+	for _, head := range f.rebased {
+		only, err := f.store.Repo.OnlyAtHead(ctx)
+		if err != nil {
+			return err
+		}
+		made, err := f.store.Repo.Between(ctx, "", head, maxFresh)
+		if err != nil {
+			return err
+		}
+		own = append(own, slices.DeleteFunc(made, func(id gitstore.ID) bool { return !slices.Contains(only, id) })...)
 	}
 	told := slices.Collect(maps.Values(f.told))
 	for _, c := range slices.Backward(fresh) {
@@ -238,7 +248,7 @@ func (f *follower) move(ctx context.Context, r record.ReviewSummary, from gitsto
 	if err != nil || same {
 		return err
 	}
-	if review.Status == record.ReviewOpen && f.gone(from) {
+	if review.Status == record.ReviewOpen && f.gone(from) && !f.store.HasDraft(review) {
 		_, err = f.store.CancelReview(ctx, review.ID, Itself, "its commit was rewritten: asked again as "+m.Again)
 	}
 	return err

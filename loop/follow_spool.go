@@ -2,6 +2,7 @@ package loop
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,7 +19,8 @@ import (
 
 // rewrite is what git, or landing, said of commits that it made again from others.
 type rewrite struct {
-	how   string // amend, rebase, land …
+	how   string      // amend, rebase, land …
+	head  gitstore.ID // HEAD when it had ended
 	pairs []gitstore.Moved
 }
 
@@ -31,6 +33,9 @@ func NoteRewrite(s *record.Store, how string, pairs []gitstore.Moved) error {
 		return nil
 	}
 	var b bytes.Buffer
+	if head, err := s.Repo.Head(context.Background()); err == nil {
+		fmt.Fprintf(&b, "%s HEAD %s\n", how, head)
+	}
 	for _, p := range pairs {
 		fmt.Fprintf(&b, "%s %s %s\n", how, p.From, p.To)
 	}
@@ -65,6 +70,10 @@ func parseRewrite(text string) rewrite {
 	for line := range strings.Lines(text) {
 		if f := strings.Fields(line); len(f) >= 3 {
 			r.how = f[0]
+			if f[1] == "HEAD" {
+				r.head = gitstore.ID(f[2])
+				continue
+			}
 			r.pairs = append(r.pairs, gitstore.Moved{From: gitstore.ID(f[1]), To: gitstore.ID(f[2])})
 		}
 	}

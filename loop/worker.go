@@ -89,6 +89,9 @@ func (w *Worker) begin(ctx context.Context) error {
 			err = errors.Join(err, w.Ask(ctx, commit))
 		}
 	}
+	if err == nil && followed.Carried+followed.Stale+followed.Gone > 0 {
+		err = w.Store.Project(ctx)
+	}
 	if err != nil {
 		if ctx.Err() != nil {
 			return err

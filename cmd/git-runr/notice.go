@@ -39,7 +39,7 @@ func (s *session) criticalLine(store *record.Store) string {
 		line += fmt.Sprintf(" in %d reviews, the newest", len(reviews))
 	}
 	if newest.Commit != "" {
-		line += " on " + newest.Commit.Short()
+		line += " on " + newest.At().Short()
 	}
 	return fmt.Sprintf("%s %q: git runr inbox get %s", line, prose.Cut(newest.Title, 60), shortID(newest.ID))
 }

@@ -102,6 +102,12 @@ func (d KeptDraft) Words() string {
 	return fmt.Sprintf("A draft with %s is kept, by %s", prose.Count(d.Comments, "comment"), safetext.Line(d.Actor))
 }
 
+// HasDraft reports whether somebody has an answer to the review at work in this clone.
+func (s *Store) HasDraft(review Review) bool {
+	drafts, err := s.drafts(review)
+	return err != nil || len(drafts) > 0
+}
+
 // KeptDrafts are those that closing a review leaves without an answer; none while it is
 // not closed. me is who needs not be named to see his own.
 func (s *Store) KeptDrafts(review Review, me string) ([]KeptDraft, error) {
