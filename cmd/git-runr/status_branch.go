@@ -7,6 +7,7 @@ import (
 
 	"git-runr/diagnose"
 	"git-runr/loop"
+	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
@@ -58,7 +59,7 @@ func writeBranchReviews(w io.Writer, r *branchReviews) {
 	}
 	safetext.Fprintf(w, "%s: %s.\n", of, diagnose.CoverLine(r.CoverCounts))
 	for _, c := range r.Unreviewed[:min(len(r.Unreviewed), unreviewedShown)] {
-		safetext.Fprintf(w, "  %-10s  %s  %s\n", c.State, c.Commit.Short(), c.Title)
+		safetext.Fprintf(w, "  %-10s  %s  %s\n", c.State, c.Commit.Short(), prose.Cut(c.Title, 60))
 	}
 	for _, c := range r.Skipped[:min(len(r.Skipped), unreviewedShown)] {
 		safetext.Fprintf(w, "  skipped     %s  %s (%s)\n", c.Commit.Short(), c.Title, c.Skipped)
