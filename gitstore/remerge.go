@@ -39,6 +39,40 @@ func (r *Repo) Remerge(ctx context.Context, id ID) (ID, error) {
 	return tree, nil
 }
 
+// CleanMerges are those of merges that are what git makes of their parents by itself: of
+// which Remerge is the tree. It is one git process however many there are; what has more
+// than two parents is left out.
+func (r *Repo) CleanMerges(ctx context.Context, merges []ID) (map[ID]bool, error) {
+	var stdin strings.Builder
+	for _, id := range merges {
+		if c, err := r.ReadCommit(ctx, id); err == nil && len(c.Parents) == 2 {
+			fmt.Fprintln(&stdin, id)
+		}
+	}
+	clean := map[ID]bool{}
+	if stdin.Len() == 0 { // git would log HEAD
+		return clean, ctx.Err()
+	}
+	args := append(append([]string{}, mergeOptions...), "log", "-z", "--stdin", "--no-walk=unsorted", "--remerge-diff", "--raw", "--no-abbrev", "--no-renames",
+		"--format=tformat:commit %H", "--no-notes", "--no-show-signature", "--no-color", "--no-decorate", "--no-ext-diff", "--")
+	out, err := r.dir.Call(ctx, gitdir.Call{Args: args, Stdin: strings.NewReader(stdin.String()), Env: r.noAttributes()})
+	if err != nil {
+		return nil, fmt.Errorf("merge %d commits again: %w", len(merges), err)
+	}
+	var at ID
+	for tokens := strings.Split(string(out), "\x00"); len(tokens) > 0; tokens = tokens[1:] {
+		token := strings.TrimPrefix(tokens[0], "\n")
+		if id, ok := strings.CutPrefix(token, "commit "); ok {
+			at = ID(strings.TrimSpace(id))
+			clean[at] = true
+		} else if strings.HasPrefix(token, ":") && len(tokens) > 1 { // and its path
+			delete(clean, at)
+			tokens = tokens[1:]
+		}
+	}
+	return clean, nil
+}
+
 // mergeOptions make a merge the same whatever is configured.
 var mergeOptions = []string{
 	"-c", "merge.default=text", "-c", "merge.conflictStyle=merge", "-c", "merge.renames=true", "-c", "merge.directoryRenames=conflict",

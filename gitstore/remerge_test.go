@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -37,6 +38,7 @@ func TestRemerge(t *testing.T) {
 		{"a side dropped as a whole", merge(nil, "side"), []string{"fight"}},
 		{"resolved", merge(map[string]string{"fight": "both\n"}, "side"), []string{"fight"}},
 		{"more than merged", merge(map[string]string{"a.txt": "by the merge itself\n"}, "third"), []string{"a.txt"}},
+		{"a path like a line of git's", merge(map[string]string{"commit " + string(base): "odd\n"}, "third"), []string{"commit " + string(base)}},
 		{"more than merged, of three", merge(map[string]string{"both": "by hand\n"}, "third", "fourth"), []string{"both"}},
 	}
 	// Neither decides what a merge did, nor is run.
@@ -45,7 +47,18 @@ func TestRemerge(t *testing.T) {
 	testGit(t, dir, "config", "merge.conflictStyle", "diff3")
 	writeTestFile(t, dir, ".gitattributes", "* merge=mine\n")
 	testGit(t, dir, "add", ".gitattributes")
+	var merges []ID
 	for _, c := range cases {
+		merges = append(merges, c.merge)
+	}
+	clean, err := repo.CleanMerges(ctx, append(merges, base, "?"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cases {
+		if two := !strings.Contains(c.name, "three"); clean[c.merge] != (two && c.want == nil) {
+			t.Errorf("%s: clean %v", c.name, clean[c.merge])
+		}
 		from, err := repo.Remerge(ctx, c.merge)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)

@@ -308,20 +308,28 @@ func addSameChanges(ctx context.Context, s *record.Store, commits []gitstore.Log
 // changesOf names what each commit does, as gitstore.ChangeIDs does: a merge, what it does
 // beyond what git makes of its parents; "" where that cannot be read here.
 func changesOf(ctx context.Context, s *record.Store, commits []gitstore.LoggedCommit) ([]string, error) {
+	var merges []gitstore.ID
+	for _, c := range commits {
+		if len(c.Parents) > 1 {
+			merges = append(merges, c.ID)
+		}
+	}
+	clean, err := s.Repo.CleanMerges(ctx, merges)
+	if err != nil && ctx.Err() != nil {
+		return nil, err
+	}
 	spans := make([]gitstore.Span, len(commits))
 	for i, c := range commits {
 		spans[i].To = c.ID
-		switch len(c.Parents) {
-		case 0:
-		case 1:
+		switch {
+		case clean[c.ID]:
+			spans[i].From = c.ID
+		case len(c.Parents) == 1:
 			spans[i].From = c.Parents[0]
-		default:
-			tree, err := s.Repo.Remerge(ctx, c.ID)
-			if err != nil {
-				spans[i].To = gitstore.ID("?") // nothing that can be read
-				continue
+		case len(c.Parents) > 1:
+			if spans[i].From, err = s.Repo.Remerge(ctx, c.ID); err != nil {
+				spans[i].To = "?" // nothing that can be read
 			}
-			spans[i].From = tree
 		}
 	}
 	return s.Repo.ChangeIDs(ctx, spans)
