@@ -220,7 +220,7 @@ func newReadmeWorld(t *testing.T) *readmeWorld {
 	}
 	t.Cleanup(func() { removeTree(t, top) })
 	w := &readmeWorld{env: env, dir: filepath.Join(top, "world", "your", "repository"), words: map[string]string{
-		"TASK.md": "task.md", "A..B": "HEAD~1..HEAD", "REV": "HEAD", "COMMIT": "HEAD", "CHECK": "test", "N": "1", "FILE.jsonl": "timeline.jsonl",
+		"TASK.md": "task.md", "A..B": "HEAD~1..HEAD", "REV": "later", "COMMIT": "HEAD", "CHECK": "test", "N": "1", "FILE.jsonl": "timeline.jsonl",
 		"FILE": "context.json", "BRANCH": "side", "SNAPSHOT": "latest/1", "DIR": "../elsewhere", "FILE:LINE": "a.txt:1", "TEXT": "'some text'",
 	}}
 	bin := t.TempDir()
@@ -239,6 +239,7 @@ func newReadmeWorld(t *testing.T) *readmeWorld {
 	}
 	for _, line := range []string{
 		"git init -q -b main", "git add a.txt task.md", "git commit -qm first", "git add .", "git commit -qm second", "git branch side",
+		"git checkout -q -b later", "echo later >later.txt", "git add later.txt", "git commit -qm later", "git checkout -q main",
 		"git init -q --bare ../remote.git", "git remote add origin ../remote.git", "git runr trust --yes",
 		"git runr review --wait", "git runr review --reviewer human", "git runr inbox comment latest a.txt:1 -m 'say two'",
 		"git runr inbox submit latest --request-changes -m nearly", "git runr run task.md",

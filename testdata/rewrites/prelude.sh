@@ -28,6 +28,8 @@ share() {
 	git-runr -q sync
 	cd ../r
 }
+# sed.sh SCRIPT FILE: sed's -i is not everywhere.
+echo 'sed "$1" "$2" >"$2.new" && cat "$2.new" >"$2" && rm "$2.new"' >sed.sh
 git init -q --bare hub.git
 git init -q r
 git init -q other
@@ -36,7 +38,7 @@ cd r
 git remote add origin ../hub.git
 git config runr.writer 0123456789ab
 git -C ../other config runr.writer ba9876543210
-seq 1 30 >long
+for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do echo $n; done >long
 tick
 git add long
 git commit -q -m first
