@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"git-runr/gitstore"
-	"git-runr/loop"
+	"git-runr/loop/lineage"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
@@ -31,26 +31,26 @@ var auditMarks = map[AuditClass]string{AuditCheckpoint: "✓", AuditIntervention
 // Audit is what `git runr audit --json` prints after "v":1. Coverage is in percent,
 // rounded down to one decimal; 100 where there is nothing to audit.
 type Audit struct {
-	Range    string           `json:"range"` // what was audited, as it was asked for
-	Run      string           `json:"run_id,omitempty"`
-	Commits  []AuditedCommit  `json:"commits"` // newest first
-	Counts   AuditCounts      `json:"counts"`
-	Coverage AuditCoverage    `json:"coverage"`
-	Reviews  loop.CoverCounts `json:"reviews"`
-	Failed   bool             `json:"failed"` // less than --fail-under or --require asks for
+	Range    string              `json:"range"` // what was audited, as it was asked for
+	Run      string              `json:"run_id,omitempty"`
+	Commits  []AuditedCommit     `json:"commits"` // newest first
+	Counts   AuditCounts         `json:"counts"`
+	Coverage AuditCoverage       `json:"coverage"`
+	Reviews  lineage.CoverCounts `json:"reviews"`
+	Failed   bool                `json:"failed"` // less than --fail-under or --require asks for
 }
 
 // AuditedCommit is one commit and why it counts as it does.
 type AuditedCommit struct {
-	Commit  gitstore.ID  `json:"commit"`
-	Subject string       `json:"subject"`
-	Merge   bool         `json:"merge"`
-	Class   AuditClass   `json:"class"`
-	Why     string       `json:"why"` // in words
-	Run     string       `json:"run_id,omitempty"`
-	Attempt int          `json:"attempt,omitempty"`
-	Review  string       `json:"review_id,omitempty"` // that accounts for it
-	Covered loop.Covered `json:"reviewed"`            // what reviewers said of it
+	Commit  gitstore.ID     `json:"commit"`
+	Subject string          `json:"subject"`
+	Merge   bool            `json:"merge"`
+	Class   AuditClass      `json:"class"`
+	Why     string          `json:"why"` // in words
+	Run     string          `json:"run_id,omitempty"`
+	Attempt int             `json:"attempt,omitempty"`
+	Review  string          `json:"review_id,omitempty"` // that accounts for it
+	Covered lineage.Covered `json:"reviewed"`            // what reviewers said of it
 }
 
 // AuditCounts are the commits by class.
@@ -77,12 +77,12 @@ type auditor struct {
 }
 
 // NewAudit classifies commits, which are newest first; covered is what stands on each.
-func NewAudit(commits []gitstore.LoggedCommit, runs []record.Run, covered []loop.Covered) Audit {
+func NewAudit(commits []gitstore.LoggedCommit, runs []record.Run, covered []lineage.Covered) Audit {
 	a := auditor{recorded: map[gitstore.ID]AuditedCommit{}, runs: map[string]bool{}, looks: map[string]string{}}
 	for _, run := range runs {
 		a.addRun(run)
 	}
-	audit := Audit{Commits: []AuditedCommit{}, Reviews: loop.CountCovered(covered)}
+	audit := Audit{Commits: []AuditedCommit{}, Reviews: lineage.CountCovered(covered)}
 	for i, c := range commits {
 		audited := a.classify(c, covered[i])
 		audited.Commit, audited.Subject, audited.Merge, audited.Covered = c.ID, oneLine(c.Subject), len(c.Parents) > 1, covered[i]
@@ -143,7 +143,7 @@ func looksLike(subject string, files []string) string {
 	return subject[:min(len(subject), cut)] + "\x00" + strings.Join(slices.Sorted(slices.Values(files)), "\x00")
 }
 
-func (a *auditor) classify(c gitstore.LoggedCommit, covered loop.Covered) AuditedCommit {
+func (a *auditor) classify(c gitstore.LoggedCommit, covered lineage.Covered) AuditedCommit {
 	if known, ok := a.recorded[c.ID]; ok && known.Class != AuditAttributed {
 		return known
 	}
@@ -163,18 +163,18 @@ func (a *auditor) classify(c gitstore.LoggedCommit, covered loop.Covered) Audite
 	if known, ok := a.recorded[c.ID]; ok {
 		return known
 	}
-	if covered.Review != "" && (covered.State == loop.CoverReviewed || covered.State == loop.CoverCarried) {
+	if covered.Review != "" && (covered.State == lineage.CoverReviewed || covered.State == lineage.CoverCarried) {
 		return AuditedCommit{Class: AuditAttributed, Review: covered.Review, Why: coverText(covered)}
 	}
 	audited := a.infer(c)
-	if audited.Class == AuditGap && covered.State != loop.CoverUnreviewed {
+	if audited.Class == AuditGap && covered.State != lineage.CoverUnreviewed {
 		audited.Why = coverText(covered)
 	}
 	return audited
 }
 
 // coverText says in words what stands on a commit.
-func coverText(c loop.Covered) string {
+func coverText(c lineage.Covered) string {
 	of := "review " + c.Review
 	if c.Review == "" {
 		of = "run " + c.Run
@@ -186,17 +186,17 @@ func coverText(c loop.Covered) string {
 		of += ", and every finding is answered"
 	}
 	switch c.State {
-	case loop.CoverNothing:
+	case lineage.CoverNothing:
 		return "there is nothing in it to review"
-	case loop.CoverLeftOut:
+	case lineage.CoverLeftOut:
 		return "not reviewed: all of its files are left out, " + of
-	case loop.CoverPending:
+	case lineage.CoverPending:
 		return "not reviewed yet, " + of
-	case loop.CoverStale:
+	case lineage.CoverStale:
 		return fmt.Sprintf("stale, what was reviewed as %s is another change, %s", c.From.Short(), of)
-	case loop.CoverCarried:
+	case lineage.CoverCarried:
 		return of + ", carried from " + c.From.Short()
-	case loop.CoverUnreviewed:
+	case lineage.CoverUnreviewed:
 		return "nobody reviewed it"
 	}
 	return of
@@ -328,7 +328,7 @@ func (a Audit) Text() string {
 }
 
 // CoverLine is counts of commits in words; what is always told is told when it is none.
-func CoverLine(n loop.CoverCounts) string {
+func CoverLine(n lineage.CoverCounts) string {
 	line := fmt.Sprintf("%d reviewed, %d carried, %d stale, %d unreviewed", n.Reviewed, n.Carried, n.Stale, n.Unreviewed)
 	if n.Pending > 0 {
 		line += fmt.Sprintf(", %d waiting for review", n.Pending)

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"git-runr/gitstore"
-	"git-runr/loop"
+	"git-runr/loop/lineage"
 	"git-runr/loop/record"
 )
 
@@ -77,10 +77,10 @@ func TestAuditLandedInPlaceOfNothing(t *testing.T) {
 }
 
 // auditOf is an audit of commits that nobody reviewed, but for those in covered.
-func auditOf(commits []gitstore.LoggedCommit, runs []record.Run, covered ...loop.Covered) Audit {
-	all := make([]loop.Covered, len(commits))
+func auditOf(commits []gitstore.LoggedCommit, runs []record.Run, covered ...lineage.Covered) Audit {
+	all := make([]lineage.Covered, len(commits))
 	for i, c := range commits {
-		all[i] = loop.Covered{Commit: c.ID, State: loop.CoverUnreviewed}
+		all[i] = lineage.Covered{Commit: c.ID, State: lineage.CoverUnreviewed}
 		for _, known := range covered {
 			if known.Commit == c.ID {
 				all[i] = known
@@ -94,18 +94,18 @@ func auditOf(commits []gitstore.LoggedCommit, runs []record.Run, covered ...loop
 func TestAuditReviews(t *testing.T) {
 	review := "20260107120000-bcdefg"
 	for _, test := range []struct {
-		covered          loop.Covered
+		covered          lineage.Covered
 		class            AuditClass
 		why              string
 		reviewed, passed bool
 	}{
-		{loop.Covered{State: loop.CoverReviewed, Review: review, Verdict: "PASS", Passed: true}, AuditAttributed, "review " + review + ": PASS", true, true},
-		{loop.Covered{State: loop.CoverReviewed, Review: review, Verdict: "CRITICAL"}, AuditAttributed, "review " + review + ": CRITICAL", true, false},
-		{loop.Covered{State: loop.CoverCarried, Review: review, Verdict: "PASS", Passed: true, From: commitID("2")}, AuditAttributed, "review " + review + ": PASS, carried from 2000000", true, true},
-		{loop.Covered{State: loop.CoverStale, Review: review, From: commitID("2")}, AuditGap, "stale, what was reviewed as 2000000 is another change, review " + review, false, false},
-		{loop.Covered{State: loop.CoverPending, Review: review}, AuditGap, "not reviewed yet, review " + review, false, false},
-		{loop.Covered{State: loop.CoverNothing, Passed: true}, AuditGap, "there is nothing in it to review", true, true},
-		{loop.Covered{State: loop.CoverUnreviewed}, AuditGap, "nothing is recorded of it", false, false},
+		{lineage.Covered{State: lineage.CoverReviewed, Review: review, Verdict: "PASS", Passed: true}, AuditAttributed, "review " + review + ": PASS", true, true},
+		{lineage.Covered{State: lineage.CoverReviewed, Review: review, Verdict: "CRITICAL"}, AuditAttributed, "review " + review + ": CRITICAL", true, false},
+		{lineage.Covered{State: lineage.CoverCarried, Review: review, Verdict: "PASS", Passed: true, From: commitID("2")}, AuditAttributed, "review " + review + ": PASS, carried from 2000000", true, true},
+		{lineage.Covered{State: lineage.CoverStale, Review: review, From: commitID("2")}, AuditGap, "stale, what was reviewed as 2000000 is another change, review " + review, false, false},
+		{lineage.Covered{State: lineage.CoverPending, Review: review}, AuditGap, "not reviewed yet, review " + review, false, false},
+		{lineage.Covered{State: lineage.CoverNothing, Passed: true}, AuditGap, "there is nothing in it to review", true, true},
+		{lineage.Covered{State: lineage.CoverUnreviewed}, AuditGap, "nothing is recorded of it", false, false},
 	} {
 		test.covered.Commit = commitID("1")
 		a := auditOf([]gitstore.LoggedCommit{logged("1", "x", nil)}, nil, test.covered)
@@ -140,7 +140,7 @@ func TestAuditCoverage(t *testing.T) {
 }
 
 func TestAuditText(t *testing.T) {
-	review := loop.Covered{Commit: commitID("5"), State: loop.CoverReviewed, Review: "20260107120000-bcdefg", Verdict: "NEEDS_FIX"}
+	review := lineage.Covered{Commit: commitID("5"), State: lineage.CoverReviewed, Review: "20260107120000-bcdefg", Verdict: "NEEDS_FIX"}
 	a := auditOf([]gitstore.LoggedCommit{
 		logged("c1", "Merge runr/"+runID, nil, "a1", "a2"), logged("a1", "T1: Add a thing", nil), logged("1f", "Say please", nil), logged("5", "Mine", nil), logged("9", "", nil),
 	}, auditedRuns(), review)

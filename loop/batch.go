@@ -192,7 +192,7 @@ func joinInto(ctx context.Context, s *record.Store, request record.ReviewRequest
 		if r.ID == whole {
 			continue
 		}
-		_, err := s.CancelReview(ctx, r.ID, Itself, why+": asked as "+whole)
+		_, err := s.CancelReview(ctx, r.ID, record.Itself, why+": asked as "+whole)
 		if state := new(record.StateError); err != nil && !errors.As(err, &state) {
 			return err
 		}

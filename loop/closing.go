@@ -22,9 +22,6 @@ const (
 	CloseNever Closing = "never" // none
 )
 
-// Itself is the actor of what this program does to reviews by itself.
-const Itself = "git-runr"
-
 // Close ends what needs nobody any more once something was submitted to review or answered
 // in it: review itself where it passed without notes, or where all that it found is answered,
 // and older reviews in whose place it comes. Who holds a review ends it, so a claimed one is
@@ -44,7 +41,7 @@ func Close(ctx context.Context, s *record.Store, review record.Review, how Closi
 		return review, nil
 	}
 	quiet := len(review.Findings()) == 0 // the verdict says it
-	return end(ctx, s, review, record.Hold{Actor: Itself, Force: answeredByHolder(review), Quiet: quiet}, why)
+	return end(ctx, s, review, record.Hold{Actor: record.Itself, Force: answeredByHolder(review), Quiet: quiet}, why)
 }
 
 // end closes a review that by may close: a request that nobody answered is cancelled, any
@@ -152,7 +149,7 @@ func supersede(ctx context.Context, s *record.Store, review record.Review) error
 			}
 		}
 		if again && !old.Reopened {
-			if _, err := end(ctx, s, old, record.Hold{Actor: Itself}, "superseded by "+review.ID); err != nil {
+			if _, err := end(ctx, s, old, record.Hold{Actor: record.Itself}, "superseded by "+review.ID); err != nil {
 				return err
 			}
 		}
@@ -245,7 +242,7 @@ func closeFixed(ctx context.Context, s *record.Store, run record.Run) error {
 	if review, err = moveAnswers(ctx, s, review, run.Commit, run.Landed.Commit); err != nil || run.Result != record.ResultPass {
 		return err
 	}
-	_, err = end(ctx, s, review, record.Hold{Actor: Itself}, fixedBy(run)+", landed as "+run.Landed.Commit.Short())
+	_, err = end(ctx, s, review, record.Hold{Actor: record.Itself}, fixedBy(run)+", landed as "+run.Landed.Commit.Short())
 	return err
 }
 
@@ -256,8 +253,8 @@ func reopenFixed(ctx context.Context, s *record.Store, run record.Run, landed gi
 	if err != nil || review.ID == "" {
 		return err
 	}
-	if review.Status == record.ReviewResolved && review.ResolvedBy == Itself && strings.HasPrefix(review.Note, fixedBy(run)) {
-		if review, err = s.ReopenReview(ctx, review.ID, Itself); err != nil {
+	if review.Status == record.ReviewResolved && review.ResolvedBy == record.Itself && strings.HasPrefix(review.Note, fixedBy(run)) {
+		if review, err = s.ReopenReview(ctx, review.ID, record.Itself); err != nil {
 			return err
 		}
 	}

@@ -48,17 +48,6 @@
 // line is in one part or counted as not sent, and a review that did not see everything
 // is no pass of it (record.Census.Partial).
 //
-// Reviews live as the code does (Follow, Coverage). A change has a name made of what it does to
-// which content (gitstore.ChangeIDs). Where a commit is replaced, the reviews of the old one are
-//
-//	carried   another commit makes the same change of the same content: the review speaks for it
-//	stale     what took its place does not: asked again, and the new request names the old review
-//	gone      no branch has it, nor anything in its place: the review closes; it opens when the commit comes back
-//
-// Which old commit a new one replaces is found by what git told its hooks (NoteRewrite), else by the
-// same change, by a row of commits that one does together, by patch ids, authors and their times,
-// subjects and files. Only the first of these carries a review; the others lead to a new one.
-//
 // "runr" alone is another program, whose timelines package runrimport reads and whose names for
 // stops and receipts are kept; this one is git-runr.
 //
@@ -67,7 +56,7 @@
 //
 // The files, from the bottom: what may be asked of reviewers and shown to them (reviewer, prompt,
 // change, parts, checkout, checks); what comes next (next.go); where a run keeps things and who holds
-// it (run_files, locks); what stands on commits and where reviews went (coverage, follow); one process's turn at a run (turn.go) and what it does: worktree, attempt,
+// it (run_files, locks); one process's turn at a run (turn.go) and what it does: worktree, attempt,
 // revert, round, stop, person, evidence; plans (task, plan_review, plan_checkout); landing, undo
 // and restore; closing and verify; gc, tidy, batch; the worker (what it does: worker, retry; what it
 // knows of other reviews: known; where: places, lease; what waits: queue, board); and on top the runner.

@@ -5,12 +5,13 @@ import (
 	"slices"
 
 	"git-runr/gitstore"
+	"git-runr/loop/lineage"
 	"git-runr/loop/record"
 )
 
 // Gated is a commit that a gate does not let through.
 type Gated struct {
-	Covered
+	lineage.Covered
 	Skipped string `json:"skipped,omitempty"` // why nobody was asked to review it
 }
 
@@ -18,7 +19,7 @@ type Gated struct {
 // that have not passed, oldest first. What is skipped is not reviewed: a commit, or a file
 // of the repository, must not let itself through.
 func Gate(ctx context.Context, s *record.Store, commits []gitstore.LoggedCommit, passed bool, skip Skip, branch string) (held []Gated, err error) {
-	covered, err := Coverage(ctx, s, commits)
+	covered, err := lineage.Coverage(ctx, s, commits)
 	if err != nil {
 		return nil, err
 	}
@@ -27,7 +28,7 @@ func Gate(ctx context.Context, s *record.Store, commits []gitstore.LoggedCommit,
 			continue
 		}
 		gated := Gated{Covered: c}
-		if c.State == CoverUnreviewed {
+		if c.State == lineage.CoverUnreviewed {
 			if gated.Skipped, err = skip.Why(ctx, s, commits[i], branch); err != nil {
 				return nil, err
 			}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"git-runr/gitstore"
+	"git-runr/loop/lineage"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 )
@@ -109,7 +110,7 @@ func follow(ctx context.Context, s *record.Store, run record.Run) error {
 	for _, c := range landed.Carried {
 		pairs = append(pairs, gitstore.Moved{From: c.From, To: c.To})
 	}
-	if err := NoteRewrite(s, "land", pairs); err != nil {
+	if err := lineage.NoteRewrite(s, "land", pairs); err != nil {
 		return err
 	}
 	if landed.Stale {
@@ -126,7 +127,7 @@ func follow(ctx context.Context, s *record.Store, run record.Run) error {
 			return err
 		}
 	}
-	_, err := Follow(ctx, s)
+	_, err := lineage.Follow(ctx, s)
 	return err
 }
 

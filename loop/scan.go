@@ -5,10 +5,11 @@ import (
 	"slices"
 
 	"git-runr/gitstore"
+	"git-runr/loop/lineage"
 	"git-runr/loop/record"
 )
 
-// ScanState is what a scan makes of a commit: one of those of CoverState, or these.
+// ScanState is what a scan makes of a commit: one of those of lineage.CoverState, or these.
 type ScanState string
 
 const (
@@ -28,7 +29,7 @@ type Scanned struct {
 
 // Scan says of commits, in the order given, which of them nobody was asked to review.
 func Scan(ctx context.Context, s *record.Store, commits []gitstore.LoggedCommit, skip Skip, branch string) ([]Scanned, error) {
-	covered, err := Coverage(ctx, s, commits)
+	covered, err := lineage.Coverage(ctx, s, commits)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +41,7 @@ func Scan(ctx context.Context, s *record.Store, commits []gitstore.LoggedCommit,
 	for i, c := range covered {
 		scanned[i] = Scanned{Commit: c.Commit, Title: c.Title, State: ScanState(c.State), Review: c.Review}
 		asked := slices.ContainsFunc(open, func(r record.ReviewSummary) bool { return r.ID == c.Review })
-		if c.Reviewed() || c.State == CoverLeftOut || asked {
+		if c.Reviewed() || c.State == lineage.CoverLeftOut || asked {
 			continue
 		}
 		why, err := skip.Why(ctx, s, commits[i], branch)

@@ -150,7 +150,7 @@ func (s *scene) judge(ctx context.Context, f reply.Finding, result *Verified) er
 	case err != nil:
 		return err
 	case gone:
-		result.settle(record.AnswerGone, Itself, "what it speaks of was deleted: "+f.Place())
+		result.settle(record.AnswerGone, record.Itself, "what it speaks of was deleted: "+f.Place())
 	case place.Outdated:
 		result.Reason = place.Why
 	default:
@@ -229,9 +229,9 @@ func (s *scene) byRule(ctx context.Context, f reply.Finding, place record.Placed
 	case place.Outdated && len(now) > 0:
 		result.Reason = fmt.Sprintf("%s, and rule %s still finds something at %s", place.Why, f.Rule, now[0].Place())
 	case place.Outdated:
-		result.settle(record.AnswerGone, Itself, fmt.Sprintf("%s, and rule %s finds nothing there any more%s", place.Why, f.Rule, secret))
+		result.settle(record.AnswerGone, record.Itself, fmt.Sprintf("%s, and rule %s finds nothing there any more%s", place.Why, f.Rule, secret))
 	default:
-		result.settle(record.AnswerFixed, Itself, fmt.Sprintf("rule %s finds nothing there any more%s", f.Rule, secret))
+		result.settle(record.AnswerFixed, record.Itself, fmt.Sprintf("rule %s finds nothing there any more%s", f.Rule, secret))
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/loop/lineage"
 	"git-runr/loop/record"
 	"git-runr/loop/role"
 )
@@ -83,7 +84,7 @@ func (w *Worker) begin(ctx context.Context) error {
 		}
 		_ = w.Store.FetchLeases(ctx, w.Remote) // a lease that is not known is met when the review is taken
 	}
-	followed, err := Follow(ctx, w.Store)
+	followed, err := lineage.Follow(ctx, w.Store)
 	if err == nil && w.Ask != nil {
 		for _, commit := range followed.Made {
 			err = errors.Join(err, w.Ask(ctx, commit))

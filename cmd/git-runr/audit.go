@@ -12,7 +12,7 @@ import (
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/diagnose"
 	"git-runr/gitstore"
-	"git-runr/loop"
+	"git-runr/loop/lineage"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
@@ -64,7 +64,7 @@ func audit(s *session) error {
 	for _, why := range bad {
 		s.say("unreadable: %v", why)
 	}
-	covered, err := loop.Coverage(s.ctx, store, span.commits)
+	covered, err := lineage.Coverage(s.ctx, store, span.commits)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"git-runr/gitstore"
 	"git-runr/hooks"
 	"git-runr/loop"
+	"git-runr/loop/lineage"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
@@ -112,7 +113,7 @@ func writeHeldUp(w io.Writer, conf *config.Config, all int, held []loop.Gated) {
 }
 
 // stands is how a commit stands, in a word or two.
-func stands(c loop.Covered) string {
+func stands(c lineage.Covered) string {
 	if c.Reviewed() {
 		return string(c.Outcome)
 	}
@@ -131,7 +132,7 @@ func gateHints(held []loop.Gated) []string {
 		switch {
 		case c.Review != "" && c.Reviewed():
 			add("git runr inbox get " + c.Review)
-		case c.State == loop.CoverPending || c.State == loop.CoverStale && c.Review != "":
+		case c.State == lineage.CoverPending || c.State == lineage.CoverStale && c.Review != "":
 			add("git runr work")
 		default:
 			add("git runr review --wait " + c.Commit.Short())

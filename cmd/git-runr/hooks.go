@@ -15,7 +15,7 @@ import (
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/gitstore"
 	"git-runr/hooks"
-	"git-runr/loop"
+	"git-runr/loop/lineage"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
@@ -193,14 +193,14 @@ func (s *session) postCommit(store *record.Store) error {
 }
 
 // covered is what stands on one commit.
-func (s *session) covered(store *record.Store, id gitstore.ID) (loop.Covered, error) {
+func (s *session) covered(store *record.Store, id gitstore.ID) (lineage.Covered, error) {
 	commits, err := store.Repo.LogOnly(s.ctx, []gitstore.ID{id})
 	if err != nil {
-		return loop.Covered{}, err
+		return lineage.Covered{}, err
 	}
-	covered, err := loop.Coverage(s.ctx, store, commits)
+	covered, err := lineage.Coverage(s.ctx, store, commits)
 	if err != nil || len(covered) != 1 {
-		return loop.Covered{}, err
+		return lineage.Covered{}, err
 	}
 	return covered[0], nil
 }
@@ -233,7 +233,7 @@ func askUnlessSkipped(ctx context.Context, store *record.Store, conf *config.Con
 func (s *session) postRewrite(store *record.Store) error {
 	pairs, err := hooks.Rewritten(s.in)
 	if err == nil {
-		err = loop.NoteRewrite(store, s.Args().Get(1), pairs)
+		err = lineage.NoteRewrite(store, s.Args().Get(1), pairs)
 	}
 	if err != nil {
 		return err
@@ -271,7 +271,7 @@ func (s *session) asksForMerge(store *record.Store, conf *config.Config, subject
 		return false, err
 	}
 	covered, err := s.covered(store, subject.Commit)
-	return covered.State == loop.CoverUnreviewed, err
+	return covered.State == lineage.CoverUnreviewed, err
 }
 
 // logHook keeps what went wrong in a hook where a person can find it.

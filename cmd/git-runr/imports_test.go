@@ -26,7 +26,7 @@ var layers = [][]string{
 	{"gitstore"},
 	// What is recorded, and what runs and reviews do.
 	{"loop/record"},
-	{"loop/role"},
+	{"loop/role", "loop/lineage"},
 	{"loop/internal/runtest"},
 	{"loop/agent", "loop/builtin"},
 	{"loop"},

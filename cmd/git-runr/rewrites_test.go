@@ -13,7 +13,7 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/gitstore/testrepo"
-	"git-runr/loop"
+	"git-runr/loop/lineage"
 	"git-runr/loop/record"
 )
 
@@ -119,7 +119,7 @@ func dumpReviews(t *testing.T, dir string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	covered, err := loop.Coverage(ctx, s, commits)
+	covered, err := lineage.Coverage(ctx, s, commits)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/gitstore"
 	"git-runr/loop"
+	"git-runr/loop/lineage"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
@@ -49,7 +50,7 @@ func scan(s *session) error {
 	}
 	doc := scannedJSON{DryRun: s.Bool("dry-run")}
 	if !doc.DryRun {
-		if _, err := loop.Follow(s.ctx, store); err != nil { // what was reviewed elsewhere counts
+		if _, err := lineage.Follow(s.ctx, store); err != nil { // what was reviewed elsewhere counts
 			return err
 		}
 	}
@@ -88,7 +89,7 @@ func (s *session) scanSpan(store *record.Store, doc *scannedJSON) ([]gitstore.Lo
 	if _, err := store.Repo.Head(s.ctx); err != nil {
 		return nil, err
 	}
-	commits, against, err := loop.BranchCommits(s.ctx, store)
+	commits, against, err := lineage.BranchCommits(s.ctx, store)
 	if against != "" {
 		doc.Range = against + "..HEAD"
 	}

@@ -7,6 +7,7 @@ import (
 
 	"git-runr/diagnose"
 	"git-runr/loop"
+	"git-runr/loop/lineage"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
@@ -15,25 +16,25 @@ import (
 // branchReviews is what was said of the commits of the branch that is checked out.
 type branchReviews struct {
 	Since string `json:"since,omitempty"` // what the branch left; "": the newest commits are looked at
-	loop.CoverCounts
-	Unreviewed []loop.Covered `json:"commits_unreviewed"` // newest first: unreviewed and stale
-	Skipped    []loop.Gated   `json:"skipped,omitempty"`  // those of them that nobody is to be asked for, and why
+	lineage.CoverCounts
+	Unreviewed []lineage.Covered `json:"commits_unreviewed"` // newest first: unreviewed and stale
+	Skipped    []loop.Gated      `json:"skipped,omitempty"`  // those of them that nobody is to be asked for, and why
 }
 
 // reviewsOfBranch is nil where there is no commit.
 func reviewsOfBranch(ctx context.Context, store *record.Store, skip loop.Skip) (*branchReviews, error) {
-	commits, since, err := loop.BranchCommits(ctx, store)
+	commits, since, err := lineage.BranchCommits(ctx, store)
 	if err != nil || len(commits) == 0 {
 		return nil, err
 	}
-	covered, err := loop.Coverage(ctx, store, commits)
+	covered, err := lineage.Coverage(ctx, store, commits)
 	if err != nil {
 		return nil, err
 	}
-	r := &branchReviews{Since: since, CoverCounts: loop.CountCovered(covered), Unreviewed: []loop.Covered{}}
+	r := &branchReviews{Since: since, CoverCounts: lineage.CountCovered(covered), Unreviewed: []lineage.Covered{}}
 	branch, err := store.Branch(ctx)
 	for i, c := range covered {
-		if c.State != loop.CoverUnreviewed && c.State != loop.CoverStale {
+		if c.State != lineage.CoverUnreviewed && c.State != lineage.CoverStale {
 			continue
 		}
 		why, skipErr := skip.Why(ctx, store, commits[i], branch)

@@ -297,6 +297,9 @@ func (r Review) Verdicts() []Submission {
 	return slices.DeleteFunc(r.Standing(), func(s Submission) bool { return s.Outcome == OutcomeCommented || s.Outcome == OutcomeNothing })
 }
 
+// Itself is the actor of what this program does to reviews by itself.
+const Itself = "git-runr"
+
 // Human names a person as reviewer or implementer: nothing is started.
 const Human = "human"
 

@@ -1,4 +1,4 @@
-package loop
+package lineage
 
 import (
 	"context"
@@ -11,13 +11,6 @@ import (
 	"git-runr/gitstore"
 	"git-runr/loop/record"
 )
-
-// Reviews live as the code does. A commit that was reviewed may be amended, rebased,
-// squashed, picked or merged on a forge: Follow finds where its code went, by what git
-// said (NoteRewrite) or by what the new commits do, and records that. Whether a review
-// still counts is decided by the content alone (gitstore.ChangeIDs): what is the same
-// change of the same content is carried, all else is stale and asked again. Authors,
-// dates, patch ids and subjects only say which old review belongs to which new commit.
 
 // Followed is what Follow recorded.
 type Followed struct {
@@ -243,13 +236,13 @@ func (f *follower) move(ctx context.Context, r record.ReviewSummary, from gitsto
 		err = f.spare(ctx, review, p.to.ID)
 	}
 	if newer := f.answeredBy(review, p.to.ID); err == nil && newer != "" && review.Status == record.ReviewSubmitted && f.gone(from) {
-		_, err = f.store.ResolveReview(ctx, review.ID, record.Hold{Actor: Itself}, "superseded by "+newer)
+		_, err = f.store.ResolveReview(ctx, review.ID, record.Hold{Actor: record.Itself}, "superseded by "+newer)
 	}
 	if err != nil || same {
 		return err
 	}
 	if review.Status == record.ReviewOpen && f.gone(from) && !f.store.HasDraft(review) {
-		_, err = f.store.CancelReview(ctx, review.ID, Itself, "its commit was rewritten: asked again as "+m.Again)
+		_, err = f.store.CancelReview(ctx, review.ID, record.Itself, "its commit was rewritten: asked again as "+m.Again)
 	}
 	return err
 }
@@ -298,7 +291,7 @@ func (f *follower) spare(ctx context.Context, review record.Review, to gitstore.
 		if !asked || r.Status != record.ReviewOpen || r.Commit != to || r.Reviewer != review.Request.Reviewer || r.ID == review.ID {
 			continue
 		}
-		_, err := f.store.CancelReview(ctx, r.ID, Itself, "the same change was reviewed: "+review.ID)
+		_, err := f.store.CancelReview(ctx, r.ID, record.Itself, "the same change was reviewed: "+review.ID)
 		if state := new(record.StateError); err != nil && !errors.As(err, &state) {
 			return err
 		}
@@ -430,10 +423,10 @@ func (f *follower) letGo(ctx context.Context, r record.ReviewSummary, at gitstor
 	note := goneNote + ": no branch has commit " + at.Short()
 	switch r.Status {
 	case record.ReviewOpen:
-		_, err := f.store.CancelReview(ctx, r.ID, Itself, note)
+		_, err := f.store.CancelReview(ctx, r.ID, record.Itself, note)
 		return err
 	case record.ReviewSubmitted:
-		_, err := f.store.ResolveReview(ctx, r.ID, record.Hold{Actor: Itself}, note)
+		_, err := f.store.ResolveReview(ctx, r.ID, record.Hold{Actor: record.Itself}, note)
 		return err
 	}
 	return nil
@@ -446,9 +439,9 @@ func (f *follower) back(ctx context.Context, r record.ReviewSummary, at gitstore
 		return err
 	}
 	review, err := f.store.MoveReview(ctx, r.ID, record.Move{From: at, To: at, Base: r.Base, State: record.MoveCarried, When: here[0].When})
-	if err != nil || review.ResolvedBy != Itself || !strings.HasPrefix(review.Note, goneNote) {
+	if err != nil || review.ResolvedBy != record.Itself || !strings.HasPrefix(review.Note, goneNote) {
 		return err
 	}
-	_, err = f.store.ReopenReview(ctx, r.ID, Itself)
+	_, err = f.store.ReopenReview(ctx, r.ID, record.Itself)
 	return err
 }
