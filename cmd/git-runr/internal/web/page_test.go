@@ -351,7 +351,9 @@ func TestStateForms(t *testing.T) {
 	s.form(base+"/release", "force", "1").want(303)
 
 	finding := remarkID.FindStringSubmatch(s.page(base))[1]
+	runGit(t, s.dir, "commit", "-q", "--allow-empty", "-m", "mended")
 	s.form(base+"/answer", "finding", finding, "answer", "fixed", "commit", "HEAD").want(303)
+	runGit(t, s.dir, "reset", "-q", "--soft", "HEAD~")
 	s.form(base+"/answer", "finding", finding, "answer", "refuted", "reason", "it is <b>right</b>").want(303)
 	page = s.page(base)
 	checkHTML(t, page)
