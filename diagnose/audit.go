@@ -185,16 +185,22 @@ func coverText(c lineage.Covered) string {
 	if c.Passed && c.Outcome == record.OutcomeFailed {
 		of += ", and every finding is answered"
 	}
+	if c.LeftOut > 0 {
+		of += ", " + prose.Count(c.LeftOut, "file") + " left out"
+	}
 	switch c.State {
 	case lineage.CoverNothing:
 		return "there is nothing in it to review"
-	case lineage.CoverLeftOut:
-		return "not reviewed: all of its files are left out, " + of
+	case lineage.CoverUnshown:
+		return "not reviewed: nothing of it was shown, " + of
 	case lineage.CoverPending:
 		return "not reviewed yet, " + of
 	case lineage.CoverStale:
 		return fmt.Sprintf("stale, what was reviewed as %s is another change, %s", c.From.Short(), of)
 	case lineage.CoverCarried:
+		if c.From == "" {
+			return of + ", before it was committed"
+		}
 		return of + ", carried from " + c.From.Short()
 	case lineage.CoverUnreviewed:
 		return "nobody reviewed it"
@@ -333,8 +339,8 @@ func CoverLine(n lineage.CoverCounts) string {
 	if n.Pending > 0 {
 		line += fmt.Sprintf(", %d waiting for review", n.Pending)
 	}
-	if n.LeftOut > 0 {
-		line += fmt.Sprintf(", %d left out of reviews", n.LeftOut)
+	if n.Unshown > 0 {
+		line += fmt.Sprintf(", %d of which nothing was shown", n.Unshown)
 	}
 	if n.Nothing > 0 {
 		line += fmt.Sprintf(", %d with nothing to review", n.Nothing)

@@ -21,7 +21,7 @@ const (
 	CoverReviewed   CoverState = "reviewed"   // this very commit was
 	CoverCarried    CoverState = "carried"    // the same change of the same content was, in another commit
 	CoverNothing    CoverState = "nothing"    // there is nothing in it: empty, or a merge as git makes it
-	CoverLeftOut    CoverState = "left_out"   // it was asked for, and all of its files are left out of reviews
+	CoverUnshown    CoverState = "unshown"    // it was asked for, and nothing of it was shown: files are left out, or have no lines
 	CoverStale      CoverState = "stale"      // what it took the place of was, with another content
 	CoverPending    CoverState = "pending"    // a review of it is asked for
 	CoverUnreviewed CoverState = "unreviewed" // nobody looked at it
@@ -38,8 +38,9 @@ type Covered struct {
 	From    gitstore.ID    `json:"from,omitempty"`      // that was reviewed, of what is carried or stale
 	Outcome record.Outcome `json:"outcome,omitempty"`
 	Verdict reply.Verdict  `json:"verdict,omitempty"`
-	Open    int            `json:"open_findings,omitempty"` // that are neither fixed nor refuted
-	Passed  bool           `json:"passed"`                  // nothing that was found is in the way
+	Open    int            `json:"open_findings,omitempty"`  // that are neither fixed nor refuted
+	LeftOut int            `json:"left_out_files,omitempty"` // that the reviewer was not shown
+	Passed  bool           `json:"passed"`                   // nothing that was found is in the way
 }
 
 // Reviewed reports whether somebody has looked at what the commit does, or there is
@@ -53,7 +54,7 @@ type CoverCounts struct {
 	Reviewed   int `json:"reviewed"`
 	Carried    int `json:"carried"`
 	Nothing    int `json:"nothing"`
-	LeftOut    int `json:"left_out"`
+	Unshown    int `json:"unshown"`
 	Stale      int `json:"stale"`
 	Pending    int `json:"pending"`
 	Unreviewed int `json:"unreviewed"`
@@ -70,8 +71,8 @@ func CountCovered(covered []Covered) CoverCounts {
 			n.Carried++
 		case CoverNothing:
 			n.Nothing++
-		case CoverLeftOut:
-			n.LeftOut++
+		case CoverUnshown:
+			n.Unshown++
 		case CoverStale:
 			n.Stale++
 		case CoverPending:
@@ -166,11 +167,11 @@ func coversOf(ctx context.Context, s *record.Store, ids map[string]bool) ([]cove
 
 // reviewCovers are what a review speaks for: what it was of, and where that went.
 func reviewCovers(r record.ReviewSummary) []cover {
-	if r.Commit == "" || r.Status == record.ReviewCancelled {
+	if r.Status == record.ReviewCancelled {
 		return nil
 	}
 	c := cover{
-		Covered: Covered{State: CoverReviewed, Review: r.ID, Outcome: r.Outcome, Verdict: r.Verdict, Open: r.Open},
+		Covered: Covered{State: CoverReviewed, Review: r.ID, Outcome: r.Outcome, Verdict: r.Verdict, Open: r.Open, LeftOut: r.LeftOut},
 		span:    gitstore.Span{From: r.Base, To: r.Commit},
 		ranged:  r.Kind == record.SubjectRange,
 		unseen:  r.Unseen, part: r.Paths, reviewer: r.Reviewer, change: r.Change, at: cmp.Or(r.SubmittedAt, r.CreatedAt),
@@ -181,8 +182,8 @@ func reviewCovers(r record.ReviewSummary) []cover {
 		c.State = CoverPending
 	case record.OutcomeNothing:
 		c.State, c.Passed = CoverNothing, true
-		if r.LeftOut {
-			c.State, c.Passed = CoverLeftOut, false
+		if r.Unshown {
+			c.State, c.Passed = CoverUnshown, false
 		}
 	}
 	if c.part && (c.State != CoverReviewed || c.Passed) { // of a part only what is wrong counts
@@ -347,7 +348,7 @@ func standing(said []cover) Covered {
 			pending = &said[i]
 		case CoverStale:
 			stale = &said[i]
-		case CoverNothing, CoverLeftOut:
+		case CoverNothing, CoverUnshown:
 			nothing = &said[i]
 		default:
 			key := word{c.reviewer, cmp.Or(c.change, string(c.span.To))}

@@ -202,10 +202,27 @@ func (s *Store) checkFix(ctx context.Context, review Review, answer Answer) erro
 		}
 	}
 	before, err := s.Repo.IsAncestor(ctx, answer.Commit, reviewed)
+	if err == nil && !before && s.asItWas(ctx, review, answer) {
+		return &InputError{fmt.Sprintf("%s has the file of %s as it was reviewed: say refuted with the reason, or deferred", answer.Commit.Short(), answer.Finding)}
+	}
 	if err == nil && before {
 		err = &InputError{fmt.Sprintf("%s cannot have fixed what was found in %s, for it is no later", answer.Commit.Short(), reviewed.Short())}
 	}
 	return err
+}
+
+// asItWas reports whether the fix of a finding of a rule has the file that it was found in
+// as it was then. What a person or an agent found may be mended elsewhere.
+func (s *Store) asItWas(ctx context.Context, review Review, answer Answer) bool {
+	for _, f := range review.Findings() {
+		if f.ID != answer.Finding || f.Rule == "" || f.File == "" {
+			continue
+		}
+		then, err := s.Repo.File(ctx, review.Request.Subject.Tree, f.File)
+		now, nowErr := s.Repo.File(ctx, answer.Commit, f.File)
+		return err == nil && nowErr == nil && then.ID == now.ID
+	}
+	return false
 }
 
 // actorEvent records what an actor does with a review.

@@ -57,7 +57,8 @@ type ReviewSummary struct {
 	Paths   bool          `json:"only_paths,omitempty"`     // it looked at some paths only
 	Change  string        `json:"change,omitempty"`         // what was seen, as gitstore.ChangeIDs names it; "" while nothing was
 	Unseen  []gitstore.ID `json:"unseen_commits,omitempty"` // as Submission has it
-	LeftOut bool          `json:"left_out,omitempty"`       // every file was left out of it
+	Unshown bool          `json:"unshown,omitempty"`        // there is a change, and nothing of it was shown
+	LeftOut int           `json:"left_out,omitempty"`       // files that were left out
 	Moves   []Move        `json:"moves,omitempty"`          // without what was said
 	Open    int           `json:"open_findings"`            // findings and comments that are neither fixed nor refuted
 }
@@ -91,7 +92,8 @@ func (r Review) Summary() ReviewSummary {
 	}
 	for _, sub := range r.Submissions {
 		s.Change = cmp.Or(sub.Change, s.Change)
-		s.LeftOut = s.LeftOut || sub.Census.Files > 0 && sub.Census.SentFiles == 0
+		s.Unshown = s.Unshown || sub.Outcome == OutcomeNothing && sub.Census.Files > 0
+		s.LeftOut = max(s.LeftOut, len(sub.Census.LeftOut))
 		for _, id := range sub.Unseen {
 			if !slices.Contains(s.Unseen, id) {
 				s.Unseen = append(s.Unseen, id)
