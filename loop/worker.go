@@ -84,6 +84,15 @@ func (w *Worker) begin(ctx context.Context) error {
 		}
 		_ = w.Store.FetchLeases(ctx, w.Remote) // a lease that is not known is met when the review is taken
 	}
+	if err := w.follow(ctx); err != nil {
+		return err
+	}
+	return w.dropLeases(ctx)
+}
+
+// follow has reviews go where their code went. That it cannot be done now is told, and no
+// reason to do no review: the next worker does it.
+func (w *Worker) follow(ctx context.Context) error {
 	followed, err := lineage.Follow(ctx, w.Store)
 	if err == nil && w.Ask != nil {
 		for _, commit := range followed.Made {
@@ -97,9 +106,9 @@ func (w *Worker) begin(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return err
 		}
-		w.Progress.Say("What was rewritten is not followed: " + err.Error()) // the next worker does
+		w.Progress.Say("What was rewritten is not followed: " + err.Error())
 	}
-	return w.dropLeases(ctx)
+	return nil
 }
 
 // shift is one Work.
@@ -217,6 +226,12 @@ func (w *Worker) take(ctx context.Context, review record.Review, places placer) 
 	}()
 	review, turns, err := w.open(ctx, review.ID)
 	if err != nil || len(turns) == 0 {
+		return review, done, err
+	}
+	if known, err := lineage.Known(ctx, w.Store, review); err != nil || known != "" {
+		if err == nil {
+			review, err = w.Store.CancelReview(ctx, review.ID, record.Itself, "the same change was reviewed: "+known)
+		}
 		return review, done, err
 	}
 	if err := w.Store.PinReview(ctx, review); err != nil {

@@ -30,17 +30,18 @@ const (
 // Covered is a commit and what stands on it: of what each reviewer said of one change the
 // newest word, of those the worst.
 type Covered struct {
-	Commit  gitstore.ID    `json:"commit"`
-	Title   string         `json:"title"`
-	State   CoverState     `json:"state"`
-	Review  string         `json:"review_id,omitempty"` // that says the worst, is stale or is asked for
-	Run     string         `json:"run_id,omitempty"`    // whose review it is
-	From    gitstore.ID    `json:"from,omitempty"`      // that was reviewed, of what is carried or stale
-	Outcome record.Outcome `json:"outcome,omitempty"`
-	Verdict reply.Verdict  `json:"verdict,omitempty"`
-	Open    int            `json:"open_findings,omitempty"`  // that are neither fixed nor refuted
-	LeftOut int            `json:"left_out_files,omitempty"` // that the reviewer was not shown
-	Passed  bool           `json:"passed"`                   // nothing that was found is in the way
+	Commit   gitstore.ID    `json:"commit"`
+	Title    string         `json:"title"`
+	State    CoverState     `json:"state"`
+	Review   string         `json:"review_id,omitempty"` // that says the worst, is stale or is asked for
+	Run      string         `json:"run_id,omitempty"`    // whose review it is
+	From     gitstore.ID    `json:"from,omitempty"`      // that was reviewed, of what is carried or stale
+	Outcome  record.Outcome `json:"outcome,omitempty"`
+	Verdict  reply.Verdict  `json:"verdict,omitempty"`
+	Open     int            `json:"open_findings,omitempty"`  // that are neither fixed nor refuted
+	LeftOut  int            `json:"left_out_files,omitempty"` // that the reviewer was not shown
+	reviewer string
+	Passed   bool `json:"passed"` // nothing that was found is in the way
 }
 
 // Reviewed reports whether somebody has looked at what the commit does, or there is
@@ -87,13 +88,12 @@ func CountCovered(covered []Covered) CoverCounts {
 // cover is a change that a review or a run speaks for.
 type cover struct {
 	Covered
-	span     gitstore.Span // as recorded
-	ranged   bool          // it speaks for each commit in between as well, but for those in unseen
-	unseen   []gitstore.ID // that did more than is left of it at the end of the range
-	part     bool          // it speaks for a part of the change: that nobody else has to look it does not say
-	change   string        // as gitstore.ChangeIDs names it; "" where that is not known
-	reviewer string
-	at       time.Time // when it was said
+	span   gitstore.Span // as recorded
+	ranged bool          // it speaks for each commit in between as well, but for those in unseen
+	unseen []gitstore.ID // that did more than is left of it at the end of the range
+	part   bool          // it speaks for a part of the change: that nobody else has to look it does not say
+	change string        // as gitstore.ChangeIDs names it; "" where that is not known
+	at     time.Time     // when it was said
 }
 
 // Coverage says of each commit what stands on it, in the order given. A review counts for
@@ -121,6 +121,29 @@ func Coverage(ctx context.Context, s *record.Store, commits []gitstore.LoggedCom
 		covered[i].Commit, covered[i].Title = c.ID, c.Subject
 	}
 	return covered, nil
+}
+
+// Known is the review that speaks already for what a hook asked the same reviewer about;
+// "" without one, and where somebody asked.
+func Known(ctx context.Context, s *record.Store, review record.Review) (string, error) {
+	subject := review.Request.Subject
+	if !asksByItself(review.Source) || subject.Kind != record.SubjectCommit || len(review.Request.Reviewers()) > 1 || len(review.Submissions) > 0 {
+		return "", nil
+	}
+	commits, err := s.Repo.LogOnly(ctx, []gitstore.ID{subject.Commit})
+	if err != nil || len(commits) == 0 {
+		return "", err
+	}
+	covered, err := Coverage(ctx, s, commits)
+	if err != nil || covered[0].State != CoverCarried || covered[0].reviewer != review.Request.Reviewer {
+		return "", err
+	}
+	return covered[0].Review, nil
+}
+
+// asksByItself reports whether a request of that source was made without a person.
+func asksByItself(source string) bool {
+	return source == "hook" || source == "follow" || source == "scan"
 }
 
 // branchShown is how many commits of a branch are looked at that left nothing.
@@ -171,10 +194,10 @@ func reviewCovers(r record.ReviewSummary) []cover {
 		return nil
 	}
 	c := cover{
-		Covered: Covered{State: CoverReviewed, Review: r.ID, Outcome: r.Outcome, Verdict: r.Verdict, Open: r.Open, LeftOut: r.LeftOut},
+		Covered: Covered{State: CoverReviewed, Review: r.ID, Outcome: r.Outcome, Verdict: r.Verdict, Open: r.Open, LeftOut: r.LeftOut, reviewer: r.Reviewer},
 		span:    gitstore.Span{From: r.Base, To: r.Commit},
 		ranged:  r.Kind == record.SubjectRange,
-		unseen:  r.Unseen, part: r.Paths, reviewer: r.Reviewer, change: r.Change, at: cmp.Or(r.SubmittedAt, r.CreatedAt),
+		unseen:  r.Unseen, part: r.Paths, change: r.Change, at: cmp.Or(r.SubmittedAt, r.CreatedAt),
 	}
 	c.Passed = r.Outcome == record.OutcomePassed || r.Outcome == record.OutcomeFailed && r.Open == 0 && r.Asked == "" && r.CommentCount > 0
 	switch r.Outcome {
@@ -213,8 +236,8 @@ func runCovers(r record.RunSummary) []cover {
 		return nil
 	}
 	c := cover{
-		Covered: Covered{State: CoverReviewed, Run: r.ID, Verdict: r.Verdict, Passed: r.Result == record.ResultPass, Outcome: record.OutcomeFailed},
-		span:    gitstore.Span{From: r.Base, To: r.Commit}, ranged: true, reviewer: r.Reviewer, at: r.UpdatedAt,
+		Covered: Covered{State: CoverReviewed, Run: r.ID, Verdict: r.Verdict, Passed: r.Result == record.ResultPass, Outcome: record.OutcomeFailed, reviewer: r.Reviewer},
+		span:    gitstore.Span{From: r.Base, To: r.Commit}, ranged: true, at: r.UpdatedAt,
 	}
 	if c.Passed {
 		c.Outcome = record.OutcomePassed

@@ -45,6 +45,7 @@ type follower struct {
 	told    map[gitstore.ID]gitstore.ID
 	how     map[gitstore.ID]string
 	rebased []gitstore.ID        // where HEAD was when a rebase had ended
+	spared  map[string]bool      // reviews that were withdrawn in this pass
 	orphans map[gitstore.ID]bool // reviewed commits that no branch holds
 	done    Followed
 }
@@ -72,7 +73,7 @@ func Follow(ctx context.Context, s *record.Store) (Followed, error) {
 	if len(noted) == 0 && slices.Equal(tips, seen.Tips) { // branches are where they were
 		return Followed{}, nil
 	}
-	f := &follower{store: s}
+	f := &follower{store: s, spared: map[string]bool{}}
 	f.told, f.how = finally(noted)
 	for _, r := range noted {
 		if r.how == "rebase" && r.head != "" {
@@ -234,6 +235,7 @@ func (f *follower) move(ctx context.Context, r record.ReviewSummary, from gitsto
 	}
 	if same {
 		err = f.spare(ctx, review, p.to.ID)
+		f.places[p.to.ID] = append(f.places[p.to.ID], review.Summary())
 	}
 	if newer := f.answeredBy(review, p.to.ID); err == nil && newer != "" && review.Status == record.ReviewSubmitted && f.gone(from) {
 		_, err = f.store.ResolveReview(ctx, review.ID, record.Hold{Actor: record.Itself}, "superseded by "+newer)
@@ -264,7 +266,7 @@ func (f *follower) gone(id gitstore.ID) bool { return f.told[id] != "" || f.orph
 // is asked for already is not asked for again.
 func (f *follower) ask(ctx context.Context, review record.Review, now record.Subject) (string, error) {
 	for _, r := range f.places[now.Commit] {
-		if r.Commit == now.Commit && r.Reviewer == review.Request.Reviewer && r.ID != review.ID {
+		if r.Reviewer == review.Request.Reviewer && r.ID != review.ID && !f.spared[r.ID] {
 			return r.ID, nil
 		}
 	}
@@ -287,10 +289,10 @@ func (f *follower) spare(ctx context.Context, review record.Review, to gitstore.
 		return nil
 	}
 	for _, r := range f.places[to] {
-		asked := r.Source == "hook" || r.Source == "follow" || r.Source == "scan"
-		if !asked || r.Status != record.ReviewOpen || r.Commit != to || r.Reviewer != review.Request.Reviewer || r.ID == review.ID {
+		if !asksByItself(r.Source) || r.Status != record.ReviewOpen || r.Commit != to || r.Reviewer != review.Request.Reviewer || r.ID == review.ID {
 			continue
 		}
+		f.spared[r.ID] = true
 		_, err := f.store.CancelReview(ctx, r.ID, record.Itself, "the same change was reviewed: "+review.ID)
 		if state := new(record.StateError); err != nil && !errors.As(err, &state) {
 			return err

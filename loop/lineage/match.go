@@ -17,18 +17,14 @@ func (f *follower) pairs(ctx context.Context, fresh []gitstore.LoggedCommit) ([]
 	for _, c := range fresh {
 		byID[c.ID] = c
 	}
-	pairs := f.toldPairs(byID)
-	taken := map[gitstore.ID]bool{}
-	for _, p := range pairs {
-		taken[p.to.ID] = true
-	}
-	left := slices.DeleteFunc(slices.Clone(fresh), func(c gitstore.LoggedCommit) bool { return taken[c.ID] || f.coveredHere(c.ID) })
-	same, err := f.sameChanges(ctx, left)
+	left := slices.DeleteFunc(slices.Clone(fresh), func(c gitstore.LoggedCommit) bool { return f.coveredHere(c.ID) })
+	pairs, err := f.sameChanges(ctx, left)
 	if err != nil {
 		return nil, err
 	}
-	pairs = append(pairs, same...)
-	for _, p := range same {
+	pairs = append(pairs, f.toldPairs(byID)...)
+	taken := map[gitstore.ID]bool{}
+	for _, p := range pairs {
 		taken[p.to.ID] = true
 	}
 	left = slices.DeleteFunc(left, func(c gitstore.LoggedCommit) bool { return taken[c.ID] })
@@ -93,13 +89,15 @@ func (f *follower) toldPairs(byID map[gitstore.ID]gitstore.LoggedCommit) []pair 
 			made[to] = &pair{to: c, how: f.how[from]}
 			order = append(order, to)
 		}
-		made[to].from = append(made[to].from, from)
+		if len(f.places[from]) > 0 { // a squash is made in steps, of which only its parts were reviewed
+			made[to].from = append(made[to].from, from)
+		}
 	}
 	slices.Sort(order)
 	var pairs []pair
 	for _, to := range order {
 		p := made[to]
-		if slices.ContainsFunc(p.from, func(id gitstore.ID) bool { return len(f.places[id]) > 0 }) {
+		if len(p.from) > 0 {
 			f.sortRow(p.from)
 			pairs = append(pairs, *p)
 		}
