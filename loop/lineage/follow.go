@@ -76,7 +76,7 @@ func Follow(ctx context.Context, s *record.Store) (Followed, error) {
 	f := &follower{store: s, spared: map[string]bool{}}
 	f.told, f.how = finally(noted)
 	for _, r := range noted {
-		if r.how == "rebase" && r.head != "" {
+		if r.how == "rebase" && r.head != "" && len(seen.Tips) > 0 { // else all of history is new
 			f.rebased = append(f.rebased, r.head)
 		}
 	}
