@@ -168,6 +168,8 @@ func (s *shift) pick(ctx context.Context) (place func(), next string, err error)
 	}
 	if next, err = s.next(ctx, s.seen); next == "" {
 		place()
+	} else if err == nil { // its commit may have been made of reviewed ones since: then it is closed when it is taken
+		err = s.follow(ctx)
 	}
 	return place, next, err
 }

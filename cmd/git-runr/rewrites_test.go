@@ -55,6 +55,10 @@ func TestRewrites(t *testing.T) {
 					if strings.HasPrefix(line, "review of ") || strings.HasPrefix(line, "first: ") || !isCommit || human {
 						continue
 					}
+					if kept := strings.TrimSuffix(line, "\n"); strings.HasPrefix(state, "reviewed") && !strings.Contains(script, "human") && strings.Contains(want, strings.Replace(kept, ": reviewed", ": carried", 1)+"\n") {
+						t.Errorf("asked again although it is the same:\n%s", got)
+						break
+					}
 					if word, _, _ := strings.Cut(state, " "); word != "reviewed" && word != "carried" && word != "nothing" {
 						t.Errorf("in silence:\n%s", got)
 						break

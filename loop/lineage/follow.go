@@ -213,7 +213,7 @@ func (f *follower) move(ctx context.Context, r record.ReviewSummary, from gitsto
 	if err != nil {
 		return err
 	}
-	now, same, err := f.subjectNow(ctx, review, p)
+	now, same, err := f.subjectNow(ctx, review, from, p)
 	if err != nil || p.same && !same {
 		return err
 	}
@@ -301,8 +301,9 @@ func (f *follower) spare(ctx context.Context, review record.Review, to gitstore.
 	return nil
 }
 
-// subjectNow is what review would be of after p, and whether that is the same change.
-func (f *follower) subjectNow(ctx context.Context, review record.Review, p pair) (record.Subject, bool, error) {
+// subjectNow is what review would be of after p, and whether that is the same change as
+// the one that it saw, or as that of from, which it was carried to.
+func (f *follower) subjectNow(ctx context.Context, review record.Review, from gitstore.ID, p pair) (record.Subject, bool, error) {
 	old := review.Request.Subject
 	now := record.Subject{
 		Kind: old.Kind, Spec: p.to.ID.Short(), Title: p.to.Subject, Commit: p.to.ID, Tree: p.to.ID, Branch: old.Branch, Paths: old.Paths,
@@ -321,11 +322,23 @@ func (f *follower) subjectNow(ctx context.Context, review record.Review, p pair)
 		}
 	}
 	got := f.store.ChangeID(ctx, now)
-	same := want != "" && want == got
+	same := got != "" && (got == want || got == f.changeOfPlace(ctx, review, from))
 	if !same && len(p.from) > 1 {
 		same, err = f.sameTogether(ctx, p, got)
 	}
 	return now, same, err
+}
+
+// changeOfPlace is what the commit does that a review was carried to; "" where it is none.
+func (f *follower) changeOfPlace(ctx context.Context, review record.Review, place gitstore.ID) string {
+	for _, m := range review.Moves {
+		if m.State == record.MoveCarried && m.To == place {
+			subject := review.Request.Subject
+			subject.Base, subject.Commit, subject.Tree = m.Base, place, place
+			return f.store.ChangeID(ctx, subject)
+		}
+	}
+	return ""
 }
 
 // baseNow is what the change of a subject is compared with after p: the commit before

@@ -17,8 +17,7 @@ func (f *follower) pairs(ctx context.Context, fresh []gitstore.LoggedCommit) ([]
 	for _, c := range fresh {
 		byID[c.ID] = c
 	}
-	left := slices.DeleteFunc(slices.Clone(fresh), func(c gitstore.LoggedCommit) bool { return f.coveredHere(c.ID) })
-	pairs, err := f.sameChanges(ctx, left)
+	pairs, err := f.sameChanges(ctx, fresh)
 	if err != nil {
 		return nil, err
 	}
@@ -27,7 +26,7 @@ func (f *follower) pairs(ctx context.Context, fresh []gitstore.LoggedCommit) ([]
 	for _, p := range pairs {
 		taken[p.to.ID] = true
 	}
-	left = slices.DeleteFunc(left, func(c gitstore.LoggedCommit) bool { return taken[c.ID] })
+	left := slices.DeleteFunc(slices.Clone(fresh), func(c gitstore.LoggedCommit) bool { return taken[c.ID] })
 	squashed, err := f.squashes(ctx, left)
 	if err != nil {
 		return nil, err
@@ -69,11 +68,6 @@ func (f *follower) partsOfReplaced(ctx context.Context, fresh []gitstore.LoggedC
 		return nil, err
 	}
 	return f.parts(ctx, was, fresh)
-}
-
-// coveredHere reports whether a review has its code in the commit, and has been answered.
-func (f *follower) coveredHere(id gitstore.ID) bool {
-	return slices.ContainsFunc(f.places[id], func(r record.ReviewSummary) bool { return r.Outcome != "" })
 }
 
 // toldPairs are what git said of reviewed commits, the oldest of each first.
@@ -138,6 +132,9 @@ func (f *follower) sameChanges(ctx context.Context, commits []gitstore.LoggedCom
 	if err := f.addOpenChanges(ctx, known); err != nil {
 		return nil, err
 	}
+	if err := f.addPlaces(ctx, known); err != nil {
+		return nil, err
+	}
 	var pairs []pair
 	for i, c := range commits {
 		from := slices.DeleteFunc(slices.Clone(known[changes[i]]), func(id gitstore.ID) bool { return id == c.ID })
@@ -146,6 +143,26 @@ func (f *follower) sameChanges(ctx context.Context, commits []gitstore.LoggedCom
 		}
 	}
 	return pairs, nil
+}
+
+// addPlaces adds what the commits do that reviews were carried to: one that is made of a row
+// does more than each of its reviews saw.
+func (f *follower) addPlaces(ctx context.Context, known map[string][]gitstore.ID) error {
+	var spans []gitstore.Span
+	for _, r := range f.reviews {
+		for _, m := range r.Moves {
+			if m.State == record.MoveCarried && m.Base != "" && !r.Paths {
+				spans = append(spans, gitstore.Span{From: m.Base, To: m.To})
+			}
+		}
+	}
+	changes, err := f.store.Repo.ChangeIDs(ctx, spans)
+	for i, change := range changes {
+		if change != "" && change != gitstore.NoChange && !slices.Contains(known[change], spans[i].To) {
+			known[change] = append(known[change], spans[i].To)
+		}
+	}
+	return err
 }
 
 // addOpenChanges adds the changes of those whose review is asked for and was not done.
