@@ -60,6 +60,7 @@ type ReviewAnswer struct {
 	Report  reply.Report
 	Raw     string
 	Failure *record.Failure
+	Usage   record.Usage // with that of a call which failed
 }
 
 // Implementer does an attempt's work in a directory.
@@ -84,4 +85,5 @@ type ImplementAnswer struct {
 	Text    string
 	Edited  []string // files that it said to edit as it worked, relative to Dir
 	Failure *record.Failure
+	Usage   record.Usage // with that of a call which failed
 }
