@@ -127,7 +127,7 @@ func Coverage(ctx context.Context, s *record.Store, commits []gitstore.LoggedCom
 // "" without one, and where somebody asked.
 func Known(ctx context.Context, s *record.Store, review record.Review) (string, error) {
 	subject := review.Request.Subject
-	if !asksByItself(review.Source) || subject.Kind != record.SubjectCommit || len(review.Request.Reviewers()) > 1 || len(review.Submissions) > 0 {
+	if !AskedByItself(review) {
 		return "", nil
 	}
 	commits, err := s.Repo.LogOnly(ctx, []gitstore.ID{subject.Commit})
@@ -139,6 +139,12 @@ func Known(ctx context.Context, s *record.Store, review record.Review) (string, 
 		return "", err
 	}
 	return covered[0].Review, nil
+}
+
+// AskedByItself reports whether a hook asked one reviewer, who has not answered, to look at
+// a commit.
+func AskedByItself(review record.Review) bool {
+	return asksByItself(review.Source) && review.Request.Subject.Kind == record.SubjectCommit && len(review.Request.Reviewers()) == 1 && len(review.Submissions) == 0
 }
 
 // asksByItself reports whether a request of that source was made without a person.

@@ -324,7 +324,7 @@ func (f *follower) subjectNow(ctx context.Context, review record.Review, from gi
 	got := f.store.ChangeID(ctx, now)
 	same := got != "" && (got == want || got == f.changeOfPlace(ctx, review, from))
 	if !same && len(p.from) > 1 {
-		same, err = f.sameTogether(ctx, p, got)
+		same, err = f.sameTogether(ctx, from, p, got)
 	}
 	return now, same, err
 }
@@ -378,24 +378,44 @@ func (f *follower) baseNow(ctx context.Context, old record.Subject, p pair) (git
 	return base, err
 }
 
-// sameTogether reports whether one commit does what a row of commits did, each of which
-// was reviewed.
-func (f *follower) sameTogether(ctx context.Context, p pair, got string) (bool, error) {
-	row, err := f.store.Repo.LogOnly(ctx, p.from)
-	if err != nil || len(row) != len(p.from) {
+// sameTogether reports whether p does what a row of the commits that it was made of did,
+// from among them, each of which was reviewed. A squash in steps is made of the step before
+// as well, which is no part of that row.
+func (f *follower) sameTogether(ctx context.Context, from gitstore.ID, p pair, got string) (bool, error) {
+	parts, err := f.store.Repo.LogOnly(ctx, p.from)
+	if err != nil || len(parts) != len(p.from) || got == "" {
 		return false, err
 	}
-	for i, c := range row {
-		if len(c.Parents) != 1 || i > 0 && c.Parents[0] != row[i-1].ID {
-			return false, nil
-		}
+	row := rowOf(from, parts)
+	for _, c := range row {
 		answered := func(r record.ReviewSummary) bool { return r.Outcome != "" && !r.Paths }
-		if !slices.ContainsFunc(f.places[c.ID], answered) {
+		if len(c.Parents) != 1 || !slices.ContainsFunc(f.places[c.ID], answered) {
 			return false, nil
 		}
 	}
 	ids, err := f.store.Repo.ChangeIDs(ctx, []gitstore.Span{{From: row[0].Parents[0], To: row[len(row)-1].ID}})
-	return err == nil && ids[0] == got && got != "", err
+	return err == nil && ids[0] == got, err
+}
+
+// rowOf are those of commits that follow each other with id among them, oldest first.
+func rowOf(id gitstore.ID, commits []gitstore.LoggedCommit) []gitstore.LoggedCommit {
+	at := func(is func(gitstore.LoggedCommit) bool) []gitstore.LoggedCommit {
+		i := slices.IndexFunc(commits, is)
+		if i < 0 {
+			return nil
+		}
+		return commits[i : i+1]
+	}
+	row := slices.Clone(at(func(c gitstore.LoggedCommit) bool { return c.ID == id }))
+	for len(row) < len(commits) {
+		older := at(func(c gitstore.LoggedCommit) bool { return slices.Contains(row[0].Parents, c.ID) })
+		newer := at(func(c gitstore.LoggedCommit) bool { return slices.Contains(c.Parents, row[len(row)-1].ID) })
+		if len(older)+len(newer) == 0 {
+			break
+		}
+		row = slices.Concat(older, row, newer)
+	}
+	return row
 }
 
 // settleOrphans says of reviews whose commits nothing took the place of that their code is
