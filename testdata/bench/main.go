@@ -1,6 +1,5 @@
 // Bench times whole processes of git-runr against git's own, in turns, and prints
-// medians and ratios. It asserts nothing. It is no part of the program, and starts git by itself,
-// for git is what it measures against.
+// medians and ratios. It asserts nothing.
 package main
 
 import (
