@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"git-runr/cmd/git-runr/internal/argv"
 	"os"
 	"os/signal"
 	"slices"
@@ -34,12 +35,12 @@ func clock(getenv func(string) string) func() time.Time {
 }
 
 // run carries out one command line and returns its exit status.
-func (p *program) run(ctx context.Context, argv []string) int {
+func (p *program) run(ctx context.Context, typed []string) int {
 	out := &output{Writer: p.out}
 	p = &program{in: p.in, out: out, err: p.err, getenv: p.getenv, now: p.now}
 	app := p.app()
-	args, err := permuteArgs(app, argv)
-	asJSON := slices.Contains(flagsOf(args, argv), "--json")
+	args, err := argv.Permute(app, typed)
+	asJSON := slices.Contains(argv.Flags(args, typed), "--json")
 	if err == nil {
 		err = app.RunContext(ctx, args)
 	}
@@ -47,18 +48,6 @@ func (p *program) run(ctx context.Context, argv []string) int {
 		err = ctx.Err()
 	}
 	return out.finish(err, p.err, asJSON)
-}
-
-// flagsOf are the sorted arguments before the "--" that ends flags, or what was
-// typed where they could not be sorted.
-func flagsOf(sorted, typed []string) []string {
-	if sorted == nil {
-		return typed
-	}
-	if end := slices.Index(sorted, "--"); end >= 0 {
-		return sorted[:end]
-	}
-	return sorted
 }
 
 // app is the command line as urfave/cli knows it.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/argv"
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/gitstore"
 	"git-runr/loop"
@@ -35,7 +36,7 @@ type restoredJSON struct {
 }
 
 func restore(s *session) error {
-	names, paths := splitPaths(s.Args().Slice())
+	names, paths := argv.SplitPaths(s.Args().Slice())
 	if len(names) != 1 {
 		return exit.Problemf(exit.Usage, "one snapshot is wanted; paths go after --").WithHint("git runr snapshots", "git runr restore SNAPSHOT -- PATH")
 	}

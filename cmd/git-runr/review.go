@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/argv"
 	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/steps"
@@ -138,7 +139,7 @@ func (s *session) reviewRequest(store *record.Store, conf *config.Config) (recor
 	if err := s.chooseReviewers(conf, &request); err != nil {
 		return request, err
 	}
-	revs, paths := splitPaths(s.Args().Slice())
+	revs, paths := argv.SplitPaths(s.Args().Slice())
 	var err error
 	switch worktree, staged := s.Bool("worktree"), s.Bool("staged"); {
 	case worktree && staged || (worktree || staged) && len(revs) > 0:
