@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/diagnose"
 	"git-runr/gitstore"
 	"git-runr/loop"
@@ -116,7 +117,7 @@ func (s *session) notStopped(store *record.Store, run record.Run) error {
 		doc.Next = append(doc.Next, "git runr diagnose "+runs[i].ID)
 	}
 	return s.print(doc, func(w io.Writer) {
-		state := "it is " + runState(run.Summary(), func(string) bool { return live })
+		state := "it is " + render.RunState(run.Summary(), func(string) bool { return live })
 		if run.Status == record.RunRunning && !live {
 			state = "its process died"
 		}

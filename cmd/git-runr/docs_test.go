@@ -19,6 +19,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/render"
 )
 
 // TestCommandsThatTextsName: every "git runr …" in the README, the sources and their
@@ -258,7 +259,7 @@ func newReadmeWorld(t *testing.T) *readmeWorld {
 	if err := json.Unmarshal([]byte(out), &inbox); err != nil || len(inbox.Reviews) != 2 {
 		t.Fatalf("%v in %s", err, out)
 	}
-	var review reviewJSON
+	var review render.ReviewDocument
 	out, _ = execLine(t, w.dir, os.Environ(), "git runr inbox get latest --json")
 	if err := json.Unmarshal([]byte(out), &review); err != nil || len(review.Comments) != 1 {
 		t.Fatalf("%v in %s", err, out)

@@ -14,6 +14,7 @@ import (
 
 	"git-runr/cmd/git-runr/internal/editdiff"
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/cmd/git-runr/internal/steps"
 	"git-runr/gitstore"
 	"git-runr/gitstore/safefile"
@@ -21,7 +22,6 @@ import (
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/role"
-	"git-runr/loop/safetext"
 )
 
 // maxEditPatch bounds the diff that is opened in an editor, in bytes.
@@ -81,8 +81,8 @@ func (s *session) editAndSubmit(store *record.Store, subject record.Subject, dra
 		return file.keep(err)
 	}
 	file.drop()
-	return s.print(reviewDocument(review), func(w io.Writer) {
-		safetext.Fprintf(w, "Submitted to %s: %s, %s.\n", review.ID, decisionWords(person.Decision), prose.Count(len(person.Comments), "comment"))
+	return s.print(render.NewReviewDocument(review), func(w io.Writer) {
+		writeSubmitted(w, review, person)
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/diagnose"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
@@ -110,7 +111,7 @@ func writeImported(w io.Writer, s *session, store *record.Store, doc importedJSO
 		skipped = fmt.Sprintf(", %d of them skipped", doc.Skipped)
 	}
 	safetext.Fprintf(w, "Imported %s as %s: %s%s.\n\n", from, doc.Run, prose.Count(doc.Events, "event"), skipped)
-	writeRun(w, done.Run, false, "")
+	render.Run(w, done.Run, false, "")
 	writeStop(w, s, store, done.Run)
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
@@ -153,7 +154,7 @@ func (s *session) agreed(found []record.ReviewSummary, step inboxStep) error {
 		return exit.Problemf(exit.Usage, "%s: nobody can be asked here", what).WithHint("the same with --yes does it")
 	}
 	defer tty.Close()
-	writeInbox(tty, found[:min(len(found), inboxLimit)], len(found), s.listStyle())
+	render.Inbox(tty, found[:min(len(found), inboxLimit)], len(found), s.listStyle())
 	if !s.agrees(tty, what+"?") {
 		return exit.Problemf(exit.Conflict, "nothing was done")
 	}

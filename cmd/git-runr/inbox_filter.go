@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/gitstore"
 	"git-runr/loop"
 	"git-runr/loop/record"
@@ -99,33 +99,19 @@ func isActor(actor, name string) bool {
 	return actor == name || strings.HasPrefix(actor, name+" ")
 }
 
-// verdictNames are what --verdict may say of a review.
-var verdictNames = []string{"critical", "needs_fix", "pass_with_notes", "pass", "partial", "commented", "nothing", "none"}
-
-// verdictName is what came of a review, in one of verdictNames.
-func verdictName(r record.ReviewSummary) string {
-	switch r.Outcome {
-	case record.OutcomeNothing:
-		return "nothing"
-	case record.OutcomePartial, record.OutcomeCommented:
-		return string(r.Outcome)
-	}
-	return cmp.Or(strings.ToLower(string(r.Verdict)), "none")
-}
-
 func (s *session) ofVerdict(*record.Store) (reviewTest, error) {
 	typed := s.String("verdict")
 	if typed == "" {
 		return nil, nil
 	}
 	name := strings.ToLower(strings.ReplaceAll(typed, "-", "_"))
-	if !slices.Contains(verdictNames, name) {
-		return nil, exit.Problemf(exit.Usage, "--verdict %q is none of %s", typed, strings.Join(verdictNames, ", "))
+	if !slices.Contains(render.VerdictNames, name) {
+		return nil, exit.Problemf(exit.Usage, "--verdict %q is none of %s", typed, strings.Join(render.VerdictNames, ", "))
 	}
 	if name == "critical" { // a pass that somebody takes back has findings, too
 		return func(r record.ReviewSummary) bool { return r.Verdict == reply.CriticalFail || r.Critical > 0 }, nil
 	}
-	return func(r record.ReviewSummary) bool { return verdictName(r) == name }, nil
+	return func(r record.ReviewSummary) bool { return render.VerdictName(r) == name }, nil
 }
 
 func (s *session) ofSubject(*record.Store) (reviewTest, error) {

@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/gitstore"
 	"git-runr/loop"
 	"git-runr/loop/record"
@@ -34,8 +35,8 @@ func (p *program) logCommand() *cli.Command {
 }
 
 type logJSON struct {
-	Events     []eventJSON `json:"events"`
-	Unreadable []string    `json:"unreadable"` // records that cannot be read
+	Events     []render.EventDocument `json:"events"`
+	Unreadable []string               `json:"unreadable"` // records that cannot be read
 }
 
 func showLog(s *session) error {
@@ -54,13 +55,13 @@ func showLog(s *session) error {
 	if n := s.Int("limit"); n > 0 && n < len(events) {
 		shown = events[len(events)-n:]
 	}
-	doc := logJSON{Events: eventDocuments(events)[len(events)-len(shown):], Unreadable: []string{}}
+	doc := logJSON{Events: render.EventDocuments(events)[len(events)-len(shown):], Unreadable: []string{}}
 	for _, err := range bad {
 		doc.Unreadable = append(doc.Unreadable, err.Error())
 	}
 	return s.print(doc, func(w io.Writer) {
 		for _, e := range shown {
-			writeEvent(w, e)
+			render.Event(w, e)
 		}
 		for _, err := range bad {
 			safetext.Fprintf(w, "unreadable: %s\n", err.Error())
@@ -168,9 +169,9 @@ func (f *follower) about(news []record.Event) ([]record.Event, error) {
 // follow1 prints one event as it came: a line, or with --json one object a line.
 func (c *console) follow1(e record.Event) error {
 	if !c.json {
-		return writeEvent(c.out, e)
+		return render.Event(c.out, e)
 	}
-	return writeJSON(c.out, eventDocuments([]record.Event{e})[0])
+	return writeJSON(c.out, render.EventDocuments([]record.Event{e})[0])
 }
 
 // ignoreInterrupt: ^C is how following ends.

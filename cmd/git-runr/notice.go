@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
@@ -41,5 +42,5 @@ func (s *session) criticalLine(store *record.Store) string {
 	if newest.Commit != "" {
 		line += " on " + newest.At().Short()
 	}
-	return fmt.Sprintf("%s %q: git runr inbox get %s", line, prose.Cut(newest.Title, 60), shortID(newest.ID))
+	return fmt.Sprintf("%s %q: git runr inbox get %s", line, prose.Cut(newest.Title, 60), render.ShortID(newest.ID))
 }

@@ -8,6 +8,7 @@ import (
 
 	"git-runr/cmd/git-runr/internal/argv"
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/gitstore"
 	"git-runr/loop"
 	"git-runr/loop/prose"
@@ -81,9 +82,9 @@ func writeRestored(w io.Writer, doc restoredJSON) {
 	default:
 		safetext.Fprintf(w, "Nothing to restore: the files%s are as in snapshot %s.\n", where, doc.Snapshot.Short())
 	}
-	writePaths(w, "restored", doc.Restored)
-	writePaths(w, "in the way, left alone", doc.Conflicts)
-	writeUndo(w, doc.Undo)
+	render.Paths(w, "restored", doc.Restored)
+	render.Paths(w, "in the way, left alone", doc.Conflicts)
+	render.Undo(w, doc.Undo)
 }
 
 // fromStart is a path as it is meant where the command was started.

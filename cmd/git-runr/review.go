@@ -13,6 +13,7 @@ import (
 	"git-runr/cmd/git-runr/internal/argv"
 	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/cmd/git-runr/internal/steps"
 	"git-runr/gitstore"
 	"git-runr/loop"
@@ -256,12 +257,12 @@ func (s *session) awaitReview(store *record.Store, made record.Review) error {
 
 // showReview prints a review and turns what came of it into the exit status.
 func (s *session) showReview(review record.Review) error {
-	doc := reviewDocument(review)
+	doc := render.NewReviewDocument(review)
 	if s.Bool("require-checks") {
 		doc.ChecksMissing = checksMissing(review)
 	}
 	err := s.print(doc, func(w io.Writer) {
-		writeReviewDocument(w, doc)
+		render.Review(w, doc)
 		if doc.ChecksMissing != "" {
 			safetext.Fprintf(w, "\nNo pass, as checks are required: %s.\n", doc.ChecksMissing)
 		}

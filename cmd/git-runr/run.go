@@ -19,6 +19,7 @@ import (
 	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/progress"
+	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/diagnose"
 	"git-runr/loop"
 	"git-runr/loop/agent"
@@ -179,9 +180,9 @@ func (c *console) ask(tty io.Writer, run record.Run, why loop.Step) (record.Choi
 		}
 	} else {
 		safetext.Fprintf(tty, "\nThe reviewer found issues after %d attempts for %s.\n", len(run.Attempts), name)
-		writeFindings(tty, findings)
+		render.Findings(tty, findings)
 		for _, said := range run.Said() {
-			writeWords(tty, said.Text)
+			render.Words(tty, said.Text)
 		}
 	}
 	fmt.Fprint(tty, "\n  c  commit anyway: accept the current state with its known issues\n  s  skip: leave it undone and go on\n  x  stop: a person will look\n")
@@ -213,7 +214,7 @@ type endJSON struct {
 func (s *session) showEnd(store *record.Store, run record.Run) error {
 	doc := endJSON{RunSummary: run.Summary(), Outcome: loop.ResultOf(run, executorText(s.ctx, store, run)), Stop: run.Stop}
 	err := s.print(doc, func(w io.Writer) {
-		writeRun(w, run, false, treeDir(store, run.ID))
+		render.Run(w, run, false, treeDir(store, run.ID))
 		switch {
 		case run.Stop != nil:
 			writeStop(w, s, store, run)

@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/gitstore"
 	"git-runr/hooks"
 	"git-runr/loop"
@@ -184,7 +185,7 @@ func (d overviewJSON) idle() bool {
 	return !d.Working && slices.ContainsFunc(d.Queue, due)
 }
 
-func writeOverview(w io.Writer, d overviewJSON, live func(string) bool, style listStyle) {
+func writeOverview(w io.Writer, d overviewJSON, live func(string) bool, style render.InboxStyle) {
 	on, at := cmp.Or(d.Branch, "a detached HEAD"), d.Head.Short()
 	switch {
 	case d.Problem != "":
@@ -207,14 +208,14 @@ func writeOverview(w io.Writer, d overviewJSON, live func(string) bool, style li
 	if d.Critical != "" {
 		safetext.Fprintf(w, "\n%s\n", d.Critical)
 	}
-	writeCutShort(w, d.Cut)
+	render.CutShort(w, d.Cut)
 	if len(d.Runs) > 0 {
 		fmt.Fprintln(w, "\nRuns:")
-		writeRuns(w, d.Runs, live)
+		render.Runs(w, d.Runs, live)
 	}
 	if d.Inbox > 0 {
 		safetext.Fprintf(w, "\nInbox (%d):\n", d.Inbox)
-		writeInbox(w, d.Reviews, d.Inbox, style)
+		render.Inbox(w, d.Reviews, d.Inbox, style)
 	}
 	writeQueue(w, d)
 	fmt.Fprintln(w, "\nNext:")

@@ -10,6 +10,7 @@ import (
 	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/progress"
+	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/gitstore"
 	"git-runr/loop"
 	"git-runr/loop/prose"
@@ -121,7 +122,7 @@ func (s *session) verifiable(store *record.Store) ([]string, error) {
 func writeVerified(w io.Writer, doc verifiedJSON) {
 	for _, f := range doc.Findings {
 		state := cmp.Or(string(f.Kind), "open")
-		safetext.Fprintf(w, "%-5s  %s  %s  %s\n", state, shortID(f.Review), cmp.Or(f.Now, f.Place, f.Finding), f.Reason)
+		safetext.Fprintf(w, "%-5s  %s  %s  %s\n", state, render.ShortID(f.Review), cmp.Or(f.Now, f.Place, f.Finding), f.Reason)
 	}
 	safetext.Fprintf(w, "%s checked, %d still open.\n", prose.Count(len(doc.Findings), "finding"), doc.Open)
 }

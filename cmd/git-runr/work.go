@@ -18,6 +18,7 @@ import (
 	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/progress"
+	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/gitstore"
 	"git-runr/loop"
 	"git-runr/loop/agent"
@@ -94,7 +95,7 @@ const heldShown = 5
 func writeHeld(w io.Writer, held []heldJSON) {
 	for _, h := range held[:min(len(held), heldShown)] {
 		safetext.Fprintf(w, "Left alone: %s, %s\n", h.ID, cmp.Or(h.Failure.Detail, h.Failure.Reason))
-		writeNext(w, h.Failure)
+		render.NextSteps(w, h.Failure)
 	}
 	if more := len(held) - heldShown; more > 0 {
 		safetext.Fprintf(w, "… and %d more\n", more)
