@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/overview"
 	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/diagnose"
 	"git-runr/gitstore"
@@ -97,7 +98,7 @@ func (s *session) notStopped(store *record.Store, run record.Run) error {
 	}
 	doc := notStoppedJSON{RunID: run.ID, Status: run.Status, Next: []string{}}
 	live := loop.Live(store, run.ID)
-	cut, err := cutShort(s, store, run.ID)
+	cut, err := overview.CutShort(s.ctx, store, run.ID)
 	if err != nil {
 		return err
 	}

@@ -21,6 +21,7 @@ import (
 const (
 	maxPushed  = 1000 // commits that are looked at, the newest
 	gatedShown = 10   // that are named
+	hintsShown = 3    // lines to type
 )
 
 // prePush is the gate before a push: its error is exit.NotPassed, without words, when the
@@ -124,7 +125,7 @@ func stands(c lineage.Covered) string {
 func gateHints(held []loop.Gated) []string {
 	var lines []string
 	add := func(line string) {
-		if !slices.Contains(lines, line) && len(lines) < nextShown {
+		if !slices.Contains(lines, line) && len(lines) < hintsShown {
 			lines = append(lines, line)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/overview"
 	"git-runr/gitstore"
 	"git-runr/hooks"
 	"git-runr/loop/lineage"
@@ -171,6 +172,17 @@ func hookRun(s *session) error {
 		s.logHook(store, err)
 	}
 	return nil
+}
+
+// sayCritical tells in one line what is critical on this branch. It is the hook's output,
+// for what a hook writes to standard error is left to errors that nobody is to see.
+func (s *session) sayCritical(store *record.Store) {
+	if store.Repo.Operation() != "" || store.Repo.IsOwnWorktree() {
+		return
+	}
+	if line := overview.Critical(s.ctx, store); line != "" && !s.quiet {
+		safetext.Fprintf(s.out, "git-runr: %s\n", line)
+	}
 }
 
 // postCommit asks for a review of the commit that was made.

@@ -59,7 +59,7 @@ func (p *program) app() *cli.App {
 		HideVersion: true, HideHelpCommand: true,
 		Flags:           globalFlags(),
 		Commands:        p.commands(),
-		Action:          p.action(overview),
+		Action:          p.action(showOverview),
 		ExitErrHandler:  func(*cli.Context, error) {}, // report turns errors into statuses
 		OnUsageError:    usageError,
 		CommandNotFound: nil,

@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/overview"
 	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/loop"
 	"git-runr/loop/record"
@@ -42,7 +43,7 @@ func showRun(s *session) error {
 	if err != nil {
 		return err
 	}
-	cut, err := cutShort(s, store, run.ID)
+	cut, err := overview.CutShort(s.ctx, store, run.ID)
 	if err != nil {
 		return err
 	}
@@ -54,17 +55,4 @@ func showRun(s *session) error {
 		writeStop(w, s, store, run)
 		render.CutShort(w, cut)
 	})
-}
-
-// cutShort are the operations that a killed command began in this working tree; run is
-// the one that they are for, "" for all.
-func cutShort(s *session, store *record.Store, run string) ([]string, error) {
-	lines := []string{}
-	unfinished, err := loop.Unfinished(s.ctx, store)
-	for _, op := range unfinished {
-		if run == "" || op.Run == run {
-			lines = append(lines, op.String())
-		}
-	}
-	return lines, err
 }

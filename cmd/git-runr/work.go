@@ -277,11 +277,8 @@ func (d *duty) run(ctx context.Context) (queue []loop.Turn, err error) {
 
 // pending reports whether something of the queue may still be done without a person.
 func pending(queue []loop.Turn) bool {
-	return slices.ContainsFunc(queue, func(t loop.Turn) bool { return t.State != loop.TurnFailed && !wants(t) })
+	return slices.ContainsFunc(queue, func(t loop.Turn) bool { return t.State != loop.TurnFailed && !t.Wants() })
 }
-
-// wants reports whether a turn is for want of an object: that comes with somebody's fetch.
-func wants(t loop.Turn) bool { return t.Failure != nil && t.Failure.Reason == record.ReasonObjects }
 
 // Pauses of a worker that stays.
 const (
@@ -314,7 +311,7 @@ func (d *duty) wait(ctx context.Context, tips map[string]gitstore.ID, queue []lo
 		}
 	}
 	for _, t := range queue {
-		if t.State == loop.TurnLater && !wants(t) {
+		if t.State == loop.TurnLater && !t.Wants() {
 			earlier(t.Until.Sub(d.now()))
 		} else if d.mode == workDrain && t.State != loop.TurnFailed || t.State == loop.TurnDue {
 			earlier(othersPause)
@@ -347,7 +344,7 @@ func (d *duty) show(w io.Writer) {
 // drained is the exit status of --drain by what is left.
 func drained(queue []loop.Turn) error {
 	for _, t := range queue {
-		if t.State == loop.TurnFailed || wants(t) {
+		if t.State == loop.TurnFailed || t.Wants() {
 			return stopStatus(t.Failure.Reason)
 		}
 	}
