@@ -8,6 +8,7 @@ import (
 
 	"git-runr/cmd/git-runr/internal/argv"
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/stdio"
 	"git-runr/cmd/git-runr/internal/worddiff"
 	"git-runr/gitstore"
 	"git-runr/loop/record"
@@ -94,7 +95,7 @@ func diff(s *session) error {
 
 // writePatch shows a patch; a pipe gets it byte for byte, as from git.
 func (c *console) writePatch(w io.Writer, patch string) {
-	if tty, _ := onTerminal(c.out); !tty {
+	if tty, _ := stdio.Terminal(c.out); !tty {
 		w.Write([]byte(patch))
 		return
 	}

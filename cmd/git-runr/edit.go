@@ -15,6 +15,7 @@ import (
 	"git-runr/cmd/git-runr/internal/editdiff"
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/render"
+	"git-runr/cmd/git-runr/internal/stdio"
 	"git-runr/cmd/git-runr/internal/steps"
 	"git-runr/gitstore"
 	"git-runr/gitstore/safefile"
@@ -122,8 +123,8 @@ func (c *console) write(ctx context.Context, store *record.Store, file editFile)
 		c.say("going on with what was left in %s", file.path)
 	}
 	terminal := gitstore.Terminal{In: c.in, Out: c.err, Err: c.err} // standard output is for the result
-	if tty, _ := onTerminal(c.out); tty {
-		terminal.Out = beneath(c.out).(io.Writer)
+	if tty, _ := stdio.Terminal(c.out); tty {
+		terminal.Out = stdio.Beneath(c.out).(io.Writer)
 	}
 	if err := store.Repo.EditFile(ctx, editor, file.path, terminal); err != nil {
 		return editdiff.Written{}, exit.Problemf(exit.Stopped, "%w", err)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/background"
 	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/overview"
@@ -223,7 +224,7 @@ func (s *session) askHook(store *record.Store, conf *config.Config, subject reco
 	if err != nil || !asked || conf.Review.Reviewer == record.Human {
 		return err
 	}
-	return startWorker(store.Repo)
+	return background.Work(store.Repo)
 }
 
 // askUnlessSkipped asks for what a hook would ask for.
@@ -250,7 +251,7 @@ func (s *session) postRewrite(store *record.Store) error {
 	if err != nil {
 		return err
 	}
-	return startWorker(store.Repo)
+	return background.Work(store.Repo)
 }
 
 // postMerge asks for a review of a merge that was made here and is more than what git
@@ -271,7 +272,7 @@ func (s *session) postMerge(store *record.Store) error {
 	if ask {
 		err = s.askHook(store, conf, subject)
 	}
-	return errors.Join(err, startWorker(store.Repo))
+	return errors.Join(err, background.Work(store.Repo))
 }
 
 func (s *session) asksForMerge(store *record.Store, conf *config.Config, subject record.Subject) (bool, error) {

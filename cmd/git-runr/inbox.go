@@ -9,6 +9,7 @@ import (
 
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/render"
+	"git-runr/cmd/git-runr/internal/stdio"
 	"git-runr/gitstore"
 	"git-runr/loop/record"
 )
@@ -71,7 +72,7 @@ func inboxList(s *session) error {
 // listStyle is that of standard output.
 func (c *console) listStyle() render.InboxStyle {
 	style := render.InboxStyle{Now: c.now(), ASCII: !c.utf8()}
-	if tty, width := onTerminal(c.out); tty {
+	if tty, width := stdio.Terminal(c.out); tty {
 		style.Width = width
 	}
 	return style

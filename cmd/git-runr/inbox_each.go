@@ -9,6 +9,7 @@ import (
 
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/render"
+	"git-runr/cmd/git-runr/internal/stdio"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
@@ -78,7 +79,7 @@ func (s *session) actEach(step inboxStep) error {
 		}
 	}
 	if s.json {
-		err = writeJSON(s.out, doc)
+		err = stdio.WriteJSON(s.out, doc)
 	} else if len(ids) == 0 {
 		fmt.Fprintln(s.out, "No reviews found.")
 	}

@@ -14,6 +14,7 @@ import (
 
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/render"
+	"git-runr/cmd/git-runr/internal/stdio"
 	"git-runr/gitstore"
 	"git-runr/loop"
 	"git-runr/loop/record"
@@ -171,7 +172,7 @@ func (c *console) follow1(e record.Event) error {
 	if !c.json {
 		return render.Event(c.out, e)
 	}
-	return writeJSON(c.out, render.EventDocuments([]record.Event{e})[0])
+	return stdio.WriteJSON(c.out, render.EventDocuments([]record.Event{e})[0])
 }
 
 // ignoreInterrupt: ^C is how following ends.

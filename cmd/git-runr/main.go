@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"git-runr/cmd/git-runr/internal/argv"
+	"git-runr/cmd/git-runr/internal/stdio"
 	"os"
 	"os/signal"
 	"slices"
@@ -36,7 +37,7 @@ func clock(getenv func(string) string) func() time.Time {
 
 // run carries out one command line and returns its exit status.
 func (p *program) run(ctx context.Context, typed []string) int {
-	out := &output{Writer: p.out}
+	out := &stdio.Output{Writer: p.out}
 	p = &program{in: p.in, out: out, err: p.err, getenv: p.getenv, now: p.now}
 	app := p.app()
 	args, err := argv.Permute(app, typed)
@@ -47,7 +48,7 @@ func (p *program) run(ctx context.Context, typed []string) int {
 	if ctx.Err() != nil && err != nil {
 		err = ctx.Err()
 	}
-	return out.finish(err, p.err, asJSON)
+	return out.Finish(err, p.err, asJSON)
 }
 
 // app is the command line as urfave/cli knows it.

@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/argv"
+	"git-runr/cmd/git-runr/internal/background"
 	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/render"
@@ -80,7 +81,7 @@ func review(s *session) error {
 	}
 	s.warnNotReady(conf, made.Request.Reviewers())
 	if hasAgent(made.Request.Reviewers()) {
-		if err := startWorker(store.Repo); err != nil {
+		if err := background.Work(store.Repo); err != nil {
 			s.say("the background worker did not start (%v); type: git runr work", err)
 		}
 	}

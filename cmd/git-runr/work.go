@@ -7,10 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -21,7 +18,6 @@ import (
 	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/gitstore"
 	"git-runr/loop"
-	"git-runr/loop/agent"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
@@ -352,35 +348,4 @@ func drained(queue []loop.Turn) error {
 		return exit.With(exit.Busy)
 	}
 	return nil
-}
-
-// startWorker starts git runr work in a session of its own.
-func startWorker(repo *gitstore.Repo) error {
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	log := filepath.Join(repo.StateDir(), "work.log")
-	dir := repo.WorkTree
-	if dir == "" {
-		dir = repo.GitDir
-	}
-	return agent.StartDetached(self, []string{"-C", dir, "-q", "work"}, dir, workerEnviron(os.Environ()), log)
-}
-
-// workerEnviron is what a background worker inherits: everything but what a hook of
-// git's sets for itself.
-func workerEnviron(env []string) []string {
-	var kept []string
-	for _, kv := range env {
-		name, _, _ := strings.Cut(kv, "=")
-		switch {
-		case name == "GIT_CONFIG_GLOBAL" || name == "GIT_CONFIG_SYSTEM" || name == "GIT_CONFIG_NOSYSTEM":
-		case strings.HasPrefix(name, "GIT_RUNR_"):
-		case strings.HasPrefix(name, "GIT_"):
-			continue
-		}
-		kept = append(kept, kv)
-	}
-	return kept
 }
