@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -157,7 +156,7 @@ func (s *session) readTimeline(name string) (runrimport.Timeline, error) {
 	}
 	timeline, err := decodeTimeline(fmt.Sprintf("%q", name), file)
 	if err == nil && len(timeline.Runs) == 1 {
-		fromRunDirectory(&timeline.Runs[0], path)
+		timeline.Runs[0].TakeDirectory(path)
 	}
 	return timeline, err
 }
@@ -168,31 +167,4 @@ func decodeTimeline(what string, in io.Reader) (runrimport.Timeline, error) {
 		return timeline, exit.Problemf(exit.Usage, "%s: %w", what, err)
 	}
 	return timeline, err
-}
-
-// maxTaskFile is how much of a task file is read, in bytes.
-const maxTaskFile = 1 << 20
-
-// fromRunDirectory takes over what runr keeps beside a timeline and not in it: the
-// run's id, which is its directory's name, and the text of its task.
-func fromRunDirectory(run *runrimport.SourceRun, timeline string) {
-	if filepath.Base(timeline) != "timeline.jsonl" {
-		return
-	}
-	path, err := filepath.Abs(timeline)
-	if err != nil {
-		return
-	}
-	dir := filepath.Dir(path)
-	if id := filepath.Base(dir); run.ID == "" && len(id) == 14 && strings.Trim(id, "0123456789") == "" {
-		run.ID = id
-	}
-	task := filepath.Join(dir, "artifacts", "task.md")
-	info, err := os.Lstat(task)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxTaskFile {
-		return
-	}
-	if text, err := os.ReadFile(task); err == nil {
-		run.Task = strings.ToValidUTF8(string(text), "\uFFFD")
-	}
 }

@@ -23,7 +23,7 @@ var written = map[string]string{
 // way is named here.
 func TestWhatIsPrintedIsSafe(t *testing.T) {
 	used := map[string]bool{}
-	for _, dir := range []string{".", "internal/config", "internal/demo", "internal/exit", "internal/progress", "internal/overview", "internal/register", "internal/stdio", "internal/notify", "internal/background", "internal/render", "../../diagnose"} {
+	for _, dir := range []string{".", "internal/config", "internal/demo", "internal/exit", "internal/follow", "internal/progress", "internal/overview", "internal/register", "internal/stdio", "internal/notify", "internal/background", "internal/render", "../../diagnose"} {
 		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: %v, %v", dir, files, err)

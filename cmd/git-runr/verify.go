@@ -105,7 +105,11 @@ func (s *session) verifiable(store *record.Store) ([]string, error) {
 	if !s.Bool("all") {
 		return s.Args().Slice(), nil
 	}
-	wanted, err := s.changeTest(store)
+	wish, err := s.wish(store)
+	if err != nil {
+		return nil, err
+	}
+	wanted, err := wish.Test(s.ctx, store)
 	if err != nil {
 		return nil, err
 	}
