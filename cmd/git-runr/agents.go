@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 
+	"git-runr/cmd/git-runr/internal/background"
 	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/notify"
 	"git-runr/cmd/git-runr/internal/progress"
@@ -50,6 +51,13 @@ func (c *console) hears(store *record.Store, conf *config.Config) func(context.C
 		if err := said.Desktop(ctx, c.getenv); err != nil {
 			safetext.Fprintf(c.err, "hooks.desktop: %v\n", err)
 		}
+	}
+}
+
+// startWorker starts git runr work in the background, and says so where it does not start.
+func (c *console) startWorker(repo *gitstore.Repo) {
+	if err := background.Work(repo); err != nil {
+		c.say("the background worker did not start (%v); type: git runr work", err)
 	}
 }
 

@@ -118,14 +118,12 @@ func (s *session) notStopped(store *record.Store, run record.Run) error {
 		doc.Next = append(doc.Next, "git runr diagnose "+runs[i].ID)
 	}
 	return s.print(doc, func(w io.Writer) {
-		state := "it is " + render.RunState(run.Summary(), func(string) bool { return live })
+		state := "it is " + render.RunState(run.Summary(), live)
 		if run.Status == record.RunRunning && !live {
 			state = "its process died"
 		}
 		safetext.Fprintf(w, "Run %s did not stop: %s.\n", run.ID, state)
-		for _, line := range doc.Next {
-			safetext.Fprintf(w, "  %s\n", line)
-		}
+		render.Lines(w, doc.Next)
 	})
 }
 

@@ -138,10 +138,7 @@ func (s *session) readTimeline(name string) (runrimport.Timeline, error) {
 	if name == "-" {
 		return decodeTimeline("standard input", s.in)
 	}
-	path := name
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(s.dir, path)
-	}
+	path := s.fromStart(name)
 	file, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return runrimport.Timeline{}, exit.Problemf(exit.NotFound, "there is no file %q", name)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
@@ -122,9 +121,7 @@ func (s *session) fileComments(store *record.Store, subject record.Subject) ([]r
 func (s *session) readCommentsFile(name string) ([]byte, error) {
 	in := s.in
 	if name != "-" {
-		if !filepath.IsAbs(name) {
-			name = filepath.Join(s.dir, name)
-		}
+		name = s.fromStart(name)
 		info, err := os.Stat(name)
 		switch {
 		case errors.Is(err, os.ErrNotExist):

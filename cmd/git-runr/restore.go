@@ -2,7 +2,6 @@ package main
 
 import (
 	"io"
-	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
@@ -85,12 +84,4 @@ func writeRestored(w io.Writer, doc restoredJSON) {
 	render.Paths(w, "restored", doc.Restored)
 	render.Paths(w, "in the way, left alone", doc.Conflicts)
 	render.Undo(w, doc.Undo)
-}
-
-// fromStart is a path as it is meant where the command was started.
-func (s *session) fromStart(path string) string {
-	if filepath.IsAbs(path) {
-		return path
-	}
-	return filepath.Join(s.dir, path)
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/argv"
-	"git-runr/cmd/git-runr/internal/background"
 	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/render"
@@ -81,9 +80,7 @@ func review(s *session) error {
 	}
 	s.warnNotReady(conf, made.Request.Reviewers())
 	if hasAgent(made.Request.Reviewers()) {
-		if err := background.Work(store.Repo); err != nil {
-			s.say("the background worker did not start (%v); type: git runr work", err)
-		}
+		s.startWorker(store.Repo)
 	}
 	hint := "git runr inbox get " + made.ID
 	url := s.reviewURL(store, made.ID, slices.Contains(made.Request.Reviewers(), record.Human))
@@ -248,10 +245,8 @@ func (s *session) awaitReview(store *record.Store, made record.Review) error {
 		if len(review.Waiting()) == 0 || review.Failure != nil || !review.ClosedAt.IsZero() {
 			return s.showReview(review)
 		}
-		select {
-		case <-s.ctx.Done():
-			return s.ctx.Err()
-		case <-time.After(300 * time.Millisecond):
+		if err := sleep(s.ctx, 300*time.Millisecond); err != nil {
+			return err
 		}
 	}
 }

@@ -391,9 +391,7 @@ func (s *session) readInput(name string) ([]byte, error) {
 	if name == "-" {
 		return io.ReadAll(io.LimitReader(s.in, limit))
 	}
-	if !filepath.IsAbs(name) {
-		name = filepath.Join(s.dir, name)
-	}
+	name = s.fromStart(name)
 	info, err := os.Stat(name)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
@@ -404,6 +402,14 @@ func (s *session) readInput(name string) ([]byte, error) {
 		return nil, exit.Problemf(exit.Usage, "%q is not a text file of at most 4 MiB", name)
 	}
 	return os.ReadFile(name)
+}
+
+// fromStart is a path as it is meant where the command was started.
+func (s *session) fromStart(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(s.dir, path)
 }
 
 // chosenRun is the run that the only argument names; the newest without one.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"git-runr/cmd/git-runr/internal/background"
 	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/gitstore"
@@ -124,9 +123,7 @@ func (s *session) askMissing(store *record.Store, conf *config.Config, doc *scan
 	if doc.DryRun || doc.Queued == 0 || conf.Review.Reviewer == record.Human {
 		return nil
 	}
-	if err := background.Work(store.Repo); err != nil {
-		s.say("the background worker did not start (%v); type: git runr work", err)
-	}
+	s.startWorker(store.Repo)
 	return nil
 }
 

@@ -93,9 +93,7 @@ func writeHeld(w io.Writer, held []heldJSON) {
 		safetext.Fprintf(w, "Left alone: %s, %s\n", h.ID, cmp.Or(h.Failure.Detail, h.Failure.Reason))
 		render.NextSteps(w, h.Failure)
 	}
-	if more := len(held) - heldShown; more > 0 {
-		safetext.Fprintf(w, "… and %d more\n", more)
-	}
+	render.More(w, "", len(held)-heldShown)
 }
 
 // workMode is how long work goes on.

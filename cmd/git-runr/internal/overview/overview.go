@@ -195,9 +195,7 @@ func (d Overview) Write(w io.Writer, live func(string) bool, style render.InboxS
 	}
 	d.writeQueue(w)
 	fmt.Fprintln(w, "\nNext:")
-	for _, line := range d.Next {
-		safetext.Fprintf(w, "  %s\n", line)
-	}
+	render.Lines(w, d.Next)
 }
 
 // CutShort are the operations that a killed command began in this working tree; run is

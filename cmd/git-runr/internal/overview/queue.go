@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/loop"
 	"git-runr/loop/prose"
 	"git-runr/loop/safetext"
@@ -23,9 +24,7 @@ func (d Overview) writeQueue(w io.Writer) {
 	for _, t := range d.Queue[:min(len(d.Queue), queueShown)] {
 		safetext.Fprintf(w, "%s  %s: %s\n", t.Review, t.Reviewer, turnWords(t))
 	}
-	if more := len(d.Queue) - queueShown; more > 0 {
-		safetext.Fprintf(w, "… and %d more\n", more)
-	}
+	render.More(w, "", len(d.Queue)-queueShown)
 	if d.idle() {
 		fmt.Fprintln(w, "Nobody works; type: git runr work")
 	}

@@ -35,8 +35,15 @@ type Self struct {
 
 type test func(record.ReviewSummary) bool
 
-// Test says of a review whether it is wanted; nil where all are.
+// Test says of a review whether it is wanted; nil where all are. The error is an exit.Problem
+// about what was typed.
 func (w Wish) Test(ctx context.Context, store *record.Store) (func(record.ReviewSummary) bool, error) {
+	var tests []test
+	want := func(said bool, t test) {
+		if said {
+			tests = append(tests, t)
+		}
+	}
 	verdict, err := w.ofVerdict()
 	if err != nil {
 		return nil, err
@@ -45,39 +52,30 @@ func (w Wish) Test(ctx context.Context, store *record.Store) (func(record.Review
 	if err != nil {
 		return nil, err
 	}
-	wanted := []test{w.ofReviewer(), w.ofHolder(), w.ofMine(), verdict, w.ofSubject(), since, w.ofFile(ctx, store)}
-	wanted = slices.DeleteFunc(wanted, func(t test) bool { return t == nil })
-	if len(wanted) == 0 {
+	branch, author := strings.TrimPrefix(w.Branch, "refs/heads/"), strings.ToLower(w.Author)
+	want(w.Reviewer != "", func(r record.ReviewSummary) bool {
+		return r.Reviewer == w.Reviewer || slices.Contains(r.Others, w.Reviewer)
+	})
+	want(w.ClaimedBy != "", func(r record.ReviewSummary) bool { return isActor(r.ClaimedBy, w.ClaimedBy) })
+	want(w.Mine != nil, func(r record.ReviewSummary) bool {
+		return r.RequestedBy == w.Mine.Identity || r.ClaimedBy == w.Mine.Actor || isActor(r.ClaimedBy, w.Mine.Person)
+	})
+	want(verdict != nil, verdict)
+	want(branch != "", func(r record.ReviewSummary) bool { return r.Branch == branch })
+	want(author != "", func(r record.ReviewSummary) bool { return strings.Contains(strings.ToLower(r.Author), author) })
+	want(since != nil, since)
+	if w.File != "" && w.File != "." { // last: a line of the list names few files, so the changes are looked into
+		globs := gitstore.CompileGlobs([]string{"/" + w.File})
+		want(true, func(r record.ReviewSummary) bool {
+			return slices.ContainsFunc(changedFiles(ctx, store, r), globs.Match)
+		})
+	}
+	if len(tests) == 0 {
 		return nil, nil
 	}
 	return func(r record.ReviewSummary) bool {
-		return !slices.ContainsFunc(wanted, func(t test) bool { return !t(r) })
+		return !slices.ContainsFunc(tests, func(t test) bool { return !t(r) })
 	}, nil
-}
-
-func (w Wish) ofReviewer() test {
-	if w.Reviewer == "" {
-		return nil
-	}
-	return func(r record.ReviewSummary) bool {
-		return r.Reviewer == w.Reviewer || slices.Contains(r.Others, w.Reviewer)
-	}
-}
-
-func (w Wish) ofHolder() test {
-	if w.ClaimedBy == "" {
-		return nil
-	}
-	return func(r record.ReviewSummary) bool { return isActor(r.ClaimedBy, w.ClaimedBy) }
-}
-
-func (w Wish) ofMine() test {
-	if w.Mine == nil {
-		return nil
-	}
-	return func(r record.ReviewSummary) bool {
-		return r.RequestedBy == w.Mine.Identity || r.ClaimedBy == w.Mine.Actor || isActor(r.ClaimedBy, w.Mine.Person)
-	}
 }
 
 // isActor reports whether actor is name, or name with more behind it: an address, or
@@ -100,16 +98,6 @@ func (w Wish) ofVerdict() (test, error) {
 	return func(r record.ReviewSummary) bool { return render.VerdictName(r) == name }, nil
 }
 
-func (w Wish) ofSubject() test {
-	branch, author := strings.TrimPrefix(w.Branch, "refs/heads/"), strings.ToLower(w.Author)
-	if branch == "" && author == "" {
-		return nil
-	}
-	return func(r record.ReviewSummary) bool {
-		return (branch == "" || r.Branch == branch) && strings.Contains(strings.ToLower(r.Author), author)
-	}
-}
-
 func (w Wish) ofTime(store *record.Store) (test, error) {
 	if w.Since == "" {
 		return nil, nil
@@ -121,18 +109,8 @@ func (w Wish) ofTime(store *record.Store) (test, error) {
 	return func(r record.ReviewSummary) bool { return !r.CreatedAt.Before(since) }, nil
 }
 
-// ofFile looks into the changes themselves, after everything else: a line of the list
-// names few files. A change that is not here is gone by those.
-func (w Wish) ofFile(ctx context.Context, store *record.Store) test {
-	if w.File == "" || w.File == "." {
-		return nil
-	}
-	wanted := gitstore.CompileGlobs([]string{"/" + w.File})
-	return func(r record.ReviewSummary) bool {
-		return slices.ContainsFunc(changedFiles(ctx, store, r), wanted.Match)
-	}
-}
-
+// changedFiles are those of the change itself. A change that is not here has those that the
+// list names.
 func changedFiles(ctx context.Context, store *record.Store, r record.ReviewSummary) []string {
 	if r.Commit == "" || r.Base == "" {
 		return r.Files

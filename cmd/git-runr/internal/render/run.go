@@ -45,22 +45,21 @@ func censusLine(c record.Census) string {
 	return line
 }
 
-// Runs shows one line a run.
+// Runs shows one line a run. live says of an id whether a process carries the run out now.
 func Runs(w io.Writer, runs []record.RunSummary, live func(string) bool) {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, r := range runs {
-		safetext.Fprintf(table, "%s\t%s\tattempts %d, rounds %d\t%s\n", r.ID, RunState(r, live), r.Attempts, r.Rounds, r.Entity.Name())
+		safetext.Fprintf(table, "%s\t%s\tattempts %d, rounds %d\t%s\n", r.ID, RunState(r, r.Status == record.RunRunning && live(r.ID)), r.Attempts, r.Rounds, r.Entity.Name())
 	}
 	table.Flush()
 }
 
-// RunState is where a run stands, in a word or two; live says of an id whether a process
-// carries it out now.
-func RunState(r record.RunSummary, live func(string) bool) string {
+// RunState is where a run stands, in a word or two; live says whether a process carries it out now.
+func RunState(r record.RunSummary, live bool) string {
 	switch {
 	case r.Landed:
 		return "landed"
-	case r.Status == record.RunRunning && !live(r.ID):
+	case r.Status == record.RunRunning && !live:
 		return "died" // its process is gone: git runr resume takes it up
 	case r.Reason != "":
 		return fmt.Sprintf("%s (%s)", r.Status, r.Reason)
@@ -71,7 +70,7 @@ func RunState(r record.RunSummary, live func(string) bool) string {
 // Run shows a run to a person. tree is the working tree that it has of its own,
 // where commands for it are run; "" where it has none.
 func Run(w io.Writer, run record.Run, live bool, tree string) {
-	safetext.Fprintf(w, "Run %s  %s\n", run.ID, RunState(run.Summary(), func(string) bool { return live }))
+	safetext.Fprintf(w, "Run %s  %s\n", run.ID, RunState(run.Summary(), live))
 	safetext.Fprintf(w, "%s\n", run.Plan.Entity.Name())
 	safetext.Fprintf(w, "workflow %s; implementer %s, reviewer %s\n", run.Plan.Policy, cmp.Or(run.Plan.Implementer, "none"), run.Plan.Reviewer)
 	safetext.Fprintf(w, "base %s, branch %s at %s\n", run.Plan.Base.Short(), run.Plan.Branch, run.Commit.Short())
@@ -134,9 +133,7 @@ func writeCheck(w io.Writer, indent string, c record.CheckResult, event gitstore
 	for _, f := range c.Failures[:min(len(c.Failures), failuresShown)] {
 		safetext.Fprintf(w, "%s  %s\n", indent, f.String())
 	}
-	if more := len(c.Failures) + c.FailuresMore - failuresShown; more > 0 {
-		safetext.Fprintf(w, "%s  … and %d more\n", indent, more)
-	}
+	More(w, indent+"  ", len(c.Failures)+c.FailuresMore-failuresShown)
 	if c.Output != "" && event != "" {
 		safetext.Fprintf(w, "%s  whole output: %s\n", indent, record.LogCommand(event, c.Name))
 	}
@@ -235,7 +232,19 @@ func Paths(w io.Writer, what string, paths []string) {
 	for _, path := range paths[:min(len(paths), pathsShown)] {
 		safetext.Fprintf(w, "  %s  %s\n", what, path)
 	}
-	if more := len(paths) - pathsShown; more > 0 {
-		safetext.Fprintf(w, "  … and %d more\n", more)
+	More(w, "  ", len(paths)-pathsShown)
+}
+
+// Lines shows lines to type, or such, below what they are for.
+func Lines(w io.Writer, lines []string) {
+	for _, line := range lines {
+		safetext.Fprintf(w, "  %s\n", line)
+	}
+}
+
+// More says how many of a list are not shown, where some are not.
+func More(w io.Writer, indent string, n int) {
+	if n > 0 {
+		safetext.Fprintf(w, "%s… and %d more\n", indent, n)
 	}
 }
