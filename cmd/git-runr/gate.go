@@ -8,6 +8,7 @@ import (
 
 	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/gitstore"
 	"git-runr/hooks"
 	"git-runr/loop"
@@ -21,6 +22,7 @@ import (
 const (
 	maxPushed  = 1000 // commits that are looked at, the newest
 	gatedShown = 10   // that are named
+	hintsShown = 3    // lines to type
 )
 
 // prePush is the gate before a push: its error is exit.NotPassed, without words, when the
@@ -99,12 +101,8 @@ func writeHeldUp(w io.Writer, conf *config.Config, all int, held []loop.Gated) {
 		}
 		safetext.Fprintf(w, "  %s  %-12s %s%s\n", c.Commit.Short(), stands(c.Covered), prose.Cut(c.Title, 60), why)
 	}
-	if more := len(held) - gatedShown; more > 0 {
-		safetext.Fprintf(w, "  … and %d more\n", more)
-	}
-	for _, line := range gateHints(held) {
-		safetext.Fprintf(w, "  %s\n", line)
-	}
+	render.More(w, "  ", len(held)-gatedShown)
+	render.Lines(w, gateHints(held))
 	if conf.Hooks.PrePush == "warn" {
 		fmt.Fprintln(w, "They are pushed all the same: hooks.pre_push is warn.")
 		return
@@ -124,7 +122,7 @@ func stands(c lineage.Covered) string {
 func gateHints(held []loop.Gated) []string {
 	var lines []string
 	add := func(line string) {
-		if !slices.Contains(lines, line) && len(lines) < nextShown {
+		if !slices.Contains(lines, line) && len(lines) < hintsShown {
 			lines = append(lines, line)
 		}
 	}

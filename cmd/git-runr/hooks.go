@@ -11,8 +11,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/background"
 	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/overview"
 	"git-runr/gitstore"
 	"git-runr/hooks"
 	"git-runr/loop/lineage"
@@ -173,6 +175,17 @@ func hookRun(s *session) error {
 	return nil
 }
 
+// sayCritical tells in one line what is critical on this branch. It is the hook's output,
+// for what a hook writes to standard error is left to errors that nobody is to see.
+func (s *session) sayCritical(store *record.Store) {
+	if store.Repo.Operation() != "" || store.Repo.IsOwnWorktree() {
+		return
+	}
+	if line := overview.Critical(s.ctx, store); line != "" && !s.quiet {
+		safetext.Fprintf(s.out, "git-runr: %s\n", line)
+	}
+}
+
 // postCommit asks for a review of the commit that was made.
 func (s *session) postCommit(store *record.Store) error {
 	conf, err := s.configuration(store)
@@ -211,7 +224,7 @@ func (s *session) askHook(store *record.Store, conf *config.Config, subject reco
 	if err != nil || !asked || conf.Review.Reviewer == record.Human {
 		return err
 	}
-	return startWorker(store.Repo)
+	return background.Work(store.Repo)
 }
 
 // askUnlessSkipped asks for what a hook would ask for.
@@ -238,7 +251,7 @@ func (s *session) postRewrite(store *record.Store) error {
 	if err != nil {
 		return err
 	}
-	return startWorker(store.Repo)
+	return background.Work(store.Repo)
 }
 
 // postMerge asks for a review of a merge that was made here and is more than what git
@@ -259,7 +272,7 @@ func (s *session) postMerge(store *record.Store) error {
 	if ask {
 		err = s.askHook(store, conf, subject)
 	}
-	return errors.Join(err, startWorker(store.Repo))
+	return errors.Join(err, background.Work(store.Repo))
 }
 
 func (s *session) asksForMerge(store *record.Store, conf *config.Config, subject record.Subject) (bool, error) {
