@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -27,18 +28,34 @@ const (
 
 // prePush is the gate before a push: its error is exit.NotPassed, without words, when the
 // push is refused. It reads refs, the index and commits. Its words go to standard output,
-// which the hook hands to standard error.
+// which the hook hands to standard error. One that cannot be asked refuses: it may be what
+// is pushed that spoils it.
 func (s *session) prePush(store *record.Store) error {
-	refs, err := hooks.Pushed(s.in)
-	if err != nil {
-		return err
-	}
 	conf, err := s.configuration(store)
-	if err != nil { // it may be what is pushed that spoils it
+	if err != nil {
 		return s.closed(err)
 	}
 	if conf.Hooks.PrePush == "off" {
 		return nil
+	}
+	err = s.gate(store, conf)
+	if err != nil && !refuses(err) && conf.Hooks.PrePush == "refuse" {
+		return s.closed(err)
+	}
+	return err
+}
+
+// refuses reports whether err is a gate's refusal, which has told why.
+func refuses(err error) bool {
+	refused := new(exit.Problem)
+	return errors.As(err, &refused) && refused.Status == exit.NotPassed && refused.Msg == ""
+}
+
+// gate is prePush of one that is on.
+func (s *session) gate(store *record.Store, conf *config.Config) error {
+	refs, err := hooks.Pushed(s.in)
+	if err != nil {
+		return err
 	}
 	var tips, old []gitstore.ID
 	for _, ref := range refs {
@@ -58,11 +75,8 @@ func (s *session) prePush(store *record.Store) error {
 		return err
 	}
 	held, err := loop.Gate(s.ctx, store, commits, conf.Hooks.PrePushRequire == "passed", conf.Hooks.Skip, branch)
-	if err != nil {
-		return s.closed(err)
-	}
-	if len(held) == 0 {
-		return nil
+	if err != nil || len(held) == 0 {
+		return err
 	}
 	writeHeldUp(s.out, conf, len(commits), held)
 	if conf.Hooks.PrePush == "refuse" {
@@ -132,6 +146,8 @@ func gateHints(held []loop.Gated) []string {
 			add("git runr inbox get " + c.Review)
 		case c.State == lineage.CoverPending || c.State == lineage.CoverStale && c.Review != "":
 			add("git runr work")
+		case c.State == lineage.CoverUnshown: // an agent would be shown as little again
+			add("git runr review --reviewer human " + c.Commit.Short())
 		default:
 			add("git runr review --wait " + c.Commit.Short())
 		}

@@ -166,8 +166,8 @@ func hookRun(s *session) error {
 		s.sayCritical(store)
 	}
 	err = run(s, store)
-	if refused := new(exit.Problem); errors.As(err, &refused) && refused.Status == exit.NotPassed && refused.Msg == "" {
-		return refused
+	if err != nil && refuses(err) {
+		return err
 	}
 	if err != nil {
 		s.logHook(store, err)
@@ -290,9 +290,11 @@ func (s *session) asksForMerge(store *record.Store, conf *config.Config, subject
 // logHook keeps what went wrong in a hook where a person can find it.
 func (c *console) logHook(store *record.Store, err error) {
 	file, openErr := os.OpenFile(filepath.Join(store.Repo.StateDir(), "hook.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
-	if openErr != nil {
-		return
+	if openErr == nil {
+		_, openErr = safetext.Fprintf(file, "%s %s\n", c.now().UTC().Format("2006-01-02T15:04:05Z"), err.Error())
+		openErr = errors.Join(openErr, file.Close())
 	}
-	defer file.Close()
-	safetext.Fprintf(file, "%s %s\n", c.now().UTC().Format("2006-01-02T15:04:05Z"), err.Error())
+	if openErr != nil { // a full disk: nobody would ever know
+		safetext.Fprintf(c.out, "git runr: nothing could be recorded (%v); later: git runr scan\n", err)
+	}
 }
