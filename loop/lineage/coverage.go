@@ -90,7 +90,8 @@ type cover struct {
 	Covered
 	span   gitstore.Span // as recorded
 	ranged bool          // it speaks for each commit in between as well, but for those in unseen
-	unseen []gitstore.ID // that did more than is left of it at the end of the range
+	unseen []gitstore.ID // of the range, those that whoever read it did not see
+	was    gitstore.Span // where it was when unseen were named; none where that is span
 	part   bool          // it speaks for a part of the change: that nobody else has to look it does not say
 	change string        // as gitstore.ChangeIDs names it; "" where that is not known
 	at     time.Time     // when it was said
@@ -222,6 +223,9 @@ func reviewCovers(r record.ReviewSummary) []cover {
 	for _, m := range r.Moves {
 		at := c
 		at.From, at.span = m.From, gitstore.Span{From: m.Base, To: m.To}
+		if len(c.unseen) > 0 {
+			at.was = c.span
+		}
 		switch {
 		case m.State == record.MoveCarried && c.State == CoverReviewed:
 			at.State = CoverCarried
@@ -270,21 +274,41 @@ func byCommit(ctx context.Context, s *record.Store, commits []gitstore.LoggedCom
 		if !inView[c.span.To] {
 			continue
 		}
-		by[c.span.To] = append(by[c.span.To], c)
 		if !c.ranged {
+			by[c.span.To] = append(by[c.span.To], c)
 			continue
 		}
 		between, err := s.Repo.Between(ctx, c.span.From, c.span.To, maxCovered)
 		if err != nil {
 			return nil, err
 		}
+		unseen := unseenNow(ctx, s, c, between)
 		for _, id := range between {
-			if inView[id] && id != c.span.To && !slices.Contains(c.unseen, id) {
+			if inView[id] && (!slices.Contains(unseen, id) || id == c.span.To && !c.Passed) {
 				by[id] = append(by[id], c)
 			}
 		}
 	}
 	return by, nil
+}
+
+// unseenNow are those of a range's commits that whoever read it did not see: of one that
+// was carried those in the same places, and all of them where there are none.
+func unseenNow(ctx context.Context, s *record.Store, c cover, between []gitstore.ID) []gitstore.ID {
+	if c.was.To == "" {
+		return c.unseen
+	}
+	was, err := s.Repo.Between(ctx, c.was.From, c.was.To, maxCovered)
+	if err != nil || len(was) != len(between) {
+		return between
+	}
+	var unseen []gitstore.ID
+	for i, id := range was {
+		if slices.Contains(c.unseen, id) {
+			unseen = append(unseen, between[i])
+		}
+	}
+	return unseen
 }
 
 // maxCovered is how many commits of a range are looked at.
@@ -387,6 +411,9 @@ func standing(said []cover) Covered {
 			whole = whole || !c.part
 		}
 	}
+	maps.DeleteFunc(newest, func(w word, c cover) bool {
+		return !c.speaksFor(w.reviewer) && slices.ContainsFunc(said, func(of cover) bool { return of.speaksFor(w.reviewer) && !of.at.Before(c.at) })
+	})
 	switch {
 	case whole:
 		return slices.MaxFunc(slices.Collect(maps.Values(newest)), worse).Covered
@@ -400,6 +427,12 @@ func standing(said []cover) Covered {
 		return pending.Covered
 	}
 	return Covered{State: CoverUnreviewed}
+}
+
+// speaksFor reports whether it is what reviewer said of this very commit as a whole: that
+// takes the place of what the same reviewer said before of parts of it.
+func (c cover) speaksFor(reviewer string) bool {
+	return c.State == CoverReviewed && !c.ranged && !c.part && c.reviewer == reviewer
 }
 
 // worse orders what reviewers said: what did not pass comes last.

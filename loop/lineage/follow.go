@@ -388,7 +388,7 @@ func (f *follower) sameTogether(ctx context.Context, from gitstore.ID, p pair, g
 	}
 	row := rowOf(from, parts)
 	for _, c := range row {
-		answered := func(r record.ReviewSummary) bool { return r.Outcome != "" && !r.Paths }
+		answered := func(r record.ReviewSummary) bool { return r.Outcome != "" && !r.Paths && !r.Unshown }
 		if len(c.Parents) != 1 || !slices.ContainsFunc(f.places[c.ID], answered) {
 			return false, nil
 		}
