@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/loop/safetext"
 )
 
 // Output is standard output, to which many write and few look at the error: it
@@ -101,6 +102,6 @@ func WriteJSON(w io.Writer, doc any) error {
 	} else {
 		versioned = append(versioned, '}')
 	}
-	_, err = w.Write(append(versioned, '\n'))
+	_, err = w.Write(append(safetext.JSON(versioned), '\n'))
 	return err
 }

@@ -14,7 +14,7 @@ var layouts = []string{time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02T15:04
 // says that it is a date alone: then it is where that day begins.
 func Parse(text string, now time.Time) (at time.Time, day, ok bool) {
 	var ago record.Duration
-	if ago.UnmarshalText([]byte(text)) == nil {
+	if ago.UnmarshalText([]byte(text)) == nil && ago >= 0 {
 		return now.Add(-time.Duration(ago)), false, true
 	}
 	for _, layout := range layouts {

@@ -22,7 +22,9 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: %v, %v, %v", c.text, at, day, ok)
 		}
 	}
-	if _, _, ok := Parse("soon", now); ok {
-		t.Error("soon is a time")
+	for _, text := range []string{"soon", "-3d"} {
+		if _, _, ok := Parse(text, now); ok {
+			t.Errorf("%q is a time", text)
+		}
 	}
 }
