@@ -91,7 +91,6 @@ type cover struct {
 	span   gitstore.Span // as recorded
 	ranged bool          // it speaks for each commit in between as well, but for those in unseen
 	unseen []gitstore.ID // of the range, those that whoever read it did not see
-	was    gitstore.Span // where it was when unseen were named; none where that is span
 	part   bool          // it speaks for a part of the change: that nobody else has to look it does not say
 	change string        // as gitstore.ChangeIDs names it; "" where that is not known
 	at     time.Time     // when it was said
@@ -222,10 +221,7 @@ func reviewCovers(r record.ReviewSummary) []cover {
 	covers := []cover{c}
 	for _, m := range r.Moves {
 		at := c
-		at.From, at.span = m.From, gitstore.Span{From: m.Base, To: m.To}
-		if len(c.unseen) > 0 {
-			at.was = c.span
-		}
+		at.From, at.span, at.unseen = m.From, gitstore.Span{From: m.Base, To: m.To}, m.Unseen
 		switch {
 		case m.State == record.MoveCarried && c.State == CoverReviewed:
 			at.State = CoverCarried
@@ -282,33 +278,13 @@ func byCommit(ctx context.Context, s *record.Store, commits []gitstore.LoggedCom
 		if err != nil {
 			return nil, err
 		}
-		unseen := unseenNow(ctx, s, c, between)
 		for _, id := range between {
-			if inView[id] && (!slices.Contains(unseen, id) || id == c.span.To && !c.Passed) {
+			if inView[id] && (!slices.Contains(c.unseen, id) || id == c.span.To && !c.Passed) {
 				by[id] = append(by[id], c)
 			}
 		}
 	}
 	return by, nil
-}
-
-// unseenNow are those of a range's commits that whoever read it did not see: of one that
-// was carried those in the same places, and all of them where there are none.
-func unseenNow(ctx context.Context, s *record.Store, c cover, between []gitstore.ID) []gitstore.ID {
-	if c.was.To == "" {
-		return c.unseen
-	}
-	was, err := s.Repo.Between(ctx, c.was.From, c.was.To, maxCovered)
-	if err != nil || len(was) != len(between) {
-		return between
-	}
-	var unseen []gitstore.ID
-	for i, id := range was {
-		if slices.Contains(c.unseen, id) {
-			unseen = append(unseen, between[i])
-		}
-	}
-	return unseen
 }
 
 // maxCovered is how many commits of a range are looked at.

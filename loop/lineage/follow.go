@@ -223,6 +223,7 @@ func (f *follower) move(ctx context.Context, r record.ReviewSummary, from gitsto
 		if m.Said, err = f.store.SaidOf(ctx, review.ID); err != nil {
 			return err
 		}
+		m.Unseen = f.unseenNow(ctx, review, m)
 		f.done.Carried++
 	} else {
 		if m.Again, err = f.ask(ctx, review, now); err != nil {
@@ -247,6 +248,32 @@ func (f *follower) move(ctx context.Context, r record.ReviewSummary, from gitsto
 		_, err = f.store.CancelReview(ctx, review.ID, record.Itself, "its commit was rewritten: asked again as "+m.Again)
 	}
 	return err
+}
+
+// unseenNow are those of a carried range's commits that whoever read it did not see: those
+// in the places of the ones that were named, and all of them where there is no such place.
+func (f *follower) unseenNow(ctx context.Context, review record.Review, m record.Move) []gitstore.ID {
+	unseen, was := review.Summary().Unseen, gitstore.Span{From: review.Request.Subject.Base, To: review.Request.Subject.Commit}
+	for _, earlier := range review.Moves {
+		if earlier.State == record.MoveCarried && earlier.To == m.From {
+			unseen, was = earlier.Unseen, gitstore.Span{From: earlier.Base, To: earlier.To}
+		}
+	}
+	if len(unseen) == 0 {
+		return nil
+	}
+	before, err := f.store.Repo.Between(ctx, was.From, was.To, maxCovered)
+	now, errNow := f.store.Repo.Between(ctx, m.Base, m.To, maxCovered)
+	if err != nil || errNow != nil || len(before) != len(now) {
+		return now
+	}
+	var places []gitstore.ID
+	for i, id := range before {
+		if slices.Contains(unseen, id) {
+			places = append(places, now[i])
+		}
+	}
+	return places
 }
 
 // answeredBy is a later review of the commit by the same reviewer that has its answer.
@@ -473,7 +500,13 @@ func (f *follower) back(ctx context.Context, r record.ReviewSummary, at gitstore
 	if err != nil || len(here) == 0 {
 		return err
 	}
-	review, err := f.store.MoveReview(ctx, r.ID, record.Move{From: at, To: at, Base: r.Base, State: record.MoveCarried, When: here[0].When})
+	review, err := f.store.Review(ctx, r.ID)
+	if err != nil {
+		return err
+	}
+	m := record.Move{From: at, To: at, Base: r.Base, State: record.MoveCarried, When: here[0].When}
+	m.Unseen = f.unseenNow(ctx, review, m)
+	review, err = f.store.MoveReview(ctx, r.ID, m)
 	if err != nil || review.ResolvedBy != record.Itself || !strings.HasPrefix(review.Note, goneNote) {
 		return err
 	}
