@@ -18,14 +18,14 @@ func hasConfigHooks(major, minor int) bool { return major > 2 || major == 2 && m
 
 // command is what git gives to the shell, with the arguments of the hook behind it.
 func command(hook, program string) string {
-	call, tail := `"$p" hooks run `+hook+argument(hook), " 2>/dev/null || :"
+	call, otherwise, tail := `"$p" hooks run `+hook+argument(hook), "", " 2>/dev/null || :"
 	if !isFed(hook) {
 		call += " </dev/null"
 	}
 	if hook == PrePush {
-		tail = " >&2 2>/dev/null || [ $? -ne 1 ]"
+		otherwise, tail = closedGate, orRefuse
 	}
-	return "f() { ( p=" + quote(program) + `; [ -x "$p" ] || p=$(command -v git-runr); case $p in /*) ` + call + " ;; esac )" + tail + "; }; f"
+	return "f() { ( p=" + quote(program) + `; [ -x "$p" ] || p=$(command -v git-runr); case $p in /*) ` + call + " ;;" + otherwise + " esac )" + tail + "; }; f"
 }
 
 // lookConfig makes p what it is by git's configuration, where that has a say.

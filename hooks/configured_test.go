@@ -83,7 +83,7 @@ func TestConfiguredHookSwitchedOff(t *testing.T) {
 
 // The command hands on what the hook is told, and its status as the block does.
 func TestConfiguredCommand(t *testing.T) {
-	for status, refused := range map[int]bool{0: false, 1: true, 2: false} {
+	for status, refused := range map[int]bool{0: false, 1: true, 2: true} {
 		program, ours, _, _ := recorder(t, status)
 		for _, hook := range names {
 			cmd := exec.Command("sh", "-c", command(hook, program)+` "$@"`, "hook", "a b", "c")

@@ -68,10 +68,10 @@ func TestFedBlockHandsInputOn(t *testing.T) {
 	}
 }
 
-// A refusal stops the push before anybody else's script; whatever else the program ends
-// with lets it go on to that.
+// Only a gate that came to an end and let the push through has it go on to anybody else's
+// script.
 func TestPrePushStatus(t *testing.T) {
-	for status, goes := range map[int]bool{0: true, 1: false, 2: true, 70: true, 127: true, 137: true} {
+	for status, goes := range map[int]bool{0: true, 1: false, 2: false, 70: false, 127: false, 137: false} {
 		repo := newRepo(t)
 		program, ours, foreign, theirs := recorder(t, status)
 		hook := filepath.Join(repo.GitDir, "hooks", PrePush)
@@ -83,7 +83,7 @@ func TestPrePushStatus(t *testing.T) {
 			t.Fatal(err)
 		}
 		out, err := tryGit(repo.WorkTree, "push", "-q", "there", "main")
-		if (err == nil) != goes || !strings.HasPrefix(out, "said\n") || strings.Contains(out, "trouble") {
+		if (err == nil) != goes || !strings.HasPrefix(out, "said\n") || strings.Contains(out, "trouble") || strings.Contains(out, "did not come to an end") != (status > 1) {
 			t.Errorf("status %d: %v %q", status, err, out)
 		}
 		want := fmt.Sprintf("there %s\nrefs/heads/main %s refs/heads/main %040d\n", remote, head(t, repo), 0)

@@ -45,12 +45,12 @@ func shellText(hook string) string {
 const ProgramKey = "runr.program"
 
 // shellLine is the call in one line, with the words of the shell for what git tells the
-// hook. Of pre-push exit status 1 goes through.
+// hook. A gate refuses by its exit status, and not where there is none.
 func shellLine(hook, words string) string {
 	line := "p=$(command -v git-runr || git config " + ProgramKey + "); \"$p\" hooks run " + hook + words
 	switch {
 	case hook == PrePush:
-		return line + " >&2 2>/dev/null || [ $? -ne 1 ]\n"
+		return "p=$(command -v git-runr || git config " + ProgramKey + " || :); [ -z \"$p\" ] || \"$p\" hooks run " + hook + words + " >&2 2>/dev/null\n"
 	case isFed(hook):
 		return line + " 2>/dev/null || :\n"
 	}

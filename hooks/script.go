@@ -19,12 +19,19 @@ const (
 
 var errDamaged = errors.New("the marker lines of its git-runr block do not pair")
 
+// closedGate is what the shell does where the gate of this clone is gone.
+const closedGate = " *) echo 'git runr: the program is not found, and the push is refused; to push all the same: git push --no-verify'; exit 1 ;;"
+
+// orRefuse stops the push unless the gate let it through, which tells why itself.
+const orRefuse = ` >&2 2>/dev/null || { [ $? -eq 1 ] || echo 'git runr: the gate did not come to an end, and the push is refused; to push all the same: git push --no-verify' >&2; exit 1; }`
+
 // block is the text that calls program for hook. A program that is gone, after an
 // upgrade say, is looked for on PATH. Only an absolute answer counts: with "." on
 // PATH the repository's own files would be run.
 //
 // What git feeds a hook is read to its end and given to both, the program and the script
-// that goes on behind the block. Of pre-push nothing but exit status 1 stops the push.
+// that goes on behind the block. A gate that is gone, or dies, lets nothing through, but
+// in a file that others share, who may never have had it.
 func block(hook, program string) string {
 	find := "( p=" + quote(program) + "; [ -x \"$p\" ] || p=$(command -v git-runr)\n"
 	if program == "" {
@@ -33,6 +40,9 @@ func block(hook, program string) string {
 	otherwise := ""
 	if hook == PrePush { // a gate says that nobody stood there
 		otherwise = " *) echo 'git runr: the program is not found: nothing looked at this push' ;;"
+		if program != "" {
+			otherwise = closedGate
+		}
 	}
 	head, call, tail := "", `"$p" hooks run `+hook+argument(hook)+" </dev/null", " 2>/dev/null || :\n"
 	if isFed(hook) {
@@ -40,7 +50,7 @@ func block(hook, program string) string {
 		call = `printf '%s\n' "$git_runr_in" | "$p" hooks run ` + hook + argument(hook)
 	}
 	if hook == PrePush {
-		tail = " >&2 2>/dev/null || [ $? -ne 1 ] || exit 1\n"
+		tail = orRefuse + "\n"
 	}
 	if isFed(hook) {
 		tail += "if [ -n \"$git_runr_in\" ]; then exec <<git_runr_end\n$git_runr_in\ngit_runr_end\nelse exec </dev/null; fi; unset git_runr_in\n"

@@ -173,7 +173,7 @@ func joinRows(ctx context.Context, s *record.Store, group []record.Review) error
 }
 
 // joinInto asks for request, unless one of those that are open is just that, and withdraws
-// its parts.
+// its parts, but for those that do what cannot be seen in the whole.
 func joinInto(ctx context.Context, s *record.Store, request record.ReviewRequest, open, parts []record.Review, why string) error {
 	is := func(r record.Review) bool {
 		return r.Request.Subject.Base == request.Subject.Base && r.Request.Subject.Commit == request.Subject.Commit
@@ -188,8 +188,9 @@ func joinInto(ctx context.Context, s *record.Store, request record.ReviewRequest
 		}
 		whole = made.ID
 	}
+	unseen := s.Unseen(ctx, request.Subject, record.Census{})
 	for _, r := range parts {
-		if r.ID == whole {
+		if r.ID == whole || r.Request.Subject.Kind == record.SubjectCommit && slices.Contains(unseen, r.Request.Subject.Commit) {
 			continue
 		}
 		_, err := s.CancelReview(ctx, r.ID, record.Itself, why+": asked as "+whole)

@@ -98,6 +98,9 @@ type Turn struct {
 	Failure  *record.Failure `json:"failure,omitempty"`   // later and failed
 }
 
+// Wants reports whether the agent waits for want of an object: that comes with somebody's fetch.
+func (t Turn) Wants() bool { return t.Failure != nil && t.Failure.Reason == record.ReasonObjects }
+
 // Queue are the agents that reviews wait for and that this worker is to run, oldest request
 // first.
 func (w *Worker) Queue(ctx context.Context) ([]Turn, error) {

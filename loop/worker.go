@@ -1,10 +1,12 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -58,7 +60,7 @@ func (w *Worker) Work(ctx context.Context) (Worked, error) {
 	if err := w.begin(ctx); err != nil {
 		return Worked{}, err
 	}
-	s := &shift{Worker: w, places: newPlaces(w), seen: map[string]bool{}, ended: make(chan shiftEnd)}
+	s := &shift{Worker: w, places: newPlaces(w), seen: map[string]bool{}, later: map[string]bool{}, ended: make(chan shiftEnd)}
 	leases, err := w.leases(ctx)
 	if err != nil {
 		return Worked{}, err
@@ -116,6 +118,7 @@ type shift struct {
 	*Worker
 	places   *places
 	seen     map[string]bool // reviews that were tried, or that are leased
+	later    map[string]bool // of seen, those that wait for what is being looked at
 	running  int
 	ended    chan shiftEnd
 	worked   Worked
@@ -124,8 +127,9 @@ type shift struct {
 
 // shiftEnd is how one review ended.
 type shiftEnd struct {
-	done turnsDone
-	err  error
+	review string
+	done   turnsDone
+	err    error
 }
 
 // turnsDone counts what came of the turns of one review.
@@ -146,6 +150,9 @@ func (s *shift) run(ctx context.Context) (err error) {
 			s.start(ctx, next, place)
 			idle = false
 			continue
+		case s.running == 0 && len(s.later) > 0 && place != nil && err == nil: // another process is looking
+			err = s.again(ctx)
+			continue
 		case s.running == 0 && (idle || place == nil || err != nil):
 			s.worked.Busy = place == nil && s.worked == Worked{}
 			return err
@@ -155,8 +162,35 @@ func (s *shift) run(ctx context.Context) (err error) {
 		}
 		end := <-s.ended
 		s.running--
+		if errors.Is(end.err, errSameChange) {
+			s.later[end.review] = true
+		} else {
+			s.takeUp()
+		}
 		err = errors.Join(err, s.count(end))
 		idle = false
+	}
+}
+
+// takeUp has those tried again that were to wait.
+func (s *shift) takeUp() {
+	for id := range s.later {
+		delete(s.seen, id)
+	}
+	clear(s.later)
+}
+
+// lookAgain is the pause before a look at whether another process has ended.
+const lookAgain = 100 * time.Millisecond
+
+// again is takeUp after a while.
+func (s *shift) again(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(lookAgain):
+		s.takeUp()
+		return nil
 	}
 }
 
@@ -185,7 +219,7 @@ func (s *shift) start(ctx context.Context, id string, place func()) {
 			_, done, err = s.take(ctx, review, s.places.with())
 		}
 		place()
-		s.ended <- shiftEnd{done, err}
+		s.ended <- shiftEnd{id, done, err}
 	}()
 }
 
@@ -230,6 +264,12 @@ func (w *Worker) take(ctx context.Context, review record.Review, places placer) 
 	if err != nil || len(turns) == 0 {
 		return review, done, err
 	}
+	if same, err := w.lookedAt(ctx, review); err != nil || same {
+		if err == nil {
+			err = errSameChange
+		}
+		return review, done, err
+	}
 	if known, err := lineage.Known(ctx, w.Store, review); err != nil || known != "" {
 		if err == nil {
 			review, err = w.Store.CancelReview(ctx, review.ID, record.Itself, "the same change was reviewed: "+known)
@@ -251,6 +291,39 @@ func (w *Worker) take(ctx context.Context, review record.Review, places placer) 
 		err = w.Store.Project(ctx)
 	}
 	return review, done, err
+}
+
+// errSameChange says that a reviewer is looking at the same change for an older review,
+// which may come to speak for this one.
+var errSameChange = fmt.Errorf("the same change is being reviewed: %w", gitstore.ErrBusy)
+
+// lookedAt reports whether the reviewer whom nobody but a hook asks for review is at an
+// older one of the same change now.
+func (w *Worker) lookedAt(ctx context.Context, review record.Review) (bool, error) {
+	if !lineage.AskedByItself(review) {
+		return false, nil
+	}
+	waiting, err := w.waiting(ctx, func(r record.ReviewSummary) bool {
+		older := cmp.Or(r.CreatedAt.Compare(review.CreatedAt), strings.Compare(r.ID, review.ID)) < 0
+		return older && r.Commit != "" && r.Reviewer == review.Request.Reviewer
+	})
+	if err != nil {
+		return false, err
+	}
+	change := ""
+	for _, r := range waiting {
+		if !held(w.Store.Repo, reviewLock(r.ID)) {
+			continue
+		}
+		older, err := w.Store.Review(ctx, r.ID)
+		if err != nil {
+			return false, err
+		}
+		if change = cmp.Or(change, w.Store.ChangeID(ctx, review.Request.Subject)); change != "" && w.Store.ChangeID(ctx, older.Request.Subject) == change {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // open is a review as it is now, and the agents whose turn it is, none when it is closed.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"git-runr/gitstore/safefile"
+	"git-runr/gitstore/testrepo"
 	"git-runr/loop/internal/runtest"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
@@ -130,6 +131,41 @@ func TestWorkSideBySide(t *testing.T) {
 				t.Errorf("%d at once, %d calls, want 3 and %d", m.most, m.calls, want)
 			}
 		})
+	}
+}
+
+// Of two requests that a hook made of one change the second waits for the answer to the
+// first, whoever works, and is withdrawn when that speaks for both.
+func TestWorkOnOneChangeOnce(t *testing.T) {
+	for _, workers := range []int{1, 2} {
+		s := asked(t, 0, "a")
+		ctx := t.Context()
+		testrepo.Git(t, s.Repo.WorkTree, "add", ".")
+		testrepo.Git(t, s.Repo.WorkTree, "commit", "-q", "-m", "one")
+		for _, message := range []string{"two", "three"} {
+			subject, err := s.HeadSubject(ctx)
+			if err == nil {
+				_, err = s.RequestReview(ctx, record.ReviewRequest{Reviewer: "a", Subject: subject}, "hook")
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			testrepo.Git(t, s.Repo.WorkTree, "branch", message)
+			testrepo.Git(t, s.Repo.WorkTree, "commit", "-q", "--amend", "-m", message)
+		}
+		m := newMeeting(1)
+		var all sync.WaitGroup
+		for range workers {
+			all.Go(func() {
+				if _, err := meetingWorker(s, m, 2).Work(ctx); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if m.calls != 1 {
+			t.Errorf("%d workers: %d calls", workers, m.calls)
+		}
 	}
 }
 

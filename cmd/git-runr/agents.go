@@ -1,10 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"os"
 
+	"git-runr/cmd/git-runr/internal/background"
 	"git-runr/cmd/git-runr/internal/config"
+	"git-runr/cmd/git-runr/internal/notify"
 	"git-runr/cmd/git-runr/internal/progress"
 	"git-runr/gitstore"
 	"git-runr/loop"
@@ -12,6 +15,7 @@ import (
 	"git-runr/loop/builtin"
 	"git-runr/loop/checklog"
 	"git-runr/loop/record"
+	"git-runr/loop/safetext"
 )
 
 // worker does reviews with this session's configuration.
@@ -24,6 +28,36 @@ func (c *console) worker(store *record.Store, conf *config.Config, progress *pro
 		Closing: conf.Inbox.Closing, Heard: c.hears(store, conf),
 		Exclude: conf.Review.Exclude, ExcludedBy: conf.ExcludedBy(), Generated: conf.Review.Generated, Progress: progress, Parallel: conf.Loop.Parallel,
 		Ask: func(ctx context.Context, commit gitstore.ID) error { return askMade(ctx, store, conf, commit) },
+	}
+}
+
+// hears is what follows the reviews of a worker in the background: hooks.notify and the
+// desktop hear of those that did not pass, and the day's tidying is done. What goes wrong
+// there is said, and changes nothing.
+func (c *console) hears(store *record.Store, conf *config.Config) func(context.Context, record.Review) {
+	return func(ctx context.Context, review record.Review) {
+		defer c.tidy(ctx, store)
+		line := review.Summary()
+		if line.Outcome != record.OutcomeFailed {
+			return
+		}
+		said := notify.Of(line, cmp.Or(store.Repo.WorkTree, store.Repo.GitDir))
+		if err := said.Command(ctx, conf.Notify()); err != nil {
+			safetext.Fprintf(c.err, "hooks.notify: %v\n", err) // also of a quiet worker: its log is where one looks
+		}
+		if !conf.Hooks.Desktop {
+			return
+		}
+		if err := said.Desktop(ctx, c.getenv); err != nil {
+			safetext.Fprintf(c.err, "hooks.desktop: %v\n", err)
+		}
+	}
+}
+
+// startWorker starts git runr work in the background, and says so where it does not start.
+func (c *console) startWorker(repo *gitstore.Repo) {
+	if err := background.Work(repo); err != nil {
+		c.say("the background worker did not start (%v); type: git runr work", err)
 	}
 }
 

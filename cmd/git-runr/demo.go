@@ -1,262 +1,26 @@
 package main
 
 import (
-	"errors"
-	"fmt"
-	"io"
-	"os"
-	"path/filepath"
-	"regexp"
-	"strings"
-	"sync"
-	"time"
-
 	"github.com/urfave/cli/v2"
 
-	"git-runr/cmd/git-runr/internal/config"
-	"git-runr/cmd/git-runr/internal/exit"
-	"git-runr/gitstore"
-	"git-runr/loop/agent"
-	"git-runr/loop/record"
-	"git-runr/loop/safetext"
+	"git-runr/cmd/git-runr/internal/demo"
 )
 
 func (p *program) demoCommand() *cli.Command {
 	return &cli.Command{
 		Name: "demo", Usage: "the whole loop on a scratch repository with scripted agents, in a few seconds",
 		Flags:  []cli.Flag{&cli.BoolFlag{Name: "keep", Usage: "leave the scratch repository for a look around"}},
-		Action: p.action(demo),
+		Action: p.action(func(s *session) error { return demo.Run(s.ctx, s.out, s.Bool("keep")) }),
 	}
 }
 
-// demoTasks are what the demo's implementer is asked for. The second is one that
-// it never gets right.
-var demoTasks = map[string]string{
-	"greeting.md": "# Add a greeting script\n\nWrite greet.sh, which greets the person named by its first argument.\n\n## Done criteria\n\n- `sh greet.sh NAME` prints a greeting\n- names with spaces work\n- no credentials in the script\n",
-	"usage.md":    "# Print a usage line\n\ngreet.sh without an argument prints how it is used.\n\n## Done criteria\n\n- `sh greet.sh` prints a usage line\n",
-}
-
-const demoCheck = "sh greet.sh demo | grep -q demo"
-
-// demoAgents is the demo's configuration: this program plays both agents.
-func demoAgents(self string) string {
-	return fmt.Sprintf(`[loop]
-implementer = "scripted-implementer"
-reviewer = "scripted-reviewer"
-
-[agents.scripted-implementer]
-command = [%q, "demo-agent", "implement"]
-
-[agents.scripted-reviewer]
-command = [%q, "demo-agent", "review"]
-
-[checks.greets]
-command = %q
-`, self, self, demoCheck)
-}
-
-// scratch is the demo's repository and how commands are run in it.
-type scratch struct {
-	*session
-	dir  string
-	self string
-	repo *gitstore.Repo
-}
-
-func demo(s *session) error {
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	root, err := os.MkdirTemp("", "git-runr-demo-")
-	if err != nil {
-		return err
-	}
-	if s.Bool("keep") {
-		defer func() { lookAround(s.out, filepath.Join(root, "repo")) }()
-	} else {
-		defer os.RemoveAll(root)
-	}
-	d := &scratch{session: s, dir: filepath.Join(root, "repo"), self: self}
-	if err := d.make(); err != nil {
-		return err
-	}
-	return d.tell()
-}
-
-// lookAround says how to get to the repository that was kept.
-func lookAround(w io.Writer, dir string) {
-	if line, ok := safetext.CommandLine("cd", dir); ok {
-		safetext.Fprintf(w, "\nLook around:\n  %s\n", line)
-	}
-}
-
-func (d *scratch) make() error {
-	if err := os.MkdirAll(d.dir, 0o777); err != nil {
-		return err
-	}
-	var err error
-	if d.repo, err = gitstore.Init(d.ctx, d.dir); err != nil {
-		return err
-	}
-	err = errors.Join(d.repo.SetConfig(d.ctx, "user.name", "Demo"), d.repo.SetConfig(d.ctx, "user.email", "demo@example.com"))
-	files := map[string]string{"README.md": "# demo\n", config.FileName: demoAgents(d.self)}
-	for name, text := range demoTasks {
-		files[name] = text
-	}
-	for name, text := range files {
-		err = errors.Join(err, os.WriteFile(filepath.Join(d.dir, name), []byte(text), 0o666))
-	}
-	if err != nil {
-		return err
-	}
-	tree, err := d.repo.Checkout()
-	if err != nil {
-		return err
-	}
-	demo := gitstore.Identity{Name: "Demo", Email: "demo@example.com"}
-	_, _, err = tree.CommitAll(d.ctx, gitstore.CommitSpec{Message: "A demo project\n", Author: demo, When: time.Now(), Ref: "refs/heads/main"})
-	return err
-}
-
-// tell runs the story, command by command, through the user's own door.
-func (d *scratch) tell() error {
-	d.title("A task: the first attempt has a critical fault and is reverted, the second gets a warning, the third passes.")
-	steps := []struct {
-		args []string
-		want int
-	}{
-		{[]string{"trust", "--yes"}, 0},
-		{[]string{"run", "greeting.md"}, 0},
-		{[]string{"land"}, 0},
-	}
-	for _, step := range steps {
-		if err := d.command(step.want, step.args...); err != nil {
-			return err
-		}
-	}
-	fmt.Fprintln(d.out, "\n$ git log --notes=runr")
-	log, err := d.repo.LogWithNotes(d.ctx, record.NotesRef, 5)
-	if err != nil {
-		return err
-	}
-	safetext.Fprintf(d.out, "%s", safetext.Block(log))
-	d.title("A second task: the implementer never does what the reviewer asks, so the loop stops and says what is unmet.")
-	if err := d.command(int(exit.Stopped), "run", "usage.md"); err != nil {
-		return err
-	}
-	if err := d.command(0, "status"); err != nil {
-		return err
-	}
-	d.title("Now in a repository of your own:  git runr review --wait")
-	return nil
-}
-
-func (d *scratch) title(text string) { safetext.Fprintf(d.out, "\n== %s\n", text) }
-
-// command runs this program as a user would type it, and wants the given status.
-func (d *scratch) command(want int, args ...string) error {
-	safetext.Fprintf(d.out, "\n$ git runr %s\n", strings.Join(args, " "))
-	result, err := agent.Run(d.ctx, agent.Command{
-		Args: append([]string{d.self}, args...), Dir: d.dir, Env: d.environ(), Timeout: time.Minute, Transcript: d.out,
-	})
-	if err != nil {
-		return err
-	}
-	if result.ExitCode != want {
-		return fmt.Errorf("demo: git runr %s ended with status %d, not %d", strings.Join(args, " "), result.ExitCode, want)
-	}
-	return nil
-}
-
-// environ keeps the user's configuration and trust out of the demo, and the demo
-// out of them.
-func (d *scratch) environ() []string {
-	home := filepath.Dir(d.dir)
-	kept := agent.Environ(os.Environ(), []string{"GOCOVERDIR"})
-	return append(kept, "HOME="+home, "XDG_CONFIG_HOME="+home+"/config", "XDG_STATE_HOME="+home+"/state",
-		"GIT_CONFIG_NOSYSTEM=1", "GIT_RUNR_DEPTH=0", "CI=true")
-}
-
-// demoAgentCommand is both of the demo's agents. What they do follows from their
-// prompts alone, like any agent's work.
+// demoAgentCommand is both of the demo's agents.
 func (p *program) demoAgentCommand() *cli.Command {
 	return &cli.Command{
 		Name: "demo-agent", Hidden: true, Usage: "the demo's scripted agents",
 		Subcommands: []*cli.Command{
-			{Name: "implement", Action: p.action(demoImplement)},
-			{Name: "review", Action: p.action(demoReview)},
+			{Name: "implement", Action: p.action(func(s *session) error { return demo.Implement(s.in, s.out) })},
+			{Name: "review", Action: p.action(func(s *session) error { return demo.Review(s.in, s.out) })},
 		},
 	}
-}
-
-func demoImplement(s *session) error {
-	prompt, err := io.ReadAll(io.LimitReader(s.in, 1<<20))
-	if err != nil {
-		return err
-	}
-	script := demoScript(string(prompt))
-	if err := os.WriteFile("greet.sh", []byte(script), 0o666); err != nil {
-		return err
-	}
-	if strings.Contains(string(prompt), "IMPLEMENT greeting") {
-		if err := os.WriteFile("credentials.txt", []byte("service password: hunter2\n"), 0o666); err != nil {
-			return err
-		}
-	}
-	_, err = fmt.Fprint(s.out, "## SUBTASK COMPLETE\n**Status:** passed\n\n### Files Modified\n- greet.sh\n\n### Verification Results\nran sh greet.sh demo: it greeted\n")
-	return err
-}
-
-// attemptNumber finds which attempt a prompt is for.
-var attemptNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`This is attempt (\d+)`) })
-
-// demoScript is greet.sh as the implementer writes it for a prompt.
-func demoScript(prompt string) string {
-	switch {
-	case strings.Contains(prompt, "usage:") || strings.Contains(prompt, " usage"):
-		number := "1"
-		if m := attemptNumber().FindStringSubmatch(prompt); m != nil {
-			number = m[1]
-		}
-		return "# try " + number + "\necho \"Hello, $1!\"\n"
-	case strings.Contains(prompt, "FIX "):
-		return "echo \"Hello, $1!\"\n"
-	case strings.Contains(prompt, "RE-EXECUTE"):
-		return "echo Hello, $1!\n"
-	}
-	return "password=hunter2\necho Hello, $1!\n"
-}
-
-// changeMark finds the nonce and the change in a reviewer's prompt.
-var changeMark = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?s)----- BEGIN CHANGE (\S+) -----\n(.*)\n----- END CHANGE`)
-})
-
-func demoReview(s *session) error {
-	prompt, err := io.ReadAll(io.LimitReader(s.in, 1<<20))
-	if err != nil {
-		return err
-	}
-	m := changeMark().FindStringSubmatch(string(prompt))
-	if m == nil {
-		return exit.Problemf(exit.Usage, "no change in the prompt")
-	}
-	_, err = safetext.Fprintf(s.out, "I have read the change.\n\n```runr-review %s\n%s\n```\n", m[1], demoVerdict(string(prompt), m[2]))
-	return err
-}
-
-func demoVerdict(prompt, change string) string {
-	finding := func(verdict, severity, issue, fix string) string {
-		return fmt.Sprintf(`{"verdict":%q,"summary":"","findings":[{"severity":%q,"file":"greet.sh","line":1,"issue":%q,"fix":%q}]}`, verdict, severity, issue, fix)
-	}
-	switch {
-	case strings.Contains(change, "+password="):
-		return finding("CRITICAL", "critical", "The script holds a password", "Take the password out and start again without it")
-	case strings.Contains(change, "+echo Hello, $1!"):
-		return finding("NEEDS_FIX", "warning", "The argument is not quoted", "Put the text and $1 in double quotes")
-	case strings.Contains(prompt, "<subtask_title>\nPrint a usage line") && !strings.Contains(change, "+echo usage"):
-		return finding("NEEDS_FIX", "warning", "No usage line is printed without an argument", "Print a usage line when $1 is empty")
-	}
-	return `{"verdict":"PASS","summary":"All criteria are met.","findings":[]}`
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/overview"
+	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/diagnose"
 	"git-runr/gitstore"
 	"git-runr/loop"
@@ -96,7 +98,7 @@ func (s *session) notStopped(store *record.Store, run record.Run) error {
 	}
 	doc := notStoppedJSON{RunID: run.ID, Status: run.Status, Next: []string{}}
 	live := loop.Live(store, run.ID)
-	cut, err := cutShort(s, store, run.ID)
+	cut, err := overview.CutShort(s.ctx, store, run.ID)
 	if err != nil {
 		return err
 	}
@@ -116,14 +118,12 @@ func (s *session) notStopped(store *record.Store, run record.Run) error {
 		doc.Next = append(doc.Next, "git runr diagnose "+runs[i].ID)
 	}
 	return s.print(doc, func(w io.Writer) {
-		state := "it is " + runState(run.Summary(), func(string) bool { return live })
+		state := "it is " + render.RunState(run.Summary(), live)
 		if run.Status == record.RunRunning && !live {
 			state = "its process died"
 		}
 		safetext.Fprintf(w, "Run %s did not stop: %s.\n", run.ID, state)
-		for _, line := range doc.Next {
-			safetext.Fprintf(w, "  %s\n", line)
-		}
+		render.Lines(w, doc.Next)
 	})
 }
 

@@ -6,7 +6,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/argv"
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/stdio"
+	"git-runr/cmd/git-runr/internal/worddiff"
 	"git-runr/gitstore"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
@@ -45,7 +48,7 @@ func runAndSpan(args []string) (id, span string) {
 }
 
 func diff(s *session) error {
-	args, paths := splitPaths(s.Args().Slice())
+	args, paths := argv.SplitPaths(s.Args().Slice())
 	id, span := runAndSpan(args)
 	store, err := s.open()
 	if err != nil {
@@ -76,7 +79,7 @@ func diff(s *session) error {
 		}
 		doc.Patch = string(patch)
 		if s.Bool("words") {
-			doc.Patch = markWords(doc.Patch)
+			doc.Patch = worddiff.Mark(doc.Patch)
 		}
 	}
 	return s.print(doc, func(w io.Writer) {
@@ -92,7 +95,7 @@ func diff(s *session) error {
 
 // writePatch shows a patch; a pipe gets it byte for byte, as from git.
 func (c *console) writePatch(w io.Writer, patch string) {
-	if tty, _ := onTerminal(c.out); !tty {
+	if tty, _ := stdio.Terminal(c.out); !tty {
 		w.Write([]byte(patch))
 		return
 	}

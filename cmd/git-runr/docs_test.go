@@ -19,6 +19,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/render"
 )
 
 // TestCommandsThatTextsName: every "git runr …" in the README, the sources and their
@@ -60,17 +61,19 @@ func unknownWord(words []string) string {
 	for i, word := range words {
 		word = strings.Trim(word, "[].:|")
 		at := slices.IndexFunc(commands, func(c *cli.Command) bool { return c.HasName(word) })
-		name, _, _ := strings.Cut(flagName(word), "=")
+		name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
+		isFlag := len(word) > 1 && word[0] == '-'
+		known := func(f cli.Flag) bool { return slices.Contains(f.Names(), name) }
 		switch {
 		case strings.HasPrefix(word, "%"):
 			return "" // filled in where it is printed
 		case at >= 0:
 			flags, commands = append(flags, commands[at].Flags...), commands[at].Subcommands
-		case isFlag(word) && word != "--" && findFlag(flags, name) == nil:
+		case isFlag && word != "--" && !slices.ContainsFunc(flags, known):
 			return fmt.Sprintf("flag %q is not known", word)
-		case i == 0 && !isFlag(word) && word != "or" && word != strings.ToUpper(word):
+		case i == 0 && !isFlag && word != "or" && word != strings.ToUpper(word):
 			return fmt.Sprintf("command %q is not known", word)
-		case !isFlag(word):
+		case !isFlag:
 			commands = nil // what follows is an argument, or prose
 		}
 	}
@@ -256,7 +259,7 @@ func newReadmeWorld(t *testing.T) *readmeWorld {
 	if err := json.Unmarshal([]byte(out), &inbox); err != nil || len(inbox.Reviews) != 2 {
 		t.Fatalf("%v in %s", err, out)
 	}
-	var review reviewJSON
+	var review render.ReviewDocument
 	out, _ = execLine(t, w.dir, os.Environ(), "git runr inbox get latest --json")
 	if err := json.Unmarshal([]byte(out), &review); err != nil || len(review.Comments) != 1 {
 		t.Fatalf("%v in %s", err, out)

@@ -14,6 +14,8 @@ import (
 
 	"git-runr/cmd/git-runr/internal/editdiff"
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/render"
+	"git-runr/cmd/git-runr/internal/stdio"
 	"git-runr/cmd/git-runr/internal/steps"
 	"git-runr/gitstore"
 	"git-runr/gitstore/safefile"
@@ -21,7 +23,6 @@ import (
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/role"
-	"git-runr/loop/safetext"
 )
 
 // maxEditPatch bounds the diff that is opened in an editor, in bytes.
@@ -81,8 +82,8 @@ func (s *session) editAndSubmit(store *record.Store, subject record.Subject, dra
 		return file.keep(err)
 	}
 	file.drop()
-	return s.print(reviewDocument(review), func(w io.Writer) {
-		safetext.Fprintf(w, "Submitted to %s: %s, %s.\n", review.ID, decisionWords(person.Decision), prose.Count(len(person.Comments), "comment"))
+	return s.print(render.NewReviewDocument(review), func(w io.Writer) {
+		writeSubmitted(w, review, person)
 	})
 }
 
@@ -122,8 +123,8 @@ func (c *console) write(ctx context.Context, store *record.Store, file editFile)
 		c.say("going on with what was left in %s", file.path)
 	}
 	terminal := gitstore.Terminal{In: c.in, Out: c.err, Err: c.err} // standard output is for the result
-	if tty, _ := onTerminal(c.out); tty {
-		terminal.Out = beneath(c.out).(io.Writer)
+	if tty, _ := stdio.Terminal(c.out); tty {
+		terminal.Out = stdio.Beneath(c.out).(io.Writer)
 	}
 	if err := store.Repo.EditFile(ctx, editor, file.path, terminal); err != nil {
 		return editdiff.Written{}, exit.Problemf(exit.Stopped, "%w", err)

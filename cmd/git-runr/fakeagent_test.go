@@ -140,12 +140,11 @@ func (endless) Read(p []byte) (int, error) {
 }
 
 func promptNonce(prompt string) string {
-	if m := changeMark().FindStringSubmatch(prompt); m != nil {
-		return m[1]
-	}
-	if _, rest, ok := strings.Cut(prompt, "\nVERIFY "); ok {
-		nonce, _, _ := strings.Cut(rest, " ")
-		return nonce
+	for _, before := range []string{"----- BEGIN CHANGE ", "\nVERIFY "} {
+		if _, rest, ok := strings.Cut(prompt, before); ok {
+			nonce, _, _ := strings.Cut(rest, " ")
+			return nonce
+		}
 	}
 	return ""
 }

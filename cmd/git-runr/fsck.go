@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/loop/prose"
 	"git-runr/loop/safetext"
 )
@@ -45,8 +46,6 @@ func fsck(s *session) error {
 	}
 	return s.printLeaving(doc, doc.Unreadable, func(w io.Writer) {
 		safetext.Fprintf(w, "%s, %d unreadable.\n", prose.Count(doc.Events, "event"), len(doc.Unreadable))
-		for _, line := range doc.Unreadable {
-			safetext.Fprintf(w, "  %s\n", line)
-		}
+		render.Lines(w, doc.Unreadable)
 	})
 }

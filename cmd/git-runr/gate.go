@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/gitstore"
 	"git-runr/hooks"
 	"git-runr/loop"
@@ -21,22 +23,39 @@ import (
 const (
 	maxPushed  = 1000 // commits that are looked at, the newest
 	gatedShown = 10   // that are named
+	hintsShown = 3    // lines to type
 )
 
 // prePush is the gate before a push: its error is exit.NotPassed, without words, when the
 // push is refused. It reads refs, the index and commits. Its words go to standard output,
-// which the hook hands to standard error.
+// which the hook hands to standard error. One that cannot be asked refuses: it may be what
+// is pushed that spoils it.
 func (s *session) prePush(store *record.Store) error {
-	refs, err := hooks.Pushed(s.in)
-	if err != nil {
-		return err
-	}
 	conf, err := s.configuration(store)
-	if err != nil { // it may be what is pushed that spoils it
+	if err != nil {
 		return s.closed(err)
 	}
 	if conf.Hooks.PrePush == "off" {
 		return nil
+	}
+	err = s.gate(store, conf)
+	if err != nil && !refuses(err) && conf.Hooks.PrePush == "refuse" {
+		return s.closed(err)
+	}
+	return err
+}
+
+// refuses reports whether err is a gate's refusal, which has told why.
+func refuses(err error) bool {
+	refused := new(exit.Problem)
+	return errors.As(err, &refused) && refused.Status == exit.NotPassed && refused.Msg == ""
+}
+
+// gate is prePush of one that is on.
+func (s *session) gate(store *record.Store, conf *config.Config) error {
+	refs, err := hooks.Pushed(s.in)
+	if err != nil {
+		return err
 	}
 	var tips, old []gitstore.ID
 	for _, ref := range refs {
@@ -56,11 +75,8 @@ func (s *session) prePush(store *record.Store) error {
 		return err
 	}
 	held, err := loop.Gate(s.ctx, store, commits, conf.Hooks.PrePushRequire == "passed", conf.Hooks.Skip, branch)
-	if err != nil {
-		return s.closed(err)
-	}
-	if len(held) == 0 {
-		return nil
+	if err != nil || len(held) == 0 {
+		return err
 	}
 	writeHeldUp(s.out, conf, len(commits), held)
 	if conf.Hooks.PrePush == "refuse" {
@@ -99,12 +115,8 @@ func writeHeldUp(w io.Writer, conf *config.Config, all int, held []loop.Gated) {
 		}
 		safetext.Fprintf(w, "  %s  %-12s %s%s\n", c.Commit.Short(), stands(c.Covered), prose.Cut(c.Title, 60), why)
 	}
-	if more := len(held) - gatedShown; more > 0 {
-		safetext.Fprintf(w, "  … and %d more\n", more)
-	}
-	for _, line := range gateHints(held) {
-		safetext.Fprintf(w, "  %s\n", line)
-	}
+	render.More(w, "  ", len(held)-gatedShown)
+	render.Lines(w, gateHints(held))
 	if conf.Hooks.PrePush == "warn" {
 		fmt.Fprintln(w, "They are pushed all the same: hooks.pre_push is warn.")
 		return
@@ -124,7 +136,7 @@ func stands(c lineage.Covered) string {
 func gateHints(held []loop.Gated) []string {
 	var lines []string
 	add := func(line string) {
-		if !slices.Contains(lines, line) && len(lines) < nextShown {
+		if !slices.Contains(lines, line) && len(lines) < hintsShown {
 			lines = append(lines, line)
 		}
 	}
@@ -134,6 +146,8 @@ func gateHints(held []loop.Gated) []string {
 			add("git runr inbox get " + c.Review)
 		case c.State == lineage.CoverPending || c.State == lineage.CoverStale && c.Review != "":
 			add("git runr work")
+		case c.State == lineage.CoverUnshown: // an agent would be shown as little again
+			add("git runr review --reviewer human " + c.Commit.Short())
 		default:
 			add("git runr review --wait " + c.Commit.Short())
 		}

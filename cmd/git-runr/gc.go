@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/loop"
 	"git-runr/loop/prose"
 	"git-runr/loop/safetext"
@@ -52,7 +53,7 @@ func writeGarbage(w io.Writer, doc gcJSON, now time.Time) {
 		safetext.Fprintf(w, "review %s  %s %s ago\n", r.ID, r.Status, age(now.Sub(r.ClosedAt)))
 	}
 	for _, g := range doc.Runs {
-		safetext.Fprintf(w, "run %s  %s %s ago\n", g.Run.ID, runState(g.Run, func(string) bool { return false }), age(now.Sub(g.Run.UpdatedAt)))
+		safetext.Fprintf(w, "run %s  %s %s ago\n", g.Run.ID, render.RunState(g.Run, false), age(now.Sub(g.Run.UpdatedAt)))
 		for _, path := range []string{g.Worktree, g.Files} {
 			if path != "" {
 				safetext.Fprintf(w, "  %s\n", path)

@@ -11,8 +11,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/background"
 	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/overview"
 	"git-runr/gitstore"
 	"git-runr/hooks"
 	"git-runr/loop/lineage"
@@ -164,13 +166,24 @@ func hookRun(s *session) error {
 		s.sayCritical(store)
 	}
 	err = run(s, store)
-	if refused := new(exit.Problem); errors.As(err, &refused) && refused.Status == exit.NotPassed && refused.Msg == "" {
-		return refused
+	if err != nil && refuses(err) {
+		return err
 	}
 	if err != nil {
 		s.logHook(store, err)
 	}
 	return nil
+}
+
+// sayCritical tells in one line what is critical on this branch. It is the hook's output,
+// for what a hook writes to standard error is left to errors that nobody is to see.
+func (s *session) sayCritical(store *record.Store) {
+	if store.Repo.Operation() != "" || store.Repo.IsOwnWorktree() {
+		return
+	}
+	if line := overview.Critical(s.ctx, store); line != "" && !s.quiet {
+		safetext.Fprintf(s.out, "git-runr: %s\n", line)
+	}
 }
 
 // postCommit asks for a review of the commit that was made.
@@ -211,7 +224,7 @@ func (s *session) askHook(store *record.Store, conf *config.Config, subject reco
 	if err != nil || !asked || conf.Review.Reviewer == record.Human {
 		return err
 	}
-	return startWorker(store.Repo)
+	return background.Work(store.Repo)
 }
 
 // askUnlessSkipped asks for what a hook would ask for.
@@ -238,7 +251,7 @@ func (s *session) postRewrite(store *record.Store) error {
 	if err != nil {
 		return err
 	}
-	return startWorker(store.Repo)
+	return background.Work(store.Repo)
 }
 
 // postMerge asks for a review of a merge that was made here and is more than what git
@@ -259,7 +272,7 @@ func (s *session) postMerge(store *record.Store) error {
 	if ask {
 		err = s.askHook(store, conf, subject)
 	}
-	return errors.Join(err, startWorker(store.Repo))
+	return errors.Join(err, background.Work(store.Repo))
 }
 
 func (s *session) asksForMerge(store *record.Store, conf *config.Config, subject record.Subject) (bool, error) {
@@ -277,9 +290,11 @@ func (s *session) asksForMerge(store *record.Store, conf *config.Config, subject
 // logHook keeps what went wrong in a hook where a person can find it.
 func (c *console) logHook(store *record.Store, err error) {
 	file, openErr := os.OpenFile(filepath.Join(store.Repo.StateDir(), "hook.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
-	if openErr != nil {
-		return
+	if openErr == nil {
+		_, openErr = safetext.Fprintf(file, "%s %s\n", c.now().UTC().Format("2006-01-02T15:04:05Z"), err.Error())
+		openErr = errors.Join(openErr, file.Close())
 	}
-	defer file.Close()
-	safetext.Fprintf(file, "%s %s\n", c.now().UTC().Format("2006-01-02T15:04:05Z"), err.Error())
+	if openErr != nil { // a full disk: nobody would ever know
+		safetext.Fprintf(c.out, "git runr: nothing could be recorded (%v); later: git runr scan\n", err)
+	}
 }

@@ -7,12 +7,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/diagnose"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
@@ -110,7 +110,7 @@ func writeImported(w io.Writer, s *session, store *record.Store, doc importedJSO
 		skipped = fmt.Sprintf(", %d of them skipped", doc.Skipped)
 	}
 	safetext.Fprintf(w, "Imported %s as %s: %s%s.\n\n", from, doc.Run, prose.Count(doc.Events, "event"), skipped)
-	writeRun(w, done.Run, false, "")
+	render.Run(w, done.Run, false, "")
 	writeStop(w, s, store, done.Run)
 }
 
@@ -138,10 +138,7 @@ func (s *session) readTimeline(name string) (runrimport.Timeline, error) {
 	if name == "-" {
 		return decodeTimeline("standard input", s.in)
 	}
-	path := name
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(s.dir, path)
-	}
+	path := s.fromStart(name)
 	file, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return runrimport.Timeline{}, exit.Problemf(exit.NotFound, "there is no file %q", name)
@@ -156,7 +153,7 @@ func (s *session) readTimeline(name string) (runrimport.Timeline, error) {
 	}
 	timeline, err := decodeTimeline(fmt.Sprintf("%q", name), file)
 	if err == nil && len(timeline.Runs) == 1 {
-		fromRunDirectory(&timeline.Runs[0], path)
+		timeline.Runs[0].TakeDirectory(path)
 	}
 	return timeline, err
 }
@@ -167,31 +164,4 @@ func decodeTimeline(what string, in io.Reader) (runrimport.Timeline, error) {
 		return timeline, exit.Problemf(exit.Usage, "%s: %w", what, err)
 	}
 	return timeline, err
-}
-
-// maxTaskFile is how much of a task file is read, in bytes.
-const maxTaskFile = 1 << 20
-
-// fromRunDirectory takes over what runr keeps beside a timeline and not in it: the
-// run's id, which is its directory's name, and the text of its task.
-func fromRunDirectory(run *runrimport.SourceRun, timeline string) {
-	if filepath.Base(timeline) != "timeline.jsonl" {
-		return
-	}
-	path, err := filepath.Abs(timeline)
-	if err != nil {
-		return
-	}
-	dir := filepath.Dir(path)
-	if id := filepath.Base(dir); run.ID == "" && len(id) == 14 && strings.Trim(id, "0123456789") == "" {
-		run.ID = id
-	}
-	task := filepath.Join(dir, "artifacts", "task.md")
-	info, err := os.Lstat(task)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxTaskFile {
-		return
-	}
-	if text, err := os.ReadFile(task); err == nil {
-		run.Task = strings.ToValidUTF8(string(text), "\uFFFD")
-	}
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/render"
+	"git-runr/cmd/git-runr/internal/stdio"
 	"git-runr/gitstore"
 	"git-runr/loop/record"
 )
@@ -64,7 +66,16 @@ func inboxList(s *session) error {
 	if err != nil {
 		return err
 	}
-	return s.print(inboxJSON{reviews, total}, func(w io.Writer) { writeInbox(w, reviews, total, s.listStyle()) })
+	return s.print(inboxJSON{reviews, total}, func(w io.Writer) { render.Inbox(w, reviews, total, s.listStyle()) })
+}
+
+// listStyle is that of standard output.
+func (c *console) listStyle() render.InboxStyle {
+	style := render.InboxStyle{Now: c.now(), ASCII: !c.utf8()}
+	if tty, width := stdio.Terminal(c.out); tty {
+		style.Width = width
+	}
+	return style
 }
 
 func inboxGet(s *session) error {
@@ -76,15 +87,15 @@ func inboxGet(s *session) error {
 	if err != nil {
 		return err
 	}
-	doc := reviewDocument(review)
+	doc := render.NewReviewDocument(review)
 	if err := placeComments(s.ctx, store, &doc); err != nil {
 		return err
 	}
-	return s.print(doc, func(w io.Writer) { writeReviewDocument(w, doc) })
+	return s.print(doc, func(w io.Writer) { render.Review(w, doc) })
 }
 
 // placeComments finds where the comments of people are at HEAD.
-func placeComments(ctx context.Context, store *record.Store, doc *reviewJSON) error {
+func placeComments(ctx context.Context, store *record.Store, doc *render.ReviewDocument) error {
 	head, err := store.Repo.Head(ctx)
 	if errors.Is(err, gitstore.ErrUnborn) {
 		return nil

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
@@ -74,7 +76,7 @@ func (s *session) claimedHint(err error, review record.Review) error {
 	}
 	claimed := exit.Problemf(exit.Claimed, "%w", err)
 	if review.Claim != nil && !review.Claim.Until.IsZero() {
-		claimed = claimed.WithHint("until " + shortTime(review.Claim.Until))
+		claimed = claimed.WithHint(strings.TrimSpace(render.Until(review.Claim)))
 	}
 	return claimed.WithHint(fmt.Sprintf("git runr inbox %s %s --force   although it is somebody else's", s.Command.Name, review.ID))
 }

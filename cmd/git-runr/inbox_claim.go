@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
@@ -34,11 +35,7 @@ func inboxClaim(s *session) error {
 		return s.claim(store, id, record.Hold{Actor: actor, Lease: time.Duration(lease), Force: s.Bool("force")})
 	}
 	return s.actEach(inboxStep{"submitted", "Claim", claim, func(w io.Writer, done actorDone) {
-		until := ""
-		if !done.Claim.Until.IsZero() {
-			until = " until " + shortTime(done.Claim.Until)
-		}
-		safetext.Fprintf(w, "Claimed %s as %s%s.\n", done.ID, done.Actor, until)
+		safetext.Fprintf(w, "Claimed %s as %s%s.\n", done.ID, done.Actor, render.Until(done.Claim))
 		safetext.Fprintf(w, "  git runr inbox get %s\n", done.ID)
 		if done.Resolve != "" {
 			safetext.Fprintf(w, "  %s\n", done.Resolve)

@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/gitstore"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
@@ -187,11 +188,6 @@ func (c *console) showDraft(review record.Review, draft record.Draft, added *rec
 			safetext.Fprintf(w, "Nobody sees it before: git runr inbox submit %s\n", review.ID)
 			return
 		}
-		if len(draft.Comments) == 0 {
-			safetext.Fprintf(w, "Your draft of %s has no comments.\n", review.ID)
-		}
-		for _, comment := range draft.Comments {
-			safetext.Fprintf(w, "%s  %s\n%s\n", comment.ID, placeOf(comment), indented(comment.Comment))
-		}
+		render.Draft(w, review.ID, draft)
 	})
 }

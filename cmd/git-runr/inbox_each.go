@@ -8,6 +8,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/render"
+	"git-runr/cmd/git-runr/internal/stdio"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
@@ -77,7 +79,7 @@ func (s *session) actEach(step inboxStep) error {
 		}
 	}
 	if s.json {
-		err = writeJSON(s.out, doc)
+		err = stdio.WriteJSON(s.out, doc)
 	} else if len(ids) == 0 {
 		fmt.Fprintln(s.out, "No reviews found.")
 	}
@@ -153,7 +155,7 @@ func (s *session) agreed(found []record.ReviewSummary, step inboxStep) error {
 		return exit.Problemf(exit.Usage, "%s: nobody can be asked here", what).WithHint("the same with --yes does it")
 	}
 	defer tty.Close()
-	writeInbox(tty, found[:min(len(found), inboxLimit)], len(found), s.listStyle())
+	render.Inbox(tty, found[:min(len(found), inboxLimit)], len(found), s.listStyle())
 	if !s.agrees(tty, what+"?") {
 		return exit.Problemf(exit.Conflict, "nothing was done")
 	}

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
@@ -65,12 +65,16 @@ func inboxSubmit(s *session) error {
 	if review, err = s.steps(store).Submit(s.ctx, review.ID, person); err != nil {
 		return err
 	}
-	return s.print(reviewDocument(review), func(w io.Writer) {
-		safetext.Fprintf(w, "Submitted to %s: %s, %s.\n", review.ID, decisionWords(person.Decision), prose.Count(len(person.Comments), "comment"))
+	return s.print(render.NewReviewDocument(review), func(w io.Writer) {
+		writeSubmitted(w, review, person)
 		if run := review.Request.Run; run != "" && person.Decision != record.CommentOnly {
 			safetext.Fprintf(w, "Run %s goes on from it: git runr resume %s\n", run, run)
 		}
 	})
+}
+
+func writeSubmitted(w io.Writer, review record.Review, person record.Person) {
+	safetext.Fprintf(w, "Submitted to %s: %s, %s.\n", review.ID, person.Decision.Words(), prose.Count(len(person.Comments), "comment"))
 }
 
 // submission reads the flags of a submission.
@@ -117,9 +121,7 @@ func (s *session) fileComments(store *record.Store, subject record.Subject) ([]r
 func (s *session) readCommentsFile(name string) ([]byte, error) {
 	in := s.in
 	if name != "-" {
-		if !filepath.IsAbs(name) {
-			name = filepath.Join(s.dir, name)
-		}
+		name = s.fromStart(name)
 		info, err := os.Stat(name)
 		switch {
 		case errors.Is(err, os.ErrNotExist):

@@ -82,7 +82,7 @@ func (s *session) writeConfig(store *record.Store, doc *initJSON) error {
 		return err == nil
 	}
 	doc.Checks = append(doc.Checks, builtin.DetectAll(exists, read)...)
-	text := initialConfig(doc.Checks)
+	text := config.Initial(doc.Checks)
 	if err := safefile.Create(doc.Config, []byte(text), 0o666); err != nil {
 		return err
 	}
@@ -134,42 +134,6 @@ func writeInit(w io.Writer, doc initJSON) {
 	}
 	writeRegistrations(w, doc.MCP)
 	fmt.Fprintln(w, "git log shows the notes. Try: git runr review --wait")
-}
-
-// initialConfig is .runr.toml as init writes it.
-func initialConfig(checks []record.Check) string {
-	var b strings.Builder
-	b.WriteString("# The review loop of this repository. git runr help config lists every key.\n\n[review]\nreviewer = \"builtin\"\n")
-	for _, c := range checks {
-		safetext.Fprintf(&b, "\n[checks.%s]\ncommand = %s\n", tomlKey(c.Name), tomlString(c.Command))
-	}
-	return b.String()
-}
-
-// tomlKey is name as a TOML key: bare where it can be.
-func tomlKey(name string) string {
-	if name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == "" {
-		return name
-	}
-	return tomlString(name)
-}
-
-func tomlString(s string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteRune('\\')
-			b.WriteRune(r)
-		case r < 0x20 || r == 0x7f:
-			safetext.Fprintf(&b, `\u%04X`, r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
 }
 
 func registerFlags() []cli.Flag {

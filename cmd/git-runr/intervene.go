@@ -10,10 +10,9 @@ import (
 
 	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/loop"
-	"git-runr/loop/prose"
 	"git-runr/loop/record"
-	"git-runr/loop/safetext"
 )
 
 func (p *program) interveneCommand() *cli.Command {
@@ -110,33 +109,10 @@ func (s *session) runArgument(usage string) (*record.Store, *config.Config, reco
 
 func (c *console) showIntervention(run record.Run, iv record.Intervention) error {
 	doc := interventionJSON{Run: run.ID, Intervention: iv, Next: []string{"git runr resume " + run.ID}}
-	err := c.print(doc, func(w io.Writer) { writeIntervention(w, run, iv) })
+	err := c.print(doc, func(w io.Writer) { render.Intervention(w, run, iv) })
 	failed := slices.ContainsFunc(iv.Commands, func(check record.CheckResult) bool { return !check.OK() })
 	if err == nil && failed {
 		return exit.With(exit.NotPassed)
 	}
 	return err
-}
-
-func writeIntervention(w io.Writer, run record.Run, iv record.Intervention) {
-	safetext.Fprintf(w, "Intervention %d in %s (%s)\n", iv.Number, run.ID, iv.Reason)
-	if iv.Commit != "" {
-		safetext.Fprintf(w, "  your work is %s on %s\n", iv.Commit.Short(), run.Plan.Branch)
-	}
-	if n := len(iv.Commits); n > 0 {
-		safetext.Fprintf(w, "  %s since %s\n", prose.Count(n, "commit"), iv.Since.Short())
-	}
-	for _, f := range iv.Files {
-		safetext.Fprintf(w, "  changed  %s\n", f)
-	}
-	for _, c := range iv.Commands {
-		if !c.OK() && c.Output != "" {
-			safetext.Fprintf(w, "%s\n", safetext.Block(c.Output))
-		}
-		safetext.Fprintf(w, "  %s: %s\n", c.Command, c.State())
-	}
-	for _, e := range iv.Evidence {
-		safetext.Fprintf(w, "  %s: %s\n", e.File, e.State())
-	}
-	safetext.Fprintf(w, "\nNext:\n  git runr resume %s\n", run.ID)
 }

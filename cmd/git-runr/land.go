@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/gitstore"
 	"git-runr/loop"
 	"git-runr/loop/prose"
@@ -78,11 +79,11 @@ func writeLanded(w io.Writer, doc landedJSON) {
 	safetext.Fprintf(w, "Landed %s on %s: %s", doc.Commit.Short(), cmp.Or(doc.Branch, "a detached HEAD"), prose.Count(len(doc.Files), "file"))
 	if len(doc.Deleted) > 0 {
 		safetext.Fprintf(w, ", %d of them deleted:\n", len(doc.Deleted))
-		writePaths(w, "deleted", doc.Deleted)
+		render.Paths(w, "deleted", doc.Deleted)
 	} else {
 		fmt.Fprintln(w, ".")
 	}
-	writeUndo(w, doc.Undo)
+	render.Undo(w, doc.Undo)
 }
 
 // landAgain is the line that lands run in dir ("" is here) as how says.

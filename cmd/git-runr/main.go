@@ -4,6 +4,8 @@ package main
 
 import (
 	"context"
+	"git-runr/cmd/git-runr/internal/argv"
+	"git-runr/cmd/git-runr/internal/stdio"
 	"os"
 	"os/signal"
 	"slices"
@@ -34,31 +36,19 @@ func clock(getenv func(string) string) func() time.Time {
 }
 
 // run carries out one command line and returns its exit status.
-func (p *program) run(ctx context.Context, argv []string) int {
-	out := &output{Writer: p.out}
+func (p *program) run(ctx context.Context, typed []string) int {
+	out := &stdio.Output{Writer: p.out}
 	p = &program{in: p.in, out: out, err: p.err, getenv: p.getenv, now: p.now}
 	app := p.app()
-	args, err := permuteArgs(app, argv)
-	asJSON := slices.Contains(flagsOf(args, argv), "--json")
+	args, err := argv.Permute(app, typed)
+	asJSON := slices.Contains(argv.Flags(args, typed), "--json")
 	if err == nil {
 		err = app.RunContext(ctx, args)
 	}
 	if ctx.Err() != nil && err != nil {
 		err = ctx.Err()
 	}
-	return out.finish(err, p.err, asJSON)
-}
-
-// flagsOf are the sorted arguments before the "--" that ends flags, or what was
-// typed where they could not be sorted.
-func flagsOf(sorted, typed []string) []string {
-	if sorted == nil {
-		return typed
-	}
-	if end := slices.Index(sorted, "--"); end >= 0 {
-		return sorted[:end]
-	}
-	return sorted
+	return out.Finish(err, p.err, asJSON)
 }
 
 // app is the command line as urfave/cli knows it.
@@ -70,7 +60,7 @@ func (p *program) app() *cli.App {
 		HideVersion: true, HideHelpCommand: true,
 		Flags:           globalFlags(),
 		Commands:        p.commands(),
-		Action:          p.action(overview),
+		Action:          p.action(showOverview),
 		ExitErrHandler:  func(*cli.Context, error) {}, // report turns errors into statuses
 		OnUsageError:    usageError,
 		CommandNotFound: nil,

@@ -7,8 +7,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/background"
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/mcp"
+	"git-runr/cmd/git-runr/internal/stdio"
 	"git-runr/loop/record"
 )
 
@@ -34,7 +36,7 @@ func serveMCP(s *session) error {
 	if s.NArg() > 0 {
 		return exit.Problemf(exit.Usage, "mcp takes no arguments").WithHint("git runr -C DIR mcp")
 	}
-	if person, _ := onTerminal(s.in); person {
+	if person, _ := stdio.Terminal(s.in); person {
 		s.say("This waits for an agent tool on standard input; git runr mcp -h says how to register it. ^D ends it.")
 	}
 	collect(longGC)
@@ -53,7 +55,7 @@ func (s *session) mcpProject(ctx context.Context) (*mcp.Project, error) {
 	return &mcp.Project{
 		Taker: each.steps(store), Reviewer: conf.Review.Reviewer, Checks: checks, Offered: func(run record.Run) (record.Run, error) { return each.offered(store, run) },
 		KnownReviewer: func(name string) error { return conf.KnownAgent("reviewer", name) },
-		StartWorker:   func() error { return startWorker(store.Repo) },
+		StartWorker:   func() error { return background.Work(store.Repo) },
 		Page: func(review record.Review) string {
 			return each.reviewURL(store, review.ID, slices.Contains(review.Request.Reviewers(), record.Human))
 		},

@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/when"
 	"git-runr/diagnose"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
@@ -69,21 +70,13 @@ func (s *session) period() (since, until time.Time, err error) {
 	return since, until, nil
 }
 
-// moment reads a point in time: a duration before now, a date in now's time zone, or
-// RFC 3339. The end of a period that is a date is the end of that day.
+// moment reads a point in time. The end of a period that is a date is the end of that day.
 func moment(text string, now time.Time, end bool) (time.Time, error) {
-	var ago record.Duration
-	if ago.UnmarshalText([]byte(text)) == nil {
-		return now.Add(-time.Duration(ago)), nil
-	}
-	if at, err := time.Parse(time.RFC3339, text); err == nil {
-		return at, nil
-	}
-	at, err := time.ParseInLocation(time.DateOnly, text, now.Location())
-	if err != nil {
+	at, day, ok := when.Parse(text, now)
+	if !ok {
 		return at, exit.Problemf(exit.Usage, "%q is no time such as 7d, 12h, 2026-01-31 or 2026-01-31T12:00:00Z", text)
 	}
-	if end {
+	if end && day {
 		at = at.AddDate(0, 0, 1)
 	}
 	return at, nil

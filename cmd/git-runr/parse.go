@@ -4,6 +4,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/stdio"
 	"git-runr/loop/reply"
 )
 
@@ -38,5 +39,5 @@ func parse(s *session, read func(string) any) error {
 	if err != nil {
 		return err
 	}
-	return writeJSON(s.out, read(string(text)))
+	return stdio.WriteJSON(s.out, read(string(text)))
 }

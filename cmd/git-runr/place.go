@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"git-runr/cmd/git-runr/internal/stdio"
 	"git-runr/diagnose"
 	"git-runr/loop"
 	"git-runr/loop/record"
@@ -66,7 +67,7 @@ func here() string {
 
 // width is that of the terminal, in columns.
 func (c *console) width() int {
-	_, width := onTerminal(c.out)
+	_, width := stdio.Terminal(c.out)
 	return width
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -55,4 +56,12 @@ func (p *program) segment(g record.Glance) string {
 		parts = append(parts, fmt.Sprintf("%s%d", waiting, g.Waiting))
 	}
 	return strings.Join(parts, " ")
+}
+
+// utf8 reports whether the locale has more than ASCII. One that says nothing is taken to
+// have: the rest of what is written does.
+func (p *program) utf8() bool {
+	locale := cmp.Or(p.getenv("LC_ALL"), p.getenv("LC_CTYPE"), p.getenv("LANG"))
+	locale = strings.ToLower(strings.ReplaceAll(locale, "-", ""))
+	return locale == "" || strings.Contains(locale, "utf8")
 }

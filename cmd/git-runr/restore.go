@@ -2,11 +2,12 @@ package main
 
 import (
 	"io"
-	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/argv"
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/gitstore"
 	"git-runr/loop"
 	"git-runr/loop/prose"
@@ -35,7 +36,7 @@ type restoredJSON struct {
 }
 
 func restore(s *session) error {
-	names, paths := splitPaths(s.Args().Slice())
+	names, paths := argv.SplitPaths(s.Args().Slice())
 	if len(names) != 1 {
 		return exit.Problemf(exit.Usage, "one snapshot is wanted; paths go after --").WithHint("git runr snapshots", "git runr restore SNAPSHOT -- PATH")
 	}
@@ -80,15 +81,7 @@ func writeRestored(w io.Writer, doc restoredJSON) {
 	default:
 		safetext.Fprintf(w, "Nothing to restore: the files%s are as in snapshot %s.\n", where, doc.Snapshot.Short())
 	}
-	writePaths(w, "restored", doc.Restored)
-	writePaths(w, "in the way, left alone", doc.Conflicts)
-	writeUndo(w, doc.Undo)
-}
-
-// fromStart is a path as it is meant where the command was started.
-func (s *session) fromStart(path string) string {
-	if filepath.IsAbs(path) {
-		return path
-	}
-	return filepath.Join(s.dir, path)
+	render.Paths(w, "restored", doc.Restored)
+	render.Paths(w, "in the way, left alone", doc.Conflicts)
+	render.Undo(w, doc.Undo)
 }

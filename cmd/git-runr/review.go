@@ -10,8 +10,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/argv"
 	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/cmd/git-runr/internal/steps"
 	"git-runr/gitstore"
 	"git-runr/loop"
@@ -78,9 +80,7 @@ func review(s *session) error {
 	}
 	s.warnNotReady(conf, made.Request.Reviewers())
 	if hasAgent(made.Request.Reviewers()) {
-		if err := startWorker(store.Repo); err != nil {
-			s.say("the background worker did not start (%v); type: git runr work", err)
-		}
+		s.startWorker(store.Repo)
 	}
 	hint := "git runr inbox get " + made.ID
 	url := s.reviewURL(store, made.ID, slices.Contains(made.Request.Reviewers(), record.Human))
@@ -138,7 +138,7 @@ func (s *session) reviewRequest(store *record.Store, conf *config.Config) (recor
 	if err := s.chooseReviewers(conf, &request); err != nil {
 		return request, err
 	}
-	revs, paths := splitPaths(s.Args().Slice())
+	revs, paths := argv.SplitPaths(s.Args().Slice())
 	var err error
 	switch worktree, staged := s.Bool("worktree"), s.Bool("staged"); {
 	case worktree && staged || (worktree || staged) && len(revs) > 0:
@@ -245,22 +245,20 @@ func (s *session) awaitReview(store *record.Store, made record.Review) error {
 		if len(review.Waiting()) == 0 || review.Failure != nil || !review.ClosedAt.IsZero() {
 			return s.showReview(review)
 		}
-		select {
-		case <-s.ctx.Done():
-			return s.ctx.Err()
-		case <-time.After(300 * time.Millisecond):
+		if err := sleep(s.ctx, 300*time.Millisecond); err != nil {
+			return err
 		}
 	}
 }
 
 // showReview prints a review and turns what came of it into the exit status.
 func (s *session) showReview(review record.Review) error {
-	doc := reviewDocument(review)
+	doc := render.NewReviewDocument(review)
 	if s.Bool("require-checks") {
 		doc.ChecksMissing = checksMissing(review)
 	}
 	err := s.print(doc, func(w io.Writer) {
-		writeReviewDocument(w, doc)
+		render.Review(w, doc)
 		if doc.ChecksMissing != "" {
 			safetext.Fprintf(w, "\nNo pass, as checks are required: %s.\n", doc.ChecksMissing)
 		}

@@ -19,6 +19,7 @@ import (
 	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/progress"
+	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/diagnose"
 	"git-runr/loop"
 	"git-runr/loop/agent"
@@ -179,9 +180,9 @@ func (c *console) ask(tty io.Writer, run record.Run, why loop.Step) (record.Choi
 		}
 	} else {
 		safetext.Fprintf(tty, "\nThe reviewer found issues after %d attempts for %s.\n", len(run.Attempts), name)
-		writeFindings(tty, findings)
+		render.Findings(tty, findings)
 		for _, said := range run.Said() {
-			writeWords(tty, said.Text)
+			render.Words(tty, said.Text)
 		}
 	}
 	fmt.Fprint(tty, "\n  c  commit anyway: accept the current state with its known issues\n  s  skip: leave it undone and go on\n  x  stop: a person will look\n")
@@ -213,7 +214,7 @@ type endJSON struct {
 func (s *session) showEnd(store *record.Store, run record.Run) error {
 	doc := endJSON{RunSummary: run.Summary(), Outcome: loop.ResultOf(run, executorText(s.ctx, store, run)), Stop: run.Stop}
 	err := s.print(doc, func(w io.Writer) {
-		writeRun(w, run, false, treeDir(store, run.ID))
+		render.Run(w, run, false, treeDir(store, run.ID))
 		switch {
 		case run.Stop != nil:
 			writeStop(w, s, store, run)
@@ -390,9 +391,7 @@ func (s *session) readInput(name string) ([]byte, error) {
 	if name == "-" {
 		return io.ReadAll(io.LimitReader(s.in, limit))
 	}
-	if !filepath.IsAbs(name) {
-		name = filepath.Join(s.dir, name)
-	}
+	name = s.fromStart(name)
 	info, err := os.Stat(name)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
@@ -403,6 +402,14 @@ func (s *session) readInput(name string) ([]byte, error) {
 		return nil, exit.Problemf(exit.Usage, "%q is not a text file of at most 4 MiB", name)
 	}
 	return os.ReadFile(name)
+}
+
+// fromStart is a path as it is meant where the command was started.
+func (s *session) fromStart(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(s.dir, path)
 }
 
 // chosenRun is the run that the only argument names; the newest without one.

@@ -123,9 +123,7 @@ func (s *session) askMissing(store *record.Store, conf *config.Config, doc *scan
 	if doc.DryRun || doc.Queued == 0 || conf.Review.Reviewer == record.Human {
 		return nil
 	}
-	if err := startWorker(store.Repo); err != nil {
-		s.say("the background worker did not start (%v); type: git runr work", err)
-	}
+	s.startWorker(store.Repo)
 	return nil
 }
 

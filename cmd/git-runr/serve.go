@@ -5,16 +5,14 @@ import (
 	"errors"
 	"io"
 	"net"
-	"path/filepath"
-	"runtime"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/background"
 	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/web"
-	"git-runr/loop/agent"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
@@ -111,7 +109,7 @@ func reviewRequested(ctx context.Context, store *record.Store, made record.Revie
 	if made.Request.Reviewer == record.Human {
 		return nil
 	}
-	return startWorker(store.Repo)
+	return background.Work(store.Repo)
 }
 
 // showRunning shows the server that has the place; it may have taken it just now.
@@ -136,18 +134,8 @@ func (s *session) showServer(store *record.Store, address web.Address, secret we
 	if err != nil || !s.Bool("open") {
 		return err
 	}
-	if err := openBrowser(store, address.LoginURL(secret.Code(time.Now()))); err != nil {
+	if err := background.Browse(store.Repo, address.LoginURL(secret.Code(time.Now()))); err != nil {
 		s.say("no browser opens (%v); open the address above yourself", err)
 	}
 	return nil
-}
-
-// openBrowser starts the user's browser. Everybody on the machine can read the
-// address on its command line.
-func openBrowser(store *record.Store, url string) error {
-	opener := "xdg-open"
-	if runtime.GOOS == "darwin" {
-		opener = "open"
-	}
-	return agent.StartDetached(opener, []string{url}, store.Repo.CommonDir, nil, filepath.Join(store.Repo.StateDir(), "browser.log"))
 }

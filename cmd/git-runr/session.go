@@ -3,8 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -16,11 +14,11 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
-	"golang.org/x/term"
 
 	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/progress"
+	"git-runr/cmd/git-runr/internal/stdio"
 	"git-runr/gitstore"
 	"git-runr/loop/builtin"
 	"git-runr/loop/record"
@@ -122,7 +120,7 @@ func (c *console) print(doc any, show func(w io.Writer)) error {
 		show(c.out)
 		return nil
 	}
-	return writeJSON(c.out, doc)
+	return stdio.WriteJSON(c.out, doc)
 }
 
 // printLeaving is print where something was left alone: that is exit status 3.
@@ -134,25 +132,6 @@ func (c *console) printLeaving(doc any, left []string, show func(w io.Writer)) e
 	return err
 }
 
-// writeJSON writes one document with "v":1 before its own fields.
-func writeJSON(w io.Writer, doc any) error {
-	body, err := json.Marshal(doc)
-	if err != nil {
-		return fmt.Errorf("encode result: %w", err)
-	}
-	if len(body) < 2 || body[0] != '{' {
-		return errors.New("encode result: not an object")
-	}
-	versioned := []byte(`{"v":1`)
-	if string(body) != "{}" {
-		versioned = append(append(versioned, ','), body[1:]...)
-	} else {
-		versioned = append(versioned, '}')
-	}
-	_, err = w.Write(append(versioned, '\n'))
-	return err
-}
-
 // say tells people something on standard error, unless -q.
 func (c *console) say(format string, args ...any) {
 	if !c.quiet {
@@ -160,23 +139,10 @@ func (c *console) say(format string, args ...any) {
 	}
 }
 
-// onTerminal reports whether w is a terminal, and how wide it is.
-func onTerminal(w any) (bool, int) {
-	file, ok := beneath(w).(*os.File)
-	if !ok || !term.IsTerminal(int(file.Fd())) {
-		return false, 80
-	}
-	width, _, err := term.GetSize(int(file.Fd()))
-	if err != nil || width <= 0 {
-		width = 80
-	}
-	return true, width
-}
-
 // terminal is where a person can be asked, who answers on standard input; nil when
 // nobody is there. It is /dev/tty, so that a redirected standard error hides no question.
 func (c *console) terminal() io.WriteCloser {
-	if in, _ := onTerminal(c.in); !in || c.getenv("CI") != "" {
+	if in, _ := stdio.Terminal(c.in); !in || c.getenv("CI") != "" {
 		return nil
 	}
 	tty, err := os.OpenFile("/dev/tty", os.O_WRONLY, 0)
@@ -196,8 +162,8 @@ func (c *console) agrees(tty io.Writer, question string) bool {
 
 // progress shows long work on standard error.
 func (c *console) progress() *progress.Display {
-	tty, _ := onTerminal(c.err)
-	width := func() int { _, w := onTerminal(c.err); return w }
+	tty, _ := stdio.Terminal(c.err)
+	width := func() int { _, w := stdio.Terminal(c.err); return w }
 	return progress.New(c.err, tty && c.getenv("TERM") != "dumb", width, c.quiet, c.verbose, time.Now)
 }
 
@@ -236,7 +202,7 @@ const maxMessage = 64 << 10
 // there is no -m and standard input is no terminal.
 func (s *session) message(piped bool) (string, error) {
 	text := s.String("m")
-	terminal, _ := onTerminal(s.in)
+	terminal, _ := stdio.Terminal(s.in)
 	if text == "-" || piped && !s.IsSet("m") && !terminal {
 		read, err := io.ReadAll(io.LimitReader(s.in, maxMessage+1))
 		if err != nil {

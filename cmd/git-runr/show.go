@@ -5,9 +5,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"git-runr/cmd/git-runr/internal/overview"
+	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/loop"
 	"git-runr/loop/record"
-	"git-runr/loop/safetext"
 )
 
 func (p *program) showCommand() *cli.Command {
@@ -19,7 +20,8 @@ func (p *program) showCommand() *cli.Command {
 				return err
 			}
 			if review, err := store.Review(s.ctx, id); err == nil && !hasRun(s, store, id) {
-				return s.print(reviewDocument(review), func(w io.Writer) { writeReview(w, review) })
+				doc := render.NewReviewDocument(review)
+				return s.print(doc, func(w io.Writer) { render.Review(w, doc) })
 			}
 			return showRun(s)
 		}),
@@ -41,35 +43,16 @@ func showRun(s *session) error {
 	if err != nil {
 		return err
 	}
-	cut, err := cutShort(s, store, run.ID)
+	cut, err := overview.CutShort(s.ctx, store, run.ID)
 	if err != nil {
 		return err
 	}
 	return s.print(run, func(w io.Writer) {
-		writeRun(w, run, loop.Live(store, run.ID), treeDir(store, run.ID))
+		render.Run(w, run, loop.Live(store, run.ID), treeDir(store, run.ID))
 		if n := len(run.Rounds); n > 0 {
-			writeWords(w, run.Rounds[n-1].Report.Summary, run.Rounds[n-1].Report.Prose())
+			render.Words(w, run.Rounds[n-1].Report.Summary, run.Rounds[n-1].Report.Prose())
 		}
 		writeStop(w, s, store, run)
-		writeCutShort(w, cut)
+		render.CutShort(w, cut)
 	})
-}
-
-// cutShort are the operations that a killed command began in this working tree; run is
-// the one that they are for, "" for all.
-func cutShort(s *session, store *record.Store, run string) ([]string, error) {
-	lines := []string{}
-	unfinished, err := loop.Unfinished(s.ctx, store)
-	for _, op := range unfinished {
-		if run == "" || op.Run == run {
-			lines = append(lines, op.String())
-		}
-	}
-	return lines, err
-}
-
-func writeCutShort(w io.Writer, cut []string) {
-	for _, op := range cut {
-		safetext.Fprintf(w, "%s was cut short: git runr undo\n", op)
-	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/loop/safetext"
 )
 
@@ -58,16 +59,10 @@ func trust(s *session) error {
 	}
 	return s.print(doc, func(w io.Writer) {
 		if s.Bool("show") {
-			writeLines(w, doc.Commands)
+			render.Lines(w, doc.Commands)
 		}
 		safetext.Fprintf(w, "%s: %s\n", config.FileName, doc.Status)
 	})
-}
-
-func writeLines(w io.Writer, lines []string) {
-	for _, line := range lines {
-		safetext.Fprintf(w, "  %s\n", line)
-	}
 }
 
 // confirmTrust shows what would be approved and asks; without a terminal --yes is wanted.
@@ -78,12 +73,12 @@ func (s *session) confirmTrust(doc trustJSON) error {
 	tty := s.terminal()
 	if tty == nil {
 		safetext.Fprintf(s.err, "%s names these commands:\n", config.FileName)
-		writeLines(s.err, doc.Commands)
+		render.Lines(s.err, doc.Commands)
 		return exit.Problemf(exit.Untrusted, "there is no terminal to ask on").WithHint("git runr trust --yes")
 	}
 	defer tty.Close()
 	safetext.Fprintf(tty, "%s names these commands:\n", config.FileName)
-	writeLines(tty, doc.Commands)
+	render.Lines(tty, doc.Commands)
 	if !s.agrees(tty, "They will run with your rights. Trust them?") {
 		return exit.Problemf(exit.Untrusted, "not trusted")
 	}

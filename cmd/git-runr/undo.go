@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/gitstore"
 	"git-runr/loop"
 	"git-runr/loop/record"
@@ -102,10 +103,10 @@ func writeUndone(ctx context.Context, store *record.Store, w io.Writer, undone l
 		fmt.Fprintln(w, "  it was so before: nothing else was changed")
 	}
 	gone := addedBy(ctx, store, undone.Took)
-	writePaths(w, "restored", slices.DeleteFunc(slices.Clone(doc.Restored), func(path string) bool { return gone[path] }))
-	writePaths(w, "removed", slices.DeleteFunc(slices.Clone(doc.Restored), func(path string) bool { return !gone[path] }))
-	writePaths(w, "changed since, left alone", doc.Conflicts)
-	writeUndo(w, doc.Undo)
+	render.Paths(w, "restored", slices.DeleteFunc(slices.Clone(doc.Restored), func(path string) bool { return gone[path] }))
+	render.Paths(w, "removed", slices.DeleteFunc(slices.Clone(doc.Restored), func(path string) bool { return !gone[path] }))
+	render.Paths(w, "changed since, left alone", doc.Conflicts)
+	render.Undo(w, doc.Undo)
 }
 
 // addedBy are the files that were there after an operation and not before it.

@@ -10,6 +10,7 @@ import (
 	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/progress"
+	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/gitstore"
 	"git-runr/loop"
 	"git-runr/loop/prose"
@@ -104,7 +105,11 @@ func (s *session) verifiable(store *record.Store) ([]string, error) {
 	if !s.Bool("all") {
 		return s.Args().Slice(), nil
 	}
-	wanted, err := s.changeTest(store)
+	wish, err := s.wish(store)
+	if err != nil {
+		return nil, err
+	}
+	wanted, err := wish.Test(s.ctx, store)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +126,7 @@ func (s *session) verifiable(store *record.Store) ([]string, error) {
 func writeVerified(w io.Writer, doc verifiedJSON) {
 	for _, f := range doc.Findings {
 		state := cmp.Or(string(f.Kind), "open")
-		safetext.Fprintf(w, "%-5s  %s  %s  %s\n", state, shortID(f.Review), cmp.Or(f.Now, f.Place, f.Finding), f.Reason)
+		safetext.Fprintf(w, "%-5s  %s  %s  %s\n", state, render.ShortID(f.Review), cmp.Or(f.Now, f.Place, f.Finding), f.Reason)
 	}
 	safetext.Fprintf(w, "%s checked, %d still open.\n", prose.Count(len(doc.Findings), "finding"), doc.Open)
 }

@@ -7,10 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -18,9 +15,9 @@ import (
 	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/progress"
+	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/gitstore"
 	"git-runr/loop"
-	"git-runr/loop/agent"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
@@ -94,11 +91,9 @@ const heldShown = 5
 func writeHeld(w io.Writer, held []heldJSON) {
 	for _, h := range held[:min(len(held), heldShown)] {
 		safetext.Fprintf(w, "Left alone: %s, %s\n", h.ID, cmp.Or(h.Failure.Detail, h.Failure.Reason))
-		writeNext(w, h.Failure)
+		render.NextSteps(w, h.Failure)
 	}
-	if more := len(held) - heldShown; more > 0 {
-		safetext.Fprintf(w, "… and %d more\n", more)
-	}
+	render.More(w, "", len(held)-heldShown)
 }
 
 // workMode is how long work goes on.
@@ -276,11 +271,8 @@ func (d *duty) run(ctx context.Context) (queue []loop.Turn, err error) {
 
 // pending reports whether something of the queue may still be done without a person.
 func pending(queue []loop.Turn) bool {
-	return slices.ContainsFunc(queue, func(t loop.Turn) bool { return t.State != loop.TurnFailed && !wants(t) })
+	return slices.ContainsFunc(queue, func(t loop.Turn) bool { return t.State != loop.TurnFailed && !t.Wants() })
 }
-
-// wants reports whether a turn is for want of an object: that comes with somebody's fetch.
-func wants(t loop.Turn) bool { return t.Failure != nil && t.Failure.Reason == record.ReasonObjects }
 
 // Pauses of a worker that stays.
 const (
@@ -313,7 +305,7 @@ func (d *duty) wait(ctx context.Context, tips map[string]gitstore.ID, queue []lo
 		}
 	}
 	for _, t := range queue {
-		if t.State == loop.TurnLater && !wants(t) {
+		if t.State == loop.TurnLater && !t.Wants() {
 			earlier(t.Until.Sub(d.now()))
 		} else if d.mode == workDrain && t.State != loop.TurnFailed || t.State == loop.TurnDue {
 			earlier(othersPause)
@@ -346,7 +338,7 @@ func (d *duty) show(w io.Writer) {
 // drained is the exit status of --drain by what is left.
 func drained(queue []loop.Turn) error {
 	for _, t := range queue {
-		if t.State == loop.TurnFailed || wants(t) {
+		if t.State == loop.TurnFailed || t.Wants() {
 			return stopStatus(t.Failure.Reason)
 		}
 	}
@@ -354,35 +346,4 @@ func drained(queue []loop.Turn) error {
 		return exit.With(exit.Busy)
 	}
 	return nil
-}
-
-// startWorker starts git runr work in a session of its own.
-func startWorker(repo *gitstore.Repo) error {
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	log := filepath.Join(repo.StateDir(), "work.log")
-	dir := repo.WorkTree
-	if dir == "" {
-		dir = repo.GitDir
-	}
-	return agent.StartDetached(self, []string{"-C", dir, "-q", "work"}, dir, workerEnviron(os.Environ()), log)
-}
-
-// workerEnviron is what a background worker inherits: everything but what a hook of
-// git's sets for itself.
-func workerEnviron(env []string) []string {
-	var kept []string
-	for _, kv := range env {
-		name, _, _ := strings.Cut(kv, "=")
-		switch {
-		case name == "GIT_CONFIG_GLOBAL" || name == "GIT_CONFIG_SYSTEM" || name == "GIT_CONFIG_NOSYSTEM":
-		case strings.HasPrefix(name, "GIT_RUNR_"):
-		case strings.HasPrefix(name, "GIT_"):
-			continue
-		}
-		kept = append(kept, kv)
-	}
-	return kept
 }

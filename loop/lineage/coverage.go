@@ -90,7 +90,7 @@ type cover struct {
 	Covered
 	span   gitstore.Span // as recorded
 	ranged bool          // it speaks for each commit in between as well, but for those in unseen
-	unseen []gitstore.ID // that did more than is left of it at the end of the range
+	unseen []gitstore.ID // of the range, those that whoever read it did not see
 	part   bool          // it speaks for a part of the change: that nobody else has to look it does not say
 	change string        // as gitstore.ChangeIDs names it; "" where that is not known
 	at     time.Time     // when it was said
@@ -127,7 +127,7 @@ func Coverage(ctx context.Context, s *record.Store, commits []gitstore.LoggedCom
 // "" without one, and where somebody asked.
 func Known(ctx context.Context, s *record.Store, review record.Review) (string, error) {
 	subject := review.Request.Subject
-	if !asksByItself(review.Source) || subject.Kind != record.SubjectCommit || len(review.Request.Reviewers()) > 1 || len(review.Submissions) > 0 {
+	if !AskedByItself(review) {
 		return "", nil
 	}
 	commits, err := s.Repo.LogOnly(ctx, []gitstore.ID{subject.Commit})
@@ -139,6 +139,12 @@ func Known(ctx context.Context, s *record.Store, review record.Review) (string, 
 		return "", err
 	}
 	return covered[0].Review, nil
+}
+
+// AskedByItself reports whether a hook asked one reviewer, who has not answered, to look at
+// a commit.
+func AskedByItself(review record.Review) bool {
+	return asksByItself(review.Source) && review.Request.Subject.Kind == record.SubjectCommit && len(review.Request.Reviewers()) == 1 && len(review.Submissions) == 0
 }
 
 // asksByItself reports whether a request of that source was made without a person.
@@ -215,7 +221,7 @@ func reviewCovers(r record.ReviewSummary) []cover {
 	covers := []cover{c}
 	for _, m := range r.Moves {
 		at := c
-		at.From, at.span = m.From, gitstore.Span{From: m.Base, To: m.To}
+		at.From, at.span, at.unseen = m.From, gitstore.Span{From: m.Base, To: m.To}, m.Unseen
 		switch {
 		case m.State == record.MoveCarried && c.State == CoverReviewed:
 			at.State = CoverCarried
@@ -264,8 +270,8 @@ func byCommit(ctx context.Context, s *record.Store, commits []gitstore.LoggedCom
 		if !inView[c.span.To] {
 			continue
 		}
-		by[c.span.To] = append(by[c.span.To], c)
 		if !c.ranged {
+			by[c.span.To] = append(by[c.span.To], c)
 			continue
 		}
 		between, err := s.Repo.Between(ctx, c.span.From, c.span.To, maxCovered)
@@ -273,7 +279,7 @@ func byCommit(ctx context.Context, s *record.Store, commits []gitstore.LoggedCom
 			return nil, err
 		}
 		for _, id := range between {
-			if inView[id] && id != c.span.To && !slices.Contains(c.unseen, id) {
+			if inView[id] && (!slices.Contains(c.unseen, id) || id == c.span.To && !c.Passed) {
 				by[id] = append(by[id], c)
 			}
 		}
@@ -381,6 +387,9 @@ func standing(said []cover) Covered {
 			whole = whole || !c.part
 		}
 	}
+	maps.DeleteFunc(newest, func(w word, c cover) bool {
+		return !c.speaksFor(w.reviewer) && slices.ContainsFunc(said, func(of cover) bool { return of.speaksFor(w.reviewer) && !of.at.Before(c.at) })
+	})
 	switch {
 	case whole:
 		return slices.MaxFunc(slices.Collect(maps.Values(newest)), worse).Covered
@@ -394,6 +403,12 @@ func standing(said []cover) Covered {
 		return pending.Covered
 	}
 	return Covered{State: CoverUnreviewed}
+}
+
+// speaksFor reports whether it is what reviewer said of this very commit as a whole: that
+// takes the place of what the same reviewer said before of parts of it.
+func (c cover) speaksFor(reviewer string) bool {
+	return c.State == CoverReviewed && !c.ranged && !c.part && c.reviewer == reviewer
 }
 
 // worse orders what reviewers said: what did not pass comes last.

@@ -223,6 +223,7 @@ func (f *follower) move(ctx context.Context, r record.ReviewSummary, from gitsto
 		if m.Said, err = f.store.SaidOf(ctx, review.ID); err != nil {
 			return err
 		}
+		m.Unseen = f.unseenNow(ctx, review, m)
 		f.done.Carried++
 	} else {
 		if m.Again, err = f.ask(ctx, review, now); err != nil {
@@ -247,6 +248,32 @@ func (f *follower) move(ctx context.Context, r record.ReviewSummary, from gitsto
 		_, err = f.store.CancelReview(ctx, review.ID, record.Itself, "its commit was rewritten: asked again as "+m.Again)
 	}
 	return err
+}
+
+// unseenNow are those of a carried range's commits that whoever read it did not see: those
+// in the places of the ones that were named, and all of them where there is no such place.
+func (f *follower) unseenNow(ctx context.Context, review record.Review, m record.Move) []gitstore.ID {
+	unseen, was := review.Summary().Unseen, gitstore.Span{From: review.Request.Subject.Base, To: review.Request.Subject.Commit}
+	for _, earlier := range review.Moves {
+		if earlier.State == record.MoveCarried && earlier.To == m.From {
+			unseen, was = earlier.Unseen, gitstore.Span{From: earlier.Base, To: earlier.To}
+		}
+	}
+	if len(unseen) == 0 {
+		return nil
+	}
+	before, err := f.store.Repo.Between(ctx, was.From, was.To, maxCovered)
+	now, errNow := f.store.Repo.Between(ctx, m.Base, m.To, maxCovered)
+	if err != nil || errNow != nil || len(before) != len(now) {
+		return now
+	}
+	var places []gitstore.ID
+	for i, id := range before {
+		if slices.Contains(unseen, id) {
+			places = append(places, now[i])
+		}
+	}
+	return places
 }
 
 // answeredBy is a later review of the commit by the same reviewer that has its answer.
@@ -324,7 +351,7 @@ func (f *follower) subjectNow(ctx context.Context, review record.Review, from gi
 	got := f.store.ChangeID(ctx, now)
 	same := got != "" && (got == want || got == f.changeOfPlace(ctx, review, from))
 	if !same && len(p.from) > 1 {
-		same, err = f.sameTogether(ctx, p, got)
+		same, err = f.sameTogether(ctx, from, p, got)
 	}
 	return now, same, err
 }
@@ -378,24 +405,44 @@ func (f *follower) baseNow(ctx context.Context, old record.Subject, p pair) (git
 	return base, err
 }
 
-// sameTogether reports whether one commit does what a row of commits did, each of which
-// was reviewed.
-func (f *follower) sameTogether(ctx context.Context, p pair, got string) (bool, error) {
-	row, err := f.store.Repo.LogOnly(ctx, p.from)
-	if err != nil || len(row) != len(p.from) {
+// sameTogether reports whether p does what a row of the commits that it was made of did,
+// from among them, each of which was reviewed. A squash in steps is made of the step before
+// as well, which is no part of that row.
+func (f *follower) sameTogether(ctx context.Context, from gitstore.ID, p pair, got string) (bool, error) {
+	parts, err := f.store.Repo.LogOnly(ctx, p.from)
+	if err != nil || len(parts) != len(p.from) || got == "" {
 		return false, err
 	}
-	for i, c := range row {
-		if len(c.Parents) != 1 || i > 0 && c.Parents[0] != row[i-1].ID {
-			return false, nil
-		}
-		answered := func(r record.ReviewSummary) bool { return r.Outcome != "" && !r.Paths }
-		if !slices.ContainsFunc(f.places[c.ID], answered) {
+	row := rowOf(from, parts)
+	for _, c := range row {
+		answered := func(r record.ReviewSummary) bool { return r.Outcome != "" && !r.Paths && !r.Unshown }
+		if len(c.Parents) != 1 || !slices.ContainsFunc(f.places[c.ID], answered) {
 			return false, nil
 		}
 	}
 	ids, err := f.store.Repo.ChangeIDs(ctx, []gitstore.Span{{From: row[0].Parents[0], To: row[len(row)-1].ID}})
-	return err == nil && ids[0] == got && got != "", err
+	return err == nil && ids[0] == got, err
+}
+
+// rowOf are those of commits that follow each other with id among them, oldest first.
+func rowOf(id gitstore.ID, commits []gitstore.LoggedCommit) []gitstore.LoggedCommit {
+	at := func(is func(gitstore.LoggedCommit) bool) []gitstore.LoggedCommit {
+		i := slices.IndexFunc(commits, is)
+		if i < 0 {
+			return nil
+		}
+		return commits[i : i+1]
+	}
+	row := slices.Clone(at(func(c gitstore.LoggedCommit) bool { return c.ID == id }))
+	for len(row) < len(commits) {
+		older := at(func(c gitstore.LoggedCommit) bool { return slices.Contains(row[0].Parents, c.ID) })
+		newer := at(func(c gitstore.LoggedCommit) bool { return slices.Contains(c.Parents, row[len(row)-1].ID) })
+		if len(older)+len(newer) == 0 {
+			break
+		}
+		row = slices.Concat(older, row, newer)
+	}
+	return row
 }
 
 // settleOrphans says of reviews whose commits nothing took the place of that their code is
@@ -453,7 +500,13 @@ func (f *follower) back(ctx context.Context, r record.ReviewSummary, at gitstore
 	if err != nil || len(here) == 0 {
 		return err
 	}
-	review, err := f.store.MoveReview(ctx, r.ID, record.Move{From: at, To: at, Base: r.Base, State: record.MoveCarried, When: here[0].When})
+	review, err := f.store.Review(ctx, r.ID)
+	if err != nil {
+		return err
+	}
+	m := record.Move{From: at, To: at, Base: r.Base, State: record.MoveCarried, When: here[0].When}
+	m.Unseen = f.unseenNow(ctx, review, m)
+	review, err = f.store.MoveReview(ctx, r.ID, m)
 	if err != nil || review.ResolvedBy != record.Itself || !strings.HasPrefix(review.Note, goneNote) {
 		return err
 	}

@@ -26,17 +26,15 @@ func (f *follower) pairs(ctx context.Context, fresh []gitstore.LoggedCommit) ([]
 	for _, p := range pairs {
 		taken[p.to.ID] = true
 	}
-	left := slices.DeleteFunc(slices.Clone(fresh), func(c gitstore.LoggedCommit) bool { return taken[c.ID] })
-	squashed, err := f.squashes(ctx, left)
+	squashed, err := f.squashes(ctx, fresh, taken)
 	if err != nil {
 		return nil, err
 	}
 	pairs = append(pairs, squashed...)
-	taken = map[gitstore.ID]bool{}
-	for _, p := range pairs {
+	for _, p := range squashed {
 		taken[p.to.ID] = true
 	}
-	left = slices.DeleteFunc(slices.Clone(fresh), func(c gitstore.LoggedCommit) bool { return taken[c.ID] })
+	left := slices.DeleteFunc(slices.Clone(fresh), func(c gitstore.LoggedCommit) bool { return taken[c.ID] })
 	alike, err := f.lookalikes(ctx, pairs, left)
 	if err != nil {
 		return nil, err
@@ -190,8 +188,9 @@ func (f *follower) addOpenChanges(ctx context.Context, known map[string][]gitsto
 const maxSquashes = 30
 
 // squashes are the commits that do what a row of reviewed commits did, as a forge makes
-// one of a branch.
-func (f *follower) squashes(ctx context.Context, commits []gitstore.LoggedCommit) ([]pair, error) {
+// one of a branch. Of those that took the place of a commit already, which may be a step
+// that nobody has reviewed, only rows of lost commits are looked for.
+func (f *follower) squashes(ctx context.Context, commits []gitstore.LoggedCommit, taken map[gitstore.ID]bool) ([]pair, error) {
 	tips := f.rowTips(ctx)
 	rows, err := f.lostRows(ctx)
 	if len(tips) == 0 || err != nil {
@@ -211,6 +210,9 @@ func (f *follower) squashes(ctx context.Context, commits []gitstore.LoggedCommit
 	for i, c := range single {
 		if row := rows[changes[i]]; len(row) > 0 && changes[i] != gitstore.NoChange {
 			pairs = append(pairs, pair{to: c, from: row, how: "squash"})
+			continue
+		}
+		if taken[c.ID] {
 			continue
 		}
 		row, err := f.squashOf(ctx, c, changes[i], tips)

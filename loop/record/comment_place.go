@@ -139,7 +139,7 @@ func DecodeComments(data []byte) ([]Comment, error) {
 	}
 	var raw []json.RawMessage
 	if err := strictjson.Decode(data, &raw); err != nil {
-		return nil, &InputError{fmt.Sprintf("comments: %v", err)}
+		return nil, &InputError{"comments: " + strictjson.Words(err)}
 	}
 	if raw == nil || len(raw) > maxComments {
 		return nil, &InputError{fmt.Sprintf("comments are wanted as a list of at most %d", maxComments)}
@@ -165,7 +165,7 @@ func decodeComment(data []byte) (Comment, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&in); err != nil {
-		return Comment{}, errors.New(strings.TrimPrefix(err.Error(), "json: "))
+		return Comment{}, errors.New(strictjson.Words(err))
 	}
 	c := Comment{
 		File: in.File, StartLine: max(in.StartLine, in.OurStartLine), EndLine: max(in.EndLine, in.OurEndLine),

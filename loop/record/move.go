@@ -33,6 +33,8 @@ type Move struct {
 	Again string      `json:"again,omitempty"` // the review that looks at To, of what is stale
 	When  time.Time   `json:"when"`            // of To's committer, the same in every clone; of the event when it is gone
 	Said  []Saying    `json:"said,omitempty"`  // what notes said of From, of what is carried
+	// Unseen are of a range that is carried the commits that whoever read it did not see.
+	Unseen []gitstore.ID `json:"unseen_commits,omitempty"`
 }
 
 // same reports whether two moves come to the same.

@@ -64,9 +64,6 @@ func afterComma(text string) string {
 	return ", " + text
 }
 
-// decisionWords are what a person's submission says in a note.
-var decisionWords = map[Decision]string{Approve: "approved", RequestChanges: "changes requested", CommentOnly: "commented"}
-
 func submissionNote(e Event, sub Submission) (gitstore.ID, string) {
 	if sub.Commit == "" {
 		return "", ""
@@ -74,7 +71,7 @@ func submissionNote(e Event, sub Submission) (gitstore.ID, string) {
 	if sub.Outcome == OutcomeNothing {
 		return sub.Commit, fmt.Sprintf("review %s by %s: nothing to review", e.Review, prose.OneLine(sub.Reviewer))
 	}
-	said := cmp.Or(decisionWords[sub.Decision], string(sub.Report.Effective))
+	said := cmp.Or(sub.Decision.Words(), string(sub.Report.Effective))
 	head := fmt.Sprintf("review %s by %s: %s%s", e.Review, prose.OneLine(sub.Reviewer), said, afterComma(sub.Census.NotRun()))
 	if sub.Decision != "" {
 		head += afterColon(sub.Report.Summary)

@@ -108,6 +108,19 @@ const (
 	CommentOnly    Decision = "comment"
 )
 
+// Words say a decision to people; "" where there is none.
+func (d Decision) Words() string {
+	switch d {
+	case Approve:
+		return "approved"
+	case RequestChanges:
+		return "changes requested"
+	case CommentOnly:
+		return "commented"
+	}
+	return ""
+}
+
 // Outcome is what a review came to, for exit statuses and lists.
 type Outcome string
 

@@ -12,9 +12,10 @@ import (
 // none beyond.
 const maxSeen = 200
 
-// unseen are the commits of a range that whoever reads the change of the whole has not
-// seen: they added a line, or a file that is no text, that is not there at its end.
-func (s *Store) unseen(ctx context.Context, subject Subject) []gitstore.ID {
+// Unseen are the commits of a range that whoever reads the change of the whole has not
+// seen: they added a line, or a file that is no text, that is not there at its end, or all
+// that they did is in files of which census says that nothing was shown, or has no lines.
+func (s *Store) Unseen(ctx context.Context, subject Subject, census Census) []gitstore.ID {
 	if subject.Kind != SubjectRange || subject.Commit == "" {
 		return nil
 	}
@@ -22,22 +23,29 @@ func (s *Store) unseen(ctx context.Context, subject Subject) []gitstore.ID {
 	if err != nil || len(row) == 0 {
 		return nil
 	}
-	shown, err := s.added(ctx, subject.Base, subject.Tree)
+	whole, err := s.deedsOf(ctx, subject.Base, subject.Tree, census)
 	if err != nil {
-		return row[1:]
+		return row
 	}
 	var unseen []gitstore.ID
-	for i, id := range row[1:] {
-		if i >= maxSeen || !s.showsAll(ctx, id, shown) {
+	for i, id := range row {
+		if i >= maxSeen || !s.showsAll(ctx, id, whole, census) {
 			unseen = append(unseen, id)
 		}
 	}
 	return unseen
 }
 
-// showsAll reports whether all that a commit adds is among shown. What git makes of a
-// merge's parents was added by others.
-func (s *Store) showsAll(ctx context.Context, id gitstore.ID, shown map[string]bool) bool {
+// deeds are what a change does, of the files that are shown.
+type deeds struct {
+	added map[string]bool // lines, without the blanks around them, and the headers of what is no text
+	files int             // that are changed, shown or not
+	shown int             // of them, those of which there is something to read
+}
+
+// showsAll reports whether all that a commit adds is in whole, and there is something of it
+// to see. What git makes of a merge's parents was added by others.
+func (s *Store) showsAll(ctx context.Context, id gitstore.ID, whole deeds, census Census) bool {
 	from := gitstore.ID("") // nothing
 	switch c, err := s.Repo.ReadCommit(ctx, id); {
 	case err != nil:
@@ -49,41 +57,56 @@ func (s *Store) showsAll(ctx context.Context, id gitstore.ID, shown map[string]b
 			return false
 		}
 	}
-	added, err := s.added(ctx, from, id)
-	for line := range added {
-		if !shown[line] {
+	its, err := s.deedsOf(ctx, from, id, census)
+	if err != nil || its.files > 0 && its.shown == 0 {
+		return false
+	}
+	for line := range its.added {
+		if !whole.added[line] {
 			return false
 		}
 	}
-	return err == nil
+	return true
 }
 
-// added are the lines that a change adds, without the blanks around them, and the headers
-// of what is no text.
-func (s *Store) added(ctx context.Context, from, to gitstore.ID) (map[string]bool, error) {
+// deedsOf are those of the change between two trees.
+func (s *Store) deedsOf(ctx context.Context, from, to gitstore.ID, census Census) (deeds, error) {
 	patch, _, err := s.Repo.Diff(ctx, gitstore.DiffSpec{From: from, To: to})
 	if err != nil {
-		return nil, err
+		return deeds{}, err
 	}
-	lines := map[string]bool{}
+	d := deeds{added: map[string]bool{}}
 	for file, err := range unidiff.Files(string(patch)) {
 		if err != nil {
-			return nil, err
+			return d, err
 		}
-		if len(file.Hunks) == 0 {
-			for line := range strings.Lines(file.Text) {
-				if _, to, ok := strings.Cut(line, ".."); ok && strings.HasPrefix(line, "index ") {
-					lines["blob "+to[:min(len(to), 40)]] = true
-				}
-			}
+		d.files++
+		if census.Hides(file.Path()) {
+			continue
 		}
-		for _, h := range file.Hunks {
-			for _, l := range h.Lines {
-				if text := strings.TrimSpace(l.Text); l.Kind == '+' && text != "" {
-					lines[text] = true
-				}
+		before := len(d.added)
+		d.take(file)
+		if len(file.Hunks) > 0 || len(d.added) > before {
+			d.shown++
+		}
+	}
+	return d, nil
+}
+
+// take adds what a file's part of a patch adds.
+func (d deeds) take(file unidiff.File) {
+	if len(file.Hunks) == 0 {
+		for line := range strings.Lines(file.Text) {
+			if _, to, ok := strings.Cut(line, ".."); ok && strings.HasPrefix(line, "index ") {
+				d.added["blob "+to[:min(len(to), 40)]] = true
 			}
 		}
 	}
-	return lines, nil
+	for _, h := range file.Hunks {
+		for _, l := range h.Lines {
+			if text := strings.TrimSpace(l.Text); l.Kind == '+' && text != "" {
+				d.added[text] = true
+			}
+		}
+	}
 }

@@ -2,9 +2,11 @@
 package safetext
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -28,6 +30,29 @@ func Quote(s string) string {
 		return ""
 	}
 	return "> " + strings.ReplaceAll(s, "\n", "\n> ")
+}
+
+// JSON spells out in a JSON document what Text would, as JSON does: the document says the
+// same, and a terminal that shows it is told nothing.
+func JSON(doc []byte) []byte {
+	if plainASCII(string(doc)) {
+		return doc
+	}
+	var b bytes.Buffer
+	b.Grow(len(doc))
+	var before rune
+	for _, r := range string(doc) {
+		switch {
+		case r < utf8.RuneSelf && r != 0x7f, visible(r), emojiStyle(r, before):
+			b.WriteRune(r)
+		default:
+			for _, unit := range utf16.AppendRune(nil, r) {
+				fmt.Fprintf(&b, `\u%04x`, unit)
+			}
+		}
+		before = r
+	}
+	return b.Bytes()
 }
 
 func sanitize(s string, oneLine bool) string {

@@ -1,6 +1,7 @@
 package safetext
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"unicode"
@@ -82,4 +83,24 @@ func firstHostile(s, allowed string) (rune, bool) {
 		}
 	}
 	return 0, false
+}
+
+// What JSON spells out says the same, and a terminal is told nothing by it.
+func TestJSON(t *testing.T) {
+	said := "a\u009bb\u202ec\x7fd é ⚠\ufe0f \U000e0041 日本"
+	doc, err := json.Marshal(map[string]string{"title": said})
+	if err != nil {
+		t.Fatal(err)
+	}
+	safe := JSON(doc)
+	var back map[string]string
+	if err := json.Unmarshal(safe, &back); err != nil || back["title"] != said {
+		t.Errorf("%s says %q, %v", safe, back["title"], err)
+	}
+	if r, found := firstHostile(string(safe), "\ufe0f"); found {
+		t.Errorf("%s holds %q", safe, r)
+	}
+	if !strings.Contains(string(safe), "é ⚠\ufe0f") || !strings.Contains(string(safe), "日本") {
+		t.Errorf("%s spells out what can be seen", safe)
+	}
 }

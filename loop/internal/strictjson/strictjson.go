@@ -58,6 +58,24 @@ func CheckKeys(data []byte, v any) error {
 	return nil
 }
 
+// Words are what an error says to those who wrote the JSON and know nothing of Go.
+func Words(err error) string {
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.Is(err, io.EOF):
+		return "there is nothing in it"
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return "the JSON has no end"
+	case errors.As(err, &syntax):
+		return fmt.Sprintf("it is no JSON: %v, byte %d", err, syntax.Offset)
+	case errors.As(err, &kind):
+		wanted := map[reflect.Kind]string{reflect.String: "a text", reflect.Slice: "a list", reflect.Int: "a whole number", reflect.Struct: "an object"}[kind.Type.Kind()]
+		return strings.TrimSuffix(fmt.Sprintf("%s is wanted, not %s: %s", wanted, kind.Value, kind.Field), ": ")
+	}
+	return strings.TrimPrefix(err.Error(), "json: ")
+}
+
 // MaxDepth is far above anything that we write.
 const MaxDepth = 64
 

@@ -131,6 +131,8 @@ var sentinels = []sentinel{
 	{errors.ErrUnsupported, State, ""},
 	{fs.ErrPermission, State, "nothing was recorded; make the repository writable and try again"},
 	{syscall.ENOSPC, Busy, "free some disk space and try again"},
+	{syscall.EFBIG, Busy, "free some disk space, or raise the limit of a file's size (ulimit -f), and try again"},
+	{syscall.EDQUOT, Busy, "free some of your quota of the disk and try again"},
 	{syscall.EROFS, State, "nothing was recorded; the file system is read-only"},
 }
 

@@ -62,13 +62,8 @@ type submissionView struct {
 
 // Badge is the word for what the reviewer concluded, Class its colour.
 func (s submissionView) Badge() string {
-	switch s.Decision {
-	case record.Approve:
-		return "approved"
-	case record.RequestChanges:
-		return "changes requested"
-	case record.CommentOnly:
-		return "commented"
+	if words := s.Decision.Words(); words != "" {
+		return words
 	}
 	if s.Outcome == record.OutcomeNothing {
 		return "nothing to review"

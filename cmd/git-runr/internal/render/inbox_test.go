@@ -1,4 +1,4 @@
-package main
+package render
 
 import (
 	"strings"
@@ -43,7 +43,7 @@ failed            uvwxyz  (agent_not_fo…
 `},
 	} {
 		var b strings.Builder
-		writeInbox(&b, reviews, len(reviews), listStyle{now: now, width: tc.width})
+		Inbox(&b, reviews, len(reviews), InboxStyle{Now: now, Width: tc.width})
 		if tc.want != "" && b.String() != tc.want {
 			t.Errorf("%d columns:\n%swant\n%s", tc.width, b.String(), tc.want)
 		}
@@ -58,7 +58,7 @@ failed            uvwxyz  (agent_not_fo…
 		}
 	}
 	var b strings.Builder
-	writeInbox(&b, reviews[:1], 1, listStyle{now: now, ascii: true})
+	Inbox(&b, reviews[:1], 1, InboxStyle{Now: now, ASCII: true})
 	if !strings.HasPrefix(b.String(), "CRITICAL  x2 !1 .3  abcdef") {
 		t.Errorf("ASCII: %s", b.String())
 	}

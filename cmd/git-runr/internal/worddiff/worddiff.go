@@ -1,4 +1,5 @@
-package main
+// Package worddiff shows what changed within the lines of a patch.
+package worddiff
 
 import (
 	"slices"
@@ -14,10 +15,10 @@ import (
 // wordsTimeout bounds the comparison of one pair of lines.
 const wordsTimeout = 50 * time.Millisecond
 
-// markWords shows in a unified patch what changed within lines, as git's
+// Mark shows in a unified patch what changed within lines, as git's
 // --word-diff does: [-old-]{+new+}. Lines are paired where as many go as come; the
 // others, and what cannot be read, stay as they are.
-func markWords(patch string) string {
+func Mark(patch string) string {
 	rows := slices.Collect(strings.Lines(patch))
 	var out strings.Builder
 	written := 0 // rows

@@ -1,8 +1,8 @@
-package main
+package worddiff
 
 import "testing"
 
-func TestMarkWords(t *testing.T) {
+func TestMark(t *testing.T) {
 	const head = "diff --git a/f b/f\n--- a/f\n+++ b/f\n@@ -1,3 +1,3 @@\n"
 	for _, c := range []struct{ name, patch, want string }{
 		{"a word", head + " a\n-the old value\n+the new value\n b\n", head + " a\n~the [-old-]{+new+} value\n b\n"},
@@ -13,7 +13,7 @@ func TestMarkWords(t *testing.T) {
 		{"no patch", "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := markWords(c.patch); got != c.want {
+			if got := Mark(c.patch); got != c.want {
 				t.Errorf("got\n%s\nwant\n%s", got, c.want)
 			}
 		})

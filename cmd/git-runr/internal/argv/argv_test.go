@@ -1,4 +1,4 @@
-package main
+package argv
 
 import (
 	"errors"
@@ -90,7 +90,7 @@ func TestPermuteArgs(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := permuteArgs(sampleApp(new(seen)), words(tt.in))
+			got, err := Permute(sampleApp(new(seen)), words(tt.in))
 			if err != nil || !slices.Equal(got, words(tt.want)) {
 				t.Errorf("got %q, %v, want %q", got, err, words(tt.want))
 			}
@@ -120,7 +120,7 @@ func TestPermuteArgsErrors(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.in, func(t *testing.T) {
-			_, err := permuteArgs(sampleApp(new(seen)), words(tt.in))
+			_, err := Permute(sampleApp(new(seen)), words(tt.in))
 			var p *exit.Problem
 			if !errors.As(err, &p) || p.Status != exit.Usage || p.Msg != tt.msg || !slices.Equal(p.Hint, []string{tt.hint}) {
 				t.Errorf("got %+v, want status 2, %q, hint %q", err, tt.msg, tt.hint)
@@ -132,7 +132,7 @@ func TestPermuteArgsErrors(t *testing.T) {
 func TestPermutedArgsReachTheCommand(t *testing.T) {
 	var got seen
 	app := sampleApp(&got)
-	args, err := permuteArgs(app, words("review HEAD --wait -m x --json --max-retries -1 -- a --staged"))
+	args, err := Permute(app, words("review HEAD --wait -m x --json --max-retries -1 -- a --staged"))
 	if err == nil {
 		err = app.Run(args)
 	}
@@ -158,7 +158,7 @@ func FuzzPermuteArgs(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, line string) {
 		in := words(line)
-		out, err := permuteArgs(sampleApp(new(seen)), in)
+		out, err := Permute(sampleApp(new(seen)), in)
 		if err != nil {
 			var p *exit.Problem
 			if !errors.As(err, &p) || p.Status != exit.Usage {

@@ -1,4 +1,4 @@
-package main
+package overview
 
 import (
 	"cmp"
@@ -7,28 +7,16 @@ import (
 	"strings"
 	"time"
 
+	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/loop"
 	"git-runr/loop/prose"
-	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
 
 // queueShown is how many agents that are waited for are listed.
 const queueShown = 5
 
-// queue are the agents that reviews of this clone wait for. The remote is not asked.
-func (s *session) queue(store *record.Store) ([]loop.Turn, error) {
-	worker := &loop.Worker{Store: store, Remote: s.sharedRemote(store)}
-	queue, err := worker.Queue(s.ctx)
-	for i := range queue {
-		if t := &queue[i]; t.State == loop.TurnRunning {
-			t.Elapsed = record.Duration(max(0, s.now().Sub(t.Since)))
-		}
-	}
-	return append([]loop.Turn{}, queue...), err
-}
-
-func writeQueue(w io.Writer, d overviewJSON) {
+func (d Overview) writeQueue(w io.Writer) {
 	if len(d.Queue) == 0 {
 		return
 	}
@@ -36,9 +24,7 @@ func writeQueue(w io.Writer, d overviewJSON) {
 	for _, t := range d.Queue[:min(len(d.Queue), queueShown)] {
 		safetext.Fprintf(w, "%s  %s: %s\n", t.Review, t.Reviewer, turnWords(t))
 	}
-	if more := len(d.Queue) - queueShown; more > 0 {
-		safetext.Fprintf(w, "… and %d more\n", more)
-	}
+	render.More(w, "", len(d.Queue)-queueShown)
 	if d.idle() {
 		fmt.Fprintln(w, "Nobody works; type: git runr work")
 	}
@@ -56,7 +42,7 @@ func turnWords(t loop.Turn) string {
 		return "waits for a worker"
 	}
 	why := prose.OneLine(cmp.Or(t.Failure.Detail, t.Failure.Reason))
-	if t.State == loop.TurnLater && !wants(t) {
+	if t.State == loop.TurnLater && !t.Wants() {
 		return fmt.Sprintf("waits until %s: %s", at(t.Until), why)
 	}
 	return fmt.Sprintf("left alone: %s; type: %s", why, strings.Join(t.Failure.Next().Commands, ", then "))

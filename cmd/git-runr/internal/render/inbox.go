@@ -1,4 +1,4 @@
-package main
+package render
 
 import (
 	"cmp"
@@ -13,28 +13,11 @@ import (
 	"git-runr/loop/safetext"
 )
 
-// listStyle is how a list of reviews is written.
-type listStyle struct {
-	now   time.Time
-	width int  // columns of the terminal; 0: no line is cut
-	ascii bool // only what every terminal shows
-}
-
-// listStyle is that of standard output.
-func (c *console) listStyle() listStyle {
-	style := listStyle{now: c.now(), ascii: !c.utf8()}
-	if tty, width := onTerminal(c.out); tty {
-		style.width = width
-	}
-	return style
-}
-
-// utf8 reports whether the locale has more than ASCII. One that says nothing is taken to
-// have: the rest of what is written does.
-func (p *program) utf8() bool {
-	locale := cmp.Or(p.getenv("LC_ALL"), p.getenv("LC_CTYPE"), p.getenv("LANG"))
-	locale = strings.ToLower(strings.ReplaceAll(locale, "-", ""))
-	return locale == "" || strings.Contains(locale, "utf8")
+// InboxStyle is how a list of reviews is written.
+type InboxStyle struct {
+	Now   time.Time
+	Width int  // columns of the terminal; 0: no line is cut
+	ASCII bool // only what every terminal shows
 }
 
 const (
@@ -42,9 +25,9 @@ const (
 	leastTitle = 12 // columns that a title has at least
 )
 
-// writeInbox shows one line a review: what came of it, its open findings by severity,
+// Inbox shows one line a review: what came of it, its open findings by severity,
 // its id, commit, age and title.
-func writeInbox(w io.Writer, reviews []record.ReviewSummary, total int, style listStyle) {
+func Inbox(w io.Writer, reviews []record.ReviewSummary, total int, style InboxStyle) {
 	if total == 0 {
 		fmt.Fprintln(w, "No reviews found.")
 		return
@@ -67,8 +50,8 @@ func writeInbox(w io.Writer, reviews []record.ReviewSummary, total int, style li
 			}
 		}
 		title := row[len(widths)]
-		if style.width > 0 {
-			title = cutColumns(title, max(leastTitle, style.width-utf8.RuneCountInString(line.String())))
+		if style.Width > 0 {
+			title = cutColumns(title, max(leastTitle, style.Width-utf8.RuneCountInString(line.String())))
 		}
 		safetext.Fprintf(w, "%s\n", strings.TrimRight(line.String()+title, " "))
 	}
@@ -78,27 +61,27 @@ func writeInbox(w io.Writer, reviews []record.ReviewSummary, total int, style li
 }
 
 // cells are the columns of a review's line; the last is its title.
-func (l listStyle) cells(r record.ReviewSummary) []string {
+func (l InboxStyle) cells(r record.ReviewSummary) []string {
 	title := cmp.Or(r.Title, r.Spec)
 	if r.Asked != "" {
 		title += ": " + r.Asked
 	}
 	title = safetext.Line(strings.TrimSpace(besideTitle(r) + " " + title))
 	state := reviewState(r)
-	if l.width > 0 && l.width < narrowList {
-		return []string{cmp.Or(narrowStates[state], state), l.counts(r), shortID(r.ID), title}
+	if l.Width > 0 && l.Width < narrowList {
+		return []string{cmp.Or(narrowStates[state], state), l.counts(r), ShortID(r.ID), title}
 	}
-	age := shortAge(l.now.Sub(cmp.Or(r.SubmittedAt, r.CreatedAt)))
-	return []string{state, l.counts(r), shortID(r.ID), r.Commit.Short(), age, title}
+	age := shortAge(l.Now.Sub(cmp.Or(r.SubmittedAt, r.CreatedAt)))
+	return []string{state, l.counts(r), ShortID(r.ID), r.Commit.Short(), age, title}
 }
 
 // narrowStates are the longer words of reviewState on a narrow terminal.
 var narrowStates = map[string]string{"CRITICAL": "CRIT", "NEEDS_FIX": "FIX", "PASS_WITH_NOTES": "NOTES"}
 
 // counts are the open findings by severity: ✗2 !1 ·3.
-func (l listStyle) counts(r record.ReviewSummary) string {
+func (l InboxStyle) counts(r record.ReviewSummary) string {
 	signs := []string{"✗", "!", "·"}
-	if l.ascii {
+	if l.ASCII {
 		signs = []string{"x", "!", "."}
 	}
 	var parts []string
@@ -110,8 +93,8 @@ func (l listStyle) counts(r record.ReviewSummary) string {
 	return strings.Join(parts, " ")
 }
 
-// shortID is the part of a review's id that no other has; every command takes it.
-func shortID(id string) string {
+// ShortID is the part of a review's id that no other has; every command takes it.
+func ShortID(id string) string {
 	_, short, found := strings.Cut(id, "-")
 	if !found {
 		return id
@@ -155,9 +138,23 @@ func reviewState(r record.ReviewSummary) string {
 	case r.Failure != "" && r.Outcome == "":
 		return "failed"
 	case r.Verdict == "" || r.Outcome == record.OutcomeNothing || r.Outcome == record.OutcomePartial || r.Outcome == record.OutcomeCommented:
-		return verdictName(r)
+		return VerdictName(r)
 	}
 	return string(r.Verdict)
+}
+
+// VerdictNames are what --verdict may say of a review.
+var VerdictNames = []string{"critical", "needs_fix", "pass_with_notes", "pass", "partial", "commented", "nothing", "none"}
+
+// VerdictName is what came of a review, in one of VerdictNames.
+func VerdictName(r record.ReviewSummary) string {
+	switch r.Outcome {
+	case record.OutcomeNothing:
+		return "nothing"
+	case record.OutcomePartial, record.OutcomeCommented:
+		return string(r.Outcome)
+	}
+	return cmp.Or(strings.ToLower(string(r.Verdict)), "none")
 }
 
 // besideTitle says who a review waits for or who has it, in brackets.
@@ -165,7 +162,7 @@ func besideTitle(r record.ReviewSummary) string {
 	var parts []string
 	switch {
 	case !record.WaitingStatus(string(r.Status)):
-		if said := verdictName(r); said != "none" {
+		if said := VerdictName(r); said != "none" {
 			parts = append(parts, said)
 		}
 	case r.Failure != "":

@@ -1,4 +1,6 @@
-package main
+// Package render writes what people read of runs, reviews and events, and makes the
+// documents of those that --json gives.
+package render
 
 import (
 	"cmp"
@@ -16,7 +18,8 @@ import (
 	"git-runr/loop/safetext"
 )
 
-func writeFindings(w io.Writer, findings []reply.Finding) {
+// Findings shows what a reviewer found, with what would fix it.
+func Findings(w io.Writer, findings []reply.Finding) {
 	for _, f := range findings {
 		safetext.Fprintf(w, "\n  %-8s  %s\n", f.Severity, strings.TrimSpace(f.Place()+"  "+f.Issue))
 		if f.Fix != "" {
@@ -42,20 +45,21 @@ func censusLine(c record.Census) string {
 	return line
 }
 
-// writeRuns shows one line a run.
-func writeRuns(w io.Writer, runs []record.RunSummary, live func(string) bool) {
+// Runs shows one line a run. live says of an id whether a process carries the run out now.
+func Runs(w io.Writer, runs []record.RunSummary, live func(string) bool) {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, r := range runs {
-		safetext.Fprintf(table, "%s\t%s\tattempts %d, rounds %d\t%s\n", r.ID, runState(r, live), r.Attempts, r.Rounds, r.Entity.Name())
+		safetext.Fprintf(table, "%s\t%s\tattempts %d, rounds %d\t%s\n", r.ID, RunState(r, r.Status == record.RunRunning && live(r.ID)), r.Attempts, r.Rounds, r.Entity.Name())
 	}
 	table.Flush()
 }
 
-func runState(r record.RunSummary, live func(string) bool) string {
+// RunState is where a run stands, in a word or two; live says whether a process carries it out now.
+func RunState(r record.RunSummary, live bool) string {
 	switch {
 	case r.Landed:
 		return "landed"
-	case r.Status == record.RunRunning && !live(r.ID):
+	case r.Status == record.RunRunning && !live:
 		return "died" // its process is gone: git runr resume takes it up
 	case r.Reason != "":
 		return fmt.Sprintf("%s (%s)", r.Status, r.Reason)
@@ -63,10 +67,10 @@ func runState(r record.RunSummary, live func(string) bool) string {
 	return string(r.Status)
 }
 
-// writeRun shows a run to a person. tree is the working tree that it has of its own,
+// Run shows a run to a person. tree is the working tree that it has of its own,
 // where commands for it are run; "" where it has none.
-func writeRun(w io.Writer, run record.Run, live bool, tree string) {
-	safetext.Fprintf(w, "Run %s  %s\n", run.ID, runState(run.Summary(), func(string) bool { return live }))
+func Run(w io.Writer, run record.Run, live bool, tree string) {
+	safetext.Fprintf(w, "Run %s  %s\n", run.ID, RunState(run.Summary(), live))
 	safetext.Fprintf(w, "%s\n", run.Plan.Entity.Name())
 	safetext.Fprintf(w, "workflow %s; implementer %s, reviewer %s\n", run.Plan.Policy, cmp.Or(run.Plan.Implementer, "none"), run.Plan.Reviewer)
 	safetext.Fprintf(w, "base %s, branch %s at %s\n", run.Plan.Base.Short(), run.Plan.Branch, run.Commit.Short())
@@ -129,9 +133,7 @@ func writeCheck(w io.Writer, indent string, c record.CheckResult, event gitstore
 	for _, f := range c.Failures[:min(len(c.Failures), failuresShown)] {
 		safetext.Fprintf(w, "%s  %s\n", indent, f.String())
 	}
-	if more := len(c.Failures) + c.FailuresMore - failuresShown; more > 0 {
-		safetext.Fprintf(w, "%s  … and %d more\n", indent, more)
-	}
+	More(w, indent+"  ", len(c.Failures)+c.FailuresMore-failuresShown)
 	if c.Output != "" && event != "" {
 		safetext.Fprintf(w, "%s  whole output: %s\n", indent, record.LogCommand(event, c.Name))
 	}
@@ -153,8 +155,39 @@ func writeRound(w io.Writer, round record.Round) {
 	}
 }
 
-// eventJSON is an event as --json shows it. Seq is its place in the folded order.
-type eventJSON struct {
+// CutShort names what a killed command began: operations as loop.Unfinished gives them.
+func CutShort(w io.Writer, cut []string) {
+	for _, op := range cut {
+		safetext.Fprintf(w, "%s was cut short: git runr undo\n", op)
+	}
+}
+
+// Intervention shows what a person did for a run, and what to type then.
+func Intervention(w io.Writer, run record.Run, iv record.Intervention) {
+	safetext.Fprintf(w, "Intervention %d in %s (%s)\n", iv.Number, run.ID, iv.Reason)
+	if iv.Commit != "" {
+		safetext.Fprintf(w, "  your work is %s on %s\n", iv.Commit.Short(), run.Plan.Branch)
+	}
+	if n := len(iv.Commits); n > 0 {
+		safetext.Fprintf(w, "  %s since %s\n", prose.Count(n, "commit"), iv.Since.Short())
+	}
+	for _, f := range iv.Files {
+		safetext.Fprintf(w, "  changed  %s\n", f)
+	}
+	for _, c := range iv.Commands {
+		if !c.OK() && c.Output != "" {
+			safetext.Fprintf(w, "%s\n", safetext.Block(c.Output))
+		}
+		safetext.Fprintf(w, "  %s: %s\n", c.Command, c.State())
+	}
+	for _, e := range iv.Evidence {
+		safetext.Fprintf(w, "  %s: %s\n", e.File, e.State())
+	}
+	safetext.Fprintf(w, "\nNext:\n  git runr resume %s\n", run.ID)
+}
+
+// EventDocument is an event as --json shows it. Seq is its place in the folded order.
+type EventDocument struct {
 	Seq int `json:"seq"`
 	record.Event
 	ID    string `json:"id"`
@@ -162,15 +195,17 @@ type eventJSON struct {
 	Title string `json:"title"`
 }
 
-func eventDocuments(events []record.Event) []eventJSON {
-	docs := make([]eventJSON, len(events))
+// EventDocuments are all events of a log or of what they are about, in the folded order.
+func EventDocuments(events []record.Event) []EventDocument {
+	docs := make([]EventDocument, len(events))
 	for i, e := range events {
-		docs[i] = eventJSON{Seq: i + 1, Event: e, ID: string(e.ID), Actor: e.Actor, Title: e.Title}
+		docs[i] = EventDocument{Seq: i + 1, Event: e, ID: string(e.ID), Actor: e.Actor, Title: e.Title}
 	}
 	return docs
 }
 
-func writeEvent(w io.Writer, e record.Event) error {
+// Event shows an event in one line.
+func Event(w io.Writer, e record.Event) error {
 	about := e.Run
 	if about == "" {
 		about = e.Review
@@ -182,8 +217,8 @@ func writeEvent(w io.Writer, e record.Event) error {
 // shortTime is a time for people, in UTC.
 func shortTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04Z") }
 
-// writeUndo says what to type to take a command back; "" is nothing.
-func writeUndo(w io.Writer, undo string) {
+// Undo says what to type to take a command back; "" is nothing.
+func Undo(w io.Writer, undo string) {
 	if undo != "" {
 		safetext.Fprintf(w, "  %s   takes it back\n", undo)
 	}
@@ -192,12 +227,24 @@ func writeUndo(w io.Writer, undo string) {
 // pathsShown is how many paths a command names; all of them are in its JSON.
 const pathsShown = 20
 
-// writePaths names paths, a line each.
-func writePaths(w io.Writer, what string, paths []string) {
+// Paths names paths, a line each.
+func Paths(w io.Writer, what string, paths []string) {
 	for _, path := range paths[:min(len(paths), pathsShown)] {
 		safetext.Fprintf(w, "  %s  %s\n", what, path)
 	}
-	if more := len(paths) - pathsShown; more > 0 {
-		safetext.Fprintf(w, "  … and %d more\n", more)
+	More(w, "  ", len(paths)-pathsShown)
+}
+
+// Lines shows lines to type, or such, below what they are for.
+func Lines(w io.Writer, lines []string) {
+	for _, line := range lines {
+		safetext.Fprintf(w, "  %s\n", line)
+	}
+}
+
+// More says how many of a list are not shown, where some are not.
+func More(w io.Writer, indent string, n int) {
+	if n > 0 {
+		safetext.Fprintf(w, "%s… and %d more\n", indent, n)
 	}
 }

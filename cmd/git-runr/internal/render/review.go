@@ -1,4 +1,4 @@
-package main
+package render
 
 import (
 	"cmp"
@@ -12,36 +12,37 @@ import (
 	"git-runr/loop/safetext"
 )
 
-// reviewJSON is a review as --json shows it: the folded state and, at the top
+// ReviewDocument is a review as --json shows it: the folded state and, at the top
 // level, what a script asks for first.
-type reviewJSON struct {
+type ReviewDocument struct {
 	record.Review
-	Outcome  record.Outcome  `json:"outcome,omitempty"`
-	Verdict  reply.Verdict   `json:"verdict,omitempty"`
-	Waiting  []string        `json:"waiting_for"` // reviewers who have not answered
-	Findings []reply.Finding `json:"findings"`    // of agents, and comments of people with their ids
-	Comments []commentJSON   `json:"comments"`    // of people
+	Outcome  record.Outcome    `json:"outcome,omitempty"`
+	Verdict  reply.Verdict     `json:"verdict,omitempty"`
+	Waiting  []string          `json:"waiting_for"` // reviewers who have not answered
+	Findings []reply.Finding   `json:"findings"`    // of agents, and comments of people with their ids
+	Comments []CommentDocument `json:"comments"`    // of people
 	// ChecksMissing says why a review is no pass that is one only with its checks.
 	ChecksMissing string `json:"checks_missing,omitempty"`
 	Markdown      string `json:"markdown"` // the comments in the form that agents know, "" without any
 }
 
-// commentJSON is a comment of a person.
-type commentJSON struct {
+// CommentDocument is a comment of a person.
+type CommentDocument struct {
 	record.Comment
 	Reviewer string         `json:"reviewer"`
 	Answer   *record.Answer `json:"answer,omitempty"` // what became of it
 	Now      *record.Placed `json:"now,omitempty"`    // where it is at HEAD; git runr inbox get fills it in
 }
 
-func reviewDocument(r record.Review) reviewJSON {
-	doc := reviewJSON{
+// NewReviewDocument is the document of a review, without where its comments are now.
+func NewReviewDocument(r record.Review) ReviewDocument {
+	doc := ReviewDocument{
 		Review: r, Outcome: r.Outcome(), Verdict: r.Verdict(), Waiting: append([]string{}, r.Waiting()...),
-		Findings: append([]reply.Finding{}, r.Findings()...), Comments: []commentJSON{},
+		Findings: append([]reply.Finding{}, r.Findings()...), Comments: []CommentDocument{},
 	}
 	for _, sub := range r.Submissions {
 		for _, c := range sub.Comments {
-			line := commentJSON{Comment: c, Reviewer: sub.Reviewer}
+			line := CommentDocument{Comment: c, Reviewer: sub.Reviewer}
 			if answer, ok := r.AnswerTo(c.ID); ok {
 				line.Answer = &answer
 			}
@@ -54,10 +55,8 @@ func reviewDocument(r record.Review) reviewJSON {
 	return doc
 }
 
-// writeReview shows a review to a person.
-func writeReview(w io.Writer, r record.Review) { writeReviewDocument(w, reviewDocument(r)) }
-
-func writeReviewDocument(w io.Writer, doc reviewJSON) {
+// Review shows a review to a person.
+func Review(w io.Writer, doc ReviewDocument) {
 	writeReviewHead(w, doc)
 	for _, sub := range doc.Submissions {
 		if sub.Decision != "" {
@@ -72,7 +71,7 @@ func writeReviewDocument(w io.Writer, doc reviewJSON) {
 			safetext.Fprintf(w, "  ended by %s\n", f.Setting)
 		}
 		if doc.ClosedAt.IsZero() {
-			writeNext(w, f)
+			NextSteps(w, f)
 		}
 	}
 	for _, sub := range doc.Submissions {
@@ -85,8 +84,8 @@ func writeReviewDocument(w io.Writer, doc reviewJSON) {
 	}
 }
 
-// writeNext says what happens after a reviewer failed, and what to type.
-func writeNext(w io.Writer, f record.Failure) {
+// NextSteps says what happens after a reviewer failed, and what to type.
+func NextSteps(w io.Writer, f record.Failure) {
 	next := f.Next()
 	safetext.Fprintf(w, "  %s\n", next.What)
 	for _, line := range next.Commands {
@@ -95,7 +94,7 @@ func writeNext(w io.Writer, f record.Failure) {
 }
 
 // writeReviewHead says what the review is of and where it stands.
-func writeReviewHead(w io.Writer, doc reviewJSON) {
+func writeReviewHead(w io.Writer, doc ReviewDocument) {
 	subject := doc.Request.Subject
 	safetext.Fprintf(w, "Review %s  %s\n", doc.ID, doc.Status)
 	safetext.Fprintf(w, "%s\n", strings.TrimSpace(fmt.Sprintf("%s %s %s", subject.Spec, subject.Commit.Short(), subject.Title)))
@@ -111,11 +110,7 @@ func writeReviewHead(w io.Writer, doc reviewJSON) {
 		safetext.Fprintf(w, "asked again: follows review %s\n", follows)
 	}
 	if doc.Claim != nil && doc.Status == record.ReviewClaimed {
-		until := ""
-		if !doc.Claim.Until.IsZero() {
-			until = " until " + shortTime(doc.Claim.Until)
-		}
-		safetext.Fprintf(w, "claimed by %s%s\n", doc.Claim.By, until)
+		safetext.Fprintf(w, "claimed by %s%s\n", doc.Claim.By, Until(doc.Claim))
 	}
 	if doc.ResolvedBy != "" {
 		safetext.Fprintf(w, "resolved by %s on %s\n", doc.ResolvedBy, shortTime(doc.ResolvedAt))
@@ -155,7 +150,7 @@ func writeMessages(w io.Writer, subject record.Subject) {
 
 // writeDecision is a person's verdict and what they said on the whole.
 func writeDecision(w io.Writer, sub record.Submission) {
-	safetext.Fprintf(w, "\nVerdict: %s by %s, %s\n", decisionWords(sub.Decision), sub.Reviewer, prose.Count(len(sub.Comments), "comment"))
+	safetext.Fprintf(w, "\nVerdict: %s by %s, %s\n", sub.Decision.Words(), sub.Reviewer, prose.Count(len(sub.Comments), "comment"))
 	if sub.Report.Summary != "" {
 		safetext.Fprintf(w, "%s\n", indented(sub.Report.Summary))
 	}
@@ -163,7 +158,7 @@ func writeDecision(w io.Writer, sub record.Submission) {
 
 // writeComments shows the comments of people as one message, and after it the id of
 // each, where it is now and what became of it.
-func writeComments(w io.Writer, doc reviewJSON) {
+func writeComments(w io.Writer, doc ReviewDocument) {
 	if len(doc.Comments) == 0 {
 		if len(doc.Submissions) == 0 {
 			safetext.Fprintf(w, "\nReview %s has no submitted comments (status: %s).\n", doc.ID, doc.Status)
@@ -180,7 +175,7 @@ func writeComments(w io.Writer, doc reviewJSON) {
 }
 
 // nowAt says where a comment is now, when that is not where it was made.
-func nowAt(c commentJSON) string {
+func nowAt(c CommentDocument) string {
 	switch {
 	case c.Now == nil:
 		return ""
@@ -227,7 +222,7 @@ func writeSubmission(w io.Writer, r record.Review, sub record.Submission) {
 		safetext.Fprintf(w, "not checked: %s\n", why)
 	}
 	for _, f := range sub.Report.Findings {
-		writeFindings(w, []reply.Finding{f})
+		Findings(w, []reply.Finding{f})
 		safetext.Fprintf(w, "            %s", f.ID)
 		if answer, ok := r.AnswerTo(f.ID); ok {
 			safetext.Fprintf(w, ": %s", answerLine(answer))
@@ -237,11 +232,11 @@ func writeSubmission(w io.Writer, r record.Review, sub record.Submission) {
 	for _, warning := range sub.Report.Warnings {
 		safetext.Fprintf(w, "  note: %s\n", warning)
 	}
-	writeWords(w, sub.Report.Prose())
+	Words(w, sub.Report.Prose())
 }
 
-// writeWords shows what a reviewer wrote, as it was written.
-func writeWords(w io.Writer, texts ...string) {
+// Words shows what a reviewer wrote, as it was written.
+func Words(w io.Writer, texts ...string) {
 	var said []string
 	for _, text := range texts {
 		if text = safetext.Quote(text); text != "" {
@@ -273,13 +268,20 @@ func indented(text string) safetext.Block {
 	return safetext.Block(strings.Join(lines, "\n"))
 }
 
-// decisionWords say a person's decision.
-func decisionWords(d record.Decision) string {
-	switch d {
-	case record.Approve:
-		return "approved"
-	case record.RequestChanges:
-		return "changes requested"
+// Draft shows a person's draft of a review.
+func Draft(w io.Writer, review string, draft record.Draft) {
+	if len(draft.Comments) == 0 {
+		safetext.Fprintf(w, "Your draft of %s has no comments.\n", review)
 	}
-	return "commented"
+	for _, c := range draft.Comments {
+		safetext.Fprintf(w, "%s  %s\n%s\n", c.ID, placeOf(c), indented(c.Comment))
+	}
+}
+
+// Until is " until 2006-01-02 15:04Z", the end of a claim's lease in UTC; "" where it has none.
+func Until(c *record.Claim) string {
+	if c.Until.IsZero() {
+		return ""
+	}
+	return " until " + shortTime(c.Until)
 }

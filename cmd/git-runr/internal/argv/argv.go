@@ -1,4 +1,6 @@
-package main
+// Package argv sorts a command line, so that flags may stand anywhere, and says what is
+// wrong with one.
+package argv
 
 import (
 	"slices"
@@ -10,7 +12,7 @@ import (
 	"git-runr/cmd/git-runr/internal/nearest"
 )
 
-// permuteArgs reorders args, the program's name first, so that flags may stand
+// Permute reorders args, the program's name first, so that flags may stand
 // anywhere: cli stops looking for them at the first argument. Each flag moves
 // before the arguments of the command that knows it, the innermost first, and the
 // arguments follow a "--" of ours. A command therefore sees in Args exactly the
@@ -19,7 +21,7 @@ import (
 //
 // A flag that no command on the way knows, or that lacks its value, is a usage
 // problem. Flags come after the name of the command they belong to.
-func permuteArgs(app *cli.App, args []string) ([]string, error) {
+func Permute(app *cli.App, args []string) ([]string, error) {
 	if len(args) < 2 || completing(app, args) {
 		return args, nil
 	}
@@ -228,8 +230,20 @@ func (p *permuter) joined(program string) []string {
 	return append(out, p.positionals...)
 }
 
-// splitPaths divides arguments at the user's own "--".
-func splitPaths(args []string) (before, after []string) {
+// Flags are the arguments that Permute sorted, those before the "--" that ends flags, or what was
+// typed where they could not be sorted.
+func Flags(sorted, typed []string) []string {
+	if sorted == nil {
+		return typed
+	}
+	if end := slices.Index(sorted, "--"); end >= 0 {
+		return sorted[:end]
+	}
+	return sorted
+}
+
+// SplitPaths divides arguments at the user's own "--".
+func SplitPaths(args []string) (before, after []string) {
 	if at := slices.Index(args, "--"); at >= 0 {
 		return args[:at], args[at+1:]
 	}

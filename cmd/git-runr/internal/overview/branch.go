@@ -1,4 +1,4 @@
-package main
+package overview
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 	"git-runr/loop/safetext"
 )
 
-// branchReviews is what was said of the commits of the branch that is checked out.
-type branchReviews struct {
+// Branch is what was said of the commits of the branch that is checked out.
+type Branch struct {
 	Since string `json:"since,omitempty"` // what the branch left; "": the newest commits are looked at
 	lineage.CoverCounts
 	Unreviewed []lineage.Covered `json:"commits_unreviewed"` // newest first: unreviewed and stale
@@ -22,7 +22,7 @@ type branchReviews struct {
 }
 
 // reviewsOfBranch is nil where there is no commit.
-func reviewsOfBranch(ctx context.Context, store *record.Store, skip loop.Skip) (*branchReviews, error) {
+func reviewsOfBranch(ctx context.Context, store *record.Store, skip loop.Skip) (*Branch, error) {
 	commits, since, err := lineage.BranchCommits(ctx, store)
 	if err != nil || len(commits) == 0 {
 		return nil, err
@@ -31,7 +31,7 @@ func reviewsOfBranch(ctx context.Context, store *record.Store, skip loop.Skip) (
 	if err != nil {
 		return nil, err
 	}
-	r := &branchReviews{Since: since, CoverCounts: lineage.CountCovered(covered), Unreviewed: []lineage.Covered{}}
+	r := &Branch{Since: since, CoverCounts: lineage.CountCovered(covered), Unreviewed: []lineage.Covered{}}
 	branch, err := store.Branch(ctx)
 	for i, c := range covered {
 		if c.State != lineage.CoverUnreviewed && c.State != lineage.CoverStale {
@@ -50,7 +50,8 @@ func reviewsOfBranch(ctx context.Context, store *record.Store, skip loop.Skip) (
 // unreviewedShown is how many commits that nobody reviewed are named.
 const unreviewedShown = 5
 
-func writeBranchReviews(w io.Writer, r *branchReviews) {
+// write shows it; nothing of nil.
+func (r *Branch) write(w io.Writer) {
 	if r == nil {
 		return
 	}

@@ -1,0 +1,69 @@
+// Package background starts what goes on when a command has ended: processes in sessions of
+// their own, whose output is in files of the state directory.
+package background
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"git-runr/gitstore"
+	"git-runr/loop/agent"
+)
+
+// Work starts git runr work.
+func Work(repo *gitstore.Repo) error {
+	return start(repo, "work.log", environ(os.Environ()), "-q", "work")
+}
+
+// Serve starts git runr serve.
+func Serve(repo *gitstore.Repo) error {
+	args := []string{"serve", "--detached"}
+	if idle := repo.Config.Get("runr.serveIdle"); idle != "" {
+		args = append(args, "--idle", idle)
+	}
+	env := slices.DeleteFunc(environ(os.Environ()), func(kv string) bool {
+		return strings.HasPrefix(kv, "GIT_RUNR_ACTOR=") // of the chat that asks; the page is a person's
+	})
+	return start(repo, "serve.log", env, args...)
+}
+
+// start starts this program in a repository.
+func start(repo *gitstore.Repo, log string, env []string, args ...string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	dir := cmp.Or(repo.WorkTree, repo.GitDir)
+	return agent.StartDetached(self, append([]string{"-C", dir}, args...), dir, env, filepath.Join(repo.StateDir(), log))
+}
+
+// Browse starts the user's browser. Everybody on the machine can read the address
+// on its command line.
+func Browse(repo *gitstore.Repo, url string) error {
+	opener := "xdg-open"
+	if runtime.GOOS == "darwin" {
+		opener = "open"
+	}
+	return agent.StartDetached(opener, []string{url}, repo.CommonDir, nil, filepath.Join(repo.StateDir(), "browser.log"))
+}
+
+// environ is what a process in the background inherits: everything but what a hook of
+// git's sets for itself.
+func environ(env []string) []string {
+	var kept []string
+	for _, kv := range env {
+		name, _, _ := strings.Cut(kv, "=")
+		switch {
+		case name == "GIT_CONFIG_GLOBAL" || name == "GIT_CONFIG_SYSTEM" || name == "GIT_CONFIG_NOSYSTEM":
+		case strings.HasPrefix(name, "GIT_RUNR_"):
+		case strings.HasPrefix(name, "GIT_"):
+			continue
+		}
+		kept = append(kept, kv)
+	}
+	return kept
+}

@@ -1,0 +1,171 @@
+// Package demo shows the whole loop on a repository that it makes, through the program that it
+// is part of, and plays the agents that work there.
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"git-runr/cmd/git-runr/internal/config"
+	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/gitstore"
+	"git-runr/loop/agent"
+	"git-runr/loop/record"
+	"git-runr/loop/safetext"
+)
+
+// tasks are what the demo's implementer is asked for. The second is one that
+// it never gets right.
+var tasks = map[string]string{
+	"greeting.md": "# Add a greeting script\n\nWrite greet.sh, which greets the person named by its first argument.\n\n## Done criteria\n\n- `sh greet.sh NAME` prints a greeting\n- names with spaces work\n- no credentials in the script\n",
+	"usage.md":    "# Print a usage line\n\ngreet.sh without an argument prints how it is used.\n\n## Done criteria\n\n- `sh greet.sh` prints a usage line\n",
+}
+
+const check = "sh greet.sh demo | grep -q demo"
+
+// configuration is that of the demo: this program plays both agents.
+func configuration(self string) string {
+	return fmt.Sprintf(`[loop]
+implementer = "scripted-implementer"
+reviewer = "scripted-reviewer"
+
+[agents.scripted-implementer]
+command = [%q, "demo-agent", "implement"]
+
+[agents.scripted-reviewer]
+command = [%q, "demo-agent", "review"]
+
+[checks.greets]
+command = %q
+`, self, self, check)
+}
+
+// scratch is the demo's repository and how commands are run in it.
+type scratch struct {
+	out  io.Writer
+	dir  string
+	self string
+	repo *gitstore.Repo
+}
+
+// Run tells the story on out. keep leaves the repository, and says how to get there.
+func Run(ctx context.Context, out io.Writer, keep bool) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	root, err := os.MkdirTemp("", "git-runr-demo-")
+	if err != nil {
+		return err
+	}
+	if keep {
+		defer func() { lookAround(out, filepath.Join(root, "repo")) }()
+	} else {
+		defer os.RemoveAll(root)
+	}
+	d := &scratch{out: out, dir: filepath.Join(root, "repo"), self: self}
+	if err := d.make(ctx); err != nil {
+		return err
+	}
+	return d.tell(ctx)
+}
+
+// lookAround says how to get to the repository that was kept.
+func lookAround(w io.Writer, dir string) {
+	if line, ok := safetext.CommandLine("cd", dir); ok {
+		safetext.Fprintf(w, "\nLook around:\n  %s\n", line)
+	}
+}
+
+func (d *scratch) make(ctx context.Context) error {
+	if err := os.MkdirAll(d.dir, 0o777); err != nil {
+		return err
+	}
+	var err error
+	if d.repo, err = gitstore.Init(ctx, d.dir); err != nil {
+		return err
+	}
+	err = errors.Join(d.repo.SetConfig(ctx, "user.name", "Demo"), d.repo.SetConfig(ctx, "user.email", "demo@example.com"))
+	files := map[string]string{"README.md": "# demo\n", config.FileName: configuration(d.self)}
+	for name, text := range tasks {
+		files[name] = text
+	}
+	for name, text := range files {
+		err = errors.Join(err, os.WriteFile(filepath.Join(d.dir, name), []byte(text), 0o666))
+	}
+	if err != nil {
+		return err
+	}
+	tree, err := d.repo.Checkout()
+	if err != nil {
+		return err
+	}
+	author := gitstore.Identity{Name: "Demo", Email: "demo@example.com"}
+	_, _, err = tree.CommitAll(ctx, gitstore.CommitSpec{Message: "A demo project\n", Author: author, When: time.Now(), Ref: "refs/heads/main"})
+	return err
+}
+
+// tell runs the story, command by command, through the user's own door.
+func (d *scratch) tell(ctx context.Context) error {
+	d.title("A task: the first attempt has a critical fault and is reverted, the second gets a warning, the third passes.")
+	steps := []struct {
+		args []string
+		want int
+	}{
+		{[]string{"trust", "--yes"}, 0},
+		{[]string{"run", "greeting.md"}, 0},
+		{[]string{"land"}, 0},
+	}
+	for _, step := range steps {
+		if err := d.command(ctx, step.want, step.args...); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintln(d.out, "\n$ git log --notes=runr")
+	log, err := d.repo.LogWithNotes(ctx, record.NotesRef, 5)
+	if err != nil {
+		return err
+	}
+	safetext.Fprintf(d.out, "%s", safetext.Block(log))
+	d.title("A second task: the implementer never does what the reviewer asks, so the loop stops and says what is unmet.")
+	if err := d.command(ctx, int(exit.Stopped), "run", "usage.md"); err != nil {
+		return err
+	}
+	if err := d.command(ctx, 0, "status"); err != nil {
+		return err
+	}
+	d.title("Now in a repository of your own:  git runr review --wait")
+	return nil
+}
+
+func (d *scratch) title(text string) { safetext.Fprintf(d.out, "\n== %s\n", text) }
+
+// command runs this program as a user would type it, and wants the given status.
+func (d *scratch) command(ctx context.Context, want int, args ...string) error {
+	safetext.Fprintf(d.out, "\n$ git runr %s\n", strings.Join(args, " "))
+	result, err := agent.Run(ctx, agent.Command{
+		Args: append([]string{d.self}, args...), Dir: d.dir, Env: d.environ(), Timeout: time.Minute, Transcript: d.out,
+	})
+	if err != nil {
+		return err
+	}
+	if result.ExitCode != want {
+		return fmt.Errorf("demo: git runr %s ended with status %d, not %d", strings.Join(args, " "), result.ExitCode, want)
+	}
+	return nil
+}
+
+// environ keeps the user's configuration and trust out of the demo, and the demo
+// out of them.
+func (d *scratch) environ() []string {
+	home := filepath.Dir(d.dir)
+	kept := agent.Environ(os.Environ(), []string{"GOCOVERDIR"})
+	return append(kept, "HOME="+home, "XDG_CONFIG_HOME="+home+"/config", "XDG_STATE_HOME="+home+"/state",
+		"GIT_CONFIG_NOSYSTEM=1", "GIT_RUNR_DEPTH=0", "CI=true")
+}

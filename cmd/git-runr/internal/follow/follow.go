@@ -1,0 +1,153 @@
+// Package follow gives the events of a run, a review or a commit, those that are there and
+// those that come.
+package follow
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/gitstore"
+	"git-runr/loop"
+	"git-runr/loop/record"
+	"git-runr/loop/safetext"
+)
+
+// About are the events of a run, a review or a commit; all without a name. unreadable
+// says which records cannot be read; an exit.Problem, that nothing has this name.
+func About(ctx context.Context, store *record.Store, what string) (events []record.Event, unreadable []error, err error) {
+	if what == "" {
+		return store.Events(ctx)
+	}
+	events, err = store.RunEvents(ctx, what)
+	if err == nil {
+		return events, nil, nil
+	}
+	missing := new(record.NotFoundError)
+	if !errors.As(err, &missing) || len(missing.Among) > 0 {
+		return nil, nil, err
+	}
+	if events, err = store.ReviewEvents(ctx, what); err == nil || !errors.As(err, &missing) {
+		return events, nil, err
+	}
+	commit, err := store.Repo.Resolve(ctx, what)
+	if err != nil {
+		return nil, nil, exit.Problemf(exit.NotFound, "%q is no run, review or commit here", what)
+	}
+	all, bad, err := store.Events(ctx)
+	return record.EventsOfCommit(all, commit), bad, err
+}
+
+// pollEvery is how often Events looks for something new.
+const pollEvery = 300 * time.Millisecond
+
+// Events shows what is about what and what comes, each once, until the run is over; of anything
+// else until ctx is cancelled, which is no error. said takes what the run's agents say.
+func Events(ctx context.Context, store *record.Store, what string, show func(record.Event) error, said io.Writer) error {
+	if what == "" || what == record.Latest {
+		run, err := store.Run(ctx, record.Latest)
+		if err == nil {
+			what = run.ID
+		}
+	}
+	f := &follower{store: store, what: what, show: show, said: said, seen: map[gitstore.ID]bool{}, chatter: transcripts{read: map[string]int64{}}}
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	over, err := f.turn(ctx)
+	for err == nil && !over {
+		select {
+		case <-ctx.Done():
+			err = ctx.Err()
+		case <-tick.C:
+			over, err = f.turn(ctx)
+		}
+	}
+	if errors.Is(err, context.Canceled) { // ^C is how following ends
+		return nil
+	}
+	return err
+}
+
+// follower is what was followed so far.
+type follower struct {
+	store   *record.Store
+	what    string
+	show    func(record.Event) error
+	said    io.Writer     // takes what agents say
+	tips    gitstore.Tips // of the logs, as far as they were read
+	seen    map[gitstore.ID]bool
+	run     record.Run // what is followed, when it is a run
+	chatter transcripts
+}
+
+// turn shows what came since the last one. A run that is over was read together with
+// its last event.
+func (f *follower) turn(ctx context.Context) (over bool, err error) {
+	news, tips, err := f.store.EventsSince(ctx, f.tips)
+	if err != nil {
+		return false, err
+	}
+	if f.tips == nil || len(news) > 0 {
+		if news, err = f.about(ctx, news); err != nil {
+			return false, err
+		}
+	}
+	f.tips = tips
+	for _, e := range news {
+		if f.seen[e.ID] {
+			continue
+		}
+		f.seen[e.ID] = true
+		if err := f.show(e); err != nil {
+			return false, err
+		}
+	}
+	if f.run.ID == "" {
+		return false, nil
+	}
+	for f.chatter.copy(f.said, loop.FilesDir(f.store, f.run.ID)) && f.run.Done() { // what was said before the end, to the end
+	}
+	return f.run.Done(), nil
+}
+
+// about are the events about what is followed: all of a run, a review or a commit, or
+// without a name the news.
+func (f *follower) about(ctx context.Context, news []record.Event) ([]record.Event, error) {
+	if f.what == "" {
+		return news, nil
+	}
+	events, _, err := About(ctx, f.store, f.what)
+	if run, _ := record.FoldRun(events); err == nil && strings.HasPrefix(run.ID, f.what) { // else a run's events may be among those of a commit
+		f.run = run
+	}
+	return events, err
+}
+
+// transcripts copies what agents write to their files, as it grows.
+type transcripts struct{ read map[string]int64 }
+
+// copy reports whether there was anything to copy.
+func (t transcripts) copy(w io.Writer, dir string) (copied bool) {
+	names, _ := filepath.Glob(filepath.Join(dir, "*.log"))
+	slices.Sort(names)
+	for _, name := range names {
+		file, err := os.Open(name)
+		if err != nil {
+			continue
+		}
+		text, _ := io.ReadAll(io.NewSectionReader(file, t.read[name], 1<<20))
+		file.Close()
+		t.read[name] += int64(len(text))
+		copied = copied || len(text) > 0
+		for line := range strings.Lines(string(text)) {
+			safetext.Fprintf(w, "  | %s\n", strings.TrimRight(line, "\n"))
+		}
+	}
+	return copied
+}

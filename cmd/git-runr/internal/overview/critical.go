@@ -1,0 +1,35 @@
+package overview
+
+import (
+	"context"
+	"fmt"
+
+	"git-runr/cmd/git-runr/internal/render"
+	"git-runr/loop/prose"
+	"git-runr/loop/record"
+)
+
+// Critical is a line that tells of critical findings on this branch that nobody has
+// answered; "" where there are none. It is on the hook's path: the cache alone is read.
+func Critical(ctx context.Context, store *record.Store) string {
+	branch, err := store.Branch(ctx)
+	if err != nil {
+		return ""
+	}
+	reviews := store.Critical(branch)
+	if len(reviews) == 0 {
+		return ""
+	}
+	count, newest := 0, reviews[0]
+	for _, r := range reviews {
+		count += r.Critical
+	}
+	line := prose.Count(count, "critical finding")
+	if len(reviews) > 1 {
+		line += fmt.Sprintf(" in %d reviews, the newest", len(reviews))
+	}
+	if newest.Commit != "" {
+		line += " on " + newest.At().Short()
+	}
+	return fmt.Sprintf("%s %q: git runr inbox get %s", line, prose.Cut(newest.Title, 60), render.ShortID(newest.ID))
+}

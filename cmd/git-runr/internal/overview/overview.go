@@ -1,0 +1,224 @@
+// Package overview is where a repository stands at a glance: its branch, its reviews and
+// runs, who works, and what to type next.
+package overview
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/render"
+	"git-runr/gitstore"
+	"git-runr/hooks"
+	"git-runr/loop"
+	"git-runr/loop/record"
+	"git-runr/loop/safetext"
+)
+
+// runsShown and reviewsShown are how many of each are listed.
+const (
+	runsShown    = 10
+	reviewsShown = 5
+)
+
+// Overview is where things stand, and the three next things to type.
+type Overview struct {
+	Branch   string                 `json:"branch"`
+	Head     gitstore.ID            `json:"head,omitempty"`
+	Problem  string                 `json:"problem,omitempty"`        // why HEAD cannot be read
+	Config   string                 `json:"config_problem,omitempty"` // why the configuration cannot be read
+	Under    string                 `json:"operation,omitempty"`      // of git's own that is not finished: merge, rebase …
+	Hook     hooks.State            `json:"post_commit_hook"`
+	Hooks    string                 `json:"hooks_problem,omitempty"` // which hook would not run, and why, where some were installed
+	Covered  *Branch                `json:"branch_reviews,omitempty"`
+	Inbox    int                    `json:"inbox"` // open, submitted and claimed
+	Reviews  []record.ReviewSummary `json:"reviews"`
+	Runs     []record.RunSummary    `json:"runs"`
+	Queue    []loop.Turn            `json:"queue"`              // agents that reviews of this clone wait for
+	Working  bool                   `json:"worker_at_work"`     // whether a process of this clone is at work for them
+	Critical string                 `json:"critical,omitempty"` // what is critical on this branch, in a line
+	Cut      []string               `json:"cut_short"`          // what a killed command began here, such as "land RUN: on main"
+	Next     []string               `json:"next"`
+}
+
+// Given is what the command line and the configuration say.
+type Given struct {
+	Skip   loop.Skip                        // commits that nobody is to be asked for
+	Gate   bool                             // pushes are looked at
+	Config string                           // why the configuration cannot be read
+	Remote string                           // that leases are taken on, "" for none
+	Say    func(format string, args ...any) // what went wrong and stops nothing
+}
+
+// Of is the overview of a repository now.
+func Of(ctx context.Context, store *record.Store, given Given) (Overview, error) {
+	doc := Overview{Config: given.Config}
+	var err error
+	if doc.Branch, err = store.Branch(ctx); err != nil {
+		return doc, err
+	}
+	if doc.Head, err = store.Repo.Head(ctx); err != nil && !errors.Is(err, gitstore.ErrUnborn) {
+		doc.Problem = err.Error()
+	}
+	doc.Under = store.Repo.Operation()
+	statuses, err := hooks.StatusOf(ctx, store.Repo, given.Gate)
+	if err == nil && len(statuses) > 0 && !store.Repo.Bare { // nobody commits there
+		doc.Hook, doc.Hooks = statuses[0].State, hooks.Problem(statuses)
+	}
+	if doc.Problem == "" {
+		if doc.Covered, err = reviewsOfBranch(ctx, store, given.Skip); err != nil {
+			given.Say("the reviews of this branch cannot be counted: %v", err)
+		}
+	}
+	waiting, err := record.StatusFilter(record.StatusWaiting)
+	if err != nil {
+		return doc, err
+	}
+	if doc.Reviews, doc.Inbox, err = store.Reviews(ctx, record.Filter{Status: waiting, Limit: reviewsShown, ByNeed: true}); err != nil {
+		return doc, err
+	}
+	doc.Critical = Critical(ctx, store) // the list has just brought the cache up to date
+	if doc.Queue, err = queue(ctx, store, given.Remote); err != nil {
+		return doc, err
+	}
+	doc.Working = loop.AtWork(store)
+	if doc.Runs, _, err = store.Runs(ctx, record.Filter{Limit: runsShown}); err != nil {
+		return doc, err
+	}
+	if doc.Cut, err = CutShort(ctx, store, ""); err != nil {
+		return doc, err
+	}
+	doc.Next = doc.next(ctx, store)
+	return doc, nil
+}
+
+// landLine is what brings a result to what is checked out: where land would refuse it
+// for conflicts, a merge by hand.
+func landLine(ctx context.Context, store *record.Store, run record.RunSummary) string {
+	if loop.LandConflicts(ctx, store, run.ID) {
+		return "git merge " + run.Branch
+	}
+	return "git runr land " + run.ID
+}
+
+// nextShown is how many lines to type are suggested.
+const nextShown = 3
+
+// next are the things that make most sense to type now.
+func (d Overview) next(ctx context.Context, store *record.Store) []string {
+	var lines []string
+	busy := d.Under != "" && d.Under != "bisect" // then nothing lands
+	if busy {
+		lines = exit.Endings(d.Under)
+	}
+	if len(d.Cut) > 0 {
+		lines = append(lines, "git runr undo")
+	}
+	if d.idle() {
+		lines = append(lines, "git runr work")
+	}
+	for _, r := range d.Runs {
+		if len(lines) >= nextShown {
+			break
+		}
+		switch {
+		case slices.ContainsFunc(d.Cut, func(op string) bool { return strings.Contains(op, r.ID) }):
+		case r.Status == record.RunCompleted && !r.Landed && !r.InPlace:
+			if !busy {
+				lines = append(lines, landLine(ctx, store, r))
+			}
+		case r.Status == record.RunReviewing, r.Status == record.RunStopped:
+			lines = append(lines, "git runr diagnose "+r.ID)
+		case r.Status == record.RunRunning && !loop.Live(store, r.ID):
+			lines = append(lines, "git runr resume "+r.ID)
+		}
+	}
+	for _, r := range d.Reviews {
+		if r.Status == record.ReviewSubmitted && r.Outcome == record.OutcomeFailed {
+			lines = append(lines, "git runr inbox get "+r.ID)
+		}
+	}
+	if d.Hook == hooks.Absent && d.Hooks == "" {
+		lines = append(lines, "git runr hooks install")
+	}
+	if d.Head != "" && d.Config == "" { // it would refuse
+		lines = append(lines, "git runr review")
+	}
+	lines = append(lines, "git runr inbox", "git runr help")
+	return lines[:min(nextShown, len(lines))]
+}
+
+// idle reports whether something is to be done and nobody does it.
+func (d Overview) idle() bool {
+	due := func(t loop.Turn) bool { return t.State == loop.TurnDue }
+	return !d.Working && slices.ContainsFunc(d.Queue, due)
+}
+
+// Write shows the overview to a person. live says of a run whether a process carries it
+// out now.
+func (d Overview) Write(w io.Writer, live func(string) bool, style render.InboxStyle) {
+	on, at := cmp.Or(d.Branch, "a detached HEAD"), d.Head.Short()
+	switch {
+	case d.Problem != "":
+		safetext.Fprintf(w, "On %s, which cannot be read: %s.\n", on, d.Problem)
+	case d.Head == "":
+		safetext.Fprintf(w, "On %s, no commit yet.\n", on)
+	default:
+		if d.Under != "" {
+			at += ", in the middle of a " + d.Under
+		}
+		safetext.Fprintf(w, "On %s at %s; post-commit hook %s.\n", on, at, cmp.Or(string(d.Hook), "unknown"))
+	}
+	if d.Hooks != "" {
+		safetext.Fprintf(w, "%s; type: git runr hooks status\n", d.Hooks)
+	}
+	if d.Config != "" {
+		safetext.Fprintf(w, "\n%s\n  mend it first: reviews and runs do not begin without it\n", d.Config)
+	}
+	d.Covered.write(w)
+	if d.Critical != "" {
+		safetext.Fprintf(w, "\n%s\n", d.Critical)
+	}
+	render.CutShort(w, d.Cut)
+	if len(d.Runs) > 0 {
+		fmt.Fprintln(w, "\nRuns:")
+		render.Runs(w, d.Runs, live)
+	}
+	if d.Inbox > 0 {
+		safetext.Fprintf(w, "\nInbox (%d):\n", d.Inbox)
+		render.Inbox(w, d.Reviews, d.Inbox, style)
+	}
+	d.writeQueue(w)
+	fmt.Fprintln(w, "\nNext:")
+	render.Lines(w, d.Next)
+}
+
+// CutShort are the operations that a killed command began in this working tree; run is
+// the one that they are for, "" for all.
+func CutShort(ctx context.Context, store *record.Store, run string) ([]string, error) {
+	lines := []string{}
+	unfinished, err := loop.Unfinished(ctx, store)
+	for _, op := range unfinished {
+		if run == "" || op.Run == run {
+			lines = append(lines, op.String())
+		}
+	}
+	return lines, err
+}
+
+// queue are the agents that reviews of this clone wait for. The remote is not asked.
+func queue(ctx context.Context, store *record.Store, remote string) ([]loop.Turn, error) {
+	worker := &loop.Worker{Store: store, Remote: remote}
+	queue, err := worker.Queue(ctx)
+	for i := range queue {
+		if t := &queue[i]; t.State == loop.TurnRunning {
+			t.Elapsed = record.Duration(max(0, store.Now().Sub(t.Since)))
+		}
+	}
+	return append([]loop.Turn{}, queue...), err
+}

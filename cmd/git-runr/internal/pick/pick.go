@@ -1,0 +1,127 @@
+// Package pick chooses among reviews by what was typed: the filters of a list and of --all.
+package pick
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/render"
+	"git-runr/cmd/git-runr/internal/when"
+	"git-runr/gitstore"
+	"git-runr/loop/record"
+	"git-runr/loop/reply"
+)
+
+// Wish is what is wanted of a review, as it was typed. A field without a value wants nothing.
+type Wish struct {
+	Reviewer  string // who was asked
+	ClaimedBy string // who has it: a name, or a name with what is behind it
+	Mine      *Self  // whose it is to be
+	Verdict   string // one of render.VerdictNames
+	Branch    string // it was asked for on
+	Since     string // it was asked for, as when.Parse reads it
+	Author    string // has this in the name or address
+	File      string // that is changed: a path from the top, a directory, or a glob as in .gitignore
+}
+
+// Self is who types.
+type Self struct {
+	Identity string // git's
+	Person   string // who comments and submits
+	Actor    string // who claims
+}
+
+type test func(record.ReviewSummary) bool
+
+// Test says of a review whether it is wanted; nil where all are. The error is an exit.Problem
+// about what was typed.
+func (w Wish) Test(ctx context.Context, store *record.Store) (func(record.ReviewSummary) bool, error) {
+	var tests []test
+	want := func(said bool, t test) {
+		if said {
+			tests = append(tests, t)
+		}
+	}
+	verdict, err := w.ofVerdict()
+	if err != nil {
+		return nil, err
+	}
+	since, err := w.ofTime(store)
+	if err != nil {
+		return nil, err
+	}
+	branch, author := strings.TrimPrefix(w.Branch, "refs/heads/"), strings.ToLower(w.Author)
+	want(w.Reviewer != "", func(r record.ReviewSummary) bool {
+		return r.Reviewer == w.Reviewer || slices.Contains(r.Others, w.Reviewer)
+	})
+	want(w.ClaimedBy != "", func(r record.ReviewSummary) bool { return isActor(r.ClaimedBy, w.ClaimedBy) })
+	want(w.Mine != nil, func(r record.ReviewSummary) bool {
+		return r.RequestedBy == w.Mine.Identity || r.ClaimedBy == w.Mine.Actor || isActor(r.ClaimedBy, w.Mine.Person)
+	})
+	want(verdict != nil, verdict)
+	want(branch != "", func(r record.ReviewSummary) bool { return r.Branch == branch })
+	want(author != "", func(r record.ReviewSummary) bool { return strings.Contains(strings.ToLower(r.Author), author) })
+	want(since != nil, since)
+	if w.File != "" && w.File != "." { // last: a line of the list names few files, so the changes are looked into
+		globs := gitstore.CompileGlobs([]string{"/" + w.File})
+		want(true, func(r record.ReviewSummary) bool {
+			return slices.ContainsFunc(changedFiles(ctx, store, r), globs.Match)
+		})
+	}
+	if len(tests) == 0 {
+		return nil, nil
+	}
+	return func(r record.ReviewSummary) bool {
+		return !slices.ContainsFunc(tests, func(t test) bool { return !t(r) })
+	}, nil
+}
+
+// isActor reports whether actor is name, or name with more behind it: an address, or
+// the terminal in which it acts.
+func isActor(actor, name string) bool {
+	return actor == name || strings.HasPrefix(actor, name+" ")
+}
+
+func (w Wish) ofVerdict() (test, error) {
+	if w.Verdict == "" {
+		return nil, nil
+	}
+	name := strings.ToLower(strings.ReplaceAll(w.Verdict, "-", "_"))
+	if !slices.Contains(render.VerdictNames, name) {
+		return nil, exit.Problemf(exit.Usage, "--verdict %q is none of %s", w.Verdict, strings.Join(render.VerdictNames, ", "))
+	}
+	if name == "critical" { // a pass that somebody takes back has findings, too
+		return func(r record.ReviewSummary) bool { return r.Verdict == reply.CriticalFail || r.Critical > 0 }, nil
+	}
+	return func(r record.ReviewSummary) bool { return render.VerdictName(r) == name }, nil
+}
+
+func (w Wish) ofTime(store *record.Store) (test, error) {
+	if w.Since == "" {
+		return nil, nil
+	}
+	since, _, ok := when.Parse(w.Since, store.Now())
+	if !ok {
+		return nil, exit.Problemf(exit.Usage, "--since %q is neither a duration such as 2d or 3h nor a date such as 2026-01-31", w.Since)
+	}
+	return func(r record.ReviewSummary) bool { return !r.CreatedAt.Before(since) }, nil
+}
+
+// changedFiles are those of the change itself. A change that is not here has those that the
+// list names.
+func changedFiles(ctx context.Context, store *record.Store, r record.ReviewSummary) []string {
+	if r.Commit == "" || r.Base == "" {
+		return r.Files
+	}
+	changes, err := store.Repo.Changed(ctx, r.Base, r.Commit)
+	if err != nil {
+		return r.Files
+	}
+	paths := make([]string, len(changes))
+	for i, c := range changes {
+		paths[i] = c.Path
+	}
+	return paths
+}

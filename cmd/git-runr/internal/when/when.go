@@ -1,0 +1,27 @@
+// Package when reads points in time as people type them.
+package when
+
+import (
+	"time"
+
+	"git-runr/loop/record"
+)
+
+// layouts are those of a time; one without a zone is in that of now.
+var layouts = []string{time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04"}
+
+// Parse reads a duration before now such as 2d or 3h, a date, or a date with a time. day
+// says that it is a date alone: then it is where that day begins.
+func Parse(text string, now time.Time) (at time.Time, day, ok bool) {
+	var ago record.Duration
+	if ago.UnmarshalText([]byte(text)) == nil && ago >= 0 {
+		return now.Add(-time.Duration(ago)), false, true
+	}
+	for _, layout := range layouts {
+		if at, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
+			return at, false, true
+		}
+	}
+	at, err := time.ParseInLocation(time.DateOnly, text, now.Location())
+	return at, true, err == nil
+}
