@@ -40,6 +40,11 @@ func (t *turn) attempt(step Step) error {
 	if err != nil && t.ctx.Err() == nil {
 		return fmt.Errorf("attempt %d: %w", a.Number, err)
 	}
+	if err == nil && answer.Failure == nil {
+		if a.Hook, err = t.runCommitHook(); err != nil && t.ctx.Err() == nil {
+			return fmt.Errorf("attempt %d: %w", a.Number, err)
+		}
+	}
 	a.Before, a.Duration = before.ID, record.Duration(time.Since(started))
 	return t.finish(a, before, answer)
 }

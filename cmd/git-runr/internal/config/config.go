@@ -21,6 +21,7 @@ type Config struct {
 		Worktrees                      string // see Trees
 		Workflow                       []string
 		MaxRetries, Parallel           int
+		CommitHooks                    bool
 		OnExhausted                    record.Choice
 		TimeBudget                     record.Duration
 		Threshold                      record.Threshold
