@@ -272,8 +272,8 @@ func (r *Repo) OwnWorktrees(prefix string) ([]string, error) {
 
 // dropPlace removes the directory of worktrees that a worktree was in, when it was the last.
 func (r *Repo) dropPlace(path string) {
-	if r.inOwnPlace(path) && filepath.Dir(path) != gitdir.RealDir(r.stateTrees()) {
-		_ = os.Remove(filepath.Dir(path))
+	if place := filepath.Dir(path); filepath.Base(place) == r.treesName() {
+		_ = os.Remove(place)
 	}
 }
 
