@@ -72,6 +72,11 @@ func (w watch) failure(found []tampering) *record.Failure {
 			f.Undo = append(f.Undo, t.undo)
 		}
 	}
+	for _, line := range f.Undo {
+		if w.alone { // nobody else shows it
+			w.progress.Say("to put back what it changed: " + line)
+		}
+	}
 	f.Detail = fmt.Sprintf("while %s worked: %s", w.who, strings.Join(what, "; "))
 	return f
 }

@@ -47,6 +47,17 @@ type StopPayload struct {
 	otherStop
 }
 
+// Elsewhere is a stop of another clone's run: what puts back files and refs there is
+// nothing to type here. nil stays nil.
+func (s *Stop) Elsewhere() *Stop {
+	if s == nil {
+		return nil
+	}
+	here := *s
+	here.Undo = nil
+	return &here
+}
+
 // otherStop is what runr calls the fields of a stop.
 type otherStop struct {
 	OtherRounds    int      `json:"review_rounds,omitempty"`
