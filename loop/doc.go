@@ -30,6 +30,20 @@
 //	after it failed   its changes are taken back before it is made again, the rest stays
 //	after a kill      all stays                      all stays, and the user says whose it is
 //
+// An agent's turn ends with a look at what it must leave alone (watch): first, by reading
+// files, at hooks and at what configures git; then at refs.
+//
+//	hooks changed                     the run stops: tampered
+//	configuration, attributes,        likewise, and this process runs no git any more; later ones
+//	alternates changed                refuse to, until it is put back or accepted (Untampered)
+//	settings of branches, submodules  asked about: people and git write them all the time
+//	a ref moved by the agent's git,   tampered, but for the run's own branch, and a new one that
+//	or past git                       the agent's own working tree is on
+//	a ref moved, HEAD elsewhere       asked about: a person may be at work
+//
+// Of a reviewer the same holds, and nothing is asked. What was there before is kept beside
+// the run's files, and the stop has the lines that put it back.
+//
 // What a landing, a revert, a resumed run or a restore did to a working tree can be
 // undone, and the undo undone (Undo); a landing that is undone makes the run
 // what it was before it landed.
@@ -55,7 +69,7 @@
 // once a day by whoever comes by (Tidy); old findings are held against later code (Verifier).
 //
 // The files, from the bottom: what may be asked of reviewers and shown to them (reviewer, prompt,
-// change, parts, checkout, checks); what comes next (next.go); where a run keeps things and who holds
+// change, parts, checkout, checks, tamper); what comes next (next.go); where a run keeps things and who holds
 // it (run_files, locks); one process's turn at a run (turn.go) and what it does: worktree, attempt,
 // revert, round, stop, person, evidence; plans (task, plan_review, plan_checkout); landing, undo
 // and restore; closing and verify; gc, tidy, batch; the worker (what it does: worker, retry; what it

@@ -121,6 +121,9 @@ func (t *turn) checks(step Step) error {
 	if run.Results, err = check(t.ctx, t.Store, t.Checker, t.Progress, job); err != nil {
 		return err
 	}
+	if hook := t.hookCheck(); hook != nil {
+		run.Results = append([]record.CheckResult{*hook}, run.Results...)
+	}
 	whole := run.Results
 	run.Results = record.WithoutOutput(whole)
 	return t.record(record.EventChecksCompleted.New("runner", run.Title(), run).AttachChecks(whole))

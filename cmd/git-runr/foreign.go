@@ -18,7 +18,11 @@ import (
 // offered is run with commands only of those checks that may be shown as something
 // to type; the others still say what was asked for and shown.
 func (s *session) offered(store *record.Store, run record.Run) (record.Run, error) {
-	if run.Writer == store.Repo.Writer() || len(run.Plan.Checks) == 0 {
+	if run.Writer == store.Repo.Writer() {
+		return run, nil
+	}
+	run.Stop = run.Stop.Elsewhere()
+	if len(run.Plan.Checks) == 0 {
 		return run, nil
 	}
 	conf, err := s.configuration(store)

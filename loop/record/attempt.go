@@ -38,6 +38,7 @@ type Attempt struct {
 	Verification string               `json:"verification,omitempty"`
 	Warnings     []string             `json:"parse_warnings,omitempty"`
 	Failure      *Failure             `json:"failure,omitempty"`
+	Hook         *CheckResult         `json:"hook,omitempty"` // what the user's pre-commit hook said, where the plan asks for it
 	StartedAt    time.Time            `json:"started_at,omitzero"`
 	EndedAt      time.Time            `json:"ended_at,omitzero"`
 	Duration     Duration             `json:"duration_ms,omitzero"`

@@ -29,6 +29,8 @@ type Stop struct {
 	FailingChecks []string `json:"failing_checks,omitempty"`
 	// Setting is the configured value that ended the run.
 	Setting *Setting `json:"setting,omitempty"`
+	// Undo are lines to type that put back what an agent changed outside of its work.
+	Undo []string `json:"undo,omitempty"`
 	// Said are the words of whoever the run stopped for, bounded: why an implementer did
 	// not finish, or a review that could not be read.
 	Said   string    `json:"said,omitempty"`
@@ -43,6 +45,17 @@ type StopPayload struct {
 	Stop
 	Commit gitstore.ID `json:"commit,omitempty"`
 	otherStop
+}
+
+// Elsewhere is a stop of another clone's run: what puts back files and refs there is
+// nothing to type here. nil stays nil.
+func (s *Stop) Elsewhere() *Stop {
+	if s == nil {
+		return nil
+	}
+	here := *s
+	here.Undo = nil
+	return &here
 }
 
 // otherStop is what runr calls the fields of a stop.

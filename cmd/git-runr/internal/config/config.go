@@ -18,8 +18,10 @@ import (
 type Config struct {
 	Loop struct {
 		Implementer, Reviewer, Profile string
+		Worktrees                      string // see Trees
 		Workflow                       []string
 		MaxRetries, Parallel           int
+		CommitHooks                    bool
 		OnExhausted                    record.Choice
 		TimeBudget                     record.Duration
 		Threshold                      record.Threshold

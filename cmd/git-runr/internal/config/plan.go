@@ -13,7 +13,7 @@ import (
 func (c *Config) Plan() (plan record.RunPlan, skipped []string, err error) {
 	plan = record.RunPlan{
 		Implementer: c.Loop.Implementer, Reviewer: c.Loop.Reviewer, Profile: c.Loop.Profile, Exclude: c.Review.Exclude, Generated: c.Review.Generated,
-		Scope: record.Scope{Allow: c.Scope.Allow, Deny: c.Scope.Deny}, Settings: c.limits(),
+		Scope: record.Scope{Allow: c.Scope.Allow, Deny: c.Scope.Deny}, Settings: c.limits(), CommitHooks: c.Loop.CommitHooks,
 	}
 	plan.Checks, skipped = c.Checks()
 	plan.Policy, err = c.policy()

@@ -1,0 +1,89 @@
+package gitstore
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Staging is a worktree as `git commit` shows it to a hook: HEAD at a commit, and all
+// that differs from it staged.
+type Staging struct {
+	Dir   string // a git directory of its own: neither HEAD nor index of the worktree is touched
+	Tree  ID     // what is staged
+	index string
+	w     *Worktree
+}
+
+// Stage stages all files of the worktree on top of base. The caller closes it.
+func (w *Worktree) Stage(ctx context.Context, base ID) (s *Staging, err error) {
+	defer wrap(&err, "stage files of %q", w.Dir)
+	before, err := readIndexFile(w.indexPath())
+	if err != nil {
+		return nil, err
+	}
+	path, done, err := w.scratchIndex(before)
+	if err != nil {
+		return nil, err
+	}
+	s = &Staging{Dir: filepath.Dir(path), index: path, w: w}
+	files := map[string]string{
+		"HEAD": string(base) + "\n", "commondir": w.repo.CommonDir + "\n", "gitdir": filepath.Join(w.Dir, ".git") + "\n",
+	}
+	if own, err := os.ReadFile(filepath.Join(w.GitDir, "config.worktree")); err == nil {
+		files["config.worktree"] = string(own)
+	}
+	for name, content := range files {
+		if err == nil {
+			err = os.WriteFile(filepath.Join(s.Dir, name), []byte(content), 0o666)
+		}
+	}
+	if err == nil {
+		err = w.stageAll(ctx, path)
+	}
+	if err == nil {
+		s.Tree, err = w.writeIndexTree(ctx, path)
+	}
+	if err != nil {
+		done()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Close removes it.
+func (s *Staging) Close() { _ = os.RemoveAll(s.Dir) }
+
+// Restage stages what changed in the worktree since, and reports whether anything did.
+func (s *Staging) Restage(ctx context.Context) (changed bool, err error) {
+	before := s.Tree
+	if err = s.w.stageAll(ctx, s.index); err == nil {
+		s.Tree, err = s.w.writeIndexTree(ctx, s.index)
+	}
+	if err != nil {
+		return false, fmt.Errorf("stage files of %q: %w", s.w.Dir, err)
+	}
+	return s.Tree != before, nil
+}
+
+// Env are the variables with which git, run in the worktree, works on what is staged.
+func (s *Staging) Env() []string {
+	return []string{"GIT_DIR=" + s.Dir, "GIT_WORK_TREE=" + s.w.Dir, "GIT_INDEX_FILE=" + s.index}
+}
+
+// HasHook reports whether git would run a hook of that name here.
+func (r *Repo) HasHook(ctx context.Context, dir HooksDir, name string) bool {
+	info, err := os.Stat(filepath.Join(dir.Path, name))
+	if err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+		return true
+	}
+	for key, values := range r.Config { // those of the configuration, from git 2.54 on
+		if strings.HasPrefix(key, "hook.") && strings.HasSuffix(key, ".event") && len(values) > 0 && values[len(values)-1] == name {
+			major, minor, err := r.Version(ctx)
+			return err == nil && (major > 2 || minor >= 54)
+		}
+	}
+	return false
+}
