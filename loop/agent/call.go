@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // CallOptions is how a call is watched.
@@ -98,6 +100,7 @@ func (s Spec) command(inv Invocation, ask Ask, opts CallOptions) Command {
 	if inv.reader != nil {
 		c.Idle = cmp.Or(s.Idle, DefaultIdle)
 		c.event = inv.reader.event
+		c.stuck = func() bool { return inv.reader.told().fail != "" }
 	}
 	return c
 }
@@ -152,19 +155,31 @@ func join(what, cause string) string {
 	return what + ": " + cause
 }
 
+// tellingWords are lines that say why, among others that follow them: a help text after
+// what it did not understand, a stack after the status. What matters is in the group.
+var tellingWords = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?im)^.*?((?:unknown|unrecogni[sz]ed|unexpected|invalid|no such) (?:option|argument|flag|command)s?\b.*)$` +
+		`|^(Attempt \d+ failed with status .*)$|\berror\.error="((?:[^"\\]|\\.)*)"`)
+})
+
 // lastWords are what a command that failed wrote last: to standard error, else to
 // standard output, without the events of a preset.
 func lastWords(res Result, c Command) string {
-	if words := lastLines(res.Stderr); words != "" || c.event == nil {
-		return cmp.Or(words, lastLines(res.Stdout))
-	}
-	var talk []byte
-	for line := range bytes.Lines(res.Stdout) {
-		if !bytes.HasPrefix(line, []byte("{")) {
-			talk = append(talk, line...)
+	out := res.Stdout
+	if c.event != nil {
+		out = nil
+		for line := range bytes.Lines(res.Stdout) {
+			if !bytes.HasPrefix(line, []byte("{")) {
+				out = append(out, line...)
+			}
 		}
 	}
-	return lastLines(talk)
+	for _, stream := range [][]byte{res.Stderr, out} {
+		if all := tellingWords().FindAllStringSubmatch(plain(string(stream)), -1); len(all) > 0 {
+			return excerpt(cmp.Or(all[len(all)-1][1:]...))
+		}
+	}
+	return cmp.Or(lastLines(res.Stderr), lastLines(out))
 }
 
 // lastLines is the end of a stream on one line.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"git-runr/loop/record"
 )
@@ -21,6 +22,7 @@ func (c *copilotReader) event(line []byte) (string, bool) {
 			Content   string            `json:"content"`
 			Requests  []json.RawMessage `json:"toolRequests"`
 			Message   string            `json:"message"`
+			Failure   string            `json:"errorMessage"`
 			Status    int               `json:"statusCode"`
 			CallID    string            `json:"toolCallId"`
 			Tool      string            `json:"toolName"`
@@ -57,7 +59,7 @@ func (c *copilotReader) event(line []byte) (string, bool) {
 			}
 		}
 	case "session.error", "model.call_failure":
-		c.fail = cmp.Or(d.Message, d.Error.Message, httpStatus(d.Status), "unnamed error")
+		c.fail = cmp.Or(d.Message, d.Error.Message, strings.TrimSpace(httpStatus(d.Status)+" "+d.Failure), "unnamed error")
 		return c.fail, false
 	case "result":
 		c.session(ev.Session)

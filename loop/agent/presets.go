@@ -108,9 +108,10 @@ var presets = map[string]*preset{
 		signIn: signIn{vars: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI"}, files: []string{".gemini/oauth_creds.json"}},
 		proven: true, origin: "0.61.0",
 	},
-	// opencode has no sandbox; its permissions deny a reviewer's edits and commands.
+	// opencode has no sandbox; its permissions deny a reviewer's edits and commands. What it
+	// tries again is in its log alone.
 	"opencode": {
-		args:        []string{"run", "--format", "json"},
+		args:        []string{"run", "--format", "json", "--print-logs", "--log-level", "ERROR"},
 		resume:      []string{"--session", "{session}"},
 		model:       "--model",
 		set:         opencodeSet("OPENCODE"),
@@ -178,7 +179,7 @@ var presets = map[string]*preset{
 	},
 	// kilo is built on opencode, and reads rules of its own as well.
 	"kilo": {
-		args:        []string{"run", "--format", "json"},
+		args:        []string{"run", "--format", "json", "--print-logs", "--log-level", "ERROR"},
 		resume:      []string{"--session", "{session}"},
 		model:       "--model",
 		set:         append(opencodeSet("KILO"), "KILO_TELEMETRY_LEVEL=off"),

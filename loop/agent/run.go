@@ -53,6 +53,9 @@ type Command struct {
 	// event is given every whole line of standard output and returns what to show
 	// for it ("" for nothing), and whether to leave it out of the transcript.
 	event func(line []byte) (show string, noise bool)
+	// stuck reports whether the newest event was one of trouble, such as that it tries again.
+	// Of a command with events only others break its silence.
+	stuck func() bool
 }
 
 // Result is how a command ended. Its streams hold head and tail; a line in
