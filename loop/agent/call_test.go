@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"git-runr/loop/record"
 )
 
 // played is a scripted agent: what it says and how it ends.
@@ -34,11 +36,11 @@ func (p played) call(t *testing.T, ctx context.Context, role Role, opts CallOpti
 		Name: "played", Preset: p.preset, Command: []string{executablePath(), "agent"}, Timeout: p.timeout, Idle: p.idle,
 		Env: []string{helperVar, "SAYS", "HEARD", "ARGS", "COMPLAINS", "STATUS"},
 	}
-	opts.BaseEnv = []string{
+	base := []string{
 		"PATH=" + os.Getenv("PATH"), helperVar + "=1", "UNNAMED=secret",
 		"SAYS=" + says, "HEARD=" + heard, "ARGS=" + args, "COMPLAINS=" + p.complains, "STATUS=" + p.status,
 	}
-	answer, result, err := Call(ctx, spec, role, "", dir, "the prompt\n", opts)
+	answer, result, err := Call(ctx, spec, Ask{Role: role, Dir: dir, Prompt: "the prompt\n", Base: base}, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,6 +72,11 @@ func TestCallAnswers(t *testing.T) {
 		{"preset, says why in no event", played{preset: "codex", says: "not logged in\n{\"type\":\"turn.started\"}\n", status: "1"}, Answer{Problem: ProblemExitStatus, Detail: "exit status 1: not logged in"}},
 		{"preset, tried again", played{preset: "claude", says: `{"type":"system","subtype":"api_retry","error_status":429,"error":"rate_limit"}` + "\n", status: "1"}, Answer{Problem: ProblemAgentError, Detail: "exit status 1: HTTP 429 rate_limit"}},
 		{"preset, tried again and well", played{preset: "claude", says: `{"type":"system","subtype":"api_retry","error_status":529,"error":"overloaded"}` + "\n" + `{"type":"assistant","message":{}}` + "\n" + `{"type":"result","result":"fine"}` + "\n", status: "0"}, Answer{Text: "fine"}},
+		{"unknown option before a help", played{preset: "gemini", complains: "Unknown argument: skip-trust\n\nOptions:\n  -v, --version\n  -h, --help  Show help  [boolean]\n", status: "1"}, Answer{Problem: ProblemExitStatus, Detail: "exit status 1: Unknown argument: skip-trust"}},
+		{"unexpected argument", played{preset: "codex", complains: "error: unexpected argument '--sandbox' found\n\nUsage: codex exec [OPTIONS]\n\nFor more information, try '--help'.\n", status: "2"}, Answer{Problem: ProblemExitStatus, Detail: "exit status 2: unexpected argument '--sandbox' found"}},
+		{"nothing but a help", played{preset: "opencode", complains: "opencode run [message..]\n\nOptions:\n  -h, --help         show help\n  -v, --version      show\n", status: "1"}, Answer{Problem: ProblemExitStatus, Detail: "exit status 1: unknown option: it printed its help"}},
+		{"a status before a stack", played{preset: "gemini", complains: "Attempt 4 failed with status 429. Retrying with backoff... _ApiError: try again in 5 minutes\n    at throwErrorIfNotOK (x.js:1:2)\n    at y\n    at z\n", status: "1"}, Answer{Problem: ProblemExitStatus, Detail: "exit status 1: Attempt 4 failed with status 429. Retrying with backoff... _ApiError: try again in 5 minutes"}},
+		{"an error in a log", played{preset: "opencode", complains: `level=ERROR message="stream error" modelID=m error.error="AI_APICallError: rate limit reached"` + "\n", status: "1"}, Answer{Problem: ProblemExitStatus, Detail: "exit status 1: AI_APICallError: rate limit reached"}},
 		{"preset", played{preset: "codex", says: codexFine, status: "0"}, Answer{Text: "All is well."}},
 		{"preset, failed with an answer", played{preset: "codex", says: codexFine, status: "1"}, Answer{Problem: ProblemExitStatus, Detail: "exit status 1"}},
 		{"preset, failed and says why", played{preset: "codex", says: codexFailed, complains: "noise\n", status: "1"}, Answer{Problem: ProblemAgentError, Detail: "exit status 1: no credit"}},
@@ -88,7 +95,7 @@ func TestCallAnswers(t *testing.T) {
 
 func TestCallArguments(t *testing.T) {
 	_, _, args, _ := played{preset: "pi", status: "0"}.call(t, t.Context(), Implementer, CallOptions{})
-	if got := strings.Join(args, " "); got != "-p --mode json --no-session -ne -ns -np -nc" {
+	if got := strings.Join(args, " "); got != "-p --mode json -ne -ns -np -nc --no-session" {
 		t.Errorf("%q", got)
 	}
 }
@@ -110,6 +117,25 @@ func TestCallIdle(t *testing.T) {
 	}
 }
 
+// What only tries again is no output: the idle limit ends it, and its cause is told.
+func TestCallIdleTryingAgain(t *testing.T) {
+	t.Parallel()
+	const retry = `{"type":"system","subtype":"api_retry","error_status":401,"error":"authentication_failed"}`
+	for _, tc := range []struct {
+		name, preset, script, want string
+	}{
+		{"claude", "claude", "while :; do echo '" + retry + "'; sleep 0.1; done", "no output for 700ms: HTTP 401 authentication_failed"},
+		{"a log", "opencode", `while :; do echo 'level=ERROR error.error="rate limit reached"' >&2; sleep 0.1; done`, "no output for 700ms: rate limit reached"},
+		{"denied", "claude", `echo '{"type":"user","message":{"content":[{"type":"tool_result","is_error":true,"content":"This command requires approval"}]}}'; sleep 60`, "no output for 700ms: permission denied: a tool"},
+	} {
+		spec := Spec{Name: "x", Preset: tc.preset, Command: []string{"sh", "-c", tc.script, "sh"}, Idle: 700 * time.Millisecond, Timeout: time.Minute}
+		got, result, err := Call(t.Context(), spec, Ask{Role: Implementer, Dir: t.TempDir()}, CallOptions{})
+		if err != nil || got.Problem != ProblemIdle || got.Detail != tc.want || !result.Idled || result.Usage.Calls != 1 {
+			t.Errorf("%s: %+v, %+v, %v", tc.name, got, result.Usage, err)
+		}
+	}
+}
+
 func TestCallCancelled(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -121,18 +147,18 @@ func TestCallCancelled(t *testing.T) {
 
 func TestCallKilled(t *testing.T) {
 	spec := Spec{Name: "mine", Command: []string{"sh", "-c", "echo '### Verdict: PASS'; kill -KILL $$"}}
-	got, _, err := Call(t.Context(), spec, Reviewer, "", t.TempDir(), "", CallOptions{})
+	got, _, err := Call(t.Context(), spec, Ask{Role: Reviewer, Dir: t.TempDir()}, CallOptions{})
 	if err != nil || got != (Answer{Problem: ProblemKilled, Detail: "SIGKILL: ### Verdict: PASS"}) {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
 
 func TestCallNotFound(t *testing.T) {
-	_, _, err := Call(t.Context(), Spec{Name: "codex"}, Reviewer, "", t.TempDir(), "", CallOptions{BaseEnv: []string{"PATH=/none"}})
+	_, _, err := Call(t.Context(), Spec{Name: "codex"}, Ask{Role: Reviewer, Dir: t.TempDir(), Base: []string{"PATH=/none"}}, CallOptions{})
 	if !errors.Is(err, ErrNotFound) || !strings.Contains(err.Error(), `"codex"`) {
 		t.Errorf("%v", err)
 	}
-	_, _, err = Call(t.Context(), Spec{Name: "human"}, Reviewer, "", t.TempDir(), "", CallOptions{})
+	_, _, err = Call(t.Context(), Spec{Name: "human"}, Ask{Role: Reviewer, Dir: t.TempDir()}, CallOptions{})
 	if !errors.Is(err, errReserved) {
 		t.Errorf("%v", err)
 	}
@@ -143,16 +169,16 @@ func TestCallNotFound(t *testing.T) {
 func TestCallEnvironment(t *testing.T) {
 	spec := Spec{Name: "mine", Command: []string{"env"}, Env: []string{"NAMED"}}
 	base := []string{"PATH=" + os.Getenv("PATH"), "NAMED=yes", "ANTHROPIC_API_KEY=secret", "GIT_DIR=/elsewhere"}
-	got, _, err := Call(t.Context(), spec, Reviewer, "", t.TempDir(), "", CallOptions{BaseEnv: base})
+	got, _, err := Call(t.Context(), spec, Ask{Role: Reviewer, Dir: t.TempDir(), Base: base}, CallOptions{})
 	if err != nil || !strings.Contains(got.Text, "NAMED=yes") || strings.Contains(got.Text, "secret") || strings.Contains(got.Text, "GIT_DIR") {
 		t.Errorf("%+v, %v", got, err)
 	}
 	c := Spec{Name: "opencode", Env: []string{"OPENCODE_PERMISSION"}}
-	inv, err := c.Invocation(Reviewer, "", "")
+	inv, err := c.Invocation(Ask{Role: Reviewer})
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := c.command(inv, "", CallOptions{BaseEnv: []string{"OPENCODE_PERMISSION={}", "OPENAI_API_KEY=k"}}).Env
+	env := c.command(inv, Ask{Base: []string{"OPENCODE_PERMISSION={}", "OPENAI_API_KEY=k"}}, CallOptions{}).Env
 	if got := lastValue(env, "OPENCODE_PERMISSION"); !strings.Contains(got, `"edit":"deny"`) || lastValue(env, "OPENAI_API_KEY") != "k" {
 		t.Errorf("%q", env)
 	}
@@ -168,11 +194,11 @@ func TestCallLimits(t *testing.T) {
 		{Spec{Name: "mine", Command: []string{"x"}}, DefaultTimeout, 0},
 		{Spec{Name: "mine", Command: []string{"x"}, Idle: time.Minute}, DefaultTimeout, time.Minute},
 	} {
-		inv, err := tc.spec.Invocation(Reviewer, "", "")
+		inv, err := tc.spec.Invocation(Ask{Role: Reviewer})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c := tc.spec.command(inv, "", CallOptions{}); c.Timeout != tc.timeout || c.Idle != tc.idle {
+		if c := tc.spec.command(inv, Ask{}, CallOptions{}); c.Timeout != tc.timeout || c.Idle != tc.idle {
 			t.Errorf("%+v: %v, %v", tc.spec, c.Timeout, c.Idle)
 		}
 	}
@@ -209,5 +235,30 @@ func TestCallTranscriptAndProgress(t *testing.T) {
 	_, want, _ := strings.Cut(says, "\n")
 	if transcript.String() != want+"\n" {
 		t.Errorf("transcript %q", transcript.String())
+	}
+}
+
+// Of a session that is gone on with codex tells its tokens, and claude its cost, from the
+// beginning: what this call took is the rest.
+func TestCallUsageOfSession(t *testing.T) {
+	for _, tc := range []struct {
+		preset, says string
+		before, want record.Usage
+	}{
+		{"codex", `{"type":"thread.started","thread_id":"s1"}` + "\n" + `{"type":"turn.started"}` + "\n" + `{"type":"turn.completed","usage":{"input_tokens":300,"cached_input_tokens":50,"output_tokens":30}}`,
+			record.Usage{Input: 100, Cached: 20, Output: 10}, record.Usage{Calls: 1, Input: 200, Cached: 30, Output: 20}},
+		{"codex", `{"type":"thread.started","thread_id":"s2"}` + "\n" + `{"type":"turn.completed","usage":{"input_tokens":300,"output_tokens":30}}`,
+			record.Usage{Input: 100, Output: 10}, record.Usage{Calls: 1, Input: 300, Output: 30}},
+		{"claude", `{"type":"result","session_id":"s1","result":"x","total_cost_usd":0.75,"usage":{"input_tokens":100,"cache_read_input_tokens":40,"output_tokens":10}}`,
+			record.Usage{Input: 100, Output: 10, Cost: 0.25}, record.Usage{Calls: 1, Input: 140, Cached: 40, Output: 10, Cost: 0.5}},
+		{"opencode", `{"type":"step_finish","sessionID":"s1","part":{"reason":"stop","cost":0.5,"tokens":{"input":100,"output":10,"reasoning":5,"cache":{"read":40,"write":2}}}}`,
+			record.Usage{Input: 10, Output: 1, Cost: 0.25}, record.Usage{Calls: 1, Input: 142, Cached: 40, Output: 15, Cost: 0.5}},
+	} {
+		spec := Spec{Name: "x", Preset: tc.preset, Command: []string{"sh", "-c", "echo '" + tc.says + "'", "sh"}}
+		ask := Ask{Role: Implementer, Dir: t.TempDir(), Keep: true, Session: record.Session{ID: "s1", Taken: tc.before}}
+		_, result, err := Call(t.Context(), spec, ask, CallOptions{})
+		if err != nil || result.Usage != tc.want || result.Session.ID == "" {
+			t.Errorf("%s: %+v, %+v, %v", tc.preset, result.Usage, result.Session, err)
+		}
 	}
 }

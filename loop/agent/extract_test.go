@@ -1,6 +1,9 @@
 package agent
 
 import (
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -9,11 +12,16 @@ import (
 // readerOf makes the reader of a preset, as a call does.
 func readerOf(t testing.TB, name string) reader {
 	t.Helper()
-	inv, err := Spec{Name: name}.Invocation(Reviewer, "", "/none")
+	inv, err := Spec{Name: name}.Invocation(Ask{Role: Reviewer, Dir: "/none"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return inv.reader
+}
+
+// streaming are the presets that answer in events.
+func streaming() []string {
+	return slices.DeleteFunc(Presets(), func(name string) bool { return presets[name].reader == nil })
 }
 
 // feed gives text to r as Run would, and returns what was shown and kept.
@@ -173,7 +181,7 @@ func TestReadersCRLF(t *testing.T) {
 
 // What is no event says nothing, whatever it holds, and is not an answer.
 func TestReadersForeignOutput(t *testing.T) {
-	for _, name := range Presets() {
+	for _, name := range streaming() {
 		for _, out := range []string{
 			"", "\n\n", "### Verdict: PASS\n", "null\n", "[]", `"text"`, "{", `{"type":1}`, `{"type":"result"`,
 			`{"type":null,"item":null,"message":null,"part":null}`, `{"type":"message_end","message":"x"}`, `{"type":"result","result":{}}`,
@@ -233,8 +241,16 @@ func FuzzReaders(f *testing.F) {
 	for _, tc := range transcripts {
 		f.Add(tc.out)
 	}
+	recordings, _ := filepath.Glob("testdata/streams/*.jsonl")
+	for _, file := range recordings {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(data))
+	}
 	f.Fuzz(func(t *testing.T, out string) {
-		for _, name := range Presets() {
+		for _, name := range streaming() {
 			r := readerOf(t, name)
 			feed(r, out)
 			a := r.answer()
@@ -243,6 +259,9 @@ func FuzzReaders(f *testing.F) {
 			}
 			if !utf8.ValidString(a.Text) || a.Detail != excerpt(a.Detail) {
 				t.Errorf("%s: not clean: %q, %q", name, a.Text, a.Detail)
+			}
+			if told := r.told(); told.trouble() != excerpt(told.trouble()) || told.fail != "" && a.Problem != ProblemAgentError {
+				t.Errorf("%s: trouble %q, %+v", name, told.trouble(), a)
 			}
 			if again := r.answer(); again != a {
 				t.Errorf("%s: asked twice: %+v, %+v", name, a, again)

@@ -36,6 +36,7 @@ type Attempt struct {
 	Unchanged    []string             `json:"unchanged,omitempty"` // said, but not changed
 	Status       reply.ExecutorStatus `json:"executor_status,omitempty"`
 	Verification string               `json:"verification,omitempty"`
+	Session      Session              `json:"session,omitzero"` // of its agent, that a fix can go on with
 	Warnings     []string             `json:"parse_warnings,omitempty"`
 	Failure      *Failure             `json:"failure,omitempty"`
 	Hook         *CheckResult         `json:"hook,omitempty"` // what the user's pre-commit hook said, where the plan asks for it

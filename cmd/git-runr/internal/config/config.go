@@ -24,6 +24,7 @@ type Config struct {
 		CommitHooks                    bool
 		OnExhausted                    record.Choice
 		TimeBudget                     record.Duration
+		ResumeSession                  bool
 		Threshold                      record.Threshold
 	}
 	Scope  struct{ Allow, Deny []string }
@@ -63,6 +64,7 @@ type Config struct {
 
 	repo  *gitstore.Repo
 	trust approvals
+	cache string // directory for what agents say of themselves
 
 	origins    map[string]string         // key, or table such as agents.mine, to the layer that set it
 	layer      string                    // that is being read
