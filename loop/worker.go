@@ -244,7 +244,13 @@ func (w *Worker) take(ctx context.Context, review record.Review, places placer) 
 	if err != nil {
 		return review, done, err
 	}
-	done, err = w.do(ctx, review.ID, places)
+	for seen := map[string]bool{}; ; { // the judge's turn comes when the others are over
+		turns, one, failed := w.do(ctx, review.ID, places, seen)
+		done.answered, done.failed = done.answered+one.answered, done.failed+one.failed
+		if err = failed; turns == 0 || err != nil {
+			break
+		}
+	}
 	err = errors.Join(err, release(ctx))
 	review, again := w.Store.Review(ctx, review.ID)
 	if err = errors.Join(err, again); err == nil {
@@ -262,11 +268,13 @@ func (w *Worker) open(ctx context.Context, id string) (review record.Review, tur
 	return review, turns, err
 }
 
-// do has all agents whose turn it is review side by side.
-func (w *Worker) do(ctx context.Context, id string, places placer) (done turnsDone, err error) {
+// do has all agents whose turn it is review side by side, but for those in seen, and adds
+// them to it; it gives how many that were.
+func (w *Worker) do(ctx context.Context, id string, places placer, seen map[string]bool) (n int, done turnsDone, err error) {
 	review, turns, err := w.open(ctx, id) // once more: a lease may have brought news
+	turns = slices.DeleteFunc(turns, func(turn string) bool { return seen[turn] })
 	if err != nil || len(turns) == 0 {
-		return done, err
+		return 0, done, err
 	}
 	board := newBoard(w.Store, id)
 	defer board.close()
@@ -276,8 +284,9 @@ func (w *Worker) do(ctx context.Context, id string, places placer) (done turnsDo
 		leave, full := places.enter(ctx)
 		if full != nil {
 			all.Wait()
-			return done, errors.Join(err, full)
+			return len(turns), done, errors.Join(err, full)
 		}
+		seen[name] = true
 		all.Go(func() {
 			defer leave()
 			one, failed := w.review(ctx, review, name, board)
@@ -288,7 +297,7 @@ func (w *Worker) do(ctx context.Context, id string, places placer) (done turnsDo
 		})
 	}
 	all.Wait()
-	return done, err
+	return len(turns), done, err
 }
 
 // skip records why a review cannot be done by those who were asked, once, where that
@@ -315,13 +324,17 @@ func (w *Worker) skip(ctx context.Context, review record.Review, names []string,
 }
 
 // review is one agent's turn.
-func (w *Worker) review(ctx context.Context, review record.Review, name string, board *board) (turnsDone, error) {
+func (w *Worker) review(ctx context.Context, review record.Review, turn string, board *board) (turnsDone, error) {
+	name, judge := record.AgentOf(turn)
 	reviewer, failure := w.Reviewer(name)
 	if failure != nil {
-		return turnsDone{failed: 1}, w.fail(ctx, review, name, *failure)
+		return turnsDone{failed: 1}, w.fail(ctx, review, turn, *failure)
 	}
-	w.Progress.Step("review", fmt.Sprintf("%s by %s", review.Request.Subject.Spec, name))
-	defer board.end(name)
+	w.Progress.Step("review", turnTitle(review, turn))
+	defer board.end(turn)
+	if judge {
+		return w.judge(ctx, review, name, reviewer, board.begin(turn, w.Progress))
+	}
 	started := time.Now()
 	sub, raw, failure, err := w.answer(ctx, review, name, reviewer, board.begin(name, w.Progress))
 	switch {

@@ -143,8 +143,8 @@ func promptNonce(prompt string) string {
 	if m := changeMark().FindStringSubmatch(prompt); m != nil {
 		return m[1]
 	}
-	if _, rest, ok := strings.Cut(prompt, "\nVERIFY "); ok {
-		nonce, _, _ := strings.Cut(rest, " ")
+	if _, rest, ok := strings.Cut(prompt, "\n```runr-rulings "); ok {
+		nonce, _, _ := strings.Cut(rest, "\n")
 		return nonce
 	}
 	return ""

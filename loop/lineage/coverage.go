@@ -127,7 +127,7 @@ func Coverage(ctx context.Context, s *record.Store, commits []gitstore.LoggedCom
 // "" without one, and where somebody asked.
 func Known(ctx context.Context, s *record.Store, review record.Review) (string, error) {
 	subject := review.Request.Subject
-	if !asksByItself(review.Source) || subject.Kind != record.SubjectCommit || len(review.Request.Reviewers()) > 1 || len(review.Submissions) > 0 {
+	if !asksByItself(review.Source) || subject.Kind != record.SubjectCommit || len(review.Request.Reviewers()) > 1 || review.Request.Kind != "" || len(review.Submissions) > 0 {
 		return "", nil
 	}
 	commits, err := s.Repo.LogOnly(ctx, []gitstore.ID{subject.Commit})
@@ -197,7 +197,7 @@ func reviewCovers(r record.ReviewSummary) []cover {
 		Covered: Covered{State: CoverReviewed, Review: r.ID, Outcome: r.Outcome, Verdict: r.Verdict, Open: r.Open, LeftOut: r.LeftOut, reviewer: r.Reviewer},
 		span:    gitstore.Span{From: r.Base, To: r.Commit},
 		ranged:  r.Kind == record.SubjectRange,
-		unseen:  r.Unseen, part: r.Paths, change: r.Change, at: cmp.Or(r.SubmittedAt, r.CreatedAt),
+		unseen:  r.Unseen, part: r.Part(), change: r.Change, at: cmp.Or(r.SubmittedAt, r.CreatedAt),
 	}
 	c.Passed = r.Outcome == record.OutcomePassed || r.Outcome == record.OutcomeFailed && r.Open == 0 && r.Asked == "" && r.CommentCount > 0
 	switch r.Outcome {

@@ -252,7 +252,7 @@ func (f *follower) move(ctx context.Context, r record.ReviewSummary, from gitsto
 // answeredBy is a later review of the commit by the same reviewer that has its answer.
 func (f *follower) answeredBy(review record.Review, to gitstore.ID) string {
 	for _, r := range f.places[to] {
-		if r.Commit == to && r.ID != review.ID && r.Outcome != "" && r.Reviewer == review.Request.Reviewer && r.CreatedAt.After(review.CreatedAt) {
+		if r.Commit == to && r.ID != review.ID && r.Outcome != "" && r.Reviewer == review.Request.Reviewer && r.ReviewKind == review.Request.Kind && r.CreatedAt.After(review.CreatedAt) {
 			return r.ID
 		}
 	}
@@ -266,12 +266,13 @@ func (f *follower) gone(id gitstore.ID) bool { return f.told[id] != "" || f.orph
 // is asked for already is not asked for again.
 func (f *follower) ask(ctx context.Context, review record.Review, now record.Subject) (string, error) {
 	for _, r := range f.places[now.Commit] {
-		if r.Reviewer == review.Request.Reviewer && r.ID != review.ID && !f.spared[r.ID] {
+		if r.Reviewer == review.Request.Reviewer && r.ReviewKind == review.Request.Kind && r.ID != review.ID && !f.spared[r.ID] {
 			return r.ID, nil
 		}
 	}
 	request := record.ReviewRequest{
 		Subject: now, Message: review.Request.Message, Reviewer: review.Request.Reviewer, Others: review.Request.Others, Follows: review.ID,
+		Panel: review.Request.Panel,
 	}
 	made, err := f.store.RequestReview(ctx, request, "follow")
 	if err != nil {
@@ -285,7 +286,7 @@ func (f *follower) ask(ctx context.Context, review record.Review, now record.Sub
 // spare withdraws what was asked for without a person: to look at a commit whose review
 // was carried to it.
 func (f *follower) spare(ctx context.Context, review record.Review, to gitstore.ID) error {
-	if review.Outcome() == "" || review.Outcome() == record.OutcomeNothing || len(review.Request.Subject.Paths) > 0 {
+	if review.Outcome() == "" || review.Outcome() == record.OutcomeNothing || review.Request.Part() {
 		return nil
 	}
 	for _, r := range f.places[to] {
@@ -389,7 +390,7 @@ func (f *follower) sameTogether(ctx context.Context, p pair, got string) (bool, 
 		if len(c.Parents) != 1 || i > 0 && c.Parents[0] != row[i-1].ID {
 			return false, nil
 		}
-		answered := func(r record.ReviewSummary) bool { return r.Outcome != "" && !r.Paths }
+		answered := func(r record.ReviewSummary) bool { return r.Outcome != "" && !r.Part() }
 		if !slices.ContainsFunc(f.places[c.ID], answered) {
 			return false, nil
 		}

@@ -272,6 +272,7 @@ func (r *Review) submit(e Event, submission Submission) {
 		submission.Comments[i].fillIn(submission.Reviewer, taken)
 	}
 	r.Submissions, r.Reopened = append(r.Submissions, submission), false
+	r.join()
 	if r.Status == ReviewOpen {
 		r.Status, r.SubmittedAt = ReviewSubmitted, e.Timestamp
 	}
