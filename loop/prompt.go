@@ -32,10 +32,15 @@ type ReviewPrompt struct {
 	DoneChecks   []string        // the task's own checks and what was run for them, a line each
 	Checks       []record.CheckResult
 	NotChecked   []string
-	Census       record.Census // of the whole change
-	Part, Parts  int           // which part of the change the patch is, from 1, and of how many
-	PartFiles    []string      // that are in it
+	Panel        record.Panel
+	Instructions string // of the project, with where they are from
+	Told         *record.Instructions
+	Earlier      []record.Words // what was said of the parts before
+	Census       record.Census  // of the whole change
+	Part, Parts  int            // which part of the change the patch is, from 1, and of how many
+	PartFiles    []string       // that are in it
 	PartLines    int
+	PartPieces   []string // of PartFiles, those that go on in other parts
 	Patch        []byte
 	Nonce        string
 }
@@ -75,6 +80,8 @@ func (p ReviewPrompt) Text() string {
 	if len(p.Previous)+len(p.Said) > 0 {
 		b.WriteString("Say of everything that the previous review found or asked for whether it is met. What is not met must be reported again, in the same words and with the same file.\n")
 	}
+	writeInstructions(&b, p.Instructions, p.Told, p.Nonce)
+	writeKind(&b, p.Panel)
 	p.writeChange(&b)
 	b.WriteString(reply.ReviewOutputInstructions(p.Nonce))
 	return b.String()
@@ -89,9 +96,13 @@ func (p ReviewPrompt) writeChange(b *strings.Builder) {
 	b.WriteString(")")
 	if p.Parts > 1 {
 		fmt.Fprintf(b, " is shown in %d parts, and you are asked about each. This is part %d, with %s: %s.\n", p.Parts, p.Part, prose.Count(p.PartLines, "line"), prose.Names(p.PartFiles))
+		if len(p.PartPieces) > 0 {
+			fmt.Fprintf(b, "Of these only a piece is in this part: %s.\n", prose.Names(p.PartPieces))
+		}
 		b.WriteString("Judge what this part shows: that something is in another part is no finding. Files can be read whole in your checkout")
 	}
 	b.WriteString(".\n")
+	writeWords(b, "parts_before", "What you said of the parts before this one. Do not report it again.", p.Earlier)
 	if left := p.Census.Left(); left != "" {
 		fmt.Fprintf(b, "Not shown to you: %s. Say nothing of it that you have not read.\n", left)
 	}

@@ -35,11 +35,12 @@ type Worker struct {
 	Remote string
 	// ForAll also does what other writers asked agents for that can be run here, and shares
 	// what came of it by Sync, which is required then, as Remote is.
-	ForAll    bool
-	Sync      func(ctx context.Context) error
-	Closing   Closing                                         // what ends by itself
-	Heard     func(ctx context.Context, review record.Review) // hears of every answer; nil: nobody does
-	Generated bool                                            // look at generated and vendored files as well
+	ForAll     bool
+	Sync       func(ctx context.Context) error
+	Closing    Closing                                         // what ends by itself
+	Heard      func(ctx context.Context, review record.Review) // hears of every answer; nil: nobody does
+	Generated  bool                                            // look at generated and vendored files as well
+	Instructed bool                                            // tell reviewers what the project says to them: see inquiry
 	// Ask asks for a review of a commit that no hook saw; nil: nobody does.
 	Ask func(ctx context.Context, commit gitstore.ID) error
 }
@@ -360,14 +361,14 @@ func (w *Worker) answer(ctx context.Context, review record.Review, name string, 
 	subject := review.Request.Subject
 	sub := record.Submission{Reviewer: name, Commit: subject.Commit, Tree: subject.Tree, Outcome: record.OutcomeNothing, Report: record.EmptyReport()}
 	answer, census, checks, err := inquiry{
-		store: w.Store, progress: progress, reviewer: reviewer, subject: subject, exclude: w.Exclude, excluder: w.ExcludedBy, all: w.Generated,
+		store: w.Store, progress: progress, reviewer: reviewer, subject: subject, exclude: w.Exclude, excluder: w.ExcludedBy, all: w.Generated, instructed: w.Instructed,
 		question: func(change Change) (question, error) {
 			asked, skipped := w.question(ctx, review, change, progress)
 			sub.SkippedBy = skipped
 			return asked, nil
 		},
 	}.answer(ctx)
-	sub.Census = census
+	sub.Census, sub.Told = census, answer.Told
 	if err == nil && census.Files == 0 {
 		err = nothing(ctx, w.Store, subject)
 		if none := new(NothingError); errors.As(err, &none) {
@@ -402,7 +403,7 @@ func (w *Worker) question(ctx context.Context, review record.Review, change Chan
 	}
 	asked.prompt = ReviewPrompt{
 		Entity: record.Entity{Type: "commit", Identifier: subject.Spec, Title: subject.Title}, Message: review.Request.Message, Commits: subject.Words(),
-		Round: 1, NotChecked: skipped,
+		Round: 1, NotChecked: skipped, Panel: review.Request.Panel,
 	}
 	w.remember(ctx, review, change, &asked.prompt)
 	if len(checks) > 0 {

@@ -80,6 +80,9 @@ func writeInbox(w io.Writer, reviews []record.ReviewSummary, total int, style li
 // cells are the columns of a review's line; the last is its title.
 func (l listStyle) cells(r record.ReviewSummary) []string {
 	title := cmp.Or(r.Title, r.Spec)
+	if r.ReviewKind != "" {
+		title = r.ReviewKind + ": " + title
+	}
 	if r.Asked != "" {
 		title += ": " + r.Asked
 	}
@@ -168,6 +171,8 @@ func besideTitle(r record.ReviewSummary) string {
 		if said := verdictName(r); said != "none" {
 			parts = append(parts, said)
 		}
+	case len(r.Absent) > 0:
+		parts = append(parts, "without "+strings.Join(r.Absent, ", "))
 	case r.Failure != "":
 		parts = append(parts, r.Failure)
 	case len(r.Waiting) > 0:

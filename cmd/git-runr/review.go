@@ -28,7 +28,8 @@ func (p *program) reviewCommand() *cli.Command {
 			&cli.StringFlag{Name: "m", Usage: "what the reviewer should know"},
 			&cli.BoolFlag{Name: "worktree", Usage: "review the working tree, untracked files included"},
 			&cli.BoolFlag{Name: "staged", Usage: "review what is staged"},
-			&cli.StringSliceFlag{Name: "reviewer", Usage: "`NAME` of an agent, builtin or human; may be given more than once"},
+			&cli.StringSliceFlag{Name: "reviewer", Usage: "`NAME` of an agent, builtin or human; several look side by side: claude,codex"},
+			&cli.StringFlag{Name: "kind", Usage: "look only for one `KIND` of fault: security, tests, design, performance or one of [review.kinds.NAME]"},
 			&cli.BoolFlag{Name: "wait", Usage: "review now and show what was found"},
 			&cli.BoolFlag{Name: "require-checks", Usage: "with --wait: no pass where checks did not run, or there are none"},
 			&cli.BoolFlag{Name: "edit", Usage: "review it yourself: write comments into the diff in your editor"},
@@ -76,7 +77,7 @@ func review(s *session) error {
 	if s.Bool("wait") {
 		return s.reviewNow(store, conf, made)
 	}
-	s.warnNotReady(conf, made.Request.Reviewers())
+	s.warnNotReady(conf, made.Request)
 	if hasAgent(made.Request.Reviewers()) {
 		if err := startWorker(store.Repo); err != nil {
 			s.say("the background worker did not start (%v); type: git runr work", err)
@@ -93,7 +94,11 @@ func review(s *session) error {
 
 // warnNotReady says which of the reviewers cannot be started here. The request stays:
 // what is missing may come.
-func (c *console) warnNotReady(conf *config.Config, names []string) {
+func (c *console) warnNotReady(conf *config.Config, asked record.ReviewRequest) {
+	names := asked.Reviewers()
+	if asked.Judge != "" {
+		names = append(names, asked.Judge)
+	}
 	for _, name := range names {
 		if failure := conf.Ready(name, agent.Reviewer); failure != nil {
 			next := failure.Next()
@@ -134,12 +139,12 @@ func requestedLines(made record.Review, url, hint string) []string {
 
 // reviewRequest reads the command line.
 func (s *session) reviewRequest(store *record.Store, conf *config.Config) (record.ReviewRequest, error) {
-	request := record.ReviewRequest{Message: s.String("m")}
-	if err := s.chooseReviewers(conf, &request); err != nil {
+	request, err := conf.RequestOf(s.StringSlice("reviewer"), s.String("kind"))
+	if err != nil {
 		return request, err
 	}
+	request.Message = s.String("m")
 	revs, paths := splitPaths(s.Args().Slice())
-	var err error
 	switch worktree, staged := s.Bool("worktree"), s.Bool("staged"); {
 	case worktree && staged || (worktree || staged) && len(revs) > 0:
 		return request, exit.Problemf(exit.Usage, "a review is of one thing: a revision, --worktree or --staged")
@@ -159,22 +164,6 @@ func (s *session) reviewRequest(store *record.Store, conf *config.Config) (recor
 		err = loop.CheckSubject(s.ctx, store, request.Subject)
 	}
 	return request, err
-}
-
-// chooseReviewers takes those of the command line, each once, or the configured one.
-func (s *session) chooseReviewers(conf *config.Config, request *record.ReviewRequest) error {
-	names := s.StringSlice("reviewer")
-	if len(names) == 0 {
-		names = []string{conf.Review.Reviewer}
-	}
-	for _, name := range names {
-		if err := conf.KnownAgent("reviewer", name); err != nil {
-			return err
-		}
-	}
-	request.Reviewer, request.Others = names[0], names[1:]
-	request.Others = request.Reviewers()[1:]
-	return nil
 }
 
 // hasAgent reports whether any of the reviewers is somebody to start.
@@ -228,7 +217,7 @@ func (s *session) reviewNow(store *record.Store, conf *config.Config, made recor
 	if err != nil {
 		return err
 	}
-	if done.Failure == nil && len(done.Waiting()) > 0 {
+	if len(done.Pending()) > 0 {
 		return s.awaitReview(store, done)
 	}
 	return s.showReview(done)
@@ -236,13 +225,13 @@ func (s *session) reviewNow(store *record.Store, conf *config.Config, made recor
 
 // awaitReview waits until everybody who was asked has answered.
 func (s *session) awaitReview(store *record.Store, made record.Review) error {
-	s.say("waiting for %s; interrupt with ^C, the request stays: git runr inbox get %s", strings.Join(made.Waiting(), ", "), made.ID)
+	s.say("waiting for %s; interrupt with ^C, the request stays: git runr inbox get %s", strings.Join(made.Pending(), ", "), made.ID)
 	for {
 		review, err := store.Review(s.ctx, made.ID)
 		if err != nil {
 			return err
 		}
-		if len(review.Waiting()) == 0 || review.Failure != nil || !review.ClosedAt.IsZero() {
+		if len(review.Pending()) == 0 || !review.ClosedAt.IsZero() {
 			return s.showReview(review)
 		}
 		select {
@@ -291,7 +280,7 @@ func checksMissing(review record.Review) string {
 }
 
 func outcomeStatus(review record.Review) error {
-	if review.Failure != nil {
+	if review.Failure != nil && !review.Complete() {
 		return stopStatus(review.Failure.Reason)
 	}
 	switch review.Outcome() {

@@ -125,18 +125,19 @@ func (r Review) sameIDs(id string) []string {
 	return []string{id}
 }
 
-// join finds out which findings of several agents mean the same.
+// join finds out which findings of several agents mean the same. They are taken in the order
+// in which they were asked, whoever was the quickest.
 func (r *Review) join() {
 	r.panel, r.same = nil, nil
-	var lists [][]reply.Finding
-	var subs []int
-	for i, sub := range r.Submissions {
-		if sub.Decision == "" && len(sub.Report.Findings) > 0 {
-			lists, subs = append(lists, sub.Report.Findings), append(subs, i)
-		}
-	}
-	if len(lists) < 2 {
+	subs := slices.DeleteFunc(r.InOrder(), func(i int) bool {
+		return r.Submissions[i].Decision != "" || len(r.Submissions[i].Report.Findings) == 0
+	})
+	if len(subs) < 2 {
 		return
+	}
+	var lists [][]reply.Finding
+	for _, i := range subs {
+		lists = append(lists, r.Submissions[i].Report.Findings)
 	}
 	for _, group := range track.Same(lists) {
 		var ids []string
@@ -150,6 +151,27 @@ func (r *Review) join() {
 			r.same = append(r.same, ids)
 		}
 	}
+}
+
+// askedAt is the place of a reviewer among those who were asked; whoever was not asked by
+// name, as people are not, comes after them.
+func (r Review) askedAt(reviewer string) int {
+	asked := r.Request.Reviewers()
+	if at := slices.Index(asked, reviewer); at >= 0 {
+		return at
+	}
+	return len(asked)
+}
+
+// InOrder are the places of the submissions in the order in which their reviewers were asked.
+func (r Review) InOrder() []int {
+	order := make([]int, len(r.Submissions))
+	for i := range order {
+		order[i] = i
+	}
+	at := func(i int) int { return r.askedAt(r.Submissions[i].Reviewer) }
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(at(a), at(b)) })
+	return order
 }
 
 // Joined are the findings of all submissions with the comments of people, in order, what
@@ -170,8 +192,9 @@ func (r Review) Joined() []Joined {
 			}
 		}
 	}
+	order := r.InOrder()
 	slices.SortStableFunc(joined, func(a, b Joined) int {
-		return cmp.Or(cmp.Compare(a.place.List, b.place.List), cmp.Compare(a.place.Index, b.place.Index))
+		return cmp.Or(cmp.Compare(slices.Index(order, a.place.List), slices.Index(order, b.place.List)), cmp.Compare(a.place.Index, b.place.Index))
 	})
 	quorum := r.quorumCounts()
 	for i := range joined {
@@ -180,6 +203,14 @@ func (r Review) Joined() []Joined {
 		j.Judged = r.ruling(j.ID)
 	}
 	return joined
+}
+
+// SaidFirst are the findings that are shown with the submission of that place: of those that
+// several say, those of who was asked first.
+func (r Review) SaidFirst(submission int) []Joined {
+	return slices.DeleteFunc(r.Joined(), func(j Joined) bool {
+		return j.place.List != submission || j.place.Index >= len(r.Submissions[submission].Report.Findings)
+	})
 }
 
 // joinGroup is one finding of several agents.
@@ -223,12 +254,14 @@ type Opinion struct {
 	person   bool
 }
 
-// Opinions are what the reviewers whose word stands conclude, in the order of their answers.
+// Opinions are what the reviewers whose word stands conclude, in the order in which they were
+// asked.
 func (r Review) Opinions() []Opinion {
 	var all []Opinion
 	for _, sub := range r.Standing() {
 		all = append(all, r.opinion(sub))
 	}
+	slices.SortStableFunc(all, func(a, b Opinion) int { return cmp.Compare(r.askedAt(a.Reviewer), r.askedAt(b.Reviewer)) })
 	return all
 }
 

@@ -112,7 +112,26 @@ type Submission struct {
 	At        time.Time     `json:"at,omitzero"` // filled in by the fold
 	Duration  Duration      `json:"duration_ms,omitzero"`
 	SkippedBy []string      `json:"not_checked,omitempty"` // checks that were not run, and why
-	Event     gitstore.ID   `json:"event,omitempty"`       // that records it and keeps what it left behind; filled in by the fold
+	Told      *Instructions `json:"instructions,omitempty"`
+	Event     gitstore.ID   `json:"event,omitempty"` // that records it and keeps what it left behind; filled in by the fold
+}
+
+// Instructions are what a project told a reviewer, as the base of the change has it.
+type Instructions struct {
+	Path  string      `json:"path"`
+	Blob  gitstore.ID `json:"blob"`
+	Base  gitstore.ID `json:"base"`
+	Bytes int         `json:"bytes"`
+	Told  int         `json:"told_bytes,omitempty"` // the first of them, where that is not all
+}
+
+// String is what was told, for people.
+func (i Instructions) String() string {
+	cut := ""
+	if i.Told > 0 {
+		cut = fmt.Sprintf(", the first %d of its %d bytes", i.Told, i.Bytes)
+	}
+	return fmt.Sprintf("%s of %s (blob %s%s)", i.Path, i.Base.Short(), i.Blob.Short(), cut)
 }
 
 // Decision is a person's verdict.
@@ -371,13 +390,17 @@ func (c Comment) finding(d Decision) reply.Finding {
 // AnswerTo is the newest answer to a finding or comment, by any of its ids; ok is false
 // without one.
 func (r Review) AnswerTo(finding string) (answer Answer, ok bool) {
-	ids := r.sameIDs(finding)
-	for _, a := range r.Answers {
-		if slices.Contains(ids, a.Finding) {
-			answer, ok = a, true
-		}
+	all := r.AnswersTo(finding)
+	if len(all) == 0 {
+		return answer, false
 	}
-	return answer, ok
+	return all[len(all)-1], true
+}
+
+// AnswersTo are the answers to a finding or comment, by any of its ids, oldest first.
+func (r Review) AnswersTo(finding string) []Answer {
+	ids := r.sameIDs(finding)
+	return slices.DeleteFunc(slices.Clone(r.Answers), func(a Answer) bool { return !slices.Contains(ids, a.Finding) })
 }
 
 // Open are the findings and comments without an answer.
