@@ -276,7 +276,9 @@ func (c *Change) split(patch []byte, limits role.Limits) error {
 			c.Parts = append(c.Parts, part)
 		}
 	}
-	c.Census.Parts, c.Census.Cut = len(c.Parts), c.markPieces()
+	if len(c.Parts) > 1 {
+		c.Census.Parts, c.Census.Cut = len(c.Parts), c.markPieces()
+	}
 	return nil
 }
 
