@@ -224,17 +224,6 @@ func asksNoMore(old, newer record.Review) bool {
 	return true
 }
 
-// submitted is what follows when a reviewer of the worker's has answered.
-func (w *Worker) submitted(ctx context.Context, review record.Review, err error) (record.Review, error) {
-	if err != nil {
-		return review, err
-	}
-	if w.Heard != nil {
-		w.Heard(ctx, review)
-	}
-	return Close(ctx, w.Store, review, w.Closing)
-}
-
 // fixedBy begins the note of a review that a run has fixed.
 func fixedBy(run record.Run) string { return "fixed by run " + run.ID }
 

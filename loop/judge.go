@@ -52,8 +52,10 @@ func (w *Worker) judge(ctx context.Context, review record.Review, name string, j
 		}
 		judgement.Rulings = append(judgement.Rulings, ruling)
 	}
-	judged, err := w.Store.JudgeReview(ctx, review.ID, judgement, raw)
-	_, err = w.submitted(ctx, judged, err)
+	review, err = w.Store.JudgeReview(ctx, review.ID, judgement, raw)
+	if err == nil {
+		_, err = Close(ctx, w.Store, review, w.Closing)
+	}
 	return turnsDone{answered: 1}, err
 }
 

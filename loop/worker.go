@@ -38,7 +38,7 @@ type Worker struct {
 	ForAll     bool
 	Sync       func(ctx context.Context) error
 	Closing    Closing                                         // what ends by itself
-	Heard      func(ctx context.Context, review record.Review) // hears of every answer; nil: nobody does
+	Heard      func(ctx context.Context, review record.Review) // hears of every review that somebody answered; nil: nobody does
 	Generated  bool                                            // look at generated and vendored files as well
 	Instructed bool                                            // tell reviewers what the project says to them: see inquiry
 	// Ask asks for a review of a commit that no hook saw; nil: nobody does.
@@ -257,6 +257,9 @@ func (w *Worker) take(ctx context.Context, review record.Review, places placer) 
 	if err = errors.Join(err, again); err == nil {
 		err = w.Store.Project(ctx)
 	}
+	if err == nil && done.answered > 0 && w.Heard != nil {
+		w.Heard(ctx, review)
+	}
 	return review, done, err
 }
 
@@ -352,7 +355,9 @@ func (w *Worker) review(ctx context.Context, review record.Review, turn string, 
 // submit records an answer, and does what follows from it.
 func (w *Worker) submit(ctx context.Context, review record.Review, sub record.Submission, raw string) error {
 	review, err := w.Store.SubmitReview(ctx, review.ID, sub, raw)
-	_, err = w.submitted(ctx, review, err)
+	if err == nil {
+		_, err = Close(ctx, w.Store, review, w.Closing)
+	}
 	return err
 }
 

@@ -36,6 +36,7 @@ type ReviewSummary struct {
 	Others       []string      `json:"other_reviewers,omitempty"`
 	Waiting      []string      `json:"waiting_for,omitempty"` // reviewers who have not answered
 	Absent       []string      `json:"absent,omitempty"`      // of them, those without whom it is complete
+	Outvoted     bool          `json:"outvoted,omitempty"`    // agents found that it does not pass, fewer than the quorum
 	ReviewKind   string        `json:"review_kind,omitempty"` // what was looked for; "" for everything
 	Files        []string      `json:"files,omitempty"`       // that were asked about, or commented on
 	ClaimedBy    string        `json:"claimed_by,omitempty"`
@@ -73,7 +74,7 @@ func (r Review) Summary() ReviewSummary {
 		Title: r.Request.Subject.Title, Message: r.Request.Message, Source: r.Source, Writer: r.Writer,
 		RequestedBy: r.RequestedBy, ResolvedBy: r.ResolvedBy, ResolvedAt: r.ResolvedAt, ClosedAt: r.ClosedAt, Lost: len(r.Lost), Verdict: r.Verdict(),
 		Clock: r.Clock, CreatedAt: r.CreatedAt, SubmittedAt: r.SubmittedAt, UpdatedAt: r.UpdatedAt,
-		Others: r.Request.Others, Waiting: r.Waiting(), Absent: r.Absent(), ReviewKind: r.Request.Kind, Files: r.summaryFiles(),
+		Others: r.Request.Others, Waiting: r.Waiting(), Absent: r.Absent(), Outvoted: r.Outvoted(), ReviewKind: r.Request.Kind, Files: r.summaryFiles(),
 		Branch: r.Request.Subject.Branch, Author: r.Request.Subject.Author,
 	}
 	s.count(r.Open())
@@ -157,7 +158,7 @@ const (
 	needRetry                // a reviewer could not be run
 	needPerson               // a person was asked
 	needReading              // not all of it could be reviewed, or somebody commented
-	needNotes                // notes that nobody answered
+	needNotes                // notes that nobody answered, and what is outvoted
 	needNothing              // it passed, or its findings are answered
 	needReviewer             // an agent was asked, and is at work or waits for its turn
 	needClosed               // resolved or cancelled
@@ -170,9 +171,9 @@ func (s ReviewSummary) need() need {
 	switch {
 	case !WaitingStatus(string(s.Status)):
 		return needClosed
-	case s.Critical > 0:
+	case s.Critical > 0 && !s.Outvoted:
 		return needCritical
-	case s.Warnings > 0, s.Outcome == OutcomeFailed && s.CommentCount == 0:
+	case s.Warnings > 0 && !s.Outvoted, s.Outcome == OutcomeFailed && s.CommentCount == 0:
 		return needFix
 	case s.Failure != "" && !complete:
 		return needRetry
@@ -180,7 +181,7 @@ func (s ReviewSummary) need() need {
 		return needPerson
 	case s.Outcome == OutcomePartial || s.Outcome == OutcomeCommented:
 		return needReading
-	case s.Notes > 0:
+	case s.Notes+s.Warnings+s.Critical > 0:
 		return needNotes
 	case !complete:
 		return needReviewer

@@ -205,7 +205,9 @@ func linkAsks(threads []*thread, asks []ask, may func(a, b ask) bool) []*thread 
 	for i, a := range asks {
 		join(i, byID[a.id])
 	}
-	for _, p := range similarPairs(threads, asks, func(i int, t *thread) bool { return link[i] == nil && !taken[t] }) {
+	for _, p := range similarPairs(threads, asks, func(i int, t *thread) bool {
+		return link[i] == nil && !taken[t] && may(t.newestAsk, asks[i])
+	}) {
 		join(p.ask, p.thread)
 	}
 	return link
