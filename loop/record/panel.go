@@ -81,9 +81,6 @@ func (j Judgement) Count() string {
 	return strings.Join(parts, ", ")
 }
 
-// EventReviewJudged is a judge's turn.
-var EventReviewJudged = reviewEventType("review_judged", "judged", untilClosed, (*Review).judge, judgementNote)
-
 func (j Judgement) by() (who actorPayload, held bool) { return actorPayload{Actor: j.By}, false }
 
 // judge takes in what the judge of the review says of what nobody has ruled on before.

@@ -63,6 +63,7 @@ var (
 	EventReviewResolved  = reviewEventType("review_resolved", "resolved", []ReviewStatus{ReviewSubmitted, ReviewClaimed, ReviewResolved}, (*Review).resolve, resolvedNote)
 	EventReviewReopened  = reviewEventType("review_reopened", "reopened", []ReviewStatus{ReviewResolved, ReviewCancelled}, (*Review).reopen, reopenedNote)
 	EventReviewAnswered  = reviewEventType("review_answered", "answered", onceSubmitted, (*Review).answer, nil)
+	EventReviewJudged    = reviewEventType("review_judged", "judged", untilClosed, (*Review).judge, judgementNote)
 	EventReviewMoved     = reviewEventType("review_moved", "moved", always, (*Review).moved, nil) // its commit was rewritten: see Move; its notes are movedNotes
 )
 
