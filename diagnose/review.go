@@ -28,7 +28,7 @@ func OfReview(review record.Review, checks []record.Check) (Diagnosis, bool) {
 			fix := record.NextStep{Command: "git runr run --review " + review.ID, What: "let an implementer fix what was found"}
 			d.NextSteps = slices.Insert(d.NextSteps, 0, fix)
 		}
-	case review.Failure != nil:
+	case unfinished(review):
 		d.NextSteps = append(retrySteps(*review.Failure), d.NextSteps...)
 	}
 	d.SuggestedActions = slices.Concat(d.runs(), d.steps(), edits(run, record.Stop{Reason: reason}, nil))
@@ -59,9 +59,13 @@ func Asks(review record.Review) bool {
 	return ok
 }
 
+// unfinished reports whether it is for want of a reviewer who could not be run that nothing
+// can be said yet.
+func unfinished(review record.Review) bool { return review.Failure != nil && !review.Complete() }
+
 // reviewReason is what is wrong with a review, as a code of the registry.
 func reviewReason(review record.Review) (code, detail string, ok bool) {
-	if review.Failure != nil {
+	if unfinished(review) {
 		return review.Failure.Reason, review.Failure.Detail, true
 	}
 	asks := slices.ContainsFunc(review.Submissions, func(s record.Submission) bool { return len(s.Report.Requests)+len(s.Comments) > 0 })

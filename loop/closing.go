@@ -73,7 +73,7 @@ func answeredByHolder(review record.Review) bool {
 // that does not pass is met finding by finding: where it asks for more than its findings
 // say, where not all was seen, and where somebody is still to answer, a person must look.
 func whyDone(review record.Review) string {
-	if len(review.Waiting()) > 0 || len(review.Open()) > 0 {
+	if !review.Complete() || len(review.Open()) > 0 {
 		return ""
 	}
 	for _, sub := range review.Standing() {
@@ -81,25 +81,28 @@ func whyDone(review record.Review) string {
 			return ""
 		}
 	}
-	if len(review.Findings()) > 0 {
-		return "every finding is answered: " + answersText(review)
+	without := ""
+	if absent := review.Absent(); len(absent) > 0 {
+		without = "; without " + strings.Join(absent, ", ")
 	}
-	if review.Outcome() == record.OutcomeNothing {
-		return "there was nothing to review"
+	switch {
+	case len(review.Findings()) > 0:
+		return "every finding is answered: " + answersText(review) + without
+	case review.Outcome() == record.OutcomeNothing:
+		return "there was nothing to review" + without
 	}
-	return "passed without notes"
+	return "passed without notes" + without
 }
 
 // asksMore reports whether a submission wants something that answers to its findings do
 // not settle.
 func asksMore(sub record.Submission) bool {
 	findings := sub.Findings()
-	said := ImplementPrompt{Findings: findings, Requests: sub.Requests()}
 	failing := slices.ContainsFunc(sub.Checks, func(c record.CheckResult) bool {
 		return c.Fails() && !slices.ContainsFunc(findings, func(f reply.Finding) bool { return f.Rule == record.RuleOfCheck+c.Name })
 	})
 	switch {
-	case failing || len(said.extraRequests()) > 0:
+	case failing || len(reply.RequestsBeside(sub.Requests(), findings)) > 0:
 		return true
 	case sub.Outcome == record.OutcomeNothing:
 		return false
@@ -192,6 +195,9 @@ func ignoreMissing(err error) error {
 // asksNoMore reports whether nothing of an older review is lost when newer takes its place:
 // whoever is to answer it, and whoever found something in it that is open, has answered newer.
 func asksNoMore(old, newer record.Review) bool {
+	if old.Request.Kind != newer.Request.Kind {
+		return false
+	}
 	waiting := newer.Waiting()
 	answered := func(name string) bool {
 		return slices.Contains(newer.Request.Reviewers(), name) && !slices.Contains(waiting, name)
@@ -216,17 +222,6 @@ func asksNoMore(old, newer record.Review) bool {
 		}
 	}
 	return true
-}
-
-// submitted is what follows when a reviewer of the worker's has answered.
-func (w *Worker) submitted(ctx context.Context, review record.Review, err error) (record.Review, error) {
-	if err != nil {
-		return review, err
-	}
-	if w.Heard != nil {
-		w.Heard(ctx, review)
-	}
-	return Close(ctx, w.Store, review, w.Closing)
 }
 
 // fixedBy begins the note of a review that a run has fixed.

@@ -20,6 +20,9 @@ type Part struct {
 	Patch []byte   // unified; a file that is in several parts has its header in each
 	Files []string // that are in it, wholly or not
 	Lines int      // added and deleted in it
+	// Pieces are those of Files that do not fit into one part: cut between hunks, and a hunk
+	// that is larger than a part between lines.
+	Pieces []string
 }
 
 // filePatch is one "diff --git" of a patch.
@@ -273,7 +276,28 @@ func (c *Change) split(patch []byte, limits role.Limits) error {
 			c.Parts = append(c.Parts, part)
 		}
 	}
+	if len(c.Parts) > 1 {
+		c.Census.Parts, c.Census.Cut = len(c.Parts), c.markPieces()
+	}
 	return nil
+}
+
+// markPieces notes in each part the files that are in others as well, and gives all of them.
+func (c *Change) markPieces() (cut []string) {
+	parts := map[string]int{}
+	for _, part := range c.Parts {
+		for _, f := range part.Files {
+			parts[f]++
+		}
+	}
+	for i := range c.Parts {
+		for _, f := range c.Parts[i].Files {
+			if parts[f] > 1 {
+				c.Parts[i].Pieces = append(c.Parts[i].Pieces, f)
+			}
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(c.Files), func(f string) bool { return parts[f] < 2 })
 }
 
 // settleCensus replaces the figures of the files by what was packed.

@@ -22,12 +22,20 @@ func PlanReview(plan *record.RunPlan, review record.Review) error {
 	plan.FromReview, plan.Base = review.ID, subject.Commit
 	plan.Entity = record.Entity{Type: "review", Identifier: review.ID, Title: subject.Title}
 	settled := 0
+	for _, f := range review.Findings() {
+		if review.SettledFinding(f) {
+			settled++
+		} else {
+			plan.Findings = append(plan.Findings, f)
+		}
+	}
 	for _, sub := range review.Submissions {
 		findings := sub.Findings()
 		todo := slices.DeleteFunc(slices.Clone(findings), review.SettledFinding)
-		settled += len(findings) - len(todo)
-		plan.Findings = append(plan.Findings, todo...)
-		asked := sub.Requests()
+		elsewhere := slices.DeleteFunc(slices.Clone(findings), func(f reply.Finding) bool { // settled, or said in another's words
+			return slices.ContainsFunc(plan.Findings, func(p reply.Finding) bool { return p.ID == f.ID })
+		})
+		asked := reply.RequestsBeside(sub.Requests(), elsewhere)
 		if len(todo) == 0 && (len(findings) > 0 || sub.Outcome == record.OutcomePassed && len(asked) == 0) {
 			continue
 		}

@@ -45,7 +45,8 @@ func (w *Worker) mine(r record.ReviewSummary) []string {
 }
 
 func (w *Worker) has(name string) bool {
-	_, failure := w.Reviewer(name)
+	agent, _ := record.AgentOf(name)
+	_, failure := w.Reviewer(agent)
 	return failure == nil
 }
 

@@ -24,6 +24,9 @@ func (w *Worker) fail(ctx context.Context, review record.Review, name string, fa
 		wait := max(retryWaits[failure.Tries-1], time.Duration(failure.RetryAfter))
 		failure.RetryAt = w.Store.EventTime().Add(wait)
 	}
-	_, err := w.Store.FailReview(ctx, review.ID, name, failure)
+	review, err := w.Store.FailReview(ctx, review.ID, name, failure)
+	if err == nil { // it may be complete by what the others said
+		_, err = Close(ctx, w.Store, review, w.Closing)
+	}
 	return err
 }

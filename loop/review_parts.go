@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 	"git-runr/loop/role"
@@ -14,6 +15,7 @@ import (
 // too large for one, and joins what it says of them. A verdict counts beside the checks.
 func reviewParts(ctx context.Context, reviewer role.Reviewer, change Change, asked question, progress Progress) (role.ReviewAnswer, error) {
 	var answers []role.ReviewAnswer
+	var used record.Usage
 	prompt := asked.prompt
 	prompt.Checks, prompt.Census, prompt.Files, prompt.Parts = asked.checks, change.Census, change.Files, len(change.Parts)
 	for i, part := range change.Parts {
@@ -25,7 +27,7 @@ func reviewParts(ctx context.Context, reviewer role.Reviewer, change Change, ask
 		if err != nil {
 			return role.ReviewAnswer{}, err
 		}
-		prompt.Patch, prompt.Nonce, prompt.Part, prompt.PartFiles, prompt.PartLines = part.Patch, nonce, i+1, part.Files, part.Lines
+		prompt.Patch, prompt.Nonce, prompt.Part, prompt.PartFiles, prompt.PartLines, prompt.PartPieces = part.Patch, nonce, i+1, part.Files, part.Lines, part.Pieces
 		answer, err := reviewer.Review(ctx, role.ReviewJob{
 			Patch: part.Patch, Tree: change.Tree, Files: change.Files, Checks: asked.checks, Dir: asked.dir,
 			Prompt: prompt.Text, Nonce: nonce, Transcript: asked.transcript, OnLine: progress.Line,
@@ -33,7 +35,8 @@ func reviewParts(ctx context.Context, reviewer role.Reviewer, change Change, ask
 		if err != nil {
 			return answer, err
 		}
-		if answer.Failure != nil {
+		used = used.Add(answer.Usage)
+		if answer.Usage, answer.Told = used, prompt.Told; answer.Failure != nil {
 			if len(change.Parts) > 1 {
 				answer.Failure.Detail = where + ": " + answer.Failure.Detail
 			}
@@ -42,8 +45,21 @@ func reviewParts(ctx context.Context, reviewer role.Reviewer, change Change, ask
 		r := &answer.Report
 		r.Effective = reply.EffectiveVerdict(r.Verdict, r.Findings, record.CheckRun{Results: asked.checks}.Failed())
 		answers = append(answers, answer)
+		prompt.Earlier = append(prompt.Earlier, record.Words{By: where, Text: prose.CutMiddle(summaryOf(*r), earlierBytes)})
 	}
 	return joinAnswers(answers), nil
+}
+
+// earlierBytes is how much of what was said of one part is told with the others.
+const earlierBytes = 2 << 10
+
+// summaryOf is what a report says, in a few lines.
+func summaryOf(r reply.Report) string {
+	lines := []string{string(r.Effective), r.Summary}
+	for _, f := range r.Findings {
+		lines = append(lines, fmt.Sprintf("- %s %s: %s", f.Severity, f.Place(), prose.OneLine(f.Issue)))
+	}
+	return strings.Join(lines, "\n")
 }
 
 // joinAnswers is what the answers to all parts come to.
@@ -59,7 +75,8 @@ func joinAnswers(answers []role.ReviewAnswer) role.ReviewAnswer {
 			raw = append(raw, reply.PartTitle(i, len(answers))+"\n"+a.Raw)
 		}
 	}
-	return role.ReviewAnswer{Report: reply.Join(reports), Raw: strings.Join(raw, "\n\n")}
+	last := answers[len(answers)-1]
+	return role.ReviewAnswer{Report: reply.Join(reports), Raw: strings.Join(raw, "\n\n"), Usage: last.Usage, Told: last.Told}
 }
 
 // see bounds the verdict by what the reviewer was shown: it passed what it saw.

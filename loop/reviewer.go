@@ -39,6 +39,8 @@ type inquiry struct {
 	exclude  []string
 	excluder string // as role.Limits.ExcludedBy
 	all      bool   // as role.Limits.Generated
+	// instructed has the reviewer told what the project says to reviewers, as the base has it.
+	instructed bool
 	// question is asked for once the change is known, where there is something to review.
 	question func(change Change) (question, error)
 }
@@ -55,6 +57,9 @@ func (q inquiry) answer(ctx context.Context) (answer role.ReviewAnswer, census r
 		return answer, change.Census, nil, err
 	}
 	asked, err := q.question(change)
+	if err == nil && q.instructed {
+		asked.prompt.Instructions, asked.prompt.Told, err = instructions(ctx, q.store, q.subject.Base)
+	}
 	if err != nil {
 		return answer, change.Census, nil, err
 	}

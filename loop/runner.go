@@ -157,7 +157,7 @@ func (t *turn) answer(name string, round *record.Round) (role.ReviewAnswer, erro
 	plan := t.run.Plan
 	var transcript io.WriteCloser
 	answer, census, _, err := inquiry{
-		store: t.Store, progress: t.Progress, reviewer: reviewer, exclude: plan.Exclude, all: plan.Generated,
+		store: t.Store, progress: t.Progress, reviewer: reviewer, exclude: plan.Exclude, all: plan.Generated, instructed: plan.Instructed,
 		subject: record.Subject{Kind: record.SubjectRange, Base: plan.Base, Tree: t.run.Head()},
 		question: func(Change) (question, error) {
 			var err error
@@ -175,7 +175,7 @@ func (t *turn) answer(name string, round *record.Round) (role.ReviewAnswer, erro
 	if transcript != nil {
 		transcript.Close()
 	}
-	round.Census = census
+	round.Census, round.Told = census, answer.Told
 	round.Census.CountChecks(round.Checks, 0)
 	return answer, err
 }

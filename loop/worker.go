@@ -37,11 +37,12 @@ type Worker struct {
 	Remote string
 	// ForAll also does what other writers asked agents for that can be run here, and shares
 	// what came of it by Sync, which is required then, as Remote is.
-	ForAll    bool
-	Sync      func(ctx context.Context) error
-	Closing   Closing                                         // what ends by itself
-	Heard     func(ctx context.Context, review record.Review) // hears of every answer; nil: nobody does
-	Generated bool                                            // look at generated and vendored files as well
+	ForAll     bool
+	Sync       func(ctx context.Context) error
+	Closing    Closing                                         // what ends by itself
+	Heard      func(ctx context.Context, review record.Review) // hears of every review that somebody answered; nil: nobody does
+	Generated  bool                                            // look at generated and vendored files as well
+	Instructed bool                                            // tell reviewers what the project says to them: see inquiry
 	// Ask asks for a review of a commit that no hook saw; nil: nobody does.
 	Ask func(ctx context.Context, commit gitstore.ID) error
 }
@@ -284,11 +285,20 @@ func (w *Worker) take(ctx context.Context, review record.Review, places placer) 
 	if err != nil {
 		return review, done, err
 	}
-	done, err = w.do(ctx, review.ID, places)
+	for seen := map[string]bool{}; ; { // the judge's turn comes when the others are over
+		turns, one, failed := w.do(ctx, review.ID, places, seen)
+		done.answered, done.failed = done.answered+one.answered, done.failed+one.failed
+		if err = failed; turns == 0 || err != nil {
+			break
+		}
+	}
 	err = errors.Join(err, release(ctx))
 	review, again := w.Store.Review(ctx, review.ID)
 	if err = errors.Join(err, again); err == nil {
 		err = w.Store.Project(ctx)
+	}
+	if err == nil && done.answered > 0 && w.Heard != nil {
+		w.Heard(ctx, review)
 	}
 	return review, done, err
 }
@@ -335,11 +345,13 @@ func (w *Worker) open(ctx context.Context, id string) (review record.Review, tur
 	return review, turns, err
 }
 
-// do has all agents whose turn it is review side by side.
-func (w *Worker) do(ctx context.Context, id string, places placer) (done turnsDone, err error) {
+// do has all agents whose turn it is review side by side, but for those in seen, and adds
+// them to it; it gives how many that were.
+func (w *Worker) do(ctx context.Context, id string, places placer, seen map[string]bool) (n int, done turnsDone, err error) {
 	review, turns, err := w.open(ctx, id) // once more: a lease may have brought news
+	turns = slices.DeleteFunc(turns, func(turn string) bool { return seen[turn] })
 	if err != nil || len(turns) == 0 {
-		return done, err
+		return 0, done, err
 	}
 	board := newBoard(w.Store, id)
 	defer board.close()
@@ -349,8 +361,9 @@ func (w *Worker) do(ctx context.Context, id string, places placer) (done turnsDo
 		leave, full := places.enter(ctx)
 		if full != nil {
 			all.Wait()
-			return done, errors.Join(err, full)
+			return len(turns), done, errors.Join(err, full)
 		}
+		seen[name] = true
 		all.Go(func() {
 			defer leave()
 			one, failed := w.review(ctx, review, name, board)
@@ -361,7 +374,7 @@ func (w *Worker) do(ctx context.Context, id string, places placer) (done turnsDo
 		})
 	}
 	all.Wait()
-	return done, err
+	return len(turns), done, err
 }
 
 // skip records why a review cannot be done by those who were asked, once, where that
@@ -388,13 +401,17 @@ func (w *Worker) skip(ctx context.Context, review record.Review, names []string,
 }
 
 // review is one agent's turn.
-func (w *Worker) review(ctx context.Context, review record.Review, name string, board *board) (turnsDone, error) {
+func (w *Worker) review(ctx context.Context, review record.Review, turn string, board *board) (turnsDone, error) {
+	name, judge := record.AgentOf(turn)
 	reviewer, failure := w.Reviewer(name)
 	if failure != nil {
-		return turnsDone{failed: 1}, w.fail(ctx, review, name, *failure)
+		return turnsDone{failed: 1}, w.fail(ctx, review, turn, *failure)
 	}
-	w.Progress.Step("review", fmt.Sprintf("%s by %s", review.Request.Subject.Spec, name))
-	defer board.end(name)
+	w.Progress.Step("review", turnTitle(review, turn))
+	defer board.end(turn)
+	if judge {
+		return w.judge(ctx, review, name, reviewer, board.begin(turn, w.Progress))
+	}
 	started := time.Now()
 	sub, raw, failure, err := w.answer(ctx, review, name, reviewer, board.begin(name, w.Progress))
 	switch {
@@ -411,7 +428,9 @@ func (w *Worker) review(ctx context.Context, review record.Review, name string, 
 // submit records an answer, and does what follows from it.
 func (w *Worker) submit(ctx context.Context, review record.Review, sub record.Submission, raw string) error {
 	review, err := w.Store.SubmitReview(ctx, review.ID, sub, raw)
-	_, err = w.submitted(ctx, review, err)
+	if err == nil {
+		_, err = Close(ctx, w.Store, review, w.Closing)
+	}
 	return err
 }
 
@@ -420,14 +439,14 @@ func (w *Worker) answer(ctx context.Context, review record.Review, name string, 
 	subject := review.Request.Subject
 	sub := record.Submission{Reviewer: name, Commit: subject.Commit, Tree: subject.Tree, Outcome: record.OutcomeNothing, Report: record.EmptyReport()}
 	answer, census, checks, err := inquiry{
-		store: w.Store, progress: progress, reviewer: reviewer, subject: subject, exclude: w.Exclude, excluder: w.ExcludedBy, all: w.Generated,
+		store: w.Store, progress: progress, reviewer: reviewer, subject: subject, exclude: w.Exclude, excluder: w.ExcludedBy, all: w.Generated, instructed: w.Instructed,
 		question: func(change Change) (question, error) {
 			asked, skipped := w.question(ctx, review, change, progress)
 			sub.SkippedBy = skipped
 			return asked, nil
 		},
 	}.answer(ctx)
-	sub.Census = census
+	sub.Census, sub.Told = census, answer.Told
 	if err == nil && census.Files == 0 {
 		err = nothing(ctx, w.Store, subject)
 		if none := new(NothingError); errors.As(err, &none) {
@@ -462,7 +481,7 @@ func (w *Worker) question(ctx context.Context, review record.Review, change Chan
 	}
 	asked.prompt = ReviewPrompt{
 		Entity: record.Entity{Type: "commit", Identifier: subject.Spec, Title: subject.Title}, Message: review.Request.Message, Commits: subject.Words(),
-		Round: 1, NotChecked: skipped,
+		Round: 1, NotChecked: skipped, Panel: review.Request.Panel,
 	}
 	w.remember(ctx, review, change, &asked.prompt)
 	if len(checks) > 0 {

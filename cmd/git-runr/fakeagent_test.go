@@ -140,11 +140,13 @@ func (endless) Read(p []byte) (int, error) {
 }
 
 func promptNonce(prompt string) string {
-	for _, before := range []string{"----- BEGIN CHANGE ", "\nVERIFY "} {
-		if _, rest, ok := strings.Cut(prompt, before); ok {
-			nonce, _, _ := strings.Cut(rest, " ")
-			return nonce
-		}
+	if _, rest, ok := strings.Cut(prompt, "----- BEGIN CHANGE "); ok {
+		nonce, _, _ := strings.Cut(rest, " ")
+		return nonce
+	}
+	if _, rest, ok := strings.Cut(prompt, "\n```runr-rulings "); ok {
+		nonce, _, _ := strings.Cut(rest, "\n")
+		return nonce
 	}
 	return ""
 }

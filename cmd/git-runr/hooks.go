@@ -237,7 +237,9 @@ func askUnlessSkipped(ctx context.Context, store *record.Store, conf *config.Con
 	if why, err := conf.Hooks.Skip.Why(ctx, store, logged, subject.Branch); err != nil || why != "" {
 		return false, err
 	}
-	_, err = store.RequestReview(ctx, record.ReviewRequest{Reviewer: conf.Review.Reviewer, Subject: subject}, "hook")
+	request := conf.Request()
+	request.Subject = subject
+	_, err = store.RequestReview(ctx, request, "hook")
 	return err == nil, err
 }
 

@@ -53,9 +53,9 @@ func (s *session) mcpProject(ctx context.Context) (*mcp.Project, error) {
 	}
 	checks, _ := conf.Checks() // what nobody approved is not offered
 	return &mcp.Project{
-		Taker: each.steps(store), Reviewer: conf.Review.Reviewer, Checks: checks, Offered: func(run record.Run) (record.Run, error) { return each.offered(store, run) },
-		KnownReviewer: func(name string) error { return conf.KnownAgent("reviewer", name) },
-		StartWorker:   func() error { return background.Work(store.Repo) },
+		Taker: each.steps(store), Checks: checks, Offered: func(run record.Run) (record.Run, error) { return each.offered(store, run) },
+		Ask:         conf.RequestOf,
+		StartWorker: func() error { return background.Work(store.Repo) },
 		Page: func(review record.Review) string {
 			return each.reviewURL(store, review.ID, slices.Contains(review.Request.Reviewers(), record.Human))
 		},

@@ -30,8 +30,9 @@ func (p *program) reviewCommand() *cli.Command {
 			&cli.StringFlag{Name: "m", Usage: "what the reviewer should know"},
 			&cli.BoolFlag{Name: "worktree", Usage: "review the working tree, untracked files included"},
 			&cli.BoolFlag{Name: "staged", Usage: "review what is staged"},
-			&cli.StringSliceFlag{Name: "reviewer", Usage: "`NAME` of an agent, builtin or human; may be given more than once"},
+			&cli.StringSliceFlag{Name: "reviewer", Usage: "`NAME` of an agent, builtin or human; several look side by side: claude,codex"},
 			&cli.StringFlag{Name: "model", Usage: "`NAME` of the model that they use; --reviewer NAME@MODEL is of one"},
+			&cli.StringFlag{Name: "kind", Usage: "look only for one `KIND` of fault: security, tests, design, performance or one of [review.kinds.NAME]"},
 			&cli.BoolFlag{Name: "wait", Usage: "review now and show what was found"},
 			&cli.BoolFlag{Name: "require-checks", Usage: "with --wait: no pass where checks did not run, or there are none"},
 			&cli.BoolFlag{Name: "edit", Usage: "review it yourself: write comments into the diff in your editor"},
@@ -79,7 +80,7 @@ func review(s *session) error {
 	if s.Bool("wait") {
 		return s.reviewNow(store, conf, made)
 	}
-	s.warnNotReady(conf, made.Request.Reviewers())
+	s.warnNotReady(conf, made.Request)
 	if hasAgent(made.Request.Reviewers()) {
 		s.startWorker(store.Repo)
 	}
@@ -94,7 +95,11 @@ func review(s *session) error {
 
 // warnNotReady says which of the reviewers cannot be started here. The request stays:
 // what is missing may come.
-func (c *console) warnNotReady(conf *config.Config, names []string) {
+func (c *console) warnNotReady(conf *config.Config, asked record.ReviewRequest) {
+	names := asked.Reviewers()
+	if asked.Judge != "" {
+		names = append(names, asked.Judge)
+	}
 	for _, name := range names {
 		if failure := conf.Ready(name, agent.Reviewer); failure != nil {
 			next := failure.Next()
@@ -135,12 +140,16 @@ func requestedLines(made record.Review, url, hint string) []string {
 
 // reviewRequest reads the command line.
 func (s *session) reviewRequest(store *record.Store, conf *config.Config) (record.ReviewRequest, error) {
-	request := record.ReviewRequest{Message: s.String("m")}
-	if err := s.chooseReviewers(conf, &request); err != nil {
+	names, err := s.reviewers(conf)
+	if err != nil {
+		return record.ReviewRequest{}, err
+	}
+	request, err := conf.RequestOf(names, s.String("kind"))
+	if err != nil {
 		return request, err
 	}
+	request.Message = s.String("m")
 	revs, paths := argv.SplitPaths(s.Args().Slice())
-	var err error
 	switch worktree, staged := s.Bool("worktree"), s.Bool("staged"); {
 	case worktree && staged || (worktree || staged) && len(revs) > 0:
 		return request, exit.Problemf(exit.Usage, "a review is of one thing: a revision, --worktree or --staged")
@@ -162,24 +171,21 @@ func (s *session) reviewRequest(store *record.Store, conf *config.Config) (recor
 	return request, err
 }
 
-// chooseReviewers takes those of the command line, each once, or the configured one.
-func (s *session) chooseReviewers(conf *config.Config, request *record.ReviewRequest) error {
-	names := s.StringSlice("reviewer")
+// reviewers are those of the command line, or the configured ones, with the model that it
+// names.
+func (s *session) reviewers(conf *config.Config) ([]string, error) {
+	names, model := s.StringSlice("reviewer"), s.String("model")
+	if err := config.CheckModel("--model", model); err != nil || model == "" {
+		return names, err
+	}
 	if len(names) == 0 {
 		names = []string{conf.Review.Reviewer}
 	}
-	if err := config.CheckModel("--model", s.String("model")); err != nil {
-		return err
-	}
+	names = strings.Split(strings.Join(names, ","), ",")
 	for i, name := range names {
-		if err := conf.KnownAgent("reviewer", name); err != nil {
-			return err
-		}
-		names[i] = config.WithModel(name, s.String("model"))
+		names[i] = config.WithModel(name, model)
 	}
-	request.Reviewer, request.Others = names[0], names[1:]
-	request.Others = request.Reviewers()[1:]
-	return nil
+	return names, nil
 }
 
 // hasAgent reports whether any of the reviewers is somebody to start.
@@ -233,7 +239,7 @@ func (s *session) reviewNow(store *record.Store, conf *config.Config, made recor
 	if err != nil {
 		return err
 	}
-	if done.Failure == nil && len(done.Waiting()) > 0 {
+	if len(done.Pending()) > 0 {
 		return s.awaitReview(store, done)
 	}
 	return s.showReview(done)
@@ -241,13 +247,13 @@ func (s *session) reviewNow(store *record.Store, conf *config.Config, made recor
 
 // awaitReview waits until everybody who was asked has answered.
 func (s *session) awaitReview(store *record.Store, made record.Review) error {
-	s.say("waiting for %s; interrupt with ^C, the request stays: git runr inbox get %s", strings.Join(made.Waiting(), ", "), made.ID)
+	s.say("waiting for %s; interrupt with ^C, the request stays: git runr inbox get %s", strings.Join(made.Pending(), ", "), made.ID)
 	for {
 		review, err := store.Review(s.ctx, made.ID)
 		if err != nil {
 			return err
 		}
-		if len(review.Waiting()) == 0 || review.Failure != nil || !review.ClosedAt.IsZero() {
+		if len(review.Pending()) == 0 || !review.ClosedAt.IsZero() {
 			return s.showReview(review)
 		}
 		if err := sleep(s.ctx, 300*time.Millisecond); err != nil {
@@ -294,7 +300,7 @@ func checksMissing(review record.Review) string {
 }
 
 func outcomeStatus(review record.Review) error {
-	if review.Failure != nil {
+	if review.Failure != nil && !review.Complete() {
 		return stopStatus(review.Failure.Reason)
 	}
 	switch review.Outcome() {

@@ -114,7 +114,9 @@ func (s *session) askMissing(store *record.Store, conf *config.Config, doc *scan
 			return err
 		}
 		subject.Spec = c.Commit.Short()
-		made, err := store.RequestReview(s.ctx, record.ReviewRequest{Subject: subject, Reviewer: conf.Review.Reviewer, Follows: c.Follows}, "scan")
+		request := conf.Request()
+		request.Subject, request.Follows = subject, c.Follows
+		made, err := store.RequestReview(s.ctx, request, "scan")
 		if err != nil {
 			return err
 		}

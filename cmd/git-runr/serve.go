@@ -89,10 +89,10 @@ func serve(s *session) error {
 func (s *session) webConfig(store *record.Store, conf *config.Config, place *web.Place, actor string) web.Config {
 	checks, _ := conf.Checks() // what nobody approved is not offered
 	return web.Config{
-		Taker: s.steps(store), Now: s.now, Checks: checks, Actor: actor, Reviewer: conf.Review.Reviewer,
+		Taker: s.steps(store), Now: s.now, Checks: checks, Actor: actor,
 		Secret: place.Secret, Port: place.Address.Port,
-		KnownReviewer: func(name string) error { return conf.KnownAgent("reviewer", name) },
-		Requested:     func(ctx context.Context, made record.Review) error { return reviewRequested(ctx, store, made) },
+		Ask:       conf.RequestOf,
+		Requested: func(ctx context.Context, made record.Review) error { return reviewRequested(ctx, store, made) },
 		Log: func(line string) {
 			if s.verbose || s.Bool("detached") {
 				s.say("%s %s", time.Now().UTC().Format(time.RFC3339), line)
@@ -106,7 +106,7 @@ func reviewRequested(ctx context.Context, store *record.Store, made record.Revie
 	if err := store.PinReview(ctx, made); err != nil {
 		return err
 	}
-	if made.Request.Reviewer == record.Human {
+	if !hasAgent(made.Request.Reviewers()) {
 		return nil
 	}
 	return background.Work(store.Repo)

@@ -92,6 +92,7 @@ type cover struct {
 	ranged bool          // it speaks for each commit in between as well, but for those in unseen
 	unseen []gitstore.ID // of the range, those that whoever read it did not see
 	part   bool          // it speaks for a part of the change: that nobody else has to look it does not say
+	kind   string        // of fault that was looked for; "" for all
 	change string        // as gitstore.ChangeIDs names it; "" where that is not known
 	at     time.Time     // when it was said
 }
@@ -144,7 +145,7 @@ func Known(ctx context.Context, s *record.Store, review record.Review) (string, 
 // AskedByItself reports whether a hook asked one reviewer, who has not answered, to look at
 // a commit.
 func AskedByItself(review record.Review) bool {
-	return asksByItself(review.Source) && review.Request.Subject.Kind == record.SubjectCommit && len(review.Request.Reviewers()) == 1 && len(review.Submissions) == 0
+	return asksByItself(review.Source) && review.Request.Subject.Kind == record.SubjectCommit && review.Request.Kind == "" && len(review.Request.Reviewers()) == 1 && len(review.Submissions) == 0
 }
 
 // asksByItself reports whether a request of that source was made without a person.
@@ -203,7 +204,7 @@ func reviewCovers(r record.ReviewSummary) []cover {
 		Covered: Covered{State: CoverReviewed, Review: r.ID, Outcome: r.Outcome, Verdict: r.Verdict, Open: r.Open, LeftOut: r.LeftOut, reviewer: r.Reviewer},
 		span:    gitstore.Span{From: r.Base, To: r.Commit},
 		ranged:  r.Kind == record.SubjectRange,
-		unseen:  r.Unseen, part: r.Paths, change: r.Change, at: cmp.Or(r.SubmittedAt, r.CreatedAt),
+		unseen:  r.Unseen, part: r.Part(), kind: r.ReviewKind, change: r.Change, at: cmp.Or(r.SubmittedAt, r.CreatedAt),
 	}
 	c.Passed = r.Outcome == record.OutcomePassed || r.Outcome == record.OutcomeFailed && r.Open == 0 && r.Asked == "" && r.CommentCount > 0
 	switch r.Outcome {
@@ -215,7 +216,7 @@ func reviewCovers(r record.ReviewSummary) []cover {
 			c.State, c.Passed = CoverUnshown, false
 		}
 	}
-	if c.part && (c.State != CoverReviewed || c.Passed) { // of a part only what is wrong counts
+	if c.part && (c.State != CoverReviewed || c.Passed && r.Paths) { // of a part only what is wrong counts, until the same kind passes
 		return nil
 	}
 	covers := []cover{c}
@@ -295,7 +296,7 @@ const maxCovered = 10_000
 func addSameChanges(ctx context.Context, s *record.Store, commits []gitstore.LoggedCommit, by map[gitstore.ID][]cover) error {
 	var open []gitstore.LoggedCommit
 	for _, c := range commits {
-		if !slices.ContainsFunc(by[c.ID], func(c cover) bool { return c.State == CoverReviewed || c.State == CoverCarried }) {
+		if !slices.ContainsFunc(by[c.ID], func(c cover) bool { return !c.part && (c.State == CoverReviewed || c.State == CoverCarried) }) {
 			open = append(open, c)
 		}
 	}
@@ -367,7 +368,7 @@ func changesOf(ctx context.Context, s *record.Store, commits []gitstore.LoggedCo
 
 // standing is what stands where these were said.
 func standing(said []cover) Covered {
-	type word struct{ reviewer, change string }
+	type word struct{ reviewer, change, kind string }
 	newest := map[word]cover{} // one commit may be made of several, each with a review of its own
 	var pending, stale, nothing *cover
 	whole := false
@@ -380,7 +381,7 @@ func standing(said []cover) Covered {
 		case CoverNothing, CoverUnshown:
 			nothing = &said[i]
 		default:
-			key := word{c.reviewer, cmp.Or(c.change, string(c.span.To))}
+			key := word{c.reviewer, cmp.Or(c.change, string(c.span.To)), c.kind}
 			if old, ok := newest[key]; !ok || cmp.Or(c.at.Compare(old.at), cmp.Compare(c.Review, old.Review)) > 0 {
 				newest[key] = c
 			}
@@ -388,7 +389,8 @@ func standing(said []cover) Covered {
 		}
 	}
 	maps.DeleteFunc(newest, func(w word, c cover) bool {
-		return !c.speaksFor(w.reviewer) && slices.ContainsFunc(said, func(of cover) bool { return of.speaksFor(w.reviewer) && !of.at.Before(c.at) })
+		again := func(of cover) bool { return of.speaksFor(w.reviewer) && !of.at.Before(c.at) }
+		return c.part && c.Passed || !c.part && !c.speaksFor(w.reviewer) && slices.ContainsFunc(said, again)
 	})
 	switch {
 	case whole:

@@ -279,7 +279,7 @@ func (f *follower) unseenNow(ctx context.Context, review record.Review, m record
 // answeredBy is a later review of the commit by the same reviewer that has its answer.
 func (f *follower) answeredBy(review record.Review, to gitstore.ID) string {
 	for _, r := range f.places[to] {
-		if r.Commit == to && r.ID != review.ID && r.Outcome != "" && r.Reviewer == review.Request.Reviewer && r.CreatedAt.After(review.CreatedAt) {
+		if r.Commit == to && r.ID != review.ID && r.Outcome != "" && r.Reviewer == review.Request.Reviewer && r.ReviewKind == review.Request.Kind && r.CreatedAt.After(review.CreatedAt) {
 			return r.ID
 		}
 	}
@@ -293,12 +293,13 @@ func (f *follower) gone(id gitstore.ID) bool { return f.told[id] != "" || f.orph
 // is asked for already is not asked for again.
 func (f *follower) ask(ctx context.Context, review record.Review, now record.Subject) (string, error) {
 	for _, r := range f.places[now.Commit] {
-		if r.Reviewer == review.Request.Reviewer && r.ID != review.ID && !f.spared[r.ID] {
+		if r.Reviewer == review.Request.Reviewer && r.ReviewKind == review.Request.Kind && r.ID != review.ID && !f.spared[r.ID] {
 			return r.ID, nil
 		}
 	}
 	request := record.ReviewRequest{
 		Subject: now, Message: review.Request.Message, Reviewer: review.Request.Reviewer, Others: review.Request.Others, Follows: review.ID,
+		Panel: review.Request.Panel,
 	}
 	made, err := f.store.RequestReview(ctx, request, "follow")
 	if err != nil {
@@ -312,7 +313,7 @@ func (f *follower) ask(ctx context.Context, review record.Review, now record.Sub
 // spare withdraws what was asked for without a person: to look at a commit whose review
 // was carried to it.
 func (f *follower) spare(ctx context.Context, review record.Review, to gitstore.ID) error {
-	if review.Outcome() == "" || review.Outcome() == record.OutcomeNothing || len(review.Request.Subject.Paths) > 0 {
+	if review.Outcome() == "" || review.Outcome() == record.OutcomeNothing || review.Request.Part() {
 		return nil
 	}
 	for _, r := range f.places[to] {
@@ -415,7 +416,7 @@ func (f *follower) sameTogether(ctx context.Context, from gitstore.ID, p pair, g
 	}
 	row := rowOf(from, parts)
 	for _, c := range row {
-		answered := func(r record.ReviewSummary) bool { return r.Outcome != "" && !r.Paths && !r.Unshown }
+		answered := func(r record.ReviewSummary) bool { return r.Outcome != "" && !r.Part() && !r.Unshown }
 		if len(c.Parents) != 1 || !slices.ContainsFunc(f.places[c.ID], answered) {
 			return false, nil
 		}

@@ -123,7 +123,7 @@ func (f *follower) sameChanges(ctx context.Context, commits []gitstore.LoggedCom
 	}
 	known := map[string][]gitstore.ID{}
 	for _, r := range f.reviews {
-		if r.Change != "" && r.Change != gitstore.NoChange && !r.Paths {
+		if r.Change != "" && r.Change != gitstore.NoChange && !r.Part() {
 			known[r.Change] = append(known[r.Change], r.At())
 		}
 	}
@@ -149,7 +149,7 @@ func (f *follower) addPlaces(ctx context.Context, known map[string][]gitstore.ID
 	var spans []gitstore.Span
 	for _, r := range f.reviews {
 		for _, m := range r.Moves {
-			if m.State == record.MoveCarried && m.Base != "" && !r.Paths {
+			if m.State == record.MoveCarried && m.Base != "" && !r.Part() {
 				spans = append(spans, gitstore.Span{From: m.Base, To: m.To})
 			}
 		}
@@ -167,7 +167,7 @@ func (f *follower) addPlaces(ctx context.Context, known map[string][]gitstore.ID
 func (f *follower) addOpenChanges(ctx context.Context, known map[string][]gitstore.ID) error {
 	var at []gitstore.ID
 	for _, r := range f.reviews {
-		if r.Change == "" && r.Kind == record.SubjectCommit && !r.Paths && f.orphans[r.At()] {
+		if r.Change == "" && r.Kind == record.SubjectCommit && !r.Part() && f.orphans[r.At()] {
 			at = append(at, r.At())
 		}
 	}

@@ -16,6 +16,8 @@ type Census struct {
 	SentFiles  int       `json:"sent_files"` // shown to the reviewer
 	SentLines  int       `json:"sent_lines"`
 	SentBinary int       `json:"sent_binary,omitempty"` // binary files that a reviewer who can judge them was told of
+	Parts      int       `json:"parts,omitempty"`       // in which it was shown, where that is not at once
+	Cut        []string  `json:"cut_files,omitempty"`   // that are larger than a part: shown in pieces
 	LeftOut    []LeftOut `json:"left_out,omitempty"`
 	Unmatched  []string  `json:"unmatched_globs,omitempty"` // of what is to be left out: they match no file of the tree
 	Overruled  []string  `json:"overruled_globs,omitempty"` // of what is to be left out: see role.Limits.ExcludedBy

@@ -25,6 +25,7 @@
 // resolve while another has the review, and who acts under a claim by its id only while
 // it stands. While a review is submitted or claimed, each finding and comment
 // can be answered: fixed, refuted, deferred or gone. Resolving twice is resolving once.
+// What several agents say is joined, counted by a quorum and ruled on by a judge: see panel.go.
 // Reopening makes a resolved or cancelled review what it was before it was claimed.
 // Where its commit was rewritten, the review is told where the code went (Move), in any state.
 //
@@ -37,7 +38,7 @@
 //
 // The files, from the bottom: events (event.go); what they say (comment, check, census, plan,
 // attempt, round, stop, reason, landing, intervention, review, move); what they come to (run.go,
-// run_fold.go, review_fold.go, and the summaries that lists show); what they say on commits
+// run_fold.go, review_fold.go, panel.go, and the summaries that lists show); what they say on commits
 // (note_text.go); the store, which reads (index.go, store.go, list.go) and appends (append.go, run_event.go);
 // what is asked of it: drafts, subjects, the inbox, claims, leases, comments in files that changed;
 // the notes, and sync.

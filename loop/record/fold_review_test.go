@@ -487,8 +487,11 @@ func randomLogs(rng *rand.Rand, of func(clock int) Event) (one, two []Event) {
 }
 
 func randomReviewEvent(rng *rand.Rand, clock int) Event {
-	types := []string{EventReviewRequested.Name, EventReviewSubmitted.Name, EventReviewSubmitted.Name, EventReviewFailed.Name, EventReviewCancelled.Name, EventReviewClaimed.Name, EventReviewReleased.Name, EventReviewResolved.Name, EventReviewReopened.Name, EventReviewAnswered.Name, "newer", EventRunStarted.Name, ""}
-	payloads := []string{`{"actor":"ann"}`, `{"actor":"ann"}`, `{"actor":"bob"}`, `{"actor":"bob","force":true}`, `{"actor":"ann","lease_ms":60000}`, `{"reviewer":"rex","outcome":"failed"}`, `{"reason":"x"}`, `null`, ``, `{`, `[]`, `{"actor":7}`}
+	types := []string{EventReviewRequested.Name, EventReviewSubmitted.Name, EventReviewSubmitted.Name, EventReviewFailed.Name, EventReviewCancelled.Name, EventReviewClaimed.Name, EventReviewReleased.Name, EventReviewResolved.Name, EventReviewReopened.Name, EventReviewAnswered.Name, EventReviewJudged.Name, EventReviewJudged.Name, "newer", EventRunStarted.Name, ""}
+	payloads := []string{`{"actor":"ann"}`, `{"actor":"ann"}`, `{"actor":"bob"}`,
+		`{"reviewer":"rex","other_reviewers":["ann","human"],"judge":"jay","quorum":2,"outcome":"failed","report":{"findings":[{"id":"f-1","issue":"the tests are missing"}]}}`,
+		`{"reviewer":"ann","judge":"jay","outcome":"failed","report":{"findings":[{"id":"f-2","issue":"tests are missing"},{"id":"f-1","file":"a"}]}}`,
+		`{"by":"jay","reviewer":"rex","finding":"f-2","answer":"refuted","rulings":[{"finding":"f-2","ruling":"refuted"},{"finding":"f-1","ruling":"confirmed"},{"finding":"","ruling":"?"}]}`, `{"actor":"bob","force":true}`, `{"actor":"ann","lease_ms":60000}`, `{"reviewer":"rex","outcome":"failed"}`, `{"reason":"x"}`, `null`, ``, `{`, `[]`, `{"actor":7}`}
 	if clock <= 2 {
 		types = types[:1]
 	}

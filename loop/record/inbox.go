@@ -180,7 +180,7 @@ func (s *Store) AnswerFinding(ctx context.Context, id string, answer Answer, for
 	if err := answer.check(); err != nil {
 		return review, err
 	}
-	if !slices.ContainsFunc(review.Findings(), func(f reply.Finding) bool { return f.ID == answer.Finding }) {
+	if _, found := review.Finding(answer.Finding); !found {
 		return review, &NotFoundError{What: "finding", ID: answer.Finding, Where: "in review " + review.ID}
 	}
 	if err := s.checkFix(ctx, review, answer); err != nil {
@@ -214,15 +214,13 @@ func (s *Store) checkFix(ctx context.Context, review Review, answer Answer) erro
 // asItWas reports whether the fix of a finding of a rule has the file that it was found in
 // as it was then. What a person or an agent found may be mended elsewhere.
 func (s *Store) asItWas(ctx context.Context, review Review, answer Answer) bool {
-	for _, f := range review.Findings() {
-		if f.ID != answer.Finding || f.Rule == "" || f.File == "" {
-			continue
-		}
-		then, err := s.Repo.File(ctx, review.Request.Subject.Tree, f.File)
-		now, nowErr := s.Repo.File(ctx, answer.Commit, f.File)
-		return err == nil && nowErr == nil && then.ID == now.ID
+	f, _ := review.Finding(answer.Finding)
+	if f.Rule == "" || f.File == "" {
+		return false
 	}
-	return false
+	then, err := s.Repo.File(ctx, review.Request.Subject.Tree, f.File)
+	now, nowErr := s.Repo.File(ctx, answer.Commit, f.File)
+	return err == nil && nowErr == nil && then.ID == now.ID
 }
 
 // actorEvent records what an actor does with a review.
@@ -273,6 +271,12 @@ func submissionTitle(sub Submission) string {
 		return fmt.Sprintf("%s by %s, %s", sub.Decision, sub.Reviewer, prose.Count(len(sub.Comments), "comment"))
 	}
 	return fmt.Sprintf("%s by %s, %s", sub.Report.Effective, sub.Reviewer, sub.Report.Gist())
+}
+
+// JudgeReview records what the judge says of what was found. raw is its answer as it came.
+func (s *Store) JudgeReview(ctx context.Context, id string, j Judgement, raw string) (Review, error) {
+	by, _ := j.by()
+	return s.reviewEvent(ctx, id, EventReviewJudged.New(JudgeTurn(j.By), fmt.Sprintf("by %s, %s", j.By, j.Count()), j).Attach("review.md", raw), by)
 }
 
 // PinReview keeps what is under review from git's gc, in this clone.

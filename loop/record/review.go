@@ -11,6 +11,7 @@ import (
 	"git-runr/loop/internal/markdown"
 	"git-runr/loop/prose"
 	"git-runr/loop/reply"
+	"git-runr/loop/track"
 )
 
 // ReviewStatus is where a review stands; see the state machine in the package comment.
@@ -66,6 +67,17 @@ type ReviewRequest struct {
 	Run      string   `json:"run_id,omitempty"`          // that goes on from the answer
 	Round    int      `json:"round,omitempty"`           // of Run
 	Follows  string   `json:"follows,omitempty"`         // the review whose code changed since: its findings are to be looked at again
+	Panel
+}
+
+// Panel is what a request says of how its reviewers look, and how what they say is counted.
+type Panel struct {
+	Quorum int    `json:"quorum,omitempty"` // how many agents must say that a change does not pass; 0 is 1
+	Judge  string `json:"judge,omitempty"`  // the agent that rules on what they find; "": nobody does
+	// Kind is what they look for, "" for everything; KindPrompt says it where that is none
+	// of this program's own kinds.
+	Kind       string `json:"review_kind,omitempty"`
+	KindPrompt string `json:"kind_prompt,omitempty"`
 }
 
 // Reviewers are all who were asked, each once.
@@ -78,6 +90,10 @@ func (r ReviewRequest) Reviewers() []string {
 	}
 	return all
 }
+
+// Part reports whether only some paths, or one kind of fault, are looked at: what is wrong
+// counts, and that nothing is wrong does not say that the change was reviewed.
+func (r ReviewRequest) Part() bool { return len(r.Subject.Paths) > 0 || r.Kind != "" }
 
 // Submission is one reviewer's answer to a request.
 type Submission struct {
@@ -96,7 +112,26 @@ type Submission struct {
 	At        time.Time     `json:"at,omitzero"` // filled in by the fold
 	Duration  Duration      `json:"duration_ms,omitzero"`
 	SkippedBy []string      `json:"not_checked,omitempty"` // checks that were not run, and why
-	Event     gitstore.ID   `json:"event,omitempty"`       // that records it and keeps what it left behind; filled in by the fold
+	Told      *Instructions `json:"instructions,omitempty"`
+	Event     gitstore.ID   `json:"event,omitempty"` // that records it and keeps what it left behind; filled in by the fold
+}
+
+// Instructions are what a project told a reviewer, as the base of the change has it.
+type Instructions struct {
+	Path  string      `json:"path"`
+	Blob  gitstore.ID `json:"blob"`
+	Base  gitstore.ID `json:"base"`
+	Bytes int         `json:"bytes"`
+	Told  int         `json:"told_bytes,omitempty"` // the first of them, where that is not all
+}
+
+// String is what was told, for people.
+func (i Instructions) String() string {
+	cut := ""
+	if i.Told > 0 {
+		cut = fmt.Sprintf(", the first %d of its %d bytes", i.Told, i.Bytes)
+	}
+	return fmt.Sprintf("%s of %s (blob %s%s)", i.Path, i.Base.Short(), i.Blob.Short(), cut)
 }
 
 // Decision is a person's verdict.
@@ -187,13 +222,16 @@ type Review struct {
 	Submissions []Submission  `json:"submissions"`
 	Claim       *Claim        `json:"claim,omitempty"`
 	Ended       []EndedClaim  `json:"ended_claims,omitempty"` // oldest first
-	Answers     []Answer      `json:"answers,omitempty"`      // what became of findings and comments, oldest first
-	Note        string        `json:"note,omitempty"`         // of the resolution or cancellation
-	Reopened    bool          `json:"reopened,omitempty"`     // by somebody, and nothing was submitted since
-	Failure     *Failure      `json:"failure,omitempty"`      // the newest of Failures
-	Failures    []Failure     `json:"failures,omitempty"`     // why reviewers could not be run, last time, one for each and each clone
+	Judgements  []Judgement   `json:"judgements,omitempty"`
+	Answers     []Answer      `json:"answers,omitempty"`  // what became of findings and comments, oldest first
+	Note        string        `json:"note,omitempty"`     // of the resolution or cancellation
+	Reopened    bool          `json:"reopened,omitempty"` // by somebody, and nothing was submitted since
+	Failure     *Failure      `json:"failure,omitempty"`  // the newest of Failures
+	Failures    []Failure     `json:"failures,omitempty"` // why reviewers could not be run, last time, one for each and each clone
 	Lost        []Lost        `json:"lost,omitempty"`
 	Moves       []Move        `json:"moves,omitempty"` // where its code went, as it was noticed
+	panel       [][]track.At  // findings of several agents that mean the same, as submissions have them
+	same        [][]string    // their ids, where these differ
 }
 
 // Failure is why an agent or a reviewer gave no answer: a stop reason and its detail.
@@ -219,17 +257,6 @@ type Failure struct {
 // outcomeRank orders outcomes from the best to the worst.
 var outcomeRank = map[Outcome]int{OutcomeNothing: 1, OutcomePassed: 2, OutcomeCommented: 3, OutcomePartial: 4, OutcomeFailed: 5}
 
-// Outcome is the worst of what stands; "" while nothing was submitted.
-func (r Review) Outcome() Outcome {
-	worst := Outcome("")
-	for _, s := range r.Standing() {
-		if worst == "" || outcomeRank[s.Outcome] > outcomeRank[worst] {
-			worst = s.Outcome
-		}
-	}
-	return worst
-}
-
 // Standing are the submissions that count, oldest first: the newest of each
 // reviewer. Comments alone take no verdict of their reviewer back.
 func (r Review) Standing() []Submission {
@@ -246,11 +273,11 @@ func (r Review) Standing() []Submission {
 	return standing
 }
 
-// Findings are those of all submissions, in order, with the comments of people.
+// Findings are those of all submissions, in order, with the comments of people: see Joined.
 func (r Review) Findings() []reply.Finding {
 	var all []reply.Finding
-	for _, s := range r.Submissions {
-		all = append(all, s.Findings()...)
+	for _, j := range r.Joined() {
+		all = append(all, j.Finding)
 	}
 	return all
 }
@@ -278,16 +305,11 @@ func (r Review) answered(agent string, tree gitstore.ID) bool {
 	return slices.ContainsFunc(r.Submissions, func(s Submission) bool { return s.Decision == "" && s.Reviewer == agent && s.Tree == tree })
 }
 
-// Waiting are the reviewers who were asked and have not answered.
+// Waiting are the reviewers who were asked and have not answered, and then the judge.
 func (r Review) Waiting() []string {
-	var waiting []string
-	for _, name := range r.Request.Reviewers() {
-		answered := slices.ContainsFunc(r.Submissions, func(s Submission) bool {
-			return s.Reviewer == name || name == Human && s.Decision != ""
-		})
-		if !answered {
-			waiting = append(waiting, name)
-		}
+	waiting := slices.DeleteFunc(r.Request.Reviewers(), r.hasAnswered)
+	if r.awaitsJudge() {
+		waiting = append(waiting, JudgeTurn(r.Request.Judge))
 	}
 	return waiting
 }
@@ -379,14 +401,20 @@ func (c Comment) finding(d Decision) reply.Finding {
 	return f
 }
 
-// AnswerTo is the newest answer to a finding or comment; ok is false without one.
+// AnswerTo is the newest answer to a finding or comment, by any of its ids; ok is false
+// without one.
 func (r Review) AnswerTo(finding string) (answer Answer, ok bool) {
-	for _, a := range r.Answers {
-		if a.Finding == finding {
-			answer, ok = a, true
-		}
+	all := r.AnswersTo(finding)
+	if len(all) == 0 {
+		return answer, false
 	}
-	return answer, ok
+	return all[len(all)-1], true
+}
+
+// AnswersTo are the answers to a finding or comment, by any of its ids, oldest first.
+func (r Review) AnswersTo(finding string) []Answer {
+	ids := r.sameIDs(finding)
+	return slices.DeleteFunc(slices.Clone(r.Answers), func(a Answer) bool { return !slices.Contains(ids, a.Finding) })
 }
 
 // Open are the findings and comments without an answer.

@@ -63,6 +63,7 @@ var (
 	EventReviewResolved  = reviewEventType("review_resolved", "resolved", []ReviewStatus{ReviewSubmitted, ReviewClaimed, ReviewResolved}, (*Review).resolve, resolvedNote)
 	EventReviewReopened  = reviewEventType("review_reopened", "reopened", []ReviewStatus{ReviewResolved, ReviewCancelled}, (*Review).reopen, reopenedNote)
 	EventReviewAnswered  = reviewEventType("review_answered", "answered", onceSubmitted, (*Review).answer, nil)
+	EventReviewJudged    = reviewEventType("review_judged", "judged", untilClosed, (*Review).judge, judgementNote)
 	EventReviewMoved     = reviewEventType("review_moved", "moved", always, (*Review).moved, nil) // its commit was rewritten: see Move; its notes are movedNotes
 )
 
@@ -272,6 +273,7 @@ func (r *Review) submit(e Event, submission Submission) {
 		submission.Comments[i].fillIn(submission.Reviewer, taken)
 	}
 	r.Submissions, r.Reopened = append(r.Submissions, submission), false
+	r.join()
 	if r.Status == ReviewOpen {
 		r.Status, r.SubmittedAt = ReviewSubmitted, e.Timestamp
 	}

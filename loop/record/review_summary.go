@@ -35,6 +35,9 @@ type ReviewSummary struct {
 	Asked        string        `json:"asked,omitempty"`    // the first request of a review without any
 	Others       []string      `json:"other_reviewers,omitempty"`
 	Waiting      []string      `json:"waiting_for,omitempty"` // reviewers who have not answered
+	Absent       []string      `json:"absent,omitempty"`      // of them, those without whom it is complete
+	Outvoted     bool          `json:"outvoted,omitempty"`    // agents found that it does not pass, fewer than the quorum
+	ReviewKind   string        `json:"review_kind,omitempty"` // what was looked for; "" for everything
 	Files        []string      `json:"files,omitempty"`       // that were asked about, or commented on
 	ClaimedBy    string        `json:"claimed_by,omitempty"`
 	ClaimedAt    time.Time     `json:"claimed_at,omitzero"`
@@ -71,7 +74,7 @@ func (r Review) Summary() ReviewSummary {
 		Title: r.Request.Subject.Title, Message: r.Request.Message, Source: r.Source, Writer: r.Writer,
 		RequestedBy: r.RequestedBy, ResolvedBy: r.ResolvedBy, ResolvedAt: r.ResolvedAt, ClosedAt: r.ClosedAt, Lost: len(r.Lost), Verdict: r.Verdict(),
 		Clock: r.Clock, CreatedAt: r.CreatedAt, SubmittedAt: r.SubmittedAt, UpdatedAt: r.UpdatedAt,
-		Others: r.Request.Others, Waiting: r.Waiting(), Files: r.summaryFiles(),
+		Others: r.Request.Others, Waiting: r.Waiting(), Absent: r.Absent(), Outvoted: r.Outvoted(), ReviewKind: r.Request.Kind, Files: r.summaryFiles(),
 		Branch: r.Request.Subject.Branch, Author: r.Request.Subject.Author,
 	}
 	s.count(r.Open())
@@ -99,8 +102,8 @@ func (r Review) Summary() ReviewSummary {
 				s.Unseen = append(s.Unseen, id)
 			}
 		}
-		s.CommentCount += len(sub.Report.Findings) + len(sub.Comments)
 	}
+	s.CommentCount = len(r.Findings())
 	if s.CommentCount == 0 {
 		s.Asked = r.asked()
 	}
@@ -155,7 +158,7 @@ const (
 	needRetry                // a reviewer could not be run
 	needPerson               // a person was asked
 	needReading              // not all of it could be reviewed, or somebody commented
-	needNotes                // notes that nobody answered
+	needNotes                // notes that nobody answered, and what is outvoted
 	needNothing              // it passed, or its findings are answered
 	needReviewer             // an agent was asked, and is at work or waits for its turn
 	needClosed               // resolved or cancelled
@@ -164,22 +167,23 @@ const (
 // need is the most pressing thing about a review.
 func (s ReviewSummary) need() need {
 	waits := func(name string) bool { return slices.Contains(s.Waiting, name) }
+	complete := len(s.Waiting) == len(s.Absent)
 	switch {
 	case !WaitingStatus(string(s.Status)):
 		return needClosed
-	case s.Critical > 0:
+	case s.Critical > 0 && !s.Outvoted:
 		return needCritical
-	case s.Warnings > 0, s.Outcome == OutcomeFailed && s.CommentCount == 0:
+	case s.Warnings > 0 && !s.Outvoted, s.Outcome == OutcomeFailed && s.CommentCount == 0:
 		return needFix
-	case s.Failure != "":
+	case s.Failure != "" && !complete:
 		return needRetry
 	case waits(Human):
 		return needPerson
 	case s.Outcome == OutcomePartial || s.Outcome == OutcomeCommented:
 		return needReading
-	case s.Notes > 0:
+	case s.Notes+s.Warnings+s.Critical > 0:
 		return needNotes
-	case len(s.Waiting) > 0:
+	case !complete:
 		return needReviewer
 	}
 	return needNothing
@@ -212,19 +216,6 @@ func (r Review) asked() string {
 	return ""
 }
 
-// Verdict is the worst effective verdict that stands. A person who only commented
-// gave none.
-func (r Review) Verdict() reply.Verdict {
-	worst := reply.Verdict("")
-	for _, sub := range r.Standing() {
-		v := sub.Report.Effective
-		if sub.Outcome != OutcomeCommented && (worst == "" || reply.VerdictRank(v) > reply.VerdictRank(worst)) {
-			worst = v
-		}
-	}
-	return worst
-}
-
 // filesInSummary is how many files a line of the inbox names.
 const filesInSummary = 10
 
@@ -241,6 +232,9 @@ func (r Review) summaryFiles() []string {
 	}
 	return files
 }
+
+// Part reports whether the review looks at a part of its change, as ReviewRequest.Part has it.
+func (s ReviewSummary) Part() bool { return s.Paths || s.ReviewKind != "" }
 
 // sortKey puts what was submitted last first, and what was never submitted by its request.
 func (s ReviewSummary) sortKey() time.Time { return cmp.Or(s.SubmittedAt, s.CreatedAt) }

@@ -60,6 +60,7 @@ type Round struct {
 	Census   Census        `json:"census"`
 	Checks   []CheckResult `json:"checks,omitempty"`
 	Failure  *Failure      `json:"failure,omitempty"`
+	Told     *Instructions `json:"instructions,omitempty"`
 	At       time.Time     `json:"at,omitzero"`
 	Duration Duration      `json:"duration_ms,omitzero"`
 	Event    gitstore.ID   `json:"event,omitempty"`

@@ -406,3 +406,10 @@ func (r *requestReader) sentence(text string) {
 		}
 	}
 }
+
+// RequestsBeside are the requests that none of findings says already.
+func RequestsBeside(requests []string, findings []Finding) []string {
+	return slices.DeleteFunc(slices.Clone(requests), func(r string) bool {
+		return slices.ContainsFunc(findings, func(f Finding) bool { return strings.Contains(r, f.Issue) || r == RequestOf(f) })
+	})
+}

@@ -51,7 +51,7 @@ func ReviewOutputInstructions(nonce string) string {
 // readTagged reads the blocks that carry the nonce.
 func readTagged(a *answer) []candidate {
 	var reports, echoes []candidate
-	for _, block := range taggedBlocks(a.md) {
+	for _, block := range taggedBlocks(a.md, blockTag) {
 		if a.nonce == "" || block.nonce != a.nonce {
 			a.log.Add("a block tagged with another nonce was ignored")
 			continue
@@ -93,10 +93,10 @@ func unreadBlock(body string) Report {
 
 type taggedBlock struct{ nonce, body string }
 
-func taggedBlocks(md markdown.Text) []taggedBlock {
+func taggedBlocks(md markdown.Text, want string) []taggedBlock {
 	var blocks []taggedBlock
 	for i, l := range md.Lines {
-		if tag, nonce, _ := strings.Cut(l.Info, " "); l.Kind == markdown.LineFence && tag == blockTag {
+		if tag, nonce, _ := strings.Cut(l.Info, " "); l.Kind == markdown.LineFence && tag == want {
 			blocks = append(blocks, taggedBlock{nonce: strings.TrimSpace(nonce), body: md.CodeBelow(i)})
 		}
 	}

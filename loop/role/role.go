@@ -61,6 +61,7 @@ type ReviewAnswer struct {
 	Raw     string
 	Failure *record.Failure
 	Usage   record.Usage // with that of a call which failed
+	Told    *record.Instructions
 }
 
 // Implementer does an attempt's work in a directory.

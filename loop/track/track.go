@@ -89,7 +89,9 @@ type ask struct {
 	id       string         // of a finding
 	severity reply.Severity // of a finding, "" for prose
 	rule     string
+	file     string
 	line     int
+	end      int // its last line; 0 when it is line
 	at       int // place among its round's requests
 	wording
 }
@@ -109,18 +111,24 @@ func asksOf(round Round) []ask {
 		}
 	}
 	for _, f := range round.Report.Findings {
-		text := f.Issue
-		if place := f.Place(); place != "" {
-			text = place + ": " + text
-		}
-		words := readWording(f.Issue)
-		words.addFile(f.File)
-		add(ask{text: text, id: f.ID, severity: f.Severity, rule: f.Rule, line: f.Line, wording: words}, text, f.Issue)
+		a := findingAsk(f)
+		add(a, a.text, f.Issue)
 	}
 	for _, text := range round.Report.Requests {
 		add(ask{text: text, wording: readWording(text)}, text)
 	}
 	return asks
+}
+
+// findingAsk is a finding as a request: its text begins with its place.
+func findingAsk(f reply.Finding) ask {
+	text := f.Issue
+	if place := f.Place(); place != "" {
+		text = place + ": " + text
+	}
+	words := readWording(f.Issue)
+	words.addFile(f.File)
+	return ask{text: text, id: f.ID, severity: f.Severity, rule: f.Rule, file: f.File, line: f.Line, end: f.EndLine, wording: words}
 }
 
 // textKey is what two spellings of one text share: see reply.RequestKey.
@@ -156,7 +164,7 @@ func follow(rounds []Round) []*thread {
 	var threads []*thread
 	for i, round := range rounds {
 		asks := asksOf(round)
-		link := linkAsks(threads, asks)
+		link := linkAsks(threads, asks, anywhere)
 		for j, a := range asks {
 			if link[j] == nil {
 				link[j] = &thread{}
@@ -175,11 +183,12 @@ func follow(rounds []Round) []*thread {
 // linkAsks gives each request the thread that it continues, nil for a new one:
 // first by the same words and place (of two findings with one issue the second's id
 // becomes the first's when that is met), then by the id, then the most similar pair first.
-func linkAsks(threads []*thread, asks []ask) []*thread {
+// None continues one of which may says that it cannot.
+func linkAsks(threads []*thread, asks []ask, may func(a, b ask) bool) []*thread {
 	link := make([]*thread, len(asks))
 	taken := map[*thread]bool{}
 	join := func(i int, t *thread) {
-		if t != nil && link[i] == nil && !taken[t] {
+		if t != nil && link[i] == nil && !taken[t] && may(t.newestAsk, asks[i]) {
 			link[i], taken[t] = t, true
 		}
 	}
@@ -196,11 +205,16 @@ func linkAsks(threads []*thread, asks []ask) []*thread {
 	for i, a := range asks {
 		join(i, byID[a.id])
 	}
-	for _, p := range similarPairs(threads, asks, func(i int, t *thread) bool { return link[i] == nil && !taken[t] }) {
+	for _, p := range similarPairs(threads, asks, func(i int, t *thread) bool {
+		return link[i] == nil && !taken[t] && may(t.newestAsk, asks[i])
+	}) {
 		join(p.ask, p.thread)
 	}
 	return link
 }
+
+// anywhere is for requests of different rounds: code moves between them.
+func anywhere(ask, ask) bool { return true }
 
 // maxPairs bounds the work that a reviewer can cause by asking for thousands of
 // things: beyond it only what has the same words or id is the same.

@@ -29,12 +29,15 @@ type Config struct {
 	}
 	Scope  struct{ Allow, Deny []string }
 	Review struct {
-		Reviewer     string
+		Reviewer     string // one, or several with commas between
 		Exclude      []string
 		Generated    bool
 		DetectChecks bool
 		MaxBytes     int
 		MaxParts     int
+		Quorum       int
+		Judge        string
+		Instructions string // none or base
 	}
 	Hooks struct {
 		PostCommit     string // review or off
@@ -56,8 +59,9 @@ type Config struct {
 
 	steps  map[string]*record.WorkStep
 	agents map[string]*agentTable
-	checks []checkTable // in the order of the files
-	notify []string     // may be the repository's word: see Notify
+	kinds  map[string]string // of reviews: the prompt of each
+	checks []checkTable      // in the order of the files
+	notify []string          // may be the repository's word: see Notify
 
 	// Warnings are for the user, one line each: settings of git config that mean nothing.
 	Warnings []string

@@ -87,7 +87,7 @@ func (f *file) entry(path []string, raw any) error {
 	if !ok {
 		return f.errorAt(path, "%q must be a table, not %s", strings.Join(path, "."), describeTable(raw))
 	}
-	if len(path) == 2 {
+	if len(path) == 2 && path[0] != "review" {
 		return f.namedTable(path, table)
 	}
 	if len(table) > maxTables {
@@ -98,6 +98,11 @@ func (f *file) entry(path []string, raw any) error {
 
 func (f *file) value(path []string, key key, raw any) error {
 	name := path[1]
+	if at := slices.Index(strings.Split(key.name, "."), "NAME"); at > 1 {
+		if name = path[at]; !isName(name) {
+			return f.errorAt(path, "%q is not a name: letters, digits, dots, underscores and dashes, at most 100", name)
+		}
+	}
 	if !key.take(f.Config, name, raw) {
 		return f.errorAt(path, "%q must be %s, not %s", strings.Join(path, "."), key.wants, describe(raw))
 	}

@@ -139,7 +139,7 @@ var scopeKeys = []key{
 }
 
 var reviewKeys = []key{
-	keyOf("review.reviewer", agentKind, `"builtin"`, "who does what git runr review asks for; human leaves it to a person",
+	keyOf("review.reviewer", reviewersKind, `"builtin"`, "who does what git runr review asks for, several side by side with commas between: claude,codex; human leaves it to a person",
 		func(c *Config, _, v string) { c.Review.Reviewer = v }),
 	keyOf("review.exclude", textsKind, "[]", "globs of the paths that no review looks at, as in .gitignore: *.pb.go is every one, /gen/*.go those of one directory; a change of .runr.toml itself is shown whole",
 		func(c *Config, _ string, v []string) { c.Review.Exclude = v }),
@@ -151,6 +151,14 @@ var reviewKeys = []key{
 		func(c *Config, _ string, v int64) { c.Review.MaxBytes = int(v) }),
 	keyOf("review.max_parts", numberKind(1, 1000), "10", "the most parts of one diff: what is beyond them is not reviewed, and that is no pass",
 		func(c *Config, _ string, v int64) { c.Review.MaxParts = int(v) }),
+	keyOf("review.quorum", numberKind(1, 100), "1", "how many agents of several must find that a change does not pass for that to count: 1 is the worst verdict of all, with 2 that of one alone is shown as disputed and is a pass with notes; a person's always counts. A review is complete when all have answered, or as many as this and the others failed for good",
+		func(c *Config, _ string, v int64) { c.Review.Quorum = int(v) }),
+	keyOf("review.judge", agentKind, "", "an agent that looks at each finding after the reviewers, with the code at hand: what it refutes is kept, folded away, and does not count for the verdict",
+		func(c *Config, _, v string) { c.Review.Judge = v }),
+	keyOf("review.kinds.NAME.prompt", textKind, "", "what git runr review --kind NAME looks for; security, tests, design and performance are there without it",
+		func(c *Config, name, v string) { c.kinds[name] = v }),
+	keyOf("review.instructions", oneOf("none", "base"), `"none"`, "base: .runr/review.md as the base of a change has it is told to reviewers as the project's own instructions, the first 16 KiB; what the change itself says is never one",
+		func(c *Config, _, v string) { c.Review.Instructions = v }),
 }
 
 var sharingKeys = []key{

@@ -116,7 +116,7 @@ func load(in input) (*Config, error) {
 // defaults gives every key outside [X.NAME] its default from the table.
 func defaults() *Config {
 	c := &Config{
-		steps: map[string]*record.WorkStep{}, agents: map[string]*agentTable{},
+		steps: map[string]*record.WorkStep{}, agents: map[string]*agentTable{}, kinds: map[string]string{},
 		origins: map[string]string{}, executed: map[string]map[string]any{},
 	}
 	var text strings.Builder

@@ -26,6 +26,7 @@ func (d duration) std() time.Duration { return time.Duration(d) }
 var (
 	boolKind      = valueKind[bool]{"true or false", asIs[bool], textTruth}
 	agentKind     = stringKind("a name, or NAME@MODEL", isAgent)
+	reviewersKind = stringKind("a name or NAME@MODEL, or several with commas between", isAgents)
 	textKind      = stringKind("text", isText)
 	commandKind   = stringKind("a command line for sh", isText)
 	modelKind     = stringKind("the name of a model", isModel)
@@ -148,6 +149,11 @@ func textNumber(values []string) any {
 // isText is text with something in it that can be passed to a program.
 func isText(s string) bool {
 	return strings.TrimSpace(s) != "" && !strings.Contains(s, "\x00")
+}
+
+// isNames is for names with commas between.
+func isAgents(s string) bool {
+	return !slices.ContainsFunc(strings.Split(s, ","), func(name string) bool { return !isAgent(name) })
 }
 
 func isName(s string) bool { return isMadeOf(s, "._-") }

@@ -89,6 +89,9 @@ func (c call) writeFacts(b *strings.Builder, r record.Review) {
 	if r.Request.Follows != "" {
 		fmt.Fprintf(b, "follows: review %s, of the code as it was before\n", line(r.Request.Follows, 200))
 	}
+	if kind := r.Request.Kind; kind != "" {
+		fmt.Fprintf(b, "only this kind of fault was looked for: %s\n", line(kind, 200))
+	}
 	if waiting := r.Waiting(); len(waiting) > 0 && r.ClosedAt.IsZero() {
 		fmt.Fprintf(b, "waiting for: %s\n", line(strings.Join(waiting, ", "), 500))
 	}
@@ -144,10 +147,17 @@ func submitted(r record.Review, places map[string]string) string {
 	if comments := r.Comments(); len(comments) > 0 {
 		b.WriteString("\n" + record.FormatReviewMessage(comments) + "\n")
 	}
-	if findings := r.Findings(); len(findings) > 0 {
+	if opinions := r.Opinions(); len(opinions) > 1 {
+		fmt.Fprintf(&b, "together: %s, with a quorum of %d of %d who answered; they disagree: %t\n", r.Verdict(), r.Quorum(), len(opinions), r.Disagree())
+	}
+	for _, j := range r.Judgements {
+		fmt.Fprintf(&b, "judged by %s: %s\n", line(j.By, 200), j.Count())
+	}
+	if findings := r.Joined(); len(findings) > 0 {
 		b.WriteString("\n## By id\n\n")
 		for _, f := range findings {
-			writeFinding(&b, f)
+			writeFinding(&b, f.Finding)
+			writeSayers(&b, f)
 			if now := places[f.ID]; now != "" {
 				fmt.Fprintf(&b, "  %s\n", line(now, 500))
 			}
@@ -198,6 +208,19 @@ func writeFinding(b *strings.Builder, f reply.Finding) {
 	fmt.Fprintf(b, "- [%s] %s, %s: %s\n", f.ID, f.Severity, safetext.Line(cmp.Or(f.Place(), "general")), line(f.Issue, most))
 	if f.Fix != "" {
 		fmt.Fprintf(b, "  fix: %s\n", line(f.Fix, maxString))
+	}
+}
+
+// writeSayers says who of several said a finding, and what the judge says of it.
+func writeSayers(b *strings.Builder, j record.Joined) {
+	if len(j.SaidBy) > 1 {
+		fmt.Fprintf(b, "  said by: %s\n", line(strings.Join(j.SaidBy, ", "), 500))
+	}
+	if j.Disputed {
+		b.WriteString("  disputed: fewer said it than the quorum\n")
+	}
+	if j.Judged != nil && j.Judged.Kind == record.Confirmed {
+		fmt.Fprintf(b, "  confirmed by the judge: %s\n", line(j.Judged.Reason, 500))
 	}
 }
 

@@ -100,18 +100,19 @@ func (p *project) open(ctx context.Context) (*Project, error) {
 			Unclaim: func(record.Review, record.Hold) { p.elsewhere.Add(1) },
 			Closed:  func() { p.closed.Add(1) },
 		},
-		Reviewer: "builtin", Checks: p.checks,
+		Checks: p.checks,
 		Page: func(r record.Review) string {
 			if p.page == "" {
 				return ""
 			}
 			return p.page + r.ID
 		},
-		KnownReviewer: func(name string) error {
-			if name != "builtin" && name != record.Human {
-				return errors.New("no agent " + name + " is configured")
+		Ask: func(names []string, kind string) (record.ReviewRequest, error) {
+			request := record.ReviewRequest{Reviewer: append(names, "builtin")[0], Panel: record.Panel{Kind: kind}}
+			if request.Reviewer != "builtin" && request.Reviewer != record.Human {
+				return request, errors.New("no agent " + request.Reviewer + " is configured")
 			}
-			return nil
+			return request, nil
 		},
 		StartWorker: func() error { p.workers.Add(1); return nil },
 		Offered:     func(run record.Run) (record.Run, error) { return run, nil },

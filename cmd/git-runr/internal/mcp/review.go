@@ -33,10 +33,15 @@ const hint = "When the user submits, use review_inbox list/get to retrieve comme
 const errNoFiles = refusal("No files found matching the provided paths.")
 
 func (s *Server) review(ctx context.Context, c call, in reviewArgs) (outcome[requested], error) {
-	request := record.ReviewRequest{Message: in.Message, Reviewer: cmp.Or(in.Reviewer, c.Reviewer)}
-	if err := c.KnownReviewer(request.Reviewer); err != nil {
+	var names []string
+	if in.Reviewer != "" {
+		names = []string{in.Reviewer}
+	}
+	request, err := c.Ask(names, in.Kind)
+	if err != nil {
 		return outcome[requested]{}, err
 	}
+	request.Message = in.Message
 	subject, missing, err := c.subject(ctx, in)
 	if err != nil {
 		return outcome[requested]{}, err
@@ -49,7 +54,7 @@ func (s *Server) review(ctx context.Context, c call, in reviewArgs) (outcome[req
 	if err := steps.Pin(ctx, c.Store, made); err != nil {
 		return outcome[requested]{}, err
 	}
-	warnings := s.start(c, request.Reviewer)
+	warnings := s.start(c, made.Request.Reviewers())
 	if len(missing) > 0 {
 		warnings = append(warnings, "warning: nothing to review in: "+line(strings.Join(missing, ", "), maxString))
 	}
@@ -72,8 +77,8 @@ func (d requested) text(warnings []string) string {
 }
 
 // start sees to it that an agent reviews; a person is not started.
-func (s *Server) start(c call, reviewer string) (warnings []string) {
-	if reviewer == record.Human {
+func (s *Server) start(c call, reviewers []string) (warnings []string) {
+	if slices.Equal(reviewers, []string{record.Human}) {
 		return nil
 	}
 	if err := c.StartWorker(); err != nil {

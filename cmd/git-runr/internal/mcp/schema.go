@@ -15,7 +15,8 @@ type reviewArgs struct {
 	Files    []string `json:"files,omitempty" jsonschema:"only these files, directories or globs, absolute or from the directory of the server; all changed files without it"`
 	Revision string   `json:"revision,omitempty" jsonschema:"a commit or a range A..B; without it the working tree when it differs from HEAD, else HEAD"`
 	Message  string   `json:"message,omitempty" jsonschema:"what the reviewer should know or look at"`
-	Reviewer string   `json:"reviewer,omitempty" jsonschema:"human for a person, builtin for the checks that need no model, or the name of a configured agent; without it whom the configuration names"`
+	Reviewer string   `json:"reviewer,omitempty" jsonschema:"human for a person, builtin for the checks that need no model, or the name of a configured agent, or several with commas between; without it whom the configuration names"`
+	Kind     string   `json:"kind,omitempty" jsonschema:"look only for what belongs to this kind: security, tests, design, performance or one that is configured"`
 }
 
 // inboxArgs are the arguments of the tool review_inbox. Names as agents that know the tool write them.

@@ -36,9 +36,10 @@ type Config struct {
 // Project is a repository during one call.
 type Project struct {
 	steps.Taker
-	Reviewer      string                  // who is asked when a request names nobody
-	KnownReviewer func(name string) error // nil for a name that can be asked
-	StartWorker   func() error            // starts what runs the agents that review, in the background
+	// Ask is a request to those who are named, or to the configured ones, to look for what a
+	// kind says; an error where a name is nobody's.
+	Ask         func(reviewers []string, kind string) (record.ReviewRequest, error)
+	StartWorker func() error // starts what runs the agents that review, in the background
 	// Page is the address at which a person finds a review; "" where none is served.
 	Page    func(record.Review) string
 	Checks  []record.Check                       // configured here and trusted

@@ -63,6 +63,9 @@ func Inbox(w io.Writer, reviews []record.ReviewSummary, total int, style InboxSt
 // cells are the columns of a review's line; the last is its title.
 func (l InboxStyle) cells(r record.ReviewSummary) []string {
 	title := cmp.Or(r.Title, r.Spec)
+	if r.ReviewKind != "" {
+		title = r.ReviewKind + ": " + title
+	}
 	if r.Asked != "" {
 		title += ": " + r.Asked
 	}
@@ -165,6 +168,8 @@ func besideTitle(r record.ReviewSummary) string {
 		if said := VerdictName(r); said != "none" {
 			parts = append(parts, said)
 		}
+	case len(r.Absent) > 0:
+		parts = append(parts, "without "+strings.Join(r.Absent, ", "))
 	case r.Failure != "":
 		parts = append(parts, r.Failure)
 	case len(r.Waiting) > 0:

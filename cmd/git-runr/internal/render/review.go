@@ -18,9 +18,12 @@ type ReviewDocument struct {
 	record.Review
 	Outcome  record.Outcome    `json:"outcome,omitempty"`
 	Verdict  reply.Verdict     `json:"verdict,omitempty"`
-	Waiting  []string          `json:"waiting_for"` // reviewers who have not answered
-	Findings []reply.Finding   `json:"findings"`    // of agents, and comments of people with their ids
-	Comments []CommentDocument `json:"comments"`    // of people
+	Waiting  []string          `json:"waiting_for"`        // reviewers who have not answered, and the judge
+	Absent   []string          `json:"absent,omitempty"`   // of them, those without whom it is complete
+	Opinions []record.Opinion  `json:"opinions"`           // what each concludes, without what the judge refuted
+	Disagree bool              `json:"disagree,omitempty"` // some would let it pass and others not
+	Findings []record.Joined   `json:"findings"`           // of agents, joined where they mean the same, and comments of people with their ids
+	Comments []CommentDocument `json:"comments"`           // of people
 	// ChecksMissing says why a review is no pass that is one only with its checks.
 	ChecksMissing string `json:"checks_missing,omitempty"`
 	Markdown      string `json:"markdown"` // the comments in the form that agents know, "" without any
@@ -38,7 +41,8 @@ type CommentDocument struct {
 func NewReviewDocument(r record.Review) ReviewDocument {
 	doc := ReviewDocument{
 		Review: r, Outcome: r.Outcome(), Verdict: r.Verdict(), Waiting: append([]string{}, r.Waiting()...),
-		Findings: append([]reply.Finding{}, r.Findings()...), Comments: []CommentDocument{},
+		Absent: r.Absent(), Opinions: append([]record.Opinion{}, r.Opinions()...), Disagree: r.Disagree(),
+		Findings: r.Joined(), Comments: []CommentDocument{},
 	}
 	for _, sub := range r.Submissions {
 		for _, c := range sub.Comments {
@@ -74,9 +78,10 @@ func Review(w io.Writer, doc ReviewDocument) {
 			NextSteps(w, f)
 		}
 	}
-	for _, sub := range doc.Submissions {
-		if sub.Decision == "" {
-			writeSubmission(w, doc.Review, sub)
+	writePanel(w, doc.Review)
+	for _, i := range doc.InOrder() {
+		if doc.Submissions[i].Decision == "" {
+			writeSubmission(w, doc.Review, i)
 		}
 	}
 	for _, lost := range doc.Lost {
@@ -99,6 +104,9 @@ func writeReviewHead(w io.Writer, doc ReviewDocument) {
 	safetext.Fprintf(w, "Review %s  %s\n", doc.ID, doc.Status)
 	safetext.Fprintf(w, "%s\n", strings.TrimSpace(fmt.Sprintf("%s %s %s", subject.Spec, subject.Commit.Short(), subject.Title)))
 	writeMessages(w, subject)
+	if kind := doc.Request.Kind; kind != "" {
+		safetext.Fprintf(w, "for one kind of fault: %s\n", kind)
+	}
 	if len(subject.Paths) > 0 {
 		safetext.Fprintf(w, "only %s\n", strings.Join(subject.Paths, ", "))
 	}
@@ -121,7 +129,7 @@ func writeReviewHead(w io.Writer, doc ReviewDocument) {
 	if run := doc.Request.Run; run != "" {
 		safetext.Fprintf(w, "round %d of run %s\n", doc.Request.Round, run)
 	}
-	if len(doc.Waiting) > 0 && doc.ClosedAt.IsZero() {
+	if len(doc.Waiting) > len(doc.Absent) && doc.ClosedAt.IsZero() {
 		safetext.Fprintf(w, "waiting for: %s\n", strings.Join(doc.Waiting, ", "))
 	}
 	if doc.Request.Message != "" {
@@ -196,7 +204,9 @@ func answerLine(a record.Answer) string {
 	return line
 }
 
-func writeSubmission(w io.Writer, r record.Review, sub record.Submission) {
+// writeSubmission shows what an agent said, by its place among the submissions.
+func writeSubmission(w io.Writer, r record.Review, at int) {
+	sub := r.Submissions[at]
 	if sub.Outcome == record.OutcomeNothing {
 		why := censusLine(sub.Census)
 		if sub.Census.Files == 0 {
@@ -212,6 +222,9 @@ func writeSubmission(w io.Writer, r record.Review, sub record.Submission) {
 			fmt.Fprintln(w, "  git config runr.review.maxBytes 10000000   sends up to 10 MB at once; then ask again with git runr review")
 		}
 	}
+	if sub.Told != nil {
+		safetext.Fprintf(w, "told by the project: %s\n", sub.Told)
+	}
 	if sub.Report.Summary != "" {
 		safetext.Fprintf(w, "%s\n", indented(sub.Report.Summary))
 	}
@@ -221,13 +234,10 @@ func writeSubmission(w io.Writer, r record.Review, sub record.Submission) {
 	for _, why := range sub.SkippedBy {
 		safetext.Fprintf(w, "not checked: %s\n", why)
 	}
-	for _, f := range sub.Report.Findings {
-		Findings(w, []reply.Finding{f})
-		safetext.Fprintf(w, "            %s", f.ID)
-		if answer, ok := r.AnswerTo(f.ID); ok {
-			safetext.Fprintf(w, ": %s", answerLine(answer))
-		}
-		fmt.Fprintln(w)
+	first := r.SaidFirst(at)
+	writeJoined(w, r, first)
+	if n := len(sub.Report.Findings) - len(first); n > 0 {
+		safetext.Fprintf(w, "  %s more, shown with another reviewer\n", prose.Count(n, "finding"))
 	}
 	for _, warning := range sub.Report.Warnings {
 		safetext.Fprintf(w, "  note: %s\n", warning)

@@ -30,6 +30,12 @@ func Findings(w io.Writer, findings []reply.Finding) {
 
 func censusLine(c record.Census) string {
 	line := fmt.Sprintf("%d of %d files, %d of %d lines", c.SentFiles, c.Files, c.SentLines, c.Lines)
+	if c.Parts > 0 {
+		line += ", in " + prose.Count(c.Parts, "part")
+	}
+	if len(c.Cut) > 0 {
+		line += ", " + prose.Names(c.Cut) + " in pieces"
+	}
 	if len(c.LeftOut) > 0 {
 		line += fmt.Sprintf(", %d left out: %s", len(c.LeftOut), c.Left())
 	}

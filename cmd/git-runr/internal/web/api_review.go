@@ -1,7 +1,6 @@
 package web
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -37,15 +36,14 @@ func (s *Server) createSession(r *http.Request, in struct {
 	Files    []string `json:"files"`
 	Revision string   `json:"revision"`
 	Message  string   `json:"message"`
-	Reviewer string   `json:"reviewer"`
+	Reviewer string   `json:"reviewer"` // one, or several with commas between
+	Kind     string   `json:"kind"`     // of the review; "" for everything
 }) (any, error) {
-	request := record.ReviewRequest{Message: in.Message, Reviewer: cmp.Or(in.Reviewer, s.Reviewer)}
-	if s.KnownReviewer != nil {
-		if err := s.KnownReviewer(request.Reviewer); err != nil {
-			return nil, badRequest("%v", err)
-		}
+	request, err := s.Ask(named(in.Reviewer), in.Kind)
+	if err != nil {
+		return nil, badRequest("%v", err)
 	}
-	var err error
+	request.Message = in.Message
 	if request.Subject, err = s.subject(r.Context(), in.Revision, in.Files); err != nil {
 		return nil, err
 	}
@@ -60,6 +58,14 @@ func (s *Server) createSession(r *http.Request, in struct {
 	}
 	address := Address{Port: s.Port}
 	return createdJSON{made.ID, s.Secret.Review(made.ID), address.ReviewURL(s.Secret, made.ID), string(made.Status), request.Reviewer}, nil
+}
+
+// named is a name as a list, empty for none.
+func named(reviewer string) []string {
+	if reviewer == "" {
+		return nil
+	}
+	return []string{reviewer}
 }
 
 // subject is what is to be reviewed: a revision, some files of one, or, without one,
@@ -244,9 +250,9 @@ func reviewRecord(r record.Review) recordJSON {
 // allComments are what all reviewers, people and agents, remarked.
 func allComments(r record.Review) []commentJSON {
 	all := []commentJSON{}
-	for _, sub := range r.Submissions {
-		for _, f := range sub.Report.Findings {
-			all = append(all, findingComment(f))
+	for i, sub := range r.Submissions {
+		for _, j := range r.SaidFirst(i) {
+			all = append(all, findingComment(j.Finding))
 		}
 		for _, c := range sub.Comments {
 			all = append(all, comment(c))

@@ -35,6 +35,10 @@ type remark struct {
 	Later     string // where its lines are in the newest commit, when that is elsewhere
 	Review    string
 	CanAnswer bool
+	Disputed  bool // fewer reviewers said it than the quorum
+	Ruling    record.RulingKind
+	RulingBy  string // the judge
+	RulingWhy string
 
 	made record.Comment // as it was made
 }
@@ -58,6 +62,7 @@ type submissionView struct {
 	Summary template.HTML
 	Words   template.HTML // the answer itself, where it says more
 	Remarks []remark
+	Above   int // findings that are shown with a reviewer who said them before
 }
 
 // Badge is the word for what the reviewer concluded, Class its colour.
@@ -95,9 +100,10 @@ func submissions(review record.Review) []submissionView {
 		if prose := sub.Report.Prose(); prose != "" {
 			v.Words = markdownHTML(prose, quotedLines{})
 		}
-		for _, f := range sub.Report.Findings {
-			v.Remarks = append(v.Remarks, newFinding(review, sub, f))
+		for _, j := range review.SaidFirst(i) {
+			v.Remarks = append(v.Remarks, newJoined(review, sub, j))
 		}
+		v.Above = len(sub.Report.Findings) - len(v.Remarks)
 		for _, c := range sub.Comments {
 			v.Remarks = append(v.Remarks, newComment(review, sub, c))
 		}
@@ -120,6 +126,19 @@ func newFinding(review record.Review, sub record.Submission, f reply.Finding) re
 	r.answers(review)
 	return r
 }
+
+// newJoined is a finding with all who said it.
+func newJoined(review record.Review, sub record.Submission, j record.Joined) remark {
+	r := newFinding(review, sub, j.Finding)
+	r.Author, r.Disputed = strings.Join(j.SaidBy, ", "), j.Disputed
+	if j.Judged != nil {
+		r.Ruling, r.RulingBy, r.RulingWhy = j.Judged.Kind, review.Request.Judge, j.Judged.Reason
+	}
+	return r
+}
+
+// Refuted reports whether the judge refuted it: it is folded away.
+func (r remark) Refuted() bool { return r.Ruling == record.Refuted }
 
 // newComment is one of a person's.
 func newComment(review record.Review, sub record.Submission, c record.Comment) remark {
@@ -211,11 +230,7 @@ func (r *remark) now(at record.Placed) {
 }
 
 func (r *remark) answers(review record.Review) {
-	for _, a := range review.Answers {
-		if a.Finding == r.ID {
-			r.Answers = append(r.Answers, a)
-		}
-	}
+	r.Answers = review.AnswersTo(r.ID)
 	r.CanAnswer = review.Status == record.ReviewSubmitted || review.Status == record.ReviewClaimed
 }
 

@@ -42,6 +42,14 @@ type reviewView struct {
 	Lapsed      bool     // the claim has run out
 }
 
+// Panel is the review where several reviewers or a judge spoke; nil elsewhere.
+func (v reviewView) Panel() *record.Review {
+	if len(v.Review.Opinions()) < 2 && len(v.Review.Judgements) == 0 {
+		return nil
+	}
+	return &v.Review
+}
+
 // Can report what may be done now.
 func (v reviewView) CanComment() bool {
 	return v.Review.Status == record.ReviewOpen || v.Review.Status == record.ReviewSubmitted || v.Review.Status == record.ReviewClaimed

@@ -105,13 +105,14 @@ func openSite(t *testing.T, dir string) *site {
 	t.Cleanup(func() { repo.Close() })
 	s := &site{T: t, dir: dir, logs: &logs{}, http: httptest.NewUnstartedServer(nil)}
 	s.Server = New(Config{
-		Taker: alone(&record.Store{Repo: repo, Now: time.Now}), Now: time.Now, Actor: person, Lease: time.Hour, Reviewer: record.Human,
+		Taker: alone(&record.Store{Repo: repo, Now: time.Now}), Now: time.Now, Actor: person, Lease: time.Hour,
 		Secret: Secret(strings.Repeat("s", secretSize)), Port: s.http.Listener.Addr().(*net.TCPAddr).Port,
-		KnownReviewer: func(name string) error {
-			if name != record.Human && name != "builtin" {
-				return fmt.Errorf("there is no agent %q", name)
+		Ask: func(names []string, kind string) (record.ReviewRequest, error) {
+			request := record.ReviewRequest{Reviewer: append(names, record.Human)[0], Panel: record.Panel{Kind: kind}}
+			if request.Reviewer != record.Human && request.Reviewer != "builtin" {
+				return request, fmt.Errorf("there is no agent %q", request.Reviewer)
 			}
-			return nil
+			return request, nil
 		},
 		Log: s.logs.add,
 	})

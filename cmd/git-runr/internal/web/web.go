@@ -24,12 +24,12 @@ type Config struct {
 	// Actor is who the person at the browser is: "Name <email>" of the repository.
 	Actor string
 	// Lease is how long a claim that is made here lasts; 0: until it is released.
-	Lease    time.Duration
-	Reviewer string // who is asked when a request names nobody
-	Secret   Secret // kept in the repository's state directory: tokens are made of it
-	Port     int    // of the loopback address that the server listens on
-	// KnownReviewer refuses a name that nobody here answers to; nil: any will do.
-	KnownReviewer func(name string) error
+	Lease  time.Duration
+	Secret Secret // kept in the repository's state directory: tokens are made of it
+	Port   int    // of the loopback address that the server listens on
+	// Ask is a request to those who are named, or to the configured ones, to look for what a
+	// kind says; an error where a name is nobody's.
+	Ask func(reviewers []string, kind string) (record.ReviewRequest, error)
 	// Requested does what a request made here needs beside its event, such as starting
 	// its reviewer; nil: nothing.
 	Requested func(context.Context, record.Review) error

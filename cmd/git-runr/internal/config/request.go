@@ -1,0 +1,69 @@
+package config
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/loop"
+	"git-runr/loop/record"
+	"git-runr/loop/role"
+)
+
+// Request is what is asked for where nobody names a reviewer: of the configured ones, with
+// their quorum and their judge.
+func (c *Config) Request() record.ReviewRequest {
+	return c.requestOf(strings.Split(c.Review.Reviewer, ","))
+}
+
+func (c *Config) requestOf(names []string) record.ReviewRequest {
+	request := record.ReviewRequest{Reviewer: names[0], Others: names[1:], Panel: record.Panel{Judge: c.Review.Judge}}
+	request.Others = request.Reviewers()[1:]
+	if c.Review.Quorum > 1 {
+		request.Quorum = c.Review.Quorum
+	}
+	return request
+}
+
+// RequestOf is Request of those who are named, none for the configured ones, looking for
+// what kind says, "" for everything. It is an error where one of the names is nobody's.
+func (c *Config) RequestOf(names []string, kind string) (record.ReviewRequest, error) {
+	if len(names) == 0 {
+		names = []string{c.Review.Reviewer}
+	}
+	request := c.requestOf(strings.Split(strings.Join(names, ","), ","))
+	for _, name := range request.Reviewers() {
+		if err := c.KnownAgent("reviewer", name); err != nil {
+			return request, err
+		}
+		if kind != "" && name == role.Builtin {
+			return request, exit.Problemf(exit.Usage, "the built-in reviewer looks for the same always: --kind wants an agent or a person").WithHint("git runr review --kind " + loop.KindNames()[0] + " --reviewer NAME")
+		}
+	}
+	if judge := request.Judge; role.Reserved(judge) {
+		return request, exit.Problemf(exit.Usage, "review.judge: %s cannot judge: an agent is wanted", judge)
+	} else if judge != "" {
+		if err := c.KnownAgent("review.judge", judge); err != nil {
+			return request, err
+		}
+	}
+	prompt, err := c.kindPrompt(kind)
+	request.Kind, request.KindPrompt = kind, prompt
+	return request, err
+}
+
+// kindPrompt is what is configured for a kind of review; "" for one of the program's own,
+// and for none.
+func (c *Config) kindPrompt(kind string) (string, error) {
+	if prompt, ok := c.kinds[kind]; ok || kind == "" {
+		return prompt, nil
+	}
+	all := slices.Sorted(maps.Keys(c.kinds))
+	if own := loop.KindNames(); slices.Contains(own, kind) {
+		return "", nil
+	} else {
+		all = append(own, all...)
+	}
+	return "", exit.Problemf(exit.Usage, "--kind: there is no kind of review called %q: %s, or one of [review.kinds.NAME]", kind, strings.Join(all, ", ")).WithHint("git runr help config")
+}

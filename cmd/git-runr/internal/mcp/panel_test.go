@@ -1,0 +1,41 @@
+package mcp
+
+import (
+	"testing"
+
+	"git-runr/loop/record"
+	"git-runr/loop/reply"
+)
+
+// TestInboxOfAPanel: who addresses a review sees once what several said, who they are, and
+// what the judge says of it.
+func TestInboxOfAPanel(t *testing.T) {
+	p := newProject(t)
+	store := p.store()
+	subject, err := store.Subject(t.Context(), "HEAD")
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := store.RequestReview(t.Context(), record.ReviewRequest{Subject: subject, Reviewer: "ann", Others: []string{"bob", "cyd"}, Panel: record.Panel{Quorum: 2, Judge: "jay", Kind: "tests"}}, "cli")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, sub := range []record.Submission{
+		{Reviewer: "ann", Report: reply.Report{Findings: []reply.Finding{{Severity: reply.Warning, File: "a.txt", Line: 1, Issue: "Divide by zero when the cart is empty"}}}},
+		{Reviewer: "bob", Report: reply.Report{Findings: []reply.Finding{{Severity: reply.Warning, File: "a.txt", Line: 2, Issue: "Divides by zero when the cart is empty, which is often"}}}},
+		{Reviewer: "cyd", Report: reply.Report{Findings: []reply.Finding{{Severity: reply.Warning, File: "b.txt", Issue: "The name of it is misleading"}}}},
+	} {
+		reply.Identify(sub.Report.Findings)
+		sub.Outcome, sub.Report.Verdict, sub.Report.Effective = record.OutcomeFailed, reply.NeedsFix, reply.NeedsFix
+		if _, err := store.SubmitReview(t.Context(), made.ID, sub, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first := p.review(made.ID).Joined()[0].ID
+	if _, err := store.JudgeReview(t.Context(), made.ID, record.Judgement{By: "jay", Rulings: []record.Ruling{{Finding: first, Kind: record.Confirmed, Reason: "nothing guards it"}}}, ""); err != nil {
+		t.Fatal(err)
+	}
+	wants(t, p.chat().call("review_inbox", args{"action": "get", "id": made.ID}), "only this kind of fault was looked for: tests",
+		"together: NEEDS_FIX, with a quorum of 2 of 3 who answered", "judged by jay: 1 confirmed",
+		"Divide by zero when the cart is empty\n  said by: ann, bob\n  confirmed by the judge: nothing guards it\n", "The name of it is misleading\n  disputed: fewer said it than the quorum\n")
+}

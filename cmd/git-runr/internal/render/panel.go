@@ -1,0 +1,94 @@
+package render
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"git-runr/loop/prose"
+	"git-runr/loop/record"
+	"git-runr/loop/reply"
+	"git-runr/loop/safetext"
+)
+
+// writePanel says what several reviewers come to together, and who says what.
+func writePanel(w io.Writer, r record.Review) {
+	opinions := r.Opinions()
+	absent := r.Absent()
+	if len(opinions) < 2 && len(absent) == 0 && len(r.Judgements) == 0 || len(opinions) == 0 {
+		return
+	}
+	of := prose.Count(len(opinions), "reviewer")
+	if q := r.Quorum(); q > 1 {
+		of += fmt.Sprintf(" with a quorum of %d", q)
+	}
+	verdict := r.Verdict()
+	safetext.Fprintf(w, "\nTogether: %s, of %s\n", orOutcome(verdict, r.Outcome()), of)
+	for _, o := range opinions {
+		line := fmt.Sprintf("%s: %s", o.Reviewer, orOutcome(o.Verdict, o.Outcome))
+		if o.Stated != "" {
+			line += fmt.Sprintf(" (%s before the judge)", o.Stated)
+		}
+		safetext.Fprintf(w, "  %s\n", line)
+	}
+	for _, name := range absent {
+		safetext.Fprintf(w, "  %s: did not answer\n", name)
+	}
+	switch {
+	case r.Outvoted():
+		safetext.Fprintf(w, "They disagree: fewer than %d find that it does not pass. What they found is disputed.\n", r.Quorum())
+	case r.Disagree():
+		safetext.Fprintf(w, "They disagree whether it passes.\n")
+	}
+	for _, j := range r.Judgements {
+		safetext.Fprintf(w, "Judged by %s: %s\n", j.By, j.Count())
+	}
+}
+
+// orOutcome is a verdict, or where there is none what came of the review.
+func orOutcome(v reply.Verdict, o record.Outcome) string {
+	if v != "" {
+		return string(v)
+	}
+	return strings.ReplaceAll(string(o), "_", " ")
+}
+
+// writeJoined shows what a reviewer was the first to say. What the judge refutes is folded
+// into a line each.
+func writeJoined(w io.Writer, r record.Review, findings []record.Joined) {
+	var refuted []record.Joined
+	for _, j := range findings {
+		if j.Judged != nil && j.Judged.Kind == record.Refuted {
+			refuted = append(refuted, j)
+			continue
+		}
+		Findings(w, []reply.Finding{j.Finding})
+		safetext.Fprintf(w, "            %s%s", j.ID, besideFinding(j))
+		if answer, ok := r.AnswerTo(j.ID); ok {
+			safetext.Fprintf(w, ": %s", answerLine(answer))
+		}
+		fmt.Fprintln(w)
+		if j.Judged != nil && j.Judged.Kind == record.Confirmed {
+			safetext.Fprintf(w, "            confirmed by %s: %s\n", r.Request.Judge, j.Judged.Reason)
+		}
+	}
+	if len(refuted) == 0 {
+		return
+	}
+	safetext.Fprintf(w, "\n  %d refuted by %s, not counted:\n", len(refuted), r.Request.Judge)
+	for _, j := range refuted {
+		safetext.Fprintf(w, "    %s%s  %s\n      why: %s\n", j.ID, besideFinding(j), strings.TrimSpace(j.Place()+"  "+prose.OneLine(j.Issue)), j.Judged.Reason)
+	}
+}
+
+// besideFinding says who else said it, and that it is disputed.
+func besideFinding(j record.Joined) string {
+	text := ""
+	if len(j.SaidBy) > 1 {
+		text += ", said by " + strings.Join(j.SaidBy, ", ")
+	}
+	if j.Disputed {
+		text += ", disputed"
+	}
+	return text
+}

@@ -1,0 +1,69 @@
+package loop
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"git-runr/loop/record"
+	"git-runr/loop/reply"
+	"git-runr/loop/role"
+	"git-runr/loop/safetext"
+)
+
+// judge is the turn of a review's judge: it rules on what the agents found. What it says
+// nothing of stands, and where it cannot be run everything does.
+func (w *Worker) judge(ctx context.Context, review record.Review, name string, judge role.Reviewer, progress Progress) (turnsDone, error) {
+	asked := review.Unruled()
+	findings := make([]examined, len(asked))
+	for i, j := range asked {
+		var b strings.Builder
+		writeBlock(&b, "found_by", safetext.Line(strings.Join(j.SaidBy, ", ")))
+		if err := writeLines(ctx, &b, w.Store, "code_at_these_lines", review.Request.Subject.Tree, j.Finding, shownAround); err != nil {
+			return turnsDone{}, err
+		}
+		findings[i] = examined{j.Finding, b.String()}
+	}
+	started := time.Now()
+	said, raw, failure, err := exam{
+		store: w.Store, progress: progress, agent: judge, name: name, at: review.Request.Subject.Tree,
+		lead:  "Reviewers looked at a change and reported the findings below. Say of each whether it is right: confirmed, or refuted, when the code shows that it is wrong.",
+		words: reply.RulingWords{Settles: "refuted", Stands: "confirmed"},
+	}.ask(ctx, findings)
+	turn := record.JudgeTurn(name)
+	switch {
+	case err != nil:
+		_, err = w.skip(ctx, review, []string{turn}, err)
+		return turnsDone{}, err
+	case failure != nil:
+		return turnsDone{failed: 1}, w.fail(ctx, review, turn, *failure)
+	}
+	judgement := record.Judgement{
+		By: name, Commit: review.Request.Subject.Commit, Tree: review.Request.Subject.Tree, Duration: record.Duration(time.Since(started)),
+	}
+	for i, r := range said {
+		ruling := record.Ruling{Finding: asked[i].ID, Kind: record.Unsaid, Reason: r.Why}
+		switch {
+		case r.Settles:
+			ruling.Kind = record.Refuted
+		case r.Said:
+			ruling.Kind = record.Confirmed
+		}
+		judgement.Rulings = append(judgement.Rulings, ruling)
+	}
+	review, err = w.Store.JudgeReview(ctx, review.ID, judgement, raw)
+	if err == nil {
+		_, err = Close(ctx, w.Store, review, w.Closing)
+	}
+	return turnsDone{answered: 1}, err
+}
+
+// turnTitle says whose turn it is, for people.
+func turnTitle(review record.Review, turn string) string {
+	name, judge := record.AgentOf(turn)
+	if judge {
+		return fmt.Sprintf("%s judged by %s", review.Request.Subject.Spec, name)
+	}
+	return fmt.Sprintf("%s by %s", review.Request.Subject.Spec, name)
+}

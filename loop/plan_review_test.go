@@ -1,0 +1,26 @@
+package loop
+
+import (
+	"slices"
+	"testing"
+
+	"git-runr/loop/record"
+	"git-runr/loop/reply"
+)
+
+// TestPlanReviewLeavesWhatIsSettled: what was settled is neither a finding nor a request.
+func TestPlanReviewLeavesWhatIsSettled(t *testing.T) {
+	findings := []reply.Finding{{ID: "f-1", Severity: reply.Warning, File: "a.go", Line: 1, Issue: "One is wrong"}, {ID: "f-2", Severity: reply.Warning, File: "b.go", Line: 2, Issue: "Two is wrong"}}
+	review := record.Review{ID: "r", Request: record.ReviewRequest{Reviewer: "a", Subject: record.Subject{Commit: "c"}}}
+	review.Submissions = []record.Submission{{Reviewer: "a", Outcome: record.OutcomeFailed, Report: reply.Report{
+		Effective: reply.NeedsFix, Findings: findings, Requests: append(reply.Requests(findings, nil), "Say it in the documentation"),
+	}}}
+	review.Answers = []record.Answer{{Finding: "f-1", Kind: record.AnswerRefuted, Reason: "no", Actor: "Ada"}}
+	var plan record.RunPlan
+	if err := PlanReview(&plan, review); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"b.go:2: Two is wrong", "Say it in the documentation"}; len(plan.Findings) != 1 || plan.Findings[0].ID != "f-2" || !slices.Equal(plan.Requests, want) {
+		t.Errorf("findings %v, requests %q", plan.Findings, plan.Requests)
+	}
+}

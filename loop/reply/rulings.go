@@ -1,0 +1,67 @@
+package reply
+
+import (
+	"fmt"
+	"strings"
+
+	"git-runr/loop/internal/markdown"
+	"git-runr/loop/internal/strictjson"
+	"git-runr/loop/prose"
+)
+
+// rulingTag is the first word of the info string of the block in which somebody says of
+// numbered findings what has become of them.
+const rulingTag = "runr-rulings"
+
+// RulingWords are the two words that may be said of a finding: Settles needs a reason.
+type RulingWords struct{ Settles, Stands string }
+
+// Ruling is what was said of one finding.
+type Ruling struct {
+	Said    bool // false: nothing, or two different things
+	Settles bool
+	Why     string
+}
+
+// RulingInstructions tell how to answer what was asked of n findings: with one JSON object
+// in a fence tagged with nonce.
+func RulingInstructions(nonce string, words RulingWords, n int) string {
+	return fmt.Sprintf("End your answer with exactly one block of this form, with one entry for each of %s. Only this block is read.\n\n"+
+		"```%s %s\n{\"rulings\": [{\"finding\": <its number>, \"says\": \"<%s or %s>\", \"why\": \"<what in the code shows it, in one sentence>\"}]}\n```\n",
+		prose.Count(n, "finding"), rulingTag, nonce, words.Settles, words.Stands)
+}
+
+// ParseRulings reads the blocks tagged with nonce: what they say of the findings 1 to n, in
+// their order. Of a finding that nothing else speaks of, or of which two things are said,
+// nothing is said; what settles one is said with a reason.
+func ParseRulings(text, nonce string, words RulingWords, n int) []Ruling {
+	said := make([]Ruling, n)
+	torn := make([]bool, n)
+	for _, block := range taggedBlocks(markdown.Split(text), rulingTag) {
+		var doc struct {
+			Rulings []struct {
+				Finding int    `json:"finding"`
+				Says    string `json:"says"`
+				Why     string `json:"why"`
+			} `json:"rulings"`
+		}
+		if nonce == "" || block.nonce != nonce || strictjson.Decode([]byte(strings.TrimSpace(block.body)), &doc) != nil {
+			continue
+		}
+		for _, r := range doc.Rulings {
+			i, why := r.Finding-1, prose.OneLine(r.Why)
+			settles := r.Says == words.Settles
+			if i < 0 || i >= n || !settles && r.Says != words.Stands || settles && why == "" {
+				continue
+			}
+			torn[i] = torn[i] || said[i].Said && said[i].Settles != settles
+			said[i] = Ruling{Said: true, Settles: settles, Why: why}
+		}
+	}
+	for i := range said {
+		if torn[i] {
+			said[i] = Ruling{}
+		}
+	}
+	return said
+}

@@ -1,0 +1,56 @@
+package track
+
+import (
+	"fmt"
+	"testing"
+
+	"git-runr/loop/reply"
+)
+
+func found(file string, line int, issue string) reply.Finding {
+	f := reply.Finding{Severity: reply.Warning, File: file, Line: line, Issue: issue}
+	f.ID = reply.FindingID(f)
+	return f
+}
+
+func TestSame(t *testing.T) {
+	const divides, divided = "Divide by zero when the cart is empty", "Divides by zero when the cart is empty, which happens often"
+	for name, tc := range map[string]struct {
+		a, b reply.Finding
+		want bool
+	}{
+		"the same words":                 {found("a.go", 3, divides), found("a.go", 3, divides), true},
+		"other words":                    {found("a.go", 3, divides), found("a.go", 3, divided), true},
+		"a line further":                 {found("a.go", 3, divides), found("a.go", 4, divided), true},
+		"as far as may be":               {found("a.go", 3, divides), found("a.go", 8, divided), true},
+		"too far":                        {found("a.go", 3, divides), found("a.go", 9, divided), false},
+		"the same words, too far":        {found("a.go", 3, divides), found("a.go", 300, divides), false},
+		"of a range":                     {reply.Finding{File: "a.go", Line: 3, EndLine: 40, Issue: divides}, found("a.go", 44, divided), true},
+		"one without a line":             {found("a.go", 0, divides), found("a.go", 300, divided), true},
+		"another file":                   {found("a.go", 3, divides), found("b.go", 3, divides), false},
+		"a shortened path":               {found("shop/a.go", 3, divides), found("a.go", 3, divided), true},
+		"one without a file":             {found("", 0, divides), found("a.go", 3, divides), false},
+		"both without":                   {found("", 0, "The tests are missing"), found("", 0, "Tests are missing"), true},
+		"another thing at the same line": {found("a.go", 3, divides), found("a.go", 3, "The result is never checked for overflow"), false},
+	} {
+		for _, lists := range [][][]reply.Finding{{{tc.a}, {tc.b}}, {{tc.b}, {tc.a}}} {
+			if got := len(Same(lists)) == 1; got != tc.want {
+				t.Errorf("%s: %v", name, got)
+			}
+		}
+	}
+}
+
+func TestSameKeepsEachFinding(t *testing.T) {
+	const issue = "The error is ignored"
+	lists := [][]reply.Finding{
+		{found("a.go", 3, issue), found("a.go", 3, issue), found("a.go", 200, issue)}, // one of them twice
+		{},
+		{found("a.go", 201, issue), found("a.go", 2, issue)},
+		{found("a.go", 202, "the error is ignored here"), found("b.go", 202, issue)},
+	}
+	want := "[[{0 0} {2 1}] [{0 1}] [{0 2} {2 0} {3 0}] [{3 1}]]"
+	if got := fmt.Sprint(Same(lists)); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
