@@ -83,3 +83,9 @@ func firstHostile(s, allowed string) (rune, bool) {
 	}
 	return 0, false
 }
+
+func TestFenceMarksDiffer(t *testing.T) {
+	if first, second := Fence("x"), Fence("x"); first == second || !strings.Contains(first, "\nx\n>>> ") {
+		t.Errorf("a reviewer could write the mark of %q", first)
+	}
+}
