@@ -69,7 +69,7 @@ stream_max_retries = 1
 			return map[string]string{".claude/settings.json": `{"model":"claude-of-the-user"}`}
 		},
 		read: call("Read", "file_path", ""), write: call("Write", "file_path", "content"),
-		reads: []string{"Read", "Grep", "Glob"}, writes: []string{"Write", "Edit"},
+		reads: []string{"Read", "Grep", "Glob", "DeferredToolPlaceholder"}, writes: []string{"Write", "Edit"},
 	},
 	{
 		name: "gemini", form: "gemini", model: "gemini-of-the-user",
