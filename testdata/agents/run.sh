@@ -24,4 +24,4 @@ if ! installed; then
   install || { tail -5 "$cache/install.log"; skip "npm cannot install them"; }
 fi
 if [ "${1:-}" = -i ]; then exit; fi
-RUNR_AGENTS=$cache/node_modules/.bin go test -count=1 -parallel 6 -timeout 10m "$@" .
+TMPDIR=/var/tmp RUNR_AGENTS=$cache/node_modules/.bin go test -count=1 -parallel 6 -timeout 10m "$@" .

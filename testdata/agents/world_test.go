@@ -77,7 +77,7 @@ func newWorld(t *testing.T, a tool, script model.Script) *world {
 		"HOME="+w.home, "PATH="+programs+":"+os.Getenv("RUNR_AGENTS")+":"+os.Getenv("PATH"), "TMPDIR="+filepath.Join(dir, "tmp"),
 		"TERM=dumb", "LANG=C.UTF-8", "GIT_CONFIG_NOSYSTEM=1", "NO_PROXY=127.0.0.1")
 	t.Cleanup(func() { w.nothingLeft() })
-	w.files(dir, map[string]string{"tmp/.keep": "", "home/.gitconfig": "[user]\nname = Ada\nemail = ada@example.com\n[init]\ndefaultBranch = main\n"})
+	w.files(dir, map[string]string{"tmp/.keep": "", "home/.npmrc": "offline=true\nregistry=http://127.0.0.1:9/\n", "home/.gitconfig": "[user]\nname = Ada\nemail = ada@example.com\n[init]\ndefaultBranch = main\n"})
 	w.files(w.home, a.home(server.URL))
 	w.files(w.repo, map[string]string{"README.md": "# sums\n"})
 	w.git("init", "-q")
