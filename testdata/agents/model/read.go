@@ -34,7 +34,7 @@ func read(q *http.Request, raw []byte) (r Request, ok bool) {
 	if q.Method != http.MethodPost || json.Unmarshal(raw, &body) != nil {
 		return Request{}, false
 	}
-	r = Request{Model: body.str("model"), Key: key(q.Header), Body: string(raw)}
+	r = Request{Model: body.str("model"), Key: Key(q.Header), Body: string(raw)}
 	r.stream, _ = body["stream"].(bool)
 	last := path.Base(q.URL.Path)
 	model, method, _ := strings.Cut(last, ":")
@@ -59,7 +59,8 @@ func read(q *http.Request, raw []byte) (r Request, ok bool) {
 	return r, true
 }
 
-func key(h http.Header) string {
+// Key is what a request names its sender by, in any of the forms.
+func Key(h http.Header) string {
 	for _, name := range []string{"X-Api-Key", "X-Goog-Api-Key", "Authorization"} {
 		if v := h.Get(name); v != "" {
 			return strings.TrimPrefix(v, "Bearer ")
