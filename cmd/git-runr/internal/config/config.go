@@ -18,6 +18,7 @@ import (
 type Config struct {
 	Loop struct {
 		Implementer, Reviewer, Profile string
+		Worktrees                      string // see Trees
 		Workflow                       []string
 		MaxRetries, Parallel           int
 		OnExhausted                    record.Choice

@@ -71,6 +71,8 @@ var loopKeys = []key{
 		func(c *Config, _, v string) { c.Loop.Profile = v }),
 	keyOf("loop.parallel", numberKind(1, 100), "2", "how many reviewers are at work at once in this clone",
 		func(c *Config, _ string, v int64) { c.Loop.Parallel = int(v) }),
+	keyOf("loop.worktrees", textKind, "", "the directory in which runs and reviews get their working trees, from the top of the main working tree; by default $XDG_CACHE_HOME/git-runr/worktrees, else ~/.cache/git-runr/worktrees; .runr.toml can name one below the top, or ../NAME beside it",
+		func(c *Config, _, v string) { c.Loop.Worktrees = v }),
 	keyOf("loop.threshold", oneOf("verdict", "warning", "critical"), `"verdict"`, "what needs a fix: what the reviewer says, any warning, or only what is critical",
 		func(c *Config, _, v string) { c.Loop.Threshold = record.Threshold(v) }),
 }
