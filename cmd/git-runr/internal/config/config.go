@@ -62,6 +62,7 @@ type Config struct {
 
 	repo  *gitstore.Repo
 	trust approvals
+	cache string // directory for what agents say of themselves
 
 	origins    map[string]string         // key, or table such as agents.mine, to the layer that set it
 	layer      string                    // that is being read
