@@ -2,6 +2,7 @@ package gitstore
 
 import (
 	"context"
+	"sync/atomic"
 
 	"git-runr/gitstore/entrylog"
 	"git-runr/gitstore/gitdir"
@@ -70,6 +71,7 @@ type Repo struct {
 	dir     *gitdir.Dir
 	objects *odb.Store
 	refs    *refdb.Store
+	trees   *atomic.Pointer[TreePlace] // of all views of the repository
 }
 
 // What a Repo has of the packages below, which document it; what else they can do is for
@@ -117,7 +119,7 @@ func opened(dir *gitdir.Dir, err error) (*Repo, error) {
 	}
 	objects := odb.New(dir)
 	refs := refdb.New(dir, objects)
-	return &Repo{dir.Place, entrylog.New(dir, objects, refs), dir, objects, refs, dir, objects, refs}, nil
+	return &Repo{dir.Place, entrylog.New(dir, objects, refs), dir, objects, refs, dir, objects, refs, new(atomic.Pointer[TreePlace])}, nil
 }
 
 // at is the same repository seen from another place of it: a linked worktree.
@@ -125,5 +127,5 @@ func (r *Repo) at(place gitdir.Place) *Repo {
 	dir := r.dir.At(place)
 	objects := r.objects.At(dir)
 	refs := refdb.New(dir, objects)
-	return &Repo{dir.Place, r.Store.At(dir, objects, refs), dir, objects, refs, dir, objects, refs}
+	return &Repo{dir.Place, r.Store.At(dir, objects, refs), dir, objects, refs, dir, objects, refs, r.trees}
 }

@@ -54,7 +54,7 @@ func (w *Worktree) Repo() *Repo { return w.repo }
 
 // AddWorktree makes a linked worktree at commit at, all files checked out also
 // when the user's checkout is sparse, submodules left empty. dir is an absolute
-// path, or a name below StateDir()/worktrees. With branch, that branch is checked
+// path, or a name: see TreePlace. With branch, that branch is checked
 // out: a new one at that commit, or the one that is there, wherever it is. Without,
 // HEAD is detached. No hook runs, and nothing of the user's checkout is touched. The
 // worktree is not locked: it lies beside the repository, and a lock would outlive a
@@ -64,15 +64,13 @@ func (r *Repo) AddWorktree(ctx context.Context, dir, branch string, at ID) (*Wor
 	if at == "" {
 		return nil, fmt.Errorf("add worktree %q: %w", dir, ErrUnborn)
 	}
-	dir, err := r.worktreeDir(dir)
+	name := dir
+	dir, err := r.newWorktreeDir(ctx, dir)
 	if err != nil {
-		return nil, err
-	}
-	if err := os.MkdirAll(filepath.Dir(dir), 0o777); err != nil {
 		return nil, fmt.Errorf("add worktree: %w", err)
 	}
 	dir = gitdir.RealDir(dir)
-	if err := r.forgetGone(ctx, dir); err != nil {
+	if err := r.forgetGone(ctx, name, dir); err != nil {
 		return nil, fmt.Errorf("add worktree %q: %w", dir, err)
 	}
 	branch = strings.TrimPrefix(branch, "refs/heads/")
@@ -124,16 +122,20 @@ func (r *Repo) addArgs(ctx context.Context, dir, branch string, at ID) (args []s
 }
 
 // forgetGone removes what git knows of a worktree of ours whose directory somebody
-// has removed: git would refuse to make another in its place.
-func (r *Repo) forgetGone(ctx context.Context, dir string) error {
-	reg, err := r.registration(dir)
-	if errors.Is(err, ErrNotFound) {
-		return nil
+// has removed, wherever that was: git would refuse to make another in its place, or with
+// its branch.
+func (r *Repo) forgetGone(ctx context.Context, name, dir string) error {
+	registered, err := r.registrations()
+	for _, g := range registered {
+		named := g.dir == dir && (r.inOwnPlace(dir) || g.own()) || filepath.Base(g.dir) == name && r.mine(g)
+		if _, statErr := os.Lstat(g.dir); !named || !errors.Is(statErr, fs.ErrNotExist) {
+			continue
+		}
+		if err := r.RemoveWorktree(ctx, g.dir); err != nil {
+			return err
+		}
 	}
-	if _, statErr := os.Lstat(dir); err != nil || !errors.Is(statErr, fs.ErrNotExist) || !r.inOwnPlace(dir) && !reg.own() {
-		return err
-	}
-	return r.RemoveWorktree(ctx, dir)
+	return err
 }
 
 // fillWorktree marks a new worktree as ours and checks out its files.
@@ -200,7 +202,13 @@ func (r *Repo) OpenWorktree(_ context.Context, dir string) (*Worktree, error) {
 	if err != nil || !info.IsDir() {
 		return nil, fmt.Errorf("open worktree %q: its directory is gone: %w", dir, ErrNotFound)
 	}
-	return r.worktreeAt(path, reg.gitDir), nil
+	w := r.worktreeAt(path, reg.gitDir)
+	if w.Own {
+		if err := relink(reg); err != nil {
+			return nil, fmt.Errorf("open worktree %q: %w", dir, err)
+		}
+	}
+	return w, nil
 }
 
 // RemoveWorktree removes a worktree that AddWorktree made, whatever is in it, and
@@ -214,7 +222,7 @@ func (r *Repo) RemoveWorktree(ctx context.Context, dir string) error {
 	path = gitdir.RealDir(path)
 	reg, err := r.registration(path)
 	known := err == nil
-	if !r.inOwnPlace(path) && !(known && reg.own()) {
+	if !r.inOwnPlace(path) && !(known && reg.own()) || isOthers(path, reg.gitDir) {
 		if _, err := os.Lstat(path); !known && errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
@@ -223,6 +231,7 @@ func (r *Repo) RemoveWorktree(ctx context.Context, dir string) error {
 	if err := removeTree(path); err != nil {
 		return fmt.Errorf("remove worktree: %w", err)
 	}
+	r.dropPlace(path)
 	if !known {
 		return nil
 	}
@@ -233,17 +242,21 @@ func (r *Repo) RemoveWorktree(ctx context.Context, dir string) error {
 	return gitdir.RemoveIfThere(filepath.Join(r.StateDir(), shadowLock(reg.gitDir)+".lock"))
 }
 
-// OwnWorktrees are the names below StateDir()/worktrees that begin with prefix and stand
-// for a directory there, or for a registration of one: whatever a killed AddWorktree or
-// RemoveWorktree left.
+// OwnWorktrees are the names of worktrees of the tool's own that begin with prefix: each
+// stands for a directory in one of the places, or for a registration of one. That is also
+// whatever a killed AddWorktree or RemoveWorktree left.
 func (r *Repo) OwnWorktrees(prefix string) ([]string, error) {
 	names := map[string]bool{}
-	dirs, err := os.ReadDir(r.worktreesDir())
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	for _, entry := range dirs {
-		names[entry.Name()] = true
+	for _, place := range r.places() {
+		dirs, err := os.ReadDir(place)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		for _, entry := range dirs {
+			dir := filepath.Join(place, entry.Name())
+			reg, _ := r.registration(gitdir.RealDir(dir))
+			names[entry.Name()] = !isOthers(dir, reg.gitDir)
+		}
 	}
 	registered, err := r.registrations()
 	if err != nil {
@@ -251,10 +264,17 @@ func (r *Repo) OwnWorktrees(prefix string) ([]string, error) {
 	}
 	for _, g := range registered {
 		name := filepath.Base(g.dir)
-		names[name] = names[name] || r.inOwnPlace(g.dir)
+		names[name] = names[name] || r.inOwnPlace(g.dir) || r.mine(g)
 	}
 	maps.DeleteFunc(names, func(name string, own bool) bool { return !own || !strings.HasPrefix(name, prefix) })
 	return slices.Sorted(maps.Keys(names)), nil
+}
+
+// dropPlace removes the directory of worktrees that a worktree was in, when it was the last.
+func (r *Repo) dropPlace(path string) {
+	if r.inOwnPlace(path) && filepath.Dir(path) != gitdir.RealDir(r.stateTrees()) {
+		_ = os.Remove(filepath.Dir(path))
+	}
 }
 
 // IsOwnWorktree reports whether the repository was opened in a worktree that
@@ -292,23 +312,12 @@ func (w *Worktree) ID() string {
 	return filepath.Base(w.GitDir)
 }
 
-// worktreeDir makes a name an absolute path below the default place.
+// worktreeDir makes a name an absolute path.
 func (r *Repo) worktreeDir(dir string) (string, error) {
 	if filepath.IsAbs(dir) {
 		return filepath.Clean(dir), nil
 	}
-	if !filepath.IsLocal(dir) || dir == "." {
-		return "", fmt.Errorf("worktree %q: not a name below %q", dir, r.worktreesDir())
-	}
-	return filepath.Join(r.worktreesDir(), dir), nil
-}
-
-func (r *Repo) worktreesDir() string { return filepath.Join(r.StateDir(), "worktrees") }
-
-// inOwnPlace reports whether path is below StateDir()/worktrees.
-func (r *Repo) inOwnPlace(path string) bool {
-	rel, err := filepath.Rel(gitdir.RealDir(r.worktreesDir()), path)
-	return err == nil && rel != "." && filepath.IsLocal(rel)
+	return r.WorktreeDir(dir), isTreeName(dir)
 }
 
 // registration is what git knows of a linked worktree.

@@ -79,7 +79,7 @@ func dropCheckouts(ctx context.Context, s *record.Store, dry bool) ([]string, er
 			continue
 		}
 		if slices.Contains(there, name) {
-			dropped = append(dropped, filepath.Join(s.Repo.StateDir(), "worktrees", name))
+			dropped = append(dropped, s.Repo.WorktreeDir(name))
 		}
 		if !dry {
 			err = dropCheckout(ctx, s, name)

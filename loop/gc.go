@@ -26,6 +26,10 @@ type Garbage struct {
 	Runs         []RunGarbage           `json:"runs"`
 	Undo         []string               `json:"undo"`      // refs of what then cannot be undone any more
 	Checkouts    []string               `json:"checkouts"` // directories that killed reviews left
+	// Lost are worktrees of other repositories that are gone, and hold nothing that a person
+	// or an agent made. Kept hold files: their repository may have been moved.
+	Lost []gitstore.LostTree `json:"lost"`
+	Kept []gitstore.LostTree `json:"kept"`
 }
 
 // What can be undone is kept for undoDays, and the newest undoKept are kept however
@@ -109,7 +113,15 @@ func FindGarbage(ctx context.Context, s *record.Store, then time.Time) (Garbage,
 	if err != nil {
 		return g, err
 	}
-	g.Checkouts, err = dropCheckouts(ctx, s, true)
+	if g.Checkouts, err = dropCheckouts(ctx, s, true); err != nil {
+		return g, err
+	}
+	g.Lost, err = s.Repo.LostTrees()
+	inUse := func(lost gitstore.LostTree) bool {
+		return !lost.Empty && !strings.HasPrefix(filepath.Base(lost.Dir), checkoutPrefix)
+	}
+	g.Kept = slices.DeleteFunc(slices.Clone(g.Lost), func(lost gitstore.LostTree) bool { return !inUse(lost) })
+	g.Lost = slices.DeleteFunc(g.Lost, inUse)
 	return g, err
 }
 
@@ -208,8 +220,16 @@ func collect(ctx context.Context, s *record.Store, g Garbage) error {
 	if err := s.Repo.DropRefs(ctx, g.Undo); err != nil {
 		return err
 	}
+	if _, err := s.Repo.RelinkWorktrees(); err != nil {
+		return err
+	}
 	if _, err := dropCheckouts(ctx, s, false); err != nil {
 		return err
+	}
+	for _, lost := range g.Lost {
+		if err := s.Repo.DropLostTree(lost); err != nil {
+			return err
+		}
 	}
 	c, err := readCutoff(s)
 	if err != nil {

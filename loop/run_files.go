@@ -10,9 +10,7 @@ import (
 )
 
 // TreeDir is where a run's worktree is, while it has one.
-func TreeDir(s *record.Store, run string) string {
-	return filepath.Join(s.Repo.StateDir(), "worktrees", run)
-}
+func TreeDir(s *record.Store, run string) string { return s.Repo.WorktreeDir(run) }
 
 // FilesDir is where a run keeps what is of this clone only: transcripts and the
 // files of its diagnosis.

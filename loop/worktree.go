@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"git-runr/gitstore"
@@ -67,7 +68,7 @@ func (t *turn) findWorktree() (*gitstore.Worktree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open worktree: %w", err)
 	}
-	if tree, err = repo.AddWorktree(t.ctx, dir, t.run.Plan.Branch, t.run.Head()); err != nil {
+	if tree, err = repo.AddWorktree(t.ctx, t.run.ID, t.run.Plan.Branch, t.run.Head()); err != nil {
 		return nil, fmt.Errorf("make worktree: %w", err)
 	}
 	return tree, nil
@@ -123,6 +124,9 @@ func (t *turn) setAside(dir string) error {
 	had, err := t.Store.Repo.Ref(t.ctx, t.run.Plan.BranchRef())
 	if err == nil && (had != "" || len(t.run.Attempts) > 0) {
 		t.Progress.Say("the run's working tree was gone: it is made again")
+		if last := t.run.LastAttempt(); last != nil && last.After != "" && last.Commit == "" {
+			t.Progress.Say("what was in it when attempt " + strconv.Itoa(last.Number) + " ended: git runr restore " + last.After.Short() + " --to DIR")
+		}
 	}
 	return err
 }

@@ -15,7 +15,7 @@ import (
 func (p *program) gcCommand() *cli.Command {
 	return &cli.Command{
 		Name: "gc", Usage: "drop what was over long ago from the lists, and what old runs left here",
-		Description: "Reviews that were resolved or cancelled longer than inbox.retention ago leave the lists; they can\nstill be read (inbox list --archived, inbox get ID). Of runs that were over so long, this clone's\nworktree, transcripts and snapshots are removed; so are checkouts that killed reviews left, but\nnone that a process is in. What landings, reverts and restores can be undone by is kept for 30 days,\nand of the newest 50 for good. No event is ever deleted. The worker, and whoever submits or closes\na review, does the same by itself once a day.",
+		Description: "Reviews that were resolved or cancelled longer than inbox.retention ago leave the lists; they can\nstill be read (inbox list --archived, inbox get ID). Of runs that were over so long, this clone's\nworktree, transcripts and snapshots are removed; so are checkouts that killed reviews left, but\nnone that a process is in. Of repositories that are gone, worktrees that hold nothing are removed, others are named. What landings, reverts and restores can be undone by is kept for 30 days,\nand of the newest 50 for good. No event is ever deleted. The worker, and whoever submits or closes\na review, does the same by itself once a day.",
 		Flags:       []cli.Flag{&cli.BoolFlag{Name: "dry-run", Usage: "say what would be done"}},
 		Action:      p.action(gc),
 	}
@@ -67,6 +67,13 @@ func writeGarbage(w io.Writer, doc gcJSON, now time.Time) {
 	}
 	for _, dir := range doc.Checkouts {
 		safetext.Fprintf(w, "checkout %s\n", dir)
+	}
+	for _, lost := range doc.Lost {
+		safetext.Fprintf(w, "worktree %s of %s, which is gone\n", lost.Dir, lost.Repository)
+	}
+	for _, kept := range doc.Kept {
+		remove, _ := safetext.CommandLine("rm", "-r", "-f", kept.Dir)
+		safetext.Fprintf(w, "left alone: %s is of %s, which is gone: was that moved, type git runr gc in it; else: %s\n", kept.Dir, kept.Repository, remove)
 	}
 	would := ""
 	if doc.DryRun {

@@ -56,15 +56,17 @@ func startMortal() int {
 
 // killPlace is where the program is killed: a home of its own and a PATH with the shim.
 type killPlace struct {
-	t   *testing.T
-	bin string
-	env []string
+	t    *testing.T
+	bin  string
+	home string
+	env  []string
 }
 
 func newKillPlace(t *testing.T) killPlace {
 	t.Helper()
 	p := killPlace{t: t, bin: t.TempDir()}
 	home := t.TempDir()
+	p.home = home
 	p.write(home, "config", "[user]\n\tname = Ada\n\temail = ada@example.com\n[init]\n\tdefaultBranch = main\n[core]\n\tfsync = none\n")
 	p.env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+filepath.Join(home, "config"))
 	git, err := exec.LookPath("git")

@@ -227,7 +227,7 @@ func (c *scene) mortal(agent, turn string) {
 // handFix is what the person does in the run's own working trees, which it gives, and
 // in the checkout to a file of the agent's.
 func (c *scene) handFix(s killStory) (trees []string) {
-	trees, err := filepath.Glob(filepath.Join(c.repo, ".git", "runr", "worktrees", "*"))
+	trees, err := filepath.Glob(filepath.Join(c.home, ".cache", "git-runr", "worktrees", "*", "*"))
 	if err != nil {
 		c.t.Fatal(err)
 	}

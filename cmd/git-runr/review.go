@@ -29,6 +29,7 @@ func (p *program) reviewCommand() *cli.Command {
 			&cli.BoolFlag{Name: "worktree", Usage: "review the working tree, untracked files included"},
 			&cli.BoolFlag{Name: "staged", Usage: "review what is staged"},
 			&cli.StringSliceFlag{Name: "reviewer", Usage: "`NAME` of an agent, builtin or human; may be given more than once"},
+			&cli.StringFlag{Name: "model", Usage: "`NAME` of the model that they use; --reviewer NAME@MODEL is of one"},
 			&cli.BoolFlag{Name: "wait", Usage: "review now and show what was found"},
 			&cli.BoolFlag{Name: "require-checks", Usage: "with --wait: no pass where checks did not run, or there are none"},
 			&cli.BoolFlag{Name: "edit", Usage: "review it yourself: write comments into the diff in your editor"},
@@ -167,10 +168,14 @@ func (s *session) chooseReviewers(conf *config.Config, request *record.ReviewReq
 	if len(names) == 0 {
 		names = []string{conf.Review.Reviewer}
 	}
-	for _, name := range names {
+	if err := config.CheckModel("--model", s.String("model")); err != nil {
+		return err
+	}
+	for i, name := range names {
 		if err := conf.KnownAgent("reviewer", name); err != nil {
 			return err
 		}
+		names[i] = config.WithModel(name, s.String("model"))
 	}
 	request.Reviewer, request.Others = names[0], names[1:]
 	request.Others = request.Reviewers()[1:]

@@ -39,6 +39,7 @@ func (p *program) runCommand() *cli.Command {
 			&cli.BoolFlag{Name: "in-place", Usage: "work in this checkout instead of a worktree"},
 			&cli.StringFlag{Name: "on-exhausted", Usage: "ask, commit, skip or stop when the retries are used up"},
 			&cli.StringFlag{Name: "profile", Usage: "quality, balanced or budget"},
+			&cli.StringFlag{Name: "model", Usage: "`NAME` of the implementer's model; --reviewer NAME@MODEL names a reviewer's"},
 		},
 		Action: p.action(run),
 	}
@@ -57,9 +58,15 @@ func run(s *session) error {
 			return err
 		}
 	}
+	if err := config.CheckModel("--model", s.String("model")); err != nil {
+		return err
+	}
 	plan, err := s.plan(store, conf)
 	if err != nil {
 		return err
+	}
+	if plan.Implementer != "" {
+		plan.Implementer = config.WithModel(plan.Implementer, s.String("model"))
 	}
 	if err := s.readyToRun(conf, plan); err != nil {
 		return err

@@ -18,6 +18,10 @@ import (
 
 func TestMain(m *testing.M) {
 	testtmp.InMemory()
+	if strings.HasSuffix(strings.TrimSuffix(os.Args[0], ".exe"), ".test") { // else it is one of the programs below
+		os.Setenv("GOCACHE", goEnv("GOCACHE", ""))
+		os.Unsetenv("XDG_CACHE_HOME") // worktrees lie below the HOME of a test
+	}
 	testscript.Main(m, map[string]func(){
 		"git-runr":     func() { os.Exit(startMortal()) },
 		"fake-agent":   func() { os.Exit(fakeAgent(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
@@ -56,6 +60,7 @@ func setUpScript(env *testscript.Env) error {
 	env.Setenv("HOME", home)
 	env.Setenv("XDG_CONFIG_HOME", filepath.Join(home, "config"))
 	env.Setenv("XDG_STATE_HOME", filepath.Join(home, "state"))
+	env.Setenv("XDG_CACHE_HOME", filepath.Join(env.WorkDir, ".cache"))
 	env.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 	env.Setenv("GIT_AUTHOR_DATE", "2026-01-02T03:04:05Z")
 	env.Setenv("GIT_COMMITTER_DATE", "2026-01-02T03:04:05Z")

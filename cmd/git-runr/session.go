@@ -72,6 +72,7 @@ func (s *session) open() (*record.Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	repo.PutTrees(gitstore.TreePlace{Root: config.DefaultTrees(s.getenv), Tell: s.tell})
 	store := &record.Store{Repo: repo, Now: s.now, Redact: redact, Tell: s.tell}
 	if s.verbose {
 		store.Warn = func(id gitstore.ID, why string) { s.say("record %s: %s", id.Short(), why) }
@@ -113,7 +114,10 @@ func (s *session) configuration(store *record.Store) (*config.Config, error) {
 	for _, warning := range conf.Warnings {
 		s.tell(warning)
 	}
-	return conf, nil
+	trees, err := conf.Trees(s.ctx, s.getenv)
+	trees.Tell = s.tell
+	store.Repo.PutTrees(trees)
+	return conf, err
 }
 
 // print writes a result: as JSON with a version, or as the text that show writes.

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/diagnose"
 	"git-runr/gitstore"
@@ -99,6 +100,7 @@ func newPasteWorld(t *testing.T) *pasteWorld {
 		t.Fatal(err)
 	}
 	home := t.TempDir()
+	t.Setenv("XDG_CACHE_HOME", filepath.Join(home, "a cache's \"dir\" $(touch pwned)"))
 	for name, value := range map[string]string{
 		"HOME": home, "XDG_CONFIG_HOME": home, "XDG_STATE_HOME": home, "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null",
 		"GIT_AUTHOR_NAME": "Ada", "GIT_AUTHOR_EMAIL": "ada@example.com", "GIT_COMMITTER_NAME": "Ada", "GIT_COMMITTER_EMAIL": "ada@example.com",
@@ -116,6 +118,7 @@ func newPasteWorld(t *testing.T) *pasteWorld {
 	}
 	t.Cleanup(func() { repo.Close() })
 	w.repo = repo
+	repo.PutTrees(gitstore.TreePlace{Root: config.DefaultTrees(os.Getenv)})
 	return w
 }
 
@@ -200,7 +203,7 @@ func (w *pasteWorld) stopped(reason, text string, turn int) record.Run {
 
 // tree is the working tree of a run.
 func (w *pasteWorld) tree(id string) string {
-	return filepath.Join(w.repo.StateDir(), "worktrees", id)
+	return w.repo.WorktreeDir(id)
 }
 
 // append records an event as the program does.

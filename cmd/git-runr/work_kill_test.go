@@ -173,6 +173,9 @@ func (w *workers) checkClean(dir string) {
 			w.t.Errorf("left %q", left)
 		}
 	}
+	if left, _ := filepath.Glob(filepath.Join(os.Getenv("HOME"), ".cache", "git-runr", "worktrees", "*")); len(left) > 0 {
+		w.t.Errorf("left %q", left)
+	}
 	if got := runIn(w.t, dir, w.env, "git", "worktree", "list"); strings.Count(got, "\n") != 1 {
 		w.t.Errorf("worktrees:\n%s", got)
 	}

@@ -4,45 +4,80 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // CallOptions is how a call is watched.
 type CallOptions struct {
 	Transcript io.Writer         // what the agent writes, as it comes; nil: none
 	OnLine     func(line string) // what it does now, in words; see Command.OnLine
-	BaseEnv    []string          // what the environment is taken from; nil: os.Environ
+	// Cache is a directory for what tools say of themselves; "" asks them nothing.
+	Cache string
 }
 
 // Call asks the agent of spec and waits for its answer. Exit codes of agents lie
 // in both directions, so a good answer needs all of: exit status 0, no limit
 // reached, a final message that is not empty, no error among its events. The
 // error is for an agent that could not be started (ErrNotFound) or stopped.
-func Call(ctx context.Context, spec Spec, role Role, model, dir, prompt string, opts CallOptions) (Answer, Result, error) {
-	inv, err := spec.Invocation(role, model, dir)
+func Call(ctx context.Context, spec Spec, ask Ask, opts CallOptions) (Answer, Result, error) {
+	if ask.Base == nil {
+		ask.Base = os.Environ()
+	}
+	inv, err := spec.Invocation(ask)
 	if err != nil {
 		return Answer{}, Result{}, err
 	}
-	c := spec.command(inv, dir, opts)
-	c.Stdin = strings.NewReader(prompt)
-	res, err := Run(ctx, c)
-	if inv.reader != nil {
-		res.Edited = below(dir, inv.reader.edited())
-	}
+	said, res, err := spec.call(ctx, inv, ask, opts)
 	if err != nil {
 		return Answer{}, res, fmt.Errorf("agent %q: %w", spec.Name, err)
 	}
-	return judge(inv.read(res), res, c), res, nil
+	return said, res, nil
+}
+
+func (s Spec) call(ctx context.Context, inv Invocation, ask Ask, opts CallOptions) (_ Answer, _ Result, err error) {
+	c := s.command(inv, ask, opts)
+	if err := inv.known(ctx, c, opts.Cache); err != nil {
+		return Answer{}, Result{}, err
+	}
+	back, err := inv.preset.clear(ask)
+	if err != nil {
+		return Answer{}, Result{}, err
+	}
+	defer func() { err = errors.Join(err, back()) }()
+	d, err := deliver(c.Args, ask.Prompt)
+	if err != nil {
+		return Answer{}, Result{}, err
+	}
+	defer d.close()
+	c.Args, c.Stdin = d.args, d.stdin
+	res, err := Run(ctx, c)
+	res.Usage.Calls = 1
+	if inv.reader != nil {
+		told := inv.reader.told()
+		res.Edited, res.Session = below(ask.Dir, told.edited()), told.id
+		res.Usage = res.Usage.Add(told.taken)
+	}
+	if err != nil {
+		return Answer{}, res, err
+	}
+	said := inv.judge(res, c)
+	if said.unauthorised() {
+		said.Detail += notPassed(inv.preset, s.Name, ask.Base, c.Env)
+	}
+	return said, res, nil
 }
 
 // Ready is why the agent of spec cannot be started, nil when it can: ErrNotFound for a
 // program that is not there. Nothing is run.
 func (s Spec) Ready(role Role, model string, base []string) error {
-	inv, err := s.Invocation(role, model, "")
+	inv, err := s.Invocation(Ask{Role: role, Model: model, Base: base})
 	if err != nil {
 		return err
 	}
@@ -52,15 +87,11 @@ func (s Spec) Ready(role Role, model string, base []string) error {
 	return nil
 }
 
-func (s Spec) command(inv Invocation, dir string, opts CallOptions) Command {
-	base := opts.BaseEnv
-	if base == nil {
-		base = os.Environ()
-	}
+func (s Spec) command(inv Invocation, ask Ask, opts CallOptions) Command {
 	c := Command{
 		Args:       inv.Args,
-		Dir:        dir,
-		Env:        slices.Concat(Environ(base, slices.Concat(s.Env, inv.PassEnv)), inv.ExtraEnv),
+		Dir:        ask.Dir,
+		Env:        slices.Concat(Environ(ask.Base, slices.Concat(s.Env, inv.PassEnv)), inv.ExtraEnv),
 		Timeout:    cmp.Or(s.Timeout, DefaultTimeout),
 		Idle:       s.Idle,
 		Transcript: opts.Transcript,
@@ -69,6 +100,7 @@ func (s Spec) command(inv Invocation, dir string, opts CallOptions) Command {
 	if inv.reader != nil {
 		c.Idle = cmp.Or(s.Idle, DefaultIdle)
 		c.event = inv.reader.event
+		c.stuck = func() bool { return inv.reader.told().fail != "" }
 	}
 	return c
 }
@@ -88,10 +120,14 @@ func (inv Invocation) read(res Result) Answer {
 	return Answer{Text: trimAnswer(text)}
 }
 
-// judge lets how the command ended overrule what it said.
-func judge(said Answer, res Result, c Command) Answer {
+// judge lets how the command ended overrule what it said. Of one that was stopped, what
+// stood in its way until then is told: it may well be the cause.
+func (inv Invocation) judge(res Result, c Command) Answer {
+	said := inv.read(res)
 	cause := ""
-	if said.Problem == ProblemAgentError {
+	if inv.reader != nil {
+		cause = inv.reader.told().trouble()
+	} else if said.Problem == ProblemAgentError {
 		cause = said.Detail
 	}
 	last := cmp.Or(cause, lastWords(res, c))
@@ -104,8 +140,8 @@ func judge(said Answer, res Result, c Command) Answer {
 		return Answer{Problem: ProblemIdle, Detail: join("no output for "+c.Idle.String(), last)}
 	case res.Signal != "":
 		return Answer{Problem: ProblemKilled, Detail: join(res.Signal, last)}
-	case res.ExitCode != 0 && cause != "":
-		return Answer{Problem: ProblemAgentError, Detail: join(fmt.Sprintf("exit status %d", res.ExitCode), cause)}
+	case res.ExitCode != 0 && said.Problem == ProblemAgentError:
+		return Answer{Problem: ProblemAgentError, Detail: join(fmt.Sprintf("exit status %d", res.ExitCode), said.Detail)}
 	case res.ExitCode != 0:
 		return Answer{Problem: ProblemExitStatus, Detail: join(fmt.Sprintf("exit status %d", res.ExitCode), last)}
 	}
@@ -119,19 +155,31 @@ func join(what, cause string) string {
 	return what + ": " + cause
 }
 
+// tellingWords are lines that say why, among others that follow them: a help text after
+// what it did not understand, a stack after the status. What matters is in the group.
+var tellingWords = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?im)^.*?((?:unknown|unrecogni[sz]ed|unexpected|invalid|no such) (?:option|argument|flag|command)s?\b.*)$` +
+		`|^(Attempt \d+ failed with status .*)$|\berror\.error="((?:[^"\\]|\\.)*)"`)
+})
+
 // lastWords are what a command that failed wrote last: to standard error, else to
 // standard output, without the events of a preset.
 func lastWords(res Result, c Command) string {
-	if words := lastLines(res.Stderr); words != "" || c.event == nil {
-		return cmp.Or(words, lastLines(res.Stdout))
-	}
-	var talk []byte
-	for line := range bytes.Lines(res.Stdout) {
-		if !bytes.HasPrefix(line, []byte("{")) {
-			talk = append(talk, line...)
+	out := res.Stdout
+	if c.event != nil {
+		out = nil
+		for line := range bytes.Lines(res.Stdout) {
+			if !bytes.HasPrefix(line, []byte("{")) {
+				out = append(out, line...)
+			}
 		}
 	}
-	return lastLines(talk)
+	for _, stream := range [][]byte{res.Stderr, out} {
+		if all := tellingWords().FindAllStringSubmatch(plain(string(stream)), -1); len(all) > 0 {
+			return excerpt(cmp.Or(all[len(all)-1][1:]...))
+		}
+	}
+	return cmp.Or(lastLines(res.Stderr), lastLines(out))
 }
 
 // lastLines is the end of a stream on one line.

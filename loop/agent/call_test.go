@@ -34,11 +34,11 @@ func (p played) call(t *testing.T, ctx context.Context, role Role, opts CallOpti
 		Name: "played", Preset: p.preset, Command: []string{executablePath(), "agent"}, Timeout: p.timeout, Idle: p.idle,
 		Env: []string{helperVar, "SAYS", "HEARD", "ARGS", "COMPLAINS", "STATUS"},
 	}
-	opts.BaseEnv = []string{
+	base := []string{
 		"PATH=" + os.Getenv("PATH"), helperVar + "=1", "UNNAMED=secret",
 		"SAYS=" + says, "HEARD=" + heard, "ARGS=" + args, "COMPLAINS=" + p.complains, "STATUS=" + p.status,
 	}
-	answer, result, err := Call(ctx, spec, role, "", dir, "the prompt\n", opts)
+	answer, result, err := Call(ctx, spec, Ask{Role: role, Dir: dir, Prompt: "the prompt\n", Base: base}, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestCallAnswers(t *testing.T) {
 
 func TestCallArguments(t *testing.T) {
 	_, _, args, _ := played{preset: "pi", status: "0"}.call(t, t.Context(), Implementer, CallOptions{})
-	if got := strings.Join(args, " "); got != "-p --mode json --no-session -ne -ns -np -nc" {
+	if got := strings.Join(args, " "); got != "-p --mode json -ne -ns -np -nc --no-session" {
 		t.Errorf("%q", got)
 	}
 }
@@ -121,18 +121,18 @@ func TestCallCancelled(t *testing.T) {
 
 func TestCallKilled(t *testing.T) {
 	spec := Spec{Name: "mine", Command: []string{"sh", "-c", "echo '### Verdict: PASS'; kill -KILL $$"}}
-	got, _, err := Call(t.Context(), spec, Reviewer, "", t.TempDir(), "", CallOptions{})
+	got, _, err := Call(t.Context(), spec, Ask{Role: Reviewer, Dir: t.TempDir()}, CallOptions{})
 	if err != nil || got != (Answer{Problem: ProblemKilled, Detail: "SIGKILL: ### Verdict: PASS"}) {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
 
 func TestCallNotFound(t *testing.T) {
-	_, _, err := Call(t.Context(), Spec{Name: "codex"}, Reviewer, "", t.TempDir(), "", CallOptions{BaseEnv: []string{"PATH=/none"}})
+	_, _, err := Call(t.Context(), Spec{Name: "codex"}, Ask{Role: Reviewer, Dir: t.TempDir(), Base: []string{"PATH=/none"}}, CallOptions{})
 	if !errors.Is(err, ErrNotFound) || !strings.Contains(err.Error(), `"codex"`) {
 		t.Errorf("%v", err)
 	}
-	_, _, err = Call(t.Context(), Spec{Name: "human"}, Reviewer, "", t.TempDir(), "", CallOptions{})
+	_, _, err = Call(t.Context(), Spec{Name: "human"}, Ask{Role: Reviewer, Dir: t.TempDir()}, CallOptions{})
 	if !errors.Is(err, errReserved) {
 		t.Errorf("%v", err)
 	}
@@ -143,16 +143,16 @@ func TestCallNotFound(t *testing.T) {
 func TestCallEnvironment(t *testing.T) {
 	spec := Spec{Name: "mine", Command: []string{"env"}, Env: []string{"NAMED"}}
 	base := []string{"PATH=" + os.Getenv("PATH"), "NAMED=yes", "ANTHROPIC_API_KEY=secret", "GIT_DIR=/elsewhere"}
-	got, _, err := Call(t.Context(), spec, Reviewer, "", t.TempDir(), "", CallOptions{BaseEnv: base})
+	got, _, err := Call(t.Context(), spec, Ask{Role: Reviewer, Dir: t.TempDir(), Base: base}, CallOptions{})
 	if err != nil || !strings.Contains(got.Text, "NAMED=yes") || strings.Contains(got.Text, "secret") || strings.Contains(got.Text, "GIT_DIR") {
 		t.Errorf("%+v, %v", got, err)
 	}
 	c := Spec{Name: "opencode", Env: []string{"OPENCODE_PERMISSION"}}
-	inv, err := c.Invocation(Reviewer, "", "")
+	inv, err := c.Invocation(Ask{Role: Reviewer})
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := c.command(inv, "", CallOptions{BaseEnv: []string{"OPENCODE_PERMISSION={}", "OPENAI_API_KEY=k"}}).Env
+	env := c.command(inv, Ask{Base: []string{"OPENCODE_PERMISSION={}", "OPENAI_API_KEY=k"}}, CallOptions{}).Env
 	if got := lastValue(env, "OPENCODE_PERMISSION"); !strings.Contains(got, `"edit":"deny"`) || lastValue(env, "OPENAI_API_KEY") != "k" {
 		t.Errorf("%q", env)
 	}
@@ -168,11 +168,11 @@ func TestCallLimits(t *testing.T) {
 		{Spec{Name: "mine", Command: []string{"x"}}, DefaultTimeout, 0},
 		{Spec{Name: "mine", Command: []string{"x"}, Idle: time.Minute}, DefaultTimeout, time.Minute},
 	} {
-		inv, err := tc.spec.Invocation(Reviewer, "", "")
+		inv, err := tc.spec.Invocation(Ask{Role: Reviewer})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c := tc.spec.command(inv, "", CallOptions{}); c.Timeout != tc.timeout || c.Idle != tc.idle {
+		if c := tc.spec.command(inv, Ask{}, CallOptions{}); c.Timeout != tc.timeout || c.Idle != tc.idle {
 			t.Errorf("%+v: %v, %v", tc.spec, c.Timeout, c.Idle)
 		}
 	}

@@ -17,6 +17,7 @@ type recorder struct {
 	mu         sync.Mutex
 	began      time.Time
 	last       atomic.Int64 // nanoseconds from began to the newest output; 0: none yet
+	byEvents   bool         // only events count as output
 	transcript io.Writer
 	progress   *progress
 
@@ -30,8 +31,8 @@ func newRecorder(c Command) *recorder {
 	r.stdout = &stream{rec: r, kept: newCapture(limit), lines: shown}
 	r.stderr = &stream{rec: r, kept: newCapture(limit), lines: shown}
 	if c.event != nil {
-		r.stdout.lines = lines{max: maxEvent, fn: r.eventLine(c.event)}
-		r.stdout.events = true
+		r.stdout.lines = lines{max: maxEvent, fn: r.eventLine(c)}
+		r.stdout.events, r.byEvents = true, true
 	}
 	return r
 }
@@ -40,15 +41,20 @@ func newRecorder(c Command) *recorder {
 // with one line that repeats their whole session.
 const maxEvent = 16 << 20
 
-func (r *recorder) eventLine(event func([]byte) (string, bool)) func([]byte) {
+func (r *recorder) eventLine(c Command) func([]byte) {
 	return func(line []byte) {
-		show, noise := event(line)
+		show, noise := c.event(line)
+		if c.stuck == nil || !c.stuck() {
+			r.active()
+		}
 		r.progress.put([]byte(show))
 		if !noise && r.transcript != nil {
 			_, _ = r.transcript.Write(append(line, '\n'))
 		}
 	}
 }
+
+func (r *recorder) active() { r.last.Store(max(1, int64(time.Since(r.began)))) }
 
 func (r *recorder) lastOutput() time.Duration { return time.Duration(r.last.Load()) }
 
@@ -82,7 +88,9 @@ type stream struct {
 // Write never fails: a full disk under the transcript must not kill the agent.
 func (s *stream) Write(p []byte) (int, error) {
 	r := s.rec
-	r.last.Store(max(1, int64(time.Since(r.began))))
+	if !r.byEvents {
+		r.active()
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s.kept.add(p)

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"git-runr/loop/record"
 )
 
 // What was wrong with an answer. The zero Problem is a good answer.
@@ -39,7 +41,7 @@ type reader interface {
 	// whether the line only repeats others and is not worth keeping.
 	event(line []byte) (show string, noise bool)
 	answer() Answer
-	edited() []string
+	told() *outcome
 }
 
 // outcome is what all readers gather.
@@ -49,8 +51,19 @@ type outcome struct {
 	denied []string // what it was not allowed to do
 	seen   bool     // an event was understood
 	done   bool     // the final message is whole
+	taken  record.Usage
+	id     string // of its session, "" where it tells none
 	edits
 }
+
+func (o *outcome) told() *outcome { return o }
+
+// trouble is what stood in the way so far, "" for nothing: of a call that is stopped it may
+// well be the cause.
+func (o *outcome) trouble() string { return excerpt(cmp.Or(o.fail, o.hint())) }
+
+// session notes the id of the session, once.
+func (o *outcome) session(id string) { o.id = cmp.Or(o.id, id) }
 
 // answer judges the outcome by itself; exit status and limits are judged by Call.
 func (o *outcome) answer() Answer {
@@ -125,6 +138,7 @@ type part struct {
 	Input   json.RawMessage `json:"input"`
 	Of      string          `json:"tool_use_id"`
 	IsError bool            `json:"is_error"`
+	Content json.RawMessage `json:"content"` // of what came of a tool
 }
 
 func joinText(parts []part) string {
@@ -143,18 +157,28 @@ type codexReader struct{ outcome }
 func (c *codexReader) event(line []byte) (string, bool) {
 	var ev struct {
 		Type    string    `json:"type"`
+		Thread  string    `json:"thread_id"`
 		Message string    `json:"message"`
 		Error   said      `json:"error"`
 		Item    codexItem `json:"item"`
+		Usage   struct {
+			Input  int64 `json:"input_tokens"`
+			Cached int64 `json:"cached_input_tokens"`
+			Output int64 `json:"output_tokens"`
+		} `json:"usage"`
 	}
 	if !decode(line, &ev) {
 		return "", false
 	}
 	switch ev.Type {
+	case "thread.started":
+		c.session(ev.Thread)
+		return "", false
 	case "turn.started":
 		c.done, c.fail = false, ""
 	case "turn.completed":
 		c.done, c.fail = true, "" // retries that it told of as errors ended well
+		c.taken = c.taken.Add(record.Usage{Input: ev.Usage.Input, Cached: ev.Usage.Cached, Output: ev.Usage.Output})
 	case "turn.failed":
 		c.fail = cmp.Or(ev.Error.Message, "turn failed")
 	case "error":
@@ -204,13 +228,35 @@ func (c *codexReader) item(item codexItem) string {
 	return ""
 }
 
-// claudeReader reads claude -p --output-format stream-json.
-type claudeReader struct{ outcome }
+// claudeReader reads the events of claude -p --output-format stream-json, and of the tools
+// that took over their form: amp, cursor-agent and qwen.
+type claudeReader struct {
+	outcome
+	messages map[string]record.Usage // of those whose usage the result has yet to sum up
+	names    map[string]string       // of tools, by the id of their use
+}
+
+type claudeUsage struct {
+	Input   int64 `json:"input_tokens"`
+	Created int64 `json:"cache_creation_input_tokens"`
+	Read    int64 `json:"cache_read_input_tokens"`
+	Output  int64 `json:"output_tokens"`
+	Total   int64 `json:"total_tokens"` // qwen's, whose Input holds Read
+}
+
+func (u claudeUsage) usage() record.Usage {
+	input := u.Input + u.Created + u.Read
+	if u.Total > 0 {
+		input = u.Total - u.Output
+	}
+	return record.Usage{Input: input, Cached: u.Read, Output: u.Output}
+}
 
 func (c *claudeReader) event(line []byte) (string, bool) {
 	var ev struct {
 		Type    string          `json:"type"`
 		Subtype string          `json:"subtype"`
+		Session string          `json:"session_id"`
 		IsError bool            `json:"is_error"`
 		Result  string          `json:"result"`
 		Status  json.RawMessage `json:"error_status"`
@@ -219,12 +265,17 @@ func (c *claudeReader) event(line []byte) (string, bool) {
 		Denials []struct {
 			Tool string `json:"tool_name"`
 		} `json:"permission_denials"`
+		Usage *claudeUsage `json:"usage"`
+		Cost  float64      `json:"total_cost_usd"`
+		Call  cursorCall   `json:"tool_call"`
+		ID    string       `json:"call_id"`
 	}
 	if !decode(line, &ev) {
 		return "", false
 	}
 	switch ev.Type {
 	case "system":
+		c.session(ev.Session)
 		if ev.Subtype == "api_retry" { // it goes on by itself, perhaps for longer than it may
 			c.fail = strings.TrimSpace(fmt.Sprintf("HTTP %s %s", ev.Status, strings.Trim(string(ev.Error), `"`)))
 			return c.fail + ", trying again", false
@@ -234,37 +285,101 @@ func (c *claudeReader) event(line []byte) (string, bool) {
 		return c.message(ev.Message), false
 	case "user": // what came of tools
 		c.message(ev.Message)
+	case "tool_call":
+		return c.cursorTool(ev.Subtype, ev.ID, ev.Call), false
 	case "result":
+		c.session(ev.Session)
 		c.seen, c.done, c.text, c.fail, c.denied = true, true, ev.Result, "", nil
 		for _, d := range ev.Denials {
 			c.denied = append(c.denied, d.Tool)
 		}
 		if ev.IsError || strings.HasPrefix(ev.Subtype, "error") {
-			c.fail = cmp.Or(ev.Result, ev.Subtype, "unnamed error")
+			c.fail = cmp.Or(ev.Result, errorWords(ev.Error), ev.Subtype, "unnamed error")
 		}
+		if ev.Usage != nil {
+			c.taken, c.messages = ev.Usage.usage(), nil
+		}
+		c.taken.Cost = ev.Cost
 	}
 	return "", false
+}
+
+// errorWords are the words of an error that is text or an object with a message.
+func errorWords(raw json.RawMessage) string {
+	var text string
+	var object said
+	if json.Unmarshal(raw, &text) != nil {
+		_ = json.Unmarshal(raw, &object)
+	}
+	return cmp.Or(text, object.Message)
 }
 
 // message takes a message and gives what to show of it.
 func (c *claudeReader) message(raw json.RawMessage) string {
 	var m struct {
-		Content []part `json:"content"`
+		ID      string      `json:"id"`
+		Content []part      `json:"content"`
+		Usage   claudeUsage `json:"usage"`
 	}
 	if json.Unmarshal(raw, &m) != nil {
 		return ""
 	}
+	c.count(m.ID, m.Usage.usage())
 	show := ""
 	for _, p := range m.Content {
 		switch {
 		case p.Type == "tool_use":
 			c.use(p.ID, p.Name, p.Input)
+			c.name(p.ID, p.Name)
 			show = cmp.Or(show, toolCall(p.Name, p.Input))
 		case p.Type == "tool_result" && p.IsError:
 			c.drop(p.Of)
+			if refusal(string(p.Content)) {
+				c.denied = append(c.denied, cmp.Or(c.names[p.Of], "a tool"))
+			}
 		}
 	}
 	return cmp.Or(show, joinText(m.Content))
+}
+
+func (c *claudeReader) name(id, tool string) {
+	if c.names == nil {
+		c.names = map[string]string{}
+	}
+	c.names[id] = tool
+}
+
+// count keeps what a message took until the result sums up: it never comes where the call
+// is stopped. A message is told of once for each of its parts.
+func (c *claudeReader) count(id string, u record.Usage) {
+	if id == "" {
+		c.taken = c.taken.Add(u)
+		return
+	}
+	if c.messages == nil {
+		c.messages = map[string]record.Usage{}
+	}
+	c.taken = c.taken.Add(record.Usage{
+		Input: u.Input - c.messages[id].Input, Cached: u.Cached - c.messages[id].Cached, Output: u.Output - c.messages[id].Output,
+	})
+	c.messages[id] = u
+}
+
+// cursorCall is the use of a tool as cursor-agent tells of it: under a key that ends in
+// ToolCall.
+type cursorCall map[string]struct {
+	Args json.RawMessage `json:"args"`
+}
+
+func (c *claudeReader) cursorTool(subtype, id string, call cursorCall) string {
+	for key, use := range call {
+		name := strings.TrimSuffix(key, "ToolCall")
+		if subtype == "started" {
+			c.use(id, name, use.Args)
+			return toolCall(name, use.Args)
+		}
+	}
+	return ""
 }
 
 // geminiReader reads gemini -o stream-json.
@@ -282,11 +397,20 @@ func (g *geminiReader) event(line []byte) (string, bool) {
 		Severity   string          `json:"severity"`
 		Message    string          `json:"message"`
 		Error      said            `json:"error"`
+		Session    string          `json:"session_id"`
+		Stats      struct {
+			Input  int64 `json:"input_tokens"`
+			Cached int64 `json:"cached"`
+			Output int64 `json:"output_tokens"`
+			Total  int64 `json:"total_tokens"` // with those of reasoning, which Output lacks
+		} `json:"stats"`
 	}
 	if !decode(line, &ev) {
 		return "", false
 	}
 	switch ev.Type {
+	case "init":
+		g.session(ev.Session)
 	case "message":
 		return g.message(ev.Role, ev.Content), false
 	case "tool_use":
@@ -309,6 +433,7 @@ func (g *geminiReader) event(line []byte) (string, bool) {
 		return ev.Message, false
 	case "result":
 		g.seen, g.done, g.fail = true, true, ""
+		g.taken = record.Usage{Input: ev.Stats.Input, Cached: ev.Stats.Cached, Output: max(ev.Stats.Output, ev.Stats.Total-ev.Stats.Input)}
 		if ev.Status != "success" {
 			g.fail = cmp.Or(ev.Error.Message, "ended with status "+ev.Status)
 		}
@@ -326,16 +451,19 @@ func (g *geminiReader) message(role, content string) string {
 	return content
 }
 
-// opencodeReader reads opencode run --format json.
+// opencodeReader reads opencode run --format json, and that of kilo.
 type opencodeReader struct{ outcome }
 
 func (o *opencodeReader) event(line []byte) (string, bool) {
 	var ev struct {
-		Type string `json:"type"`
-		Part struct {
-			Text   string `json:"text"`
-			Tool   string `json:"tool"`
-			Reason string `json:"reason"`
+		Type    string `json:"type"`
+		Session string `json:"sessionID"`
+		Part    struct {
+			Text   string         `json:"text"`
+			Tool   string         `json:"tool"`
+			Reason string         `json:"reason"`
+			Cost   float64        `json:"cost"`
+			Tokens opencodeTokens `json:"tokens"`
 			State  struct {
 				Status string          `json:"status"`
 				Error  string          `json:"error"`
@@ -351,6 +479,7 @@ func (o *opencodeReader) event(line []byte) (string, bool) {
 		return "", false
 	}
 	p := ev.Part
+	o.session(ev.Session)
 	switch ev.Type {
 	case "step_start":
 		o.seen, o.done, o.text = true, false, ""
@@ -366,11 +495,26 @@ func (o *opencodeReader) event(line []byte) (string, bool) {
 		return toolCall(p.Tool, p.State.Input), false
 	case "step_finish":
 		o.finish(p.Reason)
+		o.taken = o.taken.Add(p.Tokens.usage(p.Cost))
 	case "error":
 		o.fail = cmp.Or(ev.Error.Data.Message, ev.Error.Name, "unnamed error")
 		return o.fail, false
 	}
 	return "", false
+}
+
+type opencodeTokens struct {
+	Input     int64 `json:"input"`
+	Output    int64 `json:"output"`
+	Reasoning int64 `json:"reasoning"`
+	Cache     struct {
+		Read  int64 `json:"read"`
+		Write int64 `json:"write"`
+	} `json:"cache"`
+}
+
+func (t opencodeTokens) usage(cost float64) record.Usage {
+	return record.Usage{Input: t.Input + t.Cache.Read + t.Cache.Write, Cached: t.Cache.Read, Output: t.Output + t.Reasoning, Cost: cost}
 }
 
 // finish ends a step. One that ends in a call of tools has only announced it:
@@ -402,11 +546,14 @@ func (p *piReader) event(line []byte) (string, bool) {
 		Args     json.RawMessage `json:"args"`
 		IsError  bool            `json:"isError"`
 		Message  json.RawMessage `json:"message"`
+		ID       string          `json:"id"` // of a session
 	}
 	if !decode(line, &ev) {
 		return "", false
 	}
 	switch ev.Type {
+	case "session":
+		p.session(ev.ID)
 	case "tool_execution_start":
 		p.use(ev.CallID, ev.ToolName, ev.Args)
 		return toolCall(ev.ToolName, ev.Args), false
@@ -428,11 +575,22 @@ func (p *piReader) message(raw json.RawMessage) string {
 		Content    []part `json:"content"`
 		StopReason string `json:"stopReason"`
 		Error      string `json:"errorMessage"`
+		Usage      struct {
+			Input      int64 `json:"input"`
+			Output     int64 `json:"output"`
+			CacheRead  int64 `json:"cacheRead"`
+			CacheWrite int64 `json:"cacheWrite"`
+			Cost       struct {
+				Total float64 `json:"total"`
+			} `json:"cost"`
+		} `json:"usage"`
 	}
 	if json.Unmarshal(raw, &m) != nil || m.Role != "assistant" {
 		return ""
 	}
 	p.seen, p.done, p.fail, p.text = true, true, "", joinText(m.Content)
+	u := m.Usage
+	p.taken = p.taken.Add(record.Usage{Input: u.Input + u.CacheRead + u.CacheWrite, Cached: u.CacheRead, Output: u.Output, Cost: u.Cost.Total})
 	shown := p.text
 	switch m.StopReason {
 	case "stop":

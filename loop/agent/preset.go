@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -15,144 +14,105 @@ const (
 	Implementer Role = "implementer" // changes files; git-runr commits for it
 )
 
-// Invocation is how one call of an agent is made. The prompt goes to standard input.
-type Invocation struct {
-	Args     []string
-	ExtraEnv []string // KEY=VALUE, set over everything else
-	PassEnv  []string // names that the agent needs from the caller's environment
+// preset is a tool that is known: how it is called in each role, what it needs of the
+// caller's environment, and how its answer is read. It is a value, so that what is true of
+// all tools stands once.
+type preset struct {
+	program string // "" is the preset's name
 
-	reader reader // of standard output; nil: the answer is standard output as it is
+	// The arguments of a call are args, the role's, the session's, those that name the
+	// working tree, the model's, the user's own, and last. Without {prompt_file} or {prompt}
+	// among them the prompt goes to standard input.
+	args, reviewer, implementer, last []string
+
+	tree   func(dir string) []string
+	model  string   // the flag
+	once   []string // keep the session from being stored
+	resume []string // go on with {session}
+	again  []string // stand for args and the role's where a session is gone on with; nil: those stay
+
+	set, setReviewer []string // of the environment: KEY=VALUE, over everything else
+	pass             []string // names that it needs of the caller's environment
+	clouds           []cloud
+
+	// instructs are files of the checkout that the tool obeys whatever its arguments are:
+	// they are put aside while it reviews. Of executes the same is true, and beside them no
+	// implementer is started. See aside for their form.
+	instructs, executes []string
+
+	help    []string // what stands before --help for the list of the arguments
+	hardens []string // arguments that keep it from writing or from obeying the checkout
+
+	reader func() reader // of standard output; nil: the answer is standard output as it is
+	edits  bool          // its events name the files that it edits
+	signIn signIn
+	proven bool   // with the real tool, of version
+	origin string // the version whose tool, or whose documentation, the arguments are from
 }
 
-// The argument lists below were measured with codex 0.169.0, claude 2.1.329,
-// gemini 0.61.0, opencode 1.18.33 and pi 0.73.1. All of them stream one JSON
-// object a line, which keeps the idle limit meaningful, and all take the prompt
-// on standard input.
+// cloud is a way to models by credentials that open more than models. They are passed on
+// only where the user has switched the tool to it.
+type cloud struct {
+	on   string // variable that says so; "": there is none, and nothing is passed
+	vars []string
+}
 
-type builder func(role Role, model string, dir string) Invocation
-
-// presets are the agents that are known without configuration.
-var presets = map[string]builder{"claude": claude, "codex": codex, "gemini": gemini, "opencode": opencode, "pi": pi}
-
-// Presets are their names, sorted.
+// Presets are the names of the agents that are known without configuration, sorted.
 func Presets() []string { return slices.Sorted(maps.Keys(presets)) }
 
-// codex runs in its own sandbox. A user who trusts a repository trusts its
-// worktrees with it, and then the .codex directory of the commit under review
-// would be obeyed, commands of MCP servers included; so the trust is taken back
-// for this directory. A reviewer does not read the AGENTS.md of the commit.
-func codex(role Role, model string, dir string) Invocation {
-	args := []string{"codex", "exec", "--json", "--ephemeral", "--sandbox"}
-	if role == Implementer {
-		args = append(args, "workspace-write")
-	} else {
-		args = append(args, "read-only", "-c", "project_doc_max_bytes=0")
+// arguments are those of a call, without the program; own are the user's.
+func (p *preset) arguments(ask Ask, own []string) []string {
+	var args []string
+	resumed := ask.Session != "" && p.resume != nil
+	switch {
+	case resumed && p.again != nil:
+		args = slices.Clone(p.again)
+	case ask.Role == Implementer:
+		args = slices.Concat(p.args, p.implementer)
+	default:
+		args = slices.Concat(p.args, p.reviewer)
 	}
-	args = append(args, "-c", "projects="+untrusted(dir))
-	args = withFlag(args, "-m", model)
-	return Invocation{
-		Args:    append(args, "-"),
-		PassEnv: []string{"CODEX_HOME", "CODEX_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL"},
-		reader:  &codexReader{},
+	if !resumed && !ask.Keep {
+		args = append(args, p.once...)
 	}
+	if p.tree != nil {
+		args = append(args, p.tree(ask.Dir)...)
+	}
+	if ask.Model != "" && p.model != "" {
+		args = append(args, p.model, ask.Model)
+	}
+	args = append(args, own...)
+	if resumed {
+		args = append(args, fill(p.resume, "{session}", ask.Session)...)
+	}
+	return append(args, p.last...)
 }
 
-// untrusted is a TOML table that marks dir, under both its names when it is
-// reached through a link. A JSON string is a TOML string.
-func untrusted(dir string) string {
-	var entries []string
-	for _, name := range namesOf(dir) {
-		key, _ := json.Marshal(name)
-		entries = append(entries, string(key)+`={trust_level="untrusted"}`)
+// passed are the names of the variables that are passed on of base.
+func (p *preset) passed(base []string) []string {
+	names := slices.Concat(p.pass, network)
+	for _, c := range p.clouds {
+		if c.on != "" && lastValue(base, c.on) != "" {
+			names = append(append(names, c.on), c.vars...)
+		}
 	}
-	return "{" + strings.Join(entries, ",") + "}"
+	return names
 }
 
-// claude reads no settings of the repository. An implementer may edit and look
-// at history; anything else that its mode asks a person for is denied.
-func claude(role Role, model string, _ string) Invocation {
-	args := []string{"claude", "-p", "--setting-sources", "user", "--strict-mcp-config", "--output-format", "stream-json", "--verbose"}
-	if role == Implementer {
-		args = append(args, "--permission-mode", "acceptEdits",
-			"--allowedTools", "Bash(git diff *),Bash(git log *),Bash(git show *),Bash(git status *)")
-	} else {
-		args = append(args, "--tools", "Read,Grep,Glob")
+// fill replaces words in args by texts, in one pass: what a text holds is not looked at.
+func fill(args []string, oldnew ...string) []string {
+	r := strings.NewReplacer(oldnew...)
+	out := make([]string, len(args))
+	for i, arg := range args {
+		out[i] = r.Replace(arg)
 	}
-	return Invocation{
-		Args:     withFlag(args, "--model", model),
-		ExtraEnv: []string{"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"},
-		PassEnv: []string{
-			"USER", // the key chain of macOS is asked by user name
-			"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CONFIG_DIR",
-		},
-		reader: &claudeReader{},
-	}
+	return out
 }
 
-// gemini is let past its question about trust by --skip-trust, and the variable
-// keeps it from obeying the folder's settings even when the user trusts a folder
-// above. Neither mode offers it a shell.
-func gemini(role Role, model string, _ string) Invocation {
-	mode := "plan"
-	if role == Implementer {
-		mode = "auto_edit"
-	}
-	return Invocation{
-		Args:     withFlag([]string{"gemini", "--skip-trust", "--approval-mode", mode, "-o", "stream-json"}, "-m", model),
-		ExtraEnv: []string{"GEMINI_CLI_TRUST_WORKSPACE=false"},
-		PassEnv: []string{
-			"GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_CLOUD_LOCATION",
-			"GOOGLE_CLOUD_PROJECT", "GOOGLE_GEMINI_BASE_URL", "GOOGLE_GENAI_USE_VERTEXAI",
-		},
-		reader: &geminiReader{},
-	}
-}
-
-// opencode has no sandbox; its permissions deny a reviewer's edits and commands.
-func opencode(role Role, model string, _ string) Invocation {
-	inv := Invocation{
-		Args: withFlag([]string{"opencode", "run", "--format", "json"}, "--model", model),
-		ExtraEnv: []string{
-			"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1", "OPENCODE_DISABLE_PROJECT_CONFIG=1",
-		},
-		PassEnv: append(providerKeys(),
-			"OPENCODE_API_KEY", "OPENCODE_CONFIG", "OPENCODE_CONFIG_CONTENT", "OPENCODE_CONFIG_DIR", "OPENCODE_DISABLE_MODELS_FETCH",
-			"XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"),
-		reader: &opencodeReader{},
-	}
-	if role != Implementer {
-		inv.ExtraEnv = append(inv.ExtraEnv, `OPENCODE_PERMISSION={"bash":"deny","edit":"deny","webfetch":"deny"}`)
-	}
-	return inv
-}
-
-// pi loads no extensions, skills, prompt templates or context files, and a
-// reviewer has no tool that writes.
-func pi(role Role, model string, _ string) Invocation {
-	args := []string{"pi", "-p", "--mode", "json", "--no-session", "-ne", "-ns", "-np", "-nc"}
-	if role != Implementer {
-		args = append(args, "--tools", "read,grep,find,ls")
-	}
-	return Invocation{
-		Args:     withFlag(args, "--model", model),
-		ExtraEnv: []string{"PI_OFFLINE=1"}, // no downloads at start; the model is still asked
-		PassEnv:  append(providerKeys(), "ANTHROPIC_OAUTH_TOKEN", "PI_CODING_AGENT_DIR"),
-		reader:   &piReader{},
-	}
-}
-
-// providerKeys are the keys of the usual model providers, for agents that speak
-// to many. Others are named in the agent's env.
-func providerKeys() []string {
-	return []string{
-		"ANTHROPIC_API_KEY", "DEEPSEEK_API_KEY", "GEMINI_API_KEY", "GROQ_API_KEY",
-		"MISTRAL_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY", "XAI_API_KEY",
-	}
-}
-
-func withFlag(args []string, flag, value string) []string {
-	if value == "" {
-		return args
-	}
-	return append(args, flag, value)
+// signIn is what tells, without a call, whether somebody is signed in.
+type signIn struct {
+	vars   []string // one of which is enough
+	home   string   // variable that names the directory of files in another place
+	files  []string // one of which is enough, below HOME
+	unseen bool     // there are ways that leave no trace: a key chain
 }

@@ -18,6 +18,8 @@ import (
 type Caller struct {
 	Spec    Spec
 	Profile string // quality, balanced, budget; "" is balanced
+	Model   string // in place of what is configured; "" for that
+	Cache   string // see CallOptions
 	// Bounds are the most that a reviewer is shown at once.
 	Bounds role.Limits
 	// Setting is where a key of the agent, such as timeout, was set to a value. Required.
@@ -26,7 +28,7 @@ type Caller struct {
 
 // Ready is why the agent cannot be started for role, nil when it can. Nothing is run.
 func (c Caller) Ready(role Role, base []string) *record.Failure {
-	return startFailure(c.Spec.Ready(role, c.model(role), base))
+	return startFailure(c.Spec.Ready(role, c.model(), base))
 }
 
 // Reviewer is the agent as one.
@@ -35,11 +37,12 @@ func (c Caller) Reviewer() role.Reviewer { return reviewer{c} }
 // Implementer is the agent as one.
 func (c Caller) Implementer() role.Implementer { return implementer{c} }
 
-func (c Caller) model(role Role) string { return Model(role, c.Profile, c.Spec) }
+func (c Caller) model() string { return cmp.Or(c.Model, c.Spec.ModelFor(c.Profile)) }
 
 // call asks the agent. The error is for a call that was interrupted.
-func (c Caller) call(ctx context.Context, role Role, dir, prompt string, transcript io.Writer, onLine func(string)) (Answer, Result, *record.Failure, error) {
-	answer, result, err := Call(ctx, c.Spec, role, c.model(role), dir, prompt, CallOptions{Transcript: transcript, OnLine: onLine})
+func (c Caller) call(ctx context.Context, ask Ask, transcript io.Writer, onLine func(string)) (Answer, Result, *record.Failure, error) {
+	ask.Model = c.model()
+	answer, result, err := Call(ctx, c.Spec, ask, CallOptions{Transcript: transcript, OnLine: onLine, Cache: c.Cache})
 	switch {
 	case ctx.Err() != nil:
 		return answer, result, nil, ctx.Err()
@@ -101,13 +104,13 @@ func (r reviewer) Limits() role.Limits { return r.Bounds }
 func (r reviewer) NeedsCheckout() bool { return true }
 
 func (r reviewer) Review(ctx context.Context, job role.ReviewJob) (role.ReviewAnswer, error) {
-	answer, _, failure, err := r.call(ctx, Reviewer, job.Dir, job.Prompt(), job.Transcript, job.OnLine)
+	answer, result, failure, err := r.call(ctx, Ask{Role: Reviewer, Dir: job.Dir, Prompt: job.Prompt()}, job.Transcript, job.OnLine)
 	if failure != nil || err != nil {
-		return role.ReviewAnswer{Raw: answer.Text, Failure: failure}, err
+		return role.ReviewAnswer{Raw: answer.Text, Failure: failure, Usage: result.Usage}, err
 	}
 	report := reply.ParseReview(answer.Text, job.Nonce)
 	placeFindings(report.Findings, job.Dir)
-	return role.ReviewAnswer{Report: report, Raw: answer.Text}, nil
+	return role.ReviewAnswer{Report: report, Raw: answer.Text, Usage: result.Usage}, nil
 }
 
 // placeFindings makes absolute paths, as some agents give them, relative to the
@@ -130,9 +133,10 @@ type implementer struct{ Caller }
 func (i implementer) ReportsEdits() bool { return i.Spec.ReportsEdits() }
 
 func (i implementer) Implement(ctx context.Context, job role.ImplementJob) (role.ImplementAnswer, error) {
-	answer, result, failure, err := i.call(ctx, Implementer, job.Dir, job.Prompt, job.Transcript, job.OnLine)
+	answer, result, failure, err := i.call(ctx, Ask{Role: Implementer, Dir: job.Dir, Prompt: job.Prompt}, job.Transcript, job.OnLine)
+	done := role.ImplementAnswer{Text: answer.Text, Edited: result.Edited, Failure: failure, Usage: result.Usage}
 	if failure != nil && failure.Reason == record.ReasonAgentEmpty {
-		return role.ImplementAnswer{Edited: result.Edited}, nil // what it did to the files is what counts
+		done.Failure = nil // what it did to the files is what counts
 	}
-	return role.ImplementAnswer{Text: answer.Text, Edited: result.Edited, Failure: failure}, err
+	return done, err
 }

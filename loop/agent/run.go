@@ -13,6 +13,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"git-runr/loop/record"
 )
 
 const (
@@ -51,6 +53,9 @@ type Command struct {
 	// event is given every whole line of standard output and returns what to show
 	// for it ("" for nothing), and whether to leave it out of the transcript.
 	event func(line []byte) (show string, noise bool)
+	// stuck reports whether the newest event was one of trouble, such as that it tries again.
+	// Of a command with events only others break its silence.
+	stuck func() bool
 }
 
 // Result is how a command ended. Its streams hold head and tail; a line in
@@ -66,7 +71,11 @@ type Result struct {
 	Started        time.Time
 	Duration       time.Duration
 	LastOutput     time.Time // zero when it wrote nothing
-	Edited         []string  // files below its directory that an agent said to edit; only Call fills it in
+
+	// Only Call fills these in.
+	Edited  []string     // files below its directory that an agent said to edit
+	Usage   record.Usage // with that of a call which failed
+	Session string       // the agent's own id of it, "" where it tells none
 
 	cutStdout bool // something of Stdout was left out
 }

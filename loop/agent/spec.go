@@ -26,23 +26,46 @@ const (
 // and the preset's arguments follow it.
 type Spec struct {
 	Name    string
-	Command []string // argv; "{model}" in an argument is replaced by the model
+	Command []string // argv; "{model}", "{prompt}" and "{prompt_file}" in it are replaced
 	Preset  string   // one of Presets; "" with no Command: the preset called Name
+	Args    []string // more arguments, after all others
 	Timeout time.Duration
 	Idle    time.Duration
 	Env     []string          // names of variables to pass through
-	Models  map[string]string // profile (quality, balanced, budget) to model
+	Model   string            // "" leaves the choice to the agent
+	Models  map[string]string // profile (quality, balanced, budget) to the model in its place
+}
+
+// Ask is what an agent is asked to do, and with what.
+type Ask struct {
+	Role    Role
+	Model   string // "" leaves the choice to the agent
+	Dir     string // where it works
+	Prompt  string
+	Session string   // of an earlier call to go on with, where the tool can; "" for a new one
+	Keep    bool     // so that the session can be gone on with
+	Base    []string // what the environment is taken from; nil: os.Environ
+}
+
+// Invocation is how one call of an agent is made.
+type Invocation struct {
+	Args     []string
+	ExtraEnv []string // KEY=VALUE, set over everything else
+	PassEnv  []string // names that the agent needs from the caller's environment
+
+	preset  *preset // nil: a custom command
+	wrapped bool    // the preset's program is started by another, as npx does
+	reader  reader  // of standard output; nil: the answer is standard output as it is
 }
 
 var (
 	errReserved = errors.New("the name is reserved and is not a command")
-	errNoModel  = errors.New(`the command asks for {model} and the profile gives none`)
+	errNoModel  = errors.New(`the command asks for {model} and none is configured`)
 )
 
-// Invocation gives the command of s for role. An empty model leaves the choice
-// to the agent. The preset's arguments keep a reviewer from writing and keep
-// configuration that comes with the repository from being run.
-func (s Spec) Invocation(as Role, model string, dir string) (_ Invocation, err error) {
+// Invocation gives the command of s for ask. The preset's arguments keep a reviewer from
+// writing and keep configuration that comes with the repository from being run.
+func (s Spec) Invocation(ask Ask) (_ Invocation, err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("agent %q: %w", s.Name, err)
@@ -51,25 +74,30 @@ func (s Spec) Invocation(as Role, model string, dir string) (_ Invocation, err e
 	if len(s.Command) == 0 && role.Reserved(cmp.Or(s.Preset, s.Name)) {
 		return Invocation{}, errReserved
 	}
-	if err := checkModel(model); err != nil {
+	if err := checkModel(ask.Model); err != nil {
 		return Invocation{}, err
 	}
-	command, err := withModel(s.Command, model)
+	command, err := withModel(s.Command, ask.Model)
 	if err != nil {
 		return Invocation{}, err
 	}
 	name := s.preset()
 	if name == "" {
-		return Invocation{Args: command}, nil
+		return Invocation{Args: append(command, s.Args...)}, nil
 	}
-	build, ok := presets[name]
+	p, ok := presets[name]
 	if !ok {
 		return Invocation{}, fmt.Errorf("no command and no preset %q; presets are %s", name, strings.Join(Presets(), ", "))
 	}
-	inv := build(as, model, dir)
-	inv.PassEnv = append(inv.PassEnv, network...)
-	if len(command) > 0 {
-		inv.Args = append(command, inv.Args[1:]...)
+	if len(command) == 0 {
+		command = []string{cmp.Or(p.program, name)}
+	}
+	inv := Invocation{Args: append(command, p.arguments(ask, s.Args)...), ExtraEnv: p.set, PassEnv: p.passed(ask.Base), preset: p, wrapped: len(command) > 1}
+	if ask.Role != Implementer {
+		inv.ExtraEnv = slices.Concat(p.set, p.setReviewer)
+	}
+	if p.reader != nil {
+		inv.reader = p.reader()
 	}
 	return inv, nil
 }
@@ -84,7 +112,10 @@ func (s Spec) preset() string {
 
 // ReportsEdits reports whether the agent tells which files it edits, as it works. A
 // command of the user's only says in the end what it likes.
-func (s Spec) ReportsEdits() bool { return s.preset() != "" }
+func (s Spec) ReportsEdits() bool {
+	p := presets[s.preset()]
+	return p != nil && p.edits
+}
 
 // checkModel refuses what an agent would read as an option.
 func checkModel(model string) error {
@@ -109,24 +140,11 @@ func withModel(command []string, model string) ([]string, error) {
 	return out, nil
 }
 
-// Model chooses the model for role under profile (quality, balanced, budget; ""
-// is balanced): what spec.Models says, else the default table for the claude
-// preset, else "", which leaves the choice to the agent.
-func Model(role Role, profile string, spec Spec) string {
-	profile = cmp.Or(profile, "balanced")
-	if model, ok := spec.Models[profile]; ok {
+// ModelFor is the model that is configured for profile (quality, balanced, budget; "" is
+// balanced). "" leaves the choice to the agent, and with it to its own configuration.
+func (s Spec) ModelFor(profile string) string {
+	if model, ok := s.Models[cmp.Or(profile, "balanced")]; ok {
 		return model
 	}
-	if spec.preset() != "claude" {
-		return ""
-	}
-	switch {
-	case profile == "quality":
-		return "opus"
-	case profile == "budget" && role == Reviewer:
-		return "haiku"
-	case profile == "budget", profile == "balanced":
-		return "sonnet"
-	}
-	return ""
+	return s.Model
 }

@@ -18,6 +18,7 @@ import (
 type Config struct {
 	Loop struct {
 		Implementer, Reviewer, Profile string
+		Worktrees                      string // see Trees
 		Workflow                       []string
 		MaxRetries, Parallel           int
 		OnExhausted                    record.Choice
@@ -61,6 +62,7 @@ type Config struct {
 
 	repo  *gitstore.Repo
 	trust approvals
+	cache string // directory for what agents say of themselves
 
 	origins    map[string]string         // key, or table such as agents.mine, to the layer that set it
 	layer      string                    // that is being read

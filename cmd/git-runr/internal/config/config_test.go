@@ -241,7 +241,7 @@ func TestConfigKnownAgent(t *testing.T) {
 	}
 	var p *exit.Problem
 	if err := c.KnownAgent("--reviewer", "x\x1b"); !errors.As(err, &p) || p.Status != exit.Usage || p.Msg != `--reviewer: there is no agent "x\x1b"` ||
-		p.Hint[0] != "agents are builtin, claude, codex, gemini, human, mine, opencode, pi" {
+		p.Hint[0] != "agents are aider, amp, builtin, claude, codex, copilot, cursor-agent, droid, gemini, goose, human, kilo, mine, opencode, pi, qwen" {
 		t.Errorf("got %+v", p)
 	}
 }
@@ -275,7 +275,7 @@ func TestConfigErrors(t *testing.T) {
 		{"remote as path", "[sync]\nremote=\"a/../../x\"", `.runr.toml:2: "sync.remote" must be the name of a configured remote, not "a/../../x"`},
 		{"section as value", "loop = 1", `.runr.toml:1: "loop" must be a table, not 1`},
 		{"list of tables", "[[checks]]\nname = \"x\"", `.runr.toml:1: "checks" must be a table, not a list of tables: write one pair of brackets`},
-		{"table as value", "[loop.reviewer]\nx = 1", `.runr.toml:1: "loop.reviewer" must be a name, not a table`},
+		{"table as value", "[loop.reviewer]\nx = 1", `.runr.toml:1: "loop.reviewer" must be a name, or NAME@MODEL, not a table`},
 		{"agent as value", "[agents]\nmine = \"x\"", `.runr.toml:2: "agents.mine" must be a table, not "x"`},
 		{"reserved agent", "[agents.human]\ncommand=[\"x\"]", `.runr.toml:1: agent "human" is built in and cannot be redefined`},
 		{"built-in step", "[steps.review]\nagent=\"x\"", `.runr.toml:1: step "review" is built in and cannot be redefined`},
@@ -474,7 +474,7 @@ func TestConfigOverrideLoopErrors(t *testing.T) {
 	for _, tt := range []struct{ flag, value, want string }{
 		{"--max-retries", "-1", `--max-retries: must be a whole number from 0 to 100, not -1`},
 		{"--on-exhausted", "go", `--on-exhausted: must be "ask", "commit", "skip" or "stop", not "go"`},
-		{"--reviewer", "a b", `--reviewer: must be a name, not "a b"`},
+		{"--reviewer", "a b", `--reviewer: must be a name, or NAME@MODEL, not "a b"`},
 	} {
 		if _, err := overridden(t, tt.flag, tt.value); err == nil || err.Error() != tt.want {
 			t.Errorf("got %v, want %s", err, tt.want)

@@ -189,9 +189,8 @@ func (f *file) finish(section, name string) string {
 
 // noteRuns keeps what a table of the repository's file runs, for trust.
 func (f *file) noteRuns(table string) bool {
-	_, command := f.runs["command"]
-	_, env := f.runs["env"]
-	if !f.repository || !command && !env {
+	executes := slices.ContainsFunc([]string{"command", "args", "env"}, func(key string) bool { return f.runs[key] != nil })
+	if !f.repository || !executes {
 		return false
 	}
 	f.executed[table] = f.runs

@@ -17,6 +17,7 @@ type key struct {
 	def        string // as in TOML; "" for none
 	means      string
 	executable bool // decides what is run: needs trust when the repository says it
+	inGit      bool // may be set in git config, though its table has a name of its own
 	shapes     bool // changes the arguments of what is run: approved together with it
 
 	take func(c *Config, name string, raw any) bool // sets a value of TOML in the table called name, false when it is not what is wanted
@@ -47,6 +48,12 @@ func shaping(k key) key {
 	return k
 }
 
+// ofGit marks a key of a table with a name of its own that git config may set as well.
+func ofGit(k key) key {
+	k.inGit = true
+	return k
+}
+
 // named reports whether the key belongs to a table with a name of its own.
 func (k key) named() bool { return strings.Contains(k.name, ".NAME.") }
 
@@ -55,9 +62,9 @@ func (k key) named() bool { return strings.Contains(k.name, ".NAME.") }
 var keys = slices.Concat(loopKeys, stepKeys, agentKeys, checkKeys, scopeKeys, reviewKeys, sharingKeys)
 
 var loopKeys = []key{
-	keyOf("loop.implementer", nameKind, "", "the agent that does the work: a name of [agents.NAME] or a preset",
+	keyOf("loop.implementer", agentKind, "", "the agent that does the work: a name of [agents.NAME] or a preset",
 		func(c *Config, _, v string) { c.Loop.Implementer = v }),
-	keyOf("loop.reviewer", nameKind, `"builtin"`, "the agent that reviews in a run; human asks a person in the inbox, and the run goes on from the answer",
+	keyOf("loop.reviewer", agentKind, `"builtin"`, "the agent that reviews in a run; human asks a person in the inbox, and the run goes on from the answer",
 		func(c *Config, _, v string) { c.Loop.Reviewer = v }),
 	keyOf("loop.workflow", namesKind, `["implement", "check", "review"]`, "the steps of a run: these three, or names of [steps.NAME]",
 		func(c *Config, _ string, v []string) { c.Loop.Workflow = v }),
@@ -71,12 +78,14 @@ var loopKeys = []key{
 		func(c *Config, _, v string) { c.Loop.Profile = v }),
 	keyOf("loop.parallel", numberKind(1, 100), "2", "how many reviewers are at work at once in this clone",
 		func(c *Config, _ string, v int64) { c.Loop.Parallel = int(v) }),
+	keyOf("loop.worktrees", textKind, "", "the directory in which runs and reviews get their working trees, from the top of the main working tree; by default $XDG_CACHE_HOME/git-runr/worktrees, else ~/.cache/git-runr/worktrees; .runr.toml can name one below the top, or ../NAME beside it",
+		func(c *Config, _, v string) { c.Loop.Worktrees = v }),
 	keyOf("loop.threshold", oneOf("verdict", "warning", "critical"), `"verdict"`, "what needs a fix: what the reviewer says, any warning, or only what is critical",
 		func(c *Config, _, v string) { c.Loop.Threshold = record.Threshold(v) }),
 }
 
 var stepKeys = []key{
-	keyOf("steps.NAME.agent", nameKind, "", "who takes the step",
+	keyOf("steps.NAME.agent", agentKind, "", "who takes the step",
 		func(c *Config, name, v string) { c.steps[name].Agent = v }),
 	keyOf("steps.NAME.prompt", textKind, "", "what the agent is told before the task",
 		func(c *Config, name, v string) { c.steps[name].Prompt = v }),
@@ -87,21 +96,25 @@ var stepKeys = []key{
 }
 
 var agentKeys = []key{
-	executable(keyOf("agents.NAME.command", argvKind, "", "program and arguments, run without a shell; the prompt comes on standard input and {model} is the model",
+	executable(keyOf("agents.NAME.command", argvKind, "", "program and arguments, run without a shell; {model} is the model, and the prompt comes on standard input, or in a file in place of {prompt_file}, or as text of at most 128 KiB in place of {prompt}, where others on the machine can read it",
 		func(c *Config, name string, v []string) { c.agents[name].spec.Command = v })),
 	shaping(keyOf("agents.NAME.preset", oneOf(agent.Presets()...), "", "the known tool that the command is, or that is run when there is no command",
 		func(c *Config, name, v string) { c.agents[name].spec.Preset = v })),
+	executable(keyOf("agents.NAME.args", textsKind, "[]", "more arguments, after those of the command or the preset",
+		func(c *Config, name string, v []string) { c.agents[name].spec.Args = v })),
 	executable(keyOf("agents.NAME.env", variablesKind, "[]", "names of environment variables to pass on",
 		func(c *Config, name string, v []string) { c.agents[name].spec.Env = v })),
 	keyOf("agents.NAME.timeout", timeoutKind, `"30m"`, "wall time of one call",
 		func(c *Config, name string, v duration) { c.agents[name].spec.Timeout = v.std() }),
 	keyOf("agents.NAME.idle_timeout", timeoutKind, "", "time without output before it is stopped; presets: 10m",
 		func(c *Config, name string, v duration) { c.agents[name].spec.Idle = v.std() }),
-	shaping(keyOf("agents.NAME.models.quality", modelKind, "", "the model under this profile",
+	ofGit(shaping(keyOf("agents.NAME.model", modelKind, "", "the model; without one the tool chooses as it is configured. NAME@MODEL in place of an agent's name is that agent with another model",
+		func(c *Config, name, v string) { c.agents[name].spec.Model = v }))),
+	shaping(keyOf("agents.NAME.models.quality", modelKind, "", "the model under this profile, in place of model",
 		func(c *Config, name, v string) { c.agents[name].setModel("quality", v) })),
-	shaping(keyOf("agents.NAME.models.balanced", modelKind, "", "the model under this profile",
+	shaping(keyOf("agents.NAME.models.balanced", modelKind, "", "the model under this profile, in place of model",
 		func(c *Config, name, v string) { c.agents[name].setModel("balanced", v) })),
-	shaping(keyOf("agents.NAME.models.budget", modelKind, "", "the model under this profile",
+	shaping(keyOf("agents.NAME.models.budget", modelKind, "", "the model under this profile, in place of model",
 		func(c *Config, name, v string) { c.agents[name].setModel("budget", v) })),
 }
 
@@ -122,7 +135,7 @@ var scopeKeys = []key{
 }
 
 var reviewKeys = []key{
-	keyOf("review.reviewer", nameKind, `"builtin"`, "who does what git runr review asks for; human leaves it to a person",
+	keyOf("review.reviewer", agentKind, `"builtin"`, "who does what git runr review asks for; human leaves it to a person",
 		func(c *Config, _, v string) { c.Review.Reviewer = v }),
 	keyOf("review.exclude", textsKind, "[]", "globs of the paths that no review looks at, as in .gitignore: *.pb.go is every one, /gen/*.go those of one directory; a change of .runr.toml itself is shown whole",
 		func(c *Config, _ string, v []string) { c.Review.Exclude = v }),
@@ -234,6 +247,8 @@ func (k key) setBy() string {
 		return "in files, in the repository's after git runr trust, and as git config " + gitName(k.name)
 	case k.executable:
 		return "in files, in the repository's after git runr trust"
+	case k.inGit:
+		return "in files and as git config runr." + k.name
 	case k.named():
 		return "in files"
 	}

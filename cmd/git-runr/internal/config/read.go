@@ -36,6 +36,7 @@ func Read(ctx context.Context, repo *gitstore.Repo, getenv func(string) string) 
 	c, err := load(in)
 	if err == nil {
 		c.repo, c.trust = repo, newApprovals(getenv)
+		c.cache = UnderHome(getenv, "XDG_CACHE_HOME", ".cache", "git-runr/agents")
 	}
 	return c, err
 }
@@ -158,6 +159,14 @@ func (c *Config) readGit(settings map[string][]string) error {
 		if !ours || elsewhere || len(settings[name]) == 0 {
 			continue
 		}
+		if table, k := gitTableKey(name); k != nil && c.ownTable(table) {
+			if !k.take(c, table, k.text(settings[name])) {
+				return wrongValue("git config "+name, *k, k.text(settings[name]))
+			}
+			c.agents[table].spec.Models = nil // of a file, which is the weaker
+			c.origins["agents."+table+".model"] = originGit
+			continue
+		}
 		k := gitKey(setting)
 		if k == nil {
 			c.Warnings = append(c.Warnings, unknownSetting(name))
@@ -169,6 +178,28 @@ func (c *Config) readGit(settings map[string][]string) error {
 		c.origins[k.name] = originGit
 	}
 	return nil
+}
+
+// gitTableKey finds the key of a table with a name of its own that git config calls name:
+// runr.agents.NAME.model. Case counts in NAME alone.
+func gitTableKey(name string) (table string, _ *key) {
+	for i, k := range keys {
+		section, rest, _ := strings.Cut("runr."+k.name, "NAME")
+		inside := len(name) - len(section) - len(rest)
+		if k.inGit && inside > 0 && strings.EqualFold(name[:len(section)], section) && strings.EqualFold(name[len(section)+inside:], rest) {
+			return name[len(section) : len(section)+inside], &keys[i]
+		}
+	}
+	return "", nil
+}
+
+// ownTable reports whether there is an agent called name, with a table to set keys of.
+func (c *Config) ownTable(name string) bool {
+	spec, _, known := c.agent(name)
+	if known && c.agents[name] == nil && spec.Name == name {
+		c.agents[name] = &agentTable{spec: spec}
+	}
+	return c.agents[name] != nil
 }
 
 // gitKey finds the key that git config calls setting: letters of either case and

@@ -52,10 +52,11 @@ func (c *Config) caller(name string, what agent.Role) (agent.Caller, *record.Fai
 	case fromRepository && !c.trusted():
 		return agent.Caller{}, &record.Failure{Reason: record.ReasonUntrusted, Detail: fmt.Sprintf("agent %q; type: git runr trust", name)}
 	}
+	_, model, _ := strings.Cut(name, "@")
 	caller := agent.Caller{
-		Spec: spec, Profile: c.Loop.Profile,
+		Spec: spec, Profile: c.Loop.Profile, Model: model, Cache: c.cache,
 		Bounds:  role.Limits{MaxBytes: int64(c.Review.MaxBytes), MaxParts: c.Review.MaxParts},
-		Setting: func(key, value string) record.Setting { return c.setting("agents."+name+"."+key, value) },
+		Setting: func(key, value string) record.Setting { return c.setting("agents."+spec.Name+"."+key, value) },
 	}
 	return caller, caller.Ready(what, os.Environ())
 }
@@ -70,14 +71,35 @@ func (c *Config) Ready(name string, what agent.Role) *record.Failure {
 	return failure
 }
 
-// agent is how the agent called name is run: as configured, or a preset. What it
-// runs may be the repository's word and then needs trust. A person and the
+// agent is how the agent called name, or NAME@MODEL, is run: as configured, or a preset.
+// What it runs may be the repository's word and then needs trust. A person and the
 // built-in reviewer are not agents.
 func (c *Config) agent(name string) (spec agent.Spec, fromRepository, known bool) {
+	name, model, chosen := strings.Cut(name, "@")
+	if chosen && !isModel(model) {
+		return agent.Spec{Name: name}, false, false
+	}
 	if table, ok := c.agents[name]; ok {
 		return table.spec, table.fromRepository, true
 	}
 	return agent.Spec{Name: name}, false, slices.Contains(agent.Presets(), name)
+}
+
+// WithModel is the agent called name with model in place of the configured one. A model
+// that name brings along stays, and so does who is no agent.
+func WithModel(name, model string) string {
+	if model == "" || role.Reserved(name) || strings.Contains(name, "@") {
+		return name
+	}
+	return name + "@" + model
+}
+
+// CheckModel refuses what cannot be the name of a model.
+func CheckModel(flag, model string) error {
+	if model == "" || isModel(model) {
+		return nil
+	}
+	return exit.Problemf(exit.Usage, "%s: must be %s, not %s", flag, modelKind.wants, describe(model))
 }
 
 // KnownAgent refuses a name that is no agent; what says what the name is for.

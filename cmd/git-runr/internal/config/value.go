@@ -26,6 +26,7 @@ func (d duration) std() time.Duration { return time.Duration(d) }
 var (
 	boolKind      = valueKind[bool]{"true or false", asIs[bool], textTruth}
 	nameKind      = stringKind("a name", isName)
+	agentKind     = stringKind("a name, or NAME@MODEL", isAgent)
 	textKind      = stringKind("text", isText)
 	commandKind   = stringKind("a command line for sh", isText)
 	modelKind     = stringKind("the name of a model", isModel)
@@ -156,7 +157,13 @@ func isName(s string) bool { return isMadeOf(s, "._-") }
 func isCheckName(s string) bool { return isMadeOf(s, "._-:/") }
 
 // isModel keeps a model's name from being an option or more than a word.
-func isModel(s string) bool { return isMadeOf(s, "._-:/@+") }
+func isModel(s string) bool { return isMadeOf(s, "._-:/@+[]") }
+
+// isAgent allows a model after the name of an agent.
+func isAgent(s string) bool {
+	name, model, chosen := strings.Cut(s, "@")
+	return isName(name) && (!chosen || isModel(model))
+}
 
 // isRemote keeps to names: a URL or a path in the repository's file would let it
 // choose where things are pushed.

@@ -112,6 +112,7 @@ var sentinels = []sentinel{
 	{gitstore.ErrNoGit, NotFound, "install git 2.39 or newer"},
 	{gitstore.ErrNotRepository, NotFound, "cd into a repository, or: git runr -C DIR …"},
 	{gitstore.ErrNoIdentity, Usage, "git config --global user.name \"Your Name\" && git config --global user.email you@example.com"},
+	{gitstore.ErrPlace, Usage, "git config runr.loop.worktrees PATH names another place"},
 	{gitstore.ErrUnborn, Nothing, "make a first commit"},
 	{gitstore.ErrBusy, Busy, ""},
 	{gitstore.ErrLostRace, Busy, "try again"},

@@ -1,0 +1,303 @@
+package gitstore
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"git-runr/gitstore/gitdir"
+	"git-runr/gitstore/safefile"
+)
+
+// ErrPlace is a directory that worktrees cannot lie in. What wraps it says why.
+var ErrPlace = errors.New("worktrees cannot be kept there")
+
+// TreePlace is where worktrees are made that are asked for by a name: in a directory of the
+// repository's own below Root, so that repositories share it. They do not lie in the git
+// directory, for agents refuse to edit there.
+type TreePlace struct {
+	Root string            // absolute; "": they lie below StateDir
+	Name string            // the setting that names Root; "" when nobody chose it
+	Tell func(line string) // hears why they lie below StateDir all the same, which is an error where Root was chosen
+}
+
+// PutTrees says where worktrees are made from now on. Those that are there stay.
+func (r *Repo) PutTrees(place TreePlace) { r.trees.Store(&place) }
+
+func (r *Repo) treePlace() TreePlace {
+	if place := r.trees.Load(); place != nil {
+		return *place
+	}
+	return TreePlace{}
+}
+
+// Top is the top of the main working tree; in a bare repository its directory.
+func (r *Repo) Top(ctx context.Context) (string, error) {
+	if r.GitDir == r.CommonDir && r.WorkTree != "" {
+		return r.WorkTree, nil
+	}
+	all, err := r.listWorktrees(ctx)
+	if err != nil || len(all) == 0 {
+		return r.CommonDir, err
+	}
+	return all[0]["worktree"], nil
+}
+
+// WorktreeDir is where the tool's own worktree of that name is, or would be made.
+func (r *Repo) WorktreeDir(name string) string {
+	registered, _ := r.registrations() // without them there are the directories
+	var dirs []string
+	for _, g := range registered {
+		if filepath.Base(g.dir) == name && r.mine(g) {
+			dirs = append(dirs, g.dir)
+		}
+	}
+	for _, place := range r.places() {
+		dirs = append(dirs, filepath.Join(place, name))
+	}
+	for _, dir := range dirs {
+		if _, err := os.Lstat(dir); err == nil {
+			return gitdir.RealDir(dir)
+		}
+	}
+	return filepath.Join(r.places()[0], name)
+}
+
+// mine reports whether AddWorktree made a registered worktree for this repository by a
+// name. A copy of a repository has the registrations of the original's.
+func (r *Repo) mine(g registration) bool {
+	return g.own() && g.dir != "" && (r.inOwnPlace(g.dir) || !gitdir.Below(g.dir, r.stateTrees())) && !isOthers(g.dir, g.gitDir)
+}
+
+// isOthers reports whether the worktree at dir is one of another git directory than gitDir,
+// which says the same of it.
+func isOthers(dir, gitDir string) bool {
+	linked := linkedTo(dir)
+	return linked != "" && !sameDir(linked, gitDir) && gitdir.RegisteredDir(linked) == gitdir.RealDir(dir)
+}
+
+// linkedTo is the git directory that the .git file of a worktree names; "" when it has none.
+func linkedTo(dir string) string {
+	path := filepath.Join(dir, ".git")
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > 1<<14 {
+		return ""
+	}
+	data, err := os.ReadFile(path)
+	gitDir, ok := strings.CutPrefix(strings.TrimRight(string(data), "\r\n"), "gitdir: ")
+	switch {
+	case err != nil || !ok:
+		return ""
+	case filepath.IsAbs(gitDir):
+		return filepath.Clean(gitDir)
+	}
+	return filepath.Join(dir, gitDir)
+}
+
+func sameDir(a, b string) bool {
+	return a == b || gitdir.RealDir(a) == gitdir.RealDir(b)
+}
+
+// relink makes the .git file of a worktree of ours name its git directory again, after the
+// repository was moved or somebody removed the file.
+func relink(g registration) error {
+	path := filepath.Join(g.dir, ".git")
+	if info, err := os.Lstat(path); err == nil && info.IsDir() || sameDir(linkedTo(g.dir), g.gitDir) {
+		return nil
+	}
+	return safefile.WriteFile(path, []byte("gitdir: "+g.gitDir+"\n"), 0o666) // through no link
+}
+
+// places are the directories in which worktrees of ours may lie, the one first in which
+// they are made.
+func (r *Repo) places() []string {
+	root := r.treePlace().Root
+	if root == "" {
+		return []string{r.stateTrees()}
+	}
+	return []string{filepath.Join(root, r.treesName()), r.stateTrees()}
+}
+
+func (r *Repo) stateTrees() string { return filepath.Join(r.StateDir(), "worktrees") }
+
+// treesName is the name of a repository's directory below a TreePlace: one that people
+// can read, and what tells it from others of that name.
+func (r *Repo) treesName() string {
+	name := strings.TrimSuffix(filepath.Base(r.CommonDir), ".git")
+	if name == "" {
+		name = filepath.Base(filepath.Dir(r.CommonDir))
+	}
+	plain := func(c rune) rune {
+		if c < 128 && (c == '.' || c == '_' || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z') {
+			return c
+		}
+		return '-'
+	}
+	name = strings.TrimLeft(strings.Map(plain, name), ".-")
+	sum := sha256.Sum256([]byte(r.CommonDir))
+	return strings.TrimLeft(name[:min(len(name), 40)]+"-"+hex.EncodeToString(sum[:6]), "-")
+}
+
+// inOwnPlace reports whether path is below one of the places.
+func (r *Repo) inOwnPlace(path string) bool {
+	for _, place := range r.places() {
+		rel, err := filepath.Rel(gitdir.RealDir(place), path)
+		if err == nil && rel != "." && filepath.IsLocal(rel) {
+			return true
+		}
+	}
+	return false
+}
+
+// newWorktreeDir is where a worktree is made: dir itself, or a name in a place that is
+// there then.
+func (r *Repo) newWorktreeDir(ctx context.Context, dir string) (string, error) {
+	if filepath.IsAbs(dir) {
+		return filepath.Clean(dir), os.MkdirAll(filepath.Dir(dir), 0o777)
+	}
+	if err := isTreeName(dir); err != nil {
+		return "", err
+	}
+	trees := r.treePlace()
+	err := r.makePlace(ctx, trees)
+	switch {
+	case err == nil:
+		return filepath.Join(r.places()[0], dir), nil
+	case trees.Name != "" || ctx.Err() != nil:
+		return "", err
+	case trees.Tell != nil:
+		trees.Tell(fmt.Sprintf("worktrees are made below %s, where some agents do not edit: %v", r.StateDir(), err))
+	}
+	return filepath.Join(r.stateTrees(), dir), os.MkdirAll(r.stateTrees(), 0o777)
+}
+
+func isTreeName(name string) error {
+	if name == "" || name != filepath.Base(name) || !filepath.IsLocal(name) || name == "." {
+		return fmt.Errorf("worktree %q: not a name", name)
+	}
+	return nil
+}
+
+// makePlace makes the directory of the repository below Root, for the user alone.
+func (r *Repo) makePlace(ctx context.Context, trees TreePlace) error {
+	if trees.Root == "" {
+		return errors.New("neither HOME nor XDG_CACHE_HOME is set")
+	}
+	place := r.places()[0]
+	info, err := os.Lstat(place)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = r.mayLie(ctx, place); err == nil {
+			err = os.MkdirAll(place, 0o700)
+		}
+	} else if err == nil && !info.IsDir() {
+		err = fmt.Errorf("%q is no directory", place)
+	}
+	if err == nil {
+		err = os.Chmod(place, 0o700) // which fails where somebody else had put it there before
+	}
+	if err != nil && trees.Name != "" {
+		err = fmt.Errorf("%s: %w: %w", trees.Name, ErrPlace, err)
+	}
+	return err
+}
+
+// mayLie refuses a directory in a git directory, and one in a working tree that git would
+// list as untracked: also those of other repositories.
+func (r *Repo) mayLie(ctx context.Context, place string) error {
+	there := place
+	for {
+		if info, err := os.Stat(there); err == nil && info.IsDir() {
+			break
+		}
+		if there == filepath.Dir(there) {
+			return nil
+		}
+		there = filepath.Dir(there)
+	}
+	real, err := filepath.EvalSymlinks(there)
+	if err != nil {
+		return nil // what makes the directory says so
+	}
+	outer, err := Open(ctx, real)
+	if err != nil {
+		return ctx.Err() // there is no repository around it, or none that git believes
+	}
+	defer outer.Close()
+	rest, _ := filepath.Rel(there, place)
+	real = filepath.Join(real, rest)
+	if outer.WorkTree == "" || gitdir.Below(real, outer.CommonDir) {
+		return fmt.Errorf("%q is inside the git directory %q", place, outer.CommonDir)
+	}
+	if listed, err := outer.wouldCommit(ctx, real); err != nil || listed {
+		return fmt.Errorf("%q is inside the working tree %q, and not ignored there", place, outer.WorkTree)
+	}
+	return nil
+}
+
+// LostTree is a directory of a worktree whose repository is not where it was.
+type LostTree struct {
+	Dir        string `json:"dir"`
+	Repository string `json:"repository"` // the common git directory that is gone
+	Empty      bool   `json:"-"`          // there is nothing in it
+}
+
+// LostTrees are the directories below the TreePlace's Root whose repository is gone: it was
+// removed, or was moved and nobody has used it since.
+func (r *Repo) LostTrees() ([]LostTree, error) {
+	registered, err := r.registrations()
+	known := map[string]bool{}
+	for _, g := range registered {
+		known[g.dir] = true
+	}
+	root := r.treePlace().Root
+	dirs, _ := filepath.Glob(filepath.Join(gitdir.GlobQuote(root), "*", "*")) // there is no wrong pattern in it
+	lost := []LostTree{}
+	for _, dir := range dirs {
+		linked := linkedTo(dir)
+		if root == "" || linked == "" || known[gitdir.RealDir(dir)] {
+			continue
+		}
+		common := filepath.Dir(filepath.Dir(linked))
+		if _, err := os.Lstat(common); errors.Is(err, fs.ErrNotExist) {
+			lost = append(lost, LostTree{Dir: dir, Repository: common, Empty: isVacant(dir)})
+		}
+	}
+	return lost, err
+}
+
+// isVacant reports whether there is nothing in a worktree but its .git file.
+func isVacant(dir string) bool {
+	entries, err := os.ReadDir(dir)
+	return err == nil && len(entries) == 1 && entries[0].Name() == ".git"
+}
+
+// DropLostTree removes one of LostTrees.
+func (r *Repo) DropLostTree(lost LostTree) error {
+	if err := removeTree(lost.Dir); err != nil {
+		return fmt.Errorf("remove worktree: %w", err)
+	}
+	_ = os.Remove(filepath.Dir(lost.Dir)) // when it was the last one there
+	return nil
+}
+
+// RelinkWorktrees makes the worktrees of the tool's own belong to this repository again
+// after it was moved, and gives where they are.
+func (r *Repo) RelinkWorktrees() (dirs []string, err error) {
+	registered, err := r.registrations()
+	for _, g := range registered {
+		if _, statErr := os.Lstat(g.dir); statErr != nil || !r.mine(g) || sameDir(linkedTo(g.dir), g.gitDir) {
+			continue
+		}
+		if err := relink(g); err != nil {
+			return dirs, fmt.Errorf("repair worktree: %w", err)
+		}
+		dirs = append(dirs, g.dir)
+	}
+	return dirs, err
+}

@@ -1,0 +1,89 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// maxArgument is the longest argument that every system takes: on Linux a string of an
+// argument list has 128 KiB with the byte that ends it.
+const maxArgument = 128<<10 - 1
+
+var (
+	errPromptTooLong = fmt.Errorf("the prompt does not fit into an argument of at most %d bytes; {prompt_file} in its place takes any", maxArgument)
+	errPromptNUL     = errors.New("the prompt has a NUL byte, which no argument can hold; {prompt_file} in its place takes any")
+)
+
+// delivery is how a prompt reaches a command.
+type delivery struct {
+	args  []string
+	stdin io.Reader
+	dir   string // of the prompt's file; "" for none
+}
+
+// deliver puts the prompt where args want it: its text for {prompt}, for {prompt_file} the
+// name of a file that is outside of any checkout and readable to the user alone; without
+// either it goes to standard input. It is never cut. The file is there until close.
+func deliver(args []string, prompt string) (delivery, error) {
+	has := func(word string) bool {
+		return slices.ContainsFunc(args, func(arg string) bool { return strings.Contains(arg, word) })
+	}
+	inText, inFile := has("{prompt}"), has("{prompt_file}")
+	if !inText && !inFile {
+		return delivery{args: args, stdin: strings.NewReader(prompt)}, nil
+	}
+	var d delivery
+	words := []string{}
+	if inText {
+		words = append(words, "{prompt}", prompt)
+	}
+	if inFile {
+		name, err := d.write(prompt)
+		if err != nil {
+			d.close()
+			return delivery{}, err
+		}
+		words = append(words, "{prompt_file}", name)
+	}
+	d.args = fill(args, words...)
+	if inText {
+		if err := fits(d.args, prompt); err != nil {
+			d.close()
+			return delivery{}, err
+		}
+	}
+	return d, nil
+}
+
+func fits(args []string, prompt string) error {
+	if strings.Contains(prompt, "\x00") {
+		return errPromptNUL
+	}
+	if slices.ContainsFunc(args, func(arg string) bool { return len(arg) > maxArgument }) {
+		return errPromptTooLong
+	}
+	return nil
+}
+
+// write keeps the prompt in a file.
+func (d *delivery) write(prompt string) (name string, err error) {
+	if d.dir, err = os.MkdirTemp("", "git-runr-prompt-"); err != nil {
+		return "", fmt.Errorf("write prompt: %w", err)
+	}
+	name = filepath.Join(d.dir, "prompt.md")
+	if err := os.WriteFile(name, []byte(prompt), 0o600); err != nil {
+		return "", fmt.Errorf("write prompt: %w", err)
+	}
+	return name, nil
+}
+
+func (d *delivery) close() {
+	if d.dir != "" {
+		_ = os.RemoveAll(d.dir)
+	}
+}
