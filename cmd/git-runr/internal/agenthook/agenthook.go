@@ -73,7 +73,8 @@ func (c Call) Answer(ctx context.Context, store *record.Store, getenv func(strin
 	}
 	switch {
 	case c.Event == Start:
-		return c.context(waiting(store.Glance())), nil
+		text, err := waiting(ctx, store)
+		return c.context(text), err
 	case c.Event == Stop:
 		text, err := handBack(ctx, store, "Before you stop: ")
 		return c.refuse(text), err
@@ -85,16 +86,21 @@ func (c Call) Answer(ctx context.Context, store *record.Store, getenv func(strin
 	return c.refuse(text), err
 }
 
-// waiting is what an agent is told at the start of a session.
-func waiting(g record.Glance) string {
-	if g.Waiting == 0 {
-		return ""
+// waiting is what an agent is told at the start of a session: what is there to be addressed.
+func waiting(ctx context.Context, store *record.Store) (string, error) {
+	inbox, err := record.StatusFilter("inbox")
+	if err != nil {
+		return "", err
 	}
-	text := prose.Count(g.Waiting, "review") + " " + verb(g.Waiting, "waits", "wait") + " in this repository"
-	if g.Critical > 0 {
-		text += fmt.Sprintf(", with %s that nobody answered", prose.Count(g.Critical, "critical finding"))
+	_, n, err := store.Reviews(ctx, record.Filter{Status: inbox, Limit: 1})
+	if err != nil || n == 0 {
+		return "", err
 	}
-	return text + ". To see them: git runr inbox list"
+	text := prose.Count(n, "review") + " " + verb(n, "waits", "wait") + " in this repository"
+	if critical := store.Glance().Critical; critical > 0 {
+		text += fmt.Sprintf(", with %s that nobody answered", prose.Count(critical, "critical finding"))
+	}
+	return text + ". To see them: git runr inbox list", nil
 }
 
 func verb(n int, one, more string) string {

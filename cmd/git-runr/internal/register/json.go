@@ -30,6 +30,9 @@ func (e entry) within() []string {
 // byteOrderMark may begin a file; JSON has none.
 const byteOrderMark = "\xef\xbb\xbf"
 
+// isSpace reports whether text is white space to JSON.
+func isSpace(text []byte) bool { return len(bytes.Trim(text, " \t\r\n")) == 0 }
+
 // jsonText is a file of JSON, which may have comments and trailing commas, as JSONC does.
 type jsonText struct {
 	data []byte
@@ -124,7 +127,7 @@ func (t jsonText) find(path []string) (v hujson.Value, found int) {
 
 // addJSON are the insertions that put e into a file; errPresent when it is there.
 func addJSON(data []byte, e entry) ([]insertion, error) {
-	if len(bytes.TrimSpace(data)) == 0 {
+	if isSpace(data) {
 		eol := "\n"
 		made, err := addJSON([]byte("{}"+eol), e)
 		return append([]insertion{{len(data), "{}" + eol}}, shifted(made, len(data))...), err
@@ -348,7 +351,7 @@ func lineIndent(data []byte, at int) string {
 // removeJSON takes e out of a file, and of the objects around it those that are empty then,
 // but for the kept outermost ones; errAbsent when it is not there.
 func removeJSON(data []byte, e entry, kept int) ([]byte, error) {
-	if len(bytes.TrimSpace(data)) == 0 {
+	if isSpace(data) {
 		return nil, errAbsent
 	}
 	t, err := readJSON(data)
@@ -369,7 +372,7 @@ func removeJSON(data []byte, e entry, kept int) ([]byte, error) {
 	}
 	for depth := len(e.within()); depth > kept; depth-- {
 		v, _ := t.find(e.path[:depth])
-		if b, _ := boxOf(v); len(b.items) > 1 || len(bytes.TrimSpace(b.tail)) > 0 {
+		if b, _ := boxOf(v); len(b.items) > 1 || !isSpace(b.tail) {
 			break
 		}
 		path, index = e.path[:depth], -1
@@ -388,12 +391,15 @@ func (t jsonText) cut(v hujson.Value, index int) []byte {
 	it, last := b.items[index], len(b.items)-1
 	from, to := it.start-len(blankEnd(it.before)), it.end
 	switch {
-	case last == 0 && len(bytes.TrimSpace(slices.Concat(it.before, it.after, b.tail))) == 0:
+	case last == 0 && isSpace(slices.Concat(it.before, it.after, b.tail)):
 		from, to = b.open+1, b.close
 	case index < last || b.comma:
 		to += len(it.after) + 1
 	case index > 0: // the comma before it goes
 		comma := it.start - len(it.before) - 1
+		if isSpace(it.after) && !strings.Contains(b.lead(), "\n") {
+			to += len(it.after) // which came with it
+		}
 		return slices.Concat(t.data[:t.skip+comma], t.data[t.skip+comma+1:t.skip+from], t.data[t.skip+to:])
 	}
 	return slices.Concat(t.data[:t.skip+from], t.data[t.skip+to:])

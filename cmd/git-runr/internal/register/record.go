@@ -63,7 +63,7 @@ func (r *record) save(gitDir string) error {
 	if err != nil {
 		return err
 	}
-	return safefile.WriteDurable(recordPath(gitDir), append(data, '\n'), 0o666)
+	return safefile.WriteFile(recordPath(gitDir), append(data, '\n'), 0o666)
 }
 
 // set records a file; one that nothing of ours is in is forgotten.
@@ -112,7 +112,7 @@ func (m *madeFile) put(p part, f *change, made []insertion) {
 	case f.existed && len(f.after) > 0 && len(m.Tools) > 0: // somebody edited it, or it came from another clone
 		*m = madeFile{New: m.New, Tools: m.Tools, Around: m.Around, Edited: true}
 	default:
-		*m = madeFile{New: !f.existed}
+		*m = madeFile{New: !f.existed || m.New && len(f.after) == 0}
 	}
 	m.Around = maps.Clone(m.Around)
 	if m.Around == nil {

@@ -25,6 +25,9 @@ func addTOML(data []byte, e entry) ([]insertion, error) {
 	if servers, ok := before[e.path[0]].(map[string]any); ok && servers[e.path[1]] != nil {
 		return nil, standing(plainOf(servers[e.path[1]]), e)
 	}
+	if before[e.path[0]] != nil && !hasTable(data, e.path[0]) {
+		return nil, fmt.Errorf("%q is no table of its own there", e.path[0]) // an inline one takes no more
+	}
 	var table bytes.Buffer
 	enc := toml.NewEncoder(&table)
 	enc.Indent = ""
@@ -46,9 +49,20 @@ func addTOML(data []byte, e entry) ([]insertion, error) {
 	made := []insertion{{len(data), block}}
 	after, err := readTOML(insertAll(data, made))
 	if err != nil || !addedTable(before, after, e) {
-		return nil, fmt.Errorf("it takes no table %q at its end", strings.Join(e.path, ".")) // %q is an inline one, say
+		return nil, fmt.Errorf("it takes no table %q at its end", strings.Join(e.path, "."))
 	}
 	return made, nil
+}
+
+// hasTable reports whether a line opens the table called name, or one below it.
+func hasTable(data []byte, name string) bool {
+	for line := range bytes.Lines(data) {
+		rest, ok := bytes.CutPrefix(bytes.TrimSpace(line), []byte("["+name))
+		if ok && len(rest) > 0 && (rest[0] == ']' || rest[0] == '.') {
+			return true
+		}
+	}
+	return false
 }
 
 // addedTable reports whether after is before and e.
