@@ -100,7 +100,7 @@ func waiting(ctx context.Context, store *record.Store) (string, error) {
 	if critical := store.Glance().Critical; critical > 0 {
 		text += fmt.Sprintf(", with %s that nobody answered", prose.Count(critical, "critical finding"))
 	}
-	return text + ". To see them: git runr inbox list", nil
+	return text + ". To see them: git runr inbox list --status inbox", nil
 }
 
 func verb(n int, one, more string) string {
