@@ -64,12 +64,25 @@ func (s *session) initAgents(store *record.Store) error {
 			return err
 		}
 	}
-	doc := initAgentsJSON{Items: plan.Items, Written: agreed && !plan.Empty()}
-	err = s.printLeaving(doc, plan.Left(), func(w io.Writer) { s.writeAgents(w, plan, doc.Written, names) })
-	if err == nil && !agreed && !s.Bool("dry-run") {
-		return exit.Problemf(exit.Stopped, "nothing was written: nobody said yes").WithHint("git runr init --agents --yes")
+	if !agreed && !s.Bool("dry-run") {
+		return exit.Problemf(exit.Stopped, "nothing was written: nobody said yes").WithHint(s.sayingYes())
 	}
-	return err
+	doc := initAgentsJSON{Items: plan.Items, Written: agreed && !plan.Empty()}
+	return s.printLeaving(doc, plan.Left(), func(w io.Writer) { s.writeAgents(w, plan, doc.Written, names) })
+}
+
+// sayingYes is this command line with --yes.
+func (s *session) sayingYes() string {
+	line := "git runr init --agents"
+	for _, name := range []string{"hooks", "remove"} {
+		if s.Bool(name) {
+			line += " --" + name
+		}
+	}
+	if s.IsSet("for") {
+		line += " --for " + strings.ReplaceAll(s.String("for"), " ", "")
+	}
+	return line + " --yes"
 }
 
 // agentTools are those that --for names, or that are found. What is to be removed is looked

@@ -162,6 +162,7 @@ func TestRemovesOnlyOurs(t *testing.T) {
 		"a server after ours":  {".mcp.json", "{\"mcpServers\":{\"x\":1}}", func(s string) string { return strings.Replace(s, `"mcp"]}`, `"mcp"]},"b":2`, 1) }, "{\"mcpServers\":{\"x\":1,\"b\":2}}"},
 		"another key":          {".mcp.json", "{\n  \"mcpServers\": {}\n}\n", func(s string) string { return strings.Replace(s, "{\n", "{\n  \"a\": 1,\n", 1) }, "{\n  \"a\": 1,\n  \"mcpServers\": {}\n}\n"},
 		"our object kept them": {".mcp.json", "{}", func(s string) string { return strings.Replace(s, `"runr"`, `"a": 1, "runr"`, 1) }, "{\n  \"mcpServers\": {\n    \"a\": 1\n  }\n}"},
+		"an empty file stays":  {".mcp.json", "{}", func(s string) string { return s + "\n" }, "{}\n"},
 		"a hook beside ours": {".claude/settings.json", `{"hooks":{"Stop":[]}}`, func(s string) string { return strings.Replace(s, `"Stop":[`, `"Stop":[{"hooks":[]},`, 1) },
 			`{"hooks":{"Stop":[{"hooks":[]}]}}`},
 		"a table after ours": {".codex/config.toml", "a = 1\n", func(s string) string { return s + "\n[x]\nb = 2\n" }, "a = 1\n\n[x]\nb = 2\n"},
@@ -211,6 +212,21 @@ func TestKeepsPermissions(t *testing.T) {
 	remove(t, place)
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o640 {
 		t.Errorf("%v %v", info, err)
+	}
+}
+
+// TestKeepsDirectories that were there, empty or not.
+func TestKeepsDirectories(t *testing.T) {
+	place := world(t, nil)
+	if err := os.MkdirAll(filepath.Join(place.Top, ".agents", "skills"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	add(t, place, false, "pi", "claude")
+	remove(t, place)
+	for dir, want := range map[string]bool{".agents/skills": true, ".agents/skills/git-runr": false, ".claude": false} {
+		if got := isThere(filepath.Join(place.Top, dir)); got != want {
+			t.Errorf("%s is there: %v", dir, got)
+		}
 	}
 }
 
