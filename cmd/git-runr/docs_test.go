@@ -80,8 +80,8 @@ func unknownWord(words []string) string {
 	return ""
 }
 
-// TestReadme executes every command of the README in a repository in which there is
-// what they are about, each form of those that are written with [choices|of|forms].
+// TestReadme executes every command of the README, and of the skill that agents are given, in
+// a repository in which there is what they are about, each form of those that are written with [choices|of|forms].
 func TestReadme(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs some hundred commands")
@@ -90,8 +90,12 @@ func TestReadme(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	skill, err := os.ReadFile(filepath.Join("internal", "register", "SKILL.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	w := newReadmeWorld(t)
-	lines := readmeCommands(string(text))
+	lines := readmeCommands(string(text) + "\n" + string(skill))
 	if len(lines) < 45 {
 		t.Errorf("only %d commands were found: %q", len(lines), lines)
 	}

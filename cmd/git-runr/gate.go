@@ -79,10 +79,12 @@ func (s *session) gate(store *record.Store, conf *config.Config) error {
 		return err
 	}
 	writeHeldUp(s.out, conf, len(commits), held)
-	if conf.Hooks.PrePush == "refuse" {
-		return exit.With(exit.NotPassed)
+	if conf.Hooks.PrePush == "warn" {
+		fmt.Fprintln(s.out, "They are pushed all the same: hooks.pre_push is warn.")
+		return nil
 	}
-	return nil
+	fmt.Fprintln(s.out, "Refused; to push all the same: git push --no-verify")
+	return exit.With(exit.NotPassed)
 }
 
 // closed refuses a push because the gate cannot be asked.
@@ -117,11 +119,6 @@ func writeHeldUp(w io.Writer, conf *config.Config, all int, held []loop.Gated) {
 	}
 	render.More(w, "  ", len(held)-gatedShown)
 	render.Lines(w, gateHints(held))
-	if conf.Hooks.PrePush == "warn" {
-		fmt.Fprintln(w, "They are pushed all the same: hooks.pre_push is warn.")
-		return
-	}
-	fmt.Fprintln(w, "Refused; to push all the same: git push --no-verify")
 }
 
 // stands is how a commit stands, in a word or two.

@@ -37,6 +37,7 @@ func (p *program) hooksCommand() *cli.Command {
 			}},
 			{Name: "uninstall", Usage: "take the hooks out again", Action: p.action(uninstallHooks)},
 			{Name: "status", Usage: "whether git would run them", Action: p.action(statusOfHooks)},
+			{Name: "agent", Hidden: true, Usage: "what agent tools call, with their JSON on standard input", ArgsUsage: "TOOL EVENT", Action: p.action(agentHook)},
 			{Name: "run", Hidden: true, Usage: "what the hooks call", ArgsUsage: "HOOK", Action: p.action(hookRun)},
 		},
 		Action: p.action(statusOfHooks),

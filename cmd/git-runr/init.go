@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -28,19 +27,21 @@ func (p *program) initCommand() *cli.Command {
 	return &cli.Command{
 		Name: "init", Usage: "set up this repository: .runr.toml, hooks and notes",
 		Description: "Writes .runr.toml with the checks that the project seems to have (an existing one is kept),\ninstalls git's hooks that call git-runr, and lets git log show the notes and carry them over a rebase.\n" +
-			"Offers to register git runr mcp with the agent tools that it finds, in their own configuration files.",
-		Flags:  append([]cli.Flag{&cli.BoolFlag{Name: "no-hooks", Usage: "leave git's hooks alone"}}, registerFlags()...),
+			"--agents does none of that: it tells the agent tools that it finds here of git-runr, in their own files of this\n" +
+			"repository: a skill, git runr mcp, and with --hooks commands that they run. All is shown first, and --remove\n" +
+			"takes out exactly what was written.",
+		Flags:  append([]cli.Flag{&cli.BoolFlag{Name: "no-hooks", Usage: "leave git's hooks alone"}}, agentsFlags()...),
 		Action: p.action(initialise),
 	}
 }
 
 type initJSON struct {
-	Config  string                  `json:"config"`
-	Written bool                    `json:"written"`
-	Checks  []record.Check          `json:"checks"`
-	Hooks   []hooks.Status          `json:"hooks"`
-	Trusted bool                    `json:"trusted"`
-	MCP     []register.Registration `json:"mcp"`
+	Config  string         `json:"config"`
+	Written bool           `json:"written"`
+	Checks  []record.Check `json:"checks"`
+	Hooks   []hooks.Status `json:"hooks"`
+	Trusted bool           `json:"trusted"`
+	Agents  []string       `json:"agents"` // found here, that init --agents tells
 }
 
 func initialise(s *session) error {
@@ -50,6 +51,12 @@ func initialise(s *session) error {
 	}
 	if store.Repo.WorkTree == "" {
 		return exit.Problemf(exit.State, "%w: run init in a checkout", gitstore.ErrBare)
+	}
+	if s.Bool("agents") {
+		return s.initAgents(store)
+	}
+	if given := s.agentsFlag(); given != "" {
+		return exit.Problemf(exit.Usage, "--%s goes with --agents", given).WithHint("git runr init --agents --" + given)
 	}
 	doc := initJSON{Config: filepath.Join(store.Repo.WorkTree, config.FileName), Checks: []record.Check{}, Hooks: []hooks.Status{}}
 	if err := s.writeConfig(store, &doc); err != nil {
@@ -64,7 +71,7 @@ func initialise(s *session) error {
 			return err
 		}
 	}
-	doc.MCP = s.register(store)
+	doc.Agents = register.Found(store.Repo.WorkTree, s.getenv)
 	return s.print(doc, func(w io.Writer) { writeInit(w, doc) })
 }
 
@@ -132,69 +139,8 @@ func writeInit(w io.Writer, doc initJSON) {
 		}
 		writeWithout(w, st)
 	}
-	writeRegistrations(w, doc.MCP)
+	if len(doc.Agents) > 0 {
+		safetext.Fprintf(w, "To tell %s of it, type: git runr init --agents\n", strings.Join(doc.Agents, ", "))
+	}
 	fmt.Fprintln(w, "git log shows the notes. Try: git runr review --wait")
-}
-
-func registerFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.BoolFlag{Name: "register", Usage: "register git runr mcp with the agent tools found here, without asking"},
-		&cli.BoolFlag{Name: "no-register", Usage: "do not register it, and do not ask"},
-	}
-}
-
-// register tells the agent tools that it finds of git runr mcp, if that is wanted: by
-// a flag, or by a person on a terminal.
-func (s *session) register(store *record.Store) []register.Registration {
-	found := []register.Registration{}
-	if s.Bool("no-register") {
-		return found
-	}
-	tools := register.Tools(store.Repo.WorkTree, s.getenv)
-	for _, t := range tools {
-		found = append(found, t.Standing())
-	}
-	offered := slices.ContainsFunc(found, func(r register.Registration) bool { return r.State == register.Offered })
-	if !offered || !s.Bool("register") && !s.confirmRegister(found) {
-		return found
-	}
-	for i, t := range tools {
-		found[i] = t.Register()
-	}
-	return found
-}
-
-// confirmRegister asks on a terminal; without one the answer is no.
-func (c *console) confirmRegister(found []register.Registration) bool {
-	tty := c.terminal()
-	if tty == nil {
-		return false
-	}
-	defer tty.Close()
-	fmt.Fprintln(tty, "Coding agents can ask for reviews and read them as tools (git runr mcp). These can be told:")
-	for _, r := range found {
-		if r.State == register.Offered {
-			safetext.Fprintf(tty, "  %s in %s\n", r.Tool, r.File)
-		}
-	}
-	return c.agrees(tty, "Register with them?")
-}
-
-func writeRegistrations(w io.Writer, found []register.Registration) {
-	var offered []string
-	for _, r := range found {
-		switch r.State {
-		case register.Done:
-			safetext.Fprintf(w, "%s: registered git runr mcp in %s\n", r.Tool, r.File)
-		case register.Before:
-			safetext.Fprintf(w, "%s: git runr mcp is registered in %s\n", r.Tool, r.File)
-		case register.Refused:
-			safetext.Fprintf(w, "%s: left %s alone, %s; to add:\n%s", r.Tool, r.File, r.Detail, safetext.Block(r.Snippet))
-		case register.Offered:
-			offered = append(offered, r.Tool)
-		}
-	}
-	if len(offered) > 0 {
-		safetext.Fprintf(w, "To give the reviews to %s as tools, type: git runr init --register\n", strings.Join(offered, ", "))
-	}
 }

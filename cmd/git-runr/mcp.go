@@ -22,7 +22,7 @@ func (p *program) mcpCommand() *cli.Command {
 	return &cli.Command{
 		Name: "mcp", Usage: "serve the inbox to a coding agent, on standard input and output",
 		Description: "A server of the Model Context Protocol with the tools review, review_inbox and diagnose. An agent tool\n" +
-			"starts it; git runr init --register tells those that it finds. By hand:\n\n" +
+			"starts it; git runr init --agents tells those that it finds. By hand:\n\n" +
 			"  claude    claude mcp add runr -- git runr mcp\n" +
 			"  codex     codex mcp add runr -- git runr mcp\n" +
 			"  gemini    gemini mcp add runr git runr mcp\n" +

@@ -12,6 +12,7 @@ import (
 // written are the functions that write bytes as they are, and why they may.
 var written = map[string]string{
 	"WriteJSON":        "JSON spells control characters itself",
+	"agentHook":        "JSON of what agenthook made safe",
 	"writePatch":       "a patch goes into a pipe byte for byte",
 	"writeProblemText": "what safetext.Fprintf made, at once",
 	"write":            "progress: what its callers made safe, between its own escape sequences",
@@ -23,7 +24,7 @@ var written = map[string]string{
 // way is named here.
 func TestWhatIsPrintedIsSafe(t *testing.T) {
 	used := map[string]bool{}
-	for _, dir := range []string{".", "internal/config", "internal/demo", "internal/exit", "internal/follow", "internal/progress", "internal/overview", "internal/register", "internal/stdio", "internal/notify", "internal/background", "internal/render", "../../diagnose"} {
+	for _, dir := range []string{".", "internal/config", "internal/demo", "internal/exit", "internal/follow", "internal/progress", "internal/overview", "internal/register", "internal/agenthook", "internal/stdio", "internal/notify", "internal/background", "internal/render", "../../diagnose"} {
 		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: %v, %v", dir, files, err)

@@ -104,3 +104,9 @@ func TestJSON(t *testing.T) {
 		t.Errorf("%s spells out what can be seen", safe)
 	}
 }
+
+func TestFenceMarksDiffer(t *testing.T) {
+	if first, second := Fence("x"), Fence("x"); first == second || !strings.Contains(first, "\nx\n>>> ") {
+		t.Errorf("a reviewer could write the mark of %q", first)
+	}
+}

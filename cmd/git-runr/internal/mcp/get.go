@@ -64,7 +64,7 @@ func (c call) reviewText(r record.Review, places map[string]string) string {
 	}
 	c.writeFacts(&b, r)
 	if len(r.Submissions) > 0 {
-		b.WriteString("\n" + foreign(submitted(r, places)))
+		b.WriteString("\n" + safetext.Fence(submitted(r, places)))
 	}
 	if open := r.Unanswered(); len(open) > 0 && r.Status != record.ReviewResolved {
 		fmt.Fprintf(&b, "\nTo answer, each with review_inbox answer (fixed with the commit, refuted with the reason, or deferred): %s\n", strings.Join(open, ", "))

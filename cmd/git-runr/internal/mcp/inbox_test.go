@@ -191,13 +191,6 @@ func TestForeignTextIsMarked(t *testing.T) {
 	}
 }
 
-func TestMarksDiffer(t *testing.T) {
-	first, second := foreign("x"), foreign("x")
-	if first == second {
-		t.Error("a reviewer could write the mark")
-	}
-}
-
 func TestAnswersAreBounded(t *testing.T) {
 	p := newProject(t)
 	id := p.asked("").ID

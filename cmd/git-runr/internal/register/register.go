@@ -1,48 +1,111 @@
-// Package register tells the coding agents that are used here of git runr mcp, in their own
-// configuration files, whose other bytes stay as they are.
+// Package register tells the agent tools that are used here of git-runr, in their own
+// files, whose other bytes stay as they are: a skill, the server that git runr mcp is,
+// and hooks that call git-runr. It takes out exactly what it put in.
 package register
 
 import (
+	_ "embed"
+	"encoding/json"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
-
-	"git-runr/cmd/git-runr/internal/config"
-	"git-runr/gitstore/safefile"
+	"strings"
 )
 
-// stdioServer is a server as claude, codex and gemini are told of it.
-type stdioServer struct {
-	Command string   `json:"command" toml:"command"`
-	Args    []string `json:"args" toml:"args"`
+// The things that a tool can be told.
+const (
+	Skill  = "skill"
+	Server = "server"
+	Hooks  = "hooks"
+)
+
+// Skill file, the same for all who read one.
+//
+//go:embed SKILL.md
+var skill []byte
+
+// hookCommand begins the commands of our hooks; the tool and the event follow.
+const hookCommand = "git runr hooks agent "
+
+// tool is an agent tool and where it reads what. Its files are the project's own: they name
+// no path, so that they can be committed.
+type tool struct {
+	name    string
+	skill   string
+	server  string   // a file of JSON or TOML
+	key     []string // of the server in it
+	hooks   string
+	events  []event
+	without string // what it has not got, and what to do instead
+	note    string // what it wants before it reads these files
 }
 
-// opencodeServer is a server as opencode is told of it.
-type opencodeServer struct {
-	Type    string   `json:"type"`
-	Command []string `json:"command"`
-	Enabled bool     `json:"enabled"`
+// event is a moment at which a tool runs a command.
+type event struct {
+	name    string // in the tool's words
+	matcher string
+	ours    string // argument of our command
 }
 
-// Tools are the tools that are used here, with a file or a program on PATH. The files
-// of a repository name no path, so that they can be committed.
-func Tools(top string, getenv func(string) string) []Tool {
-	server := stdioServer{"git", []string{"runr", "mcp"}}
-	tools := []Tool{
-		{name: "claude", path: filepath.Join(top, ".mcp.json"), top: top, keys: [2]string{"mcpServers", "runr"}, server: server, merge: mergeJSON},
-		{name: "gemini", path: filepath.Join(top, ".gemini", "settings.json"), top: top, keys: [2]string{"mcpServers", "runr"}, server: server, merge: mergeJSON},
-		{name: "opencode", path: filepath.Join(top, "opencode.json"), top: top, keys: [2]string{"mcp", "runr"},
-			server: opencodeServer{"local", []string{"git", "runr", "mcp"}, true}, merge: mergeJSON},
+var (
+	serverKey    = []string{"mcpServers", "runr"}
+	agentsSkill  = ".agents/skills/git-runr/SKILL.md"
+	claudeSkill  = ".claude/skills/git-runr/SKILL.md"
+	claudeEvents = []event{{"SessionStart", "", "start"}, {"Stop", "", "stop"}, {"PreToolUse", "Bash", "tool"}}
+	geminiEvents = []event{{"SessionStart", "", "start"}, {"AfterAgent", "", "stop"}, {"BeforeTool", "run_shell_command", "tool"}}
+)
+
+var tools = []tool{
+	{name: "claude", skill: claudeSkill, server: ".mcp.json", key: serverKey, hooks: ".claude/settings.json", events: claudeEvents,
+		note: "claude asks once whether the server of .mcp.json may run"},
+	{name: "codex", skill: agentsSkill, server: ".codex/config.toml", key: []string{"mcp_servers", "runr"}, hooks: ".codex/hooks.json", events: claudeEvents,
+		note: "codex reads .codex in projects that it was told to trust, and asks for each hook: /hooks"},
+	{name: "gemini", skill: agentsSkill, server: ".gemini/settings.json", key: serverKey, hooks: ".gemini/settings.json", events: geminiEvents,
+		note: "gemini starts servers in folders that it was told to trust"},
+	{name: "opencode", skill: agentsSkill, server: "opencode.json", key: []string{"mcp", "runr"},
+		without: "opencode has no hooks that run commands, only plugins"},
+	{name: "pi", skill: agentsSkill, without: "pi has neither MCP servers nor hooks that run commands, only extensions"},
+}
+
+// Names are the tools that can be told.
+func Names() []string {
+	var names []string
+	for _, t := range tools {
+		names = append(names, t.name)
 	}
-	if isThere(filepath.Join(top, "opencode.jsonc")) {
-		tools[2].path += "c"
+	return names
+}
+
+// Notes are what these tools want beside what is written, or have not got.
+func Notes(names []string, hooks bool) (notes []string) {
+	for _, t := range tools {
+		switch {
+		case !slices.Contains(names, t.name):
+		case t.note != "":
+			notes = append(notes, t.note)
+		case hooks || t.server == "":
+			notes = append(notes, t.without)
+		}
 	}
-	if codex := config.UnderHome(getenv, "CODEX_HOME", ".codex", "config.toml"); codex != "" {
-		tools = append(tools, Tool{name: "codex", path: codex, keys: [2]string{"mcp_servers", "runr"}, server: server, merge: mergeTOML})
+	return notes
+}
+
+// Found are the tools that are used here: with a file of their own in the repository, or a
+// program on PATH.
+func Found(top string, getenv func(string) string) []string {
+	var found []string
+	for _, t := range tools {
+		used := onPath(getenv("PATH"), t.name)
+		for _, path := range []string{t.server, t.hooks} {
+			used = used || path != "" && isThere(filepath.Join(top, path))
+		}
+		if used {
+			found = append(found, t.name)
+		}
 	}
-	return slices.DeleteFunc(tools, func(t Tool) bool { return !isThere(t.path) && !onPath(getenv("PATH"), t.name) })
+	return found
 }
 
 func isThere(path string) bool {
@@ -61,106 +124,149 @@ func onPath(path, name string) bool {
 	return false
 }
 
-// The states of a registration.
-const (
-	Done    = "registered" // by this command
-	Before  = "present"    // already
-	Offered = "offered"    // nobody said yes
-	Refused = "refused"    // the file is left alone
-)
-
-// Registration is what became of one tool.
-type Registration struct {
-	Tool    string `json:"tool"`
-	File    string `json:"file"`
-	State   string `json:"state"`
-	Detail  string `json:"detail,omitempty"`  // why it is refused
-	Snippet string `json:"snippet,omitempty"` // to add by hand
+// part is one thing of ours in one file.
+type part struct {
+	tool, what, path string
+	key              string // of it in its file
+	add              func(data []byte) ([]insertion, error)
+	// remove takes it out; kept is how many of the objects around it were there before it.
+	remove func(data []byte, kept int) ([]byte, error)
+	around func(data []byte) int // those of them that a file has
 }
 
-// maxToolFile is the largest file that is added to, in bytes.
-const maxToolFile = 1 << 20
-
-// plan is the file's new content; errRegistered when it needs none.
-func (t Tool) plan() ([]byte, error) {
-	if err := t.checkLinks(); err != nil {
-		return nil, err
-	}
-	data, err := os.ReadFile(t.path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	if len(data) > maxToolFile {
-		return nil, errors.New("it is too large")
-	}
-	return t.merge(data, t)
+// stdioServer is a server as claude, codex and gemini are told of it.
+type stdioServer struct {
+	Command string   `json:"command" toml:"command"`
+	Args    []string `json:"args" toml:"args"`
 }
 
-// checkLinks keeps a file of the repository inside it: its author decides where its
-// links lead.
-func (t Tool) checkLinks() error {
-	if t.top == "" {
+// opencodeServer is a server as opencode is told of it.
+type opencodeServer struct {
+	Type    string   `json:"type"`
+	Command []string `json:"command"`
+	Enabled bool     `json:"enabled"`
+}
+
+// parts are what these tools are told, in the order of their files.
+func parts(top string, names []string, hooks bool) (all []part) {
+	for _, t := range tools {
+		if !slices.Contains(names, t.name) {
+			continue
+		}
+		all = append(all, skillPart(t))
+		if t.server != "" {
+			all = append(all, serverPart(top, t))
+		}
+		for _, e := range t.events {
+			if hooks {
+				all = append(all, jsonPart(t.name, Hooks, t.hooks, hookEntry(t, e)))
+			}
+		}
+	}
+	return all
+}
+
+func serverPart(top string, t tool) part {
+	e := entry{path: t.key, value: stdioServer{"git", []string{"runr", "mcp"}}}
+	path := t.server
+	if t.name == "opencode" {
+		e.value = opencodeServer{"local", []string{"git", "runr", "mcp"}, true}
+		if isThere(filepath.Join(top, path+"c")) {
+			path += "c"
+		}
+	}
+	want := plainOf(e.value)
+	e.ours = func(have any) bool { return holds(have, want) }
+	if !strings.HasSuffix(path, ".toml") {
+		return jsonPart(t.name, Server, path, e)
+	}
+	return part{t.name, Server, path, Server, func(data []byte) ([]insertion, error) { return addTOML(data, e) },
+		func(data []byte, _ int) ([]byte, error) { return removeTOML(data) }, func([]byte) int { return 0 }}
+}
+
+func jsonPart(tool, what, path string, e entry) part {
+	return part{tool, what, path, strings.Join(e.path, "."), func(data []byte) ([]insertion, error) { return addJSON(data, e) },
+		func(data []byte, kept int) ([]byte, error) { return removeJSON(data, e, kept) },
+		func(data []byte) int {
+			t, err := readJSON(data)
+			if err != nil {
+				return 0
+			}
+			said, _ := t.plain()
+			return emptied(said, e)
+		}}
+}
+
+// hookGroup is one of the hooks of an event, as claude, codex and gemini have them.
+type hookGroup struct {
+	Matcher string    `json:"matcher,omitempty"`
+	Hooks   []command `json:"hooks"`
+}
+
+type command struct {
+	Type    string `json:"type"`
+	Command string `json:"command"`
+}
+
+// hookEntry is a hook that never fails, whether git-runr is installed or not.
+func hookEntry(t tool, e event) entry {
+	ours := hookCommand + t.name + " " + e.ours
+	return entry{path: []string{"hooks", e.name}, list: true, value: hookGroup{e.matcher, []command{{"command", ours + " || exit 0"}}},
+		ours: func(have any) bool {
+			group, _ := have.(map[string]any)
+			commands, _ := group["hooks"].([]any)
+			return slices.ContainsFunc(commands, func(c any) bool {
+				object, _ := c.(map[string]any)
+				line, _ := object["command"].(string)
+				return strings.HasPrefix(line, ours)
+			})
+		}}
+}
+
+// skillPart is a file that is ours as a whole.
+func skillPart(t tool) part {
+	add := func(data []byte) ([]insertion, error) {
+		switch {
+		case len(data) == 0:
+			return []insertion{{0, string(skill)}}, nil
+		case string(data) == string(skill):
+			return nil, errPresent
+		}
+		return nil, errors.New("it says something else")
+	}
+	remove := func(data []byte, _ int) ([]byte, error) {
+		switch {
+		case len(data) == 0:
+			return nil, errAbsent
+		case string(data) == string(skill):
+			return nil, nil
+		}
+		return nil, errors.New("it says something else than was written")
+	}
+	return part{t.name, Skill, t.skill, Skill, add, remove, func([]byte) int { return 0 }}
+}
+
+// plainOf is v as JSON gives it back: maps, lists, strings and numbers.
+func plainOf(v any) any {
+	body, err := json.Marshal(v)
+	if err != nil {
 		return nil
 	}
-	for path := t.path; path != t.top; path = filepath.Dir(path) {
-		info, err := os.Lstat(path)
-		if err == nil && info.Mode()&fs.ModeSymlink != 0 {
-			return errors.New("it is behind a symbolic link")
+	var plain any
+	_ = json.Unmarshal(body, &plain) // which has just been made
+	return plain
+}
+
+// holds reports whether have says all that want says; a user may have added to it.
+func holds(have, want any) bool {
+	object, ok := have.(map[string]any)
+	if !ok {
+		return false
+	}
+	for key, value := range want.(map[string]any) {
+		if !reflect.DeepEqual(object[key], value) {
+			return false
 		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
 	}
-	return nil
-}
-
-// Standing is whether the tool has been told already.
-func (t Tool) Standing() Registration {
-	state := Offered
-	if _, err := t.plan(); errors.Is(err, errRegistered) {
-		state = Before
-	}
-	return Registration{Tool: t.name, File: t.path, State: state}
-}
-
-// Register writes the tool's file, or says why not and what to add by hand.
-func (t Tool) Register() Registration {
-	done := Registration{Tool: t.name, File: t.path, State: Done}
-	merged, err := t.plan()
-	if err == nil {
-		err = t.write(merged)
-	}
-	switch {
-	case errors.Is(err, errRegistered):
-		done.State = Before
-	case err != nil:
-		done.State, done.Detail, done.Snippet = Refused, err.Error(), t.snippet()
-	}
-	return done
-}
-
-// write replaces the file as a whole. A link in the user's own files, as those who keep
-// them in a repository have, stays a link.
-func (t Tool) write(data []byte) error {
-	path, perm := t.path, fs.FileMode(0o666)
-	if t.top == "" {
-		perm = 0o600
-	}
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return safefile.WriteFile(path, data, perm)
-	}
-	return safefile.WriteExact(path, data, info.Mode().Perm())
-}
-
-// snippet is what the file should hold, to paste.
-func (t Tool) snippet() string {
-	fresh, err := t.merge(nil, t)
-	if err != nil { // unreachable: an empty file takes everything
-		return ""
-	}
-	return string(fresh)
+	return true
 }

@@ -2,141 +2,290 @@ package register
 
 import (
 	"bytes"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 )
 
-var (
-	testJSONTool = Tool{name: "gemini", keys: [2]string{"mcpServers", "runr"}, server: stdioServer{"git", []string{"runr", "mcp"}}, merge: mergeJSON}
-	testTOMLTool = Tool{name: "codex", keys: [2]string{"mcp_servers", "runr"}, server: stdioServer{"git", []string{"runr", "mcp"}}, merge: mergeTOML}
-)
+// world is a checkout with files.
+func world(t *testing.T, files map[string]string) Place {
+	t.Helper()
+	place := Place{Top: t.TempDir(), GitDir: t.TempDir()}
+	for name, text := range files {
+		put(t, place, name, text)
+	}
+	return place
+}
 
-// TestMergeJSON: what is there stays byte for byte, and the addition looks like it.
-func TestMergeJSON(t *testing.T) {
+func put(t *testing.T, place Place, name, text string) {
+	t.Helper()
+	path := filepath.Join(place.Top, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func text(t *testing.T, place Place, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(place.Top, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// carry writes a plan and wants nothing to be left alone.
+func carry(t *testing.T, plan *Plan, err error) {
+	t.Helper()
+	if err == nil {
+		err = plan.Write()
+	}
+	if err != nil || len(plan.Left()) > 0 {
+		t.Fatalf("%v, left %q", err, plan.Left())
+	}
+}
+
+func add(t *testing.T, place Place, hooks bool, names ...string) {
+	t.Helper()
+	plan, err := Adding(place, names, hooks)
+	carry(t, plan, err)
+}
+
+func remove(t *testing.T, place Place) {
+	t.Helper()
+	plan, err := Removing(place, Names())
+	carry(t, plan, err)
+}
+
+// TestAddsInTheStyleOfTheFile: what is there stays byte for byte, and the addition looks like it.
+func TestAddsInTheStyleOfTheFile(t *testing.T) {
 	const compact = `"runr":{"command":"git","args":["runr","mcp"]}`
 	indented := func(lead, unit, eol string) string {
 		lines := []string{`"runr": {`, unit + `"command": "git",`, unit + `"args": [`, unit + unit + `"runr",`, unit + unit + `"mcp"`, unit + `]`, `}`}
 		return lead + strings.Join(lines, eol+lead)
 	}
 	for name, tt := range map[string]struct{ in, want string }{
-		"no file":      {"", "{\n  \"mcpServers\": {\n" + indented("    ", "  ", "\n") + "\n  }\n}\n"},
+		"empty":        {"", "{\n  \"mcpServers\": {\n" + indented("    ", "  ", "\n") + "\n  }\n}\n"},
 		"empty object": {"{}", "{\n  \"mcpServers\": {\n" + indented("    ", "  ", "\n") + "\n  }\n}"},
 		"one line":     {`{"a": 1}`, `{"a": 1,"mcpServers":{` + compact + `}}`},
 		"other servers": {`{"mcpServers":{"x":{}}, "b": [1,2]}` + "\n",
 			`{"mcpServers":{"x":{},` + compact + `}, "b": [1,2]}` + "\n"},
 		"no servers":    {"{\n\t\"mcpServers\": {}\n}\n", "{\n\t\"mcpServers\": {\n" + indented("\t\t", "\t", "\n") + "\n\t}\n}\n"},
+		"empty lines":   {"{\n\t\"mcpServers\": {\n\t}\n}\n", "{\n\t\"mcpServers\": {\n" + indented("\t\t", "\t", "\n") + "\n\t}\n}\n"},
 		"tabs":          {"{\n\t\"mcpServers\": {\n\t\t\"x\": 1.0\n\t}\n}\n", "{\n\t\"mcpServers\": {\n\t\t\"x\": 1.0,\n" + indented("\t\t", "\t", "\n") + "\n\t}\n}\n"},
 		"carriage":      {"{\r\n  \"mcpServers\": {\r\n    \"x\": null\r\n  }\r\n}", "{\r\n  \"mcpServers\": {\r\n    \"x\": null,\r\n" + indented("    ", "  ", "\r\n") + "\r\n  }\r\n}"},
+		"mark":          {"\xef\xbb\xbf{\"mcpServers\":{\"x\":{}}}", "\xef\xbb\xbf{\"mcpServers\":{\"x\":{}," + compact + "}}"},
 		"large numbers": {`{"n":12345678901234567890,"e":1e400}`, `{"n":12345678901234567890,"e":1e400,"mcpServers":{` + compact + `}}`},
-		"braces within": {`{"a":"{\"mcpServers\":{}}"}`, `{"a":"{\"mcpServers\":{}}","mcpServers":{` + compact + `}}`},
+		"comment at the end": {"{\n  \"mcpServers\": {\n    \"x\": 1 // mine\n  }\n}",
+			"{\n  \"mcpServers\": {\n    \"x\": 1, // mine\n" + indented("    ", "  ", "\n") + "\n  }\n}"},
+		"trailing comma": {"{\n  \"mcpServers\": {\n    \"x\": 1, // mine\n  },\n}",
+			"{\n  \"mcpServers\": {\n    \"x\": 1, // mine\n" + indented("    ", "  ", "\n") + ",\n  },\n}"},
+		"only a comment": {"{\n  \"mcpServers\": {\n    // none\n  }\n}", "{\n  \"mcpServers\": {\n    // none\n" + indented("    ", "  ", "\n") + "\n  }\n}"},
+		"comment in one line": {"{\"mcpServers\":{\"x\":1/* mine */}}",
+			"{\"mcpServers\":{\"x\":1,/* mine */\n" + compact + "}}"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := mergeJSON([]byte(tt.in), testJSONTool)
-			if err != nil || string(got) != tt.want {
-				t.Errorf("%v\ngot  %q\nwant %q", err, got, tt.want)
+			place := world(t, map[string]string{".mcp.json": tt.in})
+			add(t, place, false, "claude")
+			if got := text(t, place, ".mcp.json"); got != tt.want {
+				t.Errorf("\ngot  %q\nwant %q", got, tt.want)
 			}
-			if _, err := mergeJSON(got, testJSONTool); !errors.Is(err, errRegistered) {
-				t.Errorf("once more: %v", err)
+			if plan, err := Adding(place, []string{"claude"}, false); err != nil || !plan.Empty() {
+				t.Errorf("once more: %v\n%s", err, plan.Diff())
+			}
+			remove(t, place)
+			if got := text(t, place, ".mcp.json"); got != tt.in {
+				t.Errorf("\nafterwards %q\nbefore     %q", got, tt.in)
 			}
 		})
 	}
 }
 
-func TestMergeJSONRefuses(t *testing.T) {
-	for _, in := range []string{
-		"// comment\n{}", `{"a":1,}`, `[]`, `null`, `"x"`, `{} {}`, "{", "\xef\xbb\xbf{}", `{"mcpServers":[]}`, `{"mcpServers":null}`,
-		`{"mcpServers":{},"mcpServers":{}}`, `{"mcpServers":{"runr":{"command":"x"}}}`, `{"mcpServers":{"runr":null}}`, `{"mcpServers":{"runr":{"command":"git","args":["runr mcp"]}}}`,
+// TestLeavesAlone: what cannot be edited without changing what it says.
+func TestLeavesAlone(t *testing.T) {
+	for file, texts := range map[string][]string{
+		".mcp.json": {
+			"{", "[]", "null", `"x"`, `{} {}`, `{"mcpServers":[]}`, `{"mcpServers":null}`, `{"mcpServers":{},"mcpServers":{}}`,
+			`{"mcpServers":{"runr":{"command":"x"}}}`, `{"mcpServers":{"runr":null}}`, `{"mcpServers":{"runr":{"command":"git","args":["runr mcp"]}}}`,
+			"\xff\xfe{\x00}\x00", strings.Repeat(" ", maxFile) + "{}",
+		},
+		".codex/config.toml": {
+			"model = ", "mcp_servers = {}", "mcp_servers = 1", "[[mcp_servers]]\n", "[mcp_servers.runr]\ncommand = \"x\"\n", "mcp_servers.runr.command = \"git\"", "a = \"\"\"x",
+		},
+		".claude/settings.json": {`{"hooks":[]}`, `{"hooks":{"Stop":{}}}`, `{"hooks":{"PreToolUse":null}}`},
 	} {
-		if got, err := mergeJSON([]byte(in), testJSONTool); err == nil || errors.Is(err, errRegistered) {
-			t.Errorf("%s became %s, %v", in, got, err)
+		for _, in := range texts {
+			place := world(t, map[string]string{file: in})
+			plan, err := Adding(place, []string{"claude", "codex"}, true)
+			if err == nil {
+				err = plan.Write()
+			}
+			if err != nil || len(plan.Left()) != 1 || !strings.HasPrefix(plan.Left()[0], file+": ") {
+				t.Errorf("%.80q: %v, left %q", in, err, plan.Left())
+			}
+			if got := text(t, place, file); got != in {
+				t.Errorf("%q became %q", in, got)
+			}
 		}
 	}
 }
 
-func TestMergeKnowsWhatIsThere(t *testing.T) {
-	more := `{"mcpServers":{"runr":{"args":["runr","mcp"],"command":"git","trust":true}}}` // what the user added stays
-	if _, err := mergeJSON([]byte(more), testJSONTool); !errors.Is(err, errRegistered) {
-		t.Error(err)
+// TestKnowsWhatIsThere: what the user added to ours stays, and is ours.
+func TestKnowsWhatIsThere(t *testing.T) {
+	place := world(t, map[string]string{
+		".mcp.json":          `{"mcpServers":{"runr":{"args":["runr","mcp"],"command":"git","trust":true}}}`,
+		".codex/config.toml": "[mcp_servers]\nrunr = {command = \"git\", args = [\"runr\", \"mcp\"], enabled = false}\n",
+	})
+	plan, err := Adding(place, []string{"claude", "codex"}, false)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if _, err := mergeTOML([]byte("[mcp_servers]\nrunr = {command = \"git\", args = [\"runr\", \"mcp\"], enabled = false}\n"), testTOMLTool); !errors.Is(err, errRegistered) {
-		t.Error(err)
+	for _, item := range plan.Items {
+		if item.What == Server && item.State != Present {
+			t.Errorf("%+v", item)
+		}
 	}
 }
 
-func TestMergeTOML(t *testing.T) {
-	const table = "[mcp_servers.runr]\ncommand = \"git\"\nargs = [\"runr\", \"mcp\"]\n"
-	for name, tt := range map[string]struct{ in, want string }{
-		"no file":       {"", table},
-		"empty lines":   {"\n\n", table},
-		"a key":         {"model = 'x' # mine", "model = 'x' # mine\n\n" + table},
-		"other servers": {"[mcp_servers.x]\ncommand = \"y\"\n\n\n", "[mcp_servers.x]\ncommand = \"y\"\n\n" + table},
-		"a table":       {"[mcp_servers]\n[projects.'/a b']\n", "[mcp_servers]\n[projects.'/a b']\n\n" + table},
-	} {
+// TestRemovesOnlyOurs: a person edited the files between.
+func TestRemovesOnlyOurs(t *testing.T) {
+	edits := map[string]struct {
+		file, before string
+		edit         func(string) string
+		want         string
+	}{
+		"a server before ours": {".mcp.json", `{"mcpServers":{}}`, func(s string) string { return strings.Replace(s, `"runr"`, `"a":1,"runr"`, 1) }, ""},
+		"a server after ours":  {".mcp.json", "{\"mcpServers\":{\"x\":1}}", func(s string) string { return strings.Replace(s, `"mcp"]}`, `"mcp"]},"b":2`, 1) }, "{\"mcpServers\":{\"x\":1,\"b\":2}}"},
+		"another key":          {".mcp.json", "{\n  \"mcpServers\": {}\n}\n", func(s string) string { return strings.Replace(s, "{\n", "{\n  \"a\": 1,\n", 1) }, "{\n  \"a\": 1,\n  \"mcpServers\": {}\n}\n"},
+		"our object kept them": {".mcp.json", "{}", func(s string) string { return strings.Replace(s, `"runr"`, `"a": 1, "runr"`, 1) }, "{\n  \"mcpServers\": {\n    \"a\": 1\n  }\n}"},
+		"an empty file stays":  {".mcp.json", "{}", func(s string) string { return s + "\n" }, "{}\n"},
+		"a hook beside ours": {".claude/settings.json", `{"hooks":{"Stop":[]}}`, func(s string) string { return strings.Replace(s, `"Stop":[`, `"Stop":[{"hooks":[]},`, 1) },
+			`{"hooks":{"Stop":[{"hooks":[]}]}}`},
+		"a table after ours": {".codex/config.toml", "a = 1\n", func(s string) string { return s + "\n[x]\nb = 2\n" }, "a = 1\n\n[x]\nb = 2\n"},
+		"a key in ours":      {".codex/config.toml", "a = 1\n", func(s string) string { return strings.Replace(s, "command", "enabled = true\ncommand", 1) }, "a = 1\n"},
+		"ours by hand":       {".codex/config.toml", "a = 1\n", func(string) string { return "a = 2\n" }, "a = 2\n"},
+	}
+	for name, tt := range edits {
 		t.Run(name, func(t *testing.T) {
-			got, err := mergeTOML([]byte(tt.in), testTOMLTool)
-			if err != nil || string(got) != tt.want {
-				t.Errorf("%v\ngot  %q\nwant %q", err, got, tt.want)
+			place := world(t, map[string]string{tt.file: tt.before})
+			add(t, place, true, "claude", "codex")
+			put(t, place, tt.file, tt.edit(text(t, place, tt.file)))
+			remove(t, place)
+			if got := text(t, place, tt.file); tt.want != "" && got != tt.want || strings.Contains(got, "runr") {
+				t.Errorf("\ngot  %q\nwant %q", got, tt.want)
 			}
-			if _, err := mergeTOML(got, testTOMLTool); !errors.Is(err, errRegistered) {
-				t.Errorf("once more: %v", err)
+			if left, err := os.ReadDir(place.Top); err != nil || len(left) != 1 {
+				t.Errorf("left over: %v %v", left, err)
 			}
 		})
 	}
 }
 
-func TestMergeTOMLRefuses(t *testing.T) {
-	for _, in := range []string{
-		"model = ", "mcp_servers = {}", "mcp_servers = 1", "[[mcp_servers]]\n", "[mcp_servers.runr]\ncommand = \"x\"\n", "mcp_servers.runr.command = \"git\"", "a = \"\"\"x",
-	} {
-		if got, err := mergeTOML([]byte(in), testTOMLTool); err == nil || errors.Is(err, errRegistered) {
-			t.Errorf("%s became %s, %v", in, got, err)
+// TestWhatChangesWhileItIsShownIsLeftAlone: between the diff and yes somebody writes.
+func TestWhatChangesWhileItIsShownIsLeftAlone(t *testing.T) {
+	place := world(t, map[string]string{".mcp.json": "{}"})
+	plan, err := Adding(place, []string{"claude"}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, place, ".mcp.json", `{"a":1}`)
+	if err := plan.Write(); err != nil || len(plan.Left()) != 1 || text(t, place, ".mcp.json") != `{"a":1}` {
+		t.Errorf("%v, left %q, %q", err, plan.Left(), text(t, place, ".mcp.json"))
+	}
+	if _, err := os.Stat(filepath.Join(place.Top, claudeSkill)); err != nil {
+		t.Errorf("the others are not written: %v", err)
+	}
+}
+
+// TestKeepsPermissions of a file that is private.
+func TestKeepsPermissions(t *testing.T) {
+	place := world(t, map[string]string{".mcp.json": "{}"})
+	path := filepath.Join(place.Top, ".mcp.json")
+	if err := os.Chmod(path, 0o640); err != nil {
+		t.Fatal(err)
+	}
+	add(t, place, false, "claude")
+	remove(t, place)
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o640 {
+		t.Errorf("%v %v", info, err)
+	}
+}
+
+// TestKeepsDirectories that were there, empty or not.
+func TestKeepsDirectories(t *testing.T) {
+	place := world(t, nil)
+	if err := os.MkdirAll(filepath.Join(place.Top, ".agents", "skills"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	add(t, place, false, "pi", "claude")
+	remove(t, place)
+	for dir, want := range map[string]bool{".agents/skills": true, ".agents/skills/git-runr": false, ".claude": false} {
+		if got := isThere(filepath.Join(place.Top, dir)); got != want {
+			t.Errorf("%s is there: %v", dir, got)
 		}
 	}
 }
 
-// FuzzMerge: whatever is in a file, it is refused, or kept in full and registered.
-func FuzzMerge(f *testing.F) {
-	for _, seed := range []string{"", "\n", "{}", `{"mcpServers":{"x":{}}}`, "{\n\t\"a\":[{}]\n}", "a = 1\n[mcp_servers.x]\n", "mcp_servers.a.b=1"} {
+// TestSkillOfAnotherVersion is written anew, and goes.
+func TestSkillOfAnotherVersion(t *testing.T) {
+	place := world(t, nil)
+	now := skill
+	skill = []byte("an older one\n")
+	add(t, place, false, "pi")
+	skill = now
+	add(t, place, false, "pi")
+	if text(t, place, agentsSkill) != string(now) {
+		t.Error("it is as it was")
+	}
+	skill = []byte("a newer one\n")
+	defer func() { skill = now }()
+	remove(t, place)
+	if left, err := os.ReadDir(place.Top); err != nil || len(left) != 0 {
+		t.Errorf("left over: %v %v", left, err)
+	}
+}
+
+// FuzzAddAndRemove: whatever a file holds, it is left alone, or it says the same and ours,
+// and is the same bytes afterwards; also without a record.
+func FuzzAddAndRemove(f *testing.F) {
+	for _, seed := range []string{"", "\n", "{}", `{"mcpServers":{"x":{}}}`, "{\n\t\"a\":[{}]\n}", "a = 1\n[mcp_servers.x]\n", "mcp_servers.a.b=1",
+		"{/**/}", "{\"hooks\":{\"Stop\":[1,],},}", "\xef\xbb\xbf{ }", "{\"mcpServers\":{//\n}}", "{\"a\":1//\n}", "a=1\r\n# >>> git-runr >>>\n"} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		for _, tool := range []Tool{testJSONTool, testTOMLTool} {
-			before := bytes.Clone(data)
-			merged, err := tool.merge(data, tool)
-			if !bytes.Equal(before, data) {
-				t.Fatalf("%s: changed its input", tool.name)
-			}
-			if err != nil {
+		for _, p := range parts(t.TempDir(), []string{"claude", "codex"}, true) {
+			if p.what == Skill {
 				continue
 			}
-			if _, err := tool.merge(merged, tool); !errors.Is(err, errRegistered) {
-				t.Fatalf("%s: %q became %q: %v", tool.name, data, merged, err)
+			before := bytes.Clone(data)
+			c := &change{path: p.path, before: data, after: data, existed: true}
+			if _, err := c.add([]part{p}); err != nil {
+				continue
+			}
+			if !bytes.Equal(before, data) {
+				t.Fatalf("%s: changed its input", p.key)
+			}
+			if _, err := p.add(c.after); err != errPresent {
+				t.Fatalf("%s: %q became %q: %v", p.key, data, c.after, err)
+			}
+			if bytes.Equal(c.after, data) {
+				continue // it was there
+			}
+			again := &change{path: p.path, before: c.after, after: c.after, existed: true, made: c.made}
+			if _, err := again.remove([]part{p}); err != nil || !bytes.Equal(again.after, data) {
+				t.Fatalf("%s: %q came back as %q: %v", p.key, data, again.after, err)
+			}
+			without, err := p.remove(c.after, c.made.Around[p.key])
+			if err != nil {
+				t.Fatalf("%s: %q without a record: %v", p.key, c.after, err)
+			}
+			if _, err := p.remove(without, 0); err != errAbsent {
+				t.Fatalf("%s: %q: ours is left in %q: %v", p.key, c.after, without, err)
 			}
 		}
 	})
-}
-
-// TestWriteKeepsLinksAndModes: a user's own file may be a link, and stays as private as it was.
-func TestWriteKeepsLinksAndModes(t *testing.T) {
-	dir := t.TempDir()
-	real, link := filepath.Join(dir, "dotfiles"), filepath.Join(dir, "config.toml")
-	if err := errors.Join(os.WriteFile(real, []byte("a = 1\n"), 0o640), os.Chmod(real, 0o640), os.Symlink(real, link)); err != nil {
-		t.Fatal(err)
-	}
-	tool := testTOMLTool
-	tool.path = link
-	if got := tool.Register(); got.State != Done {
-		t.Fatalf("%+v", got)
-	}
-	info, err := os.Lstat(link)
-	if err != nil || info.Mode()&os.ModeSymlink == 0 {
-		t.Errorf("the link is gone: %v", err)
-	}
-	text, _ := os.ReadFile(real)
-	if info, err := os.Stat(real); err != nil || info.Mode().Perm() != 0o640 || !strings.Contains(string(text), "[mcp_servers.runr]") {
-		t.Errorf("%v %q", info.Mode(), text)
-	}
 }

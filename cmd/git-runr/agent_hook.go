@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"git-runr/cmd/git-runr/internal/agenthook"
+	"git-runr/gitstore"
+	"git-runr/loop"
+	"git-runr/loop/record"
+)
+
+// agentHookTime is how long an agent tool is held up at most.
+const agentHookTime = 5 * time.Second
+
+// agentHook is what the agent tools call that init --agents --hooks told of it. Whatever goes
+// wrong is logged, and the tool goes on.
+func agentHook(s *session) error {
+	s.quiet = true
+	call, ok := agenthook.Read(s.Args().First(), s.Args().Get(1), s.in)
+	if !ok {
+		return nil
+	}
+	store, err := s.open()
+	if err != nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(s.ctx, agentHookTime)
+	defer cancel()
+	s.ctx, store.Tell = ctx, nil
+	answer, err := call.Answer(ctx, store, s.getenv, func() (string, error) { return s.agentGate(store) })
+	if err != nil {
+		s.logHook(store, err)
+		return nil
+	}
+	_, err = s.out.Write(answer)
+	return err
+}
+
+// agentGate is the gate before a push for an agent, who may want to go around git's hook: why
+// what HEAD has would be refused, "" where it would not.
+func (s *session) agentGate(store *record.Store) (string, error) {
+	conf, err := s.configuration(store)
+	if err != nil || conf.Hooks.PrePush != "refuse" {
+		return "", err
+	}
+	head, err := store.Repo.Head(s.ctx)
+	if err != nil {
+		return "", err
+	}
+	commits, err := store.Repo.Unpushed(s.ctx, "", []gitstore.ID{head}, nil, maxPushed)
+	if err != nil || len(commits) == 0 {
+		return "", err
+	}
+	branch, err := store.Branch(s.ctx)
+	if err != nil {
+		return "", err
+	}
+	held, err := loop.Gate(s.ctx, store, commits, conf.Hooks.PrePushRequire == "passed", conf.Hooks.Skip, branch)
+	if err != nil || len(held) == 0 {
+		return "", err
+	}
+	var b strings.Builder
+	writeHeldUp(&b, conf, len(commits), held)
+	b.WriteString("The push is refused until they are; do not go around that.\n")
+	return b.String(), nil
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/cmd/git-runr/internal/register"
+	"git-runr/loop/record"
+	"git-runr/loop/safetext"
+)
+
+func agentsFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "agents", Usage: "tell the agent tools that are used here, and do nothing else"},
+		&cli.StringFlag{Name: "for", Usage: "with --agents: these `TOOLS`, with commas: " + strings.Join(register.Names(), ",")},
+		&cli.BoolFlag{Name: "hooks", Usage: "with --agents: they also say at the start what waits, hand open findings back once, and ask the gate before a push"},
+		&cli.BoolFlag{Name: "remove", Usage: "with --agents: take out what was written"},
+		&cli.BoolFlag{Name: "dry-run", Usage: "with --agents: show it, and write nothing"},
+		&cli.BoolFlag{Name: "yes", Usage: "with --agents: write without asking"},
+	}
+}
+
+// agentsFlag is a flag that was given and goes with --agents only; "" for none.
+func (s *session) agentsFlag() string {
+	for _, name := range []string{"for", "hooks", "remove", "dry-run", "yes"} {
+		if s.IsSet(name) {
+			return name
+		}
+	}
+	return ""
+}
+
+type initAgentsJSON struct {
+	Items   []register.Item `json:"items"`
+	Written bool            `json:"written"`
+}
+
+// initAgents tells agent tools of git-runr, or takes that back: it shows what it is going to
+// write, and writes it when somebody says yes.
+func (s *session) initAgents(store *record.Store) error {
+	names, err := s.agentTools(store)
+	if err != nil {
+		return err
+	}
+	place := register.Place{Top: store.Repo.WorkTree, GitDir: store.Repo.GitDir}
+	plan, err := register.Adding(place, names, s.Bool("hooks"))
+	if s.Bool("remove") {
+		plan, err = register.Removing(place, names)
+	}
+	if err != nil {
+		return err
+	}
+	if !s.json {
+		safetext.Fprintf(s.out, "%s", safetext.Block(plan.Diff()))
+	}
+	agreed := !s.Bool("dry-run") && (plan.Empty() || s.Bool("yes") || s.agreesTo("Write this?"))
+	if agreed {
+		if err := plan.Write(); err != nil {
+			return err
+		}
+	}
+	if !agreed && !s.Bool("dry-run") {
+		return exit.Problemf(exit.Stopped, "nothing was written: nobody said yes").WithHint(s.sayingYes())
+	}
+	doc := initAgentsJSON{Items: plan.Items, Written: agreed && !plan.Empty()}
+	return s.printLeaving(doc, plan.Left(), func(w io.Writer) { s.writeAgents(w, plan, doc.Written, names) })
+}
+
+// sayingYes is this command line with --yes.
+func (s *session) sayingYes() string {
+	line := "git runr init --agents"
+	for _, name := range []string{"hooks", "remove"} {
+		if s.Bool(name) {
+			line += " --" + name
+		}
+	}
+	if s.IsSet("for") {
+		line += " --for " + strings.ReplaceAll(s.String("for"), " ", "")
+	}
+	return line + " --yes"
+}
+
+// agentTools are those that --for names, or that are found. What is to be removed is looked
+// for in all of them.
+func (s *session) agentTools(store *record.Store) ([]string, error) {
+	if !s.IsSet("for") && s.Bool("remove") {
+		return register.Names(), nil
+	}
+	if !s.IsSet("for") {
+		found := register.Found(store.Repo.WorkTree, s.getenv)
+		if len(found) == 0 {
+			return nil, exit.Problemf(exit.NotFound, "no agent tool was found, here or on PATH").WithHint("git runr init --agents --for " + strings.Join(register.Names(), ","))
+		}
+		return found, nil
+	}
+	names := strings.FieldsFunc(s.String("for"), func(r rune) bool { return r == ',' || r == ' ' })
+	for _, name := range names {
+		if !slices.Contains(register.Names(), name) {
+			return nil, exit.Problemf(exit.Usage, "%q is none of the tools that can be told: %s", name, strings.Join(register.Names(), ", "))
+		}
+	}
+	if len(names) == 0 {
+		return nil, exit.Problemf(exit.Usage, "--for names no tool").WithHint("git runr init --agents --for " + strings.Join(register.Names(), ","))
+	}
+	return names, nil
+}
+
+// agreesTo asks on a terminal; without one the answer is no.
+func (c *console) agreesTo(question string) bool {
+	tty := c.terminal()
+	if tty == nil {
+		return false
+	}
+	defer tty.Close()
+	return c.agrees(tty, question)
+}
+
+func (s *session) writeAgents(w io.Writer, plan *register.Plan, written bool, names []string) {
+	if plan.Empty() && len(plan.Left()) == 0 {
+		fmt.Fprintln(w, "Nothing to do.")
+	}
+	for _, left := range plan.Left() {
+		safetext.Fprintf(w, "left alone: %s\n", left)
+	}
+	for _, item := range plan.Items {
+		switch {
+		case item.State == register.Kept:
+			safetext.Fprintf(w, "%s: stays, another tool reads it, too\n", item.File)
+		case written && (item.State == register.Added || item.State == register.Removed):
+			safetext.Fprintf(w, "%s: %s %s for %s\n", item.File, item.State, item.What, strings.Join(item.Tools, ", "))
+		}
+	}
+	if !s.Bool("remove") {
+		for _, note := range register.Notes(names, s.Bool("hooks")) {
+			safetext.Fprintf(w, "%s.\n", note)
+		}
+	}
+}

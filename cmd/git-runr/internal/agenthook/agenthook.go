@@ -1,0 +1,199 @@
+// Package agenthook answers the agent tools that run git-runr at moments of their own: when
+// a session starts, when the agent is about to stop, and before it uses its shell. It says
+// nothing where there is nothing to say, and never holds a tool up because of itself.
+package agenthook
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+
+	"git-runr/hooks"
+	"git-runr/loop/prose"
+	"git-runr/loop/record"
+	"git-runr/loop/safetext"
+)
+
+// The events that are answered.
+const (
+	Start = "start"
+	Stop  = "stop"
+	Tool  = "tool"
+)
+
+// input is what claude, codex and gemini say alike on standard input.
+type input struct {
+	HookEventName  string `json:"hook_event_name"`
+	StopHookActive bool   `json:"stop_hook_active"` // the agent goes on because of us already
+	ToolInput      struct {
+		Command any `json:"command"` // a line, or words
+	} `json:"tool_input"`
+}
+
+// maxInput is as much as is read of a tool, in bytes.
+const maxInput = 1 << 20
+
+// Call is a tool's call.
+type Call struct {
+	Tool, Event string // such as claude, stop
+	event       string // as the tool calls it
+	command     string
+	again       bool
+}
+
+// Read reads what a tool says of its call; ok is false where there is nothing to answer.
+func Read(tool, event string, in io.Reader) (c Call, ok bool) {
+	var said input
+	if json.NewDecoder(io.LimitReader(in, maxInput)).Decode(&said) != nil {
+		return c, false
+	}
+	c = Call{Tool: tool, Event: event, event: said.HookEventName, command: fmt.Sprint(said.ToolInput.Command), again: said.StopHookActive}
+	return c, event == Start || event == Stop && !c.again || event == Tool && (c.commits() || c.pushes())
+}
+
+var (
+	commits = regexp.MustCompile(`\bgit(\s+-[cC]\s+\S+|\s+-\S+)*\s+commit\b`)
+	pushes  = regexp.MustCompile(`\bgit(\s+-[cC]\s+\S+|\s+-\S+)*\s+push\b`)
+)
+
+func (c Call) commits() bool { return commits.MatchString(c.command) }
+func (c Call) pushes() bool  { return pushes.MatchString(c.command) }
+
+// Gate says why what HEAD has must not be pushed, "" where it may be.
+type Gate func() (string, error)
+
+// Answer is what the tool is to read on standard output: nothing, or one JSON object.
+func (c Call) Answer(ctx context.Context, store *record.Store, getenv func(string) string, gate Gate) ([]byte, error) {
+	if getenv("GIT_RUNR_DEPTH") != "" || store.Repo.IsOwnWorktree() || !slices.Contains([]string{Start, Stop, Tool}, c.Event) {
+		return nil, nil // an agent of ours
+	}
+	switch {
+	case c.Event == Start:
+		text, err := waiting(ctx, store)
+		return c.context(text), err
+	case c.Event == Stop:
+		text, err := handBack(ctx, store, "Before you stop: ")
+		return c.refuse(text), err
+	case c.pushes():
+		why, err := gate()
+		return c.refuse(why), err
+	}
+	text, err := handBack(ctx, store, "Nothing is committed yet; the same command goes through when it is asked again. Before that: ")
+	return c.refuse(text), err
+}
+
+// waiting is what an agent is told at the start of a session: what is there to be addressed.
+func waiting(ctx context.Context, store *record.Store) (string, error) {
+	inbox, err := record.StatusFilter("inbox")
+	if err != nil {
+		return "", err
+	}
+	_, n, err := store.Reviews(ctx, record.Filter{Status: inbox, Limit: 1})
+	if err != nil || n == 0 {
+		return "", err
+	}
+	text := prose.Count(n, "review") + " " + verb(n, "waits", "wait") + " in this repository"
+	if critical := store.Glance().Critical; critical > 0 {
+		text += fmt.Sprintf(", with %s that nobody answered", prose.Count(critical, "critical finding"))
+	}
+	return text + ". To see them: git runr inbox list --status inbox", nil
+}
+
+func verb(n int, one, more string) string {
+	if n == 1 {
+		return one
+	}
+	return more
+}
+
+// context is text that the agent is given beside its task.
+func (c Call) context(text string) []byte {
+	if text == "" {
+		return nil
+	}
+	return answer(map[string]any{"hookSpecificOutput": map[string]string{"hookEventName": c.event, "additionalContext": text}})
+}
+
+// refuse has the agent go on instead of stopping, or do without a command, because of text.
+func (c Call) refuse(text string) []byte {
+	switch {
+	case text == "":
+		return nil
+	case c.Event == Tool && c.Tool != "gemini":
+		return answer(map[string]any{"hookSpecificOutput": map[string]string{"hookEventName": c.event,
+			"permissionDecision": "deny", "permissionDecisionReason": text}})
+	case c.Tool == "gemini":
+		return answer(map[string]any{"decision": "deny", "reason": text})
+	}
+	return answer(map[string]any{"decision": "block", "reason": text})
+}
+
+func answer(doc map[string]any) []byte {
+	body, err := json.Marshal(doc)
+	if err != nil { // unreachable: maps of strings
+		return nil
+	}
+	return append(body, '\n')
+}
+
+// Bounds of what is handed back.
+const (
+	maxReviews  = 5
+	maxFindings = 10
+	maxIssue    = 600 // characters of one finding
+	maxFix      = 400
+)
+
+// handBack is what reviews of this branch's commits found and nobody answered, of what was
+// not handed back before; "" where there is nothing.
+func handBack(ctx context.Context, store *record.Store, lead string) (string, error) {
+	branch, err := store.Branch(ctx)
+	if err != nil {
+		return "", err
+	}
+	if _, busy := hooks.ShouldRun(ctx, store.Repo, hooks.PostCommit, func(string) string { return "" }); busy != "" {
+		return "", nil // git is in the middle of something
+	}
+	inbox, err := record.StatusFilter("inbox")
+	if err != nil {
+		return "", err
+	}
+	lines, _, err := store.Reviews(ctx, record.Filter{Status: inbox, ByNeed: true, Limit: maxReviews, Review: func(r record.ReviewSummary) bool {
+		return r.Branch == branch && r.Run == "" && r.Status != record.ReviewClaimed && r.Critical+r.Warnings > 0
+	}})
+	if err != nil || len(lines) == 0 {
+		return "", err
+	}
+	return handBackOf(ctx, store, lines, lead)
+}
+
+func handBackOf(ctx context.Context, store *record.Store, lines []record.ReviewSummary, lead string) (string, error) {
+	handed := readHanded(store.Repo)
+	var blocks []string
+	var fresh []string
+	for _, line := range lines {
+		review, err := store.Review(ctx, line.ID)
+		if err != nil {
+			return "", err
+		}
+		text, keys := findings(review, handed, maxFindings-len(fresh))
+		if text != "" {
+			blocks = append(blocks, text)
+		}
+		fresh = append(fresh, keys...)
+	}
+	if len(fresh) == 0 {
+		return "", nil
+	}
+	if err := handed.add(store.Repo, fresh); err != nil {
+		return "", err // or it would be handed back for ever
+	}
+	return fmt.Sprintf("%s%s of this branch's commits %s no answer. Fix what is right and say so with "+
+		"git runr inbox answer REVIEW FINDING fixed --commit REV; what is wrong, refuted -m with the reason; what must wait, deferred -m. "+
+		"What your user decided stands; this is said once.\n%s", lead, prose.Count(len(fresh), "finding"), verb(len(fresh), "has", "have"),
+		safetext.Fence(strings.Join(blocks, "\n\n"))), nil
+}

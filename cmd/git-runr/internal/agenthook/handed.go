@@ -1,0 +1,61 @@
+package agenthook
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"git-runr/gitstore"
+	"git-runr/gitstore/safefile"
+	"git-runr/loop/prose"
+	"git-runr/loop/record"
+	"git-runr/loop/reply"
+	"git-runr/loop/safetext"
+)
+
+// handed are the findings that were handed back, as review/finding, oldest first.
+type handed []string
+
+// maxHanded is how many are remembered.
+const maxHanded = 2000
+
+func handedPath(repo *gitstore.Repo) string {
+	return filepath.Join(repo.StateDir(), "agents-handed")
+}
+
+// readHanded reads them; none where the file cannot be read.
+func readHanded(repo *gitstore.Repo) handed {
+	data, _ := os.ReadFile(handedPath(repo))
+	return strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
+}
+
+func (h handed) add(repo *gitstore.Repo, keys []string) error {
+	all := append(slices.Clone(h), keys...)
+	all = all[max(0, len(all)-maxHanded):]
+	return safefile.WriteFile(handedPath(repo), []byte(strings.Join(all, "\n")+"\n"), 0o666)
+}
+
+// findings are those of a review that have no answer and were not handed back, at most max
+// of them, without notes.
+func findings(r record.Review, known handed, max int) (text string, keys []string) {
+	var b strings.Builder
+	for _, f := range r.Open() {
+		key := safetext.Line(r.ID + "/" + f.ID)
+		if len(keys) == max || f.Severity == reply.Note || slices.Contains(known, key) {
+			continue
+		}
+		keys = append(keys, key)
+		safetext.Fprintf(&b, "\n- [%s] %s, %s: %s", f.ID, f.Severity, cmp.Or(f.Place(), "general"), prose.Cut(f.Issue, maxIssue))
+		if f.Fix != "" {
+			safetext.Fprintf(&b, "\n  fix: %s", prose.Cut(f.Fix, maxFix))
+		}
+	}
+	if len(keys) == 0 {
+		return "", nil
+	}
+	subject := r.Request.Subject
+	return fmt.Sprintf("review %s of %s %q:", safetext.Line(r.ID), subject.Commit.Short(), prose.Cut(safetext.Line(subject.Title), 80)) + b.String(), keys
+}

@@ -1,0 +1,371 @@
+package register
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"git-runr/gitstore/safefile"
+	"git-runr/loop/safetext"
+)
+
+// errPresent ends an addition that has nothing to add, errAbsent a removal that has nothing
+// to remove.
+var (
+	errPresent = errors.New("present")
+	errAbsent  = errors.New("absent")
+)
+
+// insertion is text that is put into a file at a place, in bytes.
+type insertion struct {
+	At   int    `json:"at"`
+	Text string `json:"text"`
+}
+
+// insertAll makes one insertion after the other.
+func insertAll(data []byte, made []insertion) []byte {
+	for _, in := range made {
+		data = slices.Concat(data[:in.At], []byte(in.Text), data[in.At:])
+	}
+	return data
+}
+
+// The states of a thing. In a plan they are what it will be.
+const (
+	Added   = "added"
+	Present = "present" // already
+	Removed = "removed"
+	Absent  = "absent"  // already
+	Kept    = "kept"    // another tool reads it, too
+	Refused = "refused" // the file is left alone
+)
+
+// Item is what becomes of one thing that tools are told.
+type Item struct {
+	Tools  []string `json:"tools"`
+	What   string   `json:"what"` // Skill, Server or Hooks
+	File   string   `json:"file"` // slash-separated, relative to the top of the checkout
+	State  string   `json:"state"`
+	Detail string   `json:"detail,omitempty"` // why it is refused
+}
+
+// Place is a checkout.
+type Place struct {
+	Top    string
+	GitDir string // of this worktree: what is written is recorded there
+}
+
+// Plan is what is to be written, to be shown before it is.
+type Plan struct {
+	Items []Item
+	place Place
+	made  *record
+	files []*change
+}
+
+// change is a file that is to be written or removed.
+type change struct {
+	path          string
+	before, after []byte
+	existed, gone bool
+	made          madeFile // how it is recorded then
+}
+
+// Adding plans to tell these tools of git-runr; with hooks they call it, too.
+func Adding(place Place, names []string, hooks bool) (*Plan, error) {
+	return planned(place, parts(place.Top, names, hooks), false)
+}
+
+// Removing plans to take out what these tools were told.
+func Removing(place Place, names []string) (*Plan, error) {
+	return planned(place, parts(place.Top, names, true), true)
+}
+
+func planned(place Place, all []part, removing bool) (*Plan, error) {
+	made, err := readRecord(place.GitDir)
+	if err != nil {
+		return nil, err
+	}
+	p := &Plan{Items: []Item{}, place: place, made: made}
+	for len(all) > 0 {
+		path := all[0].path
+		var here, others []part
+		for _, part := range all {
+			if part.path == path {
+				here = append(here, part)
+			} else {
+				others = append(others, part)
+			}
+		}
+		p.file(path, here, removing)
+		all = others
+	}
+	return p, nil
+}
+
+// file plans the parts of one file: all of them, or none.
+func (p *Plan) file(path string, parts []part, removing bool) {
+	var states []string
+	f, err := p.read(path)
+	switch {
+	case err == nil && !removing:
+		states, err = f.add(parts)
+	case err == nil:
+		states, err = f.remove(parts)
+	}
+	if err != nil && removing && !p.concerns(path, f) {
+		f, states, err = nil, slices.Repeat([]string{Absent}, len(parts)), nil
+	}
+	for i, part := range parts {
+		item := Item{Tools: []string{part.tool}, What: part.what, File: path, State: Refused}
+		if err != nil {
+			item.Detail = err.Error()
+		} else {
+			item.State = states[i]
+		}
+		p.tell(item)
+	}
+	if err == nil && f != nil {
+		p.files = append(p.files, f)
+	}
+}
+
+// concerns reports whether a file that cannot be edited may have something of ours in it.
+func (p *Plan) concerns(path string, f *change) bool {
+	_, known := p.made.Files[path]
+	return known || f != nil && bytes.Contains(f.before, []byte("runr"))
+}
+
+// tell adds an item, to that of the same thing where there is one: of several hooks the one
+// with news counts.
+func (p *Plan) tell(item Item) {
+	at := slices.IndexFunc(p.Items, func(i Item) bool { return i.What == item.What && i.File == item.File })
+	if at < 0 {
+		p.Items = append(p.Items, item)
+		return
+	}
+	told := &p.Items[at]
+	if !slices.Contains(told.Tools, item.Tools[0]) {
+		told.Tools = append(told.Tools, item.Tools[0])
+	}
+	if item.State == Added || item.State == Removed {
+		told.State = item.State
+	}
+}
+
+// maxFile is the largest file that is edited, in bytes.
+const maxFile = 1 << 20
+
+func (p *Plan) read(path string) (*change, error) {
+	data, existed, err := p.content(path)
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > maxFile {
+		return nil, errors.New("it is too large")
+	}
+	return &change{path: path, before: data, after: data, existed: existed, made: p.made.Files[path]}, nil
+}
+
+// content is what a file inside the repository holds.
+func (p *Plan) content(path string) (data []byte, existed bool, err error) {
+	if err := p.checkLinks(path); err != nil {
+		return nil, false, err
+	}
+	data, err = os.ReadFile(p.abs(path))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false, nil
+	}
+	return data, true, plainError(err)
+}
+
+func (p *Plan) abs(path string) string { return filepath.Join(p.place.Top, filepath.FromSlash(path)) }
+
+// plainError is an error of a file without its path, which is told beside it.
+func plainError(err error) error {
+	if in := (*fs.PathError)(nil); errors.As(err, &in) {
+		return in.Err
+	}
+	return err
+}
+
+// checkLinks keeps a file inside the repository, whose author decides where its links lead.
+func (p *Plan) checkLinks(path string) error {
+	for path := p.abs(path); path != filepath.Clean(p.place.Top); path = filepath.Dir(path) {
+		info, err := os.Lstat(path)
+		if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return errors.New("it is behind a symbolic link")
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return plainError(err)
+		}
+	}
+	return nil
+}
+
+// add puts parts into the file and gives the state of each.
+func (f *change) add(parts []part) (states []string, err error) {
+	if before, ok := f.made.undo(f.after); ok && parts[0].what == Skill && !bytes.Equal(f.after, skill) {
+		f.after = before // what another version wrote is written anew
+	}
+	for _, part := range parts {
+		made, err := part.add(f.after)
+		if err != nil && !errors.Is(err, errPresent) {
+			return nil, err
+		}
+		state := Present
+		if err == nil {
+			f.made.put(part, f, made)
+			f.after = insertAll(f.after, made)
+			state = Added
+		}
+		f.made.tell(part.tool)
+		states = append(states, state)
+	}
+	return states, nil
+}
+
+// remove takes parts out of the file and gives the state of each. As it was written it
+// becomes as it was before; after somebody has edited it, only what is ours goes.
+func (f *change) remove(parts []part) (states []string, err error) {
+	for _, part := range parts {
+		f.made.forget(part.tool)
+	}
+	if len(f.made.Tools) > 0 {
+		return slices.Repeat([]string{Kept}, len(parts)), nil
+	}
+	if before, ok := f.made.undo(f.after); ok {
+		f.after, f.gone = before, f.made.New
+		return slices.Repeat([]string{Removed}, len(parts)), nil
+	}
+	for _, part := range slices.Backward(parts) {
+		after, err := part.remove(f.after, f.made.Around[part.key])
+		switch {
+		case errors.Is(err, errAbsent):
+			states = append(states, Absent)
+			continue
+		case err != nil:
+			return nil, err
+		}
+		f.after = after
+		states = append(states, Removed)
+	}
+	slices.Reverse(states)
+	f.gone = !bytes.Equal(f.before, f.after) && f.made.mayGo() && isBlank(f.after)
+	return states, nil
+}
+
+// isBlank reports whether a file says nothing.
+func isBlank(data []byte) bool {
+	text := strings.TrimSpace(strings.TrimPrefix(string(data), byteOrderMark))
+	return text == "" || text == "{}"
+}
+
+// changes reports whether the file is to be written.
+func (f *change) changes() bool { return f.gone || !bytes.Equal(f.before, f.after) }
+
+// Empty reports whether there is nothing to write.
+func (p *Plan) Empty() bool { return !slices.ContainsFunc(p.files, (*change).changes) }
+
+// Left are the files that are left alone, each with the reason.
+func (p *Plan) Left() []string {
+	var left []string
+	for _, item := range p.Items {
+		line := item.File + ": " + item.Detail
+		if item.State == Refused && !slices.Contains(left, line) {
+			left = append(left, line)
+		}
+	}
+	return left
+}
+
+// Diff is what is to be written, as a patch for people.
+func (p *Plan) Diff() string {
+	var b strings.Builder
+	for _, f := range p.files {
+		from, to := "a/"+f.path, "b/"+f.path
+		if !f.existed {
+			from = "/dev/null"
+		}
+		if f.gone {
+			to = "/dev/null"
+		}
+		text := diff.Diff(from, f.before, to, f.after)
+		_, text, _ = bytes.Cut(text, []byte("\n")) // the line with both names
+		safetext.Fprintf(&b, "%s", safetext.Block(text))
+	}
+	return b.String()
+}
+
+// Write carries the plan out. A file that somebody changed since it was read, or that cannot
+// be written, is left alone, and its items say so.
+func (p *Plan) Write() error {
+	for _, f := range p.files {
+		err := p.write(f)
+		for i := range p.Items {
+			if err != nil && p.Items[i].File == f.path {
+				p.Items[i].State, p.Items[i].Detail = Refused, err.Error()
+			}
+		}
+	}
+	return p.made.save(p.place.GitDir)
+}
+
+func (p *Plan) write(f *change) error {
+	now, existed, err := p.content(f.path)
+	if err != nil {
+		return err
+	}
+	if existed != f.existed || !bytes.Equal(now, f.before) {
+		return errors.New("somebody has just changed it: once more")
+	}
+	switch {
+	case f.gone:
+		return p.delete(f.path)
+	case !f.changes():
+		p.made.set(f)
+		return nil
+	default:
+		p.made.set(f)
+		p.made.noteDirs(p.place.Top, f.path)
+		if err := p.made.save(p.place.GitDir); err != nil { // before, for a kill comes at any moment
+			return fmt.Errorf("record what is written: %w", err)
+		}
+		return replace(p.abs(f.path), f.after)
+	}
+}
+
+// replace writes a file as a whole, with the permissions that it has.
+func replace(path string, data []byte) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return plainError(safefile.WriteFile(path, data, 0o666))
+	}
+	return plainError(safefile.WriteExact(path, data, info.Mode().Perm()))
+}
+
+// delete removes a file, and the directories that were made for it where they are empty.
+func (p *Plan) delete(path string) error {
+	if err := os.Remove(p.abs(path)); err != nil {
+		return plainError(err)
+	}
+	_, known := p.made.Files[path]
+	delete(p.made.Files, path)
+	for dir := filepath.Dir(path); dir != "."; dir = filepath.Dir(dir) {
+		if known && !slices.Contains(p.made.Dirs, dir) { // what is not known came with git, which removes empty ones
+			break
+		}
+		if os.Remove(p.abs(dir)) != nil {
+			break
+		}
+		p.made.Dirs = slices.DeleteFunc(p.made.Dirs, func(d string) bool { return d == dir })
+	}
+	return nil
+}

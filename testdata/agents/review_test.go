@@ -1,0 +1,88 @@
+package agents
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"git-runr/testdata/agents/model"
+)
+
+const planted = `package sums
+
+// Sum adds all of them.
+func Sum(all []int) (sum int) {
+	for i := 1; i < len(all); i++ {
+		sum += all[i]
+	}
+	return sum
+}
+`
+
+// TestReview has each tool review a planted bug, which its model opens the file for.
+func TestReview(t *testing.T) {
+	each(t, func(t *testing.T, a tool) {
+		w := newWorld(t, a, func(r model.Request) model.Reply {
+			switch {
+			case len(r.Tools) == 0:
+				return model.Reply{Text: "Sums"} // a title
+			case r.Turn == 0:
+				return a.read("sum.go", "")
+			}
+			return verdict(r, "NEEDS_FIX", finding{Severity: "critical", File: "sum.go", Line: 5, Issue: "The first element is never added", Fix: "Begin at 0"})
+		})
+		w.files(w.repo, map[string]string{"sum.go": planted})
+		w.commit("sum")
+		out := w.runr(1, "review", "--wait", "--reviewer", a.name)
+		has(t, out, "sum.go:5", "The first element is never added")
+
+		var review struct {
+			Submissions []struct {
+				Reviewer string
+				Report   struct {
+					Effective string
+					Findings  []finding
+				}
+			}
+		}
+		w.shown(&review, "show", "latest", "--json")
+		if len(review.Submissions) != 1 || review.Submissions[0].Reviewer != a.name || len(review.Submissions[0].Report.Findings) != 1 ||
+			review.Submissions[0].Report.Findings[0].Line != 5 || review.Submissions[0].Report.Findings[0].File != "sum.go" {
+			t.Errorf("recorded: %+v", review)
+		}
+		if status := w.git("status", "--porcelain"); status != "" {
+			t.Errorf("the reviewer changed the checkout:\n%s", status)
+		}
+		w.asked(func(r model.Request) {
+			if r.Turn > 0 && !r.Told("i := 1") {
+				t.Errorf("the file that its model opened did not come: %s", r.Body)
+			}
+			for _, tool := range r.Tools {
+				if a.reads != nil && !slices.Contains(a.reads, tool) {
+					t.Errorf("a reviewer's model may call %s, of %v", tool, r.Tools)
+				}
+			}
+			has(t, r.Prompt, "You are an independent reviewer", "+\tfor i := 1; i < len(all); i++ {")
+		})
+	})
+}
+
+// asked looks at every request that has tools, and wants there to be one: the others are
+// for titles and the like. All came with the user's key, in the tool's form and for the
+// user's model.
+func (w *world) asked(look func(model.Request)) {
+	w.t.Helper()
+	n := 0
+	for _, r := range w.Requests() {
+		if r.Form != w.tool.form || r.Key != key || r.Model != w.tool.model {
+			w.t.Errorf("a request to %s in the form of %s with key %q", r.Model, r.Form, r.Key)
+		}
+		if len(r.Tools) > 0 {
+			n++
+			look(r)
+		}
+	}
+	if n == 0 {
+		w.t.Errorf("the model was not asked: %s", strings.TrimSpace(w.talk()))
+	}
+}

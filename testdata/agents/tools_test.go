@@ -1,0 +1,111 @@
+package agents
+
+import "git-runr/testdata/agents/model"
+
+// key is what every tool is given for its provider.
+const key = "the-key-that-stays-home"
+
+// tool is one of the agent tools: how its user set it up, and the tools of its own by which
+// a model has it work.
+type tool struct {
+	name string
+	form string // of its requests
+	// model is what its user chose in the tool's own configuration.
+	model string
+	// env is what its user exports.
+	env func(url string) []string
+	// home are the files of its user's home.
+	home func(url string) map[string]string
+	// read and write call the tool that reads or writes a file.
+	read, write func(path, text string) model.Reply
+	// offers is what its model may call as a reviewer, at most; as an implementer, at least writes.
+	reads, writes []string
+}
+
+// call makes a reply of a tool's name and the name of its arguments for path and text.
+func call(name, path, text string) func(path, text string) model.Reply {
+	return func(p, t string) model.Reply {
+		args := map[string]any{path: p}
+		if text != "" {
+			args[text] = t
+		}
+		return model.Reply{Tool: name, Args: args}
+	}
+}
+
+// shell calls codex's tool for everything.
+func shell(command func(path, text string) string) func(path, text string) model.Reply {
+	return func(path, text string) model.Reply {
+		return model.Reply{Tool: "exec_command", Args: map[string]any{"cmd": command(path, text)}}
+	}
+}
+
+var tools = []tool{
+	{
+		name: "codex", form: "responses", model: "codex-of-the-user",
+		env: func(string) []string { return []string{"OPENAI_API_KEY=" + key} },
+		home: func(url string) map[string]string {
+			return map[string]string{".codex/config.toml": `model = "codex-of-the-user"
+model_provider = "scripted"
+[model_providers.scripted]
+name = "scripted"
+base_url = "` + url + `/v1"
+wire_api = "responses"
+env_key = "OPENAI_API_KEY"
+request_max_retries = 1
+stream_max_retries = 1
+`}
+		},
+		read:   shell(func(path, _ string) string { return "cat '" + path + "'" }),
+		write:  shell(func(path, text string) string { return "printf '" + text + "' >'" + path + "'" }),
+		writes: []string{"exec_command"},
+	},
+	{
+		name: "claude", form: "messages", model: "claude-of-the-user",
+		env: func(url string) []string {
+			return []string{"ANTHROPIC_API_KEY=" + key, "ANTHROPIC_BASE_URL=" + url}
+		},
+		home: func(string) map[string]string {
+			return map[string]string{".claude/settings.json": `{"model":"claude-of-the-user"}`}
+		},
+		read: call("Read", "file_path", ""), write: call("Write", "file_path", "content"),
+		reads: []string{"Read", "Grep", "Glob", "DeferredToolPlaceholder"}, writes: []string{"Write", "Edit"},
+	},
+	{
+		name: "gemini", form: "gemini", model: "gemini-of-the-user",
+		env: func(url string) []string {
+			return []string{"GEMINI_API_KEY=" + key, "GOOGLE_GEMINI_BASE_URL=" + url}
+		},
+		home: func(string) map[string]string {
+			return map[string]string{".gemini/settings.json": `{"security":{"auth":{"selectedType":"gemini-api-key"}},"model":{"name":"gemini-of-the-user"},"telemetry":{"enabled":false},"privacy":{"usageStatisticsEnabled":false},"general":{"disableAutoUpdate":true}}`}
+		},
+		read: call("read_file", "file_path", ""), write: call("write_file", "file_path", "content"),
+		writes: []string{"write_file", "replace"},
+	},
+	{
+		name: "opencode", form: "chat", model: "opencode-of-the-user",
+		env: func(string) []string {
+			return []string{"OPENAI_API_KEY=" + key, "OPENCODE_DISABLE_MODELS_FETCH=1"}
+		},
+		home: func(url string) map[string]string {
+			return map[string]string{".config/opencode/opencode.json": `{"model":"scripted/opencode-of-the-user","small_model":"scripted/opencode-of-the-user",
+"autoupdate":false,"share":"disabled","enabled_providers":["scripted"],"provider":{"scripted":{"npm":"@ai-sdk/openai-compatible",
+"options":{"baseURL":"` + url + `/v1","apiKey":"{env:OPENAI_API_KEY}"},"models":{"opencode-of-the-user":{}}}}}`}
+		},
+		read: call("read", "filePath", ""), write: call("write", "filePath", "content"),
+		writes: []string{"write", "edit"},
+	},
+	{
+		name: "pi", form: "chat", model: "pi-of-the-user",
+		env: func(string) []string { return []string{"OPENAI_API_KEY=" + key} },
+		home: func(url string) map[string]string {
+			return map[string]string{
+				".pi/agent/models.json": `{"providers":{"scripted":{"baseUrl":"` + url + `/v1","api":"openai-completions",
+"apiKey":"OPENAI_API_KEY","models":[{"id":"pi-of-the-user"},{"id":"planted"}]}}}`,
+				".pi/agent/settings.json": `{"defaultProvider":"scripted","defaultModel":"pi-of-the-user","packages":["npm:pi-package-of-the-user"]}`,
+			}
+		},
+		read: call("read", "path", ""), write: call("write", "path", "content"),
+		reads: []string{"read", "grep", "find", "ls"}, writes: []string{"write", "edit"},
+	},
+}

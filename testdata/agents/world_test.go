@@ -1,0 +1,226 @@
+// Package agents holds the agent tools that people have, the real programs, against a
+// scripted model on loopback. Its tests want the tools, below RUNR_AGENTS: run.sh installs
+// them and runs the tests.
+package agents
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"git-runr/testdata/agents/model"
+)
+
+// programs is a directory with git-runr as it is built from here.
+var programs string
+
+func TestMain(m *testing.M) { os.Exit(runTests(m)) }
+
+func runTests(m *testing.M) int {
+	if os.Getenv("RUNR_AGENTS") == "" {
+		fmt.Println("SKIP the agent tools: RUNR_AGENTS names no directory with them; testdata/agents/run.sh sees to that")
+		return 0
+	}
+	dir, err := os.MkdirTemp("", "agents-*")
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	programs = dir
+	if out, err := exec.Command("go", "build", "-o", dir, "git-runr/cmd/git-runr").CombinedOutput(); err != nil {
+		fmt.Printf("%s%v\n", out, err)
+		return 1
+	}
+	return m.Run()
+}
+
+// each runs a test with every tool, side by side.
+func each(t *testing.T, test func(t *testing.T, a tool)) {
+	for _, a := range tools {
+		t.Run(a.name, func(t *testing.T) {
+			t.Parallel()
+			test(t, a)
+		})
+	}
+}
+
+// world is a repository, and a home with a tool that is set up for a model.
+type world struct {
+	t          *testing.T
+	tool       tool
+	home, repo string
+	env        []string
+	*model.Server
+}
+
+// newWorld makes a world with one commit. The tool's model says what script does.
+func newWorld(t *testing.T, a tool, script model.Script) *world {
+	t.Helper()
+	if _, err := os.Stat(filepath.Join(os.Getenv("RUNR_AGENTS"), a.name)); err != nil {
+		t.Skipf("SKIP %s: it is not in RUNR_AGENTS", a.name)
+	}
+	server, stop := model.Start(script)
+	t.Cleanup(stop)
+	dir := t.TempDir()
+	w := &world{t: t, tool: a, home: filepath.Join(dir, "home"), repo: filepath.Join(dir, "repo"), Server: server}
+	w.env = append(a.env(server.URL),
+		"HOME="+w.home, "PATH="+programs+":"+os.Getenv("RUNR_AGENTS")+":"+os.Getenv("PATH"), "TMPDIR="+filepath.Join(dir, "tmp"),
+		"TERM=dumb", "LANG=C.UTF-8", "GIT_CONFIG_NOSYSTEM=1", "NO_PROXY=127.0.0.1")
+	t.Cleanup(func() { w.nothingLeft() })
+	w.files(dir, map[string]string{"tmp/.keep": "", "home/.npmrc": "offline=true\nregistry=http://127.0.0.1:9/\n", "home/.gitconfig": "[user]\nname = Ada\nemail = ada@example.com\n[init]\ndefaultBranch = main\n"})
+	w.files(w.home, a.home(server.URL))
+	w.files(w.repo, map[string]string{"README.md": "# sums\n"})
+	w.git("init", "-q")
+	w.commit("first")
+	return w
+}
+
+func (w *world) files(dir string, files map[string]string) {
+	w.t.Helper()
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o755)); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
+func (w *world) git(args ...string) string {
+	w.t.Helper()
+	out, status := w.run("git", args...)
+	if status != 0 {
+		w.t.Fatalf("git %s: %d: %s", strings.Join(args, " "), status, out)
+	}
+	return out
+}
+
+func (w *world) commit(subject string) {
+	w.t.Helper()
+	w.git("add", "-A")
+	w.git("commit", "-q", "-m", subject)
+}
+
+// run gives what a command wrote and its exit status.
+func (w *world) run(name string, args ...string) (string, int) {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 4*time.Minute)
+	defer cancel()
+	cmd := w.command(ctx, name, args...)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err := cmd.Run()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		w.t.Fatal(err)
+	}
+	return out.String(), cmd.ProcessState.ExitCode()
+}
+
+// command is made with the world's own environment and nothing of ours.
+func (w *world) command(ctx context.Context, name string, args ...string) *exec.Cmd {
+	if name == "git-runr" {
+		name = filepath.Join(programs, name)
+	}
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir, cmd.Env = w.repo, w.env
+	return cmd
+}
+
+// runr wants git-runr to end with status, and gives what it wrote.
+func (w *world) runr(status int, args ...string) string {
+	w.t.Helper()
+	out, got := w.run("git-runr", args...)
+	if got != status {
+		w.t.Fatalf("git runr %s ended with %d, want %d:\n%s\nrequests: %s", strings.Join(args, " "), got, status, out, w.talk())
+	}
+	return out
+}
+
+// shown reads what git-runr prints as JSON.
+func (w *world) shown(into any, args ...string) {
+	w.t.Helper()
+	if out := w.runr(0, args...); json.Unmarshal([]byte(out), into) != nil {
+		w.t.Fatalf("git runr %s: %s", strings.Join(args, " "), out)
+	}
+}
+
+// talk is one line for each request, for a test that failed.
+func (w *world) talk() string {
+	var b strings.Builder
+	for _, r := range w.Requests() {
+		prompt := r.Prompt
+		fmt.Fprintf(&b, "\n  %s, model %s, turn %d, tools %v: %.150q", r.Form, r.Model, r.Turn, r.Tools, prompt)
+	}
+	for _, o := range w.Others() {
+		b.WriteString("\n  " + o)
+	}
+	return b.String()
+}
+
+// has wants each of these in a text.
+func has(t *testing.T, text string, wanted ...string) {
+	t.Helper()
+	for _, want := range wanted {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in:\n%s", want, text)
+		}
+	}
+}
+
+// nothingLeft wants no process in the world's home to be alive.
+func (w *world) nothingLeft() {
+	w.t.Helper()
+	var left []string
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+		if left = w.processes(); len(left) == 0 || time.Now().After(end) {
+			break
+		}
+	}
+	if len(left) > 0 {
+		w.t.Errorf("still running:\n%s", strings.Join(left, "\n"))
+	}
+}
+
+// processes are those that were started with the world's home: number and command line.
+func (w *world) processes() (all []string) {
+	dirs, _ := filepath.Glob("/proc/[0-9]*")
+	for _, dir := range dirs {
+		env, _ := os.ReadFile(dir + "/environ")
+		if !bytes.Contains(append([]byte{0}, env...), []byte("\x00HOME="+w.home+"\x00")) {
+			continue
+		}
+		line, _ := os.ReadFile(dir + "/cmdline")
+		all = append(all, filepath.Base(dir)+" "+string(bytes.ReplaceAll(line, []byte{0}, []byte{' '})))
+	}
+	return all
+}
+
+var changeMark = regexp.MustCompile(`BEGIN CHANGE ([0-9a-f]+)`)
+
+// verdict is a reviewer's answer in the form that it was asked for.
+func verdict(r model.Request, verdict string, findings ...finding) model.Reply {
+	nonce := changeMark.FindStringSubmatch(r.Prompt)
+	if nonce == nil {
+		return model.Reply{Text: "There is no change to review."}
+	}
+	report, _ := json.Marshal(map[string]any{"verdict": verdict, "summary": "as scripted", "findings": append([]finding{}, findings...)})
+	return model.Reply{Text: "```runr-review " + nonce[1] + "\n" + string(report) + "\n```\n"}
+}
+
+// finding is one of a review.
+type finding struct {
+	Severity string `json:"severity"`
+	File     string `json:"file"`
+	Line     int    `json:"line"`
+	Issue    string `json:"issue"`
+	Fix      string `json:"fix,omitempty"`
+}
