@@ -56,25 +56,60 @@ func (t *turn) implement(name string, step Step, a record.Attempt, before *gitst
 	if a.Mode == record.ModeGiven {
 		return t.takeOver(a, before)
 	}
-	implementer, failure := t.Implementer(name)
-	if failure != nil {
-		return role.ImplementAnswer{Failure: failure}, nil
-	}
-	if t.run.Plan.InPlace && !implementer.ReportsEdits() && t.warned != name {
-		t.warned = name
-		t.Progress.Say(name + " does not tell which files it edits: unless it lists them in the end, whatever changes here while it works is taken for its work")
-	}
 	transcript, err := t.transcript(fmt.Sprintf("attempt-%d.log", a.Number))
 	if err != nil {
 		return role.ImplementAnswer{}, err
 	}
 	defer transcript.Close()
 	job := role.ImplementJob{Dir: t.tree.Dir, Prompt: t.prompt(step).Text(a.Mode), Transcript: transcript, OnLine: t.Progress.Line}
-	answer, err := implementer.Implement(t.ctx, job)
-	if err == nil && t.gone() {
-		answer.Failure = &record.Failure{Reason: record.ReasonAgentFailed, Detail: fmt.Sprintf("agent %q removed its working tree", name)}
-	}
+	return t.relayed(name, job, func() (bool, error) { return t.afresh(a, *before) })
+}
+
+// relayed has the implementer called name do job, or those who stand in for it.
+func (t *turn) relayed(name string, job role.ImplementJob, again func() (bool, error)) (answer role.ImplementAnswer, err error) {
+	c := t.calls(name)()
+	c.again = again
+	failure, err := c.ask(t.ctx, func(name string) (record.Usage, *record.Failure, error) {
+		implementer, failure := t.Implementer(name)
+		if failure != nil {
+			return record.Usage{}, failure, nil
+		}
+		if t.run.Plan.InPlace && !implementer.ReportsEdits() && t.warned != name {
+			t.warned = name
+			t.Progress.Say(name + " does not tell which files it edits: unless it lists them in the end, whatever changes here while it works is taken for its work")
+		}
+		var err error
+		answer, err = implementer.Implement(t.ctx, job)
+		if err == nil && t.gone() {
+			answer.Failure = &record.Failure{Reason: record.ReasonAgentFailed, Detail: fmt.Sprintf("agent %q removed its working tree", name)}
+		}
+		return answer.Usage, answer.Failure, err
+	})
+	answer.Calls, answer.Failure = c.made, failure
 	return answer, err
+}
+
+// afresh puts the working tree back to what it was before a call that came to nothing, for
+// the next one. In the user's checkout nobody can say whose a change is: false where there
+// is one.
+func (t *turn) afresh(a record.Attempt, before gitstore.Snapshot) (bool, error) {
+	if t.gone() {
+		return false, nil
+	}
+	now, err := t.snapshot(a.Number, "found")
+	if err != nil {
+		return false, err
+	}
+	var paths []string
+	if err := t.addFiles(&paths, before.Tree, now.Tree); err != nil || len(paths) == 0 {
+		return err == nil, err
+	}
+	if t.run.Plan.InPlace {
+		t.Progress.Say("nobody else is asked, for these files changed: " + strings.Join(paths, ", "))
+		return false, nil
+	}
+	_, err = t.takeBack(t.tree, a, before.ID, now.ID, "retry", "which somebody else makes")
+	return err == nil, err
 }
 
 // takeOver brings an executor's finished work into the run's worktree.
@@ -147,13 +182,16 @@ func (t *turn) finish(a record.Attempt, before gitstore.Snapshot, answer role.Im
 	}
 	defer func(ctx context.Context) { t.ctx = ctx }(t.ctx)
 	t.ctx = context.WithoutCancel(t.ctx) // what is not recorded now is known to nobody later
-	a.Failure = answer.Failure
+	a.Failure, a.Spent = answer.Failure, record.NewSpent(a.Agent, answer.Calls)
 	if !t.gone() {
 		if err := t.takeStock(&a, before, answer); err != nil {
 			return err
 		}
 	}
 	title := fmt.Sprintf("attempt %d changed %s", a.Number, prose.Count(len(a.Files), "file"))
+	if by := a.By(a.Agent); by != a.Agent {
+		title += ", by " + by
+	}
 	if a.Failure != nil {
 		title = fmt.Sprintf("attempt %d: %s", a.Number, a.Failure.Reason)
 	}
@@ -196,14 +234,14 @@ func (t *turn) stateAfter(a record.Attempt) (gitstore.Snapshot, error) {
 // own. Anything else that changed meanwhile may be a person's, who works beside it:
 // it is left alone. One that says nothing is taken to have made every change.
 func (t *turn) leaveUnclaimed(a *record.Attempt) {
-	implementer, _ := t.Implementer(a.Agent)
+	implementer, _ := t.Implementer(append(a.Answered(a.Agent), a.Agent)[0])
 	tells := implementer != nil && implementer.ReportsEdits()
 	if tells && len(a.Claimed)+len(a.Edited) == 0 {
 		a.Unclaimed = a.Files
 	}
 	a.Files = slices.DeleteFunc(slices.Clone(a.Files), among(a.Unclaimed))
 	if len(a.Unclaimed) > 0 {
-		t.Progress.Say(fmt.Sprintf("left alone, for %s does not say that it changed them: %s", a.Agent, strings.Join(a.Unclaimed, ", ")))
+		t.Progress.Say(fmt.Sprintf("left alone, for %s does not say that it changed them: %s", a.By(a.Agent), strings.Join(a.Unclaimed, ", ")))
 	}
 }
 
@@ -285,5 +323,5 @@ func (t *turn) workNow(a record.Attempt) (gitstore.ID, error) {
 
 func (t *turn) message(a record.Attempt) string {
 	return fmt.Sprintf("%s\n\nAttempt %d (%s) by %s.\n\nRunr-Run: %s\nRunr-Attempt: %d\n",
-		prose.OneLine(cmp.Or(t.run.Plan.Entity.Name(), "run "+t.run.ID)), a.Number, a.Mode, prose.OneLine(a.Agent), t.run.ID, a.Number)
+		prose.OneLine(cmp.Or(t.run.Plan.Entity.Name(), "run "+t.run.ID)), a.Number, a.Mode, prose.OneLine(a.By(a.Agent)), t.run.ID, a.Number)
 }

@@ -14,6 +14,7 @@ import (
 // too large for one, and joins what it says of them. A verdict counts beside the checks.
 func reviewParts(ctx context.Context, reviewer role.Reviewer, change Change, asked question, progress Progress) (role.ReviewAnswer, error) {
 	var answers []role.ReviewAnswer
+	var made []record.Call
 	prompt := asked.prompt
 	prompt.Checks, prompt.Census, prompt.Files, prompt.Parts = asked.checks, change.Census, change.Files, len(change.Parts)
 	for i, part := range change.Parts {
@@ -30,6 +31,8 @@ func reviewParts(ctx context.Context, reviewer role.Reviewer, change Change, ask
 			Patch: part.Patch, Tree: change.Tree, Files: change.Files, Checks: asked.checks, Dir: asked.dir,
 			Prompt: prompt.Text, Nonce: nonce, Transcript: asked.transcript, OnLine: progress.Line,
 		})
+		made = append(made, answer.Calls...)
+		answer.Calls = made
 		if err != nil {
 			return answer, err
 		}
@@ -43,7 +46,9 @@ func reviewParts(ctx context.Context, reviewer role.Reviewer, change Change, ask
 		r.Effective = reply.EffectiveVerdict(r.Verdict, r.Findings, record.CheckRun{Results: asked.checks}.Failed())
 		answers = append(answers, answer)
 	}
-	return joinAnswers(answers), nil
+	joined := joinAnswers(answers)
+	joined.Calls = made
+	return joined, nil
 }
 
 // joinAnswers is what the answers to all parts come to.

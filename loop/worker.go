@@ -41,7 +41,8 @@ type Worker struct {
 	Heard     func(ctx context.Context, review record.Review) // hears of every answer; nil: nobody does
 	Generated bool                                            // look at generated and vendored files as well
 	// Ask asks for a review of a commit that no hook saw; nil: nobody does.
-	Ask func(ctx context.Context, commit gitstore.ID) error
+	Ask   func(ctx context.Context, commit gitstore.ID) error
+	Terms Terms
 }
 
 // Worked is what a worker did.
@@ -316,7 +317,10 @@ func (w *Worker) skip(ctx context.Context, review record.Review, names []string,
 
 // review is one agent's turn.
 func (w *Worker) review(ctx context.Context, review record.Review, name string, board *board) (turnsDone, error) {
-	reviewer, failure := w.Reviewer(name)
+	reviewer, failure, err := w.relay(ctx, name)
+	if err != nil {
+		return turnsDone{}, err
+	}
 	if failure != nil {
 		return turnsDone{failed: 1}, w.fail(ctx, review, name, *failure)
 	}
@@ -329,6 +333,7 @@ func (w *Worker) review(ctx context.Context, review record.Review, name string, 
 		_, err = w.skip(ctx, review, []string{name}, err)
 		return turnsDone{}, err
 	case failure != nil:
+		failure.Spent = sub.Spent
 		return turnsDone{failed: 1}, w.fail(ctx, review, name, *failure)
 	}
 	sub.Duration = record.Duration(time.Since(started))
@@ -354,7 +359,7 @@ func (w *Worker) answer(ctx context.Context, review record.Review, name string, 
 			return asked, nil
 		},
 	}.answer(ctx)
-	sub.Census = census
+	sub.Census, sub.Spent = census, record.NewSpent(name, answer.Calls)
 	if err == nil && census.Files == 0 {
 		err = nothing(ctx, w.Store, subject)
 		if none := new(NothingError); errors.As(err, &none) {

@@ -30,8 +30,11 @@ func Call(ctx context.Context, spec Spec, role Role, model, dir, prompt string, 
 	c := spec.command(inv, dir, opts)
 	c.Stdin = strings.NewReader(prompt)
 	res, err := Run(ctx, c)
+	res.Usage.Calls = 1
 	if inv.reader != nil {
-		res.Edited = below(dir, inv.reader.edited())
+		told := inv.reader.told()
+		res.Edited = below(dir, told.edited())
+		res.Usage = res.Usage.Add(told.taken)
 	}
 	if err != nil {
 		return Answer{}, res, fmt.Errorf("agent %q: %w", spec.Name, err)

@@ -44,7 +44,7 @@ func TestEdited(t *testing.T) {
 	} {
 		r := readerOf(t, tc.preset)
 		feed(r, tc.out)
-		if got := r.edited(); !slices.Equal(got, tc.want) {
+		if got := r.told().edited(); !slices.Equal(got, tc.want) {
 			t.Errorf("%s: %q, want %q", name, got, tc.want)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"git-runr/loop/record"
 )
 
 // What was wrong with an answer. The zero Problem is a good answer.
@@ -39,7 +41,7 @@ type reader interface {
 	// whether the line only repeats others and is not worth keeping.
 	event(line []byte) (show string, noise bool)
 	answer() Answer
-	edited() []string
+	told() *outcome
 }
 
 // outcome is what all readers gather.
@@ -49,8 +51,11 @@ type outcome struct {
 	denied []string // what it was not allowed to do
 	seen   bool     // an event was understood
 	done   bool     // the final message is whole
+	taken  record.Usage
 	edits
 }
+
+func (o *outcome) told() *outcome { return o }
 
 // answer judges the outcome by itself; exit status and limits are judged by Call.
 func (o *outcome) answer() Answer {
@@ -146,6 +151,11 @@ func (c *codexReader) event(line []byte) (string, bool) {
 		Message string    `json:"message"`
 		Error   said      `json:"error"`
 		Item    codexItem `json:"item"`
+		Usage   struct {
+			Input  int64 `json:"input_tokens"`
+			Cached int64 `json:"cached_input_tokens"`
+			Output int64 `json:"output_tokens"`
+		} `json:"usage"`
 	}
 	if !decode(line, &ev) {
 		return "", false
@@ -155,6 +165,7 @@ func (c *codexReader) event(line []byte) (string, bool) {
 		c.done, c.fail = false, ""
 	case "turn.completed":
 		c.done, c.fail = true, "" // retries that it told of as errors ended well
+		c.taken = c.taken.Add(record.Usage{Input: ev.Usage.Input, Cached: ev.Usage.Cached, Output: ev.Usage.Output})
 	case "turn.failed":
 		c.fail = cmp.Or(ev.Error.Message, "turn failed")
 	case "error":
@@ -219,6 +230,13 @@ func (c *claudeReader) event(line []byte) (string, bool) {
 		Denials []struct {
 			Tool string `json:"tool_name"`
 		} `json:"permission_denials"`
+		Usage struct {
+			Input   int64 `json:"input_tokens"`
+			Created int64 `json:"cache_creation_input_tokens"`
+			Read    int64 `json:"cache_read_input_tokens"`
+			Output  int64 `json:"output_tokens"`
+		} `json:"usage"`
+		Cost float64 `json:"total_cost_usd"`
 	}
 	if !decode(line, &ev) {
 		return "", false
@@ -242,6 +260,8 @@ func (c *claudeReader) event(line []byte) (string, bool) {
 		if ev.IsError || strings.HasPrefix(ev.Subtype, "error") {
 			c.fail = cmp.Or(ev.Result, ev.Subtype, "unnamed error")
 		}
+		u := ev.Usage
+		c.taken = record.Usage{Input: u.Input + u.Created + u.Read, Cached: u.Read, Output: u.Output, Cost: ev.Cost}
 	}
 	return "", false
 }

@@ -101,13 +101,13 @@ func (r reviewer) Limits() role.Limits { return r.Bounds }
 func (r reviewer) NeedsCheckout() bool { return true }
 
 func (r reviewer) Review(ctx context.Context, job role.ReviewJob) (role.ReviewAnswer, error) {
-	answer, _, failure, err := r.call(ctx, Reviewer, job.Dir, job.Prompt(), job.Transcript, job.OnLine)
+	answer, result, failure, err := r.call(ctx, Reviewer, job.Dir, job.Prompt(), job.Transcript, job.OnLine)
 	if failure != nil || err != nil {
-		return role.ReviewAnswer{Raw: answer.Text, Failure: failure}, err
+		return role.ReviewAnswer{Raw: answer.Text, Failure: failure, Usage: result.Usage}, err
 	}
 	report := reply.ParseReview(answer.Text, job.Nonce)
 	placeFindings(report.Findings, job.Dir)
-	return role.ReviewAnswer{Report: report, Raw: answer.Text}, nil
+	return role.ReviewAnswer{Report: report, Raw: answer.Text, Usage: result.Usage}, nil
 }
 
 // placeFindings makes absolute paths, as some agents give them, relative to the
@@ -131,8 +131,9 @@ func (i implementer) ReportsEdits() bool { return i.Spec.ReportsEdits() }
 
 func (i implementer) Implement(ctx context.Context, job role.ImplementJob) (role.ImplementAnswer, error) {
 	answer, result, failure, err := i.call(ctx, Implementer, job.Dir, job.Prompt, job.Transcript, job.OnLine)
+	done := role.ImplementAnswer{Text: answer.Text, Edited: result.Edited, Failure: failure, Usage: result.Usage}
 	if failure != nil && failure.Reason == record.ReasonAgentEmpty {
-		return role.ImplementAnswer{Edited: result.Edited}, nil // what it did to the files is what counts
+		done.Failure = nil // what it did to the files is what counts
 	}
-	return role.ImplementAnswer{Text: answer.Text, Edited: result.Edited, Failure: failure}, err
+	return done, err
 }

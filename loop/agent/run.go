@@ -13,6 +13,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"git-runr/loop/record"
 )
 
 const (
@@ -66,7 +68,10 @@ type Result struct {
 	Started        time.Time
 	Duration       time.Duration
 	LastOutput     time.Time // zero when it wrote nothing
-	Edited         []string  // files below its directory that an agent said to edit; only Call fills it in
+
+	// Only Call fills these in.
+	Edited []string     // files below its directory that an agent said to edit
+	Usage  record.Usage // with that of a call which failed
 
 	cutStdout bool // something of Stdout was left out
 }

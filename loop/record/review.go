@@ -96,7 +96,8 @@ type Submission struct {
 	At        time.Time     `json:"at,omitzero"` // filled in by the fold
 	Duration  Duration      `json:"duration_ms,omitzero"`
 	SkippedBy []string      `json:"not_checked,omitempty"` // checks that were not run, and why
-	Event     gitstore.ID   `json:"event,omitempty"`       // that records it and keeps what it left behind; filled in by the fold
+	Spent
+	Event gitstore.ID `json:"event,omitempty"` // that records it and keeps what it left behind; filled in by the fold
 }
 
 // Decision is a person's verdict.
@@ -181,6 +182,8 @@ type Review struct {
 	Failures    []Failure     `json:"failures,omitempty"`     // why reviewers could not be run, last time, one for each and each clone
 	Lost        []Lost        `json:"lost,omitempty"`
 	Moves       []Move        `json:"moves,omitempty"` // where its code went, as it was noticed
+	Usage       Usage         `json:"usage,omitzero"`  // of all calls, with those that gave no answer
+	Spending    Spending      `json:"usage_by_agent,omitempty"`
 }
 
 // Failure is why an agent or a reviewer gave no answer: a stop reason and its detail.
@@ -200,6 +203,7 @@ type Failure struct {
 	Tries      int       `json:"tries,omitempty"`   // of a review: how often in a row
 	RetryAt    time.Time `json:"retry_at,omitzero"` // of a review: when it is tried again by itself
 	Try        string    `json:"try,omitempty"`     // a command that may mend it
+	Spent                // of a review: what it cost all the same
 }
 
 // outcomeRank orders outcomes from the best to the worst.
@@ -317,6 +321,8 @@ func (f Failure) Next() Retry {
 		return Retry{"when it can be read:", []string{f.Try, "git runr work"}}
 	case f.Reason == ReasonObjects:
 		return Retry{"when it can be read:", []string{"git runr work"}}
+	case f.Reason == ReasonSpent && f.Setting != nil:
+		return Retry{fmt.Sprintf("tried again by git runr work after %s; at once, with a higher limit:", f.RetryAt.UTC().Format(time.DateTime+"Z")), append([]string{f.Setting.raised()}, again...)}
 	case !f.RetryAt.IsZero():
 		return Retry{fmt.Sprintf("tried again by git runr work after %s; at once:", f.RetryAt.UTC().Format(time.DateTime+"Z")), again}
 	case f.Transient:

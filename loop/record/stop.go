@@ -36,6 +36,8 @@ type Stop struct {
 	At     time.Time `json:"at,omitzero"`
 	// LastActivity is when the agent that the run stopped for last wrote something.
 	LastActivity time.Time `json:"last_activity_at,omitzero"`
+	// ResumeAfter is when what ended the run is over by itself: a quota, a day's budget.
+	ResumeAfter time.Time `json:"resume_after,omitzero"`
 }
 
 // StopPayload is a stop and the commit that its note goes to.
@@ -81,6 +83,9 @@ var personSteps = []NextStep{
 // Explained is the registry's entry for the stop, with what to do about this one.
 func (s Stop) Explained() Reason {
 	reason := ReasonOf(s.Reason)
+	if s.Reason == ReasonSpent && s.Setting != nil {
+		reason.Next = append(s.Setting.raise(), reason.Next[0])
+	}
 	if s.Review == "" {
 		return reason
 	}

@@ -60,7 +60,8 @@ type ReviewAnswer struct {
 	Report  reply.Report
 	Raw     string
 	Failure *record.Failure
-	Usage   record.Usage // with that of a call which failed
+	Usage   record.Usage  // with that of a call which failed
+	Calls   []record.Call // that were made, where several may be
 }
 
 // Implementer does an attempt's work in a directory.
@@ -85,5 +86,6 @@ type ImplementAnswer struct {
 	Text    string
 	Edited  []string // files that it said to edit as it worked, relative to Dir
 	Failure *record.Failure
-	Usage   record.Usage // with that of a call which failed
+	Usage   record.Usage  // with that of a call which failed
+	Calls   []record.Call // that were made, where several may be
 }

@@ -21,7 +21,8 @@ type Config struct {
 		Workflow                       []string
 		MaxRetries, Parallel           int
 		OnExhausted                    record.Choice
-		TimeBudget                     record.Duration
+		TimeBudget, WaitForQuota       record.Duration
+		Budget, Day                    record.Budget // of a run, and of all in a day
 		Threshold                      record.Threshold
 	}
 	Scope  struct{ Allow, Deny []string }
@@ -71,6 +72,7 @@ type Config struct {
 // agentTable is one [agents.NAME].
 type agentTable struct {
 	spec           agent.Spec
+	backup         []string
 	fromRepository bool // what it runs is the repository's word: needs trust
 }
 
