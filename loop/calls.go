@@ -48,7 +48,7 @@ func (t Terms) spentToday(ctx context.Context, s *record.Store, more record.Usag
 	setting := t.Setting(reached.Name, reached.Value)
 	return &record.Failure{
 		Reason: record.ReasonSpent, Detail: fmt.Sprintf("today's calls here took %s; %s", total, setting),
-		Setting: &setting, RetryAt: midnight.AddDate(0, 0, 1).UTC(),
+		Setting: &setting, Reached: total, RetryAt: midnight.AddDate(0, 0, 1).UTC(),
 	}, nil
 }
 

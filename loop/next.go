@@ -86,7 +86,7 @@ func spentByRun(run record.Run, policy record.Policy, more record.Usage) *record
 		return nil
 	}
 	setting := run.Plan.Setting(reached.Name, reached.Value)
-	return &record.Failure{Reason: record.ReasonSpent, Detail: fmt.Sprintf("the run's calls took %s; %s", spent, setting), Setting: setting}
+	return &record.Failure{Reason: record.ReasonSpent, Detail: fmt.Sprintf("the run's calls took %s; %s", spent, setting), Setting: setting, Reached: spent}
 }
 
 func next(run record.Run, policy record.Policy) Step {

@@ -79,7 +79,7 @@ func (t *turn) do(step Step) error {
 	case DoStop:
 		stop := record.Stop{Reason: step.Reason, Detail: step.Detail}
 		if f := step.Failure; f != nil {
-			stop.Setting, stop.ResumeAfter = f.Setting, f.RetryAt
+			stop.Setting, stop.Reached, stop.ResumeAfter = f.Setting, f.Reached, f.RetryAt
 		}
 		return t.stop(stop, record.EventRunStopped)
 	case DoComplete:

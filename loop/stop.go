@@ -16,7 +16,7 @@ import (
 // that ended it and the checks that fail.
 func facts(r record.Run, stop record.Stop) record.Stop {
 	if f := r.Failure(); f != nil && f.Reason == stop.Reason && stop.ResumeAfter.IsZero() {
-		stop.ResumeAfter = f.RetryAt
+		stop.ResumeAfter, stop.Reached = f.RetryAt, f.Reached
 		if f.RetryAfter > 0 {
 			stop.ResumeAfter = r.UpdatedAt.Add(time.Duration(f.RetryAfter)).UTC()
 		}

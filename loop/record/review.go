@@ -196,6 +196,7 @@ type Failure struct {
 	// LastActivity is when an agent last wrote something, where that is known.
 	LastActivity time.Time `json:"last_activity_at,omitzero"`
 	Setting      *Setting  `json:"setting,omitempty"` // the limit that ended it
+	Reached      Usage     `json:"reached,omitzero"`  // what was spent, where Setting bounds that
 	// Transient says that the same may well work later: a rate limit, a broken connection.
 	Transient bool `json:"transient,omitempty"`
 	// RetryAfter is how long the provider wants to be left alone, by its own words.
@@ -322,7 +323,7 @@ func (f Failure) Next() Retry {
 	case f.Reason == ReasonObjects:
 		return Retry{"when it can be read:", []string{"git runr work"}}
 	case f.Reason == ReasonSpent && f.Setting != nil:
-		return Retry{fmt.Sprintf("tried again by git runr work after %s; at once, with a higher limit:", f.RetryAt.UTC().Format(time.DateTime+"Z")), append([]string{f.Setting.raised()}, again...)}
+		return Retry{fmt.Sprintf("tried again by git runr work after %s; at once, with a higher limit:", f.RetryAt.UTC().Format(time.DateTime+"Z")), append([]string{f.Setting.raised(f.Reached)}, again...)}
 	case !f.RetryAt.IsZero():
 		return Retry{fmt.Sprintf("tried again by git runr work after %s; at once:", f.RetryAt.UTC().Format(time.DateTime+"Z")), again}
 	case f.Transient:

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"math"
 	"strconv"
 	"strings"
 
@@ -34,31 +35,31 @@ const (
 	SettingDayTokens = "loop.max_tokens_per_day"
 )
 
-// raise are the steps that give a run that a limit of what is spent ended twice as much.
-func (s Setting) raise() []NextStep {
-	if flag := s.raisedFlag(); flag != "" {
-		return []NextStep{{"git runr resume RUN " + flag, "let it take twice as much, all in all"}}
+// raise are the steps that give twice as much where a limit of what is spent ended a run.
+func (s Setting) raise(spent Usage) []NextStep {
+	if limitSettings[s.Name] {
+		flag := strings.ReplaceAll(strings.TrimPrefix(s.Name, "loop."), "_", "-")
+		return []NextStep{{"git runr resume RUN --" + flag + " " + s.double(spent), "let it take more, all in all"}}
 	}
-	return []NextStep{{s.raised(), "let a day take twice as much; then resume"}, stepResume}
+	return []NextStep{{s.raised(spent), "let a day take more; then resume"}, stepResume}
 }
 
-// raisedFlag is the limit of a run, doubled, as a flag; "" for that of a day.
-func (s Setting) raisedFlag() string {
-	if !limitSettings[s.Name] {
-		return ""
-	}
-	amount, _ := strconv.ParseFloat(s.Value, 64)
-	return "--" + strings.ReplaceAll(strings.TrimPrefix(s.Name, "loop."), "_", "-") + " " + Amount(2*amount)
-}
-
-// raised is a command that sets a limit of what is spent to twice its value.
-func (s Setting) raised() string {
-	amount, _ := strconv.ParseFloat(s.Value, 64)
+// raised is a command that sets a limit of what is spent to more than was.
+func (s Setting) raised(spent Usage) string {
 	words := strings.Split(strings.TrimPrefix(s.Name, "loop."), "_")
 	for i, w := range words[1:] {
 		words[i+1] = strings.ToUpper(w[:1]) + w[1:]
 	}
-	return "git config runr.loop." + strings.Join(words, "") + " " + Amount(2*amount)
+	return "git config runr.loop." + strings.Join(words, "") + " " + s.double(spent)
+}
+
+// double is twice the limit, or twice what was spent where that is more.
+func (s Setting) double(spent Usage) string {
+	limit, _ := strconv.ParseFloat(s.Value, 64)
+	if s.Name == SettingTokens || s.Name == SettingDayTokens {
+		return Amount(2 * max(limit, float64(spent.Tokens())))
+	}
+	return Amount(math.Ceil(200*max(limit, spent.Cost)) / 100)
 }
 
 // String is the setting as a person reads it: "loop.max_retries = 2 (default)".

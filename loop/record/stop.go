@@ -29,6 +29,7 @@ type Stop struct {
 	FailingChecks []string `json:"failing_checks,omitempty"`
 	// Setting is the configured value that ended the run.
 	Setting *Setting `json:"setting,omitempty"`
+	Reached Usage    `json:"reached,omitzero"` // what was spent, where Setting bounds that
 	// Said are the words of whoever the run stopped for, bounded: why an implementer did
 	// not finish, or a review that could not be read.
 	Said   string    `json:"said,omitempty"`
@@ -84,7 +85,7 @@ var personSteps = []NextStep{
 func (s Stop) Explained() Reason {
 	reason := ReasonOf(s.Reason)
 	if s.Reason == ReasonSpent && s.Setting != nil {
-		reason.Next = append(s.Setting.raise(), reason.Next[0])
+		reason.Next = append(s.Setting.raise(s.Reached), reason.Next[0])
 	}
 	if s.Review == "" {
 		return reason
