@@ -67,7 +67,7 @@ func (t *turn) implement(name string, step Step, a record.Attempt, before *gitst
 
 // relayed has the implementer called name do job, or those who stand in for it.
 func (t *turn) relayed(name string, job role.ImplementJob, again func() (bool, error)) (answer role.ImplementAnswer, err error) {
-	c := t.calls(name)()
+	c := t.calls(name)
 	c.again = again
 	failure, err := c.ask(t.ctx, func(name string) (record.Usage, *record.Failure, error) {
 		implementer, failure := t.Implementer(name)

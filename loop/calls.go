@@ -52,7 +52,7 @@ func (t Terms) spentToday(ctx context.Context, s *record.Store, more record.Usag
 	}, nil
 }
 
-// calls are made of agents in turn, until one answers.
+// calls are those of one step: of an agent, or in turn of those who stand in for it.
 type calls struct {
 	crew []string
 	say  func(string)
@@ -64,6 +64,8 @@ type calls struct {
 	// pause waits until what f tells of is over, and gives how long; 0 where that is too
 	// long after waited. nil: nothing is waited for.
 	pause func(ctx context.Context, f record.Failure, waited time.Duration) (time.Duration, error)
+	// answered hears what an answer took; nil: nobody does.
+	answered func(name string, took record.Usage)
 
 	made   []record.Call   // so far
 	last   *record.Failure // of the newest of them
@@ -73,7 +75,8 @@ type calls struct {
 // call is one call of the agent of that name. The error is for one that was interrupted.
 type call func(name string) (record.Usage, *record.Failure, error)
 
-// ask has one agent after the other make one call, until one answers or none will.
+// ask has one agent after the other make one call, until one answers or none will. A step
+// that asks more than once, for parts of a change, keeps to what is left for it.
 func (c *calls) ask(ctx context.Context, one call) (*record.Failure, error) {
 	for {
 		failure, over, err := c.each(ctx, one)
@@ -107,6 +110,9 @@ func (c *calls) each(ctx context.Context, one call) (failure *record.Failure, ov
 			made.Reason, made.Detail = failed.Reason, failed.Detail
 		}
 		c.made, c.last = append(c.made, made), failed
+		if failed == nil && err == nil && c.answered != nil {
+			c.answered(name, usage)
+		}
 		if err != nil || failed == nil || !replaceable(*failed) {
 			return failed, true, err
 		}
@@ -164,7 +170,7 @@ func joinFailures(failures []record.Failure) *record.Failure {
 
 // relay is a reviewer that has others asked in its place.
 type relay struct {
-	calls  func() *calls // for a change, or a part of it
+	calls  *calls
 	lookup func(name string) (role.Reviewer, *record.Failure)
 	name   string
 	first  role.Reviewer // of the crew that can be asked, called name: what it can be shown counts
@@ -174,8 +180,8 @@ func (r relay) Limits() role.Limits { return r.first.Limits() }
 func (r relay) NeedsCheckout() bool { return r.first.NeedsCheckout() }
 
 func (r relay) Review(ctx context.Context, job role.ReviewJob) (answer role.ReviewAnswer, err error) {
-	c := r.calls()
-	failure, err := c.ask(ctx, func(name string) (record.Usage, *record.Failure, error) {
+	before := len(r.calls.made)
+	failure, err := r.calls.ask(ctx, func(name string) (record.Usage, *record.Failure, error) {
 		reviewer, failure := r.first, (*record.Failure)(nil)
 		if name != r.name {
 			reviewer, failure = r.lookup(name)
@@ -187,18 +193,19 @@ func (r relay) Review(ctx context.Context, job role.ReviewJob) (answer role.Revi
 		answer, err = reviewer.Review(ctx, job)
 		return answer.Usage, answer.Failure, err
 	})
-	answer.Calls, answer.Usage, answer.Failure = c.made, record.NewSpent("", c.made).Usage, failure
+	answer.Calls, answer.Failure = r.calls.made[before:], failure
+	answer.Usage = record.NewSpent("", answer.Calls).Usage
 	return answer, err
 }
 
-// newRelay is the reviewer called name with those who stand in for it, or why none of them
-// can be asked.
-func newRelay(crew []string, lookup func(string) (role.Reviewer, *record.Failure), newCalls func() *calls) (role.Reviewer, *record.Failure) {
+// newRelay is the first of the crew that can be asked, with those who stand in for it, or
+// why nobody can.
+func newRelay(c *calls, lookup func(string) (role.Reviewer, *record.Failure)) (role.Reviewer, *record.Failure) {
 	var failures []record.Failure
-	for _, name := range crew {
+	for _, name := range c.crew {
 		reviewer, failure := lookup(name)
 		if failure == nil {
-			return relay{newCalls, lookup, name, reviewer}, nil
+			return relay{c, lookup, name, reviewer}, nil
 		}
 		if failures = append(failures, *failure); !replaceable(*failure) {
 			break
@@ -208,15 +215,33 @@ func newRelay(crew []string, lookup func(string) (role.Reviewer, *record.Failure
 }
 
 // calls are those that a step of the run has the agent called name make.
-func (t *turn) calls(name string) func() *calls {
-	return func() *calls {
-		return &calls{crew: t.Terms.crew(name), say: t.Progress.Say, pause: t.awaitQuota, refuse: func(ctx context.Context, spent record.Usage) (*record.Failure, error) {
-			if refused := spentByRun(t.run, t.run.Plan.Policy, spent); refused != nil {
-				return refused, nil
-			}
-			return t.Terms.spentToday(ctx, t.Store, spent)
-		}}
+func (t *turn) calls(name string) *calls {
+	return &calls{crew: t.Terms.crew(name), say: t.Progress.Say, pause: t.awaitQuota, answered: t.notTold, refuse: func(ctx context.Context, spent record.Usage) (*record.Failure, error) {
+		if refused := spentByRun(t.run, t.run.Plan.Policy, spent); refused != nil {
+			return refused, nil
+		}
+		return t.Terms.spentToday(ctx, t.Store, spent)
+	}}
+}
+
+// notTold says, once for each agent, that a limit does not bound it as its tool does not
+// tell what that limits.
+func (t *turn) notTold(name string, took record.Usage) {
+	cost := t.run.Plan.Policy.Budget.Cost > 0 || t.Terms.Day.Cost > 0
+	tokens := t.run.Plan.Policy.Budget.Tokens > 0 || t.Terms.Day.Tokens > 0
+	if took.Calls == 0 || t.quiet[name] {
+		return
 	}
+	if cost && took.Cost == 0 {
+		t.Progress.Say(name + " does not tell what its calls cost: limits in dollars do not bound it")
+	}
+	if tokens && took.Tokens() == 0 {
+		t.Progress.Say(name + " does not tell how many tokens its calls take: limits in tokens do not bound it")
+	}
+	if t.quiet == nil {
+		t.quiet = map[string]bool{}
+	}
+	t.quiet[name] = true
 }
 
 // affords is step, or a stop where it calls an agent and today's budget is used up.
@@ -264,7 +289,6 @@ func (w *Worker) relay(ctx context.Context, name string) (role.Reviewer, *record
 			return nil, refused, err
 		}
 	}
-	crew := w.Terms.crew(name)
-	reviewer, failure := newRelay(crew, w.Reviewer, func() *calls { return &calls{crew: crew, say: w.Progress.Say, refuse: refuse} })
+	reviewer, failure := newRelay(&calls{crew: w.Terms.crew(name), say: w.Progress.Say, refuse: refuse}, w.Reviewer)
 	return reviewer, failure, nil
 }

@@ -157,7 +157,7 @@ func (t *turn) review(step Step) error {
 }
 
 func (t *turn) answer(name string, round *record.Round) (role.ReviewAnswer, error) {
-	reviewer, failure := newRelay(t.Terms.crew(name), t.Reviewer, t.calls(name))
+	reviewer, failure := newRelay(t.calls(name), t.Reviewer)
 	if failure != nil {
 		return role.ReviewAnswer{Failure: failure}, nil
 	}

@@ -42,6 +42,7 @@ type turn struct {
 	tree   *gitstore.Worktree
 	base   map[string]record.CheckResult // what checks came to on the run's base, as far as they were run there
 	warned string                        // the implementer of whose silence people were told
+	quiet  map[string]bool               // agents of which people were told what they do not tell
 }
 
 // record appends one event of this run, if its newest state still allows it, and
