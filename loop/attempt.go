@@ -108,8 +108,8 @@ func (t *turn) afresh(a record.Attempt, before gitstore.Snapshot) (bool, error) 
 		t.Progress.Say("nobody else is asked, for these files changed: " + strings.Join(paths, ", "))
 		return false, nil
 	}
-	_, err = t.takeBack(t.tree, a, before.ID, now.ID, "retry", "which somebody else makes")
-	return err == nil, err
+	done, err := t.takeBack(t.tree, a, before.ID, now.ID, "retry", "which gave no answer")
+	return err == nil && len(done.Conflicts) == 0, err
 }
 
 // takeOver brings an executor's finished work into the run's worktree.

@@ -131,3 +131,29 @@ func TestRaisedLimits(t *testing.T) {
 		}
 	}
 }
+
+// What calls took counts although what came of them came too late to count.
+func TestLostEventsCostAllTheSame(t *testing.T) {
+	const id = "20260102030405-abc123"
+	event := func(n int, kind string, payload any) Event {
+		e := eventAt(n, kind, payload)
+		e.Review, e.Run = id, id
+		return e
+	}
+	answer := Submission{Reviewer: "bot", Tree: "1234567890123456789012345678901234567890", Spent: Spent{Usage: Usage{Calls: 1, Input: 7}}}
+	review, bad := FoldReview([]Event{
+		event(1, EventReviewRequested.Name, ReviewRequest{Reviewer: "bot"}), event(2, EventReviewFailed.Name, Failure{Reason: ReasonAgentKilled, Spent: answer.Spent}),
+		event(3, EventReviewSubmitted.Name, answer), event(4, EventReviewSubmitted.Name, answer),
+	})
+	if len(review.Lost) != 1 || len(review.Submissions) != 1 || len(bad) > 0 || review.Usage != (Usage{Calls: 3, Input: 21}) {
+		t.Errorf("%v, lost %+v, %v", review.Usage.Input, review.Lost, bad)
+	}
+	attempt := Attempt{Number: 1, Agent: "bot", Spent: answer.Spent}
+	run, bad := FoldRun([]Event{
+		event(1, EventRunStarted.Name, RunPlan{}), event(2, EventAttemptCompleted.Name, attempt), event(3, EventAttemptCompleted.Name, attempt),
+		event(4, EventRunAborted.Name, struct{}{}), event(5, EventAttemptCompleted.Name, attempt),
+	})
+	if len(run.Attempts) != 1 || len(run.Lost) != 1 || len(bad) > 0 || run.Usage != (Usage{Calls: 3, Input: 21}) || run.Spending["bot"] != run.Usage {
+		t.Errorf("%v, lost %+v, %v", run.Usage.Input, run.Lost, bad)
+	}
+}
