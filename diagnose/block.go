@@ -75,7 +75,7 @@ func (d Diagnosis) writeFacts(b *strings.Builder, place Place) {
 		}
 		safetext.Fprintf(b, "  The checks are to be run in: %s\n", dir)
 	}
-	for _, line := range []string{d.limitLine(), d.transcriptLine(place)} {
+	for _, line := range []string{d.limitLine(), d.spentLine(), d.resumeLine(), d.transcriptLine(place)} {
 		if line != "" {
 			safetext.Fprintf(b, "  %s\n", line)
 		}

@@ -21,7 +21,10 @@ func Of(run record.Run, stop record.Stop) Diagnosis {
 		Family: reason.Family, Resumable: reason.Resumable, ExitStatus: reason.Status,
 		Round: stop.Round, MaxRounds: stop.MaxRounds, Checkpoint: checkpointOf(run),
 		Files: filesAtStop(run, stop), Requests: run.Requests(),
-		Setting: stop.Setting, Said: stop.Said, SaidBy: stop.SaidBy, Transcript: transcriptOf(run, reason.Family),
+		ResumeAfter: stop.ResumeAfter, Setting: stop.Setting, Said: stop.Said, SaidBy: stop.SaidBy, Transcript: transcriptOf(run, reason.Family),
+	}
+	if stop.Reason == record.ReasonSpent {
+		d.Spending = run.Spending
 	}
 	if checks := run.LastChecks(); checks != nil {
 		d.FailingChecks = failingChecks(run.Failing(), checks.Event)

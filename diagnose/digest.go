@@ -29,6 +29,11 @@ func (d Diagnosis) Digest() string {
 	if d.Setting != nil {
 		safetext.Fprintf(&b, "- Ended by: %s\n", markdown(d.Setting.String()))
 	}
+	for _, line := range []string{d.spentLine(), d.resumeLine()} {
+		if line != "" {
+			safetext.Fprintf(&b, "- %s\n", markdown(line))
+		}
+	}
 	safetext.Fprintf(&b, "\n%s\n", markdown(d.Explanation))
 	if d.Detail != "" {
 		safetext.Fprintf(&b, "\n%s\n", markdown(d.Detail))

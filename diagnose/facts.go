@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"strings"
+	"time"
 
 	"git-runr/gitstore"
 	"git-runr/loop/record"
@@ -89,6 +90,22 @@ func (d Diagnosis) limitLine() string {
 		return ""
 	}
 	return "Ended by " + d.Setting.String()
+}
+
+// spentLine says what the run's agents took; "" for a run that no budget ended.
+func (d Diagnosis) spentLine() string {
+	if took := d.Spending.String(); took != "" {
+		return "The agents took " + oneLine(took)
+	}
+	return ""
+}
+
+// resumeLine says when what ended the run is over by itself, "" where that is not known.
+func (d Diagnosis) resumeLine() string {
+	if d.ResumeAfter.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf("Resume it after %s: git runr resume %s", d.ResumeAfter.UTC().Format(time.DateTime+"Z"), d.RunID)
 }
 
 // transcriptLine says where everything is that the agent wrote, "" where that is not here.

@@ -91,8 +91,10 @@ func (d Diagnosis) writeEnding(b *strings.Builder, place Place) {
 	if d.Setting != nil && (d.plain() || d.Setting.From != record.SettingDefault) {
 		lines = append(lines, d.limitLine())
 	}
-	if line := d.transcriptLine(place); line != "" {
-		lines = append(lines, line)
+	for _, line := range []string{d.spentLine(), d.resumeLine(), d.transcriptLine(place)} {
+		if line != "" {
+			lines = append(lines, line)
+		}
 	}
 	if len(lines) > 0 {
 		b.WriteString(strings.Join(lines, "\n") + "\n\n")

@@ -27,6 +27,7 @@ type Metrics struct {
 	Findings      FindingMetrics        `json:"findings"`
 	Interventions []Tally               `json:"interventions"` // by reason
 	Reviews       ReviewMetrics         `json:"reviews"`
+	Agents        record.Spending       `json:"agents"` // what calls of each took
 }
 
 // RunMetrics counts runs.
@@ -125,18 +126,20 @@ type counter struct {
 	stops, interventions, rules, files map[string]int
 	seen                               map[string]bool // findings
 	findings                           FindingMetrics
+	spending                           record.Spending
 }
 
 func newCounter() *counter {
 	return &counter{
 		steps: map[string][]record.Duration{}, stops: map[string]int{}, interventions: map[string]int{},
-		rules: map[string]int{}, files: map[string]int{}, seen: map[string]bool{},
+		rules: map[string]int{}, files: map[string]int{}, seen: map[string]bool{}, spending: record.Spending{},
 	}
 }
 
 func (c *counter) run(m *RunMetrics, h RunHistory) {
 	run := h.Run
 	m.add(run)
+	c.spending.Join(run.Spending)
 	c.attempts = append(c.attempts, len(run.Attempts))
 	if rounds := answeredRounds(run); run.Status == record.RunCompleted && run.Result == record.ResultPass && rounds > 0 {
 		c.rounds = append(c.rounds, rounds)
@@ -252,6 +255,7 @@ func (c *counter) count(of string, findings []reply.Finding) {
 
 func (c *counter) review(m *ReviewMetrics, r record.Review) {
 	m.Requested++
+	c.spending.Join(r.Spending)
 	switch r.Status {
 	case record.ReviewOpen:
 		m.Open++
@@ -291,7 +295,7 @@ func (c *counter) finish(m *Metrics) {
 	for _, kind := range []string{phaseImplement, phaseCheck, phaseReview} {
 		m.Steps[kind] = newTimeSpread(c.steps[kind])
 	}
-	m.Findings = c.findings
+	m.Findings, m.Agents = c.findings, c.spending
 	m.Findings.Rules, m.Findings.Files = tallies(c.rules, topShown), tallies(c.files, topShown)
 	m.Reviews.ToSubmit, m.Reviews.ToResolve = newTimeSpread(c.toSubmit), newTimeSpread(c.toResolve)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"git-runr/loop/prose"
+	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
 
@@ -29,7 +30,24 @@ func (m Metrics) Text() string {
 	section("Findings", m.Findings.lines()...)
 	section("Interventions", tallyLines(m.Interventions)...)
 	section("Reviews", m.Reviews.lines()...)
+	if len(m.Agents) > 0 {
+		section("Agents", agentLines(m.Agents)...)
+	}
 	return b.String()
+}
+
+// agentLines are the calls of each agent, and what they took as far as its tool tells it.
+func agentLines(spending record.Spending) []string {
+	var lines []string
+	for _, agent := range spending.Agents() {
+		u := spending[agent]
+		line := fmt.Sprintf("%s: %s", oneLine(agent), prose.Count(u.Calls, "call"))
+		if took := u.String(); took != "" {
+			line += ", " + took
+		}
+		lines = append(lines, line)
+	}
+	return lines
 }
 
 // period is in the time zone that it was asked for in; its end is exclusive.

@@ -42,6 +42,8 @@ type Report struct {
 	Verify       ReportVerify           `json:"verify"`
 	Reliability  ReportReliability      `json:"reliability"`
 	Totals       ReportTotals           `json:"totals"`
+	Usage        record.Usage           `json:"usage,omitzero"` // of all calls of agents
+	Spending     record.Spending        `json:"usage_by_agent,omitempty"`
 
 	Changes  []gitstore.FileStat `json:"changes"` // from where it began to where it stands
 	Timeline []ReportEntry       `json:"timeline"`
@@ -98,7 +100,7 @@ func NewReport(in ReportInput) Report {
 	r := Report{
 		RunID: run.ID, Entity: run.Plan.Entity, Outcome: run.Status, Result: run.Result, Live: in.Live,
 		Implementer: run.Plan.Implementer, Reviewer: run.Plan.Reviewer, Branch: run.Plan.Branch, Base: run.Plan.Base,
-		Checkpoint: run.Head(), StartedAt: run.CreatedAt, Changes: in.Changes,
+		Checkpoint: run.Head(), StartedAt: run.CreatedAt, Changes: in.Changes, Usage: run.Usage, Spending: run.Spending,
 		Phases: map[string]ReportPhase{phaseImplement: {}, phaseCheck: {}, phaseReview: {}},
 	}
 	if run.ID == "" { // its start is in a log that has not arrived

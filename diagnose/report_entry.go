@@ -76,6 +76,7 @@ type ReportAttempt struct {
 	Warnings  []string             `json:"parse_warnings,omitempty"`
 	Failure   *record.Failure      `json:"failure,omitempty"`
 	Reverted  bool                 `json:"reverted"` // later, as a whole
+	record.Spent
 }
 
 // ReportCheck is one command's result.
@@ -106,6 +107,7 @@ type ReportRound struct {
 	Census   record.Census   `json:"census"`
 	Warnings []string        `json:"parse_warnings,omitempty"`
 	Failure  *record.Failure `json:"failure,omitempty"`
+	record.Spent
 }
 
 // ReportIntervention is what a person did. Its commands are the entry's checks.
@@ -193,7 +195,7 @@ func took(d record.Duration) string {
 }
 
 func (a ReportAttempt) title() string {
-	title := fmt.Sprintf("attempt %d (%s) by %s", a.Number, a.Mode, a.Agent)
+	title := fmt.Sprintf("attempt %d (%s) by %s", a.Number, a.Mode, a.By(a.Agent))
 	switch {
 	case a.Failure != nil:
 		title += ": " + strings.TrimSpace(a.Failure.Reason+" "+a.Failure.Detail)
@@ -228,6 +230,15 @@ func (a ReportAttempt) lines() []string {
 	}
 	for _, w := range a.Warnings {
 		lines = append(lines, "note: "+w)
+	}
+	return append(lines, spentLines(a.Spent)...)
+}
+
+// spentLines are why others gave no answer, and what all of them took.
+func spentLines(spent record.Spent) []string {
+	lines := spent.PassedOver()
+	if took := spent.Usage.String(); took != "" {
+		lines = append(lines, took)
 	}
 	return lines
 }
@@ -267,7 +278,7 @@ func (c ReportCheck) line() string {
 }
 
 func (r ReportRound) title() string {
-	who := fmt.Sprintf("round %d by %s: ", r.Number, r.Reviewer)
+	who := fmt.Sprintf("round %d by %s: ", r.Number, r.By(r.Reviewer))
 	switch {
 	case r.Failure != nil:
 		return who + strings.TrimSpace(r.Failure.Reason+" "+r.Failure.Detail)
@@ -297,7 +308,7 @@ func (r ReportRound) lines() []string {
 	for _, w := range r.Warnings {
 		lines = append(lines, "note: "+w)
 	}
-	return lines
+	return append(lines, spentLines(r.Spent)...)
 }
 
 func findingLine(f reply.Finding) string {

@@ -49,6 +49,9 @@ func (r Report) totalLines() [][2]string {
 		{"people", fmt.Sprintf("%s, %s, %s", prose.Count(t.Stops, "stop"), prose.Count(t.Interventions, "intervention"), prose.Count(t.Resumes, "resume"))},
 		{"changed", fmt.Sprintf("%s, +%d -%d", prose.Count(t.Files, "file"), t.Added, t.Deleted)},
 	}
+	if took := r.Spending.String(); took != "" {
+		lines = append(lines, [2]string{"agents", took})
+	}
 	if trouble := r.Reliability.line(); trouble != "" {
 		lines = append(lines, [2]string{"trouble", trouble})
 	}

@@ -134,7 +134,7 @@ func (t *timeline) fillAttempt(entry *ReportEntry, a record.Attempt) {
 	entry.Kind, entry.By, entry.Duration = entryAttempt, a.Agent, a.Duration
 	r := &ReportAttempt{
 		Number: a.Number, Mode: a.Mode, Agent: a.Agent, Finished: true, Commit: a.Commit, Claimed: a.Claimed, Unclaimed: a.Unclaimed,
-		Unchanged: a.Unchanged, Status: a.Status, Warnings: a.Warnings, Failure: a.Failure, Files: []gitstore.FileStat{},
+		Unchanged: a.Unchanged, Status: a.Status, Warnings: a.Warnings, Failure: a.Failure, Files: []gitstore.FileStat{}, Spent: a.Spent,
 	}
 	stats, counted := t.in.Attempts[a.Number]
 	if r.Counted = counted && a.Commit != ""; r.Counted {
@@ -215,7 +215,7 @@ func checksState(checks []ReportCheck) string {
 func (t *timeline) round(entry *ReportEntry, e record.Event, round record.RoundPayload) {
 	r := &ReportRound{
 		Number: round.Number, Attempt: round.Attempt, Reviewer: round.Reviewer, Verdict: round.Report.Effective, Findings: round.Report.Findings,
-		Census: round.Census, Warnings: round.Report.Warnings, Failure: round.Failure,
+		Census: round.Census, Warnings: round.Report.Warnings, Failure: round.Failure, Spent: round.Spent,
 	}
 	if len(r.Findings) == 0 {
 		r.Findings, r.Requests = []reply.Finding{}, round.Report.Requests
@@ -268,7 +268,7 @@ func (t *timeline) aborted(entry *ReportEntry, e record.Event, _ struct{}) {
 	entry.Kind, entry.Title = entryAborted, "aborted by "+person(e.Actor)
 }
 
-func (t *timeline) resumed(entry *ReportEntry, e record.Event, _ struct{}) {
+func (t *timeline) resumed(entry *ReportEntry, e record.Event, _ record.ResumedPayload) {
 	entry.Kind, entry.Title = entryResumed, "resumed by "+person(e.Actor)
 }
 

@@ -62,14 +62,6 @@ func (t *turn) implement(name string, step Step, a record.Attempt, before *gitst
 	if a.Mode == record.ModeGiven {
 		return t.takeOver(a, before)
 	}
-	implementer, failure := t.Implementer(name)
-	if failure != nil {
-		return role.ImplementAnswer{Failure: failure}, nil
-	}
-	if t.run.Plan.InPlace && !implementer.ReportsEdits() && t.warned != name {
-		t.warned = name
-		t.Progress.Say(name + " does not tell which files it edits: unless it lists them in the end, whatever changes here while it works is taken for its work")
-	}
 	transcript, err := t.transcript(fmt.Sprintf("attempt-%d.log", a.Number))
 	if err != nil {
 		return role.ImplementAnswer{}, err
@@ -78,13 +70,58 @@ func (t *turn) implement(name string, step Step, a record.Attempt, before *gitst
 	job := role.ImplementJob{
 		Dir: t.tree.Dir, Prompt: t.prompt(step).Text(a.Mode), Keep: t.run.Plan.KeepSessions, Session: t.session(a), Transcript: transcript, OnLine: t.Progress.Line,
 	}
-	answer, err := t.watched(name, func(ctx context.Context) (answer role.ImplementAnswer, err error) {
-		return implementer.Implement(ctx, job)
+	return t.relayed(name, job, func() (bool, error) { return t.afresh(a, *before) })
+}
+
+// relayed has the implementer called name do job, or those who stand in for it.
+func (t *turn) relayed(name string, job role.ImplementJob, again func() (bool, error)) (answer role.ImplementAnswer, err error) {
+	c := t.calls(name)
+	c.again = again
+	failure, err := c.ask(t.ctx, func(name string) (record.Usage, *record.Failure, error) {
+		implementer, failure := t.Implementer(name)
+		if failure != nil {
+			return record.Usage{}, failure, nil
+		}
+		if t.run.Plan.InPlace && !implementer.ReportsEdits() && t.warned != name {
+			t.warned = name
+			t.Progress.Say(name + " does not tell which files it edits: unless it lists them in the end, whatever changes here while it works is taken for its work")
+		}
+		var err error
+		mine := job
+		if c.made != nil { // a session is of the one who was asked first
+			mine.Session = record.Session{}
+		}
+		answer, err = t.watched(name, func(ctx context.Context) (role.ImplementAnswer, error) { return implementer.Implement(ctx, mine) })
+		if err == nil && answer.Failure == nil && t.gone() {
+			answer.Failure = &record.Failure{Reason: record.ReasonAgentFailed, Detail: fmt.Sprintf("agent %q removed its working tree", name)}
+		}
+		return answer.Usage, answer.Failure, err
 	})
-	if err == nil && answer.Failure == nil && t.gone() {
-		answer.Failure = &record.Failure{Reason: record.ReasonAgentFailed, Detail: fmt.Sprintf("agent %q removed its working tree", name)}
-	}
+	answer.Calls, answer.Failure = c.made, failure
 	return answer, err
+}
+
+// afresh puts the working tree back to what it was before a call that came to nothing, for
+// the next one. In the user's checkout nobody can say whose a change is: false where there
+// is one.
+func (t *turn) afresh(a record.Attempt, before gitstore.Snapshot) (bool, error) {
+	if t.gone() {
+		return false, nil
+	}
+	now, err := t.snapshot(a.Number, "found")
+	if err != nil {
+		return false, err
+	}
+	var paths []string
+	if err := t.addFiles(&paths, before.Tree, now.Tree); err != nil || len(paths) == 0 {
+		return err == nil, err
+	}
+	if t.run.Plan.InPlace {
+		t.Progress.Say("nobody else is asked, for these files changed: " + strings.Join(paths, ", "))
+		return false, nil
+	}
+	done, err := t.takeBack(t.tree, a, before.ID, now.ID, "retry", "which gave no answer")
+	return err == nil && len(done.Conflicts) == 0, err
 }
 
 // watched has an implementer work, and fails it when it tampered with the repository.
@@ -194,13 +231,16 @@ func (t *turn) finish(a record.Attempt, before gitstore.Snapshot, answer role.Im
 	}
 	defer func(ctx context.Context) { t.ctx = ctx }(t.ctx)
 	t.ctx = context.WithoutCancel(t.ctx) // what is not recorded now is known to nobody later
-	a.Failure = answer.Failure
+	a.Failure, a.Spent = answer.Failure, record.NewSpent(a.Agent, answer.Calls)
 	if !t.gone() && !t.Store.Repo.Stopped() {
 		if err := t.takeStock(&a, before, answer); err != nil {
 			return err
 		}
 	}
 	title := fmt.Sprintf("attempt %d changed %s", a.Number, prose.Count(len(a.Files), "file"))
+	if by := a.By(a.Agent); by != a.Agent {
+		title += ", by " + by
+	}
 	if a.Failure != nil {
 		title = fmt.Sprintf("attempt %d: %s", a.Number, a.Failure.Reason)
 	}
@@ -243,14 +283,14 @@ func (t *turn) stateAfter(a record.Attempt) (gitstore.Snapshot, error) {
 // own. Anything else that changed meanwhile may be a person's, who works beside it:
 // it is left alone. One that says nothing is taken to have made every change.
 func (t *turn) leaveUnclaimed(a *record.Attempt) {
-	implementer, _ := t.Implementer(a.Agent)
+	implementer, _ := t.Implementer(append(a.Answered(a.Agent), a.Agent)[0])
 	tells := implementer != nil && implementer.ReportsEdits()
 	if tells && len(a.Claimed)+len(a.Edited) == 0 {
 		a.Unclaimed = a.Files
 	}
 	a.Files = slices.DeleteFunc(slices.Clone(a.Files), among(a.Unclaimed))
 	if len(a.Unclaimed) > 0 {
-		t.Progress.Say(fmt.Sprintf("left alone, for %s does not say that it changed them: %s", a.Agent, strings.Join(a.Unclaimed, ", ")))
+		t.Progress.Say(fmt.Sprintf("left alone, for %s does not say that it changed them: %s", a.By(a.Agent), strings.Join(a.Unclaimed, ", ")))
 	}
 }
 
@@ -332,5 +372,5 @@ func (t *turn) workNow(a record.Attempt) (gitstore.ID, error) {
 
 func (t *turn) message(a record.Attempt) string {
 	return fmt.Sprintf("%s\n\nAttempt %d (%s) by %s.\n\nRunr-Run: %s\nRunr-Attempt: %d\n",
-		prose.OneLine(cmp.Or(t.run.Plan.Entity.Name(), "run "+t.run.ID)), a.Number, a.Mode, prose.OneLine(a.Agent), t.run.ID, a.Number)
+		prose.OneLine(cmp.Or(t.run.Plan.Entity.Name(), "run "+t.run.ID)), a.Number, a.Mode, prose.OneLine(a.By(a.Agent)), t.run.ID, a.Number)
 }

@@ -41,8 +41,8 @@ const (
 )
 
 // ask asks of all findings, in one checkout. An answer after which the checkout is not as
-// it was is void. raw is what was said.
-func (e exam) ask(ctx context.Context, findings []examined) (said []reply.Ruling, raw string, failure *record.Failure, err error) {
+// it was is void. raw is what was said, calls those that were made.
+func (e exam) ask(ctx context.Context, findings []examined) (said []reply.Ruling, raw string, calls []record.Call, failure *record.Failure, err error) {
 	var texts []string
 	err = inCheckout(ctx, e.store, e.at, func(ctx context.Context, tree *gitstore.Worktree) error {
 		before, err := tree.NormalTree(ctx)
@@ -57,7 +57,7 @@ func (e exam) ask(ctx context.Context, findings []examined) (said []reply.Ruling
 			if answer, rulings, err = e.askOf(ctx, tree.Dir, group); err != nil {
 				return err
 			}
-			failure, texts = answer.Failure, append(texts, answer.Raw)
+			failure, texts, calls = answer.Failure, append(texts, answer.Raw), append(calls, answer.Calls...)
 			said = append(said, rulings...)
 		}
 		after, err := tree.NormalTree(ctx)
@@ -66,7 +66,7 @@ func (e exam) ask(ctx context.Context, findings []examined) (said []reply.Ruling
 		}
 		return err
 	})
-	return said, strings.Join(texts, "\n\n"), failure, err
+	return said, strings.Join(texts, "\n\n"), calls, failure, err
 }
 
 // nextGroup are the first of findings that one call asks of.

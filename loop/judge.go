@@ -26,7 +26,7 @@ func (w *Worker) judge(ctx context.Context, review record.Review, name string, j
 		findings[i] = examined{j.Finding, b.String()}
 	}
 	started := time.Now()
-	said, raw, failure, err := exam{
+	said, raw, calls, failure, err := exam{
 		store: w.Store, progress: progress, agent: judge, name: name, at: review.Request.Subject.Tree,
 		lead:  "Reviewers looked at a change and reported the findings below. Say of each whether it is right: confirmed, or refuted, when the code shows that it is wrong.",
 		words: reply.RulingWords{Settles: "refuted", Stands: "confirmed"},
@@ -37,10 +37,12 @@ func (w *Worker) judge(ctx context.Context, review record.Review, name string, j
 		_, err = w.skip(ctx, review, []string{turn}, err)
 		return turnsDone{}, err
 	case failure != nil:
+		failure.Spent = record.NewSpent(name, calls)
 		return turnsDone{failed: 1}, w.fail(ctx, review, turn, *failure)
 	}
 	judgement := record.Judgement{
 		By: name, Commit: review.Request.Subject.Commit, Tree: review.Request.Subject.Tree, Duration: record.Duration(time.Since(started)),
+		Spent: record.NewSpent(name, calls),
 	}
 	for i, r := range said {
 		ruling := record.Ruling{Finding: asked[i].ID, Kind: record.Unsaid, Reason: r.Why}

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
+	"git-runr/loop/role"
 	"git-runr/loop/track"
 )
 
@@ -35,7 +37,8 @@ type Step struct {
 	Redo     bool               // the attempt was begun and never ended
 	Reason   string             // for stop and exhausted: a code of the registry
 	Detail   string
-	Repeated []string // for exhausted: ids of findings that were unmet twice
+	Repeated []string        // for exhausted: ids of findings that were unmet twice
+	Failure  *record.Failure // for stop: why no further call of an agent may begin
 }
 
 // Next decides what a run does next. It looks at nothing but its arguments, so
@@ -49,7 +52,41 @@ func Next(run record.Run, policy record.Policy) Step {
 	if took := run.UpdatedAt.Sub(run.Began); works && policy.TimeBudget > 0 && took >= time.Duration(policy.TimeBudget) {
 		return stop(record.ReasonBudget, fmt.Sprintf("the run took %s, and %s are allowed", took.Round(time.Second), policy.TimeBudget))
 	}
+	if asksAgent(run, step) {
+		return step.unless(spentByRun(run, policy, record.Usage{}))
+	}
 	return step
+}
+
+// asksAgent reports whether an agent is called for step.
+func asksAgent(run record.Run, step Step) bool {
+	switch step.Action {
+	case DoAttempt:
+		return step.Mode != record.ModeGiven
+	case DoReview:
+		return !role.Reserved(cmp.Or(step.Work.Agent, run.Plan.Reviewer))
+	}
+	return false
+}
+
+// unless is the step, or where refused says that it may not be done the stop.
+func (s Step) unless(refused *record.Failure) Step {
+	if refused == nil {
+		return s
+	}
+	return Step{Action: DoStop, Reason: refused.Reason, Detail: refused.Detail, Failure: refused}
+}
+
+// spentByRun says why no further call may begin in run, after calls that took more and are
+// not recorded yet; nil when one may.
+func spentByRun(run record.Run, policy record.Policy, more record.Usage) *record.Failure {
+	spent := run.Usage.Add(more)
+	reached, used := policy.Budget.Used(spent, record.SettingCost, record.SettingTokens)
+	if !used {
+		return nil
+	}
+	setting := run.Plan.Setting(reached.Name, reached.Value)
+	return &record.Failure{Reason: record.ReasonSpent, Detail: fmt.Sprintf("the run's calls took %s; %s", spent, setting), Setting: setting, Reached: spent}
 }
 
 func next(run record.Run, policy record.Policy) Step {

@@ -15,7 +15,7 @@ import (
 // too large for one, and joins what it says of them. A verdict counts beside the checks.
 func reviewParts(ctx context.Context, reviewer role.Reviewer, change Change, asked question, progress Progress) (role.ReviewAnswer, error) {
 	var answers []role.ReviewAnswer
-	var used record.Usage
+	var made []record.Call
 	prompt := asked.prompt
 	prompt.Checks, prompt.Census, prompt.Files, prompt.Parts = asked.checks, change.Census, change.Files, len(change.Parts)
 	for i, part := range change.Parts {
@@ -32,11 +32,12 @@ func reviewParts(ctx context.Context, reviewer role.Reviewer, change Change, ask
 			Patch: part.Patch, Tree: change.Tree, Files: change.Files, Checks: asked.checks, Dir: asked.dir,
 			Prompt: prompt.Text, Nonce: nonce, Transcript: asked.transcript, OnLine: progress.Line,
 		})
+		made = append(made, answer.Calls...)
+		answer.Calls = made
 		if err != nil {
 			return answer, err
 		}
-		used = used.Add(answer.Usage)
-		if answer.Usage, answer.Told = used, prompt.Told; answer.Failure != nil {
+		if answer.Told = prompt.Told; answer.Failure != nil {
 			if len(change.Parts) > 1 {
 				answer.Failure.Detail = where + ": " + answer.Failure.Detail
 			}
@@ -47,7 +48,9 @@ func reviewParts(ctx context.Context, reviewer role.Reviewer, change Change, ask
 		answers = append(answers, answer)
 		prompt.Earlier = append(prompt.Earlier, record.Words{By: where, Text: prose.CutMiddle(summaryOf(*r), earlierBytes)})
 	}
-	return joinAnswers(answers), nil
+	joined := joinAnswers(answers)
+	joined.Calls = made
+	return joined, nil
 }
 
 // earlierBytes is how much of what was said of one part is told with the others.

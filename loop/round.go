@@ -29,7 +29,7 @@ func (t *turn) takeChecks(round *record.Round) {
 // recordRound works out what the round's answer comes to, and records it. raw is the
 // answer as it was given.
 func (t *turn) recordRound(round record.RoundPayload, raw string) error {
-	title := fmt.Sprintf("round %d by %s: ", round.Number, round.Reviewer)
+	title := fmt.Sprintf("round %d by %s: ", round.Number, round.By(round.Reviewer))
 	switch {
 	case round.Failure != nil:
 		title += round.Failure.Reason
@@ -38,7 +38,7 @@ func (t *turn) recordRound(round record.RoundPayload, raw string) error {
 	default:
 		round.Report.Effective = reply.EffectiveVerdict(round.Report.Verdict, round.Report.Findings, round.ChecksFailed())
 		see(&round.Report, round.Census)
-		title = fmt.Sprintf("round %d %s by %s, %s", round.Number, round.Report.Effective, round.Reviewer, round.Report.Gist())
+		title = fmt.Sprintf("round %d %s by %s, %s", round.Number, round.Report.Effective, round.By(round.Reviewer), round.Report.Gist())
 	}
 	return t.record(record.EventRoundCompleted.New(round.Reviewer, title, round).Attach("review.md", raw))
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"time"
 
 	"git-runr/gitstore"
@@ -42,7 +43,11 @@ func (r *Runner) Continue(ctx context.Context, run record.Run) (record.Run, erro
 		defer free()
 	}
 	for !turn.run.Done() {
-		if err := turn.do(Next(turn.run, turn.run.Plan.Policy)); err != nil {
+		step, err := turn.affords(Next(turn.run, turn.run.Plan.Policy))
+		if err == nil {
+			err = turn.do(step)
+		}
+		if err != nil {
 			return turn.interrupted(err)
 		}
 	}
@@ -72,7 +77,11 @@ func (t *turn) do(step Step) error {
 	case DoExhaust:
 		return t.exhausted(step)
 	case DoStop:
-		return t.stop(record.Stop{Reason: step.Reason, Detail: step.Detail}, record.EventRunStopped)
+		stop := record.Stop{Reason: step.Reason, Detail: step.Detail}
+		if f := step.Failure; f != nil {
+			stop.Setting, stop.Reached, stop.ResumeAfter = f.Setting, f.Reached, f.RetryAt
+		}
+		return t.stop(stop, record.EventRunStopped)
 	case DoComplete:
 		if t.run.Answer == record.ChoiceCommit { // a process that was ended between the answer and this
 			return t.complete(record.ResultWithIssues)
@@ -139,6 +148,7 @@ func (t *turn) review(step Step) error {
 	round := t.newRound(step, name)
 	started := time.Now()
 	answer, err := t.answer(name, &round.Round)
+	round.Spent = record.NewSpent(name, answer.Calls)
 	if err != nil {
 		return fmt.Errorf("review: %w", err)
 	}
@@ -150,7 +160,7 @@ func (t *turn) review(step Step) error {
 }
 
 func (t *turn) answer(name string, round *record.Round) (role.ReviewAnswer, error) {
-	reviewer, failure := t.Reviewer(name)
+	reviewer, failure := newRelay(t.calls(name), t.Reviewer)
 	if failure != nil {
 		return role.ReviewAnswer{Failure: failure}, nil
 	}
@@ -273,8 +283,14 @@ func AnswerRun(ctx context.Context, s *record.Store, run record.Run, choice reco
 // Resume takes up a run that stopped; the counters start afresh.
 func (r *Runner) Resume(ctx context.Context, run record.Run) (record.Run, error) {
 	if run.Status != record.RunRunning { // else its process died: there is nothing to take back
+		var payload record.ResumedPayload
+		if r.Limits != nil {
+			if limits := r.Limits(run); !reflect.DeepEqual(limits, run.Plan.Limits()) {
+				payload.Limits = &limits
+			}
+		}
 		var err error
-		if run, err = r.Store.RunEvent(ctx, run, record.EventRunResumed.New("cli", "from "+string(run.Status), struct{}{})); err != nil {
+		if run, err = r.Store.RunEvent(ctx, run, record.EventRunResumed.New("cli", "from "+string(run.Status), payload)); err != nil {
 			return run, err
 		}
 	}

@@ -15,7 +15,7 @@ func TestNoCensusWithoutAReviewer(t *testing.T) {
 	turn := &turn{Runner: &Runner{Progress: quiet{}, Reviewer: func(string) (role.Reviewer, *record.Failure) { return nil, missing }}, ctx: t.Context()}
 	var round record.Round
 	answer, err := turn.answer("nobody", &round)
-	if err != nil || answer.Failure != missing || !reflect.DeepEqual(round.Census, record.Census{}) {
+	if err != nil || answer.Failure == nil || !reflect.DeepEqual(*answer.Failure, *missing) || !reflect.DeepEqual(round.Census, record.Census{}) {
 		t.Errorf("%+v, census %+v, %v", answer, round.Census, err)
 	}
 	run := foldRun(t, tell(t, runtest.Plan(), "implement", "check ok", "review PASS failure="+record.ReasonAgentNotFound))

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"time"
 
 	"git-runr/loop/internal/markdown"
 	"git-runr/loop/prose"
@@ -14,6 +15,12 @@ import (
 // facts adds to stop what the run knows of its cause beyond the reason: the setting
 // that ended it and the checks that fail.
 func facts(r record.Run, stop record.Stop) record.Stop {
+	if f := r.Failure(); f != nil && f.Reason == stop.Reason && stop.ResumeAfter.IsZero() {
+		stop.ResumeAfter, stop.Reached = f.RetryAt, f.Reached
+		if f.RetryAfter > 0 {
+			stop.ResumeAfter = r.UpdatedAt.Add(time.Duration(f.RetryAfter)).UTC()
+		}
+	}
 	if stop.Setting == nil {
 		stop.Setting = settingOf(r, stop)
 	}

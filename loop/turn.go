@@ -19,6 +19,9 @@ type Runner struct {
 	Reviewer    func(name string) (role.Reviewer, *record.Failure)    // required
 	Checker     Checker                                               // required where the plan has checks
 	Progress    Progress                                              // required
+	Terms       Terms
+	// Limits are those of a run that is resumed now; nil: those that it had.
+	Limits func(run record.Run) record.RunLimits
 	// Ask decides on a run whose retries are used up. nil: nobody is there to ask.
 	Ask func(ctx context.Context, run record.Run, why Step) (record.Choice, error)
 	// Keep begins an attempt again that was killed or failed on the files as they are
@@ -39,6 +42,7 @@ type turn struct {
 	tree   *gitstore.Worktree
 	base   map[string]record.CheckResult // what checks came to on the run's base, as far as they were run there
 	warned string                        // the implementer of whose silence people were told
+	quiet  map[string]bool               // agents of which people were told what they do not tell
 }
 
 // record appends one event of this run, if its newest state still allows it, and

@@ -26,7 +26,7 @@ func (s *scene) ask(ctx context.Context, open []reply.Finding, results []Verifie
 	if len(asked) == 0 {
 		return nil
 	}
-	said, _, failure, err := exam{
+	said, _, _, failure, err := exam{
 		store: s.v.Store, progress: s.v.Progress, agent: s.v.Judge, name: s.v.Name, at: s.at,
 		lead:  "Earlier reviews found the faults below. Say of each whether it is still there: fixed, when it cannot happen any more, or open.",
 		words: reply.RulingWords{Settles: "fixed", Stands: "open"},

@@ -44,7 +44,8 @@ type Worker struct {
 	Generated  bool                                            // look at generated and vendored files as well
 	Instructed bool                                            // tell reviewers what the project says to them: see inquiry
 	// Ask asks for a review of a commit that no hook saw; nil: nobody does.
-	Ask func(ctx context.Context, commit gitstore.ID) error
+	Ask   func(ctx context.Context, commit gitstore.ID) error
+	Terms Terms
 }
 
 // Worked is what a worker did.
@@ -403,7 +404,10 @@ func (w *Worker) skip(ctx context.Context, review record.Review, names []string,
 // review is one agent's turn.
 func (w *Worker) review(ctx context.Context, review record.Review, turn string, board *board) (turnsDone, error) {
 	name, judge := record.AgentOf(turn)
-	reviewer, failure := w.Reviewer(name)
+	reviewer, failure, err := w.relay(ctx, name)
+	if err != nil {
+		return turnsDone{}, err
+	}
 	if failure != nil {
 		return turnsDone{failed: 1}, w.fail(ctx, review, turn, *failure)
 	}
@@ -419,6 +423,7 @@ func (w *Worker) review(ctx context.Context, review record.Review, turn string, 
 		_, err = w.skip(ctx, review, []string{name}, err)
 		return turnsDone{}, err
 	case failure != nil:
+		failure.Spent = sub.Spent
 		return turnsDone{failed: 1}, w.fail(ctx, review, name, *failure)
 	}
 	sub.Duration = record.Duration(time.Since(started))
@@ -446,7 +451,7 @@ func (w *Worker) answer(ctx context.Context, review record.Review, name string, 
 			return asked, nil
 		},
 	}.answer(ctx)
-	sub.Census, sub.Told = census, answer.Told
+	sub.Census, sub.Told, sub.Spent = census, answer.Told, record.NewSpent(name, answer.Calls)
 	if err == nil && census.Files == 0 {
 		err = nothing(ctx, w.Store, subject)
 		if none := new(NothingError); errors.As(err, &none) {

@@ -25,8 +25,8 @@ func (c *console) worker(store *record.Store, conf *config.Config, progress *pro
 		Checks: func(ctx context.Context, review record.Review, change loop.Change) ([]record.Check, []string) {
 			return reviewChecks(ctx, store, conf, review, change)
 		},
-		Instructed: conf.Review.Instructions == "base",
-		Closing:    conf.Inbox.Closing, Heard: c.hears(store, conf),
+		Instructed: conf.Review.Instructions == "base", Terms: conf.Terms(),
+		Closing: conf.Inbox.Closing, Heard: c.hears(store, conf),
 		Exclude: conf.Review.Exclude, ExcludedBy: conf.ExcludedBy(), Generated: conf.Review.Generated, Progress: progress, Parallel: conf.Loop.Parallel,
 		Ask: func(ctx context.Context, commit gitstore.ID) error { return askMade(ctx, store, conf, commit) },
 	}

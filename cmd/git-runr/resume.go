@@ -20,10 +20,10 @@ func (p *program) resumeCommand() *cli.Command {
 	return &cli.Command{
 		Name: "resume", Usage: "take up a run that stopped; its counters start afresh", ArgsUsage: "[RUN]",
 		Description: "An attempt that failed is made again: what it changed is taken back first, but for what was changed\nsince. After a kill in your checkout nobody can say what is whose: then what differs is listed, and\nyou do (exit status 3). In the run's own working tree all stays.",
-		Flags: []cli.Flag{
+		Flags: append([]cli.Flag{
 			&cli.StringSliceFlag{Name: "after", Usage: "run the check `NAME` first, and resume only if it passes; may be given again"},
 			keepFlag(),
-		},
+		}, limitFlags()...),
 		Action: p.action(resume),
 	}
 }
@@ -35,6 +35,9 @@ func keepFlag() cli.Flag {
 
 func resume(s *session) error {
 	store, conf, run, err := s.chosenRun()
+	if err == nil {
+		err = s.setLimits(conf)
+	}
 	if err != nil {
 		return err
 	}
@@ -78,6 +81,7 @@ func (s *session) resume(store *record.Store, conf *config.Config, run record.Ru
 	defer letGo()
 	return resumeProblem(run.ID, s.carryOut(conf, store, func(runner *loop.Runner) (record.Run, error) {
 		runner.Keep = s.Bool("keep")
+		runner.Limits = func(run record.Run) record.RunLimits { return run.Plan.LimitsFrom(conf.RunLimits()) }
 		return runner.Resume(s.ctx, run)
 	}))
 }

@@ -31,7 +31,7 @@ func (p *program) runCommand() *cli.Command {
 	return &cli.Command{
 		Name: "run", Usage: "let an implementer work on a task until its review passes", ArgsUsage: "TASK.md",
 		Description: "Carries out a task file, an executor's finished work (--context, from its review on), or the\nfindings of a submitted review (--review), in a worktree of its own. Nothing lands by itself:\nsee git runr land. Of an executor's work the files in files_modified are taken, others are left.\nWith --in-place only what the agent lists or was seen to edit is its own; other files that change\nmeanwhile are left alone and stop the run.\nExit status: 0 passed, 3 files changed meanwhile, 4 stopped and needs a person, 30 an agent failed.\n\nA task file may limit itself, in its front matter or under the headings Scope and Verification:\nallowlist_add (or allow, owns) and denylist with paths or globs, which [scope] must allow as well, and tier.\nThe commands in its done criteria are compared with the configured checks, and never run.",
-		Flags: []cli.Flag{
+		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "context", Usage: "review_context in JSON from `FILE`, or - for standard input"},
 			&cli.StringFlag{Name: "review", Usage: "fix what the submitted review `ID` found"},
 			&cli.StringFlag{Name: "implementer", Usage: "`NAME` of an agent"},
@@ -41,7 +41,7 @@ func (p *program) runCommand() *cli.Command {
 			&cli.StringFlag{Name: "on-exhausted", Usage: "ask, commit, skip or stop when the retries are used up"},
 			&cli.StringFlag{Name: "profile", Usage: "quality, balanced or budget"},
 			&cli.StringFlag{Name: "model", Usage: "`NAME` of the implementer's model; --reviewer NAME@MODEL names a reviewer's"},
-		},
+		}, limitFlags()...),
 		Action: p.action(run),
 	}
 }
@@ -58,6 +58,9 @@ func run(s *session) error {
 		if err := conf.SetLoop(name, fmt.Sprint(s.Value(name))); err != nil {
 			return err
 		}
+	}
+	if err := s.setLimits(conf); err != nil {
+		return err
 	}
 	if err := config.CheckModel("--model", s.String("model")); err != nil {
 		return err
@@ -140,7 +143,7 @@ func notTrusted(what string) error {
 func (c *console) runner(conf *config.Config, store *record.Store, progress *progress.Display) *loop.Runner {
 	return &loop.Runner{
 		Store: store, Implementer: conf.Implementer, Reviewer: conf.Reviewer, Checker: checker,
-		Progress: progress, Explain: diagnose.Explain,
+		Progress: progress, Explain: diagnose.Explain, Terms: conf.Terms(),
 	}
 }
 

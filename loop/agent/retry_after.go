@@ -34,12 +34,16 @@ var retryWords = sync.OnceValue(func() (words struct{ seconds, duration, date, e
 func RetryAfter(text string, now time.Time) time.Duration {
 	words := retryWords()
 	var wait time.Duration
+	seconds, duration := words.seconds.FindStringSubmatchIndex(text), words.duration.FindStringSubmatch(text)
+	if at := words.duration.FindStringIndex(text); at != nil && seconds != nil && at[0] <= seconds[0] {
+		seconds = nil // "retry after 3 hours": the number has a unit
+	}
 	if m := words.date.FindStringSubmatch(text); m != nil {
 		wait = untilLayout(time.RFC1123, strings.Replace(m[1], "GMT", "UTC", 1), now)
-	} else if m := words.seconds.FindStringSubmatch(text); m != nil {
-		wait = scaled(m[1], time.Second)
-	} else if m := words.duration.FindStringSubmatch(text); m != nil {
-		for _, part := range words.number.FindAllStringSubmatch(m[1], -1) {
+	} else if seconds != nil {
+		wait = scaled(text[seconds[2]:seconds[3]], time.Second)
+	} else if duration != nil {
+		for _, part := range words.number.FindAllStringSubmatch(duration[1], -1) {
 			wait += scaled(part[1], unit(part[2]))
 		}
 	} else if m := words.epoch.FindStringSubmatch(text); m != nil {

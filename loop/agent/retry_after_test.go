@@ -20,6 +20,8 @@ func TestRetryAfter(t *testing.T) {
 		"Try again in 3 days 5 hours 2 minutes.":             77*time.Hour + 2*time.Minute,
 		"try again in 2 hours, and 5 minutes":                125 * time.Minute,
 		"Please retry after 45 seconds":                      45 * time.Second,
+		"429, retry after 3 hours":                           3 * time.Hour,
+		"Retry-After: 20 (resets in 5 minutes)":              20 * time.Second,
 		"quota exceeded; please wait 20 minutes":             20 * time.Minute,
 		"limit resets in 4h":                                 4 * time.Hour,
 		"Retry-After: Wed, 07 Jan 2026 12:10:00 GMT":         10 * time.Minute,

@@ -44,7 +44,8 @@ type Attempt struct {
 	EndedAt      time.Time            `json:"ended_at,omitzero"`
 	Duration     Duration             `json:"duration_ms,omitzero"`
 	Reverted     *Reverted            `json:"reverted,omitempty"`
-	Event        gitstore.ID          `json:"event,omitempty"` // that records its end and keeps what it left behind
+	Spent
+	Event gitstore.ID `json:"event,omitempty"` // that records its end and keeps what it left behind
 }
 
 // Failed reports whether the attempt came to no end: it failed, or was killed.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"time"
 
 	"git-runr/gitstore"
 	"git-runr/loop/prose"
@@ -20,6 +21,13 @@ func newEventType[P any](name string, unfolded bool, note func(Event, P) (gitsto
 	t := EventType[P]{name}
 	if unfolded {
 		panic("record: no fold for " + name)
+	}
+	var empty P
+	if _, spends := any(empty).(spender); spends {
+		eventSpent[name] = func(e Event) (string, Spent) {
+			p, _ := t.Payload(e) // of one that cannot be read nothing is known
+			return any(p).(spender).took(e)
+		}
 	}
 	if note != nil {
 		eventNotes[name] = func(e Event) (gitstore.ID, string) {
@@ -72,7 +80,7 @@ func submissionNote(e Event, sub Submission) (gitstore.ID, string) {
 		return sub.Commit, fmt.Sprintf("review %s by %s: nothing to review", e.Review, prose.OneLine(sub.Reviewer))
 	}
 	said := cmp.Or(sub.Decision.Words(), string(sub.Report.Effective))
-	head := fmt.Sprintf("review %s by %s: %s%s", e.Review, prose.OneLine(sub.Reviewer), said, afterComma(sub.Census.NotRun()))
+	head := fmt.Sprintf("review %s by %s: %s%s", e.Review, prose.OneLine(sub.By(sub.Reviewer)), said, afterComma(sub.Census.NotRun()))
 	if sub.Decision != "" {
 		head += afterColon(sub.Report.Summary)
 	}
@@ -87,7 +95,7 @@ func roundNote(e Event, round RoundPayload) (gitstore.ID, string) {
 	if round.Failure != nil {
 		return "", ""
 	}
-	head := fmt.Sprintf("run %s round %d by %s: %s%s", e.Run, round.Number, prose.OneLine(round.Reviewer), round.Report.Effective, afterComma(round.Census.NotRun()))
+	head := fmt.Sprintf("run %s round %d by %s: %s%s", e.Run, round.Number, prose.OneLine(round.By(round.Reviewer)), round.Report.Effective, afterComma(round.Census.NotRun()))
 	if len(round.Report.Findings) == 0 {
 		return round.Commit, head + listNote(round.Report.Requests)
 	}
@@ -134,6 +142,9 @@ func stopNote(e Event, p StopPayload) (gitstore.ID, string) {
 	lines := []string{head}
 	if p.Setting != nil {
 		lines = append(lines, "ended by "+p.Setting.String())
+	}
+	if !p.ResumeAfter.IsZero() {
+		lines = append(lines, "resume after "+p.ResumeAfter.UTC().Format(time.DateTime+"Z"))
 	}
 	if p.Said != "" {
 		lines = append(lines, prose.OneLine(cmp.Or(p.SaidBy, "the agent")+" said: "+p.Said))

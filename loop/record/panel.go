@@ -35,8 +35,9 @@ type Judgement struct {
 	Commit   gitstore.ID `json:"commit,omitempty"`
 	Tree     gitstore.ID `json:"tree,omitempty"` // that it had
 	Duration Duration    `json:"duration_ms,omitzero"`
-	At       time.Time   `json:"at,omitzero"`     // filled in by the fold
-	Event    gitstore.ID `json:"event,omitempty"` // that records it and keeps its words; filled in by the fold
+	Spent
+	At    time.Time   `json:"at,omitzero"`     // filled in by the fold
+	Event gitstore.ID `json:"event,omitempty"` // that records it and keeps its words; filled in by the fold
 }
 
 // Ruling is what a judge says of one finding.
@@ -96,6 +97,7 @@ func (r *Review) judge(e Event, j Judgement) {
 		}
 	}
 	r.Judgements = append(r.Judgements, j)
+	r.took(j.took(e))
 	r.keepFailures(slices.Clone(r.Failures))
 }
 

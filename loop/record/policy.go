@@ -58,6 +58,9 @@ type Policy struct {
 	Threshold   Threshold  `json:"threshold"`
 	OnExhausted Choice     `json:"on_exhausted"`
 	TimeBudget  Duration   `json:"time_budget_ms,omitzero"` // for the whole run, from its start or resumption; 0: no limit
+	Budget      Budget     `json:"budget,omitzero"`         // for the whole run, however often it is resumed
+	// WaitForQuota is how long a run waits, in one step, for a quota of which it is known when it comes back.
+	WaitForQuota Duration `json:"wait_for_quota_ms,omitzero"`
 }
 
 // Blocks reports whether a round's report keeps the change from passing.

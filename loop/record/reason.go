@@ -80,6 +80,7 @@ const (
 	ReasonAgentIdle        = "stalled_timeout"
 	ReasonAgentKilled      = "agent_killed"
 	ReasonBudget           = "time_budget_exceeded"
+	ReasonSpent            = "budget_exceeded"
 	ReasonNothing          = "nothing_to_review"
 	ReasonPartial          = "review_incomplete"
 	ReasonUntrusted        = "untrusted_config"
@@ -175,6 +176,7 @@ func otherReasons() []Reason {
 		{ReasonRevertConflict, "conflict on revert", "Files that the attempt changed were changed again by somebody else, so they were left alone.", FamilyTree, true, 3, false, InterveneConflict, []NextStep{stepKept, stepIntervene(InterveneConflict), stepResume}},
 		{ReasonUnclaimed, "changes that nobody claims", "Files of your checkout changed while the agent worked, and it does not say that it changed them: they were left alone and are no part of the run. Resuming leaves it at that; an intervention makes them the run's.", FamilyTree, true, 3, false, InterveneManualFix, []NextStep{stepResume, stepIntervene(InterveneManualFix), stepShow}},
 		{ReasonBudget, "time used up", "The run took longer than loop.time_budget allows.", FamilyLimit, true, 4, false, InterveneStalled, []NextStep{stepReport, stepResume, stepAbort}},
+		{ReasonSpent, "budget used up", "What the agents took has reached a limit of the configuration, so no further call was begun.", FamilyLimit, true, 4, false, "", []NextStep{stepReport, stepResume, stepAbort}},
 		{ReasonUntrusted, "configuration not trusted", "The repository's .runr.toml names commands that nobody has approved.", FamilySetup, true, 20, false, "", []NextStep{{"git runr trust --show", "see what the commands are"}, {"git runr trust", "approve the commands of .runr.toml"}, stepResume}},
 		{ReasonObjects, "objects missing", "What is to be looked at is not in this clone, or cannot be read; once it is there the next try goes on.", FamilySetup, true, 10, false, "", []NextStep{stepLog, stepResume, stepAbort}},
 		{ReasonInterrupted, "interrupted", "The run was interrupted.", FamilyUser, true, 130, false, InterveneOther, []NextStep{stepResume, stepLog, stepAbort}},

@@ -113,7 +113,8 @@ type Submission struct {
 	Duration  Duration      `json:"duration_ms,omitzero"`
 	SkippedBy []string      `json:"not_checked,omitempty"` // checks that were not run, and why
 	Told      *Instructions `json:"instructions,omitempty"`
-	Event     gitstore.ID   `json:"event,omitempty"` // that records it and keeps what it left behind; filled in by the fold
+	Spent
+	Event gitstore.ID `json:"event,omitempty"` // that records it and keeps what it left behind; filled in by the fold
 }
 
 // Instructions are what a project told a reviewer, as the base of the change has it.
@@ -232,6 +233,8 @@ type Review struct {
 	Moves       []Move        `json:"moves,omitempty"` // where its code went, as it was noticed
 	panel       [][]track.At  // findings of several agents that mean the same, as submissions have them
 	same        [][]string    // their ids, where these differ
+	Usage       Usage         `json:"usage,omitzero"` // of all calls, with those that gave no answer
+	Spending    Spending      `json:"usage_by_agent,omitempty"`
 }
 
 // Failure is why an agent or a reviewer gave no answer: a stop reason and its detail.
@@ -244,6 +247,7 @@ type Failure struct {
 	// LastActivity is when an agent last wrote something, where that is known.
 	LastActivity time.Time `json:"last_activity_at,omitzero"`
 	Setting      *Setting  `json:"setting,omitempty"` // the limit that ended it
+	Reached      Usage     `json:"reached,omitzero"`  // what was spent, where Setting bounds that
 	// Transient says that the same may well work later: a rate limit, a broken connection.
 	Transient bool `json:"transient,omitempty"`
 	// RetryAfter is how long the provider wants to be left alone, by its own words.
@@ -252,6 +256,7 @@ type Failure struct {
 	RetryAt    time.Time `json:"retry_at,omitzero"` // of a review: when it is tried again by itself
 	Try        string    `json:"try,omitempty"`     // a command that may mend it
 	Undo       []string  `json:"undo,omitempty"`    // commands that put back what the agent changed outside of its work
+	Spent                // of a review: what it cost all the same
 }
 
 // outcomeRank orders outcomes from the best to the worst.
@@ -353,6 +358,8 @@ func (f Failure) Next() Retry {
 		return Retry{"when it can be read:", []string{f.Try, "git runr work"}}
 	case f.Reason == ReasonObjects:
 		return Retry{"when it can be read:", []string{"git runr work"}}
+	case f.Reason == ReasonSpent && f.Setting != nil:
+		return Retry{fmt.Sprintf("tried again by git runr work after %s; at once, with a higher limit:", f.RetryAt.UTC().Format(time.DateTime+"Z")), append([]string{f.Setting.raised(f.Reached)}, again...)}
 	case !f.RetryAt.IsZero():
 		return Retry{fmt.Sprintf("tried again by git runr work after %s; at once:", f.RetryAt.UTC().Format(time.DateTime+"Z")), again}
 	case f.Transient:

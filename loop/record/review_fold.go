@@ -165,6 +165,7 @@ func (r *Review) apply(e Event) error {
 		r.Lost = append(r.Lost, Lost{
 			Event: e.ID, Type: e.Type, By: e.Actor, Actor: by.Actor, Writer: e.Writer, At: e.Timestamp, Why: refused.Error(),
 		})
+		r.took(spentOn(e))
 		return nil
 	}
 	if err == nil {
@@ -172,6 +173,11 @@ func (r *Review) apply(e Event) error {
 		r.UpdatedAt = e.Timestamp
 	}
 	return err
+}
+
+// took is as Run.took.
+func (r *Review) took(agent string, spent Spent) {
+	r.Usage = r.Usage.Add(r.Spending.add(agent, spent))
 }
 
 func (r *Review) open(e Event) error {
@@ -212,6 +218,7 @@ func (r *Review) answer(e Event, p findingAnswer) {
 // fail keeps why a reviewer could not be run, the newest reason of each in each clone.
 func (r *Review) fail(e Event, failure Failure) {
 	failure.At, failure.Reviewer, failure.Writer = e.Timestamp, e.Source, e.Writer
+	r.took(failure.took(e))
 	earlier := slices.DeleteFunc(slices.Clone(r.Failures), func(f Failure) bool { return f.Reviewer == e.Source && f.Writer == e.Writer })
 	r.keepFailures(append(earlier, failure))
 }
@@ -268,6 +275,7 @@ func (r *Review) reopen(Event, actorPayload) {
 
 func (r *Review) submit(e Event, submission Submission) {
 	submission.At, submission.Event = e.Timestamp, e.ID
+	r.took(submission.took(e))
 	taken := commentIDs(r.Comments())
 	for i := range submission.Comments {
 		submission.Comments[i].fillIn(submission.Reviewer, taken)

@@ -63,7 +63,8 @@ type Round struct {
 	Told     *Instructions `json:"instructions,omitempty"`
 	At       time.Time     `json:"at,omitzero"`
 	Duration Duration      `json:"duration_ms,omitzero"`
-	Event    gitstore.ID   `json:"event,omitempty"`
+	Spent
+	Event gitstore.ID `json:"event,omitempty"`
 }
 
 // ChecksFailed reports whether the round's evidence holds a failed check.
@@ -71,7 +72,7 @@ func (r Round) ChecksFailed() bool { return CheckRun{Results: r.Checks}.Failed()
 
 // Words are the round in its reviewer's own words.
 func (r Round) Words() Words {
-	return Words{By: fmt.Sprintf("%s, round %d", r.Reviewer, r.Number), Text: cmp.Or(r.Report.Text, r.Report.Summary)}
+	return Words{By: fmt.Sprintf("%s, round %d", r.By(r.Reviewer), r.Number), Text: cmp.Or(r.Report.Text, r.Report.Summary)}
 }
 
 // RoundPayload is a round and the step of the workflow that it was.

@@ -51,6 +51,8 @@ type Run struct {
 	CreatedAt     time.Time      `json:"created_at"`
 	UpdatedAt     time.Time      `json:"updated_at"`
 	Lost          []Lost         `json:"lost,omitempty"`
+	Usage         Usage          `json:"usage,omitzero"` // of all calls, with those of attempts that were made again
+	Spending      Spending       `json:"usage_by_agent,omitempty"`
 
 	Last      string    `json:"-"` // type of the newest event that counted
 	news      int       // interventions that no step has followed yet

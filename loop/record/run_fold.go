@@ -87,6 +87,7 @@ func (r *Run) Apply(e Event) error {
 	}
 	if refused := r.Allow(e.Type); refused != nil {
 		r.Lost = append(r.Lost, Lost{Event: e.ID, Type: e.Type, By: e.Actor, Why: refused.Error()})
+		r.took(spentOn(e))
 		return nil
 	}
 	if err := move.fold(r, e); err != nil {
@@ -121,6 +122,7 @@ func (r *Run) attemptStarted(e Event, attempt Attempt) {
 
 func (r *Run) attemptCompleted(e Event, attempt Attempt) {
 	attempt.EndedAt, attempt.Event = e.Timestamp, e.ID
+	r.took(attempt.took(e))
 	if last := r.LastAttempt(); last != nil && last.Number == attempt.Number {
 		attempt.StartedAt = last.StartedAt
 		*last = attempt
@@ -148,9 +150,13 @@ func (r *Run) checksCompleted(e Event, checks CheckRun) {
 
 func (r *Run) roundCompleted(e Event, round RoundPayload) {
 	round.At, round.Event, r.news = e.Timestamp, e.ID, 0
+	r.took(round.took(e))
 	r.Rounds = append(r.Rounds, round.Round)
 	r.Position = r.stepAfter(round.Step)
 }
+
+// took counts what was spent where agent was asked, whether what came of it counts or not.
+func (r *Run) took(agent string, spent Spent) { r.Usage = r.Usage.Add(r.Spending.add(agent, spent)) }
 
 // stepAfter is the position behind the step called name.
 func (r *Run) stepAfter(name string) int {
@@ -203,7 +209,10 @@ func (r *Run) aborted(_ Event, _ struct{}) {
 }
 
 // resumed starts the counters afresh: a person stepped in.
-func (r *Run) resumed(e Event, _ struct{}) {
+func (r *Run) resumed(e Event, p ResumedPayload) {
+	if p.Limits != nil {
+		r.Plan.setLimits(*p.Limits)
+	}
 	r.Status, r.Result, r.Stop, r.Answer, r.AnsweredBy = RunRunning, "", nil, "", ""
 	r.Since, r.ChecksSince, r.Began = len(r.Rounds), len(r.Checks), e.Timestamp
 }

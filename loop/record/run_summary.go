@@ -24,6 +24,7 @@ type RunSummary struct {
 	Base      gitstore.ID   `json:"base,omitempty"`      // what its work began from
 	Reviewer  string        `json:"reviewer,omitempty"`  // of the newest round
 	InPlace   bool          `json:"in_place,omitempty"`  // it worked in the checkout: there is nothing to land
+	Usage     Usage         `json:"usage,omitzero"`
 	Writer    string        `json:"writer"`
 	CreatedAt time.Time     `json:"created_at"`
 	UpdatedAt time.Time     `json:"updated_at"`
@@ -34,7 +35,7 @@ func (r Run) Summary() RunSummary {
 	s := RunSummary{
 		ID: r.ID, Status: r.Status, Result: r.Result, Entity: r.Plan.Entity, Branch: r.Plan.Branch, Commit: r.Commit,
 		Attempts: len(r.Attempts), Rounds: len(r.Rounds), Landed: r.Landed != nil, InPlace: r.Plan.InPlace, Writer: r.Writer,
-		Base: r.Plan.Base, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+		Usage: r.Usage, Base: r.Plan.Base, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 	}
 	if r.Landed != nil {
 		landed := *r.Landed

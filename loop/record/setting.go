@@ -1,6 +1,12 @@
 package record
 
-import "git-runr/loop/prose"
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"git-runr/loop/prose"
+)
 
 // Setting is a value of the configuration and where it comes from.
 type Setting struct {
@@ -16,9 +22,45 @@ const SettingDefault = "default"
 const (
 	SettingRetries = "loop.max_retries"
 	SettingBudget  = "loop.time_budget"
+	SettingCost    = "loop.max_cost"
+	SettingTokens  = "loop.max_tokens"
+	SettingQuota   = "loop.wait_for_quota"
 	SettingAllow   = "scope.allow"
 	SettingDeny    = "scope.deny"
 )
+
+// Names of settings that bound what is spent in a day.
+const (
+	SettingDayCost   = "loop.max_cost_per_day"
+	SettingDayTokens = "loop.max_tokens_per_day"
+)
+
+// raise are the steps that give twice as much where a limit of what is spent ended a run.
+func (s Setting) raise(spent Usage) []NextStep {
+	if limitSettings[s.Name] {
+		flag := strings.ReplaceAll(strings.TrimPrefix(s.Name, "loop."), "_", "-")
+		return []NextStep{{"git runr resume RUN --" + flag + " " + s.double(spent), "let it take more, all in all"}}
+	}
+	return []NextStep{{s.raised(spent), "let a day take more; then resume"}, stepResume}
+}
+
+// raised is a command that sets a limit of what is spent to more than was.
+func (s Setting) raised(spent Usage) string {
+	words := strings.Split(strings.TrimPrefix(s.Name, "loop."), "_")
+	for i, w := range words[1:] {
+		words[i+1] = strings.ToUpper(w[:1]) + w[1:]
+	}
+	return "git config runr.loop." + strings.Join(words, "") + " " + s.double(spent)
+}
+
+// double is twice the limit, or twice what was spent where that is more.
+func (s Setting) double(spent Usage) string {
+	limit, _ := strconv.ParseFloat(s.Value, 64)
+	if s.Name == SettingTokens || s.Name == SettingDayTokens {
+		return Amount(2 * max(limit, float64(spent.Tokens())))
+	}
+	return Amount(math.Ceil(200*max(limit, spent.Cost)) / 100)
+}
 
 // String is the setting as a person reads it: "loop.max_retries = 2 (default)".
 func (s Setting) String() string {

@@ -30,7 +30,8 @@ type Stop struct {
 	// Setting is the configured value that ended the run.
 	Setting *Setting `json:"setting,omitempty"`
 	// Undo are lines to type that put back what an agent changed outside of its work.
-	Undo []string `json:"undo,omitempty"`
+	Undo    []string `json:"undo,omitempty"`
+	Reached Usage    `json:"reached,omitzero"` // what was spent, where Setting bounds that
 	// Said are the words of whoever the run stopped for, bounded: why an implementer did
 	// not finish, or a review that could not be read.
 	Said   string    `json:"said,omitempty"`
@@ -38,6 +39,8 @@ type Stop struct {
 	At     time.Time `json:"at,omitzero"`
 	// LastActivity is when the agent that the run stopped for last wrote something.
 	LastActivity time.Time `json:"last_activity_at,omitzero"`
+	// ResumeAfter is when what ended the run is over by itself: a quota, a day's budget.
+	ResumeAfter time.Time `json:"resume_after,omitzero"`
 }
 
 // StopPayload is a stop and the commit that its note goes to.
@@ -94,6 +97,9 @@ var personSteps = []NextStep{
 // Explained is the registry's entry for the stop, with what to do about this one.
 func (s Stop) Explained() Reason {
 	reason := ReasonOf(s.Reason)
+	if s.Reason == ReasonSpent && s.Setting != nil {
+		reason.Next = append(s.Setting.raise(s.Reached), reason.Next[0])
+	}
 	if s.Review == "" {
 		return reason
 	}

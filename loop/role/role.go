@@ -60,7 +60,8 @@ type ReviewAnswer struct {
 	Report  reply.Report
 	Raw     string
 	Failure *record.Failure
-	Usage   record.Usage // with that of a call which failed
+	Usage   record.Usage  // with that of a call which failed
+	Calls   []record.Call // that were made, where several may be
 	Told    *record.Instructions
 }
 
@@ -89,5 +90,6 @@ type ImplementAnswer struct {
 	Edited  []string       // files that it said to edit as it worked, relative to Dir
 	Session record.Session // that was kept, zero for none
 	Failure *record.Failure
-	Usage   record.Usage // with that of a call which failed
+	Usage   record.Usage  // with that of a call which failed
+	Calls   []record.Call // that were made, where several may be
 }

@@ -202,7 +202,7 @@ func (im *importer) active() {
 		im.lastRound()
 		im.stop()
 		im.at = at
-		im.add(record.EventRunResumed.New(importSource, "from "+string(im.run.Status), struct{}{}))
+		im.add(record.EventRunResumed.New(importSource, "from "+string(im.run.Status), record.ResumedPayload{}))
 	}
 	im.halt = nil
 }

@@ -23,7 +23,8 @@ type Config struct {
 		MaxRetries, Parallel           int
 		CommitHooks                    bool
 		OnExhausted                    record.Choice
-		TimeBudget                     record.Duration
+		TimeBudget, WaitForQuota       record.Duration
+		Budget, Day                    record.Budget // of a run, and of all in a day
 		ResumeSession                  bool
 		Threshold                      record.Threshold
 	}
@@ -79,6 +80,7 @@ type Config struct {
 // agentTable is one [agents.NAME].
 type agentTable struct {
 	spec           agent.Spec
+	backup         []string
 	fromRepository bool // what it runs is the repository's word: needs trust
 }
 

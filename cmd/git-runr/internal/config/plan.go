@@ -23,7 +23,8 @@ func (c *Config) Plan() (plan record.RunPlan, skipped []string, err error) {
 
 // policy is how a run decides.
 func (c *Config) policy() (record.Policy, error) {
-	p := record.Policy{MaxRetries: c.Loop.MaxRetries, Threshold: c.Loop.Threshold, OnExhausted: c.Loop.OnExhausted, TimeBudget: c.Loop.TimeBudget}
+	p := record.Policy{MaxRetries: c.Loop.MaxRetries, Threshold: c.Loop.Threshold, OnExhausted: c.Loop.OnExhausted, TimeBudget: c.Loop.TimeBudget,
+		Budget: c.Loop.Budget, WaitForQuota: c.Loop.WaitForQuota}
 	for i, name := range c.Loop.Workflow {
 		step, err := c.workStep(name)
 		if err != nil {
@@ -69,6 +70,7 @@ func (c *Config) limits() []record.Setting {
 	if c.Loop.TimeBudget > 0 {
 		limits = append(limits, c.setting(record.SettingBudget, c.Loop.TimeBudget.String()))
 	}
+	limits = append(limits, c.RunLimits().Settings...)
 	if len(c.Scope.Allow) > 0 {
 		limits = append(limits, c.setting(record.SettingAllow, record.GlobList(c.Scope.Allow)))
 	}

@@ -110,7 +110,7 @@ func load(in input) (*Config, error) {
 	if err := c.readGit(in.Git); err != nil {
 		return nil, err
 	}
-	return c, nil
+	return c, c.checkBackups()
 }
 
 // defaults gives every key outside [X.NAME] its default from the table.

@@ -60,16 +60,6 @@ func (c *Config) caller(name string, what agent.Role) (agent.Caller, *record.Fai
 	return caller, caller.Ready(what, os.Environ())
 }
 
-// Ready is why the agent called name cannot be run as what; nil when it can, and for who
-// is no agent. Nothing is run.
-func (c *Config) Ready(name string, what agent.Role) *record.Failure {
-	if role.Reserved(name) {
-		return nil
-	}
-	_, failure := c.caller(name, what)
-	return failure
-}
-
 // agent is how the agent called name, or NAME@MODEL, is run: as configured, or a preset.
 // What it runs may be the repository's word and then needs trust. A person and the
 // built-in reviewer are not agents.

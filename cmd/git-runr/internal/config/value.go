@@ -31,6 +31,9 @@ var (
 	commandKind   = stringKind("a command line for sh", isText)
 	modelKind     = stringKind("the name of a model", isModel)
 	remoteKind    = stringKind("the name of a configured remote", isRemote)
+	agentsKind    = fewKind("names of agents", isName)
+	dollarsKind   = valueKind[float64]{"an amount of US dollars such as 2.50, below a million", parseDollars, textLast}
+	tokensKind    = numberKind(0, 1_000_000_000_000)
 	namesKind     = listKind("names", isCheckName)
 	textsKind     = listKind("text", isText)
 	variablesKind = listKind("names of environment variables, without values", isVariable)
@@ -68,6 +71,15 @@ func listKind(of string, ok func(string) bool) valueKind[[]string] {
 	return valueKind[[]string]{"a list of " + of, parse, textList}
 }
 
+// fewKind is listKind for at most ten.
+func fewKind(of string, ok func(string) bool) valueKind[[]string] {
+	k := listKind(of, ok)
+	return valueKind[[]string]{"a list of at most 10 " + of, func(raw any) ([]string, bool) {
+		items, ok := k.parse(raw)
+		return items, ok && len(items) <= 10
+	}, k.text}
+}
+
 func numberKind(low, high int64) valueKind[int64] {
 	parse := func(raw any) (int64, bool) {
 		n, ok := raw.(int64)
@@ -90,6 +102,21 @@ func durationsFrom(low duration, wants string) valueKind[duration] {
 		return duration(d), err == nil && low <= duration(d) && time.Duration(d) <= maxDuration
 	}
 	return valueKind[duration]{wants, parse, textLast}
+}
+
+// parseDollars takes a number, as TOML or as text.
+func parseDollars(raw any) (amount float64, ok bool) {
+	switch v := raw.(type) {
+	case float64:
+		amount, ok = v, true
+	case int64:
+		amount, ok = float64(v), true
+	case string:
+		var err error
+		amount, err = strconv.ParseFloat(v, 64)
+		ok = err == nil && strings.Trim(v, "0123456789.") == ""
+	}
+	return amount, ok && 0 <= amount && amount < 1e6
 }
 
 func parseArgv(raw any) ([]string, bool) {

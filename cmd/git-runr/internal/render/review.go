@@ -70,7 +70,8 @@ func Review(w io.Writer, doc ReviewDocument) {
 	writeComments(w, doc)
 	for _, f := range doc.Failures {
 		reason := record.ReasonOf(f.Reason)
-		safetext.Fprintf(w, "\nNot reviewed: %s. %s\n", cmp.Or(f.Detail, reason.Title), reason.Explanation)
+		safetext.Fprintf(w, "\nNot reviewed: %s. %s%s\n", cmp.Or(f.Detail, reason.Title), reason.Explanation, tookSuffix(f.Spent))
+		writePassedOver(w, "  ", f.Spent)
 		if f.Setting != nil {
 			safetext.Fprintf(w, "  ended by %s\n", f.Setting)
 		}
@@ -84,8 +85,21 @@ func Review(w io.Writer, doc ReviewDocument) {
 			writeSubmission(w, doc.Review, i)
 		}
 	}
+	writeSpending(w, doc.Review)
 	for _, lost := range doc.Lost {
 		safetext.Fprintf(w, "\nNot counted: %s by %s: %s\n  it is kept: git show %s\n", lost.Type, cmp.Or(lost.Actor, lost.By), lost.Why, lost.Event.Short())
+	}
+}
+
+// writeSpending shows what all calls for a review took, where that is more than what one
+// answer or failure says.
+func writeSpending(w io.Writer, r record.Review) {
+	first := record.Usage{}
+	for _, sub := range r.Submissions[:min(1, len(r.Submissions))] {
+		first = sub.Usage
+	}
+	if took := r.Spending.String(); took != "" && r.Usage != first && (len(r.Submissions) > 0 || len(r.Failures) > 1) {
+		safetext.Fprintf(w, "\nAll calls for it took %s\n", took)
 	}
 }
 
@@ -215,7 +229,8 @@ func writeSubmission(w io.Writer, r record.Review, at int) {
 		safetext.Fprintf(w, "\nNothing to review: %s\n", why)
 		return
 	}
-	safetext.Fprintf(w, "\nVerdict: %s by %s (%s)\n", sub.Report.Effective, sub.Reviewer, censusLine(sub.Census))
+	safetext.Fprintf(w, "\nVerdict: %s by %s (%s)%s\n", sub.Report.Effective, sub.By(sub.Reviewer), censusLine(sub.Census), tookSuffix(sub.Spent))
+	writePassedOver(w, "  ", sub.Spent)
 	if sub.Outcome == record.OutcomePartial {
 		safetext.Fprintf(w, "This is no pass of the whole change. Not reviewed: %s\n", sub.Census.Unread())
 		if sub.Census.Left(record.LeftTooLarge) != "" {

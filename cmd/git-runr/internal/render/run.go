@@ -98,20 +98,24 @@ func Run(w io.Writer, run record.Run, live bool, tree string) {
 			}
 		}
 	}
+	if took := run.Spending.String(); took != "" {
+		safetext.Fprintf(w, "\nthe agents took %s\n", took)
+	}
 	if run.Landed != nil {
 		safetext.Fprintf(w, "\nlanded as %s on %s\n", run.Landed.Commit.Short(), cmp.Or(run.Landed.Branch, "a detached HEAD"))
 	}
 }
 
 func writeAttempt(w io.Writer, a record.Attempt) {
-	safetext.Fprintf(w, "\nattempt %d (%s) by %s: %s", a.Number, a.Mode, a.Agent, prose.Count(len(a.Files), "file"))
+	safetext.Fprintf(w, "\nattempt %d (%s) by %s: %s", a.Number, a.Mode, a.By(a.Agent), prose.Count(len(a.Files), "file"))
 	if a.Commit != "" {
 		safetext.Fprintf(w, ", %s", a.Commit.Short())
 	}
 	if a.Reverted != nil {
 		safetext.Fprintf(w, ", reverted")
 	}
-	fmt.Fprintln(w)
+	safetext.Fprintf(w, "%s\n", tookSuffix(a.Spent))
+	writePassedOver(w, "  ", a.Spent)
 	if a.Failure != nil {
 		safetext.Fprintf(w, "  failed: %s %s\n", a.Failure.Reason, a.Failure.Detail)
 	}
@@ -123,6 +127,21 @@ func writeAttempt(w io.Writer, a record.Attempt) {
 	}
 	if r := a.Reverted; r != nil && len(r.Conflicts)+len(r.Left) > 0 {
 		safetext.Fprintf(w, "  not taken back, changed since: %s\n", strings.Join(append(slices.Clone(r.Conflicts), r.Left...), ", "))
+	}
+}
+
+// tookSuffix is what calls took, behind a semicolon; "" where no tool told it.
+func tookSuffix(spent record.Spent) string {
+	if took := spent.Usage.String(); took != "" {
+		return "; " + took
+	}
+	return ""
+}
+
+// writePassedOver says why those gave no answer who were asked before somebody did.
+func writePassedOver(w io.Writer, indent string, spent record.Spent) {
+	for _, line := range spent.PassedOver() {
+		safetext.Fprintf(w, "%s%s\n", indent, line)
 	}
 }
 
@@ -147,10 +166,12 @@ func writeCheck(w io.Writer, indent string, c record.CheckResult, event gitstore
 
 func writeRound(w io.Writer, round record.Round) {
 	if round.Failure != nil {
-		safetext.Fprintf(w, "  round %d by %s: %s %s\n", round.Number, round.Reviewer, round.Failure.Reason, round.Failure.Detail)
+		safetext.Fprintf(w, "  round %d by %s: %s %s%s\n", round.Number, round.Reviewer, round.Failure.Reason, round.Failure.Detail, tookSuffix(round.Spent))
+		writePassedOver(w, "    ", round.Spent)
 		return
 	}
-	safetext.Fprintf(w, "  round %d by %s: %s, %s (%s)\n", round.Number, round.Reviewer, round.Report.Effective, prose.Count(len(round.Report.Findings), "finding"), censusLine(round.Census))
+	safetext.Fprintf(w, "  round %d by %s: %s, %s (%s)%s\n", round.Number, round.By(round.Reviewer), round.Report.Effective, prose.Count(len(round.Report.Findings), "finding"), censusLine(round.Census), tookSuffix(round.Spent))
+	writePassedOver(w, "    ", round.Spent)
 	for _, f := range round.Report.Findings {
 		safetext.Fprintf(w, "    %-8s  %s\n", f.Severity, strings.TrimSpace(f.Place()+"  "+f.Issue))
 	}

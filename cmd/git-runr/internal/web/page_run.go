@@ -44,6 +44,17 @@ type entryView struct {
 	Left []leftView
 }
 
+// Spent is what calls of agents took for the entry.
+func (e entryView) Spent() record.Spent {
+	switch {
+	case e.Attempt != nil:
+		return e.Attempt.Spent
+	case e.Review != nil:
+		return e.Review.Spent
+	}
+	return record.Spent{}
+}
+
 type leftView struct{ Name, URL string }
 
 // stepTree is a state of the run's work: its base, or what an attempt made of it.

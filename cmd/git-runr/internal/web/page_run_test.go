@@ -25,7 +25,7 @@ type stubborn struct{ turns int }
 func (b *stubborn) Implement(_ context.Context, job role.ImplementJob) (role.ImplementAnswer, error) {
 	b.turns++
 	text := fmt.Sprintf("one\n%d\nthree\n", b.turns+10)
-	return role.ImplementAnswer{Text: "## TASK COMPLETE <script>xss()</script>"}, os.WriteFile(filepath.Join(job.Dir, "a.txt"), []byte(text), 0o644)
+	return role.ImplementAnswer{Text: "## TASK COMPLETE <script>xss()</script>", Usage: record.Usage{Calls: 1, Input: 1000, Output: 200, Cost: 0.25}}, os.WriteFile(filepath.Join(job.Dir, "a.txt"), []byte(text), 0o644)
 }
 
 func (b *stubborn) Review(context.Context, role.ReviewJob) (role.ReviewAnswer, error) {
@@ -85,7 +85,7 @@ func TestRunPage(t *testing.T) {
 	shows(t, list, "/run/"+run.ID, "A task", "needs fix")
 	page := s.page("/run/" + run.ID)
 	text := checkHTML(t, page)
-	shows(t, page, "<svg", "Stopped:", "git runr resume "+run.ID, `class="bad"`, "#entry-1", `id="entry-1"`, "a.txt",
+	shows(t, page, "<svg", "Stopped:", "git runr resume "+run.ID, `class="bad"`, "#entry-1", `id="entry-1"`, "a.txt", "<span>agents: 3,600 tokens, $0.75", `<br><span class="meta">1,200 tokens, $0.25</span>`,
 		`<span class="tag bad">test: exit 1 (2 &lt;failed&gt;)</span>`, `<span class="tag ">lint: not run: &lt;linter&gt; is not installed</span>`)
 	if !strings.Contains(text, "no test for <b>xss</b>") {
 		t.Error("the request is not shown as it was written")

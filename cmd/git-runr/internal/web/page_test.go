@@ -472,11 +472,13 @@ func TestReviewInFull(t *testing.T) {
 	id := s.request()
 	report := reply.ParseReview("The loop **never** ends.\n\n<script>alert(1)</script> \u202egnorw\n\n## Also\n\nMind the gap.\n\n### Verdict: NEEDS_FIX\n", "n0nce")
 	sub := record.Submission{Reviewer: "bot", Outcome: record.OutcomeFailed, Report: report, Census: record.Census{Files: 1, SentFiles: 1}}
+	sub.Spent = record.NewSpent("bot", []record.Call{{Agent: "bot", Reason: record.ReasonAgentKilled, Detail: "<b>killed</b>"}, {Agent: "other", Usage: record.Usage{Calls: 1, Input: 1200, Cost: 0.5}}})
 	if _, err := s.Store.SubmitReview(context.Background(), id, sub, ""); err != nil {
 		t.Fatal(err)
 	}
 	page := s.page("/review/" + id)
 	checkHTML(t, page)
+	shows(t, page, "<b>other in place of bot</b>", "· 1,200 tokens, $0.50</span>", "bot gave no answer: agent_killed: &lt;b&gt;killed&lt;/b&gt;", "<span>agents: 1,200 tokens, $0.50</span>")
 	shows(t, page, "The loop <strong>never</strong> ends.", "Mind the gap.", `\u{202e}gnorw`)
 	hides(t, page, "<script>alert")
 	shows(t, s.page("/"), "asks: The loop **never** ends")

@@ -1,0 +1,95 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"git-runr/loop/record"
+)
+
+// Who is asked, in which order, and what comes of it.
+func TestCallsInTurn(t *testing.T) {
+	limited := func(after time.Duration) record.Failure {
+		return record.Failure{Reason: record.ReasonAgentFailed, Detail: "429", Transient: true, RetryAfter: record.Duration(after)}
+	}
+	missing := record.Failure{Reason: record.ReasonAgentNotFound, Detail: "gone"}
+	for name, tc := range map[string]struct {
+		crew   string
+		script []record.Failure // of each call; one without a reason is an answer
+		wait   time.Duration
+		asked  string
+		reason string
+		detail string
+	}{
+		"one that answers":           {"a b", []record.Failure{{}}, 0, "a", "", ""},
+		"the next one":               {"a b c", []record.Failure{missing, {}}, 0, "a b", "", ""},
+		"nobody":                     {"a b", []record.Failure{missing, missing}, 0, "a b", record.ReasonAgentNotFound, "gone; gone"},
+		"who may answer first":       {"a b c", []record.Failure{missing, limited(0), limited(time.Hour)}, 0, "a b c", record.ReasonAgentFailed, "gone; 429; 429"},
+		"what needs a person":        {"a b", []record.Failure{{Reason: record.ReasonUntrusted}}, 0, "a", record.ReasonUntrusted, ""},
+		"a quota that comes back":    {"a b", []record.Failure{missing, limited(time.Minute), missing, {}}, time.Hour, "a b a b", "", ""},
+		"and does not":               {"a", []record.Failure{limited(40 * time.Minute), limited(40 * time.Minute)}, time.Hour, "a a", record.ReasonAgentFailed, "429"},
+		"of which it is not said":    {"a", []record.Failure{limited(0)}, time.Hour, "a", record.ReasonAgentFailed, "429"},
+		"what is not over by itself": {"a", []record.Failure{missing}, time.Hour, "a", record.ReasonAgentNotFound, "gone"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var asked []string
+			c := &calls{crew: strings.Fields(tc.crew), say: func(string) {}, refuse: func(context.Context, record.Usage) (*record.Failure, error) { return nil, nil }}
+			c.pause = func(_ context.Context, f record.Failure, waited time.Duration) (time.Duration, error) {
+				if pause := time.Duration(f.RetryAfter); f.Transient && pause > 0 && waited+pause <= tc.wait {
+					return pause, nil
+				}
+				return 0, nil
+			}
+			failure, err := c.ask(t.Context(), func(name string) (record.Usage, *record.Failure, error) {
+				f := tc.script[len(asked)]
+				asked = append(asked, name)
+				if f.Reason == "" {
+					return record.Usage{Calls: 1}, nil, nil
+				}
+				return record.Usage{Calls: 1}, &f, nil
+			})
+			if err != nil || strings.Join(asked, " ") != tc.asked || len(c.made) != len(asked) {
+				t.Errorf("asked %v, made %+v, %v", asked, c.made, err)
+			}
+			if failure == nil {
+				failure = &record.Failure{}
+			}
+			if failure.Reason != tc.reason || failure.Detail != tc.detail {
+				t.Errorf("failure %+v", *failure)
+			}
+		})
+	}
+}
+
+// Each call but the first is refused where nothing is left for it, and is made on a tree
+// that is put back; what was made before is kept.
+func TestCallsThatAreNotMade(t *testing.T) {
+	fails := func(string) (record.Usage, *record.Failure, error) {
+		return record.Usage{Calls: 1, Input: 10}, &record.Failure{Reason: record.ReasonAgentKilled, Detail: "killed"}, nil
+	}
+	refused := &record.Failure{Reason: record.ReasonSpent}
+	c := &calls{crew: []string{"a", "b", "c"}, say: func(string) {}, refuse: func(_ context.Context, spent record.Usage) (*record.Failure, error) {
+		if spent.Tokens() >= 20 {
+			return refused, nil
+		}
+		return nil, nil
+	}}
+	if failure, err := c.ask(t.Context(), fails); failure != refused || err != nil || len(c.made) != 2 {
+		t.Errorf("%+v, %v, made %+v", failure, err, c.made)
+	}
+	c = &calls{crew: []string{"a", "b"}, say: func(string) {}, again: func() (bool, error) { return false, nil }, refuse: func(context.Context, record.Usage) (*record.Failure, error) { return nil, nil }}
+	if failure, err := c.ask(t.Context(), fails); failure == nil || failure.Detail != "killed" || err != nil || len(c.made) != 1 {
+		t.Errorf("%+v, %v, made %+v", failure, err, c.made)
+	}
+	stopped := errors.New("interrupted")
+	c = &calls{crew: []string{"a", "b"}, say: func(string) {}}
+	_, err := c.ask(t.Context(), func(string) (record.Usage, *record.Failure, error) {
+		return record.Usage{Calls: 1, Input: 3}, nil, stopped
+	})
+	if err != stopped || len(c.made) != 1 || c.made[0].Usage.Input != 3 {
+		t.Errorf("%v, made %+v", err, c.made)
+	}
+}

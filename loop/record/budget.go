@@ -1,0 +1,97 @@
+package record
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Budget is what calls of agents may take, together. 0 is no limit.
+type Budget struct {
+	Cost   float64 `json:"max_cost_usd,omitempty"` // US dollars
+	Tokens int64   `json:"max_tokens,omitempty"`
+}
+
+// Used says which limit of b what was spent has reached: of cost or of tokens, and how
+// much it is. The settings' names are those of cost and tokens.
+func (b Budget) Used(spent Usage, cost, tokens string) (reached Setting, used bool) {
+	switch {
+	case b.Cost > 0 && spent.Cost >= b.Cost:
+		return Setting{Name: cost, Value: Amount(b.Cost)}, true
+	case b.Tokens > 0 && spent.Tokens() >= b.Tokens:
+		return Setting{Name: tokens, Value: fmt.Sprint(b.Tokens)}, true
+	}
+	return Setting{}, false
+}
+
+// Amount is an amount of US dollars as the configuration has it.
+func Amount(dollars float64) string { return strconv.FormatFloat(dollars, 'f', -1, 64) }
+
+// ResumedPayload is what a resumption changes of a run's limits.
+type ResumedPayload struct {
+	Limits *RunLimits `json:"limits,omitempty"` // nil: they stay
+}
+
+// RunLimits are the limits of a run that a resumption takes from the configuration again,
+// and where they come from.
+type RunLimits struct {
+	Budget       Budget    `json:"budget,omitzero"`
+	WaitForQuota Duration  `json:"wait_for_quota_ms,omitzero"`
+	Settings     []Setting `json:"settings,omitempty"`
+}
+
+// Limits are those of the plan that a resumption may change.
+func (p RunPlan) Limits() RunLimits {
+	limits := RunLimits{Budget: p.Policy.Budget, WaitForQuota: p.Policy.WaitForQuota}
+	for _, s := range p.Settings {
+		if limitSettings[s.Name] {
+			limits.Settings = append(limits.Settings, s)
+		}
+	}
+	return limits
+}
+
+// LimitsFrom are the limits of a run that is resumed where now is configured: those that
+// were given on its command line stay until another command line changes them.
+func (p RunPlan) LimitsFrom(now RunLimits) RunLimits {
+	had := p.Limits()
+	for _, s := range had.Settings {
+		i := slices.IndexFunc(now.Settings, func(n Setting) bool { return n.Name == s.Name })
+		if !s.typed() || i >= 0 && now.Settings[i].typed() {
+			continue
+		}
+		switch s.Name {
+		case SettingCost:
+			now.Budget.Cost = had.Budget.Cost
+		case SettingTokens:
+			now.Budget.Tokens = had.Budget.Tokens
+		case SettingQuota:
+			now.WaitForQuota = had.WaitForQuota
+		}
+		if now.Settings = slices.Clone(now.Settings); i >= 0 {
+			now.Settings[i] = s
+		} else {
+			now.Settings = append(now.Settings, s)
+		}
+	}
+	return now
+}
+
+// typed reports whether the value was given on a command line.
+func (s Setting) typed() bool { return strings.HasPrefix(s.From, "--") }
+
+// limitSettings are the names of those that RunLimits has.
+var limitSettings = map[string]bool{SettingCost: true, SettingTokens: true, SettingQuota: true}
+
+// setLimits takes limits in the place of those of the plan.
+func (p *RunPlan) setLimits(limits RunLimits) {
+	p.Policy.Budget, p.Policy.WaitForQuota = limits.Budget, limits.WaitForQuota
+	var settings []Setting
+	for _, s := range p.Settings {
+		if !limitSettings[s.Name] {
+			settings = append(settings, s)
+		}
+	}
+	p.Settings = append(settings, limits.Settings...)
+}
