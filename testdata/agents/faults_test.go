@@ -39,17 +39,33 @@ func TestFaults(t *testing.T) {
 		for _, f := range faults {
 			t.Run(f.name, func(t *testing.T) {
 				t.Parallel()
-				w := newWorld(t, a, func(r model.Request) model.Reply { return f.reply })
-				w.files(w.home, map[string]string{".config/git-runr/config.toml": fmt.Sprintf("[agents.%s]\nidle_timeout = \"20s\"\ntimeout = \"40s\"\n", a.name)})
+				w := newWorld(t, a, func(model.Request) model.Reply { return f.reply })
 				w.files(w.repo, map[string]string{"sum.go": planted})
 				w.commit("sum")
-				began := time.Now()
-				out, status := w.run("git-runr", "review", "--wait", "--reviewer", a.name)
-				var review struct{ Failure *failure }
-				w.shown(&review, "show", "latest", "--json")
-				t.Logf("ROW %s | %s | %d | %.0fs | %d requests | %+v | %s", a.name, f.name, status, time.Since(began).Seconds(), len(w.Requests()), review.Failure, "")
-				_ = out
+				got, took := w.fails()
+				t.Logf("ROW %-9s %-16s %3.0f s, %2d requests: %s, transient %v, again in %.0f s: %s", a.name, f.name, took.Seconds(), len(w.Requests()),
+					got.Reason, got.Transient, max(0, time.Until(got.RetryAt).Seconds()), got.Detail)
 			})
 		}
 	})
+}
+
+// fails has the tool review, and gives why it did not and how long that took. A machine may
+// be so busy that the tool is stopped before it has asked its model: then it is given longer.
+func (w *world) fails() (*failure, time.Duration) {
+	for idle := 20 * time.Second; ; idle *= 3 {
+		w.files(w.home, map[string]string{".config/git-runr/config.toml": fmt.Sprintf("[agents.%s]\nidle_timeout = %q\ntimeout = %q\n", w.tool.name, idle, 2*idle)})
+		began := time.Now()
+		w.runr(30, "review", "--wait", "--reviewer", w.tool.name)
+		took := time.Since(began)
+		if len(w.Requests()) == 0 && idle < 3*time.Minute {
+			continue
+		}
+		var review struct{ Failure *failure }
+		w.shown(&review, "show", "latest", "--json")
+		if review.Failure == nil {
+			w.t.Fatal("no failure is recorded")
+		}
+		return review.Failure, took
+	}
 }

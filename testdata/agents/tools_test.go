@@ -20,6 +20,7 @@ type tool struct {
 	read, write func(path, text string) model.Reply
 	// offers is what its model may call as a reviewer, at most; as an implementer, at least writes.
 	reads, writes []string
+	unsandboxed   bool // writes wherever its user can
 }
 
 // call makes a reply of a tool's name and the name of its arguments for path and text.
@@ -96,7 +97,7 @@ stream_max_retries = 1
 		writes: []string{"write", "edit"},
 	},
 	{
-		name: "pi", form: "chat", model: "pi-of-the-user",
+		name: "pi", form: "chat", model: "pi-of-the-user", unsandboxed: true,
 		env: func(string) []string { return []string{"OPENAI_API_KEY=" + key} },
 		home: func(url string) map[string]string {
 			return map[string]string{
