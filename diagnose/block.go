@@ -26,6 +26,10 @@ func (d Diagnosis) Block(place Place) string {
 	d.writeFates(&b, place.Width)
 	writeItems(&b, "Files:", d.Files)
 	writeItems(&b, "Evidence provided:", d.evidenceShown())
+	if len(d.PutBack) > 0 {
+		b.WriteString("\n")
+		d.writePutBack(&b, "  ", "")
+	}
 	b.WriteString("\n  Suggested actions:\n")
 	for i, a := range d.SuggestedActions {
 		safetext.Fprintf(&b, "    %d. %s\n", i+1, d.actionLine(a, i, place))

@@ -35,6 +35,7 @@ func Of(run record.Run, stop record.Stop) Diagnosis {
 		reason.Intervene, reason.Next, d.Resumable = "", afterwards, false
 	}
 	d.NextSteps = nextSteps(reason, run.ID)
+	d.PutBack = stop.Undo
 	d.SuggestedActions = slices.Concat(d.runs(), d.steps(), edits(run, stop, d.Files))
 	if reason.Intervene != "" {
 		d.intervention = intervention(run.ID, reason.Intervene, d.note(checks), d.SuggestedCommands)

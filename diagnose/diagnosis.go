@@ -88,6 +88,7 @@ type Diagnosis struct {
 	Requests          []track.Request   `json:"requests,omitempty"` // over all rounds
 	SuggestedCommands []Suggestion      `json:"suggested_commands,omitempty"`
 	NextSteps         []record.NextStep `json:"next_steps"`
+	PutBack           []string          `json:"put_back,omitempty"`     // lines to type that undo what an agent did outside of its work
 	Intervention      string            `json:"intervention,omitempty"` // one line
 
 	FailingChecks []FailingCheck  `json:"failing_checks,omitempty"`

@@ -40,6 +40,7 @@ func (d Diagnosis) Digest() string {
 	digestList(&b, "Files", d.Files)
 	digestList(&b, "Evidence provided", d.LastEvidenceProvided)
 	digestCode(&b, "Commands to satisfy", d.commandLines())
+	digestCode(&b, putBackTitle, d.PutBack)
 	if d.Intervention != "" {
 		digestCode(&b, "Suggested intervention", []string{strings.Join(d.intervention, " \\\n  ")})
 	}

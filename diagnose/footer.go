@@ -11,6 +11,9 @@ import (
 // requestsShown is how many requests a footer lists.
 const requestsShown = 3
 
+// putBackTitle stands above the lines that undo what an agent did outside of its work.
+const putBackTitle = "To put back what it changed"
+
 // ruleWidth is how wide the rules of a footer are where there is room.
 const ruleWidth = 49
 
@@ -38,6 +41,7 @@ func Footer(run record.Run, place Place) string {
 	d.writeRequests(&b, width)
 	d.writeCommands(&b, place)
 	d.writeIntervention(&b, "Suggested intervention:\n", "  ")
+	d.writePutBack(&b, "", "\n")
 	b.WriteString("Next steps:\n")
 	for _, s := range d.NextSteps {
 		safetext.Fprintf(&b, "  %s\n", s.Command)
@@ -93,6 +97,17 @@ func (d Diagnosis) writeEnding(b *strings.Builder, place Place) {
 	if len(lines) > 0 {
 		b.WriteString(strings.Join(lines, "\n") + "\n\n")
 	}
+}
+
+func (d Diagnosis) writePutBack(b *strings.Builder, indent, after string) {
+	if len(d.PutBack) == 0 {
+		return
+	}
+	b.WriteString(indent + putBackTitle + ":\n")
+	for _, line := range d.PutBack {
+		safetext.Fprintf(b, "%s  %s\n", indent, line)
+	}
+	b.WriteString(after)
 }
 
 func (d Diagnosis) writeCommands(b *strings.Builder, place Place) {

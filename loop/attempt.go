@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -70,9 +71,29 @@ func (t *turn) implement(name string, step Step, a record.Attempt, before *gitst
 	}
 	defer transcript.Close()
 	job := role.ImplementJob{Dir: t.tree.Dir, Prompt: t.prompt(step).Text(a.Mode), Transcript: transcript, OnLine: t.Progress.Line}
-	answer, err := implementer.Implement(t.ctx, job)
-	if err == nil && t.gone() {
+	answer, err := t.watched(name, func(ctx context.Context) (answer role.ImplementAnswer, err error) {
+		return implementer.Implement(ctx, job)
+	})
+	if err == nil && answer.Failure == nil && t.gone() {
 		answer.Failure = &record.Failure{Reason: record.ReasonAgentFailed, Detail: fmt.Sprintf("agent %q removed its working tree", name)}
+	}
+	return answer, err
+}
+
+// watched has an implementer work, and fails it when it tampered with the repository.
+func (t *turn) watched(name string, work func(context.Context) (role.ImplementAnswer, error)) (answer role.ImplementAnswer, err error) {
+	own := []string{t.run.Plan.BranchRef()}
+	if branch, err := t.tree.Repo().Branch(t.ctx); err == nil && branch != "" {
+		own = append(own, branch)
+	}
+	nonce, err := newNonce()
+	if err != nil {
+		return answer, err
+	}
+	w := watch{store: t.Store, progress: t.Progress, tree: t.tree, own: own, aside: filepath.Join(FilesDir(t.Store, t.run.ID), "tampered-"+nonce), who: "implementer " + name}
+	tampered, err := w.during(t.ctx, func(ctx context.Context) (err error) { answer, err = work(ctx); return err })
+	if tampered != nil {
+		answer.Failure = tampered
 	}
 	return answer, err
 }
@@ -142,13 +163,13 @@ func (t *turn) history(number int) []string {
 
 // finish records what came of the attempt, however it ended.
 func (t *turn) finish(a record.Attempt, before gitstore.Snapshot, answer role.ImplementAnswer) error {
-	if t.ctx.Err() != nil {
+	if t.ctx.Err() != nil && (answer.Failure == nil || answer.Failure.Reason != record.ReasonTamperedRepo) {
 		answer.Failure = &record.Failure{Reason: record.ReasonInterrupted}
 	}
 	defer func(ctx context.Context) { t.ctx = ctx }(t.ctx)
 	t.ctx = context.WithoutCancel(t.ctx) // what is not recorded now is known to nobody later
 	a.Failure = answer.Failure
-	if !t.gone() {
+	if !t.gone() && !t.Store.Repo.Stopped() {
 		if err := t.takeStock(&a, before, answer); err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 
 	"git-runr/gitstore"
@@ -84,7 +85,19 @@ func (q inquiry) reviewReadOnly(ctx context.Context, tree *gitstore.Worktree, ch
 	if err != nil {
 		return role.ReviewAnswer{}, err
 	}
-	answer, err := reviewParts(ctx, q.reviewer, change, asked, q.progress)
+	nonce, err := newNonce()
+	if err != nil {
+		return role.ReviewAnswer{}, err
+	}
+	var answer role.ReviewAnswer
+	w := watch{store: q.store, progress: q.progress, tree: tree, aside: filepath.Join(q.store.Repo.StateDir(), "tampered", nonce), who: "the reviewer", alone: true}
+	tampered, err := w.during(ctx, func(ctx context.Context) (err error) {
+		answer, err = reviewParts(ctx, q.reviewer, change, asked, q.progress)
+		return err
+	})
+	if tampered != nil {
+		answer.Failure = tampered
+	}
 	if err != nil || answer.Failure != nil {
 		return answer, err
 	}

@@ -17,6 +17,9 @@ func facts(r record.Run, stop record.Stop) record.Stop {
 	if stop.Setting == nil {
 		stop.Setting = settingOf(r, stop)
 	}
+	if f := r.Failure(); f != nil && f.Reason == stop.Reason {
+		stop.Undo = f.Undo
+	}
 	if family := record.ReasonOf(stop.Reason).Family; family == record.FamilyReview || family == record.FamilyChecks {
 		for _, c := range r.Failing() {
 			stop.FailingChecks = append(stop.FailingChecks, c.Name)

@@ -22,6 +22,7 @@ import (
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/cmd/git-runr/internal/progress"
 	"git-runr/gitstore"
+	"git-runr/loop"
 	"git-runr/loop/builtin"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
@@ -70,6 +71,9 @@ func (s *session) open() (*record.Store, error) {
 	}
 	repo, err := gitstore.Open(s.ctx, dir)
 	if err != nil {
+		return nil, err
+	}
+	if err := loop.Untampered(repo); err != nil {
 		return nil, err
 	}
 	repo.PutTrees(gitstore.TreePlace{Root: config.DefaultTrees(s.getenv), Tell: s.tell})

@@ -23,9 +23,9 @@ func (c Config) Bool(key string) bool {
 	return slices.Contains([]string{"true", "yes", "on", "1"}, strings.ToLower(c.Get(key)))
 }
 
-// parseConfig reads `git config --list -z`: key, newline, value, NUL. A key
+// ParseConfig reads `git config --list -z`: key, newline, value, NUL. A key
 // without a newline is a bare one, which is true.
-func parseConfig(listing string) Config {
+func ParseConfig(listing string) Config {
 	config := Config{}
 	for _, item := range strings.Split(listing, "\x00") {
 		key, value, valued := strings.Cut(item, "\n")

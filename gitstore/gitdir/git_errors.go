@@ -30,6 +30,7 @@ var (
 	ErrBrokenRef     = errors.New("damaged ref")
 	ErrSign          = errors.New("git cannot sign")
 	ErrTooLarge      = errors.New("object larger than the limit")
+	ErrTampered      = errors.New("git is not run here any more: an agent changed what it is configured by")
 )
 
 // GitError is a git process that ended with a status other than 0.

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // Open finds the repository of dir; see gitstore.Open.
@@ -42,7 +43,7 @@ func OpenIn(ctx context.Context, c Call) (*Dir, error) {
 	if configErr != nil {
 		return nil, fmt.Errorf("read git configuration: %w", configErr)
 	}
-	repo.Config = parseConfig(string(config))
+	repo.Config = ParseConfig(string(config))
 	repo.Reftable = repo.Config.Get("extensions.refstorage") == "reftable"
 	return repo, nil
 }
@@ -67,7 +68,7 @@ func discover(ctx context.Context, c Call) (*Dir, error) {
 			return nil, fmt.Errorf("find repository of %q: %w", c.Dir, err)
 		}
 	}
-	repo := &Dir{Place: &Place{Bare: fields[0] == "true", Format: fields[1], GitDir: fields[2], CommonDir: fields[3], Prefix: fields[4]}}
+	repo := &Dir{Refuse: new(atomic.Bool), Place: &Place{Bare: fields[0] == "true", Format: fields[1], GitDir: fields[2], CommonDir: fields[3], Prefix: fields[4]}}
 	if !noTree {
 		repo.WorkTree = fields[5]
 	}

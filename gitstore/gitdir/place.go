@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 )
 
 // Place is where a repository lies, and what it was when it was opened.
@@ -24,10 +25,11 @@ type Place struct {
 type Dir struct {
 	*Place
 	Explain func(error) error // makes more of an error of git's; nil for nothing
+	Refuse  *atomic.Bool      // no git is run any more: see ErrTampered; of all places of the repository
 }
 
 // At is the same repository seen from another place of it: a linked worktree.
-func (d *Dir) At(place Place) *Dir { return &Dir{Place: &place, Explain: d.Explain} }
+func (d *Dir) At(place Place) *Dir { return &Dir{Place: &place, Explain: d.Explain, Refuse: d.Refuse} }
 
 // StateDir is where the tool keeps files of its own: caches, transcripts, locks.
 // Nothing in it is the truth about an event. It is shared by all worktrees.

@@ -162,6 +162,10 @@ var tellingWords = sync.OnceValue(func() *regexp.Regexp {
 		`|^(Attempt \d+ failed with status .*)$|\berror\.error="((?:[^"\\]|\\.)*)"`)
 })
 
+// helpWords are of a help text, which some print without a word when they do not know an
+// option.
+var helpWords = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^Options:\s*$[^\x00]*^\s+-h, --help\b`) })
+
 // lastWords are what a command that failed wrote last: to standard error, else to
 // standard output, without the events of a preset.
 func lastWords(res Result, c Command) string {
@@ -177,6 +181,9 @@ func lastWords(res Result, c Command) string {
 	for _, stream := range [][]byte{res.Stderr, out} {
 		if all := tellingWords().FindAllStringSubmatch(plain(string(stream)), -1); len(all) > 0 {
 			return excerpt(cmp.Or(all[len(all)-1][1:]...))
+		}
+		if helpWords().Match(stream) {
+			return "unknown option: it printed its help"
 		}
 	}
 	return cmp.Or(lastLines(res.Stderr), lastLines(out))

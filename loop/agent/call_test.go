@@ -70,6 +70,11 @@ func TestCallAnswers(t *testing.T) {
 		{"preset, says why in no event", played{preset: "codex", says: "not logged in\n{\"type\":\"turn.started\"}\n", status: "1"}, Answer{Problem: ProblemExitStatus, Detail: "exit status 1: not logged in"}},
 		{"preset, tried again", played{preset: "claude", says: `{"type":"system","subtype":"api_retry","error_status":429,"error":"rate_limit"}` + "\n", status: "1"}, Answer{Problem: ProblemAgentError, Detail: "exit status 1: HTTP 429 rate_limit"}},
 		{"preset, tried again and well", played{preset: "claude", says: `{"type":"system","subtype":"api_retry","error_status":529,"error":"overloaded"}` + "\n" + `{"type":"assistant","message":{}}` + "\n" + `{"type":"result","result":"fine"}` + "\n", status: "0"}, Answer{Text: "fine"}},
+		{"unknown option before a help", played{preset: "gemini", complains: "Unknown argument: skip-trust\n\nOptions:\n  -v, --version\n  -h, --help  Show help  [boolean]\n", status: "1"}, Answer{Problem: ProblemExitStatus, Detail: "exit status 1: Unknown argument: skip-trust"}},
+		{"unexpected argument", played{preset: "codex", complains: "error: unexpected argument '--sandbox' found\n\nUsage: codex exec [OPTIONS]\n\nFor more information, try '--help'.\n", status: "2"}, Answer{Problem: ProblemExitStatus, Detail: "exit status 2: unexpected argument '--sandbox' found"}},
+		{"nothing but a help", played{preset: "opencode", complains: "opencode run [message..]\n\nOptions:\n  -h, --help         show help\n  -v, --version      show\n", status: "1"}, Answer{Problem: ProblemExitStatus, Detail: "exit status 1: unknown option: it printed its help"}},
+		{"a status before a stack", played{preset: "gemini", complains: "Attempt 4 failed with status 429. Retrying with backoff... _ApiError: try again in 5 minutes\n    at throwErrorIfNotOK (x.js:1:2)\n    at y\n    at z\n", status: "1"}, Answer{Problem: ProblemExitStatus, Detail: "exit status 1: Attempt 4 failed with status 429. Retrying with backoff... _ApiError: try again in 5 minutes"}},
+		{"an error in a log", played{preset: "opencode", complains: `level=ERROR message="stream error" modelID=m error.error="AI_APICallError: rate limit reached"` + "\n", status: "1"}, Answer{Problem: ProblemExitStatus, Detail: "exit status 1: AI_APICallError: rate limit reached"}},
 		{"preset", played{preset: "codex", says: codexFine, status: "0"}, Answer{Text: "All is well."}},
 		{"preset, failed with an answer", played{preset: "codex", says: codexFine, status: "1"}, Answer{Problem: ProblemExitStatus, Detail: "exit status 1"}},
 		{"preset, failed and says why", played{preset: "codex", says: codexFailed, complains: "noise\n", status: "1"}, Answer{Problem: ProblemAgentError, Detail: "exit status 1: no credit"}},
@@ -107,6 +112,25 @@ func TestCallIdle(t *testing.T) {
 	got, result, _, _ := played{says: "### Verdict: PASS\n", status: "hang", idle: 500 * time.Millisecond}.call(t, t.Context(), Reviewer, CallOptions{})
 	if got != (Answer{Problem: ProblemIdle, Detail: "no output for 500ms: ### Verdict: PASS"}) || !result.Idled {
 		t.Errorf("%+v, %+v", got, result)
+	}
+}
+
+// What only tries again is no output: the idle limit ends it, and its cause is told.
+func TestCallIdleTryingAgain(t *testing.T) {
+	t.Parallel()
+	const retry = `{"type":"system","subtype":"api_retry","error_status":401,"error":"authentication_failed"}`
+	for _, tc := range []struct {
+		name, preset, script, want string
+	}{
+		{"claude", "claude", "while :; do echo '" + retry + "'; sleep 0.1; done", "no output for 700ms: HTTP 401 authentication_failed"},
+		{"a log", "opencode", `while :; do echo 'level=ERROR error.error="rate limit reached"' >&2; sleep 0.1; done`, "no output for 700ms: rate limit reached"},
+		{"denied", "claude", `echo '{"type":"user","message":{"content":[{"type":"tool_result","is_error":true,"content":"This command requires approval"}]}}'; sleep 60`, "no output for 700ms: permission denied: a tool"},
+	} {
+		spec := Spec{Name: "x", Preset: tc.preset, Command: []string{"sh", "-c", tc.script, "sh"}, Idle: 700 * time.Millisecond, Timeout: time.Minute}
+		got, result, err := Call(t.Context(), spec, Ask{Role: Implementer, Dir: t.TempDir()}, CallOptions{})
+		if err != nil || got.Problem != ProblemIdle || got.Detail != tc.want || !result.Idled || result.Usage.Calls != 1 {
+			t.Errorf("%s: %+v, %+v, %v", tc.name, got, result.Usage, err)
+		}
 	}
 }
 

@@ -107,7 +107,7 @@ func decode(line []byte, into any) (ok bool) {
 // refusal reports whether the error of a tool says that it was not allowed.
 func refusal(message string) bool {
 	message = strings.ToLower(message)
-	return slices.ContainsFunc([]string{"permission", "denied", "rejected", "not allowed", "prevents you"},
+	return slices.ContainsFunc([]string{"permission", "denied", "rejected", "not allowed", "prevents you", "requires approval"},
 		func(word string) bool { return strings.Contains(message, word) })
 }
 

@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -239,6 +241,14 @@ func FuzzReaders(f *testing.F) {
 	for _, tc := range transcripts {
 		f.Add(tc.out)
 	}
+	recordings, _ := filepath.Glob("testdata/streams/*.jsonl")
+	for _, file := range recordings {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(data))
+	}
 	f.Fuzz(func(t *testing.T, out string) {
 		for _, name := range streaming() {
 			r := readerOf(t, name)
@@ -249,6 +259,9 @@ func FuzzReaders(f *testing.F) {
 			}
 			if !utf8.ValidString(a.Text) || a.Detail != excerpt(a.Detail) {
 				t.Errorf("%s: not clean: %q, %q", name, a.Text, a.Detail)
+			}
+			if told := r.told(); told.trouble() != excerpt(told.trouble()) || told.fail != "" && a.Problem != ProblemAgentError {
+				t.Errorf("%s: trouble %q, %+v", name, told.trouble(), a)
 			}
 			if again := r.answer(); again != a {
 				t.Errorf("%s: asked twice: %+v, %+v", name, a, again)

@@ -108,11 +108,3 @@ func fill(args []string, oldnew ...string) []string {
 	}
 	return out
 }
-
-// signIn is what tells, without a call, whether somebody is signed in.
-type signIn struct {
-	vars   []string // one of which is enough
-	home   string   // variable that names the directory of files in another place
-	files  []string // one of which is enough, below HOME
-	unseen bool     // there are ways that leave no trace: a key chain
-}

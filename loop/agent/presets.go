@@ -57,7 +57,7 @@ var presets = map[string]*preset{
 		help:        []string{"exec"},
 		hardens:     []string{"--sandbox", "-c"},
 		reader:      func() reader { return &codexReader{} }, edits: true,
-		signIn: signIn{vars: []string{"CODEX_API_KEY", "OPENAI_API_KEY", "AZURE_OPENAI_API_KEY", "AWS_BEARER_TOKEN_BEDROCK"}, home: "CODEX_HOME", files: []string{".codex/auth.json"}},
+		signIn: signIn{vars: []string{"CODEX_API_KEY", "OPENAI_API_KEY", "AZURE_OPENAI_API_KEY", "AWS_BEARER_TOKEN_BEDROCK"}, home: "CODEX_HOME", root: ".codex", files: []string{"auth.json"}},
 		proven: true, origin: "0.169.0",
 	},
 	// claude reads no settings of the repository. An implementer may edit and look at
@@ -85,7 +85,7 @@ var presets = map[string]*preset{
 		reader:  func() reader { return &claudeReader{} }, edits: true,
 		signIn: signIn{
 			vars: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"},
-			home: "CLAUDE_CONFIG_DIR", files: []string{".claude/.credentials.json"}, unseen: true,
+			home: "CLAUDE_CONFIG_DIR", root: ".claude", files: []string{".credentials.json"}, unseen: true,
 		},
 		proven: true, origin: "2.1.329",
 	},
@@ -105,7 +105,7 @@ var presets = map[string]*preset{
 		instructs: []string{"GEMINI.md", "AGENTS.md", "CLAUDE.md", "/.gemini", "/.agents"},
 		hardens:   []string{"--skip-trust", "--approval-mode"},
 		reader:    func() reader { return &geminiReader{} }, edits: true,
-		signIn: signIn{vars: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI"}, files: []string{".gemini/oauth_creds.json"}},
+		signIn: signIn{vars: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI"}, root: ".gemini", files: []string{"oauth_creds.json"}},
 		proven: true, origin: "0.61.0",
 	},
 	// opencode has no sandbox; its permissions deny a reviewer's edits and commands. What it
@@ -121,7 +121,7 @@ var presets = map[string]*preset{
 		help:        []string{"run"},
 		hardens:     nil, // all of it is in the environment
 		reader:      func() reader { return &opencodeReader{} }, edits: true,
-		signIn: signIn{vars: providers, home: "XDG_DATA_HOME", files: []string{".local/share/opencode/auth.json"}},
+		signIn: signIn{vars: providers, home: "XDG_DATA_HOME", root: ".local/share", files: []string{"opencode/auth.json"}, unseen: true},
 		proven: true, origin: "1.18.33",
 	},
 	// pi loads no extensions, skills, prompt templates or context files, and a reviewer has no
@@ -138,7 +138,7 @@ var presets = map[string]*preset{
 		instructs: []string{"/.pi"},
 		hardens:   []string{"-ne", "-ns", "-np", "-nc", "--tools"},
 		reader:    func() reader { return &piReader{} }, edits: true,
-		signIn: signIn{vars: append([]string{"ANTHROPIC_OAUTH_TOKEN"}, providers...), home: "PI_CODING_AGENT_DIR", files: []string{".pi/agent/auth.json", ".pi/agent/models.json"}},
+		signIn: signIn{vars: append([]string{"ANTHROPIC_OAUTH_TOKEN"}, providers...), home: "PI_CODING_AGENT_DIR", root: ".pi/agent", files: []string{"auth.json"}, unseen: true},
 		proven: true, origin: "0.73.1",
 	},
 	// copilot takes its prompt from standard input where it is piped.
@@ -174,7 +174,7 @@ var presets = map[string]*preset{
 		executes:  []string{"/.qwen/settings.json"},
 		hardens:   []string{"--safe-mode", "--approval-mode"},
 		reader:    func() reader { return &claudeReader{} }, edits: true,
-		signIn: signIn{vars: []string{"OPENAI_API_KEY", "DASHSCOPE_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"}, files: []string{".qwen/oauth_creds.json", ".qwen/settings.json"}},
+		signIn: signIn{vars: []string{"OPENAI_API_KEY", "DASHSCOPE_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"}, root: ".qwen", files: []string{"oauth_creds.json"}, unseen: true},
 		proven: true, origin: "0.24.4",
 	},
 	// kilo is built on opencode, and reads rules of its own as well.
@@ -189,7 +189,7 @@ var presets = map[string]*preset{
 		instructs:   []string{"/.kilocode", "/.kilo", ".kilocoderules"},
 		help:        []string{"run"},
 		reader:      func() reader { return &opencodeReader{} }, edits: true,
-		signIn: signIn{vars: append([]string{"KILO_API_KEY"}, providers...), home: "XDG_DATA_HOME", files: []string{".local/share/kilo/auth.json"}},
+		signIn: signIn{vars: append([]string{"KILO_API_KEY"}, providers...), home: "XDG_DATA_HOME", root: ".local/share", files: []string{"kilo/auth.json"}, unseen: true},
 		proven: true, origin: "7.7.7",
 	},
 	"cursor-agent": {
@@ -219,7 +219,7 @@ var presets = map[string]*preset{
 		help:        []string{"exec"},
 		hardens:     []string{"--only-tools", "--auto", "--disable-builtin-skills"},
 		reader:      func() reader { return &droidReader{} },
-		signIn:      signIn{vars: []string{"FACTORY_API_KEY"}, files: []string{".factory/auth.json"}, unseen: true},
+		signIn:      signIn{vars: []string{"FACTORY_API_KEY"}, root: ".factory", files: []string{"auth.json"}, unseen: true},
 		origin:      "0.215.0",
 	},
 	// amp keeps its model, and has no argument that keeps it from writing: a reviewer's work
@@ -246,7 +246,7 @@ var presets = map[string]*preset{
 		instructs:   []string{".goosehints", "AGENTS.md", "/.agents", "/.goose"},
 		help:        []string{"run"},
 		reader:      func() reader { return &gooseReader{} },
-		signIn:      signIn{vars: providers, home: "XDG_CONFIG_HOME", files: []string{".config/goose/config.yaml"}},
+		signIn:      signIn{vars: providers, unseen: true},
 		origin:      "1.9",
 	},
 	// aider has no tools: it writes what the model answers. It takes its configuration, and
@@ -264,7 +264,7 @@ var presets = map[string]*preset{
 		instructs: []string{"CONVENTIONS.md"},
 		executes:  []string{"/.env", "/.aider.conf.yml", "/.aider.model.settings.yml", "/.aider.model.metadata.json"},
 		hardens:   []string{"--dry-run", "--no-auto-lint", "--no-auto-test", "--no-suggest-shell-commands"},
-		signIn:    signIn{vars: providers, files: []string{".aider.conf.yml"}, unseen: true},
+		signIn:    signIn{vars: providers, unseen: true},
 		origin:    "0.86",
 	},
 }

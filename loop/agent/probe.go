@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -10,7 +9,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -61,7 +59,7 @@ func (inv Invocation) flags(ctx context.Context, c Command, cache string) ([]str
 		return kept.Flags, nil
 	}
 	c.Args = append(slices.Clone(c.Args[:1]), append(slices.Clone(inv.preset.help), "--help")...)
-	c.Dir, c.Timeout, c.Idle, c.Merge, c.event, c.Transcript, c.OnLine = os.TempDir(), helpTimeout, 0, true, nil, nil, nil
+	c.Dir, c.Timeout, c.Idle, c.Merge, c.event, c.stuck, c.Transcript, c.OnLine = os.TempDir(), helpTimeout, 0, true, nil, nil, nil, nil
 	res, err := Run(ctx, c)
 	if err != nil || res.ExitCode != 0 {
 		return nil, nil // the call itself says why, if there is a reason
@@ -103,21 +101,4 @@ func flagsIn(help string) []string {
 	}
 	slices.Sort(flags)
 	return slices.Compact(flags)
-}
-
-// versionOf is what a program says of its version, "" where it does not.
-func versionOf(ctx context.Context, c Command) string {
-	c.Args = append(slices.Clone(c.Args[:1]), "--version")
-	c.Dir, c.Timeout, c.Idle, c.event = os.TempDir(), helpTimeout, 0, nil
-	res, err := Run(ctx, c)
-	if err != nil || res.ExitCode != 0 {
-		return ""
-	}
-	words := plain(string(cmp.Or(string(res.Stdout), string(res.Stderr))))
-	for field := range strings.FieldsSeq(words) {
-		if v := strings.TrimPrefix(strings.Trim(field, "(),"), "v"); v != "" && v[0] >= '0' && v[0] <= '9' {
-			return visible(v)
-		}
-	}
-	return ""
 }

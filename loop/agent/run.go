@@ -136,6 +136,9 @@ func start(ctx context.Context, c Command, path string) (*process, error) {
 	endWithUs(attr)
 	p.cmd = &exec.Cmd{Path: path, Args: c.Args, Dir: c.Dir, SysProcAttr: attr}
 	p.cmd.Env = append(append([]string{}, c.Env...), spawnVar+"="+os.Getenv(spawnVar)+":"+mark)
+	if trace, _ := ctx.Value(traceKey{}).(string); trace != "" {
+		p.cmd.Env = append(p.cmd.Env, "GIT_TRACE_REFS="+trace)
+	}
 	theirs, err := p.openPipes()
 	if err == nil {
 		note(p.noteFile, noted{Mark: mark})
@@ -353,4 +356,12 @@ func closeAll(files []io.Closer) {
 	for _, f := range files {
 		_ = f.Close()
 	}
+}
+
+type traceKey struct{}
+
+// Traced gives a context whose commands have git note in file which refs it moves; ""
+// is none.
+func Traced(ctx context.Context, file string) context.Context {
+	return context.WithValue(ctx, traceKey{}, file)
 }

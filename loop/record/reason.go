@@ -86,6 +86,7 @@ const (
 	ReasonRevertConflict   = "revert_conflict"
 	ReasonUnclaimed        = "unclaimed_changes"
 	ReasonTampered         = "review_tampered"
+	ReasonTamperedRepo     = "tampered"
 	ReasonInterrupted      = "interrupted"
 	ReasonHuman            = "human_turn"
 	ReasonObjects          = "objects_missing"
@@ -163,6 +164,7 @@ func agentReasons() []Reason {
 		{ReasonAgentIdle, "stalled", "The agent said nothing for longer than its idle limit and was ended.", FamilyLimit, true, 30, false, InterveneStalled, retry},
 		{ReasonAgentKilled, "agent killed", "The agent was ended by a signal.", FamilyAgent, true, 30, false, InterveneAgent, retry},
 		{ReasonTampered, "review void", "The reviewer changed the files that it was to read, so its verdict does not count.", FamilyAgent, true, 30, false, "", retry},
+		{ReasonTamperedRepo, "repository changed", "An agent changed refs, hooks or configuration of the repository, which is no part of its work. Put back what it changed, if that was not you; then the run goes on.", FamilyAgent, true, 4, false, InterveneAgent, retry},
 	}
 }
 

@@ -200,6 +200,7 @@ type Failure struct {
 	Tries      int       `json:"tries,omitempty"`   // of a review: how often in a row
 	RetryAt    time.Time `json:"retry_at,omitzero"` // of a review: when it is tried again by itself
 	Try        string    `json:"try,omitempty"`     // a command that may mend it
+	Undo       []string  `json:"undo,omitempty"`    // commands that put back what the agent changed outside of its work
 }
 
 // outcomeRank orders outcomes from the best to the worst.

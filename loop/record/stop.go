@@ -29,6 +29,8 @@ type Stop struct {
 	FailingChecks []string `json:"failing_checks,omitempty"`
 	// Setting is the configured value that ended the run.
 	Setting *Setting `json:"setting,omitempty"`
+	// Undo are lines to type that put back what an agent changed outside of its work.
+	Undo []string `json:"undo,omitempty"`
 	// Said are the words of whoever the run stopped for, bounded: why an implementer did
 	// not finish, or a review that could not be read.
 	Said   string    `json:"said,omitempty"`

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -107,14 +106,13 @@ func (c *Config) KnownAgent(what, name string) error {
 	if _, _, known := c.agent(name); known || role.Reserved(name) {
 		return nil
 	}
-	all := append(slices.Sorted(maps.Keys(c.agents)), agent.Presets()...)
-	all = append(all, role.Builtin, record.Human)
+	all := append(c.AgentNames(), role.Builtin, record.Human)
 	unknown := exit.Problemf(exit.Usage, "%s: there is no agent %q", what, name)
 	if near := nearest.To(name, all); near != "" {
 		unknown = exit.Problemf(exit.Usage, "%s: there is no agent %q; did you mean %q?", what, name, near)
 	}
 	slices.Sort(all)
-	return unknown.WithHint("agents are "+strings.Join(slices.Compact(all), ", "), "git runr help config")
+	return unknown.WithHint("agents are "+strings.Join(all, ", "), "git runr help config")
 }
 
 // Checks are the configured checks that may be run, and why others may not.

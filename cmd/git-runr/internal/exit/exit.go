@@ -15,6 +15,7 @@ import (
 	"syscall"
 
 	"git-runr/gitstore"
+	"git-runr/loop"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
@@ -113,6 +114,7 @@ var sentinels = []sentinel{
 	{gitstore.ErrNotRepository, NotFound, "cd into a repository, or: git runr -C DIR …"},
 	{gitstore.ErrNoIdentity, Usage, "git config --global user.name \"Your Name\" && git config --global user.email you@example.com"},
 	{gitstore.ErrPlace, Usage, "git config runr.loop.worktrees PATH names another place"},
+	{gitstore.ErrTampered, Stopped, ""},
 	{gitstore.ErrUnborn, Nothing, "make a first commit"},
 	{gitstore.ErrBusy, Busy, ""},
 	{gitstore.ErrLostRace, Busy, "try again"},
@@ -146,9 +148,13 @@ func Classify(err error) *Problem {
 	var unfinished *gitstore.UnfinishedError
 	var input *record.InputError
 	var refused *gitstore.RefusedError
+	var tampered *loop.TamperedError
 	switch {
 	case errors.As(err, &known):
 		return &Problem{Status: known.Status, Msg: fullMessage(err, known), Hint: known.Hint}
+	case errors.As(err, &tampered):
+		accept, _ := safetext.CommandLine("rm", tampered.Mark)
+		return Problemf(Stopped, "%w", err).WithHint(tampered.Undo...).WithHint(accept + "   if it is to stay as it is")
 	case errors.As(err, &state):
 		return stateProblem(err, state)
 	case errors.As(err, &unfinished):

@@ -1,0 +1,58 @@
+package config
+
+import (
+	"context"
+	"maps"
+	"os"
+	"slices"
+	"sync"
+
+	"git-runr/loop/agent"
+	"git-runr/loop/record"
+	"git-runr/loop/role"
+)
+
+// AgentNames are the agents that can be named here, sorted: the configured ones and the presets.
+func (c *Config) AgentNames() []string {
+	names := append(slices.Collect(maps.Keys(c.agents)), agent.Presets()...)
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Agent is one that can be named, and what stands in the way of running it.
+type Agent struct {
+	agent.Tool
+	Problem string `json:"problem,omitempty"`
+}
+
+// Agents are all agents, with what can be told of them without a call. Programs are asked for
+// their versions, those that only the repository's file names not before it is trusted.
+func (c *Config) Agents(ctx context.Context) []Agent {
+	names := c.AgentNames()
+	all := make([]Agent, len(names))
+	trusted := c.trusted()
+	var looks sync.WaitGroup
+	for i, name := range names {
+		spec, fromRepository, _ := c.agent(name)
+		if fromRepository && !trusted {
+			all[i] = Agent{agent.Tool{Name: name, Preset: spec.Preset, SignedIn: agent.SignedInUnknown, Roles: []agent.Role{}}, "the repository's command is not trusted; type: git runr trust"}
+			continue
+		}
+		looks.Go(func() { all[i].Tool = spec.Look(ctx, os.Environ()) })
+	}
+	looks.Wait()
+	return all
+}
+
+// CheckPrompt is what an agent is asked to see whether it answers.
+const CheckPrompt = "This is a check whether you can be reached. Use no tools. Answer with the one word: ready\n"
+
+// Ask has the agent called name answer CheckPrompt in dir, as a reviewer does.
+func (c *Config) Ask(ctx context.Context, name, dir string) (role.ReviewAnswer, *record.Failure, error) {
+	caller, failure := c.caller(name, agent.Reviewer)
+	if failure != nil {
+		return role.ReviewAnswer{}, failure, nil
+	}
+	answer, err := caller.Reviewer().Review(ctx, role.ReviewJob{Dir: dir, Prompt: func() string { return CheckPrompt }})
+	return answer, answer.Failure, err
+}

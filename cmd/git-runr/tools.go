@@ -1,0 +1,147 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"git-runr/cmd/git-runr/internal/config"
+	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/gitstore"
+	"git-runr/loop/record"
+	"git-runr/loop/safetext"
+)
+
+func (p *program) agentsCommand() *cli.Command {
+	return &cli.Command{
+		Name: "agents", Usage: "which agents are installed here, and what is known of them", ArgsUsage: "[NAME…]",
+		Description: "Lists the built-in agents and those of [agents.NAME]: the version of the program, whether somebody is\nsigned in as far as variables and files tell without a call, and where its arguments are from: proven with\nthe real tool, or from its documentation. --check asks each that is installed, or those that are named, for\none word, which is a real call.\nExit status: 0, with --check 30 where one did not answer.",
+		Flags:       []cli.Flag{&cli.BoolFlag{Name: "check", Usage: "make one small real call, and say what came back"}},
+		Action:      p.action(agents),
+	}
+}
+
+// agentDoc is one agent of git runr agents.
+type agentDoc struct {
+	config.Agent
+	Check *agentCheck `json:"check,omitempty"`
+}
+
+// agentCheck is what came of a small call.
+type agentCheck struct {
+	OK       bool            `json:"ok"`
+	Said     string          `json:"said,omitempty"`
+	Failure  *record.Failure `json:"failure,omitempty"`
+	Duration record.Duration `json:"duration_ms"`
+	Usage    record.Usage    `json:"usage"`
+}
+
+func agents(s *session) error {
+	_, conf, err := s.configured()
+	if err != nil {
+		return err
+	}
+	asked := s.Args().Slice()
+	for _, name := range asked {
+		if err := conf.KnownAgent("agents", name); err != nil {
+			return err
+		}
+	}
+	doc := struct {
+		Agents []agentDoc `json:"agents"`
+	}{[]agentDoc{}}
+	for _, a := range conf.Agents(s.ctx) {
+		if len(asked) == 0 || contains(asked, a.Name) {
+			doc.Agents = append(doc.Agents, agentDoc{Agent: a})
+		}
+	}
+	failed := false
+	if s.Bool("check") {
+		if failed, err = s.checkAgents(conf, doc.Agents, len(asked) > 0); err != nil {
+			return err
+		}
+	}
+	err = s.print(doc, func(w io.Writer) { writeAgents(w, doc.Agents, len(asked) > 0) })
+	if err == nil && failed {
+		return exit.With(exit.Agent)
+	}
+	return err
+}
+
+func contains(names []string, name string) bool {
+	for _, n := range names {
+		if base, _, _ := strings.Cut(n, "@"); base == name {
+			return true
+		}
+	}
+	return false
+}
+
+// checkAgents calls those that are installed, or all that were named, one after the other,
+// in an empty repository.
+func (s *session) checkAgents(conf *config.Config, agents []agentDoc, named bool) (failed bool, err error) {
+	top, err := os.MkdirTemp("", "git-runr-check-")
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(top)) }()
+	dir := filepath.Join(top, "tree")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return false, err
+	}
+	if _, err := gitstore.Init(s.ctx, dir); err != nil {
+		return false, err
+	}
+	progress := s.progress()
+	defer progress.Close()
+	for i := range agents {
+		a := &agents[i]
+		if a.Path == "" && !named {
+			continue
+		}
+		progress.Step("agents", a.Name)
+		began := time.Now()
+		answer, failure, err := conf.Ask(s.ctx, a.Name, dir)
+		if err != nil {
+			return failed, err
+		}
+		a.Check = &agentCheck{OK: failure == nil, Said: answer.Raw, Failure: failure, Duration: record.Duration(time.Since(began)), Usage: answer.Usage}
+		failed = failed || failure != nil
+	}
+	return failed, nil
+}
+
+func writeAgents(w io.Writer, agents []agentDoc, named bool) {
+	var missing []string
+	for _, a := range agents {
+		if a.Path == "" && a.Problem == "" && a.Check == nil && !named {
+			missing = append(missing, a.Name)
+			continue
+		}
+		writeAgent(w, a)
+	}
+	if len(missing) > 0 {
+		safetext.Fprintf(w, "not installed: %s\n", strings.Join(missing, ", "))
+	}
+}
+
+func writeAgent(w io.Writer, a agentDoc) {
+	safetext.Fprintf(w, "%-13s %-12s %s\n", a.Name, cmp.Or(a.Version, "-"), cmp.Or(a.Problem, a.Path, "not installed"))
+	if a.Problem == "" {
+		signedIn := map[bool]string{true: "signed in: " + string(a.SignedIn), false: "signed in: yes, by " + a.By}[a.By == ""]
+		safetext.Fprintf(w, "    %s; model: %s; arguments %s\n", signedIn, cmp.Or(a.Model, "its own choice"), a.Arguments)
+	}
+	switch {
+	case a.Check == nil:
+	case a.Check.OK:
+		safetext.Fprintf(w, "    answered in %s: %s\n", time.Duration(a.Check.Duration).Round(time.Millisecond), safetext.Line(a.Check.Said))
+	default:
+		safetext.Fprintf(w, "    did not answer: %s\n", a.Check.Failure.Detail)
+	}
+}

@@ -1,0 +1,378 @@
+package gitstore
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"git-runr/gitstore/gitdir"
+)
+
+// ErrTampered is for a repository in which git is not run any more, for what it is told to
+// do was changed by an agent.
+var ErrTampered = gitdir.ErrTampered
+
+// Guard is what an agent must leave alone in a repository, as it was before its turn: refs,
+// hooks and what git is configured by.
+type Guard struct {
+	repo    *Repo
+	tree    *Worktree
+	own     []string // full names of the branches that may move
+	config  []string // files that git is configured by, there or not
+	hooks   []string // directories
+	before  map[string]guarded
+	refs    map[string]ID
+	heads   map[string]string // what the HEAD of other working trees says, by its file
+	tracing string            // directory of the trace, "" for none
+}
+
+// guarded is a file as it was; with mode 0 there was none.
+type guarded struct {
+	mode fs.FileMode
+	data []byte // of a link where it leads
+}
+
+func (g guarded) same(as guarded) bool { return g.mode == as.mode && bytes.Equal(g.data, as.data) }
+
+// FileChange is a file that an agent must leave alone and that changed.
+type FileChange struct {
+	Path       string
+	Was, Is    []byte      // nil where there was, or is, none; of a symbolic link where it leads
+	Mode       fs.FileMode // before; of Is where there was none
+	Configures bool        // git is configured by it: else it is a hook
+}
+
+// RefChange is a ref that moved. Old or New is "" where there was, or is, none.
+type RefChange struct {
+	Ref      string
+	Old, New ID
+	ByAgent  bool // the agent's own git says so; else it may have been anybody
+}
+
+const (
+	guardedSize  = 1 << 20 // bytes of a file that are compared
+	guardedFiles = 1000    // of a directory of hooks
+	tracedRefs   = 2000    // with more, the trace of a git that lists them is too long
+)
+
+// Guard notes what an agent that works in tree must leave alone. own are the full names
+// of branches that it may move. The caller closes it.
+func (r *Repo) Guard(ctx context.Context, tree *Worktree, own ...string) (*Guard, error) {
+	g := &Guard{repo: r, tree: tree, own: own}
+	var err error
+	if g.config, err = r.configFiles(ctx, tree); err != nil {
+		return nil, fmt.Errorf("guard repository: %w", err)
+	}
+	g.hooks = []string{filepath.Join(r.CommonDir, "hooks")}
+	if dir, err := r.HooksDir(ctx); err == nil && dir.Path != os.DevNull { // else git finds none either
+		g.hooks = append(g.hooks, dir.Path)
+	}
+	g.before, g.heads = g.look(), g.readHeads()
+	if g.refs, err = r.guardedRefs(ctx); err != nil {
+		return nil, fmt.Errorf("guard repository: %w", err)
+	}
+	if len(g.refs) <= tracedRefs {
+		if g.tracing, err = os.MkdirTemp("", "git-runr-"); err != nil {
+			return nil, fmt.Errorf("guard repository: %w", err)
+		}
+	}
+	return g, nil
+}
+
+// Close removes what the guard had on disk.
+func (g *Guard) Close() {
+	if g.tracing != "" {
+		_ = os.RemoveAll(g.tracing)
+	}
+}
+
+// Trace is the file in which the agent's git says which refs it moves, when GIT_TRACE_REFS
+// names it; "" for none.
+func (g *Guard) Trace() string {
+	if g.tracing == "" {
+		return ""
+	}
+	return filepath.Join(g.tracing, "refs")
+}
+
+// configFiles are the files by which git is configured in this repository, there or not.
+func (r *Repo) configFiles(ctx context.Context, tree *Worktree) ([]string, error) {
+	out, err := r.dir.Git(ctx, "config", "--list", "--show-origin", "--name-only", "-z")
+	if err != nil {
+		return nil, err
+	}
+	files := []string{}
+	for _, item := range splitNUL(out) {
+		path, ok := strings.CutPrefix(item, "file:")
+		if !ok {
+			continue
+		}
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(r.GitDir, path)
+		}
+		if !gitdir.Below(path, tree.Dir) || !tree.Own { // what is in its own files, it may change
+			files = append(files, filepath.Clean(path))
+		}
+	}
+	for _, name := range []string{"config", "config.worktree", "info/attributes", "info/exclude", "info/grafts", "objects/info/alternates"} {
+		files = append(files, filepath.Join(r.CommonDir, filepath.FromSlash(name)))
+	}
+	for _, name := range []string{"config.worktree", "commondir", "gitdir", "runr/shadow/commondir"} {
+		files = append(files, filepath.Join(tree.GitDir, filepath.FromSlash(name)))
+	}
+	if home := os.Getenv("HOME"); home != "" && os.Getenv("GIT_CONFIG_GLOBAL") == "" {
+		files = append(files, filepath.Join(home, ".gitconfig"))
+	}
+	slices.Sort(files)
+	return slices.Compact(files), nil
+}
+
+// look reads what is guarded as it is now.
+func (g *Guard) look() map[string]guarded {
+	now := map[string]guarded{}
+	for _, path := range g.config {
+		now[path] = lookAt(path)
+	}
+	for _, dir := range g.hooks {
+		for _, path := range filesIn(dir) {
+			now[path] = lookAt(path)
+		}
+	}
+	return now
+}
+
+// filesIn are the files of a directory and of those in it.
+func filesIn(dir string) (files []string) {
+	_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		switch rel, _ := filepath.Rel(dir, path); {
+		case err != nil || len(files) >= guardedFiles:
+			return fs.SkipDir
+		case entry.IsDir() && strings.Count(rel, string(filepath.Separator)) >= 2:
+			return fs.SkipDir
+		case !entry.IsDir():
+			files = append(files, path)
+		}
+		return nil
+	})
+	return files
+}
+
+// GuardedContent is what a FileChange has of a file as it is now.
+func GuardedContent(path string) []byte {
+	if now := lookAt(path); now.mode != 0 {
+		return append([]byte{}, now.data...)
+	}
+	return nil
+}
+
+func lookAt(path string) guarded {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return guarded{}
+	}
+	g := guarded{mode: info.Mode()}
+	switch {
+	case info.Mode()&fs.ModeSymlink != 0:
+		to, _ := os.Readlink(path)
+		real, _ := os.ReadFile(path) // what git reads
+		g.data = append([]byte(to+"\x00"), real[:min(len(real), guardedSize)]...)
+	case info.Mode().IsRegular() && info.Size() <= guardedSize:
+		g.data, _ = os.ReadFile(path)
+	default:
+		g.data = fmt.Append(nil, info.Size(), info.ModTime())
+	}
+	return g
+}
+
+// Files are the guarded files that changed. No git is run.
+func (g *Guard) Files() []FileChange {
+	changes := []FileChange{}
+	now := g.look()
+	paths := maps.Clone(now)
+	maps.Copy(paths, g.before)
+	for _, path := range slices.Sorted(maps.Keys(paths)) {
+		was, is := g.before[path], now[path]
+		if was.same(is) {
+			continue
+		}
+		c := FileChange{Path: path, Mode: was.mode, Configures: slices.Contains(g.config, path)}
+		if was.mode != 0 {
+			c.Was = append([]byte{}, was.data...)
+		}
+		if is.mode != 0 {
+			c.Is = append([]byte{}, is.data...)
+		}
+		if was.mode == 0 {
+			c.Mode = is.mode
+		}
+		changes = append(changes, c)
+	}
+	return changes
+}
+
+// harmlessKeys are settings that people and git itself write while they work, and that
+// neither run anything nor say where anything goes.
+var harmlessKeys = regexp.MustCompile(`^(branch\..*\.[^.]*|submodule\..*\.(url|active)|runr\.writer)$`)
+
+// Harmless reports whether a change of a configuration file is of such settings only, as a
+// git push -u or a new branch makes. Nothing that the file configures counts meanwhile.
+func (c FileChange) Harmless(ctx context.Context) bool {
+	name := filepath.Base(c.Path)
+	if !c.Configures || !strings.Contains(name, "config") || c.Mode&fs.ModeSymlink != 0 {
+		return false
+	}
+	was, err := settingsOf(ctx, c.Was)
+	is, isErr := settingsOf(ctx, c.Is)
+	if err != nil || isErr != nil {
+		return false
+	}
+	keys := maps.Clone(was)
+	maps.Copy(keys, is)
+	for key := range keys {
+		if !slices.Equal(was[key], is[key]) && !harmlessKeys.MatchString(key) {
+			return false
+		}
+	}
+	return true
+}
+
+func settingsOf(ctx context.Context, file []byte) (Config, error) {
+	out, err := gitdir.Call{
+		Bare: true, Unlocated: true, Dir: "/", Args: []string{"config", "--file", "-", "--no-includes", "--list", "-z"}, Stdin: bytes.NewReader(file),
+		Env: []string{"GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_CONFIG_SYSTEM=" + os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_DIR=" + os.DevNull},
+	}.Run(ctx)
+	return gitdir.ParseConfig(string(out)), err
+}
+
+// Stop keeps this process from running git in the repository again: every call is
+// ErrTampered.
+func (r *Repo) Stop() { r.dir.Refuse.Store(true) }
+
+// Stopped reports whether Stop was called.
+func (r *Repo) Stopped() bool { return r.dir.Refuse.Load() }
+
+func (r *Repo) guardedRefs(ctx context.Context) (map[string]ID, error) {
+	all := map[string]ID{}
+	for _, prefix := range []string{"refs/heads", "refs/tags", "refs/runr"} {
+		refs, err := r.Refs(ctx, prefix)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(all, refs)
+	}
+	return all, nil
+}
+
+// Refs are the refs that moved, but for those that the agent may move, and a branch that
+// it made and that its own working tree is on. What only others may have moved is left out
+// of refs/runr and of the branches of other runs.
+func (g *Guard) Refs(ctx context.Context) ([]RefChange, error) {
+	now, err := g.repo.guardedRefs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	head, _ := os.ReadFile(filepath.Join(g.tree.GitDir, "HEAD"))
+	on := strings.TrimSpace(strings.TrimPrefix(string(head), "ref: "))
+	traced, changes := readTrace(g.Trace()), []RefChange{}
+	refs := maps.Clone(now)
+	maps.Copy(refs, g.refs)
+	for _, ref := range slices.Sorted(maps.Keys(refs)) {
+		c := RefChange{Ref: ref, Old: g.refs[ref], New: now[ref]}
+		if c.Old == c.New || slices.Contains(g.own, ref) || ref == on && c.Old == "" {
+			continue
+		}
+		c.ByAgent = slices.Contains(traced[ref], c.New) || g.past(c)
+		if c.ByAgent || !strings.HasPrefix(ref, "refs/runr/") && !strings.HasPrefix(ref, "refs/heads/runr/") {
+			changes = append(changes, c)
+		}
+	}
+	return changes, nil
+}
+
+// past reports whether a branch was moved past git, which would have noted it.
+func (g *Guard) past(c RefChange) bool {
+	if g.repo.Reftable || c.Old == "" || c.New == "" || !strings.HasPrefix(c.Ref, "refs/heads/") {
+		return false
+	}
+	log, err := os.ReadFile(filepath.Join(g.repo.CommonDir, "logs", filepath.FromSlash(c.Ref)))
+	if err != nil || len(log) == 0 {
+		return false // none is kept
+	}
+	lines := strings.Split(strings.TrimRight(string(log), "\n"), "\n")
+	fields := strings.Fields(lines[len(lines)-1])
+	return len(fields) > 1 && fields[1] == string(c.Old) // the last that git knows is what it was before
+}
+
+var (
+	traceUpdate = regexp.MustCompile(` \d+: (refs/\S+) \S+ -> ([0-9a-f]{40,64}) \(F=`)
+	traceRename = regexp.MustCompile(` rename_ref: (refs/\S+) -> (refs/\S+?):? `)
+	traceDelete = regexp.MustCompile(`^\S+ \S+ +(refs/\S+)$`)
+)
+
+// readTrace reads which refs a git moved, and to where; "" is a deletion. A format that is
+// not known says nothing.
+func readTrace(path string) map[string][]ID {
+	moved := map[string][]ID{}
+	data, err := os.ReadFile(path)
+	if err != nil || path == "" {
+		return moved
+	}
+	for line := range strings.Lines(string(data)) {
+		line = strings.TrimRight(line, "\n")
+		if m := traceUpdate.FindStringSubmatch(line); m != nil {
+			to := ID(m[2])
+			if strings.Trim(m[2], "0") == "" {
+				to = ""
+			}
+			moved[m[1]] = append(moved[m[1]], to)
+		} else if m := traceRename.FindStringSubmatch(line); m != nil {
+			moved[m[1]] = append(moved[m[1]], "")
+		} else if m := traceDelete.FindStringSubmatch(line); m != nil {
+			moved[m[1]] = append(moved[m[1]], "")
+		}
+	}
+	return moved
+}
+
+// readHeads are the HEADs of the working trees but the agent's.
+func (g *Guard) readHeads() map[string]string {
+	heads := map[string]string{}
+	linked, _ := filepath.Glob(filepath.Join(gitdir.GlobQuote(g.repo.CommonDir), "worktrees", "*"))
+	for _, dir := range append(linked, g.repo.CommonDir) {
+		if text, err := os.ReadFile(filepath.Join(dir, "HEAD")); err == nil && dir != g.tree.GitDir && !(registration{gitDir: dir}).own() {
+			heads[dir] = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(string(text)), "ref: "))
+		}
+	}
+	return heads
+}
+
+// Heads are the working trees whose HEAD says something else than before: their git
+// directories, with what it said and says.
+func (g *Guard) Heads() map[string][2]string {
+	changed := map[string][2]string{}
+	for dir, is := range g.readHeads() {
+		if was := g.heads[dir]; was != "" && was != is {
+			changed[dir] = [2]string{was, is}
+		}
+	}
+	return changed
+}
+
+// KeepCommit keeps a commit that no ref may hold any more.
+func (r *Repo) KeepCommit(ctx context.Context, id ID) error {
+	if _, err := r.ReadCommit(ctx, id); err != nil {
+		if errors.Is(err, ErrNotFound) {
+			return nil
+		}
+		return err
+	}
+	return r.refs.Keep(ctx, strayPrefix+string(id), id)
+}

@@ -1,0 +1,113 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Tool is what can be told of an agent without asking a model.
+type Tool struct {
+	Name      string   `json:"name"`
+	Preset    string   `json:"preset,omitempty"` // "" for a custom command
+	Path      string   `json:"path,omitempty"`   // of its program, "" where that is not installed
+	Version   string   `json:"version,omitempty"`
+	Model     string   `json:"model,omitempty"` // configured here; "" leaves it to the tool
+	SignedIn  SignedIn `json:"signed_in"`
+	By        string   `json:"signed_in_by,omitempty"` // the variable or file that says so
+	Roles     []Role   `json:"roles"`
+	Proven    bool     `json:"proven"`    // with the real tool
+	Arguments string   `json:"arguments"` // where they are from, in words
+}
+
+// SignedIn is whether somebody is signed in, as far as variables and files tell.
+type SignedIn string
+
+const (
+	SignedInYes     SignedIn = "yes"
+	SignedInNo      SignedIn = "no"
+	SignedInUnknown SignedIn = "unknown"
+)
+
+// signIn is what tells whether somebody is signed in.
+type signIn struct {
+	vars   []string // one of which is enough
+	home   string   // variable that names the directory of files
+	root   string   // that directory otherwise, below HOME
+	files  []string // one of which is enough
+	unseen bool     // there are ways that leave no trace: a key chain, a setting
+}
+
+// Look is what can be told of the agent; base is the caller's environment. Its program is
+// asked for its version.
+func (s Spec) Look(ctx context.Context, base []string) Tool {
+	t := Tool{
+		Name: s.Name, Preset: s.preset(), Model: s.ModelFor(""), SignedIn: SignedInUnknown, Roles: []Role{Reviewer, Implementer},
+		Arguments: "a command of your own",
+	}
+	p := presets[t.Preset]
+	if p != nil {
+		t.Proven, t.Arguments = p.proven, "from its documentation, "+p.origin
+		if p.proven {
+			t.Arguments = "proven with " + p.origin
+		}
+		t.SignedIn, t.By = p.signIn.look(base)
+	}
+	inv, err := s.Invocation(Ask{Role: Reviewer, Model: t.Model, Base: base})
+	if err != nil {
+		return t
+	}
+	c := s.command(inv, Ask{Base: base}, CallOptions{})
+	if t.Path, err = lookup(c.Args, c.Env); err == nil && p != nil && !inv.wrapped {
+		t.Version = versionOf(ctx, c)
+	}
+	return t
+}
+
+func (s signIn) look(base []string) (SignedIn, string) {
+	for _, name := range s.vars {
+		if lastValue(base, name) != "" {
+			return SignedInYes, name
+		}
+	}
+	dir := ""
+	if s.home != "" {
+		dir = lastValue(base, s.home)
+	}
+	if dir == "" {
+		dir = filepath.Join(lastValue(base, "HOME"), s.root)
+	}
+	for _, name := range s.files {
+		if file := filepath.Join(dir, name); filepath.IsAbs(file) && exists(file) {
+			return SignedInYes, file
+		}
+	}
+	if s.unseen {
+		return SignedInUnknown, ""
+	}
+	return SignedInNo, ""
+}
+
+func exists(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
+}
+
+// versionOf is what a program says of its version, "" where it does not.
+func versionOf(ctx context.Context, c Command) string {
+	c.Args = append(slices.Clone(c.Args[:1]), "--version")
+	c.Dir, c.Timeout, c.Idle, c.event, c.stuck = os.TempDir(), helpTimeout, 0, nil, nil
+	res, err := Run(ctx, c)
+	if err != nil || res.ExitCode != 0 {
+		return ""
+	}
+	for field := range strings.FieldsSeq(plain(cmp.Or(string(res.Stdout), string(res.Stderr)))) {
+		if v := strings.TrimPrefix(strings.Trim(field, "(),."), "v"); v != "" && v[0] >= '0' && v[0] <= '9' {
+			return visible(v)
+		}
+	}
+	return ""
+}

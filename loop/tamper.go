@@ -1,0 +1,258 @@
+package loop
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"git-runr/gitstore"
+	"git-runr/gitstore/safefile"
+	"git-runr/loop/agent"
+	"git-runr/loop/prose"
+	"git-runr/loop/record"
+	"git-runr/loop/safetext"
+)
+
+// watch is how an agent's turn is watched for what it does to the repository beside its
+// own files.
+type watch struct {
+	store    *record.Store
+	progress Progress
+	tree     *gitstore.Worktree
+	own      []string // full names of branches that it may move
+	aside    string   // directory for what changed files held
+	who      string   // "implementer NAME"
+	alone    bool     // nothing is said of refs that somebody else may have moved
+}
+
+// during has use started with the context of an agent's turn, and gives a failure where the
+// agent tampered with the repository. The files are looked at before git is run again; when
+// git is configured otherwise than before, it is not run again at all.
+func (w watch) during(ctx context.Context, use func(context.Context) error) (*record.Failure, error) {
+	guard, err := w.store.Repo.Guard(ctx, w.tree, w.own...)
+	if err != nil {
+		return nil, err
+	}
+	defer guard.Close()
+	err = use(agent.Traced(ctx, guard.Trace()))
+	after := context.WithoutCancel(ctx) // also what an interrupted agent did
+	found, stop := w.files(after, guard.Files())
+	if stop {
+		w.store.Repo.Stop()
+		failure := w.failure(found)
+		return failure, errors.Join(err, w.mark(guard.Files(), failure.Undo))
+	}
+	moved, refsErr := w.refs(after, guard)
+	if err == nil {
+		err = refsErr
+	}
+	return w.failure(append(found, moved...)), err
+}
+
+// tampering is one thing that an agent changed, and the line that puts it back; "" for none.
+type tampering struct{ what, undo string }
+
+func (w watch) failure(found []tampering) *record.Failure {
+	if len(found) == 0 {
+		return nil
+	}
+	f := &record.Failure{Reason: record.ReasonTamperedRepo}
+	var what []string
+	for _, t := range found {
+		what = append(what, t.what)
+		if t.undo != "" {
+			f.Undo = append(f.Undo, t.undo)
+		}
+	}
+	f.Detail = fmt.Sprintf("while %s worked: %s", w.who, strings.Join(what, "; "))
+	return f
+}
+
+// files tells the changes of hooks and configuration that are no person's everyday work.
+// stop says that git is configured otherwise than before.
+func (w watch) files(ctx context.Context, changes []gitstore.FileChange) (found []tampering, stop bool) {
+	var harmless []string
+	for n, c := range changes {
+		name := w.name(c.Path)
+		if c.Harmless(ctx) {
+			harmless = append(harmless, name)
+			continue
+		}
+		stop = stop || c.Configures
+		found = append(found, w.putAside(n, name, c))
+	}
+	if len(harmless) > 0 && !w.alone {
+		w.progress.Say(fmt.Sprintf("%s changed while %s worked, in what it says of branches or submodules: was that you?", prose.Names(harmless), w.who))
+	}
+	return found, stop
+}
+
+// name is a guarded file as people know it.
+func (w watch) name(path string) string {
+	if rel, err := filepath.Rel(w.store.Repo.CommonDir, path); err == nil && filepath.IsLocal(rel) {
+		return ".git/" + filepath.ToSlash(rel)
+	}
+	return path
+}
+
+// putAside keeps what a file held before and holds now, and says how it is put back.
+func (w watch) putAside(n int, name string, c gitstore.FileChange) tampering {
+	base := filepath.Join(w.aside, fmt.Sprintf("%d-%s", n+1, filepath.Base(c.Path)))
+	found := tampering{what: name + " was changed"}
+	argv := []string{"cp", "-p", base + ".was", c.Path}
+	switch {
+	case c.Was == nil:
+		found.what, argv = name+" was written", []string{"rm", c.Path}
+	case c.Is == nil:
+		found.what = name + " was removed"
+	}
+	for suffix, data := range map[string][]byte{".was": c.Was, ".is": c.Is} {
+		if data == nil {
+			continue
+		}
+		mode := c.Mode.Perm()
+		if suffix == ".is" {
+			mode = 0o600 // nobody runs it by mistake
+		}
+		if err := safefile.WriteFile(base+suffix, data, mode); err != nil {
+			w.progress.Say(err.Error())
+		}
+	}
+	found.undo, _ = safetext.CommandLine(argv...)
+	return found
+}
+
+// refs tells the refs that the agent moved, and says which somebody moved meanwhile.
+func (w watch) refs(ctx context.Context, guard *gitstore.Guard) (found []tampering, err error) {
+	changes, err := guard.Refs(ctx)
+	for _, c := range changes {
+		what := movedText(c)
+		if !c.ByAgent {
+			if !w.alone {
+				w.progress.Say(fmt.Sprintf("%s while %s worked: was that you?", what, w.who))
+			}
+			continue
+		}
+		if c.Old != "" {
+			err = w.store.Repo.KeepCommit(ctx, c.Old)
+		}
+		found = append(found, tampering{what, putBack(c, w.store.Repo.SHA256())})
+	}
+	heads := guard.Heads()
+	for _, dir := range slices.Sorted(maps.Keys(heads)) {
+		if !w.alone {
+			at := heads[dir]
+			w.progress.Say(fmt.Sprintf("HEAD of %s went from %s to %s while %s worked: was that you?", dir, short(at[0]), short(at[1]), w.who))
+		}
+	}
+	return found, err
+}
+
+func movedText(c gitstore.RefChange) string {
+	name := safetext.Line(strings.TrimPrefix(c.Ref, "refs/heads/"))
+	switch {
+	case c.Old == "":
+		return fmt.Sprintf("%s was made at %s", name, c.New.Short())
+	case c.New == "":
+		return fmt.Sprintf("%s was deleted, from %s", name, c.Old.Short())
+	}
+	return fmt.Sprintf("%s was moved from %s to %s", name, c.Old.Short(), c.New.Short())
+}
+
+// putBack is the command that puts a ref back unless somebody moved it since.
+func putBack(c gitstore.RefChange, sha256 bool) string {
+	argv := []string{"git", "update-ref", c.Ref, string(c.Old), string(c.New)}
+	switch {
+	case c.Old == "":
+		argv = []string{"git", "update-ref", "-d", c.Ref, string(c.New)}
+	case c.New == "" && sha256:
+		argv[4] = strings.Repeat("0", 64)
+	case c.New == "":
+		argv[4] = strings.Repeat("0", 40)
+	}
+	line, _ := safetext.CommandLine(argv...)
+	return line
+}
+
+// short is a branch or a commit as HEAD says it, for people.
+func short(head string) string {
+	if name, ok := strings.CutPrefix(head, "refs/heads/"); ok {
+		return safetext.Line(name)
+	}
+	return gitstore.ID(head).Short()
+}
+
+// tamperMark is what later processes are told of configuration that an agent has changed.
+type tamperMark struct {
+	Files map[string]string `json:"files"` // to the hash of what the agent made of it, "" for nothing
+	Undo  []string          `json:"undo"`
+}
+
+func tamperPath(repo *gitstore.Repo) string { return filepath.Join(repo.StateDir(), "tampered.json") }
+
+func contentHash(data []byte) string {
+	if data == nil {
+		return ""
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// mark notes what git is not to be configured by: this process does not run it any more,
+// and later ones do not either while it is so.
+func (w watch) mark(changes []gitstore.FileChange, undo []string) error {
+	mark := tamperMark{Files: map[string]string{}, Undo: undo}
+	for _, c := range changes {
+		if c.Configures {
+			mark.Files[c.Path] = contentHash(c.Is)
+		}
+	}
+	data, err := json.Marshal(mark)
+	if err == nil {
+		err = safefile.WriteFile(tamperPath(w.store.Repo), data, 0o666)
+	}
+	if err != nil {
+		return fmt.Errorf("note what was tampered with: %w", err)
+	}
+	return nil
+}
+
+// TamperedError is for a repository whose configuration still is what an agent made of it.
+type TamperedError struct {
+	Files []string
+	Undo  []string // lines to type that put it back
+	Mark  string   // file: without it the configuration counts
+}
+
+func (e *TamperedError) Error() string {
+	return fmt.Sprintf("an agent changed %s, by which git is configured, and nobody has looked at it", prose.Names(e.Files))
+}
+
+// Untampered is a *TamperedError while configuration is what an agent made of it.
+func Untampered(repo *gitstore.Repo) error {
+	data, err := os.ReadFile(tamperPath(repo))
+	if err != nil {
+		return nil
+	}
+	var mark tamperMark
+	_ = json.Unmarshal(data, &mark) // what cannot be read names nothing
+	e := &TamperedError{Undo: mark.Undo, Mark: tamperPath(repo)}
+	for _, path := range slices.Sorted(maps.Keys(mark.Files)) {
+		if contentHash(gitstore.GuardedContent(path)) == mark.Files[path] {
+			e.Files = append(e.Files, path)
+		}
+	}
+	if len(e.Files) > 0 {
+		return e
+	}
+	_ = os.Remove(e.Mark)
+	return nil
+}
