@@ -191,7 +191,7 @@ func (t *turn) takeStock(a *record.Attempt, before gitstore.Snapshot, answer rol
 	if err := t.addFiles(&a.Files, before.Tree, after.Tree); err != nil {
 		return fmt.Errorf("compare snapshots: %w", err)
 	}
-	a.Edited = answer.Edited
+	a.Edited, a.Denied = answer.Edited, answer.Denied
 	a.Claim(reply.ParseExecutor(withoutDir(answer.Text, t.tree.Dir)))
 	if t.run.Plan.InPlace && a.Mode != record.ModeGiven {
 		t.leaveUnclaimed(a)

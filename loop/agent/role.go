@@ -137,6 +137,8 @@ func (i implementer) Implement(ctx context.Context, job role.ImplementJob) (role
 	done := role.ImplementAnswer{Text: answer.Text, Edited: result.Edited, Failure: failure, Usage: result.Usage}
 	if failure != nil && failure.Reason == record.ReasonAgentEmpty {
 		done.Failure = nil // what it did to the files is what counts
+	} else if failure == nil {
+		done.Denied = answer.Detail
 	}
 	return done, err
 }

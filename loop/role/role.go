@@ -84,6 +84,7 @@ type ImplementJob struct {
 type ImplementAnswer struct {
 	Text    string
 	Edited  []string // files that it said to edit as it worked, relative to Dir
+	Denied  string   // what it was not allowed to do, in one line; "" for nothing
 	Failure *record.Failure
 	Usage   record.Usage // with that of a call which failed
 }
