@@ -70,7 +70,9 @@ func (t *turn) implement(name string, step Step, a record.Attempt, before *gitst
 		return role.ImplementAnswer{}, err
 	}
 	defer transcript.Close()
-	job := role.ImplementJob{Dir: t.tree.Dir, Prompt: t.prompt(step).Text(a.Mode), Transcript: transcript, OnLine: t.Progress.Line}
+	job := role.ImplementJob{
+		Dir: t.tree.Dir, Prompt: t.prompt(step).Text(a.Mode), Keep: t.run.Plan.KeepSessions, Session: t.session(a), Transcript: transcript, OnLine: t.Progress.Line,
+	}
 	answer, err := t.watched(name, func(ctx context.Context) (answer role.ImplementAnswer, err error) {
 		return implementer.Implement(ctx, job)
 	})
@@ -96,6 +98,25 @@ func (t *turn) watched(name string, work func(context.Context) (role.ImplementAn
 		answer.Failure = tampered
 	}
 	return answer, err
+}
+
+// session is what a fix goes on with: that of the newest attempt, where the same agent made
+// it. After anything else what the agent remembers of the files is not so any more.
+func (t *turn) session(a record.Attempt) string {
+	if last := t.before(a.Number); t.run.Plan.KeepSessions && a.Mode == record.ModeFix && last != nil && last.Agent == a.Agent && !last.Failed() && last.Reverted == nil {
+		return last.Session
+	}
+	return ""
+}
+
+// before is the newest attempt before the one of that number, nil for none.
+func (t *turn) before(number int) *record.Attempt {
+	for i, a := range slices.Backward(t.run.Attempts) {
+		if a.Number < number {
+			return &t.run.Attempts[i]
+		}
+	}
+	return nil
 }
 
 // takeOver brings an executor's finished work into the run's worktree.
@@ -191,7 +212,7 @@ func (t *turn) takeStock(a *record.Attempt, before gitstore.Snapshot, answer rol
 	if err := t.addFiles(&a.Files, before.Tree, after.Tree); err != nil {
 		return fmt.Errorf("compare snapshots: %w", err)
 	}
-	a.Edited, a.Denied = answer.Edited, answer.Denied
+	a.Edited, a.Denied, a.Session = answer.Edited, answer.Denied, answer.Session
 	a.Claim(reply.ParseExecutor(withoutDir(answer.Text, t.tree.Dir)))
 	if t.run.Plan.InPlace && a.Mode != record.ModeGiven {
 		t.leaveUnclaimed(a)

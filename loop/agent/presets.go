@@ -146,6 +146,7 @@ var presets = map[string]*preset{
 		args:        []string{"-s", "--output-format", "json", "--no-auto-update", "--no-ask-user", "--disable-builtin-mcps"},
 		reviewer:    []string{"--no-custom-instructions", "--available-tools", "view,grep,glob"},
 		implementer: []string{"--available-tools", "view,grep,glob,edit,create", "--allow-tool", "write"},
+		resume:      []string{"--resume={session}"},
 		model:       "--model",
 		pass: []string{
 			"COPILOT_GITHUB_TOKEN", "COPILOT_HOME", "COPILOT_MODEL", "COPILOT_OFFLINE", "COPILOT_PROVIDER_API_KEY", "COPILOT_PROVIDER_BASE_URL",

@@ -133,12 +133,26 @@ type implementer struct{ Caller }
 func (i implementer) ReportsEdits() bool { return i.Spec.ReportsEdits() }
 
 func (i implementer) Implement(ctx context.Context, job role.ImplementJob) (role.ImplementAnswer, error) {
-	answer, result, failure, err := i.call(ctx, Ask{Role: Implementer, Dir: job.Dir, Prompt: job.Prompt}, job.Transcript, job.OnLine)
+	ask := Ask{Role: Implementer, Dir: job.Dir, Prompt: job.Prompt, Keep: job.Keep, Session: job.Session}
+	answer, result, failure, err := i.call(ctx, ask, job.Transcript, job.OnLine)
+	if err == nil && ask.Session != "" && lost(failure, result) {
+		ask.Session = ""
+		answer, result, failure, err = i.call(ctx, ask, job.Transcript, job.OnLine)
+	}
 	done := role.ImplementAnswer{Text: answer.Text, Edited: result.Edited, Failure: failure, Usage: result.Usage}
+	if job.Keep {
+		done.Session = result.Session
+	}
 	if failure != nil && failure.Reason == record.ReasonAgentEmpty {
 		done.Failure = nil // what it did to the files is what counts
 	} else if failure == nil {
 		done.Denied = answer.Detail
 	}
 	return done, err
+}
+
+// lost reports whether a session could not be gone on with: it may be on another machine, or
+// be dropped. No model was asked then.
+func lost(failure *record.Failure, result Result) bool {
+	return failure != nil && failure.Reason == record.ReasonAgentFailed && !failure.Transient && result.Usage.Tokens() == 0
 }

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
@@ -81,6 +83,9 @@ func (s Spec) Invocation(ask Ask) (_ Invocation, err error) {
 	if err != nil {
 		return Invocation{}, err
 	}
+	if !sessionWords().MatchString(ask.Session) {
+		ask.Session = "" // what a tool, or the record of a run, calls one must not be an option
+	}
 	name := s.preset()
 	if name == "" {
 		return Invocation{Args: append(command, s.Args...)}, nil
@@ -101,6 +106,8 @@ func (s Spec) Invocation(ask Ask) (_ Invocation, err error) {
 	}
 	return inv, nil
 }
+
+var sessionWords = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$`) })
 
 // preset is the name of the preset of s, "" for a custom command.
 func (s Spec) preset() string {

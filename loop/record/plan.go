@@ -41,10 +41,11 @@ type RunPlan struct {
 	Policy        Policy          `json:"policy"`
 	Settings      []Setting       `json:"settings,omitempty"` // the limits of Policy, and where they come from
 	InPlace       bool            `json:"in_place,omitempty"`
-	Checkout      string          `json:"checkout,omitempty"`    // the linked worktree that the run was started from, as git calls it; "" is the main one
-	Context       *Context        `json:"context,omitempty"`     // an executor's finished work to start from
-	FromReview    string          `json:"from_review,omitempty"` // a submitted review whose findings are to be fixed
-	Findings      []reply.Finding `json:"findings,omitempty"`    // those findings
+	KeepSessions  bool            `json:"resume_session,omitempty"` // a fix goes on with its agent's session
+	Checkout      string          `json:"checkout,omitempty"`       // the linked worktree that the run was started from, as git calls it; "" is the main one
+	Context       *Context        `json:"context,omitempty"`        // an executor's finished work to start from
+	FromReview    string          `json:"from_review,omitempty"`    // a submitted review whose findings are to be fixed
+	Findings      []reply.Finding `json:"findings,omitempty"`       // those findings
 	Requests      []string        `json:"requests,omitempty"`
 	Said          []Words         `json:"said,omitempty"`           // its reviewers' own words
 	FailedChecks  []string        `json:"failed_checks,omitempty"`  // names of checks that failed in that review: they are to be mended

@@ -111,9 +111,12 @@ func TestRefused(t *testing.T) {
 		})
 		w.files(w.repo, map[string]string{"task.md": task})
 		w.commit("task")
-		out := w.runr(4, "run", "task.md", "--implementer", a.name)
+		out, status := w.run("git-runr", "run", "task.md", "--implementer", a.name)
+		if changed := status == 4 && strings.Contains(out, "no_change"); !changed && (status != 30 || !strings.Contains(out, "agent_failed")) {
+			t.Errorf("it ended with %d: %s", status, out)
+		}
 		t.Logf("ROW %s", out)
-		has(t, out, "no_change")
+		has(t, out, "permission denied")
 		if status := w.git("status", "--porcelain"); status != "" {
 			t.Errorf("it wrote outside of its worktree: %s", status)
 		}

@@ -74,11 +74,11 @@ stream_max_retries = 1
 	},
 	{
 		name: "gemini", form: "gemini", model: "gemini-of-the-user",
-		env: func(url string) []string {
-			return []string{"GEMINI_API_KEY=" + key, "GOOGLE_GEMINI_BASE_URL=" + url}
+		env: func(string) []string {
+			return []string{"GEMINI_API_KEY=" + key}
 		},
-		home: func(string) map[string]string {
-			return map[string]string{".gemini/settings.json": `{"security":{"auth":{"selectedType":"gemini-api-key"}},"model":{"name":"gemini-of-the-user"},"telemetry":{"enabled":false},"privacy":{"usageStatisticsEnabled":false},"general":{"disableAutoUpdate":true}}`}
+		home: func(url string) map[string]string {
+			return map[string]string{".gemini/.env": "GOOGLE_GEMINI_BASE_URL=" + url + "\n", ".gemini/settings.json": `{"security":{"auth":{"selectedType":"gemini-api-key"}},"model":{"name":"gemini-of-the-user"},"telemetry":{"enabled":false},"privacy":{"usageStatisticsEnabled":false},"general":{"disableAutoUpdate":true}}`}
 		},
 		read: call("read_file", "file_path", ""), write: call("write_file", "file_path", "content"),
 		writes: []string{"write_file", "replace"},

@@ -23,6 +23,7 @@ type Config struct {
 		MaxRetries, Parallel           int
 		OnExhausted                    record.Choice
 		TimeBudget                     record.Duration
+		ResumeSession                  bool
 		Threshold                      record.Threshold
 	}
 	Scope  struct{ Allow, Deny []string }

@@ -76,6 +76,8 @@ var loopKeys = []key{
 		func(c *Config, _, v string) { c.Loop.OnExhausted = record.Choice(v) }),
 	keyOf("loop.profile", oneOf("quality", "balanced", "budget"), `"balanced"`, "which of an agent's models is used",
 		func(c *Config, _, v string) { c.Loop.Profile = v }),
+	keyOf("loop.resume_session", boolKind, "false", "a fix goes on with the session of its agent, where the tool can (claude, codex, copilot, cursor-agent, droid, kilo, opencode, pi, qwen), and the tool stores sessions for that; a reviewer always begins anew",
+		func(c *Config, _ string, v bool) { c.Loop.ResumeSession = v }),
 	keyOf("loop.parallel", numberKind(1, 100), "2", "how many reviewers are at work at once in this clone",
 		func(c *Config, _ string, v int64) { c.Loop.Parallel = int(v) }),
 	keyOf("loop.worktrees", textKind, "", "the directory in which runs and reviews get their working trees, from the top of the main working tree; by default $XDG_CACHE_HOME/git-runr/worktrees, else ~/.cache/git-runr/worktrees; .runr.toml can name one below the top, or ../NAME beside it",

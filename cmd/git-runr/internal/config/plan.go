@@ -14,6 +14,7 @@ func (c *Config) Plan() (plan record.RunPlan, skipped []string, err error) {
 	plan = record.RunPlan{
 		Implementer: c.Loop.Implementer, Reviewer: c.Loop.Reviewer, Profile: c.Loop.Profile, Exclude: c.Review.Exclude, Generated: c.Review.Generated,
 		Scope: record.Scope{Allow: c.Scope.Allow, Deny: c.Scope.Deny}, Settings: c.limits(),
+		KeepSessions: c.Loop.ResumeSession,
 	}
 	plan.Checks, skipped = c.Checks()
 	plan.Policy, err = c.policy()
