@@ -2,6 +2,7 @@ package agents
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,18 +12,58 @@ import (
 // words are the provider's own, which the tool and then git-runr must pass on.
 const words = "the meter of this key ran out"
 
-// faults are what can be wrong with a model.
+// faults are what can be wrong with a model, and what a tool is then recorded as: a reason, a
+// part of its detail, and whether it is worth asking again. What a tool only does again and
+// again ends by the idle limit; its cause is told all the same. Tools without a row of their
+// own have that of "".
 var faults = []struct {
 	name  string
 	reply model.Reply
+	ends  map[string]end
 }{
-	{"empty", model.Reply{}},
-	{"401", model.Reply{Status: 401, Message: words}},
-	{"429", model.Reply{Status: 429, Message: words}},
-	{"429 for an hour", model.Reply{Status: 429, Message: words, RetryAfter: "3600"}},
-	{"500", model.Reply{Status: 500, Message: words}},
-	{"cut", model.Reply{Text: "### Verdict: PASS\n\nNothing is wrong with it.", Cut: true}},
-	{"hang", model.Reply{Hang: true}},
+	{"empty", model.Reply{}, map[string]end{
+		"":       {"agent_empty_output", "without a final message", false},
+		"gemini": {"agent_failed", "ended with status error", false},
+	}},
+	{"401", model.Reply{Status: 401, Message: words}, map[string]end{
+		"":       {"agent_failed", words, false},
+		"claude": {"stalled_timeout", "HTTP 401 authentication_failed", false},
+	}},
+	{"429", model.Reply{Status: 429, Message: words}, map[string]end{
+		"codex":    {"agent_failed", "429 Too Many Requests", true},
+		"claude":   {"stalled_timeout", "HTTP 429 rate_limit", true},
+		"gemini":   {"stalled_timeout", words, true},
+		"opencode": {"stalled_timeout", "", true},
+		"pi":       {"agent_failed", words, true},
+	}},
+	{"429 for an hour", model.Reply{Status: 429, Message: words, RetryAfter: "3600"}, map[string]end{
+		"codex":    {"stalled_timeout", "429 Too Many Requests", true},
+		"claude":   {"agent_failed", words, true},
+		"gemini":   {"stalled_timeout", words, true},
+		"opencode": {"stalled_timeout", "", true},
+		"pi":       {"stalled_timeout", "", true},
+	}},
+	{"500", model.Reply{Status: 500, Message: words}, map[string]end{
+		"codex":    {"agent_failed", "high demand", true},
+		"claude":   {"stalled_timeout", "HTTP 500 server_error", true},
+		"gemini":   {"stalled_timeout", words, true},
+		"opencode": {"stalled_timeout", "", true},
+		"pi":       {"agent_failed", words, true},
+	}},
+	{"cut", model.Reply{Text: "### Verdict: PASS\n\nNothing is wrong with it.", Cut: true}, map[string]end{
+		"codex":    {"agent_failed", "stream disconnected", true},
+		"claude":   {"stalled_timeout", "HTTP null", true},
+		"gemini":   {"agent_failed", "terminated", true},
+		"opencode": {"stalled_timeout", "", true},
+		"pi":       {"agent_failed", "terminated", true},
+	}},
+	{"hang", model.Reply{Hang: true}, map[string]end{"": {"stalled_timeout", "no output for", true}}},
+}
+
+// end is how a call with a fault is recorded.
+type end struct {
+	reason, detail string
+	transient      bool
 }
 
 // failure is why a reviewer came to no answer.
@@ -43,7 +84,14 @@ func TestFaults(t *testing.T) {
 				w.files(w.repo, map[string]string{"sum.go": planted})
 				w.commit("sum")
 				got, took := w.fails()
-				t.Logf("ROW %-9s %-16s %3.0f s, %2d requests: %s, transient %v, again in %.0f s: %s", a.name, f.name, took.Seconds(), len(w.Requests()),
+				want, own := f.ends[a.name]
+				if !own {
+					want = f.ends[""]
+				}
+				if got.Reason != want.reason || !strings.Contains(got.Detail, want.detail) || got.Transient != want.transient {
+					t.Errorf("want %+v", want)
+				}
+				t.Logf("%-9s %-16s %3.0f s, %2d requests: %s, transient %v, again in %.0f s: %s", a.name, f.name, took.Seconds(), len(w.Requests()),
 					got.Reason, got.Transient, max(0, time.Until(got.RetryAt).Seconds()), got.Detail)
 			})
 		}
