@@ -83,11 +83,11 @@ func TestFaults(t *testing.T) {
 				w := newWorld(t, a, func(model.Request) model.Reply { return f.reply })
 				w.files(w.repo, map[string]string{"sum.go": planted})
 				w.commit("sum")
-				got, took := w.fails()
 				want, own := f.ends[a.name]
 				if !own {
 					want = f.ends[""]
 				}
+				got, took := w.fails(want.reason)
 				if want.reason != "" && got.Reason != want.reason || !strings.Contains(got.Detail, want.detail) || got.Transient != want.transient {
 					t.Errorf("want %+v", want)
 				}
@@ -99,21 +99,22 @@ func TestFaults(t *testing.T) {
 }
 
 // fails has the tool review, and gives why it did not and how long that took. A machine may
-// be so busy that the tool is stopped before it has asked its model: then it is given longer.
-func (w *world) fails() (*failure, time.Duration) {
+// be so busy that the tool is stopped before it has asked its model, or has given up for
+// the reason that is wanted: then it is given longer.
+func (w *world) fails(reason string) (*failure, time.Duration) {
 	for idle := 20 * time.Second; ; idle *= 3 {
 		w.files(w.home, map[string]string{".config/git-runr/config.toml": fmt.Sprintf("[agents.%s]\nidle_timeout = %q\ntimeout = %q\n", w.tool.name, idle, 2*idle)})
 		began := time.Now()
 		w.runr(30, "review", "--wait", "--reviewer", w.tool.name)
 		took := time.Since(began)
-		if len(w.Requests()) == 0 && idle < 3*time.Minute {
-			continue
-		}
 		var review struct{ Failure *failure }
 		w.shown(&review, "show", "latest", "--json")
 		if review.Failure == nil {
 			w.t.Fatal("no failure is recorded")
 		}
-		return review.Failure, took
+		early := len(w.Requests()) == 0 || review.Failure.Reason == "stalled_timeout" && reason != "" && reason != "stalled_timeout"
+		if !early || idle > time.Minute {
+			return review.Failure, took
+		}
 	}
 }
