@@ -63,12 +63,12 @@ stream_max_retries = 1
 		writes: []string{"exec_command"},
 	},
 	{
-		name: "claude", form: "messages", model: "claude-opus-4-1-20250805", refusal: "permission denied",
+		name: "claude", form: "messages", model: "claude-opus-5-5", refusal: "permission denied",
 		env: func(url string) []string {
 			return []string{"ANTHROPIC_API_KEY=" + key, "ANTHROPIC_BASE_URL=" + url}
 		},
 		home: func(string) map[string]string {
-			return map[string]string{".claude/settings.json": `{"model":"claude-opus-4-1-20250805"}`}
+			return map[string]string{".claude/settings.json": `{"model":"claude-opus-5-5"}`}
 		},
 		read: call("Read", "file_path", ""), write: call("Write", "file_path", "content"),
 		reads: []string{"Read", "Grep", "Glob", "DeferredToolPlaceholder"}, writes: []string{"Write", "Edit"},
