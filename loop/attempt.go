@@ -102,11 +102,11 @@ func (t *turn) watched(name string, work func(context.Context) (role.ImplementAn
 
 // session is what a fix goes on with: that of the newest attempt, where the same agent made
 // it. After anything else what the agent remembers of the files is not so any more.
-func (t *turn) session(a record.Attempt) string {
+func (t *turn) session(a record.Attempt) record.Session {
 	if last := t.before(a.Number); t.run.Plan.KeepSessions && a.Mode == record.ModeFix && last != nil && last.Agent == a.Agent && !last.Failed() && last.Reverted == nil {
 		return last.Session
 	}
-	return ""
+	return record.Session{}
 }
 
 // before is the newest attempt before the one of that number, nil for none.

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"git-runr/loop/record"
 )
 
 // CallOptions is how a call is watched.
@@ -61,8 +63,15 @@ func (s Spec) call(ctx context.Context, inv Invocation, ask Ask, opts CallOption
 	res.Usage.Calls = 1
 	if inv.reader != nil {
 		told := inv.reader.told()
-		res.Edited, res.Session = below(ask.Dir, told.edited()), told.id
-		res.Usage = res.Usage.Add(told.taken)
+		res.Edited = below(ask.Dir, told.edited())
+		if told.id != "" {
+			res.Session = record.Session{ID: told.id, Taken: told.taken}
+		}
+		taken := told.taken
+		if inv.resumed && told.id == ask.Session.ID {
+			taken = inv.preset.sums.since(taken, ask.Session.Taken)
+		}
+		res.Usage = res.Usage.Add(taken)
 	}
 	if err != nil {
 		return Answer{}, res, err

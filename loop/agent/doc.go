@@ -27,12 +27,14 @@
 //
 // # Agents
 //
-// An agent is a command that takes a prompt on standard input. A custom command
-// answers on standard output. A preset is a known tool with an argument list
-// that keeps a reviewer from writing and keeps configuration in the repository
-// from being run, and with a reader of the events that it streams: the final
-// message, errors that the exit status hides, what was refused to it. Call puts
-// the parts together and is what the loop uses.
+// An agent is a command that takes a prompt on standard input, or in place of {prompt} or
+// {prompt_file} among its arguments. A custom command answers on standard output. A preset is
+// a known tool, a row of a table: arguments that keep a reviewer from writing and
+// configuration in the repository from being run, and a reader of the events that it streams:
+// the final message, errors that the exit status hides, what was refused to it, what it took,
+// its session. Files of the checkout that instruct a tool whatever its arguments are, are put
+// aside while it reviews: nobody else may work in that checkout then. Call puts the parts
+// together and is what the loop uses.
 //
 // The text of an Answer is foreign: it is valid UTF-8 and has been judged not to
 // be empty, and nothing else is promised of it.

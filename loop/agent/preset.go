@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"git-runr/loop/record"
 )
 
 // Role is what an agent is asked to do.
@@ -29,6 +31,7 @@ type preset struct {
 	model  string   // the flag
 	once   []string // keep the session from being stored
 	resume []string // go on with {session}
+	sums   sums     // what its stream counts since the session began
 	again  []string // stand for args and the role's where a session is gone on with; nil: those stay
 
 	set, setReviewer []string // of the environment: KEY=VALUE, over everything else
@@ -50,6 +53,21 @@ type preset struct {
 	origin string // the version whose tool, or whose documentation, the arguments are from
 }
 
+// sums are what a tool's stream counts of a session that is gone on with: all of it, or what
+// this call took.
+type sums struct{ tokens, cost bool }
+
+// since is what a call took that told of taken, where the session had taken before.
+func (s sums) since(taken, before record.Usage) record.Usage {
+	if s.tokens && taken.Input >= before.Input && taken.Output >= before.Output {
+		taken.Input, taken.Cached, taken.Output = taken.Input-before.Input, taken.Cached-before.Cached, taken.Output-before.Output
+	}
+	if s.cost && taken.Cost >= before.Cost {
+		taken.Cost -= before.Cost
+	}
+	return taken
+}
+
 // cloud is a way to models by credentials that open more than models. They are passed on
 // only where the user has switched the tool to it.
 type cloud struct {
@@ -63,7 +81,7 @@ func Presets() []string { return slices.Sorted(maps.Keys(presets)) }
 // arguments are those of a call, without the program; own are the user's.
 func (p *preset) arguments(ask Ask, own []string) []string {
 	var args []string
-	resumed := ask.Session != "" && p.resume != nil
+	resumed := ask.Session.ID != "" && p.resume != nil
 	switch {
 	case resumed && p.again != nil:
 		args = slices.Clone(p.again)
@@ -83,7 +101,7 @@ func (p *preset) arguments(ask Ask, own []string) []string {
 	}
 	args = append(args, own...)
 	if resumed {
-		args = append(args, fill(p.resume, "{session}", ask.Session)...)
+		args = append(args, fill(p.resume, "{session}", ask.Session.ID)...)
 	}
 	return append(args, p.last...)
 }

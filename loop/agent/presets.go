@@ -49,6 +49,7 @@ var presets = map[string]*preset{
 		once:        []string{"--ephemeral"},
 		again:       []string{"exec", "resume", "--json", "-c", `sandbox_mode="workspace-write"`},
 		resume:      []string{"{session}"},
+		sums:        sums{tokens: true},
 		tree:        func(dir string) []string { return []string{"-c", "projects=" + untrusted(dir)} },
 		model:       "-m",
 		last:        []string{"-"},
@@ -69,6 +70,7 @@ var presets = map[string]*preset{
 			"--permission-mode", "acceptEdits", "--allowedTools", "Bash(git diff *),Bash(git log *),Bash(git show *),Bash(git status *)",
 		},
 		resume: []string{"--resume", "{session}"},
+		sums:   sums{cost: true},
 		model:  "--model",
 		set:    []string{"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"},
 		pass: []string{

@@ -76,7 +76,7 @@ func TestProbeNot(t *testing.T) {
 		cache string
 	}{
 		{Spec{Name: "codex"}, ""},
-		{Spec{Name: "codex", Command: []string{"sh", dir + "/codex"}}, dir + "/cache"},
+		{Spec{Name: "codex", Preset: "codex", Command: []string{dir + "/codex", "x"}}, dir + "/cache"},
 		{Spec{Name: "mine", Command: []string{"codex"}}, dir + "/cache"},
 	} {
 		_, _, err := Call(t.Context(), tc.spec, Ask{Role: Reviewer, Dir: t.TempDir(), Base: []string{"PATH=" + dir + ":" + os.Getenv("PATH")}}, CallOptions{Cache: tc.cache})

@@ -135,8 +135,8 @@ func (i implementer) ReportsEdits() bool { return i.Spec.ReportsEdits() }
 func (i implementer) Implement(ctx context.Context, job role.ImplementJob) (role.ImplementAnswer, error) {
 	ask := Ask{Role: Implementer, Dir: job.Dir, Prompt: job.Prompt, Keep: job.Keep, Session: job.Session}
 	answer, result, failure, err := i.call(ctx, ask, job.Transcript, job.OnLine)
-	if err == nil && ask.Session != "" && lost(failure, result) {
-		ask.Session = ""
+	if err == nil && ask.Session.ID != "" && lost(failure, result) {
+		ask.Session = record.Session{}
 		answer, result, failure, err = i.call(ctx, ask, job.Transcript, job.OnLine)
 	}
 	done := role.ImplementAnswer{Text: answer.Text, Edited: result.Edited, Failure: failure, Usage: result.Usage}

@@ -73,9 +73,9 @@ type Result struct {
 	LastOutput     time.Time // zero when it wrote nothing
 
 	// Only Call fills these in.
-	Edited  []string     // files below its directory that an agent said to edit
-	Usage   record.Usage // with that of a call which failed
-	Session string       // the agent's own id of it, "" where it tells none
+	Edited  []string       // files below its directory that an agent said to edit
+	Usage   record.Usage   // with that of a call which failed
+	Session record.Session // as the agent calls it, zero where it tells none
 
 	cutStdout bool // something of Stdout was left out
 }

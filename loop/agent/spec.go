@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode"
 
+	"git-runr/loop/record"
 	"git-runr/loop/role"
 )
 
@@ -44,9 +45,9 @@ type Ask struct {
 	Model   string // "" leaves the choice to the agent
 	Dir     string // where it works
 	Prompt  string
-	Session string   // of an earlier call to go on with, where the tool can; "" for a new one
-	Keep    bool     // so that the session can be gone on with
-	Base    []string // what the environment is taken from; nil: os.Environ
+	Session record.Session // of an earlier call to go on with, where the tool can; zero for a new one
+	Keep    bool           // so that the session can be gone on with
+	Base    []string       // what the environment is taken from; nil: os.Environ
 }
 
 // Invocation is how one call of an agent is made.
@@ -56,6 +57,7 @@ type Invocation struct {
 	PassEnv  []string // names that the agent needs from the caller's environment
 
 	preset  *preset // nil: a custom command
+	resumed bool    // it goes on with a session
 	wrapped bool    // the preset's program is started by another, as npx does
 	reader  reader  // of standard output; nil: the answer is standard output as it is
 }
@@ -83,8 +85,8 @@ func (s Spec) Invocation(ask Ask) (_ Invocation, err error) {
 	if err != nil {
 		return Invocation{}, err
 	}
-	if !sessionWords().MatchString(ask.Session) {
-		ask.Session = "" // what a tool, or the record of a run, calls one must not be an option
+	if !sessionWords().MatchString(ask.Session.ID) {
+		ask.Session = record.Session{} // what a tool, or the record of a run, calls one must not be an option
 	}
 	name := s.preset()
 	if name == "" {
@@ -97,7 +99,10 @@ func (s Spec) Invocation(ask Ask) (_ Invocation, err error) {
 	if len(command) == 0 {
 		command = []string{cmp.Or(p.program, name)}
 	}
-	inv := Invocation{Args: append(command, p.arguments(ask, s.Args)...), ExtraEnv: p.set, PassEnv: p.passed(ask.Base), preset: p, wrapped: len(command) > 1}
+	inv := Invocation{
+		Args: append(command, p.arguments(ask, s.Args)...), ExtraEnv: p.set, PassEnv: p.passed(ask.Base),
+		preset: p, resumed: ask.Session.ID != "" && p.resume != nil, wrapped: len(command) > 1,
+	}
 	if ask.Role != Implementer {
 		inv.ExtraEnv = slices.Concat(p.set, p.setReviewer)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"git-runr/loop/record"
 	"git-runr/loop/role"
 )
 
@@ -31,21 +32,21 @@ func TestPresetArguments(t *testing.T) {
 		{"codex", Ask{Role: Reviewer}, reviewer + trust + " -"},
 		{"codex", Ask{Role: Implementer, Model: "m1"}, "codex exec --json --sandbox workspace-write --ephemeral" + trust + " -m m1 -"},
 		{"codex", Ask{Role: Implementer, Keep: true}, "codex exec --json --sandbox workspace-write" + trust + " -"},
-		{"codex", Ask{Role: Implementer, Keep: true, Session: "s1"}, `codex exec resume --json -c sandbox_mode="workspace-write"` + trust + " s1 -"},
+		{"codex", Ask{Role: Implementer, Keep: true, Session: record.Session{ID: "s1"}}, `codex exec resume --json -c sandbox_mode="workspace-write"` + trust + " s1 -"},
 		{"claude", Ask{Role: Reviewer, Model: "opus"}, claude + "--tools Read,Grep,Glob --model opus"},
 		{"claude", Ask{Role: Implementer}, claude + mayLook},
-		{"claude", Ask{Role: Implementer, Session: "s1"}, claude + mayLook + " --resume s1"},
-		{"claude", Ask{Role: Implementer, Session: "--dangerously-skip-permissions"}, claude + mayLook},
-		{"claude", Ask{Role: Implementer, Session: "a b"}, claude + mayLook},
+		{"claude", Ask{Role: Implementer, Session: record.Session{ID: "s1"}}, claude + mayLook + " --resume s1"},
+		{"claude", Ask{Role: Implementer, Session: record.Session{ID: "--dangerously-skip-permissions"}}, claude + mayLook},
+		{"claude", Ask{Role: Implementer, Session: record.Session{ID: "a b"}}, claude + mayLook},
 		{"gemini", Ask{Role: Reviewer}, "gemini --skip-trust -o stream-json --approval-mode plan"},
-		{"gemini", Ask{Role: Implementer, Model: "g", Session: "s1"}, "gemini --skip-trust -o stream-json --approval-mode auto_edit -m g"},
+		{"gemini", Ask{Role: Implementer, Model: "g", Session: record.Session{ID: "s1"}}, "gemini --skip-trust -o stream-json --approval-mode auto_edit -m g"},
 		{"opencode", Ask{Role: Reviewer, Model: "p/m"}, "opencode run --format json --print-logs --log-level ERROR --model p/m"},
-		{"opencode", Ask{Role: Implementer, Session: "s1"}, "opencode run --format json --print-logs --log-level ERROR --session s1"},
+		{"opencode", Ask{Role: Implementer, Session: record.Session{ID: "s1"}}, "opencode run --format json --print-logs --log-level ERROR --session s1"},
 		{"pi", Ask{Role: Reviewer}, "pi -p --mode json -ne -ns -np -nc --tools read,grep,find,ls --no-session"},
 		{"pi", Ask{Role: Implementer, Model: "p/m:high"}, "pi -p --mode json -ne -ns -np -nc --no-session --model p/m:high"},
-		{"pi", Ask{Role: Implementer, Session: "s1", Keep: true}, "pi -p --mode json -ne -ns -np -nc --session s1"},
+		{"pi", Ask{Role: Implementer, Session: record.Session{ID: "s1"}, Keep: true}, "pi -p --mode json -ne -ns -np -nc --session s1"},
 		{"copilot", Ask{Role: Reviewer}, copilot + "--no-custom-instructions --available-tools view,grep,glob"},
-		{"copilot", Ask{Role: Implementer, Session: "s1"}, copilot + "--available-tools view,grep,glob,edit,create --allow-tool write --resume=s1"},
+		{"copilot", Ask{Role: Implementer, Session: record.Session{ID: "s1"}}, copilot + "--available-tools view,grep,glob,edit,create --allow-tool write --resume=s1"},
 		{"copilot", Ask{Role: Implementer}, copilot + "--available-tools view,grep,glob,edit,create --allow-tool write"},
 		{"qwen", Ask{Role: Reviewer}, "qwen --safe-mode -o stream-json --approval-mode plan"},
 		{"qwen", Ask{Role: Implementer}, "qwen --safe-mode -o stream-json --approval-mode auto-edit"},

@@ -37,7 +37,7 @@ type Attempt struct {
 	Denied       string               `json:"denied,omitempty"`    // what it was not allowed to do
 	Status       reply.ExecutorStatus `json:"executor_status,omitempty"`
 	Verification string               `json:"verification,omitempty"`
-	Session      string               `json:"session,omitempty"` // of its agent, that a fix can go on with
+	Session      Session              `json:"session,omitzero"` // of its agent, that a fix can go on with
 	Warnings     []string             `json:"parse_warnings,omitempty"`
 	Failure      *Failure             `json:"failure,omitempty"`
 	StartedAt    time.Time            `json:"started_at,omitzero"`

@@ -10,6 +10,12 @@ type Usage struct {
 	Cost   float64 `json:"cost_usd,omitempty"`      // US dollars, where the tool tells it
 }
 
+// Session is what a tool keeps of a call, so that a later one can go on with it.
+type Session struct {
+	ID    string `json:"id"`
+	Taken Usage  `json:"taken,omitzero"` // as the tool counted it at the end of the call
+}
+
 // Tokens are those of input and output.
 func (u Usage) Tokens() int64 { return u.Input + u.Output }
 

@@ -76,8 +76,8 @@ type Implementer interface {
 type ImplementJob struct {
 	Dir        string
 	Prompt     string
-	Keep       bool   // the session, so that a later job can go on with it
-	Session    string // of an earlier answer of the same agent, to go on with; "" for a new one
+	Keep       bool           // the session, so that a later job can go on with it
+	Session    record.Session // of an earlier answer of the same agent, to go on with; zero for a new one
 	Transcript io.Writer
 	OnLine     func(string)
 }
@@ -85,9 +85,9 @@ type ImplementJob struct {
 // ImplementAnswer is what the implementer said, whether it came to an end or not.
 type ImplementAnswer struct {
 	Text    string
-	Edited  []string // files that it said to edit as it worked, relative to Dir
 	Denied  string   // what it was not allowed to do, in one line; "" for nothing
-	Session string   // that was kept, "" for none
+	Edited  []string       // files that it said to edit as it worked, relative to Dir
+	Session record.Session // that was kept, zero for none
 	Failure *record.Failure
 	Usage   record.Usage // with that of a call which failed
 }

@@ -25,7 +25,6 @@ func (d duration) std() time.Duration { return time.Duration(d) }
 
 var (
 	boolKind      = valueKind[bool]{"true or false", asIs[bool], textTruth}
-	nameKind      = stringKind("a name", isName)
 	agentKind     = stringKind("a name, or NAME@MODEL", isAgent)
 	textKind      = stringKind("text", isText)
 	commandKind   = stringKind("a command line for sh", isText)
