@@ -257,7 +257,7 @@ func (t *turn) takeStock(a *record.Attempt, before gitstore.Snapshot, answer rol
 	if err := t.addFiles(&a.Files, before.Tree, after.Tree); err != nil {
 		return fmt.Errorf("compare snapshots: %w", err)
 	}
-	a.Edited, a.Session = answer.Edited, answer.Session
+	a.Edited, a.Denied, a.Session = answer.Edited, answer.Denied, answer.Session
 	a.Claim(reply.ParseExecutor(withoutDir(answer.Text, t.tree.Dir)))
 	if t.run.Plan.InPlace && a.Mode != record.ModeGiven {
 		t.leaveUnclaimed(a)

@@ -44,7 +44,7 @@ type story struct {
 // tell gives the events of a run: its start and what the lines say.
 //
 //	implement | fix | re-execute | given   an attempt of that mode, begun and ended; options:
-//	    step=NAME tree=ID status=S failure=REASON unchanged (no file differs) begun (it never ended) redo (the same number again)
+//	    step=NAME tree=ID status=S failure=REASON unchanged (no file differs) denied=TOOL begun (it never ended) redo (the same number again)
 //	    unclaimed (a file that it does not speak of differs, too)
 //	check ok | check fail                  options: step=NAME
 //	asked                                   a person, for a review of the run
@@ -138,6 +138,7 @@ func (s *story) attempted(mode record.AttemptMode, flags []string, values map[st
 		s.tree = gitstore.ID(cmp.Or(values["tree"], fmt.Sprintf("tree-%d", s.attempt)))
 		a.Files, a.Commit = []string{"a.go"}, gitstore.ID(fmt.Sprintf("commit-%d", s.attempt))
 	}
+	a.Denied = values["denied"]
 	if slices.Contains(flags, "unclaimed") {
 		a.Unclaimed = []string{"mine.go"}
 	}

@@ -177,14 +177,22 @@ func withoutProgress(run record.Run, policy record.Policy) (Step, bool) {
 	a := *run.LastAttempt()
 	switch {
 	case len(a.Files) == 0 && a.Mode != record.ModeImplement && a.Mode != record.ModeGiven:
-		return stop(record.ReasonNoChange, fmt.Sprintf("attempt %d changed nothing", a.Number)), true
+		return stop(record.ReasonNoChange, denied(fmt.Sprintf("attempt %d changed nothing", a.Number), a)), true
 	case run.Head() == run.Plan.Base && !ahead(run, policy, record.StepAgent) && a.Mode == record.ModeImplement:
-		return stop(record.ReasonNoChange, fmt.Sprintf("after attempt %d nothing differs from where the run began", a.Number)), true
+		return stop(record.ReasonNoChange, denied(fmt.Sprintf("after attempt %d nothing differs from where the run began", a.Number), a)), true
 	}
 	if earlier := refusedBefore(run, policy, a); earlier != 0 {
 		return stop(record.ReasonNoProgress, fmt.Sprintf("attempt %d brought back the tree of attempt %d", a.Number, earlier)), true
 	}
 	return Step{}, false
+}
+
+// denied adds to the detail of a stop what the attempt was not allowed to do.
+func denied(detail string, a record.Attempt) string {
+	if a.Denied == "" {
+		return detail
+	}
+	return detail + "; " + a.Denied
 }
 
 // refusedBefore is the number of an earlier attempt whose reviewed and refused

@@ -451,6 +451,7 @@ func TestNextSaysWhy(t *testing.T) {
 		"implement failure=agent_failed":                                                          "so it said",
 		"implement; check ok; review PASS failure=agent_failed":                                   "so it said",
 		"implement; check ok; review NEEDS_FIX; fix unchanged":                                    "attempt 2 changed nothing",
+		"implement; check ok; review NEEDS_FIX; fix unchanged denied=Write":                       "attempt 2 changed nothing; Write",
 		"implement; check ok; review NEEDS_FIX; fix; check ok; review NEEDS_FIX; fix tree=tree-1": "attempt 3 brought back the tree of attempt 1",
 		"implement; check ok; review CRITICAL; revert 1 conflict":                                 "1 file changed since attempt 1: a.go",
 		reviews(3):                "the retries are used up",

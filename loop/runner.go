@@ -34,6 +34,11 @@ func (r *Runner) Continue(ctx context.Context, run record.Run) (record.Run, erro
 		return run, err
 	}
 	defer unlock()
+	ctx, ended, err := r.stopLeft(ctx, run)
+	if err != nil {
+		return run, err
+	}
+	defer ended()
 	turn := &turn{Runner: r, ctx: ctx, run: run, base: map[string]record.CheckResult{}}
 	if !run.Done() {
 		free, err := turn.openTree()

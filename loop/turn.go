@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"git-runr/gitstore"
+	"git-runr/loop/agent"
 	"git-runr/loop/record"
 	"git-runr/loop/role"
 )
@@ -43,6 +44,24 @@ type turn struct {
 	base   map[string]record.CheckResult // what checks came to on the run's base, as far as they were run there
 	warned string                        // the implementer of whose silence people were told
 	quiet  map[string]bool               // agents of which people were told what they do not tell
+}
+
+// stopLeft stops what a killed process has left at work for run, in its working tree and in
+// checkouts of reviews. The context is for all that is started now, which is noted until
+// ended is called.
+func (r *Runner) stopLeft(ctx context.Context, run record.Run) (_ context.Context, ended func(), err error) {
+	dir := FilesDir(r.Store, run.ID)
+	notes := filepath.Join(dir, "started")
+	if agent.StopNoted(notes) > 0 {
+		r.Progress.Say("stopped what a killed process had left at work")
+	}
+	if _, err := dropCheckouts(ctx, r.Store, false); err != nil {
+		return nil, nil, err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, nil, fmt.Errorf("take up run %s: %w", run.ID, err)
+	}
+	return agent.Noted(ctx, notes), func() { _ = os.Remove(notes) }, nil // what is noted there has ended
 }
 
 // record appends one event of this run, if its newest state still allows it, and

@@ -105,6 +105,7 @@ var presets = map[string]*preset{
 			"GOOGLE_CLOUD_PROJECT", "GOOGLE_GEMINI_BASE_URL", "GOOGLE_VERTEX_BASE_URL", "GOOGLE_GENAI_USE_VERTEXAI",
 		},
 		instructs: []string{"GEMINI.md", "AGENTS.md", "CLAUDE.md", "/.gemini", "/.agents"},
+		executes:  []string{"/.env", "/.gemini/.env"}, // variables, and with them where the key goes
 		hardens:   []string{"--skip-trust", "--approval-mode"},
 		reader:    func() reader { return &geminiReader{} }, edits: true,
 		signIn: signIn{vars: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI"}, root: ".gemini", files: []string{"oauth_creds.json"}},
@@ -122,7 +123,10 @@ var presets = map[string]*preset{
 		clouds:      allClouds,
 		help:        []string{"run"},
 		hardens:     nil, // all of it is in the environment
-		reader:      func() reader { return &opencodeReader{} }, edits: true,
+		instructs:   []string{"AGENTS.md", "CLAUDE.md", "CONTEXT.md", "/.opencode", "/.agents", "/.claude"},
+		// its plugins are loaded in a second way, which knows none of the variables
+		executes: []string{"/opencode.json", "/opencode.jsonc", "/.opencode/opencode.json", "/.opencode/opencode.jsonc", "/.opencode/plugin", "/.opencode/plugins"},
+		reader:   func() reader { return &opencodeReader{} }, edits: true,
 		signIn: signIn{vars: providers, home: "XDG_DATA_HOME", root: ".local/share", files: []string{"opencode/auth.json"}, unseen: true},
 		proven: true, origin: "1.18.33",
 	},
@@ -138,6 +142,7 @@ var presets = map[string]*preset{
 		pass:      append([]string{"ANTHROPIC_OAUTH_TOKEN", "PI_CODING_AGENT_DIR"}, providers...),
 		clouds:    allClouds,
 		instructs: []string{"/.pi"},
+		executes:  []string{"/.pi/settings.json"}, // npmCommand, where the user has a package
 		hardens:   []string{"-ne", "-ns", "-np", "-nc", "--tools"},
 		reader:    func() reader { return &piReader{} }, edits: true,
 		signIn: signIn{vars: append([]string{"ANTHROPIC_OAUTH_TOKEN"}, providers...), home: "PI_CODING_AGENT_DIR", root: ".pi/agent", files: []string{"auth.json"}, unseen: true},

@@ -145,6 +145,8 @@ func (i implementer) Implement(ctx context.Context, job role.ImplementJob) (role
 	}
 	if failure != nil && failure.Reason == record.ReasonAgentEmpty {
 		done.Failure = nil // what it did to the files is what counts
+	} else if failure == nil {
+		done.Denied = answer.Detail
 	}
 	return done, err
 }

@@ -87,6 +87,7 @@ type ImplementJob struct {
 // ImplementAnswer is what the implementer said, whether it came to an end or not.
 type ImplementAnswer struct {
 	Text    string
+	Denied  string         // what it was not allowed to do, in one line; "" for nothing
 	Edited  []string       // files that it said to edit as it worked, relative to Dir
 	Session record.Session // that was kept, zero for none
 	Failure *record.Failure

@@ -2,6 +2,7 @@ package agents
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,18 +12,58 @@ import (
 // words are the provider's own, which the tool and then git-runr must pass on.
 const words = "the meter of this key ran out"
 
-// faults are what can be wrong with a model.
+// faults are what can be wrong with a model, and what a tool is then recorded as: a reason, a
+// part of its detail, and whether it is worth asking again. What a tool only does again and
+// again ends by the idle limit; its cause is told all the same. Tools without a row of their
+// own have that of ""; no reason is any.
 var faults = []struct {
 	name  string
 	reply model.Reply
+	ends  map[string]end
 }{
-	{"empty", model.Reply{}},
-	{"401", model.Reply{Status: 401, Message: words}},
-	{"429", model.Reply{Status: 429, Message: words}},
-	{"429 for an hour", model.Reply{Status: 429, Message: words, RetryAfter: "3600"}},
-	{"500", model.Reply{Status: 500, Message: words}},
-	{"cut", model.Reply{Text: "### Verdict: PASS\n\nNothing is wrong with it.", Cut: true}},
-	{"hang", model.Reply{Hang: true}},
+	{"empty", model.Reply{}, map[string]end{
+		"":       {"agent_empty_output", "without a final message", false},
+		"gemini": {"agent_failed", "ended with status error", false},
+	}},
+	{"401", model.Reply{Status: 401, Message: words}, map[string]end{
+		"":       {"agent_failed", words, false},
+		"claude": {"stalled_timeout", "HTTP 401 authentication_failed", false},
+	}},
+	{"429", model.Reply{Status: 429, Message: words}, map[string]end{
+		"codex":    {"agent_failed", "429 Too Many Requests", true},
+		"claude":   {"stalled_timeout", "HTTP 429 rate_limit", true},
+		"gemini":   {"stalled_timeout", words, true},
+		"opencode": {"stalled_timeout", "", true},
+		"pi":       {"agent_failed", words, true},
+	}},
+	{"429 for an hour", model.Reply{Status: 429, Message: words, RetryAfter: "3600"}, map[string]end{
+		"codex":    {"stalled_timeout", "429 Too Many Requests", true},
+		"claude":   {"agent_failed", words, true},
+		"gemini":   {"stalled_timeout", words, true},
+		"opencode": {"stalled_timeout", "", true},
+		"pi":       {"stalled_timeout", "", true},
+	}},
+	{"500", model.Reply{Status: 500, Message: words}, map[string]end{
+		"codex":    {"agent_failed", "high demand", true},
+		"claude":   {"stalled_timeout", "HTTP 500 server_error", true},
+		"gemini":   {"stalled_timeout", words, true},
+		"opencode": {"stalled_timeout", "", true},
+		"pi":       {"agent_failed", words, true},
+	}},
+	{"cut", model.Reply{Text: "### Verdict: PASS\n\nNothing is wrong with it.", Cut: true}, map[string]end{
+		"codex":    {"agent_failed", "stream disconnected", true},
+		"claude":   {"stalled_timeout", "HTTP null", true},
+		"gemini":   {"agent_failed", "terminated", true},
+		"opencode": {"", "", true}, // it gives up after half a minute or so
+		"pi":       {"agent_failed", "terminated", true},
+	}},
+	{"hang", model.Reply{Hang: true}, map[string]end{"": {"stalled_timeout", "no output for", true}}},
+}
+
+// end is how a call with a fault is recorded.
+type end struct {
+	reason, detail string
+	transient      bool
 }
 
 // failure is why a reviewer came to no answer.
@@ -39,17 +80,41 @@ func TestFaults(t *testing.T) {
 		for _, f := range faults {
 			t.Run(f.name, func(t *testing.T) {
 				t.Parallel()
-				w := newWorld(t, a, func(r model.Request) model.Reply { return f.reply })
-				w.files(w.home, map[string]string{".config/git-runr/config.toml": fmt.Sprintf("[agents.%s]\nidle_timeout = \"20s\"\ntimeout = \"40s\"\n", a.name)})
+				w := newWorld(t, a, func(model.Request) model.Reply { return f.reply })
 				w.files(w.repo, map[string]string{"sum.go": planted})
 				w.commit("sum")
-				began := time.Now()
-				out, status := w.run("git-runr", "review", "--wait", "--reviewer", a.name)
-				var review struct{ Failure *failure }
-				w.shown(&review, "show", "latest", "--json")
-				t.Logf("ROW %s | %s | %d | %.0fs | %d requests | %+v | %s", a.name, f.name, status, time.Since(began).Seconds(), len(w.Requests()), review.Failure, "")
-				_ = out
+				want, own := f.ends[a.name]
+				if !own {
+					want = f.ends[""]
+				}
+				got, took := w.fails(want.reason)
+				if want.reason != "" && got.Reason != want.reason || !strings.Contains(got.Detail, want.detail) || got.Transient != want.transient {
+					t.Errorf("want %+v", want)
+				}
+				t.Logf("%-9s %-16s %3.0f s, %2d requests: %s, transient %v, again in %.0f s: %s", a.name, f.name, took.Seconds(), len(w.Requests()),
+					got.Reason, got.Transient, max(0, time.Until(got.RetryAt).Seconds()), got.Detail)
 			})
 		}
 	})
+}
+
+// fails has the tool review, and gives why it did not and how long that took. A machine may
+// be so busy that the tool is stopped before it has asked its model, or has given up for
+// the reason that is wanted: then it is given longer.
+func (w *world) fails(reason string) (*failure, time.Duration) {
+	for idle := 20 * time.Second; ; idle *= 3 {
+		w.files(w.home, map[string]string{".config/git-runr/config.toml": fmt.Sprintf("[agents.%s]\nidle_timeout = %q\ntimeout = %q\n", w.tool.name, idle, 2*idle)})
+		began := time.Now()
+		w.runr(30, "review", "--wait", "--reviewer", w.tool.name)
+		took := time.Since(began)
+		var review struct{ Failure *failure }
+		w.shown(&review, "show", "latest", "--json")
+		if review.Failure == nil {
+			w.t.Fatal("no failure is recorded")
+		}
+		early := len(w.Requests()) == 0 || review.Failure.Reason == "stalled_timeout" && reason != "" && reason != "stalled_timeout"
+		if !early || idle > time.Minute {
+			return review.Failure, took
+		}
+	}
 }

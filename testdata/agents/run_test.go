@@ -76,6 +76,7 @@ func TestRun(t *testing.T) {
 		w.commit("task")
 		out := w.runr(0, "run", "task.md", "--implementer", a.name, "--reviewer", a.name)
 		has(t, out, "attempt 1 (implement) by "+a.name+": 1 file", "reverted", "attempt 2 (re-execute)", "attempt 3 (fix)", "round 3 by "+a.name+": PASS")
+		w.countedBy(6)
 		w.runr(0, "land")
 		if got := w.git("show", "HEAD:greet.txt"); strings.TrimSpace(got) != "hello, please" {
 			t.Errorf("landed: %q", got)

@@ -20,6 +20,8 @@ type tool struct {
 	read, write func(path, text string) model.Reply
 	// offers is what its model may call as a reviewer, at most; as an implementer, at least writes.
 	reads, writes []string
+	refusal       string // how an implementer is told to have been refused an edit
+	unsandboxed   bool   // writes wherever its user can
 }
 
 // call makes a reply of a tool's name and the name of its arguments for path and text.
@@ -42,7 +44,7 @@ func shell(command func(path, text string) string) func(path, text string) model
 
 var tools = []tool{
 	{
-		name: "codex", form: "responses", model: "codex-of-the-user",
+		name: "codex", form: "responses", model: "codex-of-the-user", refusal: "no_change", // it tells of no denial in its events
 		env: func(string) []string { return []string{"OPENAI_API_KEY=" + key} },
 		home: func(url string) map[string]string {
 			return map[string]string{".codex/config.toml": `model = "codex-of-the-user"
@@ -61,29 +63,29 @@ stream_max_retries = 1
 		writes: []string{"exec_command"},
 	},
 	{
-		name: "claude", form: "messages", model: "claude-of-the-user",
+		name: "claude", form: "messages", model: "claude-opus-5-5", refusal: "permission denied",
 		env: func(url string) []string {
 			return []string{"ANTHROPIC_API_KEY=" + key, "ANTHROPIC_BASE_URL=" + url}
 		},
 		home: func(string) map[string]string {
-			return map[string]string{".claude/settings.json": `{"model":"claude-of-the-user"}`}
+			return map[string]string{".claude/settings.json": `{"model":"claude-opus-5-5"}`}
 		},
 		read: call("Read", "file_path", ""), write: call("Write", "file_path", "content"),
 		reads: []string{"Read", "Grep", "Glob", "DeferredToolPlaceholder"}, writes: []string{"Write", "Edit"},
 	},
 	{
-		name: "gemini", form: "gemini", model: "gemini-of-the-user",
-		env: func(url string) []string {
-			return []string{"GEMINI_API_KEY=" + key, "GOOGLE_GEMINI_BASE_URL=" + url}
+		name: "gemini", form: "gemini", model: "gemini-of-the-user", refusal: "no_change", // it tells of no denial in its events
+		env: func(string) []string {
+			return []string{"GEMINI_API_KEY=" + key}
 		},
-		home: func(string) map[string]string {
-			return map[string]string{".gemini/settings.json": `{"security":{"auth":{"selectedType":"gemini-api-key"}},"model":{"name":"gemini-of-the-user"},"telemetry":{"enabled":false},"privacy":{"usageStatisticsEnabled":false},"general":{"disableAutoUpdate":true}}`}
+		home: func(url string) map[string]string {
+			return map[string]string{".gemini/.env": "GOOGLE_GEMINI_BASE_URL=" + url + "\n", ".gemini/settings.json": `{"security":{"auth":{"selectedType":"gemini-api-key"}},"model":{"name":"gemini-of-the-user"},"telemetry":{"enabled":false},"privacy":{"usageStatisticsEnabled":false},"general":{"disableAutoUpdate":true}}`}
 		},
 		read: call("read_file", "file_path", ""), write: call("write_file", "file_path", "content"),
 		writes: []string{"write_file", "replace"},
 	},
 	{
-		name: "opencode", form: "chat", model: "opencode-of-the-user",
+		name: "opencode", form: "chat", model: "opencode-of-the-user", refusal: "permission denied",
 		env: func(string) []string {
 			return []string{"OPENAI_API_KEY=" + key, "OPENCODE_DISABLE_MODELS_FETCH=1"}
 		},
@@ -96,7 +98,7 @@ stream_max_retries = 1
 		writes: []string{"write", "edit"},
 	},
 	{
-		name: "pi", form: "chat", model: "pi-of-the-user",
+		name: "pi", form: "chat", model: "pi-of-the-user", unsandboxed: true,
 		env: func(string) []string { return []string{"OPENAI_API_KEY=" + key} },
 		home: func(url string) map[string]string {
 			return map[string]string{

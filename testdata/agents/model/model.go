@@ -73,7 +73,7 @@ type Server struct {
 	mu       sync.Mutex
 	requests []Request
 	others   []string // requests that are no question to a model
-	counted  Usage
+	counted  []counted
 }
 
 // Start serves script on a port of its own until stop is called.
@@ -101,11 +101,22 @@ func (s *Server) Others() []string {
 	return append([]string(nil), s.others...)
 }
 
-// Counted is the sum of all answers so far.
-func (s *Server) Counted() Usage {
+// counted is what one answer took.
+type counted struct {
+	of   Request
+	used Usage
+}
+
+// Counted is the sum of the answers so far to requests that are meant.
+func (s *Server) Counted(meant func(Request) bool) (sum Usage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.counted
+	for _, c := range s.counted {
+		if meant(c.of) {
+			sum = Usage{sum.Input + c.used.Input, sum.Cached + c.used.Cached, sum.Output + c.used.Output}
+		}
+	}
+	return sum
 }
 
 func (s *Server) ServeHTTP(w http.ResponseWriter, q *http.Request) {
@@ -136,7 +147,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		write(w, r, reply, used)
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.counted = Usage{s.counted.Input + used.Input, s.counted.Cached + used.Cached, s.counted.Output + used.Output}
+		s.counted = append(s.counted, counted{r, used})
 	}
 }
 

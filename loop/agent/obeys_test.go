@@ -1,0 +1,45 @@
+package agent
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// What a checkout can have a tool run or send, whatever its arguments are.
+func TestClear(t *testing.T) {
+	for _, test := range []struct{ preset, path string }{
+		{"gemini", ".env"}, {"gemini", ".gemini/.env"},
+		{"opencode", "opencode.json"}, {"opencode", ".opencode/plugin/a.js"}, {"opencode", ".opencode/plugins/a.js"}, {"opencode", ".opencode/opencode.jsonc"},
+		{"pi", ".pi/settings.json"}, {"qwen", ".qwen/settings.json"},
+	} {
+		t.Run(test.preset+" "+test.path, func(t *testing.T) {
+			dir := t.TempDir()
+			file := filepath.Join(dir, filepath.FromSlash(test.path))
+			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(file, nil, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			p := presets[test.preset]
+			if _, err := p.clear(Ask{Role: Implementer, Dir: dir}); err == nil || !strings.Contains(err.Error(), "it would obey "+test.path[:4]) {
+				t.Errorf("an implementer was started beside it: %v", err)
+			}
+			back, err := p.clear(Ask{Role: Reviewer, Dir: dir})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := os.Stat(file); err == nil {
+				t.Error("a reviewer sees it")
+			}
+			if err := back(); err != nil {
+				t.Error(err)
+			}
+			if _, err := os.Stat(file); err != nil {
+				t.Errorf("it is not back: %v", err)
+			}
+		})
+	}
+}
