@@ -249,7 +249,7 @@ func (r *Repo) OwnWorktrees(prefix string) ([]string, error) {
 	names := map[string]bool{}
 	for _, place := range r.places() {
 		dirs, err := os.ReadDir(place)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
 			return nil, err
 		}
 		for _, entry := range dirs {
