@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -43,11 +44,30 @@ type preset struct {
 	help    []string // what stands before --help for the list of the arguments
 	hardens []string // arguments that keep it from writing or from obeying the checkout
 
+	acp *acpForm // nil: nothing is known of it by the Agent Client Protocol
+
 	reader func() reader // of standard output; nil: the answer is standard output as it is
 	edits  bool          // its events name the files that it edits
 	signIn signIn
 	proven bool   // with the real tool, of version
 	origin string // the version whose tool, or whose documentation, the arguments are from
+}
+
+// acpForm is what of a preset is different where it is talked to by the Agent Client Protocol.
+type acpForm struct {
+	program string         // "" is the preset's
+	args    []string       // in place of args
+	model   string         // the flag; "" where the protocol has it chosen
+	meta    map[string]any // that a session is opened with
+	proven  bool
+}
+
+// byACP is the preset as it is talked to by the Agent Client Protocol.
+func (p *preset) byACP() *preset {
+	q := *p
+	q.program, q.args, q.model, q.proven = cmp.Or(p.acp.program, p.program), p.acp.args, p.acp.model, p.acp.proven
+	q.once, q.resume, q.again, q.last, q.reader = nil, nil, nil, nil, nil
+	return &q
 }
 
 // cloud is a way to models by credentials that open more than models. They are passed on
@@ -86,6 +106,14 @@ func (p *preset) arguments(ask Ask, own []string) []string {
 		args = append(args, fill(p.resume, "{session}", ask.Session)...)
 	}
 	return append(args, p.last...)
+}
+
+// unsaid is the model where no argument says it.
+func (p *preset) unsaid(model string) string {
+	if p.model != "" {
+		return ""
+	}
+	return model
 }
 
 // passed are the names of the variables that are passed on of base.

@@ -106,6 +106,7 @@ var presets = map[string]*preset{
 		hardens:   []string{"--skip-trust", "--approval-mode"},
 		reader:    func() reader { return &geminiReader{} }, edits: true,
 		signIn: signIn{vars: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI"}, root: ".gemini", files: []string{"oauth_creds.json"}},
+		acp:    &acpForm{args: []string{"--skip-trust", "--acp"}, model: "-m", proven: true},
 		proven: true, origin: "0.61.0",
 	},
 	// opencode has no sandbox; its permissions deny a reviewer's edits and commands. What it
@@ -122,6 +123,7 @@ var presets = map[string]*preset{
 		hardens:     nil, // all of it is in the environment
 		reader:      func() reader { return &opencodeReader{} }, edits: true,
 		signIn: signIn{vars: providers, home: "XDG_DATA_HOME", root: ".local/share", files: []string{"opencode/auth.json"}, unseen: true},
+		acp:    &acpForm{args: []string{"acp", "--print-logs", "--log-level", "ERROR"}, proven: true},
 		proven: true, origin: "1.18.33",
 	},
 	// pi loads no extensions, skills, prompt templates or context files, and a reviewer has no
