@@ -39,8 +39,8 @@ const (
 // loses the connection when it is full.
 type conversation struct {
 	ask   Ask
-	model string         // to be chosen by the protocol; "" leaves it to the agent
-	meta  map[string]any // that the session is opened with
+	model string // to be chosen by the protocol; "" leaves it to the agent
+	form  acpForm
 
 	mu      sync.Mutex // guards what follows
 	heard   outcome
@@ -54,11 +54,11 @@ type conversation struct {
 	asked chan struct{} // a slot for each of its requests that is being answered
 }
 
-func newConversation(ask Ask, model string, meta map[string]any) *conversation {
+func newConversation(ask Ask, model string, form acpForm) *conversation {
 	if dir, err := filepath.Abs(ask.Dir); err == nil {
 		ask.Dir = dir
 	}
-	c := &conversation{ask: ask, model: model, meta: meta, calls: map[string]bool{}, asked: make(chan struct{}, maxAsked)}
+	c := &conversation{ask: ask, model: model, form: form, calls: map[string]bool{}, asked: make(chan struct{}, maxAsked)}
 	c.in, c.to = io.Pipe()
 	return c
 }
@@ -189,7 +189,7 @@ func (c *conversation) turn(conn *acp.Connection) error {
 		ProtocolVersion: acp.ProtocolVersionNumber,
 		ClientInfo:      &acp.Implementation{Name: "git-runr", Version: "1"},
 		ClientCapabilities: acp.ClientCapabilities{
-			Fs: acp.FileSystemCapabilities{ReadTextFile: true, WriteTextFile: c.ask.Role == Implementer},
+			Fs: acp.FileSystemCapabilities{ReadTextFile: !c.form.readsItself, WriteTextFile: c.ask.Role == Implementer},
 		},
 	}, &hello)
 	if err == nil && hello.Version != acp.ProtocolVersionNumber {
@@ -199,7 +199,7 @@ func (c *conversation) turn(conn *acp.Connection) error {
 		return err
 	}
 	var session opened
-	err = c.request(conn, acp.AgentMethodSessionNew, acp.NewSessionRequest{Cwd: c.ask.Dir, McpServers: []acp.McpServer{}, Meta: c.meta}, &session)
+	err = c.request(conn, acp.AgentMethodSessionNew, acp.NewSessionRequest{Cwd: c.ask.Dir, McpServers: []acp.McpServer{}, Meta: c.form.meta}, &session)
 	if err == nil && session.ID == "" {
 		err = errors.New("it opened no session")
 	}

@@ -25,7 +25,10 @@ type heardACP struct {
 	Method string
 	Params json.RawMessage
 	Result json.RawMessage
-	Error  *struct{ Message string }
+	Error  *struct {
+		Code    int
+		Message string
+	}
 }
 
 func (a *scriptedACP) read() (m heardACP) {
@@ -75,7 +78,7 @@ func (a *scriptedACP) ask(method string, params map[string]any) string {
 	a.say(map[string]any{"id": fmt.Sprintf("a%d", a.asked), "method": method, "params": params})
 	m := a.read()
 	if m.Error != nil {
-		return "error: " + m.Error.Message
+		return strings.ReplaceAll(fmt.Sprintf("error %d: %s", m.Error.Code, m.Error.Message), os.Getenv("TREE"), "TREE")
 	}
 	return string(m.Result)
 }

@@ -44,11 +44,17 @@ func answerTo[P, R any](params json.RawMessage, answer func(P) (R, error)) (any,
 		return nil, acp.NewInvalidParams(err.Error())
 	}
 	r, err := answer(p)
-	if err != nil {
-		return nil, acp.NewInvalidRequest(err.Error())
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, &acp.RequestError{Code: notFound, Message: "Resource not found: " + err.Error()}
+	case err != nil:
+		return nil, &acp.RequestError{Code: -32600, Message: err.Error()}
 	}
 	return r, nil
 }
+
+// notFound is the code by which an agent knows that it may write the file.
+const notFound = -32002
 
 // permission is what session/request_permission asks.
 type permission struct {
@@ -124,8 +130,12 @@ func (c *conversation) readFile(r acp.ReadTextFileRequest) (acp.ReadTextFileResp
 		return answer, err
 	}
 	defer root.Close()
-	if info, err := root.Stat(name); err != nil || !info.Mode().IsRegular() {
-		return answer, fmt.Errorf("%q: %w", r.Path, errors.Join(err, errNotText))
+	info, err := root.Stat(name)
+	if err != nil {
+		return answer, err
+	}
+	if !info.Mode().IsRegular() {
+		return answer, fmt.Errorf("%q: %w", r.Path, errNotText)
 	}
 	f, err := root.Open(name)
 	if err != nil {

@@ -185,25 +185,25 @@ func TestACPImplementer(t *testing.T) {
 	got := spokenCall{script: "works", role: Implementer}.call(t, t.Context(), dir)
 	want := `write {}
 empty {}
-outside error: Invalid request
-git error: Invalid request
-GIT error: Invalid request
-link error: Invalid request
-behind link error: Invalid request
+outside error -32600: "TREE/../outside.txt": it is not a file below the working tree
+git error -32600: "TREE/.git": it is not a file below the working tree
+GIT error -32600: "TREE/sub/.Git/config": it is not a file below the working tree
+link error -32600: "TREE/link": it is not a file below the working tree
+behind link error -32600: "TREE/out/x": it is not a file below the working tree
 read {"content":"one\ntwo\nthree\n"}
 lines {"content":"two\n"}
 past {"content":""}
-none error: Invalid request
-binary error: Invalid request
-passwd error: Invalid request
+none error -32002: Resource not found: statat none: no such file or directory
+binary error -32600: "TREE/binary": it is not a text file
+passwd error -32600: "/etc/passwd": it is not a file below the working tree
 may edit ` + yes + `
 may edit outside ` + no + `
 may edit git ` + no + `
 may edit nothing ` + no + `
 may execute ` + no + `
 may read ` + no + `
-terminal error: Method not found
-odd error: Invalid params`
+terminal error -32601: Method not found
+odd error -32602: Invalid params`
 	if got.worked != want {
 		t.Errorf("it was answered:\n%s\nwant:\n%s", got.worked, want)
 	}

@@ -59,7 +59,9 @@ type acpForm struct {
 	args    []string       // in place of args
 	model   string         // the flag; "" where the protocol has it chosen
 	meta    map[string]any // that a session is opened with
-	proven  bool
+	// readsItself is true of a tool that takes no answer of ours for a file being not there.
+	readsItself bool
+	proven      bool
 }
 
 // byACP is the preset as it is talked to by the Agent Client Protocol.

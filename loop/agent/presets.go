@@ -106,7 +106,7 @@ var presets = map[string]*preset{
 		hardens:   []string{"--skip-trust", "--approval-mode"},
 		reader:    func() reader { return &geminiReader{} }, edits: true,
 		signIn: signIn{vars: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI"}, root: ".gemini", files: []string{"oauth_creds.json"}},
-		acp:    &acpForm{args: []string{"--skip-trust", "--acp"}, model: "-m", proven: true},
+		acp:    &acpForm{args: []string{"--skip-trust", "--acp"}, model: "-m", readsItself: true, proven: true},
 		proven: true, origin: "0.61.0",
 	},
 	// opencode has no sandbox; its permissions deny a reviewer's edits and commands. What it

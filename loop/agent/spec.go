@@ -92,7 +92,7 @@ func (s Spec) Invocation(ask Ask) (_ Invocation, err error) {
 			if slices.ContainsFunc(s.Command, func(arg string) bool { return strings.Contains(arg, "{model}") }) {
 				model = ""
 			}
-			inv.reader = newConversation(ask, model, nil)
+			inv.reader = newConversation(ask, model, acpForm{})
 		}
 		return inv, nil
 	}
@@ -109,7 +109,7 @@ func (s Spec) Invocation(ask Ask) (_ Invocation, err error) {
 	}
 	switch {
 	case s.Protocol == ACP:
-		inv.reader = newConversation(ask, p.unsaid(ask.Model), p.acp.meta)
+		inv.reader = newConversation(ask, p.unsaid(ask.Model), *p.acp)
 	case p.reader != nil:
 		inv.reader = p.reader()
 	}
