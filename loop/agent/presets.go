@@ -91,7 +91,8 @@ var presets = map[string]*preset{
 	},
 	// gemini is let past its question about trust by --skip-trust, which has it read the
 	// instructions of the folder: those are put aside. The variable keeps older versions from
-	// obeying the folder's settings. Neither mode offers it a shell.
+	// obeying the folder's settings. Neither mode offers it a shell. Of a folder that its user
+	// trusts it takes variables, and with them the address that the key is sent to.
 	"gemini": {
 		args:        []string{"--skip-trust", "-o", "stream-json"},
 		reviewer:    []string{"--approval-mode", "plan"},
@@ -103,6 +104,7 @@ var presets = map[string]*preset{
 			"GOOGLE_CLOUD_PROJECT", "GOOGLE_GEMINI_BASE_URL", "GOOGLE_VERTEX_BASE_URL", "GOOGLE_GENAI_USE_VERTEXAI",
 		},
 		instructs: []string{"GEMINI.md", "AGENTS.md", "CLAUDE.md", "/.gemini", "/.agents"},
+		executes:  []string{"/.env", "/.gemini/.env"},
 		hardens:   []string{"--skip-trust", "--approval-mode"},
 		reader:    func() reader { return &geminiReader{} }, edits: true,
 		signIn: signIn{vars: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI"}, root: ".gemini", files: []string{"oauth_creds.json"}},
@@ -110,7 +112,7 @@ var presets = map[string]*preset{
 		proven: true, origin: "0.61.0",
 	},
 	// opencode has no sandbox; its permissions deny a reviewer's edits and commands. What it
-	// tries again is in its log alone.
+	// tries again is in its log alone. It runs a project's plugins whatever it is told.
 	"opencode": {
 		args:        []string{"run", "--format", "json", "--print-logs", "--log-level", "ERROR"},
 		resume:      []string{"--session", "{session}"},
@@ -119,6 +121,8 @@ var presets = map[string]*preset{
 		setReviewer: opencodeReview("OPENCODE"),
 		pass:        append(opencodePass("OPENCODE"), xdg...),
 		clouds:      allClouds,
+		instructs:   []string{"AGENTS.md", "CLAUDE.md", "/.opencode"},
+		executes:    []string{"/.opencode/plugin", "/.opencode/plugins", "/.opencode/tool", "/.opencode/tools"},
 		help:        []string{"run"},
 		hardens:     nil, // all of it is in the environment
 		reader:      func() reader { return &opencodeReader{} }, edits: true,

@@ -114,9 +114,11 @@ func TestACPRefused(t *testing.T) {
 		})
 		w.files(w.repo, map[string]string{"task.md": task})
 		w.commit("task")
-		out := w.runr(4, "run", "task.md", "--implementer", a.name)
-		t.Logf("ROW %s", out)
-		has(t, out, "no_change")
+		status, says := 4, "no_change" // gemini's model hears of it and ends as if nothing was
+		if a.name == "opencode" {
+			status, says = 30, "permission denied: "+w.repo
+		}
+		has(t, w.runr(status, "run", "task.md", "--implementer", a.name), says)
 		if status := w.git("status", "--porcelain"); status != "" {
 			t.Errorf("it wrote outside of its worktree: %s", status)
 		}
@@ -155,7 +157,7 @@ func TestACPHostile(t *testing.T) {
 			t.Run(role, func(t *testing.T) {
 				t.Parallel()
 				h := newHostile(t, a, harmless(a))
-				if out := h.work(role); len(h.Requests()) == 0 {
+				if out := h.workBeside(role); len(h.Requests()) == 0 {
 					t.Errorf("the model was not asked: %s", out)
 				}
 				happened := h.happened()
@@ -168,4 +170,19 @@ func TestACPHostile(t *testing.T) {
 			})
 		}
 	})
+}
+
+// workBeside is work, without what the tool is not started beside as an implementer.
+func (h *hostile) workBeside(role string) string {
+	h.t.Helper()
+	out := h.work(role)
+	if role != "implementer" || !strings.Contains(out, "it would obey") {
+		return out
+	}
+	if len(h.Requests()) > 0 || len(h.happened()) > 0 {
+		h.t.Errorf("it was started beside what it would obey: %s", strings.Join(h.happened(), "; "))
+	}
+	h.git("rm", "-q", ".env", ".gemini/.env", ".opencode/plugin/plant.js", ".opencode/plugins/plant.js")
+	h.git("commit", "-q", "-m", "without")
+	return h.work(role)
 }

@@ -206,7 +206,7 @@ func TestHostile(t *testing.T) {
 			t.Run(role, func(t *testing.T) {
 				t.Parallel()
 				h := newHostile(t, a, harmless(a))
-				if out := h.work(role); len(h.Requests()) == 0 {
+				if out := h.workBeside(role); len(h.Requests()) == 0 {
 					t.Errorf("the model was not asked: %s", out)
 				}
 				happened := h.happened()
