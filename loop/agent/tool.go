@@ -55,6 +55,9 @@ func (s Spec) Look(ctx context.Context, base []string) Tool {
 		if p.proven {
 			t.Arguments = "proven with " + p.origin
 		}
+		if s.Protocol == ACP {
+			t.Arguments += ", by the Agent Client Protocol"
+		}
 		t.SignedIn, t.By = p.signIn.look(base)
 	}
 	inv, err := s.Invocation(Ask{Role: Reviewer, Model: t.Model, Base: base})
