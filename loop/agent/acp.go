@@ -52,13 +52,14 @@ type conversation struct {
 	in    *io.PipeReader
 	to    *io.PipeWriter
 	asked chan struct{} // a slot for each of its requests that is being answered
+	over  chan struct{} // closed when nothing is answered any more
 }
 
 func newConversation(ask Ask, model string, form acpForm) *conversation {
 	if dir, err := filepath.Abs(ask.Dir); err == nil {
 		ask.Dir = dir
 	}
-	c := &conversation{ask: ask, model: model, form: form, calls: map[string]bool{}, asked: make(chan struct{}, maxAsked)}
+	c := &conversation{ask: ask, model: model, form: form, calls: map[string]bool{}, asked: make(chan struct{}, maxAsked), over: make(chan struct{})}
 	c.in, c.to = io.Pipe()
 	return c
 }
@@ -94,7 +95,11 @@ func (c *conversation) event(line []byte) (show string, noise bool) {
 		return "", false
 	}
 	if m.Method != "" {
-		c.asked <- struct{}{}
+		select {
+		case c.asked <- struct{}{}:
+		case <-c.over:
+			return "", false
+		}
 	} else if m.Error != nil {
 		c.mu.Lock()
 		c.refused = m.Error
@@ -153,6 +158,8 @@ func (c *conversation) talk(to io.Writer) bool {
 	conn.SetLogger(slog.New(slog.DiscardHandler)) // before it reads: no lock guards it
 	close(g.open)
 	err := c.turn(conn)
+	close(c.over)
+	_ = c.in.Close()                            // so that what still comes waits for nobody
 	if err != nil && !errors.Is(err, errLost) { // of which the end of the command tells the cause
 		c.fail(err.Error())
 	}
