@@ -84,7 +84,7 @@ func TestPutAside(t *testing.T) {
 // A reviewer works without what would instruct it; the checkout is as it was afterwards.
 func TestCallPutsAside(t *testing.T) {
 	for _, tc := range []struct{ preset, file string }{
-		{"gemini", "GEMINI.md"}, {"gemini", "sub/GEMINI.md"}, {"gemini", ".agents/skills/x/SKILL.md"}, {"kilo", ".kilocode/rules/x.md"}, {"qwen", ".qwen/settings.json"},
+		{"gemini", "GEMINI.md"}, {"gemini", "sub/GEMINI.md"}, {"gemini", ".agents/skills/x/SKILL.md"}, {"gemini", ".env"}, {"opencode", "lib/AGENTS.md"}, {"opencode", ".opencode/plugin/x.js"}, {"kilo", ".kilocode/rules/x.md"}, {"qwen", ".qwen/settings.json"},
 		{"pi", ".pi/commands/x.md"}, {"cursor-agent", ".cursor/rules/x.mdc"}, {"droid", ".factory/droids/x.md"}, {"amp", "AGENTS.md"}, {"goose", ".goosehints"}, {"aider", ".env"},
 	} {
 		dir := filepath.Join(t.TempDir(), "tree")
@@ -106,6 +106,7 @@ func TestCallObeys(t *testing.T) {
 	}{
 		{"gemini", "GEMINI.md", ""}, {"cursor-agent", ".cursor/rules/x.mdc", ""}, {"claude", ".claude/settings.json", ""},
 		{"cursor-agent", ".cursor/hooks.json", ".cursor/hooks.json"}, {"aider", ".env", ".env"}, {"qwen", ".qwen/settings.json", ".qwen/settings.json"},
+		{"gemini", ".env", ".env"}, {"gemini", ".gemini/.env", ".gemini/.env"}, {"opencode", "AGENTS.md", ""}, {"opencode", ".opencode/plugins/x.js", ".opencode/plugins"},
 		{"droid", ".factory/mcp.json", ".factory/mcp.json"}, {"amp", ".amp/settings.json", ".amp/settings.json"},
 	} {
 		dir := filepath.Join(t.TempDir(), "tree")

@@ -59,6 +59,9 @@ func (s Spec) call(ctx context.Context, inv Invocation, ask Ask, opts CallOption
 	}
 	defer d.close()
 	c.Args, c.Stdin = d.args, d.stdin
+	if c.talk != nil {
+		c.Stdin = nil
+	}
 	res, err := Run(ctx, c)
 	res.Usage.Calls = 1
 	if inv.reader != nil {
@@ -111,6 +114,9 @@ func (s Spec) command(inv Invocation, ask Ask, opts CallOptions) Command {
 		c.event = inv.reader.event
 		c.stuck = func() bool { return inv.reader.told().fail != "" }
 	}
+	if talks, ok := inv.reader.(talker); ok {
+		c.talk, c.stuck = talks, nil
+	}
 	return c
 }
 
@@ -133,13 +139,13 @@ func (inv Invocation) read(res Result) Answer {
 // stood in its way until then is told: it may well be the cause.
 func (inv Invocation) judge(res Result, c Command) Answer {
 	said := inv.read(res)
-	cause := ""
+	cause, waiting := "", ""
 	if inv.reader != nil {
-		cause = inv.reader.told().trouble()
+		cause, waiting = inv.reader.told().trouble(), inv.reader.told().waiting()
 	} else if said.Problem == ProblemAgentError {
 		cause = said.Detail
 	}
-	last := cmp.Or(cause, lastWords(res, c))
+	last := cmp.Or(cause, lastWords(res, c), waiting)
 	switch {
 	case res.Cancelled:
 		return Answer{Problem: ProblemCancelled, Detail: cause}
@@ -149,10 +155,12 @@ func (inv Invocation) judge(res Result, c Command) Answer {
 		return Answer{Problem: ProblemIdle, Detail: join("no output for "+c.Idle.String(), last)}
 	case res.Signal != "":
 		return Answer{Problem: ProblemKilled, Detail: join(res.Signal, last)}
-	case res.ExitCode != 0 && said.Problem == ProblemAgentError:
+	case res.ExitCode != 0 && said.Problem == ProblemAgentError && waiting == "":
 		return Answer{Problem: ProblemAgentError, Detail: join(fmt.Sprintf("exit status %d", res.ExitCode), said.Detail)}
 	case res.ExitCode != 0:
 		return Answer{Problem: ProblemExitStatus, Detail: join(fmt.Sprintf("exit status %d", res.ExitCode), last)}
+	case said.Detail == waiting && waiting != "":
+		return Answer{Problem: said.Problem, Detail: join("it ended and did not answer "+inv.reader.told().waits, lastWords(res, c))}
 	}
 	return said
 }

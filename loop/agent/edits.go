@@ -3,7 +3,6 @@ package agent
 import (
 	"encoding/json"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -63,8 +62,10 @@ func (e *edits) drop(id string) {
 // edited are the paths as the agent named them, each once, in their order.
 func (e *edits) edited() []string {
 	var paths []string
+	seen := map[string]bool{}
 	for _, one := range e.begun {
-		if !e.failed[one.id] && !slices.Contains(paths, one.path) {
+		if !e.failed[one.id] && !seen[one.path] {
+			seen[one.path] = true
 			paths = append(paths, one.path)
 		}
 	}

@@ -51,6 +51,7 @@ type outcome struct {
 	denied []string // what it was not allowed to do
 	seen   bool     // an event was understood
 	done   bool     // the final message is whole
+	waits  string   // what it was asked and has not answered, "" where that is not known
 	taken  record.Usage
 	id     string // of its session, "" where it tells none
 	edits
@@ -62,6 +63,14 @@ func (o *outcome) told() *outcome { return o }
 // well be the cause.
 func (o *outcome) trouble() string { return excerpt(cmp.Or(o.fail, o.hint())) }
 
+// waiting says what it was asked in vain, "" for nothing.
+func (o *outcome) waiting() string {
+	if o.waits == "" {
+		return ""
+	}
+	return "it did not answer " + o.waits
+}
+
 // session notes the id of the session, once.
 func (o *outcome) session(id string) { o.id = cmp.Or(o.id, id) }
 
@@ -70,6 +79,8 @@ func (o *outcome) answer() Answer {
 	switch {
 	case o.fail != "":
 		return Answer{Problem: ProblemAgentError, Detail: excerpt(o.fail)}
+	case o.waits != "":
+		return Answer{Problem: ProblemAgentError, Detail: o.waiting()}
 	case !o.seen:
 		return Answer{Problem: ProblemEmptyOutput, Detail: "it wrote no event that this version of git-runr understands"}
 	case !o.done:

@@ -94,6 +94,8 @@ func help(mode string, args []string) int {
 		return 98
 	case "agent":
 		return playAgent()
+	case "acp": // script
+		return playACP(args[0])
 	default:
 		return 99
 	}

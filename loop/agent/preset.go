@@ -46,6 +46,8 @@ type preset struct {
 	help    []string // what stands before --help for the list of the arguments
 	hardens []string // arguments that keep it from writing or from obeying the checkout
 
+	acp *acpForm // nil: nothing is known of it by the Agent Client Protocol
+
 	reader func() reader // of standard output; nil: the answer is standard output as it is
 	edits  bool          // its events name the files that it edits
 	signIn signIn
@@ -66,6 +68,23 @@ func (s sums) since(taken, before record.Usage) record.Usage {
 		taken.Cost -= before.Cost
 	}
 	return taken
+}
+
+// acpForm is what of a preset is different where it is talked to by the Agent Client Protocol.
+type acpForm struct {
+	args  []string // in place of args
+	model string   // the flag; "" where the protocol has it chosen
+	// readsItself is true of a tool that takes no answer of ours for a file being not there.
+	readsItself bool
+	proven      bool
+}
+
+// byACP is the preset as it is talked to by the Agent Client Protocol.
+func (p *preset) byACP() *preset {
+	q := *p
+	q.args, q.model, q.proven = p.acp.args, p.acp.model, p.acp.proven
+	q.once, q.resume, q.again, q.last, q.reader = nil, nil, nil, nil, nil
+	return &q
 }
 
 // cloud is a way to models by credentials that open more than models. They are passed on
@@ -104,6 +123,14 @@ func (p *preset) arguments(ask Ask, own []string) []string {
 		args = append(args, fill(p.resume, "{session}", ask.Session.ID)...)
 	}
 	return append(args, p.last...)
+}
+
+// unsaid is the model where no argument says it.
+func (p *preset) unsaid(model string) string {
+	if p.model != "" {
+		return ""
+	}
+	return model
 }
 
 // passed are the names of the variables that are passed on of base.

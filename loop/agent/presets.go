@@ -93,7 +93,8 @@ var presets = map[string]*preset{
 	},
 	// gemini is let past its question about trust by --skip-trust, which has it read the
 	// instructions of the folder: those are put aside. The variable keeps older versions from
-	// obeying the folder's settings. Neither mode offers it a shell.
+	// obeying the folder's settings. Neither mode offers it a shell. Of a folder that its user
+	// trusts it takes variables, and with them the address that the key is sent to.
 	"gemini": {
 		args:        []string{"--skip-trust", "-o", "stream-json"},
 		reviewer:    []string{"--approval-mode", "plan"},
@@ -109,10 +110,11 @@ var presets = map[string]*preset{
 		hardens:   []string{"--skip-trust", "--approval-mode"},
 		reader:    func() reader { return &geminiReader{} }, edits: true,
 		signIn: signIn{vars: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI"}, root: ".gemini", files: []string{"oauth_creds.json"}},
+		acp:    &acpForm{args: []string{"--skip-trust", "--acp"}, model: "-m", readsItself: true, proven: true},
 		proven: true, origin: "0.61.0",
 	},
 	// opencode has no sandbox; its permissions deny a reviewer's edits and commands. What it
-	// tries again is in its log alone.
+	// tries again is in its log alone. It runs a project's plugins whatever it is told.
 	"opencode": {
 		args:        []string{"run", "--format", "json", "--print-logs", "--log-level", "ERROR"},
 		resume:      []string{"--session", "{session}"},
@@ -125,9 +127,10 @@ var presets = map[string]*preset{
 		hardens:     nil, // all of it is in the environment
 		instructs:   []string{"AGENTS.md", "CLAUDE.md", "CONTEXT.md", "/.opencode", "/.agents", "/.claude"},
 		// its plugins are loaded in a second way, which knows none of the variables
-		executes: []string{"/opencode.json", "/opencode.jsonc", "/.opencode/opencode.json", "/.opencode/opencode.jsonc", "/.opencode/plugin", "/.opencode/plugins"},
+		executes: []string{"/opencode.json", "/opencode.jsonc", "/.opencode/opencode.json", "/.opencode/opencode.jsonc", "/.opencode/plugin", "/.opencode/plugins", "/.opencode/tool", "/.opencode/tools"},
 		reader:   func() reader { return &opencodeReader{} }, edits: true,
 		signIn: signIn{vars: providers, home: "XDG_DATA_HOME", root: ".local/share", files: []string{"opencode/auth.json"}, unseen: true},
+		acp:    &acpForm{args: []string{"acp", "--print-logs", "--log-level", "ERROR"}, proven: true},
 		proven: true, origin: "1.18.33",
 	},
 	// pi loads no extensions, skills, prompt templates or context files, and a reviewer has no

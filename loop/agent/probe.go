@@ -59,7 +59,7 @@ func (inv Invocation) flags(ctx context.Context, c Command, cache string) ([]str
 		return kept.Flags, nil
 	}
 	c.Args = append(slices.Clone(c.Args[:1]), append(slices.Clone(inv.preset.help), "--help")...)
-	c.Dir, c.Timeout, c.Idle, c.Merge, c.event, c.stuck, c.Transcript, c.OnLine = os.TempDir(), helpTimeout, 0, true, nil, nil, nil, nil
+	c.Dir, c.Timeout, c.Idle, c.Merge, c.event, c.stuck, c.talk, c.Transcript, c.OnLine = os.TempDir(), helpTimeout, 0, true, nil, nil, nil, nil, nil
 	res, err := Run(ctx, c)
 	if err != nil || res.ExitCode != 0 {
 		return nil, nil // the call itself says why, if there is a reason

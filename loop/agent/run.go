@@ -56,6 +56,17 @@ type Command struct {
 	// stuck reports whether the newest event was one of trouble, such as that it tries again.
 	// Of a command with events only others break its silence.
 	stuck func() bool
+	// talk speaks with the command in place of Stdin; what it writes comes by event.
+	talk talker
+}
+
+// talker speaks with a command.
+type talker interface {
+	// talk returns when there is nothing more to say, and whether all was said: how the
+	// command ends after that says nothing of its work.
+	talk(to io.Writer) bool
+	// hangUp says that nothing more comes of the command: talk must return.
+	hangUp()
 }
 
 // Result is how a command ended. Its streams hold head and tail; a line in
@@ -118,6 +129,8 @@ type process struct {
 	pipes  []io.Closer // our ends of the pipes
 	copies sync.WaitGroup
 	exited chan struct{} // closed when cmd.ProcessState is known
+	talked chan struct{} // closed when talk is over; nil without one
+	said   bool          // by talk, all of it
 	began  time.Time
 
 	mark     string
@@ -163,7 +176,11 @@ func start(ctx context.Context, c Command, path string) (*process, error) {
 // that belong to the child. The pipes are ours, not exec's, so that Wait returns
 // when the process ends and not when the last holder of a pipe does.
 func (p *process) openPipes() (theirs []io.Closer, err error) {
-	out, err := p.openPipe(p.rec.stdout)
+	hangUp := func() {}
+	if p.talk != nil {
+		p.talked, hangUp = make(chan struct{}), p.talk.hangUp
+	}
+	out, err := p.openPipe(p.rec.stdout, hangUp)
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +188,7 @@ func (p *process) openPipes() (theirs []io.Closer, err error) {
 	if p.Merge {
 		return []io.Closer{out}, nil
 	}
-	errs, err := p.openPipe(p.rec.stderr)
+	errs, err := p.openPipe(p.rec.stderr, func() {})
 	if err != nil {
 		return []io.Closer{out}, err
 	}
@@ -179,13 +196,17 @@ func (p *process) openPipes() (theirs []io.Closer, err error) {
 	return []io.Closer{out, errs}, nil
 }
 
-func (p *process) openPipe(to io.Writer) (*os.File, error) {
+// openPipe gives the end of the child's, whose output goes to a writer until it ends.
+func (p *process) openPipe(to io.Writer, end func()) (*os.File, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
 	p.pipes = append(p.pipes, r)
-	p.copies.Go(func() { _, _ = io.Copy(to, r) })
+	p.copies.Go(func() {
+		_, _ = io.Copy(to, r)
+		end()
+	})
 	return w, nil
 }
 
@@ -212,16 +233,24 @@ func (p *process) launch() error {
 		return err
 	}
 	if stdin != nil {
-		p.copies.Go(func() {
-			_, _ = io.Copy(stdin, p.Stdin) // a command need not read its prompt
-			_ = stdin.Close()
-		})
+		p.copies.Go(func() { p.speak(stdin) })
 	}
 	return nil
 }
 
+// speak tells the command what it is to hear.
+func (p *process) speak(stdin io.WriteCloser) {
+	if p.talk == nil {
+		_, _ = io.Copy(stdin, p.Stdin) // a command need not read its prompt
+	} else {
+		p.said = p.talk.talk(stdin)
+		defer close(p.talked)
+	}
+	_ = stdin.Close()
+}
+
 func (p *process) openStdin() (io.WriteCloser, error) {
-	if p.Stdin == nil {
+	if p.Stdin == nil && p.talk == nil {
 		return nil, nil
 	}
 	stdin, err := p.cmd.StdinPipe()
@@ -239,6 +268,7 @@ const (
 	timedOut
 	idled
 	cancelled
+	finished // what there was to say is said
 )
 
 // watch waits for the end of the process or a reason to stop it.
@@ -248,6 +278,8 @@ func (p *process) watch(ctx context.Context) cause {
 		select {
 		case <-p.exited:
 			return ended
+		case <-p.talked:
+			return finished
 		case <-ctx.Done():
 			return cancelled
 		case <-timeout:
@@ -272,6 +304,9 @@ func after(d time.Duration) <-chan time.Time {
 
 // finish stops the process if it has not ended, and collects what it left.
 func (p *process) finish(why cause) (Result, error) {
+	if why == finished && p.endsByItself() {
+		why = ended
+	}
 	if why != ended {
 		stop(p.family.signal, p.grace())
 	}
@@ -291,7 +326,20 @@ func (p *process) finish(why cause) (Result, error) {
 	}
 	note(p.noteFile, noted{Mark: p.mark, Ended: true})
 	r.setStatus(p.cmd.ProcessState, why)
+	if why == finished || why == ended && p.said {
+		r.ExitCode, r.Signal = 0, ""
+	}
 	return r, nil
+}
+
+// endsByItself reports whether the process does so when nothing more is said to it.
+func (p *process) endsByItself() bool {
+	select {
+	case <-p.exited:
+		return true
+	case <-time.After(drainDelay):
+		return false
+	}
 }
 
 func (p *process) grace() time.Duration { return cmp.Or(p.Grace, defaultGrace) }

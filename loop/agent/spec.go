@@ -31,12 +31,15 @@ type Spec struct {
 	Name    string
 	Command []string // argv; "{model}", "{prompt}" and "{prompt_file}" in it are replaced
 	Preset  string   // one of Presets; "" with no Command: the preset called Name
-	Args    []string // more arguments, after all others
-	Timeout time.Duration
-	Idle    time.Duration
-	Env     []string          // names of variables to pass through
-	Model   string            // "" leaves the choice to the agent
-	Models  map[string]string // profile (quality, balanced, budget) to the model in its place
+	// Protocol is ACP for a command that speaks it, "" for one that takes its prompt on
+	// standard input.
+	Protocol string
+	Args     []string // more arguments, after all others
+	Timeout  time.Duration
+	Idle     time.Duration
+	Env      []string          // names of variables to pass through
+	Model    string            // "" leaves the choice to the agent
+	Models   map[string]string // profile (quality, balanced, budget) to the model in its place
 }
 
 // Ask is what an agent is asked to do, and with what.
@@ -90,11 +93,19 @@ func (s Spec) Invocation(ask Ask) (_ Invocation, err error) {
 	}
 	name := s.preset()
 	if name == "" {
-		return Invocation{Args: append(command, s.Args...)}, nil
+		inv := Invocation{Args: append(command, s.Args...)}
+		if s.Protocol == ACP {
+			model := ask.Model
+			if slices.ContainsFunc(s.Command, func(arg string) bool { return strings.Contains(arg, "{model}") }) {
+				model = ""
+			}
+			inv.reader = newConversation(ask, model, acpForm{})
+		}
+		return inv, nil
 	}
-	p, ok := presets[name]
-	if !ok {
-		return Invocation{}, fmt.Errorf("no command and no preset %q; presets are %s", name, strings.Join(Presets(), ", "))
+	p, err := s.form(name)
+	if err != nil {
+		return Invocation{}, err
 	}
 	if len(command) == 0 {
 		command = []string{cmp.Or(p.program, name)}
@@ -106,13 +117,30 @@ func (s Spec) Invocation(ask Ask) (_ Invocation, err error) {
 	if ask.Role != Implementer {
 		inv.ExtraEnv = slices.Concat(p.set, p.setReviewer)
 	}
-	if p.reader != nil {
+	switch {
+	case s.Protocol == ACP:
+		inv.reader = newConversation(ask, p.unsaid(ask.Model), *p.acp)
+	case p.reader != nil:
 		inv.reader = p.reader()
 	}
 	return inv, nil
 }
 
 var sessionWords = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$`) })
+
+// form is the preset called name, as it is talked to.
+func (s Spec) form(name string) (*preset, error) {
+	p, ok := presets[name]
+	switch {
+	case !ok:
+		return nil, fmt.Errorf("no command and no preset %q; presets are %s", name, strings.Join(Presets(), ", "))
+	case s.Protocol == ACP && p.acp == nil:
+		return nil, fmt.Errorf("how %q speaks the Agent Client Protocol is not known; leave out its preset and name the whole command", name)
+	case s.Protocol == ACP:
+		return p.byACP(), nil
+	}
+	return p, nil
+}
 
 // preset is the name of the preset of s, "" for a custom command.
 func (s Spec) preset() string {

@@ -40,6 +40,9 @@ func TestPresetArguments(t *testing.T) {
 		{"claude", Ask{Role: Implementer, Session: record.Session{ID: "a b"}}, claude + mayLook},
 		{"gemini", Ask{Role: Reviewer}, "gemini --skip-trust -o stream-json --approval-mode plan"},
 		{"gemini", Ask{Role: Implementer, Model: "g", Session: record.Session{ID: "s1"}}, "gemini --skip-trust -o stream-json --approval-mode auto_edit -m g"},
+		{"gemini by acp", Ask{Role: Reviewer, Model: "g"}, "gemini --skip-trust --acp --approval-mode plan -m g"},
+		{"gemini by acp", Ask{Role: Implementer}, "gemini --skip-trust --acp --approval-mode auto_edit"},
+		{"opencode by acp", Ask{Role: Reviewer, Model: "p/m", Session: record.Session{ID: "s1"}}, "opencode acp --print-logs --log-level ERROR"},
 		{"opencode", Ask{Role: Reviewer, Model: "p/m"}, "opencode run --format json --print-logs --log-level ERROR --model p/m"},
 		{"opencode", Ask{Role: Implementer, Session: record.Session{ID: "s1"}}, "opencode run --format json --print-logs --log-level ERROR --session s1"},
 		{"pi", Ask{Role: Reviewer}, "pi -p --mode json -ne -ns -np -nc --tools read,grep,find,ls --no-session"},
@@ -64,7 +67,11 @@ func TestPresetArguments(t *testing.T) {
 		{"aider", Ask{Role: Implementer, Model: "m"}, aider + " --model m"},
 	} {
 		tc.ask.Dir = "/none/tree"
-		inv, err := Spec{Name: "x", Preset: tc.preset}.Invocation(tc.ask)
+		spec := Spec{Name: "x", Preset: tc.preset}
+		if preset, ok := strings.CutSuffix(tc.preset, " by acp"); ok {
+			spec.Preset, spec.Protocol = preset, ACP
+		}
+		inv, err := spec.Invocation(tc.ask)
 		if err != nil {
 			t.Errorf("%s %s: %v", tc.preset, tc.ask.Role, err)
 		}

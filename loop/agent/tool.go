@@ -13,7 +13,8 @@ import (
 type Tool struct {
 	Name      string   `json:"name"`
 	Preset    string   `json:"preset,omitempty"` // "" for a custom command
-	Path      string   `json:"path,omitempty"`   // of its program, "" where that is not installed
+	Protocol  string   `json:"protocol,omitempty"`
+	Path      string   `json:"path,omitempty"` // of its program, "" where that is not installed
 	Version   string   `json:"version,omitempty"`
 	Model     string   `json:"model,omitempty"` // configured here; "" leaves it to the tool
 	SignedIn  SignedIn `json:"signed_in"`
@@ -45,14 +46,17 @@ type signIn struct {
 // asked for its version.
 func (s Spec) Look(ctx context.Context, base []string) Tool {
 	t := Tool{
-		Name: s.Name, Preset: s.preset(), Model: s.ModelFor(""), SignedIn: SignedInUnknown, Roles: []Role{Reviewer, Implementer},
+		Name: s.Name, Preset: s.preset(), Protocol: s.Protocol, Model: s.ModelFor(""), SignedIn: SignedInUnknown, Roles: []Role{Reviewer, Implementer},
 		Arguments: "a command of your own",
 	}
-	p := presets[t.Preset]
-	if p != nil {
+	p, err := s.form(t.Preset)
+	if err == nil {
 		t.Proven, t.Arguments = p.proven, "from its documentation, "+p.origin
 		if p.proven {
 			t.Arguments = "proven with " + p.origin
+		}
+		if s.Protocol == ACP {
+			t.Arguments += ", by the Agent Client Protocol"
 		}
 		t.SignedIn, t.By = p.signIn.look(base)
 	}
@@ -61,7 +65,7 @@ func (s Spec) Look(ctx context.Context, base []string) Tool {
 		return t
 	}
 	c := s.command(inv, Ask{Base: base}, CallOptions{})
-	if t.Path, err = lookup(c.Args, c.Env); err == nil && p != nil && !inv.wrapped {
+	if t.Path, err = lookup(c.Args, c.Env); err == nil && inv.preset != nil && !inv.wrapped {
 		t.Version = versionOf(ctx, c)
 	}
 	return t
@@ -99,7 +103,7 @@ func exists(file string) bool {
 // versionOf is what a program says of its version, "" where it does not.
 func versionOf(ctx context.Context, c Command) string {
 	c.Args = append(slices.Clone(c.Args[:1]), "--version")
-	c.Dir, c.Timeout, c.Idle, c.event, c.stuck = os.TempDir(), helpTimeout, 0, nil, nil
+	c.Dir, c.Timeout, c.Idle, c.event, c.stuck, c.talk = os.TempDir(), helpTimeout, 0, nil, nil, nil
 	res, err := Run(ctx, c)
 	if err != nil || res.ExitCode != 0 {
 		return ""

@@ -114,6 +114,8 @@ var agentKeys = []key{
 		func(c *Config, name string, v []string) { c.agents[name].spec.Command = v })),
 	shaping(keyOf("agents.NAME.preset", oneOf(agent.Presets()...), "", "the known tool that the command is, or that is run when there is no command",
 		func(c *Config, name, v string) { c.agents[name].spec.Preset = v })),
+	executable(keyOf("agents.NAME.protocol", oneOf(agent.ACP), "", "how the command, or the preset, is talked to: acp is the Agent Client Protocol, JSON-RPC on standard input and output. Without it the prompt goes to standard input",
+		func(c *Config, name, v string) { c.agents[name].spec.Protocol = v })),
 	executable(keyOf("agents.NAME.args", textsKind, "[]", "more arguments, after those of the command or the preset",
 		func(c *Config, name string, v []string) { c.agents[name].spec.Args = v })),
 	executable(keyOf("agents.NAME.env", variablesKind, "[]", "names of environment variables to pass on",

@@ -55,7 +55,8 @@ func oneOf(allowed ...string) valueKind[string] {
 	for i, a := range allowed {
 		quoted[i] = strconv.Quote(a)
 	}
-	wants := strings.Join(quoted[:len(quoted)-1], ", ") + " or " + quoted[len(quoted)-1]
+	last := len(quoted) - 1
+	wants := strings.TrimPrefix(strings.Join(quoted[:last], ", ")+" or ", " or ") + quoted[last]
 	return stringKind(wants, func(s string) bool { return slices.Contains(allowed, s) })
 }
 

@@ -1,0 +1,452 @@
+package agent
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	acp "github.com/coder/acp-go-sdk"
+
+	"git-runr/loop/record"
+)
+
+// ACP is the protocol by which a command is talked to as the Agent Client Protocol says,
+// https://agentclientprotocol.com: JSON-RPC on its standard streams, a line a message.
+const ACP = "acp"
+
+const (
+	// maxMessage is the longest message that the library reads.
+	maxMessage = 10<<20 - 1
+	// maxTalk is how much an agent may write in one call, and so how much is ever kept of it.
+	maxTalk = 256 << 20
+	// maxAsked is how many of its requests are answered at once.
+	maxAsked = 64
+)
+
+// conversation is one call of an agent by ACP: a session, a prompt, an answer.
+//
+// What the agent tells comes as lines, in order, and is read here as it comes. What it asks
+// and what it answers is handed to the library: it keeps a queue of what it is told that
+// loses the connection when it is full.
+type conversation struct {
+	ask   Ask
+	model string // to be chosen by the protocol; "" leaves it to the agent
+	form  acpForm
+
+	mu      sync.Mutex // guards what follows
+	heard   outcome
+	said    []byte            // the final message so far
+	refused *acp.RequestError // its last answer that was an error
+	calls   map[string]bool   // by id, whether a use of a tool writes files
+
+	size  int64 // of what it wrote
+	in    *io.PipeReader
+	to    *io.PipeWriter
+	asked chan struct{} // a slot for each of its requests that is being answered
+	over  chan struct{} // closed when nothing is answered any more
+}
+
+func newConversation(ask Ask, model string, form acpForm) *conversation {
+	if dir, err := filepath.Abs(ask.Dir); err == nil {
+		ask.Dir = dir
+	}
+	c := &conversation{ask: ask, model: model, form: form, calls: map[string]bool{}, asked: make(chan struct{}, maxAsked), over: make(chan struct{})}
+	c.in, c.to = io.Pipe()
+	return c
+}
+
+// message is a line of either side.
+type message struct {
+	Version string            `json:"jsonrpc"`
+	ID      json.RawMessage   `json:"id,omitempty"`
+	Method  string            `json:"method,omitempty"`
+	Params  json.RawMessage   `json:"params,omitempty"`
+	Result  json.RawMessage   `json:"result,omitempty"`
+	Error   *acp.RequestError `json:"error,omitempty"`
+}
+
+// event takes one line. Lines that are no messages are the tool's own talk.
+func (c *conversation) event(line []byte) (show string, noise bool) {
+	if c.size += int64(len(line)); c.size > maxTalk {
+		c.giveUp(fmt.Sprintf("it wrote more than %d MiB", maxTalk>>20))
+		return "", true
+	}
+	var m message
+	if !decode(line, &m) || m.Version != "2.0" {
+		return "", false
+	}
+	if len(m.ID) == 0 || string(m.ID) == "null" {
+		if m.Method == acp.ClientMethodSessionUpdate {
+			show = c.update(m.Params)
+		}
+		return show, false
+	}
+	if len(line) >= maxMessage {
+		c.giveUp(fmt.Sprintf("it wrote a message of more than %d MiB", maxMessage>>20))
+		return "", false
+	}
+	if m.Method != "" {
+		select {
+		case c.asked <- struct{}{}:
+		case <-c.over:
+			return "", false
+		}
+	} else if m.Error != nil {
+		c.mu.Lock()
+		c.refused = m.Error
+		c.mu.Unlock()
+	}
+	_, _ = c.to.Write(append(bytes.Clone(line), '\n')) // in vain when it is over
+	return "", false
+}
+
+// giveUp ends the conversation for a reason.
+func (c *conversation) giveUp(why string) {
+	c.fail(why)
+	c.hangUp()
+}
+
+func (c *conversation) fail(why string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.heard.fail = cmp.Or(c.heard.fail, why)
+}
+
+// hangUp says that nothing more is heard of the agent.
+func (c *conversation) hangUp() { _ = c.to.Close() }
+
+// answers writes to the agent, and frees the slot of a request when its answer is written.
+type answers struct {
+	*conversation
+	to io.Writer
+}
+
+func (a answers) Write(line []byte) (int, error) {
+	n, err := a.to.Write(line)
+	var m struct{ Method string }
+	if json.Unmarshal(line, &m) == nil && m.Method == "" {
+		<-a.asked
+	}
+	return n, err
+}
+
+// gate is a reader that waits until it is opened.
+type gate struct {
+	open chan struct{}
+	io.Reader
+}
+
+func (g gate) Read(p []byte) (int, error) {
+	<-g.open
+	return g.Reader.Read(p)
+}
+
+// talk speaks with the agent until its turn has ended or nothing can come of it any more,
+// and reports whether it ended well.
+func (c *conversation) talk(to io.Writer) bool {
+	g := gate{make(chan struct{}), c.in}
+	conn := acp.NewConnection(c.handle, answers{c, to}, g)
+	conn.SetLogger(slog.New(slog.DiscardHandler)) // before it reads: no lock guards it
+	close(g.open)
+	err := c.turn(conn)
+	close(c.over)
+	_ = c.in.Close()                            // so that what still comes waits for nobody
+	if err != nil && !errors.Is(err, errLost) { // of which the end of the command tells the cause
+		c.fail(err.Error())
+	}
+	return err == nil
+}
+
+var errLost = errors.New("the agent has gone")
+
+// opened is an answer to session/new, as far as it matters. The library's own type refuses
+// the whole answer for one unknown word in its unstable parts.
+type opened struct {
+	ID     acp.SessionId `json:"sessionId"`
+	Models *struct {
+		Available []struct {
+			ID string `json:"modelId"`
+		} `json:"availableModels"`
+	} `json:"models"`
+	Options []struct {
+		ID       string `json:"id"`
+		Category string `json:"category"`
+	} `json:"configOptions"`
+}
+
+// turn is the whole of what we ask.
+func (c *conversation) turn(conn *acp.Connection) error {
+	var hello struct {
+		Version int `json:"protocolVersion"`
+		Auth    []struct {
+			Name        string `json:"name"`
+			Description string `json:"description"`
+		} `json:"authMethods"`
+	}
+	err := c.request(conn, acp.AgentMethodInitialize, acp.InitializeRequest{
+		ProtocolVersion: acp.ProtocolVersionNumber,
+		ClientInfo:      &acp.Implementation{Name: "git-runr", Version: "1"},
+		ClientCapabilities: acp.ClientCapabilities{
+			Fs: acp.FileSystemCapabilities{ReadTextFile: !c.form.readsItself, WriteTextFile: c.ask.Role == Implementer},
+		},
+	}, &hello)
+	if err == nil && hello.Version != acp.ProtocolVersionNumber {
+		err = fmt.Errorf("it speaks version %d of the Agent Client Protocol, not %d", hello.Version, acp.ProtocolVersionNumber)
+	}
+	if err != nil {
+		return err
+	}
+	var session opened
+	err = c.request(conn, acp.AgentMethodSessionNew, acp.NewSessionRequest{Cwd: c.ask.Dir, McpServers: []acp.McpServer{}}, &session)
+	if err == nil && session.ID == "" {
+		err = errors.New("it opened no session")
+	}
+	if err == nil {
+		err = c.choose(conn, session)
+	}
+	if err == nil {
+		err = c.prompt(conn, session.ID)
+	}
+	if told := (refusedError{}); errors.As(err, &told) && told.Code == authRequired {
+		var ways []string
+		for _, way := range hello.Auth {
+			ways = append(ways, strings.TrimSuffix(way.Name+": "+way.Description, ": "))
+		}
+		return errors.New("not signed in: " + join(told.Error(), strings.Join(ways, "; ")))
+	}
+	return err
+}
+
+const authRequired = -32000
+
+// choose has the session use the model that was asked for.
+func (c *conversation) choose(conn *acp.Connection, session opened) error {
+	if c.model == "" {
+		return nil
+	}
+	for _, option := range session.Options {
+		if cmp.Or(option.Category, option.ID) == "model" {
+			return c.request(conn, acp.AgentMethodSessionSetConfigOption, map[string]any{"sessionId": session.ID, "configId": option.ID, "value": c.model}, nil)
+		}
+	}
+	if session.Models == nil {
+		return fmt.Errorf("unknown model %q: it lets none be chosen; name it in the agent's own configuration, or by args", c.model)
+	}
+	return c.request(conn, acp.AgentMethodSessionSetModel, map[string]any{"sessionId": session.ID, "modelId": c.model}, nil)
+}
+
+// prompt has the agent take its turn.
+func (c *conversation) prompt(conn *acp.Connection, id acp.SessionId) error {
+	var done turned
+	err := c.request(conn, acp.AgentMethodSessionPrompt, acp.PromptRequest{SessionId: id, Prompt: []acp.ContentBlock{acp.TextBlock(c.ask.Prompt)}}, &done)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.heard.seen = true
+	c.heard.taken = c.heard.taken.Add(done.usage())
+	switch why := done.Reason; why {
+	case acp.StopReasonEndTurn:
+		c.heard.done = true
+		return nil
+	case acp.StopReasonRefusal:
+		return errors.New(join("it refused", excerpt(string(c.said))))
+	case acp.StopReasonCancelled:
+		return errors.New("it cancelled its turn")
+	case acp.StopReasonMaxTokens, acp.StopReasonMaxTurnRequests:
+		return fmt.Errorf("the answer was cut short: %s", why)
+	default:
+		return fmt.Errorf("it ended its turn for no known reason: %q", why)
+	}
+}
+
+// turned is an answer to session/prompt.
+type turned struct {
+	Reason acp.StopReason `json:"stopReason"`
+	Usage  struct {
+		Input   int64 `json:"inputTokens"`
+		Output  int64 `json:"outputTokens"`
+		Thought int64 `json:"thoughtTokens"`
+		Read    int64 `json:"cachedReadTokens"`
+		Write   int64 `json:"cachedWriteTokens"`
+	} `json:"usage"`
+	Meta struct {
+		Quota struct {
+			Count struct {
+				Input  int64 `json:"input_tokens"`
+				Output int64 `json:"output_tokens"`
+			} `json:"token_count"`
+		} `json:"quota"`
+	} `json:"_meta"`
+}
+
+func (e turned) usage() record.Usage {
+	u, quota := e.Usage, e.Meta.Quota.Count
+	return record.Usage{
+		Input: cmp.Or(u.Input+u.Read+u.Write, quota.Input), Cached: u.Read, Output: cmp.Or(u.Output+u.Thought, quota.Output),
+	}
+}
+
+// request asks the agent, and remembers what it has yet to answer. The error is errLost for
+// an agent that does not answer any more.
+func (c *conversation) request(conn *acp.Connection, method string, params, into any) error {
+	c.waits(method)
+	raw, err := acp.SendRequest[json.RawMessage](conn, context.Background(), method, params)
+	if err != nil {
+		return c.refusal()
+	}
+	c.waits("")
+	if into == nil {
+		return nil
+	}
+	if len(raw) == 0 || json.Unmarshal(raw, into) != nil {
+		return fmt.Errorf("it answered %s with %q", method, visible(string(raw)))
+	}
+	return nil
+}
+
+func (c *conversation) waits(method string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.heard.waits = method
+}
+
+// refusal is why a request has no result.
+func (c *conversation) refusal() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.refused == nil {
+		return errLost
+	}
+	c.heard.waits = ""
+	return refusedError{c.refused}
+}
+
+// refusedError is an error that the agent answered with, in its words.
+type refusedError struct{ *acp.RequestError }
+
+func (e refusedError) Error() string {
+	words := cmp.Or(e.Message, fmt.Sprintf("error %d", e.Code))
+	if data, err := json.Marshal(e.Data); err == nil && e.Data != nil {
+		words += " " + strings.Trim(string(data), `"`)
+	}
+	return words
+}
+
+// answer and told are asked when it is over.
+func (c *conversation) answer() Answer { return c.told().answer() }
+
+func (c *conversation) told() *outcome {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.heard.text = string(c.said)
+	return &c.heard
+}
+
+// update reads what the agent tells, and gives what to show of it.
+func (c *conversation) update(params []byte) string {
+	var told struct {
+		Update struct {
+			Kind    string          `json:"sessionUpdate"`
+			Content json.RawMessage `json:"content"`
+			Cost    struct {
+				Amount   float64 `json:"amount"`
+				Currency string  `json:"currency"`
+			} `json:"cost"`
+			toolUse
+		} `json:"update"`
+	}
+	if json.Unmarshal(params, &told) != nil {
+		return ""
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.heard.seen = true
+	u := told.Update
+	switch u.Kind {
+	case "agent_message_chunk":
+		return c.chunk(u.Content)
+	case "user_message_chunk":
+		c.said = c.said[:0]
+	case "tool_call", "tool_call_update":
+		return c.use(u.Kind, u.toolUse, u.Content)
+	case "usage_update":
+		if strings.EqualFold(u.Cost.Currency, "USD") {
+			c.heard.taken.Cost = max(c.heard.taken.Cost, u.Cost.Amount)
+		}
+	}
+	return ""
+}
+
+// chunk takes a piece of what the agent says, and gives the line that it belongs to.
+func (c *conversation) chunk(content json.RawMessage) string {
+	var p part
+	if json.Unmarshal(content, &p) != nil || p.Type != "text" {
+		return ""
+	}
+	if c.said = append(c.said, p.Text...); len(c.said) > defaultMaxOutput {
+		c.said = nil
+		c.heard.fail = fmt.Sprintf("the answer is longer than %d bytes", defaultMaxOutput)
+		c.hangUp()
+	}
+	end := bytes.TrimSpace(c.said[max(0, len(c.said)-maxShown):])
+	return string(end[bytes.LastIndexByte(end, '\n')+1:])
+}
+
+// toolUse is the use of a tool as far as it matters.
+type toolUse struct {
+	ID        string `json:"toolCallId"`
+	Title     string `json:"title"`
+	Does      string `json:"kind"`
+	Status    string `json:"status"`
+	Locations []struct {
+		Path string `json:"path"`
+	} `json:"locations"`
+}
+
+// writing are the kinds of tools that change files.
+var writing = []string{string(acp.ToolKindEdit), string(acp.ToolKindDelete), string(acp.ToolKindMove)}
+
+// paths are the files that a use of a tool names.
+func (u toolUse) paths(content json.RawMessage) []string {
+	var diffs []struct {
+		Type string `json:"type"`
+		Path string `json:"path"`
+	}
+	_ = json.Unmarshal(content, &diffs) // content of another shape names none
+	var paths []string
+	for _, l := range u.Locations {
+		paths = append(paths, l.Path)
+	}
+	for _, d := range diffs {
+		if d.Type == "diff" {
+			paths = append(paths, d.Path)
+		}
+	}
+	return slices.DeleteFunc(paths, func(path string) bool { return path == "" })
+}
+
+// use notes the use of a tool. What was said before it began is talk.
+func (c *conversation) use(event string, u toolUse, content json.RawMessage) string {
+	if _, known := c.calls[u.ID]; !known || event == "tool_call" {
+		c.said = c.said[:0]
+	}
+	c.calls[u.ID] = c.calls[u.ID] || slices.Contains(writing, u.Does)
+	if c.calls[u.ID] {
+		c.heard.add(u.ID, u.paths(content)...)
+	}
+	if u.Status == "failed" {
+		c.heard.drop(u.ID)
+	}
+	return u.Title
+}

@@ -1,0 +1,201 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	acp "github.com/coder/acp-go-sdk"
+)
+
+var (
+	errOutside = errors.New("it is not a file below the working tree")
+	errNotText = errors.New("it is not a text file")
+	errReads   = errors.New("a reviewer must not write")
+)
+
+// handle answers what the agent asks. There is no terminal for it, and whatever else a
+// client may be able to do is not known here.
+func (c *conversation) handle(_ context.Context, method string, params json.RawMessage) (any, *acp.RequestError) {
+	switch method {
+	case acp.ClientMethodSessionRequestPermission:
+		return answerTo(params, c.permit)
+	case acp.ClientMethodFsReadTextFile:
+		return answerTo(params, c.readFile)
+	case acp.ClientMethodFsWriteTextFile:
+		return answerTo(params, c.writeFile)
+	}
+	return nil, acp.NewMethodNotFound(method)
+}
+
+// answerTo decodes params for answer.
+func answerTo[P, R any](params json.RawMessage, answer func(P) (R, error)) (any, *acp.RequestError) {
+	var p P
+	if err := json.Unmarshal(params, &p); err != nil {
+		return nil, acp.NewInvalidParams(err.Error())
+	}
+	r, err := answer(p)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, &acp.RequestError{Code: notFound, Message: "Resource not found: " + err.Error()}
+	case err != nil:
+		return nil, &acp.RequestError{Code: -32600, Message: err.Error()}
+	}
+	return r, nil
+}
+
+// notFound is the code by which an agent knows that it may write the file.
+const notFound = -32002
+
+// permission is what session/request_permission asks.
+type permission struct {
+	Options []acp.PermissionOption `json:"options"`
+	Use     struct {
+		toolUse
+		Content json.RawMessage `json:"content"`
+	} `json:"toolCall"`
+}
+
+// permit allows an implementer to change files below its working tree, once, and nothing
+// else to anybody.
+func (c *conversation) permit(p permission) (acp.RequestPermissionResponse, error) {
+	var answer acp.RequestPermissionResponse
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	paths := p.Use.paths(p.Use.Content)
+	wanted := []acp.PermissionOptionKind{acp.PermissionOptionKindRejectOnce, acp.PermissionOptionKindRejectAlways}
+	changes := slices.Contains(writing, p.Use.Does) || p.Use.Does == "" && c.calls[p.Use.ID]
+	if c.ask.Role == Implementer && changes && len(paths) > 0 && !slices.ContainsFunc(paths, c.outside) {
+		wanted = []acp.PermissionOptionKind{acp.PermissionOptionKindAllowOnce}
+	}
+	for _, kind := range wanted {
+		for _, option := range p.Options {
+			if option.Kind == kind {
+				answer.Outcome = acp.NewRequestPermissionOutcomeSelected(option.OptionId)
+				if kind != acp.PermissionOptionKindAllowOnce {
+					c.deny(p.Use.toolUse)
+				}
+				return answer, nil
+			}
+		}
+	}
+	c.deny(p.Use.toolUse)
+	answer.Outcome = acp.NewRequestPermissionOutcomeCancelled()
+	return answer, nil
+}
+
+func (c *conversation) deny(u toolUse) {
+	what := u.Title
+	if what == "" {
+		what = "a tool"
+	}
+	c.heard.denied = append(c.heard.denied, visible(what))
+	c.heard.drop(u.ID)
+}
+
+func (c *conversation) outside(name string) bool {
+	_, err := c.inside(name)
+	return err != nil
+}
+
+// inside is the path of a file relative to the working tree. Nothing of git's own is there,
+// and nothing that a link leads to.
+func (c *conversation) inside(name string) (string, error) {
+	rel := below(c.ask.Dir, []string{name})
+	if len(rel) == 0 || slices.ContainsFunc(strings.Split(rel[0], "/"), func(part string) bool { return strings.EqualFold(part, ".git") }) {
+		return "", fmt.Errorf("%q: %w", name, errOutside)
+	}
+	for at := rel[0]; at != "."; at = path.Dir(at) {
+		if info, err := os.Lstat(filepath.Join(c.ask.Dir, filepath.FromSlash(at))); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return "", fmt.Errorf("%q: %w", name, errOutside)
+		}
+	}
+	return filepath.FromSlash(rel[0]), nil
+}
+
+// readFile answers fs/read_text_file: lines from the given one, of which the first is 1.
+func (c *conversation) readFile(r acp.ReadTextFileRequest) (acp.ReadTextFileResponse, error) {
+	var answer acp.ReadTextFileResponse
+	root, name, err := c.root(r.Path)
+	if err != nil {
+		return answer, err
+	}
+	defer root.Close()
+	info, err := root.Stat(name)
+	if err != nil {
+		return answer, err
+	}
+	if !info.Mode().IsRegular() {
+		return answer, fmt.Errorf("%q: %w", r.Path, errNotText)
+	}
+	f, err := root.Open(name)
+	if err != nil {
+		return answer, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxMessage))
+	if err == nil && (len(data) == maxMessage || !utf8.Valid(data)) {
+		err = fmt.Errorf("%q: %w", r.Path, errNotText)
+	}
+	answer.Content = someLines(string(data), r.Line, r.Limit)
+	return answer, err
+}
+
+// someLines are at most limit lines of text, from the one with the number first.
+func someLines(text string, first, limit *int) string {
+	lines := strings.SplitAfter(text, "\n")
+	if first != nil {
+		lines = lines[min(max(0, *first-1), len(lines)):]
+	}
+	if limit != nil {
+		lines = lines[:min(max(0, *limit), len(lines))]
+	}
+	return strings.Join(lines, "")
+}
+
+// writeFile answers fs/write_text_file.
+func (c *conversation) writeFile(w acp.WriteTextFileRequest) (acp.WriteTextFileResponse, error) {
+	var answer acp.WriteTextFileResponse
+	if c.ask.Role != Implementer {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.deny(toolUse{Title: "write " + w.Path})
+		return answer, errReads
+	}
+	root, name, err := c.root(w.Path)
+	if err != nil {
+		return answer, err
+	}
+	defer root.Close()
+	if info, err := root.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return answer, fmt.Errorf("%q: %w", w.Path, errNotText)
+	}
+	if err = root.MkdirAll(filepath.Dir(name), 0o777); err == nil {
+		err = root.WriteFile(name, []byte(w.Content), 0o666)
+	}
+	if err == nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.heard.add("", w.Path)
+	}
+	return answer, err
+}
+
+// root opens the working tree, which no link leads out of, and gives the name of a file in it.
+func (c *conversation) root(file string) (*os.Root, string, error) {
+	name, err := c.inside(file)
+	if err != nil {
+		return nil, "", err
+	}
+	root, err := os.OpenRoot(c.ask.Dir)
+	return root, name, err
+}
