@@ -239,10 +239,20 @@ func (s *session) reviewNow(store *record.Store, conf *config.Config, made recor
 	if err != nil {
 		return err
 	}
-	if len(done.Pending()) > 0 {
+	if awaited(done) {
 		return s.awaitReview(store, done)
 	}
 	return s.showReview(done)
+}
+
+// awaited reports whether somebody is waited for. A person is not where an agent could not
+// be run: whoever asked has to hear of that.
+func awaited(r record.Review) bool {
+	pending := r.Pending()
+	if r.Failure != nil {
+		pending = slices.DeleteFunc(pending, func(name string) bool { return name == record.Human })
+	}
+	return len(pending) > 0 && r.ClosedAt.IsZero()
 }
 
 // awaitReview waits until everybody who was asked has answered.
@@ -253,7 +263,7 @@ func (s *session) awaitReview(store *record.Store, made record.Review) error {
 		if err != nil {
 			return err
 		}
-		if len(review.Pending()) == 0 || !review.ClosedAt.IsZero() {
+		if !awaited(review) {
 			return s.showReview(review)
 		}
 		if err := sleep(s.ctx, 300*time.Millisecond); err != nil {
