@@ -63,33 +63,52 @@ func checkoutNotes(s *record.Store, name string) string {
 }
 
 // dropCheckouts stops what killed processes have left at work in checkouts, removes those,
-// and says where they were; dry only says so. One whose lock is held is in use.
+// and says where they were; dry only says so.
 func dropCheckouts(ctx context.Context, s *record.Store, dry bool) ([]string, error) {
 	dropped := []string{}
+	err := eachLeft(s, func(name string, there bool) error {
+		if there {
+			dropped = append(dropped, s.Repo.WorktreeDir(name))
+		}
+		if dry {
+			return nil
+		}
+		return dropCheckout(ctx, s, name)
+	})
+	return dropped, err
+}
+
+// stopInCheckouts stops what killed processes have left at work in checkouts, which stay as
+// they are.
+func stopInCheckouts(s *record.Store) error {
+	return eachLeft(s, func(name string, _ bool) error {
+		agent.StopNoted(checkoutNotes(s, name))
+		return nil
+	})
+}
+
+// eachLeft goes through the checkouts that a killed process has left, those included of
+// which only a lock or notes are there. One whose lock is held is in use.
+func eachLeft(s *record.Store, do func(name string, there bool) error) error {
 	there, err := s.Repo.OwnWorktrees(checkoutPrefix)
 	if err != nil {
-		return nil, fmt.Errorf("look for left checkouts: %w", err)
+		return fmt.Errorf("look for left checkouts: %w", err)
 	}
 	for _, name := range checkoutNames(s, there) {
 		unlock, free, err := s.Repo.TryLock(checkoutLock(name))
 		if err != nil {
-			return dropped, fmt.Errorf("look for left checkouts: %w", err)
+			return fmt.Errorf("look for left checkouts: %w", err)
 		}
 		if !free {
 			continue
 		}
-		if slices.Contains(there, name) {
-			dropped = append(dropped, s.Repo.WorktreeDir(name))
-		}
-		if !dry {
-			err = dropCheckout(ctx, s, name)
-		}
+		err = do(name, slices.Contains(there, name))
 		unlock()
 		if err != nil {
-			return dropped, err
+			return err
 		}
 	}
-	return dropped, nil
+	return nil
 }
 
 // checkoutNames are there, and those of which only a lock or notes are left.

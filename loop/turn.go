@@ -55,7 +55,7 @@ func (r *Runner) stopLeft(ctx context.Context, run record.Run) (_ context.Contex
 	if agent.StopNoted(notes) > 0 {
 		r.Progress.Say("stopped what a killed process had left at work")
 	}
-	if _, err := dropCheckouts(ctx, r.Store, false); err != nil {
+	if err := stopInCheckouts(r.Store); err != nil {
 		return nil, nil, err
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
