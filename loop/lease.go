@@ -72,14 +72,22 @@ func (w *Worker) unreachable(ctx context.Context, err error) bool {
 // foreign reports whether a review was asked for in another clone.
 func (w *Worker) foreign(writer string) bool { return writer != w.Store.Repo.Writer() }
 
-// renew renews a lease until stop is called, or it is somebody else's. A renewal that fails
-// for another reason is tried again: the lease outlives two of them.
+// renew renews a lease until stop is called, or it is somebody else's.
 func (w *Worker) renew(ctx context.Context, lease *record.Lease) (stop func()) {
+	return Renew(ctx, record.LeaseTime, func(ctx context.Context) (lost bool) {
+		return errors.Is(w.Store.RenewLease(ctx, lease), gitstore.ErrLostRace)
+	})
+}
+
+// Renew has something that lasts for lease renewed at every third of it, so that it outlives
+// two renewals that fail, until it is lost, ctx ends or stop is called, which waits for one
+// that is under way.
+func Renew(ctx context.Context, lease time.Duration, renew func(context.Context) (lost bool)) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		tick := time.NewTicker(record.LeaseTime / 3)
+		tick := time.NewTicker(max(lease/3, time.Millisecond))
 		defer tick.Stop()
 		for {
 			select {
@@ -87,7 +95,7 @@ func (w *Worker) renew(ctx context.Context, lease *record.Lease) (stop func()) {
 				return
 			case <-tick.C:
 			}
-			if errors.Is(w.Store.RenewLease(ctx, lease), gitstore.ErrLostRace) {
+			if renew(ctx) {
 				return
 			}
 		}

@@ -308,8 +308,8 @@ func (w *Worker) take(ctx context.Context, review record.Review, places placer) 
 // which may come to speak for this one.
 var errSameChange = fmt.Errorf("the same change is being reviewed: %w", gitstore.ErrBusy)
 
-// lookedAt reports whether the reviewer whom nobody but a hook asks for review is at an
-// older one of the same change now.
+// lookedAt reports whether review, which a hook asked for, is of the change that its reviewer
+// is looking at now for an older one.
 func (w *Worker) lookedAt(ctx context.Context, review record.Review) (bool, error) {
 	if !lineage.AskedByItself(review) {
 		return false, nil

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"git-runr/cmd/git-runr/internal/exit"
+	"git-runr/loop"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
@@ -42,36 +43,15 @@ func (s *session) holdReview(store *record.Store, id string) (letGo func(), err 
 		return nothing, err
 	}
 	hold.Claim = review.Claim.ID
-	ctx, cancel := context.WithCancel(context.WithoutCancel(s.ctx))
-	ended := make(chan struct{})
 	remote := s.sharedRemote(store)
-	go func() {
-		defer close(ended)
-		renewClaim(ctx, store, remote, review.ID, hold)
-	}()
+	stop := loop.Renew(context.WithoutCancel(s.ctx), hold.Lease, func(ctx context.Context) (lost bool) {
+		state := new(record.StateError)
+		return errors.As(store.RenewClaim(ctx, remote, review.ID, hold), &state)
+	})
 	return func() {
-		cancel()
-		<-ended
+		stop()
 		s.letGo(store, review.ID, hold)
 	}, nil
-}
-
-// renewClaim renews a claim until ctx ends or somebody took it away. A renewal that
-// fails for another reason is tried again: the lease outlives two of them.
-func renewClaim(ctx context.Context, store *record.Store, remote, id string, hold record.Hold) {
-	tick := time.NewTicker(hold.Lease / 3)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		err := store.RenewClaim(ctx, remote, id, hold)
-		if state := new(record.StateError); errors.As(err, &state) {
-			return
-		}
-	}
 }
 
 // letGo gives a claim back, if it is still there to give.

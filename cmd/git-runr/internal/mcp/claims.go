@@ -3,29 +3,10 @@ package mcp
 import (
 	"context"
 	"errors"
-	"time"
 
 	"git-runr/gitstore"
 	"git-runr/loop/record"
 )
-
-// keepClaims renews what is held until ctx ends: at a third of the lease, so that two
-// renewals may fail.
-func (s *Server) keepClaims(ctx context.Context) {
-	if s.Lease <= 0 {
-		return
-	}
-	tick := time.NewTicker(max(s.Lease/3, time.Millisecond))
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			s.renew(ctx)
-		}
-	}
-}
 
 // renew renews every claim once, and forgets those that are no longer ours.
 func (s *Server) renew(ctx context.Context) {

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"io"
-	"sync"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"git-runr/loop"
 	"git-runr/loop/record"
 )
 
@@ -36,14 +36,11 @@ func (s *Server) Run(ctx context.Context, in io.Reader, out io.Writer) error {
 }
 
 func (s *Server) serve(ctx context.Context, t sdk.Transport) error {
-	ctx, cancel := context.WithCancel(ctx)
-	var renewals sync.WaitGroup
-	renewals.Go(func() { s.keepClaims(ctx) })
+	if s.Lease > 0 {
+		defer loop.Renew(ctx, s.Lease, func(ctx context.Context) (lost bool) { s.renew(ctx); return false })()
+	}
 	err := s.sdk.Run(ctx, t)
-	ended := ctx.Err() != nil || errors.Is(err, io.EOF)
-	cancel()
-	renewals.Wait()
-	if ended {
+	if ctx.Err() != nil || errors.Is(err, io.EOF) {
 		return nil
 	}
 	return err
