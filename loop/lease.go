@@ -41,7 +41,9 @@ func (w *Worker) lease(ctx context.Context, review record.Review) (release func(
 	}
 	lease, err := w.Store.TakeLease(ctx, w.Remote, review.ID)
 	if err == nil {
-		err = w.Sync(ctx)
+		if err = w.Sync(ctx); err != nil { // what cannot be given back now is by the next worker
+			_ = w.Store.DropLease(context.WithoutCancel(ctx), lease)
+		}
 	}
 	if w.unreachable(ctx, err) && !w.foreign(review.Writer) {
 		return none, nil

@@ -266,6 +266,9 @@ func (w *Worker) take(ctx context.Context, review record.Review, places placer) 
 	if err != nil || len(turns) == 0 {
 		return review, done, err
 	}
+	if _, err := w.Store.Repo.Identity(ctx); err != nil { // nothing of what an agent is paid for could be recorded
+		return review, done, err
+	}
 	if same, err := w.lookedAt(ctx, review); err != nil || same {
 		if err == nil {
 			err = errSameChange

@@ -141,6 +141,8 @@ func gateHints(held []loop.Gated) []string {
 		switch {
 		case c.Review != "" && c.Reviewed():
 			add("git runr inbox get " + c.Review)
+		case c.AwaitsPerson():
+			add("git runr inbox submit " + c.Review)
 		case c.State == lineage.CoverPending || c.State == lineage.CoverStale && c.Review != "":
 			add("git runr work")
 		case c.State == lineage.CoverUnshown: // an agent would be shown as little again

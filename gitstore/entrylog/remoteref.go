@@ -49,6 +49,9 @@ func (s *Store) ReadShared(ctx context.Context, remote, ref string) (odb.ID, err
 		return "", s.refs.DropRefs(ctx, []string{staged})
 	}
 	if err := s.fetchRefs(ctx, remote, []string{"+" + ref + ":" + staged}, "--no-prune"); err != nil {
+		if there, again := s.listRemote(ctx, remote, ref); again == nil && there[ref] == "" { // somebody gave it back meanwhile
+			return "", s.refs.DropRefs(ctx, []string{staged})
+		}
 		return "", remoteError(remote, err)
 	}
 	return s.refs.Ref(ctx, staged)

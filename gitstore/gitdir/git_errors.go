@@ -42,7 +42,7 @@ type GitError struct {
 
 // fullDisk is what git says when there is no room: it gives the system's own words, or
 // only that it could not write to a file that it had opened.
-var fullDisk = []string{"No space left on device", "Out of diskspace", "unable to write file", "File too large", "Disk quota exceeded"}
+var fullDisk = []string{"No space left on device", "Out of diskspace", "unable to write file", "failed to write new configuration file", "File too large", "Disk quota exceeded"}
 
 // Is makes what git says of a full disk ENOSPC.
 func (e *GitError) Is(target error) bool {

@@ -50,6 +50,9 @@ func (c Covered) Reviewed() bool {
 	return c.State == CoverReviewed || c.State == CoverCarried || c.State == CoverNothing
 }
 
+// AwaitsPerson reports whether a person was asked to look, and has not answered.
+func (c Covered) AwaitsPerson() bool { return c.State == CoverPending && c.reviewer == record.Human }
+
 // CoverCounts are commits by state.
 type CoverCounts struct {
 	Reviewed   int `json:"reviewed"`

@@ -44,9 +44,10 @@ type follower struct {
 	places  map[gitstore.ID][]record.ReviewSummary // by the commits that have their code
 	told    map[gitstore.ID]gitstore.ID
 	how     map[gitstore.ID]string
-	rebased []gitstore.ID        // where HEAD was when a rebase had ended
-	spared  map[string]bool      // reviews that were withdrawn in this pass
-	orphans map[gitstore.ID]bool // reviewed commits that no branch holds
+	rebased []gitstore.ID                        // where HEAD was when a rebase had ended
+	spared  map[string]bool                      // reviews that were withdrawn in this pass
+	orphans map[gitstore.ID]bool                 // reviewed commits that no branch holds
+	dropped map[gitstore.ID]record.ReviewSummary // requests that were withdrawn because their code was gone
 	done    Followed
 }
 
@@ -90,7 +91,7 @@ func Follow(ctx context.Context, s *record.Store) (Followed, error) {
 }
 
 func (f *follower) run(ctx context.Context, fresh []gitstore.LoggedCommit) error {
-	if err := f.load(ctx); err != nil || len(f.reviews) == 0 {
+	if err := f.load(ctx); err != nil || len(f.reviews)+len(f.dropped) == 0 {
 		return err
 	}
 	fresh, err := f.withTold(ctx, fresh)
@@ -112,7 +113,34 @@ func (f *follower) run(ctx context.Context, fresh []gitstore.LoggedCommit) error
 	if err := f.findMade(ctx, fresh, pairs); err != nil {
 		return err
 	}
+	if err := f.askAgain(ctx, fresh); err != nil {
+		return err
+	}
 	return f.settleOrphans(ctx)
+}
+
+// askAgain asks for what was withdrawn when its code was gone, where that is back and
+// nobody else was asked.
+func (f *follower) askAgain(ctx context.Context, fresh []gitstore.LoggedCommit) error {
+	for _, c := range slices.Backward(fresh) {
+		r, was := f.dropped[c.ID]
+		if !was || len(f.places[c.ID]) > 0 {
+			continue
+		}
+		review, err := f.store.Review(ctx, r.ID)
+		if err != nil {
+			return err
+		}
+		if _, err := f.ask(ctx, review, review.Request.Subject); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isGone reports whether the code of a review was gone when it was last looked for.
+func isGone(r record.ReviewSummary) bool {
+	return len(r.Moves) > 0 && r.Moves[len(r.Moves)-1].State == record.MoveGone
 }
 
 // findMade finds what a rebase made beside what it was told to.
@@ -141,10 +169,16 @@ func (f *follower) findMade(ctx context.Context, fresh []gitstore.LoggedCommit, 
 
 // load reads the reviews of commits, and where their code is.
 func (f *follower) load(ctx context.Context) error {
-	all, _, err := f.store.Reviews(ctx, record.Filter{Limit: maxFollowed, Status: func(s string) bool { return s != string(record.ReviewCancelled) }})
-	f.places = map[gitstore.ID][]record.ReviewSummary{}
+	all, _, err := f.store.Reviews(ctx, record.Filter{Limit: maxFollowed, Status: func(string) bool { return true }})
+	f.places, f.dropped = map[gitstore.ID][]record.ReviewSummary{}, map[gitstore.ID]record.ReviewSummary{}
 	for _, r := range all {
-		if r.Commit == "" || r.Run != "" { // a run says itself where its work went
+		switch {
+		case r.Commit == "" || r.Run != "": // a run says itself where its work went
+			continue
+		case r.Status == record.ReviewCancelled:
+			if isGone(r) && r.Writer == f.store.Repo.Writer() {
+				f.dropped[r.Commit] = r
+			}
 			continue
 		}
 		f.reviews = append(f.reviews, r)
@@ -310,18 +344,26 @@ func (f *follower) ask(ctx context.Context, review record.Review, now record.Sub
 	return made.ID, nil
 }
 
-// spare withdraws what was asked for without a person: to look at a commit whose review
-// was carried to it.
+// spare withdraws what was asked for without a person: to look at a commit whose review,
+// answered or still to be, was carried to it.
 func (f *follower) spare(ctx context.Context, review record.Review, to gitstore.ID) error {
-	if review.Outcome() == "" || review.Outcome() == record.OutcomeNothing || review.Request.Part() {
+	waits := record.WaitingStatus(string(review.Status))
+	if review.Outcome() == "" && !waits || review.Outcome() == record.OutcomeNothing || review.Request.Part() {
 		return nil
+	}
+	why := "the same change was reviewed: "
+	if review.Outcome() == "" {
+		why = "the same change is asked for already: "
 	}
 	for _, r := range f.places[to] {
 		if !asksByItself(r.Source) || r.Status != record.ReviewOpen || r.Commit != to || r.Reviewer != review.Request.Reviewer || r.ID == review.ID {
 			continue
 		}
+		if newer, err := f.store.Review(ctx, r.ID); err != nil || f.store.HasDraft(newer) {
+			continue // somebody has begun with it
+		}
 		f.spared[r.ID] = true
-		_, err := f.store.CancelReview(ctx, r.ID, record.Itself, "the same change was reviewed: "+review.ID)
+		_, err := f.store.CancelReview(ctx, r.ID, record.Itself, why+review.ID)
 		if state := new(record.StateError); err != nil && !errors.As(err, &state) {
 			return err
 		}
@@ -450,7 +492,7 @@ func rowOf(id gitstore.ID, commits []gitstore.LoggedCommit) []gitstore.LoggedCom
 // gone, and closes them; and of those that are back that they are.
 func (f *follower) settleOrphans(ctx context.Context) error {
 	for _, r := range f.reviews {
-		gone := len(r.Moves) > 0 && r.Moves[len(r.Moves)-1].State == record.MoveGone
+		gone := isGone(r)
 		here := ""
 		for _, id := range r.Places() {
 			if !f.orphans[id] {
@@ -486,7 +528,11 @@ func (f *follower) letGo(ctx context.Context, r record.ReviewSummary, at gitstor
 	note := goneNote + ": no branch has commit " + at.Short()
 	switch r.Status {
 	case record.ReviewOpen:
-		_, err := f.store.CancelReview(ctx, r.ID, record.Itself, note)
+		review, err := f.store.Review(ctx, r.ID)
+		if err != nil || f.store.HasDraft(review) { // what somebody has begun stays
+			return err
+		}
+		_, err = f.store.CancelReview(ctx, r.ID, record.Itself, note)
 		return err
 	case record.ReviewSubmitted:
 		_, err := f.store.ResolveReview(ctx, r.ID, record.Hold{Actor: record.Itself}, note)

@@ -52,13 +52,13 @@ func Browse(repo *gitstore.Repo, url string) error {
 }
 
 // environ is what a process in the background inherits: everything but what a hook of
-// git's sets for itself.
+// git's sets for itself. The committer is the user's own word: git sets the author's only.
 func environ(env []string) []string {
 	var kept []string
 	for _, kv := range env {
 		name, _, _ := strings.Cut(kv, "=")
 		switch {
-		case name == "GIT_CONFIG_GLOBAL" || name == "GIT_CONFIG_SYSTEM" || name == "GIT_CONFIG_NOSYSTEM":
+		case slices.Contains([]string{"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"}, name):
 		case strings.HasPrefix(name, "GIT_RUNR_"):
 		case strings.HasPrefix(name, "GIT_"):
 			continue
