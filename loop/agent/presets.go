@@ -126,9 +126,8 @@ var presets = map[string]*preset{
 		help:        []string{"run"},
 		hardens:     nil, // all of it is in the environment
 		instructs:   []string{"AGENTS.md", "CLAUDE.md", "CONTEXT.md", "/.opencode", "/.agents", "/.claude"},
-		// its plugins are loaded in a second way, which knows none of the variables
-		executes: []string{"/opencode.json", "/opencode.jsonc", "/.opencode/opencode.json", "/.opencode/opencode.jsonc", "/.opencode/plugin", "/.opencode/plugins", "/.opencode/tool", "/.opencode/tools"},
-		reader:   func() reader { return &opencodeReader{} }, edits: true,
+		executes:    opencodeExecutes("opencode", ".opencode"),
+		reader:      func() reader { return &opencodeReader{} }, edits: true,
 		signIn: signIn{vars: providers, home: "XDG_DATA_HOME", root: ".local/share", files: []string{"opencode/auth.json"}, unseen: true},
 		acp:    &acpForm{args: []string{"acp", "--print-logs", "--log-level", "ERROR"}, proven: true},
 		proven: true, origin: "1.18.33",
@@ -197,7 +196,8 @@ var presets = map[string]*preset{
 		setReviewer: opencodeReview("KILO"),
 		pass:        append(opencodePass("KILO"), append([]string{"KILO_ORG_ID"}, xdg...)...),
 		clouds:      allClouds,
-		instructs:   []string{"/.kilocode", "/.kilo", ".kilocoderules"},
+		instructs:   []string{"AGENTS.md", "CLAUDE.md", "CONTEXT.md", "/.kilocode", "/.kilo", ".kilocoderules", "/.opencode", "/.agents", "/.claude"},
+		executes:    append(opencodeExecutes("kilo", ".kilo", ".kilocode"), opencodeExecutes("opencode", ".opencode")...),
 		help:        []string{"run"},
 		reader:      func() reader { return &opencodeReader{} }, edits: true,
 		signIn: signIn{vars: append([]string{"KILO_API_KEY"}, providers...), home: "XDG_DATA_HOME", root: ".local/share", files: []string{"kilo/auth.json"}, unseen: true},
@@ -278,6 +278,19 @@ var presets = map[string]*preset{
 		signIn:    signIn{vars: providers, unseen: true},
 		origin:    "0.86",
 	},
+}
+
+// opencodeExecutes are what a tool built on opencode runs of the checkout, whatever the
+// variables say: its plugins are loaded in a second way, which knows none of them. It is
+// configured at the top of the checkout and in dirs.
+func opencodeExecutes(tool string, dirs ...string) []string {
+	all := []string{"/" + tool + ".json:plugin", "/" + tool + ".jsonc:plugin"}
+	for _, dir := range dirs {
+		for _, name := range []string{tool + ".json:plugin", tool + ".jsonc:plugin", "plugin", "plugins", "tool", "tools"} {
+			all = append(all, "/"+dir+"/"+name)
+		}
+	}
+	return all
 }
 
 // opencodeSet is what opencode and the tools that are built on it are told by variables that

@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -216,11 +217,27 @@ func (h *hostile) workBeside(role string) (refused []string) {
 			return refused
 		}
 		refused = strings.Split(why[1], ", ")
-		h.git(append([]string{"rm", "-q", "-r"}, refused...)...)
+		for _, path := range refused {
+			h.disarm(path)
+		}
 		h.commit("without what it would obey")
 	}
 	h.t.Error("the model was not asked")
 	return refused
+}
+
+// disarm takes out of a file of the repository what git-runr starts no implementer beside:
+// plugins, else the whole.
+func (h *hostile) disarm(path string) {
+	var keys map[string]json.RawMessage
+	data, _ := os.ReadFile(filepath.Join(h.repo, path))
+	if json.Unmarshal(data, &keys) != nil || keys["plugin"] == nil {
+		h.git("rm", "-q", "-r", path)
+		return
+	}
+	delete(keys, "plugin")
+	data, _ = json.Marshal(keys)
+	h.files(h.repo, map[string]string{path: string(data)})
 }
 
 // TestHostile has each tool work in a hostile checkout, in both roles. Nothing of it runs,
