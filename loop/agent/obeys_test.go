@@ -12,8 +12,7 @@ func TestClear(t *testing.T) {
 	for _, test := range []struct{ preset, path string }{
 		{"gemini", ".env"}, {"gemini", ".gemini/.env"},
 		{"opencode", "opencode.json"}, {"opencode", ".opencode/plugin/a.js"}, {"opencode", ".opencode/plugins/a.js"}, {"opencode", ".opencode/opencode.jsonc"},
-		{"kilo", "kilo.json"}, {"kilo", ".kilo/kilo.jsonc"}, {"kilo", ".kilocode/plugin/a.js"},
-		{"pi", ".pi/settings.json"}, {"qwen", ".qwen/settings.json"},
+		{"pi", ".pi/settings.json"}, {"qwen", ".qwen/settings.json"}, {"qwen", ".env"}, {"qwen", ".qwen/.env"},
 	} {
 		t.Run(test.preset+" "+test.path, func(t *testing.T) {
 			dir := t.TempDir()

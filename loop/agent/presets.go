@@ -126,8 +126,12 @@ var presets = map[string]*preset{
 		help:        []string{"run"},
 		hardens:     nil, // all of it is in the environment
 		instructs:   []string{"AGENTS.md", "CLAUDE.md", "CONTEXT.md", "/.opencode", "/.agents", "/.claude"},
-		executes:    opencodeExecutes("opencode", ".opencode"),
-		reader:      func() reader { return &opencodeReader{} }, edits: true,
+		// its plugins are loaded in a second way, which knows none of the variables
+		executes: []string{
+			"/opencode.json:plugin", "/opencode.jsonc:plugin", "/.opencode/opencode.json:plugin", "/.opencode/opencode.jsonc:plugin",
+			"/.opencode/plugin", "/.opencode/plugins", "/.opencode/tool", "/.opencode/tools",
+		},
+		reader: func() reader { return &opencodeReader{} }, edits: true,
 		signIn: signIn{vars: providers, home: "XDG_DATA_HOME", root: ".local/share", files: []string{"opencode/auth.json"}, unseen: true},
 		acp:    &acpForm{args: []string{"acp", "--print-logs", "--log-level", "ERROR"}, proven: true},
 		proven: true, origin: "1.18.33",
@@ -168,7 +172,7 @@ var presets = map[string]*preset{
 		proven: true, origin: "1.0.102",
 	},
 	// qwen runs neither hooks nor servers of the folder's settings in its safe mode, but takes
-	// model and address from them, and writes to them.
+	// model and address from them and from its files of variables, and writes to them.
 	"qwen": {
 		args:        []string{"--safe-mode", "-o", "stream-json"},
 		reviewer:    []string{"--approval-mode", "plan"},
@@ -181,7 +185,7 @@ var presets = map[string]*preset{
 		},
 		clouds:    []cloud{{vars: google}},
 		instructs: []string{"/.qwen"},
-		executes:  []string{"/.qwen/settings.json"},
+		executes:  []string{"/.qwen/settings.json", "/.qwen/.env", "/.env"},
 		hardens:   []string{"--safe-mode", "--approval-mode"},
 		reader:    func() reader { return &claudeReader{} }, edits: true,
 		signIn: signIn{vars: []string{"OPENAI_API_KEY", "DASHSCOPE_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"}, root: ".qwen", files: []string{"oauth_creds.json"}, unseen: true},
@@ -197,7 +201,6 @@ var presets = map[string]*preset{
 		pass:        append(opencodePass("KILO"), append([]string{"KILO_ORG_ID"}, xdg...)...),
 		clouds:      allClouds,
 		instructs:   []string{"AGENTS.md", "CLAUDE.md", "CONTEXT.md", "/.kilocode", "/.kilo", ".kilocoderules", "/.opencode", "/.agents", "/.claude"},
-		executes:    append(opencodeExecutes("kilo", ".kilo", ".kilocode"), opencodeExecutes("opencode", ".opencode")...),
 		help:        []string{"run"},
 		reader:      func() reader { return &opencodeReader{} }, edits: true,
 		signIn: signIn{vars: append([]string{"KILO_API_KEY"}, providers...), home: "XDG_DATA_HOME", root: ".local/share", files: []string{"kilo/auth.json"}, unseen: true},
@@ -278,19 +281,6 @@ var presets = map[string]*preset{
 		signIn:    signIn{vars: providers, unseen: true},
 		origin:    "0.86",
 	},
-}
-
-// opencodeExecutes are what a tool built on opencode runs of the checkout, whatever the
-// variables say: its plugins are loaded in a second way, which knows none of them. It is
-// configured at the top of the checkout and in dirs.
-func opencodeExecutes(tool string, dirs ...string) []string {
-	all := []string{"/" + tool + ".json:plugin", "/" + tool + ".jsonc:plugin"}
-	for _, dir := range dirs {
-		for _, name := range []string{tool + ".json:plugin", tool + ".jsonc:plugin", "plugin", "plugins", "tool", "tools"} {
-			all = append(all, "/"+dir+"/"+name)
-		}
-	}
-	return all
 }
 
 // opencodeSet is what opencode and the tools that are built on it are told by variables that
