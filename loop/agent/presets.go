@@ -126,7 +126,7 @@ var presets = map[string]*preset{
 		help:        []string{"run"},
 		hardens:     nil, // all of it is in the environment
 		instructs:   []string{"AGENTS.md", "CLAUDE.md", "CONTEXT.md", "/.opencode", "/.agents", "/.claude"},
-		// its plugins are loaded in a second way, which knows none of the variables
+		// its plugins are loaded in a second way, which knows neither the variables nor --pure
 		executes: []string{
 			"/opencode.json:plugin", "/opencode.jsonc:plugin", "/.opencode/opencode.json:plugin", "/.opencode/opencode.jsonc:plugin",
 			"/.opencode/plugin", "/.opencode/plugins", "/.opencode/tool", "/.opencode/tools",
@@ -154,7 +154,8 @@ var presets = map[string]*preset{
 		signIn: signIn{vars: append([]string{"ANTHROPIC_OAUTH_TOKEN"}, providers...), home: "PI_CODING_AGENT_DIR", root: ".pi/agent", files: []string{"auth.json"}, unseen: true},
 		proven: true, origin: "0.73.1",
 	},
-	// copilot takes its prompt from standard input where it is piped.
+	// copilot takes its prompt from standard input where it is piped. By the Agent Client
+	// Protocol it runs the hooks of the checkout whatever its arguments are.
 	"copilot": {
 		args:        []string{"-s", "--output-format", "json", "--no-auto-update", "--no-ask-user", "--disable-builtin-mcps"},
 		reviewer:    []string{"--no-custom-instructions", "--available-tools", "view,grep,glob"},
@@ -188,6 +189,7 @@ var presets = map[string]*preset{
 		executes:  []string{"/.qwen/settings.json", "/.qwen/.env", "/.env"},
 		hardens:   []string{"--safe-mode", "--approval-mode"},
 		reader:    func() reader { return &claudeReader{} }, edits: true,
+		acp:    &acpForm{args: []string{"--safe-mode", "--acp"}, model: "-m", proven: true},
 		signIn: signIn{vars: []string{"OPENAI_API_KEY", "DASHSCOPE_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"}, root: ".qwen", files: []string{"oauth_creds.json"}, unseen: true},
 		proven: true, origin: "0.24.4",
 	},
@@ -203,6 +205,7 @@ var presets = map[string]*preset{
 		instructs:   []string{"AGENTS.md", "CLAUDE.md", "CONTEXT.md", "/.kilocode", "/.kilo", ".kilocoderules", "/.opencode", "/.agents", "/.claude"},
 		help:        []string{"run"},
 		reader:      func() reader { return &opencodeReader{} }, edits: true,
+		acp:    &acpForm{args: []string{"acp", "--print-logs", "--log-level", "ERROR"}, proven: true},
 		signIn: signIn{vars: append([]string{"KILO_API_KEY"}, providers...), home: "XDG_DATA_HOME", root: ".local/share", files: []string{"kilo/auth.json"}, unseen: true},
 		proven: true, origin: "7.7.7",
 	},

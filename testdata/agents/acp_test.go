@@ -12,7 +12,7 @@ import (
 // eachByACP runs a test with every tool that is talked to by the Agent Client Protocol.
 func eachByACP(t *testing.T, settings string, test func(t *testing.T, a tool)) {
 	for _, a := range tools {
-		if a.name != "gemini" && a.name != "opencode" {
+		if !a.acp {
 			continue
 		}
 		home := a.home

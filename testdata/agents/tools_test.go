@@ -24,6 +24,7 @@ type tool struct {
 	reads, writes []string
 	refusal       string // how an implementer is told to have been refused an edit
 	unsandboxed   bool   // writes wherever its user can
+	acp           bool   // speaks the Agent Client Protocol
 }
 
 // edit overwrites a file that holds old.
@@ -84,7 +85,7 @@ stream_max_retries = 1
 		reads: []string{"Read", "Grep", "Glob", "DeferredToolPlaceholder"}, writes: []string{"Write", "Edit"},
 	},
 	{
-		name: "gemini", form: "gemini", model: "gemini-of-the-user", refusal: "no_change", // it tells of no denial in its events
+		name: "gemini", acp: true, form: "gemini", model: "gemini-of-the-user", refusal: "no_change", // it tells of no denial in its events
 		env: func(string) []string {
 			return []string{"GEMINI_API_KEY=" + key}
 		},
@@ -95,7 +96,7 @@ stream_max_retries = 1
 		writes: []string{"write_file", "replace"},
 	},
 	{
-		name: "opencode", form: "chat", model: "opencode-of-the-user", refusal: "permission denied",
+		name: "opencode", acp: true, form: "chat", model: "opencode-of-the-user", refusal: "permission denied",
 		env: func(string) []string {
 			return []string{"OPENAI_API_KEY=" + key, "OPENCODE_DISABLE_MODELS_FETCH=1"}
 		},
@@ -132,7 +133,7 @@ stream_max_retries = 1
 		reads: []string{"view", "grep", "glob"}, writes: []string{"create", "edit"},
 	},
 	{
-		name: "qwen", form: "chat", model: "qwen-of-the-user", unsandboxed: true,
+		name: "qwen", acp: true, form: "chat", model: "qwen-of-the-user", unsandboxed: true,
 		env: func(string) []string { return []string{"OPENAI_API_KEY=" + key} },
 		home: func(url string) map[string]string {
 			return map[string]string{".qwen/settings.json": `{"model":{"name":"qwen-of-the-user"},"security":{"auth":{"selectedType":"openai","baseUrl":"` + url + `/v1"}},"privacy":{"usageStatisticsEnabled":false},"general":{"disableAutoUpdate":true}}`}
@@ -141,7 +142,7 @@ stream_max_retries = 1
 		writes: []string{"write_file", "edit"},
 	},
 	{
-		name: "kilo", form: "chat", model: "kilo-of-the-user", refusal: "permission denied",
+		name: "kilo", acp: true, form: "chat", model: "kilo-of-the-user", refusal: "permission denied",
 		env: func(string) []string {
 			return []string{"OPENAI_API_KEY=" + key, "KILO_DISABLE_MODELS_FETCH=1"}
 		},
