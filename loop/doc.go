@@ -31,7 +31,8 @@
 //	after a kill      all stays                      all stays, and the user says whose it is
 //
 // An agent's turn ends with a look at what it must leave alone (watch): first, by reading
-// files, at hooks and at what configures git; then at refs.
+// files, at hooks and at what configures git; then at refs. So does that of a check and of the
+// user's pre-commit hook, which run what an agent wrote.
 //
 //	hooks changed                     the run stops: tampered
 //	configuration, attributes,        likewise, and this process runs no git any more; later ones
