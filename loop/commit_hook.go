@@ -30,7 +30,7 @@ var hookFiles = gitstore.CompileGlobs([]string{
 // The hook is the one of the checkout that the run was started from. One whose files
 // the run changes is not run: what an agent wrote there would be.
 func (t *turn) runCommitHook() (_ *record.CheckResult, tampered *record.Failure, err error) {
-	if !t.run.Plan.CommitHooks || t.run.Plan.InPlace || t.gone() || t.Checker.Run == nil {
+	if !t.run.Plan.CommitHooks || t.gone() || t.Checker.Run == nil {
 		return nil, nil, nil
 	}
 	repo := t.Store.Repo
@@ -48,12 +48,23 @@ func (t *turn) runCommitHook() (_ *record.CheckResult, tampered *record.Failure,
 		return nil, nil, err
 	}
 	result := record.CheckResult{Name: commitHook, Command: "git hook run " + commitHook, Tree: string(staged.Tree)}
-	if own := slices.IndexFunc(changes, func(c gitstore.Change) bool { return ofHook(repo, dir, c.Path) }); own >= 0 {
-		result.NotRun = fmt.Sprintf("the run changes %s, by which the hook is told what to run", safetext.Line(changes[own].Path))
+	if result.NotRun = t.noHook(dir, changes); result.NotRun != "" {
 		t.Progress.Say(commitHook + " was not run: " + result.NotRun)
 		return &result, nil, nil
 	}
 	return t.hookResult(staged, dir, result)
+}
+
+// noHook is why a hook of dir is not to be run over changes; "" when it is.
+func (t *turn) noHook(dir gitstore.HooksDir, changes []gitstore.Change) string {
+	own := slices.IndexFunc(changes, func(c gitstore.Change) bool { return ofHook(t.Store.Repo, dir, c.Path) })
+	switch {
+	case own >= 0:
+		return fmt.Sprintf("the run changes %s, by which the hook is told what to run", safetext.Line(changes[own].Path))
+	case t.run.Plan.InPlace && t.run.Plan.Context != nil:
+		return "the executor's work lies in the checkout among other changes, which the hook would see as well"
+	}
+	return ""
 }
 
 // hookResult runs the hook, once more when it failed and rewrote files: it may be content
