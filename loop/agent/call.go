@@ -113,6 +113,7 @@ func (s Spec) command(inv Invocation, ask Ask, opts CallOptions) Command {
 		c.Idle = cmp.Or(s.Idle, DefaultIdle)
 		c.event = inv.reader.event
 		c.stuck = func() bool { return inv.reader.told().fail != "" }
+		c.vain = func() bool { return inv.reader.told().turnedAway > 1 }
 	}
 	if talks, ok := inv.reader.(talker); ok {
 		c.talk, c.stuck = talks, nil
@@ -149,6 +150,8 @@ func (inv Invocation) judge(res Result, c Command) Answer {
 	switch {
 	case res.Cancelled:
 		return Answer{Problem: ProblemCancelled, Detail: cause}
+	case res.vain:
+		return Answer{Problem: ProblemAgentError, Detail: cause + "; it would have gone on trying"}
 	case res.TimedOut:
 		return Answer{Problem: ProblemTimeout, Detail: join("no answer within "+c.Timeout.String(), last)}
 	case res.Idled:

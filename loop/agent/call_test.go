@@ -56,6 +56,8 @@ const (
 `
 	codexFailed = `{"type":"turn.failed","error":{"message":"no credit"}}
 `
+	turnedAway = `{"type":"system","subtype":"api_retry","error_status":401,"error":"authentication_failed"}
+`
 )
 
 func TestCallAnswers(t *testing.T) {
@@ -71,6 +73,7 @@ func TestCallAnswers(t *testing.T) {
 		{"custom, says why on the wrong stream", played{says: "working\n429 Too Many Requests\n", status: "1"}, Answer{Problem: ProblemExitStatus, Detail: "exit status 1: working; 429 Too Many Requests"}},
 		{"preset, says why in no event", played{preset: "codex", says: "not logged in\n{\"type\":\"turn.started\"}\n", status: "1"}, Answer{Problem: ProblemExitStatus, Detail: "exit status 1: not logged in"}},
 		{"preset, tried again", played{preset: "claude", says: `{"type":"system","subtype":"api_retry","error_status":429,"error":"rate_limit"}` + "\n", status: "1"}, Answer{Problem: ProblemAgentError, Detail: "exit status 1: HTTP 429 rate_limit"}},
+		{"preset, turned away once", played{preset: "claude", says: turnedAway + `{"type":"assistant","message":{}}` + "\n" + turnedAway + `{"type":"result","result":"fine"}` + "\n", status: "0"}, Answer{Text: "fine"}},
 		{"preset, tried again and well", played{preset: "claude", says: `{"type":"system","subtype":"api_retry","error_status":529,"error":"overloaded"}` + "\n" + `{"type":"assistant","message":{}}` + "\n" + `{"type":"result","result":"fine"}` + "\n", status: "0"}, Answer{Text: "fine"}},
 		{"unknown option before a help", played{preset: "gemini", complains: "Unknown argument: skip-trust\n\nOptions:\n  -v, --version\n  -h, --help  Show help  [boolean]\n", status: "1"}, Answer{Problem: ProblemExitStatus, Detail: "exit status 1: Unknown argument: skip-trust"}},
 		{"unexpected argument", played{preset: "codex", complains: "error: unexpected argument '--sandbox' found\n\nUsage: codex exec [OPTIONS]\n\nFor more information, try '--help'.\n", status: "2"}, Answer{Problem: ProblemExitStatus, Detail: "exit status 2: unexpected argument '--sandbox' found"}},
@@ -120,11 +123,11 @@ func TestCallIdle(t *testing.T) {
 // What only tries again is no output: the idle limit ends it, and its cause is told.
 func TestCallIdleTryingAgain(t *testing.T) {
 	t.Parallel()
-	const retry = `{"type":"system","subtype":"api_retry","error_status":401,"error":"authentication_failed"}`
+	const retry = `{"type":"system","subtype":"api_retry","error_status":429,"error":"rate_limit"}`
 	for _, tc := range []struct {
 		name, preset, script, want string
 	}{
-		{"claude", "claude", "while :; do echo '" + retry + "'; sleep 0.1; done", "no output for 700ms: HTTP 401 authentication_failed"},
+		{"claude", "claude", "while :; do echo '" + retry + "'; sleep 0.1; done", "no output for 700ms: HTTP 429 rate_limit"},
 		{"a log", "opencode", `while :; do echo 'level=ERROR error.error="rate limit reached"' >&2; sleep 0.1; done`, "no output for 700ms: rate limit reached"},
 		{"denied", "claude", `echo '{"type":"user","message":{"content":[{"type":"tool_result","is_error":true,"content":"This command requires approval"}]}}'; sleep 60`, "no output for 700ms: permission denied: a tool"},
 	} {
@@ -133,6 +136,16 @@ func TestCallIdleTryingAgain(t *testing.T) {
 		if err != nil || got.Problem != ProblemIdle || got.Detail != tc.want || !result.Idled || result.Usage.Calls != 1 {
 			t.Errorf("%s: %+v, %+v, %v", tc.name, got, result.Usage, err)
 		}
+	}
+}
+
+// What its provider does not let in twice in a row is stopped: it would go on for minutes.
+func TestCallTurnedAway(t *testing.T) {
+	t.Parallel()
+	p := played{preset: "claude", says: turnedAway + turnedAway, status: "hang", idle: time.Minute}
+	got, result, _, _ := p.call(t, t.Context(), Reviewer, CallOptions{})
+	if got != (Answer{Problem: ProblemAgentError, Detail: "HTTP 401 authentication_failed; it would have gone on trying"}) || got.Transient() || result.Idled {
+		t.Errorf("%+v, %+v", got, result)
 	}
 }
 

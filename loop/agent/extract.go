@@ -49,6 +49,9 @@ type outcome struct {
 	text   string   // the final message so far
 	fail   string   // the error that the agent reported and has not got over
 	denied []string // what it was not allowed to do
+	// turnedAway is how often in a row its provider did not let it in: a second time, a token
+	// that ran out has been renewed, and it is the key.
+	turnedAway int
 	seen   bool     // an event was understood
 	done   bool     // the final message is whole
 	waits  string   // what it was asked and has not answered, "" where that is not known
@@ -288,11 +291,16 @@ func (c *claudeReader) event(line []byte) (string, bool) {
 	case "system":
 		c.session(ev.Session)
 		if ev.Subtype == "api_retry" { // it goes on by itself, perhaps for longer than it may
+			if status := string(ev.Status); status == "401" || status == "403" {
+				c.turnedAway++
+			} else {
+				c.turnedAway = 0
+			}
 			c.fail = strings.TrimSpace(fmt.Sprintf("HTTP %s %s", ev.Status, strings.Trim(string(ev.Error), `"`)))
 			return c.fail + ", trying again", false
 		}
 	case "assistant":
-		c.seen, c.fail = true, ""
+		c.seen, c.fail, c.turnedAway = true, "", 0
 		return c.message(ev.Message), false
 	case "user": // what came of tools
 		c.message(ev.Message)

@@ -27,7 +27,7 @@ var faults = []struct {
 	}},
 	{"401", model.Reply{Status: 401, Message: words}, map[string]end{
 		"":       {"agent_failed", words, false},
-		"claude": {"stalled_timeout", "HTTP 401 authentication_failed", false},
+		"claude": {"agent_failed", "HTTP 401 authentication_failed", false}, // it would go on for minutes
 	}},
 	{"429", model.Reply{Status: 429, Message: words}, map[string]end{
 		"codex":    {"agent_failed", "429 Too Many Requests", true},
