@@ -36,12 +36,22 @@ var faults = []struct {
 		"opencode": {"stalled_timeout", "", true},
 		"pi":       {"agent_failed", words, true},
 	}},
+	// The hour stands in the header alone, which no tool passes on.
 	{"429 for an hour", model.Reply{Status: 429, Message: words, RetryAfter: "3600"}, map[string]end{
 		"codex":    {"stalled_timeout", "429 Too Many Requests", true},
 		"claude":   {"agent_failed", words, true},
 		"gemini":   {"stalled_timeout", words, true},
 		"opencode": {"stalled_timeout", "", true},
 		"pi":       {"stalled_timeout", "", true},
+	}},
+	// And in the words of each provider: retry_at is then what they say. claude tells it in its
+	// events to those who are signed in with a subscription, and of an API key nothing.
+	{"quota", model.Reply{Quota: time.Hour}, map[string]end{
+		"codex":    {"agent_failed", "hit your usage limit", true},
+		"claude":   {"agent_failed", "Request rejected (429)", true},
+		"gemini":   {"agent_failed", "You exceeded your current quota", true},
+		"opencode": {"stalled_timeout", "Rate limit reached", true},
+		"pi":       {"agent_failed", "Rate limit reached", true},
 	}},
 	{"500", model.Reply{Status: 500, Message: words}, map[string]end{
 		"codex":    {"agent_failed", "high demand", true},
@@ -90,6 +100,9 @@ func TestFaults(t *testing.T) {
 				got, took := w.fails(want.reason)
 				if want.reason != "" && got.Reason != want.reason || !strings.Contains(got.Detail, want.detail) || got.Transient != want.transient {
 					t.Errorf("want %+v", want)
+				}
+				if wait := time.Until(got.RetryAt); f.reply.Quota > 0 && a.name != "claude" && (wait < f.reply.Quota*4/5 || wait > f.reply.Quota*6/5) {
+					t.Errorf("asked again in %s", wait)
 				}
 				t.Logf("%-9s %-16s %3.0f s, %2d requests: %s, transient %v, again in %.0f s: %s", a.name, f.name, took.Seconds(), len(w.Requests()),
 					got.Reason, got.Transient, max(0, time.Until(got.RetryAt).Seconds()), got.Detail)
