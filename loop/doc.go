@@ -35,8 +35,8 @@
 // user's pre-commit hook, which run what an agent wrote.
 //
 //	hooks changed                     the run stops: tampered
-//	configuration, attributes,        likewise, and this process runs no git any more; later ones
-//	alternates changed                refuse to, until it is put back or accepted (Untampered)
+//	configuration, attributes,        likewise, and this process runs no git any more; others, a
+//	alternates changed                server too, do not until it is put back or accepted (Untampered)
 //	settings of branches, submodules  asked about: people and git write them all the time
 //	a ref moved by the agent's git,   tampered, but for the run's own branch, and a new one that
 //	or past git                       the agent's own working tree is on

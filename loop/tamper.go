@@ -247,6 +247,14 @@ func (e *TamperedError) Error() string {
 	return fmt.Sprintf("%s changed while %s, and nobody has looked at it: git is configured by it", prose.Names(e.Files), e.While)
 }
 
+func (e *TamperedError) Unwrap() error { return gitstore.ErrTampered }
+
+// Accept is the line to type for configuration that is to stay as it is.
+func (e *TamperedError) Accept() string {
+	line, _ := safetext.CommandLine("rm", e.Mark)
+	return line
+}
+
 // Untampered is a *TamperedError while configuration is what was made of it.
 func Untampered(repo *gitstore.Repo) error {
 	data, err := os.ReadFile(tamperPath(repo))
