@@ -12,7 +12,7 @@ import (
 const requestsShown = 3
 
 // putBackTitle stands above the lines that undo what an agent did outside of its work.
-const putBackTitle = "To put back what it changed"
+const putBackTitle = "To put back what changed"
 
 // ruleWidth is how wide the rules of a footer are where there is room.
 const ruleWidth = 49

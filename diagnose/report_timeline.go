@@ -172,7 +172,11 @@ func (t *timeline) checks(entry *ReportEntry, e record.Event, run record.CheckRu
 	if run.Attempt > 0 {
 		entry.Title += fmt.Sprintf(" after attempt %d", run.Attempt)
 	}
-	entry.Title += ": " + checksState(entry.Checks)
+	state := checksState(entry.Checks)
+	if run.Failure != nil {
+		state = run.Failure.Reason + ": " + run.Failure.Detail
+	}
+	entry.Title += ": " + state
 }
 
 // fillChecks takes results over; logOf is the path of a result's output among the

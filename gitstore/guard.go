@@ -254,10 +254,14 @@ func settingsOf(ctx context.Context, file []byte) (Config, error) {
 
 // Stop keeps this process from running git in the repository again: every call is
 // ErrTampered.
-func (r *Repo) Stop() { r.dir.Refuse.Store(true) }
+func (r *Repo) Stop() { r.dir.Gate.Shut.Store(true) }
 
 // Stopped reports whether Stop was called.
-func (r *Repo) Stopped() bool { return r.dir.Refuse.Load() }
+func (r *Repo) Stopped() bool { return r.dir.Gate.Shut.Load() }
+
+// Before has check say before each run of git here why it is not to be run: this process may
+// live longer than what it knew when it opened the repository is true.
+func (r *Repo) Before(check func() error) { r.dir.Gate.Before.Store(&check) }
 
 func (r *Repo) guardedRefs(ctx context.Context) (map[string]ID, error) {
 	all := map[string]ID{}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -41,7 +40,7 @@ func (t *turn) attempt(step Step) error {
 		return fmt.Errorf("attempt %d: %w", a.Number, err)
 	}
 	if err == nil && answer.Failure == nil {
-		if a.Hook, err = t.runCommitHook(); err != nil && t.ctx.Err() == nil {
+		if a.Hook, answer.Failure, err = t.runCommitHook(); err != nil && t.ctx.Err() == nil {
 			return fmt.Errorf("attempt %d: %w", a.Number, err)
 		}
 	}
@@ -126,20 +125,20 @@ func (t *turn) afresh(a record.Attempt, before gitstore.Snapshot) (bool, error) 
 
 // watched has an implementer work, and fails it when it tampered with the repository.
 func (t *turn) watched(name string, work func(context.Context) (role.ImplementAnswer, error)) (answer role.ImplementAnswer, err error) {
-	own := []string{t.run.Plan.BranchRef()}
-	if branch, err := t.tree.Repo().Branch(t.ctx); err == nil && branch != "" {
-		own = append(own, branch)
-	}
-	nonce, err := newNonce()
-	if err != nil {
-		return answer, err
-	}
-	w := watch{store: t.Store, progress: t.Progress, tree: t.tree, own: own, aside: filepath.Join(FilesDir(t.Store, t.run.ID), "tampered-"+nonce), who: "implementer " + name}
-	tampered, err := w.during(t.ctx, func(ctx context.Context) (err error) { answer, err = work(ctx); return err })
+	tampered, err := t.watch("implementer "+name+" worked").during(t.ctx, func(ctx context.Context) (err error) { answer, err = work(ctx); return err })
 	if tampered != nil {
 		answer.Failure = tampered
 	}
 	return answer, err
+}
+
+// watch is how the run's working tree is watched while something goes on.
+func (t *turn) watch(while string) watch {
+	own := []string{t.run.Plan.BranchRef()}
+	if branch, err := t.tree.Repo().Branch(t.ctx); err == nil && branch != "" {
+		own = append(own, branch)
+	}
+	return watch{store: t.Store, progress: t.Progress, tree: t.tree, own: own, dir: FilesDir(t.Store, t.run.ID), while: while}
 }
 
 // session is what a fix goes on with: that of the newest attempt, where the same agent made

@@ -45,6 +45,11 @@ func inCheckout(ctx context.Context, s *record.Store, commit gitstore.ID, use fu
 // caller holds, and removes it.
 func dropCheckout(ctx context.Context, s *record.Store, name string) error {
 	agent.StopNoted(checkoutNotes(s, name))
+	for _, dir := range asidesOf(s, name) {
+		if err := os.RemoveAll(dir); err != nil {
+			return fmt.Errorf("drop checkout: %w", err)
+		}
+	}
 	if err := s.Repo.RemoveWorktree(ctx, name); err != nil {
 		return err
 	}
@@ -53,6 +58,19 @@ func dropCheckout(ctx context.Context, s *record.Store, name string) error {
 	}
 	s.Repo.DropLock(checkoutLock(name))
 	return nil
+}
+
+// asidesOf are the directories of what was put out of a checkout for an agent: a killed
+// process leaves them.
+func asidesOf(s *record.Store, name string) (dirs []string) {
+	place := filepath.Dir(s.Repo.WorktreeDir(name))
+	entries, _ := os.ReadDir(place) // without it there are none
+	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), name+agent.AsideMark) {
+			dirs = append(dirs, filepath.Join(place, entry.Name()))
+		}
+	}
+	return dirs
 }
 
 func checkoutLock(name string) string { return "checkouts/" + name }
@@ -70,6 +88,7 @@ func dropCheckouts(ctx context.Context, s *record.Store, dry bool) ([]string, er
 		if there {
 			dropped = append(dropped, s.Repo.WorktreeDir(name))
 		}
+		dropped = append(dropped, asidesOf(s, name)...)
 		if dry {
 			return nil
 		}
@@ -113,7 +132,11 @@ func eachLeft(s *record.Store, do func(name string, there bool) error) error {
 
 // checkoutNames are there, and those of which only a lock or notes are left.
 func checkoutNames(s *record.Store, there []string) []string {
-	names := slices.Clone(there)
+	names := []string{}
+	for _, name := range there {
+		name, _, _ := strings.Cut(name, ".") // what was put aside goes with its checkout
+		names = append(names, name)
+	}
 	left, _ := os.ReadDir(filepath.Join(s.Repo.StateDir(), "checkouts")) // without it there are none
 	for _, entry := range left {
 		name, _, _ := strings.Cut(entry.Name(), ".")

@@ -21,8 +21,8 @@ type Checker struct {
 // checkup is a change whose checks are to be run.
 type checkup struct {
 	checks  []record.Check
-	dir     string                        // the change, checked out
-	tree    gitstore.ID                   // that is in dir
+	watch   func(while string) watch      // of the change, checked out
+	tree    gitstore.ID                   // that is in it
 	base    gitstore.ID                   // what it is compared with; there is none where it is no commit
 	changed []string                      // paths that differ between the two
 	own     func(record.Check) bool       // checks that count although they fail on the base; nil: none
@@ -30,15 +30,16 @@ type checkup struct {
 }
 
 // check runs the checks of a change, and those that do not pass on its base too: what
-// failed before is not this change's fault.
-func check(ctx context.Context, s *record.Store, c Checker, p Progress, job checkup) ([]record.CheckResult, error) {
+// failed before is not this change's fault. Nothing counts where one of them tampered with
+// the repository.
+func check(ctx context.Context, s *record.Store, c Checker, p Progress, job checkup) (_ []record.CheckResult, tampered *record.Failure, err error) {
 	results := []record.CheckResult{}
 	var asked []record.Check
 	for _, check := range job.checks {
 		p.Step("check", check.Name)
-		result := c.Run(ctx, check, job.dir, job.tree)
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
+		result, tampered, err := c.watched(ctx, job.watch("check "+check.Name+" ran"), check, job.tree)
+		if tampered != nil || err != nil {
+			return nil, tampered, err
 		}
 		results = append(results, result)
 		_, known := job.known[check.Name]
@@ -46,8 +47,8 @@ func check(ctx context.Context, s *record.Store, c Checker, p Progress, job chec
 			asked = append(asked, check)
 		}
 	}
-	if err := checkBase(ctx, s, c, p, job, asked); err != nil {
-		return nil, err
+	if tampered, err := checkBase(ctx, s, c, p, job, asked); tampered != nil || err != nil {
+		return nil, tampered, err
 	}
 	for i, check := range job.checks {
 		var base *record.CheckResult
@@ -56,19 +57,35 @@ func check(ctx context.Context, s *record.Store, c Checker, p Progress, job chec
 		}
 		results[i] = c.Judge(results[i], base, job.changed)
 	}
-	return results, nil
+	return results, nil, nil
+}
+
+// watched runs one check in the tree that is watched, whose files are those of id.
+func (c Checker) watched(ctx context.Context, w watch, check record.Check, id gitstore.ID) (result record.CheckResult, tampered *record.Failure, err error) {
+	tampered, err = w.during(ctx, func(ctx context.Context) error {
+		result = c.Run(ctx, check, w.tree.Dir, id)
+		return ctx.Err()
+	})
+	return result, tampered, err
 }
 
 // checkBase fills in what checks come to on the base.
-func checkBase(ctx context.Context, s *record.Store, c Checker, p Progress, job checkup, checks []record.Check) error {
+func checkBase(ctx context.Context, s *record.Store, c Checker, p Progress, job checkup, checks []record.Check) (tampered *record.Failure, err error) {
 	if _, err := s.Repo.ReadCommit(ctx, job.base); len(checks) == 0 || err != nil {
-		return nil // all is well, or there is nothing before
+		return nil, nil // all is well, or there is nothing before
 	}
-	return inCheckout(ctx, s, job.base, func(ctx context.Context, tree *gitstore.Worktree) error {
+	err = inCheckout(ctx, s, job.base, func(ctx context.Context, tree *gitstore.Worktree) error {
 		for _, check := range checks {
 			p.Step("check", check.Name+" on the base")
-			job.known[check.Name] = c.Run(ctx, check, tree.Dir, job.base)
+			w := job.watch("check " + check.Name + " ran on the base")
+			w.tree, w.own = tree, nil
+			var result record.CheckResult
+			if result, tampered, err = c.watched(ctx, w, check, job.base); tampered != nil || err != nil {
+				return err
+			}
+			job.known[check.Name] = result
 		}
-		return ctx.Err()
+		return nil
 	})
+	return tampered, err
 }

@@ -29,64 +29,75 @@ var hookFiles = gitstore.CompileGlobs([]string{
 // as the check commitHook; nil where git would run none. What it rewrites is the attempt's.
 // The hook is the one of the checkout that the run was started from. One whose files
 // the run changes is not run: what an agent wrote there would be.
-func (t *turn) runCommitHook() (*record.CheckResult, error) {
-	if !t.run.Plan.CommitHooks || t.run.Plan.InPlace || t.gone() || t.Checker.Run == nil {
-		return nil, nil
+func (t *turn) runCommitHook() (_ *record.CheckResult, tampered *record.Failure, err error) {
+	if !t.run.Plan.CommitHooks || t.gone() || t.Checker.Run == nil {
+		return nil, nil, nil
 	}
 	repo := t.Store.Repo
 	dir, err := repo.HooksDir(t.ctx)
 	if err != nil || !repo.HasHook(t.ctx, dir, commitHook) {
-		return nil, err
+		return nil, nil, err
 	}
 	staged, err := t.tree.Stage(t.ctx, t.run.Plan.Base)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer staged.Close()
 	changes, err := repo.Changed(t.ctx, t.run.Plan.Base, staged.Tree)
 	if err != nil || len(changes) == 0 {
-		return nil, err
+		return nil, nil, err
 	}
 	result := record.CheckResult{Name: commitHook, Command: "git hook run " + commitHook, Tree: string(staged.Tree)}
-	if own := slices.IndexFunc(changes, func(c gitstore.Change) bool { return ofHook(repo, dir, c.Path) }); own >= 0 {
-		result.NotRun = fmt.Sprintf("the run changes %s, by which the hook is told what to run", safetext.Line(changes[own].Path))
+	if result.NotRun = t.noHook(dir, changes); result.NotRun != "" {
 		t.Progress.Say(commitHook + " was not run: " + result.NotRun)
-		return &result, nil
+		return &result, nil, nil
 	}
 	return t.hookResult(staged, dir, result)
 }
 
+// noHook is why a hook of dir is not to be run over changes; "" when it is.
+func (t *turn) noHook(dir gitstore.HooksDir, changes []gitstore.Change) string {
+	own := slices.IndexFunc(changes, func(c gitstore.Change) bool { return ofHook(t.Store.Repo, dir, c.Path) })
+	switch {
+	case own >= 0:
+		return fmt.Sprintf("the run changes %s, by which the hook is told what to run", safetext.Line(changes[own].Path))
+	case t.run.Plan.InPlace && t.run.Plan.Context != nil:
+		return "the executor's work lies in the checkout among other changes, which the hook would see as well"
+	}
+	return ""
+}
+
 // hookResult runs the hook, once more when it failed and rewrote files: it may be content
 // with them now, as when a person commits again.
-func (t *turn) hookResult(staged *gitstore.Staging, dir gitstore.HooksDir, result record.CheckResult) (*record.CheckResult, error) {
+func (t *turn) hookResult(staged *gitstore.Staging, dir gitstore.HooksDir, result record.CheckResult) (_ *record.CheckResult, tampered *record.Failure, err error) {
 	job := record.Check{Name: commitHook}
 	for _, word := range staged.Env() {
 		name, value, _ := strings.Cut(word, "=")
 		quoted, ok := safetext.ShellWord(value)
 		if !ok {
-			return nil, fmt.Errorf("run %s: no shell can be told of %q", commitHook, value)
+			return nil, nil, fmt.Errorf("run %s: no shell can be told of %q", commitHook, value)
 		}
 		job.Command += name + "=" + quoted + " "
 	}
 	line, ok := safetext.CommandLine("git", "-c", "core.hooksPath="+dir.Path, "hook", "run", "--ignore-missing", commitHook)
 	if !ok {
-		return nil, fmt.Errorf("run %s: no shell can be told of %q", commitHook, dir.Path)
+		return nil, nil, fmt.Errorf("run %s: no shell can be told of %q", commitHook, dir.Path)
 	}
 	job.Command += line
 	for try := range 2 {
 		t.Progress.Step("check", commitHook)
-		ran := t.Checker.Run(t.ctx, job, t.tree.Dir, staged.Tree)
-		ran.Command, ran.Output = result.Command, prose.Cut(ran.Output, hookOutput)
-		if t.ctx.Err() != nil {
-			return nil, t.ctx.Err()
+		ran, tampered, err := t.Checker.watched(t.ctx, t.watch("the "+commitHook+" hook ran"), job, staged.Tree)
+		if tampered != nil || err != nil {
+			return nil, tampered, err
 		}
+		ran.Command, ran.Output = result.Command, prose.Cut(ran.Output, hookOutput)
 		rewritten, err := staged.Restage(t.ctx)
 		ran.Tree = string(staged.Tree)
 		if err != nil || ran.OK() || !rewritten || try > 0 {
-			return &ran, err
+			return &ran, nil, err
 		}
 	}
-	return nil, nil
+	return nil, nil, nil
 }
 
 // ofHook reports whether a file of the tree decides what a hook of dir runs.

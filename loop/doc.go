@@ -31,11 +31,12 @@
 //	after a kill      all stays                      all stays, and the user says whose it is
 //
 // An agent's turn ends with a look at what it must leave alone (watch): first, by reading
-// files, at hooks and at what configures git; then at refs.
+// files, at hooks and at what configures git; then at refs. So does that of a check and of the
+// user's pre-commit hook, which run what an agent wrote.
 //
 //	hooks changed                     the run stops: tampered
-//	configuration, attributes,        likewise, and this process runs no git any more; later ones
-//	alternates changed                refuse to, until it is put back or accepted (Untampered)
+//	configuration, attributes,        likewise, and this process runs no git any more; others, a
+//	alternates changed                server too, do not until it is put back or accepted (Untampered)
 //	settings of branches, submodules  asked about: people and git write them all the time
 //	a ref moved by the agent's git,   tampered, but for the run's own branch, and a new one that
 //	or past git                       the agent's own working tree is on

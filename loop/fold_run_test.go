@@ -46,7 +46,7 @@ type story struct {
 //	implement | fix | re-execute | given   an attempt of that mode, begun and ended; options:
 //	    step=NAME tree=ID status=S failure=REASON unchanged (no file differs) denied=TOOL begun (it never ended) redo (the same number again)
 //	    unclaimed (a file that it does not speak of differs, too)
-//	check ok | check fail                  options: step=NAME
+//	check ok | check fail                  options: step=NAME failure=REASON
 //	asked                                   a person, for a review of the run
 //	review VERDICT [ID=SEVERITY…]          options: step=NAME failure=REASON nothing (no line was seen) partial (and some were not) badcheck (its evidence holds a failed check) unreadable
 //	revert N [conflict] [left]             left: a file of the executor's in the checkout
@@ -90,7 +90,11 @@ func (s *story) line(line string) {
 		s.attempted(record.AttemptMode(words[0]), flags, values)
 	case "check":
 		exit := map[string]int{"ok": 0, "fail": 1}[words[1]]
-		s.add(record.EventChecksCompleted.Name, record.CheckRun{Step: cmp.Or(values["step"], "check"), Attempt: s.attempt, Results: []record.CheckResult{{Name: "test", ExitCode: exit}}})
+		run := record.CheckRun{Step: cmp.Or(values["step"], "check"), Attempt: s.attempt, Results: []record.CheckResult{{Name: "test", ExitCode: exit}}}
+		if values["failure"] != "" {
+			run.Results, run.Failure = nil, &record.Failure{Reason: values["failure"]}
+		}
+		s.add(record.EventChecksCompleted.Name, run)
 	case "review":
 		s.reviewed(reply.Verdict(words[1]), flags[1:], values)
 	case "revert":

@@ -227,6 +227,9 @@ func afterRevert(run record.Run, policy record.Policy) Step {
 // come, a failed check is what needs the fix.
 func afterChecks(run record.Run, policy record.Policy) Step {
 	checks := run.LastChecks()
+	if checks.Failure != nil {
+		return stop(checks.Failure.Reason, checks.Failure.Detail)
+	}
 	if !checks.Failed() || ahead(run, policy, record.StepReview) {
 		return onward(run, policy)
 	}
@@ -357,6 +360,8 @@ func afterResume(run record.Run, policy record.Policy) Step {
 		return attemptResumed(run, policy, work)
 	case work.Kind == record.StepReview && run.LastRound() != nil:
 		return reviewResumed(run, policy, at)
+	case work.Kind == record.StepCheck && run.LastChecks() != nil && run.LastChecks().Failure != nil:
+		return Step{Action: DoChecks, Work: work}
 	case work.Kind == record.StepCheck && run.LastChecks() != nil && run.LastChecks().Failed() && !ahead(run, policy, record.StepReview):
 		if fix := policy.FixStep(at); fix >= 0 {
 			return attempt(run, policy.Workflow[fix], record.ModeFix)

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 
 	"git-runr/gitstore"
@@ -24,11 +23,15 @@ type Progress interface {
 // question is what a reviewer is asked about a change.
 type question struct {
 	prompt     ReviewPrompt
-	checks     []record.CheckResult                                                // of before
-	check      func(ctx context.Context, dir string) ([]record.CheckResult, error) // runs more in a checkout; nil: there are none
+	checks     []record.CheckResult // of before
+	check      checking             // runs more in a checkout; nil: there are none
 	transcript io.Writer
 	dir        string // checkout of the change, once there is one
 }
+
+// checking runs checks in a checkout. The failure is of one that did something else to the
+// repository.
+type checking func(ctx context.Context, tree *gitstore.Worktree) ([]record.CheckResult, *record.Failure, error)
 
 // inquiry has a reviewer look at a subject.
 type inquiry struct {
@@ -69,7 +72,7 @@ func (q inquiry) answer(ctx context.Context) (answer role.ReviewAnswer, census r
 	}
 	err = inCheckout(ctx, q.store, q.subject.Tree, func(ctx context.Context, tree *gitstore.Worktree) error {
 		if asked.check != nil {
-			if asked.checks, err = asked.check(ctx, tree.Dir); err != nil {
+			if asked.checks, answer.Failure, err = asked.check(ctx, tree); err != nil || answer.Failure != nil {
 				return err
 			}
 		}
@@ -90,13 +93,8 @@ func (q inquiry) reviewReadOnly(ctx context.Context, tree *gitstore.Worktree, ch
 	if err != nil {
 		return role.ReviewAnswer{}, err
 	}
-	nonce, err := newNonce()
-	if err != nil {
-		return role.ReviewAnswer{}, err
-	}
 	var answer role.ReviewAnswer
-	w := watch{store: q.store, progress: q.progress, tree: tree, aside: filepath.Join(q.store.Repo.StateDir(), "tampered", nonce), who: "the reviewer", alone: true}
-	tampered, err := w.during(ctx, func(ctx context.Context) (err error) {
+	tampered, err := watchCheckout(q.store, q.progress, tree, "the reviewer worked").during(ctx, func(ctx context.Context) (err error) {
 		answer, err = reviewParts(ctx, q.reviewer, change, asked, q.progress)
 		return err
 	})
@@ -111,6 +109,11 @@ func (q inquiry) reviewReadOnly(ctx context.Context, tree *gitstore.Worktree, ch
 		answer.Failure = &record.Failure{Reason: record.ReasonTampered, Detail: "files differ from what was to be reviewed"}
 	}
 	return answer, err
+}
+
+// watchCheckout is how a checkout is watched while something goes on in it.
+func watchCheckout(s *record.Store, p Progress, tree *gitstore.Worktree, while string) watch {
+	return watch{store: s, progress: p, tree: tree, dir: s.Repo.StateDir(), while: while, alone: true}
 }
 
 // newNonce is what a reviewer's answer must carry, so that no text in the change

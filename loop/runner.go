@@ -125,17 +125,19 @@ func (t *turn) checks(step Step) error {
 	if attempt != nil {
 		run.Attempt = attempt.Number
 	}
-	job := checkup{dir: t.tree.Dir, tree: run.Tree, base: t.run.Plan.Base, changed: t.run.Files(), own: func(c record.Check) bool { return asksFor(t.run.Plan, c) }, known: t.base}
+	job := checkup{watch: t.watch, tree: run.Tree, base: t.run.Plan.Base, changed: t.run.Files(), own: func(c record.Check) bool { return asksFor(t.run.Plan, c) }, known: t.base}
 	for _, check := range t.run.Plan.Checks {
 		if step.Work.Runs(check.Name) {
 			job.checks = append(job.checks, check)
 		}
 	}
 	var err error
-	if run.Results, err = check(t.ctx, t.Store, t.Checker, t.Progress, job); err != nil {
+	if run.Results, run.Failure, err = check(t.ctx, t.Store, t.Checker, t.Progress, job); err != nil && run.Failure == nil {
 		return err
 	}
-	if hook := t.hookCheck(); hook != nil {
+	if run.Failure != nil {
+		t.ctx = context.WithoutCancel(t.ctx) // else nobody hears of it
+	} else if hook := t.hookCheck(); hook != nil {
 		run.Results = append([]record.CheckResult{*hook}, run.Results...)
 	}
 	whole := run.Results

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -22,14 +23,14 @@ import (
 )
 
 // watch is how an agent's turn is watched for what it does to the repository beside its
-// own files.
+// own files; that of a check or a hook likewise, which runs what an agent wrote.
 type watch struct {
 	store    *record.Store
 	progress Progress
 	tree     *gitstore.Worktree
 	own      []string // full names of branches that it may move
-	aside    string   // directory for what changed files held
-	who      string   // "implementer NAME"
+	dir      string   // for what changed files held
+	while    string   // "implementer NAME worked"
 	alone    bool     // nothing is said of refs that somebody else may have moved
 }
 
@@ -44,8 +45,8 @@ func (w watch) during(ctx context.Context, use func(context.Context) error) (*re
 	defer guard.Close()
 	err = use(agent.Traced(ctx, guard.Trace()))
 	after := context.WithoutCancel(ctx) // also what an interrupted agent did
-	found, stop := w.files(after, guard.Files())
-	if stop {
+	found, stop, filesErr := w.files(after, guard.Files())
+	if err = errors.Join(err, filesErr); stop {
 		w.store.Repo.Stop()
 		failure := w.failure(found)
 		return failure, errors.Join(err, w.mark(guard.Files(), failure.Undo))
@@ -74,17 +75,18 @@ func (w watch) failure(found []tampering) *record.Failure {
 	}
 	for _, line := range f.Undo {
 		if w.alone { // nobody else shows it
-			w.progress.Say("to put back what it changed: " + line)
+			w.progress.Say("to put back what changed: " + line)
 		}
 	}
-	f.Detail = fmt.Sprintf("while %s worked: %s", w.who, strings.Join(what, "; "))
+	f.Detail = fmt.Sprintf("while %s: %s", w.while, strings.Join(what, "; "))
 	return f
 }
 
 // files tells the changes of hooks and configuration that are no person's everyday work.
 // stop says that git is configured otherwise than before.
-func (w watch) files(ctx context.Context, changes []gitstore.FileChange) (found []tampering, stop bool) {
+func (w watch) files(ctx context.Context, changes []gitstore.FileChange) (found []tampering, stop bool, err error) {
 	var harmless []string
+	nonce, err := newNonce()
 	for n, c := range changes {
 		name := w.name(c.Path)
 		if c.Harmless(ctx) {
@@ -92,12 +94,12 @@ func (w watch) files(ctx context.Context, changes []gitstore.FileChange) (found 
 			continue
 		}
 		stop = stop || c.Configures
-		found = append(found, w.putAside(n, name, c))
+		found = append(found, w.putAside(filepath.Join(w.dir, "tampered", nonce), n, name, c))
 	}
 	if len(harmless) > 0 && !w.alone {
-		w.progress.Say(fmt.Sprintf("%s changed while %s worked, in what it says of branches or submodules: was that you?", prose.Names(harmless), w.who))
+		w.progress.Say(fmt.Sprintf("%s changed while %s, in what it says of branches or submodules: was that you?", prose.Names(harmless), w.while))
 	}
-	return found, stop
+	return found, stop, err
 }
 
 // name is a guarded file as people know it.
@@ -109,8 +111,8 @@ func (w watch) name(path string) string {
 }
 
 // putAside keeps what a file held before and holds now, and says how it is put back.
-func (w watch) putAside(n int, name string, c gitstore.FileChange) tampering {
-	base := filepath.Join(w.aside, fmt.Sprintf("%d-%s", n+1, filepath.Base(c.Path)))
+func (w watch) putAside(dir string, n int, name string, c gitstore.FileChange) tampering {
+	base := filepath.Join(dir, fmt.Sprintf("%d-%s", n+1, filepath.Base(c.Path)))
 	found := tampering{what: name + " was changed"}
 	argv := []string{"cp", "-p", base + ".was", c.Path}
 	switch {
@@ -142,7 +144,7 @@ func (w watch) refs(ctx context.Context, guard *gitstore.Guard) (found []tamperi
 		what := movedText(c)
 		if !c.ByAgent {
 			if !w.alone {
-				w.progress.Say(fmt.Sprintf("%s while %s worked: was that you?", what, w.who))
+				w.progress.Say(fmt.Sprintf("%s while %s: was that you?", what, w.while))
 			}
 			continue
 		}
@@ -155,7 +157,7 @@ func (w watch) refs(ctx context.Context, guard *gitstore.Guard) (found []tamperi
 	for _, dir := range slices.Sorted(maps.Keys(heads)) {
 		if !w.alone {
 			at := heads[dir]
-			w.progress.Say(fmt.Sprintf("HEAD of %s went from %s to %s while %s worked: was that you?", dir, short(at[0]), short(at[1]), w.who))
+			w.progress.Say(fmt.Sprintf("HEAD of %s went from %s to %s while %s: was that you?", dir, short(at[0]), short(at[1]), w.while))
 		}
 	}
 	return found, err
@@ -195,10 +197,12 @@ func short(head string) string {
 	return gitstore.ID(head).Short()
 }
 
-// tamperMark is what later processes are told of configuration that an agent has changed.
+// tamperMark is what later processes are told of configuration that was changed while
+// something ran that has to leave it alone.
 type tamperMark struct {
-	Files map[string]string `json:"files"` // to the hash of what the agent made of it, "" for nothing
+	Files map[string]string `json:"files"` // to the hash of what was made of it, "" for nothing
 	Undo  []string          `json:"undo"`
+	While string            `json:"while,omitempty"`
 }
 
 func tamperPath(repo *gitstore.Repo) string { return filepath.Join(repo.StateDir(), "tampered.json") }
@@ -214,7 +218,7 @@ func contentHash(data []byte) string {
 // mark notes what git is not to be configured by: this process does not run it any more,
 // and later ones do not either while it is so.
 func (w watch) mark(changes []gitstore.FileChange, undo []string) error {
-	mark := tamperMark{Files: map[string]string{}, Undo: undo}
+	mark := tamperMark{Files: map[string]string{}, Undo: undo, While: w.while}
 	for _, c := range changes {
 		if c.Configures {
 			mark.Files[c.Path] = contentHash(c.Is)
@@ -230,18 +234,28 @@ func (w watch) mark(changes []gitstore.FileChange, undo []string) error {
 	return nil
 }
 
-// TamperedError is for a repository whose configuration still is what an agent made of it.
+// TamperedError is for a repository whose configuration still is what was made of it while
+// an agent, a check or a hook ran.
 type TamperedError struct {
 	Files []string
+	While string   // it changed: "check NAME ran"
 	Undo  []string // lines to type that put it back
 	Mark  string   // file: without it the configuration counts
 }
 
 func (e *TamperedError) Error() string {
-	return fmt.Sprintf("an agent changed %s, by which git is configured, and nobody has looked at it", prose.Names(e.Files))
+	return fmt.Sprintf("%s changed while %s, and nobody has looked at it: git is configured by it", prose.Names(e.Files), e.While)
 }
 
-// Untampered is a *TamperedError while configuration is what an agent made of it.
+func (e *TamperedError) Unwrap() error { return gitstore.ErrTampered }
+
+// Accept is the line to type for configuration that is to stay as it is.
+func (e *TamperedError) Accept() string {
+	line, _ := safetext.CommandLine("rm", e.Mark)
+	return line
+}
+
+// Untampered is a *TamperedError while configuration is what was made of it.
 func Untampered(repo *gitstore.Repo) error {
 	data, err := os.ReadFile(tamperPath(repo))
 	if err != nil {
@@ -249,7 +263,7 @@ func Untampered(repo *gitstore.Repo) error {
 	}
 	var mark tamperMark
 	_ = json.Unmarshal(data, &mark) // what cannot be read names nothing
-	e := &TamperedError{Undo: mark.Undo, Mark: tamperPath(repo)}
+	e := &TamperedError{Undo: mark.Undo, While: cmp.Or(mark.While, "an agent worked"), Mark: tamperPath(repo)}
 	for _, path := range slices.Sorted(maps.Keys(mark.Files)) {
 		if contentHash(gitstore.GuardedContent(path)) == mark.Files[path] {
 			e.Files = append(e.Files, path)

@@ -493,9 +493,10 @@ func (w *Worker) question(ctx context.Context, review record.Review, change Chan
 	}
 	w.remember(ctx, review, change, &asked.prompt)
 	if len(checks) > 0 {
-		asked.check = func(ctx context.Context, dir string) ([]record.CheckResult, error) {
+		asked.check = func(ctx context.Context, tree *gitstore.Worktree) ([]record.CheckResult, *record.Failure, error) {
+			watch := func(while string) watch { return watchCheckout(w.Store, progress, tree, while) }
 			return check(ctx, w.Store, w.Checker, progress, checkup{
-				checks: checks, dir: dir, tree: subject.Tree, base: subject.Base, changed: change.Files, known: map[string]record.CheckResult{},
+				checks: checks, watch: watch, tree: subject.Tree, base: subject.Base, changed: change.Files, known: map[string]record.CheckResult{},
 			})
 		}
 	}

@@ -71,9 +71,11 @@ func (s *session) open() (*record.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := loop.Untampered(repo); err != nil {
+	untampered := func() error { return loop.Untampered(repo) }
+	if err := untampered(); err != nil {
 		return nil, err
 	}
+	repo.Before(untampered)
 	repo.PutTrees(gitstore.TreePlace{Root: config.DefaultTrees(s.getenv), Tell: s.tell})
 	store := &record.Store{Repo: repo, Now: s.now, Redact: redact, Tell: s.tell}
 	if s.verbose {

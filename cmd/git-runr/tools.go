@@ -14,6 +14,7 @@ import (
 	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/exit"
 	"git-runr/gitstore"
+	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 )
@@ -21,7 +22,7 @@ import (
 func (p *program) agentsCommand() *cli.Command {
 	return &cli.Command{
 		Name: "agents", Usage: "which agents are installed here, and what is known of them", ArgsUsage: "[NAME…]",
-		Description: "Lists the built-in agents and those of [agents.NAME]: the version of the program, whether somebody is\nsigned in as far as variables and files tell without a call, and where its arguments are from: proven with\nthe real tool, or from its documentation. --check asks each that is installed, or those that are named, for\none word, which is a real call.\nExit status: 0, with --check 30 where one did not answer.",
+		Description: "Lists the built-in agents and those of [agents.NAME]: the version of the program, whether somebody is\nsigned in as far as variables and files tell without a call, and where its arguments are from: proven with\nthe real tool, or from its documentation; and what its calls for this repository took so far. --check asks each that is installed, or those that are named, for\none word, which is a real call.\nExit status: 0, with --check 30 where one did not answer.",
 		Flags:       []cli.Flag{&cli.BoolFlag{Name: "check", Usage: "make one small real call, and say what came back"}},
 		Action:      p.action(agents),
 	}
@@ -30,7 +31,8 @@ func (p *program) agentsCommand() *cli.Command {
 // agentDoc is one agent of git runr agents.
 type agentDoc struct {
 	config.Agent
-	Check *agentCheck `json:"check,omitempty"`
+	Took  record.Usage `json:"took,omitzero"` // its calls in this repository so far, of all clones
+	Check *agentCheck  `json:"check,omitempty"`
 }
 
 // agentCheck is what came of a small call.
@@ -43,7 +45,11 @@ type agentCheck struct {
 }
 
 func agents(s *session) error {
-	_, conf, err := s.configured()
+	store, conf, err := s.configured()
+	if err != nil {
+		return err
+	}
+	spent, err := store.Spent(s.ctx)
 	if err != nil {
 		return err
 	}
@@ -58,7 +64,7 @@ func agents(s *session) error {
 	}{[]agentDoc{}}
 	for _, a := range conf.Agents(s.ctx) {
 		if len(asked) == 0 || contains(asked, a.Name) {
-			doc.Agents = append(doc.Agents, agentDoc{Agent: a})
+			doc.Agents = append(doc.Agents, agentDoc{Agent: a, Took: tookBy(spent, a.Name)})
 		}
 	}
 	failed := false
@@ -72,6 +78,16 @@ func agents(s *session) error {
 		return exit.With(exit.Agent)
 	}
 	return err
+}
+
+// tookBy is what an agent took, with whichever model.
+func tookBy(spent record.Spending, name string) (sum record.Usage) {
+	for _, agent := range spent.Agents() {
+		if base, _, _ := strings.Cut(agent, "@"); base == name {
+			sum = sum.Add(spent[agent])
+		}
+	}
+	return sum
 }
 
 func contains(names []string, name string) bool {
@@ -136,6 +152,9 @@ func writeAgent(w io.Writer, a agentDoc) {
 	if a.Problem == "" {
 		signedIn := map[bool]string{true: "signed in: " + string(a.SignedIn), false: "signed in: yes, by " + a.By}[a.By == ""]
 		safetext.Fprintf(w, "    %s; model: %s; arguments %s\n", signedIn, cmp.Or(a.Model, "its own choice"), a.Arguments)
+	}
+	if a.Took.Calls > 0 {
+		safetext.Fprintf(w, "    so far here: %s in %s\n", cmp.Or(a.Took.String(), "it does not tell what it took"), prose.Count(a.Took.Calls, "call"))
 	}
 	switch {
 	case a.Check == nil:

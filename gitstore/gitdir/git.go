@@ -71,8 +71,8 @@ func (d *Dir) GitLine(ctx context.Context, args ...string) (string, error) {
 
 // Call fills in this repository and runs c.
 func (d *Dir) Call(ctx context.Context, c Call) ([]byte, error) {
-	if d.Refuse != nil && d.Refuse.Load() {
-		return nil, ErrTampered
+	if err := d.Gate.pass(); err != nil {
+		return nil, err
 	}
 	c.GitDir = cmp.Or(c.GitDir, d.GitDir)
 	c.Dir = cmp.Or(c.Dir, c.Worktree, c.GitDir)

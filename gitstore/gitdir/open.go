@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"sync/atomic"
 )
 
 // Open finds the repository of dir; see gitstore.Open.
@@ -68,7 +67,7 @@ func discover(ctx context.Context, c Call) (*Dir, error) {
 			return nil, fmt.Errorf("find repository of %q: %w", c.Dir, err)
 		}
 	}
-	repo := &Dir{Refuse: new(atomic.Bool), Place: &Place{Bare: fields[0] == "true", Format: fields[1], GitDir: fields[2], CommonDir: fields[3], Prefix: fields[4]}}
+	repo := &Dir{Gate: new(Gate), Place: &Place{Bare: fields[0] == "true", Format: fields[1], GitDir: fields[2], CommonDir: fields[3], Prefix: fields[4]}}
 	if !noTree {
 		repo.WorkTree = fields[5]
 	}

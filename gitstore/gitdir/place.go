@@ -25,11 +25,30 @@ type Place struct {
 type Dir struct {
 	*Place
 	Explain func(error) error // makes more of an error of git's; nil for nothing
-	Refuse  *atomic.Bool      // no git is run any more: see ErrTampered; of all places of the repository
+	Gate    *Gate             // of all places of the repository
+}
+
+// Gate says whether git is run.
+type Gate struct {
+	Shut   atomic.Bool                  // it is not run any more: see ErrTampered
+	Before atomic.Pointer[func() error] // says before each run why it is not; nil: nothing does
+}
+
+func (g *Gate) pass() error {
+	if g == nil {
+		return nil
+	}
+	if g.Shut.Load() {
+		return ErrTampered
+	}
+	if before := g.Before.Load(); before != nil {
+		return (*before)()
+	}
+	return nil
 }
 
 // At is the same repository seen from another place of it: a linked worktree.
-func (d *Dir) At(place Place) *Dir { return &Dir{Place: &place, Explain: d.Explain, Refuse: d.Refuse} }
+func (d *Dir) At(place Place) *Dir { return &Dir{Place: &place, Explain: d.Explain, Gate: d.Gate} }
 
 // StateDir is where the tool keeps files of its own: caches, transcripts, locks.
 // Nothing in it is the truth about an event. It is shared by all worktrees.

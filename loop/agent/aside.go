@@ -83,6 +83,10 @@ func outermost(paths []string) []string {
 	return out
 }
 
+// AsideMark stands between the name of a checkout and what makes that of a directory beside
+// it unique, in which what was put aside is kept.
+const AsideMark = ".aside-"
+
 // putAside moves what names name out of dir, which must be a checkout that nobody else
 // works in, and returns how to put it back. What stands in its place then is removed.
 func putAside(dir string, names []string) (back func() error, err error) {
@@ -90,7 +94,7 @@ func putAside(dir string, names []string) (back func() error, err error) {
 	if err != nil || len(paths) == 0 {
 		return func() error { return nil }, err
 	}
-	aside, err := os.MkdirTemp(filepath.Dir(dir), ".aside-")
+	aside, err := os.MkdirTemp(filepath.Dir(dir), filepath.Base(dir)+AsideMark)
 	if err != nil {
 		return nil, fmt.Errorf("put what instructs the agent aside: %w", err)
 	}

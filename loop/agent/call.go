@@ -1,17 +1,13 @@
 package agent
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"slices"
-	"strings"
-	"sync"
 
 	"git-runr/loop/record"
 )
@@ -79,7 +75,7 @@ func (s Spec) call(ctx context.Context, inv Invocation, ask Ask, opts CallOption
 	if err != nil {
 		return Answer{}, res, err
 	}
-	said := inv.judge(res, c)
+	said := inv.judge(res, c, ask.Prompt)
 	if said.unauthorised() {
 		said.Detail += notPassed(inv.preset, s.Name, ask.Base, c.Env)
 	}
@@ -113,6 +109,7 @@ func (s Spec) command(inv Invocation, ask Ask, opts CallOptions) Command {
 		c.Idle = cmp.Or(s.Idle, DefaultIdle)
 		c.event = inv.reader.event
 		c.stuck = func() bool { return inv.reader.told().fail != "" }
+		c.vain = func() bool { return inv.reader.told().turnedAway > 1 }
 	}
 	if talks, ok := inv.reader.(talker); ok {
 		c.talk, c.stuck = talks, nil
@@ -121,7 +118,7 @@ func (s Spec) command(inv Invocation, ask Ask, opts CallOptions) Command {
 }
 
 // read takes the answer from the events, or from standard output as it is.
-func (inv Invocation) read(res Result) Answer {
+func (inv Invocation) read(res Result, prompt string) Answer {
 	if inv.reader != nil {
 		return inv.reader.answer()
 	}
@@ -130,25 +127,27 @@ func (inv Invocation) read(res Result) Answer {
 	case res.cutStdout:
 		return Answer{Problem: ProblemAgentError, Detail: fmt.Sprintf("the answer is longer than %d bytes", defaultMaxOutput)}
 	case blank(text):
-		return Answer{Problem: ProblemEmptyOutput, Detail: lastLines(res.Stderr)}
+		return Answer{Problem: ProblemEmptyOutput, Detail: lastLines(res.Stderr, prompt)}
 	}
 	return Answer{Text: trimAnswer(text)}
 }
 
 // judge lets how the command ended overrule what it said. Of one that was stopped, what
 // stood in its way until then is told: it may well be the cause.
-func (inv Invocation) judge(res Result, c Command) Answer {
-	said := inv.read(res)
+func (inv Invocation) judge(res Result, c Command, prompt string) Answer {
+	said := inv.read(res, prompt)
 	cause, waiting := "", ""
 	if inv.reader != nil {
 		cause, waiting = inv.reader.told().trouble(), inv.reader.told().waiting()
 	} else if said.Problem == ProblemAgentError {
 		cause = said.Detail
 	}
-	last := cmp.Or(cause, lastWords(res, c), waiting)
+	last := cmp.Or(cause, lastWords(res, c, prompt), waiting)
 	switch {
 	case res.Cancelled:
 		return Answer{Problem: ProblemCancelled, Detail: cause}
+	case res.vain:
+		return Answer{Problem: ProblemAgentError, Detail: cause + "; it would have gone on trying"}
 	case res.TimedOut:
 		return Answer{Problem: ProblemTimeout, Detail: join("no answer within "+c.Timeout.String(), last)}
 	case res.Idled:
@@ -160,7 +159,7 @@ func (inv Invocation) judge(res Result, c Command) Answer {
 	case res.ExitCode != 0:
 		return Answer{Problem: ProblemExitStatus, Detail: join(fmt.Sprintf("exit status %d", res.ExitCode), last)}
 	case said.Detail == waiting && waiting != "":
-		return Answer{Problem: said.Problem, Detail: join("it ended and did not answer "+inv.reader.told().waits, lastWords(res, c))}
+		return Answer{Problem: said.Problem, Detail: join("it ended and did not answer "+inv.reader.told().waits, lastWords(res, c, prompt))}
 	}
 	return said
 }
@@ -170,50 +169,4 @@ func join(what, cause string) string {
 		return what
 	}
 	return what + ": " + cause
-}
-
-// tellingWords are lines that say why, among others that follow them: a help text after
-// what it did not understand, a stack after the status. What matters is in the group.
-var tellingWords = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?im)^.*?((?:unknown|unrecogni[sz]ed|unexpected|invalid|no such) (?:option|argument|flag|command)s?\b.*)$` +
-		`|^(Attempt \d+ failed with status .*)$|\berror\.error="((?:[^"\\]|\\.)*)"`)
-})
-
-// helpWords are of a help text, which some print without a word when they do not know an
-// option.
-var helpWords = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^Options:\s*$[^\x00]*^\s+-h, --help\b`) })
-
-// lastWords are what a command that failed wrote last: to standard error, else to
-// standard output, without the events of a preset.
-func lastWords(res Result, c Command) string {
-	out := res.Stdout
-	if c.event != nil {
-		out = nil
-		for line := range bytes.Lines(res.Stdout) {
-			if !bytes.HasPrefix(line, []byte("{")) {
-				out = append(out, line...)
-			}
-		}
-	}
-	for _, stream := range [][]byte{res.Stderr, out} {
-		if all := tellingWords().FindAllStringSubmatch(plain(string(stream)), -1); len(all) > 0 {
-			return excerpt(cmp.Or(all[len(all)-1][1:]...))
-		}
-		if helpWords().Match(stream) {
-			return "unknown option: it printed its help"
-		}
-	}
-	return cmp.Or(lastLines(res.Stderr), lastLines(out))
-}
-
-// lastLines is the end of a stream on one line.
-func lastLines(stream []byte) string {
-	const most = 3
-	var last []string
-	for line := range bytes.Lines(stream) {
-		if text := visible(string(line)); text != "" {
-			last = append(last, text)
-		}
-	}
-	return excerpt(strings.Join(last[max(0, len(last)-most):], "; "))
 }

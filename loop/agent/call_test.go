@@ -56,6 +56,11 @@ const (
 `
 	codexFailed = `{"type":"turn.failed","error":{"message":"no credit"}}
 `
+	limited = `{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":2000000000,"rateLimitType":"five_hour"}}
+{"type":"result","is_error":true,"result":"API Error: Request rejected (429)"}
+`
+	turnedAway = `{"type":"system","subtype":"api_retry","error_status":401,"error":"authentication_failed"}
+`
 )
 
 func TestCallAnswers(t *testing.T) {
@@ -71,12 +76,21 @@ func TestCallAnswers(t *testing.T) {
 		{"custom, says why on the wrong stream", played{says: "working\n429 Too Many Requests\n", status: "1"}, Answer{Problem: ProblemExitStatus, Detail: "exit status 1: working; 429 Too Many Requests"}},
 		{"preset, says why in no event", played{preset: "codex", says: "not logged in\n{\"type\":\"turn.started\"}\n", status: "1"}, Answer{Problem: ProblemExitStatus, Detail: "exit status 1: not logged in"}},
 		{"preset, tried again", played{preset: "claude", says: `{"type":"system","subtype":"api_retry","error_status":429,"error":"rate_limit"}` + "\n", status: "1"}, Answer{Problem: ProblemAgentError, Detail: "exit status 1: HTTP 429 rate_limit"}},
+		{"preset, turned away once", played{preset: "claude", says: turnedAway + `{"type":"assistant","message":{}}` + "\n" + turnedAway + `{"type":"result","result":"fine"}` + "\n", status: "0"}, Answer{Text: "fine"}},
+		{"preset, says when its limit is over", played{preset: "claude", says: limited, status: "1"}, Answer{Problem: ProblemAgentError, Detail: "exit status 1: API Error: Request rejected (429); again at 2033-05-18 03:33:20Z"}},
+		{"preset, has got over its limit", played{preset: "claude", says: limited + `{"type":"result","result":"fine"}` + "\n", status: "0"}, Answer{Text: "fine"}},
+		{"preset, near its limit", played{preset: "claude", says: strings.Replace(limited, "rejected", "allowed_warning", 1), status: "1"}, Answer{Problem: ProblemAgentError, Detail: "exit status 1: API Error: Request rejected (429)"}},
 		{"preset, tried again and well", played{preset: "claude", says: `{"type":"system","subtype":"api_retry","error_status":529,"error":"overloaded"}` + "\n" + `{"type":"assistant","message":{}}` + "\n" + `{"type":"result","result":"fine"}` + "\n", status: "0"}, Answer{Text: "fine"}},
 		{"unknown option before a help", played{preset: "gemini", complains: "Unknown argument: skip-trust\n\nOptions:\n  -v, --version\n  -h, --help  Show help  [boolean]\n", status: "1"}, Answer{Problem: ProblemExitStatus, Detail: "exit status 1: Unknown argument: skip-trust"}},
 		{"unexpected argument", played{preset: "codex", complains: "error: unexpected argument '--sandbox' found\n\nUsage: codex exec [OPTIONS]\n\nFor more information, try '--help'.\n", status: "2"}, Answer{Problem: ProblemExitStatus, Detail: "exit status 2: unexpected argument '--sandbox' found"}},
 		{"nothing but a help", played{preset: "opencode", complains: "opencode run [message..]\n\nOptions:\n  -h, --help         show help\n  -v, --version      show\n", status: "1"}, Answer{Problem: ProblemExitStatus, Detail: "exit status 1: unknown option: it printed its help"}},
 		{"a status before a stack", played{preset: "gemini", complains: "Attempt 4 failed with status 429. Retrying with backoff... _ApiError: try again in 5 minutes\n    at throwErrorIfNotOK (x.js:1:2)\n    at y\n    at z\n", status: "1"}, Answer{Problem: ProblemExitStatus, Detail: "exit status 1: Attempt 4 failed with status 429. Retrying with backoff... _ApiError: try again in 5 minutes"}},
 		{"an error in a log", played{preset: "opencode", complains: `level=ERROR message="stream error" modelID=m error.error="AI_APICallError: rate limit reached"` + "\n", status: "1"}, Answer{Problem: ProblemExitStatus, Detail: "exit status 1: AI_APICallError: rate limit reached"}},
+		{"a warning beside the cause", played{complains: "(node:7) DeprecationWarning: rate limit helper\nerror: disk full\nWarning: 429 is retried\n", status: "1"}, Answer{Problem: ProblemExitStatus, Detail: "exit status 1: error: disk full"}},
+		{"nothing but a warning", played{complains: "Warning: 429 is retried\n", status: "1"}, Answer{Problem: ProblemExitStatus, Detail: "exit status 1: Warning: 429 is retried"}},
+		{"the prompt said again", played{complains: "user\nthe prompt\nerror: disk full\n", status: "1"}, Answer{Problem: ProblemExitStatus, Detail: "exit status 1: user; error: disk full"}},
+		{"a status that it got over", played{preset: "gemini", complains: "Attempt 1 failed with status 429. Retrying with backoff...\n    at y (x.js:1:2) {\n  status: 429\n}\nTypeError: x is undefined\n    at z (x.js:3:4)\n", status: "1"}, Answer{Problem: ProblemExitStatus, Detail: "exit status 1: TypeError: x is undefined"}},
+		{"an error in a log that it got over", played{preset: "opencode", complains: `level=ERROR error.error="rate limit reached"` + "\nError: no such session\n", status: "1"}, Answer{Problem: ProblemExitStatus, Detail: "exit status 1: Error: no such session"}},
 		{"preset", played{preset: "codex", says: codexFine, status: "0"}, Answer{Text: "All is well."}},
 		{"preset, failed with an answer", played{preset: "codex", says: codexFine, status: "1"}, Answer{Problem: ProblemExitStatus, Detail: "exit status 1"}},
 		{"preset, failed and says why", played{preset: "codex", says: codexFailed, complains: "noise\n", status: "1"}, Answer{Problem: ProblemAgentError, Detail: "exit status 1: no credit"}},
@@ -120,11 +134,11 @@ func TestCallIdle(t *testing.T) {
 // What only tries again is no output: the idle limit ends it, and its cause is told.
 func TestCallIdleTryingAgain(t *testing.T) {
 	t.Parallel()
-	const retry = `{"type":"system","subtype":"api_retry","error_status":401,"error":"authentication_failed"}`
+	const retry = `{"type":"system","subtype":"api_retry","error_status":429,"error":"rate_limit"}`
 	for _, tc := range []struct {
 		name, preset, script, want string
 	}{
-		{"claude", "claude", "while :; do echo '" + retry + "'; sleep 0.1; done", "no output for 700ms: HTTP 401 authentication_failed"},
+		{"claude", "claude", "while :; do echo '" + retry + "'; sleep 0.1; done", "no output for 700ms: HTTP 429 rate_limit"},
 		{"a log", "opencode", `while :; do echo 'level=ERROR error.error="rate limit reached"' >&2; sleep 0.1; done`, "no output for 700ms: rate limit reached"},
 		{"denied", "claude", `echo '{"type":"user","message":{"content":[{"type":"tool_result","is_error":true,"content":"This command requires approval"}]}}'; sleep 60`, "no output for 700ms: permission denied: a tool"},
 	} {
@@ -133,6 +147,16 @@ func TestCallIdleTryingAgain(t *testing.T) {
 		if err != nil || got.Problem != ProblemIdle || got.Detail != tc.want || !result.Idled || result.Usage.Calls != 1 {
 			t.Errorf("%s: %+v, %+v, %v", tc.name, got, result.Usage, err)
 		}
+	}
+}
+
+// What its provider does not let in twice in a row is stopped: it would go on for minutes.
+func TestCallTurnedAway(t *testing.T) {
+	t.Parallel()
+	p := played{preset: "claude", says: turnedAway + turnedAway, status: "hang", idle: time.Minute}
+	got, result, _, _ := p.call(t, t.Context(), Reviewer, CallOptions{})
+	if got != (Answer{Problem: ProblemAgentError, Detail: "HTTP 401 authentication_failed; it would have gone on trying"}) || got.Transient() || result.Idled {
+		t.Errorf("%+v, %+v", got, result)
 	}
 }
 

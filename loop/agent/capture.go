@@ -16,8 +16,9 @@ import (
 type recorder struct {
 	mu         sync.Mutex
 	began      time.Time
-	last       atomic.Int64 // nanoseconds from began to the newest output; 0: none yet
-	byEvents   bool         // only events count as output
+	last       atomic.Int64  // nanoseconds from began to the newest output; 0: none yet
+	byEvents   bool          // only events count as output
+	vain       chan struct{} // closed when an event says that nothing comes of going on
 	transcript io.Writer
 	progress   *progress
 
@@ -25,7 +26,7 @@ type recorder struct {
 }
 
 func newRecorder(c Command) *recorder {
-	r := &recorder{began: time.Now(), transcript: c.Transcript, progress: newProgress(c.OnLine)}
+	r := &recorder{began: time.Now(), vain: make(chan struct{}), transcript: c.Transcript, progress: newProgress(c.OnLine)}
 	limit := cmp.Or(c.MaxOutput, defaultMaxOutput)
 	shown := lines{max: maxShown, cut: true, fn: r.progress.put}
 	r.stdout = &stream{rec: r, kept: newCapture(limit), lines: shown}
@@ -42,8 +43,12 @@ func newRecorder(c Command) *recorder {
 const maxEvent = 16 << 20
 
 func (r *recorder) eventLine(c Command) func([]byte) {
+	vain := sync.OnceFunc(func() { close(r.vain) })
 	return func(line []byte) {
 		show, noise := c.event(line)
+		if c.vain != nil && c.vain() {
+			vain()
+		}
 		if c.stuck == nil || !c.stuck() {
 			r.active()
 		}

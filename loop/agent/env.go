@@ -12,7 +12,7 @@ import (
 const DepthVar = "GIT_RUNR_DEPTH"
 
 // common is what every command may see.
-var common = []string{"PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "TMPDIR"}
+var common = []string{"PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "TMPDIR", "TZ"}
 
 // network is how a machine reaches the world; agents and package managers need it.
 var network = []string{
@@ -28,7 +28,7 @@ var toolchain = []string{
 }
 
 // Environ makes the whole environment of an agent from base (KEY=VALUE, as
-// os.Environ gives it): PATH, HOME, LANG, LC_ALL, LC_CTYPE, TERM, TMPDIR and the
+// os.Environ gives it): PATH, HOME, LANG, LC_ALL, LC_CTYPE, TERM, TMPDIR, TZ and the
 // names in passthrough, nothing else. GIT_ variables are never taken over, for
 // those of a hook point at another repository. git-runr sets GIT_OPTIONAL_LOCKS,
 // GIT_TERMINAL_PROMPT, NO_COLOR and DepthVar itself. The result is sorted.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"git-runr/loop/record"
@@ -49,11 +50,15 @@ type outcome struct {
 	text   string   // the final message so far
 	fail   string   // the error that the agent reported and has not got over
 	denied []string // what it was not allowed to do
-	seen   bool     // an event was understood
-	done   bool     // the final message is whole
-	waits  string   // what it was asked and has not answered, "" where that is not known
-	taken  record.Usage
-	id     string // of its session, "" where it tells none
+	// turnedAway is how often in a row its provider did not let it in: a second time, a token
+	// that ran out has been renewed, and it is the key.
+	turnedAway int
+	again      time.Time // when its provider wants to be asked again; zero where it does not say
+	seen       bool      // an event was understood
+	done       bool      // the final message is whole
+	waits      string    // what it was asked and has not answered, "" where that is not known
+	taken      record.Usage
+	id         string // of its session, "" where it tells none
 	edits
 }
 
@@ -61,7 +66,15 @@ func (o *outcome) told() *outcome { return o }
 
 // trouble is what stood in the way so far, "" for nothing: of a call that is stopped it may
 // well be the cause.
-func (o *outcome) trouble() string { return excerpt(cmp.Or(o.fail, o.hint())) }
+func (o *outcome) trouble() string { return cmp.Or(o.failure(), o.hint()) }
+
+// failure is the error as it is told, "" for none.
+func (o *outcome) failure() string {
+	if o.fail == "" || o.again.IsZero() {
+		return excerpt(o.fail)
+	}
+	return excerpt(o.fail) + "; again at " + o.again.UTC().Format(time.DateTime) + "Z"
+}
 
 // waiting says what it was asked in vain, "" for nothing.
 func (o *outcome) waiting() string {
@@ -78,7 +91,7 @@ func (o *outcome) session(id string) { o.id = cmp.Or(o.id, id) }
 func (o *outcome) answer() Answer {
 	switch {
 	case o.fail != "":
-		return Answer{Problem: ProblemAgentError, Detail: excerpt(o.fail)}
+		return Answer{Problem: ProblemAgentError, Detail: o.failure()}
 	case o.waits != "":
 		return Answer{Problem: ProblemAgentError, Detail: o.waiting()}
 	case !o.seen:
@@ -276,6 +289,10 @@ func (c *claudeReader) event(line []byte) (string, bool) {
 		Denials []struct {
 			Tool string `json:"tool_name"`
 		} `json:"permission_denials"`
+		Limit struct {
+			Status   string `json:"status"`
+			ResetsAt int64  `json:"resetsAt"` // seconds since 1970
+		} `json:"rate_limit_info"`
 		Usage *claudeUsage `json:"usage"`
 		Cost  float64      `json:"total_cost_usd"`
 		Call  cursorCall   `json:"tool_call"`
@@ -288,14 +305,23 @@ func (c *claudeReader) event(line []byte) (string, bool) {
 	case "system":
 		c.session(ev.Session)
 		if ev.Subtype == "api_retry" { // it goes on by itself, perhaps for longer than it may
+			if status := string(ev.Status); status == "401" || status == "403" {
+				c.turnedAway++
+			} else {
+				c.turnedAway = 0
+			}
 			c.fail = strings.TrimSpace(fmt.Sprintf("HTTP %s %s", ev.Status, strings.Trim(string(ev.Error), `"`)))
 			return c.fail + ", trying again", false
 		}
 	case "assistant":
-		c.seen, c.fail = true, ""
+		c.seen, c.fail, c.turnedAway = true, "", 0
 		return c.message(ev.Message), false
 	case "user": // what came of tools
 		c.message(ev.Message)
+	case "rate_limit_event":
+		if c.again = (time.Time{}); ev.Limit.Status == "rejected" && ev.Limit.ResetsAt > 0 {
+			c.again = time.Unix(ev.Limit.ResetsAt, 0)
+		}
 	case "tool_call":
 		return c.cursorTool(ev.Subtype, ev.ID, ev.Call), false
 	case "result":

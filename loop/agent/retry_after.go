@@ -17,13 +17,14 @@ const (
 )
 
 // retryWords are the ways in which providers and their tools say when to ask again.
-var retryWords = sync.OnceValue(func() (words struct{ seconds, duration, date, epoch, instant, clock, number *regexp.Regexp }) {
+var retryWords = sync.OnceValue(func() (words struct{ seconds, duration, date, epoch, instant, day, clock, number *regexp.Regexp }) {
 	re := regexp.MustCompile
 	words.seconds = re(`(?i)(?:retry[-_ ]?after|resets?_(?:in|after)_seconds)["']?\s*[:=]?\s*["']?(\d+(?:\.\d+)?)(?:["',;\s}]|\.?$)`)
 	words.duration = re(`(?i)(?:again|retry|resets?|available|wait|retry[-_ ]?after|retry[-_ ]?delay)["']?(?:ing)?\s*[:=]?\s*(?:in|for|after)?\s*(?:about\s+)?["']?` + durationWords)
 	words.date = re(`(?i)retry-after:\s*([A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT)`)
 	words.epoch = re(`(?i)(?:limit reached\||reset(?:s|s?_?at)?["']?\s*[:=]\s*["']?)(\d{10})\b`)
 	words.instant = re(`(?i)(?:until|at|after)\s+(\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?)(?:\.\d+)?\s*(?:Z|UTC)\b`)
+	words.day = re(`(?i)(?:resets?|again)\s+(?:at\s+|on\s+)?([a-z]{3}) (\d{1,2})(?:st|nd|rd|th)?,?\s+(?:(\d{4}),?\s+)?(?:at\s+)?` + clockWords)
 	words.clock = re(`(?i)(?:resets?|again)\s+(?:at\s+)?` + clockWords)
 	words.number = re(`(?i)(\d+(?:\.\d+)?)\s*([a-z]+)`)
 	return words
@@ -52,6 +53,8 @@ func RetryAfter(text string, now time.Time) time.Duration {
 	} else if m := words.instant.FindStringSubmatch(text); m != nil {
 		at := strings.Replace(m[1], " ", "T", 1) + ":00"
 		wait = untilLayout("2006-01-02T15:04:05", at[:len("2006-01-02T15:04:05")], now)
+	} else if m := words.day.FindStringSubmatch(text); m != nil {
+		wait = untilDay(m[1:4], m[4:], now)
 	} else if m := words.clock.FindStringSubmatch(text); m != nil {
 		wait = untilClock(m[1:], now)
 	}
@@ -90,24 +93,29 @@ func untilLayout(layout, text string, now time.Time) time.Duration {
 	return at.Sub(now)
 }
 
-// untilClock is the time until a clock shows hour, minute, "a" or "p", in a place ("" for
-// ours).
-func untilClock(clock []string, now time.Time) time.Duration {
-	hour, _ := strconv.Atoi(clock[0])
-	minute, _ := strconv.Atoi("0" + clock[1])
-	where := time.Local
+// clockTime reads hour, minute, "a" or "p", and a place ("" for ours).
+func clockTime(clock []string) (hour, minute int, where *time.Location, ok bool) {
+	hour, _ = strconv.Atoi(clock[0])
+	minute, _ = strconv.Atoi("0" + clock[1])
+	where = time.Local
 	if clock[3] != "" {
 		var err error
 		if where, err = time.LoadLocation(clock[3]); err != nil {
-			return 0
+			return 0, 0, nil, false
 		}
 	}
-	if hour < 1 || hour > 12 || minute > 59 {
-		return 0
-	}
-	hour %= 12
-	if strings.EqualFold(clock[2], "p") {
+	ok = hour >= 1 && hour <= 12 && minute <= 59
+	if hour %= 12; strings.EqualFold(clock[2], "p") {
 		hour += 12
+	}
+	return hour, minute, where, ok
+}
+
+// untilClock is the time until a clock shows what clockTime reads.
+func untilClock(clock []string, now time.Time) time.Duration {
+	hour, minute, where, ok := clockTime(clock)
+	if !ok {
+		return 0
 	}
 	here := now.In(where)
 	at := time.Date(here.Year(), here.Month(), here.Day(), hour, minute, 0, 0, where)
@@ -115,4 +123,28 @@ func untilClock(clock []string, now time.Time) time.Duration {
 		at = at.AddDate(0, 0, 1)
 	}
 	return at.Sub(now)
+}
+
+// untilDay is the time until a clock shows what clockTime reads on a day: month, number and
+// year, "" for the nearest to come.
+func untilDay(day, clock []string, now time.Time) time.Duration {
+	hour, minute, where, ok := clockTime(clock)
+	if !ok {
+		return 0
+	}
+	here := now.In(where)
+	of := func(year string) time.Time {
+		date, err := time.ParseInLocation("Jan 2 2006", strings.Join([]string{day[0], day[1], year}, " "), where)
+		if err != nil {
+			return now
+		}
+		return time.Date(date.Year(), date.Month(), date.Day(), hour, minute, 0, 0, where)
+	}
+	if day[2] != "" {
+		return of(day[2]).Sub(now)
+	}
+	if at := of(strconv.Itoa(here.Year())); !at.Before(now) {
+		return at.Sub(now)
+	}
+	return of(strconv.Itoa(here.Year() + 1)).Sub(now)
 }

@@ -31,6 +31,16 @@ func TestRetryAfter(t *testing.T) {
 		"resets 1pm (UTC)":                                   time.Hour,
 		"You've hit your limit · resets 11:30am (UTC)":       23*time.Hour + 30*time.Minute,
 		"resets 12am (UTC)":                                  12 * time.Hour,
+		"or try again at 1:00 PM.":                           time.Hour,
+		"or try again at Jan 9th, 2026 6:20 PM.":             54*time.Hour + 20*time.Minute,
+		"try again at Jan 1st, 2027 6:20 PM":                 7 * 24 * time.Hour,
+		"try again at Jan 6th, 2026 6:20 PM":                 0, // has passed
+		"try again at Jan 31st, 1e9 6:20 PM":                 0,
+		"weekly limit · resets Jan 8, 3pm (UTC)":             27 * time.Hour,
+		"weekly limit · resets Jan 8 at 3:05pm (UTC)":        27*time.Hour + 5*time.Minute,
+		"resets Jan 8, 3pm (No/Where)":                       0,
+		"resets Feb 31, 3pm (UTC)":                           0,
+		"HTTP 429; again at 2026-01-07 13:30:00Z":            90 * time.Minute,
 		"resets 99pm (UTC)":                                  0,
 		"resets 3pm (No/Where)":                              0,
 		"try again in 900 days":                              7 * 24 * time.Hour,
@@ -47,6 +57,7 @@ func TestRetryAfter(t *testing.T) {
 }
 
 func FuzzRetryAfter(f *testing.F) {
+	f.Add("resets Jan 8, 3pm (UTC) or try again at Jan 9th, 2026 6:20 PM")
 	f.Add("try again in 1m30s, resets 3:05 PM (Europe/Berlin), Retry-After: 9")
 	f.Fuzz(func(t *testing.T, text string) {
 		if got := RetryAfter(text, time.Unix(1767787200, 0)); got < 0 || got > maxRetryAfter {

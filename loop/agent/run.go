@@ -56,6 +56,8 @@ type Command struct {
 	// stuck reports whether the newest event was one of trouble, such as that it tries again.
 	// Of a command with events only others break its silence.
 	stuck func() bool
+	// vain reports whether nothing comes of going on, as the newest event says: it is stopped.
+	vain func() bool
 	// talk speaks with the command in place of Stdin; what it writes comes by event.
 	talk talker
 }
@@ -89,6 +91,7 @@ type Result struct {
 	Session record.Session // as the agent calls it, zero where it tells none
 
 	cutStdout bool // something of Stdout was left out
+	vain      bool // stopped, for nothing would have come of it
 }
 
 var errUnstoppable = errors.New("still running after SIGKILL")
@@ -268,6 +271,7 @@ const (
 	timedOut
 	idled
 	cancelled
+	gaveUp   // its events say that nothing comes of it
 	finished // what there was to say is said
 )
 
@@ -282,6 +286,8 @@ func (p *process) watch(ctx context.Context) cause {
 			return finished
 		case <-ctx.Done():
 			return cancelled
+		case <-p.rec.vain:
+			return gaveUp
 		case <-timeout:
 			return timedOut
 		case <-idle:
@@ -319,7 +325,7 @@ func (p *process) finish(why cause) (Result, error) {
 	}
 
 	r := Result{ExitCode: -1, Started: p.began, Duration: took}
-	r.TimedOut, r.Idled, r.Cancelled = why == timedOut, why == idled, why == cancelled
+	r.TimedOut, r.Idled, r.Cancelled, r.vain = why == timedOut, why == idled, why == cancelled, why == gaveUp
 	p.rec.fill(&r)
 	if !stopped {
 		return r, fmt.Errorf("stop %q, process %d: %w", p.Args[0], p.cmd.Process.Pid, errUnstoppable)

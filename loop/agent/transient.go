@@ -2,6 +2,8 @@ package agent
 
 import (
 	"regexp"
+	"slices"
+	"strings"
 	"sync"
 )
 
@@ -28,14 +30,15 @@ var failureWords = sync.OnceValue(func() []struct {
 })
 
 // Transient reports whether asking again later may well help: the agent was stopped for
-// taking too long, or says that it was limited or cut off.
+// taking too long, or says that it was limited or cut off. Warnings decide nothing.
 func (a Answer) Transient() bool {
 	stopped := a.Problem == ProblemTimeout || a.Problem == ProblemIdle
 	if !stopped && a.Problem != ProblemExitStatus && a.Problem != ProblemAgentError && a.Problem != ProblemEmptyOutput {
 		return false
 	}
+	said := strings.Join(slices.DeleteFunc(strings.Split(a.Detail, "; "), warns), "; ")
 	for _, f := range failureWords() {
-		if f.words.MatchString(a.Detail) {
+		if f.words.MatchString(said) {
 			return f.transient
 		}
 	}

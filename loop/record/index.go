@@ -27,7 +27,7 @@ import (
 // and a heap that the rows point into, each with a checksum of its part. So a list reads
 // the table and the few summaries that it shows, and never a damaged one.
 const (
-	indexMagic   = "RUNRIDXF"
+	indexMagic   = "RUNRIDXG"
 	indexName    = "index"
 	rowSize      = 88
 	prefixSize   = len(indexMagic) + 16

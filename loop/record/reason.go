@@ -165,7 +165,7 @@ func agentReasons() []Reason {
 		{ReasonAgentIdle, "stalled", "The agent said nothing for longer than its idle limit and was ended.", FamilyLimit, true, 30, false, InterveneStalled, retry},
 		{ReasonAgentKilled, "agent killed", "The agent was ended by a signal.", FamilyAgent, true, 30, false, InterveneAgent, retry},
 		{ReasonTampered, "review void", "The reviewer changed the files that it was to read, so its verdict does not count.", FamilyAgent, true, 30, false, "", retry},
-		{ReasonTamperedRepo, "repository changed", "An agent changed refs, hooks or configuration of the repository, which is no part of its work. Put back what it changed, unless that was you.", FamilyAgent, true, 4, false, InterveneAgent, retry},
+		{ReasonTamperedRepo, "repository changed", "Refs, hooks or configuration of the repository changed while an agent, a check or a hook ran, which is no part of their work. If that was you, go on; else put back first what changed.", FamilyAgent, true, 4, false, InterveneAgent, retry},
 	}
 }
 

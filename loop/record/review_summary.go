@@ -65,6 +65,8 @@ type ReviewSummary struct {
 	Moves   []Move        `json:"moves,omitempty"`          // without what was said
 	Open    int           `json:"open_findings"`            // findings and comments that are neither fixed nor refuted
 	Usage   Usage         `json:"usage,omitzero"`
+
+	Spending Spending `json:"usage_by_agent,omitempty"`
 }
 
 // Summary is r as one line of the inbox.
@@ -76,7 +78,7 @@ func (r Review) Summary() ReviewSummary {
 		RequestedBy: r.RequestedBy, ResolvedBy: r.ResolvedBy, ResolvedAt: r.ResolvedAt, ClosedAt: r.ClosedAt, Lost: len(r.Lost), Verdict: r.Verdict(),
 		Clock: r.Clock, CreatedAt: r.CreatedAt, SubmittedAt: r.SubmittedAt, UpdatedAt: r.UpdatedAt,
 		Others: r.Request.Others, Waiting: r.Waiting(), Absent: r.Absent(), Outvoted: r.Outvoted(), ReviewKind: r.Request.Kind, Files: r.summaryFiles(),
-		Branch: r.Request.Subject.Branch, Author: r.Request.Subject.Author, Usage: r.Usage,
+		Branch: r.Request.Subject.Branch, Author: r.Request.Subject.Author, Usage: r.Usage, Spending: r.Spending,
 	}
 	s.count(r.Open())
 	for _, a := range r.Answers {

@@ -18,6 +18,7 @@ type CheckRun struct {
 	Attempt int           `json:"attempt"`
 	Tree    gitstore.ID   `json:"tree"`
 	Results []CheckResult `json:"results"`
+	Failure *Failure      `json:"failure,omitempty"` // nothing counts: a check did more than it has to
 	At      time.Time     `json:"at,omitzero"`
 	Event   gitstore.ID   `json:"event,omitempty"`
 }
@@ -38,6 +39,9 @@ func (c CheckRun) Failing() string {
 
 // Title is how each check ended, on one line.
 func (c CheckRun) Title() string {
+	if c.Failure != nil {
+		return "checks: " + c.Failure.Reason
+	}
 	var parts []string
 	for _, r := range c.Results {
 		parts = append(parts, r.Name+" "+r.State())

@@ -198,13 +198,17 @@ func (r Run) Files() []string {
 // Requests are what was asked for over the rounds of the run: see track.
 func (r Run) Requests() []track.Request { return track.Requests(TrackedRounds(r.Rounds)) }
 
-// Failure is why the agent that the run waited for last gave no answer; nil when it did.
+// Failure is why the agent that the run waited for last gave no answer, or its checks none
+// that counts; nil when they did.
 func (r Run) Failure() *Failure {
 	if a := r.LastAttempt(); a != nil && r.Last == EventAttemptCompleted.Name {
 		return a.Failure
 	}
 	if round := r.LastRound(); round != nil && r.Last == EventRoundCompleted.Name {
 		return round.Failure
+	}
+	if checks := r.LastChecks(); checks != nil && r.Last == EventChecksCompleted.Name {
+		return checks.Failure
 	}
 	return nil
 }

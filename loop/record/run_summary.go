@@ -25,6 +25,7 @@ type RunSummary struct {
 	Reviewer  string        `json:"reviewer,omitempty"`  // of the newest round
 	InPlace   bool          `json:"in_place,omitempty"`  // it worked in the checkout: there is nothing to land
 	Usage     Usage         `json:"usage,omitzero"`
+	Spending  Spending      `json:"usage_by_agent,omitempty"`
 	Writer    string        `json:"writer"`
 	CreatedAt time.Time     `json:"created_at"`
 	UpdatedAt time.Time     `json:"updated_at"`
@@ -35,7 +36,7 @@ func (r Run) Summary() RunSummary {
 	s := RunSummary{
 		ID: r.ID, Status: r.Status, Result: r.Result, Entity: r.Plan.Entity, Branch: r.Plan.Branch, Commit: r.Commit,
 		Attempts: len(r.Attempts), Rounds: len(r.Rounds), Landed: r.Landed != nil, InPlace: r.Plan.InPlace, Writer: r.Writer,
-		Usage: r.Usage, Base: r.Plan.Base, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+		Usage: r.Usage, Spending: r.Spending, Base: r.Plan.Base, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 	}
 	if r.Landed != nil {
 		landed := *r.Landed

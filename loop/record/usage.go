@@ -245,8 +245,27 @@ func spentOn(e Event) (agent string, spent Spent) {
 	return "", Spent{}
 }
 
-// SpentSince is what the calls took that ended in this clone at since or later, by agent;
-// the zero Time is for all of them.
+// Spent is what all calls for runs and reviews took so far, in whichever clone, by agent. No
+// event is read for it.
+func (s *Store) Spent(ctx context.Context) (spending Spending, err error) {
+	runs, _, err := s.Runs(ctx, Filter{})
+	if err != nil {
+		return nil, fmt.Errorf("sum up calls: %w", err)
+	}
+	reviews, _, err := s.Reviews(ctx, Filter{Review: func(r ReviewSummary) bool { return r.Usage != Usage{} }})
+	if err != nil {
+		return nil, fmt.Errorf("sum up calls: %w", err)
+	}
+	for _, r := range runs {
+		spending.Join(r.Spending)
+	}
+	for _, r := range reviews {
+		spending.Join(r.Spending)
+	}
+	return spending, nil
+}
+
+// SpentSince is what the calls took that ended in this clone at since or later, by agent.
 func (s *Store) SpentSince(ctx context.Context, since time.Time) (Spending, error) {
 	runs, _, err := s.Runs(ctx, Filter{})
 	if err != nil {

@@ -30,7 +30,7 @@ var faults = []struct {
 	}},
 	{"401", model.Reply{Status: 401, Message: words}, map[string]end{
 		"":        {"agent_failed", words, false},
-		"claude":  {"stalled_timeout", "HTTP 401 authentication_failed", false},
+		"claude":  {"agent_failed", "HTTP 401 authentication_failed", false}, // it would go on for minutes
 		"copilot": {"agent_failed", "Authentication failed with provider", false},
 	}},
 	{"429", model.Reply{Status: 429, Message: words}, map[string]end{
@@ -43,6 +43,7 @@ var faults = []struct {
 		"qwen":     {"stalled_timeout", "", true}, // it waits and says nothing
 		"kilo":     {"", words, true},             // it gives up after two minutes or so
 	}},
+	// The hour stands in the header alone, which no tool passes on.
 	{"429 for an hour", model.Reply{Status: 429, Message: words, RetryAfter: "3600"}, map[string]end{
 		"codex":    {"stalled_timeout", "429 Too Many Requests", true},
 		"claude":   {"agent_failed", words, true},
@@ -52,6 +53,16 @@ var faults = []struct {
 		"copilot":  {"agent_failed", words, true},
 		"qwen":     {"stalled_timeout", "", true},
 		"kilo":     {"", words, true}, // it gives up after two minutes or so
+	}},
+	// And in the words of each provider: retry_at is then what they say. claude tells it in its
+	// events to those who are signed in with a subscription, and of an API key nothing.
+	{"quota", model.Reply{Quota: time.Hour}, map[string]end{
+		"codex":    {"agent_failed", "hit your usage limit", true},
+		"claude":   {"agent_failed", "Request rejected (429)", true},
+		"gemini":   {"agent_failed", "You exceeded your current quota", true},
+		"opencode": {"stalled_timeout", "Rate limit reached", true},
+		"pi":       {"agent_failed", "Rate limit reached", true},
+		"":         {"", "", true},
 	}},
 	{"500", model.Reply{Status: 500, Message: words}, map[string]end{
 		"codex":    {"agent_failed", "high demand", true},
@@ -106,6 +117,9 @@ func TestFaults(t *testing.T) {
 				got, took := w.fails(want.reason)
 				if want.reason != "" && got.Reason != want.reason || !strings.Contains(got.Detail, want.detail) || got.Transient != want.transient {
 					t.Errorf("want %+v", want)
+				}
+				if wait := time.Until(got.RetryAt); f.reply.Quota > 0 && own && a.name != "claude" && (wait < f.reply.Quota*4/5 || wait > f.reply.Quota*6/5) {
+					t.Errorf("asked again in %s", wait)
 				}
 				t.Logf("%-9s %-16s %3.0f s, %2d requests: %s, transient %v, again in %.0f s: %s", a.name, f.name, took.Seconds(), len(w.Requests()),
 					got.Reason, got.Transient, max(0, time.Until(got.RetryAt).Seconds()), got.Detail)

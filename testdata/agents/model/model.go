@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Script answers a request. It is asked by several requests at once.
@@ -51,11 +52,12 @@ type Reply struct {
 	Tool string // to call after Text; "" for none
 	Args map[string]any
 
-	Status     int    // of an error instead of the answer
-	Message    string // of that error
-	RetryAfter string // its header
-	Cut        bool   // the connection breaks in the middle of Text
-	Hang       bool   // nothing follows the header until the tool gives up
+	Status     int           // of an error instead of the answer
+	Message    string        // of that error
+	RetryAfter string        // its header
+	Quota      time.Duration // an error instead: all is used up for so long, in the words of the form's provider
+	Cut        bool          // the connection breaks in the middle of Text
+	Hang       bool          // nothing follows the header until the tool gives up
 }
 
 // Usage is what the model counts for a request and its answer.
@@ -140,6 +142,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		_ = http.NewResponseController(w).Flush()
 		<-q.Context().Done()
+	case reply.Quota != 0:
+		usedUp(w, r.Form, reply.Quota)
 	case reply.Status != 0:
 		fail(w, reply)
 	default:
@@ -149,6 +153,28 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		defer s.mu.Unlock()
 		s.counted = append(s.counted, counted{r, used})
 	}
+}
+
+// usedUp says that nothing is left for a while, as the providers do.
+func usedUp(w http.ResponseWriter, form string, pause time.Duration) {
+	seconds, back := int(pause.Seconds()), time.Now().Add(pause).Unix()
+	body := fmt.Sprintf(`{"error":{"message":"Rate limit reached for requests per day: Limit 1, Used 1. Please try again in %s.","type":"requests","code":"rate_limit_exceeded"}}`, pause)
+	switch form {
+	case "responses":
+		body = fmt.Sprintf(`{"error":{"type":"usage_limit_reached","message":"The usage limit has been reached","plan_type":"plus","resets_at":%d,"resets_in_seconds":%d}}`, back, seconds)
+	case "messages":
+		w.Header().Set("Anthropic-Ratelimit-Unified-Status", "rejected")
+		w.Header().Set("Anthropic-Ratelimit-Unified-Representative-Claim", "five_hour")
+		w.Header().Set("Anthropic-Ratelimit-Unified-Reset", fmt.Sprint(back))
+		w.Header().Set("Retry-After", fmt.Sprint(seconds))
+		body = `{"type":"error","error":{"type":"rate_limit_error","message":"This request would exceed your account's rate limit. Please try again later."}}`
+	case "gemini":
+		body = fmt.Sprintf(`{"error":{"code":429,"message":"You exceeded your current quota. Please retry in %ds.","status":"RESOURCE_EXHAUSTED","details":[`+
+			`{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"%ds"}]}}`, seconds, seconds)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusTooManyRequests)
+	_, _ = io.WriteString(w, body)
 }
 
 func fail(w http.ResponseWriter, reply Reply) {

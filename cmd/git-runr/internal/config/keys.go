@@ -90,7 +90,7 @@ var loopKeys = []key{
 		func(c *Config, _ string, v bool) { c.Loop.ResumeSession = v }),
 	keyOf("loop.parallel", numberKind(1, 100), "2", "how many reviewers are at work at once in this clone",
 		func(c *Config, _ string, v int64) { c.Loop.Parallel = int(v) }),
-	keyOf("loop.commit_hooks", boolKind, "false", "run your pre-commit hook over each attempt's work, as the check pre-commit, unless it is done in place; what it rewrites is taken over, and a hook whose own files the run changes is not run",
+	keyOf("loop.commit_hooks", boolKind, "false", "run your pre-commit hook over each attempt's work, as the check pre-commit; what it rewrites is taken over, and a hook whose own files the run changes is not run",
 		func(c *Config, _ string, v bool) { c.Loop.CommitHooks = v }),
 	keyOf("loop.worktrees", textKind, "", "the directory in which runs and reviews get their working trees, from the top of the main working tree; by default $XDG_CACHE_HOME/git-runr/worktrees, else ~/.cache/git-runr/worktrees; .runr.toml can name one below the top, or ../NAME beside it",
 		func(c *Config, _, v string) { c.Loop.Worktrees = v }),

@@ -155,8 +155,7 @@ func Classify(err error) *Problem {
 	case errors.As(err, &known):
 		return &Problem{Status: known.Status, Msg: fullMessage(err, known), Hint: known.Hint}
 	case errors.As(err, &tampered):
-		accept, _ := safetext.CommandLine("rm", tampered.Mark)
-		return Problemf(Stopped, "%w", err).WithHint(tampered.Undo...).WithHint(accept + "   if it is to stay as it is")
+		return Problemf(Stopped, "%w", err).WithHint(tampered.Undo...).WithHint(tampered.Accept() + "   if that was you, or it is to stay as it is")
 	case errors.As(err, &state):
 		return stateProblem(err, state)
 	case errors.As(err, &unfinished):

@@ -87,6 +87,9 @@ func Run(w io.Writer, run record.Run, live bool, tree string) {
 		writeAttempt(w, a)
 		for _, c := range run.Checks {
 			if c.Attempt == a.Number {
+				if c.Failure != nil {
+					safetext.Fprintf(w, "  checks: %s %s\n", c.Failure.Reason, c.Failure.Detail)
+				}
 				for _, result := range c.Results {
 					writeCheck(w, "  ", result, c.Event)
 				}

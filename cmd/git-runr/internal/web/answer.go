@@ -9,6 +9,7 @@ import (
 	"html"
 	"io/fs"
 	"net/http"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -43,6 +44,7 @@ var errorStatuses = []struct {
 	{gitstore.ErrTooLarge, http.StatusRequestEntityTooLarge},
 	{gitstore.ErrBusy, http.StatusServiceUnavailable},
 	{gitstore.ErrLostRace, http.StatusServiceUnavailable},
+	{gitstore.ErrTampered, http.StatusConflict},
 	{gitstore.ErrNewerFormat, http.StatusServiceUnavailable},
 	{fs.ErrPermission, http.StatusServiceUnavailable},
 	{syscall.EROFS, http.StatusServiceUnavailable},
@@ -121,6 +123,11 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	var state *record.StateError
 	if errors.As(err, &state) && state.Holder != "" && isAPI(r) {
 		writeJSON(w, status, errorJSON{Error: err.Error(), ClaimedBy: state.Holder})
+		return
+	}
+	var tampered *loop.TamperedError
+	if errors.As(err, &tampered) && !isAPI(r) {
+		refusePage(w, status, "Tampered with", err.Error()+". To put it back, or with the last line to leave it as it is, type:", append(slices.Clone(tampered.Undo), tampered.Accept())...)
 		return
 	}
 	refuse(w, r, status, err.Error())
