@@ -161,7 +161,7 @@ func (h *hostile) happened() []string {
 				told["told: "+name] = true
 			}
 		}
-		if r.Model != h.tool.model {
+		if h.tool.asks(r) == nil {
 			told["asked: model "+r.Model] = true
 		}
 	}
@@ -176,11 +176,12 @@ func (h *hostile) happened() []string {
 // instructions lie.
 func harmless(a tool) model.Script {
 	return func(r model.Request) model.Reply {
+		by := a.asks(r)
 		switch {
-		case len(r.Tools) == 0:
+		case len(r.Tools) == 0 || by == nil:
 			return model.Reply{Text: "Title"}
 		case r.Turn == 0:
-			return a.read("lib/lib.go", "")
+			return by.read("lib/lib.go", "")
 		case reviews(r):
 			return verdict(r, "PASS")
 		}

@@ -66,8 +66,10 @@ type world struct {
 // newWorld makes a world with one commit. The tool's model says what script does.
 func newWorld(t *testing.T, a tool, script model.Script) *world {
 	t.Helper()
-	if _, err := os.Stat(filepath.Join(os.Getenv("RUNR_AGENTS"), a.name)); err != nil {
-		t.Skipf("SKIP %s: it is not in RUNR_AGENTS", a.name)
+	for _, each := range a.each() {
+		if _, err := os.Stat(filepath.Join(os.Getenv("RUNR_AGENTS"), each.name)); err != nil {
+			t.Skipf("SKIP %s: it is not in RUNR_AGENTS", each.name)
+		}
 	}
 	server, stop := model.Start(script)
 	t.Cleanup(stop)
