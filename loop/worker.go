@@ -407,7 +407,7 @@ func (w *Worker) skip(ctx context.Context, review record.Review, names []string,
 // review is one agent's turn.
 func (w *Worker) review(ctx context.Context, review record.Review, turn string, board *board) (turnsDone, error) {
 	name, judge := record.AgentOf(turn)
-	reviewer, failure, err := w.relay(ctx, name)
+	reviewer, failure, err := w.Terms.calls(w.Store, w.Progress, name).relay(ctx, name, w.Reviewer)
 	if err != nil {
 		return turnsDone{}, err
 	}

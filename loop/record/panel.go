@@ -53,7 +53,9 @@ type RulingKind string
 const (
 	Confirmed RulingKind = "confirmed"
 	Refuted   RulingKind = "refuted" // it is answered so, and does not count for the verdict
-	Unsaid    RulingKind = "unsaid"  // the judge says nothing of it that can be read: it stands
+	Fixed     RulingKind = "fixed"   // of a verification
+	StillOpen RulingKind = "open"    // of a verification
+	Unsaid    RulingKind = "unsaid"  // nothing is said of it that can be read: it stands
 )
 
 // JudgeTurn names the turn of the judge called name among those that a review waits for. No
@@ -66,11 +68,13 @@ const judgeMark = "judge:"
 func AgentOf(turn string) (name string, judge bool) { return strings.CutPrefix(turn, judgeMark) }
 
 // Count counts rulings: "1 refuted, 2 confirmed".
-func (j Judgement) Count() string {
+func (j Judgement) Count() string { return countRulings(j.Rulings) }
+
+func countRulings(rulings []Ruling) string {
 	var parts []string
-	for _, kind := range []RulingKind{Refuted, Confirmed, Unsaid} {
+	for _, kind := range []RulingKind{Refuted, Confirmed, Fixed, StillOpen, Unsaid} {
 		n := 0
-		for _, r := range j.Rulings {
+		for _, r := range rulings {
 			if r.Kind == kind {
 				n++
 			}

@@ -85,6 +85,10 @@ func Review(w io.Writer, doc ReviewDocument) {
 			writeSubmission(w, doc.Review, i)
 		}
 	}
+	for _, v := range doc.Verifications {
+		safetext.Fprintf(w, "\nVerified by %s%s\n", v, tookSuffix(v.Spent))
+		writePassedOver(w, "  ", v.Spent)
+	}
 	writeSpending(w, doc.Review)
 	for _, lost := range doc.Lost {
 		safetext.Fprintf(w, "\nNot counted: %s by %s: %s\n  it is kept: git show %s\n", lost.Type, cmp.Or(lost.Actor, lost.By), lost.Why, lost.Event.Short())
