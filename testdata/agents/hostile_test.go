@@ -284,6 +284,7 @@ func (d defence) name() string {
 
 // without puts a program in the tool's place that takes the defence away and goes on as the tool.
 func (h *hostile) without(d defence) {
+	h.git("config", "runr.loop.instructions", "none") // what is told is the tool's doing
 	with := ""
 	if d.instead != "" {
 		with = "'" + d.instead + "'"

@@ -86,6 +86,8 @@ var loopKeys = []key{
 		func(c *Config, _, v string) { c.Loop.OnExhausted = record.Choice(v) }),
 	keyOf("loop.profile", oneOf("quality", "balanced", "budget"), `"balanced"`, "which of an agent's models is used",
 		func(c *Config, _, v string) { c.Loop.Profile = v }),
+	keyOf("loop.instructions", oneOf("base", "none"), `"base"`, "base: an implementer is told .runr/implementer.md, else AGENTS.md, CLAUDE.md or GEMINI.md, as the commit has it that the run began from, the first 16 KiB. none: it is told none of them, and its tool is kept from reading instructions and skills of the checkout by itself where an argument does that",
+		func(c *Config, _, v string) { c.Loop.Instructions = v }),
 	keyOf("loop.resume_session", boolKind, "false", "a fix goes on with the session of its agent, where the tool can (claude, codex, copilot, cursor-agent, droid, kilo, opencode, pi, qwen), and the tool stores sessions for that; a reviewer always begins anew",
 		func(c *Config, _ string, v bool) { c.Loop.ResumeSession = v }),
 	keyOf("loop.parallel", numberKind(1, 100), "2", "how many reviewers are at work at once in this clone",
