@@ -208,6 +208,39 @@ func (r Review) Joined() []Joined {
 	return joined
 }
 
+// JoinedRequest is what is asked for beside the findings, in the words of who was asked
+// first, with all who ask for it.
+type JoinedRequest struct {
+	Text   string   `json:"request"`
+	SaidBy []string `json:"said_by"`
+}
+
+// Requests are what the submissions ask for and no finding says, what means the same once, in
+// the order in which the reviewers were asked.
+func (r Review) Requests() []JoinedRequest {
+	order, findings := r.InOrder(), r.Findings()
+	lists := make([][]reply.Finding, len(order))
+	for i, at := range order {
+		sub := r.Submissions[at]
+		for _, text := range reply.RequestsBeside(sub.Requests(), slices.Concat(sub.Findings(), findings)) {
+			f := reply.Finding{Issue: text}
+			f.ID = reply.FindingID(f)
+			lists[i] = append(lists[i], f)
+		}
+	}
+	joined := []JoinedRequest{}
+	for _, group := range track.Same(lists) {
+		j := JoinedRequest{Text: lists[group[0].List][group[0].Index].Issue}
+		for _, at := range group {
+			if who := r.Submissions[order[at.List]].Reviewer; !slices.Contains(j.SaidBy, who) {
+				j.SaidBy = append(j.SaidBy, who)
+			}
+		}
+		joined = append(joined, j)
+	}
+	return joined
+}
+
 // SaidFirst are the findings that are shown with the submission of that place: of those that
 // several say, those of who was asked first.
 func (r Review) SaidFirst(submission int) []Joined {
