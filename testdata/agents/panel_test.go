@@ -61,23 +61,34 @@ func met(t *testing.T, a tool, script model.Script) model.Script {
 	}
 }
 
-// sideBySide has as many reviewers at work at once as there are tools.
-func (w *world) sideBySide() {
-	w.git("config", "runr.loop.parallel", fmt.Sprint(len(tools)))
+// five are the tools of the panels here.
+func five() tool {
+	var of []tool
+	for _, a := range tools {
+		if slices.Contains([]string{"codex", "claude", "gemini", "opencode", "pi"}, a.name) {
+			of = append(of, a)
+		}
+	}
+	return panel(of...)
 }
 
-// TestHostilePanel has all tools review a hostile checkout side by side: what one of them
+// sideBySide has as many reviewers at work at once as there are tools.
+func (w *world) sideBySide() {
+	w.git("config", "runr.loop.parallel", fmt.Sprint(len(w.tool.crew)))
+}
+
+// TestHostilePanel has five tools review a hostile checkout side by side: what one of them
 // needs to be put aside, or put back, another is at work beside.
 func TestHostilePanel(t *testing.T) {
 	t.Parallel()
-	a := panel(tools...)
+	a := five()
 	h := newHostile(t, a, met(t, a, harmless(a)))
 	h.sideBySide()
 	out := h.work("reviewer")
 	for _, line := range h.happened() {
 		t.Errorf("the panel %s", line)
 	}
-	for _, one := range tools {
+	for _, one := range a.crew {
 		has(t, out, "  "+one.name+": PASS\n")
 	}
 	// claude moves what its user once allowed in .claude.json to where it keeps that now
@@ -105,7 +116,7 @@ func ruled(r model.Request, refuted string) model.Reply {
 	return model.Reply{Text: "```runr-rulings " + rulingsMark.FindStringSubmatch(r.Prompt)[1] + "\n{\"rulings\":[" + strings.Join(all, ",") + "]}\n```\n"}
 }
 
-// TestPanel has all tools review a planted bug side by side, and one of them judge: one is
+// TestPanel has five tools review a planted bug side by side, and one of them judge: one is
 // down, one disagrees, one finds what is not so.
 func TestPanel(t *testing.T) {
 	for _, down := range []struct {
@@ -121,7 +132,7 @@ func TestPanel(t *testing.T) {
 	} {
 		t.Run(down.name, func(t *testing.T) {
 			t.Parallel()
-			a := panel(tools...)
+			a := five()
 			w := newWorld(t, a, panelScript(t, a, down.reply))
 			w.files(w.home, map[string]string{".config/git-runr/config.toml": "[review]\njudge = \"claude\"\n" + down.config})
 			w.files(w.repo, map[string]string{"sum.go": planted, "GEMINI.md": "what gemini alone must not read\n"})
