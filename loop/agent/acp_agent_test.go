@@ -233,6 +233,13 @@ func (a *scriptedACP) works() {
 			},
 		})
 	}
+	announced := func(kind, path string) string { // the request repeats nothing of the use
+		a.update("tool_call", map[string]any{"toolCallId": "a" + kind, "title": kind, "kind": kind, "status": "pending", "locations": []any{map[string]any{"path": path}}})
+		return a.ask("session/request_permission", map[string]any{
+			"toolCall": map[string]any{"toolCallId": "a" + kind, "title": kind + " " + path, "rawInput": map[string]any{"file_path": path}},
+			"options":  []any{map[string]any{"optionId": "once", "name": "Once", "kind": "allow_once"}, map[string]any{"optionId": "no", "name": "No", "kind": "reject_once"}},
+		})
+	}
 	write := func(path, text string) string {
 		return a.ask("fs/write_text_file", map[string]any{"path": path, "content": text})
 	}
@@ -258,6 +265,9 @@ func (a *scriptedACP) works() {
 		"binary " + read(dir+"/binary", nil),
 		"passwd " + read("/etc/passwd", nil),
 		"may edit " + may("edit", dir+"/a.txt"),
+		"may edit announced " + announced("edit", dir+"/b.txt"),
+		"may move announced outside " + announced("move", dir+"/../b.txt"),
+		"may read announced " + announced("read", dir+"/b.txt"),
 		"may edit outside " + may("edit", dir+"/a.txt", "/etc/passwd"),
 		"may edit git " + may("edit", dir+"/.git/hooks/pre-push"),
 		"may edit nothing " + may("edit"),

@@ -72,6 +72,9 @@ func (c *conversation) permit(p permission) (acp.RequestPermissionResponse, erro
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	paths := p.Use.paths(p.Use.Content)
+	if len(paths) == 0 { // the use was announced with them
+		paths = c.heard.of(p.Use.ID)
+	}
 	wanted := []acp.PermissionOptionKind{acp.PermissionOptionKindRejectOnce, acp.PermissionOptionKindRejectAlways}
 	changes := slices.Contains(writing, p.Use.Does) || p.Use.Does == "" && c.calls[p.Use.ID]
 	if c.ask.Role == Implementer && changes && len(paths) > 0 && !slices.ContainsFunc(paths, c.outside) {

@@ -197,6 +197,9 @@ none error -32002: Resource not found: statat none: no such file or directory
 binary error -32600: "TREE/binary": it is not a text file
 passwd error -32600: "/etc/passwd": it is not a file below the working tree
 may edit ` + yes + `
+may edit announced ` + yes + `
+may move announced outside ` + no + `
+may read announced ` + no + `
 may edit outside ` + no + `
 may edit git ` + no + `
 may edit nothing ` + no + `
@@ -213,7 +216,7 @@ odd error -32602: Invalid params`
 	if there, _ := os.ReadDir(outside); len(there) > 0 || fileExists(filepath.Join(filepath.Dir(dir), "outside.txt")) {
 		t.Error("it wrote outside of its tree")
 	}
-	if want := []string{"new/file.txt", "empty.txt", "edited.txt", "late.txt"}; !slices.Equal(got.Edited, want) {
+	if want := []string{"new/file.txt", "empty.txt", "b.txt", "edited.txt", "late.txt"}; !slices.Equal(got.Edited, want) {
 		t.Errorf("edited %q, want %q", got.Edited, want)
 	}
 	if !strings.Contains(got.heard, `"writeTextFile":true`) || got.Text != "All is well." || !strings.Contains(got.Detail, "permission denied: edit") {

@@ -11,14 +11,15 @@ import (
 )
 
 // found are the files and directories below dir that names name, relative to it: "/a/b" is
-// one at the top, "NAME" is one of that name anywhere but in .git. Links are not followed:
-// a link on the way stands for what is behind it.
+// one at the top, whatever follows a colon, "NAME" is one of that name anywhere but in .git.
+// Links are not followed: a link on the way stands for what is behind it.
 func found(dir string, names []string) ([]string, error) {
 	if dir == "" || len(names) == 0 {
 		return nil, nil
 	}
 	var paths, anywhere []string
 	for _, name := range names {
+		name, _, _ = strings.Cut(name, ":")
 		top, is := strings.CutPrefix(name, "/")
 		if !is {
 			anywhere = append(anywhere, name)

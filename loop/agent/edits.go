@@ -59,6 +59,17 @@ func (e *edits) drop(id string) {
 	e.failed[id] = true
 }
 
+// of are the paths of one use.
+func (e *edits) of(id string) []string {
+	var paths []string
+	for _, one := range e.begun {
+		if one.id == id {
+			paths = append(paths, one.path)
+		}
+	}
+	return paths
+}
+
 // edited are the paths as the agent named them, each once, in their order.
 func (e *edits) edited() []string {
 	var paths []string

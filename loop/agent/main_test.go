@@ -178,8 +178,3 @@ func atoi(s string) int {
 	n, _ := strconv.Atoi(s)
 	return n
 }
-
-func fileExists(name string) bool {
-	_, err := os.Stat(name)
-	return err == nil
-}

@@ -12,7 +12,7 @@ func TestClear(t *testing.T) {
 	for _, test := range []struct{ preset, path string }{
 		{"gemini", ".env"}, {"gemini", ".gemini/.env"},
 		{"opencode", "opencode.json"}, {"opencode", ".opencode/plugin/a.js"}, {"opencode", ".opencode/plugins/a.js"}, {"opencode", ".opencode/opencode.jsonc"},
-		{"pi", ".pi/settings.json"}, {"qwen", ".qwen/settings.json"},
+		{"pi", ".pi/settings.json"}, {"qwen", ".qwen/settings.json"}, {"qwen", ".env"}, {"qwen", ".qwen/.env"},
 	} {
 		t.Run(test.preset+" "+test.path, func(t *testing.T) {
 			dir := t.TempDir()
@@ -20,7 +20,7 @@ func TestClear(t *testing.T) {
 			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(file, nil, 0o644); err != nil {
+			if err := os.WriteFile(file, []byte(`{"plugin":["a"]}`), 0o644); err != nil {
 				t.Fatal(err)
 			}
 			p := presets[test.preset]
@@ -41,5 +41,26 @@ func TestClear(t *testing.T) {
 				t.Errorf("it is not back: %v", err)
 			}
 		})
+	}
+}
+
+// A configuration is obeyed where it names what is run, and where nobody can tell.
+func TestExecutes(t *testing.T) {
+	for _, test := range []struct {
+		text   string
+		obeyed bool
+	}{
+		{`{"model":"m","agent":{"plugin":{}}}`, false}, {`{}`, false}, {"{ // no plugin\n\"model\": \"m\",\n}", false},
+		{`{"plugin":["a"]}`, true}, {`{"plugin":[]}`, true}, {"{/* */ \"pl\\u0075gin\": [\"a\"],}", true}, {`{"plugin":["a"],"plugin":[]}`, true},
+		{``, true}, {`null`, true}, {`[]`, true}, {`{"model":"m"} {"plugin":["a"]}`, true}, {`{{file:a}}`, true},
+	} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "opencode.json"), []byte(test.text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		there, err := executes(dir, presets["opencode"].executes)
+		if err != nil || (len(there) > 0) != test.obeyed {
+			t.Errorf("%s: %q, %v", test.text, there, err)
+		}
 	}
 }

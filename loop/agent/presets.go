@@ -126,9 +126,12 @@ var presets = map[string]*preset{
 		help:        []string{"run"},
 		hardens:     nil, // all of it is in the environment
 		instructs:   []string{"AGENTS.md", "CLAUDE.md", "CONTEXT.md", "/.opencode", "/.agents", "/.claude"},
-		// its plugins are loaded in a second way, which knows none of the variables
-		executes: []string{"/opencode.json", "/opencode.jsonc", "/.opencode/opencode.json", "/.opencode/opencode.jsonc", "/.opencode/plugin", "/.opencode/plugins", "/.opencode/tool", "/.opencode/tools"},
-		reader:   func() reader { return &opencodeReader{} }, edits: true,
+		// its plugins are loaded in a second way, which knows neither the variables nor --pure
+		executes: []string{
+			"/opencode.json:plugin", "/opencode.jsonc:plugin", "/.opencode/opencode.json:plugin", "/.opencode/opencode.jsonc:plugin",
+			"/.opencode/plugin", "/.opencode/plugins", "/.opencode/tool", "/.opencode/tools",
+		},
+		reader: func() reader { return &opencodeReader{} }, edits: true,
 		signIn: signIn{vars: providers, home: "XDG_DATA_HOME", root: ".local/share", files: []string{"opencode/auth.json"}, unseen: true},
 		acp:    &acpForm{args: []string{"acp", "--print-logs", "--log-level", "ERROR"}, proven: true},
 		proven: true, origin: "1.18.33",
@@ -152,7 +155,8 @@ var presets = map[string]*preset{
 		uninstructed: []string{"--system-prompt", "", "--append-system-prompt", ""}, // instead of .pi/SYSTEM.md and its like
 		proven:       true, origin: "0.73.1",
 	},
-	// copilot takes its prompt from standard input where it is piped.
+	// copilot takes its prompt from standard input where it is piped. By the Agent Client
+	// Protocol it runs the hooks of the checkout whatever its arguments are.
 	"copilot": {
 		args:        []string{"-s", "--output-format", "json", "--no-auto-update", "--no-ask-user", "--disable-builtin-mcps"},
 		reviewer:    []string{"--no-custom-instructions", "--available-tools", "view,grep,glob"},
@@ -170,7 +174,7 @@ var presets = map[string]*preset{
 		uninstructed: []string{"--no-custom-instructions"}, proven: true, origin: "1.0.102",
 	},
 	// qwen runs neither hooks nor servers of the folder's settings in its safe mode, but takes
-	// model and address from them, and writes to them.
+	// model and address from them and from its files of variables, and writes to them.
 	"qwen": {
 		args:        []string{"--safe-mode", "-o", "stream-json"},
 		reviewer:    []string{"--approval-mode", "plan"},
@@ -183,9 +187,10 @@ var presets = map[string]*preset{
 		},
 		clouds:    []cloud{{vars: google}},
 		instructs: []string{"/.qwen"},
-		executes:  []string{"/.qwen/settings.json"},
+		executes:  []string{"/.qwen/settings.json", "/.qwen/.env", "/.env"},
 		hardens:   []string{"--safe-mode", "--approval-mode"},
 		reader:    func() reader { return &claudeReader{} }, edits: true,
+		acp:    &acpForm{args: []string{"--safe-mode", "--acp"}, model: "-m", proven: true},
 		signIn: signIn{vars: []string{"OPENAI_API_KEY", "DASHSCOPE_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"}, root: ".qwen", files: []string{"oauth_creds.json"}, unseen: true},
 		proven: true, origin: "0.24.4",
 	},
@@ -198,9 +203,10 @@ var presets = map[string]*preset{
 		setReviewer: opencodeReview("KILO"),
 		pass:        append(opencodePass("KILO"), append([]string{"KILO_ORG_ID"}, xdg...)...),
 		clouds:      allClouds,
-		instructs:   []string{"/.kilocode", "/.kilo", ".kilocoderules"},
+		instructs:   []string{"AGENTS.md", "CLAUDE.md", "CONTEXT.md", "/.kilocode", "/.kilo", ".kilocoderules", "/.opencode", "/.agents", "/.claude"},
 		help:        []string{"run"},
 		reader:      func() reader { return &opencodeReader{} }, edits: true,
+		acp:    &acpForm{args: []string{"acp", "--print-logs", "--log-level", "ERROR"}, proven: true},
 		signIn: signIn{vars: append([]string{"KILO_API_KEY"}, providers...), home: "XDG_DATA_HOME", root: ".local/share", files: []string{"kilo/auth.json"}, unseen: true},
 		proven: true, origin: "7.7.7",
 	},

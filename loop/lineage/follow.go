@@ -355,18 +355,34 @@ func (f *follower) spare(ctx context.Context, review record.Review, to gitstore.
 	if review.Outcome() == "" {
 		why = "the same change is asked for already: "
 	}
+	one := review.Summary()
 	for _, r := range f.places[to] {
-		if !asksByItself(r.Source) || r.Status != record.ReviewOpen || r.Commit != to || r.Reviewer != review.Request.Reviewer || r.ID == review.ID {
+		if r.ID == one.ID || r.Reviewer != one.Reviewer || r.Part() || r.Status != record.ReviewOpen || f.spared[r.ID] {
 			continue
 		}
-		if newer, err := f.store.Review(ctx, r.ID); err != nil || f.store.HasDraft(newer) {
-			continue // somebody has begun with it
+		stays, goes := one, r
+		if one.Status == record.ReviewOpen && r.Commit != to && r.CreatedAt.Before(one.CreatedAt) { // it was carried here as well
+			stays, goes = r, one
 		}
-		f.spared[r.ID] = true
-		_, err := f.store.CancelReview(ctx, r.ID, record.Itself, why+review.ID)
-		if state := new(record.StateError); err != nil && !errors.As(err, &state) {
+		if err := f.withdraw(ctx, goes, why+stays.ID); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// withdraw takes back what was asked for without a person, unless somebody has begun with it.
+func (f *follower) withdraw(ctx context.Context, r record.ReviewSummary, why string) error {
+	if !asksByItself(r.Source) {
+		return nil
+	}
+	if now, err := f.store.Review(ctx, r.ID); err != nil || f.store.HasDraft(now) {
+		return nil
+	}
+	f.spared[r.ID] = true
+	_, err := f.store.CancelReview(ctx, r.ID, record.Itself, why)
+	if state := new(record.StateError); err != nil && !errors.As(err, &state) {
+		return err
 	}
 	return nil
 }

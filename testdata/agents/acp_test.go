@@ -2,6 +2,7 @@ package agents
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,7 +13,7 @@ import (
 // eachByACP runs a test with every tool that is talked to by the Agent Client Protocol.
 func eachByACP(t *testing.T, settings string, test func(t *testing.T, a tool)) {
 	for _, a := range tools {
-		if a.name != "gemini" && a.name != "opencode" {
+		if !a.acp {
 			continue
 		}
 		home := a.home
@@ -168,4 +169,39 @@ func TestACPHostile(t *testing.T) {
 			})
 		}
 	})
+}
+
+// TestACPUnknown has a tool that is no preset work, which asks before it writes and says only
+// when it announces what it will do which file that is.
+func TestACPUnknown(t *testing.T) {
+	a := tools[slices.IndexFunc(tools, func(a tool) bool { return a.name == "claude" })]
+	home := a.home
+	a.name, a.home = "claude-code-acp", func(url string) map[string]string {
+		files := home(url)
+		files[".config/git-runr/config.toml"] = "[agents.claude-code-acp]\ncommand = [\"claude-code-acp\"]\nprotocol = \"acp\"\nenv = [\"ANTHROPIC_API_KEY\", \"ANTHROPIC_BASE_URL\"]\n"
+		return files
+	}
+	write := call("mcp__acp__Write", "file_path", "content")
+	var w *world
+	w = newWorld(t, a, func(r model.Request) model.Reply {
+		switch {
+		case len(r.Tools) == 0:
+			return model.Reply{Text: "Greeting"}
+		case reviews(r) && r.Turn == 0:
+			return write(w.repo+"/planted.txt", "planted by the reviewer")
+		case reviews(r):
+			return verdict(r, "PASS")
+		}
+		return implement(r, write(w.tree()+"/greet.txt", "hello, please"))
+	})
+	w.files(w.repo, map[string]string{"task.md": task})
+	w.commit("task")
+	w.runr(0, "run", "task.md", "--implementer", a.name, "--reviewer", a.name)
+	w.runr(0, "land")
+	if got := w.git("show", "HEAD:greet.txt"); strings.TrimSpace(got) != "hello, please" {
+		t.Errorf("landed: %q", got)
+	}
+	if status := w.git("status", "--porcelain"); status != "" {
+		t.Errorf("the reviewer wrote:\n%s", status)
+	}
 }

@@ -22,12 +22,16 @@ var faults = []struct {
 	ends  map[string]end
 }{
 	{"empty", model.Reply{}, map[string]end{
-		"":       {"agent_empty_output", "without a final message", false},
-		"gemini": {"agent_failed", "ended with status error", false},
+		"":        {"agent_empty_output", "without a final message", false},
+		"gemini":  {"agent_failed", "ended with status error", false},
+		"copilot": {"agent_failed", "No response was returned", false},
+		"qwen":    {"", "empty response text", true}, // it asks five times
+		"kilo":    {"agent_failed", "the model returned no output", false},
 	}},
 	{"401", model.Reply{Status: 401, Message: words}, map[string]end{
-		"":       {"agent_failed", words, false},
-		"claude": {"stalled_timeout", "HTTP 401 authentication_failed", false},
+		"":        {"agent_failed", words, false},
+		"claude":  {"stalled_timeout", "HTTP 401 authentication_failed", false},
+		"copilot": {"agent_failed", "Authentication failed with provider", false},
 	}},
 	{"429", model.Reply{Status: 429, Message: words}, map[string]end{
 		"codex":    {"agent_failed", "429 Too Many Requests", true},
@@ -35,6 +39,9 @@ var faults = []struct {
 		"gemini":   {"stalled_timeout", words, true},
 		"opencode": {"stalled_timeout", "", true},
 		"pi":       {"agent_failed", words, true},
+		"copilot":  {"stalled_timeout", words, true},
+		"qwen":     {"stalled_timeout", "", true}, // it waits and says nothing
+		"kilo":     {"", words, true},             // it gives up after two minutes or so
 	}},
 	{"429 for an hour", model.Reply{Status: 429, Message: words, RetryAfter: "3600"}, map[string]end{
 		"codex":    {"stalled_timeout", "429 Too Many Requests", true},
@@ -42,6 +49,9 @@ var faults = []struct {
 		"gemini":   {"stalled_timeout", words, true},
 		"opencode": {"stalled_timeout", "", true},
 		"pi":       {"stalled_timeout", "", true},
+		"copilot":  {"agent_failed", words, true},
+		"qwen":     {"stalled_timeout", "", true},
+		"kilo":     {"", words, true}, // it gives up after two minutes or so
 	}},
 	{"500", model.Reply{Status: 500, Message: words}, map[string]end{
 		"codex":    {"agent_failed", "high demand", true},
@@ -49,6 +59,9 @@ var faults = []struct {
 		"gemini":   {"stalled_timeout", words, true},
 		"opencode": {"stalled_timeout", "", true},
 		"pi":       {"agent_failed", words, true},
+		"copilot":  {"agent_failed", words, true},
+		"qwen":     {"stalled_timeout", "", true},
+		"kilo":     {"", words, true}, // it gives up after two minutes or so
 	}},
 	{"cut", model.Reply{Text: "### Verdict: PASS\n\nNothing is wrong with it.", Cut: true}, map[string]end{
 		"codex":    {"agent_failed", "stream disconnected", true},
@@ -56,6 +69,9 @@ var faults = []struct {
 		"gemini":   {"agent_failed", "terminated", true},
 		"opencode": {"", "", true}, // it gives up after half a minute or so
 		"pi":       {"agent_failed", "terminated", true},
+		"copilot":  {"agent_failed", "connection", true},
+		"qwen":     {"agent_failed", "terminated", true},
+		"kilo":     {"", "", true}, // as opencode
 	}},
 	{"hang", model.Reply{Hang: true}, map[string]end{"": {"stalled_timeout", "no output for", true}}},
 }

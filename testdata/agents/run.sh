@@ -1,27 +1,40 @@
 #!/usr/bin/env bash
 # The agent tools that people have, with git-runr as it is built from here and a scripted
 # model on loopback: reviews, runs, faults, hostile checkouts.
-#   run.sh [-i] [ARGUMENT OF GO TEST…]   such as: run.sh -run 'Review/codex'; -i only installs
-# The tools of package.json are installed once, below AGENTS_CACHE. Prints SKIP and ends
-# with 0 where they cannot be had.
+#   run.sh [-i] [-m] [ARGUMENT OF GO TEST…]   such as: run.sh -run 'Review/codex'
+# -i only installs; -m takes the tools of more/ as well, which doubles the time.
+# The tools are installed once, below AGENTS_CACHE. Prints SKIP and ends with 0 where they
+# cannot be had.
 set -euo pipefail
 cd "$(dirname "$0")"
 cache=${AGENTS_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/git-runr-agents}
 export npm_config_fetch_retries=1
 
 skip() { echo "SKIP the agent tools: $*"; exit 0; }
-installed() { cmp -s package-lock.json "$cache/installed.json"; }
-install() { # npm ci wants the packages of every platform to be there; install wants this one's
-  mkdir -p "$cache"
-  cp package.json package-lock.json "$cache/"
-  (cd "$cache" && npm install --no-audit --no-fund --loglevel=error >"$cache/install.log" 2>&1) || return 1
-  cp package-lock.json "$cache/installed.json"
+install() { # install FROM TO: npm ci wants the packages of every platform to be there; install wants this one's
+  cmp -s "$1/package-lock.json" "$2/installed.json" && return
+  timeout 60 npm view @openai/codex@0.169.0 version >/dev/null 2>&1 || skip "the npm registry is not reachable"
+  mkdir -p "$2"
+  cp "$1/package.json" "$1/package-lock.json" "$2/"
+  (cd "$2" && npm install --no-audit --no-fund --loglevel=error >"$2/install.log" 2>&1) || { tail -5 "$2/install.log"; skip "npm cannot install them"; }
+  cp "$1/package-lock.json" "$2/installed.json"
 }
 
+only= more=
+while :; do
+  case ${1:-} in
+    -i) only=1 ;;
+    -m) more=1 ;;
+    *) break ;;
+  esac
+  shift
+done
 command -v npm >/dev/null || skip "npm is not installed"
-if ! installed; then
-  timeout 60 npm view @openai/codex@0.169.0 version >/dev/null 2>&1 || skip "the npm registry is not reachable"
-  install || { tail -5 "$cache/install.log"; skip "npm cannot install them"; }
+install . "$cache"
+programs=$cache/node_modules/.bin
+if [ "$more" ]; then
+  install more "$cache/more"
+  programs=$programs:$cache/more/node_modules/.bin
 fi
-if [ "${1:-}" = -i ]; then exit; fi
-TMPDIR=/var/tmp RUNR_AGENTS=$cache/node_modules/.bin go test -count=1 -parallel 6 -timeout 10m "$@" .
+[ -z "$only" ] || exit 0
+TMPDIR=/var/tmp RUNR_AGENTS=$programs go test -count=1 -parallel 6 -timeout 20m "$@" .

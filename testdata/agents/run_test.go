@@ -66,7 +66,7 @@ func TestRun(t *testing.T) {
 			case reviews(r):
 				return verdict(r, "PASS")
 			case strings.Contains(r.Prompt, "FIX review findings"):
-				return implement(r, a.read(file, ""), a.write(file, `hello, please`))
+				return implement(r, a.read(file, ""), a.edit(file, "hello", "hello, please"))
 			case strings.Contains(r.Prompt, "RE-EXECUTE"):
 				return implement(r, a.write(file, `hello`))
 			}

@@ -23,11 +23,22 @@ type tool struct {
 	home func(url string) map[string]string
 	// read and write call the tool that reads or writes a file.
 	read, write func(path, text string) model.Reply
+	// overwrite is for a file that is there; nil: write does it.
+	overwrite func(path, old, text string) model.Reply
 	// offers is what its model may call as a reviewer, at most; as an implementer, at least writes.
 	reads, writes []string
 	refusal       string // how an implementer is told to have been refused an edit
 	unsandboxed   bool   // writes wherever its user can
 	crew          []tool // that a panel is of; nil: it is one tool
+	acp           bool   // speaks the Agent Client Protocol
+}
+
+// edit overwrites a file that holds old.
+func (a tool) edit(path, old, text string) model.Reply {
+	if a.overwrite != nil {
+		return a.overwrite(path, old, text)
+	}
+	return a.write(path, text)
 }
 
 // panel is all of them set up for one user, to be asked side by side.
@@ -123,7 +134,7 @@ stream_max_retries = 1
 		reads: []string{"Read", "Grep", "Glob", "DeferredToolPlaceholder"}, writes: []string{"Write", "Edit"},
 	},
 	{
-		name: "gemini", form: "gemini", model: "gemini-of-the-user", refusal: "no_change", // it tells of no denial in its events
+		name: "gemini", acp: true, form: "gemini", model: "gemini-of-the-user", refusal: "no_change", // it tells of no denial in its events
 		env: func(string) []string {
 			return []string{"GEMINI_API_KEY=" + key}
 		},
@@ -134,7 +145,7 @@ stream_max_retries = 1
 		writes: []string{"write_file", "replace"},
 	},
 	{
-		name: "opencode", form: "chat", model: "opencode-of-the-user", refusal: "permission denied",
+		name: "opencode", acp: true, form: "chat", model: "opencode-of-the-user", refusal: "permission denied",
 		env: func(string) []string {
 			return []string{"OPENAI_API_KEY=" + key, "OPENCODE_DISABLE_MODELS_FETCH=1"}
 		},
@@ -158,5 +169,38 @@ stream_max_retries = 1
 		},
 		read: call("read", "path", ""), write: call("write", "path", "content"),
 		reads: []string{"read", "grep", "find", "ls"}, writes: []string{"write", "edit"},
+	}, {
+		name: "copilot", form: "chat", model: "copilot-of-the-user", refusal: "permission denied",
+		env: func(url string) []string {
+			return []string{"COPILOT_OFFLINE=true", "COPILOT_PROVIDER_BASE_URL=" + url + "/v1", "COPILOT_PROVIDER_API_KEY=" + key, "COPILOT_MODEL=copilot-of-the-user"}
+		},
+		home: func(string) map[string]string { return nil },
+		read: call("view", "path", ""), write: call("create", "path", "file_text"),
+		overwrite: func(path, old, text string) model.Reply {
+			return model.Reply{Tool: "edit", Args: map[string]any{"path": path, "old_str": old, "new_str": text}}
+		},
+		reads: []string{"view", "grep", "glob"}, writes: []string{"create", "edit"},
+	},
+	{
+		name: "qwen", acp: true, form: "chat", model: "qwen-of-the-user", unsandboxed: true,
+		env: func(string) []string { return []string{"OPENAI_API_KEY=" + key} },
+		home: func(url string) map[string]string {
+			return map[string]string{".qwen/settings.json": `{"model":{"name":"qwen-of-the-user"},"security":{"auth":{"selectedType":"openai","baseUrl":"` + url + `/v1"}},"privacy":{"usageStatisticsEnabled":false},"general":{"disableAutoUpdate":true}}`}
+		},
+		read: call("read_file", "file_path", ""), write: call("write_file", "file_path", "content"),
+		writes: []string{"write_file", "edit"},
+	},
+	{
+		name: "kilo", acp: true, form: "chat", model: "kilo-of-the-user", refusal: "permission denied",
+		env: func(string) []string {
+			return []string{"OPENAI_API_KEY=" + key, "KILO_DISABLE_MODELS_FETCH=1"}
+		},
+		home: func(url string) map[string]string {
+			return map[string]string{".config/kilo/kilo.json": `{"model":"scripted/kilo-of-the-user","small_model":"scripted/kilo-of-the-user",
+"autoupdate":false,"share":"disabled","enabled_providers":["scripted"],"provider":{"scripted":{"npm":"@ai-sdk/openai-compatible",
+"options":{"baseURL":"` + url + `/v1","apiKey":"{env:OPENAI_API_KEY}"},"models":{"kilo-of-the-user":{}}}}}`}
+		},
+		read: call("read", "filePath", ""), write: call("write", "filePath", "content"),
+		writes: []string{"write", "edit"},
 	},
 }

@@ -1,5 +1,5 @@
 // Package agents holds the agent tools that people have, the real programs, against a
-// scripted model on loopback. Its tests want the tools, below RUNR_AGENTS: run.sh installs
+// scripted model on loopback. Its tests want the tools, in directories of RUNR_AGENTS: run.sh installs
 // them and runs the tests.
 package agents
 
@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -27,7 +28,7 @@ func TestMain(m *testing.M) { os.Exit(runTests(m)) }
 
 func runTests(m *testing.M) int {
 	if os.Getenv("RUNR_AGENTS") == "" {
-		fmt.Println("SKIP the agent tools: RUNR_AGENTS names no directory with them; testdata/agents/run.sh sees to that")
+		fmt.Println("SKIP the agent tools: RUNR_AGENTS names no directories with them; testdata/agents/run.sh sees to that")
 		return 0
 	}
 	dir, err := os.MkdirTemp("", "agents-*")
@@ -67,7 +68,11 @@ type world struct {
 func newWorld(t *testing.T, a tool, script model.Script) *world {
 	t.Helper()
 	for _, each := range a.each() {
-		if _, err := os.Stat(filepath.Join(os.Getenv("RUNR_AGENTS"), each.name)); err != nil {
+		installed := func(dir string) bool {
+			_, err := os.Stat(filepath.Join(dir, each.name))
+			return err == nil
+		}
+		if !slices.ContainsFunc(filepath.SplitList(os.Getenv("RUNR_AGENTS")), installed) {
 			t.Skipf("SKIP %s: it is not in RUNR_AGENTS", each.name)
 		}
 	}
