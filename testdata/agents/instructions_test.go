@@ -19,10 +19,18 @@ func TestInstructions(t *testing.T) {
 			"gemini":   {".agents/skills/of-agents/SKILL.md", ".gemini/skills/of-gemini/SKILL.md", "GEMINI.md", "lib/GEMINI.md"},
 			"opencode": {"lib/AGENTS.md"},
 			"pi":       {".pi/APPEND_SYSTEM.md", ".pi/SYSTEM.md"},
+			"kilo":     {".kilo/rules/rule.md", ".kilocoderules", "lib/AGENTS.md"},
+			"qwen":     {".qwen/commands/planted.md"},
+			"copilot": {
+				".claude/rules/planted.md", ".github/copilot-instructions.md", ".github/instructions/planted.instructions.md", "CLAUDE.md", "GEMINI.md",
+				"lib/AGENTS.md", "lib/CLAUDE.md", "lib/GEMINI.md",
+			},
 		},
 		"none": {
 			"gemini":   {".agents/skills/of-agents/SKILL.md", ".gemini/skills/of-gemini/SKILL.md", "GEMINI.md", "lib/GEMINI.md"},
 			"opencode": {"lib/AGENTS.md"},
+			"kilo":     {".kilo/rules/rule.md", ".kilocoderules", "lib/AGENTS.md"},
+			"qwen":     {".qwen/commands/planted.md"},
 		},
 	} {
 		t.Run(setting, func(t *testing.T) {
@@ -45,13 +53,13 @@ func TestInstructions(t *testing.T) {
 						return
 					}
 					n = max(n, strings.Count(r.Body, "planted in AGENTS.md,"))
-					if strings.Contains(r.Prompt, ours) != (setting == "base") {
+					if r.Told(ours) != (setting == "base") {
 						t.Errorf("it is told what the base says: %v", setting != "base")
 					}
 				})
 				t.Logf("%-9s %s: AGENTS.md %d times, by itself %v", a.name, setting, n, told)
-				if want := strings.Count("base", setting); n != want {
-					t.Errorf("AGENTS.md is told %d times, want %d", n, want)
+				if (n > 0) != (setting == "base") {
+					t.Errorf("AGENTS.md is told %d times", n)
 				}
 			})
 		})
