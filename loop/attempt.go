@@ -66,10 +66,28 @@ func (t *turn) implement(name string, step Step, a record.Attempt, before *gitst
 		return role.ImplementAnswer{}, err
 	}
 	defer transcript.Close()
-	job := role.ImplementJob{
-		Dir: t.tree.Dir, Prompt: t.prompt(step).Text(a.Mode), Keep: t.run.Plan.KeepSessions, Session: t.session(a), Transcript: transcript, OnLine: t.Progress.Line,
+	prompt, err := t.instructed(t.prompt(step))
+	if err != nil {
+		return role.ImplementAnswer{}, err
 	}
-	return t.relayed(name, job, func() (bool, error) { return t.afresh(a, *before) })
+	job := role.ImplementJob{
+		Dir: t.tree.Dir, Prompt: prompt.Text(a.Mode), Uninstructed: t.run.Plan.Uninstructed, Keep: t.run.Plan.KeepSessions, Session: t.session(a), Transcript: transcript, OnLine: t.Progress.Line,
+	}
+	answer, err := t.relayed(name, job, func() (bool, error) { return t.afresh(a, *before) })
+	answer.Told = prompt.Told.used
+	return answer, err
+}
+
+// instructed adds what the project says to those who work on it.
+func (t *turn) instructed(p ImplementPrompt) (ImplementPrompt, error) {
+	if t.run.Plan.Uninstructed {
+		return p, nil
+	}
+	var err error
+	if p.Told, err = instructions(t.ctx, t.Store, t.run.Plan.Base, implementerFiles); p.Told.used != nil && err == nil {
+		p.Nonce, err = newNonce()
+	}
+	return p, err
 }
 
 // relayed has the implementer called name do job, or those who stand in for it.
@@ -230,7 +248,7 @@ func (t *turn) finish(a record.Attempt, before gitstore.Snapshot, answer role.Im
 	}
 	defer func(ctx context.Context) { t.ctx = ctx }(t.ctx)
 	t.ctx = context.WithoutCancel(t.ctx) // what is not recorded now is known to nobody later
-	a.Failure, a.Spent = answer.Failure, record.NewSpent(a.Agent, answer.Calls)
+	a.Told, a.Failure, a.Spent = answer.Told, answer.Failure, record.NewSpent(a.Agent, answer.Calls)
 	if !t.gone() && !t.Store.Repo.Stopped() {
 		if err := t.takeStock(&a, before, answer); err != nil {
 			return err

@@ -18,6 +18,8 @@ type Terms struct {
 	Day    record.Budget              // what calls of this clone may take from midnight to midnight
 	// Setting is where a limit of Day was set to a value. Required with Day.
 	Setting func(name, value string) record.Setting
+	// WaitForQuota is how long a call outside a run waits for a quota that comes back.
+	WaitForQuota record.Duration
 }
 
 // crew are those who are asked where one is: the agent of that name and then its backups.
@@ -216,12 +218,16 @@ func newRelay(c *calls, lookup func(string) (role.Reviewer, *record.Failure)) (r
 
 // calls are those that a step of the run has the agent called name make.
 func (t *turn) calls(name string) *calls {
-	return &calls{crew: t.Terms.crew(name), say: t.Progress.Say, pause: t.awaitQuota, answered: t.notTold, refuse: func(ctx context.Context, spent record.Usage) (*record.Failure, error) {
+	c := t.Terms.calls(t.Store, t.Progress, name)
+	today := c.refuse
+	c.pause, c.answered = t.patience().wait, t.notTold
+	c.refuse = func(ctx context.Context, spent record.Usage) (*record.Failure, error) {
 		if refused := spentByRun(t.run, t.run.Plan.Policy, spent); refused != nil {
 			return refused, nil
 		}
-		return t.Terms.spentToday(ctx, t.Store, spent)
-	}}
+		return today(ctx, spent)
+	}
+	return c
 }
 
 // notTold says, once for each agent, that a limit does not bound it as its tool does not
@@ -257,19 +263,32 @@ func (t *turn) affords(step Step) (Step, error) {
 // call would be asked all the time.
 const leastPause = time.Second
 
-// awaitQuota waits for a quota where the agent says when it comes back and the run's policy
-// has the time.
-func (t *turn) awaitQuota(ctx context.Context, f record.Failure, waited time.Duration) (time.Duration, error) {
-	policy, pause := t.run.Plan.Policy, max(time.Duration(f.RetryAfter), leastPause)
-	if !f.Transient || f.RetryAfter <= 0 || waited+pause > time.Duration(policy.WaitForQuota) {
+// patience is how long a step waits for quotas to come back.
+type patience struct {
+	most    record.Duration // all in all
+	end     time.Time       // before which it is to be over; zero: there is none
+	setting *record.Setting // that says so
+	store   *record.Store
+	tell    Progress
+}
+
+func (t *turn) patience() patience {
+	policy := t.run.Plan.Policy
+	p := patience{most: policy.WaitForQuota, setting: t.run.Plan.Setting(record.SettingQuota, policy.WaitForQuota.String()), store: t.Store, tell: t.Progress}
+	if policy.TimeBudget > 0 {
+		p.end = t.run.Began.Add(time.Duration(policy.TimeBudget))
+	}
+	return p
+}
+
+// wait waits for a quota where the agent says when it comes back and there is the time; it
+// gives how long that was.
+func (p patience) wait(ctx context.Context, f record.Failure, waited time.Duration) (time.Duration, error) {
+	pause, now := max(time.Duration(f.RetryAfter), leastPause), p.store.Now()
+	if !f.Transient || f.RetryAfter <= 0 || waited+pause > time.Duration(p.most) || !p.end.IsZero() && !now.Add(pause).Before(p.end) {
 		return 0, nil
 	}
-	now := t.Store.Now()
-	if budget := time.Duration(policy.TimeBudget); budget > 0 && now.Sub(t.run.Began)+pause >= budget {
-		return 0, nil
-	}
-	t.Progress.Say(fmt.Sprintf("%s; waiting for %s, until %s: %s", f.Detail, pause.Round(time.Second), now.Add(pause).UTC().Format(time.DateTime+"Z"),
-		t.run.Plan.Setting(record.SettingQuota, policy.WaitForQuota.String())))
+	p.tell.Say(fmt.Sprintf("%s; waiting for %s, until %s: %s", f.Detail, pause.Round(time.Second), now.Add(pause).UTC().Format(time.DateTime+"Z"), p.setting))
 	select {
 	case <-ctx.Done():
 		return 0, ctx.Err()
@@ -278,17 +297,21 @@ func (t *turn) awaitQuota(ctx context.Context, f record.Failure, waited time.Dur
 	}
 }
 
+// calls are those that somebody has the agent called name make, within what a day may take.
+func (t Terms) calls(s *record.Store, p Progress, name string) *calls {
+	return &calls{crew: t.crew(name), say: p.Say, refuse: func(ctx context.Context, spent record.Usage) (*record.Failure, error) {
+		return t.spentToday(ctx, s, spent)
+	}}
+}
+
 // relay is the reviewer called name with those who stand in for it, or why it is not to be
 // asked now.
-func (w *Worker) relay(ctx context.Context, name string) (role.Reviewer, *record.Failure, error) {
-	refuse := func(ctx context.Context, spent record.Usage) (*record.Failure, error) {
-		return w.Terms.spentToday(ctx, w.Store, spent)
-	}
+func (c *calls) relay(ctx context.Context, name string, lookup func(string) (role.Reviewer, *record.Failure)) (role.Reviewer, *record.Failure, error) {
 	if !role.Reserved(name) {
-		if refused, err := refuse(ctx, record.Usage{}); refused != nil || err != nil {
+		if refused, err := c.refuse(ctx, record.Usage{}); refused != nil || err != nil {
 			return nil, refused, err
 		}
 	}
-	reviewer, failure := newRelay(&calls{crew: w.Terms.crew(name), say: w.Progress.Say, refuse: refuse}, w.Reviewer)
+	reviewer, failure := newRelay(c, lookup)
 	return reviewer, failure, nil
 }

@@ -54,10 +54,12 @@ func (e exam) ask(ctx context.Context, findings []examined) (said []reply.Ruling
 			e.progress.Step(e.words.Settles+"?", fmt.Sprintf("%s by %s", prose.Count(len(group), "finding"), e.name))
 			var answer role.ReviewAnswer
 			var rulings []reply.Ruling
-			if answer, rulings, err = e.askOf(ctx, tree.Dir, group); err != nil {
+			answer, rulings, err = e.askOf(ctx, tree.Dir, group)
+			calls = append(calls, answer.Calls...)
+			if err != nil {
 				return err
 			}
-			failure, texts, calls = answer.Failure, append(texts, answer.Raw), append(calls, answer.Calls...)
+			failure, texts = answer.Failure, append(texts, answer.Raw)
 			said = append(said, rulings...)
 		}
 		after, err := tree.NormalTree(ctx)

@@ -10,42 +10,67 @@ import (
 	"git-runr/loop/record"
 )
 
-// instructionsFile is what a project tells those who review its changes.
-const instructionsFile = ".runr/review.md"
+// What a project tells those who review its changes, and those who work on it: the first
+// of these that there is.
+var (
+	reviewerFiles    = []string{".runr/review.md"}
+	implementerFiles = []string{".runr/implementer.md", "AGENTS.md", "CLAUDE.md", "GEMINI.md"}
+)
 
-// maxInstructions is how much of it a reviewer is told, in bytes.
+// maxInstructions is how much of it they are told, in bytes.
 const maxInstructions = 16 << 10
 
-// instructions are those of the project as the base of a change has them: what is under
-// review cannot say how it is reviewed. used is nil, and the text "", where the base has none.
-func instructions(ctx context.Context, s *record.Store, base gitstore.ID) (text string, used *record.Instructions, err error) {
-	entry, err := s.Repo.File(ctx, base, instructionsFile)
+// instructions are those of the project as base has them: what is under review cannot say
+// how it is reviewed, nor an attempt how the next one works. used is nil where base has none.
+func instructions(ctx context.Context, s *record.Store, base gitstore.ID, files []string) (told toldText, err error) {
+	for _, file := range files {
+		if told, err = instructionsIn(ctx, s, base, file); told.used != nil || err != nil {
+			break
+		}
+	}
+	return told, err
+}
+
+// toldText are instructions of a project, and where they are from; nil and "" for none.
+type toldText struct {
+	used *record.Instructions
+	text string
+}
+
+func instructionsIn(ctx context.Context, s *record.Store, base gitstore.ID, file string) (toldText, error) {
+	entry, err := s.Repo.File(ctx, base, file)
 	if err != nil || !strings.HasPrefix(entry.Mode, "100") { // a link may lead out of the base
-		return "", nil, ignoreMissing(err)
+		return toldText{}, ignoreMissing(err)
 	}
 	data, err := s.Repo.ReadBlob(ctx, entry.ID)
 	if err != nil {
-		return "", nil, ignoreMissing(err)
+		return toldText{}, ignoreMissing(err)
 	}
-	text = strings.TrimSpace(strings.ToValidUTF8(string(data), "\uFFFD"))
+	text := strings.TrimSpace(strings.ToValidUTF8(string(data), "\uFFFD"))
 	if text == "" {
-		return "", nil, nil
+		return toldText{}, nil
 	}
-	used = &record.Instructions{Path: instructionsFile, Blob: entry.ID, Base: base, Bytes: len(data)}
+	used := &record.Instructions{Path: file, Blob: entry.ID, Base: base, Bytes: len(data)}
 	if len(text) > maxInstructions {
 		text, used.Told = prose.Cut(text, maxInstructions), maxInstructions
 	}
-	return text, used, nil
+	return toldText{used, text}, nil
 }
 
-// writeInstructions writes them between marks that nothing in them can make.
-func writeInstructions(b *strings.Builder, text string, used *record.Instructions, nonce string) {
-	if used == nil {
+// write writes them between marks that nothing in them can make. lead says whose they are,
+// with %s for their file.
+func (t toldText) write(b *strings.Builder, lead, nonce string) {
+	if t.used == nil {
 		return
 	}
-	fmt.Fprintf(b, "\nThe project's own instructions to reviewers, from %s at the base of the change. They say what matters in this project; how you answer stays as it is asked for below.\n", used.Path)
-	if used.Told > 0 {
-		fmt.Fprintf(b, "They are too long: the first %d of %d bytes are shown.\n", used.Told, used.Bytes)
+	fmt.Fprintf(b, "\n"+lead+"\n", t.used.Path)
+	if t.used.Told > 0 {
+		fmt.Fprintf(b, "They are too long: the first %d of %d bytes are shown.\n", t.used.Told, t.used.Bytes)
 	}
-	fmt.Fprintf(b, "----- BEGIN INSTRUCTIONS %s -----\n%s\n----- END INSTRUCTIONS %s -----\n", nonce, text, nonce)
+	fmt.Fprintf(b, "----- BEGIN INSTRUCTIONS %s -----\n%s\n----- END INSTRUCTIONS %s -----\n", nonce, t.text, nonce)
 }
+
+const (
+	toReviewers    = "The project's own instructions to reviewers, from %s at the base of the change. They say what matters in this project; how you answer stays as it is asked for below."
+	toImplementers = "The project's own instructions to those who work on it, from %s of the commit that this run began from. They say how work is done here; your task, its scope and how you report stay as they are said to you here."
+)

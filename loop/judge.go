@@ -42,17 +42,7 @@ func (w *Worker) judge(ctx context.Context, review record.Review, name string, j
 	}
 	judgement := record.Judgement{
 		By: name, Commit: review.Request.Subject.Commit, Tree: review.Request.Subject.Tree, Duration: record.Duration(time.Since(started)),
-		Spent: record.NewSpent(name, calls),
-	}
-	for i, r := range said {
-		ruling := record.Ruling{Finding: asked[i].ID, Kind: record.Unsaid, Reason: r.Why}
-		switch {
-		case r.Settles:
-			ruling.Kind = record.Refuted
-		case r.Said:
-			ruling.Kind = record.Confirmed
-		}
-		judgement.Rulings = append(judgement.Rulings, ruling)
+		Rulings: rulings(findings, said, record.Refuted, record.Confirmed), Spent: record.NewSpent(name, calls),
 	}
 	review, err = w.Store.JudgeReview(ctx, review.ID, judgement, raw)
 	if err == nil {

@@ -33,8 +33,7 @@ type ReviewPrompt struct {
 	Checks       []record.CheckResult
 	NotChecked   []string
 	Panel        record.Panel
-	Instructions string // of the project, with where they are from
-	Told         *record.Instructions
+	Told         toldText
 	Earlier      []record.Words // what was said of the parts before
 	Census       record.Census  // of the whole change
 	Part, Parts  int            // which part of the change the patch is, from 1, and of how many
@@ -80,7 +79,7 @@ func (p ReviewPrompt) Text() string {
 	if len(p.Previous)+len(p.Said) > 0 {
 		b.WriteString("Say of everything that the previous review found or asked for whether it is met. What is not met must be reported again, in the same words and with the same file.\n")
 	}
-	writeInstructions(&b, p.Instructions, p.Told, p.Nonce)
+	p.Told.write(&b, toReviewers, p.Nonce)
 	writeKind(&b, p.Panel)
 	p.writeChange(&b)
 	b.WriteString(reply.ReviewOutputInstructions(p.Nonce))
@@ -126,6 +125,8 @@ type ImplementPrompt struct {
 	Notes        []string // what people said since
 	Checks       []record.Check
 	Scope        string // what may be changed, "" for everything
+	Told         toldText
+	Nonce        string // required with Told
 }
 
 // Text is the prompt for mode: the first turn, a targeted fix or a
@@ -151,6 +152,9 @@ func (p ImplementPrompt) Text(mode record.AttemptMode) string {
 	}
 	writeBlock(&b, "earlier_attempts", strings.Join(p.History, "\n"))
 	writeBlock(&b, "notes_from_people", strings.Join(p.Notes, "\n"))
+	if p.Told.write(&b, toImplementers, p.Nonce); p.Told.used != nil {
+		b.WriteString("\n")
+	}
 	p.writeEnding(&b)
 	return b.String()
 }

@@ -37,7 +37,7 @@ func reviewParts(ctx context.Context, reviewer role.Reviewer, change Change, ask
 		if err != nil {
 			return answer, err
 		}
-		if answer.Told = prompt.Told; answer.Failure != nil {
+		if answer.Told = prompt.Told.used; answer.Failure != nil {
 			if len(change.Parts) > 1 {
 				answer.Failure.Detail = where + ": " + answer.Failure.Detail
 			}

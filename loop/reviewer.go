@@ -61,7 +61,7 @@ func (q inquiry) answer(ctx context.Context) (answer role.ReviewAnswer, census r
 	}
 	asked, err := q.question(change)
 	if err == nil && q.instructed {
-		asked.prompt.Instructions, asked.prompt.Told, err = instructions(ctx, q.store, q.subject.Base)
+		asked.prompt.Told, err = instructions(ctx, q.store, q.subject.Base, reviewerFiles)
 	}
 	if err != nil {
 		return answer, change.Census, nil, err

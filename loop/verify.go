@@ -16,10 +16,11 @@ import (
 
 // Verifier holds findings that nobody answered against the code of now.
 type Verifier struct {
-	Store    *record.Store // required
-	Rules    role.Reviewer // the built-in reviewer, whose findings its own rules judge; required
-	Judge    role.Reviewer // an agent that judges the rest, one by one; nil: none
-	Name     string        // of Judge
+	Store    *record.Store                                      // required
+	Rules    role.Reviewer                                      // the built-in reviewer, whose findings its own rules judge; required
+	Judge    string                                             // the agent that judges the rest, one by one; "": none
+	Reviewer func(name string) (role.Reviewer, *record.Failure) // required with Judge
+	Terms    Terms
 	Closing  Closing
 	Progress Progress // required
 }
@@ -33,43 +34,44 @@ type Verified struct {
 	Kind    record.AnswerKind `json:"answer,omitempty"` // that was recorded; "" while it stands
 	By      string            `json:"by,omitempty"`     // who says so
 	Reason  string            `json:"reason"`
+	Failure string            `json:"failure,omitempty"` // why the judge said nothing: a stop reason
 }
 
 // Verify checks the open findings of a review, records what is settled, and gives all of
-// them in order. A finding stands unless its rule finds nothing there any more, its lines
+// them in order, with what calls of the judge took. A finding stands unless its rule finds nothing there any more, its lines
 // were deleted, or the judge says so in the form that it is asked for.
-func (v *Verifier) Verify(ctx context.Context, review record.Review) ([]Verified, record.Review, error) {
+func (v *Verifier) Verify(ctx context.Context, review record.Review) (results []Verified, took record.Usage, err error) {
 	open := review.Open()
 	if len(open) == 0 {
-		return nil, review, nil
+		return nil, took, nil
 	}
 	at, why, err := codeOfNow(ctx, v.Store, review)
 	if err != nil {
-		return nil, review, fmt.Errorf("review %s: %w", review.ID, err)
+		return nil, took, fmt.Errorf("review %s: %w", review.ID, err)
 	}
-	results := make([]Verified, len(open))
+	results = make([]Verified, len(open))
 	for i, f := range open {
 		results[i] = Verified{Review: review.ID, Finding: f.ID, Place: f.Place(), Reason: why}
 	}
 	if at == "" {
-		return results, review, nil
+		return results, took, nil
 	}
 	scene := &scene{v: v, review: review, at: at, rules: map[string][]reply.Finding{}}
 	for i, f := range open {
 		if err := scene.judge(ctx, f, &results[i]); err != nil {
-			return results, review, fmt.Errorf("review %s, finding %s: %w", review.ID, f.ID, err)
+			return results, took, fmt.Errorf("review %s, finding %s: %w", review.ID, f.ID, err)
 		}
 	}
-	if v.Judge != nil {
-		if err := scene.ask(ctx, open, results); err != nil {
-			return results, review, err
+	if v.Judge != "" {
+		if took, err = scene.ask(ctx, open, results); err != nil {
+			return results, took, err
 		}
 	}
-	return v.record(ctx, review, at, results)
+	return results, took, v.record(ctx, review, at, results)
 }
 
 // record answers what is settled. What somebody else has claimed is left to them.
-func (v *Verifier) record(ctx context.Context, review record.Review, at gitstore.ID, results []Verified) ([]Verified, record.Review, error) {
+func (v *Verifier) record(ctx context.Context, review record.Review, at gitstore.ID, results []Verified) error {
 	for i := range results {
 		r := &results[i]
 		if r.Kind == "" {
@@ -77,17 +79,18 @@ func (v *Verifier) record(ctx context.Context, review record.Review, at gitstore
 		}
 		answer := record.Answer{Finding: r.Finding, Kind: r.Kind, Commit: at, Reason: r.Reason, Actor: r.By}
 		answered, err := v.Store.AnswerFinding(ctx, review.ID, answer, false)
-		if state := new(record.StateError); errors.As(err, &state) {
-			r.Kind, r.Reason = "", "not recorded: "+state.Error()
+		state, refused := new(record.StateError), new(record.InputError)
+		if errors.As(err, &state) || errors.As(err, &refused) { // it is somebody else's, or of the very code that was reviewed
+			r.Kind, r.Reason = "", "not recorded: "+err.Error()
 			continue
 		}
 		if err != nil {
-			return results, review, err
+			return err
 		}
 		review = answered
 	}
-	review, err := Close(ctx, v.Store, review, v.Closing)
-	return results, review, err
+	_, err := Close(ctx, v.Store, review, v.Closing)
+	return err
 }
 
 // codeOfNow is the commit that a review's findings are held against: HEAD or the branch that

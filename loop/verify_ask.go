@@ -1,7 +1,9 @@
 package loop
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"strings"
 
 	"git-runr/loop/record"
@@ -9,8 +11,8 @@ import (
 	"git-runr/loop/safetext"
 )
 
-// ask has the judge look at each finding that still stands.
-func (s *scene) ask(ctx context.Context, open []reply.Finding, results []Verified) error {
+// ask has the judge look at each finding that still stands, and records what it took.
+func (s *scene) ask(ctx context.Context, open []reply.Finding, results []Verified) (record.Usage, error) {
 	var asked []examined
 	var of []*Verified
 	for i, f := range open {
@@ -19,34 +21,81 @@ func (s *scene) ask(ctx context.Context, open []reply.Finding, results []Verifie
 		}
 		material, err := s.material(ctx, f, results[i])
 		if err != nil {
-			return err
+			return record.Usage{}, err
 		}
 		asked, of = append(asked, examined{f, material}), append(of, &results[i])
 	}
 	if len(asked) == 0 {
-		return nil
+		return record.Usage{}, nil
 	}
-	said, _, _, failure, err := exam{
-		store: s.v.Store, progress: s.v.Progress, agent: s.v.Judge, name: s.v.Name, at: s.at,
-		lead:  "Earlier reviews found the faults below. Say of each whether it is still there: fixed, when it cannot happen any more, or open.",
-		words: reply.RulingWords{Settles: "fixed", Stands: "open"},
-	}.ask(ctx, asked)
+	said, told, err := s.examine(ctx, asked)
 	if err != nil {
-		return err
+		return told.Usage, err
 	}
 	for i, r := range of {
 		switch {
-		case failure != nil:
-			r.Reason = "not judged: " + failure.Detail
+		case told.Failure != nil:
+			r.Failure, r.Reason = told.Failure.Reason, "not judged: "+cmp.Or(told.Failure.Detail, told.Failure.Reason)
 		case !said[i].Said:
 			r.Reason = "not judged: the answer says nothing of it in the form that was asked for"
 		case said[i].Settles:
-			r.settle(record.AnswerFixed, s.v.Name, said[i].Why)
+			r.settle(record.AnswerFixed, told.Spent.By(told.By), said[i].Why)
 		default:
-			r.By, r.Reason = s.v.Name, said[i].Why
+			r.By, r.Reason = told.Spent.By(told.By), said[i].Why
 		}
 	}
-	return nil
+	return told.Usage, nil
+}
+
+// examine is what the judge says of the findings, which is recorded where it was called.
+func (s *scene) examine(ctx context.Context, asked []examined) (said []reply.Ruling, told record.Verification, err error) {
+	v := s.v
+	told = record.Verification{By: v.Judge, Commit: s.at}
+	c := v.Terms.calls(v.Store, v.Progress, v.Judge)
+	c.pause = v.patience().wait
+	judge, failure, err := c.relay(ctx, v.Judge, v.Reviewer)
+	if told.Failure = failure; failure != nil || err != nil {
+		return nil, told, err
+	}
+	said, raw, calls, failure, err := exam{
+		store: v.Store, progress: v.Progress, agent: judge, name: v.Judge, at: s.at,
+		lead:  "Earlier reviews found the faults below. Say of each whether it is still there: fixed, when it cannot happen any more, or open.",
+		words: reply.RulingWords{Settles: string(record.Fixed), Stands: string(record.StillOpen)},
+	}.ask(ctx, asked)
+	told.Failure, told.Spent = failure, record.NewSpent(v.Judge, calls)
+	if err == nil && failure == nil {
+		told.Rulings = rulings(asked, said, record.Fixed, record.StillOpen)
+	}
+	if len(calls) > 0 {
+		_, failed := v.Store.VerifyReview(context.WithoutCancel(ctx), s.review.ID, told, raw) // also what an interrupt has ended
+		err = errors.Join(err, failed)
+	}
+	return said, told, err
+}
+
+// patience is for calls that nobody makes again by themselves.
+func (v *Verifier) patience() patience {
+	p := patience{most: v.Terms.WaitForQuota, store: v.Store, tell: v.Progress}
+	if p.most > 0 {
+		setting := v.Terms.Setting(record.SettingQuota, p.most.String())
+		p.setting = &setting
+	}
+	return p
+}
+
+// rulings are what was said of the findings, for the record.
+func rulings(asked []examined, said []reply.Ruling, settled, stands record.RulingKind) []record.Ruling {
+	all := make([]record.Ruling, len(said))
+	for i, r := range said {
+		all[i] = record.Ruling{Finding: asked[i].ID, Kind: record.Unsaid, Reason: r.Why}
+		switch {
+		case r.Settles:
+			all[i].Kind = settled
+		case r.Said:
+			all[i].Kind = stands
+		}
+	}
+	return all
 }
 
 // material is what the judge is shown of a finding.

@@ -357,8 +357,8 @@ func (w *Worker) do(ctx context.Context, id string, places placer, seen map[stri
 	if err != nil || len(turns) == 0 {
 		return 0, done, err
 	}
-	board := newBoard(w.Store, id)
-	defer board.close()
+	s := &sitting{Worker: w, board: newBoard(w.Store, id)}
+	defer s.board.close()
 	var mu sync.Mutex // guards done and err
 	var all sync.WaitGroup
 	for _, name := range turns {
@@ -370,7 +370,7 @@ func (w *Worker) do(ctx context.Context, id string, places placer, seen map[stri
 		seen[name] = true
 		all.Go(func() {
 			defer leave()
-			one, failed := w.review(ctx, review, name, board)
+			one, failed := s.review(ctx, review, name)
 			mu.Lock()
 			defer mu.Unlock()
 			done.answered, done.failed = done.answered+one.answered, done.failed+one.failed
@@ -404,10 +404,41 @@ func (w *Worker) skip(ctx context.Context, review record.Review, names []string,
 	return review, nil
 }
 
+// sitting are the turns of one review that are taken side by side.
+type sitting struct {
+	*Worker
+	board *board
+
+	checking sync.Mutex // while checks run: they run once
+	checked  []checkedFiles
+}
+
+// checkedFiles is what the checks of a change came to, for those who are shown the same files.
+type checkedFiles struct {
+	files   []string
+	results []record.CheckResult
+}
+
+// checkOnce runs the checks of a change, or gives what they came to before.
+func (w *sitting) checkOnce(files []string, run func() ([]record.CheckResult, *record.Failure, error)) ([]record.CheckResult, *record.Failure, error) {
+	w.checking.Lock()
+	defer w.checking.Unlock()
+	for _, c := range w.checked {
+		if slices.Equal(c.files, files) {
+			return slices.Clone(c.results), nil, nil
+		}
+	}
+	results, tampered, err := run()
+	if tampered == nil && err == nil {
+		w.checked = append(w.checked, checkedFiles{files, results})
+	}
+	return slices.Clone(results), tampered, err
+}
+
 // review is one agent's turn.
-func (w *Worker) review(ctx context.Context, review record.Review, turn string, board *board) (turnsDone, error) {
+func (w *sitting) review(ctx context.Context, review record.Review, turn string) (turnsDone, error) {
 	name, judge := record.AgentOf(turn)
-	reviewer, failure, err := w.relay(ctx, name)
+	reviewer, failure, err := w.Terms.calls(w.Store, w.Progress, name).relay(ctx, name, w.Reviewer)
 	if err != nil {
 		return turnsDone{}, err
 	}
@@ -415,12 +446,12 @@ func (w *Worker) review(ctx context.Context, review record.Review, turn string, 
 		return turnsDone{failed: 1}, w.fail(ctx, review, turn, *failure)
 	}
 	w.Progress.Step("review", turnTitle(review, turn))
-	defer board.end(turn)
+	defer w.board.end(turn)
 	if judge {
-		return w.judge(ctx, review, name, reviewer, board.begin(turn, w.Progress))
+		return w.judge(ctx, review, name, reviewer, w.board.begin(turn, w.Progress))
 	}
 	started := time.Now()
-	sub, raw, failure, err := w.answer(ctx, review, name, reviewer, board.begin(name, w.Progress))
+	sub, raw, failure, err := w.answer(ctx, review, name, reviewer, w.board.begin(name, w.Progress))
 	switch {
 	case err != nil:
 		_, err = w.skip(ctx, review, []string{name}, err)
@@ -443,7 +474,7 @@ func (w *Worker) submit(ctx context.Context, review record.Review, sub record.Su
 }
 
 // answer is what the reviewer called name says of the review's subject.
-func (w *Worker) answer(ctx context.Context, review record.Review, name string, reviewer role.Reviewer, progress Progress) (record.Submission, string, *record.Failure, error) {
+func (w *sitting) answer(ctx context.Context, review record.Review, name string, reviewer role.Reviewer, progress Progress) (record.Submission, string, *record.Failure, error) {
 	subject := review.Request.Subject
 	sub := record.Submission{Reviewer: name, Commit: subject.Commit, Tree: subject.Tree, Outcome: record.OutcomeNothing, Report: record.EmptyReport()}
 	answer, census, checks, err := inquiry{
@@ -481,7 +512,7 @@ func (w *Worker) answer(ctx context.Context, review record.Review, name string, 
 
 // question is what a reviewer is asked of a commit or a range, with the checks to be run
 // for it; skipped says why others are not.
-func (w *Worker) question(ctx context.Context, review record.Review, change Change, progress Progress) (asked question, skipped []string) {
+func (w *sitting) question(ctx context.Context, review record.Review, change Change, progress Progress) (asked question, skipped []string) {
 	subject := review.Request.Subject
 	var checks []record.Check
 	if w.Checks != nil {
@@ -495,8 +526,10 @@ func (w *Worker) question(ctx context.Context, review record.Review, change Chan
 	if len(checks) > 0 {
 		asked.check = func(ctx context.Context, tree *gitstore.Worktree) ([]record.CheckResult, *record.Failure, error) {
 			watch := func(while string) watch { return watchCheckout(w.Store, progress, tree, while) }
-			return check(ctx, w.Store, w.Checker, progress, checkup{
-				checks: checks, watch: watch, tree: subject.Tree, base: subject.Base, changed: change.Files, known: map[string]record.CheckResult{},
+			return w.checkOnce(change.Files, func() ([]record.CheckResult, *record.Failure, error) {
+				return check(ctx, w.Store, w.Checker, progress, checkup{
+					checks: checks, watch: watch, tree: subject.Tree, base: subject.Base, changed: change.Files, known: map[string]record.CheckResult{},
+				})
 			})
 		}
 	}

@@ -19,7 +19,7 @@ func limitFlags() []cli.Flag {
 func (s *session) setLimits(conf *config.Config) error {
 	for _, flag := range limitFlags() {
 		if name := flag.Names()[0]; s.IsSet(name) {
-			if err := conf.SetLoop(name, s.String(name)); err != nil {
+			if err := conf.SetFlag("loop", name, s.String(name)); err != nil {
 				return err
 			}
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
@@ -33,6 +34,8 @@ func (p *program) reviewCommand() *cli.Command {
 			&cli.StringSliceFlag{Name: "reviewer", Usage: "`NAME` of an agent, builtin or human; several look side by side: claude,codex"},
 			&cli.StringFlag{Name: "model", Usage: "`NAME` of the model that they use; --reviewer NAME@MODEL is of one"},
 			&cli.StringFlag{Name: "kind", Usage: "look only for one `KIND` of fault: security, tests, design, performance or one of [review.kinds.NAME]"},
+			&cli.IntFlag{Name: "quorum", Usage: "how many of several must find that it does not pass, `N`", DefaultText: "review.quorum"},
+			&cli.StringFlag{Name: "judge", Usage: "an agent, `NAME`, rules on each finding after them", DefaultText: "review.judge"},
 			&cli.BoolFlag{Name: "wait", Usage: "review now and show what was found"},
 			&cli.BoolFlag{Name: "require-checks", Usage: "with --wait: no pass where checks did not run, or there are none"},
 			&cli.BoolFlag{Name: "edit", Usage: "review it yourself: write comments into the diff in your editor"},
@@ -143,6 +146,14 @@ func (s *session) reviewRequest(store *record.Store, conf *config.Config) (recor
 	names, err := s.reviewers(conf)
 	if err != nil {
 		return record.ReviewRequest{}, err
+	}
+	for _, flag := range []string{"quorum", "judge"} {
+		if !s.IsSet(flag) {
+			continue
+		}
+		if err := conf.SetFlag("review", flag, fmt.Sprint(s.Value(flag))); err != nil {
+			return record.ReviewRequest{}, err
+		}
 	}
 	request, err := conf.RequestOf(names, s.String("kind"))
 	if err != nil {

@@ -55,7 +55,7 @@ func run(s *session) error {
 		if !s.IsSet(name) {
 			continue
 		}
-		if err := conf.SetLoop(name, fmt.Sprint(s.Value(name))); err != nil {
+		if err := conf.SetFlag("loop", name, fmt.Sprint(s.Value(name))); err != nil {
 			return err
 		}
 	}

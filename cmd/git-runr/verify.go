@@ -13,6 +13,7 @@ import (
 	"git-runr/cmd/git-runr/internal/render"
 	"git-runr/gitstore"
 	"git-runr/loop"
+	"git-runr/loop/agent"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
 	"git-runr/loop/role"
@@ -34,7 +35,8 @@ func (p *program) verifyCommand() *cli.Command {
 // verifiedJSON is the answer of git runr verify.
 type verifiedJSON struct {
 	Findings []loop.Verified `json:"findings"`
-	Open     int             `json:"open"` // of them that stand
+	Open     int             `json:"open"`           // of them that stand
+	Usage    record.Usage    `json:"usage,omitzero"` // of the agent's calls
 }
 
 func verify(s *session) error {
@@ -61,7 +63,7 @@ func verify(s *session) error {
 		if err != nil {
 			return err
 		}
-		found, _, err := verifier.Verify(s.ctx, review)
+		found, took, err := verifier.Verify(s.ctx, review)
 		if missing := new(gitstore.MissingError); errors.As(err, &missing) {
 			s.say("%v", err)
 			err = nil
@@ -69,21 +71,27 @@ func verify(s *session) error {
 		if err != nil {
 			return err
 		}
-		doc.Findings = append(doc.Findings, found...)
+		doc.Findings, doc.Usage = append(doc.Findings, found...), doc.Usage.Add(took)
 	}
+	failed := ""
 	for _, f := range doc.Findings {
 		if f.Kind == "" {
 			doc.Open++
 		}
+		failed = cmp.Or(failed, f.Failure)
 	}
 	progress.Close()
 	s.project(s.ctx, store)
-	return s.print(doc, func(w io.Writer) { writeVerified(w, doc) })
+	err = s.print(doc, func(w io.Writer) { writeVerified(w, doc) })
+	if err == nil && failed != "" {
+		err = stopStatus(failed)
+	}
+	return err
 }
 
 func (s *session) verifier(store *record.Store, conf *config.Config, progress *progress.Display) (*loop.Verifier, error) {
 	rules, _ := conf.Reviewer(role.Builtin)
-	verifier := &loop.Verifier{Store: store, Rules: rules, Closing: conf.Inbox.Closing, Progress: progress}
+	verifier := &loop.Verifier{Store: store, Rules: rules, Closing: conf.Inbox.Closing, Progress: progress, Reviewer: conf.Reviewer, Terms: conf.Terms()}
 	name := s.String("reviewer")
 	if name == "" || name == role.Builtin {
 		return verifier, nil
@@ -91,12 +99,14 @@ func (s *session) verifier(store *record.Store, conf *config.Config, progress *p
 	if err := conf.KnownAgent("reviewer", name); err != nil {
 		return nil, err
 	}
-	judge, failure := conf.Reviewer(name)
-	if failure != nil {
+	if name == record.Human {
+		return nil, exit.Problemf(exit.Usage, "reviewer: %s is no agent", name).WithHint("git runr inbox answer ID FINDING fixed --commit REV")
+	}
+	if failure := conf.Ready(name, agent.Reviewer); failure != nil {
 		status := exit.Status(record.ReasonOf(failure.Reason).Status)
 		return nil, exit.Problemf(status, "%s", cmp.Or(failure.Detail, failure.Reason)).WithHint(failure.Next().Commands...)
 	}
-	verifier.Judge, verifier.Name = judge, name
+	verifier.Judge = name
 	return verifier, nil
 }
 
@@ -129,4 +139,7 @@ func writeVerified(w io.Writer, doc verifiedJSON) {
 		safetext.Fprintf(w, "%-5s  %s  %s  %s\n", state, render.ShortID(f.Review), cmp.Or(f.Now, f.Place, f.Finding), f.Reason)
 	}
 	safetext.Fprintf(w, "%s checked, %d still open.\n", prose.Count(len(doc.Findings), "finding"), doc.Open)
+	if took := doc.Usage.String(); took != "" {
+		safetext.Fprintf(w, "The calls took %s\n", took)
+	}
 }

@@ -27,6 +27,9 @@ type preset struct {
 	// among them the prompt goes to standard input.
 	args, reviewer, implementer, last []string
 
+	// uninstructed are arguments of an implementer that is kept from what its checkout says.
+	uninstructed []string
+
 	tree   func(dir string) []string
 	model  string   // the flag
 	once   []string // keep the session from being stored
@@ -108,6 +111,9 @@ func (p *preset) arguments(ask Ask, own []string) []string {
 		args = slices.Concat(p.args, p.implementer)
 	default:
 		args = slices.Concat(p.args, p.reviewer)
+	}
+	if ask.Role == Implementer && ask.Uninstructed {
+		args = append(args, p.uninstructed...)
 	}
 	if !resumed && !ask.Keep {
 		args = append(args, p.once...)

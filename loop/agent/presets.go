@@ -45,9 +45,9 @@ var presets = map[string]*preset{
 	"codex": {
 		args:        []string{"exec", "--json"},
 		reviewer:    []string{"--sandbox", "read-only", "-c", "project_doc_max_bytes=0", "-c", "skills.include_instructions=false"},
-		implementer: []string{"--sandbox", "workspace-write"},
+		implementer: []string{"--sandbox", "workspace-write", "-c", "project_doc_max_bytes=0"},
 		once:        []string{"--ephemeral"},
-		again:       []string{"exec", "resume", "--json", "-c", `sandbox_mode="workspace-write"`},
+		again:       []string{"exec", "resume", "--json", "-c", `sandbox_mode="workspace-write"`, "-c", "project_doc_max_bytes=0"},
 		resume:      []string{"{session}"},
 		sums:        sums{tokens: true},
 		tree:        func(dir string) []string { return []string{"-c", "projects=" + untrusted(dir)} },
@@ -58,8 +58,8 @@ var presets = map[string]*preset{
 		help:        []string{"exec"},
 		hardens:     []string{"--sandbox", "-c"},
 		reader:      func() reader { return &codexReader{} }, edits: true,
-		signIn: signIn{vars: []string{"CODEX_API_KEY", "OPENAI_API_KEY", "AZURE_OPENAI_API_KEY", "AWS_BEARER_TOKEN_BEDROCK"}, home: "CODEX_HOME", root: ".codex", files: []string{"auth.json"}},
-		proven: true, origin: "0.169.0",
+		signIn:       signIn{vars: []string{"CODEX_API_KEY", "OPENAI_API_KEY", "AZURE_OPENAI_API_KEY", "AWS_BEARER_TOKEN_BEDROCK"}, home: "CODEX_HOME", root: ".codex", files: []string{"auth.json"}},
+		uninstructed: []string{"-c", "skills.include_instructions=false"}, proven: true, origin: "0.169.0",
 	},
 	// claude reads no settings of the repository. An implementer may edit and look at
 	// history; anything else that its mode asks a person for is denied.
@@ -151,8 +151,9 @@ var presets = map[string]*preset{
 		executes:  []string{"/.pi/settings.json"}, // npmCommand, where the user has a package
 		hardens:   []string{"-ne", "-ns", "-np", "-nc", "--tools"},
 		reader:    func() reader { return &piReader{} }, edits: true,
-		signIn: signIn{vars: append([]string{"ANTHROPIC_OAUTH_TOKEN"}, providers...), home: "PI_CODING_AGENT_DIR", root: ".pi/agent", files: []string{"auth.json"}, unseen: true},
-		proven: true, origin: "0.73.1",
+		signIn:       signIn{vars: append([]string{"ANTHROPIC_OAUTH_TOKEN"}, providers...), home: "PI_CODING_AGENT_DIR", root: ".pi/agent", files: []string{"auth.json"}, unseen: true},
+		uninstructed: []string{"--system-prompt", "", "--append-system-prompt", ""}, // instead of .pi/SYSTEM.md and its like
+		proven:       true, origin: "0.73.1",
 	},
 	// copilot takes its prompt from standard input where it is piped. By the Agent Client
 	// Protocol it runs the hooks of the checkout whatever its arguments are.
@@ -169,8 +170,8 @@ var presets = map[string]*preset{
 		clouds:  []cloud{{vars: []string{"GH_TOKEN", "GITHUB_TOKEN"}}},
 		hardens: []string{"--no-custom-instructions", "--available-tools", "--disable-builtin-mcps", "--allow-tool"},
 		reader:  func() reader { return &copilotReader{} }, edits: true,
-		signIn: signIn{vars: []string{"COPILOT_GITHUB_TOKEN", "COPILOT_PROVIDER_API_KEY"}, unseen: true},
-		proven: true, origin: "1.0.102",
+		signIn:       signIn{vars: []string{"COPILOT_GITHUB_TOKEN", "COPILOT_PROVIDER_API_KEY"}, unseen: true},
+		uninstructed: []string{"--no-custom-instructions"}, proven: true, origin: "1.0.102",
 	},
 	// qwen runs neither hooks nor servers of the folder's settings in its safe mode, but takes
 	// model and address from them and from its files of variables, and writes to them.

@@ -133,7 +133,7 @@ type implementer struct{ Caller }
 func (i implementer) ReportsEdits() bool { return i.Spec.ReportsEdits() }
 
 func (i implementer) Implement(ctx context.Context, job role.ImplementJob) (role.ImplementAnswer, error) {
-	ask := Ask{Role: Implementer, Dir: job.Dir, Prompt: job.Prompt, Keep: job.Keep, Session: job.Session}
+	ask := Ask{Role: Implementer, Dir: job.Dir, Prompt: job.Prompt, Uninstructed: job.Uninstructed, Keep: job.Keep, Session: job.Session}
 	answer, result, failure, err := i.call(ctx, ask, job.Transcript, job.OnLine)
 	if err == nil && ask.Session.ID != "" && lost(failure, result) {
 		ask.Session = record.Session{}

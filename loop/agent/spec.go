@@ -50,7 +50,10 @@ type Ask struct {
 	Prompt  string
 	Session record.Session // of an earlier call to go on with, where the tool can; zero for a new one
 	Keep    bool           // so that the session can be gone on with
-	Base    []string       // what the environment is taken from; nil: os.Environ
+	// Uninstructed keeps an implementer from what its checkout says to its tool, as far as
+	// arguments can.
+	Uninstructed bool
+	Base         []string // what the environment is taken from; nil: os.Environ
 }
 
 // Invocation is how one call of an agent is made.

@@ -17,12 +17,13 @@ import (
 // what a hostile repository can do, and must be measured anew.
 func TestPresetArguments(t *testing.T) {
 	const (
-		trust    = ` -c projects={"/none/tree"={trust_level="untrusted"}}`
-		claude   = "claude -p --setting-sources user --strict-mcp-config --output-format stream-json --verbose "
-		mayLook  = "--permission-mode acceptEdits --allowedTools Bash(git diff *),Bash(git log *),Bash(git show *),Bash(git status *)"
-		copilot  = "copilot -s --output-format json --no-auto-update --no-ask-user --disable-builtin-mcps "
-		aider    = "aider --message-file {prompt_file} --yes-always --no-auto-commits --no-dirty-commits --no-auto-lint --no-auto-test --no-suggest-shell-commands --no-check-update --no-analytics --no-gitignore --no-pretty --no-stream --no-detect-urls"
-		reviewer = "codex exec --json --sandbox read-only -c project_doc_max_bytes=0 -c skills.include_instructions=false --ephemeral"
+		trust       = ` -c projects={"/none/tree"={trust_level="untrusted"}}`
+		claude      = "claude -p --setting-sources user --strict-mcp-config --output-format stream-json --verbose "
+		mayLook     = "--permission-mode acceptEdits --allowedTools Bash(git diff *),Bash(git log *),Bash(git show *),Bash(git status *)"
+		copilot     = "copilot -s --output-format json --no-auto-update --no-ask-user --disable-builtin-mcps "
+		aider       = "aider --message-file {prompt_file} --yes-always --no-auto-commits --no-dirty-commits --no-auto-lint --no-auto-test --no-suggest-shell-commands --no-check-update --no-analytics --no-gitignore --no-pretty --no-stream --no-detect-urls"
+		implementer = "codex exec --json --sandbox workspace-write -c project_doc_max_bytes=0"
+		reviewer    = "codex exec --json --sandbox read-only -c project_doc_max_bytes=0 -c skills.include_instructions=false --ephemeral"
 	)
 	for _, tc := range []struct {
 		preset string
@@ -30,9 +31,10 @@ func TestPresetArguments(t *testing.T) {
 		want   string
 	}{
 		{"codex", Ask{Role: Reviewer}, reviewer + trust + " -"},
-		{"codex", Ask{Role: Implementer, Model: "m1"}, "codex exec --json --sandbox workspace-write --ephemeral" + trust + " -m m1 -"},
-		{"codex", Ask{Role: Implementer, Keep: true}, "codex exec --json --sandbox workspace-write" + trust + " -"},
-		{"codex", Ask{Role: Implementer, Keep: true, Session: record.Session{ID: "s1"}}, `codex exec resume --json -c sandbox_mode="workspace-write"` + trust + " s1 -"},
+		{"codex", Ask{Role: Implementer, Model: "m1"}, implementer + " --ephemeral" + trust + " -m m1 -"},
+		{"codex", Ask{Role: Implementer, Keep: true}, implementer + trust + " -"},
+		{"codex", Ask{Role: Implementer, Uninstructed: true}, implementer + " -c skills.include_instructions=false --ephemeral" + trust + " -"},
+		{"codex", Ask{Role: Implementer, Keep: true, Session: record.Session{ID: "s1"}}, `codex exec resume --json -c sandbox_mode="workspace-write" -c project_doc_max_bytes=0` + trust + " s1 -"},
 		{"claude", Ask{Role: Reviewer, Model: "opus"}, claude + "--tools Read,Grep,Glob --model opus"},
 		{"claude", Ask{Role: Implementer}, claude + mayLook},
 		{"claude", Ask{Role: Implementer, Session: record.Session{ID: "s1"}}, claude + mayLook + " --resume s1"},
@@ -48,6 +50,8 @@ func TestPresetArguments(t *testing.T) {
 		{"pi", Ask{Role: Reviewer}, "pi -p --mode json -ne -ns -np -nc --tools read,grep,find,ls --no-session"},
 		{"pi", Ask{Role: Implementer, Model: "p/m:high"}, "pi -p --mode json -ne -ns -np -nc --no-session --model p/m:high"},
 		{"pi", Ask{Role: Implementer, Session: record.Session{ID: "s1"}, Keep: true}, "pi -p --mode json -ne -ns -np -nc --session s1"},
+		{"pi", Ask{Role: Implementer, Uninstructed: true}, "pi -p --mode json -ne -ns -np -nc --system-prompt  --append-system-prompt  --no-session"},
+		{"pi", Ask{Role: Reviewer, Uninstructed: true}, "pi -p --mode json -ne -ns -np -nc --tools read,grep,find,ls --no-session"},
 		{"copilot", Ask{Role: Reviewer}, copilot + "--no-custom-instructions --available-tools view,grep,glob"},
 		{"copilot", Ask{Role: Implementer, Session: record.Session{ID: "s1"}}, copilot + "--available-tools view,grep,glob,edit,create --allow-tool write --resume=s1"},
 		{"copilot", Ask{Role: Implementer}, copilot + "--available-tools view,grep,glob,edit,create --allow-tool write"},

@@ -34,7 +34,8 @@ type Attempt struct {
 	Edited       []string             `json:"edited,omitempty"`    // seen in its tool calls
 	Unclaimed    []string             `json:"unclaimed,omitempty"` // changed, but not said; in place they are nobody's that we know, and not among Files
 	Unchanged    []string             `json:"unchanged,omitempty"` // said, but not changed
-	Denied       string               `json:"denied,omitempty"`    // what it was not allowed to do
+	Told         *Instructions        `json:"instructions,omitempty"`
+	Denied       string               `json:"denied,omitempty"` // what it was not allowed to do
 	Status       reply.ExecutorStatus `json:"executor_status,omitempty"`
 	Verification string               `json:"verification,omitempty"`
 	Session      Session              `json:"session,omitzero"` // of its agent, that a fix can go on with

@@ -53,7 +53,9 @@ type RulingKind string
 const (
 	Confirmed RulingKind = "confirmed"
 	Refuted   RulingKind = "refuted" // it is answered so, and does not count for the verdict
-	Unsaid    RulingKind = "unsaid"  // the judge says nothing of it that can be read: it stands
+	Fixed     RulingKind = "fixed"   // of a verification
+	StillOpen RulingKind = "open"    // of a verification
+	Unsaid    RulingKind = "unsaid"  // nothing is said of it that can be read: it stands
 )
 
 // JudgeTurn names the turn of the judge called name among those that a review waits for. No
@@ -66,11 +68,13 @@ const judgeMark = "judge:"
 func AgentOf(turn string) (name string, judge bool) { return strings.CutPrefix(turn, judgeMark) }
 
 // Count counts rulings: "1 refuted, 2 confirmed".
-func (j Judgement) Count() string {
+func (j Judgement) Count() string { return countRulings(j.Rulings) }
+
+func countRulings(rulings []Ruling) string {
 	var parts []string
-	for _, kind := range []RulingKind{Refuted, Confirmed, Unsaid} {
+	for _, kind := range []RulingKind{Refuted, Confirmed, Fixed, StillOpen, Unsaid} {
 		n := 0
-		for _, r := range j.Rulings {
+		for _, r := range rulings {
 			if r.Kind == kind {
 				n++
 			}
@@ -200,6 +204,39 @@ func (r Review) Joined() []Joined {
 		j := &joined[i]
 		j.Disputed = len(j.SaidBy) < quorum && r.Submissions[j.place.List].Decision == ""
 		j.Judged = r.ruling(j.ID)
+	}
+	return joined
+}
+
+// JoinedRequest is what is asked for beside the findings, in the words of who was asked
+// first, with all who ask for it.
+type JoinedRequest struct {
+	Text   string   `json:"request"`
+	SaidBy []string `json:"said_by"`
+}
+
+// Requests are what the submissions ask for and no finding says, what means the same once, in
+// the order in which the reviewers were asked.
+func (r Review) Requests() []JoinedRequest {
+	order, findings := r.InOrder(), r.Findings()
+	lists := make([][]reply.Finding, len(order))
+	for i, at := range order {
+		sub := r.Submissions[at]
+		for _, text := range reply.RequestsBeside(sub.Requests(), slices.Concat(sub.Findings(), findings)) {
+			f := reply.Finding{Issue: text}
+			f.ID = reply.FindingID(f)
+			lists[i] = append(lists[i], f)
+		}
+	}
+	joined := []JoinedRequest{}
+	for _, group := range track.Same(lists) {
+		j := JoinedRequest{Text: lists[group[0].List][group[0].Index].Issue}
+		for _, at := range group {
+			if who := r.Submissions[order[at.List]].Reviewer; !slices.Contains(j.SaidBy, who) {
+				j.SaidBy = append(j.SaidBy, who)
+			}
+		}
+		joined = append(joined, j)
 	}
 	return joined
 }

@@ -32,9 +32,10 @@ type RunPlan struct {
 	Reviewer      string          `json:"reviewer"`
 	Profile       string          `json:"profile"`
 	Checks        []Check         `json:"checks,omitempty"`
-	Exclude       []string        `json:"exclude,omitempty"`    // globs left out of review
-	Generated     bool            `json:"generated,omitempty"`  // generated and vendored files are reviewed as well
-	Instructed    bool            `json:"instructed,omitempty"` // reviewers are told what the base's project says to them
+	Exclude       []string        `json:"exclude,omitempty"`      // globs left out of review
+	Generated     bool            `json:"generated,omitempty"`    // generated and vendored files are reviewed as well
+	Instructed    bool            `json:"instructed,omitempty"`   // reviewers are told what the base's project says to them
+	Uninstructed  bool            `json:"uninstructed,omitempty"` // implementers are not, and are kept from it
 	Scope         Scope           `json:"scope,omitzero"`
 	TaskScope     Scope           `json:"task_scope,omitzero"`   // of the task file: what it allows must be in Scope as well
 	Tier          string          `json:"tier,omitempty"`        // of verification that the task file asks for

@@ -64,6 +64,7 @@ var (
 	EventReviewReopened  = reviewEventType("review_reopened", "reopened", []ReviewStatus{ReviewResolved, ReviewCancelled}, (*Review).reopen, reopenedNote)
 	EventReviewAnswered  = reviewEventType("review_answered", "answered", onceSubmitted, (*Review).answer, nil)
 	EventReviewJudged    = reviewEventType("review_judged", "judged", untilClosed, (*Review).judge, judgementNote)
+	EventReviewVerified  = reviewEventType("review_verified", "verified", always, (*Review).verified, nil)
 	EventReviewMoved     = reviewEventType("review_moved", "moved", always, (*Review).moved, nil) // its commit was rewritten: see Move; its notes are movedNotes
 )
 

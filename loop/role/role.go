@@ -76,17 +76,20 @@ type Implementer interface {
 
 // ImplementJob is one attempt's work.
 type ImplementJob struct {
-	Dir        string
-	Prompt     string
-	Keep       bool           // the session, so that a later job can go on with it
-	Session    record.Session // of an earlier answer of the same agent, to go on with; zero for a new one
-	Transcript io.Writer
-	OnLine     func(string)
+	Dir    string
+	Prompt string
+	// Uninstructed keeps the agent from what the checkout says to its tool, as far as it can be.
+	Uninstructed bool
+	Keep         bool           // the session, so that a later job can go on with it
+	Session      record.Session // of an earlier answer of the same agent, to go on with; zero for a new one
+	Transcript   io.Writer
+	OnLine       func(string)
 }
 
 // ImplementAnswer is what the implementer said, whether it came to an end or not.
 type ImplementAnswer struct {
 	Text    string
+	Told    *record.Instructions
 	Denied  string         // what it was not allowed to do, in one line; "" for nothing
 	Edited  []string       // files that it said to edit as it worked, relative to Dir
 	Session record.Session // that was kept, zero for none

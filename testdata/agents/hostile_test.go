@@ -175,7 +175,7 @@ func (h *hostile) happened() []string {
 				told["told: "+name] = true
 			}
 		}
-		if r.Model != h.tool.model {
+		if h.tool.asks(r) == nil {
 			told["asked: model "+r.Model] = true
 		}
 	}
@@ -190,11 +190,12 @@ func (h *hostile) happened() []string {
 // instructions lie.
 func harmless(a tool) model.Script {
 	return func(r model.Request) model.Reply {
+		by := a.asks(r)
 		switch {
-		case len(r.Tools) == 0:
+		case len(r.Tools) == 0 || by == nil:
 			return model.Reply{Text: "Title"}
 		case r.Turn == 0:
-			return a.read("lib/lib.go", "")
+			return by.read("lib/lib.go", "")
 		case reviews(r):
 			return verdict(r, "PASS")
 		}
@@ -318,6 +319,7 @@ func (d defence) name() string {
 
 // without puts a program in the tool's place that takes the defence away and goes on as the tool.
 func (h *hostile) without(d defence) {
+	h.git("config", "runr.loop.instructions", "none") // what is told is the tool's doing
 	with := ""
 	if d.instead != "" {
 		with = "'" + d.instead + "'"

@@ -1,6 +1,11 @@
 package agents
 
-import "git-runr/testdata/agents/model"
+import (
+	"maps"
+	"strings"
+
+	"git-runr/testdata/agents/model"
+)
 
 // key is what every tool is given for its provider.
 const key = "the-key-that-stays-home"
@@ -24,6 +29,7 @@ type tool struct {
 	reads, writes []string
 	refusal       string // how an implementer is told to have been refused an edit
 	unsandboxed   bool   // writes wherever its user can
+	crew          []tool // that a panel is of; nil: it is one tool
 	acp           bool   // speaks the Agent Client Protocol
 }
 
@@ -33,6 +39,49 @@ func (a tool) edit(path, old, text string) model.Reply {
 		return a.overwrite(path, old, text)
 	}
 	return a.write(path, text)
+}
+
+// panel is all of them set up for one user, to be asked side by side.
+func panel(of ...tool) tool {
+	var names []string
+	for _, a := range of {
+		names = append(names, a.name)
+	}
+	return tool{
+		name: strings.Join(names, ","), crew: of,
+		env: func(url string) (all []string) {
+			for _, a := range of {
+				all = append(all, a.env(url)...)
+			}
+			return all
+		},
+		home: func(url string) map[string]string {
+			all := map[string]string{}
+			for _, a := range of {
+				maps.Copy(all, a.home(url))
+			}
+			return all
+		},
+	}
+}
+
+// each are the tools that it is of.
+func (a tool) each() []tool {
+	if a.crew == nil {
+		return []tool{a}
+	}
+	return a.crew
+}
+
+// asks is the one of them that a request is from, nil for a request that none of them makes
+// as its user has set it up.
+func (a tool) asks(r model.Request) *tool {
+	for _, one := range a.each() {
+		if r.Form == one.form && r.Model == one.model {
+			return &one
+		}
+	}
+	return nil
 }
 
 // call makes a reply of a tool's name and the name of its arguments for path and text.

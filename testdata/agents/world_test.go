@@ -67,12 +67,14 @@ type world struct {
 // newWorld makes a world with one commit. The tool's model says what script does.
 func newWorld(t *testing.T, a tool, script model.Script) *world {
 	t.Helper()
-	installed := func(dir string) bool {
-		_, err := os.Stat(filepath.Join(dir, a.name))
-		return err == nil
-	}
-	if !slices.ContainsFunc(filepath.SplitList(os.Getenv("RUNR_AGENTS")), installed) {
-		t.Skipf("SKIP %s: it is not in RUNR_AGENTS", a.name)
+	for _, each := range a.each() {
+		installed := func(dir string) bool {
+			_, err := os.Stat(filepath.Join(dir, each.name))
+			return err == nil
+		}
+		if !slices.ContainsFunc(filepath.SplitList(os.Getenv("RUNR_AGENTS")), installed) {
+			t.Skipf("SKIP %s: it is not in RUNR_AGENTS", each.name)
+		}
 	}
 	server, stop := model.Start(script)
 	t.Cleanup(stop)

@@ -15,7 +15,7 @@ import (
 
 // Terms are on which terms agents are called here.
 func (c *Config) Terms() loop.Terms {
-	return loop.Terms{Backup: c.backups, Day: c.Loop.Day, Setting: c.setting}
+	return loop.Terms{Backup: c.backups, Day: c.Loop.Day, Setting: c.setting, WaitForQuota: c.Loop.WaitForQuota}
 }
 
 // RunLimits are the limits of a run that is resumed now, with where those come from that

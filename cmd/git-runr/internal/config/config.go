@@ -19,6 +19,7 @@ type Config struct {
 	Loop struct {
 		Implementer, Reviewer, Profile string
 		Worktrees                      string // see Trees
+		Instructions                   string // base or none
 		Workflow                       []string
 		MaxRetries, Parallel           int
 		CommitHooks                    bool

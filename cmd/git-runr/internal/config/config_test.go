@@ -337,7 +337,7 @@ func TestConfigLayers(t *testing.T) {
 		Git:      map[string][]string{"runr.loop.profile": {"budget", "balanced"}, "runr.loop.maxretries": {"5"}},
 	}
 	c := loaded(t, in)
-	if err := c.SetLoop("max-retries", "6"); err != nil {
+	if err := c.SetFlag("loop", "max-retries", "6"); err != nil {
 		t.Fatal(err)
 	}
 	tests := []struct {
@@ -453,7 +453,7 @@ func overridden(t *testing.T, args ...string) (*Config, error) {
 	t.Helper()
 	c := loaded(t, input{})
 	for i := 0; i < len(args); i += 2 {
-		if err := c.SetLoop(strings.TrimPrefix(args[i], "--"), args[i+1]); err != nil {
+		if err := c.SetFlag("loop", strings.TrimPrefix(args[i], "--"), args[i+1]); err != nil {
 			return c, err
 		}
 	}

@@ -12,7 +12,7 @@ import (
 // goes without.
 func (c *Config) Plan() (plan record.RunPlan, skipped []string, err error) {
 	plan = record.RunPlan{
-		Implementer: c.Loop.Implementer, Reviewer: c.Loop.Reviewer, Profile: c.Loop.Profile, Exclude: c.Review.Exclude, Generated: c.Review.Generated, Instructed: c.Review.Instructions == "base",
+		Implementer: c.Loop.Implementer, Reviewer: c.Loop.Reviewer, Profile: c.Loop.Profile, Exclude: c.Review.Exclude, Generated: c.Review.Generated, Instructed: c.Review.Instructions == "base", Uninstructed: c.Loop.Instructions == "none",
 		Scope: record.Scope{Allow: c.Scope.Allow, Deny: c.Scope.Deny}, Settings: c.limits(), CommitHooks: c.Loop.CommitHooks,
 		KeepSessions: c.Loop.ResumeSession,
 	}

@@ -135,10 +135,10 @@ func defaults() *Config {
 	return c
 }
 
-// SetLoop takes the value of a flag, the strongest layer; name is that of the flag and of
-// a key of [loop].
-func (c *Config) SetLoop(name, value string) error {
-	k := gitKey("loop." + name)
+// SetFlag takes the value of a flag, the strongest layer; name is that of the flag and of
+// a key of the section.
+func (c *Config) SetFlag(section, name, value string) error {
+	k := gitKey(section + "." + name)
 	raw := k.text([]string{value})
 	if !k.take(c, "", raw) {
 		return wrongValue("--"+name, *k, raw)

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -42,9 +43,9 @@ func (c *Config) RequestOf(names []string, kind string) (record.ReviewRequest, e
 		}
 	}
 	if judge := request.Judge; role.Reserved(judge) {
-		return request, exit.Problemf(exit.Usage, "review.judge: %s cannot judge: an agent is wanted", judge)
+		return request, exit.Problemf(exit.Usage, "review.judge (%s): %s cannot judge: an agent is wanted", c.origin("review.judge"), judge)
 	} else if judge != "" {
-		if err := c.KnownAgent("review.judge", judge); err != nil {
+		if err := c.KnownAgent(fmt.Sprintf("review.judge (%s)", c.origin("review.judge")), judge); err != nil {
 			return request, err
 		}
 	}

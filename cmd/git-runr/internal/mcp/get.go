@@ -149,6 +149,9 @@ func submitted(r record.Review, places map[string]string) string {
 	}
 	if opinions := r.Opinions(); len(opinions) > 1 {
 		fmt.Fprintf(&b, "together: %s, with a quorum of %d of %d who answered; they disagree: %t\n", r.Verdict(), r.Quorum(), len(opinions), r.Disagree())
+		for _, j := range r.Requests() {
+			fmt.Fprintf(&b, "asked for beside the findings by %s: %s\n", line(strings.Join(j.SaidBy, ", "), 200), line(j.Text, 500))
+		}
 	}
 	for _, j := range r.Judgements {
 		fmt.Fprintf(&b, "judged by %s: %s\n", line(j.By, 200), j.Count())

@@ -40,6 +40,12 @@ func writePanel(w io.Writer, r record.Review) {
 	case r.Disagree():
 		safetext.Fprintf(w, "They disagree whether it passes.\n")
 	}
+	if requests := r.Requests(); len(requests) > 0 && len(opinions) > 1 {
+		fmt.Fprintln(w, "Asked for beside the findings:")
+		for _, j := range requests {
+			safetext.Fprintf(w, "  - %s (%s)\n", prose.OneLine(j.Text), strings.Join(j.SaidBy, ", "))
+		}
+	}
 	for _, j := range r.Judgements {
 		safetext.Fprintf(w, "Judged by %s: %s\n", j.By, j.Count())
 	}

@@ -16,14 +16,15 @@ import (
 // level, what a script asks for first.
 type ReviewDocument struct {
 	record.Review
-	Outcome  record.Outcome    `json:"outcome,omitempty"`
-	Verdict  reply.Verdict     `json:"verdict,omitempty"`
-	Waiting  []string          `json:"waiting_for"`        // reviewers who have not answered, and the judge
-	Absent   []string          `json:"absent,omitempty"`   // of them, those without whom it is complete
-	Opinions []record.Opinion  `json:"opinions"`           // what each concludes, without what the judge refuted
-	Disagree bool              `json:"disagree,omitempty"` // some would let it pass and others not
-	Findings []record.Joined   `json:"findings"`           // of agents, joined where they mean the same, and comments of people with their ids
-	Comments []CommentDocument `json:"comments"`           // of people
+	Outcome  record.Outcome         `json:"outcome,omitempty"`
+	Verdict  reply.Verdict          `json:"verdict,omitempty"`
+	Waiting  []string               `json:"waiting_for"`        // reviewers who have not answered, and the judge
+	Absent   []string               `json:"absent,omitempty"`   // of them, those without whom it is complete
+	Opinions []record.Opinion       `json:"opinions"`           // what each concludes, without what the judge refuted
+	Disagree bool                   `json:"disagree,omitempty"` // some would let it pass and others not
+	Findings []record.Joined        `json:"findings"`           // of agents, joined where they mean the same, and comments of people with their ids
+	Requests []record.JoinedRequest `json:"requests"`           // beside the findings
+	Comments []CommentDocument      `json:"comments"`           // of people
 	// ChecksMissing says why a review is no pass that is one only with its checks.
 	ChecksMissing string `json:"checks_missing,omitempty"`
 	Markdown      string `json:"markdown"` // the comments in the form that agents know, "" without any
@@ -42,7 +43,7 @@ func NewReviewDocument(r record.Review) ReviewDocument {
 	doc := ReviewDocument{
 		Review: r, Outcome: r.Outcome(), Verdict: r.Verdict(), Waiting: append([]string{}, r.Waiting()...),
 		Absent: r.Absent(), Opinions: append([]record.Opinion{}, r.Opinions()...), Disagree: r.Disagree(),
-		Findings: r.Joined(), Comments: []CommentDocument{},
+		Findings: r.Joined(), Requests: r.Requests(), Comments: []CommentDocument{},
 	}
 	for _, sub := range r.Submissions {
 		for _, c := range sub.Comments {
@@ -84,6 +85,10 @@ func Review(w io.Writer, doc ReviewDocument) {
 		if doc.Submissions[i].Decision == "" {
 			writeSubmission(w, doc.Review, i)
 		}
+	}
+	for _, v := range doc.Verifications {
+		safetext.Fprintf(w, "\nVerified by %s%s\n", v, tookSuffix(v.Spent))
+		writePassedOver(w, "  ", v.Spent)
 	}
 	writeSpending(w, doc.Review)
 	for _, lost := range doc.Lost {

@@ -119,6 +119,9 @@ func writeAttempt(w io.Writer, a record.Attempt) {
 	}
 	safetext.Fprintf(w, "%s\n", tookSuffix(a.Spent))
 	writePassedOver(w, "  ", a.Spent)
+	if a.Told != nil {
+		safetext.Fprintf(w, "  told by the project: %s\n", a.Told)
+	}
 	if a.Failure != nil {
 		safetext.Fprintf(w, "  failed: %s %s\n", a.Failure.Reason, a.Failure.Detail)
 	}

@@ -1,0 +1,47 @@
+package record
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"git-runr/gitstore"
+	"git-runr/loop/prose"
+)
+
+// Verification is what an agent says of findings that nobody had answered: whether the code
+// of now still has them. What it settles are answers beside it.
+type Verification struct {
+	By      string      `json:"by"`
+	Commit  gitstore.ID `json:"commit"` // that it had
+	Rulings []Ruling    `json:"rulings,omitempty"`
+	Failure *Failure    `json:"failure,omitempty"` // why it says nothing
+	Spent
+	At    time.Time   `json:"at,omitzero"`     // filled in by the fold
+	Event gitstore.ID `json:"event,omitempty"` // that records it and keeps its words; filled in by the fold
+}
+
+func (v Verification) by() (who actorPayload, held bool) { return actorPayload{Actor: v.By}, false }
+
+func (v Verification) took(Event) (string, Spent) { return v.By, v.Spent }
+
+// String is "judge: 1 fixed, 2 open", or why there is no more to tell.
+func (v Verification) String() string {
+	text := countRulings(v.Rulings)
+	if v.Failure != nil {
+		text = v.Failure.Reason + afterColon(v.Failure.Detail)
+	}
+	return prose.OneLine(v.Spent.By(v.By)) + ": " + text
+}
+
+func (r *Review) verified(e Event, v Verification) {
+	v.At, v.Event = e.Timestamp, e.ID
+	r.took(v.took(e))
+	r.Verifications = append(r.Verifications, v)
+}
+
+// VerifyReview records what came of a verification. raw is the agent's answer as it came.
+func (s *Store) VerifyReview(ctx context.Context, id string, v Verification, raw string) (Review, error) {
+	by, _ := v.by()
+	return s.reviewEvent(ctx, id, EventReviewVerified.New("cli", fmt.Sprintf("by %s", v), v).Attach("review.md", raw), by)
+}

@@ -1,0 +1,67 @@
+package agents
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"git-runr/testdata/agents/model"
+)
+
+// TestInstructions has each tool implement in a checkout with instructions of every kind. By
+// default it is told AGENTS.md by us; with loop.instructions none by nobody, and reads as
+// little else by itself as its arguments let it.
+func TestInstructions(t *testing.T) {
+	const ours = "from AGENTS.md of the commit that this run began from"
+	for setting, byItself := range map[string]map[string][]string{
+		"base": {
+			"codex":    {".agents/skills/of-agents/SKILL.md", ".codex/skills/of-codex/SKILL.md"},
+			"gemini":   {".agents/skills/of-agents/SKILL.md", ".gemini/skills/of-gemini/SKILL.md", "GEMINI.md", "lib/GEMINI.md"},
+			"opencode": {"lib/AGENTS.md"},
+			"pi":       {".pi/APPEND_SYSTEM.md", ".pi/SYSTEM.md"},
+			"kilo":     {".kilo/rules/rule.md", ".kilocoderules", "lib/AGENTS.md"},
+			"qwen":     {".qwen/commands/planted.md"},
+			"copilot": {
+				".claude/rules/planted.md", ".github/copilot-instructions.md", ".github/instructions/planted.instructions.md", "CLAUDE.md", "GEMINI.md",
+				"lib/AGENTS.md", "lib/CLAUDE.md", "lib/GEMINI.md",
+			},
+		},
+		"none": {
+			"gemini":   {".agents/skills/of-agents/SKILL.md", ".gemini/skills/of-gemini/SKILL.md", "GEMINI.md", "lib/GEMINI.md"},
+			"opencode": {"lib/AGENTS.md"},
+			"kilo":     {".kilo/rules/rule.md", ".kilocoderules", "lib/AGENTS.md"},
+			"qwen":     {".qwen/commands/planted.md"},
+		},
+	} {
+		t.Run(setting, func(t *testing.T) {
+			each(t, func(t *testing.T, a tool) {
+				h := newHostile(t, a, harmless(a))
+				h.git("config", "runr.loop.instructions", setting)
+				h.workBeside("implementer")
+				var told []string
+				for _, line := range h.happened() {
+					if name, is := strings.CutPrefix(line, "told: "); is && name != "AGENTS.md" {
+						told = append(told, name)
+					}
+				}
+				if !slices.Equal(told, byItself[a.name]) {
+					t.Errorf("%s reads %v by itself, want %v", a.name, told, byItself[a.name])
+				}
+				n := 0
+				h.asked(func(r model.Request) {
+					if reviews(r) {
+						return
+					}
+					n = max(n, strings.Count(r.Body, "planted in AGENTS.md,"))
+					if r.Told(ours) != (setting == "base") {
+						t.Errorf("it is told what the base says: %v", setting != "base")
+					}
+				})
+				t.Logf("%-9s %s: AGENTS.md %d times, by itself %v", a.name, setting, n, told)
+				if (n > 0) != (setting == "base") {
+					t.Errorf("AGENTS.md is told %d times", n)
+				}
+			})
+		})
+	}
+}
