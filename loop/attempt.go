@@ -14,6 +14,7 @@ import (
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 	"git-runr/loop/role"
+	"git-runr/loop/workspace"
 )
 
 // attempt has an implementer do one turn, and records what it changed: the
@@ -134,7 +135,7 @@ func (t *turn) watched(name string, work func(context.Context) (role.ImplementAn
 	if err != nil {
 		return answer, err
 	}
-	w := watch{store: t.Store, progress: t.Progress, tree: t.tree, own: own, aside: filepath.Join(FilesDir(t.Store, t.run.ID), "tampered-"+nonce), who: "implementer " + name}
+	w := watch{store: t.Store, progress: t.Progress, tree: t.tree, own: own, aside: filepath.Join(workspace.FilesDir(t.Store, t.run.ID), "tampered-"+nonce), who: "implementer " + name}
 	tampered, err := w.during(t.ctx, func(ctx context.Context) (err error) { answer, err = work(ctx); return err })
 	if tampered != nil {
 		answer.Failure = tampered
@@ -168,7 +169,7 @@ func (t *turn) takeOver(a record.Attempt, before *gitstore.Snapshot) (role.Imple
 	if t.run.Plan.InPlace {
 		return answer, nil // it is there already
 	}
-	ref, err := freeRef(t.ctx, t.Store, t.run.ID, fmt.Sprintf("%d-without", a.Number))
+	ref, err := workspace.FreeRef(t.ctx, t.Store, t.run.ID, fmt.Sprintf("%d-without", a.Number))
 	if err != nil {
 		return answer, err
 	}

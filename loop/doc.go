@@ -72,8 +72,7 @@
 // record. A judge, and verify, have an agent look at findings of others (exam).
 //
 // The files, from the bottom: what may be asked of reviewers and shown to them (reviewer, prompt,
-// kinds, instructions, change, parts, checkout, checks, exam, tamper); what comes next (next.go); where a run keeps things and who holds
-// it (run_files, locks); one process's turn at a run (turn.go) and what it does: worktree, attempt,
+// kinds, instructions, change, parts, checkout, checks, exam, tamper); what comes next (next.go); one process's turn at a run (turn.go) and what it does: worktree, attempt,
 // revert, round, stop, person, evidence; plans (task, plan_review, plan_checkout); landing, undo
 // and restore; closing and verify; gc, tidy, batch; the worker (what it does: worker, judge, retry; what it
 // knows of other reviews: known; where: places, lease; what waits: queue, board); and on top the runner.

@@ -11,6 +11,7 @@ import (
 	"git-runr/loop/lineage"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
+	"git-runr/loop/workspace"
 )
 
 // LandSpec says how to land.
@@ -79,7 +80,7 @@ func land(ctx context.Context, s *record.Store, run record.Run, how LandSpec) (d
 	if err != nil {
 		return done, branch, err
 	}
-	free, err := holdCheckout(s, tree)
+	free, err := workspace.HoldCheckout(s, tree)
 	if err != nil {
 		return done, branch, err
 	}

@@ -9,6 +9,7 @@ import (
 	"git-runr/gitstore"
 	"git-runr/loop/internal/runtest"
 	"git-runr/loop/record"
+	"git-runr/loop/workspace"
 )
 
 // What writes to a checkout waits for nobody and overtakes nobody: while a run works there
@@ -20,7 +21,7 @@ func TestHeldCheckoutIsLeftAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	free, err := holdCheckout(store, tree)
+	free, err := workspace.HoldCheckout(store, tree)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +32,7 @@ func TestHeldCheckoutIsLeftAlone(t *testing.T) {
 		"undo":    func(ctx context.Context) error { _, err := Undo(ctx, store, ""); return err },
 		"restore": func(ctx context.Context) error { _, err := Restore(ctx, store, "HEAD", nil, false); return err },
 		"a run in place": func(context.Context) error {
-			_, free, err := lockCheckout(store, run)
+			_, free, err := workspace.LockCheckout(store, run)
 			free()
 			return err
 		},
@@ -47,7 +48,7 @@ func TestHeldRunIsLeftAlone(t *testing.T) {
 	store := runtest.NewStore(t)
 	runtest.Commit(t, store, "one")
 	run := record.Run{ID: "20260107120000-aaaaaa", Status: record.RunReviewing}
-	unlock, err := HoldRun(store, run.ID)
+	unlock, err := workspace.HoldRun(store, run.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,14 +74,14 @@ func TestHeldRunIsLeftAlone(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	files := FilesDir(store, run.ID)
+	files := workspace.FilesDir(store, run.ID)
 	if err := os.MkdirAll(files, 0o777); err != nil {
 		t.Fatal(err)
 	}
 	if err := dropRun(t.Context(), store, RunGarbage{Run: run.Summary(), Files: files}); err != nil || present(files) == "" {
 		t.Errorf("gc takes what a run is at work with: %v", err)
 	}
-	if !Live(store, run.ID) {
+	if !workspace.Live(store, run.ID) {
 		t.Error("nobody carries the run out")
 	}
 }

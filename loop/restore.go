@@ -8,6 +8,7 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/loop/record"
+	"git-runr/loop/workspace"
 )
 
 // Snapshots are those that this clone keeps, newest first; with a run, what names it,
@@ -75,7 +76,7 @@ func Restore(ctx context.Context, s *record.Store, name string, paths []string, 
 	if err != nil {
 		return done, err
 	}
-	free, err := holdCheckout(s, tree)
+	free, err := workspace.HoldCheckout(s, tree)
 	if err != nil {
 		return done, err
 	}

@@ -12,6 +12,7 @@ import (
 	"git-runr/gitstore"
 	"git-runr/loop/record"
 	"git-runr/loop/role"
+	"git-runr/loop/workspace"
 )
 
 // Start records a run and carries it out. source is who asked for it.
@@ -29,7 +30,7 @@ func (r *Runner) Start(ctx context.Context, plan record.RunPlan, source string) 
 // Continue carries run on from where its events leave it. Only one process at a
 // time can: another gets gitstore.ErrBusy.
 func (r *Runner) Continue(ctx context.Context, run record.Run) (record.Run, error) {
-	unlock, err := HoldRun(r.Store, run.ID)
+	unlock, err := workspace.HoldRun(r.Store, run.ID)
 	if err != nil {
 		return run, err
 	}
@@ -64,7 +65,7 @@ func (r *Runner) Continue(ctx context.Context, run record.Run) (record.Run, erro
 		turn.Progress.Say("the run's working tree is removed; what came too late for the run: git runr restore " + left.Short() + " --to DIR")
 	}
 	if turn.run.Status == record.RunCompleted {
-		r.Store.Repo.DropLock(runLock(run.ID))
+		r.Store.Repo.DropLock(workspace.LockName(run.ID))
 	}
 	return turn.run, nil
 }
@@ -245,7 +246,7 @@ func (t *turn) complete(result string) error {
 // branch until the branch is deleted; left is a snapshot of what else was in the
 // worktree, "" for nothing.
 func Abort(ctx context.Context, s *record.Store, run record.Run) (after record.Run, left gitstore.ID, err error) {
-	unlock, err := HoldRun(s, run.ID)
+	unlock, err := workspace.HoldRun(s, run.ID)
 	if err != nil {
 		return run, "", err
 	}
@@ -270,7 +271,7 @@ func AnswerRun(ctx context.Context, s *record.Store, run record.Run, choice reco
 	if choice == record.ChoiceStop {
 		return run, "", nil
 	}
-	unlock, err := HoldRun(s, run.ID)
+	unlock, err := workspace.HoldRun(s, run.ID)
 	if err != nil {
 		return run, "", err
 	}

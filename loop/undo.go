@@ -8,6 +8,7 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/loop/record"
+	"git-runr/loop/workspace"
 )
 
 // Undone is what an undo did.
@@ -39,7 +40,7 @@ func Undo(ctx context.Context, s *record.Store, run string) (Undone, error) {
 		return Undone{}, err
 	}
 	if tree != nil {
-		free, err := holdCheckout(s, tree)
+		free, err := workspace.HoldCheckout(s, tree)
 		if err != nil {
 			return Undone{}, err
 		}
@@ -63,7 +64,7 @@ func treeToUndo(ctx context.Context, s *record.Store, run string) (*gitstore.Wor
 	if err != nil || here != nil {
 		return tree, err
 	}
-	own, err := s.Repo.OpenWorktree(ctx, TreeDir(s, run))
+	own, err := s.Repo.OpenWorktree(ctx, workspace.TreeDir(s, run))
 	if errors.Is(err, gitstore.ErrNotFound) {
 		return tree, nil
 	}
@@ -92,7 +93,7 @@ func undoNewest(ctx context.Context, s *record.Store, tree *gitstore.Worktree, r
 }
 
 func undoOne(ctx context.Context, s *record.Store, repo *gitstore.Repo, tree *gitstore.Worktree, op gitstore.Recorded) (done gitstore.Reverted, err error) {
-	unlock, err := HoldRun(s, op.Run)
+	unlock, err := workspace.HoldRun(s, op.Run)
 	if err != nil {
 		return done, err
 	}

@@ -18,6 +18,7 @@ import (
 	"git-runr/loop"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
+	"git-runr/loop/workspace"
 )
 
 // runsShown and reviewsShown are how many of each are listed.
@@ -134,7 +135,7 @@ func (d Overview) next(ctx context.Context, store *record.Store) []string {
 			}
 		case r.Status == record.RunReviewing, r.Status == record.RunStopped:
 			lines = append(lines, "git runr diagnose "+r.ID)
-		case r.Status == record.RunRunning && !loop.Live(store, r.ID):
+		case r.Status == record.RunRunning && !workspace.Live(store, r.ID):
 			lines = append(lines, "git runr resume "+r.ID)
 		}
 	}
