@@ -65,7 +65,7 @@
 // "runr" alone is another program, whose timelines package runrimport reads and whose names for
 // stops and receipts are kept; this one is git-runr.
 //
-// A review that needs nobody any more is closed by whoever submitted or answered last (Close),
+// A review that needs nobody any more is closed by whoever submitted or answered last (closing.Close),
 // once a day by whoever comes by (Tidy); old findings are held against later code (Verifier).
 //
 // Several reviewers of one review are a panel: what they come to together is folded in package
@@ -74,7 +74,7 @@
 // The files, from the bottom: what may be asked of reviewers and shown to them (reviewer, prompt,
 // kinds, instructions, change, parts, checkout, checks, exam, tamper); what comes next (next.go); one process's turn at a run (turn.go) and what it does: worktree, attempt,
 // revert, round, stop, person, evidence; plans (task, plan_review, plan_checkout); landing, undo
-// and restore; closing and verify; gc, tidy, batch; the worker (what it does: worker, judge, retry; what it
+// and restore; verify; gc, tidy, batch; the worker (what it does: worker, judge, retry; what it
 // knows of other reviews: known; where: places, lease; what waits: queue, board); and on top the runner.
 //
 // A reviewer called human is a person: the run asks for an ordinary review that is

@@ -21,11 +21,11 @@ const maxInstructions = 16 << 10
 func instructions(ctx context.Context, s *record.Store, base gitstore.ID) (text string, used *record.Instructions, err error) {
 	entry, err := s.Repo.File(ctx, base, instructionsFile)
 	if err != nil || !strings.HasPrefix(entry.Mode, "100") { // a link may lead out of the base
-		return "", nil, ignoreMissing(err)
+		return "", nil, gitstore.IgnoreNotFound(err)
 	}
 	data, err := s.Repo.ReadBlob(ctx, entry.ID)
 	if err != nil {
-		return "", nil, ignoreMissing(err)
+		return "", nil, gitstore.IgnoreNotFound(err)
 	}
 	text = strings.TrimSpace(strings.ToValidUTF8(string(data), "\uFFFD"))
 	if text == "" {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"git-runr/gitstore"
+	"git-runr/loop/closing"
 	"git-runr/loop/lineage"
 	"git-runr/loop/prose"
 	"git-runr/loop/record"
@@ -215,7 +216,7 @@ func recordLanding(ctx context.Context, s *record.Store, op gitstore.Recorded) e
 		return err
 	}
 	if op.Back {
-		return errors.Join(reopenFixed(ctx, s, run, landed.Commit), bringBranchBack(ctx, s, run))
+		return errors.Join(closing.ReopenFixed(ctx, s, run, landed.Commit), bringBranchBack(ctx, s, run))
 	}
 	return afterLanding(ctx, s, run)
 }
@@ -254,10 +255,10 @@ func bringBranchBack(ctx context.Context, s *record.Store, run record.Run) error
 
 // afterLanding ends what a run that has landed is not asked for any more.
 func afterLanding(ctx context.Context, s *record.Store, run record.Run) error {
-	if err := settleAsked(ctx, s, run, fmt.Sprintf("run %s landed as %s", run.ID, run.Landed.Commit.Short())); err != nil {
+	if err := closing.SettleAsked(ctx, s, run, fmt.Sprintf("run %s landed as %s", run.ID, run.Landed.Commit.Short())); err != nil {
 		return err
 	}
-	if err := closeFixed(ctx, s, run); err != nil {
+	if err := closing.CloseFixed(ctx, s, run); err != nil {
 		return err
 	}
 	if err := follow(ctx, s, run); err != nil {

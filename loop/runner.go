@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/loop/closing"
 	"git-runr/loop/record"
 	"git-runr/loop/role"
 	"git-runr/loop/workspace"
@@ -239,7 +240,7 @@ func (t *turn) complete(result string) error {
 	if err != nil || !t.run.Plan.InPlace { // else it is done with when it lands
 		return err
 	}
-	return settleAsked(t.ctx, t.Store, t.run, "run "+t.run.ID+" is completed")
+	return closing.SettleAsked(t.ctx, t.Store, t.run, "run "+t.run.ID+" is completed")
 }
 
 // Abort ends a run for good and removes its worktree. Its commits stay on its
@@ -253,7 +254,7 @@ func Abort(ctx context.Context, s *record.Store, run record.Run) (after record.R
 	defer unlock()
 	run, err = s.RunEvent(ctx, run, record.EventRunAborted.New("cli", "by "+run.StartedBy, struct{}{}))
 	if err == nil {
-		err = settleAsked(ctx, s, run, "run "+run.ID+" was aborted")
+		err = closing.SettleAsked(ctx, s, run, "run "+run.ID+" was aborted")
 	}
 	if err != nil || run.Plan.InPlace {
 		return run, "", err
@@ -281,7 +282,7 @@ func AnswerRun(ctx context.Context, s *record.Store, run record.Run, choice reco
 		return run, "", err
 	}
 	if left, err = t.cleanUp(); err == nil && choice == record.ChoiceSkip {
-		err = settleAsked(ctx, s, t.run, "run "+run.ID+" was skipped")
+		err = closing.SettleAsked(ctx, s, t.run, "run "+run.ID+" was skipped")
 	}
 	return t.run, left, err
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"git-runr/gitstore"
+	"git-runr/loop/closing"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 	"git-runr/loop/role"
@@ -20,7 +21,7 @@ type Verifier struct {
 	Rules    role.Reviewer // the built-in reviewer, whose findings its own rules judge; required
 	Judge    role.Reviewer // an agent that judges the rest, one by one; nil: none
 	Name     string        // of Judge
-	Closing  Closing
+	Closing  closing.Rule
 	Progress Progress // required
 }
 
@@ -86,7 +87,7 @@ func (v *Verifier) record(ctx context.Context, review record.Review, at gitstore
 		}
 		review = answered
 	}
-	review, err := Close(ctx, v.Store, review, v.Closing)
+	review, err := closing.Close(ctx, v.Store, review, v.Closing)
 	return results, review, err
 }
 
@@ -99,7 +100,7 @@ func codeOfNow(ctx context.Context, s *record.Store, review record.Review) (at g
 		return "", "it is of what was in no commit yet", nil
 	}
 	if _, err := s.Repo.ReadCommit(ctx, commit); err != nil {
-		return "", fmt.Sprintf("commit %s is not in this clone", commit.Short()), ignoreMissing(err)
+		return "", fmt.Sprintf("commit %s is not in this clone", commit.Short()), gitstore.IgnoreNotFound(err)
 	}
 	branch := func(ctx context.Context) (gitstore.ID, error) {
 		return s.Repo.Ref(ctx, "refs/heads/"+review.Request.Subject.Branch)
@@ -188,7 +189,7 @@ func placeFinding(ctx context.Context, s *record.Store, review record.Review, f 
 	if c.Blob == "" {
 		entry, err := s.Repo.File(ctx, c.Commit, c.File)
 		if err != nil {
-			return nil, ignoreMissing(err)
+			return nil, gitstore.IgnoreNotFound(err)
 		}
 		c.Blob = entry.ID
 	}
@@ -248,7 +249,7 @@ func (s *scene) found(ctx context.Context, version gitstore.ID, file, rule strin
 	repo := s.v.Store.Repo
 	entry, err := repo.File(ctx, version, file)
 	if err != nil {
-		return nil, ignoreMissing(err)
+		return nil, gitstore.IgnoreNotFound(err)
 	}
 	key := string(entry.ID) + " " + file
 	all, known := s.rules[key]
@@ -298,7 +299,7 @@ func (s *scene) deleted(ctx context.Context, f reply.Finding, place record.Place
 	}
 	repo, tree := s.v.Store.Repo, s.review.Request.Subject.Tree
 	if _, err := repo.File(ctx, s.at, f.File); err != nil {
-		return errors.Is(err, gitstore.ErrNotFound), ignoreMissing(err)
+		return errors.Is(err, gitstore.ErrNotFound), gitstore.IgnoreNotFound(err)
 	}
 	if f.Line == 0 {
 		return false, nil

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/loop/closing"
 	"git-runr/loop/lineage"
 	"git-runr/loop/record"
 	"git-runr/loop/role"
@@ -39,7 +40,7 @@ type Worker struct {
 	// what came of it by Sync, which is required then, as Remote is.
 	ForAll     bool
 	Sync       func(ctx context.Context) error
-	Closing    Closing                                         // what ends by itself
+	Closing    closing.Rule                                    // what ends by itself
 	Heard      func(ctx context.Context, review record.Review) // hears of every review that somebody answered; nil: nobody does
 	Generated  bool                                            // look at generated and vendored files as well
 	Instructed bool                                            // tell reviewers what the project says to them: see inquiry
@@ -437,7 +438,7 @@ func (w *Worker) review(ctx context.Context, review record.Review, turn string, 
 func (w *Worker) submit(ctx context.Context, review record.Review, sub record.Submission, raw string) error {
 	review, err := w.Store.SubmitReview(ctx, review.ID, sub, raw)
 	if err == nil {
-		_, err = Close(ctx, w.Store, review, w.Closing)
+		_, err = closing.Close(ctx, w.Store, review, w.Closing)
 	}
 	return err
 }

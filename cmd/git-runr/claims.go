@@ -7,6 +7,7 @@ import (
 	"git-runr/cmd/git-runr/internal/config"
 	"git-runr/cmd/git-runr/internal/steps"
 	"git-runr/loop"
+	"git-runr/loop/closing"
 	"git-runr/loop/record"
 )
 
@@ -43,10 +44,10 @@ func (c *console) tidy(ctx context.Context, store *record.Store) {
 }
 
 // closing is what ends by itself here; nothing where the configuration cannot be read.
-func (s *session) closing(store *record.Store) loop.Closing {
+func (s *session) closing(store *record.Store) closing.Rule {
 	conf, err := s.configuration(store)
 	if err != nil {
-		return loop.CloseNever
+		return closing.Never
 	}
 	return conf.Inbox.Closing
 }

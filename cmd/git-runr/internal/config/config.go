@@ -10,6 +10,7 @@ import (
 	"git-runr/gitstore"
 	"git-runr/loop"
 	"git-runr/loop/agent"
+	"git-runr/loop/closing"
 	"git-runr/loop/record"
 )
 
@@ -51,7 +52,7 @@ type Config struct {
 	}
 	Inbox struct {
 		Retention record.Duration
-		Closing   loop.Closing
+		Closing   closing.Rule
 	}
 	Sync struct {
 		Remote string
