@@ -44,10 +44,6 @@
 // Of a reviewer the same holds, and nothing is asked. What was there before is kept beside
 // the run's files, and the stop has the lines that put it back.
 //
-// What a landing, a revert, a resumed run or a restore did to a working tree can be
-// undone, and the undo undone (Undo); a landing that is undone makes the run
-// what it was before it landed.
-//
 // Every step can be done twice. One that was killed is done again by the next process
 // from the events, the refs and the files as they are: a branch that was moved before
 // its event, a working tree that is half made, gone or locked is no error.
@@ -73,8 +69,8 @@
 //
 // The files, from the bottom: what may be asked of reviewers and shown to them (reviewer, prompt,
 // kinds, instructions, change, parts, checkout, checks, exam, tamper); what comes next (next.go); one process's turn at a run (turn.go) and what it does: worktree, attempt,
-// revert, round, stop, person, evidence; plans (task, plan_review, plan_checkout); landing, undo
-// and restore; verify; gc, tidy, batch; the worker (what it does: worker, judge, retry; what it
+// revert, round, stop, person, evidence; plans (task, plan_review, plan_checkout);
+// verify; gc, tidy, batch; the worker (what it does: worker, judge, retry; what it
 // knows of other reviews: known; where: places, lease; what waits: queue, board); and on top the runner.
 //
 // A reviewer called human is a person: the run asks for an ordinary review that is

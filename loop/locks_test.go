@@ -12,37 +12,6 @@ import (
 	"git-runr/loop/workspace"
 )
 
-// What writes to a checkout waits for nobody and overtakes nobody: while a run works there
-// it is refused.
-func TestHeldCheckoutIsLeftAlone(t *testing.T) {
-	store := runtest.NewStore(t)
-	head := runtest.Commit(t, store, "one")
-	tree, err := store.Repo.Checkout()
-	if err != nil {
-		t.Fatal(err)
-	}
-	free, err := workspace.HoldCheckout(store, tree)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer free()
-	run := record.Run{ID: "20260107120000-aaaaaa", Status: record.RunCompleted, Commit: head, Plan: record.RunPlan{Base: head}}
-	for name, do := range map[string]func(context.Context) error{
-		"land":    func(ctx context.Context) error { _, _, err := land(ctx, store, run, LandSpec{}); return err },
-		"undo":    func(ctx context.Context) error { _, err := Undo(ctx, store, ""); return err },
-		"restore": func(ctx context.Context) error { _, err := Restore(ctx, store, "HEAD", nil, false); return err },
-		"a run in place": func(context.Context) error {
-			_, free, err := workspace.LockCheckout(store, run)
-			free()
-			return err
-		},
-	} {
-		if err := do(t.Context()); !errors.Is(err, gitstore.ErrBusy) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
 // One process at a time carries a run on, or decides on it.
 func TestHeldRunIsLeftAlone(t *testing.T) {
 	store := runtest.NewStore(t)
@@ -63,10 +32,6 @@ func TestHeldRunIsLeftAlone(t *testing.T) {
 		"abort": func(ctx context.Context) error { _, _, err := Abort(ctx, store, run); return err },
 		"answer": func(ctx context.Context) error {
 			_, _, err := AnswerRun(ctx, store, run, record.ChoiceSkip)
-			return err
-		},
-		"undo": func(ctx context.Context) error {
-			_, err := undoOne(ctx, store, store.Repo, nil, gitstore.Recorded{Operation: gitstore.Operation{Kind: gitstore.OpLand, Run: run.ID}, Branch: "refs/heads/x"})
 			return err
 		},
 	} {

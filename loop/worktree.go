@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"git-runr/gitstore"
+	"git-runr/loop/landing"
 	"git-runr/loop/record"
 	"git-runr/loop/workspace"
 )
@@ -35,9 +36,9 @@ func (t *turn) openTree() (free func(), err error) {
 
 // finishReverts does the rest of what was killed in a working tree.
 func (t *turn) finishReverts(tree *gitstore.Worktree) error {
-	finished, err := settle(t.ctx, t.Store, tree)
+	finished, err := landing.SettleTree(t.ctx, t.Store, tree)
 	for _, done := range finished {
-		t.Progress.Say(FinishedText(done))
+		t.Progress.Say(landing.FinishedText(done))
 	}
 	return err
 }

@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -66,4 +67,13 @@ func LockCheckout(s *record.Store, run record.Run) (tree *gitstore.Worktree, fre
 		return nil, free, err
 	}
 	return tree, unlock, nil
+}
+
+// Checkout is the working tree that the repository was opened in; nil in a bare one.
+func Checkout(s *record.Store) (*gitstore.Worktree, error) {
+	tree, err := s.Repo.Checkout()
+	if errors.Is(err, gitstore.ErrBare) {
+		return nil, nil
+	}
+	return tree, err
 }

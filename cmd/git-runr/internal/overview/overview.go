@@ -16,6 +16,7 @@ import (
 	"git-runr/gitstore"
 	"git-runr/hooks"
 	"git-runr/loop"
+	"git-runr/loop/landing"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
 	"git-runr/loop/workspace"
@@ -101,7 +102,7 @@ func Of(ctx context.Context, store *record.Store, given Given) (Overview, error)
 // landLine is what brings a result to what is checked out: where land would refuse it
 // for conflicts, a merge by hand.
 func landLine(ctx context.Context, store *record.Store, run record.RunSummary) string {
-	if loop.LandConflicts(ctx, store, run.ID) {
+	if landing.Conflicts(ctx, store, run.ID) {
 		return "git merge " + run.Branch
 	}
 	return "git runr land " + run.ID
@@ -203,7 +204,7 @@ func (d Overview) Write(w io.Writer, live func(string) bool, style render.InboxS
 // the one that they are for, "" for all.
 func CutShort(ctx context.Context, store *record.Store, run string) ([]string, error) {
 	lines := []string{}
-	unfinished, err := loop.Unfinished(ctx, store)
+	unfinished, err := landing.Unfinished(ctx, store)
 	for _, op := range unfinished {
 		if run == "" || op.Run == run {
 			lines = append(lines, op.String())

@@ -1,4 +1,4 @@
-package loop
+package landing
 
 import (
 	"context"
@@ -46,7 +46,7 @@ func Undo(ctx context.Context, s *record.Store, run string) (Undone, error) {
 		}
 		defer free()
 	}
-	finished, err := settle(ctx, s, tree)
+	finished, err := SettleTree(ctx, s, tree)
 	if err != nil || len(finished) > 0 {
 		return Undone{Finished: finished}, err
 	}
@@ -56,7 +56,7 @@ func Undo(ctx context.Context, s *record.Store, run string) (Undone, error) {
 // treeToUndo is the working tree that the repository was opened in, or the run's own
 // one when only that has an operation of the run; nil in a bare repository.
 func treeToUndo(ctx context.Context, s *record.Store, run string) (*gitstore.Worktree, error) {
-	tree, err := checkoutIfAny(s)
+	tree, err := workspace.Checkout(s)
 	if err != nil || run == "" {
 		return tree, err
 	}

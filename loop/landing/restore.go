@@ -1,4 +1,4 @@
-package loop
+package landing
 
 import (
 	"context"
@@ -84,7 +84,7 @@ func Restore(ctx context.Context, s *record.Store, name string, paths []string, 
 	if done.From, err = FindSnapshot(ctx, s, name); err != nil {
 		return done, err
 	}
-	if done.Finished, err = settle(ctx, s, tree); err != nil {
+	if done.Finished, err = SettleTree(ctx, s, tree); err != nil {
 		return done, err
 	}
 	op := gitstore.Operation{Kind: gitstore.OpRestore, What: "of snapshot " + done.From.ID.Short()}
