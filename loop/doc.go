@@ -70,7 +70,7 @@
 // The files, from the bottom: what may be asked of reviewers and shown to them (reviewer, prompt,
 // kinds, instructions, change, parts, checkout, checks, exam, tamper); what comes next (next.go); one process's turn at a run (turn.go) and what it does: worktree, attempt,
 // revert, round, stop, person, evidence; plans (task, plan_review, plan_checkout);
-// verify; gc, tidy, batch; the worker (what it does: worker, judge, retry; what it
+// verify; gc, tidy; the worker (what it does: worker, judge, retry; what it
 // knows of other reviews: known; where: places, lease; what waits: queue, board); and on top the runner.
 //
 // A reviewer called human is a person: the run asks for an ordinary review that is

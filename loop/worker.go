@@ -12,6 +12,7 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/loop/closing"
+	"git-runr/loop/intake"
 	"git-runr/loop/lineage"
 	"git-runr/loop/record"
 	"git-runr/loop/role"
@@ -457,9 +458,9 @@ func (w *Worker) answer(ctx context.Context, review record.Review, name string, 
 	}.answer(ctx)
 	sub.Census, sub.Told, sub.Spent = census, answer.Told, record.NewSpent(name, answer.Calls)
 	if err == nil && census.Files == 0 {
-		err = nothing(ctx, w.Store, subject)
-		if none := new(NothingError); errors.As(err, &none) {
-			sub.Report.Summary, err = none.text(), nil
+		err = intake.Nothing(ctx, w.Store, subject)
+		if none := new(intake.NothingError); errors.As(err, &none) {
+			sub.Report.Summary, err = none.Text(), nil
 		}
 	}
 	if err != nil || census.Nothing() || answer.Failure != nil {

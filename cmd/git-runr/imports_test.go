@@ -30,7 +30,7 @@ var layers = [][]string{
 	// What is recorded, and what runs and reviews do.
 	{"loop/record"},
 	{"loop/role", "loop/lineage", "loop/closing", "loop/workspace"},
-	{"loop/landing"},
+	{"loop/intake", "loop/landing"},
 	{"loop/internal/runtest"},
 	{"loop/agent", "loop/builtin"},
 	{"loop"},

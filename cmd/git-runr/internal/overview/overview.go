@@ -16,6 +16,7 @@ import (
 	"git-runr/gitstore"
 	"git-runr/hooks"
 	"git-runr/loop"
+	"git-runr/loop/intake"
 	"git-runr/loop/landing"
 	"git-runr/loop/record"
 	"git-runr/loop/safetext"
@@ -50,7 +51,7 @@ type Overview struct {
 
 // Given is what the command line and the configuration say.
 type Given struct {
-	Skip   loop.Skip                        // commits that nobody is to be asked for
+	Skip   intake.Skip                      // commits that nobody is to be asked for
 	Gate   bool                             // pushes are looked at
 	Config string                           // why the configuration cannot be read
 	Remote string                           // that leases are taken on, "" for none
