@@ -9,6 +9,7 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/loop/closing"
+	"git-runr/loop/locate"
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 	"git-runr/loop/role"
@@ -173,7 +174,7 @@ func (s *scene) byRules(f reply.Finding) bool {
 
 // placeFinding is where a finding of a review is in a commit or tree; nil when what was
 // reviewed has no such place.
-func placeFinding(ctx context.Context, s *record.Store, review record.Review, f reply.Finding, at gitstore.ID) (*record.Placed, error) {
+func placeFinding(ctx context.Context, s *record.Store, review record.Review, f reply.Finding, at gitstore.ID) (*locate.Placed, error) {
 	if f.File == "" {
 		return nil, nil
 	}
@@ -193,13 +194,13 @@ func placeFinding(ctx context.Context, s *record.Store, review record.Review, f 
 		}
 		c.Blob = entry.ID
 	}
-	placed, err := s.Place(ctx, c, at)
+	placed, err := locate.Place(ctx, s, c, at)
 	return &placed, err
 }
 
 // byRule runs the rule that found f on the file as it is now. What it finds in lines that it
 // found before, at other places, is another finding's.
-func (s *scene) byRule(ctx context.Context, f reply.Finding, place record.Placed, result *Verified) error {
+func (s *scene) byRule(ctx context.Context, f reply.Finding, place locate.Placed, result *Verified) error {
 	before, err := s.found(ctx, s.review.Request.Subject.Tree, f.File, f.Rule)
 	if err != nil {
 		return err
@@ -293,7 +294,7 @@ func (s *scene) runRules(ctx context.Context, version gitstore.ID, file string) 
 
 // deleted reports whether the lines of f, or its file, were taken out and nothing was put in
 // their place.
-func (s *scene) deleted(ctx context.Context, f reply.Finding, place record.Placed) (bool, error) {
+func (s *scene) deleted(ctx context.Context, f reply.Finding, place locate.Placed) (bool, error) {
 	if !place.Outdated {
 		return false, nil
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"git-runr/gitstore"
+	"git-runr/gitstore/testrepo"
 )
 
 // twoClones are clones of one remote that both know a submitted review; now is the
@@ -17,18 +18,18 @@ import (
 func twoClones(t *testing.T, now *time.Time) (a, b *Store, review string) {
 	t.Helper()
 	ctx := context.Background()
-	first, dir := anchorRepo(t)
+	dir := testrepo.New(t)
 	remote := filepath.Join(t.TempDir(), "remote.git")
-	runGit(t, dir, nil, "clone", "-q", "--bare", dir, remote)
+	testrepo.Git(t, dir, "clone", "-q", "--bare", dir, remote)
 	var stores []*Store
 	for _, name := range []string{"a", "b"} {
 		clone := filepath.Join(t.TempDir(), name)
-		runGit(t, dir, nil, "clone", "-q", remote, clone)
+		testrepo.Git(t, dir, "clone", "-q", remote, clone)
 		store := gitStore(t, clone)
 		store.Now = func() time.Time { return *now }
 		stores = append(stores, store)
 	}
-	subject, err := first.Subject(ctx, "HEAD")
+	subject, err := stores[0].Subject(ctx, "HEAD")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +120,7 @@ func TestProvisionalClaimThatIsRefused(t *testing.T) {
 	ctx := context.Background()
 	now := testEpoch
 	a, _, id := twoClones(t, &now)
-	runGit(t, a.Repo.WorkTree, nil, "remote", "set-url", "origin", filepath.Join(t.TempDir(), "gone"))
+	testrepo.Git(t, a.Repo.WorkTree, "remote", "set-url", "origin", filepath.Join(t.TempDir(), "gone"))
 	gone := gitStore(t, a.Repo.WorkTree)
 	clock := 0
 	gone.Now = func() time.Time { // somebody claims it while the remote is asked
@@ -167,9 +168,9 @@ func TestSharedClaimKeepsOthersFromTheReview(t *testing.T) {
 	ctx := context.Background()
 	now := testEpoch
 	a, b, id := twoClones(t, &now)
-	url := runGit(t, b.Repo.WorkTree, nil, "remote", "get-url", "origin")
+	url := testrepo.Git(t, b.Repo.WorkTree, "remote", "get-url", "origin")
 	away := func(s *Store) {
-		runGit(t, s.Repo.WorkTree, nil, "remote", "set-url", "origin", filepath.Join(t.TempDir(), "gone"))
+		testrepo.Git(t, s.Repo.WorkTree, "remote", "set-url", "origin", filepath.Join(t.TempDir(), "gone"))
 	}
 	if _, _, err := a.ClaimShared(ctx, "origin", id, Hold{Actor: "one"}); err != nil {
 		t.Fatal(err)
@@ -194,7 +195,7 @@ func TestSharedClaimKeepsOthersFromTheReview(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range []*Store{a, b} {
-		runGit(t, s.Repo.WorkTree, nil, "remote", "set-url", "origin", url)
+		testrepo.Git(t, s.Repo.WorkTree, "remote", "set-url", "origin", url)
 		if _, err := s.Sync(ctx, "origin", false); err != nil {
 			t.Fatal(err)
 		}

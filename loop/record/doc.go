@@ -40,6 +40,6 @@
 // attempt, round, stop, reason, landing, intervention, review, move); what they come to (run.go,
 // run_fold.go, review_fold.go, panel.go, and the summaries that lists show); what they say on commits
 // (note_text.go); the store, which reads (index.go, store.go, list.go) and appends (append.go, run_event.go);
-// what is asked of it: drafts, subjects, the inbox, claims, leases, comments in files that changed;
+// what is asked of it: drafts, subjects, the inbox, claims, leases;
 // the notes, and sync.
 package record

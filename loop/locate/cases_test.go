@@ -1,23 +1,23 @@
-package record
+package locate
 
 import (
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"git-runr/gitstore"
+	"git-runr/gitstore/testrepo"
 	"git-runr/loop/anchor"
+	"git-runr/loop/internal/runtest"
+	"git-runr/loop/record"
 	"git-runr/loop/reply"
 )
 
@@ -71,7 +71,7 @@ func (c anchorCase) changed(f txtar.File) (mode, text string) {
 }
 
 // comment makes the comment of the case and forgets what it is told to.
-func (c anchorCase) comment(ctx context.Context, s *Store, subject Subject) (Comment, error) {
+func (c anchorCase) comment(ctx context.Context, s *record.Store, subject record.Subject) (record.Comment, error) {
 	where, side, _ := strings.Cut(strings.TrimSpace(c.file("comment")), " ")
 	file, lines, _ := strings.Cut(where, ":")
 	from, to, _ := strings.Cut(lines, "-")
@@ -81,7 +81,7 @@ func (c anchorCase) comment(ctx context.Context, s *Store, subject Subject) (Com
 	if side == "" {
 		anchored.Tree = subject.Base
 	}
-	comment, err := s.Anchor(ctx, anchored, file, Side(side), start, end)
+	comment, err := Anchor(ctx, s, anchored, file, record.Side(side), start, end)
 	gone := gitstore.ID(strings.Repeat("1", len(subject.Base)))
 	for _, what := range strings.Fields(c.file("options")) {
 		switch what {
@@ -147,36 +147,6 @@ func importStream(cases []anchorCase) []byte {
 	return b.Bytes()
 }
 
-// plainGit keeps the machine's configuration out of a test.
-func plainGit(t testing.TB) {
-	for name, value := range map[string]string{
-		"HOME": t.TempDir(), "GIT_CONFIG_GLOBAL": os.DevNull, "GIT_CONFIG_NOSYSTEM": "1",
-		"GIT_AUTHOR_NAME": "Ada", "GIT_AUTHOR_EMAIL": "ada@example.com", "GIT_COMMITTER_NAME": "Ada", "GIT_COMMITTER_EMAIL": "ada@example.com",
-	} {
-		t.(interface{ Setenv(string, string) }).Setenv(name, value)
-	}
-}
-
-func runGit(t testing.TB, dir string, stdin []byte, args ...string) string {
-	t.Helper()
-	cmd := exec.Command("git", args...)
-	cmd.Dir, cmd.Stdin = dir, bytes.NewReader(stdin)
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
-	}
-	return strings.TrimSpace(string(out))
-}
-
-func gitStore(t testing.TB, dir string) *Store {
-	repo, err := gitstore.Open(context.Background(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { repo.Close() })
-	return &Store{Repo: repo, Now: time.Now}
-}
-
 func TestAnchorCases(t *testing.T) {
 	for _, format := range []string{"sha1", "sha256"} {
 		t.Run(format, func(t *testing.T) { testAnchorCases(t, format) })
@@ -184,23 +154,23 @@ func TestAnchorCases(t *testing.T) {
 }
 
 func testAnchorCases(t *testing.T, format string) {
-	plainGit(t)
+	testrepo.Isolate(t)
 	dir, cases := t.TempDir(), readAnchorCases(t)
 	if format == "sha256" { // objects come through git there, which is slow
 		cases = slices.DeleteFunc(cases, func(c anchorCase) bool {
 			return !strings.HasPrefix(c.name, "rename") && !strings.HasPrefix(c.name, "submodule")
 		})
 	}
-	runGit(t, dir, nil, "init", "-q", "--object-format="+format)
+	testrepo.Git(t, dir, "init", "-q", "--object-format="+format)
 	stream := importStream(cases)
 	if format == "sha256" {
 		stream = bytes.ReplaceAll(stream, []byte("M 160000 "), []byte("M 160000 "+strings.Repeat("0", 24)))
 	}
-	runGit(t, dir, stream, "fast-import", "--quiet")
-	store, ctx := gitStore(t, dir), context.Background()
+	testrepo.GitInput(t, dir, string(stream), "fast-import", "--quiet")
+	store, ctx := runtest.GitStore(t, dir), context.Background()
 	for _, c := range cases {
 		var err error
-		subject := Subject{}
+		subject := record.Subject{}
 		for version, id := range map[string]*gitstore.ID{"old": &subject.Base, "new": &subject.Tree} {
 			if *id, err = store.Repo.Resolve(ctx, "refs/cases/"+c.name+"/"+version); err != nil {
 				t.Fatal(err)
@@ -211,11 +181,11 @@ func testAnchorCases(t *testing.T, format string) {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
-		placed, err := store.Place(ctx, comment, subject.Tree)
+		placed, err := Place(ctx, store, comment, subject.Tree)
 		if got, want := placed.text(), strings.TrimSpace(c.file("want")); err != nil || got != want {
 			t.Errorf("%s: %s\ngot  %s, %v\nwant %s", c.name, c.archive.Comment, got, err, want)
 		}
-		back, err := store.Place(ctx, comment, comment.Commit)
+		back, err := Place(ctx, store, comment, comment.Commit)
 		if err == nil && (back.Outdated || back.Moved) {
 			t.Errorf("%s: in its own version it is %s", c.name, back.text())
 		}
