@@ -12,6 +12,7 @@ import (
 	"git-runr/loop/record"
 	"git-runr/loop/reply"
 	"git-runr/loop/role"
+	"git-runr/loop/share"
 )
 
 // leaseClones are clones of one remote that know a request of the first.
@@ -46,7 +47,7 @@ func leaseClones(t *testing.T) (a, b *record.Store, hub string, id string) {
 	review, err := a.RequestReview(t.Context(), record.ReviewRequest{Subject: subject, Reviewer: "a"}, "cli")
 	for _, s := range []*record.Store{a, b} {
 		if err == nil {
-			_, err = s.Sync(t.Context(), "origin", false)
+			_, err = share.Sync(t.Context(), s, "origin", false)
 		}
 	}
 	if err != nil {
@@ -62,7 +63,7 @@ func leaseWorker(s *record.Store, m role.Reviewer, sync func() error) *Worker {
 			if err := sync(); err != nil {
 				return err
 			}
-			_, err := s.Sync(ctx, "origin", false)
+			_, err := share.Sync(ctx, s, "origin", false)
 			return err
 		},
 	}
@@ -94,7 +95,7 @@ func TestLeaseBringsNews(t *testing.T) {
 		_, err = a.SubmitReview(t.Context(), id, sub, "")
 	}
 	if err == nil {
-		_, err = a.Sync(t.Context(), "origin", false)
+		_, err = share.Sync(t.Context(), a, "origin", false)
 	}
 	if err == nil {
 		review, err = b.Review(t.Context(), id)
@@ -126,7 +127,7 @@ func TestLeaseIsGivenBackAfterTheResultIsShared(t *testing.T) {
 		if (err != nil) != away || leaseThere(t, hub) != away {
 			t.Errorf("away %t: %v, lease %t", away, err, leaseThere(t, hub))
 		}
-		if _, err := a.Sync(t.Context(), "origin", false); err != nil {
+		if _, err := share.Sync(t.Context(), a, "origin", false); err != nil {
 			t.Fatal(err)
 		}
 		if review, err := a.Review(t.Context(), id); err != nil || (len(review.Submissions) == 1) == away {
@@ -150,7 +151,7 @@ func (r answering) Review(ctx context.Context, job role.ReviewJob) (role.ReviewA
 // before, and also where the remote is away.
 func TestOwnReviewIsLeasedOncePublished(t *testing.T) {
 	a, b, hub, id := leaseClones(t)
-	if _, err := b.TakeLease(t.Context(), "origin", id); err != nil {
+	if _, err := share.TakeLease(t.Context(), b, "origin", id); err != nil {
 		t.Fatal(err)
 	}
 	review, err := a.Review(t.Context(), id)

@@ -16,6 +16,7 @@ import (
 	"git-runr/loop/lineage"
 	"git-runr/loop/record"
 	"git-runr/loop/role"
+	"git-runr/loop/share"
 )
 
 // Worker does the reviews that agents were asked for. What is to be done follows from the
@@ -88,7 +89,7 @@ func (w *Worker) begin(ctx context.Context) error {
 		if err := w.Sync(ctx); err != nil {
 			return err
 		}
-		_ = w.Store.FetchLeases(ctx, w.Remote) // a lease that is not known is met when the review is taken
+		_ = share.FetchLeases(ctx, w.Store, w.Remote) // a lease that is not known is met when the review is taken
 	}
 	if err := w.follow(ctx); err != nil {
 		return err
@@ -229,7 +230,7 @@ func (s *shift) start(ctx context.Context, id string, place func()) {
 
 // count takes the end of a review into account; an error ends the shift.
 func (s *shift) count(end shiftEnd) error {
-	leased, state, missing, refused := new(record.LeasedError), new(record.StateError), new(gitstore.MissingError), new(gitstore.GitError)
+	leased, state, missing, refused := new(share.LeasedError), new(record.StateError), new(gitstore.MissingError), new(gitstore.GitError)
 	switch err := end.err; {
 	case errors.As(err, &leased), errors.As(err, &missing), errors.Is(err, gitstore.ErrBusy): // see Queue
 	case errors.As(err, &state): // somebody else was quicker

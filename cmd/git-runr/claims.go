@@ -9,6 +9,7 @@ import (
 	"git-runr/loop"
 	"git-runr/loop/closing"
 	"git-runr/loop/record"
+	"git-runr/loop/share"
 )
 
 // steps takes the steps of reviews, on the remote that is synced with and here.
@@ -17,14 +18,14 @@ func (s *session) steps(store *record.Store) steps.Taker {
 		Store: store, Closing: s.closing(store),
 		Claim: func(ctx context.Context, id string, by record.Hold) (review record.Review, provisional string, err error) {
 			if remote := s.sharedRemote(store); remote != "" {
-				return store.ClaimShared(ctx, remote, id, by)
+				return share.Claim(ctx, store, remote, id, by)
 			}
 			review, err = store.ClaimReview(ctx, id, by)
 			return review, "", err
 		},
 		Held: func(ctx context.Context, id string, by record.Hold, ask bool) (record.Review, error) {
 			if remote := s.sharedRemote(store); remote != "" {
-				return store.CheckShared(ctx, remote, id, by, ask)
+				return share.CheckClaim(ctx, store, remote, id, by, ask)
 			}
 			return record.Review{}, nil
 		},
@@ -89,7 +90,7 @@ func (s *session) unshare(store *record.Store, review record.Review, by record.H
 	if remote == "" {
 		return
 	}
-	if err := store.DropShared(s.ctx, remote, review.ID, by); err != nil {
+	if err := share.DropClaim(s.ctx, store, remote, review.ID, by); err != nil {
 		s.say("the claim stays on %s for now: %v", remote, err)
 	}
 }

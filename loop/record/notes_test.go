@@ -335,11 +335,11 @@ func TestNotesOfALogThatIsGoneAreRebuilt(t *testing.T) {
 func TestNotesMessage(t *testing.T) {
 	tips := gitstore.Tips{oneWriter: "1111", twoWriter: "2222"}
 	newest := testEpoch.Add(1234 * time.Millisecond)
-	gotTips, gotNewest := readNotesMessage(notesMessage(tips, newest))
+	gotTips, gotNewest := ReadNotesMessage(notesMessage(tips, newest))
 	if !reflect.DeepEqual(gotTips, tips) || !gotNewest.Equal(newest) {
 		t.Errorf("read %v, %v", gotTips, gotNewest)
 	}
-	if tips, newest := readNotesMessage("somebody else's notes\n"); len(tips) != 0 || !newest.IsZero() {
+	if tips, newest := ReadNotesMessage("somebody else's notes\n"); len(tips) != 0 || !newest.IsZero() {
 		t.Errorf("of other notes: %v, %v", tips, newest)
 	}
 }

@@ -1,4 +1,4 @@
-package record
+package share
 
 import (
 	"context"
@@ -11,21 +11,23 @@ import (
 
 	"git-runr/gitstore"
 	"git-runr/gitstore/testrepo"
+	"git-runr/loop/internal/runtest"
+	"git-runr/loop/record"
 )
 
 // twoClones are clones of one remote that both know a submitted review; now is the
 // time of both.
-func twoClones(t *testing.T, now *time.Time) (a, b *Store, review string) {
+func twoClones(t *testing.T, now *time.Time) (a, b *record.Store, review string) {
 	t.Helper()
 	ctx := context.Background()
 	dir := testrepo.New(t)
 	remote := filepath.Join(t.TempDir(), "remote.git")
 	testrepo.Git(t, dir, "clone", "-q", "--bare", dir, remote)
-	var stores []*Store
+	var stores []*record.Store
 	for _, name := range []string{"a", "b"} {
 		clone := filepath.Join(t.TempDir(), name)
 		testrepo.Git(t, dir, "clone", "-q", remote, clone)
-		store := gitStore(t, clone)
+		store := runtest.GitStore(t, clone)
 		store.Now = func() time.Time { return *now }
 		stores = append(stores, store)
 	}
@@ -33,13 +35,13 @@ func twoClones(t *testing.T, now *time.Time) (a, b *Store, review string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, err := stores[0].RequestReview(ctx, ReviewRequest{Subject: subject, Reviewer: Human}, "cli")
+	made, err := stores[0].RequestReview(ctx, record.ReviewRequest{Subject: subject, Reviewer: record.Human}, "cli")
 	if err == nil {
-		_, err = stores[0].SubmitPerson(ctx, made.ID, Person{Actor: "ann", Decision: RequestChanges, Message: "mend it"})
+		_, err = stores[0].SubmitPerson(ctx, made.ID, record.Person{Actor: "ann", Decision: record.RequestChanges, Message: "mend it"})
 	}
 	for _, s := range stores {
 		if err == nil {
-			_, err = s.Sync(ctx, "origin", false)
+			_, err = Sync(ctx, s, "origin", false)
 		}
 	}
 	if err != nil {
@@ -49,68 +51,68 @@ func twoClones(t *testing.T, now *time.Time) (a, b *Store, review string) {
 }
 
 func holderOf(err error) string {
-	state := new(StateError)
+	state := new(record.StateError)
 	if errors.As(err, &state) {
 		return state.Holder
 	}
 	return ""
 }
 
-func TestClaimSharedIsDecidedOnTheRemote(t *testing.T) {
+func TestClaimIsDecidedOnTheRemote(t *testing.T) {
 	ctx := context.Background()
-	now := testEpoch
+	now := runtest.Epoch
 	a, b, id := twoClones(t, &now)
-	if _, provisional, err := a.ClaimShared(ctx, "origin", id, Hold{Actor: "one"}); err != nil || provisional != "" {
+	if _, provisional, err := Claim(ctx, a, "origin", id, record.Hold{Actor: "one"}); err != nil || provisional != "" {
 		t.Fatalf("%q, %v", provisional, err)
 	}
-	if _, _, err := b.ClaimShared(ctx, "origin", id, Hold{Actor: "two"}); holderOf(err) != "one" {
+	if _, _, err := Claim(ctx, b, "origin", id, record.Hold{Actor: "two"}); holderOf(err) != "one" {
 		t.Errorf("claimed in a clone that has not heard of it: %v", err)
 	}
-	if err := a.DropShared(ctx, "origin", id, Hold{Actor: "one"}); err != nil {
+	if err := DropClaim(ctx, a, "origin", id, record.Hold{Actor: "one"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := b.ClaimShared(ctx, "origin", id, Hold{Actor: "two"}); err != nil {
+	if _, _, err := Claim(ctx, b, "origin", id, record.Hold{Actor: "two"}); err != nil {
 		t.Errorf("after it was given back: %v", err)
 	}
 }
 
 func TestRenewedClaimHoldsOnTheRemote(t *testing.T) {
 	ctx := context.Background()
-	now := testEpoch
+	now := runtest.Epoch
 	a, b, id := twoClones(t, &now)
-	hold := Hold{Actor: "one", Lease: 30 * time.Minute}
-	if _, _, err := a.ClaimShared(ctx, "origin", id, hold); err != nil {
+	hold := record.Hold{Actor: "one", Lease: 30 * time.Minute}
+	if _, _, err := Claim(ctx, a, "origin", id, hold); err != nil {
 		t.Fatal(err)
 	}
 	now = now.Add(20 * time.Minute)
-	if err := a.RenewClaim(ctx, "origin", id, hold); err != nil {
+	if err := RenewClaim(ctx, a, "origin", id, hold); err != nil {
 		t.Fatal(err)
 	}
 	now = now.Add(20 * time.Minute)
-	if _, _, err := b.ClaimShared(ctx, "origin", id, Hold{Actor: "two"}); holderOf(err) != "one" {
+	if _, _, err := Claim(ctx, b, "origin", id, record.Hold{Actor: "two"}); holderOf(err) != "one" {
 		t.Errorf("a renewed claim was taken over: %v", err)
 	}
 	now = now.Add(20 * time.Minute)
-	if _, _, err := b.ClaimShared(ctx, "origin", id, Hold{Actor: "two"}); err != nil {
+	if _, _, err := Claim(ctx, b, "origin", id, record.Hold{Actor: "two"}); err != nil {
 		t.Errorf("a lapsed claim is not to be had: %v", err)
 	}
 }
 
 func TestRenewingTakesNothingBack(t *testing.T) {
 	ctx := context.Background()
-	now := testEpoch
+	now := runtest.Epoch
 	a, _, id := twoClones(t, &now)
-	hold := Hold{Actor: "one", Lease: time.Hour}
-	if _, _, err := a.ClaimShared(ctx, "origin", id, hold); err != nil {
+	hold := record.Hold{Actor: "one", Lease: time.Hour}
+	if _, _, err := Claim(ctx, a, "origin", id, hold); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.ReleaseReview(ctx, id, Hold{Actor: "ann", Force: true}); err != nil {
+	if _, err := a.ReleaseReview(ctx, id, record.Hold{Actor: "ann", Force: true}); err != nil {
 		t.Fatal(err)
 	}
-	if err := a.RenewClaim(ctx, "origin", id, hold); !errors.As(err, new(*StateError)) {
+	if err := RenewClaim(ctx, a, "origin", id, hold); !errors.As(err, new(*record.StateError)) {
 		t.Errorf("a released claim is renewed: %v", err)
 	}
-	if review, err := a.Review(ctx, id); err != nil || review.Status != ReviewSubmitted {
+	if review, err := a.Review(ctx, id); err != nil || review.Status != record.ReviewSubmitted {
 		t.Errorf("%s, %v", review.Status, err)
 	}
 }
@@ -118,20 +120,20 @@ func TestRenewingTakesNothingBack(t *testing.T) {
 // TestProvisionalClaimThatIsRefused: what never reached the remote is not taken back there.
 func TestProvisionalClaimThatIsRefused(t *testing.T) {
 	ctx := context.Background()
-	now := testEpoch
+	now := runtest.Epoch
 	a, _, id := twoClones(t, &now)
 	testrepo.Git(t, a.Repo.WorkTree, "remote", "set-url", "origin", filepath.Join(t.TempDir(), "gone"))
-	gone := gitStore(t, a.Repo.WorkTree)
+	gone := runtest.GitStore(t, a.Repo.WorkTree)
 	clock := 0
 	gone.Now = func() time.Time { // somebody claims it while the remote is asked
 		if clock++; clock == 2 {
-			if _, err := a.ClaimReview(ctx, id, Hold{Actor: "two"}); err != nil {
+			if _, err := a.ClaimReview(ctx, id, record.Hold{Actor: "two"}); err != nil {
 				t.Error(err)
 			}
 		}
 		return now
 	}
-	_, _, err := gone.ClaimShared(ctx, "origin", id, Hold{Actor: "one"})
+	_, _, err := Claim(ctx, gone, "origin", id, record.Hold{Actor: "one"})
 	if holderOf(err) != "two" || errors.Is(err, gitstore.ErrRemote) {
 		t.Errorf("%v", err)
 	}
@@ -149,7 +151,7 @@ func TestOutOfReach(t *testing.T) {
 		want bool
 	}{
 		"it has the claim":          {ctx, nil, false},
-		"somebody else has it":      {ctx, &StateError{Holder: "bob"}, false},
+		"somebody else has it":      {ctx, &record.StateError{Holder: "bob"}, false},
 		"it did not answer":         {ctx, fmt.Errorf("%w: gone", gitstore.ErrRemote), true},
 		"it refused":                {ctx, &gitstore.RefusedError{Remote: "origin"}, true},
 		"the time is over":          {ctx, late, true},
@@ -166,17 +168,17 @@ func TestOutOfReach(t *testing.T) {
 // where the remote is away since, until it is known to be over.
 func TestSharedClaimKeepsOthersFromTheReview(t *testing.T) {
 	ctx := context.Background()
-	now := testEpoch
+	now := runtest.Epoch
 	a, b, id := twoClones(t, &now)
 	url := testrepo.Git(t, b.Repo.WorkTree, "remote", "get-url", "origin")
-	away := func(s *Store) {
+	away := func(s *record.Store) {
 		testrepo.Git(t, s.Repo.WorkTree, "remote", "set-url", "origin", filepath.Join(t.TempDir(), "gone"))
 	}
-	if _, _, err := a.ClaimShared(ctx, "origin", id, Hold{Actor: "one"}); err != nil {
+	if _, _, err := Claim(ctx, a, "origin", id, record.Hold{Actor: "one"}); err != nil {
 		t.Fatal(err)
 	}
 	check := func(actor string, force bool) string {
-		_, err := b.CheckShared(ctx, "origin", id, Hold{Actor: actor, Force: force}, true)
+		_, err := CheckClaim(ctx, b, "origin", id, record.Hold{Actor: actor, Force: force}, true)
 		if err != nil && holderOf(err) == "" {
 			t.Error(err)
 		}
@@ -191,19 +193,19 @@ func TestSharedClaimKeepsOthersFromTheReview(t *testing.T) {
 	}
 	away(a) // the ref on the remote stays
 	now = now.Add(time.Minute)
-	if _, err := a.ReleaseReview(ctx, id, Hold{Actor: "one"}); err != nil {
+	if _, err := a.ReleaseReview(ctx, id, record.Hold{Actor: "one"}); err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range []*Store{a, b} {
+	for _, s := range []*record.Store{a, b} {
 		testrepo.Git(t, s.Repo.WorkTree, "remote", "set-url", "origin", url)
-		if _, err := s.Sync(ctx, "origin", false); err != nil {
+		if _, err := Sync(ctx, s, "origin", false); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if holder := check("two", false); holder != "" {
 		t.Errorf("it was given back, and is held by %q", holder)
 	}
-	if _, _, err := b.ClaimShared(ctx, "origin", id, Hold{Actor: "two"}); err != nil {
+	if _, _, err := Claim(ctx, b, "origin", id, record.Hold{Actor: "two"}); err != nil {
 		t.Errorf("it was given back, and cannot be claimed: %v", err)
 	}
 }
