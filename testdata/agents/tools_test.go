@@ -9,6 +9,7 @@ const key = "the-key-that-stays-home"
 // a model has it work.
 type tool struct {
 	name string
+	acp  bool   // it is talked to by the Agent Client Protocol
 	form string // of its requests
 	// model is what its user chose in the tool's own configuration.
 	model string
