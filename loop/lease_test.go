@@ -2,10 +2,9 @@ package loop
 
 import (
 	"context"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"testing"
+	"time"
 
 	"git-runr/gitstore"
 	"git-runr/loop/internal/runtest"
@@ -18,28 +17,7 @@ import (
 // leaseClones are clones of one remote that know a request of the first.
 func leaseClones(t *testing.T) (a, b *record.Store, hub string, id string) {
 	t.Helper()
-	a = runtest.NewStore(t)
-	root := t.TempDir()
-	hub = filepath.Join(root, "hub.git")
-	git := func(args ...string) {
-		t.Helper()
-		if out, err := exec.Command("git", args...).CombinedOutput(); err != nil {
-			t.Fatalf("git %q: %v\n%s", args, err, out)
-		}
-	}
-	dir := a.Repo.WorkTree
-	if err := os.WriteFile(filepath.Join(dir, "a.go"), []byte("package a\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	git("-C", dir, "add", ".")
-	git("-C", dir, "commit", "-q", "-m", "one")
-	git("clone", "-q", "--bare", dir, hub)
-	git("-C", dir, "remote", "add", "origin", hub)
-	git("clone", "-q", hub, filepath.Join(root, "b"))
-	git("-C", filepath.Join(root, "b"), "config", "user.name", "Ann")
-	git("-C", filepath.Join(root, "b"), "config", "user.email", "ann@example.org")
-	a = runtest.GitStore(t, dir)
-	b = runtest.GitStore(t, filepath.Join(root, "b"))
+	a, b, hub = runtest.Clones(t, time.Now)
 	subject, err := a.Subject(t.Context(), "HEAD")
 	if err != nil {
 		t.Fatal(err)

@@ -1,22 +1,20 @@
 package record_test
 
 import (
-	"git-runr/gitstore/testrepo"
 	"git-runr/loop/internal/runtest"
 	"git-runr/loop/record"
 	"git-runr/loop/share"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 )
 
 // What was derived from logs that had lost something is derived again when they are
 // whole: an index and notes that say that everything was read, and lack an event.
 func TestSyncReadsAgainWhatWasLost(t *testing.T) {
-	ctx, dir, hub := t.Context(), testrepo.New(t), t.TempDir()
-	testrepo.Git(t, hub, "init", "-q", "--bare")
-	testrepo.Git(t, dir, "remote", "add", "origin", hub)
-	a := runtest.GitStore(t, dir)
+	ctx := t.Context()
+	a, _, _ := runtest.Clones(t, time.Now)
 	subject, err := a.Subject(ctx, "HEAD")
 	if err != nil {
 		t.Fatal(err)

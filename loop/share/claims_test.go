@@ -20,26 +20,16 @@ import (
 func twoClones(t *testing.T, now *time.Time) (a, b *record.Store, review string) {
 	t.Helper()
 	ctx := context.Background()
-	dir := testrepo.New(t)
-	remote := filepath.Join(t.TempDir(), "remote.git")
-	testrepo.Git(t, dir, "clone", "-q", "--bare", dir, remote)
-	var stores []*record.Store
-	for _, name := range []string{"a", "b"} {
-		clone := filepath.Join(t.TempDir(), name)
-		testrepo.Git(t, dir, "clone", "-q", remote, clone)
-		store := runtest.GitStore(t, clone)
-		store.Now = func() time.Time { return *now }
-		stores = append(stores, store)
-	}
-	subject, err := stores[0].Subject(ctx, "HEAD")
+	a, b, _ = runtest.Clones(t, func() time.Time { return *now })
+	subject, err := a.Subject(ctx, "HEAD")
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, err := stores[0].RequestReview(ctx, record.ReviewRequest{Subject: subject, Reviewer: record.Human}, "cli")
+	made, err := a.RequestReview(ctx, record.ReviewRequest{Subject: subject, Reviewer: record.Human}, "cli")
 	if err == nil {
-		_, err = stores[0].SubmitPerson(ctx, made.ID, record.Person{Actor: "ann", Decision: record.RequestChanges, Message: "mend it"})
+		_, err = a.SubmitPerson(ctx, made.ID, record.Person{Actor: "ann", Decision: record.RequestChanges, Message: "mend it"})
 	}
-	for _, s := range stores {
+	for _, s := range []*record.Store{a, b} {
 		if err == nil {
 			_, err = Sync(ctx, s, "origin", false)
 		}
@@ -47,7 +37,7 @@ func twoClones(t *testing.T, now *time.Time) (a, b *record.Store, review string)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return stores[0], stores[1], made.ID
+	return a, b, made.ID
 }
 
 func holderOf(err error) string {

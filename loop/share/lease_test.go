@@ -59,14 +59,21 @@ func FuzzLease(f *testing.F) {
 	})
 }
 
-func TestTakeLeaseIsExclusive(t *testing.T) {
-	ctx := context.Background()
-	now := runtest.Epoch
-	a, b, id := twoClones(t, &now)
-	lease, err := TakeLease(ctx, a, "origin", id)
+// leasedClones are twoClones, of which the first has a lease of the review.
+func leasedClones(t *testing.T, now *time.Time) (a, b *record.Store, lease *Lease) {
+	t.Helper()
+	a, b, id := twoClones(t, now)
+	lease, err := TakeLease(context.Background(), a, "origin", id)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return a, b, lease
+}
+
+func TestTakeLeaseIsExclusive(t *testing.T) {
+	ctx, now := context.Background(), runtest.Epoch
+	a, b, lease := leasedClones(t, &now)
+	id := lease.Review
 	leased := new(LeasedError)
 	if _, err := TakeLease(ctx, b, "origin", id); !errors.As(err, &leased) || leased.Review != id || !leased.Until.Equal(now.Add(LeaseTime)) {
 		t.Errorf("two have it: %v", err)
@@ -94,13 +101,9 @@ func TestTakeLeaseIsExclusive(t *testing.T) {
 }
 
 func TestLapsedLeaseIsTakenOver(t *testing.T) {
-	ctx := context.Background()
-	now := runtest.Epoch
-	a, b, id := twoClones(t, &now)
-	lease, err := TakeLease(ctx, a, "origin", id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ctx, now := context.Background(), runtest.Epoch
+	a, b, lease := leasedClones(t, &now)
+	id := lease.Review
 	now = now.Add(LeaseTime)
 	if err := RenewLease(ctx, a, lease); err != nil {
 		t.Fatal(err)
