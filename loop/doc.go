@@ -68,10 +68,12 @@
 // record. A judge, and verify, have an agent look at findings of others (exam).
 //
 // The files, from the bottom: what may be asked of reviewers and shown to them (reviewer, prompt,
-// kinds, instructions, change, parts, checkout, checks, exam, tamper); what comes next (next.go); one process's turn at a run (turn.go) and what it does: worktree, attempt,
-// revert, round, stop, person, evidence; plans (task, plan_review, plan_checkout);
-// verify; gc, tidy; the worker (what it does: worker, judge, retry; what it
-// knows of other reviews: known; where: places, lease; what waits: queue, board); and on top the runner.
+// kinds, instructions, change, parts, checkout, checks, exam, tamper); what comes next (next.go);
+// one process's turn at a run (turn.go) and what it does: worktree, attempt, revert, round, stop,
+// person, evidence; plans (task, plan_review, plan_checkout); verify; gc, tidy; the worker (what
+// it does: worker, judge, retry; what it knows of other reviews: known; where: places, lease; what
+// waits: queue, board); and on top the runner. What comes before a review is asked for is in
+// package intake; how a run's work lands, and what is undone, in landing; how reviews end in closing.
 //
 // A reviewer called human is a person: the run asks for an ordinary review that is
 // bound to it (record.Asked), stops, and makes the round of what people answer.

@@ -249,7 +249,7 @@ func (s *shift) count(end shiftEnd) error {
 
 // Review has every agent that was asked and has not answered do its review, side by side,
 // and records the answers, or why there are none. It is gitstore.ErrBusy when another
-// process of this clone is at it, and a *record.LeasedError when another clone is.
+// process of this clone is at it, and a *share.LeasedError when another clone is.
 func (w *Worker) Review(ctx context.Context, review record.Review) (record.Review, error) {
 	review, _, err := w.take(ctx, review, w.crew())
 	return review, err

@@ -61,7 +61,7 @@ func (t Taker) Answer(ctx context.Context, id string, given record.Answer, force
 	return review, err
 }
 
-// close is loop.Close of what a step came to.
+// close is closing.Close of what a step came to.
 func (t Taker) close(ctx context.Context, review record.Review, err error) (record.Review, error) {
 	if err != nil {
 		return review, err
