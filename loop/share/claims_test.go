@@ -52,8 +52,9 @@ func TestClaimIsDecidedOnTheRemote(t *testing.T) {
 	ctx := context.Background()
 	now := runtest.Epoch
 	a, b, id := twoClones(t, &now)
-	if _, provisional, err := Claim(ctx, a, "origin", id, record.Hold{Actor: "one"}); err != nil || provisional != "" {
-		t.Fatalf("%q, %v", provisional, err)
+	claimed, provisional, err := Claim(ctx, a, "origin", id, record.Hold{Actor: "one"})
+	if err != nil || provisional != "" || !claimed.Claim.Shared {
+		t.Fatalf("%q, %+v, %v", provisional, claimed.Claim, err)
 	}
 	if _, _, err := Claim(ctx, b, "origin", id, record.Hold{Actor: "two"}); holderOf(err) != "one" {
 		t.Errorf("claimed in a clone that has not heard of it: %v", err)
@@ -126,6 +127,17 @@ func TestProvisionalClaimThatIsRefused(t *testing.T) {
 	_, _, err := Claim(ctx, gone, "origin", id, record.Hold{Actor: "one"})
 	if holderOf(err) != "two" || errors.Is(err, gitstore.ErrRemote) {
 		t.Errorf("%v", err)
+	}
+}
+
+// What the remote has not decided is not recorded as if it had.
+func TestProvisionalClaimIsNotShared(t *testing.T) {
+	now := runtest.Epoch
+	a, _, id := twoClones(t, &now)
+	testrepo.Git(t, a.Repo.WorkTree, "remote", "set-url", "origin", filepath.Join(t.TempDir(), "gone"))
+	claimed, provisional, err := Claim(t.Context(), runtest.GitStore(t, a.Repo.WorkTree), "origin", id, record.Hold{Actor: "one"})
+	if err != nil || provisional == "" || claimed.Claim.Shared {
+		t.Errorf("%q, %+v, %v", provisional, claimed.Claim, err)
 	}
 }
 
