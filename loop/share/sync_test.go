@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -94,5 +95,43 @@ func TestSyncReadsWhatCame(t *testing.T) {
 	}
 	if _, err := os.Stat(cache); !os.IsNotExist(err) {
 		t.Errorf("all reviews were read for nothing: %v", err)
+	}
+}
+
+// A clone that was copied with its configuration records what only it knows under an id of its
+// own, with all that was attached to it, once.
+func TestCopiedCloneRecordsItsOwnAgain(t *testing.T) {
+	ctx, now := t.Context(), runtest.Epoch
+	a, _, id := twoClones(t, &now)
+	dir := filepath.Join(t.TempDir(), "copy")
+	if err := os.CopyFS(dir, os.DirFS(a.Repo.WorkTree)); err != nil {
+		t.Fatal(err)
+	}
+	c := runtest.GitStore(t, dir)
+	if _, err := a.SubmitPerson(ctx, id, record.Person{Actor: "ann", Decision: record.Approve}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.SubmitReview(ctx, id, record.Submission{Reviewer: "rex", Outcome: record.OutcomePassed, Report: record.EmptyReport()}, "as it came"); err != nil {
+		t.Fatal(err)
+	}
+	mustSync(t, a)
+	if done := mustSync(t, c); !done.Renewed || c.Repo.Writer() == a.Repo.Writer() {
+		t.Errorf("%+v", done)
+	}
+	for _, s := range []*record.Store{c, a} {
+		if s == a && mustSync(t, a).Taken != 1 {
+			t.Error("the other clone has not one event more")
+		}
+		review, err := s.Review(ctx, id)
+		if err != nil || len(review.Submissions) != 3 {
+			t.Fatalf("%d submissions, %v", len(review.Submissions), err)
+		}
+		last := review.Submissions[slices.IndexFunc(review.Submissions, func(sub record.Submission) bool { return sub.Reviewer == "rex" })]
+		if text, err := s.Attachment(ctx, last.Event, "review.md"); err != nil || string(text) != "as it came" {
+			t.Errorf("attached: %q, %v", text, err)
+		}
+	}
+	if done := mustSync(t, c); done.Renewed || done.Pushed != 0 {
+		t.Errorf("again: %+v", done)
 	}
 }
