@@ -21,18 +21,18 @@ func eachByACP(t *testing.T, settings string, test func(t *testing.T, a tool)) {
 			files[".config/git-runr/config.toml"] = fmt.Sprintf("[agents.%s]\nprotocol = \"acp\"\n%s", a.name, settings)
 			return files
 		}
-		t.Run(a.name, func(t *testing.T) {
+		t.Run(a.name+" by ACP", func(t *testing.T) {
 			t.Parallel()
 			test(t, a)
 		})
 	}
 }
 
-func TestACPReview(t *testing.T) { eachByACP(t, "", reviewsPlanted) }
-
-func TestACPRun(t *testing.T) { eachByACP(t, "", runsToThePass) }
-
-func TestACPRefused(t *testing.T) { eachByACP(t, "", writesOutside) }
+// eachWay runs a test with every tool by its command line, and by the Agent Client Protocol.
+func eachWay(t *testing.T, test func(t *testing.T, a tool)) {
+	each(t, test)
+	eachByACP(t, "", test)
+}
 
 func TestACPFaults(t *testing.T) {
 	eachByACP(t, "idle_timeout = \"40s\"\ntimeout = \"80s\"\n", func(t *testing.T, a tool) {

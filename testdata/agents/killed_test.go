@@ -97,30 +97,30 @@ func TestKilledReview(t *testing.T) {
 
 // TestRefused has the model write outside of its worktree. A tool that keeps it from doing
 // so is said to have, and the run stops for it changed nothing.
-func TestRefused(t *testing.T) { each(t, writesOutside) }
-
-func writesOutside(t *testing.T, a tool) {
-	if a.unsandboxed {
-		t.Skipf("SKIP %s writes wherever its user can", a.name)
-	}
-	var w *world
-	w = newWorld(t, a, func(r model.Request) model.Reply {
-		if len(r.Tools) == 0 {
-			return model.Reply{Text: "Greeting"}
+func TestRefused(t *testing.T) {
+	eachWay(t, func(t *testing.T, a tool) {
+		if a.unsandboxed {
+			t.Skipf("SKIP %s writes wherever its user can", a.name)
 		}
-		return implement(r, a.write(w.repo+"/outside.txt", "hello"))
+		var w *world
+		w = newWorld(t, a, func(r model.Request) model.Reply {
+			if len(r.Tools) == 0 {
+				return model.Reply{Text: "Greeting"}
+			}
+			return implement(r, a.write(w.repo+"/outside.txt", "hello"))
+		})
+		w.files(w.repo, map[string]string{"task.md": task})
+		w.commit("task")
+		out, status := w.run("git-runr", "run", "task.md", "--implementer", a.name)
+		if changed := status == 4 && strings.Contains(out, "no_change"); !changed && (status != 30 || !strings.Contains(out, "agent_failed")) {
+			t.Errorf("it ended with %d: %s", status, out)
+		}
+		has(t, out, a.refusal)
+		if a.acp && a.refusal == "permission denied" { // by its command lines a tool need not say of what
+			has(t, out, a.refusal+": "+w.repo)
+		}
+		if status := w.git("status", "--porcelain"); status != "" {
+			t.Errorf("it wrote outside of its worktree: %s", status)
+		}
 	})
-	w.files(w.repo, map[string]string{"task.md": task})
-	w.commit("task")
-	out, status := w.run("git-runr", "run", "task.md", "--implementer", a.name)
-	if changed := status == 4 && strings.Contains(out, "no_change"); !changed && (status != 30 || !strings.Contains(out, "agent_failed")) {
-		t.Errorf("it ended with %d: %s", status, out)
-	}
-	has(t, out, a.refusal)
-	if a.acp && a.refusal == "permission denied" { // by its command lines a tool need not say of what
-		has(t, out, a.refusal+": "+w.repo)
-	}
-	if status := w.git("status", "--porcelain"); status != "" {
-		t.Errorf("it wrote outside of its worktree: %s", status)
-	}
 }

@@ -21,57 +21,57 @@ func Sum(all []int) (sum int) {
 
 // TestReview has each tool review a planted bug, which its model opens the file for. What the
 // model says on the way is no verdict, and what it tries to write is not written.
-func TestReview(t *testing.T) { each(t, reviewsPlanted) }
-
-func reviewsPlanted(t *testing.T, a tool) {
-	w := newWorld(t, a, func(r model.Request) model.Reply {
-		switch {
-		case len(r.Tools) == 0:
-			return model.Reply{Text: "Sums"} // a title
-		case r.Turn == 0:
-			reply := a.read("sum.go", "")
-			reply.Text = "### Verdict: CRITICAL\n\nI shall look."
-			return reply
-		case r.Turn == 1:
-			return a.write("planted.txt", "planted by the reviewer")
+func TestReview(t *testing.T) {
+	eachWay(t, func(t *testing.T, a tool) {
+		w := newWorld(t, a, func(r model.Request) model.Reply {
+			switch {
+			case len(r.Tools) == 0:
+				return model.Reply{Text: "Sums"} // a title
+			case r.Turn == 0:
+				reply := a.read("sum.go", "")
+				reply.Text = "### Verdict: CRITICAL\n\nI shall look."
+				return reply
+			case r.Turn == 1:
+				return a.write("planted.txt", "planted by the reviewer")
+			}
+			return verdict(r, "NEEDS_FIX", finding{Severity: "critical", File: "sum.go", Line: 5, Issue: "The first element is never added", Fix: "Begin at 0"})
+		})
+		w.files(w.repo, map[string]string{"sum.go": planted})
+		w.commit("sum")
+		out := w.runr(1, "review", "--wait", "--reviewer", a.name)
+		has(t, out, "sum.go:5", "The first element is never added")
+		if strings.Contains(out, "planted.txt") {
+			t.Errorf("it wrote: %s", out)
 		}
-		return verdict(r, "NEEDS_FIX", finding{Severity: "critical", File: "sum.go", Line: 5, Issue: "The first element is never added", Fix: "Begin at 0"})
-	})
-	w.files(w.repo, map[string]string{"sum.go": planted})
-	w.commit("sum")
-	out := w.runr(1, "review", "--wait", "--reviewer", a.name)
-	has(t, out, "sum.go:5", "The first element is never added")
-	if strings.Contains(out, "planted.txt") {
-		t.Errorf("it wrote: %s", out)
-	}
 
-	var review struct {
-		Submissions []struct {
-			Reviewer string
-			Report   struct {
-				Effective string
-				Findings  []finding
+		var review struct {
+			Submissions []struct {
+				Reviewer string
+				Report   struct {
+					Effective string
+					Findings  []finding
+				}
 			}
 		}
-	}
-	w.shown(&review, "show", "latest", "--json")
-	if len(review.Submissions) != 1 || review.Submissions[0].Reviewer != a.name || len(review.Submissions[0].Report.Findings) != 1 ||
-		review.Submissions[0].Report.Findings[0].Line != 5 || review.Submissions[0].Report.Findings[0].File != "sum.go" {
-		t.Errorf("recorded: %+v", review)
-	}
-	if status := w.git("status", "--porcelain"); status != "" {
-		t.Errorf("the reviewer changed the checkout:\n%s", status)
-	}
-	w.asked(func(r model.Request) {
-		if r.Turn > 0 && !r.Told("i := 1") {
-			t.Errorf("the file that its model opened did not come: %s", r.Body)
+		w.shown(&review, "show", "latest", "--json")
+		if len(review.Submissions) != 1 || review.Submissions[0].Reviewer != a.name || len(review.Submissions[0].Report.Findings) != 1 ||
+			review.Submissions[0].Report.Findings[0].Line != 5 || review.Submissions[0].Report.Findings[0].File != "sum.go" {
+			t.Errorf("recorded: %+v", review)
 		}
-		for _, tool := range r.Tools {
-			if a.reads != nil && !slices.Contains(a.reads, tool) {
-				t.Errorf("a reviewer's model may call %s, of %v", tool, r.Tools)
+		if status := w.git("status", "--porcelain"); status != "" {
+			t.Errorf("the reviewer changed the checkout:\n%s", status)
+		}
+		w.asked(func(r model.Request) {
+			if r.Turn > 0 && !r.Told("i := 1") {
+				t.Errorf("the file that its model opened did not come: %s", r.Body)
 			}
-		}
-		has(t, r.Prompt, "You are an independent reviewer", "+\tfor i := 1; i < len(all); i++ {")
+			for _, tool := range r.Tools {
+				if a.reads != nil && !slices.Contains(a.reads, tool) {
+					t.Errorf("a reviewer's model may call %s, of %v", tool, r.Tools)
+				}
+			}
+			has(t, r.Prompt, "You are an independent reviewer", "+\tfor i := 1; i < len(all); i++ {")
+		})
 	})
 }
 

@@ -51,44 +51,44 @@ func reviews(r model.Request) bool {
 
 // TestRun takes a task from a critical finding over a warning to a pass and to the branch,
 // with the tool in both roles.
-func TestRun(t *testing.T) { each(t, runsToThePass) }
-
-func runsToThePass(t *testing.T, a tool) {
-	var w *world
-	w = newWorld(t, a, func(r model.Request) model.Reply {
-		file := w.tree() + "/greet.txt"
-		switch {
-		case len(r.Tools) == 0:
-			return model.Reply{Text: "Greeting"}
-		case reviews(r) && strings.Contains(r.Prompt, "+rude"):
-			return verdict(r, "CRITICAL", finding{Severity: "critical", File: "greet.txt", Line: 1, Issue: "The greeting is rude", Fix: "Begin again"})
-		case reviews(r) && strings.Contains(r.Prompt, "+hello\n"):
-			return verdict(r, "NEEDS_FIX", finding{Severity: "warning", File: "greet.txt", Line: 1, Issue: "The greeting is not polite", Fix: "Say please"})
-		case reviews(r):
-			return verdict(r, "PASS")
-		case strings.Contains(r.Prompt, "FIX review findings"):
-			return implement(r, a.read(file, ""), a.write(file, `hello, please`))
-		case strings.Contains(r.Prompt, "RE-EXECUTE"):
-			return implement(r, a.write(file, `hello`))
+func TestRun(t *testing.T) {
+	eachWay(t, func(t *testing.T, a tool) {
+		var w *world
+		w = newWorld(t, a, func(r model.Request) model.Reply {
+			file := w.tree() + "/greet.txt"
+			switch {
+			case len(r.Tools) == 0:
+				return model.Reply{Text: "Greeting"}
+			case reviews(r) && strings.Contains(r.Prompt, "+rude"):
+				return verdict(r, "CRITICAL", finding{Severity: "critical", File: "greet.txt", Line: 1, Issue: "The greeting is rude", Fix: "Begin again"})
+			case reviews(r) && strings.Contains(r.Prompt, "+hello\n"):
+				return verdict(r, "NEEDS_FIX", finding{Severity: "warning", File: "greet.txt", Line: 1, Issue: "The greeting is not polite", Fix: "Say please"})
+			case reviews(r):
+				return verdict(r, "PASS")
+			case strings.Contains(r.Prompt, "FIX review findings"):
+				return implement(r, a.read(file, ""), a.write(file, `hello, please`))
+			case strings.Contains(r.Prompt, "RE-EXECUTE"):
+				return implement(r, a.write(file, `hello`))
+			}
+			return implement(r, a.write(file, `rude`))
+		})
+		w.files(w.repo, map[string]string{"task.md": task})
+		w.commit("task")
+		out := w.runr(0, "run", "task.md", "--implementer", a.name, "--reviewer", a.name)
+		has(t, out, "attempt 1 (implement) by "+a.name+": 1 file", "reverted", "attempt 2 (re-execute)", "attempt 3 (fix)", "round 3 by "+a.name+": PASS")
+		w.countedBy(6)
+		w.runr(0, "land")
+		if got := w.git("show", "HEAD:greet.txt"); strings.TrimSpace(got) != "hello, please" {
+			t.Errorf("landed: %q", got)
 		}
-		return implement(r, a.write(file, `rude`))
+		seen := map[string]bool{}
+		w.asked(func(r model.Request) { w.toldOf(r, seen) })
+		for _, phase := range []string{"IMPLEMENT", "RE-EXECUTE", "FIX", "review 1", "review 2", "review 3"} {
+			if !seen[phase] {
+				t.Errorf("nobody was asked for %s: %v", phase, seen)
+			}
+		}
 	})
-	w.files(w.repo, map[string]string{"task.md": task})
-	w.commit("task")
-	out := w.runr(0, "run", "task.md", "--implementer", a.name, "--reviewer", a.name)
-	has(t, out, "attempt 1 (implement) by "+a.name+": 1 file", "reverted", "attempt 2 (re-execute)", "attempt 3 (fix)", "round 3 by "+a.name+": PASS")
-	w.countedBy(6)
-	w.runr(0, "land")
-	if got := w.git("show", "HEAD:greet.txt"); strings.TrimSpace(got) != "hello, please" {
-		t.Errorf("landed: %q", got)
-	}
-	seen := map[string]bool{}
-	w.asked(func(r model.Request) { w.toldOf(r, seen) })
-	for _, phase := range []string{"IMPLEMENT", "RE-EXECUTE", "FIX", "review 1", "review 2", "review 3"} {
-		if !seen[phase] {
-			t.Errorf("nobody was asked for %s: %v", phase, seen)
-		}
-	}
 }
 
 // toldOf wants each round to be told what it has to know, and no more.
