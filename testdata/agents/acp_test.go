@@ -16,7 +16,7 @@ func eachByACP(t *testing.T, settings string, test func(t *testing.T, a tool)) {
 			continue
 		}
 		home := a.home
-		a.acp, a.home = true, func(url string) map[string]string {
+		a.byACP, a.home = true, func(url string) map[string]string {
 			files := home(url)
 			files[".config/git-runr/config.toml"] = fmt.Sprintf("[agents.%s]\nprotocol = \"acp\"\n%s", a.name, settings)
 			return files

@@ -116,7 +116,7 @@ func TestRefused(t *testing.T) {
 			t.Errorf("it ended with %d: %s", status, out)
 		}
 		has(t, out, a.refusal)
-		if a.acp && a.refusal == "permission denied" { // by its command lines a tool need not say of what
+		if a.byACP && a.refusal == "permission denied" { // by its command lines a tool need not say of what
 			has(t, out, a.refusal+": "+w.repo)
 		}
 		if status := w.git("status", "--porcelain"); status != "" {
