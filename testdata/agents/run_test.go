@@ -99,6 +99,8 @@ func (w *world) toldOf(r model.Request, seen map[string]bool) {
 		has(t, r.Prompt, knows...)
 	}
 	switch p := r.Prompt; {
+	case strings.HasPrefix(p, "[SUGGESTION MODE"): // qwen asks for its user's next words
+		return
 	case reviews(r) && strings.Contains(p, "<attempt_number>\n1"):
 		round("review 1", "+rude", "I read it again.", "it is polite")
 	case reviews(r) && strings.Contains(p, "<attempt_number>\n2"):
